@@ -201,7 +201,7 @@ static void look(struct world *w, u32 i)
 	must(dp_live_handlers(w->engine, w->probes[i])->user == i);
 	must(dp_live_first(w->engine, TEXT + places[i % SITES], &probe));
 	memcpy(copy, text, sizeof(copy));
-	dp_live_originals(w->engine, TEXT, copy, sizeof(copy));
+	dp_engine_originals(w->engine, TEXT, copy, sizeof(copy));
 	dp_live_touched(w->engine, no_probe, NULL);
 }
 

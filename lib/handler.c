@@ -54,7 +54,7 @@ static size_t look(struct walk *w, u64 addr, const u8 **code)
 			if (!target->ops->read(target, addr, w->code, n))
 				break;
 		w->size = n;
-		dp_live_originals(dp_self.engine, addr, w->code, n);
+		dp_engine_originals(dp_self.engine, addr, w->code, n);
 	}
 	*code = w->code + (addr - w->from);
 	return w->size - (addr - w->from);

@@ -275,7 +275,7 @@ static void step(struct walk *w, u64 addr)
 
 	memcpy(code, (const void *)addr, sizeof(code));
 	if (dp_self.engine)
-		dp_live_originals(dp_self.engine, addr, code, sizeof(code));
+		dp_engine_originals(dp_self.engine, addr, code, sizeof(code));
 	if (dp_insn_facts(code, sizeof(code), &f)) {
 		w->err = refuse(w->s, "it leads to what is no code", NULL);
 		return;
@@ -334,8 +334,8 @@ static int copy_segments(const struct source *s, u8 *to)
 				       p->p_memsz);
 	}
 	if (dp_self.engine)
-		dp_live_originals(dp_self.engine, s->base, to,
-				  s->end - s->base);
+		dp_engine_originals(dp_self.engine, s->base, to,
+				    s->end - s->base);
 	return err;
 }
 

@@ -161,8 +161,4 @@ void dp_process_unlock(const struct dp_process *proc, enum dp_lock which);
  */
 int dp_holes_find(pid_t pid, size_t more, struct dp_hole **holes, size_t *n);
 
-/** dp_nowhere() - an address near @addr where nothing is mapped, nor will be soon;
- *  @addr itself if there is none */
-u64 dp_nowhere(pid_t pid, u64 addr);
-
 #endif

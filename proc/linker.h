@@ -76,28 +76,4 @@ const char *dp_process_filter_installed(struct dp_process *proc);
  *  the end of the probes, from now on; or no longer */
 void dp_process_hold_asking(struct dp_process *proc, bool hold);
 
-/*
- * freeze: hold a process while its agent is replaced by another one.
- *
- * Context of every function: tool process, one thread at a time per object.
- */
-
-/**
- * dp_process_freeze() - stop the process until dp_process_thaw(), so that its probes can be
- * replaced: dp_process_detach(), then dp_process_reinstall()
- *
- * A thread that waits at a loader event is sent back to where it trapped.
- * Return: 0 or a negative errno with words; then the process runs.
- */
-int dp_process_freeze(struct dp_process *proc, struct dp_diag *diag);
-
-/** dp_process_may_leave() - could a frozen process be detached? Return: false if a
- *  thread is in a signal handler that will return into the agent, for example. */
-bool dp_process_may_leave(struct dp_process *proc);
-void dp_process_thaw(struct dp_process *proc);
-/** dp_process_reinstall() - as dp_process_install(), of an engine that takes over from
- *  the engine before; that has to exist until dp_process_thaw() */
-int dp_process_reinstall(struct dp_process *proc, struct dp_engine *engine,
-			 struct dp_diag *diag);
-
 #endif

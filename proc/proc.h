@@ -113,11 +113,6 @@ const char *dp_process_no_jumps(const struct dp_process *proc);
  */
 void dp_process_found_in(struct dp_process *proc, struct dp_modules *mods);
 
-/** dp_process_outdated() - has the process other libraries by now, or at other
- *  addresses? */
-bool dp_process_outdated(const struct dp_process *proc,
-			 const struct dp_modules *mods);
-
 /**
  * dp_process_install() - map the agent and arm every site of an engine
  * @engine: holds the sites, all added, none planned
@@ -128,6 +123,15 @@ bool dp_process_outdated(const struct dp_process *proc,
  */
 int dp_process_install(struct dp_process *proc, struct dp_engine *engine,
 		       struct dp_diag *diag);
+
+/**
+ * dp_process_extend() - arm what has been added to the engine of an installed process
+ *
+ * All that was armed before stays armed. On failure what was added is gone:
+ * dp_engine_is_gone().
+ * Return: as dp_process_install().
+ */
+int dp_process_extend(struct dp_process *proc, struct dp_diag *diag);
 
 /**
  * dp_process_apply() - arm and disarm as dp_engine_want() has asked since the last time
@@ -146,7 +150,7 @@ struct dp_target *dp_process_target(struct dp_process *proc);
  * dp_process_share() - map the same memory into a process and into the tool
  * @size: bytes, whole pages; they are zeros
  * @addr: where the process has it
- * @ours: where the tool has it, until dp_process_close() or dp_process_reinstall()
+ * @ours: where the tool has it, until dp_process_close()
  *
  * The process loses it with the agent. One thread is stopped for a moment.
  * Return: 0 or a negative errno with words; then nothing has changed.

@@ -71,9 +71,9 @@ dp_tail_targets_reader(struct dp_tail_targets *tail_targets,
  *
  * Looks at new points, and at what these lead to. Afterwards each @to of an exit is the
  * entry of its tail target, or 0.
- * Return: 0; -ENOMEM; why the mappings cannot be read.
+ * Return: 0 or -ENOMEM.
  */
-int dp_tail_targets_resolve(struct dp_points *points, struct dp_process *proc,
+int dp_tail_targets_resolve(struct dp_points *points, struct dp_modules *mods,
 			    void (*read)(void *arg, struct dp_point *function),
 			    void *arg);
 

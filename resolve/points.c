@@ -449,7 +449,7 @@ int dp_points_resolve(struct dp_process *proc, struct dp_modules *mods,
 	else
 		err = resolve_symbols(&r);
 	if (!err && spec->kind == DP_SPEC_RETURN) {
-		err = dp_tail_targets_resolve(points, proc, find_tail_target,
+		err = dp_tail_targets_resolve(points, mods, find_tail_target,
 					      &r);
 		if (err)
 			dp_diag_set(diag, err,
@@ -480,7 +480,7 @@ int dp_points_renew(struct dp_process *proc, struct dp_modules *mods,
 	if (!any_returns(points))
 		return 0;
 	begin(&r, proc, mods, points);
-	err = dp_tail_targets_resolve(points, proc, find_tail_target, &r);
+	err = dp_tail_targets_resolve(points, mods, find_tail_target, &r);
 	dp_reach_reader_close(&r.reach_reader);
 	return err;
 }

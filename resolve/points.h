@@ -51,6 +51,7 @@ struct dp_spec {
 	char *cond; /* text after "if", or NULL */
 	bool found; /* in at least one process */
 	struct dp_type ret; /* type of retval among @args, if they give it */
+	u32 log; /* bytes of a record, at most */
 	int module_col, point_col, offset_col, args_col, cond_col;
 };
 
@@ -132,8 +133,7 @@ struct dp_points {
 int dp_points_resolve(struct dp_process *proc, struct dp_modules *mods,
 		      const struct dp_spec *spec, struct dp_points *points,
 		      struct dp_diag *diag);
-/** dp_points_renew() - find out again where tail jumps of all points lead, while none is
- *  armed. Return: 0 or -ENOMEM. */
+/** dp_points_renew() - find out again where tail jumps of all points lead. Return: 0 or -ENOMEM. */
 int dp_points_renew(struct dp_process *proc, struct dp_modules *mods,
 		    struct dp_points *points);
 /** dp_point_refuse() - note why @point cannot be probed. Return: @err */

@@ -39,7 +39,7 @@ int dp_reach_in_rseq(struct dp_reach_reader *g, u64 addr)
 static void mend(struct dp_reach_reader *g, u64 addr, u8 *code, size_t size)
 {
 	if (g->engine && size)
-		dp_live_originals(g->engine, addr, code, size);
+		dp_engine_originals(g->engine, addr, code, size);
 }
 
 size_t dp_reach_fetch(struct dp_reach_reader *g, u64 addr, u8 *code,

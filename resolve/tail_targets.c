@@ -2,11 +2,9 @@
 /* tail_targets: functions that tracked ones jump to, and which return in their place. */
 #include "resolve/exits.h"
 #include "engine/insn/insn.h"
-#include "proc/proc.h"
 #include "sym/list.h"
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define ENDBR64_LEN 4
 
@@ -28,17 +26,15 @@ struct dp_exit_reader *dp_tail_targets_reader(struct dp_tail_targets *o,
 	return &o->reader[o->next_reader++ % DP_READERS];
 }
 
-/* The process; its mappings tell which words are writable. */
 struct looker {
 	struct dp_points *points;
-	int mem;
-	struct dp_maps maps;
+	struct dp_modules *mods;
 };
 
 static bool decode(const struct looker *l, u64 addr, u8 *code,
 		   struct insn_facts *f)
 {
-	ssize_t n = pread(l->mem, code, DP_INSN_MAX, (off_t)addr);
+	ssize_t n = dp_modules_read(l->mods, addr, code, DP_INSN_MAX);
 
 	return n > 0 && !dp_insn_facts(code, (size_t)n, f);
 }
@@ -49,11 +45,11 @@ static u64 through_word(const struct looker *l, u64 addr,
 			const struct insn_facts *f, bool constant)
 {
 	u64 at = addr + f->len + (u64)f->target, to;
-	const struct dp_map *map = dp_maps_find(&l->maps, at);
+	const struct dp_map *map = dp_maps_find(dp_modules_maps(l->mods), at);
 
 	if (f->class != DP_INSN_JMP_IND || !f->rip_relative || !map ||
 	    (constant && map->perms[1] == 'w') ||
-	    pread(l->mem, &to, sizeof(to), (off_t)at) != sizeof(to))
+	    dp_modules_read(l->mods, at, &to, sizeof(to)) != sizeof(to))
 		return 0;
 	return to;
 }
@@ -132,23 +128,20 @@ static int see_jumps(const struct looker *l, const struct dp_point *p)
 	return err;
 }
 
-int dp_tail_targets_resolve(struct dp_points *points, struct dp_process *proc,
+int dp_tail_targets_resolve(struct dp_points *points, struct dp_modules *mods,
 			    void (*read)(void *arg, struct dp_point *function),
 			    void *arg)
 {
 	struct dp_tail_targets *o = dp_tail_targets_of(points);
-	struct looker l = { .points = points, .mem = dp_process_mem(proc) };
-	int err = o ? dp_maps_read(dp_process_pid(proc), &l.maps) : -ENOMEM;
+	struct looker l = { .points = points, .mods = mods };
+	int err = o ? 0 : -ENOMEM;
 
-	if (err)
-		return err;
-	while (o->points_seen < points->n && !err)
+	while (!err && o->points_seen < points->n)
 		err = see_jumps(&l, &points->v[o->points_seen++]);
-	while (o->seen < o->n && !err) {
+	while (!err && o->seen < o->n) {
 		read(arg, &o->v[o->seen]);
 		err = see_jumps(&l, &o->v[o->seen++]);
 	}
-	dp_maps_free(&l.maps);
 	return err;
 }
 

@@ -102,6 +102,12 @@ int dp_modules_open(pid_t pid, int mem, struct dp_modules **mods,
 		    struct dp_diag *diag);
 void dp_modules_close(struct dp_modules *mods);
 
+/** dp_modules_mend_fn - put original bytes into memory that was read at @addr */
+typedef void dp_modules_mend_fn(void *arg, u64 addr, u8 *bytes, size_t len);
+/** dp_modules_set_mend() - whoever reads text sees it without probes */
+void dp_modules_set_mend(struct dp_modules *mods, dp_modules_mend_fn *mend,
+			 void *arg);
+
 /** dp_modules_read() - read the process's memory. Return: bytes, fewer than @len
  *  where the memory ends; a negative errno. */
 ssize_t dp_modules_read(const struct dp_modules *mods, u64 addr, void *buf,

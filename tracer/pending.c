@@ -3,8 +3,8 @@
  * pending: specs whose library is not loaded yet, or is unloaded.
  *
  * A thread with new libraries in place waits until the session has looked (struct
- * dp_source_libraries). If the libraries have what a spec wants, the source replaces the
- * probes by more.
+ * dp_source_libraries). If the libraries have what a spec wants, the source probes that,
+ * too.
  */
 #include "resolve/exits.h"
 #include "sym/sym.h"
@@ -163,8 +163,11 @@ static bool return_points(struct dp_session *s, struct dp_modules *mods,
 	       again.n == n;
 	for (i = 0; same && i < n; i++)
 		same = same_points(&s->points.v[first + i], &again.v[i]);
-	for (i = 0; same && i < n; i++)
+	for (i = 0; same && i < n; i++) {
+		again.v[i].probe = s->points.v[first + i].probe;
+		again.v[i].program = s->points.v[first + i].program;
 		exchange(&s->points.v[first + i], &again.v[i]);
+	}
 	dp_points_free(&again);
 	return same;
 }
@@ -316,54 +319,36 @@ static void tell_armed(const struct dp_session *s, const bool *was)
 			say(s, &s->specs[i], "is not pending any more");
 }
 
-/* Called while no probe is armed. On failure the counts are those from before. */
-static int take_find(struct dp_session *s, struct find *f, struct dp_diag *diag)
+/* The process lost its library again, or has no room: what is probed stays so. */
+static void tell_failed(const struct dp_session *s, const struct dp_diag *diag)
 {
-	struct dp_points was = s->points, failed;
+	char text[32];
+
+	if (!s->ops->ended(s->source))
+		dp_output_print(stderr, "dprobes: %s%s\n",
+				whose(s, text, sizeof(text)), diag->text);
+}
+
+static void take_find(struct dp_session *s, struct find *f)
+{
+	struct dp_points was = s->points;
 	bool *pending = s->pending;
 	struct dp_source_request want;
-	int err;
+	struct dp_diag diag;
 
-	dp_session_last_records(s, true);
+	dp_follow_births(s);
 	s->points = f->draft.points;
 	s->pending = f->draft.pending;
 	if (s->kind->arguments)
 		dp_returned_find(s, f->mods);
 	want = dp_session_request(s);
-	err = s->ops->libraries->replace(s->source, f->mods, &want, diag);
-	if (err) {
-		failed = s->points;
-		s->points = was;
-		was = failed;
-		s->pending = pending;
-		pending = f->draft.pending;
-	} else {
+	dp_diag_clear(&diag);
+	if (s->ops->libraries->extend(s->source, f->mods, &want, &diag))
+		tell_failed(s, &diag);
+	else
 		tell_armed(s, pending);
-	}
 	dp_points_free(&was);
 	free(pending);
-	return err;
-}
-
-static void births(void *session)
-{
-	dp_follow_births(session);
-}
-
-static int replace(struct dp_session *s, struct find *f, struct dp_diag *diag)
-{
-	bool stale = false;
-	int err = s->ops->libraries->hold(s->source, f->mods, births, s, &stale,
-					  diag);
-
-	if (err || stale)
-		drop_find(f);
-	if (!err && stale)
-		err = look(s, f, diag);
-	if (!err)
-		return take_find(s, f, diag);
-	s->ops->libraries->let_on(s->source);
-	return err;
 }
 
 /* No spec is pending, and the code of no point is gone. */
@@ -381,31 +366,33 @@ static bool is_settled(const struct dp_session *s)
 	return true;
 }
 
+/* Nothing is to be armed, but some points may be gone. */
+static void take_over(struct dp_session *s, struct find *f)
+{
+	dp_points_free(&s->points);
+	s->points = f->draft.points;
+	memcpy(s->pending, f->draft.pending, s->nr_specs * sizeof(*s->pending));
+	f->draft.points = (struct dp_points){ 0 };
+	dp_tail_targets_free(&s->points);
+	drop_find(f);
+}
+
 int dp_pending_look(struct dp_session *s, struct dp_diag *diag)
 {
 	const struct dp_source_libraries *l = s->ops->libraries;
 	u32 heard = l->hear(s->source);
 	struct find f;
-	int err;
+	int err = 0;
 
-	if (is_settled(s)) {
-		l->answer(s->source, heard);
-		return 0;
+	if (!is_settled(s)) {
+		err = look(s, &f, diag);
+		if (!err && f.any)
+			take_find(s, &f);
+		else if (!err)
+			take_over(s, &f);
 	}
-	err = look(s, &f, diag);
-
-	if (err)
-		return err == -ESRCH ? 0 : err;
-	if (f.any)
-		return replace(s, &f, diag);
-	dp_points_free(&s->points);
-	s->points = f.draft.points;
-	memcpy(s->pending, f.draft.pending, s->nr_specs * sizeof(*s->pending));
-	f.draft.points = (struct dp_points){ 0 };
-	dp_tail_targets_free(&s->points);
-	drop_find(&f);
 	l->answer(s->source, heard);
-	return 0;
+	return err == -ESRCH ? 0 : err;
 }
 
 void dp_pending_tell(const struct dp_session *s)

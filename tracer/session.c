@@ -30,6 +30,7 @@ static int check_expressions(const struct dp_session *s, struct dp_spec *spec,
 	if (err)
 		return err;
 	spec->ret = program.ret;
+	spec->log = program.logmax;
 	dp_expr_free(&program);
 	return 0;
 }

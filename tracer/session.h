@@ -135,7 +135,7 @@ void dp_pending_tell(const struct dp_session *s);
 
 /* follow.c */
 /** dp_follow_births() - take in the known fork children of a session's process, before
- *  its probes are replaced */
+ *  its probes change */
 void dp_follow_births(struct dp_session *s);
 /** dp_follow_run() - dp_session_run() over the target's process tree */
 int dp_follow_run(struct dp_session *s, int *died_of, struct dp_diag *diag);

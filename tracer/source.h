@@ -38,7 +38,7 @@ struct dp_tracer_options;
  *          matches of globs that it cannot probe
  * @specs: the specs of the points; @pending: of each spec: does it wait for its library?
  * @coming: a spec waited for its library at first, so having nothing to probe is no error
- * @logs: hits make records
+ * @logs: hits make records; @longest: bytes of the longest record of any spec
  * @listed: no probe will be armed, but the mode of each is decided
  * @bind: called for each point that has its probe, to bind a program; NULL: none has one
  */
@@ -48,6 +48,7 @@ struct dp_source_request {
 	const bool *pending;
 	size_t nr_specs;
 	bool coming, logs, listed;
+	u32 longest;
 	int (*bind)(void *arg, size_t point, struct dp_diag *diag);
 	void *arg;
 };
@@ -115,12 +116,9 @@ typedef void (*dp_source_take)(void *arg, const struct dp_record_copy *record);
  * hear(), answer() - let the threads go on that had asked when hear() was called;
  *   answer() is given what hear() has returned
  * look() - find the probes whose code is gone: is_gone()
- * hold() - take the probes out and hold the process, for replace() or let_on()
- *   @mods: the modules found in it. @stale: set if they may have changed since
- *   @births: called to take in the fork children that still have the old probes
- * replace() - probe these points instead and go on counting; the process runs
- *   @mods: taken over. On failure the counts are those from before.
- * let_on() - let the process run on with nothing replaced
+ * extend() - probe the points that have come, behind the others, and those that are
+ *   there again; what is armed stays so. @mods: the modules now, taken over
+ *   On failure these points are gone.
  */
 struct dp_source_libraries {
 	const char *(*unheard)(const struct dp_source *source);
@@ -129,13 +127,9 @@ struct dp_source_libraries {
 	void (*look)(struct dp_source *source);
 	bool (*is_gone)(const struct dp_source *source,
 			const struct dp_point *point);
-	int (*hold)(struct dp_source *source, const struct dp_modules *mods,
-		    void (*births)(void *arg), void *arg, bool *stale,
-		    struct dp_diag *diag);
-	int (*replace)(struct dp_source *source, struct dp_modules *mods,
-		       const struct dp_source_request *want,
-		       struct dp_diag *diag);
-	void (*let_on)(struct dp_source *source);
+	int (*extend)(struct dp_source *source, struct dp_modules *mods,
+		      const struct dp_source_request *want,
+		      struct dp_diag *diag);
 };
 
 /**

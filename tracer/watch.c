@@ -100,6 +100,17 @@ static int bind(void *arg, size_t point, struct dp_diag *diag)
 	return s->kind->bind(s, point, diag);
 }
 
+/* The programs of a verb without arguments come from files. */
+static u32 longest(const struct dp_session *s)
+{
+	u32 most = 0;
+	size_t i;
+
+	for (i = 0; i < s->nr_specs; i++)
+		most = s->specs[i].log > most ? s->specs[i].log : most;
+	return s->kind->arguments ? most : DP_VM_LOG;
+}
+
 struct dp_source_request dp_session_request(struct dp_session *s)
 {
 	return (struct dp_source_request){
@@ -109,6 +120,7 @@ struct dp_source_request dp_session_request(struct dp_session *s)
 		.nr_specs = s->nr_specs,
 		.coming = s->nr_coming,
 		.logs = s->kind->record,
+		.longest = s->kind->record ? longest(s) : 0,
 		.listed = !s->kind->report,
 		.bind = s->kind->bind ? bind : NULL,
 		.arg = s,

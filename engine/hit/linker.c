@@ -45,10 +45,9 @@ void dp_linker_tell(const struct dp_hit *hit)
 	const struct dp_arena_control *c = &dp_arena.control;
 	u32 number, i;
 
-	/* The tool could not send a thread home that is on its way through a detour. */
+	/* On its way through a detour a thread is not ready to be stopped for long. */
 	if (hit->signals || !has_to_wait(c))
 		return;
-	dp_arena.hit.linker_regs = (u64)hit->regs;
 	number = __atomic_add_fetch(&dp_arena.hit.linker_asked, 1,
 				    __ATOMIC_RELEASE);
 	dp_port_wake(&dp_arena.hit.linker_asked, 1);

@@ -67,7 +67,7 @@ struct dp_arena_control {
 	u32 state_off;
 	u32 program_off, nr_programs;
 	u32 code_off;
-	u32 gv_off, nr_gv;
+	u32 gv_off, nr_gv; /* behind them @max_locals of the programs' own */
 	u32 context_off, nr_contexts;
 	u32 ring_off, ring_stride, slot_size, slot_mask;
 	u32 tid_offset; /* of a thread's id, from its thread pointer */
@@ -128,6 +128,8 @@ struct dp_arena_control {
 	/* Where parts of the arena begin: own, private, tables. The first part,
 	 * dp_arena_hit's, begins at DP_CONTROL_ROOM. */
 	u32 own_off, private_off, tables_off;
+	/* room for programs: how many, bytes of code, local variables */
+	u32 max_programs, max_code, max_locals;
 };
 
 /* Of @tool_futex, and of the owner's: the thread's id, and the bit that the kernel sets
@@ -157,7 +159,6 @@ struct dp_arena_hit {
 	char exec_path[256];
 	u32 linker_asked; /* loader events that want an answer */
 	u32 linker_late; /* loader events not answered in time */
-	u64 linker_regs; /* address of the waiting thread's registers */
 	u32 stacks; /* 1 + the last of DP_STACKS that was ever used */
 	u32 pad;
 	u64 full; /* calls not tracked for want of room */
@@ -168,7 +169,7 @@ struct dp_arena_hit {
 };
 
 #define DP_LAYOUT_MAGIC 0x3165626f72507044ull
-#define DP_LAYOUT_VERSION 23
+#define DP_LAYOUT_VERSION 24
 
 #define DP_AGENT_TEXT (20 * DP_PAGE)
 #define DP_WIPE_OFFSET DP_AGENT_TEXT

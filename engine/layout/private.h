@@ -178,32 +178,10 @@ struct dp_kernel_wait {
 #define DP_INTERCEPT_STACK_WORDS 126
 
 /**
- * struct dp_stepped - the thread that the tool is stepping out of the agent
- * @thread: 0: none; @mask: its signal mask
- * @masked: the mask that it has for the stepping only, or 0
- * @own: the thread steps by itself, too
- *
- * It counts once the tool has ended: see port/user/signals/stepped.c.
- */
-struct dp_stepped {
-	u64 thread, mask, masked, own;
-};
-
-/** dp_stepped_undoes() - is @mask in force for stepping only, to be undone?
- *  @s->mask has to follow. The first caught signal tells of a step, and is never
- *  blocked. */
-static inline bool dp_stepped_undoes(const struct dp_stepped *s, u64 mask)
-{
-	return s->masked && s->masked != s->mask &&
-	       (mask == s->masked || mask == (s->mask & ~dp_caught_mask(1)));
-}
-
-/**
  * struct dp_private - state that a fork child takes along and then owns
  * @in_force: all signal actions and masks are ours. While it is 0, the kernel is asked:
  *         see dp_mask_catches()
  * @in_masks: for each caught signal, the signals that the program's action blocks
- * @stepped: see struct dp_stepped
  * @recovering: a tool has begun to remove another tool's probes, and cannot write that
  *         arena
  * @masks: threads that block a caught signal, or once did: a hash table. The kernel
@@ -219,7 +197,6 @@ static inline bool dp_stepped_undoes(const struct dp_stepped *s, u64 mask)
 struct dp_private {
 	u64 in_force;
 	u64 in_masks[DP_CAUGHT];
-	struct dp_stepped stepped;
 	u64 recovering;
 	u64 masks[DP_MASKS];
 	struct dp_deferred {

@@ -348,9 +348,13 @@ int dp_islands_place(struct dp_engine *e, const struct dp_hole *holes, size_t n)
 	int err = 0;
 	u32 i;
 
-	e->nr_code_pools = e->need.nr_pools;
-	e->nr_caught = e->signal_free ? 0 : e->max_sites ? DP_CAUGHT : 1;
-	for (i = 0; i < e->nr_sites && !err; i++) {
+	e->batch.code_pools = e->need.nr_pools - e->batch.pool;
+	if (!e->arena)
+		e->nr_caught = e->signal_free	 ? 0 :
+			       e->max_sites	 ? DP_CAUGHT :
+			       e->expected.sites ? DP_CAUGHT_JUMPS :
+						   1;
+	for (i = e->batch.first; i < dp_batch_end(e) && !err; i++) {
 		struct dp_site *s = dp_order_site(e, i);
 
 		if (s->mode != DP_MODE_JUMP || s->leader || !s->traps)

@@ -19,8 +19,6 @@
 #include "engine/site/site.h"
 #include "engine/site/internal.h"
 
-#define OVERLAP "overlap: another probe or the agent needs the same bytes"
-
 /* The instruction of a region that begins at @addr, or -1. */
 static int insn_at(const struct dp_site *s, u64 addr)
 {
@@ -41,7 +39,7 @@ void dp_jump_give_up(struct dp_engine *e, u32 i, const char *why)
 		dp_order_site(e, i)->leader = 0;
 		dp_order_site(e, i)->why = why;
 		i++;
-	} while (i < e->nr_sites && dp_order_site(e, i)->leader == leader);
+	} while (i < dp_batch_end(e) && dp_order_site(e, i)->leader == leader);
 }
 
 static bool meets_intercept(const struct dp_engine *e, u32 i)
@@ -49,13 +47,13 @@ static bool meets_intercept(const struct dp_engine *e, u32 i)
 	const struct dp_site *s = dp_order_site(e, i), *other;
 	u32 j;
 
-	if (i) {
+	if (i > e->batch.first) {
 		other = dp_order_site(e, i - 1);
 		if (other->intercept >= 0 &&
 		    other->addr + other->region.len > s->addr)
 			return true;
 	}
-	for (j = i + 1; j < e->nr_sites; j++) {
+	for (j = i + 1; j < dp_batch_end(e); j++) {
 		other = dp_order_site(e, j);
 		if (other->addr >= s->addr + s->region.len)
 			break;
@@ -92,7 +90,7 @@ static bool join(struct dp_engine *e, u32 lead, struct dp_site *s)
 		s->leader = lead + 1;
 		return true;
 	}
-	dp_jump_give_up(e, lead, OVERLAP);
+	dp_jump_give_up(e, lead, DP_WHY_OVERLAP);
 	return false;
 }
 
@@ -106,7 +104,7 @@ static bool leads(const struct dp_engine *e, u32 i)
 	if (e->arming == DP_ARM_TRAP)
 		s->why = "breakpoints were asked for";
 	else if (s->region.nr && meets_intercept(e, i))
-		s->why = OVERLAP;
+		s->why = DP_WHY_OVERLAP;
 	else if (s->region.nr && s->region.returns &&
 		 e->arming == DP_ARM_QUIESCE)
 		s->why = DP_WHY_RETURNS;
@@ -119,7 +117,7 @@ void dp_jumps_choose(struct dp_engine *e)
 {
 	u32 i, lead = 0; /* 1 + place in the order */
 
-	for (i = 0; i < e->nr_sites; i++) {
+	for (i = e->batch.first; i < dp_batch_end(e); i++) {
 		struct dp_site *s = dp_order_site(e, i);
 
 		s->mode = DP_MODE_TRAP;
@@ -178,7 +176,7 @@ static void fill_jump(struct dp_site_entry *entry, const struct dp_site *s,
 static bool covers(const struct dp_engine *e, u32 i, u32 m)
 {
 	return m == i ||
-	       (m < e->nr_sites && dp_order_site(e, m)->leader == i + 1);
+	       (m < dp_batch_end(e) && dp_order_site(e, m)->leader == i + 1);
 }
 
 /* Choose the call-outs for the site and for sites that its jump covers. */

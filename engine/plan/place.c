@@ -87,7 +87,7 @@ int dp_engine_place(struct dp_engine *engine, const struct dp_hole *holes,
 		return -ENOMEM;
 	for (i = 0; i < n; i++)
 		free_[i] = holes[i];
-	for (i = 0; i < need->nr_pools && !err; i++) {
+	for (i = engine->batch.pool; i < need->nr_pools && !err; i++) {
 		struct dp_pool_need *pool = &need->pools[i];
 
 		err = dp_place_one(pool, free_, n, true);

@@ -10,37 +10,36 @@
 #include "engine/site/site.h"
 
 /* A jump to the detour, or to its island, whose jump is written too. */
-static int make_jump(const struct dp_engine *e, const struct dp_mapping *map,
-		     const struct dp_site *s, struct dp_site_entry *entry)
+static int make_jump(struct dp_engine *e, const struct dp_site *s,
+		     struct dp_site_entry *entry)
 {
 	u64 detour = entry->jump.base + entry->jump.start;
 	u64 to = s->island ? s->island : detour;
 	u32 i;
 
 	entry->patch_len = (u8)dp_emit_jmp(entry->patch, s->addr, to);
-	for (i = 0; s->island && i < e->need.nr_pools; i++) {
+	for (i = e->batch.pool; s->island && i < e->need.nr_pools; i++) {
 		const struct dp_pool_need *p = &e->need.pools[i];
 
 		if (s->island - p->addr < p->size &&
-		    !dp_emit_jmp((u8 *)map->file + p->file_offset +
-					 (s->island - p->addr),
-				 s->island, detour))
+		    !dp_emit_jmp(p->code + (s->island - p->addr), s->island,
+				 detour))
 			return -ENOMEM;
 	}
 	return entry->patch_len ? 0 : -ENOMEM;
 }
 
 static int plan_trap(const struct dp_site *s, struct dp_site_entry *entry,
-		     struct dp_copy_cursor *cur)
+		     struct dp_pool_need *cur)
 {
 	int err;
 
 	entry->copy = cur->addr + cur->used;
-	err = dp_entry_copy(s, entry, cur->file + cur->used);
+	err = dp_entry_copy(s, entry, cur->code + cur->used);
 	cur->used += entry->copy_len;
 	if (!err && dp_site_needs_post(s)) {
 		entry->post = cur->addr + cur->used;
-		err = dp_entry_post(s, entry, cur->file + cur->used);
+		err = dp_entry_post(s, entry, cur->code + cur->used);
 		cur->used += entry->post_len;
 	}
 	entry->mode = DP_MODE_TRAP;
@@ -49,11 +48,10 @@ static int plan_trap(const struct dp_site *s, struct dp_site_entry *entry,
 	return err;
 }
 
-/* Plan the @i-th site in order. A site that another's jump covers has been planned with
+/* Plan the site at place @i. A site that another's jump covers has been planned with
  * that jump. */
-static int plan_jump(const struct dp_engine *e, u32 i,
-		     struct dp_site_entry *entry, const struct dp_mapping *map,
-		     struct dp_copy_cursor *cur)
+static int plan_jump(struct dp_engine *e, u32 i, struct dp_site_entry *entry,
+		     struct dp_pool_need *cur)
 {
 	const struct dp_site *s = dp_order_site(e, i);
 	u32 used = (cur->used + DP_DETOUR_ALIGN - 1) &
@@ -68,17 +66,16 @@ static int plan_jump(const struct dp_engine *e, u32 i,
 						 DP_INTERCEPT_MADE;
 		entry->number = (u32)s->intercept;
 	}
-	err = dp_jump_plan(e, i, entry, cur->addr + used, cur->file + used,
-			   e->need.pools[s->pool].addr, map->intercept_entry);
+	err = dp_jump_plan(e, i, entry, cur->addr + used, cur->code + used,
+			   cur->addr, e->map.intercept_entry);
 	cur->used = used + entry->jump.len;
-	return err ? err : make_jump(e, map, s, entry);
+	return err ? err : make_jump(e, s, entry);
 }
 
-int dp_plan_site(const struct dp_engine *e, u32 i, struct dp_site_entry *entry,
-		 const struct dp_mapping *map, struct dp_copy_cursor *cursors)
+int dp_plan_site(struct dp_engine *e, u32 i, struct dp_site_entry *entry)
 {
 	const struct dp_site *s = dp_order_site(e, i);
-	struct dp_copy_cursor *cur = &cursors[s->pool];
+	struct dp_pool_need *cur = &e->need.pools[s->pool];
 
 	if (cur->used + 2 * DP_COPY_MAX + DP_DETOUR_ALIGN + DP_DETOUR_MAX >
 	    cur->size)
@@ -87,6 +84,6 @@ int dp_plan_site(const struct dp_engine *e, u32 i, struct dp_site_entry *entry,
 	entry->wanted = DP_WANT_PLAN;
 	entry->first_probe = s->first_probe;
 	if (s->mode == DP_MODE_JUMP)
-		return plan_jump(e, i, entry, map, cur);
+		return plan_jump(e, i, entry, cur);
 	return plan_trap(s, entry, cur);
 }

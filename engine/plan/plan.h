@@ -23,14 +23,17 @@ struct dp_site_entry;
 struct dp_pool_need {
 	u64 low, high; /* all that it must address lies in between */
 	u64 size; /* bytes, whole pages */
-	u64 file_offset; /* of its contents, in dp_mapping.file */
+	u64 file_offset; /* of its contents, in the file that it is mapped from */
 	u64 addr; /* set by dp_engine_place() or the caller */
+	/* @used bytes for the pool, until they are in the target; the engine's */
+	u8 *code;
+	u32 used;
 };
 
 /** struct dp_layout_need - memory that has to be mapped */
 struct dp_layout_need {
 	u64 arena_size; /* bytes, whole pages */
-	u64 file_size; /* of each of the files */
+	u64 file_size; /* of each of the files; later, of the batch's pools alone */
 	/* parts: see struct dp_arena_control */
 	u32 own_off, private_off, tables_off;
 	u32 nr_pools;
@@ -40,10 +43,8 @@ struct dp_layout_need {
 /** dp_site_span() - the addresses that the copies of a site have to be near */
 void dp_site_span(const struct dp_site *s, u64 *low, u64 *high);
 
-/** dp_sites_sort() - order the sites by address. Return: 0 or -ENOMEM. */
-int dp_sites_sort(struct dp_engine *engine);
-/** dp_pools_assign() - choose a pool for each site, whose mode is known. Return: 0;
- *  -ENOMEM when the sites lie so far apart that DP_MAX_POOLS do not serve them. */
+/** dp_pools_assign() - choose a pool for each site of the batch, whose mode is known.
+ *  Return: 0; -ENOMEM when the sites lie so far apart that DP_MAX_POOLS do not serve them. */
 int dp_pools_assign(struct dp_engine *engine);
 
 /* place: addresses for memory that has to be mapped. */
@@ -75,8 +76,7 @@ size_t dp_holes_carve(struct dp_hole *holes, size_t n, u64 addr, u64 size);
 
 /** struct dp_mapping - addresses of the memory, in the tool and in the target */
 struct dp_mapping {
-	/* as the region is laid out, in the tool: arena, pools' code */
-	void *file;
+	void *file; /* as the region is laid out, in the tool */
 	u64 base; /* address of the agent's text in the target */
 	u64 intercept_entry; /* address of dp_intercept_entry in the target */
 	u64 detour_entry; /* address of dp_detour_entry in the target */
@@ -88,22 +88,12 @@ struct dp_mapping {
 	u64 tool_start;
 };
 
-/** struct dp_copy_cursor - where the next copy goes in a pool: @used of @size bytes at
- *  @addr, and at @file in the tool */
-struct dp_copy_cursor {
-	u8 *file;
-	u64 addr, size;
-	u32 used;
-};
-
 /**
- * dp_plan_site() - make the copies of the @i-th site in order, and its patch
+ * dp_plan_site() - make the copies of the site at place @i, and its patch
  * @entry: filled in; entries of sites that its jump covers follow
- * @cursors: one for each pool
  * Return: 0; -ENOMEM a copy cannot address what it refers to.
  */
-int dp_plan_site(const struct dp_engine *e, u32 i, struct dp_site_entry *entry,
-		 const struct dp_mapping *map, struct dp_copy_cursor *cursors);
+int dp_plan_site(struct dp_engine *e, u32 i, struct dp_site_entry *entry);
 
 /* island: addresses for jumps that contain breakpoints. */
 

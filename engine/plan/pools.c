@@ -9,44 +9,6 @@
 #include "engine/plan/plan.h"
 #include "engine/site/site.h"
 #include "engine/site/internal.h"
-#include "port.h"
-
-static void sift(struct dp_engine *e, u32 root, u32 n)
-{
-	u32 *o = e->order, child, top = o[root];
-
-	for (; (child = 2 * root + 1) < n; root = child) {
-		if (child + 1 < n &&
-		    e->sites[o[child + 1]].addr > e->sites[o[child]].addr)
-			child++;
-		if (e->sites[o[child]].addr <= e->sites[top].addr)
-			break;
-		o[root] = o[child];
-	}
-	o[root] = top;
-}
-
-/* Heap sort: no recursion and no worst case, in a world without libc. */
-int dp_sites_sort(struct dp_engine *e)
-{
-	u32 i, n = e->nr_sites, tmp;
-
-	dp_port_free(e->order);
-	e->order = dp_port_alloc((n + 1) * sizeof(*e->order));
-	if (!e->order)
-		return -ENOMEM;
-	for (i = 0; i < n; i++)
-		e->order[i] = i;
-	for (i = n / 2; i-- > 0;)
-		sift(e, i, n);
-	for (i = n; i-- > 1;) {
-		tmp = e->order[0];
-		e->order[0] = e->order[i];
-		e->order[i] = tmp;
-		sift(e, 0, i);
-	}
-	return 0;
-}
 
 static void widen(const struct insn_facts *f, u64 addr, u64 *low, u64 *high)
 {
@@ -84,14 +46,17 @@ static int assign_pool(struct dp_engine *e, struct dp_site *s)
 	u64 low, high;
 
 	dp_site_span(s, &low, &high);
-	pool = need->nr_pools ? &need->pools[need->nr_pools - 1] : NULL;
+	pool = need->nr_pools > e->batch.pool ?
+		       &need->pools[need->nr_pools - 1] :
+		       NULL;
 	if (!pool || !joins(pool, low, high)) {
 		if (need->nr_pools == DP_MAX_POOLS)
 			return -ENOMEM;
 		pool = &need->pools[need->nr_pools++];
-		pool->low = low;
-		pool->high = high;
-		pool->size = DP_ENTRY_STUB + 2 * DP_DETOUR_MAX;
+		*pool = (struct dp_pool_need){ .low = low,
+					       .high = high,
+					       .size = DP_ENTRY_STUB +
+						       2 * DP_DETOUR_MAX };
 	}
 	pool->low = low < pool->low ? low : pool->low;
 	pool->high = high > pool->high ? high : pool->high;
@@ -107,8 +72,7 @@ int dp_pools_assign(struct dp_engine *e)
 {
 	u32 i;
 
-	e->need.nr_pools = 0;
-	for (i = 0; i < e->nr_sites; i++)
+	for (i = e->batch.first; i < dp_batch_end(e); i++)
 		if (assign_pool(e, &e->sites[e->order[i]]))
 			return -ENOMEM;
 	return 0;

@@ -28,9 +28,21 @@ static struct dp_sites all_of(const struct dp_engine *e)
 	return (struct dp_sites){ .v = e->view.sites, .n = e->view.nr_sites };
 }
 
+/* In the order of addresses, as all_of() is not. */
+static struct dp_sites first_of(const struct dp_engine *e)
+{
+	return (struct dp_sites){ .v = e->view.sites, .n = e->nr_first };
+}
+
+static struct dp_sites last_of(const struct dp_engine *e)
+{
+	return (struct dp_sites){ .v = e->view.sites + e->batch.first,
+				  .n = e->batch.n };
+}
+
 int dp_engine_arm_intercepts(struct dp_engine *e, struct dp_target *target)
 {
-	const struct dp_sites sites = all_of(e);
+	const struct dp_sites sites = first_of(e);
 	int err = dp_strategy_intercept.arm(target, &sites, NULL);
 
 	if (err)
@@ -49,15 +61,22 @@ void dp_engine_want(struct dp_engine *e, u32 probe, bool wanted)
 		e->view.sites[site].wanted = wanted;
 }
 
+/* Disarm sites that are not wanted. */
+static int take_out(const struct dp_engine *e, struct dp_target *target,
+		    const struct dp_sites *sites, u64 *bad)
+{
+	int err = e->signal_free ?
+			  dp_sites_restore(target, sites, bad) :
+			  dp_strategy_interior.disarm(target, sites, bad);
+
+	return err ? err : dp_strategy_trap.disarm(target, sites, bad);
+}
+
 int dp_engine_apply(struct dp_engine *e, struct dp_target *target, u64 *bad)
 {
 	const struct dp_sites sites = all_of(e);
-	int err = e->signal_free ?
-			  dp_sites_restore(target, &sites, bad) :
-			  dp_strategy_interior.disarm(target, &sites, bad);
+	int err = take_out(e, target, &sites, bad);
 
-	if (!err)
-		err = dp_strategy_trap.disarm(target, &sites, bad);
 	if (!err)
 		err = jumps_by(e)->arm(target, &sites, bad);
 	if (!err)
@@ -73,7 +92,7 @@ bool dp_engine_is_quiesced(const struct dp_engine *e)
 bool dp_engine_intercepted_call(const struct dp_engine *e, u64 addr,
 				bool behind, u64 *to)
 {
-	const struct dp_sites sites = all_of(e);
+	const struct dp_sites sites = first_of(e);
 	const struct dp_site_entry *s = dp_sites_find(&sites, addr);
 	int n = s && s->intercept ? dp_jump_insns(&s->jump) : 0;
 
@@ -110,7 +129,7 @@ int dp_engine_cede(struct dp_engine *e, struct dp_target *target,
 
 bool dp_engine_inside(const struct dp_engine *e, u64 addr, u64 *to)
 {
-	const struct dp_sites sites = all_of(e);
+	const struct dp_sites sites = last_of(e);
 
 	return dp_sites_inside(&sites, addr, to);
 }
@@ -121,8 +140,8 @@ static int expect_no_traps(const struct dp_engine *e, u64 *bad)
 {
 	u32 i;
 
-	for (i = 0; i < e->nr_sites; i++) {
-		const struct dp_site *s = &e->sites[i];
+	for (i = e->batch.first; i < dp_batch_end(e); i++) {
+		const struct dp_site *s = dp_order_site(e, i);
 
 		if (s->mode == DP_MODE_JUMP || !s->first_probe ||
 		    !s->region.nr || s->region.returns)
@@ -156,9 +175,23 @@ int dp_engine_arm_linker(struct dp_engine *e, struct dp_target *target,
 	return err;
 }
 
+static void undo(struct dp_engine *e, struct dp_target *target,
+		 const struct dp_sites *sites)
+{
+	u32 i;
+
+	if (!e->batch.later) {
+		dp_view_disarm(&e->view, target, false, NULL);
+		return;
+	}
+	for (i = 0; i < sites->n; i++)
+		sites->v[i].wanted = DP_WANT_OFF;
+	take_out(e, target, sites, NULL);
+}
+
 int dp_engine_arm(struct dp_engine *e, struct dp_target *target, u64 *bad)
 {
-	const struct dp_sites sites = all_of(e);
+	const struct dp_sites sites = last_of(e);
 	int err;
 	u32 i;
 
@@ -174,7 +207,7 @@ int dp_engine_arm(struct dp_engine *e, struct dp_target *target, u64 *bad)
 	if (!err)
 		err = dp_strategy_trap.arm(target, &sites, bad);
 	if (err)
-		dp_view_disarm(&e->view, target, false, NULL);
+		undo(e, target, &sites);
 	else
 		dp_engine_admit(e, true);
 	return err;

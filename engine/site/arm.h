@@ -28,9 +28,9 @@ int dp_engine_arm_intercepts(struct dp_engine *engine,
 			     struct dp_target *target);
 
 /**
- * dp_engine_arm() - put a breakpoint at every site
+ * dp_engine_arm() - arm every site of the batch that was built last
  * @bad: on failure the address concerned, or NULL
- * Return: as above; on failure every site is disarmed again.
+ * Return: as above; on failure every site of the batch is disarmed again.
  */
 int dp_engine_arm(struct dp_engine *engine, struct dp_target *target, u64 *bad);
 

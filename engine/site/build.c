@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* build: lay out and fill an engine's memory, before a byte of the target's text changes. */
+/*
+ * build: lay out and fill an engine's memory, before a byte of the target's text changes.
+ *
+ * The tables are laid out for the first batch of sites and for what is expected behind it.
+ * A later batch takes the next places. The hit half finds a place when text leads there.
+ */
 #include "engine/insn/detour.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/base.h"
@@ -24,30 +29,45 @@ static u64 page_up(u64 n)
 	return (n + DP_PAGE - 1) & ~(u64)(DP_PAGE - 1);
 }
 
-struct dp_layout_need *dp_engine_layout(struct dp_engine *e, u32 shards)
+static void choose_shards(struct dp_engine *e, u32 shards)
 {
-	struct dp_layout_need *need = &e->need;
-	struct dp_arena_control control;
-	u64 offset;
-	u32 i;
+	u64 counters = e->max_sites ? e->max_sites :
+				      e->nr_probes + e->expected.probes;
 
 	e->shards = shards > DP_MAX_SHARDS ? DP_MAX_SHARDS : shards;
 	while (e->shards > 1 &&
-	       (u64)e->shards * (e->max_sites ? e->max_sites : e->nr_probes) *
-			       sizeof(u64) >
-		       COUNTERS_MAX)
+	       e->shards * counters * sizeof(u64) > COUNTERS_MAX)
 		e->shards /= 2;
-	if (dp_sites_sort(e))
-		return NULL;
-	dp_jumps_choose(e);
-	if (dp_pools_assign(e))
-		return NULL;
+}
+
+static void lay_out_first(struct dp_engine *e)
+{
+	struct dp_layout_need *need = &e->need;
+	struct dp_arena_control control;
+
 	need->arena_size = dp_tables_lay_out(e, &control);
 	need->own_off = control.own_off;
 	need->private_off = control.private_off;
 	need->tables_off = control.tables_off;
-	offset = DP_FILE_ARENA_OFFSET + need->arena_size;
-	for (i = 0; i < need->nr_pools; i++) {
+}
+
+struct dp_layout_need *dp_engine_layout(struct dp_engine *e, u32 shards)
+{
+	struct dp_layout_need *need = &e->need;
+	u64 offset = 0;
+	u32 i;
+
+	if (dp_batch_begin(e))
+		return NULL;
+	dp_jumps_choose(e);
+	if (dp_pools_assign(e))
+		return NULL;
+	if (!e->arena) {
+		choose_shards(e, shards);
+		lay_out_first(e);
+		offset = DP_FILE_ARENA_OFFSET + need->arena_size;
+	}
+	for (i = e->batch.pool; i < need->nr_pools; i++) {
 		need->pools[i].size = page_up(need->pools[i].size);
 		need->pools[i].file_offset = offset;
 		offset += need->pools[i].size;
@@ -100,9 +120,9 @@ static void name_pending(const struct dp_engine *e, struct dp_arena_control *c)
 static void lay_out(struct dp_engine *e, const struct dp_mapping *map)
 {
 	struct dp_arena_control *c = &e->arena->control;
-	u32 i;
 
 	dp_tables_lay_out(e, c);
+	e->code_used = e->locals_used = 0;
 	c->version = DP_LAYOUT_VERSION;
 	c->head_size = sizeof(struct dp_arena);
 	c->arena_size = e->need.arena_size;
@@ -115,18 +135,24 @@ static void lay_out(struct dp_engine *e, const struct dp_mapping *map)
 	c->small_stacks = map->small_stacks;
 	c->signal_free = e->signal_free;
 	c->forbidden = e->signal_free ? ~0u : map->forbidden;
-	c->nr_pools = e->need.nr_pools;
 	c->nr_caught = e->nr_caught;
 	c->counts_alone = e->rseq_usable;
 	c->rseq_offset = e->rseq.offset;
 	c->rseq_signature = e->rseq.signature;
 	c->own_process = e->max_sites != 0;
 	c->linker_state = e->linker_state;
-	name_pending(e, c);
-	for (i = 0; i < e->need.nr_pools; i++) {
+}
+
+void dp_note_pools(struct dp_engine *e, u32 first)
+{
+	struct dp_arena_control *c = &e->arena->control;
+	u32 i;
+
+	for (i = first; i < e->need.nr_pools; i++) {
 		c->pools[i].start = e->need.pools[i].addr;
 		c->pools[i].size = e->need.pools[i].size;
 	}
+	__atomic_store_n(&c->nr_pools, e->need.nr_pools, __ATOMIC_RELEASE);
 }
 
 int dp_hash_find(struct dp_engine *e, u64 size)
@@ -148,7 +174,7 @@ void dp_hash_enter(const struct dp_engine *e, u64 addr, u32 index)
 
 	while (e->slots[i] && n++ < e->slots_mask)
 		i = (i + 1) & e->slots_mask;
-	e->slots[i] = index + 1;
+	__atomic_store_n(&e->slots[i], index + 1, __ATOMIC_RELEASE);
 }
 
 static void fill_binding(struct dp_probe_entry *entry,
@@ -169,49 +195,80 @@ static void fill_binding(struct dp_probe_entry *entry,
 	state->count = -(s64)p->binding.passcount;
 }
 
-static void fill_probes(struct dp_engine *e, const u32 *rank)
+/* Hits can come to a probe that has moved, and to the one before it at its site. */
+static void fill_probe(struct dp_engine *e, u32 probe, bool is_new)
 {
-	const struct dp_arena_control *c = &e->arena->control;
-	struct dp_probe_entry *probes =
-		(void *)((char *)e->arena + c->probe_off);
-	struct dp_probe_state *states =
-		(void *)((char *)e->arena + c->state_off);
+	struct dp_probe_entry *entry = (void *)&e->view.probes[probe];
+	struct dp_probe *p = &e->probes[probe];
+
+	if (is_new)
+		fill_binding(entry, &e->view.states[probe], p);
+	entry->gone = 0;
+	entry->site = e->sites[p->site].place - 1;
+	entry->next = p->next;
+	p->fresh = false;
+}
+
+/* Let the hit half find the fresh probes behind the others of their sites. */
+static void link_probes(struct dp_engine *e, const struct dp_site *s)
+{
+	u32 p, *link = &e->view.sites[s->place - 1].first_probe;
+
+	for (p = s->first_probe; p; p = e->probes[p - 1].next) {
+		if (*link != p)
+			__atomic_store_n(link, p, __ATOMIC_RELEASE);
+		link = (u32 *)&e->view.probes[p - 1].next;
+	}
+}
+
+static void fill_probes(struct dp_engine *e)
+{
+	struct dp_arena_control *c = &e->arena->control;
 	u32 i;
 
-	for (i = 0; i < e->nr_probes; i++) {
-		probes[i].next = e->probes[i].next;
-		probes[i].site = rank[e->probes[i].site];
-		fill_binding(&probes[i], &states[i], &e->probes[i]);
-	}
+	for (i = 0; i < e->nr_probes; i++)
+		if (e->probes[i].fresh)
+			fill_probe(e, i, i >= e->view.nr_probes);
+	for (i = 0; i < e->nr_sites; i++)
+		if (e->sites[i].place)
+			link_probes(e, &e->sites[i]);
+	e->view.nr_probes = e->nr_probes;
+	__atomic_store_n(&c->nr_probes, e->nr_probes, __ATOMIC_RELEASE);
+}
+
+static void fill_program(struct dp_engine *e, struct dp_program *p,
+			 struct dp_program_entry *entry)
+{
+	const struct dp_arena_control *c = &e->arena->control;
+
+	p->lv_off = c->gv_off + (c->nr_gv + e->locals_used) * 8;
+	entry->code_off = c->code_off + e->code_used;
+	entry->code_len = p->spec.code_len;
+	entry->lv_off = p->lv_off;
+	entry->nr_lv = p->spec.nr_lv;
+	entry->jmpmax = p->spec.jmpmax;
+	entry->logmax = p->spec.logmax;
+	entry->stack_mask = p->spec.stack - 1;
+	copy_bytes((u8 *)entry->name, (const u8 *)p->name, DP_PROGRAM_NAME);
+	copy_bytes((u8 *)e->arena + entry->code_off, p->code, p->spec.code_len);
+	e->code_used += p->spec.code_len;
+	e->locals_used += p->spec.nr_lv;
 }
 
 static void fill_programs(struct dp_engine *e)
 {
-	const struct dp_arena_control *c = &e->arena->control;
+	struct dp_arena_control *c = &e->arena->control;
 	struct dp_program_entry *entries =
 		(void *)((char *)e->arena + c->program_off);
-	u32 code = c->code_off, lv = c->gv_off + c->nr_gv * 8, i;
+	u32 i;
 
-	for (i = 0; i < e->nr_programs; i++) {
-		struct dp_program *p = &e->programs[i];
-
-		p->lv_off = lv;
-		entries[i].code_off = code;
-		entries[i].code_len = p->spec.code_len;
-		entries[i].lv_off = lv;
-		entries[i].nr_lv = p->spec.nr_lv;
-		entries[i].jmpmax = p->spec.jmpmax;
-		entries[i].logmax = p->spec.logmax;
-		entries[i].stack_mask = p->spec.stack - 1;
-		copy_bytes((u8 *)entries[i].name, (const u8 *)p->name,
-			   DP_PROGRAM_NAME);
-		copy_bytes((u8 *)e->arena + code, p->code, p->spec.code_len);
-		code += p->spec.code_len;
-		lv += p->spec.nr_lv * 8;
-	}
+	for (i = c->nr_programs; i < e->nr_programs; i++)
+		fill_program(e, &e->programs[i], &entries[i]);
+	e->view.nr_programs = e->nr_programs;
+	__atomic_store_n(&c->nr_programs, e->nr_programs, __ATOMIC_RELEASE);
 }
 
-static void open_reader(struct dp_engine *e)
+void dp_reader_open(struct dp_engine *e)
 {
 	const struct dp_arena_control *c = &e->arena->control;
 
@@ -222,8 +279,8 @@ static void open_reader(struct dp_engine *e)
 					.rings = e->shards };
 }
 
-static void enter_site(const struct dp_engine *e,
-		       const struct dp_site_entry *entry, u32 i)
+void dp_hash_site(const struct dp_engine *e, const struct dp_site_entry *entry,
+		  u32 i)
 {
 	dp_hash_enter(e, entry->addr, i);
 	if (entry->post)
@@ -241,56 +298,66 @@ void dp_hash_traps(const struct dp_engine *e, const struct dp_site_entry *entry,
 			dp_hash_enter(e, entry->addr + (u64)b, i);
 }
 
-static void open_pools(struct dp_engine *e, const struct dp_mapping *map,
-		       struct dp_copy_cursor *cursors)
+/* Memory for the code of the batch's pools, until it is written to the target. */
+static int open_pools(struct dp_engine *e)
+{
+	u32 i;
+
+	for (i = e->batch.pool; i < e->need.nr_pools; i++) {
+		struct dp_pool_need *p = &e->need.pools[i];
+
+		p->code = dp_port_alloc(p->size);
+		if (!p->code)
+			return -ENOMEM;
+		p->used = DP_ENTRY_STUB;
+		/* Pools of islands come later, and have no stub. */
+		if (i < e->batch.pool + e->batch.code_pools)
+			dp_detour_entry_stub(p->code, e->map.detour_entry);
+	}
+	return 0;
+}
+
+void dp_engine_built(struct dp_engine *e)
 {
 	u32 i;
 
 	for (i = 0; i < e->need.nr_pools; i++) {
-		const struct dp_pool_need *p = &e->need.pools[i];
-
-		cursors[i].file = (u8 *)map->file + p->file_offset;
-		cursors[i].addr = p->addr;
-		cursors[i].size = p->size;
-		cursors[i].used = DP_ENTRY_STUB;
-		/* Pools of islands come later, and have no stub. */
-		if (i < e->nr_code_pools)
-			dp_detour_entry_stub(cursors[i].file,
-					     map->detour_entry);
+		dp_port_free(e->need.pools[i].code);
+		e->need.pools[i].code = NULL;
 	}
 }
 
-static int fill_sites(struct dp_engine *e, const struct dp_mapping *map,
-		      u32 *rank)
+static int fill_site(struct dp_engine *e, u32 i)
 {
-	struct dp_site_entry *entries =
-		(void *)((char *)e->arena + e->arena->control.site_off);
-	struct dp_copy_cursor *cursors =
-		dp_port_alloc(DP_MAX_POOLS * sizeof(*cursors));
-	int err = cursors ? 0 : -ENOMEM;
-	u32 i;
+	struct dp_site_entry *entry = &e->view.sites[i];
+	const struct dp_site *s = dp_order_site(e, i);
+	int err = dp_plan_site(e, i, entry);
 
-	if (!err)
-		open_pools(e, map, cursors);
-	for (i = 0; !err && i < e->nr_sites; i++) {
-		err = dp_plan_site(e, i, &entries[i], map, cursors);
-		dp_site_set_state(&entries[i], dp_order_site(e, i)->gone ?
-						       DP_SITE_GONE :
-						       DP_SITE_OFF);
-		dp_entry_why(e->arena, &entries[i],
-			     entries[i].mode == DP_MODE_TRAP ?
-				     dp_order_site(e, i)->why :
-				     NULL);
-		rank[e->order[i]] = i;
-	}
+	dp_site_set_state(entry, DP_SITE_OFF);
+	dp_entry_why(e->arena, entry,
+		     entry->mode == DP_MODE_TRAP ? s->why : NULL);
+	return err;
+}
+
+static int fill_sites(struct dp_engine *e)
+{
+	u32 first = e->batch.first, end = first + e->batch.n, i;
+	int err = open_pools(e);
+
+	for (i = first; !err && i < end; i++)
+		err = fill_site(e, i);
+	if (err)
+		return err;
 	/* A breakpoint inside a jump may be a site of its own. The search finds that site
 	 * first, because it is entered first. */
-	for (i = 0; !err && i < e->nr_sites; i++)
-		enter_site(e, &entries[i], i);
-	for (i = 0; !err && i < e->nr_sites; i++)
-		dp_hash_traps(e, &entries[i], i);
-	dp_port_free(cursors);
-	return err;
+	for (i = first; i < end; i++)
+		dp_hash_site(e, &e->view.sites[i], i);
+	for (i = first; i < end; i++)
+		dp_hash_traps(e, &e->view.sites[i], i);
+	e->view.nr_sites = e->nr_places;
+	__atomic_store_n(&e->arena->control.nr_sites, e->nr_places,
+			 __ATOMIC_RELEASE);
+	return 0;
 }
 
 const struct dp_layout_need *dp_engine_need(const struct dp_engine *e)
@@ -313,32 +380,38 @@ bool dp_engine_table(const struct dp_engine *e, u64 *words, u32 *n)
 	return e->rseq_usable;
 }
 
-int dp_engine_build(struct dp_engine *e, const struct dp_mapping *map)
+/* The tables are empty, and checked as those of a stranger are. */
+static int begin_tables(struct dp_engine *e, const struct dp_mapping *map)
 {
-	struct dp_arena *arena =
-		(void *)((char *)map->file + DP_FILE_ARENA_OFFSET);
-	u32 *rank = dp_port_alloc((e->nr_sites + 1) * sizeof(*rank));
 	int err;
 
-	if (!rank)
-		return -ENOMEM;
-	e->arena = arena;
+	e->arena = (void *)((char *)map->file + DP_FILE_ARENA_OFFSET);
+	e->map = *map;
 	lay_out(e, map);
+	e->arena->control.magic = DP_LAYOUT_MAGIC;
 	err = dp_hash_find(e, e->need.arena_size);
 	if (!err)
-		err = fill_sites(e, map, rank);
+		err = dp_view_open(&e->view, e->arena, e->need.arena_size);
+	dp_reader_open(e);
+	dp_instances_open(e);
+	return err;
+}
+
+int dp_engine_build(struct dp_engine *e, const struct dp_mapping *map)
+{
+	bool first = !e->arena;
+	int err = first ? begin_tables(e, map) : 0;
+
+	if (!err)
+		err = fill_sites(e);
 	if (!err) {
-		fill_probes(e, rank);
+		name_pending(e, &e->arena->control);
+		dp_note_pools(e, e->batch.pool);
 		fill_programs(e);
-		open_reader(e);
-		dp_instances_open(e);
-		arena->control.magic = DP_LAYOUT_MAGIC;
-		__atomic_store_n(&arena->control.nr_sites, e->nr_sites,
-				 __ATOMIC_RELEASE);
-		err = dp_view_open(&e->view, arena, e->need.arena_size);
+		fill_probes(e);
+		e->arena->control.tail_target = e->instances.tail_target;
 	}
-	dp_port_free(rank);
-	if (err)
+	if (err && first)
 		e->arena = NULL;
 	return err;
 }

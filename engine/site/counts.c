@@ -81,20 +81,20 @@ size_t dp_engine_gone(const struct dp_engine *e)
 	size_t n = 0;
 	u32 i;
 
-	for (i = 0; e->arena && i < e->view.nr_sites; i++)
-		n += e->view.sites[i].first_probe &&
-		     e->view.sites[i].armed == DP_SITE_GONE;
+	for (i = 0; e->arena && i < e->nr_sites; i++)
+		n += e->sites[i].first_probe &&
+		     dp_engine_is_gone(e, e->sites[i].first_probe - 1);
 	return n;
 }
 
 bool dp_engine_is_gone(const struct dp_engine *e, u32 probe)
 {
-	const struct dp_site_entry *s =
-		e->arena && probe < e->nr_probes ?
-			dp_view_site_of(&e->view, probe) :
-			NULL;
+	const struct dp_site *s = e->arena && probe < e->nr_probes ?
+					  &e->sites[e->probes[probe].site] :
+					  NULL;
 
-	return s && s->armed == DP_SITE_GONE;
+	return s && s->place &&
+	       (!s->addr || e->view.sites[s->place - 1].armed == DP_SITE_GONE);
 }
 
 u32 dp_engine_late(const struct dp_engine *e)

@@ -25,6 +25,8 @@ void dp_engine_destroy(struct dp_engine *engine)
 	dp_programs_free(engine);
 	dp_port_free(engine->hash);
 	dp_port_free(engine->order);
+	dp_port_free(engine->earlier);
+	dp_engine_built(engine);
 	dp_grow_free(engine->growth);
 	dp_port_free(engine);
 }
@@ -40,6 +42,11 @@ void dp_engine_set_rseq(struct dp_engine *e, s32 offset, u32 signature)
 	e->rseq.offset = offset;
 	e->rseq.signature = signature;
 	e->rseq_usable = true;
+}
+
+void dp_engine_expect(struct dp_engine *e, const struct dp_expected *expected)
+{
+	e->expected = *expected;
 }
 
 void dp_engine_set_tid_offset(struct dp_engine *e, u32 offset)
@@ -63,7 +70,9 @@ int dp_engine_watch_linker(struct dp_engine *e, u64 addr, const u8 *code,
 
 void dp_engine_set_pending(struct dp_engine *e, const char *spec)
 {
-	if (e->nr_pending < DP_PENDING)
+	if (!spec)
+		e->nr_pending = 0;
+	else if (e->nr_pending < DP_PENDING)
 		e->pending[e->nr_pending++] = spec;
 }
 
@@ -75,12 +84,6 @@ void dp_engine_attach_own(struct dp_engine *e, u32 max_sites)
 void dp_engine_upcall(struct dp_engine *e, u32 n)
 {
 	e->nr_upcalls = n;
-}
-
-void dp_engine_set_gone(struct dp_engine *e, u32 probe)
-{
-	e->sites[e->probes[probe].site].gone = true;
-	dp_engine_forbid_jump(e, probe, "its code is not there");
 }
 
 struct dp_arena *dp_engine_arena(const struct dp_engine *e)

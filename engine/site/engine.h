@@ -2,11 +2,12 @@
 /*
  * engine: the control half.
  *
- * One run, in this order, each step all or nothing:
+ * In this order, each step all or nothing:
  *
  *     create ─► add… ─► layout ─► place ─► build ─► arm ─► … ─► disarm ─► destroy
- *               sites   sizes     pool     copies   bytes
- *                                 addresses tables
+ *           ┌─► sites   sizes     pool     copies   bytes │
+ *           │                     addresses tables        │
+ *           └──────────── later batches ──────────────────┘
  *
  * Context of every function: control half, may sleep, one thread at a time per engine.
  * Errors are negative errnos; a @why is a static phrase.
@@ -21,6 +22,18 @@ struct dp_engine;
 struct dp_layout_need;
 struct dp_mapping;
 struct dp_target;
+
+/**
+ * struct dp_expected - what may come behind the first batch; the tables get room for it
+ * @sites, @probes: how many
+ * @programs: how many; 0: no probe that comes runs one
+ * @log: bytes of their longest record
+ * @calls: some of the probes track calls
+ */
+struct dp_expected {
+	u32 sites, probes, programs, log;
+	bool calls;
+};
 
 /** dp_engine_create() - an engine without sites. Return: 0 or -ENOMEM. */
 int dp_engine_create(struct dp_engine **engine);
@@ -93,12 +106,44 @@ u32 dp_engine_caught(const struct dp_engine *engine);
 /** dp_engine_arena() - the arena as mapped in the tool; NULL before the build */
 struct dp_arena *dp_engine_arena(const struct dp_engine *engine);
 
-/** dp_engine_set_gone() - the code of an added probe is not mapped. The site is listed and
- *  never armed. Before the build. */
-void dp_engine_set_gone(struct dp_engine *engine, u32 probe);
+/** dp_engine_probes() - how many probes it has, of whatever kind; numbers begin with 0 */
+u32 dp_engine_probes(const struct dp_engine *engine);
 
-/** dp_engine_site() - address of the i-th site, intercepts included; 0 past the end */
-u64 dp_engine_site(const struct dp_engine *engine, size_t i);
+/** dp_engine_originals() - put the original bytes into code that was read at @addr */
+void dp_engine_originals(const struct dp_engine *engine, u64 addr, u8 *code,
+			 size_t size);
+
+/* later batches: what was added since the last build is laid out, placed, built and armed by
+ * the same functions, while the rest stays armed. */
+
+/** dp_engine_expect() - make room for later batches. Before the first layout. */
+void dp_engine_expect(struct dp_engine *engine,
+		      const struct dp_expected *expected);
+/** dp_engine_release_gone() - from now on the addresses of gone sites are free for others */
+void dp_engine_release_gone(struct dp_engine *engine);
+/** dp_engine_retract() - the last batch could not be built or armed: its sites are gone */
+void dp_engine_retract(struct dp_engine *engine);
+/** dp_engine_move() - put a gone probe on another instruction; it goes on counting
+ *  Return: as dp_engine_add(). */
+int dp_engine_move(struct dp_engine *engine, u32 probe, u64 addr,
+		   const u8 *code, size_t size, const char **why);
+
+/*
+ * reclaim: places and pools of batches of which no site is left.
+ */
+
+/** dp_engine_is_crowded() - is there hardly room for what has been added? */
+bool dp_engine_is_crowded(const struct dp_engine *engine);
+/** dp_engine_in_dead() - is @addr in a pool that dp_engine_reclaim() would unmap? */
+bool dp_engine_in_dead(const struct dp_engine *engine, u64 addr);
+/** dp_engine_reclaim() - while no thread runs, and none is in such a pool
+ *  Return: 0; -ENOMEM; what @unmap returns. */
+int dp_engine_reclaim(struct dp_engine *engine,
+		      int (*unmap)(void *arg, u64 addr, u64 size), void *arg);
+
+/** dp_engine_site() - address of the i-th site, intercepts included; 0 where it is gone.
+ *  Return: false past the end. */
+bool dp_engine_site(const struct dp_engine *engine, size_t i, u64 *addr);
 
 /* build: the engine's memory. */
 
@@ -120,6 +165,8 @@ const struct dp_layout_need *dp_engine_need(const struct dp_engine *engine);
  * Return: 0; -ENOMEM an address that a copy refers to is out of its range.
  */
 int dp_engine_build(struct dp_engine *engine, const struct dp_mapping *map);
+/** dp_engine_built() - free the memory of the pools' code, once it is in the target */
+void dp_engine_built(struct dp_engine *engine);
 
 /**
  * dp_engine_table() - the contents of the table at DP_TABLE_OFFSET
@@ -168,7 +215,7 @@ int dp_engine_watch_linker(struct dp_engine *engine, u64 addr, const u8 *code,
 int dp_engine_arm_linker(struct dp_engine *engine, struct dp_target *target,
 			 u64 *bad);
 /** dp_engine_set_pending() - name a spec that waits for its library, for listings of the
- *  probes. Before the build. */
+ *  probes; NULL: forget all. For the next build. */
 void dp_engine_set_pending(struct dp_engine *engine, const char *spec);
 
 /* fork: the engine of a fork child. */
@@ -187,16 +234,8 @@ void dp_engine_set_pending(struct dp_engine *engine, const char *spec);
  */
 int dp_engine_fork(const struct dp_engine *engine, const struct dp_mapping *map,
 		   u32 was, u32 is, struct dp_engine **child);
-
-/* inherit: an engine that takes the place of another. */
-
-/**
- * dp_engine_inherit() - go on counting where another engine has ended
- * @of: the earlier engine of the process, disarmed; its probes and programs are the first
- *   of @engine
- *
- * Between dp_engine_build() and dp_engine_arm().
- */
-void dp_engine_inherit(struct dp_engine *engine, const struct dp_engine *of);
+/** dp_engine_catch_up() - arm in the child, which has not run yet, what its parent got
+ *  since the fork. Return: 0 or an error of writing. */
+int dp_engine_catch_up(struct dp_engine *child, struct dp_target *target);
 
 #endif

@@ -12,7 +12,9 @@
 #include "engine/site/internal.h"
 #include "port.h"
 #include "engine/site/site.h"
+#include "engine/site/build.h"
 #include "engine/text/state.h"
+#include "engine/text/target.h"
 
 static void *copy_of(const void *from, size_t bytes)
 {
@@ -46,40 +48,83 @@ static int copy_engine(const struct dp_engine *of, struct dp_engine **copy)
 {
 	struct dp_engine *e = copy_of(of, sizeof(*of));
 
+	u32 i;
+
 	if (!e)
 		return -ENOMEM;
+	for (i = 0; i < e->need.nr_pools; i++)
+		e->need.pools[i].code = NULL;
 	e->arena = NULL;
 	e->growth = NULL;
 	e->cap_sites = of->nr_sites;
 	e->cap_probes = of->nr_probes;
 	e->cap_programs = of->nr_programs;
+	e->cap_places = of->nr_places;
 	e->sites = copy_of(of->sites, of->nr_sites * sizeof(*of->sites));
 	e->probes = copy_of(of->probes, of->nr_probes * sizeof(*of->probes));
-	e->order = copy_of(of->order, of->nr_sites * sizeof(*of->order));
+	e->cap_earlier = of->nr_earlier;
+	e->earlier =
+		copy_of(of->earlier, of->nr_earlier * sizeof(*of->earlier));
+	e->order = copy_of(of->order, of->nr_places * sizeof(*of->order));
 	e->hash = copy_of(of->hash, (of->hash_mask + 1) * sizeof(*of->hash));
 	*copy = e;
 	return copy_programs(e, of) || !e->sites || !e->probes || !e->order ||
-			       !e->hash ?
+			       !e->earlier || !e->hash ?
 		       -ENOMEM :
 		       0;
 }
 
-/* Copy the states that have changed since the plan. */
-static void take_over(struct dp_engine *e, const struct dp_engine *of)
+/* What the parent's tables and control's part say holds for the child. What the hit half
+ * has written there begins anew, as do the answers to it. */
+static int copy_arena(struct dp_engine *e, const struct dp_engine *of,
+		      const struct dp_mapping *map)
 {
-	struct dp_arena_control *to = &e->arena->control;
-	const struct dp_arena_control *from = &of->arena->control;
+	struct dp_arena_control *c;
+	int err;
 	u32 i;
 
-	for (i = 0; i < e->view.nr_sites; i++) {
-		dp_site_mirror_state(&e->view.sites[i], &of->view.sites[i]);
-		e->view.sites[i].wanted = of->view.sites[i].wanted;
-		e->view.sites[i].returned = of->view.sites[i].returned;
-	}
-	to->revertible = from->revertible;
-	to->nr_patched = from->nr_patched;
-	for (i = 0; i < DP_MAX_PATCHED; i++)
-		to->patched[i] = from->patched[i];
+	e->map = *map;
+	e->arena = (void *)((char *)map->file + DP_FILE_ARENA_OFFSET);
+	c = &e->arena->control;
+	*c = of->arena->control;
+	__builtin_memcpy((char *)e->arena + c->tables_off,
+			 (char *)of->arena + c->tables_off,
+			 of->need.arena_size - c->tables_off);
+	c->owner = map->owner;
+	c->tool_futex = c->linker_answered = c->linker_hold = 0;
+	c->tool_link = c->filter_answered = c->filter_leaving = 0;
+	err = dp_hash_find(e, of->need.arena_size);
+	if (!err)
+		err = dp_view_open(&e->view, e->arena, of->need.arena_size);
+	for (i = 0; !err && i < e->nr_probes; i++)
+		e->view.states[i].count = -(s64)e->probes[i].binding.passcount;
+	dp_reader_open(e);
+	dp_instances_open(e);
+	return err;
+}
+
+/* The parent may have got the last batch since the fork; its table says what is there. */
+static int catch_up(struct dp_target *target, const struct dp_site_entry *s)
+{
+	u8 now[DP_JUMP_SIZE], n = dp_site_patch_len(s);
+
+	if (s->armed != DP_SITE_THERE ||
+	    target->ops->read(target, s->addr, now, n) ||
+	    dp_site_bytes(s, now) > DP_BYTES_MINGLED ||
+	    dp_site_bytes(s, now) == DP_BYTES_PATCH)
+		return 0;
+	return target->ops->write(target, s->addr, s->patch, n);
+}
+
+int dp_engine_catch_up(struct dp_engine *e, struct dp_target *target)
+{
+	int err = 0;
+	u32 i;
+
+	for (i = e->batch.first; e->batch.later && i < dp_batch_end(e) && !err;
+	     i++)
+		err = catch_up(target, &e->view.sites[i]);
+	return err;
 }
 
 int dp_engine_fork(const struct dp_engine *of, const struct dp_mapping *map,
@@ -92,13 +137,12 @@ int dp_engine_fork(const struct dp_engine *of, const struct dp_mapping *map,
 		return -EOPNOTSUPP;
 	err = copy_engine(of, child);
 	if (!err)
-		err = dp_engine_build(*child, map);
+		err = copy_arena(*child, of, map);
 	if (err) {
 		dp_engine_destroy(*child);
 		*child = NULL;
 		return err;
 	}
-	take_over(*child, of);
 	dp_engine_admit(*child, true);
 	return 0;
 }

@@ -48,23 +48,32 @@ static bool is_familiar(const struct dp_site *s, const u8 *now,
 	return !any;
 }
 
-void dp_live_originals(const struct dp_engine *e, u64 addr, u8 *code,
-		       size_t size)
+static void mend(const struct dp_engine *e, const struct dp_site *s, u64 addr,
+		 u8 *code, size_t size)
+{
+	const struct dp_site_entry *entry = dp_entry_of(e, s);
+	u32 k, n = entry && entry->armed ? dp_site_patch_len(entry) : 0;
+
+	for (k = 0; k < n; k++)
+		if (s->addr + k - addr < size)
+			code[s->addr + k - addr] = entry->orig[k];
+}
+
+void dp_engine_originals(const struct dp_engine *e, u64 addr, u8 *code,
+			 size_t size)
 {
 	const struct dp_site *s;
-	const struct dp_site_entry *entry;
 	u64 at;
-	u32 k, n;
+	u32 i;
 
+	for (i = 0; i < e->nr_sites && e->nr_sites < size; i++)
+		mend(e, &e->sites[i], addr, code, size);
+	if (i)
+		return;
 	for (at = addr - (DP_JUMP_SIZE - 1); at != addr + size; at++) {
 		s = dp_engine_find(e, at);
-		if (!s || !s->planned)
-			continue;
-		entry = dp_live_site(e, (u32)(s - e->sites));
-		n = entry->armed ? dp_site_patch_len(entry) : 0;
-		for (k = 0; k < n; k++)
-			if (at + k - addr < size)
-				code[at + k - addr] = entry->orig[k];
+		if (s)
+			mend(e, s, addr, code, size);
 	}
 }
 
@@ -78,7 +87,7 @@ static bool is_replaced(const struct dp_engine *e, u32 i, const u8 *now,
 
 	for (k = 0; k < n; k++)
 		mended[k] = now[k];
-	dp_live_originals(e, s->addr, mended, n);
+	dp_engine_originals(e, s->addr, mended, n);
 	if (now[0] == DP_BREAKPOINT)
 		return !is_familiar(s, now, mended, n);
 	return entry->armed ? dp_site_bytes(entry, now) != DP_BYTES_PATCH :

@@ -57,9 +57,46 @@ int dp_engine_add_unwind(struct dp_engine *e, u32 way, u64 addr, const u8 *code,
 	if (err)
 		return err;
 	e->probes[*probe].kind = DP_KIND_UNWIND;
+	e->probes[*probe].group = DP_NO_GROUP;
 	e->probes[*probe].way = way;
 	e->sites[e->probes[*probe].site].instances = true;
 	return 0;
+}
+
+static bool is_hidden(const struct dp_probe *p, u8 kind)
+{
+	return p->kind == kind && p->group == DP_NO_GROUP;
+}
+
+u32 dp_engine_hidden_at(const struct dp_engine *e, u8 kind, u64 addr)
+{
+	const struct dp_site *s = dp_engine_find(e, addr);
+	u32 p = s ? s->first_probe : 0;
+
+	while (p && !is_hidden(&e->probes[p - 1], kind))
+		p = e->probes[p - 1].next;
+	return p ? p - 1 : DP_NO_GROUP;
+}
+
+u32 dp_engine_hidden_spare(const struct dp_engine *e, u8 kind)
+{
+	u32 i;
+
+	for (i = 0; i < e->nr_probes; i++)
+		if (is_hidden(&e->probes[i], kind) && dp_engine_is_gone(e, i))
+			return i;
+	return DP_NO_GROUP;
+}
+
+void dp_engine_set_way(struct dp_engine *e, u32 probe, u32 way)
+{
+	struct dp_probe *p = &e->probes[probe];
+
+	p->way = way;
+	e->instances.tail_target |= way & DP_WAY_TAIL_TARGET;
+	if (!p->fresh)
+		__atomic_store_n((u32 *)&e->view.probes[probe].way, way,
+				 __ATOMIC_RELEASE);
 }
 
 void dp_engine_admit(struct dp_engine *e, bool may)
@@ -74,20 +111,19 @@ void dp_engine_admit(struct dp_engine *e, bool may)
 
 static u32 staged(const struct dp_engine *e)
 {
+	bool any = e->expected.calls && e->expected.programs;
 	u32 i;
 
 	for (i = 0; i < e->nr_probes; i++)
-		if (e->probes[i].way & DP_WAY_LOGS)
-			return dp_programs_longest(e);
-	return 0;
+		any |= e->probes[i].way & DP_WAY_LOGS;
+	return any ? dp_programs_longest(e) : 0;
 }
 
 void dp_instances_measure(const struct dp_engine *e, u32 *lines, u32 *stride)
 {
 	*stride = ((u32)sizeof(struct dp_exit_instance) + staged(e) + 7) & ~7u;
-	*lines = e->instances.first ? e->instances.first : DP_INSTANCE_LINES;
-	while (!e->instances.first &&
-	       *lines * DP_INSTANCE_WAYS * (u64)*stride > DP_INSTANCE_BYTES)
+	*lines = DP_INSTANCE_LINES;
+	while (*lines * DP_INSTANCE_WAYS * (u64)*stride > DP_INSTANCE_BYTES)
 		*lines /= 2;
 }
 
@@ -131,7 +167,7 @@ void dp_instances_open(struct dp_engine *e)
 	struct dp_exit_instances *v = &e->instances;
 	u64 base = c->base + DP_ARENA_OFFSET;
 
-	if (!v->entries)
+	if (!c->line_off)
 		return;
 	v->tables = 1;
 	v->instance_stride = c->instance_stride;
@@ -142,7 +178,6 @@ void dp_instances_open(struct dp_engine *e)
 	c->instance_tables[0].instances = base + c->instance_off;
 	c->instance_tables[0].line_mask = c->line_mask;
 	c->nr_instance_tables = 1;
-	c->tail_target = v->tail_target;
 }
 
 /* Judged by the first lines of the newest table: the hash is even. */
@@ -409,25 +444,6 @@ static bool same_tables(const struct dp_engine *e, const struct dp_engine *of)
 	return e->instances.tables &&
 	       e->instances.tables == of->instances.tables &&
 	       e->instances.table[0].lines == of->instances.table[0].lines;
-}
-
-void dp_engine_instances_like(struct dp_engine *e, const struct dp_engine *of)
-{
-	e->instances.first =
-		of->instances.tables ? of->instances.table[0].lines : 0;
-}
-
-void dp_instances_carry(struct dp_engine *e, const struct dp_engine *of)
-{
-	struct cursor at = { 0 };
-	u64 key;
-
-	if (!same_tables(e, of))
-		return;
-	do
-		if (take(e, of, at, &key))
-			enter(e, at, key);
-	while (next(e, &at));
 }
 
 void dp_engine_fork_instances(struct dp_engine *e, const struct dp_engine *of,

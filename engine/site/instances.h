@@ -41,6 +41,13 @@ int dp_engine_add_exit(struct dp_engine *engine, u32 enter, u32 way, u64 addr,
 int dp_engine_add_unwind(struct dp_engine *engine, u32 way, u64 addr,
 			 const u8 *code, size_t size, u32 *probe);
 
+/** dp_engine_hidden_at() - the probe of this kind and of no group at @addr, or DP_NO_GROUP
+ *  dp_engine_hidden_spare() - one whose code has gone: dp_engine_move() */
+u32 dp_engine_hidden_at(const struct dp_engine *engine, u8 kind, u64 addr);
+u32 dp_engine_hidden_spare(const struct dp_engine *engine, u8 kind);
+/** dp_engine_set_way() - change how a probe's function is left there: DP_WAY_* */
+void dp_engine_set_way(struct dp_engine *engine, u32 probe, u32 way);
+
 /**
  * dp_engine_instances_want() - is it time for a further table of instances?
  * Return: size of the next table in bytes, whole pages; 0: there is room, or there are
@@ -50,10 +57,6 @@ u64 dp_engine_instances_want(const struct dp_engine *engine);
 /** dp_engine_instances_grow() - add a table, all zeros: at @addr in the target, and at
  *  @ours in the tool for as long as the engine lives */
 void dp_engine_instances_grow(struct dp_engine *engine, u64 addr, void *ours);
-/** dp_engine_instances_like() - give an engine that takes over from @of the same tables.
- *  Before the layout. */
-void dp_engine_instances_like(struct dp_engine *engine,
-			      const struct dp_engine *of);
 /** dp_engine_instances_owed() - bytes of the next table that @of has and @engine lacks; 0:
  *  @engine has as many. For dp_engine_instances_grow(). After the build. */
 u64 dp_engine_instances_owed(const struct dp_engine *engine,
@@ -118,8 +121,6 @@ void dp_engine_fork_instances(struct dp_engine *child,
 			      bool (*holds)(void *arg, u64 slot, u64 word),
 			      void *arg);
 
-/** dp_instances_carry() - copy all instances in the tables of @of, which does not run */
-void dp_instances_carry(struct dp_engine *engine, const struct dp_engine *of);
 /** dp_instances_measure() - lines of the table, and bytes of an instance */
 void dp_instances_measure(const struct dp_engine *engine, u32 *lines,
 			  u32 *stride);

@@ -196,9 +196,6 @@ void dp_live_touched(const struct dp_engine *engine,
 bool dp_live_first(const struct dp_engine *engine, u64 addr, u32 *probe);
 /** dp_live_next() - the next probe at that address. Return: false: no more. */
 bool dp_live_next(const struct dp_engine *engine, u32 *probe);
-/** dp_live_originals() - put the original bytes into code that was read at @addr */
-void dp_live_originals(const struct dp_engine *engine, u64 addr, u8 *code,
-		       size_t size);
 /** dp_live_set_knobs() - set what dp_live_knobs() does, while there are no probes */
 void dp_live_set_knobs(struct dp_engine *engine, bool armed, bool jumps);
 

@@ -8,7 +8,6 @@
 #include "engine/vm/vm.h"
 #include "port.h"
 
-#define VARS_MAX 256
 #define JMPMAX_MAX 65535
 #define SMALL_STACK 32
 
@@ -44,8 +43,8 @@ int dp_engine_add_program(struct dp_engine *e,
 	struct dp_vm_limits limits;
 	int err;
 
-	p.spec.nr_lv = limits.nr_lv = clamp(spec->nr_lv, VARS_MAX);
-	p.spec.nr_gv = limits.nr_gv = clamp(spec->nr_gv, VARS_MAX);
+	p.spec.nr_lv = limits.nr_lv = clamp(spec->nr_lv, DP_VARS_MAX);
+	p.spec.nr_gv = limits.nr_gv = clamp(spec->nr_gv, DP_VARS_MAX);
 	p.spec.jmpmax = clamp(spec->jmpmax, JMPMAX_MAX);
 	p.spec.logmax = clamp(spec->logmax, DP_VM_LOG);
 	p.spec.stack = spec->stack == SMALL_STACK ? SMALL_STACK : DP_VM_STACK;
@@ -77,9 +76,23 @@ void dp_engine_bind(struct dp_engine *e, u32 probe,
 		e->sites[e->probes[probe].site].records = true;
 }
 
+bool dp_programs_fit(const struct dp_engine *e)
+{
+	const struct dp_arena_control *c = &e->arena->control;
+	u64 code = e->code_used, locals = e->locals_used;
+	u32 i;
+
+	for (i = c->nr_programs; i < e->nr_programs; i++) {
+		code += e->programs[i].spec.code_len;
+		locals += e->programs[i].spec.nr_lv;
+	}
+	return e->nr_programs <= c->max_programs && code <= c->max_code &&
+	       locals <= c->max_locals;
+}
+
 u32 dp_programs_longest(const struct dp_engine *e)
 {
-	u32 longest = 0, i;
+	u32 longest = e->expected.log, i;
 
 	for (i = 0; i < e->nr_programs; i++)
 		if (e->programs[i].spec.logmax > longest)

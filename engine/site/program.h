@@ -8,6 +8,9 @@
 
 struct dp_engine;
 
+/* Variables of a program, and global ones of all */
+#define DP_VARS_MAX 256
+
 /**
  * dp_engine_add_program() - verify and add a program
  * @program: number of the new program, from 0
@@ -31,6 +34,8 @@ u64 dp_engine_global(const struct dp_engine *engine, u32 index);
 /** dp_engine_globals() - how many global variables there are */
 u32 dp_engine_globals(const struct dp_engine *engine);
 
+/** dp_programs_fit() - have the tables room for all programs? */
+bool dp_programs_fit(const struct dp_engine *e);
 /** dp_programs_longest() - bytes of the longest record of any program */
 u32 dp_programs_longest(const struct dp_engine *engine);
 void dp_programs_free(struct dp_engine *engine);

@@ -13,7 +13,7 @@ void dp_engine_allow_jump(struct dp_engine *e, u32 probe,
 	const u8 *code = g->code + at;
 	const char *why;
 
-	if (s->region.nr || at >= g->function)
+	if (s->region.nr || s->place || at >= g->function)
 		return;
 	if (dp_region_decode(code, g->size - at, g->room, &s->region,
 			     &s->why)) {

@@ -6,6 +6,7 @@
 #include "engine/insn/region.h"
 #include "engine/layout/private.h"
 #include "engine/layout/site.h"
+#include "engine/plan/jump.h"
 #include "engine/site/engine.h"
 #include "engine/site/internal.h"
 #include "engine/site/site.h"
@@ -41,6 +42,7 @@ static void hash_insert(struct dp_engine *e, u32 site)
 	while (e->hash[i])
 		i = (i + 1) & e->hash_mask;
 	e->hash[i] = site + 1;
+	e->nr_hashed++;
 }
 
 /* At most half full, so that a failing search is short. */
@@ -50,15 +52,17 @@ static int hash_reserve(struct dp_engine *e)
 	u32 *bigger;
 	u32 i;
 
-	if (slots / 2 > e->nr_sites)
+	if (slots / 2 > e->nr_hashed)
 		return 0;
-	slots = slots ? slots * 2 : 16;
+	while (slots / 2 <= e->nr_sites)
+		slots = slots ? slots * 2 : 16;
 	bigger = dp_port_alloc(slots * sizeof(*bigger));
 	if (!bigger)
 		return -ENOMEM;
 	dp_port_free(e->hash);
 	e->hash = bigger;
 	e->hash_mask = slots - 1;
+	e->nr_hashed = 0;
 	for (i = 0; i < e->nr_sites; i++)
 		hash_insert(e, i);
 	return 0;
@@ -82,13 +86,19 @@ int dp_engine_reserve(void **array, u32 used, u32 *cap, size_t each)
 static int new_site(struct dp_engine *e, const struct dp_site *site,
 		    struct dp_site **made)
 {
+	u32 i = e->spare_sites ? e->spare_sites - 1 : e->nr_sites;
+
 	if (dp_engine_reserve((void **)&e->sites, e->nr_sites, &e->cap_sites,
 			      sizeof(*e->sites)) ||
 	    hash_reserve(e))
 		return -ENOMEM;
-	e->sites[e->nr_sites] = *site;
-	hash_insert(e, e->nr_sites);
-	*made = &e->sites[e->nr_sites++];
+	if (e->spare_sites)
+		e->spare_sites = e->sites[i].pool;
+	else
+		e->nr_sites++;
+	e->sites[i] = *site;
+	hash_insert(e, i);
+	*made = &e->sites[i];
 	return 0;
 }
 
@@ -123,9 +133,7 @@ static int examine(struct dp_site *site, u64 addr, const u8 *code, size_t size,
 void dp_site_link(struct dp_engine *e, struct dp_site *site, u32 probe)
 {
 	e->probes[probe].next = 0;
-	e->probes[probe].bound = false;
-	e->probes[probe].kind = DP_KIND_PLAIN;
-	e->probes[probe].group = e->probes[probe].way = 0;
+	e->probes[probe].fresh = true;
 	e->probes[probe].site = (u32)(site - e->sites);
 	if (site->last_probe)
 		e->probes[site->last_probe - 1].next = probe + 1;
@@ -187,6 +195,31 @@ int dp_site_take(struct dp_engine *e, u64 addr, const u8 *code, size_t size,
 	return err;
 }
 
+/* A detour that only counts calls nobody; a jump has call-outs for its own batch only. */
+static bool is_closed(const struct dp_engine *e, const struct dp_site *s,
+		      u64 addr)
+{
+	if (!s || !s->place || s->mode != DP_MODE_JUMP || dp_batch_has(e, s))
+		return false;
+	return s->addr != addr ? addr - s->addr < s->region.len :
+				 !s->records && !s->instances &&
+					 s->first_probe == s->last_probe;
+}
+
+int dp_site_join(const struct dp_engine *e, const struct dp_site *s,
+		 const char **why)
+{
+	u64 d;
+
+	for (d = 0; e->arena && d < DP_REGION_MAX; d++) {
+		if (!is_closed(e, dp_engine_find(e, s->addr - d), s->addr))
+			continue;
+		*why = DP_WHY_OVERLAP;
+		return -EBUSY;
+	}
+	return 0;
+}
+
 int dp_engine_add(struct dp_engine *e, u64 addr, const u8 *code, size_t size,
 		  u32 *probe, const char **why)
 {
@@ -197,11 +230,14 @@ int dp_engine_add(struct dp_engine *e, u64 addr, const u8 *code, size_t size,
 
 	if (!err)
 		err = dp_site_take(e, addr, code, size, &site, &reason);
+	if (!err)
+		err = dp_site_join(e, site, &reason);
 	if (err) {
 		if (why)
 			*why = reason;
 		return err;
 	}
+	e->probes[e->nr_probes] = (struct dp_probe){ .kind = DP_KIND_PLAIN };
 	dp_site_link(e, site, e->nr_probes);
 	*probe = e->nr_probes++;
 	return 0;
@@ -255,7 +291,13 @@ int dp_engine_add_intercept(struct dp_engine *e, u64 addr, const u8 *code,
 	return 0;
 }
 
-u64 dp_engine_site(const struct dp_engine *e, size_t i)
+u32 dp_engine_probes(const struct dp_engine *e)
 {
-	return i < e->nr_sites ? e->sites[i].addr : 0;
+	return e->nr_probes;
+}
+
+bool dp_engine_site(const struct dp_engine *e, size_t i, u64 *addr)
+{
+	*addr = i < e->nr_sites ? e->sites[i].addr : 0;
+	return i < e->nr_sites;
 }

@@ -18,7 +18,8 @@ struct dp_engine;
  * @pool: index of the pool that holds its copy
  * @region: the region of a jump here; @region.nr is 0 if no jump is possible
  * @why: the reason, if no jump is possible or @mode is DP_MODE_TRAP
- * @leader: 1 + place in the order of the site whose jump covers this one
+ * @place: 1 + its place in the table, 0 while it has no plan
+ * @leader: 1 + place of the site whose jump covers this one
  * @traps: a bit for each byte of the jump that has to be a breakpoint
  * @last: the breakpoint in the fifth byte of the jump, if it needs one
  * @island: address of the jump's island, 0: straight to the detour
@@ -29,14 +30,13 @@ struct dp_site {
 	u8 code[DP_REGION_MAX + 1];
 	struct insn_facts facts;
 	s64 intercept;
-	u32 pool;
+	u32 pool, place;
 	u32 first_probe, last_probe;
 	bool records; /* a probe here runs a program before the instruction */
 	bool instances; /* an instance begins or ends here */
 	bool observed; /* the intercepted call is made in the detour */
 	bool planned, entered, x87, marked, was_jump; /* see live.c */
 	bool unowned; /* its mapping is unowned: see gone.c */
-	bool gone; /* not mapped when it was planned */
 	u8 mode, traps, last, size;
 	u32 leader;
 	u64 island;
@@ -44,12 +44,13 @@ struct dp_site {
 	struct dp_region region;
 };
 
-/* @handlers, @enabled, @linked: of an own-process engine; @linked: the hit half knows the
+/* @fresh: the tables do not have the probe, or not at this site
+ * @handlers, @enabled, @linked: of an own-process engine; @linked: the hit half knows the
  * probe. There a site is counted under its own number. */
 struct dp_probe {
 	u32 next;
 	u32 site;
-	bool bound;
+	bool bound, fresh;
 	struct dp_binding binding;
 	struct dp_handlers handlers;
 	bool enabled, linked;
@@ -61,6 +62,9 @@ struct dp_probe {
 /** dp_site_take() - find or make the site at an address. Return: as dp_engine_add(). */
 int dp_site_take(struct dp_engine *e, u64 addr, const u8 *code, size_t size,
 		 struct dp_site **site, const char **why);
+/** dp_site_join() - may a site get a probe beside what is armed? Return: 0; -EBUSY. */
+int dp_site_join(const struct dp_engine *e, const struct dp_site *site,
+		 const char **why);
 /** dp_site_link() - add a probe to a site, as the last one */
 void dp_site_link(struct dp_engine *e, struct dp_site *site, u32 probe);
 /** dp_site_link_first() - add a probe to a site, as the first one */

@@ -4,7 +4,7 @@
  *
  * Parts written by the hit half come first, then parts written by control; each part
  * begins with a page. Contexts and rings exist only where a probe runs a program, the
- * table of instances only where a probe begins them.
+ * table of instances only where a probe begins them; or where such a probe may come.
  */
 #include "engine/site/instances.h"
 #include "engine/layout/arena.h"
@@ -18,6 +18,7 @@
 #include "engine/site/internal.h"
 
 #define LINE 64
+#define CODE_EXPECTED 128 /* bytes of a program that comes */
 
 static u32 take(u64 *offset, u64 bytes, u64 align)
 {
@@ -36,10 +37,15 @@ static u32 power_above(u32 n)
 	return p;
 }
 
+static bool tracks(const struct dp_engine *e)
+{
+	return e->instances.entries || e->expected.calls;
+}
+
 static u32 longest_record(const struct dp_engine *e)
 {
 	return dp_programs_longest(e) +
-	       (e->instances.entries ? (u32)sizeof(struct dp_leaving) : 0);
+	       (tracks(e) ? (u32)sizeof(struct dp_leaving) : 0);
 }
 
 static void lay_out_instances(const struct dp_engine *e,
@@ -47,7 +53,7 @@ static void lay_out_instances(const struct dp_engine *e,
 {
 	u32 lines, stride;
 
-	if (!e->instances.entries)
+	if (!tracks(e))
 		return;
 	dp_instances_measure(e, &lines, &stride);
 	c->line_mask = lines - 1;
@@ -86,24 +92,20 @@ static void lay_out_upcalls(const struct dp_engine *e,
 			     LINE);
 }
 
-static u64 code_size(const struct dp_engine *e)
+static void count_programs(const struct dp_engine *e,
+			   struct dp_arena_control *c)
 {
-	u64 size = 0;
-	u32 i;
+	u32 n = e->expected.programs, i;
 
-	for (i = 0; i < e->nr_programs; i++)
-		size += e->programs[i].spec.code_len;
-	return size;
-}
-
-static u64 locals(const struct dp_engine *e)
-{
-	u64 n = 0;
-	u32 i;
-
-	for (i = 0; i < e->nr_programs; i++)
-		n += e->programs[i].spec.nr_lv;
-	return n;
+	c->nr_programs = 0;
+	c->max_programs = e->nr_programs + n;
+	c->max_code = n * CODE_EXPECTED;
+	c->max_locals = n;
+	c->nr_gv = n ? DP_VARS_MAX : dp_engine_globals(e);
+	for (i = 0; i < e->nr_programs; i++) {
+		c->max_code += e->programs[i].spec.code_len;
+		c->max_locals += e->programs[i].spec.nr_lv;
+	}
 }
 
 /* Begin a part that is mapped apart from the one before it. */
@@ -133,7 +135,7 @@ static void lay_out_hit(const struct dp_engine *e, struct dp_arena_control *c,
 	lay_out_counters(e, c, offset);
 	if (e->max_sites && !e->nr_upcalls)
 		c->owner_off = take(offset, DP_STACKS * sizeof(u32), LINE);
-	if (e->nr_programs)
+	if (c->max_programs)
 		lay_out_rings(e, c, offset);
 	lay_out_instances(e, c, offset);
 }
@@ -144,8 +146,8 @@ static void lay_out_own(const struct dp_engine *e, struct dp_arena_control *c,
 			u64 *offset)
 {
 	c->own_off = begin_part(offset);
-	c->nr_gv = dp_engine_globals(e);
-	c->gv_off = take(offset, (c->nr_gv + locals(e)) * sizeof(u64), LINE);
+	c->gv_off =
+		take(offset, (c->nr_gv + c->max_locals) * sizeof(u64), LINE);
 	lay_out_upcalls(e, c, offset);
 }
 
@@ -153,7 +155,7 @@ static void lay_out_private(const struct dp_engine *e,
 			    struct dp_arena_control *c, u64 *offset)
 {
 	c->private_off = begin_part(offset);
-	c->nr_contexts = e->nr_programs ? DP_CONTEXTS : 0;
+	c->nr_contexts = c->max_programs ? DP_CONTEXTS : 0;
 	c->context_off =
 		take(offset, c->nr_contexts * sizeof(struct dp_context), LINE);
 }
@@ -170,20 +172,21 @@ static void lay_out_tables(const struct dp_engine *e,
 		take(offset, c->max_probes * sizeof(struct dp_probe_entry), 8);
 	c->hash_off = take(offset, slots * sizeof(u32), 8);
 	c->hash_mask = slots - 1;
-	c->nr_programs = e->nr_programs;
 	c->program_off = take(
-		offset, e->nr_programs * sizeof(struct dp_program_entry), 8);
-	c->code_off = take(offset, code_size(e), 8);
+		offset, c->max_programs * sizeof(struct dp_program_entry), 8);
+	c->code_off = take(offset, c->max_code, 8);
 }
 
 u64 dp_tables_lay_out(const struct dp_engine *e, struct dp_arena_control *c)
 {
 	u64 offset = sizeof(struct dp_arena);
 
-	c->max_sites = e->max_sites ? e->max_sites : e->nr_sites;
-	c->max_probes = e->max_sites ? e->max_sites : e->nr_probes;
-	/* An own-process engine sets it as it grows. */
-	c->nr_probes = e->max_sites ? 0 : e->nr_probes;
+	c->max_sites = e->max_sites ? e->max_sites :
+				      e->nr_sites + e->expected.sites;
+	c->max_probes = e->max_sites ? e->max_sites :
+				       e->nr_probes + e->expected.probes;
+	c->nr_probes = 0;
+	count_programs(e, c);
 	lay_out_hit(e, c, &offset);
 	lay_out_own(e, c, &offset);
 	lay_out_private(e, c, &offset);

@@ -387,35 +387,3 @@ bool dp_view_presume(struct dp_view *view)
 						  DP_SITE_THERE);
 	return any;
 }
-
-static u64 after_hit(const struct dp_site_entry *s)
-{
-	return s->mode == DP_MODE_JUMP && s->jump.nr ?
-		       s->jump.base + s->jump.insn[0] :
-		       s->copy;
-}
-
-bool dp_view_has_hit(const struct dp_view *view, u64 addr)
-{
-	const struct dp_site_entry *s;
-	u32 i;
-
-	for (i = 0; i < view->nr_sites; i++) {
-		s = &view->sites[i];
-		if (s->first_probe &&
-		    (addr == after_hit(s) || (s->post && addr == s->post)))
-			return true;
-	}
-	return false;
-}
-
-u64 dp_view_after_hit(const struct dp_view *view, u64 site)
-{
-	u32 i;
-
-	for (i = 0; i < view->nr_sites; i++)
-		if (view->sites[i].addr == site && view->sites[i].first_probe &&
-		    view->sites[i].patch_len)
-			return after_hit(&view->sites[i]);
-	return 0;
-}

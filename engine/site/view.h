@@ -91,12 +91,6 @@ int dp_view_disarm(struct dp_view *view, struct dp_target *target,
 bool dp_view_is_linkers(const struct dp_view *view,
 			const struct dp_site_entry *site);
 
-/** dp_view_has_hit() - does a pc in a copy stand for a site whose probes have had the hit? */
-bool dp_view_has_hit(const struct dp_view *view, u64 addr);
-/** dp_view_after_hit() - the pc for a thread that has hit a site and stands before its
- *  instruction. Return: 0: there is no site. */
-u64 dp_view_after_hit(const struct dp_view *view, u64 site);
-
 /**
  * dp_view_presume() - take sites for armed that an earlier tool disarmed
  *

@@ -54,22 +54,15 @@ void dp_alive_enter(struct dp_arena_control *control)
 	link_all();
 }
 
-bool dp_alive_leave(struct dp_arena_control *control)
+void dp_alive_end(struct dp_arena_control *control)
 {
 	size_t i;
 
 	for (i = 0; i < nr_held && held[i] != control; i++)
 		continue;
 	if (i == nr_held)
-		return false;
+		return;
 	held[i] = held[--nr_held];
 	link_all();
-	return true;
-}
-
-void dp_alive_end(struct dp_arena_control *control)
-{
-	if (dp_alive_leave(control))
-		__atomic_or_fetch(&control->tool_futex, DP_TOOL_DIED,
-				  __ATOMIC_RELEASE);
+	__atomic_or_fetch(&control->tool_futex, DP_TOOL_DIED, __ATOMIC_RELEASE);
 }

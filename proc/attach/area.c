@@ -8,7 +8,8 @@
  *   control, tables  rw-s   the same        r--s        tables' file
  *   hit, own         rw-s   the same        rw-s        hit's file
  *   –                       contexts        rw-p        tables' file, a hole in it
- *   code of pools    rw-p   pools           r-xp        tables' file, a hole in it
+ *   (the engine's)          pools           r-xp        tables' file, a hole in it;
+ *                                                       later ones: files of their own
  *
  * Before the target gets the tables' file, it is sealed against all writing, except
  * through the tool's mapping. dp_area_write() writes code through /proc/PID/mem.
@@ -89,13 +90,13 @@ static int map_here(struct dp_process *proc, const struct dp_layout_need *need,
 	u64 end = DP_ARENA_OFFSET + need->arena_size;
 	int err;
 
-	proc->file = mmap(NULL, need->file_size, PROT_READ | PROT_WRITE,
+	proc->file = mmap(NULL, end, PROT_READ | PROT_WRITE,
 			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (proc->file == MAP_FAILED) {
 		proc->file = NULL;
 		return -ENOMEM;
 	}
-	proc->file_size = need->file_size;
+	proc->file_size = end;
 	err = map_file(proc, files[TABLES], DP_ARENA_OFFSET, end);
 	if (!err && !proc->own_process)
 		err = map_file(proc, files[HIT], hit.start, hit.end);
@@ -112,11 +113,14 @@ static void unmap_here(struct dp_process *proc)
 static int make_files(struct dp_process *proc,
 		      const struct dp_layout_need *need, int *files)
 {
+	u64 size = DP_FILE_ARENA_OFFSET + need->arena_size;
 	int err = 0, i, n = proc->own_process ? 1 : 2;
 
+	/* The pools of a fork child are private already. */
+	size = need->file_size > size ? need->file_size : size;
 	files[TABLES] = files[HIT] = -1;
 	for (i = 0; i < n && !err; i++) {
-		files[i] = dp_share_file(need->file_size);
+		files[i] = dp_share_file(size);
 		err = files[i] < 0 ? files[i] : 0;
 	}
 	if (!err)
@@ -189,23 +193,47 @@ static long advise(struct dp_remote *rem, u64 base, struct part part, int what)
 			      part.end - part.start, (u64)what, 0, 0, 0);
 }
 
-static long map_pools(struct dp_remote *rem, const s32 *there,
-		      const struct dp_layout_need *need)
+/* The pools from @first on, each from its place in the file. */
+static long map_pools(struct dp_remote *rem, s32 there,
+		      const struct dp_layout_need *need, u32 first)
 {
 	u32 i;
 
-	for (i = 0; i < need->nr_pools; i++) {
+	for (i = first; i < need->nr_pools; i++) {
 		const struct dp_pool_need *p = &need->pools[i];
 		long ret = dp_remote_call(rem, SYS_mmap, p->addr, p->size,
 					  PROT_READ | PROT_EXEC,
 					  MAP_PRIVATE | MAP_FIXED_NOREPLACE,
-					  (u64)there[TABLES], p->file_offset);
+					  (u64)there, p->file_offset);
 
-		if (dp_remote_failed(ret))
+		if (dp_remote_failed(ret)) {
+			while (i-- > first)
+				dp_remote_call(rem, SYS_munmap,
+					       need->pools[i].addr,
+					       need->pools[i].size, 0, 0, 0, 0);
 			return ret;
+		}
 		dp_kill_point("install: pool");
 	}
 	return 0;
+}
+
+long dp_area_add(struct dp_process *proc, struct dp_remote *rem,
+		 const struct dp_layout_need *need, u32 first)
+{
+	int file = dp_share_file(need->file_size);
+	s32 there;
+	long ret;
+
+	if (file < 0)
+		return file;
+	ret = dp_share_pass(proc, rem, &file, 1, &there);
+	close(file);
+	if (ret)
+		return ret;
+	ret = map_pools(rem, there, need, first);
+	dp_share_close(rem, &there, 1);
+	return ret;
 }
 
 long dp_area_share(const struct dp_process *proc, struct dp_remote *rem,
@@ -300,7 +328,7 @@ long dp_area_map(struct dp_process *proc, struct dp_remote *rem,
 		 const struct dp_layout_need *need, const s32 *there)
 {
 	/* The agent can be mapped anywhere, so pools, which cannot, come first. */
-	long ret = map_pools(rem, there, need);
+	long ret = map_pools(rem, there[TABLES], need, 0);
 
 	if (!ret)
 		ret = map_base(proc, rem, need, there);
@@ -317,7 +345,7 @@ long dp_area_map(struct dp_process *proc, struct dp_remote *rem,
 
 /* --- code --- */
 
-static bool is_zero(const char *page)
+static bool is_zero(const u8 *page)
 {
 	return !*page && !memcmp(page, page + 1, DP_PAGE - 1);
 }
@@ -325,19 +353,17 @@ static bool is_zero(const char *page)
 int dp_area_write(const struct dp_process *proc,
 		  const struct dp_layout_need *need)
 {
-	int err = dp_process_write(proc, proc->base, dp_agent_image,
-				   dp_agent_image_size);
 	u32 i;
+	int err = 0;
 
 	for (i = 0; i < need->nr_pools && !err; i++) {
 		const struct dp_pool_need *p = &need->pools[i];
-		const char *code = (char *)proc->file + p->file_offset;
-		u64 size = p->size;
+		u64 size = p->code ? p->size : 0;
 
-		while (size && is_zero(code + size - DP_PAGE))
+		while (size && is_zero(p->code + size - DP_PAGE))
 			size -= DP_PAGE;
 		if (size)
-			err = dp_process_write(proc, p->addr, code, size);
+			err = dp_process_write(proc, p->addr, p->code, size);
 	}
 	return err;
 }

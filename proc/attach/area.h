@@ -44,7 +44,11 @@ void dp_area_close(struct dp_process *proc, struct dp_remote *remote,
 /** dp_area_settle() - make the arena private to a process that probes itself. No thread
  *  runs. Return: as above. */
 long dp_area_settle(struct dp_process *proc, struct dp_remote *remote);
-/** dp_area_write() - write the code of the agent and of the pools. Return: 0 or a
+/** dp_area_add() - map the pools from @first on, none of which is mapped yet. Return: as
+ *  above; on failure none is. */
+long dp_area_add(struct dp_process *proc, struct dp_remote *remote,
+		 const struct dp_layout_need *need, u32 first);
+/** dp_area_write() - write the code of pools that the engine still has here. Return: 0 or a
  *  negative errno. */
 int dp_area_write(const struct dp_process *proc,
 		  const struct dp_layout_need *need);
@@ -85,11 +89,12 @@ const char *dp_share_why(const struct dp_process *proc, int err, u64 size,
  *  mapping at this address, or 0. Return: address, or a negative errno. */
 long dp_share_map(struct dp_process *proc, struct dp_remote *remote, u64 over,
 		  u64 size, void **ours);
-/** dp_shares_forget() - unmap @n shares in the tool; dp_unmap() unmaps those of the target */
-void dp_shares_forget(struct dp_process *proc, size_t from, size_t n);
+/** dp_shares_forget() - unmap all shares in the tool; dp_unmap() unmaps those of the target */
+void dp_shares_forget(struct dp_process *proc);
 
 /* patched: mappings of text that have sites, and sites whose code is gone. */
 
+/** dp_patched_note() - note the mappings of text in which the engine has sites */
 void dp_patched_note(struct dp_process *proc);
 /** dp_patched_gone() - mark sites whose code is not mapped any more DP_SITE_GONE; what
  *  is mapped there now is not touched. Return: has any site become so now? */

@@ -83,20 +83,11 @@ bool dp_recover_taken(const struct dp_process *proc, struct dp_diag *diag);
 
 /** dp_alive_enter() - from now on the arena tells when the tool has ended */
 void dp_alive_enter(struct dp_arena_control *control);
-/** dp_alive_leave() - the arena is about to be replaced, and tells nothing more.
- *  Return: false if it told nothing. */
-bool dp_alive_leave(struct dp_arena_control *control);
 /** dp_alive_end() - the arena tells that the tool has ended, and may then be unmapped here:
  *  the process may still have it, if probes could not be taken out */
 void dp_alive_end(struct dp_arena_control *control);
 
 /* linker: threads that wait at a loader event. Context: tool process. */
-
-/** dp_linker_waits() - does thread @t wait at a loader event, or is it about to? */
-bool dp_linker_waits(const struct dp_process *proc, const struct dp_thread *t);
-/** dp_linker_home() - send waiting threads back to the instruction that they trapped
- *  at, where they will report again. Return: 0; -ESRCH */
-int dp_linker_home(struct dp_process *proc);
 
 /** dp_linker_hold() - keep libraries mapped until dp_linker_release(), if the linker's
  *  probe is armed. An unmapping that has begun gets HOLD_NS to end. */

@@ -72,7 +72,7 @@ void dp_process_abandon(struct dp_process *proc)
 	free_attached_other(proc);
 	if (proc->file)
 		munmap(proc->file, proc->file_size);
-	dp_shares_forget(proc, 0, proc->nr_shares);
+	dp_shares_forget(proc);
 	if (proc->mem >= 0)
 		close(proc->mem);
 	if (proc->pidfd >= 0)

@@ -182,10 +182,6 @@ static bool pc_moved(const struct dp_process *proc,
 		return false;
 	if (may_stay(moves, dp_uregs_pc(&t->regs)))
 		return true;
-	t->counted = moves->counted && moves->counted(moves->arg,
-						      dp_uregs_pc(&t->regs)) ?
-			     to :
-			     0;
 	dp_uregs_set_pc(&t->regs, to);
 	/* At once: what the pc points to may be gone before the thread is released. */
 	ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs);
@@ -279,11 +275,6 @@ bool dp_asleep_inside(const struct dp_process *proc, const struct dp_view *view)
 	return inside;
 }
 
-static bool has_hit(const void *view, u64 pc)
-{
-	return dp_view_has_hit(view, pc);
-}
-
 static bool in_intercept(const void *view, u64 pc)
 {
 	return dp_view_intercepts(view, pc);
@@ -293,39 +284,7 @@ static struct dp_moves home(const struct dp_view *view)
 {
 	return (struct dp_moves){ .arg = view,
 				  .from = in_agent,
-				  .to = to_original,
-				  .counted = has_hit };
-}
-
-static bool wherever(const void *view, u64 pc)
-{
-	return true;
-}
-
-/* Moves for a later time: until then a pc may stay wherever it is. */
-static struct dp_moves home_late(const struct dp_view *view)
-{
-	struct dp_moves moves = home(view);
-
-	moves.late = wherever;
-	return moves;
-}
-
-bool dp_drainable(struct dp_process *proc, const struct dp_view *view)
-{
-	struct dp_moves moves = home_late(view);
-
-	return dp_threads_move(proc, &moves);
-}
-
-bool dp_returns_inside(const struct dp_process *proc,
-		       const struct dp_view *view, const struct dp_maps *maps,
-		       const struct dp_thread *t)
-{
-	struct dp_moves moves = home_late(view);
-
-	return !stack_moved(proc, &moves, maps, dp_uregs_sp(&t->regs),
-			    dp_uregs_pc(&t->regs), STACKS);
+				  .to = to_original };
 }
 
 /* A system call that is to pass through the agent must not bypass it while the virtual

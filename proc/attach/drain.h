@@ -24,7 +24,6 @@ struct dp_view;
  *           signal is on its way or being handled, it stays. NULL: no such case
  * @agent: address of the agent, with @trapped: a thread there may be changing the frame of
  *         its signal
- * @counted: has a thread at this pc hit the site that it goes back to? NULL: irrelevant
  * @late: may a pc stay as long as other threads have to run on? NULL: none may
  * @ready: may threads be moved at all, or does one have to run on? NULL: they may
  */
@@ -34,7 +33,6 @@ struct dp_moves {
 	bool (*to)(const void *arg, u64 pc, u64 *to);
 	bool (*trapped)(const void *arg, u64 pc);
 	u64 agent;
-	bool (*counted)(const void *arg, u64 pc);
 	bool (*late)(const void *arg, u64 pc);
 	bool (*ready)(const struct dp_process *proc, const void *arg);
 };
@@ -53,13 +51,6 @@ bool dp_signal_coming(const struct dp_process *proc, pid_t tid, u64 caught);
 /** dp_asleep_inside() - does a thread that was not stopped sleep in a call of the agent? */
 bool dp_asleep_inside(const struct dp_process *proc,
 		      const struct dp_view *view);
-/** dp_drainable() - could all threads be moved out, or does one have to run on? */
-bool dp_drainable(struct dp_process *proc, const struct dp_view *view);
-/** dp_returns_inside() - will a signal handler of thread @t return to where the thread
- *  has to run on? */
-bool dp_returns_inside(const struct dp_process *proc,
-		       const struct dp_view *view, const struct dp_maps *maps,
-		       const struct dp_thread *t);
 /** dp_drained() - move threads out of the agent, but not from the start of an intercept.
  *  Return: true if no other thread is left there */
 bool dp_drained(struct dp_process *proc, const struct dp_view *view);
@@ -70,26 +61,5 @@ bool dp_drain(struct dp_process *proc, const struct dp_view *view);
  *  also where that cannot be told. */
 bool dp_in_signal_handler(const struct dp_process *proc,
 			  const struct dp_maps *maps, u64 sp);
-
-/* stepout: bring threads out of the agent while all others are held. */
-
-/**
- * dp_stop_step_out() - single-step stopped threads to where they can be moved, and no
- * farther
- * @caught: signals that the agent catches; pending ones are delivered, others wait
- * @out: may the thread stay where it is?
- */
-void dp_stop_step_out(struct dp_process *proc, u64 caught,
-		      bool (*out)(const void *arg, const struct dp_thread *t),
-		      const void *arg);
-
-/** dp_stop_step_undo() - undo what a tool killed during dp_stop_step_out() has left of
- *  a thread that has not run since. @base: of the agent */
-void dp_stop_step_undo(const struct dp_process *proc, u64 base);
-
-/* handlers: signal handlers of the program that have interrupted the agent. */
-
-/** dp_handlers_end() - let threads run, one by one, until handlers return or time is up */
-void dp_handlers_end(struct dp_process *proc, const struct dp_view *view);
 
 #endif

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #define USER_END 0x7ffffffff000ull
-#define MARGIN (256ull << 20)
 
 int dp_holes_among(const struct dp_maps *maps, size_t more,
 		   struct dp_hole **out, size_t *n)
@@ -48,31 +47,4 @@ int dp_holes_find(pid_t pid, size_t more, struct dp_hole **out, size_t *n)
 		dp_maps_free(&maps);
 	}
 	return err;
-}
-
-static u64 gap(u64 a, u64 b)
-{
-	return a < b ? b - a : a - b;
-}
-
-/* The kernel maps new memory at an end of a hole, so keep away from the ends. */
-u64 dp_nowhere(pid_t pid, u64 addr)
-{
-	struct dp_hole *holes = NULL;
-	u64 best = 0, at;
-	size_t n = 0, i;
-
-	if (dp_holes_find(pid, 0, &holes, &n))
-		n = 0;
-	for (i = 0; i < n; i++) {
-		if (holes[i].above_heap || holes[i].ours ||
-		    holes[i].end - holes[i].start < 2 * MARGIN)
-			continue;
-		at = holes[i].end <= addr ? holes[i].end - MARGIN :
-					    holes[i].start + MARGIN;
-		if (!best || gap(at, addr) < gap(best, addr))
-			best = at;
-	}
-	dp_port_free(holes);
-	return best ? best : addr;
 }

@@ -7,6 +7,9 @@
  *   stop ─ intercepts, actions, masks ─ go on       the handler knows every site (live.c)
  *   breakpoints, one byte each                      no thread has to stop (arm.c)
  *
+ * Later batches of sites get pools of their own, and go through the first two steps and the
+ * last. The agent and all that is armed stay as they are.
+ *
  * If the tool ends between any two steps, the target runs on correctly, and the next tool
  * can clean up (recover.c).
  */
@@ -15,10 +18,10 @@
 #include "port_calls.h"
 #include "proc/attach/attach.h"
 #include "proc/attach/area.h"
+#include "proc/attach/drain.h"
 #include "proc/code/intercepts.h"
 #include "proc/tree.h"
 #include "proc/facts.h"
-#include "engine/site/instances.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/private.h"
 #include "engine/plan/plan.h"
@@ -55,24 +58,34 @@ static u32 counter_shards(void)
 	return shards;
 }
 
+static long map_agent(struct dp_process *proc, struct dp_remote *rem,
+		      const struct dp_layout_need *need)
+{
+	s32 there[2];
+	long ret = dp_area_open(proc, rem, need, there);
+
+	if (ret)
+		return ret;
+	ret = dp_area_map(proc, rem, need, there);
+	dp_area_close(proc, rem, there);
+	if (ret && ret != -ESRCH)
+		dp_unmap(proc, rem);
+	return ret;
+}
+
 static int map_remotely(struct dp_process *proc,
 			const struct dp_layout_need *need, struct dp_diag *diag)
 {
 	char why[DP_LIMITS_TEXT];
 	struct dp_remote *rem;
-	s32 there[2];
 	long ret;
 	int err = dp_remote_begin(proc, &rem, diag);
 
 	if (err)
 		return err;
-	ret = dp_area_open(proc, rem, need, there);
-	if (!ret) {
-		ret = dp_area_map(proc, rem, need, there);
-		dp_area_close(proc, rem, there);
-		if (ret && ret != -ESRCH)
-			dp_unmap(proc, rem);
-	}
+	ret = proc->base ?
+		      dp_area_add(proc, rem, need, proc->engine->batch.pool) :
+		      map_agent(proc, rem, need);
 	dp_remote_end(rem);
 	dp_kill_point("install: mapped");
 	if (ret == -ENOTSOCK || ret == -EBADF || ret == -EBUSY)
@@ -110,7 +123,7 @@ static int map_stopped(void *arg)
 	if (err)
 		return err;
 	dp_kill_point("install: stopped");
-	if (dp_rseq_common(proc, &offset, &signature))
+	if (!proc->base && dp_rseq_common(proc, &offset, &signature))
 		dp_engine_set_rseq(proc->engine, offset, signature);
 	maps = dp_stop_maps(proc);
 	err = maps ? dp_holes_among(maps, 0, &holes, &n) : -ESRCH;
@@ -153,46 +166,6 @@ static int fill_table(struct dp_process *proc)
 				n * sizeof(*words));
 }
 
-/* Instance tables as large as those of the engine that this engine replaces. */
-static int grow_alike(struct dp_process *proc, struct dp_remote *rem)
-{
-	void *ours;
-	long at;
-	u64 size;
-
-	while ((size = dp_engine_instances_owed(proc->engine, proc->heir_of))) {
-		at = dp_share_map(proc, rem, 0, size, &ours);
-		if (dp_remote_failed(at))
-			return (int)at;
-		dp_engine_instances_grow(proc->engine, (u64)at, ours);
-	}
-	return 0;
-}
-
-static int inherit(struct dp_process *proc, struct dp_diag *diag)
-{
-	struct dp_remote *rem;
-	int err = 0;
-
-	if (dp_engine_instances_owed(proc->engine, proc->heir_of)) {
-		err = dp_stop_alone(proc, diag);
-		if (err)
-			return err;
-		err = dp_remote_begin(proc, &rem, diag);
-		if (!err) {
-			err = grow_alike(proc, rem);
-			dp_remote_end(rem);
-		}
-		dp_stop_release(proc);
-	}
-	if (err)
-		return dp_diag_set(diag, err,
-				   "cannot map the agent into process %d: %s",
-				   proc->pid, strerror(-err));
-	dp_engine_inherit(proc->engine, proc->heir_of);
-	return 0;
-}
-
 struct dp_mapping dp_mapping_of(const struct dp_process *proc)
 {
 	pid_t tool = proc->own_process ? proc->pid : dp_tool_of(proc);
@@ -211,30 +184,39 @@ struct dp_mapping dp_mapping_of(const struct dp_process *proc)
 	};
 }
 
-static int build(struct dp_process *proc, struct dp_diag *diag)
+/* Copies and tables. No code leads there yet, so no thread is held. */
+static int fill(struct dp_process *proc, struct dp_diag *diag)
 {
 	const struct dp_mapping map = dp_mapping_of(proc);
-	int err;
+	int err = dp_engine_build(proc->engine, &map);
 
-	err = dp_engine_build(proc->engine, &map);
 	if (err)
 		return dp_diag_set(
 			diag, err,
 			"the copies of the probed instructions cannot be placed within their reach");
-	if (proc->heir_of)
-		err = inherit(proc, diag);
-	/* No code leads there yet, so no thread is held. */
+	err = dp_area_write(proc, dp_engine_need(proc->engine));
+	dp_engine_built(proc->engine);
+	if (err)
+		return err;
+	dp_patched_note(proc);
+	/* A child that may not make these calls cannot restore its text either. */
+	if (proc->forbidden & FOR_CHILDREN)
+		dp_engine_arena(proc->engine)->control.revertible = 0;
+	return 0;
+}
+
+static int build(struct dp_process *proc, struct dp_diag *diag)
+{
+	int err = fill(proc, diag);
+
 	if (!err)
-		err = dp_area_write(proc, dp_engine_need(proc->engine));
+		err = dp_process_write(proc, proc->base, dp_agent_image,
+				       dp_agent_image_size);
 	if (err)
 		return err;
 	/* A library's agent has an owner of its own: see engine/hit/upcall.c. */
 	if (!proc->own_process && !proc->attached_other)
 		dp_alive_enter(&dp_engine_arena(proc->engine)->control);
-	dp_patched_note(proc);
-	/* A child that may not make these calls cannot restore its text either. */
-	if (proc->forbidden & FOR_CHILDREN)
-		dp_engine_arena(proc->engine)->control.revertible = 0;
 	err = dp_process_write(proc, proc->base + DP_WIPE_OFFSET, &proc->ns_pid,
 			       sizeof(proc->ns_pid));
 	if (!err)
@@ -271,8 +253,6 @@ static int prepare(struct dp_process *proc, struct dp_layout_need **need,
 	for (i = 0; i < proc->nr_intercepts && !proc->no_intercepts && !err;
 	     i++)
 		err = add_intercept(proc, &proc->intercepts[i]);
-	if (proc->heir_of)
-		dp_engine_instances_like(proc->engine, proc->heir_of);
 	*need = err ? NULL : dp_engine_layout(proc->engine, counter_shards());
 	if (*need)
 		return 0;
@@ -350,6 +330,77 @@ int dp_process_install(struct dp_process *proc, struct dp_engine *engine,
 		dp_process_detach(proc, NULL);
 	proc->found = NULL;
 	dp_process_let_go(proc);
+	dp_tracer_children_end(proc);
+	return err ? has_failed(proc, err, diag) : 0;
+}
+
+static bool in_dead(const void *engine, u64 pc)
+{
+	return dp_engine_in_dead(engine, pc);
+}
+
+static bool nowhere(const void *engine, u64 pc, u64 *to)
+{
+	return false;
+}
+
+static int unmap_pool(void *remote, u64 addr, u64 size)
+{
+	return (int)dp_remote_call(remote, SYS_munmap, addr, size, 0, 0, 0, 0);
+}
+
+static int reclaim_cleared(void *arg)
+{
+	struct dp_process *proc = arg;
+	struct dp_remote *rem;
+	int err = dp_remote_begin(proc, &rem, NULL);
+
+	if (err)
+		return err;
+	err = dp_engine_reclaim(proc->engine, unmap_pool, rem);
+	dp_remote_end(rem);
+	return err;
+}
+
+/* Take back what libraries have left. A thread inside leaves it for the next time. */
+static int reclaim(void *arg)
+{
+	struct dp_process *proc = arg;
+	const struct dp_moves moves = { .arg = proc->engine,
+					.from = in_dead,
+					.to = nowhere };
+
+	return dp_threads_clear(proc, &moves, reclaim_cleared, proc, NULL);
+}
+
+/* On failure the probes that were added count as gone. */
+int dp_process_extend(struct dp_process *proc, struct dp_diag *diag)
+{
+	struct dp_layout_need *need;
+	int err = 0;
+
+	if (dp_engine_is_crowded(proc->engine))
+		dp_tracer_child(proc, reclaim, proc);
+	dp_kill_point("extend: reclaimed");
+	need = dp_engine_layout(proc->engine, 0);
+	if (!need)
+		err = dp_diag_set(
+			diag, -ENOSPC,
+			"there is no room for so many more probes in process %d",
+			proc->pid);
+	dp_tracer_children_begin(proc);
+	if (!err && need->nr_pools > proc->engine->batch.pool)
+		err = map_all(proc, need, diag);
+	if (!err)
+		err = fill(proc, diag);
+	dp_kill_point("extend: built");
+	if (!err)
+		err = arm(proc, diag);
+	dp_kill_point("extend: armed");
+	if (err)
+		dp_engine_retract(proc->engine);
+	proc->passed = false;
+	proc->found = NULL;
 	dp_tracer_children_end(proc);
 	return err ? has_failed(proc, err, diag) : 0;
 }

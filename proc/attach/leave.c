@@ -32,8 +32,6 @@
 
 #define DISARM_TRIES 16
 #define DRAIN_TRIES 2000
-/* no thread runs on by itself meanwhile */
-#define FROZEN_TRIES 4
 #define DRAIN_NAP_NS 500000
 
 /* The private pages have no name, so they go together with the arena behind them and
@@ -195,7 +193,7 @@ static int stop_woken(struct dp_process *proc, const struct dp_view *view,
 	size_t had = proc->nr_threads;
 	int err;
 
-	if (proc->held || proc->frozen)
+	if (proc->held)
 		return 0;
 	err = dp_stop_again(proc, diag);
 	if (!err && (dp_asleep_inside(proc, view) ||
@@ -286,7 +284,7 @@ static int take_out(struct dp_process *proc, struct dp_view *view,
 {
 	int err = proc->intercepts_out ? 0 : switch_back(proc, view, diag);
 
-	if (!err && !proc->held && !proc->frozen)
+	if (!err && !proc->held)
 		err = return_masks(proc, view, true, diag);
 	dp_kill_point("leave: out");
 	if (!err)
@@ -294,45 +292,6 @@ static int take_out(struct dp_process *proc, struct dp_view *view,
 	if (!err)
 		proc->intercepts_out = false;
 	return err;
-}
-
-/** struct way_out - arguments of may_stay() */
-struct way_out {
-	const struct dp_process *proc;
-	const struct dp_view *view;
-};
-
-static bool may_stay(const void *arg, const struct dp_thread *t)
-{
-	const struct way_out *w = arg;
-	u64 pc = dp_uregs_pc(&t->regs), to;
-
-	return !in_agent(w->view, pc) || !dp_view_original(w->view, pc, &to) ||
-	       dp_linker_waits(w->proc, t);
-}
-
-/* While all other threads are held. */
-static int step_out(struct dp_process *proc, const struct dp_view *view)
-{
-	const struct dp_arena_control *c = &view->arena->control;
-	const struct way_out way = { proc, view };
-
-	dp_stop_step_out(proc, dp_caught_mask(dp_few(&c->nr_caught, DP_CAUGHT)),
-			 may_stay, &way);
-	return dp_linker_home(proc);
-}
-
-bool dp_process_may_leave(struct dp_process *proc)
-{
-	struct dp_view view;
-
-	if (!proc->base || !dp_process_view(proc, &view))
-		return true;
-	if (step_out(proc, &view))
-		return false;
-	dp_kill_point("freeze: out");
-	dp_handlers_end(proc, &view);
-	return !step_out(proc, &view) && dp_drainable(proc, &view);
 }
 
 /* One look at all threads. Return: 0 out, -EAGAIN not yet. */
@@ -356,16 +315,13 @@ static int try_leave(struct dp_process *proc, struct dp_view *view, bool again,
 		return -ESRCH;
 	}
 	dp_kill_point("leave: stopped");
-	dp_stop_step_undo(proc, view->arena->control.base);
 	dp_patched_gone(proc, view);
 	if (again && dp_view_presume(view))
 		err = dp_view_disarm(view, &proc->target, false, &bad);
 	if (!err && dp_asleep_inside(proc, view) &&
 	    dp_stop_more(proc, false, diag))
 		return -EAGAIN;
-	if (!err && proc->frozen)
-		err = step_out(proc, view);
-	else if (!err)
+	if (!err)
 		dp_stop_run_out(proc, 0, in_agent, view);
 	if (!err)
 		err = dp_filter_install_home(proc, view->arena->control.base);
@@ -445,8 +401,7 @@ static int leave(void *arg)
 	dp_kill_point("leave: disarmed");
 	if (err)
 		return foreign_bytes(proc, err, bad, diag);
-	for (tries = 0; tries < (proc->frozen ? FROZEN_TRIES : DRAIN_TRIES);
-	     tries++) {
+	for (tries = 0; tries < DRAIN_TRIES; tries++) {
 		/* A thread may have come to the linker's probe just before it went. */
 		dp_process_answer(proc);
 		err = try_leave(proc, view, again, diag);

@@ -7,9 +7,6 @@
  * out after them. A thread about to change the list of libraries calls that function, under
  * the linker's lock, before it unmaps anything. There it waits as long as the tool writes.
  * Only one thread can have passed that point before: it gets time to finish.
- *
- * A thread that waits in the agent for the tool's answer is in a signal handler. Where
- * need be it is sent home, to the instruction that it trapped at.
  */
 #include "agent/image.h"
 #include "arch/arch.h"
@@ -98,7 +95,7 @@ static struct dp_arena *watched(const struct dp_process *proc)
 /* No thread runs, or none is to run before the tool has finished. */
 static bool stands_still(const struct dp_process *proc)
 {
-	return proc->held || proc->frozen || proc->halted;
+	return proc->held || proc->halted;
 }
 
 static bool is_unloading(const struct dp_process *proc,
@@ -148,89 +145,4 @@ bool dp_process_wait_asked(const struct dp_process *proc, int timeout_ms)
 		syscall(SYS_futex, &a->hit.linker_asked, FUTEX_WAIT,
 			a->control.linker_answered, &t, NULL, 0);
 	return true;
-}
-
-/* Run to the end of the thread's next system call. Of all signals only SIGSTOP comes: the
- * process stays stopped when the tool releases the thread. */
-static int through_call(struct dp_process *proc, pid_t tid)
-{
-	int status, sig = 0, stops = 0;
-
-	while (stops < 2) {
-		if (ptrace(PTRACE_SYSCALL, tid, 0, sig) ||
-		    dp_stop_await(proc, tid, &status) != tid ||
-		    dp_stop_lost(proc, tid, status))
-			return -ESRCH;
-		sig = status >> 16 ? 0 : WSTOPSIG(status);
-		if (sig == (SIGTRAP | 0x80)) {
-			stops++;
-			sig = 0;
-		}
-	}
-	return 0;
-}
-
-/* Let the thread return from its signal handler, which restores all its registers, and the
- * mask. */
-static int send_home(struct dp_process *proc, struct dp_thread *t, u64 frame)
-{
-	u64 all = ~0ull;
-
-	dp_uregs_set_pc(&t->regs, proc->restorer);
-	dp_uregs_set_sp(&t->regs, frame + sizeof(u64));
-	dp_uregs_leave_call(&t->regs);
-	if (dp_gadgets_borrow(proc) ||
-	    ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs) ||
-	    ptrace(PTRACE_SETSIGMASK, t->tid, 8, &all))
-		return -ESRCH;
-	dp_kill_point("linker: on the way home");
-	if (through_call(proc, t->tid) ||
-	    ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs))
-		return -ESRCH;
-	dp_gadgets_return(proc);
-	return 0;
-}
-
-bool dp_linker_waits(const struct dp_process *proc, const struct dp_thread *t)
-{
-	u64 word = proc->base + DP_ARENA_OFFSET +
-		   offsetof(struct dp_arena, control.linker_answered);
-
-	return arena_of(proc) &&
-	       dp_uregs_pc(&t->regs) - proc->base < DP_AGENT_TEXT &&
-	       dp_uregs_arg(&t->regs, 0) == word;
-}
-
-/* A fork child may have written what the arena says. Our frame is on the stack of the
- * waiting thread, and begins with our handler's return address. */
-static bool is_frame(const struct dp_process *proc, const struct dp_thread *t,
-		     u64 frame)
-{
-	u64 restorer;
-
-	return frame - dp_uregs_sp(&t->regs) <= DP_FRAME_MOST &&
-	       !dp_process_read(proc, frame, &restorer, sizeof(restorer)) &&
-	       restorer == proc->base + dp_agent_trap_restorer;
-}
-
-int dp_linker_home(struct dp_process *proc)
-{
-	const struct dp_arena *a = arena_of(proc);
-	int err = 0;
-	u64 frame;
-	size_t i;
-
-	for (i = 0; i < proc->nr_threads && !err; i++) {
-		if (!dp_linker_waits(proc, &proc->threads[i]))
-			continue;
-		/* If released as it is, the thread asks anew. */
-		dp_process_answer(proc);
-		frame = __atomic_load_n(&a->hit.linker_regs, __ATOMIC_ACQUIRE) -
-			offsetof(struct dp_sigframe, uc.mc);
-		err = is_frame(proc, &proc->threads[i], frame) ?
-			      send_home(proc, &proc->threads[i], frame) :
-			      -ESRCH;
-		dp_kill_point("linker: sent home");
-	}
-	return err;
 }

@@ -31,7 +31,7 @@ static bool has_site(const struct dp_engine *e, const struct dp_map *m)
 	size_t i;
 	u64 addr;
 
-	for (i = 0; (addr = dp_engine_site(e, i)); i++)
+	for (i = 0; dp_engine_site(e, i, &addr); i++)
 		if (addr >= m->start && addr < m->end)
 			return true;
 	return false;
@@ -83,30 +83,6 @@ static void mark_unowned(struct dp_process *proc, const struct dp_maps *maps)
 	}
 }
 
-void dp_patched_note(struct dp_process *proc)
-{
-	struct dp_arena_control *c = &dp_engine_arena(proc->engine)->control;
-	const struct dp_maps *maps =
-		proc->found ? dp_modules_maps(proc->found) : dp_last_maps(proc);
-	bool changed = false;
-	size_t i;
-
-	c->revertible = 0;
-	c->nr_patched = 0;
-	if (!maps)
-		return;
-	for (i = 0; i < maps->n && c->nr_patched < DP_MAX_PATCHED; i++) {
-		const struct dp_map *m = &maps->v[i];
-
-		if (m->perms[2] != 'x' || !has_site(proc->engine, m))
-			continue;
-		changed |= !dp_pages_untouched(proc->pid, m);
-		c->patched[c->nr_patched++] = text_of(m);
-	}
-	c->revertible = i == maps->n && !changed;
-	mark_unowned(proc, maps);
-}
-
 static const struct dp_mapped *text_around(const struct dp_arena_control *c,
 					   u64 addr)
 {
@@ -116,24 +92,6 @@ static const struct dp_mapped *text_around(const struct dp_arena_control *c,
 		if (addr - c->patched[i].start < c->patched[i].size)
 			return &c->patched[i];
 	return NULL;
-}
-
-void dp_patched_add(struct dp_arena_control *c, pid_t pid, u64 addr)
-{
-	u32 n = dp_few(&c->nr_patched, DP_MAX_PATCHED);
-	const struct dp_map *m;
-	struct dp_maps maps;
-
-	if (!c->revertible || text_around(c, addr))
-		return;
-	m = dp_maps_read(pid, &maps) ? NULL : dp_maps_find(&maps, addr);
-	if (!m || n == DP_MAX_PATCHED || !dp_pages_untouched(pid, m)) {
-		c->revertible = 0;
-	} else {
-		c->patched[n] = text_of(m);
-		__atomic_store_n(&c->nr_patched, n + 1, __ATOMIC_RELEASE);
-	}
-	dp_maps_free(&maps);
 }
 
 /* The mapping as it was noted. */
@@ -154,6 +112,66 @@ static bool is_there(const struct dp_maps *maps, const struct dp_mapped *t,
 
 	return m && dp_origin_same(dp_map_origin(m, addr),
 				   dp_map_origin(&was, addr));
+}
+
+/* Add a mapping that is not noted yet. Return: false: it held changed pages, or there is no
+ * room for it. */
+static bool note(struct dp_arena_control *c, pid_t pid, const struct dp_map *m)
+{
+	u32 n = dp_few(&c->nr_patched, DP_MAX_PATCHED);
+
+	if (text_around(c, m->start))
+		return true;
+	if (n == DP_MAX_PATCHED)
+		return false;
+	c->patched[n] = text_of(m);
+	__atomic_store_n(&c->nr_patched, n + 1, __ATOMIC_RELEASE);
+	return dp_pages_untouched(pid, m);
+}
+
+/* Forget mappings that have gone, and which others may replace. */
+static void forget_gone(struct dp_arena_control *c, const struct dp_maps *maps)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i < c->nr_patched; i++)
+		if (is_there(maps, &c->patched[i], c->patched[i].start))
+			c->patched[n++] = c->patched[i];
+	c->nr_patched = n;
+}
+
+/* A fork child may read the list meanwhile: it then restores byte by byte. */
+void dp_patched_note(struct dp_process *proc)
+{
+	struct dp_arena_control *c = &dp_engine_arena(proc->engine)->control;
+	const struct dp_maps *maps =
+		proc->found ? dp_modules_maps(proc->found) : dp_last_maps(proc);
+	bool revertible = c->revertible || !c->nr_patched;
+	size_t i;
+
+	__atomic_store_n(&c->revertible, 0, __ATOMIC_SEQ_CST);
+	if (!maps)
+		return;
+	forget_gone(c, maps);
+	for (i = 0; i < maps->n; i++)
+		if (maps->v[i].perms[2] == 'x' &&
+		    has_site(proc->engine, &maps->v[i]))
+			revertible &= note(c, proc->pid, &maps->v[i]);
+	__atomic_store_n(&c->revertible, revertible, __ATOMIC_SEQ_CST);
+	mark_unowned(proc, maps);
+}
+
+void dp_patched_add(struct dp_arena_control *c, pid_t pid, u64 addr)
+{
+	const struct dp_map *m;
+	struct dp_maps maps;
+
+	if (!c->revertible || text_around(c, addr))
+		return;
+	m = dp_maps_read(pid, &maps) ? NULL : dp_maps_find(&maps, addr);
+	if (!m || !note(c, pid, m))
+		c->revertible = 0;
+	dp_maps_free(&maps);
 }
 
 /* Is the whole mapping there? While a library is being mapped, other mappings come to
@@ -262,19 +280,6 @@ void dp_patched_compare(struct dp_process *proc)
 			(proc->found &&
 			 !same_patched(dp_modules_maps(proc->found), &maps));
 	dp_maps_free(&maps);
-}
-
-bool dp_process_outdated(const struct dp_process *proc,
-			 const struct dp_modules *mods)
-{
-	struct dp_maps maps;
-	bool same;
-
-	if (dp_maps_read(proc->pid, &maps))
-		return false;
-	same = same_patched(dp_modules_maps(mods), &maps);
-	dp_maps_free(&maps);
-	return !same;
 }
 
 /* Has an armed site its original bytes again? Then the same library has been unmapped

@@ -280,13 +280,10 @@ int dp_process_share(struct dp_process *proc, u64 size, u64 *addr, void **ours,
 	return dp_tracer_child(proc, share, &s);
 }
 
-void dp_shares_forget(struct dp_process *proc, size_t from, size_t n)
+void dp_shares_forget(struct dp_process *proc)
 {
-	size_t i;
-
-	for (i = from; i < from + n; i++)
-		munmap(proc->shares[i].at, proc->shares[i].size);
-	proc->nr_shares -= n;
-	memmove(&proc->shares[from], &proc->shares[from + n],
-		(proc->nr_shares - from) * sizeof(*proc->shares));
+	while (proc->nr_shares-- > 0)
+		munmap(proc->shares[proc->nr_shares].at,
+		       proc->shares[proc->nr_shares].size);
+	proc->nr_shares = 0;
 }

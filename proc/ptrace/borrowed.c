@@ -20,7 +20,7 @@ int dp_borrowed_begin(struct dp_process *proc, struct dp_diag *diag)
 {
 	int err;
 
-	if (proc->held || proc->frozen)
+	if (proc->held)
 		return 0;
 	/* Threads may share a selector, so that it would permit calls of others, too. */
 	if (proc->dispatches)

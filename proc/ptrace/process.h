@@ -31,7 +31,6 @@ struct dp_view;
 /** struct dp_thread - a thread of the target that the tool has stopped */
 struct dp_thread {
 	pid_t tid;
-	u64 counted; /* site whose hit is counted, not yet executed */
 	bool group_stop; /* in a group stop (SIGSTOP and its like) */
 	bool ended; /* dp_stop_ends() has waited for the thread */
 	bool returned; /* dp_masks_return() has restored its masks */
@@ -149,14 +148,8 @@ struct dp_process {
 	bool own_process; /* the agent stays: the process probes itself */
 	pid_t tool; /* the tool that probes it; 0: this process */
 	struct dp_attached_other *attached_other; /* attach_other.c */
-	bool frozen; /* all threads stay stopped: see freeze.c */
 	bool intercepts_out; /* and the agent is still mapped: see leave.c */
-	struct dp_engine *heir_of; /* the engine that @engine replaces */
-	void *old_file; /* @file of that engine */
-	u64 old_file_size;
-	size_t old_shares; /* how many of @shares are that engine's */
-	/* shared memory, and code before it is written: area.c */
-	void *file;
+	void *file; /* shared memory: area.c */
 	u64 file_size;
 	s32 unsettled; /* descriptor there, until dp_area_settle(); or -1 */
 	u64 base; /* of the agent in the target, 0: none */

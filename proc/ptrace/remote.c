@@ -371,8 +371,7 @@ static bool is_selectable(struct dp_process *proc, struct dp_thread *t)
 	u32 tries = DELIVERIES;
 
 	while (dp_dispatch_waits(proc, t->tid))
-		if (!--tries || proc->held || proc->frozen ||
-		    dp_stop_run_on(proc, t))
+		if (!--tries || proc->held || dp_stop_run_on(proc, t))
 			return false;
 	return true;
 }

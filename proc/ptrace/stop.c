@@ -227,7 +227,7 @@ int dp_stop_all(struct dp_process *proc, struct dp_diag *diag)
 {
 	int err;
 
-	if (proc->held || proc->frozen)
+	if (proc->held)
 		return 0;
 	proc->halted = false;
 	err = stop_rounds(proc, false);
@@ -243,7 +243,7 @@ int dp_stop_again(struct dp_process *proc, struct dp_diag *diag)
 {
 	int err;
 
-	if (proc->held || proc->frozen)
+	if (proc->held)
 		return 0;
 	err = stop_rounds(proc, false);
 	if (!err)
@@ -292,8 +292,6 @@ int dp_stop_alone(struct dp_process *proc, struct dp_diag *diag)
 		/* The only thread may have waited in vfork, and may have ended since. */
 		if (!proc->nr_threads && dp_process_ended(proc))
 			return no_stop(proc, -ESRCH, diag);
-		if (proc->frozen)
-			break;
 		dp_stop_release(proc);
 		if (proc->tree)
 			dp_tree_pass(proc->tree);
@@ -528,7 +526,7 @@ void dp_stop_release(struct dp_process *proc)
 {
 	size_t i;
 
-	if (proc->held || proc->frozen)
+	if (proc->held)
 		return;
 	for (i = 0; i < proc->nr_threads; i++)
 		let(proc, &proc->threads[i]);
@@ -539,7 +537,7 @@ void dp_stop_release(struct dp_process *proc)
 const struct dp_maps *dp_stop_maps(struct dp_process *proc)
 {
 	/* In a long stop mappings change by remote calls: read them again. */
-	if (proc->outdated || proc->held || proc->frozen)
+	if (proc->outdated || proc->held)
 		dp_maps_free(&proc->maps);
 	proc->outdated = false;
 	return dp_last_maps(proc);

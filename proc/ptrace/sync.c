@@ -21,10 +21,10 @@ int dp_sync_begin(struct dp_process *proc, struct dp_diag *diag)
 {
 	int err = 0;
 
-	if (!proc->held && !proc->frozen && !proc->passed)
+	if (!proc->held && !proc->passed)
 		err = dp_stop_pass(proc, true, diag);
 	proc->passed = false;
-	proc->syncs = !err && !proc->held && !proc->frozen;
+	proc->syncs = !err && !proc->held;
 	dp_kill_point("sync: begun");
 	return err;
 }

@@ -112,7 +112,7 @@ void dp_tracer_child_wait(pid_t tracer)
 static bool is_wanted(const struct dp_process *proc)
 {
 	return (proc->filtered || proc->dispatches) && !proc->tree &&
-	       !proc->held && !proc->frozen;
+	       !proc->held;
 }
 
 int dp_tracer_child(const struct dp_process *proc, int (*work)(void *arg),

@@ -158,6 +158,8 @@ static int take(struct dp_process *child, u32 maker)
 	u32 n;
 	int err = clean_private(child, maker);
 
+	if (!err)
+		err = dp_engine_catch_up(child->engine, &child->target);
 	if (err)
 		return err;
 	dp_engine_fork_contexts(child->engine, &child->target, maker,
@@ -209,7 +211,6 @@ static struct dp_process *child_of(const struct dp_process *parent, pid_t pid)
 	child->pidfd = child->mem = child->awake = child->unsettled = -1;
 	child->launched = child->held = child->reaped = child->exited = false;
 	child->installed = child->status_known = child->changing = false;
-	child->frozen = false;
 	child->nr_waiters = 0;
 	child->borrowed_thread = NULL;
 	child->syncs = child->passed = child->vetted = false;

@@ -35,7 +35,16 @@ ssize_t dp_modules_read(const struct dp_modules *mods, u64 addr, void *buf,
 		got = pread(mods->mem, buf, len, (off_t)addr);
 	else
 		got = process_vm_readv(gettid(), &to, 1, &from, 1, 0);
+	if (got > 0 && mods->mend)
+		mods->mend(mods->mend_arg, addr, buf, (size_t)got);
 	return got < 0 ? -errno : got;
+}
+
+void dp_modules_set_mend(struct dp_modules *mods, dp_modules_mend_fn *mend,
+			 void *arg)
+{
+	mods->mend = mend;
+	mods->mend_arg = arg;
 }
 
 int dp_mem_read(const struct dp_modules *mods, u64 addr, void *buf, size_t len)

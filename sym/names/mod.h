@@ -41,6 +41,8 @@ struct dp_mod {
 struct dp_modules {
 	pid_t pid;
 	int mem;
+	dp_modules_mend_fn *mend; /* of memory that is read; or NULL */
+	void *mend_arg;
 	struct dp_maps maps;
 	struct dp_mod **v;
 	size_t n;

@@ -102,46 +102,6 @@ static void ends_with_the_object(void **state)
 	drop(&a);
 }
 
-/* The process may still have the agent that failed. */
-static void ends_with_a_replacement_that_failed(void **state)
-{
-	struct agent old = make(), new = make();
-	struct dp_process *proc = with(&new);
-
-	proc->old_file = old.ours;
-	proc->old_file_size = SIZE;
-	proc->heir_of = old.engine;
-	dp_alive_enter(new.control);
-	dp_process_thaw(proc);
-	assert_false(lives(&new));
-	assert_true(lives(&old));
-	assert_int_equal(listed(), 1);
-	dp_process_abandon(proc);
-	assert_false(lives(&old));
-	assert_int_equal(listed(), 0);
-	drop(&old);
-	drop(&new);
-}
-
-/* The agent of the process never came to the point where its arena tells anything. */
-static void needs_no_beginning(void **state)
-{
-	struct agent old = make(), new = make();
-	struct dp_process *proc = with(&new);
-
-	proc->old_file = old.ours;
-	proc->old_file_size = SIZE;
-	proc->heir_of = old.engine;
-	new.engine->arena = NULL;
-	dp_process_thaw(proc);
-	assert_int_equal(new.theirs->tool_futex, 0);
-	assert_true(lives(&old));
-	dp_process_abandon(proc);
-	assert_int_equal(listed(), 0);
-	drop(&old);
-	drop(&new);
-}
-
 static void others_stay_when_one_ends(void **state)
 {
 	struct agent a[3] = { make(), make(), make() };
@@ -165,8 +125,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ends_with_the_object),
-		cmocka_unit_test(ends_with_a_replacement_that_failed),
-		cmocka_unit_test(needs_no_beginning),
 		cmocka_unit_test(others_stay_when_one_ends),
 	};
 

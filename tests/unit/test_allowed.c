@@ -352,8 +352,6 @@ static void functions_that_cannot_be_followed_now(void **state)
 			 -EMFILE);
 	assert_int_equal(dp_exit_reader_find(&reader, mods, m, &point),
 			 -EMFILE);
-	assert_int_equal(dp_tail_targets_resolve(&points, proc, NULL, NULL),
-			 -EMFILE);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
 	assert_non_null(strstr(diag.text, strerror(EMFILE)));
 	assert_non_null(strstr(point.reason, strerror(EMFILE)));

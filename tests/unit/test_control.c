@@ -505,22 +505,19 @@ static int fork_of(const struct dp_engine *e, void **file,
 static void forks(void **state)
 {
 	struct dp_engine *e, *child;
-	void *file, *own, *text;
+	void *file, *own;
 	struct bytes b;
-	const struct dp_pool_need *pool;
-	u32 i;
+	u64 tables;
 
 	reset(&b);
 	e = three_sites(&file);
 	assert_int_equal(dp_engine_arm_intercepts(e, &b.target), 0);
 	assert_int_equal(dp_engine_arm(e, &b.target, NULL), 0);
 	assert_int_equal(fork_of(e, &own, &child), 0);
-	for (i = 0; i < dp_engine_need(e)->nr_pools; i++) {
-		pool = &dp_engine_need(e)->pools[i];
-		text = (char *)file + pool->file_offset;
-		assert_memory_equal((char *)own + pool->file_offset, text,
-				    pool->size);
-	}
+	tables = DP_FILE_ARENA_OFFSET + dp_engine_need(e)->tables_off;
+	assert_memory_equal((char *)own + tables, (char *)file + tables,
+			    dp_engine_need(e)->arena_size -
+				    dp_engine_need(e)->tables_off);
 	assert_int_equal(dp_engine_arena(child)->control.owner, 3);
 	assert_int_equal(dp_engine_arena(e)->control.owner, 1);
 	/* The child's text is a copy of its parent's: it is taken out there alone. */

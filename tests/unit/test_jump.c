@@ -393,7 +393,7 @@ static const u8 *memory_at(const struct world *w, u64 addr)
 
 	for (i = 0; i < need->nr_pools; i++)
 		if (addr - need->pools[i].addr < need->pools[i].size)
-			return (u8 *)w->file + need->pools[i].file_offset +
+			return need->pools[i].code +
 			       (addr - need->pools[i].addr);
 	return NULL;
 }
@@ -427,7 +427,7 @@ static void expect_island(const struct world *w, const struct dp_hole *holes,
 		      s->jump.island + DP_JUMP_SIZE <= holes[i].end;
 	assert_int_equal(in, 1);
 	/* Nor in a pool of detours. */
-	for (i = 0; i < w->e->nr_code_pools; i++)
+	for (i = 0; i < w->e->batch.code_pools; i++)
 		assert_false(s->jump.island + DP_JUMP_SIZE >
 				     w->e->need.pools[i].addr &&
 			     s->jump.island < w->e->need.pools[i].addr +

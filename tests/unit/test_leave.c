@@ -217,105 +217,6 @@ static void masks_of_actions(void **state)
 	assert_int_equal(dp_fake_action(12)->mask, TRAP | USR1);
 }
 
-static void stepped(u64 mask, u64 masked, bool own)
-{
-	dp_private.stepped.thread = dp_mask_thread();
-	dp_private.stepped.mask = mask;
-	dp_private.stepped.masked = masked;
-	dp_private.stepped.own = own;
-}
-
-static void step(u64 flags)
-{
-	dp_fake_regs()->eflags = flags;
-	dp_fake_regs()->rip = AT + 8;
-	dp_fake_raise(DP_SIGTRAP, TRAP_TRACE);
-}
-
-/* The tool ended while it stepped this thread: flag and mask are undone, and the program
- * does not hear of it. */
-static void tool_ended_in_a_step(void **state)
-{
-	set_action(HANDLER);
-	stepped(USR1, ~TRAP & ~(DP_SIGMASK(9) | DP_SIGMASK(19)), false);
-	dp_fake_set_mask(~TRAP);
-	step(0);
-	assert_int_equal(dp_fake_seen.entered, 0);
-	assert_int_equal(dp_fake_mask(), USR1);
-	assert_int_equal(dp_private.stepped.thread, 0);
-	step(0);
-	assert_int_equal(dp_fake_seen.entered, 1);
-}
-
-/* What we have saved of its flags brings the flag back: it stays noted until then. */
-static void stepped_inside_of_us(void **state)
-{
-	dp_arena.control.pools[0].start = AT;
-	dp_arena.control.pools[0].size = 64;
-	dp_arena.control.nr_pools = 1;
-	stepped(0, 0, false);
-	step(0);
-	assert_int_not_equal(dp_private.stepped.thread, 0);
-	step(DP_TF);
-	assert_int_equal(dp_private.stepped.thread, 0);
-	assert_int_equal(dp_fake_regs()->eflags, 0);
-	assert_int_equal(dp_fake_seen.entered, 0);
-	assert_int_equal(dp_fake_seen.died, 0);
-}
-
-/* In the text of the agent, or of the program: what is saved there is its own. */
-static void stepped_in_the_agent(void **state)
-{
-	dp_arena.control.base = AT + 8 - (DP_AGENT_TEXT - 1);
-	stepped(0, 0, false);
-	step(0);
-	assert_int_not_equal(dp_private.stepped.thread, 0);
-	dp_arena.control.base--;
-	step(0);
-	assert_int_equal(dp_private.stepped.thread, 0);
-}
-
-/* A mask that is not the one for the stepping is the program's. */
-static void stepped_under_another_mask(void **state)
-{
-	stepped(USR1, DP_SIGMASK(12), false);
-	dp_fake_set_mask(DP_SIGMASK(13));
-	step(0);
-	assert_int_equal(dp_fake_mask(), DP_SIGMASK(13));
-	assert_int_equal(dp_private.stepped.masked, 0);
-}
-
-/* Its own mask, but that the end of a step may come. */
-static void stepped_with_traps_open(void **state)
-{
-	stepped(USR1 | DP_SIGMASK(DP_SIGTRAP), DP_SIGMASK(12), false);
-	dp_fake_set_mask(USR1);
-	step(0);
-	assert_int_equal(dp_fake_mask(), USR1 | DP_SIGMASK(DP_SIGTRAP));
-	stepped(USR1 | DP_SIGMASK(DP_SIGTRAP), 0, false);
-	dp_fake_set_mask(USR1);
-	step(0);
-	assert_int_equal(dp_fake_mask(), USR1);
-}
-
-/* One that steps by itself sees its step. */
-static void steps_by_itself(void **state)
-{
-	set_action(HANDLER);
-	stepped(0, 0, true);
-	step(DP_TF);
-	assert_int_equal(dp_fake_seen.entered, 1);
-	dp_fake_return();
-	assert_int_equal(dp_fake_regs()->eflags, DP_TF);
-	/* And another thread's is none of this. */
-	begin(state);
-	set_action(HANDLER);
-	stepped(0, 0, false);
-	dp_fake_thread(1);
-	step(0);
-	assert_int_equal(dp_fake_seen.entered, 1);
-}
-
 static struct dp_site_entry *filter_intercept(struct dp_mcontext *regs)
 {
 	struct dp_site_entry *s = dp_fake_site(2, AT + 12);
@@ -524,12 +425,6 @@ int main(void)
 		cmocka_unit_test_setup(child_in_our_memory_sets_its_action,
 				       begin),
 		cmocka_unit_test_setup(masks_of_actions, begin),
-		cmocka_unit_test_setup(tool_ended_in_a_step, begin),
-		cmocka_unit_test_setup(stepped_inside_of_us, begin),
-		cmocka_unit_test_setup(stepped_in_the_agent, begin),
-		cmocka_unit_test_setup(stepped_with_traps_open, begin),
-		cmocka_unit_test_setup(stepped_under_another_mask, begin),
-		cmocka_unit_test_setup(steps_by_itself, begin),
 		cmocka_unit_test_setup(filter_and_no_tool, begin),
 		cmocka_unit_test_setup(filter_is_permitted, begin),
 		cmocka_unit_test_setup(filter_and_many_others, begin),

@@ -114,12 +114,21 @@ static int lost(const struct dp_source *source, struct dp_diag *diag)
 	return dp_process_lost(source->pid, diag);
 }
 
+static void mend(void *engine, u64 addr, u8 *bytes, size_t len)
+{
+	dp_engine_originals(engine, addr, bytes, len);
+}
+
 static int modules(const struct dp_source *source, struct dp_modules **mods,
 		   struct dp_diag *diag)
 {
-	return dp_modules_open(source->pid,
-			       dp_process_mem(dp_agent_of(source)->proc), mods,
-			       diag);
+	const struct dp_agent *a = dp_agent_of(source);
+	int err = dp_modules_open(source->pid, dp_process_mem(a->proc), mods,
+				  diag);
+
+	if (!err && a->engine)
+		dp_modules_set_mend(*mods, mend, a->engine);
+	return err;
 }
 
 static int resolve(struct dp_source *source, struct dp_modules *mods,
@@ -251,13 +260,6 @@ static void kill_launched(struct dp_source *source)
 	dp_process_kill_launched(dp_agent_of(source)->proc);
 }
 
-void dp_agent_drop(struct dp_agent *a)
-{
-	dp_agent_calls_close(a);
-	dp_engine_destroy(a->engine);
-	dp_modules_close(a->source.mods);
-}
-
 static void close_agent(struct dp_source *source)
 {
 	struct dp_agent *a = dp_agent_of(source);
@@ -265,7 +267,9 @@ static void close_agent(struct dp_source *source)
 	if (!a)
 		return;
 	dp_process_close(a->proc);
-	dp_agent_drop(a);
+	dp_agent_calls_close(a);
+	dp_engine_destroy(a->engine);
+	dp_modules_close(source->mods);
 	free(a);
 }
 
@@ -277,27 +281,12 @@ static bool may_have_missed(const struct dp_agent *parent)
 					  dp_process_is_threaded(parent->proc));
 }
 
-/* An agent for a fork child, without a process yet. Return: NULL: no memory. */
-static struct dp_agent *unborn(const struct dp_agent *parent)
-{
-	struct dp_agent *a = calloc(1, sizeof(*a));
-
-	if (!a)
-		return NULL;
-	a->nr_probes = parent->nr_probes;
-	a->logs = parent->logs;
-	if (!parent->source.tracks || !dp_agent_calls_open(a))
-		return a;
-	free(a);
-	return NULL;
-}
-
 static int fork_agent(struct dp_source *source, struct dp_tree *tree,
 		      const struct dp_tree_event *event,
 		      struct dp_source **child, struct dp_diag *diag)
 {
 	const struct dp_agent *parent = dp_agent_of(source);
-	struct dp_agent *a = unborn(parent);
+	struct dp_agent *a = calloc(1, sizeof(*a));
 	struct dp_process *proc;
 	int err;
 
@@ -307,17 +296,21 @@ static int fork_agent(struct dp_source *source, struct dp_tree *tree,
 	}
 	err = dp_process_fork(tree, event, &proc, diag);
 	if (err) {
-		dp_agent_calls_close(a);
 		free(a);
 		return err;
 	}
 	fill(a, proc);
 	a->engine = dp_process_engine(proc);
+	a->logs = parent->logs;
+	a->nr_points = parent->nr_points;
+	a->last = parent->last;
 	a->source.tracks = source->tracks;
 	a->source.watches = source->watches;
 	a->source.missed = may_have_missed(parent);
 	*child = &a->source;
-	return 0;
+	return source->tracks && dp_agent_calls_open(a) ?
+		       dp_diag_set(diag, -ENOMEM, "out of memory") :
+		       0;
 }
 
 static int renew(struct dp_tree *tree, const struct dp_tree_event *event,

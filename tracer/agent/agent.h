@@ -16,7 +16,7 @@ struct dp_agent_calls;
 /**
  * struct dp_agent - a process that an agent probes
  * @logs: hits make records
- * @nr_probes: upper bound of the number of probes in @engine
+ * @nr_points: points that have been added, and @last: number of their last probe
  * @settled: when ended threads were last looked for, in seconds
  * @foreign: when foreign breakpoints are next looked for
  * @freed: when a stuck ring was last freed
@@ -28,7 +28,8 @@ struct dp_agent {
 	struct dp_agent_calls *calls;
 	enum dp_arming arming;
 	bool logs;
-	size_t nr_probes;
+	size_t nr_points;
+	u32 last;
 	double settled, foreign, freed;
 };
 
@@ -37,12 +38,13 @@ static inline struct dp_agent *dp_agent_of(const struct dp_source *source)
 	return (struct dp_agent *)source;
 }
 
-/** dp_agent_drop() - free what belongs to one engine, and the engine */
-void dp_agent_drop(struct dp_agent *a);
-
 /* probes.c; see struct dp_source_ops */
 int dp_agent_add(struct dp_source *source, const struct dp_source_request *want,
 		 struct dp_diag *diag);
+/** dp_agent_add_more() - add points that have come, behind the others, and move those whose
+ *  libraries are there again. Modules are new. Return: as dp_agent_add(). */
+int dp_agent_add_more(struct dp_agent *a, const struct dp_source_request *want,
+		      struct dp_diag *diag);
 /** dp_agent_unheard() - see struct dp_source_libraries */
 const char *dp_agent_unheard(const struct dp_source *source);
 /** dp_agent_watch() - watch for loader events, if libraries that matter may come or go;
@@ -63,7 +65,7 @@ size_t dp_agent_records(struct dp_source *source, dp_source_take take,
 			void *arg, bool ended);
 
 /* calls.c: the account of tracked functions */
-/** dp_agent_calls_open() - Return: 0 or -ENOMEM. */
+/** dp_agent_calls_open() - for all probes that the engine has now. Return: 0 or -ENOMEM. */
 int dp_agent_calls_open(struct dp_agent *a);
 /** dp_agent_calls_look() - find abandoned calls while the probes are armed; the finds of
  *  the last look are forgotten. @all: look at every instance, not at the next LOOKS only */

@@ -37,6 +37,7 @@ struct dp_agent_calls {
 	struct open {
 		u64 inside, abandoned, cut;
 	} * open;
+	u32 nr_open;
 	struct dp_instance_copy *stale;
 	size_t n, cap, next;
 	u32 from;
@@ -46,16 +47,19 @@ struct dp_agent_calls {
 
 int dp_agent_calls_open(struct dp_agent *a)
 {
-	struct dp_agent_calls *c = calloc(1, sizeof(*c));
+	struct dp_agent_calls *c = a->calls;
+	u32 n = dp_engine_probes(a->engine);
+	struct open *bigger;
 
-	if (c)
-		c->open = calloc(a->nr_probes, sizeof(*c->open));
-	if (c && c->open) {
-		a->calls = c;
-		return 0;
-	}
-	free(c);
-	return -ENOMEM;
+	if (!c)
+		c = a->calls = calloc(1, sizeof(*c));
+	bigger = c ? realloc(c->open, n * sizeof(*bigger)) : NULL;
+	if (!bigger)
+		return -ENOMEM;
+	c->open = bigger;
+	for (; c->nr_open < n; c->nr_open++)
+		c->open[c->nr_open] = (struct open){ 0 };
+	return 0;
 }
 
 void dp_agent_calls_close(struct dp_agent *a)

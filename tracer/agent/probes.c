@@ -12,58 +12,32 @@
 #include "resolve/reach.h"
 #include "sym/unwinds.h"
 #include "tracer/agent/agent.h"
+#include "tracer/output.h"
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#define NOP 0x90
+/* Probes for which there is room where specs wait for a library */
+#define COMING 16384
 
 /**
  * struct adding - state while probes are added
- * @nowhere: address for the next probe whose code is gone
  * @last: number of the last probe, exits included
+ * @later: probes of the process are armed
  */
 struct adding {
 	struct dp_agent *a;
 	const struct dp_source_request *want;
 	struct dp_reach_reader reach_reader;
 	struct dp_code code;
-	u64 nowhere;
 	u32 last;
+	bool later;
 };
 
-/* A probe whose code is gone gets NOPs at an address that no thread comes to. Its old address
- * may have other code by now, with probes of its own. Return: bytes of code. */
-static size_t read_code(struct adding *d, bool gone, u64 *addr, u8 *code)
+static void allow_jump(struct adding *d, u32 probe, u64 addr)
 {
-	if (!gone)
-		return dp_code_read(&d->code, *addr, code, DP_REGION_MAX);
-	*addr = d->nowhere;
-	d->nowhere += DP_REGION_MAX;
-	memset(code, NOP, DP_REGION_MAX);
-	return DP_REGION_MAX;
-}
-
-static void find_nowhere(struct adding *d)
-{
-	const struct dp_points *p = d->want->points;
-	size_t i;
-
-	for (i = 0; i < p->n; i++)
-		if (p->v[i].gone) {
-			d->nowhere = dp_nowhere(d->a->source.pid, p->v[i].addr);
-			return;
-		}
-}
-
-/* Set how far a probe may reach, or that its code is gone. */
-static void take_place(struct adding *d, u32 probe, bool gone, u64 addr)
-{
-	if (gone)
-		dp_engine_set_gone(d->a->engine, probe);
-	else
-		dp_reach_allow(&d->reach_reader, d->a->engine, probe, addr);
+	dp_reach_allow(&d->reach_reader, d->a->engine, probe, addr);
 }
 
 /* Is a probe a breakpoint in a process that allows none? */
@@ -86,30 +60,51 @@ static u32 way_of(const struct adding *d, const struct dp_exit *exit)
 	return way;
 }
 
-/* @enter: the probe at the function's entry, or DP_NO_GROUP */
+/* Add an exit, or take the probe @again of one whose code is there again.
+ * @enter: the probe at the function's entry, or DP_NO_GROUP */
 static int add_exit(struct adding *d, const struct dp_point *p, u32 enter,
-		    size_t k, const char **why)
+		    size_t k, const u32 *again, const char **why)
 {
 	const struct dp_exit *exit = &p->exits[k];
-	u64 addr = exit->addr, early_start = p->gone ? 0 : p->early_starts[k];
+	u64 early_start = p->early_starts[k];
 	struct dp_engine *e = d->a->engine;
+	u32 probe = again ? *again : 0;
 	u8 code[DP_REGION_MAX];
-	size_t n = read_code(d, p->gone, &addr, code);
-	u32 probe;
-	int err = dp_engine_add_exit(e, enter, way_of(d, exit), addr, code, n,
-				     &probe, why);
+	size_t n = dp_code_read(&d->code, exit->addr, code, sizeof(code));
+	int err = again ? dp_engine_move(e, probe, exit->addr, code, n, why) :
+			  dp_engine_add_exit(e, enter, way_of(d, exit),
+					     exit->addr, code, n, &probe, why);
 
 	if (err)
 		return err;
-	d->last = probe;
-	take_place(d, probe, p->gone, exit->addr);
-	if (!early_start && !p->gone && must_not_trap(d->a, probe, why))
+	d->last = probe > d->last ? probe : d->last;
+	allow_jump(d, probe, exit->addr);
+	if (!early_start && must_not_trap(d->a, probe, why))
 		return -EOPNOTSUPP;
 	if (early_start) {
-		n = dp_code_read(&d->code, early_start, code, DP_REGION_MAX);
+		n = dp_code_read(&d->code, early_start, code, sizeof(code));
 		dp_engine_start_early(e, early_start, code, n);
 	}
 	return 0;
+}
+
+/* The exit of a tail target, unless it is probed already. */
+static int add_tail_exit(struct adding *d, const struct dp_point *target,
+			 size_t k, const char **why)
+{
+	struct dp_engine *e = d->a->engine;
+	u32 probe = dp_engine_hidden_at(e, DP_KIND_EXIT, target->exits[k].addr);
+
+	int err = 0;
+
+	if (probe == DP_NO_GROUP) {
+		probe = dp_engine_hidden_spare(e, DP_KIND_EXIT);
+		err = add_exit(d, target, DP_NO_GROUP, k,
+			       probe == DP_NO_GROUP ? NULL : &probe, why);
+	}
+	if (!err && probe != DP_NO_GROUP)
+		dp_engine_set_way(e, probe, way_of(d, &target->exits[k]));
+	return err;
 }
 
 /* Exits of tail targets: the calls that were tail-called end there. */
@@ -122,7 +117,7 @@ static int add_tail_targets(struct adding *d, struct dp_diag *diag)
 
 	for (i = 0; i < o->n; i++)
 		for (k = 0; !o->v[i].refused && k < o->v[i].nr_exits; k++) {
-			err = add_exit(d, &o->v[i], DP_NO_GROUP, k, &why);
+			err = add_tail_exit(d, &o->v[i], k, &why);
 			if (err)
 				return dp_diag_set(
 					diag, err,
@@ -138,19 +133,31 @@ static int add_tail_targets(struct adding *d, struct dp_diag *diag)
 /* Probe the unwinders: calls end there without an exit, and else count as abandoned. */
 static void add_unwinds(struct adding *d)
 {
+	struct dp_engine *e = d->a->engine;
 	struct dp_unwind list[DP_UNWINDS_MAX];
 	size_t n = dp_unwinds_find(d->a->source.mods, list), i, size;
 	u8 code[DP_REGION_MAX];
-	u32 probe;
+	const char *why;
+	u32 probe, way;
+	int err;
 
 	for (i = 0; i < n; i++) {
-		size = read_code(d, false, &list[i].addr, code);
-		if (!dp_engine_add_unwind(d->a->engine,
-					  list[i].until == DP_UNWIND_CX ?
-						  DP_WAY_UNTIL_CX :
-						  DP_WAY_UNTIL_DI,
-					  list[i].addr, code, size, &probe))
-			take_place(d, probe, false, list[i].addr);
+		if (dp_engine_hidden_at(e, DP_KIND_UNWIND, list[i].addr) !=
+		    DP_NO_GROUP)
+			continue;
+		size = dp_code_read(&d->code, list[i].addr, code, sizeof(code));
+		way = list[i].until == DP_UNWIND_CX ? DP_WAY_UNTIL_CX :
+						      DP_WAY_UNTIL_DI;
+		probe = dp_engine_hidden_spare(e, DP_KIND_UNWIND);
+		err = probe == DP_NO_GROUP ?
+			      dp_engine_add_unwind(e, way, list[i].addr, code,
+						   size, &probe) :
+			      dp_engine_move(e, probe, list[i].addr, code, size,
+					     &why);
+		if (err)
+			continue;
+		dp_engine_set_way(e, probe, way);
+		allow_jump(d, probe, list[i].addr);
 	}
 }
 
@@ -168,7 +175,7 @@ static int add_exits(struct adding *d, const struct dp_point *p,
 	if (p->ret.kind == DP_TYPE_FLOAT)
 		dp_engine_track_xmm(d->a->engine, p->probe);
 	for (k = 0; k < p->nr_exits && !err; k++) {
-		err = add_exit(d, p, p->probe, k, &why);
+		err = add_exit(d, p, p->probe, k, NULL, &why);
 		if (err)
 			dp_diag_set(
 				diag, err,
@@ -218,16 +225,16 @@ static int add_point(struct adding *d, size_t i, struct dp_diag *diag)
 	struct dp_point *p = &d->want->points->v[i];
 	const char *why = "out of memory";
 	u8 code[DP_REGION_MAX];
-	u64 addr = p->addr;
-	size_t n = read_code(d, p->gone, &addr, code);
-	int err = dp_engine_add(d->a->engine, addr, code, n, &p->probe, &why);
+	size_t n = dp_code_read(&d->code, p->addr, code, sizeof(code));
+	int err =
+		dp_engine_add(d->a->engine, p->addr, code, n, &p->probe, &why);
 
 	if (err) {
 		p->probe = d->last;
 		return refuse(d, p, err, n, why, diag);
 	}
 	d->last = p->probe;
-	take_place(d, p->probe, p->gone, p->addr);
+	allow_jump(d, p->probe, p->addr);
 	if (must_not_trap(d->a, p->probe, &why))
 		return refuse_trap(d->a, p, why, diag);
 	if (p->spec->kind == DP_SPEC_RETURN)
@@ -237,25 +244,99 @@ static int add_point(struct adding *d, size_t i, struct dp_diag *diag)
 	return d->want->bind(d->want->arg, i, diag);
 }
 
-static int add_points(struct adding *d, struct dp_diag *diag)
+/* What was armed before stays, whatever becomes of a point that has come. */
+static int add_late(struct adding *d, size_t i)
+{
+	struct dp_point *p = &d->want->points->v[i];
+	u32 first = dp_engine_probes(d->a->engine), last = d->last;
+	struct dp_diag diag;
+	int err;
+
+	dp_diag_clear(&diag);
+	err = add_point(d, i, &diag);
+	if (!err || err == -ENOMEM)
+		return err;
+	dp_output_print(stderr, "dprobes: %s\n", diag.text);
+	while (first < dp_engine_probes(d->a->engine))
+		dp_engine_drop(d->a->engine, first++);
+	p->probe = d->last = last;
+	p->refused = err;
+	return 0;
+}
+
+static int add_points(struct adding *d, size_t first, struct dp_diag *diag)
 {
 	struct dp_points *p = d->want->points;
 	size_t i;
 	int err = 0;
 
-	find_nowhere(d);
-	for (i = 0; i < p->n; i++)
+	for (i = first; i < p->n; i++)
 		p->v[i].program = DP_NO_PROGRAM;
-	for (i = 0; i < p->n && !err; i++)
+	for (i = first; i < p->n && !err; i++)
 		if (p->v[i].refused)
 			p->v[i].probe = d->last;
+		else if (d->later)
+			err = add_late(d, i);
 		else
 			err = add_point(d, i, diag);
+	d->a->nr_points = i;
 	if (!err && p->tail_targets) {
 		err = add_tail_targets(d, diag);
 		add_unwinds(d);
 	}
 	return err;
+}
+
+/* Its library has been loaded again: the probes of a point go where its code is now. */
+static int move_point(struct adding *d, const struct dp_point *p,
+		      const char **why)
+{
+	u8 code[DP_REGION_MAX];
+	size_t n = dp_code_read(&d->code, p->addr, code, sizeof(code)), k;
+	int err = dp_engine_move(d->a->engine, p->probe, p->addr, code, n, why);
+	u32 probe;
+
+	if (!err)
+		allow_jump(d, p->probe, p->addr);
+	if (!err && must_not_trap(d->a, p->probe, why))
+		err = -EOPNOTSUPP;
+	for (k = 0; k < p->nr_exits && !err; k++) {
+		probe = p->probe + 1 + (u32)k;
+		err = add_exit(d, p, p->probe, k, &probe, why);
+	}
+	return err;
+}
+
+/* Where its tail jumps go is known anew. */
+static void renew_ways(struct adding *d, const struct dp_point *p)
+{
+	size_t k;
+
+	for (k = 0; k < p->nr_exits; k++)
+		dp_engine_set_way(d->a->engine, p->probe + 1 + (u32)k,
+				  way_of(d, &p->exits[k]));
+}
+
+static void move_points(struct adding *d)
+{
+	struct dp_points *p = d->want->points;
+	const char *why;
+	size_t i;
+
+	dp_engine_release_gone(d->a->engine);
+	for (i = 0; i < d->a->nr_points; i++) {
+		if (p->v[i].refused || p->v[i].gone)
+			continue;
+		if (dp_engine_is_gone(d->a->engine, p->v[i].probe) &&
+		    move_point(d, &p->v[i], &why)) {
+			dp_output_print(
+				stderr,
+				"dprobes: %s cannot be probed again: %s\n",
+				p->v[i].name, why);
+			p->v[i].gone = true;
+		}
+		renew_ways(d, &p->v[i]);
+	}
 }
 
 static size_t most_probes(const struct dp_points *p)
@@ -270,42 +351,81 @@ static size_t most_probes(const struct dp_points *p)
 	return n;
 }
 
-/* Set what holds for all probes of the process. */
 static void prepare(struct adding *d)
 {
 	struct dp_agent *a = d->a;
 
 	d->reach_reader = (struct dp_reach_reader){
 		.mods = a->source.mods,
-		.arming = a->arming,
+		.arming = dp_process_no_traps(a->proc) ? DP_ARM_QUIESCE :
+							 a->arming,
 		.never = dp_process_no_jumps(a->proc),
 	};
-	if (dp_process_no_traps(a->proc)) {
-		d->reach_reader.arming = DP_ARM_QUIESCE;
+}
+
+/* Set what holds for all probes of the process. */
+static void set_process(const struct adding *d)
+{
+	struct dp_agent *a = d->a;
+
+	if (dp_process_no_traps(a->proc))
 		dp_engine_set_signal_free(a->engine);
-	} else {
+	else
 		dp_engine_set_arming(a->engine, a->arming);
-	}
 	dp_engine_set_tid_offset(a->engine,
 				 dp_thread_tid_offset(a->source.mods));
+}
+
+/* Room for what libraries may bring, and for what they take along and bring again. */
+static void expect(const struct adding *d)
+{
+	const struct dp_source_request *want = d->want;
+	const struct dp_points *p = want->points;
+	size_t i, now = most_probes(p);
+	bool tracks = d->a->source.tracks, programs = want->logs;
+	u32 more = want->coming ? COMING : 0;
+
+	for (i = 0; i < want->nr_specs; i++) {
+		tracks |= want->specs[i].kind == DP_SPEC_RETURN;
+		programs |= want->specs[i].cond != NULL;
+	}
+	dp_engine_expect(d->a->engine,
+			 &(struct dp_expected){
+				 .sites = 2 * (u32)now + 2 * more,
+				 .probes = (u32)now + more,
+				 .programs = programs ? more : 0,
+				 .log = want->coming ? want->longest : 0,
+				 .calls = tracks,
+			 });
+}
+
+static struct adding begin(struct dp_agent *a,
+			   const struct dp_source_request *want)
+{
+	struct adding d = { .a = a, .want = want };
+
+	d.code = (struct dp_code){ .pid = a->source.pid,
+				   .mods = a->source.mods };
+	prepare(&d);
+	return d;
 }
 
 int dp_agent_add(struct dp_source *source, const struct dp_source_request *want,
 		 struct dp_diag *diag)
 {
 	struct dp_agent *a = dp_agent_of(source);
-	struct adding d = { .a = a, .want = want };
+	struct adding d;
 	int err;
 
-	d.code = (struct dp_code){ .pid = source->pid, .mods = source->mods };
-	a->nr_probes = most_probes(want->points);
 	a->logs = want->logs;
 	source->tracks = false;
 	err = dp_engine_create(&a->engine);
 	if (err || dp_tail_targets_cover(want->points))
 		return dp_diag_set(diag, -ENOMEM, "out of memory");
-	prepare(&d);
-	err = add_points(&d, diag);
+	d = begin(a, want);
+	set_process(&d);
+	err = add_points(&d, 0, diag);
+	a->last = d.last;
 	dp_reach_reader_close(&d.reach_reader);
 	if (!err && !want->coming && !dp_engine_sites(a->engine))
 		err = dp_diag_set(diag, -EINVAL,
@@ -316,8 +436,31 @@ int dp_agent_add(struct dp_source *source, const struct dp_source_request *want,
 	}
 	if (!err)
 		err = dp_agent_watch(a, want, diag);
+	if (!err && source->watches)
+		expect(&d);
 	dp_process_found_in(a->proc, source->mods);
 	if (!err && source->tracks && dp_agent_calls_open(a))
+		err = dp_diag_set(diag, -ENOMEM, "out of memory");
+	return err;
+}
+
+int dp_agent_add_more(struct dp_agent *a, const struct dp_source_request *want,
+		      struct dp_diag *diag)
+{
+	struct dp_points *p = want->points;
+	struct adding d;
+	int err = dp_points_renew(a->proc, a->source.mods, p);
+
+	if (err || dp_tail_targets_cover(p))
+		return dp_diag_set(diag, -ENOMEM, "out of memory");
+	d = begin(a, want);
+	d.last = a->last;
+	d.later = true;
+	move_points(&d);
+	err = add_points(&d, a->nr_points, diag);
+	a->last = d.last;
+	dp_reach_reader_close(&d.reach_reader);
+	if (!err && a->source.tracks && dp_agent_calls_open(a))
 		err = dp_diag_set(diag, -ENOMEM, "out of memory");
 	return err;
 }

@@ -85,8 +85,6 @@ u64 dp_hit_trap(struct dp_siginfo *info, struct dp_ucontext *uc)
 {
 	struct dp_trap trap = trap_of(uc);
 
-	if (dp_stepped_end(info, uc))
-		return 0;
 	if (!is_sites(info, &trap) && !is_handlers(info, &trap))
 		return dp_foreign_trap(info, uc);
 	show_alternate(&trap, uc);

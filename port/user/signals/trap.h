@@ -37,13 +37,6 @@ u64 dp_hit_trap(struct dp_siginfo *info, struct dp_ucontext *uc);
  */
 u64 dp_foreign_trap(struct dp_siginfo *info, struct dp_ucontext *uc);
 
-/**
- * dp_stepped_end() - end the stepping of this thread by a tool that has ended
- * @info, @uc: of a caught signal
- * Return: was the signal only the trap of a step?
- */
-bool dp_stepped_end(const struct dp_siginfo *info, struct dp_ucontext *uc);
-
 #pragma GCC visibility pop
 
 /* child: how a fork child leaves, in two halves. */
