@@ -18,7 +18,6 @@
  * Calls of other functions may come there too; one bit in the result says so.
  */
 #include <stdlib.h>
-#include <string.h>
 #include "engine/insn/insn.h"
 #include "sym/exits.h"
 #include "sym/flow/opcode.h"
@@ -28,13 +27,14 @@
 #define FAR_RET_IMM 0xca
 #define FAR_RET 0xcb
 #define NOTRACK 0x3e
+#define PARTS_MAX 64
 
 /** struct way_out - one function while its exits are looked for; addresses of the file */
 struct way_out {
 	struct dp_exits *ex;
 	const struct dp_code_map *map;
 	u64 entry;
-	u32 part[DP_PARTS_MAX]; /* fragments */
+	u32 part[PARTS_MAX]; /* fragments */
 	u32 n_part;
 	struct dp_exit *found;
 	size_t n_found, room_found;
@@ -74,7 +74,7 @@ static void add_part(struct way_out *w, const struct dp_fragment *p)
 {
 	if (has_part(w, p))
 		return;
-	if (w->n_part == DP_PARTS_MAX)
+	if (w->n_part == PARTS_MAX)
 		refuse(w, "it has more parts than any function");
 	else
 		w->part[w->n_part++] = (u32)(p - w->map->fragment);
@@ -263,7 +263,7 @@ static void look_through(struct way_out *w, const struct dp_fragment *fragment)
 	bool falls = true;
 
 	p.code = dp_exits_code(w->ex, fragment);
-	w->err = dp_exits_rows(w->ex, fragment);
+	w->err = dp_exits_rows(w->ex, fragment, &w->ex->rows);
 	if (w->err == -EILSEQ) {
 		w->err = 0;
 		refuse(w, "where it has its stack is not known");
@@ -413,19 +413,6 @@ int dp_exits_find(struct dp_exits *exits, u64 entry, struct dp_exit_list *list,
 	free(w.found);
 	*why = w.err == -ENOMEM ? "out of memory" : w.why;
 	return w.err;
-}
-
-int dp_exits_parts(struct dp_exits *exits, u64 entry, u32 part[DP_PARTS_MAX],
-		   u32 *n)
-{
-	struct way_out w;
-
-	begin(&w, exits, entry);
-	follow(&w);
-	free(w.found);
-	memcpy(part, w.part, w.n_part * sizeof(*part));
-	*n = w.n_part;
-	return w.err == -EOPNOTSUPP ? 0 : w.err;
 }
 
 void dp_exits_free(struct dp_exit_list *list)

@@ -149,54 +149,26 @@ static int check(const struct span *s, const struct dp_rows *rows,
 	return 0;
 }
 
-int dp_reads_return_address(struct dp_exits *exits, u64 entry, u64 *at)
-{
-	const struct dp_code_map *map = exits->map;
-	u32 part[DP_PARTS_MAX], n, i;
-	const struct dp_fragment *p;
-	struct span s;
-	u64 found = 0;
-	int err = dp_exits_parts(exits, entry - map->bias, part, &n);
-
-	for (i = 0; i < n && !found && !err; i++) {
-		p = &map->fragment[part[i]];
-		s = (struct span){ dp_exits_code(exits, p), p->start,
-				   dp_fragment_end(p) };
-		err = dp_exits_rows(exits, p);
-		if (!err)
-			err = check(&s, &exits->rows, &exits->other, &found);
-	}
-	if (!found)
-		return err == -EILSEQ ? -EOPNOTSUPP : err;
-	if (at)
-		*at = found + map->bias;
-	return 1;
-}
-
 /* Return: 0; 1 the code cannot be called; a negative errno. */
-static int read_span(const struct dp_elf *elf, struct dp_fde *fde, u64 *at)
+static int read_span(const struct dp_elf *elf, struct dp_fde fde, u64 *at)
 {
 	struct dp_rows rows = { 0 }, derived = { 0 };
-	struct span s = { .start = fde->start, .end = fde->end };
+	struct span s = { .start = fde.start, .end = fde.end };
+	u64 len = fde.end - fde.start, got = len;
 	struct dp_eh frames;
-	u64 off, avail;
 	void *code = NULL;
-	int err = dp_eh_load_one(&frames, elf, fde);
+	int err = dp_eh_load_one(&frames, elf, &fde);
 
 	if (err)
 		return err;
-	err = dp_rows_read(&rows, &frames, fde);
-	if (!err && !dp_row_is_home(dp_rows_at(&rows, fde->start)))
+	err = dp_rows_read(&rows, &frames, &fde);
+	if (!err && !dp_row_is_home(dp_rows_at(&rows, s.start)))
 		err = 1;
 	if (!err)
-		err = dp_elf_offset(elf, s.start, &off, &avail);
-	if (!err)
-		err = s.end - s.start > avail ?
-			      -EILSEQ :
-			      dp_elf_load(elf, off, s.end - s.start, &code);
+		err = dp_elf_load_at(elf, s.start, &got, &code);
 	s.code = code;
 	if (!err)
-		err = check(&s, &rows, &derived, at);
+		err = got < len ? -EILSEQ : check(&s, &rows, &derived, at);
 	free(code);
 	dp_rows_free(&rows);
 	dp_rows_free(&derived);
@@ -204,28 +176,35 @@ static int read_span(const struct dp_elf *elf, struct dp_fde *fde, u64 *at)
 	return err;
 }
 
+int dp_fdes_read_return_address(const struct dp_fdes *fdes,
+				const struct dp_elf *elf, u64 entry, u64 *at)
+{
+	const struct dp_fde *fde = dp_fdes_find(fdes, entry);
+	int err;
+
+	*at = 0;
+	if (!fde || fde->start != entry)
+		return -ENOENT;
+	err = read_span(elf, *fde, at);
+	if (err < 0)
+		return err == -ENOMEM ? err : -EOPNOTSUPP;
+	return err ? DP_ENTRY_IS_NONE : *at != 0;
+}
+
 int dp_entry_reads_return_address(struct dp_modules *mods, u64 entry)
 {
 	const struct dp_module *m = dp_module_at(mods, entry);
 	struct dp_mod *mod = m ? dp_mod_of(m) : NULL;
-	const struct dp_fde *fde;
-	struct dp_fde copy;
 	struct dp_elf elf;
-	u64 at = 0;
+	u64 at;
 	int err = mod ? dp_mod_load_fdes(mods, mod) : -ENOENT;
 
-	if (err)
-		return err;
-	fde = dp_fdes_find(&mod->fdes, entry - m->bias);
-	if (!fde || fde->start != entry - m->bias)
-		return -ENOENT;
-	err = dp_file_open_elf(mods, mod, &elf);
+	if (!err)
+		err = dp_file_open_elf(mods, mod, &elf);
 	if (err)
 		return dp_is_shortage(err) ? err : -ENOENT;
-	copy = *fde;
-	err = read_span(&elf, &copy, &at);
+	err = dp_fdes_read_return_address(&mod->fdes, &elf, entry - m->bias,
+					  &at);
 	dp_elf_close(&elf);
-	if (err < 0)
-		return err == -ENOMEM ? err : -EOPNOTSUPP;
-	return err ? DP_ENTRY_IS_NONE : at != 0;
+	return err;
 }
