@@ -8,13 +8,13 @@
  * pointer past them takes it away.
  */
 #include <stdlib.h>
+#include "engine/insn/insn.h"
 #include "sym/exits.h"
 #include "sym/flow/opcode.h"
 #include "sym/flow/slot.h"
 #include "sym/names/mod.h"
 
 #define WORD 8
-#define LEA 0x8d
 #define NO_REG 0xfe
 
 /** struct place - an instruction, and where the return address is */
@@ -28,15 +28,24 @@ struct place {
 /* lock orq $0,(%rsp), which is a barrier; nops; prefetches. */
 static bool does_nothing(const struct dp_opcode *o)
 {
-	if (o->map == DP_MAP_0F)
-		return o->op == 0x1f || o->op == 0x1e || o->op == 0x18;
-	return o->op == 0x83 && (o->reg & 7) <= 1 && !o->imm;
+	s64 value;
+
+	switch (o->in.meta.category) {
+	case ZYDIS_CATEGORY_NOP:
+	case ZYDIS_CATEGORY_WIDENOP:
+	case ZYDIS_CATEGORY_PREFETCH:
+		return true;
+	default:
+		return (o->in.mnemonic == ZYDIS_MNEMONIC_ADD ||
+			o->in.mnemonic == ZYDIS_MNEMONIC_OR) &&
+		       dp_opcode_constant(o, &value) && !value;
+	}
 }
 
-/* lea to the stack pointer: the function is about to leave. */
-static bool is_way_out(const struct dp_opcode *o)
+static bool is_lea(const struct dp_opcode *o, u8 to)
 {
-	return o->map == DP_MAP_ONE && o->op == LEA && o->reg == DP_RSP;
+	return o->in.mnemonic == ZYDIS_MNEMONIC_LEA &&
+	       dp_opcode_reg(o, 0) == to;
 }
 
 /*
@@ -45,35 +54,35 @@ static bool is_way_out(const struct dp_opcode *o)
  */
 static bool copies(struct place *p)
 {
-	if (p->o.op != 0xff || (p->o.reg & 7) != 6 || p->reg == DP_RSP ||
+	if (p->o.in.mnemonic != ZYDIS_MNEMONIC_PUSH || p->reg == DP_RSP ||
 	    p->reg == DP_RBP)
 		return false;
 	p->copied = true;
 	return true;
 }
 
+/* An lea to the stack pointer is no use of the slot: the function is about to leave. */
 static bool names_slot(struct place *p)
 {
-	bool is_slot = p->o.base == p->reg && p->o.disp == p->slot;
-	bool is_copy = p->copied && p->o.base == DP_RBP && p->o.disp == WORD;
+	s64 disp;
+	u8 base = dp_opcode_base(&p->o, &disp);
 
-	return (is_slot || is_copy) && !does_nothing(&p->o) &&
-	       !is_way_out(&p->o) && !copies(p);
+	return ((base == p->reg && disp == p->slot) ||
+		(p->copied && base == DP_RBP && disp == WORD)) &&
+	       !does_nothing(&p->o) && !is_lea(&p->o, DP_RSP) && !copies(p);
 }
 
 static bool takes_slot(const struct place *p)
 {
-	const struct dp_opcode *o = &p->o;
+	s64 value;
 
-	if (p->reg != DP_RSP || o->map != DP_MAP_ONE)
+	if (p->reg != DP_RSP)
 		return false;
-	if (!o->has_modrm)
-		return (o->op & 0xf8) == 0x58 && p->slot == 0; /* pop */
-	if (o->op != 0x81 && o->op != 0x83)
-		return false;
-	/* add $imm, %rsp */
-	return o->mod == 3 && o->rm == DP_RSP && !(o->reg & 7) &&
-	       o->imm > p->slot;
+	if (p->o.in.mnemonic == ZYDIS_MNEMONIC_POP)
+		return p->slot == 0;
+	return p->o.in.mnemonic == ZYDIS_MNEMONIC_ADD &&
+	       dp_opcode_reg(&p->o, 0) == DP_RSP &&
+	       dp_opcode_constant(&p->o, &value) && value > p->slot;
 }
 
 /* DWARF numbers the first eight registers in another order. */
@@ -87,8 +96,8 @@ static u8 number_of(u8 dwarf)
 /* lea (%rsp),%r11, where %r11 is the base of the CFA from then on. */
 static bool moves_frame(const struct dp_opcode *o, const struct dp_row *next)
 {
-	return o->map == DP_MAP_ONE && o->op == LEA && next &&
-	       next->reg < DP_ROW_LOST && number_of(next->reg) == o->reg;
+	return next && next->reg < DP_ROW_LOST &&
+	       is_lea(o, number_of(next->reg));
 }
 
 /** struct span - the code of one description */
@@ -110,7 +119,6 @@ static int scan(const struct span *s, const struct dp_rows *rows, u64 *found)
 	for (at = s->start; at < s->end && !*found; at += f.len) {
 		if (dp_insn_facts(s->code + (at - s->start), s->end - at, &f))
 			return -EILSEQ;
-		p.o = dp_opcode_of(s->code + (at - s->start), &f);
 		row = dp_rows_at(rows, at);
 		if (!row || !row->ra || row->reg == DP_ROW_LOST ||
 		    (row->reg == DP_ROW_NO_REG && !p.copied))
@@ -118,6 +126,7 @@ static int scan(const struct span *s, const struct dp_rows *rows, u64 *found)
 		p.reg = row->reg == DP_ROW_NO_REG ? NO_REG :
 						    number_of(row->reg);
 		p.slot = row->cfa - WORD;
+		dp_opcode_read(&p.o, s->code + (at - s->start), f.len);
 		if ((names_slot(&p) || takes_slot(&p)) &&
 		    !moves_frame(&p.o, dp_rows_at(rows, at + f.len)))
 			*found = at;
