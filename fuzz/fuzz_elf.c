@@ -50,7 +50,6 @@ static void read_symbols(const struct dp_elf *elf, const struct dp_dynsym *ds)
 		free(needed);
 	}
 	dp_dynsym_find(ds, "malloc", &value);
-	dp_gnuhash_find(elf, "malloc", &value);
 	dp_symtab_add_dynsym(&tab, ds, elf);
 	dp_symtab_add_symtab(&tab, elf, elf);
 	if (!dp_minidebug_open(elf, &mini)) {

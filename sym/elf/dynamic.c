@@ -11,9 +11,9 @@
 
 /* One tag for each member of struct dp_dynamic, in order. */
 static const s64 tags[] = {
-	DT_SYMTAB, DT_STRTAB, DT_STRSZ,	  DT_HASH,     DT_GNU_HASH, DT_SONAME,
-	DT_RELA,   DT_RELASZ, DT_JMPREL,  DT_PLTRELSZ, DT_RELR,	    DT_RELRSZ,
-	DT_VERSYM, DT_VERDEF, DT_VERNEED, DT_FLAGS_1,
+	DT_SYMTAB, DT_STRTAB, DT_STRSZ,	 DT_HASH,     DT_SONAME,
+	DT_RELA,   DT_RELASZ, DT_JMPREL, DT_PLTRELSZ, DT_RELR,
+	DT_RELRSZ, DT_VERSYM, DT_VERDEF, DT_VERNEED,  DT_FLAGS_1,
 };
 
 #define TAGS (sizeof(tags) / sizeof(tags[0]))

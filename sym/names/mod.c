@@ -70,22 +70,6 @@ int dp_mod_load_dynsym(struct dp_modules *mods, struct dp_mod *mod)
 	return load(mods, mod, &mod->have_dynsym, ensure_dynsym);
 }
 
-int dp_mod_dynsym(struct dp_modules *mods, struct dp_mod *mod, const char *name,
-		  u64 *value)
-{
-	struct dp_elf elf;
-	int err;
-
-	if (!mod->have_dynsym && !open_file(mods, mod, &elf)) {
-		err = dp_gnuhash_find(&elf, name, value);
-		dp_elf_close(&elf);
-		if (!err || err == -ENOENT)
-			return err;
-	}
-	err = dp_mod_load_dynsym(mods, mod);
-	return err ? err : dp_dynsym_find(&mod->dynsym, name, value);
-}
-
 static int add_other(struct dp_mod *mod, struct dp_elf *other,
 		     const struct dp_elf *text)
 {
