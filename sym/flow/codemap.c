@@ -62,7 +62,8 @@ static int draw(struct dp_survey *s)
 	err = dp_tables_read(s);
 	if (!err)
 		err = dp_lsda_mark(s);
-	dp_edges_sort(s->map);
+	dp_edges_sort(&s->map->jump);
+	dp_edges_sort(&s->map->hidden);
 	return err;
 }
 

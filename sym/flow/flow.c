@@ -181,7 +181,7 @@ static void note_branch(struct flow *w, u64 at, u64 to, bool is_call)
 		dp_text_mark_jump(s->map, to);
 	if (is_call || in_fragment(w->fragment, to))
 		return;
-	w->err = dp_edges_add(&s->map->jump, at, to);
+	w->err = dp_edges_add(&s->map->jump, to, at);
 	p = dp_fragments_find(s->map, to);
 	if (w->err || !p || p->start == to)
 		return;
@@ -343,9 +343,8 @@ static void note_fall(struct flow *w)
 
 	dp_text_mark_jump(map, dp_fragment_end(w->fragment));
 	if (!w->err && next < map->fragment + map->n_fragment)
-		w->err = dp_edges_add(&map->jump,
-				      dp_fragment_end(w->fragment) - 1,
-				      next->start);
+		w->err = dp_edges_add(&map->jump, next->start,
+				      dp_fragment_end(w->fragment) - 1);
 }
 
 static int walk_one(struct dp_survey *s, struct dp_fragment *p)
