@@ -222,11 +222,10 @@ static int parse_tail(struct parser *p)
 	if (args)
 		return bad(
 			p, i, strlen(s + i),
-			"only \" if CONDITION\" may follow the arguments; "
-			"put double quotes around a name that has parentheses");
-	return bad(p, i, strlen(s + i),
-		   "only \" if CONDITION\" may follow a space; "
-		   "put double quotes around a name that has one");
+			"only \" if CONDITION\" may follow the arguments; put double quotes around a name that has parentheses");
+	return bad(
+		p, i, strlen(s + i),
+		"only \" if CONDITION\" may follow a space; put double quotes around a name that has one");
 }
 
 /* Parse a number that ends where the location does. */

@@ -140,16 +140,14 @@ int dp_code_map_say(const struct dp_modules *mods, const struct dp_module *m,
 				   "the code of %s cannot be looked at: %s",
 				   m->path, strerror(-err));
 	case -ENOENT:
-		return dp_diag_set(diag, err,
-				   "the code of %s cannot be looked at: "
-				   "the file cannot be read, or was deleted or "
-				   "replaced after process %d mapped it",
-				   m->path, dp_mods_pid(mods));
+		return dp_diag_set(
+			diag, err,
+			"the code of %s cannot be looked at: the file cannot be read, or was deleted or replaced after process %d mapped it",
+			m->path, dp_mods_pid(mods));
 	case -EOPNOTSUPP:
 		return dp_diag_set(
 			diag, err,
-			"the code of %s cannot be looked at: "
-			"its segments or relocations are not those of a linker",
+			"the code of %s cannot be looked at: its segments or relocations are not those of a linker",
 			m->path);
 	}
 	return err;

@@ -169,23 +169,19 @@ static int say_ifunc(struct dp_modules *mods, const struct want *w, u64 addr,
 	const struct dp_map *map = dp_maps_find(&mods->maps, addr);
 
 	if (place == DP_IFUNC_ELSEWHERE)
-		return dp_diag_set(diag, -EOPNOTSUPP,
-				   "%s is an IFUNC and this "
-				   "process runs the implementation in %s; "
-				   "probe that by address",
-				   w->plain,
-				   map && *map->path ? map->path : "[anon]");
+		return dp_diag_set(
+			diag, -EOPNOTSUPP,
+			"%s is an IFUNC and this process runs the implementation in %s; probe that by address",
+			w->plain, map && *map->path ? map->path : "[anon]");
 	if (place == DP_IFUNC_SEVERAL)
-		return dp_diag_set(diag, -EOPNOTSUPP,
-				   "%s is an IFUNC and this "
-				   "process uses several implementations; "
-				   "probe one by name or address",
-				   w->plain);
-	return dp_diag_set(diag, -EOPNOTSUPP,
-			   "%s is an IFUNC whose "
-			   "implementation this process has not chosen yet; "
-			   "probe an implementation by name or address",
-			   w->plain);
+		return dp_diag_set(
+			diag, -EOPNOTSUPP,
+			"%s is an IFUNC and this process uses several implementations; probe one by name or address",
+			w->plain);
+	return dp_diag_set(
+		diag, -EOPNOTSUPP,
+		"%s is an IFUNC whose implementation this process has not chosen yet; probe an implementation by name or address",
+		w->plain);
 }
 
 /* -EOPNOTSUPP with *place: the IFUNC has no implementation to probe. */
@@ -400,37 +396,36 @@ static int say_missing(struct dp_modules *mods, const struct dp_mod *mod,
 	const char *name = dp_mod_name(mod);
 
 	if (mod->missing == -EACCES)
-		return dp_diag_set(diag, -ENOENT,
-				   "%s has no names to look up: "
-				   "permission denied",
-				   mod->pub.path);
+		return dp_diag_set(
+			diag, -ENOENT,
+			"%s has no names to look up: permission denied",
+			mod->pub.path);
 	if (mod->missing == -EFBIG)
 		return dp_diag_set(diag, -ENOENT,
 				   "%s has no names to look up: " TOO_LARGE,
 				   mod->pub.path);
 	if (mod->missing)
-		return dp_diag_set(diag, -ENOENT,
-				   "%s has no names to look up: "
-				   "the file was deleted or replaced after "
-				   "process %d mapped it",
-				   mod->pub.path, dp_mods_pid(mods));
+		return dp_diag_set(
+			diag, -ENOENT,
+			"%s has no names to look up: the file was deleted or replaced after process %d mapped it",
+			mod->pub.path, dp_mods_pid(mods));
 	other = find_elsewhere(mods, w);
 	if (other && other != mod)
-		return dp_diag_set(diag, -ENOENT,
-				   "%s has no function \"%s\"; "
-				   "%s has one: write %s:%s",
-				   name, w->text, dp_mod_name(other),
-				   dp_mod_name(other), w->text);
+		return dp_diag_set(
+			diag, -ENOENT,
+			"%s has no function \"%s\"; %s has one: write %s:%s",
+			name, w->text, dp_mod_name(other), dp_mod_name(other),
+			w->text);
 	dp_diag_set(diag, -ENOENT, "no function \"%s\" in %s", w->text, name);
 	if (!w->version || !say_versions(mod, w, diag)) {
 		offer_names(mod, true, &near);
 		dp_near_say(&near, diag);
 	}
 	if (!mod->symtab.full)
-		dp_diag_add(diag,
-			    "; %s is stripped: only its exported "
-			    "functions have names",
-			    name);
+		dp_diag_add(
+			diag,
+			"; %s is stripped: only its exported functions have names",
+			name);
 	return -ENOENT;
 }
 
@@ -442,23 +437,21 @@ static int say_no_match(struct dp_modules *mods, const char *module,
 		return say_missing(mods, dp_mod_of(list[0]), w, diag);
 	if (n == 1)
 		return dp_diag_set(diag, -ENOENT,
-				   "no function matches \"%s\" "
-				   "in %s",
-				   w->text, dp_mod_name(dp_mod_of(list[0])));
-	return dp_diag_set(diag, -ENOENT,
-			   "no function \"%s\" in any of the "
-			   "%zu modules that match \"%s\"",
-			   w->text, n, module);
+				   "no function matches \"%s\" in %s", w->text,
+				   dp_mod_name(dp_mod_of(list[0])));
+	return dp_diag_set(
+		diag, -ENOENT,
+		"no function \"%s\" in any of the %zu modules that match \"%s\"",
+		w->text, n, module);
 }
 
 static int say_skipped(const struct want *w, size_t skipped,
 		       struct dp_diag *diag)
 {
-	return dp_diag_set(diag, -EOPNOTSUPP,
-			   "all %zu functions that match "
-			   "\"%s\" are IFUNCs whose implementation is not "
-			   "known",
-			   skipped, w->text);
+	return dp_diag_set(
+		diag, -EOPNOTSUPP,
+		"all %zu functions that match \"%s\" are IFUNCs whose implementation is not known",
+		skipped, w->text);
 }
 
 /* A glob of modules asks for a name in each of several modules. */
@@ -482,10 +475,10 @@ static int say_two_modules(const char *module, const struct want *w,
 {
 	size_t i;
 
-	dp_diag_set(diag, -EINVAL,
-		    "\"%s\" is the name of %zu mapped modules; "
-		    "write an address instead of %s:",
-		    module, out->n, w->text);
+	dp_diag_set(
+		diag, -EINVAL,
+		"\"%s\" is the name of %zu mapped modules; write an address instead of %s:",
+		module, out->n, w->text);
 	for (i = 0; i < out->n && i < CANDIDATES_SHOWN; i++)
 		dp_diag_add(diag, "\n  0x%llx  (%s)",
 			    (unsigned long long)out->v[i].addr,
@@ -588,10 +581,10 @@ static void say_nameless(const struct dp_mod *mod, bool all,
 				    TOO_LARGE :
 				    "its file was deleted or replaced");
 	else if (all && !mod->symtab.full)
-		dp_diag_add(diag,
-			    "; %s is stripped: only its exported functions "
-			    "have names",
-			    dp_mod_name(mod));
+		dp_diag_add(
+			diag,
+			"; %s is stripped: only its exported functions have names",
+			dp_mod_name(mod));
 }
 
 void dp_modules_say_near(struct dp_modules *mods,

@@ -359,17 +359,16 @@ static int find_modules(struct dp_modules *mods)
 static int say_open(int err, pid_t pid, struct dp_diag *diag)
 {
 	if (!pid)
-		return dp_diag_set(diag, err == -ESRCH ? -EOPNOTSUPP : err,
-				   "cannot read this process's mappings in "
-				   "/proc: %s",
-				   strerror(-err));
+		return dp_diag_set(
+			diag, err == -ESRCH ? -EOPNOTSUPP : err,
+			"cannot read this process's mappings in /proc: %s",
+			strerror(-err));
 	if (err == -ESRCH)
 		return dp_diag_set(diag, err, "no process %d", (int)pid);
 	if (err == -EFBIG)
 		return dp_maps_too_many(pid, diag);
 	return dp_diag_set(diag, err,
-			   "cannot read the mappings of process %d: "
-			   "%s",
+			   "cannot read the mappings of process %d: %s",
 			   (int)pid, strerror(-err));
 }
 
@@ -566,10 +565,10 @@ int dp_modules_match(struct dp_modules *mods, const char *pattern,
 	if (!is_main && !is_command(mods, pattern))
 		return say_unknown(mods, pattern, diag);
 	if (!mods->main)
-		return dp_diag_set(diag, -ENOENT,
-				   "cannot tell which file is "
-				   "the main program of process %d; name it",
-				   dp_mods_pid(mods));
+		return dp_diag_set(
+			diag, -ENOENT,
+			"cannot tell which file is the main program of process %d; name it",
+			dp_mods_pid(mods));
 	list[(*n)++] = &mods->main->pub;
 	return 0;
 }
