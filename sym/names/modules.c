@@ -110,6 +110,7 @@ static void shape_shrink(struct dp_elf *shape)
 	dp_elf_close(shape);
 	shape->ph = ph;
 	shape->n_ph = n;
+	shape->size = UINT64_MAX; /* not known any more */
 }
 
 /*
