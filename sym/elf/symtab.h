@@ -30,7 +30,7 @@ struct dp_dynsym {
 	Elf64_Sym *v;
 	size_t n;
 	char *str;
-	size_t str_len;
+	u64 str_len;
 	u16 *ver; /* n entries, or NULL */
 	struct dp_versions versions;
 };

@@ -101,10 +101,8 @@ static int load_code(struct dp_exits *ex, const struct dp_elf *elf)
 /* A file may have no frame descriptions, or damaged ones. */
 static int load_frames(struct dp_exits *ex, const struct dp_elf *elf)
 {
-	int err = dp_fdes_load(&ex->fdes, elf);
+	int err = dp_fdes_load(&ex->fdes, elf) ?: dp_eh_load(&ex->frames, elf);
 
-	if (!err)
-		err = dp_eh_load(&ex->frames, elf);
 	return err == -ENOMEM ? err : 0;
 }
 

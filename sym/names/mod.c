@@ -110,10 +110,8 @@ static int read_symtab(struct dp_modules *mods, struct dp_mod *mod,
 static int fill_symtab(struct dp_modules *mods, struct dp_mod *mod,
 		       const struct dp_elf *elf)
 {
-	int err = read_symtab(mods, mod, elf);
+	int err = read_symtab(mods, mod, elf) ?: dp_symtab_index(&mod->symtab);
 
-	if (!err)
-		err = dp_symtab_index(&mod->symtab);
 	if (err)
 		dp_symtab_free(&mod->symtab);
 	/* A part of its names would be worse than none. */
@@ -187,8 +185,7 @@ int dp_mod_sort(struct dp_modules *mods, struct dp_mod *mod)
 
 	if (err || mod->symtab.order)
 		return err;
-	err = add_chosen(mods, mod);
-	return err ? err : dp_symtab_sort(&mod->symtab);
+	return add_chosen(mods, mod) ?: dp_symtab_sort(&mod->symtab);
 }
 
 static void move_tables(struct dp_mod *to, struct dp_mod *from)

@@ -383,9 +383,7 @@ int dp_modules_open(pid_t pid, int mem, struct dp_modules **out,
 		return dp_diag_set(diag, -ENOMEM, "out of memory");
 	mods->pid = pid;
 	mods->mem = mem;
-	err = dp_maps_read(pid, &mods->maps);
-	if (!err)
-		err = find_modules(mods);
+	err = dp_maps_read(pid, &mods->maps) ?: find_modules(mods);
 	if (err) {
 		dp_modules_close(mods);
 		return say_open(err, pid, diag);
