@@ -50,7 +50,6 @@ static void read_symbols(const struct dp_elf *elf, const struct dp_dynsym *ds)
 		free(needed);
 	}
 	dp_dynsym_find(ds, "malloc", &value);
-	dp_gnuhash_find(elf, "malloc", &value);
 	dp_symtab_add_dynsym(&tab, ds, elf);
 	dp_symtab_add_symtab(&tab, elf, elf);
 	if (!dp_minidebug_open(elf, &mini)) {
@@ -66,7 +65,6 @@ static void ask(struct dp_exits *exits, const struct dp_code_map *map,
 {
 	struct dp_exit_list list;
 	const char *why = NULL;
-	u64 at = 0, start, end;
 	size_t i;
 
 	if (dp_exits_find(exits, entry, &list, &why) && (list.n || !why))
@@ -76,9 +74,6 @@ static void ask(struct dp_exits *exits, const struct dp_code_map *map,
 		    (i && list.v[i].addr <= list.v[i - 1].addr))
 			abort();
 	dp_exits_free(&list);
-	if (dp_reads_return_address(exits, entry, &at) == 1 &&
-	    dp_code_map_function(map, at, &start, &end))
-		abort();
 }
 
 static void read_exits(const struct dp_elf *elf, const struct dp_code_map *map)
@@ -114,6 +109,21 @@ static void read_code(const struct dp_elf *elf, const struct dp_fdes *fdes,
 	dp_symtab_free(&tab);
 }
 
+static void read_returns(const struct dp_elf *elf, const struct dp_fdes *fdes)
+{
+	const struct dp_fde *fde;
+	size_t i;
+	u64 at;
+
+	for (i = 0; i < fdes->n && i < 64; i++) {
+		fde = &fdes->v[i];
+		if (dp_fdes_read_return_address(fdes, elf, fde->start, &at) ==
+			    1 &&
+		    (at < fde->start || at >= fde->end))
+			abort();
+	}
+}
+
 static void read_rest(const struct dp_elf *elf, const struct dp_dynsym *ds)
 {
 	struct dp_relocs rel;
@@ -133,6 +143,7 @@ static void read_rest(const struct dp_elf *elf, const struct dp_dynsym *ds)
 	if (!dp_fdes_load(&fdes, elf)) {
 		dp_fdes_find(&fdes, elf->eh.e_entry);
 		read_code(elf, &fdes, ds);
+		read_returns(elf, &fdes);
 		dp_fdes_free(&fdes);
 	}
 }

@@ -2,6 +2,7 @@
 /* spec: [KIND:][MODULE:]POINT[(ARGS)][ if COND], taken apart. */
 #include "resolve/points.h"
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -222,37 +223,29 @@ static int parse_tail(struct parser *p)
 	if (args)
 		return bad(
 			p, i, strlen(s + i),
-			"only \" if CONDITION\" may follow the arguments; "
-			"put double quotes around a name that has parentheses");
-	return bad(p, i, strlen(s + i),
-		   "only \" if CONDITION\" may follow a space; "
-		   "put double quotes around a name that has one");
+			"only \" if CONDITION\" may follow the arguments; put double quotes around a name that has parentheses");
+	return bad(
+		p, i, strlen(s + i),
+		"only \" if CONDITION\" may follow a space; put double quotes around a name that has one");
 }
 
 /* Parse a number that ends where the location does. */
 static int parse_number(struct parser *p, int i, int end, u64 *value,
 			const char *what)
 {
-	const char *s = p->text;
-	int base = 10, at = i, digit;
+	const char *s = p->text + i;
+	bool hex = s[0] == '0' && (s[1] | 32) == 'x';
+	char *rest;
 
-	if (end - i > 2 && s[i] == '0' && (s[i + 1] | 32) == 'x') {
-		base = 16;
-		i += 2;
-	}
 	if (i == end)
-		return bad(p, at ? at - 1 : 0, 1, what);
-	for (*value = 0; i < end; i++) {
-		digit = isdigit((unsigned char)s[i])  ? s[i] - '0' :
-			isxdigit((unsigned char)s[i]) ? (s[i] | 32) - 'a' + 10 :
-							99;
-		if (digit >= base)
-			return bad(p, i, 1, what);
-		if (__builtin_mul_overflow(*value, (u64)base, value) ||
-		    __builtin_add_overflow(*value, (u64)digit, value))
-			return bad(p, at, end - at, "this number is too large");
-	}
-	return 0;
+		return bad(p, i ? i - 1 : 0, 1, what);
+	if (!isdigit((unsigned char)*s))
+		return bad(p, i, 1, what);
+	errno = 0;
+	*value = strtoull(s, &rest, hex ? 16 : 10);
+	if (rest != p->text + end)
+		return bad(p, (int)(rest - p->text), 1, what);
+	return errno ? bad(p, i, end - i, "this number is too large") : 0;
 }
 
 static bool all_digits(const struct parser *p, const struct part *part)

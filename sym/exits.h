@@ -109,28 +109,16 @@ int dp_exits_find(struct dp_exits *exits, u64 entry, struct dp_exit_list *list,
 void dp_exits_free(struct dp_exit_list *list);
 
 /**
- * dp_reads_return_address() - is the function a return-address reader?
+ * dp_entry_reads_return_address() - is the function a return-address reader?
  * @entry: address of the function's entry
- * @at: the first instruction that names the return address, or NULL
  *
  * Found are loads from and stores to the slot, an lea of its address, and pops of it,
- * as far as the frame description or the code tells where the slot is.
+ * in the code of the frame description that begins at @entry, but in no cold part.
  * Not found: an address computed from another one, as that of an argument on the stack.
- * Return: 1 it is; 0 it is not; -ENOENT no function is there; -EOPNOTSUPP
- * it cannot be decoded; -ENOMEM.
- */
-int dp_reads_return_address(struct dp_exits *exits, u64 entry, u64 *at);
-
-/**
- * dp_entry_reads_return_address() - the same without a map of the module
- * @entry: address of the function's entry
- *
- * Quick, for single functions: looks only at the code of one frame description, at no
- * cold part.
- * Return: 1, 0, -ENOMEM as above; DP_ENTRY_IS_NONE the stack at @entry is not as behind a
+ * Return: 1 it is; 0 it is not; DP_ENTRY_IS_NONE the stack at @entry is not as behind a
  * call: code jumps to this part, but cannot call it; -ENOENT no description begins
- * there, or the file cannot be read; -EMFILE, -ENFILE it cannot be read now; -EOPNOTSUPP
- * description or code is not understood.
+ * there, or the file cannot be read; -ENOMEM; -EMFILE, -ENFILE it cannot be read now;
+ * -EOPNOTSUPP description or code is not understood.
  */
 #define DP_ENTRY_IS_NONE 2
 int dp_entry_reads_return_address(struct dp_modules *mods, u64 entry);

@@ -37,7 +37,7 @@ struct dp_type {
  *
  * Context: may sleep, for DP_TYPES_SECONDS at most.
  * Return: 0; -ENOENT there is no debug information; -EOPNOTSUPP libdw is not installed;
- * -ETIMEDOUT; -EBADMSG reading it failed; -ENOMEM, and others of fork(2) and pipe(2). On
+ * -ETIMEDOUT; -EBADMSG reading it failed; -ENOMEM, and others of fork(2). On
  * error @type keeps what was found before.
  */
 int dp_types_returned(struct dp_modules *mods, const struct dp_module *m,

@@ -11,9 +11,9 @@
 
 /* One tag for each member of struct dp_dynamic, in order. */
 static const s64 tags[] = {
-	DT_SYMTAB, DT_STRTAB, DT_STRSZ,	  DT_HASH,     DT_GNU_HASH, DT_SONAME,
-	DT_RELA,   DT_RELASZ, DT_JMPREL,  DT_PLTRELSZ, DT_RELR,	    DT_RELRSZ,
-	DT_VERSYM, DT_VERDEF, DT_VERNEED, DT_FLAGS_1,
+	DT_SYMTAB, DT_STRTAB, DT_STRSZ,	 DT_HASH,     DT_SONAME,
+	DT_RELA,   DT_RELASZ, DT_JMPREL, DT_PLTRELSZ, DT_RELR,
+	DT_RELRSZ, DT_VERSYM, DT_VERDEF, DT_VERNEED,  DT_FLAGS_1,
 };
 
 #define TAGS (sizeof(tags) / sizeof(tags[0]))
@@ -100,11 +100,10 @@ static int load_name(const struct dp_elf *elf, const struct dp_dynamic *dyn,
 int dp_dynamic_soname(const struct dp_elf *elf, char **soname)
 {
 	struct dp_dynamic dyn;
-	int err;
 
 	*soname = NULL;
-	err = dp_dynamic_read(elf, &dyn);
-	return err ? err : load_name(elf, &dyn, dyn.soname, soname);
+	return dp_dynamic_read(elf, &dyn) ?:
+		       load_name(elf, &dyn, dyn.soname, soname);
 }
 
 int dp_dynamic_needed(const struct dp_elf *elf, char ***names, size_t *n)
@@ -112,10 +111,8 @@ int dp_dynamic_needed(const struct dp_elf *elf, char ***names, size_t *n)
 	struct dp_dynamic dyn;
 	Elf64_Dyn *v;
 	size_t i, count;
-	int err = dp_dynamic_read(elf, &dyn);
+	int err = dp_dynamic_read(elf, &dyn) ?: load_table(elf, &v, &count);
 
-	if (!err)
-		err = load_table(elf, &v, &count);
 	if (err)
 		return err;
 	*n = 0;

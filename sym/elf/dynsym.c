@@ -30,52 +30,33 @@ static u64 count(const struct dp_elf *elf, const struct dp_dynamic *dyn,
 static int load_symbols(struct dp_dynsym *ds, const struct dp_elf *elf,
 			const struct dp_dynamic *dyn)
 {
-	u64 off, avail, n;
-	void *p;
-	int err;
-
-	err = dp_elf_offset(elf, dyn->symtab, &off, &avail);
-	if (err)
-		return err;
-	n = count(elf, dyn, off);
-	if (n > avail / sizeof(Elf64_Sym))
-		n = avail / sizeof(Elf64_Sym);
-	err = dp_elf_load(elf, off, n * sizeof(Elf64_Sym), &p);
-	if (err)
-		return err;
-	ds->v = p;
-	ds->n = n;
-	return 0;
-}
-
-static int load_strings(struct dp_dynsym *ds, const struct dp_elf *elf,
-			const struct dp_dynamic *dyn)
-{
-	u64 len = dyn->strsz;
-	void *p;
-	int err = dp_elf_load_at(elf, dyn->strtab, &len, &p);
+	u64 off, avail, len;
+	int err = dp_elf_offset(elf, dyn->symtab, &off, &avail);
 
 	if (err)
 		return err;
-	ds->str = p;
-	ds->str_len = len;
-	return 0;
+	ds->n = count(elf, dyn, off);
+	if (ds->n > avail / sizeof(Elf64_Sym))
+		ds->n = avail / sizeof(Elf64_Sym);
+	ds->str_len = dyn->strsz;
+	len = ds->n * sizeof(Elf64_Sym);
+	return dp_elf_load(elf, off, len, (void **)&ds->v) ?:
+		       dp_elf_load_at(elf, dyn->strtab, &ds->str_len,
+				      (void **)&ds->str);
 }
 
 static int load_versions(struct dp_dynsym *ds, const struct dp_elf *elf,
 			 const struct dp_dynamic *dyn)
 {
 	u64 off, avail;
-	void *p;
 	int err;
 
 	if (!dyn->versym || dp_elf_offset(elf, dyn->versym, &off, &avail) ||
 	    avail < ds->n * sizeof(u16))
 		return 0;
-	err = dp_elf_load(elf, off, ds->n * sizeof(u16), &p);
+	err = dp_elf_load(elf, off, ds->n * sizeof(u16), (void **)&ds->ver);
 	if (err)
 		return err == -ENOMEM ? err : 0;
-	ds->ver = p;
 	return dp_versions_load(&ds->versions, elf, dyn, ds->str, ds->str_len);
 }
 
@@ -85,11 +66,7 @@ int dp_dynsym_load(struct dp_dynsym *ds, const struct dp_elf *elf)
 	int err;
 
 	memset(ds, 0, sizeof(*ds));
-	err = dp_dynamic_read(elf, &dyn);
-	if (!err)
-		err = load_symbols(ds, elf, &dyn);
-	if (!err)
-		err = load_strings(ds, elf, &dyn);
+	err = dp_dynamic_read(elf, &dyn) ?: load_symbols(ds, elf, &dyn);
 	if (!err)
 		err = load_versions(ds, elf, &dyn);
 	if (err)

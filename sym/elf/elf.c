@@ -132,9 +132,7 @@ static int open_common(struct dp_elf *elf)
 	if (!err && !dp_elf_is_ours(&elf->eh))
 		err = -ENOEXEC;
 	if (!err)
-		err = load_segments(elf);
-	if (!err)
-		err = load_sections(elf);
+		err = load_segments(elf) ?: load_sections(elf);
 	if (err)
 		dp_elf_close(elf);
 	return err;

@@ -47,7 +47,7 @@ size_t dp_elf_build_id(const struct dp_elf *elf, u8 id[DP_BUILD_ID_MAX]);
 
 /** struct dp_dynamic - the entries of PT_DYNAMIC that the readers here use */
 struct dp_dynamic {
-	u64 symtab, strtab, strsz, hash, gnu_hash, soname;
+	u64 symtab, strtab, strsz, hash, soname;
 	u64 rela, relasz, jmprel, pltrelsz;
 	u64 relr, relrsz;
 	u64 versym, verdef, verneed;

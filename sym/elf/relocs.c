@@ -120,14 +120,12 @@ int dp_relocs_load(struct dp_relocs *rel, const struct dp_elf *elf,
 
 	memset(rel, 0, sizeof(*rel));
 	dp_relocs_find_plts(rel, elf);
-	if (dp_dynamic_read(elf, &dyn)) {
+	if (dp_dynamic_read(elf, &dyn))
 		err = add_sections(rel, elf, ds);
-	} else {
-		err = add_dynamic(rel, elf, dyn.rela, dyn.relasz, ds);
-		if (!err)
-			err = add_dynamic(rel, elf, dyn.jmprel, dyn.pltrelsz,
+	else
+		err = add_dynamic(rel, elf, dyn.rela, dyn.relasz, ds) ?:
+			      add_dynamic(rel, elf, dyn.jmprel, dyn.pltrelsz,
 					  ds);
-	}
 	if (err)
 		dp_relocs_free(rel);
 	return err;

@@ -30,7 +30,7 @@ struct dp_dynsym {
 	Elf64_Sym *v;
 	size_t n;
 	char *str;
-	size_t str_len;
+	u64 str_len;
 	u16 *ver; /* n entries, or NULL */
 	struct dp_versions versions;
 };
@@ -51,9 +51,6 @@ const char *dp_dynsym_name(const struct dp_dynsym *ds, size_t i);
 const char *dp_dynsym_version(const struct dp_dynsym *ds, size_t i,
 			      bool *hidden);
 int dp_dynsym_find(const struct dp_dynsym *ds, const char *name, u64 *value);
-/* The same by the GNU hash table alone. Return: 0; -ENOENT there is no such symbol; any
- * other error: the loaded tables have to be searched. */
-int dp_gnuhash_find(const struct dp_elf *elf, const char *name, u64 *value);
 
 /* The higher rank wins when a name stands for several addresses. */
 enum dp_rank {

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "sym/elf/elf.h"
 #include "sym/elf/symtab.h"
+#include "sym/list.h"
 
 #define INDEX_MASK 0x7fff
 
@@ -19,23 +20,16 @@ struct scan {
 
 static int set(struct scan *s, u16 index, u32 name)
 {
-	const char **bigger;
-	size_t n;
+	struct dp_versions *vers = s->vers;
+	size_t n = vers->n;
 
 	index &= INDEX_MASK;
 	if (name >= s->str_len)
 		return 0;
-	if (index >= s->vers->n) {
-		n = index + 16;
-		bigger = realloc(s->vers->v, n * sizeof(*bigger));
-		if (!bigger)
-			return -ENOMEM;
-		memset(bigger + s->vers->n, 0,
-		       (n - s->vers->n) * sizeof(*bigger));
-		s->vers->v = bigger;
-		s->vers->n = n;
-	}
-	s->vers->v[index] = s->str + name;
+	if (dp_list_reserve(&vers->v, index + 1u, &vers->n, sizeof(*vers->v)))
+		return -ENOMEM;
+	memset(vers->v + n, 0, (vers->n - n) * sizeof(*vers->v));
+	vers->v[index] = s->str + name;
 	return 0;
 }
 
@@ -117,9 +111,9 @@ int dp_versions_load(struct dp_versions *vers, const struct dp_elf *elf,
 		     size_t str_len)
 {
 	struct scan s = { .vers = vers, .str = str, .str_len = str_len };
-	int err = scan_table(&s, elf, dyn->verdef, scan_verdef);
 
-	return err ? err : scan_table(&s, elf, dyn->verneed, scan_verneed);
+	return scan_table(&s, elf, dyn->verdef, scan_verdef) ?:
+		       scan_table(&s, elf, dyn->verneed, scan_verneed);
 }
 
 const char *dp_versions_name(const struct dp_versions *vers, u16 index)

@@ -49,20 +49,15 @@ static int draw(struct dp_survey *s)
 	if (s->elf->n_ph > SEGMENTS_MAX)
 		return -EOPNOTSUPP;
 	find_data(s);
-	err = dp_text_load(s);
+	err = dp_text_load(s) ?: dp_fragments_load(s);
 	if (!err)
-		err = dp_fragments_load(s);
-	if (!err)
-		err = dp_flow_walk(s);
-	if (!err)
-		err = dp_pointers_mark(s);
+		err = dp_flow_walk(s) ?: dp_pointers_mark(s);
 	if (err)
 		return err;
 	dp_padding_scan(s);
-	err = dp_tables_read(s);
-	if (!err)
-		err = dp_lsda_mark(s);
-	dp_edges_sort(s->map);
+	err = dp_tables_read(s) ?: dp_lsda_mark(s);
+	dp_edges_sort(&s->map->jump);
+	dp_edges_sort(&s->map->hidden);
 	return err;
 }
 
@@ -103,15 +98,11 @@ static int draw_module(struct dp_modules *mods, struct dp_mod *mod,
 		       struct dp_code_map **map)
 {
 	struct dp_elf elf;
-	int err;
+	int err = dp_mod_load_dynsym(mods, mod)		?:
+			  dp_mod_load_symtab(mods, mod) ?:
+			  dp_mod_load_fdes(mods, mod)	?:
+			  dp_file_open_elf(mods, mod, &elf);
 
-	err = dp_mod_load_dynsym(mods, mod);
-	if (!err)
-		err = dp_mod_load_symtab(mods, mod);
-	if (!err)
-		err = dp_mod_load_fdes(mods, mod);
-	if (!err)
-		err = dp_file_open_elf(mods, mod, &elf);
 	if (err)
 		return dp_is_shortage(err) ? err : -ENOENT;
 	err = dp_survey_run(&elf, &mod->fdes, &mod->symtab, &mod->dynsym,
@@ -139,16 +130,14 @@ int dp_code_map_say(const struct dp_modules *mods, const struct dp_module *m,
 				   "the code of %s cannot be looked at: %s",
 				   m->path, strerror(-err));
 	case -ENOENT:
-		return dp_diag_set(diag, err,
-				   "the code of %s cannot be looked at: "
-				   "the file cannot be read, or was deleted or "
-				   "replaced after process %d mapped it",
-				   m->path, dp_mods_pid(mods));
+		return dp_diag_set(
+			diag, err,
+			"the code of %s cannot be looked at: the file cannot be read, or was deleted or replaced after process %d mapped it",
+			m->path, dp_mods_pid(mods));
 	case -EOPNOTSUPP:
 		return dp_diag_set(
 			diag, err,
-			"the code of %s cannot be looked at: "
-			"its segments or relocations are not those of a linker",
+			"the code of %s cannot be looked at: its segments or relocations are not those of a linker",
 			m->path);
 	}
 	return err;

@@ -18,7 +18,6 @@
  * Calls of other functions may come there too; one bit in the result says so.
  */
 #include <stdlib.h>
-#include <string.h>
 #include "engine/insn/insn.h"
 #include "sym/exits.h"
 #include "sym/flow/opcode.h"
@@ -28,13 +27,14 @@
 #define FAR_RET_IMM 0xca
 #define FAR_RET 0xcb
 #define NOTRACK 0x3e
+#define PARTS_MAX 64
 
 /** struct way_out - one function while its exits are looked for; addresses of the file */
 struct way_out {
 	struct dp_exits *ex;
 	const struct dp_code_map *map;
 	u64 entry;
-	u32 part[DP_PARTS_MAX]; /* fragments */
+	u32 part[PARTS_MAX]; /* fragments */
 	u32 n_part;
 	struct dp_exit *found;
 	size_t n_found, room_found;
@@ -74,7 +74,7 @@ static void add_part(struct way_out *w, const struct dp_fragment *p)
 {
 	if (has_part(w, p))
 		return;
-	if (w->n_part == DP_PARTS_MAX)
+	if (w->n_part == PARTS_MAX)
 		refuse(w, "it has more parts than any function");
 	else
 		w->part[w->n_part++] = (u32)(p - w->map->fragment);
@@ -263,7 +263,7 @@ static void look_through(struct way_out *w, const struct dp_fragment *fragment)
 	bool falls = true;
 
 	p.code = dp_exits_code(w->ex, fragment);
-	w->err = dp_exits_rows(w->ex, fragment);
+	w->err = dp_exits_rows(w->ex, fragment, &w->ex->rows);
 	if (w->err == -EILSEQ) {
 		w->err = 0;
 		refuse(w, "where it has its stack is not known");
@@ -288,31 +288,16 @@ static void look_through(struct way_out *w, const struct dp_fragment *fragment)
 		see_end(w, fragment);
 }
 
-/* Landing pads, and fragments that only a switch leads to. */
-static void add_hidden(struct way_out *w, const struct dp_fragment *p)
+/* Add what is at the other ends of edges, and is no function. */
+static void add_ends(struct way_out *w, const struct dp_flow_edges *edges,
+		     u64 start, u64 end)
 {
-	const struct dp_flow_edges *hidden = &w->map->hidden;
 	const struct dp_fragment *q;
 	size_t i;
 
-	for (i = dp_edges_from(hidden, p->start);
-	     i < hidden->n && hidden->v[i].from == p->start; i++) {
-		q = dp_fragments_find(w->map, hidden->v[i].to);
-		if (q && !dp_is_entry(w->ex, q->start))
-			add_part(w, q);
-	}
-}
-
-/* A cold part whose way in was not seen still jumps back. */
-static void add_returning(struct way_out *w, const struct dp_fragment *p)
-{
-	const struct dp_flow_edges *jump = &w->map->jump;
-	const struct dp_fragment *q;
-	size_t i;
-
-	for (i = dp_edges_to(jump, p->start + 1);
-	     i < jump->n && jump->v[i].to < dp_fragment_end(p); i++) {
-		q = dp_fragments_find(w->map, jump->v[i].from);
+	for (i = dp_edges_find(edges, start);
+	     i < edges->n && edges->v[i].at < end; i++) {
+		q = dp_fragments_find(w->map, edges->v[i].other);
 		if (q && !dp_is_entry(w->ex, q->start))
 			add_part(w, q);
 	}
@@ -325,10 +310,10 @@ static bool is_shared(const struct way_out *w, const struct dp_fragment *p)
 	u64 end = dp_fragment_end(p), at;
 	size_t i;
 
-	for (i = dp_edges_to(jump, p->start);
-	     i < jump->n && jump->v[i].to < end; i++)
-		if (jump->v[i].to != w->entry &&
-		    !has_part(w, dp_fragments_find(w->map, jump->v[i].from)))
+	for (i = dp_edges_find(jump, p->start);
+	     i < jump->n && jump->v[i].at < end; i++)
+		if (jump->v[i].at != w->entry &&
+		    !has_part(w, dp_fragments_find(w->map, jump->v[i].other)))
 			return true;
 	for (at = dp_next_entry(w->ex, p->start, end); at < end;
 	     at = dp_next_entry(w->ex, at + 1, end))
@@ -378,10 +363,12 @@ static void follow(struct way_out *w)
 			       "its landing pads are not known, or it cannot be decoded");
 		if (!w->err)
 			look_through(w, p);
-		if (!w->err)
-			add_hidden(w, p);
-		if (!w->err)
-			add_returning(w, p);
+		if (w->err)
+			break;
+		/* Landing pads, and fragments that only a switch leads to. */
+		add_ends(w, &w->map->hidden, p->start, p->start + 1);
+		/* A cold part whose way in was not seen still jumps back. */
+		add_ends(w, &w->map->jump, p->start + 1, dp_fragment_end(p));
 	}
 }
 
@@ -413,19 +400,6 @@ int dp_exits_find(struct dp_exits *exits, u64 entry, struct dp_exit_list *list,
 	free(w.found);
 	*why = w.err == -ENOMEM ? "out of memory" : w.why;
 	return w.err;
-}
-
-int dp_exits_parts(struct dp_exits *exits, u64 entry, u32 part[DP_PARTS_MAX],
-		   u32 *n)
-{
-	struct way_out w;
-
-	begin(&w, exits, entry);
-	follow(&w);
-	free(w.found);
-	memcpy(part, w.part, w.n_part * sizeof(*part));
-	*n = w.n_part;
-	return w.err == -EOPNOTSUPP ? 0 : w.err;
 }
 
 void dp_exits_free(struct dp_exit_list *list)

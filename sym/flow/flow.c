@@ -20,6 +20,7 @@
  * inside.
  */
 #include <string.h>
+#include "engine/insn/insn.h"
 #include "sym/flow/map.h"
 #include "sym/flow/opcode.h"
 #include "sym/list.h"
@@ -27,10 +28,6 @@
 #define OWN_MAX 256
 #define INNER_MAX 65536 /* entries of one table */
 #define STRANGE_MAX 32 /* entries in a row that lead out of the function */
-
-#define MOVSLQ 0x63
-
-#define REX_B 1
 
 struct flow {
 	struct dp_survey *s;
@@ -50,59 +47,33 @@ static bool in_fragment(const struct dp_fragment *p, u64 addr)
 	return addr - p->start < p->len;
 }
 
-static enum dp_source source_with_modrm(const struct dp_opcode *r,
-					bool rip_relative, u8 *reg)
+/* How an instruction sets @reg. A copy of a register is followed: @reg becomes that one. */
+static enum dp_source source_of(const struct dp_opcode *o, u8 *reg)
 {
-	bool to_rm = r->mod == 3 && r->rm == *reg, to_reg = r->reg == *reg;
-
-	switch (r->op) {
-	case 0x8b: /* mov r/m, r */
-		if (!to_reg)
-			return DP_SOURCE_NOT_HERE;
-		if (r->mod != 3)
-			return r->rex & DP_REX_W ? DP_SOURCE_WHOLE :
-						   DP_SOURCE_COMPUTED;
-		*reg = r->rm;
+	if (dp_opcode_reg(o, 0) != *reg)
 		return DP_SOURCE_NOT_HERE;
-	case 0x89: /* mov r, r/m */
-		if (to_rm)
-			*reg = r->reg;
-		return DP_SOURCE_NOT_HERE;
-	case 0x8d: /* lea */
-		if (!to_reg)
+	switch (o->in.mnemonic) {
+	case ZYDIS_MNEMONIC_MOV:
+		if (o->op[1].type == ZYDIS_OPERAND_TYPE_REGISTER) {
+			*reg = dp_opcode_reg(o, 1);
 			return DP_SOURCE_NOT_HERE;
-		return rip_relative ? DP_SOURCE_WHOLE : DP_SOURCE_COMPUTED;
-	case 0x01: /* add, sub r, r/m */
-	case 0x29:
-		return to_rm ? DP_SOURCE_COMPUTED : DP_SOURCE_NOT_HERE;
-	case 0x81: /* add, sub imm, r/m */
-	case 0x83:
-		if ((r->reg & 7) != 0 && (r->reg & 7) != 5)
-			return DP_SOURCE_NOT_HERE;
-		return to_rm ? DP_SOURCE_COMPUTED : DP_SOURCE_NOT_HERE;
-	case 0x03: /* add, sub r/m, r; movslq */
-	case 0x2b:
-	case 0x63:
-		return to_reg ? DP_SOURCE_COMPUTED : DP_SOURCE_NOT_HERE;
-	}
-	return DP_SOURCE_NOT_HERE;
-}
-
-static enum dp_source source_of(const u8 *code, const struct insn_facts *f,
-				u8 *reg)
-{
-	struct dp_opcode r = dp_opcode_of(code, f);
-	u8 in_opcode = (r.op & 7) | (r.rex & REX_B ? 8 : 0);
-
-	if (r.map != DP_MAP_ONE)
-		return DP_SOURCE_NOT_HERE;
-	if (f->modrm_off)
-		return source_with_modrm(&r, f->rip_relative, reg);
-	/* pop, mov imm */
-	if (((r.op & 0xf8) == 0x58 || (r.op & 0xf8) == 0xb8) &&
-	    in_opcode == *reg)
+		}
+		return dp_opcode_has_memory(o, 1) && o->op[1].size < 64 ?
+			       DP_SOURCE_COMPUTED :
+			       DP_SOURCE_WHOLE;
+	case ZYDIS_MNEMONIC_POP:
 		return DP_SOURCE_WHOLE;
-	return DP_SOURCE_NOT_HERE;
+	case ZYDIS_MNEMONIC_LEA:
+		return o->op[1].mem.base == ZYDIS_REGISTER_RIP ?
+			       DP_SOURCE_WHOLE :
+			       DP_SOURCE_COMPUTED;
+	case ZYDIS_MNEMONIC_ADD:
+	case ZYDIS_MNEMONIC_SUB:
+	case ZYDIS_MNEMONIC_MOVSXD:
+		return DP_SOURCE_COMPUTED;
+	default:
+		return DP_SOURCE_NOT_HERE;
+	}
 }
 
 static bool falls_through(u8 class)
@@ -111,45 +82,41 @@ static bool falls_through(u8 class)
 	       class != DP_INSN_RET && class != DP_INSN_REFUSED;
 }
 
-/* The code @back instructions before; NULL: it is not known. */
-static const u8 *look_back(const struct dp_past *past, u32 back, const u8 *code,
-			   u32 len, struct insn_facts *f)
+/* Read the instruction @back instructions before. Return: false: it is not known. */
+static bool look_back(const struct dp_past *past, u32 back, const u8 *code,
+		      u32 len, struct dp_opcode *o)
 {
 	u32 at = past->at[(past->n - back) % DP_LOOK_BACK];
+	struct insn_facts f;
 
-	return back <= DP_LOOK_BACK && back <= past->n &&
-			       !dp_insn_facts(code + at, len - at, f) &&
-			       falls_through(f->class) ?
-		       code + at :
-		       NULL;
+	if (back > DP_LOOK_BACK || back > past->n ||
+	    dp_insn_facts(code + at, len - at, &f) || !falls_through(f.class))
+		return false;
+	dp_opcode_read(o, code + at, f.len);
+	return true;
 }
 
 enum dp_source dp_past_source(const struct dp_past *past, const u8 *code,
 			      u32 len, u8 reg)
 {
 	enum dp_source from = DP_SOURCE_NOT_HERE;
-	struct insn_facts f;
-	const u8 *at;
+	struct dp_opcode o;
 	u32 i;
 
-	for (i = 1; !from && (at = look_back(past, i, code, len, &f)); i++)
-		from = source_of(at, &f, &reg);
+	for (i = 1; !from && look_back(past, i, code, len, &o); i++)
+		from = source_of(&o, &reg);
 	return from;
 }
 
 bool dp_past_has_offset(const struct dp_past *past, const u8 *code, u32 len)
 {
-	struct insn_facts f;
-	struct dp_opcode r;
-	const u8 *at;
+	struct dp_opcode o;
 	u32 i;
 
-	for (i = 1; (at = look_back(past, i, code, len, &f)); i++) {
-		r = dp_opcode_of(at, &f);
-		if (r.has_modrm && r.op == MOVSLQ && r.mod != 3 &&
-		    r.map == DP_MAP_ONE)
+	for (i = 1; look_back(past, i, code, len, &o); i++)
+		if (o.in.mnemonic == ZYDIS_MNEMONIC_MOVSXD &&
+		    dp_opcode_has_memory(&o, 1))
 			return true;
-	}
 	return false;
 }
 
@@ -214,7 +181,7 @@ static void note_branch(struct flow *w, u64 at, u64 to, bool is_call)
 		dp_text_mark_jump(s->map, to);
 	if (is_call || in_fragment(w->fragment, to))
 		return;
-	w->err = dp_edges_add(&s->map->jump, at, to);
+	w->err = dp_edges_add(&s->map->jump, to, at);
 	p = dp_fragments_find(s->map, to);
 	if (w->err || !p || p->start == to)
 		return;
@@ -376,9 +343,8 @@ static void note_fall(struct flow *w)
 
 	dp_text_mark_jump(map, dp_fragment_end(w->fragment));
 	if (!w->err && next < map->fragment + map->n_fragment)
-		w->err = dp_edges_add(&map->jump,
-				      dp_fragment_end(w->fragment) - 1,
-				      next->start);
+		w->err = dp_edges_add(&map->jump, next->start,
+				      dp_fragment_end(w->fragment) - 1);
 }
 
 static int walk_one(struct dp_survey *s, struct dp_fragment *p)

@@ -159,11 +159,9 @@ static void find_foreign(struct dp_code_map *map)
 int dp_fragments_load(struct dp_survey *s)
 {
 	struct dp_code_map *map = s->map;
-	int err = add_fdes(s);
+	int err = add_fdes(s) ?: add_symbols(s);
 	size_t i;
 
-	if (!err)
-		err = add_symbols(s);
 	if (err)
 		return err;
 	if (map->n_fragment)

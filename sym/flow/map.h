@@ -53,12 +53,12 @@ struct dp_fragment {
 	u8 flags;
 };
 
-/** struct dp_flow_edge - a way from one fragment into another */
+/** struct dp_flow_edge - a way from one fragment into another; @at is one end of it */
 struct dp_flow_edge {
-	u64 from, to;
+	u64 at, other;
 };
 
-/** struct dp_flow_edges - a list of edges */
+/** struct dp_flow_edges - a list of edges, ascending by @at */
 struct dp_flow_edges {
 	struct dp_flow_edge *v;
 	size_t n, room;
@@ -66,10 +66,10 @@ struct dp_flow_edges {
 
 /**
  * struct dp_code_map
- * @jump: direct jumps out of fragments, and falls out of their ends, ascending by
- *        @to; @from is somewhere in the fragment
+ * @jump: direct jumps out of fragments, and falls out of their ends, at their targets;
+ *        the other end is somewhere in the fragment
  * @hidden: ways that no instruction shows: landing pads, entries of jump tables that
- *          lead out of the function; ascending by @from, the fragment's start
+ *          lead out of the function; at the start of the fragment that they leave
  * @inner: indirect jumps by tables of whole addresses, ascending
  */
 struct dp_code_map {
@@ -192,13 +192,12 @@ static inline u64 dp_fragment_end(const struct dp_fragment *p)
 
 /* edges: how control gets from one fragment of code into another. */
 
-int dp_edges_add(struct dp_flow_edges *edges, u64 from, u64 to);
+int dp_edges_add(struct dp_flow_edges *edges, u64 at, u64 other);
 /* Add an edge to a fragment that is known by nothing else. */
 int dp_edges_hide(struct dp_code_map *map, const struct dp_fragment *from,
 		  u64 to);
-void dp_edges_sort(struct dp_code_map *map);
-/* The first of @jump with to >= @addr; of @hidden with from >= @addr. */
-size_t dp_edges_to(const struct dp_flow_edges *edges, u64 addr);
-size_t dp_edges_from(const struct dp_flow_edges *edges, u64 addr);
+void dp_edges_sort(struct dp_flow_edges *edges);
+/* The first edge at @at or behind it. */
+size_t dp_edges_find(const struct dp_flow_edges *edges, u64 at);
 
 #endif

@@ -1,41 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* opcode: which general registers an instruction changes, and how, as far as its bytes
- * tell easily. */
+/* opcode: what an instruction does to general registers. */
 #ifndef DP_SYM_OPCODE_H
 #define DP_SYM_OPCODE_H
 
-#include "engine/insn/insn.h"
+#include <Zydis/Zydis.h>
+#include "port_types.h"
 
 /* Numbers as instructions have them. */
 #define DP_RSP 4
 #define DP_RBP 5
 #define DP_NO_BASE 0xff
 
-#define DP_REX_W 8
-
-enum dp_opcode_map {
-	DP_MAP_ONE, /* one byte */
-	DP_MAP_0F, /* 0f, one byte */
-	DP_MAP_OTHER, /* vectors, mostly */
-};
-
-/**
- * struct dp_opcode
- * @op: the last byte of the opcode
- * @map: enum dp_opcode_map
- * @rex: its lower four bits
- * @mod, @reg, @rm: of ModRM, extended by @rex; 0 if there is none
- * @base: of a memory operand of the form disp(base), or DP_NO_BASE
- * @disp: its displacement
- * @imm: sign-extended, if it is of 1 or 4 bytes
- */
+/** struct dp_opcode - an instruction and its visible operands; no instruction has none */
 struct dp_opcode {
-	u8 op, map, rex, mod, reg, rm, base;
-	bool has_modrm;
-	s32 disp, imm;
+	ZydisDecodedInstruction in;
+	ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT_VISIBLE];
 };
 
-struct dp_opcode dp_opcode_of(const u8 *code, const struct insn_facts *f);
+void dp_opcode_read(struct dp_opcode *o, const u8 *code, size_t size);
+/* The register, whole or in part, that operand @i is, or DP_NO_BASE. */
+u8 dp_opcode_reg(const struct dp_opcode *o, u8 i);
+bool dp_opcode_has_memory(const struct dp_opcode *o, u8 i);
+/* The register of a memory operand of the form disp(base), or DP_NO_BASE. */
+u8 dp_opcode_base(const struct dp_opcode *o, s64 *disp);
+/* The second operand, if it is a constant. */
+bool dp_opcode_constant(const struct dp_opcode *o, s64 *value);
 
 /* past: the origin of a register's value, from the last instructions of a function. */
 

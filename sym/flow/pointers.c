@@ -150,11 +150,9 @@ int dp_pointers_mark(struct dp_survey *s)
 	if (err == -ENOENT)
 		err = 0;
 	if (!err)
-		err = mark_table(s, dyn.rela, dyn.relasz, mark_relas);
-	if (!err)
-		err = mark_table(s, dyn.jmprel, dyn.pltrelsz, mark_relas);
-	if (!err)
-		err = mark_table(s, dyn.relr, dyn.relrsz, mark_relr);
+		err = mark_table(s, dyn.rela, dyn.relasz, mark_relas) ?:
+			      mark_table(s, dyn.jmprel, dyn.pltrelsz, mark_relas) ?:
+			      mark_table(s, dyn.relr, dyn.relrsz, mark_relr);
 	if (!err && s->absolute)
 		err = mark_absolute(s);
 	return !err || err == -ENOMEM ? err : -EOPNOTSUPP;

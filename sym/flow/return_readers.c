@@ -8,13 +8,13 @@
  * pointer past them takes it away.
  */
 #include <stdlib.h>
+#include "engine/insn/insn.h"
 #include "sym/exits.h"
 #include "sym/flow/opcode.h"
 #include "sym/flow/slot.h"
 #include "sym/names/mod.h"
 
 #define WORD 8
-#define LEA 0x8d
 #define NO_REG 0xfe
 
 /** struct place - an instruction, and where the return address is */
@@ -28,15 +28,24 @@ struct place {
 /* lock orq $0,(%rsp), which is a barrier; nops; prefetches. */
 static bool does_nothing(const struct dp_opcode *o)
 {
-	if (o->map == DP_MAP_0F)
-		return o->op == 0x1f || o->op == 0x1e || o->op == 0x18;
-	return o->op == 0x83 && (o->reg & 7) <= 1 && !o->imm;
+	s64 value;
+
+	switch (o->in.meta.category) {
+	case ZYDIS_CATEGORY_NOP:
+	case ZYDIS_CATEGORY_WIDENOP:
+	case ZYDIS_CATEGORY_PREFETCH:
+		return true;
+	default:
+		return (o->in.mnemonic == ZYDIS_MNEMONIC_ADD ||
+			o->in.mnemonic == ZYDIS_MNEMONIC_OR) &&
+		       dp_opcode_constant(o, &value) && !value;
+	}
 }
 
-/* lea to the stack pointer: the function is about to leave. */
-static bool is_way_out(const struct dp_opcode *o)
+static bool is_lea(const struct dp_opcode *o, u8 to)
 {
-	return o->map == DP_MAP_ONE && o->op == LEA && o->reg == DP_RSP;
+	return o->in.mnemonic == ZYDIS_MNEMONIC_LEA &&
+	       dp_opcode_reg(o, 0) == to;
 }
 
 /*
@@ -45,35 +54,35 @@ static bool is_way_out(const struct dp_opcode *o)
  */
 static bool copies(struct place *p)
 {
-	if (p->o.op != 0xff || (p->o.reg & 7) != 6 || p->reg == DP_RSP ||
+	if (p->o.in.mnemonic != ZYDIS_MNEMONIC_PUSH || p->reg == DP_RSP ||
 	    p->reg == DP_RBP)
 		return false;
 	p->copied = true;
 	return true;
 }
 
+/* An lea to the stack pointer is no use of the slot: the function is about to leave. */
 static bool names_slot(struct place *p)
 {
-	bool is_slot = p->o.base == p->reg && p->o.disp == p->slot;
-	bool is_copy = p->copied && p->o.base == DP_RBP && p->o.disp == WORD;
+	s64 disp;
+	u8 base = dp_opcode_base(&p->o, &disp);
 
-	return (is_slot || is_copy) && !does_nothing(&p->o) &&
-	       !is_way_out(&p->o) && !copies(p);
+	return ((base == p->reg && disp == p->slot) ||
+		(p->copied && base == DP_RBP && disp == WORD)) &&
+	       !does_nothing(&p->o) && !is_lea(&p->o, DP_RSP) && !copies(p);
 }
 
 static bool takes_slot(const struct place *p)
 {
-	const struct dp_opcode *o = &p->o;
+	s64 value;
 
-	if (p->reg != DP_RSP || o->map != DP_MAP_ONE)
+	if (p->reg != DP_RSP)
 		return false;
-	if (!o->has_modrm)
-		return (o->op & 0xf8) == 0x58 && p->slot == 0; /* pop */
-	if (o->op != 0x81 && o->op != 0x83)
-		return false;
-	/* add $imm, %rsp */
-	return o->mod == 3 && o->rm == DP_RSP && !(o->reg & 7) &&
-	       o->imm > p->slot;
+	if (p->o.in.mnemonic == ZYDIS_MNEMONIC_POP)
+		return p->slot == 0;
+	return p->o.in.mnemonic == ZYDIS_MNEMONIC_ADD &&
+	       dp_opcode_reg(&p->o, 0) == DP_RSP &&
+	       dp_opcode_constant(&p->o, &value) && value > p->slot;
 }
 
 /* DWARF numbers the first eight registers in another order. */
@@ -87,8 +96,8 @@ static u8 number_of(u8 dwarf)
 /* lea (%rsp),%r11, where %r11 is the base of the CFA from then on. */
 static bool moves_frame(const struct dp_opcode *o, const struct dp_row *next)
 {
-	return o->map == DP_MAP_ONE && o->op == LEA && next &&
-	       next->reg < DP_ROW_LOST && number_of(next->reg) == o->reg;
+	return next && next->reg < DP_ROW_LOST &&
+	       is_lea(o, number_of(next->reg));
 }
 
 /** struct span - the code of one description */
@@ -110,7 +119,6 @@ static int scan(const struct span *s, const struct dp_rows *rows, u64 *found)
 	for (at = s->start; at < s->end && !*found; at += f.len) {
 		if (dp_insn_facts(s->code + (at - s->start), s->end - at, &f))
 			return -EILSEQ;
-		p.o = dp_opcode_of(s->code + (at - s->start), &f);
 		row = dp_rows_at(rows, at);
 		if (!row || !row->ra || row->reg == DP_ROW_LOST ||
 		    (row->reg == DP_ROW_NO_REG && !p.copied))
@@ -118,6 +126,7 @@ static int scan(const struct span *s, const struct dp_rows *rows, u64 *found)
 		p.reg = row->reg == DP_ROW_NO_REG ? NO_REG :
 						    number_of(row->reg);
 		p.slot = row->cfa - WORD;
+		dp_opcode_read(&p.o, s->code + (at - s->start), f.len);
 		if ((names_slot(&p) || takes_slot(&p)) &&
 		    !moves_frame(&p.o, dp_rows_at(rows, at + f.len)))
 			*found = at;
@@ -149,54 +158,26 @@ static int check(const struct span *s, const struct dp_rows *rows,
 	return 0;
 }
 
-int dp_reads_return_address(struct dp_exits *exits, u64 entry, u64 *at)
-{
-	const struct dp_code_map *map = exits->map;
-	u32 part[DP_PARTS_MAX], n, i;
-	const struct dp_fragment *p;
-	struct span s;
-	u64 found = 0;
-	int err = dp_exits_parts(exits, entry - map->bias, part, &n);
-
-	for (i = 0; i < n && !found && !err; i++) {
-		p = &map->fragment[part[i]];
-		s = (struct span){ dp_exits_code(exits, p), p->start,
-				   dp_fragment_end(p) };
-		err = dp_exits_rows(exits, p);
-		if (!err)
-			err = check(&s, &exits->rows, &exits->other, &found);
-	}
-	if (!found)
-		return err == -EILSEQ ? -EOPNOTSUPP : err;
-	if (at)
-		*at = found + map->bias;
-	return 1;
-}
-
 /* Return: 0; 1 the code cannot be called; a negative errno. */
-static int read_span(const struct dp_elf *elf, struct dp_fde *fde, u64 *at)
+static int read_span(const struct dp_elf *elf, struct dp_fde fde, u64 *at)
 {
 	struct dp_rows rows = { 0 }, derived = { 0 };
-	struct span s = { .start = fde->start, .end = fde->end };
+	struct span s = { .start = fde.start, .end = fde.end };
+	u64 len = fde.end - fde.start, got = len;
 	struct dp_eh frames;
-	u64 off, avail;
 	void *code = NULL;
-	int err = dp_eh_load_one(&frames, elf, fde);
+	int err = dp_eh_load_one(&frames, elf, &fde);
 
 	if (err)
 		return err;
-	err = dp_rows_read(&rows, &frames, fde);
-	if (!err && !dp_row_is_home(dp_rows_at(&rows, fde->start)))
+	err = dp_rows_read(&rows, &frames, &fde);
+	if (!err && !dp_row_is_home(dp_rows_at(&rows, s.start)))
 		err = 1;
 	if (!err)
-		err = dp_elf_offset(elf, s.start, &off, &avail);
-	if (!err)
-		err = s.end - s.start > avail ?
-			      -EILSEQ :
-			      dp_elf_load(elf, off, s.end - s.start, &code);
+		err = dp_elf_load_at(elf, s.start, &got, &code);
 	s.code = code;
 	if (!err)
-		err = check(&s, &rows, &derived, at);
+		err = got < len ? -EILSEQ : check(&s, &rows, &derived, at);
 	free(code);
 	dp_rows_free(&rows);
 	dp_rows_free(&derived);
@@ -204,28 +185,35 @@ static int read_span(const struct dp_elf *elf, struct dp_fde *fde, u64 *at)
 	return err;
 }
 
+int dp_fdes_read_return_address(const struct dp_fdes *fdes,
+				const struct dp_elf *elf, u64 entry, u64 *at)
+{
+	const struct dp_fde *fde = dp_fdes_find(fdes, entry);
+	int err;
+
+	*at = 0;
+	if (!fde || fde->start != entry)
+		return -ENOENT;
+	err = read_span(elf, *fde, at);
+	if (err < 0)
+		return err == -ENOMEM ? err : -EOPNOTSUPP;
+	return err ? DP_ENTRY_IS_NONE : *at != 0;
+}
+
 int dp_entry_reads_return_address(struct dp_modules *mods, u64 entry)
 {
 	const struct dp_module *m = dp_module_at(mods, entry);
 	struct dp_mod *mod = m ? dp_mod_of(m) : NULL;
-	const struct dp_fde *fde;
-	struct dp_fde copy;
 	struct dp_elf elf;
-	u64 at = 0;
+	u64 at;
 	int err = mod ? dp_mod_load_fdes(mods, mod) : -ENOENT;
 
-	if (err)
-		return err;
-	fde = dp_fdes_find(&mod->fdes, entry - m->bias);
-	if (!fde || fde->start != entry - m->bias)
-		return -ENOENT;
-	err = dp_file_open_elf(mods, mod, &elf);
+	if (!err)
+		err = dp_file_open_elf(mods, mod, &elf);
 	if (err)
 		return dp_is_shortage(err) ? err : -ENOENT;
-	copy = *fde;
-	err = read_span(&elf, &copy, &at);
+	err = dp_fdes_read_return_address(&mod->fdes, &elf, entry - m->bias,
+					  &at);
 	dp_elf_close(&elf);
-	if (err < 0)
-		return err == -ENOMEM ? err : -EOPNOTSUPP;
-	return err ? DP_ENTRY_IS_NONE : at != 0;
+	return err;
 }

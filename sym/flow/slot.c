@@ -21,8 +21,8 @@ const u8 *dp_exits_code(const struct dp_exits *ex, const struct dp_fragment *p)
 	return ex->code[t - ex->map->text] + (p->start - t->start);
 }
 
-static int read_rows(struct dp_exits *ex, const struct dp_fragment *p,
-		     struct dp_rows *rows)
+int dp_exits_rows(struct dp_exits *ex, const struct dp_fragment *p,
+		  struct dp_rows *rows)
 {
 	const struct dp_fde *fde = NULL;
 
@@ -32,11 +32,6 @@ static int read_rows(struct dp_exits *ex, const struct dp_fragment *p,
 		return dp_rows_derive(rows, dp_exits_code(ex, p), p->len,
 				      p->start, HOME);
 	return dp_rows_read(rows, &ex->frames, fde);
-}
-
-int dp_exits_rows(struct dp_exits *ex, const struct dp_fragment *p)
-{
-	return read_rows(ex, p, &ex->rows);
 }
 
 bool dp_exits_nops(const struct dp_exits *ex, u64 start, u64 end)
@@ -55,7 +50,7 @@ bool dp_starts_home(struct dp_exits *ex, u64 addr)
 
 	if (!p || !(p->flags & DP_FRAGMENT_FDE))
 		return true;
-	return !read_rows(ex, p, &ex->other) &&
+	return !dp_exits_rows(ex, p, &ex->other) &&
 	       dp_row_is_home(dp_rows_at(&ex->other, addr));
 }
 
@@ -85,32 +80,29 @@ bool dp_is_stub(const struct dp_exits *ex, u64 addr)
 static int load_code(struct dp_exits *ex, const struct dp_elf *elf)
 {
 	const struct dp_text *t;
-	u64 off, avail;
+	u64 len;
 	void *code;
 	size_t i;
-	int err;
+	int err = 0;
 
-	for (i = 0; i < ex->map->n_text; i++) {
+	for (i = 0; i < ex->map->n_text && !err; i++) {
 		t = &ex->map->text[i];
-		err = dp_elf_offset(elf, t->start, &off, &avail);
-		if (!err && avail < t->end - t->start)
-			err = -ENOENT;
-		if (!err)
-			err = dp_elf_load(elf, off, t->end - t->start, &code);
+		len = t->end - t->start;
+		err = dp_elf_load_at(elf, t->start, &len, &code);
 		if (err)
-			return err == -ENOMEM ? err : -ENOENT;
+			break;
 		ex->code[i] = code;
+		if (len < t->end - t->start)
+			err = -ENOENT;
 	}
-	return 0;
+	return !err || err == -ENOMEM ? err : -ENOENT;
 }
 
 /* A file may have no frame descriptions, or damaged ones. */
 static int load_frames(struct dp_exits *ex, const struct dp_elf *elf)
 {
-	int err = dp_fdes_load(&ex->fdes, elf);
+	int err = dp_fdes_load(&ex->fdes, elf) ?: dp_eh_load(&ex->frames, elf);
 
-	if (!err)
-		err = dp_eh_load(&ex->frames, elf);
 	return err == -ENOMEM ? err : 0;
 }
 

@@ -27,17 +27,16 @@ struct dp_exits {
 int dp_exits_load(const struct dp_elf *elf, const struct dp_code_map *map,
 		  struct dp_exits **exits);
 
-/* Fills in @ex->rows. -EILSEQ: they are not known; -ENOMEM. */
-int dp_exits_rows(struct dp_exits *ex, const struct dp_fragment *p);
+/* The same as dp_entry_reads_return_address(), for a file. *at: the instruction. */
+int dp_fdes_read_return_address(const struct dp_fdes *fdes,
+				const struct dp_elf *elf, u64 entry, u64 *at);
+
+/* Fills in @rows. -EILSEQ: they are not known; -ENOMEM. */
+int dp_exits_rows(struct dp_exits *ex, const struct dp_fragment *p,
+		  struct dp_rows *rows);
 /* Is the stack pointer at the return address? */
 bool dp_row_is_home(const struct dp_row *row);
 
-#define DP_PARTS_MAX 64
-
-/* The fragments of the function at @entry, its own first. Where the exits are not known,
- * those found so far. -ENOENT, -ENOMEM. */
-int dp_exits_parts(struct dp_exits *ex, u64 entry, u32 part[DP_PARTS_MAX],
-		   u32 *n);
 const u8 *dp_exits_code(const struct dp_exits *ex, const struct dp_fragment *p);
 /* Do calls arrive at @addr? True if @addr is named and the stack there is as at a call. */
 bool dp_is_entry(struct dp_exits *ex, u64 addr);

@@ -8,6 +8,7 @@
  * reaches, as the cases of a switch, has the distance of that jump.
  */
 #include <stdlib.h>
+#include "engine/insn/insn.h"
 #include "sym/flow/opcode.h"
 #include "sym/flow/map.h"
 #include "sym/list.h"
@@ -81,131 +82,47 @@ static void leave(struct depth *d)
 	d->has_rbp = false;
 }
 
-/* One-byte opcodes without ModRM. Pushes and pops are taken for words: two-byte operands
- * do not occur on stacks. */
-static void apply_short(struct depth *d, const struct dp_opcode *o)
-{
-	u8 reg = (o->op & 7) | (o->rex & 1 ? 8 : 0);
-
-	switch (o->op) {
-	case 0x50 ... 0x57:
-	case 0x68:
-	case 0x6a:
-	case 0x9c:
-		push(d, WORD);
-		break;
-	case 0x58 ... 0x5f:
-		push(d, -WORD);
-		spoil(d, reg);
-		break;
-	case 0x9d:
-		push(d, -WORD);
-		break;
-	case 0x91 ... 0x97:
-	case 0xb8 ... 0xbf:
-		spoil(d, reg);
-		break;
-	case 0xc8:
-		lose(d);
-		break;
-	case 0xc9:
-		leave(d);
-		break;
-	}
-}
-
-/* add, or, adc, sbb, and, sub, xor, cmp with a constant. */
-static void apply_group(struct depth *d, const struct dp_opcode *o)
-{
-	u8 what = o->reg & 7;
-
-	if (o->mod != 3 || what == 7)
-		return;
-	if (o->rm == DP_RSP && (what == 0 || what == 5))
-		push(d, what ? o->imm : -o->imm);
-	else
-		spoil(d, o->rm);
-}
-
-/* The register that @o writes. Byte registers, which have other numbers, are left out. */
-static u8 written(const struct dp_opcode *o)
-{
-	u8 rm = o->mod == 3 ? o->rm : DP_NO_BASE;
-
-	if (o->op < 0x40)
-		return o->op >= 0x38 || !(o->op & 1) ? DP_NO_BASE :
-		       o->op & 2		     ? o->reg :
-						       rm;
-	switch (o->op) {
-	case 0x63:
-	case 0x69:
-	case 0x6b:
-		return o->reg;
-	case 0x8f:
-	case 0xc1:
-	case 0xc7:
-	case 0xd1:
-	case 0xd3:
-		return rm;
-	case 0xf7:
-		return (o->reg & 7) == 2 || (o->reg & 7) == 3 ? rm : DP_NO_BASE;
-	case 0xff:
-		return (o->reg & 7) < 2 ? rm : DP_NO_BASE;
-	}
-	return DP_NO_BASE;
-}
-
-static void apply_modrm(struct depth *d, const struct dp_opcode *o)
-{
-	u8 what = o->reg & 7;
-
-	switch (o->op) {
-	case 0x81:
-	case 0x83:
-		apply_group(d, o);
-		return;
-	case 0x87:
-		spoil(d, o->reg);
-		spoil(d, o->mod == 3 ? o->rm : DP_NO_BASE);
-		return;
-	case 0x89:
-		if (o->mod == 3)
-			set(d, o->rm, o->reg, 0);
-		return;
-	case 0x8b:
-		set(d, o->reg, o->mod == 3 ? o->rm : DP_NO_BASE, 0);
-		return;
-	case 0x8d:
-		set(d, o->reg, o->base, o->disp);
-		return;
-	}
-	if (o->op == 0xff && what == 6)
-		push(d, WORD);
-	if (o->op == 0x8f)
-		push(d, -WORD);
-	spoil(d, written(o));
-}
-
-/* cmov, movzx, imul, bit scans */
-static void apply_0f(struct depth *d, const struct dp_opcode *o)
-{
-	if ((o->op & 0xf0) == 0x40 || o->op == 0xaf ||
-	    (o->op >= 0xb6 && o->op <= 0xbf && o->op != 0xba))
-		spoil(d, o->reg);
-	else if (o->op == 0xa0 || o->op == 0xa8)
-		push(d, WORD);
-	else if (o->op == 0xa1 || o->op == 0xa9)
-		push(d, -WORD);
-}
-
+/* Pushes and pops are taken for words: two-byte operands do not occur on stacks. */
 static void apply(struct depth *d, const struct dp_opcode *o)
 {
-	if (o->map == DP_MAP_0F)
-		apply_0f(d, o);
-	else if (o->map == DP_MAP_ONE && o->has_modrm)
-		apply_modrm(d, o);
-	else if (o->map == DP_MAP_ONE)
-		apply_short(d, o);
+	u8 to = dp_opcode_reg(o, 0), i;
+	s64 value = 0;
+
+	switch (o->in.mnemonic) {
+	case ZYDIS_MNEMONIC_PUSH:
+	case ZYDIS_MNEMONIC_PUSHFQ:
+		push(d, WORD);
+		return;
+	case ZYDIS_MNEMONIC_POP:
+	case ZYDIS_MNEMONIC_POPFQ:
+		push(d, -WORD);
+		break;
+	case ZYDIS_MNEMONIC_ENTER:
+		lose(d);
+		return;
+	case ZYDIS_MNEMONIC_LEAVE:
+		leave(d);
+		return;
+	case ZYDIS_MNEMONIC_MOV:
+		set(d, to, dp_opcode_reg(o, 1), 0);
+		return;
+	case ZYDIS_MNEMONIC_LEA:
+		i = dp_opcode_base(o, &value);
+		set(d, to, i, (s32)value);
+		return;
+	case ZYDIS_MNEMONIC_ADD:
+	case ZYDIS_MNEMONIC_SUB:
+		if (to != DP_RSP || !dp_opcode_constant(o, &value))
+			break;
+		push(d, (s32)(o->in.mnemonic == ZYDIS_MNEMONIC_ADD ? -value :
+								     value));
+		return;
+	default:
+		break;
+	}
+	for (i = 0; i < o->in.operand_count_visible; i++)
+		if (o->op[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
+			spoil(d, dp_opcode_reg(o, i));
 }
 
 static bool merge(struct depth *to, const struct depth *from)
@@ -284,7 +201,7 @@ static int pass(struct walk *w, struct dp_rows *rows, u64 start)
 		arrive(w, at);
 		if (rows)
 			err = note(rows, start + at, &w->now);
-		o = dp_opcode_of(w->code + at, &f);
+		dp_opcode_read(&o, w->code + at, f.len);
 		apply(&w->now, &o);
 		depart(w, at, &f);
 		if (!dp_padding_is_nop(w->code + at, &f))

@@ -112,20 +112,6 @@ static int choose(struct dp_modules *mods, struct dp_mod *mod,
 	return 0;
 }
 
-static u64 file_offset(const struct dp_mod *mod, u64 value)
-{
-	const Elf64_Phdr *ph;
-	size_t i;
-
-	for (i = 0; i < mod->shape.n_ph; i++) {
-		ph = &mod->shape.ph[i];
-		if (ph->p_type == PT_LOAD && value >= ph->p_vaddr &&
-		    value - ph->p_vaddr < ph->p_filesz)
-			return value - ph->p_vaddr + ph->p_offset;
-	}
-	return 0;
-}
-
 /* @addresses: list addresses, as the library needs, instead of specs. */
 static int say_ambiguous(const struct dp_mod *mod, const struct want *w,
 			 const struct choice *c, bool addresses,
@@ -133,6 +119,7 @@ static int say_ambiguous(const struct dp_mod *mod, const struct want *w,
 {
 	const char *name = dp_mod_name(mod);
 	const struct dp_sym *sym;
+	u64 off, avail;
 	size_t i;
 
 	dp_diag_set(diag, -EINVAL,
@@ -146,10 +133,10 @@ static int say_ambiguous(const struct dp_mod *mod, const struct want *w,
 			dp_diag_add(diag, "\n  0x%llx",
 				    (unsigned long long)(sym->value +
 							 mod->pub.bias));
-		else if (!sym->version)
+		else if (!sym->version &&
+			 !dp_elf_offset(&mod->shape, sym->value, &off, &avail))
 			dp_diag_add(diag, "\n  %s:+0x%llx", name,
-				    (unsigned long long)file_offset(
-					    mod, sym->value));
+				    (unsigned long long)off);
 		if (sym->version)
 			dp_diag_add(diag, "%s%s%s%s@%s",
 				    addresses ? "  " : "\n  ",
@@ -169,23 +156,19 @@ static int say_ifunc(struct dp_modules *mods, const struct want *w, u64 addr,
 	const struct dp_map *map = dp_maps_find(&mods->maps, addr);
 
 	if (place == DP_IFUNC_ELSEWHERE)
-		return dp_diag_set(diag, -EOPNOTSUPP,
-				   "%s is an IFUNC and this "
-				   "process runs the implementation in %s; "
-				   "probe that by address",
-				   w->plain,
-				   map && *map->path ? map->path : "[anon]");
+		return dp_diag_set(
+			diag, -EOPNOTSUPP,
+			"%s is an IFUNC and this process runs the implementation in %s; probe that by address",
+			w->plain, map && *map->path ? map->path : "[anon]");
 	if (place == DP_IFUNC_SEVERAL)
-		return dp_diag_set(diag, -EOPNOTSUPP,
-				   "%s is an IFUNC and this "
-				   "process uses several implementations; "
-				   "probe one by name or address",
-				   w->plain);
-	return dp_diag_set(diag, -EOPNOTSUPP,
-			   "%s is an IFUNC whose "
-			   "implementation this process has not chosen yet; "
-			   "probe an implementation by name or address",
-			   w->plain);
+		return dp_diag_set(
+			diag, -EOPNOTSUPP,
+			"%s is an IFUNC and this process uses several implementations; probe one by name or address",
+			w->plain);
+	return dp_diag_set(
+		diag, -EOPNOTSUPP,
+		"%s is an IFUNC whose implementation this process has not chosen yet; probe an implementation by name or address",
+		w->plain);
 }
 
 /* -EOPNOTSUPP with *place: the IFUNC has no implementation to probe. */
@@ -244,16 +227,6 @@ static int find_one(struct dp_modules *mods, struct dp_mod *mod,
 		say_ifunc(mods, w, s->addr, place, diag);
 	free(c.v);
 	return err;
-}
-
-static int find_exact(struct dp_modules *mods, struct dp_mod *mod,
-		      const struct want *w, struct dp_symbols *out,
-		      struct dp_diag *diag)
-{
-	struct dp_symbol s;
-	int err = find_one(mods, mod, w, false, false, &s, diag);
-
-	return err ? err : symbols_add(out, &s);
 }
 
 /* Sorts the best name of an address before its other names, which are dropped. */
@@ -350,19 +323,6 @@ static const struct dp_mod *find_elsewhere(struct dp_modules *mods,
 	return found;
 }
 
-static void offer_names(const struct dp_mod *mod, bool all,
-			struct dp_near *near)
-{
-	const struct dp_sym *sym;
-	size_t i;
-
-	for (i = 0; i < mod->symtab.n; i++) {
-		sym = &mod->symtab.v[i];
-		if (all || sym->rank == DP_RANK_EXPORT)
-			dp_near_offer(near, sym->name);
-	}
-}
-
 static bool seen_before(const struct dp_symtab *tab, const struct dp_sym *sym)
 {
 	const struct dp_sym *s = dp_symtab_first(tab, sym->name);
@@ -392,45 +352,36 @@ static bool say_versions(const struct dp_mod *mod, const struct want *w,
 	return true;
 }
 
+static const char *why_nameless(const struct dp_mod *mod)
+{
+	return mod->missing == -EACCES ?
+		       "permission denied" :
+	       mod->missing == -EFBIG ?
+		       TOO_LARGE :
+		       "its file was deleted or replaced after it was mapped";
+}
+
 static int say_missing(struct dp_modules *mods, const struct dp_mod *mod,
 		       const struct want *w, struct dp_diag *diag)
 {
-	struct dp_near near = { .want = w->plain };
-	const struct dp_mod *other;
+	const struct dp_module *m = &mod->pub;
 	const char *name = dp_mod_name(mod);
+	const struct dp_mod *other;
 
-	if (mod->missing == -EACCES)
-		return dp_diag_set(diag, -ENOENT,
-				   "%s has no names to look up: "
-				   "permission denied",
-				   mod->pub.path);
-	if (mod->missing == -EFBIG)
-		return dp_diag_set(diag, -ENOENT,
-				   "%s has no names to look up: " TOO_LARGE,
-				   mod->pub.path);
 	if (mod->missing)
 		return dp_diag_set(diag, -ENOENT,
-				   "%s has no names to look up: "
-				   "the file was deleted or replaced after "
-				   "process %d mapped it",
-				   mod->pub.path, dp_mods_pid(mods));
+				   "%s has no names to look up: %s",
+				   mod->pub.path, why_nameless(mod));
 	other = find_elsewhere(mods, w);
 	if (other && other != mod)
-		return dp_diag_set(diag, -ENOENT,
-				   "%s has no function \"%s\"; "
-				   "%s has one: write %s:%s",
-				   name, w->text, dp_mod_name(other),
-				   dp_mod_name(other), w->text);
+		return dp_diag_set(
+			diag, -ENOENT,
+			"%s has no function \"%s\"; %s has one: write %s:%s",
+			name, w->text, dp_mod_name(other), dp_mod_name(other),
+			w->text);
 	dp_diag_set(diag, -ENOENT, "no function \"%s\" in %s", w->text, name);
-	if (!w->version || !say_versions(mod, w, diag)) {
-		offer_names(mod, true, &near);
-		dp_near_say(&near, diag);
-	}
-	if (!mod->symtab.full)
-		dp_diag_add(diag,
-			    "; %s is stripped: only its exported "
-			    "functions have names",
-			    name);
+	if (!w->version || !say_versions(mod, w, diag))
+		dp_modules_say_near(mods, &m, 1, w->plain, diag);
 	return -ENOENT;
 }
 
@@ -442,23 +393,12 @@ static int say_no_match(struct dp_modules *mods, const char *module,
 		return say_missing(mods, dp_mod_of(list[0]), w, diag);
 	if (n == 1)
 		return dp_diag_set(diag, -ENOENT,
-				   "no function matches \"%s\" "
-				   "in %s",
-				   w->text, dp_mod_name(dp_mod_of(list[0])));
-	return dp_diag_set(diag, -ENOENT,
-			   "no function \"%s\" in any of the "
-			   "%zu modules that match \"%s\"",
-			   w->text, n, module);
-}
-
-static int say_skipped(const struct want *w, size_t skipped,
-		       struct dp_diag *diag)
-{
-	return dp_diag_set(diag, -EOPNOTSUPP,
-			   "all %zu functions that match "
-			   "\"%s\" are IFUNCs whose implementation is not "
-			   "known",
-			   skipped, w->text);
+				   "no function matches \"%s\" in %s", w->text,
+				   dp_mod_name(dp_mod_of(list[0])));
+	return dp_diag_set(
+		diag, -ENOENT,
+		"no function \"%s\" in any of the %zu modules that match \"%s\"",
+		w->text, n, module);
 }
 
 /* A glob of modules asks for a name in each of several modules. */
@@ -466,11 +406,15 @@ static int exact_in_all(struct dp_modules *mods, const struct dp_module **list,
 			size_t n, const struct want *w, struct dp_symbols *out,
 			struct dp_diag *diag)
 {
+	struct dp_symbol s;
 	size_t i;
 	int err;
 
 	for (i = 0; i < n; i++) {
-		err = find_exact(mods, dp_mod_of(list[i]), w, out, diag);
+		err = find_one(mods, dp_mod_of(list[i]), w, false, false, &s,
+			       diag);
+		if (!err)
+			err = symbols_add(out, &s);
 		if (err && err != -ENOENT)
 			return err;
 	}
@@ -482,10 +426,10 @@ static int say_two_modules(const char *module, const struct want *w,
 {
 	size_t i;
 
-	dp_diag_set(diag, -EINVAL,
-		    "\"%s\" is the name of %zu mapped modules; "
-		    "write an address instead of %s:",
-		    module, out->n, w->text);
+	dp_diag_set(
+		diag, -EINVAL,
+		"\"%s\" is the name of %zu mapped modules; write an address instead of %s:",
+		module, out->n, w->text);
 	for (i = 0; i < out->n && i < CANDIDATES_SHOWN; i++)
 		dp_diag_add(diag, "\n  0x%llx  (%s)",
 			    (unsigned long long)out->v[i].addr,
@@ -508,7 +452,10 @@ static int find(struct dp_modules *mods, const char *module,
 		return err;
 	sort_unique(out);
 	if (!out->n && *skipped)
-		return say_skipped(w, *skipped, diag);
+		return dp_diag_set(
+			diag, -EOPNOTSUPP,
+			"all %zu functions that match \"%s\" are IFUNCs whose implementation is not known",
+			*skipped, w->text);
 	if (!out->n)
 		return say_no_match(mods, module, list, n, w, diag);
 	if (out->n > 1 && module && !is_glob(module) && !is_glob(w->plain))
@@ -576,22 +523,30 @@ int dp_module_function(struct dp_modules *mods, const struct dp_module *m,
 	return err;
 }
 
+static void offer_names(const struct dp_mod *mod, bool all,
+			struct dp_near *near)
+{
+	const struct dp_sym *sym;
+	size_t i;
+
+	for (i = 0; i < mod->symtab.n; i++) {
+		sym = &mod->symtab.v[i];
+		if (all || sym->rank == DP_RANK_EXPORT)
+			dp_near_offer(near, sym->name);
+	}
+}
+
 static void say_nameless(const struct dp_mod *mod, bool all,
 			 struct dp_diag *diag)
 {
 	if (mod->missing && !mod->symtab.n)
 		dp_diag_add(diag, "; %s has no names to look up: %s",
-			    mod->pub.path,
-			    mod->missing == -EACCES ?
-				    "permission denied" :
-			    mod->missing == -EFBIG ?
-				    TOO_LARGE :
-				    "its file was deleted or replaced");
+			    mod->pub.path, why_nameless(mod));
 	else if (all && !mod->symtab.full)
-		dp_diag_add(diag,
-			    "; %s is stripped: only its exported functions "
-			    "have names",
-			    dp_mod_name(mod));
+		dp_diag_add(
+			diag,
+			"; %s is stripped: only its exported functions have names",
+			dp_mod_name(mod));
 }
 
 void dp_modules_say_near(struct dp_modules *mods,

@@ -2,52 +2,15 @@
 /* maps: the address space of a process as /proc/PID/maps lists it. */
 #include <dprobes/diag.h>
 #include <errno.h>
-#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
 #include "sym/list.h"
 #include "sym/names/mod.h"
 
 #define DELETED " (deleted)"
-
-/* Read the whole file: *out is NUL-terminated and malloc()ed. */
-static int slurp(int fd, char **out, size_t *len)
-{
-	size_t room = 16384, used = 0;
-	char *buf = malloc(room), *bigger;
-	ssize_t got;
-
-	if (!buf)
-		return -ENOMEM;
-	while ((got = read(fd, buf + used, room - used - 1)) != 0) {
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0) {
-			free(buf);
-			return -errno;
-		}
-		used += got;
-		if (used > DP_MAPS_TEXT_MAX) {
-			free(buf);
-			return -EFBIG;
-		}
-		if (room - used > 4096)
-			continue;
-		bigger = realloc(buf, room *= 2);
-		if (!bigger) {
-			free(buf);
-			return -ENOMEM;
-		}
-		buf = bigger;
-	}
-	buf[used] = '\0';
-	*out = buf;
-	*len = used;
-	return 0;
-}
 
 /* The kernel writes a newline in a path as \012. */
 static void unescape(char *s)
@@ -81,24 +44,16 @@ static int parse_path(struct dp_map *map, const char *path)
 	return 0;
 }
 
-static unsigned int digit(char c)
+/* Take a number and the character behind it. Some processes have thousands of lines, for
+ * which sscanf() takes five times as long. */
+static bool take(const char **at, int base, char after, u64 *v)
 {
-	if (c >= '0' && c <= '9')
-		return (unsigned int)(c - '0');
-	return c >= 'a' && c <= 'f' ? (unsigned int)(c - 'a') + 10 : ~0u;
-}
+	char *end;
 
-/* Take a number as the kernel writes it, and the character behind it. A line has six, and
- * some processes have thousands of lines. */
-static bool take(const char **at, unsigned int base, char after, u64 *v)
-{
-	const char *s = *at;
-
-	for (*v = 0; digit(*s) < base; s++)
-		*v = *v * base + digit(*s);
-	if (s == *at || *s != after)
+	*v = strtoull(*at, &end, base);
+	if (end == *at || *end != after)
 		return false;
-	*at = s + 1;
+	*at = end + 1;
 	return true;
 }
 
@@ -128,55 +83,52 @@ static int parse_line(struct dp_map *map, const char *line)
 	return parse_path(map, line + strspn(line, " "));
 }
 
-static size_t count_lines(const char *text)
+static int add_line(struct dp_maps *maps, size_t *room, const char *line)
 {
-	size_t n = 0;
+	struct dp_map map;
+	int err = parse_line(&map, line);
 
-	while ((text = strchr(text, '\n'))) {
-		text++;
-		n++;
-	}
-	return n;
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	err = dp_list_add(&maps->v, &maps->n, room, &map, sizeof(map));
+	if (err)
+		free(map.path);
+	return err;
 }
 
-static int parse(char *text, struct dp_maps *maps)
+static int read_lines(FILE *f, struct dp_maps *maps)
 {
-	size_t room = count_lines(text);
-	char *line, *save;
-	int err;
+	size_t total = 0, size = 0, room = 0;
+	char *line = NULL;
+	ssize_t n;
+	int err = 0;
 
-	maps->v = calloc(room + 1, sizeof(*maps->v));
-	if (!maps->v)
-		return -ENOMEM;
-	for (line = strtok_r(text, "\n", &save); line && maps->n < room;
-	     line = strtok_r(NULL, "\n", &save)) {
-		err = parse_line(&maps->v[maps->n], line);
-		if (err == -ENOMEM)
-			return err;
-		if (!err)
-			maps->n++;
+	while (!err && (n = getline(&line, &size, f)) > 0) {
+		line[n - 1] = '\0';
+		total += n;
+		err = total > DP_MAPS_TEXT_MAX ? -EFBIG :
+						 add_line(maps, &room, line);
 	}
-	return 0;
+	if (!err && !feof(f))
+		err = -errno;
+	free(line);
+	/* A zombie has no address space left: its maps file is empty. */
+	return err || total ? err : -ESRCH;
 }
 
 int dp_maps_read(pid_t pid, struct dp_maps *maps)
 {
-	char name[64], *text = NULL;
-	size_t len = 0;
-	int fd, err;
+	char name[64];
+	FILE *f;
+	int err;
 
 	memset(maps, 0, sizeof(*maps));
 	dp_file_proc(name, sizeof(name), pid, "maps");
-	fd = open(name, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
+	f = fopen(name, "re");
+	if (!f)
 		return errno == ENOENT ? -ESRCH : -errno;
-	err = slurp(fd, &text, &len);
-	close(fd);
-	if (err)
-		return err;
-	/* A zombie has no address space left: its maps file is empty. */
-	err = len ? parse(text, maps) : -ESRCH;
-	free(text);
+	err = read_lines(f, maps);
+	fclose(f);
 	if (err)
 		dp_maps_free(maps);
 	return err;

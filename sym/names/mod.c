@@ -70,22 +70,6 @@ int dp_mod_load_dynsym(struct dp_modules *mods, struct dp_mod *mod)
 	return load(mods, mod, &mod->have_dynsym, ensure_dynsym);
 }
 
-int dp_mod_dynsym(struct dp_modules *mods, struct dp_mod *mod, const char *name,
-		  u64 *value)
-{
-	struct dp_elf elf;
-	int err;
-
-	if (!mod->have_dynsym && !open_file(mods, mod, &elf)) {
-		err = dp_gnuhash_find(&elf, name, value);
-		dp_elf_close(&elf);
-		if (!err || err == -ENOENT)
-			return err;
-	}
-	err = dp_mod_load_dynsym(mods, mod);
-	return err ? err : dp_dynsym_find(&mod->dynsym, name, value);
-}
-
 static int add_other(struct dp_mod *mod, struct dp_elf *other,
 		     const struct dp_elf *text)
 {
@@ -126,10 +110,8 @@ static int read_symtab(struct dp_modules *mods, struct dp_mod *mod,
 static int fill_symtab(struct dp_modules *mods, struct dp_mod *mod,
 		       const struct dp_elf *elf)
 {
-	int err = read_symtab(mods, mod, elf);
+	int err = read_symtab(mods, mod, elf) ?: dp_symtab_index(&mod->symtab);
 
-	if (!err)
-		err = dp_symtab_index(&mod->symtab);
 	if (err)
 		dp_symtab_free(&mod->symtab);
 	/* A part of its names would be worse than none. */
@@ -203,8 +185,7 @@ int dp_mod_sort(struct dp_modules *mods, struct dp_mod *mod)
 
 	if (err || mod->symtab.order)
 		return err;
-	err = add_chosen(mods, mod);
-	return err ? err : dp_symtab_sort(&mod->symtab);
+	return add_chosen(mods, mod) ?: dp_symtab_sort(&mod->symtab);
 }
 
 static void move_tables(struct dp_mod *to, struct dp_mod *from)

@@ -81,9 +81,6 @@ static inline bool dp_is_shortage(int err)
 /* Fill in the tables of a module; a damaged file has empty tables. -ENOMEM, -EMFILE,
  * -ENFILE. */
 int dp_mod_load_dynsym(struct dp_modules *mods, struct dp_mod *mod);
-/* The value of one symbol of .dynsym. */
-int dp_mod_dynsym(struct dp_modules *mods, struct dp_mod *mod, const char *name,
-		  u64 *value);
 int dp_mod_load_symtab(struct dp_modules *mods, struct dp_mod *mod);
 int dp_mod_load_fdes(struct dp_modules *mods, struct dp_mod *mod);
 int dp_mod_load_relocs(struct dp_modules *mods, struct dp_mod *mod);

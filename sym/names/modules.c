@@ -5,10 +5,10 @@
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <limits.h>
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "sym/names/mod.h"
@@ -20,74 +20,67 @@
  * What is known of a file during the walk over the mappings in order of address, which
  * looks at each mapping once.
  *
- * @of: a mapping of the file, NULL: the entry is free; @head: the last mapping of offset
- * 0, to which the mappings behind it belong; @mod: the first of its modules
+ * @of: a mapping of the file; @head: the last mapping of offset 0, to which the mappings
+ * behind it belong; @mod: the first of its modules
  */
 struct file {
 	const struct dp_map *of, *head;
 	struct dp_mod *mod;
 };
 
-/** struct index - hash tables: files, and modules by file and bias */
+/** struct index - trees: files, and modules by bias and file; the process cannot choose
+ *  what makes them slow */
 struct index {
-	struct file *files;
-	struct dp_mod **mods;
-	size_t mask;
-	u64 seed; /* so that the process cannot choose what collides */
+	struct file *v;
+	size_t n;
+	void *files, *mods;
 };
 
-static size_t slot_of(const struct index *x, const struct dp_map *map, u64 bias)
+static int compare_files(const struct dp_map *a, const struct dp_map *b)
 {
-	u64 h = x->seed ^ bias;
+	struct dp_origin x = dp_map_origin(a, a->start - a->offset);
+	struct dp_origin y = dp_map_origin(b, b->start - b->offset);
 
-	h = (h ^ map->inode) * 0x9e3779b97f4a7c15ull;
-	h ^= h >> 32 ^ ((u64)map->dev_major << 32 | map->dev_minor);
-	h = (h ^ x->seed >> 7) * 0xd6e8feb86659fd93ull;
-	return (h ^ h >> 32) & x->mask;
+	return memcmp(&x, &y, sizeof(x)) ?: strcmp(a->path, b->path);
 }
 
-static int index_open(struct index *x, size_t n)
+static int by_file(const void *a, const void *b)
 {
-	const void *seed = (const void *)getauxval(AT_RANDOM);
+	return compare_files(((const struct file *)a)->of,
+			     ((const struct file *)b)->of);
+}
 
-	x->mask = 1;
-	while (x->mask < 2 * n + 1)
-		x->mask = x->mask << 1 | 1;
-	x->seed = 0;
-	if (seed)
-		memcpy(&x->seed, seed, sizeof(x->seed));
-	x->files = calloc(x->mask + 1, sizeof(*x->files));
-	x->mods = calloc(x->mask + 1, sizeof(*x->mods));
-	return x->files && x->mods ? 0 : -ENOMEM;
+static int by_bias(const void *pa, const void *pb)
+{
+	const struct dp_mod *a = pa, *b = pb;
+
+	if (a->pub.bias != b->pub.bias)
+		return a->pub.bias < b->pub.bias ? -1 : 1;
+	return compare_files(a->text, b->text);
+}
+
+static void keep(void *node)
+{
 }
 
 static void index_close(struct index *x)
 {
-	free(x->files);
-	free(x->mods);
+	tdestroy(x->files, keep);
+	tdestroy(x->mods, keep);
+	free(x->v);
 }
 
-static struct file *file_of(const struct index *x, const struct dp_map *map)
+/* NULL: out of memory. */
+static struct file *file_of(struct index *x, const struct dp_map *map)
 {
-	size_t i = slot_of(x, map, 0);
+	struct file *new = &x->v[x->n], **file;
 
-	while (x->files[i].of && !dp_map_same_file(x->files[i].of, map))
-		i = (i + 1) & x->mask;
-	if (!x->files[i].of)
-		x->files[i].of = map;
-	return &x->files[i];
-}
-
-/* The entry of a file's module with this bias, or the free entry for it. */
-static struct dp_mod **mod_at(const struct index *x, const struct dp_map *map,
-			      u64 bias)
-{
-	size_t i = slot_of(x, map, bias);
-
-	while (x->mods[i] && (x->mods[i]->pub.bias != bias ||
-			      !dp_map_same_file(x->mods[i]->text, map)))
-		i = (i + 1) & x->mask;
-	return &x->mods[i];
+	*new = (struct file){ .of = map };
+	file = tsearch(new, &x->files, by_file);
+	if (!file)
+		return NULL;
+	x->n += *file == new;
+	return *file;
 }
 
 /* The file cannot be read, but its headers are in memory. */
@@ -117,6 +110,7 @@ static void shape_shrink(struct dp_elf *shape)
 	dp_elf_close(shape);
 	shape->ph = ph;
 	shape->n_ph = n;
+	shape->size = UINT64_MAX; /* not known any more */
 }
 
 /*
@@ -216,16 +210,17 @@ static bool is_candidate(const struct dp_map *map)
 static struct dp_mod *find_owner(const struct index *x, const struct file *file,
 				 const struct dp_map *map)
 {
-	u64 bias;
+	struct dp_mod key = { .text = map }, **mod;
 
 	if (!file->mod || !dp_elf_bias(&file->mod->shape, map->start,
-				       map->offset, true, &bias))
+				       map->offset, true, &key.pub.bias))
 		return NULL;
-	return *mod_at(x, map, bias);
+	mod = tfind(&key, &x->mods, by_bias);
+	return mod ? *mod : NULL;
 }
 
-static int add_map(struct dp_modules *mods, const struct index *x,
-		   struct file *file, size_t i)
+static int add_map(struct dp_modules *mods, struct index *x, struct file *file,
+		   size_t i)
 {
 	const struct dp_map *map = &mods->maps.v[i];
 	struct dp_mod *mod = find_owner(x, file, map);
@@ -241,10 +236,9 @@ static int add_map(struct dp_modules *mods, const struct index *x,
 		return dp_is_shortage(err) ? err : 0;
 	mods->v[mods->n++] = mod;
 	mods->of_map[i] = mod;
-	*mod_at(x, map, mod->pub.bias) = mod;
 	if (!file->mod)
 		file->mod = mod;
-	return 0;
+	return tsearch(mod, &x->mods, by_bias) ? 0 : -ENOMEM;
 }
 
 static u64 auxv_get(const Elf64_auxv_t *v, size_t n, u64 type)
@@ -327,7 +321,7 @@ static void find_roles(struct dp_modules *mods)
 	find_linker(mods, auxv_get(auxv, n, AT_BASE));
 }
 
-static int index_maps(struct dp_modules *mods, const struct index *x)
+static int index_maps(struct dp_modules *mods, struct index *x)
 {
 	size_t i;
 	int err = 0;
@@ -339,6 +333,8 @@ static int index_maps(struct dp_modules *mods, const struct index *x)
 		if (!map->inode || (map->offset && !is_candidate(map)))
 			continue;
 		file = file_of(x, map);
+		if (!file)
+			return -ENOMEM;
 		if (!map->offset)
 			file->head = map;
 		if (is_candidate(map))
@@ -349,14 +345,13 @@ static int index_maps(struct dp_modules *mods, const struct index *x)
 
 static int find_modules(struct dp_modules *mods)
 {
-	struct index x = { 0 };
-	int err = index_open(&x, mods->maps.n);
+	size_t n = mods->maps.n + 1;
+	struct index x = { .v = calloc(n, sizeof(*x.v)) };
+	int err = -ENOMEM;
 
-	mods->of_map = calloc(mods->maps.n + 1, sizeof(*mods->of_map));
-	mods->v = calloc(mods->maps.n + 1, sizeof(*mods->v));
-	if (!mods->of_map || !mods->v)
-		err = -ENOMEM;
-	if (!err)
+	mods->of_map = calloc(n, sizeof(*mods->of_map));
+	mods->v = calloc(n, sizeof(*mods->v));
+	if (x.v && mods->of_map && mods->v)
 		err = index_maps(mods, &x);
 	index_close(&x);
 	return err;
@@ -365,17 +360,16 @@ static int find_modules(struct dp_modules *mods)
 static int say_open(int err, pid_t pid, struct dp_diag *diag)
 {
 	if (!pid)
-		return dp_diag_set(diag, err == -ESRCH ? -EOPNOTSUPP : err,
-				   "cannot read this process's mappings in "
-				   "/proc: %s",
-				   strerror(-err));
+		return dp_diag_set(
+			diag, err == -ESRCH ? -EOPNOTSUPP : err,
+			"cannot read this process's mappings in /proc: %s",
+			strerror(-err));
 	if (err == -ESRCH)
 		return dp_diag_set(diag, err, "no process %d", (int)pid);
 	if (err == -EFBIG)
 		return dp_maps_too_many(pid, diag);
 	return dp_diag_set(diag, err,
-			   "cannot read the mappings of process %d: "
-			   "%s",
+			   "cannot read the mappings of process %d: %s",
 			   (int)pid, strerror(-err));
 }
 
@@ -389,9 +383,7 @@ int dp_modules_open(pid_t pid, int mem, struct dp_modules **out,
 		return dp_diag_set(diag, -ENOMEM, "out of memory");
 	mods->pid = pid;
 	mods->mem = mem;
-	err = dp_maps_read(pid, &mods->maps);
-	if (!err)
-		err = find_modules(mods);
+	err = dp_maps_read(pid, &mods->maps) ?: find_modules(mods);
 	if (err) {
 		dp_modules_close(mods);
 		return say_open(err, pid, diag);
@@ -572,10 +564,10 @@ int dp_modules_match(struct dp_modules *mods, const char *pattern,
 	if (!is_main && !is_command(mods, pattern))
 		return say_unknown(mods, pattern, diag);
 	if (!mods->main)
-		return dp_diag_set(diag, -ENOENT,
-				   "cannot tell which file is "
-				   "the main program of process %d; name it",
-				   dp_mods_pid(mods));
+		return dp_diag_set(
+			diag, -ENOENT,
+			"cannot tell which file is the main program of process %d; name it",
+			dp_mods_pid(mods));
 	list[(*n)++] = &mods->main->pub;
 	return 0;
 }

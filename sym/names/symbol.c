@@ -28,11 +28,13 @@ int dp_symbol_at(struct dp_modules *mods, u64 addr, struct dp_symbol *out)
 int dp_module_dynsym(struct dp_modules *mods, const struct dp_module *m,
 		     const char *name, u64 *addr)
 {
-	u64 value;
-	int err = dp_mod_dynsym(mods, dp_mod_of(m), name, &value);
+	struct dp_mod *mod = dp_mod_of(m);
+	int err = dp_mod_load_dynsym(mods, mod);
 
 	if (!err)
-		*addr = value + m->bias;
+		err = dp_dynsym_find(&mod->dynsym, name, addr);
+	if (!err)
+		*addr += m->bias;
 	return err;
 }
 
@@ -79,8 +81,7 @@ int dp_module_file_addr(struct dp_modules *mods, const struct dp_module *m,
 		return 0;
 	}
 	return dp_diag_set(diag, -ENOENT,
-			   "offset 0x%llx of %s is not mapped "
-			   "as code",
+			   "offset 0x%llx of %s is not mapped as code",
 			   (unsigned long long)offset,
 			   dp_mod_name(dp_mod_of(m)));
 }

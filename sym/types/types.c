@@ -2,8 +2,8 @@
 /*
  * types: what functions return, according to debug information.
  *
- *   tool ─► fork ─► child: limits ─► libdw ─► types into shared memory ─► _exit
- *     └─► waits for the child, and kills it when it takes too long
+ *   tool ─► fork ─► child: alarm, limits ─► libdw ─► types into shared memory ─► _exit
+ *     └─► waits for the child, which the alarm ends when it takes too long
  *
  * The file may be hostile. What it does to libdw happens in a child that may make only the
  * calls for memory and for reading. Each entry of the child's table of types is checked.
@@ -17,7 +17,6 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +26,6 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 #include "sym/list.h"
 #include "sym/names/mod.h"
@@ -340,8 +338,6 @@ static int read_types(struct reader *r, int fd)
 		return EOPNOTSUPP;
 	limit(RLIMIT_CORE, 0);
 	limit(RLIMIT_FSIZE, 0);
-	/* In case the tool is killed first. */
-	limit(RLIMIT_CPU, DP_TYPES_SECONDS + 1);
 	limit(RLIMIT_AS, memory_now() + MEMORY_MOST);
 	limit(RLIMIT_NOFILE, 0);
 	if (!forbid_calls())
@@ -354,60 +350,36 @@ static int read_types(struct reader *r, int fd)
 	return 0;
 }
 
+/* The alarm cannot be put off: the calls for that are forbidden. */
 static void be_child(struct reader *r, int fd)
 {
-	signal(SIGINT, SIG_DFL);
-	signal(SIGTERM, SIG_DFL);
-	signal(SIGHUP, SIG_DFL);
+	static const int deadly[] = { SIGALRM, SIGINT, SIGTERM, SIGHUP };
+	sigset_t none;
+	size_t i;
+
+	for (i = 0; i < sizeof(deadly) / sizeof(deadly[0]); i++)
+		signal(deadly[i], SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	alarm(DP_TYPES_SECONDS);
 	_exit(read_types(r, fd));
-}
-
-static long long now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000ll + t.tv_nsec / 1000000;
-}
-
-/* @ends: the child's end closes it. Return: 0 or a negative errno. */
-static int await(pid_t child, int ends)
-{
-	long long end = now_ms() + 1000 * DP_TYPES_SECONDS, left;
-	struct pollfd p = { .fd = ends };
-	bool late = false;
-	int status;
-
-	do {
-		left = end - now_ms();
-		late = left <= 0;
-	} while (!late && poll(&p, 1, (int)left) <= 0);
-	if (late)
-		kill(child, SIGKILL);
-	while (waitpid(child, &status, 0) < 0)
-		if (errno != EINTR)
-			return -errno;
-	if (late)
-		return -ETIMEDOUT;
-	return WIFEXITED(status) ? -WEXITSTATUS(status) : -EBADMSG;
 }
 
 static int read_aside(struct reader *r, int fd)
 {
-	int ends[2], err;
-	pid_t child;
+	pid_t child = fork();
+	int status;
 
-	if (pipe2(ends, O_CLOEXEC))
-		return -errno;
-	child = fork();
 	if (!child)
 		be_child(r, fd);
-	err = child < 0 ? -errno : 0;
-	close(ends[1]);
-	if (!err)
-		err = await(child, ends[0]);
-	close(ends[0]);
-	return err;
+	if (child < 0)
+		return -errno;
+	while (waitpid(child, &status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	if (WIFEXITED(status))
+		return -WEXITSTATUS(status);
+	return WTERMSIG(status) == SIGALRM ? -ETIMEDOUT : -EBADMSG;
 }
 
 static bool is_sane(struct dp_type t)

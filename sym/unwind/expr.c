@@ -46,32 +46,34 @@ static bool binary(struct stack *stack, uint8_t op)
 
 	switch (op) {
 	case OP_AND:
-		push(stack, a & b);
-		return true;
+		a &= b;
+		break;
 	case OP_MINUS:
-		push(stack, a - b);
-		return true;
+		a -= b;
+		break;
 	case OP_OR:
-		push(stack, a | b);
-		return true;
+		a |= b;
+		break;
 	case OP_PLUS:
-		push(stack, a + b);
-		return true;
+		a += b;
+		break;
 	case OP_SHL:
-		push(stack, b < 64 ? a << b : 0);
-		return true;
+		a = b < 64 ? a << b : 0;
+		break;
 	case OP_SHR:
-		push(stack, b < 64 ? a >> b : 0);
-		return true;
+		a = b < 64 ? a >> b : 0;
+		break;
 	case OP_EQ:
-		push(stack, a == b);
-		return true;
+		a = a == b;
+		break;
 	case OP_GE:
-		push(stack, (int64_t)a >= (int64_t)b);
-		return true;
+		a = (int64_t)a >= (int64_t)b;
+		break;
 	default:
 		return false;
 	}
+	push(stack, a);
+	return true;
 }
 
 /* A constant of 1, 2, 4 or 8 bytes; odd operations are signed. */
@@ -90,37 +92,24 @@ static bool operate(const struct dp_expr *x, struct stack *stack,
 {
 	uint64_t value;
 
-	if (op >= OP_LIT0 && op <= OP_LIT31) {
-		push(stack, op - OP_LIT0);
-		return true;
-	}
-	if (op >= OP_BREG0 && op < OP_BREG0 + DP_CFI_REGS) {
-		push(stack,
-		     x->reg[op - OP_BREG0] + (uint64_t)dp_cursor_sleb(c));
-		return true;
-	}
-	if (op >= OP_CONST1U && op <= OP_CONST8S) {
-		push(stack, constant(c, op));
-		return true;
-	}
-	switch (op) {
-	case OP_DEREF:
-		if (!x->read(x->arg, pop(stack), &value))
-			return false;
-		push(stack, value);
-		return true;
-	case OP_CONSTU:
-		push(stack, dp_cursor_uleb(c));
-		return true;
-	case OP_CONSTS:
-		push(stack, (uint64_t)dp_cursor_sleb(c));
-		return true;
-	case OP_PLUS_UCONST:
-		push(stack, pop(stack) + dp_cursor_uleb(c));
-		return true;
-	default:
+	if (op >= OP_LIT0 && op <= OP_LIT31)
+		value = op - OP_LIT0;
+	else if (op >= OP_BREG0 && op < OP_BREG0 + DP_CFI_REGS)
+		value = x->reg[op - OP_BREG0] + (uint64_t)dp_cursor_sleb(c);
+	else if (op >= OP_CONST1U && op <= OP_CONST8S)
+		value = constant(c, op);
+	else if (op == OP_CONSTU)
+		value = dp_cursor_uleb(c);
+	else if (op == OP_CONSTS)
+		value = (uint64_t)dp_cursor_sleb(c);
+	else if (op == OP_PLUS_UCONST)
+		value = pop(stack) + dp_cursor_uleb(c);
+	else if (op != OP_DEREF)
 		return binary(stack, op);
-	}
+	else if (!x->read(x->arg, pop(stack), &value))
+		return false;
+	push(stack, value);
+	return true;
 }
 
 bool dp_expr_value(const struct dp_expr *x, struct dp_cursor code,

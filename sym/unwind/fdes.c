@@ -58,16 +58,10 @@ static int locate(const struct dp_elf *elf, u64 *off, u64 *len, u64 *vaddr)
 int dp_eh_load(struct dp_eh *f, const struct dp_elf *elf)
 {
 	u64 off;
-	void *data;
-	int err;
 
 	memset(f, 0, sizeof(*f));
-	err = locate(elf, &off, &f->len, &f->vaddr);
-	if (!err)
-		err = dp_elf_load(elf, off, f->len, &data);
-	if (!err)
-		f->data = data;
-	return err;
+	return locate(elf, &off, &f->len, &f->vaddr) ?:
+		       dp_elf_load(elf, off, f->len, (void **)&f->data);
 }
 
 /* Append a record: its length word and the bytes behind it. */

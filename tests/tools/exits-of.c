@@ -35,7 +35,7 @@ static void show(const struct dp_sym *s)
 		       list.v[i].kind == DP_EXIT_RET ? "ret" : "tail",
 		       list.v[i].conditional ? " conditional" : "",
 		       list.v[i].shared ? " shared" : "");
-	if (dp_reads_return_address(f.exits, s->value, &at) > 0)
+	if (dp_fdes_read_return_address(&f.fdes, &f.elf, s->value, &at) == 1)
 		printf("%s reads its return address at 0x%llx\n", s->name,
 		       (unsigned long long)at);
 	dp_exits_free(&list);
@@ -73,7 +73,7 @@ static void count(u64 value, const char *name)
 		shared++;
 		printf("shared %s\n", name);
 	}
-	if (dp_reads_return_address(f.exits, value, &at) > 0) {
+	if (dp_fdes_read_return_address(&f.fdes, &f.elf, value, &at) == 1) {
 		reads++;
 		printf("reads %s at 0x%llx\n", name, (unsigned long long)at);
 	}

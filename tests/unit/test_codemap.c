@@ -659,28 +659,31 @@ static int step_command(char **argv)
 	return s.wrong != 0;
 }
 
-/* Each name that the table has, and each of them a little longer. */
-static void compare_hashes(const struct dp_elf *elf, const struct dp_dynsym *ds)
+/* Return: how many names the dynamic linker binds, each to its default version. */
+static size_t compare_with_linker(void *lib, u64 base,
+				  const struct dp_dynsym *ds)
 {
-	u64 by_table, by_hash;
-	char other[300];
-	size_t i;
-	int err;
+	const Elf64_Sym *sym;
+	size_t i, n = 0;
+	bool hidden;
+	u64 value, bound;
 
 	for (i = 1; i < ds->n; i++) {
-		const char *name = dp_dynsym_name(ds, i);
-
-		err = dp_dynsym_find(ds, name, &by_table);
-		assert_int_equal(dp_gnuhash_find(elf, name, &by_hash), err);
-		if (!err)
-			assert_int_equal(by_hash, by_table);
-		snprintf(other, sizeof(other), "%s_", name);
-		assert_int_equal(dp_gnuhash_find(elf, other, &by_hash),
-				 dp_dynsym_find(ds, other, &by_table));
+		sym = &ds->v[i];
+		dp_dynsym_version(ds, i, &hidden);
+		bound = (u64)dlsym(lib, dp_dynsym_name(ds, i));
+		if (hidden || !bound || !dp_dynsym_defines(sym) ||
+		    ELF64_ST_TYPE(sym->st_info) == STT_GNU_IFUNC)
+			continue;
+		assert_int_equal(
+			dp_dynsym_find(ds, dp_dynsym_name(ds, i), &value), 0);
+		assert_int_equal(base + value, bound);
+		n++;
 	}
+	return n;
 }
 
-static void hashes_find_what_tables_have(void **state)
+static void names_are_found_as_by_the_linker(void **state)
 {
 	static const char *const names[] = { "libc.so.6", "libm.so.6",
 					     "ld-linux-x86-64.so.2",
@@ -688,7 +691,7 @@ static void hashes_find_what_tables_have(void **state)
 	struct link_map *map;
 	struct dp_dynsym ds;
 	struct dp_elf elf;
-	size_t i;
+	size_t i, n = 0;
 
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		void *lib = dlopen(names[i], RTLD_LAZY);
@@ -698,12 +701,12 @@ static void hashes_find_what_tables_have(void **state)
 		assert_int_equal(
 			dp_elf_open_fd(&elf, open(map->l_name, O_RDONLY)), 0);
 		assert_int_equal(dp_dynsym_load(&ds, &elf), 0);
-		assert_true(ds.n > 10);
-		compare_hashes(&elf, &ds);
+		n += compare_with_linker(lib, map->l_addr, &ds);
 		dp_dynsym_free(&ds);
 		dp_elf_close(&elf);
 		dlclose(lib);
 	}
+	assert_true(n > 1000);
 }
 
 int main(int argc, char **argv)
@@ -724,7 +727,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(relocations_have_to_be_readable),
 		cmocka_unit_test(memory_may_run_out),
 		cmocka_unit_test(the_file_has_to_be_there),
-		cmocka_unit_test(hashes_find_what_tables_have),
+		cmocka_unit_test(names_are_found_as_by_the_linker),
 	};
 
 	if (argc > 2 && !strcmp(argv[1], "--step"))

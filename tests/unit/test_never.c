@@ -185,13 +185,15 @@ static enum shown look_at(struct exits_file *f, u64 value)
 {
 	struct dp_exit_list list;
 	const char *why;
+	u64 at;
 	int err = dp_exits_find(f->exits, value, &list, &why);
 
 	dp_exits_free(&list);
 	if (err)
 		return NO_EXITS;
-	return dp_reads_return_address(f->exits, value, NULL) == 1 ? READS :
-								     NOTHING;
+	return dp_fdes_read_return_address(&f->fdes, &f->elf, value, &at) == 1 ?
+		       READS :
+		       NOTHING;
 }
 
 /* Return: 1 if it is not as its row says. */
