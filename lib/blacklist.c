@@ -8,7 +8,6 @@
  *
  * Lock: "notes" (DESIGN.md, Locks), the last in the order.
  */
-#define DP_NO_MODULE_NOTE
 #include "lib/self.h"
 #include "lib/modules.h"
 #include "agent/image.h"

@@ -5,7 +5,6 @@
  * A helper stops all threads for a moment, maps the agent, and intercepts libc's system
  * calls for signals. Afterwards the process needs no helper.
  */
-#define DP_NO_MODULE_NOTE
 #include "lib/self.h"
 #include "lib/frames.h"
 #include "lib/modules.h"

@@ -6,7 +6,6 @@
  *
  * Lock: "the library" (DESIGN.md, Locks).
  */
-#define DP_NO_MODULE_NOTE
 #include "lib/self.h"
 #include "lib/frames.h"
 #include "port_raw.h"

@@ -7,7 +7,6 @@
  *
  * Lock: dp_foreign_state, under that of uprobe.c (DESIGN.md, Locks).
  */
-#define DP_NO_MODULE_NOTE
 #include "lib/foreign.h"
 #include "lib/self.h"
 #include "lib/injected.h"

@@ -10,6 +10,7 @@
 #define DP_LIB_FOREIGN_H
 
 #define DP_NO_CURRENT
+#define DP_NO_MODULE_NOTE
 #include <dprobes/uprobes.h>
 #include <dprobes/kprobes.h>
 #include <pthread.h>

@@ -9,7 +9,6 @@
  * A process may have several unwinders. The context of an unwinder is valid for its own
  * functions only, so the functions are looked up in the module that has called.
  */
-#define DP_NO_MODULE_NOTE
 #include "lib/frames.h"
 #include "lib/self.h"
 #include "agent/image.h"

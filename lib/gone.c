@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* gone: find probes whose code is not mapped any more, and update the callers' flags. */
-#define DP_NO_MODULE_NOTE
 #include "lib/self.h"
 #include "engine/site/live.h"
 #include "proc/attach_other.h"

@@ -6,7 +6,6 @@
  * times as much as such a handler. So a handler's code, and all that it calls, is examined
  * at registration. If it jumps or calls through a pointer or the PLT, all are saved.
  */
-#define DP_NO_MODULE_NOTE
 #include "lib/leads.h"
 #include "lib/self.h"
 #include "arch/arch.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* injected: copies of our objects in other processes. */
-#define DP_NO_MODULE_NOTE
 #include "lib/injected.h"
 #include "lib/leads.h"
 #include "lib/self.h"

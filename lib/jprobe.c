@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* jprobe: a handler that is called as the probed function itself would be. */
-#define DP_NO_MODULE_NOTE
 #include "lib/self.h"
 #include "agent/image.h"
 #include "engine/layout/site.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* kprobe: handlers before and after an instruction. */
-#define DP_NO_MODULE_NOTE
 #include "lib/self.h"
 #include "engine/layout/site.h"
 #include "engine/site/live.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* list: all probes in the kernel's format, the blacklist, and the knobs over all probes. */
-#define DP_NO_MODULE_NOTE
 #include "lib/self.h"
 #include "lib/modules.h"
 #include "engine/site/live.h"

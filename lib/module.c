@@ -3,7 +3,6 @@
  * module: probe modules in this process: the library's functions for them, and the module
  * with which the tool has started the process.
  */
-#define DP_NO_MODULE_NOTE
 #include "lib/self.h"
 #include "lib/foreign.h"
 #include "lib/frames.h"

@@ -7,7 +7,6 @@
  * A batch is armed at once or not at all. The caller's structure is never trusted: a probe
  * is registered if the table of users has it.
  */
-#define DP_NO_MODULE_NOTE
 #include "lib/self.h"
 #include "lib/retsite.h"
 #include "lib/modules.h"

@@ -6,7 +6,6 @@
  *
  * Lock: "news" (DESIGN.md, Locks), under the library's.
  */
-#define DP_NO_MODULE_NOTE
 #include "lib/frames.h"
 #include "lib/self.h"
 #include "engine/layout/instance.h"

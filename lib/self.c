@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* self: the library's state of this process and of the calling thread. */
-#define DP_NO_MODULE_NOTE
 #include "lib/self.h"
 #include "port_raw.h"
 #include "agent/image.h"

@@ -10,6 +10,7 @@
 #ifndef DP_SELF_H
 #define DP_SELF_H
 
+#define DP_NO_MODULE_NOTE
 #include <dprobes/kprobes.h>
 #include <signal.h>
 #include "engine/layout/arena.h"

@@ -16,7 +16,6 @@
  *
  * Lock: dp_foreign_state, under that of uprobe.c or none (DESIGN.md, Locks).
  */
-#define DP_NO_MODULE_NOTE
 #include "lib/foreign.h"
 #include "lib/compat/hooks.h"
 #include "engine/layout/handler.h"

@@ -5,7 +5,6 @@
  * The thread was asleep in a system call. Its own stack may have little room, so it works
  * on a stack of the service.
  */
-#define DP_NO_MODULE_NOTE
 #include "lib/self.h"
 #include "lib/modules.h"
 #include "lib/service.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* settle: wait until the handlers that run now have ended. */
-#define DP_NO_MODULE_NOTE
 #include "lib/self.h"
 #include "agent/image.h"
 #include "lib/helper/helper.h"

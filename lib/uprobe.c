@@ -8,7 +8,6 @@
  *
  * Lock: "Uprobes", and dp_foreign_state or "the library" under it (DESIGN.md, Locks).
  */
-#define DP_NO_MODULE_NOTE
 #include "lib/foreign.h"
 #include "lib/self.h"
 #include "lib/injected.h"
