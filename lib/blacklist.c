@@ -10,14 +10,8 @@
  */
 #include "lib/self.h"
 #include "lib/modules.h"
-#include "agent/image.h"
-#include "engine/layout/arena.h"
 #include <link.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
-#include "resolve/symbol.h"
-#include "sym/sym.h"
 
 #define MODULES_MAX 256
 

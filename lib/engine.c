@@ -10,16 +10,10 @@
 #include "lib/modules.h"
 #include "agent/image.h"
 #include "lib/helper/helper.h"
-#include "engine/layout/arena.h"
-#include "engine/layout/instance.h"
-#include "engine/layout/handler.h"
 #include "engine/plan/plan.h"
-#include "engine/site/arm.h"
 #include "engine/site/engine.h"
-#include "engine/site/live.h"
 #include "engine/text/target.h"
 #include "proc/attach_other.h"
-#include <dprobes/diag.h>
 #include <errno.h>
 #include <unistd.h>
 

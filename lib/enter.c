@@ -9,11 +9,7 @@
 #include "lib/self.h"
 #include "lib/frames.h"
 #include "port_raw.h"
-#include "engine/layout/arena.h"
-#include "engine/layout/instance.h"
 #include "engine/site/engine.h"
-#include "engine/site/live.h"
-#include <dprobes/diag.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>

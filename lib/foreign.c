@@ -10,26 +10,19 @@
 #include "lib/foreign.h"
 #include "lib/self.h"
 #include "lib/injected.h"
-#include "arch/arch.h"
-#include "engine/layout/handler.h"
 #include "engine/layout/site.h"
-#include "engine/site/reach.h"
 #include "engine/site/counts.h"
 #include "engine/site/engine.h"
-#include "engine/site/live.h"
-#include "engine/site/arm.h"
 #include "engine/text/target.h"
 #include "proc/call.h"
 #include "resolve/allowed.h"
 #include "proc/linker.h"
 #include "proc/attach_other.h"
 #include "proc/proc.h"
-#include "sym/sym.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "engine/site/internal.h"
 #include "resolve/reach.h"
 
 #define MAX_SITES 16384

@@ -10,10 +10,7 @@
  * functions only, so the functions are looked up in the module that has called.
  */
 #include "lib/frames.h"
-#include "lib/self.h"
 #include "agent/image.h"
-#include "arch/arch.h"
-#include "engine/layout/instance.h"
 #include "engine/layout/base.h"
 #include "engine/layout/handler.h"
 #include "port_hit.h"

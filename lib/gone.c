@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* gone: find probes whose code is not mapped any more, and update the callers' flags. */
 #include "lib/self.h"
-#include "engine/site/live.h"
-#include "proc/attach_other.h"
-#include "sym/sym.h"
-#include "resolve/symbol.h"
 
 /* A library that is loaded again at the same place has none of our bytes. */
 static bool has_gone(u32 i)

@@ -8,11 +8,6 @@
  */
 #include "lib/leads.h"
 #include "lib/self.h"
-#include "arch/arch.h"
-#include "engine/insn/class.h"
-#include "engine/insn/insn.h"
-#include "engine/layout/site.h"
-#include "engine/site/live.h"
 #include "engine/text/target.h"
 
 #define INSNS_MAX 1024

@@ -3,13 +3,7 @@
 #include "lib/injected.h"
 #include "lib/leads.h"
 #include "lib/self.h"
-#include "arch/arch.h"
-#include "engine/insn/class.h"
-#include "engine/insn/insn.h"
-#include "engine/layout/arena.h"
-#include "engine/layout/handler.h"
 #include "engine/site/engine.h"
-#include "engine/site/live.h"
 #include "proc/attach_other.h"
 #include <errno.h>
 #include <link.h>

@@ -3,7 +3,6 @@
 #include "lib/self.h"
 #include "agent/image.h"
 #include "engine/layout/site.h"
-#include "engine/layout/handler.h"
 #include <errno.h>
 #include <stdlib.h>
 

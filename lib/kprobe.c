@@ -2,7 +2,6 @@
 /* kprobe: handlers before and after an instruction. */
 #include "lib/self.h"
 #include "engine/layout/site.h"
-#include "engine/site/live.h"
 #include <errno.h>
 #include <stdlib.h>
 

@@ -2,7 +2,6 @@
 /* list: all probes in the kernel's format, the blacklist, and the knobs over all probes. */
 #include "lib/self.h"
 #include "lib/modules.h"
-#include "engine/site/live.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

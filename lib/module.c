@@ -6,11 +6,8 @@
 #include "lib/self.h"
 #include "lib/foreign.h"
 #include "lib/frames.h"
-#include "agent/image.h"
 #include "lib/insmod.h"
 #include "lib/modules.h"
-#include "engine/layout/instance.h"
-#include "engine/layout/handler.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -12,19 +12,11 @@
 #include "lib/modules.h"
 #include "resolve/allowed.h"
 #include "resolve/exits.h"
-#include "engine/layout/instance.h"
-#include "engine/site/reach.h"
-#include "engine/site/live.h"
-#include "engine/site/arm.h"
-#include "engine/text/target.h"
 #include "proc/attach_other.h"
-#include "sym/sym.h"
-#include <dprobes/diag.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "resolve/reach.h"
-#include "resolve/symbol.h"
 
 #define FEW 64
 

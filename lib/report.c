@@ -8,8 +8,6 @@
  */
 #include "lib/frames.h"
 #include "lib/self.h"
-#include "engine/layout/instance.h"
-#include "engine/site/live.h"
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>

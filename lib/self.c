@@ -3,10 +3,6 @@
 #include "lib/self.h"
 #include "port_raw.h"
 #include "agent/image.h"
-#include "arch/arch.h"
-#include "engine/layout/instance.h"
-#include "engine/layout/handler.h"
-#include <dprobes/diag.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>

@@ -18,7 +18,6 @@
  */
 #include "lib/foreign.h"
 #include "lib/compat/hooks.h"
-#include "engine/layout/handler.h"
 #include "engine/layout/base.h"
 #include "proc/linker.h"
 #include "proc/attach_other.h"

@@ -6,15 +6,11 @@
  * closes all descriptors, another file can get our number.
  */
 #include "lib/text.h"
-#include "port.h"
 #include "engine/layout/handler.h"
-#include "engine/text/target.h"
 #include "proc/facts.h"
-#include "sym/sym.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/membarrier.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
