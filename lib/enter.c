@@ -69,9 +69,8 @@ static int open_text(void)
 	int err = dp_text_open(&dp_self.text);
 
 	if (err)
-		dp_diag_set(dp_last(), err,
-			    "/proc/thread-self/mem cannot be opened: %s",
-			    strerror(-err));
+		dp_fail(err, "/proc/thread-self/mem cannot be opened: %s",
+			strerror(-err));
 	return err;
 }
 
@@ -81,11 +80,11 @@ int dp_self_begin_bare(void)
 	u64 mask;
 
 	if (dp_self_in_handler())
-		return dp_diag_set(dp_last(), -EAGAIN,
-				   "probes cannot be changed from a handler");
+		return dp_fail(-EAGAIN,
+			       "probes cannot be changed from a handler");
 	if (is_borrowed())
-		return dp_diag_set(
-			dp_last(), -EAGAIN,
+		return dp_fail(
+			-EAGAIN,
 			"a vfork child cannot change the probes of its parent");
 	dp_self_enter(&mask);
 	error = errno;

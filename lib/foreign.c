@@ -66,9 +66,8 @@ static int aside(void (*work)(void *arg), void *arg)
 
 static int refuse(const struct change *ch, u64 addr, int err, const char *why)
 {
-	return dp_diag_set(dp_last(), err,
-			   "0x%llx of process %d cannot be probed: %s",
-			   (unsigned long long)addr, ch->f->pid, why);
+	return dp_fail(err, "0x%llx of process %d cannot be probed: %s",
+		       (unsigned long long)addr, ch->f->pid, why);
 }
 
 static int enter(struct dp_foreign *f, struct dp_client *c)
@@ -201,9 +200,8 @@ static void add(void *arg)
 
 static int no_thread(int err)
 {
-	return dp_diag_set(dp_last(), err,
-			   "no thread can be made that would do it: %s",
-			   strerror(-err));
+	return dp_fail(err, "no thread can be made that would do it: %s",
+		       strerror(-err));
 }
 
 int dp_foreign_add(struct dp_foreign *f, struct dp_client **clients, u32 n)
@@ -213,7 +211,7 @@ int dp_foreign_add(struct dp_foreign *f, struct dp_client **clients, u32 n)
 
 	ch.indexes = calloc(n, sizeof(*ch.indexes));
 	if (!ch.indexes)
-		return dp_diag_set(dp_last(), -ENOMEM, "out of memory");
+		return dp_fail(-ENOMEM, "out of memory");
 	err = aside(add, &ch);
 	free(ch.indexes);
 	if (err)

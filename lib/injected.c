@@ -106,8 +106,8 @@ static int find_object(struct dl_phdr_info *info, size_t size, void *arg)
 
 static int refuse(const struct source *s, const char *why, const char *name)
 {
-	return dp_diag_set(
-		dp_last(), -EOPNOTSUPP,
+	return dp_fail(
+		-EOPNOTSUPP,
 		"the handler cannot run in another process (handler_in_interrupt): %s%s%s",
 		why, name ? " " : "", name ? name : "");
 }
@@ -285,7 +285,7 @@ static int examine(const struct source *s, u8 *needs)
 	u64 addr;
 
 	if (!w)
-		return dp_diag_set(dp_last(), -ENOMEM, "out of memory");
+		return dp_fail(-ENOMEM, "out of memory");
 	w->s = s;
 	dp_trail_begin(&w->trail, DP_TRAIL_MAX);
 	want(w, s->addr);
@@ -457,9 +457,8 @@ int dp_injected_put(struct dp_client *c, u64 *handler, u64 *user, u8 *needs)
 	if (!o)
 		o = put(c->at, &s);
 	if (!o)
-		return dp_diag_set(dp_last(), -ENOMEM,
-				   "process %d has no memory for %s",
-				   c->at->pid, s.name);
+		return dp_fail(-ENOMEM, "process %d has no memory for %s",
+			       c->at->pid, s.name);
 	*handler = o->there + (s.addr - o->base);
 	*user = user_of(o, c);
 	return 0;

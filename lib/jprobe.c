@@ -16,11 +16,10 @@ _Static_assert(!__builtin_offsetof(struct jprobe, kp),
 static int describe(struct dp_request *r, struct jprobe *jp)
 {
 	if (!jp->entry)
-		return dp_diag_set(dp_last(), -EINVAL,
-				   "the jprobe has no entry");
+		return dp_fail(-EINVAL, "the jprobe has no entry");
 	if (jp->kp.offset)
-		return dp_diag_set(
-			dp_last(), -EINVAL,
+		return dp_fail(
+			-EINVAL,
 			"a jprobe belongs to the first instruction of a function, and offset is %u",
 			jp->kp.offset);
 	*r = (struct dp_request){

@@ -40,7 +40,7 @@ int register_kprobes(struct kprobe **kps, int num)
 	for (i = 0; requests && i < num; i++)
 		describe(&requests[i], kps[i]);
 	err = requests ? dp_probes_register(requests, (u32)num) :
-			 dp_diag_set(dp_last(), -ENOMEM, "out of memory");
+			 dp_fail(-ENOMEM, "out of memory");
 	free(requests);
 	dp_self_end();
 	return err;
@@ -91,8 +91,8 @@ int dp_probe_enable(struct kprobe *p, bool enabled)
 		return err;
 	if (!dp_probe_index(p, &index) ||
 	    (dp_self.users[index].gone && enabled)) {
-		err = dp_diag_set(dp_last(), -EINVAL,
-				  "the probe is not registered, or is gone");
+		err = dp_fail(-EINVAL,
+			      "the probe is not registered, or is gone");
 	} else if (dp_self.users[index].gone) {
 		dp_self.users[index].disabled = true;
 		p->flags |= KPROBE_FLAG_DISABLED;
@@ -103,8 +103,8 @@ int dp_probe_enable(struct kprobe *p, bool enabled)
 		if (!enabled)
 			dp_self_settle();
 		else if (!err && dp_live_gone(dp_self.engine, index))
-			err = dp_diag_set(dp_last(), -EINVAL,
-					  "the probe's code has just gone");
+			err = dp_fail(-EINVAL,
+				      "the probe's code has just gone");
 	}
 	dp_flags_refresh();
 	dp_self_end();

@@ -101,7 +101,7 @@ int dp_kprobes_blacklist(void (*line)(void *arg, const char *text), void *arg)
 	if (err)
 		return err;
 	if (dp_blacklist_visit(show_range, &l))
-		err = dp_diag_set(dp_last(), -ENOMEM, "out of memory");
+		err = dp_fail(-ENOMEM, "out of memory");
 	dp_self_end();
 	for (i = 0; !err && i < l.n; i++)
 		line(arg, l.lines[i]);

@@ -55,11 +55,10 @@ int dp_probes_check(void *const *probes, int num)
 	int i;
 
 	if (!probes || num <= 0)
-		return dp_diag_set(dp_last(), -EINVAL, "there are no probes");
+		return dp_fail(-EINVAL, "there are no probes");
 	for (i = 0; i < num; i++)
 		if (!probes[i])
-			return dp_diag_set(dp_last(), -EINVAL,
-					   "probe %d is NULL", i);
+			return dp_fail(-EINVAL, "probe %d is NULL", i);
 	return 0;
 }
 
@@ -83,13 +82,12 @@ static int resolve(const struct kprobe *p, u64 *addr)
 	int err;
 
 	if (p->addr && p->symbol_name)
-		return dp_diag_set(
-			dp_last(), -EINVAL,
+		return dp_fail(
+			-EINVAL,
 			"addr and symbol_name (%s) are both set; one of them says where",
 			p->symbol_name);
 	if (!p->addr && !p->symbol_name)
-		return dp_diag_set(dp_last(), -EINVAL,
-				   "neither addr nor symbol_name is set");
+		return dp_fail(-EINVAL, "neither addr nor symbol_name is set");
 	*addr = (u64)p->addr + p->offset;
 	if (!p->symbol_name)
 		return 0;
@@ -109,8 +107,8 @@ static int begins_function(u64 addr)
 		return err;
 	dp_symbol_map_name(dp_self.symbols, addr, &name, &offset, &module);
 	if (name && !offset && dp_symbol_is_fragment(name))
-		return dp_diag_set(
-			dp_last(), -EINVAL,
+		return dp_fail(
+			-EINVAL,
 			"%s is a piece of a function, which is jumped to: it has no return address",
 			name);
 	return 0;
@@ -128,16 +126,15 @@ static int look_at(struct dp_request *r, struct dp_reach_reader *g,
 	r->unowned = !dp_symbol_map_linked(dp_self.symbols, at->addr);
 	err = r->unowned ? dp_maps_read(0, &maps) : 0;
 	if (err)
-		return dp_diag_set(dp_last(), err,
-				   "what is mapped at 0x%llx cannot be told",
-				   (unsigned long long)at->addr);
+		return dp_fail(err, "what is mapped at 0x%llx cannot be told",
+			       (unsigned long long)at->addr);
 	at->maps = r->unowned ? &maps : NULL;
 	err = dp_allowed_check(g, at, DP_ASKER_KPROBE, why);
 	if (r->unowned) {
 		r->origin = dp_map_origin(at->map, at->addr);
 		dp_maps_free(&maps);
 	}
-	return err ? dp_diag_set(dp_last(), err, "%s", why) : 0;
+	return err ? dp_fail(err, "%s", why) : 0;
 }
 
 static int enter_user(u32 index, const struct dp_request *r, bool disabled)
@@ -203,8 +200,8 @@ static int add(struct dp_request *r, struct dp_reach_reader *g, u32 *index)
 	if (!err && r->entry)
 		err = begins_function(at.addr);
 	if (!err && r->kind == 'j' && dp_probe_at(at.addr, 'j'))
-		err = dp_diag_set(dp_last(), -EEXIST,
-				  "there is a jprobe on that function already");
+		err = dp_fail(-EEXIST,
+			      "there is a jprobe on that function already");
 	if (!err)
 		err = look_at(r, g, &at);
 	if (err)
@@ -216,9 +213,8 @@ static int add(struct dp_request *r, struct dp_reach_reader *g, u32 *index)
 	err = dp_live_add(dp_self.engine, at.addr, &found, &r->handlers,
 			  !disabled, index, &why);
 	if (err)
-		return dp_diag_set(dp_last(), err,
-				   "0x%llx cannot be probed: %s",
-				   (unsigned long long)at.addr, why);
+		return dp_fail(err, "0x%llx cannot be probed: %s",
+			       (unsigned long long)at.addr, why);
 	dp_reach_allow_live(g, *index, at.addr);
 	introduce(r, *index, at.addr, at.code[0]);
 	return 0;
@@ -257,9 +253,9 @@ static int arm(const u32 *indexes, u32 n)
 
 	if (!err)
 		return 0;
-	return dp_diag_set(dp_last(), err, "0x%llx cannot be probed: %s",
-			   (unsigned long long)dp_self.users[indexes[bad]].addr,
-			   dp_allowed_unarmed(err));
+	return dp_fail(err, "0x%llx cannot be probed: %s",
+		       (unsigned long long)dp_self.users[indexes[bad]].addr,
+		       dp_allowed_unarmed(err));
 }
 
 static int add_all(struct dp_request *requests, u32 *indexes, u32 n, u32 *done)
@@ -278,8 +274,8 @@ static int add_all(struct dp_request *requests, u32 *indexes, u32 n, u32 *done)
 		struct dp_request *r = &requests[*done];
 
 		if (dp_probe_index(r->p, &had)) {
-			err = dp_diag_set(dp_last(), -EINVAL,
-					  "the probe is registered already");
+			err = dp_fail(-EINVAL,
+				      "the probe is registered already");
 			break;
 		}
 		err = add(r, &g, &indexes[*done]);
@@ -308,7 +304,7 @@ int dp_probes_register(struct dp_request *requests, u32 n)
 	int err;
 
 	if (!indexes)
-		return dp_diag_set(dp_last(), -ENOMEM, "out of memory");
+		return dp_fail(-ENOMEM, "out of memory");
 	err = add_all(requests, indexes, n, &done);
 	if (!err)
 		err = arm(indexes, n);

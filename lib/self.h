@@ -72,6 +72,8 @@ enum dp_arming dp_self_arming(void);
 
 /** dp_last() - the calling thread's diagnostic */
 struct dp_diag *dp_last(void);
+/** dp_fail() - dp_diag_set() of that diagnostic */
+#define dp_fail(...) dp_diag_set(dp_last(), __VA_ARGS__)
 
 /** dp_self_say() - the calling thread enters the library, where its hits are not the
  *  program's, or leaves it. Context: signals are blocked. */

@@ -92,13 +92,11 @@ static struct dp_client *take_out(const struct uprobe *u)
 static int check(const struct uprobe *u, int i)
 {
 	if (!u)
-		return dp_diag_set(dp_last(), -EINVAL, "probe %d is NULL", i);
+		return dp_fail(-EINVAL, "probe %d is NULL", i);
 	if (*find(u))
-		return dp_diag_set(dp_last(), -EEXIST,
-				   "the probe is registered already");
+		return dp_fail(-EEXIST, "the probe is registered already");
 	if (!u->handler)
-		return dp_diag_set(dp_last(), -EINVAL,
-				   "the probe has no handler");
+		return dp_fail(-EINVAL, "the probe has no handler");
 	return 0;
 }
 
@@ -150,7 +148,7 @@ static int add_self(struct dp_client **clients, u32 n)
 	int err;
 
 	if (!kps)
-		return dp_diag_set(dp_last(), -ENOMEM, "out of memory");
+		return dp_fail(-ENOMEM, "out of memory");
 	kprobes_of(clients, n, kps);
 	for (i = 0; i < n; i++) {
 		kps[i]->addr = (kprobe_opcode_t *)clients[i]->addr;
@@ -216,7 +214,7 @@ static int make_all(struct uprobe **us, struct dp_client **clients, u32 n,
 		if (clients[i])
 			enter(clients[i]);
 		else if (!err)
-			err = dp_diag_set(dp_last(), -ENOMEM, "out of memory");
+			err = dp_fail(-ENOMEM, "out of memory");
 	}
 	return err;
 }
@@ -388,16 +386,16 @@ int dp_uprobes_add(struct uprobe **us, int num, void (*gone)(struct uprobe *u))
 	int err = 0, i;
 
 	if (!us || num <= 0)
-		return dp_diag_set(dp_last(), -EINVAL, "there are no probes");
+		return dp_fail(-EINVAL, "there are no probes");
 	if (dp_self_in_handler())
-		return dp_diag_set(
-			dp_last(), -EAGAIN,
+		return dp_fail(
+			-EAGAIN,
 			"probes cannot be added from a handler in this process");
 	dp_diag_clear(dp_last());
 	dig_up();
 	clients = calloc((size_t)num, sizeof(*clients));
 	if (!clients)
-		return dp_diag_set(dp_last(), -ENOMEM, "out of memory");
+		return dp_fail(-ENOMEM, "out of memory");
 	dp_foreign_lock();
 	for (i = 0; i < num && !err; i++)
 		err = check(us[i], i);
@@ -462,9 +460,7 @@ int dp_uprobe_account(const struct uprobe *u, struct dp_uprobe_account *account)
 	else if (c)
 		account_self(&c->kp, account);
 	dp_foreign_unlock();
-	return c ? 0 :
-		   dp_diag_set(dp_last(), -ENOENT,
-			       "the probe is not registered");
+	return c ? 0 : dp_fail(-ENOENT, "the probe is not registered");
 }
 
 void *dp_uprobe_there(const struct uprobe *u, const void *variable)
