@@ -76,9 +76,6 @@ static int open_text(void)
 
 int dp_self_begin_bare(void)
 {
-	int error, cancel;
-	u64 mask;
-
 	if (dp_self_in_handler())
 		return dp_fail(-EAGAIN,
 			       "probes cannot be changed from a handler");
@@ -86,14 +83,11 @@ int dp_self_begin_bare(void)
 		return dp_fail(
 			-EAGAIN,
 			"a vfork child cannot change the probes of its parent");
-	dp_self_enter(&mask);
-	error = errno;
+	dp_self_enter(&saved_mask);
+	saved_errno = errno;
 	dp_diag_clear(dp_last());
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &saved_cancel);
 	pthread_mutex_lock(&lock);
-	saved_mask = mask;
-	saved_errno = error;
-	saved_cancel = cancel;
 	if (dp_self.owner != getpid())
 		begin_anew();
 	return 0;
@@ -133,14 +127,25 @@ static int catch_up(void)
 	return err;
 }
 
-int dp_self_begin(bool make)
+int dp_self_begin_any(void)
 {
 	int err = dp_self_begin_names();
 
-	if (err)
+	if (err || !dp_self.engine)
 		return err;
-	if (!dp_self.engine)
-		err = make ? dp_self_make() : -ESRCH;
+	err = catch_up();
+	if (err)
+		dp_self_end();
+	return err;
+}
+
+int dp_self_begin(bool make)
+{
+	int err = dp_self_begin_any();
+
+	if (err || dp_self.engine)
+		return err;
+	err = make ? dp_self_make() : -ESRCH;
 	if (!err)
 		err = catch_up();
 	if (err)
@@ -159,35 +164,20 @@ int dp_self_begin_look(void)
 	return err;
 }
 
-int dp_self_begin_any(void)
+static void leave(void *unused)
 {
-	int err = dp_self_begin_names();
-
-	if (err || !dp_self.engine)
-		return err;
-	err = catch_up();
-	if (err)
-		dp_self_end();
-	return err;
-}
-
-static void leave(void *mask)
-{
-	dp_self_leave(*(const u64 *)mask);
+	dp_self_leave(saved_mask);
 }
 
 void dp_self_end(void)
 {
-	int error = saved_errno, cancel = saved_cancel;
-	u64 mask = saved_mask;
-
 	if (dp_self.text.mem > 0)
 		dp_text_close(&dp_self.text);
 	pthread_mutex_unlock(&lock);
-	errno = error;
+	errno = saved_errno;
 	/* pthread_setcancelstate() may end the thread at once, outside the library. */
-	pthread_cleanup_push(leave, &mask);
-	pthread_setcancelstate(cancel, NULL);
+	pthread_cleanup_push(leave, NULL);
+	pthread_setcancelstate(saved_cancel, NULL);
 	pthread_cleanup_pop(1);
 	dp_report_deliver();
 }
@@ -200,32 +190,17 @@ bool dp_self_busy(void)
 	return false;
 }
 
-static sigset_t fork_blocked; /* signals that lock_before_fork() blocked */
-
 static void lock_before_fork(void)
 {
-	u64 most = ~DP_LET_THROUGH, ours;
-	sigset_t set, mask;
-
-	sigemptyset(&set);
-	memcpy(&set, &most, sizeof(most));
-	pthread_sigmask(SIG_BLOCK, &set, &mask);
-	dp_self_say(true);
+	dp_self_enter(&saved_mask);
 	pthread_mutex_lock(&lock);
 	dp_self_say(false);
-	memcpy(&ours, &mask, sizeof(ours));
-	ours = most & ~ours;
-	sigemptyset(&fork_blocked);
-	memcpy(&fork_blocked, &ours, sizeof(ours));
 }
 
 static void drop_lock(void)
 {
-	sigset_t blocked = fork_blocked;
-
 	pthread_mutex_unlock(&lock);
-	dp_self_say(false);
-	pthread_sigmask(SIG_UNBLOCK, &blocked, NULL);
+	dp_self_leave(saved_mask);
 }
 
 static void unlock_after_fork(void)
