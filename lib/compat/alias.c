@@ -15,7 +15,7 @@ static struct alias *aliases;
 
 const char *dp_compat_alias(const char *name)
 {
-	struct alias *alias = __atomic_load_n(&aliases, __ATOMIC_ACQUIRE);
+	struct alias *alias = smp_load_acquire(&aliases);
 
 	for (; alias; alias = alias->next)
 		if (!strcmp(alias->name, name))
@@ -40,10 +40,8 @@ int dp_compat_alias_add(const char *name, size_t len, const char *target)
 		kfree(alias);
 		return -ENOMEM;
 	}
-	alias->next = __atomic_load_n(&aliases, __ATOMIC_RELAXED);
-	while (!__atomic_compare_exchange_n(&aliases, &alias->next, alias,
-					    false, __ATOMIC_RELEASE,
-					    __ATOMIC_RELAXED))
+	alias->next = READ_ONCE(aliases);
+	while (!try_cmpxchg(&aliases, &alias->next, alias))
 		continue;
 	return 0;
 }

@@ -128,11 +128,8 @@ const struct dp_image *dp_image_get(const struct dp_mapping *m)
 	if (m->path[0] != '/')
 		return NULL;
 	for (; image < images + DP_IMAGES; image++) {
-		state = __atomic_load_n(&image->state, __ATOMIC_ACQUIRE);
-		if (state == FREE &&
-		    __atomic_compare_exchange_n(&image->state, &free, BUSY,
-						false, __ATOMIC_ACQ_REL,
-						__ATOMIC_ACQUIRE))
+		state = smp_load_acquire(&image->state);
+		if (state == FREE && try_cmpxchg(&image->state, &free, BUSY))
 			break;
 		free = FREE;
 		/* A file that another thread, or this thread in an outer handler, is
@@ -146,7 +143,7 @@ const struct dp_image *dp_image_get(const struct dp_mapping *m)
 	image->dev = m->dev;
 	image->ino = m->ino;
 	state = load(image, m) ? READY : BAD;
-	__atomic_store_n(&image->state, state, __ATOMIC_RELEASE);
+	smp_store_release(&image->state, state);
 	return state == READY ? image : NULL;
 }
 

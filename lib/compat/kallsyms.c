@@ -49,9 +49,7 @@ static char *keep(const char *object)
 		if (!strcmp(kept[i] + 1, object) && kept[i][0])
 			return kept[i] + 1;
 		none = 0;
-		if (__atomic_compare_exchange_n(&kept[i][0], &none, 1, false,
-						__ATOMIC_ACQ_REL,
-						__ATOMIC_ACQUIRE)) {
+		if (try_cmpxchg(&kept[i][0], &none, 1)) {
 			strscpy(kept[i] + 1, object, sizeof(kept[i]) - 1);
 			return kept[i] + 1;
 		}
