@@ -99,23 +99,9 @@ static bool scan_chars(struct scan *scan, va_list *args)
 
 static void parse(struct scan *scan)
 {
-	const char *f = scan->f;
-
-	scan->skip = *f == '*';
-	f += scan->skip;
-	scan->width = 0;
-	for (; isdigit(*f); f++)
-		if (scan->width < 100000)
-			scan->width = scan->width * 10 + (*f - '0');
-	scan->length = 4;
-	if (f[0] == 'h') {
-		scan->length = f[1] == 'h' ? 1 : 2;
-		f += f[1] == 'h' ? 2 : 1;
-	} else if (*f && memchr("lLqzjt", *f, 6)) {
-		scan->length = 8;
-		f += f[0] == 'l' && f[1] == 'l' ? 2 : 1;
-	}
-	scan->f = f;
+	scan->skip = *scan->f == '*';
+	scan->f = dp_format_count(scan->f + scan->skip, &scan->width);
+	scan->f = dp_format_length(scan->f, &scan->length);
 }
 
 static const char *set_end(const char *f)
