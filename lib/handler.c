@@ -97,19 +97,13 @@ static u8 examine(u64 handler)
 {
 	static struct walk w;
 	u64 addr;
-	int more;
 
 	w.from = w.size = w.xmms = 0;
 	w.state = DP_STATE_GENERAL;
 	dp_trail_begin(&w.trail, INSNS_MAX);
 	dp_trail_add(&w.trail, handler);
-	while (w.state < DP_STATE_ALL &&
-	       (more = dp_trail_next(&w.trail, &addr)) != 0) {
-		if (more > 0)
-			step(&w, addr);
-		else
-			give_up(&w);
-	}
+	while (w.state < DP_STATE_ALL && dp_trail_next(&w.trail, &addr))
+		step(&w, addr);
 	if (w.state == DP_STATE_GENERAL || w.state == DP_STATE_ALL)
 		return (u8)w.state;
 	return (u8)(w.state | (w.xmms > 8 ? DP_STATE_XMM16 :

@@ -4,14 +4,13 @@
 #include "lib/leads.h"
 #include "lib/self.h"
 #include "engine/site/engine.h"
+#include "port_hit.h"
 #include "proc/attach_other.h"
 #include <errno.h>
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,6 +18,7 @@
 #define SIZE_MAX_ (64ull << 20)
 #define TAIL 65536 /* behind the object: copies of uprobes outside it */
 #define NAP_NS 50000
+#define RELR 36 /* DT_RELR; the last of the tags that are read */
 
 /** struct source - the original object */
 struct source {
@@ -57,30 +57,18 @@ static void measure(struct source *s)
 /* glibc's dynamic linker has relocated these values to addresses. */
 static void read_dynamic(struct source *s, const ElfW(Dyn) * d)
 {
+	u64 value[RELR + 1] = { 0 };
+
 	for (; d->d_tag != DT_NULL; d++)
-		switch (d->d_tag) {
-		case DT_SYMTAB:
-			s->symbols = (void *)d->d_un.d_ptr;
-			break;
-		case DT_STRTAB:
-			s->strings = (void *)d->d_un.d_ptr;
-			break;
-		case DT_RELA:
-			s->rela[0] = (void *)d->d_un.d_ptr;
-			break;
-		case DT_RELASZ:
-			s->nr_rela[0] = d->d_un.d_val / sizeof(ElfW(Rela));
-			break;
-		case DT_JMPREL:
-			s->rela[1] = (void *)d->d_un.d_ptr;
-			break;
-		case DT_PLTRELSZ:
-			s->nr_rela[1] = d->d_un.d_val / sizeof(ElfW(Rela));
-			break;
-		case 36: /* DT_RELR */
-			s->relr = true;
-			break;
-		}
+		if ((u64)d->d_tag <= RELR)
+			value[d->d_tag] = d->d_un.d_val;
+	s->symbols = (void *)value[DT_SYMTAB];
+	s->strings = (void *)value[DT_STRTAB];
+	s->rela[0] = (void *)value[DT_RELA];
+	s->nr_rela[0] = value[DT_RELASZ] / sizeof(ElfW(Rela));
+	s->rela[1] = (void *)value[DT_JMPREL];
+	s->nr_rela[1] = value[DT_PLTRELSZ] / sizeof(ElfW(Rela));
+	s->relr = value[RELR];
 }
 
 static int find_object(struct dl_phdr_info *info, size_t size, void *arg)
@@ -130,8 +118,6 @@ static int find(struct source *s)
 }
 
 /* --- what the handler leads to --- */
-
-#define TOO_LONG "it is too long"
 
 struct walk {
 	const struct source *s;
@@ -204,7 +190,7 @@ static void want(struct walk *w, u64 addr)
 		w->err = refuse(w->s, "it leads to code outside its object",
 				NULL);
 	else if (!dp_trail_add(&w->trail, addr))
-		w->err = refuse(w->s, TOO_LONG, NULL);
+		w->err = refuse(w->s, "it is too long", NULL);
 }
 
 static void note_state(struct walk *w, const u8 *code, u8 len)
@@ -281,20 +267,16 @@ static void step(struct walk *w, u64 addr)
 static int examine(const struct source *s, u8 *needs)
 {
 	struct walk *w = calloc(1, sizeof(*w));
-	int err, more;
 	u64 addr;
+	int err;
 
 	if (!w)
 		return dp_fail(-ENOMEM, "out of memory");
 	w->s = s;
 	dp_trail_begin(&w->trail, DP_TRAIL_MAX);
 	want(w, s->addr);
-	while (!w->err && (more = dp_trail_next(&w->trail, &addr)) != 0) {
-		if (more > 0)
-			step(w, addr);
-		else
-			w->err = refuse(s, TOO_LONG, NULL);
-	}
+	while (!w->err && dp_trail_next(&w->trail, &addr))
+		step(w, addr);
 	*needs = w->needs;
 	err = w->err;
 	free(w);
@@ -302,17 +284,6 @@ static int examine(const struct source *s, u8 *needs)
 }
 
 /* --- the copy --- */
-
-/* Read through the kernel: bytes between the variables may be forbidden to loads. */
-static int copy_raw(u8 *to, u64 from, u64 n)
-{
-	const struct iovec local = { to, n }, remote = { (void *)from, n };
-
-	return syscall(SYS_process_vm_readv, getpid(), &local, 1, &remote, 1,
-		       0) == (long)n ?
-		       0 :
-		       -EFAULT;
-}
 
 static int copy_segments(const struct source *s, u8 *to)
 {
@@ -322,9 +293,10 @@ static int copy_segments(const struct source *s, u8 *to)
 		const ElfW(Phdr) *p = &s->phdr[i];
 		u64 start = s->bias + p->p_vaddr;
 
+		/* Bytes between the variables may be forbidden to loads. */
 		if (p->p_type == PT_LOAD && p->p_flags & PF_R)
-			err = copy_raw(to + (start - s->base), start,
-				       p->p_memsz);
+			err = dp_port_copy_in(to + (start - s->base), start,
+					      p->p_memsz);
 	}
 	if (dp_self.engine)
 		dp_live_originals(dp_self.engine, s->base, to,
