@@ -149,7 +149,6 @@ void dp_service_log(int level, const char *text, size_t len)
 {
 	u64 n, seq;
 	struct dp_service_line *line;
-	size_t i;
 
 	if (!service)
 		return;
@@ -163,12 +162,8 @@ void dp_service_log(int level, const char *text, size_t len)
 		__atomic_fetch_add(&service->lost, 1, __ATOMIC_RELAXED);
 		return;
 	}
-	line->len = (u16)(len < DP_SERVICE_TEXT ? len : DP_SERVICE_TEXT);
 	line->level = (u8)level;
-	for (i = 0; i < line->len; i++) {
-		line->text[i] = text[i];
-		__asm__ volatile("" : : : "memory");
-	}
+	line->len = dp_line_copy(line->text, DP_SERVICE_TEXT, text, len);
 	__atomic_store_n(&line->seq, 2 * n + 2, __ATOMIC_RELEASE);
 }
 
