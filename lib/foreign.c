@@ -19,6 +19,7 @@
 #include "proc/linker.h"
 #include "proc/attach_other.h"
 #include "proc/proc.h"
+#include "sym/list.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,24 +73,19 @@ static int refuse(const struct change *ch, u64 addr, int err, const char *why)
 
 static int enter(struct dp_foreign *f, struct dp_client *c)
 {
-	u32 want = f->nr_clients ? f->nr_clients : 16;
-	struct dp_client **bigger;
+	size_t had = f->nr_clients;
+	int err;
 
-	while (want <= c->index)
-		want *= 2;
 	pthread_mutex_lock(&dp_foreign_state);
-	bigger = want > f->nr_clients ?
-			 realloc(f->clients, want * sizeof(*bigger)) :
-			 f->clients;
-	if (bigger) {
-		memset(bigger + f->nr_clients, 0,
-		       (want - f->nr_clients) * sizeof(*bigger));
-		f->clients = bigger;
-		f->nr_clients = want;
+	err = dp_list_reserve(&f->clients, c->index + 1, &f->nr_clients,
+			      sizeof(*f->clients));
+	if (!err) {
+		memset(f->clients + had, 0,
+		       (f->nr_clients - had) * sizeof(*f->clients));
 		f->clients[c->index] = c;
 	}
 	pthread_mutex_unlock(&dp_foreign_state);
-	return bigger ? 0 : -ENOMEM;
+	return err;
 }
 
 /* What the dynamic linker loads at the program's start stays as long as the process. */

@@ -69,7 +69,7 @@ struct dp_foreign {
 	struct dp_process *proc;
 	struct dp_engine *engine;
 	struct dp_client **clients;
-	u32 nr_clients;
+	size_t nr_clients;
 	u32 live, refs;
 	struct dp_object *objects;
 	u8 *injected;

@@ -4,7 +4,6 @@
 #include "agent/image.h"
 #include "engine/layout/site.h"
 #include <errno.h>
-#include <stdlib.h>
 
 _Static_assert(sizeof(((struct dp_stack *)0)->words) ==
 		       MAX_STACK_SIZE + sizeof(u64),
@@ -13,8 +12,10 @@ _Static_assert(sizeof(((struct dp_stack *)0)->words) ==
 _Static_assert(!__builtin_offsetof(struct jprobe, kp),
 	       "a list of one kind is a list of the other");
 
-static int describe(struct dp_request *r, struct jprobe *jp)
+static int describe(struct dp_request *r, void *probe)
 {
+	struct jprobe *jp = probe;
+
 	if (!jp->entry)
 		return dp_fail(-EINVAL, "the jprobe has no entry");
 	if (jp->kp.offset)
@@ -39,22 +40,7 @@ static int describe(struct dp_request *r, struct jprobe *jp)
 
 int register_jprobes(struct jprobe **jps, int num)
 {
-	struct dp_request *requests;
-	int err = dp_probes_check((void **)jps, num), i;
-
-	if (!err)
-		err = dp_self_begin(true);
-	if (err)
-		return err;
-	requests = calloc((size_t)num, sizeof(*requests));
-	err = requests ? 0 : -ENOMEM;
-	for (i = 0; i < num && !err; i++)
-		err = describe(&requests[i], jps[i]);
-	if (!err)
-		err = dp_probes_register(requests, (u32)num);
-	free(requests);
-	dp_self_end();
-	return err;
+	return dp_probes_register_list((void **)jps, num, describe);
 }
 
 int register_jprobe(struct jprobe *jp)

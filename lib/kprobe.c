@@ -3,10 +3,11 @@
 #include "lib/self.h"
 #include "engine/layout/site.h"
 #include <errno.h>
-#include <stdlib.h>
 
-static void describe(struct dp_request *r, struct kprobe *p)
+static int describe(struct dp_request *r, void *probe)
 {
+	struct kprobe *p = probe;
+
 	*r = (struct dp_request){
 		.p = p,
 		.kind = 'k',
@@ -25,25 +26,12 @@ static void describe(struct dp_request *r, struct kprobe *p)
 			.nmissed = (u64)&p->nmissed,
 		},
 	};
+	return 0;
 }
 
 int register_kprobes(struct kprobe **kps, int num)
 {
-	struct dp_request *requests;
-	int err = dp_probes_check((void **)kps, num), i;
-
-	if (!err)
-		err = dp_self_begin(true);
-	if (err)
-		return err;
-	requests = calloc((size_t)num, sizeof(*requests));
-	for (i = 0; requests && i < num; i++)
-		describe(&requests[i], kps[i]);
-	err = requests ? dp_probes_register(requests, (u32)num) :
-			 dp_fail(-ENOMEM, "out of memory");
-	free(requests);
-	dp_self_end();
-	return err;
+	return dp_probes_register_list((void **)kps, num, describe);
 }
 
 int register_kprobe(struct kprobe *p)

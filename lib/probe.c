@@ -13,6 +13,7 @@
 #include "resolve/allowed.h"
 #include "resolve/exits.h"
 #include "proc/attach_other.h"
+#include "sym/list.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +39,7 @@ bool dp_probe_index(const struct kprobe *p, u32 *index)
 	return true;
 }
 
-bool dp_probe_at(u64 addr, char kind)
+static bool has_probe(u64 addr, char kind)
 {
 	u32 i;
 	bool more;
@@ -139,18 +140,9 @@ static int look_at(struct dp_request *r, struct dp_reach_reader *g,
 
 static int enter_user(u32 index, const struct dp_request *r, bool disabled)
 {
-	u32 want = dp_self.cap_users ? dp_self.cap_users * 2 : 64;
-	struct dp_user *bigger;
-
-	while (want <= index)
-		want *= 2;
-	if (index >= dp_self.cap_users) {
-		bigger = realloc(dp_self.users, want * sizeof(*bigger));
-		if (!bigger)
-			return -ENOMEM;
-		dp_self.users = bigger;
-		dp_self.cap_users = want;
-	}
+	if (dp_list_reserve(&dp_self.users, index + 1, &dp_self.user_room,
+			    sizeof(*dp_self.users)))
+		return -ENOMEM;
 	while (dp_self.nr_users <= index)
 		dp_self.users[dp_self.nr_users++] =
 			(struct dp_user){ .p = NULL };
@@ -199,7 +191,7 @@ static int add(struct dp_request *r, struct dp_reach_reader *g, u32 *index)
 
 	if (!err && r->entry)
 		err = begins_function(at.addr);
-	if (!err && r->kind == 'j' && dp_probe_at(at.addr, 'j'))
+	if (!err && r->kind == 'j' && has_probe(at.addr, 'j'))
 		err = dp_fail(-EEXIST,
 			      "there is a jprobe on that function already");
 	if (!err)
@@ -314,6 +306,28 @@ int dp_probes_register(struct dp_request *requests, u32 n)
 		restore(requests, done);
 	dp_flags_refresh();
 	free(indexes);
+	return err;
+}
+
+int dp_probes_register_list(void **probes, int num,
+			    int (*describe)(struct dp_request *r, void *probe))
+{
+	struct dp_request *requests;
+	int err = dp_probes_check(probes, num), i;
+
+	if (!err)
+		err = dp_self_begin(true);
+	if (err)
+		return err;
+	requests = calloc((size_t)num, sizeof(*requests));
+	if (!requests)
+		err = dp_fail(-ENOMEM, "out of memory");
+	for (i = 0; i < num && !err; i++)
+		err = describe(&requests[i], probes[i]);
+	if (!err)
+		err = dp_probes_register(requests, (u32)num);
+	free(requests);
+	dp_self_end();
 	return err;
 }
 
