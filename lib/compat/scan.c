@@ -116,27 +116,21 @@ static const char *set_end(const char *f)
 /* Return: whether the input matches. scan->f moves behind the conversion. */
 static bool convert(struct scan *scan, va_list *args)
 {
-	const char *set;
+	static const char numbers[] = "diuxXpo";
+	static const u8 bases[] = { 10, 0, 10, 16, 16, 16, 8 };
+	char conv = *scan->f++;
+	const char *set = scan->f,
+		   *number = memchr(numbers, conv, sizeof(bases));
 
-	switch (*scan->f++) {
-	case 'd':
-		return scan_number(scan, args, 10, true);
-	case 'i':
-		return scan_number(scan, args, 0, true);
-	case 'u':
-		return scan_number(scan, args, 10, false);
-	case 'x':
-	case 'X':
-	case 'p':
-		return scan_number(scan, args, 16, false);
-	case 'o':
-		return scan_number(scan, args, 8, false);
+	if (number)
+		return scan_number(scan, args, bases[number - numbers],
+				   number < numbers + 2);
+	switch (conv) {
 	case 's':
 		return scan_text(scan, args, NULL, NULL);
 	case 'c':
 		return scan_chars(scan, args);
 	case '[':
-		set = scan->f;
 		scan->f = set_end(set);
 		if (!*scan->f)
 			return false;
