@@ -29,17 +29,14 @@ struct talk {
 static int helper_file(void)
 {
 	size_t size = (size_t)(dp_helper_end - dp_helper_start);
-	int fd = dp_fd_raise((int)syscall(SYS_memfd_create, "helper of dprobes",
-					  1 /* MFD_CLOEXEC */));
-	int err = fd < 0 ? fd : dp_limits_file(size);
+	int fd = dp_limits_file("helper of dprobes", size);
 
-	if (!err && dp_helper_put(fd, dp_helper_start, size))
-		err = -EIO;
-	if (!err)
-		return fd;
 	if (fd >= 0)
-		close(fd);
-	return err;
+		fd = dp_fd_raise(fd);
+	if (fd < 0 || !dp_helper_put(fd, dp_helper_start, size))
+		return fd;
+	close(fd);
+	return -EIO;
 }
 
 static int make_pipe(int ends[2])

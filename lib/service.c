@@ -8,12 +8,11 @@
 #include "lib/self.h"
 #include "lib/modules.h"
 #include "lib/service.h"
+#include "proc/facts.h"
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 static struct dp_service *service;
@@ -219,20 +218,13 @@ static void in_child(void)
 
 void dp_service_open(void)
 {
-	void *mem = MAP_FAILED;
-	struct rlimit limit;
-	int fd;
+	int fd = dp_limits_file("libdprobes", sizeof(*service));
+	void *mem;
 
-	/* A file larger than the limit would raise SIGXFSZ. */
-	if (getrlimit(RLIMIT_FSIZE, &limit) ||
-	    limit.rlim_cur < sizeof(*service))
-		return;
-	fd = (int)syscall(SYS_memfd_create, "libdprobes", 1 /* MFD_CLOEXEC */);
 	if (fd < 0)
 		return;
-	if (!ftruncate(fd, sizeof(*service)))
-		mem = mmap(NULL, sizeof(*service), PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_NORESERVE, fd, 0);
+	mem = mmap(NULL, sizeof(*service), PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_NORESERVE, fd, 0);
 	close(fd);
 	if (mem == MAP_FAILED)
 		return;

@@ -108,7 +108,6 @@ int dp_attach_other_map(struct dp_process *proc, u64 size, u8 **ours,
 int dp_attach_other_protect(struct dp_process *proc, u64 addr, u64 size,
 			    int prot, const void *bytes);
 
-
 /**
  * dp_attach_other_begin() - text is about to be changed by functions of live.h
  * @target: to be passed to them
