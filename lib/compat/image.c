@@ -191,8 +191,6 @@ static const Elf64_Sym *covering(const struct dp_elf_table *table,
 	return best;
 }
 
-/* --- by address --- */
-
 struct by_address {
 	unsigned long addr;
 	struct dp_symbol *symbol;
@@ -252,58 +250,4 @@ bool dp_image_symbol(unsigned long addr, struct dp_symbol *symbol)
 	struct by_address by = { .addr = addr, .symbol = symbol };
 
 	return dp_mappings(at_address, &by);
-}
-
-/* --- by name --- */
-
-struct by_name {
-	const char *module;
-	size_t module_len;
-	const char *name;
-	u32 type;
-	unsigned long addr;
-};
-
-static bool is_module(const char *path, const char *module, size_t len)
-{
-	const char *base = kbasename(path);
-
-	return !strncmp(base, module, len) && !isalnum(base[len]);
-}
-
-static bool has_name(const struct dp_mapping *m, void *arg)
-{
-	struct by_name *by = arg;
-	const struct dp_image *image;
-	struct dp_elf_table table;
-	unsigned long bias;
-	size_t i;
-
-	if (!m->exec ||
-	    (by->module && !is_module(m->path, by->module, by->module_len)))
-		return false;
-	image = dp_image_get(m);
-	if (!image || !dp_image_bias(image, m, &bias) ||
-	    !dp_elf_table(&image->elf, by->type, &table))
-		return false;
-	for (i = 0; i < table.n; i++) {
-		if (ELF64_ST_TYPE(table.v[i].st_info) == STT_GNU_IFUNC ||
-		    !names_code_or_data(&table.v[i]) ||
-		    strcmp(dp_elf_name(&table, &table.v[i]), by->name))
-			continue;
-		by->addr = bias + table.v[i].st_value;
-		return true;
-	}
-	return false;
-}
-
-unsigned long dp_image_lookup(const char *module, size_t module_len,
-			      const char *name)
-{
-	struct by_name by = { module, module_len, name, SHT_DYNSYM, 0 };
-
-	if (dp_mappings(has_name, &by))
-		return by.addr;
-	by.type = SHT_SYMTAB;
-	return dp_mappings(has_name, &by) ? by.addr : 0;
 }

@@ -58,9 +58,5 @@ struct dp_symbol {
 
 /** dp_image_symbol() - Return: false if no file is mapped at @addr. */
 bool dp_image_symbol(unsigned long addr, struct dp_symbol *symbol);
-/** dp_image_lookup() - Return: the address of a function, or 0. @module: NULL, or
- *  the beginning of a file's name, @module_len bytes */
-unsigned long dp_image_lookup(const char *module, size_t module_len,
-			      const char *name);
 
 #endif

@@ -5,15 +5,7 @@
 
 unsigned long kallsyms_lookup_name(const char *name)
 {
-	const char *colon;
-
-	name = dp_compat_alias(name);
-	if (dp_compat_hooks.lookup)
-		return dp_compat_hooks.lookup(name);
-	colon = strchr(name, ':');
-	if (!colon)
-		return dp_image_lookup(NULL, 0, name);
-	return dp_image_lookup(name, (size_t)(colon - name), colon + 1);
+	return dp_compat_hooks.lookup(dp_compat_alias(name));
 }
 
 static bool is_text(const struct dp_mapping *m, void *arg)
