@@ -64,16 +64,6 @@ static bool is_borrowed(void)
 	       wipe->owner != (u32)dp_raw(SYS_getpid, 0, 0, 0, 0, 0);
 }
 
-static int open_text(void)
-{
-	int err = dp_text_open(&dp_self.text);
-
-	if (err)
-		dp_fail(err, "/proc/thread-self/mem cannot be opened: %s",
-			strerror(-err));
-	return err;
-}
-
 int dp_self_begin_bare(void)
 {
 	if (dp_self_in_handler())
@@ -115,16 +105,17 @@ int dp_self_begin_names(void)
 /* Bring the engine up to date before anything else. */
 static int catch_up(void)
 {
-	int err = open_text();
+	int err = dp_text_open(&dp_self.text);
 
-	if (!err)
-		dp_probes_notice_gone();
-	if (!err &&
-	    __atomic_exchange_n(&dp_self.switched_off, false, __ATOMIC_ACQ_REL))
+	if (err)
+		return dp_fail(err,
+			       "/proc/thread-self/mem cannot be opened: %s",
+			       strerror(-err));
+	dp_probes_notice_gone();
+	if (__atomic_exchange_n(&dp_self.switched_off, false, __ATOMIC_ACQ_REL))
 		dp_probes_sweep();
-	if (!err)
-		dp_report_collect();
-	return err;
+	dp_report_collect();
+	return 0;
 }
 
 int dp_self_begin_any(void)

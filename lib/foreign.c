@@ -171,14 +171,6 @@ static int commit(struct change *ch)
 		     0;
 }
 
-static void drop(struct dp_foreign *f, u32 index)
-{
-	pthread_mutex_lock(&dp_foreign_state);
-	if (index < f->nr_clients)
-		f->clients[index] = NULL;
-	pthread_mutex_unlock(&dp_foreign_state);
-}
-
 static void add(void *arg)
 {
 	struct change *ch = arg;
@@ -246,7 +238,10 @@ void dp_foreign_retire(struct dp_client *c)
 {
 	struct dp_foreign *f = c->at;
 
-	drop(f, c->index);
+	pthread_mutex_lock(&dp_foreign_state);
+	if (c->index < f->nr_clients)
+		f->clients[c->index] = NULL;
+	pthread_mutex_unlock(&dp_foreign_state);
 	if (!f->gone && !c->linked)
 		dp_live_forget(f->engine, c->index);
 	f->live--;
@@ -317,16 +312,6 @@ static struct dp_foreign **find(pid_t pid)
 	return f;
 }
 
-static void unlink_from_all(struct dp_foreign *f)
-{
-	struct dp_foreign **at = &all;
-
-	while (*at && *at != f)
-		at = &(*at)->next;
-	if (*at)
-		*at = f->next;
-}
-
 int dp_foreign_get(pid_t pid, struct dp_foreign **f)
 {
 	struct tracer_child e = { .pid = pid,
@@ -356,10 +341,12 @@ int dp_foreign_get(pid_t pid, struct dp_foreign **f)
 void dp_foreign_tidy(struct dp_foreign *f)
 {
 	struct tracer_child e = { .proc = f->proc };
+	struct dp_foreign **at = find(f->pid);
 
 	if (f->live || f->ending)
 		return;
-	unlink_from_all(f);
+	if (*at == f)
+		*at = f->next;
 	dp_process_hold_asking(f->proc, true);
 	dp_serve_end(f);
 	if (!f->gone)

@@ -92,7 +92,7 @@ static int find_object(struct dl_phdr_info *info, size_t size, void *arg)
 	return 1;
 }
 
-static int refuse(const struct source *s, const char *why, const char *name)
+static int refuse(const char *why, const char *name)
 {
 	return dp_fail(
 		-EOPNOTSUPP,
@@ -104,16 +104,15 @@ static int find(struct source *s)
 {
 	dl_iterate_phdr(find_object, s);
 	if (!s->found || !s->symbols || !s->strings)
-		return refuse(s, "it belongs to no shared object", NULL);
+		return refuse("it belongs to no shared object", NULL);
 	if (!s->bias)
 		return refuse(
-			s,
 			"it is in a program with fixed addresses (link that with -pie)",
 			NULL);
 	if (s->relr)
-		return refuse(s, "its object has packed relocations", NULL);
+		return refuse("its object has packed relocations", NULL);
 	if (s->end - s->base > SIZE_MAX_)
-		return refuse(s, "its object is too large", NULL);
+		return refuse("its object is too large", NULL);
 	return 0;
 }
 
@@ -187,10 +186,9 @@ static void want(struct walk *w, u64 addr)
 	if (w->err)
 		return;
 	if (!is_code(w->s, addr))
-		w->err = refuse(w->s, "it leads to code outside its object",
-				NULL);
+		w->err = refuse("it leads to code outside its object", NULL);
 	else if (!dp_trail_add(&w->trail, addr))
-		w->err = refuse(w->s, "it is too long", NULL);
+		w->err = refuse("it is too long", NULL);
 }
 
 static void note_state(struct walk *w, const u8 *code, u8 len)
@@ -214,7 +212,7 @@ static void check_operand(struct walk *w, u64 next, const struct insn_facts *f)
 		return;
 	name = missing_at(w->s, next + (u64)f->target);
 	if (name)
-		w->err = refuse(w->s, "it needs what is not there:", name);
+		w->err = refuse("it needs what is not there:", name);
 }
 
 /* At the thread pointer, only the stack canary has the same place in every process. */
@@ -232,7 +230,7 @@ static void check_segment(struct walk *w, const u8 *code,
 	if (f->disp_size == sizeof(disp))
 		memcpy(&disp, code + f->disp_off, sizeof(disp));
 	if (disp != 0x28)
-		w->err = refuse(w->s, "it uses thread-local storage", NULL);
+		w->err = refuse("it uses thread-local storage", NULL);
 }
 
 static void follow(struct walk *w, u64 addr, const struct insn_facts *f)
@@ -256,7 +254,7 @@ static void step(struct walk *w, u64 addr)
 	if (dp_self.engine)
 		dp_live_originals(dp_self.engine, addr, code, sizeof(code));
 	if (dp_insn_facts(code, sizeof(code), &f)) {
-		w->err = refuse(w->s, "it leads to what is no code", NULL);
+		w->err = refuse("it leads to what is no code", NULL);
 		return;
 	}
 	note_state(w, code, f.len);

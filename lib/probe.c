@@ -21,18 +21,13 @@
 
 #define FEW 64
 
-static u64 index_word(const struct kprobe *p)
-{
-	return (u64)p->dp_private[0];
-}
-
 bool dp_probe_index(const struct kprobe *p, u32 *index)
 {
 	u64 word;
 
 	if (!p || !dp_self.engine)
 		return false;
-	word = index_word(p);
+	word = (u64)p->dp_private[0];
 	if (!word || word > dp_self.nr_users || dp_self.users[word - 1].p != p)
 		return false;
 	*index = (u32)(word - 1);
@@ -420,7 +415,7 @@ void dp_probes_unregister(struct kprobe *const *probes, u32 n)
 /* Everything here is safe in any handler. */
 void dp_probe_switch_off(struct kprobe *p)
 {
-	u64 word = index_word(p);
+	u64 word = (u64)p->dp_private[0];
 
 	if (!dp_self.arena || !word ||
 	    word > dp_self.arena->control.max_probes ||

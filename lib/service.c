@@ -166,26 +166,15 @@ void dp_service_log(int level, const char *text, size_t len)
 	__atomic_store_n(&line->seq, 2 * n + 2, __ATOMIC_RELEASE);
 }
 
-static void begin_change(void)
-{
-	__atomic_store_n(&service->changes, service->changes + 1,
-			 __ATOMIC_RELAXED);
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-}
-
-static void end_change(void)
-{
-	__atomic_store_n(&service->changes, service->changes + 1,
-			 __ATOMIC_RELEASE);
-}
-
 void dp_service_modules(const struct dp_compat_loaded *list)
 {
 	u32 n = 0;
 
 	if (!service)
 		return;
-	begin_change();
+	__atomic_store_n(&service->changes, service->changes + 1,
+			 __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	for (; list && n < DP_SERVICE_MODULES; list = list->next) {
 		struct dp_service_module *m = &service->modules[n++];
 
@@ -196,7 +185,8 @@ void dp_service_modules(const struct dp_compat_loaded *list)
 		m->forked = list->forked;
 	}
 	service->nr_modules = n;
-	end_change();
+	__atomic_store_n(&service->changes, service->changes + 1,
+			 __ATOMIC_RELEASE);
 }
 
 void dp_service_knobs(bool enabled, bool optimization)

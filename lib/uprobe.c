@@ -133,14 +133,6 @@ static int hit_self(struct kprobe *p, struct pt_regs *regs)
 	return regs->ip != addr;
 }
 
-static void kprobes_of(struct dp_client **clients, u32 n, struct kprobe **kps)
-{
-	u32 i;
-
-	for (i = 0; i < n; i++)
-		kps[i] = &clients[i]->kp;
-}
-
 static int add_self(struct dp_client **clients, u32 n)
 {
 	struct kprobe **kps = calloc(n, sizeof(*kps));
@@ -149,8 +141,8 @@ static int add_self(struct dp_client **clients, u32 n)
 
 	if (!kps)
 		return dp_fail(-ENOMEM, "out of memory");
-	kprobes_of(clients, n, kps);
 	for (i = 0; i < n; i++) {
+		kps[i] = &clients[i]->kp;
 		kps[i]->addr = (kprobe_opcode_t *)clients[i]->addr;
 		kps[i]->pre_handler = hit_self;
 	}
@@ -162,14 +154,6 @@ static int add_self(struct dp_client **clients, u32 n)
 
 /* Clients that were unregistered in a handler, where they could not be freed. */
 static struct dp_client *released;
-
-static void release_gone(struct dp_client *c)
-{
-	dp_foreign_lock();
-	c->next = released;
-	released = c;
-	dp_foreign_unlock();
-}
 
 static void dig_up(void)
 {
@@ -194,10 +178,14 @@ static void finish_self(struct dp_client *c)
 	bool in_handler = dp_self_in_handler();
 
 	unregister_kprobe(&c->kp);
-	if (in_handler)
-		release_gone(c);
-	else
+	if (!in_handler) {
 		free(c);
+		return;
+	}
+	dp_foreign_lock();
+	c->next = released;
+	released = c;
+	dp_foreign_unlock();
 }
 
 /* A uprobe that is in the list twice is registered already. */
@@ -278,21 +266,13 @@ static u32 remove_all(struct uprobe **us, u32 n, struct dp_client **clients)
 	return found;
 }
 
+/* Context: lock held. */
 static void discard(struct dp_client *c)
 {
 	dp_foreign_retire(c);
 	if (c->gone)
 		c->gone(c->u);
 	free(c);
-}
-
-/* Context: lock held. */
-static void retire(struct dp_client *c)
-{
-	struct dp_foreign *f = c->at;
-
-	discard(c);
-	dp_foreign_tidy(f);
 }
 
 static bool release(struct dp_client *c)
@@ -308,10 +288,13 @@ static bool release(struct dp_client *c)
 
 void dp_client_put(struct dp_client *c)
 {
+	struct dp_foreign *f = c->at;
+
 	if (!release(c))
 		return;
 	dp_foreign_lock();
-	retire(c);
+	discard(c);
+	dp_foreign_tidy(f);
 	dp_foreign_unlock();
 }
 
