@@ -58,10 +58,9 @@ static void parse_line(const char *line, struct dp_mapping *m)
 	strscpy(m->path, skip_spaces(s), sizeof(m->path));
 }
 
-bool dp_mappings(bool (*each)(const struct dp_mapping *m, void *arg), void *arg)
+bool dp_mapping_at(unsigned long addr, struct dp_mapping *m)
 {
 	struct reader reader = { 0 };
-	struct dp_mapping m;
 	char line[384];
 	bool found = false;
 
@@ -70,8 +69,8 @@ bool dp_mappings(bool (*each)(const struct dp_mapping *m, void *arg), void *arg)
 	if (reader.fd < 0)
 		return false;
 	while (!found && next_line(&reader, line, sizeof(line))) {
-		parse_line(line, &m);
-		found = each(&m, arg);
+		parse_line(line, m);
+		found = addr >= m->start && addr < m->end;
 	}
 	dp_sys3(__NR_close, reader.fd, 0, 0);
 	return found;
@@ -120,7 +119,7 @@ static bool load(struct dp_image *image, const struct dp_mapping *m)
 	       dp_elf_view(&image->elf, (void *)p, (size_t)status.size);
 }
 
-const struct dp_image *dp_image_get(const struct dp_mapping *m)
+static const struct dp_image *find_image(const struct dp_mapping *m)
 {
 	struct dp_image *image = images;
 	int state, free = FREE;
@@ -147,10 +146,15 @@ const struct dp_image *dp_image_get(const struct dp_mapping *m)
 	return state == READY ? image : NULL;
 }
 
-bool dp_image_bias(const struct dp_image *image, const struct dp_mapping *m,
-		   unsigned long *bias)
+const struct dp_image *dp_image_get(const struct dp_mapping *m,
+				    unsigned long *bias)
 {
-	return dp_elf_bias(&image->elf, m->start, m->offset, m->exec, bias);
+	const struct dp_image *image = find_image(m);
+
+	return image && dp_elf_bias(&image->elf, m->start, m->offset, m->exec,
+				    bias) ?
+		       image :
+		       NULL;
 }
 
 /* --- symbols --- */
@@ -191,11 +195,6 @@ static const Elf64_Sym *covering(const struct dp_elf_table *table,
 	return best;
 }
 
-struct by_address {
-	unsigned long addr;
-	struct dp_symbol *symbol;
-};
-
 static void fill_symbol(const struct dp_image *image, unsigned long addr,
 			struct dp_symbol *symbol)
 {
@@ -227,27 +226,20 @@ static bool is_main(const struct dp_mapping *m)
 	       own.ino == m->ino;
 }
 
-static bool at_address(const struct dp_mapping *m, void *arg)
-{
-	struct by_address *by = arg;
-	const struct dp_image *image;
-	unsigned long bias;
-
-	if (by->addr < m->start || by->addr >= m->end)
-		return false;
-	by->symbol->name[0] = '\0';
-	by->symbol->offset = by->symbol->size = 0;
-	strscpy(by->symbol->object, is_main(m) ? "" : kbasename(m->path),
-		sizeof(by->symbol->object));
-	image = dp_image_get(m);
-	if (image && dp_image_bias(image, m, &bias))
-		fill_symbol(image, by->addr - bias, by->symbol);
-	return true;
-}
-
 bool dp_image_symbol(unsigned long addr, struct dp_symbol *symbol)
 {
-	struct by_address by = { .addr = addr, .symbol = symbol };
+	const struct dp_image *image;
+	struct dp_mapping m;
+	unsigned long bias;
 
-	return dp_mappings(at_address, &by);
+	if (!dp_mapping_at(addr, &m))
+		return false;
+	symbol->name[0] = '\0';
+	symbol->offset = symbol->size = 0;
+	strscpy(symbol->object, is_main(&m) ? "" : kbasename(m.path),
+		sizeof(symbol->object));
+	image = dp_image_get(&m, &bias);
+	if (image)
+		fill_symbol(image, addr - bias, symbol);
+	return true;
 }

@@ -8,16 +8,11 @@ unsigned long kallsyms_lookup_name(const char *name)
 	return dp_compat_hooks.lookup(dp_compat_alias(name));
 }
 
-static bool is_text(const struct dp_mapping *m, void *arg)
-{
-	const unsigned long *addr = arg;
-
-	return m->exec && *addr >= m->start && *addr < m->end;
-}
-
 int kernel_text_address(unsigned long addr)
 {
-	return dp_mappings(is_text, &addr);
+	struct dp_mapping m;
+
+	return dp_mapping_at(addr, &m) && m.exec;
 }
 
 int sprint_symbol(char *buffer, unsigned long addr)

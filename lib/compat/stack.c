@@ -69,38 +69,23 @@ static bool read_word(void *arg, unsigned long addr, unsigned long *value)
 	return true;
 }
 
-struct find {
-	unsigned long ip;
-	struct place *place;
-};
-
-static bool covers(const struct dp_mapping *m, void *arg)
-{
-	struct find *find = arg;
-
-	if (find->ip < m->start || find->ip >= m->end)
-		return false;
-	find->place->start = m->start;
-	find->place->end = m->end;
-	find->place->image = dp_image_get(m);
-	if (find->place->image &&
-	    !dp_image_bias(find->place->image, m, &find->place->bias))
-		find->place->image = NULL;
-	return true;
-}
-
 static const struct place *place_of(struct frame *unwind, unsigned long ip)
 {
-	struct find find = { .ip = ip };
+	struct place *place;
+	struct dp_mapping m;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(unwind->places); i++)
 		if (ip >= unwind->places[i].start && ip < unwind->places[i].end)
 			return &unwind->places[i];
-	find.place = &unwind->places[unwind->place_next++ %
-				     ARRAY_SIZE(unwind->places)];
-	find.place->start = find.place->end = 0;
-	return dp_mappings(covers, &find) ? find.place : NULL;
+	if (!dp_mapping_at(ip, &m))
+		return NULL;
+	place = &unwind->places[unwind->place_next++ %
+				ARRAY_SIZE(unwind->places)];
+	place->start = m.start;
+	place->end = m.end;
+	place->image = dp_image_get(&m, &place->bias);
+	return place;
 }
 
 /* --- a step --- */
