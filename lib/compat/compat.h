@@ -101,10 +101,6 @@ static inline void *dp_map_first(void **where, void *fresh, size_t size)
 		result;                    \
 	})
 
-/** dp_file_read() - read the beginning of a file. @size: of @buf, with one byte for a
- *  NUL. Return: how many bytes, or an errno. */
-long dp_file_read(const char *path, char *buf, size_t size);
-
 /** dp_format_count() - parse the width or precision of a conversion, 0 if there is none.
  *  dp_format_length() - parse its length modifier: *@length bytes of an integer.
  *  Return: behind it. */

@@ -16,19 +16,14 @@
 #include "lib/compat/module.h"
 #include <dprobes-module.h>
 
-static int has_exports(const struct dp_compat_module *module)
-{
-	return module->size >= offsetof(struct dp_compat_module, exports_end) +
-				       sizeof(module->exports_end);
-}
-
 static const struct dp_compat_export *
 export_of(const struct dp_compat_loaded *loaded, const char *name)
 {
 	const struct dp_compat_module *module = loaded->module;
 	const struct dp_compat_export *const *e;
 
-	if (!has_exports(module))
+	if (module->size < offsetof(struct dp_compat_module, exports_end) +
+				   sizeof(module->exports_end))
 		return NULL;
 	for (e = module->exports; e != module->exports_end; e++)
 		if (!strcmp((*e)->name, name))

@@ -56,15 +56,9 @@ static void show_ourselves(void)
 
 static char *name_of(const char *path)
 {
-	const char *base = strrchr(path, '/');
-	char *name = strdup(base ? base + 1 : path), *dot;
+	const char *base = basename(path);
 
-	if (!name)
-		return NULL;
-	dot = strchr(name, '.');
-	if (dot && dot != name)
-		*dot = '\0';
-	return name;
+	return strndup(base, *base ? 1 + strcspn(base + 1, ".") : 0);
 }
 
 /* As in the kernel, - and _ are the same. */

@@ -97,13 +97,6 @@ static bool scan_chars(struct scan *scan, va_list *args)
 	return true;
 }
 
-static void parse(struct scan *scan)
-{
-	scan->skip = *scan->f == '*';
-	scan->f = dp_format_count(scan->f + scan->skip, &scan->width);
-	scan->f = dp_format_length(scan->f, &scan->length);
-}
-
 static const char *set_end(const char *f)
 {
 	f += *f == '^';
@@ -159,7 +152,10 @@ int dp_compat_vsscanf(const char *s, const char *fmt, va_list args)
 			scan.s++;
 		} else {
 			scan.f++;
-			parse(&scan);
+			scan.skip = *scan.f == '*';
+			scan.f = dp_format_count(scan.f + scan.skip,
+						 &scan.width);
+			scan.f = dp_format_length(scan.f, &scan.length);
 			if (*scan.f == 'n') {
 				scan.f++;
 				store(&scan, &ap, (u64)(scan.s - s));

@@ -54,7 +54,9 @@ static u32 generation(void)
 	return none;
 }
 
-long dp_file_read(const char *path, char *buf, size_t size)
+/* Read the beginning of a file. @size: of @buf, with one byte for a NUL. Return: how many
+ * bytes, or an errno. */
+static long read_file(const char *path, char *buf, size_t size)
 {
 	/* O_RDONLY | O_CLOEXEC */
 	long fd = dp_sys6(__NR_openat, -100, (long)path, 0x80000, 0, 0, 0);
@@ -92,7 +94,7 @@ static void fill_cred(struct cred *cred, const char *dir)
 	char path[80], status[1024];
 
 	snprintf(path, sizeof(path), "%s/status", dir);
-	if (dp_file_read(path, status, sizeof(status)) > 0) {
+	if (read_file(path, status, sizeof(status)) > 0) {
 		read_ids(status, "\nUid:", uids);
 		read_ids(status, "\nGid:", gids);
 	}
@@ -118,7 +120,7 @@ static u64 start_time(const char *dir)
 	int field = 2;
 
 	snprintf(path, sizeof(path), "%s/stat", dir);
-	if (dp_file_read(path, stat, sizeof(stat)) <= 0)
+	if (read_file(path, stat, sizeof(stat)) <= 0)
 		return 0;
 	for (at = strrchr(stat, ')'); at && field < START_FIELD; field++)
 		at = strchr(at + 1, ' ');
@@ -144,7 +146,7 @@ static void fill_other(struct task_struct *task, struct cred *cred,
 	fill_cred(cred, dir);
 	task->start_time = start_time(dir);
 	snprintf(path, sizeof(path), "%s/comm", dir);
-	n = dp_file_read(path, task->comm, sizeof(task->comm));
+	n = read_file(path, task->comm, sizeof(task->comm));
 	if (n > 0 && task->comm[n - 1] == '\n')
 		task->comm[n - 1] = '\0';
 }
@@ -275,7 +277,7 @@ static unsigned int count_cpus(const char *path, unsigned int *last)
 {
 	char list[256];
 
-	return dp_file_read(path, list, sizeof(list)) > 0 ?
+	return read_file(path, list, sizeof(list)) > 0 ?
 		       count_list(list, last) :
 		       0;
 }
