@@ -72,14 +72,6 @@ static struct dp_client **find(const struct uprobe *u)
 	return c;
 }
 
-static void enter(struct dp_client *c)
-{
-	struct dp_client **at = find(c->u);
-
-	c->next = *at;
-	*at = c;
-}
-
 static struct dp_client *take_out(const struct uprobe *u)
 {
 	struct dp_client **at = find(u), *c = *at;
@@ -100,10 +92,11 @@ static int check(const struct uprobe *u, int i)
 	return 0;
 }
 
+/* Context: lock held; @u has no client. */
 static struct dp_client *make(struct uprobe *u, struct dp_foreign *f,
 			      void (*gone)(struct uprobe *u))
 {
-	struct dp_client *c = calloc(1, sizeof(*c));
+	struct dp_client *c = calloc(1, sizeof(*c)), **at = find(u);
 
 	if (!c)
 		return NULL;
@@ -118,6 +111,7 @@ static struct dp_client *make(struct uprobe *u, struct dp_foreign *f,
 		.gone = gone,
 		.interrupt = u->handler_in_interrupt,
 	};
+	*at = c;
 	return c;
 }
 
@@ -199,9 +193,7 @@ static int make_all(struct uprobe **us, struct dp_client **clients, u32 n,
 	for (i = 0; i < n && !err; i++) {
 		err = check(us[i], (int)i);
 		clients[i] = err ? NULL : make(us[i], f, gone);
-		if (clients[i])
-			enter(clients[i]);
-		else if (!err)
+		if (!err && !clients[i])
 			err = dp_fail(-ENOMEM, "out of memory");
 	}
 	return err;
