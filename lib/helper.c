@@ -63,15 +63,14 @@ static bool is_to_be_named(void)
 	int fd = open("/proc/sys/kernel/yama/ptrace_scope",
 		      O_RDONLY | O_CLOEXEC);
 	char scope = '0';
+	bool is = read(fd, &scope, 1) == 1 && scope == '1';
 
-	if (fd < 0)
-		return false;
-	if (read(fd, &scope, 1) != 1)
-		scope = '0';
-	close(fd);
-	return scope == '1';
+	if (fd >= 0)
+		close(fd);
+	return is;
 }
 
+/** struct launch - what the child reads while we close descriptors of our own */
 struct launch {
 	int file, orders, answer;
 	int tell, hear; /* our ends */
