@@ -9,7 +9,6 @@
  */
 #include "lib/foreign.h"
 #include "lib/self.h"
-#include "lib/injected.h"
 #include "engine/layout/site.h"
 #include "engine/site/counts.h"
 #include "engine/site/engine.h"

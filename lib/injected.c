@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* injected: copies of our objects in other processes. */
-#include "lib/injected.h"
+/*
+ * injected: copy the object of an injected handler into another process.
+ *
+ * The shared object that holds the handler is copied with the present values of its
+ * variables, and relocated to its new address. Other objects are not copied: a handler
+ * that needs their code or data is refused. The tool maps the copy's memory, too.
+ */
+#include "lib/foreign.h"
 #include "lib/leads.h"
 #include "lib/self.h"
 #include "engine/site/engine.h"
@@ -19,6 +25,20 @@
 #define TAIL 65536 /* behind the object: copies of uprobes outside it */
 #define NAP_NS 50000
 #define RELR 36 /* DT_RELR; the last of the tags that are read */
+
+/**
+ * struct dp_object - an object that has been copied into a process
+ * @base, @size: of the original
+ * @ours: address of the copy in the tool; @there: in the process
+ * @users: number of uprobes that have been copied behind the object
+ */
+struct dp_object {
+	struct dp_object *next;
+	u64 base, size;
+	u8 *ours;
+	u64 there;
+	u32 users;
+};
 
 /** struct source - the original object */
 struct source {

@@ -10,7 +10,6 @@
  */
 #include "lib/foreign.h"
 #include "lib/self.h"
-#include "lib/injected.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
