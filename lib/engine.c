@@ -94,11 +94,11 @@ static const struct dp_growth_ops growth_ops = { grow_map, grow_put, grow_holes,
 
 static int no_memory(int err)
 {
-	if (err == -EFBIG)
-		return dp_fail(
-			err,
-			"this process has no memory for probes: it may have no file large enough, not even in memory (RLIMIT_FSIZE)");
-	return dp_fail(err, "this process has no memory for probes");
+	return dp_fail(
+		err, "this process has no memory for probes%s",
+		err == -EFBIG ?
+			": it may have no file large enough, not even in memory (RLIMIT_FSIZE)" :
+			"");
 }
 
 static int adopt(u64 base)
