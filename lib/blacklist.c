@@ -8,17 +8,10 @@
  *
  * Lock: "notes" (DESIGN.md, Locks), the last in the order.
  */
-#define DP_NO_MODULE_NOTE
 #include "lib/self.h"
 #include "lib/modules.h"
-#include "agent/image.h"
-#include "engine/layout/arena.h"
-#include <link.h>
+#include <dlfcn.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
-#include "resolve/symbol.h"
-#include "sym/sym.h"
 
 #define MODULES_MAX 256
 
@@ -125,51 +118,20 @@ static bool visit_functions(const struct note *n, dp_forbidden_fn *visit,
 	return false;
 }
 
-struct own {
-	u64 start, end;
-};
-
-static int find_own(struct dl_phdr_info *info, size_t size, void *arg)
-{
-	struct own *own = arg;
-	int i;
-
-	for (i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-		u64 start = info->dlpi_addr + p->p_vaddr;
-
-		if (p->p_type != PT_LOAD || !(p->p_flags & PF_X) ||
-		    (u64)find_own - start >= p->p_memsz)
-			continue;
-		own->start = start;
-		own->end = start + p->p_memsz;
-		return 1;
-	}
-	return 0;
-}
-
-extern const char __executable_start[] __attribute__((weak));
-
 /* A statically linked library shares its mapping with the program, so only the agent can
  * be told apart. */
-static void find_library(struct dp_forbidden *r)
+static bool find_library(struct dp_forbidden *r)
 {
-	static struct own own;
+	const struct dp_module *m = dp_module_at(
+		dp_symbol_map_modules(dp_self.symbols), (u64)find_library);
+	struct dl_find_object own;
 
-	if (!own.end)
-		dl_iterate_phdr(find_own, &own);
-	r->start = own.start;
-	r->end = own.end;
-	r->name = "libdprobes";
-	r->why = "it is the library's own code";
-}
-
-static bool is_program(const struct dp_forbidden *r)
-{
-	const struct dp_module *m =
-		dp_module_at(dp_symbol_map_modules(dp_self.symbols), r->start);
-
-	return m && m->is_main;
+	if ((m && m->is_main) || _dl_find_object((void *)find_library, &own))
+		return false;
+	*r = (struct dp_forbidden){ (u64)own.dlfo_map_start,
+				    (u64)own.dlfo_map_end, "libdprobes",
+				    "it is the library's own code" };
+	return true;
 }
 
 bool dp_blacklist_visit(dp_forbidden_fn *visit, void *arg)
@@ -181,8 +143,7 @@ bool dp_blacklist_visit(dp_forbidden_fn *visit, void *arg)
 	size_t i;
 	u32 k;
 
-	find_library(&r);
-	if (!is_program(&r) && visit(&r, arg))
+	if (find_library(&r) && visit(&r, arg))
 		return true;
 	r = (struct dp_forbidden){ dp_self.base, dp_self.base + DP_AGENT_TEXT,
 				   "agent", "it is the engine's own code" };

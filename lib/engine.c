@@ -5,22 +5,15 @@
  * A helper stops all threads for a moment, maps the agent, and intercepts libc's system
  * calls for signals. Afterwards the process needs no helper.
  */
-#define DP_NO_MODULE_NOTE
 #include "lib/self.h"
 #include "lib/frames.h"
 #include "lib/modules.h"
 #include "agent/image.h"
 #include "lib/helper/helper.h"
-#include "engine/layout/arena.h"
-#include "engine/layout/instance.h"
-#include "engine/layout/handler.h"
 #include "engine/plan/plan.h"
-#include "engine/site/arm.h"
 #include "engine/site/engine.h"
-#include "engine/site/live.h"
 #include "engine/text/target.h"
 #include "proc/attach_other.h"
-#include <dprobes/diag.h>
 #include <errno.h>
 #include <unistd.h>
 
@@ -101,12 +94,11 @@ static const struct dp_growth_ops growth_ops = { grow_map, grow_put, grow_holes,
 
 static int no_memory(int err)
 {
-	if (err == -EFBIG)
-		return dp_diag_set(
-			dp_last(), err,
-			"this process has no memory for probes: it may have no file large enough, not even in memory (RLIMIT_FSIZE)");
-	return dp_diag_set(dp_last(), err,
-			   "this process has no memory for probes");
+	return dp_fail(
+		err, "this process has no memory for probes%s",
+		err == -EFBIG ?
+			": it may have no file large enough, not even in memory (RLIMIT_FSIZE)" :
+			"");
 }
 
 static int adopt(u64 base)

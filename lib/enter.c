@@ -6,15 +6,10 @@
  *
  * Lock: "the library" (DESIGN.md, Locks).
  */
-#define DP_NO_MODULE_NOTE
 #include "lib/self.h"
 #include "lib/frames.h"
 #include "port_raw.h"
-#include "engine/layout/arena.h"
-#include "engine/layout/instance.h"
 #include "engine/site/engine.h"
-#include "engine/site/live.h"
-#include <dprobes/diag.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -69,37 +64,20 @@ static bool is_borrowed(void)
 	       wipe->owner != (u32)dp_raw(SYS_getpid, 0, 0, 0, 0, 0);
 }
 
-static int open_text(void)
-{
-	int err = dp_text_open(&dp_self.text);
-
-	if (err)
-		dp_diag_set(dp_last(), err,
-			    "/proc/thread-self/mem cannot be opened: %s",
-			    strerror(-err));
-	return err;
-}
-
 int dp_self_begin_bare(void)
 {
-	int error, cancel;
-	u64 mask;
-
 	if (dp_self_in_handler())
-		return dp_diag_set(dp_last(), -EAGAIN,
-				   "probes cannot be changed from a handler");
+		return dp_fail(-EAGAIN,
+			       "probes cannot be changed from a handler");
 	if (is_borrowed())
-		return dp_diag_set(
-			dp_last(), -EAGAIN,
+		return dp_fail(
+			-EAGAIN,
 			"a vfork child cannot change the probes of its parent");
-	dp_self_enter(&mask);
-	error = errno;
+	dp_self_enter(&saved_mask);
+	saved_errno = errno;
 	dp_diag_clear(dp_last());
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &saved_cancel);
 	pthread_mutex_lock(&lock);
-	saved_mask = mask;
-	saved_errno = error;
-	saved_cancel = cancel;
 	if (dp_self.owner != getpid())
 		begin_anew();
 	return 0;
@@ -127,26 +105,38 @@ int dp_self_begin_names(void)
 /* Bring the engine up to date before anything else. */
 static int catch_up(void)
 {
-	int err = open_text();
+	int err = dp_text_open(&dp_self.text);
 
-	if (!err)
-		dp_probes_notice_gone();
-	if (!err &&
-	    __atomic_exchange_n(&dp_self.switched_off, false, __ATOMIC_ACQ_REL))
+	if (err)
+		return dp_fail(err,
+			       "/proc/thread-self/mem cannot be opened: %s",
+			       strerror(-err));
+	dp_probes_notice_gone();
+	if (__atomic_exchange_n(&dp_self.switched_off, false, __ATOMIC_ACQ_REL))
 		dp_probes_sweep();
-	if (!err)
-		dp_report_collect();
+	dp_report_collect();
+	return 0;
+}
+
+int dp_self_begin_any(void)
+{
+	int err = dp_self_begin_names();
+
+	if (err || !dp_self.engine)
+		return err;
+	err = catch_up();
+	if (err)
+		dp_self_end();
 	return err;
 }
 
 int dp_self_begin(bool make)
 {
-	int err = dp_self_begin_names();
+	int err = dp_self_begin_any();
 
-	if (err)
+	if (err || dp_self.engine)
 		return err;
-	if (!dp_self.engine)
-		err = make ? dp_self_make() : -ESRCH;
+	err = make ? dp_self_make() : -ESRCH;
 	if (!err)
 		err = catch_up();
 	if (err)
@@ -165,35 +155,20 @@ int dp_self_begin_look(void)
 	return err;
 }
 
-int dp_self_begin_any(void)
+static void leave(void *unused)
 {
-	int err = dp_self_begin_names();
-
-	if (err || !dp_self.engine)
-		return err;
-	err = catch_up();
-	if (err)
-		dp_self_end();
-	return err;
-}
-
-static void leave(void *mask)
-{
-	dp_self_leave(*(const u64 *)mask);
+	dp_self_leave(saved_mask);
 }
 
 void dp_self_end(void)
 {
-	int error = saved_errno, cancel = saved_cancel;
-	u64 mask = saved_mask;
-
 	if (dp_self.text.mem > 0)
 		dp_text_close(&dp_self.text);
 	pthread_mutex_unlock(&lock);
-	errno = error;
+	errno = saved_errno;
 	/* pthread_setcancelstate() may end the thread at once, outside the library. */
-	pthread_cleanup_push(leave, &mask);
-	pthread_setcancelstate(cancel, NULL);
+	pthread_cleanup_push(leave, NULL);
+	pthread_setcancelstate(saved_cancel, NULL);
 	pthread_cleanup_pop(1);
 	dp_report_deliver();
 }
@@ -206,32 +181,17 @@ bool dp_self_busy(void)
 	return false;
 }
 
-static sigset_t fork_blocked; /* signals that lock_before_fork() blocked */
-
 static void lock_before_fork(void)
 {
-	u64 most = ~DP_LET_THROUGH, ours;
-	sigset_t set, mask;
-
-	sigemptyset(&set);
-	memcpy(&set, &most, sizeof(most));
-	pthread_sigmask(SIG_BLOCK, &set, &mask);
-	dp_self_say(true);
+	dp_self_enter(&saved_mask);
 	pthread_mutex_lock(&lock);
 	dp_self_say(false);
-	memcpy(&ours, &mask, sizeof(ours));
-	ours = most & ~ours;
-	sigemptyset(&fork_blocked);
-	memcpy(&fork_blocked, &ours, sizeof(ours));
 }
 
 static void drop_lock(void)
 {
-	sigset_t blocked = fork_blocked;
-
 	pthread_mutex_unlock(&lock);
-	dp_self_say(false);
-	pthread_sigmask(SIG_UNBLOCK, &blocked, NULL);
+	dp_self_leave(saved_mask);
 }
 
 static void unlock_after_fork(void)

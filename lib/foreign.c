@@ -7,30 +7,22 @@
  *
  * Lock: dp_foreign_state, under that of uprobe.c (DESIGN.md, Locks).
  */
-#define DP_NO_MODULE_NOTE
 #include "lib/foreign.h"
 #include "lib/self.h"
-#include "lib/injected.h"
-#include "arch/arch.h"
-#include "engine/layout/handler.h"
 #include "engine/layout/site.h"
-#include "engine/site/reach.h"
 #include "engine/site/counts.h"
 #include "engine/site/engine.h"
-#include "engine/site/live.h"
-#include "engine/site/arm.h"
 #include "engine/text/target.h"
 #include "proc/call.h"
 #include "resolve/allowed.h"
 #include "proc/linker.h"
 #include "proc/attach_other.h"
 #include "proc/proc.h"
-#include "sym/sym.h"
+#include "sym/list.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "engine/site/internal.h"
 #include "resolve/reach.h"
 
 #define MAX_SITES 16384
@@ -74,31 +66,25 @@ static int aside(void (*work)(void *arg), void *arg)
 
 static int refuse(const struct change *ch, u64 addr, int err, const char *why)
 {
-	return dp_diag_set(dp_last(), err,
-			   "0x%llx of process %d cannot be probed: %s",
-			   (unsigned long long)addr, ch->f->pid, why);
+	return dp_fail(err, "0x%llx of process %d cannot be probed: %s",
+		       (unsigned long long)addr, ch->f->pid, why);
 }
 
 static int enter(struct dp_foreign *f, struct dp_client *c)
 {
-	u32 want = f->nr_clients ? f->nr_clients : 16;
-	struct dp_client **bigger;
+	size_t had = f->nr_clients;
+	int err;
 
-	while (want <= c->index)
-		want *= 2;
 	pthread_mutex_lock(&dp_foreign_state);
-	bigger = want > f->nr_clients ?
-			 realloc(f->clients, want * sizeof(*bigger)) :
-			 f->clients;
-	if (bigger) {
-		memset(bigger + f->nr_clients, 0,
-		       (want - f->nr_clients) * sizeof(*bigger));
-		f->clients = bigger;
-		f->nr_clients = want;
+	err = dp_list_reserve(&f->clients, c->index + 1, &f->nr_clients,
+			      sizeof(*f->clients));
+	if (!err) {
+		memset(f->clients + had, 0,
+		       (f->nr_clients - had) * sizeof(*f->clients));
 		f->clients[c->index] = c;
 	}
 	pthread_mutex_unlock(&dp_foreign_state);
-	return bigger ? 0 : -ENOMEM;
+	return err;
 }
 
 /* What the dynamic linker loads at the program's start stays as long as the process. */
@@ -184,14 +170,6 @@ static int commit(struct change *ch)
 		     0;
 }
 
-static void drop(struct dp_foreign *f, u32 index)
-{
-	pthread_mutex_lock(&dp_foreign_state);
-	if (index < f->nr_clients)
-		f->clients[index] = NULL;
-	pthread_mutex_unlock(&dp_foreign_state);
-}
-
 static void add(void *arg)
 {
 	struct change *ch = arg;
@@ -209,9 +187,8 @@ static void add(void *arg)
 
 static int no_thread(int err)
 {
-	return dp_diag_set(dp_last(), err,
-			   "no thread can be made that would do it: %s",
-			   strerror(-err));
+	return dp_fail(err, "no thread can be made that would do it: %s",
+		       strerror(-err));
 }
 
 int dp_foreign_add(struct dp_foreign *f, struct dp_client **clients, u32 n)
@@ -221,7 +198,7 @@ int dp_foreign_add(struct dp_foreign *f, struct dp_client **clients, u32 n)
 
 	ch.indexes = calloc(n, sizeof(*ch.indexes));
 	if (!ch.indexes)
-		return dp_diag_set(dp_last(), -ENOMEM, "out of memory");
+		return dp_fail(-ENOMEM, "out of memory");
 	err = aside(add, &ch);
 	free(ch.indexes);
 	if (err)
@@ -260,7 +237,10 @@ void dp_foreign_retire(struct dp_client *c)
 {
 	struct dp_foreign *f = c->at;
 
-	drop(f, c->index);
+	pthread_mutex_lock(&dp_foreign_state);
+	if (c->index < f->nr_clients)
+		f->clients[c->index] = NULL;
+	pthread_mutex_unlock(&dp_foreign_state);
 	if (!f->gone && !c->linked)
 		dp_live_forget(f->engine, c->index);
 	f->live--;
@@ -331,16 +311,6 @@ static struct dp_foreign **find(pid_t pid)
 	return f;
 }
 
-static void unlink_from_all(struct dp_foreign *f)
-{
-	struct dp_foreign **at = &all;
-
-	while (*at && *at != f)
-		at = &(*at)->next;
-	if (*at)
-		*at = f->next;
-}
-
 int dp_foreign_get(pid_t pid, struct dp_foreign **f)
 {
 	struct tracer_child e = { .pid = pid,
@@ -370,10 +340,12 @@ int dp_foreign_get(pid_t pid, struct dp_foreign **f)
 void dp_foreign_tidy(struct dp_foreign *f)
 {
 	struct tracer_child e = { .proc = f->proc };
+	struct dp_foreign **at = find(f->pid);
 
 	if (f->live || f->ending)
 		return;
-	unlink_from_all(f);
+	if (*at == f)
+		*at = f->next;
 	dp_process_hold_asking(f->proc, true);
 	dp_serve_end(f);
 	if (!f->gone)

@@ -10,6 +10,7 @@
 #define DP_LIB_FOREIGN_H
 
 #define DP_NO_CURRENT
+#define DP_NO_MODULE_NOTE
 #include <dprobes/uprobes.h>
 #include <dprobes/kprobes.h>
 #include <pthread.h>
@@ -17,6 +18,7 @@
 #include "engine/site/internal.h"
 
 struct dp_foreign;
+struct dp_object;
 
 /**
  * struct dp_client - a registered uprobe, as it was when it was registered
@@ -68,7 +70,7 @@ struct dp_foreign {
 	struct dp_process *proc;
 	struct dp_engine *engine;
 	struct dp_client **clients;
-	u32 nr_clients;
+	size_t nr_clients;
 	u32 live, refs;
 	struct dp_object *objects;
 	u8 *injected;
@@ -141,5 +143,24 @@ int dp_serve_begin(struct dp_foreign *f);
 void dp_serve_end(struct dp_foreign *f);
 /** dp_serve_in_handler() - is the calling thread running a handler? */
 bool dp_serve_in_handler(void);
+
+/* injected.c */
+/**
+ * dp_injected_put() - put a client's handler into its process
+ * @handler, @user: addresses in the process, of the handler and of its uprobe
+ * @needs: enum dp_insn_state
+ *
+ * Context: between dp_attach_other_begin() and dp_attach_other_end().
+ * Return: 0; -EOPNOTSUPP the handler cannot run in the process, with words; -ENOMEM.
+ */
+int dp_injected_put(struct dp_client *c, u64 *handler, u64 *user, u8 *needs);
+
+/** dp_injected_settle() - wait until a client's handler has ended, but no longer than its
+ *  deadline. Return: false: the handler still runs. */
+bool dp_injected_settle(const struct dp_client *c);
+/** dp_injected_see() - our address of the process's copy of a variable, which the process
+ *  can write; NULL: there is no copy */
+void *dp_injected_see(const struct dp_foreign *f, const void *variable);
+void dp_injected_free(struct dp_foreign *f);
 
 #endif

@@ -9,12 +9,8 @@
  * A process may have several unwinders. The context of an unwinder is valid for its own
  * functions only, so the functions are looked up in the module that has called.
  */
-#define DP_NO_MODULE_NOTE
 #include "lib/frames.h"
-#include "lib/self.h"
 #include "agent/image.h"
-#include "arch/arch.h"
-#include "engine/layout/instance.h"
 #include "engine/layout/base.h"
 #include "engine/layout/handler.h"
 #include "port_hit.h"
@@ -105,11 +101,11 @@ static int write_all(int fd, u32 first)
 static int map_block(u32 first)
 {
 	void *at = &dp_stub_room[(u64)first * DP_STUB_SIZE];
-	int fd = memfd_create("return stubs", MFD_CLOEXEC), err;
+	int fd = dp_limits_file("return stubs", BLOCK_PAGES * DP_PAGE), err;
 
 	if (fd < 0)
-		return -errno;
-	err = dp_limits_file(BLOCK_PAGES * DP_PAGE) ?: write_all(fd, first);
+		return fd;
+	err = write_all(fd, first);
 	if (!err && mmap(at, BLOCK_PAGES * DP_PAGE, PROT_READ | PROT_EXEC,
 			 MAP_PRIVATE | MAP_FIXED, fd, 0) == MAP_FAILED)
 		err = -errno;

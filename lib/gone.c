@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* gone: find probes whose code is not mapped any more, and update the callers' flags. */
-#define DP_NO_MODULE_NOTE
 #include "lib/self.h"
-#include "engine/site/live.h"
-#include "proc/attach_other.h"
-#include "sym/sym.h"
-#include "resolve/symbol.h"
 
 /* A library that is loaded again at the same place has none of our bytes. */
-static bool has_gone(u32 i)
+static bool is_unloaded(u32 i, const void *arg)
 {
 	struct dp_user *u = &dp_self.users[i];
 
+	if (u->unowned)
+		return false;
 	switch (dp_symbol_map_loaded(dp_self.symbols, u->addr, u->since)) {
 	case DP_LOADED_SAME:
 		return false;
@@ -23,29 +20,53 @@ static bool has_gone(u32 i)
 	}
 }
 
-static bool may_go(const struct dp_user *u, u32 i)
+/* Is something else mapped at the probe, or nothing? */
+static bool is_elsewhere(u32 i, const void *maps)
 {
-	return u->p && !u->gone && !dp_live_is_off(dp_self.engine, i);
+	const struct dp_user *u = &dp_self.users[i];
+	const struct dp_map *m = dp_maps_find(maps, u->addr);
+
+	return u->unowned &&
+	       (!m || !dp_origin_same(u->origin, dp_map_origin(m, u->addr)));
 }
 
-static void say_gone(struct dp_user *u)
+/* Where the mapping is the same, let the engine check that the code is, too. */
+static bool is_replaced(u32 i, const void *arg)
 {
-	u->gone = true;
-	u->p->flags = (u->p->flags & DP_FLAGS_KEPT) | KPROBE_FLAG_GONE |
-		      (u->disabled ? KPROBE_FLAG_DISABLED : 0);
+	if (dp_self.users[i].unowned) {
+		dp_self.unowned = true;
+		dp_live_check(dp_self.engine, &dp_self.text.target, i);
+	}
+	return false;
 }
 
-/* Mark the probes that the engine has found gone. */
-static void say_lost(void)
+/* Has the engine found it gone? */
+static bool is_lost(u32 i, const void *arg)
+{
+	return dp_live_gone(dp_self.engine, i);
+}
+
+/* Mark the probes that are gone, says @has_gone. */
+static void mark(bool (*has_gone)(u32 i, const void *arg), const void *arg)
 {
 	u32 i;
 
-	if (!dp_live_lost(dp_self.engine))
-		return;
-	for (i = 0; i < dp_self.nr_users; i++)
-		if (may_go(&dp_self.users[i], i) &&
-		    dp_live_gone(dp_self.engine, i))
-			say_gone(&dp_self.users[i]);
+	for (i = 0; i < dp_self.nr_users; i++) {
+		struct dp_user *u = &dp_self.users[i];
+
+		if (!u->p || u->gone || dp_live_is_off(dp_self.engine, i) ||
+		    !has_gone(i, arg))
+			continue;
+		u->gone = true;
+		u->p->flags = (u->p->flags & DP_FLAGS_KEPT) | KPROBE_FLAG_GONE |
+			      (u->disabled ? KPROBE_FLAG_DISABLED : 0);
+	}
+}
+
+static void mark_lost(void)
+{
+	if (dp_live_lost(dp_self.engine))
+		mark(is_lost, NULL);
 }
 
 /* Called when no probe has to be recognised by its bytes any more. */
@@ -58,55 +79,6 @@ static void abandon_gone(void)
 			dp_live_abandon(dp_self.engine, i);
 }
 
-static void notice_unloaded(void)
-{
-	u32 i;
-
-	for (i = 0; i < dp_self.nr_users; i++) {
-		struct dp_user *u = &dp_self.users[i];
-
-		if (may_go(u, i) && !u->unowned && has_gone(i))
-			say_gone(u);
-	}
-}
-
-/* Is something else mapped at the probe, or nothing? */
-static bool is_elsewhere(const struct dp_maps *maps, const struct dp_user *u)
-{
-	const struct dp_map *m = dp_maps_find(maps, u->addr);
-
-	return !m || !dp_origin_same(u->origin, dp_map_origin(m, u->addr));
-}
-
-static void notice_unmapped(const struct dp_maps *maps)
-{
-	u32 i;
-
-	for (i = 0; i < dp_self.nr_users; i++) {
-		struct dp_user *u = &dp_self.users[i];
-
-		if (may_go(u, i) && u->unowned && is_elsewhere(maps, u))
-			say_gone(u);
-	}
-}
-
-/* Where the mapping is the same, check that the code is, too. */
-static void notice_replaced(void)
-{
-	bool unowned = false;
-	u32 i;
-
-	for (i = 0; i < dp_self.nr_users; i++) {
-		const struct dp_user *u = &dp_self.users[i];
-
-		if (!may_go(u, i) || !u->unowned)
-			continue;
-		unowned = true;
-		dp_live_check(dp_self.engine, &dp_self.text.target, i);
-	}
-	dp_self.unowned = unowned;
-}
-
 void dp_probes_notice_gone(void)
 {
 	struct dp_maps maps;
@@ -115,14 +87,15 @@ void dp_probes_notice_gone(void)
 	if (!dp_self.changed && !unowned)
 		return;
 	if (dp_self.changed)
-		notice_unloaded();
+		mark(is_unloaded, NULL);
 	if (unowned)
-		notice_unmapped(&maps);
+		mark(is_elsewhere, &maps);
 	abandon_gone();
 	if (unowned) {
-		notice_replaced();
+		dp_self.unowned = false;
+		mark(is_replaced, NULL);
 		dp_maps_free(&maps);
-		say_lost();
+		mark_lost();
 	}
 	dp_self.changed = false;
 }
@@ -143,6 +116,6 @@ static void refresh(void *arg, u32 i)
 
 void dp_flags_refresh(void)
 {
-	say_lost();
+	mark_lost();
 	dp_live_touched(dp_self.engine, refresh, NULL);
 }

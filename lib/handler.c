@@ -6,14 +6,8 @@
  * times as much as such a handler. So a handler's code, and all that it calls, is examined
  * at registration. If it jumps or calls through a pointer or the PLT, all are saved.
  */
-#define DP_NO_MODULE_NOTE
 #include "lib/leads.h"
 #include "lib/self.h"
-#include "arch/arch.h"
-#include "engine/insn/class.h"
-#include "engine/insn/insn.h"
-#include "engine/layout/site.h"
-#include "engine/site/live.h"
 #include "engine/text/target.h"
 
 #define INSNS_MAX 1024
@@ -103,19 +97,13 @@ static u8 examine(u64 handler)
 {
 	static struct walk w;
 	u64 addr;
-	int more;
 
 	w.from = w.size = w.xmms = 0;
 	w.state = DP_STATE_GENERAL;
 	dp_trail_begin(&w.trail, INSNS_MAX);
 	dp_trail_add(&w.trail, handler);
-	while (w.state < DP_STATE_ALL &&
-	       (more = dp_trail_next(&w.trail, &addr)) != 0) {
-		if (more > 0)
-			step(&w, addr);
-		else
-			give_up(&w);
-	}
+	while (w.state < DP_STATE_ALL && dp_trail_next(&w.trail, &addr))
+		step(&w, addr);
 	if (w.state == DP_STATE_GENERAL || w.state == DP_STATE_ALL)
 		return (u8)w.state;
 	return (u8)(w.state | (w.xmms > 8 ? DP_STATE_XMM16 :

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #define HELPER_STACK 65536
+#define PROGRAM 2 /* descriptor of its file, next to DP_HELPER_ANSWER */
 
 struct talk {
 	const struct dp_helper_order *order;
@@ -27,26 +28,15 @@ struct talk {
 /* Write the helper's program to a memfd, for execveat(). */
 static int helper_file(void)
 {
-	size_t size = (size_t)(dp_helper_end - dp_helper_start), done = 0;
-	int fd = dp_fd_raise((int)syscall(SYS_memfd_create, "helper of dprobes",
-					  1 /* MFD_CLOEXEC */));
+	size_t size = (size_t)(dp_helper_end - dp_helper_start);
+	int fd = dp_limits_file("helper of dprobes", size);
 
-	if (fd >= 0 && dp_limits_file(size)) {
-		close(fd);
-		return -EFBIG;
-	}
-	while (fd >= 0 && done < size) {
-		ssize_t n = write(fd, dp_helper_start + done, size - done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0) {
-			close(fd);
-			return -EIO;
-		}
-		done += (size_t)n;
-	}
-	return fd;
+	if (fd >= 0)
+		fd = dp_fd_raise(fd);
+	if (fd < 0 || !dp_helper_put(fd, dp_helper_start, size))
+		return fd;
+	close(fd);
+	return -EIO;
 }
 
 static int make_pipe(int ends[2])
@@ -73,68 +63,49 @@ static bool is_to_be_named(void)
 	int fd = open("/proc/sys/kernel/yama/ptrace_scope",
 		      O_RDONLY | O_CLOEXEC);
 	char scope = '0';
+	bool is = read(fd, &scope, 1) == 1 && scope == '1';
 
-	if (fd < 0)
-		return false;
-	if (read(fd, &scope, 1) != 1)
-		scope = '0';
-	close(fd);
-	return scope == '1';
+	if (fd >= 0)
+		close(fd);
+	return is;
 }
 
+/** struct launch - what the child reads while we close descriptors of our own */
 struct launch {
 	int file, orders, answer;
 	int tell, hear; /* our ends */
 	char *stack;
 };
 
-/* Close all other descriptors, so that the program's files are closed when the program
- * closes them. Before Linux 5.9 there is no close_range(). */
-static void keep_only(int a, int b, int c)
+static void become(void *unused)
 {
-	int low = a < b ? a : b, high = a < b ? b : a, middle = c;
-
-	if (c < low) {
-		middle = low;
-		low = c;
-	} else if (c > high) {
-		middle = high;
-		high = c;
-	}
-	if (low)
-		dp_raw(SYS_close_range, 0, low - 1, 0, 0, 0);
-	if (middle > low + 1)
-		dp_raw(SYS_close_range, low + 1, middle - 1, 0, 0, 0);
-	if (high > middle + 1)
-		dp_raw(SYS_close_range, middle + 1, high - 1, 0, 0, 0);
-	dp_raw(SYS_close_range, high + 1, ~0u, 0, 0, 0);
-}
-
-static void become(void *arg)
-{
-	struct launch *l = arg;
 	static char *const argv[] = { (char *)"helper of dprobes", NULL };
 	static char *const envp[] = { NULL };
 
-	if (dp_raw(SYS_dup2, l->orders, DP_HELPER_ORDERS, 0, 0, 0) >= 0 &&
-	    dp_raw(SYS_dup2, l->answer, DP_HELPER_ANSWER, 0, 0, 0) >= 0)
-		dp_raw(SYS_execveat, l->file, (long)"", (long)argv, (long)envp,
-		       AT_EMPTY_PATH);
+	dp_raw(SYS_execveat, PROGRAM, (long)"", (long)argv, (long)envp,
+	       AT_EMPTY_PATH);
 	dp_raw(SYS_exit_group, 127, 0, 0, 0, 0);
 }
 
+/* Close all other descriptors, so that the program's files are closed when the program
+ * closes them. Before Linux 5.9 there is no close_range(), and the pipes' ends count. */
 static void stand_between(void *arg)
 {
-	struct launch *l = arg;
-	s32 pid;
+	const struct launch *l = arg;
+	s32 pid = -1;
 
 	dp_raw(SYS_close, l->tell, 0, 0, 0, 0);
 	dp_raw(SYS_close, l->hear, 0, 0, 0, 0);
-	keep_only(l->orders, l->answer, l->file);
-	pid = (s32)dp_raw_clone(CLONE_VM | CLONE_VFORK | SIGCHLD,
-				l->stack + HELPER_STACK / 2, become, l);
-	dp_raw(SYS_close, l->orders, 0, 0, 0, 0);
-	dp_raw(SYS_write, l->answer, (long)&pid, sizeof(pid), 0, 0);
+	if (dp_raw(SYS_dup2, l->orders, DP_HELPER_ORDERS, 0, 0, 0) >= 0 &&
+	    dp_raw(SYS_dup2, l->answer, DP_HELPER_ANSWER, 0, 0, 0) >= 0 &&
+	    dp_raw(SYS_dup2, l->file, PROGRAM, 0, 0, 0) >= 0) {
+		dp_raw(SYS_close_range, PROGRAM + 1, ~0u, 0, 0, 0);
+		pid = (s32)dp_raw_clone(CLONE_VM | CLONE_VFORK | SIGCHLD,
+					l->stack + HELPER_STACK / 2, become,
+					NULL);
+	}
+	dp_raw(SYS_close, DP_HELPER_ORDERS, 0, 0, 0, 0);
+	dp_raw(SYS_write, DP_HELPER_ANSWER, (long)&pid, sizeof(pid), 0, 0);
 	if (pid > 0)
 		dp_raw(SYS_wait4, pid, 0, __WALL, 0, 0);
 	dp_raw(SYS_exit_group, 0, 0, 0, 0, 0);

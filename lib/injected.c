@@ -1,24 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* injected: copies of our objects in other processes. */
-#define DP_NO_MODULE_NOTE
-#include "lib/injected.h"
+/*
+ * injected: copy the object of an injected handler into another process.
+ *
+ * The shared object that holds the handler is copied with the present values of its
+ * variables, and relocated to its new address. Other objects are not copied: a handler
+ * that needs their code or data is refused. The tool maps the copy's memory, too.
+ */
+#include "lib/foreign.h"
 #include "lib/leads.h"
 #include "lib/self.h"
-#include "arch/arch.h"
-#include "engine/insn/class.h"
-#include "engine/insn/insn.h"
-#include "engine/layout/arena.h"
-#include "engine/layout/handler.h"
 #include "engine/site/engine.h"
-#include "engine/site/live.h"
+#include "port_hit.h"
 #include "proc/attach_other.h"
 #include <errno.h>
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,6 +24,21 @@
 #define SIZE_MAX_ (64ull << 20)
 #define TAIL 65536 /* behind the object: copies of uprobes outside it */
 #define NAP_NS 50000
+#define RELR 36 /* DT_RELR; the last of the tags that are read */
+
+/**
+ * struct dp_object - an object that has been copied into a process
+ * @base, @size: of the original
+ * @ours: address of the copy in the tool; @there: in the process
+ * @users: number of uprobes that have been copied behind the object
+ */
+struct dp_object {
+	struct dp_object *next;
+	u64 base, size;
+	u8 *ours;
+	u64 there;
+	u32 users;
+};
 
 /** struct source - the original object */
 struct source {
@@ -64,30 +77,18 @@ static void measure(struct source *s)
 /* glibc's dynamic linker has relocated these values to addresses. */
 static void read_dynamic(struct source *s, const ElfW(Dyn) * d)
 {
+	u64 value[RELR + 1] = { 0 };
+
 	for (; d->d_tag != DT_NULL; d++)
-		switch (d->d_tag) {
-		case DT_SYMTAB:
-			s->symbols = (void *)d->d_un.d_ptr;
-			break;
-		case DT_STRTAB:
-			s->strings = (void *)d->d_un.d_ptr;
-			break;
-		case DT_RELA:
-			s->rela[0] = (void *)d->d_un.d_ptr;
-			break;
-		case DT_RELASZ:
-			s->nr_rela[0] = d->d_un.d_val / sizeof(ElfW(Rela));
-			break;
-		case DT_JMPREL:
-			s->rela[1] = (void *)d->d_un.d_ptr;
-			break;
-		case DT_PLTRELSZ:
-			s->nr_rela[1] = d->d_un.d_val / sizeof(ElfW(Rela));
-			break;
-		case 36: /* DT_RELR */
-			s->relr = true;
-			break;
-		}
+		if ((u64)d->d_tag <= RELR)
+			value[d->d_tag] = d->d_un.d_val;
+	s->symbols = (void *)value[DT_SYMTAB];
+	s->strings = (void *)value[DT_STRTAB];
+	s->rela[0] = (void *)value[DT_RELA];
+	s->nr_rela[0] = value[DT_RELASZ] / sizeof(ElfW(Rela));
+	s->rela[1] = (void *)value[DT_JMPREL];
+	s->nr_rela[1] = value[DT_PLTRELSZ] / sizeof(ElfW(Rela));
+	s->relr = value[RELR];
 }
 
 static int find_object(struct dl_phdr_info *info, size_t size, void *arg)
@@ -111,10 +112,10 @@ static int find_object(struct dl_phdr_info *info, size_t size, void *arg)
 	return 1;
 }
 
-static int refuse(const struct source *s, const char *why, const char *name)
+static int refuse(const char *why, const char *name)
 {
-	return dp_diag_set(
-		dp_last(), -EOPNOTSUPP,
+	return dp_fail(
+		-EOPNOTSUPP,
 		"the handler cannot run in another process (handler_in_interrupt): %s%s%s",
 		why, name ? " " : "", name ? name : "");
 }
@@ -123,22 +124,19 @@ static int find(struct source *s)
 {
 	dl_iterate_phdr(find_object, s);
 	if (!s->found || !s->symbols || !s->strings)
-		return refuse(s, "it belongs to no shared object", NULL);
+		return refuse("it belongs to no shared object", NULL);
 	if (!s->bias)
 		return refuse(
-			s,
 			"it is in a program with fixed addresses (link that with -pie)",
 			NULL);
 	if (s->relr)
-		return refuse(s, "its object has packed relocations", NULL);
+		return refuse("its object has packed relocations", NULL);
 	if (s->end - s->base > SIZE_MAX_)
-		return refuse(s, "its object is too large", NULL);
+		return refuse("its object is too large", NULL);
 	return 0;
 }
 
 /* --- what the handler leads to --- */
-
-#define TOO_LONG "it is too long"
 
 struct walk {
 	const struct source *s;
@@ -208,10 +206,9 @@ static void want(struct walk *w, u64 addr)
 	if (w->err)
 		return;
 	if (!is_code(w->s, addr))
-		w->err = refuse(w->s, "it leads to code outside its object",
-				NULL);
+		w->err = refuse("it leads to code outside its object", NULL);
 	else if (!dp_trail_add(&w->trail, addr))
-		w->err = refuse(w->s, TOO_LONG, NULL);
+		w->err = refuse("it is too long", NULL);
 }
 
 static void note_state(struct walk *w, const u8 *code, u8 len)
@@ -235,7 +232,7 @@ static void check_operand(struct walk *w, u64 next, const struct insn_facts *f)
 		return;
 	name = missing_at(w->s, next + (u64)f->target);
 	if (name)
-		w->err = refuse(w->s, "it needs what is not there:", name);
+		w->err = refuse("it needs what is not there:", name);
 }
 
 /* At the thread pointer, only the stack canary has the same place in every process. */
@@ -253,7 +250,7 @@ static void check_segment(struct walk *w, const u8 *code,
 	if (f->disp_size == sizeof(disp))
 		memcpy(&disp, code + f->disp_off, sizeof(disp));
 	if (disp != 0x28)
-		w->err = refuse(w->s, "it uses thread-local storage", NULL);
+		w->err = refuse("it uses thread-local storage", NULL);
 }
 
 static void follow(struct walk *w, u64 addr, const struct insn_facts *f)
@@ -277,7 +274,7 @@ static void step(struct walk *w, u64 addr)
 	if (dp_self.engine)
 		dp_engine_originals(dp_self.engine, addr, code, sizeof(code));
 	if (dp_insn_facts(code, sizeof(code), &f)) {
-		w->err = refuse(w->s, "it leads to what is no code", NULL);
+		w->err = refuse("it leads to what is no code", NULL);
 		return;
 	}
 	note_state(w, code, f.len);
@@ -288,20 +285,16 @@ static void step(struct walk *w, u64 addr)
 static int examine(const struct source *s, u8 *needs)
 {
 	struct walk *w = calloc(1, sizeof(*w));
-	int err, more;
 	u64 addr;
+	int err;
 
 	if (!w)
-		return dp_diag_set(dp_last(), -ENOMEM, "out of memory");
+		return dp_fail(-ENOMEM, "out of memory");
 	w->s = s;
 	dp_trail_begin(&w->trail, DP_TRAIL_MAX);
 	want(w, s->addr);
-	while (!w->err && (more = dp_trail_next(&w->trail, &addr)) != 0) {
-		if (more > 0)
-			step(w, addr);
-		else
-			w->err = refuse(s, TOO_LONG, NULL);
-	}
+	while (!w->err && dp_trail_next(&w->trail, &addr))
+		step(w, addr);
 	*needs = w->needs;
 	err = w->err;
 	free(w);
@@ -309,17 +302,6 @@ static int examine(const struct source *s, u8 *needs)
 }
 
 /* --- the copy --- */
-
-/* Read through the kernel: bytes between the variables may be forbidden to loads. */
-static int copy_raw(u8 *to, u64 from, u64 n)
-{
-	const struct iovec local = { to, n }, remote = { (void *)from, n };
-
-	return syscall(SYS_process_vm_readv, getpid(), &local, 1, &remote, 1,
-		       0) == (long)n ?
-		       0 :
-		       -EFAULT;
-}
 
 static int copy_segments(const struct source *s, u8 *to)
 {
@@ -329,9 +311,10 @@ static int copy_segments(const struct source *s, u8 *to)
 		const ElfW(Phdr) *p = &s->phdr[i];
 		u64 start = s->bias + p->p_vaddr;
 
+		/* Bytes between the variables may be forbidden to loads. */
 		if (p->p_type == PT_LOAD && p->p_flags & PF_R)
-			err = copy_raw(to + (start - s->base), start,
-				       p->p_memsz);
+			err = dp_port_copy_in(to + (start - s->base), start,
+					      p->p_memsz);
 	}
 	if (dp_self.engine)
 		dp_engine_originals(dp_self.engine, s->base, to,
@@ -464,9 +447,8 @@ int dp_injected_put(struct dp_client *c, u64 *handler, u64 *user, u8 *needs)
 	if (!o)
 		o = put(c->at, &s);
 	if (!o)
-		return dp_diag_set(dp_last(), -ENOMEM,
-				   "process %d has no memory for %s",
-				   c->at->pid, s.name);
+		return dp_fail(-ENOMEM, "process %d has no memory for %s",
+			       c->at->pid, s.name);
 	*handler = o->there + (s.addr - o->base);
 	*user = user_of(o, c);
 	return 0;

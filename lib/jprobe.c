@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* jprobe: a handler that is called as the probed function itself would be. */
-#define DP_NO_MODULE_NOTE
 #include "lib/self.h"
 #include "agent/image.h"
 #include "engine/layout/site.h"
-#include "engine/layout/handler.h"
 #include <errno.h>
-#include <stdlib.h>
 
 _Static_assert(sizeof(((struct dp_stack *)0)->words) ==
 		       MAX_STACK_SIZE + sizeof(u64),
@@ -15,14 +12,15 @@ _Static_assert(sizeof(((struct dp_stack *)0)->words) ==
 _Static_assert(!__builtin_offsetof(struct jprobe, kp),
 	       "a list of one kind is a list of the other");
 
-static int describe(struct dp_request *r, struct jprobe *jp)
+static int describe(struct dp_request *r, void *probe)
 {
+	struct jprobe *jp = probe;
+
 	if (!jp->entry)
-		return dp_diag_set(dp_last(), -EINVAL,
-				   "the jprobe has no entry");
+		return dp_fail(-EINVAL, "the jprobe has no entry");
 	if (jp->kp.offset)
-		return dp_diag_set(
-			dp_last(), -EINVAL,
+		return dp_fail(
+			-EINVAL,
 			"a jprobe belongs to the first instruction of a function, and offset is %u",
 			jp->kp.offset);
 	*r = (struct dp_request){
@@ -42,22 +40,7 @@ static int describe(struct dp_request *r, struct jprobe *jp)
 
 int register_jprobes(struct jprobe **jps, int num)
 {
-	struct dp_request *requests;
-	int err = dp_probes_check((void **)jps, num), i;
-
-	if (!err)
-		err = dp_self_begin(true);
-	if (err)
-		return err;
-	requests = calloc((size_t)num, sizeof(*requests));
-	err = requests ? 0 : -ENOMEM;
-	for (i = 0; i < num && !err; i++)
-		err = describe(&requests[i], jps[i]);
-	if (!err)
-		err = dp_probes_register(requests, (u32)num);
-	free(requests);
-	dp_self_end();
-	return err;
+	return dp_probes_register_list((void **)jps, num, describe);
 }
 
 int register_jprobe(struct jprobe *jp)

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* kprobe: handlers before and after an instruction. */
-#define DP_NO_MODULE_NOTE
 #include "lib/self.h"
 #include "engine/layout/site.h"
-#include "engine/site/live.h"
 #include <errno.h>
-#include <stdlib.h>
 
-static void describe(struct dp_request *r, struct kprobe *p)
+static int describe(struct dp_request *r, void *probe)
 {
+	struct kprobe *p = probe;
+
 	*r = (struct dp_request){
 		.p = p,
 		.kind = 'k',
@@ -27,25 +26,12 @@ static void describe(struct dp_request *r, struct kprobe *p)
 			.nmissed = (u64)&p->nmissed,
 		},
 	};
+	return 0;
 }
 
 int register_kprobes(struct kprobe **kps, int num)
 {
-	struct dp_request *requests;
-	int err = dp_probes_check((void **)kps, num), i;
-
-	if (!err)
-		err = dp_self_begin(true);
-	if (err)
-		return err;
-	requests = calloc((size_t)num, sizeof(*requests));
-	for (i = 0; requests && i < num; i++)
-		describe(&requests[i], kps[i]);
-	err = requests ? dp_probes_register(requests, (u32)num) :
-			 dp_diag_set(dp_last(), -ENOMEM, "out of memory");
-	free(requests);
-	dp_self_end();
-	return err;
+	return dp_probes_register_list((void **)kps, num, describe);
 }
 
 int register_kprobe(struct kprobe *p)
@@ -93,8 +79,8 @@ int dp_probe_enable(struct kprobe *p, bool enabled)
 		return err;
 	if (!dp_probe_index(p, &index) ||
 	    (dp_self.users[index].gone && enabled)) {
-		err = dp_diag_set(dp_last(), -EINVAL,
-				  "the probe is not registered, or is gone");
+		err = dp_fail(-EINVAL,
+			      "the probe is not registered, or is gone");
 	} else if (dp_self.users[index].gone) {
 		dp_self.users[index].disabled = true;
 		p->flags |= KPROBE_FLAG_DISABLED;
@@ -105,8 +91,8 @@ int dp_probe_enable(struct kprobe *p, bool enabled)
 		if (!enabled)
 			dp_self_settle();
 		else if (!err && dp_live_gone(dp_self.engine, index))
-			err = dp_diag_set(dp_last(), -EINVAL,
-					  "the probe's code has just gone");
+			err = dp_fail(-EINVAL,
+				      "the probe's code has just gone");
 	}
 	dp_flags_refresh();
 	dp_self_end();

@@ -33,7 +33,7 @@ static inline void dp_trail_begin(struct dp_trail *t, u32 max)
 /** dp_trail_add() - add an instruction to @todo. Return: false if there are too many. */
 static inline bool dp_trail_add(struct dp_trail *t, u64 addr)
 {
-	if (t->nr_todo == t->max)
+	if (t->nr_todo == t->max || t->nr_seen == t->max)
 		return false;
 	t->todo[t->nr_todo++] = addr;
 	return true;
@@ -53,15 +53,15 @@ static inline bool dp_trail_see(struct dp_trail *t, u64 addr)
 }
 
 /** dp_trail_next() - take an instruction that has not been visited: @addr.
- *  Return: 1; 0 there is none; -E2BIG there were too many. */
-static inline int dp_trail_next(struct dp_trail *t, u64 *addr)
+ *  Return: false: there is none. */
+static inline bool dp_trail_next(struct dp_trail *t, u64 *addr)
 {
 	while (t->nr_todo) {
 		*addr = t->todo[--t->nr_todo];
 		if (dp_trail_see(t, *addr))
-			return t->nr_seen <= t->max ? 1 : -E2BIG;
+			return true;
 	}
-	return 0;
+	return false;
 }
 
 /**

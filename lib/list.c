@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* list: all probes in the kernel's format, the blacklist, and the knobs over all probes. */
-#define DP_NO_MODULE_NOTE
 #include "lib/self.h"
 #include "lib/modules.h"
-#include "engine/site/live.h"
+#include "sym/list.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,45 +71,41 @@ int dp_kprobes_list(void (*line)(void *arg, const char *text), void *arg)
 	return err && err != -ESRCH ? err : n;
 }
 
-/** struct listing - lines of which the program is told later; there is room for @max */
+/** struct listing - lines of which the program is told later; there is room for @room */
 struct listing {
 	char (*lines)[256];
-	int n, max;
+	size_t n, room;
 };
 
 static bool show_range(const struct dp_forbidden *r, void *arg)
 {
 	struct listing *l = arg;
-	int max = l->n < l->max ? l->max : 2 * l->max + 64;
-	void *bigger = realloc(l->lines, (size_t)max * sizeof(*l->lines));
+	char line[sizeof(*l->lines)];
 
-	if (!bigger)
-		return true;
-	l->lines = bigger;
-	l->max = max;
-	snprintf(l->lines[l->n++], sizeof(*l->lines),
-		 "0x%016llx-0x%016llx\t%s: %s", (unsigned long long)r->start,
-		 (unsigned long long)r->end, r->name ? r->name : "?", r->why);
-	return false;
+	snprintf(line, sizeof(line), "0x%016llx-0x%016llx\t%s: %s",
+		 (unsigned long long)r->start, (unsigned long long)r->end,
+		 r->name ? r->name : "?", r->why);
+	return dp_list_add(&l->lines, &l->n, &l->room, line, sizeof(line));
 }
 
 int dp_kprobes_blacklist(void (*line)(void *arg, const char *text), void *arg)
 {
 	struct listing l = { .lines = NULL };
-	int err = dp_self_begin(true), i;
+	int err = dp_self_begin(true);
+	size_t i;
 	u64 mask;
 
 	if (err)
 		return err;
 	if (dp_blacklist_visit(show_range, &l))
-		err = dp_diag_set(dp_last(), -ENOMEM, "out of memory");
+		err = dp_fail(-ENOMEM, "out of memory");
 	dp_self_end();
 	for (i = 0; !err && i < l.n; i++)
 		line(arg, l.lines[i]);
 	dp_self_enter(&mask);
 	free(l.lines);
 	dp_self_leave(mask);
-	return err ? err : l.n;
+	return err ? err : (int)l.n;
 }
 
 /* If it fails, turn the knob back, as far as possible. */

@@ -3,15 +3,11 @@
  * module: probe modules in this process: the library's functions for them, and the module
  * with which the tool has started the process.
  */
-#define DP_NO_MODULE_NOTE
 #include "lib/self.h"
 #include "lib/foreign.h"
 #include "lib/frames.h"
-#include "agent/image.h"
 #include "lib/insmod.h"
 #include "lib/modules.h"
-#include "engine/layout/instance.h"
-#include "engine/layout/handler.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -21,8 +17,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Prefix of the environment variables that the library and the tool obey. */
-#define VARIABLES "DPROBES_"
+#define PRELOAD "LD_PRELOAD="
 
 /** struct order - the tool's order, parsed; see lib/insmod.h */
 struct order {
@@ -72,19 +67,6 @@ static bool leave(unsigned long *ip, unsigned long *sp)
 	return true;
 }
 
-static void write_line(struct dp_insmod_line *line, int level, const char *text,
-		       size_t len)
-{
-	size_t i;
-
-	line->len = (u16)(len < DP_INSMOD_TEXT ? len : DP_INSMOD_TEXT);
-	line->level = (u8)level;
-	for (i = 0; i < line->len; i++) {
-		line->text[i] = text[i];
-		__asm__ volatile("" : : : "memory");
-	}
-}
-
 /* Send a line to the tool that has started this process. */
 static void send_line(struct dp_insmod *shared, int level, const char *text,
 		      size_t len)
@@ -101,7 +83,8 @@ static void send_line(struct dp_insmod *shared, int level, const char *text,
 	} while (!__atomic_compare_exchange_n(&shared->next, &n, n + 1, false,
 					      __ATOMIC_RELAXED,
 					      __ATOMIC_RELAXED));
-	write_line(line, level, text, len);
+	line->level = (u8)level;
+	line->len = dp_line_copy(line->text, DP_INSMOD_TEXT, text, len);
 	__atomic_store_n(&line->turn, n + 1, __ATOMIC_RELEASE);
 }
 
@@ -158,43 +141,31 @@ static struct dp_insmod *map_shared(const char *file)
 	return mem == MAP_FAILED ? NULL : mem;
 }
 
-static bool is_variable(const char *entry, const char *name)
-{
-	size_t n = strlen(name);
-
-	return !strncmp(entry, name, n) && entry[n] == '=';
-}
-
-/* Give the program the environment of its user. Some programs have an unsetenv() of their
- * own, which does something else. */
-static void clean_environment(const struct order *o)
-{
-	char **from, **to, *preload = NULL;
-
-	if (*o->preload && asprintf(&preload, "LD_PRELOAD=%s", o->preload) < 0)
-		preload = NULL;
-	for (from = to = environ; *from; from++) {
-		if (is_variable(*from, DP_INSMOD_ENV))
-			continue;
-		if (!is_variable(*from, "LD_PRELOAD"))
-			*to++ = *from;
-		else if (preload)
-			*to++ = preload;
-	}
-	*to = NULL;
-}
-
-/* The caller of a program with AT_SECURE chooses its environment. Programs that this
- * program executes have its rights, but no AT_SECURE. So remove our variables. */
-static void disobey(void)
+/* Some programs have an unsetenv() of their own, which does something else. */
+static void remove_variables(const char *prefix)
 {
 	char **from, **to;
 
 	for (from = to = environ; from && *from; from++)
-		if (strncmp(*from, VARIABLES, strlen(VARIABLES)))
+		if (strncmp(*from, prefix, strlen(prefix)))
 			*to++ = *from;
 	if (to)
 		*to = NULL;
+}
+
+/* Give the program the environment of its user. */
+static void clean_environment(const struct order *o)
+{
+	char **at, *preload;
+
+	remove_variables(DP_INSMOD_ENV "=");
+	if (!*o->preload || asprintf(&preload, PRELOAD "%s", o->preload) < 0) {
+		remove_variables(PRELOAD);
+		return;
+	}
+	for (at = environ; *at; at++)
+		if (!strncmp(*at, PRELOAD, strlen(PRELOAD)))
+			*at = preload;
 }
 
 void dp_module_log(void)
@@ -303,8 +274,10 @@ static void __attribute__((constructor)) begin(void)
 	dp_compat_hooks.closed = look;
 	dp_compat_hooks.settle = settle;
 	dp_service_open();
+	/* The caller of such a program chooses its environment. Programs that it executes
+	 * have its rights, but no AT_SECURE. So remove what the library and the tool obey. */
 	if (getauxval(AT_SECURE))
-		disobey();
+		remove_variables("DPROBES_");
 	if (!text || take_apart(&o, text))
 		return;
 	clean_environment(&o);

@@ -5,6 +5,7 @@
 
 #include "lib/compat/hooks.h"
 #include "lib/compat/module.h"
+#include "port_types.h"
 
 #define DP_MODULE_WORDS 256
 
@@ -22,6 +23,20 @@ struct dp_module_order {
 /** dp_module_order_parse() - parse lines: module, parameters, @aliases; changes @text.
  *  Return: 0; -EINVAL no module. */
 int dp_module_order_parse(struct dp_module_order *o, char *text);
+/** dp_line_copy() - copy a message of a module, as far as there is room. Return: its length.
+ *  Context: any: no call, not even of memcpy(). */
+static inline u16 dp_line_copy(char *to, size_t room, const char *text,
+			       size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < len && i < room; i++) {
+		to[i] = text[i];
+		__asm__ volatile("" : : : "memory");
+	}
+	return (u16)i;
+}
+
 /** dp_module_log() - keep the messages of modules from now on */
 void dp_module_log(void);
 

@@ -7,32 +7,19 @@
  * A batch is armed at once or not at all. The caller's structure is never trusted: a probe
  * is registered if the table of users has it.
  */
-#define DP_NO_MODULE_NOTE
 #include "lib/self.h"
 #include "lib/retsite.h"
 #include "lib/modules.h"
 #include "resolve/allowed.h"
 #include "resolve/exits.h"
-#include "engine/layout/instance.h"
-#include "engine/site/reach.h"
-#include "engine/site/live.h"
-#include "engine/site/arm.h"
-#include "engine/text/target.h"
 #include "proc/attach_other.h"
-#include "sym/sym.h"
-#include <dprobes/diag.h>
+#include "sym/list.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "resolve/reach.h"
-#include "resolve/symbol.h"
 
 #define FEW 64
-
-static u64 index_word(const struct kprobe *p)
-{
-	return (u64)p->dp_private[0];
-}
 
 bool dp_probe_index(const struct kprobe *p, u32 *index)
 {
@@ -40,14 +27,14 @@ bool dp_probe_index(const struct kprobe *p, u32 *index)
 
 	if (!p || !dp_self.engine)
 		return false;
-	word = index_word(p);
+	word = (u64)p->dp_private[0];
 	if (!word || word > dp_self.nr_users || dp_self.users[word - 1].p != p)
 		return false;
 	*index = (u32)(word - 1);
 	return true;
 }
 
-bool dp_probe_at(u64 addr, char kind)
+static bool has_probe(u64 addr, char kind)
 {
 	u32 i;
 	bool more;
@@ -64,11 +51,10 @@ int dp_probes_check(void *const *probes, int num)
 	int i;
 
 	if (!probes || num <= 0)
-		return dp_diag_set(dp_last(), -EINVAL, "there are no probes");
+		return dp_fail(-EINVAL, "there are no probes");
 	for (i = 0; i < num; i++)
 		if (!probes[i])
-			return dp_diag_set(dp_last(), -EINVAL,
-					   "probe %d is NULL", i);
+			return dp_fail(-EINVAL, "probe %d is NULL", i);
 	return 0;
 }
 
@@ -92,13 +78,12 @@ static int resolve(const struct kprobe *p, u64 *addr)
 	int err;
 
 	if (p->addr && p->symbol_name)
-		return dp_diag_set(
-			dp_last(), -EINVAL,
+		return dp_fail(
+			-EINVAL,
 			"addr and symbol_name (%s) are both set; one of them says where",
 			p->symbol_name);
 	if (!p->addr && !p->symbol_name)
-		return dp_diag_set(dp_last(), -EINVAL,
-				   "neither addr nor symbol_name is set");
+		return dp_fail(-EINVAL, "neither addr nor symbol_name is set");
 	*addr = (u64)p->addr + p->offset;
 	if (!p->symbol_name)
 		return 0;
@@ -118,8 +103,8 @@ static int begins_function(u64 addr)
 		return err;
 	dp_symbol_map_name(dp_self.symbols, addr, &name, &offset, &module);
 	if (name && !offset && dp_symbol_is_fragment(name))
-		return dp_diag_set(
-			dp_last(), -EINVAL,
+		return dp_fail(
+			-EINVAL,
 			"%s is a piece of a function, which is jumped to: it has no return address",
 			name);
 	return 0;
@@ -137,32 +122,22 @@ static int look_at(struct dp_request *r, struct dp_reach_reader *g,
 	r->unowned = !dp_symbol_map_linked(dp_self.symbols, at->addr);
 	err = r->unowned ? dp_maps_read(0, &maps) : 0;
 	if (err)
-		return dp_diag_set(dp_last(), err,
-				   "what is mapped at 0x%llx cannot be told",
-				   (unsigned long long)at->addr);
+		return dp_fail(err, "what is mapped at 0x%llx cannot be told",
+			       (unsigned long long)at->addr);
 	at->maps = r->unowned ? &maps : NULL;
 	err = dp_allowed_check(g, at, DP_ASKER_KPROBE, why);
 	if (r->unowned) {
 		r->origin = dp_map_origin(at->map, at->addr);
 		dp_maps_free(&maps);
 	}
-	return err ? dp_diag_set(dp_last(), err, "%s", why) : 0;
+	return err ? dp_fail(err, "%s", why) : 0;
 }
 
 static int enter_user(u32 index, const struct dp_request *r, bool disabled)
 {
-	u32 want = dp_self.cap_users ? dp_self.cap_users * 2 : 64;
-	struct dp_user *bigger;
-
-	while (want <= index)
-		want *= 2;
-	if (index >= dp_self.cap_users) {
-		bigger = realloc(dp_self.users, want * sizeof(*bigger));
-		if (!bigger)
-			return -ENOMEM;
-		dp_self.users = bigger;
-		dp_self.cap_users = want;
-	}
+	if (dp_list_reserve(&dp_self.users, index + 1, &dp_self.user_room,
+			    sizeof(*dp_self.users)))
+		return -ENOMEM;
 	while (dp_self.nr_users <= index)
 		dp_self.users[dp_self.nr_users++] =
 			(struct dp_user){ .p = NULL };
@@ -211,9 +186,9 @@ static int add(struct dp_request *r, struct dp_reach_reader *g, u32 *index)
 
 	if (!err && r->entry)
 		err = begins_function(at.addr);
-	if (!err && r->kind == 'j' && dp_probe_at(at.addr, 'j'))
-		err = dp_diag_set(dp_last(), -EEXIST,
-				  "there is a jprobe on that function already");
+	if (!err && r->kind == 'j' && has_probe(at.addr, 'j'))
+		err = dp_fail(-EEXIST,
+			      "there is a jprobe on that function already");
 	if (!err)
 		err = look_at(r, g, &at);
 	if (err)
@@ -225,9 +200,8 @@ static int add(struct dp_request *r, struct dp_reach_reader *g, u32 *index)
 	err = dp_live_add(dp_self.engine, at.addr, &found, &r->handlers,
 			  !disabled, index, &why);
 	if (err)
-		return dp_diag_set(dp_last(), err,
-				   "0x%llx cannot be probed: %s",
-				   (unsigned long long)at.addr, why);
+		return dp_fail(err, "0x%llx cannot be probed: %s",
+			       (unsigned long long)at.addr, why);
 	dp_reach_allow_live(g, *index, at.addr);
 	introduce(r, *index, at.addr, at.code[0]);
 	return 0;
@@ -266,9 +240,9 @@ static int arm(const u32 *indexes, u32 n)
 
 	if (!err)
 		return 0;
-	return dp_diag_set(dp_last(), err, "0x%llx cannot be probed: %s",
-			   (unsigned long long)dp_self.users[indexes[bad]].addr,
-			   dp_allowed_unarmed(err));
+	return dp_fail(err, "0x%llx cannot be probed: %s",
+		       (unsigned long long)dp_self.users[indexes[bad]].addr,
+		       dp_allowed_unarmed(err));
 }
 
 static int add_all(struct dp_request *requests, u32 *indexes, u32 n, u32 *done)
@@ -287,8 +261,8 @@ static int add_all(struct dp_request *requests, u32 *indexes, u32 n, u32 *done)
 		struct dp_request *r = &requests[*done];
 
 		if (dp_probe_index(r->p, &had)) {
-			err = dp_diag_set(dp_last(), -EINVAL,
-					  "the probe is registered already");
+			err = dp_fail(-EINVAL,
+				      "the probe is registered already");
 			break;
 		}
 		err = add(r, &g, &indexes[*done]);
@@ -317,7 +291,7 @@ int dp_probes_register(struct dp_request *requests, u32 n)
 	int err;
 
 	if (!indexes)
-		return dp_diag_set(dp_last(), -ENOMEM, "out of memory");
+		return dp_fail(-ENOMEM, "out of memory");
 	err = add_all(requests, indexes, n, &done);
 	if (!err)
 		err = arm(indexes, n);
@@ -327,6 +301,28 @@ int dp_probes_register(struct dp_request *requests, u32 n)
 		restore(requests, done);
 	dp_flags_refresh();
 	free(indexes);
+	return err;
+}
+
+int dp_probes_register_list(void **probes, int num,
+			    int (*describe)(struct dp_request *r, void *probe))
+{
+	struct dp_request *requests;
+	int err = dp_probes_check(probes, num), i;
+
+	if (!err)
+		err = dp_self_begin(true);
+	if (err)
+		return err;
+	requests = calloc((size_t)num, sizeof(*requests));
+	if (!requests)
+		err = dp_fail(-ENOMEM, "out of memory");
+	for (i = 0; i < num && !err; i++)
+		err = describe(&requests[i], probes[i]);
+	if (!err)
+		err = dp_probes_register(requests, (u32)num);
+	free(requests);
+	dp_self_end();
 	return err;
 }
 
@@ -419,7 +415,7 @@ void dp_probes_unregister(struct kprobe *const *probes, u32 n)
 /* Everything here is safe in any handler. */
 void dp_probe_switch_off(struct kprobe *p)
 {
-	u64 word = index_word(p);
+	u64 word = (u64)p->dp_private[0];
 
 	if (!dp_self.arena || !word ||
 	    word > dp_self.arena->control.max_probes ||

@@ -6,11 +6,8 @@
  *
  * Lock: "news" (DESIGN.md, Locks), under the library's.
  */
-#define DP_NO_MODULE_NOTE
 #include "lib/frames.h"
 #include "lib/self.h"
-#include "engine/layout/instance.h"
-#include "engine/site/live.h"
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* self: the library's state of this process and of the calling thread. */
-#define DP_NO_MODULE_NOTE
 #include "lib/self.h"
 #include "port_raw.h"
 #include "agent/image.h"
-#include "arch/arch.h"
-#include "engine/layout/instance.h"
-#include "engine/layout/handler.h"
-#include <dprobes/diag.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>

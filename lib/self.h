@@ -10,6 +10,7 @@
 #ifndef DP_SELF_H
 #define DP_SELF_H
 
+#define DP_NO_MODULE_NOTE
 #include <dprobes/kprobes.h>
 #include <signal.h>
 #include "engine/layout/arena.h"
@@ -49,7 +50,8 @@ struct dp_self {
 	struct dp_symbol_map *symbols;
 	struct dp_text text;
 	struct dp_user *users; /* by index of the probe */
-	u32 nr_users, cap_users;
+	u32 nr_users;
+	size_t user_room;
 	bool switched_off; /* a probe is switched off, and to be removed */
 	bool disarmed, unoptimized;
 	bool changed; /* libraries have come or gone */
@@ -71,6 +73,8 @@ enum dp_arming dp_self_arming(void);
 
 /** dp_last() - the calling thread's diagnostic */
 struct dp_diag *dp_last(void);
+/** dp_fail() - dp_diag_set() of that diagnostic */
+#define dp_fail(...) dp_diag_set(dp_last(), __VA_ARGS__)
 
 /** dp_self_say() - the calling thread enters the library, where its hits are not the
  *  program's, or leaves it. Context: signals are blocked. */
@@ -149,6 +153,13 @@ struct dp_request {
 
 /** dp_probes_check() - check a list of probes of any kind. Return: 0; -EINVAL. */
 int dp_probes_check(void *const *probes, int num);
+/**
+ * dp_probes_register_list() - register_kprobes(), and the same for other kinds
+ * @probes: @num of them; each begins with its struct kprobe
+ * @describe: fill in the request for one probe. Return: 0 or why not.
+ */
+int dp_probes_register_list(void **probes, int num,
+			    int (*describe)(struct dp_request *r, void *probe));
 /** dp_probes_register() - register all or none. Return: as register_kprobe(). */
 int dp_probes_register(struct dp_request *requests, u32 n);
 /** dp_probes_unregister() - unregister the registered probes and wait for their handlers;
@@ -167,8 +178,6 @@ int dp_probe_resolve(const char *name, struct dp_symbol *sym,
 		     struct dp_diag *diag);
 /** dp_probe_index() - Return: false if @p is not registered. */
 bool dp_probe_index(const struct kprobe *p, u32 *index);
-/** dp_probe_at() - is there a probe of this kind at the address? */
-bool dp_probe_at(u64 addr, char kind);
 
 /* gone.c */
 /** dp_probes_notice_gone() - mark the probes whose code is not mapped any more */

@@ -16,10 +16,8 @@
  *
  * Lock: dp_foreign_state, under that of uprobe.c or none (DESIGN.md, Locks).
  */
-#define DP_NO_MODULE_NOTE
 #include "lib/foreign.h"
 #include "lib/compat/hooks.h"
-#include "engine/layout/handler.h"
 #include "engine/layout/base.h"
 #include "proc/linker.h"
 #include "proc/attach_other.h"
@@ -29,8 +27,6 @@
 #include <linux/futex.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
@@ -216,47 +212,12 @@ static struct dp_client *client_of(struct dp_foreign *f, u32 probe, u64 ip)
 	return c;
 }
 
-/* A handler may send signals to the thread, so it has to be a thread of the process. */
-static pid_t checked(const struct dp_foreign *f, pid_t tid)
-{
-	if (tid > 0 && (!syscall(SYS_tgkill, f->pid, tid, 0) || errno != ESRCH))
-		return tid;
-	return f->pid;
-}
-
-/* Translate a thread id from the process's pid namespace to ours. Return: the thread's id,
- * or the process's if there is no such thread. */
-static pid_t tid_here(const struct dp_foreign *f, u32 tid)
-{
-	char path[64], line[256], *last;
-	pid_t *tids = NULL, here = f->pid;
-	size_t n = 0, i;
-	FILE *file;
-
-	if (dp_attach_other_ns_pid(f->proc) == (u32)f->pid)
-		return checked(f, (pid_t)tid);
-	if (dp_process_threads(f->pid, &tids, &n))
-		return here;
-	for (i = 0; i < n; i++) {
-		snprintf(path, sizeof(path), "/proc/%d/task/%d/status", f->pid,
-			 tids[i]);
-		file = fopen(path, "re");
-		while (file && fgets(line, sizeof(line), file))
-			if (!strncmp(line, "NSpid:", 6) &&
-			    (last = strrchr(line, '\t')) &&
-			    (u32)atoi(last) == tid)
-				here = tids[i];
-		if (file)
-			fclose(file);
-	}
-	free(tids);
-	return here;
-}
-
 static void run(struct dp_foreign *f, struct dp_client *c, struct call *call)
 {
+	/* A handler may send signals to the thread, so it has to be one of the process. */
+	u32 tid = dp_process_thread(f->proc, call->tid);
 	struct dp_probed probed = {
-		.task = { .pid = tid_here(f, call->tid), .tgid = f->pid },
+		.task = { .pid = tid ? (pid_t)tid : f->pid, .tgid = f->pid },
 		.mem = dp_process_mem(f->proc),
 		.there = dp_attach_other_base(f->proc),
 	};

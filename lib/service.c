@@ -5,17 +5,14 @@
  * The thread was asleep in a system call. Its own stack may have little room, so it works
  * on a stack of the service.
  */
-#define DP_NO_MODULE_NOTE
 #include "lib/self.h"
 #include "lib/modules.h"
 #include "lib/service.h"
+#include "proc/facts.h"
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 static struct dp_service *service;
@@ -151,7 +148,6 @@ void dp_service_log(int level, const char *text, size_t len)
 {
 	u64 n, seq;
 	struct dp_service_line *line;
-	size_t i;
 
 	if (!service)
 		return;
@@ -165,26 +161,9 @@ void dp_service_log(int level, const char *text, size_t len)
 		__atomic_fetch_add(&service->lost, 1, __ATOMIC_RELAXED);
 		return;
 	}
-	line->len = (u16)(len < DP_SERVICE_TEXT ? len : DP_SERVICE_TEXT);
 	line->level = (u8)level;
-	for (i = 0; i < line->len; i++) {
-		line->text[i] = text[i];
-		__asm__ volatile("" : : : "memory");
-	}
+	line->len = dp_line_copy(line->text, DP_SERVICE_TEXT, text, len);
 	__atomic_store_n(&line->seq, 2 * n + 2, __ATOMIC_RELEASE);
-}
-
-static void begin_change(void)
-{
-	__atomic_store_n(&service->changes, service->changes + 1,
-			 __ATOMIC_RELAXED);
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-}
-
-static void end_change(void)
-{
-	__atomic_store_n(&service->changes, service->changes + 1,
-			 __ATOMIC_RELEASE);
 }
 
 void dp_service_modules(const struct dp_compat_loaded *list)
@@ -193,7 +172,9 @@ void dp_service_modules(const struct dp_compat_loaded *list)
 
 	if (!service)
 		return;
-	begin_change();
+	__atomic_store_n(&service->changes, service->changes + 1,
+			 __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	for (; list && n < DP_SERVICE_MODULES; list = list->next) {
 		struct dp_service_module *m = &service->modules[n++];
 
@@ -204,7 +185,8 @@ void dp_service_modules(const struct dp_compat_loaded *list)
 		m->forked = list->forked;
 	}
 	service->nr_modules = n;
-	end_change();
+	__atomic_store_n(&service->changes, service->changes + 1,
+			 __ATOMIC_RELEASE);
 }
 
 void dp_service_knobs(bool enabled, bool optimization)
@@ -226,20 +208,13 @@ static void in_child(void)
 
 void dp_service_open(void)
 {
-	void *mem = MAP_FAILED;
-	struct rlimit limit;
-	int fd;
+	int fd = dp_limits_file("libdprobes", sizeof(*service));
+	void *mem;
 
-	/* A file larger than the limit would raise SIGXFSZ. */
-	if (getrlimit(RLIMIT_FSIZE, &limit) ||
-	    limit.rlim_cur < sizeof(*service))
-		return;
-	fd = (int)syscall(SYS_memfd_create, "libdprobes", 1 /* MFD_CLOEXEC */);
 	if (fd < 0)
 		return;
-	if (!ftruncate(fd, sizeof(*service)))
-		mem = mmap(NULL, sizeof(*service), PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_NORESERVE, fd, 0);
+	mem = mmap(NULL, sizeof(*service), PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_NORESERVE, fd, 0);
 	close(fd);
 	if (mem == MAP_FAILED)
 		return;

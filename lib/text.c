@@ -6,15 +6,11 @@
  * closes all descriptors, another file can get our number.
  */
 #include "lib/text.h"
-#include "port.h"
 #include "engine/layout/handler.h"
-#include "engine/text/target.h"
 #include "proc/facts.h"
-#include "sym/sym.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/membarrier.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -100,18 +96,13 @@ void dp_text_close(struct dp_text *text)
 int dp_code_map(u64 addr, u64 size)
 {
 	void *to = (void *)addr, *got;
-	int fd = (int)syscall(SYS_memfd_create, "dprobes", 1 /* MFD_CLOEXEC */);
-	int err = 0;
+	int fd = dp_limits_file("dprobes", size), err = 0;
 
 	if (fd < 0)
 		return -ENOMEM;
-	/* Without the check the program would get SIGXFSZ. */
-	if (dp_limits_file(size) || ftruncate(fd, (off_t)size))
-		err = -ENOMEM;
-	got = err ? MAP_FAILED :
-		    mmap(to, size, PROT_READ | PROT_EXEC,
-			 MAP_PRIVATE | MAP_FIXED_NOREPLACE, fd, 0);
-	if (!err && got != to)
+	got = mmap(to, size, PROT_READ | PROT_EXEC,
+		   MAP_PRIVATE | MAP_FIXED_NOREPLACE, fd, 0);
+	if (got != to)
 		err = got == MAP_FAILED && errno == EEXIST ? -EEXIST : -ENOMEM;
 	close(fd);
 	if (err)

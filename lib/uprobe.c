@@ -8,10 +8,8 @@
  *
  * Lock: "Uprobes", and dp_foreign_state or "the library" under it (DESIGN.md, Locks).
  */
-#define DP_NO_MODULE_NOTE
 #include "lib/foreign.h"
 #include "lib/self.h"
-#include "lib/injected.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -73,14 +71,6 @@ static struct dp_client **find(const struct uprobe *u)
 	return c;
 }
 
-static void enter(struct dp_client *c)
-{
-	struct dp_client **at = find(c->u);
-
-	c->next = *at;
-	*at = c;
-}
-
 static struct dp_client *take_out(const struct uprobe *u)
 {
 	struct dp_client **at = find(u), *c = *at;
@@ -93,20 +83,19 @@ static struct dp_client *take_out(const struct uprobe *u)
 static int check(const struct uprobe *u, int i)
 {
 	if (!u)
-		return dp_diag_set(dp_last(), -EINVAL, "probe %d is NULL", i);
+		return dp_fail(-EINVAL, "probe %d is NULL", i);
 	if (*find(u))
-		return dp_diag_set(dp_last(), -EEXIST,
-				   "the probe is registered already");
+		return dp_fail(-EEXIST, "the probe is registered already");
 	if (!u->handler)
-		return dp_diag_set(dp_last(), -EINVAL,
-				   "the probe has no handler");
+		return dp_fail(-EINVAL, "the probe has no handler");
 	return 0;
 }
 
+/* Context: lock held; @u has no client. */
 static struct dp_client *make(struct uprobe *u, struct dp_foreign *f,
 			      void (*gone)(struct uprobe *u))
 {
-	struct dp_client *c = calloc(1, sizeof(*c));
+	struct dp_client *c = calloc(1, sizeof(*c)), **at = find(u);
 
 	if (!c)
 		return NULL;
@@ -121,6 +110,7 @@ static struct dp_client *make(struct uprobe *u, struct dp_foreign *f,
 		.gone = gone,
 		.interrupt = u->handler_in_interrupt,
 	};
+	*at = c;
 	return c;
 }
 
@@ -136,14 +126,6 @@ static int hit_self(struct kprobe *p, struct pt_regs *regs)
 	return regs->ip != addr;
 }
 
-static void kprobes_of(struct dp_client **clients, u32 n, struct kprobe **kps)
-{
-	u32 i;
-
-	for (i = 0; i < n; i++)
-		kps[i] = &clients[i]->kp;
-}
-
 static int add_self(struct dp_client **clients, u32 n)
 {
 	struct kprobe **kps = calloc(n, sizeof(*kps));
@@ -151,9 +133,9 @@ static int add_self(struct dp_client **clients, u32 n)
 	int err;
 
 	if (!kps)
-		return dp_diag_set(dp_last(), -ENOMEM, "out of memory");
-	kprobes_of(clients, n, kps);
+		return dp_fail(-ENOMEM, "out of memory");
 	for (i = 0; i < n; i++) {
+		kps[i] = &clients[i]->kp;
 		kps[i]->addr = (kprobe_opcode_t *)clients[i]->addr;
 		kps[i]->pre_handler = hit_self;
 	}
@@ -165,14 +147,6 @@ static int add_self(struct dp_client **clients, u32 n)
 
 /* Clients that were unregistered in a handler, where they could not be freed. */
 static struct dp_client *released;
-
-static void release_gone(struct dp_client *c)
-{
-	dp_foreign_lock();
-	c->next = released;
-	released = c;
-	dp_foreign_unlock();
-}
 
 static void dig_up(void)
 {
@@ -197,10 +171,14 @@ static void finish_self(struct dp_client *c)
 	bool in_handler = dp_self_in_handler();
 
 	unregister_kprobe(&c->kp);
-	if (in_handler)
-		release_gone(c);
-	else
+	if (!in_handler) {
 		free(c);
+		return;
+	}
+	dp_foreign_lock();
+	c->next = released;
+	released = c;
+	dp_foreign_unlock();
 }
 
 /* A uprobe that is in the list twice is registered already. */
@@ -214,10 +192,8 @@ static int make_all(struct uprobe **us, struct dp_client **clients, u32 n,
 	for (i = 0; i < n && !err; i++) {
 		err = check(us[i], (int)i);
 		clients[i] = err ? NULL : make(us[i], f, gone);
-		if (clients[i])
-			enter(clients[i]);
-		else if (!err)
-			err = dp_diag_set(dp_last(), -ENOMEM, "out of memory");
+		if (!err && !clients[i])
+			err = dp_fail(-ENOMEM, "out of memory");
 	}
 	return err;
 }
@@ -281,21 +257,13 @@ static u32 remove_all(struct uprobe **us, u32 n, struct dp_client **clients)
 	return found;
 }
 
+/* Context: lock held. */
 static void discard(struct dp_client *c)
 {
 	dp_foreign_retire(c);
 	if (c->gone)
 		c->gone(c->u);
 	free(c);
-}
-
-/* Context: lock held. */
-static void retire(struct dp_client *c)
-{
-	struct dp_foreign *f = c->at;
-
-	discard(c);
-	dp_foreign_tidy(f);
 }
 
 static bool release(struct dp_client *c)
@@ -311,10 +279,13 @@ static bool release(struct dp_client *c)
 
 void dp_client_put(struct dp_client *c)
 {
+	struct dp_foreign *f = c->at;
+
 	if (!release(c))
 		return;
 	dp_foreign_lock();
-	retire(c);
+	discard(c);
+	dp_foreign_tidy(f);
 	dp_foreign_unlock();
 }
 
@@ -389,16 +360,16 @@ int dp_uprobes_add(struct uprobe **us, int num, void (*gone)(struct uprobe *u))
 	int err = 0, i;
 
 	if (!us || num <= 0)
-		return dp_diag_set(dp_last(), -EINVAL, "there are no probes");
+		return dp_fail(-EINVAL, "there are no probes");
 	if (dp_self_in_handler())
-		return dp_diag_set(
-			dp_last(), -EAGAIN,
+		return dp_fail(
+			-EAGAIN,
 			"probes cannot be added from a handler in this process");
 	dp_diag_clear(dp_last());
 	dig_up();
 	clients = calloc((size_t)num, sizeof(*clients));
 	if (!clients)
-		return dp_diag_set(dp_last(), -ENOMEM, "out of memory");
+		return dp_fail(-ENOMEM, "out of memory");
 	dp_foreign_lock();
 	for (i = 0; i < num && !err; i++)
 		err = check(us[i], i);
@@ -463,9 +434,7 @@ int dp_uprobe_account(const struct uprobe *u, struct dp_uprobe_account *account)
 	else if (c)
 		account_self(&c->kp, account);
 	dp_foreign_unlock();
-	return c ? 0 :
-		   dp_diag_set(dp_last(), -ENOENT,
-			       "the probe is not registered");
+	return c ? 0 : dp_fail(-ENOENT, "the probe is not registered");
 }
 
 void *dp_uprobe_there(const struct uprobe *u, const void *variable)

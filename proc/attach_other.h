@@ -108,11 +108,6 @@ int dp_attach_other_map(struct dp_process *proc, u64 size, u8 **ours,
 int dp_attach_other_protect(struct dp_process *proc, u64 addr, u64 size,
 			    int prot, const void *bytes);
 
-/** dp_process_threads() - ids of the threads of a process; the caller free()s @tids */
-int dp_process_threads(pid_t pid, pid_t **tids, size_t *n);
-/** dp_attach_other_ns_pid() - id of the process in its own pid namespace */
-u32 dp_attach_other_ns_pid(const struct dp_process *proc);
-
 /**
  * dp_attach_other_begin() - text is about to be changed by functions of live.h
  * @target: to be passed to them

@@ -76,10 +76,10 @@ void dp_fact_yama(struct dp_facts *facts, const struct dp_status *us,
  * Context of every function: tool process, or a process with libdprobes.
  */
 
-/** dp_limits_file() - may this process have a file of @size bytes? A file without a name
- *  counts, too. The kernel sends SIGXFSZ for a larger one, which ends the process.
- *  Return: 0; -EFBIG. */
-int dp_limits_file(u64 size);
+/** dp_limits_file() - make a file of @size zeros in memory; @name is for /proc/PID/maps.
+ *  Return: its descriptor, closed on exec; -EFBIG the process may have no such file, and
+ *  would get SIGXFSZ, which ends it; another errno. */
+int dp_limits_file(const char *name, u64 size);
 
 /** dp_limits_survive() - ignore SIGXFSZ, so that a write beyond RLIMIT_FSIZE fails
  *  instead of ending this process */

@@ -2,6 +2,7 @@
 /* check: read a module's needed symbols from its file before any of its code runs. */
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 /* Symbols that compilers and their start files put into every shared object. */
 static bool of_toolchain(const char *name)
 {
-	static const char *const names[] = {
+	static const char *const patterns[] = {
 		"__cxa_finalize", "__cxa_atexit",
 		"__gmon_start__", "__stack_chk_fail",
 		"__tls_get_addr", "_GLOBAL_OFFSET_TABLE_",
@@ -23,16 +24,14 @@ static bool of_toolchain(const char *name)
 		"memset",	  "memcmp",
 		"bcmp",		  "strlen",
 		"__dso_handle",	  "__stack_chk_guard",
+		"_ITM_*",	  "__asan_*",
+		"__ubsan_*",	  "__sanitizer_*",
+		"__gcov_*",
 	};
-	static const char *const prefixes[] = { "_ITM_", "__asan_", "__ubsan_",
-						"__sanitizer_", "__gcov_" };
 	size_t i;
 
-	for (i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (!strcmp(name, names[i]))
-			return true;
-	for (i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
-		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
+	for (i = 0; i < sizeof(patterns) / sizeof(*patterns); i++)
+		if (!fnmatch(patterns[i], name, 0))
 			return true;
 	return false;
 }

@@ -83,8 +83,7 @@ static inline void *dp_map_first(void **where, void *fresh, size_t size)
 {
 	void *none = NULL;
 
-	if (__atomic_compare_exchange_n(where, &none, fresh, false,
-					__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+	if (try_cmpxchg(where, &none, fresh))
 		return fresh;
 	dp_unmap(fresh, size);
 	return none;
@@ -102,9 +101,11 @@ static inline void *dp_map_first(void **where, void *fresh, size_t size)
 		result;                    \
 	})
 
-/** dp_file_read() - read the beginning of a file. @size: of @buf, with one byte for a
- *  NUL. Return: how many bytes, or an errno. */
-long dp_file_read(const char *path, char *buf, size_t size);
+/** dp_format_count() - parse the width or precision of a conversion, 0 if there is none.
+ *  dp_format_length() - parse its length modifier: *@length bytes of an integer.
+ *  Return: behind it. */
+const char *dp_format_count(const char *f, int *value);
+const char *dp_format_length(const char *f, int *length);
 
 /** dp_symbol_print() - print @addr as %pS does, or without @offset as %ps does.
  *  Return: length of the text. */

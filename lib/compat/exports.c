@@ -13,14 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "lib/compat/exports.h"
+#include "lib/compat/module.h"
 #include <dprobes-module.h>
-
-static int has_exports(const struct dp_compat_module *module)
-{
-	return module->size >= offsetof(struct dp_compat_module, exports_end) +
-				       sizeof(module->exports_end);
-}
 
 static const struct dp_compat_export *
 export_of(const struct dp_compat_loaded *loaded, const char *name)
@@ -28,7 +22,8 @@ export_of(const struct dp_compat_loaded *loaded, const char *name)
 	const struct dp_compat_module *module = loaded->module;
 	const struct dp_compat_export *const *e;
 
-	if (!has_exports(module))
+	if (module->size < offsetof(struct dp_compat_module, exports_end) +
+				   sizeof(module->exports_end))
 		return NULL;
 	for (e = module->exports; e != module->exports_end; e++)
 		if (!strcmp((*e)->name, name))
@@ -36,14 +31,10 @@ export_of(const struct dp_compat_loaded *loaded, const char *name)
 	return NULL;
 }
 
-static void show(struct dp_compat_loaded *loaded)
+void dp_compat_show(const char *path)
 {
-	struct link_map *map;
-	void *handle;
+	void *handle = dlopen(path, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
 
-	if (dlinfo(loaded->handle, RTLD_DI_LINKMAP, &map))
-		return;
-	handle = dlopen(map->l_name, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
 	if (handle)
 		dlclose(handle);
 }
@@ -52,18 +43,26 @@ int dp_compat_export_find(struct dp_compat_loaded *list, const char *name,
 			  char *gpl, size_t size)
 {
 	const struct dp_compat_export *e = NULL;
+	struct link_map *map;
 
 	while (list && !(e = export_of(list, name)))
 		list = list->next;
 	if (!list)
 		return 0;
-	show(list);
+	if (!dlinfo(list->handle, RTLD_DI_LINKMAP, &map))
+		dp_compat_show(map->l_name);
 	if (dlsym(RTLD_DEFAULT, name) != e->addr)
 		return 0;
 	list->needed = 1;
 	if (e->gpl && !*gpl)
 		snprintf(gpl, size, "%s", name);
 	return 1;
+}
+
+static void count(struct dp_compat_loaded *used, int n)
+{
+	__atomic_fetch_add(&used->module->module->refcnt.counter, n,
+			   __ATOMIC_ACQ_REL);
 }
 
 int dp_compat_export_use(struct dp_compat_loaded *loaded,
@@ -80,8 +79,7 @@ int dp_compat_export_use(struct dp_compat_loaded *loaded,
 	for (m = list; m; m = m->next) {
 		if (!m->needed)
 			continue;
-		__atomic_fetch_add(&m->module->module->refcnt.counter, 1,
-				   __ATOMIC_ACQ_REL);
+		count(m, 1);
 		loaded->uses[loaded->nr_uses++] = m;
 	}
 	return 0;
@@ -90,9 +88,7 @@ int dp_compat_export_use(struct dp_compat_loaded *loaded,
 void dp_compat_export_release(struct dp_compat_loaded *loaded)
 {
 	while (loaded->nr_uses)
-		__atomic_fetch_sub(&loaded->uses[--loaded->nr_uses]
-					    ->module->module->refcnt.counter,
-				   1, __ATOMIC_ACQ_REL);
+		count(loaded->uses[--loaded->nr_uses], -1);
 	free(loaded->uses);
 	loaded->uses = NULL;
 }
@@ -108,24 +104,4 @@ dp_compat_export_user(const struct dp_compat_loaded *loaded,
 			if (list->uses[i] == loaded)
 				return list;
 	return NULL;
-}
-
-int dp_compat_license_is_gpl(const struct dp_compat_module *module,
-			     const char **license)
-{
-	static const char *const compatible[] = {
-		"GPL",		"GPL v2",	"GPL and additional rights",
-		"Dual BSD/GPL", "Dual MIT/GPL", "Dual MPL/GPL",
-	};
-	const struct dp_compat_info *const *info;
-	size_t i;
-
-	*license = "none";
-	for (info = module->info; info != module->info_end; info++)
-		if (!strcmp((*info)->tag, "license"))
-			*license = (*info)->text;
-	for (i = 0; i < sizeof(compatible) / sizeof(*compatible); i++)
-		if (!strcmp(compatible[i], *license))
-			return 1;
-	return 0;
 }

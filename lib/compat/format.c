@@ -41,22 +41,28 @@ static void fill(struct out *out, char c, long n)
 		put(out, c);
 }
 
+static void put_padded(struct out *out, const char *s, size_t n,
+		       const struct spec *spec)
+{
+	long pad = spec->width - (long)n;
+
+	if (!(spec->flags & LEFT))
+		fill(out, ' ', pad);
+	while (n--)
+		put(out, *s++);
+	if (spec->flags & LEFT)
+		fill(out, ' ', pad);
+}
+
 static void put_string(struct out *out, const char *s, const struct spec *spec)
 {
-	size_t i, n;
+	size_t most = spec->precision < 0 ? INT_MAX : (size_t)spec->precision;
 
 	if (!s)
 		s = "(null)";
 	else if ((unsigned long)s < 4096 || IS_ERR(s))
 		s = "(efault)";
-	n = strnlen(s, spec->precision < 0 ? (size_t)INT_MAX :
-					     (size_t)spec->precision);
-	if (!(spec->flags & LEFT))
-		fill(out, ' ', spec->width - (long)n);
-	for (i = 0; i < n; i++)
-		put(out, s[i]);
-	if (spec->flags & LEFT)
-		fill(out, ' ', spec->width - (long)n);
+	put_padded(out, s, strnlen(s, most), spec);
 }
 
 static int digits_of(char *digits, u64 value, unsigned int base, bool upper)
@@ -134,7 +140,7 @@ static const char *parse_flags(const char *f, struct spec *spec)
 	return f;
 }
 
-static const char *parse_count(const char *f, int *value)
+const char *dp_format_count(const char *f, int *value)
 {
 	*value = 0;
 	while (isdigit(*f)) {
@@ -145,13 +151,13 @@ static const char *parse_count(const char *f, int *value)
 	return f;
 }
 
-static const char *parse_length(const char *f, struct spec *spec)
+const char *dp_format_length(const char *f, int *length)
 {
-	spec->length = 4;
+	*length = 4;
 	if (*f == 'h')
-		spec->length = f[1] == 'h' ? 1 : 2;
+		*length = f[1] == 'h' ? 1 : 2;
 	else if (*f && strchr("lLqzZjt", *f))
-		spec->length = 8;
+		*length = 8;
 	else
 		return f;
 	return f + (f[0] == f[1] && strchr("hl", *f) ? 2 : 1);
@@ -287,7 +293,7 @@ static bool put_plain(struct out *out, struct spec *spec, u64 value)
 		u8 base, flags;
 	} kinds[] = { { 'd', 10, SIGNED }, { 'i', 10, SIGNED }, { 'u', 10, 0 },
 		      { 'x', 16, 0 },	   { 'X', 16, UPPER },	{ 'o', 8, 0 } };
-	char one[2] = { (char)value, '\0' };
+	char one = (char)value;
 	size_t i;
 
 	if (spec->conv == 's') {
@@ -295,12 +301,7 @@ static bool put_plain(struct out *out, struct spec *spec, u64 value)
 		return true;
 	}
 	if (spec->conv == 'c') {
-		spec->precision = 1;
-		if (!(spec->flags & LEFT))
-			fill(out, ' ', spec->width - 1);
-		put(out, one[0]);
-		if (spec->flags & LEFT)
-			fill(out, ' ', spec->width - 1);
+		put_padded(out, &one, 1, spec);
 		return true;
 	}
 	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
@@ -325,7 +326,7 @@ static const char *parse_spec(const char *f, struct spec *spec, va_list *args)
 		}
 		f++;
 	} else {
-		f = parse_count(f, &spec->width);
+		f = dp_format_count(f, &spec->width);
 	}
 	if (*f == '.') {
 		f++;
@@ -333,12 +334,12 @@ static const char *parse_spec(const char *f, struct spec *spec, va_list *args)
 			spec->precision = va_arg(*args, int);
 			f++;
 		} else {
-			f = parse_count(f, &spec->precision);
+			f = dp_format_count(f, &spec->precision);
 		}
 		if (spec->precision < 0)
 			spec->precision = -1;
 	}
-	f = parse_length(f, spec);
+	f = dp_format_length(f, &spec->length);
 	spec->conv = *f;
 	return *f ? f + 1 : f;
 }

@@ -29,8 +29,8 @@ int dp_printk_set(void (*sink)(int level, const char *text, size_t len,
 
 /**
  * struct dp_compat_hooks - functions that the library sets, or NULL
- * @lookup: find a function's address by name, as register_kprobe() does. Return: 0: there
- *          is none. Context: task or handler, as the function allows.
+ * @lookup: never NULL: find a function's address by name, as register_kprobe() does.
+ *          Return: 0: there is none. Context: task or handler, as the function allows.
  * @hit_regs: registers of the hit whose handler the calling thread runs, or NULL.
  *            Context: any.
  * @leave: for stack traces: if *@ip is in generated code, such as a return probe's stub,

@@ -58,10 +58,9 @@ static void parse_line(const char *line, struct dp_mapping *m)
 	strscpy(m->path, skip_spaces(s), sizeof(m->path));
 }
 
-bool dp_mappings(bool (*each)(const struct dp_mapping *m, void *arg), void *arg)
+bool dp_mapping_at(unsigned long addr, struct dp_mapping *m)
 {
 	struct reader reader = { 0 };
-	struct dp_mapping m;
 	char line[384];
 	bool found = false;
 
@@ -70,8 +69,8 @@ bool dp_mappings(bool (*each)(const struct dp_mapping *m, void *arg), void *arg)
 	if (reader.fd < 0)
 		return false;
 	while (!found && next_line(&reader, line, sizeof(line))) {
-		parse_line(line, &m);
-		found = each(&m, arg);
+		parse_line(line, m);
+		found = addr >= m->start && addr < m->end;
 	}
 	dp_sys3(__NR_close, reader.fd, 0, 0);
 	return found;
@@ -120,7 +119,7 @@ static bool load(struct dp_image *image, const struct dp_mapping *m)
 	       dp_elf_view(&image->elf, (void *)p, (size_t)status.size);
 }
 
-const struct dp_image *dp_image_get(const struct dp_mapping *m)
+static const struct dp_image *find_image(const struct dp_mapping *m)
 {
 	struct dp_image *image = images;
 	int state, free = FREE;
@@ -128,11 +127,8 @@ const struct dp_image *dp_image_get(const struct dp_mapping *m)
 	if (m->path[0] != '/')
 		return NULL;
 	for (; image < images + DP_IMAGES; image++) {
-		state = __atomic_load_n(&image->state, __ATOMIC_ACQUIRE);
-		if (state == FREE &&
-		    __atomic_compare_exchange_n(&image->state, &free, BUSY,
-						false, __ATOMIC_ACQ_REL,
-						__ATOMIC_ACQUIRE))
+		state = smp_load_acquire(&image->state);
+		if (state == FREE && try_cmpxchg(&image->state, &free, BUSY))
 			break;
 		free = FREE;
 		/* A file that another thread, or this thread in an outer handler, is
@@ -146,14 +142,19 @@ const struct dp_image *dp_image_get(const struct dp_mapping *m)
 	image->dev = m->dev;
 	image->ino = m->ino;
 	state = load(image, m) ? READY : BAD;
-	__atomic_store_n(&image->state, state, __ATOMIC_RELEASE);
+	smp_store_release(&image->state, state);
 	return state == READY ? image : NULL;
 }
 
-bool dp_image_bias(const struct dp_image *image, const struct dp_mapping *m,
-		   unsigned long *bias)
+const struct dp_image *dp_image_get(const struct dp_mapping *m,
+				    unsigned long *bias)
 {
-	return dp_elf_bias(&image->elf, m->start, m->offset, m->exec, bias);
+	const struct dp_image *image = find_image(m);
+
+	return image && dp_elf_bias(&image->elf, m->start, m->offset, m->exec,
+				    bias) ?
+		       image :
+		       NULL;
 }
 
 /* --- symbols --- */
@@ -194,13 +195,6 @@ static const Elf64_Sym *covering(const struct dp_elf_table *table,
 	return best;
 }
 
-/* --- by address --- */
-
-struct by_address {
-	unsigned long addr;
-	struct dp_symbol *symbol;
-};
-
 static void fill_symbol(const struct dp_image *image, unsigned long addr,
 			struct dp_symbol *symbol)
 {
@@ -232,81 +226,20 @@ static bool is_main(const struct dp_mapping *m)
 	       own.ino == m->ino;
 }
 
-static bool at_address(const struct dp_mapping *m, void *arg)
-{
-	struct by_address *by = arg;
-	const struct dp_image *image;
-	unsigned long bias;
-
-	if (by->addr < m->start || by->addr >= m->end)
-		return false;
-	by->symbol->name[0] = '\0';
-	by->symbol->offset = by->symbol->size = 0;
-	strscpy(by->symbol->object, is_main(m) ? "" : kbasename(m->path),
-		sizeof(by->symbol->object));
-	image = dp_image_get(m);
-	if (image && dp_image_bias(image, m, &bias))
-		fill_symbol(image, by->addr - bias, by->symbol);
-	return true;
-}
-
 bool dp_image_symbol(unsigned long addr, struct dp_symbol *symbol)
 {
-	struct by_address by = { .addr = addr, .symbol = symbol };
-
-	return dp_mappings(at_address, &by);
-}
-
-/* --- by name --- */
-
-struct by_name {
-	const char *module;
-	size_t module_len;
-	const char *name;
-	u32 type;
-	unsigned long addr;
-};
-
-static bool is_module(const char *path, const char *module, size_t len)
-{
-	const char *base = kbasename(path);
-
-	return !strncmp(base, module, len) && !isalnum(base[len]);
-}
-
-static bool has_name(const struct dp_mapping *m, void *arg)
-{
-	struct by_name *by = arg;
 	const struct dp_image *image;
-	struct dp_elf_table table;
+	struct dp_mapping m;
 	unsigned long bias;
-	size_t i;
 
-	if (!m->exec ||
-	    (by->module && !is_module(m->path, by->module, by->module_len)))
+	if (!dp_mapping_at(addr, &m))
 		return false;
-	image = dp_image_get(m);
-	if (!image || !dp_image_bias(image, m, &bias) ||
-	    !dp_elf_table(&image->elf, by->type, &table))
-		return false;
-	for (i = 0; i < table.n; i++) {
-		if (ELF64_ST_TYPE(table.v[i].st_info) == STT_GNU_IFUNC ||
-		    !names_code_or_data(&table.v[i]) ||
-		    strcmp(dp_elf_name(&table, &table.v[i]), by->name))
-			continue;
-		by->addr = bias + table.v[i].st_value;
-		return true;
-	}
-	return false;
-}
-
-unsigned long dp_image_lookup(const char *module, size_t module_len,
-			      const char *name)
-{
-	struct by_name by = { module, module_len, name, SHT_DYNSYM, 0 };
-
-	if (dp_mappings(has_name, &by))
-		return by.addr;
-	by.type = SHT_SYMTAB;
-	return dp_mappings(has_name, &by) ? by.addr : 0;
+	symbol->name[0] = '\0';
+	symbol->offset = symbol->size = 0;
+	strscpy(symbol->object, is_main(&m) ? "" : kbasename(m.path),
+		sizeof(symbol->object));
+	image = dp_image_get(&m, &bias);
+	if (image)
+		fill_symbol(image, addr - bias, symbol);
+	return true;
 }

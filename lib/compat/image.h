@@ -22,10 +22,8 @@ struct dp_mapping {
 	char path[256];
 };
 
-/** dp_mappings() - call @each for each mapping until it returns true. Context: any.
- *  Return: whether it did. */
-bool dp_mappings(bool (*each)(const struct dp_mapping *m, void *arg),
-		 void *arg);
+/** dp_mapping_at() - find the mapping of an address. Context: any. Return: false: none. */
+bool dp_mapping_at(unsigned long addr, struct dp_mapping *m);
 
 /**
  * struct dp_image - a mapped file
@@ -37,13 +35,11 @@ struct dp_image {
 	struct dp_elf elf;
 };
 
-/** dp_image_get() - the file behind a mapping. Context: any. Return: NULL if the file
- *  cannot be read, or its path leads to another file now. */
-const struct dp_image *dp_image_get(const struct dp_mapping *m);
-/** dp_image_bias() - load bias: what to add to the file's addresses. Return: false if @m
- *  maps no segment. */
-bool dp_image_bias(const struct dp_image *image, const struct dp_mapping *m,
-		   unsigned long *bias);
+/** dp_image_get() - the file behind a mapping, and its load bias: what to add to the file's
+ *  addresses. Context: any. Return: NULL if the file cannot be read, or its path leads to
+ *  another file now, or @m maps no segment. */
+const struct dp_image *dp_image_get(const struct dp_mapping *m,
+				    unsigned long *bias);
 
 /**
  * struct dp_symbol - the symbol in which an address lies
@@ -58,9 +54,5 @@ struct dp_symbol {
 
 /** dp_image_symbol() - Return: false if no file is mapped at @addr. */
 bool dp_image_symbol(unsigned long addr, struct dp_symbol *symbol);
-/** dp_image_lookup() - Return: the address of a function, or 0. @module: NULL, or
- *  the beginning of a file's name, @module_len bytes */
-unsigned long dp_image_lookup(const char *module, size_t module_len,
-			      const char *name);
 
 #endif

@@ -1,31 +1,62 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* kallsyms: names of addresses and addresses of names. */
+/* kallsyms: names of addresses, addresses of names, and functions that stand for names. */
 #include "lib/compat/compat.h"
 #include "lib/compat/image.h"
 
-unsigned long kallsyms_lookup_name(const char *name)
-{
-	const char *colon;
+struct dp_compat_hooks dp_compat_hooks;
 
-	name = dp_compat_alias(name);
-	if (dp_compat_hooks.lookup)
-		return dp_compat_hooks.lookup(name);
-	colon = strchr(name, ':');
-	if (!colon)
-		return dp_image_lookup(NULL, 0, name);
-	return dp_image_lookup(name, (size_t)(colon - name), colon + 1);
+/* Entries are added in front and never freed: a handler may be reading them. */
+struct alias {
+	struct alias *next;
+	char *name;
+	char *target;
+};
+
+static struct alias *aliases;
+
+const char *dp_compat_alias(const char *name)
+{
+	struct alias *alias = smp_load_acquire(&aliases);
+
+	for (; alias; alias = alias->next)
+		if (!strcmp(alias->name, name))
+			return alias->target;
+	return name;
 }
 
-static bool is_text(const struct dp_mapping *m, void *arg)
+int dp_compat_alias_add(const char *name, size_t len, const char *target)
 {
-	const unsigned long *addr = arg;
+	struct alias *alias;
 
-	return m->exec && *addr >= m->start && *addr < m->end;
+	if (!len || !*target)
+		return -EINVAL;
+	alias = kzalloc(sizeof(*alias), GFP_KERNEL);
+	if (!alias)
+		return -ENOMEM;
+	alias->name = kstrndup(name, len, GFP_KERNEL);
+	alias->target = kstrdup(target, GFP_KERNEL);
+	if (!alias->name || !alias->target) {
+		kfree(alias->name);
+		kfree(alias->target);
+		kfree(alias);
+		return -ENOMEM;
+	}
+	alias->next = READ_ONCE(aliases);
+	while (!try_cmpxchg(&aliases, &alias->next, alias))
+		continue;
+	return 0;
+}
+
+unsigned long kallsyms_lookup_name(const char *name)
+{
+	return dp_compat_hooks.lookup(dp_compat_alias(name));
 }
 
 int kernel_text_address(unsigned long addr)
 {
-	return dp_mappings(is_text, &addr);
+	struct dp_mapping m;
+
+	return dp_mapping_at(addr, &m) && m.exec;
 }
 
 int sprint_symbol(char *buffer, unsigned long addr)
@@ -49,9 +80,7 @@ static char *keep(const char *object)
 		if (!strcmp(kept[i] + 1, object) && kept[i][0])
 			return kept[i] + 1;
 		none = 0;
-		if (__atomic_compare_exchange_n(&kept[i][0], &none, 1, false,
-						__ATOMIC_ACQ_REL,
-						__ATOMIC_ACQUIRE)) {
+		if (try_cmpxchg(&kept[i][0], &none, 1)) {
 			strscpy(kept[i] + 1, object, sizeof(kept[i]) - 1);
 			return kept[i] + 1;
 		}

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* lock: spin locks, read-write locks and mutexes: a probe module's own (DESIGN.md, Locks). */
+/*
+ * lock: spin locks, read-write locks, mutexes and wait queues: a probe module's own
+ * (DESIGN.md, Locks).
+ */
 #include "lib/compat/compat.h"
 
 /* The holder may have lost its CPU: after a while, give up ours. */
@@ -13,8 +16,7 @@ static void wait_a_little(unsigned int *turns)
 
 int spin_trylock(spinlock_t *lock)
 {
-	return !__atomic_load_n(&lock->locked, __ATOMIC_RELAXED) &&
-	       !__atomic_exchange_n(&lock->locked, 1, __ATOMIC_ACQUIRE);
+	return !READ_ONCE(lock->locked) && !xchg(&lock->locked, 1);
 }
 
 void spin_lock(spinlock_t *lock)
@@ -27,7 +29,7 @@ void spin_lock(spinlock_t *lock)
 
 void spin_unlock(spinlock_t *lock)
 {
-	__atomic_store_n(&lock->locked, 0, __ATOMIC_RELEASE);
+	smp_store_release(&lock->locked, 0);
 }
 
 void read_lock(rwlock_t *lock)
@@ -36,10 +38,8 @@ void read_lock(rwlock_t *lock)
 	int n;
 
 	for (;;) {
-		n = __atomic_load_n(&lock->count, __ATOMIC_RELAXED);
-		if (n >= 0 && __atomic_compare_exchange_n(
-				      &lock->count, &n, n + 1, true,
-				      __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		n = READ_ONCE(lock->count);
+		if (n >= 0 && try_cmpxchg(&lock->count, &n, n + 1))
 			return;
 		wait_a_little(&turns);
 	}
@@ -55,9 +55,7 @@ void write_lock(rwlock_t *lock)
 	unsigned int turns = 0;
 	int none = 0;
 
-	while (!__atomic_compare_exchange_n(&lock->count, &none, -1, true,
-					    __ATOMIC_ACQUIRE,
-					    __ATOMIC_RELAXED)) {
+	while (!try_cmpxchg(&lock->count, &none, -1)) {
 		none = 0;
 		wait_a_little(&turns);
 	}
@@ -65,7 +63,7 @@ void write_lock(rwlock_t *lock)
 
 void write_unlock(rwlock_t *lock)
 {
-	__atomic_store_n(&lock->count, 0, __ATOMIC_RELEASE);
+	smp_store_release(&lock->count, 0);
 }
 
 void synchronize_rcu(void)
@@ -75,30 +73,65 @@ void synchronize_rcu(void)
 		dp_compat_hooks.settle();
 }
 
-/* FUTEX_WAIT_PRIVATE and FUTEX_WAKE_PRIVATE */
-static void futex(int *word, int op, int value)
+struct stamp {
+	s64 sec, nsec;
+};
+
+static void futex_wait(int *word, int value, const struct stamp *timeout)
 {
-	dp_sys6(__NR_futex, (long)word, op, value, 0, 0, 0);
+	/* FUTEX_WAIT_PRIVATE */
+	dp_sys6(__NR_futex, (long)word, 128, value, (long)timeout, 0, 0);
+}
+
+static void futex_wake(int *word, int most)
+{
+	/* FUTEX_WAKE_PRIVATE */
+	dp_sys3(__NR_futex, word, 129, most);
 }
 
 int mutex_trylock(struct mutex *lock)
 {
 	int none = 0;
 
-	return __atomic_compare_exchange_n(&lock->state, &none, 1, false,
-					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+	return try_cmpxchg(&lock->state, &none, 1);
 }
 
 void mutex_lock(struct mutex *lock)
 {
 	if (mutex_trylock(lock))
 		return;
-	while (__atomic_exchange_n(&lock->state, 2, __ATOMIC_ACQUIRE))
-		futex(&lock->state, 128, 2);
+	while (xchg(&lock->state, 2))
+		futex_wait(&lock->state, 2, NULL);
 }
 
 void mutex_unlock(struct mutex *lock)
 {
-	if (__atomic_exchange_n(&lock->state, 0, __ATOMIC_RELEASE) == 2)
-		futex(&lock->state, 129, 1);
+	if (xchg(&lock->state, 0) == 2)
+		futex_wake(&lock->state, 1);
+}
+
+/* A thread sleeps on the number of wakes, so none is lost. */
+void dp_compat_wake(struct wait_queue_head *wq)
+{
+	__atomic_fetch_add(&wq->wakes, 1, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&wq->waiters, __ATOMIC_SEQ_CST))
+		futex_wake(&wq->wakes, INT_MAX);
+}
+
+bool dp_compat_wait(struct wait_queue_head *wq, int wakes, s64 *left)
+{
+	s64 begin = ktime_get();
+	struct stamp stamp = { *left / NSEC_PER_SEC, *left % NSEC_PER_SEC };
+
+	if (!*left)
+		return false;
+	__atomic_fetch_add(&wq->waiters, 1, __ATOMIC_SEQ_CST);
+	futex_wait(&wq->wakes, wakes, *left > 0 ? &stamp : NULL);
+	__atomic_fetch_sub(&wq->waiters, 1, __ATOMIC_SEQ_CST);
+	if (*left < 0)
+		return true;
+	*left -= ktime_get() - begin;
+	if (*left < 0)
+		*left = 0;
+	return *left;
 }

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "lib/compat/hooks.h"
-#include "lib/compat/exports.h"
 #include "lib/compat/module.h"
 #include <dprobes-module.h>
 #include <linux/printk.h>
@@ -49,47 +48,41 @@ static int is_known(const char *name)
 static void show_ourselves(void)
 {
 	Dl_info own;
-	void *handle;
 
-	if (!own_base(&own) || !own.dli_fname ||
-	    dlsym(RTLD_DEFAULT, "dp_compat_printk"))
-		return;
-	handle = dlopen(own.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
-	if (handle)
-		dlclose(handle);
+	if (own_base(&own) && own.dli_fname &&
+	    !dlsym(RTLD_DEFAULT, "dp_compat_printk"))
+		dp_compat_show(own.dli_fname);
 }
 
 static char *name_of(const char *path)
 {
-	const char *base = strrchr(path, '/');
-	char *name = strdup(base ? base + 1 : path), *dot;
+	const char *base = basename(path);
 
-	if (!name)
-		return NULL;
-	dot = strchr(name, '.');
-	if (dot && dot != name)
-		*dot = '\0';
-	return name;
+	return strndup(base, *base ? 1 + strcspn(base + 1, ".") : 0);
 }
 
-static int find_param(const struct dp_compat_module *module, const char *text,
-		      size_t len, const struct dp_compat_param **out)
+/* As in the kernel, - and _ are the same. */
+static char same(char c)
+{
+	return c == '-' ? '_' : c;
+}
+
+static const struct dp_compat_param *
+find_param(const struct dp_compat_module *module, const char *text, size_t len)
 {
 	const struct dp_compat_param *const *p;
+	const char *name;
 	size_t i;
 
 	for (p = module->params; p != module->params_end; p++) {
-		/* As in the kernel, - and _ are the same. */
-		for (i = 0; i < len && (*p)->name[i]; i++)
-			if ((text[i] == '-' ? '_' : text[i]) !=
-			    ((*p)->name[i] == '-' ? '_' : (*p)->name[i]))
+		name = (*p)->name;
+		for (i = 0; i < len && name[i]; i++)
+			if (same(text[i]) != same(name[i]))
 				break;
-		if (i == len && !(*p)->name[i]) {
-			*out = *p;
-			return 0;
-		}
+		if (i == len && !name[i])
+			return *p;
 	}
-	return -ENOENT;
+	return NULL;
 }
 
 static int unknown_param(const struct dp_compat_module *module,
@@ -111,25 +104,22 @@ static int unknown_param(const struct dp_compat_module *module,
 static int set_param(const struct dp_compat_module *module, const char *text,
 		     struct dp_diag *diag)
 {
-	const char *equals = strchr(text, '=');
-	size_t len = equals ? (size_t)(equals - text) : strlen(text), n;
-	const struct dp_compat_param *param;
+	size_t len = strcspn(text, "="), n;
+	const struct dp_compat_param *param = find_param(module, text, len);
 	char *value;
-	int err;
+	int err, quoted;
 
-	if (find_param(module, text, len, &param))
+	if (!param)
 		return unknown_param(module, text, len, diag);
-	if (!equals)
+	if (!text[len])
 		return dp_compat_param_set(param, NULL, module->module, diag);
-	value = strdup(equals + 1);
+	text += len + 1;
+	n = strlen(text);
+	/* Quotes that the shell has left are not part of the value. */
+	quoted = n >= 2 && text[0] == '"' && text[n - 1] == '"';
+	value = quoted ? strndup(text + 1, n - 2) : strdup(text);
 	if (!value)
 		return dp_diag_set(diag, -ENOMEM, "no memory for a parameter");
-	n = strlen(value);
-	/* Quotes that the shell has left are not part of the value. */
-	if (n >= 2 && value[0] == '"' && value[n - 1] == '"') {
-		value[n - 1] = '\0';
-		memmove(value, value + 1, n - 1);
-	}
 	err = dp_compat_param_set(param, value, module->module, diag);
 	free(value);
 	return err;
@@ -170,12 +160,32 @@ static int measure(struct dl_phdr_info *info, size_t size, void *arg)
 /* Size of the fields that all versions of the interface have. */
 #define LEAST_SIZE offsetof(struct dp_compat_module, exports)
 
+/* By the kernel's rule. *@license: its name, or none. */
+static int is_gpl(const struct dp_compat_module *module, const char **license)
+{
+	static const char *const compatible[] = {
+		"GPL",		"GPL v2",	"GPL and additional rights",
+		"Dual BSD/GPL", "Dual MIT/GPL", "Dual MPL/GPL",
+	};
+	const struct dp_compat_info *const *info;
+	size_t i;
+
+	*license = "none";
+	for (info = module->info; info != module->info_end; info++)
+		if (!strcmp((*info)->tag, "license"))
+			*license = (*info)->text;
+	for (i = 0; i < sizeof(compatible) / sizeof(*compatible); i++)
+		if (!strcmp(compatible[i], *license))
+			return 1;
+	return 0;
+}
+
 static int check_license(const struct dp_compat_loaded *loaded,
 			 struct dp_diag *diag)
 {
 	const char *license;
 
-	if (!*only_gpl || dp_compat_license_is_gpl(loaded->module, &license))
+	if (!*only_gpl || is_gpl(loaded->module, &license))
 		return 0;
 	return dp_diag_set(
 		diag, -ENXIO,

@@ -94,6 +94,29 @@ int dp_compat_check(const char *path, int (*allowed)(const char *name),
 int dp_compat_param_set(const struct dp_compat_param *param, const char *value,
 			struct module *mod, struct dp_diag *diag);
 
+/* exports.c. Context: "modules" lock held. */
+/** dp_compat_show() - let the dynamic linker find the symbols of an object that is loaded */
+void dp_compat_show(const char *path);
+/**
+ * dp_compat_export_find() - does a module in @list export @name?
+ *
+ * If so, the dynamic linker finds @name in that module from then on, and its @needed is set.
+ * @gpl: @size bytes, empty at first: the first name that only modules under the GPL
+ *       may use
+ * Return: 1; 0: no module does, or the process has another symbol of that name.
+ */
+int dp_compat_export_find(struct dp_compat_loaded *list, const char *name,
+			  char *gpl, size_t size);
+/** dp_compat_export_use() - @loaded uses the modules with @needed. Return: 0; -ENOMEM. */
+int dp_compat_export_use(struct dp_compat_loaded *loaded,
+			 struct dp_compat_loaded *list);
+/** dp_compat_export_release() - @loaded uses no module any more */
+void dp_compat_export_release(struct dp_compat_loaded *loaded);
+/** dp_compat_export_user() - a module that uses @loaded, or NULL */
+const struct dp_compat_loaded *
+dp_compat_export_user(const struct dp_compat_loaded *loaded,
+		      const struct dp_compat_loaded *list);
+
 #pragma GCC visibility pop
 
 #endif

@@ -46,29 +46,22 @@ static int set_truth(void *addr, u32 size, const char *value, bool invert)
 	return 0;
 }
 
-/* The old string may be a constant of the module, so it is not freed. */
-static int set_charp(char **addr, const char *value)
-{
-	char *copy = kstrdup(value, GFP_KERNEL);
-
-	if (!copy)
-		return -ENOMEM;
-	*addr = copy;
-	return 0;
-}
-
-static int set_string(char *addr, u32 size, const char *value)
-{
-	return strscpy(addr, value, size) < 0 ? -ENOSPC : 0;
-}
-
 static int set_one(const struct dp_compat_param *param, char *addr,
 		   const char *value)
 {
-	static const char *const numbers[] = { "short", "int", "long" };
-	static const char *const naturals[] = { "byte", "ushort", "uint",
-						"ulong", "ullong" };
+	static const struct {
+		const char *type;
+		unsigned int base;
+		bool sign;
+	} numbers[] = {
+		{ "short", 0, true },	 { "int", 0, true },
+		{ "long", 0, true },	 { "byte", 0, false },
+		{ "ushort", 0, false },	 { "uint", 0, false },
+		{ "ulong", 0, false },	 { "ullong", 0, false },
+		{ "hexint", 16, false },
+	};
 	const char *type = param->type;
+	char *copy;
 	size_t i;
 
 	if (!strcmp(type, "bool") || !strcmp(type, "bool_enable_only"))
@@ -77,18 +70,21 @@ static int set_one(const struct dp_compat_param *param, char *addr,
 		return set_truth(addr, param->size, value, true);
 	if (!value)
 		return -EINVAL;
-	if (!strcmp(type, "charp"))
-		return set_charp((char **)addr, value);
 	if (!strcmp(type, "string"))
-		return set_string(addr, param->size, value);
-	if (!strcmp(type, "hexint"))
-		return set_unsigned(addr, param->size, value, 16);
+		return strscpy(addr, value, param->size) < 0 ? -ENOSPC : 0;
+	if (!strcmp(type, "charp")) {
+		/* The old string may be a constant of the module, so it is not freed. */
+		copy = kstrdup(value, GFP_KERNEL);
+		if (copy)
+			*(char **)addr = copy;
+		return copy ? 0 : -ENOMEM;
+	}
 	for (i = 0; i < ARRAY_SIZE(numbers); i++)
-		if (!strcmp(type, numbers[i]))
-			return set_signed(addr, param->size, value);
-	for (i = 0; i < ARRAY_SIZE(naturals); i++)
-		if (!strcmp(type, naturals[i]))
-			return set_unsigned(addr, param->size, value, 0);
+		if (!strcmp(type, numbers[i].type))
+			return numbers[i].sign ?
+				       set_signed(addr, param->size, value) :
+				       set_unsigned(addr, param->size, value,
+						    numbers[i].base);
 	return -EINVAL;
 }
 

@@ -31,7 +31,7 @@ void *dp_compat_percpu(const volatile void *p, unsigned int cpu, char *start,
 
 	if (at < start || at >= stop)
 		return at + (size_t)cpu * DP_PERCPU_STRIDE;
-	base = __atomic_load_n(copies, __ATOMIC_ACQUIRE);
+	base = smp_load_acquire(copies);
 	if (!base)
 		base = make_copies(start, stop, copies);
 	if (!base)
@@ -51,7 +51,7 @@ static u8 taken[DP_UNITS];
 
 static char *the_region(void)
 {
-	char *now = __atomic_load_n(&region, __ATOMIC_ACQUIRE);
+	char *now = smp_load_acquire(&region);
 	size_t size = (size_t)DP_PERCPU_STRIDE * NR_CPUS;
 
 	if (!now && (now = dp_map(size, DP_MAP_NORESERVE)))
@@ -65,10 +65,10 @@ static bool take(size_t from, size_t n)
 	size_t i;
 
 	for (i = 0; i < n; i++) {
-		if (!__atomic_exchange_n(&taken[from + i], 1, __ATOMIC_ACQUIRE))
+		if (!xchg(&taken[from + i], 1))
 			continue;
 		while (i--)
-			__atomic_store_n(&taken[from + i], 0, __ATOMIC_RELEASE);
+			smp_store_release(&taken[from + i], 0);
 		return false;
 	}
 	return true;
@@ -104,5 +104,5 @@ void free_percpu(void *p)
 	n = *(size_t *)((char *)p - DP_UNIT);
 	from = (size_t)((char *)p - region) / DP_UNIT - 1;
 	for (i = 0; i < n; i++)
-		__atomic_store_n(&taken[from + i], 0, __ATOMIC_RELEASE);
+		smp_store_release(&taken[from + i], 0);
 }

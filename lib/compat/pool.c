@@ -32,7 +32,7 @@ static u64 with_turn(u64 head, u32 number)
 
 static struct block *pop(struct dp_pool *pool, unsigned int class)
 {
-	u64 head = __atomic_load_n(&pool->lists[class], __ATOMIC_ACQUIRE);
+	u64 head = smp_load_acquire(&pool->lists[class]);
 	struct block *block;
 	u32 next;
 
@@ -40,38 +40,33 @@ static struct block *pop(struct dp_pool *pool, unsigned int class)
 		if (!(u32)head)
 			return NULL;
 		block = block_at(pool, (u32)head);
-		next = __atomic_load_n(&block->next, __ATOMIC_RELAXED);
-	} while (!__atomic_compare_exchange_n(
-		&pool->lists[class], &head, with_turn(head, next), false,
-		__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
+		next = READ_ONCE(block->next);
+	} while (!try_cmpxchg(&pool->lists[class], &head,
+			      with_turn(head, next)));
 	return block;
 }
 
 static void push(struct dp_pool *pool, struct block *block)
 {
 	u64 *list = &pool->lists[block->class];
-	u64 head = __atomic_load_n(list, __ATOMIC_RELAXED);
+	u64 head = READ_ONCE(*list);
 	u32 number = number_of(pool, block);
 
 	do {
-		__atomic_store_n(&block->next, (u32)head, __ATOMIC_RELAXED);
-	} while (!__atomic_compare_exchange_n(
-		list, &head, with_turn(head, number), false, __ATOMIC_RELEASE,
-		__ATOMIC_RELAXED));
+		WRITE_ONCE(block->next, (u32)head);
+	} while (!try_cmpxchg(list, &head, with_turn(head, number)));
 }
 
 static struct block *cut(struct dp_pool *pool, unsigned int class)
 {
 	size_t bytes = (size_t)DP_POOL_UNIT << class;
-	size_t used = __atomic_load_n(&pool->used, __ATOMIC_RELAXED);
+	size_t used = READ_ONCE(pool->used);
 	struct block *block;
 
 	do {
 		if (pool->size - used < bytes)
 			return NULL;
-	} while (!__atomic_compare_exchange_n(&pool->used, &used, used + bytes,
-					      false, __ATOMIC_RELAXED,
-					      __ATOMIC_RELAXED));
+	} while (!try_cmpxchg(&pool->used, &used, used + bytes));
 	block = (struct block *)(pool->base + used);
 	block->class = class;
 	return block;
@@ -92,7 +87,7 @@ void *dp_pool_alloc(struct dp_pool *pool, size_t size)
 		block = cut(pool, class);
 	if (!block)
 		return NULL;
-	__atomic_store_n(&block->state, DP_BLOCK_USED, __ATOMIC_RELAXED);
+	WRITE_ONCE(block->state, DP_BLOCK_USED);
 	return block + 1;
 }
 
@@ -102,7 +97,7 @@ static struct block *block_of(struct dp_pool *pool, const void *p)
 	size_t at = (size_t)((const char *)p - pool->base);
 
 	if (!pool->base || (const char *)p < pool->base ||
-	    at > __atomic_load_n(&pool->used, __ATOMIC_RELAXED) ||
+	    at > READ_ONCE(pool->used) ||
 	    at % DP_POOL_UNIT != sizeof(struct block))
 		return NULL;
 	return (struct block *)p - 1;
@@ -114,9 +109,7 @@ int dp_pool_free(struct dp_pool *pool, void *p)
 	u32 used = DP_BLOCK_USED;
 
 	if (!block || block->class >= DP_POOL_CLASSES ||
-	    !__atomic_compare_exchange_n(&block->state, &used, DP_BLOCK_FREE,
-					 false, __ATOMIC_RELAXED,
-					 __ATOMIC_RELAXED))
+	    !try_cmpxchg(&block->state, &used, DP_BLOCK_FREE))
 		return -EINVAL;
 	push(pool, block);
 	return 0;

@@ -26,14 +26,14 @@ int dp_printk_set(void (*line)(int level, const char *text, size_t len,
 		fresh->arg = arg;
 	}
 	/* The old sink is never freed: a handler may have just read the pointer. */
-	__atomic_store_n(&sink, fresh, __ATOMIC_RELEASE);
+	smp_store_release(&sink, fresh);
 	return 0;
 }
 
 /* @text[@len] may be written to. */
 static void emit(int level, char *text, size_t len)
 {
-	struct sink *to = __atomic_load_n(&sink, __ATOMIC_ACQUIRE);
+	struct sink *to = smp_load_acquire(&sink);
 
 	if (to) {
 		text[len] = '\0';
@@ -107,9 +107,7 @@ int __ratelimit(struct ratelimit_state *rs)
 
 	if (!begin || now - begin > (unsigned long)rs->interval) {
 		/* One of the threads that see the interval's end begins the next. */
-		if (__atomic_compare_exchange_n(
-			    &rs->begin, &begin, now ? now : 1, false,
-			    __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+		if (try_cmpxchg(&rs->begin, &begin, now ? now : 1)) {
 			missed = xchg(&rs->missed, 0);
 			WRITE_ONCE(rs->printed, 0);
 			if (missed)

@@ -97,27 +97,6 @@ static bool scan_chars(struct scan *scan, va_list *args)
 	return true;
 }
 
-static void parse(struct scan *scan)
-{
-	const char *f = scan->f;
-
-	scan->skip = *f == '*';
-	f += scan->skip;
-	scan->width = 0;
-	for (; isdigit(*f); f++)
-		if (scan->width < 100000)
-			scan->width = scan->width * 10 + (*f - '0');
-	scan->length = 4;
-	if (f[0] == 'h') {
-		scan->length = f[1] == 'h' ? 1 : 2;
-		f += f[1] == 'h' ? 2 : 1;
-	} else if (*f && memchr("lLqzjt", *f, 6)) {
-		scan->length = 8;
-		f += f[0] == 'l' && f[1] == 'l' ? 2 : 1;
-	}
-	scan->f = f;
-}
-
 static const char *set_end(const char *f)
 {
 	f += *f == '^';
@@ -130,27 +109,21 @@ static const char *set_end(const char *f)
 /* Return: whether the input matches. scan->f moves behind the conversion. */
 static bool convert(struct scan *scan, va_list *args)
 {
-	const char *set;
+	static const char numbers[] = "diuxXpo";
+	static const u8 bases[] = { 10, 0, 10, 16, 16, 16, 8 };
+	char conv = *scan->f++;
+	const char *set = scan->f,
+		   *number = memchr(numbers, conv, sizeof(bases));
 
-	switch (*scan->f++) {
-	case 'd':
-		return scan_number(scan, args, 10, true);
-	case 'i':
-		return scan_number(scan, args, 0, true);
-	case 'u':
-		return scan_number(scan, args, 10, false);
-	case 'x':
-	case 'X':
-	case 'p':
-		return scan_number(scan, args, 16, false);
-	case 'o':
-		return scan_number(scan, args, 8, false);
+	if (number)
+		return scan_number(scan, args, bases[number - numbers],
+				   number < numbers + 2);
+	switch (conv) {
 	case 's':
 		return scan_text(scan, args, NULL, NULL);
 	case 'c':
 		return scan_chars(scan, args);
 	case '[':
-		set = scan->f;
 		scan->f = set_end(set);
 		if (!*scan->f)
 			return false;
@@ -179,7 +152,10 @@ int dp_compat_vsscanf(const char *s, const char *fmt, va_list args)
 			scan.s++;
 		} else {
 			scan.f++;
-			parse(&scan);
+			scan.skip = *scan.f == '*';
+			scan.f = dp_format_count(scan.f + scan.skip,
+						 &scan.width);
+			scan.f = dp_format_length(scan.f, &scan.length);
 			if (*scan.f == 'n') {
 				scan.f++;
 				store(&scan, &ap, (u64)(scan.s - s));

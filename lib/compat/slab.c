@@ -12,7 +12,7 @@ static struct dp_pool pool;
 /* The first thread reserves the area. Of two threads at once, one unmaps its own. */
 static struct dp_pool *the_pool(void)
 {
-	char *base = __atomic_load_n(&pool.base, __ATOMIC_ACQUIRE);
+	char *base = smp_load_acquire(&pool.base);
 	size_t size = DP_POOL_SIZE;
 
 	if (likely(base))
@@ -22,10 +22,8 @@ static struct dp_pool *the_pool(void)
 			return NULL;
 	/* The first size set holds for all threads, and it is set before the base. A
 	 * thread whose area is smaller gives up. */
-	if (!__atomic_compare_exchange_n(&pool.size, &(size_t){ 0 }, size,
-					 false, __ATOMIC_ACQ_REL,
-					 __ATOMIC_ACQUIRE) &&
-	    __atomic_load_n(&pool.size, __ATOMIC_ACQUIRE) > size) {
+	if (!try_cmpxchg(&pool.size, &(size_t){ 0 }, size) &&
+	    smp_load_acquire(&pool.size) > size) {
 		dp_unmap(base, size);
 		return NULL;
 	}

@@ -53,15 +53,6 @@ void *memchr(const void *p, int c, size_t n)
 	return NULL;
 }
 
-size_t strlen(const char *s)
-{
-	const char *end = s;
-
-	while (*end)
-		end++;
-	return (size_t)(end - s);
-}
-
 size_t strnlen(const char *s, size_t n)
 {
 	size_t i = 0;
@@ -69,6 +60,11 @@ size_t strnlen(const char *s, size_t n)
 	while (i < n && s[i])
 		i++;
 	return i;
+}
+
+size_t strlen(const char *s)
+{
+	return strnlen(s, (size_t)-1);
 }
 
 char *strcpy(char *to, const char *from)
@@ -281,57 +277,21 @@ bool sysfs_streq(const char *a, const char *b)
 	return n == length_without_newline(b) && !memcmp(a, b, n);
 }
 
-int isdigit(int c)
-{
-	return c >= '0' && c <= '9';
-}
+#define DP_CTYPE(name, result) \
+	int name(int c)        \
+	{                      \
+		return result; \
+	}
 
-int isupper(int c)
-{
-	return c >= 'A' && c <= 'Z';
-}
-
-int islower(int c)
-{
-	return c >= 'a' && c <= 'z';
-}
-
-int isalpha(int c)
-{
-	return isupper(c) || islower(c);
-}
-
-int isalnum(int c)
-{
-	return isalpha(c) || isdigit(c);
-}
-
-int isxdigit(int c)
-{
-	return isdigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
-int isspace(int c)
-{
-	return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-int isprint(int c)
-{
-	return c >= ' ' && c <= '~';
-}
-
-int ispunct(int c)
-{
-	return isprint(c) && c != ' ' && !isalnum(c);
-}
-
-int tolower(int c)
-{
-	return isupper(c) ? c + 32 : c;
-}
-
-int toupper(int c)
-{
-	return islower(c) ? c - 32 : c;
-}
+DP_CTYPE(isdigit, c >= '0' && c <= '9')
+DP_CTYPE(isupper, c >= 'A' && c <= 'Z')
+DP_CTYPE(islower, c >= 'a' && c <= 'z')
+DP_CTYPE(isalpha, isupper(c) || islower(c))
+DP_CTYPE(isalnum, isalpha(c) || isdigit(c))
+DP_CTYPE(isxdigit,
+	 isdigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'))
+DP_CTYPE(isspace, c == ' ' || (c >= '\t' && c <= '\r'))
+DP_CTYPE(isprint, c >= ' ' && c <= '~')
+DP_CTYPE(ispunct, isprint(c) && c != ' ' && !isalnum(c))
+DP_CTYPE(tolower, isupper(c) ? c + 32 : c)
+DP_CTYPE(toupper, islower(c) ? c - 32 : c)

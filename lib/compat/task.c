@@ -27,7 +27,7 @@ static int mm;
 static u32 *generation_word(void)
 {
 	static u32 *word;
-	u32 *now = __atomic_load_n(&word, __ATOMIC_ACQUIRE);
+	u32 *now = smp_load_acquire(&word);
 
 	if (now || !(now = dp_map(4096, 0)))
 		return now;
@@ -49,13 +49,14 @@ static u32 generation(void)
 	if (now)
 		return now;
 	now = __atomic_add_fetch(&newest, 1, __ATOMIC_RELAXED);
-	if (__atomic_compare_exchange_n(word, &none, now, false,
-					__ATOMIC_RELAXED, __ATOMIC_RELAXED))
+	if (try_cmpxchg(word, &none, now))
 		return now;
 	return none;
 }
 
-long dp_file_read(const char *path, char *buf, size_t size)
+/* Read the beginning of a file. @size: of @buf, with one byte for a NUL. Return: how many
+ * bytes, or an errno. */
+static long read_file(const char *path, char *buf, size_t size)
 {
 	/* O_RDONLY | O_CLOEXEC */
 	long fd = dp_sys6(__NR_openat, -100, (long)path, 0x80000, 0, 0, 0);
@@ -93,7 +94,7 @@ static void fill_cred(struct cred *cred, const char *dir)
 	char path[80], status[1024];
 
 	snprintf(path, sizeof(path), "%s/status", dir);
-	if (dp_file_read(path, status, sizeof(status)) > 0) {
+	if (read_file(path, status, sizeof(status)) > 0) {
 		read_ids(status, "\nUid:", uids);
 		read_ids(status, "\nGid:", gids);
 	}
@@ -119,11 +120,20 @@ static u64 start_time(const char *dir)
 	int field = 2;
 
 	snprintf(path, sizeof(path), "%s/stat", dir);
-	if (dp_file_read(path, stat, sizeof(stat)) <= 0)
+	if (read_file(path, stat, sizeof(stat)) <= 0)
 		return 0;
 	for (at = strrchr(stat, ')'); at && field < START_FIELD; field++)
 		at = strchr(at + 1, ' ');
 	return at ? simple_strtoull(at + 1, NULL, 10) * NS_A_TICK : 0;
+}
+
+static void link_task(struct task_struct *task, struct task_struct *parent,
+		      struct cred *cred)
+{
+	task->mm = task->active_mm = (struct mm_struct *)&mm;
+	task->parent = task->real_parent = parent;
+	task->group_leader = task;
+	task->cred = task->real_cred = cred;
 }
 
 static void fill_other(struct task_struct *task, struct cred *cred,
@@ -132,14 +142,11 @@ static void fill_other(struct task_struct *task, struct cred *cred,
 	char path[80];
 	long n;
 
-	task->mm = task->active_mm = (struct mm_struct *)&mm;
-	task->parent = task->real_parent = task;
-	task->group_leader = task;
-	task->cred = task->real_cred = cred;
+	link_task(task, task, cred);
 	fill_cred(cred, dir);
 	task->start_time = start_time(dir);
 	snprintf(path, sizeof(path), "%s/comm", dir);
-	n = dp_file_read(path, task->comm, sizeof(task->comm));
+	n = read_file(path, task->comm, sizeof(task->comm));
 	if (n > 0 && task->comm[n - 1] == '\n')
 		task->comm[n - 1] = '\0';
 }
@@ -168,10 +175,7 @@ static void fill(struct own *me)
 
 	task->pid = (pid_t)dp_sys3(__NR_gettid, 0, 0, 0);
 	task->tgid = (pid_t)dp_sys3(__NR_getpid, 0, 0, 0);
-	task->mm = task->active_mm = (struct mm_struct *)&mm;
-	task->parent = task->real_parent = &me->parent;
-	task->group_leader = task;
-	task->cred = task->real_cred = &me->cred;
+	link_task(task, &me->parent, &me->cred);
 	fill_own_cred(&me->cred);
 	task->start_time = start_time("/proc/thread-self");
 	fill_parent(&me->parent, &me->parents);
@@ -268,16 +272,22 @@ static unsigned int count_list(const char *s, unsigned int *last)
 	return n;
 }
 
-unsigned int num_online_cpus(void)
+/* Read such a list. Return: 0: it cannot be read. */
+static unsigned int count_cpus(const char *path, unsigned int *last)
 {
-	unsigned int n, last = 0;
 	char list[256];
 
-	if (dp_file_read("/sys/devices/system/cpu/online", list,
-			 sizeof(list)) <= 0)
-		return num_possible_cpus();
-	n = count_list(list, &last);
-	return n ? n : 1;
+	return read_file(path, list, sizeof(list)) > 0 ?
+		       count_list(list, last) :
+		       0;
+}
+
+unsigned int num_online_cpus(void)
+{
+	unsigned int last;
+
+	return count_cpus("/sys/devices/system/cpu/online", &last) ?:
+		       num_possible_cpus();
 }
 
 /* The highest CPU number plus 1, so gaps count. It does not change. */
@@ -285,12 +295,9 @@ unsigned int num_possible_cpus(void)
 {
 	static unsigned int known;
 	unsigned int last = NR_CPUS - 1;
-	char list[256];
 
 	if (!READ_ONCE(known)) {
-		if (dp_file_read("/sys/devices/system/cpu/possible", list,
-				 sizeof(list)) > 0)
-			count_list(list, &last);
+		count_cpus("/sys/devices/system/cpu/possible", &last);
 		WRITE_ONCE(known, min_t(unsigned int, last + 1, NR_CPUS));
 	}
 	return known;

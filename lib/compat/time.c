@@ -46,30 +46,17 @@ static s64 read_clock(int clock)
 	return stamp.sec * NSEC_PER_SEC + stamp.nsec;
 }
 
-ktime_t ktime_get(void)
-{
-	return read_clock(MONOTONIC);
-}
+#define DP_CLOCK(name, clock)             \
+	ktime_t name(void)                \
+	{                                 \
+		return read_clock(clock); \
+	}
 
-ktime_t ktime_get_real(void)
-{
-	return read_clock(REALTIME);
-}
-
-ktime_t ktime_get_boottime(void)
-{
-	return read_clock(BOOTTIME);
-}
-
-ktime_t ktime_get_raw(void)
-{
-	return read_clock(RAW);
-}
-
-ktime_t ktime_get_coarse(void)
-{
-	return read_clock(COARSE);
-}
+DP_CLOCK(ktime_get, MONOTONIC)
+DP_CLOCK(ktime_get_real, REALTIME)
+DP_CLOCK(ktime_get_boottime, BOOTTIME)
+DP_CLOCK(ktime_get_raw, RAW)
+DP_CLOCK(ktime_get_coarse, COARSE)
 
 unsigned long dp_compat_jiffies(void)
 {

@@ -96,18 +96,14 @@ unsigned long clear_user(void *to, unsigned long n)
 	return n;
 }
 
-/* Return: bytes up to the end of the page, because the next page may be unmapped. */
-static size_t to_page_end(const char *p, size_t n)
-{
-	return min_t(size_t, n, 4096 - (unsigned long)p % 4096);
-}
-
+/* Copy page by page, because the next page may be unmapped. */
 static long copy_string(long pid, char *to, const char *from, long n)
 {
 	size_t at = 0, part, len;
 
 	while (at < (size_t)n) {
-		part = to_page_end(from + at, (size_t)n - at);
+		part = min_t(size_t, (size_t)n - at,
+			     4096 - (unsigned long)(from + at) % 4096);
 		if (fetch(pid, to + at, from + at, part) != part)
 			return -EFAULT;
 		len = strnlen(to + at, part);
@@ -141,19 +137,16 @@ long strncpy_from_kernel_nofault(char *to, const void *from, long n)
 
 long strnlen_user(const char *s, long n)
 {
-	long pid = user();
+	long pid = user(), at, part, len;
 	char text[256];
-	size_t at = 0, part, len;
 
-	while (at < (size_t)n) {
-		part = to_page_end(s + at,
-				   min_t(size_t, (size_t)n - at, sizeof(text)));
-		if (fetch(pid, text, s + at, part) != part)
+	for (at = 0; at < n; at += part) {
+		part = min_t(long, n - at, sizeof(text));
+		len = copy_string(pid, text, s + at, part);
+		if (len < 0)
 			return 0;
-		len = strnlen(text, part);
-		at += len;
 		if (len < part)
-			return (long)at + 1;
+			return at + len + 1;
 	}
 	return n + 1;
 }

@@ -38,39 +38,29 @@ struct dp_helper_answer {
 	struct dp_diag diag;
 };
 
-/** dp_helper_put(), dp_helper_get() - transfer all @n bytes. Return: 0; -EPIPE. */
-static inline int dp_helper_put(int fd, const void *from, size_t n)
+static inline int dp_helper_move(int fd, void *at, size_t n, bool in)
 {
-	const char *at = from;
+	ssize_t done;
 
-	while (n) {
-		ssize_t done = write(fd, at, n);
-
+	for (; n; at = (char *)at + done, n -= (size_t)done) {
+		done = in ? read(fd, at, n) : write(fd, at, n);
 		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
+			done = 0;
+		else if (done <= 0)
 			return -EPIPE;
-		at += done;
-		n -= (size_t)done;
 	}
 	return 0;
 }
 
+/** dp_helper_put(), dp_helper_get() - transfer all @n bytes. Return: 0; -EPIPE. */
+static inline int dp_helper_put(int fd, const void *from, size_t n)
+{
+	return dp_helper_move(fd, (void *)from, n, false);
+}
+
 static inline int dp_helper_get(int fd, void *to, size_t n)
 {
-	char *at = to;
-
-	while (n) {
-		ssize_t done = read(fd, at, n);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return -EPIPE;
-		at += done;
-		n -= (size_t)done;
-	}
-	return 0;
+	return dp_helper_move(fd, to, n, true);
 }
 
 /**

@@ -280,16 +280,6 @@ int dp_attach_other_pidfd(const struct dp_process *proc)
 	return proc->pidfd;
 }
 
-int dp_process_threads(pid_t pid, pid_t **tids, size_t *n)
-{
-	return dp_tasks_list(pid, tids, n);
-}
-
-u32 dp_attach_other_ns_pid(const struct dp_process *proc)
-{
-	return proc->ns_pid;
-}
-
 struct dp_target *dp_attach_other_target(struct dp_process *proc)
 {
 	return &proc->target;

@@ -8,7 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define MAP_COUNT "/proc/sys/vm/max_map_count"
 /* mappings that the kernel does not list, and those that an attach makes */
@@ -17,11 +20,22 @@
 static struct sigaction too_large;
 static bool survives;
 
-int dp_limits_file(u64 size)
+int dp_limits_file(const char *name, u64 size)
 {
 	struct rlimit l;
+	int fd, err;
 
-	return !getrlimit(RLIMIT_FSIZE, &l) && size > l.rlim_cur ? -EFBIG : 0;
+	if (!getrlimit(RLIMIT_FSIZE, &l) && size > l.rlim_cur)
+		return -EFBIG;
+	fd = (int)syscall(SYS_memfd_create, name,
+			  MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (fd < 0)
+		return -errno;
+	if (!ftruncate(fd, (off_t)size))
+		return fd;
+	err = -errno;
+	close(fd);
+	return err;
 }
 
 void dp_limits_survive(void)

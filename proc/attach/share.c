@@ -50,19 +50,13 @@ _Static_assert(sizeof(struct parcel) <= DP_REMOTE_SCRATCH,
 
 int dp_share_file(u64 size)
 {
-	int fd = (int)syscall(SYS_memfd_create, "dprobes",
-			      MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	int err;
+	int fd = dp_limits_file("dprobes", size), err;
 
-	if (fd < 0)
-		return -errno;
-	err = dp_limits_file(size);
-	if (!err && (ftruncate(fd, (off_t)size) ||
-		     fcntl(fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK)))
-		err = -errno;
-	if (err)
-		close(fd);
-	return err ? err : fd;
+	if (fd < 0 || !fcntl(fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK))
+		return fd;
+	err = -errno;
+	close(fd);
+	return err;
 }
 
 /* The first thread may have ended, and then has no descriptors: ask the borrowed thread. */

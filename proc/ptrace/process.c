@@ -149,12 +149,12 @@ static u32 find_thread(const struct dp_process *proc, u32 tid)
 
 u32 dp_process_thread(const struct dp_process *proc, u32 tid)
 {
-	char path[64];
-
 	if (proc->ns_pid != (u32)proc->pid)
 		return find_thread(proc, tid);
-	snprintf(path, sizeof(path), "/proc/%d/task/%u", proc->pid, tid);
-	return access(path, F_OK) ? 0 : tid;
+	return (s32)tid > 0 && (!syscall(SYS_tgkill, proc->pid, tid, 0) ||
+				errno == EPERM) ?
+		       tid :
+		       0;
 }
 
 bool dp_process_is_threaded(const struct dp_process *proc)

@@ -823,6 +823,12 @@ static void atomics_return_what_they_say(void **state)
 
 /* --- symbols and stacks --- */
 
+static unsigned long lookup(const char *name)
+{
+	return strcmp(name, "known_function") ? 0 :
+						(unsigned long)known_function;
+}
+
 static void names_and_addresses(void **state)
 {
 	char name[KSYM_NAME_LEN], text[KSYM_SYMBOL_LEN], *object;
@@ -831,8 +837,6 @@ static void names_and_addresses(void **state)
 	assert_int_equal(known_function(1), 2);
 	assert_int_equal(kallsyms_lookup_name("known_function"), addr);
 	assert_int_equal(kallsyms_lookup_name("no_such_function_anywhere"), 0);
-	assert_int_equal(kallsyms_lookup_name("libc:abort"),
-			 (unsigned long)abort);
 	assert_ptr_equal(
 		kallsyms_lookup(addr + 1, &size, &offset, &object, name), name);
 	assert_string_equal(name, "known_function");
@@ -1415,5 +1419,6 @@ int main(void)
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
+	dp_compat_hooks.lookup = lookup;
 	return cmocka_run_group_tests_name("compat", tests, NULL, NULL);
 }

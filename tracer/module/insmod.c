@@ -40,15 +40,11 @@ static int make_shared(struct run *r)
 {
 	u32 i;
 
-	r->fd = memfd_create("insmod of dprobes",
-			     MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	r->fd = dp_limits_file("insmod of dprobes", sizeof(*r->shared));
 	if (r->fd < 0)
-		return -errno;
-	if (dp_limits_file(sizeof(*r->shared)))
-		return -EFBIG;
+		return r->fd;
 	/* Unsealed, the command could shrink the file and kill its readers by SIGBUS. */
-	if (ftruncate(r->fd, sizeof(*r->shared)) ||
-	    fcntl(r->fd, F_ADD_SEALS,
+	if (fcntl(r->fd, F_ADD_SEALS,
 		  F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
 		return -errno;
 	r->shared = mmap(NULL, sizeof(*r->shared), PROT_READ | PROT_WRITE,

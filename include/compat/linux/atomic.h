@@ -234,13 +234,16 @@ static inline bool atomic64_add_unless(atomic64_t *v, s64 i, s64 unless)
 
 /* Any word of 1, 2, 4 or 8 bytes. */
 #define xchg(ptr, v) __atomic_exchange_n(ptr, v, __ATOMIC_SEQ_CST)
-#define cmpxchg(ptr, old, v)                                          \
-	({                                                            \
-		__typeof__(*(ptr)) dp_old = (old);                    \
-		__atomic_compare_exchange_n(ptr, &dp_old, v, false,   \
-					    __ATOMIC_SEQ_CST,         \
-					    __ATOMIC_SEQ_CST);        \
-		dp_old;                                               \
+/* Return: whether *@ptr was *@old, and is @v now; otherwise *@old is what was there. */
+#define try_cmpxchg(ptr, old, v)                           \
+	__atomic_compare_exchange_n(ptr, old, v, false,    \
+				    __ATOMIC_SEQ_CST,      \
+				    __ATOMIC_SEQ_CST)
+#define cmpxchg(ptr, old, v)                       \
+	({                                         \
+		__typeof__(*(ptr)) dp_old = (old); \
+		try_cmpxchg(ptr, &dp_old, v);      \
+		dp_old;                            \
 	})
 #define cmpxchg64 cmpxchg
 #define smp_mb() __atomic_thread_fence(__ATOMIC_SEQ_CST)
