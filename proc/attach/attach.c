@@ -4,13 +4,13 @@
 #include "proc/code/intercepts.h"
 #include "proc/attach_other.h"
 #include "proc/proc.h"
+#include "proc/ptrace/procfs.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/remote.h"
 #include "proc/seccomp/filters.h"
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,27 +22,24 @@
  * without permission, with EACCES. Return: 0 it has a program; an errno. */
 static int no_program(pid_t pid)
 {
-	char path[64], exe[8];
+	char exe[8];
 
-	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
-	return readlink(path, exe, sizeof(exe)) < 0 ? errno : 0;
+	return readlink(dp_path("/proc/%d/exe", pid).s, exe, sizeof(exe)) < 0 ?
+		       errno :
+		       0;
 }
 
 /* Does the process have running threads besides its first one? */
 static bool has_others(pid_t pid)
 {
-	bool others = false;
 	struct dp_status st;
-	pid_t *tids;
-	size_t n, i;
+	pid_t tid;
 
-	if (dp_tasks_list(pid, &tids, &n))
-		return false;
-	for (i = 0; i < n && !others; i++)
-		others = tids[i] != pid && !dp_status_read(pid, tids[i], &st) &&
-			 st.state != 'Z' && st.state != 'X';
-	free(tids);
-	return others;
+	dp_each_task(tid, pid)
+		if (tid != pid && !dp_status_read(pid, tid, &st) &&
+		    st.state != 'Z' && st.state != 'X')
+			return true;
+	return false;
 }
 
 /* @st: its state becomes 0 if it cannot be read */

@@ -3,6 +3,7 @@
 #include "arch/elf.h"
 #include "proc/attach/attach.h"
 #include "proc/ptrace/stop.h"
+#include "proc/ptrace/procfs.h"
 #include "proc/ptrace/process.h"
 #include "proc/seccomp/filters.h"
 #include <dprobes/diag.h>
@@ -166,15 +167,12 @@ static bool is_filtered(struct dp_process *proc, const struct dp_status *first)
 {
 	bool filtered = false;
 	struct dp_status st;
-	pid_t *tids;
-	size_t n, i;
+	pid_t tid;
 
-	if (dp_tasks_list(proc->pid, &tids, &n))
-		return false;
-	for (i = 0; i < n; i++) {
-		if (tids[i] == proc->pid)
+	dp_each_task(tid, proc->pid) {
+		if (tid == proc->pid)
 			st = *first;
-		else if (dp_status_read(proc->pid, tids[i], &st))
+		else if (dp_status_read(proc->pid, tid, &st))
 			continue;
 		if (st.tracer && !proc->held)
 			dp_tracer_child_wait((pid_t)st.tracer);
@@ -183,7 +181,6 @@ static bool is_filtered(struct dp_process *proc, const struct dp_status *first)
 			proc->nr_filters = dp_status_filters(&st);
 		proc->timeless |= st.seccomp == SECCOMP_MODE_STRICT;
 	}
-	free(tids);
 	return filtered;
 }
 
@@ -214,19 +211,17 @@ static int read_undisturbed(const struct dp_process *proc, struct dp_status *st)
 
 int dp_check_process(struct dp_process *proc, struct dp_diag *diag)
 {
-	char path[64], exe[PATH_MAX];
+	struct dp_path path = dp_path("/proc/%d/exe", proc->pid);
 	struct dp_status st;
 	ssize_t n;
 
 	if (read_undisturbed(proc, &st))
 		return dp_diag_set(diag, -ESRCH, "no process %d", proc->pid);
-	snprintf(path, sizeof(path), "/proc/%d/exe", proc->pid);
-	n = readlink(path, exe, sizeof(exe) - 1);
+	n = readlink(path.s, proc->exe, sizeof(proc->exe) - 1);
 	if (n < 0)
 		return dp_diag_set(diag, -ESRCH, "process %d has ended already",
 				   proc->pid);
-	exe[n] = '\0';
-	snprintf(proc->exe, sizeof(proc->exe), "%s", exe);
+	proc->exe[n] = '\0';
 	proc->ns_pid = st.ns_pid;
 	proc->catches_sigsys = st.caught >> (SIGSYS - 1) & 1;
 	if (st.tracer && !proc->held)
@@ -241,5 +236,5 @@ int dp_check_process(struct dp_process *proc, struct dp_diag *diag)
 			proc->pid);
 	if (check_filter(proc, &st, diag))
 		return -EPERM;
-	return check_file(path, proc->exe, 0, diag);
+	return check_file(path.s, proc->exe, 0, diag);
 }

@@ -4,13 +4,13 @@
 #include "proc/facts.h"
 #include "proc/inspect.h"
 #include "proc/proc.h"
+#include "proc/ptrace/procfs.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/remote.h"
 #include "proc/seccomp/filters.h"
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -20,14 +20,14 @@
 
 static void see_tracer(struct dp_facts *facts, const struct dp_status *them)
 {
-	char path[64], comm[32] = DEFAULT_TRACER;
+	char comm[32] = DEFAULT_TRACER;
 
 	if (!them->tracer) {
 		dp_fact_add(facts, "tracer", DP_FACT_OK, "nobody traces it");
 		return;
 	}
-	snprintf(path, sizeof(path), "/proc/%u/comm", them->tracer);
-	dp_line_read(path, comm, sizeof(comm));
+	dp_line_read(dp_path("/proc/%u/comm", them->tracer).s, comm,
+		     sizeof(comm));
 	dp_fact_remedy(dp_fact_add(facts, "tracer", DP_FACT_NO,
 				   "it is being traced by process %u (%s)",
 				   them->tracer, comm),
@@ -98,20 +98,17 @@ static void see_confinement(struct dp_facts *facts, pid_t pid,
 
 static void see_program(struct dp_facts *facts, pid_t pid)
 {
-	char path[64], exe[PATH_MAX];
+	struct dp_path path = dp_path("/proc/%d/exe", pid);
+	char exe[PATH_MAX] = "";
 	struct dp_diag diag;
-	ssize_t n;
 
-	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
-	n = readlink(path, exe, sizeof(exe) - 1);
-	if (n <= 0) {
+	if (readlink(path.s, exe, sizeof(exe) - 1) <= 0) {
 		dp_fact_add(facts, "program", DP_FACT_NOTE,
 			    "which one it is cannot be seen by you");
 		return;
 	}
-	exe[n] = '\0';
 	dp_diag_clear(&diag);
-	if (dp_check_program(path, exe, &diag))
+	if (dp_check_program(path.s, exe, &diag))
 		dp_fact_remedy(dp_fact_add(facts, "program", DP_FACT_NO,
 					   "%.250s", diag.text),
 			       "build it as a 64-bit x86 program");

@@ -3,11 +3,11 @@
 #include "proc/attach/attach.h"
 #include "proc/facts.h"
 #include "proc/proc.h"
+#include "proc/ptrace/procfs.h"
 #include "proc/ptrace/process.h"
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -34,8 +34,6 @@ static int no_permission(const struct dp_process *proc, struct dp_diag *diag)
 
 int dp_process_open_mem(struct dp_process *proc, struct dp_diag *diag)
 {
-	char path[64];
-
 	proc->pidfd = (int)syscall(SYS_pidfd_open, proc->pid, 0);
 	if (proc->pidfd < 0)
 		return dp_diag_set(diag, -errno,
@@ -44,8 +42,8 @@ int dp_process_open_mem(struct dp_process *proc, struct dp_diag *diag)
 					   "cannot watch process %d",
 				   proc->pid);
 	fcntl(proc->pidfd, F_SETFD, FD_CLOEXEC);
-	snprintf(path, sizeof(path), "/proc/%d/mem", proc->pid);
-	proc->mem = open(path, O_RDWR | O_CLOEXEC);
+	proc->mem =
+		open(dp_path("/proc/%d/mem", proc->pid).s, O_RDWR | O_CLOEXEC);
 	if (proc->mem >= 0)
 		return 0;
 	if (errno == EACCES || errno == EPERM)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* permission: may a process be traced, and if not, why not. */
 #include "proc/facts.h"
+#include "proc/ptrace/procfs.h"
 #include "proc/ptrace/process.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -57,15 +58,14 @@ struct asked {
 
 static bool same_namespace(pid_t pid, const char *which)
 {
-	char path[64], ours[64] = "", theirs[64] = "";
-	ssize_t a, b;
+	char ours[64] = "", theirs[64] = "";
 
-	snprintf(path, sizeof(path), "/proc/self/ns/%s", which);
-	a = readlink(path, ours, sizeof(ours) - 1);
-	snprintf(path, sizeof(path), "/proc/%d/ns/%s", pid, which);
-	b = readlink(path, theirs, sizeof(theirs) - 1);
 	/* A namespace that cannot be read counts as the same. */
-	return a <= 0 || b <= 0 || !strcmp(ours, theirs);
+	return readlink(dp_path("/proc/self/ns/%s", which).s, ours,
+			sizeof(ours) - 1) <= 0 ||
+	       readlink(dp_path("/proc/%d/ns/%s", pid, which).s, theirs,
+			sizeof(theirs) - 1) <= 0 ||
+	       !strcmp(ours, theirs);
 }
 
 static bool ask(struct asked *a, pid_t pid)
@@ -81,14 +81,12 @@ static bool kernel_permits(pid_t pid)
 {
 	char byte;
 	struct iovec ours = { &byte, 1 }, theirs = { NULL, 1 };
-	char path[64];
 	int fd;
 
 	if (process_vm_readv(pid, &ours, 1, &theirs, 1, 0) < 0 &&
 	    errno == EPERM)
 		return false;
-	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
-	fd = open(path, O_RDWR | O_CLOEXEC);
+	fd = open(dp_path("/proc/%d/mem", pid).s, O_RDWR | O_CLOEXEC);
 	if (fd >= 0)
 		close(fd);
 	return fd >= 0;
@@ -130,12 +128,11 @@ static void see_users(struct dp_facts *facts, const struct asked *a)
 static void see_dumpable(struct dp_facts *facts, const struct asked *a)
 {
 	struct dp_fact *f;
-	char path[64];
 	struct stat st;
 
-	snprintf(path, sizeof(path), "/proc/%d/mem", a->pid);
 	/* Files of a process that is not dumpable belong to root there. */
-	if (stat(path, &st) || st.st_uid == a->them.uids[1])
+	if (stat(dp_path("/proc/%d/mem", a->pid).s, &st) ||
+	    st.st_uid == a->them.uids[1])
 		return;
 	f = dp_fact_add(
 		facts, "dumpable", has_cap(&a->us) ? DP_FACT_NOTE : DP_FACT_NO,
@@ -236,12 +233,12 @@ static void see_namespaces(struct dp_facts *facts, const struct asked *a)
 
 static void see_lsm(struct dp_facts *facts, const struct asked *a)
 {
-	char path[64], ours[128] = "", theirs[128] = "", list[128] = "";
+	char ours[128] = "", theirs[128] = "", list[128] = "";
 
 	dp_line_read("/sys/kernel/security/lsm", list, sizeof(list));
-	snprintf(path, sizeof(path), "/proc/%d/attr/current", a->pid);
 	dp_line_read("/proc/self/attr/current", ours, sizeof(ours));
-	dp_line_read(path, theirs, sizeof(theirs));
+	dp_line_read(dp_path("/proc/%d/attr/current", a->pid).s, theirs,
+		     sizeof(theirs));
 	if (!*theirs) {
 		dp_fact_add(facts, "lsm", DP_FACT_OK,
 			    "no security module labels it%s%s",

@@ -5,11 +5,11 @@
 #include "engine/site/engine.h"
 #include "proc/linker.h"
 #include "proc/proc.h"
+#include "proc/ptrace/procfs.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -39,10 +39,10 @@ static void look_for_exec(struct dp_process *proc)
 		if (poll(&p, 1, 0) == 0 &&
 		    !dp_status_read(proc->pid, proc->pid,
 				    &(struct dp_status){ 0 })) {
-			char path[64], exe[8];
+			char exe[8];
 
-			snprintf(path, sizeof(path), "/proc/%d/exe", proc->pid);
-			if (readlink(path, exe, sizeof(exe)) > 0)
+			if (readlink(dp_path("/proc/%d/exe", proc->pid).s, exe,
+				     sizeof(exe)) > 0)
 				dp_process_note_exec(proc);
 		}
 	}

@@ -8,6 +8,7 @@
 #include "proc/attach/area.h"
 #include "proc/proc.h"
 #include "proc/ptrace/stop.h"
+#include "proc/ptrace/procfs.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/remote.h"
 #include "sym/sym.h"
@@ -15,7 +16,6 @@
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -168,14 +168,12 @@ static bool any_left(const struct dp_process *proc)
  * descriptors of its own. */
 static int leftover_fd(const struct dp_process *proc, pid_t tid)
 {
-	char path[64], to[64];
+	DIR *dir = opendir(dp_path("/proc/%d/task/%d/fd", proc->pid, tid).s);
 	struct dirent *d;
+	char to[64];
 	int fd = -1;
 	ssize_t n;
-	DIR *dir;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/fd", proc->pid, tid);
-	dir = opendir(path);
 	while (dir && fd < 0 && (d = readdir(dir))) {
 		n = readlinkat(dirfd(dir), d->d_name, to, sizeof(to) - 1);
 		if (n <= 0)

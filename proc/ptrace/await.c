@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* await: wait for the next stop of a traced thread, its end, or its exec. */
 #include "proc/ptrace/tree.h"
+#include "proc/ptrace/procfs.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
 #include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -77,20 +77,16 @@ void dp_stop_ends(struct dp_process *proc)
 {
 	struct dp_thread *t;
 	int status;
-	pid_t *tids;
-	size_t n, i;
+	pid_t tid;
 
-	if (dp_tasks_list(proc->pid, &tids, &n))
-		return;
-	for (i = 0; i < n; i++) {
-		if (tids[i] == proc->pid || !has_ended(tids[i], &status))
+	dp_each_task(tid, proc->pid) {
+		if (tid == proc->pid || !has_ended(tid, &status))
 			continue;
-		t = dp_stop_held(proc, tids[i]);
+		t = dp_stop_held(proc, tid);
 		if (t)
 			t->ended = true;
-		dp_stop_lost(proc, tids[i], status);
+		dp_stop_lost(proc, tid, status);
 	}
-	free(tids);
 }
 
 /* A stopped thread that has vanished has executed a program if the first thread is traced by
@@ -168,14 +164,12 @@ int dp_await_stop(struct dp_process *proc, struct dp_thread *t, s64 deadline)
 void dp_stop_reap(const struct dp_process *proc)
 {
 	struct dp_status st;
-	pid_t *tids;
-	size_t n, i;
+	pid_t tid;
 
 	if (proc->tree || dp_status_read(proc->pid, proc->pid, &st) ||
-	    st.state != 'Z' || dp_tasks_list(proc->pid, &tids, &n))
+	    st.state != 'Z')
 		return;
-	for (i = 0; i < n; i++)
-		if (tids[i] != proc->pid || !proc->launched)
-			waitpid(tids[i], NULL, __WALL | WNOHANG);
-	free(tids);
+	dp_each_task(tid, proc->pid)
+		if (tid != proc->pid || !proc->launched)
+			waitpid(tid, NULL, __WALL | WNOHANG);
 }

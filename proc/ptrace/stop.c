@@ -12,6 +12,7 @@
 #include "arch/uregs.h"
 #include "proc/tree.h"
 #include "proc/proc.h"
+#include "proc/ptrace/procfs.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
 #include "proc/ptrace/tree.h"
@@ -284,17 +285,12 @@ int dp_stop_again(struct dp_process *proc, struct dp_diag *diag)
  * actions of its own, runs in the target's memory meanwhile. */
 static bool is_shared(const struct dp_process *proc)
 {
-	bool shared = false;
-	pid_t *tids;
-	size_t n, i;
+	pid_t tid;
 
-	if (dp_tasks_list(proc->pid, &tids, &n))
-		return false;
-	for (i = 0; i < n && !shared; i++)
-		shared = !dp_stop_held(proc, tids[i]) &&
-			 !can_stop(proc->pid, tids[i]);
-	free(tids);
-	return shared;
+	dp_each_task(tid, proc->pid)
+		if (!dp_stop_held(proc, tid) && !can_stop(proc->pid, tid))
+			return true;
+	return false;
 }
 
 /* An ending process loses its memory first, before the pidfd tells its end. */

@@ -22,6 +22,7 @@
 #include "port_calls.h"
 #include "proc/linker.h"
 #include "proc/proc.h"
+#include "proc/ptrace/procfs.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
 #include "proc/seccomp/filters.h"
@@ -31,7 +32,6 @@
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -239,17 +239,12 @@ static const char *too_late(struct dp_process *proc)
 static pid_t thread_that_waits(const struct dp_process *proc, u64 at)
 {
 	struct dp_thread_state d;
-	pid_t *tids, found = 0;
-	size_t n, i;
+	pid_t tid;
 
-	if (dp_tasks_list(proc->pid, &tids, &n))
-		return 0;
-	for (i = 0; i < n && !found; i++)
-		if (dp_thread_state_read(proc->pid, tids[i], &d) &&
-		    d.args[4] == at)
-			found = tids[i];
-	free(tids);
-	return found;
+	dp_each_task(tid, proc->pid)
+		if (dp_thread_state_read(proc->pid, tid, &d) && d.args[4] == at)
+			return tid;
+	return 0;
 }
 
 /* The thread at @at installs one more filter. Threads may have as many, each its own. */
