@@ -392,41 +392,35 @@ static int start(struct dp_process *proc, const char *path, char *const argv[])
 	return err;
 }
 
-/* From here on the end of the tool must not end the command. */
-static int hold(struct dp_process *proc, struct dp_diag *diag)
+/* Bring a process that has just executed a program to its start.
+ * @again: it is traced already (-f); else from here on the end of the tool must not end it */
+static int take_hold(struct dp_process *proc, bool again, struct dp_diag *diag)
 {
-	ptrace(PTRACE_SETOPTIONS, proc->pid, 0, dp_trace_options(proc));
-	if (dp_process_hold(proc))
-		return dp_diag_set(diag, -ENOMEM, "out of memory");
-	dp_kill_point("launch: held");
-	return 0;
-}
+	int err = dp_process_open_mem(proc, diag);
 
-static int take_hold(struct dp_process *proc, struct dp_diag *diag)
-{
-	int err = to_exec(proc);
-
-	if (err)
-		return dp_diag_set(diag, -ENOEXEC, "%s cannot be executed: %s",
-				   proc->exe,
-				   WIFSIGNALED(proc->status) ?
-					   "a signal has ended it" :
-					   "the kernel refuses it");
 	proc->held = true;
-	err = dp_process_open_mem(proc, diag);
-	if (!err)
+	if (!err && !again)
 		err = dp_process_lock(proc, DP_LOCK_AGENT, diag);
 	if (!err)
 		err = dp_check_process(proc, diag);
 	if (!err)
-		err = to_start(proc, false, diag);
+		err = to_start(proc, again, diag);
 	if (!err)
 		err = dp_kind_find(proc, diag);
+	if (!err && !again)
+		ptrace(PTRACE_SETOPTIONS, proc->pid, 0, dp_trace_options(proc));
+	if (!err && dp_process_hold(proc))
+		err = dp_diag_set(diag, -ENOMEM, "out of memory");
 	if (!err)
-		err = hold(proc, diag);
+		dp_kill_point("launch: held");
 	if (!err)
 		dp_filters_read(proc);
 	return err;
+}
+
+int dp_launch_again(struct dp_process *proc, struct dp_diag *diag)
+{
+	return take_hold(proc, true, diag);
 }
 
 int dp_process_launch(char *const argv[], struct dp_process **out,
@@ -451,8 +445,14 @@ int dp_process_launch(char *const argv[], struct dp_process **out,
 	if (err)
 		dp_diag_set(diag, err, "cannot start %s: %s", argv[0],
 			    strerror(-err));
+	else if (to_exec(proc))
+		err = dp_diag_set(diag, -ENOEXEC, "%s cannot be executed: %s",
+				  proc->exe,
+				  WIFSIGNALED(proc->status) ?
+					  "a signal has ended it" :
+					  "the kernel refuses it");
 	else
-		err = take_hold(proc, diag);
+		err = take_hold(proc, false, diag);
 	if (err) {
 		dp_process_kill_launched(proc);
 		dp_process_close(proc);
@@ -460,22 +460,4 @@ int dp_process_launch(char *const argv[], struct dp_process **out,
 	}
 	*out = proc;
 	return 0;
-}
-
-int dp_launch_again(struct dp_process *proc, struct dp_diag *diag)
-{
-	int err = dp_process_open_mem(proc, diag);
-
-	proc->held = true;
-	if (!err)
-		err = dp_check_process(proc, diag);
-	if (!err)
-		err = to_start(proc, true, diag);
-	if (!err)
-		err = dp_kind_find(proc, diag);
-	if (!err && dp_process_hold(proc))
-		err = dp_diag_set(diag, -ENOMEM, "out of memory");
-	if (!err)
-		dp_filters_read(proc);
-	return err;
 }
