@@ -208,20 +208,29 @@ static int note(const struct stepping *s)
 	return write_note(s->proc, &n);
 }
 
-/* Let the thread go by @how, with @sig, to a stop that is sure to come first. */
-static int stop_in_place(const struct stepping *s, enum __ptrace_request how,
-			 int sig)
+/* Let the thread go by @how, with @sig, to its next stop. */
+static int to_stop(const struct stepping *s, enum __ptrace_request how, int sig,
+		   int *status)
 {
 	struct dp_thread *t = s->thread;
-	int status;
 
-	if (ptrace(PTRACE_INTERRUPT, t->tid, 0, 0) ||
-	    ptrace(how, t->tid, 0, sig) ||
-	    dp_stop_await(s->proc, t->tid, &status) != t->tid ||
-	    dp_stop_lost(s->proc, t->tid, status) ||
+	if (ptrace(how, t->tid, 0, sig) ||
+	    dp_stop_await(s->proc, t->tid, status) != t->tid ||
+	    dp_stop_lost(s->proc, t->tid, *status) ||
 	    ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs))
 		return -ESRCH;
 	return 0;
+}
+
+/* The same, to a stop that is sure to come first. */
+static int stop_in_place(const struct stepping *s, enum __ptrace_request how,
+			 int sig)
+{
+	int status;
+
+	if (ptrace(PTRACE_INTERRUPT, s->thread->tid, 0, 0))
+		return -ESRCH;
+	return to_stop(s, how, sig, &status);
 }
 
 static int step_hidden(struct stepping *s, int sig, int *status)
@@ -233,10 +242,7 @@ static int step_hidden(struct stepping *s, int sig, int *status)
 
 	if (what == DP_FLAGS_PUSHED)
 		dp_kill_point("stepout: flags to be saved");
-	if (ptrace(PTRACE_SINGLESTEP, t->tid, 0, sig) ||
-	    dp_stop_await(s->proc, t->tid, status) != t->tid ||
-	    dp_stop_lost(s->proc, t->tid, *status) ||
-	    ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs))
+	if (to_stop(s, PTRACE_SINGLESTEP, sig, status))
 		return -ESRCH;
 	if (what == DP_FLAGS_POPPED && !sig && dp_uregs_pc(&t->regs) != pc)
 		s->own = has_trap_flag(proc, sp);
@@ -349,7 +355,6 @@ static int begin(struct stepping *s)
 /* Run to behind the next system call, or to a signal that comes before. */
 static int pass_call(struct stepping *s, int *sig)
 {
-	struct dp_thread *t = s->thread;
 	int status, stops = 0;
 	int err = mask_own(s);
 
@@ -357,18 +362,14 @@ static int pass_call(struct stepping *s, int *sig)
 		return err;
 	dp_kill_point("stepout: at a call");
 	while (stops < 2 && !*sig) {
-		if (ptrace(PTRACE_SYSCALL, t->tid, 0, 0) ||
-		    dp_stop_await(s->proc, t->tid, &status) != t->tid ||
-		    dp_stop_lost(s->proc, t->tid, status))
+		if (to_stop(s, PTRACE_SYSCALL, 0, &status))
 			return -ESRCH;
 		if (WSTOPSIG(status) == (SIGTRAP | 0x80))
 			stops++;
 		else
-			*sig = signal_of(t, status);
+			*sig = signal_of(s->thread, status);
 	}
 	dp_kill_point("stepout: step with its mask");
-	if (ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs))
-		return -ESRCH;
 	return look_at_mask(s);
 }
 

@@ -32,6 +32,10 @@ static inline bool dp_remote_failed(long ret)
 {
 	return ret < 0 && ret > -4096;
 }
+struct __ptrace_rseq_configuration;
+/** dp_rseq_of() - what a thread has registered by rseq(2). Return: false: nothing */
+bool dp_rseq_of(const struct dp_thread *t,
+		struct __ptrace_rseq_configuration *conf);
 /** dp_rseq_word() - address of a thread's rseq_cs pointer (rseq(2)); 0: the thread has
  *  registered none */
 u64 dp_rseq_word(const struct dp_thread *t);

@@ -261,7 +261,8 @@ static const char *lacking(const struct call *v, size_t n, dp_filter_fn *ask,
 	return NULL;
 }
 
-bool dp_filters_spares(long nr)
+/* Can the hit half do without this call of its own? */
+static bool is_spared(long nr)
 {
 	return nr == SYS_unshare || nr == SYS_mmap;
 }
@@ -278,7 +279,7 @@ const char *dp_filters_lack(const struct dp_process *proc, dp_filter_fn *ask,
 	if (name)
 		return name;
 	for (i = 0; i < DP_OWN_NR; i++)
-		if (!dp_filters_spares(own[i].nr) &&
+		if (!is_spared(own[i].nr) &&
 		    !(proc->forbidden & dp_own_bit(own[i].nr)) &&
 		    ask(arg, own[i].nr) != DP_FILTER_ALWAYS)
 			return own[i].name;
