@@ -3,12 +3,16 @@
 #include "engine/text/target.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
+#include "proc/ptrace/stop.h"
+#include "sym/sym.h"
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #define MUCH 16384
+#define STACK_MAX (8u << 20)
 
 /* A read of /proc/PID/mem copies page by page, and twice. process_vm_readv() is faster, but
  * after an exec reads the new program's memory: then the result does not count. */
@@ -79,4 +83,26 @@ int dp_memory_extract(const struct dp_process *proc, const struct dp_extract *v,
 		total += v[i].len;
 	}
 	return read_by_id(proc, ours, theirs, n, total) ? 0 : -EFAULT;
+}
+
+int dp_stack_scan_read(const struct dp_process *proc,
+		       const struct dp_maps *maps, u64 sp,
+		       struct dp_stack_scan *words)
+{
+	const struct dp_map *m = dp_maps_find(maps, sp);
+	u64 size;
+
+	if (!m)
+		return -ENOENT;
+	words->at = sp & ~7ull;
+	size = m->end - words->at;
+	size = size < STACK_MAX ? size : STACK_MAX;
+	words->n = size / sizeof(*words->v);
+	words->v = malloc(size);
+	if (!words->v)
+		return -ENOMEM;
+	if (!dp_process_read(proc, words->at, words->v, size))
+		return 0;
+	free(words->v);
+	return -EFAULT;
 }
