@@ -13,10 +13,8 @@
 
 struct dp_arena_control;
 struct dp_diag;
-struct dp_engine;
 struct dp_hole;
 struct dp_process;
-struct dp_target;
 
 /*
  * attach_own: what a process that probes itself needs another process for.

@@ -15,11 +15,6 @@
 
 struct dp_hole;
 struct dp_layout_need;
-struct dp_map;
-struct dp_maps;
-struct dp_process;
-struct dp_remote;
-struct dp_view;
 
 /** dp_map_is_arena() - does an arena begin at @map? */
 static inline bool dp_map_is_arena(const struct dp_map *map)

@@ -13,11 +13,9 @@
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/remote.h"
 #include "proc/ptrace/stop.h"
-#include "sym/sym.h"
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <sys/ptrace.h>
-#include <time.h>
 
 #define PATIENCE_NS 2000000000ll
 #define NAP_NS 5000000

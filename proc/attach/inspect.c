@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* inspect: the probes of a process, read from outside without touching it. */
-#include "engine/layout/arena.h"
-#include "engine/layout/site.h"
 #include "engine/site/view.h"
 #include "proc/attach/attach.h"
 #include "proc/attach/area.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* limits: resource limits, and which of them explains an error (facts.h). */
 #include "proc/facts.h"
-#include "engine/layout/base.h"
 #include "proc/ptrace/procfs.h"
 #include "proc/ptrace/process.h"
 #include <errno.h>

@@ -20,7 +20,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <time.h>
 
 #define LOCK_NS 5000000000ll
 #define NAP_NS 2000000

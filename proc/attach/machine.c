@@ -2,7 +2,6 @@
 /* machine: what the kernel offers, and what rights the caller has, as far as probing
  * needs it. */
 #include "proc/facts.h"
-#include "engine/layout/base.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
 #include "proc/ptrace/remote.h"

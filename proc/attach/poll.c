@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* poll: what became of a process that is probed. */
-#include "engine/layout/arena.h"
-#include "engine/layout/base.h"
 #include "engine/site/engine.h"
 #include "proc/linker.h"
 #include "proc/proc.h"
@@ -9,7 +7,6 @@
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
 #include <poll.h>
-#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -10,8 +10,6 @@
  * which is now inside the jump. A thread in such a copy goes on in the detour. A thread on
  * its way into a copy, or out of it through an after-handler, has to run on first.
  */
-#include "engine/layout/arena.h"
-#include "engine/layout/site.h"
 #include "engine/text/strategy.h"
 #include "engine/layout/handler.h"
 #include "arch/uregs.h"
@@ -25,7 +23,6 @@
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <time.h>
 
 #define TRIES 8
 #define NAP_NS 200000

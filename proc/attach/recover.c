@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* recover: find what a killed tool left in a process, and take it out. */
-#include "engine/layout/arena.h"
 #include "engine/layout/private.h"
-#include "engine/layout/site.h"
 #include "engine/site/view.h"
 #include "proc/attach/attach.h"
 #include "proc/attach/area.h"
@@ -11,7 +9,6 @@
 #include "proc/ptrace/procfs.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/remote.h"
-#include "sym/sym.h"
 #include <dirent.h>
 #include <dprobes/diag.h>
 #include <errno.h>

@@ -34,13 +34,10 @@
 #include "proc/signals/masks.h"
 #include "proc/signals/masked_waits.h"
 #include <errno.h>
-#include <signal.h>
 #include <stddef.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
-#include "engine/insn/class.h"
 #include "engine/insn/insn.h"
-#include "engine/layout/arena.h"
 #include "engine/layout/private.h"
 
 #define STEPS_MAX 200000

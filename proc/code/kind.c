@@ -7,20 +7,17 @@
  *   glibc's linker and no libc,
  *   or no dynamic linker         in the program itself
  */
-#include "engine/layout/base.h"
 #include "proc/code/intercepts.h"
 #include "proc/proc.h"
 #include "proc/ptrace/procfs.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/remote.h"
-#include "sym/sym.h"
 #include <dprobes/diag.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define AUXV_MAX 64

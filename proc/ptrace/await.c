@@ -5,11 +5,9 @@
 #include "proc/ptrace/stop.h"
 #include "proc/ptrace/tree.h"
 #include <errno.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define NAP_NS 10000

@@ -21,10 +21,8 @@
 #include "proc/ptrace/stop.h"
 #include "proc/ptrace/remote.h"
 #include "proc/ptrace/process.h"
-#include "sym/sym.h"
 #include <dprobes/diag.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ptrace.h>

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* idle: find a sleeping thread that holds no lock, and can do work for the tool. */
-#include "engine/layout/base.h"
 #include "arch/uregs.h"
 #include "proc/ptrace/stop.h"
 #include "proc/ptrace/procfs.h"
 #include "proc/ptrace/process.h"
-#include "sym/sym.h"
 #include <errno.h>
 #include <sys/syscall.h>
 

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* memory: the target's memory through a descriptor that outlives an exec. */
-#include "engine/text/target.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
-#include "sym/sym.h"
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/uio.h>
 #include <unistd.h>

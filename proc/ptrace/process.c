@@ -2,7 +2,6 @@
 /* process: the object of a target, and facts about the target that need no stop. */
 #include "engine/site/view.h"
 #include "port_calls.h"
-#include "engine/layout/arena.h"
 #include "engine/site/engine.h"
 #include "proc/proc.h"
 #include "proc/ptrace/procfs.h"

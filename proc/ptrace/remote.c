@@ -31,7 +31,6 @@
  * stack that the kernel gave to the process, where no thread has been yet.
  */
 #include "arch/arch.h"
-#include "engine/layout/base.h"
 #include "arch/calls.h"
 #include "arch/uframe.h"
 #include "arch/uregs.h"
@@ -39,17 +38,14 @@
 #include "proc/ptrace/remote.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
-#include "sym/sym.h"
 #include <dprobes/diag.h>
 #include <elf.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
-#include <sys/user.h>
 #include <sys/wait.h>
 
 #define RED_ZONE 128

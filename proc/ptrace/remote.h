@@ -13,7 +13,6 @@
 
 struct dp_diag;
 struct dp_map;
-struct dp_mapped;
 struct dp_maps;
 struct dp_syscalls;
 struct dp_process;

@@ -5,7 +5,6 @@
  * A text has megabytes, and some hundred system calls. So the text is read window by window,
  * and only the bytes around each call are kept.
  */
-#include "engine/layout/base.h"
 #include "arch/calls.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"

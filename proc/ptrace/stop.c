@@ -8,7 +8,6 @@
  * thread sleeps so is one of them woken. A thread whose call a stop has ended with EINTR is
  * sent back into the call at once, so that it restarts even if the tool dies.
  */
-#include "engine/layout/base.h"
 #include "arch/uregs.h"
 #include "proc/tree.h"
 #include "proc/proc.h"
@@ -17,16 +16,13 @@
 #include "proc/ptrace/stop.h"
 #include "proc/ptrace/tree.h"
 #include "sym/list.h"
-#include "sym/sym.h"
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define SEIZE_TRIES 3

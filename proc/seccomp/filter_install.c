@@ -12,7 +12,6 @@
  * can only end the target. A filter that the kernel would reject does not count.
  */
 #include "arch/arch.h"
-#include "engine/layout/arena.h"
 #include "engine/layout/private.h"
 #include "engine/site/engine.h"
 #include "agent/image.h"
@@ -27,7 +26,6 @@
 #include "proc/ptrace/stop.h"
 #include "proc/seccomp/filters.h"
 #include <errno.h>
-#include <limits.h>
 #include <linux/futex.h>
 #include <linux/seccomp.h>
 #include <stddef.h>

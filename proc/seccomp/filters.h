@@ -11,7 +11,6 @@
 #include <sys/types.h>
 #include "port_types.h"
 
-struct dp_diag;
 struct dp_process;
 
 /* filter: what a seccomp filter says of a system call whose arguments are not known. */

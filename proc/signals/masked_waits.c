@@ -6,9 +6,7 @@
  * attach the tool enters threads that are in a masked wait already. At detach a thread in a
  * masked wait gets back the register that points to its mask.
  */
-#include "engine/layout/arena.h"
 #include "engine/layout/private.h"
-#include "engine/layout/base.h"
 #include "engine/site/engine.h"
 #include "arch/uregs.h"
 #include "proc/code/intercepts.h"

@@ -11,8 +11,6 @@
  * differs from it, and cleared after the two are equal again.
  */
 #include "arch/arch.h"
-#include "engine/layout/base.h"
-#include "engine/layout/arena.h"
 #include "engine/layout/private.h"
 #include "engine/site/engine.h"
 #include "engine/site/view.h"
@@ -24,16 +22,12 @@
 #include "proc/ptrace/stop.h"
 #include "proc/signals/masks.h"
 #include "proc/signals/masked_waits.h"
-#include "sym/sym.h"
 #include <errno.h>
-#include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
-#include <sys/user.h>
-#include <time.h>
 
 #define WORDS_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, masks))
 #define DEFERRED_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, deferred))
