@@ -101,26 +101,41 @@ static bool is_sent(pid_t pid)
 	return !ptrace(PTRACE_GETSIGINFO, pid, 0, &si) && si.si_code <= 0;
 }
 
-/* Let the process run to its next stop; signals on the way are delivered. @how: it goes on */
+/* Wait for the next stop: at a system call if the process goes on by PTRACE_SYSCALL as @how, else
+ * for an event or a trap. Signals of the program's are delivered on the way. */
 static int next_stop(struct dp_process *proc, enum __ptrace_request how,
 		     int *event)
 {
-	int status;
+	int status, sig;
 
 	for (;;) {
-		if (dp_stop_wait(proc->pid, &status) < 0)
-			return -errno;
+		while (dp_stop_seen(proc->pid, &status, 0) < 0)
+			if (errno != EINTR)
+				return -errno;
 		if (!WIFSTOPPED(status)) {
 			proc->reaped = proc->exited = true;
 			proc->status = status;
 			return -ESRCH;
 		}
 		*event = status >> 16;
-		if (*event ||
-		    (WSTOPSIG(status) == SIGTRAP && !is_sent(proc->pid)))
+		sig = WSTOPSIG(status);
+		if (how == PTRACE_SYSCALL ?
+			    sig == (SIGTRAP | 0x80) :
+			    *event || (sig == SIGTRAP && !is_sent(proc->pid)))
 			return 0;
-		ptrace(how, proc->pid, 0, WSTOPSIG(status));
+		if (ptrace(how, proc->pid, 0, *event ? 0 : sig))
+			return -errno;
 	}
+}
+
+/* Run to the next stop at a system call. */
+static int next_call(struct dp_process *proc)
+{
+	int event;
+
+	if (ptrace(PTRACE_SYSCALL, proc->pid, 0, 0))
+		return -errno;
+	return next_stop(proc, PTRACE_SYSCALL, &event);
 }
 
 static int to_exec(struct dp_process *proc)
@@ -182,28 +197,6 @@ static bool is_empty(const u8 *code, size_t size)
 		    !dp_insn_is_nop(code + at, f.len))
 			return false;
 	return true;
-}
-
-/* Run to the next stop at a system call. */
-static int next_call(struct dp_process *proc)
-{
-	int status, sig = 0;
-
-	for (;;) {
-		if (ptrace(PTRACE_SYSCALL, proc->pid, 0, sig))
-			return -errno;
-		while (dp_stop_seen(proc->pid, &status, 0) < 0)
-			if (errno != EINTR)
-				return -errno;
-		if (!WIFSTOPPED(status)) {
-			proc->reaped = proc->exited = true;
-			proc->status = status;
-			return -ESRCH;
-		}
-		if (WSTOPSIG(status) == (SIGTRAP | 0x80))
-			return 0;
-		sig = status >> 16 ? 0 : WSTOPSIG(status);
-	}
 }
 
 /* Are all libraries in place? */
