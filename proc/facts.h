@@ -73,11 +73,8 @@ void dp_fact_remedy(struct dp_fact *fact, const char *fmt, ...)
 void dp_fact_yama(struct dp_facts *facts, const struct dp_status *us,
 		  pid_t pid);
 
-/*
- * limits: the resource limits of a process, and which of them explains an error.
- *
- * Context of every function: tool process, or a process with libdprobes.
- */
+/* limits: the resource limits of a process, and which of them explains an error. Context: tool
+ * process, or a process with libdprobes. */
 
 /** dp_limits_file() - may this process have a file of @size bytes? A file without a name
  *  counts, too. The kernel sends SIGXFSZ for a larger one, which ends the process.

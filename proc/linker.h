@@ -54,11 +54,7 @@ void dp_process_answer_heard(struct dp_process *proc, u32 heard);
  *  Return: false, at once, if the linker is not watched. */
 bool dp_process_wait_asked(const struct dp_process *proc, int timeout_ms);
 
-/*
- * filter_install: a thread waits because it is about to install a seccomp filter.
- *
- * Context of every function: tool process, one thread at a time per object.
- */
+/* filter_install: a thread waits because it is about to install a seccomp filter. */
 
 /** dp_process_installs_filter() - is a thread about to install a seccomp filter? */
 bool dp_process_installs_filter(const struct dp_process *proc);
@@ -76,11 +72,7 @@ const char *dp_process_filter_installed(struct dp_process *proc);
  *  the end of the probes, from now on; or no longer */
 void dp_process_hold_asking(struct dp_process *proc, bool hold);
 
-/*
- * freeze: hold a process while its agent is replaced by another one.
- *
- * Context of every function: tool process, one thread at a time per object.
- */
+/* freeze: hold a process while its agent is replaced by another one. */
 
 /**
  * dp_process_freeze() - stop the process until dp_process_thaw(), so that its probes can be

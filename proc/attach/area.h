@@ -44,11 +44,7 @@ long dp_area_settle(struct dp_process *proc, struct dp_remote *remote);
 int dp_area_write(const struct dp_process *proc,
 		  const struct dp_layout_need *need);
 
-/*
- * share: memory that the target and the tool share.
- *
- * Context of every function: tool process, one thread at a time per object.
- */
+/* share: memory that the target and the tool share. */
 
 /** dp_share_file() - a file without a name, of zeros, whose size is sealed.
  *  Return: its descriptor, closed on exec; or a negative errno. */

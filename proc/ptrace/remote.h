@@ -55,11 +55,7 @@ void dp_remote_end(struct dp_remote *remote);
  */
 void dp_remote_send(struct dp_remote *remote, u64 entry, u64 arg);
 
-/*
- * dispatch: threads under Syscall User Dispatch (prctl(PR_SET_SYSCALL_USER_DISPATCH)).
- *
- * Context of every function: tool process, one thread at a time per object.
- */
+/* dispatch: threads under Syscall User Dispatch (prctl(PR_SET_SYSCALL_USER_DISPATCH)). */
 
 /** enum dp_dispatch - can a thread make a remote call?
  *  @DP_DISPATCH_FREE: yes; @DP_DISPATCH_SELECTOR: once its selector permits calls;
@@ -92,11 +88,7 @@ int dp_dispatch_asks(pid_t tid);
  *  SIGSYS handler. Return: -EOPNOTSUPP. */
 int dp_dispatch_refuse(const struct dp_process *proc, struct dp_diag *diag);
 
-/*
- * gadget: pieces of the program's own code that remote calls use in place.
- *
- * Context of every function: tool process, one thread at a time per object.
- */
+/* gadget: pieces of the program's own code that remote calls use in place. */
 
 /** dp_gadgets_forget() - forget all gadgets */
 void dp_gadgets_forget(struct dp_process *proc);
