@@ -106,16 +106,12 @@ static int find(struct dp_process *proc, pid_t pid, struct dp_diag *diag)
 
 static int look(struct dp_process *proc, struct dp_diag *diag)
 {
-	int err = dp_check_process(proc, diag);
-
-	return err ? err : dp_kind_find(proc, diag);
+	return dp_check_process(proc, diag) ?: dp_kind_find(proc, diag);
 }
 
 int dp_process_look(struct dp_process *proc, pid_t pid, struct dp_diag *diag)
 {
-	int err = find(proc, pid, diag);
-
-	return err ? err : look(proc, diag);
+	return find(proc, pid, diag) ?: look(proc, diag);
 }
 
 /* @left: did an earlier tool leave anything? */

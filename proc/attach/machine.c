@@ -16,10 +16,6 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#ifndef MADV_WIPEONFORK
-#define MADV_WIPEONFORK 18
-#endif
-
 static void see_kernel(struct dp_facts *facts)
 {
 	struct utsname u;
@@ -43,13 +39,14 @@ static void see_us(struct dp_facts *facts, const struct dp_status *us)
 			  "your own processes can be probed");
 }
 
+static bool has_opened(long fd)
+{
+	return fd >= 0 && !close((int)fd);
+}
+
 static bool asks_pidfd(void)
 {
-	int fd = (int)syscall(SYS_pidfd_open, getpid(), 0);
-
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
+	return has_opened(syscall(SYS_pidfd_open, getpid(), 0));
 }
 
 static bool asks_membarrier(void)
@@ -61,11 +58,7 @@ static bool asks_membarrier(void)
 
 static bool asks_memfd(void)
 {
-	int fd = (int)syscall(SYS_memfd_create, "dprobes-doctor", 0);
-
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
+	return has_opened(syscall(SYS_memfd_create, "dprobes-doctor", 0));
 }
 
 static bool asks_vm_readv(void)

@@ -119,18 +119,16 @@ static int store(struct dp_process *proc, const struct table *t)
 	int err = 0;
 	u32 i;
 
-	for (i = 0; sites && i < t->sites.n && !err; i++)
-		err = dp_site_mirror_state(&sites[t->sites.which[i]],
-					   dp_sites_at(&t->sites, i));
-	if (sites)
-		return err;
+	for (i = 0; i < t->sites.n && !err; i++) {
+		const struct dp_site_entry *s = dp_sites_at(&t->sites, i);
+		u64 offset = t->sites.which[i] * sizeof(*s) +
+			     offsetof(struct dp_site_entry, armed);
 
-	for (i = 0; i < t->sites.n && !err; i++)
-		err = dp_process_write(
-			proc,
-			t->addr + t->sites.which[i] * sizeof(*t->sites.v) +
-				offsetof(struct dp_site_entry, armed),
-			&dp_sites_at(&t->sites, i)->armed, 1);
+		err = sites ? dp_site_mirror_state(&sites[t->sites.which[i]],
+						   s) :
+			      dp_process_write(proc, t->addr + offset,
+					       &s->armed, 1);
+	}
 	return err;
 }
 
@@ -240,9 +238,9 @@ static bool out_of_handlers(const struct dp_process *proc, const void *arg)
 static int write_jumps(void *arg)
 {
 	struct table *t = arg;
-	int err = dp_strategy_quiesce.arm(&t->proc->target, &t->sites, t->bad);
 
-	return err ? err : store(t->proc, t);
+	return dp_strategy_quiesce.arm(&t->proc->target, &t->sites, t->bad) ?:
+		       store(t->proc, t);
 }
 
 static int write_all(struct table *t, struct dp_diag *diag)
@@ -272,24 +270,19 @@ static int write_all(struct table *t, struct dp_diag *diag)
 int dp_process_quiesce(pid_t pid, u64 arena, void *ours, const u32 *which,
 		       u32 n, u64 *bad, struct dp_diag *diag)
 {
-	struct dp_process *proc = dp_process_new();
-	struct table t = { .proc = proc,
-			   .sites = { .n = n, .which = which },
+	struct table t = { .sites = { .n = n, .which = which },
 			   .bad = bad,
 			   .arena = arena,
 			   .ours = ours };
-	int err;
+	int err = dp_process_open(pid, &t.proc, diag);
 
-	if (!proc)
-		return -ENOMEM;
-	proc->pid = pid;
-	err = dp_process_open_mem(proc, diag);
-	if (!err)
-		err = load(proc, &t);
+	if (err)
+		return err;
+	err = load(t.proc, &t);
 	if (!err)
 		err = write_all(&t, diag);
 	free(t.spans);
 	free(t.sites.v);
-	dp_process_close(proc);
+	dp_process_close(t.proc);
 	return err;
 }

@@ -29,28 +29,26 @@ static bool read_much(const struct dp_process *proc, u64 addr, void *to,
 	return read_by_id(proc, &ours, &theirs, 1, len);
 }
 
-int dp_process_read(const struct dp_process *proc, u64 addr, void *to,
-		    size_t len)
+/* Of @len bytes @n have been copied; negative: errno says why none. */
+static int copied(ssize_t n, size_t len)
 {
-	ssize_t n;
-
-	if (len >= MUCH && read_much(proc, addr, to, len))
-		return 0;
-	n = pread(proc->mem, to, len, (off_t)addr);
-
 	if (n == (ssize_t)len)
 		return 0;
 	return n < 0 && errno != EIO ? -errno : -EFAULT;
 }
 
+int dp_process_read(const struct dp_process *proc, u64 addr, void *to,
+		    size_t len)
+{
+	if (len >= MUCH && read_much(proc, addr, to, len))
+		return 0;
+	return copied(pread(proc->mem, to, len, (off_t)addr), len);
+}
+
 int dp_process_write(const struct dp_process *proc, u64 addr, const void *from,
 		     size_t len)
 {
-	ssize_t n = pwrite(proc->mem, from, len, (off_t)addr);
-
-	if (n == (ssize_t)len)
-		return 0;
-	return n < 0 && errno != EIO ? -errno : -EFAULT;
+	return copied(pwrite(proc->mem, from, len, (off_t)addr), len);
 }
 
 /* A read at address 0 fails while the address space exists; once it is gone, the read returns

@@ -121,10 +121,8 @@ int dp_tracer_child(const struct dp_process *proc, int (*work)(void *arg),
 					.arg = &e,
 					.name = TRACER_CHILD_NAME,
 					.outlives = true };
-	int err;
 
 	if (!is_wanted(proc))
 		return punctually(proc, work, arg);
-	err = dp_child_run(&child);
-	return err ? err : e.err;
+	return dp_child_run(&child) ?: e.err;
 }

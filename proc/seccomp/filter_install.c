@@ -30,13 +30,11 @@
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#ifndef PR_SET_SYSCALL_USER_DISPATCH
-#define PR_SET_SYSCALL_USER_DISPATCH 59
-#endif
 #define DISPATCH_EXCLUSIVE 1 /* linux/prctl.h; the other is Linux 6.17's */
 #define DISPATCH_INCLUSIVE 2
 
