@@ -42,6 +42,7 @@ struct table {
 	void *ours; /* the arena's mapping in this process, if any */
 	struct span *spans;
 	size_t nr_spans;
+	bool handled; /* has any site after-handlers? */
 };
 
 static int by_start(const void *a, const void *b)
@@ -64,6 +65,7 @@ static void find_spans(struct table *t)
 
 	for (i = 0; i < t->sites.n; i++) {
 		s = dp_sites_at(&t->sites, i);
+		t->handled |= s->post != 0;
 		if (s->jump.nr < 2)
 			continue;
 		add_span(t, s->single, s->single_len, i);
@@ -180,16 +182,6 @@ static bool is_handled(const struct table *t, u64 site)
 	return false;
 }
 
-static bool any_after(const struct table *t)
-{
-	u32 i;
-
-	for (i = 0; i < t->sites.n; i++)
-		if (dp_sites_at(&t->sites, i)->post)
-			return true;
-	return false;
-}
-
 /* Is a thread on its way to a handler or back, with no note of its hit? */
 static bool on_the_way(const struct dp_process *proc, const struct table *t)
 {
@@ -213,7 +205,7 @@ static bool out_of_handlers(const struct dp_process *proc, const void *arg)
 	struct dp_stack stack;
 	u32 i;
 
-	if (!any_after(t))
+	if (!t->handled)
 		return true;
 	if (on_the_way(proc, t))
 		return false;

@@ -59,16 +59,12 @@ u64 dp_auxv_get(pid_t pid, u64 type)
 
 static bool is_glibc(const struct dp_map *m)
 {
-	const char *base = strrchr(m->path, '/');
-
-	return base && !strcmp(base, "/libc.so.6");
+	return m->path[0] == '/' && !strcmp(basename(m->path), "libc.so.6");
 }
 
 static bool is_glibcs_linker(const struct dp_map *m)
 {
-	const char *base = strrchr(m->path, '/');
-
-	return base && !strncmp(base, "/ld-linux", 9);
+	return m->path[0] == '/' && !strncmp(basename(m->path), "ld-linux", 8);
 }
 
 /* Has the file a section called @name? */

@@ -649,9 +649,9 @@ static int read_action(struct dp_process *proc, struct dp_remote *rem, u64 at,
 	return dp_process_read(proc, at, act, sizeof(*act)) ? -EFAULT : 0;
 }
 
-/* For each caught signal, find which actions of a set of signals block it. */
+/* For each of the @nr caught signals, find which actions of a set of signals block it. */
 static int blocking_actions(struct dp_process *proc, struct dp_remote *rem,
-			    u64 at, u64 signals, u64 blocking[DP_CAUGHT])
+			    u64 at, u64 signals, u32 nr, u64 *blocking)
 {
 	struct dp_kernel_sigaction act;
 	int sig, err = 0;
@@ -661,7 +661,7 @@ static int blocking_actions(struct dp_process *proc, struct dp_remote *rem,
 		if (!(signals >> (sig - 1) & 1))
 			continue;
 		err = read_action(proc, rem, at, sig, &act);
-		for (k = 0; !err && k < DP_CAUGHT; k++)
+		for (k = 0; !err && k < nr; k++)
 			if (act.mask >> (dp_caught(k) - 1) & 1)
 				blocking[k] |= 1ull << (sig - 1);
 	}
@@ -707,10 +707,8 @@ int dp_masks_take_actions(struct dp_process *proc, struct dp_remote *rem)
 		return -ESRCH;
 	/* The actions for the caught signals are the agent's already. */
 	others = st.caught & ~dp_caught_mask(nr);
-	err = blocking_actions(proc, rem, scratch(proc->base), others,
+	err = blocking_actions(proc, rem, scratch(proc->base), others, nr,
 			       blocking);
-	for (k = nr; k < DP_CAUGHT; k++)
-		blocking[k] = 0;
 	if (!err && dp_process_write(proc, proc->base + IN_MASKS_AT, blocking,
 				     sizeof(blocking)))
 		err = -EFAULT;
