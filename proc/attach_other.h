@@ -13,16 +13,11 @@
 
 struct dp_arena_control;
 struct dp_diag;
-struct dp_engine;
 struct dp_hole;
 struct dp_process;
-struct dp_target;
 
-/*
- * attach_own: what a process that probes itself needs another process for.
- *
- * Context of every function: helper of the process, or the process itself; may sleep.
- */
+/* attach_own: what a process that probes itself needs another process for. Context: helper of
+ * the process, or the process itself; may sleep. */
 
 /**
  * dp_process_attach_own() - prepare a process to probe itself
@@ -117,11 +112,7 @@ int dp_attach_other_begin(struct dp_process *proc, struct dp_target **target,
 			  struct dp_diag *diag);
 void dp_attach_other_end(struct dp_process *proc);
 
-/*
- * lock: one tool at a time at one process.
- *
- * Context of every function: any process, may sleep for some seconds.
- */
+/* lock: one tool at a time at one process. Context: any process, may sleep for some seconds. */
 
 /** enum dp_lock - what only one tool at a time may do with a process; see lock.c */
 enum dp_lock {
@@ -141,11 +132,8 @@ int dp_process_lock(const struct dp_process *proc, enum dp_lock which,
 /** dp_process_unlock() - release the lock while @proc stays open */
 void dp_process_unlock(const struct dp_process *proc, enum dp_lock which);
 
-/*
- * holes: where nothing is mapped in a process.
- *
- * Context of every function: tool process, or one with libdprobes; may sleep.
- */
+/* holes: where nothing is mapped in a process. Context: tool process, or one with libdprobes;
+ * may sleep. */
 
 /**
  * dp_holes_find() - list the unmapped parts of an address space

@@ -60,21 +60,21 @@ bool dp_facts_forbid(const struct dp_facts *facts);
 
 #define DP_CAP_SYS_PTRACE 19
 
-/** dp_fact_add() - add a fact. Return: the new fact, for dp_fact_remedy(). */
+/** dp_fact_add() - add a fact. @remedy: NULL: none; a fact that is OK gets none.
+ *  Return: the new fact, for dp_fact_remedy(). */
 struct dp_fact *dp_fact_add(struct dp_facts *facts, const char *name,
-			    enum dp_fact_state state, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
+			    enum dp_fact_state state, const char *remedy,
+			    const char *fmt, ...)
+	__attribute__((format(printf, 5, 6)));
+/** dp_fact_remedy() - the remedy, where it is not a constant */
 void dp_fact_remedy(struct dp_fact *fact, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /** dp_fact_yama() - does Yama permit tracing @pid; 0: no process in particular */
 void dp_fact_yama(struct dp_facts *facts, const struct dp_status *us,
 		  pid_t pid);
 
-/*
- * limits: the resource limits of a process, and which of them explains an error.
- *
- * Context of every function: tool process, or a process with libdprobes.
- */
+/* limits: the resource limits of a process, and which of them explains an error. Context: tool
+ * process, or a process with libdprobes. */
 
 /** dp_limits_file() - make a file of @size zeros in memory; @name is for /proc/PID/maps.
  *  Return: its descriptor, closed on exec; -EFBIG the process may have no such file, and

@@ -54,11 +54,7 @@ void dp_process_answer_heard(struct dp_process *proc, u32 heard);
  *  Return: false, at once, if the linker is not watched. */
 bool dp_process_wait_asked(const struct dp_process *proc, int timeout_ms);
 
-/*
- * filter_install: a thread waits because it is about to install a seccomp filter.
- *
- * Context of every function: tool process, one thread at a time per object.
- */
+/* filter_install: a thread waits because it is about to install a seccomp filter. */
 
 /** dp_process_installs_filter() - is a thread about to install a seccomp filter? */
 bool dp_process_installs_filter(const struct dp_process *proc);

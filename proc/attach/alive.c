@@ -8,12 +8,10 @@
  *
  * Only the tool can write the memory that holds the links of the list.
  */
-#include "engine/layout/arena.h"
 #include "proc/attach/attach.h"
 #include "sym/list.h"
 #include <linux/futex.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 

@@ -15,11 +15,6 @@
 
 struct dp_hole;
 struct dp_layout_need;
-struct dp_map;
-struct dp_maps;
-struct dp_process;
-struct dp_remote;
-struct dp_view;
 
 /** dp_map_is_arena() - does an arena begin at @map? */
 static inline bool dp_map_is_arena(const struct dp_map *map)
@@ -53,11 +48,7 @@ long dp_area_add(struct dp_process *proc, struct dp_remote *remote,
 int dp_area_write(const struct dp_process *proc,
 		  const struct dp_layout_need *need);
 
-/*
- * share: memory that the target and the tool share.
- *
- * Context of every function: tool process, one thread at a time per object.
- */
+/* share: memory that the target and the tool share. */
 
 /** dp_share_file() - a file without a name, of zeros, whose size is sealed.
  *  Return: its descriptor, closed on exec; or a negative errno. */

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* attach: open a running process, only reading it. */
 #include "proc/attach/attach.h"
-#include "proc/code/intercepts.h"
 #include "proc/attach_other.h"
+#include "proc/code/intercepts.h"
+#include "proc/facts.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
+#include "proc/ptrace/procfs.h"
 #include "proc/ptrace/remote.h"
 #include "proc/seccomp/filters.h"
 #include <dprobes/diag.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
+#include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* how long a thread that executes a program may take to become the first thread */
@@ -22,27 +25,24 @@
  * without permission, with EACCES. Return: 0 it has a program; an errno. */
 static int no_program(pid_t pid)
 {
-	char path[64], exe[8];
+	char exe[8];
 
-	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
-	return readlink(path, exe, sizeof(exe)) < 0 ? errno : 0;
+	return readlink(dp_path("/proc/%d/exe", pid).s, exe, sizeof(exe)) < 0 ?
+		       errno :
+		       0;
 }
 
 /* Does the process have running threads besides its first one? */
 static bool has_others(pid_t pid)
 {
-	bool others = false;
 	struct dp_status st;
-	pid_t *tids;
-	size_t n, i;
+	pid_t tid;
 
-	if (dp_tasks_list(pid, &tids, &n))
-		return false;
-	for (i = 0; i < n && !others; i++)
-		others = tids[i] != pid && !dp_status_read(pid, tids[i], &st) &&
-			 st.state != 'Z' && st.state != 'X';
-	free(tids);
-	return others;
+	dp_each_task(tid, pid)
+		if (tid != pid && !dp_status_read(pid, tid, &st) &&
+		    st.state != 'Z' && st.state != 'X')
+			return true;
+	return false;
 }
 
 /* @st: its state becomes 0 if it cannot be read */
@@ -106,16 +106,12 @@ static int find(struct dp_process *proc, pid_t pid, struct dp_diag *diag)
 
 static int look(struct dp_process *proc, struct dp_diag *diag)
 {
-	int err = dp_check_process(proc, diag);
-
-	return err ? err : dp_kind_find(proc, diag);
+	return dp_check_process(proc, diag) ?: dp_kind_find(proc, diag);
 }
 
 int dp_process_look(struct dp_process *proc, pid_t pid, struct dp_diag *diag)
 {
-	int err = find(proc, pid, diag);
-
-	return err ? err : look(proc, diag);
+	return find(proc, pid, diag) ?: look(proc, diag);
 }
 
 /* @left: did an earlier tool leave anything? */
@@ -242,4 +238,74 @@ int dp_process_clean(pid_t pid, struct dp_diag *diag)
 		return err;
 	dp_process_close(proc);
 	return left;
+}
+
+static int no_permission(const struct dp_process *proc, struct dp_diag *diag)
+{
+	struct dp_facts facts = { .n = 0 };
+	const char *before = ": ";
+	size_t i;
+
+	dp_facts_permission(&facts, proc->pid);
+	dp_diag_set(diag, -EPERM, "no permission to probe process %d",
+		    proc->pid);
+	for (i = 0; i < facts.n; i++) {
+		if (facts.v[i].state != DP_FACT_NO)
+			continue;
+		dp_diag_add(diag, "%s%s; %s", before, facts.v[i].text,
+			    facts.v[i].remedy);
+		before = "; ";
+	}
+	return -EPERM;
+}
+
+int dp_process_open_mem(struct dp_process *proc, struct dp_diag *diag)
+{
+	proc->pidfd = (int)syscall(SYS_pidfd_open, proc->pid, 0);
+	if (proc->pidfd < 0)
+		return dp_diag_set(diag, -errno,
+				   errno == ESRCH || errno == EINVAL ?
+					   "no process %d" :
+					   "cannot watch process %d",
+				   proc->pid);
+	fcntl(proc->pidfd, F_SETFD, FD_CLOEXEC);
+	proc->mem =
+		open(dp_path("/proc/%d/mem", proc->pid).s, O_RDWR | O_CLOEXEC);
+	if (proc->mem >= 0)
+		return 0;
+	if (errno == EACCES || errno == EPERM)
+		return no_permission(proc, diag);
+	if (errno == ESRCH || errno == ENOENT)
+		return dp_diag_set(diag, -ESRCH, "process %d has ended",
+				   proc->pid);
+	return dp_diag_set(diag, -errno,
+			   "cannot open the memory of process %d: %s",
+			   proc->pid, strerror(errno));
+}
+
+int dp_process_open(pid_t pid, struct dp_process **out, struct dp_diag *diag)
+{
+	struct dp_process *proc = dp_process_new();
+	int err;
+
+	if (!proc)
+		return dp_diag_set(diag, -ENOMEM, "out of memory");
+	proc->pid = pid;
+	err = dp_process_open_mem(proc, diag);
+	if (err)
+		dp_process_close(proc);
+	else
+		*out = proc;
+	return err;
+}
+
+struct dp_process *dp_process_new(void)
+{
+	struct dp_process *proc = calloc(1, sizeof(*proc));
+
+	if (!proc)
+		return NULL;
+	proc->target.ops = &dp_process_target_ops;
+	proc->pidfd = proc->mem = proc->awake = proc->unsettled = -1;
+	return proc;
 }

@@ -9,8 +9,6 @@
 #include "engine/plan/plan.h"
 
 struct dp_diag;
-struct dp_engine;
-struct dp_maps;
 struct dp_process;
 struct dp_remote;
 struct dp_target;

@@ -13,11 +13,9 @@
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/remote.h"
 #include "proc/ptrace/stop.h"
-#include "sym/sym.h"
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <sys/ptrace.h>
-#include <time.h>
 
 #define PATIENCE_NS 2000000000ll
 #define NAP_NS 5000000
@@ -114,9 +112,7 @@ static int try(struct dp_process *proc, const struct dp_call *call,
 int dp_process_call(struct dp_process *proc, const struct dp_call *call,
 		    struct dp_diag *diag)
 {
-	int err = check(proc, diag);
+	int err = check(proc, diag) ?: dp_kind_find(proc, diag);
 
-	if (!err)
-		err = dp_kind_find(proc, diag);
-	return err ? err : try(proc, call, diag);
+	return err ?: try(proc, call, diag);
 }

@@ -3,34 +3,34 @@
 #include "arch/elf.h"
 #include "proc/attach/attach.h"
 #include "proc/ptrace/stop.h"
+#include "proc/ptrace/procfs.h"
 #include "proc/ptrace/process.h"
 #include "proc/seccomp/filters.h"
 #include <dprobes/diag.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <linux/seccomp.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define SCRIPT_DEPTH 4
 
+static bool read_segment(int fd, const Elf64_Ehdr *eh, u32 i, Elf64_Phdr *ph)
+{
+	return pread(fd, ph, sizeof(*ph),
+		     (off_t)(eh->e_phoff + i * sizeof(*ph))) == sizeof(*ph);
+}
+
 /* Can all program headers be read? They say what is to be mapped. */
 static bool has_segments(int fd, const Elf64_Ehdr *eh)
 {
 	Elf64_Phdr ph;
-	unsigned int i;
+	u32 i;
 
 	for (i = 0; i < eh->e_phnum; i++)
-		if (pread(fd, &ph, sizeof(ph),
-			  (off_t)(eh->e_phoff + i * sizeof(ph))) != sizeof(ph))
+		if (!read_segment(fd, eh, i, &ph))
 			return false;
 	return eh->e_phnum > 0;
 }
@@ -56,50 +56,75 @@ static int check_elf(int fd, const Elf64_Ehdr *eh, const char *shown,
 	return 0;
 }
 
-/* The interpreter named by a script's first line. */
-static int script_interp(const char *head, char *path, size_t size)
-{
-	size_t n;
-
-	head += 2;
-	head += strspn(head, " \t");
-	n = strcspn(head, " \t\n");
-	if (!n || n >= size)
-		return -ENOEXEC;
-	memcpy(path, head, n);
-	path[n] = '\0';
-	return 0;
-}
-
-static int check_file(const char *path, const char *shown, int depth,
-		      struct dp_diag *diag)
-{
+/** struct program - an ELF file that has been opened
+ *  @interp: its path, if it is the interpreter of a script; or "" */
+struct program {
+	int fd;
 	union {
 		Elf64_Ehdr eh;
 		char text[PATH_MAX];
-	} head = { 0 };
+	};
 	char interp[PATH_MAX];
-	int fd = open(path, O_RDONLY | O_CLOEXEC), err = 0;
+};
+
+/* Find the interpreter named by a script's first line. */
+static bool find_interp(struct program *p)
+{
+	const char *name;
+	size_t n;
+
+	if (memcmp(p->text, "#!", 2))
+		return false;
+	name = p->text + 2 + strspn(p->text + 2, " \t");
+	n = strcspn(name, " \t\n");
+	if (!n)
+		return false;
+	memcpy(p->interp, name, n);
+	p->interp[n] = '\0';
+	return true;
+}
+
+/* Open a program, or the interpreter of a script. Return: 0; -ENOEXEC it is neither; as open(2). */
+static int open_program(const char *path, struct program *p)
+{
+	int scripts = 0;
 	ssize_t n;
 
+	p->interp[0] = '\0';
+	do {
+		p->fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (p->fd < 0)
+			return -errno;
+		n = read(p->fd, p->text, sizeof(p->text) - 1);
+		if (n >= (ssize_t)sizeof(p->eh) &&
+		    !memcmp(p->text, ELFMAG, SELFMAG))
+			return 0;
+		close(p->fd);
+		path = p->interp;
+		p->text[n > 2 ? n : 0] = '\0';
+	} while (scripts++ < SCRIPT_DEPTH && find_interp(p));
+	return -ENOEXEC;
+}
+
+int dp_check_program(const char *path, const char *shown, struct dp_diag *diag)
+{
+	struct program p;
+	int err = open_program(path, &p);
+
+	if (p.interp[0])
+		shown = p.interp;
 	/* An executable program need not be readable; then the exec decides. */
-	if (fd < 0)
-		return errno == EACCES ? 0 :
-					 dp_diag_set(diag, -errno, "%s: %s",
-						     shown, strerror(errno));
-	n = read(fd, &head, sizeof(head) - 1);
-	if (n >= (ssize_t)sizeof(head.eh) &&
-	    !memcmp(head.eh.e_ident, ELFMAG, SELFMAG))
-		err = check_elf(fd, &head.eh, shown, diag);
-	else if (n > 2 && !memcmp(head.text, "#!", 2) && depth &&
-		 !script_interp(head.text, interp, sizeof(interp)))
-		err = check_file(interp, interp, depth - 1, diag);
-	else
-		err = dp_diag_set(
-			diag, -ENOEXEC,
-			"%s is not a program: neither ELF nor a script that names its interpreter",
-			shown);
-	close(fd);
+	if (err == -EACCES)
+		return 0;
+	if (err)
+		return dp_diag_set(
+			diag, err,
+			err == -ENOEXEC ?
+				"%s is not a program: neither ELF nor a script that names its interpreter" :
+				"%s: %s",
+			shown, strerror(-err));
+	err = check_elf(p.fd, &p.eh, shown, diag);
+	close(p.fd);
 	return err;
 }
 
@@ -107,12 +132,9 @@ static int check_file(const char *path, const char *shown, int depth,
 static int read_linker(int fd, const Elf64_Ehdr *eh, char *path, size_t size)
 {
 	Elf64_Phdr ph;
-	unsigned int i;
+	u32 i;
 
-	for (i = 0; i < eh->e_phnum; i++) {
-		if (pread(fd, &ph, sizeof(ph),
-			  (off_t)(eh->e_phoff + i * sizeof(ph))) != sizeof(ph))
-			return -ENOENT;
+	for (i = 0; i < eh->e_phnum && read_segment(fd, eh, i, &ph); i++) {
 		if (ph.p_type != PT_INTERP)
 			continue;
 		if (!ph.p_filesz || ph.p_filesz > size ||
@@ -125,39 +147,18 @@ static int read_linker(int fd, const Elf64_Ehdr *eh, char *path, size_t size)
 	return -ENOENT;
 }
 
-static int find_linker(const char *program, int depth, char *path, size_t size)
-{
-	union {
-		Elf64_Ehdr eh;
-		char text[PATH_MAX];
-	} head = { 0 };
-	char interp[PATH_MAX];
-	int fd = open(program, O_RDONLY | O_CLOEXEC), err = -ENOENT;
-	ssize_t n;
-
-	if (fd < 0)
-		return -ENOENT;
-	n = read(fd, &head, sizeof(head) - 1);
-	if (n >= (ssize_t)sizeof(head.eh) &&
-	    !memcmp(head.eh.e_ident, ELFMAG, SELFMAG) &&
-	    head.eh.e_ident[EI_CLASS] == ELFCLASS64 &&
-	    head.eh.e_phentsize == sizeof(Elf64_Phdr))
-		err = read_linker(fd, &head.eh, path, size);
-	else if (n > 2 && !memcmp(head.text, "#!", 2) && depth &&
-		 !script_interp(head.text, interp, sizeof(interp)))
-		err = find_linker(interp, depth - 1, path, size);
-	close(fd);
-	return err;
-}
-
 int dp_check_linker(const char *path, char *linker, size_t size)
 {
-	return find_linker(path, SCRIPT_DEPTH, linker, size);
-}
+	struct program p;
+	int err = -ENOENT;
 
-int dp_check_program(const char *path, const char *shown, struct dp_diag *diag)
-{
-	return check_file(path, shown, SCRIPT_DEPTH, diag);
+	if (open_program(path, &p))
+		return err;
+	if (p.eh.e_ident[EI_CLASS] == ELFCLASS64 &&
+	    p.eh.e_phentsize == sizeof(Elf64_Phdr))
+		err = read_linker(p.fd, &p.eh, linker, size);
+	close(p.fd);
+	return err;
 }
 
 /* Is any thread under a filter? Waits for the tracer child of a killed tool.
@@ -166,15 +167,12 @@ static bool is_filtered(struct dp_process *proc, const struct dp_status *first)
 {
 	bool filtered = false;
 	struct dp_status st;
-	pid_t *tids;
-	size_t n, i;
+	pid_t tid;
 
-	if (dp_tasks_list(proc->pid, &tids, &n))
-		return false;
-	for (i = 0; i < n; i++) {
-		if (tids[i] == proc->pid)
+	dp_each_task(tid, proc->pid) {
+		if (tid == proc->pid)
 			st = *first;
-		else if (dp_status_read(proc->pid, tids[i], &st))
+		else if (dp_status_read(proc->pid, tid, &st))
 			continue;
 		if (st.tracer && !proc->held)
 			dp_tracer_child_wait((pid_t)st.tracer);
@@ -183,7 +181,6 @@ static bool is_filtered(struct dp_process *proc, const struct dp_status *first)
 			proc->nr_filters = dp_status_filters(&st);
 		proc->timeless |= st.seccomp == SECCOMP_MODE_STRICT;
 	}
-	free(tids);
 	return filtered;
 }
 
@@ -214,19 +211,17 @@ static int read_undisturbed(const struct dp_process *proc, struct dp_status *st)
 
 int dp_check_process(struct dp_process *proc, struct dp_diag *diag)
 {
-	char path[64], exe[PATH_MAX];
+	struct dp_path path = dp_path("/proc/%d/exe", proc->pid);
 	struct dp_status st;
 	ssize_t n;
 
 	if (read_undisturbed(proc, &st))
 		return dp_diag_set(diag, -ESRCH, "no process %d", proc->pid);
-	snprintf(path, sizeof(path), "/proc/%d/exe", proc->pid);
-	n = readlink(path, exe, sizeof(exe) - 1);
+	n = readlink(path.s, proc->exe, sizeof(proc->exe) - 1);
 	if (n < 0)
 		return dp_diag_set(diag, -ESRCH, "process %d has ended already",
 				   proc->pid);
-	exe[n] = '\0';
-	snprintf(proc->exe, sizeof(proc->exe), "%s", exe);
+	proc->exe[n] = '\0';
 	proc->ns_pid = st.ns_pid;
 	proc->catches_sigsys = st.caught >> (SIGSYS - 1) & 1;
 	if (st.tracer && !proc->held)
@@ -241,5 +236,5 @@ int dp_check_process(struct dp_process *proc, struct dp_diag *diag)
 			proc->pid);
 	if (check_filter(proc, &st, diag))
 		return -EPERM;
-	return check_file(path, proc->exe, 0, diag);
+	return dp_check_program(path.s, proc->exe, diag);
 }

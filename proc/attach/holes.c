@@ -5,7 +5,6 @@
 #include "engine/plan/plan.h"
 #include "proc/attach/area.h"
 #include "proc/attach_other.h"
-#include "sym/sym.h"
 #include <errno.h>
 #include <string.h>
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* inspect: the probes of a process, read from outside without touching it. */
-#include "engine/layout/arena.h"
-#include "engine/layout/site.h"
 #include "engine/site/view.h"
 #include "proc/attach/attach.h"
 #include "proc/attach/area.h"
@@ -146,28 +144,20 @@ static int read_arena(const struct dp_process *proc, reader_fn *reader,
 static int inspect(pid_t pid, reader_fn *reader, void *arg,
 		   struct dp_diag *diag)
 {
-	struct dp_process *proc = dp_process_new();
-	struct dp_status st;
-	int err;
+	struct dp_process *proc;
+	int err = dp_process_open(pid, &proc, diag);
 
-	if (!proc)
-		return dp_diag_set(diag, -ENOMEM, "out of memory");
-	proc->pid = pid;
-	if (dp_status_read(pid, pid, &st))
-		err = dp_diag_set(diag, -ESRCH, "no process %d", pid);
-	else
-		err = dp_process_open_mem(proc, diag);
-	if (!err) {
-		proc->ns_pid = st.ns_pid;
-		err = read_arena(proc, reader, arg);
-		if (err)
-			dp_diag_set(
-				diag, err,
-				err == -ENOENT ?
-					"process %d is not probed" :
-					"what is mapped into process %d as dprobes is damaged",
-				pid);
-	}
+	if (err)
+		return err;
+	proc->ns_pid = dp_process_inside(proc);
+	err = read_arena(proc, reader, arg);
+	if (err)
+		dp_diag_set(
+			diag, err,
+			err == -ENOENT ?
+				"process %d is not probed" :
+				"what is mapped into process %d as dprobes is damaged",
+			pid);
 	dp_process_close(proc);
 	return err;
 }

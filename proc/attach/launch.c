@@ -22,25 +22,20 @@
 #include "proc/linker.h"
 #include "proc/attach_other.h"
 #include "proc/proc.h"
-#include "proc/ptrace/remote.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
 #include "proc/seccomp/filters.h"
-#include "sym/sym.h"
 #include <dprobes/diag.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <link.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "proc/signals/masks.h"
@@ -106,26 +101,41 @@ static bool is_sent(pid_t pid)
 	return !ptrace(PTRACE_GETSIGINFO, pid, 0, &si) && si.si_code <= 0;
 }
 
-/* Let the process run to its next stop; signals on the way are delivered. @how: it goes on */
+/* Wait for the next stop: at a system call if the process goes on by PTRACE_SYSCALL as @how, else
+ * for an event or a trap. Signals of the program's are delivered on the way. */
 static int next_stop(struct dp_process *proc, enum __ptrace_request how,
 		     int *event)
 {
-	int status;
+	int status, sig;
 
 	for (;;) {
-		if (dp_stop_wait(proc->pid, &status) < 0)
-			return -errno;
+		while (dp_stop_seen(proc->pid, &status, 0) < 0)
+			if (errno != EINTR)
+				return -errno;
 		if (!WIFSTOPPED(status)) {
 			proc->reaped = proc->exited = true;
 			proc->status = status;
 			return -ESRCH;
 		}
 		*event = status >> 16;
-		if (*event ||
-		    (WSTOPSIG(status) == SIGTRAP && !is_sent(proc->pid)))
+		sig = WSTOPSIG(status);
+		if (how == PTRACE_SYSCALL ?
+			    sig == (SIGTRAP | 0x80) :
+			    *event || (sig == SIGTRAP && !is_sent(proc->pid)))
 			return 0;
-		ptrace(how, proc->pid, 0, WSTOPSIG(status));
+		if (ptrace(how, proc->pid, 0, *event ? 0 : sig))
+			return -errno;
 	}
+}
+
+/* Run to the next stop at a system call. */
+static int next_call(struct dp_process *proc)
+{
+	int event;
+
+	if (ptrace(PTRACE_SYSCALL, proc->pid, 0, 0))
+		return -errno;
+	return next_stop(proc, PTRACE_SYSCALL, &event);
 }
 
 static int to_exec(struct dp_process *proc)
@@ -187,28 +197,6 @@ static bool is_empty(const u8 *code, size_t size)
 		    !dp_insn_is_nop(code + at, f.len))
 			return false;
 	return true;
-}
-
-/* Run to the next stop at a system call. */
-static int next_call(struct dp_process *proc)
-{
-	int status, sig = 0;
-
-	for (;;) {
-		if (ptrace(PTRACE_SYSCALL, proc->pid, 0, sig))
-			return -errno;
-		while (dp_stop_seen(proc->pid, &status, 0) < 0)
-			if (errno != EINTR)
-				return -errno;
-		if (!WIFSTOPPED(status)) {
-			proc->reaped = proc->exited = true;
-			proc->status = status;
-			return -ESRCH;
-		}
-		if (WSTOPSIG(status) == (SIGTRAP | 0x80))
-			return 0;
-		sig = status >> 16 ? 0 : WSTOPSIG(status);
-	}
 }
 
 /* Are all libraries in place? */
@@ -392,41 +380,35 @@ static int start(struct dp_process *proc, const char *path, char *const argv[])
 	return err;
 }
 
-/* From here on the end of the tool must not end the command. */
-static int hold(struct dp_process *proc, struct dp_diag *diag)
+/* Bring a process that has just executed a program to its start.
+ * @again: it is traced already (-f); else from here on the end of the tool must not end it */
+static int take_hold(struct dp_process *proc, bool again, struct dp_diag *diag)
 {
-	ptrace(PTRACE_SETOPTIONS, proc->pid, 0, dp_trace_options(proc));
-	if (dp_process_hold(proc))
-		return dp_diag_set(diag, -ENOMEM, "out of memory");
-	dp_kill_point("launch: held");
-	return 0;
-}
+	int err = dp_process_open_mem(proc, diag);
 
-static int take_hold(struct dp_process *proc, struct dp_diag *diag)
-{
-	int err = to_exec(proc);
-
-	if (err)
-		return dp_diag_set(diag, -ENOEXEC, "%s cannot be executed: %s",
-				   proc->exe,
-				   WIFSIGNALED(proc->status) ?
-					   "a signal has ended it" :
-					   "the kernel refuses it");
 	proc->held = true;
-	err = dp_process_open_mem(proc, diag);
-	if (!err)
+	if (!err && !again)
 		err = dp_process_lock(proc, DP_LOCK_AGENT, diag);
 	if (!err)
 		err = dp_check_process(proc, diag);
 	if (!err)
-		err = to_start(proc, false, diag);
+		err = to_start(proc, again, diag);
 	if (!err)
 		err = dp_kind_find(proc, diag);
+	if (!err && !again)
+		ptrace(PTRACE_SETOPTIONS, proc->pid, 0, dp_trace_options(proc));
+	if (!err && dp_process_hold(proc))
+		err = dp_diag_set(diag, -ENOMEM, "out of memory");
 	if (!err)
-		err = hold(proc, diag);
+		dp_kill_point("launch: held");
 	if (!err)
 		dp_filters_read(proc);
 	return err;
+}
+
+int dp_launch_again(struct dp_process *proc, struct dp_diag *diag)
+{
+	return take_hold(proc, true, diag);
 }
 
 int dp_process_launch(char *const argv[], struct dp_process **out,
@@ -451,8 +433,14 @@ int dp_process_launch(char *const argv[], struct dp_process **out,
 	if (err)
 		dp_diag_set(diag, err, "cannot start %s: %s", argv[0],
 			    strerror(-err));
+	else if (to_exec(proc))
+		err = dp_diag_set(diag, -ENOEXEC, "%s cannot be executed: %s",
+				  proc->exe,
+				  WIFSIGNALED(proc->status) ?
+					  "a signal has ended it" :
+					  "the kernel refuses it");
 	else
-		err = take_hold(proc, diag);
+		err = take_hold(proc, false, diag);
 	if (err) {
 		dp_process_kill_launched(proc);
 		dp_process_close(proc);
@@ -460,22 +448,4 @@ int dp_process_launch(char *const argv[], struct dp_process **out,
 	}
 	*out = proc;
 	return 0;
-}
-
-int dp_launch_again(struct dp_process *proc, struct dp_diag *diag)
-{
-	int err = dp_process_open_mem(proc, diag);
-
-	proc->held = true;
-	if (!err)
-		err = dp_check_process(proc, diag);
-	if (!err)
-		err = to_start(proc, true, diag);
-	if (!err)
-		err = dp_kind_find(proc, diag);
-	if (!err && dp_process_hold(proc))
-		err = dp_diag_set(diag, -ENOMEM, "out of memory");
-	if (!err)
-		dp_filters_read(proc);
-	return err;
 }

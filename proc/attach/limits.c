@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* limits: resource limits, and which of them explains an error (facts.h). */
 #include "proc/facts.h"
-#include "engine/layout/base.h"
+#include "proc/ptrace/procfs.h"
 #include "proc/ptrace/process.h"
 #include <errno.h>
 #include <signal.h>
@@ -65,10 +65,10 @@ static u64 limit(pid_t pid, enum __rlimit_resource what)
 static u64 pages(pid_t pid, bool data)
 {
 	unsigned long total = 0, own = 0;
-	char path[64], line[128];
+	char line[128];
 
-	snprintf(path, sizeof(path), "/proc/%d/statm", pid);
-	if (!dp_line_read(path, line, sizeof(line)) ||
+	if (!dp_line_read(dp_path("/proc/%d/statm", pid).s, line,
+			  sizeof(line)) ||
 	    sscanf(line, "%lu %*u %*u %*u %*u %lu", &total, &own) != 2)
 		return 0;
 	return (data ? own : total) * (u64)DP_PAGE;

@@ -8,7 +8,6 @@
 #include "proc/linker.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
-#include "sym/sym.h"
 
 static const struct dp_module *linker_of(struct dp_modules *mods)
 {

@@ -20,14 +20,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <time.h>
 
 #define LOCK_NS 5000000000ll
 #define NAP_NS 2000000
 
-static int try(const struct dp_process *proc, enum dp_lock which)
+/* @type: F_WRLCK or F_UNLCK */
+static int set(const struct dp_process *proc, enum dp_lock which, short type)
 {
-	struct flock lock = { .l_type = F_WRLCK,
+	struct flock lock = { .l_type = type,
 			      .l_whence = SEEK_SET,
 			      .l_start = which,
 			      .l_len = 1 };
@@ -61,7 +61,8 @@ int dp_process_lock(const struct dp_process *proc, enum dp_lock which,
 	s64 deadline = dp_now_ns() + LOCK_NS;
 	int err;
 
-	while (is_taken(err = try(proc, which)) && dp_now_ns() < deadline) {
+	while (is_taken(err = set(proc, which, F_WRLCK)) &&
+	       dp_now_ns() < deadline) {
 		/* Then the other tool's probes are installed, and it keeps the lock. */
 		if (which == DP_LOCK_AGENT && dp_recover_taken(proc, diag))
 			return -EBUSY;
@@ -72,10 +73,5 @@ int dp_process_lock(const struct dp_process *proc, enum dp_lock which,
 
 void dp_process_unlock(const struct dp_process *proc, enum dp_lock which)
 {
-	struct flock lock = { .l_type = F_UNLCK,
-			      .l_whence = SEEK_SET,
-			      .l_start = which,
-			      .l_len = 1 };
-
-	fcntl(proc->mem, F_OFD_SETLK, &lock);
+	set(proc, which, F_UNLCK);
 }

@@ -2,7 +2,6 @@
 /* machine: what the kernel offers, and what rights the caller has, as far as probing
  * needs it. */
 #include "proc/facts.h"
-#include "engine/layout/base.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
 #include "proc/ptrace/remote.h"
@@ -17,41 +16,37 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#ifndef MADV_WIPEONFORK
-#define MADV_WIPEONFORK 18
-#endif
-
 static void see_kernel(struct dp_facts *facts)
 {
 	struct utsname u;
-	struct dp_fact *f;
 
-	if (uname(&u))
-		return;
-	f = dp_fact_add(facts, "kernel",
-			strcmp(u.machine, "x86_64") ? DP_FACT_NO : DP_FACT_OK,
-			"%s %s on %s", u.sysname, u.release, u.machine);
-	if (f->state == DP_FACT_NO)
-		dp_fact_remedy(f, "use a 64-bit x86 machine");
+	if (!uname(&u))
+		dp_fact_add(facts, "kernel",
+			    strcmp(u.machine, "x86_64") ? DP_FACT_NO :
+							  DP_FACT_OK,
+			    "use a 64-bit x86 machine", "%s %s on %s",
+			    u.sysname, u.release, u.machine);
 }
 
 static void see_us(struct dp_facts *facts, const struct dp_status *us)
 {
 	bool may = us->cap_effective >> DP_CAP_SYS_PTRACE & 1;
 
-	dp_fact_add(facts, "you", DP_FACT_OK, "uid %u, %s CAP_SYS_PTRACE: %s",
-		    us->uids[1], may ? "with" : "without",
+	dp_fact_add(facts, "you", DP_FACT_OK, NULL,
+		    "uid %u, %s CAP_SYS_PTRACE: %s", us->uids[1],
+		    may ? "with" : "without",
 		    may ? "any process can be probed" :
 			  "your own processes can be probed");
 }
 
+static bool has_opened(long fd)
+{
+	return fd >= 0 && !close((int)fd);
+}
+
 static bool asks_pidfd(void)
 {
-	int fd = (int)syscall(SYS_pidfd_open, getpid(), 0);
-
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
+	return has_opened(syscall(SYS_pidfd_open, getpid(), 0));
 }
 
 static bool asks_membarrier(void)
@@ -63,11 +58,7 @@ static bool asks_membarrier(void)
 
 static bool asks_memfd(void)
 {
-	int fd = (int)syscall(SYS_memfd_create, "dprobes-doctor", 0);
-
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
+	return has_opened(syscall(SYS_memfd_create, "dprobes-doctor", 0));
 }
 
 static bool asks_vm_readv(void)
@@ -165,13 +156,11 @@ static void see_features(struct dp_facts *facts)
 	for (i = 0; i < sizeof(features) / sizeof(features[0]); i++) {
 		x = &features[i];
 		if (x->asks())
-			dp_fact_add(facts, x->name, DP_FACT_OK, "works");
+			dp_fact_add(facts, x->name, DP_FACT_OK, NULL, "works");
 		else
-			dp_fact_remedy(dp_fact_add(facts, x->name,
-						   x->needed ? DP_FACT_NO :
-							       DP_FACT_NOTE,
-						   "%s", x->missing),
-				       "%s", x->remedy);
+			dp_fact_add(facts, x->name,
+				    x->needed ? DP_FACT_NO : DP_FACT_NOTE,
+				    x->remedy, "%s", x->missing);
 	}
 }
 
@@ -183,7 +172,7 @@ static void see_perf(struct dp_facts *facts)
 	if (dp_line_read("/proc/sys/kernel/perf_event_paranoid", line,
 			 sizeof(line)))
 		dp_fact_add(
-			facts, "perf_event", DP_FACT_OK,
+			facts, "perf_event", DP_FACT_OK, NULL,
 			"kernel.perf_event_paranoid is %s, which does not matter to dprobes",
 			line);
 }
@@ -192,16 +181,13 @@ static void see_selinux(struct dp_facts *facts)
 {
 	char line[16] = "";
 
-	if (!dp_line_read("/sys/fs/selinux/booleans/deny_ptrace", line,
-			  sizeof(line)))
-		return;
-	if (*line == '1')
-		dp_fact_remedy(dp_fact_add(facts, "selinux", DP_FACT_NO,
-					   "SELinux's deny_ptrace is on"),
-			       "run \"setsebool deny_ptrace 0\" as root");
-	else
-		dp_fact_add(facts, "selinux", DP_FACT_OK,
-			    "SELinux's deny_ptrace is off");
+	if (dp_line_read("/sys/fs/selinux/booleans/deny_ptrace", line,
+			 sizeof(line)))
+		dp_fact_add(facts, "selinux",
+			    *line == '1' ? DP_FACT_NO : DP_FACT_OK,
+			    "run \"setsebool deny_ptrace 0\" as root",
+			    "SELinux's deny_ptrace is %s",
+			    *line == '1' ? "on" : "off");
 }
 
 void dp_facts_machine(struct dp_facts *facts, bool alone)

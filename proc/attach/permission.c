@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* permission: may a process be traced, and if not, why not. */
 #include "proc/facts.h"
+#include "proc/ptrace/procfs.h"
 #include "proc/ptrace/process.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -13,13 +14,11 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-static void say(char text[DP_FACT_TEXT], const char *fmt, va_list args)
-{
-	vsnprintf(text, DP_FACT_TEXT, fmt, args);
-}
+static const char to_root[] = "become root, or get CAP_SYS_PTRACE";
 
 struct dp_fact *dp_fact_add(struct dp_facts *facts, const char *name,
-			    enum dp_fact_state state, const char *fmt, ...)
+			    enum dp_fact_state state, const char *remedy,
+			    const char *fmt, ...)
 {
 	struct dp_fact *f = &facts->v[facts->n];
 	va_list args;
@@ -29,8 +28,9 @@ struct dp_fact *dp_fact_add(struct dp_facts *facts, const char *name,
 		facts->n++;
 	*f = (struct dp_fact){ .name = name, .state = state };
 	va_start(args, fmt);
-	say(f->text, fmt, args);
+	vsnprintf(f->text, sizeof(f->text), fmt, args);
 	va_end(args);
+	dp_fact_remedy(f, "%s", remedy ?: "");
 	return f;
 }
 
@@ -38,8 +38,10 @@ void dp_fact_remedy(struct dp_fact *f, const char *fmt, ...)
 {
 	va_list args;
 
+	if (f->state == DP_FACT_OK)
+		return;
 	va_start(args, fmt);
-	say(f->remedy, fmt, args);
+	vsnprintf(f->remedy, sizeof(f->remedy), fmt, args);
 	va_end(args);
 }
 
@@ -57,15 +59,14 @@ struct asked {
 
 static bool same_namespace(pid_t pid, const char *which)
 {
-	char path[64], ours[64] = "", theirs[64] = "";
-	ssize_t a, b;
+	char ours[64] = "", theirs[64] = "";
 
-	snprintf(path, sizeof(path), "/proc/self/ns/%s", which);
-	a = readlink(path, ours, sizeof(ours) - 1);
-	snprintf(path, sizeof(path), "/proc/%d/ns/%s", pid, which);
-	b = readlink(path, theirs, sizeof(theirs) - 1);
 	/* A namespace that cannot be read counts as the same. */
-	return a <= 0 || b <= 0 || !strcmp(ours, theirs);
+	return readlink(dp_path("/proc/self/ns/%s", which).s, ours,
+			sizeof(ours) - 1) <= 0 ||
+	       readlink(dp_path("/proc/%d/ns/%s", pid, which).s, theirs,
+			sizeof(theirs) - 1) <= 0 ||
+	       !strcmp(ours, theirs);
 }
 
 static bool ask(struct asked *a, pid_t pid)
@@ -81,14 +82,12 @@ static bool kernel_permits(pid_t pid)
 {
 	char byte;
 	struct iovec ours = { &byte, 1 }, theirs = { NULL, 1 };
-	char path[64];
 	int fd;
 
 	if (process_vm_readv(pid, &ours, 1, &theirs, 1, 0) < 0 &&
 	    errno == EPERM)
 		return false;
-	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
-	fd = open(path, O_RDWR | O_CLOEXEC);
+	fd = open(dp_path("/proc/%d/mem", pid).s, O_RDWR | O_CLOEXEC);
 	if (fd >= 0)
 		close(fd);
 	return fd >= 0;
@@ -97,71 +96,60 @@ static bool kernel_permits(pid_t pid)
 static void see_users(struct dp_facts *facts, const struct asked *a)
 {
 	const struct passwd *who = getpwuid(a->them.uid);
-	bool same = true, may = has_cap(&a->us);
-	struct dp_fact *f;
+	enum dp_fact_state state = has_cap(&a->us) ? DP_FACT_OK : DP_FACT_NO;
+	bool same = true;
 	int i;
 
 	for (i = 0; i < 3; i++)
 		same &= a->them.uids[i] == a->us.uids[1] &&
 			a->them.gids[i] == a->us.gids[1];
-	if (same) {
-		dp_fact_add(facts, "user", DP_FACT_OK,
+	if (same)
+		dp_fact_add(facts, "user", DP_FACT_OK, NULL,
 			    "it belongs to uid %u, as whom you are running",
 			    a->them.uid);
-	} else if (a->them.uid == a->us.uids[1]) {
-		f = dp_fact_add(
-			facts, "user", may ? DP_FACT_OK : DP_FACT_NO,
+	else if (a->them.uid == a->us.uids[1])
+		dp_fact_add(
+			facts, "user", state, to_root,
 			"it belongs to uid %u and so do you, but it has changed its ids (set-user-ID or set-group-ID)",
 			a->them.uid);
-		if (!may)
-			dp_fact_remedy(f, "become root, or get CAP_SYS_PTRACE");
-	} else {
-		f = dp_fact_add(facts, "user", may ? DP_FACT_OK : DP_FACT_NO,
-				"it belongs to uid %u and you are uid %u",
-				a->them.uid, a->us.uids[1]);
-		if (!may)
-			dp_fact_remedy(
-				f,
-				"become that user (sudo -u %s) or root, or get CAP_SYS_PTRACE",
-				who ? who->pw_name : "USER");
-	}
+	else
+		dp_fact_remedy(
+			dp_fact_add(facts, "user", state, NULL,
+				    "it belongs to uid %u and you are uid %u",
+				    a->them.uid, a->us.uids[1]),
+			"become that user (sudo -u %s) or root, or get CAP_SYS_PTRACE",
+			who ? who->pw_name : "USER");
 }
 
 static void see_dumpable(struct dp_facts *facts, const struct asked *a)
 {
-	struct dp_fact *f;
-	char path[64];
+	bool may = has_cap(&a->us);
 	struct stat st;
 
-	snprintf(path, sizeof(path), "/proc/%d/mem", a->pid);
 	/* Files of a process that is not dumpable belong to root there. */
-	if (stat(path, &st) || st.st_uid == a->them.uids[1])
+	if (stat(dp_path("/proc/%d/mem", a->pid).s, &st) ||
+	    st.st_uid == a->them.uids[1])
 		return;
-	f = dp_fact_add(
-		facts, "dumpable", has_cap(&a->us) ? DP_FACT_NOTE : DP_FACT_NO,
+	dp_fact_add(
+		facts, "dumpable", may ? DP_FACT_NOTE : DP_FACT_NO,
+		may ? NULL : to_root,
 		"it is not dumpable (prctl PR_SET_DUMPABLE, or a program that it may not read)");
-	if (!has_cap(&a->us))
-		dp_fact_remedy(f, "become root, or get CAP_SYS_PTRACE");
 }
 
 static void see_capabilities(struct dp_facts *facts, const struct asked *a)
 {
 	u64 more = a->them.cap_permitted & ~a->us.cap_permitted;
-	struct dp_fact *f;
 
-	if (has_cap(&a->us)) {
-		dp_fact_add(facts, "capabilities", DP_FACT_OK,
+	if (has_cap(&a->us))
+		dp_fact_add(facts, "capabilities", DP_FACT_OK, NULL,
 			    "you have CAP_SYS_PTRACE");
-	} else if (more && a->same_ns) {
-		f = dp_fact_add(
-			facts, "capabilities", DP_FACT_NO,
-			"it has capabilities that you have not (0x%llx)",
-			(unsigned long long)more);
-		dp_fact_remedy(f, "become root, or get CAP_SYS_PTRACE");
-	} else {
-		dp_fact_add(facts, "capabilities", DP_FACT_OK,
+	else if (more && a->same_ns)
+		dp_fact_add(facts, "capabilities", DP_FACT_NO, to_root,
+			    "it has capabilities that you have not (0x%llx)",
+			    (unsigned long long)more);
+	else
+		dp_fact_add(facts, "capabilities", DP_FACT_OK, NULL,
 			    "it has none that you have not");
-	}
 }
 
 static bool is_ancestor(pid_t pid)
@@ -181,31 +169,27 @@ static bool is_ancestor(pid_t pid)
 void dp_fact_yama(struct dp_facts *facts, const struct dp_status *us, pid_t pid)
 {
 	static const char path[] = "/proc/sys/kernel/yama/ptrace_scope";
-	struct dp_fact *f;
 	char line[16];
 	int scope;
 	bool may;
 
 	if (!dp_line_read(path, line, sizeof(line))) {
-		dp_fact_add(facts, "yama", DP_FACT_OK, "there is no Yama here");
+		dp_fact_add(facts, "yama", DP_FACT_OK, NULL,
+			    "there is no Yama here");
 		return;
 	}
 	scope = atoi(line);
 	may = !scope || (scope < 3 && has_cap(us)) ||
 	      (scope == 1 && pid && is_ancestor(pid));
-	f = dp_fact_add(facts, "yama",
-			may ? DP_FACT_OK :
-			pid ? DP_FACT_NO :
-			      DP_FACT_NOTE,
-			"Yama's kernel.yama.ptrace_scope is %d", scope);
-	if (!may && scope == 3)
-		dp_fact_remedy(
-			f,
-			"reboot with another value: this one cannot be lowered");
-	else if (!may)
-		dp_fact_remedy(
-			f,
-			"set it to 0, start the program with -- CMD, or get CAP_SYS_PTRACE");
+	dp_fact_add(
+		facts, "yama",
+		may ? DP_FACT_OK :
+		pid ? DP_FACT_NO :
+		      DP_FACT_NOTE,
+		scope == 3 ?
+			"reboot with another value: this one cannot be lowered" :
+			"set it to 0, start the program with -- CMD, or get CAP_SYS_PTRACE",
+		"Yama's kernel.yama.ptrace_scope is %d", scope);
 }
 
 static void see_namespaces(struct dp_facts *facts, const struct asked *a)
@@ -221,12 +205,12 @@ static void see_namespaces(struct dp_facts *facts, const struct asked *a)
 			strcat(text, kinds[i]);
 		}
 	if (!*text) {
-		dp_fact_add(facts, "namespaces", DP_FACT_OK,
+		dp_fact_add(facts, "namespaces", DP_FACT_OK, NULL,
 			    "those that you are in");
 		return;
 	}
-	f = dp_fact_add(facts, "namespaces", DP_FACT_NOTE, "it has its own: %s",
-			text);
+	f = dp_fact_add(facts, "namespaces", DP_FACT_NOTE, NULL,
+			"it has its own: %s", text);
 	if (!a->same_ns)
 		dp_fact_remedy(
 			f,
@@ -236,44 +220,39 @@ static void see_namespaces(struct dp_facts *facts, const struct asked *a)
 
 static void see_lsm(struct dp_facts *facts, const struct asked *a)
 {
-	char path[64], ours[128] = "", theirs[128] = "", list[128] = "";
+	char ours[128] = "", theirs[128] = "", list[128] = "";
 
 	dp_line_read("/sys/kernel/security/lsm", list, sizeof(list));
-	snprintf(path, sizeof(path), "/proc/%d/attr/current", a->pid);
 	dp_line_read("/proc/self/attr/current", ours, sizeof(ours));
-	dp_line_read(path, theirs, sizeof(theirs));
+	dp_line_read(dp_path("/proc/%d/attr/current", a->pid).s, theirs,
+		     sizeof(theirs));
 	if (!*theirs) {
-		dp_fact_add(facts, "lsm", DP_FACT_OK,
+		dp_fact_add(facts, "lsm", DP_FACT_OK, NULL,
 			    "no security module labels it%s%s",
 			    *list ? "; there are: " : "", list);
 		return;
 	}
 	dp_fact_add(facts, "lsm",
-		    strcmp(ours, theirs) ? DP_FACT_NOTE : DP_FACT_OK,
+		    strcmp(ours, theirs) ? DP_FACT_NOTE : DP_FACT_OK, NULL,
 		    "it runs as \"%s\", you as \"%s\"", theirs, ours);
 }
 
 static bool see_end(struct dp_facts *facts, const struct asked *a)
 {
-	if (a->them.state == 'Z' || a->them.state == 'X') {
-		dp_fact_remedy(
-			dp_fact_add(
-				facts, "process", DP_FACT_NO,
-				"it has ended, and its parent has not waited for it"),
-			"nothing is left to be probed");
-		return true;
-	}
-	if (dp_status_kernel(a->pid)) {
-		dp_fact_remedy(dp_fact_add(facts, "process", DP_FACT_NO,
-					   "it is a kernel thread"),
-			       "the kernel's own code cannot be probed yet");
-		return true;
-	}
-	if (a->pid != getpid())
+	if (a->them.state == 'Z' || a->them.state == 'X')
+		dp_fact_add(
+			facts, "process", DP_FACT_NO,
+			"nothing is left to be probed",
+			"it has ended, and its parent has not waited for it");
+	else if (dp_status_kernel(a->pid))
+		dp_fact_add(facts, "process", DP_FACT_NO,
+			    "the kernel's own code cannot be probed yet",
+			    "it is a kernel thread");
+	else if (a->pid == getpid())
+		dp_fact_add(facts, "process", DP_FACT_NO, "name another one",
+			    "it is this dprobes itself");
+	else
 		return false;
-	dp_fact_remedy(dp_fact_add(facts, "process", DP_FACT_NO,
-				   "it is this dprobes itself"),
-		       "name another one");
 	return true;
 }
 
@@ -302,10 +281,10 @@ void dp_facts_permission(struct dp_facts *facts, pid_t pid)
 	struct dp_fact *f;
 
 	if (!ask(&a, pid)) {
-		dp_fact_remedy(
-			dp_fact_add(facts, "process", DP_FACT_NO,
-				    "there is no process %d", pid),
-			"see \"ps -e\" for those there are; /proc may hide others' (hidepid)");
+		dp_fact_add(
+			facts, "process", DP_FACT_NO,
+			"see \"ps -e\" for those there are; /proc may hide others' (hidepid)",
+			"there is no process %d", pid);
 		return;
 	}
 	if (see_end(facts, &a))
@@ -318,11 +297,11 @@ void dp_facts_permission(struct dp_facts *facts, pid_t pid)
 	see_lsm(facts, &a);
 	if (kernel_permits(pid)) {
 		dp_facts_overrule(facts, from);
-		dp_fact_add(facts, "ptrace", DP_FACT_OK,
+		dp_fact_add(facts, "ptrace", DP_FACT_OK, NULL,
 			    "the kernel permits it");
 		return;
 	}
-	f = dp_fact_add(facts, "ptrace", DP_FACT_NO,
+	f = dp_fact_add(facts, "ptrace", DP_FACT_NO, NULL,
 			"the kernel does not permit it");
 	if (!dp_facts_forbid_from(facts, from) || facts->n - from < 2)
 		return;

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* poll: what became of a process that is probed. */
-#include "engine/layout/arena.h"
-#include "engine/layout/base.h"
 #include "engine/site/engine.h"
 #include "proc/linker.h"
 #include "proc/proc.h"
+#include "proc/ptrace/procfs.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
 #include <poll.h>
-#include <signal.h>
-#include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,31 +18,22 @@
 #define FILTER_INSTALL_MS 20
 
 /* After an exec the old memory is gone, but the process is not. */
-static void look_for_exec(struct dp_process *proc)
+static bool has_executed(const struct dp_process *proc)
 {
 	const struct dp_arena_hit *hit = dp_process_hit(proc);
+	struct pollfd p = { proc->pidfd, POLLIN, 0 };
+	struct dp_status st;
+	char exe[8];
 	u64 word;
 
-	if (!proc->installed || proc->execed[0])
-		return;
-	if (proc->exited) {
-		if (hit &&
-		    __atomic_load_n(&hit->exec_pending, __ATOMIC_ACQUIRE))
-			dp_process_note_exec(proc);
-	} else if (dp_process_read(proc, proc->base, &word, sizeof(word))) {
-		struct pollfd p = { proc->pidfd, POLLIN, 0 };
-
-		/* Memory goes first when a process ends, too. */
-		if (poll(&p, 1, 0) == 0 &&
-		    !dp_status_read(proc->pid, proc->pid,
-				    &(struct dp_status){ 0 })) {
-			char path[64], exe[8];
-
-			snprintf(path, sizeof(path), "/proc/%d/exe", proc->pid);
-			if (readlink(path, exe, sizeof(exe)) > 0)
-				dp_process_note_exec(proc);
-		}
-	}
+	if (proc->exited)
+		return hit &&
+		       __atomic_load_n(&hit->exec_pending, __ATOMIC_ACQUIRE);
+	/* Memory goes first when a process ends, too. */
+	return dp_process_read(proc, proc->base, &word, sizeof(word)) &&
+	       !poll(&p, 1, 0) && !dp_status_read(proc->pid, proc->pid, &st) &&
+	       readlink(dp_path("/proc/%d/exe", proc->pid).s, exe,
+			sizeof(exe)) > 0;
 }
 
 /* Return: as poll(2), for the end of the process. */
@@ -90,7 +78,8 @@ enum dp_process_state dp_process_poll(struct dp_process *proc, int timeout_ms)
 		slice = timeout_ms;
 	if (!proc->exited)
 		look_for_end(proc, slice);
-	look_for_exec(proc);
+	if (proc->installed && !proc->execed[0] && has_executed(proc))
+		dp_process_note_exec(proc);
 	if (proc->exited)
 		return DP_PROCESS_EXITED;
 	return proc->execed[0] ? DP_PROCESS_EXECED : DP_PROCESS_RUNS;

@@ -10,8 +10,6 @@
  * which is now inside the jump. A thread in such a copy goes on in the detour. A thread on
  * its way into a copy, or out of it through an after-handler, has to run on first.
  */
-#include "engine/layout/arena.h"
-#include "engine/layout/site.h"
 #include "engine/text/strategy.h"
 #include "engine/layout/handler.h"
 #include "arch/uregs.h"
@@ -25,7 +23,6 @@
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <time.h>
 
 #define TRIES 8
 #define NAP_NS 200000
@@ -45,6 +42,7 @@ struct table {
 	void *ours; /* the arena's mapping in this process, if any */
 	struct span *spans;
 	size_t nr_spans;
+	bool handled; /* has any site after-handlers? */
 };
 
 static int by_start(const void *a, const void *b)
@@ -67,6 +65,7 @@ static void find_spans(struct table *t)
 
 	for (i = 0; i < t->sites.n; i++) {
 		s = dp_sites_at(&t->sites, i);
+		t->handled |= s->post != 0;
 		if (s->jump.nr < 2)
 			continue;
 		add_span(t, s->single, s->single_len, i);
@@ -122,18 +121,16 @@ static int store(struct dp_process *proc, const struct table *t)
 	int err = 0;
 	u32 i;
 
-	for (i = 0; sites && i < t->sites.n && !err; i++)
-		err = dp_site_mirror_state(&sites[t->sites.which[i]],
-					   dp_sites_at(&t->sites, i));
-	if (sites)
-		return err;
+	for (i = 0; i < t->sites.n && !err; i++) {
+		const struct dp_site_entry *s = dp_sites_at(&t->sites, i);
+		u64 offset = t->sites.which[i] * sizeof(*s) +
+			     offsetof(struct dp_site_entry, armed);
 
-	for (i = 0; i < t->sites.n && !err; i++)
-		err = dp_process_write(
-			proc,
-			t->addr + t->sites.which[i] * sizeof(*t->sites.v) +
-				offsetof(struct dp_site_entry, armed),
-			&dp_sites_at(&t->sites, i)->armed, 1);
+		err = sites ? dp_site_mirror_state(&sites[t->sites.which[i]],
+						   s) :
+			      dp_process_write(proc, t->addr + offset,
+					       &s->armed, 1);
+	}
 	return err;
 }
 
@@ -185,16 +182,6 @@ static bool is_handled(const struct table *t, u64 site)
 	return false;
 }
 
-static bool any_after(const struct table *t)
-{
-	u32 i;
-
-	for (i = 0; i < t->sites.n; i++)
-		if (dp_sites_at(&t->sites, i)->post)
-			return true;
-	return false;
-}
-
 /* Is a thread on its way to a handler or back, with no note of its hit? */
 static bool on_the_way(const struct dp_process *proc, const struct table *t)
 {
@@ -218,7 +205,7 @@ static bool out_of_handlers(const struct dp_process *proc, const void *arg)
 	struct dp_stack stack;
 	u32 i;
 
-	if (!any_after(t))
+	if (!t->handled)
 		return true;
 	if (on_the_way(proc, t))
 		return false;
@@ -243,9 +230,9 @@ static bool out_of_handlers(const struct dp_process *proc, const void *arg)
 static int write_jumps(void *arg)
 {
 	struct table *t = arg;
-	int err = dp_strategy_quiesce.arm(&t->proc->target, &t->sites, t->bad);
 
-	return err ? err : store(t->proc, t);
+	return dp_strategy_quiesce.arm(&t->proc->target, &t->sites, t->bad) ?:
+		       store(t->proc, t);
 }
 
 static int write_all(struct table *t, struct dp_diag *diag)
@@ -275,24 +262,19 @@ static int write_all(struct table *t, struct dp_diag *diag)
 int dp_process_quiesce(pid_t pid, u64 arena, void *ours, const u32 *which,
 		       u32 n, u64 *bad, struct dp_diag *diag)
 {
-	struct dp_process *proc = dp_process_new();
-	struct table t = { .proc = proc,
-			   .sites = { .n = n, .which = which },
+	struct table t = { .sites = { .n = n, .which = which },
 			   .bad = bad,
 			   .arena = arena,
 			   .ours = ours };
-	int err;
+	int err = dp_process_open(pid, &t.proc, diag);
 
-	if (!proc)
-		return -ENOMEM;
-	proc->pid = pid;
-	err = dp_process_open_mem(proc, diag);
-	if (!err)
-		err = load(proc, &t);
+	if (err)
+		return err;
+	err = load(t.proc, &t);
 	if (!err)
 		err = write_all(&t, diag);
 	free(t.spans);
 	free(t.sites.v);
-	dp_process_close(proc);
+	dp_process_close(t.proc);
 	return err;
 }

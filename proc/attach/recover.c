@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* recover: find what a killed tool left in a process, and take it out. */
-#include "engine/layout/arena.h"
 #include "engine/layout/private.h"
-#include "engine/layout/site.h"
 #include "engine/site/view.h"
 #include "proc/attach/attach.h"
 #include "proc/attach/area.h"
 #include "proc/proc.h"
 #include "proc/ptrace/stop.h"
+#include "proc/ptrace/procfs.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/remote.h"
-#include "sym/sym.h"
 #include <dirent.h>
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -87,69 +84,52 @@ static int read_arena(const struct dp_process *proc, u64 addr, char *arena,
 	return read_whole(proc, addr, arena, size);
 }
 
-/* Read the header. Return: bytes of the whole arena; 0: it makes no sense. */
-static size_t read_head(const struct dp_process *proc, u64 addr,
-			struct dp_arena *head)
+/* Find the address of the arena. Return: 0; -ENOENT there is none; as dp_maps_read(). */
+static int find_arena(const struct dp_process *proc, u64 *addr)
 {
-	if (dp_process_read(proc, addr, head, sizeof(*head)) ||
-	    head->control.arena_size < sizeof(*head) ||
-	    head->control.arena_size > ARENA_MAX)
-		return 0;
-	return head->control.arena_size;
-}
-
-static int load(const struct dp_process *proc, u64 addr, void **arena,
-		size_t *size)
-{
-	struct dp_arena *head = malloc(sizeof(*head));
-	int err;
-
-	*arena = NULL;
-	*size = head ? read_head(proc, addr, head) : 0;
-	err = !head ? -ENOMEM : !*size ? -ENOENT : 0;
-	if (!err) {
-		*arena = calloc(1, *size);
-		err = *arena ? 0 : -ENOMEM;
-	}
-	if (!err) {
-		memcpy(*arena, head, sizeof(*head));
-		err = read_arena(proc, addr, *arena, *size);
-	}
-	free(head);
-	if (err)
-		free(*arena);
-	return err;
-}
-
-/* Return: the arena among the mappings; NULL: there is none. */
-static const struct dp_map *arena_among(const struct dp_maps *maps)
-{
-	const struct dp_map *found = NULL;
-	size_t i;
-
-	for (i = 0; i < maps->n; i++)
-		if (dp_map_is_arena(&maps->v[i]))
-			found = &maps->v[i];
-	return found;
-}
-
-int dp_arena_load(const struct dp_process *proc, void **arena, size_t *size,
-		  u64 *addr)
-{
-	const struct dp_map *found;
 	struct dp_maps maps;
 	int err = dp_maps_read(proc->pid, &maps);
+	size_t i;
 
 	if (err)
 		return err;
-	found = arena_among(&maps);
-	err = found ? 0 : -ENOENT;
-	if (!err) {
-		*addr = found->start;
-		err = load(proc, *addr, arena, size);
-	}
+	err = -ENOENT;
+	for (i = 0; i < maps.n; i++)
+		if (dp_map_is_arena(&maps.v[i])) {
+			*addr = maps.v[i].start;
+			err = 0;
+		}
 	dp_maps_free(&maps);
 	return err;
+}
+
+int dp_arena_load(const struct dp_process *proc, void **out, size_t *size,
+		  u64 *addr)
+{
+	const u64 at = offsetof(struct dp_arena, control.arena_size);
+	struct dp_arena *arena;
+	u64 bytes;
+	int err = find_arena(proc, addr);
+
+	if (err)
+		return err;
+	if (dp_process_read(proc, *addr + at, &bytes, sizeof(bytes)) ||
+	    bytes < sizeof(*arena) || bytes > ARENA_MAX)
+		return -ENOENT;
+	arena = calloc(1, bytes);
+	if (!arena)
+		return -ENOMEM;
+	err = -ENOENT;
+	if (!dp_process_read(proc, *addr, arena, sizeof(*arena)) &&
+	    arena->control.arena_size == bytes)
+		err = read_arena(proc, *addr, (char *)arena, bytes);
+	if (err) {
+		free(arena);
+		return err;
+	}
+	*out = arena;
+	*size = bytes;
+	return 0;
 }
 
 static bool any_left(const struct dp_process *proc)
@@ -168,14 +148,12 @@ static bool any_left(const struct dp_process *proc)
  * descriptors of its own. */
 static int leftover_fd(const struct dp_process *proc, pid_t tid)
 {
-	char path[64], to[64];
+	DIR *dir = opendir(dp_path("/proc/%d/task/%d/fd", proc->pid, tid).s);
 	struct dirent *d;
+	char to[64];
 	int fd = -1;
 	ssize_t n;
-	DIR *dir;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/fd", proc->pid, tid);
-	dir = opendir(path);
 	while (dir && fd < 0 && (d = readdir(dir))) {
 		n = readlinkat(dirfd(dir), d->d_name, to, sizeof(to) - 1);
 		if (n <= 0)
@@ -246,21 +224,13 @@ static int is_taken(const struct dp_process *proc,
 bool dp_recover_taken(const struct dp_process *proc, struct dp_diag *diag)
 {
 	struct dp_arena_control control;
-	const struct dp_map *found;
-	struct dp_maps maps;
-	bool taken;
+	u64 addr;
 
-	if (dp_maps_read(proc->pid, &maps))
-		return false;
-	found = arena_among(&maps);
-	taken = found &&
-		!dp_process_read(
-			proc, found->start + offsetof(struct dp_arena, control),
-			&control, sizeof(control)) &&
-		control.magic == DP_LAYOUT_MAGIC &&
-		is_taken(proc, &control, diag);
-	dp_maps_free(&maps);
-	return taken;
+	return !find_arena(proc, &addr) &&
+	       !dp_process_read(proc, addr + offsetof(struct dp_arena, control),
+				&control, sizeof(control)) &&
+	       control.magic == DP_LAYOUT_MAGIC &&
+	       is_taken(proc, &control, diag);
 }
 
 /* Only the dead tool could write the sites' states; the arena here is a copy. So a note

@@ -16,9 +16,9 @@
 #include "proc/facts.h"
 #include "proc/proc.h"
 #include "proc/ptrace/stop.h"
+#include "proc/ptrace/procfs.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/remote.h"
-#include "sym/sym.h"
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -169,11 +169,13 @@ void dp_share_close(struct dp_remote *rem, const s32 *there, u32 n)
 bool dp_share_has(const struct dp_process *proc, const struct dp_remote *rem,
 		  s32 fd)
 {
-	char path[64], to[64] = "";
+	char to[64] = "";
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/fd/%d", proc->pid,
-		 dp_remote_thread(rem), fd);
-	return readlink(path, to, sizeof(to) - 1) > 0 && dp_path_is_ours(to);
+	return readlink(dp_path("/proc/%d/task/%d/fd/%d", proc->pid,
+				dp_remote_thread(rem), fd)
+				.s,
+			to, sizeof(to) - 1) > 0 &&
+	       dp_path_is_ours(to);
 }
 
 int dp_share_make(struct dp_process *proc, struct dp_remote *rem, u64 size,

@@ -5,11 +5,9 @@
  * Before a call, libcs load its number as a constant, and nearly always go straight on to the
  * "syscall" instruction.
  */
-#include "engine/insn/class.h"
 #include "engine/insn/insn.h"
 #include "engine/insn/region.h"
 #include "engine/layout/private.h"
-#include "engine/layout/base.h"
 #include "arch/calls.h"
 #include "proc/code/intercepts.h"
 #include "proc/proc.h"

@@ -34,11 +34,8 @@ bool dp_intercepts_masked_wait(u32 nr);
 void dp_numbers_find(struct dp_process *proc, const struct dp_span *span,
 		     const u8 *text);
 
-/*
- * points: where musl makes system calls that are cancellation points.
- *
- * Context of every function: tool process, one thread at a time per object.
- */
+/* points: where musl makes system calls that are cancellation points. Context: tool process,
+ * one thread at a time per object. */
 
 /** dp_points_add() - add intercepts of the call of musl's __syscall_cp for which the code at
  *  @addr sets number @nr */

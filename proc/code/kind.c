@@ -7,20 +7,17 @@
  *   glibc's linker and no libc,
  *   or no dynamic linker         in the program itself
  */
-#include "engine/layout/base.h"
 #include "proc/code/intercepts.h"
 #include "proc/proc.h"
+#include "proc/ptrace/procfs.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/remote.h"
-#include "sym/sym.h"
 #include <dprobes/diag.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define AUXV_MAX 64
@@ -36,16 +33,9 @@ struct auxv {
 
 static void read_auxv(struct auxv *aux, pid_t pid)
 {
-	char path[64];
-	ssize_t n = -1;
-	int fd;
+	ssize_t n = dp_text_read(dp_path("/proc/%d/auxv", pid).s,
+				 (char *)aux->v, sizeof(aux->v));
 
-	snprintf(path, sizeof(path), "/proc/%d/auxv", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		n = read(fd, aux->v, sizeof(aux->v));
-		close(fd);
-	}
 	aux->n = n > 0 ? (size_t)n / sizeof(*aux->v) : 0;
 }
 
@@ -69,16 +59,12 @@ u64 dp_auxv_get(pid_t pid, u64 type)
 
 static bool is_glibc(const struct dp_map *m)
 {
-	const char *base = strrchr(m->path, '/');
-
-	return base && !strcmp(base, "/libc.so.6");
+	return m->path[0] == '/' && !strcmp(basename(m->path), "libc.so.6");
 }
 
 static bool is_glibcs_linker(const struct dp_map *m)
 {
-	const char *base = strrchr(m->path, '/');
-
-	return base && !strncmp(base, "/ld-linux", 9);
+	return m->path[0] == '/' && !strncmp(basename(m->path), "ld-linux", 8);
 }
 
 /* Has the file a section called @name? */
@@ -107,13 +93,11 @@ static bool has_section(int fd, const Elf64_Ehdr *eh, const char *name)
 
 static bool is_go(const struct dp_process *proc)
 {
-	char path[64];
+	int fd = open(dp_path("/proc/%d/exe", proc->pid).s,
+		      O_RDONLY | O_CLOEXEC);
 	Elf64_Ehdr eh;
 	bool go = false;
-	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/exe", proc->pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
 	/* In a position-independent program C's linker puts .gopclntab among other data. */

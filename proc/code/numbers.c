@@ -8,16 +8,13 @@
  * that sleeps in the call may restart it.
  */
 #include "arch/arch.h"
-#include "engine/insn/class.h"
 #include "engine/insn/insn.h"
 #include "engine/insn/region.h"
 #include "engine/layout/private.h"
-#include "engine/layout/base.h"
 #include "arch/calls.h"
 #include "proc/code/intercepts.h"
 #include "proc/ptrace/remote.h"
 #include "proc/ptrace/process.h"
-#include "sym/sym.h"
 #include <stdlib.h>
 
 #define FUNCTION_MAX 65536

@@ -11,11 +11,9 @@
  * musl has no symbols for them.
  */
 #include "arch/arch.h"
-#include "engine/insn/class.h"
 #include "engine/insn/insn.h"
 #include "engine/insn/region.h"
 #include "engine/layout/private.h"
-#include "engine/layout/base.h"
 #include "engine/site/engine.h"
 #include "arch/calls.h"
 #include "proc/code/intercepts.h"

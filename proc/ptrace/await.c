@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* await: wait for the next stop of a traced thread, its end, or its exec. */
-#include "proc/ptrace/tree.h"
 #include "proc/ptrace/process.h"
+#include "proc/ptrace/procfs.h"
 #include "proc/ptrace/stop.h"
+#include "proc/ptrace/tree.h"
 #include <errno.h>
-#include <signal.h>
-#include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define NAP_NS 10000
@@ -77,20 +76,16 @@ void dp_stop_ends(struct dp_process *proc)
 {
 	struct dp_thread *t;
 	int status;
-	pid_t *tids;
-	size_t n, i;
+	pid_t tid;
 
-	if (dp_tasks_list(proc->pid, &tids, &n))
-		return;
-	for (i = 0; i < n; i++) {
-		if (tids[i] == proc->pid || !has_ended(tids[i], &status))
+	dp_each_task(tid, proc->pid) {
+		if (tid == proc->pid || !has_ended(tid, &status))
 			continue;
-		t = dp_stop_held(proc, tids[i]);
+		t = dp_stop_held(proc, tid);
 		if (t)
 			t->ended = true;
-		dp_stop_lost(proc, tids[i], status);
+		dp_stop_lost(proc, tid, status);
 	}
-	free(tids);
 }
 
 /* A stopped thread that has vanished has executed a program if the first thread is traced by
@@ -168,14 +163,62 @@ int dp_await_stop(struct dp_process *proc, struct dp_thread *t, s64 deadline)
 void dp_stop_reap(const struct dp_process *proc)
 {
 	struct dp_status st;
-	pid_t *tids;
-	size_t n, i;
+	pid_t tid;
 
 	if (proc->tree || dp_status_read(proc->pid, proc->pid, &st) ||
-	    st.state != 'Z' || dp_tasks_list(proc->pid, &tids, &n))
+	    st.state != 'Z')
 		return;
-	for (i = 0; i < n; i++)
-		if (tids[i] != proc->pid || !proc->launched)
-			waitpid(tids[i], NULL, __WALL | WNOHANG);
-	free(tids);
+	dp_each_task(tid, proc->pid)
+		if (tid != proc->pid || !proc->launched)
+			waitpid(tid, NULL, __WALL | WNOHANG);
+}
+
+pid_t dp_stop_wait(pid_t tid, int *status)
+{
+	pid_t got;
+
+	do
+		got = waitpid(tid, status, __WALL);
+	while (got < 0 && errno == EINTR);
+	return got;
+}
+
+static bool is_for_signal(const siginfo_t *info)
+{
+	return info->si_code == CLD_TRAPPED && !(info->si_status >> 8) &&
+	       info->si_status != (SIGTRAP | 0x80);
+}
+
+pid_t dp_stop_seen(pid_t tid, int *status, int flags)
+{
+	siginfo_t info = { 0 };
+
+	if (waitid(tid < 0 ? P_ALL : P_PID, tid < 0 ? 0 : (id_t)tid, &info,
+		   WEXITED | WSTOPPED | WNOWAIT | __WALL | flags))
+		return -1;
+	if (!info.si_pid)
+		return 0;
+	if (!is_for_signal(&info))
+		return waitpid(info.si_pid, status, __WALL | flags);
+	*status = info.si_status << 8 | 0x7f;
+	return info.si_pid;
+}
+
+bool dp_child_try(bool (*works)(pid_t child))
+{
+	pid_t us = getpid(), child = fork();
+	bool yes;
+
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		while (getppid() == us)
+			pause();
+		_exit(0);
+	}
+	yes = child > 0 && works(child);
+	if (child > 0) {
+		kill(child, SIGKILL);
+		dp_stop_wait(child, NULL);
+	}
+	return yes;
 }

@@ -21,10 +21,8 @@
 #include "proc/ptrace/stop.h"
 #include "proc/ptrace/remote.h"
 #include "proc/ptrace/process.h"
-#include "sym/sym.h"
 #include <dprobes/diag.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ptrace.h>
@@ -34,6 +32,9 @@
 #define DISPATCH_ON 1
 #define ALLOW 0
 #define BLOCK 1
+#define FAULTS                                                                 \
+	(1ull << (SIGSYS - 1) | 1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1) | \
+	 1ull << (SIGILL - 1) | 1ull << (SIGTRAP - 1) | 1ull << (SIGFPE - 1))
 
 /* linux/ptrace.h: struct ptrace_sud_config */
 struct config {
@@ -130,15 +131,9 @@ int dp_dispatch_select(const struct dp_process *proc, u64 selector, bool allow)
 
 bool dp_dispatch_waits(const struct dp_process *proc, pid_t tid)
 {
-	static const int faults[] = { SIGSYS, SIGSEGV, SIGBUS,
-				      SIGILL, SIGTRAP, SIGFPE };
 	struct dp_status st;
-	u64 mask = 0;
-	size_t i;
 
-	for (i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
-		mask |= 1ull << (faults[i] - 1);
-	return dp_status_read(proc->pid, tid, &st) || st.pending & mask;
+	return dp_status_read(proc->pid, tid, &st) || st.pending & FAULTS;
 }
 
 /** struct look - arguments of look()

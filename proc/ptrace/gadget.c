@@ -17,7 +17,6 @@
 #include "proc/ptrace/stop.h"
 #include "proc/ptrace/remote.h"
 #include "proc/ptrace/process.h"
-#include "sym/sym.h"
 #include <dprobes/diag.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,10 +27,8 @@ static const u8 restorer_short[] = DP_CODE_RESTORER_SHORT;
 static const u8 plain_return[] = DP_CODE_PLAIN_RETURN;
 static const u8 selector_return[] = DP_CODE_SELECTOR_RETURN;
 
-#define PLAIN_RETURN_BEFORE_END 64
-#define SELECTOR_BEFORE_END 96
 #define BORROWED (sizeof(syscall_ret) + sizeof(restorer_wide))
-#define BORROWED_MAX PLAIN_RETURN_BEFORE_END
+#define BORROWED_MAX 64
 _Static_assert(BORROWED <= BORROWED_MAX && sizeof(plain_return) <= BORROWED_MAX,
 	       "room");
 
@@ -139,6 +136,11 @@ struct borrowed_padding {
 	size_t n, before_end;
 };
 
+static const struct borrowed_padding plain = { plain_return,
+					       sizeof(plain_return), 64 };
+static const struct borrowed_padding selector = { selector_return,
+						  sizeof(selector_return), 96 };
+
 /* Are there zeros in that place and before it? @borrowed: the place itself holds the same
  * code, of a killed tool, instead */
 static bool has_room(const struct dp_process *proc, const struct dp_map *m,
@@ -190,26 +192,6 @@ static void make_room(struct dp_process *proc, const struct dp_maps *maps)
 	proc->borrowed = true;
 	proc->syscall_ret = at;
 	proc->restorer = at + sizeof(syscall_ret);
-}
-
-static void find_plain_return(struct dp_process *proc,
-			      const struct dp_maps *maps)
-{
-	const struct borrowed_padding way = { plain_return,
-					      sizeof(plain_return),
-					      PLAIN_RETURN_BEFORE_END };
-
-	proc->plain_return = find_room(proc, maps, &way);
-}
-
-static void find_selector_return(struct dp_process *proc,
-				 const struct dp_maps *maps)
-{
-	const struct borrowed_padding way = { selector_return,
-					      sizeof(selector_return),
-					      SELECTOR_BEFORE_END };
-
-	proc->selector_return = find_room(proc, maps, &way);
 }
 
 static void find_elsewhere(struct dp_process *proc, const struct dp_maps *maps)
@@ -318,7 +300,7 @@ void dp_gadgets_complete(struct dp_process *proc, const struct dp_maps *maps)
 	if (!proc->syscall_ret || !proc->restorer)
 		find_elsewhere(proc, maps);
 	if (proc->filtered)
-		find_plain_return(proc, maps);
+		proc->plain_return = find_room(proc, maps, &plain);
 	if (proc->catches_sigsys)
-		find_selector_return(proc, maps);
+		proc->selector_return = find_room(proc, maps, &selector);
 }

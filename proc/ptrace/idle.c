@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* idle: find a sleeping thread that holds no lock, and can do work for the tool. */
-#include "engine/layout/base.h"
 #include "arch/uregs.h"
 #include "proc/ptrace/stop.h"
+#include "proc/ptrace/procfs.h"
 #include "proc/ptrace/process.h"
-#include "sym/sym.h"
 #include <errno.h>
-#include <stdlib.h>
 #include <sys/syscall.h>
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
@@ -48,37 +46,40 @@ static bool blocks_ours(pid_t pid, pid_t tid)
 	       st.blocked & dp_caught_mask(DP_CAUGHT);
 }
 
-/* Return: the index of its call in idle_calls, or a negative number. */
+/* Return: the index in idle_calls, or a negative number. */
+static int place_of(long nr)
+{
+	int i;
+
+	for (i = 0; i < (int)ARRAY_SIZE(idle_calls); i++)
+		if (idle_calls[i] == nr)
+			return i;
+	return -1;
+}
+
+/* Return: the place_of() its call, or a negative number. */
 static int idleness(pid_t pid, pid_t tid, const struct dp_map *text)
 {
 	struct dp_thread_state c;
-	size_t i;
 
 	if (!dp_thread_state_read(pid, tid, &c) || dp_thread_state_masked(&c) ||
 	    c.pc < text->start || c.pc >= text->end || blocks_ours(pid, tid))
 		return -1;
-	for (i = 0; i < ARRAY_SIZE(idle_calls); i++)
-		if (idle_calls[i] == c.nr)
-			return (int)i;
-	return -1;
+	return place_of(c.nr);
 }
 
 static pid_t idlest(pid_t pid, const struct dp_map *text)
 {
 	int least = ARRAY_SIZE(idle_calls), place;
-	pid_t *tids, best = 0;
-	size_t n, i;
+	pid_t tid, best = 0;
 
-	if (dp_tasks_list(pid, &tids, &n))
-		return 0;
-	for (i = 0; i < n; i++) {
-		place = idleness(pid, tids[i], text);
+	dp_each_task(tid, pid) {
+		place = idleness(pid, tid, text);
 		if (place >= 0 && place < least) {
 			least = place;
-			best = tids[i];
+			best = tid;
 		}
 	}
-	free(tids);
 	return best;
 }
 
@@ -86,7 +87,6 @@ static pid_t idlest(pid_t pid, const struct dp_map *text)
 static bool is_idle(const struct dp_thread *t, const struct dp_map *text)
 {
 	long nr = dp_uregs_call(&t->regs), ret = dp_uregs_ret(&t->regs);
-	size_t i;
 
 	if (dp_uregs_pc(&t->regs) < text->start ||
 	    dp_uregs_pc(&t->regs) >= text->end)
@@ -95,10 +95,7 @@ static bool is_idle(const struct dp_thread *t, const struct dp_map *text)
 		nr = ret;
 	else if (ret > -512 || ret < -516) /* the kernel's ERESTART… */
 		return false;
-	for (i = 0; i < ARRAY_SIZE(idle_calls); i++)
-		if (idle_calls[i] == nr)
-			return true;
-	return false;
+	return place_of(nr) >= 0;
 }
 
 int dp_idle_stop(struct dp_process *proc, const struct dp_map *text,

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* memory: the target's memory through a descriptor that outlives an exec. */
-#include "engine/text/target.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
+#include "proc/ptrace/stop.h"
 #include <errno.h>
-#include <signal.h>
+#include <stdlib.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #define MUCH 16384
+#define STACK_MAX (8u << 20)
 
 /* A read of /proc/PID/mem copies page by page, and twice. process_vm_readv() is faster, but
  * after an exec reads the new program's memory: then the result does not count. */
@@ -28,28 +29,26 @@ static bool read_much(const struct dp_process *proc, u64 addr, void *to,
 	return read_by_id(proc, &ours, &theirs, 1, len);
 }
 
-int dp_process_read(const struct dp_process *proc, u64 addr, void *to,
-		    size_t len)
+/* Of @len bytes @n have been copied; negative: errno says why none. */
+static int copied(ssize_t n, size_t len)
 {
-	ssize_t n;
-
-	if (len >= MUCH && read_much(proc, addr, to, len))
-		return 0;
-	n = pread(proc->mem, to, len, (off_t)addr);
-
 	if (n == (ssize_t)len)
 		return 0;
 	return n < 0 && errno != EIO ? -errno : -EFAULT;
 }
 
+int dp_process_read(const struct dp_process *proc, u64 addr, void *to,
+		    size_t len)
+{
+	if (len >= MUCH && read_much(proc, addr, to, len))
+		return 0;
+	return copied(pread(proc->mem, to, len, (off_t)addr), len);
+}
+
 int dp_process_write(const struct dp_process *proc, u64 addr, const void *from,
 		     size_t len)
 {
-	ssize_t n = pwrite(proc->mem, from, len, (off_t)addr);
-
-	if (n == (ssize_t)len)
-		return 0;
-	return n < 0 && errno != EIO ? -errno : -EFAULT;
+	return copied(pwrite(proc->mem, from, len, (off_t)addr), len);
 }
 
 /* A read at address 0 fails while the address space exists; once it is gone, the read returns
@@ -79,4 +78,26 @@ int dp_memory_extract(const struct dp_process *proc, const struct dp_extract *v,
 		total += v[i].len;
 	}
 	return read_by_id(proc, ours, theirs, n, total) ? 0 : -EFAULT;
+}
+
+int dp_stack_scan_read(const struct dp_process *proc,
+		       const struct dp_maps *maps, u64 sp,
+		       struct dp_stack_scan *words)
+{
+	const struct dp_map *m = dp_maps_find(maps, sp);
+	u64 size;
+
+	if (!m)
+		return -ENOENT;
+	words->at = sp & ~7ull;
+	size = m->end - words->at;
+	size = size < STACK_MAX ? size : STACK_MAX;
+	words->n = size / sizeof(*words->v);
+	words->v = malloc(size);
+	if (!words->v)
+		return -ENOMEM;
+	if (!dp_process_read(proc, words->at, words->v, size))
+		return 0;
+	free(words->v);
+	return -EFAULT;
 }

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* pages: which pages of a mapping are private to the process, and the file behind it. */
-#include "engine/layout/base.h"
 #include "proc/proc.h"
+#include "proc/ptrace/procfs.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/remote.h"
-#include "sym/sym.h"
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,14 +26,10 @@ static u64 *read_pagemap(pid_t pid, u64 start, u64 size)
 {
 	size_t bytes = size / DP_PAGE * 8;
 	u64 *map = malloc(bytes);
-	char path[64];
-	int fd;
+	int fd = open(pid ? dp_path("/proc/%d/pagemap", pid).s :
+			    "/proc/thread-self/pagemap",
+		      O_RDONLY | O_CLOEXEC);
 
-	if (pid)
-		snprintf(path, sizeof(path), "/proc/%d/pagemap", pid);
-	else
-		snprintf(path, sizeof(path), "/proc/thread-self/pagemap");
-	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (!map || fd < 0 ||
 	    pread(fd, map, bytes, (off_t)(start / DP_PAGE * 8)) !=
 		    (ssize_t)bytes) {

@@ -2,9 +2,9 @@
 /* process: the object of a target, and facts about the target that need no stop. */
 #include "engine/site/view.h"
 #include "port_calls.h"
-#include "engine/layout/arena.h"
 #include "engine/site/engine.h"
 #include "proc/proc.h"
+#include "proc/ptrace/procfs.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
 #include <dprobes/diag.h>
@@ -108,13 +108,11 @@ const struct dp_arena_hit *dp_process_hit(const struct dp_process *proc)
 void dp_process_note_exec(struct dp_process *proc)
 {
 	const struct dp_arena_hit *hit = dp_process_hit(proc);
-	char path[64];
-	ssize_t n;
+	ssize_t n = proc->exited ?
+			    -1 :
+			    readlink(dp_path("/proc/%d/exe", proc->pid).s,
+				     proc->execed, sizeof(proc->execed) - 1);
 
-	snprintf(path, sizeof(path), "/proc/%d/exe", proc->pid);
-	n = proc->exited ?
-		    -1 :
-		    readlink(path, proc->execed, sizeof(proc->execed) - 1);
 	if (n > 0)
 		proc->execed[n] = '\0';
 	else
@@ -133,18 +131,12 @@ bool dp_process_status(const struct dp_process *proc, int *status)
 static u32 find_thread(const struct dp_process *proc, u32 tid)
 {
 	struct dp_status st;
-	pid_t *tids;
-	u32 found = 0;
-	size_t n, i;
+	pid_t ours;
 
-	if (dp_tasks_list(proc->pid, &tids, &n))
-		return 0;
-	for (i = 0; i < n && !found; i++)
-		if (!dp_status_read(proc->pid, tids[i], &st) &&
-		    st.ns_pid == tid)
-			found = (u32)tids[i];
-	free(tids);
-	return found;
+	dp_each_task(ours, proc->pid)
+		if (!dp_status_read(proc->pid, ours, &st) && st.ns_pid == tid)
+			return (u32)ours;
+	return 0;
 }
 
 u32 dp_process_thread(const struct dp_process *proc, u32 tid)
@@ -159,12 +151,11 @@ u32 dp_process_thread(const struct dp_process *proc, u32 tid)
 
 bool dp_process_is_threaded(const struct dp_process *proc)
 {
-	pid_t *tids;
-	size_t n;
+	size_t n = 0;
+	pid_t tid;
 
-	if (dp_tasks_list(proc->pid, &tids, &n))
-		return false;
-	free(tids);
+	dp_each_task(tid, proc->pid)
+		n++;
 	return n > 1;
 }
 
@@ -206,18 +197,13 @@ static u32 filters_of(const struct dp_process *proc, pid_t tid)
 u32 dp_process_filters(const struct dp_process *proc, pid_t tid)
 {
 	u32 most = 0, one;
-	pid_t *tids;
-	size_t n, i;
 
 	if (tid)
 		return filters_of(proc, tid);
-	if (dp_tasks_list(proc->pid, &tids, &n))
-		return 0;
-	for (i = 0; i < n; i++) {
-		one = filters_of(proc, tids[i]);
+	dp_each_task(tid, proc->pid) {
+		one = filters_of(proc, tid);
 		most = one > most ? one : most;
 	}
-	free(tids);
 	return most;
 }
 

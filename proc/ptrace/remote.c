@@ -31,7 +31,6 @@
  * stack that the kernel gave to the process, where no thread has been yet.
  */
 #include "arch/arch.h"
-#include "engine/layout/base.h"
 #include "arch/calls.h"
 #include "arch/uframe.h"
 #include "arch/uregs.h"
@@ -39,17 +38,14 @@
 #include "proc/ptrace/remote.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
-#include "sym/sym.h"
 #include <dprobes/diag.h>
 #include <elf.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
-#include <sys/user.h>
 #include <sys/wait.h>
 
 #define RED_ZONE 128
@@ -300,53 +296,49 @@ static int prepare_plainly(struct dp_remote *rem)
 static int prepare_stack(struct dp_remote *rem)
 {
 	struct dp_process *proc = rem->proc;
-	struct frame frame = { 0 };
-	u8 *image = calloc(1, XSTATE_MAX);
-	u32 size;
+	struct frame frame = { .restorer = proc->restorer };
+	u64 below = dp_uregs_sp(&rem->home) - DP_SELECTOR_RETURN_BELOW;
+	u8 image[XSTATE_MAX] = { 0 };
 	u64 fp, top;
-	int err = image ? get_xstate(rem->tid, image, &size) : -ENOMEM;
+	u32 size;
+	int err = get_xstate(rem->tid, image, &size);
 
-	top = err ? 0 : find_room(rem, size + sizeof(frame) + SLACK + SCRATCH);
-	if (!err && !top)
-		err = -ENOSPC;
-	if (!err) {
-		rem->words = (top - WORDS) & ~63ull;
-		top = rem->words;
-		rem->scratch = (top - SCRATCH) & ~63ull;
-		fp = (rem->scratch - size) & ~63ull;
-		rem->sp = (fp - sizeof(frame)) & ~63ull;
-		rem->low = rem->sp;
-		rem->len = rem->words + WORDS - rem->low;
-		frame.restorer = proc->restorer;
-		if (rem->selector)
-			err = dp_process_read(proc,
-					      dp_uregs_sp(&rem->home) -
-						      DP_SELECTOR_RETURN_BELOW,
-					      &rem->below, 8);
-		fill_context(&frame.uc, rem, fp);
-		if (!err)
-			err = save_stack(rem);
-		if (!err)
-			err = dp_process_write(proc, fp, image, size);
-		if (!err)
-			err = dp_process_write(proc, rem->sp, &frame,
-					       sizeof(frame));
-		if (!err)
-			err = write_words(rem);
-	}
-	free(image);
-	return err;
+	if (err)
+		return err;
+	top = find_room(rem, size + sizeof(frame) + SLACK + SCRATCH);
+	if (!top)
+		return -ENOSPC;
+	rem->words = (top - WORDS) & ~63ull;
+	rem->scratch = (rem->words - SCRATCH) & ~63ull;
+	fp = (rem->scratch - size) & ~63ull;
+	rem->sp = (fp - sizeof(frame)) & ~63ull;
+	rem->low = rem->sp;
+	rem->len = rem->words + WORDS - rem->low;
+	fill_context(&frame.uc, rem, fp);
+	if (rem->selector)
+		err = dp_process_read(proc, below, &rem->below, 8);
+	if (!err)
+		err = save_stack(rem);
+	if (!err)
+		err = dp_process_write(proc, fp, image, size);
+	if (!err)
+		err = dp_process_write(proc, rem->sp, &frame, sizeof(frame));
+	return err ?: write_words(rem);
+}
+
+bool dp_rseq_of(const struct dp_thread *t,
+		struct __ptrace_rseq_configuration *conf)
+{
+	return ptrace(PTRACE_GET_RSEQ_CONFIGURATION, t->tid, sizeof(*conf),
+		      conf) > 0 &&
+	       conf->rseq_abi_pointer;
 }
 
 u64 dp_rseq_word(const struct dp_thread *t)
 {
-	struct __ptrace_rseq_configuration conf = { 0 };
+	struct __ptrace_rseq_configuration conf;
 
-	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, t->tid, sizeof(conf),
-		   &conf) <= 0 ||
-	    !conf.rseq_abi_pointer)
-		return 0;
-	return conf.rseq_abi_pointer + 8;
+	return dp_rseq_of(t, &conf) ? conf.rseq_abi_pointer + 8 : 0;
 }
 
 /* Return: the abort address of the restartable sequence (rseq) that a thread is in; 0: it is
@@ -480,9 +472,13 @@ static void forbid_calls(const struct dp_remote *rem)
 
 /* Where the kernel does not tell whether calls are dispatched, SIGSYS stays unblocked: a
  * blocked one would kill the process. */
-static u64 blocked_meanwhile(const struct dp_process *proc)
+static void block_signals(struct dp_remote *rem)
 {
-	return proc->undisclosed ? ~(1ull << (SIGSYS - 1)) : ~0ull;
+	u64 all = rem->proc->undisclosed ? ~(1ull << (SIGSYS - 1)) : ~0ull;
+
+	if (!rem->masked)
+		ptrace(PTRACE_SETSIGMASK, rem->tid, 8, &all);
+	rem->masked = true;
 }
 
 /* From here on the thread would return through its frame, which holds its mask. Only then
@@ -490,13 +486,11 @@ static u64 blocked_meanwhile(const struct dp_process *proc)
 static void head_home(struct dp_remote *rem)
 {
 	struct user_regs_struct plain_return = rem->home;
-	u64 all = blocked_meanwhile(rem->proc);
 
 	dp_uregs_set_pc(&plain_return, rem->proc->restorer);
 	dp_uregs_set_sp(&plain_return, rem->sp + sizeof(u64));
 	ptrace(PTRACE_SETREGS, rem->tid, 0, &plain_return);
-	ptrace(PTRACE_SETSIGMASK, rem->tid, 8, &all);
-	rem->masked = true;
+	block_signals(rem);
 }
 
 /* Find out whether @t can make calls. Return: 0; -EPERM: never; -EAGAIN: not just now. */
@@ -523,20 +517,17 @@ int dp_remote_begin(struct dp_process *proc, struct dp_remote **out,
 		    struct dp_diag *diag)
 {
 	struct dp_remote *rem = calloc(1, sizeof(*rem));
-	struct dp_thread *t = NULL;
-	int err = rem ? 0 : -ENOMEM;
+	struct dp_thread *t = choose(proc);
+	int err = !rem ? -ENOMEM : t ? 0 : -EAGAIN;
 
-	if (!err) {
-		rem->proc = proc;
-		t = choose(proc);
-		err = t ? 0 : -EAGAIN;
-	}
 	/* A filter that the tool has not read could kill for the first call. */
 	if (!err && !proc->filtered && !proc->vetted &&
 	    dp_process_filters_came(proc, t->tid))
 		err = -EPERM;
-	if (!err)
+	if (!err) {
+		rem->proc = proc;
 		err = pass_dispatch(rem, t);
+	}
 	if (!err && ptrace(PTRACE_GETSIGMASK, t->tid, 8, &rem->mask))
 		err = -errno;
 	if (!err) {
@@ -568,17 +559,6 @@ int dp_remote_begin(struct dp_process *proc, struct dp_remote **out,
 	dp_kill_point("remote: prepared");
 	*out = rem;
 	return 0;
-}
-
-/* A signal is about to be delivered. Block all, so that the signal stays pending. */
-static void put_off_signals(struct dp_remote *rem)
-{
-	u64 all = blocked_meanwhile(rem->proc);
-
-	if (rem->masked)
-		return;
-	ptrace(PTRACE_SETSIGMASK, rem->tid, 8, &all);
-	rem->masked = true;
 }
 
 static void unblock_signals(struct dp_remote *rem)
@@ -617,8 +597,9 @@ static int to_syscall(struct dp_remote *rem)
 		sig = status >> 16 ? 0 : WSTOPSIG(status);
 		if (is_dispatched(rem, sig))
 			return -EPERM;
+		/* All are blocked, so that the one about to be delivered stays pending. */
 		if (sig && sig != (SIGTRAP | 0x80))
-			put_off_signals(rem);
+			block_signals(rem);
 	} while (sig != (SIGTRAP | 0x80));
 	return 0;
 }

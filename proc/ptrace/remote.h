@@ -13,7 +13,6 @@
 
 struct dp_diag;
 struct dp_map;
-struct dp_mapped;
 struct dp_maps;
 struct dp_syscalls;
 struct dp_process;
@@ -32,6 +31,10 @@ static inline bool dp_remote_failed(long ret)
 {
 	return ret < 0 && ret > -4096;
 }
+struct __ptrace_rseq_configuration;
+/** dp_rseq_of() - what a thread has registered by rseq(2). Return: false: nothing */
+bool dp_rseq_of(const struct dp_thread *t,
+		struct __ptrace_rseq_configuration *conf);
 /** dp_rseq_word() - address of a thread's rseq_cs pointer (rseq(2)); 0: the thread has
  *  registered none */
 u64 dp_rseq_word(const struct dp_thread *t);
@@ -52,11 +55,7 @@ void dp_remote_end(struct dp_remote *remote);
  */
 void dp_remote_send(struct dp_remote *remote, u64 entry, u64 arg);
 
-/*
- * dispatch: threads under Syscall User Dispatch (prctl(PR_SET_SYSCALL_USER_DISPATCH)).
- *
- * Context of every function: tool process, one thread at a time per object.
- */
+/* dispatch: threads under Syscall User Dispatch (prctl(PR_SET_SYSCALL_USER_DISPATCH)). */
 
 /** enum dp_dispatch - can a thread make a remote call?
  *  @DP_DISPATCH_FREE: yes; @DP_DISPATCH_SELECTOR: once its selector permits calls;
@@ -89,11 +88,7 @@ int dp_dispatch_asks(pid_t tid);
  *  SIGSYS handler. Return: -EOPNOTSUPP. */
 int dp_dispatch_refuse(const struct dp_process *proc, struct dp_diag *diag);
 
-/*
- * gadget: pieces of the program's own code that remote calls use in place.
- *
- * Context of every function: tool process, one thread at a time per object.
- */
+/* gadget: pieces of the program's own code that remote calls use in place. */
 
 /** dp_gadgets_forget() - forget all gadgets */
 void dp_gadgets_forget(struct dp_process *proc);

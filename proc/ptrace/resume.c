@@ -4,7 +4,6 @@
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
 #include <errno.h>
-#include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 

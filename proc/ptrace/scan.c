@@ -5,19 +5,17 @@
  * A text has megabytes, and some hundred system calls. So the text is read window by window,
  * and only the bytes around each call are kept.
  */
-#include "engine/layout/base.h"
 #include "arch/calls.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/remote.h"
-#include "sym/sym.h"
+#include "sym/list.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define WINDOW 65536
-#define FIRST_ROOM 1024 /* a libc has some 500 */
 
 /**
  * struct window - the piece of a text that is in memory
@@ -41,35 +39,15 @@ const u8 *dp_syscall_next(const u8 *at, const u8 *end)
 	return NULL;
 }
 
-static int make_room(struct dp_syscalls *s)
-{
-	size_t room = s->room ? 2 * s->room : FIRST_ROOM;
-	struct dp_syscall *v;
-
-	if (s->n < s->room)
-		return 0;
-	v = realloc(s->v, room * sizeof(*v));
-	if (!v)
-		return -ENOMEM;
-	s->v = v;
-	s->room = room;
-	return 0;
-}
-
 static int add(struct dp_syscalls *s, const struct window *w, const u8 *at)
 {
 	size_t offset = (size_t)(at - w->bytes);
 	size_t before = offset < DP_AROUND ? offset : DP_AROUND;
 	size_t after = w->n - offset < DP_AROUND ? w->n - offset : DP_AROUND;
-	struct dp_syscall *call;
+	struct dp_syscall call = { .addr = s->text.start + w->start + offset };
 
-	if (make_room(s))
-		return -ENOMEM;
-	call = &s->v[s->n++];
-	memset(call, 0, sizeof(*call));
-	call->addr = s->text.start + w->start + offset;
-	memcpy(call->around + DP_AROUND - before, at - before, before + after);
-	return 0;
+	memcpy(call.around + DP_AROUND - before, at - before, before + after);
+	return dp_list_add(&s->v, &s->n, &s->room, &call, sizeof(call));
 }
 
 /* A read of the file is faster than one of the target's memory. */

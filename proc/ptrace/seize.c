@@ -19,10 +19,8 @@
  */
 #include "proc/ptrace/stop.h"
 #include <errno.h>
-#include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* status: read what /proc tells of a process and its threads. */
 #include "proc/ptrace/process.h"
+#include "proc/ptrace/procfs.h"
+#include "sym/list.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,12 +113,10 @@ static void read_all(struct dp_status *st, int fd)
 
 int dp_status_read(pid_t pid, pid_t tid, struct dp_status *st)
 {
-	char path[64];
-	int fd;
+	int fd = open(dp_path("/proc/%d/task/%d/status", pid, tid).s,
+		      O_RDONLY | O_CLOEXEC);
 
 	memset(st, 0, sizeof(*st));
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -ESRCH;
 	read_all(st, fd);
@@ -126,39 +127,46 @@ int dp_status_read(pid_t pid, pid_t tid, struct dp_status *st)
 
 int dp_tasks_list(pid_t pid, pid_t **tids, size_t *n)
 {
-	size_t cap = 0;
-	char path[64];
+	DIR *dir = opendir(dp_path("/proc/%d/task", pid).s);
 	struct dirent *d;
-	DIR *dir;
+	size_t room = 0;
+	int err = 0;
+	pid_t tid;
 
 	*tids = NULL;
 	*n = 0;
-	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	dir = opendir(path);
 	if (!dir)
 		return -ESRCH;
-	while ((d = readdir(dir))) {
-		pid_t tid = atoi(d->d_name);
-		pid_t *bigger;
-
-		if (tid <= 0)
-			continue;
-		if (*n == cap) {
-			cap = cap ? cap * 2 : 16;
-			bigger = realloc(*tids, cap * sizeof(**tids));
-			if (!bigger) {
-				closedir(dir);
-				free(*tids);
-				*tids = NULL;
-				*n = 0;
-				return -ENOMEM;
-			}
-			*tids = bigger;
-		}
-		(*tids)[(*n)++] = tid;
+	while (!err && (d = readdir(dir))) {
+		tid = atoi(d->d_name);
+		if (tid > 0)
+			err = dp_list_add(tids, n, &room, &tid, sizeof(tid));
 	}
 	closedir(dir);
-	return 0;
+	if (err) {
+		free(*tids);
+		*tids = NULL;
+		*n = 0;
+	}
+	return err;
+}
+
+struct dp_tasks dp_tasks_of(pid_t pid)
+{
+	struct dp_tasks tasks = { 0 };
+
+	dp_tasks_list(pid, &tasks.v, &tasks.n);
+	return tasks;
+}
+
+pid_t dp_tasks_next(struct dp_tasks *tasks)
+{
+	return tasks->at < tasks->n ? tasks->v[tasks->at++] : 0;
+}
+
+void dp_tasks_free(struct dp_tasks *tasks)
+{
+	free(tasks->v);
 }
 
 #define PF_KTHREAD 0x00200000u /* linux/sched.h */
@@ -175,19 +183,10 @@ struct pidfd_info {
 
 const char *dp_stat_read(pid_t pid, char *text, size_t size)
 {
-	char path[64], *p;
-	ssize_t n = -1;
-	int fd;
+	char *p;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		n = read(fd, text, size - 1);
-		close(fd);
-	}
-	if (n <= 0)
+	if (dp_text_read(dp_path("/proc/%d/stat", pid).s, text, size) <= 0)
 		return NULL;
-	text[n] = '\0';
 	/* The name may hold any byte, and ends at the last parenthesis. */
 	p = strrchr(text, ')');
 	return p && p[1] == ' ' ? p + 2 : NULL;
@@ -208,11 +207,10 @@ bool dp_status_kernel(pid_t pid)
  * may not read the process's links either. */
 static bool zombie_status(pid_t pid, int *status)
 {
-	char text[1024], path[64], link;
+	char text[1024], link;
 	const char *fields;
 
-	snprintf(path, sizeof(path), "/proc/%d/ns/user", pid);
-	if (readlink(path, &link, 1) < 0)
+	if (readlink(dp_path("/proc/%d/ns/user", pid).s, &link, 1) < 0)
 		return false;
 	fields = dp_stat_read(pid, text, sizeof(text));
 	/* exit_code is the last field */
@@ -233,13 +231,35 @@ bool dp_status_exit(pid_t pid, int pidfd, int *status)
 	return true;
 }
 
+struct dp_path dp_path(const char *fmt, ...)
+{
+	struct dp_path path;
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(path.s, sizeof(path.s), fmt, args);
+	va_end(args);
+	return path;
+}
+
+ssize_t dp_text_read(const char *path, char *text, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = -1;
+
+	if (fd < 0)
+		return n;
+	n = read(fd, text, size - 1);
+	if (n >= 0)
+		text[n] = '\0';
+	close(fd);
+	return n;
+}
+
 bool dp_line_read(const char *path, char *line, size_t size)
 {
-	FILE *f = fopen(path, "re");
-	bool ok = f && fgets(line, (int)size, f);
+	bool ok = dp_text_read(path, line, size) > 0;
 
-	if (f)
-		fclose(f);
 	if (ok)
 		line[strcspn(line, "\n")] = '\0';
 	return ok;

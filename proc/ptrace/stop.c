@@ -8,43 +8,29 @@
  * thread sleeps so is one of them woken. A thread whose call a stop has ended with EINTR is
  * sent back into the call at once, so that it restarts even if the tool dies.
  */
-#include "engine/layout/base.h"
 #include "arch/uregs.h"
 #include "proc/tree.h"
 #include "proc/proc.h"
+#include "proc/ptrace/procfs.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
 #include "proc/ptrace/tree.h"
 #include "sym/list.h"
-#include "sym/sym.h"
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define SEIZE_TRIES 3
+#define ALL UINT_MAX /* threads */
 #define STOP_DEADLINE_NS 5000000000ll
 /* Threads are not held for much longer than this. */
 #define RUN_OUT_NS 2000000ll
 #define END_NS 1000000000ll /* wait for the end of a killed thread */
-
-/* Is a thread to be stopped? @wake: also one that sleeps but can be woken */
-static bool wanted(pid_t pid, pid_t tid, bool wake)
-{
-	struct dp_thread_state d;
-	u64 sp, pc;
-
-	if (!wake)
-		return !dp_thread_state_asleep(pid, tid, &sp, &pc);
-	return !dp_thread_state_read(pid, tid, &d) ||
-	       !dp_thread_state_vfork(pid, tid, d.nr);
-}
 
 static bool has_room(struct dp_process *proc)
 {
@@ -116,8 +102,7 @@ static int seize_fresh(struct dp_process *proc, struct dp_seizer *seizer,
 	}
 }
 
-static int seize(struct dp_process *proc, struct dp_seizer *seizer, pid_t tid,
-		 size_t *fresh)
+static int seize(struct dp_process *proc, struct dp_seizer *seizer, pid_t tid)
 {
 	int got = 1;
 
@@ -133,35 +118,55 @@ static int seize(struct dp_process *proc, struct dp_seizer *seizer, pid_t tid,
 			return got;
 		ptrace(PTRACE_INTERRUPT, tid, 0, 0);
 	}
-	++*fresh;
 	proc->threads[proc->nr_threads++] = (struct dp_thread){ .tid = tid };
 	return got < 0 ? got : 0;
 }
 
-/* @one: seize one thread at most */
-static int seize_new(struct dp_process *proc, bool wake, bool one,
-		     size_t *fresh)
-{
-	struct dp_seizer seizer = { 0 };
-	pid_t *tids;
-	size_t n, i;
-	int err = dp_tasks_list(proc->pid, &tids, &n);
+/* Is a thread to be stopped? */
+typedef bool wanted_fn(pid_t pid, pid_t tid);
 
-	*fresh = 0;
-	if (err)
-		return err;
-	for (i = 0; i < n && !err && !(one && *fresh); i++)
-		if (!dp_stop_held(proc, tids[i]) &&
-		    wanted(proc->pid, tids[i], wake))
-			err = seize(proc, &seizer, tids[i], fresh);
-	dp_seizer_end(&seizer);
-	free(tids);
-	return err;
+/* It need not be woken. */
+static bool is_awake(pid_t pid, pid_t tid)
+{
+	u64 sp, pc;
+
+	return !dp_thread_state_asleep(pid, tid, &sp, &pc);
+}
+
+/* It does not sleep, or can be woken. */
+static bool can_stop(pid_t pid, pid_t tid)
+{
+	struct dp_thread_state d;
+
+	return !dp_thread_state_read(pid, tid, &d) ||
+	       !dp_thread_state_vfork(pid, tid, d.nr);
+}
+
+/* In a masked wait /proc shows the mask of the wait, not the thread's usual one. */
+static bool is_deaf(pid_t pid, pid_t tid)
+{
+	struct dp_status st;
+	struct dp_thread_state d;
+
+	if (dp_thread_state_read(pid, tid, &d) && dp_thread_state_masked(&d))
+		return true;
+	return can_stop(pid, tid) && !dp_status_read(pid, tid, &st) &&
+	       st.blocked & dp_caught_mask(DP_CAUGHT);
 }
 
 static void drop_thread(struct dp_process *proc, size_t i)
 {
 	proc->threads[i] = proc->threads[--proc->nr_threads];
+}
+
+/* Read the registers of a thread after dp_await_stop(), which returned @got. */
+static int is_stopped(struct dp_process *proc, struct dp_thread *t, int got)
+{
+	if (got <= 0 || ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs) ||
+	    !dp_stop_suspends(proc, t->tid, true))
+		return -ESRCH;
+	dp_resume_call(proc, t);
+	return 0;
 }
 
 static int wait_new(struct dp_process *proc, size_t from, s64 deadline)
@@ -174,29 +179,49 @@ static int wait_new(struct dp_process *proc, size_t from, s64 deadline)
 
 		if (got < 0)
 			return got;
-		if (!got || ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs) ||
-		    !dp_stop_suspends(proc, t->tid, true))
+		if (is_stopped(proc, t, got))
 			drop_thread(proc, i);
 		else
-			dp_resume_call(proc, &proc->threads[i++]);
+			i++;
 	}
 	return 0;
+}
+
+/* Stop @most threads that are @wanted. @bother: another tracer is an error.
+ * Return: how many were seized; a negative errno. */
+static int stop_some(struct dp_process *proc, wanted_fn *wanted, u32 most,
+		     bool bother, s64 deadline)
+{
+	size_t n, i, had = proc->nr_threads, fresh;
+	struct dp_seizer seizer = { 0 };
+	pid_t *tids;
+	int err = dp_tasks_list(proc->pid, &tids, &n), got;
+
+	for (i = 0; i < n && !err && proc->nr_threads - had < most; i++) {
+		if (dp_stop_held(proc, tids[i]) || !wanted(proc->pid, tids[i]))
+			continue;
+		err = seize(proc, &seizer, tids[i]);
+		err = err != -EBUSY || bother ? err : 0;
+	}
+	dp_seizer_end(&seizer);
+	free(tids);
+	fresh = proc->nr_threads - had;
+	got = wait_new(proc, had, deadline);
+	return err ?: got ?: (int)fresh;
 }
 
 /* Repeat until a pass finds no new thread. */
 static int stop_rounds(struct dp_process *proc, bool wake)
 {
 	s64 deadline = dp_now_ns() + STOP_DEADLINE_NS;
-	size_t fresh, had;
-	int err, got;
+	int got;
 
-	do {
-		had = proc->nr_threads;
-		err = seize_new(proc, wake && !had, wake, &fresh);
-		got = wait_new(proc, had, deadline);
-		err = err ?: got;
-	} while (!err && fresh && dp_now_ns() < deadline);
-	return err;
+	do
+		got = stop_some(proc,
+				wake && !proc->nr_threads ? can_stop : is_awake,
+				wake ? 1 : ALL, true, deadline);
+	while (got > 0 && dp_now_ns() < deadline);
+	return got < 0 ? got : 0;
 }
 
 static int no_stop(const struct dp_process *proc, int err, struct dp_diag *diag)
@@ -223,6 +248,15 @@ static int no_stop(const struct dp_process *proc, int err, struct dp_diag *diag)
 	return err;
 }
 
+/* @err: of stopping; if negative, no thread stays stopped. Return: 0; @err, with words. */
+static int ended_with(struct dp_process *proc, int err, struct dp_diag *diag)
+{
+	if (err >= 0)
+		return 0;
+	dp_stop_release(proc);
+	return no_stop(proc, err, diag);
+}
+
 int dp_stop_all(struct dp_process *proc, struct dp_diag *diag)
 {
 	int err;
@@ -233,42 +267,26 @@ int dp_stop_all(struct dp_process *proc, struct dp_diag *diag)
 	err = stop_rounds(proc, false);
 	if (!err && !proc->nr_threads)
 		err = stop_rounds(proc, true);
-	if (!err)
-		return 0;
-	dp_stop_release(proc);
-	return no_stop(proc, err, diag);
+	return ended_with(proc, err, diag);
 }
 
 int dp_stop_again(struct dp_process *proc, struct dp_diag *diag)
 {
-	int err;
-
 	if (proc->held)
 		return 0;
-	err = stop_rounds(proc, false);
-	if (!err)
-		return 0;
-	dp_stop_release(proc);
-	return no_stop(proc, err, diag);
+	return ended_with(proc, stop_rounds(proc, false), diag);
 }
 
 /* Does a thread wait in vfork or posix_spawn? Its CLONE_VM child, with signals and signal
  * actions of its own, runs in the target's memory meanwhile. */
 static bool is_shared(const struct dp_process *proc)
 {
-	bool shared = false;
-	pid_t *tids;
-	size_t n, i;
-	struct dp_thread_state d;
+	pid_t tid;
 
-	if (dp_tasks_list(proc->pid, &tids, &n))
-		return false;
-	for (i = 0; i < n && !shared; i++)
-		shared = !dp_stop_held(proc, tids[i]) &&
-			 dp_thread_state_read(proc->pid, tids[i], &d) &&
-			 dp_thread_state_vfork(proc->pid, tids[i], d.nr);
-	free(tids);
-	return shared;
+	dp_each_task(tid, proc->pid)
+		if (!dp_stop_held(proc, tid) && !can_stop(proc->pid, tid))
+			return true;
+	return false;
 }
 
 /* An ending process loses its memory first, before the pidfd tells its end. */
@@ -303,51 +321,14 @@ int dp_stop_alone(struct dp_process *proc, struct dp_diag *diag)
 		proc->pid);
 }
 
-/* In a masked wait /proc shows the mask of the wait, not the thread's usual one. */
-static bool is_deaf(pid_t pid, pid_t tid)
-{
-	struct dp_status st;
-	struct dp_thread_state d;
-
-	if (dp_thread_state_read(pid, tid, &d) && dp_thread_state_masked(&d))
-		return true;
-	return !dp_status_read(pid, tid, &st) &&
-	       st.blocked & dp_caught_mask(DP_CAUGHT);
-}
-
 int dp_stop_more(struct dp_process *proc, bool deaf, struct dp_diag *diag)
 {
-	size_t had = proc->nr_threads, fresh = 0, n, i;
-	struct dp_seizer seizer = { 0 };
-	pid_t *tids;
-	int err, got;
-
 	if (proc->held)
 		return 0;
-	err = dp_tasks_list(proc->pid, &tids, &n);
-	for (i = 0; i < n && !err; i++)
-		if (!dp_stop_held(proc, tids[i]) &&
-		    wanted(proc->pid, tids[i], true) &&
-		    (!deaf || is_deaf(proc->pid, tids[i])))
-			err = seize(proc, &seizer, tids[i], &fresh);
-	dp_seizer_end(&seizer);
-	free(tids);
-	got = wait_new(proc, had, dp_now_ns() + STOP_DEADLINE_NS);
-	err = err ?: got;
-	if (!err)
-		return 0;
-	dp_stop_release(proc);
-	return no_stop(proc, err, diag);
-}
-
-/* Read the registers of a thread after dp_await_stop(), which returned @got. */
-static int is_stopped(struct dp_process *proc, struct dp_thread *t, int got)
-{
-	if (got <= 0 || ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs) ||
-	    !dp_stop_suspends(proc, t->tid, true))
-		return -ESRCH;
-	dp_resume_call(proc, t);
-	return 0;
+	return ended_with(proc,
+			  stop_some(proc, deaf ? is_deaf : can_stop, ALL, true,
+				    dp_now_ns() + STOP_DEADLINE_NS),
+			  diag);
 }
 
 int dp_stop_take(struct dp_process *proc, struct dp_thread *t, int status)
@@ -362,8 +343,7 @@ int dp_stop_halt(struct dp_process *proc, struct dp_thread *t, s64 deadline)
 	return is_stopped(proc, t, dp_await_stop(proc, t, deadline));
 }
 
-/* Let one thread run for a moment, the others held. Return: 0: it is stopped again. */
-static int run_on(struct dp_process *proc, struct dp_thread *t, s64 deadline)
+int dp_stop_run_on(struct dp_process *proc, struct dp_thread *t)
 {
 	struct timespec moment = { 0, 20000 };
 	int got, tries = 0;
@@ -378,16 +358,12 @@ static int run_on(struct dp_process *proc, struct dp_thread *t, s64 deadline)
 		nanosleep(&moment, NULL);
 		got = dp_await_stop(proc, t, 0);
 		if (got == -EAGAIN)
-			return dp_stop_halt(proc, t, deadline);
+			return dp_stop_halt(proc, t,
+					    dp_now_ns() + STOP_DEADLINE_NS);
 		if (is_stopped(proc, t, got))
 			return -ESRCH;
 	} while (++tries < 4);
 	return 0;
-}
-
-int dp_stop_run_on(struct dp_process *proc, struct dp_thread *t)
-{
-	return run_on(proc, t, dp_now_ns() + STOP_DEADLINE_NS);
 }
 
 /* In a stopped process a signal that a probe has raised waits for SIGCONT. */
@@ -411,8 +387,7 @@ void dp_stop_run_out(struct dp_process *proc, size_t from,
 		if (!inside(arg, dp_uregs_pc(&proc->threads[i].regs)) &&
 		    !has_trapped(proc, proc->threads[i].tid))
 			i++;
-		else if (run_on(proc, &proc->threads[i],
-				dp_now_ns() + STOP_DEADLINE_NS))
+		else if (dp_stop_run_on(proc, &proc->threads[i]))
 			drop_thread(proc, i);
 	}
 }
@@ -422,30 +397,26 @@ int dp_stop_one(struct dp_process *proc, struct dp_diag *diag)
 	s64 deadline = dp_now_ns() + STOP_DEADLINE_NS;
 	struct timespec nap = { 0, 200000 };
 	bool wake = false;
-	size_t fresh = 1;
-	int err = 0, got;
+	int got = 1;
 
 	/* The seized thread may end meanwhile: try again. If all threads sleep,
 	 * wake one. */
-	while (!err && !proc->nr_threads && dp_now_ns() < deadline) {
-		wake |= !fresh;
-		err = seize_new(proc, wake, true, &fresh);
-		got = wait_new(proc, 0, deadline);
-		err = err ?: got;
-		if (!err && wake && !fresh)
+	while (got >= 0 && !proc->nr_threads && dp_now_ns() < deadline) {
+		wake |= !got;
+		got = stop_some(proc, wake ? can_stop : is_awake, 1, true,
+				deadline);
+		if (!got && wake)
 			nanosleep(&nap, NULL);
 	}
-	if (!err && proc->nr_threads)
-		return 0;
-	dp_stop_release(proc);
-	return no_stop(proc, err ? err : -EAGAIN, diag);
+	if (got >= 0 && !proc->nr_threads)
+		got = -EAGAIN;
+	return ended_with(proc, got, diag);
 }
 
 int dp_stop_this(struct dp_process *proc, pid_t tid, struct dp_diag *diag)
 {
 	struct dp_seizer seizer = { 0 };
-	size_t fresh = 0;
-	int err = seize(proc, &seizer, tid, &fresh), got;
+	int err = seize(proc, &seizer, tid), got;
 
 	dp_seizer_end(&seizer);
 	got = wait_new(proc, 0, dp_now_ns() + STOP_DEADLINE_NS);
@@ -474,42 +445,19 @@ static void let(struct dp_process *proc, const struct dp_thread *t)
 		sig = status >> 16 ? 0 : WSTOPSIG(status);
 }
 
-/* @bother: another tracer is an error */
-static int seize_running(struct dp_process *proc, bool bother)
-{
-	struct dp_seizer seizer = { 0 };
-	size_t fresh, n, i;
-	struct dp_status st;
-	pid_t *tids;
-	int err = dp_tasks_list(proc->pid, &tids, &n), got;
-
-	if (err)
-		return err;
-	if (bother && !dp_status_read(proc->pid, proc->pid, &st) && st.tracer &&
-	    (pid_t)st.tracer != gettid())
-		err = -EBUSY;
-	for (i = 0; i < n && !err; i++) {
-		if (dp_stop_held(proc, tids[i]) ||
-		    !dp_thread_state_runs(proc->pid, tids[i]))
-			continue;
-		got = seize(proc, &seizer, tids[i], &fresh);
-		err = bother || got != -EBUSY ? got : 0;
-	}
-	dp_seizer_end(&seizer);
-	free(tids);
-	return err;
-}
-
 int dp_stop_pass(struct dp_process *proc, bool bother, struct dp_diag *diag)
 {
 	size_t had = proc->nr_threads;
-	int err = seize_running(proc, bother), got;
+	struct dp_status st;
+	int err = -EBUSY;
 
-	got = wait_new(proc, had, dp_now_ns() + STOP_DEADLINE_NS);
-	err = err ?: got;
+	if (!bother || dp_status_read(proc->pid, proc->pid, &st) ||
+	    !st.tracer || (pid_t)st.tracer == gettid())
+		err = stop_some(proc, dp_thread_state_runs, ALL, bother,
+				dp_now_ns() + STOP_DEADLINE_NS);
 	while (proc->nr_threads > had)
 		let(proc, &proc->threads[--proc->nr_threads]);
-	return err ? no_stop(proc, err, diag) : 0;
+	return err < 0 ? no_stop(proc, err, diag) : 0;
 }
 
 void dp_stop_release_one(struct dp_process *proc, pid_t tid)

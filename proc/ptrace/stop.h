@@ -14,7 +14,6 @@
 
 struct dp_diag;
 struct dp_map;
-struct dp_maps;
 struct dp_process;
 struct dp_thread;
 

@@ -9,13 +9,9 @@
  */
 #include "arch/uregs.h"
 #include "proc/ptrace/process.h"
+#include "proc/ptrace/remote.h"
 #include "proc/ptrace/stop.h"
-#include <errno.h>
 #include <sys/ptrace.h>
-
-#ifndef PTRACE_GET_RSEQ_CONFIGURATION
-#define PTRACE_GET_RSEQ_CONFIGURATION 0x420f
-#endif
 
 int dp_sync_begin(struct dp_process *proc, struct dp_diag *diag)
 {
@@ -42,33 +38,24 @@ void dp_sync_end(struct dp_process *proc)
 	proc->syncs = false;
 }
 
-static int rseq_of(const struct dp_thread *t, s64 *offset, u32 *signature)
-{
-	struct __ptrace_rseq_configuration conf = { 0 };
-
-	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, t->tid, sizeof(conf),
-		   &conf) <= 0 ||
-	    !conf.rseq_abi_pointer)
-		return -ENOENT;
-	*offset = (s64)(conf.rseq_abi_pointer - dp_uregs_thread(&t->regs));
-	*signature = conf.signature;
-	return 0;
-}
-
 bool dp_rseq_common(const struct dp_process *proc, s32 *offset, u32 *signature)
 {
+	struct __ptrace_rseq_configuration conf;
+	const struct dp_thread *t;
 	s64 first = 0, other;
-	u32 sig;
-	size_t i;
 
-	for (i = 0; i < proc->nr_threads; i++) {
-		if (rseq_of(&proc->threads[i], &other, &sig) ||
-		    other != (s32)other)
+	for (t = proc->threads; t < proc->threads + proc->nr_threads; t++) {
+		if (!dp_rseq_of(t, &conf))
 			return false;
-		if (i && (other != first || sig != *signature))
+		other = (s64)(conf.rseq_abi_pointer -
+			      dp_uregs_thread(&t->regs));
+		if (other != (s32)other)
+			return false;
+		if (t > proc->threads &&
+		    (other != first || conf.signature != *signature))
 			return false;
 		first = other;
-		*signature = sig;
+		*signature = conf.signature;
 	}
 	*offset = (s32)first;
 	return proc->nr_threads > 0;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* target: the engine's operations on a process. */
-#include "engine/text/target.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"

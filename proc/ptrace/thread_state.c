@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* thread_state: the system call in which a thread sleeps, as /proc tells. */
 #include "proc/ptrace/stop.h"
+#include "proc/ptrace/procfs.h"
 #include "proc/ptrace/process.h"
-#include <fcntl.h>
 #include <stdio.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 /* signal(7), "Interruption of system calls … by stop signals", and calls that return EINTR
  * if their socket has a timeout. */
@@ -45,18 +44,8 @@ bool dp_thread_state_is_ended(long nr)
 /* The line is "running" if the thread runs. */
 static bool read_line(pid_t pid, pid_t tid, char *line, size_t size)
 {
-	char path[64];
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", pid, tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	n = read(fd, line, size - 1);
-	close(fd);
-	line[n < 0 ? 0 : n] = '\0';
-	return n > 0;
+	return dp_text_read(dp_path("/proc/%d/task/%d/syscall", pid, tid).s,
+			    line, size) > 0;
 }
 
 bool dp_thread_state_read(pid_t pid, pid_t tid, struct dp_thread_state *c)

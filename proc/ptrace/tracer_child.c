@@ -9,10 +9,10 @@
  */
 #include "proc/call.h"
 #include "proc/ptrace/stop.h"
+#include "proc/ptrace/procfs.h"
 #include "proc/ptrace/process.h"
 #include <fcntl.h>
 #include <poll.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -85,20 +85,18 @@ static void run(void *arg)
  * and last releases the threads that it traces. */
 static bool is_ending(pid_t tracer)
 {
-	char path[64], sizes[64] = "";
+	char sizes[64] = "";
 
-	snprintf(path, sizeof(path), "/proc/%d/statm", tracer);
-	dp_line_read(path, sizes, sizeof(sizes));
+	dp_line_read(dp_path("/proc/%d/statm", tracer).s, sizes, sizeof(sizes));
 	return !strncmp(sizes, "0 ", 2);
 }
 
 void dp_tracer_child_wait(pid_t tracer)
 {
 	struct pollfd p = { .events = POLLIN };
-	char path[64], comm[32] = "";
+	char comm[32] = "";
 
-	snprintf(path, sizeof(path), "/proc/%d/comm", tracer);
-	dp_line_read(path, comm, sizeof(comm));
+	dp_line_read(dp_path("/proc/%d/comm", tracer).s, comm, sizeof(comm));
 	if (strcmp(comm, TRACER_CHILD_NAME) && !is_ending(tracer))
 		return;
 	p.fd = (int)syscall(SYS_pidfd_open, tracer, 0);
@@ -123,10 +121,8 @@ int dp_tracer_child(const struct dp_process *proc, int (*work)(void *arg),
 					.arg = &e,
 					.name = TRACER_CHILD_NAME,
 					.outlives = true };
-	int err;
 
 	if (!is_wanted(proc))
 		return punctually(proc, work, arg);
-	err = dp_child_run(&child);
-	return err ? err : e.err;
+	return dp_child_run(&child) ?: e.err;
 }

@@ -23,10 +23,8 @@
 #include "proc/ptrace/tree.h"
 #include "sym/list.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/kcmp.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>

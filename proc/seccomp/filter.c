@@ -100,11 +100,6 @@ static struct word data_word(const struct run *run, u32 offset)
 	return unknown;
 }
 
-static struct word mem_word(const struct state *now, u32 k)
-{
-	return k < BPF_MEMWORDS ? now->mem[k] : unknown;
-}
-
 static struct word loaded(const struct run *run, const struct state *now,
 			  const struct sock_filter *f)
 {
@@ -116,7 +111,7 @@ static struct word loaded(const struct run *run, const struct state *now,
 	case BPF_IMM:
 		return constant(f->k);
 	case BPF_MEM:
-		return mem_word(now, f->k);
+		return f->k < BPF_MEMWORDS ? now->mem[f->k] : unknown;
 	default:
 		return unknown;
 	}
@@ -208,14 +203,6 @@ static void store(struct state *now, u32 k, struct word value)
 		now->mem[k] = value;
 }
 
-static void move(struct state *now, const struct sock_filter *f)
-{
-	if (BPF_MISCOP(f->code) == BPF_TAX)
-		now->x = now->a;
-	else
-		now->a = now->x;
-}
-
 static void step(struct run *run, size_t pc)
 {
 	const struct sock_filter *f = &run->code[pc];
@@ -245,7 +232,10 @@ static void step(struct run *run, size_t pc)
 		end(run, BPF_RVAL(f->code) == BPF_A ? now.a : constant(f->k));
 		return;
 	case BPF_MISC:
-		move(&now, f);
+		if (BPF_MISCOP(f->code) == BPF_TAX)
+			now.x = now.a;
+		else
+			now.a = now.x;
 		break;
 	}
 	lead(run, pc + 1, &now);

@@ -12,7 +12,6 @@
  * can only end the target. A filter that the kernel would reject does not count.
  */
 #include "arch/arch.h"
-#include "engine/layout/arena.h"
 #include "engine/layout/private.h"
 #include "engine/site/engine.h"
 #include "agent/image.h"
@@ -22,23 +21,20 @@
 #include "port_calls.h"
 #include "proc/linker.h"
 #include "proc/proc.h"
+#include "proc/ptrace/procfs.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
 #include "proc/seccomp/filters.h"
 #include <errno.h>
-#include <limits.h>
 #include <linux/futex.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#ifndef PR_SET_SYSCALL_USER_DISPATCH
-#define PR_SET_SYSCALL_USER_DISPATCH 59
-#endif
 #define DISPATCH_EXCLUSIVE 1 /* linux/prctl.h; the other is Linux 6.17's */
 #define DISPATCH_INCLUSIVE 2
 
@@ -239,17 +235,12 @@ static const char *too_late(struct dp_process *proc)
 static pid_t thread_that_waits(const struct dp_process *proc, u64 at)
 {
 	struct dp_thread_state d;
-	pid_t *tids, found = 0;
-	size_t n, i;
+	pid_t tid;
 
-	if (dp_tasks_list(proc->pid, &tids, &n))
-		return 0;
-	for (i = 0; i < n && !found; i++)
-		if (dp_thread_state_read(proc->pid, tids[i], &d) &&
-		    d.args[4] == at)
-			found = tids[i];
-	free(tids);
-	return found;
+	dp_each_task(tid, proc->pid)
+		if (dp_thread_state_read(proc->pid, tid, &d) && d.args[4] == at)
+			return tid;
+	return 0;
 }
 
 /* The thread at @at installs one more filter. Threads may have as many, each its own. */

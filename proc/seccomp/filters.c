@@ -14,6 +14,7 @@
 #include "proc/ptrace/stop.h"
 #include "proc/ptrace/process.h"
 #include "proc/seccomp/filters.h"
+#include "sym/list.h"
 #include <errno.h>
 #include <linux/seccomp.h>
 #include <stdio.h>
@@ -46,56 +47,39 @@ struct look {
 	u32 *of;
 	struct filtered_thread *threads;
 	size_t nr_programs, nr_of, nr_threads;
+	size_t cap_programs, cap_of, cap_threads;
 	const char *unread;
 };
-
-/* Make room for one more element in array *@v, which has @n elements of @size bytes. */
-static bool extend(void *v, size_t n, size_t size)
-{
-	void *old, *bigger;
-
-	if (n & (n - 1))
-		return true;
-	memcpy(&old, v, sizeof(old));
-	bigger = realloc(old, (n ? 2 * n : 1) * size);
-	if (!bigger)
-		return false;
-	memcpy(v, &bigger, sizeof(bigger));
-	return true;
-}
 
 /* Return: the index of the program, added if it is new; -ENOMEM */
 static long program_of(struct look *look, const struct sock_filter *code,
 		       size_t n)
 {
-	struct program *p;
+	struct program p = { .n = n };
 	size_t i;
 
 	for (i = 0; i < look->nr_programs; i++)
 		if (look->programs[i].n == n &&
 		    !memcmp(look->programs[i].code, code, n * sizeof(*code)))
 			return (long)i;
-	if (!extend(&look->programs, i, sizeof(*p)))
-		return -ENOMEM;
-	p = &look->programs[i];
-	p->code = malloc(n * sizeof(*code));
-	if (!p->code)
-		return -ENOMEM;
-	memcpy(p->code, code, n * sizeof(*code));
-	p->n = n;
-	look->nr_programs++;
-	return (long)i;
+	p.code = malloc(n * sizeof(*code));
+	if (p.code && !dp_list_add(&look->programs, &look->nr_programs,
+				   &look->cap_programs, &p, sizeof(p))) {
+		memcpy(p.code, code, n * sizeof(*code));
+		return (long)i;
+	}
+	free(p.code);
+	return -ENOMEM;
 }
 
 static bool add_filter(struct look *look, const struct sock_filter *code,
 		       size_t n)
 {
 	long program = program_of(look, code, n);
+	u32 i = (u32)program;
 
-	if (program < 0 || !extend(&look->of, look->nr_of, sizeof(*look->of)))
-		return false;
-	look->of[look->nr_of++] = (u32)program;
-	return true;
+	return program >= 0 && !dp_list_add(&look->of, &look->nr_of,
+					    &look->cap_of, &i, sizeof(i));
 }
 
 /* The kernel numbers a thread's filters from the newest on. */
@@ -120,24 +104,21 @@ static void read_filters(struct look *look, pid_t tid)
 static void read_thread(struct look *look, const struct dp_process *proc,
 			pid_t tid)
 {
-	struct filtered_thread *t;
+	struct filtered_thread t = { .from = look->nr_of };
 	struct dp_status st;
 
 	if (dp_status_read(proc->pid, tid, &st) || st.state == 'Z' ||
 	    st.state == 'X' || !st.seccomp)
 		return;
-	if (!extend(&look->threads, look->nr_threads, sizeof(*t))) {
-		look->unread = strerror(ENOMEM);
-		return;
-	}
-	t = &look->threads[look->nr_threads++];
-	t->strict = st.seccomp == SECCOMP_MODE_STRICT;
-	t->from = look->nr_of;
-	if (!t->strict && dp_stop_held(proc, tid))
+	t.strict = st.seccomp == SECCOMP_MODE_STRICT;
+	if (!t.strict && dp_stop_held(proc, tid))
 		read_filters(look, tid);
-	else if (!t->strict)
+	else if (!t.strict)
 		look->unread = "a thread does not stop for it";
-	t->to = look->nr_of;
+	t.to = look->nr_of;
+	if (dp_list_add(&look->threads, &look->nr_threads, &look->cap_threads,
+			&t, sizeof(t)))
+		look->unread = strerror(ENOMEM);
 }
 
 static void read_threads(struct look *look, const struct dp_process *proc)
@@ -280,7 +261,8 @@ static const char *lacking(const struct call *v, size_t n, dp_filter_fn *ask,
 	return NULL;
 }
 
-bool dp_filters_spares(long nr)
+/* Can the hit half do without this call of its own? */
+static bool is_spared(long nr)
 {
 	return nr == SYS_unshare || nr == SYS_mmap;
 }
@@ -297,7 +279,7 @@ const char *dp_filters_lack(const struct dp_process *proc, dp_filter_fn *ask,
 	if (name)
 		return name;
 	for (i = 0; i < DP_OWN_NR; i++)
-		if (!dp_filters_spares(own[i].nr) &&
+		if (!is_spared(own[i].nr) &&
 		    !(proc->forbidden & dp_own_bit(own[i].nr)) &&
 		    ask(arg, own[i].nr) != DP_FILTER_ALWAYS)
 			return own[i].name;

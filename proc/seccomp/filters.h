@@ -11,7 +11,6 @@
 #include <sys/types.h>
 #include "port_types.h"
 
-struct dp_diag;
 struct dp_process;
 
 /* filter: what a seccomp filter says of a system call whose arguments are not known. */
@@ -41,8 +40,6 @@ void dp_filters_presume(struct dp_process *proc);
 typedef enum dp_filter_says dp_filter_fn(const void *arg, long nr);
 /** dp_filters_strict() - what seccomp's strict mode says of a call */
 enum dp_filter_says dp_filters_strict(long nr);
-/** dp_filters_spares() - can the hit half do without call @nr of its own? */
-bool dp_filters_spares(long nr);
 /** dp_filters_lack() - name of a call that breakpoints and intercepts need and that is not
  *  always permitted; NULL: all are permitted */
 const char *dp_filters_lack(const struct dp_process *proc, dp_filter_fn *ask,

@@ -6,9 +6,7 @@
  * attach the tool enters threads that are in a masked wait already. At detach a thread in a
  * masked wait gets back the register that points to its mask.
  */
-#include "engine/layout/arena.h"
 #include "engine/layout/private.h"
-#include "engine/layout/base.h"
 #include "engine/site/engine.h"
 #include "arch/uregs.h"
 #include "proc/code/intercepts.h"
@@ -33,15 +31,14 @@ struct dp_masked_waits {
 struct dp_masked_waits *dp_masked_waits_read(const struct dp_process *proc,
 					     u64 base)
 {
-	struct dp_masked_waits *masked_waits = malloc(sizeof(*masked_waits));
+	struct dp_masked_waits *waits = malloc(sizeof(*waits));
 
-	if (!masked_waits)
+	if (!waits)
 		return NULL;
-	masked_waits->at = base + MASKED_WAITS_AT;
-	if (!dp_process_read(proc, masked_waits->at, masked_waits->v,
-			     sizeof(masked_waits->v)))
-		return masked_waits;
-	free(masked_waits);
+	waits->at = base + MASKED_WAITS_AT;
+	if (!dp_process_read(proc, waits->at, waits->v, sizeof(waits->v)))
+		return waits;
+	free(waits);
 	return NULL;
 }
 
@@ -56,14 +53,14 @@ static bool is_held(const struct dp_process *proc, u64 thread)
 }
 
 void dp_masked_waits_clear(const struct dp_process *proc,
-			   struct dp_masked_waits *masked_waits)
+			   struct dp_masked_waits *waits)
 {
 	static const struct dp_masked_wait none;
 	u64 unknowns = 0;
 	u32 i;
 
 	for (i = 0; i < DP_MASKED_WAITS; i++) {
-		struct dp_masked_wait *s = &masked_waits->v[i];
+		struct dp_masked_wait *s = &waits->v[i];
 
 		if (!s->thread)
 			continue;
@@ -72,39 +69,39 @@ void dp_masked_waits_clear(const struct dp_process *proc,
 			continue;
 		}
 		*s = none;
-		dp_process_write(proc, masked_waits->at + i * sizeof(none),
-				 &none, sizeof(none));
+		dp_process_write(proc, waits->at + i * sizeof(none), &none,
+				 sizeof(none));
 	}
-	dp_process_write(proc, masked_waits->at - MASKED_WAITS_AT + UNKNOWNS_AT,
+	dp_process_write(proc, waits->at - MASKED_WAITS_AT + UNKNOWNS_AT,
 			 &unknowns, sizeof(unknowns));
 }
 
-bool dp_masked_waits_has(const struct dp_masked_waits *masked_waits, u64 thread)
+/* Return: the first entry of @thread, or a free one if that is 0; NULL: there is none. */
+static struct dp_masked_wait *entry_of(struct dp_masked_waits *waits,
+				       u64 thread)
 {
 	size_t i;
 
 	for (i = 0; i < DP_MASKED_WAITS; i++)
-		if (masked_waits->v[i].thread == thread)
-			return true;
-	return false;
+		if (waits->v[i].thread == thread)
+			return &waits->v[i];
+	return NULL;
+}
+
+bool dp_masked_waits_has(struct dp_masked_waits *waits, u64 thread)
+{
+	return entry_of(waits, thread);
 }
 
 bool dp_masked_waits_absent(const struct dp_process *proc,
-			    struct dp_masked_waits *masked_waits)
+			    const struct dp_masked_waits *waits)
 {
-	bool absent = false;
-	size_t i, k;
+	size_t i;
 
-	for (i = 0; i < proc->nr_threads; i++) {
-		u64 thread = dp_thread_known(proc, &proc->threads[i]);
-
-		for (k = 0; k < DP_MASKED_WAITS; k++)
-			if (masked_waits->v[k].thread == thread)
-				masked_waits->v[k].thread = 0;
-	}
-	for (k = 0; k < DP_MASKED_WAITS; k++)
-		absent |= masked_waits->v[k].thread != 0;
-	return absent;
+	for (i = 0; i < DP_MASKED_WAITS; i++)
+		if (waits->v[i].thread && !is_held(proc, waits->v[i].thread))
+			return true;
+	return false;
 }
 
 static bool is_pair(s64 nr)
@@ -112,14 +109,19 @@ static bool is_pair(s64 nr)
 	return nr == SYS_pselect6 || nr == SYS_io_pgetevents;
 }
 
+static u64 address_of(const struct dp_masked_waits *waits,
+		      const struct dp_masked_wait *s)
+{
+	return waits->at + (u64)((const char *)s - (const char *)waits->v);
+}
+
 /* Return: address of the entry's mask, which is used in place of the program's. */
-static u64 copy_of(const struct dp_masked_waits *masked_waits,
+static u64 copy_of(const struct dp_masked_waits *waits,
 		   const struct dp_masked_wait *s)
 {
-	return masked_waits->at +
-	       (u64)((const char *)s - (const char *)masked_waits->v) +
-	       (is_pair((s64)s->nr) ? offsetof(struct dp_masked_wait, pair) :
-				      offsetof(struct dp_masked_wait, mask));
+	return address_of(waits, s) +
+	       (is_pair(s->nr) ? offsetof(struct dp_masked_wait, pair) :
+				 offsetof(struct dp_masked_wait, mask));
 }
 
 /* Look for @copy in the registers and on the stack of a function that makes the call for its
@@ -153,7 +155,7 @@ static bool replace(const struct dp_process *proc, const struct dp_caller *c,
 }
 
 static bool is_through(const struct dp_process *proc,
-		       const struct dp_masked_waits *masked_waits,
+		       const struct dp_masked_waits *waits,
 		       const struct dp_caller *c,
 		       const struct dp_masked_wait *s, bool really)
 {
@@ -165,12 +167,12 @@ static bool is_through(const struct dp_process *proc,
 		return *c->sp - s->sp < DP_THROUGH_TAIL;
 	if (*c->pc == s->call) /* behind its intercept, about to call */
 		return *c->sp == s->sp &&
-		       replace(proc, c, s, copy_of(masked_waits, s), really);
+		       replace(proc, c, s, copy_of(waits, s), really);
 	return s->sp - *c->sp - 1 < DP_THROUGH_STACK &&
 	       !dp_process_read(proc, s->sp - sizeof(back), &back,
 				sizeof(back)) &&
 	       back == s->behind &&
-	       replace(proc, c, s, copy_of(masked_waits, s), really);
+	       replace(proc, c, s, copy_of(waits, s), really);
 }
 
 static bool is_unknown(const struct dp_caller *c,
@@ -180,11 +182,12 @@ static bool is_unknown(const struct dp_caller *c,
 	       (*c->pc == s->behind || *c->pc == s->back);
 }
 
-/* Find the entry of a caller between its intercept and the end of the call. The pc may be that
- * of the intercept itself. @really: put the program's pointer back. */
-static const struct dp_masked_wait *
-find(const struct dp_process *proc, const struct dp_masked_waits *masked_waits,
-     const struct dp_caller *c, bool really)
+/* The caller is between its intercept and the end of the call. The pc may be that of the
+ * intercept itself. */
+const struct dp_masked_wait *
+dp_masked_waits_find(const struct dp_process *proc,
+		     const struct dp_masked_waits *waits,
+		     const struct dp_caller *c, bool really)
 {
 	u64 *const in[] = { c->arg0, c->arg4, c->arg5, c->arg3 };
 	const struct dp_masked_wait *s;
@@ -192,15 +195,14 @@ find(const struct dp_process *proc, const struct dp_masked_waits *masked_waits,
 	size_t i;
 
 	for (i = 0; i < DP_MASKED_WAITS; i++)
-		if (is_unknown(c, &masked_waits->v[i]) ||
-		    is_through(proc, masked_waits, c, &masked_waits->v[i],
-			       really))
-			return &masked_waits->v[i];
+		if (is_unknown(c, &waits->v[i]) ||
+		    is_through(proc, waits, c, &waits->v[i], really))
+			return &waits->v[i];
 	for (i = 0; i < sizeof(in) / sizeof(in[0]); i++) {
-		offset = *in[i] - masked_waits->at;
-		if (offset >= sizeof(masked_waits->v))
+		offset = *in[i] - waits->at;
+		if (offset >= sizeof(waits->v))
 			continue;
-		s = &masked_waits->v[offset / sizeof(*s)];
+		s = &waits->v[offset / sizeof(*s)];
 		if (s->through || s->thread != c->thread || *c->pc < s->call ||
 		    *c->pc > s->behind)
 			continue;
@@ -209,22 +211,6 @@ find(const struct dp_process *proc, const struct dp_masked_waits *masked_waits,
 		return s;
 	}
 	return NULL;
-}
-
-const struct dp_masked_wait *
-dp_masked_waits_leave(const struct dp_process *proc,
-		      const struct dp_masked_waits *masked_waits,
-		      const struct dp_caller *c)
-{
-	return find(proc, masked_waits, c, true);
-}
-
-const struct dp_masked_wait *
-dp_masked_waits_find(const struct dp_process *proc,
-		     const struct dp_masked_waits *masked_waits,
-		     const struct dp_caller *c)
-{
-	return find(proc, masked_waits, c, false);
 }
 
 static const struct dp_intercept *
@@ -288,36 +274,17 @@ static bool read_mask(const struct dp_process *proc, s64 nr, u64 from,
 	return pair[0] && !dp_process_read(proc, pair[0], mask, sizeof(*mask));
 }
 
-static struct dp_masked_wait *free_one(struct dp_masked_waits *masked_waits)
-{
-	size_t i;
-
-	for (i = 0; i < DP_MASKED_WAITS; i++)
-		if (!masked_waits->v[i].thread)
-			return &masked_waits->v[i];
-	return NULL;
-}
-
-static u64 address_of(const struct dp_masked_waits *masked_waits,
-		      const struct dp_masked_wait *s)
-{
-	return masked_waits->at +
-	       (u64)((const char *)s - (const char *)masked_waits->v);
-}
-
 /* Write an entry to the target and point @reg to its mask. */
-static int enter(const struct dp_process *proc,
-		 struct dp_masked_waits *masked_waits, struct dp_masked_wait *s,
-		 u64 *reg)
+static int enter(const struct dp_process *proc, struct dp_masked_waits *waits,
+		 struct dp_masked_wait *s, u64 *reg)
 {
-	u64 addr = address_of(masked_waits, s);
+	u64 addr = address_of(waits, s);
 
 	s->pair[0] = addr + offsetof(struct dp_masked_wait, mask);
 	s->pair[1] = sizeof(s->mask);
 	if (dp_process_write(proc, addr, s, sizeof(*s)))
 		return -EFAULT;
-	*reg = is_pair(s->nr) ? addr + offsetof(struct dp_masked_wait, pair) :
-				s->pair[0];
+	*reg = copy_of(waits, s);
 	return 0;
 }
 
@@ -332,16 +299,21 @@ struct place {
 	u64 sp;
 };
 
+/* Of a caller at a call by way of musl's __syscall_cp, or just behind: is it behind? */
+static bool is_behind(const struct dp_process *proc, const struct dp_caller *c)
+{
+	return *c->pc != proc->points.direct_call &&
+	       *c->pc != proc->points.last_call;
+}
+
 /* number_of() for a call by way of musl's __syscall_cp: @c is at the call or just behind. */
 static s64 number_through(const struct dp_process *proc,
 			  const struct dp_intercept *h,
 			  const struct dp_caller *c)
 {
 	s64 nr = h->nr & DP_CALL_NUMBER, ret = (s64)*c->ret;
-	bool behind = *c->pc != proc->points.direct_call &&
-		      *c->pc != proc->points.last_call;
 
-	if (!behind)
+	if (!is_behind(proc, c))
 		return ret == nr ? nr : -1;
 	if (ret != -EINTR && (c->handled || ret != -DP_ERESTARTNOHAND))
 		return -1;
@@ -430,9 +402,7 @@ static void make_again(const struct dp_process *proc,
 		       const struct dp_masked_wait *s,
 		       const struct dp_caller *c)
 {
-	bool behind = s->through ? *c->pc != proc->points.direct_call &&
-					   *c->pc != proc->points.last_call :
-				   *c->pc == s->back;
+	bool behind = s->through ? is_behind(proc, c) : *c->pc == s->back;
 
 	if (c->handled || !behind)
 		return;
@@ -461,12 +431,11 @@ static bool returns_unknown(const struct place *p, const struct dp_caller *c)
 
 /* Enter a wait of unknown number: a handler's return ends its virtual mask, and must be seen. */
 static int take_unknown(const struct dp_process *proc,
-			struct dp_masked_waits *masked_waits,
-			const struct place *p, const struct dp_caller *c,
-			u64 was)
+			struct dp_masked_waits *waits, const struct place *p,
+			const struct dp_caller *c, u64 was)
 {
 	u64 count, at = proc->base + UNKNOWNS_AT, back = *c->pc;
-	struct dp_masked_wait *s = free_one(masked_waits);
+	struct dp_masked_wait *s = entry_of(waits, 0);
 
 	if (!s || dp_process_read(proc, at, &count, sizeof(count)) ||
 	    (p->intercept->nr == DP_PLAIN_CALL &&
@@ -479,8 +448,7 @@ static int take_unknown(const struct dp_process *proc,
 	s->was = was;
 	s->back = back;
 	s->unknown = 1;
-	if (dp_process_write(proc, address_of(masked_waits, s), s,
-			     sizeof(*s)) ||
+	if (dp_process_write(proc, address_of(waits, s), s, sizeof(*s)) ||
 	    dp_process_write(proc, at, &count, sizeof(count)))
 		return -EFAULT;
 	*c->pc = back;
@@ -488,7 +456,7 @@ static int take_unknown(const struct dp_process *proc,
 }
 
 int dp_masked_waits_take(const struct dp_process *proc,
-			 struct dp_masked_waits *masked_waits,
+			 struct dp_masked_waits *waits,
 			 const struct dp_caller *c, u64 was, u64 real,
 			 u64 *virtual_mask)
 {
@@ -498,7 +466,7 @@ int dp_masked_waits_take(const struct dp_process *proc,
 	struct dp_masked_wait *s;
 
 	if ((was | *virtual_mask) && returns_unknown(&p, c))
-		return take_unknown(proc, masked_waits, &p, c, was);
+		return take_unknown(proc, waits, &p, c, was);
 	if (!reg || !read_mask(proc, p.nr, *reg, &mask) ||
 	    !((mask & caught) | was)) {
 		pass_intercept(&p, c);
@@ -506,7 +474,7 @@ int dp_masked_waits_take(const struct dp_process *proc,
 	}
 	if (p.intercept->nr == DP_PLAIN_CALL)
 		return move_into_intercept(proc, &p, c);
-	s = free_one(masked_waits);
+	s = entry_of(waits, 0);
 	if (!s)
 		return -ENOMEM;
 	*s = masked_wait_at(proc, &p, c);
@@ -515,7 +483,7 @@ int dp_masked_waits_take(const struct dp_process *proc,
 	s->was = was;
 	s->real = real & ~caught;
 	*virtual_mask = mask & caught;
-	if (enter(proc, masked_waits, s, reg))
+	if (enter(proc, waits, s, reg))
 		return -EFAULT;
 	make_again(proc, s, c);
 	return s->closed ? DP_MASKED_WAIT_CLOSED : DP_MASKED_WAIT_OPEN;

@@ -44,14 +44,12 @@ struct dp_masked_waits *dp_masked_waits_read(const struct dp_process *proc,
 /** dp_masked_waits_clear() - clear the entries of stopped threads. Registers of the other
  *  threads refer to their entries, and their returns read them. */
 void dp_masked_waits_clear(const struct dp_process *proc,
-			   struct dp_masked_waits *masked_waits);
+			   struct dp_masked_waits *waits);
 /** dp_masked_waits_has() - has @thread an entry? */
-bool dp_masked_waits_has(const struct dp_masked_waits *masked_waits,
-			 u64 thread);
-/** dp_masked_waits_absent() - has a thread that is not stopped an entry? Drops the entries of
- *  stopped threads from the copy. */
+bool dp_masked_waits_has(struct dp_masked_waits *waits, u64 thread);
+/** dp_masked_waits_absent() - has a thread that is not stopped an entry? */
 bool dp_masked_waits_absent(const struct dp_process *proc,
-			    struct dp_masked_waits *masked_waits);
+			    const struct dp_masked_waits *waits);
 /** dp_masked_waits_in_kernel() - describe a masked wait that @c is in and that the agent has not
  *  seen. Return: false if there is none. */
 bool dp_masked_waits_in_kernel(const struct dp_process *proc,
@@ -73,20 +71,16 @@ struct dp_kernel_wait dp_masked_waits_seen(const struct dp_masked_wait *wait,
 #define DP_MASKED_WAIT_CLOSED 1
 #define DP_MASKED_WAIT_OPEN 2
 int dp_masked_waits_take(const struct dp_process *proc,
-			 struct dp_masked_waits *masked_waits,
+			 struct dp_masked_waits *waits,
 			 const struct dp_caller *caller, u64 was, u64 real,
 			 u64 *inside);
 
-/** dp_masked_waits_leave() - put back the registers and stack words that refer to @caller's
- *  entry. Return: the entry; NULL: the caller is in no masked wait */
-const struct dp_masked_wait *
-dp_masked_waits_leave(const struct dp_process *proc,
-		      const struct dp_masked_waits *masked_waits,
-		      const struct dp_caller *caller);
-/** dp_masked_waits_find() - dp_masked_waits_leave() that changes nothing */
+/** dp_masked_waits_find() - find the masked wait that @caller is in
+ *  @leave: put back the registers and stack words that refer to the entry
+ *  Return: the entry; NULL: the caller is in no masked wait */
 const struct dp_masked_wait *
 dp_masked_waits_find(const struct dp_process *proc,
-		     const struct dp_masked_waits *masked_waits,
-		     const struct dp_caller *caller);
+		     const struct dp_masked_waits *waits,
+		     const struct dp_caller *caller, bool leave);
 
 #endif

@@ -11,8 +11,6 @@
  * differs from it, and cleared after the two are equal again.
  */
 #include "arch/arch.h"
-#include "engine/layout/base.h"
-#include "engine/layout/arena.h"
 #include "engine/layout/private.h"
 #include "engine/site/engine.h"
 #include "engine/site/view.h"
@@ -24,16 +22,12 @@
 #include "proc/ptrace/stop.h"
 #include "proc/signals/masks.h"
 #include "proc/signals/masked_waits.h"
-#include "sym/sym.h"
 #include <errno.h>
-#include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
-#include <sys/user.h>
-#include <time.h>
 
 #define WORDS_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, masks))
 #define DEFERRED_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, deferred))
@@ -140,7 +134,7 @@ static struct dp_caller caller_in(struct dp_mcontext *mc, u64 thread)
  */
 struct masking {
 	struct dp_process *proc;
-	struct dp_masked_waits *masked_waits;
+	struct dp_masked_waits *waits;
 	const struct dp_view *view;
 	struct dp_thread *thread;
 	u64 caught;
@@ -220,8 +214,8 @@ static int take_frame(struct masking *m, struct dp_sigframe *f, bool innermost)
 	struct dp_caller c =
 		caller_in(&f->uc.mc, dp_thread_known(m->proc, m->thread));
 	u64 mask = f->uc.sigmask, inside = m->virtual_mask;
-	int got = dp_masked_waits_take(m->proc, m->masked_waits, &c,
-				       mask & m->caught, mask, &inside);
+	int got = dp_masked_waits_take(m->proc, m->waits, &c, mask & m->caught,
+				       mask, &inside);
 
 	if (innermost && got <= 0)
 		m->virtual_mask = mask & m->caught;
@@ -254,8 +248,8 @@ static int unblock(struct masking *m, const struct dp_maps *maps)
 	err = each_frame(m, maps, take_frame);
 	if (err)
 		return err;
-	err = dp_masked_waits_take(m->proc, m->masked_waits, &c,
-				   m->virtual_mask, mask, &m->virtual_mask);
+	err = dp_masked_waits_take(m->proc, m->waits, &c, m->virtual_mask, mask,
+				   &m->virtual_mask);
 	if (err < 0 || write_down(m))
 		return err < 0 ? err : -EFAULT;
 	if (err)
@@ -282,9 +276,8 @@ static int take_thread(struct masking *m, const struct dp_maps *maps)
 static int write_natives(const struct dp_process *proc, u64 base,
 			 const struct dp_kernel_wait *kernel_waits, size_t n)
 {
-	return n ? dp_process_write(proc, base + NATIVES_AT, kernel_waits,
-				    n * sizeof(*kernel_waits)) :
-		   0;
+	return dp_process_write(proc, base + NATIVES_AT, kernel_waits,
+				n * sizeof(*kernel_waits));
 }
 
 int dp_masks_note(struct dp_process *proc)
@@ -308,17 +301,17 @@ int dp_masks_note(struct dp_process *proc)
 
 void dp_masks_forget_noted(struct dp_process *proc, u64 base)
 {
-	struct dp_kernel_wait *kernel_waits =
-		calloc(DP_MASKED_WAITS, sizeof(*kernel_waits));
-	size_t n = 0;
+	static const struct dp_kernel_wait none;
+	struct dp_kernel_wait wait;
+	u64 at = base + NATIVES_AT;
+	u32 n;
 
-	if (kernel_waits)
-		dp_process_read(proc, base + NATIVES_AT, kernel_waits,
-				DP_MASKED_WAITS * sizeof(*kernel_waits));
-	while (kernel_waits && n < DP_MASKED_WAITS && kernel_waits[n].thread)
-		kernel_waits[n++] = (struct dp_kernel_wait){ 0 };
-	write_natives(proc, base, kernel_waits, n);
-	free(kernel_waits);
+	for (n = 0; n < DP_MASKED_WAITS; n++, at += sizeof(wait)) {
+		if (dp_process_read(proc, at, &wait, sizeof(wait)) ||
+		    !wait.thread)
+			return;
+		dp_process_write(proc, at, &none, sizeof(none));
+	}
 }
 
 int dp_masks_in_force(struct dp_process *proc, u64 base, bool all)
@@ -337,14 +330,14 @@ int dp_masks_take(struct dp_process *proc, size_t from)
 	int err = maps ? 0 : -ESRCH;
 	size_t i;
 
-	m.masked_waits = dp_masked_waits_read(proc, proc->base);
-	if (!err && (!m.words || !m.masked_waits))
+	m.waits = dp_masked_waits_read(proc, proc->base);
+	if (!err && (!m.words || !m.waits))
 		err = -ENOMEM;
 	for (i = from; i < proc->nr_threads && !err; i++) {
 		m.thread = &proc->threads[i];
 		err = take_thread(&m, maps);
 	}
-	free(m.masked_waits);
+	free(m.waits);
 	free(m.words);
 	return err;
 }
@@ -374,13 +367,11 @@ static void send_signals(const struct dp_process *proc, pid_t tid, u64 signals)
 static bool will_wait(const struct dp_thread *t, const struct dp_masked_wait *s,
 		      u64 pc)
 {
-	return s->through ?
-		       (u32)dp_uregs_number(&t->regs) == s->nr ||
-			       (dp_uregs_call(&t->regs) == (long)s->nr &&
-				dp_uregs_ret(&t->regs) == -DP_ERESTARTNOHAND) :
-		       pc < s->behind ||
-			       (dp_uregs_call(&t->regs) == (long)s->nr &&
-				dp_uregs_ret(&t->regs) == -DP_ERESTARTNOHAND);
+	if (dp_uregs_call(&t->regs) == (long)s->nr &&
+	    dp_uregs_ret(&t->regs) == -DP_ERESTARTNOHAND)
+		return true;
+	return s->through ? (u32)dp_uregs_number(&t->regs) == s->nr :
+			    pc < s->behind;
 }
 
 /*
@@ -453,7 +444,7 @@ static const struct dp_masked_wait *leave_masked_wait(struct masking *m,
 						      const struct dp_caller *c)
 {
 	const struct dp_masked_wait *s =
-		dp_masked_waits_leave(m->proc, m->masked_waits, c);
+		dp_masked_waits_find(m->proc, m->waits, c, true);
 
 	if (!s)
 		return NULL;
@@ -533,7 +524,7 @@ static bool return_thread(struct masking *m, const struct dp_maps *maps,
 	u64 inside = word ? mask_for(*word) : 0, late;
 	const struct dp_masked_wait *s;
 
-	if (!word && !dp_masked_waits_has(m->masked_waits, thread))
+	if (!word && !dp_masked_waits_has(m->waits, thread))
 		return false;
 	/* Without intercepts, the virtual mask may be that of a masked wait that has returned
 	 * since, unseen. */
@@ -585,7 +576,7 @@ int dp_masks_return(struct dp_process *proc, const struct dp_view *view,
 	u64 base = view->arena->control.base;
 	struct masking m = { .proc = proc,
 			     .view = view,
-			     .masked_waits = dp_masked_waits_read(proc, base),
+			     .waits = dp_masked_waits_read(proc, base),
 			     .words = read_words(proc, base),
 			     .late = late };
 	/* With room for one more than is written. */
@@ -593,45 +584,44 @@ int dp_masks_return(struct dp_process *proc, const struct dp_view *view,
 		calloc(DP_MASKED_WAITS + 1, sizeof(*kernel_waits));
 	/* Handlers have masks in frames on their stacks. */
 	const struct dp_maps *maps = dp_stop_maps(proc);
-	bool able = m.words && m.masked_waits && kernel_waits && maps &&
+	bool able = m.words && m.waits && kernel_waits && maps &&
 		    !dp_kill_point_fails("leave: memory for masks");
 
 	if (able) {
 		return_threads(&m, maps, base, kernel_waits);
-		dp_masked_waits_clear(proc, m.masked_waits);
+		dp_masked_waits_clear(proc, m.waits);
 	}
 	free(kernel_waits);
-	free(m.masked_waits);
+	free(m.waits);
 	free(m.words);
 	return able ? 0 : dp_memory_gone(proc) ? -ESRCH : -ENOMEM;
 }
 
 bool dp_masks_waking(const struct dp_process *proc, u64 base)
 {
-	struct dp_masked_waits *masked_waits = dp_masked_waits_read(proc, base);
+	struct dp_masked_waits *waits = dp_masked_waits_read(proc, base);
 	bool waking = false;
 	struct dp_status st;
 	size_t i;
 
-	for (i = 0; masked_waits && i < proc->nr_threads && !waking; i++) {
+	for (i = 0; waits && i < proc->nr_threads && !waking; i++) {
 		struct dp_thread t = proc->threads[i];
 		struct dp_caller c = caller_of(proc, &t);
 		const struct dp_masked_wait *s =
-			dp_masked_waits_find(proc, masked_waits, &c);
+			dp_masked_waits_find(proc, waits, &c, false);
 
 		waking = s && !dp_status_read(proc->pid, t.tid, &st) &&
 			 (st.pending | st.shared_pending) & ~s->mask;
 	}
-	free(masked_waits);
+	free(waits);
 	return waking;
 }
 
 bool dp_masks_absent(const struct dp_process *proc, u64 base)
 {
-	struct dp_masked_waits *masked_waits = dp_masked_waits_read(proc, base);
+	struct dp_masked_waits *waits = dp_masked_waits_read(proc, base);
 	u64 *words = read_words(proc, base), *word;
-	bool absent = !words || !masked_waits ||
-		      dp_masked_waits_absent(proc, masked_waits);
+	bool absent = !words || !waits || dp_masked_waits_absent(proc, waits);
 	size_t i;
 
 	for (i = 0; words && i < proc->nr_threads; i++) {
@@ -642,7 +632,7 @@ bool dp_masks_absent(const struct dp_process *proc, u64 base)
 	}
 	for (i = 0; words && i < DP_MASKS; i++)
 		absent |= (words[i] & DP_MASK_BLOCKED) != 0;
-	free(masked_waits);
+	free(waits);
 	free(words);
 	return absent;
 }
@@ -659,9 +649,9 @@ static int read_action(struct dp_process *proc, struct dp_remote *rem, u64 at,
 	return dp_process_read(proc, at, act, sizeof(*act)) ? -EFAULT : 0;
 }
 
-/* For each caught signal, find which actions of a set of signals block it. */
+/* For each of the @nr caught signals, find which actions of a set of signals block it. */
 static int blocking_actions(struct dp_process *proc, struct dp_remote *rem,
-			    u64 at, u64 signals, u64 blocking[DP_CAUGHT])
+			    u64 at, u64 signals, u32 nr, u64 *blocking)
 {
 	struct dp_kernel_sigaction act;
 	int sig, err = 0;
@@ -671,7 +661,7 @@ static int blocking_actions(struct dp_process *proc, struct dp_remote *rem,
 		if (!(signals >> (sig - 1) & 1))
 			continue;
 		err = read_action(proc, rem, at, sig, &act);
-		for (k = 0; !err && k < DP_CAUGHT; k++)
+		for (k = 0; !err && k < nr; k++)
 			if (act.mask >> (dp_caught(k) - 1) & 1)
 				blocking[k] |= 1ull << (sig - 1);
 	}
@@ -717,10 +707,8 @@ int dp_masks_take_actions(struct dp_process *proc, struct dp_remote *rem)
 		return -ESRCH;
 	/* The actions for the caught signals are the agent's already. */
 	others = st.caught & ~dp_caught_mask(nr);
-	err = blocking_actions(proc, rem, scratch(proc->base), others,
+	err = blocking_actions(proc, rem, scratch(proc->base), others, nr,
 			       blocking);
-	for (k = nr; k < DP_CAUGHT; k++)
-		blocking[k] = 0;
 	if (!err && dp_process_write(proc, proc->base + IN_MASKS_AT, blocking,
 				     sizeof(blocking)))
 		err = -EFAULT;
