@@ -13,6 +13,7 @@
 #include <sys/types.h>
 #include "port_types.h"
 
+struct dp_diag;
 struct dp_status;
 
 /** enum dp_fact_state */
@@ -80,6 +81,11 @@ void dp_fact_yama(struct dp_facts *facts, const struct dp_status *us,
  *  counts, too. The kernel sends SIGXFSZ for a larger one, which ends the process.
  *  Return: 0; -EFBIG. */
 int dp_limits_file(u64 size);
+
+/** dp_limits_descriptors() - has this process the file descriptors that an attach takes? Without
+ *  them nothing that it reads of another process could be told from that process's end.
+ *  Return: 0; -EMFILE, -ENFILE, with words. */
+int dp_limits_descriptors(struct dp_diag *diag);
 
 /** dp_limits_survive() - ignore SIGXFSZ, so that a write beyond RLIMIT_FSIZE fails
  *  instead of ending this process */

@@ -3,6 +3,7 @@
 #include "proc/attach/attach.h"
 #include "proc/code/intercepts.h"
 #include "proc/attach_other.h"
+#include "proc/facts.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/remote.h"
@@ -193,8 +194,10 @@ static int attach(pid_t pid, pid_t tool, struct dp_process **out, bool *left,
 	s64 deadline = dp_now_ns() + DP_EXECS_NS;
 	struct timespec nap = { 0, 1000000 };
 	bool again;
-	int err;
+	int err = dp_limits_descriptors(diag);
 
+	if (err)
+		return err;
 	do {
 		proc = dp_process_new();
 		if (!proc)
