@@ -179,7 +179,10 @@ const char *dp_stat_read(pid_t pid, char *text, size_t size)
 	ssize_t n = -1;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	if (pid)
+		snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	else
+		snprintf(path, sizeof(path), "/proc/thread-self/stat");
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0) {
 		n = read(fd, text, size - 1);
@@ -245,21 +248,26 @@ bool dp_line_read(const char *path, char *line, size_t size)
 	return ok;
 }
 
-u64 dp_tool_start(pid_t pid)
+u64 dp_stat_number(pid_t pid, int field)
 {
 	char text[1024];
 	const char *p = dp_stat_read(pid, text, sizeof(text));
-	unsigned long long start = 0;
+	unsigned long long number = 0;
 	int i;
 
-	/* starttime is field 22; @text begins with field 3. */
-	for (i = 3; p && i < 22; i++) {
+	/* @text begins with field 3. */
+	for (i = 3; p && i < field; i++) {
 		p = strchr(p, ' ');
 		p = p ? p + 1 : NULL;
 	}
 	if (p)
-		sscanf(p, "%llu", &start);
-	return start;
+		sscanf(p, "%llu", &number);
+	return number;
+}
+
+u64 dp_tool_start(pid_t pid)
+{
+	return dp_stat_number(pid, 22);
 }
 
 u32 dp_status_filters(const struct dp_status *st)
