@@ -243,6 +243,7 @@ $(B)/tests/victims/low/%: tests/victims/%.cc
 	$(Q)$(CXX) -O2 -g -pthread $(LOW_FLAGS) -o $@ $<
 
 $(B)/tests/victims/dense $(B)/tests/victims/low/dense: tests/victims/dense.h
+$(B)/tests/victims/limits $(B)/tests/self/limits: tests/victims/limited.h
 
 # And one without any.
 $(B)/tests/victims/bare/bare: tests/victims/bare/bare.c

@@ -14,7 +14,10 @@
 #include "engine/site/engine.h"
 #include "engine/text/target.h"
 #include "proc/attach_other.h"
+#include "proc/facts.h"
+#include <dprobes/diag.h>
 #include <errno.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 static s32 from_thread_pointer(const void *variable)
@@ -26,14 +29,10 @@ static s32 from_thread_pointer(const void *variable)
 }
 
 /* Fill in what only the process itself knows. */
-static int set_up(struct dp_arena *arena)
+static void set_up(struct dp_arena *arena)
 {
 	struct dp_arena_control *c = &arena->control;
 
-	if (!c->stack_base)
-		c->stack_base = dp_stacks_reserve();
-	if (!c->stack_base)
-		return -ENOMEM;
 	c->stack_size = sizeof(struct dp_stack);
 	c->self_offset = from_thread_pointer(&dp_self_stack_addr);
 	c->errno_offset = from_thread_pointer(&errno);
@@ -42,7 +41,6 @@ static int set_up(struct dp_arena *arena)
 	c->frames = (u64)dp_frames();
 	c->handler_before = (u64)dp_handler_before;
 	c->handler_after = (u64)dp_handler_after;
-	return 0;
 }
 
 static int grow_map(void *arg, u64 addr, u64 size)
@@ -121,12 +119,11 @@ static int adopt(u64 base)
 	dp_self.arming = dp_self_arming();
 	dp_engine_set_arming(engine, dp_self.arming);
 	err = dp_engine_adopt(engine, arena, &setup);
-	if (!err)
-		err = set_up(arena);
 	if (err) {
 		dp_engine_destroy(engine);
 		return no_memory(err);
 	}
+	set_up(arena);
 	dp_live_set_knobs(engine, !dp_self.disarmed, !dp_self.unoptimized);
 	dp_self.arena = arena;
 	__atomic_store_n(&dp_self.engine, engine, __ATOMIC_RELEASE);
@@ -134,19 +131,45 @@ static int adopt(u64 base)
 	return 0;
 }
 
-int dp_self_make(void)
+static int no_stacks(int err)
+{
+	char why[DP_LIMITS_TEXT];
+
+	return dp_diag_set(
+		dp_last(), -ENOMEM, "this process has no memory for probes: %s",
+		dp_limits_why(getpid(), err, (u64)DP_STACKS * DP_STACK_SIZE, 0,
+			      why));
+}
+
+/* The stacks are most of the address space that probes take. A process without room for them
+ * is left as it was. */
+static int attach(void)
 {
 	const struct dp_helper_order order = { .pid = getpid(),
 					       .verb = DP_HELPER_ATTACH_OWN,
 					       .n = DP_SELF_SITES };
 	struct dp_helper_answer answer = { 0 };
-	int err = 0;
+	u64 stacks = dp_stacks_reserve();
+	struct dp_arena *arena;
+	int err;
 
-	/* The agent stays if the rest fails. */
-	if (!dp_self.base) {
-		err = dp_helper_run(&order, NULL, &answer, dp_last());
-		__atomic_store_n(&dp_self.base, err ? 0 : answer.base,
-				 __ATOMIC_RELEASE);
+	if (!stacks)
+		return no_stacks(-errno);
+	err = dp_helper_run(&order, NULL, &answer, dp_last());
+	if (err) {
+		munmap((void *)stacks, (u64)DP_STACKS * DP_STACK_SIZE);
+		return err;
 	}
+	arena = (void *)(answer.base + DP_ARENA_OFFSET);
+	arena->control.stack_base = stacks;
+	__atomic_store_n(&dp_self.base, answer.base, __ATOMIC_RELEASE);
+	return 0;
+}
+
+/* The agent stays if the rest fails. */
+int dp_self_make(void)
+{
+	int err = dp_self.base ? 0 : attach();
+
 	return err ? err : adopt(dp_self.base);
 }

@@ -439,12 +439,11 @@ int dp_injected_put(struct dp_client *c, u64 *handler, u64 *user, u8 *needs)
 
 	if (!err)
 		err = examine(&s, needs);
-	if (!err && map_stacks(c->at))
-		err = -ENOMEM;
 	if (err)
 		return err;
-	o = find_copy(c->at, s.addr);
-	if (!o)
+	err = map_stacks(c->at);
+	o = err ? NULL : find_copy(c->at, s.addr);
+	if (!err && !o)
 		o = put(c->at, &s);
 	if (!o)
 		return dp_fail(-ENOMEM, "process %d has no memory for %s",

@@ -13,6 +13,7 @@
 #include <sys/types.h>
 #include "port_types.h"
 
+struct dp_diag;
 struct dp_status;
 
 /** enum dp_fact_state */
@@ -80,6 +81,11 @@ void dp_fact_yama(struct dp_facts *facts, const struct dp_status *us,
  *  Return: its descriptor, closed on exec; -EFBIG the process may have no such file, and
  *  would get SIGXFSZ, which ends it; another errno. */
 int dp_limits_file(const char *name, u64 size);
+
+/** dp_limits_descriptors() - has this process the file descriptors that an attach takes? Without
+ *  them nothing that it reads of another process could be told from that process's end.
+ *  Return: 0; -EMFILE, -ENFILE, with words. */
+int dp_limits_descriptors(struct dp_diag *diag);
 
 /** dp_limits_survive() - ignore SIGXFSZ, so that a write beyond RLIMIT_FSIZE fails
  *  instead of ending this process */

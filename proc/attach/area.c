@@ -187,10 +187,14 @@ static long map_over(struct dp_remote *rem, u64 base, struct part part,
 
 static long advise(struct dp_remote *rem, u64 base, struct part part, int what)
 {
+	long ret;
+
 	if (part.start >= part.end)
 		return 0;
-	return dp_remote_call(rem, SYS_madvise, base + part.start,
-			      part.end - part.start, (u64)what, 0, 0, 0);
+	ret = dp_remote_call(rem, SYS_madvise, base + part.start,
+			     part.end - part.start, (u64)what, 0, 0, 0);
+	/* What the kernel says when it lacks a mapping. */
+	return ret == -EAGAIN ? -ENOMEM : ret;
 }
 
 /* The pools from @first on, each from its place in the file. */

@@ -106,7 +106,7 @@ void dp_patched_mark_live(const struct dp_process *proc, struct dp_view *view,
 /* holes: unmapped ranges among mappings that have been read. Context: may allocate. */
 
 /** dp_holes_among() - dp_holes_find() of mappings that have been read */
-int dp_holes_among(const struct dp_maps *maps, size_t more,
+int dp_holes_among(pid_t pid, const struct dp_maps *maps, size_t more,
 		   struct dp_hole **holes, size_t *n);
 
 #endif

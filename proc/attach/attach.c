@@ -189,8 +189,10 @@ static int attach(pid_t pid, pid_t tool, struct dp_process **out, bool *left,
 	s64 deadline = dp_now_ns() + DP_EXECS_NS;
 	struct timespec nap = { 0, 1000000 };
 	bool again;
-	int err;
+	int err = dp_limits_descriptors(diag);
 
+	if (err)
+		return err;
 	do {
 		proc = dp_process_new();
 		if (!proc)

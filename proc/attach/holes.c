@@ -1,36 +1,61 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* holes: the unmapped ranges of a process, as place.c needs them. */
+/*
+ * holes: the unmapped ranges of a process, as place.c needs them.
+ *
+ * What lies above the heap is left to the heap: brk(2) fails at the first mapping of ours.
+ */
 #include "port.h"
 #include "engine/layout/base.h"
 #include "engine/plan/plan.h"
 #include "proc/attach/area.h"
 #include "proc/attach_other.h"
+#include "proc/ptrace/process.h"
+#include "sym/sym.h"
 #include <errno.h>
 #include <string.h>
 
 #define USER_END 0x7ffffffff000ull
+/* Room for the heap to grow. */
+#define HEAP_ROOM (1ull << 30)
+#define START_BRK 47 /* of /proc/PID/stat */
 
-int dp_holes_among(const struct dp_maps *maps, size_t more,
+/* A page stays free on either side, because of guard areas. */
+static void add(struct dp_hole *holes, size_t *n, u64 start, u64 end)
+{
+	if (end > start + 2 * DP_PAGE && end <= USER_END)
+		holes[(*n)++] = (struct dp_hole){ .start = start + DP_PAGE,
+						  .end = end - DP_PAGE };
+}
+
+/* Where the heap grows from. A program that was just executed has none yet. */
+static u64 heap_end(pid_t pid, const struct dp_maps *maps)
+{
+	size_t i;
+
+	for (i = maps->n; i-- > 0;)
+		if (!strcmp(maps->v[i].path, "[heap]"))
+			return maps->v[i].end;
+	return dp_stat_number(pid, START_BRK);
+}
+
+int dp_holes_among(pid_t pid, const struct dp_maps *maps, size_t more,
 		   struct dp_hole **out, size_t *n)
 {
 	struct dp_hole *holes;
-	u64 end = 0;
+	u64 heap = heap_end(pid, maps), start = 0, end;
 	size_t i;
 
 	*n = 0;
-	holes = dp_port_alloc((maps->n + 1 + more) * sizeof(*holes));
+	/* The heap's room may make two holes of one. */
+	holes = dp_port_alloc((maps->n + 2 + more) * sizeof(*holes));
 	for (i = 0; holes && i <= maps->n; i++) {
-		u64 start = i < maps->n ? maps->v[i].start : USER_END;
-
-		/* A page stays free on either side, because of guard areas. */
-		if (start > end + 2 * DP_PAGE && start <= USER_END)
-			holes[(*n)++] = (struct dp_hole){
-				.start = end + DP_PAGE,
-				.end = start - DP_PAGE,
-				.above_heap = i && !strcmp(maps->v[i - 1].path,
-							   "[heap]"),
-			};
-		end = i < maps->n ? maps->v[i].end : end;
+		end = i < maps->n ? maps->v[i].start : USER_END;
+		if (heap && heap >= start && heap < end) {
+			add(holes, n, start, heap);
+			start = heap + HEAP_ROOM;
+		}
+		add(holes, n, start, end);
+		start = i < maps->n ? maps->v[i].end : end;
 	}
 	*out = holes;
 	return holes ? 0 : -ENOMEM;
@@ -42,7 +67,7 @@ int dp_holes_find(pid_t pid, size_t more, struct dp_hole **out, size_t *n)
 	int err = dp_maps_read(pid, &maps);
 
 	if (!err) {
-		err = dp_holes_among(&maps, more, out, n);
+		err = dp_holes_among(pid, &maps, more, out, n);
 		dp_maps_free(&maps);
 	}
 	return err;

@@ -126,7 +126,7 @@ static int map_stopped(void *arg)
 	if (!proc->base && dp_rseq_common(proc, &offset, &signature))
 		dp_engine_set_rseq(proc->engine, offset, signature);
 	maps = dp_stop_maps(proc);
-	err = maps ? dp_holes_among(maps, 0, &holes, &n) : -ESRCH;
+	err = maps ? dp_holes_among(proc->pid, maps, 0, &holes, &n) : -ESRCH;
 	if (!err)
 		err = dp_engine_place(proc->engine, holes, n);
 	dp_port_free(holes);
@@ -258,7 +258,7 @@ static int prepare(struct dp_process *proc, struct dp_layout_need **need,
 		return 0;
 	return dp_diag_set(
 		diag, -ENOMEM,
-		"there are too many probes, or they lie too far apart");
+		"there are too many probes, or they lie too far apart, or dprobes has too little memory");
 }
 
 /* Explain why the process could not be read, written or stopped any more. */

@@ -423,6 +423,8 @@ int dp_process_launch(char *const argv[], struct dp_process **out,
 				   err == -ENOENT ? "no such command" :
 						    "not an executable file");
 	err = dp_check_program(path, argv[0], diag);
+	if (!err)
+		err = dp_limits_descriptors(diag);
 	if (err)
 		return err;
 	proc = dp_process_new();

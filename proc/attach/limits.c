@@ -3,11 +3,13 @@
 #include "proc/facts.h"
 #include "proc/ptrace/procfs.h"
 #include "proc/ptrace/process.h"
+#include <dprobes/diag.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -16,6 +18,8 @@
 #define MAP_COUNT "/proc/sys/vm/max_map_count"
 /* mappings that the kernel does not list, and those that an attach makes */
 #define MAPPINGS_MORE 64
+/* what an attach has open at once, and some */
+#define DESCRIPTORS 12
 
 static struct sigaction too_large;
 static bool survives;
@@ -36,6 +40,28 @@ int dp_limits_file(const char *name, u64 size)
 	err = -errno;
 	close(fd);
 	return err;
+}
+
+int dp_limits_descriptors(struct dp_diag *diag)
+{
+	int fds[DESCRIPTORS], n = 0, i, err = 0;
+	struct rlimit l = { 0 };
+
+	while (n < DESCRIPTORS && !err) {
+		fds[n] = eventfd(0, EFD_CLOEXEC);
+		if (fds[n] < 0)
+			err = -errno;
+		else
+			n++;
+	}
+	for (i = 0; i < n; i++)
+		close(fds[i]);
+	if (!err || getrlimit(RLIMIT_NOFILE, &l))
+		return err;
+	return dp_diag_set(
+		diag, err,
+		"dprobes itself needs %d file descriptors for a moment, and has %d (RLIMIT_NOFILE is %llu)",
+		DESCRIPTORS, n, (unsigned long long)l.rlim_cur);
 }
 
 void dp_limits_survive(void)
@@ -87,6 +113,23 @@ static bool has_all_mappings(size_t n)
 	       n + MAPPINGS_MORE > strtoul(line, NULL, 10);
 }
 
+/* What mlockall(2) and mlock(2) hold, in bytes */
+static u64 locked(pid_t pid)
+{
+	char path[64], line[128];
+	unsigned long kb = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f) &&
+	       sscanf(line, "VmLck: %lu", &kb) != 1)
+		continue;
+	if (f)
+		fclose(f);
+	return (u64)kb << 10;
+}
+
 static void why_no_memory(pid_t pid, u64 size, size_t mappings, char *text)
 {
 	u64 space = limit(pid, RLIMIT_AS), data = limit(pid, RLIMIT_DATA);
@@ -118,10 +161,12 @@ const char *dp_limits_why(pid_t pid, int err, u64 size, size_t mappings,
 			text, DP_LIMITS_TEXT,
 			"it has no file descriptor left for a moment (RLIMIT_NOFILE is %llu)",
 			(unsigned long long)limit(pid, RLIMIT_NOFILE));
-	else if (err == -EAGAIN && limit(pid, RLIMIT_MEMLOCK) != ~0ull)
+	else if (err == -EAGAIN &&
+		 is_beyond(limit(pid, RLIMIT_MEMLOCK), locked(pid), size))
 		snprintf(
 			text, DP_LIMITS_TEXT,
-			"it locks its memory (mlockall), and no more than %llu KB (RLIMIT_MEMLOCK)",
+			"that takes %llu KB, and it locks its memory, at most %llu KB (RLIMIT_MEMLOCK)",
+			(unsigned long long)size >> 10,
 			(unsigned long long)limit(pid, RLIMIT_MEMLOCK) >> 10);
 	else if (err == -ENOMEM)
 		why_no_memory(pid, size, mappings, text);

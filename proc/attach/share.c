@@ -143,6 +143,7 @@ int dp_share_pass(struct dp_process *proc, struct dp_remote *rem,
 	if (err)
 		return err;
 	end = take_end(proc, dp_remote_thread(rem), p.ends[0]);
+	proc->lacks_here = end < 0;
 	err = end < 0 ? end : send_files(end, files, n);
 	if (!err)
 		err = receive(proc, rem, &p, n, there);
@@ -224,6 +225,7 @@ const char *dp_share_why(const struct dp_process *proc, int err, u64 size,
 			 char *text)
 {
 	const struct dp_maps *maps = &proc->maps;
+	char own[DP_LIMITS_TEXT];
 
 	if (proc->lacks_here && err == -EFBIG)
 		snprintf(
@@ -232,7 +234,7 @@ const char *dp_share_why(const struct dp_process *proc, int err, u64 size,
 			(unsigned long long)size >> 10);
 	else if (proc->lacks_here)
 		snprintf(text, DP_LIMITS_TEXT, "dprobes itself: %s",
-			 strerror(-err));
+			 dp_limits_why(getpid(), err, size, 0, own));
 	else
 		dp_limits_why(proc->pid, err, size, maps->n, text);
 	return text;

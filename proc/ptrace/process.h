@@ -231,9 +231,11 @@ bool dp_status_exit(pid_t pid, int pidfd, int *status);
 /** dp_status_filters() - number of seccomp filters; 1 under seccomp where the kernel does
  *  not count them */
 u32 dp_status_filters(const struct dp_status *st);
-/** dp_stat_read() - read /proc/PID/stat.
+/** dp_stat_read() - read /proc/PID/stat. @pid: 0: our own process.
  *  Return: the fields from the state on, in @text; NULL: not readable */
 const char *dp_stat_read(pid_t pid, char *text, size_t size);
+/** dp_stat_number() - a field of /proc/PID/stat by its number in proc(5), at least 4; 0: not known */
+u64 dp_stat_number(pid_t pid, int field);
 /** dp_tool_start() - start time of a process; 0: there is no such process */
 u64 dp_tool_start(pid_t pid);
 /** dp_line_read() - a file's first line, without the newline. Return: false: no line. */

@@ -185,7 +185,9 @@ const char *dp_stat_read(pid_t pid, char *text, size_t size)
 {
 	char *p;
 
-	if (dp_text_read(dp_path("/proc/%d/stat", pid).s, text, size) <= 0)
+	if (dp_text_read(pid ? dp_path("/proc/%d/stat", pid).s :
+			       "/proc/thread-self/stat",
+			 text, size) <= 0)
 		return NULL;
 	/* The name may hold any byte, and ends at the last parenthesis. */
 	p = strrchr(text, ')');
@@ -265,21 +267,26 @@ bool dp_line_read(const char *path, char *line, size_t size)
 	return ok;
 }
 
-u64 dp_tool_start(pid_t pid)
+u64 dp_stat_number(pid_t pid, int field)
 {
 	char text[1024];
 	const char *p = dp_stat_read(pid, text, sizeof(text));
-	unsigned long long start = 0;
+	unsigned long long number = 0;
 	int i;
 
-	/* starttime is field 22; @text begins with field 3. */
-	for (i = 3; p && i < 22; i++) {
+	/* @text begins with field 3. */
+	for (i = 3; p && i < field; i++) {
 		p = strchr(p, ' ');
 		p = p ? p + 1 : NULL;
 	}
 	if (p)
-		sscanf(p, "%llu", &start);
-	return start;
+		sscanf(p, "%llu", &number);
+	return number;
+}
+
+u64 dp_tool_start(pid_t pid)
+{
+	return dp_stat_number(pid, 22);
 }
 
 u32 dp_status_filters(const struct dp_status *st)

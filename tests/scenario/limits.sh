@@ -5,41 +5,127 @@
 . tests/scenario/lib.sh
 rounds=${CYCLES:-12}
 
-# under NAME KIND PATTERN: of the status and the last line
+# under NAME "KIND [AMOUNT [HEAP]]" PATTERN: of the status and the last line
 under() {
-	local arm name=$1 kind=$2 says=$3
-	for arm in interior trap; do
-		start "$VICTIMS/limits" "$kind"
+	local arm sum name=$1 says=$3
+	for arm in interior trap quiesce; do
+		# shellcheck disable=SC2086
+		start $here "$VICTIMS/limits" $2
+		grep -q cannot "$dir/out" && { skip "$name" "it cannot be limited so here"; return; }
 		maps_of "$victim" >"$dir/maps"
+		sum=$("$TOOLS/text-sum" "$victim")
 		DPROBES_ARM=$arm "$DPROBES" stat -o "$dir/counts" --duration 60ms victim_function r:victim_function -p "$victim" 2>"$dir/terr"
-		like "$name, $arm" "$? $(tail -n 1 "$dir/terr")" "$says"
+		like "$name, $arm" "$? $(cat "$dir/terr")" "$says"
 		is "$name, $arm: nothing is left" "$(maps_of "$victim" | diff "$dir/maps" - | grep dprobes)" ""
+		is "$name, $arm: the text is as before" "$("$TOOLS/text-sum" "$victim")" "$sum"
 		kill -TERM "$victim"
 		wait "$victim"
 		is "$name, $arm: it goes on to its end" "$?" 7
 	done
 }
 
+here=
 good='^0 .*: [1-9][0-9]* hits, 0 missed;.*--duration is over$'
-under "no limit" none "$good"
-under "no descriptors" nofile '^1 dprobes: cannot map the agent .*: it has no file descriptor left for a moment \(RLIMIT_NOFILE is 3\)$'
-under "little address space" as '^1 dprobes: cannot map the agent .*: that takes [0-9]+ KB, and its address space is limited to 8192 KB \(RLIMIT_AS\)$'
-under "no files" fsize "$good"
-under "no new executable memory" mdwe "$good"
-under "locked memory" locked "$good"
+cannot='^1 dprobes: cannot map the agent into process [0-9]+: '
+no_room='^1 dprobes: process [0-9]+ has no room within 2 GB of the probed code$'
+while IFS='|' read -r name kind says; do
+	under "$name" "$kind" "$says"
+done <<END
+no limit|none|$good
+no descriptors|nofile|${cannot}it has no file descriptor left for a moment \(RLIMIT_NOFILE is 3\)$
+all descriptors open|open|${cannot}it has no file descriptor left for a moment \(RLIMIT_NOFILE is 64\)$
+no address space|as 0|${cannot}that takes [0-9]+ KB, and its address space is limited to [0-9]+ KB \(RLIMIT_AS\)$
+little address space|as 6000|${cannot}that takes [0-9]+ KB, and its address space is limited to [0-9]+ KB \(RLIMIT_AS\)$
+enough address space|as 16000 4000|$good
+no files|fsize|$good
+no new executable memory|mdwe|$good
+locked memory|locked|$good
+no memory to lock|memlock 0|${cannot}that takes [0-9]+ KB, and it locks its memory, at most [0-9]+ KB \(RLIMIT_MEMLOCK\)$
+little memory to lock|memlock 1000|${cannot}that takes [0-9]+ KB, and it locks its memory, at most [0-9]+ KB \(RLIMIT_MEMLOCK\)$
+no hole near|near|$no_room
+nowhere any hole|space|$no_room
+a hole for the heap alone|near 65536 65000|$no_room
+END
+# Its heap begins right behind the program, not anywhere within 1 GB.
+setarch -R true 2>/dev/null && here="setarch -R" && under "a large hole for the heap" "near 1500000 1000000" "$good"
+here=
 if [ "$(id -u)" = 0 ]; then
 	under "not dumpable" hidden "$good"
-	under "all mappings" maps '^1 dprobes: cannot map the agent .*: it has [0-9]+ mappings, as many as the kernel permits \(vm.max_map_count\)$'
+	for left in 0 1 2 3 4 5 6 7 8 9 12 16; do
+		start "$VICTIMS/limits" maps $left
+		maps_of "$victim" | grep -v '\[heap\]' >"$dir/maps"
+		"$DPROBES" stat -o "$dir/counts" --duration 20ms victim_function -p "$victim" 2>"$dir/terr"
+		like "$left mappings more" "$? $(tail -n 1 "$dir/terr")" \
+			"$good|${cannot}it has [0-9]+ mappings, as many as the kernel permits \\(vm.max_map_count\\)\$"
+		is "$left mappings more: nothing is left" "$(maps_of "$victim" | grep -v '\[heap\]' | diff "$dir/maps" -)" ""
+		kill -TERM "$victim"
+		wait "$victim"
+		is "$left mappings more: it goes on to its end" "$?" 7
+	done
 fi
+
+# What an attach takes of the process's own allowance is less than 1 MB.
+under_cgroup() {
+	local own file=memory.max usage=memory.current
+	own=/sys/fs/cgroup$(sed -n 's/^0:://p' /proc/self/cgroup)
+	if grep -q :memory: /proc/self/cgroup; then
+		own=/sys/fs/cgroup/memory$(sed -n 's/.*:memory://p' /proc/self/cgroup)
+		file=memory.limit_in_bytes usage=memory.usage_in_bytes
+	fi
+	group=$own/dprobes-$$
+	mkdir "$group" 2>/dev/null && [ -w "$group/$file" ] || return 1
+	start sh -c "echo \$\$ >'$group/cgroup.procs' && exec '$VICTIMS/limits' none"
+	echo $(($(<"$group/$usage") + (1 << 20))) >"$group/$file"
+}
+if under_cgroup 2>/dev/null; then
+	for arm in interior trap quiesce; do
+		DPROBES_ARM=$arm "$DPROBES" stat -o "$dir/counts" --duration 60ms victim_function r:victim_function -p "$victim" 2>"$dir/terr"
+		like "a cgroup with 1 MB more, $arm" "$? $(cat "$dir/terr")" "$good"
+	done
+	kill -TERM "$victim"
+	wait "$victim"
+	is "a cgroup with 1 MB more: it goes on to its end" "$?" 7
+else
+	skip "a cgroup with 1 MB more" "no cgroup with a limit of memory can be made here"
+fi
+rmdir "$group" 2>/dev/null
+
+# Launched, it has no heap yet, which begins right behind the program.
+for arm in interior trap quiesce; do
+	setarch -R true 2>/dev/null || { skip "a heap that is to come" "setarch -R is not permitted here"; break; }
+	: >"$dir/out"
+	DPROBES_ARM=$arm setarch -R "$DPROBES" stat -o "$dir/counts" victim_function -- \
+		"$VICTIMS/limits" none 0 500000 >"$dir/out" 2>"$dir/terr" &
+	tool=$!
+	pids+=("$tool")
+	poll 10 test -s "$dir/out"
+	pkill -TERM -P "$tool"
+	wait "$tool"
+	like "a heap that is to come, $arm" "$? $(tail -n 1 "$dir/terr")" '^7 .* [1-9][0-9]* hits, 0 missed; .* exited with status 7$'
+done
 
 # The tool's own. $tool runs it.
 start "$VICTIMS/limits" none
+sum=$("$TOOLS/text-sum" "$victim")
+maps_of "$victim" >"$dir/maps"
+# own NAME OPTION VALUES...: under any of them counted, or said why not, in a sentence that is true
 own() {
-	local name=$1 limit=$2 says=$3
-	shift 3
-	(ulimit $limit && exec "$DPROBES" "$@" >"$dir/counts" 2>"$dir/terr") 2>/dev/null
-	like "$name" "$? $(tail -n 1 "$dir/terr")" "$says"
+	local name=$1 option=$2 wrong="" works=0 value said
+	shift 2
+	for value in "$@"; do
+		said=$( (ulimit "$option" "$value" && exec "$DPROBES" stat -q -o /dev/null --duration 10ms victim_function r:victim_function -p "$victim") 2>&1)
+		case "$? $said" in
+		"0 ") works=$((works + 1)) ;;
+		"1 dprobes: "*"dprobes itself"* | "1 dprobes: "*memory | "127 "*) works=0 ;;
+		*) wrong="$wrong $value: $said" ;;
+		esac
+	done
+	like "$name: counted, or said why not" "$works$wrong" '^[1-9][0-9]*$'
+	is "$name: nothing is left" "$(maps_of "$victim" | diff "$dir/maps" -)" ""
+	is "$name: the text is as before" "$("$TOOLS/text-sum" "$victim")" "$sum"
 }
+own "descriptors of the tool" -n {3..20}
+own "the tool's address space" -v {3000..40000..500}
 # The limit holds for what it says, too: that goes through a pipe.
 said=$( (ulimit -f 0 && exec "$DPROBES" stat --duration 10ms victim_function -p "$victim") 2>&1 | cat)
 like "the tool may have no files" "$said" \

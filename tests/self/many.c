@@ -8,6 +8,7 @@
 #include "tests/self/self.h"
 
 #define MOST 50000
+#define ROOM 131072 /* probes in a process (kprobes.h) */
 
 /* Of three kinds, with a symbol and unwind information each. */
 __asm__(".text\n"
@@ -152,6 +153,34 @@ static void singly(struct text *text)
 	is(text_differs(text), 0, "the text is as it was");
 }
 
+/* As many as there is room for, and one more: all or none. */
+static void too_many(struct text *text)
+{
+	struct kprobe *all = calloc(ROOM + 1, sizeof(*all));
+	struct kprobe **each = calloc(ROOM + 1, sizeof(*each));
+	long i;
+
+	for (i = 0; i <= ROOM; i++) {
+		all[i] = (struct kprobe){ .addr = at[i % n],
+					  .pre_handler = count };
+		each[i] = &all[i];
+	}
+	is(register_kprobes(each, ROOM + 1), -ENOMEM, "one too many");
+	ok(strstr(dp_last_diag()->text, "cannot be probed: there are too many"),
+	   "it says so");
+	printf("# %s\n", dp_last_diag()->text);
+	is(text_differs(text), 0, "the text is as it was");
+	is(call_all(), n, "every function is right");
+	is(hits, 0, "and has no probe");
+	is(register_kprobes(each, ROOM), 0, "as many as there is room for");
+	is(call_all(), n, "every function is right");
+	is(hits, ROOM, "and every probe was hit");
+	unregister_kprobes(each, ROOM);
+	is(text_differs(text), 0, "the text is as it was");
+	free(each);
+	free(all);
+}
+
 /* Again and again: what is kept of a place is kept once. */
 static void come_and_go(void)
 {
@@ -184,6 +213,7 @@ int main(void)
 	find();
 	batch(&text);
 	singly(&text);
+	too_many(&text);
 	come_and_go();
 	return plan();
 }
