@@ -524,6 +524,27 @@ static void test_shared(void **state)
 	assert_int_equal(tally(OTHER, DP_TALLY_UNSEEN), 0);
 }
 
+/* Without this number a reader could not tell the next instance from this one. */
+static void test_serial(void **state)
+{
+	u64 instances = dp_arena.control.instance_tables[0].instances, sum = 0;
+	u64 stack[1] = { 0 };
+	u32 i;
+
+	for (i = 0; i < 3; i++) {
+		enter(PLAIN, stack);
+		leave(PLAIN_EXIT, stack, 0);
+	}
+	for (i = 0; i < LINES * DP_INSTANCE_WAYS; i++) {
+		const struct dp_exit_instance *v =
+			(void *)(instances +
+				 i * dp_arena.control.instance_stride);
+
+		sum += v->serial;
+	}
+	assert_int_equal(sum, 3);
+}
+
 static void test_damaged(void **state)
 {
 	struct dp_exit_instance *instances =
@@ -616,6 +637,7 @@ int main(void)
 		cmocka_unit_test_setup(test_entered_before, setup),
 		cmocka_unit_test_setup(test_full, setup),
 		cmocka_unit_test_setup(test_shared, setup),
+		cmocka_unit_test_setup(test_serial, setup),
 		cmocka_unit_test_setup(test_damaged, setup),
 		cmocka_unit_test_setup(test_odd_slot, setup),
 		cmocka_unit_test_setup(test_threads, setup),
