@@ -433,9 +433,11 @@ static void test_unwound(void **state)
 	leave(PLAIN_EXIT, &stack[7], 1);
 	assert_int_equal(dp_fake_count(PLAIN_EXIT), 1);
 	/* To another stack, or nowhere: not known */
+	enter(PLAIN, &stack[0]);
 	unwind(&stack[5], &stack[1]);
 	unwind(&stack[1], (u64 *)((u64)stack + (1ull << 35)));
-	assert_int_equal(in_use(), 1);
+	unwind((u64 *)((u64)stack - (1ull << 35)), &stack[1]);
+	assert_int_equal(in_use(), 2);
 }
 
 static void test_entered_before(void **state)
