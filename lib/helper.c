@@ -72,14 +72,14 @@ static bool is_to_be_named(void)
 {
 	int fd = open("/proc/sys/kernel/yama/ptrace_scope",
 		      O_RDONLY | O_CLOEXEC);
-	char scope = '0';
+	char scope;
+	bool named;
 
 	if (fd < 0)
 		return false;
-	if (read(fd, &scope, 1) != 1)
-		scope = '0';
+	named = read(fd, &scope, 1) == 1 && scope == '1';
 	close(fd);
-	return scope == '1';
+	return named;
 }
 
 struct launch {
