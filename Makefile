@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Targets: all (default), demo, check [T=PATTERN], check-long, check-san, check-tsan, check-victims, mutants FILE=…, bench [BENCH=core], fuzz, stress, install, clean.
+# Targets: all (default), demo, check [T=PATTERN], check-long, check-san, check-tsan, check-victims, mutants [FILE=…], bench [BENCH=core], fuzz, stress, install, clean.
 # Variables: CC, SAN=address,undefined, DESTDIR, PREFIX, V=1.
 
 PREFIX ?= /usr/local
@@ -172,7 +172,7 @@ $(B)/fake/%.o: %.S
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(HIT_CFLAGS) -DDP_PORT_FAKE -c -o $@ $<
 
-FAKE_UNIT := $(patsubst %,$(B)/tests/unit/test_%,upcall call dispatch fault instance leave mask retprobe trap exit_instance wait)
+FAKE_UNIT := $(patsubst %,$(B)/tests/unit/test_%,upcall call completes dispatch fault instance leave mask retprobe trap exit_instance vm_child wait)
 $(FAKE_UNIT): $(B)/tests/unit/test_%: tests/unit/test_%.c $(FAKE_OBJ) $(FAKE_WORLD)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(FAKE_DEFS) -o $@ $< $(FAKE_OBJ) $(FAKE_WORLD) -lcmocka
@@ -433,11 +433,17 @@ check-tsan: deps
 		CONFORM_TESTS='test_threads test_register test_knobs test_api test_blacklist' \
 		tests/run $(B)-tsan/tests/conform/run-interior-8 $(TSAN_TESTS)
 
-# Single-line changes of FILE that the tests of T do not notice; MUTANTS=N: of that many.
+# Single-line changes that the tests do not notice: 150 of the rooms below, drawn by SEED, or all
+# of FILE, a file or a folder. MUTANTS=N: so many; T=PATTERN: only those tests have to notice.
+MUTANT_ROOMS := engine port/user lang lib
+MUTANT_TESTS = $(if $(T),$(TESTS),$(UNIT) $(CONFORM) $(SELF) $(filter-out $(LONG),$(SCENARIO)))
 mutants: deps
 	$(Q)$(MAKE) --no-print-directory tests
-	$(Q)$(if $(FILE),,$(error FILE=... says what to change, and T=PATTERN which tests have to notice))\
-		tools/mutants -b $(B) $(MUTANTS:%=-n %) $(FILE) $(foreach t,$(TESTS),$(if $(findstring $(T),$(t)),$(t)))
+	$(Q)tools/mutants -b $(B) -n $(or $(MUTANTS),$(if $(FILE),0,150)) -s $(or $(SEED),1) $(T:%=-t %) $(if $(V),-v) \
+		$(or $(FILE),$(MUTANT_ROOMS)) -- $(MUTANT_TESTS)
+
+# What scripts run that carries a change.
+mutated: $(B)/dprobes $(B)/libdprobes.so.1 $(TOOL) $(B)/tests/dprobes-kill-points
 
 # Programs that check does without, and what it skips where they are not.
 check-victims: DEPS_OPTIONAL = nodejs libpython3.11-testsuite redis-server postgresql golang-go musl-tools libglib2.0-tests
@@ -549,4 +555,4 @@ clean:
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
-.PHONY: all modules install-headers bench bench-peers conform tests check check-unit check-long check-victims check-san check-tsan list-tests mutants deps clean demo install fuzz stress
+.PHONY: all modules install-headers bench bench-peers conform tests check check-unit check-long check-victims check-san check-tsan list-tests mutants mutated deps clean demo install fuzz stress

@@ -206,6 +206,10 @@ static void formats_several(void **state)
 			 theirs(b, sizeof(b), "%*d|%-*d|%.*s|%%|%5c|%hhd", 7,
 				42, 7, 42, 2, "abc", 'x', 300));
 	assert_string_equal(a, b);
+	/* A negative width is to the left; a negative precision is none. */
+	assert_int_equal(ours(a, sizeof(a), "%*d|%.*s|", -7, 42, -2, "abc"),
+			 theirs(b, sizeof(b), "%*d|%.*s|", -7, 42, -2, "abc"));
+	assert_string_equal(a, b);
 	assert_int_equal(scnprintf(a, 4, "%s", "abcdef"), 3);
 	assert_string_equal(a, "abc");
 	assert_int_equal(scnprintf(a, 0, "%s", "abcdef"), 0);

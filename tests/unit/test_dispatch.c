@@ -149,6 +149,28 @@ static void removes_itself(void **state)
 	assert_int_equal(dp_probe_state(0)->count, 1);
 }
 
+/* Another one, of the same program. */
+static void resumes(void **state)
+{
+	static const u8 code[] = { 0x4c, 7, 0, 0, 0, 0, 0, 0, 0, 0x10, EXIT };
+	u32 i;
+
+	dp_fake_site(0, AT);
+	for (i = 0; i < 4; i++) {
+		dp_fake_probe(i, 0, DP_KIND_PLAIN)->minor = 7 + i / 2;
+		dp_probe_state(i)->status = i ? DP_PROBE_SUSPENDED : 0;
+	}
+	dp_fake_program(0, code, sizeof(code));
+	((struct dp_probe_entry *)dp_probe(1))->program = dp_probe(0)->program;
+	((struct dp_probe_entry *)dp_probe(2))->program = dp_probe(0)->program;
+	((struct dp_probe_entry *)dp_probe(3))->minor = 7;
+	dp_probe_state(1)->status |= DP_PROBE_REMOVED;
+	hit(AT);
+	assert_int_equal(dp_probe_state(1)->status, DP_PROBE_REMOVED);
+	assert_int_equal(dp_probe_state(2)->status, DP_PROBE_SUSPENDED);
+	assert_int_equal(dp_probe_state(3)->status, DP_PROBE_SUSPENDED);
+}
+
 static struct dp_context *context(u32 i)
 {
 	return (struct dp_context *)dp_at(dp_arena.control.context_off) + i;
@@ -238,6 +260,31 @@ static void record_waits(void **state)
 	assert_int_equal(dp_probe_state(0)->waiting, 0);
 }
 
+/* It is seen to fail: a return to where nothing can be. */
+static void no_record_of_a_failure(void **state)
+{
+	static u64 stack[1024];
+	u64 *top = stack + 1000;
+
+	with_program(EXIT_N);
+	waiting((struct dp_site_entry *)dp_site_at(0));
+	((struct dp_site_entry *)dp_site_at(0))->faults = DP_FAULTS_RET;
+	*top = 1ull << 63;
+	dp_fake_regs()->rsp = (u64)top;
+	hit(AT);
+	assert_null(dp_fake_record());
+	assert_int_equal(dp_arena.hit.pending, 0);
+	assert_int_equal(dp_fake_tally(0, DP_TALLY_DISCARDED), 1);
+	*top = AT;
+	hit(AT);
+	assert_non_null(dp_fake_record());
+	/* A probe may want the record nevertheless. */
+	((struct dp_probe_entry *)dp_probe(0))->logonfault = 1;
+	*top = 1ull << 63;
+	hit(AT);
+	assert_non_null(dp_fake_record());
+}
+
 /* It has failed: the thread is farther up its stack at its next hit. */
 static void record_is_discarded(void **state)
 {
@@ -272,6 +319,70 @@ static void child_in_our_memory(void **state)
 	dp_fake_vfork(true);
 	assert_int_equal(hit(AT), dp_fake_copy(0));
 	assert_int_equal(dp_fake_count(0), 1);
+}
+
+/* What the tool does at its nth call, of those that wake it or wait for it. */
+static u32 calls, answers_at, ends_at;
+
+static void answer_linker(void)
+{
+	if (++calls == answers_at)
+		dp_arena.control.linker_answered = dp_arena.hit.linker_asked;
+	if (calls == ends_at)
+		dp_arena.control.tool_futex = DP_TOOL_DIED;
+}
+
+/* Return: how often the tool was woken or waited for in a loader event */
+static u32 loader_event(u32 answers, u32 ends)
+{
+	calls = 0;
+	answers_at = answers;
+	ends_at = ends;
+	dp_fake_tool(answer_linker);
+	assert_int_equal(hit(AT), dp_fake_copy(0));
+	return calls;
+}
+
+static void loader_events(void **state)
+{
+	enum { CONSISTENT, CHANGES };
+	static s32 linker;
+
+	linker = CONSISTENT;
+	dp_fake_site(0, AT);
+	dp_fake_probe(0, 0, DP_KIND_LINKER);
+	assert_int_equal(loader_event(1, 0), 0);
+	dp_arena.control.linker_state = (u64)&linker;
+	assert_int_equal(loader_event(1, 0), 1);
+	assert_int_equal(loader_event(3, 0), 3);
+	assert_int_equal(dp_arena.hit.linker_asked, 2);
+	linker = CHANGES;
+	assert_int_equal(loader_event(1, 0), 0);
+	dp_arena.control.linker_hold = 1;
+	assert_int_equal(loader_event(1, 0), 1);
+	assert_int_equal(dp_fake_count(0), 0);
+	assert_int_equal(dp_arena.hit.linker_late, 0);
+}
+
+/* A thread waits for it two seconds, and not again before it has caught up. */
+static void loader_events_of_a_stopped_tool(void **state)
+{
+	static s32 linker;
+	static u64 stack[64];
+
+	dp_fake_site(0, AT);
+	dp_fake_probe(0, 0, DP_KIND_LINKER);
+	dp_arena.control.linker_state = (u64)&linker;
+	assert_int_equal(loader_event(0, 0), 201);
+	assert_int_equal(loader_event(0, 0), 1);
+	assert_int_equal(dp_arena.hit.linker_late, 2);
+	dp_arena.control.linker_answered = dp_arena.hit.linker_asked;
+	assert_int_equal(loader_event(5, 0), 5);
+	/* The tool could not send it home from a detour. */
+	dp_detour_hit((void *)stack);
+	assert_int_equal(dp_arena.hit.linker_asked, 3);
+	assert_int_equal(loader_event(0, 5), 5);
+	assert_int_equal(dp_arena.hit.linker_late, 2);
 }
 
 /* A thread on its way through a detour: no signal tells of it. */
@@ -321,11 +432,15 @@ int main(void)
 		cmocka_unit_test_setup(no_record, begin),
 		cmocka_unit_test_setup(too_early_and_too_often, begin),
 		cmocka_unit_test_setup(removes_itself, begin),
+		cmocka_unit_test_setup(resumes, begin),
 		cmocka_unit_test_setup(no_context, begin),
 		cmocka_unit_test_setup(context_of_an_outer_hit, begin),
 		cmocka_unit_test_setup(full_ring, begin),
 		cmocka_unit_test_setup(record_waits, begin),
+		cmocka_unit_test_setup(no_record_of_a_failure, begin),
 		cmocka_unit_test_setup(record_is_discarded, begin),
+		cmocka_unit_test_setup(loader_events, begin),
+		cmocka_unit_test_setup(loader_events_of_a_stopped_tool, begin),
 		cmocka_unit_test_setup(child_in_our_memory, begin),
 		cmocka_unit_test_setup(through_a_detour, begin),
 	};

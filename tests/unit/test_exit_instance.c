@@ -433,9 +433,11 @@ static void test_unwound(void **state)
 	leave(PLAIN_EXIT, &stack[7], 1);
 	assert_int_equal(dp_fake_count(PLAIN_EXIT), 1);
 	/* To another stack, or nowhere: not known */
+	enter(PLAIN, &stack[0]);
 	unwind(&stack[5], &stack[1]);
 	unwind(&stack[1], (u64 *)((u64)stack + (1ull << 35)));
-	assert_int_equal(in_use(), 1);
+	unwind((u64 *)((u64)stack - (1ull << 35)), &stack[1]);
+	assert_int_equal(in_use(), 2);
 }
 
 static void test_entered_before(void **state)
@@ -522,6 +524,27 @@ static void test_shared(void **state)
 	leave(SHARED_EXIT, stack, 1);
 	assert_int_equal(dp_fake_count(SHARED_EXIT), 1);
 	assert_int_equal(tally(OTHER, DP_TALLY_UNSEEN), 0);
+}
+
+/* Without this number a reader could not tell the next instance from this one. */
+static void test_serial(void **state)
+{
+	u64 instances = dp_arena.control.instance_tables[0].instances, sum = 0;
+	u64 stack[1] = { 0 };
+	u32 i;
+
+	for (i = 0; i < 3; i++) {
+		enter(PLAIN, stack);
+		leave(PLAIN_EXIT, stack, 0);
+	}
+	for (i = 0; i < LINES * DP_INSTANCE_WAYS; i++) {
+		const struct dp_exit_instance *v =
+			(void *)(instances +
+				 i * dp_arena.control.instance_stride);
+
+		sum += v->serial;
+	}
+	assert_int_equal(sum, 3);
 }
 
 static void test_damaged(void **state)
@@ -616,6 +639,7 @@ int main(void)
 		cmocka_unit_test_setup(test_entered_before, setup),
 		cmocka_unit_test_setup(test_full, setup),
 		cmocka_unit_test_setup(test_shared, setup),
+		cmocka_unit_test_setup(test_serial, setup),
 		cmocka_unit_test_setup(test_damaged, setup),
 		cmocka_unit_test_setup(test_odd_slot, setup),
 		cmocka_unit_test_setup(test_threads, setup),

@@ -291,6 +291,14 @@ static void counts_at_no_site_outside(void **state)
 	assert_int_equal(dp_view_middle(&view, 1), 0);
 	probes[1].site = ~0u;
 	assert_int_equal(dp_view_middle(&view, 1), 0);
+	/* Nor is it opened so. */
+	assert_int_equal(dp_view_open(&view, a, a->control.arena_size),
+			 -EBADMSG);
+	probes[1].site = view.nr_sites;
+	assert_int_equal(dp_view_open(&view, a, a->control.arena_size),
+			 -EBADMSG);
+	probes[1].site = view.nr_sites - 1;
+	assert_int_equal(dp_view_open(&view, a, a->control.arena_size), 0);
 	dp_engine_destroy(e);
 	free(file);
 }

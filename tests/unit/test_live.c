@@ -55,6 +55,9 @@ struct world {
 	int put_fails, map_fails; /* the call that does; NEVER */
 	int map_err; /* of all calls, or 0 */
 	int text_fails; /* offset of the byte that cannot be written, or NEVER */
+	u32 mapped; /* bytes of the text that can be read */
+	bool unowned; /* the next probe is of an unowned mapping */
+	bool held; /* what the last writing was told of that */
 };
 
 static struct world *world_of(struct dp_target *target)
@@ -64,6 +67,8 @@ static struct world *world_of(struct dp_target *target)
 
 static int read_text(struct dp_target *target, u64 addr, void *to, size_t len)
 {
+	if (addr - TEXT + len > world_of(target)->mapped)
+		return -EFAULT;
 	memcpy(to, world_of(target)->text + (addr - TEXT), len);
 	return 0;
 }
@@ -149,6 +154,9 @@ static int write_stopped(void *arg, const u32 *which, u32 n)
 
 static int hold(void *arg, bool unowned, int (*work)(void *what), void *what)
 {
+	struct world *w = arg;
+
+	w->held = unowned;
 	return work(what);
 }
 
@@ -176,7 +184,8 @@ static void begin(struct world *w)
 	*w = (struct world){ .target = { &ops },
 			     .put_fails = NEVER,
 			     .map_fails = NEVER,
-			     .text_fails = NEVER };
+			     .text_fails = NEVER,
+			     .mapped = sizeof(code) };
 	memcpy(w->text, code, sizeof(code));
 	assert_int_equal(dp_engine_create(&built), 0);
 	dp_engine_attach_own(built, ROOM);
@@ -203,7 +212,8 @@ static void end(struct world *w)
 static u32 add(struct world *w, u32 at)
 {
 	const struct dp_found found = { .code = code + at,
-					.size = sizeof(code) - at };
+					.size = sizeof(code) - at,
+					.unowned = w->unowned };
 	const struct dp_handlers handlers = { .kind = DP_KIND_KPROBE,
 					      .user = at + 1,
 					      .pre = ENTRY };
@@ -438,6 +448,127 @@ static void cedes_to_a_uprobe(void **state)
 	end(&w);
 }
 
+static u32 armed(struct world *w, u32 at, bool unowned)
+{
+	u32 probe, bad;
+
+	w->unowned = unowned;
+	probe = add(w, at);
+	assert_int_equal(dp_live_commit(w->e, &w->target, &probe, 1, &bad), 0);
+	return probe;
+}
+
+static void expect_gone(struct world *w, u32 probe, u32 at)
+{
+	assert_true(dp_live_gone(w->e, probe));
+	assert_int_equal(dp_live_addr(w->e, probe), 0);
+	assert_null(dp_engine_find(w->e, TEXT + at));
+	assert_int_equal(dp_live_probe(w->e, probe)->gone, TEXT + at);
+	assert_false(w->e->probes[probe].linked);
+	assert_true(dp_live_lost(w->e));
+	assert_false(dp_live_lost(w->e));
+}
+
+/* Other code has taken its place. Bytes decide only where a mapping may go unnoticed. */
+static void code_is_replaced(void **state)
+{
+	u8 other[DP_JUMP_SIZE + 3];
+	struct world w;
+	u32 pushes, lea;
+
+	memset(other, 0x11, sizeof(other));
+	begin(&w);
+	pushes = armed(&w, PUSHES, false);
+	assert_false(w.held);
+	lea = armed(&w, LEA, true);
+	assert_true(w.held);
+	dp_live_check(w.e, &w.target, lea);
+	assert_false(dp_live_gone(w.e, lea));
+	assert_false(dp_live_lost(w.e));
+	memcpy(w.text + LEA, other, sizeof(other));
+	memcpy(w.text + PUSHES, other, sizeof(other));
+	dp_live_check(w.e, &w.target, pushes);
+	assert_false(dp_live_gone(w.e, pushes));
+	dp_live_check(w.e, &w.target, lea);
+	expect_gone(&w, lea, LEA);
+	assert_int_equal(dp_live_remove(w.e, &w.target, &lea, 1), 0);
+	dp_live_forget(w.e, lea);
+	assert_memory_equal(w.text + LEA, other, sizeof(other));
+	end(&w);
+}
+
+static void code_is_unmapped(void **state)
+{
+	struct world w;
+	u32 probe;
+
+	begin(&w);
+	probe = armed(&w, PUSHES, false);
+	w.mapped = DP_JUMP_SIZE;
+	dp_live_check(w.e, &w.target, probe);
+	assert_false(dp_live_gone(w.e, probe));
+	w.mapped--;
+	dp_live_check(w.e, &w.target, probe);
+	expect_gone(&w, probe, PUSHES);
+	end(&w);
+}
+
+/* The probe is not armed, and what has come is left alone. */
+static void code_goes_before(void **state)
+{
+	struct world w;
+	u32 probes[2], bad;
+
+	begin(&w);
+	probes[0] = add(&w, PUSHES);
+	w.unowned = true;
+	probes[1] = add(&w, LEA);
+	memset(w.text + LEA, 0x11, DP_JUMP_SIZE + 3);
+	assert_int_equal(dp_live_commit(w.e, &w.target, probes, 2, &bad),
+			 -EFAULT);
+	assert_int_equal(bad, 1);
+	assert_int_equal(w.text[LEA], 0x11);
+	expect_gone(&w, probes[1], LEA);
+	expect_armed(&w, PUSHES, DP_MODE_JUMP);
+	end(&w);
+}
+
+/* One probe of two goes: its site stays. */
+static void abandons_probes(void **state)
+{
+	struct world w;
+	u32 first, second;
+
+	begin(&w);
+	first = armed(&w, LEA, false);
+	second = armed(&w, LEA, false);
+	dp_live_abandon(w.e, first);
+	assert_int_equal(dp_live_probe(w.e, first)->gone, TEXT + LEA);
+	assert_int_equal(dp_live_probe(w.e, second)->gone, 0);
+	assert_int_equal(dp_live_addr(w.e, second), TEXT + LEA);
+	assert_int_equal(dp_engine_find(w.e, TEXT + LEA)->first_probe,
+			 second + 1);
+	dp_live_abandon(w.e, second);
+	assert_null(dp_engine_find(w.e, TEXT + LEA));
+	end(&w);
+}
+
+static void pools_have_their_limit(void **state)
+{
+	struct world w;
+	u32 before, n;
+
+	begin(&w);
+	before = w.e->need.nr_pools;
+	for (n = 0; !dp_live_own(w.e, BASE + (n << 24), DP_PAGE); n++)
+		;
+	assert_int_equal(n, DP_MAX_POOLS - before);
+	assert_int_equal(arm(&w, PUSHES), -ENOMEM);
+	assert_memory_equal(w.text, code, sizeof(code));
+	assert_int_equal(w.nr_pools, 0);
+	end(&w);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -448,6 +579,11 @@ int main(void)
 		cmocka_unit_test(names_the_probe_that_failed),
 		cmocka_unit_test(comes_back_when_a_uprobe_has_gone),
 		cmocka_unit_test(cedes_to_a_uprobe),
+		cmocka_unit_test(code_is_replaced),
+		cmocka_unit_test(code_is_unmapped),
+		cmocka_unit_test(code_goes_before),
+		cmocka_unit_test(abandons_probes),
+		cmocka_unit_test(pools_have_their_limit),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

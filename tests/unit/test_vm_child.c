@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* vm_child: calls that make processes and threads, as their intercepts see them. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <asm/unistd.h>
+#include <string.h>
+#include "arch/arch.h"
+#include "engine/hit/hit.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/base.h"
+#include "engine/layout/private.h"
+#include "engine/layout/site.h"
+#include "port/fake/hit/world.h"
+#include "port/user/signals/mask.h"
+#include "port.h"
+#include "port_hit.h"
+
+#define CLONE_VM 0x100ull
+#define CLONE_VFORK 0x4000ull
+#define CLONE_THREAD 0x10000ull
+#define CLONE_SETTLS 0x80000ull
+#define CLONE_CLEAR_SIGHAND 0x100000000ull
+#define TRAP DP_SIGMASK(DP_SIGTRAP)
+#define HANDLER 0x5000000ull
+#define STACK 0x12340ull
+#define CHILD 7
+
+/* struct clone_args */
+static u64 args[8];
+enum { FLAGS, STACK_LOW = 5, STACK_SIZE, TLS };
+
+static int begin(void **state)
+{
+	struct dp_arena_control *c = &dp_arena.control;
+
+	dp_fake_begin(DP_CAUGHT_JUMPS);
+	dp_fake_site(0, 0x401000);
+	c->shard_mask = 1;
+	c->counts_alone = 1;
+	dp_table[0] = dp_table[1] = dp_table[2] = ~0ull;
+	memset(args, 0, sizeof(args));
+	dp_fake_regs()->rdi = (u64)args;
+	return 0;
+}
+
+/* As the call-outs before and behind a system call do. */
+static bool observe(u32 nr, bool after, u64 ax)
+{
+	struct dp_site_entry *s = (struct dp_site_entry *)dp_site_at(0);
+
+	s->number = nr;
+	dp_fake_regs()->rax = ax;
+	return dp_intercept_observe(s, dp_fake_regs(), after);
+}
+
+static void set_mask(u64 blocked)
+{
+	dp_fake_call(__NR_rt_sigprocmask, DP_SIG_SETMASK, (u64)&blocked, 0,
+		     DP_SIGSET_BYTES, 0);
+}
+
+static void expect_tables(bool empty)
+{
+	const struct dp_arena_control *c = &dp_arena.control;
+	u64 counters = (u64)dp_at(c->counter_off);
+
+	assert_true(dp_table[0] == (empty ? 0 : counters));
+	assert_true(dp_table[1] == (empty ? 0 : counters + c->shard_stride));
+	assert_true(dp_table[2] == ~0ull);
+}
+
+static u32 notes(void)
+{
+	u32 n = 0, i;
+
+	for (i = 0; i < DP_CLONES; i++)
+		n += !!dp_private.clones[i].thread;
+	return n;
+}
+
+/* Detours do not count by themselves as long as there is one. */
+static void counted_while_there(void **state)
+{
+	observe(__NR_vfork, false, 0);
+	assert_int_equal(dp_arena.hit.vm_children, 1);
+	expect_tables(true);
+	dp_fake_thread(1);
+	observe(__NR_vfork, false, 0);
+	assert_int_equal(dp_arena.hit.vm_children, 2);
+	observe(__NR_vfork, true, CHILD);
+	assert_int_equal(dp_arena.hit.vm_children, 1);
+	expect_tables(true);
+	dp_fake_thread(0);
+	observe(__NR_vfork, true, (u64)-11);
+	assert_int_equal(dp_arena.hit.vm_children, 0);
+	expect_tables(false);
+	assert_int_equal(notes(), 0);
+}
+
+/* Other calls count, too: the tables stay as they are. */
+static void tables_of_others(void **state)
+{
+	dp_arena.control.counts_alone = 0;
+	observe(__NR_vfork, false, 0);
+	assert_int_equal(dp_arena.hit.vm_children, 1);
+	observe(__NR_vfork, true, CHILD);
+	assert_int_equal(dp_arena.hit.vm_children, 0);
+	assert_true(dp_table[0] == ~0ull);
+}
+
+/* One that is not waited for is there until it fails to come. */
+static void not_waited_for(void **state)
+{
+	args[FLAGS] = CLONE_VM;
+	observe(__NR_clone3, false, 0);
+	observe(__NR_clone3, true, CHILD);
+	assert_int_equal(dp_arena.hit.vm_children, 1);
+	observe(__NR_clone3, false, 0);
+	assert_int_equal(dp_arena.hit.vm_children, 2);
+	observe(__NR_clone3, true, (u64)-12);
+	assert_int_equal(dp_arena.hit.vm_children, 1);
+	/* Neither fork children nor threads are, nor children of fork children. */
+	observe(__NR_fork, false, 0);
+	observe(__NR_fork, true, CHILD);
+	args[FLAGS] = CLONE_VM | CLONE_THREAD;
+	observe(__NR_clone3, false, 0);
+	observe(__NR_clone3, true, CHILD);
+	assert_int_equal(notes(), 0);
+	dp_fake_fork();
+	observe(__NR_vfork, false, 0);
+	observe(__NR_vfork, true, CHILD);
+	assert_int_equal(dp_arena.hit.vm_children, 1);
+}
+
+static void noted_of_a_call(void **state)
+{
+	const struct dp_clone *c = dp_private.clones;
+
+	set_mask(TRAP);
+	observe(__NR_getpid, false, 0);
+	assert_int_equal(notes(), 0);
+	args[FLAGS] = CLONE_VFORK;
+	args[STACK_LOW] = STACK;
+	args[STACK_SIZE] = 0x100;
+	observe(__NR_clone3, false, 0);
+	assert_int_equal(notes(), 1);
+	assert_true(c->flags == CLONE_VFORK);
+	assert_true(c->sp == STACK + 0x100);
+	assert_true(c->virtual_mask == TRAP);
+	observe(__NR_clone3, true, CHILD);
+	dp_fake_regs()->rdi = CLONE_VFORK;
+	dp_fake_regs()->rsi = 0;
+	observe(__NR_clone, false, 0);
+	assert_true(c->sp == dp_fake_regs()->rsp);
+	observe(__NR_clone, true, CHILD);
+	assert_int_equal(notes(), 0);
+}
+
+/* Its parent says so before: it begins with the parent's mask. */
+static void pointer_of_its_own(void **state)
+{
+	dp_fake_thread(1);
+	args[TLS] = dp_port_thread_pointer();
+	dp_fake_thread(0);
+	dp_fake_regs()->rdi = (u64)args;
+	args[FLAGS] = CLONE_VM | CLONE_THREAD | CLONE_SETTLS;
+	set_mask(TRAP);
+	observe(__NR_clone3, false, 0);
+	assert_int_equal(notes(), 0);
+	dp_fake_thread(1);
+	assert_true(dp_mask_blocked() == TRAP);
+}
+
+/* The exec of a child in our memory does not return: its note goes with the parent's. */
+static void execs(void **state)
+{
+	observe(__NR_vfork, false, 0);
+	dp_fake_vfork(false);
+	observe(__NR_vfork, true, 0);
+	observe(__NR_execve, false, 0);
+	assert_int_equal(notes(), 2);
+	observe(__NR_execve, true, (u64)-2);
+	assert_int_equal(notes(), 1);
+	observe(__NR_execveat, false, 0);
+	dp_fake_vfork(true);
+	dp_arena.hit.vm_children = 1;
+	observe(__NR_vfork, true, 200);
+	assert_int_equal(notes(), 0);
+	assert_int_equal(dp_arena.hit.vm_children, 0);
+}
+
+/* No thread has a pointer: a new thread is known by its stack. */
+static void known_by_its_stack(void **state)
+{
+	dp_arena.control.forbidden = dp_own_bit(__NR_arch_prctl);
+	set_mask(TRAP);
+	dp_fake_regs()->rdi = CLONE_VM | CLONE_THREAD;
+	dp_fake_regs()->rsi = STACK;
+	observe(__NR_clone, false, 0);
+	assert_int_equal(notes(), 1);
+	dp_fake_thread(1);
+	dp_fake_regs()->rsp = STACK + 8;
+	observe(__NR_clone, true, 0);
+	assert_true(dp_mask_blocked() == 0);
+	dp_fake_thread(2);
+	dp_fake_regs()->rsp = STACK;
+	observe(__NR_clone, true, 0);
+	assert_true(dp_mask_blocked() == TRAP);
+	assert_int_equal(notes(), 0);
+}
+
+/* It has lost its parent's actions, and the agent's with them. */
+static void without_actions(void **state)
+{
+	struct dp_kernel_sigaction act = { HANDLER, DP_SA_RESTORER, 1, TRAP };
+
+	dp_fake_call(__NR_rt_sigaction, DP_SIGTRAP, (u64)&act, 0,
+		     DP_SIGSET_BYTES, 0);
+	args[FLAGS] = CLONE_CLEAR_SIGHAND | CLONE_VM | CLONE_VFORK;
+	observe(__NR_clone3, false, 0);
+	dp_fake_action(DP_SIGTRAP)->handler = 0;
+	observe(__NR_clone3, true, 0);
+	assert_true(dp_fake_action(DP_SIGTRAP)->handler != 0);
+	dp_fake_call(__NR_rt_sigaction, DP_SIGTRAP, 0, (u64)&act,
+		     DP_SIGSET_BYTES, 0);
+	assert_true(act.handler == HANDLER);
+	observe(__NR_clone3, true, 200);
+	args[FLAGS] = CLONE_CLEAR_SIGHAND;
+	observe(__NR_clone3, false, 0);
+	dp_fake_fork();
+	dp_fake_action(DP_SIGTRAP)->handler = 0;
+	observe(__NR_clone3, true, 0);
+	assert_true(dp_fake_action(DP_SIGTRAP)->handler != 0);
+	dp_fake_call(__NR_rt_sigaction, DP_SIGTRAP, 0, (u64)&act,
+		     DP_SIGSET_BYTES, 0);
+	assert_true(act.handler == 0);
+}
+
+/* A number known only now may be that of a call that is answered here. */
+static void any_call(void **state)
+{
+	struct dp_mcontext *regs = dp_fake_regs();
+	u64 set = TRAP;
+
+	regs->rdi = DP_SIG_SETMASK;
+	regs->rsi = (u64)&set;
+	regs->rdx = 0;
+	regs->r10 = DP_SIGSET_BYTES;
+	assert_true(observe(DP_ANY_CALL, false, __NR_rt_sigprocmask));
+	assert_int_equal(regs->rax, 0);
+	assert_true(dp_mask_blocked() == TRAP);
+	assert_false(observe(DP_ANY_CALL, false, __NR_getpid));
+	assert_int_equal(regs->rax, __NR_getpid);
+	assert_false(observe(DP_ANY_CALL, false, __NR_vfork));
+	assert_int_equal(dp_arena.hit.vm_children, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(counted_while_there, begin),
+		cmocka_unit_test_setup(tables_of_others, begin),
+		cmocka_unit_test_setup(not_waited_for, begin),
+		cmocka_unit_test_setup(noted_of_a_call, begin),
+		cmocka_unit_test_setup(pointer_of_its_own, begin),
+		cmocka_unit_test_setup(execs, begin),
+		cmocka_unit_test_setup(known_by_its_stack, begin),
+		cmocka_unit_test_setup(without_actions, begin),
+		cmocka_unit_test_setup(any_call, begin),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
