@@ -147,7 +147,7 @@ SELF := $(patsubst tests/self/%.c,$(B)/tests/self/%,$(wildcard tests/self/*.c)) 
 SCENARIO := $(filter-out tests/scenario/lib%.sh,$(wildcard tests/scenario/*.sh))
 
 .SECONDEXPANSION:
-$(B)/tests/unit/test_control $(B)/tests/unit/test_jump: $(B)/tests/unit/test_%: tests/unit/test_%.c $(B)/libcore.a $(wildcard port/fake/*.c)
+$(B)/tests/unit/test_batch $(B)/tests/unit/test_control $(B)/tests/unit/test_jump: $(B)/tests/unit/test_%: tests/unit/test_%.c $(B)/libcore.a $(wildcard port/fake/*.c)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -o $@ $< $(wildcard port/fake/*.c) $(B)/libcore.a $(LIBS) -lcmocka
 
@@ -463,7 +463,7 @@ demo: deps
 stress: deps
 	$(Q)$(MAKE) --no-print-directory tests
 	$(Q)CYCLES=1000 TIMES=1000000 TOGGLES=200000 ROUNDS=1000 ENTRIES=10000000 KILLS=500 REPLACING=120 TEST_TIMEOUT=7200 tests/run \
-		$(addprefix tests/scenario/,attach-cycles.sh harsh.sh jump.sh storm.sh blocked.sh soak.sh killer.sh replaced.sh) $(SELF)
+		$(addprefix tests/scenario/,attach-cycles.sh harsh.sh jump.sh storm.sh blocked.sh soak.sh killer.sh reloaded.sh) $(SELF)
 
 FUZZ_SECONDS ?= 600
 FUZZ := $(patsubst fuzz/%.c,$(B)/fuzz/%,$(wildcard fuzz/fuzz_*.c))

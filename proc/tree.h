@@ -28,7 +28,7 @@ struct dp_tree_event {
 	int status;
 	u32 maker_ns; /* id, in its own namespace, of the thread that forked */
 	pid_t waiting; /* that thread, if it waits, too */
-	/* forked while the probes of @proc were being installed or replaced */
+	/* forked while the probes of @proc were being installed or taken out */
 	bool mixed;
 };
 

@@ -261,7 +261,7 @@ static struct dp_session *child_of(struct dp_session *parent)
 	return s;
 }
 
-/* Close a session whose probes could not be replaced. */
+/* Close a session whose libraries could not be looked at. */
 static void fail(struct dp_process_tree *h, struct dp_session *s,
 		 const struct dp_diag *diag, int err)
 {
@@ -291,7 +291,7 @@ static const char *why_none(const struct dp_session *parent,
 	if (!parent)
 		return "its parent has none any more";
 	return ev->mixed ?
-		       "it was made while its parent's were being armed or replaced" :
+		       "it was made while its parent's were being armed" :
 		       "out of memory";
 }
 

@@ -54,6 +54,7 @@ static void forget_places(struct dp_engine *e)
 	for (i = 0; i < e->nr_sites; i++)
 		e->sites[i].place = 0;
 	e->nr_places = e->nr_earlier = e->need.nr_pools = 0;
+	e->batch = (struct dp_batch){ 0 };
 }
 
 static u32 unplanned(const struct dp_engine *e)
@@ -69,13 +70,15 @@ static u32 unplanned(const struct dp_engine *e)
 static const struct dp_batch *batch_in(const struct dp_engine *e, u32 first,
 				       u32 n)
 {
-	u32 i;
+	const struct dp_batch *b = &e->batch;
+	u32 i = 0;
 
-	for (i = 0; i < e->nr_earlier; i++)
-		if (e->earlier[i].first < first + n &&
-		    first < e->earlier[i].first + e->earlier[i].n)
-			return &e->earlier[i];
-	return NULL;
+	while (b->first >= first + n || first >= b->first + b->n) {
+		if (i == e->nr_earlier)
+			return NULL;
+		b = &e->earlier[i++];
+	}
+	return b;
 }
 
 /* The first @n places that are free. */

@@ -195,29 +195,36 @@ int dp_site_take(struct dp_engine *e, u64 addr, const u8 *code, size_t size,
 	return err;
 }
 
-/* A detour that only counts calls nobody; a jump has call-outs for its own batch only. */
-static bool is_closed(const struct dp_engine *e, const struct dp_site *s,
-		      u64 addr)
+/* A detour that only counts calls nobody for another probe. */
+static bool only_counts(const struct dp_engine *e, const struct dp_site *s)
 {
-	if (!s || !s->place || s->mode != DP_MODE_JUMP || dp_batch_has(e, s))
-		return false;
-	return s->addr != addr ? addr - s->addr < s->region.len :
-				 !s->records && !s->instances &&
-					 s->first_probe == s->last_probe;
+	return e->rseq_usable && s->mode == DP_MODE_JUMP && !s->leader &&
+	       !s->records && !s->instances && s->first_probe == s->last_probe;
+}
+
+/* Does an armed jump need the byte at @addr? It has call-outs for its own batch only. */
+static bool is_covered(const struct dp_engine *e, u64 addr)
+{
+	const struct dp_site *s;
+	u64 d;
+
+	for (d = 1; d < DP_REGION_MAX; d++) {
+		s = dp_engine_find(e, addr - d);
+		if (s && s->place && s->mode == DP_MODE_JUMP &&
+		    d < s->region.len)
+			return true;
+	}
+	return false;
 }
 
 int dp_site_join(const struct dp_engine *e, const struct dp_site *s,
 		 const char **why)
 {
-	u64 d;
-
-	for (d = 0; e->arena && d < DP_REGION_MAX; d++) {
-		if (!is_closed(e, dp_engine_find(e, s->addr - d), s->addr))
-			continue;
-		*why = DP_WHY_OVERLAP;
-		return -EBUSY;
-	}
-	return 0;
+	if (!e->arena ||
+	    !(s->place ? only_counts(e, s) : is_covered(e, s->addr)))
+		return 0;
+	*why = DP_WHY_OVERLAP;
+	return -EBUSY;
 }
 
 int dp_engine_add(struct dp_engine *e, u64 addr, const u8 *code, size_t size,

@@ -90,7 +90,7 @@ struct dp_process {
 	struct dp_tree *tree; /* its process tree (-f), or NULL */
 	bool launched, held; /* @held: still stopped at its start */
 	bool reaped, installed, exited;
-	bool changing; /* probes are being replaced; @installed: as before */
+	bool changing; /* probes are being taken out; @installed: as before */
 	bool status_known;
 	int status;
 	u32 ns_pid;

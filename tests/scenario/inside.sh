@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Calls that are inside when a process forks, or when the agent is replaced: all return, and each once.
+# Calls that are inside when a process forks, or when libraries come and go: all return, and each once.
 . tests/scenario/lib.sh
 depth=150000
 calls=$((depth + 1))

@@ -102,12 +102,12 @@ like "one that is nowhere is an error" "$? $(head -n 1 "$dir/err")" '^2 .*no mod
 "$DPROBES" stat --pending libnosuch.so.1:f -- true >"$dir/out" 2>"$dir/err"
 is "unless it shall be waited for" "$?" 0
 
-# A signal comes for the thread that the tool sends back from the linker's probe.
+# A signal comes while the tool adds probes, and a thread waits for it at the linker's probe.
 is_armed() { list | grep -q 'cbrt+0x0  early.so'; }
 left_stopped() { stopped "$victim" && is_armed; }
-sent_back() { # SIGNAL
+while_added() { # SIGNAL
 	begin "$VICTIMS/plugin" "$dir/early.so"
-	DPROBES_HALT="linker: on the way home" build/tests/dprobes-kill-points stat -q -o "$dir/counts" "$dir/early.so:cbrt" -p $victim 2>"$dir/talk" &
+	DPROBES_HALT="extend: built" build/tests/dprobes-kill-points stat -q -o "$dir/counts" "$dir/early.so:cbrt" -p $victim 2>"$dir/talk" &
 	tool=$!
 	pids+=("$tool")
 	poll 10 pending
@@ -117,9 +117,9 @@ sent_back() { # SIGNAL
 	kill -"$1" "$victim"
 	kill -CONT "$tool"
 }
-sent_back STOP
+while_added STOP
 poll 10 left_stopped
-is "a thread that is sent back gets a SIGSTOP: the process is stopped" "$?" 0
+is "a thread that waits for probes gets a SIGSTOP: the process is stopped" "$?" 0
 kill -CONT "$victim"
 poll 10 answered
 tell call
@@ -127,7 +127,7 @@ end
 is "and goes on with SIGCONT, right" "$? $(wrong)" "0 "
 wait "$tool"
 is "and no hit is lost" "$? $(hits)" "0 8"
-sent_back TRAP
+while_added TRAP
 wait "$victim"
 is "it gets a SIGTRAP: the program ends by it" "$?" $((128 + 5))
 exec 5>&-

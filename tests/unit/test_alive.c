@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* test_alive: what an arena tells of its tool, when agents are replaced and processes closed. */
+/* test_alive: what an arena tells of its tool, when processes are closed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

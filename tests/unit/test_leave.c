@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * leave: how a thread gets out of us without the tool, in a world in memory: a fork child,
- * one whose tool ended while it was stepped, one that is about to install a filter.
+ * and one that is about to install a filter.
  */
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Probes are replaced all the time, because their library comes and goes. Nobody is told of a mask that is not so,
-# and nobody dies; nor when the tool is killed at any step of bringing threads out of the agent.
+# Probes go and come all the time, because their library does. No thread is told of a mask that is not so, and none
+# dies; nor when the tool is killed at any step of adding them.
 . tests/scenario/lib.sh
 . tests/scenario/lib-beats.sh
 seconds=${REPLACING:-6}
@@ -33,31 +33,16 @@ killed() {
 while read -r name nth; do
 	killed "${name//_/ }" "$nth"
 done <<-'L'
-	stepout:_noted 1
-	stepout:_trap_flag 1
-	stepout:_masked 1
-	stepout:_flags_to_be_saved 1
-	stepout:_flags_saved 1
-	stepout:_step 1
-	stepout:_step 7
-	stepout:_step 30
-	stepout:_step 100
-	stepout:_at_a_call 1
-	stepout:_at_a_call 3
-	stepout:_at_a_call 4
-	stepout:_at_a_call 7
-	stepout:_not_masked 1
-	stepout:_not_masked 2
-	stepout:_step_with_its_mask 1
-	stepout:_step_with_its_mask 2
-	stepout:_no_trap_flag 1
-	stepout:_no_trap_flag 2
-	freeze:_held 1
-	freeze:_held 3
-	freeze:_out 1
-	freeze:_replaced 1
-	handlers:_run 1
-	handlers:_end 1
-	linker:_sent_home 1
+	extend:_reclaimed 1
+	extend:_reclaimed 3
+	install:_pool 2
+	install:_pool 5
+	extend:_built 1
+	extend:_built 4
+	sync:_begun 3
+	sync 7
+	linker:_held 3
+	extend:_armed 1
+	extend:_armed 6
 L
 plan
