@@ -208,6 +208,7 @@ static void tend(struct dp_source *source, double t,
 	struct dp_agent *a = dp_agent_of(source);
 	size_t sites = dp_engine_sites(a->engine);
 
+	dp_agent_keep_disabled(a);
 	if (t - a->settled >= SETTLE_SECONDS)
 		settle(a, t);
 	if (t >= a->foreign) {
@@ -266,6 +267,7 @@ static void close_agent(struct dp_source *source)
 		return;
 	dp_process_close(a->proc);
 	dp_agent_drop(a);
+	free(a->off);
 	free(a);
 }
 
@@ -286,8 +288,10 @@ static struct dp_agent *unborn(const struct dp_agent *parent)
 		return NULL;
 	a->nr_probes = parent->nr_probes;
 	a->logs = parent->logs;
-	if (!parent->source.tracks || !dp_agent_calls_open(a))
+	if (!dp_agent_copy_disabled(a, parent) &&
+	    (!parent->source.tracks || !dp_agent_calls_open(a)))
 		return a;
+	free(a->off);
 	free(a);
 	return NULL;
 }
@@ -308,11 +312,13 @@ static int fork_agent(struct dp_source *source, struct dp_tree *tree,
 	err = dp_process_fork(tree, event, &proc, diag);
 	if (err) {
 		dp_agent_calls_close(a);
+		free(a->off);
 		free(a);
 		return err;
 	}
 	fill(a, proc);
 	a->engine = dp_process_engine(proc);
+	dp_agent_fork_disabled(a);
 	a->source.tracks = source->tracks;
 	a->source.watches = source->watches;
 	a->source.missed = may_have_missed(parent);
@@ -364,6 +370,7 @@ const struct dp_source_ops dp_agent_source = {
 	.totals = dp_agent_totals,
 	.variable = variable,
 	.calls = dp_agent_calls_count,
+	.enable = dp_agent_enable,
 	.disarm = disarm,
 	.settle = dp_agent_calls_settle,
 	.end = end,

@@ -17,6 +17,8 @@ struct dp_agent_calls;
  * struct dp_agent - a process that an agent probes
  * @logs: hits make records
  * @nr_probes: upper bound of the number of probes in @engine
+ * @off: of the first @nr_off probes: has the user disabled it? It outlives @engine.
+ * @chosen: the engine that has been told of @off
  * @settled: when ended threads were last looked for, in seconds
  * @foreign: when foreign breakpoints are next looked for
  * @freed: when a stuck ring was last freed
@@ -29,6 +31,9 @@ struct dp_agent {
 	enum dp_arming arming;
 	bool logs;
 	size_t nr_probes;
+	u8 *off;
+	u32 nr_off;
+	const struct dp_engine *chosen;
 	double settled, foreign, freed;
 };
 
@@ -61,6 +66,18 @@ void dp_agent_totals(const struct dp_source *source,
 		     struct dp_source_totals *totals);
 size_t dp_agent_records(struct dp_source *source, dp_source_take take,
 			void *arg, bool ended);
+
+/* enable.c: probes that are switched off and on */
+int dp_agent_enable(struct dp_source *source, const struct dp_points *points,
+		    const bool *which, bool on, struct dp_diag *diag);
+/** dp_agent_keep_disabled() - disable in a new engine what was disabled in the one whose
+ *  place it takes */
+void dp_agent_keep_disabled(struct dp_agent *a);
+/** dp_agent_copy_disabled() - a fork child has the probes off that its parent has.
+ *  Return: 0 or -ENOMEM. dp_agent_fork_disabled() - tell its engine */
+int dp_agent_copy_disabled(struct dp_agent *child,
+			   const struct dp_agent *parent);
+void dp_agent_fork_disabled(struct dp_agent *child);
 
 /* calls.c: the account of tracked functions */
 /** dp_agent_calls_open() - Return: 0 or -ENOMEM. */
