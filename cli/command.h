@@ -41,7 +41,8 @@ struct dp_command {
 
 extern const struct dp_command dp_cmd_stat, dp_cmd_trace, dp_cmd_run,
 	dp_cmd_list, dp_cmd_insmod, dp_cmd_lsmod, dp_cmd_rmmod, dp_cmd_enabled,
-	dp_cmd_sysctl, dp_cmd_dmesg, dp_cmd_doctor, dp_cmd_detach;
+	dp_cmd_sysctl, dp_cmd_dmesg, dp_cmd_doctor, dp_cmd_detach,
+	dp_cmd_disable, dp_cmd_enable;
 
 /**
  * dp_options_parse() - parse options, specs and the command behind --

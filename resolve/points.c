@@ -23,6 +23,7 @@ struct resolver {
 	struct dp_diag *diag;
 	struct dp_code code;
 	struct dp_reach_reader reach_reader;
+	bool unchecked;
 };
 
 /* Set a caret from @column to the end of the spec. */
@@ -201,14 +202,14 @@ static int name_point(struct resolver *r, struct dp_point *p,
 static int add_point(struct resolver *r, const struct place *at)
 {
 	struct dp_point *p = new_point(r->points);
-	int err;
+	int err = 0;
 
 	if (!p || name_point(r, p, at))
 		return dp_diag_set(r->diag, -ENOMEM, "out of memory");
 	if (r->spec->offset >= at->m->text_end - at->m->text_start)
 		err = dp_point_refuse(p, -EINVAL,
 				      "this offset leaves its module");
-	else
+	else if (!r->unchecked)
 		err = check(r, p);
 	if (!err || r->spec->glob)
 		return 0;
@@ -432,6 +433,27 @@ static void begin(struct resolver *r, struct dp_process *proc,
 	r->reach_reader.source = &r->code;
 }
 
+static int resolve(struct resolver *r)
+{
+	if (r->spec->form == DP_POINT_ADDRESS)
+		return resolve_address(r);
+	return r->spec->form == DP_POINT_FILE_OFFSET ? resolve_offset(r) :
+						       resolve_symbols(r);
+}
+
+int dp_points_find(struct dp_process *proc, struct dp_modules *mods,
+		   const struct dp_spec *spec, struct dp_points *points,
+		   struct dp_diag *diag)
+{
+	struct resolver r;
+
+	begin(&r, proc, mods, points);
+	r.spec = spec;
+	r.diag = diag;
+	r.unchecked = true;
+	return resolve(&r);
+}
+
 int dp_points_resolve(struct dp_process *proc, struct dp_modules *mods,
 		      const struct dp_spec *spec, struct dp_points *points,
 		      struct dp_diag *diag)
@@ -442,12 +464,7 @@ int dp_points_resolve(struct dp_process *proc, struct dp_modules *mods,
 	begin(&r, proc, mods, points);
 	r.spec = spec;
 	r.diag = diag;
-	if (spec->form == DP_POINT_ADDRESS)
-		err = resolve_address(&r);
-	else if (spec->form == DP_POINT_FILE_OFFSET)
-		err = resolve_offset(&r);
-	else
-		err = resolve_symbols(&r);
+	err = resolve(&r);
 	if (!err && spec->kind == DP_SPEC_RETURN) {
 		err = dp_tail_targets_resolve(points, mods, find_tail_target,
 					      &r);

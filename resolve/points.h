@@ -133,6 +133,11 @@ struct dp_points {
 int dp_points_resolve(struct dp_process *proc, struct dp_modules *mods,
 		      const struct dp_spec *spec, struct dp_points *points,
 		      struct dp_diag *diag);
+/** dp_points_find() - the same without any check: only @name, @addr and @symbol count. For
+ *  text that is probed already. Return: -ENOENT, -EINVAL, -ENOMEM. */
+int dp_points_find(struct dp_process *proc, struct dp_modules *mods,
+		   const struct dp_spec *spec, struct dp_points *points,
+		   struct dp_diag *diag);
 /** dp_points_renew() - find out again where tail jumps of all points lead. Return: 0 or -ENOMEM. */
 int dp_points_renew(struct dp_process *proc, struct dp_modules *mods,
 		    struct dp_points *points);

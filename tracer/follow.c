@@ -8,6 +8,7 @@
  */
 #include "tracer/session.h"
 #include "proc/tree.h"
+#include "tracer/order.h"
 #include "tracer/output.h"
 #include <dprobes/diag.h>
 #include <errno.h>
@@ -399,6 +400,7 @@ static bool tend(struct dp_process_tree *h, struct dp_session *s, double *most,
 	struct dp_source_news news;
 
 	s->ops->tend(s->source, dp_source_now(), dp_watch_foreign, s, &news);
+	news.most = news.asked ? BUSY_MS : news.most;
 	*most = news.most < *most ? news.most : *most;
 	if (s->records)
 		*came += dp_records_read(s, false);
@@ -418,6 +420,7 @@ static int tend_all(struct dp_process_tree *h, double end)
 	while (i < h->n)
 		if (tend(h, h->v[i], &most, &came))
 			i++;
+	dp_order_look(h->v, h->n, dp_follow_births);
 	if (dp_tree_trapped(h->tree))
 		h->loader_event = t + LOADER_EVENT_SECONDS;
 	if (t < h->loader_event)
@@ -588,6 +591,7 @@ int dp_follow_run(struct dp_session *s, int *died_of, struct dp_diag *diag)
 
 	s->titled = &titled;
 	dp_watch_signals();
+	dp_order_open();
 	if (!err)
 		err = dp_tree_add(h.tree, s->source->proc);
 	if (err)

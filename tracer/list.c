@@ -249,7 +249,9 @@ static void describe(struct dp_modules *mods, const struct dp_armed *a,
 		.kind = a->kind,
 		.symbol = "",
 		.module = "",
-		.mode = a->optimized ? "jump" : "trap",
+		.mode = a->disabled  ? "off" :
+			a->optimized ? "jump" :
+				       "trap",
 		.reason = a->optimized ? "" : a->reason,
 		.flags = a->gone      ? "[GONE]" :
 			 a->disabled  ? "[DISABLED]" :

@@ -186,6 +186,11 @@ static inline double dp_source_now(void)
  * reason() - why the entry (@exit 0) or the @exit-th exit of a point is no jump; ""
  * variable() - a local variable of a program; a global one for DP_NO_PROGRAM
  * calls() - the account of a point that is tracked, after settle()
+ * enable() - arm the probes of some points, or disarm them, at once; counts stay. NULL: the
+ *   source cannot. @which: of each point of @points: is it meant? One that is already as
+ *   it is to be stays so.
+ *   Return: 0; -EBUSY a disabled probe would be inside a jump that another one needs;
+ *   -EAGAIN a thread is inside; as arm(). On failure nothing has changed.
  * disarm() - take all probes out. @alive: the process's memory is still there
  *   Return: 0; -EAGAIN a thread is still inside; as arm().
  * settle() - close the account of calls; abandoned calls make records, if hits do
@@ -235,6 +240,8 @@ struct dp_source_ops {
 	u64 (*variable)(const struct dp_source *source, u32 program, u32 index);
 	void (*calls)(const struct dp_source *source,
 		      const struct dp_point *point, struct dp_account *counts);
+	int (*enable)(struct dp_source *source, const struct dp_points *points,
+		      const bool *which, bool on, struct dp_diag *diag);
 	int (*disarm)(struct dp_source *source, bool alive,
 		      struct dp_diag *diag);
 	void (*settle)(struct dp_source *source, dp_source_take take,

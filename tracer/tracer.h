@@ -141,6 +141,15 @@ int dp_tracer_dmesg(const struct dp_tracer_options *opt, struct dp_diag *diag);
  */
 int dp_tracer_detach(const struct dp_tracer_options *opt, struct dp_diag *diag);
 
+/**
+ * dp_tracer_switch() - disable or enable probes that another dprobes has in @pid
+ * @bad_spec: set if one of the specs is wrong
+ * Return: 0; -ENOENT no such probe; -ESRCH, -EPERM, -EBUSY; -EAGAIN the other dprobes does
+ * not answer, and nothing has changed.
+ */
+int dp_tracer_switch(const struct dp_tracer_options *opt, bool on,
+		     const char **bad_spec, struct dp_diag *diag);
+
 /** dp_tracer_list_armed() - print kprobes/list of @pid, or of every process (0) */
 int dp_tracer_list_armed(const struct dp_tracer_options *opt,
 			 struct dp_diag *diag);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* watch: run a session, from armed probes to their end. */
 #include "proc/facts.h"
+#include "tracer/order.h"
 #include "tracer/output.h"
 #include "tracer/returned.h"
 #include "tracer/session.h"
@@ -66,6 +67,7 @@ int dp_watch_wait(const struct dp_session *s, double end, size_t came,
 
 	if (s->kind->record && pace < most)
 		most = pace;
+	most = most < DP_ORDER_LOOK_MS ? most : DP_ORDER_LOOK_MS;
 	most = left < most ? left : most;
 	return most > 0 ? (int)most : 0;
 }
@@ -186,6 +188,10 @@ static int watch(struct dp_session *s, struct dp_diag *diag)
 		    dp_watch_over(s->opt, end, &s->ending))
 			break;
 		came = s->records ? dp_records_read(s, false) : 0;
+		dp_order_look(&s, 1, NULL);
+		/* After a look at libraries the source has more to do. */
+		if (news.asked)
+			news.most = BUSY_MS;
 	} while (!has_ended(s,
 			    s->ops->wait(s->source, dp_watch_wait(s, end, came,
 								  news.most))));
@@ -264,6 +270,7 @@ static int probe(struct dp_session *s, int *died_of, struct dp_diag *diag)
 	int status = 0, err, failed;
 
 	dp_watch_signals();
+	dp_order_open();
 	err = s->ops->arm(s->source, diag);
 	if (err)
 		return say_failed(s, err, diag);

@@ -194,6 +194,7 @@ static inline bool dp_kind_is_hidden(u8 kind)
  * @instance_pool: struct dp_instance_pool of a return probe, and of its exits
  * @group: of DP_KIND_EXIT: the probe at its function's entry; @way: DP_WAY_*
  * @deadline: of DP_KIND_UPCALL: ms for which a thread waits for the handler
+ * @disabled: the user has disabled it, for listings: @enabled is 0 in other cases, too
  * @gone: the address where the probe was, if its code has gone; it is at no site then
  */
 struct dp_probe_entry {
@@ -212,7 +213,7 @@ struct dp_probe_entry {
 	u64 nmissed;
 	u64 instance_pool;
 	u32 group, way;
-	u32 deadline, pad;
+	u32 deadline, disabled;
 	u64 gone;
 };
 
@@ -249,6 +250,7 @@ enum dp_tally {
 	DP_TALLY_UNHEARD, /* hits while the tool was not there */
 	DP_TALLY_TOOL_GONE, /* hits after the end of the tool */
 	DP_TALLY_BROUGHT, /* instances that a fork has brought along */
+	DP_TALLY_INSIDE, /* instances whose probe was disabled before they ended */
 	/* interior arrivals, of the first probe of a site: see dp_engine_middle() */
 	DP_TALLY_MIDDLE,
 	DP_TALLY_NR,

@@ -139,6 +139,7 @@ void dp_engine_account(const struct dp_engine *e, u32 enter,
 		.tail = dp_engine_tally(e, enter, DP_TALLY_TAIL_CALLED),
 		.unwound = dp_engine_tally(e, enter, DP_TALLY_UNWOUND),
 		.abandoned = dp_engine_tally(e, enter, DP_TALLY_ABANDONED),
+		.inside = dp_engine_tally(e, enter, DP_TALLY_INSIDE),
 		.missed = dp_engine_missed(e, enter),
 		.damaged = dp_engine_tally(e, enter, DP_TALLY_DAMAGED),
 		.unmet = dp_engine_tally(e, enter, DP_TALLY_UNMET),
@@ -156,9 +157,10 @@ void dp_engine_account(const struct dp_engine *e, u32 enter,
 		else
 			a->returned += dp_engine_hits(e, i);
 	}
-	a->lost = (s64)(a->entered - a->returned - a->tail - a->unwound -
-			a->abandoned - a->missed - a->damaged - a->unmet -
-			dp_engine_tally(e, enter, DP_TALLY_DISABLED));
+	a->lost =
+		(s64)(a->entered - a->returned - a->tail - a->unwound -
+		      a->abandoned - a->inside - a->missed - a->damaged -
+		      a->unmet - dp_engine_tally(e, enter, DP_TALLY_DISABLED));
 }
 
 void dp_instances_open(struct dp_engine *e)

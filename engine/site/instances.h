@@ -74,7 +74,8 @@ void dp_engine_admit(struct dp_engine *engine, bool may);
 
 struct dp_account;
 /** dp_engine_account() - account of the instances of the probe @enter. Those that have not
- *  ended, see dp_engine_instances(), count as lost. */
+ *  ended, see dp_engine_instances(), count as lost; those that dp_engine_forget_disabled()
+ *  has taken, as inside. */
 void dp_engine_account(const struct dp_engine *engine, u32 enter,
 		       struct dp_account *account);
 

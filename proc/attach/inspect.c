@@ -53,7 +53,7 @@ static void describe(const struct dp_view *view, u32 i, struct dp_armed *out)
 	*out = (struct dp_armed){
 		.addr = p->gone ? p->gone : s->addr,
 		.kind = kind_of(p),
-		.disabled = !p->enabled,
+		.disabled = !p->enabled || p->disabled,
 		.gone = p->gone || s->armed == DP_SITE_GONE,
 		.optimized = !p->gone && s->mode == DP_MODE_JUMP &&
 			     s->armed == DP_SITE_THERE,
@@ -107,7 +107,8 @@ static int list_probes(const struct dp_view *view, struct dp_armed **list,
 	for (i = 0; i < view->arena->control.nr_pending && i < DP_PENDING; i++)
 		describe_pending(view, i, &(*list)[(*n)++]);
 	for (i = 0; i < view->nr_probes; i++)
-		if (view->sites[view->probes[i].site].armed &&
+		if ((view->sites[view->probes[i].site].armed ||
+		     view->probes[i].disabled) &&
 		    !dp_kind_is_hidden(view->probes[i].kind))
 			describe(view, i, &(*list)[(*n)++]);
 	return 0;

@@ -111,6 +111,8 @@ refuses run -w "-a a=b" --pending
 refuses list -q -w -f "-a a=b" --pending "--duration 1s"
 refuses doctor -v -w -f "-a a=b" --pending "--duration 1s" "-- true"
 refuses detach "-o $dir/file" -v -w -f "-a a=b" --pending --json "--duration 1s" "-- true"
+refuses disable "-o $dir/file" -q -v -w -f "-a a=b" --pending --json "--duration 1s" "-- true"
+refuses enable "-o $dir/file" -q -v -w -f "-a a=b" --pending --json "--duration 1s" "-- true"
 refuses insmod -q -v -w -f --pending --json "--duration 1s"
 refuses lsmod -q -w -f "-a a=b" --pending --json "--duration 1s" "-- true"
 refuses rmmod -q -v -w -f "-a a=b" --pending --json "--duration 1s" "-- true"
@@ -121,7 +123,7 @@ usage "dmesg --duration without -w" "duration goes with -w" dmesg -p 1 --duratio
 usage "--getvars --reset --json" "reset does not use --json" --getvars --all --reset --json
 is "an option that is refused makes no file" "$([ -e "$dir/file" ] || echo none)" none
 # The help tells of those that are used, and of no others.
-for verb in stat trace run list doctor detach insmod lsmod rmmod enabled sysctl dmesg; do
+for verb in stat trace run list disable enable doctor detach insmod lsmod rmmod enabled sysctl dmesg; do
 	told= used=
 	for option in p o f q v w a pending duration json; do
 		dashes=--

@@ -28,7 +28,7 @@ _dprobes() {
 	verb=${COMP_WORDS[1]}
 	COMPREPLY=()
 	if [ "$COMP_CWORD" -eq 1 ]; then
-		COMPREPLY=($(compgen -W "stat trace run list doctor detach insmod rmmod lsmod dmesg enabled sysctl --getvars --help --version" -- "$cur"))
+		COMPREPLY=($(compgen -W "stat trace run list disable enable doctor detach insmod rmmod lsmod dmesg enabled sysctl --getvars --help --version" -- "$cur"))
 		return
 	fi
 	for ((i = 2; i < COMP_CWORD; i++)); do
@@ -64,6 +64,9 @@ _dprobes() {
 		case $verb in
 		insmod)
 			i="--pid --output --alias --help --"
+			;;
+		disable | enable)
+			i="--pid --help"
 			;;
 		detach)
 			i="--pid --quiet --help"

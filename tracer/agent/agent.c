@@ -270,6 +270,7 @@ static void close_agent(struct dp_source *source)
 	dp_agent_calls_close(a);
 	dp_engine_destroy(a->engine);
 	dp_modules_close(source->mods);
+	free(a->off);
 	free(a);
 }
 
@@ -308,7 +309,8 @@ static int fork_agent(struct dp_source *source, struct dp_tree *tree,
 	a->source.watches = source->watches;
 	a->source.missed = may_have_missed(parent);
 	*child = &a->source;
-	return source->tracks && dp_agent_calls_open(a) ?
+	return dp_agent_fork_disabled(a, parent) ||
+			       (source->tracks && dp_agent_calls_open(a)) ?
 		       dp_diag_set(diag, -ENOMEM, "out of memory") :
 		       0;
 }
@@ -357,6 +359,7 @@ const struct dp_source_ops dp_agent_source = {
 	.totals = dp_agent_totals,
 	.variable = variable,
 	.calls = dp_agent_calls_count,
+	.enable = dp_agent_enable,
 	.disarm = disarm,
 	.settle = dp_agent_calls_settle,
 	.end = end,

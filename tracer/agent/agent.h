@@ -17,6 +17,7 @@ struct dp_agent_calls;
  * struct dp_agent - a process that an agent probes
  * @logs: hits make records
  * @nr_points: points that have been added, and @last: number of their last probe
+ * @off: of the first @nr_off probes: has the user disabled it?
  * @settled: when ended threads were last looked for, in seconds
  * @foreign: when foreign breakpoints are next looked for
  * @freed: when a stuck ring was last freed
@@ -30,6 +31,8 @@ struct dp_agent {
 	bool logs;
 	size_t nr_points;
 	u32 last;
+	u8 *off;
+	u32 nr_off;
 	double settled, foreign, freed;
 };
 
@@ -63,6 +66,16 @@ void dp_agent_totals(const struct dp_source *source,
 		     struct dp_source_totals *totals);
 size_t dp_agent_records(struct dp_source *source, dp_source_take take,
 			void *arg, bool ended);
+
+/* enable.c: probes that are switched off and on */
+int dp_agent_enable(struct dp_source *source, const struct dp_points *points,
+		    const bool *which, bool on, struct dp_diag *diag);
+/** dp_agent_keep_disabled() - disable again what has just been armed where it came back */
+void dp_agent_keep_disabled(struct dp_agent *a);
+/** dp_agent_fork_disabled() - a fork child has the probes off that its parent has.
+ *  Return: 0 or -ENOMEM. */
+int dp_agent_fork_disabled(struct dp_agent *child,
+			   const struct dp_agent *parent);
 
 /* calls.c: the account of tracked functions */
 /** dp_agent_calls_open() - for all probes that the engine has now. Return: 0 or -ENOMEM. */

@@ -203,7 +203,7 @@ void dp_agent_calls_count(const struct dp_source *source,
 
 	dp_engine_account(agent->engine, p->probe, n);
 	n->abandoned += open->abandoned;
-	n->inside = open->inside;
+	n->inside += open->inside;
 	n->cut += open->cut;
 	n->lost = (s64)((u64)n->lost - open->abandoned - open->inside);
 }

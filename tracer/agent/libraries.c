@@ -142,7 +142,11 @@ static int extend(struct dp_source *source, struct dp_modules *mods,
 	err = dp_agent_add_more(a, want, diag);
 	name_pending(a, want);
 	dp_process_found_in(a->proc, mods);
-	return err ? err : dp_process_extend(a->proc, diag);
+	if (!err)
+		err = dp_process_extend(a->proc, diag);
+	if (!err)
+		dp_agent_keep_disabled(a);
+	return err;
 }
 
 const struct dp_source_libraries dp_agent_libraries = {

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* cmd-switch: dprobes disable, dprobes enable. */
+#include "cli/command.h"
+#include <errno.h>
+
+static const char disable_help[] =
+	"Usage: dprobes disable SPEC... -p PID\n"
+	"Disarms probes that a running dprobes stat, trace or run has in PID, at once: the\n"
+	"text is as it was before. Their counts stay, and dprobes list -p PID shows them as\n"
+	"[DISABLED]. A call that a return probe was following counts as inside.\n"
+	"\n"
+	"  -p, --pid PID     the probed process\n"
+	"  -h, --help        this text\n";
+
+static const char enable_help[] =
+	"Usage: dprobes enable SPEC... -p PID\n"
+	"Arms probes again that dprobes disable has disarmed. They count on from where they\n"
+	"were.\n"
+	"\n"
+	"  -p, --pid PID     the probed process\n"
+	"  -h, --help        this text\n";
+
+static int run(const struct dp_tracer_options *opt, bool on)
+{
+	const char *bad_spec = NULL;
+	struct dp_diag diag;
+	int err;
+
+	if (!opt->pid)
+		return dp_usage_error("%s needs -p PID",
+				      on ? "enable" : "disable");
+	if (!opt->nr_specs)
+		return dp_usage_error("%s which probes?",
+				      on ? "enable" : "disable");
+	dp_diag_clear(&diag);
+	err = dp_tracer_switch(opt, on, &bad_spec, &diag);
+	if (!err)
+		return DP_EXIT_OK;
+	dp_complain(err, bad_spec, &diag);
+	/* A probe that is not there is an answer, not misuse. */
+	return bad_spec && err != -ENOENT ? DP_EXIT_USAGE : DP_EXIT_FAILURE;
+}
+
+static int run_disable(const struct dp_tracer_options *opt)
+{
+	return run(opt, false);
+}
+
+static int run_enable(const struct dp_tracer_options *opt)
+{
+	return run(opt, true);
+}
+
+const struct dp_command dp_cmd_disable = {
+	.name = "disable",
+	.summary = "disarm some probes of a running dprobes",
+	.help = disable_help,
+	.options = "p",
+	.run = run_disable,
+};
+
+const struct dp_command dp_cmd_enable = {
+	.name = "enable",
+	.summary = "arm them again",
+	.help = enable_help,
+	.options = "p",
+	.run = run_enable,
+};

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* enable: probes of an armed engine that are switched off and on, on bytes in an array. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+#include "engine/layout/arena.h"
+#include "engine/layout/instance.h"
+#include "engine/layout/site.h"
+#include "engine/plan/plan.h"
+#include "engine/site/arm.h"
+#include "engine/site/counts.h"
+#include "engine/site/enable.h"
+#include "engine/site/engine.h"
+#include "engine/site/instances.h"
+#include "engine/site/internal.h"
+#include "engine/site/reach.h"
+#include "engine/text/target.h"
+#include "port/fake/fake.h"
+
+#define TEXT 0x10000000ull
+#define SLOT 0x7ffff7ab8ull
+
+/* push; mov; push; nop…; ret: a function for a jump, with a site inside; then others */
+static const u8 program[96] = { 0x55,	     0x48,	  0x89, 0xe5,
+				0x41,	     0x54,	  0x90, 0x90,
+				0xc3,	     [16] = 0x55, 0x90, 0xc3,
+				[32] = 0x55, 0x90,	  0xc3, [48] = 0x53,
+				0x90,	     0xc3 };
+enum { LEADER = 0, COVERED = 1, FIRST = 16, FIRST_RET = 18, SECOND = 32 };
+enum { SECOND_RET = 34, TARGET_RET = 50 };
+
+struct bytes {
+	struct dp_target target;
+	u8 text[sizeof(program)];
+};
+
+static int read_bytes(struct dp_target *t, u64 addr, void *to, size_t len)
+{
+	memcpy(to, ((struct bytes *)t)->text + (addr - TEXT), len);
+	return 0;
+}
+
+static int write_bytes(struct dp_target *t, u64 addr, const void *from,
+		       size_t len)
+{
+	memcpy(((struct bytes *)t)->text + (addr - TEXT), from, len);
+	return 0;
+}
+
+static const struct dp_target_ops ops = { .read = read_bytes,
+					  .write = write_bytes };
+
+struct world {
+	struct bytes b;
+	struct dp_engine *e;
+	void *file;
+	u8 off[16];
+	u32 bad;
+};
+
+static u32 add(struct world *w, u32 at, bool jump)
+{
+	struct dp_reach g = { .start = TEXT + at,
+			      .code = program + at,
+			      .size = 16,
+			      .function = 16,
+			      .room = 16 };
+	u32 probe;
+
+	assert_int_equal(dp_engine_add(w->e, TEXT + at, program + at,
+				       sizeof(program) - at, &probe, NULL),
+			 0);
+	if (jump)
+		dp_engine_allow_jump(w->e, probe, &g);
+	return probe;
+}
+
+static u32 add_exit(struct world *w, u32 enter, u32 at)
+{
+	u32 probe;
+
+	assert_int_equal(dp_engine_add_exit(w->e, enter, 0, TEXT + at,
+					    program + at, sizeof(program) - at,
+					    &probe, NULL),
+			 0);
+	return probe;
+}
+
+static void begin(struct world *w)
+{
+	memset(w, 0, sizeof(*w));
+	w->b.target.ops = &ops;
+	memcpy(w->b.text, program, sizeof(program));
+	assert_int_equal(dp_engine_create(&w->e), 0);
+	dp_engine_set_arming(w->e, DP_ARM_QUIESCE);
+}
+
+static void arm(struct world *w)
+{
+	const struct dp_hole hole = { TEXT + 0x100000, TEXT + 0x10000000, false,
+				      false };
+	struct dp_layout_need *need = dp_engine_layout(w->e, 2);
+	struct dp_mapping map = { .base = 0x70000000,
+				  .intercept_entry = 0x20000000,
+				  .detour_entry = 0x20001000,
+				  .owner = 1,
+				  .tool = 2 };
+
+	assert_non_null(need);
+	assert_int_equal(dp_engine_place(w->e, &hole, 1), 0);
+	map.file = w->file = calloc(1, need->file_size);
+	assert_int_equal(dp_engine_build(w->e, &map), 0);
+	assert_int_equal(dp_engine_arm(w->e, &w->b.target, NULL), 0);
+}
+
+static void end(struct world *w)
+{
+	dp_engine_destroy(w->e);
+	free(w->file);
+}
+
+static int apply(struct world *w)
+{
+	const struct dp_disabled off = { w->off, sizeof(w->off) };
+	int err = dp_engine_choose(w->e, &off, &w->bad);
+
+	if (!err)
+		err = dp_engine_apply(w->e, &w->b.target, NULL);
+	if (!err)
+		dp_engine_admit_chosen(w->e, &off);
+	return err;
+}
+
+static bool is_armed(const struct world *w, u32 at)
+{
+	return w->b.text[at] != program[at];
+}
+
+static bool is_enabled(const struct world *w, u32 probe)
+{
+	return w->e->view.probes[probe].enabled;
+}
+
+/* A site with two probes stays while one of them is on. */
+static void shares_sites(void **state)
+{
+	struct world w;
+	u32 one, two;
+
+	begin(&w);
+	one = add(&w, FIRST, false);
+	two = add(&w, FIRST, false);
+	arm(&w);
+	w.off[one] = 1;
+	assert_int_equal(apply(&w), 0);
+	assert_true(is_armed(&w, FIRST));
+	assert_true(!is_enabled(&w, one) && is_enabled(&w, two));
+	assert_true(w.e->view.probes[one].disabled);
+	w.off[two] = 1;
+	assert_int_equal(apply(&w), 0);
+	assert_memory_equal(w.b.text, program, sizeof(program));
+	w.off[one] = 0;
+	assert_int_equal(apply(&w), 0);
+	assert_true(is_armed(&w, FIRST));
+	assert_true(is_enabled(&w, one) && !is_enabled(&w, two));
+	assert_false(w.e->view.probes[one].disabled);
+	end(&w);
+}
+
+/* A jump counts for the site inside, whether its probe is enabled or not. */
+static void keeps_jumps_whole(void **state)
+{
+	struct world w;
+	u32 leader, covered;
+
+	begin(&w);
+	leader = add(&w, LEADER, true);
+	covered = add(&w, COVERED, true);
+	arm(&w);
+	assert_true(dp_engine_is_covered(w.e, covered));
+	w.off[covered] = 1;
+	assert_int_equal(apply(&w), -EBUSY);
+	assert_int_equal(w.bad, covered);
+	w.off[covered] = 0;
+	w.off[leader] = 1;
+	assert_int_equal(apply(&w), -EBUSY);
+	assert_int_equal(w.bad, leader);
+	w.off[covered] = 1;
+	assert_int_equal(apply(&w), 0);
+	assert_memory_equal(w.b.text, program, sizeof(program));
+	memset(w.off, 0, sizeof(w.off));
+	assert_int_equal(apply(&w), 0);
+	assert_true(is_armed(&w, LEADER));
+	end(&w);
+}
+
+/* Exits go with their entry; those of tail targets, and unwinders, with the last entry. */
+static void takes_exits_along(void **state)
+{
+	u32 first, second, target, unwind;
+	struct world w;
+
+	begin(&w);
+	first = add(&w, FIRST, false);
+	assert_int_equal(dp_engine_track(w.e, first, false), 0);
+	add_exit(&w, first, FIRST_RET);
+	second = add(&w, SECOND, false);
+	assert_int_equal(dp_engine_track(w.e, second, false), 0);
+	add_exit(&w, second, SECOND_RET);
+	target = add_exit(&w, DP_NO_GROUP, TARGET_RET);
+	assert_int_equal(dp_engine_add_unwind(w.e, DP_WAY_UNTIL_CX, TEXT + 48,
+					      program + 48,
+					      sizeof(program) - 48, &unwind),
+			 0);
+	arm(&w);
+	assert_true(is_enabled(&w, first) && is_armed(&w, TARGET_RET));
+	w.off[first] = 1;
+	assert_int_equal(apply(&w), 0);
+	assert_false(is_armed(&w, FIRST) || is_armed(&w, FIRST_RET));
+	assert_true(is_armed(&w, SECOND) && is_armed(&w, SECOND_RET));
+	assert_true(is_armed(&w, TARGET_RET) && is_armed(&w, 48));
+	assert_true(is_enabled(&w, target) && is_enabled(&w, unwind));
+	w.off[second] = 1;
+	assert_int_equal(apply(&w), 0);
+	assert_memory_equal(w.b.text, program, sizeof(program));
+	assert_false(is_enabled(&w, target) || is_enabled(&w, unwind));
+	w.off[first] = 0;
+	assert_int_equal(apply(&w), 0);
+	assert_true(is_armed(&w, FIRST_RET) && is_armed(&w, TARGET_RET));
+	assert_true(is_enabled(&w, first) && !is_enabled(&w, second));
+	end(&w);
+}
+
+/* An instance as the hit half leaves it: in the line of its slot, or displaced. */
+static void put_instance(struct dp_engine *e, u32 probe, u64 slot, u32 by,
+			 const struct dp_exit_instance *v)
+{
+	u64 key = dp_instance_key(probe, slot);
+	u32 home = dp_instance_hash(key) & (e->instances.table[0].lines - 1);
+	u32 line = (home + by) & (e->instances.table[0].lines - 1), way = 0;
+
+	while (e->instances.table[0].line[line].key[way])
+		way++;
+	e->instances.table[0].line[line].key[way] = key;
+	e->instances.table[0].line[home].displaced += by != 0;
+	e->instances.table[0].line[home].tail_called += v->tail_called;
+	*(struct dp_exit_instance *)(e->instances.table[0].instances +
+				     (line * DP_INSTANCE_WAYS + way) *
+					     e->instances.instance_stride) = *v;
+}
+
+/* What was inside counts as that, and is not taken for a later call. */
+static void forgets_calls(void **state)
+{
+	const struct dp_exit_instance whole = { .slot = SLOT, .ret = 1 },
+				      tail = { .slot = SLOT + 8,
+					       .tail_called = 1 },
+				      ending = { .slot = SLOT, .ending = 1 },
+				      incomplete = { 0 };
+	const struct dp_instance_line none = { 0 };
+	struct dp_account account;
+	struct dp_disabled off;
+	struct world w;
+	u32 first, second, i;
+
+	begin(&w);
+	first = add(&w, FIRST, false);
+	second = add(&w, SECOND, false);
+	assert_int_equal(dp_engine_track(w.e, first, false), 0);
+	assert_int_equal(dp_engine_track(w.e, second, false), 0);
+	arm(&w);
+	off = (struct dp_disabled){ w.off, sizeof(w.off) };
+	put_instance(w.e, first, SLOT, 0, &whole);
+	put_instance(w.e, first, SLOT + 8, 2, &tail);
+	put_instance(w.e, first, SLOT + 64, 0, &ending);
+	put_instance(w.e, first, SLOT + 128, 0, &incomplete);
+	put_instance(w.e, second, SLOT, 0, &whole);
+	assert_false(dp_engine_any_disabled(w.e, &off));
+	w.off[first] = 1;
+	assert_true(dp_engine_any_disabled(w.e, &off));
+	dp_engine_forget_disabled(w.e, &off);
+	assert_false(dp_engine_any_disabled(w.e, &off));
+	dp_engine_account(w.e, first, &account);
+	assert_int_equal(account.inside, 2);
+	assert_int_equal(account.cut, 2);
+	assert_int_equal(account.lost, -2);
+	dp_engine_account(w.e, second, &account);
+	assert_int_equal(account.inside + account.cut, 0);
+	w.off[second] = 1;
+	assert_true(dp_engine_any_disabled(w.e, &off));
+	dp_engine_forget_disabled(w.e, &off);
+	for (i = 0; i < w.e->instances.table[0].lines; i++)
+		assert_memory_equal(&w.e->instances.table[0].line[i], &none,
+				    sizeof(none));
+	end(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(shares_sites),
+		cmocka_unit_test(keeps_jumps_whole),
+		cmocka_unit_test(takes_exits_along),
+		cmocka_unit_test(forgets_calls),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

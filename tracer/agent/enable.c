@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * enable: probes that are switched off and on while the others go on.
+ *
+ * The process keeps the agent, and the probes their counts. A call that was tracked when
+ * its probe was disabled counts as inside: nothing will see its end.
+ */
+#include "engine/site/enable.h"
+#include "engine/site/engine.h"
+#include "proc/proc.h"
+#include "tracer/agent/agent.h"
+#include <dprobes/diag.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* A thread leaves the agent within microseconds, if it runs. */
+#define FORGET_TRIES 20
+#define FORGET_NAP_NS 500000
+
+static struct dp_disabled disabled_of(const struct dp_agent *a)
+{
+	return (struct dp_disabled){ a->off, a->nr_off };
+}
+
+static void forget_now(void *agent)
+{
+	const struct dp_agent *a = agent;
+	struct dp_disabled off = disabled_of(a);
+
+	dp_engine_forget_disabled(a->engine, &off);
+}
+
+/* Return: 0; -EAGAIN a thread is in the agent; a negative errno. */
+static int forget(struct dp_agent *a)
+{
+	const struct timespec nap = { 0, FORGET_NAP_NS };
+	struct dp_disabled off = disabled_of(a);
+	int tries, err = 0;
+
+	for (tries = 0; tries < FORGET_TRIES; tries++) {
+		if (!dp_engine_any_disabled(a->engine, &off))
+			return 0;
+		err = dp_process_outside(a->proc, forget_now, a);
+		if (err != -EAGAIN)
+			return err;
+		nanosleep(&nap, NULL);
+	}
+	return err;
+}
+
+/* The choice is in the text: let calls be tracked. */
+static void admit(struct dp_agent *a)
+{
+	struct dp_disabled off = disabled_of(a);
+
+	dp_engine_admit_chosen(a->engine, &off);
+}
+
+/* Return: as dp_process_apply(); -EBUSY also for the probe @bad. */
+static int apply(struct dp_agent *a, u32 *bad, struct dp_diag *diag)
+{
+	struct dp_disabled off = disabled_of(a);
+	int err = dp_engine_choose(a->engine, &off, bad);
+
+	if (!err)
+		err = dp_process_apply(a->proc, diag);
+	if (!err)
+		admit(a);
+	return err;
+}
+
+static const char *name_of(const struct dp_points *points, u32 probe)
+{
+	size_t i;
+
+	for (i = 0; i < points->n; i++)
+		if (points->v[i].probe == probe && !points->v[i].refused)
+			return points->v[i].name;
+	return "a probe";
+}
+
+/* The choice before @off failed: make this one again. */
+static int back_out(struct dp_agent *a, int err)
+{
+	u32 bad;
+
+	apply(a, &bad, NULL);
+	return err;
+}
+
+static u8 *changed(const struct dp_agent *a, const struct dp_points *points,
+		   const bool *which, bool on)
+{
+	u8 *off = calloc(dp_engine_probes(a->engine), 1);
+	size_t i;
+
+	if (off && a->nr_off)
+		memcpy(off, a->off, a->nr_off);
+	for (i = 0; off && i < points->n; i++)
+		if (which[i])
+			off[points->v[i].probe] = !on;
+	return off;
+}
+
+int dp_agent_enable(struct dp_source *source, const struct dp_points *points,
+		    const bool *which, bool on, struct dp_diag *diag)
+{
+	struct dp_agent *a = dp_agent_of(source);
+	u8 *off = changed(a, points, which, on), *was = a->off;
+	u32 bad = DP_NO_PROGRAM, nr_was = a->nr_off;
+	int err;
+
+	if (!off)
+		return dp_diag_set(diag, -ENOMEM, "out of memory");
+	/* A call that began before would end at an exit that another call comes to. */
+	if (on && forget(a)) {
+		free(off);
+		return dp_diag_set(
+			diag, -EAGAIN,
+			"a thread of process %d is inside a probe; try again",
+			source->pid);
+	}
+	a->off = off;
+	a->nr_off = dp_engine_probes(a->engine);
+	err = apply(a, &bad, diag);
+	if (!err) {
+		forget(a);
+		free(was);
+		return 0;
+	}
+	if (bad != DP_NO_PROGRAM)
+		dp_diag_set(
+			diag, err,
+			"%s would be disabled inside a jump that another probe, or dprobes itself, needs; switch the probes around it with it",
+			name_of(points, bad));
+	a->off = was;
+	a->nr_off = nr_was;
+	free(off);
+	return back_out(a, err);
+}
+
+void dp_agent_keep_disabled(struct dp_agent *a)
+{
+	u32 bad;
+
+	if (a->off)
+		apply(a, &bad, NULL);
+}
+
+int dp_agent_fork_disabled(struct dp_agent *child,
+			   const struct dp_agent *parent)
+{
+	struct dp_disabled off;
+	u32 bad;
+
+	if (!parent->off)
+		return 0;
+	child->off = malloc(parent->nr_off);
+	if (!child->off)
+		return -ENOMEM;
+	memcpy(child->off, parent->off, parent->nr_off);
+	child->nr_off = parent->nr_off;
+	off = disabled_of(child);
+	/* The fork has copied the text and its sites' states. */
+	if (!dp_engine_choose(child->engine, &off, &bad))
+		admit(child);
+	return 0;
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * order: the tool's side of orders (order.h).
+ *
+ * Whoever can write an order may trace this process. Still nothing of it is believed: what
+ * counts is read once, into memory of its own, and compared with the tool's own probes.
+ */
+#include "tracer/order.h"
+#include "tracer/output.h"
+#include "tracer/session.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static struct dp_orders *orders;
+
+void dp_order_open(void)
+{
+	int fd = memfd_create(DP_ORDER_NAME, MFD_CLOEXEC);
+	void *mem = MAP_FAILED;
+
+	if (fd >= 0 && !ftruncate(fd, sizeof(*orders)))
+		mem = mmap(NULL, sizeof(*orders), PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE, fd, 0);
+	if (fd >= 0)
+		close(fd);
+	if (mem == MAP_FAILED)
+		return;
+	orders = mem;
+	orders->version = DP_ORDER_VERSION;
+	__atomic_store_n(&orders->magic, DP_ORDER_MAGIC, __ATOMIC_RELEASE);
+}
+
+/** struct order - a copy of what was asked; @met: of each point: has it been found? */
+struct order {
+	u32 verb, pid, nr;
+	struct dp_order_point *points;
+	bool *met;
+};
+
+static void drop(struct order *o)
+{
+	free(o->points);
+	free(o->met);
+}
+
+static int take(struct order *o, struct dp_diag *diag)
+{
+	*o = (struct order){ .verb = *(volatile u32 *)&orders->verb,
+			     .pid = *(volatile u32 *)&orders->pid,
+			     .nr = *(volatile u32 *)&orders->nr };
+	if (o->verb > DP_ORDER_ENABLE || !o->nr || o->nr > DP_ORDER_POINTS)
+		return dp_diag_set(diag, -EINVAL, "the order is damaged");
+	o->points = malloc(o->nr * sizeof(*o->points));
+	o->met = calloc(o->nr, sizeof(*o->met));
+	if (!o->points || !o->met) {
+		drop(o);
+		return dp_diag_set(diag, -ENOMEM, "out of memory");
+	}
+	memcpy(o->points, orders->points, o->nr * sizeof(*o->points));
+	/* The asker has sorted them, if it is one of ours. */
+	qsort(o->points, o->nr, sizeof(*o->points), dp_order_compare);
+	return 0;
+}
+
+/* Return: how many points of the session are meant. */
+static size_t choose(const struct dp_points *points, struct order *o,
+		     bool *which)
+{
+	const struct dp_order_point *found;
+	size_t i, n = 0;
+
+	for (i = 0; i < points->n; i++) {
+		const struct dp_point *p = &points->v[i];
+		const struct dp_order_point key = {
+			p->addr, p->spec->kind == DP_SPEC_RETURN
+		};
+
+		found = p->refused || p->gone ?
+				NULL :
+				bsearch(&key, o->points, o->nr, sizeof(key),
+					dp_order_compare);
+		which[i] = found;
+		if (!found)
+			continue;
+		o->met[found - o->points] = true;
+		n++;
+	}
+	return n;
+}
+
+static bool all_met(const struct order *o)
+{
+	u32 i = 0;
+
+	while (i < o->nr && o->met[i])
+		i++;
+	return i == o->nr;
+}
+
+static int switch_points(struct dp_session *s, struct order *o, bool *which,
+			 struct dp_diag *diag)
+{
+	size_t n = choose(&s->points, o, which);
+	bool on = o->verb == DP_ORDER_ENABLE;
+	int err;
+
+	if (!all_met(o))
+		return dp_diag_set(
+			diag, -EAGAIN,
+			"the probes of process %d have changed meanwhile; try again",
+			s->source->pid);
+	err = s->ops->enable(s->source, &s->points, which, on, diag);
+	if (!err && !s->opt->quiet)
+		dp_output_print(
+			stderr,
+			"dprobes: %zu probe%s of process %d %s from outside\n",
+			n, n == 1 ? "" : "s", s->source->pid,
+			on ? "enabled" : "disabled");
+	return err;
+}
+
+static int carry_out(struct dp_session *const *v, size_t n, struct order *o,
+		     void (*births)(struct dp_session *s), struct dp_diag *diag)
+{
+	struct dp_session *s;
+	bool *which;
+	size_t i = 0;
+	int err;
+
+	while (i < n && (u32)v[i]->source->pid != o->pid)
+		i++;
+	if (i == n)
+		return dp_diag_set(
+			diag, -ESRCH,
+			"this dprobes does not probe process %u (any more)",
+			o->pid);
+	s = v[i];
+	if (!s->ops->enable)
+		return dp_diag_set(
+			diag, -EOPNOTSUPP,
+			"probes by way of %s cannot be switched from outside",
+			s->ops->name);
+	if (births)
+		births(s);
+	which = calloc(s->points.n + 1, sizeof(*which));
+	if (!which)
+		return dp_diag_set(diag, -ENOMEM, "out of memory");
+	err = switch_points(s, o, which, diag);
+	free(which);
+	return err;
+}
+
+void dp_order_look(struct dp_session *const *v, size_t n,
+		   void (*births)(struct dp_session *s))
+{
+	u64 state = orders ? __atomic_load_n(&orders->state, __ATOMIC_ACQUIRE) :
+			     0;
+	u64 number = state >> 32;
+	struct dp_diag diag;
+	struct order o;
+	int err = -ECANCELED;
+
+	if ((u32)state != DP_ORDER_ASKED ||
+	    !__atomic_compare_exchange_n(&orders->state, &state,
+					 number << 32 | DP_ORDER_TAKEN, false,
+					 __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+		return;
+	dp_diag_clear(&diag);
+	if (__atomic_load_n(&orders->withdrawn, __ATOMIC_SEQ_CST) != number) {
+		err = take(&o, &diag);
+		if (!err) {
+			err = carry_out(v, n, &o, births, &diag);
+			drop(&o);
+		}
+	}
+	orders->err = err;
+	orders->diag = diag;
+	__atomic_store_n(&orders->state, number << 32 | DP_ORDER_DONE,
+			 __ATOMIC_RELEASE);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * order: what another process has this tool do with its probes.
+ *
+ * struct dp_orders lies in a private mapping of the tool with a name. The asker finds it in
+ * /proc/TOOL/maps, and writes one order at a time through /proc/TOOL/mem: the kernel lets
+ * those write who may trace the tool. An asker holds DP_LOCK_ORDER of the tool meanwhile.
+ *
+ *     IDLE ─► ASKED ─► TAKEN ─► DONE ─► IDLE      a number in the upper half,
+ *     asker   asker    tool     tool    asker     the state in the lower
+ *
+ * The tool looks at least every DP_ORDER_LOOK_MS. An asker that waits no longer writes its
+ * number to @withdrawn. The tool reads that after it has taken the order, and the asker
+ * reads the state after it has written. So either the asker sees that the order is taken,
+ * or the tool that it is withdrawn. An asker and the tool may die at any point.
+ */
+#ifndef DP_TRACER_ORDER_H
+#define DP_TRACER_ORDER_H
+
+#include <dprobes/diag.h>
+#include "port_types.h"
+
+#define DP_ORDER_NAME "dprobes-orders"
+#define DP_ORDER_PATH "/memfd:" DP_ORDER_NAME
+#define DP_ORDER_MAGIC 0x317265647244706full
+#define DP_ORDER_VERSION 1
+#define DP_ORDER_POINTS 131072
+#define DP_ORDER_LOOK_MS 100
+
+enum dp_order_state {
+	DP_ORDER_IDLE,
+	DP_ORDER_ASKED,
+	DP_ORDER_TAKEN,
+	DP_ORDER_DONE,
+};
+
+enum dp_order_verb {
+	DP_ORDER_DISABLE,
+	DP_ORDER_ENABLE,
+};
+
+/** struct dp_order_point - the probes at an address; @returns: the return probes */
+struct dp_order_point {
+	u64 addr;
+	u64 returns;
+};
+
+/**
+ * struct dp_orders
+ * @pid: the probed process; @nr: of @points, ascending by dp_order_compare()
+ * @err, @diag: the answer
+ */
+struct dp_orders {
+	u64 magic;
+	u32 version;
+	s32 err;
+	u64 state;
+	u64 withdrawn;
+	u32 verb, pid, nr, pad;
+	struct dp_diag diag;
+	struct dp_order_point points[DP_ORDER_POINTS];
+};
+
+/** dp_order_compare() - for qsort(3) and bsearch(3) */
+static inline int dp_order_compare(const void *x, const void *y)
+{
+	const struct dp_order_point *a = x, *b = y;
+
+	if (a->addr != b->addr)
+		return a->addr < b->addr ? -1 : 1;
+	return (a->returns > b->returns) - (a->returns < b->returns);
+}
+
+struct dp_session;
+
+/** dp_order_open() - take orders from now on. Without memory the tool takes none, which the
+ *  asker is told. */
+void dp_order_open(void);
+/** dp_order_look() - carry out an order for one of these sessions, if there is one. Context:
+ *  their probes are armed. @births: called before text is written, which a child must not
+ *  be made in; NULL: no process is followed */
+void dp_order_look(struct dp_session *const *sessions, size_t n,
+		   void (*births)(struct dp_session *s));
+
+#endif
