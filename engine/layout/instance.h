@@ -29,10 +29,9 @@
 #define DP_INSTANCE_GROUPS ((1u << (64 - DP_INSTANCE_SLOT_BITS)) - 1)
 
 /** struct dp_instance_line - a line of keys
- *  @displaced: keys that belong here and are in other lines; @tail_called: keys that
- *          belong here, of tail-called instances */
+ *  @displaced: keys that belong here and are in other lines */
 struct dp_instance_line {
-	u32 displaced, tail_called;
+	u32 displaced, pad;
 	u64 key[DP_INSTANCE_WAYS]; /* 0: free */
 };
 
