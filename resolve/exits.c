@@ -2,6 +2,7 @@
 /* exits: the exits of functions that are to be tracked. */
 #include "resolve/exits.h"
 #include "arch/arch.h"
+#include "engine/layout/site.h"
 #include <stdlib.h>
 #include <string.h>
 #include "sym/exits.h"
@@ -80,6 +81,13 @@ int dp_exits_track(struct dp_exit_reader *r, struct dp_modules *mods, u64 addr,
 	if (err)
 		dp_exits_free(list);
 	return err;
+}
+
+u32 dp_exit_way(const struct dp_exit *exit)
+{
+	return (exit->kind == DP_EXIT_TAIL ? DP_WAY_TAIL : 0) |
+	       (exit->conditional ? DP_WAY_TAKEN : 0) |
+	       (exit->shared ? DP_WAY_SHARED : 0);
 }
 
 int dp_exits_begin(struct dp_modules *mods, u64 addr, struct dp_diag *diag)

@@ -25,6 +25,9 @@ int dp_exit_reader_find(struct dp_exit_reader *reader, struct dp_modules *mods,
 int dp_exits_track(struct dp_exit_reader *reader, struct dp_modules *mods,
 		   u64 addr, struct dp_exit_list *list, struct dp_diag *diag);
 
+/** dp_exit_way() - the DP_WAY_* of an exit; a tail target's exits are the caller's matter */
+u32 dp_exit_way(const struct dp_exit *exit);
+
 /** dp_exits_begin() - does a function begin at @addr, as far as is known?
  *  Return: 0; -EINVAL with words in @diag. */
 int dp_exits_begin(struct dp_modules *mods, u64 addr, struct dp_diag *diag);

@@ -17,15 +17,17 @@
 #include "engine/layout/site.h"
 #include "arch/arch.h"
 
+/* @back: the return address, 0: any */
 static struct dp_instance *take_at(const struct dp_instance_pool *f,
-				   struct dp_stack *stack, u64 slot)
+				   struct dp_stack *stack, u64 slot, u64 back)
 {
 	u32 i;
 
 	for (i = 0; i < f->nr; i++) {
 		struct dp_instance *ri = dp_instance_at(f, i);
 
-		if (dp_instance_is_at_slot(ri) && ri->frame == slot)
+		if (dp_instance_is_at_slot(ri) && ri->frame == slot &&
+		    (!back || ri->ret_addr == back))
 			return dp_instance_claim(stack, ri) ? ri : NULL;
 	}
 	return NULL;
@@ -35,7 +37,7 @@ void dp_slot_enter(u32 probe, struct dp_regs *regs, struct dp_stack *stack)
 {
 	struct dp_instance_pool *f = (void *)dp_probe(probe)->instance_pool;
 	u64 slot = dp_regs_sp(regs);
-	struct dp_instance *ri = take_at(f, stack, slot);
+	struct dp_instance *ri = take_at(f, stack, slot, 0);
 
 	if (ri)
 		dp_instance_end(stack, ri, DP_CALL_ABANDONED);
@@ -44,7 +46,7 @@ void dp_slot_enter(u32 probe, struct dp_regs *regs, struct dp_stack *stack)
 		dp_instance_miss(f);
 		return;
 	}
-	dp_instance_fill(ri, stack, f, *(u64 *)slot);
+	dp_instance_fill(ri, stack, f, dp_stub_home(*(u64 *)slot));
 	ri->frame = slot;
 	if (!dp_return_ask(stack, ri, regs))
 		return;
@@ -59,14 +61,16 @@ void dp_slot_exit(u32 probe, const struct dp_site_entry *site,
 		  struct dp_regs *regs, struct dp_stack *stack)
 {
 	const struct dp_probe_entry *p = dp_probe(probe);
-	u64 slot = dp_regs_sp(regs);
+	u64 slot = dp_regs_sp(regs), back = 0;
 	struct dp_instance *ri;
 
 	if (p->way & DP_WAY_TAKEN &&
 	    !dp_branch_taken(site, dp_regs_flags(regs), dp_regs_count(regs)))
 		return;
+	if (p->way & DP_WAY_SHARED)
+		back = dp_stub_home(*(u64 *)slot);
 	/* There is no instance of a call that was entered before, or is not tracked. */
-	ri = take_at((void *)p->instance_pool, stack, slot);
+	ri = take_at((void *)p->instance_pool, stack, slot, back);
 	if (!ri)
 		return;
 	dp_regs_set_sp(regs, slot + DP_WORD);

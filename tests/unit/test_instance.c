@@ -273,6 +273,38 @@ static void counts_left_for_good(void **state)
 	account(2, 1, 0, 1);
 }
 
+/* An exit that other functions share: another call stands where the first was left. */
+static void by_a_shared_exit(void **state)
+{
+	probe(EXIT, DP_KIND_EXIT, DP_WAY_SHARED);
+	enter(3);
+	words[3] = ELSEWHERE;
+	leave(EXIT, 3, 0);
+	assert_int_equal(seen.ip, 0);
+	words[3] = HOME;
+	leave(EXIT, 3, 0);
+	account(1, 1, 0, 0);
+}
+
+/* The function has another return probe, whose stub stands for the return address. */
+static void beside_a_stub(void **state)
+{
+	u64 back = STUBS + DP_STUB_SIZE + DP_STUB_BACK;
+
+	probe(EXIT, DP_KIND_EXIT, DP_WAY_SHARED);
+	frame[1].ret_addr = HOME;
+	enter(3);
+	words[3] = words[2] = back;
+	at(2);
+	dp_slot_enter(ENTRY, &regs, &stack);
+	enter(1);
+	assert_int_equal(nmissed, 1);
+	leave(EXIT, 2, 0);
+	leave(EXIT, 3, 0);
+	assert_int_equal(seen.ip, HOME);
+	account(2, 2, 0, 0);
+}
+
 static struct dp_frame *enter_stub(u32 slot)
 {
 	struct dp_frame *begun = NULL;
@@ -348,6 +380,8 @@ int main(void)
 		cmocka_unit_test_setup(not_ours, begin),
 		cmocka_unit_test_setup(handlers_left_for_good, begin),
 		cmocka_unit_test_setup(counts_left_for_good, begin),
+		cmocka_unit_test_setup(by_a_shared_exit, begin),
+		cmocka_unit_test_setup(beside_a_stub, begin),
 		cmocka_unit_test_setup(by_a_stub, begin),
 		cmocka_unit_test_setup(two_at_a_stub, begin),
 		cmocka_unit_test_setup(left_behind_a_stub, begin),
