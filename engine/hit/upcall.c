@@ -249,6 +249,19 @@ static bool is_on(u32 probe)
 		 (DP_PROBE_REMOVED | DP_PROBE_FAULTED));
 }
 
+/* Is the instruction, where a function is left by a branch, about to leave it? */
+static bool leaves(const struct dp_probe_entry *p,
+		   const struct dp_site_entry *site, const struct upcaller *a)
+{
+	if (!(p->way & DP_WAY_TAKEN))
+		return true;
+	if (a->mc)
+		return dp_branch_taken(site, dp_mcontext_flags(a->mc),
+				       dp_mcontext_count(a->mc));
+	return dp_branch_taken(site, dp_regs_flags(a->regs),
+			       dp_regs_count(a->regs));
+}
+
 /* A removed probe's entry may serve another site meanwhile. */
 static void each(const struct dp_site_entry *site, struct upcaller *a)
 {
@@ -256,7 +269,7 @@ static void each(const struct dp_site_entry *site, struct upcaller *a)
 
 	for (i = site->first_probe; i && dp_probe(i - 1)->site == index;
 	     i = dp_probe(i - 1)->next) {
-		if (!is_on(i - 1))
+		if (!is_on(i - 1) || !leaves(dp_probe(i - 1), site, a))
 			continue;
 		if (dp_probe(i - 1)->kind == DP_KIND_UPCALL)
 			upcall(i - 1, a);
