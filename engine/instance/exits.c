@@ -283,12 +283,6 @@ APART static void leave(const struct place *at, u32 group, enum dp_call_end how,
 	release(at);
 }
 
-/* How a call ends at an exit */
-static enum dp_call_end way_out(u32 way)
-{
-	return way & DP_WAY_TAIL ? DP_CALL_TAIL_CALLED : DP_CALL_RETURNED;
-}
-
 /* The function is entered where an instance of it is. That was left otherwise, or its
  * tail target has jumped back to the function. */
 APART static void replace(u32 probe, const struct dp_hit *hit)
@@ -388,7 +382,7 @@ APART static bool end_own(const struct place *at, u32 probe,
 	if (way & DP_WAY_TAIL_TARGET)
 		v->tail_called = 1;
 	else
-		leave(at, group, way_out(way), probe, hit);
+		leave(at, group, dp_probe_ends(way), probe, hit);
 	return true;
 }
 
@@ -403,8 +397,7 @@ void dp_exit_instance_end(u32 probe, const struct dp_site_entry *site,
 	bool fits = dp_instance_fits(slot);
 	struct place at;
 
-	if (p->way & DP_WAY_TAKEN &&
-	    !dp_branch_taken(site, dp_mcontext_flags(hit->regs),
+	if (!dp_probe_leaves(p, site, dp_mcontext_flags(hit->regs),
 			     dp_mcontext_count(hit->regs)))
 		return;
 	if (fits && own && find(&at, key))
@@ -412,7 +405,7 @@ void dp_exit_instance_end(u32 probe, const struct dp_site_entry *site,
 	/* Other calls at this slot may have jumped to the function that is left. */
 	if (fits && dp_arena.control.tail_target &&
 	    !(p->way & DP_WAY_TAIL_TARGET))
-		end_at(slot, way_out(p->way), 0, hit);
+		end_at(slot, dp_probe_ends(p->way), 0, hit);
 	if (!met && dp_probe(p->group)->enabled)
 		dp_tally(p->group, DP_TALLY_UNSEEN);
 }

@@ -64,8 +64,7 @@ void dp_slot_exit(u32 probe, const struct dp_site_entry *site,
 	u64 slot = dp_regs_sp(regs), back = 0;
 	struct dp_instance *ri;
 
-	if (p->way & DP_WAY_TAKEN &&
-	    !dp_branch_taken(site, dp_regs_flags(regs), dp_regs_count(regs)))
+	if (!dp_probe_leaves(p, site, dp_regs_flags(regs), dp_regs_count(regs)))
 		return;
 	if (p->way & DP_WAY_SHARED)
 		back = dp_stub_home(*(u64 *)slot);
@@ -74,8 +73,6 @@ void dp_slot_exit(u32 probe, const struct dp_site_entry *site,
 	if (!ri)
 		return;
 	dp_regs_set_sp(regs, slot + DP_WORD);
-	dp_return_finish(stack, ri, regs,
-			 p->way & DP_WAY_TAIL ? DP_CALL_TAIL_CALLED :
-						DP_CALL_RETURNED);
+	dp_return_finish(stack, ri, regs, dp_probe_ends(p->way));
 	dp_regs_set_sp(regs, slot);
 }
