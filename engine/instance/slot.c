@@ -17,15 +17,35 @@
 #include "engine/layout/site.h"
 #include "arch/arch.h"
 
+/* Where an instance is looked for first */
+static u32 home_of(const struct dp_instance_pool *f, u64 slot)
+{
+	return dp_instance_hash(slot / DP_WORD) % f->nr;
+}
+
+/* Let those who look for the instance look as far as it is from its home. */
+static void note_reach(struct dp_instance_pool *f, u32 home, u32 index)
+{
+	u32 far = index >= home ? index - home : index + f->nr - home;
+	u32 was = __atomic_load_n(&f->reach, __ATOMIC_RELAXED);
+
+	while (was < far &&
+	       !__atomic_compare_exchange_n(&f->reach, &was, far, false,
+					    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+}
+
 /* @back: the return address, 0: any */
 static struct dp_instance *take_at(const struct dp_instance_pool *f,
 				   struct dp_stack *stack, u64 slot, u64 back)
 {
-	u32 i;
+	u32 i = home_of(f, slot),
+	    left = __atomic_load_n(&f->reach, __ATOMIC_RELAXED) + 1;
 
-	for (i = 0; i < f->nr; i++) {
+	for (; left; left--) {
 		struct dp_instance *ri = dp_instance_at(f, i);
 
+		i = i + 1 == f->nr ? 0 : i + 1;
 		if (dp_instance_is_at_slot(ri) && ri->frame == slot &&
 		    (!back || ri->ret_addr == back))
 			return dp_instance_claim(stack, ri) ? ri : NULL;
@@ -37,15 +57,18 @@ void dp_slot_enter(u32 probe, struct dp_regs *regs, struct dp_stack *stack)
 {
 	struct dp_instance_pool *f = (void *)dp_probe(probe)->instance_pool;
 	u64 slot = dp_regs_sp(regs);
+	u32 home = home_of(f, slot);
 	struct dp_instance *ri = take_at(f, stack, slot, 0);
 
 	if (ri)
 		dp_instance_end(stack, ri, DP_CALL_ABANDONED);
+	*dp_instance_hint(stack, f) = home;
 	ri = dp_abandoned_take(f, stack);
 	if (!ri) {
 		dp_instance_miss(f);
 		return;
 	}
+	note_reach(f, home, ri->index);
 	dp_instance_fill(ri, stack, f, dp_stub_home(*(u64 *)slot));
 	ri->frame = slot;
 	if (!dp_return_ask(stack, ri, regs))

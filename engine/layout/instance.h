@@ -151,6 +151,8 @@ struct dp_leaving {
  * @unwind: the handler is called for calls that an exception ends, too
  * @quick: its handlers touch general registers only, and each call needs little work
  * @exits: its calls are known by their slots, not by a stub
+ * @reach: of calls that are known by their slots: the most places between where an instance
+ *         is looked for first and where it is
  * @away: instances in use, or fewer; only kept if there are more than DP_INSTANCE_SCAN
  */
 struct dp_instance_pool {
@@ -164,6 +166,7 @@ struct dp_instance_pool {
 	u8 handler_needs, entry_needs;
 	u8 unwind, quick, exits;
 	u8 pad[3];
+	u32 reach, pad2;
 	s64 away;
 };
 
