@@ -100,6 +100,7 @@ static int add_one(struct change *ch, struct dp_client *c)
 {
 	struct dp_handlers handlers = { .kind = DP_KIND_UPCALL,
 					.deadline = c->deadline,
+					.way = c->site ? c->site->way : 0,
 					.user = (u64)c };
 	struct dp_place at = { .addr = c->addr,
 			       .maps = dp_modules_maps(ch->reach_reader.mods) };

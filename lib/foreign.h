@@ -21,6 +21,20 @@ struct dp_foreign;
 struct dp_object;
 
 /**
+ * struct dp_tracked_site - the entry of a function with a return probe, or one of its exits
+ * @of: the function; see uretprobe.c
+ * @owner: what belongs to the caller: the return probe and its handlers
+ * @way: of an exit: DP_WAY_*
+ */
+struct dp_tracked_site {
+	struct uprobe u; /* first */
+	void *of;
+	const void *owner[3];
+	bool is_exit;
+	u32 way;
+};
+
+/**
  * struct dp_client - a registered uprobe, as it was when it was registered
  * @kp: the kprobe, for a uprobe in our own process
  * @u: the caller's uprobe, which is not read
@@ -31,8 +45,8 @@ struct dp_object;
  * @refs: of the registration, and of each handler that runs
  * @off: its handler is not called any more
  * @interrupt: its handler is injected
- * @gone: called with @u when the client has ended and no handler runs; @u has to stay
- *        valid until then. NULL: not called
+ * @site: of a return probe, which has @u; else NULL. dp_tracked_gone() is called when the
+ *        client has ended and no handler runs
  * @linked: the engine has the probe among the probes of its site
  */
 struct dp_client {
@@ -47,7 +61,7 @@ struct dp_client {
 	u32 refs;
 	bool off; /* atomic: workers read it */
 	bool linked, interrupt;
-	void (*gone)(struct uprobe *u);
+	struct dp_tracked_site *site;
 };
 
 /**
@@ -121,18 +135,20 @@ void dp_foreign_forget_all(void);
 void dp_foreign_lock(void);
 bool dp_foreign_trylock(void);
 void dp_foreign_unlock(void);
-/** dp_uprobes_add() - register_uprobes() with a callback. In the end @gone is called for
- *  each uprobe, with the lock held; also when its process has ended. If it fails, @gone
- *  is not called. */
-int dp_uprobes_add(struct uprobe **us, int num, void (*gone)(struct uprobe *u));
+/** dp_uprobes_add_tracked() - register_uprobes() for a function with a return probe. In
+ *  the end dp_tracked_gone() is called for each site; if it fails, for none. */
+int dp_uprobes_add_tracked(struct dp_tracked_site *sites, u32 n);
 /** dp_client_put() - drop a handler's reference */
 void dp_client_put(struct dp_client *c);
-/** dp_uprobes_sweep() - unregister the uprobes that are, or whose handlers are, in the
- *  @size bytes from @start on. Return: how many there were. */
-u32 dp_uprobes_sweep(const char *start, size_t size);
-/* uretprobe.c: the same for return probes; and forget them, in a fork child */
-u32 dp_uretprobes_sweep(const char *start, size_t size);
-void dp_uretprobes_forget(void);
+/** dp_uprobes_any() - is a uprobe or return probe, or a handler of one, in the @size bytes
+ *  from @start on? @returns: look for return probes only. In a handler in our own
+ *  process: not known, false. */
+bool dp_uprobes_any(const void *start, size_t size, bool returns);
+/** dp_uprobes_drop() - unregister these probes. Return: how many there were. */
+u32 dp_uprobes_drop(const void *start, size_t size, bool returns);
+/** dp_tracked_gone() - a function's site is not probed any more, and may be freed with the
+ *  function. uretprobe.c. Context: lock held; also when the process has ended. */
+void dp_tracked_gone(struct dp_tracked_site *site);
 /** dp_clients_lose() - the process has gone: unregister its probes */
 void dp_clients_lose(struct dp_foreign *f);
 

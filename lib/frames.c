@@ -182,12 +182,24 @@ void dp_frame_leave(struct dp_frame *f)
 			   (u64)(f - dp_frame_room);
 }
 
-bool dp_frame_is_there(const struct dp_frame *f)
+static u64 word_at(u64 slot)
 {
 	u64 now;
 
-	return dp_port_read(&now, f->slot, sizeof(now)) == sizeof(now) &&
-	       dp_frame_of(now) == f;
+	return dp_port_read(&now, slot, sizeof(now)) == sizeof(now) ? now : 0;
+}
+
+bool dp_frame_is_there(const struct dp_frame *f)
+{
+	return dp_frame_of(word_at(f->slot)) == f;
+}
+
+u64 dp_frame_home(u64 slot)
+{
+	u64 now = word_at(slot);
+	const struct dp_frame *f = dp_frame_of(now);
+
+	return f ? f->ret_addr : now;
 }
 
 /* --- exceptions --- */

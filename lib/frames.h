@@ -32,6 +32,9 @@ struct dp_frame *dp_frame_of(u64 pc);
  *  Context: any; reads the slot through the kernel. */
 bool dp_frame_is_there(const struct dp_frame *f);
 
+/** dp_frame_home() - the program's own return address in a slot; 0: it cannot be read */
+u64 dp_frame_home(u64 slot);
+
 /* stubs.S: see struct dp_arena_control */
 extern const char dp_handler_before[] __attribute__((visibility("hidden")));
 extern const char dp_handler_after[] __attribute__((visibility("hidden")));

@@ -483,7 +483,7 @@ int dp_kretprobe_unwound(const struct kretprobe_instance *ri)
  * the stack tells. */
 static bool is_abandoned(const struct pool *p, const struct dp_instance *ri)
 {
-	return p->sites ? dp_retsites_is_abandoned(ri) :
+	return p->sites ? dp_frame_home(ri->frame) != ri->ret_addr :
 			  !dp_frame_is_there((void *)ri->frame);
 }
 

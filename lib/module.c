@@ -227,7 +227,7 @@ static bool belongs(const struct dp_user *u, const char *start, size_t size)
 static unsigned int sweep(const char *start, size_t size)
 {
 	struct kprobe *found[SWEPT_AT_ONCE];
-	unsigned int n, all = dp_uprobes_sweep(start, size);
+	unsigned int n, all = dp_uprobes_drop(start, size, false);
 	u32 i;
 
 	do {

@@ -6,25 +6,10 @@
 #include "engine/layout/instance.h"
 #include "engine/layout/site.h"
 #include "resolve/exits.h"
-#include "port_hit.h"
 #include <errno.h>
 #include <stdlib.h>
 #include "resolve/symbol.h"
 #include "sym/exits.h"
-
-bool dp_retsites_is_abandoned(const struct dp_instance *ri)
-{
-	u64 now;
-
-	return dp_port_read(&now, ri->frame, sizeof(now)) != sizeof(now) ||
-	       now != ri->ret_addr;
-}
-
-static u32 way_of(const struct dp_exit *exit)
-{
-	return (exit->kind == DP_EXIT_TAIL ? DP_WAY_TAIL : 0) |
-	       (exit->conditional ? DP_WAY_TAKEN : 0);
-}
 
 static struct dp_retsites *make(struct kretprobe *rp,
 				const struct dp_exit_list *list)
@@ -44,7 +29,7 @@ static struct dp_retsites *make(struct kretprobe *rp,
 
 		kp->addr = (kprobe_opcode_t *)list->v[i].addr;
 		kp->flags = rp->kp.flags & KPROBE_FLAG_DISABLED;
-		sites->exits[i].way = way_of(&list->v[i]);
+		sites->exits[i].way = dp_exit_way(&list->v[i]);
 		sites->all[i + 1] = kp;
 	}
 	return sites;

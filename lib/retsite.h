@@ -39,7 +39,4 @@ int dp_retsites_make(struct dp_exit_reader *reader, struct kretprobe *rp,
  *  addresses. Context: any. */
 struct dp_retsites *dp_retsites_of(const struct kretprobe *rp);
 
-/** dp_retsites_is_abandoned() - has an instance's call ended without an exit? */
-bool dp_retsites_is_abandoned(const struct dp_instance *ri);
-
 #endif

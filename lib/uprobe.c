@@ -93,7 +93,7 @@ static int check(const struct uprobe *u, int i)
 
 /* Context: lock held; @u has no client. */
 static struct dp_client *make(struct uprobe *u, struct dp_foreign *f,
-			      void (*gone)(struct uprobe *u))
+			      bool tracked)
 {
 	struct dp_client *c = calloc(1, sizeof(*c)), **at = find(u);
 
@@ -107,7 +107,7 @@ static struct dp_client *make(struct uprobe *u, struct dp_foreign *f,
 		.at = f,
 		.addr = u->vaddr,
 		.refs = 1,
-		.gone = gone,
+		.site = tracked ? (struct dp_tracked_site *)u : NULL,
 		.interrupt = u->handler_in_interrupt,
 	};
 	*at = c;
@@ -183,7 +183,7 @@ static void finish_self(struct dp_client *c)
 
 /* A uprobe that is in the list twice is registered already. */
 static int make_all(struct uprobe **us, struct dp_client **clients, u32 n,
-		    struct dp_foreign *f, void (*gone)(struct uprobe *u))
+		    struct dp_foreign *f, bool tracked)
 {
 	u32 i;
 	int err = 0;
@@ -191,7 +191,7 @@ static int make_all(struct uprobe **us, struct dp_client **clients, u32 n,
 	memset(clients, 0, n * sizeof(*clients));
 	for (i = 0; i < n && !err; i++) {
 		err = check(us[i], (int)i);
-		clients[i] = err ? NULL : make(us[i], f, gone);
+		clients[i] = err ? NULL : make(us[i], f, tracked);
 		if (!err && !clients[i])
 			err = dp_fail(-ENOMEM, "out of memory");
 	}
@@ -210,14 +210,14 @@ static void drop_unadded(struct dp_client **clients, u32 n)
 
 /* Add @n uprobes of one process. If it fails, some may be registered all the same. */
 static int add(struct uprobe **us, struct dp_client **clients, u32 n,
-	       void (*gone)(struct uprobe *u))
+	       bool tracked)
 {
 	struct dp_foreign *f = NULL;
 	int err = us[0]->pid == getpid() ? 0 : dp_foreign_get(us[0]->pid, &f);
 
 	if (err)
 		return err;
-	err = make_all(us, clients, n, f, gone);
+	err = make_all(us, clients, n, f, tracked);
 	if (!err)
 		err = f ? dp_foreign_add(f, clients, n) : add_self(clients, n);
 	if (err)
@@ -261,8 +261,8 @@ static u32 remove_all(struct uprobe **us, u32 n, struct dp_client **clients)
 static void discard(struct dp_client *c)
 {
 	dp_foreign_retire(c);
-	if (c->gone)
-		c->gone(c->u);
+	if (c->site)
+		dp_tracked_gone(c->site);
 	free(c);
 }
 
@@ -333,20 +333,20 @@ void dp_clients_lose(struct dp_foreign *f)
 }
 
 static int register_all(struct uprobe **us, u32 n, struct dp_client **clients,
-			void (*gone)(struct uprobe *u))
+			bool tracked)
 {
 	u32 done, same, taken, i;
 	int err = 0;
 
 	for (done = 0; done < n && !err; done += same) {
 		same = of_one_process(us + done, n - done);
-		err = add(us + done, clients, same, gone);
+		err = add(us + done, clients, same, tracked);
 	}
 	if (!err)
 		return 0;
 	taken = remove_all(us, done, clients);
 	for (i = 0; i < taken; i++)
-		clients[i]->gone = NULL;
+		clients[i]->site = NULL;
 	dp_foreign_unlock();
 	/* No handler that runs now is that of the caller. */
 	finish(clients, taken, true);
@@ -354,7 +354,7 @@ static int register_all(struct uprobe **us, u32 n, struct dp_client **clients,
 	return err;
 }
 
-int dp_uprobes_add(struct uprobe **us, int num, void (*gone)(struct uprobe *u))
+static int enter_all(struct uprobe **us, int num, bool tracked)
 {
 	struct dp_client **clients;
 	int err = 0, i;
@@ -374,7 +374,7 @@ int dp_uprobes_add(struct uprobe **us, int num, void (*gone)(struct uprobe *u))
 	for (i = 0; i < num && !err; i++)
 		err = check(us[i], i);
 	if (!err)
-		err = register_all(us, (u32)num, clients, gone);
+		err = register_all(us, (u32)num, clients, tracked);
 	dp_foreign_unlock();
 	free(clients);
 	dp_report_deliver();
@@ -383,7 +383,22 @@ int dp_uprobes_add(struct uprobe **us, int num, void (*gone)(struct uprobe *u))
 
 int register_uprobes(struct uprobe **us, int num)
 {
-	return dp_uprobes_add(us, num, NULL);
+	return enter_all(us, num, false);
+}
+
+int dp_uprobes_add_tracked(struct dp_tracked_site *sites, u32 n)
+{
+	struct uprobe **us = calloc(n, sizeof(*us));
+	u32 i;
+	int err;
+
+	if (!us)
+		return dp_diag_set(dp_last(), -ENOMEM, "out of memory");
+	for (i = 0; i < n; i++)
+		us[i] = &sites[i].u;
+	err = enter_all(us, (int)n, true);
+	free(us);
+	return err;
 }
 
 int register_uprobe(struct uprobe *u)
@@ -451,32 +466,62 @@ void *dp_uprobe_there(const struct uprobe *u, const void *variable)
 	return there;
 }
 
-/* Find the uprobes of a module. */
-static u32 find_within(const char *start, size_t size, struct uprobe **us)
+static bool is_owned(const struct dp_client *c, u64 start, size_t size)
+{
+	const void *own[] = { c->u, (void *)c->handler, NULL };
+	const void *const *owner = c->site ? c->site->owner : own;
+	u32 i;
+
+	for (i = 0; i < 3; i++)
+		if (owner[i] && (u64)owner[i] - start < size)
+			return true;
+	return false;
+}
+
+static u32 find_owned(const void *start, size_t size, bool returns,
+		      struct uprobe **us)
 {
 	struct dp_client *c;
 	u32 n = 0, i;
 
 	for (i = 0; i < BUCKETS; i++)
 		for (c = buckets[i]; c && n < AT_ONCE; c = c->next)
-			if ((u64)c->u - (u64)start < size ||
-			    (u64)c->handler - (u64)start < size)
+			if ((c->site || !returns) &&
+			    is_owned(c, (u64)start, size))
 				us[n++] = c->u;
 	return n;
 }
 
-u32 dp_uprobes_sweep(const char *start, size_t size)
+bool dp_uprobes_any(const void *start, size_t size, bool returns)
 {
 	struct uprobe *us[AT_ONCE];
-	u32 n, all = dp_uretprobes_sweep(start, size);
+	u32 n;
+
+	/* The thread with the lock may wait for this handler. Registering fails. */
+	if (dp_self_in_handler())
+		return false;
+	dp_foreign_lock();
+	n = find_owned(start, size, returns, us);
+	dp_foreign_unlock();
+	return n;
+}
+
+u32 dp_uprobes_drop(const void *start, size_t size, bool returns)
+{
+	struct dp_client *clients[AT_ONCE];
+	struct uprobe *us[AT_ONCE];
+	u32 n, all = 0, i;
 
 	do {
 		dp_foreign_lock();
-		n = find_within(start, size, us);
+		n = find_owned(start, size, returns, us);
+		remove_all(us, n, clients);
 		dp_foreign_unlock();
-		unregister_uprobes(us, (int)n);
-		all += n;
+		for (i = 0; i < n; i++)
+			all += !clients[i]->site || !clients[i]->site->is_exit;
+		finish(clients, n, !dp_serve_in_handler());
 	} while (n == AT_ONCE);
+	dig_up();
 	return all;
 }
 
@@ -499,7 +544,6 @@ static void in_child(void)
 	pthread_cond_init(&dp_foreign_changed, NULL);
 	memset(buckets, 0, sizeof(buckets));
 	dp_foreign_forget_all();
-	dp_uretprobes_forget();
 	dp_foreign_unlock();
 }
 

@@ -6,14 +6,12 @@
  * key of a call is its slot, where the stack pointer stands again at each exit. Calls are
  * kept in our memory, not in the process's.
  *
- * Locks: "return probes of others", under the lock of uprobe.c or none; "one function's
- * calls", under none (DESIGN.md, Locks).
+ * Lock: "one function's calls", under none (DESIGN.md, Locks).
  */
 #define DP_NO_MODULE_NOTE
 #include "lib/foreign.h"
-#include "lib/retsite.h"
 #include "lib/self.h"
-#include "arch/arch.h"
+#include "engine/layout/site.h"
 #include "resolve/exits.h"
 #include "sym/never.h"
 #include <errno.h>
@@ -34,53 +32,36 @@ struct call {
 	struct call *next;
 };
 
-struct function;
-
-/** struct site - an entry, or an exit: see struct dp_exit; @cc: the condition */
-struct site {
-	struct uprobe u; /* first */
-	struct function *of;
-	bool tail, conditional;
-	u8 cc;
-};
-
 /**
  * struct function - a return probe as it was registered
  * @lock: guards @calls and @nr_calls
  * @refs: number of sites that are registered, or whose handlers run
+ * @sites: the entry, and the exits
  */
 struct function {
 	struct uretprobe *rp;
-	struct function *next;
 	uretprobe_handler_t handler, entry_handler;
 	pthread_mutex_t lock;
 	struct call *calls[BUCKETS];
 	u32 nr_calls, max_calls;
 	u32 refs, nr;
-	struct uprobe **all;
-	struct site sites[];
+	struct dp_tracked_site sites[];
 };
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct function *functions;
 
 /* --- hits --- */
 
-static struct call **find_call(struct function *f, u64 slot)
+static struct call **bucket(struct function *f, u64 slot)
 {
-	struct call **c = &f->calls[slot / sizeof(u64) % BUCKETS];
-
-	while (*c && (*c)->slot != slot)
-		c = &(*c)->next;
-	return c;
+	return &f->calls[slot / sizeof(u64) % BUCKETS];
 }
 
 static struct call *take_out(struct function *f, u64 slot)
 {
-	struct call **at, *c;
+	struct call **at = bucket(f, slot), *c;
 
 	pthread_mutex_lock(&f->lock);
-	at = find_call(f, slot);
+	while (*at && (*at)->slot != slot)
+		at = &(*at)->next;
 	c = *at;
 	if (c) {
 		*at = c->next;
@@ -90,42 +71,37 @@ static struct call *take_out(struct function *f, u64 slot)
 	return c;
 }
 
-/* An older call with the same slot was abandoned. */
 static void put_in(struct function *f, struct call *c)
 {
-	struct call **at, *was;
+	struct call **at = bucket(f, c->slot);
 
 	pthread_mutex_lock(&f->lock);
-	at = find_call(f, c->slot);
-	was = *at;
-	c->next = was ? was->next : NULL;
+	c->next = *at;
 	*at = c;
-	f->nr_calls += !was;
+	f->nr_calls++;
 	pthread_mutex_unlock(&f->lock);
-	free(was);
 }
 
+/* An older call with the same slot was abandoned. */
 static struct call *begin(struct function *f, u64 slot)
 {
 	struct call *c = take_out(f, slot);
 
-	free(c);
-	c = __atomic_load_n(&f->nr_calls, __ATOMIC_RELAXED) < f->max_calls ?
-		    calloc(1, sizeof(*c)) :
-		    NULL;
+	if (!c &&
+	    __atomic_load_n(&f->nr_calls, __ATOMIC_RELAXED) < f->max_calls)
+		c = malloc(sizeof(*c));
 	if (!c) {
 		__atomic_fetch_add(&f->rp->nmissed, 1, __ATOMIC_RELAXED);
 		return NULL;
 	}
-	c->slot = slot;
-	c->ri.rp = f->rp;
+	*c = (struct call){ .ri.rp = f->rp, .slot = slot };
 	copy_from_user(&c->ri.ret_addr, (void *)slot, sizeof(c->ri.ret_addr));
 	return c;
 }
 
 static void on_entry(struct uprobe *u, struct pt_regs *regs)
 {
-	struct function *f = ((struct site *)u)->of;
+	struct function *f = ((struct dp_tracked_site *)u)->of;
 	struct call *c = begin(f, regs->sp);
 
 	if (!c)
@@ -147,19 +123,17 @@ static bool is_it(const struct call *c)
 
 static void on_exit_site(struct uprobe *u, struct pt_regs *regs)
 {
-	const struct site *s = (const struct site *)u;
+	const struct dp_tracked_site *s = (void *)u;
+	struct function *f = s->of;
 	unsigned long ip = regs->ip, sp = regs->sp;
-	struct call *c;
+	/* There is none if the call began before the probe, or was missed. */
+	struct call *c = take_out(f, sp);
 
-	if (s->conditional && !dp_condition(s->cc, regs->flags))
-		return;
-	/* There is no @c if the call began before the probe, or was missed. */
-	c = take_out(s->of, sp);
-	if (c && is_it(c) && s->of->handler) {
-		c->ri.jumped = s->tail;
+	if (c && is_it(c) && f->handler) {
+		c->ri.jumped = !!(s->way & DP_WAY_TAIL);
 		regs->ip = c->ri.ret_addr;
 		regs->sp += sizeof(u64);
-		s->of->handler(&c->ri, regs);
+		f->handler(&c->ri, regs);
 		regs->ip = ip;
 		regs->sp = sp;
 	}
@@ -167,15 +141,6 @@ static void on_exit_site(struct uprobe *u, struct pt_regs *regs)
 }
 
 /* --- control --- */
-
-static struct function **find(const struct uretprobe *rp)
-{
-	struct function **f = &functions;
-
-	while (*f && (*f)->rp != rp)
-		f = &(*f)->next;
-	return f;
-}
 
 static void destroy(struct function *f)
 {
@@ -187,31 +152,15 @@ static void destroy(struct function *f)
 			next = c->next;
 			free(c);
 		}
-	free(f->all);
 	free(f);
 }
 
-static void unlink_function(struct function *f)
+void dp_tracked_gone(struct dp_tracked_site *s)
 {
-	struct function **at;
+	struct function *f = s->of;
 
-	pthread_mutex_lock(&lock);
-	for (at = &functions; *at && *at != f; at = &(*at)->next)
-		continue;
-	if (*at)
-		*at = f->next;
-	pthread_mutex_unlock(&lock);
-}
-
-/* A site of the function is not probed any more. */
-static void gone(struct uprobe *u)
-{
-	struct function *f = ((struct site *)u)->of;
-
-	if (__atomic_sub_fetch(&f->refs, 1, __ATOMIC_ACQ_REL))
-		return;
-	unlink_function(f);
-	destroy(f);
+	if (!__atomic_sub_fetch(&f->refs, 1, __ATOMIC_ACQ_REL))
+		destroy(f);
 }
 
 static struct function *make(struct uretprobe *rp,
@@ -220,12 +169,8 @@ static struct function *make(struct uretprobe *rp,
 	u32 nr = (u32)list->n + 1, i;
 	struct function *f = calloc(1, sizeof(*f) + nr * sizeof(f->sites[0]));
 
-	if (f)
-		f->all = calloc(nr, sizeof(*f->all));
-	if (!f || !f->all) {
-		free(f);
+	if (!f)
 		return NULL;
-	}
 	f->rp = rp;
 	f->handler = rp->handler;
 	f->entry_handler = rp->entry_handler;
@@ -235,16 +180,18 @@ static struct function *make(struct uretprobe *rp,
 	pthread_mutex_init(&f->lock, NULL);
 	for (i = 0; i < nr; i++) {
 		const struct dp_exit *exit = i ? &list->v[i - 1] : NULL;
-		struct site *s = &f->sites[i];
+		struct dp_tracked_site *s = &f->sites[i];
 
-		*s = (struct site){ .u = rp->u, .of = f };
+		*s = (struct dp_tracked_site){
+			.u = rp->u,
+			.of = f,
+			.owner = { rp, rp->handler, rp->entry_handler },
+			.is_exit = exit,
+			.way = exit ? dp_exit_way(exit) : 0,
+		};
 		s->u.handler = exit ? on_exit_site : on_entry;
 		s->u.vaddr = exit ? exit->addr : rp->u.vaddr;
 		s->u.handler_in_interrupt = 0;
-		s->tail = exit && exit->kind == DP_EXIT_TAIL;
-		s->conditional = exit && exit->conditional;
-		s->cc = exit ? exit->cc : 0;
-		f->all[i] = &s->u;
 	}
 	return f;
 }
@@ -298,8 +245,6 @@ static int find_exits(const struct uretprobe *rp, struct dp_exit_list *list)
 
 static int check(const struct uretprobe *rp)
 {
-	bool is;
-
 	if (!rp || (!rp->handler && !rp->entry_handler))
 		return dp_diag_set(dp_last(), -EINVAL,
 				   "the probe has no handler");
@@ -308,28 +253,10 @@ static int check(const struct uretprobe *rp)
 			dp_last(), -EOPNOTSUPP,
 			"process %d is this one: use register_kretprobe()",
 			rp->u.pid);
-	pthread_mutex_lock(&lock);
-	is = *find(rp);
-	pthread_mutex_unlock(&lock);
-	return is ? dp_diag_set(dp_last(), -EEXIST,
-				"the probe is registered already") :
-		    0;
-}
-
-static int add(struct function *f)
-{
-	int err;
-
-	pthread_mutex_lock(&lock);
-	f->next = functions;
-	functions = f;
-	pthread_mutex_unlock(&lock);
-	err = dp_uprobes_add(f->all, (int)f->nr, gone);
-	if (err) {
-		unlink_function(f);
-		destroy(f);
-	}
-	return err;
+	return dp_uprobes_any(rp, 1, true) ?
+		       dp_diag_set(dp_last(), -EEXIST,
+				   "the probe is registered already") :
+		       0;
 }
 
 int register_uretprobe(struct uretprobe *rp)
@@ -347,60 +274,15 @@ int register_uretprobe(struct uretprobe *rp)
 	rp->nmissed = 0;
 	f = make(rp, &list);
 	dp_exits_free(&list);
-	return f ? add(f) : dp_diag_set(dp_last(), -ENOMEM, "out of memory");
+	if (!f)
+		return dp_diag_set(dp_last(), -ENOMEM, "out of memory");
+	err = dp_uprobes_add_tracked(f->sites, f->nr);
+	if (err)
+		destroy(f);
+	return err;
 }
 
 void unregister_uretprobe(struct uretprobe *rp)
 {
-	struct function *f;
-	struct uprobe **all = NULL;
-	u32 nr = 0;
-
-	pthread_mutex_lock(&lock);
-	f = *find(rp);
-	if (f) {
-		*find(rp) = f->next;
-		all = f->all;
-		nr = f->nr;
-		f->all = NULL; /* freed here: @f may go with its last site */
-	}
-	pthread_mutex_unlock(&lock);
-	unregister_uprobes(all, (int)nr);
-	free(all);
-}
-
-static bool is_within(const void *what, const char *start, size_t size)
-{
-	return (u64)what - (u64)start < size;
-}
-
-static struct uretprobe *find_within(const char *start, size_t size)
-{
-	struct uretprobe *rp = NULL;
-	struct function *f;
-
-	pthread_mutex_lock(&lock);
-	for (f = functions; f && !rp; f = f->next)
-		if (is_within(f->rp, start, size) ||
-		    is_within((void *)f->handler, start, size) ||
-		    is_within((void *)f->entry_handler, start, size))
-			rp = f->rp;
-	pthread_mutex_unlock(&lock);
-	return rp;
-}
-
-u32 dp_uretprobes_sweep(const char *start, size_t size)
-{
-	struct uretprobe *rp;
-	u32 n = 0;
-
-	for (; (rp = find_within(start, size)); n++)
-		unregister_uretprobe(rp);
-	return n;
-}
-
-void dp_uretprobes_forget(void)
-{
-	pthread_mutex_init(&lock, NULL);
-	functions = NULL;
+	dp_uprobes_drop(rp, 1, true);
 }

@@ -2,6 +2,7 @@
 /* exits: the exits of functions that are to be tracked. */
 #include "resolve/exits.h"
 #include "arch/arch.h"
+#include "engine/layout/site.h"
 #include <stdlib.h>
 #include <string.h>
 #include "sym/exits.h"
@@ -59,7 +60,6 @@ int dp_exits_track(struct dp_exit_reader *r, struct dp_modules *mods, u64 addr,
 {
 	const struct dp_module *m = dp_module_at(mods, addr);
 	const char *why = "it belongs to no file";
-	size_t i;
 	int err = m ? dp_exit_reader_open(r, mods, m, diag) : -EOPNOTSUPP;
 
 	if (m && err)
@@ -71,15 +71,14 @@ int dp_exits_track(struct dp_exit_reader *r, struct dp_modules *mods, u64 addr,
 			diag, err == -ENOENT ? -EINVAL : err,
 			"where the function at 0x%llx is left is not known: %s",
 			(unsigned long long)addr, why);
-	for (i = 0; i < list->n && !err; i++)
-		if (list->v[i].conditional && list->v[i].cc == DP_EXIT_COUNTS)
-			err = dp_diag_set(
-				diag, -EOPNOTSUPP,
-				"the function is left by a branch at 0x%llx that counts",
-				(unsigned long long)list->v[i].addr);
-	if (err)
-		dp_exits_free(list);
-	return err;
+	return 0;
+}
+
+u32 dp_exit_way(const struct dp_exit *exit)
+{
+	return (exit->kind == DP_EXIT_TAIL ? DP_WAY_TAIL : 0) |
+	       (exit->conditional ? DP_WAY_TAKEN : 0) |
+	       (exit->shared ? DP_WAY_SHARED : 0);
 }
 
 int dp_exits_begin(struct dp_modules *mods, u64 addr, struct dp_diag *diag)

@@ -18,12 +18,14 @@ int dp_exit_reader_find(struct dp_exit_reader *reader, struct dp_modules *mods,
 /**
  * dp_exits_track() - the exits of the function at @addr, for the library
  * @list: filled in; free with dp_exits_free()
- * Return: 0; -EINVAL no function begins there; -EOPNOTSUPP its exits are not known, or
- * one is a branch that counts (jrcxz, loop); -ENOMEM, -EMFILE, -ENFILE; with words in
- * @diag.
+ * Return: 0; -EINVAL no function begins there; -EOPNOTSUPP its exits are not known;
+ * -ENOMEM, -EMFILE, -ENFILE; with words in @diag.
  */
 int dp_exits_track(struct dp_exit_reader *reader, struct dp_modules *mods,
 		   u64 addr, struct dp_exit_list *list, struct dp_diag *diag);
+
+/** dp_exit_way() - the DP_WAY_* of an exit; a tail target's exits are the caller's matter */
+u32 dp_exit_way(const struct dp_exit *exit);
 
 /** dp_exits_begin() - does a function begin at @addr, as far as is known?
  *  Return: 0; -EINVAL with words in @diag. */

@@ -28,7 +28,6 @@ enum dp_exit_kind {
  *        function's own entry counts as a tail jump, because it hits the probe on
  *        the entry again.
  * @conditional: jcc, jrcxz or loop: the function is left only if the jump is taken
- * @cc: condition 0..15 of a jcc; DP_EXIT_COUNTS for jrcxz and loop, which count
  * @shared: calls of other functions, or calls through another entry, come here too.
  *          A hit without an instance is then no loss to report. If false, every hit
  *          belongs to a call that passed the entry.
@@ -39,12 +38,9 @@ struct dp_exit {
 	u64 to;
 	u8 len;
 	u8 kind;
-	u8 cc;
 	bool conditional;
 	bool shared;
 };
-
-#define DP_EXIT_COUNTS 16
 
 /** struct dp_exit_list - exits ascending by address, each once */
 struct dp_exit_list {

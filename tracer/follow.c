@@ -291,9 +291,8 @@ static const char *why_none(const struct dp_session *parent,
 {
 	if (!parent)
 		return "its parent has none any more";
-	return ev->mixed ?
-		       "it was made while its parent's were being armed" :
-		       "out of memory";
+	return ev->mixed ? "it was made while its parent's were being armed" :
+			   "out of memory";
 }
 
 static void forked(struct dp_process_tree *h, const struct dp_tree_event *ev)

@@ -38,14 +38,6 @@ struct call {
 	struct dp_frame *begun; /* frame of the call that begins */
 };
 
-static bool is_on(u32 probe)
-{
-	return dp_probe(probe)->enabled &&
-	       !(__atomic_load_n(&dp_probe_state(probe)->status,
-				 __ATOMIC_RELAXED) &
-		 (DP_PROBE_FAULTED | DP_PROBE_REMOVED));
-}
-
 static void miss(const struct dp_site_entry *site, enum dp_tally why)
 {
 	u32 i;
@@ -53,7 +45,7 @@ static void miss(const struct dp_site_entry *site, enum dp_tally why)
 	for (i = site->first_probe; i; i = dp_probe(i - 1)->next) {
 		const struct dp_probe_entry *p = dp_probe(i - 1);
 
-		if (!is_on(i - 1) || !p->nmissed)
+		if (!dp_probe_is_on(i - 1) || !p->nmissed)
 			continue;
 		dp_tally(i - 1, why);
 		if (why != DP_TALLY_SELF)
@@ -102,7 +94,7 @@ static void each_before(struct call *call)
 
 	for (i = call->site->first_probe; i && !call->obeyed;
 	     i = dp_probe(i - 1)->next) {
-		if (!is_on(i - 1))
+		if (!dp_probe_is_on(i - 1))
 			continue;
 		dp_regs_set_pc(call->regs, addr + DP_BREAKPOINT_BEHIND);
 		call->obeyed = before(call, i - 1);
@@ -129,7 +121,8 @@ static void each_after(struct call *call)
 	for (i = call->site->first_probe; i; i = dp_probe(i - 1)->next) {
 		const struct dp_probe_entry *p = dp_probe(i - 1);
 
-		if (p->kind == DP_KIND_KPROBE && p->post && is_on(i - 1))
+		if (p->kind == DP_KIND_KPROBE && p->post &&
+		    dp_probe_is_on(i - 1))
 			dp_call_handler(call->stack, i - 1, p->post, p->user,
 					(u64)call->regs, p->post_needs);
 	}
@@ -316,7 +309,7 @@ static bool wants_after(const struct dp_site_entry *site)
 
 	for (i = site->first_probe; i; i = dp_probe(i - 1)->next)
 		if (dp_probe(i - 1)->kind == DP_KIND_KPROBE &&
-		    dp_probe(i - 1)->post && is_on(i - 1))
+		    dp_probe(i - 1)->post && dp_probe_is_on(i - 1))
 			return true;
 	return false;
 }

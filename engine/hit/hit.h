@@ -68,6 +68,29 @@ static inline const struct dp_site_entry *dp_site_at(u32 index)
 	return &sites[index];
 }
 
+/** dp_probe_is_on() - are the handlers in C of a probe to be called? */
+static inline bool dp_probe_is_on(u32 probe)
+{
+	return dp_probe(probe)->enabled &&
+	       !(__atomic_load_n(&dp_probe_state(probe)->status,
+				 __ATOMIC_RELAXED) &
+		 (DP_PROBE_FAULTED | DP_PROBE_REMOVED));
+}
+
+/** dp_probe_leaves() - if the probe is at an exit: is the function about to be left? */
+static inline bool dp_probe_leaves(const struct dp_probe_entry *p,
+				   const struct dp_site_entry *site, u64 flags,
+				   u64 count)
+{
+	return !(p->way & DP_WAY_TAKEN) || dp_branch_taken(site, flags, count);
+}
+
+/** dp_probe_ends() - how a tracked call ends at an exit */
+static inline enum dp_call_end dp_probe_ends(u32 way)
+{
+	return way & DP_WAY_TAIL ? DP_CALL_TAIL_CALLED : DP_CALL_RETURNED;
+}
+
 static inline void dp_tally(u32 probe, enum dp_tally what)
 {
 	__atomic_fetch_add(&dp_probe_state(probe)->tally[what], 1,

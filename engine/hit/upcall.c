@@ -241,12 +241,14 @@ static void call_injected(u32 probe, struct upcaller *a, u64 x87)
 	dp_injected_end(injected);
 }
 
-static bool is_on(u32 probe)
+static bool leaves(const struct dp_probe_entry *p,
+		   const struct dp_site_entry *site, const struct upcaller *a)
 {
-	return dp_probe(probe)->enabled &&
-	       !(__atomic_load_n(&dp_probe_state(probe)->status,
-				 __ATOMIC_RELAXED) &
-		 (DP_PROBE_REMOVED | DP_PROBE_FAULTED));
+	if (a->mc)
+		return dp_probe_leaves(p, site, dp_mcontext_flags(a->mc),
+				       dp_mcontext_count(a->mc));
+	return dp_probe_leaves(p, site, dp_regs_flags(a->regs),
+			       dp_regs_count(a->regs));
 }
 
 /* A removed probe's entry may serve another site meanwhile. */
@@ -256,7 +258,7 @@ static void each(const struct dp_site_entry *site, struct upcaller *a)
 
 	for (i = site->first_probe; i && dp_probe(i - 1)->site == index;
 	     i = dp_probe(i - 1)->next) {
-		if (!is_on(i - 1))
+		if (!dp_probe_is_on(i - 1) || !leaves(dp_probe(i - 1), site, a))
 			continue;
 		if (dp_probe(i - 1)->kind == DP_KIND_UPCALL)
 			upcall(i - 1, a);

@@ -155,7 +155,7 @@ static u32 drop_at_slots(struct dp_stack *stack,
 		if (!dp_instance_is_at_slot(ri))
 			continue;
 		++*looked;
-		if (word_at(ri->frame) == ri->ret_addr ||
+		if (dp_stub_home(word_at(ri->frame)) == ri->ret_addr ||
 		    !dp_instance_claim(stack, ri))
 			continue;
 		dp_instance_end(stack, ri, DP_CALL_ABANDONED);

@@ -93,16 +93,10 @@ static struct dp_exit_instance *instance_of(const struct place *p)
 			index * dp_arena.control.instance_stride);
 }
 
-/* Of keys that belong in a line: count those in other lines, and the tail-called ones. */
+/* Count the keys that belong in a line and are in other lines. */
 static void displace(const struct place *p, u32 by)
 {
 	__atomic_fetch_add(&line_at(p, p->home)->displaced, by,
-			   __ATOMIC_RELAXED);
-}
-
-static void tail(const struct place *p, u32 by)
-{
-	__atomic_fetch_add(&line_at(p, p->home)->tail_called, by,
 			   __ATOMIC_RELAXED);
 }
 
@@ -181,16 +175,10 @@ static bool claim(struct place *p, u64 key)
 
 APART static void release(const struct place *p)
 {
-	struct dp_exit_instance *v = instance_of(p);
-
-	bool tail_called = v->tail_called;
-
-	__atomic_store_n(&v->slot, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&instance_of(p)->slot, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(key_of(p), 0, __ATOMIC_RELEASE);
 	if (p->step)
 		displace(p, -1u);
-	if (tail_called)
-		tail(p, -1u);
 }
 
 /* The return address, or 0 if it cannot be read */
@@ -268,19 +256,30 @@ static const u8 tallies[] = {
 	[DP_CALL_TAIL_CALLED] = DP_TALLY_TAIL_CALLED,
 };
 
-/* End a call other than at an exit of its function. @tid: 0: the thread that entered */
+/* What a call of probe @group returns, just before the instruction that returns. */
+APART static u64 returned(u32 group, const struct dp_hit *hit)
+{
+	return dp_probe(group)->way & DP_WAY_XMM ? dp_xmm0(hit->fpstate) :
+						   dp_mcontext_ret(hit->regs);
+}
+
+/* End a call. @exit: the exit of its own function, whose hits are counted; DP_NO_GROUP:
+ * it ends otherwise. @hit: NULL: the thread that finds out did not make the call. */
 APART static void leave(const struct place *at, u32 group, enum dp_call_end how,
-			u64 value, u32 tid)
+			u32 exit, const struct dp_hit *hit)
 {
 	struct dp_exit_instance *v = instance_of(at);
-	struct dp_leaving leaving = { .entered = v->ticks,
-				      .value = value,
-				      .how = how };
+	struct dp_leaving leaving = { .entered = v->ticks, .how = how };
 
 	begin_end(v);
-	dp_tally(group, tallies[how]);
-	if (dp_probe(group)->way & DP_WAY_LOGS)
-		tell(group, v, tid ? tid : v->tid, &leaving);
+	if (exit != DP_NO_GROUP)
+		dp_hit_count(exit);
+	else
+		dp_tally(group, tallies[how]);
+	if (dp_probe(group)->way & DP_WAY_LOGS) {
+		leaving.value = hit ? returned(group, hit) : 0;
+		tell(group, v, hit ? dp_hit_tid() : v->tid, &leaving);
+	}
 	release(at);
 }
 
@@ -297,9 +296,9 @@ APART static void replace(u32 probe, const struct dp_hit *hit)
 		return;
 	v = instance_of(&p);
 	if (v->tail_called && return_address(hit) == v->ret)
-		leave(&p, probe, DP_CALL_TAIL_CALLED, 0, dp_hit_tid());
+		leave(&p, probe, DP_CALL_TAIL_CALLED, DP_NO_GROUP, hit);
 	else
-		leave(&p, probe, DP_CALL_ABANDONED, 0, 0);
+		leave(&p, probe, DP_CALL_ABANDONED, DP_NO_GROUP, NULL);
 }
 
 void dp_exit_instance_fill(struct dp_exit_instance *v, u32 probe,
@@ -345,94 +344,46 @@ void dp_exit_instance_begin(u32 probe, const struct dp_site_entry *site,
 		release(&p);
 }
 
-/* What a call of probe @group returns, just before the instruction that returns. */
-APART static u64 returned(u32 group, const struct dp_hit *hit)
-{
-	return dp_probe(group)->way & DP_WAY_XMM ? dp_xmm0(hit->fpstate) :
-						   dp_mcontext_ret(hit->regs);
-}
-
-/* End a call at an exit of its function. */
-APART static void finish(const struct place *at, u32 probe,
+/* End the calls at a slot that an unwinder leaves, or that were tail-called. @ret: of an
+ * unwinder: the return address; 0: the unwinder has put its destination there. */
+APART static void end_at(u64 slot, enum dp_call_end how, u64 ret,
 			 const struct dp_hit *hit)
 {
-	const struct dp_probe_entry *p = dp_probe(probe);
-	struct dp_exit_instance *v = instance_of(at);
-	struct dp_leaving leaving = { .entered = v->ticks,
-				      .how = p->way & DP_WAY_TAIL ?
-						     DP_CALL_TAIL_CALLED :
-						     DP_CALL_RETURNED };
+	u64 key = dp_instance_key(0, slot);
+	struct place at;
 
-	begin_end(v);
-	dp_hit_count(probe);
-	if (dp_probe(p->group)->way & DP_WAY_LOGS) {
-		leaving.value = returned(p->group, hit);
-		tell(p->group, v, dp_hit_tid(), &leaving);
+	if (!start(&at, key))
+		return;
+	while (next(&at, key, DP_INSTANCE_SLOT)) {
+		const struct dp_exit_instance *v = instance_of(&at);
+		u32 group = dp_instance_group(*key_of(&at));
+
+		if (group >= dp_arena.control.nr_probes || !is_sane(v, slot) ||
+		    v->ending)
+			continue;
+		if (how == DP_CALL_UNWOUND ?
+			    !ret || v->ret == ret :
+			    v->tail_called && v->ret == return_address(hit))
+			leave(&at, group, how, DP_NO_GROUP, hit);
 	}
-	release(at);
-}
-
-/* End a call at an exit of its tail target, if it is still that call. */
-APART static void finish_tail_called(const struct place *at, u32 group, u32 way,
-				     const struct dp_hit *hit)
-{
-	const struct dp_exit_instance *v = instance_of(at);
-
-	if (v->tail_called && return_address(hit) == v->ret)
-		leave(at, group,
-		      way & DP_WAY_TAIL ? DP_CALL_TAIL_CALLED :
-					  DP_CALL_RETURNED,
-		      returned(group, hit), dp_hit_tid());
 }
 
 /* Return: false if another call is at the place of one that was left otherwise. */
 APART static bool end_own(const struct place *at, u32 probe,
 			  const struct dp_hit *hit)
 {
-	u32 way = dp_probe(probe)->way;
+	u32 way = dp_probe(probe)->way, group = dp_probe(probe)->group;
 	struct dp_exit_instance *v = instance_of(at);
 
 	if (way & DP_WAY_SHARED && return_address(hit) != v->ret)
 		return false;
-	if (!is_whole(at, dp_probe(probe)->group, dp_mcontext_sp(hit->regs)))
+	if (!is_whole(at, group, dp_mcontext_sp(hit->regs)))
 		return true;
-	if (!(way & DP_WAY_TAIL_TARGET)) {
-		finish(at, probe, hit);
-	} else if (!v->tail_called) {
-		tail(at, 1);
+	if (way & DP_WAY_TAIL_TARGET)
 		v->tail_called = 1;
-	}
+	else
+		leave(at, group, dp_probe_ends(way), probe, hit);
 	return true;
-}
-
-/* Other calls at this slot may have jumped to the function that is left. */
-APART static void end_tail_called(u64 key, u32 way, const struct dp_hit *hit)
-{
-	struct place at;
-	u32 group;
-
-	start(&at, key);
-	while (next(&at, key, DP_INSTANCE_SLOT)) {
-		group = dp_instance_group(*key_of(&at));
-		if (group < dp_arena.control.nr_probes)
-			finish_tail_called(&at, group, way, hit);
-	}
-}
-
-static bool any_tail_called(u64 key)
-{
-	struct place at;
-	bool any = false;
-
-	if (!dp_arena.control.tail_target || !start(&at, key))
-		return false;
-	for (;;) {
-		any |= __atomic_load_n(&line_at(&at, at.home)->tail_called,
-				       __ATOMIC_RELAXED) != 0;
-		if (any || !at.table)
-			return any;
-		in_table(&at, at.table - 1, key);
-	}
 }
 
 void dp_exit_instance_end(u32 probe, const struct dp_site_entry *site,
@@ -446,14 +397,15 @@ void dp_exit_instance_end(u32 probe, const struct dp_site_entry *site,
 	bool fits = dp_instance_fits(slot);
 	struct place at;
 
-	if (p->way & DP_WAY_TAKEN &&
-	    !dp_branch_taken(site, dp_mcontext_flags(hit->regs),
+	if (!dp_probe_leaves(p, site, dp_mcontext_flags(hit->regs),
 			     dp_mcontext_count(hit->regs)))
 		return;
 	if (fits && own && find(&at, key))
 		met |= end_own(&at, probe, hit);
-	if (fits && !(p->way & DP_WAY_TAIL_TARGET) && any_tail_called(key))
-		end_tail_called(key, p->way, hit);
+	/* Other calls at this slot may have jumped to the function that is left. */
+	if (fits && dp_arena.control.tail_target &&
+	    !(p->way & DP_WAY_TAIL_TARGET))
+		end_at(slot, dp_probe_ends(p->way), 0, hit);
 	if (!met && dp_probe(p->group)->enabled)
 		dp_tally(p->group, DP_TALLY_UNSEEN);
 }
@@ -479,24 +431,6 @@ static bool part_left(u32 way, const struct dp_hit *hit, u64 *from, u64 *to)
 	return on_alternate(&alt, *from) == on_alternate(&alt, *to - 1);
 }
 
-/* @ret: the return address there; 0: the unwinder has put its destination there */
-APART static void unwind_at(u64 slot, u64 ret)
-{
-	u64 key = dp_instance_key(0, slot);
-	struct place at;
-
-	if (!start(&at, key))
-		return;
-	while (next(&at, key, DP_INSTANCE_SLOT)) {
-		const struct dp_exit_instance *v = instance_of(&at);
-		u32 group = dp_instance_group(*key_of(&at));
-
-		if (group < dp_arena.control.nr_probes && is_sane(v, slot) &&
-		    !v->ending && (!ret || v->ret == ret))
-			leave(&at, group, DP_CALL_UNWOUND, 0, dp_hit_tid());
-	}
-}
-
 void dp_exit_instance_unwind(u32 probe, const struct dp_hit *hit)
 {
 	u32 way = dp_probe(probe)->way;
@@ -506,12 +440,12 @@ void dp_exit_instance_unwind(u32 probe, const struct dp_hit *hit)
 		return;
 	if (way & DP_WAY_UNTIL_CX) {
 		to -= DP_WORD;
-		unwind_at(to, 0);
+		end_at(to, DP_CALL_UNWOUND, 0, hit);
 	}
 	for (; slot + DP_WORD <= to; slot += DP_WORD) {
 		u64 word = *(const volatile u64 *)slot;
 
 		if (word >= LOWEST_CODE && word - slot > UNWIND_MOST)
-			unwind_at(slot, word);
+			end_at(slot, DP_CALL_UNWOUND, word, hit);
 	}
 }

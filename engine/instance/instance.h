@@ -56,6 +56,26 @@ static inline bool dp_stub_at(u64 addr, u64 *offset)
 	return *offset < dp_stubs()->nr * DP_STUB_SIZE;
 }
 
+/** dp_stub_returned() - the frame of the stub to which a call with this return address
+ *  returns, or NULL */
+static inline struct dp_frame *dp_stub_returned(u64 addr)
+{
+	u64 offset;
+
+	return dp_stub_at(addr, &offset) &&
+			       offset % DP_STUB_SIZE == DP_STUB_BACK ?
+		       dp_stub_frame(offset / DP_STUB_SIZE) :
+		       NULL;
+}
+
+/** dp_stub_home() - the program's own return address, where a stub may stand for it */
+static inline u64 dp_stub_home(u64 addr)
+{
+	const struct dp_frame *f = dp_stub_returned(addr);
+
+	return f ? f->ret_addr : addr;
+}
+
 /** dp_stub_take_spare() - take a stub that the thread has kept. Context: it has one. */
 static inline struct dp_frame *dp_stub_take_spare(struct dp_stack *stack)
 {

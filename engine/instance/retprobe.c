@@ -60,14 +60,9 @@ void dp_return_finish(struct dp_stack *stack, struct dp_instance *ri,
  * this function, or of one that has jumped here. */
 static struct dp_frame *frame_of(u64 sp)
 {
-	struct dp_frame *f;
-	u64 offset;
+	struct dp_frame *f = dp_stub_returned(*(u64 *)sp);
 
-	if (!dp_stub_at(*(u64 *)sp, &offset) ||
-	    offset % DP_STUB_SIZE != DP_STUB_BACK)
-		return NULL;
-	f = dp_stub_frame(offset / DP_STUB_SIZE);
-	return f->state == DP_FRAME_LIVE && f->slot == sp ? f : NULL;
+	return f && f->state == DP_FRAME_LIVE && f->slot == sp ? f : NULL;
 }
 
 /* Put the stub's address in place of the return address at @sp. Frames of calls farther

@@ -29,10 +29,9 @@
 #define DP_INSTANCE_GROUPS ((1u << (64 - DP_INSTANCE_SLOT_BITS)) - 1)
 
 /** struct dp_instance_line - a line of keys
- *  @displaced: keys that belong here and are in other lines; @tail_called: keys that
- *          belong here, of tail-called instances */
+ *  @displaced: keys that belong here and are in other lines */
 struct dp_instance_line {
-	u32 displaced, tail_called;
+	u32 displaced, pad;
 	u64 key[DP_INSTANCE_WAYS]; /* 0: free */
 };
 
@@ -152,6 +151,8 @@ struct dp_leaving {
  * @unwind: the handler is called for calls that an exception ends, too
  * @quick: its handlers touch general registers only, and each call needs little work
  * @exits: its calls are known by their slots, not by a stub
+ * @reach: of calls that are known by their slots: the most places between where an instance
+ *         is looked for first and where it is
  * @away: instances in use, or fewer; only kept if there are more than DP_INSTANCE_SCAN
  */
 struct dp_instance_pool {
@@ -165,6 +166,7 @@ struct dp_instance_pool {
 	u8 handler_needs, entry_needs;
 	u8 unwind, quick, exits;
 	u8 pad[3];
+	u32 reach, pad2;
 	s64 away;
 };
 

@@ -192,7 +192,8 @@ static inline bool dp_kind_is_hidden(u8 kind)
  * @pre, @post, @fault: handlers, 0 for none
  * @nmissed: address of the counter of hits that ran no handler
  * @instance_pool: struct dp_instance_pool of a return probe, and of its exits
- * @group: of DP_KIND_EXIT: the probe at its function's entry; @way: DP_WAY_*
+ * @group: of DP_KIND_EXIT: the probe at its function's entry
+ * @way: DP_WAY_*; of DP_KIND_UPCALL: the handler is called if the branch is taken
  * @deadline: of DP_KIND_UPCALL: ms for which a thread waits for the handler
  * @disabled: the user has disabled it, for listings: @enabled is 0 in other cases, too
  * @gone: the address where the probe was, if its code has gone; it is at no site then

@@ -188,7 +188,6 @@ static void forget(const struct dp_engine *e, struct way at, u64 key)
 	home = &e->instances.table[at.table]
 			.line[dp_instance_hash(key) & (lines - 1)];
 	home->displaced -= home != line;
-	home->tail_called -= v->tail_called != 0;
 	/* Whether the beginning or end of the others was counted is not known. */
 	state->tally[v->slot && !v->ending ? DP_TALLY_INSIDE : DP_TALLY_CUT]++;
 	v->slot = 0;

@@ -420,7 +420,6 @@ static void enter(struct dp_engine *e, struct cursor at, u64 key)
 	if (v->len > most)
 		v->len = (u16)most;
 	l->displaced += home != at.line;
-	l->tail_called += v->tail_called != 0;
 	*key_at(e, at) = key;
 }
 

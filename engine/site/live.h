@@ -74,7 +74,8 @@ int dp_engine_adopt(struct dp_engine *engine, struct dp_arena *arena,
  * @single: it has to be a breakpoint on one instruction, for example for an
  *   after-handler; @why is the reason
  * @first: it is called before the probes already at its site
- * @deadline: of DP_KIND_UPCALL, in ms; @way: of DP_KIND_EXIT
+ * @deadline: of DP_KIND_UPCALL, in ms
+ * @way: of an exit: DP_WAY_*
  */
 struct dp_handlers {
 	u8 kind, pre_needs, post_needs;

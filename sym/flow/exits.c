@@ -87,7 +87,6 @@ static void add_found(struct way_out *w, const struct place *p, u8 kind, u64 to)
 		.to = to,
 		.len = p->f.len,
 		.kind = kind,
-		.cc = p->f.class == DP_INSN_JCC ? p->f.cc : DP_EXIT_COUNTS,
 		.conditional = p->f.class == DP_INSN_JCC ||
 			       p->f.class == DP_INSN_LOOP,
 	};

@@ -247,7 +247,6 @@ static void put_instance(struct dp_engine *e, u32 probe, u64 slot, u32 by,
 		way++;
 	e->instances.table[0].line[line].key[way] = key;
 	e->instances.table[0].line[home].displaced += by != 0;
-	e->instances.table[0].line[home].tail_called += v->tail_called;
 	*(struct dp_exit_instance *)(e->instances.table[0].instances +
 				     (line * DP_INSTANCE_WAYS + way) *
 					     e->instances.instance_stride) = *v;

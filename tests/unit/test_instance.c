@@ -122,6 +122,12 @@ static void enter(u32 slot)
 	dp_slot_enter(ENTRY, &regs, &stack);
 }
 
+/* The instance that the first call at a slot gets */
+static struct dp_instance *first_at(u32 slot)
+{
+	return &pool[dp_instance_hash((u64)&words[slot] / 8) % ACTIVE].ri;
+}
+
 static void leave(u32 exit, u32 slot, u64 flags)
 {
 	at(slot);
@@ -180,7 +186,7 @@ static void refused(void **state)
 	enter(3);
 	leave(EXIT, 3, 0);
 	account(0, 0, 0, 0);
-	assert_int_equal(pool[0].ri.ended[DP_CALL_VETOED], 1);
+	assert_int_equal(first_at(3)->ended[DP_CALL_VETOED], 1);
 }
 
 /* Another one is made at the same place. */
@@ -217,12 +223,12 @@ static void left_and_found_when_short(void **state)
 static void not_ours(void **state)
 {
 	enter(3);
-	pool[0].ri.used = DP_FAKE_PID + 1;
+	first_at(3)->used = DP_FAKE_PID + 1;
 	leave(EXIT, 3, 0);
-	assert_false(dp_instance_claim(&stack, &pool[0].ri));
+	assert_false(dp_instance_claim(&stack, first_at(3)));
 	assert_int_equal(seen.ip, 0);
 	assert_int_equal(stack.instance, 0);
-	pool[0].ri.used = DP_INSTANCE_AT_SLOT;
+	first_at(3)->used = DP_INSTANCE_AT_SLOT;
 	leave(EXIT, 3, 0);
 	account(1, 1, 0, 0);
 }
@@ -254,7 +260,7 @@ static void handlers_left_for_good(void **state)
 /* Nor to where an entry is being counted: before it is said whose the call is, and after. */
 static void counts_left_for_good(void **state)
 {
-	struct dp_instance *ri = &pool[0].ri;
+	struct dp_instance *ri = first_at(3);
 
 	*ri = (struct dp_instance){ .instance_pool = (u64)&f,
 				    .used = DP_FAKE_PID | DP_INSTANCE_NEW,
@@ -271,6 +277,54 @@ static void counts_left_for_good(void **state)
 	dp_abandoned_recover(&stack);
 	leave(EXIT, 3, 0);
 	account(2, 1, 0, 1);
+}
+
+/* An exit that other functions share: another call stands where the first was left. */
+static void by_a_shared_exit(void **state)
+{
+	probe(EXIT, DP_KIND_EXIT, DP_WAY_SHARED);
+	enter(3);
+	words[3] = ELSEWHERE;
+	leave(EXIT, 3, 0);
+	assert_int_equal(seen.ip, 0);
+	words[3] = HOME;
+	leave(EXIT, 3, 0);
+	account(1, 1, 0, 0);
+}
+
+/* The function has another return probe, whose stub stands for the return address. */
+static void beside_a_stub(void **state)
+{
+	u64 back = STUBS + DP_STUB_SIZE + DP_STUB_BACK;
+
+	probe(EXIT, DP_KIND_EXIT, DP_WAY_SHARED);
+	frame[1].ret_addr = HOME;
+	enter(3);
+	words[3] = words[2] = back;
+	at(2);
+	dp_slot_enter(ENTRY, &regs, &stack);
+	enter(1);
+	assert_int_equal(nmissed, 1);
+	leave(EXIT, 2, 0);
+	leave(EXIT, 3, 0);
+	assert_int_equal(seen.ip, HOME);
+	account(2, 2, 0, 0);
+}
+
+/* Where another call's instance is already, the next free one is taken, and found. */
+static void of_one_home(void **state)
+{
+	u32 a = 0, b = 1;
+
+	while (first_at(a) != first_at(b))
+		b++;
+	enter(b);
+	assert_int_equal(f.reach, 0);
+	enter(a);
+	assert_int_equal(f.reach, 1);
+	leave(EXIT, a, 0);
+	leave(EXIT, b, 0);
+	account(2, 2, 0, 0);
 }
 
 static struct dp_frame *enter_stub(u32 slot)
@@ -348,6 +402,9 @@ int main(void)
 		cmocka_unit_test_setup(not_ours, begin),
 		cmocka_unit_test_setup(handlers_left_for_good, begin),
 		cmocka_unit_test_setup(counts_left_for_good, begin),
+		cmocka_unit_test_setup(by_a_shared_exit, begin),
+		cmocka_unit_test_setup(beside_a_stub, begin),
+		cmocka_unit_test_setup(of_one_home, begin),
 		cmocka_unit_test_setup(by_a_stub, begin),
 		cmocka_unit_test_setup(two_at_a_stub, begin),
 		cmocka_unit_test_setup(left_behind_a_stub, begin),

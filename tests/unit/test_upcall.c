@@ -15,6 +15,7 @@
 #include "port/fake/hit/world.h"
 #include "port.h"
 #include "engine/insn/callout.h"
+#include "engine/insn/class.h"
 #include "engine/layout/base.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/site.h"
@@ -131,6 +132,22 @@ static struct dp_call_frame *frame(void)
 
 	memset(f, 0, sizeof(*f));
 	return f;
+}
+
+/* By a branch that is not taken, a function is not left. */
+static void is_taken(void **state)
+{
+	site->class = DP_INSN_JCC;
+	site->cc = 4; /* equal */
+	asking(0)->way = DP_WAY_TAIL | DP_WAY_TAKEN;
+	assert_int_equal(hit(), site->copy);
+	dp_call_detour(frame());
+	assert_int_equal(seen.calls, 0);
+	dp_fake_regs()->eflags = DP_ZF;
+	hit();
+	frame()->regs.flags = DP_ZF;
+	dp_call_detour((void *)&words[128]);
+	assert_int_equal(seen.calls, 2);
 }
 
 static void is_answered(void **state)
@@ -567,6 +584,7 @@ static void faults(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(is_taken, begin),
 		cmocka_unit_test_setup(is_answered, begin),
 		cmocka_unit_test_setup(which_are_asked, begin),
 		cmocka_unit_test_setup(through_a_detour, begin),

@@ -49,15 +49,10 @@ static bool must_not_trap(const struct dp_agent *a, u32 probe, const char **why)
 
 static u32 way_of(const struct adding *d, const struct dp_exit *exit)
 {
-	u32 way = (exit->conditional ? DP_WAY_TAKEN : 0) |
-		  (exit->shared ? DP_WAY_SHARED : 0);
+	bool covered = exit->kind == DP_EXIT_TAIL && exit->to &&
+		       dp_tail_targets_is_covered(d->want->points, exit->to);
 
-	if (exit->kind != DP_EXIT_TAIL)
-		return way;
-	way |= DP_WAY_TAIL;
-	if (exit->to && dp_tail_targets_is_covered(d->want->points, exit->to))
-		way |= DP_WAY_TAIL_TARGET;
-	return way;
+	return dp_exit_way(exit) | (covered ? DP_WAY_TAIL_TARGET : 0);
 }
 
 /* Add an exit, or take the probe @again of one whose code is there again.
