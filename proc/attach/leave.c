@@ -33,6 +33,11 @@
 #define DISARM_TRIES 16
 #define DRAIN_TRIES 2000
 #define DRAIN_NAP_NS 500000
+/* Threads that are in the agent nearly all the time are stopped for longer in later tries:
+ * they are led out one by one. */
+#define EASY_TRIES 32
+#define MORE_PATIENCE_NS 1000000
+#define MOST_PATIENCE_NS 100000000
 
 /* The private pages have no name, so they go together with the arena behind them and
  * all its parts. No code leads to what is left of the agent without its arena. */
@@ -406,9 +411,14 @@ static int leave(void *arg)
 		dp_process_answer(proc);
 		err = try_leave(proc, view, again, diag);
 		if (err != -EAGAIN)
-			return err;
+			break;
+		if (tries > EASY_TRIES && proc->patience < MOST_PATIENCE_NS)
+			proc->patience += MORE_PATIENCE_NS;
 		nanosleep(&nap, NULL);
 	}
+	proc->patience = 0;
+	if (err != -EAGAIN)
+		return err;
 	return dp_diag_set(
 		diag, err,
 		"a thread of process %d is still inside the agent, which stays there, inert; the next dprobes on it tries again",

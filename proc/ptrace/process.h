@@ -145,6 +145,7 @@ struct dp_process {
 	bool out_of_reach; /* under a filter that the tool may not suspend */
 	bool timeless; /* must not read the time stamp counter */
 	bool halted; /* it is stopped by SIGSTOP or the like */
+	s64 patience; /* of dp_stop_run_out(), in ns */
 	bool own_process; /* the agent stays: the process probes itself */
 	pid_t tool; /* the tool that probes it; 0: this process */
 	struct dp_attached_other *attached_other; /* attach_other.c */

@@ -378,7 +378,7 @@ static bool has_trapped(const struct dp_process *proc, pid_t tid)
 void dp_stop_run_out(struct dp_process *proc, size_t from,
 		     bool (*inside)(const void *arg, u64 pc), const void *arg)
 {
-	s64 deadline = dp_now_ns() + RUN_OUT_NS;
+	s64 deadline = dp_now_ns() + RUN_OUT_NS + proc->patience;
 	size_t i = from;
 
 	if (proc->held)

@@ -56,7 +56,7 @@ bool dp_stop_suspends(const struct dp_process *proc, pid_t tid, bool suspend);
  * dp_stop_run_out() - let stopped threads, from the @from-th on, run one by one until
  * @inside(@arg, pc) is false
  *
- * Gives up after 2 ms; a thread may still be inside then.
+ * Gives up after 2 ms and @proc->patience; a thread may still be inside then.
  */
 void dp_stop_run_out(struct dp_process *proc, size_t from,
 		     bool (*inside)(const void *arg, u64 pc), const void *arg);
