@@ -129,8 +129,7 @@ static void add_sites(void)
 
 static void prepare(void)
 {
-	struct dp_hole hole = { TEXT + 0x100000, TEXT + 0x10000000, false,
-				false };
+	struct dp_hole hole = { TEXT + 0x100000, TEXT + 0x10000000, false };
 	struct dp_layout_need *need;
 	struct dp_mapping map = {
 		.base = BASE, .intercept_entry = ENTRY, .owner = 1, .tool = 2

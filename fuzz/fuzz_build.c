@@ -145,8 +145,7 @@ static void live(struct dp_engine *e, const struct dp_mapping *map, u32 how)
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
-	struct dp_hole hole = { TEXT + 0x100000, TEXT + 0x10000000, false,
-				false };
+	struct dp_hole hole = { TEXT + 0x100000, TEXT + 0x10000000, false };
 	struct dp_mapping map = { .base = BASE,
 				  .intercept_entry = ENTRY,
 				  .detour_entry = ENTRY + 64,

@@ -83,8 +83,7 @@ static int put_code(void *arg, u64 addr, const void *code_, size_t len)
 
 static int find_holes(void *arg, struct dp_hole **holes, size_t *n)
 {
-	struct dp_hole hole = { TEXT + 0x100000, TEXT + 0x10000000, false,
-				false };
+	struct dp_hole hole = { TEXT + 0x100000, TEXT + 0x10000000, false };
 	struct world *w = arg;
 	u32 i;
 
@@ -113,8 +112,7 @@ static const struct dp_growth_ops growth = { map_pool, put_code, find_holes,
 
 static u8 *build(struct world *w)
 {
-	struct dp_hole hole = { TEXT + 0x100000, TEXT + 0x10000000, false,
-				false };
+	struct dp_hole hole = { TEXT + 0x100000, TEXT + 0x10000000, false };
 	struct dp_mapping map = { .base = BASE,
 				  .intercept_entry = ENTRY,
 				  .detour_entry = ENTRY + 64,

@@ -2,14 +2,13 @@
 /*
  * sym: names and addresses of one process.
  *
- * A dp_modules object is a snapshot of the executable ELF files that a process has
- * mapped, with their load bias. Symbols come from .symtab, .dynsym, a separate
- * debug file found by build-id, and .gnu_debugdata, opened lazily per module.
- * All file contents are hostile input.
+ * A dp_modules object is a snapshot of the executable ELF files that a process has mapped,
+ * with their load bias. Symbols come from .symtab, .dynsym, a separate debug file found by
+ * build-id, and .gnu_debugdata, opened lazily per module. File contents are hostile input.
  *
- * Context of every function: tool process, may sleep and allocate, not
- * thread-safe on one object. Memory belongs to the dp_modules object and lives
- * until dp_modules_close(), unless said otherwise.
+ * Context of every function: tool process, may sleep and allocate, not thread-safe on one
+ * object. Memory belongs to the dp_modules object and lives until dp_modules_close(), unless
+ * said otherwise.
  */
 #ifndef DP_SYM_H
 #define DP_SYM_H
@@ -102,14 +101,11 @@ int dp_modules_open(pid_t pid, int mem, struct dp_modules **mods,
 		    struct dp_diag *diag);
 void dp_modules_close(struct dp_modules *mods);
 
-/** dp_modules_mend_fn - put original bytes into memory that was read at @addr */
+/** dp_modules_set_mend() - have @mend put original bytes into what is read at @addr */
 typedef void dp_modules_mend_fn(void *arg, u64 addr, u8 *bytes, size_t len);
-/** dp_modules_set_mend() - whoever reads text sees it without probes */
 void dp_modules_set_mend(struct dp_modules *mods, dp_modules_mend_fn *mend,
 			 void *arg);
-
-/** dp_modules_read() - read the process's memory. Return: bytes, fewer than @len
- *  where the memory ends; a negative errno. */
+/** dp_modules_read() - read memory. Return: bytes, fewer where it ends; a negative errno. */
 ssize_t dp_modules_read(const struct dp_modules *mods, u64 addr, void *buf,
 			size_t len);
 

@@ -7,8 +7,6 @@
 
 /* Page zero and its neighbours cannot be mapped (vm.mmap_min_addr). */
 #define LOWEST 0x10000ull
-/* Room left for the heap to grow. */
-#define HEAP_ROOM (1ull << 30)
 
 static u64 window_low(const struct dp_pool_need *need)
 {
@@ -23,15 +21,12 @@ static u64 distance(const struct dp_pool_need *need, u64 addr)
 }
 
 /* The best start in a hole: at the end nearest to the sites that the pool serves. */
-static u64 fit(const struct dp_pool_need *need, const struct dp_hole *hole,
-	       bool spare_heap)
+static u64 fit(const struct dp_pool_need *need, const struct dp_hole *hole)
 {
 	u64 lo = hole->start > window_low(need) ? hole->start :
 						  window_low(need);
 	u64 hi = need->low + DP_REACH;
 
-	if (spare_heap && hole->above_heap)
-		lo += HEAP_ROOM;
 	if (hi > hole->end)
 		hi = hole->end;
 	lo = (lo + DP_PAGE - 1) & ~(u64)(DP_PAGE - 1);
@@ -42,14 +37,14 @@ static u64 fit(const struct dp_pool_need *need, const struct dp_hole *hole,
 }
 
 int dp_place_one(struct dp_pool_need *need, const struct dp_hole *holes,
-		 size_t n, bool spare_heap)
+		 size_t n)
 {
 	u64 addr;
 	size_t i;
 
 	need->addr = 0;
 	for (i = 0; i < n; i++) {
-		addr = holes[i].ours ? 0 : fit(need, &holes[i], spare_heap);
+		addr = holes[i].ours ? 0 : fit(need, &holes[i]);
 		if (addr && (!need->addr ||
 			     distance(need, addr) < distance(need, need->addr)))
 			need->addr = addr;
@@ -67,7 +62,6 @@ size_t dp_holes_carve(struct dp_hole *holes, size_t n, u64 addr, u64 size)
 			continue;
 		holes[n].start = addr + size;
 		holes[n].end = holes[i].end;
-		holes[n].above_heap = false;
 		holes[i].end = addr;
 		return n + 1;
 	}
@@ -90,9 +84,7 @@ int dp_engine_place(struct dp_engine *engine, const struct dp_hole *holes,
 	for (i = engine->batch.pool; i < need->nr_pools && !err; i++) {
 		struct dp_pool_need *pool = &need->pools[i];
 
-		err = dp_place_one(pool, free_, n, true);
-		if (err)
-			err = dp_place_one(pool, free_, n, false);
+		err = dp_place_one(pool, free_, n);
 		if (!err)
 			n = dp_holes_carve(free_, n, pool->addr, pool->size);
 	}

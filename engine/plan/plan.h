@@ -52,7 +52,6 @@ int dp_pools_assign(struct dp_engine *engine);
 /** struct dp_hole - unmapped addresses [start, end) */
 struct dp_hole {
 	u64 start, end;
-	bool above_heap; /* begins where the heap would grow */
 	bool ours; /* mapped by us, and only for islands */
 };
 
@@ -60,8 +59,7 @@ struct dp_hole {
  * dp_engine_place() - choose an address for each pool
  * @holes: ascending
  *
- * Source: user-space rules: within 2 GB of all that a copy refers to; not right above the
- * heap while there is another place.
+ * Source: user-space rules: within 2 GB of all that a copy refers to.
  * Return: 0; -ENOMEM no hole is in range.
  */
 int dp_engine_place(struct dp_engine *engine, const struct dp_hole *holes,
@@ -69,7 +67,7 @@ int dp_engine_place(struct dp_engine *engine, const struct dp_hole *holes,
 
 /** dp_place_one() - choose an address for a pool. Return: 0 or -ENOMEM. */
 int dp_place_one(struct dp_pool_need *need, const struct dp_hole *holes,
-		 size_t n, bool spare_heap);
+		 size_t n);
 /** dp_holes_carve() - take a mapped range out of the holes. There is room for one more.
  *  Return: how many holes there are now. */
 size_t dp_holes_carve(struct dp_hole *holes, size_t n, u64 addr, u64 size);

@@ -135,9 +135,8 @@ static int new_pool(struct dp_engine *e, u64 low, u64 high)
 
 	do {
 		err = !g->holes || tries ? refresh_holes(e) : 0;
-		if (!err && dp_place_one(&need, g->holes, g->nr_holes, true) &&
-		    dp_place_one(&need, g->holes, g->nr_holes, false))
-			err = -ENOMEM;
+		if (!err)
+			err = dp_place_one(&need, g->holes, g->nr_holes);
 		if (!err)
 			err = map_pool(e, &need, false);
 	} while (err == -EEXIST && ++tries < MAP_TRIES);

@@ -130,12 +130,12 @@ static int map_stopped(void *arg)
 	if (!err)
 		err = dp_engine_place(proc->engine, holes, n);
 	dp_port_free(holes);
-	if (err)
+	if (err == -ENOMEM)
 		dp_diag_set(
 			diag, err,
 			"process %d has no room within 2 GB of the probed code",
 			proc->pid);
-	else
+	if (!err)
 		err = map_remotely(proc, work->need, diag);
 	dp_stop_release(proc);
 	return err;

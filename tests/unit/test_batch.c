@@ -106,8 +106,7 @@ static void begin(struct world *w, enum dp_arming arming)
 	memset(w, 0, sizeof(*w));
 	memset(w->text, NOP, SIZE);
 	w->target.ops = &ops;
-	w->hole = (struct dp_hole){ TEXT + 0x100000, TEXT + 0x10000000, false,
-				    false };
+	w->hole = (struct dp_hole){ TEXT + 0x100000, TEXT + 0x10000000, false };
 	assert_int_equal(dp_engine_create(&w->e), 0);
 	dp_engine_set_arming(w->e, arming);
 	dp_engine_expect(w->e, &some);

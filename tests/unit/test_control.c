@@ -93,8 +93,7 @@ static int add(struct dp_engine *e, unsigned int offset, u32 *probe)
 /* Everything up to the build; the "memfd" is *@file. */
 static int build(struct dp_engine *e, void **file)
 {
-	struct dp_hole hole = { TEXT + 0x100000, TEXT + 0x10000000, false,
-				false };
+	struct dp_hole hole = { TEXT + 0x100000, TEXT + 0x10000000, false };
 	struct dp_layout_need *need = dp_engine_layout(e, 2);
 	struct dp_mapping map = { .base = 0x70000000,
 				  .intercept_entry = ENTRY,
@@ -151,10 +150,9 @@ static void adds_and_refuses(void **state)
 static void places_within_reach(void **state)
 {
 	struct dp_hole far[] = { { TEXT + (1ull << 32), TEXT + (2ull << 32),
-				   false, false } };
-	struct dp_hole heap[] = { { 0x8000000, 0x8100000, false, false },
-				  { TEXT + 0x1000, TEXT + 0x70000000, true,
-				    false } };
+				   false } };
+	struct dp_hole near[] = { { 0x8000000, 0x8100000, false },
+				  { TEXT + 0x1000, TEXT + 0x70000000, false } };
 	struct dp_layout_need *need;
 	struct dp_engine *e;
 	u32 p;
@@ -164,11 +162,11 @@ static void places_within_reach(void **state)
 	need = dp_engine_layout(e, 1);
 	assert_non_null(need);
 	assert_int_equal(dp_engine_place(e, far, 1), -ENOMEM);
-	assert_int_equal(dp_engine_place(e, heap, 2), 0);
-	assert_true(need->pools[0].addr >= heap[0].start &&
-		    need->pools[0].addr + need->pools[0].size <= heap[0].end);
-	/* Rather above the heap than not at all. */
-	assert_int_equal(dp_engine_place(e, heap + 1, 1), 0);
+	assert_int_equal(dp_engine_place(e, near, 2), 0);
+	assert_int_equal(need->pools[0].addr, near[1].start);
+	assert_int_equal(dp_engine_place(e, near, 1), 0);
+	assert_true(need->pools[0].addr >= near[0].start &&
+		    need->pools[0].addr + need->pools[0].size <= near[0].end);
 	dp_engine_destroy(e);
 }
 

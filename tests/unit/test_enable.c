@@ -101,7 +101,7 @@ static void begin(struct world *w)
 
 static void arm(struct world *w)
 {
-	const struct dp_hole hole = { TEXT + 0x100000, TEXT + 0x10000000, false,
+	const struct dp_hole hole = { TEXT + 0x100000, TEXT + 0x10000000,
 				      false };
 	struct dp_layout_need *need = dp_engine_layout(w->e, 2);
 	struct dp_mapping map = { .base = 0x70000000,

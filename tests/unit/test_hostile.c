@@ -32,8 +32,7 @@ enum { PUSH = 0, LEA = 1, CALL = 8, RET = 13 };
 
 static void *build(struct dp_engine *e)
 {
-	struct dp_hole hole = { TEXT + 0x100000, TEXT + 0x10000000, false,
-				false };
+	struct dp_hole hole = { TEXT + 0x100000, TEXT + 0x10000000, false };
 	struct dp_layout_need *need = dp_engine_layout(e, 2);
 	struct dp_mapping map = {
 		.base = BASE, .intercept_entry = ENTRY, .owner = 1, .tool = 2

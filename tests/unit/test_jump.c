@@ -354,9 +354,8 @@ static int build_in(struct world *w, const struct dp_hole *holes, size_t n)
 static int build(struct world *w)
 {
 	const struct dp_hole holes[] = {
-		{ w->t.base - 0x50000000, w->t.base - 0x10000000, false,
-		  false },
-		{ w->t.base + 0x100000, w->t.base + 0x10000000, false, false },
+		{ w->t.base - 0x50000000, w->t.base - 0x10000000, false },
+		{ w->t.base + 0x100000, w->t.base + 0x10000000, false },
 	};
 
 	return build_in(w, holes, 2);
@@ -479,13 +478,13 @@ static void add_all(struct world *w)
 static void lands_where_it_may(void **state)
 {
 	const struct dp_hole holes[] = {
-		{ HIGH - 0x70000000, HIGH - 0x60000000, false, false },
-		{ HIGH - 0x35000000, HIGH - 0x33c00000, false, false },
-		{ HIGH - 0x33a00000, HIGH - 0x33000000, false, false },
-		{ HIGH - 0x20000, HIGH - 0x10000, false, false },
-		{ HIGH + 0x100000, HIGH + 0x400000, false, false },
-		{ HIGH + 0x500000, HIGH + 0x501000, false, false },
-		{ HIGH + 0x510000, HIGH + 0x50000000, false, false },
+		{ HIGH - 0x70000000, HIGH - 0x60000000, false },
+		{ HIGH - 0x35000000, HIGH - 0x33c00000, false },
+		{ HIGH - 0x33a00000, HIGH - 0x33000000, false },
+		{ HIGH - 0x20000, HIGH - 0x10000, false },
+		{ HIGH + 0x100000, HIGH + 0x400000, false },
+		{ HIGH + 0x500000, HIGH + 0x501000, false },
+		{ HIGH + 0x510000, HIGH + 0x50000000, false },
 	};
 	size_t n = sizeof(holes) / sizeof(holes[0]), i;
 	struct world w;
@@ -504,8 +503,7 @@ static void lands_where_it_may(void **state)
 /* There is nothing some 800 MB below: other bytes trap, and mean up. */
 static void lands_above_low_addresses(void **state)
 {
-	const struct dp_hole hole = { LOW + 0x100000, LOW + 0x7c000000, false,
-				      false };
+	const struct dp_hole hole = { LOW + 0x100000, LOW + 0x7c000000, false };
 	struct world w;
 
 	begin(&w, LOW, DP_ARM_INTERIOR);
@@ -520,8 +518,7 @@ static void lands_above_low_addresses(void **state)
 static void traps_where_nothing_is_free(void **state)
 {
 	/* Enough for the detours. */
-	const struct dp_hole hole = { HIGH + 0x100000, HIGH + 0x200000, false,
-				      false };
+	const struct dp_hole hole = { HIGH + 0x100000, HIGH + 0x200000, false };
 	struct world w;
 	u32 i;
 
@@ -548,8 +545,8 @@ static void traps_where_nothing_is_free(void **state)
 static void wants_room_for_all_of_an_island(void **state)
 {
 	struct dp_hole holes[] = {
-		{ HIGH - 0x50000000, HIGH - 0x50000000, false, false },
-		{ HIGH + 0x100000, HIGH + 0x200000, false, false },
+		{ HIGH - 0x50000000, HIGH - 0x50000000, false },
+		{ HIGH + 0x100000, HIGH + 0x200000, false },
 	};
 	u64 only = HIGH + DP_JUMP_SIZE - 0x80000000ull + 0x4ccccccc, room;
 	struct world w;
@@ -582,8 +579,8 @@ static void lands_in_reach_of_its_detour(void **state)
 			u64 at = HIGH + DP_JUMP_SIZE + far[i].island;
 			u64 pool = HIGH + (room ? 0x100000 : far[i].pool);
 			struct dp_hole holes[] = {
-				{ at, at + DP_JUMP_SIZE, false, false },
-				{ pool, pool + 0x2000, false, false },
+				{ at, at + DP_JUMP_SIZE, false },
+				{ pool, pool + 0x2000, false },
 			};
 
 			begin(&w, HIGH, DP_ARM_INTERIOR);
@@ -1462,8 +1459,7 @@ static void begins_before_a_probe(void **state)
 /* Where the jump cannot be, only the probe is a breakpoint. */
 static void begins_nowhere_else(void **state)
 {
-	const struct dp_hole hole = { HIGH + 0x100000, HIGH + 0x200000, false,
-				      false };
+	const struct dp_hole hole = { HIGH + 0x100000, HIGH + 0x200000, false };
 	struct world w;
 
 	begin_early(&w, DP_ARM_INTERIOR);

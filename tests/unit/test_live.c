@@ -131,8 +131,8 @@ static int find_holes(void *arg, struct dp_hole **holes, size_t *n)
 {
 	const struct dp_hole all[] = {
 		{ ISLAND & ~(DP_PAGE - 1ull),
-		  (ISLAND & ~(DP_PAGE - 1ull)) + DP_PAGE, false, false },
-		{ TEXT + 0x100000, TEXT + 0x1000000, false, false },
+		  (ISLAND & ~(DP_PAGE - 1ull)) + DP_PAGE, false },
+		{ TEXT + 0x100000, TEXT + 0x1000000, false },
 	};
 	struct world *w = arg;
 	u32 i;
@@ -165,7 +165,7 @@ static const struct dp_growth_ops growth = { map_pool, put_code, find_holes,
 
 static void begin(struct world *w)
 {
-	const struct dp_hole hole = { BASE + 0x100000, BASE + 0x10000000, false,
+	const struct dp_hole hole = { BASE + 0x100000, BASE + 0x10000000,
 				      false };
 	struct dp_mapping map = { .base = BASE,
 				  .intercept_entry = ENTRY,
