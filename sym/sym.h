@@ -111,7 +111,6 @@ ssize_t dp_modules_read(const struct dp_modules *mods, u64 addr, void *buf,
 
 /** dp_modules_maps() - the mappings of the snapshot; they live as long as @mods */
 const struct dp_maps *dp_modules_maps(const struct dp_modules *mods);
-
 size_t dp_modules_count(const struct dp_modules *mods);
 const struct dp_module *dp_modules_get(const struct dp_modules *mods, size_t i);
 /** dp_module_is_alone() - is its file name unique among the modules of the process? */
