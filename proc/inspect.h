@@ -77,4 +77,7 @@ int dp_process_variables(pid_t pid, struct dp_variables **list, size_t *n,
  *  Return: 0 or a negative errno. */
 int dp_process_zero(pid_t pid, u64 addr, u32 n);
 
+/** dp_mapping_named() - address of the first mapping whose path begins so; 0: none */
+u64 dp_mapping_named(pid_t pid, const char *path);
+
 #endif

@@ -272,3 +272,18 @@ int dp_process_zero(pid_t pid, u64 addr, u32 n)
 
 	return inspect(pid, zero, &z, NULL);
 }
+
+u64 dp_mapping_named(pid_t pid, const char *path)
+{
+	struct dp_maps maps;
+	u64 addr = 0;
+	size_t i;
+
+	if (dp_maps_read(pid, &maps))
+		return 0;
+	for (i = 0; i < maps.n && !addr; i++)
+		if (!strncmp(maps.v[i].path, path, strlen(path)))
+			addr = maps.v[i].start;
+	dp_maps_free(&maps);
+	return addr;
+}

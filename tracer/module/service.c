@@ -8,6 +8,7 @@
 #include "lib/service.h"
 #include "proc/call.h"
 #include "proc/attach_other.h"
+#include "proc/inspect.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
 #include "tracer/output.h"
@@ -90,22 +91,6 @@ static int has_gone(const struct client *c, struct dp_diag *diag)
 #define PUT(c, field, from) \
 	put(c, offsetof(struct dp_service, field), from, sizeof(*(from)))
 
-static u64 find_mapping(pid_t pid)
-{
-	struct dp_maps maps;
-	u64 addr = 0;
-	size_t i;
-
-	if (dp_maps_read(pid, &maps))
-		return 0;
-	for (i = 0; i < maps.n && !addr; i++)
-		if (!strncmp(maps.v[i].path, DP_SERVICE_PATH,
-			     strlen(DP_SERVICE_PATH)))
-			addr = maps.v[i].start;
-	dp_maps_free(&maps);
-	return addr;
-}
-
 /* Check the service's header. Return: 0; -EAGAIN the process has executed meanwhile. */
 static int check_client(struct client *c, struct dp_diag *diag)
 {
@@ -113,7 +98,7 @@ static int check_client(struct client *c, struct dp_diag *diag)
 	u32 version = 0, owner = 0;
 
 	/* Look again, now that the memory is known to be that of @proc. */
-	c->addr = find_mapping(c->pid);
+	c->addr = dp_mapping_named(c->pid, DP_SERVICE_PATH);
 	GET(c, magic, &magic);
 	GET(c, version, &version);
 	GET(c, owner, &owner);
@@ -147,7 +132,7 @@ static int open_client(struct client *c, pid_t pid, FILE *out,
 		*c = (struct client){ .pid = pid, .out = out };
 		if (kill(pid, 0) && errno == ESRCH)
 			return dp_diag_set(diag, -ESRCH, "no process %d", pid);
-		if (!find_mapping(pid))
+		if (!dp_mapping_named(pid, DP_SERVICE_PATH))
 			return dp_diag_set(
 				diag, -EOPNOTSUPP,
 				"process %d does not use libdprobes.so (or may not be looked at); start it with dprobes insmod MOD.so -- CMD, or with LD_PRELOAD=libdprobes.so.1",

@@ -176,28 +176,12 @@ static int ask(const struct asker *a, struct dp_diag *diag)
 	return answer(a, diag);
 }
 
-static u64 find_orders(pid_t pid)
-{
-	struct dp_maps maps;
-	u64 addr = 0;
-	size_t i;
-
-	if (dp_maps_read(pid, &maps))
-		return 0;
-	for (i = 0; i < maps.n && !addr; i++)
-		if (!strncmp(maps.v[i].path, DP_ORDER_PATH,
-			     strlen(DP_ORDER_PATH)))
-			addr = maps.v[i].start;
-	dp_maps_free(&maps);
-	return addr;
-}
-
 static int check_tool(struct asker *a, struct dp_diag *diag)
 {
 	u64 magic = 0;
 	u32 version = 0;
 
-	a->addr = find_orders(a->tool);
+	a->addr = dp_mapping_named(a->tool, DP_ORDER_PATH);
 	if (a->addr)
 		GET(a, magic, &magic);
 	if (magic == DP_ORDER_MAGIC)
