@@ -393,5 +393,6 @@ int main(void)
 		cmocka_unit_test(child_catches_up),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("batch", tests, NULL, NULL);
 }
