@@ -255,6 +255,8 @@ int dp_engine_reclaim(struct dp_engine *e,
 	u32 i = 0, k;
 	int err = keep(e);
 
+	if (err)
+		return err;
 	while (!err && i < e->nr_earlier) {
 		b = e->earlier[i];
 		if (!is_dead(e, &b)) {
@@ -306,14 +308,23 @@ void dp_engine_release_gone(struct dp_engine *e)
 	}
 }
 
-void dp_engine_retract(struct dp_engine *e)
+void dp_engine_retract(struct dp_engine *e, bool mapped)
 {
 	u32 i;
 
 	for (i = e->batch.first; i < dp_batch_end(e); i++)
 		if (dp_order_site(e, i)->addr)
 			release(e, dp_order_site(e, i));
+	/* What the tables had no room for must not stand in the way of others. */
+	while (e->nr_probes > e->view.nr_probes)
+		dp_engine_drop(e, --e->nr_probes);
+	for (i = 0; i < e->nr_sites; i++)
+		if (!e->sites[i].place)
+			e->sites[i].addr = 0;
+	dp_programs_drop(e, e->view.nr_programs);
 	dp_engine_built(e);
+	if (!mapped)
+		e->need.nr_pools = e->batch.pool;
 }
 
 int dp_engine_move(struct dp_engine *e, u32 probe, u64 addr, const u8 *code,

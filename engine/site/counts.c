@@ -93,8 +93,9 @@ bool dp_engine_is_gone(const struct dp_engine *e, u32 probe)
 					  &e->sites[e->probes[probe].site] :
 					  NULL;
 
-	return s && s->place &&
-	       (!s->addr || e->view.sites[s->place - 1].armed == DP_SITE_GONE);
+	return s &&
+	       (!s->addr || (s->place && e->view.sites[s->place - 1].armed ==
+						 DP_SITE_GONE));
 }
 
 u32 dp_engine_late(const struct dp_engine *e)

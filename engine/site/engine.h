@@ -121,8 +121,9 @@ void dp_engine_expect(struct dp_engine *engine,
 		      const struct dp_expected *expected);
 /** dp_engine_release_gone() - from now on the addresses of gone sites are free for others */
 void dp_engine_release_gone(struct dp_engine *engine);
-/** dp_engine_retract() - the last batch could not be built or armed: its sites are gone */
-void dp_engine_retract(struct dp_engine *engine);
+/** dp_engine_retract() - what was added could not be placed, built or armed: it is gone, and
+ *  numbers that no table has yet are free. @mapped: the pools of the batch are mapped */
+void dp_engine_retract(struct dp_engine *engine, bool mapped);
 /** dp_engine_move() - put a gone probe on another instruction; it goes on counting
  *  Return: as dp_engine_add(). */
 int dp_engine_move(struct dp_engine *engine, u32 probe, u64 addr,

@@ -100,12 +100,15 @@ u32 dp_programs_longest(const struct dp_engine *e)
 	return longest;
 }
 
+void dp_programs_drop(struct dp_engine *e, u32 n)
+{
+	while (e->nr_programs > n)
+		dp_port_free(e->programs[--e->nr_programs].code);
+}
+
 void dp_programs_free(struct dp_engine *e)
 {
-	u32 i;
-
-	for (i = 0; i < e->nr_programs; i++)
-		dp_port_free(e->programs[i].code);
+	dp_programs_drop(e, 0);
 	dp_port_free(e->programs);
 }
 

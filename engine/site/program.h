@@ -36,6 +36,8 @@ u32 dp_engine_globals(const struct dp_engine *engine);
 
 /** dp_programs_fit() - have the tables room for all programs? */
 bool dp_programs_fit(const struct dp_engine *e);
+/** dp_programs_drop() - forget all programs from the @n-th on */
+void dp_programs_drop(struct dp_engine *e, u32 n);
 /** dp_programs_longest() - bytes of the longest record of any program */
 u32 dp_programs_longest(const struct dp_engine *engine);
 void dp_programs_free(struct dp_engine *engine);

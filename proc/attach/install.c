@@ -344,21 +344,37 @@ static bool nowhere(const void *engine, u64 pc, u64 *to)
 	return false;
 }
 
-static int unmap_pool(void *remote, u64 addr, u64 size)
+/** struct unmapping - arguments of unmap_pool() */
+struct unmapping {
+	struct dp_remote *rem;
+	struct dp_maps maps;
+};
+
+/* The program may have mapped memory of its own there. */
+static int unmap_pool(void *arg, u64 addr, u64 size)
 {
-	return (int)dp_remote_call(remote, SYS_munmap, addr, size, 0, 0, 0, 0);
+	const struct unmapping *u = arg;
+	const struct dp_map *m = dp_maps_find(&u->maps, addr);
+
+	if (!m || !dp_path_is_ours(m->path) || m->end < addr + size)
+		return 0;
+	return (int)dp_remote_call(u->rem, SYS_munmap, addr, size, 0, 0, 0, 0);
 }
 
 static int reclaim_cleared(void *arg)
 {
 	struct dp_process *proc = arg;
-	struct dp_remote *rem;
-	int err = dp_remote_begin(proc, &rem, NULL);
+	struct unmapping u;
+	int err = dp_maps_read(proc->pid, &u.maps);
 
 	if (err)
 		return err;
-	err = dp_engine_reclaim(proc->engine, unmap_pool, rem);
-	dp_remote_end(rem);
+	err = dp_remote_begin(proc, &u.rem, NULL);
+	if (!err) {
+		err = dp_engine_reclaim(proc->engine, unmap_pool, &u);
+		dp_remote_end(u.rem);
+	}
+	dp_maps_free(&u.maps);
 	return err;
 }
 
@@ -377,6 +393,7 @@ static int reclaim(void *arg)
 int dp_process_extend(struct dp_process *proc, struct dp_diag *diag)
 {
 	struct dp_layout_need *need;
+	bool mapped = false;
 	int err = 0;
 
 	if (dp_engine_is_crowded(proc->engine))
@@ -391,6 +408,7 @@ int dp_process_extend(struct dp_process *proc, struct dp_diag *diag)
 	dp_tracer_children_begin(proc);
 	if (!err && need->nr_pools > proc->engine->batch.pool)
 		err = map_all(proc, need, diag);
+	mapped = !err;
 	if (!err)
 		err = fill(proc, diag);
 	dp_kill_point("extend: built");
@@ -398,7 +416,7 @@ int dp_process_extend(struct dp_process *proc, struct dp_diag *diag)
 		err = arm(proc, diag);
 	dp_kill_point("extend: armed");
 	if (err)
-		dp_engine_retract(proc->engine);
+		dp_engine_retract(proc->engine, mapped);
 	proc->passed = false;
 	proc->found = NULL;
 	dp_tracer_children_end(proc);

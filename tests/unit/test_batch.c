@@ -190,11 +190,20 @@ static void says_that_it_is_full(void **state)
 	assert_int_equal(go(&w), 0);
 	for (i = 1; i <= ROOM + 1; i++)
 		assert_int_equal(add(&w, 16 * i, &p), 0);
+	assert_int_equal(add(&w, 0, &p), 0);
 	assert_int_equal(go(&w), -ENOSPC);
-	dp_engine_retract(w.e);
+	dp_engine_retract(w.e, false);
 	assert_int_equal(w.text[0], INT3);
 	assert_int_equal(w.text[16], NOP);
 	assert_int_equal(w.e->view.nr_sites, 1);
+	assert_int_equal(dp_engine_probes(w.e), 1);
+	assert_int_equal(w.e->sites[0].first_probe, w.e->sites[0].last_probe);
+	/* What fits is armed all the same. */
+	assert_int_equal(add(&w, 32, &p), 0);
+	assert_int_equal(p, 1);
+	assert_int_equal(go(&w), 0);
+	assert_int_equal(w.text[32], INT3);
+	assert_int_equal(w.text[16], NOP);
 	end(&w);
 }
 

@@ -131,10 +131,26 @@ static bool is_gone(const struct dp_source *source,
 	return dp_engine_is_gone(dp_agent_of(source)->engine, point->probe);
 }
 
+/* The points that had come are not probed. */
+static void refuse_from(struct dp_agent *a, struct dp_points *points,
+			size_t first, u32 last, int err)
+{
+	size_t i;
+
+	for (i = first; i < points->n; i++) {
+		points->v[i].refused = err;
+		points->v[i].probe = last;
+	}
+	a->nr_points = points->n;
+	a->last = last;
+}
+
 static int extend(struct dp_source *source, struct dp_modules *mods,
 		  const struct dp_source_request *want, struct dp_diag *diag)
 {
 	struct dp_agent *a = dp_agent_of(source);
+	size_t had = a->nr_points;
+	u32 last = a->last;
 	int err;
 
 	dp_modules_close(source->mods);
@@ -146,6 +162,8 @@ static int extend(struct dp_source *source, struct dp_modules *mods,
 		err = dp_process_extend(a->proc, diag);
 	if (!err)
 		dp_agent_keep_disabled(a);
+	else if (!dp_process_ended(a->proc))
+		refuse_from(a, want->points, had, last, err);
 	return err;
 }
 
