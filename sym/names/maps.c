@@ -10,6 +10,7 @@
 #include "sym/list.h"
 #include "sym/names/mod.h"
 
+#define READ_MOST 4096 /* the kernel gives no more at a time */
 #define DELETED " (deleted)"
 
 /* The kernel writes a newline in a path as \012. */
@@ -118,7 +119,7 @@ static int read_lines(FILE *f, struct dp_maps *maps)
 
 int dp_maps_read(pid_t pid, struct dp_maps *maps)
 {
-	char name[64];
+	char name[64], buffer[READ_MOST];
 	FILE *f;
 	int err;
 
@@ -127,6 +128,8 @@ int dp_maps_read(pid_t pid, struct dp_maps *maps)
 	f = fopen(name, "re");
 	if (!f)
 		return errno == ENOENT ? -ESRCH : -errno;
+	/* Mappings may change from one read to the next. */
+	setvbuf(f, buffer, _IOFBF, sizeof(buffer));
 	err = read_lines(f, maps);
 	fclose(f);
 	if (err)
