@@ -8,27 +8,20 @@
  * the linker's lock, before it unmaps anything. There it waits as long as the tool writes.
  * Only one thread can have passed that point before: it gets time to finish.
  */
-#include "agent/image.h"
-#include "arch/arch.h"
 #include "engine/layout/arena.h"
 #include "engine/site/engine.h"
-#include "arch/uregs.h"
 #include "proc/attach/attach.h"
 #include "proc/tree.h"
 #include "proc/linker.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
-#include "proc/ptrace/remote.h"
 #include "proc/ptrace/stop.h"
 #include <errno.h>
 #include <limits.h>
 #include <link.h>
 #include <linux/futex.h>
-#include <signal.h>
 #include <stddef.h>
-#include <sys/ptrace.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 

@@ -16,8 +16,6 @@
 #include <errno.h>
 #include <link.h>
 #include <stddef.h>
-#include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 #define CODE_MAX 32
