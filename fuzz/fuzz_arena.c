@@ -172,14 +172,12 @@ static void look(struct dp_view *view)
 	for (i = 0; i < view->nr_probes; i++)
 		dp_view_hits(view, dp_view_counter(view, i));
 	for (i = 0; i < view->nr_sites; i++) {
+		const struct dp_jump *j = dp_view_jump(view, &view->sites[i]);
+
 		dp_view_reason(view, &view->sites[i], reason);
 		must(strnlen(reason, sizeof(reason)) < sizeof(reason));
 		dp_view_owns(view, view->sites[i].copy);
-		dp_view_original(view,
-				 view->sites[i].jump.base +
-					 (i ? i * 3 :
-					      view->sites[i].jump.start),
-				 &orig);
+		dp_view_original(view, j->base + (i ? i * 3 : j->start), &orig);
 		dp_view_original(view, view->sites[i].copy, &orig);
 	}
 	dp_view_presume(view);

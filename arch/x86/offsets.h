@@ -4,18 +4,18 @@
 #define DP_ARCH_OFFSETS_H
 
 /* struct dp_arena_control */
-#define DP_O_SELF_OFFSET 164
-#define DP_O_COUNTS_ALONE 140
+#define DP_O_SELF_OFFSET 176
+#define DP_O_COUNTS_ALONE 148
 #define DP_O_SITE_OFF 56
-#define DP_O_ERRNO_OFFSET 168
-#define DP_O_VECTORS 172
-#define DP_O_HANDLER_BEFORE 208
+#define DP_O_ERRNO_OFFSET 180
+#define DP_O_VECTORS 184
+#define DP_O_HANDLER_BEFORE 224
 /* struct dp_arena */
 #define DP_O_VM_CHILDREN 32804
 /* struct dp_site_entry */
-#define DP_O_SITE_SIZE 168
+#define DP_O_SITE_SIZE 120
 #define DP_O_SITE_ADDR 0
-#define DP_O_SITE_FAST 152
+#define DP_O_SITE_FAST 104
 #define DP_O_SITE_X87 73
 /* struct dp_probe_entry */
 #define DP_O_PROBE_NEEDS 30

@@ -106,7 +106,7 @@ static void each_before(struct call *call)
 /* Send the thread on through the stub of the call that begins, where that is possible. */
 static void track(struct call *call)
 {
-	const struct dp_jump *j = &call->site->jump;
+	const struct dp_jump *j = dp_jump_of(call->site);
 
 	if (call->target && !call->obeyed &&
 	    dp_regs_sp(call->regs) == call->begun->slot)
@@ -258,9 +258,9 @@ static void load(struct call *call, const struct dp_mcontext *mc)
 
 void dp_call_resume(struct dp_call_frame *frame)
 {
-	const struct dp_site_entry *site = dp_site_at(frame->number);
+	const struct dp_jump *j = dp_jump_of(dp_site_at(frame->number));
 
-	dp_regs_set_pc(&frame->regs, site->jump.base + site->jump.insn[0]);
+	dp_regs_set_pc(&frame->regs, j->base + j->insn[0]);
 }
 
 void dp_call_mcontext(const struct dp_site_entry *site, struct dp_mcontext *mc)

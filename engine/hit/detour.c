@@ -44,7 +44,7 @@ static void hit(struct dp_detour_frame *frame, const struct dp_site_entry *site)
 static void watch(struct dp_detour_frame *frame,
 		  const struct dp_site_entry *site)
 {
-	const struct dp_jump *j = &site->jump;
+	const struct dp_jump *j = dp_jump_of(site);
 	u32 what = frame->number & (DP_CALLOUT_AFTER | DP_CALLOUT_CALLS);
 
 	if (site->first_probe && !what && dp_wipe.owner && dp_hit_is_owners())

@@ -42,29 +42,44 @@ static bool in_pools(u64 pc)
 }
 
 /* The program's address of the instruction whose copy in the detour is at @offset */
-static u64 behind_jump(const struct dp_site_entry *s, u64 offset)
+static u64 behind_jump(const struct dp_jump *j, u64 offset)
 {
-	const struct dp_jump *j = &s->jump;
 	int i = 0;
 
 	while (i + 1 < j->nr && offset >= j->at[i + 1])
 		i++;
-	return s->addr + j->offset[i];
+	return dp_site_at(j->site)->addr + j->offset[i];
+}
+
+/* The jump in whose detour @pc is, or NULL. */
+static const struct dp_jump *detoured(u64 pc)
+{
+	const struct dp_jump *jumps = dp_at(dp_arena.control.jump_off);
+	u32 i;
+
+	for (i = 1; i < dp_arena.control.nr_jumps; i++)
+		if (jumps[i].nr && in(pc, jumps[i].base, jumps[i].len))
+			return &jumps[i];
+	return NULL;
 }
 
 /* The site whose copy @pc is in; @addr: the program's own address for it. */
 static const struct dp_site_entry *copied(u64 pc, u64 *addr)
 {
+	const struct dp_jump *j;
 	u32 i;
 
-	for (i = 0; in_pools(pc) && i < dp_arena.control.nr_sites; i++) {
+	if (!in_pools(pc))
+		return NULL;
+	j = detoured(pc);
+	if (j) {
+		*addr = behind_jump(j, pc - j->base);
+		return dp_site_at(j->site);
+	}
+	for (i = 0; i < dp_arena.control.nr_sites; i++) {
 		const struct dp_site_entry *s = dp_site_at(i);
 
 		*addr = s->addr;
-		if (s->jump.nr && in(pc, s->jump.base, s->jump.len)) {
-			*addr = behind_jump(s, pc - s->jump.base);
-			return s;
-		}
 		if (in(pc, s->single, s->single_len) ||
 		    in(pc, s->copy, s->copy_len) ||
 		    (s->post && in(pc, s->post, s->post_len)))

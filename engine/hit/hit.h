@@ -68,6 +68,14 @@ static inline const struct dp_site_entry *dp_site_at(u32 index)
 	return &sites[index];
 }
 
+/** dp_jump_of() - the jump of a site, or the empty one */
+static inline const struct dp_jump *dp_jump_of(const struct dp_site_entry *site)
+{
+	const struct dp_jump *jumps = dp_at(dp_arena.control.jump_off);
+
+	return &jumps[__atomic_load_n(&site->jump, __ATOMIC_ACQUIRE)];
+}
+
 /** dp_probe_is_on() - are the handlers in C of a probe to be called? */
 static inline bool dp_probe_is_on(u32 probe)
 {

@@ -13,13 +13,14 @@
 
 int dp_site_boundary(const struct dp_site_entry *s, u64 addr)
 {
+	const struct dp_jump *j = dp_jump_of(s);
 	u64 offset = addr - s->addr;
 	int i;
 
-	if (offset >= sizeof(s->patch) || !(s->jump.traps >> offset & 1))
+	if (offset >= sizeof(s->patch) || !(s->traps >> offset & 1))
 		return -1;
-	for (i = 1; i < s->jump.nr; i++)
-		if (s->jump.offset[i] == offset)
+	for (i = 1; i < j->nr; i++)
+		if (j->offset[i] == offset)
 			return i;
 	return -1;
 }

@@ -88,10 +88,12 @@ static void count_middle(const struct dp_site_entry *site)
 static void interior_arrival(const struct dp_site_entry *site, int insn,
 			     struct dp_trap *trap)
 {
-	dp_mcontext_set_pc(trap->regs, site->addr + site->jump.offset[insn]);
+	const struct dp_jump *j = dp_jump_of(site);
+
+	dp_mcontext_set_pc(trap->regs, site->addr + j->offset[insn]);
 	if (!dp_wipe.owner && dp_hit_leave(trap->mask))
 		return;
-	dp_mcontext_set_pc(trap->regs, site->jump.base + site->jump.at[insn]);
+	dp_mcontext_set_pc(trap->regs, j->base + j->at[insn]);
 }
 
 /* The breakpoint behind the second copy: the instruction has completed. */

@@ -332,7 +332,7 @@ struct dp_quick dp_return_quick_enter(const struct dp_probe_entry *p,
 void dp_return_quick_begin(u32 veto, struct dp_stack *stack)
 {
 	struct dp_call_frame *at = (void *)stack->regs;
-	const struct dp_jump *j = &dp_site_at(at->number)->jump;
+	const struct dp_jump *j = dp_jump_of(dp_site_at(at->number));
 	struct dp_instance *ri = dp_instance_ptr(stack->instance);
 	struct dp_frame *f;
 

@@ -60,6 +60,7 @@ struct dp_arena_control {
 	u64 tool_start; /* its start time: tells a recycled id */
 	u32 hash_off, hash_mask; /* u32 slots: 1 + site index, 0 free */
 	u32 site_off, nr_sites;
+	u32 jump_off, nr_jumps; /* the first one is empty */
 	u32 probe_off, nr_probes;
 	/* First the shards in which one CPU each counts without a lock. Then as many in
 	 * which CPUs count with a lock. */
@@ -76,7 +77,7 @@ struct dp_arena_control {
 	s32 rseq_offset; /* of struct rseq, from the thread pointer */
 	u32 rseq_signature;
 	u32 own_process; /* the process probes itself */
-	u32 max_sites, max_probes; /* how many there is room for */
+	u32 max_sites, max_jumps, max_probes; /* how many there is room for */
 	s32 self_offset; /* of the address of its struct dp_stack, from fs */
 	s32 errno_offset; /* of errno, from fs; 0: not known */
 	u32 vectors; /* DP_SAVE_*: all that this machine has */
@@ -169,7 +170,7 @@ struct dp_arena_hit {
 };
 
 #define DP_LAYOUT_MAGIC 0x3165626f72507044ull
-#define DP_LAYOUT_VERSION 24
+#define DP_LAYOUT_VERSION 25
 
 #define DP_AGENT_TEXT (20 * DP_PAGE)
 #define DP_WIPE_OFFSET DP_AGENT_TEXT

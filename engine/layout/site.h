@@ -7,12 +7,14 @@
 #include "arch/arch.h"
 #include "engine/insn/faults.h"
 
-/* jump: the detour that a site's jump leads to. */
+/* jump: the detour that a site's jump leads to. A jump never changes once a site leads
+ * there; a site that needs another one gets another entry of the table. */
 
 #define DP_JUMP_INSNS 5
 
 /**
  * struct dp_jump - where a site's jump goes, and what is there
+ * @site: whose jump it is
  * @base: address of the detour, @len bytes
  * @island: address of the island, 0 if the site's jump leads to the detour directly
  * @start: offset in the detour where the jump enters it
@@ -22,8 +24,6 @@
  * @offset: of each instruction from the site's address
  * @nr: instructions; @size: their bytes in the text
  * @atomic: one bit per instruction: in the detour it is one instruction, too
- * @traps: one bit per byte of the patch: the byte is a breakpoint
- * @unowned: an unowned mapping has the code: each write is preceded by a check
  * @tracked: a call that begins here can go on through a stub
  */
 struct dp_jump {
@@ -32,8 +32,8 @@ struct dp_jump {
 	u16 at[DP_JUMP_INSNS + 1];
 	u16 insn[DP_JUMP_INSNS];
 	u8 offset[DP_JUMP_INSNS];
-	u8 nr, size, atomic, traps;
-	u8 unowned, tracked;
+	u8 nr, size, atomic, tracked;
+	u32 site;
 };
 
 /** enum dp_mode - how a site is armed */
@@ -79,8 +79,8 @@ enum dp_mode {
  * @mode: enum dp_mode
  * @post: of the copy that ends in a breakpoint behind the instruction, 0 for none
  * @post_body: offset of that breakpoint
- * @jump: for DP_MODE_JUMP; the @copy of such a site is in its detour. With a @jump.nr
- *        of 0 the site is inside another site's region.
+ * @jump: its number in the table, for DP_MODE_JUMP; the @copy of such a site is in its
+ *        detour. 0: an empty one; the site is inside another site's region.
  * @calls_out: its detour calls out when the instruction has completed
  * @intercept: DP_INTERCEPT_*: a system call of libc that passes through the agent;
  *         @number: which
@@ -92,6 +92,8 @@ enum dp_mode {
  * @single_len, @single_body: of it
  * @fast: address of the site's only struct dp_probe_entry, if a hit by a jump only
  *        calls its pre_handler or tracks the call; else 0
+ * @traps: one bit per byte of the patch: the byte is a breakpoint
+ * @unowned: an unowned mapping has the code: each write is preceded by a check
  * @reason: 1 + number of the phrase that says why it is a breakpoint, 0: none
  * @enable_word: not 0: its detour calls out; else it only counts
  * @x87: the code around it may use the x87 or MMX registers
@@ -125,11 +127,10 @@ struct dp_site_entry {
 	u8 class, cc;
 	u8 single_len, single_body;
 	u8 single_atomic, x87, calls;
-	u8 reason;
-	u32 number;
+	u8 reason, traps, unowned;
+	u32 number, jump;
 	u64 single;
 	u64 target;
-	struct dp_jump jump;
 	u64 fast;
 	u64 enable_word;
 };

@@ -151,10 +151,9 @@ static bool counts_alone(const struct dp_engine *e, const struct dp_site *s)
 		(s->first_probe && s->first_probe == s->last_probe));
 }
 
-static void fill_jump(struct dp_site_entry *entry, const struct dp_site *s,
+static void fill_jump(struct dp_jump *j, const struct dp_site *s,
 		      const struct dp_detour *d, u64 at)
 {
-	struct dp_jump *j = &entry->jump;
 	int i;
 
 	j->base = at;
@@ -164,7 +163,6 @@ static void fill_jump(struct dp_site_entry *entry, const struct dp_site *s,
 	j->nr = s->region.nr;
 	j->size = s->region.len;
 	j->atomic = d->atomic;
-	j->traps = s->traps;
 	for (i = 0; i < j->nr; i++) {
 		j->at[i] = d->at[i];
 		j->insn[i] = d->insn[i];
@@ -231,7 +229,8 @@ static bool has_returns(const struct dp_engine *e, const struct dp_site *s)
 }
 
 int dp_jump_plan(const struct dp_engine *e, u32 i, struct dp_site_entry *entry,
-		 u64 at, u8 *out, u64 stub, u64 intercept_entry)
+		 struct dp_jump *j, u64 at, u8 *out, u64 stub,
+		 u64 intercept_entry)
 {
 	const struct dp_site *s = dp_order_site(e, i);
 	struct dp_detour_spec spec = { .from = s->addr,
@@ -267,8 +266,10 @@ int dp_jump_plan(const struct dp_engine *e, u32 i, struct dp_site_entry *entry,
 		return err;
 	for (n = 0; n < d.len; n++)
 		out[n] = d.code[n];
-	fill_jump(entry, s, &d, at);
-	entry->jump.tracked = spec.tracked != 0;
+	fill_jump(j, s, &d, at);
+	j->site = i;
+	j->tracked = spec.tracked != 0;
+	entry->traps = s->traps;
 	fill_members(e, i, entry, &d, at);
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include "port_types.h"
 
 struct dp_engine;
+struct dp_jump;
 struct dp_site;
 struct dp_site_entry;
 
@@ -28,11 +29,13 @@ u32 dp_jump_room(const struct dp_engine *e, const struct dp_site *s);
 /**
  * dp_jump_plan() - make the detour of the @i-th site in order
  * @entry: of the site; entries of sites that it covers follow
+ * @j: filled in
  * @at, @out: address of the detour, and where to write it
  * @stub: address of the stub that leads to the agent
  * @intercept_entry: address of the code that makes intercepted calls
  */
 int dp_jump_plan(const struct dp_engine *e, u32 i, struct dp_site_entry *entry,
-		 u64 at, u8 *out, u64 stub, u64 intercept_entry);
+		 struct dp_jump *j, u64 at, u8 *out, u64 stub,
+		 u64 intercept_entry);
 
 #endif

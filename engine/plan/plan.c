@@ -11,9 +11,9 @@
 
 /* A jump to the detour, or to its island, whose jump is written too. */
 static int make_jump(struct dp_engine *e, const struct dp_site *s,
-		     struct dp_site_entry *entry)
+		     const struct dp_jump *j, struct dp_site_entry *entry)
 {
-	u64 detour = entry->jump.base + entry->jump.start;
+	u64 detour = j->base + j->start;
 	u64 to = s->island ? s->island : detour;
 	u32 i;
 
@@ -54,6 +54,7 @@ static int plan_jump(struct dp_engine *e, u32 i, struct dp_site_entry *entry,
 		     struct dp_pool_need *cur)
 {
 	const struct dp_site *s = dp_order_site(e, i);
+	struct dp_jump *j = &e->view.jumps[i + 1];
 	u32 used = (cur->used + DP_DETOUR_ALIGN - 1) &
 		   ~(u32)(DP_DETOUR_ALIGN - 1);
 	int err;
@@ -66,10 +67,11 @@ static int plan_jump(struct dp_engine *e, u32 i, struct dp_site_entry *entry,
 						 DP_INTERCEPT_MADE;
 		entry->number = (u32)s->intercept;
 	}
-	err = dp_jump_plan(e, i, entry, cur->addr + used, cur->code + used,
+	entry->jump = i + 1;
+	err = dp_jump_plan(e, i, entry, j, cur->addr + used, cur->code + used,
 			   cur->addr, e->map.intercept_entry);
-	cur->used = used + entry->jump.len;
-	return err ? err : make_jump(e, s, entry);
+	cur->used = used + j->len;
+	return err ? err : make_jump(e, s, j, entry);
 }
 
 int dp_plan_site(struct dp_engine *e, u32 i, struct dp_site_entry *entry)

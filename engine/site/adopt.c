@@ -16,6 +16,7 @@
 static int adopt_intercept(struct dp_engine *e, u32 i)
 {
 	const struct dp_site_entry *entry = dp_live_site(e, i);
+	const struct dp_jump *j = dp_view_jump(&e->view, entry);
 	struct dp_site *s;
 	const char *why;
 	u8 code[DP_REGION_MAX + 1] = { DP_NOP };
@@ -27,10 +28,10 @@ static int adopt_intercept(struct dp_engine *e, u32 i)
 	s->intercept = entry->number;
 	s->planned = s->entered = true;
 	s->mode = DP_MODE_JUMP;
-	s->region.nr = dp_jump_insns(&entry->jump);
-	s->region.len = entry->jump.size;
+	s->region.nr = dp_jump_insns(j);
+	s->region.len = j->size;
 	for (k = 0; k < s->region.nr; k++)
-		s->region.at[k] = entry->jump.offset[k];
+		s->region.at[k] = j->offset[k];
 	return 0;
 }
 
@@ -52,10 +53,13 @@ static bool has_room(const struct dp_engine *e, const struct dp_live_setup *s)
 {
 	const char *start = (const char *)e->arena;
 	u64 site = (u64)((const char *)e->view.sites - start);
+	u64 jump = (u64)((const char *)e->view.jumps - start);
 	u64 probe = (u64)((const char *)e->view.probes - start);
 	u64 state = (u64)((const char *)e->view.states - start);
 
 	return site + s->max_sites * sizeof(struct dp_site_entry) <= s->size &&
+	       jump + e->arena->control.max_jumps * sizeof(struct dp_jump) <=
+		       s->size &&
 	       probe + s->max_sites * sizeof(struct dp_probe_entry) <=
 		       s->size &&
 	       state + s->max_sites * sizeof(struct dp_probe_state) <= s->size;

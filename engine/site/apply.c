@@ -115,9 +115,11 @@ static struct batch batch_of(struct dp_engine *e, const u32 *probes, u32 n)
 	return b;
 }
 
-static void set_copy(struct dp_site_entry *s, bool whole)
+static void set_copy(const struct dp_engine *e, struct dp_site_entry *s,
+		     bool whole)
 {
-	u64 copy = whole ? s->jump.base + s->jump.insn[0] : s->single;
+	const struct dp_jump *j = dp_view_jump(&e->view, s);
+	u64 copy = whole ? j->base + j->insn[0] : s->single;
 
 	__atomic_store_n(&s->copy, copy, __ATOMIC_RELEASE);
 }
@@ -193,7 +195,7 @@ static void decide(struct dp_engine *e, const struct batch *b)
 		struct dp_site_entry *entry = dp_live_site(e, b->v[i]);
 
 		entry->wanted = want(e, s);
-		entry->jump.unowned = s->unowned;
+		entry->unowned = s->unowned;
 		dp_entry_why(e->arena, entry, s->why);
 		s->was_jump |= s->mode == DP_MODE_JUMP &&
 			       entry->wanted == DP_WANT_PLAN;
@@ -215,7 +217,11 @@ static int write_batch(void *what)
 	struct dp_engine *e = p->e;
 	struct dp_target *target = p->target;
 	const struct batch *b = p->b;
-	struct dp_sites sites = { e->view.sites, b->n, b->v, true, false };
+	struct dp_sites sites = { .v = e->view.sites,
+				  .jumps = e->view.jumps,
+				  .n = b->n,
+				  .which = b->v,
+				  .may_go = true };
 	u64 *bad = p->bad;
 	int err, later;
 	u32 i;
@@ -229,7 +235,7 @@ static int write_batch(void *what)
 	for (i = 0; i < b->n; i++) {
 		struct dp_site_entry *s = dp_live_site(e, b->v[i]);
 
-		set_copy(s,
+		set_copy(e, s,
 			 s->mode == DP_MODE_JUMP && s->wanted == DP_WANT_PLAN);
 	}
 	if (!err)
@@ -306,6 +312,7 @@ int dp_apply_around(struct dp_engine *e, struct dp_target *target,
 static struct dp_sites all_of(const struct dp_engine *e)
 {
 	return (struct dp_sites){ .v = e->view.sites,
+				  .jumps = e->view.jumps,
 				  .n = e->view.nr_sites,
 				  .may_go = true };
 }

@@ -25,18 +25,23 @@ static const struct dp_strategy *jumps_by(const struct dp_engine *e)
 
 static struct dp_sites all_of(const struct dp_engine *e)
 {
-	return (struct dp_sites){ .v = e->view.sites, .n = e->view.nr_sites };
+	return (struct dp_sites){ .v = e->view.sites,
+				  .jumps = e->view.jumps,
+				  .n = e->view.nr_sites };
 }
 
 /* In the order of addresses, as all_of() is not. */
 static struct dp_sites first_of(const struct dp_engine *e)
 {
-	return (struct dp_sites){ .v = e->view.sites, .n = e->nr_first };
+	return (struct dp_sites){ .v = e->view.sites,
+				  .jumps = e->view.jumps,
+				  .n = e->nr_first };
 }
 
 static struct dp_sites last_of(const struct dp_engine *e)
 {
 	return (struct dp_sites){ .v = e->view.sites + e->batch.first,
+				  .jumps = e->view.jumps,
 				  .n = e->batch.n };
 }
 
@@ -94,12 +99,12 @@ bool dp_engine_intercepted_call(const struct dp_engine *e, u64 addr,
 {
 	const struct dp_sites sites = first_of(e);
 	const struct dp_site_entry *s = dp_sites_find(&sites, addr);
-	int n = s && s->intercept ? dp_jump_insns(&s->jump) : 0;
+	const struct dp_jump *j = s ? dp_view_jump(&e->view, s) : NULL;
+	int n = s && s->intercept ? dp_jump_insns(j) : 0;
 
 	if (n)
-		*to = s->jump.base +
-		      (behind ? s->jump.insn[n - 1] + DP_SYSCALL_SIZE :
-				s->jump.at[n - 1]);
+		*to = j->base + (behind ? j->insn[n - 1] + DP_SYSCALL_SIZE :
+					  j->at[n - 1]);
 	return n;
 }
 
@@ -161,7 +166,7 @@ int dp_engine_arm_linker(struct dp_engine *e, struct dp_target *target,
 
 	for (i = 0; i < e->view.nr_sites && !err; i++) {
 		struct dp_site_entry *s = &e->view.sites[i];
-		const struct dp_sites one = { s, 1, NULL, false, false };
+		const struct dp_sites one = { .v = s, .n = 1 };
 
 		if (!dp_view_is_linkers(&e->view, s))
 			continue;

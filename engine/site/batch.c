@@ -210,6 +210,7 @@ bool dp_engine_in_dead(const struct dp_engine *e, u64 addr)
 	return false;
 }
 
+/* New code may come to the addresses of the old. */
 static void spare_sites(struct dp_engine *e, const struct dp_batch *b)
 {
 	struct dp_site *s;
@@ -217,6 +218,8 @@ static void spare_sites(struct dp_engine *e, const struct dp_batch *b)
 
 	for (i = b->first; i < b->first + b->n; i++) {
 		s = dp_order_site(e, i);
+		e->view.sites[i] = (struct dp_site_entry){ .patch_len = 1 };
+		e->view.jumps[i + 1] = (struct dp_jump){ 0 };
 		s->place = 0;
 		s->pool = e->spare_sites;
 		e->spare_sites = e->order[i] + 1;
@@ -290,7 +293,7 @@ static void release(struct dp_engine *e, struct dp_site *s)
 	s->addr = 0;
 	entry->addr = 0;
 	entry->first_probe = 0;
-	entry->jump.traps = 0;
+	entry->traps = 0;
 	entry->wanted = DP_WANT_OFF;
 	dp_site_set_state(entry, DP_SITE_OFF);
 }

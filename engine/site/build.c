@@ -140,6 +140,7 @@ static void lay_out(struct dp_engine *e, const struct dp_mapping *map)
 	c->rseq_offset = e->rseq.offset;
 	c->rseq_signature = e->rseq.signature;
 	c->own_process = e->max_sites != 0;
+	c->nr_jumps = 1;
 	c->linker_state = e->linker_state;
 }
 
@@ -294,7 +295,7 @@ void dp_hash_traps(const struct dp_engine *e, const struct dp_site_entry *entry,
 	int b;
 
 	for (b = 1; b < DP_JUMP_SIZE; b++)
-		if (entry->jump.traps >> b & 1)
+		if (entry->traps >> b & 1)
 			dp_hash_enter(e, entry->addr + (u64)b, i);
 }
 
@@ -355,6 +356,9 @@ static int fill_sites(struct dp_engine *e)
 	for (i = first; i < end; i++)
 		dp_hash_traps(e, &e->view.sites[i], i);
 	e->view.nr_sites = e->nr_places;
+	e->view.nr_jumps = e->nr_places + 1;
+	__atomic_store_n(&e->arena->control.nr_jumps, e->view.nr_jumps,
+			 __ATOMIC_RELEASE);
 	__atomic_store_n(&e->arena->control.nr_sites, e->nr_places,
 			 __ATOMIC_RELEASE);
 	return 0;

@@ -118,7 +118,7 @@ void dp_gone_release(struct dp_engine *e, struct dp_site *s)
 
 	s->addr = 0;
 	entry->addr = 0;
-	entry->jump.traps = 0;
+	entry->traps = 0;
 	dp_site_set_state(entry, DP_SITE_OFF);
 	entry->wanted = DP_WANT_OFF;
 }

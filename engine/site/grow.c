@@ -301,9 +301,24 @@ static int find_island(struct dp_engine *e, struct dp_site *s, u64 detour)
 	return err == -EEXIST ? -ENOMEM : err;
 }
 
+/* The next jump of the table, or NULL. */
+static struct dp_jump *take_jump(struct dp_engine *e, u32 *number)
+{
+	struct dp_arena_control *c = &e->arena->control;
+
+	*number = e->view.nr_jumps;
+	if (*number >= c->max_jumps)
+		return NULL;
+	e->view.nr_jumps++;
+	__atomic_store_n(&c->nr_jumps, e->view.nr_jumps, __ATOMIC_RELEASE);
+	return &e->view.jumps[*number];
+}
+
 static int plan_jump(struct dp_engine *e, u32 i, struct dp_site_entry *entry)
 {
 	struct dp_site *s = &e->sites[i];
+	u32 number;
+	struct dp_jump *j = take_jump(e, &number);
 	u64 at, stub = e->need.pools[s->pool].addr + DP_ENTRY_STUB;
 	u8 *out;
 	int err;
@@ -312,20 +327,20 @@ static int plan_jump(struct dp_engine *e, u32 i, struct dp_site_entry *entry)
 	s->island = 0;
 	consume(e, s, 0, DP_DETOUR_ALIGN);
 	at = cursor(e, s, &out);
-	err = dp_jump_plan(e, i, entry, at, out, stub, 0);
+	err = j ? dp_jump_plan(e, i, entry, j, at, out, stub, 0) : -ENOMEM;
 	if (!err && s->traps)
-		err = find_island(e, s, at + entry->jump.start);
+		err = find_island(e, s, at + j->start);
 	if (err) {
-		entry->jump = (struct dp_jump){ 0 };
+		entry->traps = 0;
 		s->region.nr = 0;
 		s->why = DP_WHY_NO_ISLAND;
 		return err < 0 && err != -ENOMEM ? err : 0;
 	}
-	entry->jump.island = s->island;
-	consume(e, s, entry->jump.len, 1);
-	entry->patch_len =
-		(u8)dp_emit_jmp(entry->patch, s->addr,
-				s->island ? s->island : at + entry->jump.start);
+	j->island = s->island;
+	entry->jump = number;
+	consume(e, s, j->len, 1);
+	entry->patch_len = (u8)dp_emit_jmp(
+		entry->patch, s->addr, s->island ? s->island : at + j->start);
 	entry->mode = DP_MODE_JUMP;
 	return entry->patch_len ? 0 : -ENOMEM;
 }

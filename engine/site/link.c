@@ -22,7 +22,7 @@ static bool may_be_fast(const struct dp_engine *e, u32 i,
 			const struct dp_handlers *h)
 {
 	if (h->kind == DP_KIND_RETURN)
-		return dp_live_site(e, i)->jump.tracked;
+		return dp_view_jump(&e->view, dp_live_site(e, i))->tracked;
 	return h->kind == DP_KIND_KPROBE && h->pre;
 }
 

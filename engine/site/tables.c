@@ -168,6 +168,7 @@ static void lay_out_tables(const struct dp_engine *e,
 	c->tables_off = begin_part(offset);
 	c->site_off =
 		take(offset, c->max_sites * sizeof(struct dp_site_entry), 8);
+	c->jump_off = take(offset, c->max_jumps * sizeof(struct dp_jump), 8);
 	c->probe_off =
 		take(offset, c->max_probes * sizeof(struct dp_probe_entry), 8);
 	c->hash_off = take(offset, slots * sizeof(u32), 8);
@@ -183,6 +184,8 @@ u64 dp_tables_lay_out(const struct dp_engine *e, struct dp_arena_control *c)
 
 	c->max_sites = e->max_sites ? e->max_sites :
 				      e->nr_sites + e->expected.sites;
+	/* A place has one jump; in an own-process engine a site may need others later. */
+	c->max_jumps = c->max_sites + 1 + (e->max_sites ? e->max_sites / 2 : 0);
 	c->max_probes = e->max_sites ? e->max_sites :
 				       e->nr_probes + e->expected.probes;
 	c->nr_probes = 0;

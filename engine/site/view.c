@@ -15,7 +15,7 @@
 /* Offsets and lengths of the tables, each read once. */
 struct geometry {
 	u64 size;
-	u32 site_off, nr_sites, probe_off, nr_probes;
+	u32 site_off, nr_sites, jump_off, nr_jumps, probe_off, nr_probes;
 	u32 counter_off, shard_stride, shard_mask;
 	u32 state_off, program_off, nr_programs;
 	u32 gv_off, nr_gv, context_off, nr_contexts;
@@ -27,6 +27,8 @@ static struct geometry geometry(const struct dp_arena_control *c)
 		.size = ONCE(c->arena_size),
 		.site_off = ONCE(c->site_off),
 		.nr_sites = ONCE(c->nr_sites),
+		.jump_off = ONCE(c->jump_off),
+		.nr_jumps = ONCE(c->nr_jumps),
 		.probe_off = ONCE(c->probe_off),
 		.nr_probes = ONCE(c->nr_probes),
 		.counter_off = ONCE(c->counter_off),
@@ -70,8 +72,13 @@ static bool patch_sane(const struct dp_site_entry *s)
 static bool site_sane(const struct dp_site_entry *s, u32 nr_probes)
 {
 	return s->mode <= DP_MODE_JUMP && s->first_probe <= nr_probes &&
-	       patch_sane(s) && s->jump.nr <= DP_JUMP_INSNS &&
-	       s->body_len <= s->copy_len && s->post_body <= s->post_len;
+	       patch_sane(s) && s->body_len <= s->copy_len &&
+	       s->post_body <= s->post_len;
+}
+
+static bool jump_sane(const struct dp_jump *j, u32 nr_sites)
+{
+	return j->nr <= DP_JUMP_INSNS && (!j->nr || j->site < nr_sites);
 }
 
 static bool program_sane(const struct dp_program_entry *p, u64 size)
@@ -104,11 +111,13 @@ static void point(struct dp_view *view, char *mem, const struct geometry *g)
 	*view = (struct dp_view){
 		.arena = (void *)mem,
 		.sites = (void *)(mem + g->site_off),
+		.jumps = (void *)(mem + g->jump_off),
 		.probes = (void *)(mem + g->probe_off),
 		.states = (void *)(mem + g->state_off),
 		.programs = (void *)(mem + g->program_off),
 		.gv = (void *)(mem + g->gv_off),
 		.nr_sites = g->nr_sites,
+		.nr_jumps = g->nr_jumps,
 		.nr_probes = g->nr_probes,
 		.nr_programs = g->nr_programs,
 		.nr_gv = g->nr_gv,
@@ -124,6 +133,9 @@ static bool tables_sane(const struct dp_view *view, u64 size)
 
 	for (i = 0; i < view->nr_sites; i++)
 		if (!site_sane(&view->sites[i], view->nr_probes))
+			return false;
+	for (i = 0; i < view->nr_jumps; i++)
+		if (!jump_sane(&view->jumps[i], view->nr_sites))
 			return false;
 	for (i = 0; i < view->nr_probes; i++)
 		if (view->probes[i].site >= view->nr_sites)
@@ -144,6 +156,8 @@ int dp_view_open(struct dp_view *view, void *mem, size_t size)
 	g = geometry(c);
 	if (g.size > size ||
 	    !fits(g.site_off, g.nr_sites, sizeof(*view->sites), g.size) ||
+	    !fits(g.jump_off, g.nr_jumps, sizeof(*view->jumps), g.size) ||
+	    !g.nr_jumps ||
 	    !fits(g.probe_off, g.nr_probes, sizeof(*view->probes), g.size) ||
 	    !counters_fit(&g) || !programs_fit(&g))
 		return -EBADMSG;
@@ -207,6 +221,14 @@ void dp_view_reason(const struct dp_view *view, const struct dp_site_entry *s,
 	text[k] = '\0';
 }
 
+const struct dp_jump *dp_view_jump(const struct dp_view *view,
+				   const struct dp_site_entry *s)
+{
+	u32 i = __atomic_load_n(&s->jump, __ATOMIC_ACQUIRE);
+
+	return &view->jumps[i < view->nr_jumps ? i : 0];
+}
+
 static bool in_span(u64 addr, u64 start, u64 size)
 {
 	return addr >= start && addr - start < size;
@@ -239,9 +261,9 @@ static int original(const struct dp_site_entry *s, u64 offset, u8 body,
 }
 
 /* The same for a pc in a detour. */
-static int before_jump(const struct dp_site_entry *s, u64 offset, u64 *orig)
+static int before_jump(const struct dp_site_entry *s, const struct dp_jump *j,
+		       u64 offset, u64 *orig)
 {
-	const struct dp_jump *j = &s->jump;
 	int i, n = dp_jump_insns(j);
 
 	if (offset == j->start || offset == j->insn[0]) {
@@ -263,19 +285,38 @@ static int before_jump(const struct dp_site_entry *s, u64 offset, u64 *orig)
 	return offset == j->at[n] ? 0 : -EAGAIN;
 }
 
+/* The site whose detour or island @addr is in, or NULL. */
+static const struct dp_site_entry *detoured(const struct dp_view *view,
+					    u64 addr, const struct dp_jump **j)
+{
+	u32 i, site;
+
+	for (i = 1; i < view->nr_jumps; i++) {
+		*j = &view->jumps[i];
+		site = ONCE((*j)->site);
+		if ((((*j)->island && (*j)->island == addr) ||
+		     in_span(addr, (*j)->base, (*j)->len)) &&
+		    site < view->nr_sites)
+			return &view->sites[site];
+	}
+	return NULL;
+}
+
 int dp_view_original(const struct dp_view *view, u64 addr, u64 *orig)
 {
+	const struct dp_jump *j;
 	const struct dp_site_entry *s;
 	u32 i;
 
+	s = detoured(view, addr, &j);
+	if (s && j->island == addr) {
+		*orig = s->addr;
+		return 0;
+	}
+	if (s)
+		return before_jump(s, j, addr - j->base, orig);
 	for (i = 0; i < view->nr_sites; i++) {
 		s = &view->sites[i];
-		if (s->jump.island && s->jump.island == addr) {
-			*orig = s->addr;
-			return 0;
-		}
-		if (in_span(addr, s->jump.base, s->jump.len))
-			return before_jump(s, addr - s->jump.base, orig);
 		if (in_span(addr, s->copy, s->copy_len))
 			return original(s, addr - s->copy, s->body_len, orig);
 		if (s->post && in_span(addr, s->post, s->post_len))
@@ -286,13 +327,15 @@ int dp_view_original(const struct dp_view *view, u64 addr, u64 *orig)
 
 bool dp_view_intercepts(const struct dp_view *view, u64 addr)
 {
-	const struct dp_site_entry *s;
+	const struct dp_jump *j;
+	const struct dp_site_entry *s = detoured(view, addr, &j);
 	u32 i;
 
+	if (s)
+		return s->intercept;
 	for (i = 0; i < view->nr_sites; i++) {
 		s = &view->sites[i];
-		if (s->intercept && (in_span(addr, s->jump.base, s->jump.len) ||
-				     in_span(addr, s->copy, s->copy_len)))
+		if (s->intercept && in_span(addr, s->copy, s->copy_len))
 			return true;
 	}
 	return false;
@@ -325,8 +368,9 @@ static int disarm_linkers(struct dp_view *view, struct dp_target *target,
 int dp_view_disarm(struct dp_view *view, struct dp_target *target,
 		   bool intercepts, u64 *bad)
 {
-	struct dp_sites sites = { view->sites, view->nr_sites, NULL, false,
-				  view->begun };
+	struct dp_sites sites = { .v = view->sites,
+				  .n = view->nr_sites,
+				  .begun = view->begun };
 	int traps, jumps, linkers;
 	u32 i;
 

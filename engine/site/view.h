@@ -22,11 +22,12 @@
 struct dp_view {
 	const struct dp_arena *arena;
 	struct dp_site_entry *sites;
+	struct dp_jump *jumps;
 	const struct dp_probe_entry *probes;
 	struct dp_probe_state *states;
 	const struct dp_program_entry *programs;
 	u64 *gv;
-	u32 nr_sites, nr_probes, nr_programs, nr_gv;
+	u32 nr_sites, nr_jumps, nr_probes, nr_programs, nr_gv;
 	const char *counters;
 	u64 shard_stride;
 	u32 nr_shards;
@@ -53,6 +54,11 @@ const struct dp_site_entry *dp_view_site_of(const struct dp_view *view,
 /** dp_view_middle() - traps in the middle of a jump that are due to a probe's site: see
  *  dp_engine_middle() */
 u64 dp_view_middle(const struct dp_view *view, u32 probe);
+
+/** dp_view_jump() - the jump of a site; without one, or in a foreign arena that makes no
+ *  sense, the empty one */
+const struct dp_jump *dp_view_jump(const struct dp_view *view,
+				   const struct dp_site_entry *site);
 
 /** dp_view_reason() - why a site is a breakpoint: DP_REASON_SIZE bytes, or "" */
 void dp_view_reason(const struct dp_view *view,

@@ -61,7 +61,7 @@ static void broken(const struct dp_site_entry *s, u8 *bytes)
 
 	bytes[0] = DP_BREAKPOINT;
 	for (i = 1; i < SIZE; i++)
-		bytes[i] = s->jump.traps >> i & 1 ? s->patch[i] : s->orig[i];
+		bytes[i] = s->traps >> i & 1 ? s->patch[i] : s->orig[i];
 }
 
 static int put_breakpoints(struct dp_target *target, struct dp_site_entry *s)
@@ -141,7 +141,7 @@ static int still_there(struct dp_target *target, const struct dp_site_entry *s)
 	enum dp_bytes is;
 	int err;
 
-	if (!s->jump.unowned)
+	if (!s->unowned)
 		return 0;
 	err = target->ops->read(target, s->addr, now, SIZE);
 	if (err)
@@ -408,7 +408,7 @@ static int come_back(struct dp_target *target, const struct dp_sites *sites,
 
 	for (i = 0; i < sites->n; i++) {
 		struct dp_site_entry *s = dp_sites_at(sites, i);
-		const struct dp_sites one = { s, 1, NULL, false, false };
+		const struct dp_sites one = { .v = s, .n = 1 };
 
 		if (!is_disturbed(target, s, DP_SITE_CEDED))
 			continue;

@@ -59,6 +59,7 @@ struct dp_site_entry *dp_sites_find(const struct dp_sites *sites, u64 addr)
 bool dp_sites_inside(const struct dp_sites *sites, u64 addr, u64 *to)
 {
 	const struct dp_site_entry *s;
+	const struct dp_jump *j;
 	u64 back;
 	int i, n;
 
@@ -66,10 +67,11 @@ bool dp_sites_inside(const struct dp_sites *sites, u64 addr, u64 *to)
 		s = dp_sites_find(sites, addr - back);
 		if (!s || s->mode != DP_MODE_JUMP || s->intercept)
 			continue;
-		n = dp_jump_insns(&s->jump);
+		j = &sites->jumps[s->jump];
+		n = dp_jump_insns(j);
 		for (i = 1; i < n; i++)
-			if (s->jump.offset[i] == back) {
-				*to = s->jump.base + s->jump.at[i];
+			if (j->offset[i] == back) {
+				*to = j->base + j->at[i];
 				return true;
 			}
 	}

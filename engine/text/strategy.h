@@ -13,11 +13,13 @@
 #include "engine/layout/site.h"
 
 /** struct dp_sites - some sites; a strategy picks its own
+ *  @jumps: the table of all jumps
  *  @which: @n numbers of sites in @v, or NULL: the first @n, all of the table
  *  @may_go: a site that is no longer mapped becomes DP_SITE_GONE, and is no failure
  *  @begun: another process may have begun to disarm them, and their states are older */
 struct dp_sites {
 	struct dp_site_entry *v;
+	const struct dp_jump *jumps;
 	u32 n;
 	const u32 *which;
 	bool may_go, begun;

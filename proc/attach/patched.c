@@ -78,8 +78,7 @@ static void mark_unowned(struct dp_process *proc, const struct dp_maps *maps)
 		if (!m || m != last)
 			unowned = !m || !stays(proc, m);
 		last = m;
-		view.sites[i].jump.unowned = unowned &&
-					     !view.sites[i].intercept;
+		view.sites[i].unowned = unowned && !view.sites[i].intercept;
 	}
 }
 
@@ -258,7 +257,7 @@ static bool mark_other(struct dp_process *proc, struct dp_view *view)
 		struct dp_site_entry *s = &view->sites[i];
 		u8 n = dp_site_patch_len(s);
 
-		if (!s->jump.unowned || !n || s->armed != DP_SITE_OFF ||
+		if (!s->unowned || !n || s->armed != DP_SITE_OFF ||
 		    (!dp_process_read(proc, s->addr, now, n) &&
 		     dp_site_bytes(s, now) == DP_BYTES_ORIGINAL))
 			continue;

@@ -60,13 +60,15 @@ static void add_span(struct table *t, u64 start, u32 size, u32 i)
 
 static void find_spans(struct table *t)
 {
-	const struct dp_site_entry *s;
+	struct dp_site_entry *s;
 	u32 i;
 
 	for (i = 0; i < t->sites.n; i++) {
 		s = dp_sites_at(&t->sites, i);
+		if (s->jump >= t->control.nr_jumps)
+			s->jump = 0;
 		t->handled |= s->post != 0;
-		if (s->jump.nr < 2)
+		if (t->sites.jumps[s->jump].nr < 2)
 			continue;
 		add_span(t, s->single, s->single_len, i);
 		add_span(t, s->post, s->post_len, i);
@@ -91,21 +93,30 @@ static const struct span *span_at(const struct table *t, u64 pc)
 		       NULL;
 }
 
+static int load_table(struct table *t, u32 offset, size_t size, void **to)
+{
+	*to = malloc(size);
+	return *to ? dp_process_read(t->proc, t->arena + offset, *to, size) :
+		     -ENOMEM;
+}
+
 static int load(struct dp_process *proc, struct table *t)
 {
 	struct dp_arena_control *c = &t->control;
 	int err = dp_process_read(proc, t->arena, c, sizeof(*c));
-	size_t size;
 
 	if (err)
 		return err;
-	size = (size_t)c->nr_sites * sizeof(*t->sites.v);
 	t->addr = t->arena + c->site_off;
-	t->sites.v = malloc(size);
 	t->spans = malloc((2 * (size_t)t->sites.n + 1) * sizeof(*t->spans));
-	if (!t->sites.v || !t->spans)
+	if (!t->spans)
 		return -ENOMEM;
-	err = dp_process_read(proc, t->addr, t->sites.v, size);
+	err = load_table(t, c->site_off, c->nr_sites * sizeof(*t->sites.v),
+			 (void **)&t->sites.v);
+	if (!err)
+		err = load_table(t, c->jump_off,
+				 c->nr_jumps * sizeof(*t->sites.jumps),
+				 (void **)&t->sites.jumps);
 	if (!err)
 		find_spans(t);
 	return err;
@@ -157,14 +168,15 @@ static bool to_copy(const void *arg, u64 pc, u64 *to)
 	const struct table *t = arg;
 	const struct span *span = span_at(t, pc);
 	const struct dp_site_entry *s;
+	const struct dp_jump *j;
 
 	if (!span)
 		return dp_sites_inside(&t->sites, pc, to);
 	s = dp_sites_at(&t->sites, span->i);
 	if (span->start != s->single)
 		return false;
-	*to = s->jump.base +
-	      (pc == s->single ? s->jump.insn[0] : s->jump.at[1]);
+	j = &t->sites.jumps[s->jump];
+	*to = j->base + (pc == s->single ? j->insn[0] : j->at[1]);
 	return pc == s->single || pc == s->single + s->single_body;
 }
 
@@ -177,7 +189,7 @@ static bool is_handled(const struct table *t, u64 site)
 	for (i = 0; i < t->sites.n; i++) {
 		s = dp_sites_at(&t->sites, i);
 		if (t->addr + (u64)(s - t->sites.v) * sizeof(*s) == site)
-			return s->post && s->jump.nr > 1;
+			return s->post && t->sites.jumps[s->jump].nr > 1;
 	}
 	return false;
 }
@@ -275,6 +287,7 @@ int dp_process_quiesce(pid_t pid, u64 arena, void *ours, const u32 *which,
 		err = write_all(&t, diag);
 	free(t.spans);
 	free(t.sites.v);
+	free((void *)t.sites.jumps);
 	dp_process_close(t.proc);
 	return err;
 }

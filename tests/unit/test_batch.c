@@ -253,6 +253,7 @@ static int unmap(void *arg, u64 addr, u64 size)
 static void takes_back(void **state)
 {
 	u32 p, q, i, reclaimed = 0, mapped = 0;
+	u64 copy, orig;
 	struct world w;
 
 	begin(&w, DP_ARM_TRAP);
@@ -261,12 +262,18 @@ static void takes_back(void **state)
 	assert_int_equal(add(&w, 100, &p), 0);
 	assert_int_equal(go(&w), 0);
 	for (i = 0; i < 100; i++) {
+		copy = entry_of(&w, p)->copy;
+		assert_int_equal(dp_view_original(&w.e->view, copy, &orig), 0);
 		lose(&w, p);
 		dp_engine_release_gone(w.e);
 		assert_int_equal(back(&w, p, 100 + i % 7 * 16), 0);
 		if (dp_engine_is_crowded(w.e)) {
 			assert_int_equal(dp_engine_reclaim(w.e, unmap, &w), 0);
 			reclaimed++;
+			/* Something else may be there soon. */
+			assert_int_equal(dp_view_original(&w.e->view, copy,
+							  &orig),
+					 -ENOENT);
 		}
 		assert_int_equal(go(&w), 0);
 		mapped++;

@@ -241,8 +241,8 @@ static void where_it_goes_on(void **state)
 	struct dp_call_frame *f = frame();
 
 	kprobe(0);
-	site->jump.base = DETOUR;
-	site->jump.insn[0] = 24;
+	dp_fake_jump(site)->base = DETOUR;
+	dp_fake_jump(site)->insn[0] = 24;
 	given.ax = 9;
 	assert_int_equal(dp_call_detour(f), 0);
 	assert_int_equal(f->regs.ax, 9);

@@ -130,11 +130,12 @@ static void in_a_copy(void **state)
 /* Of several instructions in a detour that which failed. */
 static void in_a_detour(void **state)
 {
-	inner->jump = (struct dp_jump){ .base = dp_fake_copy(4),
-					.len = 64,
-					.nr = 3,
-					.offset = { 0, 2, 5 },
-					.at = { 8, 20, 40 } };
+	*dp_fake_jump(inner) = (struct dp_jump){ .site = dp_site_index(inner),
+						 .base = dp_fake_copy(4),
+						 .len = 64,
+						 .nr = 3,
+						 .offset = { 0, 2, 5 },
+						 .at = { 8, 20, 40 } };
 	assert_int_equal(fault_at(SIGSEGV, 1, dp_fake_copy(4) + 9), AT);
 	assert_int_equal(fault_at(SIGSEGV, 1, dp_fake_copy(4) + 19), AT);
 	assert_int_equal(fault_at(SIGSEGV, 1, dp_fake_copy(4) + 20), AT + 2);
@@ -379,7 +380,7 @@ static void through_a_detour(void **state)
 	struct dp_call_frame *frame = (void *)&stack[32];
 
 	kprobe(0);
-	inner->jump.base = 0x7000000;
+	dp_fake_jump(inner)->base = 0x7000000;
 	frame->regs.di = 78;
 	assert_int_equal(dp_call_detour(frame), 0);
 	assert_int_equal(calls, 1);

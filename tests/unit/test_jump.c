@@ -83,7 +83,7 @@ static struct text *text_of(struct dp_target *t)
 static bool breaks(const struct watch *w, int i, const u8 *bytes)
 {
 	return bytes[i] == DP_BREAKPOINT ||
-	       (i == DP_JUMP_SIZE - 1 && w->site->jump.traps >> i & 1 &&
+	       (i == DP_JUMP_SIZE - 1 && w->site->traps >> i & 1 &&
 		bytes[i] == w->site->patch[i]);
 }
 
@@ -383,6 +383,12 @@ static const struct dp_site_entry *site_of(const struct world *w, u32 at)
 	return entry_of(w, w->t.base + at);
 }
 
+static const struct dp_jump *jump_of(const struct world *w,
+				     const struct dp_site_entry *s)
+{
+	return dp_view_jump(&w->view, s);
+}
+
 /* Islands. */
 
 static const u8 *memory_at(const struct world *w, u64 addr)
@@ -409,28 +415,28 @@ static u64 jump_target(const u8 *code, u64 at)
 static void expect_island(const struct world *w, const struct dp_hole *holes,
 			  size_t n, const struct dp_site_entry *s)
 {
-	u64 detour = s->jump.base + s->jump.start;
+	const struct dp_jump *j = jump_of(w, s);
+	u64 detour = j->base + j->start;
 	size_t i, in = 0, b;
 
-	assert_int_equal(jump_target(s->patch, s->addr), s->jump.island);
-	assert_non_null(memory_at(w, s->jump.island));
-	assert_int_equal(jump_target(memory_at(w, s->jump.island),
-				     s->jump.island),
+	assert_int_equal(jump_target(s->patch, s->addr), j->island);
+	assert_non_null(memory_at(w, j->island));
+	assert_int_equal(jump_target(memory_at(w, j->island), j->island),
 			 detour);
 	for (b = 1; b < DP_JUMP_SIZE; b++)
-		if (s->jump.traps >> b & 1)
+		if (s->traps >> b & 1)
 			assert_true(s->patch[b] == DP_BREAKPOINT ||
 				    (b == 4 && w->t.base == LOW));
 	for (i = 0; i < n; i++)
-		in += s->jump.island >= holes[i].start &&
-		      s->jump.island + DP_JUMP_SIZE <= holes[i].end;
+		in += j->island >= holes[i].start &&
+		      j->island + DP_JUMP_SIZE <= holes[i].end;
 	assert_int_equal(in, 1);
 	/* Nor in a pool of detours. */
 	for (i = 0; i < w->e->batch.code_pools; i++)
-		assert_false(s->jump.island + DP_JUMP_SIZE >
+		assert_false(j->island + DP_JUMP_SIZE >
 				     w->e->need.pools[i].addr &&
-			     s->jump.island < w->e->need.pools[i].addr +
-						      w->e->need.pools[i].size);
+			     j->island < w->e->need.pools[i].addr +
+						 w->e->need.pools[i].size);
 }
 
 static int by_value(const void *a, const void *b)
@@ -452,14 +458,15 @@ static size_t expect_islands(const struct world *w, const struct dp_hole *holes,
 
 		if (s->mode != DP_MODE_JUMP)
 			continue;
-		assert_int_equal(!s->jump.island, !s->jump.traps);
-		if (!s->jump.island) {
+		assert_int_equal(!jump_of(w, s)->island, !s->traps);
+		if (!jump_of(w, s)->island) {
 			assert_int_equal(jump_target(s->patch, s->addr),
-					 s->jump.base + s->jump.start);
+					 jump_of(w, s)->base +
+						 jump_of(w, s)->start);
 			continue;
 		}
 		expect_island(w, holes, n, s);
-		v[nr++] = s->jump.island;
+		v[nr++] = jump_of(w, s)->island;
 	}
 	qsort(v, nr, sizeof(*v), by_value);
 	for (i = 1; i < nr; i++)
@@ -496,7 +503,7 @@ static void lands_where_it_may(void **state)
 	assert_int_equal(dp_engine_caught(w.e), 1);
 	assert_int_equal(expect_islands(&w, holes, n), SLOTS * 15 / 16);
 	for (i = 0; i < w.view.nr_sites; i++)
-		assert_int_equal(w.view.sites[i].jump.traps, i % 16 << 1);
+		assert_int_equal(w.view.sites[i].traps, i % 16 << 1);
 	end(&w);
 }
 
@@ -623,13 +630,15 @@ static void survives_every_failed_allocation(void **state)
 
 /* Sites closer than five bytes. */
 
-static u64 in_detour(const struct dp_site_entry *s, u32 by)
+static u64 in_detour(const struct world *w, const struct dp_site_entry *s,
+		     u32 by)
 {
+	const struct dp_jump *j = jump_of(w, s);
 	int i;
 
-	for (i = 0; i < s->jump.nr; i++)
-		if (s->jump.offset[i] == by)
-			return s->jump.base + s->jump.insn[i];
+	for (i = 0; i < j->nr; i++)
+		if (j->offset[i] == by)
+			return j->base + j->insn[i];
 	return 0;
 }
 
@@ -646,7 +655,7 @@ static const struct dp_site_entry *look_up(const struct world *w, u64 addr)
 		if (s->addr == addr)
 			return s;
 		for (b = 1; b < DP_JUMP_SIZE; b++)
-			if (s->jump.traps >> b & 1 && s->addr + b == addr)
+			if (s->traps >> b & 1 && s->addr + b == addr)
 				return s;
 	}
 	return NULL;
@@ -667,11 +676,11 @@ static void expect_groups(const struct world *w, u32 set)
 		if (!lead || at - from >= DP_JUMP_SIZE) {
 			lead = s;
 			from = at;
-			assert_int_equal(s->jump.nr, 5);
+			assert_int_equal(jump_of(w, s)->nr, 5);
 		}
 		assert_int_equal(s->patch_len, s == lead ? DP_JUMP_SIZE : 0);
-		assert_int_equal(s->jump.nr, s == lead ? 5 : 0);
-		assert_int_equal(s->copy, in_detour(lead, at - from));
+		assert_int_equal(jump_of(w, s)->nr, s == lead ? 5 : 0);
+		assert_int_equal(s->copy, in_detour(w, lead, at - from));
 		assert_true(s->copy != 0);
 		assert_int_equal(s->insn_len, 1);
 		for (b = 1; s == lead && b < DP_JUMP_SIZE; b++)
@@ -824,11 +833,12 @@ static void expect_intercept(struct world *w, bool observed)
 			 observed ? DP_INTERCEPT_OBSERVED : DP_INTERCEPT_MADE);
 	assert_int_equal(intercept->number, 13);
 	assert_int_equal(intercept->patch_len, DP_JUMP_SIZE);
-	assert_int_equal(intercept->jump.traps, 0);
-	assert_int_equal(intercept->jump.nr, 3);
+	assert_int_equal(intercept->traps, 0);
+	assert_int_equal(jump_of(w, intercept)->nr, 3);
 	assert_int_equal(site_of(w, CALL)->mode, DP_MODE_TRAP);
-	assert_int_equal(site_of(w, NUMBER + 5)->copy, in_detour(intercept, 5));
-	assert_int_equal(site_of(w, SYSCALL)->copy, in_detour(intercept, 6));
+	assert_int_equal(site_of(w, NUMBER + 5)->copy,
+			 in_detour(w, intercept, 5));
+	assert_int_equal(site_of(w, SYSCALL)->copy, in_detour(w, intercept, 6));
 	for (i = 0; i < 5; i++)
 		assert_string_equal(
 			dp_engine_mode(w->e, w->probe[i]),
@@ -1140,15 +1150,17 @@ static void applies_at_the_second_try(void **state)
 
 static int write_all(struct world *w, u8 wanted)
 {
-	struct dp_sites sites = { (struct dp_site_entry *)w->view.sites,
-				  w->view.nr_sites, NULL, true, false };
+	struct dp_sites sites = { .v = w->view.sites,
+				  .jumps = w->view.jumps,
+				  .n = w->view.nr_sites,
+				  .may_go = true };
 	struct dp_target *target = &w->t.target;
 	int err;
 	u32 i;
 
 	for (i = 0; i < sites.n; i++) {
 		sites.v[i].wanted = wanted;
-		sites.v[i].jump.unowned = w->t.replaced;
+		sites.v[i].unowned = w->t.replaced;
 	}
 	err = dp_strategy_interior.disarm(target, &sites, NULL);
 	if (!err)
@@ -1386,16 +1398,17 @@ static void knows_who_is_inside(void **state)
 	for (slot = 0; slot < SLOTS; slot++) {
 		const struct dp_site_entry *s = site_of(&w, slot * SLOT);
 
-		assert_int_equal(s->jump.island, 0);
-		assert_int_equal(s->jump.traps, 0);
+		assert_int_equal(jump_of(&w, s)->island, 0);
+		assert_int_equal(s->traps, 0);
 		for (by = 0, k = 0; by < SLOT; by++) {
 			bool in = by && by < 5 && (slot % 16 << 1) >> by & 1;
 
 			assert_int_equal(
 				dp_engine_inside(w.e, s->addr + by, &to), in);
 			if (in)
-				assert_int_equal(to, s->jump.base +
-							     s->jump.at[++k]);
+				assert_int_equal(
+					to, jump_of(&w, s)->base +
+						    jump_of(&w, s)->at[++k]);
 		}
 	}
 	end(&w);

@@ -160,12 +160,12 @@ static void middle_of_a_jump(void **state)
 	memcpy(s->patch, jump, sizeof(jump));
 	s->patch_len = 5;
 	s->mode = DP_MODE_JUMP;
-	s->jump = (struct dp_jump){ .base = 0x7000000,
-				    .nr = 2,
-				    .size = 5,
-				    .traps = 1 << 2,
-				    .offset = { 0, 2 },
-				    .at = { 0, 0x20 } };
+	s->traps = 1 << 2;
+	*dp_fake_jump(s) = (struct dp_jump){ .base = 0x7000000,
+					     .nr = 2,
+					     .size = 5,
+					     .offset = { 0, 2 },
+					     .at = { 0, 0x20 } };
 	dp_fake_index(AT + 2, 0);
 	dp_fake_patch(AT, jump, sizeof(jump));
 	dp_fake_breakpoint(AT + 2);
@@ -222,8 +222,8 @@ static struct dp_site_entry *filter_intercept(struct dp_mcontext *regs)
 	struct dp_site_entry *s = dp_fake_site(2, AT + 12);
 
 	s->number = DP_ANY_CALL;
-	s->jump.base = 0x7000000;
-	s->jump.at[0] = 0x40;
+	dp_fake_jump(s)->base = 0x7000000;
+	dp_fake_jump(s)->at[0] = 0x40;
 	*regs = (struct dp_mcontext){ .rax = __NR_prctl,
 				      .rdi = PR_SET_SECCOMP };
 	return s;

@@ -270,6 +270,7 @@ static void expect_armed(const struct world *w, u32 at, u8 mode)
 {
 	const struct dp_site *s = dp_engine_find(w->e, TEXT + at);
 	const struct dp_site_entry *entry = entry_of(w, at);
+	const struct dp_jump *j;
 
 	assert_int_equal(entry->mode, mode);
 	assert_int_equal(entry->armed, DP_SITE_THERE);
@@ -278,10 +279,11 @@ static void expect_armed(const struct world *w, u32 at, u8 mode)
 	expect_written(w, w->e->need.pools[s->pool].addr, 3ull * DP_ENTRY_STUB);
 	if (mode != DP_MODE_JUMP)
 		return;
-	expect_written(w, entry->jump.base, entry->jump.len);
-	assert_int_equal(!entry->jump.island, at != PUSHES);
-	if (entry->jump.island)
-		expect_written(w, entry->jump.island, DP_JUMP_SIZE);
+	j = dp_view_jump(&w->e->view, entry);
+	expect_written(w, j->base, j->len);
+	assert_int_equal(!j->island, at != PUSHES);
+	if (j->island)
+		expect_written(w, j->island, DP_JUMP_SIZE);
 }
 
 static void jumps(void **state)

@@ -83,8 +83,8 @@ static int begin(void **state)
 	site = dp_fake_site(0, AT);
 	site->calls = 1;
 	site->single = site->copy;
-	site->jump.base = DETOUR;
-	site->jump.insn[0] = 24;
+	dp_fake_jump(site)->base = DETOUR;
+	dp_fake_jump(site)->insn[0] = 24;
 	memset(&seen, 0, sizeof(seen));
 	memset(slots, 0, sizeof(slots));
 	for (i = 0; i < SLOTS; i++)

@@ -37,6 +37,7 @@ static void make_jump(u32 i, u64 addr, u8 last)
 {
 	static const u8 patch[] = { 0xe9, INT3, INT3, INT3, 0 };
 	struct dp_site_entry *s = site(i);
+	struct dp_jump *j = dp_fake_jump(s);
 	u32 k;
 
 	*s = (struct dp_site_entry){ .addr = addr,
@@ -44,20 +45,22 @@ static void make_jump(u32 i, u64 addr, u8 last)
 				     .armed = DP_SITE_THERE,
 				     .wanted = DP_WANT_PLAN,
 				     .patch_len = 5,
-				     .insn_len = 1 };
+				     .insn_len = 1,
+				     .jump = i + 1,
+				     .traps = 0x1e };
 	dp_fake_probe(i, i, DP_KIND_PLAIN);
 	memset(s->orig, 0x90, sizeof(s->orig));
 	memcpy(s->patch, patch, sizeof(s->patch));
 	s->patch[4] = last;
-	s->jump = (struct dp_jump){
-		.base = DETOUR + 0x1000 * i, .nr = 5, .size = 5, .traps = 0x1e
+	*j = (struct dp_jump){
+		.base = DETOUR + 0x1000 * i, .nr = 5, .size = 5, .site = i
 	};
 	for (k = 0; k < 5; k++) {
-		s->jump.offset[k] = (u8)k;
-		s->jump.at[k] = (u16)(0x10 * k);
-		s->jump.insn[k] = (u16)(0x10 * k + 8);
+		j->offset[k] = (u8)k;
+		j->at[k] = (u16)(0x10 * k);
+		j->insn[k] = (u16)(0x10 * k + 8);
 	}
-	s->copy = s->jump.base + s->jump.insn[0];
+	s->copy = j->base + j->insn[0];
 	dp_arena.control.nr_sites = i + 1;
 }
 
@@ -67,7 +70,7 @@ static void make_site(u32 i, u64 addr, bool covered)
 	struct dp_site_entry *s = site(i);
 
 	make_jump(i, addr, INT3);
-	s->jump = (struct dp_jump){ 0 };
+	s->jump = s->traps = 0;
 	s->patch[0] = INT3;
 	s->patch_len = !covered;
 	s->mode = covered ? DP_MODE_JUMP : DP_MODE_TRAP;
@@ -132,7 +135,7 @@ static u64 ill(u64 pc)
 
 static u64 inside(u32 i, u32 insn)
 {
-	return site(i)->jump.base + site(i)->jump.at[insn];
+	return dp_jump_of(site(i))->base + dp_jump_of(site(i))->at[insn];
 }
 
 static void middle_of_a_jump(void **state)

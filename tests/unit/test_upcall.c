@@ -103,8 +103,8 @@ static int begin(void **state)
 	dp_fake_tool(answer);
 	site = dp_fake_site(0, AT);
 	site->calls = 1;
-	site->jump.base = DETOUR;
-	site->jump.insn[0] = 24;
+	dp_fake_jump(site)->base = DETOUR;
+	dp_fake_jump(site)->insn[0] = 24;
 	memset(&seen, 0, sizeof(seen));
 	memset(&given, 0, sizeof(given));
 	memset(words, 0, sizeof(words));

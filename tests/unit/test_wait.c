@@ -40,8 +40,8 @@ static int begin(void **state)
 	site = dp_fake_site(0, (u64)text);
 	site->number = DP_CALL_ENTERS | __NR_rt_sigsuspend |
 		       CALL_BYTES << DP_CALL_LENGTH_SHIFT;
-	site->jump.base = 0x7000000;
-	site->jump.len = 64;
+	dp_fake_jump(site)->base = 0x7000000;
+	dp_fake_jump(site)->len = 64;
 	return 0;
 }
 
@@ -441,7 +441,7 @@ static void last_argument(void **state)
 	set_mask(TRAP);
 	mask = USR1;
 	site->number = DP_ANY_CALL;
-	site->jump.nr = 1;
+	dp_fake_jump(site)->nr = 1;
 	*last = (u64)pair;
 	dp_masked_wait_enter(site, __NR_pselect6, regs);
 	assert_int_not_equal(*last, (u64)pair);

@@ -40,6 +40,9 @@ static void lay_out(struct dp_arena_control *c)
 {
 	c->site_off =
 		dp_fake_room(DP_FAKE_SITES * sizeof(struct dp_site_entry));
+	c->jump_off =
+		dp_fake_room((DP_FAKE_SITES + 1) * sizeof(struct dp_jump));
+	c->nr_jumps = DP_FAKE_SITES + 1;
 	c->probe_off =
 		dp_fake_room(DP_FAKE_PROBES * sizeof(struct dp_probe_entry));
 	c->state_off =
@@ -106,6 +109,15 @@ struct dp_site_entry *dp_fake_site(u32 i, u64 addr)
 		dp_arena.control.nr_sites = i + 1;
 	dp_fake_index(addr, i);
 	return s;
+}
+
+struct dp_jump *dp_fake_jump(struct dp_site_entry *s)
+{
+	struct dp_jump *jumps = dp_at(dp_arena.control.jump_off);
+
+	s->jump = dp_site_index(s) + 1;
+	jumps[s->jump].site = dp_site_index(s);
+	return &jumps[s->jump];
 }
 
 struct dp_probe_entry *dp_fake_probe(u32 i, u32 site, u8 kind)

@@ -34,6 +34,8 @@ u32 dp_fake_room(u32 size);
 
 /** dp_fake_site() - make site @i, armed with a breakpoint; its copy is at dp_fake_copy() */
 struct dp_site_entry *dp_fake_site(u32 i, u64 addr);
+/** dp_fake_jump() - the jump of a site that dp_fake_site() made */
+struct dp_jump *dp_fake_jump(struct dp_site_entry *site);
 /** dp_fake_copy() - address of a site's copy */
 u64 dp_fake_copy(u32 i);
 /** dp_fake_index() - make an address lead to a site, too */

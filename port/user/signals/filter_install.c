@@ -144,7 +144,7 @@ void dp_filter_install(const struct dp_site_entry *site,
 		       struct dp_mcontext *regs)
 {
 	const struct dp_arena_control *c = &dp_arena.control;
-	const struct dp_jump *j = &site->jump;
+	const struct dp_jump *j = dp_jump_of(site);
 	u32 call = site->number == DP_PLAIN_CALL ? j->nr - 1u : 0;
 
 	/* No tool can take the probes out of a process that probes itself. */

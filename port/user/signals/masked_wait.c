@@ -195,7 +195,7 @@ static void close(struct dp_masked_wait *s)
 static void fill(struct dp_masked_wait *s, const struct dp_site_entry *site,
 		 u64 nr, const struct dp_mcontext *regs)
 {
-	const struct dp_jump *j = &site->jump;
+	const struct dp_jump *j = dp_jump_of(site);
 
 	s->nr = (u32)nr;
 	s->closed = 0;
