@@ -13,9 +13,9 @@
 /* struct dp_arena */
 #define DP_O_VM_CHILDREN 32804
 /* struct dp_site_entry */
-#define DP_O_SITE_SIZE 120
+#define DP_O_SITE_SIZE 128
 #define DP_O_SITE_ADDR 0
-#define DP_O_SITE_FAST 104
+#define DP_O_SITE_FAST 112
 #define DP_O_SITE_X87 73
 /* struct dp_probe_entry */
 #define DP_O_PROBE_NEEDS 30
@@ -44,7 +44,7 @@
 #define DP_O_BUSY_FAST 2
 #define DP_O_BUSY_ENTER 4
 #define DP_O_BUSY_RETURN 5
-#define DP_O_CALLOUT_INDEX 0x1fffffff /* DP_CALLOUT_INDEX */
+#define DP_O_CALLOUT_INDEX 0x07ffffff /* DP_CALLOUT_INDEX */
 #define DP_STACK_BYTES 0x10000 /* DP_STACK_SIZE */
 
 #endif

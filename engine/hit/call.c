@@ -225,6 +225,7 @@ u64 dp_call_detour(struct dp_call_frame *frame)
 			 !dp_arena.control.counts_alone;
 	u64 *target = frame->number & DP_CALLOUT_TRACKED ? (u64 *)(frame + 1) :
 							   NULL;
+	bool inner = frame->number & DP_CALLOUT_INNER;
 	const struct dp_site_entry *site =
 		dp_site_at(frame->number &= DP_CALLOUT_INDEX);
 	struct call call = { .site = site,
@@ -234,6 +235,7 @@ u64 dp_call_detour(struct dp_call_frame *frame)
 
 	if (!is_mine())
 		return 0;
+	frame->inner = inner;
 	if (uncounted)
 		count(site);
 	dp_regs_set_sp(&frame->regs, sp);
@@ -260,7 +262,9 @@ void dp_call_resume(struct dp_call_frame *frame)
 {
 	const struct dp_jump *j = dp_jump_of(dp_site_at(frame->number));
 
-	dp_regs_set_pc(&frame->regs, j->base + j->insn[0]);
+	dp_regs_set_pc(&frame->regs, frame->inner ?
+					     frame->back + DP_CALLOUT_TAIL :
+					     j->base + j->insn[0]);
 }
 
 void dp_call_mcontext(const struct dp_site_entry *site, struct dp_mcontext *mc)

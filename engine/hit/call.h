@@ -101,19 +101,19 @@ void dp_injected_end(struct dp_injected *injected);
 bool dp_injected_fault(struct dp_mcontext *regs);
 
 /* The site's index, in the number that a detour tells */
-#define DP_CALLOUT_INDEX (DP_CALLOUT_TRACKED - 1)
+#define DP_CALLOUT_INDEX (DP_CALLOUT_INNER - 1)
 
 /**
  * struct dp_call_frame - what entry.S makes of a call from a detour
  * @regs: all registers; dp_call_detour() fills in sp and ip
- * @back: into the detour; @number: of the site
+ * @back: into the detour; @number: of the site; @inner: see DP_CALLOUT_INNER
  *
  * With DP_CALLOUT_TRACKED one more word lies above: where the thread goes on.
  */
 struct dp_call_frame {
 	struct dp_regs regs;
 	u64 back;
-	u32 number, pad;
+	u32 number, inner;
 };
 
 /**

@@ -33,7 +33,7 @@ static bool raises(const struct dp_site_entry *s, u64 addr, bool breakpoint)
 }
 
 /* The site whose jump has a breakpoint at an inner address, whether or not a site is
- * there. If several could have it: an armed one. */
+ * there. If several could have it: one whose jump is there. */
 static const struct dp_site_entry *site_around(u64 addr, bool breakpoint)
 {
 	const struct dp_arena_control *c = &dp_arena.control;
@@ -45,7 +45,8 @@ static const struct dp_site_entry *site_around(u64 addr, bool breakpoint)
 	for (; c->nr_sites && slots[i]; i = (i + 1) & c->hash_mask) {
 		const struct dp_site_entry *s = &sites[slots[i] - 1];
 
-		if (raises(s, addr, breakpoint) && (!around || s->armed))
+		if (raises(s, addr, breakpoint) &&
+		    (!around || dp_site_jumps(s)))
 			around = s;
 	}
 	return around;
@@ -88,7 +89,8 @@ const struct dp_site_entry *dp_site_trapped(u64 pc, bool breakpoint,
 	if (!site)
 		return NULL;
 	/* A site's own breakpoint raises nothing but the trap of a breakpoint. */
-	if (!breakpoint || pc != site->addr || !site->armed || !site->patch_len)
+	if (!breakpoint || pc != site->addr || !site->armed ||
+	    !site->patch_len || site->leader)
 		*around = site_around(pc, breakpoint);
 	if (*around)
 		return pc == site->addr && site->first_probe ? site : *around;

@@ -84,7 +84,8 @@ static void count_middle(const struct dp_site_entry *site)
 }
 
 /* A thread has come to an inner instruction of a region: by a branch, or because it was
- * within the region when the jump was written. */
+ * within the region when the jump was written. If the jump has gone since, so has the
+ * breakpoint. A fork child has its own text, which is not what the site says. */
 static void interior_arrival(const struct dp_site_entry *site, int insn,
 			     struct dp_trap *trap)
 {
@@ -92,6 +93,8 @@ static void interior_arrival(const struct dp_site_entry *site, int insn,
 
 	dp_mcontext_set_pc(trap->regs, site->addr + j->offset[insn]);
 	if (!dp_wipe.owner && dp_hit_leave(trap->mask))
+		return;
+	if (!dp_site_jumps(site) && dp_hit_who() == DP_WHO_OWNER)
 		return;
 	dp_mcontext_set_pc(trap->regs, j->base + j->at[insn]);
 }

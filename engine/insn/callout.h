@@ -11,6 +11,8 @@
 #define DP_CALLOUT_TRACKED 0x20000000u
 /* With this bit: all instructions of the region but the last one have completed. */
 #define DP_CALLOUT_CALLS 0x10000000u
+/* With this bit: it is for an inner instruction, which is right behind the call-out. */
+#define DP_CALLOUT_INNER 0x08000000u
 /* Bytes of a call-out behind the call: an lea that takes the number off the stack */
 #define DP_CALLOUT_TAIL 8
 /* Offset in struct dp_stack of @busy */

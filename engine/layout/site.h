@@ -25,6 +25,9 @@
  * @nr: instructions; @size: their bytes in the text
  * @atomic: one bit per instruction: in the detour it is one instruction, too
  * @tracked: a call that begins here can go on through a stub
+ * @member: of an engine whose probes come and go: 1 + number of the site at each
+ *        instruction that has a call-out; 0: none
+ * @earlier: number of the site's jump before this one, or 0
  */
 struct dp_jump {
 	u64 base, island;
@@ -33,7 +36,8 @@ struct dp_jump {
 	u16 insn[DP_JUMP_INSNS];
 	u8 offset[DP_JUMP_INSNS];
 	u8 nr, size, atomic, tracked;
-	u32 site;
+	u32 site, earlier;
+	u32 member[DP_JUMP_INSNS];
 };
 
 /** enum dp_mode - how a site is armed */
@@ -92,6 +96,8 @@ enum dp_mode {
  * @single_len, @single_body: of it
  * @fast: address of the site's only struct dp_probe_entry, if a hit by a jump only
  *        calls its pre_handler or tracks the call; else 0
+ * @leader: 1 + number of the site whose jump covers it, where sites have breakpoints of
+ *        their own inside jumps (engine/site/group.c); 0: none
  * @traps: one bit per byte of the patch: the byte is a breakpoint
  * @unowned: an unowned mapping has the code: each write is preceded by a check
  * @reason: 1 + number of the phrase that says why it is a breakpoint, 0: none
@@ -128,12 +134,22 @@ struct dp_site_entry {
 	u8 single_len, single_body;
 	u8 single_atomic, x87, calls;
 	u8 reason, traps, unowned;
-	u32 number, jump;
+	u32 number, jump, leader;
 	u64 single;
 	u64 target;
 	u64 fast;
 	u64 enable_word;
 };
+
+/** dp_site_jumps() - is the site's jump in the text, or on its way in or out? */
+static inline bool dp_site_jumps(const struct dp_site_entry *s)
+{
+	u8 armed = __atomic_load_n(&s->armed, __ATOMIC_ACQUIRE);
+
+	return s->mode == DP_MODE_JUMP &&
+	       (armed == DP_SITE_THERE || armed == DP_SITE_COMING ||
+		armed == DP_SITE_LEAVING || armed == DP_SITE_CEDES);
+}
 
 /** dp_site_hash() - where the search for an address begins */
 static inline u32 dp_site_hash(u64 addr)

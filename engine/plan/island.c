@@ -240,11 +240,16 @@ static bool place_one(struct dp_islands *l, struct dp_engine *e,
 {
 	u32 i;
 
+	/* A site that has had a jump keeps that byte: traps of it may be on their way. */
+	if (s->last)
+		return place_with(l, e, s);
 	s->last = DP_BREAKPOINT;
 	if (place_with(l, e, s))
 		return true;
-	if (!(s->traps >> (DP_JUMP_SIZE - 1) & 1))
+	if (!(s->traps >> (DP_JUMP_SIZE - 1) & 1)) {
+		s->last = 0;
 		return false;
+	}
 	for (i = 0; (s->last = dp_jump_upward(i)); i++) {
 		if (!place_with(l, e, s))
 			continue;
@@ -252,6 +257,7 @@ static bool place_one(struct dp_islands *l, struct dp_engine *e,
 			e->nr_caught = DP_CAUGHT_JUMPS;
 		return true;
 	}
+	s->last = 0;
 	return false;
 }
 

@@ -123,6 +123,7 @@ void dp_jumps_choose(struct dp_engine *e)
 		s->mode = DP_MODE_TRAP;
 		s->leader = 0;
 		s->island = 0;
+		s->last = 0;
 		if (lead &&
 		    s->addr - dp_order_site(e, lead - 1)->addr <
 			    reach(dp_order_site(e, lead - 1)) &&
@@ -171,10 +172,23 @@ static void fill_jump(struct dp_jump *j, const struct dp_site *s,
 	j->at[i] = d->at[i];
 }
 
-static bool covers(const struct dp_engine *e, u32 i, u32 m)
+const struct dp_site *dp_jump_member(const struct dp_engine *e,
+				     const struct dp_site *s, int k)
 {
-	return m == i ||
-	       (m < dp_batch_end(e) && dp_order_site(e, m)->leader == i + 1);
+	const struct dp_site *m =
+		k ? dp_engine_find(e, s->addr + s->region.at[k]) : s;
+
+	return m && (!k || (s->place && m->leader == s->place)) ? m : NULL;
+}
+
+/* The number of a call-out before an instruction; those of a process that probes itself
+ * tell the agent where they are. */
+static u32 number_of(const struct dp_engine *e, const struct dp_site *member,
+		     int k)
+{
+	u32 inner = DP_CALLOUT_UNCOUNTED | DP_CALLOUT_INNER;
+
+	return (member->place - 1) | (k && e->max_sites ? inner : 0);
 }
 
 /* Choose the call-outs for the site and for sites that its jump covers. */
@@ -182,19 +196,20 @@ static void encode(const struct dp_engine *e, u32 i,
 		   struct dp_detour_spec *spec)
 {
 	const struct dp_site *s = dp_order_site(e, i), *member;
-	u32 m;
 	int k;
 
-	for (m = i; covers(e, i, m); m++) {
-		member = dp_order_site(e, m);
-		k = insn_at(s, member->addr);
+	for (k = 0; k < s->region.nr; k++) {
+		member = dp_jump_member(e, s, k);
+		if (!member)
+			continue;
 		/* A process that probes itself may add probes later. */
 		if (member->first_probe ||
 		    (s->observed && (u32)s->intercept != DP_PLAIN_CALL) ||
 		    e->max_sites)
-			spec->before[k] = m + 1;
+			spec->before[k] = number_of(e, member, k) + 1;
 		if (dp_site_needs_post(member))
-			spec->after[k] = (m | DP_CALLOUT_AFTER) + 1;
+			spec->after[k] =
+				((member->place - 1) | DP_CALLOUT_AFTER) + 1;
 	}
 	if (s->observed)
 		spec->after[s->region.nr - 1] = (i | DP_CALLOUT_AFTER) + 1;
@@ -202,17 +217,24 @@ static void encode(const struct dp_engine *e, u32 i,
 		spec->call = (i | DP_CALLOUT_CALLS) + 1;
 }
 
-static void fill_members(const struct dp_engine *e, u32 i,
-			 struct dp_site_entry *entry, const struct dp_detour *d,
-			 u64 at)
+/* In an engine whose probes come and go, a site that is covered keeps its own copy. */
+static void fill_members(const struct dp_engine *e, const struct dp_site *s,
+			 struct dp_jump *j, const struct dp_detour *d, u64 at)
 {
-	const struct dp_site *s = dp_order_site(e, i);
-	u32 m;
+	const struct dp_site *member;
+	struct dp_site_entry *entry;
+	int k;
 
-	for (m = i; covers(e, i, m); m++, entry++) {
-		const struct dp_site *member = dp_order_site(e, m);
-
-		entry->copy = at + d->insn[insn_at(s, member->addr)];
+	for (k = 0; k < s->region.nr; k++) {
+		member = dp_jump_member(e, s, k);
+		if (!member)
+			continue;
+		if (e->max_sites && s->intercept < 0) {
+			j->member[k] = member->place;
+			continue;
+		}
+		entry = &e->view.sites[member->place - 1];
+		entry->copy = at + d->insn[k];
 		entry->calls_out = dp_site_needs_post(member);
 	}
 }
@@ -228,9 +250,13 @@ static bool has_returns(const struct dp_engine *e, const struct dp_site *s)
 	return false;
 }
 
-int dp_jump_plan(const struct dp_engine *e, u32 i, struct dp_site_entry *entry,
-		 struct dp_jump *j, u64 at, u8 *out, u64 stub,
-		 u64 intercept_entry)
+bool dp_jump_is_tracked(const struct dp_engine *e, const struct dp_site *s)
+{
+	return e->max_sites && counts_alone(e, s) && has_returns(e, s);
+}
+
+int dp_jump_plan(const struct dp_engine *e, u32 i, struct dp_jump *j, u64 at,
+		 u8 *out, u64 stub, u64 intercept_entry)
 {
 	const struct dp_site *s = dp_order_site(e, i);
 	struct dp_detour_spec spec = { .from = s->addr,
@@ -254,12 +280,13 @@ int dp_jump_plan(const struct dp_engine *e, u32 i, struct dp_site_entry *entry,
 			       (u32)sizeof(u64);
 	}
 	spec.self = e->arena->control.self_offset;
-	if (spec.rseq && e->max_sites && has_returns(e, s))
+	if (dp_jump_is_tracked(e, s))
 		spec.tracked = stub + DP_ENTRY_STUB;
 	if (e->max_sites)
 		spec.enable_word =
 			e->arena->control.base + DP_ARENA_OFFSET +
-			e->arena->control.site_off + i * sizeof(*entry) +
+			e->arena->control.site_off +
+			i * sizeof(struct dp_site_entry) +
 			__builtin_offsetof(struct dp_site_entry, enable_word);
 	err = dp_detour_make(&spec, &d);
 	if (err)
@@ -269,7 +296,6 @@ int dp_jump_plan(const struct dp_engine *e, u32 i, struct dp_site_entry *entry,
 	fill_jump(j, s, &d, at);
 	j->site = i;
 	j->tracked = spec.tracked != 0;
-	entry->traps = s->traps;
-	fill_members(e, i, entry, &d, at);
+	fill_members(e, s, j, &d, at);
 	return 0;
 }

@@ -8,7 +8,6 @@
 struct dp_engine;
 struct dp_jump;
 struct dp_site;
-struct dp_site_entry;
 
 /* Why a site is a breakpoint */
 #define DP_WHY_RETURNS "a call returns into the bytes that a jump needs"
@@ -28,14 +27,18 @@ void dp_jump_note_traps(const struct dp_engine *e, struct dp_site *s);
 u32 dp_jump_room(const struct dp_engine *e, const struct dp_site *s);
 /**
  * dp_jump_plan() - make the detour of the @i-th site in order
- * @entry: of the site; entries of sites that it covers follow
- * @j: filled in
+ * @j: filled in; entries of sites that it covers get their copies
  * @at, @out: address of the detour, and where to write it
  * @stub: address of the stub that leads to the agent
  * @intercept_entry: address of the code that makes intercepted calls
  */
-int dp_jump_plan(const struct dp_engine *e, u32 i, struct dp_site_entry *entry,
-		 struct dp_jump *j, u64 at, u8 *out, u64 stub,
-		 u64 intercept_entry);
+int dp_jump_plan(const struct dp_engine *e, u32 i, struct dp_jump *j, u64 at,
+		 u8 *out, u64 stub, u64 intercept_entry);
+/** dp_jump_is_tracked() - can calls that begin at the site go on through a stub? */
+bool dp_jump_is_tracked(const struct dp_engine *e, const struct dp_site *s);
+/** dp_jump_member() - the site at the @k-th instruction of a site's region: itself, or one
+ *  that its jump covers, or NULL */
+const struct dp_site *dp_jump_member(const struct dp_engine *e,
+				     const struct dp_site *s, int k);
 
 #endif

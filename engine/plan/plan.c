@@ -68,7 +68,8 @@ static int plan_jump(struct dp_engine *e, u32 i, struct dp_site_entry *entry,
 		entry->number = (u32)s->intercept;
 	}
 	entry->jump = i + 1;
-	err = dp_jump_plan(e, i, entry, j, cur->addr + used, cur->code + used,
+	entry->traps = s->traps;
+	err = dp_jump_plan(e, i, j, cur->addr + used, cur->code + used,
 			   cur->addr, e->map.intercept_entry);
 	cur->used = used + j->len;
 	return err ? err : make_jump(e, s, j, entry);

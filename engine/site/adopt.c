@@ -26,7 +26,8 @@ static int adopt_intercept(struct dp_engine *e, u32 i)
 	if (err)
 		return err;
 	s->intercept = entry->number;
-	s->planned = s->entered = true;
+	s->place = i + 1;
+	s->entered = true;
 	s->mode = DP_MODE_JUMP;
 	s->region.nr = dp_jump_insns(j);
 	s->region.len = j->size;

@@ -2,22 +2,24 @@
 /*
  * apply: bring the bytes at sites into their wanted state.
  *
- * The wanted bytes of a site follow from its probes, its neighbours and the knobs
- * (want()):
+ * What a site wants follows from its probes, its neighbours and the knobs (group.c):
  *
  *   off       no probe is enabled, or all are switched off
- *   jump      a jump is possible, all its probes allow it, optimising is on, and no
- *             other site is within its five bytes
- *   trap      everything else
+ *   jump      it begins a jump
+ *   trap      everything else, a site that another's jump covers, too
  *
  * All transitions between the three pass through the breakpoint, so no hit is missed.
  * From jump to trap and from off to jump, inner bytes of the region are not original. A
  * thread that then meets the breakpoint goes on in the detour's copies of the whole
  * region (@copy). Only when the bytes are original again does @copy become that of the
  * one instruction.
+ *
+ * A jump that is to call out for other sites than before is another one. The site becomes
+ * a breakpoint, then the other jump is written.
  */
 #include "arch/arch.h"
 #include "engine/layout/site.h"
+#include "engine/plan/jump.h"
 #include "engine/site/arm.h"
 #include "engine/site/build.h"
 #include "engine/site/grow.h"
@@ -27,82 +29,48 @@
 #include "engine/text/strategy.h"
 #include "engine/text/target.h"
 
-static bool in_use(const struct dp_site *s)
-{
-	return s && (s->first_probe || s->intercept >= 0);
-}
-
-/* A thread may still be in a copy that leads back to between two of the five bytes. Where
- * jumps have no breakpoints inside, it must not arrive in a jump. */
-static bool leads_inside(const struct dp_engine *e, u64 addr, u64 d)
-{
-	const struct dp_site *after = dp_engine_find(e, addr + d);
-	const struct dp_site *before = dp_engine_find(e, addr - d);
-
-	return (after && after->planned) || (before && before->was_jump);
-}
-
-static bool is_overlapped(const struct dp_engine *e, const struct dp_site *s)
-{
-	u64 d;
-
-	for (d = 1; d < DP_JUMP_SIZE; d++)
-		if (in_use(dp_engine_find(e, s->addr + d)) ||
-		    (e->arming == DP_ARM_QUIESCE &&
-		     leads_inside(e, s->addr, d)))
-			return true;
-	return false;
-}
-
-static u8 want(const struct dp_engine *e, struct dp_site *s)
-{
-	bool enabled = false;
-	u32 p;
-
-	/* A site that cannot be a jump keeps its reason. */
-	if (s->mode == DP_MODE_TRAP)
-		s->why = s->why ? s->why : "breakpoints were asked for";
-	else
-		s->why = NULL;
-	for (p = s->first_probe; p; p = e->probes[p - 1].next) {
-		const struct dp_probe *probe = &e->probes[p - 1];
-
-		if (!probe->linked)
-			continue;
-		enabled |= probe->enabled;
-		if (probe->handlers.single && s->mode == DP_MODE_JUMP)
-			s->why = probe->handlers.why;
-	}
-	if (!enabled || e->growth->disarmed)
-		return DP_WANT_OFF;
-	if (!s->why && e->growth->unoptimized)
-		s->why = "optimising is switched off";
-	if (!s->why && s->mode == DP_MODE_JUMP && is_overlapped(e, s))
-		s->why = "overlap: another probe needs the same bytes";
-	return s->why && s->mode == DP_MODE_JUMP ? DP_WANT_TRAP : DP_WANT_PLAN;
-}
-
 /* Sites, each at most once. */
 struct batch {
 	u32 *v, n;
 };
 
-static void mark(struct dp_engine *e, struct batch *b, struct dp_site *s)
+static bool mark(struct dp_engine *e, struct batch *b, struct dp_site *s)
 {
-	if (!s || s->marked || !s->planned || s->intercept >= 0)
-		return;
+	if (!s || s->marked || !s->place || s->intercept >= 0)
+		return false;
 	s->marked = true;
 	b->v[b->n++] = (u32)(s - e->sites);
+	return true;
 }
 
-/* A site, and all sites whose five bytes include it. */
+/* The site next to @addr, up to four bytes away in direction @by, or NULL. */
+static struct dp_site *next_to(const struct dp_engine *e, u64 addr, u64 by)
+{
+	struct dp_site *s = NULL;
+	int d;
+
+	for (d = 1; d < DP_JUMP_SIZE && !s; d++)
+		s = dp_engine_find(e, addr + (u64)d * by);
+	return s;
+}
+
+static void mark_side(struct dp_engine *e, struct batch *b, u64 addr, u64 by)
+{
+	struct dp_site *s = next_to(e, addr, by);
+
+	for (; s; s = next_to(e, s->addr, by))
+		mark(e, b, s);
+}
+
+/* A site, and all its neighbours. */
 static void mark_around(struct dp_engine *e, struct batch *b, u32 i)
 {
-	u64 addr = e->sites[i].addr, d;
+	u64 addr = e->sites[i].addr;
 
-	mark(e, b, &e->sites[i]);
-	for (d = 1; d < DP_JUMP_SIZE; d++)
-		mark(e, b, dp_engine_find(e, addr - d));
+	if (!mark(e, b, &e->sites[i]))
+		return;
+	mark_side(e, b, addr, 1);
+	mark_side(e, b, addr, ~0ull);
 }
 
 static struct batch batch_of(struct dp_engine *e, const u32 *probes, u32 n)
@@ -186,20 +154,124 @@ static int arm_jumps(struct dp_engine *e, struct dp_target *target,
 	return dp_strategy_interior.arm(target, sites, bad);
 }
 
+/* The site does not begin a jump after all. */
+static void surrender(struct dp_engine *e, const struct batch *b,
+		      struct dp_site *lead)
+{
+	u32 i;
+
+	lead->wants = DP_WANT_TRAP;
+	lead->why = DP_WHY_NO_ISLAND;
+	for (i = 0; i < b->n; i++)
+		if (e->sites[b->v[i]].leader == lead->place)
+			e->sites[b->v[i]].leader = 0;
+}
+
+/* Without memory for a jump there are breakpoints: taking probes out never needs any. */
+static void plan_jumps(struct dp_engine *e, const struct batch *b)
+{
+	struct dp_site *s;
+	int err;
+	u32 i;
+
+	for (i = 0; i < b->n; i++) {
+		s = &e->sites[b->v[i]];
+		if (s->wants == DP_WANT_PLAN && dp_grow_jump(e, s))
+			surrender(e, b, s);
+	}
+	err = dp_grow_write(e);
+	for (i = 0; err && i < b->n; i++) {
+		s = &e->sites[b->v[i]];
+		if (s->wants == DP_WANT_PLAN && s->plan >= e->growth->unwritten)
+			surrender(e, b, s);
+	}
+}
+
 static void decide(struct dp_engine *e, const struct batch *b)
 {
 	u32 i;
 
+	dp_group_choose(e, b->v, b->n);
+	plan_jumps(e, b);
 	for (i = 0; i < b->n; i++) {
 		struct dp_site *s = &e->sites[b->v[i]];
 		struct dp_site_entry *entry = dp_live_site(e, b->v[i]);
 
-		entry->wanted = want(e, s);
+		entry->wanted = s->wants == DP_WANT_TRAP &&
+						s->mode == DP_MODE_TRAP ?
+					DP_WANT_PLAN :
+					s->wants;
 		entry->unowned = s->unowned;
-		dp_entry_why(e->arena, entry, s->why);
-		s->was_jump |= s->mode == DP_MODE_JUMP &&
-			       entry->wanted == DP_WANT_PLAN;
+		dp_entry_why(e->arena, entry, s->leader ? NULL : s->why);
+		s->was_jump |= s->wants == DP_WANT_PLAN;
 	}
+}
+
+static bool is_out(const struct dp_site_entry *entry)
+{
+	return entry->armed == DP_SITE_OFF || entry->armed == DP_SITE_TRAPPED ||
+	       entry->armed == DP_SITE_CEDED;
+}
+
+static bool changes_jump(const struct dp_site *s,
+			 const struct dp_site_entry *entry)
+{
+	return s->wants == DP_WANT_PLAN && entry->jump != s->plan;
+}
+
+/* A jump that goes, or is to be another one. */
+static int take_out(struct dp_engine *e, struct dp_target *target,
+		    const struct dp_sites *sites, u64 *bad)
+{
+	struct dp_site_entry *entry;
+	int err, later;
+	u32 i;
+
+	for (i = 0; i < sites->n; i++) {
+		entry = dp_sites_at(sites, i);
+		if (changes_jump(&e->sites[sites->which[i]], entry) &&
+		    !is_out(entry))
+			entry->wanted = DP_WANT_TRAP;
+	}
+	err = dp_strategy_interior.disarm(target, sites, bad);
+	later = dp_strategy_trap.disarm(target, sites, err ? NULL : bad);
+	err = err ? err : later;
+	return err ? err : dp_text_sync(target);
+}
+
+/* Sites that no jump covers any more have their breakpoints; so have those that one is
+ * about to cover. Then sites get the jumps that they are to have. */
+static int change_jumps(struct dp_engine *e, struct dp_target *target,
+			const struct dp_sites *sites, u64 *bad)
+{
+	struct dp_site_entry *entry;
+	struct dp_site *s;
+	int err;
+	u32 i;
+
+	for (i = 0; i < sites->n; i++) {
+		entry = dp_sites_at(sites, i);
+		if (!dp_site_is_covered(sites, entry))
+			entry->leader = 0;
+	}
+	err = dp_strategy_trap.arm(target, sites, bad);
+	for (i = 0; i < sites->n && !err; i++) {
+		entry = dp_sites_at(sites, i);
+		s = &e->sites[sites->which[i]];
+		if (!changes_jump(s, entry) || !is_out(entry))
+			continue;
+		err = dp_grow_switch(e, s);
+		entry->wanted = DP_WANT_PLAN;
+	}
+	for (i = 0; i < sites->n && !err; i++) {
+		entry = dp_sites_at(sites, i);
+		s = &e->sites[sites->which[i]];
+		if (s->leader)
+			entry->leader = s->leader;
+		set_copy(e, entry,
+			 entry->jump && entry->wanted == DP_WANT_PLAN);
+	}
+	return err;
 }
 
 /** struct pass - over a batch; @bad: address where it failed, or NULL */
@@ -215,33 +287,22 @@ static int write_batch(void *what)
 {
 	const struct pass *p = what;
 	struct dp_engine *e = p->e;
-	struct dp_target *target = p->target;
-	const struct batch *b = p->b;
-	struct dp_sites sites = { .v = e->view.sites,
-				  .jumps = e->view.jumps,
-				  .n = b->n,
-				  .which = b->v,
-				  .may_go = true };
-	u64 *bad = p->bad;
-	int err, later;
-	u32 i;
+	const struct dp_sites sites = { .v = e->view.sites,
+					.n = p->b->n,
+					.jumps = e->view.jumps,
+					.nr_jumps = e->view.nr_jumps,
+					.total = e->view.nr_sites,
+					.which = p->b->v,
+					.may_go = true };
+	int err = take_out(e, p->target, &sites, p->bad);
 
-	decide(e, b);
-	err = dp_strategy_interior.disarm(target, &sites, bad);
-	later = dp_strategy_trap.disarm(target, &sites, err ? NULL : bad);
-	err = err ? err : later;
 	if (!err)
-		err = dp_text_sync(target);
-	for (i = 0; i < b->n; i++) {
-		struct dp_site_entry *s = dp_live_site(e, b->v[i]);
-
-		set_copy(e, s,
-			 s->mode == DP_MODE_JUMP && s->wanted == DP_WANT_PLAN);
-	}
+		err = change_jumps(e, p->target, &sites, p->bad);
 	if (!err)
-		err = arm_jumps(e, target, &sites, bad);
+		err = arm_jumps(e, p->target, &sites, p->bad);
+	/* Some may not have become jumps. */
 	if (!err)
-		err = dp_strategy_trap.arm(target, &sites, bad);
+		err = dp_strategy_trap.arm(p->target, &sites, p->bad);
 	return err;
 }
 
@@ -290,7 +351,9 @@ static int apply(struct dp_engine *e, struct dp_target *target, struct batch *b,
 	int err = 0;
 	u32 i;
 
+	sort_by_address(e, b->v, b->n);
 	while (again) {
+		decide(e, b);
 		err = setup->ops->hold(setup->arg, any_unowned(e, b),
 				       write_batch, &pass);
 		again = (err || met_gone(e, b)) && drop_gone(e, target, b);
@@ -313,6 +376,8 @@ static struct dp_sites all_of(const struct dp_engine *e)
 {
 	return (struct dp_sites){ .v = e->view.sites,
 				  .jumps = e->view.jumps,
+				  .nr_jumps = e->view.nr_jumps,
+				  .total = e->view.nr_sites,
 				  .n = e->view.nr_sites,
 				  .may_go = true };
 }

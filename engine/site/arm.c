@@ -27,6 +27,7 @@ static struct dp_sites all_of(const struct dp_engine *e)
 {
 	return (struct dp_sites){ .v = e->view.sites,
 				  .jumps = e->view.jumps,
+				  .nr_jumps = e->view.nr_jumps,
 				  .n = e->view.nr_sites };
 }
 
@@ -35,6 +36,7 @@ static struct dp_sites first_of(const struct dp_engine *e)
 {
 	return (struct dp_sites){ .v = e->view.sites,
 				  .jumps = e->view.jumps,
+				  .nr_jumps = e->view.nr_jumps,
 				  .n = e->nr_first };
 }
 
@@ -42,6 +44,7 @@ static struct dp_sites last_of(const struct dp_engine *e)
 {
 	return (struct dp_sites){ .v = e->view.sites + e->batch.first,
 				  .jumps = e->view.jumps,
+				  .nr_jumps = e->view.nr_jumps,
 				  .n = e->batch.n };
 }
 

@@ -101,7 +101,7 @@ bool dp_site_is_gone(const struct dp_engine *e, struct dp_target *target, u32 i)
 	u8 now[KNOWN];
 	size_t n;
 
-	if (!s->addr || !s->planned || s->intercept >= 0)
+	if (!s->addr || !s->place || s->intercept >= 0)
 		return false;
 	if (entry->armed == DP_SITE_GONE)
 		return true;

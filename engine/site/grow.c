@@ -19,6 +19,7 @@
 #include "engine/plan/jump.h"
 #include "engine/plan/plan.h"
 #include "engine/site/build.h"
+#include "engine/text/strategy.h"
 #include "engine/site/site.h"
 #include "engine/site/internal.h"
 #include "engine/site/arm.h"
@@ -191,8 +192,10 @@ int dp_grow_write(struct dp_engine *e)
 					e->need.pools[st->pool].addr + st->from,
 					st->code, st->to - st->from);
 	/* Sites have their plans already. What was not written stays on the stage. */
-	if (!err)
+	if (!err) {
 		st->from = st->to;
+		g->unwritten = e->view.nr_jumps;
+	}
 	return err;
 }
 
@@ -301,48 +304,79 @@ static int find_island(struct dp_engine *e, struct dp_site *s, u64 detour)
 	return err == -EEXIST ? -ENOMEM : err;
 }
 
-/* The next jump of the table, or NULL. */
-static struct dp_jump *take_jump(struct dp_engine *e, u32 *number)
+/* Does a jump of the site call out for the sites that it is to cover, and no others? */
+static bool serves(const struct dp_engine *e, const struct dp_site *s,
+		   const struct dp_jump *j)
 {
-	struct dp_arena_control *c = &e->arena->control;
+	const struct dp_site *m;
+	int k;
 
-	*number = e->view.nr_jumps;
-	if (*number >= c->max_jumps)
-		return NULL;
-	e->view.nr_jumps++;
-	__atomic_store_n(&c->nr_jumps, e->view.nr_jumps, __ATOMIC_RELEASE);
-	return &e->view.jumps[*number];
+	for (k = 1; k < s->region.nr; k++) {
+		m = dp_jump_member(e, s, k);
+		if (j->member[k] != (m ? m->place : 0))
+			return false;
+	}
+	return j->tracked || !dp_jump_is_tracked(e, s);
 }
 
-static int plan_jump(struct dp_engine *e, u32 i, struct dp_site_entry *entry)
+/* The breakpoint of a site that is covered has no other form. */
+static bool fits(const struct dp_site *s, const struct dp_jump *j)
 {
-	struct dp_site *s = &e->sites[i];
-	u32 number;
-	struct dp_jump *j = take_jump(e, &number);
-	u64 at, stub = e->need.pools[s->pool].addr + DP_ENTRY_STUB;
-	u8 *out;
-	int err;
+	return s->last == DP_BREAKPOINT || !s->traps ||
+	       !j->member[dp_jump_insns(j) - 1] ||
+	       j->offset[dp_jump_insns(j) - 1] < DP_JUMP_SIZE - 1;
+}
 
-	dp_jump_note_traps(e, s);
+/* The next jump of the table. Return: 0; -ENOMEM there is no room; an error of writing. */
+static int make_jump(struct dp_engine *e, struct dp_site *s)
+{
+	u32 most = DP_DETOUR_ALIGN + DP_DETOUR_MAX, n = e->view.nr_jumps;
+	struct dp_jump *j = &e->view.jumps[n];
+	int err = n < e->arena->control.max_jumps ? find_pool(e, s, most) :
+						    -ENOMEM;
+	u64 at;
+	u8 *out;
+
+	if (!err)
+		err = prepare(e, s, most);
+	if (err)
+		return err;
 	s->island = 0;
 	consume(e, s, 0, DP_DETOUR_ALIGN);
 	at = cursor(e, s, &out);
-	err = j ? dp_jump_plan(e, i, entry, j, at, out, stub, 0) : -ENOMEM;
+	err = dp_jump_plan(e, s->place - 1, j, at, out,
+			   e->need.pools[s->pool].addr + DP_ENTRY_STUB, 0);
 	if (!err && s->traps)
 		err = find_island(e, s, at + j->start);
+	if (!err && !fits(s, j))
+		err = 1;
 	if (err) {
-		entry->traps = 0;
-		s->region.nr = 0;
-		s->why = DP_WHY_NO_ISLAND;
-		return err < 0 && err != -ENOMEM ? err : 0;
+		*j = (struct dp_jump){ 0 };
+		return err > 0 ? -ENOMEM : err;
 	}
 	j->island = s->island;
-	entry->jump = number;
 	consume(e, s, j->len, 1);
-	entry->patch_len = (u8)dp_emit_jmp(
-		entry->patch, s->addr, s->island ? s->island : at + j->start);
-	entry->mode = DP_MODE_JUMP;
-	return entry->patch_len ? 0 : -ENOMEM;
+	return 0;
+}
+
+int dp_grow_jump(struct dp_engine *e, struct dp_site *s)
+{
+	u32 n;
+	int err;
+
+	for (n = s->jumps; n; n = e->view.jumps[n].earlier)
+		if (serves(e, s, &e->view.jumps[n])) {
+			s->plan = n;
+			return 0;
+		}
+	err = make_jump(e, s);
+	if (err)
+		return err;
+	n = e->view.nr_jumps++;
+	e->view.jumps[n].earlier = s->jumps;
+	__atomic_store_n(&e->arena->control.nr_jumps, n + 1, __ATOMIC_RELEASE);
+	s->jumps = s->plan = n;
+	return 0;
 }
 
 static int plan_single(struct dp_engine *e, const struct dp_site *s,
@@ -395,43 +429,63 @@ int dp_grow_post(struct dp_engine *e, u32 i)
 	return 0;
 }
 
+/* Until the site is to have a jump, its patch is what is there. */
+static void begin_jump(const struct dp_engine *e, struct dp_site *s,
+		       struct dp_site_entry *entry)
+{
+	int i;
+
+	entry->mode = s->mode = DP_MODE_JUMP;
+	entry->patch_len = DP_JUMP_SIZE;
+	for (i = 0; i < DP_JUMP_SIZE; i++)
+		entry->patch[i] = entry->orig[i];
+	dp_jump_note_traps(e, s);
+}
+
 int dp_grow_site(struct dp_engine *e, u32 i)
 {
 	struct dp_site_entry *entry = &e->view.sites[i];
 	struct dp_site *s = &e->sites[i];
-	u32 most = 2 * DP_COPY_MAX + DP_DETOUR_ALIGN + DP_DETOUR_MAX;
-	int err = find_pool(e, s, most);
+	int err = find_pool(e, s, DP_COPY_MAX);
 
 	if (!err)
-		err = prepare(e, s, most);
+		err = prepare(e, s, DP_COPY_MAX);
 	if (err)
 		return err;
 	*entry = (struct dp_site_entry){ 0 };
 	dp_entry_begin(s, entry);
 	entry->x87 = s->x87;
 	entry->calls = 1;
-	err = plan_single(e, s, entry);
-	entry->mode = DP_MODE_TRAP;
+	entry->mode = s->mode = DP_MODE_TRAP;
 	entry->patch[0] = DP_BREAKPOINT;
 	entry->patch_len = 1;
 	if (s->region.returns && e->arming == DP_ARM_QUIESCE) {
 		s->region.nr = 0;
 		s->why = DP_WHY_RETURNS;
 	}
-	if (!err && s->region.nr)
-		err = plan_jump(e, i, entry);
-	if (err)
-		return err;
-	/* dp_jump_plan() has set it to the copy in the detour. */
-	entry->copy = entry->single;
+	if (s->region.nr)
+		begin_jump(e, s, entry);
+	return plan_single(e, s, entry);
+}
+
+int dp_grow_switch(struct dp_engine *e, struct dp_site *s)
+{
+	struct dp_site_entry *entry = &e->view.sites[s->place - 1];
+	const struct dp_jump *j = &e->view.jumps[s->plan];
+	bool first = !entry->jump;
+
+	if (!dp_emit_jmp(entry->patch, s->addr,
+			 j->island ? j->island : j->base + j->start))
+		return -ENOMEM;
+	entry->traps = s->traps;
+	__atomic_store_n(&entry->jump, s->plan, __ATOMIC_RELEASE);
+	if (first)
+		dp_hash_traps(e, entry, s->place - 1);
+	dp_link_mirror(e, s->place - 1);
 	return 0;
 }
 
 void dp_grow_enter(struct dp_engine *e, u32 i)
 {
-	const struct dp_site_entry *entry = &e->view.sites[i];
-
-	dp_hash_enter(e, entry->addr, i);
-	if (entry->mode == DP_MODE_JUMP)
-		dp_hash_traps(e, entry, i);
+	dp_hash_enter(e, e->view.sites[i].addr, i);
 }

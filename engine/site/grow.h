@@ -40,6 +40,7 @@ struct dp_growth {
 	/* parallel to dp_layout_need.pools */
 	struct dp_pool pools[DP_MAX_POOLS];
 	struct dp_stage stage;
+	u32 unwritten; /* the first jump whose detour may not be written yet */
 	struct dp_hole *holes;
 	size_t nr_holes;
 	struct dp_islands *islands;
@@ -56,6 +57,12 @@ void dp_grow_free(struct dp_growth *growth);
 int dp_grow_begin(struct dp_engine *engine, const struct dp_live_setup *setup);
 /** dp_grow_site() - plan the @i-th site. Return: 0; -ENOMEM no memory is free in its range. */
 int dp_grow_site(struct dp_engine *engine, u32 i);
+/** dp_grow_jump() - find or make the jump of a site, for the sites that it is to cover:
+ *  @site->plan. Return: 0; -ENOMEM there is no room for it; an error of writing. */
+int dp_grow_jump(struct dp_engine *engine, struct dp_site *site);
+/** dp_grow_switch() - let the site have the jump @site->plan. No thread may be led to the
+ *  one before it by the site's bytes. Return: 0; -ENOMEM. */
+int dp_grow_switch(struct dp_engine *engine, struct dp_site *site);
 /** dp_grow_enter() - let the hit half find the @i-th site, once its code has been written */
 void dp_grow_enter(struct dp_engine *engine, u32 i);
 /** dp_grow_post() - give the site its copy that ends in a breakpoint, if it can have one */
@@ -98,6 +105,12 @@ bool dp_site_is_gone(const struct dp_engine *engine, struct dp_target *target,
 void dp_gone_release(struct dp_engine *engine, struct dp_site *site);
 /** dp_gone_drop() - release the @i-th site, with all its probes */
 void dp_gone_drop(struct dp_engine *engine, u32 i);
+
+/* group: which sites share a jump. */
+
+/** dp_group_choose() - decide what neighbours want: @wants, @leader, @why of each
+ *  @which: @n numbers of sites, in the order of addresses; all neighbours of each */
+void dp_group_choose(struct dp_engine *engine, const u32 *which, u32 n);
 
 /* apply: the bytes at sites. */
 

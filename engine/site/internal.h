@@ -116,8 +116,6 @@ static inline struct dp_site *dp_order_site(const struct dp_engine *e, u32 i)
 static inline struct dp_site_entry *dp_entry_of(const struct dp_engine *e,
 						const struct dp_site *s)
 {
-	if (!e->order)
-		return s->planned ? &e->view.sites[s - e->sites] : NULL;
 	return e->arena && s->place ? &e->view.sites[s->place - 1] : NULL;
 }
 

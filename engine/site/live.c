@@ -105,7 +105,7 @@ int dp_live_add(struct dp_engine *e, u64 addr, const struct dp_found *found,
 		err = take_probe(e, probe);
 	if (err)
 		return err;
-	if (!s->planned)
+	if (!s->place)
 		s->x87 = found->x87;
 	s->unowned = found->unowned;
 	e->probes[*probe] =
@@ -125,7 +125,7 @@ bool dp_live_is_new(const struct dp_engine *e, u32 probe)
 {
 	const struct dp_site *s = &e->sites[e->probes[probe].site];
 
-	return !s->planned && !s->region.nr && s->intercept < 0;
+	return !s->place && !s->region.nr && s->intercept < 0;
 }
 
 static int plan(struct dp_engine *e, u32 i)
@@ -134,13 +134,12 @@ static int plan(struct dp_engine *e, u32 i)
 	struct dp_arena_control *c = &e->arena->control;
 	int err;
 
-	if (s->planned)
+	if (s->place)
 		return 0;
 	err = dp_grow_site(e, i);
 	if (err)
 		return err;
-	s->planned = true;
-	s->mode = dp_live_site(e, i)->mode;
+	s->place = i + 1;
 	if (e->view.nr_sites < i + 1) {
 		e->view.nr_sites = i + 1;
 		__atomic_store_n(&c->nr_sites, i + 1, __ATOMIC_RELEASE);
@@ -294,7 +293,7 @@ static bool take_back(const struct dp_engine *e, struct dp_target *target,
 		const struct dp_site_entry *s = dp_live_site(e, i);
 		u8 n = dp_site_patch_len(s);
 
-		if (!e->sites[i].planned || e->sites[i].intercept >= 0 ||
+		if (!e->sites[i].place || e->sites[i].intercept >= 0 ||
 		    !s->addr || target->ops->read(target, s->addr, now, n))
 			continue;
 		is = dp_site_bytes(s, now);
@@ -337,7 +336,7 @@ bool dp_live_optimized(const struct dp_engine *e, u32 probe)
 {
 	const struct dp_site_entry *s = dp_live_site(e, e->probes[probe].site);
 
-	return s->mode == DP_MODE_JUMP && s->armed == DP_SITE_THERE;
+	return dp_view_is_jump(&e->view, s);
 }
 
 u64 dp_live_addr(const struct dp_engine *e, u32 probe)

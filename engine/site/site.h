@@ -19,7 +19,10 @@ struct dp_engine;
  * @region: the region of a jump here; @region.nr is 0 if no jump is possible
  * @why: the reason, if no jump is possible or @mode is DP_MODE_TRAP
  * @place: 1 + its place in the table, 0 while it has no plan
- * @leader: 1 + place of the site whose jump covers this one
+ * @leader: 1 + place of the site whose jump covers this one, or is to cover it
+ * @wants, @alone, @plan: see group.c, apply.c: DP_WANT_*; it needs a breakpoint; number
+ *        of the jump that it is to have; @jumps: number of its last jump, see
+ *        struct dp_jump
  * @traps: a bit for each byte of the jump that has to be a breakpoint
  * @last: the breakpoint in the fifth byte of the jump, if it needs one
  * @island: address of the jump's island, 0: straight to the detour
@@ -35,10 +38,10 @@ struct dp_site {
 	bool records; /* a probe here runs a program before the instruction */
 	bool instances; /* an instance begins or ends here */
 	bool observed; /* the intercepted call is made in the detour */
-	bool planned, entered, x87, marked, was_jump; /* see live.c */
+	bool entered, x87, marked, was_jump, alone; /* see live.c */
 	bool unowned; /* its mapping is unowned: see gone.c */
-	u8 mode, traps, last, size;
-	u32 leader;
+	u8 mode, traps, last, size, wants;
+	u32 leader, plan, jumps;
 	u64 island;
 	const char *why;
 	struct dp_region region;

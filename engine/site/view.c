@@ -207,6 +207,15 @@ u64 dp_view_middle(const struct dp_view *view, u32 probe)
 			       __ATOMIC_RELAXED);
 }
 
+bool dp_view_is_jump(const struct dp_view *view, const struct dp_site_entry *s)
+{
+	u32 leader = ONCE(s->leader);
+
+	if (leader && leader <= view->nr_sites)
+		s = &view->sites[leader - 1];
+	return s->mode == DP_MODE_JUMP && s->armed == DP_SITE_THERE;
+}
+
 void dp_view_reason(const struct dp_view *view, const struct dp_site_entry *s,
 		    char *text)
 {
@@ -370,6 +379,9 @@ int dp_view_disarm(struct dp_view *view, struct dp_target *target,
 {
 	struct dp_sites sites = { .v = view->sites,
 				  .n = view->nr_sites,
+				  .jumps = view->jumps,
+				  .nr_jumps = view->nr_jumps,
+				  .total = view->nr_sites,
 				  .begun = view->begun };
 	int traps, jumps, linkers;
 	u32 i;

@@ -60,6 +60,10 @@ u64 dp_view_middle(const struct dp_view *view, u32 probe);
 const struct dp_jump *dp_view_jump(const struct dp_view *view,
 				   const struct dp_site_entry *site);
 
+/** dp_view_is_jump() - is the site armed with a jump, its own or one that covers it? */
+bool dp_view_is_jump(const struct dp_view *view,
+		     const struct dp_site_entry *site);
+
 /** dp_view_reason() - why a site is a breakpoint: DP_REASON_SIZE bytes, or "" */
 void dp_view_reason(const struct dp_view *view,
 		    const struct dp_site_entry *site, char *text);

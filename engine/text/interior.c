@@ -53,62 +53,109 @@ static void cover(const struct dp_sites *sites)
 	}
 }
 
+/* The bytes that are breakpoints of sites that the jump covers, a bit each. */
+static u8 held(const struct dp_sites *sites, const struct dp_site_entry *s)
+{
+	const struct dp_jump *j = dp_sites_jump(sites, s);
+	const struct dp_site_entry *m;
+	int i, n = j ? dp_jump_insns(j) : 0;
+	u8 bits = 0;
+	u32 number;
+
+	for (i = 1; i < n; i++) {
+		number = __atomic_load_n(&j->member[i], __ATOMIC_RELAXED);
+		if (!number || number > sites->total || j->offset[i] >= SIZE)
+			continue;
+		m = &sites->v[number - 1];
+		if (m->armed == DP_SITE_TRAPPED ||
+		    (m->armed == DP_SITE_THERE && m->mode == DP_MODE_TRAP))
+			bits |= (u8)(1u << j->offset[i]);
+	}
+	return bits;
+}
+
+/* What is there while the jump is not: the original, with other sites' breakpoints. */
+static void resting(const struct dp_sites *sites, const struct dp_site_entry *s,
+		    u8 *bytes)
+{
+	u8 bits = held(sites, s);
+	int i;
+
+	for (i = 0; i < SIZE; i++)
+		bytes[i] = bits >> i & 1 ? DP_BREAKPOINT : s->orig[i];
+}
+
 /* The original with a breakpoint at the start of every instruction; inner breakpoints are
  * those of the jump. */
-static void broken(const struct dp_site_entry *s, u8 *bytes)
+static void broken(const struct dp_sites *sites, const struct dp_site_entry *s,
+		   u8 *bytes)
 {
 	int i;
 
+	resting(sites, s, bytes);
 	bytes[0] = DP_BREAKPOINT;
 	for (i = 1; i < SIZE; i++)
-		bytes[i] = s->traps >> i & 1 ? s->patch[i] : s->orig[i];
+		if (s->traps >> i & 1)
+			bytes[i] = s->patch[i];
 }
 
-static int put_breakpoints(struct dp_target *target, struct dp_site_entry *s)
+static int put_breakpoints(struct dp_target *target,
+			   const struct dp_sites *sites,
+			   struct dp_site_entry *s)
 {
 	u8 bytes[SIZE];
 	size_t n = SIZE;
 
-	broken(s, bytes);
+	broken(sites, s, bytes);
 	while (bytes[n - 1] == s->orig[n - 1])
 		n--;
 	return target->ops->write(target, s->addr, bytes, n);
 }
 
 /* From any of our bytes: write only the first. */
-static int put_breakpoint(struct dp_target *target, struct dp_site_entry *s)
+static int put_breakpoint(struct dp_target *target,
+			  const struct dp_sites *sites, struct dp_site_entry *s)
 {
 	static const u8 breakpoint = DP_BREAKPOINT;
 
 	return target->ops->write(target, s->addr, &breakpoint, 1);
 }
 
-static int put_tail(struct dp_target *target, struct dp_site_entry *s)
+static int put_tail(struct dp_target *target, const struct dp_sites *sites,
+		    struct dp_site_entry *s)
 {
 	return target->ops->write(target, s->addr + 1, s->patch + 1, SIZE - 1);
 }
 
-static int put_head(struct dp_target *target, struct dp_site_entry *s)
+static int put_head(struct dp_target *target, const struct dp_sites *sites,
+		    struct dp_site_entry *s)
 {
 	int err = target->ops->write(target, s->addr, s->patch, 1);
 
 	return err ? err : dp_site_set_state(s, DP_SITE_THERE);
 }
 
-static int take_tail(struct dp_target *target, struct dp_site_entry *s)
+static int take_tail(struct dp_target *target, const struct dp_sites *sites,
+		     struct dp_site_entry *s)
 {
 	u8 bytes[SIZE];
 
-	broken(s, bytes);
+	broken(sites, s, bytes);
 	return target->ops->write(target, s->addr + 1, bytes + 1, SIZE - 1);
 }
 
-static int take_breakpoints(struct dp_target *target, struct dp_site_entry *s)
+static int take_breakpoints(struct dp_target *target,
+			    const struct dp_sites *sites,
+			    struct dp_site_entry *s)
 {
-	return target->ops->write(target, s->addr + 1, s->orig + 1, SIZE - 1);
+	u8 bytes[SIZE];
+
+	resting(sites, s, bytes);
+	return target->ops->write(target, s->addr + 1, bytes + 1, SIZE - 1);
 }
 
-static int take_head(struct dp_target *target, struct dp_site_entry *s)
+static int take_head(struct dp_target *target, const struct dp_sites *sites,
+		     struct dp_site_entry *s)
 {
 	int err;
 
@@ -118,7 +165,8 @@ static int take_head(struct dp_target *target, struct dp_site_entry *s)
 	return err ? err : dp_site_set_state(s, DP_SITE_OFF);
 }
 
-static int let_go(struct dp_target *target, struct dp_site_entry *s)
+static int let_go(struct dp_target *target, const struct dp_sites *sites,
+		  struct dp_site_entry *s)
 {
 	return dp_site_set_state(s, s->wanted ? DP_SITE_CEDED : DP_SITE_OFF);
 }
@@ -135,9 +183,10 @@ static bool is_in(const struct dp_site_entry *s, u8 state)
 
 /* From the first write to the last our text begins with a breakpoint. Where other code is
  * mapped by now, nothing is written. */
-static int still_there(struct dp_target *target, const struct dp_site_entry *s)
+static int still_there(struct dp_target *target, const struct dp_sites *sites,
+		       const struct dp_site_entry *s)
 {
-	u8 now[SIZE];
+	u8 now[SIZE], rest[SIZE];
 	enum dp_bytes is;
 	int err;
 
@@ -147,19 +196,21 @@ static int still_there(struct dp_target *target, const struct dp_site_entry *s)
 	if (err)
 		return err;
 	is = dp_site_bytes(s, now);
+	resting(sites, s, rest);
 	if (s->armed == DP_SITE_OFF)
-		return is == DP_BYTES_ORIGINAL ? 0 : -EFAULT;
+		return dp_bytes_same(now, rest, SIZE) ? 0 : -EFAULT;
 	return is <= DP_BYTES_BETWEEN && (now[0] == DP_BREAKPOINT ||
 					  now[0] == s->patch[0]) ?
 		       0 :
 		       -EFAULT;
 }
 
+typedef int act_fn(struct dp_target *target, const struct dp_sites *sites,
+		   struct dp_site_entry *s);
+
 /* One step of all sites in a state, then make every CPU see it. */
 static int step(struct dp_target *target, const struct dp_sites *sites,
-		u8 state,
-		int (*act)(struct dp_target *target, struct dp_site_entry *s),
-		u64 *bad)
+		u8 state, act_fn *act, u64 *bad)
 {
 	bool any = false;
 	int err = 0;
@@ -171,9 +222,9 @@ static int step(struct dp_target *target, const struct dp_sites *sites,
 		if (!is_jump(s) || !is_in(s, state))
 			continue;
 		any = true;
-		err = still_there(target, s);
+		err = still_there(target, sites, s);
 		if (!err)
-			err = act(target, s);
+			err = act(target, sites, s);
 		if (dp_sites_lose(sites, s, err))
 			err = 0;
 		if (err && bad)
@@ -187,7 +238,7 @@ static int expect_all(struct dp_target *target, const struct dp_sites *sites,
 		      u64 *bad)
 {
 	u8 bytes[SIZE];
-	int err = 0, k;
+	int err = 0;
 	u32 i;
 
 	for (i = 0; i < sites->n && !err; i++) {
@@ -195,9 +246,9 @@ static int expect_all(struct dp_target *target, const struct dp_sites *sites,
 
 		if (!is_jump(s) || !is_in(s, DP_SITE_OFF))
 			continue;
-		for (k = 1; k < SIZE; k++)
-			bytes[k] = s->orig[k];
-		bytes[0] = s->armed ? DP_BREAKPOINT : s->orig[0];
+		resting(sites, s, bytes);
+		if (s->armed)
+			bytes[0] = DP_BREAKPOINT;
 		err = dp_text_expect(target, s->addr, bytes, SIZE);
 		if (dp_sites_lose(sites, s, err))
 			err = 0;
@@ -207,11 +258,12 @@ static int expect_all(struct dp_target *target, const struct dp_sites *sites,
 	return err;
 }
 
-static int begin(struct dp_target *target, struct dp_site_entry *s)
+static int begin(struct dp_target *target, const struct dp_sites *sites,
+		 struct dp_site_entry *s)
 {
 	int err = dp_site_set_state(s, DP_SITE_COMING);
 
-	return err ? err : put_breakpoints(target, s);
+	return err ? err : put_breakpoints(target, sites, s);
 }
 
 static int interior_arm(struct dp_target *target, const struct dp_sites *sites,
@@ -253,13 +305,15 @@ static bool begins_with_anothers(struct dp_target *target,
 	       target->ops->traced && !target->ops->traced(target);
 }
 
-static int begin_leaving(struct dp_target *target, struct dp_site_entry *s,
-			 bool begun)
+static int begin_leaving(struct dp_target *target, const struct dp_sites *sites,
+			 struct dp_site_entry *s)
 {
 	enum dp_bytes is;
 	u8 now[SIZE];
 	int err;
 
+	if (s->armed == DP_SITE_TRAPPED && dp_site_is_covered(sites, s))
+		return dp_site_set_state(s, DP_SITE_OFF);
 	if (s->armed == DP_SITE_TRAPPED)
 		return untrap(target, s);
 	if (s->armed == DP_SITE_CEDED)
@@ -272,7 +326,7 @@ static int begin_leaving(struct dp_target *target, struct dp_site_entry *s,
 		dp_site_set_state(s, DP_SITE_THERE);
 		return err;
 	}
-	if (!begun && begins_with_anothers(target, s, now))
+	if (!sites->begun && begins_with_anothers(target, s, now))
 		return dp_site_set_state(s, DP_SITE_CEDES);
 	return dp_site_set_state(s, is == DP_BYTES_ORIGINAL ? DP_SITE_OFF :
 							      DP_SITE_LEAVING);
@@ -280,8 +334,11 @@ static int begin_leaving(struct dp_target *target, struct dp_site_entry *s,
 
 /* Is the site as far as it can be now? A ceded one can go on when the foreign breakpoint
  * has gone. */
-static bool stays(struct dp_target *target, const struct dp_site_entry *s)
+static bool stays(struct dp_target *target, const struct dp_sites *sites,
+		  const struct dp_site_entry *s)
 {
+	u8 rest[SIZE];
+
 	switch (s->armed) {
 	case DP_SITE_OFF:
 	case DP_SITE_GONE:
@@ -291,7 +348,8 @@ static bool stays(struct dp_target *target, const struct dp_site_entry *s)
 	case DP_SITE_TRAPPED:
 		return s->wanted;
 	case DP_SITE_CEDED:
-		return s->wanted && dp_text_expect(target, s->addr, s->orig, 1);
+		resting(sites, s, rest);
+		return s->wanted && dp_text_expect(target, s->addr, rest, 1);
 	}
 	return false;
 }
@@ -307,9 +365,9 @@ static int choose(struct dp_target *target, const struct dp_sites *sites,
 	for (i = 0; i < sites->n; i++) {
 		struct dp_site_entry *s = dp_sites_at(sites, i);
 
-		if (!is_jump(s) || stays(target, s))
+		if (!is_jump(s) || stays(target, sites, s))
 			continue;
-		err = begin_leaving(target, s, sites->begun);
+		err = begin_leaving(target, sites, s);
 		if (dp_sites_lose(sites, s, err))
 			continue;
 		if (err && !first) {
@@ -320,8 +378,6 @@ static int choose(struct dp_target *target, const struct dp_sites *sites,
 	}
 	return first;
 }
-
-typedef int act_fn(struct dp_target *target, struct dp_site_entry *s);
 
 static int walk(struct dp_target *target, const struct dp_sites *sites,
 		u8 state, act_fn *const *steps, size_t n, u64 *bad)
@@ -358,15 +414,16 @@ static int interior_disarm(struct dp_target *target,
 }
 
 /* Does the site have to cede, or to come back? */
-static bool is_disturbed(struct dp_target *target,
+static bool is_disturbed(struct dp_target *target, const struct dp_sites *sites,
 			 const struct dp_site_entry *s, u8 state)
 {
-	u8 now[SIZE];
+	u8 now[SIZE], rest[SIZE];
 
 	if (!is_jump(s) || s->armed != state ||
 	    target->ops->read(target, s->addr, now, SIZE))
 		return false;
-	return state == DP_SITE_CEDED ? dp_bytes_same(now, s->orig, SIZE) :
+	resting(sites, s, rest);
+	return state == DP_SITE_CEDED ? dp_bytes_same(now, rest, SIZE) :
 					begins_with_anothers(target, s, now);
 }
 
@@ -378,8 +435,8 @@ bool dp_interior_disturbed(struct dp_target *target,
 	for (i = 0; i < sites->n; i++) {
 		const struct dp_site_entry *s = dp_sites_at(sites, i);
 
-		if (is_disturbed(target, s, DP_SITE_THERE) ||
-		    (back && is_disturbed(target, s, DP_SITE_CEDED)))
+		if (is_disturbed(target, sites, s, DP_SITE_THERE) ||
+		    (back && is_disturbed(target, sites, s, DP_SITE_CEDED)))
 			return true;
 	}
 	return false;
@@ -393,7 +450,7 @@ static int cede(struct dp_target *target, const struct dp_sites *sites,
 	for (i = 0; i < sites->n; i++) {
 		struct dp_site_entry *s = dp_sites_at(sites, i);
 
-		if (is_disturbed(target, s, DP_SITE_THERE) &&
+		if (is_disturbed(target, sites, s, DP_SITE_THERE) &&
 		    !dp_site_set_state(s, DP_SITE_CEDES))
 			tell(arg, s->addr, true);
 	}
@@ -403,14 +460,18 @@ static int cede(struct dp_target *target, const struct dp_sites *sites,
 static int come_back(struct dp_target *target, const struct dp_sites *sites,
 		     dp_cede_fn *tell, void *arg)
 {
+	struct dp_sites one = *sites;
 	int first = 0, err;
 	u32 i;
 
 	for (i = 0; i < sites->n; i++) {
 		struct dp_site_entry *s = dp_sites_at(sites, i);
-		const struct dp_sites one = { .v = s, .n = 1 };
+		u32 number = (u32)(s - sites->v);
 
-		if (!is_disturbed(target, s, DP_SITE_CEDED))
+		one.n = 1;
+		one.which = &number;
+
+		if (!is_disturbed(target, sites, s, DP_SITE_CEDED))
 			continue;
 		err = dp_site_set_state(s, DP_SITE_OFF);
 		if (!err)
@@ -431,7 +492,8 @@ int dp_interior_cede(struct dp_target *target, const struct dp_sites *sites,
 	return err || !back ? err : come_back(target, sites, tell, arg);
 }
 
-static int put_all(struct dp_target *target, struct dp_site_entry *s)
+static int put_all(struct dp_target *target, const struct dp_sites *sites,
+		   struct dp_site_entry *s)
 {
 	int err = dp_site_set_state(s, DP_SITE_COMING);
 
@@ -452,7 +514,8 @@ static int quiesce_arm(struct dp_target *target, const struct dp_sites *sites,
 	return err;
 }
 
-static int take_all(struct dp_target *target, struct dp_site_entry *s)
+static int take_all(struct dp_target *target, const struct dp_sites *sites,
+		    struct dp_site_entry *s)
 {
 	int err = target->ops->write(target, s->addr, s->orig, SIZE);
 

@@ -40,6 +40,23 @@ bool dp_sites_lose(const struct dp_sites *sites, struct dp_site_entry *site,
 	return !dp_site_set_state(site, DP_SITE_GONE);
 }
 
+const struct dp_jump *dp_sites_jump(const struct dp_sites *sites,
+				    const struct dp_site_entry *s)
+{
+	u32 i = __atomic_load_n(&s->jump, __ATOMIC_RELAXED);
+
+	return i && i < sites->nr_jumps ? &sites->jumps[i] : NULL;
+}
+
+bool dp_site_is_covered(const struct dp_sites *sites,
+			const struct dp_site_entry *s)
+{
+	u32 leader = __atomic_load_n(&s->leader, __ATOMIC_RELAXED);
+
+	return leader && leader <= sites->total &&
+	       dp_site_jumps(&sites->v[leader - 1]);
+}
+
 struct dp_site_entry *dp_sites_find(const struct dp_sites *sites, u64 addr)
 {
 	u32 low = 0, high = sites->n, mid;
@@ -67,8 +84,8 @@ bool dp_sites_inside(const struct dp_sites *sites, u64 addr, u64 *to)
 		s = dp_sites_find(sites, addr - back);
 		if (!s || s->mode != DP_MODE_JUMP || s->intercept)
 			continue;
-		j = &sites->jumps[s->jump];
-		n = dp_jump_insns(j);
+		j = dp_sites_jump(sites, s);
+		n = j ? dp_jump_insns(j) : 0;
 		for (i = 1; i < n; i++)
 			if (j->offset[i] == back) {
 				*to = j->base + j->at[i];
@@ -122,14 +139,24 @@ static void look(struct dp_target *target, struct batch *b)
 typedef int act_fn(struct dp_target *target, struct dp_site_entry *site,
 		   const u8 *now);
 
-static int act_on(struct dp_target *target, const struct batch *b, u32 i,
-		  act_fn *act)
+/* The jump that covers the site has its breakpoint, and takes it along. */
+static int act_covered(struct dp_site_entry *s)
+{
+	return dp_site_set_state(s, s->wanted == DP_WANT_OFF ? DP_SITE_OFF :
+				    s->mode == DP_MODE_TRAP  ? DP_SITE_THERE :
+							       DP_SITE_TRAPPED);
+}
+
+static int act_on(struct dp_target *target, const struct dp_sites *sites,
+		  const struct batch *b, u32 i, act_fn *act)
 {
 	const struct dp_extract *text = &b->text[i];
 	int err = b->read ? 0 :
 			    target->ops->read(target, text->addr, text->to,
 					      text->len);
 
+	if (!err && dp_site_is_covered(sites, b->site[i]))
+		return act_covered(b->site[i]);
 	return err ? err : act(target, b->site[i], b->now[i]);
 }
 
@@ -146,7 +173,7 @@ static int each(struct dp_target *target, const struct dp_sites *sites,
 		i = fill(&b, sites, i, strategy, armed);
 		look(target, &b);
 		for (k = 0; k < b.n && (!first || armed); k++) {
-			err = act_on(target, &b, k, act);
+			err = act_on(target, sites, &b, k, act);
 			if (!err || dp_sites_lose(sites, b.site[k], err))
 				continue;
 			if (!first && bad)

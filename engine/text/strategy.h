@@ -13,14 +13,16 @@
 #include "engine/layout/site.h"
 
 /** struct dp_sites - some sites; a strategy picks its own
- *  @jumps: the table of all jumps
+ *  @jumps: the table of all @nr_jumps jumps, or NULL: none covers a site that has a
+ *    breakpoint of its own. Else @v is the whole table, of @total sites
  *  @which: @n numbers of sites in @v, or NULL: the first @n, all of the table
  *  @may_go: a site that is no longer mapped becomes DP_SITE_GONE, and is no failure
  *  @begun: another process may have begun to disarm them, and their states are older */
 struct dp_sites {
 	struct dp_site_entry *v;
-	const struct dp_jump *jumps;
 	u32 n;
+	const struct dp_jump *jumps;
+	u32 nr_jumps, total;
 	const u32 *which;
 	bool may_go, begun;
 };
@@ -106,6 +108,12 @@ static inline int dp_jump_insns(const struct dp_jump *jump)
 	return n <= DP_JUMP_INSNS ? n : DP_JUMP_INSNS;
 }
 
+/** dp_sites_jump() - the jump of a site, or NULL */
+const struct dp_jump *dp_sites_jump(const struct dp_sites *sites,
+				    const struct dp_site_entry *site);
+/** dp_site_is_covered() - has another site's jump this one's breakpoint in its bytes? */
+bool dp_site_is_covered(const struct dp_sites *sites,
+			const struct dp_site_entry *site);
 /** dp_sites_lose() - does @err mean that the site's text has gone, as it may? Then note it. */
 bool dp_sites_lose(const struct dp_sites *sites, struct dp_site_entry *site,
 		   int err);

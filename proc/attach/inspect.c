@@ -55,8 +55,7 @@ static void describe(const struct dp_view *view, u32 i, struct dp_armed *out)
 		.kind = kind_of(p),
 		.disabled = !p->enabled || p->disabled,
 		.gone = p->gone || s->armed == DP_SITE_GONE,
-		.optimized = !p->gone && s->mode == DP_MODE_JUMP &&
-			     s->armed == DP_SITE_THERE,
+		.optimized = !p->gone && dp_view_is_jump(view, s),
 		.hits = dp_view_hits(view, dp_view_counter(view, i)),
 		.missed = tally[DP_TALLY_CONTEXT] + tally[DP_TALLY_RECURSED] +
 			  tally[DP_TALLY_INSTANCES] +

@@ -60,15 +60,14 @@ static void add_span(struct table *t, u64 start, u32 size, u32 i)
 
 static void find_spans(struct table *t)
 {
-	struct dp_site_entry *s;
+	const struct dp_site_entry *s;
 	u32 i;
 
 	for (i = 0; i < t->sites.n; i++) {
 		s = dp_sites_at(&t->sites, i);
-		if (s->jump >= t->control.nr_jumps)
-			s->jump = 0;
 		t->handled |= s->post != 0;
-		if (t->sites.jumps[s->jump].nr < 2)
+		if (!dp_sites_jump(&t->sites, s) ||
+		    dp_sites_jump(&t->sites, s)->nr < 2)
 			continue;
 		add_span(t, s->single, s->single_len, i);
 		add_span(t, s->post, s->post_len, i);
@@ -117,6 +116,8 @@ static int load(struct dp_process *proc, struct table *t)
 		err = load_table(t, c->jump_off,
 				 c->nr_jumps * sizeof(*t->sites.jumps),
 				 (void **)&t->sites.jumps);
+	t->sites.nr_jumps = c->nr_jumps;
+	t->sites.total = c->nr_sites;
 	if (!err)
 		find_spans(t);
 	return err;
@@ -175,7 +176,7 @@ static bool to_copy(const void *arg, u64 pc, u64 *to)
 	s = dp_sites_at(&t->sites, span->i);
 	if (span->start != s->single)
 		return false;
-	j = &t->sites.jumps[s->jump];
+	j = dp_sites_jump(&t->sites, s);
 	*to = j->base + (pc == s->single ? j->insn[0] : j->at[1]);
 	return pc == s->single || pc == s->single + s->single_body;
 }
@@ -189,7 +190,8 @@ static bool is_handled(const struct table *t, u64 site)
 	for (i = 0; i < t->sites.n; i++) {
 		s = dp_sites_at(&t->sites, i);
 		if (t->addr + (u64)(s - t->sites.v) * sizeof(*s) == site)
-			return s->post && t->sites.jumps[s->jump].nr > 1;
+			return s->post && dp_sites_jump(&t->sites, s) &&
+			       dp_sites_jump(&t->sites, s)->nr > 1;
 	}
 	return false;
 }

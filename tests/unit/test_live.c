@@ -32,11 +32,15 @@
 #define ROOM 64u
 #define NEVER (-1)
 
-/* Five pushes: one address can be the island. Then lea, which needs none; and padding. */
-static const u8 code[64] = { 0x55, 0x55, 0x55, 0x55, 0x55, 0x90, 0x90, 0x90,
-			     0x48, 0x8d, 0x05, 0x10, 0,	   0,	 0,    0x90,
-			     0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xc3 };
-enum { PUSHES = 0, LEA = 8, RET = 23 };
+/* Five pushes: one address can be the island. Then lea, which needs none; and padding. Then
+ * instructions of one to three bytes. */
+static const u8 code[64] = {
+	0x55, 0x55, 0x55, 0x55, 0x55, 0x90, 0x90, 0x90, 0x48, 0x8d, 0x05,
+	0x10, 0,    0,	  0,	0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90,
+	0xc3, 0xc3, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x53,
+	0x48, 0x89, 0xe5, 0x41, 0x54, 0x41, 0x55, 0x31, 0xc0, 0xc3, 0x90,
+};
+enum { PUSHES = 0, LEA = 8, RET = 23, MIXED = 32 };
 #define ISLAND (TEXT + DP_JUMP_SIZE + (u64)(s64)(s32)0xcccccccc)
 
 /** struct pool - memory that was mapped; @written: a byte for each of its bytes */
@@ -272,16 +276,19 @@ static void expect_armed(const struct world *w, u32 at, u8 mode)
 	const struct dp_site_entry *entry = entry_of(w, at);
 	const struct dp_jump *j;
 
-	assert_int_equal(entry->mode, mode);
-	assert_int_equal(entry->armed, DP_SITE_THERE);
-	assert_memory_equal(w->text + at, entry->patch, entry->patch_len);
+	assert_int_equal(dp_view_is_jump(&w->e->view, entry),
+			 mode == DP_MODE_JUMP);
 	expect_written(w, entry->single, entry->single_len);
 	expect_written(w, w->e->need.pools[s->pool].addr, 3ull * DP_ENTRY_STUB);
-	if (mode != DP_MODE_JUMP)
+	if (mode != DP_MODE_JUMP) {
+		assert_int_not_equal(entry->armed, DP_SITE_OFF);
+		assert_int_equal(w->text[at], DP_BREAKPOINT);
 		return;
+	}
+	assert_memory_equal(w->text + at, entry->patch, entry->patch_len);
 	j = dp_view_jump(&w->e->view, entry);
 	expect_written(w, j->base, j->len);
-	assert_int_equal(!j->island, at != PUSHES);
+	assert_int_equal(!j->island, !entry->traps);
 	if (j->island)
 		expect_written(w, j->island, DP_JUMP_SIZE);
 }
@@ -298,29 +305,45 @@ static void jumps(void **state)
 	end(&w);
 }
 
+/* Until the copy is written there is no breakpoint, and until the detour is, no jump.
+ * Return: did a write fail? */
+static bool arms_without_a_write(u32 nth, u32 at, u32 other)
+{
+	struct world w;
+	bool failed;
+	int err;
+
+	begin(&w);
+	w.put_fails = (int)nth;
+	err = arm(&w, at);
+	failed = w.puts > nth;
+	w.put_fails = NEVER;
+	if (err) {
+		assert_int_equal(err, -EIO);
+		assert_memory_equal(w.text, code, sizeof(code));
+		assert_int_equal(arm(&w, at), 0);
+	} else if (failed) {
+		expect_armed(&w, at, DP_MODE_TRAP);
+		assert_int_equal(dp_live_knobs(w.e, &w.target, true, true), 0);
+	}
+	assert_int_equal(arm(&w, other), 0);
+	expect_armed(&w, other, DP_MODE_JUMP);
+	expect_armed(&w, at, DP_MODE_JUMP);
+	end(&w);
+	return failed;
+}
+
 /* Each write of code fails in turn. What comes later has its code. */
 static void arms_no_code_that_was_not_written(void **state)
 {
-	static const u32 sites[] = { PUSHES, LEA };
-	struct world w;
-	u32 i, nth, failed;
+	u32 nth = 0;
 
-	for (i = 0; i < 2; i++) {
-		for (nth = 0, failed = 1; failed == 1; nth++) {
-			begin(&w);
-			w.put_fails = (int)nth;
-			failed = arm(&w, sites[i]) == -EIO;
-			if (failed) {
-				assert_memory_equal(w.text, code, sizeof(code));
-				assert_int_equal(arm(&w, sites[!i]), 0);
-				assert_int_equal(arm(&w, sites[i]), 0);
-				expect_armed(&w, sites[!i], DP_MODE_JUMP);
-			}
-			expect_armed(&w, sites[i], DP_MODE_JUMP);
-			end(&w);
-		}
-		assert_true(nth > 2);
-	}
+	while (arms_without_a_write(nth, PUSHES, LEA))
+		nth++;
+	assert_int_equal(nth, 4); /* stubs, copy, island, detour */
+	for (nth = 0; arms_without_a_write(nth, LEA, PUSHES);)
+		nth++;
+	assert_int_equal(nth, 3);
 }
 
 /* The same, when the code of another pool is about to be made. */
@@ -405,22 +428,22 @@ static void comes_back_when_a_uprobe_has_gone(void **state)
 	u32 inner, bad;
 
 	begin(&w);
-	assert_int_equal(arm(&w, PUSHES), 0);
-	w.text[PUSHES] = DP_BREAKPOINT;
-	inner = add(&w, PUSHES + 1);
+	assert_int_equal(arm(&w, MIXED), 0);
+	w.text[MIXED] = DP_BREAKPOINT;
+	inner = add(&w, MIXED + 1);
 	assert_int_equal(dp_live_commit(w.e, &w.target, &inner, 1, &bad), 0);
-	assert_int_equal(entry_of(&w, PUSHES)->armed, DP_SITE_CEDED);
-	expect_armed(&w, PUSHES + 1, DP_MODE_TRAP);
+	assert_int_equal(entry_of(&w, MIXED)->armed, DP_SITE_CEDED);
+	expect_armed(&w, MIXED + 1, DP_MODE_TRAP);
 	assert_int_equal(dp_live_enable(w.e, &w.target, &inner, 1, false), 0);
-	assert_int_equal(entry_of(&w, PUSHES)->armed, DP_SITE_CEDED);
-	assert_int_equal(w.text[PUSHES + 1], code[PUSHES + 1]);
-	w.text[PUSHES] = code[PUSHES];
+	assert_int_equal(entry_of(&w, MIXED)->armed, DP_SITE_CEDED);
+	assert_int_equal(w.text[MIXED + 1], code[MIXED + 1]);
+	w.text[MIXED] = code[MIXED];
 	assert_int_equal(dp_live_enable(w.e, &w.target, &inner, 1, true), 0);
-	assert_int_equal(entry_of(&w, PUSHES)->armed, DP_SITE_TRAPPED);
-	assert_int_equal(w.text[PUSHES], DP_BREAKPOINT);
+	expect_armed(&w, MIXED, DP_MODE_JUMP);
+	assert_true(dp_live_optimized(w.e, inner));
 	assert_int_equal(dp_live_remove(w.e, &w.target, &inner, 1), 0);
 	dp_live_forget(w.e, inner);
-	expect_armed(&w, PUSHES, DP_MODE_JUMP);
+	expect_armed(&w, MIXED, DP_MODE_JUMP);
 	end(&w);
 }
 
