@@ -288,8 +288,38 @@ static int steps_at_random(void *arg)
 	return 0;
 }
 
+/* Of what a probe costs nobody is to pay for a trap because of its neighbours. */
+static int all_are_jumps(void *arg)
+{
+	struct kprobe *all[SITES];
+	size_t i, jumps = 0;
+
+	for (i = 0; i < SITES; i++) {
+		set(i);
+		all[i] = &probes[i];
+		states[i] = ON;
+	}
+	EXPECT(!register_kprobes(all, (int)SITES));
+	for (i = 0; i < SITES; i++)
+		jumps += !!(probes[i].flags & KPROBE_FLAG_OPTIMIZED);
+	/* Behind the leave the function has no five bytes more. Far down no jump can have a
+	 * breakpoint in its fifth byte, as a site there would want it. */
+	EXPECT(jumps >= ((u64)dense >> 31 ? SITES - 2 : SITES / 2));
+	if (check())
+		return 1;
+	for (i = 0; i < SITES; i++)
+		if (change(i, i % 2 ? OFF : ON) || check())
+			return 1;
+	unregister_kprobes(all, (int)SITES);
+	return 0;
+}
+
 int main(void)
 {
+	const char *arm = getenv("DPROBES_ARM");
+
+	if (!arm || !strcmp(arm, "interior"))
+		ok_child(all_are_jumps, NULL, 250, "all are jumps");
 	ok_child(exhaustive, NULL, 250, "every walk of three neighbours");
 	ok_child(at_random, NULL, 250, "all instructions, at random");
 	ok_child(at_random, states, 250, "… while another thread runs there");

@@ -230,6 +230,48 @@ static void sites_that_nobody_uses(void **state)
 	assert_ptr_equal(hit_at, site(1));
 }
 
+/* The trap came before the byte went back: what is there now is the program's own. */
+static void jump_that_has_gone(void **state)
+{
+	static const u8 is_there[] = { DP_SITE_THERE, DP_SITE_COMING,
+				       DP_SITE_LEAVING, DP_SITE_CEDES };
+	static const u8 is_not[] = { DP_SITE_OFF, DP_SITE_TRAPPED,
+				     DP_SITE_CEDED };
+	u32 i;
+
+	make_jump(0, AT, UPWARD);
+	enter_jump(0);
+	for (i = 0; i < sizeof(is_there); i++) {
+		site(0)->armed = is_there[i];
+		assert_int_equal(trap(AT + 1), inside(0, 1));
+		assert_int_equal(ill(AT + 4), inside(0, 4));
+	}
+	for (i = 0; i < sizeof(is_not); i++) {
+		site(0)->armed = is_not[i];
+		assert_int_equal(trap(AT + 1), AT + 1);
+		assert_int_equal(ill(AT + 4), AT + 4);
+	}
+	/* In the text of a CLONE_VM child's parent it may be there all the same. */
+	dp_arena.hit.vm_children = 1;
+	dp_fake_fork();
+	assert_int_equal(trap(AT + 1), inside(0, 1));
+}
+
+/* Two could have the breakpoint: the one that is a breakpoint itself has not. */
+static void jump_around_another(void **state)
+{
+	make_jump(0, AT, INT3);
+	make_jump(1, AT + 1, INT3);
+	enter_jump(1);
+	enter_jump(0);
+	site(1)->armed = DP_SITE_TRAPPED;
+	site(1)->leader = 1;
+	assert_int_equal(trap(AT + 3), inside(0, 3));
+	assert_int_equal(trap(AT + 1), site(1)->copy);
+	assert_ptr_equal(hit_at, site(1));
+	assert_int_equal(dp_arena.hit.interior_arrivals, 2);
+}
+
 static void behind_a_second_copy(void **state)
 {
 	make_site(0, AT, false);
@@ -289,6 +331,8 @@ int main(void)
 		cmocka_unit_test_setup(sites_inside_a_jump, begin),
 		cmocka_unit_test_setup(site_by_itself, begin),
 		cmocka_unit_test_setup(sites_that_nobody_uses, begin),
+		cmocka_unit_test_setup(jump_that_has_gone, begin),
+		cmocka_unit_test_setup(jump_around_another, begin),
 		cmocka_unit_test_setup(behind_a_second_copy, begin),
 		cmocka_unit_test_setup(known_of_the_stack, begin),
 	};
