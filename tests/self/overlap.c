@@ -304,7 +304,7 @@ static int all_are_jumps(void *arg)
 		jumps += !!(probes[i].flags & KPROBE_FLAG_OPTIMIZED);
 	/* Behind the leave the function has no five bytes more. Far down no jump can have a
 	 * breakpoint in its fifth byte, as a site there would want it. */
-	EXPECT(jumps >= ((u64)dense >> 31 ? SITES - 2 : SITES / 2));
+	EXPECT(jumps >= ((uint64_t)dense >> 31 ? SITES - 2 : SITES / 2));
 	if (check())
 		return 1;
 	for (i = 0; i < SITES; i++)
