@@ -28,6 +28,7 @@
  * @member: of an engine whose probes come and go: 1 + number of the site at each
  *        instruction that has a call-out; 0: none
  * @earlier: number of the site's jump before this one, or 0
+ * @room: bytes that its detour may take
  */
 struct dp_jump {
 	u64 base, island;
@@ -38,6 +39,7 @@ struct dp_jump {
 	u8 nr, size, atomic, tracked;
 	u32 site, earlier;
 	u32 member[DP_JUMP_INSNS];
+	u16 room;
 };
 
 /** enum dp_mode - how a site is armed */

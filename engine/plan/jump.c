@@ -30,10 +30,30 @@ static int insn_at(const struct dp_site *s, u64 addr)
 	return -1;
 }
 
+void dp_jump_cover_none(struct dp_site *s)
+{
+	int k;
+
+	for (k = 0; k < DP_REGION_INSNS; k++)
+		s->covers[k] = 0;
+}
+
+bool dp_jump_cover(struct dp_site *lead, struct dp_site *s)
+{
+	int k = insn_at(lead, s->addr);
+
+	if (k <= 0)
+		return false;
+	lead->covers[k] = s->place;
+	s->leader = lead->place;
+	return true;
+}
+
 void dp_jump_give_up(struct dp_engine *e, u32 i, const char *why)
 {
 	u32 leader = i + 1;
 
+	dp_jump_cover_none(dp_order_site(e, i));
 	do {
 		dp_order_site(e, i)->mode = DP_MODE_TRAP;
 		dp_order_site(e, i)->leader = 0;
@@ -85,9 +105,8 @@ static u64 reach(const struct dp_site *s)
  * then that jump has been given up. */
 static bool join(struct dp_engine *e, u32 lead, struct dp_site *s)
 {
-	if (s->intercept < 0 && insn_at(dp_order_site(e, lead), s->addr) > 0) {
+	if (s->intercept < 0 && dp_jump_cover(dp_order_site(e, lead), s)) {
 		s->mode = DP_MODE_JUMP;
-		s->leader = lead + 1;
 		return true;
 	}
 	dp_jump_give_up(e, lead, DP_WHY_OVERLAP);
@@ -122,6 +141,7 @@ void dp_jumps_choose(struct dp_engine *e)
 
 		s->mode = DP_MODE_TRAP;
 		s->leader = 0;
+		dp_jump_cover_none(s);
 		s->island = 0;
 		s->last = 0;
 		if (lead &&
@@ -172,13 +192,13 @@ static void fill_jump(struct dp_jump *j, const struct dp_site *s,
 	j->at[i] = d->at[i];
 }
 
-const struct dp_site *dp_jump_member(const struct dp_engine *e,
-				     const struct dp_site *s, int k)
+/* The site at the k-th instruction: itself, or one that its jump covers, or NULL. */
+static const struct dp_site *member_at(const struct dp_engine *e,
+				       const struct dp_site *s, int k)
 {
-	const struct dp_site *m =
-		k ? dp_engine_find(e, s->addr + s->region.at[k]) : s;
-
-	return m && (!k || (s->place && m->leader == s->place)) ? m : NULL;
+	if (!k)
+		return s;
+	return s->covers[k] ? dp_order_site(e, s->covers[k] - 1) : NULL;
 }
 
 /* The number of a call-out before an instruction; those of a process that probes itself
@@ -199,7 +219,7 @@ static void encode(const struct dp_engine *e, u32 i,
 	int k;
 
 	for (k = 0; k < s->region.nr; k++) {
-		member = dp_jump_member(e, s, k);
+		member = member_at(e, s, k);
 		if (!member)
 			continue;
 		/* A process that probes itself may add probes later. */
@@ -226,7 +246,7 @@ static void fill_members(const struct dp_engine *e, const struct dp_site *s,
 	int k;
 
 	for (k = 0; k < s->region.nr; k++) {
-		member = dp_jump_member(e, s, k);
+		member = member_at(e, s, k);
 		if (!member)
 			continue;
 		if (e->max_sites && s->intercept < 0) {

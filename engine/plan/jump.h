@@ -36,9 +36,10 @@ int dp_jump_plan(const struct dp_engine *e, u32 i, struct dp_jump *j, u64 at,
 		 u8 *out, u64 stub, u64 intercept_entry);
 /** dp_jump_is_tracked() - can calls that begin at the site go on through a stub? */
 bool dp_jump_is_tracked(const struct dp_engine *e, const struct dp_site *s);
-/** dp_jump_member() - the site at the @k-th instruction of a site's region: itself, or one
- *  that its jump covers, or NULL */
-const struct dp_site *dp_jump_member(const struct dp_engine *e,
-				     const struct dp_site *s, int k);
+/** dp_jump_cover() - let the jump of @lead cover @site. Return: false: no instruction of the
+ *  region begins there. */
+bool dp_jump_cover(struct dp_site *lead, struct dp_site *site);
+/** dp_jump_cover_none() - the jump of @site covers no other site */
+void dp_jump_cover_none(struct dp_site *site);
 
 #endif

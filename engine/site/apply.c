@@ -162,6 +162,7 @@ static void surrender(struct dp_engine *e, const struct batch *b,
 
 	lead->wants = DP_WANT_TRAP;
 	lead->why = DP_WHY_NO_ISLAND;
+	dp_jump_cover_none(lead);
 	for (i = 0; i < b->n; i++)
 		if (e->sites[b->v[i]].leader == lead->place)
 			e->sites[b->v[i]].leader = 0;
@@ -180,9 +181,11 @@ static void plan_jumps(struct dp_engine *e, const struct batch *b)
 			surrender(e, b, s);
 	}
 	err = dp_grow_write(e);
-	for (i = 0; err && i < b->n; i++) {
+	for (i = 0; i < b->n; i++) {
 		s = &e->sites[b->v[i]];
-		if (s->wants == DP_WANT_PLAN && s->plan >= e->growth->unwritten)
+		if (!err)
+			s->staged = false;
+		else if (s->wants == DP_WANT_PLAN && s->staged)
 			surrender(e, b, s);
 	}
 }
@@ -274,12 +277,13 @@ static int change_jumps(struct dp_engine *e, struct dp_target *target,
 	return err;
 }
 
-/** struct pass - over a batch; @bad: address where it failed, or NULL */
+/** struct pass - over a batch; @bad: address where it failed, or NULL; @decided: changes when
+ *  it was decided what to write */
 struct pass {
 	struct dp_engine *e;
 	struct dp_target *target;
 	const struct batch *b;
-	u64 *bad;
+	u64 *bad, decided;
 };
 
 /* Write the wanted bytes. A site that fails stays as it is. */
@@ -294,7 +298,12 @@ static int write_batch(void *what)
 					.total = e->view.nr_sites,
 					.which = p->b->v,
 					.may_go = true };
-	int err = take_out(e, p->target, &sites, p->bad);
+	int err;
+
+	/* Libraries have gone meanwhile. */
+	if (e->growth->changes != p->decided)
+		return 0;
+	err = take_out(e, p->target, &sites, p->bad);
 
 	if (!err)
 		err = change_jumps(e, p->target, &sites, p->bad);
@@ -354,9 +363,11 @@ static int apply(struct dp_engine *e, struct dp_target *target, struct batch *b,
 	sort_by_address(e, b->v, b->n);
 	while (again) {
 		decide(e, b);
+		pass.decided = e->growth->changes;
 		err = setup->ops->hold(setup->arg, any_unowned(e, b),
 				       write_batch, &pass);
-		again = (err || met_gone(e, b)) && drop_gone(e, target, b);
+		again = ((err || met_gone(e, b)) && drop_gone(e, target, b)) ||
+			e->growth->changes != pass.decided;
 	}
 	for (i = 0; i < b->n; i++)
 		e->sites[b->v[i]].marked = false;

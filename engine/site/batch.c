@@ -218,7 +218,7 @@ static void spare_sites(struct dp_engine *e, const struct dp_batch *b)
 
 	for (i = b->first; i < b->first + b->n; i++) {
 		s = dp_order_site(e, i);
-		e->view.sites[i] = (struct dp_site_entry){ .patch_len = 1 };
+		e->view.sites[i] = (struct dp_site_entry){ 0 };
 		e->view.jumps[i + 1] = (struct dp_jump){ 0 };
 		s->place = 0;
 		s->pool = e->spare_sites;

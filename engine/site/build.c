@@ -169,13 +169,30 @@ int dp_hash_find(struct dp_engine *e, u64 size)
 	return 0;
 }
 
+/* A slot that was left leads to the last entry of the table, which has no address: the
+ * hit half goes on to the next slot. */
+static bool is_free(const struct dp_engine *e, u32 slot)
+{
+	return !slot || slot == e->max_sites;
+}
+
 void dp_hash_enter(const struct dp_engine *e, u64 addr, u32 index)
 {
 	u32 i = dp_site_hash(addr) & e->slots_mask, n = 0;
 
-	while (e->slots[i] && n++ < e->slots_mask)
+	while (!is_free(e, e->slots[i]) && n++ < e->slots_mask)
 		i = (i + 1) & e->slots_mask;
 	__atomic_store_n(&e->slots[i], index + 1, __ATOMIC_RELEASE);
+}
+
+void dp_hash_leave(const struct dp_engine *e, u64 addr, u32 index)
+{
+	u32 i = dp_site_hash(addr) & e->slots_mask;
+
+	while (e->slots[i] && e->slots[i] != index + 1)
+		i = (i + 1) & e->slots_mask;
+	if (e->slots[i])
+		__atomic_store_n(&e->slots[i], e->max_sites, __ATOMIC_RELEASE);
 }
 
 static void fill_binding(struct dp_probe_entry *entry,
@@ -345,6 +362,8 @@ static int fill_sites(struct dp_engine *e)
 	u32 first = e->batch.first, end = first + e->batch.n, i;
 	int err = open_pools(e);
 
+	for (i = first; i < end; i++)
+		e->view.sites[i] = (struct dp_site_entry){ 0 };
 	for (i = first; !err && i < end; i++)
 		err = fill_site(e, i);
 	if (err)

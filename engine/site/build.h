@@ -15,6 +15,9 @@ struct dp_site_entry;
 int dp_hash_find(struct dp_engine *e, u64 arena_size);
 /** dp_hash_enter() - let the hit half find entry @index at @addr */
 void dp_hash_enter(const struct dp_engine *e, u64 addr, u32 index);
+/** dp_hash_leave() - entry @index is at @addr no more; of an engine whose probes come and
+ *  go. All addresses of an entry leave together. */
+void dp_hash_leave(const struct dp_engine *e, u64 addr, u32 index);
 /** dp_entry_why() - note why a site is a breakpoint; NULL: it is a jump */
 void dp_entry_why(struct dp_arena *arena, struct dp_site_entry *entry,
 		  const char *why);

@@ -111,18 +111,6 @@ bool dp_site_is_gone(const struct dp_engine *e, struct dp_target *target, u32 i)
 	return s->unowned && is_replaced(e, i, now, n);
 }
 
-/* No thread reaches the site any more, and no address finds it. */
-void dp_gone_release(struct dp_engine *e, struct dp_site *s)
-{
-	struct dp_site_entry *entry = dp_live_site(e, (u32)(s - e->sites));
-
-	s->addr = 0;
-	entry->addr = 0;
-	entry->traps = 0;
-	dp_site_set_state(entry, DP_SITE_OFF);
-	entry->wanted = DP_WANT_OFF;
-}
-
 /* Until the probe is removed, listings of the arena show its former address. */
 static void take_gone(struct dp_engine *e, u32 probe)
 {
@@ -136,7 +124,7 @@ void dp_gone_drop(struct dp_engine *e, u32 i)
 {
 	while (e->sites[i].first_probe)
 		take_gone(e, e->sites[i].first_probe - 1);
-	dp_gone_release(e, &e->sites[i]);
+	dp_release_site(e, &e->sites[i]);
 	e->growth->lost = true;
 }
 
@@ -148,7 +136,7 @@ void dp_live_abandon(struct dp_engine *e, u32 probe)
 		return;
 	take_gone(e, probe);
 	if (!s->first_probe)
-		dp_gone_release(e, s);
+		dp_release_site(e, s);
 }
 
 void dp_live_check(struct dp_engine *e, struct dp_target *target, u32 probe)

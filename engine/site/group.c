@@ -76,6 +76,7 @@ static void want(const struct dp_engine *e, struct dp_site *s)
 	const char *why = NULL;
 
 	s->leader = 0;
+	dp_jump_cover_none(s);
 	s->alone = false;
 	s->wants = DP_WANT_OFF;
 	if (able)
@@ -94,24 +95,14 @@ static void want(const struct dp_engine *e, struct dp_site *s)
 	s->wants = able && !why ? DP_WANT_PLAN : DP_WANT_TRAP;
 }
 
-static bool is_boundary(const struct dp_site *s, u64 addr)
-{
-	u8 i;
-
-	for (i = 1; i < s->region.nr; i++)
-		if (s->addr + s->region.at[i] == addr)
-			return true;
-	return false;
-}
-
 /* An illegal instruction that stands for a breakpoint is in jumps alone. */
-static bool may_join(const struct dp_engine *e, const struct dp_site *lead,
-		     const struct dp_site *s)
+static bool join(const struct dp_engine *e, struct dp_site *lead,
+		 struct dp_site *s)
 {
 	return e->arming == DP_ARM_INTERIOR && !s->alone &&
-	       is_boundary(lead, s->addr) &&
 	       (s->addr - lead->addr < DP_JUMP_SIZE - 1 || !lead->last ||
-		lead->last == DP_BREAKPOINT);
+		lead->last == DP_BREAKPOINT) &&
+	       dp_jump_cover(lead, s);
 }
 
 /* The site, and those before the @n-th that its jump was to cover, are breakpoints. */
@@ -120,6 +111,7 @@ static void give_up(struct dp_engine *e, const u32 *which, u32 n,
 {
 	struct dp_site *s;
 
+	dp_jump_cover_none(lead);
 	do {
 		s = &e->sites[which[--n]];
 		if (s != lead && s->leader != lead->place)
@@ -143,8 +135,7 @@ void dp_group_choose(struct dp_engine *e, const u32 *which, u32 n)
 			continue;
 		if (lead && s->addr - lead->addr >= DP_JUMP_SIZE)
 			lead = NULL;
-		if (lead && may_join(e, lead, s)) {
-			s->leader = lead->place;
+		if (lead && join(e, lead, s)) {
 			s->wants = DP_WANT_TRAP;
 			s->why = s->mode == DP_MODE_JUMP ? NULL : s->why;
 			continue;

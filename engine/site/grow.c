@@ -192,10 +192,8 @@ int dp_grow_write(struct dp_engine *e)
 					e->need.pools[st->pool].addr + st->from,
 					st->code, st->to - st->from);
 	/* Sites have their plans already. What was not written stays on the stage. */
-	if (!err) {
+	if (!err)
 		st->from = st->to;
-		g->unwritten = e->view.nr_jumps;
-	}
 	return err;
 }
 
@@ -308,14 +306,11 @@ static int find_island(struct dp_engine *e, struct dp_site *s, u64 detour)
 static bool serves(const struct dp_engine *e, const struct dp_site *s,
 		   const struct dp_jump *j)
 {
-	const struct dp_site *m;
 	int k;
 
-	for (k = 1; k < s->region.nr; k++) {
-		m = dp_jump_member(e, s, k);
-		if (j->member[k] != (m ? m->place : 0))
+	for (k = 1; k < s->region.nr; k++)
+		if (j->member[k] != s->covers[k])
 			return false;
-	}
 	return j->tracked || !dp_jump_is_tracked(e, s);
 }
 
@@ -327,13 +322,50 @@ static bool fits(const struct dp_site *s, const struct dp_jump *j)
 	       j->offset[dp_jump_insns(j) - 1] < DP_JUMP_SIZE - 1;
 }
 
-/* The next jump of the table. Return: 0; -ENOMEM there is no room; an error of writing. */
-static int make_jump(struct dp_engine *e, struct dp_site *s)
+/* The pool that has @at, if it is within range of what the site refers to; else -1. */
+static int near_pool(const struct dp_engine *e, const struct dp_site *s, u64 at)
 {
-	u32 most = DP_DETOUR_ALIGN + DP_DETOUR_MAX, n = e->view.nr_jumps;
-	struct dp_jump *j = &e->view.jumps[n];
-	int err = n < e->arena->control.max_jumps ? find_pool(e, s, most) :
-						    -ENOMEM;
+	u64 low, high;
+	u32 i;
+
+	dp_site_span(s, &low, &high);
+	for (i = 0; at && i < e->need.nr_pools; i++)
+		if (at - e->need.pools[i].addr < e->need.pools[i].size)
+			return reaches(&e->need.pools[i], low, high) ? (int)i :
+								       -1;
+	return -1;
+}
+
+static int put(const struct dp_engine *e, u64 at, const u8 *code, u32 len)
+{
+	const struct dp_live_setup *setup = &e->growth->setup;
+
+	return setup->ops->put(setup->arg, at, code, len);
+}
+
+/* In the room of a detour that another site has left. Return: 1: it has not that room. */
+static int encode_left(struct dp_engine *e, struct dp_site *s,
+		       const struct dp_jump *left, struct dp_jump *j)
+{
+	int pool = near_pool(e, s, left->base), err;
+	u8 code[DP_DETOUR_MAX];
+
+	if (pool < 0)
+		return 1;
+	err = dp_jump_plan(e, s->place - 1, j, left->base, code,
+			   e->need.pools[pool].addr + DP_ENTRY_STUB, 0);
+	if (err || j->len > left->room)
+		return 1;
+	s->pool = (u32)pool;
+	j->room = left->room;
+	return put(e, j->base, code, j->len);
+}
+
+/* In new memory. Return: 0; -ENOMEM there is no room; an error of writing. */
+static int encode_new(struct dp_engine *e, struct dp_site *s, struct dp_jump *j)
+{
+	u32 most = DP_DETOUR_ALIGN + DP_DETOUR_MAX;
+	int err = find_pool(e, s, most);
 	u64 at;
 	u8 *out;
 
@@ -341,27 +373,51 @@ static int make_jump(struct dp_engine *e, struct dp_site *s)
 		err = prepare(e, s, most);
 	if (err)
 		return err;
-	s->island = 0;
 	consume(e, s, 0, DP_DETOUR_ALIGN);
 	at = cursor(e, s, &out);
 	err = dp_jump_plan(e, s->place - 1, j, at, out,
 			   e->need.pools[s->pool].addr + DP_ENTRY_STUB, 0);
-	if (!err && s->traps)
-		err = find_island(e, s, at + j->start);
-	if (!err && !fits(s, j))
-		err = 1;
-	if (err) {
-		*j = (struct dp_jump){ 0 };
-		return err > 0 ? -ENOMEM : err;
+	j->room = j->len;
+	return err;
+}
+
+/* @n: its number in the table. Return: 0; -ENOMEM there is no room; an error of writing. */
+static int make_jump(struct dp_engine *e, struct dp_site *s, u32 n)
+{
+	struct dp_jump j = { 0 };
+	bool fresh = false;
+	int err = 1;
+
+	if (n >= e->arena->control.max_jumps)
+		return -ENOMEM;
+	if (n < e->view.nr_jumps)
+		err = encode_left(e, s, &e->view.jumps[n], &j);
+	if (err > 0) {
+		j = (struct dp_jump){ 0 };
+		err = encode_new(e, s, &j);
+		fresh = true;
 	}
-	j->island = s->island;
-	consume(e, s, j->len, 1);
+	s->island = 0;
+	if (!err && s->traps)
+		err = find_island(e, s, j.base + j.start);
+	if (!err && !fits(s, &j)) {
+		dp_island_drop(e->growth->islands, s->island);
+		err = -ENOMEM;
+	}
+	if (err)
+		return err > 0 ? -ENOMEM : err;
+	if (fresh)
+		consume(e, s, j.len, 1);
+	s->staged |= fresh;
+	j.island = s->island;
+	j.earlier = s->jumps;
+	e->view.jumps[n] = j;
 	return 0;
 }
 
 int dp_grow_jump(struct dp_engine *e, struct dp_site *s)
 {
-	u32 n;
+	u32 n, left;
 	int err;
 
 	for (n = s->jumps; n; n = e->view.jumps[n].earlier)
@@ -369,59 +425,88 @@ int dp_grow_jump(struct dp_engine *e, struct dp_site *s)
 			s->plan = n;
 			return 0;
 		}
-	err = make_jump(e, s);
+	n = s->left.jumps ? s->left.jumps : e->view.nr_jumps;
+	left = s->left.jumps ? e->view.jumps[n].earlier : 0;
+	err = make_jump(e, s, n);
 	if (err)
 		return err;
-	n = e->view.nr_jumps++;
-	e->view.jumps[n].earlier = s->jumps;
-	__atomic_store_n(&e->arena->control.nr_jumps, n + 1, __ATOMIC_RELEASE);
+	s->left.jumps = left;
+	if (n == e->view.nr_jumps)
+		e->view.nr_jumps++;
+	__atomic_store_n(&e->arena->control.nr_jumps, e->view.nr_jumps,
+			 __ATOMIC_RELEASE);
 	s->jumps = s->plan = n;
 	return 0;
 }
 
-static int plan_single(struct dp_engine *e, const struct dp_site *s,
-		       struct dp_site_entry *entry)
+/* The copies of a site: of its instruction alone, and that which ends in a breakpoint. */
+typedef int copy_fn(const struct dp_site *s, struct dp_site_entry *entry,
+		    u64 at, u8 *out, u8 *len);
+
+static int make_single(const struct dp_site *s, struct dp_site_entry *entry,
+		       u64 at, u8 *out, u8 *len)
 {
-	u8 *out;
 	int err;
 
-	entry->copy = cursor(e, s, &out);
+	entry->copy = entry->single = at;
 	err = dp_entry_copy(s, entry, out);
-	if (err)
-		return err;
-	entry->single = entry->copy;
-	entry->single_len = entry->copy_len;
+	*len = entry->single_len = entry->copy_len;
 	entry->single_body = entry->body_len;
 	entry->single_atomic = entry->atomic;
-	consume(e, s, entry->copy_len, 1);
-	return 0;
+	return err;
+}
+
+/* The hit half must not see it yet. */
+static int make_post(const struct dp_site *s, struct dp_site_entry *entry,
+		     u64 at, u8 *out, u8 *len)
+{
+	int err;
+
+	entry->post = at;
+	err = dp_entry_post(s, entry, out);
+	entry->post = 0;
+	*len = entry->post_len;
+	return err;
+}
+
+/* Where another site has left one, or in new memory. */
+static int put_copy(struct dp_engine *e, struct dp_site *s,
+		    struct dp_site_entry *entry, copy_fn *make, u64 *at,
+		    u8 room)
+{
+	int pool = near_pool(e, s, *at), err;
+	u8 code[DP_COPY_MAX], len, *out;
+
+	if (pool >= 0 && !make(s, entry, *at, code, &len) && len <= room) {
+		s->pool = (u32)pool;
+		return put(e, *at, code, len);
+	}
+	err = find_pool(e, s, DP_COPY_MAX);
+	if (!err)
+		err = prepare(e, s, DP_COPY_MAX);
+	if (err)
+		return err;
+	*at = cursor(e, s, &out);
+	err = make(s, entry, *at, out, &len);
+	if (!err)
+		consume(e, s, len, 1);
+	return err;
 }
 
 int dp_grow_post(struct dp_engine *e, u32 i)
 {
 	struct dp_site_entry *entry = &e->view.sites[i];
 	struct dp_site *s = &e->sites[i];
-	u8 *out;
-	u64 at;
+	u64 at = s->left.post;
 	int err;
 
 	if (entry->post || (s->facts.class != DP_INSN_PLAIN &&
 			    s->facts.class != DP_INSN_SYSCALL))
 		return 0;
-	err = find_pool(e, s, DP_COPY_MAX);
-	if (!err)
-		err = prepare(e, s, DP_COPY_MAX);
-	if (err)
-		return err;
-	at = cursor(e, s, &out);
-	entry->post = at;
-	err = dp_entry_post(s, entry, out);
-	entry->post = 0;
-	if (err)
-		return err;
-	consume(e, s, entry->post_len, 1);
+	err = put_copy(e, s, entry, make_post, &at, s->left.post_room);
 	/* The site may be armed already. */
-	err = dp_grow_write(e);
+	if (!err)
+		err = dp_grow_write(e);
 	if (err)
 		return err;
 	__atomic_store_n(&entry->post, at, __ATOMIC_RELEASE);
@@ -442,17 +527,11 @@ static void begin_jump(const struct dp_engine *e, struct dp_site *s,
 	dp_jump_note_traps(e, s);
 }
 
-int dp_grow_site(struct dp_engine *e, u32 i)
+static int fill_entry(struct dp_engine *e, struct dp_site *s,
+		      struct dp_site_entry *entry)
 {
-	struct dp_site_entry *entry = &e->view.sites[i];
-	struct dp_site *s = &e->sites[i];
-	int err = find_pool(e, s, DP_COPY_MAX);
+	u64 at = s->left.single;
 
-	if (!err)
-		err = prepare(e, s, DP_COPY_MAX);
-	if (err)
-		return err;
-	*entry = (struct dp_site_entry){ 0 };
 	dp_entry_begin(s, entry);
 	entry->x87 = s->x87;
 	entry->calls = 1;
@@ -465,7 +544,23 @@ int dp_grow_site(struct dp_engine *e, u32 i)
 	}
 	if (s->region.nr)
 		begin_jump(e, s, entry);
-	return plan_single(e, s, entry);
+	return put_copy(e, s, entry, make_single, &at, s->left.single_room);
+}
+
+/* Who reads the table meanwhile finds no site there, or all of it. */
+int dp_grow_site(struct dp_engine *e, u32 i)
+{
+	struct dp_site_entry entry = { 0 };
+	int err = fill_entry(e, &e->sites[i], &entry);
+
+	if (err)
+		return err;
+	entry.addr = 0;
+	e->view.sites[i] = entry;
+	__atomic_store_n(&e->view.sites[i].addr, e->sites[i].addr,
+			 __ATOMIC_RELEASE);
+	dp_view_forget_hits(&e->view, i);
+	return 0;
 }
 
 int dp_grow_switch(struct dp_engine *e, struct dp_site *s)

@@ -40,7 +40,6 @@ struct dp_growth {
 	/* parallel to dp_layout_need.pools */
 	struct dp_pool pools[DP_MAX_POOLS];
 	struct dp_stage stage;
-	u32 unwritten; /* the first jump whose detour may not be written yet */
 	struct dp_hole *holes;
 	size_t nr_holes;
 	struct dp_islands *islands;
@@ -49,6 +48,7 @@ struct dp_growth {
 	bool disarmed, unoptimized; /* the knobs */
 	u32 *touched, nr_touched; /* sites of the last batch */
 	u32 cap_touched; /* room for two of the largest possible batch */
+	u64 changes; /* probes taken off their sites, so far */
 	bool lost; /* some probe's code is gone */
 };
 
@@ -101,8 +101,6 @@ void dp_link_tell_off(struct dp_engine *engine, u32 probe);
 /** dp_site_is_gone() - is the code of the @i-th site gone? */
 bool dp_site_is_gone(const struct dp_engine *engine, struct dp_target *target,
 		     u32 i);
-/** dp_gone_release() - release a site that no thread reaches; no address finds it any more */
-void dp_gone_release(struct dp_engine *engine, struct dp_site *site);
 /** dp_gone_drop() - release the @i-th site, with all its probes */
 void dp_gone_drop(struct dp_engine *engine, u32 i);
 
@@ -111,6 +109,13 @@ void dp_gone_drop(struct dp_engine *engine, u32 i);
 /** dp_group_choose() - decide what neighbours want: @wants, @leader, @why of each
  *  @which: @n numbers of sites, in the order of addresses; all neighbours of each */
 void dp_group_choose(struct dp_engine *engine, const u32 *which, u32 n);
+
+/* release: what a site leaves for others. */
+
+/** dp_release_site() - release a site whose code has gone: no address finds it any more */
+void dp_release_site(struct dp_engine *engine, struct dp_site *site);
+/** dp_release_probe() - a probe does not know its site by number any more */
+void dp_release_probe(struct dp_engine *engine, u32 probe);
 
 /* apply: the bytes at sites. */
 

@@ -151,6 +151,7 @@ void dp_link_out(struct dp_engine *e, u32 probe)
 {
 	struct dp_probe *p = &e->probes[probe];
 
+	e->growth->changes++;
 	dp_engine_drop(e, probe);
 	if (p->linked)
 		dp_link_mirror(e, p->site);

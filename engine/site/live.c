@@ -37,7 +37,7 @@ static void retire(struct dp_engine *e, u64 addr, const u8 *code)
 	if (!s || s->first_probe || s->intercept >= 0 ||
 	    dp_bytes_same(s->code, code, s->size))
 		return;
-	dp_gone_release(e, s);
+	dp_release_site(e, s);
 }
 
 static int take_probe(struct dp_engine *e, u32 *probe)
@@ -85,7 +85,9 @@ int dp_live_add(struct dp_engine *e, u64 addr, const struct dp_found *found,
 	int err;
 
 	*why = "there are too many probes";
-	if (e->nr_sites == e->max_sites && !dp_engine_find(e, addr))
+	/* The last entry of the table is nobody's: see dp_hash_leave(). */
+	if (e->nr_sites >= e->max_sites - 1 && !e->spare_sites &&
+	    !dp_engine_find(e, addr))
 		return -ENOMEM;
 	*why = "out of memory";
 	if (reserve_batch(e))
@@ -108,6 +110,7 @@ int dp_live_add(struct dp_engine *e, u64 addr, const struct dp_found *found,
 	if (!s->place)
 		s->x87 = found->x87;
 	s->unowned = found->unowned;
+	s->probes++;
 	e->probes[*probe] =
 		(struct dp_probe){ .handlers = *h, .enabled = enabled };
 	/* A jprobe leaves the site, so it is the last. */
@@ -216,6 +219,7 @@ const struct dp_handlers *dp_live_handlers(const struct dp_engine *e, u32 probe)
 
 void dp_live_forget(struct dp_engine *e, u32 probe)
 {
+	dp_release_probe(e, probe);
 	e->probes[probe].next = e->growth->free_probe;
 	e->growth->free_probe = probe + 1;
 }

@@ -87,16 +87,20 @@ static int new_site(struct dp_engine *e, const struct dp_site *site,
 		    struct dp_site **made)
 {
 	u32 i = e->spare_sites ? e->spare_sites - 1 : e->nr_sites;
+	struct dp_left left = { 0 };
 
 	if (dp_engine_reserve((void **)&e->sites, e->nr_sites, &e->cap_sites,
 			      sizeof(*e->sites)) ||
 	    hash_reserve(e))
 		return -ENOMEM;
-	if (e->spare_sites)
+	if (e->spare_sites) {
 		e->spare_sites = e->sites[i].pool;
-	else
+		left = e->sites[i].left;
+	} else {
 		e->nr_sites++;
+	}
 	e->sites[i] = *site;
+	e->sites[i].left = left;
 	hash_insert(e, i);
 	*made = &e->sites[i];
 	return 0;

@@ -12,6 +12,17 @@
 struct dp_engine;
 
 /**
+ * struct dp_left - memory that a site at this place has left, see release.c
+ * @single, @post: addresses of copies, 0: none; @single_room, @post_room: their bytes
+ * @jumps: number of a jump, linked by @earlier
+ */
+struct dp_left {
+	u64 single, post;
+	u32 jumps;
+	u8 single_room, post_room;
+};
+
+/**
  * struct dp_site - one probed address
  * @code: original bytes, @facts.len of them
  * @intercept: number of the system call that is intercepted here, or -1
@@ -20,6 +31,8 @@ struct dp_engine;
  * @why: the reason, if no jump is possible or @mode is DP_MODE_TRAP
  * @place: 1 + its place in the table, 0 while it has no plan
  * @leader: 1 + place of the site whose jump covers this one, or is to cover it
+ * @covers: 1 + place of the site at each instruction of the region that its jump covers,
+ *        or is to cover; 0: none
  * @wants, @alone, @plan: see group.c, apply.c: DP_WANT_*; it needs a breakpoint; number
  *        of the jump that it is to have; @jumps: number of its last jump, see
  *        struct dp_jump
@@ -27,6 +40,7 @@ struct dp_engine;
  * @last: the breakpoint in the fifth byte of the jump, if it needs one
  * @island: address of the jump's island, 0: straight to the detour
  * @first_probe, @last_probe: 1 + index, 0 for none
+ * @probes: how many know the site by its number
  */
 struct dp_site {
 	u64 addr;
@@ -38,10 +52,12 @@ struct dp_site {
 	bool records; /* a probe here runs a program before the instruction */
 	bool instances; /* an instance begins or ends here */
 	bool observed; /* the intercepted call is made in the detour */
-	bool entered, x87, marked, was_jump, alone; /* see live.c */
+	bool entered, x87, marked, was_jump, alone, staged; /* see live.c */
 	bool unowned; /* its mapping is unowned: see gone.c */
 	u8 mode, traps, last, size, wants;
-	u32 leader, plan, jumps;
+	u32 leader, covers[DP_REGION_INSNS];
+	u32 plan, jumps, probes;
+	struct dp_left left;
 	u64 island;
 	const char *why;
 	struct dp_region region;

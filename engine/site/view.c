@@ -71,6 +71,9 @@ static bool patch_sane(const struct dp_site_entry *s)
 
 static bool site_sane(const struct dp_site_entry *s, u32 nr_probes)
 {
+	/* One that serves no site now, or whose site is being made */
+	if (!ONCE(s->addr))
+		return true;
 	return s->mode <= DP_MODE_JUMP && s->first_probe <= nr_probes &&
 	       patch_sane(s) && s->body_len <= s->copy_len &&
 	       s->post_body <= s->post_len;
@@ -178,6 +181,14 @@ u64 dp_view_hits(const struct dp_view *view, u32 counter)
 		sum += __atomic_load_n(&hits[counter], __ATOMIC_RELAXED);
 	}
 	return sum;
+}
+
+void dp_view_forget_hits(const struct dp_view *view, u32 counter)
+{
+	u32 i;
+
+	for (i = 0; i < view->nr_shards; i++)
+		((u64 *)(view->counters + i * view->shard_stride))[counter] = 0;
 }
 
 u32 dp_view_counter(const struct dp_view *view, u32 probe)

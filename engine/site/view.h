@@ -44,6 +44,8 @@ int dp_view_open(struct dp_view *view, void *mem, size_t size);
 
 /** dp_view_hits() - sum of a counter over all CPUs */
 u64 dp_view_hits(const struct dp_view *view, u32 counter);
+/** dp_view_forget_hits() - a counter that nothing counts in begins anew */
+void dp_view_forget_hits(const struct dp_view *view, u32 counter);
 /** dp_view_counter() - the counter of a probe: its own number, or, in an own-process
  *  arena, that of its site */
 u32 dp_view_counter(const struct dp_view *view, u32 probe);

@@ -207,8 +207,10 @@ static int check_steps(void)
 		for (k = 0; k < n; k++)
 			if (step_counts[k] - before[k] !=
 			    (step_in[k] && k >= from)) {
-				fflush(stdout), printf("# from %ld: the %ldth counts %ld\n",
-				       from, k, step_counts[k] - before[k]);
+				fflush(stdout),
+					printf("# from %ld: the %ldth counts %ld\n",
+					       from, k,
+					       step_counts[k] - before[k]);
 				fflush(stdout);
 				return 1;
 			}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * release: what a site leaves when its code has gone, and who has it next.
+ *
+ * No thread is in code that the program has unmapped, so none is in the copies of that
+ * code. The site's place in the table, its copies, its jumps and their islands serve
+ * another site. Memory so follows what is probed at one time, however often libraries come
+ * and go. A site waits until its last probe is removed, because probes know it by number.
+ */
+#include "engine/layout/site.h"
+#include "engine/plan/plan.h"
+#include "engine/site/build.h"
+#include "engine/site/grow.h"
+#include "engine/site/internal.h"
+#include "engine/site/site.h"
+#include "engine/text/state.h"
+
+static void leave_hash(const struct dp_engine *e, const struct dp_site *s,
+		       const struct dp_site_entry *entry)
+{
+	int b;
+
+	dp_hash_leave(e, s->addr, s->place - 1);
+	if (entry->post)
+		dp_hash_leave(e, entry->post + entry->post_body, s->place - 1);
+	for (b = 1; entry->jump && b < DP_JUMP_SIZE; b++)
+		if (entry->traps >> b & 1)
+			dp_hash_leave(e, s->addr + (u64)b, s->place - 1);
+}
+
+/* The detours keep their room. */
+static void leave_jumps(struct dp_engine *e, struct dp_site *s)
+{
+	struct dp_jump *j;
+	u32 n;
+
+	for (n = s->jumps; n; n = s->jumps) {
+		j = &e->view.jumps[n];
+		s->jumps = j->earlier;
+		if (j->island)
+			dp_island_drop(e->growth->islands, j->island);
+		*j = (struct dp_jump){ .base = j->base,
+				       .room = j->room,
+				       .earlier = s->left.jumps };
+		s->left.jumps = n;
+	}
+}
+
+static void leave_copies(struct dp_site *s, const struct dp_site_entry *entry)
+{
+	if (entry->single != s->left.single)
+		s->left.single_room = entry->single_len;
+	s->left.single = entry->single;
+	if (!entry->post)
+		return;
+	if (entry->post != s->left.post)
+		s->left.post_room = entry->post_len;
+	s->left.post = entry->post;
+}
+
+static void let_others(struct dp_engine *e, struct dp_site *s)
+{
+	if (s->addr || s->probes || !s->place)
+		return;
+	s->place = 0;
+	s->pool = e->spare_sites;
+	e->spare_sites = (u32)(s - e->sites) + 1;
+}
+
+void dp_release_site(struct dp_engine *e, struct dp_site *s)
+{
+	struct dp_site_entry *entry = dp_live_site(e, (u32)(s - e->sites));
+
+	if (s->entered)
+		leave_hash(e, s, entry);
+	leave_jumps(e, s);
+	leave_copies(s, entry);
+	s->addr = 0;
+	entry->wanted = DP_WANT_OFF;
+	dp_site_set_state(entry, DP_SITE_OFF);
+	*entry = (struct dp_site_entry){ 0 };
+	let_others(e, s);
+}
+
+void dp_release_probe(struct dp_engine *e, u32 probe)
+{
+	struct dp_site *s = &e->sites[e->probes[probe].site];
+
+	s->probes--;
+	let_others(e, s);
+}
