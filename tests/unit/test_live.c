@@ -751,6 +751,94 @@ static void code_goes_before(void **state)
 	end(&w);
 }
 
+static u32 slots_used(const struct world *w)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i <= w->e->slots_mask; i++)
+		n += w->e->slots[i] != 0;
+	return n;
+}
+
+/* What the engine has taken, in the order in which it was taken. */
+struct taken {
+	u32 sites, jumps, pools, bytes, slots;
+};
+
+static struct taken taken(const struct world *w)
+{
+	struct taken t = { .sites = w->e->nr_sites,
+			   .jumps = w->e->view.nr_jumps,
+			   .pools = w->e->need.nr_pools,
+			   .slots = slots_used(w) };
+	u32 i;
+
+	for (i = 0; i < t.pools; i++)
+		t.bytes += w->e->growth->pools[i].used;
+	return t;
+}
+
+/* A library comes, is probed at two places, and goes. @late: so do its probes, only after
+ * others have come */
+static void come_and_go(struct world *w, bool late)
+{
+	static const u32 at[] = { MIXED, MIXED + 1, MIXED + 4, LEA };
+	u32 probes[4], more = 0, i;
+	struct dp_probe_entry *p;
+
+	memcpy(w->text, code, sizeof(code));
+	for (i = 0; i < 4; i++) {
+		probes[i] = armed(w, at[i], true);
+		assert_int_equal(dp_live_hits(w->e, probes[i]), 0);
+	}
+	for (i = 0; i < 4; i++) {
+		assert_true(dp_live_optimized(w->e, probes[i]));
+		/* A hit of the site, as its detour counts it. */
+		p = dp_live_probe(w->e, probes[i]);
+		++*(u64 *)(w->e->view.counters + p->site * sizeof(u64));
+		assert_int_equal(dp_live_hits(w->e, probes[i]), 1);
+	}
+	memset(w->text, 0x11, sizeof(w->text));
+	for (i = 0; i < 4; i++) {
+		dp_live_check(w->e, &w->target, probes[i]);
+		assert_true(dp_live_gone(w->e, probes[i]));
+	}
+	memcpy(w->text, code, sizeof(code));
+	if (late)
+		more = armed(w, MIXED, true);
+	for (i = 0; i < 4; i++) {
+		assert_true(dp_live_gone(w->e, probes[i]));
+		assert_int_equal(dp_live_addr(w->e, probes[i]), 0);
+		assert_int_equal(
+			dp_live_remove(w->e, &w->target, &probes[i], 1), 0);
+		dp_live_forget(w->e, probes[i]);
+	}
+	if (late) {
+		expect_armed(w, MIXED, DP_MODE_JUMP);
+		assert_int_equal(dp_live_remove(w->e, &w->target, &more, 1), 0);
+		dp_live_forget(w->e, more);
+	}
+	assert_memory_equal(w->text, code, sizeof(code));
+}
+
+static void libraries_leave_nothing(void **state)
+{
+	struct taken early, now;
+	struct world w;
+	u32 i;
+
+	begin(&w);
+	for (i = 0; i < 20; i++)
+		come_and_go(&w, i % 3 == 1);
+	early = taken(&w);
+	for (; i < 2000; i++)
+		come_and_go(&w, i % 3 == 1);
+	now = taken(&w);
+	assert_memory_equal(&now, &early, sizeof(now));
+	assert_in_range(now.sites, 4, 12);
+	end(&w);
+}
+
 /* One probe of two goes: its site stays. */
 static void abandons_probes(void **state)
 {
@@ -803,6 +891,7 @@ int main(void)
 		cmocka_unit_test(code_is_replaced),
 		cmocka_unit_test(code_is_unmapped),
 		cmocka_unit_test(code_goes_before),
+		cmocka_unit_test(libraries_leave_nothing),
 		cmocka_unit_test(abandons_probes),
 		cmocka_unit_test(pools_have_their_limit),
 	};
