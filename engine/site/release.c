@@ -76,8 +76,10 @@ void dp_release_site(struct dp_engine *e, struct dp_site *s)
 	leave_jumps(e, s);
 	leave_copies(s, entry);
 	s->addr = 0;
-	entry->wanted = DP_WANT_OFF;
+	/* A tool that is killed here leaves no site, or all of it. */
 	dp_site_set_state(entry, DP_SITE_OFF);
+	__atomic_store_n(&entry->addr, 0, __ATOMIC_SEQ_CST);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	*entry = (struct dp_site_entry){ 0 };
 	let_others(e, s);
 }
