@@ -150,7 +150,8 @@ bool dp_in_signal_handler(const struct dp_process *proc,
 	return in;
 }
 
-bool dp_signal_coming(const struct dp_process *proc, pid_t tid, u64 caught)
+/* Is a signal of mask @caught pending, and not blocked? */
+static bool is_coming(const struct dp_process *proc, pid_t tid, u64 caught)
 {
 	struct dp_status st;
 
@@ -237,13 +238,13 @@ bool dp_threads_move(struct dp_process *proc, const struct dp_moves *moves)
 }
 
 int dp_threads_clear(struct dp_process *proc, const struct dp_moves *moves,
-		     int (*then)(void *arg), void *arg, struct dp_diag *diag)
+		     dp_work_fn *then, void *arg, struct dp_diag *diag)
 {
 	int err = dp_stop_alone(proc, diag);
 
 	if (err)
 		return err;
-	err = dp_threads_move(proc, moves) ? then(arg) : 1;
+	err = dp_threads_move(proc, moves) ? then(proc, arg, diag) : 1;
 	dp_stop_release(proc);
 	return err;
 }
@@ -299,8 +300,7 @@ bool dp_drained(struct dp_process *proc, const struct dp_view *view)
 
 	moves.late = in_intercept;
 	for (i = 0; i < proc->nr_threads; i++)
-		clean = clean &&
-			!dp_signal_coming(proc, proc->threads[i].tid, caught);
+		clean = clean && !is_coming(proc, proc->threads[i].tid, caught);
 	return dp_threads_move(proc, &moves) && clean;
 }
 
@@ -323,12 +323,11 @@ static bool nowhere(const void *proc, u64 pc, u64 *to)
 
 /** struct outside - arguments of find_outside() */
 struct outside {
-	struct dp_process *proc;
 	void (*then)(void *arg);
 	void *arg;
 };
 
-static int do_then(void *arg)
+static int do_then(struct dp_process *proc, void *arg, struct dp_diag *diag)
 {
 	const struct outside *o = arg;
 
@@ -336,13 +335,13 @@ static int do_then(void *arg)
 	return 0;
 }
 
-static int find_outside(void *arg)
+static int find_outside(struct dp_process *proc, void *arg,
+			struct dp_diag *diag)
 {
-	const struct outside *o = arg;
-	const struct dp_moves moves = { .arg = o->proc,
+	const struct dp_moves moves = { .arg = proc,
 					.from = in_text,
 					.to = nowhere };
-	int err = dp_threads_clear(o->proc, &moves, do_then, arg, NULL);
+	int err = dp_threads_clear(proc, &moves, do_then, arg, diag);
 
 	return err > 0 ? -EAGAIN : err;
 }
@@ -350,7 +349,7 @@ static int find_outside(void *arg)
 int dp_process_outside(struct dp_process *proc, void (*then)(void *arg),
 		       void *arg)
 {
-	struct outside o = { proc, then, arg };
+	struct outside o = { then, arg };
 
-	return dp_tracer_child(proc, find_outside, &o);
+	return dp_tracer_child(proc, find_outside, &o, NULL);
 }

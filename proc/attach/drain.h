@@ -9,6 +9,7 @@
 
 #include <sys/types.h>
 #include "port_types.h"
+#include "proc/ptrace/stop.h"
 
 struct dp_diag;
 struct dp_maps;
@@ -44,10 +45,7 @@ bool dp_threads_move(struct dp_process *proc, const struct dp_moves *moves);
  *  Return: what @then returns, 0 or an error; 1 a thread has to run on; an error of
  *  stopping */
 int dp_threads_clear(struct dp_process *proc, const struct dp_moves *moves,
-		     int (*then)(void *arg), void *arg, struct dp_diag *diag);
-/** dp_signal_coming() - is a signal of mask @caught pending, and not blocked, in a
- *  thread? */
-bool dp_signal_coming(const struct dp_process *proc, pid_t tid, u64 caught);
+		     dp_work_fn *then, void *arg, struct dp_diag *diag);
 /** dp_asleep_inside() - does a thread that was not stopped sleep in a call of the agent? */
 bool dp_asleep_inside(const struct dp_process *proc,
 		      const struct dp_view *view);

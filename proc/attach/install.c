@@ -101,18 +101,10 @@ static int map_remotely(struct dp_process *proc,
 	return 0;
 }
 
-/** struct mapping_work - arguments of map_stopped() */
-struct mapping_work {
-	struct dp_process *proc;
-	struct dp_layout_need *need;
-	struct dp_diag *diag;
-};
-
-static int map_stopped(void *arg)
+/* @need: struct dp_layout_need */
+static int map_stopped(struct dp_process *proc, void *need,
+		       struct dp_diag *diag)
 {
-	const struct mapping_work *work = arg;
-	struct dp_process *proc = work->proc;
-	struct dp_diag *diag = work->diag;
 	const struct dp_maps *maps;
 	struct dp_hole *holes = NULL;
 	u32 signature;
@@ -136,7 +128,7 @@ static int map_stopped(void *arg)
 			"process %d has no room within 2 GB of the probed code",
 			proc->pid);
 	if (!err)
-		err = map_remotely(proc, work->need, diag);
+		err = map_remotely(proc, need, diag);
 	dp_stop_release(proc);
 	return err;
 }
@@ -144,8 +136,7 @@ static int map_stopped(void *arg)
 static int map_all(struct dp_process *proc, struct dp_layout_need *need,
 		   struct dp_diag *diag)
 {
-	struct mapping_work work = { proc, need, diag };
-	int err = dp_tracer_child(proc, map_stopped, &work);
+	int err = dp_tracer_child(proc, map_stopped, need, diag);
 
 	if (err && diag && !diag->text[0])
 		dp_diag_set(diag, err,
@@ -361,15 +352,15 @@ static int unmap_pool(void *arg, u64 addr, u64 size)
 	return (int)dp_remote_call(u->rem, SYS_munmap, addr, size, 0, 0, 0, 0);
 }
 
-static int reclaim_cleared(void *arg)
+static int reclaim_cleared(struct dp_process *proc, void *arg,
+			   struct dp_diag *diag)
 {
-	struct dp_process *proc = arg;
 	struct unmapping u;
 	int err = dp_maps_read(proc->pid, &u.maps);
 
 	if (err)
 		return err;
-	err = dp_remote_begin(proc, &u.rem, NULL);
+	err = dp_remote_begin(proc, &u.rem, diag);
 	if (!err) {
 		err = dp_engine_reclaim(proc->engine, unmap_pool, &u);
 		dp_remote_end(u.rem);
@@ -379,14 +370,13 @@ static int reclaim_cleared(void *arg)
 }
 
 /* Take back what libraries have left. A thread inside leaves it for the next time. */
-static int reclaim(void *arg)
+static int reclaim(struct dp_process *proc, void *arg, struct dp_diag *diag)
 {
-	struct dp_process *proc = arg;
 	const struct dp_moves moves = { .arg = proc->engine,
 					.from = in_dead,
 					.to = nowhere };
 
-	return dp_threads_clear(proc, &moves, reclaim_cleared, proc, NULL);
+	return dp_threads_clear(proc, &moves, reclaim_cleared, arg, diag);
 }
 
 /* On failure the probes that were added count as gone. */
@@ -397,7 +387,7 @@ int dp_process_extend(struct dp_process *proc, struct dp_diag *diag)
 	int err = 0;
 
 	if (dp_engine_is_crowded(proc->engine))
-		dp_tracer_child(proc, reclaim, proc);
+		dp_tracer_child(proc, reclaim, NULL, NULL);
 	dp_kill_point("extend: reclaimed");
 	need = dp_engine_layout(proc->engine, 0);
 	if (!need)

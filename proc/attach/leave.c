@@ -367,19 +367,9 @@ static int disarm(struct dp_process *proc, struct dp_view *view, u64 *bad)
 	return err;
 }
 
-/** struct leaving - arguments of leave() */
-struct leaving {
-	struct dp_process *proc;
-	struct dp_view *view;
-	struct dp_diag *diag;
-};
-
-static int leave(void *arg)
+static int leave(struct dp_process *proc, void *arg, struct dp_diag *diag)
 {
-	const struct leaving *l = arg;
-	struct dp_process *proc = l->proc;
-	struct dp_view *view = l->view;
-	struct dp_diag *diag = l->diag;
+	struct dp_view *view = arg;
 	struct timespec nap = { 0, DRAIN_NAP_NS };
 	int err, tries;
 	/* Its fork children can say so, too, so the text is compared. */
@@ -428,7 +418,5 @@ static int leave(void *arg)
 int dp_leave(struct dp_process *proc, struct dp_view *view,
 	     struct dp_diag *diag)
 {
-	struct leaving l = { proc, view, diag };
-
-	return dp_tracer_child(proc, leave, &l);
+	return dp_tracer_child(proc, leave, view, diag);
 }

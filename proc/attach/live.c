@@ -197,17 +197,9 @@ static int take_masks(struct dp_process *proc, struct dp_diag *diag)
 	return err ? err : take_late(proc, diag);
 }
 
-/** struct work - arguments of go_live_stopped() */
-struct work {
-	struct dp_process *proc;
-	struct dp_diag *diag;
-};
-
-static int go_live_stopped(void *arg)
+static int go_live_stopped(struct dp_process *proc, void *arg,
+			   struct dp_diag *diag)
 {
-	const struct work *work = arg;
-	struct dp_process *proc = work->proc;
-	struct dp_diag *diag = work->diag;
 	struct dp_remote *rem;
 	int err = stop_outside(proc, diag);
 
@@ -246,16 +238,15 @@ static int go_live_stopped(void *arg)
 }
 
 /* Settle the arena of a process without intercepts. */
-static int settle_stopped(void *arg)
+static int settle_stopped(struct dp_process *proc, void *arg,
+			  struct dp_diag *diag)
 {
-	const struct work *work = arg;
-	struct dp_process *proc = work->proc;
 	struct dp_remote *rem;
-	int err = dp_stop_alone(proc, work->diag);
+	int err = dp_stop_alone(proc, diag);
 
 	if (err)
 		return err;
-	err = dp_remote_begin(proc, &rem, work->diag);
+	err = dp_remote_begin(proc, &rem, diag);
 	if (!err) {
 		err = (int)dp_area_settle(proc, rem);
 		dp_remote_end(rem);
@@ -266,11 +257,9 @@ static int settle_stopped(void *arg)
 
 int dp_live_go(struct dp_process *proc, struct dp_diag *diag)
 {
-	struct work work = { proc, diag };
-
 	if (!proc->signal_free)
-		return dp_tracer_child(proc, go_live_stopped, &work);
+		return dp_tracer_child(proc, go_live_stopped, NULL, diag);
 	return proc->own_process ?
-		       dp_tracer_child(proc, settle_stopped, &work) :
+		       dp_tracer_child(proc, settle_stopped, NULL, diag) :
 		       0;
 }

@@ -34,7 +34,6 @@ struct span {
 };
 
 struct table {
-	struct dp_process *proc;
 	struct dp_sites sites;
 	u64 *bad;
 	u64 arena, addr;
@@ -227,15 +226,16 @@ static bool out_of_handlers(const struct dp_process *proc, const void *arg)
 	return true;
 }
 
-static int write_jumps(void *arg)
+static int write_jumps(struct dp_process *proc, void *arg, struct dp_diag *diag)
 {
 	struct table *t = arg;
 
-	return dp_strategy_quiesce.arm(&t->proc->target, &t->sites, t->bad) ?:
-		       store(t->proc, t);
+	return dp_strategy_quiesce.arm(&proc->target, &t->sites, t->bad) ?:
+		       store(proc, t);
 }
 
-static int write_all(struct table *t, struct dp_diag *diag)
+static int write_all(struct dp_process *proc, struct table *t,
+		     struct dp_diag *diag)
 {
 	const struct dp_moves moves = { .arg = t,
 					.from = is_inside,
@@ -249,7 +249,7 @@ static int write_all(struct table *t, struct dp_diag *diag)
 	for (tries = 0; err == -EAGAIN && tries < TRIES; tries++) {
 		if (tries)
 			nanosleep(&nap, NULL);
-		err = dp_threads_clear(t->proc, &moves, write_jumps, t, diag);
+		err = dp_threads_clear(proc, &moves, write_jumps, t, diag);
 		err = err > 0 ? -EAGAIN : err;
 	}
 	if (err == -EAGAIN)
@@ -266,15 +266,16 @@ int dp_process_quiesce(pid_t pid, u64 arena, void *ours, const u32 *which,
 			   .bad = bad,
 			   .arena = arena,
 			   .ours = ours };
-	int err = dp_process_open(pid, &t.proc, diag);
+	struct dp_process *proc;
+	int err = dp_process_open(pid, &proc, diag);
 
 	if (err)
 		return err;
-	err = load(t.proc, &t);
+	err = load(proc, &t);
 	if (!err)
-		err = write_all(&t, diag);
+		err = write_all(proc, &t, diag);
 	free(t.spans);
 	free(t.sites.v);
-	dp_process_close(t.proc);
+	dp_process_close(proc);
 	return err;
 }

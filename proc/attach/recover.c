@@ -172,17 +172,9 @@ bool dp_recover_needed(const struct dp_process *proc)
 	return proc->remnants || leftover_fd(proc, proc->pid) >= 0;
 }
 
-/* arguments of sweep(): take out remains that were never armed */
-struct sweeping {
-	struct dp_process *proc;
-	struct dp_diag *diag;
-};
-
-static int sweep(void *arg)
+/* Take out remains that were never armed. */
+static int sweep(struct dp_process *proc, void *arg, struct dp_diag *diag)
 {
-	const struct sweeping *s = arg;
-	struct dp_process *proc = s->proc;
-	struct dp_diag *diag = s->diag;
 	struct dp_remote *rem;
 	int err = dp_stop_alone(proc, diag), fd;
 
@@ -282,10 +274,7 @@ int dp_recover(struct dp_process *proc, struct dp_diag *diag)
 	} else if (err == -ENOENT) {
 		err = 0;
 	}
-	if (!err && (any_left(proc) || leftover_fd(proc, proc->pid) >= 0)) {
-		struct sweeping s = { proc, diag };
-
-		err = dp_tracer_child(proc, sweep, &s);
-	}
+	if (!err && (any_left(proc) || leftover_fd(proc, proc->pid) >= 0))
+		err = dp_tracer_child(proc, sweep, NULL, diag);
 	return err;
 }

@@ -242,27 +242,24 @@ const char *dp_share_why(const struct dp_process *proc, int err, u64 size,
 
 /** struct sharing - arguments of share() */
 struct sharing {
-	struct dp_process *proc;
 	u64 size, *addr;
 	void **ours;
-	struct dp_diag *diag;
 };
 
-static int share(void *arg)
+static int share(struct dp_process *proc, void *arg, struct dp_diag *diag)
 {
 	const struct sharing *s = arg;
-	struct dp_process *proc = s->proc;
 	char why[DP_LIMITS_TEXT];
 	long at;
 	int err;
 
-	err = dp_borrowed_begin(proc, s->diag);
+	err = dp_borrowed_begin(proc, diag);
 	if (err)
 		return err;
 	at = dp_share_map(proc, proc->borrowed_thread, 0, s->size, s->ours);
 	dp_borrowed_end(proc);
 	if (dp_remote_failed(at))
-		return dp_diag_set(s->diag, (int)at,
+		return dp_diag_set(diag, (int)at,
 				   "cannot map memory into process %d: %s",
 				   proc->pid,
 				   dp_share_why(proc, (int)at, s->size, why));
@@ -273,9 +270,9 @@ static int share(void *arg)
 int dp_process_share(struct dp_process *proc, u64 size, u64 *addr, void **ours,
 		     struct dp_diag *diag)
 {
-	struct sharing s = { proc, size, addr, ours, diag };
+	struct sharing s = { size, addr, ours };
 
-	return dp_tracer_child(proc, share, &s);
+	return dp_tracer_child(proc, share, &s, diag);
 }
 
 void dp_shares_forget(struct dp_process *proc)

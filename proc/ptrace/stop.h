@@ -249,14 +249,18 @@ void dp_borrowed_end(struct dp_process *proc);
 
 /* tracer_child: work that goes on to its end if the tool is killed. */
 
+/** dp_work_fn - work on @proc; @arg: what the caller has given with it */
+typedef int dp_work_fn(struct dp_process *proc, void *arg,
+		       struct dp_diag *diag);
+
 /**
- * dp_tracer_child() - call @work(@arg), which stops threads and releases them; in a tracer
- * child if the end of the tracer could kill @proc
+ * dp_tracer_child() - call @work(@proc, @arg, @diag), which stops threads and releases them; in
+ * a tracer child if the end of the tracer could kill @proc
  * Return: what @work does; -ENOMEM, -EAGAIN: @work was not called; -EINTR the child has
  * been killed.
  */
-int dp_tracer_child(const struct dp_process *proc, int (*work)(void *arg),
-		    void *arg);
+int dp_tracer_child(struct dp_process *proc, dp_work_fn *work, void *arg,
+		    struct dp_diag *diag);
 
 /** dp_tracer_children_begin() - prepare once for several dp_tracer_child() in a row */
 void dp_tracer_children_begin(struct dp_process *proc);
