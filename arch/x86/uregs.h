@@ -70,10 +70,11 @@ static inline void dp_uregs_set_first(struct user_regs_struct *r, u64 arg)
 	r->rdi = arg;
 }
 
-static inline void dp_uregs_set_args(struct user_regs_struct *r, u64 a, u64 b,
-				     u64 c, u64 d, u64 e, u64 f)
+static inline void dp_uregs_set_args(struct user_regs_struct *r,
+				     const u64 args[6])
 {
-	r->rdi = a, r->rsi = b, r->rdx = c, r->r10 = d, r->r8 = e, r->r9 = f;
+	r->rdi = args[0], r->rsi = args[1], r->rdx = args[2];
+	r->r10 = args[3], r->r8 = args[4], r->r9 = args[5];
 }
 
 static inline void dp_uregs_spill(const struct user_regs_struct *r, u64 *words)

@@ -142,15 +142,15 @@ static void close_files(const int *files)
 		close(files[HIT]);
 }
 
-int dp_area_open(struct dp_process *proc, struct dp_remote *rem,
-		 const struct dp_layout_need *need, s32 *there)
+int dp_area_open(struct dp_process *proc, const struct dp_layout_need *need,
+		 s32 *there)
 {
 	int files[2], err = make_files(proc, need, files);
 
 	there[TABLES] = there[HIT] = -1;
 	proc->lacks_here = err != 0;
 	if (!err)
-		err = dp_share_pass(proc, rem, files, proc->own_process ? 1 : 2,
+		err = dp_share_pass(proc, files, proc->own_process ? 1 : 2,
 				    there);
 	close_files(files);
 	if (err)
@@ -160,61 +160,60 @@ int dp_area_open(struct dp_process *proc, struct dp_remote *rem,
 
 /* --- there --- */
 
-void dp_area_close(struct dp_process *proc, struct dp_remote *rem,
-		   const s32 *there)
+void dp_area_close(struct dp_process *proc, const s32 *there)
 {
 	/* dp_area_settle() needs this descriptor once more. */
 	if (proc->own_process && proc->base)
 		proc->unsettled = there[TABLES];
 	else
-		dp_share_close(rem, there, proc->own_process ? 1 : 2);
+		dp_share_close(proc, there, proc->own_process ? 1 : 2);
 }
 
-static long map_over(struct dp_remote *rem, u64 base, struct part part,
-		     int prot, int flags, s32 fd)
+static long map_over(struct dp_process *proc, struct part part, int prot,
+		     int flags, s32 fd)
 {
 	long ret;
 
 	if (part.start >= part.end)
 		return 0;
-	ret = dp_remote_call(rem, SYS_mmap, base + part.start,
-			     part.end - part.start, (u64)prot,
-			     (u64)(flags | MAP_FIXED), (u64)fd,
+	ret = dp_remote_call(proc, SYS_mmap, proc->base + part.start,
+			     part.end - part.start, prot,
+			     (u64)(flags | MAP_FIXED), fd,
 			     flags & MAP_ANONYMOUS ? 0 : part.start);
 	dp_kill_point("area: mapped");
 	return dp_remote_failed(ret) ? ret : 0;
 }
 
-static long advise(struct dp_remote *rem, u64 base, struct part part, int what)
+static long advise(struct dp_process *proc, struct part part, int what)
 {
 	long ret;
 
 	if (part.start >= part.end)
 		return 0;
-	ret = dp_remote_call(rem, SYS_madvise, base + part.start,
-			     part.end - part.start, (u64)what, 0, 0, 0);
+	ret = dp_remote_call(proc, SYS_madvise, proc->base + part.start,
+			     part.end - part.start, what);
 	/* What the kernel says when it lacks a mapping. */
 	return ret == -EAGAIN ? -ENOMEM : ret;
 }
 
 /* The pools from @first on, each from its place in the file. */
-static long map_pools(struct dp_remote *rem, s32 there,
+static long map_pools(struct dp_process *proc, s32 there,
 		      const struct dp_layout_need *need, u32 first)
 {
 	u32 i;
 
 	for (i = first; i < need->nr_pools; i++) {
 		const struct dp_pool_need *p = &need->pools[i];
-		long ret = dp_remote_call(rem, SYS_mmap, p->addr, p->size,
+		long ret = dp_remote_call(proc, SYS_mmap, p->addr, p->size,
 					  PROT_READ | PROT_EXEC,
 					  MAP_PRIVATE | MAP_FIXED_NOREPLACE,
-					  (u64)there, p->file_offset);
+					  there, p->file_offset);
 
 		if (dp_remote_failed(ret)) {
 			while (i-- > first)
-				dp_remote_call(rem, SYS_munmap,
+				dp_remote_call(proc, SYS_munmap,
 					       need->pools[i].addr,
-					       need->pools[i].size, 0, 0, 0, 0);
+					       need->pools[i].size);
 			return ret;
 		}
 		dp_kill_point("install: pool");
@@ -222,8 +221,8 @@ static long map_pools(struct dp_remote *rem, s32 there,
 	return 0;
 }
 
-long dp_area_add(struct dp_process *proc, struct dp_remote *rem,
-		 const struct dp_layout_need *need, u32 first)
+long dp_area_add(struct dp_process *proc, const struct dp_layout_need *need,
+		 u32 first)
 {
 	int file = dp_share_file(need->file_size);
 	s32 there;
@@ -231,44 +230,41 @@ long dp_area_add(struct dp_process *proc, struct dp_remote *rem,
 
 	if (file < 0)
 		return file;
-	ret = dp_share_pass(proc, rem, &file, 1, &there);
+	ret = dp_share_pass(proc, &file, 1, &there);
 	close(file);
 	if (ret)
 		return ret;
-	ret = map_pools(rem, there, need, first);
-	dp_share_close(rem, &there, 1);
+	ret = map_pools(proc, there, need, first);
+	dp_share_close(proc, &there, 1);
 	return ret;
 }
 
-long dp_area_share(const struct dp_process *proc, struct dp_remote *rem,
-		   const struct dp_layout_need *need, const s32 *there)
+long dp_area_share(struct dp_process *proc, const struct dp_layout_need *need,
+		   const s32 *there)
 {
-	long ret = map_over(rem, proc->base, hit_part(need),
-			    PROT_READ | PROT_WRITE, MAP_SHARED, there[HIT]);
+	long ret = map_over(proc, hit_part(need), PROT_READ | PROT_WRITE,
+			    MAP_SHARED, there[HIT]);
 
-	return ret ? ret :
-		     advise(rem, proc->base, own_part(need), MADV_DONTFORK);
+	return ret ? ret : advise(proc, own_part(need), MADV_DONTFORK);
 }
 
-static long map_base(struct dp_process *proc, struct dp_remote *rem,
-		     const struct dp_layout_need *need, const s32 *there)
+static long map_base(struct dp_process *proc, const struct dp_layout_need *need,
+		     const s32 *there)
 {
 	const struct part arena = { DP_ARENA_OFFSET,
 				    DP_ARENA_OFFSET + need->arena_size };
 	int prot = PROT_READ | (proc->own_process ? PROT_WRITE : 0);
-	long base = dp_remote_call(rem, SYS_mmap, 0, arena.end, (u64)prot,
-				   MAP_SHARED, (u64)there[TABLES], 0);
+	long base = dp_remote_call(proc, SYS_mmap, 0, arena.end, prot,
+				   MAP_SHARED, there[TABLES]);
 
 	if (dp_remote_failed(base))
 		return base;
 	proc->base = (u64)base;
 	dp_kill_point("install: area");
-	return proc->own_process ?
-		       advise(rem, proc->base, arena, MADV_DONTFORK) :
-		       0;
+	return proc->own_process ? advise(proc, arena, MADV_DONTFORK) : 0;
 }
 
-long dp_area_settle(struct dp_process *proc, struct dp_remote *rem)
+long dp_area_settle(struct dp_process *proc)
 {
 	const struct dp_layout_need *need = dp_engine_need(proc->engine);
 	const struct part arena = { DP_ARENA_OFFSET,
@@ -278,30 +274,28 @@ long dp_area_settle(struct dp_process *proc, struct dp_remote *rem)
 
 	if (!proc->own_process || there < 0)
 		return 0;
-	if (!dp_share_has(proc, rem, there))
+	if (!dp_share_has(proc, there))
 		return -EBADF;
-	ret = map_over(rem, proc->base, arena, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE, there);
-	dp_share_close(rem, &there, 1);
+	ret = map_over(proc, arena, PROT_READ | PROT_WRITE, MAP_PRIVATE, there);
+	dp_share_close(proc, &there, 1);
 	proc->unsettled = -1;
 	return ret;
 }
 
-static long map_private(const struct dp_process *proc, struct dp_remote *rem,
-			const s32 *there)
+static long map_private(struct dp_process *proc, const s32 *there)
 {
 	static const struct part text = { 0, DP_AGENT_TEXT };
 	static const struct part priv = { DP_WIPE_OFFSET, DP_ARENA_OFFSET };
 	static const struct part wiped = { DP_WIPE_OFFSET, DP_PRIVATE_OFFSET };
-	long ret = map_over(rem, proc->base, text, PROT_READ | PROT_EXEC,
-			    MAP_PRIVATE, there[TABLES]);
+	long ret = map_over(proc, text, PROT_READ | PROT_EXEC, MAP_PRIVATE,
+			    there[TABLES]);
 
 	dp_kill_point("install: text");
 	if (!ret)
-		ret = map_over(rem, proc->base, priv, PROT_READ | PROT_WRITE,
+		ret = map_over(proc, priv, PROT_READ | PROT_WRITE,
 			       MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	dp_kill_point("install: private");
-	return ret ? ret : advise(rem, proc->base, wiped, MADV_WIPEONFORK);
+	return ret ? ret : advise(proc, wiped, MADV_WIPEONFORK);
 }
 
 /* A program that closes all descriptors it finds may have opened another file in place
@@ -328,22 +322,21 @@ static int prove(const struct dp_process *proc)
 	return err;
 }
 
-long dp_area_map(struct dp_process *proc, struct dp_remote *rem,
-		 const struct dp_layout_need *need, const s32 *there)
+long dp_area_map(struct dp_process *proc, const struct dp_layout_need *need,
+		 const s32 *there)
 {
 	/* The agent can be mapped anywhere, so pools, which cannot, come first. */
-	long ret = map_pools(rem, there[TABLES], need, 0);
+	long ret = map_pools(proc, there[TABLES], need, 0);
 
 	if (!ret)
-		ret = map_base(proc, rem, need, there);
+		ret = map_base(proc, need, there);
 	if (!ret)
-		ret = map_private(proc, rem, there);
+		ret = map_private(proc, there);
 	if (!ret && !proc->own_process)
-		ret = dp_area_share(proc, rem, need, there);
+		ret = dp_area_share(proc, need, there);
 	if (!ret && !proc->own_process)
-		ret = map_over(rem, proc->base, context_part(need),
-			       PROT_READ | PROT_WRITE, MAP_PRIVATE,
-			       there[TABLES]);
+		ret = map_over(proc, context_part(need), PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE, there[TABLES]);
 	return ret ? ret : prove(proc);
 }
 

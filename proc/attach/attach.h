@@ -60,7 +60,7 @@ int dp_arm_write(struct dp_process *proc, dp_arm_fn *write,
 int dp_leave(struct dp_process *proc, struct dp_view *view,
 	     struct dp_diag *diag);
 /** dp_unmap() - unmap the agent and its pools, as far as they are mapped */
-int dp_unmap(struct dp_process *proc, struct dp_remote *remote);
+int dp_unmap(struct dp_process *proc);
 
 /** dp_process_let_go() - release a process that is held since its start */
 void dp_process_let_go(struct dp_process *proc);

@@ -37,16 +37,14 @@
 
 static long share(struct dp_process *proc, u64 size, s32 fd)
 {
-	long ret = dp_remote_call(proc->borrowed_thread, SYS_mmap, 0, size,
-				  PROT_READ | PROT_WRITE, MAP_SHARED, (u64)fd,
+	long ret = dp_remote_call(proc, SYS_mmap, 0, size,
+				  PROT_READ | PROT_WRITE, MAP_SHARED, fd,
 				  IMAGE_OFFSET);
 
 	/* The tool would take a fork child's writes for the parent's. */
 	if (!dp_remote_failed(ret) &&
-	    dp_remote_call(proc->borrowed_thread, SYS_madvise, (u64)ret, size,
-			   MADV_DONTFORK, 0, 0, 0)) {
-		dp_remote_call(proc->borrowed_thread, SYS_munmap, (u64)ret,
-			       size, 0, 0, 0, 0);
+	    dp_remote_call(proc, SYS_madvise, ret, size, MADV_DONTFORK)) {
+		dp_remote_call(proc, SYS_munmap, ret, size);
 		ret = -ENOMEM;
 	}
 	return ret;
@@ -64,11 +62,11 @@ int dp_attach_other_map(struct dp_process *proc, u64 size, u8 **ours,
 
 	if (l->nr == DP_MAX_POOLS)
 		return -ENOMEM;
-	err = dp_share_make(proc, proc->borrowed_thread, whole, &mem, &fd);
+	err = dp_share_make(proc, whole, &mem, &fd);
 	if (err)
 		return err;
 	ret = share(proc, size, fd);
-	dp_share_close(proc->borrowed_thread, &fd, 1);
+	dp_share_close(proc, &fd, 1);
 	if (dp_remote_failed(ret)) {
 		munmap(mem, whole);
 		return -ENOMEM;
@@ -89,14 +87,13 @@ static int map_code(struct dp_process *proc, u64 addr, u64 size, int flags)
 
 	if (file < 0)
 		return file;
-	err = dp_share_pass(proc, proc->borrowed_thread, &file, 1, &there);
+	err = dp_share_pass(proc, &file, 1, &there);
 	close(file);
 	if (err)
 		return err;
-	ret = dp_remote_call(proc->borrowed_thread, SYS_mmap, addr, size,
-			     PROT_READ | PROT_EXEC, (u64)(MAP_PRIVATE | flags),
-			     (u64)there, 0);
-	dp_share_close(proc->borrowed_thread, &there, 1);
+	ret = dp_remote_call(proc, SYS_mmap, addr, size, PROT_READ | PROT_EXEC,
+			     (u64)(MAP_PRIVATE | flags), there);
+	dp_share_close(proc, &there, 1);
 	return dp_remote_failed(ret) ? (int)ret : 0;
 }
 
@@ -106,8 +103,8 @@ int dp_attach_other_protect(struct dp_process *proc, u64 addr, u64 size,
 	int err;
 
 	if (!(prot & PROT_EXEC))
-		return (int)dp_remote_call(proc->borrowed_thread, SYS_mprotect,
-					   addr, size, (u64)prot, 0, 0, 0);
+		return (int)dp_remote_call(proc, SYS_mprotect, addr, size,
+					   prot);
 	err = map_code(proc, addr, size, MAP_FIXED);
 	return err ? err : dp_process_write(proc, addr, bytes, size);
 }
@@ -115,7 +112,7 @@ int dp_attach_other_protect(struct dp_process *proc, u64 addr, u64 size,
 static int grow_map(void *arg, u64 addr, u64 size)
 {
 	struct dp_process *proc = arg;
-	int err = proc->borrowed_thread ?
+	int err = proc->remote ?
 			  map_code(proc, addr, size, MAP_FIXED_NOREPLACE) :
 			  -ENOMEM;
 

@@ -58,18 +58,18 @@ static u32 counter_shards(void)
 	return shards;
 }
 
-static long map_agent(struct dp_process *proc, struct dp_remote *rem,
+static long map_agent(struct dp_process *proc,
 		      const struct dp_layout_need *need)
 {
 	s32 there[2];
-	long ret = dp_area_open(proc, rem, need, there);
+	long ret = dp_area_open(proc, need, there);
 
 	if (ret)
 		return ret;
-	ret = dp_area_map(proc, rem, need, there);
-	dp_area_close(proc, rem, there);
+	ret = dp_area_map(proc, need, there);
+	dp_area_close(proc, there);
 	if (ret && ret != -ESRCH)
-		dp_unmap(proc, rem);
+		dp_unmap(proc);
 	return ret;
 }
 
@@ -77,16 +77,14 @@ static int map_remotely(struct dp_process *proc,
 			const struct dp_layout_need *need, struct dp_diag *diag)
 {
 	char why[DP_LIMITS_TEXT];
-	struct dp_remote *rem;
 	long ret;
-	int err = dp_remote_begin(proc, &rem, diag);
+	int err = dp_remote_begin(proc, diag);
 
 	if (err)
 		return err;
-	ret = proc->base ?
-		      dp_area_add(proc, rem, need, proc->engine->batch.pool) :
-		      map_agent(proc, rem, need);
-	dp_remote_end(rem);
+	ret = proc->base ? dp_area_add(proc, need, proc->engine->batch.pool) :
+			   map_agent(proc, need);
+	dp_remote_end(proc);
 	dp_kill_point("install: mapped");
 	if (ret == -ENOTSOCK || ret == -EBADF || ret == -EBUSY)
 		return dp_diag_set(
@@ -337,7 +335,7 @@ static bool nowhere(const void *engine, u64 pc, u64 *to)
 
 /** struct unmapping - arguments of unmap_pool() */
 struct unmapping {
-	struct dp_remote *rem;
+	struct dp_process *proc;
 	struct dp_maps maps;
 };
 
@@ -349,21 +347,21 @@ static int unmap_pool(void *arg, u64 addr, u64 size)
 
 	if (!m || !dp_path_is_ours(m->path) || m->end < addr + size)
 		return 0;
-	return (int)dp_remote_call(u->rem, SYS_munmap, addr, size, 0, 0, 0, 0);
+	return (int)dp_remote_call(u->proc, SYS_munmap, addr, size);
 }
 
 static int reclaim_cleared(struct dp_process *proc, void *arg,
 			   struct dp_diag *diag)
 {
-	struct unmapping u;
+	struct unmapping u = { .proc = proc };
 	int err = dp_maps_read(proc->pid, &u.maps);
 
 	if (err)
 		return err;
-	err = dp_remote_begin(proc, &u.rem, diag);
+	err = dp_remote_begin(proc, diag);
 	if (!err) {
 		err = dp_engine_reclaim(proc->engine, unmap_pool, &u);
-		dp_remote_end(u.rem);
+		dp_remote_end(proc);
 	}
 	dp_maps_free(&u.maps);
 	return err;

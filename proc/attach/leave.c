@@ -53,16 +53,15 @@ static void region_of(const struct dp_maps *maps, size_t arena, u64 *start,
 		*end = maps->v[i].end;
 }
 
-static long unmap_one(struct dp_remote *rem, u64 start, u64 end)
+static long unmap_one(struct dp_process *proc, u64 start, u64 end)
 {
-	long ret =
-		dp_remote_call(rem, SYS_munmap, start, end - start, 0, 0, 0, 0);
+	long ret = dp_remote_call(proc, SYS_munmap, start, end - start);
 
 	dp_kill_point("leave: unmapped");
 	return ret;
 }
 
-static long unmap_areas(const struct dp_maps *maps, struct dp_remote *rem)
+static long unmap_areas(struct dp_process *proc, const struct dp_maps *maps)
 {
 	u64 start, end;
 	long ret = 0;
@@ -72,23 +71,23 @@ static long unmap_areas(const struct dp_maps *maps, struct dp_remote *rem)
 		if (!dp_map_is_arena(&maps->v[i]))
 			continue;
 		region_of(maps, i, &start, &end);
-		ret = unmap_one(rem, start, end);
+		ret = unmap_one(proc, start, end);
 	}
 	return ret;
 }
 
-static long unmap_rest(const struct dp_maps *maps, struct dp_remote *rem)
+static long unmap_rest(struct dp_process *proc, const struct dp_maps *maps)
 {
 	long ret = 0;
 	size_t i;
 
 	for (i = 0; i < maps->n && !ret; i++)
 		if (dp_path_is_ours(maps->v[i].path))
-			ret = unmap_one(rem, maps->v[i].start, maps->v[i].end);
+			ret = unmap_one(proc, maps->v[i].start, maps->v[i].end);
 	return ret;
 }
 
-int dp_unmap(struct dp_process *proc, struct dp_remote *rem)
+int dp_unmap(struct dp_process *proc)
 {
 	struct dp_maps maps;
 	long ret;
@@ -96,17 +95,17 @@ int dp_unmap(struct dp_process *proc, struct dp_remote *rem)
 
 	if (err)
 		return err;
-	ret = unmap_areas(&maps, rem);
+	ret = unmap_areas(proc, &maps);
 	dp_maps_free(&maps);
 	if (!ret) {
 		err = dp_maps_read(proc->pid, &maps);
 		if (err)
 			return err;
-		ret = unmap_rest(&maps, rem);
+		ret = unmap_rest(proc, &maps);
 		dp_maps_free(&maps);
 	}
-	if (proc->unsettled >= 0 && dp_share_has(proc, rem, proc->unsettled))
-		dp_share_close(rem, &proc->unsettled, 1);
+	if (proc->unsettled >= 0 && dp_share_has(proc, proc->unsettled))
+		dp_share_close(proc, &proc->unsettled, 1);
 	proc->unsettled = -1;
 	if (!ret)
 		proc->base = 0;
@@ -114,8 +113,7 @@ int dp_unmap(struct dp_process *proc, struct dp_remote *rem)
 }
 
 /* Restore the program's own action, unless the kernel has it already. */
-static int return_action(struct dp_process *proc, struct dp_remote *rem,
-			 u64 base, u32 k)
+static int return_action(struct dp_process *proc, u64 base, u32 k)
 {
 	u64 at = base + DP_PRIVATE_OFFSET + sizeof(struct dp_private);
 	u64 mine = base + DP_PRIVATE_OFFSET +
@@ -123,8 +121,8 @@ static int return_action(struct dp_process *proc, struct dp_remote *rem,
 		   k * sizeof(struct dp_actions);
 	struct dp_kernel_sigaction now;
 	u32 current;
-	long ret = dp_remote_call(rem, SYS_rt_sigaction, dp_caught(k), 0, at, 8,
-				  0, 0);
+	long ret =
+		dp_remote_call(proc, SYS_rt_sigaction, dp_caught(k), 0, at, 8);
 
 	if (ret || dp_process_read(proc, at, &now, sizeof(now)) ||
 	    dp_process_read(proc, mine + offsetof(struct dp_actions, current),
@@ -133,27 +131,26 @@ static int return_action(struct dp_process *proc, struct dp_remote *rem,
 	if (now.handler != base + dp_agent_trap_entry)
 		return 0;
 	return (int)dp_remote_call(
-		rem, SYS_rt_sigaction, dp_caught(k),
+		proc, SYS_rt_sigaction, dp_caught(k),
 		mine + offsetof(struct dp_actions, ring) +
 			current % DP_ACTION_RING *
 				sizeof(struct dp_action_slot) +
 			offsetof(struct dp_action_slot, action),
-		0, 8, 0, 0);
+		0, 8);
 }
 
-static int return_actions(struct dp_process *proc, struct dp_remote *rem,
-			  const struct dp_view *view)
+static int return_actions(struct dp_process *proc, const struct dp_view *view)
 {
 	const struct dp_arena_control *c = &view->arena->control;
 	int err = 0;
 	u32 k;
 
 	for (k = 0; !err && k < dp_few(&c->nr_caught, DP_CAUGHT); k++)
-		err = return_action(proc, rem, c->base, k);
+		err = return_action(proc, c->base, k);
 	return err;
 }
 
-static void drop_copies(struct dp_process *proc, struct dp_remote *rem,
+static void drop_copies(struct dp_process *proc,
 			const struct dp_arena_control *c)
 {
 	u32 i;
@@ -161,9 +158,8 @@ static void drop_copies(struct dp_process *proc, struct dp_remote *rem,
 	for (i = 0; c->revertible && i < dp_few(&c->nr_patched, DP_MAX_PATCHED);
 	     i++)
 		if (dp_pages_clean(proc, &c->patched[i]))
-			dp_remote_call(rem, SYS_madvise, c->patched[i].start,
-				       c->patched[i].size, MADV_DONTNEED, 0, 0,
-				       0);
+			dp_remote_call(proc, SYS_madvise, c->patched[i].start,
+				       c->patched[i].size, MADV_DONTNEED);
 }
 
 static int foreign_bytes(const struct dp_process *proc, int err, u64 bad,
@@ -212,34 +208,32 @@ static int stop_woken(struct dp_process *proc, const struct dp_view *view,
 static int give_back(struct dp_process *proc, struct dp_view *view,
 		     struct dp_diag *diag)
 {
-	struct dp_remote *rem;
 	u64 bad = 0;
-	int err = dp_remote_begin(proc, &rem, diag);
+	int err = dp_remote_begin(proc, diag);
 
 	if (err)
 		return err;
-	err = dp_masks_return_actions(proc, rem, &view->arena->control);
+	err = dp_masks_return_actions(proc, &view->arena->control);
 	if (!err)
-		err = return_actions(proc, rem, view);
+		err = return_actions(proc, view);
 	dp_kill_point("leave: action");
 	if (!err && dp_view_disarm(view, &proc->target, true, &bad))
 		err = foreign_bytes(proc, -EBUSY, bad, diag);
 	dp_kill_point("leave: intercepts");
-	dp_remote_end(rem);
+	dp_remote_end(proc);
 	return err;
 }
 
 static int unmap(struct dp_process *proc, const struct dp_view *view,
 		 struct dp_diag *diag)
 {
-	struct dp_remote *rem;
-	int err = dp_remote_begin(proc, &rem, diag);
+	int err = dp_remote_begin(proc, diag);
 
 	if (err)
 		return err;
-	drop_copies(proc, rem, &view->arena->control);
-	err = dp_unmap(proc, rem);
-	dp_remote_end(rem);
+	drop_copies(proc, &view->arena->control);
+	err = dp_unmap(proc);
+	dp_remote_end(proc);
 	return err;
 }
 

@@ -39,20 +39,20 @@ static u64 place_of_action(const struct dp_process *proc, u32 k)
 	       k * sizeof(struct dp_actions);
 }
 
-static int note_actions(struct dp_process *proc, struct dp_remote *rem)
+static int note_actions(struct dp_process *proc)
 {
 	int err = 0;
 	u32 k;
 
 	for (k = 0; !err && k < dp_engine_caught(proc->engine); k++)
-		err = (int)dp_remote_call(rem, SYS_rt_sigaction, dp_caught(k),
-					  0, place_of_action(proc, k), 8, 0, 0);
+		err = (int)dp_remote_call(proc, SYS_rt_sigaction, dp_caught(k),
+					  0, place_of_action(proc, k), 8);
 	return err;
 }
 
 /* The program's action is noted again in the same call: a thread that was asleep may
  * have set another. */
-static int take_actions(struct dp_process *proc, struct dp_remote *rem)
+static int take_actions(struct dp_process *proc)
 {
 	struct dp_kernel_sigaction ours = {
 		.handler = proc->base + dp_agent_trap_entry,
@@ -65,9 +65,8 @@ static int take_actions(struct dp_process *proc, struct dp_remote *rem)
 	u32 k;
 
 	for (k = 0; !err && k < dp_engine_caught(proc->engine); k++)
-		err = (int)dp_remote_call(rem, SYS_rt_sigaction, dp_caught(k),
-					  at, place_of_action(proc, k), 8, 0,
-					  0);
+		err = (int)dp_remote_call(proc, SYS_rt_sigaction, dp_caught(k),
+					  at, place_of_action(proc, k), 8);
 	return err;
 }
 
@@ -138,9 +137,9 @@ static int stop_outside(struct dp_process *proc, struct dp_diag *diag)
 /* The intercepts are armed first. They pass everything on for each signal whose action
  * is not ours yet. From then on the kernel's state and the tables add up, so the tool may
  * end anywhere in between. */
-static int switch_over(struct dp_process *proc, struct dp_remote *rem)
+static int switch_over(struct dp_process *proc)
 {
-	int err = note_actions(proc, rem);
+	int err = note_actions(proc);
 
 	if (!err)
 		err = dp_masks_note(proc);
@@ -148,11 +147,11 @@ static int switch_over(struct dp_process *proc, struct dp_remote *rem)
 		err = dp_engine_arm_intercepts(proc->engine, &proc->target);
 	dp_kill_point("install: intercepts");
 	if (!err)
-		err = take_actions(proc, rem);
+		err = take_actions(proc);
 	dp_kill_point("install: action");
 	if (!err)
-		err = dp_masks_take_actions(proc, rem);
-	return err ? err : (int)dp_area_settle(proc, rem);
+		err = dp_masks_take_actions(proc);
+	return err ? err : (int)dp_area_settle(proc);
 }
 
 /* Is @pc in code that leads to an intercepted call, or in the agent? */
@@ -200,7 +199,6 @@ static int take_masks(struct dp_process *proc, struct dp_diag *diag)
 static int go_live_stopped(struct dp_process *proc, void *arg,
 			   struct dp_diag *diag)
 {
-	struct dp_remote *rem;
 	int err = stop_outside(proc, diag);
 
 	if (err)
@@ -221,11 +219,11 @@ static int go_live_stopped(struct dp_process *proc, void *arg,
 			proc->pid);
 	}
 	proc->vetted = true;
-	err = dp_remote_begin(proc, &rem, diag);
+	err = dp_remote_begin(proc, diag);
 	proc->vetted = false;
 	if (!err) {
-		err = switch_over(proc, rem);
-		dp_remote_end(rem);
+		err = switch_over(proc);
+		dp_remote_end(proc);
 		if (!err)
 			err = take_masks(proc, diag);
 		if (err && diag && !diag->text[0])
@@ -241,17 +239,12 @@ static int go_live_stopped(struct dp_process *proc, void *arg,
 static int settle_stopped(struct dp_process *proc, void *arg,
 			  struct dp_diag *diag)
 {
-	struct dp_remote *rem;
-	int err = dp_stop_alone(proc, diag);
+	int err = dp_borrowed_alone(proc, diag);
 
 	if (err)
 		return err;
-	err = dp_remote_begin(proc, &rem, diag);
-	if (!err) {
-		err = (int)dp_area_settle(proc, rem);
-		dp_remote_end(rem);
-	}
-	dp_stop_release(proc);
+	err = (int)dp_area_settle(proc);
+	dp_borrowed_end(proc);
 	return err;
 }
 

@@ -175,22 +175,15 @@ bool dp_recover_needed(const struct dp_process *proc)
 /* Take out remains that were never armed. */
 static int sweep(struct dp_process *proc, void *arg, struct dp_diag *diag)
 {
-	struct dp_remote *rem;
-	int err = dp_stop_alone(proc, diag), fd;
+	int err = dp_borrowed_alone(proc, diag), fd;
 
 	if (err)
 		return err;
-	err = dp_remote_begin(proc, &rem, diag);
-	if (!err) {
-		while ((fd = leftover_fd(proc, dp_remote_thread(rem))) >= 0 &&
-		       !err)
-			err = (int)dp_remote_call(rem, SYS_close, (u64)fd, 0, 0,
-						  0, 0, 0);
-		if (!err)
-			err = dp_unmap(proc, rem);
-		dp_remote_end(rem);
-	}
-	dp_stop_release(proc);
+	while ((fd = leftover_fd(proc, dp_remote_thread(proc))) >= 0 && !err)
+		err = (int)dp_remote_call(proc, SYS_close, fd);
+	if (!err)
+		err = dp_unmap(proc);
+	dp_borrowed_end(proc);
 	return err;
 }
 

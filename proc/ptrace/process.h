@@ -123,7 +123,7 @@ struct dp_process {
 	struct dp_maps maps; /* dp_stop_maps(); @outdated: it ran since */
 	bool outdated;
 	bool vetted; /* the threads' filters have just been checked */
-	struct dp_remote *borrowed_thread; /* makes calls, others run */
+	struct dp_remote *remote; /* of the thread that makes calls, or NULL */
 	bool syncs; /* while text is being written */
 	bool passed; /* all threads could be stopped a moment ago */
 	int awake; /* descriptor: see dp_tracer_children_begin() */

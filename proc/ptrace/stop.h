@@ -243,8 +243,10 @@ int dp_stack_scan_read(const struct dp_process *proc,
 /* borrowed: a thread of the target that makes remote calls while the others run. */
 
 /** dp_borrowed_begin() - hold a thread and make it ready for remote calls:
- *  @proc->borrowed_thread. Does nothing if all threads are held already. */
+ *  dp_remote_call(). Does nothing if all threads are held already. */
 int dp_borrowed_begin(struct dp_process *proc, struct dp_diag *diag);
+/** dp_borrowed_alone() - the same while the others are held, too: dp_stop_alone() */
+int dp_borrowed_alone(struct dp_process *proc, struct dp_diag *diag);
 void dp_borrowed_end(struct dp_process *proc);
 
 /* tracer_child: work that goes on to its end if the tool is killed. */

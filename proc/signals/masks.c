@@ -638,11 +638,10 @@ bool dp_masks_absent(const struct dp_process *proc, u64 base)
 }
 
 /* Read the kernel's action for a signal, via @at in the target. Return: 0, a negative errno. */
-static int read_action(struct dp_process *proc, struct dp_remote *rem, u64 at,
-		       int sig, struct dp_kernel_sigaction *act)
+static int read_action(struct dp_process *proc, u64 at, int sig,
+		       struct dp_kernel_sigaction *act)
 {
-	long ret =
-		dp_remote_call(rem, SYS_rt_sigaction, (u64)sig, 0, at, 8, 0, 0);
+	long ret = dp_remote_call(proc, SYS_rt_sigaction, sig, 0, at, 8);
 
 	if (ret)
 		return (int)ret;
@@ -650,8 +649,8 @@ static int read_action(struct dp_process *proc, struct dp_remote *rem, u64 at,
 }
 
 /* For each of the @nr caught signals, find which actions of a set of signals block it. */
-static int blocking_actions(struct dp_process *proc, struct dp_remote *rem,
-			    u64 at, u64 signals, u32 nr, u64 *blocking)
+static int blocking_actions(struct dp_process *proc, u64 at, u64 signals,
+			    u32 nr, u64 *blocking)
 {
 	struct dp_kernel_sigaction act;
 	int sig, err = 0;
@@ -660,7 +659,7 @@ static int blocking_actions(struct dp_process *proc, struct dp_remote *rem,
 	for (sig = 1; sig <= NR_SIGNALS && !err; sig++) {
 		if (!(signals >> (sig - 1) & 1))
 			continue;
-		err = read_action(proc, rem, at, sig, &act);
+		err = read_action(proc, at, sig, &act);
 		for (k = 0; !err && k < nr; k++)
 			if (act.mask >> (dp_caught(k) - 1) & 1)
 				blocking[k] |= 1ull << (sig - 1);
@@ -669,8 +668,8 @@ static int blocking_actions(struct dp_process *proc, struct dp_remote *rem,
 }
 
 /* Add or remove the @k-th caught signal in the masks of the actions for @signals. */
-static int change_actions(struct dp_process *proc, struct dp_remote *rem,
-			  u64 at, u32 k, u64 signals, bool add)
+static int change_actions(struct dp_process *proc, u64 at, u32 k, u64 signals,
+			  bool add)
 {
 	u64 caught = 1ull << (dp_caught(k) - 1);
 	struct dp_kernel_sigaction act;
@@ -679,14 +678,14 @@ static int change_actions(struct dp_process *proc, struct dp_remote *rem,
 	for (sig = 1; sig <= NR_SIGNALS && !err; sig++) {
 		if (!(signals >> (sig - 1) & 1))
 			continue;
-		err = read_action(proc, rem, at, sig, &act);
+		err = read_action(proc, at, sig, &act);
 		if (err || !(act.mask & caught) != add)
 			continue;
 		act.mask ^= caught;
 		if (dp_process_write(proc, at, &act, sizeof(act)))
 			return -EFAULT;
-		err = (int)dp_remote_call(rem, SYS_rt_sigaction, (u64)sig, at,
-					  0, 8, 0, 0);
+		err = (int)dp_remote_call(proc, SYS_rt_sigaction, sig, at, 0,
+					  8);
 	}
 	return err;
 }
@@ -696,7 +695,7 @@ static u64 scratch(u64 base)
 	return base + DP_PRIVATE_OFFSET + sizeof(struct dp_private);
 }
 
-int dp_masks_take_actions(struct dp_process *proc, struct dp_remote *rem)
+int dp_masks_take_actions(struct dp_process *proc)
 {
 	u64 blocking[DP_CAUGHT] = { 0 }, others;
 	u32 k, nr = dp_engine_caught(proc->engine);
@@ -707,18 +706,17 @@ int dp_masks_take_actions(struct dp_process *proc, struct dp_remote *rem)
 		return -ESRCH;
 	/* The actions for the caught signals are the agent's already. */
 	others = st.caught & ~dp_caught_mask(nr);
-	err = blocking_actions(proc, rem, scratch(proc->base), others, nr,
-			       blocking);
+	err = blocking_actions(proc, scratch(proc->base), others, nr, blocking);
 	if (!err && dp_process_write(proc, proc->base + IN_MASKS_AT, blocking,
 				     sizeof(blocking)))
 		err = -EFAULT;
 	for (k = 0; k < nr && !err; k++)
-		err = change_actions(proc, rem, scratch(proc->base), k,
-				     blocking[k], false);
+		err = change_actions(proc, scratch(proc->base), k, blocking[k],
+				     false);
 	return err;
 }
 
-int dp_masks_return_actions(struct dp_process *proc, struct dp_remote *rem,
+int dp_masks_return_actions(struct dp_process *proc,
 			    const struct dp_arena_control *c)
 {
 	u64 signals[DP_CAUGHT];
@@ -729,7 +727,7 @@ int dp_masks_return_actions(struct dp_process *proc, struct dp_remote *rem,
 			    sizeof(signals)))
 		return -EFAULT;
 	for (k = 0; k < dp_few(&c->nr_caught, DP_CAUGHT) && !err; k++)
-		err = change_actions(proc, rem, scratch(c->base), k, signals[k],
+		err = change_actions(proc, scratch(c->base), k, signals[k],
 				     true);
 	return err;
 }

@@ -49,8 +49,8 @@ bool dp_masks_waking(const struct dp_process *proc, u64 base);
 bool dp_masks_absent(const struct dp_process *proc, u64 base);
 /** dp_masks_take_actions(), dp_masks_return_actions() - the same for the masks (sa_mask) of
  *  signal actions. Return: 0 or a negative errno. */
-int dp_masks_take_actions(struct dp_process *proc, struct dp_remote *remote);
-int dp_masks_return_actions(struct dp_process *proc, struct dp_remote *remote,
+int dp_masks_take_actions(struct dp_process *proc);
+int dp_masks_return_actions(struct dp_process *proc,
 			    const struct dp_arena_control *control);
 
 #endif

@@ -49,27 +49,27 @@ static int build(struct dp_process *child, const struct dp_process *parent,
 }
 
 /* Map the areas that the child shares; code and contexts are private since its birth. */
-static long map_all(struct dp_process *child, struct dp_remote *rem,
-		    const s32 *there)
+static long map_all(struct dp_process *child, const s32 *there)
 {
 	const struct dp_layout_need *need = dp_engine_need(child->engine);
-	long ret = dp_remote_call(rem, SYS_mmap, child->base + DP_ARENA_OFFSET,
+	long ret = dp_remote_call(child, SYS_mmap,
+				  child->base + DP_ARENA_OFFSET,
 				  DP_CONTROL_ROOM, PROT_READ,
-				  MAP_SHARED | MAP_FIXED, (u64)there[0],
+				  MAP_SHARED | MAP_FIXED, there[0],
 				  DP_FILE_ARENA_OFFSET);
 
 	dp_kill_point("fork: mapped");
 	if (dp_remote_failed(ret))
 		return ret;
-	ret = dp_remote_call(rem, SYS_mmap,
+	ret = dp_remote_call(child, SYS_mmap,
 			     child->base + DP_ARENA_OFFSET + need->tables_off,
 			     need->arena_size - need->tables_off, PROT_READ,
-			     MAP_SHARED | MAP_FIXED, (u64)there[0],
+			     MAP_SHARED | MAP_FIXED, there[0],
 			     DP_FILE_ARENA_OFFSET + need->tables_off);
 	dp_kill_point("fork: mapped");
 	if (dp_remote_failed(ret))
 		return ret;
-	return dp_area_share(child, rem, need, there);
+	return dp_area_share(child, need, there);
 }
 
 /* Return: @addr if a table of the parent's is mapped there in the child, too; else 0. */
@@ -97,8 +97,7 @@ static bool holds(void *child, u64 slot, u64 word)
 
 /* Tables of instances that the parent got while it was probed, and the contents of all. */
 static long map_instances(struct dp_process *child,
-			  const struct dp_process *parent, u32 maker,
-			  struct dp_remote *rem)
+			  const struct dp_process *parent, u32 maker)
 {
 	void *ours;
 	u64 size;
@@ -108,7 +107,7 @@ static long map_instances(struct dp_process *child,
 	for (i = 1;
 	     (size = dp_engine_instances_owed(child->engine, parent->engine));
 	     i++) {
-		at = dp_share_map(child, rem,
+		at = dp_share_map(child,
 				  place_of(child, dp_engine_instances_at(
 							  parent->engine, i)),
 				  size, &ours);
@@ -177,25 +176,24 @@ static int take(struct dp_process *child, u32 maker)
 static int settle_in(struct dp_process *child, const struct dp_process *parent,
 		     u32 maker)
 {
-	struct dp_remote *rem;
 	s32 there[2];
 	long ret;
-	int err = dp_remote_begin(child, &rem, NULL);
+	int err = dp_remote_begin(child, NULL);
 
 	if (err)
 		return err;
-	ret = dp_area_open(child, rem, dp_engine_need(parent->engine), there);
+	ret = dp_area_open(child, dp_engine_need(parent->engine), there);
 	if (!ret) {
 		ret = build(child, parent, maker);
 		if (!ret)
-			ret = map_all(child, rem, there);
+			ret = map_all(child, there);
 		if (!ret)
-			ret = map_instances(child, parent, maker, rem);
-		dp_area_close(child, rem, there);
+			ret = map_instances(child, parent, maker);
+		dp_area_close(child, there);
 	}
 	if (!ret)
 		ret = take(child, maker);
-	dp_remote_end(rem);
+	dp_remote_end(child);
 	dp_kill_point("fork: done");
 	return (int)ret;
 }
@@ -212,7 +210,7 @@ static struct dp_process *child_of(const struct dp_process *parent, pid_t pid)
 	child->launched = child->held = child->reaped = child->exited = false;
 	child->installed = child->status_known = child->changing = false;
 	child->nr_waiters = 0;
-	child->borrowed_thread = NULL;
+	child->remote = NULL;
 	child->syncs = child->passed = child->vetted = false;
 	child->maps = (struct dp_maps){ 0 };
 	child->engine = NULL;
