@@ -255,7 +255,8 @@ int dp_process_read(const struct dp_process *proc, u64 addr, void *to,
 int dp_process_write(const struct dp_process *proc, u64 addr, const void *from,
 		     size_t len);
 /** dp_process_engine() - engine of its probes; NULL before dp_process_install(). The
- *  caller destroys that of a fork child, after dp_process_close(). */
+ *  caller destroys that of a fork child, after dp_process_close(); that of
+ *  dp_process_attach_other() is the object's own. */
 struct dp_engine *dp_process_engine(const struct dp_process *proc);
 
 #endif

@@ -35,14 +35,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#ifndef MAP_FIXED_NOREPLACE
-#define MAP_FIXED_NOREPLACE 0x100000
-#endif
 #ifndef F_SEAL_FUTURE_WRITE
 #define F_SEAL_FUTURE_WRITE 0x0010
-#endif
-#ifndef MADV_WIPEONFORK
-#define MADV_WIPEONFORK 18
 #endif
 #define TABLES 0
 #define HIT 1
@@ -224,14 +218,9 @@ static long map_pools(struct dp_process *proc, s32 there,
 long dp_area_add(struct dp_process *proc, const struct dp_layout_need *need,
 		 u32 first)
 {
-	int file = dp_share_file(need->file_size);
 	s32 there;
-	long ret;
+	long ret = dp_share_make(proc, need->file_size, NULL, &there);
 
-	if (file < 0)
-		return file;
-	ret = dp_share_pass(proc, &file, 1, &there);
-	close(file);
 	if (ret)
 		return ret;
 	ret = map_pools(proc, there, need, first);
@@ -239,13 +228,31 @@ long dp_area_add(struct dp_process *proc, const struct dp_layout_need *need,
 	return ret;
 }
 
-long dp_area_share(struct dp_process *proc, const struct dp_layout_need *need,
-		   const s32 *there)
+/* The part that the target writes and the tool reads. */
+static long map_hit(struct dp_process *proc, const struct dp_layout_need *need,
+		    const s32 *there)
 {
 	long ret = map_over(proc, hit_part(need), PROT_READ | PROT_WRITE,
 			    MAP_SHARED, there[HIT]);
 
 	return ret ? ret : advise(proc, own_part(need), MADV_DONTFORK);
+}
+
+/* Code and contexts are private since the child's birth. */
+long dp_area_inherit(struct dp_process *proc, const struct dp_layout_need *need,
+		     const s32 *there)
+{
+	const struct part control = { DP_ARENA_OFFSET,
+				      DP_ARENA_OFFSET + DP_CONTROL_ROOM };
+	const struct part tables = { DP_ARENA_OFFSET + need->tables_off,
+				     DP_ARENA_OFFSET + need->arena_size };
+	long ret =
+		map_over(proc, control, PROT_READ, MAP_SHARED, there[TABLES]);
+
+	if (!ret)
+		ret = map_over(proc, tables, PROT_READ, MAP_SHARED,
+			       there[TABLES]);
+	return ret ? ret : map_hit(proc, need, there);
 }
 
 static long map_base(struct dp_process *proc, const struct dp_layout_need *need,
@@ -333,7 +340,7 @@ long dp_area_map(struct dp_process *proc, const struct dp_layout_need *need,
 	if (!ret)
 		ret = map_private(proc, there);
 	if (!ret && !proc->own_process)
-		ret = dp_area_share(proc, need, there);
+		ret = map_hit(proc, need, there);
 	if (!ret && !proc->own_process)
 		ret = map_over(proc, context_part(need), PROT_READ | PROT_WRITE,
 			       MAP_PRIVATE, there[TABLES]);

@@ -30,10 +30,9 @@ int dp_area_open(struct dp_process *proc, const struct dp_layout_need *need,
 /** dp_area_map() - map all parts in the target, at @proc->base. Return: as above. */
 long dp_area_map(struct dp_process *proc, const struct dp_layout_need *need,
 		 const s32 *there);
-/** dp_area_share() - map only the part that the target writes and the tool reads, over
- *  what is at @proc->base. Return: as above. */
-long dp_area_share(struct dp_process *proc, const struct dp_layout_need *need,
-		   const s32 *there);
+/** dp_area_inherit() - replace what a fork child shares with its parent. Return: as above. */
+long dp_area_inherit(struct dp_process *proc, const struct dp_layout_need *need,
+		     const s32 *there);
 void dp_area_close(struct dp_process *proc, const s32 *there);
 /** dp_area_settle() - make the arena private to a process that probes itself. No thread
  *  runs. Return: as above. */
@@ -62,7 +61,8 @@ void dp_share_close(struct dp_process *proc, const s32 *there, u32 n);
 bool dp_share_has(const struct dp_process *proc, s32 fd);
 
 /**
- * dp_share_make() - memory without a name, of zeros, mapped here but not in the target yet
+ * dp_share_make() - memory without a name, of zeros, that is not mapped in the target yet
+ * @ours: where it is mapped here; NULL: it is not
  * @there: its descriptor in the target
  * Return: 0 or a negative errno.
  */
@@ -72,9 +72,11 @@ int dp_share_make(struct dp_process *proc, u64 size, void **ours, s32 *there);
  *  for DP_LIMITS_TEXT bytes. Return: @text. */
 const char *dp_share_why(const struct dp_process *proc, int err, u64 size,
 			 char *text);
-/** dp_share_map() - dp_share_make(), and map it in the target, too; @over: replace the
- *  mapping at this address, or 0. Return: address, or a negative errno. */
-long dp_share_map(struct dp_process *proc, u64 over, u64 size, void **ours);
+/** dp_share_map() - dp_share_make(), and map it in the target, too, from offset @from on, until
+ *  dp_shares_forget(); @over: replace the mapping at this address, or 0
+ *  Return: address, or a negative errno. */
+long dp_share_map(struct dp_process *proc, u64 over, u64 from, u64 size,
+		  void **ours);
 /** dp_shares_forget() - unmap all shares in the tool; dp_unmap() unmaps those of the target */
 void dp_shares_forget(struct dp_process *proc);
 

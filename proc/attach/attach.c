@@ -114,9 +114,7 @@ int dp_process_look(struct dp_process *proc, pid_t pid, struct dp_diag *diag)
 	return find(proc, pid, diag) ?: look(proc, diag);
 }
 
-/* @left: did an earlier tool leave anything? */
-static int take_hold(struct dp_process *proc, pid_t pid, bool *left,
-		     struct dp_diag *diag)
+static int take_hold(struct dp_process *proc, pid_t pid, struct dp_diag *diag)
 {
 	int err = find(proc, pid, diag);
 
@@ -132,12 +130,9 @@ static int take_hold(struct dp_process *proc, pid_t pid, bool *left,
 	if (!err)
 		err = dp_dispatch_look(proc, diag);
 	/* An earlier tool's intercepts are where ours will be. */
-	*left = !err && dp_recover_needed(proc);
-	if (*left) {
-		err = dp_recover(proc, diag);
-		if (!err)
-			err = dp_kind_find(proc, diag);
-	}
+	proc->recovered = !err && dp_recover_needed(proc);
+	if (proc->recovered)
+		err = dp_recover(proc, diag) ?: dp_kind_find(proc, diag);
 	return err;
 }
 
@@ -182,8 +177,8 @@ static bool is_elsewhere(const struct dp_process *proc, pid_t pid, int err)
 	       ((err == -ESRCH || err == -ENOENT) && !first_thread(pid, &st));
 }
 
-static int attach(pid_t pid, pid_t tool, struct dp_process **out, bool *left,
-		  struct dp_diag *diag)
+int dp_process_attach_as(pid_t pid, pid_t tool, struct dp_process **out,
+			 struct dp_diag *diag)
 {
 	struct dp_process *proc;
 	s64 deadline = dp_now_ns() + DP_EXECS_NS;
@@ -198,7 +193,7 @@ static int attach(pid_t pid, pid_t tool, struct dp_process **out, bool *left,
 		if (!proc)
 			return dp_diag_set(diag, -ENOMEM, "out of memory");
 		proc->tool = tool;
-		err = take_hold(proc, pid, left, diag);
+		err = take_hold(proc, pid, diag);
 		again = is_elsewhere(proc, pid, err);
 		if (!again && err && dp_process_ended(proc))
 			err = dp_diag_set(diag, -ESRCH, "process %d has ended",
@@ -217,14 +212,6 @@ static int attach(pid_t pid, pid_t tool, struct dp_process **out, bool *left,
 	return err;
 }
 
-int dp_process_attach_as(pid_t pid, pid_t tool, struct dp_process **proc,
-			 struct dp_diag *diag)
-{
-	bool left;
-
-	return attach(pid, tool, proc, &left, diag);
-}
-
 int dp_process_attach(pid_t pid, struct dp_process **proc, struct dp_diag *diag)
 {
 	return dp_process_attach_as(pid, 0, proc, diag);
@@ -233,13 +220,13 @@ int dp_process_attach(pid_t pid, struct dp_process **proc, struct dp_diag *diag)
 int dp_process_clean(pid_t pid, struct dp_diag *diag)
 {
 	struct dp_process *proc;
-	bool left;
-	int err = attach(pid, 0, &proc, &left, diag);
+	int err = dp_process_attach(pid, &proc, diag);
 
 	if (err)
 		return err;
+	err = proc->recovered;
 	dp_process_close(proc);
-	return left;
+	return err;
 }
 
 static int no_permission(const struct dp_process *proc, struct dp_diag *diag)

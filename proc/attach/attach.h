@@ -94,16 +94,4 @@ void dp_linker_hold(struct dp_process *proc);
 /** dp_linker_release() - end the hold; waiting threads still need dp_process_answer() */
 void dp_linker_release(const struct dp_process *proc);
 
-/* attach_other: a process whose agent a library has attached: proc/attach_other.h. */
-
-/** struct dp_attached_other - @ours, @size: memory of dp_attach_other_map() */
-struct dp_attached_other {
-	struct dp_engine *engine;
-	struct dp_diag *diag; /* of the call that is being made */
-	void *ours[DP_MAX_POOLS];
-	u64 size[DP_MAX_POOLS];
-	u32 nr;
-	bool quiesces; /* jumps are written while no thread runs */
-};
-
 #endif

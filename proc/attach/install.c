@@ -41,9 +41,6 @@
 #include <unistd.h>
 #include "engine/site/internal.h"
 
-#ifndef MADV_WIPEONFORK
-#define MADV_WIPEONFORK 18
-#endif
 #define FOR_CHILDREN                                                  \
 	(dp_own_bit(SYS_madvise) | dp_own_bit(SYS_process_vm_readv) | \
 	 dp_own_bit(SYS_rt_sigaction))

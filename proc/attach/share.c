@@ -19,12 +19,14 @@
 #include "proc/ptrace/procfs.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/remote.h"
+#include "sym/list.h"
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/memfd.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -182,36 +184,43 @@ int dp_share_make(struct dp_process *proc, u64 size, void **ours, s32 *there)
 	proc->lacks_here = fd < 0;
 	if (fd < 0)
 		return fd;
-	*ours = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	proc->lacks_here = *ours == MAP_FAILED;
-	err = *ours == MAP_FAILED ? -ENOMEM :
-				    dp_share_pass(proc, &fd, 1, there);
-	if (err && *ours != MAP_FAILED)
+	if (ours) {
+		*ours = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+			     0);
+		proc->lacks_here = *ours == MAP_FAILED;
+	}
+	err = proc->lacks_here ? -ENOMEM : dp_share_pass(proc, &fd, 1, there);
+	if (err && ours && *ours != MAP_FAILED)
 		munmap(*ours, size);
 	close(fd);
 	return err;
 }
 
-long dp_share_map(struct dp_process *proc, u64 over, u64 size, void **ours)
+long dp_share_map(struct dp_process *proc, u64 over, u64 from, u64 size,
+		  void **ours)
 {
+	struct dp_share share = { .size = from + size };
 	s32 there;
 	long at;
 	int err;
 
-	if (proc->nr_shares == DP_SHARES_MAX)
+	if (dp_kill_point_fails("share: room") ||
+	    dp_list_reserve(&proc->shares, proc->nr_shares + 1,
+			    &proc->cap_shares, sizeof(*proc->shares)))
 		return -ENOMEM;
-	err = dp_share_make(proc, size, ours, &there);
+	err = dp_share_make(proc, share.size, &share.at, &there);
 	if (err)
 		return err;
 	at = dp_remote_call(proc, SYS_mmap, over, size, PROT_READ | PROT_WRITE,
-			    MAP_SHARED | (over ? MAP_FIXED : 0), there);
+			    MAP_SHARED | (over ? MAP_FIXED : 0), there, from);
 	dp_kill_point("share: mapped");
 	dp_share_close(proc, &there, 1);
-	if (dp_remote_failed(at))
-		munmap(*ours, size);
-	else
-		proc->shares[proc->nr_shares++] =
-			(struct dp_share){ *ours, size };
+	if (dp_remote_failed(at)) {
+		munmap(share.at, share.size);
+		return at;
+	}
+	proc->shares[proc->nr_shares++] = share;
+	*ours = (char *)share.at + from;
 	return at;
 }
 
@@ -250,7 +259,7 @@ static int share(struct dp_process *proc, void *arg, struct dp_diag *diag)
 	err = dp_borrowed_begin(proc, diag);
 	if (err)
 		return err;
-	at = dp_share_map(proc, 0, s->size, s->ours);
+	at = dp_share_map(proc, 0, 0, s->size, s->ours);
 	dp_borrowed_end(proc);
 	if (dp_remote_failed(at))
 		return dp_diag_set(diag, (int)at,
@@ -271,8 +280,9 @@ int dp_process_share(struct dp_process *proc, u64 size, u64 *addr, void **ours,
 
 void dp_shares_forget(struct dp_process *proc)
 {
-	while (proc->nr_shares-- > 0)
-		munmap(proc->shares[proc->nr_shares].at,
-		       proc->shares[proc->nr_shares].size);
-	proc->nr_shares = 0;
+	size_t i;
+
+	for (i = 0; i < proc->nr_shares; i++)
+		munmap(proc->shares[i].at, proc->shares[i].size);
+	free(proc->shares);
 }

@@ -20,9 +20,9 @@
 #include "sym/sym.h"
 
 struct dp_arena_hit;
+struct dp_diag;
 struct dp_engine;
 struct dp_tree;
-struct dp_attached_other;
 struct dp_modules;
 struct dp_process;
 struct dp_remote;
@@ -80,7 +80,6 @@ struct dp_share {
 	void *at;
 	u64 size;
 };
-#define DP_SHARES_MAX 8
 
 /** struct dp_process - see proc.h */
 struct dp_process {
@@ -103,6 +102,7 @@ struct dp_process {
 	u64 syscall_ret, restorer;
 	bool borrowed, inherited;
 	bool remnants; /* an area of a tool was mapped at the last look */
+	bool recovered; /* an earlier tool had left something */
 	u64 plain_return; /* room for a return without sigreturn; 0: none */
 	/* Room for code that makes a selector forbid calls again: see dispatch.c */
 	u64 selector_return;
@@ -148,14 +148,17 @@ struct dp_process {
 	s64 patience; /* of dp_stop_run_out(), in ns */
 	bool own_process; /* the agent stays: the process probes itself */
 	pid_t tool; /* the tool that probes it; 0: this process */
-	struct dp_attached_other *attached_other; /* attach_other.c */
+	/* attach_other.c. @quiesces: jumps are written while no thread runs; @diag: of the
+	 * call that is being made */
+	bool attached_other, quiesces;
+	struct dp_diag *diag;
 	bool intercepts_out; /* and the agent is still mapped: see leave.c */
 	void *file; /* shared memory: area.c */
 	u64 file_size;
 	s32 unsettled; /* descriptor there, until dp_area_settle(); or -1 */
 	u64 base; /* of the agent in the target, 0: none */
-	struct dp_share shares[DP_SHARES_MAX]; /* further shared memory */
-	size_t nr_shares;
+	struct dp_share *shares; /* further shared memory */
+	size_t nr_shares, cap_shares;
 };
 
 /** dp_process_note_exec() - note that the process has executed another program */

@@ -48,30 +48,6 @@ static int build(struct dp_process *child, const struct dp_process *parent,
 	return err;
 }
 
-/* Map the areas that the child shares; code and contexts are private since its birth. */
-static long map_all(struct dp_process *child, const s32 *there)
-{
-	const struct dp_layout_need *need = dp_engine_need(child->engine);
-	long ret = dp_remote_call(child, SYS_mmap,
-				  child->base + DP_ARENA_OFFSET,
-				  DP_CONTROL_ROOM, PROT_READ,
-				  MAP_SHARED | MAP_FIXED, there[0],
-				  DP_FILE_ARENA_OFFSET);
-
-	dp_kill_point("fork: mapped");
-	if (dp_remote_failed(ret))
-		return ret;
-	ret = dp_remote_call(child, SYS_mmap,
-			     child->base + DP_ARENA_OFFSET + need->tables_off,
-			     need->arena_size - need->tables_off, PROT_READ,
-			     MAP_SHARED | MAP_FIXED, there[0],
-			     DP_FILE_ARENA_OFFSET + need->tables_off);
-	dp_kill_point("fork: mapped");
-	if (dp_remote_failed(ret))
-		return ret;
-	return dp_area_share(child, need, there);
-}
-
 /* Return: @addr if a table of the parent's is mapped there in the child, too; else 0. */
 static u64 place_of(const struct dp_process *child, u64 addr)
 {
@@ -110,7 +86,7 @@ static long map_instances(struct dp_process *child,
 		at = dp_share_map(child,
 				  place_of(child, dp_engine_instances_at(
 							  parent->engine, i)),
-				  size, &ours);
+				  0, size, &ours);
 		if (dp_remote_failed(at))
 			return at;
 		dp_engine_instances_grow(child->engine, (u64)at, ours);
@@ -186,7 +162,8 @@ static int settle_in(struct dp_process *child, const struct dp_process *parent,
 	if (!ret) {
 		ret = build(child, parent, maker);
 		if (!ret)
-			ret = map_all(child, there);
+			ret = dp_area_inherit(
+				child, dp_engine_need(child->engine), there);
 		if (!ret)
 			ret = map_instances(child, parent, maker);
 		dp_area_close(child, there);
@@ -216,7 +193,8 @@ static struct dp_process *child_of(const struct dp_process *parent, pid_t pid)
 	child->engine = NULL;
 	child->file = NULL;
 	child->execed[0] = '\0';
-	child->nr_shares = 0;
+	child->shares = NULL;
+	child->nr_shares = child->cap_shares = 0;
 	child->threads = NULL;
 	child->nr_threads = child->cap_threads = 0;
 	return child;
