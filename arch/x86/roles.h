@@ -11,6 +11,7 @@
 #ifndef DP_ARCH_ROLES_H
 #define DP_ARCH_ROLES_H
 
+#include "arch/x86/arch_defs.h"
 #include "arch/x86/ptregs.h"
 #include "engine/insn/faults.h"
 
@@ -83,6 +84,12 @@ static inline void dp_mcontext_set_up(struct dp_mcontext *m, u64 frame,
 static inline u64 dp_mcontext_unwound(const struct dp_mcontext *m, bool di)
 {
 	return di ? m->rdi : m->rcx + sizeof(u64);
+}
+
+/** dp_mcontext_arg() - address of argument @n, from 0, of a system call */
+static inline u64 *dp_mcontext_arg(struct dp_mcontext *m, u32 n)
+{
+	return DP_X86_ARG(m, n);
 }
 
 /** dp_mcontext_number() - a general register by the machine's number, 0 to 15. Return:

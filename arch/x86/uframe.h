@@ -48,13 +48,14 @@ static inline u64 dp_uframe_number(const struct dp_mcontext *m)
 
 static inline u64 dp_uframe_arg(const struct dp_mcontext *m, u32 n)
 {
-	return DP_X86_ARG(m, n);
+	return *DP_X86_ARG(m, n);
 }
 
-#define DP_UFRAME_PLACES(m)                                                    \
-	.pc = &(m)->rip, .sp = &(m)->rsp, .ret = &(m)->rax, .arg0 = &(m)->rdi, \
-	.arg3 = &(m)->r10, .arg4 = &(m)->r8, .arg5 = &(m)->r9,                 \
-	.others = { &(m)->rsi, &(m)->rdx, &(m)->rcx, &(m)->rbx, &(m)->rbp,     \
-		    &(m)->r12, &(m)->r13, &(m)->r14, &(m)->r15 }
+#define DP_UFRAME_PLACES(m)                                           \
+	.pc = &(m)->rip, .sp = &(m)->rsp,                             \
+	.ret = &(m)->rax, .args = { &(m)->rdi, &(m)->rsi, &(m)->rdx,  \
+				    &(m)->r10, &(m)->r8,  &(m)->r9 }, \
+	.others = { &(m)->rcx, &(m)->rbx, &(m)->rbp, &(m)->r12,       \
+		    &(m)->r13, &(m)->r14, &(m)->r15 }
 
 #endif

@@ -62,7 +62,7 @@ static inline void dp_uregs_set_number(struct user_regs_struct *r, s64 nr)
 
 static inline u64 dp_uregs_arg(const struct user_regs_struct *r, u32 n)
 {
-	return DP_X86_ARG(r, n);
+	return *DP_X86_ARG(r, n);
 }
 
 static inline void dp_uregs_set_first(struct user_regs_struct *r, u64 arg)
@@ -110,11 +110,11 @@ static inline void dp_uregs_end_steps(struct user_regs_struct *r)
 
 #define DP_UREGS_PLACES(r)                                                \
 	.pc = (u64 *)&(r)->rip, .sp = (u64 *)&(r)->rsp,                   \
-	.ret = (u64 *)&(r)->rax, .arg0 = (u64 *)&(r)->rdi,                \
-	.arg3 = (u64 *)&(r)->r10, .arg4 = (u64 *)&(r)->r8,                \
-	.arg5 = (u64 *)&(r)->r9,                                          \
-	.others = { (u64 *)&(r)->rsi, (u64 *)&(r)->rdx, (u64 *)&(r)->rcx, \
-		    (u64 *)&(r)->rbx, (u64 *)&(r)->rbp, (u64 *)&(r)->r12, \
-		    (u64 *)&(r)->r13, (u64 *)&(r)->r14, (u64 *)&(r)->r15 }
+	.ret = (u64 *)&(r)->rax,                                          \
+	.args = { (u64 *)&(r)->rdi, (u64 *)&(r)->rsi, (u64 *)&(r)->rdx,   \
+		  (u64 *)&(r)->r10, (u64 *)&(r)->r8,  (u64 *)&(r)->r9 },  \
+	.others = { (u64 *)&(r)->rcx, (u64 *)&(r)->rbx, (u64 *)&(r)->rbp, \
+		    (u64 *)&(r)->r12, (u64 *)&(r)->r13, (u64 *)&(r)->r14, \
+		    (u64 *)&(r)->r15 }
 
 #endif

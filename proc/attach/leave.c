@@ -115,28 +115,25 @@ int dp_unmap(struct dp_process *proc)
 /* Restore the program's own action, unless the kernel has it already. */
 static int return_action(struct dp_process *proc, u64 base, u32 k)
 {
-	u64 at = base + DP_PRIVATE_OFFSET + sizeof(struct dp_private);
-	u64 mine = base + DP_PRIVATE_OFFSET +
-		   offsetof(struct dp_private, actions) +
-		   k * sizeof(struct dp_actions);
+	u64 at = base + DP_PRIVATE_SCRATCH;
+	u64 mine =
+		base + DP_PRIVATE_AT(actions) + k * sizeof(struct dp_actions);
 	struct dp_kernel_sigaction now;
 	u32 current;
-	long ret =
-		dp_remote_call(proc, SYS_rt_sigaction, dp_caught(k), 0, at, 8);
+	int err = dp_masks_action(proc, dp_caught(k), 0, at);
 
-	if (ret || dp_process_read(proc, at, &now, sizeof(now)) ||
+	if (err || dp_process_read(proc, at, &now, sizeof(now)) ||
 	    dp_process_read(proc, mine + offsetof(struct dp_actions, current),
 			    &current, sizeof(current)))
-		return ret ? (int)ret : -EIO;
+		return err ?: -EIO;
 	if (now.handler != base + dp_agent_trap_entry)
 		return 0;
-	return (int)dp_remote_call(
-		proc, SYS_rt_sigaction, dp_caught(k),
-		mine + offsetof(struct dp_actions, ring) +
+	return dp_masks_action(
+		proc, dp_caught(k),
+		mine + offsetof(struct dp_actions, ring[0].action) +
 			current % DP_ACTION_RING *
-				sizeof(struct dp_action_slot) +
-			offsetof(struct dp_action_slot, action),
-		0, 8);
+				sizeof(struct dp_action_slot),
+		0);
 }
 
 static int return_actions(struct dp_process *proc, const struct dp_view *view)

@@ -31,22 +31,17 @@
 
 #define REWIND_TRIES 100
 
-/* Where the hit half finds the program's action. */
-static u64 place_of_action(const struct dp_process *proc, u32 k)
+/* Note the program's actions where the hit half finds them. @ours: address of the action that
+ * takes their place, 0: none yet */
+static int note_actions(struct dp_process *proc, u64 ours)
 {
-	return proc->base + DP_PRIVATE_OFFSET +
-	       offsetof(struct dp_private, actions[0].ring[0].action) +
-	       k * sizeof(struct dp_actions);
-}
-
-static int note_actions(struct dp_process *proc)
-{
+	u64 to = proc->base + DP_PRIVATE_AT(actions[0].ring[0].action);
 	int err = 0;
 	u32 k;
 
 	for (k = 0; !err && k < dp_engine_caught(proc->engine); k++)
-		err = (int)dp_remote_call(proc, SYS_rt_sigaction, dp_caught(k),
-					  0, place_of_action(proc, k), 8);
+		err = dp_masks_action(proc, dp_caught(k), ours,
+				      to + k * sizeof(struct dp_actions));
 	return err;
 }
 
@@ -60,14 +55,10 @@ static int take_actions(struct dp_process *proc)
 		.restorer = proc->base + dp_agent_trap_restorer,
 		.mask = DP_TRAP_MASK(dp_engine_caught(proc->engine)),
 	};
-	u64 at = proc->base + DP_PRIVATE_OFFSET + sizeof(struct dp_private);
-	int err = dp_process_write(proc, at, &ours, sizeof(ours));
-	u32 k;
+	u64 at = proc->base + DP_PRIVATE_SCRATCH;
 
-	for (k = 0; !err && k < dp_engine_caught(proc->engine); k++)
-		err = (int)dp_remote_call(proc, SYS_rt_sigaction, dp_caught(k),
-					  at, place_of_action(proc, k), 8);
-	return err;
+	return dp_process_write(proc, at, &ours, sizeof(ours)) ?:
+		       note_actions(proc, at);
 }
 
 /* Is the thread at the call itself, with a number of no interest, or one that
@@ -139,7 +130,7 @@ static int stop_outside(struct dp_process *proc, struct dp_diag *diag)
  * end anywhere in between. */
 static int switch_over(struct dp_process *proc)
 {
-	int err = note_actions(proc);
+	int err = note_actions(proc, 0);
 
 	if (!err)
 		err = dp_masks_note(proc);

@@ -223,8 +223,7 @@ bool dp_recover_taken(const struct dp_process *proc, struct dp_diag *diag)
 static void take_over(const struct dp_process *proc, struct dp_view *view)
 {
 	static const u64 yes = 1;
-	u64 at = view->arena->control.base + DP_PRIVATE_OFFSET +
-		 offsetof(struct dp_private, recovering);
+	u64 at = view->arena->control.base + DP_PRIVATE_AT(recovering);
 	u64 begun;
 
 	view->begun = !dp_process_read(proc, at, &begun, sizeof(begun)) &&

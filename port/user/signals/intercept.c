@@ -162,7 +162,7 @@ static int before(struct dp_intercept_regs *regs)
 		return 0;
 	case __NR_arch_prctl:
 		if (regs->args[0] == DP_ARCH_SET_FS)
-			dp_mask_pass_on(dp_thread_id(regs->args[1], 0),
+			dp_mask_pass_on(dp_thread_id(regs->args[1], 0) |
 					dp_mask_vm_child());
 		return 0;
 	default:
