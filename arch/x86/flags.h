@@ -9,7 +9,6 @@
 #define DP_PF 0x4
 #define DP_ZF 0x40
 #define DP_SF 0x80
-#define DP_TF 0x100
 #define DP_OF 0x800
 
 /** dp_condition() - is a condition met? @cc: the machine's number, 0 to 15 */

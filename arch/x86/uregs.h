@@ -7,7 +7,6 @@
 #include "arch/x86/calls.h"
 #include "port_types.h"
 
-#define DP_X86_TF 0x100ull
 #define DP_X86_DF 0x400ull
 
 static inline u64 dp_uregs_pc(const struct user_regs_struct *r)
@@ -96,16 +95,6 @@ static inline void dp_uregs_retry(struct user_regs_struct *r, s64 nr)
 static inline void dp_uregs_clear_direction(struct user_regs_struct *r)
 {
 	r->eflags &= ~DP_X86_DF;
-}
-
-static inline bool dp_uregs_steps(const struct user_regs_struct *r)
-{
-	return r->eflags & DP_X86_TF;
-}
-
-static inline void dp_uregs_end_steps(struct user_regs_struct *r)
-{
-	r->eflags &= ~DP_X86_TF;
 }
 
 #define DP_UREGS_PLACES(r)                                                \

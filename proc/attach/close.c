@@ -52,10 +52,12 @@ int dp_process_detach(struct dp_process *proc, struct dp_diag *diag)
 
 void dp_process_abandon(struct dp_process *proc)
 {
+	struct dp_arena *arena = dp_process_arena(proc);
+
 	if (proc->tree)
 		dp_tree_drop(proc->tree, proc);
-	if (proc->file && proc->engine && dp_engine_arena(proc->engine))
-		dp_alive_end(&dp_engine_arena(proc->engine)->control);
+	if (proc->file && arena)
+		dp_alive_end(&arena->control);
 	if (proc->attached_other)
 		dp_engine_destroy(proc->engine);
 	if (proc->file)

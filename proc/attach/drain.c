@@ -12,8 +12,7 @@
  * copy of one instruction into the detour.
  *
  * In the middle of an operation a pc stands for no instruction of the program. Then the
- * thread runs on by itself (stop.c), or step by step where all others are held
- * (stepout.c). A handler that has interrupted the agent runs to its end (handlers.c). A
+ * thread runs on by itself (stop.c), as does a handler that has interrupted the agent. A
  * thread that waits for the tool in a signal handler returns from it (linker.c,
  * filter_install.c).
  */
@@ -84,7 +83,7 @@ static bool frame_moved(const struct dp_process *proc,
 		return false;
 	if (is_agents(moves, f.restorer) && moves->trapped(moves->arg, pc))
 		return true;
-	if (!moves->to(moves->arg, pc, &to))
+	if (!moves->to || !moves->to(moves->arg, pc, &to))
 		return false;
 	return may_stay(moves, pc) ||
 	       !dp_process_write(proc, at, &to, sizeof(to));
@@ -179,7 +178,7 @@ static bool pc_moved(const struct dp_process *proc,
 	if (!moves->from(moves->arg, dp_uregs_pc(&t->regs)) ||
 	    has_trapped(proc, moves, t))
 		return true;
-	if (!moves->to(moves->arg, dp_uregs_pc(&t->regs), &to))
+	if (!moves->to || !moves->to(moves->arg, dp_uregs_pc(&t->regs), &to))
 		return false;
 	if (may_stay(moves, dp_uregs_pc(&t->regs)))
 		return true;
@@ -316,11 +315,6 @@ static bool in_text(const void *proc, u64 pc)
 	return pc - ((const struct dp_process *)proc)->base < DP_AGENT_TEXT;
 }
 
-static bool nowhere(const void *proc, u64 pc, u64 *to)
-{
-	return false;
-}
-
 /** struct outside - arguments of find_outside() */
 struct outside {
 	void (*then)(void *arg);
@@ -338,9 +332,7 @@ static int do_then(struct dp_process *proc, void *arg, struct dp_diag *diag)
 static int find_outside(struct dp_process *proc, void *arg,
 			struct dp_diag *diag)
 {
-	const struct dp_moves moves = { .arg = proc,
-					.from = in_text,
-					.to = nowhere };
+	const struct dp_moves moves = { .arg = proc, .from = in_text };
 	int err = dp_threads_clear(proc, &moves, do_then, arg, diag);
 
 	return err > 0 ? -EAGAIN : err;

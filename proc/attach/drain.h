@@ -20,7 +20,7 @@ struct dp_view;
 /**
  * struct dp_moves - which threads have to be moved, and where to
  * @from: is this a pc that must not stay?
- * @to: the pc that it becomes. Return: false if the thread has to run on by itself
+ * @to: the pc that it becomes. Return: false if the thread has to run on by itself. NULL: any has
  * @trapped: is this the pc that the kernel reports after a breakpoint of ours? While the
  *           signal is on its way or being handled, it stays. NULL: no such case
  * @agent: address of the agent, with @trapped: a thread there may be changing the frame of

@@ -325,11 +325,6 @@ static bool in_dead(const void *engine, u64 pc)
 	return dp_engine_in_dead(engine, pc);
 }
 
-static bool nowhere(const void *engine, u64 pc, u64 *to)
-{
-	return false;
-}
-
 /** struct unmapping - arguments of unmap_pool() */
 struct unmapping {
 	struct dp_process *proc;
@@ -367,9 +362,7 @@ static int reclaim_cleared(struct dp_process *proc, void *arg,
 /* Take back what libraries have left. A thread inside leaves it for the next time. */
 static int reclaim(struct dp_process *proc, void *arg, struct dp_diag *diag)
 {
-	const struct dp_moves moves = { .arg = proc->engine,
-					.from = in_dead,
-					.to = nowhere };
+	const struct dp_moves moves = { .arg = proc->engine, .from = in_dead };
 
 	return dp_threads_clear(proc, &moves, reclaim_cleared, arg, diag);
 }

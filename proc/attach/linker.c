@@ -29,12 +29,6 @@
 #define HOLD_NS 1000000000
 #define HOLD_NAP_NS 20000
 
-static struct dp_arena *arena_of(const struct dp_process *proc)
-{
-	return proc->engine && proc->installed ? dp_engine_arena(proc->engine) :
-						 NULL;
-}
-
 static u32 number(const struct dp_arena *a)
 {
 	return __atomic_load_n(&a->hit.linker_asked, __ATOMIC_ACQUIRE);
@@ -47,14 +41,14 @@ static bool waits(const struct dp_arena *a)
 
 bool dp_process_asked(const struct dp_process *proc)
 {
-	const struct dp_arena *a = arena_of(proc);
+	const struct dp_arena *a = dp_process_probed(proc);
 
 	return a && a->control.linker_state && (proc->missed || waits(a));
 }
 
 u32 dp_process_hear(struct dp_process *proc)
 {
-	const struct dp_arena *a = arena_of(proc);
+	const struct dp_arena *a = dp_process_probed(proc);
 
 	proc->missed = false;
 	return a ? number(a) : 0;
@@ -62,7 +56,7 @@ u32 dp_process_hear(struct dp_process *proc)
 
 void dp_process_answer_heard(struct dp_process *proc, u32 heard)
 {
-	struct dp_arena *a = arena_of(proc);
+	struct dp_arena *a = dp_process_probed(proc);
 
 	if (!a)
 		return;
@@ -79,8 +73,7 @@ void dp_process_answer(struct dp_process *proc)
 /* Return: NULL: the linker is not watched, so no thread would wait. */
 static struct dp_arena *watched(const struct dp_process *proc)
 {
-	struct dp_arena *a = proc->engine ? dp_engine_arena(proc->engine) :
-					    NULL;
+	struct dp_arena *a = dp_process_arena(proc);
 
 	return a && a->control.linker_state ? a : NULL;
 }
@@ -130,7 +123,7 @@ void dp_linker_release(const struct dp_process *proc)
 bool dp_process_wait_asked(const struct dp_process *proc, int timeout_ms)
 {
 	struct timespec t = { timeout_ms / 1000, timeout_ms % 1000 * 1000000l };
-	const struct dp_arena *a = arena_of(proc);
+	const struct dp_arena *a = dp_process_probed(proc);
 
 	if (!a || !a->control.linker_state)
 		return false;

@@ -9,20 +9,10 @@
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
 
-static const struct dp_module *linker_of(struct dp_modules *mods)
-{
-	size_t i;
-
-	for (i = 0; i < dp_modules_count(mods); i++)
-		if (dp_modules_get(mods, i)->is_linker)
-			return dp_modules_get(mods, i);
-	return NULL;
-}
-
 bool dp_loader_event_find(struct dp_modules *mods,
 			  struct dp_loader_event *loader_event)
 {
-	const struct dp_module *linker = linker_of(mods);
+	const struct dp_module *linker = dp_modules_linker(mods);
 
 	if (!linker || dp_module_dynsym(mods, linker, "_dl_debug_state",
 					&loader_event->function))

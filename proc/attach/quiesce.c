@@ -19,6 +19,7 @@
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
 #include "proc/attach_other.h"
+#include "sym/list.h"
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <stddef.h>
@@ -44,13 +45,6 @@ struct table {
 	bool handled; /* has any site after-handlers? */
 };
 
-static int by_start(const void *a, const void *b)
-{
-	const struct span *x = a, *y = b;
-
-	return (x->start > y->start) - (x->start < y->start);
-}
-
 static void add_span(struct table *t, u64 start, u32 size, u32 i)
 {
 	if (start && size)
@@ -70,24 +64,17 @@ static void find_spans(struct table *t)
 		add_span(t, s->single, s->single_len, i);
 		add_span(t, s->post, s->post_len, i);
 	}
-	qsort(t->spans, t->nr_spans, sizeof(*t->spans), by_start);
+	qsort(t->spans, t->nr_spans, sizeof(*t->spans), dp_list_order);
 }
 
 /* A pc may also lie behind a breakpoint that ends a copy. */
 static const struct span *span_at(const struct table *t, u64 pc)
 {
-	size_t low = 0, high = t->nr_spans, mid;
+	size_t n = dp_list_upto(t->spans, t->nr_spans, sizeof(*t->spans),
+				offsetof(struct span, start), pc);
+	const struct span *last = n ? &t->spans[n - 1] : NULL;
 
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		if (t->spans[mid].start <= pc)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low && pc - t->spans[low - 1].start < t->spans[low - 1].size ?
-		       &t->spans[low - 1] :
-		       NULL;
+	return last && pc - last->start < last->size ? last : NULL;
 }
 
 static int load(struct dp_process *proc, struct table *t)

@@ -87,27 +87,30 @@ const char *dp_process_no_jumps(const struct dp_process *proc)
 		       NULL;
 }
 
+struct dp_arena *dp_process_arena(const struct dp_process *proc)
+{
+	return proc->engine ? dp_engine_arena(proc->engine) : NULL;
+}
+
+struct dp_arena *dp_process_probed(const struct dp_process *proc)
+{
+	return __atomic_load_n(&proc->installed, __ATOMIC_ACQUIRE) ?
+		       dp_process_arena(proc) :
+		       NULL;
+}
+
 bool dp_process_view(const struct dp_process *proc, struct dp_view *view)
 {
-	struct dp_arena *arena = proc->engine ? dp_engine_arena(proc->engine) :
-						NULL;
+	struct dp_arena *arena = dp_process_arena(proc);
 
 	return arena && proc->file &&
 	       !dp_view_open(view, arena,
 			     proc->file_size - DP_FILE_ARENA_OFFSET);
 }
 
-const struct dp_arena_hit *dp_process_hit(const struct dp_process *proc)
-{
-	const struct dp_arena *arena =
-		proc->engine ? dp_engine_arena(proc->engine) : NULL;
-
-	return arena ? &arena->hit : NULL;
-}
-
 void dp_process_note_exec(struct dp_process *proc)
 {
-	const struct dp_arena_hit *hit = dp_process_hit(proc);
+	const struct dp_arena *arena = dp_process_arena(proc);
 	ssize_t n = proc->exited ?
 			    -1 :
 			    readlink(dp_path("/proc/%d/exe", proc->pid).s,
@@ -117,8 +120,9 @@ void dp_process_note_exec(struct dp_process *proc)
 		proc->execed[n] = '\0';
 	else
 		snprintf(proc->execed, sizeof(proc->execed), "%.255s",
-			 hit && hit->exec_path[0] ? hit->exec_path :
-						    "another program");
+			 arena && arena->hit.exec_path[0] ?
+				 arena->hit.exec_path :
+				 "another program");
 }
 
 bool dp_process_status(const struct dp_process *proc, int *status)

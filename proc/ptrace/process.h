@@ -19,7 +19,7 @@
 #include "engine/text/target.h"
 #include "sym/sym.h"
 
-struct dp_arena_hit;
+struct dp_arena;
 struct dp_diag;
 struct dp_engine;
 struct dp_tree;
@@ -172,8 +172,10 @@ int dp_process_hold(struct dp_process *proc);
  *  Return: false: there is no arena, or the target has written over it. */
 bool dp_process_view(const struct dp_process *proc, struct dp_view *view);
 
-/** dp_process_hit() - the part of the arena that the agent writes; NULL: no arena yet */
-const struct dp_arena_hit *dp_process_hit(const struct dp_process *proc);
+/** dp_process_arena() - the arena; NULL: there is none yet. dp_process_probed(): only while the
+ *  probes are in. A thread that serves the process calls that without a lock, too. */
+struct dp_arena *dp_process_arena(const struct dp_process *proc);
+struct dp_arena *dp_process_probed(const struct dp_process *proc);
 /** dp_tool_of() - id of the tool that probes the process */
 pid_t dp_tool_of(const struct dp_process *proc);
 /** dp_has_fsgsbase() - may instructions read the thread pointer (rdfsbase)? */
@@ -217,7 +219,7 @@ struct dp_status {
 	u32 tracer, ns_pid, seccomp, filters;
 	u64 pending, shared_pending, blocked, ignored, caught;
 	bool shadow_stack, no_new_privs;
-	u32 uid;
+	u64 locked; /* bytes of memory (mlock(2)), of the process */
 	u32 uids[3], gids[3]; /* real, effective, saved */
 	u64 cap_permitted, cap_effective;
 };
@@ -235,10 +237,8 @@ bool dp_status_exit(pid_t pid, int pidfd, int *status);
 /** dp_status_filters() - number of seccomp filters; 1 under seccomp where the kernel does
  *  not count them */
 u32 dp_status_filters(const struct dp_status *st);
-/** dp_stat_read() - read /proc/PID/stat. @pid: 0: our own process.
- *  Return: the fields from the state on, in @text; NULL: not readable */
-const char *dp_stat_read(pid_t pid, char *text, size_t size);
-/** dp_stat_number() - a field of /proc/PID/stat by its number in proc(5), at least 4; 0: not known */
+/** dp_stat_number() - a field of /proc/PID/stat by its number in proc(5), at least 4. @pid: 0: our
+ *  own process. Return: 0: not known */
 u64 dp_stat_number(pid_t pid, int field);
 /** dp_tool_start() - start time of a process; 0: there is no such process */
 u64 dp_tool_start(pid_t pid);

@@ -50,7 +50,8 @@ u64 dp_trace_options(const struct dp_process *proc)
 	       (proc->filtered ? PTRACE_O_SUSPEND_SECCOMP : 0);
 }
 
-bool dp_stop_suspends(const struct dp_process *proc, pid_t tid, bool suspend)
+/* Suspend a thread's filters, or put them in force again. Return: false if it has ended */
+static bool suspends(const struct dp_process *proc, pid_t tid, bool suspend)
 {
 	return !proc->filtered || !ptrace(PTRACE_SETOPTIONS, tid, 0,
 					  suspend ? dp_trace_options(proc) :
@@ -163,7 +164,7 @@ static void drop_thread(struct dp_process *proc, size_t i)
 static int is_stopped(struct dp_process *proc, struct dp_thread *t, int got)
 {
 	if (got <= 0 || ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs) ||
-	    !dp_stop_suspends(proc, t->tid, true))
+	    !suspends(proc, t->tid, true))
 		return -ESRCH;
 	dp_resume_call(proc, t);
 	return 0;
@@ -331,13 +332,8 @@ int dp_stop_more(struct dp_process *proc, bool deaf, struct dp_diag *diag)
 			  diag);
 }
 
-int dp_stop_take(struct dp_process *proc, struct dp_thread *t, int status)
-{
-	dp_await_note(proc, t, status);
-	return is_stopped(proc, t, 1);
-}
-
-int dp_stop_halt(struct dp_process *proc, struct dp_thread *t, s64 deadline)
+/* Stop a held thread again that was let run. Return: 0; -ESRCH it does not stop any more */
+static int halt(struct dp_process *proc, struct dp_thread *t, s64 deadline)
 {
 	ptrace(PTRACE_INTERRUPT, t->tid, 0, 0);
 	return is_stopped(proc, t, dp_await_stop(proc, t, deadline));
@@ -352,14 +348,13 @@ int dp_stop_run_on(struct dp_process *proc, struct dp_thread *t)
 	 * interrupt. A thread that got a signal was interrupted behind it,
 	 * perhaps in its next call. */
 	do {
-		if (!dp_stop_suspends(proc, t->tid, false) ||
+		if (!suspends(proc, t->tid, false) ||
 		    ptrace(PTRACE_CONT, t->tid, 0, 0))
 			return -ESRCH;
 		nanosleep(&moment, NULL);
 		got = dp_await_stop(proc, t, 0);
 		if (got == -EAGAIN)
-			return dp_stop_halt(proc, t,
-					    dp_now_ns() + STOP_DEADLINE_NS);
+			return halt(proc, t, dp_now_ns() + STOP_DEADLINE_NS);
 		if (is_stopped(proc, t, got))
 			return -ESRCH;
 	} while (++tries < 4);
