@@ -18,7 +18,6 @@
  * the helper, and with no child, until the helper has written everything. Then
  * dp_area_settle() replaces it by a private mapping of the same file.
  */
-#include "agent/image.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/base.h"
 #include "engine/plan/plan.h"
@@ -46,22 +45,23 @@ struct part {
 	u64 start, end;
 };
 
-static struct part hit_part(const struct dp_layout_need *need)
-{
-	return (struct part){ DP_ARENA_OFFSET + DP_CONTROL_ROOM,
-			      DP_ARENA_OFFSET + need->private_off };
-}
+/** struct parts - the arena, and what it consists of */
+struct parts {
+	struct part arena, control, hit, own, contexts, tables;
+};
 
-static struct part own_part(const struct dp_layout_need *need)
+static struct parts parts_of(const struct dp_layout_need *need)
 {
-	return (struct part){ DP_ARENA_OFFSET + need->own_off,
-			      DP_ARENA_OFFSET + need->private_off };
-}
+	const u64 at = DP_ARENA_OFFSET, end = at + need->arena_size;
+	u64 hit = at + DP_CONTROL_ROOM, own = at + need->own_off;
+	u64 contexts = at + need->private_off, tables = at + need->tables_off;
 
-static struct part context_part(const struct dp_layout_need *need)
-{
-	return (struct part){ DP_ARENA_OFFSET + need->private_off,
-			      DP_ARENA_OFFSET + need->tables_off };
+	return (struct parts){ .arena = { at, end },
+			       .control = { at, hit },
+			       .hit = { hit, contexts },
+			       .own = { own, contexts },
+			       .contexts = { contexts, tables },
+			       .tables = { tables, end } };
 }
 
 /* --- here --- */
@@ -80,8 +80,8 @@ static int map_file(const struct dp_process *proc, int fd, u64 start, u64 end)
 static int map_here(struct dp_process *proc, const struct dp_layout_need *need,
 		    const int *files)
 {
-	struct part hit = hit_part(need);
-	u64 end = DP_ARENA_OFFSET + need->arena_size;
+	const struct parts p = parts_of(need);
+	u64 end = p.arena.end;
 	int err;
 
 	proc->file = mmap(NULL, end, PROT_READ | PROT_WRITE,
@@ -91,9 +91,9 @@ static int map_here(struct dp_process *proc, const struct dp_layout_need *need,
 		return -ENOMEM;
 	}
 	proc->file_size = end;
-	err = map_file(proc, files[TABLES], DP_ARENA_OFFSET, end);
+	err = map_file(proc, files[TABLES], p.arena.start, end);
 	if (!err && !proc->own_process)
-		err = map_file(proc, files[HIT], hit.start, hit.end);
+		err = map_file(proc, files[HIT], p.hit.start, p.hit.end);
 	return err;
 }
 
@@ -229,37 +229,32 @@ long dp_area_add(struct dp_process *proc, const struct dp_layout_need *need,
 }
 
 /* The part that the target writes and the tool reads. */
-static long map_hit(struct dp_process *proc, const struct dp_layout_need *need,
+static long map_hit(struct dp_process *proc, const struct parts *p,
 		    const s32 *there)
 {
-	long ret = map_over(proc, hit_part(need), PROT_READ | PROT_WRITE,
-			    MAP_SHARED, there[HIT]);
+	long ret = map_over(proc, p->hit, PROT_READ | PROT_WRITE, MAP_SHARED,
+			    there[HIT]);
 
-	return ret ? ret : advise(proc, own_part(need), MADV_DONTFORK);
+	return ret ? ret : advise(proc, p->own, MADV_DONTFORK);
 }
 
 /* Code and contexts are private since the child's birth. */
 long dp_area_inherit(struct dp_process *proc, const struct dp_layout_need *need,
 		     const s32 *there)
 {
-	const struct part control = { DP_ARENA_OFFSET,
-				      DP_ARENA_OFFSET + DP_CONTROL_ROOM };
-	const struct part tables = { DP_ARENA_OFFSET + need->tables_off,
-				     DP_ARENA_OFFSET + need->arena_size };
+	const struct parts p = parts_of(need);
 	long ret =
-		map_over(proc, control, PROT_READ, MAP_SHARED, there[TABLES]);
+		map_over(proc, p.control, PROT_READ, MAP_SHARED, there[TABLES]);
 
 	if (!ret)
-		ret = map_over(proc, tables, PROT_READ, MAP_SHARED,
+		ret = map_over(proc, p.tables, PROT_READ, MAP_SHARED,
 			       there[TABLES]);
-	return ret ? ret : map_hit(proc, need, there);
+	return ret ? ret : map_hit(proc, &p, there);
 }
 
-static long map_base(struct dp_process *proc, const struct dp_layout_need *need,
+static long map_base(struct dp_process *proc, struct part arena,
 		     const s32 *there)
 {
-	const struct part arena = { DP_ARENA_OFFSET,
-				    DP_ARENA_OFFSET + need->arena_size };
 	int prot = PROT_READ | (proc->own_process ? PROT_WRITE : 0);
 	long base = dp_remote_call(proc, SYS_mmap, 0, arena.end, prot,
 				   MAP_SHARED, there[TABLES]);
@@ -273,9 +268,7 @@ static long map_base(struct dp_process *proc, const struct dp_layout_need *need,
 
 long dp_area_settle(struct dp_process *proc)
 {
-	const struct dp_layout_need *need = dp_engine_need(proc->engine);
-	const struct part arena = { DP_ARENA_OFFSET,
-				    DP_ARENA_OFFSET + need->arena_size };
+	const struct parts p = parts_of(dp_engine_need(proc->engine));
 	s32 there = proc->unsettled;
 	long ret;
 
@@ -283,7 +276,8 @@ long dp_area_settle(struct dp_process *proc)
 		return 0;
 	if (!dp_share_has(proc, there))
 		return -EBADF;
-	ret = map_over(proc, arena, PROT_READ | PROT_WRITE, MAP_PRIVATE, there);
+	ret = map_over(proc, p.arena, PROT_READ | PROT_WRITE, MAP_PRIVATE,
+		       there);
 	dp_share_close(proc, &there, 1);
 	proc->unsettled = -1;
 	return ret;
@@ -332,17 +326,18 @@ static int prove(const struct dp_process *proc)
 long dp_area_map(struct dp_process *proc, const struct dp_layout_need *need,
 		 const s32 *there)
 {
+	const struct parts p = parts_of(need);
 	/* The agent can be mapped anywhere, so pools, which cannot, come first. */
 	long ret = map_pools(proc, there[TABLES], need, 0);
 
 	if (!ret)
-		ret = map_base(proc, need, there);
+		ret = map_base(proc, p.arena, there);
 	if (!ret)
 		ret = map_private(proc, there);
 	if (!ret && !proc->own_process)
-		ret = map_hit(proc, need, there);
+		ret = map_hit(proc, &p, there);
 	if (!ret && !proc->own_process)
-		ret = map_over(proc, context_part(need), PROT_READ | PROT_WRITE,
+		ret = map_over(proc, p.contexts, PROT_READ | PROT_WRITE,
 			       MAP_PRIVATE, there[TABLES]);
 	return ret ? ret : prove(proc);
 }

@@ -8,10 +8,8 @@
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
-#include "sym/sym.h"
 #include <dprobes/diag.h>
 #include <errno.h>
-#include <unistd.h>
 
 #define QUIET_TRIES 200
 

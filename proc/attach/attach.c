@@ -20,6 +20,7 @@
 
 /* how long a thread that executes a program may take to become the first thread */
 #define EXEC_NS 500000000
+#define NAP_NS 1000000
 
 /* readlink() of a kernel thread's program, or an exiting process's, fails with ENOENT;
  * without permission, with EACCES. Return: 0 it has a program; an errno. */
@@ -58,7 +59,6 @@ static bool runs(pid_t pid, struct dp_status *st)
 static int first_thread(pid_t pid, struct dp_status *st)
 {
 	s64 deadline = dp_now_ns() + EXEC_NS;
-	struct timespec nap = { 0, 1000000 };
 
 	for (;;) {
 		if (runs(pid, st))
@@ -67,7 +67,7 @@ static int first_thread(pid_t pid, struct dp_status *st)
 		if (kill(pid, 0) && errno == ESRCH)
 			return -ESRCH;
 		if (!st->state || has_others(pid))
-			nanosleep(&nap, NULL);
+			dp_nap(NAP_NS);
 		else
 			return runs(pid, st) ? 0 : -ESRCH;
 		if (dp_now_ns() > deadline)
@@ -151,7 +151,6 @@ int dp_process_lost(pid_t pid, struct dp_diag *diag)
 bool dp_process_executes(const struct dp_process *proc)
 {
 	s64 deadline = dp_now_ns() + EXEC_NS;
-	struct timespec nap = { 0, 1000000 };
 	struct dp_status st;
 
 	while (!first_thread(proc->pid, &st)) {
@@ -161,7 +160,7 @@ bool dp_process_executes(const struct dp_process *proc)
 		if (no_program(proc->pid) != ENOENT ||
 		    dp_status_kernel(proc->pid) || dp_now_ns() > deadline)
 			return false;
-		nanosleep(&nap, NULL);
+		dp_nap(NAP_NS);
 	}
 	return false;
 }
@@ -182,7 +181,6 @@ int dp_process_attach_as(pid_t pid, pid_t tool, struct dp_process **out,
 {
 	struct dp_process *proc;
 	s64 deadline = dp_now_ns() + DP_EXECS_NS;
-	struct timespec nap = { 0, 1000000 };
 	bool again;
 	int err = dp_limits_descriptors(diag);
 
@@ -205,7 +203,7 @@ int dp_process_attach_as(pid_t pid, pid_t tool, struct dp_process **out,
 		if (err)
 			dp_process_close(proc);
 		if (again)
-			nanosleep(&nap, NULL);
+			dp_nap(NAP_NS);
 	} while (again);
 	if (!err)
 		*out = proc;

@@ -26,10 +26,8 @@
 #include "proc/ptrace/remote.h"
 #include <dprobes/diag.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 #include "engine/site/internal.h"
 
 /* Not at DP_ARENA_OFFSET, by which an arena is recognised. */

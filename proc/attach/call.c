@@ -85,7 +85,6 @@ static int send(struct dp_process *proc, const struct dp_maps *maps,
 static int try(struct dp_process *proc, const struct dp_call *call,
 	       struct dp_diag *diag)
 {
-	const struct timespec nap = { 0, NAP_NS };
 	s64 deadline = dp_now_ns() + PATIENCE_NS;
 	struct dp_maps maps;
 	int err = dp_maps_read(proc->pid, &maps);
@@ -97,7 +96,7 @@ static int try(struct dp_process *proc, const struct dp_call *call,
 		err = send(proc, &maps, call, diag);
 		if (err != -EAGAIN || dp_now_ns() > deadline)
 			break;
-		nanosleep(&nap, NULL);
+		dp_nap(NAP_NS);
 	}
 	dp_maps_free(&maps);
 	if (err == -EAGAIN)

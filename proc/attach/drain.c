@@ -24,6 +24,7 @@
 #include "arch/uregs.h"
 #include "proc/attach/drain.h"
 #include "proc/proc.h"
+#include "proc/ptrace/procfs.h"
 #include "proc/ptrace/stop.h"
 #include "proc/ptrace/remote.h"
 #include "proc/ptrace/process.h"
@@ -32,7 +33,6 @@
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/ptrace.h>
 
 /* how many stacks of a thread are scanned */
@@ -260,19 +260,15 @@ static bool to_original(const void *view, u64 pc, u64 *to)
 
 bool dp_asleep_inside(const struct dp_process *proc, const struct dp_view *view)
 {
-	bool inside = false;
-	pid_t *tids;
-	size_t n, i;
 	u64 sp, pc;
+	pid_t tid;
 
-	if (dp_tasks_list(proc->pid, &tids, &n))
-		return false;
-	for (i = 0; i < n && !inside; i++)
-		inside = !dp_stop_held(proc, tids[i]) &&
-			 dp_thread_state_asleep(proc->pid, tids[i], &sp, &pc) &&
-			 dp_view_owns(view, pc);
-	free(tids);
-	return inside;
+	dp_each_task(tid, proc->pid)
+		if (!dp_stop_held(proc, tid) &&
+		    dp_thread_state_asleep(proc->pid, tid, &sp, &pc) &&
+		    dp_view_owns(view, pc))
+			return true;
+	return false;
 }
 
 static bool in_intercept(const void *view, u64 pc)

@@ -34,9 +34,7 @@
 #include "sym/sym.h"
 #include <dprobes/diag.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "engine/site/internal.h"

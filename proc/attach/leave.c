@@ -25,10 +25,8 @@
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 
 #define DISARM_TRIES 16
 #define DRAIN_TRIES 2000
@@ -361,7 +359,6 @@ static int disarm(struct dp_process *proc, struct dp_view *view, u64 *bad)
 static int leave(struct dp_process *proc, void *arg, struct dp_diag *diag)
 {
 	struct dp_view *view = arg;
-	struct timespec nap = { 0, DRAIN_NAP_NS };
 	int err, tries;
 	/* Its fork children can say so, too, so the text is compared. */
 	bool left = view->arena->hit.text_left &&
@@ -395,7 +392,7 @@ static int leave(struct dp_process *proc, void *arg, struct dp_diag *diag)
 			break;
 		if (tries > EASY_TRIES && proc->patience < MOST_PATIENCE_NS)
 			proc->patience += MORE_PATIENCE_NS;
-		nanosleep(&nap, NULL);
+		dp_nap(DRAIN_NAP_NS);
 	}
 	proc->patience = 0;
 	if (err != -EAGAIN)

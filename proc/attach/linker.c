@@ -9,14 +9,11 @@
  * Only one thread can have passed that point before: it gets time to finish.
  */
 #include "engine/layout/arena.h"
-#include "engine/site/engine.h"
 #include "proc/attach/attach.h"
 #include "proc/tree.h"
 #include "proc/linker.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
-#include "proc/ptrace/stop.h"
-#include <errno.h>
 #include <limits.h>
 #include <link.h>
 #include <linux/futex.h>
@@ -96,7 +93,6 @@ static bool is_unloading(const struct dp_process *proc,
 
 void dp_linker_hold(struct dp_process *proc)
 {
-	const struct timespec nap = { 0, HOLD_NAP_NS };
 	s64 deadline = dp_now_ns() + HOLD_NS;
 	struct dp_arena *a = watched(proc);
 
@@ -107,7 +103,7 @@ void dp_linker_hold(struct dp_process *proc)
 	       dp_now_ns() < deadline) {
 		if (proc->tree)
 			dp_tree_pass(proc->tree);
-		nanosleep(&nap, NULL);
+		dp_nap(HOLD_NAP_NS);
 	}
 	dp_kill_point("linker: held");
 }

@@ -20,14 +20,11 @@
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/remote.h"
 #include "proc/signals/masks.h"
-#include "sym/sym.h"
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/ptrace.h>
-#include <sys/syscall.h>
-#include <sys/user.h>
 
 #define REWIND_TRIES 100
 

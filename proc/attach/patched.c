@@ -22,7 +22,6 @@
 #include "proc/ptrace/stop.h"
 #include "proc/attach_other.h"
 #include "sym/sym.h"
-#include <stdlib.h>
 #include <string.h>
 #include "engine/site/internal.h"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* poll: what became of a process that is probed. */
-#include "engine/site/engine.h"
 #include "proc/linker.h"
 #include "proc/proc.h"
 #include "proc/ptrace/procfs.h"

@@ -13,11 +13,9 @@
 #include "engine/text/strategy.h"
 #include "engine/layout/handler.h"
 #include "arch/uregs.h"
-#include "proc/attach/attach.h"
 #include "proc/attach/drain.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
-#include "proc/ptrace/stop.h"
 #include "proc/attach_other.h"
 #include "sym/list.h"
 #include <dprobes/diag.h>
@@ -230,12 +228,11 @@ static int write_all(struct dp_process *proc, struct table *t,
 					.trapped = has_trapped,
 					.agent = t->control.base,
 					.ready = out_of_handlers };
-	const struct timespec nap = { 0, NAP_NS };
 	int err = -EAGAIN, tries;
 
 	for (tries = 0; err == -EAGAIN && tries < TRIES; tries++) {
 		if (tries)
-			nanosleep(&nap, NULL);
+			dp_nap(NAP_NS);
 		err = dp_threads_clear(proc, &moves, write_jumps, t, diag);
 		err = err > 0 ? -EAGAIN : err;
 	}

@@ -23,7 +23,6 @@
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/memfd.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -15,7 +15,6 @@
 #include <dprobes/diag.h>
 #include <elf.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define AUXV_MAX 64
@@ -115,7 +114,6 @@ static bool is_starting(const struct dp_process *proc, const struct parts *p)
 static int find_patched(struct dp_process *proc, struct dp_maps *maps,
 			struct dp_diag *diag)
 {
-	const struct timespec nap = { 0, START_NAP_NS };
 	struct auxv aux;
 	struct parts p;
 	int err, tries;
@@ -142,7 +140,7 @@ static int find_patched(struct dp_process *proc, struct dp_maps *maps,
 				diag, -EAGAIN,
 				"process %d is still being started; try again when it runs",
 				proc->pid);
-		nanosleep(&nap, NULL);
+		dp_nap(START_NAP_NS);
 	}
 	proc->go = is_go(proc);
 	proc->nr_texts = 0;

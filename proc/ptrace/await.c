@@ -19,11 +19,9 @@
  * tasks would have the CPU for milliseconds. Return: has the caller slept? */
 static bool pause_after(u32 n)
 {
-	const struct timespec nap = { 0, NAP_NS };
-
 	if (n < SPINS)
 		return false;
-	nanosleep(&nap, NULL);
+	dp_nap(NAP_NS);
 	return true;
 }
 

@@ -17,7 +17,6 @@
 #include "proc/ptrace/stop.h"
 #include "proc/ptrace/remote.h"
 #include "proc/ptrace/process.h"
-#include <dprobes/diag.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -84,16 +84,11 @@ struct dp_share {
 /** struct dp_process - see proc.h */
 struct dp_process {
 	struct dp_target target; /* first: the engine's handle on it */
-	pid_t pid;
-	int pidfd, mem;
+	/* What a fork child is born with. */
 	struct dp_tree *tree; /* its process tree (-f), or NULL */
-	bool launched, held; /* @held: still stopped at its start */
-	bool reaped, installed, exited;
-	bool changing; /* probes are being taken out; @installed: as before */
-	bool status_known;
 	int status;
 	u32 ns_pid;
-	char exe[PATH_MAX], execed[PATH_MAX];
+	char exe[PATH_MAX];
 	bool go, libc; /* @libc: the last text searched was a known libc's */
 	struct dp_span texts[DP_TEXTS_MAX];
 	size_t nr_texts;
@@ -116,21 +111,10 @@ struct dp_process {
 	struct dp_intercept intercepts[DP_INTERCEPTS_MAX];
 	size_t nr_intercepts;
 	struct dp_points points;
-	struct dp_waiter waiters[DP_WAITERS_MAX]; /* to be released first */
-	size_t nr_waiters;
-	struct dp_thread *threads; /* the stopped ones */
-	size_t nr_threads, cap_threads;
-	struct dp_maps maps; /* dp_stop_maps(); @outdated: it ran since */
-	bool outdated;
-	bool vetted; /* the threads' filters have just been checked */
-	struct dp_remote *remote; /* of the thread that makes calls, or NULL */
-	bool syncs; /* while text is being written */
-	bool passed; /* all threads could be stopped a moment ago */
-	int awake; /* descriptor: see dp_tracer_children_begin() */
+	bool outdated; /* @maps: it ran since */
 	/* modules in which the sites that are being armed were found; or NULL */
 	struct dp_modules *found;
 	bool missed; /* mappings have changed without a loader event */
-	struct dp_engine *engine;
 	/* Under seccomp; and what the filters surely permit: see filters.c */
 	bool filtered;
 	bool signal_free; /* no breakpoint, no system call: @why_signal_free */
@@ -153,10 +137,29 @@ struct dp_process {
 	bool attached_other, quiesces;
 	struct dp_diag *diag;
 	bool intercepts_out; /* and the agent is still mapped: see leave.c */
+	u64 base; /* of the agent in the target, 0: none */
+	/* What is its own, from @pid on. */
+	pid_t pid;
+	int pidfd, mem;
+	bool launched, held; /* @held: still stopped at its start */
+	bool reaped, installed, exited;
+	bool changing; /* probes are being taken out; @installed: as before */
+	bool status_known;
+	char execed[PATH_MAX];
+	struct dp_waiter waiters[DP_WAITERS_MAX]; /* to be released first */
+	size_t nr_waiters;
+	struct dp_thread *threads; /* the stopped ones */
+	size_t nr_threads, cap_threads;
+	struct dp_maps maps; /* dp_stop_maps() */
+	bool vetted; /* the threads' filters have just been checked */
+	struct dp_remote *remote; /* of the thread that makes calls, or NULL */
+	bool syncs; /* while text is being written */
+	bool passed; /* all threads could be stopped a moment ago */
+	int awake; /* descriptor: see dp_tracer_children_begin() */
+	struct dp_engine *engine;
 	void *file; /* shared memory: area.c */
 	u64 file_size;
 	s32 unsettled; /* descriptor there, until dp_area_settle(); or -1 */
-	u64 base; /* of the agent in the target, 0: none */
 	struct dp_share *shares; /* further shared memory */
 	size_t nr_shares, cap_shares;
 };
@@ -259,6 +262,14 @@ static inline s64 dp_now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+
+/** dp_nap() - sleep for a moment, in ns, less than a second */
+static inline void dp_nap(long ns)
+{
+	const struct timespec nap = { 0, ns };
+
+	nanosleep(&nap, NULL);
 }
 
 /*

@@ -30,6 +30,8 @@
 #define STOP_DEADLINE_NS 5000000000ll
 /* Threads are not held for much longer than this. */
 #define RUN_OUT_NS 2000000ll
+#define NAP_NS 200000
+#define MOMENT_NS 20000
 #define END_NS 1000000000ll /* wait for the end of a killed thread */
 
 static bool has_room(struct dp_process *proc)
@@ -301,7 +303,6 @@ bool dp_process_ended(const struct dp_process *proc)
 int dp_stop_alone(struct dp_process *proc, struct dp_diag *diag)
 {
 	s64 deadline = dp_now_ns() + STOP_DEADLINE_NS;
-	struct timespec nap = { 0, 200000 };
 	int err;
 
 	do {
@@ -314,7 +315,7 @@ int dp_stop_alone(struct dp_process *proc, struct dp_diag *diag)
 		dp_stop_release(proc);
 		if (proc->tree)
 			dp_tree_pass(proc->tree);
-		nanosleep(&nap, NULL);
+		dp_nap(NAP_NS);
 	} while (dp_now_ns() < deadline);
 	return dp_diag_set(
 		diag, -EAGAIN,
@@ -341,7 +342,6 @@ static int halt(struct dp_process *proc, struct dp_thread *t, s64 deadline)
 
 int dp_stop_run_on(struct dp_process *proc, struct dp_thread *t)
 {
-	struct timespec moment = { 0, 20000 };
 	int got, tries = 0;
 
 	/* A thread in a group stop has one more stop to report: that of the
@@ -351,7 +351,7 @@ int dp_stop_run_on(struct dp_process *proc, struct dp_thread *t)
 		if (!suspends(proc, t->tid, false) ||
 		    ptrace(PTRACE_CONT, t->tid, 0, 0))
 			return -ESRCH;
-		nanosleep(&moment, NULL);
+		dp_nap(MOMENT_NS);
 		got = dp_await_stop(proc, t, 0);
 		if (got == -EAGAIN)
 			return halt(proc, t, dp_now_ns() + STOP_DEADLINE_NS);
@@ -390,7 +390,6 @@ void dp_stop_run_out(struct dp_process *proc, size_t from,
 int dp_stop_one(struct dp_process *proc, struct dp_diag *diag)
 {
 	s64 deadline = dp_now_ns() + STOP_DEADLINE_NS;
-	struct timespec nap = { 0, 200000 };
 	bool wake = false;
 	int got = 1;
 
@@ -401,7 +400,7 @@ int dp_stop_one(struct dp_process *proc, struct dp_diag *diag)
 		got = stop_some(proc, wake ? can_stop : is_awake, 1, true,
 				deadline);
 		if (!got && wake)
-			nanosleep(&nap, NULL);
+			dp_nap(NAP_NS);
 	}
 	if (got >= 0 && !proc->nr_threads)
 		got = -EAGAIN;

@@ -13,7 +13,6 @@
  */
 #include "arch/arch.h"
 #include "engine/layout/private.h"
-#include "engine/site/engine.h"
 #include "agent/image.h"
 #include "arch/calls.h"
 #include "arch/uframe.h"

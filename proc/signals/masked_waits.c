@@ -339,24 +339,6 @@ static struct dp_masked_wait masked_wait_at(const struct dp_process *proc,
 					.touched = touched };
 }
 
-bool dp_masked_waits_in_kernel(const struct dp_process *proc,
-			       const struct dp_caller *c,
-			       struct dp_kernel_wait *in_kernel)
-{
-	struct place p = place_of(proc, c);
-	u64 *reg = mask_register(p.nr, c);
-
-	if (!reg || !read_mask(proc, p.nr, *reg, &in_kernel->mask))
-		return false;
-	in_kernel->thread = c->thread;
-	in_kernel->sp = p.sp;
-	in_kernel->back = in_kernel->behind =
-		p.intercept->addr + p.intercept->len;
-	in_kernel->nr = (u32)p.nr;
-	in_kernel->through = dp_call_goes_through(p.intercept->nr);
-	return true;
-}
-
 struct dp_kernel_wait dp_masked_waits_seen(const struct dp_masked_wait *s,
 					   u64 caught)
 {
@@ -367,6 +349,22 @@ struct dp_kernel_wait dp_masked_waits_seen(const struct dp_masked_wait *s,
 					.mask = s->mask | caught,
 					.nr = s->nr,
 					.through = s->through };
+}
+
+bool dp_masked_waits_in_kernel(const struct dp_process *proc,
+			       const struct dp_caller *c,
+			       struct dp_kernel_wait *in_kernel)
+{
+	struct place p = place_of(proc, c);
+	u64 *reg = mask_register(p.nr, c), mask;
+	struct dp_masked_wait wait;
+
+	if (!reg || !read_mask(proc, p.nr, *reg, &mask))
+		return false;
+	wait = masked_wait_at(proc, &p, c);
+	wait.mask = mask;
+	*in_kernel = dp_masked_waits_seen(&wait, 0);
+	return true;
 }
 
 /* A thread that has not made its call yet goes back to the intercept. */

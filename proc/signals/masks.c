@@ -391,7 +391,6 @@ static bool waits_again(const struct dp_process *proc,
 
 void dp_masks_settle(struct dp_process *proc)
 {
-	struct timespec nap = { 0, SETTLE_NAP_NS };
 	int tries;
 
 	while (proc->nr_waiters > 0) {
@@ -400,7 +399,7 @@ void dp_masks_settle(struct dp_process *proc)
 		dp_stop_release_one(proc, s->tid);
 		for (tries = 0; tries < SETTLE_TRIES && !waits_again(proc, s);
 		     tries++)
-			nanosleep(&nap, NULL);
+			dp_nap(SETTLE_NAP_NS);
 		send_signals(proc, s->tid, s->signals);
 	}
 }

@@ -26,13 +26,9 @@
 #include "sym/sym.h"
 #include <dprobes/diag.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/ptrace.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 #include "engine/site/internal.h"
 
 static int build(struct dp_process *child, const struct dp_process *parent,
@@ -181,22 +177,8 @@ static struct dp_process *child_of(const struct dp_process *parent, pid_t pid)
 
 	if (!child)
 		return NULL;
-	*child = *parent;
+	memcpy(child, parent, offsetof(struct dp_process, pid));
 	child->pid = pid;
-	child->pidfd = child->mem = child->awake = child->unsettled = -1;
-	child->launched = child->held = child->reaped = child->exited = false;
-	child->installed = child->status_known = child->changing = false;
-	child->nr_waiters = 0;
-	child->remote = NULL;
-	child->syncs = child->passed = child->vetted = false;
-	child->maps = (struct dp_maps){ 0 };
-	child->engine = NULL;
-	child->file = NULL;
-	child->execed[0] = '\0';
-	child->shares = NULL;
-	child->nr_shares = child->cap_shares = 0;
-	child->threads = NULL;
-	child->nr_threads = child->cap_threads = 0;
 	return child;
 }
 
