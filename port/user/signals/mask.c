@@ -129,8 +129,8 @@ bool dp_mask_catches(u32 k)
 	if (__atomic_load_n(&dp_private.in_force, __ATOMIC_RELAXED))
 		return true;
 	/* Where a filter forbids the question, our action counts as in force. */
-	return dp_syscall(__NR_rt_sigaction, dp_caught(k), 0, (u64)&now,
-			  DP_SIGSET_BYTES, 0, 0) ||
+	return dp_syscall(__NR_rt_sigaction, dp_caught(k), 0, &now,
+			  DP_SIGSET_BYTES) ||
 	       dp_trap_inside(now.handler);
 }
 
@@ -318,8 +318,7 @@ static s64 procmask_really(u64 how, u64 set, u64 old)
 		dp_mask_real(true);
 		dp_mask_set_virtual(0);
 	}
-	return dp_syscall(__NR_rt_sigprocmask, how, set, old, DP_SIGSET_BYTES,
-			  0, 0);
+	return dp_syscall(__NR_rt_sigprocmask, how, set, old, DP_SIGSET_BYTES);
 }
 
 s64 dp_mask_procmask(u64 how, u64 set, u64 old)
@@ -341,8 +340,8 @@ s64 dp_mask_procmask(u64 how, u64 set, u64 old)
 	} else if (how != SIG_UNBLOCK) {
 		mask &= ~caught;
 	}
-	ret = dp_syscall(__NR_rt_sigprocmask, how, set ? (u64)&mask : 0,
-			 (u64)&before, DP_SIGSET_BYTES, 0, 0);
+	ret = dp_syscall(__NR_rt_sigprocmask, how, set ? &mask : NULL, &before,
+			 DP_SIGSET_BYTES);
 	if (ret)
 		return ret;
 	if (was & ~will)
@@ -354,7 +353,7 @@ s64 dp_mask_procmask(u64 how, u64 set, u64 old)
 s64 dp_mask_pending(u64 set, u64 size)
 {
 	u64 whose = dp_mask_whose(), mask;
-	s64 ret = dp_syscall(__NR_rt_sigpending, set, size, 0, 0, 0, 0);
+	s64 ret = dp_syscall(__NR_rt_sigpending, set, size);
 	u32 i;
 
 	if (ret || size != DP_SIGSET_BYTES ||
@@ -392,8 +391,8 @@ void dp_mask_real(bool real)
 {
 	u64 mask = dp_mask_blocked();
 
-	dp_syscall(__NR_rt_sigprocmask, real ? SIG_BLOCK : SIG_UNBLOCK,
-		   (u64)&mask, 0, DP_SIGSET_BYTES, 0, 0);
+	dp_syscall(__NR_rt_sigprocmask, real ? SIG_BLOCK : SIG_UNBLOCK, &mask,
+		   0, DP_SIGSET_BYTES);
 }
 
 /* Caught signals in the mask of the program's action for @sig. */
@@ -434,8 +433,8 @@ s64 dp_mask_sigaction(u64 sig, u64 from, u64 to)
 	will = from ? act.mask & caught : 0;
 	if (from)
 		act.mask &= ~caught;
-	ret = dp_syscall(__NR_rt_sigaction, sig, from ? (u64)&act : 0,
-			 (u64)&old, DP_SIGSET_BYTES, 0, 0);
+	ret = dp_syscall(__NR_rt_sigaction, sig, from ? &act : NULL, &old,
+			 DP_SIGSET_BYTES);
 	if (ret)
 		return ret;
 	/* A vfork child shares our memory but not our actions. */
@@ -450,11 +449,11 @@ static void give_back_action(u32 sig)
 	struct dp_kernel_sigaction act;
 	u64 mask = in_masks(sig);
 
-	if (!mask || dp_syscall(__NR_rt_sigaction, sig, 0, (u64)&act,
-				DP_SIGSET_BYTES, 0, 0))
+	if (!mask ||
+	    dp_syscall(__NR_rt_sigaction, sig, 0, &act, DP_SIGSET_BYTES))
 		return;
 	act.mask |= mask;
-	dp_syscall(__NR_rt_sigaction, sig, (u64)&act, 0, DP_SIGSET_BYTES, 0, 0);
+	dp_syscall(__NR_rt_sigaction, sig, &act, 0, DP_SIGSET_BYTES);
 }
 
 void dp_mask_give_back(u64 *mask)

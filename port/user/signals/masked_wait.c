@@ -159,8 +159,8 @@ static void close(struct dp_masked_wait *s)
 {
 	u64 all = ~0ull;
 
-	dp_syscall(__NR_rt_sigprocmask, DP_SIG_SETMASK, (u64)&all,
-		   (u64)&s->real, DP_SIGSET_BYTES, 0, 0);
+	dp_syscall(__NR_rt_sigprocmask, DP_SIG_SETMASK, &all, &s->real,
+		   DP_SIGSET_BYTES);
 	s->closed = 1;
 }
 
