@@ -257,12 +257,6 @@ static inline u64 dp_port_swap_sigmask(u64 mask)
 	return was;
 }
 
-static inline void dp_port_sigmask(u64 mask)
-{
-	dp_syscall(__NR_rt_sigprocmask, DP_SIG_SETMASK, &mask, 0,
-		   DP_SIGSET_BYTES);
-}
-
 /* Blocks every signal; with @faults, all but the caught signals. */
 static inline u64 dp_port_defer(bool faults)
 {
@@ -272,7 +266,7 @@ static inline u64 dp_port_defer(bool faults)
 
 static inline void dp_port_defer_end(u64 deferred)
 {
-	dp_port_sigmask(deferred);
+	dp_port_swap_sigmask(deferred);
 }
 
 static inline void dp_port_requeue(int sig, const void *siginfo)

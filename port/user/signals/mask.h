@@ -63,11 +63,7 @@ void dp_mask_give_back(u64 *mask);
  *  @real: false: undo that */
 void dp_mask_real(bool real);
 
-#pragma GCC visibility pop
-
 /* action: virtual actions, those that the program has set for caught signals. */
-
-#pragma GCC visibility push(hidden)
 
 /** dp_caught_index() - the k of a caught signal; DP_CAUGHT: @sig is not caught */
 u32 dp_caught_index(u64 sig);

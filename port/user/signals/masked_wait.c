@@ -309,7 +309,7 @@ static void end(struct dp_masked_wait *s)
 	dp_mask_set_virtual(s->was);
 	release(s);
 	if (closed)
-		dp_port_sigmask(real);
+		dp_port_swap_sigmask(real);
 }
 
 /* A call that was interrupted before the agent came has returned, after its handler. */
@@ -480,7 +480,7 @@ bool dp_masked_wait_delay(const struct dp_siginfo *info, struct dp_ucontext *uc)
 		return false;
 	/* The signal waits in the kernel from here on. Up to the call all others
 	 * are blocked, too. */
-	dp_port_sigmask(~0ull);
+	dp_port_swap_sigmask(~0ull);
 	s->real = uc->sigmask;
 	s->closed = 1;
 	uc->sigmask = ~0ull;
