@@ -10,9 +10,7 @@
 
 struct dp_diag;
 struct dp_process;
-struct dp_remote;
 struct dp_target;
-struct dp_thread;
 struct dp_view;
 
 /** dp_process_attach_as() - dp_process_attach() on behalf of @tool, which owns the agent */

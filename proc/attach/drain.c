@@ -52,13 +52,6 @@ static bool read_frame(const struct dp_process *proc, u64 frame, u64 sp,
 	       dp_restorer_length(code, sizeof(code));
 }
 
-static bool is_frame(const struct dp_process *proc, u64 frame, u64 sp)
-{
-	struct dp_sigframe f;
-
-	return read_frame(proc, frame, sp, &f);
-}
-
 static bool is_agents(const struct dp_moves *moves, u64 addr)
 {
 	return moves->trapped && addr - moves->agent < DP_AGENT_TEXT;
@@ -137,6 +130,7 @@ bool dp_in_signal_handler(const struct dp_process *proc,
 			  const struct dp_maps *maps, u64 sp)
 {
 	struct dp_stack_scan stack;
+	struct dp_sigframe f;
 	bool in = false;
 	size_t i;
 
@@ -144,7 +138,7 @@ bool dp_in_signal_handler(const struct dp_process *proc,
 		return true;
 	for (i = 0; !in && i < stack.n; i++)
 		in = dp_restorer_known(proc, stack.v[i]) &&
-		     is_frame(proc, stack.at + i * 8, stack.at);
+		     read_frame(proc, stack.at + i * 8, stack.at, &f);
 	free(stack.v);
 	return in;
 }

@@ -7,14 +7,12 @@
 #ifndef DP_PROC_ATTACH_DRAIN_H
 #define DP_PROC_ATTACH_DRAIN_H
 
-#include <sys/types.h>
 #include "port_types.h"
 #include "proc/ptrace/stop.h"
 
 struct dp_diag;
 struct dp_maps;
 struct dp_process;
-struct dp_thread;
 struct dp_view;
 
 /**

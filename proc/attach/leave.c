@@ -59,49 +59,35 @@ static long unmap_one(struct dp_process *proc, u64 start, u64 end)
 	return ret;
 }
 
-static long unmap_areas(struct dp_process *proc, const struct dp_maps *maps)
+/* @arenas: with what belongs to them; else all that is left */
+static long unmap_all(struct dp_process *proc, bool arenas)
 {
+	struct dp_maps maps;
+	long ret = dp_maps_read(proc->pid, &maps);
 	u64 start, end;
-	long ret = 0;
 	size_t i;
 
-	for (i = 0; i < maps->n && !ret; i++) {
-		if (!dp_map_is_arena(&maps->v[i]))
+	if (ret)
+		return ret;
+	for (i = 0; i < maps.n && !ret; i++) {
+		const struct dp_map *m = &maps.v[i];
+
+		if (arenas ? !dp_map_is_arena(m) : !dp_path_is_ours(m->path))
 			continue;
-		region_of(maps, i, &start, &end);
+		start = m->start;
+		end = m->end;
+		if (arenas)
+			region_of(&maps, i, &start, &end);
 		ret = unmap_one(proc, start, end);
 	}
-	return ret;
-}
-
-static long unmap_rest(struct dp_process *proc, const struct dp_maps *maps)
-{
-	long ret = 0;
-	size_t i;
-
-	for (i = 0; i < maps->n && !ret; i++)
-		if (dp_path_is_ours(maps->v[i].path))
-			ret = unmap_one(proc, maps->v[i].start, maps->v[i].end);
+	dp_maps_free(&maps);
 	return ret;
 }
 
 int dp_unmap(struct dp_process *proc)
 {
-	struct dp_maps maps;
-	long ret;
-	int err = dp_maps_read(proc->pid, &maps);
+	long ret = unmap_all(proc, true) ?: unmap_all(proc, false);
 
-	if (err)
-		return err;
-	ret = unmap_areas(proc, &maps);
-	dp_maps_free(&maps);
-	if (!ret) {
-		err = dp_maps_read(proc->pid, &maps);
-		if (err)
-			return err;
-		ret = unmap_rest(proc, &maps);
-		dp_maps_free(&maps);
-	}
 	if (proc->unsettled >= 0 && dp_share_has(proc, proc->unsettled))
 		dp_share_close(proc, &proc->unsettled, 1);
 	proc->unsettled = -1;
@@ -169,14 +155,12 @@ static int foreign_bytes(const struct dp_process *proc, int err, u64 bad,
 		(unsigned long long)bad, proc->pid);
 }
 
-static bool waits(const struct dp_view *view, u64 pc)
+static bool in_agent(const void *arg, u64 pc)
 {
-	return dp_filter_install_waits(view->arena->control.base, pc);
-}
+	const struct dp_view *view = arg;
 
-static bool in_agent(const void *view, u64 pc)
-{
-	return dp_view_owns(view, pc) && !waits(view, pc);
+	return dp_view_owns(view, pc) &&
+	       !dp_filter_install_waits(view->arena->control.base, pc);
 }
 
 /*

@@ -7,6 +7,9 @@
  * out after them. A thread about to change the list of libraries calls that function, under
  * the linker's lock, before it unmaps anything. There it waits as long as the tool writes.
  * Only one thread can have passed that point before: it gets time to finish.
+ *
+ * That function is empty, and the state of the list is in a record (link.h). glibc has a symbol
+ * for the record, musl for a pointer to the record.
  */
 #include "engine/layout/arena.h"
 #include "proc/attach/attach.h"
@@ -14,6 +17,7 @@
 #include "proc/linker.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
+#include "sym/sym.h"
 #include <limits.h>
 #include <link.h>
 #include <linux/futex.h>
@@ -65,6 +69,32 @@ void dp_process_answer_heard(struct dp_process *proc, u32 heard)
 void dp_process_answer(struct dp_process *proc)
 {
 	dp_process_answer_heard(proc, dp_process_hear(proc));
+}
+
+bool dp_loader_event_find(struct dp_modules *mods,
+			  struct dp_loader_event *loader_event)
+{
+	const struct dp_module *linker = dp_modules_linker(mods);
+
+	if (!linker || dp_module_dynsym(mods, linker, "_dl_debug_state",
+					&loader_event->function))
+		return false;
+	loader_event->pointer = dp_module_dynsym(mods, linker, "_r_debug",
+						 &loader_event->record) != 0;
+	return !loader_event->pointer ||
+	       !dp_module_dynsym(mods, linker, "_dl_debug_addr",
+				 &loader_event->record);
+}
+
+int dp_loader_event_record(const struct dp_process *proc,
+			   const struct dp_loader_event *loader_event,
+			   u64 *record)
+{
+	*record = loader_event->record;
+	return loader_event->pointer ?
+		       dp_process_read(proc, loader_event->record, record,
+				       sizeof(*record)) :
+		       0;
 }
 
 /* Return: NULL: the linker is not watched, so no thread would wait. */

@@ -253,7 +253,7 @@ static bool see_end(struct dp_facts *facts, const struct asked *a)
 	return true;
 }
 
-bool dp_facts_forbid_from(const struct dp_facts *facts, size_t from)
+bool dp_facts_forbid(const struct dp_facts *facts, size_t from)
 {
 	for (; from < facts->n; from++)
 		if (facts->v[from].state == DP_FACT_NO)
@@ -300,19 +300,14 @@ void dp_facts_permission(struct dp_facts *facts, pid_t pid)
 	}
 	f = dp_fact_add(facts, "ptrace", DP_FACT_NO, NULL,
 			"the kernel does not permit it");
-	if (!dp_facts_forbid_from(facts, from) || facts->n - from < 2)
+	if (!dp_facts_forbid(facts, from) || facts->n - from < 2)
 		return;
 	facts->n--;
-	if (dp_facts_forbid_from(facts, from))
+	if (dp_facts_forbid(facts, from))
 		f->state = DP_FACT_NOTE;
 	else
 		dp_fact_remedy(
 			f,
 			"become root in its user namespace, or see what its security module says");
 	facts->n++;
-}
-
-bool dp_facts_forbid(const struct dp_facts *facts)
-{
-	return dp_facts_forbid_from(facts, 0);
 }

@@ -57,32 +57,19 @@ bool dp_process_launched(const struct dp_process *proc)
 	return proc->launched;
 }
 
-const char *dp_process_no_traps(const struct dp_process *proc)
+struct dp_permits dp_process_permits(const struct dp_process *proc)
 {
-	return proc->signal_free ? proc->why_signal_free : NULL;
-}
+	static const char no_room[] =
+		"a goroutine's stack may have no room for a jump's work";
+	u32 wait = dp_own_bit(SYS_futex) | dp_own_bit(SYS_clock_gettime);
 
-bool dp_process_dispatches(const struct dp_process *proc)
-{
-	return proc->dispatches;
-}
-
-bool dp_process_may_wait(const struct dp_process *proc)
-{
-	return !(proc->forbidden &
-		 (dp_own_bit(SYS_futex) | dp_own_bit(SYS_clock_gettime)));
-}
-
-bool dp_process_timeless(const struct dp_process *proc)
-{
-	return proc->timeless;
-}
-
-const char *dp_process_no_jumps(const struct dp_process *proc)
-{
-	return proc->go ?
-		       "a goroutine's stack may have no room for a jump's work" :
-		       NULL;
+	return (struct dp_permits){
+		.no_traps = proc->signal_free ? proc->why_signal_free : NULL,
+		.no_jumps = proc->go ? no_room : NULL,
+		.dispatches = proc->dispatches,
+		.waits = !(proc->forbidden & wait),
+		.clock = !proc->timeless,
+	};
 }
 
 struct dp_arena *dp_process_arena(const struct dp_process *proc)
@@ -217,4 +204,13 @@ struct dp_thread *dp_stop_held(const struct dp_process *proc, pid_t tid)
 		if (proc->threads[i].tid == tid)
 			return &proc->threads[i];
 	return NULL;
+}
+
+bool __attribute__((weak)) dp_kill_point_fails(const char *name)
+{
+	return false;
+}
+
+void __attribute__((weak)) dp_kill_point(const char *name)
+{
 }

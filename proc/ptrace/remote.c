@@ -154,26 +154,24 @@ static int write_words(const struct dp_remote *rem)
 static int get_xstate(pid_t tid, u8 *image, u32 *size)
 {
 	struct iovec iov = { image, XSTATE_MAX };
-	u32 words[4];
-	u64 features;
+	struct _fpx_sw_bytes sw = { .magic1 = FP_XSTATE_MAGIC1 };
+	const u32 end = FP_XSTATE_MAGIC2;
 
 	if (ptrace(PTRACE_GETREGSET, tid, NT_X86_XSTATE, &iov))
 		return errno == ESRCH ? -ESRCH : -EIO;
 	if (iov.iov_len < FXSAVE_BYTES + 64 || iov.iov_len > XSTATE_MAX - 64)
 		return -EIO;
-	memcpy(&features, image + SW_RESERVED, 8);
-	words[0] = FP_XSTATE_MAGIC1;
-	words[1] = (u32)iov.iov_len + 4;
-	memset(image + SW_RESERVED, 0, FXSAVE_BYTES - SW_RESERVED);
-	memcpy(image + SW_RESERVED, words, 8);
-	memcpy(image + SW_RESERVED + 8, &features, 8);
-	words[2] = (u32)iov.iov_len;
-	memcpy(image + SW_RESERVED + 16, &words[2], 4);
-	words[3] = FP_XSTATE_MAGIC2;
-	memcpy(image + iov.iov_len, &words[3], 4);
-	*size = (u32)iov.iov_len + 4;
+	*size = (u32)(iov.iov_len + sizeof(end));
+	sw.extended_size = *size;
+	sw.xstate_size = (u32)iov.iov_len;
+	memcpy(&sw.xstate_bv, image + SW_RESERVED, sizeof(sw.xstate_bv));
+	memcpy(image + SW_RESERVED, &sw, sizeof(sw));
+	memcpy(image + iov.iov_len, &end, sizeof(end));
 	return 0;
 }
+
+_Static_assert(SW_RESERVED + sizeof(struct _fpx_sw_bytes) == FXSAVE_BYTES,
+	       "xstate");
 
 /* Is the memory below @sp in its mapping this stack's alone? It is in the first thread's
  * stack mapping, and in a mapping that follows a guard page. */

@@ -182,6 +182,8 @@ struct dp_thread_state {
 	unsigned long long args[6], sp, pc;
 };
 
+/** dp_call_index() - the index of call @nr among @n numbers. Return: negative: it is none of them */
+int dp_call_index(const int *numbers, size_t n, long nr);
 /** dp_thread_state_read() - Return: false if the thread is in no call, or has ended */
 bool dp_thread_state_read(pid_t pid, pid_t tid, struct dp_thread_state *state);
 /** dp_thread_state_runs() - does the thread run? True also if /proc does not tell. */

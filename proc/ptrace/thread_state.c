@@ -22,14 +22,19 @@ static const int not_restarted[] = {
 /* So many of them, the first ones, return EINTR whatever the descriptor. */
 #define NEVER_RESTARTED 11
 
-static bool in_list(long nr, size_t n)
+int dp_call_index(const int *numbers, size_t n, long nr)
 {
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		if (not_restarted[i] == nr)
-			return true;
-	return false;
+		if (numbers[i] == nr)
+			return (int)i;
+	return -1;
+}
+
+static bool in_list(long nr, size_t n)
+{
+	return dp_call_index(not_restarted, n, nr) >= 0;
 }
 
 static bool vforks(long nr)

@@ -82,11 +82,6 @@ static int write_word(const struct dp_process *proc, u64 base, const u64 *words,
 		word, sizeof(*word));
 }
 
-static u64 caught_by(const struct dp_process *proc)
-{
-	return dp_caught_mask(dp_engine_caught(proc->engine));
-}
-
 static struct dp_caller caller_of(const struct dp_process *proc,
 				  struct dp_thread *t)
 {
@@ -285,17 +280,9 @@ int dp_masks_note(struct dp_process *proc)
 
 void dp_masks_forget_noted(struct dp_process *proc, u64 base)
 {
-	static const struct dp_kernel_wait none;
-	struct dp_kernel_wait wait;
-	u64 at = base + DP_PRIVATE_AT(kernel_waits);
-	u32 n;
+	static const struct dp_kernel_wait none[DP_MASKED_WAITS];
 
-	for (n = 0; n < DP_MASKED_WAITS; n++, at += sizeof(wait)) {
-		if (dp_process_read(proc, at, &wait, sizeof(wait)) ||
-		    !wait.thread)
-			return;
-		dp_process_write(proc, at, &none, sizeof(none));
-	}
+	write_natives(proc, base, none, DP_MASKED_WAITS);
 }
 
 int dp_masks_in_force(struct dp_process *proc, u64 base, bool all)
@@ -309,7 +296,8 @@ int dp_masks_in_force(struct dp_process *proc, u64 base, bool all)
 int dp_masks_take(struct dp_process *proc, size_t from)
 {
 	struct masking m = { .proc = proc,
-			     .caught = caught_by(proc),
+			     .caught = dp_caught_mask(
+				     dp_engine_caught(proc->engine)),
 			     .words = calloc(DP_MASKS, sizeof(*m.words)) };
 	const struct dp_maps *maps = dp_stop_maps(proc);
 	int err = maps ? 0 : -ESRCH;

@@ -11,7 +11,6 @@
 
 struct dp_arena_control;
 struct dp_process;
-struct dp_remote;
 struct dp_view;
 
 #define DP_SIGTRAP_BIT (1ull << 4)
