@@ -12,7 +12,6 @@ extern const u32 dp_agent_image_size;
 /* Offsets of the entry points from the text's start. */
 extern const u32 dp_agent_trap_entry;
 extern const u32 dp_agent_trap_restorer;
-extern const u32 dp_agent_remote_syscall;
 extern const u32 dp_agent_intercept_entry;
 extern const u32 dp_agent_detour_entry;
 extern const u32 dp_agent_call_entry;

@@ -7,6 +7,7 @@
  *   dp_code_is_syscall()            is the syscall instruction at @code?
  *   DP_CODE_SYSCALL_RET             initializer: syscall; ret
  *   DP_CODE_RESTORER_WIDE, _SHORT   initializers: rt_sigreturn, as libcs write it
+ *   DP_CODE_SYSCALL_AND_RESTORER    initializer: the first of these and the wide one, in a row
  *   DP_CODE_PLAIN_RETURN            initializer: pops DP_PLAIN_RETURN_WORDS registers
  *   DP_CODE_SELECTOR_RETURN         initializer: pops DP_SELECTOR_RETURN_WORDS words, and sets
  *                                   the selector of Syscall User Dispatch to block

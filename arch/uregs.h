@@ -16,7 +16,6 @@
  *   dp_uregs_spill()                  into DP_PLAIN_RETURN_WORDS words, for DP_CODE_PLAIN_RETURN
  *   dp_uregs_retry()                  go back to the syscall instruction, with number @nr
  *   dp_uregs_clear_direction()        flags as the entry of a function has them
- *   dp_uregs_steps(), _end_steps()    does the thread trap after each instruction?
  *
  * Context: any. Pure: only the caller's struct changes, not the thread.
  */

@@ -276,7 +276,7 @@ static struct dp_foreign *make(struct tracer_child *e)
 		return NULL;
 	f->pid = e->pid;
 	f->proc = e->proc;
-	f->engine = dp_attach_other_engine(e->proc);
+	f->engine = dp_process_engine(e->proc);
 	f->upcalls = dp_live_upcalls(f->engine, &f->nr_upcalls);
 	f->refs = 1;
 	f->stop = -1;
@@ -380,7 +380,7 @@ u32 dp_foreign_cede(struct dp_foreign *f)
 
 	if (f->gone || f->ending)
 		return 0;
-	if (dp_live_disturbed(f->engine, dp_attach_other_target(f->proc)))
+	if (dp_live_disturbed(f->engine, dp_process_target(f->proc)))
 		aside(cede, &ch);
 	return (u32)(dp_engine_sites(f->engine) / SITES_A_LOOK);
 }

@@ -74,10 +74,6 @@ struct dp_attach_other {
 int dp_process_attach_other(pid_t pid, const struct dp_attach_other *how,
 			    struct dp_process **proc, struct dp_diag *diag);
 
-/** dp_attach_other_engine() - the live engine of the process; the object's own */
-struct dp_engine *dp_attach_other_engine(const struct dp_process *proc);
-/** dp_attach_other_target() - its text, to be read at any time */
-struct dp_target *dp_attach_other_target(struct dp_process *proc);
 /** dp_attach_other_base() - address of the agent in the process */
 u64 dp_attach_other_base(const struct dp_process *proc);
 /** dp_attach_other_pidfd() - pidfd of the process; the object's own */

@@ -52,12 +52,10 @@ void dp_facts_machine(struct dp_facts *facts, bool alone);
 void dp_facts_permission(struct dp_facts *facts, pid_t pid);
 /** dp_facts_process() - permission to trace process @pid, and all else that decides */
 void dp_facts_process(struct dp_facts *facts, pid_t pid);
-/** dp_facts_forbid_from() - does any fact from the @from-th on forbid probing?
+/** dp_facts_forbid() - does any fact from the @from-th on forbid probing?
  *  dp_facts_overrule() - turn those into notes: the kernel has answered otherwise */
-bool dp_facts_forbid_from(const struct dp_facts *facts, size_t from);
+bool dp_facts_forbid(const struct dp_facts *facts, size_t from);
 void dp_facts_overrule(struct dp_facts *facts, size_t from);
-/** dp_facts_forbid() - does any fact forbid probing? */
-bool dp_facts_forbid(const struct dp_facts *facts);
 
 #define DP_CAP_SYS_PTRACE 19
 

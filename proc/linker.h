@@ -9,8 +9,6 @@
 
 #include "port_types.h"
 
-struct dp_diag;
-struct dp_engine;
 struct dp_modules;
 struct dp_process;
 

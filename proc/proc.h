@@ -92,17 +92,21 @@ int dp_process_mem(const struct dp_process *proc);
 /** dp_process_exe() - path of the program that the process ran when it was opened */
 const char *dp_process_exe(const struct dp_process *proc);
 bool dp_process_launched(const struct dp_process *proc);
-/** dp_process_no_traps() - what forbids breakpoints, in words. Then all probes are
- *  jumps, and make no system call. Return: NULL: breakpoints are possible. */
-const char *dp_process_no_traps(const struct dp_process *proc);
-/** dp_process_dispatches() - is it Syscall User Dispatch that forbids breakpoints? */
-bool dp_process_dispatches(const struct dp_process *proc);
-/** dp_process_may_wait() - may its threads be made to wait? A filter can forbid that. */
-bool dp_process_may_wait(const struct dp_process *proc);
-/** dp_process_timeless() - may the process not read the clock that stamps records? */
-bool dp_process_timeless(const struct dp_process *proc);
-/** dp_process_no_jumps() - why all its probes are breakpoints; NULL: they are not */
-const char *dp_process_no_jumps(const struct dp_process *proc);
+/**
+ * struct dp_permits - how a process can be probed
+ * @no_traps: what forbids breakpoints, in words; then all probes are jumps, and make no system
+ *            call. NULL: breakpoints are possible
+ * @no_jumps: why all its probes are breakpoints; NULL: they are not
+ * @dispatches: it is Syscall User Dispatch that forbids breakpoints
+ * @waits: its threads may be made to wait; a filter can forbid that
+ * @clock: the process may read the clock that stamps records
+ */
+struct dp_permits {
+	const char *no_traps, *no_jumps;
+	bool dispatches, waits, clock;
+};
+
+struct dp_permits dp_process_permits(const struct dp_process *proc);
 
 /**
  * dp_process_found_in() - set the modules that the next dp_process_install() probes
@@ -255,7 +259,8 @@ int dp_process_read(const struct dp_process *proc, u64 addr, void *to,
 int dp_process_write(const struct dp_process *proc, u64 addr, const void *from,
 		     size_t len);
 /** dp_process_engine() - engine of its probes; NULL before dp_process_install(). The
- *  caller destroys that of a fork child, after dp_process_close(). */
+ *  caller destroys that of a fork child, after dp_process_close(); that of
+ *  dp_process_attach_other() is the object's own. */
 struct dp_engine *dp_process_engine(const struct dp_process *proc);
 
 #endif

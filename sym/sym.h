@@ -113,6 +113,8 @@ ssize_t dp_modules_read(const struct dp_modules *mods, u64 addr, void *buf,
 const struct dp_maps *dp_modules_maps(const struct dp_modules *mods);
 size_t dp_modules_count(const struct dp_modules *mods);
 const struct dp_module *dp_modules_get(const struct dp_modules *mods, size_t i);
+/** dp_modules_linker() - the dynamic linker, or NULL */
+const struct dp_module *dp_modules_linker(const struct dp_modules *mods);
 /** dp_module_is_alone() - is its file name unique among the modules of the process? */
 bool dp_module_is_alone(struct dp_modules *mods, const struct dp_module *m);
 
@@ -191,6 +193,8 @@ bool dp_symbol_is_fragment(const char *name);
 
 /** dp_file_is_library() - is the file a library that a program can load? */
 bool dp_file_is_library(const char *path);
+/** dp_file_has_section() - has the ELF file a section called @name? */
+bool dp_file_has_section(const char *path, const char *name);
 
 /**
  * dp_modules_match() - the modules that @pattern names (as in dp_symbols_find)

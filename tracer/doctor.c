@@ -74,7 +74,7 @@ int dp_tracer_doctor(const struct dp_tracer_options *opt)
 			fact_json(opt->out, &facts.v[i]);
 		else
 			fact_text(opt->out, &facts.v[i]);
-	forbidden = dp_facts_forbid(&facts);
+	forbidden = dp_facts_forbid(&facts, 0);
 	verdict(opt, forbidden);
 	return forbidden;
 }

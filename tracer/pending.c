@@ -28,16 +28,6 @@ static bool has_module(struct dp_modules *mods, const struct dp_spec *spec)
 	return has;
 }
 
-static bool has_linker(const struct dp_session *s)
-{
-	size_t i;
-
-	for (i = 0; i < dp_modules_count(s->source->mods); i++)
-		if (dp_modules_get(s->source->mods, i)->is_linker)
-			return true;
-	return false;
-}
-
 /* Why the source would miss loader events; NULL: it would not. */
 static const char *unheard(const struct dp_session *s)
 {
@@ -70,7 +60,8 @@ static void say(const struct dp_session *s, const struct dp_spec *spec,
 static void tell_unheard(const struct dp_session *s, const struct dp_spec *spec,
 			 const char *why)
 {
-	if (!s->opt->quiet && (s->opt->verbose || has_linker(s)))
+	if (!s->opt->quiet &&
+	    (s->opt->verbose || dp_modules_linker(s->source->mods)))
 		dp_output_print(
 			stderr,
 			"dprobes: process %d: %s is not waited for: %s; have it load %s before dprobes begins\n",

@@ -37,13 +37,13 @@
 #define DP_STUB_SIZE 32
 #define DP_STUB_BACK 14 /* what the call of a stub returns to */
 
-/* Argument @n of a system call, from the registers @r, of either structure */
-#define DP_X86_ARG(r, n)       \
-	((n) == 0 ? (r)->rdi : \
-	 (n) == 1 ? (r)->rsi : \
-	 (n) == 2 ? (r)->rdx : \
-	 (n) == 3 ? (r)->r10 : \
-	 (n) == 4 ? (r)->r8 :  \
-		    (r)->r9)
+/* Address of argument @n of a system call in the registers @r, of either structure */
+#define DP_X86_ARG(r, n)        \
+	((n) == 0 ? &(r)->rdi : \
+	 (n) == 1 ? &(r)->rsi : \
+	 (n) == 2 ? &(r)->rdx : \
+	 (n) == 3 ? &(r)->r10 : \
+	 (n) == 4 ? &(r)->r8 :  \
+		    &(r)->r9)
 
 #endif

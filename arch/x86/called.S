@@ -43,14 +43,6 @@ dp_call_busy:
 	pop	%rbp
 	ret
 
-/* A remote call of the tool: a system call, then return by the stack. */
-	.globl	dp_remote_syscall
-	.hidden	dp_remote_syscall
-	.balign 16
-dp_remote_syscall:
-	syscall
-	ret
-
 /*
  * dp_wait_home(word, is, timeout, regs): futex(word, FUTEX_WAIT, is, timeout). The tool can
  * stop a thread here and send it home: r8 points to its registers

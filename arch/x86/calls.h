@@ -17,11 +17,14 @@ static inline bool dp_code_is_syscall(const u8 *code)
 
 /* Lists of bytes are no blocks. */
 /* clang-format off */
-#define DP_CODE_SYSCALL_RET { 0x0f, 0x05, 0xc3 }
+#define DP_X86_SYSCALL_RET 0x0f, 0x05, 0xc3
+#define DP_CODE_SYSCALL_RET { DP_X86_SYSCALL_RET }
 
 /* mov $15, %rax; syscall, with either kind of mov */
-#define DP_CODE_RESTORER_WIDE { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 }
+#define DP_X86_RESTORER_WIDE 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05
+#define DP_CODE_RESTORER_WIDE { DP_X86_RESTORER_WIDE }
 #define DP_CODE_RESTORER_SHORT { 0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05 }
+#define DP_CODE_SYSCALL_AND_RESTORER { DP_X86_SYSCALL_RET, DP_X86_RESTORER_WIDE }
 
 /* DP_CODE_PLAIN_RETURN pops rdi, rsi, rdx, r10, r8, r9, rax, rcx, r11 and rip, and skips so
  * many bytes more. */

@@ -25,12 +25,6 @@ static u64 here(const struct dp_out *o)
 	return o->at + o->len;
 }
 
-static void put64(struct dp_out *o, u64 v)
-{
-	dp_put32(o, (u32)v);
-	dp_put32(o, (u32)(v >> 32));
-}
-
 /* lea @by(%rsp), %rsp */
 static void move_stack(struct dp_out *o, s32 by)
 {
@@ -169,7 +163,7 @@ static void put_enable_word(struct dp_out *o, const struct dp_detour_spec *s,
 	unsigned int to_self, to_call_out, to_over, to_idle, to_end;
 
 	DP_PUT(o, 0x48, 0xb9);
-	put64(o, s->enable_word);
+	dp_put64(o, s->enable_word);
 	DP_PUT(o, 0x48, 0x8b, 0x09, 0xe3, 0);
 	to_self = o->len - 1;
 	DP_PUT(o, 0xeb, 0);
@@ -214,7 +208,7 @@ static void put_count(struct dp_out *o, const struct dp_detour_spec *s,
 	DP_PUT(o, 0x64, 0x0f, 0xb7, 0x04, 0x25); /* movzwl %fs:cpu_id, %eax */
 	dp_put32(o, area + RSEQ_CPU_ID);
 	DP_PUT(o, 0x48, 0xb9); /* mov $table, %rcx */
-	put64(o, s->table);
+	dp_put64(o, s->table);
 	DP_PUT(o, 0x48, 0x8b, 0x0c, 0xc1); /* mov (%rcx,%rax,8), %rcx */
 	DP_PUT(o, 0xe3, (u8)(c->slow - (o->len + 2))); /* jrcxz slow */
 	DP_PUT(o, 0x48, 0x8b, 0x81); /* mov counter(%rcx), %rax */
@@ -235,10 +229,10 @@ static void put_count(struct dp_out *o, const struct dp_detour_spec *s,
 
 static void put_descriptor(struct dp_out *o, const struct count *c)
 {
-	put64(o, 0); /* version, flags */
-	put64(o, o->at + c->first);
-	put64(o, c->committed - c->first);
-	put64(o, o->at + c->abort);
+	dp_put64(o, 0); /* version, flags */
+	dp_put64(o, o->at + c->first);
+	dp_put64(o, c->committed - c->first);
+	dp_put64(o, o->at + c->abort);
 }
 
 static void put_counting(struct dp_out *o, const struct dp_detour_spec *s,
@@ -253,7 +247,7 @@ static void put_counting(struct dp_out *o, const struct dp_detour_spec *s,
 	put_count(o, s, &c);
 	put_descriptor(&head, &c);
 	if (s->tracked)
-		put64(&head, o->at + c.target);
+		dp_put64(&head, o->at + c.target);
 }
 
 /* The agent makes the system call, and returns behind the region:
@@ -270,7 +264,7 @@ static void put_intercept(struct dp_out *o, const struct dp_detour_spec *s)
 	DP_PUT(o, 0xb8);
 	dp_put32(o, s->intercept);
 	DP_PUT(o, 0xff, 0x25, 0, 0, 0, 0);
-	put64(o, s->intercept_entry);
+	dp_put64(o, s->intercept_entry);
 }
 
 static int put_insns(struct dp_out *o, const struct dp_detour_spec *s,
@@ -326,6 +320,6 @@ unsigned int dp_detour_entry_stub(u8 *code, u64 target)
 	struct dp_out o = { code, 0, 0, false };
 
 	DP_PUT(&o, 0xff, 0x25, 0, 0, 0, 0);
-	put64(&o, target);
+	dp_put64(&o, target);
 	return o.len;
 }

@@ -31,6 +31,12 @@ static inline void dp_put32(struct dp_out *o, u32 v)
 	dp_put(o, b, sizeof(b));
 }
 
+static inline void dp_put64(struct dp_out *o, u64 v)
+{
+	dp_put32(o, (u32)v);
+	dp_put32(o, (u32)(v >> 32));
+}
+
 #define DP_PUT(o, ...)                         \
 	dp_put(o, (const u8[]){ __VA_ARGS__ }, \
 	       sizeof((const u8[]){ __VA_ARGS__ }))

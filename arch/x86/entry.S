@@ -9,12 +9,24 @@
 
 	.text
 
+	/* The flags at \at(%rsp), by instructions that cost less than popf; with DF or AC set
+	 * go to \popped. Uses rax and rcx. */
+	.macro	load_flags at, popped
+	mov	\at(%rsp), %ecx
+	test	$0x40400, %ecx		/* AC, DF */
+	jnz	\popped
+	mov	%ecx, %eax
+	shr	$11, %eax
+	and	$1, %eax
+	add	$0x7f, %al		/* OF */
+	mov	%cl, %ah
+	sahf				/* SF ZF AF PF CF */
+	.endm
+
 /*
  * A call-out of a detour. The stack has, from the top, the return address into the detour,
  * the number, and the red zone. struct dp_detour_frame is built there; the agent may change
  * any register in it.
- *
- * Flags are restored by add and sahf, which cost less than popf; with DF or AC set, by popf.
  */
 	.globl	dp_detour_entry
 	.hidden	dp_detour_entry
@@ -57,15 +69,7 @@ dp_detour_entry:
 	pop	%rbp
 	pop	%rbx
 	pop	%rdx
-	mov	4*8(%rsp), %ecx
-	test	$0x40400, %ecx		/* AC, DF */
-	jnz	3f
-	mov	%ecx, %eax
-	shr	$11, %eax
-	and	$1, %eax
-	add	$0x7f, %al		/* OF */
-	mov	%cl, %ah
-	sahf				/* SF ZF AF PF CF */
+	load_flags 4*8, 3f
 	mov	(%rsp), %rax
 	mov	8(%rsp), %rcx
 	lea	6*8(%rsp), %rsp
@@ -131,18 +135,9 @@ dp_detour_entry:
 	pop	%rdi
 	.endm
 
-	/* After load_gprs: flags, rax and rcx; then return to the detour. Flags as in
-	 * dp_detour_entry. */
+	/* After load_gprs: flags, rax and rcx; then return to the detour. */
 	.macro	go_back
-	mov	3*8(%rsp), %ecx
-	test	$0x40400, %ecx		/* AC, DF */
-	jnz	77f
-	mov	%ecx, %eax
-	shr	$11, %eax
-	and	$1, %eax
-	add	$0x7f, %al		/* OF */
-	mov	%cl, %ah
-	sahf
+	load_flags 3*8, 77f
 	mov	-5*8(%rsp), %rax
 	mov	-4*8(%rsp), %rcx
 	lea	6*8(%rsp), %rsp

@@ -9,41 +9,17 @@
 #define DP_PF 0x4
 #define DP_ZF 0x40
 #define DP_SF 0x80
-#define DP_TF 0x100
 #define DP_OF 0x800
 
 /** dp_condition() - is a condition met? @cc: the machine's number, 0 to 15 */
 static inline bool dp_condition(u8 cc, u64 flags)
 {
-	bool less = !(flags & DP_SF) != !(flags & DP_OF), is;
+	/* Of pairs of conditions; the last two also compare SF and OF. */
+	static const u16 any[] = { DP_OF, DP_CF, DP_ZF, DP_CF | DP_ZF,
+				   DP_SF, DP_PF, 0,	DP_ZF };
+	bool less = cc >= 12 && !(flags & DP_SF) != !(flags & DP_OF);
 
-	switch (cc >> 1) {
-	case 0:
-		is = flags & DP_OF;
-		break;
-	case 1:
-		is = flags & DP_CF;
-		break;
-	case 2:
-		is = flags & DP_ZF;
-		break;
-	case 3:
-		is = flags & (DP_CF | DP_ZF);
-		break;
-	case 4:
-		is = flags & DP_SF;
-		break;
-	case 5:
-		is = flags & DP_PF;
-		break;
-	case 6:
-		is = less;
-		break;
-	default:
-		is = less || flags & DP_ZF;
-		break;
-	}
-	return is != (cc & 1);
+	return (less || flags & any[cc >> 1]) != (cc & 1);
 }
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* insn: facts about an instruction that its class does not tell. */
 #include "engine/insn/insn.h"
+#include "arch/calls.h"
 
 u64 dp_insn_refers(const struct insn_facts *f, u64 addr)
 {
@@ -21,19 +22,14 @@ void dp_insn_operand(const struct insn_facts *f, u64 addr,
 		operand->disp += (s64)(addr + f->len);
 }
 
-/* mov $15, %rax; syscall */
 bool dp_insn_is_restorer(const u8 *code, size_t size)
 {
-	static const u8 restorer[] = { 0x48, 0xc7, 0xc0, 0x0f, 0,
-				       0,    0,	   0x0f, 0x05 };
-	size_t i;
+	static const u8 restorer[] = DP_CODE_RESTORER_WIDE;
+	size_t i = 0;
 
-	if (size < sizeof(restorer))
-		return false;
-	for (i = 0; i < sizeof(restorer); i++)
-		if (code[i] != restorer[i])
-			return false;
-	return true;
+	while (i < sizeof(restorer) && i < size && code[i] == restorer[i])
+		i++;
+	return i == sizeof(restorer);
 }
 
 /* 0f 60…7f and d1…ff without a prefix are MMX; d8…df are x87 (Intel SDM vol. 2,

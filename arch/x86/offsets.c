@@ -43,4 +43,3 @@ _Static_assert(DP_O_BUSY_ENTER == DP_BUSY_ENTER, "busy");
 _Static_assert(DP_O_BUSY_RETURN == DP_BUSY_RETURN, "busy");
 _Static_assert(DP_O_CALLOUT_INDEX == DP_CALLOUT_INDEX, "number");
 _Static_assert(DP_STACK_BYTES == DP_STACK_SIZE, "stack");
-_Static_assert(DP_O_STACK_SIZE == sizeof(struct dp_stack), "stack");

@@ -30,7 +30,6 @@
 #define DP_O_STACK_ALT_SP 64
 #define DP_O_STACK_ALT_SIZE 72
 #define DP_O_STACK_VECTORS 192
-#define DP_O_STACK_SIZE 3264
 /* struct dp_regs, and the rest of struct dp_call_frame */
 #define DP_O_REGS_ORIG_AX 120
 #define DP_O_REGS_IP 128

@@ -15,13 +15,15 @@ struct dp_regs {
 #define DP_USER_SS 0x2b
 #define DP_NO_SYSCALL (~0ull)
 
-/* Macros that stand for lists. X(field of struct dp_regs, field of struct dp_mcontext) */
+/* Macros that stand for lists. X(field of struct dp_regs, field of struct dp_mcontext), by the
+ * machine's numbers of the registers, 0 to 15; and the flags */
 /* clang-format off */
 #define DP_REGS_OF(X)                                                   \
-	X(r15, r15) X(r14, r14) X(r13, r13) X(r12, r12) X(bp, rbp)      \
-	X(bx, rbx) X(r11, r11) X(r10, r10) X(r9, r9) X(r8, r8)          \
-	X(ax, rax) X(cx, rcx) X(dx, rdx) X(si, rsi) X(di, rdi)          \
-	X(flags, eflags) X(sp, rsp)
+	X(ax, rax) X(cx, rcx) X(dx, rdx) X(bx, rbx)                     \
+	X(sp, rsp) X(bp, rbp) X(si, rsi) X(di, rdi)                     \
+	X(r8, r8) X(r9, r9) X(r10, r10) X(r11, r11)                     \
+	X(r12, r12) X(r13, r13) X(r14, r14) X(r15, r15)                 \
+	X(flags, eflags)
 /* clang-format on */
 
 static inline void dp_regs_from(struct dp_regs *r, const struct dp_mcontext *m)
@@ -46,27 +48,11 @@ static inline void dp_regs_to(const struct dp_regs *r, struct dp_mcontext *m)
 /** dp_regs_number() - a general register by the machine's number, 0 to 15 */
 static inline u64 *dp_regs_number(struct dp_regs *r, u8 number)
 {
-	switch (number) {
-	case 0:
-		return &r->ax;
-	case 1:
-		return &r->cx;
-	case 2:
-		return &r->dx;
-	case 3:
-		return &r->bx;
-	case 4:
-		return &r->sp;
-	case 5:
-		return &r->bp;
-	case 6:
-		return &r->si;
-	case 7:
-		return &r->di;
-	default: /* r8 to r11 and r12 to r15 stand in falling order */
-		return number < 12 ? &r->r8 - (number - 8) :
-				     &r->r12 - (number - 12);
-	}
+#define AT(reg, field) __builtin_offsetof(struct dp_regs, reg),
+	static const u8 at[] = { DP_REGS_OF(AT) };
+#undef AT
+
+	return (u64 *)((char *)r + at[number & 15]);
 }
 
 #endif

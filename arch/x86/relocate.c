@@ -102,14 +102,6 @@ static void put_body(struct dp_out *o, const u8 *code,
 	}
 }
 
-/* The syscall instruction leaves the address behind it in rcx: mov $next, %rcx */
-static void put_return(struct dp_out *o, u64 next)
-{
-	DP_PUT(o, 0x48, 0xb9);
-	dp_put32(o, (u32)next);
-	dp_put32(o, (u32)(next >> 32));
-}
-
 static int fail(const char **why, const char *reason, int err)
 {
 	if (why)
@@ -126,8 +118,11 @@ int dp_insn_relocate(const u8 *code, const struct insn_facts *f, u64 from,
 		return fail(why, f->refusal, -EINVAL);
 	put_body(&o, code, f, from);
 	copy->body_len = (u8)o.len;
-	if (f->class == DP_INSN_SYSCALL)
-		put_return(&o, from + f->len);
+	/* The instruction leaves the address behind it in rcx: mov $next, %rcx */
+	if (f->class == DP_INSN_SYSCALL) {
+		DP_PUT(&o, 0x48, 0xb9);
+		dp_put64(&o, from + f->len);
+	}
 	if (dp_insn_falls_through(f->class))
 		dp_put_jmp(&o, from + f->len);
 	if (o.far)

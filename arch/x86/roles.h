@@ -11,6 +11,8 @@
 #ifndef DP_ARCH_ROLES_H
 #define DP_ARCH_ROLES_H
 
+#include "arch/x86/arch_defs.h"
+#include "arch/x86/bytes.h"
 #include "arch/x86/ptregs.h"
 #include "engine/insn/faults.h"
 
@@ -85,32 +87,21 @@ static inline u64 dp_mcontext_unwound(const struct dp_mcontext *m, bool di)
 	return di ? m->rdi : m->rcx + sizeof(u64);
 }
 
+/** dp_mcontext_arg() - address of argument @n, from 0, of a system call */
+static inline u64 *dp_mcontext_arg(struct dp_mcontext *m, u32 n)
+{
+	return DP_X86_ARG(m, n);
+}
+
 /** dp_mcontext_number() - a general register by the machine's number, 0 to 15. Return:
  *  its value; 0 for any other number. */
 static inline u64 dp_mcontext_number(const struct dp_mcontext *m, u8 number)
 {
-	switch (number) {
-	case 0:
-		return m->rax;
-	case 1:
-		return m->rcx;
-	case 2:
-		return m->rdx;
-	case 3:
-		return m->rbx;
-	case 4:
-		return m->rsp;
-	case 5:
-		return m->rbp;
-	case 6:
-		return m->rsi;
-	case 7:
-		return m->rdi;
-	case DP_NO_REG:
-		return 0;
-	default: /* r8 to r15 are the structure's first */
-		return (&m->r8)[number & 7];
-	}
+#define AT(reg, field) __builtin_offsetof(struct dp_mcontext, field),
+	static const u8 at[] = { DP_REGS_OF(AT) };
+#undef AT
+
+	return number < 16 ? *(const u64 *)((const char *)m + at[number]) : 0;
 }
 
 /** dp_regs_pc() - dp_mcontext_pc(), and so on, of registers as handlers see them */
@@ -168,15 +159,7 @@ static inline void dp_regs_set_arg(struct dp_regs *r, u64 value)
 /** dp_regs_take() - copy the registers that a handler may change, except the pc */
 static inline void dp_regs_take(struct dp_regs *to, const struct dp_regs *from)
 {
-	u64 *d = (u64 *)to;
-	const u64 *s = (const u64 *)from;
-	u32 i;
-
-	/* Word by word: there is no memcpy here for a compiler to call. */
-	for (i = 0; i < DP_REGS_GENERAL; i++) {
-		__asm__ volatile("");
-		d[i] = s[i];
-	}
+	dp_bytes_copy(to, from, DP_REGS_GENERAL * sizeof(u64));
 	to->flags = from->flags;
 	to->sp = from->sp;
 }

@@ -15,24 +15,23 @@
 static inline void dp_uframe_fill(struct dp_mcontext *m,
 				  const struct user_regs_struct *r)
 {
-	m->r8 = r->r8, m->r9 = r->r9, m->r10 = r->r10, m->r11 = r->r11;
-	m->r12 = r->r12, m->r13 = r->r13, m->r14 = r->r14, m->r15 = r->r15;
-	m->rdi = r->rdi, m->rsi = r->rsi, m->rbp = r->rbp, m->rbx = r->rbx;
-	m->rdx = r->rdx, m->rax = r->rax, m->rcx = r->rcx, m->rsp = r->rsp;
-	m->rip = r->rip, m->eflags = r->eflags;
+#define FILL(reg, field) m->field = r->field;
+	DP_REGS_OF(FILL)
+#undef FILL
+	m->rip = r->rip;
 	m->cs = (u16)r->cs, m->ss = (u16)r->ss;
 }
 
 static inline void dp_uframe_load(struct user_regs_struct *r,
 				  const struct dp_mcontext *m)
 {
-	r->r8 = m->r8, r->r9 = m->r9, r->r10 = m->r10, r->r11 = m->r11;
-	r->r12 = m->r12, r->r13 = m->r13, r->r14 = m->r14, r->r15 = m->r15;
-	r->rdi = m->rdi, r->rsi = m->rsi, r->rbp = m->rbp, r->rbx = m->rbx;
-	r->rdx = m->rdx, r->rax = m->rax, r->rcx = m->rcx, r->rsp = m->rsp;
+	u64 others = r->eflags & ~(u64)DP_X86_USER_FLAGS;
+
+#define LOAD(reg, field) r->field = m->field;
+	DP_REGS_OF(LOAD)
+#undef LOAD
+	r->eflags = others | (m->eflags & DP_X86_USER_FLAGS);
 	r->rip = m->rip;
-	r->eflags = (r->eflags & ~(u64)DP_X86_USER_FLAGS) |
-		    (m->eflags & DP_X86_USER_FLAGS);
 	r->orig_rax = (unsigned long long)-1;
 }
 
@@ -48,13 +47,14 @@ static inline u64 dp_uframe_number(const struct dp_mcontext *m)
 
 static inline u64 dp_uframe_arg(const struct dp_mcontext *m, u32 n)
 {
-	return DP_X86_ARG(m, n);
+	return *DP_X86_ARG(m, n);
 }
 
-#define DP_UFRAME_PLACES(m)                                                    \
-	.pc = &(m)->rip, .sp = &(m)->rsp, .ret = &(m)->rax, .arg0 = &(m)->rdi, \
-	.arg3 = &(m)->r10, .arg4 = &(m)->r8, .arg5 = &(m)->r9,                 \
-	.others = { &(m)->rsi, &(m)->rdx, &(m)->rcx, &(m)->rbx, &(m)->rbp,     \
-		    &(m)->r12, &(m)->r13, &(m)->r14, &(m)->r15 }
+#define DP_UFRAME_PLACES(m)                                           \
+	.pc = &(m)->rip, .sp = &(m)->rsp,                             \
+	.ret = &(m)->rax, .args = { &(m)->rdi, &(m)->rsi, &(m)->rdx,  \
+				    &(m)->r10, &(m)->r8,  &(m)->r9 }, \
+	.others = { &(m)->rcx, &(m)->rbx, &(m)->rbp, &(m)->r12,       \
+		    &(m)->r13, &(m)->r14, &(m)->r15 }
 
 #endif

@@ -7,7 +7,6 @@
 #include "arch/x86/calls.h"
 #include "port_types.h"
 
-#define DP_X86_TF 0x100ull
 #define DP_X86_DF 0x400ull
 
 static inline u64 dp_uregs_pc(const struct user_regs_struct *r)
@@ -62,7 +61,7 @@ static inline void dp_uregs_set_number(struct user_regs_struct *r, s64 nr)
 
 static inline u64 dp_uregs_arg(const struct user_regs_struct *r, u32 n)
 {
-	return DP_X86_ARG(r, n);
+	return *DP_X86_ARG(r, n);
 }
 
 static inline void dp_uregs_set_first(struct user_regs_struct *r, u64 arg)
@@ -70,10 +69,11 @@ static inline void dp_uregs_set_first(struct user_regs_struct *r, u64 arg)
 	r->rdi = arg;
 }
 
-static inline void dp_uregs_set_args(struct user_regs_struct *r, u64 a, u64 b,
-				     u64 c, u64 d, u64 e, u64 f)
+static inline void dp_uregs_set_args(struct user_regs_struct *r,
+				     const u64 args[6])
 {
-	r->rdi = a, r->rsi = b, r->rdx = c, r->r10 = d, r->r8 = e, r->r9 = f;
+	r->rdi = args[0], r->rsi = args[1], r->rdx = args[2];
+	r->r10 = args[3], r->r8 = args[4], r->r9 = args[5];
 }
 
 static inline void dp_uregs_spill(const struct user_regs_struct *r, u64 *words)
@@ -97,23 +97,13 @@ static inline void dp_uregs_clear_direction(struct user_regs_struct *r)
 	r->eflags &= ~DP_X86_DF;
 }
 
-static inline bool dp_uregs_steps(const struct user_regs_struct *r)
-{
-	return r->eflags & DP_X86_TF;
-}
-
-static inline void dp_uregs_end_steps(struct user_regs_struct *r)
-{
-	r->eflags &= ~DP_X86_TF;
-}
-
 #define DP_UREGS_PLACES(r)                                                \
 	.pc = (u64 *)&(r)->rip, .sp = (u64 *)&(r)->rsp,                   \
-	.ret = (u64 *)&(r)->rax, .arg0 = (u64 *)&(r)->rdi,                \
-	.arg3 = (u64 *)&(r)->r10, .arg4 = (u64 *)&(r)->r8,                \
-	.arg5 = (u64 *)&(r)->r9,                                          \
-	.others = { (u64 *)&(r)->rsi, (u64 *)&(r)->rdx, (u64 *)&(r)->rcx, \
-		    (u64 *)&(r)->rbx, (u64 *)&(r)->rbp, (u64 *)&(r)->r12, \
-		    (u64 *)&(r)->r13, (u64 *)&(r)->r14, (u64 *)&(r)->r15 }
+	.ret = (u64 *)&(r)->rax,                                          \
+	.args = { (u64 *)&(r)->rdi, (u64 *)&(r)->rsi, (u64 *)&(r)->rdx,   \
+		  (u64 *)&(r)->r10, (u64 *)&(r)->r8,  (u64 *)&(r)->r9 },  \
+	.others = { (u64 *)&(r)->rcx, (u64 *)&(r)->rbx, (u64 *)&(r)->rbp, \
+		    (u64 *)&(r)->r12, (u64 *)&(r)->r13, (u64 *)&(r)->r14, \
+		    (u64 *)&(r)->r15 }
 
 #endif

@@ -22,6 +22,24 @@
 #define XMM16 16
 #define ALL_XMM (8 | XMM16)
 
+#define FIRST_8 0, 1, 2, 3, 4, 5, 6, 7
+#define LAST_8 8, 9, 10, 11, 12, 13, 14, 15
+#define FIRST_16 FIRST_8, LAST_8
+#define ALL_32 FIRST_16, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
+
+	/* Registers of a kind, by their numbers, to and from places of \size bytes. */
+	.macro	store insn, kind, size, numbers:vararg
+	.irp	n, \numbers
+	\insn	%\kind\n, \size*\n(%rdi)
+	.endr
+	.endm
+
+	.macro	load insn, kind, size, numbers:vararg
+	.irp	n, \numbers
+	\insn	\size*\n(%rdi), %\kind\n
+	.endr
+	.endm
+
 	.text
 
 /* dp_vectors_save(area, what, x87); what: DP_SAVE_ALL_*, or an enum dp_insn_state below
@@ -35,32 +53,20 @@ dp_vectors_save:
 	cmp	$4, %eax
 	jb	2f
 	je	1f
-	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
-	vmovdqa64	%zmm\n, 64*\n(%rdi)
-	.endr
-	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7
-	kmovq	%k\n, MASKS+8*\n(%rdi)
-	.endr
+	store	vmovdqa64, zmm, 64, ALL_32
+	store	kmovq, k, MASKS+8, FIRST_8
 	vzeroupper
 	jmp	3f
-1:	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
-	vmovdqa	%ymm\n, 32*\n(%rdi)
-	.endr
+1:	store	vmovdqa, ymm, 32, FIRST_16
 	vzeroupper
 	jmp	3f
-2:	.irp	n, 0, 1, 2, 3
-	movdqa	%xmm\n, 16*\n(%rdi)
-	.endr
+2:	store	movdqa, xmm, 16, 0, 1, 2, 3
 	test	$ALL_XMM, %esi
 	jz	7f
-	.irp	n, 4, 5, 6, 7
-	movdqa	%xmm\n, 16*\n(%rdi)
-	.endr
+	store	movdqa, xmm, 16, 4, 5, 6, 7
 	test	$XMM16, %esi
 	jz	7f
-	.irp	n, 8, 9, 10, 11, 12, 13, 14, 15
-	movdqa	%xmm\n, 16*\n(%rdi)
-	.endr
+	store	movdqa, xmm, 16, LAST_8
 7:	cmp	$2, %eax
 	ja	3f
 	jb	6f
@@ -108,30 +114,18 @@ dp_vectors_restore:
 	cmp	$4, %ecx
 	jb	2f
 	je	1f
-	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7
-	kmovq	MASKS+8*\n(%rdi), %k\n
-	.endr
-	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
-	vmovdqa64	64*\n(%rdi), %zmm\n
-	.endr
+	load	kmovq, k, MASKS+8, FIRST_8
+	load	vmovdqa64, zmm, 64, ALL_32
 	ret
-1:	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
-	vmovdqa	32*\n(%rdi), %ymm\n
-	.endr
+1:	load	vmovdqa, ymm, 32, FIRST_16
 	ret
-2:	.irp	n, 0, 1, 2, 3
-	movdqa	16*\n(%rdi), %xmm\n
-	.endr
+2:	load	movdqa, xmm, 16, 0, 1, 2, 3
 	test	$ALL_XMM, %esi
 	jz	7f
-	.irp	n, 4, 5, 6, 7
-	movdqa	16*\n(%rdi), %xmm\n
-	.endr
+	load	movdqa, xmm, 16, 4, 5, 6, 7
 	test	$XMM16, %esi
 	jz	7f
-	.irp	n, 8, 9, 10, 11, 12, 13, 14, 15
-	movdqa	16*\n(%rdi), %xmm\n
-	.endr
+	load	movdqa, xmm, 16, LAST_8
 7:	ret
 4:	frstor	FREGS(%rdi)
 	jmp	6b

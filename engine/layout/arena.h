@@ -179,6 +179,11 @@ struct dp_arena_hit {
 #define DP_TABLE_WORDS 65536
 #define DP_PRIVATE_OFFSET (DP_TABLE_OFFSET + DP_TABLE_WORDS * 8)
 #define DP_PRIVATE_SIZE (36 * DP_PAGE)
+/* Offset of a field of struct dp_private; and of room behind it, for what the tool's calls read
+ * and write */
+#define DP_PRIVATE_AT(field) \
+	(DP_PRIVATE_OFFSET + offsetof(struct dp_private, field))
+#define DP_PRIVATE_SCRATCH (DP_PRIVATE_OFFSET + sizeof(struct dp_private))
 #define DP_ARENA_OFFSET (DP_PRIVATE_OFFSET + DP_PRIVATE_SIZE)
 /* The files are laid out as the area is, with holes for the other file's parts. */
 #define DP_FILE_ARENA_OFFSET DP_ARENA_OFFSET

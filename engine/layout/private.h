@@ -31,6 +31,30 @@ static inline u64 dp_mask_bit(u32 k)
 				     1ull << (48 + k - DP_CAUGHT_JUMPS);
 }
 
+/** dp_mask_bits_of() - the bits of the caught signals in a signal set */
+static inline u64 dp_mask_bits_of(u64 mask)
+{
+	u64 bits = 0;
+	u32 k;
+
+	for (k = 0; k < DP_CAUGHT; k++)
+		if (mask >> (dp_caught(k) - 1) & 1)
+			bits |= dp_mask_bit(k);
+	return bits;
+}
+
+/** dp_mask_of_bits() - the signal set that has such bits */
+static inline u64 dp_mask_of_bits(u64 bits)
+{
+	u64 mask = 0;
+	u32 k;
+
+	for (k = 0; k < DP_CAUGHT; k++)
+		if (bits & dp_mask_bit(k))
+			mask |= 1ull << (dp_caught(k) - 1);
+	return mask;
+}
+
 /** dp_mask_differs_bit() - the bit of DP_MASK_DIFFERS for the @k-th caught signal */
 static inline u64 dp_mask_differs_bit(u32 k)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* port_calls: the system calls that the hit half makes for its own sake. */
+/* port_calls: the system calls that the hit half makes for its own sake, and masked waits. */
 #ifndef DP_PORT_CALLS_H
 #define DP_PORT_CALLS_H
 
@@ -36,5 +36,34 @@ static inline u32 dp_own_bit(long nr)
 	}
 }
 /* clang-format on */
+
+/* wait: calls that sleep under a mask of their own (the pselect class). */
+
+/** dp_wait_argument() - which argument of call @nr is the mask's address, from 0
+ *  Return: -1: the call is no masked wait */
+static inline int dp_wait_argument(u64 nr)
+{
+	switch (nr) {
+	case __NR_rt_sigsuspend:
+		return 0;
+	case __NR_ppoll:
+		return 3;
+	case __NR_epoll_pwait:
+	case __NR_epoll_pwait2:
+		return 4;
+	case __NR_pselect6:
+	case __NR_io_pgetevents:
+		return 5;
+	default:
+		return -1;
+	}
+}
+
+/** dp_wait_is_pair() - is that the address of a pair, the mask's address and its size? There is
+ *  no seventh argument for the size. */
+static inline bool dp_wait_is_pair(u64 nr)
+{
+	return dp_wait_argument(nr) == 5;
+}
 
 #endif

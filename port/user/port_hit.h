@@ -47,12 +47,19 @@ static inline bool dp_port_may(long nr)
 	return !(DP_FORBIDDEN & dp_own_bit(nr));
 }
 
-static inline long dp_syscall(long nr, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f)
+static inline long dp_syscall_six(long nr, u64 a, u64 b, u64 c, u64 d, u64 e,
+				  u64 f)
 {
 	if (!dp_port_may(nr))
 		return DP_NO_CALL;
 	return dp_raw_call(nr, a, b, c, d, e, f);
 }
+
+/** dp_syscall() - make a call with up to six arguments, numbers or pointers */
+#define dp_syscall(...) DP_SYSCALL(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
+#define DP_SYSCALL(nr, a, b, c, d, e, f, ...)                                \
+	dp_syscall_six(nr, (u64)(a), (u64)(b), (u64)(c), (u64)(d), (u64)(e), \
+		       (u64)(f))
 
 static inline u32 dp_port_cpu(void)
 {
@@ -72,7 +79,7 @@ static inline u32 dp_port_pid(void)
 {
 	if (!dp_port_may(__NR_getpid))
 		return DP_SIGNAL_FREE_ID;
-	return (u32)dp_syscall(__NR_getpid, 0, 0, 0, 0, 0, 0);
+	return (u32)dp_syscall(__NR_getpid);
 }
 
 struct dp_iovec {
@@ -84,8 +91,7 @@ static inline int dp_port_copy(long nr, void *ours, u64 theirs, size_t len)
 {
 	struct dp_iovec local = { (u64)ours, len };
 	struct dp_iovec remote = { theirs, len };
-	long n = dp_syscall(nr, dp_port_pid(), (u64)&local, 1, (u64)&remote, 1,
-			    0);
+	long n = dp_syscall(nr, dp_port_pid(), &local, 1, &remote, 1);
 
 	return n == (long)len ? 0 : -EFAULT;
 }
@@ -114,8 +120,8 @@ static inline u64 dp_port_read(void *to, u64 from, u64 len)
 	remote[0].len = first;
 	remote[1].base = from + first;
 	remote[1].len = len - first;
-	n = dp_syscall(__NR_process_vm_readv, dp_port_pid(), (u64)&local, 1,
-		       (u64)remote, len > first ? 2 : 1, 0);
+	n = dp_syscall(__NR_process_vm_readv, dp_port_pid(), &local, 1, remote,
+		       len > first ? 2 : 1);
 	return n > 0 ? (u64)n : 0;
 }
 
@@ -126,7 +132,7 @@ static inline bool dp_port_writable(u64 addr, u64 len)
 
 	return !dp_syscall(__NR_madvise, page,
 			   ((addr + len - 1) | (DP_PAGE - 1)) + 1 - page,
-			   DP_MADV_POPULATE_WRITE, 0, 0, 0);
+			   DP_MADV_POPULATE_WRITE);
 }
 
 static inline u64 dp_port_base(u64 which)
@@ -139,7 +145,7 @@ static inline u64 dp_port_base(u64 which)
 	else if (signal_free && DP_SIGNAL_FREE_BASES)
 		base = dp_raw_second_base();
 	else
-		dp_syscall(__NR_arch_prctl, which, (u64)&base, 0, 0, 0, 0);
+		dp_syscall(__NR_arch_prctl, which, &base);
 	return base;
 }
 
@@ -173,7 +179,7 @@ static inline void dp_port_altstack(u64 *sp, u64 *size)
 {
 	struct dp_port_stack stack = { 0 };
 
-	dp_syscall(__NR_sigaltstack, 0, (u64)&stack, 0, 0, 0, 0);
+	dp_syscall(__NR_sigaltstack, 0, &stack);
 	*sp = stack.sp;
 	*size = stack.size;
 }
@@ -182,18 +188,17 @@ static inline void dp_port_set_altstack(u64 sp, u64 size)
 {
 	struct dp_port_stack stack = { sp, size ? 0 : DP_SS_DISABLE, 0, size };
 
-	dp_syscall(__NR_sigaltstack, (u64)&stack, 0, 0, 0, 0, 0);
+	dp_syscall(__NR_sigaltstack, &stack);
 }
 
 static inline bool dp_port_thread_lives(u32 tid)
 {
-	return !dp_syscall(__NR_tgkill, dp_port_pid(), tid, 0, 0, 0, 0);
+	return !dp_syscall(__NR_tgkill, dp_port_pid(), tid);
 }
 
 static inline int dp_port_unlock(u64 addr, u64 size)
 {
-	return (int)dp_syscall(__NR_mprotect, addr, size, DP_PROT_READ_WRITE, 0,
-			       0, 0);
+	return (int)dp_syscall(__NR_mprotect, addr, size, DP_PROT_READ_WRITE);
 }
 
 static inline u64 dp_port_ticks(void)
@@ -205,8 +210,7 @@ static inline u64 dp_port_now(void)
 {
 	s64 now[2] = { 0 };
 
-	dp_syscall(__NR_clock_gettime, DP_CLOCK_MONOTONIC, (u64)now, 0, 0, 0,
-		   0);
+	dp_syscall(__NR_clock_gettime, DP_CLOCK_MONOTONIC, now);
 	return (u64)now[0] * 1000 + (u64)now[1] / 1000000;
 }
 
@@ -214,34 +218,33 @@ static inline bool dp_port_wait(const u32 *word, u32 is, u64 ms)
 {
 	s64 timeout[2] = { (s64)(ms / 1000), (s64)(ms % 1000 * 1000000) };
 
-	return dp_syscall(__NR_futex, (u64)word, DP_FUTEX_WAIT, is,
-			  (u64)timeout, 0, 0) == DP_TIMED_OUT;
+	return dp_syscall(__NR_futex, word, DP_FUTEX_WAIT, is, timeout) ==
+	       DP_TIMED_OUT;
 }
 
 /* unshare(CLONE_VM) succeeds, and does nothing, in a thread that shares its memory with no
  * other thread or process. */
 static inline bool dp_port_alone(void)
 {
-	return !dp_syscall(__NR_unshare, DP_CLONE_VM, 0, 0, 0, 0, 0);
+	return !dp_syscall(__NR_unshare, DP_CLONE_VM);
 }
 
 static inline void dp_port_wake(const u32 *word, u32 n)
 {
-	dp_syscall(__NR_futex, (u64)word, DP_FUTEX_WAKE, n, 0, 0, 0);
+	dp_syscall(__NR_futex, word, DP_FUTEX_WAKE, n);
 }
 
 static inline u32 dp_port_tid(void)
 {
 	if (!dp_port_may(__NR_gettid))
 		return DP_SIGNAL_FREE_ID;
-	return (u32)dp_syscall(__NR_gettid, 0, 0, 0, 0, 0, 0);
+	return (u32)dp_syscall(__NR_gettid);
 }
 
 static inline int dp_port_sigaction(u32 sig,
 				    const struct dp_kernel_sigaction *act)
 {
-	return (int)dp_syscall(__NR_rt_sigaction, sig, (u64)act, 0,
-			       DP_SIGSET_BYTES, 0, 0);
+	return (int)dp_syscall(__NR_rt_sigaction, sig, act, 0, DP_SIGSET_BYTES);
 }
 
 /** dp_port_swap_sigmask() - set the thread's mask. Return: the mask before */
@@ -249,15 +252,9 @@ static inline u64 dp_port_swap_sigmask(u64 mask)
 {
 	u64 was = 0;
 
-	dp_syscall(__NR_rt_sigprocmask, DP_SIG_SETMASK, (u64)&mask, (u64)&was,
-		   DP_SIGSET_BYTES, 0, 0);
+	dp_syscall(__NR_rt_sigprocmask, DP_SIG_SETMASK, &mask, &was,
+		   DP_SIGSET_BYTES);
 	return was;
-}
-
-static inline void dp_port_sigmask(u64 mask)
-{
-	dp_syscall(__NR_rt_sigprocmask, DP_SIG_SETMASK, (u64)&mask, 0,
-		   DP_SIGSET_BYTES, 0, 0);
 }
 
 /* Blocks every signal; with @faults, all but the caught signals. */
@@ -269,25 +266,24 @@ static inline u64 dp_port_defer(bool faults)
 
 static inline void dp_port_defer_end(u64 deferred)
 {
-	dp_port_sigmask(deferred);
+	dp_port_swap_sigmask(deferred);
 }
 
 static inline void dp_port_requeue(int sig, const void *siginfo)
 {
-	dp_syscall(__NR_rt_tgsigqueueinfo, dp_port_pid(), dp_port_tid(),
-		   (u64)sig, (u64)siginfo, 0, 0);
+	dp_syscall(__NR_rt_tgsigqueueinfo, dp_port_pid(), dp_port_tid(), sig,
+		   siginfo);
 }
 
 static inline void dp_port_fill(u64 start, u64 size)
 {
 	dp_syscall(__NR_mmap, start, size, DP_PROT_READ_WRITE,
-		   DP_MAP_FIXED_ZEROS, ~0ull, 0);
+		   DP_MAP_FIXED_ZEROS, ~0ull);
 }
 
 static inline int dp_port_drop(u64 start, u64 size)
 {
-	return (int)dp_syscall(__NR_madvise, start, size, DP_MADV_DONTNEED, 0,
-			       0, 0);
+	return (int)dp_syscall(__NR_madvise, start, size, DP_MADV_DONTNEED);
 }
 
 #endif

@@ -18,7 +18,6 @@
  * the helper, and with no child, until the helper has written everything. Then
  * dp_area_settle() replaces it by a private mapping of the same file.
  */
-#include "agent/image.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/base.h"
 #include "engine/plan/plan.h"
@@ -35,14 +34,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#ifndef MAP_FIXED_NOREPLACE
-#define MAP_FIXED_NOREPLACE 0x100000
-#endif
 #ifndef F_SEAL_FUTURE_WRITE
 #define F_SEAL_FUTURE_WRITE 0x0010
-#endif
-#ifndef MADV_WIPEONFORK
-#define MADV_WIPEONFORK 18
 #endif
 #define TABLES 0
 #define HIT 1
@@ -52,22 +45,23 @@ struct part {
 	u64 start, end;
 };
 
-static struct part hit_part(const struct dp_layout_need *need)
-{
-	return (struct part){ DP_ARENA_OFFSET + DP_CONTROL_ROOM,
-			      DP_ARENA_OFFSET + need->private_off };
-}
+/** struct parts - the arena, and what it consists of */
+struct parts {
+	struct part arena, control, hit, own, contexts, tables;
+};
 
-static struct part own_part(const struct dp_layout_need *need)
+static struct parts parts_of(const struct dp_layout_need *need)
 {
-	return (struct part){ DP_ARENA_OFFSET + need->own_off,
-			      DP_ARENA_OFFSET + need->private_off };
-}
+	const u64 at = DP_ARENA_OFFSET, end = at + need->arena_size;
+	u64 hit = at + DP_CONTROL_ROOM, own = at + need->own_off;
+	u64 contexts = at + need->private_off, tables = at + need->tables_off;
 
-static struct part context_part(const struct dp_layout_need *need)
-{
-	return (struct part){ DP_ARENA_OFFSET + need->private_off,
-			      DP_ARENA_OFFSET + need->tables_off };
+	return (struct parts){ .arena = { at, end },
+			       .control = { at, hit },
+			       .hit = { hit, contexts },
+			       .own = { own, contexts },
+			       .contexts = { contexts, tables },
+			       .tables = { tables, end } };
 }
 
 /* --- here --- */
@@ -86,8 +80,8 @@ static int map_file(const struct dp_process *proc, int fd, u64 start, u64 end)
 static int map_here(struct dp_process *proc, const struct dp_layout_need *need,
 		    const int *files)
 {
-	struct part hit = hit_part(need);
-	u64 end = DP_ARENA_OFFSET + need->arena_size;
+	const struct parts p = parts_of(need);
+	u64 end = p.arena.end;
 	int err;
 
 	proc->file = mmap(NULL, end, PROT_READ | PROT_WRITE,
@@ -97,9 +91,9 @@ static int map_here(struct dp_process *proc, const struct dp_layout_need *need,
 		return -ENOMEM;
 	}
 	proc->file_size = end;
-	err = map_file(proc, files[TABLES], DP_ARENA_OFFSET, end);
+	err = map_file(proc, files[TABLES], p.arena.start, end);
 	if (!err && !proc->own_process)
-		err = map_file(proc, files[HIT], hit.start, hit.end);
+		err = map_file(proc, files[HIT], p.hit.start, p.hit.end);
 	return err;
 }
 
@@ -142,15 +136,15 @@ static void close_files(const int *files)
 		close(files[HIT]);
 }
 
-int dp_area_open(struct dp_process *proc, struct dp_remote *rem,
-		 const struct dp_layout_need *need, s32 *there)
+int dp_area_open(struct dp_process *proc, const struct dp_layout_need *need,
+		 s32 *there)
 {
 	int files[2], err = make_files(proc, need, files);
 
 	there[TABLES] = there[HIT] = -1;
 	proc->lacks_here = err != 0;
 	if (!err)
-		err = dp_share_pass(proc, rem, files, proc->own_process ? 1 : 2,
+		err = dp_share_pass(proc, files, proc->own_process ? 1 : 2,
 				    there);
 	close_files(files);
 	if (err)
@@ -160,61 +154,60 @@ int dp_area_open(struct dp_process *proc, struct dp_remote *rem,
 
 /* --- there --- */
 
-void dp_area_close(struct dp_process *proc, struct dp_remote *rem,
-		   const s32 *there)
+void dp_area_close(struct dp_process *proc, const s32 *there)
 {
 	/* dp_area_settle() needs this descriptor once more. */
 	if (proc->own_process && proc->base)
 		proc->unsettled = there[TABLES];
 	else
-		dp_share_close(rem, there, proc->own_process ? 1 : 2);
+		dp_share_close(proc, there, proc->own_process ? 1 : 2);
 }
 
-static long map_over(struct dp_remote *rem, u64 base, struct part part,
-		     int prot, int flags, s32 fd)
+static long map_over(struct dp_process *proc, struct part part, int prot,
+		     int flags, s32 fd)
 {
 	long ret;
 
 	if (part.start >= part.end)
 		return 0;
-	ret = dp_remote_call(rem, SYS_mmap, base + part.start,
-			     part.end - part.start, (u64)prot,
-			     (u64)(flags | MAP_FIXED), (u64)fd,
+	ret = dp_remote_call(proc, SYS_mmap, proc->base + part.start,
+			     part.end - part.start, prot,
+			     (u64)(flags | MAP_FIXED), fd,
 			     flags & MAP_ANONYMOUS ? 0 : part.start);
 	dp_kill_point("area: mapped");
 	return dp_remote_failed(ret) ? ret : 0;
 }
 
-static long advise(struct dp_remote *rem, u64 base, struct part part, int what)
+static long advise(struct dp_process *proc, struct part part, int what)
 {
 	long ret;
 
 	if (part.start >= part.end)
 		return 0;
-	ret = dp_remote_call(rem, SYS_madvise, base + part.start,
-			     part.end - part.start, (u64)what, 0, 0, 0);
+	ret = dp_remote_call(proc, SYS_madvise, proc->base + part.start,
+			     part.end - part.start, what);
 	/* What the kernel says when it lacks a mapping. */
 	return ret == -EAGAIN ? -ENOMEM : ret;
 }
 
 /* The pools from @first on, each from its place in the file. */
-static long map_pools(struct dp_remote *rem, s32 there,
+static long map_pools(struct dp_process *proc, s32 there,
 		      const struct dp_layout_need *need, u32 first)
 {
 	u32 i;
 
 	for (i = first; i < need->nr_pools; i++) {
 		const struct dp_pool_need *p = &need->pools[i];
-		long ret = dp_remote_call(rem, SYS_mmap, p->addr, p->size,
+		long ret = dp_remote_call(proc, SYS_mmap, p->addr, p->size,
 					  PROT_READ | PROT_EXEC,
 					  MAP_PRIVATE | MAP_FIXED_NOREPLACE,
-					  (u64)there, p->file_offset);
+					  there, p->file_offset);
 
 		if (dp_remote_failed(ret)) {
 			while (i-- > first)
-				dp_remote_call(rem, SYS_munmap,
+				dp_remote_call(proc, SYS_munmap,
 					       need->pools[i].addr,
-					       need->pools[i].size, 0, 0, 0, 0);
+					       need->pools[i].size);
 			return ret;
 		}
 		dp_kill_point("install: pool");
@@ -222,86 +215,88 @@ static long map_pools(struct dp_remote *rem, s32 there,
 	return 0;
 }
 
-long dp_area_add(struct dp_process *proc, struct dp_remote *rem,
-		 const struct dp_layout_need *need, u32 first)
+long dp_area_add(struct dp_process *proc, const struct dp_layout_need *need,
+		 u32 first)
 {
-	int file = dp_share_file(need->file_size);
 	s32 there;
-	long ret;
+	long ret = dp_share_make(proc, need->file_size, NULL, &there);
 
-	if (file < 0)
-		return file;
-	ret = dp_share_pass(proc, rem, &file, 1, &there);
-	close(file);
 	if (ret)
 		return ret;
-	ret = map_pools(rem, there, need, first);
-	dp_share_close(rem, &there, 1);
+	ret = map_pools(proc, there, need, first);
+	dp_share_close(proc, &there, 1);
 	return ret;
 }
 
-long dp_area_share(const struct dp_process *proc, struct dp_remote *rem,
-		   const struct dp_layout_need *need, const s32 *there)
+/* The part that the target writes and the tool reads. */
+static long map_hit(struct dp_process *proc, const struct parts *p,
+		    const s32 *there)
 {
-	long ret = map_over(rem, proc->base, hit_part(need),
-			    PROT_READ | PROT_WRITE, MAP_SHARED, there[HIT]);
+	long ret = map_over(proc, p->hit, PROT_READ | PROT_WRITE, MAP_SHARED,
+			    there[HIT]);
 
-	return ret ? ret :
-		     advise(rem, proc->base, own_part(need), MADV_DONTFORK);
+	return ret ? ret : advise(proc, p->own, MADV_DONTFORK);
 }
 
-static long map_base(struct dp_process *proc, struct dp_remote *rem,
-		     const struct dp_layout_need *need, const s32 *there)
+/* Code and contexts are private since the child's birth. */
+long dp_area_inherit(struct dp_process *proc, const struct dp_layout_need *need,
+		     const s32 *there)
 {
-	const struct part arena = { DP_ARENA_OFFSET,
-				    DP_ARENA_OFFSET + need->arena_size };
+	const struct parts p = parts_of(need);
+	long ret =
+		map_over(proc, p.control, PROT_READ, MAP_SHARED, there[TABLES]);
+
+	if (!ret)
+		ret = map_over(proc, p.tables, PROT_READ, MAP_SHARED,
+			       there[TABLES]);
+	return ret ? ret : map_hit(proc, &p, there);
+}
+
+static long map_base(struct dp_process *proc, struct part arena,
+		     const s32 *there)
+{
 	int prot = PROT_READ | (proc->own_process ? PROT_WRITE : 0);
-	long base = dp_remote_call(rem, SYS_mmap, 0, arena.end, (u64)prot,
-				   MAP_SHARED, (u64)there[TABLES], 0);
+	long base = dp_remote_call(proc, SYS_mmap, 0, arena.end, prot,
+				   MAP_SHARED, there[TABLES]);
 
 	if (dp_remote_failed(base))
 		return base;
 	proc->base = (u64)base;
 	dp_kill_point("install: area");
-	return proc->own_process ?
-		       advise(rem, proc->base, arena, MADV_DONTFORK) :
-		       0;
+	return proc->own_process ? advise(proc, arena, MADV_DONTFORK) : 0;
 }
 
-long dp_area_settle(struct dp_process *proc, struct dp_remote *rem)
+long dp_area_settle(struct dp_process *proc)
 {
-	const struct dp_layout_need *need = dp_engine_need(proc->engine);
-	const struct part arena = { DP_ARENA_OFFSET,
-				    DP_ARENA_OFFSET + need->arena_size };
+	const struct parts p = parts_of(dp_engine_need(proc->engine));
 	s32 there = proc->unsettled;
 	long ret;
 
 	if (!proc->own_process || there < 0)
 		return 0;
-	if (!dp_share_has(proc, rem, there))
+	if (!dp_share_has(proc, there))
 		return -EBADF;
-	ret = map_over(rem, proc->base, arena, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE, there);
-	dp_share_close(rem, &there, 1);
+	ret = map_over(proc, p.arena, PROT_READ | PROT_WRITE, MAP_PRIVATE,
+		       there);
+	dp_share_close(proc, &there, 1);
 	proc->unsettled = -1;
 	return ret;
 }
 
-static long map_private(const struct dp_process *proc, struct dp_remote *rem,
-			const s32 *there)
+static long map_private(struct dp_process *proc, const s32 *there)
 {
 	static const struct part text = { 0, DP_AGENT_TEXT };
 	static const struct part priv = { DP_WIPE_OFFSET, DP_ARENA_OFFSET };
 	static const struct part wiped = { DP_WIPE_OFFSET, DP_PRIVATE_OFFSET };
-	long ret = map_over(rem, proc->base, text, PROT_READ | PROT_EXEC,
-			    MAP_PRIVATE, there[TABLES]);
+	long ret = map_over(proc, text, PROT_READ | PROT_EXEC, MAP_PRIVATE,
+			    there[TABLES]);
 
 	dp_kill_point("install: text");
 	if (!ret)
-		ret = map_over(rem, proc->base, priv, PROT_READ | PROT_WRITE,
+		ret = map_over(proc, priv, PROT_READ | PROT_WRITE,
 			       MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	dp_kill_point("install: private");
-	return ret ? ret : advise(rem, proc->base, wiped, MADV_WIPEONFORK);
+	return ret ? ret : advise(proc, wiped, MADV_WIPEONFORK);
 }
 
 /* A program that closes all descriptors it finds may have opened another file in place
@@ -328,22 +323,22 @@ static int prove(const struct dp_process *proc)
 	return err;
 }
 
-long dp_area_map(struct dp_process *proc, struct dp_remote *rem,
-		 const struct dp_layout_need *need, const s32 *there)
+long dp_area_map(struct dp_process *proc, const struct dp_layout_need *need,
+		 const s32 *there)
 {
+	const struct parts p = parts_of(need);
 	/* The agent can be mapped anywhere, so pools, which cannot, come first. */
-	long ret = map_pools(rem, there[TABLES], need, 0);
+	long ret = map_pools(proc, there[TABLES], need, 0);
 
 	if (!ret)
-		ret = map_base(proc, rem, need, there);
+		ret = map_base(proc, p.arena, there);
 	if (!ret)
-		ret = map_private(proc, rem, there);
+		ret = map_private(proc, there);
 	if (!ret && !proc->own_process)
-		ret = dp_area_share(proc, rem, need, there);
+		ret = map_hit(proc, &p, there);
 	if (!ret && !proc->own_process)
-		ret = map_over(rem, proc->base, context_part(need),
-			       PROT_READ | PROT_WRITE, MAP_PRIVATE,
-			       there[TABLES]);
+		ret = map_over(proc, p.contexts, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE, there[TABLES]);
 	return ret ? ret : prove(proc);
 }
 

@@ -25,24 +25,22 @@ static inline bool dp_map_is_arena(const struct dp_map *map)
 
 /** dp_area_open() - make the agent's files, map them here, and pass them to the target
  *  @there: their two descriptors there. Return: 0 or a negative errno. */
-int dp_area_open(struct dp_process *proc, struct dp_remote *remote,
-		 const struct dp_layout_need *need, s32 *there);
+int dp_area_open(struct dp_process *proc, const struct dp_layout_need *need,
+		 s32 *there);
 /** dp_area_map() - map all parts in the target, at @proc->base. Return: as above. */
-long dp_area_map(struct dp_process *proc, struct dp_remote *remote,
-		 const struct dp_layout_need *need, const s32 *there);
-/** dp_area_share() - map only the part that the target writes and the tool reads, over
- *  what is at @proc->base. Return: as above. */
-long dp_area_share(const struct dp_process *proc, struct dp_remote *remote,
-		   const struct dp_layout_need *need, const s32 *there);
-void dp_area_close(struct dp_process *proc, struct dp_remote *remote,
-		   const s32 *there);
+long dp_area_map(struct dp_process *proc, const struct dp_layout_need *need,
+		 const s32 *there);
+/** dp_area_inherit() - replace what a fork child shares with its parent. Return: as above. */
+long dp_area_inherit(struct dp_process *proc, const struct dp_layout_need *need,
+		     const s32 *there);
+void dp_area_close(struct dp_process *proc, const s32 *there);
 /** dp_area_settle() - make the arena private to a process that probes itself. No thread
  *  runs. Return: as above. */
-long dp_area_settle(struct dp_process *proc, struct dp_remote *remote);
+long dp_area_settle(struct dp_process *proc);
 /** dp_area_add() - map the pools from @first on, none of which is mapped yet. Return: as
  *  above; on failure none is. */
-long dp_area_add(struct dp_process *proc, struct dp_remote *remote,
-		 const struct dp_layout_need *need, u32 first);
+long dp_area_add(struct dp_process *proc, const struct dp_layout_need *need,
+		 u32 first);
 /** dp_area_write() - write the code of pools that the engine still has here. Return: 0 or a
  *  negative errno. */
 int dp_area_write(const struct dp_process *proc,
@@ -55,31 +53,30 @@ int dp_area_write(const struct dp_process *proc,
 int dp_share_file(u64 size);
 /** dp_share_pass() - pass @n of the tool's files, two at most, to the target
  *  @there: their descriptors there; the caller closes them. Return: 0 or a negative errno. */
-int dp_share_pass(struct dp_process *proc, struct dp_remote *remote,
-		  const int *files, u32 n, s32 *there);
+int dp_share_pass(struct dp_process *proc, const int *files, u32 n, s32 *there);
 /** dp_share_close() - close @n descriptors in the target */
-void dp_share_close(struct dp_remote *remote, const s32 *there, u32 n);
+void dp_share_close(struct dp_process *proc, const s32 *there, u32 n);
 /** dp_share_has() - is descriptor @fd of the thread that makes the calls a file of a tool's?
  *  Another thread that has passed it may have had descriptors of its own. */
-bool dp_share_has(const struct dp_process *proc, const struct dp_remote *remote,
-		  s32 fd);
+bool dp_share_has(const struct dp_process *proc, s32 fd);
 
 /**
- * dp_share_make() - memory without a name, of zeros, mapped here but not in the target yet
+ * dp_share_make() - memory without a name, of zeros, that is not mapped in the target yet
+ * @ours: where it is mapped here; NULL: it is not
  * @there: its descriptor in the target
  * Return: 0 or a negative errno.
  */
-int dp_share_make(struct dp_process *proc, struct dp_remote *remote, u64 size,
-		  void **ours, s32 *there);
+int dp_share_make(struct dp_process *proc, u64 size, void **ours, s32 *there);
 
 /** dp_share_why() - explain why memory of @size bytes could not be shared. @text: room
  *  for DP_LIMITS_TEXT bytes. Return: @text. */
 const char *dp_share_why(const struct dp_process *proc, int err, u64 size,
 			 char *text);
-/** dp_share_map() - dp_share_make(), and map it in the target, too; @over: replace the
- *  mapping at this address, or 0. Return: address, or a negative errno. */
-long dp_share_map(struct dp_process *proc, struct dp_remote *remote, u64 over,
-		  u64 size, void **ours);
+/** dp_share_map() - dp_share_make(), and map it in the target, too, from offset @from on, until
+ *  dp_shares_forget(); @over: replace the mapping at this address, or 0
+ *  Return: address, or a negative errno. */
+long dp_share_map(struct dp_process *proc, u64 over, u64 from, u64 size,
+		  void **ours);
 /** dp_shares_forget() - unmap all shares in the tool; dp_unmap() unmaps those of the target */
 void dp_shares_forget(struct dp_process *proc);
 

@@ -8,10 +8,8 @@
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
-#include "sym/sym.h"
 #include <dprobes/diag.h>
 #include <errno.h>
-#include <unistd.h>
 
 #define QUIET_TRIES 200
 
@@ -29,25 +27,21 @@ static bool to_copy(const void *engine, u64 pc, u64 *to)
 
 /** struct arming - arguments of the two ways */
 struct arming {
-	struct dp_process *proc;
 	dp_arm_fn *write;
-	u64 *bad;
-	struct dp_diag *diag;
+	u64 bad;
 };
 
-/* No thread runs, and none is inside the bytes that a jump replaces. */
-static int write_stopped(void *arg)
+/* No thread runs, or no library is unmapped meanwhile. */
+static int write_now(struct dp_process *proc, void *arg, struct dp_diag *diag)
 {
-	const struct arming *a = arg;
+	struct arming *a = arg;
 
-	dp_patched_compare(a->proc);
-	return a->write(a->proc->engine, &a->proc->target, a->bad);
+	dp_patched_compare(proc);
+	return a->write(proc->engine, &proc->target, &a->bad);
 }
 
-static int arm_stopped(void *arg)
+static int arm_stopped(struct dp_process *proc, void *arg, struct dp_diag *diag)
 {
-	const struct arming *a = arg;
-	struct dp_process *proc = a->proc;
 	const struct dp_moves moves = { .arg = proc->engine,
 					.from = is_inside,
 					.to = to_copy };
@@ -56,82 +50,55 @@ static int arm_stopped(void *arg)
 	/* A thread that was just being created, or woke up, is asleep or stopped in the
 	 * next try. */
 	for (tries = 0; err > 0 && tries < QUIET_TRIES; tries++)
-		err = dp_threads_clear(proc, &moves, write_stopped, arg,
-				       a->diag);
+		err = dp_threads_clear(proc, &moves, write_now, arg, diag);
 	if (err <= 0)
 		return err;
 	return dp_diag_set(
-		a->diag, -EAGAIN,
+		diag, -EAGAIN,
 		"a thread of process %d is where a jump has to be written and cannot be moved; try again, or without DPROBES_ARM=quiesce",
 		proc->pid);
 }
 
-static int arm_quiet(struct dp_process *proc, dp_arm_fn *write, u64 *bad,
-		     struct dp_diag *diag)
+static int arm_running(struct dp_process *proc, void *arg, struct dp_diag *diag)
 {
-	struct arming a = { proc, write, bad, diag };
-
-	return dp_tracer_child(proc, arm_stopped, &a);
-}
-
-/* No library is unmapped until the write is done. */
-static int write_held(const struct arming *a)
-{
-	struct dp_process *proc = a->proc;
-	int err;
-
-	dp_linker_hold(proc);
-	dp_patched_compare(proc);
-	err = a->write(proc->engine, &proc->target, a->bad);
-	dp_linker_release(proc);
-	return err;
-}
-
-static int arm_synced(void *arg)
-{
-	const struct arming *a = arg;
-	struct dp_process *proc = a->proc;
-	int err = dp_sync_begin(proc, a->diag);
+	struct arming *a = arg;
+	int err = dp_sync_begin(proc, diag);
 
 	if (err)
 		return err;
 	if (a->write == dp_engine_arm)
-		err = dp_engine_arm_linker(proc->engine, &proc->target, a->bad);
-	if (!err)
-		err = write_held(a);
+		err = dp_engine_arm_linker(proc->engine, &proc->target,
+					   &a->bad);
+	if (!err) {
+		dp_linker_hold(proc);
+		err = write_now(proc, a, diag);
+		dp_linker_release(proc);
+	}
 	dp_sync_end(proc);
 	return err;
 }
 
-static int arm_running(struct dp_process *proc, dp_arm_fn *write, u64 *bad,
-		       struct dp_diag *diag)
+int dp_arm_write(struct dp_process *proc, dp_arm_fn *how, struct dp_diag *diag)
 {
-	struct arming a = { proc, write, bad, diag };
+	struct arming a = { how, 0 };
+	int err = dp_tracer_child(
+		proc,
+		dp_engine_is_quiesced(proc->engine) ? arm_stopped : arm_running,
+		&a, diag);
 
-	return dp_tracer_child(proc, arm_synced, &a);
-}
-
-int dp_arm_write(struct dp_process *proc, dp_arm_fn *write,
-		 struct dp_diag *diag)
-{
-	u64 bad = 0;
-	int err = dp_engine_is_quiesced(proc->engine) ?
-			  arm_quiet(proc, write, &bad, diag) :
-			  arm_running(proc, write, &bad, diag);
-
-	if (!err || !bad)
+	if (!err || !a.bad)
 		return err;
 	if (err == -EOPNOTSUPP)
 		return dp_diag_set(
 			diag, err,
 			"the probe at 0x%llx of process %d would have to be a breakpoint, because of another one, and its seccomp filter allows none; leave one of them out",
-			(unsigned long long)bad, proc->pid);
+			(unsigned long long)a.bad, proc->pid);
 	return dp_diag_set(
 		diag, err,
 		err == -EBUSY ?
 			"the code at 0x%llx of process %d has been changed by someone else" :
 			"cannot write to the code at 0x%llx of process %d",
-		(unsigned long long)bad, proc->pid);
+		(unsigned long long)a.bad, proc->pid);
 }
 
 int dp_process_apply(struct dp_process *proc, struct dp_diag *diag)
@@ -141,31 +108,29 @@ int dp_process_apply(struct dp_process *proc, struct dp_diag *diag)
 
 /** struct ceding - arguments of cede() */
 struct ceding {
-	struct dp_process *proc;
 	void (*tell)(void *arg, u64 addr, bool away);
 	void *arg;
 };
 
-static int cede(void *arg)
+static int cede(struct dp_process *proc, void *arg, struct dp_diag *diag)
 {
 	const struct ceding *y = arg;
-	int err = dp_sync_begin(y->proc, NULL);
+	int err = dp_sync_begin(proc, diag);
 
 	if (err)
 		return err;
-	dp_linker_hold(y->proc);
-	dp_process_note_gone(y->proc);
-	err = dp_engine_cede(y->proc->engine, &y->proc->target, y->tell,
-			     y->arg);
-	dp_linker_release(y->proc);
-	dp_sync_end(y->proc);
+	dp_linker_hold(proc);
+	dp_process_note_gone(proc);
+	err = dp_engine_cede(proc->engine, &proc->target, y->tell, y->arg);
+	dp_linker_release(proc);
+	dp_sync_end(proc);
 	return err;
 }
 
 int dp_process_cede(struct dp_process *proc,
 		    void (*tell)(void *arg, u64 addr, bool away), void *arg)
 {
-	struct ceding y = { proc, tell, arg };
+	struct ceding y = { tell, arg };
 
 	/* A signal-free process may have no breakpoint on the way. */
 	if (proc->signal_free ||
@@ -174,5 +139,5 @@ int dp_process_cede(struct dp_process *proc,
 	dp_process_note_gone(proc);
 	if (!dp_engine_disturbed(proc->engine, &proc->target))
 		return 0;
-	return dp_tracer_child(proc, cede, &y);
+	return dp_tracer_child(proc, cede, &y, NULL);
 }

@@ -20,6 +20,7 @@
 
 /* how long a thread that executes a program may take to become the first thread */
 #define EXEC_NS 500000000
+#define NAP_NS 1000000
 
 /* readlink() of a kernel thread's program, or an exiting process's, fails with ENOENT;
  * without permission, with EACCES. Return: 0 it has a program; an errno. */
@@ -58,7 +59,6 @@ static bool runs(pid_t pid, struct dp_status *st)
 static int first_thread(pid_t pid, struct dp_status *st)
 {
 	s64 deadline = dp_now_ns() + EXEC_NS;
-	struct timespec nap = { 0, 1000000 };
 
 	for (;;) {
 		if (runs(pid, st))
@@ -67,7 +67,7 @@ static int first_thread(pid_t pid, struct dp_status *st)
 		if (kill(pid, 0) && errno == ESRCH)
 			return -ESRCH;
 		if (!st->state || has_others(pid))
-			nanosleep(&nap, NULL);
+			dp_nap(NAP_NS);
 		else
 			return runs(pid, st) ? 0 : -ESRCH;
 		if (dp_now_ns() > deadline)
@@ -114,9 +114,7 @@ int dp_process_look(struct dp_process *proc, pid_t pid, struct dp_diag *diag)
 	return find(proc, pid, diag) ?: look(proc, diag);
 }
 
-/* @left: did an earlier tool leave anything? */
-static int take_hold(struct dp_process *proc, pid_t pid, bool *left,
-		     struct dp_diag *diag)
+static int take_hold(struct dp_process *proc, pid_t pid, struct dp_diag *diag)
 {
 	int err = find(proc, pid, diag);
 
@@ -132,12 +130,9 @@ static int take_hold(struct dp_process *proc, pid_t pid, bool *left,
 	if (!err)
 		err = dp_dispatch_look(proc, diag);
 	/* An earlier tool's intercepts are where ours will be. */
-	*left = !err && dp_recover_needed(proc);
-	if (*left) {
-		err = dp_recover(proc, diag);
-		if (!err)
-			err = dp_kind_find(proc, diag);
-	}
+	proc->recovered = !err && dp_recover_needed(proc);
+	if (proc->recovered)
+		err = dp_recover(proc, diag) ?: dp_kind_find(proc, diag);
 	return err;
 }
 
@@ -156,7 +151,6 @@ int dp_process_lost(pid_t pid, struct dp_diag *diag)
 bool dp_process_executes(const struct dp_process *proc)
 {
 	s64 deadline = dp_now_ns() + EXEC_NS;
-	struct timespec nap = { 0, 1000000 };
 	struct dp_status st;
 
 	while (!first_thread(proc->pid, &st)) {
@@ -166,7 +160,7 @@ bool dp_process_executes(const struct dp_process *proc)
 		if (no_program(proc->pid) != ENOENT ||
 		    dp_status_kernel(proc->pid) || dp_now_ns() > deadline)
 			return false;
-		nanosleep(&nap, NULL);
+		dp_nap(NAP_NS);
 	}
 	return false;
 }
@@ -182,12 +176,11 @@ static bool is_elsewhere(const struct dp_process *proc, pid_t pid, int err)
 	       ((err == -ESRCH || err == -ENOENT) && !first_thread(pid, &st));
 }
 
-static int attach(pid_t pid, pid_t tool, struct dp_process **out, bool *left,
-		  struct dp_diag *diag)
+int dp_process_attach_as(pid_t pid, pid_t tool, struct dp_process **out,
+			 struct dp_diag *diag)
 {
 	struct dp_process *proc;
 	s64 deadline = dp_now_ns() + DP_EXECS_NS;
-	struct timespec nap = { 0, 1000000 };
 	bool again;
 	int err = dp_limits_descriptors(diag);
 
@@ -198,7 +191,7 @@ static int attach(pid_t pid, pid_t tool, struct dp_process **out, bool *left,
 		if (!proc)
 			return dp_diag_set(diag, -ENOMEM, "out of memory");
 		proc->tool = tool;
-		err = take_hold(proc, pid, left, diag);
+		err = take_hold(proc, pid, diag);
 		again = is_elsewhere(proc, pid, err);
 		if (!again && err && dp_process_ended(proc))
 			err = dp_diag_set(diag, -ESRCH, "process %d has ended",
@@ -210,19 +203,11 @@ static int attach(pid_t pid, pid_t tool, struct dp_process **out, bool *left,
 		if (err)
 			dp_process_close(proc);
 		if (again)
-			nanosleep(&nap, NULL);
+			dp_nap(NAP_NS);
 	} while (again);
 	if (!err)
 		*out = proc;
 	return err;
-}
-
-int dp_process_attach_as(pid_t pid, pid_t tool, struct dp_process **proc,
-			 struct dp_diag *diag)
-{
-	bool left;
-
-	return attach(pid, tool, proc, &left, diag);
 }
 
 int dp_process_attach(pid_t pid, struct dp_process **proc, struct dp_diag *diag)
@@ -233,13 +218,13 @@ int dp_process_attach(pid_t pid, struct dp_process **proc, struct dp_diag *diag)
 int dp_process_clean(pid_t pid, struct dp_diag *diag)
 {
 	struct dp_process *proc;
-	bool left;
-	int err = attach(pid, 0, &proc, &left, diag);
+	int err = dp_process_attach(pid, &proc, diag);
 
 	if (err)
 		return err;
+	err = proc->recovered;
 	dp_process_close(proc);
-	return left;
+	return err;
 }
 
 static int no_permission(const struct dp_process *proc, struct dp_diag *diag)

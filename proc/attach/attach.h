@@ -10,9 +10,7 @@
 
 struct dp_diag;
 struct dp_process;
-struct dp_remote;
 struct dp_target;
-struct dp_thread;
 struct dp_view;
 
 /** dp_process_attach_as() - dp_process_attach() on behalf of @tool, which owns the agent */
@@ -60,7 +58,7 @@ int dp_arm_write(struct dp_process *proc, dp_arm_fn *write,
 int dp_leave(struct dp_process *proc, struct dp_view *view,
 	     struct dp_diag *diag);
 /** dp_unmap() - unmap the agent and its pools, as far as they are mapped */
-int dp_unmap(struct dp_process *proc, struct dp_remote *remote);
+int dp_unmap(struct dp_process *proc);
 
 /** dp_process_let_go() - release a process that is held since its start */
 void dp_process_let_go(struct dp_process *proc);
@@ -93,17 +91,5 @@ void dp_linker_hold(struct dp_process *proc);
 
 /** dp_linker_release() - end the hold; waiting threads still need dp_process_answer() */
 void dp_linker_release(const struct dp_process *proc);
-
-/* attach_other: a process whose agent a library has attached: proc/attach_other.h. */
-
-/** struct dp_attached_other - @ours, @size: memory of dp_attach_other_map() */
-struct dp_attached_other {
-	struct dp_engine *engine;
-	struct dp_diag *diag; /* of the call that is being made */
-	void *ours[DP_MAX_POOLS];
-	u64 size[DP_MAX_POOLS];
-	u32 nr;
-	bool quiesces; /* jumps are written while no thread runs */
-};
 
 #endif

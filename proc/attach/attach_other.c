@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * attach_other: an agent in another process, whose probes come and go.
+ * attach_other: an agent in a process whose probes come and go: itself, or another one.
  *
- * As in a process that probes itself there is room for later probes, and a live engine.
- * Here the tool owns the engine and its memory, until it leaves or ends. Remote calls map
- * the pools, each from a file of its own, because no descriptor may stay in the target.
- * Their code is written through /proc/PID/mem.
+ * A process that will probe itself owns the agent, with room for later probes. Only another
+ * process can stop all threads of a process and read their masks. So a helper does this part,
+ * once, and then ends. It leaves the same as a tool would, except that the process itself is
+ * the tool.
+ *
+ * In another process there is the same room, and a live engine. The tool owns the engine and
+ * its memory, until it leaves or ends. Remote calls map the pools, each from a file of its own,
+ * because no descriptor may stay in the target. Their code is written through /proc/PID/mem.
  */
 #include "engine/layout/arena.h"
 #include "engine/plan/plan.h"
@@ -22,81 +26,42 @@
 #include "proc/ptrace/remote.h"
 #include <dprobes/diag.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 #include "engine/site/internal.h"
-
-#ifndef MAP_FIXED_NOREPLACE
-#define MAP_FIXED_NOREPLACE 0x100000
-#endif
 
 /* Not at DP_ARENA_OFFSET, by which an arena is recognised. */
 #define IMAGE_OFFSET (16ull << 20)
 
-static long share(struct dp_process *proc, u64 size, s32 fd)
-{
-	long ret = dp_remote_call(proc->borrowed_thread, SYS_mmap, 0, size,
-				  PROT_READ | PROT_WRITE, MAP_SHARED, (u64)fd,
-				  IMAGE_OFFSET);
-
-	/* The tool would take a fork child's writes for the parent's. */
-	if (!dp_remote_failed(ret) &&
-	    dp_remote_call(proc->borrowed_thread, SYS_madvise, (u64)ret, size,
-			   MADV_DONTFORK, 0, 0, 0)) {
-		dp_remote_call(proc->borrowed_thread, SYS_munmap, (u64)ret,
-			       size, 0, 0, 0, 0);
-		ret = -ENOMEM;
-	}
-	return ret;
-}
-
 int dp_attach_other_map(struct dp_process *proc, u64 size, u8 **ours,
 			u64 *there)
 {
-	struct dp_attached_other *l = proc->attached_other;
-	u64 whole = IMAGE_OFFSET + size;
 	void *mem;
-	s32 fd;
-	long ret;
-	int err;
+	long at = dp_share_map(proc, 0, IMAGE_OFFSET, size, &mem);
 
-	if (l->nr == DP_MAX_POOLS)
-		return -ENOMEM;
-	err = dp_share_make(proc, proc->borrowed_thread, whole, &mem, &fd);
-	if (err)
-		return err;
-	ret = share(proc, size, fd);
-	dp_share_close(proc->borrowed_thread, &fd, 1);
-	if (dp_remote_failed(ret)) {
-		munmap(mem, whole);
+	if (dp_remote_failed(at))
+		return (int)at;
+	/* The tool would take a fork child's writes for the parent's. */
+	if (dp_remote_call(proc, SYS_madvise, at, size, MADV_DONTFORK)) {
+		dp_remote_call(proc, SYS_munmap, at, size);
 		return -ENOMEM;
 	}
-	l->ours[l->nr] = mem;
-	l->size[l->nr++] = whole;
-	*ours = (u8 *)mem + IMAGE_OFFSET;
-	*there = (u64)ret;
+	*ours = mem;
+	*there = (u64)at;
 	return 0;
 }
 
 /* Private, and never writable in the target; of a file, so that its name shows it is ours. */
 static int map_code(struct dp_process *proc, u64 addr, u64 size, int flags)
 {
-	int file = dp_share_file(size), err;
 	s32 there;
-	long ret;
+	long ret = dp_share_make(proc, size, NULL, &there);
 
-	if (file < 0)
-		return file;
-	err = dp_share_pass(proc, proc->borrowed_thread, &file, 1, &there);
-	close(file);
-	if (err)
-		return err;
-	ret = dp_remote_call(proc->borrowed_thread, SYS_mmap, addr, size,
-			     PROT_READ | PROT_EXEC, (u64)(MAP_PRIVATE | flags),
-			     (u64)there, 0);
-	dp_share_close(proc->borrowed_thread, &there, 1);
+	if (ret)
+		return (int)ret;
+	ret = dp_remote_call(proc, SYS_mmap, addr, size, PROT_READ | PROT_EXEC,
+			     MAP_PRIVATE | flags, there, 0);
+	dp_share_close(proc, &there, 1);
 	return dp_remote_failed(ret) ? (int)ret : 0;
 }
 
@@ -106,8 +71,8 @@ int dp_attach_other_protect(struct dp_process *proc, u64 addr, u64 size,
 	int err;
 
 	if (!(prot & PROT_EXEC))
-		return (int)dp_remote_call(proc->borrowed_thread, SYS_mprotect,
-					   addr, size, (u64)prot, 0, 0, 0);
+		return (int)dp_remote_call(proc, SYS_mprotect, addr, size,
+					   prot);
 	err = map_code(proc, addr, size, MAP_FIXED);
 	return err ? err : dp_process_write(proc, addr, bytes, size);
 }
@@ -115,7 +80,7 @@ int dp_attach_other_protect(struct dp_process *proc, u64 addr, u64 size,
 static int grow_map(void *arg, u64 addr, u64 size)
 {
 	struct dp_process *proc = arg;
-	int err = proc->borrowed_thread ?
+	int err = proc->remote ?
 			  map_code(proc, addr, size, MAP_FIXED_NOREPLACE) :
 			  -ENOMEM;
 
@@ -151,7 +116,7 @@ static int begin(struct dp_process *proc, struct dp_diag *diag)
 static int grow_stopped(void *arg, const u32 *which, u32 n)
 {
 	struct dp_process *proc = arg;
-	struct dp_diag *diag = proc->attached_other->diag;
+	struct dp_diag *diag = proc->diag;
 	u64 bad = 0;
 	int err, later;
 
@@ -169,10 +134,10 @@ static int grow_hold(void *arg, bool unowned, int (*work)(void *what),
 		     void *what)
 {
 	struct dp_process *proc = arg;
-	struct dp_diag *diag = proc->attached_other->diag;
+	struct dp_diag *diag = proc->diag;
 	int err, later;
 
-	if (!unowned || proc->attached_other->quiesces)
+	if (!unowned || proc->quiesces)
 		return work(what);
 	dp_attach_other_end(proc);
 	err = dp_stop_alone(proc, diag);
@@ -212,25 +177,51 @@ static int adopt(struct dp_process *proc, const struct dp_attach_other *how)
 		dp_engine_destroy(engine);
 		return err;
 	}
-	proc->engine = proc->attached_other->engine = engine;
-	proc->attached_other->quiesces = how->arming == DP_ARM_QUIESCE;
+	proc->engine = engine;
+	proc->quiesces = how->arming == DP_ARM_QUIESCE;
 	dp_engine_destroy(built);
 	return 0;
 }
 
-static int install(struct dp_process *proc, const struct dp_attach_other *how,
+/* @upcalls: threads that can wait for a handler at once; 0: handlers run where the hits are */
+static int install(struct dp_process *proc, u32 max_sites, u32 upcalls,
 		   struct dp_diag *diag)
 {
 	struct dp_engine *engine;
+
+	if (dp_engine_create(&engine))
+		return dp_diag_set(diag, -ENOMEM, "out of memory");
+	dp_engine_attach_own(engine, max_sites);
+	if (upcalls)
+		dp_engine_upcall(engine, upcalls);
+	return dp_process_install(proc, engine, diag);
+}
+
+int dp_process_attach_own(pid_t pid, u32 max_sites, u64 *base,
+			  struct dp_diag *diag)
+{
+	struct dp_process *proc;
+	int err = dp_process_attach(pid, &proc, diag);
+
+	if (err)
+		return err;
+	proc->own_process = true;
+	err = install(proc, max_sites, 0, diag);
+	*base = proc->base;
+	/* On success the process owns the agent, and must not be detached. */
+	if (err)
+		dp_process_close(proc);
+	return err;
+}
+
+static int install_other(struct dp_process *proc,
+			 const struct dp_attach_other *how,
+			 struct dp_diag *diag)
+{
 	int err;
 
-	proc->attached_other = calloc(1, sizeof(*proc->attached_other));
-	if (!proc->attached_other || dp_engine_create(&engine))
-		return dp_diag_set(diag, -ENOMEM, "out of memory");
-	proc->attached_other->engine = engine;
-	dp_engine_attach_own(engine, how->max_sites);
-	dp_engine_upcall(engine, how->upcalls);
-	err = dp_process_install(proc, engine, diag);
+	proc->attached_other = true;
+	err = install(proc, how->max_sites, how->upcalls, diag);
 	if (!err && adopt(proc, how))
 		err = dp_diag_set(
 			diag, -ENOMEM,
@@ -257,17 +248,12 @@ int dp_process_attach_other(pid_t pid, const struct dp_attach_other *how,
 			"process %d dispatches system calls to a handler of its own (prctl PR_SET_SYSCALL_USER_DISPATCH), and a thread that waits for a probe's handler makes some",
 			pid);
 	if (!err)
-		err = install(*proc, how, diag);
+		err = install_other(*proc, how, diag);
 	if (err) {
 		dp_process_close(*proc);
 		*proc = NULL;
 	}
 	return err;
-}
-
-struct dp_engine *dp_attach_other_engine(const struct dp_process *proc)
-{
-	return proc->attached_other->engine;
 }
 
 u64 dp_attach_other_base(const struct dp_process *proc)
@@ -280,16 +266,11 @@ int dp_attach_other_pidfd(const struct dp_process *proc)
 	return proc->pidfd;
 }
 
-struct dp_target *dp_attach_other_target(struct dp_process *proc)
-{
-	return &proc->target;
-}
-
 int dp_attach_other_begin(struct dp_process *proc, struct dp_target **target,
 			  struct dp_diag *diag)
 {
-	proc->attached_other->diag = diag;
-	*target = dp_attach_other_target(proc);
+	proc->diag = diag;
+	*target = &proc->target;
 	return begin(proc, diag);
 }
 

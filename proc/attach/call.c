@@ -57,7 +57,6 @@ static int send(struct dp_process *proc, const struct dp_maps *maps,
 		const struct dp_call *call, struct dp_diag *diag)
 {
 	const struct dp_map *text = dp_maps_find(maps, proc->syscall_ret);
-	struct dp_remote *remote;
 	int err = text ? dp_idle_stop(proc, text, diag) : -EAGAIN;
 
 	if (err)
@@ -76,9 +75,9 @@ static int send(struct dp_process *proc, const struct dp_maps *maps,
 				  proc->pid);
 	else if (!dp_in_signal_handler(proc, maps,
 				       dp_uregs_sp(&proc->threads[0].regs)))
-		err = dp_remote_begin(proc, &remote, diag);
+		err = dp_remote_begin(proc, diag);
 	if (!err)
-		dp_remote_send(remote, call->entry, call->arg);
+		dp_remote_send(proc, call->entry, call->arg);
 	dp_stop_release(proc);
 	return err;
 }
@@ -86,7 +85,6 @@ static int send(struct dp_process *proc, const struct dp_maps *maps,
 static int try(struct dp_process *proc, const struct dp_call *call,
 	       struct dp_diag *diag)
 {
-	const struct timespec nap = { 0, NAP_NS };
 	s64 deadline = dp_now_ns() + PATIENCE_NS;
 	struct dp_maps maps;
 	int err = dp_maps_read(proc->pid, &maps);
@@ -98,7 +96,7 @@ static int try(struct dp_process *proc, const struct dp_call *call,
 		err = send(proc, &maps, call, diag);
 		if (err != -EAGAIN || dp_now_ns() > deadline)
 			break;
-		nanosleep(&nap, NULL);
+		dp_nap(NAP_NS);
 	}
 	dp_maps_free(&maps);
 	if (err == -EAGAIN)

@@ -12,7 +12,6 @@
 #include <fcntl.h>
 #include <linux/seccomp.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define SCRIPT_DEPTH 4

@@ -50,26 +50,16 @@ int dp_process_detach(struct dp_process *proc, struct dp_diag *diag)
 	return err == -ESRCH ? 0 : err;
 }
 
-static void free_attached_other(struct dp_process *proc)
-{
-	struct dp_attached_other *l = proc->attached_other;
-
-	if (!l)
-		return;
-	while (l->nr-- > 0)
-		munmap(l->ours[l->nr], l->size[l->nr]);
-	dp_engine_destroy(l->engine);
-	free(l);
-	proc->attached_other = NULL;
-}
-
 void dp_process_abandon(struct dp_process *proc)
 {
+	struct dp_arena *arena = dp_process_arena(proc);
+
 	if (proc->tree)
 		dp_tree_drop(proc->tree, proc);
-	if (proc->file && proc->engine && dp_engine_arena(proc->engine))
-		dp_alive_end(&dp_engine_arena(proc->engine)->control);
-	free_attached_other(proc);
+	if (proc->file && arena)
+		dp_alive_end(&arena->control);
+	if (proc->attached_other)
+		dp_engine_destroy(proc->engine);
 	if (proc->file)
 		munmap(proc->file, proc->file_size);
 	dp_shares_forget(proc);

@@ -12,8 +12,7 @@
  * copy of one instruction into the detour.
  *
  * In the middle of an operation a pc stands for no instruction of the program. Then the
- * thread runs on by itself (stop.c), or step by step where all others are held
- * (stepout.c). A handler that has interrupted the agent runs to its end (handlers.c). A
+ * thread runs on by itself (stop.c), as does a handler that has interrupted the agent. A
  * thread that waits for the tool in a signal handler returns from it (linker.c,
  * filter_install.c).
  */
@@ -25,6 +24,7 @@
 #include "arch/uregs.h"
 #include "proc/attach/drain.h"
 #include "proc/proc.h"
+#include "proc/ptrace/procfs.h"
 #include "proc/ptrace/stop.h"
 #include "proc/ptrace/remote.h"
 #include "proc/ptrace/process.h"
@@ -33,7 +33,6 @@
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/ptrace.h>
 
 /* how many stacks of a thread are scanned */
@@ -51,13 +50,6 @@ static bool read_frame(const struct dp_process *proc, u64 frame, u64 sp,
 	       dp_frame_counts(&f->uc, frame, sp) &&
 	       !dp_process_read(proc, f->restorer, code, sizeof(code)) &&
 	       dp_restorer_length(code, sizeof(code));
-}
-
-static bool is_frame(const struct dp_process *proc, u64 frame, u64 sp)
-{
-	struct dp_sigframe f;
-
-	return read_frame(proc, frame, sp, &f);
 }
 
 static bool is_agents(const struct dp_moves *moves, u64 addr)
@@ -84,7 +76,7 @@ static bool frame_moved(const struct dp_process *proc,
 		return false;
 	if (is_agents(moves, f.restorer) && moves->trapped(moves->arg, pc))
 		return true;
-	if (!moves->to(moves->arg, pc, &to))
+	if (!moves->to || !moves->to(moves->arg, pc, &to))
 		return false;
 	return may_stay(moves, pc) ||
 	       !dp_process_write(proc, at, &to, sizeof(to));
@@ -138,6 +130,7 @@ bool dp_in_signal_handler(const struct dp_process *proc,
 			  const struct dp_maps *maps, u64 sp)
 {
 	struct dp_stack_scan stack;
+	struct dp_sigframe f;
 	bool in = false;
 	size_t i;
 
@@ -145,12 +138,13 @@ bool dp_in_signal_handler(const struct dp_process *proc,
 		return true;
 	for (i = 0; !in && i < stack.n; i++)
 		in = dp_restorer_known(proc, stack.v[i]) &&
-		     is_frame(proc, stack.at + i * 8, stack.at);
+		     read_frame(proc, stack.at + i * 8, stack.at, &f);
 	free(stack.v);
 	return in;
 }
 
-bool dp_signal_coming(const struct dp_process *proc, pid_t tid, u64 caught)
+/* Is a signal of mask @caught pending, and not blocked? */
+static bool is_coming(const struct dp_process *proc, pid_t tid, u64 caught)
 {
 	struct dp_status st;
 
@@ -178,7 +172,7 @@ static bool pc_moved(const struct dp_process *proc,
 	if (!moves->from(moves->arg, dp_uregs_pc(&t->regs)) ||
 	    has_trapped(proc, moves, t))
 		return true;
-	if (!moves->to(moves->arg, dp_uregs_pc(&t->regs), &to))
+	if (!moves->to || !moves->to(moves->arg, dp_uregs_pc(&t->regs), &to))
 		return false;
 	if (may_stay(moves, dp_uregs_pc(&t->regs)))
 		return true;
@@ -237,13 +231,13 @@ bool dp_threads_move(struct dp_process *proc, const struct dp_moves *moves)
 }
 
 int dp_threads_clear(struct dp_process *proc, const struct dp_moves *moves,
-		     int (*then)(void *arg), void *arg, struct dp_diag *diag)
+		     dp_work_fn *then, void *arg, struct dp_diag *diag)
 {
 	int err = dp_stop_alone(proc, diag);
 
 	if (err)
 		return err;
-	err = dp_threads_move(proc, moves) ? then(arg) : 1;
+	err = dp_threads_move(proc, moves) ? then(proc, arg, diag) : 1;
 	dp_stop_release(proc);
 	return err;
 }
@@ -260,19 +254,15 @@ static bool to_original(const void *view, u64 pc, u64 *to)
 
 bool dp_asleep_inside(const struct dp_process *proc, const struct dp_view *view)
 {
-	bool inside = false;
-	pid_t *tids;
-	size_t n, i;
 	u64 sp, pc;
+	pid_t tid;
 
-	if (dp_tasks_list(proc->pid, &tids, &n))
-		return false;
-	for (i = 0; i < n && !inside; i++)
-		inside = !dp_stop_held(proc, tids[i]) &&
-			 dp_thread_state_asleep(proc->pid, tids[i], &sp, &pc) &&
-			 dp_view_owns(view, pc);
-	free(tids);
-	return inside;
+	dp_each_task(tid, proc->pid)
+		if (!dp_stop_held(proc, tid) &&
+		    dp_thread_state_asleep(proc->pid, tid, &sp, &pc) &&
+		    dp_view_owns(view, pc))
+			return true;
+	return false;
 }
 
 static bool in_intercept(const void *view, u64 pc)
@@ -299,8 +289,7 @@ bool dp_drained(struct dp_process *proc, const struct dp_view *view)
 
 	moves.late = in_intercept;
 	for (i = 0; i < proc->nr_threads; i++)
-		clean = clean &&
-			!dp_signal_coming(proc, proc->threads[i].tid, caught);
+		clean = clean && !is_coming(proc, proc->threads[i].tid, caught);
 	return dp_threads_move(proc, &moves) && clean;
 }
 
@@ -316,19 +305,13 @@ static bool in_text(const void *proc, u64 pc)
 	return pc - ((const struct dp_process *)proc)->base < DP_AGENT_TEXT;
 }
 
-static bool nowhere(const void *proc, u64 pc, u64 *to)
-{
-	return false;
-}
-
 /** struct outside - arguments of find_outside() */
 struct outside {
-	struct dp_process *proc;
 	void (*then)(void *arg);
 	void *arg;
 };
 
-static int do_then(void *arg)
+static int do_then(struct dp_process *proc, void *arg, struct dp_diag *diag)
 {
 	const struct outside *o = arg;
 
@@ -336,13 +319,11 @@ static int do_then(void *arg)
 	return 0;
 }
 
-static int find_outside(void *arg)
+static int find_outside(struct dp_process *proc, void *arg,
+			struct dp_diag *diag)
 {
-	const struct outside *o = arg;
-	const struct dp_moves moves = { .arg = o->proc,
-					.from = in_text,
-					.to = nowhere };
-	int err = dp_threads_clear(o->proc, &moves, do_then, arg, NULL);
+	const struct dp_moves moves = { .arg = proc, .from = in_text };
+	int err = dp_threads_clear(proc, &moves, do_then, arg, diag);
 
 	return err > 0 ? -EAGAIN : err;
 }
@@ -350,7 +331,7 @@ static int find_outside(void *arg)
 int dp_process_outside(struct dp_process *proc, void (*then)(void *arg),
 		       void *arg)
 {
-	struct outside o = { proc, then, arg };
+	struct outside o = { then, arg };
 
-	return dp_tracer_child(proc, find_outside, &o);
+	return dp_tracer_child(proc, find_outside, &o, NULL);
 }

@@ -7,19 +7,18 @@
 #ifndef DP_PROC_ATTACH_DRAIN_H
 #define DP_PROC_ATTACH_DRAIN_H
 
-#include <sys/types.h>
 #include "port_types.h"
+#include "proc/ptrace/stop.h"
 
 struct dp_diag;
 struct dp_maps;
 struct dp_process;
-struct dp_thread;
 struct dp_view;
 
 /**
  * struct dp_moves - which threads have to be moved, and where to
  * @from: is this a pc that must not stay?
- * @to: the pc that it becomes. Return: false if the thread has to run on by itself
+ * @to: the pc that it becomes. Return: false if the thread has to run on by itself. NULL: any has
  * @trapped: is this the pc that the kernel reports after a breakpoint of ours? While the
  *           signal is on its way or being handled, it stays. NULL: no such case
  * @agent: address of the agent, with @trapped: a thread there may be changing the frame of
@@ -44,10 +43,7 @@ bool dp_threads_move(struct dp_process *proc, const struct dp_moves *moves);
  *  Return: what @then returns, 0 or an error; 1 a thread has to run on; an error of
  *  stopping */
 int dp_threads_clear(struct dp_process *proc, const struct dp_moves *moves,
-		     int (*then)(void *arg), void *arg, struct dp_diag *diag);
-/** dp_signal_coming() - is a signal of mask @caught pending, and not blocked, in a
- *  thread? */
-bool dp_signal_coming(const struct dp_process *proc, pid_t tid, u64 caught);
+		     dp_work_fn *then, void *arg, struct dp_diag *diag);
 /** dp_asleep_inside() - does a thread that was not stopped sleep in a call of the agent? */
 bool dp_asleep_inside(const struct dp_process *proc,
 		      const struct dp_view *view);

@@ -47,7 +47,7 @@ static void see_filters(struct dp_facts *facts, pid_t pid, const char *mode)
 		proc->filtered = true;
 		dp_filters_presume(proc);
 		dp_filters_read(proc);
-		why = dp_process_no_traps(proc);
+		why = dp_process_permits(proc).no_traps;
 	}
 	if (!why)
 		dp_fact_add(
@@ -150,7 +150,7 @@ static void see_attach(struct dp_facts *facts, size_t from, pid_t pid)
 		dp_facts_overrule(facts, from);
 		dp_fact_add(facts, "attach", DP_FACT_OK, NULL,
 			    "nothing is in the way");
-	} else if (!dp_facts_forbid_from(facts, from)) {
+	} else if (!dp_facts_forbid(facts, from)) {
 		dp_fact_add(facts, "attach", DP_FACT_NO, NULL, "%.250s",
 			    diag.text);
 	}

@@ -34,16 +34,11 @@
 #include "sym/sym.h"
 #include <dprobes/diag.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "engine/site/internal.h"
 
-#ifndef MADV_WIPEONFORK
-#define MADV_WIPEONFORK 18
-#endif
 #define FOR_CHILDREN                                                  \
 	(dp_own_bit(SYS_madvise) | dp_own_bit(SYS_process_vm_readv) | \
 	 dp_own_bit(SYS_rt_sigaction))
@@ -58,18 +53,18 @@ static u32 counter_shards(void)
 	return shards;
 }
 
-static long map_agent(struct dp_process *proc, struct dp_remote *rem,
+static long map_agent(struct dp_process *proc,
 		      const struct dp_layout_need *need)
 {
 	s32 there[2];
-	long ret = dp_area_open(proc, rem, need, there);
+	long ret = dp_area_open(proc, need, there);
 
 	if (ret)
 		return ret;
-	ret = dp_area_map(proc, rem, need, there);
-	dp_area_close(proc, rem, there);
+	ret = dp_area_map(proc, need, there);
+	dp_area_close(proc, there);
 	if (ret && ret != -ESRCH)
-		dp_unmap(proc, rem);
+		dp_unmap(proc);
 	return ret;
 }
 
@@ -77,16 +72,14 @@ static int map_remotely(struct dp_process *proc,
 			const struct dp_layout_need *need, struct dp_diag *diag)
 {
 	char why[DP_LIMITS_TEXT];
-	struct dp_remote *rem;
 	long ret;
-	int err = dp_remote_begin(proc, &rem, diag);
+	int err = dp_remote_begin(proc, diag);
 
 	if (err)
 		return err;
-	ret = proc->base ?
-		      dp_area_add(proc, rem, need, proc->engine->batch.pool) :
-		      map_agent(proc, rem, need);
-	dp_remote_end(rem);
+	ret = proc->base ? dp_area_add(proc, need, proc->engine->batch.pool) :
+			   map_agent(proc, need);
+	dp_remote_end(proc);
 	dp_kill_point("install: mapped");
 	if (ret == -ENOTSOCK || ret == -EBADF || ret == -EBUSY)
 		return dp_diag_set(
@@ -101,18 +94,10 @@ static int map_remotely(struct dp_process *proc,
 	return 0;
 }
 
-/** struct mapping_work - arguments of map_stopped() */
-struct mapping_work {
-	struct dp_process *proc;
-	struct dp_layout_need *need;
-	struct dp_diag *diag;
-};
-
-static int map_stopped(void *arg)
+/* @need: struct dp_layout_need */
+static int map_stopped(struct dp_process *proc, void *need,
+		       struct dp_diag *diag)
 {
-	const struct mapping_work *work = arg;
-	struct dp_process *proc = work->proc;
-	struct dp_diag *diag = work->diag;
 	const struct dp_maps *maps;
 	struct dp_hole *holes = NULL;
 	u32 signature;
@@ -136,7 +121,7 @@ static int map_stopped(void *arg)
 			"process %d has no room within 2 GB of the probed code",
 			proc->pid);
 	if (!err)
-		err = map_remotely(proc, work->need, diag);
+		err = map_remotely(proc, need, diag);
 	dp_stop_release(proc);
 	return err;
 }
@@ -144,8 +129,7 @@ static int map_stopped(void *arg)
 static int map_all(struct dp_process *proc, struct dp_layout_need *need,
 		   struct dp_diag *diag)
 {
-	struct mapping_work work = { proc, need, diag };
-	int err = dp_tracer_child(proc, map_stopped, &work);
+	int err = dp_tracer_child(proc, map_stopped, need, diag);
 
 	if (err && diag && !diag->text[0])
 		dp_diag_set(diag, err,
@@ -339,14 +323,9 @@ static bool in_dead(const void *engine, u64 pc)
 	return dp_engine_in_dead(engine, pc);
 }
 
-static bool nowhere(const void *engine, u64 pc, u64 *to)
-{
-	return false;
-}
-
 /** struct unmapping - arguments of unmap_pool() */
 struct unmapping {
-	struct dp_remote *rem;
+	struct dp_process *proc;
 	struct dp_maps maps;
 };
 
@@ -358,35 +337,32 @@ static int unmap_pool(void *arg, u64 addr, u64 size)
 
 	if (!m || !dp_path_is_ours(m->path) || m->end < addr + size)
 		return 0;
-	return (int)dp_remote_call(u->rem, SYS_munmap, addr, size, 0, 0, 0, 0);
+	return (int)dp_remote_call(u->proc, SYS_munmap, addr, size);
 }
 
-static int reclaim_cleared(void *arg)
+static int reclaim_cleared(struct dp_process *proc, void *arg,
+			   struct dp_diag *diag)
 {
-	struct dp_process *proc = arg;
-	struct unmapping u;
+	struct unmapping u = { .proc = proc };
 	int err = dp_maps_read(proc->pid, &u.maps);
 
 	if (err)
 		return err;
-	err = dp_remote_begin(proc, &u.rem, NULL);
+	err = dp_remote_begin(proc, diag);
 	if (!err) {
 		err = dp_engine_reclaim(proc->engine, unmap_pool, &u);
-		dp_remote_end(u.rem);
+		dp_remote_end(proc);
 	}
 	dp_maps_free(&u.maps);
 	return err;
 }
 
 /* Take back what libraries have left. A thread inside leaves it for the next time. */
-static int reclaim(void *arg)
+static int reclaim(struct dp_process *proc, void *arg, struct dp_diag *diag)
 {
-	struct dp_process *proc = arg;
-	const struct dp_moves moves = { .arg = proc->engine,
-					.from = in_dead,
-					.to = nowhere };
+	const struct dp_moves moves = { .arg = proc->engine, .from = in_dead };
 
-	return dp_threads_clear(proc, &moves, reclaim_cleared, proc, NULL);
+	return dp_threads_clear(proc, &moves, reclaim_cleared, arg, diag);
 }
 
 /* On failure the probes that were added count as gone. */
@@ -397,7 +373,7 @@ int dp_process_extend(struct dp_process *proc, struct dp_diag *diag)
 	int err = 0;
 
 	if (dp_engine_is_crowded(proc->engine))
-		dp_tracer_child(proc, reclaim, proc);
+		dp_tracer_child(proc, reclaim, NULL, NULL);
 	dp_kill_point("extend: reclaimed");
 	need = dp_engine_layout(proc->engine, 0);
 	if (!need)

@@ -128,26 +128,30 @@ static int next_stop(struct dp_process *proc, enum __ptrace_request how,
 	}
 }
 
+/* Let the process go on as @how, to the next stop. */
+static int run(struct dp_process *proc, enum __ptrace_request how, int *event)
+{
+	return ptrace(how, proc->pid, 0, 0) ? -errno :
+					      next_stop(proc, how, event);
+}
+
 /* Run to the next stop at a system call. */
 static int next_call(struct dp_process *proc)
 {
 	int event;
 
-	if (ptrace(PTRACE_SYSCALL, proc->pid, 0, 0))
-		return -errno;
-	return next_stop(proc, PTRACE_SYSCALL, &event);
+	return run(proc, PTRACE_SYSCALL, &event);
 }
 
 static int to_exec(struct dp_process *proc)
 {
-	int event, err;
+	int event, err = next_stop(proc, PTRACE_CONT, &event);
 
-	do {
-		err = next_stop(proc, PTRACE_CONT, &event);
-		if (err || event == PTRACE_EVENT_EXEC)
-			return err;
+	while (!err && event != PTRACE_EVENT_EXEC) {
 		ptrace(PTRACE_CONT, proc->pid, 0, 0);
-	} while (1);
+		err = next_stop(proc, PTRACE_CONT, &event);
+	}
+	return err;
 }
 
 /* Let the process run up to an address. A breakpoint may unblock SIGTRAP: restore the
@@ -165,9 +169,7 @@ static int to_address(struct dp_process *proc, u64 addr)
 	if (!err)
 		err = dp_process_write(proc, addr, &breakpoint, 1);
 	while (!err) {
-		if (ptrace(PTRACE_CONT, proc->pid, 0, 0))
-			return -errno;
-		err = next_stop(proc, PTRACE_CONT, &event);
+		err = run(proc, PTRACE_CONT, &event);
 		if (err || event || ptrace(PTRACE_GETREGS, proc->pid, 0, &r) ||
 		    dp_uregs_pc(&r) != addr + 1)
 			continue;
@@ -274,8 +276,7 @@ static int trap_consistent(struct dp_process *proc,
 		if (err || yes)
 			return err;
 		dp_kill_point("launch: libraries to come");
-		if (ptrace(PTRACE_SINGLESTEP, proc->pid, 0, 0) ||
-		    next_stop(proc, PTRACE_SINGLESTEP, &event))
+		if (run(proc, PTRACE_SINGLESTEP, &event))
 			return -ESRCH;
 	}
 }

@@ -25,10 +25,8 @@
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 
 #define DISARM_TRIES 16
 #define DRAIN_TRIES 2000
@@ -53,60 +51,45 @@ static void region_of(const struct dp_maps *maps, size_t arena, u64 *start,
 		*end = maps->v[i].end;
 }
 
-static long unmap_one(struct dp_remote *rem, u64 start, u64 end)
+static long unmap_one(struct dp_process *proc, u64 start, u64 end)
 {
-	long ret =
-		dp_remote_call(rem, SYS_munmap, start, end - start, 0, 0, 0, 0);
+	long ret = dp_remote_call(proc, SYS_munmap, start, end - start);
 
 	dp_kill_point("leave: unmapped");
 	return ret;
 }
 
-static long unmap_areas(const struct dp_maps *maps, struct dp_remote *rem)
-{
-	u64 start, end;
-	long ret = 0;
-	size_t i;
-
-	for (i = 0; i < maps->n && !ret; i++) {
-		if (!dp_map_is_arena(&maps->v[i]))
-			continue;
-		region_of(maps, i, &start, &end);
-		ret = unmap_one(rem, start, end);
-	}
-	return ret;
-}
-
-static long unmap_rest(const struct dp_maps *maps, struct dp_remote *rem)
-{
-	long ret = 0;
-	size_t i;
-
-	for (i = 0; i < maps->n && !ret; i++)
-		if (dp_path_is_ours(maps->v[i].path))
-			ret = unmap_one(rem, maps->v[i].start, maps->v[i].end);
-	return ret;
-}
-
-int dp_unmap(struct dp_process *proc, struct dp_remote *rem)
+/* @arenas: with what belongs to them; else all that is left */
+static long unmap_all(struct dp_process *proc, bool arenas)
 {
 	struct dp_maps maps;
-	long ret;
-	int err = dp_maps_read(proc->pid, &maps);
+	long ret = dp_maps_read(proc->pid, &maps);
+	u64 start, end;
+	size_t i;
 
-	if (err)
-		return err;
-	ret = unmap_areas(&maps, rem);
-	dp_maps_free(&maps);
-	if (!ret) {
-		err = dp_maps_read(proc->pid, &maps);
-		if (err)
-			return err;
-		ret = unmap_rest(&maps, rem);
-		dp_maps_free(&maps);
+	if (ret)
+		return ret;
+	for (i = 0; i < maps.n && !ret; i++) {
+		const struct dp_map *m = &maps.v[i];
+
+		if (arenas ? !dp_map_is_arena(m) : !dp_path_is_ours(m->path))
+			continue;
+		start = m->start;
+		end = m->end;
+		if (arenas)
+			region_of(&maps, i, &start, &end);
+		ret = unmap_one(proc, start, end);
 	}
-	if (proc->unsettled >= 0 && dp_share_has(proc, rem, proc->unsettled))
-		dp_share_close(rem, &proc->unsettled, 1);
+	dp_maps_free(&maps);
+	return ret;
+}
+
+int dp_unmap(struct dp_process *proc)
+{
+	long ret = unmap_all(proc, true) ?: unmap_all(proc, false);
+
+	if (proc->unsettled >= 0 && dp_share_has(proc, proc->unsettled))
+		dp_share_close(proc, &proc->unsettled, 1);
 	proc->unsettled = -1;
 	if (!ret)
 		proc->base = 0;
@@ -114,46 +97,41 @@ int dp_unmap(struct dp_process *proc, struct dp_remote *rem)
 }
 
 /* Restore the program's own action, unless the kernel has it already. */
-static int return_action(struct dp_process *proc, struct dp_remote *rem,
-			 u64 base, u32 k)
+static int return_action(struct dp_process *proc, u64 base, u32 k)
 {
-	u64 at = base + DP_PRIVATE_OFFSET + sizeof(struct dp_private);
-	u64 mine = base + DP_PRIVATE_OFFSET +
-		   offsetof(struct dp_private, actions) +
-		   k * sizeof(struct dp_actions);
+	u64 at = base + DP_PRIVATE_SCRATCH;
+	u64 mine =
+		base + DP_PRIVATE_AT(actions) + k * sizeof(struct dp_actions);
 	struct dp_kernel_sigaction now;
 	u32 current;
-	long ret = dp_remote_call(rem, SYS_rt_sigaction, dp_caught(k), 0, at, 8,
-				  0, 0);
+	int err = dp_masks_action(proc, dp_caught(k), 0, at);
 
-	if (ret || dp_process_read(proc, at, &now, sizeof(now)) ||
+	if (err || dp_process_read(proc, at, &now, sizeof(now)) ||
 	    dp_process_read(proc, mine + offsetof(struct dp_actions, current),
 			    &current, sizeof(current)))
-		return ret ? (int)ret : -EIO;
+		return err ?: -EIO;
 	if (now.handler != base + dp_agent_trap_entry)
 		return 0;
-	return (int)dp_remote_call(
-		rem, SYS_rt_sigaction, dp_caught(k),
-		mine + offsetof(struct dp_actions, ring) +
+	return dp_masks_action(
+		proc, dp_caught(k),
+		mine + offsetof(struct dp_actions, ring[0].action) +
 			current % DP_ACTION_RING *
-				sizeof(struct dp_action_slot) +
-			offsetof(struct dp_action_slot, action),
-		0, 8, 0, 0);
+				sizeof(struct dp_action_slot),
+		0);
 }
 
-static int return_actions(struct dp_process *proc, struct dp_remote *rem,
-			  const struct dp_view *view)
+static int return_actions(struct dp_process *proc, const struct dp_view *view)
 {
 	const struct dp_arena_control *c = &view->arena->control;
 	int err = 0;
 	u32 k;
 
 	for (k = 0; !err && k < dp_few(&c->nr_caught, DP_CAUGHT); k++)
-		err = return_action(proc, rem, c->base, k);
+		err = return_action(proc, c->base, k);
 	return err;
 }
 
-static void drop_copies(struct dp_process *proc, struct dp_remote *rem,
+static void drop_copies(struct dp_process *proc,
 			const struct dp_arena_control *c)
 {
 	u32 i;
@@ -161,9 +139,8 @@ static void drop_copies(struct dp_process *proc, struct dp_remote *rem,
 	for (i = 0; c->revertible && i < dp_few(&c->nr_patched, DP_MAX_PATCHED);
 	     i++)
 		if (dp_pages_clean(proc, &c->patched[i]))
-			dp_remote_call(rem, SYS_madvise, c->patched[i].start,
-				       c->patched[i].size, MADV_DONTNEED, 0, 0,
-				       0);
+			dp_remote_call(proc, SYS_madvise, c->patched[i].start,
+				       c->patched[i].size, MADV_DONTNEED);
 }
 
 static int foreign_bytes(const struct dp_process *proc, int err, u64 bad,
@@ -178,14 +155,12 @@ static int foreign_bytes(const struct dp_process *proc, int err, u64 bad,
 		(unsigned long long)bad, proc->pid);
 }
 
-static bool waits(const struct dp_view *view, u64 pc)
+static bool in_agent(const void *arg, u64 pc)
 {
-	return dp_filter_install_waits(view->arena->control.base, pc);
-}
+	const struct dp_view *view = arg;
 
-static bool in_agent(const void *view, u64 pc)
-{
-	return dp_view_owns(view, pc) && !waits(view, pc);
+	return dp_view_owns(view, pc) &&
+	       !dp_filter_install_waits(view->arena->control.base, pc);
 }
 
 /*
@@ -212,34 +187,32 @@ static int stop_woken(struct dp_process *proc, const struct dp_view *view,
 static int give_back(struct dp_process *proc, struct dp_view *view,
 		     struct dp_diag *diag)
 {
-	struct dp_remote *rem;
 	u64 bad = 0;
-	int err = dp_remote_begin(proc, &rem, diag);
+	int err = dp_remote_begin(proc, diag);
 
 	if (err)
 		return err;
-	err = dp_masks_return_actions(proc, rem, &view->arena->control);
+	err = dp_masks_return_actions(proc, &view->arena->control);
 	if (!err)
-		err = return_actions(proc, rem, view);
+		err = return_actions(proc, view);
 	dp_kill_point("leave: action");
 	if (!err && dp_view_disarm(view, &proc->target, true, &bad))
 		err = foreign_bytes(proc, -EBUSY, bad, diag);
 	dp_kill_point("leave: intercepts");
-	dp_remote_end(rem);
+	dp_remote_end(proc);
 	return err;
 }
 
 static int unmap(struct dp_process *proc, const struct dp_view *view,
 		 struct dp_diag *diag)
 {
-	struct dp_remote *rem;
-	int err = dp_remote_begin(proc, &rem, diag);
+	int err = dp_remote_begin(proc, diag);
 
 	if (err)
 		return err;
-	drop_copies(proc, rem, &view->arena->control);
-	err = dp_unmap(proc, rem);
-	dp_remote_end(rem);
+	drop_copies(proc, &view->arena->control);
+	err = dp_unmap(proc);
+	dp_remote_end(proc);
 	return err;
 }
 
@@ -367,20 +340,9 @@ static int disarm(struct dp_process *proc, struct dp_view *view, u64 *bad)
 	return err;
 }
 
-/** struct leaving - arguments of leave() */
-struct leaving {
-	struct dp_process *proc;
-	struct dp_view *view;
-	struct dp_diag *diag;
-};
-
-static int leave(void *arg)
+static int leave(struct dp_process *proc, void *arg, struct dp_diag *diag)
 {
-	const struct leaving *l = arg;
-	struct dp_process *proc = l->proc;
-	struct dp_view *view = l->view;
-	struct dp_diag *diag = l->diag;
-	struct timespec nap = { 0, DRAIN_NAP_NS };
+	struct dp_view *view = arg;
 	int err, tries;
 	/* Its fork children can say so, too, so the text is compared. */
 	bool left = view->arena->hit.text_left &&
@@ -414,7 +376,7 @@ static int leave(void *arg)
 			break;
 		if (tries > EASY_TRIES && proc->patience < MOST_PATIENCE_NS)
 			proc->patience += MORE_PATIENCE_NS;
-		nanosleep(&nap, NULL);
+		dp_nap(DRAIN_NAP_NS);
 	}
 	proc->patience = 0;
 	if (err != -EAGAIN)
@@ -428,7 +390,5 @@ static int leave(void *arg)
 int dp_leave(struct dp_process *proc, struct dp_view *view,
 	     struct dp_diag *diag)
 {
-	struct leaving l = { proc, view, diag };
-
-	return dp_tracer_child(proc, leave, &l);
+	return dp_tracer_child(proc, leave, view, diag);
 }

@@ -116,18 +116,9 @@ static bool has_all_mappings(size_t n)
 /* What mlockall(2) and mlock(2) hold, in bytes */
 static u64 locked(pid_t pid)
 {
-	char path[64], line[128];
-	unsigned long kb = 0;
-	FILE *f;
+	struct dp_status st;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f) &&
-	       sscanf(line, "VmLck: %lu", &kb) != 1)
-		continue;
-	if (f)
-		fclose(f);
-	return (u64)kb << 10;
+	return dp_status_read(pid, pid, &st) ? 0 : st.locked;
 }
 
 static void why_no_memory(pid_t pid, u64 size, size_t mappings, char *text)

@@ -7,16 +7,17 @@
  * out after them. A thread about to change the list of libraries calls that function, under
  * the linker's lock, before it unmaps anything. There it waits as long as the tool writes.
  * Only one thread can have passed that point before: it gets time to finish.
+ *
+ * That function is empty, and the state of the list is in a record (link.h). glibc has a symbol
+ * for the record, musl for a pointer to the record.
  */
 #include "engine/layout/arena.h"
-#include "engine/site/engine.h"
 #include "proc/attach/attach.h"
 #include "proc/tree.h"
 #include "proc/linker.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
-#include "proc/ptrace/stop.h"
-#include <errno.h>
+#include "sym/sym.h"
 #include <limits.h>
 #include <link.h>
 #include <linux/futex.h>
@@ -28,12 +29,6 @@
 /* how long an unmapping may take, and how often the tool looks */
 #define HOLD_NS 1000000000
 #define HOLD_NAP_NS 20000
-
-static struct dp_arena *arena_of(const struct dp_process *proc)
-{
-	return proc->engine && proc->installed ? dp_engine_arena(proc->engine) :
-						 NULL;
-}
 
 static u32 number(const struct dp_arena *a)
 {
@@ -47,14 +42,14 @@ static bool waits(const struct dp_arena *a)
 
 bool dp_process_asked(const struct dp_process *proc)
 {
-	const struct dp_arena *a = arena_of(proc);
+	const struct dp_arena *a = dp_process_probed(proc);
 
 	return a && a->control.linker_state && (proc->missed || waits(a));
 }
 
 u32 dp_process_hear(struct dp_process *proc)
 {
-	const struct dp_arena *a = arena_of(proc);
+	const struct dp_arena *a = dp_process_probed(proc);
 
 	proc->missed = false;
 	return a ? number(a) : 0;
@@ -62,7 +57,7 @@ u32 dp_process_hear(struct dp_process *proc)
 
 void dp_process_answer_heard(struct dp_process *proc, u32 heard)
 {
-	struct dp_arena *a = arena_of(proc);
+	struct dp_arena *a = dp_process_probed(proc);
 
 	if (!a)
 		return;
@@ -76,11 +71,36 @@ void dp_process_answer(struct dp_process *proc)
 	dp_process_answer_heard(proc, dp_process_hear(proc));
 }
 
+bool dp_loader_event_find(struct dp_modules *mods,
+			  struct dp_loader_event *loader_event)
+{
+	const struct dp_module *linker = dp_modules_linker(mods);
+
+	if (!linker || dp_module_dynsym(mods, linker, "_dl_debug_state",
+					&loader_event->function))
+		return false;
+	loader_event->pointer = dp_module_dynsym(mods, linker, "_r_debug",
+						 &loader_event->record) != 0;
+	return !loader_event->pointer ||
+	       !dp_module_dynsym(mods, linker, "_dl_debug_addr",
+				 &loader_event->record);
+}
+
+int dp_loader_event_record(const struct dp_process *proc,
+			   const struct dp_loader_event *loader_event,
+			   u64 *record)
+{
+	*record = loader_event->record;
+	return loader_event->pointer ?
+		       dp_process_read(proc, loader_event->record, record,
+				       sizeof(*record)) :
+		       0;
+}
+
 /* Return: NULL: the linker is not watched, so no thread would wait. */
 static struct dp_arena *watched(const struct dp_process *proc)
 {
-	struct dp_arena *a = proc->engine ? dp_engine_arena(proc->engine) :
-					    NULL;
+	struct dp_arena *a = dp_process_arena(proc);
 
 	return a && a->control.linker_state ? a : NULL;
 }
@@ -103,7 +123,6 @@ static bool is_unloading(const struct dp_process *proc,
 
 void dp_linker_hold(struct dp_process *proc)
 {
-	const struct timespec nap = { 0, HOLD_NAP_NS };
 	s64 deadline = dp_now_ns() + HOLD_NS;
 	struct dp_arena *a = watched(proc);
 
@@ -114,7 +133,7 @@ void dp_linker_hold(struct dp_process *proc)
 	       dp_now_ns() < deadline) {
 		if (proc->tree)
 			dp_tree_pass(proc->tree);
-		nanosleep(&nap, NULL);
+		dp_nap(HOLD_NAP_NS);
 	}
 	dp_kill_point("linker: held");
 }
@@ -130,7 +149,7 @@ void dp_linker_release(const struct dp_process *proc)
 bool dp_process_wait_asked(const struct dp_process *proc, int timeout_ms)
 {
 	struct timespec t = { timeout_ms / 1000, timeout_ms % 1000 * 1000000l };
-	const struct dp_arena *a = arena_of(proc);
+	const struct dp_arena *a = dp_process_probed(proc);
 
 	if (!a || !a->control.linker_state)
 		return false;

@@ -20,39 +20,31 @@
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/remote.h"
 #include "proc/signals/masks.h"
-#include "sym/sym.h"
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/ptrace.h>
-#include <sys/syscall.h>
-#include <sys/user.h>
 
 #define REWIND_TRIES 100
 
-/* Where the hit half finds the program's action. */
-static u64 place_of_action(const struct dp_process *proc, u32 k)
+/* Note the program's actions where the hit half finds them. @ours: address of the action that
+ * takes their place, 0: none yet */
+static int note_actions(struct dp_process *proc, u64 ours)
 {
-	return proc->base + DP_PRIVATE_OFFSET +
-	       offsetof(struct dp_private, actions[0].ring[0].action) +
-	       k * sizeof(struct dp_actions);
-}
-
-static int note_actions(struct dp_process *proc, struct dp_remote *rem)
-{
+	u64 to = proc->base + DP_PRIVATE_AT(actions[0].ring[0].action);
 	int err = 0;
 	u32 k;
 
 	for (k = 0; !err && k < dp_engine_caught(proc->engine); k++)
-		err = (int)dp_remote_call(rem, SYS_rt_sigaction, dp_caught(k),
-					  0, place_of_action(proc, k), 8, 0, 0);
+		err = dp_masks_action(proc, dp_caught(k), ours,
+				      to + k * sizeof(struct dp_actions));
 	return err;
 }
 
 /* The program's action is noted again in the same call: a thread that was asleep may
  * have set another. */
-static int take_actions(struct dp_process *proc, struct dp_remote *rem)
+static int take_actions(struct dp_process *proc)
 {
 	struct dp_kernel_sigaction ours = {
 		.handler = proc->base + dp_agent_trap_entry,
@@ -60,15 +52,10 @@ static int take_actions(struct dp_process *proc, struct dp_remote *rem)
 		.restorer = proc->base + dp_agent_trap_restorer,
 		.mask = DP_TRAP_MASK(dp_engine_caught(proc->engine)),
 	};
-	u64 at = proc->base + DP_PRIVATE_OFFSET + sizeof(struct dp_private);
-	int err = dp_process_write(proc, at, &ours, sizeof(ours));
-	u32 k;
+	u64 at = proc->base + DP_PRIVATE_SCRATCH;
 
-	for (k = 0; !err && k < dp_engine_caught(proc->engine); k++)
-		err = (int)dp_remote_call(rem, SYS_rt_sigaction, dp_caught(k),
-					  at, place_of_action(proc, k), 8, 0,
-					  0);
-	return err;
+	return dp_process_write(proc, at, &ours, sizeof(ours)) ?:
+		       note_actions(proc, at);
 }
 
 /* Is the thread at the call itself, with a number of no interest, or one that
@@ -138,9 +125,9 @@ static int stop_outside(struct dp_process *proc, struct dp_diag *diag)
 /* The intercepts are armed first. They pass everything on for each signal whose action
  * is not ours yet. From then on the kernel's state and the tables add up, so the tool may
  * end anywhere in between. */
-static int switch_over(struct dp_process *proc, struct dp_remote *rem)
+static int switch_over(struct dp_process *proc)
 {
-	int err = note_actions(proc, rem);
+	int err = note_actions(proc, 0);
 
 	if (!err)
 		err = dp_masks_note(proc);
@@ -148,11 +135,11 @@ static int switch_over(struct dp_process *proc, struct dp_remote *rem)
 		err = dp_engine_arm_intercepts(proc->engine, &proc->target);
 	dp_kill_point("install: intercepts");
 	if (!err)
-		err = take_actions(proc, rem);
+		err = take_actions(proc);
 	dp_kill_point("install: action");
 	if (!err)
-		err = dp_masks_take_actions(proc, rem);
-	return err ? err : (int)dp_area_settle(proc, rem);
+		err = dp_masks_take_actions(proc);
+	return err ? err : (int)dp_area_settle(proc);
 }
 
 /* Is @pc in code that leads to an intercepted call, or in the agent? */
@@ -197,18 +184,9 @@ static int take_masks(struct dp_process *proc, struct dp_diag *diag)
 	return err ? err : take_late(proc, diag);
 }
 
-/** struct work - arguments of go_live_stopped() */
-struct work {
-	struct dp_process *proc;
-	struct dp_diag *diag;
-};
-
-static int go_live_stopped(void *arg)
+static int go_live_stopped(struct dp_process *proc, void *arg,
+			   struct dp_diag *diag)
 {
-	const struct work *work = arg;
-	struct dp_process *proc = work->proc;
-	struct dp_diag *diag = work->diag;
-	struct dp_remote *rem;
 	int err = stop_outside(proc, diag);
 
 	if (err)
@@ -229,11 +207,11 @@ static int go_live_stopped(void *arg)
 			proc->pid);
 	}
 	proc->vetted = true;
-	err = dp_remote_begin(proc, &rem, diag);
+	err = dp_remote_begin(proc, diag);
 	proc->vetted = false;
 	if (!err) {
-		err = switch_over(proc, rem);
-		dp_remote_end(rem);
+		err = switch_over(proc);
+		dp_remote_end(proc);
 		if (!err)
 			err = take_masks(proc, diag);
 		if (err && diag && !diag->text[0])
@@ -246,31 +224,23 @@ static int go_live_stopped(void *arg)
 }
 
 /* Settle the arena of a process without intercepts. */
-static int settle_stopped(void *arg)
+static int settle_stopped(struct dp_process *proc, void *arg,
+			  struct dp_diag *diag)
 {
-	const struct work *work = arg;
-	struct dp_process *proc = work->proc;
-	struct dp_remote *rem;
-	int err = dp_stop_alone(proc, work->diag);
+	int err = dp_borrowed_alone(proc, diag);
 
 	if (err)
 		return err;
-	err = dp_remote_begin(proc, &rem, work->diag);
-	if (!err) {
-		err = (int)dp_area_settle(proc, rem);
-		dp_remote_end(rem);
-	}
-	dp_stop_release(proc);
+	err = (int)dp_area_settle(proc);
+	dp_borrowed_end(proc);
 	return err;
 }
 
 int dp_live_go(struct dp_process *proc, struct dp_diag *diag)
 {
-	struct work work = { proc, diag };
-
 	if (!proc->signal_free)
-		return dp_tracer_child(proc, go_live_stopped, &work);
+		return dp_tracer_child(proc, go_live_stopped, NULL, diag);
 	return proc->own_process ?
-		       dp_tracer_child(proc, settle_stopped, &work) :
+		       dp_tracer_child(proc, settle_stopped, NULL, diag) :
 		       0;
 }

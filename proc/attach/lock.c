@@ -57,7 +57,6 @@ static int no_lock(const struct dp_process *proc, enum dp_lock which, int err,
 int dp_process_lock(const struct dp_process *proc, enum dp_lock which,
 		    struct dp_diag *diag)
 {
-	const struct timespec nap = { 0, NAP_NS };
 	s64 deadline = dp_now_ns() + LOCK_NS;
 	int err;
 
@@ -66,7 +65,7 @@ int dp_process_lock(const struct dp_process *proc, enum dp_lock which,
 		/* Then the other tool's probes are installed, and it keeps the lock. */
 		if (which == DP_LOCK_AGENT && dp_recover_taken(proc, diag))
 			return -EBUSY;
-		nanosleep(&nap, NULL);
+		dp_nap(NAP_NS);
 	}
 	return err ? no_lock(proc, which, err, diag) : 0;
 }

@@ -22,7 +22,6 @@
 #include "proc/ptrace/stop.h"
 #include "proc/attach_other.h"
 #include "sym/sym.h"
-#include <stdlib.h>
 #include <string.h>
 #include "engine/site/internal.h"
 
@@ -246,20 +245,29 @@ static bool same_patched(const struct dp_maps *a, const struct dp_maps *b)
 	return false;
 }
 
+/* What is where a site is to be written? Return: as dp_site_bytes(); -1: it cannot be read */
+static int bytes_at(const struct dp_process *proc,
+		    const struct dp_site_entry *s)
+{
+	u8 now[sizeof(s->orig)];
+
+	return dp_process_read(proc, s->addr, now, dp_site_patch_len(s)) ?
+		       -1 :
+		       (int)dp_site_bytes(s, now);
+}
+
 /* The code of some sites was read while something else was mapped there. */
 static bool mark_other(struct dp_process *proc, struct dp_view *view)
 {
 	bool any = false;
-	u8 now[DP_JUMP_SIZE];
 	u32 i;
 
 	for (i = 0; i < view->nr_sites; i++) {
 		struct dp_site_entry *s = &view->sites[i];
-		u8 n = dp_site_patch_len(s);
 
-		if (!s->unowned || !n || s->armed != DP_SITE_OFF ||
-		    (!dp_process_read(proc, s->addr, now, n) &&
-		     dp_site_bytes(s, now) == DP_BYTES_ORIGINAL))
+		if (!s->unowned || !dp_site_patch_len(s) ||
+		    s->armed != DP_SITE_OFF ||
+		    bytes_at(proc, s) == DP_BYTES_ORIGINAL)
 			continue;
 		any |= !dp_site_set_state(s, DP_SITE_GONE);
 	}
@@ -286,11 +294,8 @@ void dp_patched_compare(struct dp_process *proc)
 static bool is_lost(const struct dp_process *proc,
 		    const struct dp_site_entry *site)
 {
-	u8 now[sizeof(site->orig)], n = dp_site_patch_len(site);
-
-	return site->armed == DP_SITE_THERE && n &&
-	       !dp_process_read(proc, site->addr, now, n) &&
-	       dp_site_bytes(site, now) == DP_BYTES_ORIGINAL;
+	return site->armed == DP_SITE_THERE && dp_site_patch_len(site) &&
+	       bytes_at(proc, site) == DP_BYTES_ORIGINAL;
 }
 
 void dp_patched_mark(const struct dp_process *proc, struct dp_view *view)

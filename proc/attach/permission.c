@@ -14,6 +14,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#define STAT_PARENT 4 /* of /proc/PID/stat */
+
 static const char to_root[] = "become root, or get CAP_SYS_PTRACE";
 
 struct dp_fact *dp_fact_add(struct dp_facts *facts, const char *name,
@@ -95,7 +97,7 @@ static bool kernel_permits(pid_t pid)
 
 static void see_users(struct dp_facts *facts, const struct asked *a)
 {
-	const struct passwd *who = getpwuid(a->them.uid);
+	const struct passwd *who = getpwuid(a->them.uids[0]);
 	enum dp_fact_state state = has_cap(&a->us) ? DP_FACT_OK : DP_FACT_NO;
 	bool same = true;
 	int i;
@@ -106,17 +108,17 @@ static void see_users(struct dp_facts *facts, const struct asked *a)
 	if (same)
 		dp_fact_add(facts, "user", DP_FACT_OK, NULL,
 			    "it belongs to uid %u, as whom you are running",
-			    a->them.uid);
-	else if (a->them.uid == a->us.uids[1])
+			    a->them.uids[0]);
+	else if (a->them.uids[0] == a->us.uids[1])
 		dp_fact_add(
 			facts, "user", state, to_root,
 			"it belongs to uid %u and so do you, but it has changed its ids (set-user-ID or set-group-ID)",
-			a->them.uid);
+			a->them.uids[0]);
 	else
 		dp_fact_remedy(
 			dp_fact_add(facts, "user", state, NULL,
 				    "it belongs to uid %u and you are uid %u",
-				    a->them.uid, a->us.uids[1]),
+				    a->them.uids[0], a->us.uids[1]),
 			"become that user (sudo -u %s) or root, or get CAP_SYS_PTRACE",
 			who ? who->pw_name : "USER");
 }
@@ -154,15 +156,10 @@ static void see_capabilities(struct dp_facts *facts, const struct asked *a)
 
 static bool is_ancestor(pid_t pid)
 {
-	const char *fields;
-	char text[1024];
 	pid_t up = pid;
 
-	while (up > 1 && up != getpid()) {
-		fields = dp_stat_read(up, text, sizeof(text));
-		if (!fields || sscanf(fields, "%*c %d", &up) != 1)
-			return false;
-	}
+	while (up > 1 && up != getpid())
+		up = (pid_t)dp_stat_number(up, STAT_PARENT);
 	return up == getpid();
 }
 
@@ -256,7 +253,7 @@ static bool see_end(struct dp_facts *facts, const struct asked *a)
 	return true;
 }
 
-bool dp_facts_forbid_from(const struct dp_facts *facts, size_t from)
+bool dp_facts_forbid(const struct dp_facts *facts, size_t from)
 {
 	for (; from < facts->n; from++)
 		if (facts->v[from].state == DP_FACT_NO)
@@ -303,19 +300,14 @@ void dp_facts_permission(struct dp_facts *facts, pid_t pid)
 	}
 	f = dp_fact_add(facts, "ptrace", DP_FACT_NO, NULL,
 			"the kernel does not permit it");
-	if (!dp_facts_forbid_from(facts, from) || facts->n - from < 2)
+	if (!dp_facts_forbid(facts, from) || facts->n - from < 2)
 		return;
 	facts->n--;
-	if (dp_facts_forbid_from(facts, from))
+	if (dp_facts_forbid(facts, from))
 		f->state = DP_FACT_NOTE;
 	else
 		dp_fact_remedy(
 			f,
 			"become root in its user namespace, or see what its security module says");
 	facts->n++;
-}
-
-bool dp_facts_forbid(const struct dp_facts *facts)
-{
-	return dp_facts_forbid_from(facts, 0);
 }

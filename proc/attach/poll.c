@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* poll: what became of a process that is probed. */
-#include "engine/site/engine.h"
 #include "proc/linker.h"
 #include "proc/proc.h"
 #include "proc/ptrace/procfs.h"
@@ -20,15 +19,15 @@
 /* After an exec the old memory is gone, but the process is not. */
 static bool has_executed(const struct dp_process *proc)
 {
-	const struct dp_arena_hit *hit = dp_process_hit(proc);
+	const struct dp_arena *arena = dp_process_arena(proc);
 	struct pollfd p = { proc->pidfd, POLLIN, 0 };
 	struct dp_status st;
 	char exe[8];
 	u64 word;
 
 	if (proc->exited)
-		return hit &&
-		       __atomic_load_n(&hit->exec_pending, __ATOMIC_ACQUIRE);
+		return arena && __atomic_load_n(&arena->hit.exec_pending,
+						__ATOMIC_ACQUIRE);
 	/* Memory goes first when a process ends, too. */
 	return dp_process_read(proc, proc->base, &word, sizeof(word)) &&
 	       !poll(&p, 1, 0) && !dp_status_read(proc->pid, proc->pid, &st) &&
@@ -88,7 +87,7 @@ enum dp_process_state dp_process_poll(struct dp_process *proc, int timeout_ms)
 /* Do our breakpoints raise signal @sig in the target? */
 static bool is_of_breakpoints(const struct dp_process *proc, int sig)
 {
-	u32 k, n = dp_few(&dp_engine_arena(proc->engine)->control.nr_caught,
+	u32 k, n = dp_few(&dp_process_arena(proc)->control.nr_caught,
 			  DP_CAUGHT_JUMPS);
 
 	for (k = 0; k < n; k++)
@@ -99,10 +98,10 @@ static bool is_of_breakpoints(const struct dp_process *proc, int sig)
 
 bool dp_process_trap_death(const struct dp_process *proc)
 {
-	const struct dp_arena_hit *hit = dp_process_hit(proc);
+	const struct dp_arena *arena = dp_process_arena(proc);
 
 	return proc->status_known && proc->installed && !proc->execed[0] &&
-	       hit && WIFSIGNALED(proc->status) &&
+	       arena && WIFSIGNALED(proc->status) &&
 	       is_of_breakpoints(proc, WTERMSIG(proc->status)) &&
-	       !hit->own_death;
+	       !arena->hit.own_death;
 }

@@ -13,12 +13,11 @@
 #include "engine/text/strategy.h"
 #include "engine/layout/handler.h"
 #include "arch/uregs.h"
-#include "proc/attach/attach.h"
 #include "proc/attach/drain.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
-#include "proc/ptrace/stop.h"
 #include "proc/attach_other.h"
+#include "sym/list.h"
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <stddef.h>
@@ -34,7 +33,6 @@ struct span {
 };
 
 struct table {
-	struct dp_process *proc;
 	struct dp_sites sites;
 	u64 *bad;
 	u64 arena, addr;
@@ -44,13 +42,6 @@ struct table {
 	size_t nr_spans;
 	bool handled; /* has any site after-handlers? */
 };
-
-static int by_start(const void *a, const void *b)
-{
-	const struct span *x = a, *y = b;
-
-	return (x->start > y->start) - (x->start < y->start);
-}
 
 static void add_span(struct table *t, u64 start, u32 size, u32 i)
 {
@@ -72,30 +63,24 @@ static void find_spans(struct table *t)
 		add_span(t, s->single, s->single_len, i);
 		add_span(t, s->post, s->post_len, i);
 	}
-	qsort(t->spans, t->nr_spans, sizeof(*t->spans), by_start);
+	qsort(t->spans, t->nr_spans, sizeof(*t->spans), dp_list_order);
 }
 
 /* A pc may also lie behind a breakpoint that ends a copy. */
 static const struct span *span_at(const struct table *t, u64 pc)
 {
-	size_t low = 0, high = t->nr_spans, mid;
+	size_t n = dp_list_upto(t->spans, t->nr_spans, sizeof(*t->spans),
+				offsetof(struct span, start), pc);
+	const struct span *last = n ? &t->spans[n - 1] : NULL;
 
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		if (t->spans[mid].start <= pc)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low && pc - t->spans[low - 1].start < t->spans[low - 1].size ?
-		       &t->spans[low - 1] :
-		       NULL;
+	return last && pc - last->start < last->size ? last : NULL;
 }
 
-static int load_table(struct table *t, u32 offset, size_t size, void **to)
+static int load_table(struct dp_process *proc, const struct table *t,
+		      u32 offset, size_t size, void **to)
 {
 	*to = malloc(size);
-	return *to ? dp_process_read(t->proc, t->arena + offset, *to, size) :
+	return *to ? dp_process_read(proc, t->arena + offset, *to, size) :
 		     -ENOMEM;
 }
 
@@ -110,10 +95,11 @@ static int load(struct dp_process *proc, struct table *t)
 	t->spans = malloc((2 * (size_t)t->sites.n + 1) * sizeof(*t->spans));
 	if (!t->spans)
 		return -ENOMEM;
-	err = load_table(t, c->site_off, c->nr_sites * sizeof(*t->sites.v),
+	err = load_table(proc, t, c->site_off,
+			 c->nr_sites * sizeof(*t->sites.v),
 			 (void **)&t->sites.v);
 	if (!err)
-		err = load_table(t, c->jump_off,
+		err = load_table(proc, t, c->jump_off,
 				 c->nr_jumps * sizeof(*t->sites.jumps),
 				 (void **)&t->sites.jumps);
 	t->sites.nr_jumps = c->nr_jumps;
@@ -241,15 +227,16 @@ static bool out_of_handlers(const struct dp_process *proc, const void *arg)
 	return true;
 }
 
-static int write_jumps(void *arg)
+static int write_jumps(struct dp_process *proc, void *arg, struct dp_diag *diag)
 {
 	struct table *t = arg;
 
-	return dp_strategy_quiesce.arm(&t->proc->target, &t->sites, t->bad) ?:
-		       store(t->proc, t);
+	return dp_strategy_quiesce.arm(&proc->target, &t->sites, t->bad) ?:
+		       store(proc, t);
 }
 
-static int write_all(struct table *t, struct dp_diag *diag)
+static int write_all(struct dp_process *proc, struct table *t,
+		     struct dp_diag *diag)
 {
 	const struct dp_moves moves = { .arg = t,
 					.from = is_inside,
@@ -257,13 +244,12 @@ static int write_all(struct table *t, struct dp_diag *diag)
 					.trapped = has_trapped,
 					.agent = t->control.base,
 					.ready = out_of_handlers };
-	const struct timespec nap = { 0, NAP_NS };
 	int err = -EAGAIN, tries;
 
 	for (tries = 0; err == -EAGAIN && tries < TRIES; tries++) {
 		if (tries)
-			nanosleep(&nap, NULL);
-		err = dp_threads_clear(t->proc, &moves, write_jumps, t, diag);
+			dp_nap(NAP_NS);
+		err = dp_threads_clear(proc, &moves, write_jumps, t, diag);
 		err = err > 0 ? -EAGAIN : err;
 	}
 	if (err == -EAGAIN)
@@ -280,16 +266,17 @@ int dp_process_quiesce(pid_t pid, u64 arena, void *ours, const u32 *which,
 			   .bad = bad,
 			   .arena = arena,
 			   .ours = ours };
-	int err = dp_process_open(pid, &t.proc, diag);
+	struct dp_process *proc;
+	int err = dp_process_open(pid, &proc, diag);
 
 	if (err)
 		return err;
-	err = load(t.proc, &t);
+	err = load(proc, &t);
 	if (!err)
-		err = write_all(&t, diag);
+		err = write_all(proc, &t, diag);
 	free(t.spans);
 	free(t.sites.v);
 	free((void *)t.sites.jumps);
-	dp_process_close(t.proc);
+	dp_process_close(proc);
 	return err;
 }

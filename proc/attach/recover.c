@@ -14,7 +14,6 @@
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -172,33 +171,18 @@ bool dp_recover_needed(const struct dp_process *proc)
 	return proc->remnants || leftover_fd(proc, proc->pid) >= 0;
 }
 
-/* arguments of sweep(): take out remains that were never armed */
-struct sweeping {
-	struct dp_process *proc;
-	struct dp_diag *diag;
-};
-
-static int sweep(void *arg)
+/* Take out remains that were never armed. */
+static int sweep(struct dp_process *proc, void *arg, struct dp_diag *diag)
 {
-	const struct sweeping *s = arg;
-	struct dp_process *proc = s->proc;
-	struct dp_diag *diag = s->diag;
-	struct dp_remote *rem;
-	int err = dp_stop_alone(proc, diag), fd;
+	int err = dp_borrowed_alone(proc, diag), fd;
 
 	if (err)
 		return err;
-	err = dp_remote_begin(proc, &rem, diag);
-	if (!err) {
-		while ((fd = leftover_fd(proc, dp_remote_thread(rem))) >= 0 &&
-		       !err)
-			err = (int)dp_remote_call(rem, SYS_close, (u64)fd, 0, 0,
-						  0, 0, 0);
-		if (!err)
-			err = dp_unmap(proc, rem);
-		dp_remote_end(rem);
-	}
-	dp_stop_release(proc);
+	while ((fd = leftover_fd(proc, dp_remote_thread(proc))) >= 0 && !err)
+		err = (int)dp_remote_call(proc, SYS_close, fd);
+	if (!err)
+		err = dp_unmap(proc);
+	dp_borrowed_end(proc);
 	return err;
 }
 
@@ -238,8 +222,7 @@ bool dp_recover_taken(const struct dp_process *proc, struct dp_diag *diag)
 static void take_over(const struct dp_process *proc, struct dp_view *view)
 {
 	static const u64 yes = 1;
-	u64 at = view->arena->control.base + DP_PRIVATE_OFFSET +
-		 offsetof(struct dp_private, recovering);
+	u64 at = view->arena->control.base + DP_PRIVATE_AT(recovering);
 	u64 begun;
 
 	view->begun = !dp_process_read(proc, at, &begun, sizeof(begun)) &&
@@ -282,10 +265,7 @@ int dp_recover(struct dp_process *proc, struct dp_diag *diag)
 	} else if (err == -ENOENT) {
 		err = 0;
 	}
-	if (!err && (any_left(proc) || leftover_fd(proc, proc->pid) >= 0)) {
-		struct sweeping s = { proc, diag };
-
-		err = dp_tracer_child(proc, sweep, &s);
-	}
+	if (!err && (any_left(proc) || leftover_fd(proc, proc->pid) >= 0))
+		err = dp_tracer_child(proc, sweep, NULL, diag);
 	return err;
 }

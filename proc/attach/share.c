@@ -19,12 +19,13 @@
 #include "proc/ptrace/procfs.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/remote.h"
+#include "sym/list.h"
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/memfd.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -92,10 +93,9 @@ static int send_files(int end, const int *files, u32 n)
 								      -errno;
 }
 
-static int receive(struct dp_process *proc, struct dp_remote *rem,
-		   struct parcel *p, u32 n, s32 *there)
+static int receive(struct dp_process *proc, struct parcel *p, u32 n, s32 *there)
 {
-	u64 at = dp_remote_scratch(rem);
+	u64 at = dp_remote_scratch(proc);
 	const struct cmsghdr *c = (const void *)p->control;
 	u32 got = 0;
 	int err;
@@ -110,9 +110,9 @@ static int receive(struct dp_process *proc, struct dp_remote *rem,
 	err = dp_process_write(proc, at, p, sizeof(*p));
 	if (err)
 		return err;
-	ret = dp_remote_call(rem, SYS_recvmsg, (u64)p->ends[1],
+	ret = dp_remote_call(proc, SYS_recvmsg, p->ends[1],
 			     at + offsetof(struct parcel, msg),
-			     MSG_CMSG_CLOEXEC | MSG_DONTWAIT, 0, 0, 0);
+			     MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
 	if (dp_remote_failed(ret))
 		return (int)ret;
 	err = dp_process_read(proc, at, p, sizeof(*p));
@@ -124,17 +124,16 @@ static int receive(struct dp_process *proc, struct dp_remote *rem,
 	if (got == n)
 		return 0;
 	/* The target's table of descriptors had no room for all. */
-	dp_share_close(rem, there, got);
+	dp_share_close(proc, there, got);
 	return -EMFILE;
 }
 
-int dp_share_pass(struct dp_process *proc, struct dp_remote *rem,
-		  const int *files, u32 n, s32 *there)
+int dp_share_pass(struct dp_process *proc, const int *files, u32 n, s32 *there)
 {
 	struct parcel p = { 0 };
-	u64 at = dp_remote_scratch(rem);
-	long ret = dp_remote_call(rem, SYS_socketpair, AF_UNIX,
-				  SOCK_DGRAM | SOCK_CLOEXEC, 0, at, 0, 0);
+	u64 at = dp_remote_scratch(proc);
+	long ret = dp_remote_call(proc, SYS_socketpair, AF_UNIX,
+				  SOCK_DGRAM | SOCK_CLOEXEC, 0, at);
 	int end, err;
 
 	if (dp_remote_failed(ret))
@@ -142,82 +141,85 @@ int dp_share_pass(struct dp_process *proc, struct dp_remote *rem,
 	err = dp_process_read(proc, at, p.ends, sizeof(p.ends));
 	if (err)
 		return err;
-	end = take_end(proc, dp_remote_thread(rem), p.ends[0]);
+	end = take_end(proc, dp_remote_thread(proc), p.ends[0]);
 	proc->lacks_here = end < 0;
 	err = end < 0 ? end : send_files(end, files, n);
 	if (!err)
-		err = receive(proc, rem, &p, n, there);
+		err = receive(proc, &p, n, there);
 	if (end >= 0)
 		close(end);
-	dp_share_close(rem, p.ends, 2);
+	dp_share_close(proc, p.ends, 2);
 	dp_kill_point("share: memfd");
 	return err;
 }
 
 /* One call for adjacent descriptors, which they are unless others come in between. */
-void dp_share_close(struct dp_remote *rem, const s32 *there, u32 n)
+void dp_share_close(struct dp_process *proc, const s32 *there, u32 n)
 {
 	u32 i;
 
 	if (n == 2 && there[1] == there[0] + 1 &&
-	    !dp_remote_call(rem, SYS_close_range, (u64)there[0], (u64)there[1],
-			    0, 0, 0, 0))
+	    !dp_remote_call(proc, SYS_close_range, there[0], there[1]))
 		return;
 	for (i = 0; i < n; i++)
-		dp_remote_call(rem, SYS_close, (u64)there[i], 0, 0, 0, 0, 0);
+		dp_remote_call(proc, SYS_close, there[i]);
 }
 
-bool dp_share_has(const struct dp_process *proc, const struct dp_remote *rem,
-		  s32 fd)
+bool dp_share_has(const struct dp_process *proc, s32 fd)
 {
 	char to[64] = "";
 
 	return readlink(dp_path("/proc/%d/task/%d/fd/%d", proc->pid,
-				dp_remote_thread(rem), fd)
+				dp_remote_thread(proc), fd)
 				.s,
 			to, sizeof(to) - 1) > 0 &&
 	       dp_path_is_ours(to);
 }
 
-int dp_share_make(struct dp_process *proc, struct dp_remote *rem, u64 size,
-		  void **ours, s32 *there)
+int dp_share_make(struct dp_process *proc, u64 size, void **ours, s32 *there)
 {
 	int fd = dp_share_file(size), err;
 
 	proc->lacks_here = fd < 0;
 	if (fd < 0)
 		return fd;
-	*ours = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	proc->lacks_here = *ours == MAP_FAILED;
-	err = *ours == MAP_FAILED ? -ENOMEM :
-				    dp_share_pass(proc, rem, &fd, 1, there);
-	if (err && *ours != MAP_FAILED)
+	if (ours) {
+		*ours = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+			     0);
+		proc->lacks_here = *ours == MAP_FAILED;
+	}
+	err = proc->lacks_here ? -ENOMEM : dp_share_pass(proc, &fd, 1, there);
+	if (err && ours && *ours != MAP_FAILED)
 		munmap(*ours, size);
 	close(fd);
 	return err;
 }
 
-long dp_share_map(struct dp_process *proc, struct dp_remote *rem, u64 over,
-		  u64 size, void **ours)
+long dp_share_map(struct dp_process *proc, u64 over, u64 from, u64 size,
+		  void **ours)
 {
+	struct dp_share share = { .size = from + size };
 	s32 there;
 	long at;
 	int err;
 
-	if (proc->nr_shares == DP_SHARES_MAX)
+	if (dp_kill_point_fails("share: room") ||
+	    dp_list_reserve(&proc->shares, proc->nr_shares + 1,
+			    &proc->cap_shares, sizeof(*proc->shares)))
 		return -ENOMEM;
-	err = dp_share_make(proc, rem, size, ours, &there);
+	err = dp_share_make(proc, share.size, &share.at, &there);
 	if (err)
 		return err;
-	at = dp_remote_call(rem, SYS_mmap, over, size, PROT_READ | PROT_WRITE,
-			    MAP_SHARED | (over ? MAP_FIXED : 0), (u64)there, 0);
+	at = dp_remote_call(proc, SYS_mmap, over, size, PROT_READ | PROT_WRITE,
+			    MAP_SHARED | (over ? MAP_FIXED : 0), there, from);
 	dp_kill_point("share: mapped");
-	dp_share_close(rem, &there, 1);
-	if (dp_remote_failed(at))
-		munmap(*ours, size);
-	else
-		proc->shares[proc->nr_shares++] =
-			(struct dp_share){ *ours, size };
+	dp_share_close(proc, &there, 1);
+	if (dp_remote_failed(at)) {
+		munmap(share.at, share.size);
+		return at;
+	}
+	proc->shares[proc->nr_shares++] = share;
+	*ours = (char *)share.at + from;
 	return at;
 }
 
@@ -242,27 +244,24 @@ const char *dp_share_why(const struct dp_process *proc, int err, u64 size,
 
 /** struct sharing - arguments of share() */
 struct sharing {
-	struct dp_process *proc;
 	u64 size, *addr;
 	void **ours;
-	struct dp_diag *diag;
 };
 
-static int share(void *arg)
+static int share(struct dp_process *proc, void *arg, struct dp_diag *diag)
 {
 	const struct sharing *s = arg;
-	struct dp_process *proc = s->proc;
 	char why[DP_LIMITS_TEXT];
 	long at;
 	int err;
 
-	err = dp_borrowed_begin(proc, s->diag);
+	err = dp_borrowed_begin(proc, diag);
 	if (err)
 		return err;
-	at = dp_share_map(proc, proc->borrowed_thread, 0, s->size, s->ours);
+	at = dp_share_map(proc, 0, 0, s->size, s->ours);
 	dp_borrowed_end(proc);
 	if (dp_remote_failed(at))
-		return dp_diag_set(s->diag, (int)at,
+		return dp_diag_set(diag, (int)at,
 				   "cannot map memory into process %d: %s",
 				   proc->pid,
 				   dp_share_why(proc, (int)at, s->size, why));
@@ -273,15 +272,16 @@ static int share(void *arg)
 int dp_process_share(struct dp_process *proc, u64 size, u64 *addr, void **ours,
 		     struct dp_diag *diag)
 {
-	struct sharing s = { proc, size, addr, ours, diag };
+	struct sharing s = { size, addr, ours };
 
-	return dp_tracer_child(proc, share, &s);
+	return dp_tracer_child(proc, share, &s, diag);
 }
 
 void dp_shares_forget(struct dp_process *proc)
 {
-	while (proc->nr_shares-- > 0)
-		munmap(proc->shares[proc->nr_shares].at,
-		       proc->shares[proc->nr_shares].size);
-	proc->nr_shares = 0;
+	size_t i;
+
+	for (i = 0; i < proc->nr_shares; i++)
+		munmap(proc->shares[i].at, proc->shares[i].size);
+	free(proc->shares);
 }

@@ -13,6 +13,7 @@
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/remote.h"
+#include "proc/ptrace/stop.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@
 
 /* Calls that change or show signal state, end a thread or a program, make a process or a
  * thread, or may forbid what the agent needs. */
-static const u32 intercepted[] = {
+static const int intercepted[] = {
 	SYS_rt_sigaction, SYS_rt_sigpending, SYS_rt_sigprocmask, SYS_execve,
 	SYS_execveat,	  SYS_fork,	     SYS_vfork,		 SYS_clone,
 	SYS_clone3,	  SYS_exit,	     SYS_sigaltstack,	 SYS_arch_prctl,
@@ -30,7 +31,7 @@ static const u32 intercepted[] = {
 };
 
 /* Masked waits. */
-static const u32 sleeping[] = { SYS_rt_sigsuspend, SYS_ppoll, SYS_pselect6,
+static const int sleeping[] = { SYS_rt_sigsuspend, SYS_ppoll, SYS_pselect6,
 				SYS_epoll_pwait, SYS_epoll_pwait2 };
 
 /* Of calls that can install a filter the agent examines all arguments when they are made
@@ -68,33 +69,27 @@ static bool leads_to_call(const u8 *code, u32 *len, bool *again)
 	return false;
 }
 
-static bool is_among(const u32 *numbers, size_t n, u32 nr)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		if (numbers[i] == nr)
-			return true;
-	return false;
-}
-
 long dp_intercepts_call(size_t i)
 {
 	if (i < ARRAY_SIZE(intercepted))
 		return intercepted[i];
 	i -= ARRAY_SIZE(intercepted);
-	return i < ARRAY_SIZE(sleeping) ? (long)sleeping[i] : -1;
+	return i < ARRAY_SIZE(sleeping) ? sleeping[i] : -1;
 }
 
 bool dp_intercepts_masked_wait(u32 nr)
 {
-	return is_among(sleeping, ARRAY_SIZE(sleeping), nr);
+	return dp_call_index(sleeping, ARRAY_SIZE(sleeping), nr) >= 0;
+}
+
+static bool is_other(u32 nr)
+{
+	return dp_call_index(intercepted, ARRAY_SIZE(intercepted), nr) >= 0;
 }
 
 bool dp_intercepts_wanted(u32 nr)
 {
-	return is_among(intercepted, ARRAY_SIZE(intercepted), nr) ||
-	       dp_intercepts_masked_wait(nr);
+	return is_other(nr) || dp_intercepts_masked_wait(nr);
 }
 
 void dp_intercepts_add(struct dp_process *proc, u64 addr, const u8 *code,
@@ -148,8 +143,8 @@ static void add_call(struct dp_process *proc, u64 addr, const u8 *code,
 	if (dp_intercepts_masked_wait(nr)) {
 		if (leads_to_call(code, &len, &again))
 			add_masked_wait(proc, addr, code, room, nr, len);
-	} else if (is_among(intercepted, ARRAY_SIZE(intercepted), nr) &&
-		   leads_to_call(code, &len, &again) && !dp_code_is_cut(code)) {
+	} else if (is_other(nr) && leads_to_call(code, &len, &again) &&
+		   !dp_code_is_cut(code)) {
 		if (nr == SYS_exit && !has_stack(proc, code))
 			return;
 		/* Go's runtime makes these two itself; at the others a jump has no room. */

@@ -15,10 +15,7 @@
 #include <dprobes/diag.h>
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define AUXV_MAX 64
 /* Looks at a process whose dynamic linker has not mapped libc yet, and the time between. */
@@ -67,45 +64,13 @@ static bool is_glibcs_linker(const struct dp_map *m)
 	return m->path[0] == '/' && !strncmp(basename(m->path), "ld-linux", 8);
 }
 
-/* Has the file a section called @name? */
-static bool has_section(int fd, const Elf64_Ehdr *eh, const char *name)
-{
-	size_t size = (size_t)eh->e_shnum * sizeof(Elf64_Shdr), len;
-	Elf64_Shdr *sh = calloc(1, size + 1);
-	char *names = NULL;
-	bool has = false;
-
-	if (sh && eh->e_shentsize == sizeof(*sh) &&
-	    eh->e_shstrndx < eh->e_shnum &&
-	    pread(fd, sh, size, (off_t)eh->e_shoff) == (ssize_t)size) {
-		len = sh[eh->e_shstrndx].sh_size;
-		names = len && len < 1u << 20 ? malloc(len) : NULL;
-		has = names &&
-		      pread(fd, names, len,
-			    (off_t)sh[eh->e_shstrndx].sh_offset) ==
-			      (ssize_t)len &&
-		      memmem(names, len, name, strlen(name) + 1);
-	}
-	free(names);
-	free(sh);
-	return has;
-}
-
 static bool is_go(const struct dp_process *proc)
 {
-	int fd = open(dp_path("/proc/%d/exe", proc->pid).s,
-		      O_RDONLY | O_CLOEXEC);
-	Elf64_Ehdr eh;
-	bool go = false;
+	struct dp_path exe = dp_path("/proc/%d/exe", proc->pid);
 
-	if (fd < 0)
-		return false;
 	/* In a position-independent program C's linker puts .gopclntab among other data. */
-	if (pread(fd, &eh, sizeof(eh), 0) == sizeof(eh))
-		go = has_section(fd, &eh, ".gopclntab") ||
-		     has_section(fd, &eh, ".go.buildinfo");
-	close(fd);
-	return go;
+	return dp_file_has_section(exe.s, ".gopclntab") ||
+	       dp_file_has_section(exe.s, ".go.buildinfo");
 }
 
 struct parts {
@@ -130,20 +95,18 @@ static void find_parts(const struct auxv *aux, const struct dp_maps *maps,
  * are in place. */
 static bool is_starting(const struct dp_process *proc, const struct parts *p)
 {
+	const struct dp_module *linker;
 	struct dp_modules *mods;
 	u64 addr, map = 0;
 	u32 state = 1;
-	size_t i;
 
 	if (p->glibc || !p->linker || !is_glibcs_linker(p->linker) ||
 	    proc->held || dp_modules_open(proc->pid, proc->mem, &mods, NULL))
 		return false;
-	for (i = 0; i < dp_modules_count(mods); i++)
-		if (dp_modules_get(mods, i)->is_linker &&
-		    !dp_module_dynsym(mods, dp_modules_get(mods, i), "_r_debug",
-				      &addr) &&
-		    !dp_process_read(proc, addr + 8, &map, sizeof(map)))
-			dp_process_read(proc, addr + 24, &state, sizeof(state));
+	linker = dp_modules_linker(mods);
+	if (linker && !dp_module_dynsym(mods, linker, "_r_debug", &addr) &&
+	    !dp_process_read(proc, addr + 8, &map, sizeof(map)))
+		dp_process_read(proc, addr + 24, &state, sizeof(state));
 	dp_modules_close(mods);
 	return !map || state;
 }
@@ -151,7 +114,6 @@ static bool is_starting(const struct dp_process *proc, const struct parts *p)
 static int find_patched(struct dp_process *proc, struct dp_maps *maps,
 			struct dp_diag *diag)
 {
-	const struct timespec nap = { 0, START_NAP_NS };
 	struct auxv aux;
 	struct parts p;
 	int err, tries;
@@ -178,7 +140,7 @@ static int find_patched(struct dp_process *proc, struct dp_maps *maps,
 				diag, -EAGAIN,
 				"process %d is still being started; try again when it runs",
 				proc->pid);
-		nanosleep(&nap, NULL);
+		dp_nap(START_NAP_NS);
 	}
 	proc->go = is_go(proc);
 	proc->nr_texts = 0;

@@ -75,11 +75,9 @@ static bool is_dull(const struct around *f, const size_t *at, int n)
 	u32 nr;
 	int i;
 
-	for (i = 0; i < n; i++) {
-		if (!dp_code_sets_number(f->code + at[i], &nr))
-			continue;
-		return !dp_intercepts_wanted(nr);
-	}
+	for (i = 0; i < n; i++)
+		if (dp_code_sets_number(f->code + at[i], &nr))
+			return !dp_intercepts_wanted(nr);
 	return false;
 }
 

@@ -184,38 +184,43 @@ static bool is_known(struct dp_process *proc, const struct code *c, u64 addr)
 	return true;
 }
 
+/* Return: the first instruction within @most bytes from @addr that is neither plain nor, with
+ * @jcc, a conditional jump; 0: there is none. */
+static u64 past_plain(const struct code *c, u64 addr, u64 most, bool jcc,
+		      struct insn_facts *f)
+{
+	u64 at = addr;
+
+	for (; at - addr < most && decode(c, at, f); at += f->len)
+		if (f->class != DP_INSN_PLAIN &&
+		    !(jcc && f->class == DP_INSN_JCC))
+			return at;
+	return 0;
+}
+
 /* Return: the first call behind @addr, with its target in @to; 0: none. */
 static u64 call_behind(const struct code *c, u64 addr, u64 *to)
 {
 	struct insn_facts f;
-	u64 at = addr;
+	u64 at = past_plain(c, addr, ARGUMENTS_MAX, false, &f);
 
-	while (at - addr < ARGUMENTS_MAX && decode(c, at, &f)) {
-		if (f.class == DP_INSN_CALL && f.len == CALL_SIZE) {
-			*to = at + f.len + (u64)f.target;
-			return at;
-		}
-		if (f.class != DP_INSN_PLAIN)
-			return 0;
-		at += f.len;
-	}
-	return 0;
+	if (!at || f.class != DP_INSN_CALL || f.len != CALL_SIZE)
+		return 0;
+	*to = at + f.len + (u64)f.target;
+	return at;
 }
 
 /* Return: the call or jump to __syscall_ret behind the call; 0: none. */
 static u64 next_call(const struct code *c, u64 addr)
 {
 	struct insn_facts f;
-	u64 at = addr;
+	u64 at = past_plain(c, addr, DP_THROUGH_TAIL, true, &f);
 
-	while (at - addr < DP_THROUGH_TAIL && decode(c, at, &f)) {
-		if (f.class == DP_INSN_CALL || f.class == DP_INSN_JMP)
-			return f.len == CALL_SIZE ? at : 0;
-		if (f.class != DP_INSN_PLAIN && f.class != DP_INSN_JCC)
-			return 0;
-		at += f.len;
-	}
-	return 0;
+	return at && f.len == CALL_SIZE &&
+			       (f.class == DP_INSN_CALL ||
+				f.class == DP_INSN_JMP) ?
+		       at :
+		       0;
 }
 
 void dp_points_add(struct dp_process *proc, const struct dp_span *span,

@@ -15,13 +15,13 @@
 /* looks at one thread per dp_stop_ends() */
 #define ENDS_EVERY 50
 
-bool dp_stop_nap(u32 n)
+/* Pause after look @n: nothing at first, then a sleep. No sched_yield(): on a loaded machine other
+ * tasks would have the CPU for milliseconds. Return: has the caller slept? */
+static bool pause_after(u32 n)
 {
-	const struct timespec nap = { 0, NAP_NS };
-
 	if (n < SPINS)
 		return false;
-	nanosleep(&nap, NULL);
+	dp_nap(NAP_NS);
 	return true;
 }
 
@@ -51,12 +51,6 @@ static bool pass_on(struct dp_process *proc, pid_t tid, int status)
 	/* A signal of the program's stopped the thread: deliver it first. */
 	ptrace(PTRACE_CONT, tid, 0, WSTOPSIG(status));
 	return true;
-}
-
-void dp_await_note(struct dp_process *proc, struct dp_thread *t, int status)
-{
-	t->group_stop = dp_stops_group(WSTOPSIG(status));
-	proc->halted |= t->group_stop;
 }
 
 /* Of a traced thread waitid(2) reports stops, too, even without WSTOPPED. */
@@ -120,7 +114,7 @@ pid_t dp_await_until(struct dp_process *proc, pid_t tid, int *status,
 	for (n = 1; !(got = dp_stop_seen(tid, status, WNOHANG)); n++) {
 		if (dp_now_ns() > deadline)
 			return 0;
-		if (dp_stop_nap(n) && n % ENDS_EVERY == 0)
+		if (pause_after(n) && n % ENDS_EVERY == 0)
 			dp_stop_ends(proc);
 	}
 	return got;
@@ -148,7 +142,8 @@ int dp_await_stop(struct dp_process *proc, struct dp_thread *t, s64 deadline)
 			continue;
 		}
 		if (WIFSTOPPED(status) && status >> 16 == PTRACE_EVENT_STOP) {
-			dp_await_note(proc, t, status);
+			t->group_stop = dp_stops_group(WSTOPSIG(status));
+			proc->halted |= t->group_stop;
 			return stopped;
 		}
 		/* Any other stop drops a pending PTRACE_INTERRUPT. Renewed before

@@ -4,13 +4,13 @@
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/remote.h"
 
-static int hold_all(struct dp_process *proc, struct dp_diag *diag)
+int dp_borrowed_alone(struct dp_process *proc, struct dp_diag *diag)
 {
 	int err = dp_stop_alone(proc, diag);
 
 	if (err)
 		return err;
-	err = dp_remote_begin(proc, &proc->borrowed_thread, diag);
+	err = dp_remote_begin(proc, diag);
 	if (err)
 		dp_stop_release(proc);
 	return err;
@@ -24,21 +24,20 @@ int dp_borrowed_begin(struct dp_process *proc, struct dp_diag *diag)
 		return 0;
 	/* Threads may share a selector, so that it would permit calls of others, too. */
 	if (proc->dispatches)
-		return hold_all(proc, diag);
+		return dp_borrowed_alone(proc, diag);
 	err = dp_stop_one(proc, diag);
-	if (!err && dp_remote_begin(proc, &proc->borrowed_thread, NULL)) {
+	if (!err && dp_remote_begin(proc, NULL)) {
 		/* That thread cannot make calls; another one may. */
 		dp_stop_release(proc);
-		err = hold_all(proc, diag);
+		err = dp_borrowed_alone(proc, diag);
 	}
 	return err;
 }
 
 void dp_borrowed_end(struct dp_process *proc)
 {
-	if (!proc->borrowed_thread)
+	if (!proc->remote)
 		return;
-	dp_remote_end(proc->borrowed_thread);
-	proc->borrowed_thread = NULL;
+	dp_remote_end(proc);
 	dp_stop_release(proc);
 }

@@ -136,56 +136,52 @@ bool dp_dispatch_waits(const struct dp_process *proc, pid_t tid)
 	return dp_status_read(proc->pid, tid, &st) || st.pending & FAULTS;
 }
 
-/** struct look - arguments of look()
+/** struct look - what look() finds
  *  @any: a thread dispatches; @barred: a thread that can make no remote call, 0: none */
 struct look {
-	struct dp_process *proc;
-	struct dp_diag *diag;
 	bool any;
 	pid_t barred;
 };
 
-static void look_at(struct look *look, pid_t tid)
+static void look_at(struct dp_process *proc, struct look *look, pid_t tid)
 {
 	struct config c;
 	int err = get(tid, &c);
 
 	if (err == -EOPNOTSUPP)
-		look->proc->undisclosed = true;
+		proc->undisclosed = true;
 	if (err || c.mode != DISPATCH_ON)
 		return;
 	look->any = true;
-	if (judge(look->proc, &c) == DP_DISPATCH_BARRED)
+	if (judge(proc, &c) == DP_DISPATCH_BARRED)
 		look->barred = tid;
 }
 
 /* Stop all threads, also those that are usually left asleep. */
-static int look(void *arg)
+static int look(struct dp_process *proc, void *arg, struct dp_diag *diag)
 {
-	struct look *look = arg;
-	struct dp_process *proc = look->proc;
-	int err = dp_stop_alone(proc, look->diag);
+	int err = dp_stop_alone(proc, diag);
 	size_t i;
 
 	if (!err)
-		err = dp_stop_more(proc, false, look->diag);
+		err = dp_stop_more(proc, false, diag);
 	if (err)
 		return err;
 	for (i = 0; i < proc->nr_threads; i++)
-		look_at(look, proc->threads[i].tid);
+		look_at(proc, arg, proc->threads[i].tid);
 	dp_stop_release(proc);
 	return 0;
 }
 
 int dp_dispatch_look(struct dp_process *proc, struct dp_diag *diag)
 {
-	struct look l = { .proc = proc, .diag = diag };
+	struct look l = { 0 };
 	int err;
 
 	/* Without a handler of SIGSYS the first dispatched call would kill the process. */
 	if (!proc->catches_sigsys)
 		return 0;
-	err = dp_tracer_child(proc, look, &l);
+	err = dp_tracer_child(proc, look, &l, diag);
 	if (err)
 		return err;
 	if (l.barred)

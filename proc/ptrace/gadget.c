@@ -17,29 +17,36 @@
 #include "proc/ptrace/stop.h"
 #include "proc/ptrace/remote.h"
 #include "proc/ptrace/process.h"
-#include <dprobes/diag.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const u8 syscall_ret[] = DP_CODE_SYSCALL_RET;
 static const u8 restorer_wide[] = DP_CODE_RESTORER_WIDE;
 static const u8 restorer_short[] = DP_CODE_RESTORER_SHORT;
+static const u8 both[] = DP_CODE_SYSCALL_AND_RESTORER;
 static const u8 plain_return[] = DP_CODE_PLAIN_RETURN;
 static const u8 selector_return[] = DP_CODE_SELECTOR_RETURN;
 
-#define BORROWED (sizeof(syscall_ret) + sizeof(restorer_wide))
 #define BORROWED_MAX 64
-_Static_assert(BORROWED <= BORROWED_MAX && sizeof(plain_return) <= BORROWED_MAX,
+_Static_assert(sizeof(both) == sizeof(syscall_ret) + sizeof(restorer_wide) &&
+		       sizeof(both) <= BORROWED_MAX &&
+		       sizeof(plain_return) <= BORROWED_MAX,
 	       "room");
+
+static const struct {
+	const u8 *code;
+	size_t n;
+} restorers[] = { { restorer_wide, sizeof(restorer_wide) },
+		  { restorer_short, sizeof(restorer_short) } };
 
 size_t dp_restorer_length(const u8 *code, size_t size)
 {
-	if (size >= sizeof(restorer_wide) &&
-	    !memcmp(code, restorer_wide, sizeof(restorer_wide)))
-		return sizeof(restorer_wide) - DP_SYSCALL_SIZE;
-	if (size >= sizeof(restorer_short) &&
-	    !memcmp(code, restorer_short, sizeof(restorer_short)))
-		return sizeof(restorer_short) - DP_SYSCALL_SIZE;
+	size_t i;
+
+	for (i = 0; i < 2; i++)
+		if (size >= restorers[i].n &&
+		    !memcmp(code, restorers[i].code, restorers[i].n))
+			return restorers[i].n - DP_SYSCALL_SIZE;
 	return 0;
 }
 
@@ -68,16 +75,14 @@ static u64 find(const struct dp_syscalls *calls, const u8 *bytes, size_t n,
 /* Return: how many bytes before the "syscall" a restorer begins, or 0. */
 static size_t restorer_before(const struct dp_syscall *call)
 {
-	static const size_t before[] = {
-		sizeof(restorer_wide) - DP_SYSCALL_SIZE,
-		sizeof(restorer_short) - DP_SYSCALL_SIZE
-	};
-	size_t i;
+	const u8 *code = call->around + DP_AROUND;
+	size_t i, n;
 
-	for (i = 0; i < 2; i++)
-		if (dp_restorer_length(call->around + DP_AROUND - before[i],
-				       DP_AROUND + before[i]) == before[i])
-			return before[i];
+	for (i = 0; i < 2; i++) {
+		n = restorers[i].n - DP_SYSCALL_SIZE;
+		if (!memcmp(code - n, restorers[i].code, restorers[i].n))
+			return n;
+	}
 	return 0;
 }
 
@@ -119,13 +124,6 @@ static void search_other(struct dp_process *proc, const struct dp_map *m)
 	dp_scan_free(&calls);
 }
 
-static void fill_borrowed(u8 *code)
-{
-	memcpy(code, syscall_ret, sizeof(syscall_ret));
-	memcpy(code + sizeof(syscall_ret), restorer_wide,
-	       sizeof(restorer_wide));
-}
-
 /**
  * struct borrowed_padding - code that is written to borrowed padding
  * @code, @n: the code and its size
@@ -136,6 +134,8 @@ struct borrowed_padding {
 	size_t n, before_end;
 };
 
+static const struct borrowed_padding calls = { both, sizeof(both),
+					       sizeof(both) };
 static const struct borrowed_padding plain = { plain_return,
 					       sizeof(plain_return), 64 };
 static const struct borrowed_padding selector = { selector_return,
@@ -181,12 +181,8 @@ static u64 find_room(struct dp_process *proc, const struct dp_maps *maps,
 
 static void make_room(struct dp_process *proc, const struct dp_maps *maps)
 {
-	u8 code[BORROWED];
-	u64 at;
+	u64 at = find_room(proc, maps, &calls);
 
-	fill_borrowed(code);
-	at = find_room(proc, maps,
-		       &(struct borrowed_padding){ code, BORROWED, BORROWED });
 	if (!at)
 		return;
 	proc->borrowed = true;
@@ -213,8 +209,6 @@ static void find_elsewhere(struct dp_process *proc, const struct dp_maps *maps)
 
 int dp_gadgets_borrow(const struct dp_process *proc)
 {
-	u8 code[BORROWED];
-
 	if (proc->no_return && proc->plain_return &&
 	    dp_process_write(proc, proc->plain_return, plain_return,
 			     sizeof(plain_return)))
@@ -225,14 +219,13 @@ int dp_gadgets_borrow(const struct dp_process *proc)
 		return -EIO;
 	if (!proc->borrowed)
 		return 0;
-	fill_borrowed(code);
-	return dp_process_write(proc, proc->syscall_ret, code, sizeof(code));
+	return dp_process_write(proc, proc->syscall_ret, both, sizeof(both));
 }
 
 /* A thread just behind the "syscall" of a remote call counts too: it returns to that code. */
 static bool is_elsewhere(const struct dp_process *proc, u64 pc)
 {
-	return pc - proc->syscall_ret >= BORROWED &&
+	return pc - proc->syscall_ret >= sizeof(both) &&
 	       (!proc->selector_return ||
 		pc - proc->selector_return >= sizeof(selector_return)) &&
 	       (!proc->plain_return ||
@@ -266,7 +259,7 @@ static bool all_outside(const struct dp_process *proc)
 
 void dp_gadgets_return(struct dp_process *proc)
 {
-	static const u8 nothing[BORROWED + sizeof(plain_return)];
+	static const u8 nothing[sizeof(both) + sizeof(plain_return)];
 
 	if (proc->inherited && !all_outside(proc))
 		return;
@@ -277,7 +270,8 @@ void dp_gadgets_return(struct dp_process *proc)
 		dp_process_write(proc, proc->selector_return, nothing,
 				 sizeof(selector_return));
 	if (proc->borrowed)
-		dp_process_write(proc, proc->syscall_ret, nothing, BORROWED);
+		dp_process_write(proc, proc->syscall_ret, nothing,
+				 sizeof(both));
 	proc->inherited = false;
 }
 

@@ -14,7 +14,7 @@
  * change, last those whose timeout starts afresh. Calls in which an allocation, a lock or
  * buffered output may sleep are missing.
  */
-static const short idle_calls[] = {
+static const int idle_calls[] = {
 	SYS_read,
 	SYS_readv,
 	SYS_recvfrom,
@@ -49,12 +49,7 @@ static bool blocks_ours(pid_t pid, pid_t tid)
 /* Return: the index in idle_calls, or a negative number. */
 static int place_of(long nr)
 {
-	int i;
-
-	for (i = 0; i < (int)ARRAY_SIZE(idle_calls); i++)
-		if (idle_calls[i] == nr)
-			return i;
-	return -1;
+	return dp_call_index(idle_calls, ARRAY_SIZE(idle_calls), nr);
 }
 
 /* Return: the place_of() its call, or a negative number. */

@@ -7,9 +7,7 @@
 #include "proc/ptrace/procfs.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
-#include <dprobes/diag.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
@@ -59,55 +57,45 @@ bool dp_process_launched(const struct dp_process *proc)
 	return proc->launched;
 }
 
-const char *dp_process_no_traps(const struct dp_process *proc)
+struct dp_permits dp_process_permits(const struct dp_process *proc)
 {
-	return proc->signal_free ? proc->why_signal_free : NULL;
+	static const char no_room[] =
+		"a goroutine's stack may have no room for a jump's work";
+	u32 wait = dp_own_bit(SYS_futex) | dp_own_bit(SYS_clock_gettime);
+
+	return (struct dp_permits){
+		.no_traps = proc->signal_free ? proc->why_signal_free : NULL,
+		.no_jumps = proc->go ? no_room : NULL,
+		.dispatches = proc->dispatches,
+		.waits = !(proc->forbidden & wait),
+		.clock = !proc->timeless,
+	};
 }
 
-bool dp_process_dispatches(const struct dp_process *proc)
+struct dp_arena *dp_process_arena(const struct dp_process *proc)
 {
-	return proc->dispatches;
+	return proc->engine ? dp_engine_arena(proc->engine) : NULL;
 }
 
-bool dp_process_may_wait(const struct dp_process *proc)
+struct dp_arena *dp_process_probed(const struct dp_process *proc)
 {
-	return !(proc->forbidden &
-		 (dp_own_bit(SYS_futex) | dp_own_bit(SYS_clock_gettime)));
-}
-
-bool dp_process_timeless(const struct dp_process *proc)
-{
-	return proc->timeless;
-}
-
-const char *dp_process_no_jumps(const struct dp_process *proc)
-{
-	return proc->go ?
-		       "a goroutine's stack may have no room for a jump's work" :
+	return __atomic_load_n(&proc->installed, __ATOMIC_ACQUIRE) ?
+		       dp_process_arena(proc) :
 		       NULL;
 }
 
 bool dp_process_view(const struct dp_process *proc, struct dp_view *view)
 {
-	struct dp_arena *arena = proc->engine ? dp_engine_arena(proc->engine) :
-						NULL;
+	struct dp_arena *arena = dp_process_arena(proc);
 
 	return arena && proc->file &&
 	       !dp_view_open(view, arena,
 			     proc->file_size - DP_FILE_ARENA_OFFSET);
 }
 
-const struct dp_arena_hit *dp_process_hit(const struct dp_process *proc)
-{
-	const struct dp_arena *arena =
-		proc->engine ? dp_engine_arena(proc->engine) : NULL;
-
-	return arena ? &arena->hit : NULL;
-}
-
 void dp_process_note_exec(struct dp_process *proc)
 {
-	const struct dp_arena_hit *hit = dp_process_hit(proc);
+	const struct dp_arena *arena = dp_process_arena(proc);
 	ssize_t n = proc->exited ?
 			    -1 :
 			    readlink(dp_path("/proc/%d/exe", proc->pid).s,
@@ -117,8 +105,9 @@ void dp_process_note_exec(struct dp_process *proc)
 		proc->execed[n] = '\0';
 	else
 		snprintf(proc->execed, sizeof(proc->execed), "%.255s",
-			 hit && hit->exec_path[0] ? hit->exec_path :
-						    "another program");
+			 arena && arena->hit.exec_path[0] ?
+				 arena->hit.exec_path :
+				 "another program");
 }
 
 bool dp_process_status(const struct dp_process *proc, int *status)
@@ -215,4 +204,13 @@ struct dp_thread *dp_stop_held(const struct dp_process *proc, pid_t tid)
 		if (proc->threads[i].tid == tid)
 			return &proc->threads[i];
 	return NULL;
+}
+
+bool __attribute__((weak)) dp_kill_point_fails(const char *name)
+{
+	return false;
+}
+
+void __attribute__((weak)) dp_kill_point(const char *name)
+{
 }

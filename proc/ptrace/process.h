@@ -19,10 +19,10 @@
 #include "engine/text/target.h"
 #include "sym/sym.h"
 
-struct dp_arena_hit;
+struct dp_arena;
+struct dp_diag;
 struct dp_engine;
 struct dp_tree;
-struct dp_attached_other;
 struct dp_modules;
 struct dp_process;
 struct dp_remote;
@@ -80,21 +80,15 @@ struct dp_share {
 	void *at;
 	u64 size;
 };
-#define DP_SHARES_MAX 8
 
 /** struct dp_process - see proc.h */
 struct dp_process {
 	struct dp_target target; /* first: the engine's handle on it */
-	pid_t pid;
-	int pidfd, mem;
+	/* What a fork child is born with. */
 	struct dp_tree *tree; /* its process tree (-f), or NULL */
-	bool launched, held; /* @held: still stopped at its start */
-	bool reaped, installed, exited;
-	bool changing; /* probes are being taken out; @installed: as before */
-	bool status_known;
 	int status;
 	u32 ns_pid;
-	char exe[PATH_MAX], execed[PATH_MAX];
+	char exe[PATH_MAX];
 	bool go, libc; /* @libc: the last text searched was a known libc's */
 	struct dp_span texts[DP_TEXTS_MAX];
 	size_t nr_texts;
@@ -103,6 +97,7 @@ struct dp_process {
 	u64 syscall_ret, restorer;
 	bool borrowed, inherited;
 	bool remnants; /* an area of a tool was mapped at the last look */
+	bool recovered; /* an earlier tool had left something */
 	u64 plain_return; /* room for a return without sigreturn; 0: none */
 	/* Room for code that makes a selector forbid calls again: see dispatch.c */
 	u64 selector_return;
@@ -116,21 +111,10 @@ struct dp_process {
 	struct dp_intercept intercepts[DP_INTERCEPTS_MAX];
 	size_t nr_intercepts;
 	struct dp_points points;
-	struct dp_waiter waiters[DP_WAITERS_MAX]; /* to be released first */
-	size_t nr_waiters;
-	struct dp_thread *threads; /* the stopped ones */
-	size_t nr_threads, cap_threads;
-	struct dp_maps maps; /* dp_stop_maps(); @outdated: it ran since */
-	bool outdated;
-	bool vetted; /* the threads' filters have just been checked */
-	struct dp_remote *borrowed_thread; /* makes calls, others run */
-	bool syncs; /* while text is being written */
-	bool passed; /* all threads could be stopped a moment ago */
-	int awake; /* descriptor: see dp_tracer_children_begin() */
+	bool outdated; /* @maps: it ran since */
 	/* modules in which the sites that are being armed were found; or NULL */
 	struct dp_modules *found;
 	bool missed; /* mappings have changed without a loader event */
-	struct dp_engine *engine;
 	/* Under seccomp; and what the filters surely permit: see filters.c */
 	bool filtered;
 	bool signal_free; /* no breakpoint, no system call: @why_signal_free */
@@ -148,14 +132,36 @@ struct dp_process {
 	s64 patience; /* of dp_stop_run_out(), in ns */
 	bool own_process; /* the agent stays: the process probes itself */
 	pid_t tool; /* the tool that probes it; 0: this process */
-	struct dp_attached_other *attached_other; /* attach_other.c */
+	/* attach_other.c. @quiesces: jumps are written while no thread runs; @diag: of the
+	 * call that is being made */
+	bool attached_other, quiesces;
+	struct dp_diag *diag;
 	bool intercepts_out; /* and the agent is still mapped: see leave.c */
+	u64 base; /* of the agent in the target, 0: none */
+	/* What is its own, from @pid on. */
+	pid_t pid;
+	int pidfd, mem;
+	bool launched, held; /* @held: still stopped at its start */
+	bool reaped, installed, exited;
+	bool changing; /* probes are being taken out; @installed: as before */
+	bool status_known;
+	char execed[PATH_MAX];
+	struct dp_waiter waiters[DP_WAITERS_MAX]; /* to be released first */
+	size_t nr_waiters;
+	struct dp_thread *threads; /* the stopped ones */
+	size_t nr_threads, cap_threads;
+	struct dp_maps maps; /* dp_stop_maps() */
+	bool vetted; /* the threads' filters have just been checked */
+	struct dp_remote *remote; /* of the thread that makes calls, or NULL */
+	bool syncs; /* while text is being written */
+	bool passed; /* all threads could be stopped a moment ago */
+	int awake; /* descriptor: see dp_tracer_children_begin() */
+	struct dp_engine *engine;
 	void *file; /* shared memory: area.c */
 	u64 file_size;
 	s32 unsettled; /* descriptor there, until dp_area_settle(); or -1 */
-	u64 base; /* of the agent in the target, 0: none */
-	struct dp_share shares[DP_SHARES_MAX]; /* further shared memory */
-	size_t nr_shares;
+	struct dp_share *shares; /* further shared memory */
+	size_t nr_shares, cap_shares;
 };
 
 /** dp_process_note_exec() - note that the process has executed another program */
@@ -169,8 +175,10 @@ int dp_process_hold(struct dp_process *proc);
  *  Return: false: there is no arena, or the target has written over it. */
 bool dp_process_view(const struct dp_process *proc, struct dp_view *view);
 
-/** dp_process_hit() - the part of the arena that the agent writes; NULL: no arena yet */
-const struct dp_arena_hit *dp_process_hit(const struct dp_process *proc);
+/** dp_process_arena() - the arena; NULL: there is none yet. dp_process_probed(): only while the
+ *  probes are in. A thread that serves the process calls that without a lock, too. */
+struct dp_arena *dp_process_arena(const struct dp_process *proc);
+struct dp_arena *dp_process_probed(const struct dp_process *proc);
 /** dp_tool_of() - id of the tool that probes the process */
 pid_t dp_tool_of(const struct dp_process *proc);
 /** dp_has_fsgsbase() - may instructions read the thread pointer (rdfsbase)? */
@@ -214,7 +222,7 @@ struct dp_status {
 	u32 tracer, ns_pid, seccomp, filters;
 	u64 pending, shared_pending, blocked, ignored, caught;
 	bool shadow_stack, no_new_privs;
-	u32 uid;
+	u64 locked; /* bytes of memory (mlock(2)), of the process */
 	u32 uids[3], gids[3]; /* real, effective, saved */
 	u64 cap_permitted, cap_effective;
 };
@@ -232,10 +240,8 @@ bool dp_status_exit(pid_t pid, int pidfd, int *status);
 /** dp_status_filters() - number of seccomp filters; 1 under seccomp where the kernel does
  *  not count them */
 u32 dp_status_filters(const struct dp_status *st);
-/** dp_stat_read() - read /proc/PID/stat. @pid: 0: our own process.
- *  Return: the fields from the state on, in @text; NULL: not readable */
-const char *dp_stat_read(pid_t pid, char *text, size_t size);
-/** dp_stat_number() - a field of /proc/PID/stat by its number in proc(5), at least 4; 0: not known */
+/** dp_stat_number() - a field of /proc/PID/stat by its number in proc(5), at least 4. @pid: 0: our
+ *  own process. Return: 0: not known */
 u64 dp_stat_number(pid_t pid, int field);
 /** dp_tool_start() - start time of a process; 0: there is no such process */
 u64 dp_tool_start(pid_t pid);
@@ -256,6 +262,14 @@ static inline s64 dp_now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+
+/** dp_nap() - sleep for a moment, in ns, less than a second */
+static inline void dp_nap(long ns)
+{
+	const struct timespec nap = { 0, ns };
+
+	nanosleep(&nap, NULL);
 }
 
 /*

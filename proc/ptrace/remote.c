@@ -57,6 +57,7 @@
 #define STACK_MOST (1ull << 30)
 #define FAR_TRIES 4
 #define UNFIT 5
+#define RSEQ_CS 8 /* rseq(2): offset of the pointer to the sequence */
 #define DELIVERIES 64
 #define FAR_MARGIN 32768
 #define FXSAVE_BYTES 512
@@ -153,26 +154,24 @@ static int write_words(const struct dp_remote *rem)
 static int get_xstate(pid_t tid, u8 *image, u32 *size)
 {
 	struct iovec iov = { image, XSTATE_MAX };
-	u32 words[4];
-	u64 features;
+	struct _fpx_sw_bytes sw = { .magic1 = FP_XSTATE_MAGIC1 };
+	const u32 end = FP_XSTATE_MAGIC2;
 
 	if (ptrace(PTRACE_GETREGSET, tid, NT_X86_XSTATE, &iov))
 		return errno == ESRCH ? -ESRCH : -EIO;
 	if (iov.iov_len < FXSAVE_BYTES + 64 || iov.iov_len > XSTATE_MAX - 64)
 		return -EIO;
-	memcpy(&features, image + SW_RESERVED, 8);
-	words[0] = FP_XSTATE_MAGIC1;
-	words[1] = (u32)iov.iov_len + 4;
-	memset(image + SW_RESERVED, 0, FXSAVE_BYTES - SW_RESERVED);
-	memcpy(image + SW_RESERVED, words, 8);
-	memcpy(image + SW_RESERVED + 8, &features, 8);
-	words[2] = (u32)iov.iov_len;
-	memcpy(image + SW_RESERVED + 16, &words[2], 4);
-	words[3] = FP_XSTATE_MAGIC2;
-	memcpy(image + iov.iov_len, &words[3], 4);
-	*size = (u32)iov.iov_len + 4;
+	*size = (u32)(iov.iov_len + sizeof(end));
+	sw.extended_size = *size;
+	sw.xstate_size = (u32)iov.iov_len;
+	memcpy(&sw.xstate_bv, image + SW_RESERVED, sizeof(sw.xstate_bv));
+	memcpy(image + SW_RESERVED, &sw, sizeof(sw));
+	memcpy(image + iov.iov_len, &end, sizeof(end));
 	return 0;
 }
+
+_Static_assert(SW_RESERVED + sizeof(struct _fpx_sw_bytes) == FXSAVE_BYTES,
+	       "xstate");
 
 /* Is the memory below @sp in its mapping this stack's alone? It is in the first thread's
  * stack mapping, and in a mapping that follows a guard page. */
@@ -334,13 +333,6 @@ bool dp_rseq_of(const struct dp_thread *t,
 	       conf->rseq_abi_pointer;
 }
 
-u64 dp_rseq_word(const struct dp_thread *t)
-{
-	struct __ptrace_rseq_configuration conf;
-
-	return dp_rseq_of(t, &conf) ? conf.rseq_abi_pointer + 8 : 0;
-}
-
 /* Return: the abort address of the restartable sequence (rseq) that a thread is in; 0: it is
  * in none. */
 static u64 rseq_abort(const struct dp_process *proc, const struct dp_thread *t)
@@ -349,10 +341,12 @@ static u64 rseq_abort(const struct dp_process *proc, const struct dp_thread *t)
 		u32 version, flags;
 		u64 start, len, abort;
 	} cs;
-	u64 word = dp_rseq_word(t), addr = 0;
+	struct __ptrace_rseq_configuration conf;
+	u64 addr = 0;
 
-	if (!word || dp_process_read(proc, word, &addr, 8) || !addr ||
-	    dp_process_read(proc, addr, &cs, sizeof(cs)))
+	if (!dp_rseq_of(t, &conf) ||
+	    dp_process_read(proc, conf.rseq_abi_pointer + RSEQ_CS, &addr, 8) ||
+	    !addr || dp_process_read(proc, addr, &cs, sizeof(cs)))
 		return 0;
 	return dp_uregs_pc(&t->regs) - cs.start < cs.len ? cs.abort : 0;
 }
@@ -416,6 +410,7 @@ static void leave_rseq(const struct dp_process *proc, struct dp_thread *t)
 
 static void forget(struct dp_remote *rem)
 {
+	rem->proc->remote = NULL;
 	free(rem->stack);
 	free(rem);
 }
@@ -513,35 +508,44 @@ static int pass_dispatch(struct dp_remote *rem, struct dp_thread *t)
 	return way == DP_DISPATCH_BARRED ? -EPERM : 0;
 }
 
-int dp_remote_begin(struct dp_process *proc, struct dp_remote **out,
-		    struct dp_diag *diag)
+/* @rem: all zeros; as it is, what was done is undone by put_back() */
+static int prepare(struct dp_process *proc, struct dp_remote *rem)
 {
-	struct dp_remote *rem = calloc(1, sizeof(*rem));
 	struct dp_thread *t = choose(proc);
-	int err = !rem ? -ENOMEM : t ? 0 : -EAGAIN;
+	int err;
+
+	if (!t)
+		return -EAGAIN;
 
 	/* A filter that the tool has not read could kill for the first call. */
-	if (!err && !proc->filtered && !proc->vetted &&
+	if (!proc->filtered && !proc->vetted &&
 	    dp_process_filters_came(proc, t->tid))
-		err = -EPERM;
-	if (!err) {
-		rem->proc = proc;
-		err = pass_dispatch(rem, t);
-	}
-	if (!err && ptrace(PTRACE_GETSIGMASK, t->tid, 8, &rem->mask))
-		err = -errno;
-	if (!err) {
-		leave_rseq(proc, t);
-		rem->tid = t->tid;
-		rem->home = t->regs;
-		restart(&rem->home, proc->no_restart);
-		rem->plain = !rem->selector && goes_plainly(rem);
-		err = rem->plain ? prepare_plainly(rem) : prepare_stack(rem);
-	}
+		return -EPERM;
+	err = pass_dispatch(rem, t);
+	if (err)
+		return err;
+	if (ptrace(PTRACE_GETSIGMASK, t->tid, 8, &rem->mask))
+		return -errno;
+	leave_rseq(proc, t);
+	rem->tid = t->tid;
+	rem->home = t->regs;
+	restart(&rem->home, proc->no_restart);
+	rem->plain = !rem->selector && goes_plainly(rem);
+	err = rem->plain ? prepare_plainly(rem) : prepare_stack(rem);
 	if (!err)
 		err = dp_gadgets_borrow(proc);
-	if (!err)
-		err = permit_calls(rem);
+	return err ?: permit_calls(rem);
+}
+
+int dp_remote_begin(struct dp_process *proc, struct dp_diag *diag)
+{
+	struct dp_remote *rem = calloc(1, sizeof(*rem));
+	int err = -ENOMEM;
+
+	if (rem) {
+		rem->proc = proc;
+		err = prepare(proc, rem);
+	}
 	if (err) {
 		if (rem && rem->stack)
 			put_back(rem);
@@ -557,7 +561,7 @@ int dp_remote_begin(struct dp_process *proc, struct dp_remote **out,
 	else
 		head_home(rem);
 	dp_kill_point("remote: prepared");
-	*out = rem;
+	proc->remote = rem;
 	return 0;
 }
 
@@ -604,26 +608,26 @@ static int to_syscall(struct dp_remote *rem)
 	return 0;
 }
 
-long dp_remote_call(struct dp_remote *rem, long nr, u64 a, u64 b, u64 c, u64 d,
-		    u64 e, u64 f)
+long dp_remote_make(struct dp_process *proc, long nr, const u64 args[6])
 {
+	struct dp_remote *rem = proc->remote;
 	struct user_regs_struct r = rem->home;
 	int err;
 
 	if (rem->dead)
 		return -ESRCH;
-	if (rem->proc->refuses)
+	if (proc->refuses)
 		return -EPERM;
-	dp_uregs_set_pc(&r, rem->proc->syscall_ret);
+	dp_uregs_set_pc(&r, proc->syscall_ret);
 	dp_uregs_set_sp(&r, rem->sp);
 	dp_uregs_set_number(&r, nr);
 	dp_uregs_leave_call(&r);
-	dp_uregs_set_args(&r, a, b, c, d, e, f);
+	dp_uregs_set_args(&r, args);
 	err = ptrace(PTRACE_SETREGS, rem->tid, 0, &r) ? -ESRCH : 0;
 	if (!err)
 		err = to_syscall(rem) ?: to_syscall(rem);
 	if (err == -EPERM) {
-		rem->proc->refuses = true;
+		proc->refuses = true;
 		return err;
 	}
 	if (err || ptrace(PTRACE_GETREGS, rem->tid, 0, &r)) {
@@ -638,18 +642,20 @@ long dp_remote_call(struct dp_remote *rem, long nr, u64 a, u64 b, u64 c, u64 d,
 	return dp_uregs_ret(&r);
 }
 
-pid_t dp_remote_thread(const struct dp_remote *rem)
+pid_t dp_remote_thread(const struct dp_process *proc)
 {
-	return rem->tid;
+	return proc->remote->tid;
 }
 
-u64 dp_remote_scratch(const struct dp_remote *rem)
+u64 dp_remote_scratch(const struct dp_process *proc)
 {
-	return rem->scratch;
+	return proc->remote->scratch;
 }
 
-void dp_remote_end(struct dp_remote *rem)
+void dp_remote_end(struct dp_process *proc)
 {
+	struct dp_remote *rem = proc->remote;
+
 	if (!rem->dead) {
 		unblock_signals(rem);
 		dp_kill_point("remote: mask");
@@ -659,8 +665,9 @@ void dp_remote_end(struct dp_remote *rem)
 	forget(rem);
 }
 
-void dp_remote_send(struct dp_remote *rem, u64 entry, u64 arg)
+void dp_remote_send(struct dp_process *proc, u64 entry, u64 arg)
 {
+	struct dp_remote *rem = proc->remote;
 	struct user_regs_struct r = rem->home;
 	pid_t tid = rem->tid;
 	u64 mask = ~dp_caught_mask(DP_CAUGHT);

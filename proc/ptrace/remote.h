@@ -16,15 +16,17 @@ struct dp_map;
 struct dp_maps;
 struct dp_syscalls;
 struct dp_process;
-struct dp_remote;
 struct dp_thread;
 
-int dp_remote_begin(struct dp_process *proc, struct dp_remote **remote,
-		    struct dp_diag *diag);
-/** dp_remote_call() - Return: what the call returned; -ESRCH: the thread has died; -EPERM:
- *  the call came to the program's own SIGSYS handler */
-long dp_remote_call(struct dp_remote *remote, long nr, u64 a, u64 b, u64 c,
-		    u64 d, u64 e, u64 f);
+/** dp_remote_begin() - have a stopped thread ready to make calls, until dp_remote_end() or
+ *  dp_remote_send(). Return: 0 or a negative errno with words. */
+int dp_remote_begin(struct dp_process *proc, struct dp_diag *diag);
+/** dp_remote_call() - make system call @nr with up to six arguments, which follow
+ *  Return: what the call returned; -ESRCH: the thread has died; -EPERM: the call came to the
+ *  program's own SIGSYS handler */
+#define dp_remote_call(proc, nr, ...) \
+	dp_remote_make(proc, nr, (const u64[6]){ __VA_ARGS__ })
+long dp_remote_make(struct dp_process *proc, long nr, const u64 args[6]);
 /** dp_remote_failed() - is @ret, of dp_remote_call(), an error? Also for calls that return
  *  an address. */
 static inline bool dp_remote_failed(long ret)
@@ -35,16 +37,13 @@ struct __ptrace_rseq_configuration;
 /** dp_rseq_of() - what a thread has registered by rseq(2). Return: false: nothing */
 bool dp_rseq_of(const struct dp_thread *t,
 		struct __ptrace_rseq_configuration *conf);
-/** dp_rseq_word() - address of a thread's rseq_cs pointer (rseq(2)); 0: the thread has
- *  registered none */
-u64 dp_rseq_word(const struct dp_thread *t);
 
 /** dp_remote_scratch() - address of DP_REMOTE_SCRATCH bytes in the target, for arguments */
 #define DP_REMOTE_SCRATCH 192
-u64 dp_remote_scratch(const struct dp_remote *remote);
+u64 dp_remote_scratch(const struct dp_process *proc);
 /** dp_remote_thread() - id of the thread that makes the calls */
-pid_t dp_remote_thread(const struct dp_remote *remote);
-void dp_remote_end(struct dp_remote *remote);
+pid_t dp_remote_thread(const struct dp_process *proc);
+void dp_remote_end(struct dp_process *proc);
 
 /**
  * dp_remote_send() - instead of dp_remote_end(): the thread calls a function when released,
@@ -53,7 +52,7 @@ void dp_remote_end(struct dp_remote *remote);
  *
  * All signals but the caught ones are blocked until the thread has returned.
  */
-void dp_remote_send(struct dp_remote *remote, u64 entry, u64 arg);
+void dp_remote_send(struct dp_process *proc, u64 entry, u64 arg);
 
 /* dispatch: threads under Syscall User Dispatch (prctl(PR_SET_SYSCALL_USER_DISPATCH)). */
 

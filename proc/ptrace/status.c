@@ -73,6 +73,8 @@ static void read_field(struct dp_status *st, const char *key, const char *value)
 		st->ignored = strtoull(value, NULL, 16);
 	else if (is(key, "SigCgt"))
 		st->caught = strtoull(value, NULL, 16);
+	else if (is(key, "VmLck"))
+		st->locked = strtoull(value, NULL, 10) << 10;
 	else if (is(key, "x86_Thread_features"))
 		st->shadow_stack = strstr(value, "shstk") != NULL;
 }
@@ -121,7 +123,6 @@ int dp_status_read(pid_t pid, pid_t tid, struct dp_status *st)
 		return -ESRCH;
 	read_all(st, fd);
 	close(fd);
-	st->uid = st->uids[0];
 	return st->state ? 0 : -ESRCH;
 }
 
@@ -170,6 +171,9 @@ void dp_tasks_free(struct dp_tasks *tasks)
 }
 
 #define PF_KTHREAD 0x00200000u /* linux/sched.h */
+/* proc_pid_stat(5) */
+#define STAT_FLAGS 9
+#define STAT_START 22
 
 /* linux/pidfd.h since Linux 6.15, its first version. */
 struct pidfd_info {
@@ -181,7 +185,8 @@ struct pidfd_info {
 #define PIDFD_GET_INFO _IOWR(0xff, 11, struct pidfd_info)
 #define PIDFD_INFO_EXIT (1u << 3)
 
-const char *dp_stat_read(pid_t pid, char *text, size_t size)
+/* Return: the fields from the state on, in @text; NULL: not readable */
+static const char *stat_read(pid_t pid, char *text, size_t size)
 {
 	char *p;
 
@@ -196,13 +201,7 @@ const char *dp_stat_read(pid_t pid, char *text, size_t size)
 
 bool dp_status_kernel(pid_t pid)
 {
-	char text[1024];
-	const char *fields = dp_stat_read(pid, text, sizeof(text));
-	unsigned int flags;
-
-	return fields &&
-	       sscanf(fields, "%*c %*d %*d %*d %*d %*d %u", &flags) == 1 &&
-	       flags & PF_KTHREAD;
+	return dp_stat_number(pid, STAT_FLAGS) & PF_KTHREAD;
 }
 
 /* The status of a process that its parent has not waited for. The kernel shows 0 to a tool that
@@ -214,7 +213,7 @@ static bool zombie_status(pid_t pid, int *status)
 
 	if (readlink(dp_path("/proc/%d/ns/user", pid).s, &link, 1) < 0)
 		return false;
-	fields = dp_stat_read(pid, text, sizeof(text));
+	fields = stat_read(pid, text, sizeof(text));
 	/* exit_code is the last field */
 	return fields && *fields == 'Z' &&
 	       sscanf(strrchr(fields, ' '), "%d", status) == 1;
@@ -270,7 +269,7 @@ bool dp_line_read(const char *path, char *line, size_t size)
 u64 dp_stat_number(pid_t pid, int field)
 {
 	char text[1024];
-	const char *p = dp_stat_read(pid, text, sizeof(text));
+	const char *p = stat_read(pid, text, sizeof(text));
 	unsigned long long number = 0;
 	int i;
 
@@ -286,7 +285,7 @@ u64 dp_stat_number(pid_t pid, int field)
 
 u64 dp_tool_start(pid_t pid)
 {
-	return dp_stat_number(pid, 22);
+	return dp_stat_number(pid, STAT_START);
 }
 
 u32 dp_status_filters(const struct dp_status *st)

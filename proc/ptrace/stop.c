@@ -30,6 +30,8 @@
 #define STOP_DEADLINE_NS 5000000000ll
 /* Threads are not held for much longer than this. */
 #define RUN_OUT_NS 2000000ll
+#define NAP_NS 200000
+#define MOMENT_NS 20000
 #define END_NS 1000000000ll /* wait for the end of a killed thread */
 
 static bool has_room(struct dp_process *proc)
@@ -50,7 +52,8 @@ u64 dp_trace_options(const struct dp_process *proc)
 	       (proc->filtered ? PTRACE_O_SUSPEND_SECCOMP : 0);
 }
 
-bool dp_stop_suspends(const struct dp_process *proc, pid_t tid, bool suspend)
+/* Suspend a thread's filters, or put them in force again. Return: false if it has ended */
+static bool suspends(const struct dp_process *proc, pid_t tid, bool suspend)
 {
 	return !proc->filtered || !ptrace(PTRACE_SETOPTIONS, tid, 0,
 					  suspend ? dp_trace_options(proc) :
@@ -163,7 +166,7 @@ static void drop_thread(struct dp_process *proc, size_t i)
 static int is_stopped(struct dp_process *proc, struct dp_thread *t, int got)
 {
 	if (got <= 0 || ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs) ||
-	    !dp_stop_suspends(proc, t->tid, true))
+	    !suspends(proc, t->tid, true))
 		return -ESRCH;
 	dp_resume_call(proc, t);
 	return 0;
@@ -300,7 +303,6 @@ bool dp_process_ended(const struct dp_process *proc)
 int dp_stop_alone(struct dp_process *proc, struct dp_diag *diag)
 {
 	s64 deadline = dp_now_ns() + STOP_DEADLINE_NS;
-	struct timespec nap = { 0, 200000 };
 	int err;
 
 	do {
@@ -313,7 +315,7 @@ int dp_stop_alone(struct dp_process *proc, struct dp_diag *diag)
 		dp_stop_release(proc);
 		if (proc->tree)
 			dp_tree_pass(proc->tree);
-		nanosleep(&nap, NULL);
+		dp_nap(NAP_NS);
 	} while (dp_now_ns() < deadline);
 	return dp_diag_set(
 		diag, -EAGAIN,
@@ -331,13 +333,8 @@ int dp_stop_more(struct dp_process *proc, bool deaf, struct dp_diag *diag)
 			  diag);
 }
 
-int dp_stop_take(struct dp_process *proc, struct dp_thread *t, int status)
-{
-	dp_await_note(proc, t, status);
-	return is_stopped(proc, t, 1);
-}
-
-int dp_stop_halt(struct dp_process *proc, struct dp_thread *t, s64 deadline)
+/* Stop a held thread again that was let run. Return: 0; -ESRCH it does not stop any more */
+static int halt(struct dp_process *proc, struct dp_thread *t, s64 deadline)
 {
 	ptrace(PTRACE_INTERRUPT, t->tid, 0, 0);
 	return is_stopped(proc, t, dp_await_stop(proc, t, deadline));
@@ -345,21 +342,19 @@ int dp_stop_halt(struct dp_process *proc, struct dp_thread *t, s64 deadline)
 
 int dp_stop_run_on(struct dp_process *proc, struct dp_thread *t)
 {
-	struct timespec moment = { 0, 20000 };
 	int got, tries = 0;
 
 	/* A thread in a group stop has one more stop to report: that of the
 	 * interrupt. A thread that got a signal was interrupted behind it,
 	 * perhaps in its next call. */
 	do {
-		if (!dp_stop_suspends(proc, t->tid, false) ||
+		if (!suspends(proc, t->tid, false) ||
 		    ptrace(PTRACE_CONT, t->tid, 0, 0))
 			return -ESRCH;
-		nanosleep(&moment, NULL);
+		dp_nap(MOMENT_NS);
 		got = dp_await_stop(proc, t, 0);
 		if (got == -EAGAIN)
-			return dp_stop_halt(proc, t,
-					    dp_now_ns() + STOP_DEADLINE_NS);
+			return halt(proc, t, dp_now_ns() + STOP_DEADLINE_NS);
 		if (is_stopped(proc, t, got))
 			return -ESRCH;
 	} while (++tries < 4);
@@ -395,7 +390,6 @@ void dp_stop_run_out(struct dp_process *proc, size_t from,
 int dp_stop_one(struct dp_process *proc, struct dp_diag *diag)
 {
 	s64 deadline = dp_now_ns() + STOP_DEADLINE_NS;
-	struct timespec nap = { 0, 200000 };
 	bool wake = false;
 	int got = 1;
 
@@ -406,7 +400,7 @@ int dp_stop_one(struct dp_process *proc, struct dp_diag *diag)
 		got = stop_some(proc, wake ? can_stop : is_awake, 1, true,
 				deadline);
 		if (!got && wake)
-			nanosleep(&nap, NULL);
+			dp_nap(NAP_NS);
 	}
 	if (got >= 0 && !proc->nr_threads)
 		got = -EAGAIN;

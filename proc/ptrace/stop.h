@@ -40,18 +40,9 @@ int dp_stop_alone(struct dp_process *proc, struct dp_diag *diag);
 int dp_stop_more(struct dp_process *proc, bool deaf, struct dp_diag *diag);
 /** dp_stop_again() - stop the threads too that have woken up since. Return: as dp_stop_all(). */
 int dp_stop_again(struct dp_process *proc, struct dp_diag *diag);
-/** dp_stop_halt() - stop a held thread again that was let run. @deadline: on
- *  CLOCK_MONOTONIC, in ns. Return: 0; -ESRCH the thread does not stop any more */
-int dp_stop_halt(struct dp_process *proc, struct dp_thread *t, s64 deadline);
-/** dp_stop_take() - dp_stop_halt() of a thread whose PTRACE_EVENT_STOP has been waited for */
-int dp_stop_take(struct dp_process *proc, struct dp_thread *t, int status);
 /** dp_stop_run_on() - let a stopped thread run for a moment, the others held.
  *  Return: 0; -ESRCH the thread does not stop any more */
 int dp_stop_run_on(struct dp_process *proc, struct dp_thread *t);
-/** dp_stop_suspends() - suspend a thread's seccomp filters, or put them in force again.
- *  Return: false if the thread has ended */
-bool dp_stop_suspends(const struct dp_process *proc, pid_t tid, bool suspend);
-
 /**
  * dp_stop_run_out() - let stopped threads, from the @from-th on, run one by one until
  * @inside(@arg, pc) is false
@@ -107,11 +98,6 @@ static inline bool dp_stops_group(int sig)
 	       sig == SIGTTOU;
 }
 
-/** dp_stop_nap() - pause of a polling loop after look @n: nothing at first, then a sleep. No
- *  sched_yield(): on a loaded machine other tasks would have the CPU for milliseconds.
- *  Return: has the caller slept? */
-bool dp_stop_nap(u32 n);
-
 /**
  * dp_stop_await() - the next stop, or the end, of one thread while others are held
  *
@@ -128,9 +114,6 @@ pid_t dp_await_until(struct dp_process *proc, pid_t tid, int *status,
 /** dp_await_stop() - wait for the stop of an interrupted thread; its other events are handled.
  *  Return: 1 stopped, 0 gone, -EAGAIN not in time, -ESRCH it has executed a program. */
 int dp_await_stop(struct dp_process *proc, struct dp_thread *t, s64 deadline);
-/** dp_await_note() - note a thread's stop, by @status of waitpid(2) */
-void dp_await_note(struct dp_process *proc, struct dp_thread *t, int status);
-
 /**
  * dp_stop_ends() - reap ended threads that the tool traces, but for the first thread
  *
@@ -199,6 +182,8 @@ struct dp_thread_state {
 	unsigned long long args[6], sp, pc;
 };
 
+/** dp_call_index() - the index of call @nr among @n numbers. Return: negative: it is none of them */
+int dp_call_index(const int *numbers, size_t n, long nr);
 /** dp_thread_state_read() - Return: false if the thread is in no call, or has ended */
 bool dp_thread_state_read(pid_t pid, pid_t tid, struct dp_thread_state *state);
 /** dp_thread_state_runs() - does the thread run? True also if /proc does not tell. */
@@ -243,20 +228,26 @@ int dp_stack_scan_read(const struct dp_process *proc,
 /* borrowed: a thread of the target that makes remote calls while the others run. */
 
 /** dp_borrowed_begin() - hold a thread and make it ready for remote calls:
- *  @proc->borrowed_thread. Does nothing if all threads are held already. */
+ *  dp_remote_call(). Does nothing if all threads are held already. */
 int dp_borrowed_begin(struct dp_process *proc, struct dp_diag *diag);
+/** dp_borrowed_alone() - the same while the others are held, too: dp_stop_alone() */
+int dp_borrowed_alone(struct dp_process *proc, struct dp_diag *diag);
 void dp_borrowed_end(struct dp_process *proc);
 
 /* tracer_child: work that goes on to its end if the tool is killed. */
 
+/** dp_work_fn - work on @proc; @arg: what the caller has given with it */
+typedef int dp_work_fn(struct dp_process *proc, void *arg,
+		       struct dp_diag *diag);
+
 /**
- * dp_tracer_child() - call @work(@arg), which stops threads and releases them; in a tracer
- * child if the end of the tracer could kill @proc
+ * dp_tracer_child() - call @work(@proc, @arg, @diag), which stops threads and releases them; in
+ * a tracer child if the end of the tracer could kill @proc
  * Return: what @work does; -ENOMEM, -EAGAIN: @work was not called; -EINTR the child has
  * been killed.
  */
-int dp_tracer_child(const struct dp_process *proc, int (*work)(void *arg),
-		    void *arg);
+int dp_tracer_child(struct dp_process *proc, dp_work_fn *work, void *arg,
+		    struct dp_diag *diag);
 
 /** dp_tracer_children_begin() - prepare once for several dp_tracer_child() in a row */
 void dp_tracer_children_begin(struct dp_process *proc);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* thread_state: the system call in which a thread sleeps, as /proc tells. */
+#include "port_calls.h"
 #include "proc/ptrace/stop.h"
 #include "proc/ptrace/procfs.h"
 #include "proc/ptrace/process.h"
@@ -21,14 +22,19 @@ static const int not_restarted[] = {
 /* So many of them, the first ones, return EINTR whatever the descriptor. */
 #define NEVER_RESTARTED 11
 
-static bool in_list(long nr, size_t n)
+int dp_call_index(const int *numbers, size_t n, long nr)
 {
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		if (not_restarted[i] == nr)
-			return true;
-	return false;
+		if (numbers[i] == nr)
+			return (int)i;
+	return -1;
+}
+
+static bool in_list(long nr, size_t n)
+{
+	return dp_call_index(not_restarted, n, nr) >= 0;
 }
 
 static bool vforks(long nr)
@@ -69,20 +75,9 @@ bool dp_thread_state_runs(pid_t pid, pid_t tid)
 
 bool dp_thread_state_masked(const struct dp_thread_state *c)
 {
-	switch (c->nr) {
-	case SYS_rt_sigsuspend:
-		return true;
-	case SYS_ppoll:
-		return c->args[3];
-	case SYS_epoll_pwait:
-	case SYS_epoll_pwait2:
-		return c->args[4];
-	case SYS_pselect6:
-	case SYS_io_pgetevents:
-		return c->args[5];
-	default:
-		return false;
-	}
+	int n = dp_wait_argument((u64)c->nr);
+
+	return n == 0 || (n > 0 && c->args[n]);
 }
 
 /* A stopped thread does not wait: /proc shows the call that it was in last. That of a new

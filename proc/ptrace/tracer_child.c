@@ -22,9 +22,10 @@
 #define TRACER_CHILD_MS 5000
 
 struct tracer_child {
-	const struct dp_process *proc;
-	int (*work)(void *arg);
+	struct dp_process *proc;
+	dp_work_fn *work;
 	void *arg;
+	struct dp_diag *diag;
 	int err;
 };
 
@@ -60,25 +61,17 @@ void dp_tracer_children_end(struct dp_process *proc)
 }
 
 /* While threads are stopped, naps must not last longer than asked for. */
-static int punctually(const struct dp_process *proc, int (*work)(void *arg),
-		      void *arg)
-{
-	int slack = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0), ret;
-	int awake = proc->awake < 0 ? keep_awake() : -1;
-
-	prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
-	ret = work(arg);
-	prctl(PR_SET_TIMERSLACK, slack, 0, 0, 0);
-	if (awake >= 0)
-		close(awake);
-	return ret;
-}
-
 static void run(void *arg)
 {
 	struct tracer_child *e = arg;
+	int slack = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
+	int awake = e->proc->awake < 0 ? keep_awake() : -1;
 
-	e->err = punctually(e->proc, e->work, e->arg);
+	prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
+	e->err = e->work(e->proc, e->arg, e->diag);
+	prctl(PR_SET_TIMERSLACK, slack, 0, 0, 0);
+	if (awake >= 0)
+		close(awake);
 }
 
 /* An ending process loses its memory first, then closes its files, and so drops its locks,
@@ -113,16 +106,20 @@ static bool is_wanted(const struct dp_process *proc)
 	       !proc->held;
 }
 
-int dp_tracer_child(const struct dp_process *proc, int (*work)(void *arg),
-		    void *arg)
+int dp_tracer_child(struct dp_process *proc, dp_work_fn *work, void *arg,
+		    struct dp_diag *diag)
 {
-	struct tracer_child e = { proc, work, arg, 0 };
+	struct tracer_child e = { proc, work, arg, diag, 0 };
 	const struct dp_child child = { .work = run,
 					.arg = &e,
 					.name = TRACER_CHILD_NAME,
 					.outlives = true };
 
-	if (!is_wanted(proc))
-		return punctually(proc, work, arg);
-	return dp_child_run(&child) ?: e.err;
+	int err = 0;
+
+	if (is_wanted(proc))
+		err = dp_child_run(&child);
+	else
+		run(&e);
+	return err ?: e.err;
 }

@@ -86,32 +86,29 @@ static bool takes_in(struct dp_tree *f, pid_t pid)
 	return false;
 }
 
-static bool has_pid(const struct pids *pids, pid_t pid)
+static pid_t *find_pid(const struct pids *pids, pid_t pid)
 {
 	size_t i;
 
 	for (i = 0; i < pids->n; i++)
 		if (pids->v[i] == pid)
-			return true;
-	return false;
+			return &pids->v[i];
+	return NULL;
 }
 
 static void add_pid(struct pids *pids, pid_t pid)
 {
-	if (!has_pid(pids, pid) && pids->n < pids->cap)
+	if (!find_pid(pids, pid) && pids->n < pids->cap)
 		pids->v[pids->n++] = pid;
 }
 
 static bool drop_pid(struct pids *pids, pid_t pid)
 {
-	size_t i;
+	pid_t *at = find_pid(pids, pid);
 
-	for (i = 0; i < pids->n; i++)
-		if (pids->v[i] == pid) {
-			pids->v[i] = pids->v[--pids->n];
-			return true;
-		}
-	return false;
+	if (at)
+		*at = pids->v[--pids->n];
+	return at;
 }
 
 int dp_tree_open(struct dp_tree **tree)
@@ -257,7 +254,7 @@ static void made(struct dp_tree *f, pid_t tid, int event, bool may_wait)
 static void stopped(struct dp_tree *f, pid_t tid, int status)
 {
 	if (is_group_stop(status) || proc_of(f, tid) ||
-	    has_pid(&f->others, tid) || group_of(tid) != tid)
+	    find_pid(&f->others, tid) || group_of(tid) != tid)
 		dp_tree_let(tid, is_group_stop(status));
 	else if (takes_in(f, tid))
 		add_pid(&f->early, tid);

@@ -11,7 +11,6 @@
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct word {
 	u32 value;

@@ -13,7 +13,6 @@
  */
 #include "arch/arch.h"
 #include "engine/layout/private.h"
-#include "engine/site/engine.h"
 #include "agent/image.h"
 #include "arch/calls.h"
 #include "arch/uframe.h"
@@ -47,15 +46,6 @@ struct wanted {
 	struct sock_filter code[BPF_MAXINSNS];
 };
 
-static struct dp_arena *arena_of(const struct dp_process *proc)
-{
-	/* A thread that serves the process calls this without a lock, too. */
-	return proc->engine && __atomic_load_n(&proc->installed,
-					       __ATOMIC_ACQUIRE) ?
-		       dp_engine_arena(proc->engine) :
-		       NULL;
-}
-
 static u64 asked(const struct dp_arena *a)
 {
 	u64 ask = __atomic_load_n(&a->hit.filter_ask, __ATOMIC_ACQUIRE);
@@ -70,7 +60,7 @@ static bool is_late(const struct dp_arena *a)
 
 bool dp_process_installs_filter(const struct dp_process *proc)
 {
-	const struct dp_arena *a = arena_of(proc);
+	const struct dp_arena *a = dp_process_probed(proc);
 
 	return a && (asked(a) || is_late(a));
 }
@@ -161,7 +151,7 @@ static const char *leave(struct dp_process *proc, const char *fmt,
 static void note_permitted(struct dp_process *proc, const struct wanted *w)
 {
 	static const long spared[] = { SYS_unshare, SYS_mmap };
-	struct dp_arena *a = arena_of(proc);
+	struct dp_arena *a = dp_process_probed(proc);
 	size_t i;
 
 	proc->no_restart |= says(w, SYS_restart_syscall) != DP_FILTER_ALWAYS;
@@ -212,7 +202,7 @@ static const char *judge(struct dp_process *proc, const struct wanted *w)
  * tool has not read: presume the worst of it. */
 void dp_filter_install_catch_up(struct dp_process *proc)
 {
-	const struct dp_arena *a = arena_of(proc);
+	const struct dp_arena *a = dp_process_probed(proc);
 
 	if (!a || !is_late(a) || proc->filtered ||
 	    !dp_process_filters_came(proc, 0))
@@ -254,7 +244,7 @@ static void count_filter(struct dp_process *proc, u64 at)
 
 const char *dp_process_filter_installed(struct dp_process *proc)
 {
-	struct dp_arena *a = arena_of(proc);
+	struct dp_arena *a = dp_process_probed(proc);
 	const char *why;
 	struct wanted w;
 	u64 ask;
@@ -280,7 +270,7 @@ const char *dp_process_filter_installed(struct dp_process *proc)
 
 void dp_process_hold_asking(struct dp_process *proc, bool hold)
 {
-	struct dp_arena *a = arena_of(proc);
+	struct dp_arena *a = dp_process_probed(proc);
 
 	if (a)
 		__atomic_store_n(&a->control.filter_leaving, hold,
@@ -297,7 +287,7 @@ bool dp_filter_install_waits(u64 base, u64 pc)
 static int send_home(struct dp_process *proc, struct dp_thread *t)
 {
 	struct dp_mcontext regs;
-	struct dp_arena *a = arena_of(proc);
+	struct dp_arena *a = dp_process_probed(proc);
 	u64 at = dp_uregs_arg(&t->regs, 4), ask = a ? asked(a) : 0;
 
 	if (at - dp_uregs_sp(&t->regs) > DP_FRAME_MOST ||

@@ -42,7 +42,6 @@ struct filtered_thread {
  *  @of: indices of programs, thread after thread
  *  @unread: why not all could be read; NULL: all are */
 struct look {
-	struct dp_process *proc;
 	struct program *programs;
 	u32 *of;
 	struct filtered_thread *threads;
@@ -136,12 +135,11 @@ static void read_threads(struct look *look, const struct dp_process *proc)
 }
 
 /* Stop all threads, also those that are usually left asleep. */
-static int read_all(void *arg)
+static int read_all(struct dp_process *proc, void *arg, struct dp_diag *diag)
 {
 	struct look *look = arg;
-	struct dp_process *proc = look->proc;
 
-	if (dp_stop_alone(proc, NULL) || dp_stop_more(proc, false, NULL)) {
+	if (dp_stop_alone(proc, diag) || dp_stop_more(proc, false, diag)) {
 		look->unread = "it does not stop for it";
 		return 0;
 	}
@@ -349,12 +347,12 @@ void dp_filters_presume(struct dp_process *proc)
 
 void dp_filters_read(struct dp_process *proc)
 {
-	struct look look = { .proc = proc };
+	struct look look = { 0 };
 	size_t i;
 
 	if (!proc->filtered)
 		return;
-	if (dp_tracer_child(proc, read_all, &look))
+	if (dp_tracer_child(proc, read_all, &look, NULL))
 		look.unread = strerror(EINTR);
 	if (look.unread)
 		snprintf(proc->why_signal_free, sizeof(proc->why_signal_free),

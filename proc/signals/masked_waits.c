@@ -6,9 +6,11 @@
  * attach the tool enters threads that are in a masked wait already. At detach a thread in a
  * masked wait gets back the register that points to its mask.
  */
+#include "engine/layout/arena.h"
 #include "engine/layout/private.h"
 #include "engine/site/engine.h"
 #include "arch/uregs.h"
+#include "port_calls.h"
 #include "proc/code/intercepts.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
@@ -16,12 +18,6 @@
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
-
-#define MASKED_WAITS_AT \
-	(DP_PRIVATE_OFFSET + offsetof(struct dp_private, masked_waits))
-
-#define UNKNOWNS_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, unknowns))
 
 struct dp_masked_waits {
 	u64 at; /* address in the target */
@@ -35,7 +31,7 @@ struct dp_masked_waits *dp_masked_waits_read(const struct dp_process *proc,
 
 	if (!waits)
 		return NULL;
-	waits->at = base + MASKED_WAITS_AT;
+	waits->at = base + DP_PRIVATE_AT(masked_waits);
 	if (!dp_process_read(proc, waits->at, waits->v, sizeof(waits->v)))
 		return waits;
 	free(waits);
@@ -72,7 +68,9 @@ void dp_masked_waits_clear(const struct dp_process *proc,
 		dp_process_write(proc, waits->at + i * sizeof(none), &none,
 				 sizeof(none));
 	}
-	dp_process_write(proc, waits->at - MASKED_WAITS_AT + UNKNOWNS_AT,
+	dp_process_write(proc,
+			 waits->at - DP_PRIVATE_AT(masked_waits) +
+				 DP_PRIVATE_AT(unknowns),
 			 &unknowns, sizeof(unknowns));
 }
 
@@ -104,11 +102,6 @@ bool dp_masked_waits_absent(const struct dp_process *proc,
 	return false;
 }
 
-static bool is_pair(s64 nr)
-{
-	return nr == SYS_pselect6 || nr == SYS_io_pgetevents;
-}
-
 static u64 address_of(const struct dp_masked_waits *waits,
 		      const struct dp_masked_wait *s)
 {
@@ -120,8 +113,8 @@ static u64 copy_of(const struct dp_masked_waits *waits,
 		   const struct dp_masked_wait *s)
 {
 	return address_of(waits, s) +
-	       (is_pair(s->nr) ? offsetof(struct dp_masked_wait, pair) :
-				 offsetof(struct dp_masked_wait, mask));
+	       (dp_wait_is_pair(s->nr) ? offsetof(struct dp_masked_wait, pair) :
+					 offsetof(struct dp_masked_wait, mask));
 }
 
 /* Look for @copy in the registers and on the stack of a function that makes the call for its
@@ -129,13 +122,13 @@ static u64 copy_of(const struct dp_masked_waits *waits,
 static bool replace(const struct dp_process *proc, const struct dp_caller *c,
 		    const struct dp_masked_wait *s, u64 copy, bool really)
 {
-	u64 *const in[] = { c->arg0, c->arg4, c->arg5, c->arg3 }, word, at;
 	bool there = false;
+	u64 word, at;
 	size_t i;
 
-	for (i = 0; i < sizeof(in) / sizeof(in[0]) + DP_CALLER_OTHERS; i++) {
-		u64 *reg = i < DP_CALLER_OTHERS ? c->others[i] :
-						  in[i - DP_CALLER_OTHERS];
+	for (i = 0; i < DP_CALLER_ARGS + DP_CALLER_OTHERS; i++) {
+		u64 *reg = i < DP_CALLER_ARGS ? c->args[i] :
+						c->others[i - DP_CALLER_ARGS];
 
 		if (*reg != copy)
 			continue;
@@ -189,25 +182,25 @@ dp_masked_waits_find(const struct dp_process *proc,
 		     const struct dp_masked_waits *waits,
 		     const struct dp_caller *c, bool really)
 {
-	u64 *const in[] = { c->arg0, c->arg4, c->arg5, c->arg3 };
 	const struct dp_masked_wait *s;
 	u64 offset;
-	size_t i;
+	int i;
 
 	for (i = 0; i < DP_MASKED_WAITS; i++)
 		if (is_unknown(c, &waits->v[i]) ||
 		    is_through(proc, waits, c, &waits->v[i], really))
 			return &waits->v[i];
-	for (i = 0; i < sizeof(in) / sizeof(in[0]); i++) {
-		offset = *in[i] - waits->at;
+	for (i = 0; i < DP_CALLER_ARGS; i++) {
+		offset = *c->args[i] - waits->at;
 		if (offset >= sizeof(waits->v))
 			continue;
 		s = &waits->v[offset / sizeof(*s)];
-		if (s->through || s->thread != c->thread || *c->pc < s->call ||
+		if (dp_wait_argument(s->nr) != i || s->through ||
+		    s->thread != c->thread || *c->pc < s->call ||
 		    *c->pc > s->behind)
 			continue;
 		if (really)
-			*in[i] = s->given;
+			*c->args[i] = s->given;
 		return s;
 	}
 	return NULL;
@@ -247,20 +240,9 @@ static s64 number_of(const struct dp_intercept *h, const struct dp_caller *c)
 
 static u64 *mask_register(s64 nr, const struct dp_caller *c)
 {
-	switch (nr) {
-	case SYS_rt_sigsuspend:
-		return c->arg0;
-	case SYS_ppoll:
-		return c->arg3;
-	case SYS_pselect6:
-	case SYS_io_pgetevents:
-		return c->arg5;
-	case SYS_epoll_pwait:
-	case SYS_epoll_pwait2:
-		return c->arg4;
-	default:
-		return NULL;
-	}
+	int n = dp_wait_argument((u64)nr);
+
+	return n < 0 ? NULL : c->args[n];
 }
 
 static bool read_mask(const struct dp_process *proc, s64 nr, u64 from,
@@ -268,8 +250,8 @@ static bool read_mask(const struct dp_process *proc, s64 nr, u64 from,
 {
 	u64 pair[2] = { from, 0 };
 
-	if (!from ||
-	    (is_pair(nr) && dp_process_read(proc, from, pair, sizeof(pair))))
+	if (!from || (dp_wait_is_pair(nr) &&
+		      dp_process_read(proc, from, pair, sizeof(pair))))
 		return false;
 	return pair[0] && !dp_process_read(proc, pair[0], mask, sizeof(*mask));
 }
@@ -357,24 +339,6 @@ static struct dp_masked_wait masked_wait_at(const struct dp_process *proc,
 					.touched = touched };
 }
 
-bool dp_masked_waits_in_kernel(const struct dp_process *proc,
-			       const struct dp_caller *c,
-			       struct dp_kernel_wait *in_kernel)
-{
-	struct place p = place_of(proc, c);
-	u64 *reg = mask_register(p.nr, c);
-
-	if (!reg || !read_mask(proc, p.nr, *reg, &in_kernel->mask))
-		return false;
-	in_kernel->thread = c->thread;
-	in_kernel->sp = p.sp;
-	in_kernel->back = in_kernel->behind =
-		p.intercept->addr + p.intercept->len;
-	in_kernel->nr = (u32)p.nr;
-	in_kernel->through = dp_call_goes_through(p.intercept->nr);
-	return true;
-}
-
 struct dp_kernel_wait dp_masked_waits_seen(const struct dp_masked_wait *s,
 					   u64 caught)
 {
@@ -385,6 +349,22 @@ struct dp_kernel_wait dp_masked_waits_seen(const struct dp_masked_wait *s,
 					.mask = s->mask | caught,
 					.nr = s->nr,
 					.through = s->through };
+}
+
+bool dp_masked_waits_in_kernel(const struct dp_process *proc,
+			       const struct dp_caller *c,
+			       struct dp_kernel_wait *in_kernel)
+{
+	struct place p = place_of(proc, c);
+	u64 *reg = mask_register(p.nr, c), mask;
+	struct dp_masked_wait wait;
+
+	if (!reg || !read_mask(proc, p.nr, *reg, &mask))
+		return false;
+	wait = masked_wait_at(proc, &p, c);
+	wait.mask = mask;
+	*in_kernel = dp_masked_waits_seen(&wait, 0);
+	return true;
 }
 
 /* A thread that has not made its call yet goes back to the intercept. */
@@ -434,7 +414,7 @@ static int take_unknown(const struct dp_process *proc,
 			struct dp_masked_waits *waits, const struct place *p,
 			const struct dp_caller *c, u64 was)
 {
-	u64 count, at = proc->base + UNKNOWNS_AT, back = *c->pc;
+	u64 count, at = proc->base + DP_PRIVATE_AT(unknowns), back = *c->pc;
 	struct dp_masked_wait *s = entry_of(waits, 0);
 
 	if (!s || dp_process_read(proc, at, &count, sizeof(count)) ||

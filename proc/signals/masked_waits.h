@@ -20,15 +20,17 @@ struct dp_thread;
  * @call: the system call that the thread is in
  * @handled: the registers are those of a signal frame: a handler runs now
  * @ret: the result of a call, or the number of a call about to be made
- * @arg0 and so on: the call's arguments
+ * @args: the call's arguments
  * @others: other registers that may hold an argument on the way to a call
  */
-#define DP_CALLER_OTHERS 9
+#define DP_CALLER_ARGS 6
+#define DP_CALLER_OTHERS 7
 struct dp_caller {
 	u64 thread;
 	s64 call;
 	bool handled;
-	u64 *pc, *sp, *ret, *arg0, *arg3, *arg4, *arg5;
+	u64 *pc, *sp, *ret;
+	u64 *args[DP_CALLER_ARGS];
 	u64 *others[DP_CALLER_OTHERS];
 };
 

@@ -29,12 +29,6 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 
-#define WORDS_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, masks))
-#define DEFERRED_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, deferred))
-#define NATIVES_AT \
-	(DP_PRIVATE_OFFSET + offsetof(struct dp_private, kernel_waits))
-#define IN_FORCE_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, in_force))
-#define IN_MASKS_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, in_masks))
 #define NR_SIGNALS 64
 #define SETTLE_TRIES 2000
 #define SETTLE_NAP_NS 50000
@@ -57,7 +51,7 @@ static u64 *read_words(const struct dp_process *proc, u64 base)
 {
 	u64 *words = malloc(DP_MASKS * sizeof(*words));
 
-	if (words && dp_process_read(proc, base + WORDS_AT, words,
+	if (words && dp_process_read(proc, base + DP_PRIVATE_AT(masks), words,
 				     DP_MASKS * sizeof(*words))) {
 		free(words);
 		return NULL;
@@ -70,7 +64,7 @@ static int read_about(const struct dp_process *proc, u64 *words, u64 thread)
 {
 	u32 at = dp_mask_slot(thread);
 	u32 n = DP_MASKS - at < DP_MASK_PROBES ? DP_MASKS - at : DP_MASK_PROBES;
-	u64 table = proc->base + WORDS_AT;
+	u64 table = proc->base + DP_PRIVATE_AT(masks);
 	int err = dp_process_read(proc, table + at * sizeof(*words), words + at,
 				  n * sizeof(*words));
 
@@ -83,24 +77,9 @@ static int read_about(const struct dp_process *proc, u64 *words, u64 thread)
 static int write_word(const struct dp_process *proc, u64 base, const u64 *words,
 		      const u64 *word)
 {
-	return dp_process_write(proc, base + WORDS_AT + (u64)(word - words) * 8,
-				word, sizeof(*word));
-}
-
-static u64 caught_by(const struct dp_process *proc)
-{
-	return dp_caught_mask(dp_engine_caught(proc->engine));
-}
-
-static u64 bits_for(u64 mask)
-{
-	u64 bits = 0;
-	u32 k;
-
-	for (k = 0; k < DP_CAUGHT; k++)
-		if (mask >> (dp_caught(k) - 1) & 1)
-			bits |= dp_mask_bit(k);
-	return bits;
+	return dp_process_write(
+		proc, base + DP_PRIVATE_AT(masks) + (u64)(word - words) * 8,
+		word, sizeof(*word));
 }
 
 static struct dp_caller caller_of(const struct dp_process *proc,
@@ -229,7 +208,7 @@ static int write_down(const struct masking *m)
 	if (!m->virtual_mask)
 		return 0;
 	*m->word = dp_thread_known(m->proc, m->thread) |
-		   bits_for(m->virtual_mask);
+		   dp_mask_bits_of(m->virtual_mask);
 	return write_word(m->proc, m->proc->base, m->words, m->word);
 }
 
@@ -276,8 +255,8 @@ static int take_thread(struct masking *m, const struct dp_maps *maps)
 static int write_natives(const struct dp_process *proc, u64 base,
 			 const struct dp_kernel_wait *kernel_waits, size_t n)
 {
-	return dp_process_write(proc, base + NATIVES_AT, kernel_waits,
-				n * sizeof(*kernel_waits));
+	return dp_process_write(proc, base + DP_PRIVATE_AT(kernel_waits),
+				kernel_waits, n * sizeof(*kernel_waits));
 }
 
 int dp_masks_note(struct dp_process *proc)
@@ -301,30 +280,24 @@ int dp_masks_note(struct dp_process *proc)
 
 void dp_masks_forget_noted(struct dp_process *proc, u64 base)
 {
-	static const struct dp_kernel_wait none;
-	struct dp_kernel_wait wait;
-	u64 at = base + NATIVES_AT;
-	u32 n;
+	static const struct dp_kernel_wait none[DP_MASKED_WAITS];
 
-	for (n = 0; n < DP_MASKED_WAITS; n++, at += sizeof(wait)) {
-		if (dp_process_read(proc, at, &wait, sizeof(wait)) ||
-		    !wait.thread)
-			return;
-		dp_process_write(proc, at, &none, sizeof(none));
-	}
+	write_natives(proc, base, none, DP_MASKED_WAITS);
 }
 
 int dp_masks_in_force(struct dp_process *proc, u64 base, bool all)
 {
 	u64 word = all;
 
-	return dp_process_write(proc, base + IN_FORCE_AT, &word, sizeof(word));
+	return dp_process_write(proc, base + DP_PRIVATE_AT(in_force), &word,
+				sizeof(word));
 }
 
 int dp_masks_take(struct dp_process *proc, size_t from)
 {
 	struct masking m = { .proc = proc,
-			     .caught = caught_by(proc),
+			     .caught = dp_caught_mask(
+				     dp_engine_caught(proc->engine)),
 			     .words = calloc(DP_MASKS, sizeof(*m.words)) };
 	const struct dp_maps *maps = dp_stop_maps(proc);
 	int err = maps ? 0 : -ESRCH;
@@ -406,7 +379,6 @@ static bool waits_again(const struct dp_process *proc,
 
 void dp_masks_settle(struct dp_process *proc)
 {
-	struct timespec nap = { 0, SETTLE_NAP_NS };
 	int tries;
 
 	while (proc->nr_waiters > 0) {
@@ -415,20 +387,9 @@ void dp_masks_settle(struct dp_process *proc)
 		dp_stop_release_one(proc, s->tid);
 		for (tries = 0; tries < SETTLE_TRIES && !waits_again(proc, s);
 		     tries++)
-			nanosleep(&nap, NULL);
+			dp_nap(SETTLE_NAP_NS);
 		send_signals(proc, s->tid, s->signals);
 	}
-}
-
-static u64 mask_for(u64 word)
-{
-	u64 mask = 0;
-	u32 k;
-
-	for (k = 0; k < DP_CAUGHT; k++)
-		if (word & dp_mask_bit(k))
-			mask |= 1ull << (dp_caught(k) - 1);
-	return mask;
 }
 
 /* Return: the original address of a pc in a copy: the thread is moved there later. */
@@ -502,7 +463,7 @@ static void forget_deferred(const struct masking *m,
 			    const struct dp_deferred *deferred, u64 thread,
 			    u64 but)
 {
-	u64 at = m->view->arena->control.base + DEFERRED_AT;
+	u64 at = m->view->arena->control.base + DP_PRIVATE_AT(deferred);
 	const u64 none = 0;
 	int i;
 
@@ -521,7 +482,7 @@ static bool return_thread(struct masking *m, const struct dp_maps *maps,
 {
 	u64 thread = dp_thread_known(m->proc, m->thread);
 	u64 *word = find(m->words, thread, false);
-	u64 inside = word ? mask_for(*word) : 0, late;
+	u64 inside = word ? dp_mask_of_bits(*word) : 0, late;
 	const struct dp_masked_wait *s;
 
 	if (!word && !dp_masked_waits_has(m->waits, thread))
@@ -555,7 +516,7 @@ static void return_threads(struct masking *m, const struct dp_maps *maps,
 	struct dp_deferred deferred[DP_DEFERRED];
 	size_t i, n = 0;
 
-	if (dp_process_read(proc, base + DEFERRED_AT, deferred,
+	if (dp_process_read(proc, base + DP_PRIVATE_AT(deferred), deferred,
 			    sizeof(deferred)))
 		memset(deferred, 0, sizeof(deferred));
 	for (i = 0; i < proc->nr_threads; i++) {
@@ -637,30 +598,33 @@ bool dp_masks_absent(const struct dp_process *proc, u64 base)
 	return absent;
 }
 
-/* Read the kernel's action for a signal, via @at in the target. Return: 0, a negative errno. */
-static int read_action(struct dp_process *proc, struct dp_remote *rem, u64 at,
-		       int sig, struct dp_kernel_sigaction *act)
+int dp_masks_action(struct dp_process *proc, u32 sig, u64 from, u64 to)
 {
-	long ret =
-		dp_remote_call(rem, SYS_rt_sigaction, (u64)sig, 0, at, 8, 0, 0);
+	return (int)dp_remote_call(proc, SYS_rt_sigaction, sig, from, to, 8);
+}
 
-	if (ret)
-		return (int)ret;
-	return dp_process_read(proc, at, act, sizeof(*act)) ? -EFAULT : 0;
+/* Read the kernel's action for a signal, via @at in the target. Return: 0, a negative errno. */
+static int read_action(struct dp_process *proc, u64 at, u32 sig,
+		       struct dp_kernel_sigaction *act)
+{
+	int err = dp_masks_action(proc, sig, 0, at);
+
+	return !err && dp_process_read(proc, at, act, sizeof(*act)) ? -EFAULT :
+								      err;
 }
 
 /* For each of the @nr caught signals, find which actions of a set of signals block it. */
-static int blocking_actions(struct dp_process *proc, struct dp_remote *rem,
-			    u64 at, u64 signals, u32 nr, u64 *blocking)
+static int blocking_actions(struct dp_process *proc, u64 at, u64 signals,
+			    u32 nr, u64 *blocking)
 {
 	struct dp_kernel_sigaction act;
-	int sig, err = 0;
-	u32 k;
+	u32 sig, k;
+	int err = 0;
 
 	for (sig = 1; sig <= NR_SIGNALS && !err; sig++) {
 		if (!(signals >> (sig - 1) & 1))
 			continue;
-		err = read_action(proc, rem, at, sig, &act);
+		err = read_action(proc, at, sig, &act);
 		for (k = 0; !err && k < nr; k++)
 			if (act.mask >> (dp_caught(k) - 1) & 1)
 				blocking[k] |= 1ull << (sig - 1);
@@ -669,34 +633,29 @@ static int blocking_actions(struct dp_process *proc, struct dp_remote *rem,
 }
 
 /* Add or remove the @k-th caught signal in the masks of the actions for @signals. */
-static int change_actions(struct dp_process *proc, struct dp_remote *rem,
-			  u64 at, u32 k, u64 signals, bool add)
+static int change_actions(struct dp_process *proc, u64 at, u32 k, u64 signals,
+			  bool add)
 {
 	u64 caught = 1ull << (dp_caught(k) - 1);
 	struct dp_kernel_sigaction act;
-	int sig, err = 0;
+	int err = 0;
+	u32 sig;
 
 	for (sig = 1; sig <= NR_SIGNALS && !err; sig++) {
 		if (!(signals >> (sig - 1) & 1))
 			continue;
-		err = read_action(proc, rem, at, sig, &act);
+		err = read_action(proc, at, sig, &act);
 		if (err || !(act.mask & caught) != add)
 			continue;
 		act.mask ^= caught;
 		if (dp_process_write(proc, at, &act, sizeof(act)))
 			return -EFAULT;
-		err = (int)dp_remote_call(rem, SYS_rt_sigaction, (u64)sig, at,
-					  0, 8, 0, 0);
+		err = dp_masks_action(proc, sig, at, 0);
 	}
 	return err;
 }
 
-static u64 scratch(u64 base)
-{
-	return base + DP_PRIVATE_OFFSET + sizeof(struct dp_private);
-}
-
-int dp_masks_take_actions(struct dp_process *proc, struct dp_remote *rem)
+int dp_masks_take_actions(struct dp_process *proc)
 {
 	u64 blocking[DP_CAUGHT] = { 0 }, others;
 	u32 k, nr = dp_engine_caught(proc->engine);
@@ -707,29 +666,29 @@ int dp_masks_take_actions(struct dp_process *proc, struct dp_remote *rem)
 		return -ESRCH;
 	/* The actions for the caught signals are the agent's already. */
 	others = st.caught & ~dp_caught_mask(nr);
-	err = blocking_actions(proc, rem, scratch(proc->base), others, nr,
-			       blocking);
-	if (!err && dp_process_write(proc, proc->base + IN_MASKS_AT, blocking,
-				     sizeof(blocking)))
+	err = blocking_actions(proc, proc->base + DP_PRIVATE_SCRATCH, others,
+			       nr, blocking);
+	if (!err && dp_process_write(proc, proc->base + DP_PRIVATE_AT(in_masks),
+				     blocking, sizeof(blocking)))
 		err = -EFAULT;
 	for (k = 0; k < nr && !err; k++)
-		err = change_actions(proc, rem, scratch(proc->base), k,
+		err = change_actions(proc, proc->base + DP_PRIVATE_SCRATCH, k,
 				     blocking[k], false);
 	return err;
 }
 
-int dp_masks_return_actions(struct dp_process *proc, struct dp_remote *rem,
+int dp_masks_return_actions(struct dp_process *proc,
 			    const struct dp_arena_control *c)
 {
 	u64 signals[DP_CAUGHT];
 	int err = 0;
 	u32 k;
 
-	if (dp_process_read(proc, c->base + IN_MASKS_AT, signals,
+	if (dp_process_read(proc, c->base + DP_PRIVATE_AT(in_masks), signals,
 			    sizeof(signals)))
 		return -EFAULT;
 	for (k = 0; k < dp_few(&c->nr_caught, DP_CAUGHT) && !err; k++)
-		err = change_actions(proc, rem, scratch(c->base), k, signals[k],
-				     true);
+		err = change_actions(proc, c->base + DP_PRIVATE_SCRATCH, k,
+				     signals[k], true);
 	return err;
 }

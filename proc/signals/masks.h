@@ -11,7 +11,6 @@
 
 struct dp_arena_control;
 struct dp_process;
-struct dp_remote;
 struct dp_view;
 
 #define DP_SIGTRAP_BIT (1ull << 4)
@@ -47,10 +46,13 @@ bool dp_masks_waking(const struct dp_process *proc, u64 base);
 /** dp_masks_absent() - has a thread that is not stopped a caught signal in its virtual mask, or
  *  an entry among the agent's masked waits? True also if there is no memory to look. */
 bool dp_masks_absent(const struct dp_process *proc, u64 base);
+/** dp_masks_action() - rt_sigaction(2) by a remote call; @from, @to: addresses there, or 0
+ *  Return: of the call */
+int dp_masks_action(struct dp_process *proc, u32 sig, u64 from, u64 to);
 /** dp_masks_take_actions(), dp_masks_return_actions() - the same for the masks (sa_mask) of
  *  signal actions. Return: 0 or a negative errno. */
-int dp_masks_take_actions(struct dp_process *proc, struct dp_remote *remote);
-int dp_masks_return_actions(struct dp_process *proc, struct dp_remote *remote,
+int dp_masks_take_actions(struct dp_process *proc);
+int dp_masks_return_actions(struct dp_process *proc,
 			    const struct dp_arena_control *control);
 
 #endif

@@ -26,13 +26,9 @@
 #include "sym/sym.h"
 #include <dprobes/diag.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/ptrace.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 #include "engine/site/internal.h"
 
 static int build(struct dp_process *child, const struct dp_process *parent,
@@ -46,30 +42,6 @@ static int build(struct dp_process *child, const struct dp_process *parent,
 	if (!err)
 		dp_alive_enter(&dp_engine_arena(child->engine)->control);
 	return err;
-}
-
-/* Map the areas that the child shares; code and contexts are private since its birth. */
-static long map_all(struct dp_process *child, struct dp_remote *rem,
-		    const s32 *there)
-{
-	const struct dp_layout_need *need = dp_engine_need(child->engine);
-	long ret = dp_remote_call(rem, SYS_mmap, child->base + DP_ARENA_OFFSET,
-				  DP_CONTROL_ROOM, PROT_READ,
-				  MAP_SHARED | MAP_FIXED, (u64)there[0],
-				  DP_FILE_ARENA_OFFSET);
-
-	dp_kill_point("fork: mapped");
-	if (dp_remote_failed(ret))
-		return ret;
-	ret = dp_remote_call(rem, SYS_mmap,
-			     child->base + DP_ARENA_OFFSET + need->tables_off,
-			     need->arena_size - need->tables_off, PROT_READ,
-			     MAP_SHARED | MAP_FIXED, (u64)there[0],
-			     DP_FILE_ARENA_OFFSET + need->tables_off);
-	dp_kill_point("fork: mapped");
-	if (dp_remote_failed(ret))
-		return ret;
-	return dp_area_share(child, rem, need, there);
 }
 
 /* Return: @addr if a table of the parent's is mapped there in the child, too; else 0. */
@@ -97,8 +69,7 @@ static bool holds(void *child, u64 slot, u64 word)
 
 /* Tables of instances that the parent got while it was probed, and the contents of all. */
 static long map_instances(struct dp_process *child,
-			  const struct dp_process *parent, u32 maker,
-			  struct dp_remote *rem)
+			  const struct dp_process *parent, u32 maker)
 {
 	void *ours;
 	u64 size;
@@ -108,10 +79,10 @@ static long map_instances(struct dp_process *child,
 	for (i = 1;
 	     (size = dp_engine_instances_owed(child->engine, parent->engine));
 	     i++) {
-		at = dp_share_map(child, rem,
+		at = dp_share_map(child,
 				  place_of(child, dp_engine_instances_at(
 							  parent->engine, i)),
-				  size, &ours);
+				  0, size, &ours);
 		if (dp_remote_failed(at))
 			return at;
 		dp_engine_instances_grow(child->engine, (u64)at, ours);
@@ -177,25 +148,25 @@ static int take(struct dp_process *child, u32 maker)
 static int settle_in(struct dp_process *child, const struct dp_process *parent,
 		     u32 maker)
 {
-	struct dp_remote *rem;
 	s32 there[2];
 	long ret;
-	int err = dp_remote_begin(child, &rem, NULL);
+	int err = dp_remote_begin(child, NULL);
 
 	if (err)
 		return err;
-	ret = dp_area_open(child, rem, dp_engine_need(parent->engine), there);
+	ret = dp_area_open(child, dp_engine_need(parent->engine), there);
 	if (!ret) {
 		ret = build(child, parent, maker);
 		if (!ret)
-			ret = map_all(child, rem, there);
+			ret = dp_area_inherit(
+				child, dp_engine_need(child->engine), there);
 		if (!ret)
-			ret = map_instances(child, parent, maker, rem);
-		dp_area_close(child, rem, there);
+			ret = map_instances(child, parent, maker);
+		dp_area_close(child, there);
 	}
 	if (!ret)
 		ret = take(child, maker);
-	dp_remote_end(rem);
+	dp_remote_end(child);
 	dp_kill_point("fork: done");
 	return (int)ret;
 }
@@ -206,21 +177,8 @@ static struct dp_process *child_of(const struct dp_process *parent, pid_t pid)
 
 	if (!child)
 		return NULL;
-	*child = *parent;
+	memcpy(child, parent, offsetof(struct dp_process, pid));
 	child->pid = pid;
-	child->pidfd = child->mem = child->awake = child->unsettled = -1;
-	child->launched = child->held = child->reaped = child->exited = false;
-	child->installed = child->status_known = child->changing = false;
-	child->nr_waiters = 0;
-	child->borrowed_thread = NULL;
-	child->syncs = child->passed = child->vetted = false;
-	child->maps = (struct dp_maps){ 0 };
-	child->engine = NULL;
-	child->file = NULL;
-	child->execed[0] = '\0';
-	child->nr_shares = 0;
-	child->threads = NULL;
-	child->nr_threads = child->cap_threads = 0;
 	return child;
 }
 

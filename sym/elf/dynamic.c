@@ -74,6 +74,20 @@ bool dp_file_is_library(const char *path)
 	return is;
 }
 
+bool dp_file_has_section(const char *path, const char *name)
+{
+	struct stat st;
+	int fd = dp_elf_open_file(path, &st);
+	struct dp_elf elf;
+	bool has;
+
+	if (fd < 0 || dp_elf_open_fd(&elf, fd))
+		return false;
+	has = dp_elf_section(&elf, name);
+	dp_elf_close(&elf);
+	return has;
+}
+
 /* Load a name from the strings of PT_DYNAMIC. *name: malloc()ed */
 static int load_name(const struct dp_elf *elf, const struct dp_dynamic *dyn,
 		     u64 at, char **name)

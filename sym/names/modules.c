@@ -423,6 +423,16 @@ const struct dp_module *dp_modules_get(const struct dp_modules *mods, size_t i)
 	return i < mods->n ? &mods->v[i]->pub : NULL;
 }
 
+const struct dp_module *dp_modules_linker(const struct dp_modules *mods)
+{
+	size_t i;
+
+	for (i = 0; i < mods->n; i++)
+		if (mods->v[i]->pub.is_linker)
+			return &mods->v[i]->pub;
+	return NULL;
+}
+
 const struct dp_module *dp_module_at(const struct dp_modules *mods, u64 addr)
 {
 	const struct dp_map *map = dp_maps_find(&mods->maps, addr);

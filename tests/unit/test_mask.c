@@ -382,7 +382,7 @@ static void new_thread(void **state)
 	procmask(BLOCK, ILL);
 	dp_fake_thread(0);
 	procmask(BLOCK, TRAP);
-	dp_mask_pass_on(other, 0);
+	dp_mask_pass_on(other);
 	dp_fake_thread(1);
 	assert_int_equal(procmask(BLOCK, 0), TRAP);
 }

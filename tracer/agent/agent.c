@@ -89,7 +89,7 @@ static int open_process(const struct dp_tracer_options *opt, bool timed,
 				 dp_process_launch(opt->argv, &proc, diag);
 	if (!err)
 		err = give(proc, source, diag);
-	if (err || !timed || !dp_process_timeless(proc))
+	if (err || !timed || dp_process_permits(proc).clock)
 		return err;
 	return dp_diag_set(
 		diag, -EOPNOTSUPP,

@@ -25,9 +25,10 @@ const char *dp_agent_unheard(const struct dp_source *source)
 	const struct dp_process *proc = dp_agent_of(source)->proc;
 	struct dp_loader_event loader_event;
 
-	if (dp_process_dispatches(proc))
+	if (dp_process_permits(proc).dispatches)
 		return "it dispatches system calls to a handler of its own, and a breakpoint in the dynamic linker makes some";
-	if (dp_process_no_traps(proc) || !dp_process_may_wait(proc))
+	if (dp_process_permits(proc).no_traps ||
+	    !dp_process_permits(proc).waits)
 		return "its seccomp filter allows no breakpoint in the dynamic linker";
 	if (!dp_loader_event_find(source->mods, &loader_event))
 		return "it has no dynamic linker that tells of libraries";

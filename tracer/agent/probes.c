@@ -43,7 +43,7 @@ static void allow_jump(struct adding *d, u32 probe, u64 addr)
 /* Is a probe a breakpoint in a process that allows none? */
 static bool must_not_trap(const struct dp_agent *a, u32 probe, const char **why)
 {
-	return dp_process_no_traps(a->proc) &&
+	return dp_process_permits(a->proc).no_traps &&
 	       !dp_engine_may_jump(a->engine, probe, why);
 }
 
@@ -187,9 +187,10 @@ static int refuse_trap(struct dp_agent *a, struct dp_point *p, const char *why,
 	dp_engine_drop(a->engine, p->probe);
 	dp_point_refuse(p, -EOPNOTSUPP,
 			"%s, and its process%s allows no breakpoint: %s", why,
-			dp_process_dispatches(a->proc) ? "" :
-							 "'s seccomp filter",
-			dp_process_no_traps(a->proc));
+			dp_process_permits(a->proc).dispatches ?
+				"" :
+				"'s seccomp filter",
+			dp_process_permits(a->proc).no_traps);
 	if (p->spec->glob)
 		return 0;
 	p->refused = 0;
@@ -352,9 +353,10 @@ static void prepare(struct adding *d)
 
 	d->reach_reader = (struct dp_reach_reader){
 		.mods = a->source.mods,
-		.arming = dp_process_no_traps(a->proc) ? DP_ARM_QUIESCE :
-							 a->arming,
-		.never = dp_process_no_jumps(a->proc),
+		.arming = dp_process_permits(a->proc).no_traps ?
+				  DP_ARM_QUIESCE :
+				  a->arming,
+		.never = dp_process_permits(a->proc).no_jumps,
 	};
 }
 
@@ -363,7 +365,7 @@ static void set_process(const struct adding *d)
 {
 	struct dp_agent *a = d->a;
 
-	if (dp_process_no_traps(a->proc))
+	if (dp_process_permits(a->proc).no_traps)
 		dp_engine_set_signal_free(a->engine);
 	else
 		dp_engine_set_arming(a->engine, a->arming);

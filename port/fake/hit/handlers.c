@@ -3,7 +3,6 @@
 #include "port/fake/hit/kernel.h"
 #include "port/fake/hit/world.h"
 #include "engine/hit/hit.h"
-#include <assert.h>
 #include <string.h>
 #include "arch/arch.h"
 #include "engine/layout/arena.h"

@@ -29,10 +29,7 @@ void dp_action_get(u32 k, struct dp_kernel_sigaction *action)
 	do {
 		stamp = __atomic_load_n(&mine->current, __ATOMIC_ACQUIRE);
 		slot = &mine->ring[stamp % DP_ACTION_RING];
-		action->handler = slot->action.handler;
-		action->flags = slot->action.flags;
-		action->restorer = slot->action.restorer;
-		action->mask = slot->action.mask;
+		*action = slot->action;
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	} while (__atomic_load_n(&slot->stamp, __ATOMIC_RELAXED) != stamp);
 }
@@ -47,10 +44,7 @@ void dp_action_set(u32 k, const struct dp_kernel_sigaction *action,
 
 	__atomic_store_n(&slot->stamp, stamp, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
-	slot->action.handler = action->handler;
-	slot->action.flags = action->flags;
-	slot->action.restorer = action->restorer;
-	slot->action.mask = action->mask;
+	slot->action = *action;
 	was = __atomic_exchange_n(&mine->current, stamp, __ATOMIC_ACQ_REL);
 	if (old)
 		*old = mine->ring[was % DP_ACTION_RING].action;

@@ -47,7 +47,7 @@ static void die(struct dp_siginfo *info, struct dp_ucontext *uc)
 	dp_port_sigaction((u32)info->signo, &dfl);
 	/* Blocked until sigreturn, so that a core file shows the program where
 	 * it was, and not the agent. */
-	dp_port_sigmask(~0ull);
+	dp_port_swap_sigmask(~0ull);
 	uc->sigmask &= ~DP_SIGMASK(info->signo);
 	dp_port_requeue(info->signo, info);
 }
@@ -106,7 +106,7 @@ u64 dp_foreign_trap(struct dp_siginfo *info, struct dp_ucontext *uc)
 		dp_action_set(k, &once, NULL);
 	/* Caught signals stay open, whatever the action says: otherwise a probe in
 	 * the handler would kill the process. */
-	dp_port_sigmask((mask | action.mask) & ~dp_mask_caught());
+	dp_port_swap_sigmask((mask | action.mask) & ~dp_mask_caught());
 	*((u64 *)uc - 1) = action.restorer;
 	return action.handler;
 }

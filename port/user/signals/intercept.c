@@ -136,12 +136,6 @@ static int intercept_procmask(struct dp_intercept_regs *regs)
 	return 1;
 }
 
-static int intercept_pending(struct dp_intercept_regs *regs)
-{
-	regs->ret = (u64)dp_mask_pending(regs->args[0], regs->args[1]);
-	return 1;
-}
-
 static int before(struct dp_intercept_regs *regs)
 {
 	switch (regs->nr) {
@@ -150,7 +144,8 @@ static int before(struct dp_intercept_regs *regs)
 	case __NR_rt_sigprocmask:
 		return intercept_procmask(regs);
 	case __NR_rt_sigpending:
-		return intercept_pending(regs);
+		regs->ret = (u64)dp_mask_pending(regs->args[0], regs->args[1]);
+		return 1;
 	case __NR_exit:
 		if (dp_arena.control.own_process)
 			dp_stack_leave();
@@ -162,7 +157,7 @@ static int before(struct dp_intercept_regs *regs)
 		return 0;
 	case __NR_arch_prctl:
 		if (regs->args[0] == DP_ARCH_SET_FS)
-			dp_mask_pass_on(dp_thread_id(regs->args[1], 0),
+			dp_mask_pass_on(dp_thread_id(regs->args[1], 0) |
 					dp_mask_vm_child());
 		return 0;
 	default:

@@ -43,14 +43,24 @@ u64 dp_mask_thread(void)
 	return dp_thread_id(pointer, pointer ? 0 : dp_port_tid());
 }
 
-static u64 *find(u64 thread, u64 vm_child)
+u64 dp_mask_whose(void)
 {
-	u32 i = dp_mask_slot(thread), n;
+	return dp_mask_thread() | dp_mask_vm_child();
+}
+
+static u32 first_slot(u64 whose)
+{
+	return dp_mask_slot(whose & ~(u64)DP_MASK_VM_CHILD);
+}
+
+static u64 *find(u64 whose)
+{
+	u32 i = first_slot(whose), n;
 	u64 word;
 
 	for (n = 0; n < DP_MASK_PROBES; n++, i = (i + 1) % DP_MASKS) {
 		word = __atomic_load_n(&dp_private.masks[i], __ATOMIC_ACQUIRE);
-		if ((word & ~DP_MASK_STATE) == (thread | vm_child))
+		if ((word & ~DP_MASK_STATE) == whose)
 			return &dp_private.masks[i];
 		if (!word)
 			break;
@@ -59,9 +69,9 @@ static u64 *find(u64 thread, u64 vm_child)
 }
 
 /* A slot whose thread has no state may be taken. */
-static u64 *make(u64 thread, u64 vm_child)
+static u64 *make(u64 whose)
 {
-	u32 i = dp_mask_slot(thread), n;
+	u32 i = first_slot(whose), n;
 	u64 word;
 
 	for (n = 0; n < DP_MASK_PROBES; n++, i = (i + 1) % DP_MASKS) {
@@ -69,8 +79,8 @@ static u64 *make(u64 thread, u64 vm_child)
 
 		word = __atomic_load_n(slot, __ATOMIC_RELAXED);
 		if (!(word & DP_MASK_STATE) &&
-		    __atomic_compare_exchange_n(slot, &word, thread | vm_child,
-						false, __ATOMIC_ACQ_REL,
+		    __atomic_compare_exchange_n(slot, &word, whose, false,
+						__ATOMIC_ACQ_REL,
 						__ATOMIC_RELAXED))
 			return slot;
 	}
@@ -78,20 +88,20 @@ static u64 *make(u64 thread, u64 vm_child)
 }
 
 /* Return: false if there is no room. */
-static bool change(u64 thread, u64 vm_child, u64 set, u64 clear)
+static bool change(u64 whose, u64 set, u64 clear)
 {
 	u64 *slot, word;
 
 	do {
-		slot = find(thread, vm_child);
+		slot = find(whose);
 		if (!slot && !set)
 			return true;
 		if (!slot)
-			slot = make(thread, vm_child);
+			slot = make(whose);
 		if (!slot)
 			return false;
 		word = __atomic_load_n(slot, __ATOMIC_RELAXED);
-		if ((word & ~DP_MASK_STATE) != (thread | vm_child))
+		if ((word & ~DP_MASK_STATE) != whose)
 			continue;
 	} while (!__atomic_compare_exchange_n(
 		slot, &word, (word & ~clear) | set, false, __ATOMIC_ACQ_REL,
@@ -99,9 +109,9 @@ static bool change(u64 thread, u64 vm_child, u64 set, u64 clear)
 	return true;
 }
 
-static u64 bits_of(u64 thread, u64 vm_child)
+static u64 bits_of(u64 whose)
 {
-	u64 *slot = find(thread, vm_child);
+	u64 *slot = find(whose);
 
 	return slot ? __atomic_load_n(slot, __ATOMIC_RELAXED) & DP_MASK_BITS :
 		      0;
@@ -119,8 +129,8 @@ bool dp_mask_catches(u32 k)
 	if (__atomic_load_n(&dp_private.in_force, __ATOMIC_RELAXED))
 		return true;
 	/* Where a filter forbids the question, our action counts as in force. */
-	return dp_syscall(__NR_rt_sigaction, dp_caught(k), 0, (u64)&now,
-			  DP_SIGSET_BYTES, 0, 0) ||
+	return dp_syscall(__NR_rt_sigaction, dp_caught(k), 0, &now,
+			  DP_SIGSET_BYTES) ||
 	       dp_trap_inside(now.handler);
 }
 
@@ -137,31 +147,9 @@ u64 dp_mask_caught(void)
 	return mask;
 }
 
-static u64 mask_of(u64 bits)
-{
-	u64 mask = 0;
-	u32 k;
-
-	for (k = 0; k < DP_CAUGHT; k++)
-		if (bits & dp_mask_bit(k))
-			mask |= DP_SIGMASK(dp_caught(k));
-	return mask;
-}
-
-static u64 bits_for(u64 mask)
-{
-	u64 bits = 0;
-	u32 k;
-
-	for (k = 0; k < DP_CAUGHT; k++)
-		if (mask & DP_SIGMASK(dp_caught(k)))
-			bits |= dp_mask_bit(k);
-	return bits;
-}
-
 u64 dp_mask_blocked(void)
 {
-	return mask_of(bits_of(dp_mask_thread(), dp_mask_vm_child()));
+	return dp_mask_of_bits(bits_of(dp_mask_whose()));
 }
 
 /* Requeue the deferred signals in @mask; with @drop, forget them. Return: has the thread
@@ -189,36 +177,35 @@ static APART bool release(u64 whose, u64 mask, bool drop)
 }
 
 /* Forget the virtual mask and the deferred signals of a thread that begins or ends. */
-static APART void begin_anew(u64 thread, u64 vm_child, u64 blocked)
+static APART void begin_anew(u64 whose, u64 blocked)
 {
-	change(thread, vm_child, blocked, DP_MASK_STATE);
-	release(thread | vm_child, ~0ull, true);
+	change(whose, blocked, DP_MASK_STATE);
+	release(whose, ~0ull, true);
 }
 
 bool dp_mask_set_virtual(u64 mask)
 {
-	u64 thread = dp_mask_thread(), vm_child = dp_mask_vm_child();
-	u64 had = bits_of(thread, vm_child);
+	u64 whose = dp_mask_whose(), had = bits_of(whose);
 
-	if (!change(thread, vm_child, bits_for(mask), DP_MASK_BLOCKED))
+	if (!change(whose, dp_mask_bits_of(mask), DP_MASK_BLOCKED))
 		return false;
 	if (had & DP_MASK_DEFERRED &&
-	    !release(thread | vm_child, mask_of(had) & ~mask, false))
-		change(thread, vm_child, 0, DP_MASK_DEFERRED);
+	    !release(whose, dp_mask_of_bits(had) & ~mask, false))
+		change(whose, 0, DP_MASK_DEFERRED);
 	return true;
 }
 
 bool dp_mask_defers(void)
 {
-	return bits_of(dp_mask_thread(), dp_mask_vm_child()) & DP_MASK_DEFERRED;
+	return bits_of(dp_mask_whose()) & DP_MASK_DEFERRED;
 }
 
 void dp_mask_lend(void)
 {
 	u64 thread = dp_mask_thread();
 
-	begin_anew(thread, DP_MASK_VM_CHILD,
-		   bits_of(thread, 0) & DP_MASK_BLOCKED);
+	begin_anew(thread | DP_MASK_VM_CHILD,
+		   bits_of(thread) & DP_MASK_BLOCKED);
 }
 
 static bool owner_ignores(u32 k)
@@ -233,14 +220,13 @@ void dp_mask_set_ignored(u32 k, bool ignored)
 {
 	u64 bit = dp_mask_differs_bit(k);
 
-	change(dp_mask_thread(), DP_MASK_VM_CHILD,
+	change(dp_mask_thread() | DP_MASK_VM_CHILD,
 	       ignored != owner_ignores(k) ? bit : 0, bit);
 }
 
 bool dp_mask_ignores(u32 k)
 {
-	bool differs = bits_of(dp_mask_thread(), dp_mask_vm_child()) &
-		       dp_mask_differs_bit(k);
+	bool differs = bits_of(dp_mask_whose()) & dp_mask_differs_bit(k);
 
 	return owner_ignores(k) != differs;
 }
@@ -260,10 +246,10 @@ static bool is_deferred(u64 whose, u32 sig)
 
 bool dp_mask_defer(const struct dp_siginfo *info)
 {
-	u64 thread = dp_mask_thread(), vm_child = dp_mask_vm_child(), none;
+	u64 whose = dp_mask_whose(), none;
 	u32 i;
 
-	if (is_deferred(thread | vm_child, (u32)info->signo))
+	if (is_deferred(whose, (u32)info->signo))
 		return true;
 	for (i = 0; i < DP_DEFERRED; i++) {
 		struct dp_deferred *h = &dp_private.deferred[i];
@@ -275,10 +261,9 @@ bool dp_mask_defer(const struct dp_siginfo *info)
 						 __ATOMIC_RELAXED))
 			continue;
 		dp_bytes_copy(h->info, info, sizeof(h->info));
-		__atomic_store_n(&h->thread, thread | vm_child,
-				 __ATOMIC_RELEASE);
+		__atomic_store_n(&h->thread, whose, __ATOMIC_RELEASE);
 		/* The thread has a slot: the virtual mask blocks the signal. */
-		return change(thread, vm_child, DP_MASK_DEFERRED, 0);
+		return change(whose, DP_MASK_DEFERRED, 0);
 	}
 	return false;
 }
@@ -333,8 +318,7 @@ static s64 procmask_really(u64 how, u64 set, u64 old)
 		dp_mask_real(true);
 		dp_mask_set_virtual(0);
 	}
-	return dp_syscall(__NR_rt_sigprocmask, how, set, old, DP_SIGSET_BYTES,
-			  0, 0);
+	return dp_syscall(__NR_rt_sigprocmask, how, set, old, DP_SIGSET_BYTES);
 }
 
 s64 dp_mask_procmask(u64 how, u64 set, u64 old)
@@ -356,8 +340,8 @@ s64 dp_mask_procmask(u64 how, u64 set, u64 old)
 	} else if (how != SIG_UNBLOCK) {
 		mask &= ~caught;
 	}
-	ret = dp_syscall(__NR_rt_sigprocmask, how, set ? (u64)&mask : 0,
-			 (u64)&before, DP_SIGSET_BYTES, 0, 0);
+	ret = dp_syscall(__NR_rt_sigprocmask, how, set ? &mask : NULL, &before,
+			 DP_SIGSET_BYTES);
 	if (ret)
 		return ret;
 	if (was & ~will)
@@ -368,47 +352,47 @@ s64 dp_mask_procmask(u64 how, u64 set, u64 old)
 
 s64 dp_mask_pending(u64 set, u64 size)
 {
-	u64 thread = dp_mask_thread(), vm_child = dp_mask_vm_child(), mask;
-	s64 ret = dp_syscall(__NR_rt_sigpending, set, size, 0, 0, 0, 0);
+	u64 whose = dp_mask_whose(), mask;
+	s64 ret = dp_syscall(__NR_rt_sigpending, set, size);
 	u32 i;
 
 	if (ret || size != DP_SIGSET_BYTES ||
-	    !(bits_of(thread, vm_child) & DP_MASK_DEFERRED))
+	    !(bits_of(whose) & DP_MASK_DEFERRED))
 		return ret;
 	if (dp_mask_get(&mask, set))
 		return -EFAULT;
 	for (i = 0; i < DP_DEFERRED; i++)
 		if (__atomic_load_n(&dp_private.deferred[i].thread,
-				    __ATOMIC_ACQUIRE) == (thread | vm_child))
+				    __ATOMIC_ACQUIRE) == whose)
 			mask |= DP_SIGMASK((u32)dp_private.deferred[i].info[0]);
 	return put(set, &mask) ? -EFAULT : 0;
 }
 
-void dp_mask_pass_on(u64 thread, u64 vm_child)
+void dp_mask_pass_on(u64 whose)
 {
-	dp_masked_wait_forget(thread | vm_child);
-	begin_anew(thread, vm_child, bits_for(dp_mask_blocked()));
+	dp_masked_wait_forget(whose);
+	begin_anew(whose, dp_mask_bits_of(dp_mask_blocked()));
 }
 
 void dp_mask_begin(u64 mask)
 {
-	begin_anew(dp_mask_thread(), dp_mask_vm_child(), bits_for(mask));
+	begin_anew(dp_mask_whose(), dp_mask_bits_of(mask));
 }
 
 void dp_mask_forget(void)
 {
-	u64 thread = dp_mask_thread(), vm_child = dp_mask_vm_child();
+	u64 whose = dp_mask_whose();
 
-	dp_masked_wait_forget(thread | vm_child);
-	begin_anew(thread, vm_child, 0);
+	dp_masked_wait_forget(whose);
+	begin_anew(whose, 0);
 }
 
 void dp_mask_real(bool real)
 {
 	u64 mask = dp_mask_blocked();
 
-	dp_syscall(__NR_rt_sigprocmask, real ? SIG_BLOCK : SIG_UNBLOCK,
-		   (u64)&mask, 0, DP_SIGSET_BYTES, 0, 0);
+	dp_syscall(__NR_rt_sigprocmask, real ? SIG_BLOCK : SIG_UNBLOCK, &mask,
+		   0, DP_SIGSET_BYTES);
 }
 
 /* Caught signals in the mask of the program's action for @sig. */
@@ -449,8 +433,8 @@ s64 dp_mask_sigaction(u64 sig, u64 from, u64 to)
 	will = from ? act.mask & caught : 0;
 	if (from)
 		act.mask &= ~caught;
-	ret = dp_syscall(__NR_rt_sigaction, sig, from ? (u64)&act : 0,
-			 (u64)&old, DP_SIGSET_BYTES, 0, 0);
+	ret = dp_syscall(__NR_rt_sigaction, sig, from ? &act : NULL, &old,
+			 DP_SIGSET_BYTES);
 	if (ret)
 		return ret;
 	/* A vfork child shares our memory but not our actions. */
@@ -465,11 +449,11 @@ static void give_back_action(u32 sig)
 	struct dp_kernel_sigaction act;
 	u64 mask = in_masks(sig);
 
-	if (!mask || dp_syscall(__NR_rt_sigaction, sig, 0, (u64)&act,
-				DP_SIGSET_BYTES, 0, 0))
+	if (!mask ||
+	    dp_syscall(__NR_rt_sigaction, sig, 0, &act, DP_SIGSET_BYTES))
 		return;
 	act.mask |= mask;
-	dp_syscall(__NR_rt_sigaction, sig, (u64)&act, 0, DP_SIGSET_BYTES, 0, 0);
+	dp_syscall(__NR_rt_sigaction, sig, &act, 0, DP_SIGSET_BYTES);
 }
 
 void dp_mask_give_back(u64 *mask)

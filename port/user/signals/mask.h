@@ -11,6 +11,8 @@
 
 /** dp_mask_thread() - dp_thread_id() of this thread */
 u64 dp_mask_thread(void);
+/** dp_mask_whose() - the same, and DP_MASK_VM_CHILD if the thread is a CLONE_VM child's */
+u64 dp_mask_whose(void);
 /** dp_mask_catches() - is our action in force for the k-th caught signal? If not, the
  *  kernel has the program's action and masks. */
 bool dp_mask_catches(u32 k);
@@ -37,9 +39,9 @@ void dp_mask_lend(void);
 void dp_mask_set_ignored(u32 k, bool ignored);
 /** dp_mask_ignores() - is the k-th caught signal to be ignored after an exec? */
 bool dp_mask_ignores(u32 k);
-/** dp_mask_pass_on() - give @thread, which is about to begin, this thread's virtual mask
- *  @vm_child: DP_MASK_VM_CHILD, if it will be a CLONE_VM child's; or 0 */
-void dp_mask_pass_on(u64 thread, u64 vm_child);
+/** dp_mask_pass_on() - give a thread that is about to begin this thread's virtual mask
+ *  @whose: what dp_mask_whose() will be there */
+void dp_mask_pass_on(u64 whose);
 /** dp_mask_vm_child() - DP_MASK_VM_CHILD, if this thread is a CLONE_VM child's; or 0 */
 u64 dp_mask_vm_child(void);
 /** dp_mask_begin() - set the virtual mask of this new thread, whose dp_thread_id() its
@@ -61,11 +63,7 @@ void dp_mask_give_back(u64 *mask);
  *  @real: false: undo that */
 void dp_mask_real(bool real);
 
-#pragma GCC visibility pop
-
 /* action: virtual actions, those that the program has set for caught signals. */
-
-#pragma GCC visibility push(hidden)
 
 /** dp_caught_index() - the k of a caught signal; DP_CAUGHT: @sig is not caught */
 u32 dp_caught_index(u64 sig);

@@ -41,29 +41,12 @@
 /* The agent uses less of the stack; a signal frame is larger. */
 #define AGENT_STACK 1000
 
-static u64 owner(void)
-{
-	return dp_mask_thread() |
-	       (dp_hit_who() == DP_WHO_VM_CHILD ? DP_MASK_VM_CHILD : 0);
-}
-
-/* The register that has the mask. */
+/* The register that has the mask; NULL: the call is no masked wait. */
 static u64 *argument(u64 nr, struct dp_mcontext *regs)
 {
-	switch (nr) {
-	case __NR_rt_sigsuspend:
-		return &regs->rdi;
-	case __NR_ppoll:
-		return &regs->r10;
-	case __NR_epoll_pwait:
-	case __NR_epoll_pwait2:
-		return &regs->r8;
-	case __NR_pselect6:
-	case __NR_io_pgetevents:
-		return &regs->r9;
-	default:
-		return NULL;
-	}
+	int n = dp_wait_argument(nr);
+
+	return n < 0 ? NULL : dp_mcontext_arg(regs, (u32)n);
 }
 
 /* The register or word that has the mask where __syscall_cp() is called; @size: of the mask */
@@ -89,24 +72,13 @@ static u64 *passed_on(u64 nr, struct dp_mcontext *regs, u64 *size)
 	}
 }
 
-static bool is_pair(u64 nr)
-{
-	return nr == __NR_pselect6 || nr == __NR_io_pgetevents;
-}
-
-static u64 size_of(u64 nr, const struct dp_mcontext *regs)
-{
-	return nr == __NR_rt_sigsuspend ? regs->rsi :
-	       nr == __NR_ppoll		? regs->r8 :
-					  regs->r9;
-}
-
 /* Return: false if there is no mask, or the kernel would not take it. */
 static bool read_mask(u64 nr, u64 arg, u64 size, u64 *mask)
 {
 	u64 pair[2] = { arg, size };
 
-	if (!arg || (is_pair(nr) && dp_port_copy_in(pair, arg, sizeof(pair))))
+	if (!arg ||
+	    (dp_wait_is_pair(nr) && dp_port_copy_in(pair, arg, sizeof(pair))))
 		return false;
 	return pair[0] && pair[1] == DP_SIGSET_BYTES &&
 	       !dp_mask_get(mask, pair[0]);
@@ -120,14 +92,18 @@ static void release(struct dp_masked_wait *s)
 	__atomic_store_n(&s->thread, 0, __ATOMIC_RELEASE);
 }
 
+/* Each masked wait of one thread: dp_mask_whose() */
+#define dp_each_wait(s, whose)                                       \
+	for ((s) = dp_private.masked_waits;                          \
+	     (s) < &dp_private.masked_waits[DP_MASKED_WAITS]; (s)++) \
+		if (__atomic_load_n(&(s)->thread, __ATOMIC_RELAXED) == (whose))
+
 void dp_masked_wait_forget(u64 thread)
 {
-	u32 i;
+	struct dp_masked_wait *s;
 
-	for (i = 0; i < DP_MASKED_WAITS; i++)
-		if (__atomic_load_n(&dp_private.masked_waits[i].thread,
-				    __ATOMIC_RELAXED) == thread)
-			release(&dp_private.masked_waits[i]);
+	dp_each_wait(s, thread)
+		release(s);
 }
 
 static bool same_stack(u64 a, u64 b)
@@ -142,14 +118,10 @@ static bool same_stack(u64 a, u64 b)
 static void release_left(u64 thread, u64 sp)
 {
 	struct dp_masked_wait *s;
-	u32 i;
 
-	for (i = 0; i < DP_MASKED_WAITS; i++) {
-		s = &dp_private.masked_waits[i];
-		if (__atomic_load_n(&s->thread, __ATOMIC_RELAXED) == thread &&
-		    s->sp <= sp && same_stack(s->sp, sp))
+	dp_each_wait(s, thread)
+		if (s->sp <= sp && same_stack(s->sp, sp))
 			release(s);
-	}
 }
 
 static struct dp_masked_wait *claim(u64 thread)
@@ -187,8 +159,8 @@ static void close(struct dp_masked_wait *s)
 {
 	u64 all = ~0ull;
 
-	dp_syscall(__NR_rt_sigprocmask, DP_SIG_SETMASK, (u64)&all,
-		   (u64)&s->real, DP_SIGSET_BYTES, 0, 0);
+	dp_syscall(__NR_rt_sigprocmask, DP_SIG_SETMASK, &all, &s->real,
+		   DP_SIGSET_BYTES);
 	s->closed = 1;
 }
 
@@ -224,6 +196,12 @@ static u64 *last_argument(const struct dp_mcontext *regs)
 	return (u64 *)regs->rsp + 1;
 }
 
+/* Address of the copy of the mask. */
+static u64 copy_of(const struct dp_masked_wait *s)
+{
+	return dp_wait_is_pair(s->nr) ? (u64)s->pair : (u64)&s->mask;
+}
+
 /* The kernel gets the copy at @arg; the virtual mask is what the program gave. */
 static void put_in_force(struct dp_masked_wait *s, u64 *arg, u64 mask, u64 was)
 {
@@ -232,7 +210,7 @@ static void put_in_force(struct dp_masked_wait *s, u64 *arg, u64 mask, u64 was)
 	s->mask = mask & ~caught;
 	s->was = was;
 	s->given = *arg;
-	*arg = is_pair(s->nr) ? (u64)s->pair : (u64)&s->mask;
+	*arg = copy_of(s);
 	if (was & ~mask && dp_mask_defers() && is_intact(s))
 		close(s);
 	dp_mask_set_virtual(mask & caught);
@@ -258,7 +236,7 @@ static void enter(const struct dp_site_entry *site, u64 nr,
 	was = dp_mask_blocked();
 	if (!concerns_us(was, mask))
 		return;
-	thread = owner();
+	thread = dp_mask_whose();
 	release_left(thread, regs->rsp);
 	s = claim(thread);
 	if (!s) {
@@ -276,16 +254,18 @@ void dp_masked_wait_enter(const struct dp_site_entry *site, u64 nr,
 	u64 *arg, size = DP_SIGSET_BYTES;
 
 	if (dp_private.unknowns)
-		release_left(owner(), regs->rsp);
+		release_left(dp_mask_whose(), regs->rsp);
 	if (dp_call_goes_through(site->number)) {
 		/* The return is recognized by the stack pointer: no old entry may have it. */
-		release_left(owner(), regs->rsp);
+		release_left(dp_mask_whose(), regs->rsp);
 		arg = passed_on(nr, regs, &size);
 	} else {
 		arg = argument(nr, regs);
 		if (arg && stacked)
 			regs->r9 = *last_argument(regs);
-		size = size_of(nr, regs);
+		if (arg && !dp_wait_is_pair(nr))
+			size = *dp_mcontext_arg(regs,
+						(u32)dp_wait_argument(nr) + 1);
 	}
 	if (!arg)
 		return;
@@ -315,7 +295,7 @@ static struct dp_masked_wait *find(struct dp_mcontext *regs)
 		s = at(in[i]);
 		/* A free entry belongs to no call. */
 		arg = s ? argument(s->nr, regs) : NULL;
-		if (arg && *arg == in[i] && s->thread == owner())
+		if (arg && *arg == in[i] && s->thread == dp_mask_whose())
 			return s;
 	}
 	return NULL;
@@ -329,25 +309,22 @@ static void end(struct dp_masked_wait *s)
 	dp_mask_set_virtual(s->was);
 	release(s);
 	if (closed)
-		dp_port_sigmask(real);
+		dp_port_swap_sigmask(real);
 }
 
 /* A call that was interrupted before the agent came has returned, after its handler. */
 static void return_unknown(u64 sp)
 {
+	struct dp_masked_wait *s;
 	u64 thread;
-	u32 i;
 
-	/* No needless system call: owner() makes some, and a filter may forbid them. */
+	/* No needless system call: dp_mask_whose() makes some, and a filter may forbid them. */
 	if (!dp_private.unknowns)
 		return;
-	thread = owner();
-	for (i = 0; i < DP_MASKED_WAITS; i++) {
-		struct dp_masked_wait *s = &dp_private.masked_waits[i];
-
-		if (s->thread == thread && s->unknown && s->sp == sp)
+	thread = dp_mask_whose();
+	dp_each_wait(s, thread)
+		if (s->unknown && s->sp == sp)
 			end(s);
-	}
 }
 
 void dp_masked_wait_return(struct dp_mcontext *regs)
@@ -359,7 +336,7 @@ void dp_masked_wait_return(struct dp_mcontext *regs)
 	if (!s || s->sp != regs->rsp)
 		return;
 	*argument(s->nr, regs) = s->given;
-	if (s->stacked && is_pair(s->nr))
+	if (s->stacked && dp_wait_is_pair(s->nr))
 		*last_argument(regs) = s->given;
 	end(s);
 }
@@ -389,16 +366,12 @@ struct dp_masked_wait *dp_masked_wait_of(struct dp_mcontext *regs)
 
 static struct dp_masked_wait *newest(void)
 {
-	u64 thread = owner();
+	u64 thread = dp_mask_whose();
 	struct dp_masked_wait *s, *best = NULL;
-	u32 i;
 
-	for (i = 0; i < DP_MASKED_WAITS; i++) {
-		s = &dp_private.masked_waits[i];
-		if (__atomic_load_n(&s->thread, __ATOMIC_RELAXED) == thread &&
-		    (!best || s->serial > best->serial))
+	dp_each_wait(s, thread)
+		if (!best || s->serial > best->serial)
 			best = s;
-	}
 	return best;
 }
 
@@ -425,20 +398,15 @@ static bool is_back(const struct dp_masked_wait *s, u64 pc, u64 sp)
 void dp_masked_wait_come_through(const struct dp_site_entry *site,
 				 const struct dp_mcontext *regs)
 {
-	u64 thread = owner();
-	u32 i;
+	u64 thread = dp_mask_whose();
+	struct dp_masked_wait *s;
 
-	for (i = 0; i < DP_MASKED_WAITS; i++) {
-		struct dp_masked_wait *s = &dp_private.masked_waits[i];
-
-		if (__atomic_load_n(&s->thread, __ATOMIC_RELAXED) == thread &&
-		    s->through &&
-		    (is_back(s, site->addr, regs->rsp) ||
-		     is_below(s, regs->rsp))) {
+	dp_each_wait(s, thread)
+		if (s->through && (is_back(s, site->addr, regs->rsp) ||
+				   is_below(s, regs->rsp))) {
 			end(s);
 			return;
 		}
-	}
 }
 
 static bool is_in_kernel(const struct dp_kernel_wait *n,
@@ -457,7 +425,7 @@ static bool is_in_kernel(const struct dp_kernel_wait *n,
 const struct dp_kernel_wait *
 dp_masked_wait_in_kernel(const struct dp_mcontext *regs, s32 sig)
 {
-	u64 thread = owner();
+	u64 thread = dp_mask_whose();
 	u32 i;
 
 	if (dp_private.in_force || (s64)regs->rax != -EINTR)
@@ -473,7 +441,7 @@ dp_masked_wait_in_kernel(const struct dp_mcontext *regs, s32 sig)
 static bool has_copy(const struct dp_masked_wait *s,
 		     const struct dp_mcontext *regs)
 {
-	u64 copy = is_pair(s->nr) ? (u64)s->pair : (u64)&s->mask;
+	u64 copy = copy_of(s);
 	const u64 *word = (const u64 *)regs;
 	u32 i;
 
@@ -512,7 +480,7 @@ bool dp_masked_wait_delay(const struct dp_siginfo *info, struct dp_ucontext *uc)
 		return false;
 	/* The signal waits in the kernel from here on. Up to the call all others
 	 * are blocked, too. */
-	dp_port_sigmask(~0ull);
+	dp_port_swap_sigmask(~0ull);
 	s->real = uc->sigmask;
 	s->closed = 1;
 	uc->sigmask = ~0ull;
@@ -562,8 +530,8 @@ static void mend(const struct dp_masked_wait *s, u64 at)
 	struct dp_ucontext *uc =
 		(void *)((u64)mc - __builtin_offsetof(struct dp_ucontext, mc));
 
-	if (*reg != (is_pair(s->nr) ? (u64)s->pair : (u64)&s->mask) ||
-	    mc->cs != DP_USER_CS || (s64)mc->rax != -EINTR ||
+	if (*reg != copy_of(s) || mc->cs != DP_USER_CS ||
+	    (s64)mc->rax != -EINTR ||
 	    (s->through ? !is_below(s, mc->rsp) : mc->rsp != s->sp))
 		return;
 	*reg = s->given;
@@ -587,14 +555,10 @@ static void mend_frame(const struct dp_masked_wait *s)
 
 void dp_masked_wait_give_back(void)
 {
-	u64 thread = owner();
-	u32 i;
+	u64 thread = dp_mask_whose();
+	struct dp_masked_wait *s;
 
-	for (i = 0; i < DP_MASKED_WAITS; i++) {
-		struct dp_masked_wait *s = &dp_private.masked_waits[i];
-
-		if (__atomic_load_n(&s->thread, __ATOMIC_RELAXED) != thread)
-			continue;
+	dp_each_wait(s, thread) {
 		mend_frame(s);
 		release(s);
 	}

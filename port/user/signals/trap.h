@@ -37,11 +37,7 @@ u64 dp_hit_trap(struct dp_siginfo *info, struct dp_ucontext *uc);
  */
 u64 dp_foreign_trap(struct dp_siginfo *info, struct dp_ucontext *uc);
 
-#pragma GCC visibility pop
-
 /* child: how a fork child leaves, in two halves. */
-
-#pragma GCC visibility push(hidden)
 
 /** dp_hit_leave_text() - the first half of dp_hit_leave(): the text. Return: of that */
 bool dp_hit_leave_text(void);

@@ -226,7 +226,7 @@ static void before(u64 nr, const struct dp_mcontext *regs)
 	if (nr == __NR_execve || nr == __NR_execveat)
 		remember(EXECUTES, 0);
 	if (flags & CLONE_SETTLS)
-		dp_mask_pass_on(dp_thread_id(tls_of(nr, regs), 0),
+		dp_mask_pass_on(dp_thread_id(tls_of(nr, regs), 0) |
 				kind_of(flags));
 	/* A thread of this process needs no note, unless its parent has no thread pointer. */
 	if (!flags ||
