@@ -66,8 +66,8 @@ static int aside(void (*work)(void *arg), void *arg)
 
 static int refuse(const struct change *ch, u64 addr, int err, const char *why)
 {
-	return dp_fail(err, "0x%llx of process %d cannot be probed: %s",
-		       (unsigned long long)addr, ch->f->pid, why);
+	return dp_fail(err, "0x%lx of process %d cannot be probed: %s", addr,
+		       ch->f->pid, why);
 }
 
 static int enter(struct dp_foreign *f, struct dp_client *c)

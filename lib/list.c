@@ -23,18 +23,18 @@ static void show(u32 i, char *text, size_t size)
 {
 	const struct dp_user *u = &dp_self.users[i];
 	const char *name = NULL, *module = NULL;
-	unsigned long long addr = u->addr;
+	u64 addr = u->addr;
 	u64 offset = 0;
 
 	if (!u->gone)
 		dp_symbol_map_name(dp_self.symbols, addr, &name, &offset,
 				   &module);
 	if (name)
-		snprintf(text, size, "%016llx  %c  %s+0x%llx  %s %s", addr,
-			 u->kind, name, (unsigned long long)offset,
-			 module ? module : " ", flags_of(u, i));
+		snprintf(text, size, "%016lx  %c  %s+0x%lx  %s %s", addr,
+			 u->kind, name, offset, module ? module : " ",
+			 flags_of(u, i));
 	else
-		snprintf(text, size, "%016llx  %c  0x%llx %s", addr, u->kind,
+		snprintf(text, size, "%016lx  %c  0x%lx %s", addr, u->kind,
 			 addr, flags_of(u, i));
 }
 
@@ -82,9 +82,8 @@ static bool show_range(const struct dp_forbidden *r, void *arg)
 	struct listing *l = arg;
 	char line[sizeof(*l->lines)];
 
-	snprintf(line, sizeof(line), "0x%016llx-0x%016llx\t%s: %s",
-		 (unsigned long long)r->start, (unsigned long long)r->end,
-		 r->name ? r->name : "?", r->why);
+	snprintf(line, sizeof(line), "0x%016lx-0x%016lx\t%s: %s", r->start,
+		 r->end, r->name ? r->name : "?", r->why);
 	return dp_list_add(&l->lines, &l->n, &l->room, line, sizeof(line));
 }
 

@@ -39,11 +39,11 @@ static void say_faulted(u32 i)
 	dp_symbol_map_name(dp_self.symbols, addr, &name, &offset, &module);
 	snprintf(
 		lines[nr_lines++], LINE_MAX,
-		"a handler of the %s at %s+0x%llx has faulted, and is not called any more",
+		"a handler of the %s at %s+0x%lx has faulted, and is not called any more",
 		u->kind == 'r' ? "return probe" :
 		u->kind == 'j' ? "jprobe" :
 				 "kprobe",
-		name ? name : "?", (unsigned long long)offset);
+		name ? name : "?", offset);
 }
 
 /* A call whose instance was abandoned has returned all the same. Reported once, because
@@ -58,11 +58,9 @@ static void say_late(void)
 	said = true;
 	pthread_mutex_lock(&lock);
 	if (nr_lines < LINES)
-		snprintf(
-			lines[nr_lines++], LINE_MAX,
-			"kretprobe BUG!: Processing kretprobe %016llx @ %016llx",
-			(unsigned long long)frames->late_user,
-			(unsigned long long)frames->late_addr);
+		snprintf(lines[nr_lines++], LINE_MAX,
+			 "kretprobe BUG!: Processing kretprobe %016lx @ %016lx",
+			 frames->late_user, frames->late_addr);
 	pthread_mutex_unlock(&lock);
 }
 

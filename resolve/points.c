@@ -53,8 +53,8 @@ static int check_exit(struct resolver *r, struct dp_point *p, u64 addr)
 		return dp_point_refuse(p, -EINVAL,
 				       "it is left outside its module");
 	err = dp_allowed_check(&r->reach_reader, &at, DP_ASKER_EXIT, why);
-	return err ? dp_point_refuse(p, err, "its exit at 0x%llx: %.100s",
-				     (unsigned long long)addr, why) :
+	return err ? dp_point_refuse(p, err, "its exit at 0x%lx: %.100s", addr,
+				     why) :
 		     0;
 }
 
@@ -190,8 +190,7 @@ static int name_point(struct resolver *r, struct dp_point *p,
 	if (!named && dp_module_addr_file(r->mods, at->addr, &offset))
 		offset = 0;
 	if (!named || offset)
-		snprintf(behind, sizeof(behind), "+0x%llx",
-			 (unsigned long long)offset);
+		snprintf(behind, sizeof(behind), "+0x%lx", offset);
 	n = asprintf(&p->name, "%s%s%s%s:%s%s%s%s", kind, q, module, q, sq,
 		     named ? at->named : "", sq, behind);
 	if (n < 0)
@@ -312,8 +311,8 @@ static int add_symbol(struct resolver *r, const struct dp_symbol *s, bool twin)
 	if (!spec->glob) {
 		dp_diag_set(
 			r->diag, -EINVAL,
-			"%s has only 0x%llx bytes: this offset is beyond its end",
-			s->name, (unsigned long long)s->size);
+			"%s has only 0x%lx bytes: this offset is beyond its end",
+			s->name, s->size);
 		point_at(r, spec->offset_col);
 		return -EINVAL;
 	}
@@ -413,13 +412,13 @@ static int resolve_address(struct resolver *r)
 	if (m && named == m)
 		return add_address(r, m, addr);
 	if (n)
-		dp_diag_set(r->diag, -EINVAL, "0x%llx is not in the text of %s",
-			    (unsigned long long)addr, r->spec->module);
+		dp_diag_set(r->diag, -EINVAL, "0x%lx is not in the text of %s",
+			    addr, r->spec->module);
 	else
 		dp_diag_set(
 			r->diag, -EINVAL,
-			"0x%llx is not in the text of any module of process %d",
-			(unsigned long long)addr, dp_process_pid(r->proc));
+			"0x%lx is not in the text of any module of process %d",
+			addr, dp_process_pid(r->proc));
 	point_at(r, r->spec->point_col);
 	return -EINVAL;
 }

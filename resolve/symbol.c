@@ -308,9 +308,9 @@ static int say_two(const struct dp_symbol_map *map, const struct dp_symbol *a,
 {
 	return dp_diag_set(
 		diag, -EINVAL,
-		"\"%s\" means several modules that have a function \"%s\"; use an address:\n  0x%llx  (%s)\n  0x%llx  (%s)",
-		map->pattern, name, (unsigned long long)a->addr,
-		a->module->path, (unsigned long long)b->addr, b->module->path);
+		"\"%s\" means several modules that have a function \"%s\"; use an address:\n  0x%lx  (%s)\n  0x%lx  (%s)",
+		map->pattern, name, a->addr, a->module->path, b->addr,
+		b->module->path);
 }
 
 static int resolve_there(struct dp_symbol_map *map, const char *name,

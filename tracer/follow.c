@@ -41,7 +41,7 @@ struct dp_process_tree {
 	int status;
 	double loader_event;
 	struct dp_sums sums;
-	unsigned long long processes, bare;
+	u64 processes, bare;
 	enum dp_ending ending;
 	int err;
 };
@@ -518,7 +518,7 @@ static void report(const struct dp_process_tree *h)
 		return;
 	dp_output_print(
 		stderr,
-		"dprobes: %llu process image%s with probes, %llu without: ",
+		"dprobes: %lu process image%s with probes, %lu without: ",
 		h->processes, h->processes == 1 ? "" : "s", h->bare);
 	dp_report_sums(h->first, &h->sums);
 	fputs("; ", stderr);

@@ -94,8 +94,7 @@ static void elements_text(FILE *out, const char *what,
 
 	dp_output_print(out, "  %s", what);
 	for (i = 0; i < item->count; i++)
-		dp_output_print(out, " 0x%llx",
-				(unsigned long long)element(item, i));
+		dp_output_print(out, " 0x%lx", element(item, i));
 	putc('\n', out);
 }
 
@@ -116,10 +115,8 @@ static void item_text(FILE *out, const struct dp_item *item)
 		dump(out, item->payload, item->size);
 		break;
 	case DP_ITEM_FAULT:
-		dp_output_print(out, "  bad address 0x%llx\n",
-				item->size == 8 ?
-					(unsigned long long)element(item, 0) :
-					0ull);
+		dp_output_print(out, "  bad address 0x%lx\n",
+				item->size == 8 ? element(item, 0) : (u64)0);
 		break;
 	default:
 		dp_output_print(out, "  memory, %u bytes\n", item->count);
@@ -138,14 +135,12 @@ static bool two_parms(const struct dp_record *r)
 static void notes_text(FILE *out, const struct dp_record *r)
 {
 	if (r->exception && two_parms(r))
-		dp_output_print(out, "  ended by %s (0x%llx, 0x%llx)\n",
-				exception_name(r->exception),
-				(unsigned long long)r->parm[0],
-				(unsigned long long)r->parm[1]);
+		dp_output_print(out, "  ended by %s (0x%lx, 0x%lx)\n",
+				exception_name(r->exception), r->parm[0],
+				r->parm[1]);
 	else if (r->exception)
-		dp_output_print(out, "  ended by %s (0x%llx)\n",
-				exception_name(r->exception),
-				(unsigned long long)r->parm[0]);
+		dp_output_print(out, "  ended by %s (0x%lx)\n",
+				exception_name(r->exception), r->parm[0]);
 	if (r->flags & DP_RECORD_TRUNCATED)
 		fputs("  cut: the log is full (logmax)\n", out);
 	if (r->facility)
@@ -188,10 +183,8 @@ void dp_items_json(FILE *out, const struct dp_stamp *stamp, const char *probe,
 	if (r->exception)
 		dp_output_print(
 			out,
-			",\"exception\":\"%s\",\"parm\":\"0x%llx\",\"parm2\":\"0x%llx\"",
-			exception_name(r->exception),
-			(unsigned long long)r->parm[0],
-			(unsigned long long)r->parm[1]);
+			",\"exception\":\"%s\",\"parm\":\"0x%lx\",\"parm2\":\"0x%lx\"",
+			exception_name(r->exception), r->parm[0], r->parm[1]);
 	if (r->facility)
 		dp_output_print(out, ",\"facility\":%u", r->facility);
 	dp_output_print(out, ",\"truncated\":%s}\n",

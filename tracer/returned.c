@@ -152,12 +152,10 @@ static void put(FILE *out, struct dp_type type, u64 value)
 {
 	switch (type.kind) {
 	case DP_TYPE_SIGNED:
-		dp_output_print(out, "%lld",
-				(long long)with_sign(value, type.bits));
+		dp_output_print(out, "%ld", with_sign(value, type.bits));
 		break;
 	case DP_TYPE_UNSIGNED:
-		dp_output_print(out, "%llu",
-				(unsigned long long)low(value, type.bits));
+		dp_output_print(out, "%lu", low(value, type.bits));
 		break;
 	case DP_TYPE_BOOL:
 		dp_output_print(out, "%s",
@@ -167,8 +165,7 @@ static void put(FILE *out, struct dp_type type, u64 value)
 		put_real(out, type, value);
 		break;
 	default:
-		dp_output_print(out, "0x%llx",
-				(unsigned long long)low(value, type.bits));
+		dp_output_print(out, "0x%lx", low(value, type.bits));
 		break;
 	}
 }
@@ -176,8 +173,7 @@ static void put(FILE *out, struct dp_type type, u64 value)
 void dp_returned_text(FILE *out, struct dp_type type, u64 value)
 {
 	if (type.kind == DP_TYPE_UNKNOWN) {
-		dp_output_print(out, " = rax=0x%llx",
-				(unsigned long long)value);
+		dp_output_print(out, " = rax=0x%lx", value);
 	} else if (type.kind != DP_TYPE_VOID) {
 		fputs(" = ", out);
 		put(out, type, value);
@@ -196,8 +192,7 @@ void dp_returned_json(FILE *out, struct dp_type type, u64 value)
 	const char *quote = is_quoted(type, value) ? "\"" : "";
 
 	if (type.kind == DP_TYPE_UNKNOWN) {
-		dp_output_print(out, ",\"rax\":\"0x%llx\"",
-				(unsigned long long)value);
+		dp_output_print(out, ",\"rax\":\"0x%lx\"", value);
 	} else if (type.kind != DP_TYPE_VOID) {
 		dp_output_print(out, ",\"ret\":%s", quote);
 		put(out, type, value);

@@ -94,17 +94,16 @@ static char *spec_of(const struct dp_lang_program *p,
 	int n;
 
 	if (pt->symbol && (s64)pt->value < 0)
-		n = asprintf(&text, "\"%s\":%s-0x%llx", p->name, pt->symbol,
-			     0ull - (unsigned long long)pt->value);
+		n = asprintf(&text, "\"%s\":%s-0x%lx", p->name, pt->symbol,
+			     0 - pt->value);
 	else if (pt->symbol && pt->value)
-		n = asprintf(&text, "\"%s\":%s+0x%llx", p->name, pt->symbol,
-			     (unsigned long long)pt->value);
+		n = asprintf(&text, "\"%s\":%s+0x%lx", p->name, pt->symbol,
+			     pt->value);
 	else if (pt->symbol)
 		n = asprintf(&text, "\"%s\":%s", p->name, pt->symbol);
 	else
-		n = asprintf(&text, "\"%s\":%s0x%llx", p->name,
-			     pt->absolute ? "" : "+",
-			     (unsigned long long)pt->value);
+		n = asprintf(&text, "\"%s\":%s0x%lx", p->name,
+			     pt->absolute ? "" : "+", pt->value);
 	return n < 0 ? NULL : text;
 }
 
@@ -279,8 +278,8 @@ static void record(struct dp_session *s, const struct dp_record_copy *r)
 static void variable(FILE *out, const char *name, const char *space, u32 i,
 		     u64 value)
 {
-	dp_output_print(out, "dprobes: %s %s[%u] = 0x%llx (%lld)\n", name,
-			space, i, (unsigned long long)value, (long long)value);
+	dp_output_print(out, "dprobes: %s %s[%u] = 0x%lx (%ld)\n", name, space,
+			i, value, value);
 }
 
 /* Variables go to stderr with the summary: they are no records. */

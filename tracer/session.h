@@ -198,9 +198,9 @@ void dp_report_summary(const struct dp_session *s);
  * @vforked: hits of CLONE_VM children
  */
 struct dp_sums {
-	unsigned long long hits, held, missed, written, interior_arrivals, torn,
-		vforked, gone, late, impossible;
-	unsigned long long tally[DP_TALLY_NR];
+	u64 hits, held, missed, written, interior_arrivals, torn, vforked, gone,
+		late, impossible;
+	u64 tally[DP_TALLY_NR];
 };
 void dp_sums_add(struct dp_sums *sums, const struct dp_session *s);
 /** dp_report_costly() - a sentence for each probe whose interior arrivals cost more than

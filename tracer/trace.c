@@ -73,7 +73,7 @@ static void quote(FILE *out, const u8 *text, u32 len)
 static void print_value(FILE *out, const struct dp_trace_item *shown,
 			const struct dp_item *item)
 {
-	unsigned long long value = 0;
+	u64 value = 0;
 
 	if (item->token == DP_ITEM_STRING) {
 		quote(out, item->payload, item->size);
@@ -82,13 +82,13 @@ static void print_value(FILE *out, const struct dp_trace_item *shown,
 	memcpy(&value, item->payload,
 	       item->size < sizeof(value) ? item->size : sizeof(value));
 	if (item->token == DP_ITEM_FAULT)
-		dp_output_print(out, "<bad address 0x%llx>", value);
+		dp_output_print(out, "<bad address 0x%lx>", value);
 	else if (shown->show == DP_SHOW_UNSIGNED)
-		dp_output_print(out, "%llu", value);
+		dp_output_print(out, "%lu", value);
 	else if (shown->show == DP_SHOW_SIGNED)
-		dp_output_print(out, "%lld", (long long)value);
+		dp_output_print(out, "%ld", value);
 	else
-		dp_output_print(out, "0x%llx", value);
+		dp_output_print(out, "0x%lx", value);
 }
 
 static void print_args(FILE *out, const struct dp_trace_program *p,
@@ -112,7 +112,7 @@ static void json_value(FILE *out, const struct dp_trace_item *shown,
 		       const struct dp_item *item)
 {
 	char text[DP_TRACE_STRING + 1] = "";
-	unsigned long long value = 0;
+	u64 value = 0;
 
 	if (item->token == DP_ITEM_STRING) {
 		memcpy(text, item->payload,
@@ -124,13 +124,13 @@ static void json_value(FILE *out, const struct dp_trace_item *shown,
 	memcpy(&value, item->payload,
 	       item->size < sizeof(value) ? item->size : sizeof(value));
 	if (item->token == DP_ITEM_FAULT || shown->show == DP_SHOW_STRING)
-		dp_output_print(out, "{\"bad_address\":\"0x%llx\"}", value);
+		dp_output_print(out, "{\"bad_address\":\"0x%lx\"}", value);
 	else if (shown->show == DP_SHOW_UNSIGNED)
-		dp_output_print(out, "%llu", value);
+		dp_output_print(out, "%lu", value);
 	else if (shown->show == DP_SHOW_SIGNED)
-		dp_output_print(out, "%lld", (long long)value);
+		dp_output_print(out, "%ld", value);
 	else
-		dp_output_print(out, "\"0x%llx\"", value);
+		dp_output_print(out, "\"0x%lx\"", value);
 }
 
 /* A name that occurs twice, with two types, becomes "arg0" and "arg0_2". */
@@ -197,9 +197,8 @@ static void print_leaving(FILE *out, struct dp_type type,
 	else
 		dp_output_print(out, " = %s", leavings[l->how]);
 	if (l->how == DP_CALL_RETURNED || l->how == DP_CALL_TAIL_CALLED)
-		dp_output_print(out, " <%llu.%09llu>",
-				(unsigned long long)ns / 1000000000,
-				(unsigned long long)ns % 1000000000);
+		dp_output_print(out, " <%lu.%09lu>", ns / 1000000000,
+				ns % 1000000000);
 }
 
 static void json_leaving(FILE *out, struct dp_type type,
@@ -209,8 +208,7 @@ static void json_leaving(FILE *out, struct dp_type type,
 		dp_returned_json(out, type, l->value);
 	/* The time at which a call was abandoned is not known. */
 	if (l->how != DP_CALL_ABANDONED)
-		dp_output_print(out, ",\"latency_ns\":%llu",
-				(unsigned long long)ns);
+		dp_output_print(out, ",\"latency_ns\":%lu", ns);
 	dp_output_print(out, ",\"exit\":\"%s\"", leavings[l->how]);
 }
 

@@ -80,7 +80,7 @@ static const char *name_of(const struct dp_session *s, u64 addr, char *text,
 	for (i = 0; i < s->points.n; i++)
 		if (s->points.v[i].addr == addr)
 			return s->points.v[i].name;
-	snprintf(text, size, "0x%llx", (unsigned long long)addr);
+	snprintf(text, size, "0x%lx", addr);
 	return text;
 }
 

@@ -130,13 +130,11 @@ static int say_ambiguous(const struct dp_mod *mod, const struct want *w,
 	for (i = 0; i < c->n && i < CANDIDATES_SHOWN; i++) {
 		sym = c->v[i];
 		if (addresses)
-			dp_diag_add(diag, "\n  0x%llx",
-				    (unsigned long long)(sym->value +
-							 mod->pub.bias));
+			dp_diag_add(diag, "\n  0x%lx",
+				    (sym->value + mod->pub.bias));
 		else if (!sym->version &&
 			 !dp_elf_offset(&mod->shape, sym->value, &off, &avail))
-			dp_diag_add(diag, "\n  %s:+0x%llx", name,
-				    (unsigned long long)off);
+			dp_diag_add(diag, "\n  %s:+0x%lx", name, off);
 		if (sym->version)
 			dp_diag_add(diag, "%s%s%s%s@%s",
 				    addresses ? "  " : "\n  ",
@@ -431,8 +429,7 @@ static int say_two_modules(const char *module, const struct want *w,
 		"\"%s\" is the name of %zu mapped modules; write an address instead of %s:",
 		module, out->n, w->text);
 	for (i = 0; i < out->n && i < CANDIDATES_SHOWN; i++)
-		dp_diag_add(diag, "\n  0x%llx  (%s)",
-			    (unsigned long long)out->v[i].addr,
+		dp_diag_add(diag, "\n  0x%lx  (%s)", out->v[i].addr,
 			    out->v[i].module->path);
 	return -EINVAL;
 }

@@ -81,8 +81,7 @@ int dp_module_file_addr(struct dp_modules *mods, const struct dp_module *m,
 		return 0;
 	}
 	return dp_diag_set(diag, -ENOENT,
-			   "offset 0x%llx of %s is not mapped as code",
-			   (unsigned long long)offset,
+			   "offset 0x%lx of %s is not mapped as code", offset,
 			   dp_mod_name(dp_mod_of(m)));
 }
 

@@ -116,11 +116,8 @@ static int add_tail_targets(struct adding *d, struct dp_diag *diag)
 			if (err)
 				return dp_diag_set(
 					diag, err,
-					"the exit at 0x%llx, which a followed function has by a tail jump, cannot be probed: %s",
-					(unsigned long long)o->v[i]
-						.exits[k]
-						.addr,
-					why);
+					"the exit at 0x%lx, which a followed function has by a tail jump, cannot be probed: %s",
+					o->v[i].exits[k].addr, why);
 		}
 	return 0;
 }
@@ -174,9 +171,8 @@ static int add_exits(struct adding *d, const struct dp_point *p,
 		if (err)
 			dp_diag_set(
 				diag, err,
-				"%s cannot be probed: its exit at 0x%llx: %s",
-				p->name, (unsigned long long)p->exits[k].addr,
-				why);
+				"%s cannot be probed: its exit at 0x%lx: %s",
+				p->name, p->exits[k].addr, why);
 	}
 	return err;
 }

@@ -234,13 +234,12 @@ static void wait_for(struct run *r)
 /* Tell of lost lines, and of an exit function that was not called. */
 static void tell(const struct run *r, u32 state)
 {
-	unsigned long long lost =
-		__atomic_load_n(&r->shared->lost, __ATOMIC_RELAXED);
+	u64 lost = __atomic_load_n(&r->shared->lost, __ATOMIC_RELAXED);
 
 	if (lost)
 		dp_output_print(
 			stderr,
-			"dprobes: %llu lines of the module were lost; they came too fast\n",
+			"dprobes: %lu lines of the module were lost; they came too fast\n",
 			lost);
 	if (state != DP_INSMOD_LOADED || WIFSIGNALED(r->status))
 		return;

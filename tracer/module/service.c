@@ -25,8 +25,8 @@
 #define NAP_NS 2000000
 #define ASKED_NS 100000000
 #define WATCH_NS 50000000
-#define DEADLINE_NS 10000000000ll
-#define PATIENCE_NS 3000000000ll
+#define DEADLINE_NS 10000000000l
+#define PATIENCE_NS 3000000000l
 #define PART 4096
 
 /** struct client - the tool's side
@@ -40,12 +40,12 @@ struct client {
 	FILE *out;
 };
 
-static long long now_ns(void)
+static s64 now_ns(void)
 {
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ll + t.tv_nsec;
+	return t.tv_sec * 1000000000l + t.tv_nsec;
 }
 
 static void nap(long ns)
@@ -189,14 +189,14 @@ static void show_lines(struct client *c)
 	if (gone)
 		dp_output_print(
 			stderr,
-			"dprobes: %llu lines were lost; they came too fast, or are too old\n",
-			(unsigned long long)gone);
+			"dprobes: %lu lines were lost; they came too fast, or are too old\n",
+			gone);
 }
 
 /* Wait for an order to be carried out. Return: 0 done; -EAGAIN not yet. */
 static int wait_done(struct client *c, u32 number, struct dp_diag *diag)
 {
-	long long deadline = now_ns() + DEADLINE_NS;
+	s64 deadline = now_ns() + DEADLINE_NS;
 	u64 state;
 
 	do {
@@ -209,8 +209,8 @@ static int wait_done(struct client *c, u32 number, struct dp_diag *diag)
 	} while (now_ns() < deadline);
 	return dp_diag_set(
 		diag, -EAGAIN,
-		"process %d has not finished with the module in %lld s, and goes on; dprobes lsmod -p %d will show what came of it",
-		c->pid, DEADLINE_NS / 1000000000ll, c->pid);
+		"process %d has not finished with the module in %ld s, and goes on; dprobes lsmod -p %d will show what came of it",
+		c->pid, DEADLINE_NS / 1000000000l, c->pid);
 }
 
 /* The order of a dead tool that was never delivered can be dropped. If it was delivered, the
@@ -284,7 +284,7 @@ static int ask_once(struct client *c, u32 verb, const char *text, u32 *refused,
 static int ask_locked(struct client *c, u32 verb, const char *text,
 		      struct dp_diag *diag)
 {
-	long long deadline = now_ns() + PATIENCE_NS;
+	s64 deadline = now_ns() + PATIENCE_NS;
 	u32 refused;
 	int err;
 
@@ -397,9 +397,8 @@ static int get_modules(const struct client *c, struct dp_service_module *list,
 static void show_module(const struct client *c,
 			const struct dp_service_module *m, bool verbose)
 {
-	dp_output_print(c->out, "%-7d %.*s %llu %d %s", c->pid,
-			(int)sizeof(m->name), m->name,
-			(unsigned long long)m->size, m->refs,
+	dp_output_print(c->out, "%-7d %.*s %lu %d %s", c->pid,
+			(int)sizeof(m->name), m->name, m->size, m->refs,
 			m->forked ? "Forked" : "Live");
 	if (verbose)
 		dp_output_print(c->out, " %.*s", (int)sizeof(m->path), m->path);
@@ -482,7 +481,7 @@ static void stop(int sig)
 
 int dp_tracer_dmesg(const struct dp_tracer_options *opt, struct dp_diag *diag)
 {
-	long long end = now_ns() + (long long)(opt->duration * 1e9);
+	s64 end = now_ns() + (s64)(opt->duration * 1e9);
 	struct client c;
 	u64 next = 0;
 	int err = open_client(&c, opt->pid, opt->out, diag);

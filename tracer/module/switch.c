@@ -22,8 +22,8 @@
 
 #define NAP_NS 2000000
 /* How long a tool may take to begin with an order, and to carry it out. */
-#define TAKE_NS 250000000ll
-#define DONE_NS 10000000000ll
+#define TAKE_NS 250000000l
+#define DONE_NS 10000000000l
 
 /**
  * struct asker
@@ -42,12 +42,12 @@ struct asker {
 	u64 addr;
 };
 
-static long long now_ns(void)
+static s64 now_ns(void)
 {
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ll + t.tv_nsec;
+	return t.tv_sec * 1000000000l + t.tv_nsec;
 }
 
 static int get(const struct asker *a, size_t offset, void *to, size_t n)
@@ -74,10 +74,10 @@ static int has_gone(const struct asker *a, struct dp_diag *diag)
 }
 
 /* Wait until the order has left state @state. Return: 0; -EAGAIN; -ESRCH. */
-static int wait_while(const struct asker *a, u64 state, long long ns, u64 *now)
+static int wait_while(const struct asker *a, u64 state, s64 ns, u64 *now)
 {
 	const struct timespec nap = { 0, NAP_NS };
-	long long deadline = now_ns() + ns;
+	s64 deadline = now_ns() + ns;
 
 	do {
 		if (GET(a, state, now))
