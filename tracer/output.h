@@ -22,10 +22,10 @@ void dp_output_vprint(FILE *out, const char *fmt, va_list ap)
 void dp_output_write(FILE *out, const char *text, size_t len);
 /**
  * dp_output_quote() - put another process's error message into a diagnostic
- * @text: @max bytes at most; lines behind its first are indented
- * Return: @err
+ * @theirs: that process has written it; lines behind its first are indented
+ * Return: @err, or -EIO if that is none
  */
-int dp_output_quote(struct dp_diag *diag, int err, const char *text,
-		    size_t max);
+int dp_output_quote(struct dp_diag *diag, int err,
+		    const struct dp_diag *theirs);
 
 #endif

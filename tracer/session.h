@@ -217,6 +217,9 @@ void dp_report_refused(const struct dp_session *s);
 /** dp_order_check() - can a module, its parameters and aliases be sent to a process?
  *  Return: 0; -EINVAL, with words. */
 int dp_order_check(const struct dp_tracer_options *opt, struct dp_diag *diag);
+/** dp_order_text() - these, a line each; the module's path is absolute, because it may be opened
+ *  in another directory. Return: malloc()ed, or NULL. */
+char *dp_order_text(const struct dp_tracer_options *opt);
 
 /* json.c */
 /** dp_json_string() - print @text in quotes, as valid JSON: a byte that is no UTF-8
