@@ -73,23 +73,23 @@ int dp_kprobes_list(void (*line)(void *arg, const char *text), void *arg)
 
 /** struct listing - lines of which the program is told later; there is room for @room */
 struct listing {
-	char (*lines)[256];
+	char (*v)[256];
 	size_t n, room;
 };
 
 static bool show_range(const struct dp_forbidden *r, void *arg)
 {
 	struct listing *l = arg;
-	char line[sizeof(*l->lines)];
+	char line[sizeof(*l->v)];
 
 	snprintf(line, sizeof(line), "0x%016lx-0x%016lx\t%s: %s", r->start,
 		 r->end, r->name ? r->name : "?", r->why);
-	return dp_list_add(&l->lines, &l->n, &l->room, line, sizeof(line));
+	return dp_list_push(l, line);
 }
 
 int dp_kprobes_blacklist(void (*line)(void *arg, const char *text), void *arg)
 {
-	struct listing l = { .lines = NULL };
+	struct listing l = { 0 };
 	int err = dp_self_begin(true);
 	size_t i;
 	u64 mask;
@@ -100,9 +100,9 @@ int dp_kprobes_blacklist(void (*line)(void *arg, const char *text), void *arg)
 		err = dp_fail(-ENOMEM, "out of memory");
 	dp_self_end();
 	for (i = 0; !err && i < l.n; i++)
-		line(arg, l.lines[i]);
+		line(arg, l.v[i]);
 	dp_self_enter(&mask);
-	free(l.lines);
+	free(l.v);
 	dp_self_leave(mask);
 	return err ? err : (int)l.n;
 }

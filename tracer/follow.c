@@ -8,6 +8,7 @@
  */
 #include "tracer/session.h"
 #include "proc/tree.h"
+#include "sym/list.h"
 #include "tracer/order.h"
 #include "tracer/output.h"
 #include <dprobes/diag.h>
@@ -45,21 +46,6 @@ struct dp_process_tree {
 	enum dp_ending ending;
 	int err;
 };
-
-static bool has_room(struct dp_process_tree *h)
-{
-	size_t want = h->cap ? 2 * h->cap : 16;
-	struct dp_session **bigger;
-
-	if (h->n < h->cap)
-		return true;
-	bigger = realloc(h->v, want * sizeof(*bigger));
-	if (!bigger)
-		return false;
-	h->v = bigger;
-	h->cap = want;
-	return true;
-}
 
 /* There is room: another() has made it. */
 static void add(struct dp_process_tree *h, struct dp_session *s)
@@ -172,8 +158,10 @@ static void say_none(struct dp_process_tree *h, pid_t pid)
 static struct dp_session *another(struct dp_process_tree *h,
 				  const struct dp_session *like)
 {
-	struct dp_session *s = has_room(h) ? malloc(sizeof(*s)) : NULL;
+	struct dp_session *s = NULL;
 
+	if (!dp_list_reserve(&h->v, h->n + 1, &h->cap, sizeof(*h->v)))
+		s = malloc(sizeof(*s));
 	if (!s)
 		return NULL;
 	*s = *like;

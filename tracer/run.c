@@ -3,6 +3,7 @@
 #include "tracer/session.h"
 #include "tracer/items.h"
 #include "lang/lang.h"
+#include "sym/list.h"
 #include "tracer/output.h"
 #include <dprobes/diag.h>
 #include <errno.h>
@@ -28,7 +29,7 @@ struct run {
 	struct file *files;
 	size_t nr_files;
 	char **specs;
-	size_t nr_specs;
+	size_t nr_specs, room;
 	char **bad_line;
 };
 
@@ -110,19 +111,17 @@ static char *spec_of(const struct dp_lang_program *p,
 static int add_specs(struct run *run, struct file *file, struct dp_diag *diag)
 {
 	const struct dp_lang_program *p = file->program;
-	char **bigger = realloc(run->specs, (run->nr_specs + p->nr_points) *
-						    sizeof(*bigger));
+	char *spec;
 	size_t i;
 
-	if (!bigger)
-		return dp_diag_set(diag, -ENOMEM, "out of memory");
-	run->specs = bigger;
 	file->first = run->nr_specs;
 	for (i = 0; i < p->nr_points; i++) {
-		run->specs[run->nr_specs] = spec_of(p, &p->points[i]);
-		if (!run->specs[run->nr_specs])
+		spec = spec_of(p, &p->points[i]);
+		if (!spec || dp_list_add(&run->specs, &run->nr_specs,
+					 &run->room, &spec, sizeof(spec))) {
+			free(spec);
 			return dp_diag_set(diag, -ENOMEM, "out of memory");
-		run->nr_specs++;
+		}
 	}
 	return 0;
 }

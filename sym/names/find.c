@@ -63,11 +63,6 @@ static bool fits(const struct want *w, const struct dp_sym *sym)
 	       !(w->strict && sym->rank == DP_RANK_OLD);
 }
 
-static int symbols_add(struct dp_symbols *out, const struct dp_symbol *s)
-{
-	return dp_list_add(&out->v, &out->n, &out->room, s, sizeof(*s));
-}
-
 void dp_symbols_free(struct dp_symbols *list)
 {
 	free(list->v);
@@ -90,7 +85,7 @@ static int choice_add(struct choice *c, const struct dp_sym *sym)
 			c->v[i] = sym;
 		return 0;
 	}
-	return dp_list_add(&c->v, &c->n, &c->room, &sym, sizeof(sym));
+	return dp_list_push(c, &sym);
 }
 
 static int choose(struct dp_modules *mods, struct dp_mod *mod,
@@ -296,7 +291,7 @@ static int find_glob(struct dp_modules *mods, struct dp_mod *mod,
 			continue;
 		}
 		if (!err)
-			err = symbols_add(out, &s);
+			err = dp_list_push(out, &s);
 	}
 	return err;
 }
@@ -412,7 +407,7 @@ static int exact_in_all(struct dp_modules *mods, const struct dp_module **list,
 		err = find_one(mods, dp_mod_of(list[i]), w, false, false, &s,
 			       diag);
 		if (!err)
-			err = symbols_add(out, &s);
+			err = dp_list_push(out, &s);
 		if (err && err != -ENOENT)
 			return err;
 	}

@@ -11,6 +11,7 @@
 #include "proc/inspect.h"
 #include "proc/proc.h"
 #include "resolve/points.h"
+#include "sym/list.h"
 #include "sym/sym.h"
 #include "tracer/output.h"
 #include <dprobes/diag.h>
@@ -36,7 +37,7 @@ struct asker {
 	size_t nr_armed;
 	pid_t tool;
 	struct dp_order_point *points;
-	size_t n;
+	size_t n, room;
 	struct dp_process *proc;
 	u64 addr;
 };
@@ -224,19 +225,15 @@ static int add(struct asker *a, const struct dp_spec *spec,
 	       const struct dp_points *found, struct dp_diag *diag)
 {
 	size_t i, before = a->n;
-	struct dp_order_point *bigger;
 
-	bigger = realloc(a->points, (a->n + found->n) * sizeof(*bigger));
-	if (!bigger)
-		return dp_diag_set(diag, -ENOMEM, "out of memory");
-	a->points = bigger;
 	for (i = 0; i < found->n; i++) {
 		const struct dp_order_point p = {
 			found->v[i].addr, spec->kind == DP_SPEC_RETURN
 		};
 
-		if (is_probed(a, &p))
-			a->points[a->n++] = p;
+		if (is_probed(a, &p) &&
+		    dp_list_add(&a->points, &a->n, &a->room, &p, sizeof(p)))
+			return dp_diag_set(diag, -ENOMEM, "out of memory");
 	}
 	if (a->n > before)
 		return 0;
