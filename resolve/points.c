@@ -329,22 +329,20 @@ static int match_modules(struct resolver *r, const struct dp_module **m)
 {
 	const struct dp_spec *spec = r->spec;
 	const struct dp_module **list;
-	size_t i, n = 0;
-	int err;
+	size_t i = 0, n;
+	int err = dp_modules_match(r->mods, spec->module, &list, &n, r->diag);
 
-	list = calloc(dp_modules_count(r->mods) + 1, sizeof(*list));
-	if (!list)
-		return dp_diag_set(r->diag, -ENOMEM, "out of memory");
-	err = dp_modules_match(r->mods, spec->module, list, &n, r->diag);
-	if (err)
+	if (err) {
 		dp_diag_caret(r->diag, spec->module_col,
 			      (int)strlen(spec->module));
-	for (i = 0; i < n && list[i] != *m; i++)
-		continue;
+		return err;
+	}
+	while (i < n && list[i] != *m)
+		i++;
 	if (i == n)
 		*m = list[0];
 	free(list);
-	return err ? err : (int)n;
+	return (int)n;
 }
 
 static int resolve_symbols(struct resolver *r)

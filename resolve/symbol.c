@@ -288,17 +288,15 @@ static int match(struct dp_symbol_map *map, char *module, struct dp_diag *diag)
 		return 0;
 	}
 	free(map->pattern);
-	map->pattern = NULL;
-	if (!map->match)
-		map->match = calloc(dp_modules_count(map->mods) + 1,
-				    sizeof(*map->match));
-	err = map->match ? dp_modules_match(map->mods, module, map->match,
-					    &map->n_match, diag) :
-			   -ENOMEM;
-	if (err)
+	free(map->match);
+	map->pattern = module;
+	err = dp_modules_match(map->mods, module, &map->match, &map->n_match,
+			       diag);
+	if (err) {
 		free(module);
-	else
-		map->pattern = module;
+		map->pattern = NULL;
+		map->match = NULL;
+	}
 	return err;
 }
 

@@ -194,12 +194,11 @@ bool dp_file_is_library(const char *path);
 
 /**
  * dp_modules_match() - the modules that @pattern names (as in dp_symbols_find)
- * @list: at least dp_modules_count() entries of room
- * @n: number found
- * Return: 0; -ENOENT with the nearest module names in @diag.
+ * @list: @n of them, free()d by the caller
+ * Return: 0; -ENOENT with the nearest module names in @diag; -ENOMEM.
  */
 int dp_modules_match(struct dp_modules *mods, const char *pattern,
-		     const struct dp_module **list, size_t *n,
+		     const struct dp_module ***list, size_t *n,
 		     struct dp_diag *diag);
 
 /**

@@ -18,14 +18,13 @@
 
 static bool has_module(struct dp_modules *mods, const struct dp_spec *spec)
 {
-	const struct dp_module **list =
-		calloc(dp_modules_count(mods) + 1, sizeof(*list));
-	size_t n = 0;
-	bool has = !list ||
-		   !dp_modules_match(mods, spec->module, list, &n, NULL);
+	const struct dp_module **list;
+	size_t n;
+	int err = dp_modules_match(mods, spec->module, &list, &n, NULL);
 
-	free(list);
-	return has;
+	if (!err)
+		free(list);
+	return err != -ENOENT;
 }
 
 static bool has_linker(const struct dp_session *s)
