@@ -126,17 +126,16 @@ static int may_be_tracked(struct kretprobe *rp, struct tracked *f)
 	    dp_probe_resolve(rp->kp.symbol_name, &sym, NULL))
 		return 0; /* registering fails, and says why */
 	if (rp->kp.offset)
-		return dp_diag_set(
-			dp_last(), -EINVAL,
+		return dp_fail(
+			-EINVAL,
 			"a return probe belongs to the beginning of a function, and offset is %u",
 			rp->kp.offset);
 	f->addr = rp->kp.symbol_name ? sym.addr : (u64)rp->kp.addr;
 	why = choose(rp, f);
 	if (!why)
 		return 0;
-	return dp_diag_set(dp_last(), -EINVAL,
-			   "%s cannot have a return probe: %s",
-			   f->name ? f->name : "the function", why);
+	return dp_fail(-EINVAL, "%s cannot have a return probe: %s",
+		       f->name ? f->name : "the function", why);
 }
 
 /* Has the instance a call? When no handler runs, an instance that is still NEW was left
@@ -252,9 +251,8 @@ static int check_numbers(struct kretprobe *rp)
 	if (rp->maxactive <= 0)
 		rp->maxactive = default_active();
 	if (rp->maxactive > MOST_INSTANCES || rp->data_size > (1u << 20))
-		return dp_diag_set(dp_last(), -EINVAL,
-				   "maxactive is %d and data_size %zu",
-				   rp->maxactive, rp->data_size);
+		return dp_fail(-EINVAL, "maxactive is %d and data_size %zu",
+			       rp->maxactive, rp->data_size);
 	return 0;
 }
 
@@ -267,9 +265,8 @@ static int find_exits(struct kretprobe *rp, const struct tracked *f,
 	if (!err || !f->why || err == -ENOMEM)
 		return err;
 	snprintf(words, sizeof(words), "%s", dp_last()->text);
-	return dp_diag_set(dp_last(), -EINVAL,
-			   "%s cannot have a return probe: %s, and %s",
-			   f->name ? f->name : "the function", f->why, words);
+	return dp_fail(-EINVAL, "%s cannot have a return probe: %s, and %s",
+		       f->name ? f->name : "the function", f->why, words);
 }
 
 /* All checks that need no exits of the function. */
@@ -280,8 +277,7 @@ static int look_at(struct kretprobe *rp, struct tracked *f)
 
 	*f = (struct tracked){ .way = DP_RETURN_STUB };
 	if (dp_probe_index(&rp->kp, &index))
-		return dp_diag_set(dp_last(), -EINVAL,
-				   "the probe is registered already");
+		return dp_fail(-EINVAL, "the probe is registered already");
 	err = may_be_tracked(rp, f);
 	return err ? err : check_numbers(rp);
 }
@@ -291,9 +287,8 @@ static int prepare(struct kretprobe *rp, const struct tracked *f,
 {
 	*pool = make_pool(rp, f->way);
 	if (!*pool)
-		return dp_diag_set(dp_last(), -ENOMEM,
-				   "there is no memory for %d instances",
-				   rp->maxactive);
+		return dp_fail(-ENOMEM, "there is no memory for %d instances",
+			       rp->maxactive);
 	rp->nmissed = 0;
 	/* Without an address, registering fails and says why. */
 	return f->way == DP_RETURN_SITE && f->addr ?
@@ -359,7 +354,7 @@ static int register_prepared(struct kretprobe **rps, struct pool **pools,
 		n += requests_of(pools[i]);
 	requests = calloc(n, sizeof(*requests));
 	if (!requests)
-		return dp_diag_set(dp_last(), -ENOMEM, "out of memory");
+		return dp_fail(-ENOMEM, "out of memory");
 	for (i = 0; i < num; i++) {
 		describe(&requests[at], rps[i], pools[i]);
 		at += requests_of(pools[i]);
@@ -379,7 +374,7 @@ static int register_all(struct kretprobe **rps, int num)
 	if (!pools || !f) {
 		free(pools);
 		free(f);
-		return dp_diag_set(dp_last(), -ENOMEM, "out of memory");
+		return dp_fail(-ENOMEM, "out of memory");
 	}
 	/* Refuse a probe before the code of all modules is read. */
 	for (i = 0; i < num && !err; i++)
@@ -516,8 +511,7 @@ int dp_kretprobe_account(const struct kretprobe *rp,
 	*account = (struct dp_kretprobe_account){ .late = dp_frames()->late };
 	if (!rp || !dp_probe_index(&rp->kp, &index) ||
 	    dp_self.users[index].kind != 'r') {
-		err = dp_diag_set(dp_last(), -EINVAL,
-				  "the probe is not registered");
+		err = dp_fail(-EINVAL, "the probe is not registered");
 	} else {
 		f = (void *)dp_live_handlers(dp_self.engine, index)
 			    ->instance_pool;

@@ -46,7 +46,7 @@ int dp_retsites_make(struct dp_exit_reader *reader, struct kretprobe *rp,
 		return err;
 	*sites = make(rp, &list);
 	dp_exits_free(&list);
-	return *sites ? 0 : dp_diag_set(dp_last(), -ENOMEM, "out of memory");
+	return *sites ? 0 : dp_fail(-ENOMEM, "out of memory");
 }
 
 struct dp_retsites *dp_retsites_of(const struct kretprobe *rp)

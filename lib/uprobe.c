@@ -393,7 +393,7 @@ int dp_uprobes_add_tracked(struct dp_tracked_site *sites, u32 n)
 	int err;
 
 	if (!us)
-		return dp_diag_set(dp_last(), -ENOMEM, "out of memory");
+		return dp_fail(-ENOMEM, "out of memory");
 	for (i = 0; i < n; i++)
 		us[i] = &sites[i].u;
 	err = enter_all(us, (int)n, true);
