@@ -68,9 +68,8 @@ void dp_calls_complain(const struct dp_session *s)
 				p->name, p->addr);
 		told |= n.damaged != 0;
 		if (!balances(s, &n))
-			dp_output_print(
-				stderr,
-				"dprobes: %s: the account does not balance: %ld of %lu calls\n",
+			dp_output_say(
+				"%s: the account does not balance: %ld of %lu calls",
 				p->name, n.lost, n.entered);
 	}
 }

@@ -115,7 +115,7 @@ static void close_session(struct dp_process_tree *h, struct dp_session *s,
 	else
 		h->bare++;
 	if (err) {
-		dp_output_print(stderr, "dprobes: %s\n", diag.text);
+		dp_output_say("%s", diag.text);
 		h->err = err;
 	}
 	dp_sums_add(&h->sums, s);
@@ -129,10 +129,8 @@ static void tell_bare(const struct dp_process_tree *h, pid_t pid,
 		      const struct dp_diag *diag)
 {
 	if (!h->first->opt->quiet && *diag->text)
-		dp_output_print(
-			stderr,
-			"dprobes: process %d goes on without probes: %s\n", pid,
-			diag->text);
+		dp_output_say("process %d goes on without probes: %s", pid,
+			      diag->text);
 }
 
 static void say(struct dp_process_tree *h, pid_t pid,
@@ -373,10 +371,8 @@ static void deal(struct dp_process_tree *h, const struct dp_tree_event *ev)
 static void filter_refused(struct dp_process_tree *h, struct dp_session *s)
 {
 	if (!s->opt->quiet)
-		dp_output_print(
-			stderr,
-			"dprobes: process %d goes on without probes: %s\n",
-			s->source->pid, s->filter_refused);
+		dp_output_say("process %d goes on without probes: %s",
+			      s->source->pid, s->filter_refused);
 	close_session(h, s, DP_ENDING_FILTER);
 }
 
@@ -521,8 +517,7 @@ static void tell_missing(const struct dp_session *s)
 
 	for (i = 0; i < s->nr_specs; i++)
 		if (!s->specs[i].found)
-			dp_output_print(stderr, "dprobes: no process had %s\n",
-					s->opt->specs[i]);
+			dp_output_say("no process had %s", s->opt->specs[i]);
 }
 
 /* Move what the first session has found and armed to a session in the tree. */

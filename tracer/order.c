@@ -114,11 +114,9 @@ static int switch_points(struct dp_session *s, struct order *o, bool *which,
 			s->source->pid);
 	err = s->ops->enable(s->source, &s->points, which, on, diag);
 	if (!err && !s->opt->quiet)
-		dp_output_print(
-			stderr,
-			"dprobes: %zu probe%s of process %d %s from outside\n",
-			n, n == 1 ? "" : "s", s->source->pid,
-			on ? "enabled" : "disabled");
+		dp_output_say("%zu probe%s of process %d %s from outside", n,
+			      n == 1 ? "" : "s", s->source->pid,
+			      on ? "enabled" : "disabled");
 	return err;
 }
 

@@ -56,6 +56,21 @@ void dp_output_print(FILE *out, const char *fmt, ...)
 	va_end(ap);
 }
 
+void dp_output_say(const char *fmt, ...)
+{
+	va_list ap;
+	char *text;
+	int n;
+
+	va_start(ap, fmt);
+	n = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		return;
+	dp_output_print(stderr, "dprobes: %s\n", text);
+	free(text);
+}
+
 static size_t line_len(const char *text, size_t len)
 {
 	const char *end = memchr(text, '\n', len);

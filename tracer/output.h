@@ -18,6 +18,8 @@ void dp_output_print(FILE *out, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void dp_output_vprint(FILE *out, const char *fmt, va_list ap)
 	__attribute__((format(printf, 2, 0)));
+/** dp_output_say() - a line on stderr, behind "dprobes: "; @fmt without either */
+void dp_output_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /** dp_output_write() - print @len bytes of a text, escaped likewise */
 void dp_output_write(FILE *out, const char *text, size_t len);
 /**

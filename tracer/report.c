@@ -130,19 +130,16 @@ void dp_report_refused(const struct dp_session *s)
 
 		refused += p->refused != 0;
 		if (p->refused && s->opt->verbose)
-			dp_output_print(stderr,
-					"dprobes: %s cannot be probed: %s\n",
-					p->name, p->reason);
+			dp_output_say("%s cannot be probed: %s", p->name,
+				      p->reason);
 	}
 	if (refused && !s->opt->verbose)
-		dp_output_print(
-			stderr,
-			"dprobes: %zu of %zu matches cannot be probed (-v says which and why)\n",
+		dp_output_say(
+			"%zu of %zu matches cannot be probed (-v says which and why)",
 			refused, s->points.n);
 	if (s->points.skipped)
-		dp_output_print(
-			stderr,
-			"dprobes: %zu more match%s an IFUNC that this process has chosen no implementation for\n",
+		dp_output_say(
+			"%zu more match%s an IFUNC that this process has chosen no implementation for",
 			s->points.skipped,
 			s->points.skipped == 1 ? " is" : "es are each");
 }
@@ -372,17 +369,15 @@ void dp_report_costly(const struct dp_session *s)
 
 		if (!is_costly(s, p, &c) || n++ >= NAMED_MAX)
 			continue;
-		dp_output_print(
-			stderr,
-			"dprobes: %s: %lu traps in the middle of a jump are most of its cost: %s\n",
+		dp_output_say(
+			"%s: %lu traps in the middle of a jump are most of its cost: %s",
 			p->name, c.interior,
 			c.covered ?
 				"it is within five bytes of the probe before it, and the program branches to it; without that one it may be a jump of its own" :
 				"the program branches to behind it, within five bytes; DPROBES_ARM=trap makes it a breakpoint, which costs that at its hits only");
 	}
 	if (n > NAMED_MAX)
-		dp_output_print(stderr, "dprobes: the same of %zu more\n",
-				n - NAMED_MAX);
+		dp_output_say("the same of %zu more", n - NAMED_MAX);
 }
 
 void dp_report_summary(const struct dp_session *s)

@@ -36,17 +36,15 @@ static int by_address(const void *a, const void *b)
 static void tell(const struct dp_session *s, const struct dp_module *m, int err)
 {
 	if (err == -ENOENT && s->opt->verbose)
-		dp_output_print(
-			stderr,
-			"dprobes: no debug information says what functions of %s return; (retval:s32) after a function does\n",
+		dp_output_say(
+			"no debug information says what functions of %s return; (retval:s32) after a function does",
 			m->base);
 	else if (err == -EOPNOTSUPP && s->opt->verbose)
-		fputs("dprobes: libdw (package libdw1), which reads what functions return, is not installed\n",
-		      stderr);
+		dp_output_say(
+			"libdw (package libdw1), which reads what functions return, is not installed");
 	else if (err && err != -ENOENT && err != -EOPNOTSUPP)
-		dp_output_print(
-			stderr,
-			"dprobes: what functions of %s return is shown as rax: its debug information %s\n",
+		dp_output_say(
+			"what functions of %s return is shown as rax: its debug information %s",
 			m->base,
 			err == -ETIMEDOUT ? "takes too long to read" :
 					    "cannot be read");

@@ -274,11 +274,9 @@ static void record(struct dp_session *s, const struct dp_record_copy *r)
 		dp_items_text(s->opt->out, &stamp, p->name, r);
 }
 
-static void variable(FILE *out, const char *name, const char *space, u32 i,
-		     u64 value)
+static void variable(const char *name, const char *space, u32 i, u64 value)
 {
-	dp_output_print(out, "dprobes: %s %s[%u] = 0x%lx (%ld)\n", name, space,
-			i, value, value);
+	dp_output_say("%s %s[%u] = 0x%lx (%ld)", name, space, i, value, value);
 }
 
 /* Variables go to stderr with the summary: they are no records. */
@@ -296,12 +294,12 @@ static void report(struct dp_session *s)
 		n = number_in(s, &run->files[f], s->points.n);
 		for (i = 0;
 		     n != DP_NO_PROGRAM && i < run->files[f].program->vars; i++)
-			variable(stderr, run->files[f].program->name, "lv", i,
+			variable(run->files[f].program->name, "lv", i,
 				 s->ops->variable(s->source, n, i));
 	}
 	s->ops->totals(s->source, &all);
 	for (i = 0; i < all.globals; i++)
-		variable(stderr, "global", "gv", i,
+		variable("global", "gv", i,
 			 s->ops->variable(s->source, DP_NO_PROGRAM, i));
 }
 

@@ -88,10 +88,9 @@ void dp_watch_foreign(void *session, u64 addr, bool away)
 {
 	char text[32];
 
-	dp_output_print(
-		stderr,
-		away ? "dprobes: somebody else has set a breakpoint at %s, maybe a uprobe of the kernel's; what is probed there is not seen until that has gone\n" :
-		       "dprobes: the other breakpoint at %s has gone; it is probed again\n",
+	dp_output_say(
+		away ? "somebody else has set a breakpoint at %s, maybe a uprobe of the kernel's; what is probed there is not seen until that has gone" :
+		       "the other breakpoint at %s has gone; it is probed again",
 		name_of(session, addr, text, sizeof(text)));
 }
 

@@ -130,10 +130,8 @@ void dp_agent_calls_grow(struct dp_agent *a)
 	if (dp_process_poll(a->proc, 0) != DP_PROCESS_RUNS)
 		return;
 	a->calls->stuck = true;
-	dp_output_print(
-		stderr,
-		"dprobes: there is no room to follow more calls at once: %s\n",
-		diag.text);
+	dp_output_say("there is no room to follow more calls at once: %s",
+		      diag.text);
 }
 
 struct closing {

@@ -247,7 +247,7 @@ static int add_late(struct adding *d, size_t i)
 	err = add_point(d, i, &diag);
 	if (!err || err == -ENOMEM)
 		return err;
-	dp_output_print(stderr, "dprobes: %s\n", diag.text);
+	dp_output_say("%s", diag.text);
 	while (first < dp_engine_probes(d->a->engine))
 		dp_engine_drop(d->a->engine, first++);
 	p->probe = d->last = last;
@@ -320,10 +320,8 @@ static void move_points(struct adding *d)
 			continue;
 		if (dp_engine_is_gone(d->a->engine, p->v[i].probe) &&
 		    move_point(d, &p->v[i], &why)) {
-			dp_output_print(
-				stderr,
-				"dprobes: %s cannot be probed again: %s\n",
-				p->v[i].name, why);
+			dp_output_say("%s cannot be probed again: %s",
+				      p->v[i].name, why);
 			p->v[i].gone = true;
 		}
 		renew_ways(d, &p->v[i]);

@@ -142,8 +142,7 @@ static void __attribute__((noreturn)) become(const struct run *r)
 		err = -errno;
 	}
 	r->shared->state = DP_INSMOD_NO_COMMAND;
-	dp_output_print(stderr, "dprobes: %s: %s\n", r->opt->argv[0],
-			strerror(-err));
+	dp_output_say("%s: %s", r->opt->argv[0], strerror(-err));
 	_exit(err == -ENOENT ? 127 : 126);
 }
 
@@ -222,21 +221,18 @@ static void tell(const struct run *r, u32 state)
 	u64 lost = __atomic_load_n(&r->shared->lost, __ATOMIC_RELAXED);
 
 	if (lost)
-		dp_output_print(
-			stderr,
-			"dprobes: %lu lines of the module were lost; they came too fast\n",
+		dp_output_say(
+			"%lu lines of the module were lost; they came too fast",
 			lost);
 	if (state != DP_INSMOD_LOADED || WIFSIGNALED(r->status))
 		return;
 	if (r->execed[0])
-		dp_output_print(
-			stderr,
-			"dprobes: exec of %s ended the module, and its exit was not called\n",
+		dp_output_say(
+			"exec of %s ended the module, and its exit was not called",
 			r->execed);
 	else
-		dp_output_print(
-			stderr,
-			"dprobes: the module's exit was not called: %s ended with _exit, or has executed another program\n",
+		dp_output_say(
+			"the module's exit was not called: %s ended with _exit, or has executed another program",
 			r->opt->argv[0]);
 }
 

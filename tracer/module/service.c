@@ -167,9 +167,8 @@ static void show_lines(struct client *c)
 	}
 	fflush(c->out);
 	if (gone)
-		dp_output_print(
-			stderr,
-			"dprobes: %lu lines were lost; they came too fast, or are too old\n",
+		dp_output_say(
+			"%lu lines were lost; they came too fast, or are too old",
 			gone);
 }
 
