@@ -24,32 +24,30 @@ static sigset_t saved; /* signal mask of the thread with the lock */
 static struct dp_client *buckets[BUCKETS];
 
 /* With signals blocked: a signal handler that comes here again would wait for ever. */
-void dp_foreign_lock(void)
+static bool take(int (*how)(pthread_mutex_t *mutex))
 {
 	sigset_t all, mask;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &mask);
-	pthread_mutex_lock(&lock);
+	if (how(&lock)) {
+		pthread_sigmask(SIG_SETMASK, &mask, NULL);
+		return false;
+	}
 	saved = mask;
 	dp_report_hold(true);
 	dp_self_say(true);
+	return true;
+}
+
+void dp_foreign_lock(void)
+{
+	take(pthread_mutex_lock);
 }
 
 bool dp_foreign_trylock(void)
 {
-	sigset_t all, mask;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &mask);
-	if (!pthread_mutex_trylock(&lock)) {
-		saved = mask;
-		dp_report_hold(true);
-		dp_self_say(true);
-		return true;
-	}
-	pthread_sigmask(SIG_SETMASK, &mask, NULL);
-	return false;
+	return take(pthread_mutex_trylock);
 }
 
 void dp_foreign_unlock(void)
