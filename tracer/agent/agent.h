@@ -9,6 +9,7 @@
 
 #include "engine/site/engine.h"
 #include "engine/site/arm.h"
+#include "engine/site/enable.h"
 #include "tracer/source.h"
 
 struct dp_agent_calls;
@@ -17,7 +18,7 @@ struct dp_agent_calls;
  * struct dp_agent - a process that an agent probes
  * @logs: hits make records
  * @nr_points: points that have been added, and @last: number of their last probe
- * @off: of the first @nr_off probes: has the user disabled it?
+ * @off: the probes that the user has disabled
  * @settled: when ended threads were last looked for, in seconds
  * @foreign: when foreign breakpoints are next looked for
  * @freed: when a stuck ring was last freed
@@ -31,8 +32,7 @@ struct dp_agent {
 	bool logs;
 	size_t nr_points;
 	u32 last;
-	u8 *off;
-	u32 nr_off;
+	struct dp_disabled off;
 	double settled, foreign, freed;
 };
 
