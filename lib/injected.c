@@ -18,7 +18,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
-#include <unistd.h>
 
 #define PAGE 4096ull
 #define SIZE_MAX_ (64ull << 20)

@@ -9,7 +9,6 @@
 #define DP_NO_MODULE_NOTE
 #include "lib/frames.h"
 #include "lib/self.h"
-#include "lib/modules.h"
 #include "lib/retsite.h"
 #include "sym/exits.h"
 #include "sym/never.h"

@@ -2,9 +2,6 @@
 /* retsite: return probes that leave the return address alone: engine/instance/slot.c. */
 #define DP_NO_MODULE_NOTE
 #include "lib/retsite.h"
-#include "lib/modules.h"
-#include "engine/layout/instance.h"
-#include "engine/layout/site.h"
 #include "resolve/exits.h"
 #include <errno.h>
 #include <stdlib.h>

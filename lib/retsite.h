@@ -10,7 +10,6 @@
 
 #include "lib/self.h"
 #include "sym/exits.h"
-#include "engine/layout/instance.h"
 
 /**
  * struct dp_retsites - the kprobes of one return probe

@@ -3,7 +3,6 @@
 #include "lib/self.h"
 #include "lib/helper/helper.h"
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

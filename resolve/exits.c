@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* exits: the exits of functions that are to be tracked. */
 #include "resolve/exits.h"
-#include "arch/arch.h"
 #include "engine/layout/site.h"
 #include <stdlib.h>
-#include <string.h>
 #include "sym/exits.h"
 
 /*

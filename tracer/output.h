@@ -5,7 +5,6 @@
 
 #include <dprobes/diag.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 
 /**

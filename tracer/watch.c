@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
-#include <time.h>
 
 /* A signal that comes just before a wait is noticed after so long. */
 #define SLICE_MS 200

@@ -7,7 +7,6 @@
  * libraries have what a spec wants, the tool adds probes to the engine, and arms them.
  */
 #include "engine/site/counts.h"
-#include "engine/site/instances.h"
 #include "proc/linker.h"
 #include "proc/proc.h"
 #include "sym/sym.h"

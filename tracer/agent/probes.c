@@ -16,7 +16,6 @@
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 /* Probes for which there is room where specs wait for a library */
 #define COMING 16384
