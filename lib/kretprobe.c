@@ -10,7 +10,7 @@
 #include "lib/frames.h"
 #include "lib/self.h"
 #include "lib/retsite.h"
-#include "sym/exits.h"
+#include "resolve/exits.h"
 #include "sym/never.h"
 #include "engine/layout/instance.h"
 #include "engine/layout/site.h"
@@ -255,13 +255,44 @@ static int check_numbers(struct kretprobe *rp)
 	return 0;
 }
 
+static struct dp_retsites *make_sites(struct kretprobe *rp,
+				      const struct dp_exit_list *list)
+{
+	struct dp_retsites *sites =
+		calloc(1, sizeof(*sites) + list->n * sizeof(sites->exits[0]) +
+				  (list->n + 1) * sizeof(sites->all[0]));
+	size_t i;
+
+	if (!sites)
+		return NULL;
+	sites->n = (u32)list->n + 1;
+	sites->all = (struct kprobe **)&sites->exits[list->n];
+	sites->all[0] = &rp->kp;
+	for (i = 0; i < list->n; i++) {
+		struct kprobe *kp = &sites->exits[i].kp;
+
+		kp->addr = (kprobe_opcode_t *)list->v[i].addr;
+		kp->flags = rp->kp.flags & KPROBE_FLAG_DISABLED;
+		sites->exits[i].way = dp_exit_way(&list->v[i]);
+		sites->all[i + 1] = kp;
+	}
+	return sites;
+}
+
 static int find_exits(struct kretprobe *rp, const struct tracked *f,
 		      struct dp_exit_reader *reader, struct pool *pool)
 {
+	struct dp_exit_list list = { 0 };
 	char words[DP_DIAG_MAX];
-	int err = dp_retsites_make(reader, rp, f->addr, &pool->sites);
+	int err = dp_exits_track(reader, dp_symbol_map_modules(dp_self.symbols),
+				 f->addr, &list, dp_last());
 
-	if (!err || !f->why || err == -ENOMEM)
+	if (!err) {
+		pool->sites = make_sites(rp, &list);
+		dp_exits_free(&list);
+		return pool->sites ? 0 : dp_fail(-ENOMEM, "out of memory");
+	}
+	if (!f->why || err == -ENOMEM)
 		return err;
 	snprintf(words, sizeof(words), "%s", dp_last()->text);
 	return dp_fail(-EINVAL, "%s cannot have a return probe: %s, and %s",
@@ -293,6 +324,11 @@ static int prepare(struct kretprobe *rp, const struct tracked *f,
 	return f->way == DP_RETURN_SITE && f->addr ?
 		       find_exits(rp, f, reader, *pool) :
 		       0;
+}
+
+struct dp_retsites *dp_retsites_of(const struct kretprobe *rp)
+{
+	return rp->dp_private[0];
 }
 
 static u32 requests_of(const struct pool *p)

@@ -247,12 +247,6 @@ static void tell_ending(const struct dp_session *s)
 	}
 }
 
-/* ", 3 records lost" */
-static void tell_records(u64 n, const char *what)
-{
-	dp_output_print(stderr, ", %lu record%s%s", n, n == 1 ? "" : "s", what);
-}
-
 static void add_point(struct dp_sums *sums, const struct dp_session *s,
 		      const struct dp_point *p)
 {
@@ -288,48 +282,37 @@ void dp_sums_add(struct dp_sums *sums, const struct dp_session *s)
 }
 
 /* What became of hits and records besides: ", 3 let pass, 1 record lost". */
-static void tell_tallies(const struct dp_sums *sums)
+static void tell_tallies(const struct dp_sums *s)
 {
-	static const char *const words[DP_TALLY_NR] = {
-		[DP_TALLY_PASSED] = "let pass",
-		[DP_TALLY_DISABLED] = "after the probe's end",
-		[DP_TALLY_CONTEXT] = "missed for want of a context",
-		[DP_TALLY_LOST] = " lost",
-		[DP_TALLY_DISCARDED] = " discarded",
-		[DP_TALLY_INSTANCES] =
-			"missed for want of a free instance (maxactive)",
+	const u64 *tally = s->tally;
+	const struct {
+		u64 n;
+		const char *noun, *rest;
+	} list[] = {
+		{ tally[DP_TALLY_PASSED], "", "let pass" },
+		{ tally[DP_TALLY_DISABLED], "", "after the probe's end" },
+		{ tally[DP_TALLY_CONTEXT], "", "missed for want of a context" },
+		{ tally[DP_TALLY_LOST], "record", " lost" },
+		{ tally[DP_TALLY_DISCARDED], "record", " discarded" },
+		{ tally[DP_TALLY_INSTANCES], "",
+		  "missed for want of a free instance (maxactive)" },
+		{ s->vforked, "", "of vfork children not counted" },
+		{ s->late, "", "times libraries came too fast" },
+		{ s->gone, "site",
+		  s->gone == 1 ? " gone with its library" :
+				 " gone with their library" },
+		{ s->impossible, "", "impossible changes of a site refused" },
+		{ s->interior_arrivals, "", "traps in the middle of a jump" },
+		{ s->torn, "record", " torn" },
 	};
-	int t;
+	size_t i;
 
-	for (t = 0; t < DP_TALLY_NR; t++) {
-		u64 n = sums->tally[t];
-
-		if (n && (t == DP_TALLY_LOST || t == DP_TALLY_DISCARDED))
-			tell_records(n, words[t]);
-		else if (n && words[t])
-			dp_output_print(stderr, ", %lu %s", n, words[t]);
-	}
-	if (sums->vforked)
-		dp_output_print(stderr, ", %lu of vfork children not counted",
-				sums->vforked);
-	if (sums->late)
-		dp_output_print(stderr, ", %lu times libraries came too fast",
-				sums->late);
-	if (sums->gone)
-		dp_output_print(stderr,
-				sums->gone == 1 ?
-					", %lu site gone with its library" :
-					", %lu sites gone with their library",
-				sums->gone);
-	if (sums->impossible)
-		dp_output_print(stderr,
-				", %lu impossible changes of a site refused",
-				sums->impossible);
-	if (sums->interior_arrivals)
-		dp_output_print(stderr, ", %lu traps in the middle of a jump",
-				sums->interior_arrivals);
-	if (sums->torn)
-		tell_records(sums->torn, " torn");
+	for (i = 0; i < sizeof(list) / sizeof(list[0]); i++)
+		if (list[i].n)
+			dp_output_print(
+				stderr, ", %lu %s%s%s", list[i].n, list[i].noun,
+				*list[i].noun && list[i].n > 1 ? "s" : "",
+				list[i].rest);
 }
 
 void dp_report_sums(const struct dp_session *s, const struct dp_sums *sums)
@@ -345,7 +328,8 @@ void dp_report_sums(const struct dp_session *s, const struct dp_sums *sums)
 		dp_output_print(stderr, " (%lu counted)", sums->held);
 	dp_output_print(stderr, ", %lu missed", sums->missed);
 	if (s->kind->record)
-		tell_records(sums->written, "");
+		dp_output_print(stderr, ", %lu record%s", sums->written,
+				sums->written == 1 ? "" : "s");
 	tell_tallies(sums);
 }
 

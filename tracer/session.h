@@ -116,8 +116,6 @@ struct dp_source_request dp_session_request(struct dp_session *s);
 /** dp_session_finish() - disarm the probes, read the last records, close the account.
  *  Return: as its source's disarm(). */
 int dp_session_finish(struct dp_session *s, struct dp_diag *diag);
-/** dp_session_last_records() - empty the rings; @ended: no thread writes any more */
-void dp_session_last_records(struct dp_session *s, bool ended);
 
 /** dp_loadable() - is there a file of this name that the session's process could load as
  *  a library? */

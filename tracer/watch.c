@@ -222,8 +222,8 @@ static int outcome(struct dp_session *s, int *died_of)
 }
 
 /* The first reading empties the rings, the second hands on records that were stamped after
- * the first had begun. */
-void dp_session_last_records(struct dp_session *s, bool ended)
+ * the first had begun. @ended: no thread writes any more */
+static void read_last(struct dp_session *s, bool ended)
 {
 	if (!s->records)
 		return;
@@ -246,7 +246,7 @@ int dp_session_finish(struct dp_session *s, struct dp_diag *diag)
 	bool alive = s->ending != DP_ENDING_EXIT && s->ending != DP_ENDING_EXEC;
 	int err = s->ops->disarm(s->source, alive, diag);
 
-	dp_session_last_records(s, !err);
+	read_last(s, !err);
 	s->ops->settle(s->source, take_record, s);
 	return err;
 }

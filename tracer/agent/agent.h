@@ -48,8 +48,6 @@ int dp_agent_add(struct dp_source *source, const struct dp_source_request *want,
  *  libraries are there again. Modules are new. Return: as dp_agent_add(). */
 int dp_agent_add_more(struct dp_agent *a, const struct dp_source_request *want,
 		      struct dp_diag *diag);
-/** dp_agent_unheard() - see struct dp_source_libraries */
-const char *dp_agent_unheard(const struct dp_source *source);
 /** dp_agent_watch() - watch for loader events, if libraries that matter may come or go;
  *  adds the last probe */
 int dp_agent_watch(struct dp_agent *a, const struct dp_source_request *want,
