@@ -442,11 +442,6 @@ int register_kretprobes(struct kretprobe **rps, int num)
 	return err;
 }
 
-int register_kretprobe(struct kretprobe *rp)
-{
-	return register_kretprobes(rp ? &rp : NULL, 1);
-}
-
 /* In a handler only the fields of the probes themselves can be read. */
 static void switch_exits_off(struct kretprobe *rp)
 {
@@ -468,12 +463,6 @@ void unregister_kretprobes(struct kretprobe **rps, int num)
 	unregister_kprobes((struct kprobe **)rps, num);
 }
 
-void unregister_kretprobe(struct kretprobe *rp)
-{
-	if (rp)
-		unregister_kretprobes(&rp, 1);
-}
-
 static int turn(struct kretprobe *rp, bool enabled)
 {
 	struct dp_retsites *sites = rp ? dp_retsites_of(rp) : NULL;
@@ -485,15 +474,7 @@ static int turn(struct kretprobe *rp, bool enabled)
 	return err;
 }
 
-int disable_kretprobe(struct kretprobe *rp)
-{
-	return turn(rp, false);
-}
-
-int enable_kretprobe(struct kretprobe *rp)
-{
-	return turn(rp, true);
-}
+DP_SINGLES(kretprobe, turn)
 
 int dp_kretprobe_jumped(const struct kretprobe_instance *ri)
 {
