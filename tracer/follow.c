@@ -93,12 +93,11 @@ static void close_session(struct dp_process_tree *h, struct dp_session *s,
 			  enum dp_ending ending)
 {
 	struct dp_source_end end;
-	struct dp_diag diag;
+	struct dp_diag diag = { .text = "" };
 	size_t i = 0;
 	int err;
 
 	s->ending = ending;
-	dp_diag_clear(&diag);
 	err = dp_session_finish(s, &diag);
 	s->kind->report(s);
 	dp_calls_complain(s);
@@ -143,9 +142,8 @@ static void say(struct dp_process_tree *h, pid_t pid,
 /* A process with none of the specs is counted; -v names it, too. */
 static void say_none(struct dp_process_tree *h, pid_t pid)
 {
-	struct dp_diag diag;
+	struct dp_diag diag = { .text = "" };
 
-	dp_diag_clear(&diag);
 	if (h->first->opt->verbose)
 		dp_diag_set(&diag, 0, "it has nothing of what is to be probed");
 	say(h, pid, &diag);
@@ -260,10 +258,9 @@ static void fail(struct dp_process_tree *h, struct dp_session *s,
 /* Return: false: the session is closed. */
 static bool look_for_libraries(struct dp_process_tree *h, struct dp_session *s)
 {
-	struct dp_diag diag;
+	struct dp_diag diag = { .text = "" };
 	int err;
 
-	dp_diag_clear(&diag);
 	err = dp_pending_look(s, &diag);
 	/* The exit of a process that was killed while it was held will be an event. */
 	if (!err || err == -ESRCH || s->ops->ended(s->source))
@@ -284,10 +281,9 @@ static const char *why_none(const struct dp_session *parent,
 static void forked(struct dp_process_tree *h, const struct dp_tree_event *ev)
 {
 	struct dp_session *parent = session_of(h, ev->proc), *s;
-	struct dp_diag diag;
+	struct dp_diag diag = { .text = "" };
 	int err;
 
-	dp_diag_clear(&diag);
 	s = parent && !ev->mixed ? child_of(parent) : NULL;
 	if (!s) {
 		dp_diag_set(&diag, -ENOMEM, "%s", why_none(parent, ev));
@@ -325,12 +321,11 @@ void dp_follow_births(struct dp_session *s)
 static void executed(struct dp_process_tree *h, const struct dp_tree_event *ev)
 {
 	struct dp_session *old = session_of(h, ev->proc), *s;
-	struct dp_diag diag;
+	struct dp_diag diag = { .text = "" };
 	int err;
 
 	if (old)
 		close_session(h, old, DP_ENDING_EXEC);
-	dp_diag_clear(&diag);
 	s = fresh(h);
 	err = s ? s->ops->tree->renew(h->tree, ev, &s->source, &diag) : -ENOMEM;
 	if (!s)

@@ -157,7 +157,7 @@ void dp_order_look(struct dp_session *const *v, size_t n,
 	u64 state = orders ? __atomic_load_n(&orders->state, __ATOMIC_ACQUIRE) :
 			     0;
 	u64 number = state >> 32;
-	struct dp_diag diag;
+	struct dp_diag diag = { .text = "" };
 	struct order o;
 	int err = -ECANCELED;
 
@@ -166,7 +166,6 @@ void dp_order_look(struct dp_session *const *v, size_t n,
 					 number << 32 | DP_ORDER_TAKEN, false,
 					 __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
 		return;
-	dp_diag_clear(&diag);
 	if (__atomic_load_n(&orders->withdrawn, __ATOMIC_SEQ_CST) != number) {
 		err = take(&o, &diag);
 		if (!err) {

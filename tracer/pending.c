@@ -157,11 +157,10 @@ static bool return_points(struct dp_session *s, struct dp_modules *mods,
 			  const struct dp_spec *spec, size_t first, size_t n)
 {
 	struct dp_points again = { 0 };
-	struct dp_diag diag;
+	struct dp_diag diag = { .text = "" };
 	bool same;
 	size_t i;
 
-	dp_diag_clear(&diag);
 	same = !s->ops->resolve(s->source, mods, spec, &again, &diag) &&
 	       again.n == n;
 	for (i = 0; same && i < n; i++)
@@ -237,12 +236,11 @@ static bool look_again(struct dp_session *s, struct dp_modules *mods,
 static bool look_first(struct dp_session *s, struct dp_modules *mods,
 		       struct dp_spec *spec, bool *pending)
 {
-	struct dp_diag diag;
+	struct dp_diag diag = { .text = "" };
 
 	if (!has_module(mods, spec))
 		return false;
 	*pending = false;
-	dp_diag_clear(&diag);
 	if (s->ops->resolve(s->source, mods, spec, &s->points, &diag)) {
 		if (s->ops->ended(s->source))
 			return false;
@@ -333,7 +331,7 @@ static void take_find(struct dp_session *s, struct find *f)
 	struct dp_points was = s->points;
 	bool *pending = s->pending;
 	struct dp_source_request want;
-	struct dp_diag diag;
+	struct dp_diag diag = { .text = "" };
 
 	dp_follow_births(s);
 	s->points = f->draft.points;
@@ -341,7 +339,6 @@ static void take_find(struct dp_session *s, struct find *f)
 	if (s->kind->arguments)
 		dp_returned_find(s, f->mods);
 	want = dp_session_request(s);
-	dp_diag_clear(&diag);
 	if (s->ops->libraries->extend(s->source, f->mods, &want, &diag))
 		tell_failed(s, &diag);
 	else

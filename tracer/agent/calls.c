@@ -112,7 +112,7 @@ void dp_agent_calls_look(struct dp_agent *a, bool all)
 
 void dp_agent_calls_grow(struct dp_agent *a)
 {
-	struct dp_diag diag;
+	struct dp_diag diag = { .text = "" };
 	u64 size, addr;
 	void *ours;
 
@@ -121,7 +121,6 @@ void dp_agent_calls_grow(struct dp_agent *a)
 	size = dp_engine_instances_want(a->engine);
 	if (!size)
 		return;
-	dp_diag_clear(&diag);
 	if (!dp_process_share(a->proc, size, &addr, &ours, &diag)) {
 		dp_engine_instances_grow(a->engine, addr, ours);
 		return;

@@ -239,10 +239,9 @@ static int add_late(struct adding *d, size_t i)
 {
 	struct dp_point *p = &d->want->points->v[i];
 	u32 first = dp_engine_probes(d->a->engine), last = d->last;
-	struct dp_diag diag;
+	struct dp_diag diag = { .text = "" };
 	int err;
 
-	dp_diag_clear(&diag);
 	err = add_point(d, i, &diag);
 	if (!err || err == -ENOMEM)
 		return err;
