@@ -422,9 +422,14 @@ static int resolve_address(struct resolver *r)
 }
 
 static void begin(struct resolver *r, struct dp_process *proc,
-		  struct dp_modules *mods, struct dp_points *points)
+		  struct dp_modules *mods, const struct dp_spec *spec,
+		  struct dp_points *points, struct dp_diag *diag)
 {
-	*r = (struct resolver){ .proc = proc, .mods = mods, .points = points };
+	*r = (struct resolver){ .proc = proc,
+				.mods = mods,
+				.spec = spec,
+				.points = points,
+				.diag = diag };
 	r->code.pid = dp_process_pid(proc);
 	r->code.mods = r->reach_reader.mods = mods;
 	r->reach_reader.source = &r->code;
@@ -444,9 +449,7 @@ int dp_points_find(struct dp_process *proc, struct dp_modules *mods,
 {
 	struct resolver r;
 
-	begin(&r, proc, mods, points);
-	r.spec = spec;
-	r.diag = diag;
+	begin(&r, proc, mods, spec, points, diag);
 	r.unchecked = true;
 	return resolve(&r);
 }
@@ -458,9 +461,7 @@ int dp_points_resolve(struct dp_process *proc, struct dp_modules *mods,
 	struct resolver r;
 	int err;
 
-	begin(&r, proc, mods, points);
-	r.spec = spec;
-	r.diag = diag;
+	begin(&r, proc, mods, spec, points, diag);
 	err = resolve(&r);
 	if (!err && spec->kind == DP_SPEC_RETURN) {
 		err = dp_tail_targets_resolve(points, mods, find_tail_target,
@@ -493,7 +494,7 @@ int dp_points_renew(struct dp_process *proc, struct dp_modules *mods,
 	dp_tail_targets_free(points);
 	if (!any_returns(points))
 		return 0;
-	begin(&r, proc, mods, points);
+	begin(&r, proc, mods, NULL, points, NULL);
 	err = dp_tail_targets_resolve(points, mods, find_tail_target, &r);
 	dp_reach_reader_close(&r.reach_reader);
 	return err;

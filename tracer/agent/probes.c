@@ -338,18 +338,6 @@ static size_t most_probes(const struct dp_points *p)
 	return n;
 }
 
-static void prepare(struct adding *d)
-{
-	struct dp_agent *a = d->a;
-
-	d->reach_reader = (struct dp_reach_reader){
-		.mods = a->source.mods,
-		.arming = dp_process_no_traps(a->proc) ? DP_ARM_QUIESCE :
-							 a->arming,
-		.never = dp_process_no_jumps(a->proc),
-	};
-}
-
 /* Set what holds for all probes of the process. */
 static void set_process(const struct adding *d)
 {
@@ -389,12 +377,16 @@ static void expect(const struct adding *d)
 static struct adding begin(struct dp_agent *a,
 			   const struct dp_source_request *want)
 {
-	struct adding d = { .a = a, .want = want };
-
-	d.code = (struct dp_code){ .pid = a->source.pid,
-				   .mods = a->source.mods };
-	prepare(&d);
-	return d;
+	return (struct adding){
+		.a = a,
+		.want = want,
+		.reach_reader = { .mods = a->source.mods,
+				  .arming = dp_process_no_traps(a->proc) ?
+						    DP_ARM_QUIESCE :
+						    a->arming,
+				  .never = dp_process_no_jumps(a->proc) },
+		.code = { .pid = a->source.pid, .mods = a->source.mods },
+	};
 }
 
 int dp_agent_add(struct dp_source *source, const struct dp_source_request *want,
