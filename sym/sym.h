@@ -25,7 +25,6 @@ struct dp_map {
 	u32 dev_major, dev_minor;
 	char perms[5]; /* "r-xp" */
 	char *path; /* "" for anonymous; without " (deleted)" */
-	bool deleted;
 };
 
 /** struct dp_maps - all mappings of a process, ascending */

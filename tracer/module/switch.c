@@ -199,20 +199,13 @@ static int ask_tool(struct asker *a, struct dp_diag *diag)
 	return err;
 }
 
-static int by_addr(const void *x, const void *y)
-{
-	const struct dp_armed *a = x, *b = y;
-
-	return (a->addr > b->addr) - (a->addr < b->addr);
-}
-
 /* Has the tool a probe there? A line with a pending spec has no address. */
 static bool is_probed(const struct asker *a, const struct dp_order_point *p)
 {
 	const struct dp_armed key = { .addr = p->addr }, *at, *end;
 
 	end = a->armed + a->nr_armed;
-	at = bsearch(&key, a->armed, a->nr_armed, sizeof(key), by_addr);
+	at = bsearch(&key, a->armed, a->nr_armed, sizeof(key), dp_list_order);
 	while (at && at > a->armed && at[-1].addr == p->addr)
 		at--;
 	for (; at && at < end && at->addr == p->addr; at++)
@@ -314,7 +307,7 @@ static int find_tool(struct asker *a, struct dp_diag *diag)
 			diag, -EOPNOTSUPP,
 			"process %d probes itself; dprobes enabled 0 -p %d switches all its probes off",
 			pid, pid);
-	qsort(a->armed, a->nr_armed, sizeof(*a->armed), by_addr);
+	qsort(a->armed, a->nr_armed, sizeof(*a->armed), dp_list_order);
 	return 0;
 }
 
