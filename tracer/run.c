@@ -33,34 +33,20 @@ struct run {
 	char **bad_line;
 };
 
-/* Return: 0; an errno, above 0: not all of the file was read. */
-static int read_all(FILE *f, char **text, size_t *len)
-{
-	size_t cap = 65536;
-	char *bigger;
-
-	do {
-		if (cap == FILE_MAX)
-			return EFBIG;
-		bigger = realloc(*text, cap *= 2);
-		if (!bigger)
-			return ENOMEM;
-		*text = bigger;
-		*len += fread(*text + *len, 1, cap - *len, f);
-	} while (*len == cap);
-	return ferror(f) ? errno : 0;
-}
-
 static int read_file(const char *path, char **text, size_t *len,
 		     struct dp_diag *diag)
 {
 	FILE *f = fopen(path, "re");
 	int err = f ? 0 : errno;
 
-	*text = NULL;
-	*len = 0;
+	/* Only as much of it as is read takes memory. */
+	*text = malloc(FILE_MAX);
+	*len = f && *text ? fread(*text, 1, FILE_MAX, f) : 0;
 	if (!err)
-		err = read_all(f, text, len);
+		err = !*text	       ? ENOMEM :
+		      *len == FILE_MAX ? EFBIG :
+		      ferror(f)	       ? errno :
+					 0;
 	if (f)
 		fclose(f);
 	return err ? dp_diag_set(diag, -EIO, "cannot read %s: %s", path,
