@@ -11,6 +11,7 @@
 #include "lib/self.h"
 #include "lib/retsite.h"
 #include "resolve/exits.h"
+#include "sym/list.h"
 #include "sym/never.h"
 #include "engine/layout/instance.h"
 #include "engine/layout/site.h"
@@ -53,11 +54,13 @@ static struct pool *left;
 /** struct tracked - a function, and how its calls are tracked
  *  @addr: 0: not known
  *  @why: why the exits are probed though KPROBE_FLAG_RET_SITES is not set; or NULL
+ *  @pool: once it is made
  */
 struct tracked {
 	u64 addr;
 	enum dp_return_way way;
 	const char *name, *why;
+	struct pool *pool;
 };
 
 /* Return: why the function cannot be tracked that way, or NULL. */
@@ -280,7 +283,7 @@ static struct dp_retsites *make_sites(struct kretprobe *rp,
 }
 
 static int find_exits(struct kretprobe *rp, const struct tracked *f,
-		      struct dp_exit_reader *reader, struct pool *pool)
+		      struct dp_exit_reader *reader)
 {
 	struct dp_exit_list list = { 0 };
 	char words[DP_DIAG_MAX];
@@ -288,9 +291,9 @@ static int find_exits(struct kretprobe *rp, const struct tracked *f,
 				 f->addr, &list, dp_last());
 
 	if (!err) {
-		pool->sites = make_sites(rp, &list);
+		f->pool->sites = make_sites(rp, &list);
 		dp_exits_free(&list);
-		return pool->sites ? 0 : dp_fail(-ENOMEM, "out of memory");
+		return f->pool->sites ? 0 : dp_fail(-ENOMEM, "out of memory");
 	}
 	if (!f->why || err == -ENOMEM)
 		return err;
@@ -312,28 +315,22 @@ static int look_at(struct kretprobe *rp, struct tracked *f)
 	return err ? err : check_numbers(rp);
 }
 
-static int prepare(struct kretprobe *rp, const struct tracked *f,
-		   struct dp_exit_reader *reader, struct pool **pool)
+static int prepare(struct kretprobe *rp, struct tracked *f,
+		   struct dp_exit_reader *reader)
 {
-	*pool = make_pool(rp, f->way);
-	if (!*pool)
+	f->pool = make_pool(rp, f->way);
+	if (!f->pool)
 		return dp_fail(-ENOMEM, "there is no memory for %d instances",
 			       rp->maxactive);
 	rp->nmissed = 0;
 	/* Without an address, registering fails and says why. */
-	return f->way == DP_RETURN_SITE && f->addr ?
-		       find_exits(rp, f, reader, *pool) :
-		       0;
+	return f->way == DP_RETURN_SITE && f->addr ? find_exits(rp, f, reader) :
+						     0;
 }
 
 struct dp_retsites *dp_retsites_of(const struct kretprobe *rp)
 {
 	return rp->dp_private[0];
-}
-
-static u32 requests_of(const struct pool *p)
-{
-	return p->sites ? p->sites->n : 1;
 }
 
 /* In a function that is a single ret, the entry's handler comes before the exit's. */
@@ -357,17 +354,26 @@ static struct dp_request request(struct kprobe *p, const struct pool *pool,
 	};
 }
 
-static void describe(struct dp_request *r, struct kretprobe *rp,
-		     struct pool *pool)
+struct requests {
+	struct dp_request *v;
+	size_t n, room;
+};
+
+static int describe(struct requests *list, struct kretprobe *rp,
+		    struct pool *pool)
 {
 	struct dp_retsites *s = pool->sites;
+	struct dp_request r =
+		request(&rp->kp, pool, s ? DP_KIND_ENTER : DP_KIND_RETURN, 0);
+	int err = dp_list_push(list, &r);
 	u32 i;
 
 	rp->dp_private[0] = s;
-	*r = request(&rp->kp, pool, s ? DP_KIND_ENTER : DP_KIND_RETURN, 0);
-	for (i = 1; s && i < s->n; i++)
-		r[i] = request(s->all[i], pool, DP_KIND_EXIT,
-			       s->exits[i - 1].way);
+	for (i = 1; s && i < s->n && !err; i++) {
+		r = request(s->all[i], pool, DP_KIND_EXIT, s->exits[i - 1].way);
+		err = dp_list_push(list, &r);
+	}
+	return err;
 }
 
 void dp_pool_leave(struct dp_instance_pool *instance_pool)
@@ -378,53 +384,41 @@ void dp_pool_leave(struct dp_instance_pool *instance_pool)
 	left = p;
 }
 
-static int register_prepared(struct kretprobe **rps, struct pool **pools,
+static int register_prepared(struct kretprobe **rps, const struct tracked *f,
 			     int num)
 {
-	struct dp_request *requests;
-	u32 n = 0, at = 0;
-	int err, i;
+	struct requests list = { 0 };
+	int err = 0, i;
 
-	for (i = 0; i < num; i++)
-		n += requests_of(pools[i]);
-	requests = calloc(n, sizeof(*requests));
-	if (!requests)
-		return dp_fail(-ENOMEM, "out of memory");
-	for (i = 0; i < num; i++) {
-		describe(&requests[at], rps[i], pools[i]);
-		at += requests_of(pools[i]);
-	}
-	err = dp_probes_register(requests, n);
-	free(requests);
+	for (i = 0; i < num && !err; i++)
+		err = describe(&list, rps[i], f[i].pool);
+	err = err ? dp_fail(err, "out of memory") :
+		    dp_probes_register(list.v, (u32)list.n);
+	free(list.v);
 	return err;
 }
 
 static int register_all(struct kretprobe **rps, int num)
 {
-	struct pool **pools = calloc((size_t)num, sizeof(*pools));
 	struct tracked *f = calloc((size_t)num, sizeof(*f));
 	struct dp_exit_reader *reader = dp_symbol_map_exits(dp_self.symbols);
 	int err = 0, i;
 
-	if (!pools || !f) {
-		free(pools);
-		free(f);
+	if (!f)
 		return dp_fail(-ENOMEM, "out of memory");
-	}
 	/* Refuse a probe before the code of all modules is read. */
 	for (i = 0; i < num && !err; i++)
 		err = look_at(rps[i], &f[i]);
 	for (i = 0; i < num && !err; i++)
-		err = prepare(rps[i], &f[i], reader, &pools[i]);
-	free(f);
+		err = prepare(rps[i], &f[i], reader);
 	dp_exit_reader_rest(reader);
 	if (!err)
-		err = register_prepared(rps, pools, num);
+		err = register_prepared(rps, f, num);
 	for (i = 0; err && i < num; i++)
-		if (pools[i])
-			dp_pool_leave(&pools[i]->instance_pool);
+		if (f[i].pool)
+			dp_pool_leave(&f[i].pool->instance_pool);
 	free_abandoned();
-	free(pools);
+	free(f);
 	return err;
 }
 
