@@ -77,15 +77,10 @@ $(B)/lib/x86/%.o: lib/x86/%.S
 	@mkdir -p $(@D)
 	$(Q)$(CC) -fPIC $(INC) -c -o $@ $<
 
-$(B)/lib/dprobes.map: lib/dprobes.map lib/compat/compat.map.in
-	@mkdir -p $(@D)
-	$(Q){ sed '/^local:/,$$d' lib/dprobes.map; sed -n 's/^dp_.*/\t&;/p' lib/compat/compat.map.in; \
-		sed -n '/^local:/,$$p' lib/dprobes.map; } > $@
-
 # liblzma, which the command loads when it needs it, is there from the start: a program that
 # probes itself is not to see it come and go.
-$(B)/libdprobes.so.1: $(LIB_OBJ) $(B)/libcore.a $(B)/lib/dprobes.map
-	$(Q)$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libdprobes.so.1 -Wl,--version-script,$(B)/lib/dprobes.map \
+$(B)/libdprobes.so.1: $(LIB_OBJ) $(B)/libcore.a lib/dprobes.map
+	$(Q)$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libdprobes.so.1 -Wl,--version-script,lib/dprobes.map \
 		-Wl,-z,defs -Wl,-z,nodelete -o $@ $(LIB_OBJ) $(B)/libcore.a $(LIBS) -Wl,--no-as-needed -llzma
 	$(Q)ln -sf libdprobes.so.1 $(B)/libdprobes.so
 
@@ -179,10 +174,10 @@ $(FAKE_UNIT): $(B)/tests/unit/test_%: tests/unit/test_%.c $(FAKE_OBJ) $(FAKE_WOR
 
 # It loads modules, which find what they call in it.
 TEST_MODULE := $(patsubst tests/modules/%.c,$(B)/tests/modules/%.so,$(wildcard tests/modules/*.c))
-$(B)/tests/unit/test_compat: tests/unit/test_compat.c tests/unit/compat_oracle.c $(COMPAT_OBJ) $(B)/lib/diag.o $(B)/lib/escape.o $(TEST_MODULE) $(EXAMPLE_MODULE)
+$(B)/tests/unit/test_compat: tests/unit/test_compat.c tests/unit/compat_oracle.c $(COMPAT_OBJ) $(B)/libcore.a $(TEST_MODULE) $(EXAMPLE_MODULE)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(COMPAT_INC) -DDP_MODULES='"$(B)/tests/modules/"' -fvisibility=default -rdynamic \
-		-o $@ $< tests/unit/compat_oracle.c $(COMPAT_OBJ) $(B)/lib/diag.o $(B)/lib/escape.o -lcmocka
+		-o $@ $< tests/unit/compat_oracle.c $(COMPAT_OBJ) $(B)/libcore.a -lcmocka
 
 $(B)/tests/unit/test_%: tests/unit/test_%.c $(B)/libcore.a $$(wildcard tests/unit/fixtures/$$*_*.c)
 	@mkdir -p $(@D)
@@ -384,7 +379,7 @@ conform: $(CONFORM) $(B)/tests/conform/libconform-plugin.so $(B)/tests/conform/l
 
 $(B)/tests/compat-free: tools/check-compat $(COMPAT_FREE) $(READER_OBJ)
 	@mkdir -p $(@D)
-	@printf '#!/bin/sh\nexec tools/check-compat lib/compat/compat.map.in $(COMPAT_OBJ)\n' > $@
+	@printf '#!/bin/sh\nexec tools/check-compat $(COMPAT_OBJ)\n' > $@
 	@chmod +x $@
 
 # What is true of the tree as it stands.

@@ -66,8 +66,8 @@ static int aside(void (*work)(void *arg), void *arg)
 
 static int refuse(const struct change *ch, u64 addr, int err, const char *why)
 {
-	return dp_fail(err, "0x%llx of process %d cannot be probed: %s",
-		       (unsigned long long)addr, ch->f->pid, why);
+	return dp_fail(err, "0x%lx of process %d cannot be probed: %s", addr,
+		       ch->f->pid, why);
 }
 
 static int enter(struct dp_foreign *f, struct dp_client *c)
@@ -261,11 +261,9 @@ static void attach_other(void *arg)
 	e->err = dp_process_attach_other(e->pid, &e->how, &e->proc, dp_last());
 }
 
-static void leave(void *arg)
+static void leave(void *proc)
 {
-	struct tracer_child *e = arg;
-
-	e->err = dp_process_detach(e->proc, dp_last());
+	dp_process_detach(proc, dp_last());
 }
 
 static struct dp_foreign *make(struct tracer_child *e)
@@ -295,7 +293,7 @@ static int make_served(struct tracer_child *e, struct dp_foreign **f)
 	err = *f ? dp_serve_begin(*f) : -ENOMEM;
 	if (!err)
 		return 0;
-	aside(leave, e);
+	aside(leave, e->proc);
 	if (*f)
 		dp_foreign_put(*f);
 	else
@@ -340,7 +338,6 @@ int dp_foreign_get(pid_t pid, struct dp_foreign **f)
 
 void dp_foreign_tidy(struct dp_foreign *f)
 {
-	struct tracer_child e = { .proc = f->proc };
 	struct dp_foreign **at = find(f->pid);
 
 	if (f->live || f->ending)
@@ -350,7 +347,7 @@ void dp_foreign_tidy(struct dp_foreign *f)
 	dp_process_hold_asking(f->proc, true);
 	dp_serve_end(f);
 	if (!f->gone)
-		aside(leave, &e);
+		aside(leave, f->proc);
 	dp_foreign_put(f);
 }
 
@@ -366,32 +363,29 @@ void dp_foreign_look(struct dp_foreign *f)
 
 static void cede(void *arg)
 {
-	struct change *ch = arg;
+	struct dp_foreign *f = arg;
+	struct dp_target *target;
 
-	if (dp_attach_other_begin(ch->f->proc, &ch->target, NULL))
+	if (dp_attach_other_begin(f->proc, &target, NULL))
 		return;
-	dp_live_cede(ch->f->engine, ch->target);
-	dp_attach_other_end(ch->f->proc);
+	dp_live_cede(f->engine, target);
+	dp_attach_other_end(f->proc);
 }
 
 u32 dp_foreign_cede(struct dp_foreign *f)
 {
-	struct change ch = { .f = f };
-
 	if (f->gone || f->ending)
 		return 0;
 	if (dp_live_disturbed(f->engine, dp_process_target(f->proc)))
-		aside(cede, &ch);
+		aside(cede, f);
 	return (u32)(dp_engine_sites(f->engine) / SITES_A_LOOK);
 }
 
 void dp_foreign_filter_install(struct dp_foreign *f)
 {
-	struct tracer_child e = { .proc = f->proc };
-
 	if (f->gone || f->ending || !dp_process_filter_installed(f->proc))
 		return;
-	aside(leave, &e);
+	aside(leave, f->proc);
 	f->gone = true;
 	dp_clients_lose(f);
 	dp_foreign_tidy(f);
@@ -427,13 +421,12 @@ void dp_foreign_leave_all(void)
 {
 	while (all) {
 		struct dp_foreign *f = all;
-		struct tracer_child e = { .proc = f->proc };
 
 		all = f->next;
 		dp_process_hold_asking(f->proc, true);
 		dp_serve_end(f);
 		if (dp_process_poll(f->proc, 0) == DP_PROCESS_RUNS)
-			aside(leave, &e);
+			aside(leave, f->proc);
 	}
 }
 

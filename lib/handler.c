@@ -8,20 +8,14 @@
  */
 #include "lib/leads.h"
 #include "lib/self.h"
-#include "engine/text/target.h"
+#include "resolve/reach.h"
 
 #define INSNS_MAX 1024
-#define WINDOW 512
 #define CACHE 64
 
-/** struct walk - a walk through a handler's code
- * @code: bytes read last, @size bytes from @from
- */
+/** struct walk - a walk through a handler's code */
 struct walk {
 	struct dp_trail trail;
-	u64 from;
-	size_t size;
-	u8 code[WINDOW];
 	enum dp_insn_state state;
 	u8 xmms;
 };
@@ -34,24 +28,6 @@ static struct {
 static void give_up(struct walk *w)
 {
 	w->state = DP_STATE_ALL;
-}
-
-/* Return: number of bytes at *@code, which are the original ones. */
-static size_t look(struct walk *w, u64 addr, const u8 **code)
-{
-	struct dp_target *target = &dp_self.text.target;
-	size_t n;
-
-	if (addr < w->from || addr + DP_INSN_MAX > w->from + w->size) {
-		w->from = addr;
-		for (n = WINDOW; n; n /= 2)
-			if (!target->ops->read(target, addr, w->code, n))
-				break;
-		w->size = n;
-		dp_engine_originals(dp_self.engine, addr, w->code, n);
-	}
-	*code = w->code + (addr - w->from);
-	return w->size - (addr - w->from);
 }
 
 static void follow(struct walk *w, u64 addr, const struct insn_facts *f)
@@ -70,13 +46,13 @@ static void follow(struct walk *w, u64 addr, const struct insn_facts *f)
 
 static void step(struct walk *w, u64 addr)
 {
+	struct dp_reach_reader text = { .target = &dp_self.text.target,
+					.engine = dp_self.engine };
 	enum dp_insn_state state;
 	struct insn_facts f;
-	const u8 *code;
-	u8 xmms;
-	size_t n;
+	u8 code[DP_INSN_MAX], xmms;
+	size_t n = dp_reach_fetch(&text, addr, code, sizeof(code));
 
-	n = look(w, addr, &code);
 	if (!n || dp_insn_facts(code, n, &f)) {
 		give_up(w);
 		return;
@@ -98,7 +74,7 @@ static u8 examine(u64 handler)
 	static struct walk w;
 	u64 addr;
 
-	w.from = w.size = w.xmms = 0;
+	w.xmms = 0;
 	w.state = DP_STATE_GENERAL;
 	dp_trail_begin(&w.trail, INSNS_MAX);
 	dp_trail_add(&w.trail, handler);

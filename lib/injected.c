@@ -23,7 +23,7 @@
 #define PAGE 4096ull
 #define SIZE_MAX_ (64ull << 20)
 #define TAIL 65536 /* behind the object: copies of uprobes outside it */
-#define NAP_NS 50000
+#define NAP_US 50
 #define RELR 36 /* DT_RELR; the last of the tags that are read */
 
 /**
@@ -479,13 +479,12 @@ static u64 now_ms(void)
 /* The process itself says whether the handler runs, so the wait has a limit. */
 bool dp_injected_settle(const struct dp_client *c)
 {
-	const struct timespec nap = { 0, NAP_NS };
 	u64 until = now_ms() + c->deadline;
 	bool still = runs(c);
 
 	while (still && !__atomic_load_n(&c->at->gone, __ATOMIC_ACQUIRE) &&
 	       now_ms() < until) {
-		nanosleep(&nap, NULL);
+		usleep(NAP_US);
 		still = runs(c);
 	}
 	return !still;

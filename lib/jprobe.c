@@ -43,32 +43,18 @@ int register_jprobes(struct jprobe **jps, int num)
 	return dp_probes_register_list((void **)jps, num, describe);
 }
 
-int register_jprobe(struct jprobe *jp)
-{
-	return register_jprobes(jp ? &jp : NULL, 1);
-}
-
 void unregister_jprobes(struct jprobe **jps, int num)
 {
 	/* A struct jprobe begins with its struct kprobe. */
 	unregister_kprobes((struct kprobe **)jps, num);
 }
 
-void unregister_jprobe(struct jprobe *jp)
+static int turn(struct jprobe *jp, bool enabled)
 {
-	if (jp)
-		unregister_jprobes(&jp, 1);
+	return dp_probe_enable((struct kprobe *)jp, enabled);
 }
 
-int disable_jprobe(struct jprobe *jp)
-{
-	return dp_probe_enable(jp ? &jp->kp : NULL, false);
-}
-
-int enable_jprobe(struct jprobe *jp)
-{
-	return dp_probe_enable(jp ? &jp->kp : NULL, true);
-}
+DP_SINGLES(jprobe, turn)
 
 void jprobe_return(void)
 {

@@ -34,11 +34,6 @@ int register_kprobes(struct kprobe **kps, int num)
 	return dp_probes_register_list((void **)kps, num, describe);
 }
 
-int register_kprobe(struct kprobe *p)
-{
-	return register_kprobes(&p, 1);
-}
-
 void unregister_kprobes(struct kprobe **kps, int num)
 {
 	int i;
@@ -61,11 +56,6 @@ void unregister_kprobes(struct kprobe **kps, int num)
 		dp_probes_switch_off(kps, (u32)num);
 		dp_self_end();
 	}
-}
-
-void unregister_kprobe(struct kprobe *p)
-{
-	unregister_kprobes(&p, 1);
 }
 
 int dp_probe_enable(struct kprobe *p, bool enabled)
@@ -99,15 +89,7 @@ int dp_probe_enable(struct kprobe *p, bool enabled)
 	return err;
 }
 
-int disable_kprobe(struct kprobe *p)
-{
-	return dp_probe_enable(p, false);
-}
-
-int enable_kprobe(struct kprobe *p)
-{
-	return dp_probe_enable(p, true);
-}
+DP_SINGLES(kprobe, dp_probe_enable)
 
 struct kprobe *get_kprobe(void *addr)
 {

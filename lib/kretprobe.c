@@ -9,9 +9,9 @@
 #define DP_NO_MODULE_NOTE
 #include "lib/frames.h"
 #include "lib/self.h"
-#include "lib/modules.h"
 #include "lib/retsite.h"
-#include "sym/exits.h"
+#include "resolve/exits.h"
+#include "sym/list.h"
 #include "sym/never.h"
 #include "engine/layout/instance.h"
 #include "engine/layout/site.h"
@@ -54,11 +54,13 @@ static struct pool *left;
 /** struct tracked - a function, and how its calls are tracked
  *  @addr: 0: not known
  *  @why: why the exits are probed though KPROBE_FLAG_RET_SITES is not set; or NULL
+ *  @pool: once it is made
  */
 struct tracked {
 	u64 addr;
 	enum dp_return_way way;
 	const char *name, *why;
+	struct pool *pool;
 };
 
 /* Return: why the function cannot be tracked that way, or NULL. */
@@ -126,17 +128,16 @@ static int may_be_tracked(struct kretprobe *rp, struct tracked *f)
 	    dp_probe_resolve(rp->kp.symbol_name, &sym, NULL))
 		return 0; /* registering fails, and says why */
 	if (rp->kp.offset)
-		return dp_diag_set(
-			dp_last(), -EINVAL,
+		return dp_fail(
+			-EINVAL,
 			"a return probe belongs to the beginning of a function, and offset is %u",
 			rp->kp.offset);
 	f->addr = rp->kp.symbol_name ? sym.addr : (u64)rp->kp.addr;
 	why = choose(rp, f);
 	if (!why)
 		return 0;
-	return dp_diag_set(dp_last(), -EINVAL,
-			   "%s cannot have a return probe: %s",
-			   f->name ? f->name : "the function", why);
+	return dp_fail(-EINVAL, "%s cannot have a return probe: %s",
+		       f->name ? f->name : "the function", why);
 }
 
 /* Has the instance a call? When no handler runs, an instance that is still NEW was left
@@ -252,24 +253,53 @@ static int check_numbers(struct kretprobe *rp)
 	if (rp->maxactive <= 0)
 		rp->maxactive = default_active();
 	if (rp->maxactive > MOST_INSTANCES || rp->data_size > (1u << 20))
-		return dp_diag_set(dp_last(), -EINVAL,
-				   "maxactive is %d and data_size %zu",
-				   rp->maxactive, rp->data_size);
+		return dp_fail(-EINVAL, "maxactive is %d and data_size %zu",
+			       rp->maxactive, rp->data_size);
 	return 0;
 }
 
-static int find_exits(struct kretprobe *rp, const struct tracked *f,
-		      struct dp_exit_reader *reader, struct pool *pool)
+static struct dp_retsites *make_sites(struct kretprobe *rp,
+				      const struct dp_exit_list *list)
 {
-	char words[DP_DIAG_MAX];
-	int err = dp_retsites_make(reader, rp, f->addr, &pool->sites);
+	struct dp_retsites *sites =
+		calloc(1, sizeof(*sites) + list->n * sizeof(sites->exits[0]) +
+				  (list->n + 1) * sizeof(sites->all[0]));
+	size_t i;
 
-	if (!err || !f->why || err == -ENOMEM)
+	if (!sites)
+		return NULL;
+	sites->n = (u32)list->n + 1;
+	sites->all = (struct kprobe **)&sites->exits[list->n];
+	sites->all[0] = &rp->kp;
+	for (i = 0; i < list->n; i++) {
+		struct kprobe *kp = &sites->exits[i].kp;
+
+		kp->addr = (kprobe_opcode_t *)list->v[i].addr;
+		kp->flags = rp->kp.flags & KPROBE_FLAG_DISABLED;
+		sites->exits[i].way = dp_exit_way(&list->v[i]);
+		sites->all[i + 1] = kp;
+	}
+	return sites;
+}
+
+static int find_exits(struct kretprobe *rp, const struct tracked *f,
+		      struct dp_exit_reader *reader)
+{
+	struct dp_exit_list list = { 0 };
+	char words[DP_DIAG_MAX];
+	int err = dp_exits_track(reader, dp_symbol_map_modules(dp_self.symbols),
+				 f->addr, &list, dp_last());
+
+	if (!err) {
+		f->pool->sites = make_sites(rp, &list);
+		dp_exits_free(&list);
+		return f->pool->sites ? 0 : dp_fail(-ENOMEM, "out of memory");
+	}
+	if (!f->why || err == -ENOMEM)
 		return err;
 	snprintf(words, sizeof(words), "%s", dp_last()->text);
-	return dp_diag_set(dp_last(), -EINVAL,
-			   "%s cannot have a return probe: %s, and %s",
-			   f->name ? f->name : "the function", f->why, words);
+	return dp_fail(-EINVAL, "%s cannot have a return probe: %s, and %s",
+		       f->name ? f->name : "the function", f->why, words);
 }
 
 /* All checks that need no exits of the function. */
@@ -280,30 +310,27 @@ static int look_at(struct kretprobe *rp, struct tracked *f)
 
 	*f = (struct tracked){ .way = DP_RETURN_STUB };
 	if (dp_probe_index(&rp->kp, &index))
-		return dp_diag_set(dp_last(), -EINVAL,
-				   "the probe is registered already");
+		return dp_fail(-EINVAL, "the probe is registered already");
 	err = may_be_tracked(rp, f);
 	return err ? err : check_numbers(rp);
 }
 
-static int prepare(struct kretprobe *rp, const struct tracked *f,
-		   struct dp_exit_reader *reader, struct pool **pool)
+static int prepare(struct kretprobe *rp, struct tracked *f,
+		   struct dp_exit_reader *reader)
 {
-	*pool = make_pool(rp, f->way);
-	if (!*pool)
-		return dp_diag_set(dp_last(), -ENOMEM,
-				   "there is no memory for %d instances",
-				   rp->maxactive);
+	f->pool = make_pool(rp, f->way);
+	if (!f->pool)
+		return dp_fail(-ENOMEM, "there is no memory for %d instances",
+			       rp->maxactive);
 	rp->nmissed = 0;
 	/* Without an address, registering fails and says why. */
-	return f->way == DP_RETURN_SITE && f->addr ?
-		       find_exits(rp, f, reader, *pool) :
-		       0;
+	return f->way == DP_RETURN_SITE && f->addr ? find_exits(rp, f, reader) :
+						     0;
 }
 
-static u32 requests_of(const struct pool *p)
+struct dp_retsites *dp_retsites_of(const struct kretprobe *rp)
 {
-	return p->sites ? p->sites->n : 1;
+	return rp->dp_private[0];
 }
 
 /* In a function that is a single ret, the entry's handler comes before the exit's. */
@@ -327,17 +354,26 @@ static struct dp_request request(struct kprobe *p, const struct pool *pool,
 	};
 }
 
-static void describe(struct dp_request *r, struct kretprobe *rp,
-		     struct pool *pool)
+struct requests {
+	struct dp_request *v;
+	size_t n, room;
+};
+
+static int describe(struct requests *list, struct kretprobe *rp,
+		    struct pool *pool)
 {
 	struct dp_retsites *s = pool->sites;
+	struct dp_request r =
+		request(&rp->kp, pool, s ? DP_KIND_ENTER : DP_KIND_RETURN, 0);
+	int err = dp_list_push(list, &r);
 	u32 i;
 
 	rp->dp_private[0] = s;
-	*r = request(&rp->kp, pool, s ? DP_KIND_ENTER : DP_KIND_RETURN, 0);
-	for (i = 1; s && i < s->n; i++)
-		r[i] = request(s->all[i], pool, DP_KIND_EXIT,
-			       s->exits[i - 1].way);
+	for (i = 1; s && i < s->n && !err; i++) {
+		r = request(s->all[i], pool, DP_KIND_EXIT, s->exits[i - 1].way);
+		err = dp_list_push(list, &r);
+	}
+	return err;
 }
 
 void dp_pool_leave(struct dp_instance_pool *instance_pool)
@@ -348,53 +384,41 @@ void dp_pool_leave(struct dp_instance_pool *instance_pool)
 	left = p;
 }
 
-static int register_prepared(struct kretprobe **rps, struct pool **pools,
+static int register_prepared(struct kretprobe **rps, const struct tracked *f,
 			     int num)
 {
-	struct dp_request *requests;
-	u32 n = 0, at = 0;
-	int err, i;
+	struct requests list = { 0 };
+	int err = 0, i;
 
-	for (i = 0; i < num; i++)
-		n += requests_of(pools[i]);
-	requests = calloc(n, sizeof(*requests));
-	if (!requests)
-		return dp_diag_set(dp_last(), -ENOMEM, "out of memory");
-	for (i = 0; i < num; i++) {
-		describe(&requests[at], rps[i], pools[i]);
-		at += requests_of(pools[i]);
-	}
-	err = dp_probes_register(requests, n);
-	free(requests);
+	for (i = 0; i < num && !err; i++)
+		err = describe(&list, rps[i], f[i].pool);
+	err = err ? dp_fail(err, "out of memory") :
+		    dp_probes_register(list.v, (u32)list.n);
+	free(list.v);
 	return err;
 }
 
 static int register_all(struct kretprobe **rps, int num)
 {
-	struct pool **pools = calloc((size_t)num, sizeof(*pools));
 	struct tracked *f = calloc((size_t)num, sizeof(*f));
 	struct dp_exit_reader *reader = dp_symbol_map_exits(dp_self.symbols);
 	int err = 0, i;
 
-	if (!pools || !f) {
-		free(pools);
-		free(f);
-		return dp_diag_set(dp_last(), -ENOMEM, "out of memory");
-	}
+	if (!f)
+		return dp_fail(-ENOMEM, "out of memory");
 	/* Refuse a probe before the code of all modules is read. */
 	for (i = 0; i < num && !err; i++)
 		err = look_at(rps[i], &f[i]);
 	for (i = 0; i < num && !err; i++)
-		err = prepare(rps[i], &f[i], reader, &pools[i]);
-	free(f);
+		err = prepare(rps[i], &f[i], reader);
 	dp_exit_reader_rest(reader);
 	if (!err)
-		err = register_prepared(rps, pools, num);
+		err = register_prepared(rps, f, num);
 	for (i = 0; err && i < num; i++)
-		if (pools[i])
-			dp_pool_leave(&pools[i]->instance_pool);
+		if (f[i].pool)
+			dp_pool_leave(&f[i].pool->instance_pool);
 	free_abandoned();
-	free(pools);
+	free(f);
 	return err;
 }
 
@@ -410,11 +434,6 @@ int register_kretprobes(struct kretprobe **rps, int num)
 		err = register_all(rps, num);
 	dp_self_end();
 	return err;
-}
-
-int register_kretprobe(struct kretprobe *rp)
-{
-	return register_kretprobes(rp ? &rp : NULL, 1);
 }
 
 /* In a handler only the fields of the probes themselves can be read. */
@@ -438,12 +457,6 @@ void unregister_kretprobes(struct kretprobe **rps, int num)
 	unregister_kprobes((struct kprobe **)rps, num);
 }
 
-void unregister_kretprobe(struct kretprobe *rp)
-{
-	if (rp)
-		unregister_kretprobes(&rp, 1);
-}
-
 static int turn(struct kretprobe *rp, bool enabled)
 {
 	struct dp_retsites *sites = rp ? dp_retsites_of(rp) : NULL;
@@ -455,15 +468,7 @@ static int turn(struct kretprobe *rp, bool enabled)
 	return err;
 }
 
-int disable_kretprobe(struct kretprobe *rp)
-{
-	return turn(rp, false);
-}
-
-int enable_kretprobe(struct kretprobe *rp)
-{
-	return turn(rp, true);
-}
+DP_SINGLES(kretprobe, turn)
 
 int dp_kretprobe_jumped(const struct kretprobe_instance *ri)
 {
@@ -516,8 +521,7 @@ int dp_kretprobe_account(const struct kretprobe *rp,
 	*account = (struct dp_kretprobe_account){ .late = dp_frames()->late };
 	if (!rp || !dp_probe_index(&rp->kp, &index) ||
 	    dp_self.users[index].kind != 'r') {
-		err = dp_diag_set(dp_last(), -EINVAL,
-				  "the probe is not registered");
+		err = dp_fail(-EINVAL, "the probe is not registered");
 	} else {
 		f = (void *)dp_live_handlers(dp_self.engine, index)
 			    ->instance_pool;

@@ -6,7 +6,6 @@
 #include "engine/insn/class.h"
 #include "engine/insn/insn.h"
 #include "engine/layout/site.h"
-#include <errno.h>
 #include <string.h>
 
 #define DP_TRAIL_MAX 4096 /* instructions */

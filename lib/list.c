@@ -23,18 +23,18 @@ static void show(u32 i, char *text, size_t size)
 {
 	const struct dp_user *u = &dp_self.users[i];
 	const char *name = NULL, *module = NULL;
-	unsigned long long addr = u->addr;
+	u64 addr = u->addr;
 	u64 offset = 0;
 
 	if (!u->gone)
 		dp_symbol_map_name(dp_self.symbols, addr, &name, &offset,
 				   &module);
 	if (name)
-		snprintf(text, size, "%016llx  %c  %s+0x%llx  %s %s", addr,
-			 u->kind, name, (unsigned long long)offset,
-			 module ? module : " ", flags_of(u, i));
+		snprintf(text, size, "%016lx  %c  %s+0x%lx  %s %s", addr,
+			 u->kind, name, offset, module ? module : " ",
+			 flags_of(u, i));
 	else
-		snprintf(text, size, "%016llx  %c  0x%llx %s", addr, u->kind,
+		snprintf(text, size, "%016lx  %c  0x%lx %s", addr, u->kind,
 			 addr, flags_of(u, i));
 }
 
@@ -73,24 +73,23 @@ int dp_kprobes_list(void (*line)(void *arg, const char *text), void *arg)
 
 /** struct listing - lines of which the program is told later; there is room for @room */
 struct listing {
-	char (*lines)[256];
+	char (*v)[256];
 	size_t n, room;
 };
 
 static bool show_range(const struct dp_forbidden *r, void *arg)
 {
 	struct listing *l = arg;
-	char line[sizeof(*l->lines)];
+	char line[sizeof(*l->v)];
 
-	snprintf(line, sizeof(line), "0x%016llx-0x%016llx\t%s: %s",
-		 (unsigned long long)r->start, (unsigned long long)r->end,
-		 r->name ? r->name : "?", r->why);
-	return dp_list_add(&l->lines, &l->n, &l->room, line, sizeof(line));
+	snprintf(line, sizeof(line), "0x%016lx-0x%016lx\t%s: %s", r->start,
+		 r->end, r->name ? r->name : "?", r->why);
+	return dp_list_push(l, line);
 }
 
 int dp_kprobes_blacklist(void (*line)(void *arg, const char *text), void *arg)
 {
-	struct listing l = { .lines = NULL };
+	struct listing l = { 0 };
 	int err = dp_self_begin(true);
 	size_t i;
 	u64 mask;
@@ -101,9 +100,9 @@ int dp_kprobes_blacklist(void (*line)(void *arg, const char *text), void *arg)
 		err = dp_fail(-ENOMEM, "out of memory");
 	dp_self_end();
 	for (i = 0; !err && i < l.n; i++)
-		line(arg, l.lines[i]);
+		line(arg, l.v[i]);
 	dp_self_enter(&mask);
-	free(l.lines);
+	free(l.v);
 	dp_self_leave(mask);
 	return err ? err : (int)l.n;
 }

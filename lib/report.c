@@ -10,6 +10,7 @@
 #include "lib/self.h"
 #include <errno.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -30,6 +31,19 @@ void dp_set_report(void (*to)(const char *line))
 	pthread_mutex_unlock(&lock);
 }
 
+static void __attribute__((format(printf, 1, 2))) say(const char *fmt, ...)
+{
+	va_list ap;
+
+	pthread_mutex_lock(&lock);
+	if (nr_lines < LINES) {
+		va_start(ap, fmt);
+		vsnprintf(lines[nr_lines++], LINE_MAX, fmt, ap);
+		va_end(ap);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
 static void say_faulted(u32 i)
 {
 	const struct dp_user *u = &dp_self.users[i];
@@ -37,13 +51,11 @@ static void say_faulted(u32 i)
 	u64 addr = dp_live_addr(dp_self.engine, i), offset = 0;
 
 	dp_symbol_map_name(dp_self.symbols, addr, &name, &offset, &module);
-	snprintf(
-		lines[nr_lines++], LINE_MAX,
-		"a handler of the %s at %s+0x%llx has faulted, and is not called any more",
-		u->kind == 'r' ? "return probe" :
-		u->kind == 'j' ? "jprobe" :
-				 "kprobe",
-		name ? name : "?", (unsigned long long)offset);
+	say("a handler of the %s at %s+0x%lx has faulted, and is not called any more",
+	    u->kind == 'r' ? "return probe" :
+	    u->kind == 'j' ? "jprobe" :
+			     "kprobe",
+	    name ? name : "?", offset);
 }
 
 /* A call whose instance was abandoned has returned all the same. Reported once, because
@@ -56,14 +68,8 @@ static void say_late(void)
 	if (said || !__atomic_load_n(&frames->late, __ATOMIC_ACQUIRE))
 		return;
 	said = true;
-	pthread_mutex_lock(&lock);
-	if (nr_lines < LINES)
-		snprintf(
-			lines[nr_lines++], LINE_MAX,
-			"kretprobe BUG!: Processing kretprobe %016llx @ %016llx",
-			(unsigned long long)frames->late_user,
-			(unsigned long long)frames->late_addr);
-	pthread_mutex_unlock(&lock);
+	say("kretprobe BUG!: Processing kretprobe %016lx @ %016lx",
+	    frames->late_user, frames->late_addr);
 }
 
 /* A probe whose handler has faulted is disabled from then on. */
@@ -80,10 +86,7 @@ void dp_report_collect(void)
 		if (!dp_self.users[i].p || dp_self.users[i].disabled ||
 		    !dp_live_faulted(dp_self.engine, i))
 			continue;
-		pthread_mutex_lock(&lock);
-		if (nr_lines < LINES)
-			say_faulted(i);
-		pthread_mutex_unlock(&lock);
+		say_faulted(i);
 		dp_self.users[i].disabled = true;
 		dp_live_enable(dp_self.engine, &dp_self.text.target, &i, 1,
 			       false);

@@ -2,15 +2,11 @@
 /*
  * retsite: return probes that leave the return address alone: a kprobe on the entry, and
  * a kprobe on each exit of the function.
- *
- * Context of every function: library lock held, unless it says otherwise.
  */
 #ifndef DP_RETSITE_H
 #define DP_RETSITE_H
 
 #include "lib/self.h"
-#include "sym/exits.h"
-#include "engine/layout/instance.h"
 
 /**
  * struct dp_retsites - the kprobes of one return probe
@@ -25,15 +21,6 @@ struct dp_retsites {
 		u32 way;
 	} exits[];
 };
-
-/**
- * dp_retsites_make() - find the exits of a function
- * @addr: the function
- * @sites: to be freed with free()
- * Return: 0; -EOPNOTSUPP the exits are not known; -ENOMEM. Words are in dp_last().
- */
-int dp_retsites_make(struct dp_exit_reader *reader, struct kretprobe *rp,
-		     u64 addr, struct dp_retsites **sites);
 
 /** dp_retsites_of() - a registered return probe's kprobes; NULL: the probe replaces return
  *  addresses. Context: any. */

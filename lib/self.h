@@ -179,6 +179,26 @@ int dp_probe_resolve(const char *name, struct dp_symbol *sym,
 /** dp_probe_index() - Return: false if @p is not registered. */
 bool dp_probe_index(const struct kprobe *p, u32 *index);
 
+/** DP_SINGLES() - the functions for one probe of a kind, by those for several; @turn: enables
+ *  it, or disables it; NULL is no probe */
+#define DP_SINGLES(kind, turn)                    \
+	int register_##kind(struct kind *p)       \
+	{                                         \
+		return register_##kind##s(&p, 1); \
+	}                                         \
+	void unregister_##kind(struct kind *p)    \
+	{                                         \
+		unregister_##kind##s(&p, 1);      \
+	}                                         \
+	int disable_##kind(struct kind *p)        \
+	{                                         \
+		return turn(p, false);            \
+	}                                         \
+	int enable_##kind(struct kind *p)         \
+	{                                         \
+		return turn(p, true);             \
+	}
+
 /* gone.c */
 /** dp_probes_notice_gone() - mark the probes whose code is not mapped any more */
 void dp_probes_notice_gone(void);

@@ -36,7 +36,7 @@
 #define LOOK_MS 500
 #define LINGER_S 2
 #define FRUITLESS 64 /* wakes without an upcall, before a thread naps */
-#define NAP_NS 1000000
+#define NAP_US 1000
 #define OWNER_STACK 65536
 #define SPARE 2 /* idle threads that stay */
 
@@ -324,10 +324,8 @@ static void see_to_filter(struct dp_foreign *f)
 /* A process that wakes us all the time without an upcall gets no whole processor. */
 static void rest(u32 *fruitless)
 {
-	const struct timespec nap = { 0, NAP_NS };
-
 	if (++*fruitless > FRUITLESS)
-		nanosleep(&nap, NULL);
+		usleep(NAP_US);
 }
 
 static void *work(void *arg)

@@ -3,15 +3,13 @@
 #include "lib/self.h"
 #include "lib/helper/helper.h"
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
-#define NAP_NS 50000
+#define NAP_US 50
 #define NAPS_BEFORE_LOOK 200
 /* A stack pointer at most this far above a jprobe handler's has left the handler */
 #define JPROBE_AWAY (8u << 20)
@@ -108,7 +106,6 @@ static bool is_in_handler(const struct dp_stack *s)
  * its number of hits at that time, plus 1. */
 static void wait_for(const struct dp_stack *s, u64 *left_at)
 {
-	const struct timespec nap = { 0, NAP_NS };
 	u64 hits = __atomic_load_n(&s->hits, __ATOMIC_ACQUIRE);
 	u32 naps, look = 1;
 
@@ -125,7 +122,7 @@ static void wait_for(const struct dp_stack *s, u64 *left_at)
 			}
 			look = look > 1 ? look * 2 : NAPS_BEFORE_LOOK;
 		}
-		nanosleep(&nap, NULL);
+		usleep(NAP_US);
 	}
 }
 

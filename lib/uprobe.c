@@ -24,32 +24,30 @@ static sigset_t saved; /* signal mask of the thread with the lock */
 static struct dp_client *buckets[BUCKETS];
 
 /* With signals blocked: a signal handler that comes here again would wait for ever. */
-void dp_foreign_lock(void)
+static bool take(int (*how)(pthread_mutex_t *mutex))
 {
 	sigset_t all, mask;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &mask);
-	pthread_mutex_lock(&lock);
+	if (how(&lock)) {
+		pthread_sigmask(SIG_SETMASK, &mask, NULL);
+		return false;
+	}
 	saved = mask;
 	dp_report_hold(true);
 	dp_self_say(true);
+	return true;
+}
+
+void dp_foreign_lock(void)
+{
+	take(pthread_mutex_lock);
 }
 
 bool dp_foreign_trylock(void)
 {
-	sigset_t all, mask;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &mask);
-	if (!pthread_mutex_trylock(&lock)) {
-		saved = mask;
-		dp_report_hold(true);
-		dp_self_say(true);
-		return true;
-	}
-	pthread_sigmask(SIG_SETMASK, &mask, NULL);
-	return false;
+	return take(pthread_mutex_trylock);
 }
 
 void dp_foreign_unlock(void)
@@ -393,7 +391,7 @@ int dp_uprobes_add_tracked(struct dp_tracked_site *sites, u32 n)
 	int err;
 
 	if (!us)
-		return dp_diag_set(dp_last(), -ENOMEM, "out of memory");
+		return dp_fail(-ENOMEM, "out of memory");
 	for (i = 0; i < n; i++)
 		us[i] = &sites[i].u;
 	err = enter_all(us, (int)n, true);

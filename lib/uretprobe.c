@@ -207,9 +207,8 @@ static int look_up(struct dp_modules *mods, u64 addr, struct dp_exit_list *list)
 		return err;
 	if (!dp_symbol_at(mods, addr, &sym) && sym.addr == addr &&
 	    (why = dp_never_tracked(sym.name, DP_RETURN_SITE)))
-		return dp_diag_set(dp_last(), -EINVAL,
-				   "%s cannot have a return probe: %s",
-				   sym.name, why);
+		return dp_fail(-EINVAL, "%s cannot have a return probe: %s",
+			       sym.name, why);
 	err = dp_exits_track(&reader, mods, addr, list, dp_last());
 	dp_exit_reader_close(&reader);
 	return err;
@@ -224,15 +223,14 @@ static int find_exits(const struct uretprobe *rp, struct dp_exit_list *list)
 	snprintf(path, sizeof(path), "/proc/%d/mem", rp->u.pid);
 	mem = dp_fd_raise(open(path, O_RDONLY | O_CLOEXEC));
 	if (mem < 0)
-		return dp_diag_set(
-			dp_last(), mem == -EACCES ? -EPERM : -ESRCH,
-			"the memory of process %d cannot be read: %s",
-			rp->u.pid, strerror(-mem));
+		return dp_fail(mem == -EACCES ? -EPERM : -ESRCH,
+			       "the memory of process %d cannot be read: %s",
+			       rp->u.pid, strerror(-mem));
 	if (pread(mem, &byte, 1, (off_t)rp->u.vaddr) != 1) {
 		close(mem);
-		return dp_diag_set(dp_last(), -EFAULT,
-				   "nothing can be read at 0x%lx of process %d",
-				   rp->u.vaddr, rp->u.pid);
+		return dp_fail(-EFAULT,
+			       "nothing can be read at 0x%lx of process %d",
+			       rp->u.vaddr, rp->u.pid);
 	}
 	err = dp_modules_open(rp->u.pid, mem, &mods, dp_last());
 	if (!err) {
@@ -246,16 +244,14 @@ static int find_exits(const struct uretprobe *rp, struct dp_exit_list *list)
 static int check(const struct uretprobe *rp)
 {
 	if (!rp || (!rp->handler && !rp->entry_handler))
-		return dp_diag_set(dp_last(), -EINVAL,
-				   "the probe has no handler");
+		return dp_fail(-EINVAL, "the probe has no handler");
 	if (rp->u.pid == getpid())
-		return dp_diag_set(
-			dp_last(), -EOPNOTSUPP,
+		return dp_fail(
+			-EOPNOTSUPP,
 			"process %d is this one: use register_kretprobe()",
 			rp->u.pid);
 	return dp_uprobes_any(rp, 1, true) ?
-		       dp_diag_set(dp_last(), -EEXIST,
-				   "the probe is registered already") :
+		       dp_fail(-EEXIST, "the probe is registered already") :
 		       0;
 }
 
@@ -275,7 +271,7 @@ int register_uretprobe(struct uretprobe *rp)
 	f = make(rp, &list);
 	dp_exits_free(&list);
 	if (!f)
-		return dp_diag_set(dp_last(), -ENOMEM, "out of memory");
+		return dp_fail(-ENOMEM, "out of memory");
 	err = dp_uprobes_add_tracked(f->sites, f->nr);
 	if (err)
 		destroy(f);

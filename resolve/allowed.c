@@ -38,8 +38,8 @@ static bool is_own(struct query *q)
 {
 	const char *why = q->g->own ? q->g->own(q->p->addr) : NULL;
 
-	return why && refuse(q, -EINVAL, "0x%llx may not be probed: %s",
-			     (unsigned long long)q->p->addr, why);
+	return why && refuse(q, -EINVAL, "0x%lx may not be probed: %s",
+			     q->p->addr, why);
 }
 
 static bool is_outside(struct query *q)
@@ -94,12 +94,12 @@ static bool refuse_between(struct query *q, u64 before, u64 after)
 
 	return p->plus ?
 		       refuse(q, -EILSEQ,
-			      "not at an instruction; nearest are %s0x%llx and %s0x%llx",
-			      p->plus, (unsigned long long)(given + before),
-			      p->plus, (unsigned long long)(given + after)) :
+			      "not at an instruction; nearest are %s0x%lx and %s0x%lx",
+			      p->plus, (given + before), p->plus,
+			      (given + after)) :
 	       q->asker == DP_ASKER_KPROBE ?
-		       refuse(q, -EILSEQ, "no instruction begins at 0x%llx",
-			      (unsigned long long)p->addr) :
+		       refuse(q, -EILSEQ, "no instruction begins at 0x%lx",
+			      p->addr) :
 		       refuse(q, -EILSEQ, "no instruction begins there");
 }
 
@@ -164,8 +164,8 @@ static bool is_in_sequence(struct query *q)
 
 	return in < 0 ?
 		       refuse(q, in,
-			      "the restartable sequences around 0x%llx cannot be read: %s",
-			      (unsigned long long)q->p->addr, strerror(-in)) :
+			      "the restartable sequences around 0x%lx cannot be read: %s",
+			      q->p->addr, strerror(-in)) :
 		       in;
 }
 
@@ -207,13 +207,13 @@ static const struct rule {
 	{ is_restorer, SPEC | EXIT | UPROBE, -EINVAL,
 	  "signal return code is recognised by its bytes" },
 	{ is_unread, UPROBE, -EFAULT, "it cannot be read" },
-	{ is_unread, KPROBE, -EFAULT, "nothing is mapped at 0x%llx" },
-	{ is_unmapped, KPROBE, -EFAULT, "nothing is mapped at 0x%llx" },
-	{ is_data, KPROBE, -EINVAL, "what is at 0x%llx is no code" },
+	{ is_unread, KPROBE, -EFAULT, "nothing is mapped at 0x%lx" },
+	{ is_unmapped, KPROBE, -EFAULT, "nothing is mapped at 0x%lx" },
+	{ is_data, KPROBE, -EINVAL, "what is at 0x%lx is no code" },
 	{ is_in_sequence, KPROBE, -EINVAL,
-	  "0x%llx lies in a restartable sequence (rseq), which a probe would always abort" },
+	  "0x%lx lies in a restartable sequence (rseq), which a probe would always abort" },
 	{ is_restorer, KPROBE, -EINVAL,
-	  "0x%llx is signal return code, which is recognised by its bytes" },
+	  "0x%lx is signal return code, which is recognised by its bytes" },
 };
 
 int dp_allowed_check(struct dp_reach_reader *g, struct dp_place *p,
@@ -227,7 +227,7 @@ int dp_allowed_check(struct dp_reach_reader *g, struct dp_place *p,
 		if (++r == rules + sizeof(rules) / sizeof(rules[0]))
 			return 0;
 	if (!q.err)
-		refuse(&q, r->err, r->why, (unsigned long long)p->addr);
+		refuse(&q, r->err, r->why, p->addr);
 	return q.err;
 }
 

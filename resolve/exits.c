@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* exits: the exits of functions that are to be tracked. */
 #include "resolve/exits.h"
-#include "arch/arch.h"
 #include "engine/layout/site.h"
 #include <stdlib.h>
-#include <string.h>
 #include "sym/exits.h"
 
 /*
@@ -69,8 +67,8 @@ int dp_exits_track(struct dp_exit_reader *r, struct dp_modules *mods, u64 addr,
 	if (err)
 		return dp_diag_set(
 			diag, err == -ENOENT ? -EINVAL : err,
-			"where the function at 0x%llx is left is not known: %s",
-			(unsigned long long)addr, why);
+			"where the function at 0x%lx is left is not known: %s",
+			addr, why);
 	return 0;
 }
 
@@ -88,6 +86,6 @@ int dp_exits_begin(struct dp_modules *mods, u64 addr, struct dp_diag *diag)
 	if (dp_function_bounds(mods, addr, &start, &end) || start == addr)
 		return 0;
 	return dp_diag_set(diag, -EINVAL,
-			   "0x%llx is not the first instruction of a function",
-			   (unsigned long long)addr);
+			   "0x%lx is not the first instruction of a function",
+			   addr);
 }

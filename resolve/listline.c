@@ -22,11 +22,6 @@ static bool is_address(const char *text)
 	return n == DIGITS && text[n] == ' ';
 }
 
-static char kind_of(const char *word)
-{
-	return strlen(word) == 1 && strchr("krjd", *word) ? *word : '\0';
-}
-
 char *dp_list_line_spec(const char *text)
 {
 	char kind[2], symbol[WORD_MAX], module[WORD_MAX] = "", *spec;
@@ -37,7 +32,7 @@ char *dp_list_line_spec(const char *text)
 	if (!is_address(text))
 		return NULL;
 	words = sscanf(text, "%*x %1s %511s %511s", kind, symbol, module);
-	if (words < 2 || !kind_of(kind))
+	if (words < 2 || !strchr("krjd", *kind))
 		return NULL;
 	if (*module == '[')
 		*module = '\0';

@@ -53,8 +53,8 @@ static int check_exit(struct resolver *r, struct dp_point *p, u64 addr)
 		return dp_point_refuse(p, -EINVAL,
 				       "it is left outside its module");
 	err = dp_allowed_check(&r->reach_reader, &at, DP_ASKER_EXIT, why);
-	return err ? dp_point_refuse(p, err, "its exit at 0x%llx: %.100s",
-				     (unsigned long long)addr, why) :
+	return err ? dp_point_refuse(p, err, "its exit at 0x%lx: %.100s", addr,
+				     why) :
 		     0;
 }
 
@@ -190,8 +190,7 @@ static int name_point(struct resolver *r, struct dp_point *p,
 	if (!named && dp_module_addr_file(r->mods, at->addr, &offset))
 		offset = 0;
 	if (!named || offset)
-		snprintf(behind, sizeof(behind), "+0x%llx",
-			 (unsigned long long)offset);
+		snprintf(behind, sizeof(behind), "+0x%lx", offset);
 	n = asprintf(&p->name, "%s%s%s%s:%s%s%s%s", kind, q, module, q, sq,
 		     named ? at->named : "", sq, behind);
 	if (n < 0)
@@ -312,8 +311,8 @@ static int add_symbol(struct resolver *r, const struct dp_symbol *s, bool twin)
 	if (!spec->glob) {
 		dp_diag_set(
 			r->diag, -EINVAL,
-			"%s has only 0x%llx bytes: this offset is beyond its end",
-			s->name, (unsigned long long)s->size);
+			"%s has only 0x%lx bytes: this offset is beyond its end",
+			s->name, s->size);
 		point_at(r, spec->offset_col);
 		return -EINVAL;
 	}
@@ -330,22 +329,20 @@ static int match_modules(struct resolver *r, const struct dp_module **m)
 {
 	const struct dp_spec *spec = r->spec;
 	const struct dp_module **list;
-	size_t i, n = 0;
-	int err;
+	size_t i = 0, n;
+	int err = dp_modules_match(r->mods, spec->module, &list, &n, r->diag);
 
-	list = calloc(dp_modules_count(r->mods) + 1, sizeof(*list));
-	if (!list)
-		return dp_diag_set(r->diag, -ENOMEM, "out of memory");
-	err = dp_modules_match(r->mods, spec->module, list, &n, r->diag);
-	if (err)
+	if (err) {
 		dp_diag_caret(r->diag, spec->module_col,
 			      (int)strlen(spec->module));
-	for (i = 0; i < n && list[i] != *m; i++)
-		continue;
+		return err;
+	}
+	while (i < n && list[i] != *m)
+		i++;
 	if (i == n)
 		*m = list[0];
 	free(list);
-	return err ? err : (int)n;
+	return (int)n;
 }
 
 static int resolve_symbols(struct resolver *r)
@@ -413,21 +410,26 @@ static int resolve_address(struct resolver *r)
 	if (m && named == m)
 		return add_address(r, m, addr);
 	if (n)
-		dp_diag_set(r->diag, -EINVAL, "0x%llx is not in the text of %s",
-			    (unsigned long long)addr, r->spec->module);
+		dp_diag_set(r->diag, -EINVAL, "0x%lx is not in the text of %s",
+			    addr, r->spec->module);
 	else
 		dp_diag_set(
 			r->diag, -EINVAL,
-			"0x%llx is not in the text of any module of process %d",
-			(unsigned long long)addr, dp_process_pid(r->proc));
+			"0x%lx is not in the text of any module of process %d",
+			addr, dp_process_pid(r->proc));
 	point_at(r, r->spec->point_col);
 	return -EINVAL;
 }
 
 static void begin(struct resolver *r, struct dp_process *proc,
-		  struct dp_modules *mods, struct dp_points *points)
+		  struct dp_modules *mods, const struct dp_spec *spec,
+		  struct dp_points *points, struct dp_diag *diag)
 {
-	*r = (struct resolver){ .proc = proc, .mods = mods, .points = points };
+	*r = (struct resolver){ .proc = proc,
+				.mods = mods,
+				.spec = spec,
+				.points = points,
+				.diag = diag };
 	r->code.pid = dp_process_pid(proc);
 	r->code.mods = r->reach_reader.mods = mods;
 	r->reach_reader.source = &r->code;
@@ -447,9 +449,7 @@ int dp_points_find(struct dp_process *proc, struct dp_modules *mods,
 {
 	struct resolver r;
 
-	begin(&r, proc, mods, points);
-	r.spec = spec;
-	r.diag = diag;
+	begin(&r, proc, mods, spec, points, diag);
 	r.unchecked = true;
 	return resolve(&r);
 }
@@ -461,9 +461,7 @@ int dp_points_resolve(struct dp_process *proc, struct dp_modules *mods,
 	struct resolver r;
 	int err;
 
-	begin(&r, proc, mods, points);
-	r.spec = spec;
-	r.diag = diag;
+	begin(&r, proc, mods, spec, points, diag);
 	err = resolve(&r);
 	if (!err && spec->kind == DP_SPEC_RETURN) {
 		err = dp_tail_targets_resolve(points, mods, find_tail_target,
@@ -496,7 +494,7 @@ int dp_points_renew(struct dp_process *proc, struct dp_modules *mods,
 	dp_tail_targets_free(points);
 	if (!any_returns(points))
 		return 0;
-	begin(&r, proc, mods, points);
+	begin(&r, proc, mods, NULL, points, NULL);
 	err = dp_tail_targets_resolve(points, mods, find_tail_target, &r);
 	dp_reach_reader_close(&r.reach_reader);
 	return err;

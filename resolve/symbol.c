@@ -288,17 +288,15 @@ static int match(struct dp_symbol_map *map, char *module, struct dp_diag *diag)
 		return 0;
 	}
 	free(map->pattern);
-	map->pattern = NULL;
-	if (!map->match)
-		map->match = calloc(dp_modules_count(map->mods) + 1,
-				    sizeof(*map->match));
-	err = map->match ? dp_modules_match(map->mods, module, map->match,
-					    &map->n_match, diag) :
-			   -ENOMEM;
-	if (err)
+	free(map->match);
+	map->pattern = module;
+	err = dp_modules_match(map->mods, module, &map->match, &map->n_match,
+			       diag);
+	if (err) {
 		free(module);
-	else
-		map->pattern = module;
+		map->pattern = NULL;
+		map->match = NULL;
+	}
 	return err;
 }
 
@@ -308,9 +306,9 @@ static int say_two(const struct dp_symbol_map *map, const struct dp_symbol *a,
 {
 	return dp_diag_set(
 		diag, -EINVAL,
-		"\"%s\" means several modules that have a function \"%s\"; use an address:\n  0x%llx  (%s)\n  0x%llx  (%s)",
-		map->pattern, name, (unsigned long long)a->addr,
-		a->module->path, (unsigned long long)b->addr, b->module->path);
+		"\"%s\" means several modules that have a function \"%s\"; use an address:\n  0x%lx  (%s)\n  0x%lx  (%s)",
+		map->pattern, name, a->addr, a->module->path, b->addr,
+		b->module->path);
 }
 
 static int resolve_there(struct dp_symbol_map *map, const char *name,

@@ -22,6 +22,11 @@ int dp_list_reserve(void *v, size_t want, size_t *room, size_t size);
 int dp_list_add(void *v, size_t *n, size_t *room, const void *element,
 		size_t size);
 
+/** dp_list_push() - dp_list_add() to a struct that has @v, @n and @room */
+#define dp_list_push(list, element)                                   \
+	dp_list_add(&(list)->v, &(list)->n, &(list)->room, (element), \
+		    sizeof(*(list)->v))
+
 /** dp_list_upto() - the number of elements with at most @key in the u64 that is @at bytes
  *  from the beginning of each; the elements ascend by it */
 size_t dp_list_upto(const void *v, size_t n, size_t size, size_t at, u64 key);

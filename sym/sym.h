@@ -25,7 +25,6 @@ struct dp_map {
 	u32 dev_major, dev_minor;
 	char perms[5]; /* "r-xp" */
 	char *path; /* "" for anonymous; without " (deleted)" */
-	bool deleted;
 };
 
 /** struct dp_maps - all mappings of a process, ascending */
@@ -198,12 +197,11 @@ bool dp_file_has_section(const char *path, const char *name);
 
 /**
  * dp_modules_match() - the modules that @pattern names (as in dp_symbols_find)
- * @list: at least dp_modules_count() entries of room
- * @n: number found
- * Return: 0; -ENOENT with the nearest module names in @diag.
+ * @list: @n of them, free()d by the caller
+ * Return: 0; -ENOENT with the nearest module names in @diag; -ENOMEM.
  */
 int dp_modules_match(struct dp_modules *mods, const char *pattern,
-		     const struct dp_module **list, size_t *n,
+		     const struct dp_module ***list, size_t *n,
 		     struct dp_diag *diag);
 
 /**

@@ -64,14 +64,12 @@ void dp_calls_complain(const struct dp_session *s)
 		if (n.damaged && !told)
 			dp_output_print(
 				stderr,
-				"kretprobe BUG!: Processing kretprobe %s @ 0x%llx\n",
-				p->name, (unsigned long long)p->addr);
+				"kretprobe BUG!: Processing kretprobe %s @ 0x%lx\n",
+				p->name, p->addr);
 		told |= n.damaged != 0;
 		if (!balances(s, &n))
-			dp_output_print(
-				stderr,
-				"dprobes: %s: the account does not balance: %lld of %llu calls\n",
-				p->name, (long long)n.lost,
-				(unsigned long long)n.entered);
+			dp_output_say(
+				"%s: the account does not balance: %ld of %lu calls",
+				p->name, n.lost, n.entered);
 	}
 }

@@ -9,6 +9,7 @@
 #include "arch/arch.h"
 #include "engine/vm/ops.h"
 #include "engine/vm/vm.h"
+#include "sym/list.h"
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -43,15 +44,9 @@ static void put(struct parser *p, u64 value, u32 size)
 	struct dp_trace_program *o = p->out;
 	u32 i;
 
-	if (o->len + size > o->cap) {
-		u8 *bigger = realloc(o->code, o->cap * 2 + 64);
-
-		if (!bigger) {
-			p->err = dp_diag_set(p->diag, -ENOMEM, "out of memory");
-			return;
-		}
-		o->code = bigger;
-		o->cap = o->cap * 2 + 64;
+	if (dp_list_reserve(&o->code, o->len + size, &o->cap, 1)) {
+		p->err = dp_diag_set(p->diag, -ENOMEM, "out of memory");
+		return;
 	}
 	for (i = 0; i < size; i++)
 		o->code[o->len++] = (u8)(value >> (8 * i));

@@ -43,8 +43,8 @@ struct dp_trace_program {
 	struct dp_trace_item items[DP_TRACE_ITEMS];
 	size_t nr_items;
 	u8 *code;
-	u32 len, cap;
-	u32 logmax;
+	size_t cap;
+	u32 len, logmax;
 	struct dp_type ret;
 };
 

@@ -8,6 +8,7 @@
  */
 #include "tracer/session.h"
 #include "proc/tree.h"
+#include "sym/list.h"
 #include "tracer/order.h"
 #include "tracer/output.h"
 #include <dprobes/diag.h>
@@ -41,25 +42,10 @@ struct dp_process_tree {
 	int status;
 	double loader_event;
 	struct dp_sums sums;
-	unsigned long long processes, bare;
+	u64 processes, bare;
 	enum dp_ending ending;
 	int err;
 };
-
-static bool has_room(struct dp_process_tree *h)
-{
-	size_t want = h->cap ? 2 * h->cap : 16;
-	struct dp_session **bigger;
-
-	if (h->n < h->cap)
-		return true;
-	bigger = realloc(h->v, want * sizeof(*bigger));
-	if (!bigger)
-		return false;
-	h->v = bigger;
-	h->cap = want;
-	return true;
-}
 
 /* There is room: another() has made it. */
 static void add(struct dp_process_tree *h, struct dp_session *s)
@@ -107,12 +93,11 @@ static void close_session(struct dp_process_tree *h, struct dp_session *s,
 			  enum dp_ending ending)
 {
 	struct dp_source_end end;
-	struct dp_diag diag;
+	struct dp_diag diag = { .text = "" };
 	size_t i = 0;
 	int err;
 
 	s->ending = ending;
-	dp_diag_clear(&diag);
 	err = dp_session_finish(s, &diag);
 	s->kind->report(s);
 	dp_calls_complain(s);
@@ -129,7 +114,7 @@ static void close_session(struct dp_process_tree *h, struct dp_session *s,
 	else
 		h->bare++;
 	if (err) {
-		dp_output_print(stderr, "dprobes: %s\n", diag.text);
+		dp_output_say("%s", diag.text);
 		h->err = err;
 	}
 	dp_sums_add(&h->sums, s);
@@ -143,10 +128,8 @@ static void tell_bare(const struct dp_process_tree *h, pid_t pid,
 		      const struct dp_diag *diag)
 {
 	if (!h->first->opt->quiet && *diag->text)
-		dp_output_print(
-			stderr,
-			"dprobes: process %d goes on without probes: %s\n", pid,
-			diag->text);
+		dp_output_say("process %d goes on without probes: %s", pid,
+			      diag->text);
 }
 
 static void say(struct dp_process_tree *h, pid_t pid,
@@ -159,9 +142,8 @@ static void say(struct dp_process_tree *h, pid_t pid,
 /* A process with none of the specs is counted; -v names it, too. */
 static void say_none(struct dp_process_tree *h, pid_t pid)
 {
-	struct dp_diag diag;
+	struct dp_diag diag = { .text = "" };
 
-	dp_diag_clear(&diag);
 	if (h->first->opt->verbose)
 		dp_diag_set(&diag, 0, "it has nothing of what is to be probed");
 	say(h, pid, &diag);
@@ -172,8 +154,10 @@ static void say_none(struct dp_process_tree *h, pid_t pid)
 static struct dp_session *another(struct dp_process_tree *h,
 				  const struct dp_session *like)
 {
-	struct dp_session *s = has_room(h) ? malloc(sizeof(*s)) : NULL;
+	struct dp_session *s = NULL;
 
+	if (!dp_list_reserve(&h->v, h->n + 1, &h->cap, sizeof(*h->v)))
+		s = malloc(sizeof(*s));
 	if (!s)
 		return NULL;
 	*s = *like;
@@ -274,10 +258,9 @@ static void fail(struct dp_process_tree *h, struct dp_session *s,
 /* Return: false: the session is closed. */
 static bool look_for_libraries(struct dp_process_tree *h, struct dp_session *s)
 {
-	struct dp_diag diag;
+	struct dp_diag diag = { .text = "" };
 	int err;
 
-	dp_diag_clear(&diag);
 	err = dp_pending_look(s, &diag);
 	/* The exit of a process that was killed while it was held will be an event. */
 	if (!err || err == -ESRCH || s->ops->ended(s->source))
@@ -298,10 +281,9 @@ static const char *why_none(const struct dp_session *parent,
 static void forked(struct dp_process_tree *h, const struct dp_tree_event *ev)
 {
 	struct dp_session *parent = session_of(h, ev->proc), *s;
-	struct dp_diag diag;
+	struct dp_diag diag = { .text = "" };
 	int err;
 
-	dp_diag_clear(&diag);
 	s = parent && !ev->mixed ? child_of(parent) : NULL;
 	if (!s) {
 		dp_diag_set(&diag, -ENOMEM, "%s", why_none(parent, ev));
@@ -339,12 +321,11 @@ void dp_follow_births(struct dp_session *s)
 static void executed(struct dp_process_tree *h, const struct dp_tree_event *ev)
 {
 	struct dp_session *old = session_of(h, ev->proc), *s;
-	struct dp_diag diag;
+	struct dp_diag diag = { .text = "" };
 	int err;
 
 	if (old)
 		close_session(h, old, DP_ENDING_EXEC);
-	dp_diag_clear(&diag);
 	s = fresh(h);
 	err = s ? s->ops->tree->renew(h->tree, ev, &s->source, &diag) : -ENOMEM;
 	if (!s)
@@ -385,10 +366,8 @@ static void deal(struct dp_process_tree *h, const struct dp_tree_event *ev)
 static void filter_refused(struct dp_process_tree *h, struct dp_session *s)
 {
 	if (!s->opt->quiet)
-		dp_output_print(
-			stderr,
-			"dprobes: process %d goes on without probes: %s\n",
-			s->source->pid, s->filter_refused);
+		dp_output_say("process %d goes on without probes: %s",
+			      s->source->pid, s->filter_refused);
 	close_session(h, s, DP_ENDING_FILTER);
 }
 
@@ -518,7 +497,7 @@ static void report(const struct dp_process_tree *h)
 		return;
 	dp_output_print(
 		stderr,
-		"dprobes: %llu process image%s with probes, %llu without: ",
+		"dprobes: %lu process image%s with probes, %lu without: ",
 		h->processes, h->processes == 1 ? "" : "s", h->bare);
 	dp_report_sums(h->first, &h->sums);
 	fputs("; ", stderr);
@@ -533,8 +512,7 @@ static void tell_missing(const struct dp_session *s)
 
 	for (i = 0; i < s->nr_specs; i++)
 		if (!s->specs[i].found)
-			dp_output_print(stderr, "dprobes: no process had %s\n",
-					s->opt->specs[i]);
+			dp_output_say("no process had %s", s->opt->specs[i]);
 }
 
 /* Move what the first session has found and armed to a session in the tree. */

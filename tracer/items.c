@@ -46,24 +46,24 @@ static u64 element(const struct dp_item *item, u32 i)
 
 static const char *exception_name(u16 code)
 {
-	switch (code) {
-	case DP_EX_INVALID_ADDR:
-		return "EX_INVALID_ADDR";
-	case DP_EX_SEG_FAULT:
-		return "EX_SEG_FAULT";
-	case DP_EX_MAX_JMPS:
-		return "EX_MAX_JMPS";
-	case DP_EX_CALL_STACK_OVERFLOW:
-		return "EX_CALL_STACK_OVERFLOW";
-	case DP_EX_DIV_BY_ZERO:
-		return "EX_DIV_BY_ZERO";
-	case DP_EX_INVALID_OPERAND:
-		return "EX_INVALID_OPERAND";
-	case DP_EX_INVALID_OPCODE:
-		return "EX_INVALID_OPCODE";
-	default:
-		return "an exception of its own";
+#define EX(name)                 \
+	{                        \
+		DP_##name, #name \
 	}
+	static const struct {
+		u16 code;
+		const char *name;
+	} names[] = { EX(EX_INVALID_ADDR),  EX(EX_SEG_FAULT),
+		      EX(EX_MAX_JMPS),	    EX(EX_CALL_STACK_OVERFLOW),
+		      EX(EX_DIV_BY_ZERO),   EX(EX_INVALID_OPERAND),
+		      EX(EX_INVALID_OPCODE) };
+#undef EX
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (names[i].code == code)
+			return names[i].name;
+	return "an exception of its own";
 }
 
 /* 00000000  68 65 6c 6c 6f …  |hello| */
@@ -94,8 +94,7 @@ static void elements_text(FILE *out, const char *what,
 
 	dp_output_print(out, "  %s", what);
 	for (i = 0; i < item->count; i++)
-		dp_output_print(out, " 0x%llx",
-				(unsigned long long)element(item, i));
+		dp_output_print(out, " 0x%lx", element(item, i));
 	putc('\n', out);
 }
 
@@ -116,10 +115,8 @@ static void item_text(FILE *out, const struct dp_item *item)
 		dump(out, item->payload, item->size);
 		break;
 	case DP_ITEM_FAULT:
-		dp_output_print(out, "  bad address 0x%llx\n",
-				item->size == 8 ?
-					(unsigned long long)element(item, 0) :
-					0ull);
+		dp_output_print(out, "  bad address 0x%lx\n",
+				item->size == 8 ? element(item, 0) : (u64)0);
 		break;
 	default:
 		dp_output_print(out, "  memory, %u bytes\n", item->count);
@@ -137,15 +134,13 @@ static bool two_parms(const struct dp_record *r)
 /* Print an exception, a full log, or an exit's facility. */
 static void notes_text(FILE *out, const struct dp_record *r)
 {
+	if (r->exception)
+		dp_output_print(out, "  ended by %s (0x%lx",
+				exception_name(r->exception), r->parm[0]);
 	if (r->exception && two_parms(r))
-		dp_output_print(out, "  ended by %s (0x%llx, 0x%llx)\n",
-				exception_name(r->exception),
-				(unsigned long long)r->parm[0],
-				(unsigned long long)r->parm[1]);
-	else if (r->exception)
-		dp_output_print(out, "  ended by %s (0x%llx)\n",
-				exception_name(r->exception),
-				(unsigned long long)r->parm[0]);
+		dp_output_print(out, ", 0x%lx", r->parm[1]);
+	if (r->exception)
+		fputs(")\n", out);
 	if (r->flags & DP_RECORD_TRUNCATED)
 		fputs("  cut: the log is full (logmax)\n", out);
 	if (r->facility)
@@ -188,10 +183,8 @@ void dp_items_json(FILE *out, const struct dp_stamp *stamp, const char *probe,
 	if (r->exception)
 		dp_output_print(
 			out,
-			",\"exception\":\"%s\",\"parm\":\"0x%llx\",\"parm2\":\"0x%llx\"",
-			exception_name(r->exception),
-			(unsigned long long)r->parm[0],
-			(unsigned long long)r->parm[1]);
+			",\"exception\":\"%s\",\"parm\":\"0x%lx\",\"parm2\":\"0x%lx\"",
+			exception_name(r->exception), r->parm[0], r->parm[1]);
 	if (r->facility)
 		dp_output_print(out, ",\"facility\":%u", r->facility);
 	dp_output_print(out, ",\"truncated\":%s}\n",

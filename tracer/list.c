@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 #include "resolve/points.h"
 
@@ -35,20 +34,17 @@ struct row {
 
 static void row_json(FILE *out, const struct row *r)
 {
-	dp_output_print(out, "{\"addr\":\"0x%llx\",\"kind\":\"%c\",\"symbol\":",
-			(unsigned long long)r->addr, r->kind);
+	dp_output_print(out, "{\"addr\":\"0x%lx\",\"kind\":\"%c\",\"symbol\":",
+			r->addr, r->kind);
 	dp_json_string(out, r->symbol);
-	dp_output_print(out, ",\"offset\":%llu,\"module\":",
-			(unsigned long long)r->offset);
+	dp_output_print(out, ",\"offset\":%lu,\"module\":", r->offset);
 	dp_json_string(out, r->module);
 	dp_output_print(out, ",\"mode\":\"%s\",\"reason\":", r->mode);
 	dp_json_string(out, r->reason);
-	dp_output_print(out, ",\"flags\":\"%s\",\"hits\":%llu,\"missed\":%llu",
-			r->flags, (unsigned long long)r->hits,
-			(unsigned long long)r->missed);
+	dp_output_print(out, ",\"flags\":\"%s\",\"hits\":%lu,\"missed\":%lu",
+			r->flags, r->hits, r->missed);
 	if (r->middle)
-		dp_output_print(out, ",\"interior\":%llu",
-				(unsigned long long)r->middle);
+		dp_output_print(out, ",\"interior\":%lu", r->middle);
 	if (r->exits.known)
 		dp_output_print(
 			out,
@@ -210,26 +206,20 @@ static void print_armed(const struct dp_tracer_options *opt,
 		row_json(opt->out, r);
 		return;
 	}
-	dp_output_print(opt->out, "%016llx  %c  ", (unsigned long long)r->addr,
-			r->kind);
+	dp_output_print(opt->out, "%016lx  %c  ", r->addr, r->kind);
 	if (*r->symbol)
-		dp_output_print(opt->out, "%s+0x%llx  %s ", r->symbol,
-				(unsigned long long)r->offset,
+		dp_output_print(opt->out, "%s+0x%lx  %s ", r->symbol, r->offset,
 				*r->module ? r->module : " ");
 	else
-		dp_output_print(opt->out, "0x%llx ",
-				(unsigned long long)r->addr);
+		dp_output_print(opt->out, "0x%lx ", r->addr);
 	dp_output_print(opt->out, "%s", r->flags);
 	if (opt->verbose)
 		dp_output_print(opt->out,
-				"  pid %d  %s  %s  %llu hits  %llu missed",
-				r->pid, r->mode, r->reason,
-				(unsigned long long)r->hits,
-				(unsigned long long)r->missed);
+				"  pid %d  %s  %s  %lu hits  %lu missed",
+				r->pid, r->mode, r->reason, r->hits, r->missed);
 	if (opt->verbose && r->middle)
-		dp_output_print(opt->out,
-				"  %llu traps in the middle of a jump",
-				(unsigned long long)r->middle);
+		dp_output_print(opt->out, "  %lu traps in the middle of a jump",
+				r->middle);
 	if (opt->verbose && r->exits.known) {
 		fputs("  ", opt->out);
 		exits_text(opt->out, &r->exits);

@@ -114,11 +114,9 @@ static int switch_points(struct dp_session *s, struct order *o, bool *which,
 			s->source->pid);
 	err = s->ops->enable(s->source, &s->points, which, on, diag);
 	if (!err && !s->opt->quiet)
-		dp_output_print(
-			stderr,
-			"dprobes: %zu probe%s of process %d %s from outside\n",
-			n, n == 1 ? "" : "s", s->source->pid,
-			on ? "enabled" : "disabled");
+		dp_output_say("%zu probe%s of process %d %s from outside", n,
+			      n == 1 ? "" : "s", s->source->pid,
+			      on ? "enabled" : "disabled");
 	return err;
 }
 
@@ -159,7 +157,7 @@ void dp_order_look(struct dp_session *const *v, size_t n,
 	u64 state = orders ? __atomic_load_n(&orders->state, __ATOMIC_ACQUIRE) :
 			     0;
 	u64 number = state >> 32;
-	struct dp_diag diag;
+	struct dp_diag diag = { .text = "" };
 	struct order o;
 	int err = -ECANCELED;
 
@@ -168,7 +166,6 @@ void dp_order_look(struct dp_session *const *v, size_t n,
 					 number << 32 | DP_ORDER_TAKEN, false,
 					 __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
 		return;
-	dp_diag_clear(&diag);
 	if (__atomic_load_n(&orders->withdrawn, __ATOMIC_SEQ_CST) != number) {
 		err = take(&o, &diag);
 		if (!err) {

@@ -8,6 +8,7 @@
 #include "tracer/output.h"
 #include "lib/escape.h"
 #include "tracer/tracer.h"
+#include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +56,21 @@ void dp_output_print(FILE *out, const char *fmt, ...)
 	va_end(ap);
 }
 
+void dp_output_say(const char *fmt, ...)
+{
+	va_list ap;
+	char *text;
+	int n;
+
+	va_start(ap, fmt);
+	n = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		return;
+	dp_output_print(stderr, "dprobes: %s\n", text);
+	free(text);
+}
+
 static size_t line_len(const char *text, size_t len)
 {
 	const char *end = memchr(text, '\n', len);
@@ -62,11 +78,13 @@ static size_t line_len(const char *text, size_t len)
 	return end ? (size_t)(end - text) : len;
 }
 
-int dp_output_quote(struct dp_diag *diag, int err, const char *text, size_t max)
+int dp_output_quote(struct dp_diag *diag, int err, const struct dp_diag *theirs)
 {
-	size_t len = strnlen(text, max), n;
+	const char *text = theirs->text;
+	size_t len = strnlen(text, sizeof(theirs->text)), n;
 	bool first = true;
 
+	err = err < 0 && err > -4096 ? err : -EIO;
 	/* The other process's lines become lines of ours that look like nothing else. */
 	for (; len || first; first = false) {
 		n = line_len(text, len);

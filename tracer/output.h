@@ -5,7 +5,6 @@
 
 #include <dprobes/diag.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 
 /**
@@ -18,14 +17,16 @@ void dp_output_print(FILE *out, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void dp_output_vprint(FILE *out, const char *fmt, va_list ap)
 	__attribute__((format(printf, 2, 0)));
+/** dp_output_say() - a line on stderr, behind "dprobes: "; @fmt without either */
+void dp_output_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /** dp_output_write() - print @len bytes of a text, escaped likewise */
 void dp_output_write(FILE *out, const char *text, size_t len);
 /**
  * dp_output_quote() - put another process's error message into a diagnostic
- * @text: @max bytes at most; lines behind its first are indented
- * Return: @err
+ * @theirs: that process has written it; lines behind its first are indented
+ * Return: @err, or -EIO if that is none
  */
-int dp_output_quote(struct dp_diag *diag, int err, const char *text,
-		    size_t max);
+int dp_output_quote(struct dp_diag *diag, int err,
+		    const struct dp_diag *theirs);
 
 #endif

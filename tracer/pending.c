@@ -18,14 +18,13 @@
 
 static bool has_module(struct dp_modules *mods, const struct dp_spec *spec)
 {
-	const struct dp_module **list =
-		calloc(dp_modules_count(mods) + 1, sizeof(*list));
-	size_t n = 0;
-	bool has = !list ||
-		   !dp_modules_match(mods, spec->module, list, &n, NULL);
+	const struct dp_module **list;
+	size_t n;
+	int err = dp_modules_match(mods, spec->module, &list, &n, NULL);
 
-	free(list);
-	return has;
+	if (!err)
+		free(list);
+	return err != -ENOENT;
 }
 
 /* Why the source would miss loader events; NULL: it would not. */
@@ -36,23 +35,31 @@ static const char *unheard(const struct dp_session *s)
 		       "its probes are of a kind that knows no libraries";
 }
 
-/* With -f, the words that name the session's process. */
-static const char *whose(const struct dp_session *s, char *text, size_t size)
+/* With -f the line names the session's process. */
+static void __attribute__((format(printf, 2, 3)))
+say(const struct dp_session *s, const char *fmt, ...)
 {
-	*text = '\0';
+	va_list ap;
+	char *what;
+	int n;
+
+	va_start(ap, fmt);
+	n = vasprintf(&what, fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		return;
 	if (s->opt->children)
-		snprintf(text, size, "process %d: ", s->source->pid);
-	return text;
+		dp_output_say("process %d: %s", s->source->pid, what);
+	else
+		dp_output_say("%s", what);
+	free(what);
 }
 
-static void say(const struct dp_session *s, const struct dp_spec *spec,
-		const char *what)
+static void say_of(const struct dp_session *s, const struct dp_spec *spec,
+		   const char *what)
 {
-	char text[32];
-
 	if (!s->opt->quiet)
-		dp_output_print(stderr, "dprobes: %s%s %s\n",
-				whose(s, text, sizeof(text)), spec->text, what);
+		say(s, "%s %s", spec->text, what);
 }
 
 /* No error: another process may have the library. But a process that could load it is not
@@ -62,9 +69,8 @@ static void tell_unheard(const struct dp_session *s, const struct dp_spec *spec,
 {
 	if (!s->opt->quiet &&
 	    (s->opt->verbose || dp_modules_linker(s->source->mods)))
-		dp_output_print(
-			stderr,
-			"dprobes: process %d: %s is not waited for: %s; have it load %s before dprobes begins\n",
+		dp_output_say(
+			"process %d: %s is not waited for: %s; have it load %s before dprobes begins",
 			s->source->pid, spec->text, why, spec->module);
 }
 
@@ -106,7 +112,6 @@ static bool may_wait_alone(const struct dp_session *s,
 bool dp_pending_take(struct dp_session *s, size_t i, struct dp_diag *diag)
 {
 	const struct dp_spec *spec = &s->specs[i];
-	char text[32];
 
 	if (!s->kind->report || !*spec->module ||
 	    spec->form == DP_POINT_ADDRESS || has_module(s->source->mods, spec))
@@ -118,10 +123,8 @@ bool dp_pending_take(struct dp_session *s, size_t i, struct dp_diag *diag)
 	s->nr_coming++;
 	/* With -f specs are pending in nearly every process. */
 	if (!s->opt->quiet && (!s->tree || s->opt->verbose))
-		dp_output_print(
-			stderr,
-			"dprobes: %s%s is pending: %s is not loaded yet\n",
-			whose(s, text, sizeof(text)), spec->text, spec->module);
+		say(s, "%s is pending: %s is not loaded yet", spec->text,
+		    spec->module);
 	return true;
 }
 
@@ -145,11 +148,10 @@ static bool return_points(struct dp_session *s, struct dp_modules *mods,
 			  const struct dp_spec *spec, size_t first, size_t n)
 {
 	struct dp_points again = { 0 };
-	struct dp_diag diag;
+	struct dp_diag diag = { .text = "" };
 	bool same;
 	size_t i;
 
-	dp_diag_clear(&diag);
 	same = !s->ops->resolve(s->source, mods, spec, &again, &diag) &&
 	       again.n == n;
 	for (i = 0; same && i < n; i++)
@@ -207,35 +209,33 @@ static bool look_again(struct dp_session *s, struct dp_modules *mods,
 		return false;
 	if (!has_module(mods, spec)) {
 		if (!was && s->opt->verbose)
-			say(s, spec, "is gone: its library has been unloaded");
+			say_of(s, spec,
+			       "is gone: its library has been unloaded");
 		return false;
 	}
 	if (return_points(s, mods, spec, first, n)) {
 		if (s->opt->verbose)
-			say(s, spec, "is there again");
+			say_of(s, spec, "is there again");
 		return true;
 	}
 	if (!was)
-		say(s, spec, "is not armed again: it is another library now");
+		say_of(s, spec,
+		       "is not armed again: it is another library now");
 	return false;
 }
 
 static bool look_first(struct dp_session *s, struct dp_modules *mods,
 		       struct dp_spec *spec, bool *pending)
 {
-	struct dp_diag diag;
-	char text[32];
+	struct dp_diag diag = { .text = "" };
 
 	if (!has_module(mods, spec))
 		return false;
 	*pending = false;
-	dp_diag_clear(&diag);
 	if (s->ops->resolve(s->source, mods, spec, &s->points, &diag)) {
 		if (s->ops->ended(s->source))
 			return false;
-		dp_output_print(stderr, "dprobes: %s%s cannot be probed: %s\n",
-				whose(s, text, sizeof(text)), spec->text,
-				diag.text);
+		say(s, "%s cannot be probed: %s", spec->text, diag.text);
 		return false;
 	}
 	spec->found = true;
@@ -307,17 +307,14 @@ static void tell_armed(const struct dp_session *s, const bool *was)
 	for (i = 0; i < s->nr_specs; i++)
 		if (was[i] && !s->pending[i] &&
 		    points_of(s, &s->specs[i], &first))
-			say(s, &s->specs[i], "is not pending any more");
+			say_of(s, &s->specs[i], "is not pending any more");
 }
 
 /* The process lost its library again, or has no room: what is probed stays so. */
 static void tell_failed(const struct dp_session *s, const struct dp_diag *diag)
 {
-	char text[32];
-
 	if (!s->ops->ended(s->source))
-		dp_output_print(stderr, "dprobes: %s%s\n",
-				whose(s, text, sizeof(text)), diag->text);
+		say(s, "%s", diag->text);
 }
 
 static void take_find(struct dp_session *s, struct find *f)
@@ -325,7 +322,7 @@ static void take_find(struct dp_session *s, struct find *f)
 	struct dp_points was = s->points;
 	bool *pending = s->pending;
 	struct dp_source_request want;
-	struct dp_diag diag;
+	struct dp_diag diag = { .text = "" };
 
 	dp_follow_births(s);
 	s->points = f->draft.points;
@@ -333,7 +330,6 @@ static void take_find(struct dp_session *s, struct find *f)
 	if (s->kind->arguments)
 		dp_returned_find(s, f->mods);
 	want = dp_session_request(s);
-	dp_diag_clear(&diag);
 	if (s->ops->libraries->extend(s->source, f->mods, &want, &diag))
 		tell_failed(s, &diag);
 	else
@@ -388,14 +384,10 @@ int dp_pending_look(struct dp_session *s, struct dp_diag *diag)
 
 void dp_pending_tell(const struct dp_session *s)
 {
-	char text[32];
 	size_t i;
 
 	for (i = 0; i < s->nr_specs && !s->opt->quiet; i++)
 		if (s->pending[i])
-			dp_output_print(
-				stderr,
-				"dprobes: %s%s was never armed: %s was not loaded\n",
-				whose(s, text, sizeof(text)), s->specs[i].text,
-				s->specs[i].module);
+			say(s, "%s was never armed: %s was not loaded",
+			    s->specs[i].text, s->specs[i].module);
 }

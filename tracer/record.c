@@ -8,6 +8,7 @@
  * wait for the next reading.
  */
 #include "tracer/session.h"
+#include "sym/list.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +39,7 @@ struct sample {
 
 struct dp_records {
 	struct held *v;
-	size_t n, cap;
+	size_t n, room;
 	u64 arrivals;
 	struct sample first, last;
 	struct comm main; /* the process's name, for threads that have ended */
@@ -99,31 +100,20 @@ static void keep(void *arg, const struct dp_record_copy *record)
 	struct dp_records *r = s->records;
 	u64 now = s->ops->ticks();
 	size_t size = offsetof(struct dp_record_copy, data) + record->head.len;
-	struct held *h;
+	struct held h = { .arrival = r->arrivals++ };
 
 	if (!dp_records_fits(s, record))
 		return;
-	if (r->n == r->cap) {
-		h = realloc(r->v, (r->cap * 2 + 256) * sizeof(*h));
-		if (!h) {
-			s->dropped++;
-			return;
-		}
-		r->v = h;
-		r->cap = r->cap * 2 + 256;
-	}
-	h = &r->v[r->n];
-	h->record = malloc(size);
-	if (!h->record) {
+	h.record = malloc(size);
+	if (!h.record || dp_list_push(r, &h)) {
+		free(h.record);
 		s->dropped++;
 		return;
 	}
-	memcpy(h->record, record, size);
+	memcpy(h.record, record, size);
 	/* No hit is later than now; a later stamp would keep the record for ever. */
 	if (record->head.ticks > now)
-		h->record->head.ticks = now;
-	h->arrival = r->arrivals++;
-	r->n++;
+		h.record->head.ticks = now;
 }
 
 static int by_time(const void *a, const void *b)

@@ -17,10 +17,8 @@ static void calls_json(const struct dp_session *s, size_t i)
 	s->ops->calls(s->source, &s->points.v[i], &n);
 	dp_output_print(
 		s->opt->out,
-		",\"returned\":%llu,\"tail\":%llu,\"unwound\":%llu,\"abandoned\":%llu,\"inside\":%llu",
-		(unsigned long long)n.returned, (unsigned long long)n.tail,
-		(unsigned long long)n.unwound, (unsigned long long)n.abandoned,
-		(unsigned long long)n.inside);
+		",\"returned\":%lu,\"tail\":%lu,\"unwound\":%lu,\"abandoned\":%lu,\"inside\":%lu",
+		n.returned, n.tail, n.unwound, n.abandoned, n.inside);
 }
 
 /* "97 returned, 1 tail, …": zeros are left out, except returns. */
@@ -28,7 +26,7 @@ static void calls_text(FILE *out, const struct dp_account *n)
 {
 	u64 known = n->missed + n->unmet;
 	const struct {
-		unsigned long long n;
+		u64 n;
 		const char *what;
 	} rest[] = {
 		{ n->tail, "tail" },
@@ -42,10 +40,10 @@ static void calls_text(FILE *out, const struct dp_account *n)
 	};
 	size_t i;
 
-	dp_output_print(out, "%llu returned", (unsigned long long)n->returned);
+	dp_output_print(out, "%lu returned", n->returned);
 	for (i = 0; i < sizeof(rest) / sizeof(rest[0]); i++)
 		if (rest[i].n)
-			dp_output_print(out, ", %llu %s", rest[i].n,
+			dp_output_print(out, ", %lu %s", rest[i].n,
 					rest[i].what);
 }
 
@@ -64,13 +62,11 @@ static void count_json(const struct dp_session *s, size_t i)
 		dp_json_string(out, p->reason);
 	} else {
 		s->ops->count(s->source, p, &c);
-		dp_output_print(
-			out, ",\"hits\":%llu,\"missed\":%llu,\"mode\":\"%s\"",
-			(unsigned long long)dp_session_hits(s, p, &c),
-			(unsigned long long)c.missed, c.mode);
+		dp_output_print(out,
+				",\"hits\":%lu,\"missed\":%lu,\"mode\":\"%s\"",
+				dp_session_hits(s, p, &c), c.missed, c.mode);
 		if (c.interior)
-			dp_output_print(out, ",\"interior\":%llu",
-					(unsigned long long)c.interior);
+			dp_output_print(out, ",\"interior\":%lu", c.interior);
 		if (p->spec->kind == DP_SPEC_RETURN)
 			calls_json(s, i);
 	}
@@ -86,20 +82,18 @@ static void count_text(const struct dp_session *s, size_t i)
 	if (p->refused)
 		return;
 	s->ops->count(s->source, p, &c);
-	dp_output_print(s->opt->out, "%12llu %8llu  %-4s  ",
-			(unsigned long long)dp_session_hits(s, p, &c),
-			(unsigned long long)c.missed, c.mode);
+	dp_output_print(s->opt->out, "%12lu %8lu  %-4s  ",
+			dp_session_hits(s, p, &c), c.missed, c.mode);
 	if (s->opt->children)
 		dp_output_print(s->opt->out, "%7d  ", s->source->pid);
 	dp_output_print(s->opt->out, "%s", p->name);
 	if (s->opt->verbose)
-		dp_output_print(s->opt->out, "  0x%llx  %s",
-				(unsigned long long)p->addr,
+		dp_output_print(s->opt->out, "  0x%lx  %s", p->addr,
 				s->ops->reason(s->source, p, 0));
 	if (s->opt->verbose && c.interior)
 		dp_output_print(s->opt->out,
-				"  %llu traps in the middle of a jump",
-				(unsigned long long)c.interior);
+				"  %lu traps in the middle of a jump",
+				c.interior);
 	if (s->opt->verbose && p->spec->kind == DP_SPEC_RETURN) {
 		s->ops->calls(s->source, p, &n);
 		fputs("  ", s->opt->out);
@@ -136,19 +130,16 @@ void dp_report_refused(const struct dp_session *s)
 
 		refused += p->refused != 0;
 		if (p->refused && s->opt->verbose)
-			dp_output_print(stderr,
-					"dprobes: %s cannot be probed: %s\n",
-					p->name, p->reason);
+			dp_output_say("%s cannot be probed: %s", p->name,
+				      p->reason);
 	}
 	if (refused && !s->opt->verbose)
-		dp_output_print(
-			stderr,
-			"dprobes: %zu of %zu matches cannot be probed (-v says which and why)\n",
+		dp_output_say(
+			"%zu of %zu matches cannot be probed (-v says which and why)",
 			refused, s->points.n);
 	if (s->points.skipped)
-		dp_output_print(
-			stderr,
-			"dprobes: %zu more match%s an IFUNC that this process has chosen no implementation for\n",
+		dp_output_say(
+			"%zu more match%s an IFUNC that this process has chosen no implementation for",
 			s->points.skipped,
 			s->points.skipped == 1 ? " is" : "es are each");
 }
@@ -256,13 +247,6 @@ static void tell_ending(const struct dp_session *s)
 	}
 }
 
-/* ", 3 records lost" */
-static void tell_records(unsigned long long n, const char *what)
-{
-	dp_output_print(stderr, ", %llu record%s%s", n, n == 1 ? "" : "s",
-			what);
-}
-
 static void add_point(struct dp_sums *sums, const struct dp_session *s,
 		      const struct dp_point *p)
 {
@@ -298,48 +282,37 @@ void dp_sums_add(struct dp_sums *sums, const struct dp_session *s)
 }
 
 /* What became of hits and records besides: ", 3 let pass, 1 record lost". */
-static void tell_tallies(const struct dp_sums *sums)
+static void tell_tallies(const struct dp_sums *s)
 {
-	static const char *const words[DP_TALLY_NR] = {
-		[DP_TALLY_PASSED] = "let pass",
-		[DP_TALLY_DISABLED] = "after the probe's end",
-		[DP_TALLY_CONTEXT] = "missed for want of a context",
-		[DP_TALLY_LOST] = " lost",
-		[DP_TALLY_DISCARDED] = " discarded",
-		[DP_TALLY_INSTANCES] =
-			"missed for want of a free instance (maxactive)",
+	const u64 *tally = s->tally;
+	const struct {
+		u64 n;
+		const char *noun, *rest;
+	} list[] = {
+		{ tally[DP_TALLY_PASSED], "", "let pass" },
+		{ tally[DP_TALLY_DISABLED], "", "after the probe's end" },
+		{ tally[DP_TALLY_CONTEXT], "", "missed for want of a context" },
+		{ tally[DP_TALLY_LOST], "record", " lost" },
+		{ tally[DP_TALLY_DISCARDED], "record", " discarded" },
+		{ tally[DP_TALLY_INSTANCES], "",
+		  "missed for want of a free instance (maxactive)" },
+		{ s->vforked, "", "of vfork children not counted" },
+		{ s->late, "", "times libraries came too fast" },
+		{ s->gone, "site",
+		  s->gone == 1 ? " gone with its library" :
+				 " gone with their library" },
+		{ s->impossible, "", "impossible changes of a site refused" },
+		{ s->interior_arrivals, "", "traps in the middle of a jump" },
+		{ s->torn, "record", " torn" },
 	};
-	int t;
+	size_t i;
 
-	for (t = 0; t < DP_TALLY_NR; t++) {
-		unsigned long long n = sums->tally[t];
-
-		if (n && (t == DP_TALLY_LOST || t == DP_TALLY_DISCARDED))
-			tell_records(n, words[t]);
-		else if (n && words[t])
-			dp_output_print(stderr, ", %llu %s", n, words[t]);
-	}
-	if (sums->vforked)
-		dp_output_print(stderr, ", %llu of vfork children not counted",
-				sums->vforked);
-	if (sums->late)
-		dp_output_print(stderr, ", %llu times libraries came too fast",
-				sums->late);
-	if (sums->gone)
-		dp_output_print(stderr,
-				sums->gone == 1 ?
-					", %llu site gone with its library" :
-					", %llu sites gone with their library",
-				sums->gone);
-	if (sums->impossible)
-		dp_output_print(stderr,
-				", %llu impossible changes of a site refused",
-				sums->impossible);
-	if (sums->interior_arrivals)
-		dp_output_print(stderr, ", %llu traps in the middle of a jump",
-				sums->interior_arrivals);
-	if (sums->torn)
-		tell_records(sums->torn, " torn");
+	for (i = 0; i < sizeof(list) / sizeof(list[0]); i++)
+		if (list[i].n)
+			dp_output_print(
+				stderr, ", %lu %s%s%s", list[i].n, list[i].noun,
+				*list[i].noun && list[i].n > 1 ? "s" : "",
+				list[i].rest);
 }
 
 void dp_report_sums(const struct dp_session *s, const struct dp_sums *sums)
@@ -349,13 +322,14 @@ void dp_report_sums(const struct dp_session *s, const struct dp_sums *sums)
 
 	for (i = 0; i < s->nr_specs; i++)
 		conditions |= s->specs[i].cond != NULL;
-	dp_output_print(stderr, "%llu hit%s", sums->hits,
+	dp_output_print(stderr, "%lu hit%s", sums->hits,
 			sums->hits == 1 ? "" : "s");
 	if (conditions && !s->kind->record)
-		dp_output_print(stderr, " (%llu counted)", sums->held);
-	dp_output_print(stderr, ", %llu missed", sums->missed);
+		dp_output_print(stderr, " (%lu counted)", sums->held);
+	dp_output_print(stderr, ", %lu missed", sums->missed);
 	if (s->kind->record)
-		tell_records(sums->written, "");
+		dp_output_print(stderr, ", %lu record%s", sums->written,
+				sums->written == 1 ? "" : "s");
 	tell_tallies(sums);
 }
 
@@ -379,17 +353,15 @@ void dp_report_costly(const struct dp_session *s)
 
 		if (!is_costly(s, p, &c) || n++ >= NAMED_MAX)
 			continue;
-		dp_output_print(
-			stderr,
-			"dprobes: %s: %llu traps in the middle of a jump are most of its cost: %s\n",
-			p->name, (unsigned long long)c.interior,
+		dp_output_say(
+			"%s: %lu traps in the middle of a jump are most of its cost: %s",
+			p->name, c.interior,
 			c.covered ?
 				"it is within five bytes of the probe before it, and the program branches to it; without that one it may be a jump of its own" :
 				"the program branches to behind it, within five bytes; DPROBES_ARM=trap makes it a breakpoint, which costs that at its hits only");
 	}
 	if (n > NAMED_MAX)
-		dp_output_print(stderr, "dprobes: the same of %zu more\n",
-				n - NAMED_MAX);
+		dp_output_say("the same of %zu more", n - NAMED_MAX);
 }
 
 void dp_report_summary(const struct dp_session *s)

@@ -36,17 +36,15 @@ static int by_address(const void *a, const void *b)
 static void tell(const struct dp_session *s, const struct dp_module *m, int err)
 {
 	if (err == -ENOENT && s->opt->verbose)
-		dp_output_print(
-			stderr,
-			"dprobes: no debug information says what functions of %s return; (retval:s32) after a function does\n",
+		dp_output_say(
+			"no debug information says what functions of %s return; (retval:s32) after a function does",
 			m->base);
 	else if (err == -EOPNOTSUPP && s->opt->verbose)
-		fputs("dprobes: libdw (package libdw1), which reads what functions return, is not installed\n",
-		      stderr);
+		dp_output_say(
+			"libdw (package libdw1), which reads what functions return, is not installed");
 	else if (err && err != -ENOENT && err != -EOPNOTSUPP)
-		dp_output_print(
-			stderr,
-			"dprobes: what functions of %s return is shown as rax: its debug information %s\n",
+		dp_output_say(
+			"what functions of %s return is shown as rax: its debug information %s",
 			m->base,
 			err == -ETIMEDOUT ? "takes too long to read" :
 					    "cannot be read");
@@ -152,12 +150,10 @@ static void put(FILE *out, struct dp_type type, u64 value)
 {
 	switch (type.kind) {
 	case DP_TYPE_SIGNED:
-		dp_output_print(out, "%lld",
-				(long long)with_sign(value, type.bits));
+		dp_output_print(out, "%ld", with_sign(value, type.bits));
 		break;
 	case DP_TYPE_UNSIGNED:
-		dp_output_print(out, "%llu",
-				(unsigned long long)low(value, type.bits));
+		dp_output_print(out, "%lu", low(value, type.bits));
 		break;
 	case DP_TYPE_BOOL:
 		dp_output_print(out, "%s",
@@ -167,8 +163,7 @@ static void put(FILE *out, struct dp_type type, u64 value)
 		put_real(out, type, value);
 		break;
 	default:
-		dp_output_print(out, "0x%llx",
-				(unsigned long long)low(value, type.bits));
+		dp_output_print(out, "0x%lx", low(value, type.bits));
 		break;
 	}
 }
@@ -176,8 +171,7 @@ static void put(FILE *out, struct dp_type type, u64 value)
 void dp_returned_text(FILE *out, struct dp_type type, u64 value)
 {
 	if (type.kind == DP_TYPE_UNKNOWN) {
-		dp_output_print(out, " = rax=0x%llx",
-				(unsigned long long)value);
+		dp_output_print(out, " = rax=0x%lx", value);
 	} else if (type.kind != DP_TYPE_VOID) {
 		fputs(" = ", out);
 		put(out, type, value);
@@ -196,8 +190,7 @@ void dp_returned_json(FILE *out, struct dp_type type, u64 value)
 	const char *quote = is_quoted(type, value) ? "\"" : "";
 
 	if (type.kind == DP_TYPE_UNKNOWN) {
-		dp_output_print(out, ",\"rax\":\"0x%llx\"",
-				(unsigned long long)value);
+		dp_output_print(out, ",\"rax\":\"0x%lx\"", value);
 	} else if (type.kind != DP_TYPE_VOID) {
 		dp_output_print(out, ",\"ret\":%s", quote);
 		put(out, type, value);

@@ -3,6 +3,7 @@
 #include "tracer/session.h"
 #include "tracer/items.h"
 #include "lang/lang.h"
+#include "sym/list.h"
 #include "tracer/output.h"
 #include <dprobes/diag.h>
 #include <errno.h>
@@ -28,27 +29,9 @@ struct run {
 	struct file *files;
 	size_t nr_files;
 	char **specs;
-	size_t nr_specs;
+	size_t nr_specs, room;
 	char **bad_line;
 };
-
-/* Return: 0; an errno, above 0: not all of the file was read. */
-static int read_all(FILE *f, char **text, size_t *len)
-{
-	size_t cap = 65536;
-	char *bigger;
-
-	do {
-		if (cap == FILE_MAX)
-			return EFBIG;
-		bigger = realloc(*text, cap *= 2);
-		if (!bigger)
-			return ENOMEM;
-		*text = bigger;
-		*len += fread(*text + *len, 1, cap - *len, f);
-	} while (*len == cap);
-	return ferror(f) ? errno : 0;
-}
 
 static int read_file(const char *path, char **text, size_t *len,
 		     struct dp_diag *diag)
@@ -56,10 +39,14 @@ static int read_file(const char *path, char **text, size_t *len,
 	FILE *f = fopen(path, "re");
 	int err = f ? 0 : errno;
 
-	*text = NULL;
-	*len = 0;
+	/* Only as much of it as is read takes memory. */
+	*text = malloc(FILE_MAX);
+	*len = f && *text ? fread(*text, 1, FILE_MAX, f) : 0;
 	if (!err)
-		err = read_all(f, text, len);
+		err = !*text	       ? ENOMEM :
+		      *len == FILE_MAX ? EFBIG :
+		      ferror(f)	       ? errno :
+					 0;
 	if (f)
 		fclose(f);
 	return err ? dp_diag_set(diag, -EIO, "cannot read %s: %s", path,
@@ -94,36 +81,33 @@ static char *spec_of(const struct dp_lang_program *p,
 	int n;
 
 	if (pt->symbol && (s64)pt->value < 0)
-		n = asprintf(&text, "\"%s\":%s-0x%llx", p->name, pt->symbol,
-			     0ull - (unsigned long long)pt->value);
+		n = asprintf(&text, "\"%s\":%s-0x%lx", p->name, pt->symbol,
+			     0 - pt->value);
 	else if (pt->symbol && pt->value)
-		n = asprintf(&text, "\"%s\":%s+0x%llx", p->name, pt->symbol,
-			     (unsigned long long)pt->value);
+		n = asprintf(&text, "\"%s\":%s+0x%lx", p->name, pt->symbol,
+			     pt->value);
 	else if (pt->symbol)
 		n = asprintf(&text, "\"%s\":%s", p->name, pt->symbol);
 	else
-		n = asprintf(&text, "\"%s\":%s0x%llx", p->name,
-			     pt->absolute ? "" : "+",
-			     (unsigned long long)pt->value);
+		n = asprintf(&text, "\"%s\":%s0x%lx", p->name,
+			     pt->absolute ? "" : "+", pt->value);
 	return n < 0 ? NULL : text;
 }
 
 static int add_specs(struct run *run, struct file *file, struct dp_diag *diag)
 {
 	const struct dp_lang_program *p = file->program;
-	char **bigger = realloc(run->specs, (run->nr_specs + p->nr_points) *
-						    sizeof(*bigger));
+	char *spec;
 	size_t i;
 
-	if (!bigger)
-		return dp_diag_set(diag, -ENOMEM, "out of memory");
-	run->specs = bigger;
 	file->first = run->nr_specs;
 	for (i = 0; i < p->nr_points; i++) {
-		run->specs[run->nr_specs] = spec_of(p, &p->points[i]);
-		if (!run->specs[run->nr_specs])
+		spec = spec_of(p, &p->points[i]);
+		if (!spec || dp_list_add(&run->specs, &run->nr_specs,
+					 &run->room, &spec, sizeof(spec))) {
+			free(spec);
 			return dp_diag_set(diag, -ENOMEM, "out of memory");
-		run->nr_specs++;
+		}
 	}
 	return 0;
 }
@@ -276,11 +260,9 @@ static void record(struct dp_session *s, const struct dp_record_copy *r)
 		dp_items_text(s->opt->out, &stamp, p->name, r);
 }
 
-static void variable(FILE *out, const char *name, const char *space, u32 i,
-		     u64 value)
+static void variable(const char *name, const char *space, u32 i, u64 value)
 {
-	dp_output_print(out, "dprobes: %s %s[%u] = 0x%llx (%lld)\n", name,
-			space, i, (unsigned long long)value, (long long)value);
+	dp_output_say("%s %s[%u] = 0x%lx (%ld)", name, space, i, value, value);
 }
 
 /* Variables go to stderr with the summary: they are no records. */
@@ -298,12 +280,12 @@ static void report(struct dp_session *s)
 		n = number_in(s, &run->files[f], s->points.n);
 		for (i = 0;
 		     n != DP_NO_PROGRAM && i < run->files[f].program->vars; i++)
-			variable(stderr, run->files[f].program->name, "lv", i,
+			variable(run->files[f].program->name, "lv", i,
 				 s->ops->variable(s->source, n, i));
 	}
 	s->ops->totals(s->source, &all);
 	for (i = 0; i < all.globals; i++)
-		variable(stderr, "global", "gv", i,
+		variable("global", "gv", i,
 			 s->ops->variable(s->source, DP_NO_PROGRAM, i));
 }
 

@@ -116,8 +116,6 @@ struct dp_source_request dp_session_request(struct dp_session *s);
 /** dp_session_finish() - disarm the probes, read the last records, close the account.
  *  Return: as its source's disarm(). */
 int dp_session_finish(struct dp_session *s, struct dp_diag *diag);
-/** dp_session_last_records() - empty the rings; @ended: no thread writes any more */
-void dp_session_last_records(struct dp_session *s, bool ended);
 
 /** dp_loadable() - is there a file of this name that the session's process could load as
  *  a library? */
@@ -198,9 +196,9 @@ void dp_report_summary(const struct dp_session *s);
  * @vforked: hits of CLONE_VM children
  */
 struct dp_sums {
-	unsigned long long hits, held, missed, written, interior_arrivals, torn,
-		vforked, gone, late, impossible;
-	unsigned long long tally[DP_TALLY_NR];
+	u64 hits, held, missed, written, interior_arrivals, torn, vforked, gone,
+		late, impossible;
+	u64 tally[DP_TALLY_NR];
 };
 void dp_sums_add(struct dp_sums *sums, const struct dp_session *s);
 /** dp_report_costly() - a sentence for each probe whose interior arrivals cost more than
@@ -217,6 +215,9 @@ void dp_report_refused(const struct dp_session *s);
 /** dp_order_check() - can a module, its parameters and aliases be sent to a process?
  *  Return: 0; -EINVAL, with words. */
 int dp_order_check(const struct dp_tracer_options *opt, struct dp_diag *diag);
+/** dp_order_text() - these, a line each; the module's path is absolute, because it may be opened
+ *  in another directory. Return: malloc()ed, or NULL. */
+char *dp_order_text(const struct dp_tracer_options *opt);
 
 /* json.c */
 /** dp_json_string() - print @text in quotes, as valid JSON: a byte that is no UTF-8

@@ -2,7 +2,6 @@
 /* stat: count hits, or hits for which a condition holds. */
 #include "tracer/session.h"
 #include "tracer/expr.h"
-#include <errno.h>
 
 static int bind(struct dp_session *s, size_t point, struct dp_diag *diag)
 {

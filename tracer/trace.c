@@ -70,25 +70,46 @@ static void quote(FILE *out, const u8 *text, u32 len)
 		fputs("...", out);
 }
 
-static void print_value(FILE *out, const struct dp_trace_item *shown,
-			const struct dp_item *item)
+static void json_string(FILE *out, const struct dp_item *item)
 {
-	unsigned long long value = 0;
+	char text[DP_TRACE_STRING + 1] = "";
 
+	memcpy(text, item->payload,
+	       item->size < sizeof(text) ? item->size : sizeof(text) - 1);
+	dp_json_string(out, text);
+}
+
+/* In JSON, strings are JSON strings; signed and unsigned numbers are numbers. Hexadecimal
+ * numbers are strings: a reader may want all 64 bits. A value that could not be read is an
+ * object. */
+static void print_value(FILE *out, const struct dp_trace_item *shown,
+			const struct dp_item *item, bool json)
+{
+	u64 value = 0;
+
+	if (item->token == DP_ITEM_STRING && json) {
+		json_string(out, item);
+		return;
+	}
 	if (item->token == DP_ITEM_STRING) {
 		quote(out, item->payload, item->size);
 		return;
 	}
 	memcpy(&value, item->payload,
 	       item->size < sizeof(value) ? item->size : sizeof(value));
-	if (item->token == DP_ITEM_FAULT)
-		dp_output_print(out, "<bad address 0x%llx>", value);
+	/* What should be a string, and is none, is a pointer to where nothing can be read. */
+	if (item->token == DP_ITEM_FAULT ||
+	    (json && shown->show == DP_SHOW_STRING))
+		dp_output_print(out,
+				json ? "{\"bad_address\":\"0x%lx\"}" :
+				       "<bad address 0x%lx>",
+				value);
 	else if (shown->show == DP_SHOW_UNSIGNED)
-		dp_output_print(out, "%llu", value);
+		dp_output_print(out, "%lu", value);
 	else if (shown->show == DP_SHOW_SIGNED)
-		dp_output_print(out, "%lld", (long long)value);
+		dp_output_print(out, "%ld", value);
 	else
-		dp_output_print(out, "0x%llx", value);
+		dp_output_print(out, json ? "\"0x%lx\"" : "0x%lx", value);
 }
 
 static void print_args(FILE *out, const struct dp_trace_program *p,
@@ -100,37 +121,10 @@ static void print_args(FILE *out, const struct dp_trace_program *p,
 
 	for (i = 0; i < p->nr_items && dp_item_next(r, &at, &item); i++) {
 		dp_output_print(out, " %s=", p->items[i].name);
-		print_value(out, &p->items[i], &item);
+		print_value(out, &p->items[i], &item, false);
 	}
 	if (i < p->nr_items)
 		fputs(" <cut>", out);
-}
-
-/* Strings are JSON strings; signed and unsigned numbers are numbers. Hexadecimal numbers are
- * strings: a reader may want all 64 bits. A value that could not be read is an object. */
-static void json_value(FILE *out, const struct dp_trace_item *shown,
-		       const struct dp_item *item)
-{
-	char text[DP_TRACE_STRING + 1] = "";
-	unsigned long long value = 0;
-
-	if (item->token == DP_ITEM_STRING) {
-		memcpy(text, item->payload,
-		       item->size < sizeof(text) ? item->size :
-						   sizeof(text) - 1);
-		dp_json_string(out, text);
-		return;
-	}
-	memcpy(&value, item->payload,
-	       item->size < sizeof(value) ? item->size : sizeof(value));
-	if (item->token == DP_ITEM_FAULT || shown->show == DP_SHOW_STRING)
-		dp_output_print(out, "{\"bad_address\":\"0x%llx\"}", value);
-	else if (shown->show == DP_SHOW_UNSIGNED)
-		dp_output_print(out, "%llu", value);
-	else if (shown->show == DP_SHOW_SIGNED)
-		dp_output_print(out, "%lld", (long long)value);
-	else
-		dp_output_print(out, "\"0x%llx\"", value);
 }
 
 /* A name that occurs twice, with two types, becomes "arg0" and "arg0_2". */
@@ -161,7 +155,7 @@ static void json_args(FILE *out, const struct dp_trace_program *p,
 		if (i)
 			putc(',', out);
 		json_name(out, p, i);
-		json_value(out, &p->items[i], &item);
+		print_value(out, &p->items[i], &item, true);
 		cut |= item.token == DP_ITEM_STRING &&
 		       item.size >= DP_TRACE_STRING;
 	}
@@ -197,9 +191,8 @@ static void print_leaving(FILE *out, struct dp_type type,
 	else
 		dp_output_print(out, " = %s", leavings[l->how]);
 	if (l->how == DP_CALL_RETURNED || l->how == DP_CALL_TAIL_CALLED)
-		dp_output_print(out, " <%llu.%09llu>",
-				(unsigned long long)ns / 1000000000,
-				(unsigned long long)ns % 1000000000);
+		dp_output_print(out, " <%lu.%09lu>", ns / 1000000000,
+				ns % 1000000000);
 }
 
 static void json_leaving(FILE *out, struct dp_type type,
@@ -209,8 +202,7 @@ static void json_leaving(FILE *out, struct dp_type type,
 		dp_returned_json(out, type, l->value);
 	/* The time at which a call was abandoned is not known. */
 	if (l->how != DP_CALL_ABANDONED)
-		dp_output_print(out, ",\"latency_ns\":%llu",
-				(unsigned long long)ns);
+		dp_output_print(out, ",\"latency_ns\":%lu", ns);
 	dp_output_print(out, ",\"exit\":\"%s\"", leavings[l->how]);
 }
 

@@ -15,17 +15,16 @@ static void print(const struct dp_tracer_vars_options *opt, pid_t pid,
 	const char *space = *v->name ? "lv" : "gv";
 
 	if (!opt->json) {
-		dp_output_print(opt->out, "%d %s %s[%u] = 0x%llx (%lld)\n", pid,
+		dp_output_print(opt->out, "%d %s %s[%u] = 0x%lx (%ld)\n", pid,
 				*v->name ? v->name : "global", space, i,
-				(unsigned long long)v->values[i],
-				(long long)v->values[i]);
+				v->values[i], v->values[i]);
 		return;
 	}
 	dp_output_print(opt->out, "{\"pid\":%d,\"name\":", pid);
 	dp_json_string(opt->out, v->name);
 	dp_output_print(opt->out,
-			",\"space\":\"%s\",\"index\":%u,\"value\":%llu}\n",
-			space, i, (unsigned long long)v->values[i]);
+			",\"space\":\"%s\",\"index\":%u,\"value\":%lu}\n",
+			space, i, v->values[i]);
 }
 
 static bool wanted(const struct dp_tracer_vars_options *opt,

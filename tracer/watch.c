@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
-#include <time.h>
 
 /* A signal that comes just before a wait is noticed after so long. */
 #define SLICE_MS 200
@@ -80,7 +79,7 @@ static const char *name_of(const struct dp_session *s, u64 addr, char *text,
 	for (i = 0; i < s->points.n; i++)
 		if (s->points.v[i].addr == addr)
 			return s->points.v[i].name;
-	snprintf(text, size, "0x%llx", (unsigned long long)addr);
+	snprintf(text, size, "0x%lx", addr);
 	return text;
 }
 
@@ -88,10 +87,9 @@ void dp_watch_foreign(void *session, u64 addr, bool away)
 {
 	char text[32];
 
-	dp_output_print(
-		stderr,
-		away ? "dprobes: somebody else has set a breakpoint at %s, maybe a uprobe of the kernel's; what is probed there is not seen until that has gone\n" :
-		       "dprobes: the other breakpoint at %s has gone; it is probed again\n",
+	dp_output_say(
+		away ? "somebody else has set a breakpoint at %s, maybe a uprobe of the kernel's; what is probed there is not seen until that has gone" :
+		       "the other breakpoint at %s has gone; it is probed again",
 		name_of(session, addr, text, sizeof(text)));
 }
 
@@ -224,8 +222,8 @@ static int outcome(struct dp_session *s, int *died_of)
 }
 
 /* The first reading empties the rings, the second hands on records that were stamped after
- * the first had begun. */
-void dp_session_last_records(struct dp_session *s, bool ended)
+ * the first had begun. @ended: no thread writes any more */
+static void read_last(struct dp_session *s, bool ended)
 {
 	if (!s->records)
 		return;
@@ -248,7 +246,7 @@ int dp_session_finish(struct dp_session *s, struct dp_diag *diag)
 	bool alive = s->ending != DP_ENDING_EXIT && s->ending != DP_ENDING_EXEC;
 	int err = s->ops->disarm(s->source, alive, diag);
 
-	dp_session_last_records(s, !err);
+	read_last(s, !err);
 	s->ops->settle(s->source, take_record, s);
 	return err;
 }

@@ -355,7 +355,7 @@ static int apply(struct dp_engine *e, struct dp_target *target, struct batch *b,
 		 u64 *bad)
 {
 	const struct dp_live_setup *setup = &e->growth->setup;
-	struct pass pass = { e, target, b, bad };
+	struct pass pass = { e, target, b, bad, 0 };
 	bool again = true;
 	int err = 0;
 	u32 i;

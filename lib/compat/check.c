@@ -4,14 +4,10 @@
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include "lib/compat/module.h"
-#include "sym/elf/headers.h"
-#include <dprobes-module.h>
+#include "sym/elf/elf.h"
+#include "sym/elf/symtab.h"
 
 /* Symbols that compilers and their start files put into every shared object. */
 static bool of_toolchain(const char *name)
@@ -51,7 +47,7 @@ static void note(struct dp_diag *diag, const char *path, const char *name,
 		dp_diag_add(diag, ", and more");
 }
 
-static int check_symbols(const struct dp_elf_table *table, const char *path,
+static int check_symbols(const struct dp_dynsym *table, const char *path,
 			 int (*allowed)(const char *name), struct dp_diag *diag)
 {
 	const char *name;
@@ -63,50 +59,40 @@ static int check_symbols(const struct dp_elf_table *table, const char *path,
 			continue;
 		if (table->v[i].st_name >= table->str_len)
 			return -ENOEXEC;
-		name = table->str + table->v[i].st_name;
+		name = dp_dynsym_name(table, i);
 		if (*name && !of_toolchain(name) && !allowed(name))
 			note(diag, path, name, ++n);
 	}
 	return n ? -ENXIO : 0;
 }
 
-static int map_file(const char *path, struct dp_elf *elf)
+static int check_file(const char *path, int (*allowed)(const char *name),
+		      struct dp_diag *diag)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct stat status;
-	void *p = MAP_FAILED;
-	int err = 0;
+	struct dp_dynsym table;
+	struct dp_elf elf;
+	int err;
 
 	if (fd < 0)
 		return -errno;
-	if (fstat(fd, &status) < 0)
-		err = -errno;
-	else if (!S_ISREG(status.st_mode) ||
-		 status.st_size < (off_t)sizeof(Elf64_Ehdr))
-		err = -ENOEXEC;
-	else if ((p = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE,
-			   fd, 0)) == MAP_FAILED)
-		err = -errno;
-	close(fd);
+	err = dp_elf_open_fd(&elf, fd);
 	if (err)
 		return err;
-	return dp_elf_view(elf, p, (size_t)status.st_size) ? 0 : -ENOEXEC;
+	err = elf.eh.e_type == ET_DYN ? dp_dynsym_load(&table, &elf) : -ENOENT;
+	dp_elf_close(&elf);
+	if (err)
+		return err == -ENOENT ? -ENOEXEC : err;
+	err = check_symbols(&table, path, allowed, diag);
+	dp_dynsym_free(&table);
+	return err;
 }
 
 int dp_compat_check(const char *path, int (*allowed)(const char *name),
 		    struct dp_diag *diag)
 {
-	struct dp_elf elf = { .image = NULL };
-	struct dp_elf_table table;
-	int err = map_file(path, &elf);
+	int err = check_file(path, allowed, diag);
 
-	if (!err && (elf.eh.e_type != ET_DYN ||
-		     !dp_elf_table(&elf, SHT_DYNSYM, &table)))
-		err = -ENOEXEC;
-	if (!err)
-		err = check_symbols(&table, path, allowed, diag);
-	if (elf.image)
-		munmap(elf.image, elf.size);
 	if (err == -ENOEXEC)
 		return dp_diag_set(
 			diag, err,

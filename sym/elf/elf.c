@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "arch/elf.h"
 #include "sym/elf/elf.h"
 
 int dp_elf_read(const struct dp_elf *elf, u64 off, void *buf, u64 len)

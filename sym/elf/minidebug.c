@@ -9,7 +9,6 @@
 #include <elf.h>
 #include <lzma.h>
 #include <stdlib.h>
-#include <string.h>
 #include "sym/elf/elf.h"
 
 /* Unpack into a block of DP_UNPACKED_MAX, of which only what is used takes memory.

@@ -9,11 +9,6 @@
 #include "sym/elf/relocs.h"
 #include "sym/list.h"
 
-static int add(struct dp_relocs *rel, const struct dp_reloc *r)
-{
-	return dp_list_add(&rel->v, &rel->n, &rel->room, r, sizeof(*r));
-}
-
 /* May the symbol be an IFUNC, here or in another module? */
 static bool may_be_function(const Elf64_Sym *sym)
 {
@@ -37,7 +32,7 @@ static int add_rela(struct dp_relocs *rel, const Elf64_Rela *rela,
 	switch (ELF64_R_TYPE(rela->r_info)) {
 	case DP_RELOC_RESOLVER:
 		r.resolver = rela->r_addend;
-		return add(rel, &r);
+		return dp_list_push(rel, &r);
 	case DP_RELOC_SLOT:
 	case DP_RELOC_DATA:
 	case DP_RELOC_ADDRESS:
@@ -47,7 +42,7 @@ static int add_rela(struct dp_relocs *rel, const Elf64_Rela *rela,
 		r.name = dp_dynsym_name(ds, i);
 		r.version = dp_dynsym_version(ds, i, &hidden);
 		r.hash = dp_name_hash(r.name);
-		return add(rel, &r);
+		return dp_list_push(rel, &r);
 	}
 	return 0;
 }

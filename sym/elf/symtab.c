@@ -37,8 +37,7 @@ int dp_symtab_add(struct dp_symtab *tab, const struct dp_sym *sym)
 	if (tab->n == DP_NAMES_MAX)
 		return -EFBIG;
 	hashed.hash = dp_name_hash(sym->name);
-	return dp_list_add(&tab->v, &tab->n, &tab->room, &hashed,
-			   sizeof(hashed));
+	return dp_list_push(tab, &hashed);
 }
 
 static bool in_text(const struct dp_elf *elf, u64 value)

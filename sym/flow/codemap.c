@@ -98,15 +98,15 @@ static int draw_module(struct dp_modules *mods, struct dp_mod *mod,
 		       struct dp_code_map **map)
 {
 	struct dp_elf elf;
-	int err = dp_mod_load_dynsym(mods, mod)		?:
-			  dp_mod_load_symtab(mods, mod) ?:
-			  dp_mod_load_fdes(mods, mod)	?:
+	int err = dp_mod_load(mods, mod, DP_MOD_DYNSYM)		?:
+			  dp_mod_load(mods, mod, DP_MOD_SYMTAB) ?:
+			  dp_mod_load(mods, mod, DP_MOD_FDES)	?:
 			  dp_file_open_elf(mods, mod, &elf);
 
 	if (err)
 		return dp_is_shortage(err) ? err : -ENOENT;
-	err = dp_survey_run(&elf, &mod->fdes, &mod->symtab, &mod->dynsym,
-			    mod->pub.bias, map);
+	err = dp_survey_run(&elf, &mod->read.fdes, &mod->read.symtab,
+			    &mod->read.dynsym, mod->pub.bias, map);
 	dp_elf_close(&elf);
 	return err;
 }

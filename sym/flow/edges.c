@@ -6,9 +6,7 @@
 
 int dp_edges_add(struct dp_flow_edges *edges, u64 at, u64 other)
 {
-	return dp_list_add(&edges->v, &edges->n, &edges->room,
-			   &(struct dp_flow_edge){ at, other },
-			   sizeof(*edges->v));
+	return dp_list_push(edges, (&(struct dp_flow_edge){ at, other }));
 }
 
 /* A false table may seem to lead anywhere: only a fragment that is known by nothing else

@@ -4,6 +4,7 @@
  *
  * Source: Itanium C++ ABI, exception handling tables, as compilers write them.
  */
+#include <dwarf.h>
 #include "sym/flow/map.h"
 #include "sym/unwind/fdes.h"
 
@@ -28,7 +29,7 @@ static bool read_base(struct dp_cursor *c, u64 addr, u64 *base)
 	const u8 *start = c->p;
 	u8 enc = dp_cursor_take(c, 1);
 
-	if (enc != DP_EH_OMIT)
+	if (enc != DW_EH_PE_omit)
 		*base = dp_cursor_address(c, enc, addr + (c->p - start));
 	return !c->bad;
 }
@@ -43,7 +44,7 @@ static bool read_header(struct dp_survey *s, const struct dp_fde *fde,
 	pads->base = fde->start;
 	if (c.bad || !read_base(&c, fde->lsda, &pads->base))
 		return false;
-	if (dp_cursor_take(&c, 1) != DP_EH_OMIT) /* of types: not needed */
+	if (dp_cursor_take(&c, 1) != DW_EH_PE_omit) /* of types: not needed */
 		dp_cursor_uleb(&c);
 	pads->enc = dp_cursor_take(&c, 1);
 	len = dp_cursor_uleb(&c);

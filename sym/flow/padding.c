@@ -9,7 +9,6 @@
 #include <string.h>
 #include "engine/insn/insn.h"
 #include "sym/flow/map.h"
-#include "sym/sym.h"
 
 #define INT3 0xcc
 #define LONGEST 7 /* bytes of the longest pattern */

@@ -206,14 +206,14 @@ int dp_entry_reads_return_address(struct dp_modules *mods, u64 entry)
 	struct dp_mod *mod = m ? dp_mod_of(m) : NULL;
 	struct dp_elf elf;
 	u64 at;
-	int err = mod ? dp_mod_load_fdes(mods, mod) : -ENOENT;
+	int err = mod ? dp_mod_load(mods, mod, DP_MOD_FDES) : -ENOENT;
 
 	if (!err)
 		err = dp_file_open_elf(mods, mod, &elf);
 	if (err)
 		return dp_is_shortage(err) ? err : -ENOENT;
-	err = dp_fdes_read_return_address(&mod->fdes, &elf, entry - m->bias,
-					  &at);
+	err = dp_fdes_read_return_address(&mod->read.fdes, &elf,
+					  entry - m->bias, &at);
 	dp_elf_close(&elf);
 	return err;
 }

@@ -182,7 +182,7 @@ static int note(struct dp_rows *rows, u64 addr, const struct depth *d)
 
 	if (last && last->reg == row.reg && last->cfa == row.cfa)
 		return 0;
-	return dp_list_add(&rows->v, &rows->n, &rows->room, &row, sizeof(row));
+	return dp_list_push(rows, &row);
 }
 
 /* Return: 0, -EILSEQ, or what @rows came to. */

@@ -105,8 +105,8 @@ static int open_mapped(const struct dp_modules *mods, const struct dp_map *map,
 		return -ENOENT;
 	if (mods->pid)
 		snprintf(of, sizeof(of), "%d", (int)mods->pid);
-	snprintf(path, sizeof(path), "/proc/%s/map_files/%llx-%llx", of,
-		 (unsigned long long)map->start, (unsigned long long)map->end);
+	snprintf(path, sizeof(path), "/proc/%s/map_files/%lx-%lx", of,
+		 map->start, map->end);
 	return dp_elf_open_file(path, st);
 }
 

@@ -63,11 +63,6 @@ static bool fits(const struct want *w, const struct dp_sym *sym)
 	       !(w->strict && sym->rank == DP_RANK_OLD);
 }
 
-static int symbols_add(struct dp_symbols *out, const struct dp_symbol *s)
-{
-	return dp_list_add(&out->v, &out->n, &out->room, s, sizeof(*s));
-}
-
 void dp_symbols_free(struct dp_symbols *list)
 {
 	free(list->v);
@@ -90,19 +85,19 @@ static int choice_add(struct choice *c, const struct dp_sym *sym)
 			c->v[i] = sym;
 		return 0;
 	}
-	return dp_list_add(&c->v, &c->n, &c->room, &sym, sizeof(sym));
+	return dp_list_push(c, &sym);
 }
 
 static int choose(struct dp_modules *mods, struct dp_mod *mod,
 		  const struct want *w, struct choice *c)
 {
 	const struct dp_sym *sym;
-	int err = dp_mod_load_symtab(mods, mod);
+	int err = dp_mod_load(mods, mod, DP_MOD_SYMTAB);
 
 	if (err)
 		return err;
-	for (sym = dp_symtab_first(&mod->symtab, w->plain); sym;
-	     sym = dp_symtab_next(&mod->symtab, sym)) {
+	for (sym = dp_symtab_first(&mod->read.symtab, w->plain); sym;
+	     sym = dp_symtab_next(&mod->read.symtab, sym)) {
 		if (!fits(w, sym))
 			continue;
 		err = choice_add(c, sym);
@@ -130,13 +125,11 @@ static int say_ambiguous(const struct dp_mod *mod, const struct want *w,
 	for (i = 0; i < c->n && i < CANDIDATES_SHOWN; i++) {
 		sym = c->v[i];
 		if (addresses)
-			dp_diag_add(diag, "\n  0x%llx",
-				    (unsigned long long)(sym->value +
-							 mod->pub.bias));
+			dp_diag_add(diag, "\n  0x%lx",
+				    (sym->value + mod->pub.bias));
 		else if (!sym->version &&
 			 !dp_elf_offset(&mod->shape, sym->value, &off, &avail))
-			dp_diag_add(diag, "\n  %s:+0x%llx", name,
-				    (unsigned long long)off);
+			dp_diag_add(diag, "\n  %s:+0x%lx", name, off);
 		if (sym->version)
 			dp_diag_add(diag, "%s%s%s%s@%s",
 				    addresses ? "  " : "\n  ",
@@ -284,11 +277,11 @@ static int find_glob(struct dp_modules *mods, struct dp_mod *mod,
 	const struct dp_sym *sym;
 	struct dp_symbol s;
 	size_t i, n;
-	int err = dp_mod_load_symtab(mods, mod);
+	int err = dp_mod_load(mods, mod, DP_MOD_SYMTAB);
 
-	n = mod->symtab.n;
+	n = mod->read.symtab.n;
 	for (i = 0; i < n && !err; i++) {
-		sym = &mod->symtab.v[i];
+		sym = &mod->read.symtab.v[i];
 		if (!is_in_glob(w, sym))
 			continue;
 		err = describe(mods, mod, sym, &s, &place);
@@ -298,7 +291,7 @@ static int find_glob(struct dp_modules *mods, struct dp_mod *mod,
 			continue;
 		}
 		if (!err)
-			err = symbols_add(out, &s);
+			err = dp_list_push(out, &s);
 	}
 	return err;
 }
@@ -338,13 +331,13 @@ static bool seen_before(const struct dp_symtab *tab, const struct dp_sym *sym)
 static bool say_versions(const struct dp_mod *mod, const struct want *w,
 			 struct dp_diag *diag)
 {
-	const struct dp_sym *sym = dp_symtab_first(&mod->symtab, w->plain);
+	const struct dp_sym *sym = dp_symtab_first(&mod->read.symtab, w->plain);
 	const char *sep = "; versions: ";
 
 	if (!sym)
 		return false;
-	for (; sym; sym = dp_symtab_next(&mod->symtab, sym)) {
-		if (!sym->version || seen_before(&mod->symtab, sym))
+	for (; sym; sym = dp_symtab_next(&mod->read.symtab, sym)) {
+		if (!sym->version || seen_before(&mod->read.symtab, sym))
 			continue;
 		dp_diag_add(diag, "%s%s@%s", sep, w->plain, sym->version);
 		sep = ", ";
@@ -414,7 +407,7 @@ static int exact_in_all(struct dp_modules *mods, const struct dp_module **list,
 		err = find_one(mods, dp_mod_of(list[i]), w, false, false, &s,
 			       diag);
 		if (!err)
-			err = symbols_add(out, &s);
+			err = dp_list_push(out, &s);
 		if (err && err != -ENOENT)
 			return err;
 	}
@@ -431,8 +424,7 @@ static int say_two_modules(const char *module, const struct want *w,
 		"\"%s\" is the name of %zu mapped modules; write an address instead of %s:",
 		module, out->n, w->text);
 	for (i = 0; i < out->n && i < CANDIDATES_SHOWN; i++)
-		dp_diag_add(diag, "\n  0x%llx  (%s)",
-			    (unsigned long long)out->v[i].addr,
+		dp_diag_add(diag, "\n  0x%lx  (%s)", out->v[i].addr,
 			    out->v[i].module->path);
 	return -EINVAL;
 }
@@ -475,19 +467,16 @@ int dp_symbols_find(struct dp_modules *mods, const char *module,
 
 	memset(out, 0, sizeof(*out));
 	*count = 0;
-	err = want_parse(&w, name);
-	list = calloc(mods->n + 1, sizeof(*list));
-	if (!err && !list)
-		err = -ENOMEM;
-	if (!err)
-		err = dp_modules_match(mods, module, list, &n, diag);
-	if (!err)
+	err = want_parse(&w, name) ?:
+		      dp_modules_match(mods, module, &list, &n, diag);
+	if (!err) {
 		err = find(mods, module, list, n, &w, out, count, diag);
+		free(list);
+	}
 	if (err == -ENOMEM)
 		dp_diag_set(diag, err, "out of memory");
 	if (err)
 		dp_symbols_free(out);
-	free(list);
 	free(w.copy);
 	return err;
 }
@@ -529,8 +518,8 @@ static void offer_names(const struct dp_mod *mod, bool all,
 	const struct dp_sym *sym;
 	size_t i;
 
-	for (i = 0; i < mod->symtab.n; i++) {
-		sym = &mod->symtab.v[i];
+	for (i = 0; i < mod->read.symtab.n; i++) {
+		sym = &mod->read.symtab.v[i];
 		if (all || sym->rank == DP_RANK_EXPORT)
 			dp_near_offer(near, sym->name);
 	}
@@ -539,10 +528,10 @@ static void offer_names(const struct dp_mod *mod, bool all,
 static void say_nameless(const struct dp_mod *mod, bool all,
 			 struct dp_diag *diag)
 {
-	if (mod->missing && !mod->symtab.n)
+	if (mod->missing && !mod->read.symtab.n)
 		dp_diag_add(diag, "; %s has no names to look up: %s",
 			    mod->pub.path, why_nameless(mod));
-	else if (all && !mod->symtab.full)
+	else if (all && !mod->read.symtab.full)
 		dp_diag_add(
 			diag,
 			"; %s is stripped: only its exported functions have names",
@@ -559,7 +548,7 @@ void dp_modules_say_near(struct dp_modules *mods,
 	if (!diag)
 		return;
 	for (i = 0; i < n; i++) {
-		if (!dp_mod_load_symtab(mods, dp_mod_of(list[i])))
+		if (!dp_mod_load(mods, dp_mod_of(list[i]), DP_MOD_SYMTAB))
 			offer_names(dp_mod_of(list[i]), !i, &near);
 	}
 	dp_near_say(&near, diag);

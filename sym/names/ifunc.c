@@ -35,7 +35,7 @@ static bool is_code_here(const struct query *q, u64 value)
 	const struct dp_module *m = dp_module_at(q->mods, value);
 
 	return m == &q->mod->pub && value - m->bias != q->sym->value &&
-	       !dp_relocs_in_plt(&q->mod->relocs, value - m->bias);
+	       !dp_relocs_in_plt(&q->mod->read.relocs, value - m->bias);
 }
 
 /* A plain name bound to another module is interposition, not a choice. */
@@ -80,14 +80,16 @@ int dp_ifunc_resolve(struct dp_modules *mods, struct dp_mod *mod,
 	size_t i, j;
 	int err;
 
-	err = dp_mod_load_relocs(mods, mod);
+	err = dp_mod_load(mods, mod, DP_MOD_RELOCS);
 	for (i = 0; i < mods->n && !err; i++) {
-		err = dp_mod_load_relocs(mods, mods->v[i]);
+		err = dp_mod_load(mods, mods->v[i], DP_MOD_RELOCS);
 		if (err)
 			break;
-		for (j = 0; j < mods->v[i]->relocs.n; j++) {
-			if (refers(&q, mods->v[i], &mods->v[i]->relocs.v[j]))
-				look(&q, mods->v[i], &mods->v[i]->relocs.v[j]);
+		for (j = 0; j < mods->v[i]->read.relocs.n; j++) {
+			if (refers(&q, mods->v[i],
+				   &mods->v[i]->read.relocs.v[j]))
+				look(&q, mods->v[i],
+				     &mods->v[i]->read.relocs.v[j]);
 		}
 	}
 	*addr = q.addr;

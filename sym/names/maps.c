@@ -33,11 +33,8 @@ static int parse_path(struct dp_map *map, const char *path)
 {
 	size_t len = strlen(path), tail = strlen(DELETED);
 
-	if (len > tail && path[0] == '/' &&
-	    !strcmp(path + len - tail, DELETED)) {
-		map->deleted = true;
+	if (len > tail && path[0] == '/' && !strcmp(path + len - tail, DELETED))
 		len -= tail;
-	}
 	map->path = strndup(path, len);
 	if (!map->path)
 		return -ENOMEM;

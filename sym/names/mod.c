@@ -36,44 +36,20 @@ static int ensure_dynsym(struct dp_modules *mods, struct dp_mod *mod,
 {
 	int err;
 
-	if (mod->have_dynsym)
+	if (mod->read.have[DP_MOD_DYNSYM])
 		return 0;
-	err = dp_dynsym_load(&mod->dynsym, elf);
+	err = dp_dynsym_load(&mod->read.dynsym, elf);
 	if (err == -EFBIG)
 		mod->missing = err;
 	err = soften(err);
-	mod->have_dynsym = !err;
+	mod->read.have[DP_MOD_DYNSYM] = !err;
 	return err;
-}
-
-/* Have @fill read a table of a module, unless *have says that it is there. */
-static int load(struct dp_modules *mods, struct dp_mod *mod, bool *have,
-		int (*fill)(struct dp_modules *mods, struct dp_mod *mod,
-			    const struct dp_elf *elf))
-{
-	struct dp_elf elf;
-	int err;
-
-	if (*have)
-		return 0;
-	err = open_file(mods, mod, &elf);
-	if (err)
-		return soften(err);
-	err = fill(mods, mod, &elf);
-	dp_elf_close(&elf);
-	*have = !err;
-	return err;
-}
-
-int dp_mod_load_dynsym(struct dp_modules *mods, struct dp_mod *mod)
-{
-	return load(mods, mod, &mod->have_dynsym, ensure_dynsym);
 }
 
 static int add_other(struct dp_mod *mod, struct dp_elf *other,
 		     const struct dp_elf *text)
 {
-	int err = dp_symtab_add_symtab(&mod->symtab, other, text);
+	int err = dp_symtab_add_symtab(&mod->read.symtab, other, text);
 
 	dp_elf_close(other);
 	return err;
@@ -88,10 +64,11 @@ static int read_symtab(struct dp_modules *mods, struct dp_mod *mod,
 
 	err = ensure_dynsym(mods, mod, elf) ?: mod->missing;
 	if (!err)
-		err = dp_symtab_add_dynsym(&mod->symtab, &mod->dynsym, elf);
+		err = dp_symtab_add_dynsym(&mod->read.symtab, &mod->read.dynsym,
+					   elf);
 	if (err)
 		return err;
-	err = dp_symtab_add_symtab(&mod->symtab, elf, elf);
+	err = dp_symtab_add_symtab(&mod->read.symtab, elf, elf);
 	if (err && err != -ENOMEM && err != -EFBIG) {
 		dp_file_root(mods, root, sizeof(root));
 		err = dp_debugfile_open(elf, root, mod->pub.path, &other);
@@ -103,17 +80,18 @@ static int read_symtab(struct dp_modules *mods, struct dp_mod *mod,
 		if (!err)
 			err = add_other(mod, &other, elf);
 	}
-	mod->symtab.full = !err;
+	mod->read.symtab.full = !err;
 	return err == -EFBIG ? err : soften(err);
 }
 
 static int fill_symtab(struct dp_modules *mods, struct dp_mod *mod,
 		       const struct dp_elf *elf)
 {
-	int err = read_symtab(mods, mod, elf) ?: dp_symtab_index(&mod->symtab);
+	int err = read_symtab(mods, mod, elf) ?:
+			  dp_symtab_index(&mod->read.symtab);
 
 	if (err)
-		dp_symtab_free(&mod->symtab);
+		dp_symtab_free(&mod->read.symtab);
 	/* A part of its names would be worse than none. */
 	if (err == -EFBIG) {
 		mod->missing = err;
@@ -122,38 +100,49 @@ static int fill_symtab(struct dp_modules *mods, struct dp_mod *mod,
 	return err;
 }
 
-int dp_mod_load_symtab(struct dp_modules *mods, struct dp_mod *mod)
-{
-	return load(mods, mod, &mod->have_symtab, fill_symtab);
-}
-
 static int fill_fdes(struct dp_modules *mods, struct dp_mod *mod,
 		     const struct dp_elf *elf)
 {
-	return soften(dp_fdes_load(&mod->fdes, elf));
-}
-
-int dp_mod_load_fdes(struct dp_modules *mods, struct dp_mod *mod)
-{
-	return load(mods, mod, &mod->have_fdes, fill_fdes);
+	return soften(dp_fdes_load(&mod->read.fdes, elf));
 }
 
 static int fill_relocs(struct dp_modules *mods, struct dp_mod *mod,
 		       const struct dp_elf *elf)
 {
 	return ensure_dynsym(mods, mod, elf) ?:
-		       dp_relocs_load(&mod->relocs, elf, &mod->dynsym);
+		       dp_relocs_load(&mod->read.relocs, elf,
+				      &mod->read.dynsym);
 }
 
-int dp_mod_load_relocs(struct dp_modules *mods, struct dp_mod *mod)
+int dp_mod_load(struct dp_modules *mods, struct dp_mod *mod,
+		enum dp_mod_table table)
 {
-	return load(mods, mod, &mod->have_relocs, fill_relocs);
+	static int (*const fill[])(struct dp_modules * mods,
+				   struct dp_mod * mod,
+				   const struct dp_elf *elf) = {
+		[DP_MOD_DYNSYM] = ensure_dynsym,
+		[DP_MOD_SYMTAB] = fill_symtab,
+		[DP_MOD_FDES] = fill_fdes,
+		[DP_MOD_RELOCS] = fill_relocs,
+	};
+	struct dp_elf elf;
+	int err;
+
+	if (mod->read.have[table])
+		return 0;
+	err = open_file(mods, mod, &elf);
+	if (err)
+		return soften(err);
+	err = fill[table](mods, mod, &elf);
+	dp_elf_close(&elf);
+	mod->read.have[table] = !err;
+	return err;
 }
 
 /* Chosen implementations get their IFUNC's name, for want of a better. */
 static int add_chosen(struct dp_modules *mods, struct dp_mod *mod)
 {
-	struct dp_symtab *tab = &mod->symtab;
+	struct dp_symtab *tab = &mod->read.symtab;
 	size_t i, n = tab->n;
 	enum dp_ifunc_place place;
 	struct dp_sym sym;
@@ -181,32 +170,11 @@ static int add_chosen(struct dp_modules *mods, struct dp_mod *mod)
  */
 int dp_mod_sort(struct dp_modules *mods, struct dp_mod *mod)
 {
-	int err = dp_mod_load_symtab(mods, mod);
+	int err = dp_mod_load(mods, mod, DP_MOD_SYMTAB);
 
-	if (err || mod->symtab.order)
+	if (err || mod->read.symtab.order)
 		return err;
-	return add_chosen(mods, mod) ?: dp_symtab_sort(&mod->symtab);
-}
-
-static void move_tables(struct dp_mod *to, struct dp_mod *from)
-{
-	/* The tables are empty because of that. */
-	if (from->missing == -EFBIG)
-		to->missing = from->missing;
-	to->have_dynsym = from->have_dynsym;
-	to->have_symtab = from->have_symtab;
-	to->have_fdes = from->have_fdes;
-	to->have_relocs = from->have_relocs;
-	to->dynsym = from->dynsym;
-	to->symtab = from->symtab;
-	to->fdes = from->fdes;
-	to->relocs = from->relocs;
-	from->have_dynsym = from->have_symtab = false;
-	from->have_fdes = from->have_relocs = false;
-	memset(&from->dynsym, 0, sizeof(from->dynsym));
-	memset(&from->symtab, 0, sizeof(from->symtab));
-	memset(&from->fdes, 0, sizeof(from->fdes));
-	memset(&from->relocs, 0, sizeof(from->relocs));
+	return add_chosen(mods, mod) ?: dp_symtab_sort(&mod->read.symtab);
 }
 
 void dp_module_adopt(const struct dp_module *to, const struct dp_module *from)
@@ -218,7 +186,11 @@ void dp_module_adopt(const struct dp_module *to, const struct dp_module *from)
 		mod->pub.soname = mod->soname = dp_mod_of(from)->soname;
 		dp_mod_of(from)->soname = NULL;
 	}
-	if (!mod->have_dynsym && !mod->have_symtab && !mod->have_fdes &&
-	    !mod->have_relocs)
-		move_tables(mod, dp_mod_of(from));
+	if (memchr(mod->read.have, true, DP_MOD_TABLES))
+		return;
+	/* The tables are empty because of that. */
+	if (dp_mod_of(from)->missing == -EFBIG)
+		mod->missing = -EFBIG;
+	mod->read = dp_mod_of(from)->read;
+	memset(&dp_mod_of(from)->read, 0, sizeof(mod->read));
 }

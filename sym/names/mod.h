@@ -21,6 +21,15 @@
 /* Find section __rseq_cs, in the file's addresses. */
 int dp_rseq_section(const struct dp_elf *elf, u64 *vaddr, u64 *n);
 
+/** enum dp_mod_table - what is read of a module's file at the first question about it */
+enum dp_mod_table {
+	DP_MOD_DYNSYM,
+	DP_MOD_SYMTAB,
+	DP_MOD_FDES,
+	DP_MOD_RELOCS,
+	DP_MOD_TABLES,
+};
+
 /** struct dp_mod - a module, and the tables of it that have been read */
 struct dp_mod {
 	struct dp_module pub; /* first, so that a dp_module is a dp_mod */
@@ -29,13 +38,16 @@ struct dp_mod {
 	const struct dp_map *text; /* an executable mapping */
 	struct dp_elf shape; /* headers only: closed, but @ph stays */
 	int missing; /* why the file cannot be read: errno, or 0 */
-	bool have_dynsym, have_symtab, have_fdes, have_relocs, have_rseq;
+	bool have_rseq;
 	bool have_needs, stays; /* needs.c */
 	u64 rseq, n_rseq; /* where __rseq_cs is in the file's addresses */
-	struct dp_dynsym dynsym;
-	struct dp_symtab symtab;
-	struct dp_fdes fdes;
-	struct dp_relocs relocs;
+	struct {
+		bool have[DP_MOD_TABLES];
+		struct dp_dynsym dynsym;
+		struct dp_symtab symtab;
+		struct dp_fdes fdes;
+		struct dp_relocs relocs;
+	} read;
 };
 
 struct dp_modules {
@@ -78,12 +90,9 @@ static inline bool dp_is_shortage(int err)
 	return err == -ENOMEM || err == -EMFILE || err == -ENFILE;
 }
 
-/* Fill in the tables of a module; a damaged file has empty tables. -ENOMEM, -EMFILE,
- * -ENFILE. */
-int dp_mod_load_dynsym(struct dp_modules *mods, struct dp_mod *mod);
-int dp_mod_load_symtab(struct dp_modules *mods, struct dp_mod *mod);
-int dp_mod_load_fdes(struct dp_modules *mods, struct dp_mod *mod);
-int dp_mod_load_relocs(struct dp_modules *mods, struct dp_mod *mod);
+/* Fill in a table of a module; a damaged file has empty tables. -ENOMEM, -EMFILE, -ENFILE. */
+int dp_mod_load(struct dp_modules *mods, struct dp_mod *mod,
+		enum dp_mod_table table);
 int dp_mod_sort(struct dp_modules *mods, struct dp_mod *mod);
 const char *dp_mod_name(const struct dp_mod *mod);
 

@@ -165,10 +165,10 @@ static void mod_free(struct dp_mod *mod)
 {
 	if (!mod)
 		return;
-	dp_dynsym_free(&mod->dynsym);
-	dp_symtab_free(&mod->symtab);
-	dp_fdes_free(&mod->fdes);
-	dp_relocs_free(&mod->relocs);
+	dp_dynsym_free(&mod->read.dynsym);
+	dp_symtab_free(&mod->read.symtab);
+	dp_fdes_free(&mod->read.fdes);
+	dp_relocs_free(&mod->read.relocs);
 	dp_elf_close(&mod->shape);
 	free(mod->soname);
 	free(mod);
@@ -558,26 +558,34 @@ static int say_unknown(const struct dp_modules *mods, const char *pattern,
 }
 
 int dp_modules_match(struct dp_modules *mods, const char *pattern,
-		     const struct dp_module **list, size_t *n,
+		     const struct dp_module ***list, size_t *n,
 		     struct dp_diag *diag)
 {
+	const struct dp_module **v = calloc(mods->n + 1, sizeof(*v));
 	bool is_main = !pattern || !*pattern;
 	size_t i;
+	int err = 0;
 
 	*n = 0;
+	*list = v;
+	if (!v)
+		return dp_diag_set(diag, -ENOMEM, "out of memory");
 	for (i = 0; !is_main && i < mods->n; i++) {
 		if (matches(mods, mods->v[i], pattern))
-			list[(*n)++] = &mods->v[i]->pub;
+			v[(*n)++] = &mods->v[i]->pub;
 	}
 	if (*n)
 		return 0;
 	if (!is_main && !is_command(mods, pattern))
-		return say_unknown(mods, pattern, diag);
-	if (!mods->main)
-		return dp_diag_set(
+		err = say_unknown(mods, pattern, diag);
+	else if (!mods->main)
+		err = dp_diag_set(
 			diag, -ENOENT,
 			"cannot tell which file is the main program of process %d; name it",
 			dp_mods_pid(mods));
-	list[(*n)++] = &mods->main->pub;
-	return 0;
+	else
+		v[(*n)++] = &mods->main->pub;
+	if (err)
+		free(v);
+	return err;
 }

@@ -13,7 +13,7 @@ int dp_symbol_at(struct dp_modules *mods, u64 addr, struct dp_symbol *out)
 	err = dp_mod_sort(mods, dp_mod_of(m));
 	if (err)
 		return err;
-	sym = dp_symtab_at(&dp_mod_of(m)->symtab, addr - m->bias);
+	sym = dp_symtab_at(&dp_mod_of(m)->read.symtab, addr - m->bias);
 	if (!sym)
 		return -ENOENT;
 	out->module = m;
@@ -29,10 +29,10 @@ int dp_module_dynsym(struct dp_modules *mods, const struct dp_module *m,
 		     const char *name, u64 *addr)
 {
 	struct dp_mod *mod = dp_mod_of(m);
-	int err = dp_mod_load_dynsym(mods, mod);
+	int err = dp_mod_load(mods, mod, DP_MOD_DYNSYM);
 
 	if (!err)
-		err = dp_dynsym_find(&mod->dynsym, name, addr);
+		err = dp_dynsym_find(&mod->read.dynsym, name, addr);
 	if (!err)
 		*addr += m->bias;
 	return err;
@@ -49,16 +49,16 @@ int dp_function_bounds(struct dp_modules *mods, u64 addr, u64 *start, u64 *end)
 	if (!mod || dp_mod_sort(mods, mod))
 		return -ENOENT;
 	value = addr - m->bias;
-	sym = dp_symtab_at(&mod->symtab, value);
+	sym = dp_symtab_at(&mod->read.symtab, value);
 	if (sym && value - sym->value < sym->size &&
 	    sym->size <= m->text_end - (sym->value + m->bias)) {
 		*start = sym->value + m->bias;
 		*end = *start + sym->size;
 		return 0;
 	}
-	if (dp_mod_load_fdes(mods, mod))
+	if (dp_mod_load(mods, mod, DP_MOD_FDES))
 		return -ENOENT;
-	fde = dp_fdes_find(&mod->fdes, value);
+	fde = dp_fdes_find(&mod->read.fdes, value);
 	if (!fde || fde->end - value > m->text_end - addr)
 		return -ENOENT;
 	*start = fde->start + m->bias;
@@ -81,8 +81,7 @@ int dp_module_file_addr(struct dp_modules *mods, const struct dp_module *m,
 		return 0;
 	}
 	return dp_diag_set(diag, -ENOENT,
-			   "offset 0x%llx of %s is not mapped as code",
-			   (unsigned long long)offset,
+			   "offset 0x%lx of %s is not mapped as code", offset,
 			   dp_mod_name(dp_mod_of(m)));
 }
 

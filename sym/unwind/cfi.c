@@ -1,40 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* cfi: the program of a frame description. */
 #include "sym/unwind/cfi.h"
+#include <dwarf.h>
 
-/* Operations in the upper two bits; the lower six are the operand. */
-#define OP_ADVANCE 0x40
-#define OP_OFFSET 0x80
-#define OP_RESTORE 0xc0
+/* Of an operation in the upper two bits. */
 #define OP_OPERAND 0x3f
-
-enum op {
-	OP_NOP = 0x00,
-	OP_SET_LOC = 0x01,
-	OP_ADVANCE1 = 0x02,
-	OP_ADVANCE2 = 0x03,
-	OP_ADVANCE4 = 0x04,
-	OP_OFFSET_EXTENDED = 0x05,
-	OP_RESTORE_EXTENDED = 0x06,
-	OP_UNDEFINED = 0x07,
-	OP_SAME_VALUE = 0x08,
-	OP_REGISTER = 0x09,
-	OP_REMEMBER = 0x0a,
-	OP_RESTORE_STATE = 0x0b,
-	OP_DEF_CFA = 0x0c,
-	OP_DEF_CFA_REGISTER = 0x0d,
-	OP_DEF_CFA_OFFSET = 0x0e,
-	OP_DEF_CFA_EXPRESSION = 0x0f,
-	OP_EXPRESSION = 0x10,
-	OP_OFFSET_EXTENDED_SF = 0x11,
-	OP_DEF_CFA_SF = 0x12,
-	OP_DEF_CFA_OFFSET_SF = 0x13,
-	OP_VAL_OFFSET = 0x14,
-	OP_VAL_OFFSET_SF = 0x15,
-	OP_VAL_EXPRESSION = 0x16,
-	OP_ARGS_SIZE = 0x2e,
-	OP_NEGATIVE_OFFSET = 0x2f,
-};
 
 static void set(struct dp_cfi *m, uint64_t reg, enum dp_cfi_how how,
 		int64_t value)
@@ -83,24 +53,24 @@ static bool run_cfa(struct dp_cfi *m, uint8_t op)
 	uint64_t reg;
 
 	switch (op) {
-	case OP_DEF_CFA:
+	case DW_CFA_def_cfa:
 		reg = dp_cursor_uleb(c);
 		set_cfa(m, reg, (int64_t)dp_cursor_uleb(c));
 		return true;
-	case OP_DEF_CFA_SF:
+	case DW_CFA_def_cfa_sf:
 		reg = dp_cursor_uleb(c);
 		set_cfa(m, reg, take_factored(m, true));
 		return true;
-	case OP_DEF_CFA_REGISTER:
+	case DW_CFA_def_cfa_register:
 		set_cfa(m, dp_cursor_uleb(c), m->row.cfa);
 		return true;
-	case OP_DEF_CFA_OFFSET:
+	case DW_CFA_def_cfa_offset:
 		m->row.cfa = (int64_t)dp_cursor_uleb(c);
 		return true;
-	case OP_DEF_CFA_OFFSET_SF:
+	case DW_CFA_def_cfa_offset_sf:
 		m->row.cfa = take_factored(m, true);
 		return true;
-	case OP_DEF_CFA_EXPRESSION:
+	case DW_CFA_def_cfa_expression:
 		m->row.cfa_reg = DP_CFI_NO_REG;
 		m->row.cfa_expr = take_block(m);
 		return true;
@@ -114,53 +84,54 @@ static bool run_register(struct dp_cfi *m, uint8_t op)
 	struct dp_cursor *c = &m->code;
 	uint64_t reg;
 
-	if ((op < OP_OFFSET_EXTENDED || op > OP_REGISTER) &&
-	    op != OP_EXPRESSION && op != OP_OFFSET_EXTENDED_SF &&
-	    op != OP_NEGATIVE_OFFSET &&
-	    (op < OP_VAL_OFFSET || op > OP_VAL_EXPRESSION))
+	if ((op < DW_CFA_offset_extended || op > DW_CFA_register) &&
+	    op != DW_CFA_expression && op != DW_CFA_offset_extended_sf &&
+	    op != DW_CFA_GNU_negative_offset_extended &&
+	    (op < DW_CFA_val_offset || op > DW_CFA_val_expression))
 		return false;
 	reg = dp_cursor_uleb(c);
-	if (op == OP_OFFSET_EXTENDED || op == OP_OFFSET_EXTENDED_SF)
+	if (op == DW_CFA_offset_extended || op == DW_CFA_offset_extended_sf)
 		set(m, reg, DP_CFI_AT_CFA,
-		    take_factored(m, op == OP_OFFSET_EXTENDED_SF));
-	else if (op == OP_NEGATIVE_OFFSET)
+		    take_factored(m, op == DW_CFA_offset_extended_sf));
+	else if (op == DW_CFA_GNU_negative_offset_extended)
 		set(m, reg, DP_CFI_AT_CFA,
 		    (int64_t) - (uint64_t)take_factored(m, false));
-	else if (op == OP_VAL_OFFSET || op == OP_VAL_OFFSET_SF)
+	else if (op == DW_CFA_val_offset || op == DW_CFA_val_offset_sf)
 		set(m, reg, DP_CFI_IS_CFA,
-		    take_factored(m, op == OP_VAL_OFFSET_SF));
-	else if (op == OP_EXPRESSION || op == OP_VAL_EXPRESSION)
+		    take_factored(m, op == DW_CFA_val_offset_sf));
+	else if (op == DW_CFA_expression || op == DW_CFA_val_expression)
 		set(m, reg,
-		    op == OP_EXPRESSION ? DP_CFI_AT_EXPR : DP_CFI_IS_EXPR,
+		    op == DW_CFA_expression ? DP_CFI_AT_EXPR : DP_CFI_IS_EXPR,
 		    (int64_t)take_block(m));
-	else if (op == OP_REGISTER)
+	else if (op == DW_CFA_register)
 		set(m, reg, DP_CFI_IN_REG, (int64_t)dp_cursor_uleb(c));
-	else if (op == OP_RESTORE_EXTENDED)
+	else if (op == DW_CFA_restore_extended)
 		set_back(m, reg);
 	else
 		set(m, reg,
-		    op == OP_SAME_VALUE ? DP_CFI_SAME : DP_CFI_UNDEFINED, 0);
+		    op == DW_CFA_same_value ? DP_CFI_SAME : DP_CFI_UNDEFINED,
+		    0);
 	return true;
 }
 
 static void run_other(struct dp_cfi *m, uint8_t op)
 {
 	switch (op) {
-	case OP_NOP:
+	case DW_CFA_nop:
 		break;
-	case OP_REMEMBER:
+	case DW_CFA_remember_state:
 		if (m->depth == DP_CFI_DEPTH)
 			m->bad = true;
 		else
 			m->saved[m->depth++] = m->row;
 		break;
-	case OP_RESTORE_STATE:
+	case DW_CFA_restore_state:
 		if (!m->depth)
 			m->bad = true;
 		else
 			m->row = m->saved[--m->depth];
 		break;
-	case OP_ARGS_SIZE:
+	case DW_CFA_GNU_args_size:
 		dp_cursor_uleb(&m->code);
 		break;
 	default:
@@ -175,15 +146,15 @@ static bool run_advance(struct dp_cfi *m, uint8_t op)
 	struct dp_cursor *c = &m->code;
 	uint64_t by;
 
-	if ((op & ~OP_OPERAND) == OP_ADVANCE) {
+	if ((op & ~OP_OPERAND) == DW_CFA_advance_loc) {
 		by = op & OP_OPERAND;
-	} else if (op == OP_SET_LOC) {
+	} else if (op == DW_CFA_set_loc) {
 		m->end = dp_cursor_address(
 			c, m->eh->enc,
 			m->eh->vaddr + (uint64_t)(c->p - m->eh->data));
 		return true;
-	} else if (op >= OP_ADVANCE1 && op <= OP_ADVANCE4) {
-		by = dp_cursor_take(c, 1u << (op - OP_ADVANCE1));
+	} else if (op >= DW_CFA_advance_loc1 && op <= DW_CFA_advance_loc4) {
+		by = dp_cursor_take(c, 1u << (op - DW_CFA_advance_loc1));
 	} else {
 		return false;
 	}
@@ -200,10 +171,10 @@ static bool run(struct dp_cfi *m)
 		op = (uint8_t)dp_cursor_take(&m->code, 1);
 		if (run_advance(m, op))
 			return true;
-		if ((op & ~OP_OPERAND) == OP_OFFSET)
+		if ((op & ~OP_OPERAND) == DW_CFA_offset)
 			set(m, op & OP_OPERAND, DP_CFI_AT_CFA,
 			    take_factored(m, false));
-		else if ((op & ~OP_OPERAND) == OP_RESTORE)
+		else if ((op & ~OP_OPERAND) == DW_CFA_restore)
 			set_back(m, op & OP_OPERAND);
 		else if (!run_cfa(m, op) && !run_register(m, op))
 			run_other(m, op);

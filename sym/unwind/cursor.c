@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* cursor: reading unwind tables, byte by byte. */
+#include <dwarf.h>
 #include "sym/unwind/eh.h"
 
 static uint64_t take_leb(struct dp_cursor *c, bool is_signed)
@@ -43,21 +44,21 @@ struct dp_cursor dp_cursor_block(struct dp_cursor *c)
 uint64_t dp_cursor_pointer(struct dp_cursor *c, uint8_t enc)
 {
 	switch (enc & DP_EH_FORMAT) {
-	case DP_EH_ABSPTR:
-	case DP_EH_UDATA8:
-	case DP_EH_SDATA8:
+	case DW_EH_PE_absptr:
+	case DW_EH_PE_udata8:
+	case DW_EH_PE_sdata8:
 		return dp_cursor_take(c, 8);
-	case DP_EH_UDATA2:
+	case DW_EH_PE_udata2:
 		return dp_cursor_take(c, 2);
-	case DP_EH_UDATA4:
+	case DW_EH_PE_udata4:
 		return dp_cursor_take(c, 4);
-	case DP_EH_SDATA2:
+	case DW_EH_PE_sdata2:
 		return (uint64_t)(int16_t)dp_cursor_take(c, 2);
-	case DP_EH_SDATA4:
+	case DW_EH_PE_sdata4:
 		return (uint64_t)(int32_t)dp_cursor_take(c, 4);
-	case DP_EH_ULEB:
+	case DW_EH_PE_uleb128:
 		return take_leb(c, false);
-	case DP_EH_SLEB:
+	case DW_EH_PE_sleb128:
 		return take_leb(c, true);
 	}
 	c->bad = true;
@@ -67,9 +68,9 @@ uint64_t dp_cursor_pointer(struct dp_cursor *c, uint8_t enc)
 uint64_t dp_cursor_address(struct dp_cursor *c, uint8_t enc, uint64_t here)
 {
 	uint64_t v = dp_cursor_pointer(c, enc);
-	uint8_t apply = enc & (DP_EH_APPLY | DP_EH_INDIRECT);
+	uint8_t apply = enc & (DP_EH_APPLY | DW_EH_PE_indirect);
 
-	if (apply && apply != DP_EH_PCREL)
+	if (apply && apply != DW_EH_PE_pcrel)
 		c->bad = true;
-	return v && apply == DP_EH_PCREL ? v + here : v;
+	return v && apply == DW_EH_PE_pcrel ? v + here : v;
 }

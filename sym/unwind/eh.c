@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* eh: the frame descriptions of .eh_frame, and the table that finds them. */
+#include <dwarf.h>
 #include "sym/unwind/eh.h"
 
 #define PAIR 8 /* bytes of an entry in the table of .eh_frame_hdr */
@@ -88,8 +89,8 @@ static bool read_cie(struct dp_eh *f, uint64_t at)
 	f->code_align = dp_cursor_uleb(&c);
 	f->data_align = dp_cursor_sleb(&c);
 	f->ra = version == 1 ? dp_cursor_take(&c, 1) : dp_cursor_uleb(&c);
-	f->enc = DP_EH_ABSPTR;
-	f->lsda_enc = DP_EH_OMIT;
+	f->enc = DW_EH_PE_absptr;
+	f->lsda_enc = DW_EH_PE_omit;
 	f->sized = false;
 	f->signal = false;
 	f->initial = (struct dp_cursor){ NULL, c.end, false };
@@ -106,7 +107,7 @@ static uint64_t read_lsda(const struct dp_eh *f, struct dp_cursor c)
 {
 	uint64_t lsda;
 
-	if (!f->sized || f->lsda_enc == DP_EH_OMIT)
+	if (!f->sized || f->lsda_enc == DW_EH_PE_omit)
 		return 0;
 	lsda = dp_cursor_address(&c, f->lsda_enc, address_of(f, &c));
 	return c.bad ? DP_LSDA_BAD : lsda;
@@ -153,7 +154,7 @@ bool dp_eh_header(struct dp_cursor c, uint64_t vaddr, struct dp_eh_header *h)
 		return false;
 	h->n = dp_cursor_pointer(&c, count_enc);
 	h->table = c.p;
-	if (c.bad || table_enc != (DP_EH_DATAREL | DP_EH_SDATA4) ||
+	if (c.bad || table_enc != (DW_EH_PE_datarel | DW_EH_PE_sdata4) ||
 	    h->n > (uint64_t)(c.end - c.p) / PAIR)
 		h->n = 0;
 	return true;

@@ -33,22 +33,9 @@ struct dp_cursor {
 	bool bad;
 };
 
-/* Encodings of a pointer (LSB, DWARF exception header encoding). */
-#define DP_EH_ABSPTR 0x00
-#define DP_EH_ULEB 0x01
-#define DP_EH_UDATA2 0x02
-#define DP_EH_UDATA4 0x03
-#define DP_EH_UDATA8 0x04
-#define DP_EH_SLEB 0x09
-#define DP_EH_SDATA2 0x0a
-#define DP_EH_SDATA4 0x0b
-#define DP_EH_SDATA8 0x0c
+/* Parts of a pointer's encoding, DW_EH_PE_*. */
 #define DP_EH_FORMAT 0x0f
-#define DP_EH_PCREL 0x10
-#define DP_EH_DATAREL 0x30
 #define DP_EH_APPLY 0x70
-#define DP_EH_INDIRECT 0x80
-#define DP_EH_OMIT 0xff
 
 /** dp_cursor_take() - read a number of @n <= 8 bytes */
 static inline uint64_t dp_cursor_take(struct dp_cursor *c, size_t n)

@@ -1,28 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* expr: DWARF's expressions, as frame descriptions use them. */
 #include "sym/unwind/cfi.h"
+#include <dwarf.h>
 
 #define STACK_MAX 16
-
-enum op {
-	OP_DEREF = 0x06,
-	OP_CONST1U = 0x08,
-	OP_CONST8S = 0x0f,
-	OP_CONSTU = 0x10,
-	OP_CONSTS = 0x11,
-	OP_AND = 0x1a,
-	OP_MINUS = 0x1c,
-	OP_OR = 0x21,
-	OP_PLUS = 0x22,
-	OP_PLUS_UCONST = 0x23,
-	OP_SHL = 0x24,
-	OP_SHR = 0x25,
-	OP_EQ = 0x29,
-	OP_GE = 0x2a,
-	OP_LIT0 = 0x30,
-	OP_LIT31 = 0x4f,
-	OP_BREG0 = 0x70,
-};
 
 struct stack {
 	uint64_t v[STACK_MAX];
@@ -45,28 +26,28 @@ static bool binary(struct stack *stack, uint8_t op)
 	uint64_t b = pop(stack), a = pop(stack);
 
 	switch (op) {
-	case OP_AND:
+	case DW_OP_and:
 		a &= b;
 		break;
-	case OP_MINUS:
+	case DW_OP_minus:
 		a -= b;
 		break;
-	case OP_OR:
+	case DW_OP_or:
 		a |= b;
 		break;
-	case OP_PLUS:
+	case DW_OP_plus:
 		a += b;
 		break;
-	case OP_SHL:
+	case DW_OP_shl:
 		a = b < 64 ? a << b : 0;
 		break;
-	case OP_SHR:
+	case DW_OP_shr:
 		a = b < 64 ? a >> b : 0;
 		break;
-	case OP_EQ:
+	case DW_OP_eq:
 		a = a == b;
 		break;
-	case OP_GE:
+	case DW_OP_ge:
 		a = (int64_t)a >= (int64_t)b;
 		break;
 	default:
@@ -79,7 +60,7 @@ static bool binary(struct stack *stack, uint8_t op)
 /* A constant of 1, 2, 4 or 8 bytes; odd operations are signed. */
 static uint64_t constant(struct dp_cursor *c, uint8_t op)
 {
-	unsigned int size = 1u << ((op - OP_CONST1U) / 2);
+	unsigned int size = 1u << ((op - DW_OP_const1u) / 2);
 	unsigned int unused = 64 - 8 * size;
 	uint64_t value = dp_cursor_take(c, size);
 
@@ -92,19 +73,19 @@ static bool operate(const struct dp_expr *x, struct stack *stack,
 {
 	uint64_t value;
 
-	if (op >= OP_LIT0 && op <= OP_LIT31)
-		value = op - OP_LIT0;
-	else if (op >= OP_BREG0 && op < OP_BREG0 + DP_CFI_REGS)
-		value = x->reg[op - OP_BREG0] + (uint64_t)dp_cursor_sleb(c);
-	else if (op >= OP_CONST1U && op <= OP_CONST8S)
+	if (op >= DW_OP_lit0 && op <= DW_OP_lit31)
+		value = op - DW_OP_lit0;
+	else if (op >= DW_OP_breg0 && op < DW_OP_breg0 + DP_CFI_REGS)
+		value = x->reg[op - DW_OP_breg0] + (uint64_t)dp_cursor_sleb(c);
+	else if (op >= DW_OP_const1u && op <= DW_OP_const8s)
 		value = constant(c, op);
-	else if (op == OP_CONSTU)
+	else if (op == DW_OP_constu)
 		value = dp_cursor_uleb(c);
-	else if (op == OP_CONSTS)
+	else if (op == DW_OP_consts)
 		value = (uint64_t)dp_cursor_sleb(c);
-	else if (op == OP_PLUS_UCONST)
+	else if (op == DW_OP_plus_uconst)
 		value = pop(stack) + dp_cursor_uleb(c);
-	else if (op != OP_DEREF)
+	else if (op != DW_OP_deref)
 		return binary(stack, op);
 	else if (!x->read(x->arg, pop(stack), &value))
 		return false;

@@ -21,8 +21,7 @@ static int walk(struct dp_fdes *fdes, struct dp_eh *f)
 
 	for (; !err && (next = dp_eh_next(f, at)); at = next)
 		if (dp_eh_read(f, at, &fde, &rules))
-			err = dp_list_add(&fdes->v, &fdes->n, &fdes->room, &fde,
-					  sizeof(fde));
+			err = dp_list_push(fdes, &fde);
 	return err;
 }
 

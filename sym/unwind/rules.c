@@ -25,7 +25,7 @@ static int put_row(struct dp_rows *rows, const struct dp_cfi *m, u64 ra)
 
 	if (rows->n && rows->v[rows->n - 1].start == m->start)
 		rows->n--;
-	return dp_list_add(&rows->v, &rows->n, &rows->room, &row, sizeof(row));
+	return dp_list_push(rows, &row);
 }
 
 int dp_rows_read(struct dp_rows *rows, struct dp_eh *frames,

@@ -387,6 +387,9 @@ kill -KILL "$child"
 order disable sw_fast
 is "-f: disabled in the parent" "$status $err $(flags sw_fast k)" "0  [DISABLED]"
 tell f c
+# The table of the child that was killed may be among the lines.
+children() { [ "$(grep -c '^child' "$dir/out")" -eq "$1" ]; }
+poll 10 children 2
 child=$(awk '/^child/ { print $2 }' "$dir/out" | tail -n 1)
 child_returns() { [ "$(of_child hits_of sw_fast r)" -ge 3 ]; }
 poll 10 child_returns

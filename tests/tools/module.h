@@ -5,6 +5,7 @@
 
 #include "proc/proc.h"
 #include "sym/sym.h"
+#include <stdlib.h>
 #include "engine/site/engine.h"
 #include "resolve/reach.h"
 
@@ -26,7 +27,7 @@ static inline int launch_target(struct target *t, char *const argv[],
 				const char *module, enum dp_arming arming,
 				struct dp_diag *diag)
 {
-	const struct dp_module *list[64];
+	const struct dp_module **list;
 	size_t n;
 	int err = dp_process_launch(argv, &t->proc, diag);
 
@@ -34,12 +35,14 @@ static inline int launch_target(struct target *t, char *const argv[],
 		err = dp_modules_open(dp_process_pid(t->proc),
 				      dp_process_mem(t->proc), &t->mods, diag);
 	if (!err)
-		err = dp_modules_match(t->mods, module, list, &n, diag);
-	if (!err)
-		err = dp_engine_create(&t->engine);
+		err = dp_modules_match(t->mods, module, &list, &n, diag);
 	if (err)
 		return err;
 	t->module = list[0];
+	free(list);
+	err = dp_engine_create(&t->engine);
+	if (err)
+		return err;
 	dp_engine_set_arming(t->engine, arming);
 	t->reach_reader =
 		(struct dp_reach_reader){ .mods = t->mods, .arming = arming };

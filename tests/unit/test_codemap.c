@@ -642,7 +642,8 @@ static void the_file_has_to_be_there(void **state)
 	struct dp_code_map *map;
 	struct dp_diag diag;
 
-	mod.have_dynsym = mod.have_symtab = mod.have_fdes = true;
+	mod.read.have[DP_MOD_DYNSYM] = mod.read.have[DP_MOD_SYMTAB] =
+		mod.read.have[DP_MOD_FDES] = true;
 	mod.text = dp_maps_find(&mods->maps, (u64)&diag); /* of no file */
 	assert_int_equal(dp_code_map_open(mods, &mod.pub, &map, &diag),
 			 -ENOENT);

@@ -215,7 +215,7 @@ static void json(void **state)
 
 static void diagnostics(void **state)
 {
-	struct dp_diag d;
+	struct dp_diag d, theirs = { .text = "first\nsecond\n\x1b\xff" };
 	char much[2 * DP_DIAG_MAX];
 	size_t n;
 
@@ -231,9 +231,14 @@ static void diagnostics(void **state)
 	assert_int_equal(strlen(d.text), (DP_DIAG_MAX - 1) / 3 * 3);
 	dp_diag_add(&d, "\n%s", "more");
 	assert_true(strlen(d.text) < sizeof(d.text));
-	dp_output_quote(&d, -EIO, "first\nsecond\n\x1b\xff\nnot", 16);
+	assert_int_equal(dp_output_quote(&d, -ENXIO, &theirs), -ENXIO);
 	assert_string_equal(d.text, "first\n  second\n  \\x1b\\xff");
-	assert_int_equal(dp_output_quote(&d, -EIO, "", 5), -EIO);
+	/* The other process may write anything: no end, no error. */
+	memset(theirs.text, 'a', sizeof(theirs.text));
+	assert_int_equal(dp_output_quote(&d, 1, &theirs), -EIO);
+	assert_int_equal(strlen(d.text), sizeof(d.text) - 1);
+	theirs.text[0] = '\0';
+	assert_int_equal(dp_output_quote(&d, -4096, &theirs), -EIO);
 	assert_string_equal(d.text, "");
 }
 

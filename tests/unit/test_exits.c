@@ -145,8 +145,8 @@ static int reads_at(const struct reads_case *c)
 
 	assert_int_equal(dp_file_open_elf(mods, dp_mod_of(m), &elf), 0);
 	entry -= m->bias;
-	reads = dp_fdes_read_return_address(&dp_mod_of(m)->fdes, &elf, entry,
-					    &at);
+	reads = dp_fdes_read_return_address(&dp_mod_of(m)->read.fdes, &elf,
+					    entry, &at);
 	dp_elf_close(&elf);
 	return reads == 1 ? (int)(at - entry) : -1;
 }

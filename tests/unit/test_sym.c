@@ -125,14 +125,15 @@ static void assert_says(struct victim *v, const char *words)
 
 static const struct dp_module *module_named(struct victim *v, const char *name)
 {
-	const struct dp_module *list[256];
+	const struct dp_module **list, *m;
 	size_t n;
 
-	assert_true(dp_modules_count(v->mods) < 256);
-	assert_int_equal(dp_modules_match(v->mods, name, list, &n, &v->diag),
+	assert_int_equal(dp_modules_match(v->mods, name, &list, &n, &v->diag),
 			 0);
 	assert_int_equal(n, 1);
-	return list[0];
+	m = list[0];
+	free(list);
+	return m;
 }
 
 static const struct dp_module *main_of(struct victim *v)
@@ -496,15 +497,17 @@ static void sequences_are_read_from_memory(void **state)
 /* That a file has too many names to be read is known of its next module, too. */
 static void why_there_are_no_names_is_adopted(void **state)
 {
-	struct dp_mod from = { .have_symtab = true, .missing = -EFBIG };
-	struct dp_mod to = { .have_symtab = false };
+	struct dp_mod from = { .read.have[DP_MOD_SYMTAB] = true,
+			       .missing = -EFBIG };
+	struct dp_mod to = { .read.have[DP_MOD_SYMTAB] = false };
 
 	dp_module_adopt(&to.pub, &from.pub);
-	assert_true(to.have_symtab);
+	assert_true(to.read.have[DP_MOD_SYMTAB]);
 	assert_int_equal(to.missing, -EFBIG);
 	/* A file that was away may be back. */
-	from = (struct dp_mod){ .have_fdes = true, .missing = -ESTALE };
-	to = (struct dp_mod){ .have_fdes = false };
+	from = (struct dp_mod){ .read.have[DP_MOD_FDES] = true,
+				.missing = -ESTALE };
+	to = (struct dp_mod){ .read.have[DP_MOD_FDES] = false };
 	dp_module_adopt(&to.pub, &from.pub);
 	assert_int_equal(to.missing, 0);
 }

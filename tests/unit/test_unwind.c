@@ -5,6 +5,7 @@
  * Oracles: readelf, for each row of whole files; the walk through all descriptions,
  * for the search by address; the reader that copies, for the one that does not.
  */
+#include <dwarf.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -294,7 +295,8 @@ static void put32(struct hand *h, u32 v)
 static bool make(struct hand *h, u8 version, const char *initial,
 		 const char *rules, size_t n)
 {
-	const u8 head[] = { version, 'z', 'R', 0, 1, 0x78, 16, 1, DP_EH_UDATA4 };
+	const u8 head[] = { version,	    'z', 'R', 0, 1, 0x78, 16, 1,
+			    DW_EH_PE_udata4 };
 	size_t more = strlen(initial);
 
 	memset(h, 0, sizeof(*h));

@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define SETTLE_SECONDS 1
@@ -270,7 +269,7 @@ static void close_agent(struct dp_source *source)
 	dp_agent_calls_close(a);
 	dp_engine_destroy(a->engine);
 	dp_modules_close(source->mods);
-	free(a->off);
+	free((void *)a->off.v);
 	free(a);
 }
 

@@ -9,6 +9,7 @@
 
 #include "engine/site/engine.h"
 #include "engine/site/arm.h"
+#include "engine/site/enable.h"
 #include "tracer/source.h"
 
 struct dp_agent_calls;
@@ -17,7 +18,7 @@ struct dp_agent_calls;
  * struct dp_agent - a process that an agent probes
  * @logs: hits make records
  * @nr_points: points that have been added, and @last: number of their last probe
- * @off: of the first @nr_off probes: has the user disabled it?
+ * @off: the probes that the user has disabled
  * @settled: when ended threads were last looked for, in seconds
  * @foreign: when foreign breakpoints are next looked for
  * @freed: when a stuck ring was last freed
@@ -31,8 +32,7 @@ struct dp_agent {
 	bool logs;
 	size_t nr_points;
 	u32 last;
-	u8 *off;
-	u32 nr_off;
+	struct dp_disabled off;
 	double settled, foreign, freed;
 };
 
@@ -48,8 +48,6 @@ int dp_agent_add(struct dp_source *source, const struct dp_source_request *want,
  *  libraries are there again. Modules are new. Return: as dp_agent_add(). */
 int dp_agent_add_more(struct dp_agent *a, const struct dp_source_request *want,
 		      struct dp_diag *diag);
-/** dp_agent_unheard() - see struct dp_source_libraries */
-const char *dp_agent_unheard(const struct dp_source *source);
 /** dp_agent_watch() - watch for loader events, if libraries that matter may come or go;
  *  adds the last probe */
 int dp_agent_watch(struct dp_agent *a, const struct dp_source_request *want,

@@ -16,6 +16,7 @@
 #include "engine/site/counts.h"
 #include "engine/site/instances.h"
 #include "proc/proc.h"
+#include "sym/list.h"
 #include "tracer/agent/agent.h"
 #include "tracer/output.h"
 #include <dprobes/diag.h>
@@ -72,22 +73,6 @@ void dp_agent_calls_close(struct dp_agent *a)
 	a->calls = NULL;
 }
 
-static void note_stale(struct dp_agent_calls *c,
-		       const struct dp_instance_copy *v)
-{
-	size_t cap = c->cap ? 2 * c->cap : 64;
-	struct dp_instance_copy *bigger;
-
-	if (c->n == c->cap) {
-		bigger = realloc(c->stale, cap * sizeof(*bigger));
-		if (!bigger)
-			return; /* the call counts as inside */
-		c->stale = bigger;
-		c->cap = cap;
-	}
-	c->stale[c->n++] = *v;
-}
-
 static bool is_over(const struct dp_agent *a, const struct dp_instance_copy *v)
 {
 	u64 is;
@@ -107,7 +92,8 @@ static void look(void *arg, const struct dp_instance_copy *v)
 	if (!--c->left)
 		c->from = v->index + 1;
 	if (is_over(a, v))
-		note_stale(c, v);
+		/* Without memory the call counts as inside. */
+		dp_list_add(&c->stale, &c->n, &c->cap, v, sizeof(*v));
 }
 
 void dp_agent_calls_look(struct dp_agent *a, bool all)
@@ -126,7 +112,7 @@ void dp_agent_calls_look(struct dp_agent *a, bool all)
 
 void dp_agent_calls_grow(struct dp_agent *a)
 {
-	struct dp_diag diag;
+	struct dp_diag diag = { .text = "" };
 	u64 size, addr;
 	void *ours;
 
@@ -135,7 +121,6 @@ void dp_agent_calls_grow(struct dp_agent *a)
 	size = dp_engine_instances_want(a->engine);
 	if (!size)
 		return;
-	dp_diag_clear(&diag);
 	if (!dp_process_share(a->proc, size, &addr, &ours, &diag)) {
 		dp_engine_instances_grow(a->engine, addr, ours);
 		return;
@@ -144,10 +129,8 @@ void dp_agent_calls_grow(struct dp_agent *a)
 	if (dp_process_poll(a->proc, 0) != DP_PROCESS_RUNS)
 		return;
 	a->calls->stuck = true;
-	dp_output_print(
-		stderr,
-		"dprobes: there is no room to follow more calls at once: %s\n",
-		diag.text);
+	dp_output_say("there is no room to follow more calls at once: %s",
+		      diag.text);
 }
 
 struct closing {

@@ -13,61 +13,45 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <unistd.h>
 
 /* A thread leaves the agent within microseconds, if it runs. */
 #define FORGET_TRIES 20
-#define FORGET_NAP_NS 500000
-
-static struct dp_disabled disabled_of(const struct dp_agent *a)
-{
-	return (struct dp_disabled){ a->off, a->nr_off };
-}
+#define FORGET_NAP_US 500
 
 static void forget_now(void *agent)
 {
 	const struct dp_agent *a = agent;
-	struct dp_disabled off = disabled_of(a);
 
-	dp_engine_forget_disabled(a->engine, &off);
+	dp_engine_forget_disabled(a->engine, &a->off);
 }
 
 /* Return: 0; -EAGAIN a thread is in the agent; a negative errno. */
 static int forget(struct dp_agent *a)
 {
-	const struct timespec nap = { 0, FORGET_NAP_NS };
-	struct dp_disabled off = disabled_of(a);
 	int tries, err = 0;
 
 	for (tries = 0; tries < FORGET_TRIES; tries++) {
-		if (!dp_engine_any_disabled(a->engine, &off))
+		if (!dp_engine_any_disabled(a->engine, &a->off))
 			return 0;
 		err = dp_process_outside(a->proc, forget_now, a);
 		if (err != -EAGAIN)
 			return err;
-		nanosleep(&nap, NULL);
+		usleep(FORGET_NAP_US);
 	}
 	return err;
-}
-
-/* The choice is in the text: let calls be tracked. */
-static void admit(struct dp_agent *a)
-{
-	struct dp_disabled off = disabled_of(a);
-
-	dp_engine_admit_chosen(a->engine, &off);
 }
 
 /* Return: as dp_process_apply(); -EBUSY also for the probe @bad. */
 static int apply(struct dp_agent *a, u32 *bad, struct dp_diag *diag)
 {
-	struct dp_disabled off = disabled_of(a);
-	int err = dp_engine_choose(a->engine, &off, bad);
+	int err = dp_engine_choose(a->engine, &a->off, bad);
 
 	if (!err)
 		err = dp_process_apply(a->proc, diag);
+	/* The choice is in the text: let calls be tracked. */
 	if (!err)
-		admit(a);
+		dp_engine_admit_chosen(a->engine, &a->off);
 	return err;
 }
 
@@ -96,8 +80,8 @@ static u8 *changed(const struct dp_agent *a, const struct dp_points *points,
 	u8 *off = calloc(dp_engine_probes(a->engine), 1);
 	size_t i;
 
-	if (off && a->nr_off)
-		memcpy(off, a->off, a->nr_off);
+	if (off && a->off.n)
+		memcpy(off, a->off.v, a->off.n);
 	for (i = 0; off && i < points->n; i++)
 		if (which[i])
 			off[points->v[i].probe] = !on;
@@ -108,8 +92,9 @@ int dp_agent_enable(struct dp_source *source, const struct dp_points *points,
 		    const bool *which, bool on, struct dp_diag *diag)
 {
 	struct dp_agent *a = dp_agent_of(source);
-	u8 *off = changed(a, points, which, on), *was = a->off;
-	u32 bad = DP_NO_PROGRAM, nr_was = a->nr_off;
+	u8 *off = changed(a, points, which, on);
+	struct dp_disabled was = a->off;
+	u32 bad = DP_NO_PROGRAM;
 	int err;
 
 	if (!off)
@@ -122,12 +107,11 @@ int dp_agent_enable(struct dp_source *source, const struct dp_points *points,
 			"a thread of process %d is inside a probe; try again",
 			source->pid);
 	}
-	a->off = off;
-	a->nr_off = dp_engine_probes(a->engine);
+	a->off = (struct dp_disabled){ off, dp_engine_probes(a->engine) };
 	err = apply(a, &bad, diag);
 	if (!err) {
 		forget(a);
-		free(was);
+		free((void *)was.v);
 		return 0;
 	}
 	if (bad != DP_NO_PROGRAM)
@@ -136,7 +120,6 @@ int dp_agent_enable(struct dp_source *source, const struct dp_points *points,
 			"%s would be disabled inside a jump that another probe, or dprobes itself, needs; switch the probes around it with it",
 			name_of(points, bad));
 	a->off = was;
-	a->nr_off = nr_was;
 	free(off);
 	return back_out(a, err);
 }
@@ -145,26 +128,25 @@ void dp_agent_keep_disabled(struct dp_agent *a)
 {
 	u32 bad;
 
-	if (a->off)
+	if (a->off.v)
 		apply(a, &bad, NULL);
 }
 
 int dp_agent_fork_disabled(struct dp_agent *child,
 			   const struct dp_agent *parent)
 {
-	struct dp_disabled off;
+	u8 *off;
 	u32 bad;
 
-	if (!parent->off)
+	if (!parent->off.v)
 		return 0;
-	child->off = malloc(parent->nr_off);
-	if (!child->off)
+	off = malloc(parent->off.n);
+	if (!off)
 		return -ENOMEM;
-	memcpy(child->off, parent->off, parent->nr_off);
-	child->nr_off = parent->nr_off;
-	off = disabled_of(child);
+	memcpy(off, parent->off.v, parent->off.n);
+	child->off = (struct dp_disabled){ off, parent->off.n };
 	/* The fork has copied the text and its sites' states. */
-	if (!dp_engine_choose(child->engine, &off, &bad))
-		admit(child);
+	if (!dp_engine_choose(child->engine, &child->off, &bad))
+		dp_engine_admit_chosen(child->engine, &child->off);
 	return 0;
 }

@@ -7,7 +7,6 @@
  * libraries have what a spec wants, the tool adds probes to the engine, and arms them.
  */
 #include "engine/site/counts.h"
-#include "engine/site/instances.h"
 #include "proc/linker.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
@@ -20,7 +19,7 @@
 
 #define CODE_MAX 32
 
-const char *dp_agent_unheard(const struct dp_source *source)
+static const char *unheard(const struct dp_source *source)
 {
 	const struct dp_process *proc = dp_agent_of(source)->proc;
 	struct dp_loader_event loader_event;
@@ -92,8 +91,7 @@ int dp_agent_watch(struct dp_agent *a, const struct dp_source_request *want,
 	const char *why;
 	int err;
 
-	if (!want->coming && !s->watches &&
-	    (!may_lose(a) || dp_agent_unheard(s)))
+	if (!want->coming && !s->watches && (!may_lose(a) || unheard(s)))
 		return 0;
 	err = watch_linker(a, &why);
 	s->watches = !err;
@@ -167,7 +165,7 @@ static int extend(struct dp_source *source, struct dp_modules *mods,
 }
 
 const struct dp_source_libraries dp_agent_libraries = {
-	.unheard = dp_agent_unheard,
+	.unheard = unheard,
 	.hear = hear,
 	.answer = answer,
 	.look = look,

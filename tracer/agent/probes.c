@@ -16,7 +16,6 @@
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 /* Probes for which there is room where specs wait for a library */
 #define COMING 16384
@@ -116,11 +115,8 @@ static int add_tail_targets(struct adding *d, struct dp_diag *diag)
 			if (err)
 				return dp_diag_set(
 					diag, err,
-					"the exit at 0x%llx, which a followed function has by a tail jump, cannot be probed: %s",
-					(unsigned long long)o->v[i]
-						.exits[k]
-						.addr,
-					why);
+					"the exit at 0x%lx, which a followed function has by a tail jump, cannot be probed: %s",
+					o->v[i].exits[k].addr, why);
 		}
 	return 0;
 }
@@ -174,9 +170,8 @@ static int add_exits(struct adding *d, const struct dp_point *p,
 		if (err)
 			dp_diag_set(
 				diag, err,
-				"%s cannot be probed: its exit at 0x%llx: %s",
-				p->name, (unsigned long long)p->exits[k].addr,
-				why);
+				"%s cannot be probed: its exit at 0x%lx: %s",
+				p->name, p->exits[k].addr, why);
 	}
 	return err;
 }
@@ -245,14 +240,13 @@ static int add_late(struct adding *d, size_t i)
 {
 	struct dp_point *p = &d->want->points->v[i];
 	u32 first = dp_engine_probes(d->a->engine), last = d->last;
-	struct dp_diag diag;
+	struct dp_diag diag = { .text = "" };
 	int err;
 
-	dp_diag_clear(&diag);
 	err = add_point(d, i, &diag);
 	if (!err || err == -ENOMEM)
 		return err;
-	dp_output_print(stderr, "dprobes: %s\n", diag.text);
+	dp_output_say("%s", diag.text);
 	while (first < dp_engine_probes(d->a->engine))
 		dp_engine_drop(d->a->engine, first++);
 	p->probe = d->last = last;
@@ -325,10 +319,8 @@ static void move_points(struct adding *d)
 			continue;
 		if (dp_engine_is_gone(d->a->engine, p->v[i].probe) &&
 		    move_point(d, &p->v[i], &why)) {
-			dp_output_print(
-				stderr,
-				"dprobes: %s cannot be probed again: %s\n",
-				p->v[i].name, why);
+			dp_output_say("%s cannot be probed again: %s",
+				      p->v[i].name, why);
 			p->v[i].gone = true;
 		}
 		renew_ways(d, &p->v[i]);
@@ -345,19 +337,6 @@ static size_t most_probes(const struct dp_points *p)
 	for (i = 0; o && i < o->n; i++)
 		n += o->v[i].nr_exits;
 	return n;
-}
-
-static void prepare(struct adding *d)
-{
-	struct dp_agent *a = d->a;
-
-	d->reach_reader = (struct dp_reach_reader){
-		.mods = a->source.mods,
-		.arming = dp_process_permits(a->proc).no_traps ?
-				  DP_ARM_QUIESCE :
-				  a->arming,
-		.never = dp_process_permits(a->proc).no_jumps,
-	};
 }
 
 /* Set what holds for all probes of the process. */
@@ -399,12 +378,18 @@ static void expect(const struct adding *d)
 static struct adding begin(struct dp_agent *a,
 			   const struct dp_source_request *want)
 {
-	struct adding d = { .a = a, .want = want };
-
-	d.code = (struct dp_code){ .pid = a->source.pid,
-				   .mods = a->source.mods };
-	prepare(&d);
-	return d;
+	return (struct adding){
+		.a = a,
+		.want = want,
+		.reach_reader = { .mods = a->source.mods,
+				  .arming =
+					  dp_process_permits(a->proc).no_traps ?
+						  DP_ARM_QUIESCE :
+						  a->arming,
+				  .never =
+					  dp_process_permits(a->proc).no_jumps },
+		.code = { .pid = a->source.pid, .mods = a->source.mods },
+	};
 }
 
 int dp_agent_add(struct dp_source *source, const struct dp_source_request *want,

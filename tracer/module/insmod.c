@@ -19,12 +19,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define LIBRARY "libdprobes.so.1"
 #define LINKER "ld-linux-x86-64.so.2"
-#define NAP_NS 10000000
+#define NAP_US 10000
 
 struct run {
 	const struct dp_tracer_options *opt;
@@ -113,29 +112,16 @@ int dp_order_check(const struct dp_tracer_options *opt, struct dp_diag *diag)
 		      0;
 }
 
-/* The order for the library. Return: malloc()ed, or NULL. */
+/* The order for the library. Return: NULL: no memory. */
 static char *order_text(const struct run *r)
 {
 	const char *had = secure_getenv("LD_PRELOAD");
-	const struct dp_tracer_options *opt = r->opt;
-	char module[PATH_MAX], *text = NULL;
-	size_t size, i;
-	FILE *f = open_memstream(&text, &size);
+	char *text, *what = dp_order_text(r->opt);
 
-	if (!f)
-		return NULL;
-	/* The path is absolute: the command may run in another directory. */
-	fprintf(f, "/proc/%d/fd/%d\n%s\n%s", getppid(), r->fd, had ? had : "",
-		realpath(opt->specs[0], module) ? module : opt->specs[0]);
-	for (i = 1; i < opt->nr_specs; i++)
-		fprintf(f, "\n%s", opt->specs[i]);
-	for (i = 0; i < opt->nr_aliases; i++)
-		fprintf(f, "\n@%s", opt->aliases[i]);
-	if (fclose(f)) {
-		free(text);
-		return NULL;
-	}
-	return text;
+	return what && asprintf(&text, "/proc/%d/fd/%d\n%s\n%s", getppid(),
+				r->fd, had ? had : "", what) >= 0 ?
+		       text :
+		       NULL;
 }
 
 static void __attribute__((noreturn)) become(const struct run *r)
@@ -156,8 +142,7 @@ static void __attribute__((noreturn)) become(const struct run *r)
 		err = -errno;
 	}
 	r->shared->state = DP_INSMOD_NO_COMMAND;
-	dp_output_print(stderr, "dprobes: %s: %s\n", r->opt->argv[0],
-			strerror(-err));
+	dp_output_say("%s: %s", r->opt->argv[0], strerror(-err));
 	_exit(err == -ENOENT ? 127 : 126);
 }
 
@@ -219,7 +204,6 @@ static void watch_exec(struct run *r)
 
 static void wait_for(struct run *r)
 {
-	const struct timespec nap = { 0, NAP_NS };
 	pid_t ended;
 
 	do {
@@ -227,32 +211,28 @@ static void wait_for(struct run *r)
 		show(r);
 		watch_exec(r);
 		if (!ended)
-			nanosleep(&nap, NULL);
+			usleep(NAP_US);
 	} while (!ended || (ended < 0 && errno == EINTR));
 }
 
 /* Tell of lost lines, and of an exit function that was not called. */
 static void tell(const struct run *r, u32 state)
 {
-	unsigned long long lost =
-		__atomic_load_n(&r->shared->lost, __ATOMIC_RELAXED);
+	u64 lost = __atomic_load_n(&r->shared->lost, __ATOMIC_RELAXED);
 
 	if (lost)
-		dp_output_print(
-			stderr,
-			"dprobes: %llu lines of the module were lost; they came too fast\n",
+		dp_output_say(
+			"%lu lines of the module were lost; they came too fast",
 			lost);
 	if (state != DP_INSMOD_LOADED || WIFSIGNALED(r->status))
 		return;
 	if (r->execed[0])
-		dp_output_print(
-			stderr,
-			"dprobes: exec of %s ended the module, and its exit was not called\n",
+		dp_output_say(
+			"exec of %s ended the module, and its exit was not called",
 			r->execed);
 	else
-		dp_output_print(
-			stderr,
-			"dprobes: the module's exit was not called: %s ended with _exit, or has executed another program\n",
+		dp_output_say(
+			"the module's exit was not called: %s ended with _exit, or has executed another program",
 			r->opt->argv[0]);
 }
 
@@ -262,8 +242,7 @@ static int refused(const struct run *r, struct dp_diag *diag)
 	s32 err = __atomic_load_n(&r->shared->err, __ATOMIC_RELAXED);
 
 	memcpy(&theirs, &r->shared->diag, sizeof(theirs));
-	return dp_output_quote(diag, err < 0 && err > -4096 ? err : -EIO,
-			       theirs.text, sizeof(theirs.text));
+	return dp_output_quote(diag, err, &theirs);
 }
 
 static int outcome(const struct run *r, struct dp_diag *diag)

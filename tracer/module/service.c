@@ -20,13 +20,13 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <unistd.h>
 
-#define NAP_NS 2000000
-#define ASKED_NS 100000000
-#define WATCH_NS 50000000
-#define DEADLINE_NS 10000000000ll
-#define PATIENCE_NS 3000000000ll
+#define NAP_US 2000
+#define ASKED_US 100000
+#define WATCH_US 50000
+#define DONE_SECONDS 10
+#define PATIENCE_SECONDS 3
 #define PART 4096
 
 /** struct client - the tool's side
@@ -39,21 +39,6 @@ struct client {
 	u64 line; /* number of the line that is shown next */
 	FILE *out;
 };
-
-static long long now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ll + t.tv_nsec;
-}
-
-static void nap(long ns)
-{
-	const struct timespec t = { 0, ns };
-
-	nanosleep(&t, NULL);
-}
 
 static int get(const struct client *c, size_t offset, void *to, size_t n)
 {
@@ -70,13 +55,6 @@ static int get(const struct client *c, size_t offset, void *to, size_t n)
 	return err ? -ESRCH : 0;
 }
 
-static int put(const struct client *c, size_t offset, const void *from,
-	       size_t n)
-{
-	return dp_process_write(c->proc, c->addr + offset, from, n) ? -ESRCH :
-								      0;
-}
-
 static int has_gone(const struct client *c, struct dp_diag *diag)
 {
 	return dp_diag_set(diag, -ESRCH,
@@ -88,8 +66,10 @@ static int has_gone(const struct client *c, struct dp_diag *diag)
 
 #define GET(c, field, to) \
 	get(c, offsetof(struct dp_service, field), to, sizeof(*(to)))
-#define PUT(c, field, from) \
-	put(c, offsetof(struct dp_service, field), from, sizeof(*(from)))
+#define PUT(c, field, from)                                                    \
+	dp_process_write((c)->proc,                                            \
+			 (c)->addr + offsetof(struct dp_service, field), from, \
+			 sizeof(*(from)))
 
 /* Check the service's header. Return: 0; -EAGAIN the process has executed meanwhile. */
 static int check_client(struct client *c, struct dp_diag *diag)
@@ -187,16 +167,15 @@ static void show_lines(struct client *c)
 	}
 	fflush(c->out);
 	if (gone)
-		dp_output_print(
-			stderr,
-			"dprobes: %llu lines were lost; they came too fast, or are too old\n",
-			(unsigned long long)gone);
+		dp_output_say(
+			"%lu lines were lost; they came too fast, or are too old",
+			gone);
 }
 
 /* Wait for an order to be carried out. Return: 0 done; -EAGAIN not yet. */
 static int wait_done(struct client *c, u32 number, struct dp_diag *diag)
 {
-	long long deadline = now_ns() + DEADLINE_NS;
+	double deadline = dp_source_now() + DONE_SECONDS;
 	u64 state;
 
 	do {
@@ -205,12 +184,12 @@ static int wait_done(struct client *c, u32 number, struct dp_diag *diag)
 		if (state == ((u64)number << 32 | DP_SERVICE_DONE))
 			return 0;
 		show_lines(c);
-		nap(NAP_NS);
-	} while (now_ns() < deadline);
+		usleep(NAP_US);
+	} while (dp_source_now() < deadline);
 	return dp_diag_set(
 		diag, -EAGAIN,
-		"process %d has not finished with the module in %lld s, and goes on; dprobes lsmod -p %d will show what came of it",
-		c->pid, DEADLINE_NS / 1000000000ll, c->pid);
+		"process %d has not finished with the module in %d s, and goes on; dprobes lsmod -p %d will show what came of it",
+		c->pid, DONE_SECONDS, c->pid);
 }
 
 /* The order of a dead tool that was never delivered can be dropped. If it was delivered, the
@@ -220,7 +199,7 @@ static int find_idle(const struct client *c, u64 *state, struct dp_diag *diag)
 	int err = GET(c, state, state);
 
 	if (!err && (u32)*state == DP_SERVICE_ASKED) {
-		nap(ASKED_NS);
+		usleep(ASKED_US);
 		err = GET(c, state, state);
 	}
 	if (err)
@@ -243,10 +222,8 @@ static int answer(const struct client *c, u32 *refused, struct dp_diag *diag)
 		return has_gone(c, diag);
 	if (!err)
 		return 0;
-	err = err < 0 && err > -4096 ? err : -EIO;
-	if (*refused)
-		return dp_diag_set(diag, err, "the library is busy");
-	return dp_output_quote(diag, err, theirs.text, sizeof(theirs.text));
+	err = dp_output_quote(diag, err, &theirs);
+	return *refused ? dp_diag_set(diag, err, "the library is busy") : err;
 }
 
 static int ask_once(struct client *c, u32 verb, const char *text, u32 *refused,
@@ -268,7 +245,9 @@ static int ask_once(struct client *c, u32 verb, const char *text, u32 *refused,
 	/* Write the order while the state is idle; write last that there is an order. */
 	if (GET(c, entry, &call.entry) || PUT(c, state, &idle) ||
 	    PUT(c, verb, &verb) ||
-	    put(c, offsetof(struct dp_service, order), text, len) ||
+	    dp_process_write(c->proc,
+			     c->addr + offsetof(struct dp_service, order), text,
+			     len) ||
 	    PUT(c, state, &call.word))
 		return has_gone(c, diag);
 	err = dp_process_call(c->proc, &call, diag);
@@ -284,7 +263,7 @@ static int ask_once(struct client *c, u32 verb, const char *text, u32 *refused,
 static int ask_locked(struct client *c, u32 verb, const char *text,
 		      struct dp_diag *diag)
 {
-	long long deadline = now_ns() + PATIENCE_NS;
+	double deadline = dp_source_now() + PATIENCE_SECONDS;
 	u32 refused;
 	int err;
 
@@ -293,8 +272,8 @@ static int ask_locked(struct client *c, u32 verb, const char *text,
 		refused = 0;
 		err = ask_once(c, verb, text, &refused, diag);
 		if (refused)
-			nap(NAP_NS);
-	} while (refused && now_ns() < deadline);
+			usleep(NAP_US);
+	} while (refused && dp_source_now() < deadline);
 	if (refused)
 		dp_diag_set(
 			diag, err,
@@ -317,8 +296,7 @@ static int ask(struct client *c, u32 verb, const char *text,
 	return err;
 }
 
-/* Module, parameters and aliases, a line each. Return: malloc()ed, or NULL. */
-static char *order_text(const struct dp_tracer_options *opt)
+char *dp_order_text(const struct dp_tracer_options *opt)
 {
 	char module[PATH_MAX], *text = NULL;
 	size_t size, i;
@@ -362,7 +340,7 @@ static int order(const struct dp_tracer_options *opt, u32 verb,
 int dp_tracer_insmod_pid(const struct dp_tracer_options *opt,
 			 struct dp_diag *diag)
 {
-	char *text = order_text(opt);
+	char *text = dp_order_text(opt);
 	int err = order(opt, DP_SERVICE_LOAD, text, diag);
 
 	free(text);
@@ -389,7 +367,7 @@ static int get_modules(const struct client *c, struct dp_service_module *list,
 			return -ESRCH;
 		if (before == after && !(before & 1))
 			return *n > DP_SERVICE_MODULES ? -EBADMSG : 0;
-		nap(NAP_NS);
+		usleep(NAP_US);
 	}
 	return -EAGAIN;
 }
@@ -397,9 +375,8 @@ static int get_modules(const struct client *c, struct dp_service_module *list,
 static void show_module(const struct client *c,
 			const struct dp_service_module *m, bool verbose)
 {
-	dp_output_print(c->out, "%-7d %.*s %llu %d %s", c->pid,
-			(int)sizeof(m->name), m->name,
-			(unsigned long long)m->size, m->refs,
+	dp_output_print(c->out, "%-7d %.*s %lu %d %s", c->pid,
+			(int)sizeof(m->name), m->name, m->size, m->refs,
 			m->forked ? "Forked" : "Live");
 	if (verbose)
 		dp_output_print(c->out, " %.*s", (int)sizeof(m->path), m->path);
@@ -482,7 +459,7 @@ static void stop(int sig)
 
 int dp_tracer_dmesg(const struct dp_tracer_options *opt, struct dp_diag *diag)
 {
-	long long end = now_ns() + (long long)(opt->duration * 1e9);
+	double end = dp_source_now() + opt->duration;
 	struct client c;
 	u64 next = 0;
 	int err = open_client(&c, opt->pid, opt->out, diag);
@@ -495,9 +472,10 @@ int dp_tracer_dmesg(const struct dp_tracer_options *opt, struct dp_diag *diag)
 	signal(SIGINT, stop);
 	signal(SIGTERM, stop);
 	while (opt->watch && !stopped && !ferror(c.out) &&
-	       (!opt->duration || now_ns() < end) && !GET(&c, next, &next)) {
+	       (!opt->duration || dp_source_now() < end) &&
+	       !GET(&c, next, &next)) {
 		show_lines(&c);
-		nap(WATCH_NS);
+		usleep(WATCH_US);
 	}
 	close_client(&c);
 	return 0;

@@ -11,19 +11,19 @@
 #include "proc/inspect.h"
 #include "proc/proc.h"
 #include "resolve/points.h"
+#include "sym/list.h"
 #include "sym/sym.h"
 #include "tracer/output.h"
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
+#include <unistd.h>
 
-#define NAP_NS 2000000
+#define NAP_US 2000
 /* How long a tool may take to begin with an order, and to carry it out. */
-#define TAKE_NS 250000000ll
-#define DONE_NS 10000000000ll
+#define TAKE_SECONDS 0.25
+#define DONE_SECONDS 10
 
 /**
  * struct asker
@@ -37,33 +37,16 @@ struct asker {
 	size_t nr_armed;
 	pid_t tool;
 	struct dp_order_point *points;
-	size_t n;
+	size_t n, room;
 	struct dp_process *proc;
 	u64 addr;
 };
 
-static long long now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ll + t.tv_nsec;
-}
-
-static int get(const struct asker *a, size_t offset, void *to, size_t n)
-{
-	return dp_process_read(a->proc, a->addr + offset, to, n);
-}
-
-static int put(const struct asker *a, size_t offset, const void *from, size_t n)
-{
-	return dp_process_write(a->proc, a->addr + offset, from, n);
-}
-
+#define AT(a, field) ((a)->addr + offsetof(struct dp_orders, field))
 #define GET(a, field, to) \
-	get(a, offsetof(struct dp_orders, field), to, sizeof(*(to)))
+	dp_process_read((a)->proc, AT(a, field), to, sizeof(*(to)))
 #define PUT(a, field, from) \
-	put(a, offsetof(struct dp_orders, field), from, sizeof(*(from)))
+	dp_process_write((a)->proc, AT(a, field), from, sizeof(*(from)))
 
 static int has_gone(const struct asker *a, struct dp_diag *diag)
 {
@@ -74,18 +57,18 @@ static int has_gone(const struct asker *a, struct dp_diag *diag)
 }
 
 /* Wait until the order has left state @state. Return: 0; -EAGAIN; -ESRCH. */
-static int wait_while(const struct asker *a, u64 state, long long ns, u64 *now)
+static int wait_while(const struct asker *a, u64 state, double seconds,
+		      u64 *now)
 {
-	const struct timespec nap = { 0, NAP_NS };
-	long long deadline = now_ns() + ns;
+	double deadline = dp_source_now() + seconds;
 
 	do {
 		if (GET(a, state, now))
 			return -ESRCH;
 		if (*now != state)
 			return 0;
-		nanosleep(&nap, NULL);
-	} while (now_ns() < deadline);
+		usleep(NAP_US);
+	} while (dp_source_now() < deadline);
 	return -EAGAIN;
 }
 
@@ -104,7 +87,7 @@ static int wait_idle(const struct asker *a, u64 *state, struct dp_diag *diag)
 
 	while (!err &&
 	       ((u32)*state == DP_ORDER_ASKED || (u32)*state == DP_ORDER_TAKEN))
-		err = wait_while(a, *state, TAKE_NS, state);
+		err = wait_while(a, *state, TAKE_SECONDS, state);
 	if (err == -ESRCH)
 		return has_gone(a, diag);
 	return err ? no_answer(a, diag) : 0;
@@ -119,8 +102,8 @@ static int put_order(const struct asker *a, u64 number)
 	/* Of the last write only one byte differs. */
 	if (PUT(a, state, &state) || PUT(a, verb, &verb) || PUT(a, pid, &pid) ||
 	    PUT(a, nr, &nr) ||
-	    put(a, offsetof(struct dp_orders, points), a->points,
-		a->n * sizeof(*a->points)))
+	    dp_process_write(a->proc, AT(a, points), a->points,
+			     a->n * sizeof(*a->points)))
 		return -ESRCH;
 	state = number << 32 | DP_ORDER_ASKED;
 	return PUT(a, state, &state);
@@ -135,8 +118,7 @@ static int answer(const struct asker *a, struct dp_diag *diag)
 		return has_gone(a, diag);
 	if (!err)
 		return 0;
-	return dp_output_quote(diag, err < 0 && err > -4096 ? err : -EIO,
-			       theirs.text, sizeof(theirs.text));
+	return dp_output_quote(diag, err, &theirs);
 }
 
 /* Return: 0: the order is taken. */
@@ -144,7 +126,7 @@ static int wait_taken(const struct asker *a, u64 number, u64 *state,
 		      struct dp_diag *diag)
 {
 	u64 asked = number << 32 | DP_ORDER_ASKED;
-	int err = wait_while(a, asked, TAKE_NS, state);
+	int err = wait_while(a, asked, TAKE_SECONDS, state);
 
 	if (err != -EAGAIN)
 		return err ? has_gone(a, diag) : 0;
@@ -165,7 +147,7 @@ static int ask(const struct asker *a, struct dp_diag *diag)
 		return has_gone(a, diag);
 	err = wait_taken(a, number, &state, diag);
 	if (!err && (u32)state == DP_ORDER_TAKEN)
-		err = wait_while(a, state, DONE_NS, &state);
+		err = wait_while(a, state, DONE_SECONDS, &state);
 	if (err == -EAGAIN && (u32)state == DP_ORDER_TAKEN)
 		return dp_diag_set(
 			diag, err,
@@ -217,20 +199,13 @@ static int ask_tool(struct asker *a, struct dp_diag *diag)
 	return err;
 }
 
-static int by_addr(const void *x, const void *y)
-{
-	const struct dp_armed *a = x, *b = y;
-
-	return (a->addr > b->addr) - (a->addr < b->addr);
-}
-
 /* Has the tool a probe there? A line with a pending spec has no address. */
 static bool is_probed(const struct asker *a, const struct dp_order_point *p)
 {
 	const struct dp_armed key = { .addr = p->addr }, *at, *end;
 
 	end = a->armed + a->nr_armed;
-	at = bsearch(&key, a->armed, a->nr_armed, sizeof(key), by_addr);
+	at = bsearch(&key, a->armed, a->nr_armed, sizeof(key), dp_list_order);
 	while (at && at > a->armed && at[-1].addr == p->addr)
 		at--;
 	for (; at && at < end && at->addr == p->addr; at++)
@@ -243,19 +218,15 @@ static int add(struct asker *a, const struct dp_spec *spec,
 	       const struct dp_points *found, struct dp_diag *diag)
 {
 	size_t i, before = a->n;
-	struct dp_order_point *bigger;
 
-	bigger = realloc(a->points, (a->n + found->n) * sizeof(*bigger));
-	if (!bigger)
-		return dp_diag_set(diag, -ENOMEM, "out of memory");
-	a->points = bigger;
 	for (i = 0; i < found->n; i++) {
 		const struct dp_order_point p = {
 			found->v[i].addr, spec->kind == DP_SPEC_RETURN
 		};
 
-		if (is_probed(a, &p))
-			a->points[a->n++] = p;
+		if (is_probed(a, &p) &&
+		    dp_list_add(&a->points, &a->n, &a->room, &p, sizeof(p)))
+			return dp_diag_set(diag, -ENOMEM, "out of memory");
 	}
 	if (a->n > before)
 		return 0;
@@ -336,7 +307,7 @@ static int find_tool(struct asker *a, struct dp_diag *diag)
 			diag, -EOPNOTSUPP,
 			"process %d probes itself; dprobes enabled 0 -p %d switches all its probes off",
 			pid, pid);
-	qsort(a->armed, a->nr_armed, sizeof(*a->armed), by_addr);
+	qsort(a->armed, a->nr_armed, sizeof(*a->armed), dp_list_order);
 	return 0;
 }
 
