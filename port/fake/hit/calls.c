@@ -188,7 +188,7 @@ long dp_raw_call(long nr, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f)
 
 u32 dp_raw_cpu(void)
 {
-	return 0;
+	return dp_kernel.cpu;
 }
 
 u64 dp_raw_ticks(void)
