@@ -125,6 +125,7 @@ struct dp_kernel_sigaction *dp_fake_action(u32 sig);
  * @died: the signal that has ended the program, or 0
  * @exec_mask, @exec_trap, @exec_ill: the thread's mask, and the actions of SIGTRAP and SIGILL,
  *         at the last exec
+ * @unlocked, @unlocked_size: what was last made writable
  */
 struct dp_fake_seen {
 	u32 entered;
@@ -133,6 +134,7 @@ struct dp_fake_seen {
 	struct dp_ucontext *frame;
 	u32 died;
 	u64 exec_mask, exec_trap, exec_ill;
+	u64 unlocked, unlocked_size;
 };
 
 extern struct dp_fake_seen dp_fake_seen;
