@@ -158,6 +158,7 @@ static long signal_call(long nr, u64 a, u64 b, u64 c, u64 d)
 
 long dp_raw_call(long nr, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f)
 {
+	dp_fake_seen.sp = (u64)__builtin_frame_address(0);
 	switch (nr) {
 	case __NR_getpid:
 		return dp_kernel.pid;

@@ -126,6 +126,7 @@ struct dp_kernel_sigaction *dp_fake_action(u32 sig);
  * @exec_mask, @exec_trap, @exec_ill: the thread's mask, and the actions of SIGTRAP and SIGILL,
  *         at the last exec
  * @unlocked, @unlocked_size: what was last made writable
+ * @sp: where the stack was at the last system call
  */
 struct dp_fake_seen {
 	u32 entered;
@@ -135,6 +136,7 @@ struct dp_fake_seen {
 	u32 died;
 	u64 exec_mask, exec_trap, exec_ill;
 	u64 unlocked, unlocked_size;
+	u64 sp;
 };
 
 extern struct dp_fake_seen dp_fake_seen;
