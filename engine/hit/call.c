@@ -239,7 +239,6 @@ u64 dp_call_detour(struct dp_call_frame *frame)
 	if (uncounted)
 		count(site);
 	dp_regs_set_sp(&frame->regs, sp);
-	dp_regs_set_pc(&frame->regs, site->addr);
 	if (dp_arena.control.nr_upcalls)
 		return dp_upcall_detour(site, frame);
 	if (!enter(&call, sp))

@@ -17,9 +17,9 @@
 #include "port.h"
 #include "engine/vm/vm.h"
 
-/* Fork children can write to a ring, and must not keep their parent in a loop here. */
-#define MOST_AHEAD (1ull << 62)
-#define MOST_TRIES 100000
+/* Fork children can write to a ring, and must not keep their parent in a loop here. Other
+ * writers come in between so often only when they want to. */
+#define MOST_TRIES 100
 
 static struct dp_slot *slot_at(struct dp_ring *ring, u64 number)
 {
@@ -34,30 +34,21 @@ static u64 round_of(u64 number)
 	return number & ~(u64)dp_arena.control.slot_mask;
 }
 
-/* Read the next number again. Return: true if other writers have overtaken this one;
- * false if the number is not one that any writer here has written. */
-static bool catch_up(const struct dp_ring *ring, u64 *n)
-{
-	u64 was = *n;
-
-	*n = __atomic_load_n(&ring->next, __ATOMIC_RELAXED);
-	return *n - was - 1 < MOST_AHEAD;
-}
-
 /* Return: a slot that this writer owns, or NULL when the ring is full. */
 static struct dp_slot *take_slot(struct dp_ring *ring, u64 *number)
 {
-	u64 n = __atomic_load_n(&ring->next, __ATOMIC_RELAXED);
 	u32 tries;
 
 	for (tries = 0; tries < MOST_TRIES; tries++) {
+		u64 n = __atomic_load_n(&ring->next, __ATOMIC_RELAXED);
 		struct dp_slot *slot = slot_at(ring, n);
 		s64 ahead =
 			(s64)(__atomic_load_n(&slot->turn, __ATOMIC_ACQUIRE) -
 			      round_of(n));
 
-		if (ahead < 0 || (ahead > 0 && !catch_up(ring, &n)))
+		if (ahead < 0)
 			return NULL;
+		/* Else another writer has overtaken this one. */
 		if (!ahead && __atomic_compare_exchange_n(
 				      &ring->next, &n, n + 1, false,
 				      __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
@@ -72,18 +63,18 @@ static void fill(struct dp_record *r, const struct dp_context *ctx)
 {
 	const struct dp_vm *vm = &ctx->vm;
 
-	r->ticks = ctx->ticks;
-	r->probe = ctx->probe;
-	r->tid = ctx->tid;
-	r->major = vm->major;
-	r->minor = vm->minor;
-	r->exception = vm->end == DP_VM_EXCEPTION ? vm->exception : 0;
-	r->len = (u16)vm->lp;
-	r->facility = vm->facility;
-	r->flags = vm->truncated ? DP_RECORD_TRUNCATED : 0;
-	r->pad = 0;
-	r->parm[0] = vm->parm[0];
-	r->parm[1] = vm->parm[1];
+	*r = (struct dp_record){
+		.ticks = ctx->ticks,
+		.probe = ctx->probe,
+		.tid = ctx->tid,
+		.major = vm->major,
+		.minor = vm->minor,
+		.exception = vm->end == DP_VM_EXCEPTION ? vm->exception : 0,
+		.len = (u16)vm->lp,
+		.facility = vm->facility,
+		.flags = vm->truncated ? DP_RECORD_TRUNCATED : 0,
+		.parm = { vm->parm[0], vm->parm[1] },
+	};
 }
 
 static void write(struct dp_record *to, const struct dp_record *head,

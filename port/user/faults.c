@@ -97,7 +97,6 @@ static bool branch_operand(const u8 *code, u8 len, struct dp_operand_ref *ref)
 
 	if (!dp_decode_full(code, len, &in, ops) || in.address_width != 64)
 		return false;
-	ref->base = ref->index = DP_NO_REG;
 	if (ops[0].type == ZYDIS_OPERAND_TYPE_REGISTER) {
 		ref->base = number_of(ops[0].reg.value);
 		return true;

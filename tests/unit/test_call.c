@@ -277,6 +277,7 @@ static void from_the_alternate_stack(void **state)
 	assert_int_equal(seen.alt_size, 0);
 	assert_int_equal(seen.stack.alt_off, 1);
 	assert_int_not_equal(seen.mask & DP_SIGMASK(10), 0);
+	assert_int_equal(seen.mask & dp_caught_mask(DP_CAUGHT), 0);
 	assert_int_equal(dp_fake_mask(), DP_SIGMASK(12));
 	dp_port_altstack(&seen.alt_sp, &seen.alt_size);
 	assert_int_equal(seen.alt_sp, (u64)words);
@@ -339,8 +340,10 @@ static void of_others(void **state)
 	assert_int_equal(dp_call_detour(f), 0);
 	assert_int_equal(dp_arena.hit.missed[DP_MISSED_FORK], 1);
 	dp_fake_vfork(true);
+	dp_arena.control.revertible = 1;
 	dp_fake_fork();
 	assert_int_equal(dp_call_detour(f), 0);
+	assert_int_equal(dp_fake_action(DP_SIGTRAP)->handler, DP_SIG_DFL);
 	assert_int_equal(dp_arena.hit.missed[DP_MISSED_FORK], 1);
 	assert_int_equal(seen.calls, 0);
 	assert_int_equal(dp_fake_count(SITE), 0);
@@ -380,20 +383,22 @@ static void behind(struct dp_site_entry *s)
 static void afterwards(void **state)
 {
 	kprobe(0);
+	behind(site);
+	assert_int_equal(hit(), site->copy);
 	kprobe(1)->post = (u64)post;
 	kprobe(2)->post = (u64)post;
 	kprobe(3)->post = (u64)post;
 	dp_probe_state(2)->status = DP_PROBE_FAULTED;
-	behind(site);
 	assert_int_equal(hit(), site->post);
-	assert_int_equal(seen.calls, 3);
+	assert_int_equal(seen.calls, 4);
 	/* Registers that a handler sets are those with which the thread goes on. */
 	given = (struct dp_regs){ .ax = 7, .ip = 0x999000 };
 	dp_fake_regs()->rcx = 1;
 	dp_fake_breakpoint(site->post + 4);
-	assert_int_equal(seen.calls, 3);
+	assert_int_equal(seen.calls, 4);
 	assert_int_equal(seen.afters, 2);
 	assert_int_equal(seen.stack.after, 1);
+	assert_int_equal(seen.stack.probe, 4);
 	assert_int_equal(seen.regs.cx, 1);
 	assert_int_equal(dp_fake_regs()->rip, 0x999000);
 	assert_int_equal(dp_fake_regs()->rax, 7);
@@ -442,6 +447,33 @@ static void handlers_of_other_kinds(void **state)
 	((struct dp_probe_entry *)dp_probe(1))->kind = DP_KIND_JPROBE;
 	dp_fake_breakpoint(site->post + 4);
 	assert_int_equal(seen.afters, 1);
+}
+
+/* Calls are tracked beside handlers, and the account of a hit that was left is settled. */
+static void of_tracked_calls(void **state)
+{
+	struct dp_instance_pool *f;
+	struct dp_instance *ri;
+
+	dp_fake_frames(1);
+	dp_fake_probe(0, SITE, DP_KIND_ENTER);
+	kprobe(1);
+	f = dp_fake_instance_pool(0, 1);
+	f->exits = 1;
+	ri = dp_instance_at(f, 0);
+	hit();
+	assert_int_equal(ri->used, DP_INSTANCE_AT_SLOT);
+	assert_int_equal(seen.calls, 1);
+	/* The same site as an exit: its kind decides. */
+	((struct dp_probe_entry *)dp_probe(0))->kind = DP_KIND_EXIT;
+	hit();
+	assert_int_equal(ri->used, 0);
+	assert_int_equal(ri->ended[DP_CALL_RETURNED], 1);
+	assert_int_equal(seen.calls, 2);
+	ri->used = DP_FAKE_PID | DP_INSTANCE_NEW;
+	dp_stack_known()->instance = (u64)ri;
+	hit();
+	assert_int_equal(ri->used, 0);
 }
 
 /* --- a handler in the function's place --- */
@@ -591,11 +623,13 @@ static void after_a_jprobe(void **state)
 	p->post = (u64)post;
 	site->class = DP_INSN_JMP;
 	site->target = 0x402000;
-	dp_fake_altstack((u64)alternate, ALTERNATE);
+	site->x87 = 1;
 	hit();
+	dp_fake_altstack((u64)alternate, ALTERNATE);
 	assert_int_equal(jprobe_return(), 0x402000);
 	assert_int_equal(seen.afters, 2);
 	assert_int_equal(seen.regs.ip, 0x402000);
+	assert_int_equal(seen.stack.x87, 0);
 	assert_int_equal(seen.alt_size, 0);
 }
 
@@ -767,6 +801,7 @@ int main(void)
 		cmocka_unit_test_setup(afterwards, begin),
 		cmocka_unit_test_setup(not_behind_a_jump, begin),
 		cmocka_unit_test_setup(handlers_of_other_kinds, begin),
+		cmocka_unit_test_setup(of_tracked_calls, begin),
 		cmocka_unit_test_setup(in_the_functions_place, begin),
 		cmocka_unit_test_setup(vectors_of_another_size, begin),
 		cmocka_unit_test_setup(end_of_a_stack, begin),

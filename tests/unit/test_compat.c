@@ -994,6 +994,44 @@ static void modules_are_loaded_and_unloaded(void **state)
 	dp_printk_set(NULL, NULL);
 }
 
+/* Up to the ends of their ranges, and with quotes that are part of them */
+static void values_of_parameters(void **state)
+{
+	static const struct {
+		const char *param, *shown;
+	} cases[] = {
+		{ "number=2147483647", "2147483647 0 0 0 0 1 none abc 0 0" },
+		{ "small=32767", "1 0 32767 0 0 1 none abc 0 0" },
+		{ "small=-32768", "1 0 -32768 0 0 1 none abc 0 0" },
+		{ "big=18446744073709551615",
+		  "1 0 0 18446744073709551615 0 1 none abc 0 0" },
+		{ "truth=n", "1 0 0 0 0 1 none abc 0 0" },
+		{ "not_other", "1 0 0 0 0 0 none abc 0 0" },
+		{ "word=\"", "1 0 0 0 0 1 \" abc 0 0" },
+		{ "word=\"a", "1 0 0 0 0 1 \"a abc 0 0" },
+		{ "word=a\"", "1 0 0 0 0 1 a\" abc 0 0" },
+		{ "word=\"\"", "1 0 0 0 0 1  abc 0 0" },
+		{ "text=", "1 0 0 0 0 1 none  0 0" },
+		{ "hex=ffffffff", "1 0 0 0 0 1 none abc ffffffff 0" },
+	};
+	struct dp_compat_loaded *loaded;
+	struct dp_diag diag;
+	char shown[100];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		look();
+		assert_int_equal(load("params.so", &cases[i].param, 1, &loaded,
+				      &diag),
+				 0);
+		theirs(shown, sizeof(shown), "params: %s|params: 0 of 0 0 0|",
+		       cases[i].shown);
+		assert_string_equal(seen, shown);
+		assert_int_equal(dp_compat_unload(loaded, &diag), 0);
+	}
+	dp_printk_set(NULL, NULL);
+}
+
 static void wrong_parameters_are_told(void **state)
 {
 	static const struct {
@@ -1002,6 +1040,12 @@ static void wrong_parameters_are_told(void **state)
 		const char *words;
 	} cases[] = {
 		{ "nummer=1", -ENOENT, "no parameter nummer: it has " },
+		{ "numbe=1", -ENOENT, "no parameter numbe: " },
+		{ "numbers=1", -ENOENT, "no parameter numbers: " },
+		{ "number=", -EINVAL, "parameter number cannot be \"\"" },
+		{ "small=32768", -ERANGE, "of type short" },
+		{ "small=-32769", -ERANGE, "of type short" },
+		{ "hex=100000000", -ERANGE, "of type hexint" },
 		{ "number=x", -EINVAL, "parameter number cannot be \"x\"" },
 		{ "number=4294967296", -ERANGE, "out of its range" },
 		{ "number", -EINVAL, "without a value" },
@@ -1034,7 +1078,7 @@ static void foreign_symbols_are_refused(void **state)
 {
 	struct dp_compat_loaded *loaded = NULL;
 	struct dp_diag diag;
-	const char *alias = "nothing";
+	const char *alias = "nothing", *good = "do_other=other_function";
 
 	assert_int_equal(load("foreign.so", NULL, 0, &loaded, &diag), -ENXIO);
 	assert_non_null(strstr(diag.text, "puts"));
@@ -1049,6 +1093,9 @@ static void foreign_symbols_are_refused(void **state)
 	assert_int_equal(dp_compat_load("x", NULL, 0, &alias, 1, &loaded,
 					&diag),
 			 -EINVAL);
+	assert_int_equal(dp_compat_load("x", NULL, 0, &good, 1, &loaded, &diag),
+			 -ENOENT);
+	assert_string_equal(dp_compat_alias("do_other"), "other_function");
 	assert_null(loaded);
 }
 
@@ -1413,6 +1460,7 @@ int main(void)
 		cmocka_unit_test(stacks_go_through_libc),
 		cmocka_unit_test(stacks_go_through_signals),
 		cmocka_unit_test(modules_are_loaded_and_unloaded),
+		cmocka_unit_test(values_of_parameters),
 		cmocka_unit_test(wrong_parameters_are_told),
 		cmocka_unit_test(foreign_symbols_are_refused),
 		cmocka_unit_test(modules_that_stay),

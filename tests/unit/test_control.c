@@ -127,7 +127,14 @@ static struct dp_engine *three_sites(void **file)
 						 false),
 			 0);
 	assert_int_equal(dp_engine_sites(e), 3);
+	assert_int_equal(dp_engine_hits(e, 0), 0);
+	assert_int_equal(dp_engine_tally(e, 0, 0), 0);
+	assert_int_equal(dp_engine_interior_arrivals(e), 0);
+	assert_int_equal(dp_engine_gone(e), 0);
 	assert_int_equal(build(e, file), 0);
+	assert_int_equal(dp_engine_hits(e, p + 1), 0);
+	assert_int_equal(dp_engine_tally(e, p + 1, 0), 0);
+	assert_false(dp_engine_is_gone(e, p + 1));
 	return e;
 }
 

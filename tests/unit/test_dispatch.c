@@ -9,8 +9,10 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include <string.h>
+#include <asm/unistd.h>
 #include "engine/layout/private.h"
 #include "engine/hit/hit.h"
+#include "engine/hit/program.h"
 #include "port/fake/hit/world.h"
 #include "port.h"
 #include "arch/arch.h"
@@ -26,6 +28,10 @@
 #define ABORT 0x0b
 #define REMOVE 0x0c
 #define EXIT_N 0x0e
+#define POST 0x7000000ull
+#define DETOUR 0x8000000ull
+
+static u64 words[512]; /* a detour's frame, with the thread's stack above it */
 
 static int begin(void **state)
 {
@@ -34,6 +40,11 @@ static int begin(void **state)
 	dp_fake_begin(DP_CAUGHT_JUMPS);
 	dp_fake_text(AT, text, sizeof(text));
 	return 0;
+}
+
+static struct dp_site_entry *site(u32 i)
+{
+	return (struct dp_site_entry *)dp_site_at(i);
 }
 
 static u64 hit(u64 pc)
@@ -49,6 +60,7 @@ static void counts(void **state)
 	dp_fake_probe(0, 0, DP_KIND_PLAIN);
 	dp_fake_probe(1, 0, DP_KIND_PLAIN);
 	dp_fake_probe(2, 1, DP_KIND_PLAIN);
+	site(0)->post = POST;
 	assert_int_equal(hit(AT), dp_fake_copy(0));
 	assert_int_equal(hit(AT), dp_fake_copy(0));
 	assert_int_equal(hit(AT + 8), dp_fake_copy(1));
@@ -57,6 +69,24 @@ static void counts(void **state)
 	assert_int_equal(dp_fake_count(2), 1);
 	assert_int_equal(dp_fake_seen.entered, 0);
 	assert_int_equal(dp_fake_seen.died, 0);
+}
+
+/* Detours count alone, in the first shards, and all others in those behind them. */
+static void each_cpu_its_own_shard(void **state)
+{
+	const struct dp_arena_control *c = &dp_arena.control;
+	u32 cpu;
+
+	dp_fake_site(0, AT);
+	dp_fake_probe(0, 0, DP_KIND_PLAIN);
+	for (cpu = 0; cpu < 4; cpu++) {
+		u32 shard = DP_FAKE_CPUS + cpu % DP_FAKE_CPUS;
+		u64 *hits = dp_at(c->counter_off + shard * c->shard_stride);
+
+		dp_fake_cpu(cpu);
+		hit(AT);
+		assert_int_equal(*hits, 1 + cpu / DP_FAKE_CPUS);
+	}
 }
 
 static void disabled(void **state)
@@ -75,11 +105,14 @@ static void tool_is_gone(void **state)
 	dp_fake_site(0, AT);
 	dp_fake_probe(0, 0, DP_KIND_PLAIN);
 	dp_fake_probe(1, 0, DP_KIND_LINKER);
+	dp_fake_probe(2, 0, DP_KIND_PLAIN);
+	site(0)->post = POST;
 	dp_arena.control.tool_futex = DP_TOOL_DIED;
 	assert_int_equal(hit(AT), dp_fake_copy(0));
 	assert_int_equal(dp_fake_count(0), 0);
 	assert_int_equal(dp_fake_tally(0, DP_TALLY_TOOL_GONE), 1);
 	assert_int_equal(dp_fake_tally(1, DP_TALLY_TOOL_GONE), 0);
+	assert_int_equal(dp_fake_tally(2, DP_TALLY_TOOL_GONE), 1);
 }
 
 static void with_program(u8 op)
@@ -149,31 +182,122 @@ static void removes_itself(void **state)
 	assert_int_equal(dp_probe_state(0)->count, 1);
 }
 
-/* Another one, of the same program. */
+/* Others of the same program and minor code, whatever else stands against them */
 static void resumes(void **state)
 {
 	static const u8 code[] = { 0x4c, 7, 0, 0, 0, 0, 0, 0, 0, 0x10, EXIT };
+	enum { SAME, OF_ANOTHER_CODE, OF_ANOTHER_PROGRAM, RUNS, REMOVED, NONE };
 	u32 i;
 
 	dp_fake_site(0, AT);
-	for (i = 0; i < 4; i++) {
-		dp_fake_probe(i, 0, DP_KIND_PLAIN)->minor = 7 + i / 2;
-		dp_probe_state(i)->status = i ? DP_PROBE_SUSPENDED : 0;
+	for (i = 0; i <= NONE; i++) {
+		dp_fake_probe(i, 0, DP_KIND_PLAIN)->minor =
+			7 + (i == OF_ANOTHER_CODE);
+		dp_probe_state(i)->status = i != RUNS ? DP_PROBE_SUSPENDED : 0;
 	}
-	dp_fake_program(0, code, sizeof(code));
-	((struct dp_probe_entry *)dp_probe(1))->program = dp_probe(0)->program;
-	((struct dp_probe_entry *)dp_probe(2))->program = dp_probe(0)->program;
-	((struct dp_probe_entry *)dp_probe(3))->minor = 7;
-	dp_probe_state(1)->status |= DP_PROBE_REMOVED;
+	dp_fake_program(RUNS, code, sizeof(code));
+	for (i = 0; i <= NONE; i++)
+		if (i != OF_ANOTHER_PROGRAM)
+			((struct dp_probe_entry *)dp_probe(i))->program =
+				RUNS + 1;
+	dp_probe_state(REMOVED)->status |= DP_PROBE_REMOVED;
+	dp_arena.control.nr_probes = NONE;
 	hit(AT);
-	assert_int_equal(dp_probe_state(1)->status, DP_PROBE_REMOVED);
-	assert_int_equal(dp_probe_state(2)->status, DP_PROBE_SUSPENDED);
-	assert_int_equal(dp_probe_state(3)->status, DP_PROBE_SUSPENDED);
+	assert_int_equal(dp_probe_state(SAME)->status, 0);
+	assert_int_equal(dp_probe_state(REMOVED)->status, DP_PROBE_REMOVED);
+	assert_int_equal(dp_probe_state(OF_ANOTHER_CODE)->status,
+			 DP_PROBE_SUSPENDED);
+	assert_int_equal(dp_probe_state(OF_ANOTHER_PROGRAM)->status,
+			 DP_PROBE_SUSPENDED);
+	assert_int_equal(dp_probe_state(NONE)->status, DP_PROBE_SUSPENDED);
 }
 
 static struct dp_context *context(u32 i)
 {
 	return (struct dp_context *)dp_at(dp_arena.control.context_off) + i;
+}
+
+/* Its machine is made as control has laid it out. */
+static void machine_of_a_program(void **state)
+{
+	static const u8 code[] = { EXIT, EXIT_N, 3 };
+	const struct dp_vm *vm = &context(0)->vm;
+	struct dp_program_entry *prog;
+	struct dp_probe_entry *p;
+	u64 sp;
+
+	dp_fake_site(0, AT);
+	dp_fake_probe(0, 0, DP_KIND_PLAIN);
+	p = dp_fake_probe(1, 0, DP_KIND_PLAIN);
+	dp_fake_program(1, code, sizeof(code));
+	p->start = 1;
+	p->major = 5;
+	p->minor = 6;
+	prog = (struct dp_program_entry *)dp_at(dp_arena.control.program_off) +
+	       1;
+	prog->nr_lv = 2;
+	prog->stack_mask = 31;
+	prog->jmpmax = 9;
+	prog->logmax = 12;
+	dp_arena.control.gv_off = dp_fake_room(16);
+	dp_arena.control.nr_gv = 2;
+	hit(AT);
+	sp = dp_fake_regs()->rsp;
+	assert_int_equal(dp_fake_record()->facility, 3);
+	assert_ptr_equal(vm->code, dp_at(prog->code_off));
+	assert_ptr_equal(vm->lv, dp_at(prog->lv_off));
+	assert_ptr_equal(vm->gv, dp_at(dp_arena.control.gv_off));
+	assert_int_equal(vm->nr_lv, 2);
+	assert_int_equal(vm->nr_gv, 2);
+	assert_int_equal(vm->stack_mask, 31);
+	assert_int_equal(vm->jmpmax, 9);
+	assert_int_equal(vm->logmax, 12);
+	assert_non_null(vm->regs);
+	assert_int_equal(vm->safe_low, sp - DP_RED_ZONE);
+	assert_int_equal(vm->safe_high, (sp | (DP_PAGE - 1)) + 1);
+	assert_int_equal(vm->probe, 1);
+	assert_int_equal(vm->major, 5);
+	assert_int_equal(vm->minor, 6);
+}
+
+/* A program that logs, and says nothing else, has a record, too. */
+static void record_of_a_log(void **state)
+{
+	static const u8 code[] = { 0x4c, 0x77, 0,    0, 0, 0,	0,
+				   0,	 0,    0x1b, 1, 0, EXIT };
+	const struct dp_record *r;
+
+	dp_fake_site(0, AT);
+	dp_fake_probe(0, 0, DP_KIND_PLAIN);
+	dp_fake_program(0, code, sizeof(code));
+	hit(AT);
+	r = dp_fake_record();
+	assert_non_null(r);
+	assert_int_equal(r->len, DP_ITEM_PREFIX + sizeof(u64));
+}
+
+/* Its instruction may fail, so the thread goes through the copy that tells. */
+static void waiting(u32 i)
+{
+	struct dp_site_entry *s = site(i);
+
+	s->faults = DP_FAULTS_OTHER;
+	s->post = POST + i * 16;
+	s->post_body = 4;
+	s->post_len = 8;
+	dp_fake_index(s->post + 4, i);
+}
+
+/* Let a thread run in each context, at @sp. */
+static void fill_contexts(u32 tid, u64 sp)
+{
+	u32 i;
+
+	for (i = 0; i < DP_FAKE_CONTEXTS; i++) {
+		context(i)->state = DP_CONTEXT_RUNS;
+		context(i)->tid = tid;
+		context(i)->sp = sp;
+	}
 }
 
 /* All are in use, by threads that go on in them. */
@@ -182,36 +306,62 @@ static void no_context(void **state)
 	u32 i;
 
 	with_program(EXIT_N);
-	for (i = 0; i < DP_FAKE_CONTEXTS; i++) {
-		context(i)->state = DP_CONTEXT_RUNS;
-		context(i)->tid = DP_FAKE_PID + 1;
-	}
+	waiting(0);
+	fill_contexts(DP_FAKE_PID + 1, 0);
 	assert_int_equal(hit(AT), dp_fake_copy(0));
 	assert_int_equal(dp_fake_tally(0, DP_TALLY_CONTEXT), 1);
 	assert_int_equal(dp_probe_state(0)->count, 0);
 	assert_null(dp_fake_record());
-	/* One of its own, farther down its stack, was left by siglongjmp. */
-	context(2)->tid = DP_FAKE_PID;
-	context(2)->sp = dp_fake_regs()->rsp - 8;
-	hit(AT);
-	assert_non_null(dp_fake_record());
+	/* Any one of them will do. */
+	site(0)->faults = DP_FAULTS_NEVER;
+	for (i = 0; i < DP_FAKE_CONTEXTS; i++) {
+		context(i)->state = DP_CONTEXT_FREE;
+		hit(AT);
+		assert_non_null(dp_fake_record());
+		assert_int_equal(context(i)->state, DP_CONTEXT_FREE);
+		assert_int_equal(context(i)->tid, 0);
+		context(i)->state = DP_CONTEXT_RUNS;
+	}
 	assert_int_equal(dp_fake_tally(0, DP_TALLY_CONTEXT), 1);
-	assert_int_equal(context(2)->state, DP_CONTEXT_FREE);
 }
 
-/* One that is not left: its hit is farther up, and goes on. */
-static void context_of_an_outer_hit(void **state)
+#define ALT 0x10000000ull
+#define ALT_SIZE 0x1000
+
+/* A thread that hits at its old hit's stack pointer, or above, has left that by siglongjmp;
+ * not where one of the two is on the alternate stack. */
+static void contexts_that_are_left(void **state)
 {
+	u64 sp = dp_fake_regs()->rsp;
+	const struct {
+		u64 sp;
+		bool left;
+	} cases[] = {
+		{ sp + 8, false },	  { sp, true },
+		{ sp - 8, true },	  { ALT - 8, true },
+		{ ALT, false },		  { ALT + ALT_SIZE - 1, false },
+		{ ALT + ALT_SIZE, true },
+	};
+	struct dp_mcontext regs = { .rsp = sp };
+	struct dp_hit hit = { .regs = &regs };
 	u32 i;
 
 	with_program(EXIT_N);
-	for (i = 0; i < DP_FAKE_CONTEXTS; i++) {
-		context(i)->state = DP_CONTEXT_RUNS;
-		context(i)->tid = DP_FAKE_PID;
-		context(i)->sp = dp_fake_regs()->rsp + 8;
+	dp_fake_altstack(ALT, ALT_SIZE);
+	for (i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]); i++) {
+		bool left = cases[i / 2].left;
+
+		/* A trap tells the alternate stack, else the kernel is asked. */
+		hit.alt_sp = i % 2 ? ALT : 0;
+		hit.alt_size = i % 2 ? ALT_SIZE : DP_ALT_UNKNOWN;
+		fill_contexts(DP_FAKE_PID, cases[i / 2].sp);
+		assert_int_equal(dp_context_claim(&hit) != NULL, left);
+		fill_contexts(DP_FAKE_PID, cases[i / 2].sp);
+		context(2)->state = DP_CONTEXT_PENDING;
+		dp_pending_abandon(DP_FAKE_PID, &hit);
+		assert_int_equal(context(2)->state,
+				 left ? DP_CONTEXT_FREE : DP_CONTEXT_PENDING);
 	}
-	hit(AT);
-	assert_int_equal(dp_fake_tally(0, DP_TALLY_CONTEXT), 1);
 }
 
 static void full_ring(void **state)
@@ -231,33 +381,58 @@ static void full_ring(void **state)
 	assert_non_null(dp_fake_record());
 }
 
-/* Its instruction may fail, so the thread goes through the copy that tells. */
-static void waiting(struct dp_site_entry *s)
-{
-	s->faults = DP_FAULTS_OTHER;
-	s->post = 0x7000000;
-	s->post_body = 4;
-	s->post_len = 8;
-	dp_fake_index(s->post + 4, 0);
-}
-
 static void record_waits(void **state)
 {
 	with_program(EXIT_N);
-	waiting((struct dp_site_entry *)dp_site_at(0));
-	assert_int_equal(hit(AT), 0x7000000);
+	waiting(0);
+	assert_int_equal(hit(AT), POST);
 	assert_null(dp_fake_record());
 	assert_int_equal(dp_arena.hit.pending, 1);
 	assert_int_equal(dp_probe_state(0)->waiting, 1);
 	/* Another thread's is none of this one's. */
 	dp_fake_thread(1);
-	hit(0x7000004);
+	hit(POST + 4);
 	assert_null(dp_fake_record());
 	dp_fake_thread(0);
-	assert_int_equal(hit(0x7000004), 0x7000005);
+	/* Nor a CLONE_VM child's, which goes on behind the program's own. */
+	dp_fake_vfork(false);
+	assert_int_equal(hit(POST + 4), AT + 1);
+	assert_null(dp_fake_record());
+	dp_fake_vfork(true);
+	assert_int_equal(hit(POST + 4), POST + 5);
 	assert_non_null(dp_fake_record());
+	assert_int_equal(context(0)->state, DP_CONTEXT_FREE);
 	assert_int_equal(dp_arena.hit.pending, 0);
 	assert_int_equal(dp_probe_state(0)->waiting, 0);
+}
+
+/* Of a thread's records those of the site, and nothing behind the last context. */
+static void records_of_several_sites(void **state)
+{
+	with_program(EXIT_N);
+	dp_fake_site(1, AT + 8);
+	dp_fake_probe(1, 1, DP_KIND_PLAIN)->program = 1;
+	waiting(0);
+	waiting(1);
+	dp_arena.control.nr_contexts = 2;
+	context(2)->state = DP_CONTEXT_PENDING;
+	context(2)->tid = DP_FAKE_PID;
+	context(2)->serial = 1000;
+	hit(AT);
+	dp_fake_regs()->rsp -= 8;
+	hit(AT + 8);
+	hit(site(1)->post + 4);
+	assert_int_equal(dp_fake_record()->probe, 1);
+	assert_null(dp_fake_record());
+	hit(AT + 8);
+	dp_fake_regs()->rsp += 8;
+	hit(site(0)->post + 4);
+	assert_int_equal(dp_fake_record()->probe, 0);
+	assert_null(dp_fake_record());
+	/* The other one has failed: the thread is where it was before it. */
+	hit(AT + 8);
+	assert_int_equal(dp_fake_tally(1, DP_TALLY_DISCARDED), 1);
+	assert_int_equal(context(2)->state, DP_CONTEXT_PENDING);
 }
 
 /* It is seen to fail: a return to where nothing can be. */
@@ -267,8 +442,8 @@ static void no_record_of_a_failure(void **state)
 	u64 *top = stack + 1000;
 
 	with_program(EXIT_N);
-	waiting((struct dp_site_entry *)dp_site_at(0));
-	((struct dp_site_entry *)dp_site_at(0))->faults = DP_FAULTS_RET;
+	waiting(0);
+	site(0)->faults = DP_FAULTS_RET;
 	*top = 1ull << 63;
 	dp_fake_regs()->rsp = (u64)top;
 	hit(AT);
@@ -289,7 +464,7 @@ static void no_record_of_a_failure(void **state)
 static void record_is_discarded(void **state)
 {
 	with_program(EXIT_N);
-	waiting((struct dp_site_entry *)dp_site_at(0));
+	waiting(0);
 	hit(AT);
 	dp_fake_regs()->rsp += 64;
 	hit(AT);
@@ -302,7 +477,7 @@ static void record_is_discarded(void **state)
 	hit(AT);
 	assert_int_equal(dp_fake_tally(0, DP_TALLY_DISCARDED), 1);
 	assert_int_equal(dp_arena.hit.pending, 2);
-	hit(0x7000004);
+	hit(POST + 4);
 	assert_non_null(dp_fake_record());
 	assert_null(dp_fake_record());
 	assert_int_equal(dp_arena.hit.pending, 1);
@@ -385,11 +560,23 @@ static void loader_events_of_a_stopped_tool(void **state)
 	assert_int_equal(dp_arena.hit.linker_late, 2);
 }
 
+static struct dp_detour_frame *make_frame(void)
+{
+	memset(words, 0, sizeof(words));
+	return (void *)&words[256];
+}
+
+static void call_out(struct dp_detour_frame *frame, u32 number)
+{
+	frame->number = number;
+	frame->back = 5;
+	dp_detour_hit(frame);
+}
+
 /* A thread on its way through a detour: no signal tells of it. */
 static void through_a_detour(void **state)
 {
-	static u64 stack[64];
-	struct dp_detour_frame *frame = (void *)stack;
+	struct dp_detour_frame *frame = make_frame();
 
 	dp_fake_site(0, AT);
 	dp_fake_site(1, AT + 8);
@@ -416,16 +603,97 @@ static void through_a_detour(void **state)
 	dp_arena.hit.vm_children = 1;
 	dp_detour_hit(frame);
 	assert_int_equal(dp_fake_count(1), 2);
+	dp_arena.control.revertible = 1;
 	dp_fake_fork();
 	dp_detour_hit(frame);
+	assert_int_equal(dp_fake_action(DP_SIGTRAP)->handler, DP_SIG_DFL);
 	assert_int_equal(dp_fake_count(1), 2);
 	assert_int_equal(dp_arena.hit.missed[DP_MISSED_FORK], 1);
+}
+
+/* What is pushed goes where the detour itself has pushed. */
+static void record_of_a_detour(void **state)
+{
+	struct dp_detour_frame *frame = make_frame();
+	u64 sp = (u64)(frame + 1) + DP_RED_ZONE;
+
+	with_program(EXIT_N);
+	waiting(0);
+	site(0)->faults = DP_FAULTS_PUSH;
+	dp_fake_bad(sp - 8, 8);
+	call_out(frame, 0);
+	assert_non_null(dp_fake_record());
+	site(0)->faults = DP_FAULTS_OTHER;
+	call_out(frame, 0);
+	assert_null(dp_fake_record());
+	call_out(frame, DP_CALLOUT_AFTER);
+	assert_non_null(dp_fake_record());
+}
+
+/* A system call's detour calls out for the probes and the call, and behind the call; a plain
+ * one's for the probes, for the call, and behind it. Return: back was moved. */
+static bool observed(u32 call, u32 what)
+{
+	struct dp_detour_frame *frame = make_frame();
+	struct dp_mcontext *regs = (void *)frame->regs;
+
+	regs->rax = call;
+	regs->r10 = DP_SIGSET_BYTES;
+	call_out(frame, what);
+	assert_true(frame->back == 5 ||
+		    frame->back == DETOUR + 0x40 - DP_CALLOUT_TAIL);
+	return frame->back != 5;
+}
+
+static void observed_calls(void **state)
+{
+	struct dp_site_entry *s = dp_fake_site(0, AT);
+
+	s->intercept = DP_INTERCEPT_OBSERVED;
+	s->number = DP_ANY_CALL;
+	s->jump =
+		(struct dp_jump){ .base = DETOUR, .nr = 1, .at = { 8, 0x40 } };
+	assert_true(observed(__NR_rt_sigprocmask, 0));
+	dp_fake_probe(0, 0, DP_KIND_PLAIN);
+	assert_true(observed(__NR_rt_sigprocmask, 0));
+	assert_false(observed(__NR_getpid, 0));
+	assert_int_equal(dp_fake_count(0), 2);
+	assert_false(observed(__NR_rt_sigprocmask, DP_CALLOUT_AFTER));
+	s->number = DP_PLAIN_CALL;
+	assert_false(observed(__NR_rt_sigprocmask, 0));
+	assert_int_equal(dp_fake_count(0), 3);
+	assert_true(observed(__NR_rt_sigprocmask, DP_CALLOUT_CALLS));
+	assert_false(observed(__NR_rt_sigprocmask, DP_CALLOUT_AFTER));
+	assert_int_equal(dp_fake_count(0), 3);
+	/* Children's calls pass, and are no hits. */
+	s->number = DP_ANY_CALL;
+	dp_fake_vfork(false);
+	dp_arena.hit.vm_children = 1;
+	assert_true(observed(__NR_rt_sigprocmask, 0));
+	dp_fake_vfork(true);
+	dp_fake_fork();
+	assert_true(observed(__NR_rt_sigprocmask, 0));
+	assert_int_equal(dp_fake_count(0), 3);
+}
+
+/* Handlers in C, of which none is called without a stack */
+static void handlers_of_a_call(void **state)
+{
+	struct dp_site_entry *s = dp_fake_site(0, AT);
+
+	dp_fake_probe(0, 0, DP_KIND_KPROBE)->nmissed =
+		(u64)dp_at(dp_fake_room(8));
+	s->calls = 1;
+	call_out(make_frame(), 0);
+	assert_int_equal(dp_fake_tally(0, DP_TALLY_CONTEXT), 1);
+	assert_int_equal(dp_fake_count(0), 1);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(counts, begin),
+		cmocka_unit_test_setup(each_cpu_its_own_shard, begin),
 		cmocka_unit_test_setup(disabled, begin),
 		cmocka_unit_test_setup(tool_is_gone, begin),
 		cmocka_unit_test_setup(record_of_a_program, begin),
@@ -433,16 +701,22 @@ int main(void)
 		cmocka_unit_test_setup(too_early_and_too_often, begin),
 		cmocka_unit_test_setup(removes_itself, begin),
 		cmocka_unit_test_setup(resumes, begin),
+		cmocka_unit_test_setup(machine_of_a_program, begin),
+		cmocka_unit_test_setup(record_of_a_log, begin),
 		cmocka_unit_test_setup(no_context, begin),
-		cmocka_unit_test_setup(context_of_an_outer_hit, begin),
+		cmocka_unit_test_setup(contexts_that_are_left, begin),
 		cmocka_unit_test_setup(full_ring, begin),
 		cmocka_unit_test_setup(record_waits, begin),
+		cmocka_unit_test_setup(records_of_several_sites, begin),
 		cmocka_unit_test_setup(no_record_of_a_failure, begin),
 		cmocka_unit_test_setup(record_is_discarded, begin),
 		cmocka_unit_test_setup(loader_events, begin),
 		cmocka_unit_test_setup(loader_events_of_a_stopped_tool, begin),
 		cmocka_unit_test_setup(child_in_our_memory, begin),
 		cmocka_unit_test_setup(through_a_detour, begin),
+		cmocka_unit_test_setup(handlers_of_a_call, begin),
+		cmocka_unit_test_setup(observed_calls, begin),
+		cmocka_unit_test_setup(record_of_a_detour, begin),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -187,6 +187,42 @@ static void test_return(void **state)
 	assert_int_equal(tally(LOGS, DP_TALLY_UNSEEN), 0);
 }
 
+/* A hit of this probe alone, of all that the site has */
+static void meet(u32 probe, const struct dp_hit *hit)
+{
+	u32 i;
+
+	for (i = 0; i < PROBES; i++)
+		probe_at(i)->enabled = i == probe;
+	dp_dispatch_site(dp_site_at(0), hit);
+	hear();
+}
+
+/* Hits come to each kind of probe, and run a program at the entry alone. */
+static void test_dispatched(void **state)
+{
+	u64 stack[2] = { 0x400000, 0x400001 };
+	struct dp_mcontext regs;
+	struct dp_hit hit = at_slot(&regs, &stack[1]);
+
+	probe_at(LOGS_EXIT)->program = probe_at(UNWINDER)->program =
+		probe_at(LOGS)->program;
+	meet(LOGS, &hit);
+	assert_int_equal(in_use(), 1);
+	meet(LOGS_EXIT, &hit);
+	assert_int_equal(in_use(), 0);
+	meet(LOGS, &hit);
+	regs.rsp = (u64)&stack[0];
+	regs.rcx = (u64)&stack[1];
+	meet(UNWINDER, &hit);
+	assert_int_equal(in_use(), 0);
+	assert_int_equal(nr_told, 2);
+	assert_int_equal(told.how, DP_CALL_UNWOUND);
+	assert_int_equal(dp_probe_state(LOGS)->count, 2);
+	assert_int_equal(dp_probe_state(LOGS_EXIT)->count, 0);
+	assert_int_equal(dp_probe_state(UNWINDER)->count, 0);
+}
+
 static void test_tail(void **state)
 {
 	u64 stack[1] = { 0 };
@@ -637,6 +673,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_return, setup),
+		cmocka_unit_test_setup(test_dispatched, setup),
 		cmocka_unit_test_setup(test_tail, setup),
 		cmocka_unit_test_setup(test_branch, setup),
 		cmocka_unit_test_setup(test_recursion, setup),

@@ -34,6 +34,13 @@ static struct dp_regs seen, given;
 static u32 calls, afters, mends, result;
 static struct dp_site_entry *inner;
 
+/* What the thread was like while a fault_handler ran */
+static struct {
+	struct dp_stack stack;
+	u64 alt_sp, alt_size;
+} during;
+static u8 alternate[0x4000] __attribute__((aligned(64)));
+
 static u32 pre(u64 user, struct dp_regs *regs)
 {
 	assert_int_equal(user, 5);
@@ -59,6 +66,8 @@ static u32 mend(u64 user, struct dp_regs *regs, u64 cause)
 	assert_int_equal(user, 5);
 	assert_int_equal(cause, 14);
 	seen = *regs;
+	during.stack = *dp_stack_known();
+	dp_port_altstack(&during.alt_sp, &during.alt_size);
 	mends++;
 	regs->ax = 55;
 	if (given.ip)
@@ -146,6 +155,31 @@ static void in_a_detour(void **state)
 	dp_arena.control.nr_pools = 0;
 	assert_int_equal(fault_at(SIGSEGV, 1, dp_fake_copy(4) + 20),
 			 dp_fake_copy(4) + 20);
+}
+
+/* Of several sites, and of several copies of one */
+static void in_one_of_many(void **state)
+{
+	struct dp_arena_control *c = &dp_arena.control;
+	struct dp_site_entry *s = dp_fake_site(1, AT + 8);
+
+	inner->post = dp_fake_copy(5);
+	inner->post_len = 16;
+	inner->single = dp_fake_copy(6);
+	s->copy_len = 16;
+	c->pools[0].size = dp_fake_copy(5) - c->pools[0].start;
+	c->pools[1].start = dp_fake_copy(5);
+	c->pools[1].size = DP_PAGE;
+	c->nr_pools = 2;
+	assert_int_equal(fault_at(SIGSEGV, 1, dp_fake_copy(5) + 15), AT);
+	assert_int_equal(fault_at(SIGSEGV, 1, dp_fake_copy(6) + 15), AT);
+	assert_int_equal(fault_at(SIGSEGV, 1, dp_fake_copy(0) + 15), AT);
+	assert_int_equal(fault_at(SIGSEGV, 1, dp_fake_copy(1) + 15), AT + 8);
+	assert_int_equal(fault_at(SIGSEGV, 1, dp_fake_copy(7)),
+			 dp_fake_copy(7));
+	c->nr_sites = 1;
+	assert_int_equal(fault_at(SIGSEGV, 1, dp_fake_copy(1) + 15),
+			 dp_fake_copy(1) + 15);
 }
 
 /* A child that cannot give the text back runs through the copies. */
@@ -333,6 +367,12 @@ static void copy_is_mended(void **state)
 	assert_int_equal(page_fault(inner->copy + 2), inner->copy + 2);
 	assert_int_equal(mends, 1);
 	assert_int_equal(seen.ip, AT);
+	assert_int_equal(during.stack.sp, dp_fake_regs()->rsp);
+	assert_int_equal(during.stack.regs, (u64)dp_stack_known()->trapped);
+	assert_int_equal(during.stack.faulting, (u64)dp_stack_known());
+	assert_int_equal(during.stack.hits, 1);
+	assert_int_equal(dp_stack_known()->faulting, 0);
+	assert_int_equal(dp_stack_known()->busy, 0);
 	assert_int_equal(dp_fake_regs()->rax, 55);
 	given.ip = 0x999000;
 	assert_int_equal(page_fault(inner->copy + 2), 0x999000);
@@ -349,6 +389,166 @@ static void copy_is_mended(void **state)
 	((struct dp_probe_entry *)dp_probe(1))->enabled = 0;
 	page_fault(inner->copy + 2);
 	assert_int_equal(mends, 5);
+}
+
+/* A signal must not come onto the alternate stack meanwhile, where this one's frame is. */
+static void alternate_stack_is_hidden(void **state)
+{
+	u64 sp, size;
+
+	kprobe(0)->fault = (u64)mend;
+	dp_fake_altstack((u64)alternate, sizeof(alternate));
+	page_fault(inner->copy + 2);
+	assert_int_equal(mends, 1);
+	assert_int_equal(during.alt_size, 0);
+	/* The program's handler is to have it again. */
+	assert_int_equal(dp_fake_seen.entered, 1);
+	dp_port_altstack(&sp, &size);
+	assert_int_equal(sp, (u64)alternate);
+	assert_int_equal(size, sizeof(alternate));
+}
+
+/* Only what stands at the site itself is a handler's matter, and where one may run. */
+static void copy_is_not_mended(void **state)
+{
+	u32 *owners = dp_at(dp_arena.control.owner_off), i;
+	u64 sp = dp_fake_regs()->rsp;
+
+	kprobe(0)->fault = (u64)mend;
+	result = 1;
+	inner->jump = (struct dp_jump){ .base = dp_fake_copy(4),
+					.len = 64,
+					.nr = 2,
+					.offset = { 0, 2 },
+					.at = { 8, 20 } };
+	assert_int_equal(fault_at(SIGSEGV, 1, dp_fake_copy(4) + 20), AT + 2);
+	inner->calls = 0;
+	assert_int_equal(fault_at(SIGSEGV, 1, inner->copy), AT);
+	inner->calls = 1;
+	for (i = 0; i < DP_STACKS; i++)
+		owners[i] = DP_FAKE_PID + 1;
+	assert_int_equal(fault_at(SIGSEGV, 1, inner->copy), AT);
+	owners[0] = 0;
+	dp_fake_regs()->rsp = dp_stack_low(dp_stack_mine()) + 8192;
+	assert_int_equal(fault_at(SIGSEGV, 1, inner->copy), AT);
+	assert_int_equal(mends, 0);
+	dp_fake_regs()->rsp = sp;
+	dp_fake_regs()->trapno = 14;
+	fault_at(SIGSEGV, 1, inner->copy);
+	assert_int_equal(mends, 1);
+}
+
+/* A fault_handler's own fault gives that handler up. */
+static void in_a_fault_handler(void **state)
+{
+	static u64 words[1024];
+	u64 top = (u64)&words[1000];
+	const struct {
+		u64 below;
+		u32 busy, faulting, given_up;
+	} cases[] = {
+		{ 8, DP_BUSY_HANDLER, 1, 1 },  { 0, DP_BUSY_HANDLER, 1, 1 },
+		{ -8, DP_BUSY_HANDLER, 1, 0 }, { 8, 0, 1, 0 },
+		{ 8, DP_BUSY_HANDLER, 0, 0 },
+	};
+	u32 i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct dp_stack *stack;
+
+		begin(state);
+		stack = dp_stack_mine();
+		stack->busy = cases[i].busy;
+		stack->faulting = cases[i].faulting ? top : 0;
+		stack->guard = 0x1230;
+		dp_fake_regs()->rsp = top - cases[i].below;
+		page_fault(0x1234);
+		assert_int_equal(dp_fake_seen.entered, !cases[i].given_up);
+		if (cases[i].given_up) {
+			assert_int_equal(dp_fake_regs()->rip, (u64)dp_guard_up);
+			assert_int_equal(dp_fake_regs()->rsp, 0x1230);
+		}
+	}
+}
+
+#define JPROBE 0x403000ull
+
+static struct dp_stack *in_a_jprobe(void)
+{
+	struct dp_probe_entry *p;
+
+	begin(NULL);
+	inner->calls = 1;
+	p = dp_fake_probe(0, 0, DP_KIND_JPROBE);
+	p->pre = JPROBE;
+	p->user = 5;
+	hit();
+	assert_int_equal(dp_fake_regs()->rip, JPROBE);
+	return dp_stack_known();
+}
+
+/* On the program's own stack: it ends as if it had returned. */
+static void faulting_jprobe(void **state)
+{
+	u64 sp = in_a_jprobe()->sp;
+
+	dp_fake_regs()->rsp = sp - 64;
+	assert_int_equal(page_fault(JPROBE + 3), inner->copy);
+	assert_int_equal(dp_fake_seen.entered, 0);
+	assert_int_equal(dp_probe_state(0)->status, DP_PROBE_FAULTED);
+	assert_int_equal(dp_stack_known()->jumped, 0);
+	in_a_jprobe();
+	((struct dp_probe_entry *)dp_probe(0))->fault = (u64)mend;
+	result = 1;
+	given.ip = 0x999000;
+	assert_int_equal(page_fault(JPROBE + 3), 0x999000);
+	assert_int_equal(dp_stack_known()->jumped, 1);
+	assert_int_equal(dp_stack_known()->faulting, 0);
+	assert_int_not_equal(during.stack.faulting, 0);
+	assert_int_equal(dp_probe_state(0)->status, 0);
+	/* Farther up it has been left, and in a copy it is not its own fault. */
+	in_a_jprobe();
+	dp_fake_regs()->rsp = sp + 8;
+	assert_int_equal(fault_at(SIGSEGV, 1, JPROBE + 3), JPROBE + 3);
+	in_a_jprobe();
+	assert_int_equal(fault_at(SIGSEGV, 1, inner->copy), AT);
+	assert_int_equal(dp_stack_known()->jumped, 1);
+}
+
+/* What entry.S has called is told by the site, or by the call whose entry or end it is. */
+static void whose_fast_handler(void **state)
+{
+	static struct dp_call_frame frame;
+	struct dp_instance ri = { 0 };
+	struct dp_instance_pool *f;
+	struct dp_stack *stack;
+
+	kprobe(0);
+	kprobe(1);
+	f = dp_fake_instance_pool(1, 1);
+	hit();
+	stack = dp_stack_known();
+	stack->regs = (u64)&frame;
+	dp_fake_regs()->rsp = dp_stack_low(stack) + 8192;
+	stack->busy = DP_BUSY_RETURN;
+	assert_int_equal(fault_at(SIGSEGV, 1, 0x1234), 0x1234);
+	ri.instance_pool = (u64)f;
+	stack->instance = (u64)&ri;
+	stack->guard = 7;
+	dp_fake_seen.entered = 0;
+	assert_int_equal(page_fault(0x1234), (u64)dp_call_fast_up);
+	assert_int_equal(stack->guard, 0);
+	assert_int_equal(dp_probe_state(0)->status, 0);
+	assert_int_equal(dp_probe_state(1)->status, DP_PROBE_FAULTED);
+	stack->busy = DP_BUSY_FAST;
+	dp_probe_state(1)->status = 0;
+	inner->fast = (u64)dp_probe(1);
+	dp_fake_regs()->rsp = dp_stack_low(stack) + 8192;
+	assert_int_equal(page_fault(0x1234), (u64)dp_call_fast_up);
+	assert_int_equal(dp_probe_state(1)->status, DP_PROBE_FAULTED);
+	/* Behind the end of the stack it is another's. */
+	dp_fake_regs()->rsp = (u64)(stack + 1);
+	assert_int_equal(fault_at(SIGSEGV, 1, 0x1234), 0x1234);
 }
 
 static void handler_is_mended(void **state)
@@ -439,6 +639,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(in_a_copy, begin),
 		cmocka_unit_test_setup(in_a_detour, begin),
+		cmocka_unit_test_setup(in_one_of_many, begin),
 		cmocka_unit_test_setup(in_a_child, begin),
 		cmocka_unit_test_setup(handler_is_called, begin),
 		cmocka_unit_test_setup(handler_changes_the_way, begin),
@@ -448,8 +649,13 @@ int main(void)
 		cmocka_unit_test_setup(stack_of_a_thread, begin),
 		cmocka_unit_test_setup(faulting_handler, begin),
 		cmocka_unit_test_setup(faulting_fast_handler, begin),
+		cmocka_unit_test_setup(whose_fast_handler, begin),
 		cmocka_unit_test_setup(copy_is_mended, begin),
+		cmocka_unit_test_setup(alternate_stack_is_hidden, begin),
+		cmocka_unit_test_setup(copy_is_not_mended, begin),
 		cmocka_unit_test_setup(handler_is_mended, begin),
+		cmocka_unit_test_setup(faulting_jprobe, begin),
+		cmocka_unit_test_setup(in_a_fault_handler, begin),
 		cmocka_unit_test_setup(through_a_detour, begin),
 		cmocka_unit_test_setup(copy_of_a_child, begin),
 		cmocka_unit_test_setup(given_up, begin),

@@ -101,12 +101,22 @@ static void take(void *arg, const struct dp_record_copy *r)
 	taken++;
 }
 
+static struct dp_ring *ring_at(struct dp_arena *a, u32 ring)
+{
+	return (void *)((char *)a + a->control.ring_off +
+			(u64)ring * a->control.ring_stride);
+}
+
+static struct dp_slot *slot_in(struct dp_arena *a, u32 ring, u32 number)
+{
+	return (void *)((char *)(ring_at(a, ring) + 1) +
+			(u64)(number & a->control.slot_mask) *
+				a->control.slot_size);
+}
+
 static struct dp_slot *slot_at(struct dp_arena *a, u32 number)
 {
-	const struct dp_arena_control *c = &a->control;
-
-	return (void *)((char *)a + c->ring_off + sizeof(struct dp_ring) +
-			(u64)(number & c->slot_mask) * c->slot_size);
+	return slot_in(a, 0, number);
 }
 
 /* One record, the @number-th of the first ring. Return: was it taken? */
@@ -121,6 +131,8 @@ static bool reads(struct dp_engine *e, u32 number, u32 probe, u16 len)
 	s->record.len = len;
 	s->turn = (number & ~a->control.slot_mask) + 1;
 	assert_int_equal(dp_engine_records(e, take, NULL, false), 1);
+	assert_int_equal(s->turn, (number & ~a->control.slot_mask) +
+					  a->control.slot_mask + 1);
 	if (taken == before)
 		return false;
 	assert_int_equal(last.head.probe, probe);
@@ -145,6 +157,46 @@ static void reads_no_record_beyond_its_slot(void **state)
 	assert_false(reads(e, n++, 2, 0));
 	assert_false(reads(e, n++, ~0u, 0));
 	assert_int_equal(dp_engine_torn(e), 4);
+	dp_engine_destroy(e);
+	free(file);
+}
+
+static void write_slot(struct dp_arena *a, u32 ring, u32 number)
+{
+	struct dp_slot *s = slot_in(a, ring, number);
+
+	s->record.probe = s->record.len = 0;
+	s->turn = (number & ~a->control.slot_mask) + 1;
+}
+
+/* A ring is stuck when the next record is not there, and a quarter of the ring is behind. */
+static void finds_what_is_stuck(void **state)
+{
+	void *file;
+	struct dp_engine *e = with_program(&file);
+	struct dp_arena *a = dp_engine_arena(e);
+	u64 quarter = a->control.slot_mask / 4;
+	u32 n, ring;
+
+	for (ring = 0; ring < 2; ring++) {
+		for (n = 0; n < 3; n++) {
+			write_slot(a, ring, n);
+			ring_at(a, ring)->next = n + 1;
+			taken = 0;
+			assert_int_equal(
+				dp_engine_records(e, take, NULL, false), 1);
+			assert_int_equal(taken, 1);
+		}
+		assert_false(dp_engine_records_stuck(e));
+		ring_at(a, ring)->next = n + quarter;
+		assert_false(dp_engine_records_stuck(e));
+		ring_at(a, ring)->next++;
+		assert_true(dp_engine_records_stuck(e));
+		write_slot(a, ring, n);
+		assert_false(dp_engine_records_stuck(e));
+		ring_at(a, ring)->next = n;
+		slot_in(a, ring, n)->turn = 0;
+	}
 	dp_engine_destroy(e);
 	free(file);
 }
@@ -353,6 +405,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads_no_record_beyond_its_slot),
+		cmocka_unit_test(finds_what_is_stuck),
 		cmocka_unit_test(reads_rings_where_they_were_made),
 		cmocka_unit_test(skips_what_is_torn_and_no_more),
 		cmocka_unit_test(adopts_nothing_that_points_outside),

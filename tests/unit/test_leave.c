@@ -30,8 +30,10 @@
 #define INT3 0xcc
 #define TRAP DP_SIGMASK(DP_SIGTRAP)
 #define USR1 DP_SIGMASK(10)
+#define SEGV 11
 #define HANDLER 0x5000000ull
 #define PR_SET_SECCOMP 22
+#define PR_SET_SYSCALL_USER_DISPATCH 59
 
 static const u8 program[16] = { [0 ... 15] = 0x90 };
 static const u8 patch[] = { INT3 };
@@ -142,6 +144,54 @@ static void sites_side_by_side(void **state)
 	assert_int_equal(dp_fake_byte(AT + 1), 0x90);
 }
 
+/* Where none of our sites is, all is given back, whatever there is next to it. */
+static void mapping_without_sites(void **state)
+{
+	static const u8 twice[] = { INT3, INT3 };
+	struct dp_site_entry *behind_the_last = (void *)dp_site_at(1);
+
+	map(PAGE - DP_PAGE);
+	dp_fake_patch(PAGE - DP_PAGE, patch, 1);
+	*behind_the_last = *dp_site_at(0);
+	behind_the_last->addr = PAGE - 1;
+	behind_the_last->armed = DP_SITE_GONE;
+	dp_arena.control.patched[2].start = AT;
+	dp_arena.control.patched[2].size = 1;
+	/* Behind a patch of ours there is no breakpoint of ours. */
+	dp_fake_patch(AT, twice, sizeof(twice));
+	dp_fake_fork();
+	assert_true(dp_hit_leave_text());
+	assert_int_equal(dp_fake_byte(PAGE - DP_PAGE), 0x90);
+	assert_int_equal(dp_fake_byte(AT), INT3);
+}
+
+/* A page that cannot be given back, and one that cannot be looked at */
+static void unmapped(void **state)
+{
+	dp_fake_bad(PAGE, DP_PAGE);
+	dp_fake_fork();
+	assert_true(dp_hit_leave_text());
+	assert_int_equal(dp_fake_byte(AT), INT3);
+	dp_arena.control.own_process = 1;
+	assert_false(dp_hit_leave(NULL));
+	assert_int_not_equal(dp_fake_action(DP_SIGTRAP)->handler, DP_SIG_DFL);
+}
+
+static void actions_that_are_not_ours(void **state)
+{
+	dp_fake_action(SEGV)->handler = HANDLER;
+	dp_fake_fork();
+	assert_true(dp_hit_leave(NULL));
+	assert_int_equal(dp_fake_action(SEGV)->handler, HANDLER);
+	begin(state);
+	dp_private.in_force = 0;
+	dp_fake_action(DP_SIGTRAP)->handler = HANDLER;
+	dp_fake_fork();
+	assert_true(dp_hit_leave(NULL));
+	assert_int_equal(dp_fake_action(DP_SIGTRAP)->handler, HANDLER);
+	assert_int_equal(dp_fake_action(DP_SIGILL)->handler, DP_SIG_DFL);
+}
+
 /* All sites of a mapping have lost their code: it is not that mapping any more. */
 static void code_is_gone(void **state)
 {
@@ -236,9 +286,14 @@ static void filter_and_no_tool(void **state)
 	struct dp_site_entry *s = filter_intercept(&regs);
 
 	set_action(HANDLER);
+	set_mask(TRAP);
+	dp_private.in_masks[0] = dp_private.in_masks[DP_CAUGHT - 1] = 1;
 	dp_arena.control.tool_futex = DP_TOOL_DIED;
 	dp_filter_install(s, &regs);
 	assert_int_equal(regs.rip, 0x7000040);
+	assert_int_equal(dp_mask_blocked(), 0);
+	assert_int_equal(dp_private.in_masks[0], 0);
+	assert_int_equal(dp_private.in_masks[DP_CAUGHT - 1], 0);
 	assert_int_equal(dp_arena.hit.filter_late, 1);
 	assert_int_equal(dp_arena.hit.text_left, 1);
 	assert_int_equal(dp_fake_byte(AT), 0x90);
@@ -310,22 +365,105 @@ static void filter_and_many_others(void **state)
 	assert_int_equal(dp_arena.hit.filter_late, 1);
 }
 
-static void no_filter(void **state)
+/* Which calls install a filter, or have system calls dispatched? */
+static void what_installs_a_filter(void **state)
+{
+	static const struct {
+		u64 nr, a, b;
+		u32 installs;
+	} cases[] = {
+		{ __NR_prctl, PR_SET_SECCOMP, 0, 1 },
+		{ __NR_prctl, PR_SET_SECCOMP + 1, 0, 0 },
+		{ __NR_prctl, PR_SET_SYSCALL_USER_DISPATCH, 1, 1 },
+		{ __NR_prctl, PR_SET_SYSCALL_USER_DISPATCH, 0, 0 },
+		{ __NR_prctl, PR_SET_SYSCALL_USER_DISPATCH + 1, 1, 0 },
+		{ __NR_seccomp, 0, 0, 1 },
+		{ __NR_seccomp, 1, 0, 1 },
+		{ __NR_seccomp, 2, 0, 0 },
+		{ __NR_getpid, 1, 0, 0 },
+	};
+	struct dp_mcontext regs;
+	u32 i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct dp_site_entry *s;
+
+		begin(state);
+		s = filter_intercept(&regs);
+		dp_arena.control.tool_futex = DP_TOOL_DIED;
+		regs.rax = cases[i].nr;
+		regs.rdi = cases[i].a;
+		regs.rsi = cases[i].b;
+		dp_filter_install(s, &regs);
+		if (dp_arena.hit.filter_late != cases[i].installs)
+			fail_msg("case %u", i);
+	}
+}
+
+/* Who has nobody to ask, and who does not ask */
+static void filter_of_others(void **state)
+{
+	struct dp_mcontext regs;
+	struct dp_site_entry *s = filter_intercept(&regs);
+	struct dp_upcalls *upcalls;
+
+	dp_arena.control.own_process = 1;
+	dp_filter_install(s, &regs);
+	assert_int_equal(dp_arena.hit.filter_late, 0);
+	/* With injected handlers, the tool is there, and is woken. */
+	upcalls = dp_fake_upcalls(1);
+	upcalls->owner = DP_TOOL_OWNER;
+	dp_arena.control.filter_answered = 1ull << DP_FILTER_NUMBER;
+	dp_filter_install(s, &regs);
+	assert_int_equal(upcalls->calls, 1);
+	assert_int_equal(dp_arena.hit.filter_late, 0);
+	/* It has ended; while it takes the probes out, that is not seen. */
+	dp_arena.control.filter_answered = 2ull << DP_FILTER_NUMBER;
+	upcalls->owner |= DP_TOOL_DIED;
+	dp_arena.control.filter_leaving = 1;
+	dp_filter_install(s, &regs);
+	assert_int_equal(dp_arena.hit.filter_late, 0);
+	dp_arena.control.filter_leaving = 0;
+	dp_filter_install(s, &regs);
+	assert_int_equal(dp_arena.hit.filter_late, 1);
+	/* A thread that must not wait does not. */
+	dp_arena.control.nr_upcalls = dp_arena.control.own_process = 0;
+	dp_arena.control.filter_answered = 3ull << DP_FILTER_NUMBER;
+	dp_arena.control.forbidden = dp_own_bit(__NR_futex);
+	dp_filter_install(s, &regs);
+	assert_int_equal(dp_arena.hit.filter_late, 2);
+	dp_fake_vfork(false);
+	dp_filter_install(s, &regs);
+	assert_int_equal(dp_arena.hit.filter_late, 2);
+}
+
+/* A plain call asks at its last call-out but one, where the arguments are there. */
+static void filter_of_a_plain_call(void **state)
 {
 	struct dp_mcontext regs;
 	struct dp_site_entry *s = filter_intercept(&regs);
 
+	s->number = DP_PLAIN_CALL;
+	s->jump.nr = 2;
+	s->jump.at[1] = 0x60;
+	s->jump.at[2] = 0x80;
 	dp_arena.control.tool_futex = DP_TOOL_DIED;
-	regs.rdi = PR_SET_SECCOMP + 1;
 	dp_filter_install(s, &regs);
-	regs.rax = __NR_seccomp;
-	regs.rdi = 2;
+	assert_int_equal(regs.rip, 0x7000060);
+}
+
+/* What others have changed is not taken out, and then no mask is given back. */
+static void filter_over_text_that_stays(void **state)
+{
+	u64 ours = dp_fake_action(DP_SIGTRAP)->handler;
+	struct dp_mcontext regs;
+	struct dp_site_entry *s = filter_intercept(&regs);
+
+	dp_arena.control.revertible = 0;
+	dp_arena.control.tool_futex = DP_TOOL_DIED;
 	dp_filter_install(s, &regs);
-	assert_int_equal(dp_arena.hit.filter_late, 0);
-	assert_int_equal(dp_arena.hit.filter_ask, 0);
-	regs.rdi = 1;
-	dp_filter_install(s, &regs);
-	assert_int_equal(dp_arena.hit.filter_late, 1);
+	assert_int_equal(dp_arena.hit.text_left, 0);
+	assert_int_equal(dp_fake_action(DP_SIGTRAP)->handler, ours);
 }
 
 #define CLONE_THREAD_VM 0x10100ull
@@ -419,6 +557,9 @@ int main(void)
 		cmocka_unit_test_setup(another_library, begin),
 		cmocka_unit_test_setup(one_byte_of_another, begin),
 		cmocka_unit_test_setup(sites_side_by_side, begin),
+		cmocka_unit_test_setup(mapping_without_sites, begin),
+		cmocka_unit_test_setup(unmapped, begin),
+		cmocka_unit_test_setup(actions_that_are_not_ours, begin),
 		cmocka_unit_test_setup(code_is_gone, begin),
 		cmocka_unit_test_setup(middle_of_a_jump, begin),
 		cmocka_unit_test_setup(child_sets_its_action, begin),
@@ -428,7 +569,10 @@ int main(void)
 		cmocka_unit_test_setup(filter_and_no_tool, begin),
 		cmocka_unit_test_setup(filter_is_permitted, begin),
 		cmocka_unit_test_setup(filter_and_many_others, begin),
-		cmocka_unit_test_setup(no_filter, begin),
+		cmocka_unit_test_setup(what_installs_a_filter, begin),
+		cmocka_unit_test_setup(filter_of_others, begin),
+		cmocka_unit_test_setup(filter_of_a_plain_call, begin),
+		cmocka_unit_test_setup(filter_over_text_that_stays, begin),
 		cmocka_unit_test_setup(child_of_one_that_defers, begin),
 		cmocka_unit_test_setup(notes_are_complete, begin),
 		cmocka_unit_test_setup(child_with_a_pointer, begin),

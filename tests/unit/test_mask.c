@@ -480,6 +480,68 @@ static void while_we_come(void **state)
 	assert_int_equal(dp_fake_mask(), ILL);
 }
 
+/* While our actions come or go, each signal counts whose action is ours just then. */
+static void what_is_caught(void **state)
+{
+	u64 ours = dp_fake_action(DP_SIGTRAP)->handler;
+	u32 others, k;
+
+	assert_int_equal(dp_mask_caught(), TRAP | ILL);
+	dp_fake_action(dp_caught(DP_CAUGHT_JUMPS))->handler = ours;
+	for (others = 0; others < 4; others++) {
+		u64 caught = 0;
+
+		for (k = 0; k < 2; k++) {
+			bool other = others >> k & 1;
+
+			dp_fake_action(dp_caught(k))->handler =
+				other ? HANDLER : ours;
+			caught |= other ? 0 : DP_SIGMASK(dp_caught(k));
+		}
+		dp_private.in_force = 0;
+		assert_int_equal(dp_mask_caught(), caught);
+		assert_int_equal(dp_mask_catches(0), !(others & 1));
+		dp_private.in_force = 1;
+		assert_int_equal(dp_mask_caught(), TRAP | ILL);
+		assert_true(dp_mask_catches(0));
+	}
+}
+
+static void who_defers(void **state)
+{
+	procmask(BLOCK, TRAP | ILL);
+	assert_false(dp_mask_defers());
+	dp_fake_send(DP_SIGTRAP);
+	dp_fake_send(DP_SIGILL);
+	assert_true(dp_mask_defers());
+	/* Signals are not lent to a child with their mask. */
+	dp_mask_lend();
+	dp_fake_vfork(false);
+	assert_int_equal(dp_mask_blocked(), TRAP | ILL);
+	assert_false(dp_mask_defers());
+	dp_fake_vfork(true);
+	set_action(DP_SIGTRAP, DP_SIG_IGN, 0, 0);
+	set_action(DP_SIGILL, DP_SIG_IGN, 0, 0);
+	procmask(UNBLOCK, USR1);
+	assert_int_equal(pending(), TRAP | ILL);
+	procmask(UNBLOCK, ILL);
+	assert_true(dp_mask_defers());
+	assert_int_equal(pending(), TRAP);
+	procmask(UNBLOCK, TRAP);
+	assert_false(dp_mask_defers());
+}
+
+/* However its thread pointer is read */
+static void known_by_its_pointer(void **state)
+{
+	u64 thread = dp_mask_thread();
+
+	dp_arena.control.fsgsbase = 1;
+	assert_int_equal(dp_mask_thread(), thread);
+	dp_fake_thread(1);
+	assert_int_not_equal(dp_mask_thread(), thread);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -506,6 +568,9 @@ int main(void)
 		cmocka_unit_test_setup(ignored_by_a_child, begin),
 		cmocka_unit_test_setup(begins_with_a_mask, begin),
 		cmocka_unit_test_setup(while_we_come, begin),
+		cmocka_unit_test_setup(what_is_caught, begin),
+		cmocka_unit_test_setup(who_defers, begin),
+		cmocka_unit_test_setup(known_by_its_pointer, begin),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -162,6 +162,55 @@ static void middle_of_a_jump(void **state)
 	assert_int_equal(dp_arena.hit.interior_arrivals, 4);
 }
 
+/* Which instruction of a jump begins at an address, and has a breakpoint there? */
+static void boundaries(void **state)
+{
+	static const struct {
+		u8 nr, traps, at;
+		int insn;
+	} cases[] = {
+		{ 3, 0x14, 2, 1 },  { 3, 0x14, 4, 2 },	{ 3, 0x10, 2, -1 },
+		{ 3, 0x14, 0, -1 }, { 3, 0x14, 3, -1 }, { 2, 0x14, 4, -1 },
+		{ 4, 0x34, 5, -1 },
+	};
+	struct dp_site_entry *s = site(0);
+	u32 i;
+
+	make_jump(0, AT, UPWARD);
+	s->jump.offset[1] = 2;
+	s->jump.offset[2] = 4;
+	s->jump.offset[3] = 5;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		s->jump.nr = cases[i].nr;
+		s->jump.traps = cases[i].traps;
+		if (dp_site_boundary(s, AT + cases[i].at) != cases[i].insn)
+			fail_msg("case %u", i);
+	}
+	assert_true(dp_site_boundary(s, AT - 1) < 0);
+}
+
+/* Sites whose addresses lead to one place of the index, at its end, too */
+static void sites_of_one_place(void **state)
+{
+	u32 mask = dp_arena.control.hash_mask, place, i;
+	u64 addr;
+
+	for (place = mask - 1; place <= mask; place++) {
+		begin(state);
+		for (addr = AT, i = 0; i < 4; addr++)
+			if ((dp_site_hash(addr) & mask) == place)
+				make_site(i++, addr, false);
+		site(0)->post = DETOUR;
+		site(0)->post_body = 3;
+		for (i = 0; i < 4; i++)
+			assert_ptr_equal(dp_site_lookup(site(i)->addr),
+					 site(i));
+		while ((dp_site_hash(addr) & mask) != place)
+			addr++;
+		assert_null(dp_site_lookup(addr));
+	}
+}
+
 /* Each is told by whatever its byte raises. */
 static void sites_inside_a_jump(void **state)
 {
@@ -328,6 +377,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(middle_of_a_jump, begin),
+		cmocka_unit_test_setup(boundaries, begin),
+		cmocka_unit_test_setup(sites_of_one_place, begin),
 		cmocka_unit_test_setup(sites_inside_a_jump, begin),
 		cmocka_unit_test_setup(site_by_itself, begin),
 		cmocka_unit_test_setup(sites_that_nobody_uses, begin),

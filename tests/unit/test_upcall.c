@@ -227,7 +227,7 @@ static void of_a_system_call(void **state)
 	struct dp_mcontext *mc = dp_fake_regs();
 	u64 sp = mc->rsp;
 
-	asking(0);
+	asking(0)->nmissed = (u64)dp_at(dp_fake_room(8));
 	mc->rip = AT;
 	dp_fake_set_mask(USR1);
 	given = (struct dp_regs){ .ax = 9, .sp = 0x1230 };
@@ -237,6 +237,7 @@ static void of_a_system_call(void **state)
 	assert_int_equal(mc->rip, AT);
 	assert_int_not_equal(seen.mask & SEGV, 0);
 	assert_int_equal(dp_fake_mask(), USR1);
+	assert_int_equal(dp_fake_tally(0, DP_TALLY_CONTEXT), 0);
 }
 
 /* It goes on with the registers that it had. */

@@ -25,7 +25,7 @@ __asm__(".pushsection .bss\n"
 	".popsection\n");
 
 static u32 used;
-static u64 taken; /* records */
+static u64 taken[DP_FAKE_CPUS]; /* records */
 
 u32 dp_fake_room(u32 size)
 {
@@ -50,7 +50,8 @@ static void lay_out(struct dp_arena_control *c)
 	c->hash_off = dp_fake_room(INDEX_SLOTS * sizeof(u32));
 	c->hash_mask = INDEX_SLOTS - 1;
 	c->shard_stride = DP_FAKE_PROBES * sizeof(u64);
-	c->counter_off = dp_fake_room(2 * c->shard_stride);
+	c->shard_mask = DP_FAKE_CPUS - 1;
+	c->counter_off = dp_fake_room(2 * DP_FAKE_CPUS * c->shard_stride);
 	c->program_off =
 		dp_fake_room(DP_FAKE_PROBES * sizeof(struct dp_program_entry));
 	c->nr_contexts = DP_FAKE_CONTEXTS;
@@ -59,7 +60,7 @@ static void lay_out(struct dp_arena_control *c)
 	c->slot_size = SLOT_BYTES;
 	c->slot_mask = DP_FAKE_SLOTS - 1;
 	c->ring_stride = sizeof(struct dp_ring) + DP_FAKE_SLOTS * SLOT_BYTES;
-	c->ring_off = dp_fake_room(c->ring_stride);
+	c->ring_off = dp_fake_room(DP_FAKE_CPUS * c->ring_stride);
 }
 
 void dp_fake_begin(u32 caught)
@@ -67,7 +68,7 @@ void dp_fake_begin(u32 caught)
 	memset(dp_at(0), 0, ARENA);
 	memset(&dp_private, 0, sizeof(dp_private));
 	used = sizeof(struct dp_arena);
-	taken = 0;
+	memset(taken, 0, sizeof(taken));
 	/* dp_trap_entry is the last byte of the text: dp_trap_inside() needs no other. */
 	dp_arena.control.base = (u64)dp_trap_entry + 1 - DP_AGENT_TEXT;
 	dp_arena.control.owner = dp_wipe.owner = DP_FAKE_PID;
@@ -171,10 +172,16 @@ void dp_fake_instances(u32 lines, u32 staged)
 u64 dp_fake_count(u32 probe)
 {
 	const struct dp_arena_control *c = &dp_arena.control;
-	const u64 *alone = dp_at(c->counter_off);
-	const u64 *locked = dp_at(c->counter_off + c->shard_stride);
+	u64 sum = 0;
+	u32 shard;
 
-	return alone[probe] + locked[probe];
+	for (shard = 0; shard < 2 * DP_FAKE_CPUS; shard++) {
+		const u64 *hits =
+			dp_at(c->counter_off + shard * c->shard_stride);
+
+		sum += hits[probe];
+	}
+	return sum;
 }
 
 u64 dp_fake_tally(u32 probe, enum dp_tally what)
@@ -182,17 +189,28 @@ u64 dp_fake_tally(u32 probe, enum dp_tally what)
 	return dp_probe_state(probe)->tally[what];
 }
 
-const struct dp_record *dp_fake_record(void)
+static const struct dp_record *take_record(u32 cpu)
 {
 	const struct dp_arena_control *c = &dp_arena.control;
-	struct dp_ring *ring = dp_at(c->ring_off);
-	struct dp_slot *slot = (void *)((char *)(ring + 1) +
-					(taken & c->slot_mask) * SLOT_BYTES);
-	u64 round = taken & ~(u64)c->slot_mask;
+	char *slots = (char *)dp_at(c->ring_off + cpu * c->ring_stride) +
+		      sizeof(struct dp_ring);
+	u64 n = taken[cpu], round = n & ~(u64)c->slot_mask;
+	struct dp_slot *slot =
+		(void *)(slots + (n & c->slot_mask) * SLOT_BYTES);
 
 	if (slot->turn != round + 1)
 		return NULL;
 	slot->turn = round + DP_FAKE_SLOTS;
-	taken++;
+	taken[cpu]++;
 	return &slot->record;
+}
+
+const struct dp_record *dp_fake_record(void)
+{
+	const struct dp_record *r = NULL;
+	u32 cpu;
+
+	for (cpu = 0; cpu < DP_FAKE_CPUS && !r; cpu++)
+		r = take_record(cpu);
+	return r;
 }

@@ -111,12 +111,22 @@ static long advise(u64 start, u64 size, u64 what)
 {
 	u8 byte;
 
-	if (what == DP_MADV_POPULATE_WRITE)
-		return dp_kernel_read(&byte, start, 1) ? 0 : -EFAULT;
-	if (what != DP_MADV_DONTNEED)
+	if (what != DP_MADV_POPULATE_WRITE && what != DP_MADV_DONTNEED)
 		return -EINVAL;
-	dp_kernel_drop(start, size);
+	if (!dp_kernel_read(&byte, start, 1))
+		return what == DP_MADV_DONTNEED ? -ENOMEM : -EFAULT;
+	if (what == DP_MADV_DONTNEED)
+		dp_kernel_drop(start, size);
 	return 0;
+}
+
+static long unlock(u64 start, u64 size)
+{
+	u8 byte;
+
+	dp_fake_seen.unlocked = start;
+	dp_fake_seen.unlocked_size = size;
+	return dp_kernel_read(&byte, start, 1) ? 0 : -ENOMEM;
 }
 
 /* An exec fails always: the file does not exist. */
@@ -148,6 +158,7 @@ static long signal_call(long nr, u64 a, u64 b, u64 c, u64 d)
 
 long dp_raw_call(long nr, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f)
 {
+	dp_fake_seen.sp = (u64)__builtin_frame_address(0);
 	switch (nr) {
 	case __NR_getpid:
 		return dp_kernel.pid;
@@ -162,7 +173,7 @@ long dp_raw_call(long nr, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f)
 	case __NR_madvise:
 		return advise(a, b, c);
 	case __NR_mprotect:
-		return 0;
+		return unlock(a, b);
 	case __NR_futex:
 		if (dp_kernel.tool)
 			dp_kernel.tool();
@@ -188,7 +199,7 @@ long dp_raw_call(long nr, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f)
 
 u32 dp_raw_cpu(void)
 {
-	return 0;
+	return dp_kernel.cpu;
 }
 
 u64 dp_raw_ticks(void)

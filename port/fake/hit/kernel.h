@@ -24,7 +24,7 @@ struct dp_fake_task {
 };
 
 struct dp_kernel {
-	u32 pid, current;
+	u32 pid, current, cpu;
 	struct dp_fake_task tasks[DP_FAKE_THREADS];
 	struct dp_kernel_sigaction actions[DP_FAKE_SIGNALS];
 	void (*tool)(void);

@@ -52,6 +52,11 @@ void dp_fake_thread(u32 i)
 	dp_kernel.current = i;
 }
 
+void dp_fake_cpu(u32 cpu)
+{
+	dp_kernel.cpu = cpu;
+}
+
 void dp_fake_altstack(u64 sp, u64 size)
 {
 	dp_kernel_task()->alt_sp = sp;

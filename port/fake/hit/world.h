@@ -24,6 +24,7 @@
 #define DP_FAKE_PROBES 32
 #define DP_FAKE_CONTEXTS 4
 #define DP_FAKE_SLOTS 8
+#define DP_FAKE_CPUS 2
 
 /** dp_fake_begin() - make a new world: an empty arena, one process of one thread with the id
  *  DP_FAKE_PID, our actions in force for @caught signals */
@@ -53,8 +54,8 @@ void dp_fake_instances(u32 lines, u32 staged);
 u64 dp_fake_count(u32 probe);
 /** dp_fake_tally() - hits of a probe that were counted for @what */
 u64 dp_fake_tally(u32 probe, enum dp_tally what);
-/** dp_fake_record() - take the next record out of the ring. Return: the record, valid until
- *  the next call; NULL: the ring is empty */
+/** dp_fake_record() - take the next record out of the rings, the first CPU's first. Return:
+ *  the record, valid until the next call; NULL: they are empty */
 const struct dp_record *dp_fake_record(void);
 
 /* --- handlers in C --- */
@@ -101,6 +102,8 @@ void dp_fake_bad(u64 addr, u64 size);
 /** dp_fake_thread() - go on as thread @i, from 0, of at most four. The thread's id is
  *  DP_FAKE_PID + @i. It begins with an empty mask and without an alternate stack. */
 void dp_fake_thread(u32 i);
+/** dp_fake_cpu() - go on at CPU @cpu, which the world begins with at 0 */
+void dp_fake_cpu(u32 cpu);
 /** dp_fake_altstack() - set the current thread's alternate stack */
 void dp_fake_altstack(u64 sp, u64 size);
 /** dp_fake_fork() - go on as the child of fork(2) */
@@ -124,6 +127,8 @@ struct dp_kernel_sigaction *dp_fake_action(u32 sig);
  * @died: the signal that has ended the program, or 0
  * @exec_mask, @exec_trap, @exec_ill: the thread's mask, and the actions of SIGTRAP and SIGILL,
  *         at the last exec
+ * @unlocked, @unlocked_size: what was last made writable
+ * @sp: where the stack was at the last system call
  */
 struct dp_fake_seen {
 	u32 entered;
@@ -132,6 +137,8 @@ struct dp_fake_seen {
 	struct dp_ucontext *frame;
 	u32 died;
 	u64 exec_mask, exec_trap, exec_ill;
+	u64 unlocked, unlocked_size;
+	u64 sp;
 };
 
 extern struct dp_fake_seen dp_fake_seen;

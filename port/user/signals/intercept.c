@@ -43,23 +43,23 @@ static s64 answer_sigaction(u32 k, const struct dp_intercept_regs *regs,
 	return 0;
 }
 
-static int intercept_sigaction(struct dp_intercept_regs *regs)
+static bool intercept_sigaction(struct dp_intercept_regs *regs)
 {
 	u32 k = dp_caught_index(regs->args[0]);
 	enum dp_who who;
 
 	if (regs->args[3] != DP_SIGSET_BYTES)
-		return 0;
+		return false;
 	if (k == DP_CAUGHT || !dp_mask_catches(k)) {
 		regs->ret = (u64)dp_mask_sigaction(regs->args[0], regs->args[1],
 						   regs->args[2]);
-		return 1;
+		return true;
 	}
 	who = dp_hit_who();
 	if (who == DP_WHO_CHILD && dp_hit_leave(NULL))
-		return 0;
+		return false;
 	regs->ret = (u64)answer_sigaction(k, regs, who != DP_WHO_VM_CHILD);
-	return 1;
+	return true;
 }
 
 static void note_exec(u64 path)
@@ -127,16 +127,22 @@ void dp_intercept_undo_exec(void)
 		dp_arena.hit.exec_pending = 0;
 }
 
-static int intercept_procmask(struct dp_intercept_regs *regs)
+static bool intercept_procmask(struct dp_intercept_regs *regs)
 {
 	if (regs->args[3] != DP_SIGSET_BYTES)
-		return 0;
+		return false;
 	regs->ret = (u64)dp_mask_procmask(regs->args[0], regs->args[1],
 					  regs->args[2]);
-	return 1;
+	return true;
 }
 
-static int before(struct dp_intercept_regs *regs)
+static bool intercept_pending(struct dp_intercept_regs *regs)
+{
+	regs->ret = (u64)dp_mask_pending(regs->args[0], regs->args[1]);
+	return true;
+}
+
+static bool before(struct dp_intercept_regs *regs)
 {
 	switch (regs->nr) {
 	case __NR_rt_sigaction:
@@ -144,24 +150,23 @@ static int before(struct dp_intercept_regs *regs)
 	case __NR_rt_sigprocmask:
 		return intercept_procmask(regs);
 	case __NR_rt_sigpending:
-		regs->ret = (u64)dp_mask_pending(regs->args[0], regs->args[1]);
-		return 1;
+		return intercept_pending(regs);
 	case __NR_exit:
 		if (dp_arena.control.own_process)
 			dp_stack_leave();
 		dp_mask_forget();
-		return 0;
+		return false;
 	case __NR_execve:
 	case __NR_execveat:
 		intercept_exec(regs);
-		return 0;
+		return false;
 	case __NR_arch_prctl:
 		if (regs->args[0] == DP_ARCH_SET_FS)
 			dp_mask_pass_on(dp_thread_id(regs->args[1], 0) |
 					dp_mask_vm_child());
-		return 0;
+		return false;
 	default:
-		return 0;
+		return false;
 	}
 }
 
@@ -182,7 +187,7 @@ static struct dp_intercept_stack *claim_stack(void)
 
 struct elsewhere {
 	struct dp_intercept_regs *regs;
-	int answered;
+	bool answered;
 };
 
 static void before_on(void *arg)

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* view: what is read from tables of an arena, and what is disarmed by them. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <string.h>
+#include "arch/arch.h"
+#include "engine/site/view.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/base.h"
+#include "engine/layout/site.h"
+#include "engine/text/target.h"
+
+#define TEXT 0x401000ull
+#define COPY(i) (0x70000000ull + (i)*0x100)
+#define JUMP 0x71000000ull
+#define ISLAND 0x72000000ull
+#define BASE 0x73000000ull
+#define INT3 0xcc
+#define NOP 0x90
+
+/* Sites, the last of which the view does not have */
+enum { ATOMIC, SPLIT, JUMPS, OBSERVED, LINKER, SITES, NONE = SITES };
+
+static struct dp_arena arena;
+static struct dp_site_entry sites[SITES + 1];
+static struct dp_probe_entry probes[2];
+static u64 shards[4][2];
+static u8 text[SITES + 1];
+static struct dp_view view;
+static struct {
+	u32 site;
+	u8 byte;
+} written[2 * SITES];
+static u32 writes;
+
+static int read_text(struct dp_target *t, u64 addr, void *to, size_t len)
+{
+	memset(to, text[(addr - TEXT) / 16], len);
+	return 0;
+}
+
+static int write_text(struct dp_target *t, u64 addr, const void *from,
+		      size_t len)
+{
+	u32 site = (u32)(addr - TEXT) / 16;
+
+	assert_int_equal(len, 1);
+	text[site] = *(const u8 *)from;
+	written[writes].site = site;
+	written[writes++].byte = text[site];
+	return 0;
+}
+
+static const struct dp_target_ops ops = { .read = read_text,
+					  .write = write_text };
+static struct dp_target target = { &ops };
+
+static int begin(void **state)
+{
+	const struct dp_jump jump = { .base = JUMP,
+				      .island = ISLAND,
+				      .len = 0x80,
+				      .start = 4,
+				      .size = 7,
+				      .nr = 3,
+				      .offset = { 0, 3, 5 },
+				      .at = { 8, 20, 40, 60 },
+				      .insn = { 10, 22, 42 } };
+	u32 i;
+
+	memset(&arena, 0, sizeof(arena));
+	memset(probes, 0, sizeof(probes));
+	memset(shards, 0, sizeof(shards));
+	arena.control.base = BASE;
+	for (i = 0; i <= SITES; i++) {
+		sites[i] = (struct dp_site_entry){
+			.addr = TEXT + i * 16,
+			.copy = COPY(i),
+			.copy_len = 16,
+			.body_len = 4,
+			.insn_len = 3,
+			.orig = { NOP, NOP, NOP, NOP, NOP },
+			.patch = { INT3 },
+			.patch_len = 1,
+			.armed = DP_SITE_THERE,
+			.wanted = DP_WANT_PLAN,
+			.mode = DP_MODE_TRAP,
+		};
+		text[i] = INT3;
+	}
+	sites[ATOMIC].atomic = 1;
+	sites[ATOMIC].post = COPY(ATOMIC) + 0x40;
+	sites[ATOMIC].post_len = 16;
+	sites[ATOMIC].post_body = 6;
+	sites[JUMPS].jump = sites[OBSERVED].jump = jump;
+	sites[OBSERVED].jump.base += 0x1000;
+	sites[OBSERVED].jump.island = 0;
+	sites[OBSERVED].intercept = DP_INTERCEPT_OBSERVED;
+	sites[LINKER].first_probe = 2;
+	probes[1].kind = DP_KIND_LINKER;
+	view = (struct dp_view){ .arena = &arena,
+				 .sites = sites,
+				 .probes = probes,
+				 .nr_sites = SITES,
+				 .nr_probes = 2,
+				 .counters = (const char *)shards,
+				 .shard_stride = sizeof(shards[0]),
+				 .nr_shards = 4 };
+	writes = 0;
+	return 0;
+}
+
+/* What instruction of the program does a pc in a copy stand for? */
+static void originals(void **state)
+{
+	static const struct {
+		u64 pc;
+		int err;
+		u64 orig;
+	} cases[] = {
+		{ COPY(ATOMIC), 0, TEXT },
+		{ COPY(ATOMIC) + 1, -EAGAIN, 0 },
+		{ COPY(ATOMIC) + 4, 0, TEXT + 3 },
+		{ COPY(ATOMIC) + 15, 0, TEXT + 3 },
+		{ COPY(ATOMIC) + 16, -ENOENT, 0 },
+		{ COPY(ATOMIC) - 1, -ENOENT, 0 },
+		{ COPY(ATOMIC) + 0x40, 0, TEXT },
+		{ COPY(ATOMIC) + 0x45, -EAGAIN, 0 },
+		{ COPY(ATOMIC) + 0x46, 0, TEXT + 3 },
+		{ COPY(SPLIT), 0, TEXT + 16 },
+		{ COPY(SPLIT) + 4, -EAGAIN, 0 },
+		{ ISLAND, 0, TEXT + 32 },
+		{ JUMP + 4, 0, TEXT + 32 },
+		{ JUMP + 8, -EAGAIN, 0 },
+		{ JUMP + 10, 0, TEXT + 32 },
+		{ JUMP + 20, 0, TEXT + 35 },
+		{ JUMP + 22, 0, TEXT + 35 },
+		{ JUMP + 21, -EAGAIN, 0 },
+		{ JUMP + 40, 0, TEXT + 37 },
+		{ JUMP + 42, 0, TEXT + 37 },
+		{ JUMP + 42 + DP_SYSCALL_SIZE, -EAGAIN, 0 },
+		{ JUMP + 60, 0, TEXT + 39 },
+		{ JUMP + 61, -EAGAIN, 0 },
+		{ JUMP + 0x80, -ENOENT, 0 },
+		{ JUMP + 0x1000 + 42 + DP_SYSCALL_SIZE, 0, TEXT + 48 + 7 },
+		{ COPY(NONE), -ENOENT, 0 },
+		{ 0, -ENOENT, 0 },
+	};
+	u64 orig;
+	u32 i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		int err = dp_view_original(&view, cases[i].pc, &orig);
+
+		if (err != cases[i].err || (!err && orig != cases[i].orig))
+			fail_msg("case %u: %d, %llx", i, err, orig);
+	}
+}
+
+static void whose_address(void **state)
+{
+	arena.control.nr_pools = 2;
+	arena.control.pools[1].start = JUMP;
+	arena.control.pools[1].size = 0x1000;
+	arena.control.pools[2].start = ISLAND;
+	arena.control.pools[2].size = 16;
+	assert_true(dp_view_owns(&view, BASE));
+	assert_true(dp_view_owns(&view, BASE + DP_AGENT_TEXT - 1));
+	assert_false(dp_view_owns(&view, BASE + DP_AGENT_TEXT));
+	assert_true(dp_view_owns(&view, JUMP));
+	assert_true(dp_view_owns(&view, JUMP + 0xfff));
+	assert_false(dp_view_owns(&view, JUMP + 0x1000));
+	assert_false(dp_view_owns(&view, ISLAND));
+	/* A number of pools that only a hostile process can have written */
+	arena.control.nr_pools = ~0u;
+	assert_false(dp_view_owns(&view, 5));
+	assert_true(dp_view_intercepts(&view, JUMP + 0x1000));
+	assert_true(dp_view_intercepts(&view, COPY(OBSERVED) + 15));
+	assert_false(dp_view_intercepts(&view, JUMP));
+	assert_false(dp_view_intercepts(&view, COPY(SPLIT)));
+	sites[NONE].intercept = DP_INTERCEPT_MADE;
+	assert_false(dp_view_intercepts(&view, COPY(NONE)));
+}
+
+static void reasons(void **state)
+{
+	char(*all)[DP_REASON_SIZE] = arena.control.reasons;
+	static const struct {
+		u8 reason, len;
+	} cases[] = { { 0, 0 },
+		      { 1, 2 },
+		      { DP_REASONS, DP_REASON_SIZE - 1 },
+		      { DP_REASONS + 1, 0 } };
+	char told[DP_REASON_SIZE + 1];
+	u32 i;
+
+	strcpy(all[0], "no");
+	memset(all[DP_REASONS - 1], 'x', DP_REASON_SIZE);
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		memset(told, '?', sizeof(told));
+		sites[SPLIT].reason = cases[i].reason;
+		dp_view_reason(&view, &sites[SPLIT], told);
+		assert_int_equal(strnlen(told, sizeof(told)), cases[i].len);
+		assert_int_equal(told[DP_REASON_SIZE], '?');
+	}
+}
+
+static void counters(void **state)
+{
+	struct dp_probe_state states[2] = { 0 };
+	u32 i;
+
+	for (i = 0; i < 4; i++) {
+		shards[i][0] = 1;
+		shards[i][1] = 10;
+	}
+	assert_int_equal(dp_view_hits(&view, 0), 4);
+	assert_int_equal(dp_view_hits(&view, 1), 40);
+	assert_int_equal(dp_view_hits(&view, 2), 0);
+	probes[1].site = LINKER;
+	assert_int_equal(dp_view_counter(&view, 1), 1);
+	arena.control.own_process = 1;
+	assert_int_equal(dp_view_counter(&view, 1), LINKER);
+	assert_ptr_equal(dp_view_site_of(&view, 1), &sites[LINKER]);
+	assert_null(dp_view_site_of(&view, 2));
+	probes[1].site = SITES;
+	assert_null(dp_view_site_of(&view, 1));
+	/* The first probe of its site has the count; of none, or of one that lies, 0. */
+	view.states = states;
+	states[1].tally[DP_TALLY_MIDDLE] = 6;
+	probes[0].site = LINKER;
+	assert_int_equal(dp_view_middle(&view, 0), 6);
+	sites[LINKER].first_probe = 3;
+	assert_int_equal(dp_view_middle(&view, 0), 0);
+	sites[LINKER].first_probe = 0;
+	assert_int_equal(dp_view_middle(&view, 0), 0);
+}
+
+static void linkers_sites(void **state)
+{
+	assert_true(dp_view_is_linkers(&view, &sites[LINKER]));
+	assert_false(dp_view_is_linkers(&view, &sites[SPLIT]));
+	sites[SPLIT].first_probe = 1;
+	assert_false(dp_view_is_linkers(&view, &sites[SPLIT]));
+	sites[SPLIT].first_probe = 3;
+	assert_false(dp_view_is_linkers(&view, &sites[SPLIT]));
+}
+
+/* Those of loader events last, and those of intercepts apart. */
+static void disarms_in_order(void **state)
+{
+	u32 i;
+
+	assert_int_equal(dp_view_disarm(&view, &target, false, NULL), 0);
+	for (i = 0; i <= SITES; i++) {
+		bool stays = i == OBSERVED || i == NONE;
+
+		assert_int_equal(text[i], stays ? INT3 : NOP);
+		assert_int_equal(sites[i].wanted,
+				 stays ? DP_WANT_PLAN : DP_WANT_OFF);
+		assert_int_equal(sites[i].armed,
+				 stays ? DP_SITE_THERE : DP_SITE_OFF);
+	}
+	assert_int_equal(written[writes - 1].site, LINKER);
+	assert_int_equal(writes, SITES - 1);
+}
+
+static void disarms_where_none_is_the_linkers(void **state)
+{
+	probes[1].kind = DP_KIND_PLAIN;
+	assert_int_equal(dp_view_disarm(&view, &target, false, NULL), 0);
+	assert_int_equal(text[LINKER], NOP);
+	assert_int_equal(text[OBSERVED], INT3);
+}
+
+/* Is all text as it was, of what is armed and there? */
+static void text_that_was_given_back(void **state)
+{
+	assert_false(dp_view_is_reverted(&view, &target));
+	memset(text, NOP, SITES);
+	assert_true(dp_view_is_reverted(&view, &target));
+	text[LINKER] = INT3;
+	assert_false(dp_view_is_reverted(&view, &target));
+	sites[LINKER].armed = DP_SITE_OFF;
+	assert_true(dp_view_is_reverted(&view, &target));
+	sites[LINKER].armed = DP_SITE_GONE;
+	assert_true(dp_view_is_reverted(&view, &target));
+	dp_view_disown(&view);
+	assert_int_equal(sites[0].armed, DP_SITE_OFF);
+	assert_int_equal(sites[0].wanted, DP_WANT_OFF);
+	assert_int_equal(sites[NONE].armed, DP_SITE_THERE);
+}
+
+/* What a debugger may put back is taken for armed. */
+static void breakpoints_that_come_back(void **state)
+{
+	u32 i;
+
+	for (i = 0; i <= SITES; i++)
+		sites[i].armed = DP_SITE_OFF;
+	sites[NONE].returned = 1;
+	assert_false(dp_view_presume(&view));
+	sites[SPLIT].returned = 1;
+	assert_true(dp_view_presume(&view));
+	for (i = 0; i <= SITES; i++)
+		assert_int_equal(sites[i].armed,
+				 i == SPLIT ? DP_SITE_THERE : DP_SITE_OFF);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(originals, begin),
+		cmocka_unit_test_setup(whose_address, begin),
+		cmocka_unit_test_setup(reasons, begin),
+		cmocka_unit_test_setup(counters, begin),
+		cmocka_unit_test_setup(linkers_sites, begin),
+		cmocka_unit_test_setup(disarms_in_order, begin),
+		cmocka_unit_test_setup(disarms_where_none_is_the_linkers,
+				       begin),
+		cmocka_unit_test_setup(text_that_was_given_back, begin),
+		cmocka_unit_test_setup(breakpoints_that_come_back, begin),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
