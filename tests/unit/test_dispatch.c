@@ -651,7 +651,7 @@ static void observed_calls(void **state)
 
 	s->intercept = DP_INTERCEPT_OBSERVED;
 	s->number = DP_ANY_CALL;
-	s->jump =
+	*dp_fake_jump(s) =
 		(struct dp_jump){ .base = DETOUR, .nr = 1, .at = { 8, 0x40 } };
 	assert_true(observed(__NR_rt_sigprocmask, 0));
 	dp_fake_probe(0, 0, DP_KIND_PLAIN);
