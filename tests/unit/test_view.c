@@ -157,7 +157,8 @@ static void originals(void **state)
 		int err = dp_view_original(&view, cases[i].pc, &orig);
 
 		if (err != cases[i].err || (!err && orig != cases[i].orig))
-			fail_msg("case %u: %d, %llx", i, err, orig);
+			fail_msg("case %u: %d, %#llx", i, err,
+				 (unsigned long long)orig);
 	}
 }
 
