@@ -416,11 +416,12 @@ static void copy_is_not_mended(void **state)
 
 	kprobe(0)->fault = (u64)mend;
 	result = 1;
-	inner->jump = (struct dp_jump){ .base = dp_fake_copy(4),
-					.len = 64,
-					.nr = 2,
-					.offset = { 0, 2 },
-					.at = { 8, 20 } };
+	*dp_fake_jump(inner) = (struct dp_jump){ .site = dp_site_index(inner),
+						 .base = dp_fake_copy(4),
+						 .len = 64,
+						 .nr = 2,
+						 .offset = { 0, 2 },
+						 .at = { 8, 20 } };
 	assert_int_equal(fault_at(SIGSEGV, 1, dp_fake_copy(4) + 20), AT + 2);
 	inner->calls = 0;
 	assert_int_equal(fault_at(SIGSEGV, 1, inner->copy), AT);

@@ -444,9 +444,9 @@ static void filter_of_a_plain_call(void **state)
 	struct dp_site_entry *s = filter_intercept(&regs);
 
 	s->number = DP_PLAIN_CALL;
-	s->jump.nr = 2;
-	s->jump.at[1] = 0x60;
-	s->jump.at[2] = 0x80;
+	dp_fake_jump(s)->nr = 2;
+	dp_fake_jump(s)->at[1] = 0x60;
+	dp_fake_jump(s)->at[2] = 0x80;
 	dp_arena.control.tool_futex = DP_TOOL_DIED;
 	dp_filter_install(s, &regs);
 	assert_int_equal(regs.rip, 0x7000060);

@@ -174,15 +174,16 @@ static void boundaries(void **state)
 		{ 4, 0x34, 5, -1 },
 	};
 	struct dp_site_entry *s = site(0);
+	struct dp_jump *j = dp_fake_jump(s);
 	u32 i;
 
 	make_jump(0, AT, UPWARD);
-	s->jump.offset[1] = 2;
-	s->jump.offset[2] = 4;
-	s->jump.offset[3] = 5;
+	j->offset[1] = 2;
+	j->offset[2] = 4;
+	j->offset[3] = 5;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		s->jump.nr = cases[i].nr;
-		s->jump.traps = cases[i].traps;
+		j->nr = cases[i].nr;
+		s->traps = cases[i].traps;
 		if (dp_site_boundary(s, AT + cases[i].at) != cases[i].insn)
 			fail_msg("case %u", i);
 	}

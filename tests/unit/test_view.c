@@ -27,6 +27,7 @@ enum { ATOMIC, SPLIT, JUMPS, OBSERVED, LINKER, SITES, NONE = SITES };
 
 static struct dp_arena arena;
 static struct dp_site_entry sites[SITES + 1];
+static struct dp_jump jumps[3];
 static struct dp_probe_entry probes[2];
 static u64 shards[4][2];
 static u8 text[SITES + 1];
@@ -96,14 +97,20 @@ static int begin(void **state)
 	sites[ATOMIC].post = COPY(ATOMIC) + 0x40;
 	sites[ATOMIC].post_len = 16;
 	sites[ATOMIC].post_body = 6;
-	sites[JUMPS].jump = sites[OBSERVED].jump = jump;
-	sites[OBSERVED].jump.base += 0x1000;
-	sites[OBSERVED].jump.island = 0;
+	jumps[1] = jumps[2] = jump;
+	jumps[1].site = JUMPS;
+	jumps[2].site = OBSERVED;
+	jumps[2].base += 0x1000;
+	jumps[2].island = 0;
+	sites[JUMPS].jump = 1;
+	sites[OBSERVED].jump = 2;
 	sites[OBSERVED].intercept = DP_INTERCEPT_OBSERVED;
 	sites[LINKER].first_probe = 2;
 	probes[1].kind = DP_KIND_LINKER;
 	view = (struct dp_view){ .arena = &arena,
 				 .sites = sites,
+				 .jumps = jumps,
+				 .nr_jumps = 3,
 				 .probes = probes,
 				 .nr_sites = SITES,
 				 .nr_probes = 2,
