@@ -19,7 +19,7 @@
 
 /* Fork children can write to a ring, and must not keep their parent in a loop here. Other
  * writers come in between so often only when they want to. */
-#define MOST_TRIES 100
+#define MOST_TRIES 1000
 
 static struct dp_slot *slot_at(struct dp_ring *ring, u64 number)
 {

@@ -185,14 +185,20 @@ void dp_hash_enter(const struct dp_engine *e, u64 addr, u32 index)
 	__atomic_store_n(&e->slots[i], index + 1, __ATOMIC_RELEASE);
 }
 
+/* A search ends at the first slot that nothing was ever in. There must always be some. */
 void dp_hash_leave(const struct dp_engine *e, u64 addr, u32 index)
 {
 	u32 i = dp_site_hash(addr) & e->slots_mask;
 
 	while (e->slots[i] && e->slots[i] != index + 1)
 		i = (i + 1) & e->slots_mask;
-	if (e->slots[i])
-		__atomic_store_n(&e->slots[i], e->max_sites, __ATOMIC_RELEASE);
+	if (!e->slots[i])
+		return;
+	__atomic_store_n(&e->slots[i], e->max_sites, __ATOMIC_RELEASE);
+	if (e->slots[(i + 1) & e->slots_mask])
+		return;
+	for (; e->slots[i] == e->max_sites; i = (i - 1) & e->slots_mask)
+		__atomic_store_n(&e->slots[i], 0, __ATOMIC_RELEASE);
 }
 
 static void fill_binding(struct dp_probe_entry *entry,

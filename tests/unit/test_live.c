@@ -836,6 +836,7 @@ static void libraries_leave_nothing(void **state)
 	now = taken(&w);
 	assert_memory_equal(&now, &early, sizeof(now));
 	assert_in_range(now.sites, 4, 12);
+	assert_int_equal(now.slots, 0);
 	end(&w);
 }
 
