@@ -828,10 +828,10 @@ static void libraries_leave_nothing(void **state)
 	u32 i;
 
 	begin(&w);
-	for (i = 0; i < 20; i++)
+	for (i = 0; i < 21; i++)
 		come_and_go(&w, i % 3 == 1);
 	early = taken(&w);
-	for (; i < 2000; i++)
+	for (; i < 2001; i++)
 		come_and_go(&w, i % 3 == 1);
 	now = taken(&w);
 	assert_memory_equal(&now, &early, sizeof(now));
