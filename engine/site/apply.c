@@ -36,7 +36,7 @@ struct batch {
 
 static bool mark(struct dp_engine *e, struct batch *b, struct dp_site *s)
 {
-	if (!s || s->marked || !s->place || s->intercept >= 0)
+	if (s->marked || !s->place || s->intercept >= 0)
 		return false;
 	s->marked = true;
 	b->v[b->n++] = (u32)(s - e->sites);
@@ -286,25 +286,30 @@ struct pass {
 	u64 *bad, decided;
 };
 
+static struct dp_sites all_of(const struct dp_engine *e)
+{
+	return (struct dp_sites){ .v = e->view.sites,
+				  .jumps = e->view.jumps,
+				  .nr_jumps = e->view.nr_jumps,
+				  .total = e->view.nr_sites,
+				  .n = e->view.nr_sites,
+				  .may_go = true };
+}
+
 /* Write the wanted bytes. A site that fails stays as it is. */
 static int write_batch(void *what)
 {
 	const struct pass *p = what;
 	struct dp_engine *e = p->e;
-	const struct dp_sites sites = { .v = e->view.sites,
-					.n = p->b->n,
-					.jumps = e->view.jumps,
-					.nr_jumps = e->view.nr_jumps,
-					.total = e->view.nr_sites,
-					.which = p->b->v,
-					.may_go = true };
+	struct dp_sites sites = all_of(e);
 	int err;
 
+	sites.n = p->b->n;
+	sites.which = p->b->v;
 	/* Libraries have gone meanwhile. */
 	if (e->growth->changes != p->decided)
 		return 0;
 	err = take_out(e, p->target, &sites, p->bad);
-
 	if (!err)
 		err = change_jumps(e, p->target, &sites, p->bad);
 	if (!err)
@@ -381,16 +386,6 @@ int dp_apply_around(struct dp_engine *e, struct dp_target *target,
 	struct batch b = batch_of(e, probes, n);
 
 	return apply(e, target, &b, bad);
-}
-
-static struct dp_sites all_of(const struct dp_engine *e)
-{
-	return (struct dp_sites){ .v = e->view.sites,
-				  .jumps = e->view.jumps,
-				  .nr_jumps = e->view.nr_jumps,
-				  .total = e->view.nr_sites,
-				  .n = e->view.nr_sites,
-				  .may_go = true };
 }
 
 /* If arming needs all threads stopped, ceded jumps are not written again. */

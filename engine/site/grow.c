@@ -579,8 +579,3 @@ int dp_grow_switch(struct dp_engine *e, struct dp_site *s)
 	dp_link_mirror(e, s->place - 1);
 	return 0;
 }
-
-void dp_grow_enter(struct dp_engine *e, u32 i)
-{
-	dp_hash_enter(e, e->view.sites[i].addr, i);
-}

@@ -63,8 +63,6 @@ int dp_grow_jump(struct dp_engine *engine, struct dp_site *site);
 /** dp_grow_switch() - let the site have the jump @site->plan. No thread may be led to the
  *  one before it by the site's bytes. Return: 0; -ENOMEM. */
 int dp_grow_switch(struct dp_engine *engine, struct dp_site *site);
-/** dp_grow_enter() - let the hit half find the @i-th site, once its code has been written */
-void dp_grow_enter(struct dp_engine *engine, u32 i);
 /** dp_grow_post() - give the site its copy that ends in a breakpoint, if it can have one */
 int dp_grow_post(struct dp_engine *engine, u32 i);
 

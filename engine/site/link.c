@@ -4,6 +4,7 @@
 #include "engine/layout/handler.h"
 #include "engine/layout/instance.h"
 #include "engine/layout/site.h"
+#include "engine/site/build.h"
 #include "engine/site/engine.h"
 #include "engine/site/grow.h"
 #include "engine/site/internal.h"
@@ -137,7 +138,7 @@ void dp_link_in(struct dp_engine *e, u32 probe)
 	u32 i = e->probes[probe].site;
 
 	if (!e->sites[i].entered)
-		dp_grow_enter(e, i);
+		dp_hash_enter(e, e->sites[i].addr, i);
 	e->sites[i].entered = true;
 	fill_probe(e, probe);
 	dp_live_site(e, i)->calls = 1;

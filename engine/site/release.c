@@ -60,9 +60,10 @@ static void leave_copies(struct dp_site *s, const struct dp_site_entry *entry)
 
 static void let_others(struct dp_engine *e, struct dp_site *s)
 {
-	if (s->addr || s->probes || !s->place)
+	if (s->addr || s->probes || s->spare)
 		return;
 	s->place = 0;
+	s->spare = true;
 	s->pool = e->spare_sites;
 	e->spare_sites = (u32)(s - e->sites) + 1;
 }
@@ -74,7 +75,8 @@ void dp_release_site(struct dp_engine *e, struct dp_site *s)
 	if (s->entered)
 		leave_hash(e, s, entry);
 	leave_jumps(e, s);
-	leave_copies(s, entry);
+	if (s->place)
+		leave_copies(s, entry);
 	s->addr = 0;
 	/* A tool that is killed here leaves no site, or all of it. */
 	dp_site_set_state(entry, DP_SITE_OFF);

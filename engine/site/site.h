@@ -53,6 +53,7 @@ struct dp_site {
 	bool instances; /* an instance begins or ends here */
 	bool observed; /* the intercepted call is made in the detour */
 	bool entered, x87, marked, was_jump, alone, staged; /* see live.c */
+	bool spare; /* see release.c */
 	bool unowned; /* its mapping is unowned: see gone.c */
 	u8 mode, traps, last, size, wants;
 	u32 leader, covers[DP_REGION_INSNS];

@@ -49,6 +49,14 @@ static void add_span(struct table *t, u64 start, u32 size, u32 i)
 		t->spans[t->nr_spans++] = (struct span){ start, size, i };
 }
 
+/* Does the site's jump displace several instructions? */
+static bool is_long(const struct table *t, const struct dp_site_entry *s)
+{
+	const struct dp_jump *j = dp_sites_jump(&t->sites, s);
+
+	return j && j->nr > 1;
+}
+
 static void find_spans(struct table *t)
 {
 	const struct dp_site_entry *s;
@@ -57,8 +65,7 @@ static void find_spans(struct table *t)
 	for (i = 0; i < t->sites.n; i++) {
 		s = dp_sites_at(&t->sites, i);
 		t->handled |= s->post != 0;
-		if (!dp_sites_jump(&t->sites, s) ||
-		    dp_sites_jump(&t->sites, s)->nr < 2)
+		if (!is_long(t, s))
 			continue;
 		add_span(t, s->single, s->single_len, i);
 		add_span(t, s->post, s->post_len, i);
@@ -176,8 +183,7 @@ static bool is_handled(const struct table *t, u64 site)
 	for (i = 0; i < t->sites.n; i++) {
 		s = dp_sites_at(&t->sites, i);
 		if (t->addr + (u64)(s - t->sites.v) * sizeof(*s) == site)
-			return s->post && dp_sites_jump(&t->sites, s) &&
-			       dp_sites_jump(&t->sites, s)->nr > 1;
+			return s->post && is_long(t, s);
 	}
 	return false;
 }

@@ -840,6 +840,35 @@ static void libraries_leave_nothing(void **state)
 	end(&w);
 }
 
+/* A site that never got its copy is as free as one that had it, once other code is there. */
+static void failures_leave_nothing(void **state)
+{
+	static const struct dp_handlers handlers = { .kind = DP_KIND_KPROBE,
+						     .user = 1,
+						     .pre = ENTRY };
+	u8 other[16] = { 0x90 };
+	struct dp_found found = { .code = other, .size = sizeof(other) };
+	u32 probe, bad, i;
+	const char *why;
+	struct world w;
+
+	begin(&w);
+	for (i = 0; i < 4 * ROOM; i++) {
+		other[0] = i % 2 ? 0x90 : 0x55;
+		assert_int_equal(dp_live_add(w.e, TEXT + LEA, &found, &handlers,
+					     true, &probe, &why),
+				 0);
+		w.map_err = -ENOMEM;
+		assert_int_equal(dp_live_commit(w.e, &w.target, &probe, 1,
+						&bad),
+				 -ENOMEM);
+		dp_live_remove(w.e, &w.target, &probe, 1);
+		dp_live_forget(w.e, probe);
+	}
+	assert_int_equal(w.e->nr_sites, 1);
+	end(&w);
+}
+
 /* One probe of two goes: its site stays. */
 static void abandons_probes(void **state)
 {
@@ -893,6 +922,7 @@ int main(void)
 		cmocka_unit_test(code_is_unmapped),
 		cmocka_unit_test(code_goes_before),
 		cmocka_unit_test(libraries_leave_nothing),
+		cmocka_unit_test(failures_leave_nothing),
 		cmocka_unit_test(abandons_probes),
 		cmocka_unit_test(pools_have_their_limit),
 	};
