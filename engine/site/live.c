@@ -84,6 +84,7 @@ int dp_live_add(struct dp_engine *e, u64 addr, const struct dp_found *found,
 	struct dp_site *s;
 	int err;
 
+	retire(e, addr, found->code);
 	*why = "there are too many probes";
 	/* The last entry of the table is nobody's: see dp_hash_leave(). */
 	if (e->nr_sites >= e->max_sites - 1 && !e->spare_sites &&
@@ -93,7 +94,6 @@ int dp_live_add(struct dp_engine *e, u64 addr, const struct dp_found *found,
 	if (reserve_batch(e))
 		return -ENOMEM;
 	*why = "there are too many probes";
-	retire(e, addr, found->code);
 	if (inside_intercept(e, addr)) {
 		*why = INTERCEPTED;
 		return -EINVAL;

@@ -869,6 +869,33 @@ static void failures_leave_nothing(void **state)
 	end(&w);
 }
 
+/* The table is full, and a site whose code has been replaced is still known to a probe. */
+static void table_has_its_limit(void **state)
+{
+	static const struct dp_handlers handlers = { .kind = DP_KIND_KPROBE,
+						     .user = 1,
+						     .pre = ENTRY };
+	u8 other[16] = { 0x90 };
+	struct dp_found found = { .code = other, .size = sizeof(other) };
+	const char *why;
+	u32 probe, i;
+	struct world w;
+
+	begin(&w);
+	for (i = 0; i < ROOM - 1; i++)
+		assert_int_equal(dp_live_add(w.e, TEXT + i, &found, &handlers,
+					     true, &probe, &why),
+				 0);
+	assert_int_equal(dp_live_remove(w.e, &w.target, &probe, 1), 0);
+	other[0] = 0x55;
+	for (i = 0; i < 2; i++)
+		assert_int_equal(dp_live_add(w.e, TEXT + ROOM - 2, &found,
+					     &handlers, true, &probe, &why),
+				 -ENOMEM);
+	assert_int_equal(w.e->nr_sites, ROOM - 1);
+	end(&w);
+}
+
 /* One probe of two goes: its site stays. */
 static void abandons_probes(void **state)
 {
@@ -923,6 +950,7 @@ int main(void)
 		cmocka_unit_test(code_goes_before),
 		cmocka_unit_test(libraries_leave_nothing),
 		cmocka_unit_test(failures_leave_nothing),
+		cmocka_unit_test(table_has_its_limit),
 		cmocka_unit_test(abandons_probes),
 		cmocka_unit_test(pools_have_their_limit),
 	};
