@@ -4,6 +4,7 @@
 #define DP_AGENT_IMAGE_H
 
 #include "port_types.h"
+#include "arch/arch.h"
 
 /* The text: position independent, at most DP_AGENT_TEXT bytes. */
 extern const u8 dp_agent_image[];
@@ -13,8 +14,8 @@ extern const u32 dp_agent_image_size;
 extern const u32 dp_agent_trap_entry;
 extern const u32 dp_agent_trap_restorer;
 extern const u32 dp_agent_intercept_entry;
-extern const u32 dp_agent_detour_entry;
-extern const u32 dp_agent_call_entry;
+extern const u32 dp_agent_observe_entry;
+extern const u32 dp_agent_hit_entry;
 extern const u32 dp_agent_tracked_entry;
 extern const u32 dp_agent_jprobe_return;
 extern const u32 dp_agent_return_entry;
@@ -22,5 +23,15 @@ extern const u32 dp_agent_unwound_entry;
 extern const u32 dp_agent_return_passed;
 extern const u32 dp_agent_waits_home;
 extern const u32 dp_agent_stack_mine;
+
+/** dp_agent_entries() - where detours enter an agent that is at @base */
+static inline struct dp_agent_entries dp_agent_entries(u64 base)
+{
+	return (struct dp_agent_entries){
+		.hit = base + dp_agent_hit_entry,
+		.tracked = base + dp_agent_tracked_entry,
+		.observe = base + dp_agent_observe_entry,
+	};
+}
 
 #endif

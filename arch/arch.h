@@ -64,6 +64,25 @@ struct dp_jump_pattern dp_jump_pattern(u64 addr, u8 traps, u8 last);
  */
 u8 dp_jump_upward(u32 i);
 
+/**
+ * struct dp_agent_entries - where detours enter the agent: addresses of its entries
+ * @hit: for probes
+ * @tracked: for the first probe of a call that may be tracked
+ * @observe: for intercepted calls that are made in the detour
+ */
+struct dp_agent_entries {
+	u64 hit, tracked, observe;
+};
+
+/* Where the stubs for them are in each pool: at its start */
+#define DP_STUB_HIT 0
+#define DP_STUB_TRACKED DP_ENTRY_STUB
+#define DP_STUB_OBSERVE (2 * DP_ENTRY_STUB)
+#define DP_STUBS (3 * DP_ENTRY_STUB)
+
+/** dp_detour_stubs() - encode the stubs of a pool, DP_STUBS bytes */
+void dp_detour_stubs(u8 *code, const struct dp_agent_entries *entries);
+
 /** dp_insn_refers() - the address that an instruction at @addr names relative to itself, or
  *  else the address of the next instruction */
 u64 dp_insn_refers(const struct insn_facts *facts, u64 addr);

@@ -148,7 +148,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	struct dp_hole hole = { TEXT + 0x100000, TEXT + 0x10000000, false };
 	struct dp_mapping map = { .base = BASE,
 				  .intercept_entry = ENTRY,
-				  .detour_entry = ENTRY + 64,
+				  .entries = { .hit = ENTRY + 64 },
 				  .owner = 1,
 				  .tool = 2 };
 	struct dp_layout_need *need;

@@ -115,7 +115,7 @@ static u8 *build(struct world *w)
 	struct dp_hole hole = { TEXT + 0x100000, TEXT + 0x10000000, false };
 	struct dp_mapping map = { .base = BASE,
 				  .intercept_entry = ENTRY,
-				  .detour_entry = ENTRY + 64,
+				  .entries = { .hit = ENTRY + 64 },
 				  .owner = 1,
 				  .tool = 2 };
 	struct dp_layout_need *need;
@@ -241,9 +241,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	struct world w = { .target = { &ops } };
 	struct dp_live_setup setup = { .ops = &growth,
 				       .arg = &w,
-				       .call_entry = ENTRY + 128,
-				       .detour_entry = ENTRY + 64,
-				       .tracked_entry = ENTRY + 192,
+				       .entries = { .hit = ENTRY + 128,
+						    .tracked = ENTRY + 192 },
 				       .max_sites = ROOM };
 	u8 *file;
 	u32 i;

@@ -105,9 +105,7 @@ static int adopt(u64 base)
 	struct dp_live_setup setup = {
 		.ops = &growth_ops,
 		.arg = &dp_self,
-		.call_entry = base + dp_agent_call_entry,
-		.detour_entry = base + dp_agent_detour_entry,
-		.tracked_entry = base + dp_agent_tracked_entry,
+		.entries = dp_agent_entries(base),
 		.size = arena->control.arena_size,
 		.max_sites = arena->control.max_sites,
 	};

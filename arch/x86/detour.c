@@ -12,6 +12,7 @@
  * Source: linux/rseq.h for the descriptor and the signature.
  */
 #include "engine/insn/detour.h"
+#include "arch/arch.h"
 #include "arch/x86/emit.h"
 #include "engine/insn/callout.h"
 
@@ -146,7 +147,7 @@ static void put_slow(struct dp_out *o, const struct dp_detour_spec *s,
 	c->slow = o->len;
 	put_forget(o, s);
 	restore(o);
-	call_first(o, s, s->enable_word ? DP_CALLOUT_UNCOUNTED : 0);
+	call_first(o, s, DP_CALLOUT_UNCOUNTED);
 	put_to_insn(o, c);
 	DP_PUT(o, 0x0f, 0xb9, 0x3d); /* ud1: the signature is its operand */
 	dp_put32(o, s->rseq->signature);
@@ -322,4 +323,11 @@ unsigned int dp_detour_entry_stub(u8 *code, u64 target)
 	DP_PUT(&o, 0xff, 0x25, 0, 0, 0, 0);
 	dp_put64(&o, target);
 	return o.len;
+}
+
+void dp_detour_stubs(u8 *code, const struct dp_agent_entries *entries)
+{
+	dp_detour_entry_stub(code + DP_STUB_HIT, entries->hit);
+	dp_detour_entry_stub(code + DP_STUB_TRACKED, entries->tracked);
+	dp_detour_entry_stub(code + DP_STUB_OBSERVE, entries->observe);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* entry: where detours and stubs enter the hit half. */
+#include "arch/x86/flags.inc"
 #include "arch/x86/offsets.h"
 
 #define DP_STATE_ALL_ 3 /* enum dp_insn_state */
@@ -9,84 +10,11 @@
 
 	.text
 
-	/* The flags at \at(%rsp), by instructions that cost less than popf; with DF or AC set
-	 * go to \popped. Uses rax and rcx. */
-	.macro	load_flags at, popped
-	mov	\at(%rsp), %ecx
-	test	$0x40400, %ecx		/* AC, DF */
-	jnz	\popped
-	mov	%ecx, %eax
-	shr	$11, %eax
-	and	$1, %eax
-	add	$0x7f, %al		/* OF */
-	mov	%cl, %ah
-	sahf				/* SF ZF AF PF CF */
-	.endm
-
 /*
  * A call-out of a detour. The stack has, from the top, the return address into the detour,
- * the number, and the red zone. struct dp_detour_frame is built there; the agent may change
- * any register in it.
- */
-	.globl	dp_detour_entry
-	.hidden	dp_detour_entry
-	.balign 16
-dp_detour_entry:
-	push	$0x33
-	movw	$0x2b, 6(%rsp)
-	pushfq
-	push	%rax			/* rip and rsp: for dp_detour_hit() */
-	push	%rax
-	push	%rcx
-	push	%rax
-	push	%rdx
-	push	%rbx
-	push	%rbp
-	push	%rsi
-	push	%rdi
-	push	%r15
-	push	%r14
-	push	%r13
-	push	%r12
-	push	%r11
-	push	%r10
-	push	%r9
-	push	%r8
-	mov	%rsp, %rdi
-	testl	$0x400, 17*8(%rsp)
-	jnz	2f
-1:	call	dp_detour_hit
-	pop	%r8
-	pop	%r9
-	pop	%r10
-	pop	%r11
-	pop	%r12
-	pop	%r13
-	pop	%r14
-	pop	%r15
-	pop	%rdi
-	pop	%rsi
-	pop	%rbp
-	pop	%rbx
-	pop	%rdx
-	load_flags 4*8, 3f
-	mov	(%rsp), %rax
-	mov	8(%rsp), %rcx
-	lea	6*8(%rsp), %rsp
-	ret
-2:	cld
-	jmp	1b
-3:	mov	(%rsp), %rax
-	mov	8(%rsp), %rcx
-	lea	4*8(%rsp), %rsp
-	popfq
-	lea	8(%rsp), %rsp
-	ret
-
-/*
- * A call-out of a detour for handlers in C, with the stack of dp_detour_entry.
- * struct dp_call_frame is built there. Its ip, cs, flags, sp and ss are laid out for iretq,
- * for the rare thread that goes on elsewhere.
+ * the number, and the red zone. struct dp_call_frame is built there; the agent may change
+ * any register in it. Its ip, cs, flags, sp and ss are laid out for iretq, for the rare
+ * thread that goes on elsewhere.
  */
 	.macro	save_gprs
 	push	%rdi
@@ -151,7 +79,7 @@ dp_detour_entry:
 	.endm
 
 /*
- * A single pre_handler, without other work, is called from here; dp_call_detour() does the
+ * A single pre_handler, without other work, is called from here; dp_hit_detour() does the
  * rest. @busy is set and cleared on the handlers' stack only, and a hit on that stack is
  * inside a handler. So a thread that finds @busy set on the program's stack has left a
  * handler for good. @busy is set before the handler is looked up: unregistering waits for it.
@@ -195,10 +123,10 @@ dp_detour_entry:
 	add	%rsi, SITE
 	.endm
 
-	.globl	dp_call_entry
-	.hidden	dp_call_entry
+	.globl	dp_hit_entry
+	.hidden	dp_hit_entry
 	.balign 64
-dp_call_entry:
+dp_hit_entry:
 	save_regs
 	movslq	dp_arena+DP_O_SELF_OFFSET(%rip), SELF
 	mov	DP_O_NUMBER(%rsp), %edx
@@ -210,9 +138,7 @@ dp_call_entry:
 	mov	SP, DP_O_REGS_SP(%rsp)
 	testl	$0x400, DP_O_REGS_FLAGS(%rsp)
 	jnz	4f
-1:	cmpl	$0, dp_arena+DP_O_COUNTS_ALONE(%rip)
-	je	5f
-	go_fast	5f, DP_O_BUSY_FAST
+1:	go_fast	5f, DP_O_BUSY_FAST
 	mov	DP_O_SITE_FAST(SITE), %rdi
 	test	%rdi, %rdi
 	jz	6f
@@ -241,7 +167,7 @@ dp_call_entry:
 	mov	%rbx, %rsp
 5:	mov	%rsp, %rdi
 	cld
-	call	dp_call_detour
+	call	dp_hit_detour
 	test	%eax, %eax
 	jz	3b
 	jmp	dp_load_here
@@ -296,8 +222,6 @@ dp_tracked_entry:
 	mov	%fs:(SELF), SELF
 	lea	DP_O_FRAME_SIZE+8+DP_RED_ZONE(%rsp), SP
 	mov	SP, DP_O_REGS_SP(%rsp)
-	cmpl	$0, dp_arena+DP_O_COUNTS_ALONE(%rip)
-	je	5b
 	testl	$0x400, DP_O_REGS_FLAGS(%rsp)
 	jnz	5b
 	go_fast	5b, DP_O_BUSY_ENTER

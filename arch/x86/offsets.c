@@ -15,7 +15,6 @@ AT(DP_O_ERRNO_OFFSET, struct dp_arena_control, errno_offset);
 AT(DP_O_VM_CHILDREN, struct dp_arena, hit.vm_children);
 AT(DP_O_SITE_ADDR, struct dp_site_entry, addr);
 AT(DP_O_SITE_X87, struct dp_site_entry, x87);
-AT(DP_O_COUNTS_ALONE, struct dp_arena_control, counts_alone);
 AT(DP_O_SITE_FAST, struct dp_site_entry, fast);
 AT(DP_O_PROBE_NEEDS, struct dp_probe_entry, pre_needs);
 AT(DP_O_PROBE_USER, struct dp_probe_entry, user);

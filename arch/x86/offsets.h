@@ -5,7 +5,6 @@
 
 /* struct dp_arena_control */
 #define DP_O_SELF_OFFSET 176
-#define DP_O_COUNTS_ALONE 148
 #define DP_O_SITE_OFF 56
 #define DP_O_ERRNO_OFFSET 180
 #define DP_O_VECTORS 184

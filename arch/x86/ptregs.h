@@ -55,4 +55,10 @@ static inline u64 *dp_regs_number(struct dp_regs *r, u8 number)
 	return (u64 *)((char *)r + at[number & 15]);
 }
 
+/** dp_regs_value() - its value; 0 for any other number */
+static inline u64 dp_regs_value(struct dp_regs *r, u8 number)
+{
+	return number < 16 ? *dp_regs_number(r, number) : 0;
+}
+
 #endif

@@ -9,36 +9,36 @@
 #ifndef DP_ARCH_REGS_H
 #define DP_ARCH_REGS_H
 
-/* DP_REGS(X): X(number, name, field of struct dp_mcontext, 32 bits, writable) */
-#define DP_REGS(X)                    \
-	X(0x06, eax, rax, 1, 1)       \
-	X(0x07, ebx, rbx, 1, 1)       \
-	X(0x08, ecx, rcx, 1, 1)       \
-	X(0x09, edx, rdx, 1, 1)       \
-	X(0x0a, edi, rdi, 1, 1)       \
-	X(0x0b, esi, rsi, 1, 1)       \
-	X(0x0c, eflags, eflags, 1, 0) \
-	X(0x0d, eip, rip, 1, 0)       \
-	X(0x0e, esp, rsp, 1, 0)       \
-	X(0x0f, ebp, rbp, 1, 1)       \
-	X(0x60, rax, rax, 0, 1)       \
-	X(0x61, rbx, rbx, 0, 1)       \
-	X(0x62, rcx, rcx, 0, 1)       \
-	X(0x63, rdx, rdx, 0, 1)       \
-	X(0x64, rdi, rdi, 0, 1)       \
-	X(0x65, rsi, rsi, 0, 1)       \
-	X(0x66, rbp, rbp, 0, 1)       \
-	X(0x67, rsp, rsp, 0, 0)       \
-	X(0x68, r8, r8, 0, 1)         \
-	X(0x69, r9, r9, 0, 1)         \
-	X(0x6a, r10, r10, 0, 1)       \
-	X(0x6b, r11, r11, 0, 1)       \
-	X(0x6c, r12, r12, 0, 1)       \
-	X(0x6d, r13, r13, 0, 1)       \
-	X(0x6e, r14, r14, 0, 1)       \
-	X(0x6f, r15, r15, 0, 1)       \
-	X(0x70, rip, rip, 0, 0)       \
-	X(0x71, rflags, eflags, 0, 0)
+/* DP_REGS(X): X(number, name, field of struct dp_regs, 32 bits, writable) */
+#define DP_REGS(X)                   \
+	X(0x06, eax, ax, 1, 1)       \
+	X(0x07, ebx, bx, 1, 1)       \
+	X(0x08, ecx, cx, 1, 1)       \
+	X(0x09, edx, dx, 1, 1)       \
+	X(0x0a, edi, di, 1, 1)       \
+	X(0x0b, esi, si, 1, 1)       \
+	X(0x0c, eflags, flags, 1, 0) \
+	X(0x0d, eip, ip, 1, 0)       \
+	X(0x0e, esp, sp, 1, 0)       \
+	X(0x0f, ebp, bp, 1, 1)       \
+	X(0x60, rax, ax, 0, 1)       \
+	X(0x61, rbx, bx, 0, 1)       \
+	X(0x62, rcx, cx, 0, 1)       \
+	X(0x63, rdx, dx, 0, 1)       \
+	X(0x64, rdi, di, 0, 1)       \
+	X(0x65, rsi, si, 0, 1)       \
+	X(0x66, rbp, bp, 0, 1)       \
+	X(0x67, rsp, sp, 0, 0)       \
+	X(0x68, r8, r8, 0, 1)        \
+	X(0x69, r9, r9, 0, 1)        \
+	X(0x6a, r10, r10, 0, 1)      \
+	X(0x6b, r11, r11, 0, 1)      \
+	X(0x6c, r12, r12, 0, 1)      \
+	X(0x6d, r13, r13, 0, 1)      \
+	X(0x6e, r14, r14, 0, 1)      \
+	X(0x6f, r15, r15, 0, 1)      \
+	X(0x70, rip, ip, 0, 0)       \
+	X(0x71, rflags, flags, 0, 0)
 
 /* Registers that are not in the saved general registers. */
 enum dp_special_reg {

@@ -2,8 +2,8 @@
 /*
  * roles: registers by the part that they play.
  *
- * Two structures have the registers of a thread that has hit: struct dp_mcontext, as a
- * detour or a signal leaves them, and struct dp_regs, as handlers in C see them.
+ * Programs and handlers see struct dp_regs, which detours make. A signal, or the detour of
+ * an intercepted call, leaves struct dp_mcontext.
  * The engine names no register; it calls these functions.
  *
  * Context of every function: any.
@@ -69,15 +69,6 @@ static inline u64 dp_mcontext_cause(const struct dp_mcontext *m)
 	return m->trapno;
 }
 
-/** dp_mcontext_set_up() - the thread goes on in dp_call_fast_up() (entry.S)
- *  @frame, @stack: its arguments: struct dp_call_frame, struct dp_stack */
-static inline void dp_mcontext_set_up(struct dp_mcontext *m, u64 frame,
-				      u64 stack)
-{
-	m->rbx = frame;
-	m->r12 = stack;
-}
-
 /**
  * dp_mcontext_unwound() - up to where an unwinder's instruction leaves the stack
  * @di: rdi has that address; else rcx points to the last word that is left
@@ -87,24 +78,22 @@ static inline u64 dp_mcontext_unwound(const struct dp_mcontext *m, bool di)
 	return di ? m->rdi : m->rcx + sizeof(u64);
 }
 
+/** dp_mcontext_set_up() - the thread goes on in dp_call_fast_up() (entry.S)
+ *  @frame, @stack: its arguments: struct dp_call_frame, struct dp_stack */
+static inline void dp_mcontext_set_up(struct dp_mcontext *m, u64 frame,
+				      u64 stack)
+{
+	m->rbx = frame;
+	m->r12 = stack;
+}
+
 /** dp_mcontext_arg() - address of argument @n, from 0, of a system call */
 static inline u64 *dp_mcontext_arg(struct dp_mcontext *m, u32 n)
 {
 	return DP_X86_ARG(m, n);
 }
 
-/** dp_mcontext_number() - a general register by the machine's number, 0 to 15. Return:
- *  its value; 0 for any other number. */
-static inline u64 dp_mcontext_number(const struct dp_mcontext *m, u8 number)
-{
-#define AT(reg, field) __builtin_offsetof(struct dp_mcontext, field),
-	static const u8 at[] = { DP_REGS_OF(AT) };
-#undef AT
-
-	return number < 16 ? *(const u64 *)((const char *)m + at[number]) : 0;
-}
-
-/** dp_regs_pc() - dp_mcontext_pc(), and so on, of registers as handlers see them */
+/** dp_regs_pc() - dp_mcontext_pc(), and so on */
 static inline u64 dp_regs_pc(const struct dp_regs *r)
 {
 	return r->ip;
@@ -133,6 +122,16 @@ static inline u64 dp_regs_flags(const struct dp_regs *r)
 static inline u64 dp_regs_count(const struct dp_regs *r)
 {
 	return r->cx;
+}
+
+static inline u64 dp_regs_ret(const struct dp_regs *r)
+{
+	return r->ax;
+}
+
+static inline u64 dp_regs_unwound(const struct dp_regs *r, bool di)
+{
+	return di ? r->di : r->cx + sizeof(u64);
 }
 
 /** dp_regs_behind_syscall() - a system call leaves the address behind it in rcx */

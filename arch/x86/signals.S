@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* signals: entries into port/user/signals, from the kernel and from intercepts. */
 
+#include "arch/x86/flags.inc"
+
 	.text
 
 /*
@@ -82,6 +84,66 @@ dp_intercept_entry:
 	mov	40(%rsp), %r10
 	mov	48(%rsp), %r8
 	mov	56(%rsp), %r9
+	ret
+
+/*
+ * A call-out of the detour of a call that is observed. The stack has, from the top, the return
+ * address into the detour, the number, and the red zone. struct dp_observed_frame is built
+ * there; the agent may change any register in it.
+ */
+	.globl	dp_observe_entry
+	.hidden	dp_observe_entry
+	.balign 16
+dp_observe_entry:
+	push	$0x33
+	movw	$0x2b, 6(%rsp)
+	pushfq
+	push	%rax			/* rip and rsp: for dp_intercept_detour() */
+	push	%rax
+	push	%rcx
+	push	%rax
+	push	%rdx
+	push	%rbx
+	push	%rbp
+	push	%rsi
+	push	%rdi
+	push	%r15
+	push	%r14
+	push	%r13
+	push	%r12
+	push	%r11
+	push	%r10
+	push	%r9
+	push	%r8
+	mov	%rsp, %rdi
+	testl	$0x400, 17*8(%rsp)
+	jnz	2f
+1:	call	dp_intercept_detour
+	pop	%r8
+	pop	%r9
+	pop	%r10
+	pop	%r11
+	pop	%r12
+	pop	%r13
+	pop	%r14
+	pop	%r15
+	pop	%rdi
+	pop	%rsi
+	pop	%rbp
+	pop	%rbx
+	pop	%rdx
+	load_flags 4*8, 3f
+	mov	(%rsp), %rax
+	mov	8(%rsp), %rcx
+	lea	6*8(%rsp), %rsp
+	ret
+2:	cld
+	jmp	1b
+3:	mov	(%rsp), %rax
+	mov	8(%rsp), %rcx
+	lea	4*8(%rsp), %rsp
+	popfq
+	lea	8(%rsp), %rsp
 	ret
 
 	.section .note.GNU-stack, "", @progbits

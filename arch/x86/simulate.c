@@ -52,15 +52,13 @@ bool dp_branch_taken(const struct dp_site_entry *s, u64 flags, u64 cx)
 static bool operand(const struct dp_site_entry *s, struct dp_regs *r, u64 *to)
 {
 	const struct dp_operand_ref *o = &s->operand;
-	u64 addr = o->base == DP_NO_REG ? 0 : *dp_regs_number(r, o->base);
+	u64 addr = dp_regs_value(r, o->base);
 
 	if (!o->memory) {
 		*to = addr;
 		return true;
 	}
-	if (o->index != DP_NO_REG)
-		addr += *dp_regs_number(r, o->index) * o->scale;
-	addr += (u64)o->disp;
+	addr += dp_regs_value(r, o->index) * o->scale + (u64)o->disp;
 	if (o->segment)
 		addr += o->segment == DP_SEG_FS ? dp_port_thread_pointer() :
 						  dp_port_gs_base();

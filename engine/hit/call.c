@@ -2,12 +2,11 @@
 /*
  * call: one hit of a site whose probes are handlers in C.
  *
- *   detour ─────► dp_call_detour ─┐                 ┌─► the detour's copies
- *   breakpoint ─► dp_call_trap ───┴─► pre_handlers ─┼─► copy
- *                                     on dp_stack   ├─► copy that ends in a
- *                                                   │   breakpoint ─► post_handlers
- *                                                   ├─► simulated ─► post_handlers
- *                                                   └─► where a pre_handler says
+ *   detour ─────┐                 ┌─► the detour's copies
+ *   breakpoint ─┴─► pre_handlers ─┼─► copy
+ *                   on dp_stack   ├─► copy that ends in a breakpoint ─► post_handlers
+ *                                 ├─► simulated ─► post_handlers
+ *                                 └─► where a pre_handler says
  */
 #include "engine/hit/call.h"
 #include "engine/hit/hit.h"
@@ -52,12 +51,6 @@ static void miss(const struct dp_site_entry *site, enum dp_tally why)
 			__atomic_fetch_add((u64 *)p->nmissed, 1,
 					   __ATOMIC_RELAXED);
 	}
-}
-
-/* Counters here are per site, not per probe. */
-static void count(const struct dp_site_entry *site)
-{
-	dp_hit_count(dp_site_index(site));
 }
 
 /* Return: true if ip has changed, so that the remaining probes are not called. */
@@ -207,84 +200,7 @@ static void go(struct call *call)
 		dp_call_away(call->stack, dp_regs_sp(call->regs), call, run);
 }
 
-static bool is_mine(void)
-{
-	if (!dp_wipe.owner)
-		dp_hit_leave(NULL);
-	else if (!dp_hit_is_owners())
-		__atomic_fetch_add(&dp_arena.hit.missed[DP_MISSED_FORK], 1,
-				   __ATOMIC_RELAXED);
-	else
-		return true;
-	return false;
-}
-
-u64 dp_call_detour(struct dp_call_frame *frame)
-{
-	bool uncounted = frame->number & DP_CALLOUT_UNCOUNTED ||
-			 !dp_arena.control.counts_alone;
-	u64 *target = frame->number & DP_CALLOUT_TRACKED ? (u64 *)(frame + 1) :
-							   NULL;
-	bool inner = frame->number & DP_CALLOUT_INNER;
-	const struct dp_site_entry *site =
-		dp_site_at(frame->number &= DP_CALLOUT_INDEX);
-	struct call call = { .site = site,
-			     .regs = &frame->regs,
-			     .target = target };
-	u64 sp = (u64)((u64 *)(frame + 1) + !!target) + DP_RED_ZONE;
-
-	if (!is_mine())
-		return 0;
-	frame->inner = inner;
-	if (uncounted)
-		count(site);
-	dp_regs_set_sp(&frame->regs, sp);
-	if (dp_arena.control.nr_upcalls)
-		return dp_upcall_detour(site, frame);
-	if (!enter(&call, sp))
-		return 0;
-	go(&call);
-	if (!call.obeyed && dp_regs_sp(&frame->regs) == sp)
-		return 0;
-	if (!call.obeyed)
-		dp_call_resume(frame);
-	return 1;
-}
-
-static void load(struct call *call, const struct dp_mcontext *mc)
-{
-	call->regs = (void *)call->stack->trapped;
-	dp_regs_from(call->regs, mc);
-}
-
-void dp_call_resume(struct dp_call_frame *frame)
-{
-	const struct dp_jump *j = dp_jump_of(dp_site_at(frame->number));
-
-	dp_regs_set_pc(&frame->regs, frame->inner ?
-					     frame->back + DP_CALLOUT_TAIL :
-					     j->base + j->insn[0]);
-}
-
-void dp_call_mcontext(const struct dp_site_entry *site, struct dp_mcontext *mc)
-{
-	struct call call = { .site = site };
-	u64 sp = dp_mcontext_sp(mc);
-
-	count(site);
-	if (dp_arena.control.nr_upcalls) {
-		dp_upcall_mcontext(site, mc);
-		return;
-	}
-	if (!enter(&call, sp))
-		return;
-	load(&call, mc);
-	go(&call);
-	dp_regs_to(call.regs, mc);
-	dp_mcontext_set_sp(mc, sp);
-}
-
-/* Where the thread goes on after its pre_handlers. While a jump may stand there, no
+/* Where a trapped thread goes on after its pre_handlers. While a jump may stand there, no
  * copy leads back behind the one instruction. Then the post_handler of a probe that is
  * being registered waits for the next hit. */
 static void go_on(struct call *call, struct dp_trap *trap)
@@ -332,24 +248,24 @@ void dp_call_go_on(const struct dp_site_entry *site, struct dp_regs *regs,
 	go_on(&call, trap);
 }
 
-void dp_call_trap(const struct dp_site_entry *site, struct dp_trap *trap)
+static bool enter_hit(struct call *call, const struct dp_hit *hit)
 {
-	struct call call = { .site = site };
+	return hit->trap ? enter_trap(call, hit->trap) : enter(call, hit->sp);
+}
 
-	count(site);
-	if (dp_arena.control.nr_upcalls) {
-		dp_upcall_trap(site, trap);
-		return;
-	}
-	if (!enter_trap(&call, trap)) {
-		dp_mcontext_set_pc(trap->regs,
-				   __atomic_load_n(&site->copy,
-						   __ATOMIC_ACQUIRE));
-		return;
-	}
-	load(&call, trap->regs);
+enum dp_goes dp_call_site(const struct dp_site_entry *site, struct dp_hit *hit)
+{
+	struct call call = { .site = site, .target = hit->target };
+
+	if (!enter_hit(&call, hit))
+		return DP_GOES_ON;
+	call.regs = dp_hit_regs(hit, (void *)call.stack->trapped);
 	go(&call);
-	go_on(&call, trap);
+	if (hit->trap)
+		go_on(&call, hit->trap);
+	else
+		dp_hit_put_regs(hit, call.regs);
+	return call.obeyed || hit->trap ? DP_GOES_AS_TOLD : DP_GOES_ON;
 }
 
 void dp_call_after(const struct dp_site_entry *site, struct dp_trap *trap)
@@ -360,7 +276,8 @@ void dp_call_after(const struct dp_site_entry *site, struct dp_trap *trap)
 	dp_mcontext_set_pc(trap->regs, behind);
 	if (!enter_trap(&call, trap))
 		return;
-	load(&call, trap->regs);
+	call.regs = (void *)call.stack->trapped;
+	dp_regs_from(call.regs, trap->regs);
 	if (site->class == DP_INSN_SYSCALL)
 		dp_regs_behind_syscall(call.regs, behind);
 	go(&call);

@@ -100,37 +100,12 @@ void dp_injected_end(struct dp_injected *injected);
 /** dp_injected_fault() - has an injected handler faulted? Then it is given up. */
 bool dp_injected_fault(struct dp_mcontext *regs);
 
-/* The site's index, in the number that a detour tells */
-#define DP_CALLOUT_INDEX (DP_CALLOUT_INNER - 1)
-
-/**
- * struct dp_call_frame - what entry.S makes of a call from a detour
- * @regs: all registers; dp_call_detour() fills in sp and ip
- * @back: into the detour; @number: of the site; @inner: see DP_CALLOUT_INNER
- *
- * With DP_CALLOUT_TRACKED one more word lies above: where the thread goes on.
- */
-struct dp_call_frame {
-	struct dp_regs regs;
-	u64 back;
-	u32 number, inner;
-};
-
-/**
- * dp_call_detour() - a detour calls the handlers of its site
- * Return: 0, the thread goes on in the detour; 1, it takes all registers from
- * @frame->regs, ip and sp too.
- */
-u64 dp_call_detour(struct dp_call_frame *frame);
+/** dp_call_site() - call the handlers of a site. Those of a trap say where the thread goes
+ *  on in any case. */
+enum dp_goes dp_call_site(const struct dp_site_entry *site, struct dp_hit *hit);
 
 /** dp_call_resume() - set ip to go on in the detour with @frame->regs' stack pointer */
 void dp_call_resume(struct dp_call_frame *frame);
-
-/** dp_call_trap() - a breakpoint calls the handlers; sets @trap->regs to go on */
-void dp_call_trap(const struct dp_site_entry *site, struct dp_trap *trap);
-
-/** dp_call_mcontext() - an intercept's detour calls the handlers; ip stays */
-void dp_call_mcontext(const struct dp_site_entry *site, struct dp_mcontext *mc);
 
 /** dp_call_after() - a probed instruction has completed: call post_handlers */
 void dp_call_after(const struct dp_site_entry *site, struct dp_trap *trap);
@@ -150,14 +125,9 @@ void dp_call_go_on(const struct dp_site_entry *site, struct dp_regs *regs,
 bool dp_upcall_is_heard(void);
 /** dp_upcall_call() - wake the tool */
 void dp_upcall_call(void);
-/** dp_upcall_detour() - upcalls of a detour's site. Return: as dp_call_detour() */
-u64 dp_upcall_detour(const struct dp_site_entry *site,
-		     struct dp_call_frame *frame);
-/** dp_upcall_mcontext() - as dp_call_mcontext() */
-void dp_upcall_mcontext(const struct dp_site_entry *site,
-			struct dp_mcontext *mc);
-/** dp_upcall_trap() - as dp_call_trap() */
-void dp_upcall_trap(const struct dp_site_entry *site, struct dp_trap *trap);
+/** dp_upcall_site() - as dp_call_site() */
+enum dp_goes dp_upcall_site(const struct dp_site_entry *site,
+			    struct dp_hit *hit);
 
 #pragma GCC visibility pop
 
@@ -180,7 +150,6 @@ bool dp_jprobe_leave(struct dp_trap *trap);
 
 #pragma GCC visibility push(hidden)
 
-extern const char dp_detour_entry[];
 void dp_call_on(void *arg, void (*function)(void *arg), void *top);
 void dp_wait_home(const u32 *word, u32 is, const s64 *timeout, u64 regs);
 

@@ -17,7 +17,7 @@
 
 static bool can_push(const struct dp_hit *hit)
 {
-	u64 addr = dp_mcontext_sp(hit->regs) - DP_WORD;
+	u64 addr = hit->sp - DP_WORD;
 
 	return dp_hit_knows(hit, addr) || dp_port_writable(addr, DP_WORD);
 }
@@ -32,16 +32,14 @@ static bool is_address(u64 value)
 	return !(value >> CANONICAL_BITS);
 }
 
-static bool branch_ok(const struct dp_site_entry *site,
-		      const struct dp_hit *hit)
+static bool branch_ok(const struct dp_site_entry *site, struct dp_regs *regs)
 {
 	const struct dp_operand_ref *o = &site->operand;
-	u64 target = dp_mcontext_number(hit->regs, o->base), addr;
+	u64 target = dp_regs_value(regs, o->base), addr;
 
 	if (!o->memory)
 		return is_address(target);
-	addr = target + dp_mcontext_number(hit->regs, o->index) * o->scale +
-	       (u64)o->disp;
+	addr = target + dp_regs_value(regs, o->index) * o->scale + (u64)o->disp;
 	if (o->segment)
 		addr += o->segment == DP_SEG_FS ? dp_port_thread_pointer() :
 						  dp_port_gs_base();
@@ -54,7 +52,7 @@ static enum dp_completes answer(bool yes)
 }
 
 enum dp_completes dp_completes(const struct dp_site_entry *site,
-			       const struct dp_hit *hit)
+			       const struct dp_hit *hit, struct dp_regs *regs)
 {
 	u64 value;
 
@@ -64,20 +62,17 @@ enum dp_completes dp_completes(const struct dp_site_entry *site,
 	case DP_FAULTS_PUSH:
 		return can_push(hit) ? DP_COMPLETES : DP_COMPLETES_PERHAPS;
 	case DP_FAULTS_POP:
-		return dp_hit_knows(hit, dp_mcontext_sp(hit->regs)) ||
-				       can_read(dp_mcontext_sp(hit->regs),
-						&value) ?
+		return dp_hit_knows(hit, hit->sp) || can_read(hit->sp, &value) ?
 			       DP_COMPLETES :
 			       DP_COMPLETES_PERHAPS;
 	case DP_FAULTS_CALL:
 		return answer(can_push(hit));
 	case DP_FAULTS_RET:
-		return answer(can_read(dp_mcontext_sp(hit->regs), &value) &&
-			      is_address(value));
+		return answer(can_read(hit->sp, &value) && is_address(value));
 	case DP_FAULTS_BRANCH:
-		return answer(branch_ok(site, hit));
+		return answer(branch_ok(site, regs));
 	case DP_FAULTS_BRANCH_CALL:
-		return answer(branch_ok(site, hit) && can_push(hit));
+		return answer(branch_ok(site, regs) && can_push(hit));
 	default:
 		return site->post || site->calls_out ? DP_COMPLETES_PERHAPS :
 						       DP_COMPLETES;

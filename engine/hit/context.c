@@ -31,7 +31,7 @@ static bool on_alternate(const struct dp_hit *alt, u64 sp)
 static bool is_left(const struct dp_context *ctx, u32 tid,
 		    const struct dp_hit *hit)
 {
-	u64 sp = dp_mcontext_sp(hit->regs);
+	u64 sp = hit->sp;
 	struct dp_hit alt = *hit;
 
 	if (ctx->tid != tid || ctx->sp > sp)
@@ -63,7 +63,7 @@ struct dp_context *dp_context_claim(const struct dp_hit *hit)
 
 		if (!take_over(ctx, tid, hit))
 			continue;
-		ctx->sp = dp_mcontext_sp(hit->regs);
+		ctx->sp = hit->sp;
 		__atomic_store_n(&ctx->tid, tid, __ATOMIC_RELEASE);
 		return ctx;
 	}
@@ -159,7 +159,7 @@ void dp_pending_complete(const struct dp_site_entry *site)
 void dp_pending_abandon(u32 tid, const struct dp_hit *hit)
 {
 	struct dp_hit alt = *hit;
-	u64 sp = dp_mcontext_sp(hit->regs);
+	u64 sp = hit->sp;
 	u32 i;
 
 	if (alt.alt_size == DP_ALT_UNKNOWN)

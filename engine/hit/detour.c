@@ -5,71 +5,94 @@
  * There is no signal and no system call. The thread calls the agent on its own stack,
  * and goes on in the detour.
  */
-#include "engine/hit/hit.h"
 #include "engine/hit/call.h"
-#include "engine/layout/private.h"
-#include "engine/layout/arena.h"
-#include "engine/layout/site.h"
+#include "engine/hit/hit.h"
 #include "engine/hit/program.h"
+#include "engine/insn/callout.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/private.h"
+#include "engine/layout/site.h"
 #include "arch/arch.h"
 #include "port.h"
-#include "engine/insn/callout.h"
 
-/* The frame has no pc and no stack pointer. */
-static struct dp_mcontext *regs_of(struct dp_detour_frame *frame,
-				   const struct dp_site_entry *site)
+static bool is_mine(void)
 {
-	struct dp_mcontext *regs = (void *)frame->regs;
-
-	dp_mcontext_set_pc(regs, site->addr);
-	dp_mcontext_set_sp(regs, (u64)(frame + 1) + DP_RED_ZONE);
-	return regs;
-}
-
-static void hit(struct dp_detour_frame *frame, const struct dp_site_entry *site)
-{
-	struct dp_hit hit = { .regs = regs_of(frame, site),
-			      .alt_size = DP_ALT_UNKNOWN,
-			      .signals = true };
-
-	if (site->calls) {
-		dp_call_mcontext(site, hit.regs);
-		return;
-	}
-	dp_hit_know_stack(&hit);
-	dp_dispatch_site(site, &hit);
-}
-
-/* An observed system call. If it was answered here, skip it and its second call-out. */
-static void watch(struct dp_detour_frame *frame,
-		  const struct dp_site_entry *site)
-{
-	const struct dp_jump *j = dp_jump_of(site);
-	u32 what = frame->number & (DP_CALLOUT_AFTER | DP_CALLOUT_CALLS);
-
-	if (site->first_probe && !what && dp_wipe.owner && dp_hit_is_owners())
-		hit(frame, site);
-	if (site->number == DP_PLAIN_CALL && !what)
-		return;
-	if (dp_intercept_observe(site, regs_of(frame, site),
-				 frame->number & DP_CALLOUT_AFTER))
-		frame->back = j->base + j->at[j->nr] - DP_CALLOUT_TAIL;
-}
-
-void dp_detour_hit(struct dp_detour_frame *frame)
-{
-	const struct dp_site_entry *site = dp_site_at(
-		frame->number & ~(DP_CALLOUT_AFTER | DP_CALLOUT_CALLS));
-
-	if (site->intercept == DP_INTERCEPT_OBSERVED)
-		watch(frame, site);
-	else if (!dp_wipe.owner)
+	if (!dp_wipe.owner)
 		dp_hit_leave(NULL);
 	else if (!dp_hit_is_owners())
 		__atomic_fetch_add(&dp_arena.hit.missed[DP_MISSED_FORK], 1,
 				   __ATOMIC_RELAXED);
-	else if (!(frame->number & DP_CALLOUT_AFTER))
-		hit(frame, site);
-	else if (__atomic_load_n(&dp_arena.hit.pending, __ATOMIC_RELAXED))
+	else
+		return true;
+	return false;
+}
+
+/* The thread may be told that an instruction has completed. */
+static bool is_hit(const struct dp_site_entry *site, u32 number)
+{
+	if (!is_mine())
+		return false;
+	if (!(number & DP_CALLOUT_AFTER))
+		return true;
+	if (__atomic_load_n(&dp_arena.hit.pending, __ATOMIC_RELAXED))
 		dp_pending_complete(site);
+	return false;
+}
+
+/* Signals may come meanwhile. */
+static enum dp_goes run(const struct dp_site_entry *site, struct dp_hit *hit,
+			bool counted)
+{
+	hit->alt_size = DP_ALT_UNKNOWN;
+	hit->signals = true;
+	dp_hit_know_stack(hit);
+	return dp_dispatch_site(site, hit, counted);
+}
+
+void dp_call_resume(struct dp_call_frame *frame)
+{
+	const struct dp_jump *j = dp_jump_of(dp_site_at(frame->number));
+
+	dp_regs_set_pc(&frame->regs, frame->inner ?
+					     frame->back + DP_CALLOUT_TAIL :
+					     j->base + j->insn[0]);
+}
+
+u64 dp_hit_detour(struct dp_call_frame *frame)
+{
+	u32 number = frame->number;
+	const struct dp_site_entry *site =
+		dp_site_at(number & DP_CALLOUT_INDEX);
+	struct dp_hit hit = { .frame = frame };
+	u64 *above = (u64 *)(frame + 1);
+
+	if (!is_hit(site, number))
+		return 0;
+	if (number & DP_CALLOUT_TRACKED)
+		hit.target = above++;
+	hit.sp = (u64)above + DP_RED_ZONE;
+	frame->number = number & DP_CALLOUT_INDEX;
+	frame->inner = number & DP_CALLOUT_INNER;
+	dp_regs_set_pc(&frame->regs, site->addr);
+	dp_regs_set_sp(&frame->regs, hit.sp);
+	if (run(site, &hit, !(number & DP_CALLOUT_UNCOUNTED)) ==
+	    DP_GOES_AS_TOLD)
+		return 1;
+	if (dp_regs_sp(&frame->regs) == hit.sp)
+		return 0;
+	dp_call_resume(frame);
+	return 1;
+}
+
+/* The call is made here, whatever a handler says. */
+void dp_hit_observed(u32 number, struct dp_mcontext *mc)
+{
+	const struct dp_site_entry *site =
+		dp_site_at(number & DP_CALLOUT_INDEX);
+	struct dp_hit hit = { .mc = mc, .sp = dp_mcontext_sp(mc) };
+
+	if (!is_hit(site, number))
+		return;
+	run(site, &hit, false);
+	dp_mcontext_set_sp(mc, hit.sp);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* dispatch: run the probes of one site for one hit. */
+#include "engine/hit/call.h"
 #include "engine/hit/hit.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/site.h"
@@ -54,18 +55,13 @@ static bool begin(const struct dp_probe_entry *p, u32 probe,
 	}
 }
 
-bool dp_dispatch_site(const struct dp_site_entry *site,
-		      const struct dp_hit *hit)
+/* Return: true if a record waits. */
+static bool each(const struct dp_site_entry *site, const struct dp_hit *hit)
 {
 	bool waits = false;
 	u64 serial = 0;
 	u32 i;
 
-	if (__atomic_load_n(&dp_arena.control.tool_futex, __ATOMIC_RELAXED) &
-	    DP_TOOL_DIED) {
-		let_pass(site);
-		return false;
-	}
 	for (i = site->first_probe; i; i = dp_probe(i - 1)->next) {
 		const struct dp_probe_entry *probe = dp_probe(i - 1);
 
@@ -76,4 +72,26 @@ bool dp_dispatch_site(const struct dp_site_entry *site,
 		waits |= dp_program_run(i - 1, site, hit, serial);
 	}
 	return waits;
+}
+
+static enum dp_goes programs(const struct dp_site_entry *site,
+			     const struct dp_hit *hit)
+{
+	if (!(__atomic_load_n(&dp_arena.control.tool_futex, __ATOMIC_RELAXED) &
+	      DP_TOOL_DIED))
+		return each(site, hit) ? DP_GOES_POST : DP_GOES_ON;
+	let_pass(site);
+	return DP_GOES_ON;
+}
+
+enum dp_goes dp_dispatch_site(const struct dp_site_entry *site,
+			      struct dp_hit *hit, bool counted)
+{
+	if (!site->calls)
+		return programs(site, hit);
+	/* Such sites are counted, not their probes. */
+	if (!counted)
+		dp_hit_count(dp_site_index(site));
+	return dp_arena.control.nr_upcalls ? dp_upcall_site(site, hit) :
+					     dp_call_site(site, hit);
 }

@@ -12,6 +12,7 @@
 
 #include "port_types.h"
 #include "arch/arch.h"
+#include "engine/hit/regs.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/base.h"
 #include "engine/layout/instance.h"
@@ -106,65 +107,29 @@ static inline void dp_tally(u32 probe, enum dp_tally what)
 }
 
 /**
- * struct dp_hit - a thread at a site
- * @regs: its registers, the pc at the site; what follows the segment registers is not
- *        there
- * @low, @high: the part of its stack that is mapped for certain
- * @alt_sp, @alt_size: its alternate stack; a size of DP_ALT_UNKNOWN: not asked yet
- * @fpstate: address of its saved vector registers; 0: they are in place
- * @signals: signals are not blocked during the hit
+ * dp_hit_detour() - a detour has called out for its site. Context: as the thread.
+ * Return: 0, the thread goes on in the detour; 1, it takes all registers from
+ * @frame->regs, ip and sp too.
  */
-struct dp_hit {
-	struct dp_mcontext *regs;
-	u64 low, high;
-	u64 fpstate;
-	u64 alt_sp, alt_size;
-	bool signals;
-};
-
-#define DP_ALT_UNKNOWN (~0ull)
-
-#define DP_RED_ZONE 128
-#define DP_WORD 8
-
-/** dp_hit_knows() - is the word at @addr mapped for certain? */
-static inline bool dp_hit_knows(const struct dp_hit *hit, u64 addr)
-{
-	return addr >= hit->low && addr + DP_WORD <= hit->high;
-}
-
-/* A write below the red zone has just succeeded. If it was on the stack pointer's page,
- * that page is mapped. */
-static inline void dp_hit_know_stack(struct dp_hit *hit)
-{
-	u64 sp = dp_mcontext_sp(hit->regs), written = sp - DP_RED_ZONE - 1;
-
-	if ((written ^ sp) & ~(u64)(DP_PAGE - 1))
-		return;
-	hit->low = sp - DP_RED_ZONE;
-	hit->high = (sp | (DP_PAGE - 1)) + 1;
-}
+u64 dp_hit_detour(struct dp_call_frame *frame);
 
 /**
- * struct dp_detour_frame - what entry.S makes of a call from a detour
- * @regs: general registers, without pc and stack pointer
- * @back: where the call returns to in the detour; @number: what the detour told
+ * dp_hit_observed() - the detour of an intercepted call has called out for a site
+ * @number: what the detour told; @regs: of the thread, its pc and stack pointer at the site
  */
-struct dp_detour_frame {
-	u64 regs[19];
-	u64 back;
-	u32 number, pad;
+void dp_hit_observed(u32 number, struct dp_mcontext *regs);
+
+/** enum dp_goes - where a thread goes on after the probes of a site have run */
+enum dp_goes {
+	DP_GOES_ON, /* with the site's instruction */
+	DP_GOES_POST, /* as before; a record waits for the instruction to complete */
+	DP_GOES_AS_TOLD, /* as its registers say, with its pc */
 };
 
-/** dp_detour_hit() - a detour has called out for its site. Context: as the thread. */
-void dp_detour_hit(struct dp_detour_frame *frame);
-
-/**
- * dp_dispatch_site() - run the probes of a site for this thread
- * Return: true if a record waits for the original instruction to complete.
- */
-bool dp_dispatch_site(const struct dp_site_entry *site,
-		      const struct dp_hit *hit);
+/** dp_dispatch_site() - run the probes of a site for this thread
+ *  @counted: its detour has counted the hit */
+enum dp_goes dp_dispatch_site(const struct dp_site_entry *site,
+			      struct dp_hit *hit, bool counted);
 
 /** dp_hit_count() - count a hit of a probe */
 void dp_hit_count(u32 probe);
@@ -233,7 +198,7 @@ bool dp_trap_raised(struct dp_trap *trap);
  *
  *  The kernel has just written below the thread's stack pointer, unless it used the
  *  alternate stack. Then nothing of the thread's stack is certain. */
-void dp_hit_of_trap(struct dp_hit *hit, const struct dp_trap *trap);
+void dp_hit_of_trap(struct dp_hit *hit, struct dp_trap *trap);
 
 #pragma GCC visibility pop
 

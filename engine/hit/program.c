@@ -62,7 +62,8 @@ static void resume(struct dp_vm *vm, u16 minor)
 					   __ATOMIC_RELAXED);
 }
 
-static void prepare(struct dp_vm *vm, u32 probe, const struct dp_hit *hit)
+static void prepare(struct dp_vm *vm, u32 probe, const struct dp_hit *hit,
+		    struct dp_regs *regs)
 {
 	const struct dp_probe_entry *p = dp_probe(probe);
 	const struct dp_program_entry *prog = program_of(p);
@@ -76,7 +77,7 @@ static void prepare(struct dp_vm *vm, u32 probe, const struct dp_hit *hit)
 	vm->stack_mask = prog->stack_mask;
 	vm->jmpmax = prog->jmpmax;
 	vm->logmax = prog->logmax;
-	vm->regs = hit->regs;
+	vm->regs = regs;
 	vm->safe_low = hit->low;
 	vm->safe_high = hit->high;
 	vm->resume = resume;
@@ -110,7 +111,7 @@ static bool settle(struct dp_context *ctx, const struct dp_site_entry *site,
 	enum dp_completes completes = DP_COMPLETES;
 
 	if (!dp_probe(ctx->probe)->logonfault)
-		completes = dp_completes(site, hit);
+		completes = dp_completes(site, hit, ctx->vm.regs);
 	switch (completes) {
 	case DP_COMPLETES:
 		dp_log_commit(ctx);
@@ -133,8 +134,9 @@ static void run(void *arg)
 
 	if (__atomic_load_n(&dp_arena.hit.pending, __ATOMIC_RELAXED))
 		dp_pending_abandon(ctx->tid, hit);
-	prepare(&ctx->vm, ctx->probe, hit);
+	prepare(&ctx->vm, ctx->probe, hit, dp_hit_regs(hit, &ctx->regs));
 	dp_vm_run(&ctx->vm);
+	dp_hit_put_regs(hit, ctx->vm.regs);
 	obey(ctx->probe, ctx->vm.end);
 	if (ctx->instance) {
 		ctx->waits = 0;

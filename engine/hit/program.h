@@ -40,7 +40,7 @@ enum dp_completes {
 
 /** dp_completes() - ask before the instruction runs, with the registers it will see */
 enum dp_completes dp_completes(const struct dp_site_entry *site,
-			       const struct dp_hit *hit);
+			       const struct dp_hit *hit, struct dp_regs *regs);
 
 /** dp_pending_complete() - the original instruction of a hit has completed */
 void dp_pending_complete(const struct dp_site_entry *site);

@@ -23,11 +23,15 @@
 /* The most that the kernel writes below a stack pointer */
 #define FRAME_MAX 16384
 
-void dp_hit_of_trap(struct dp_hit *hit, const struct dp_trap *trap)
+void dp_hit_of_trap(struct dp_hit *hit, struct dp_trap *trap)
 {
 	u64 sp = dp_mcontext_sp(trap->regs);
 
-	hit->regs = trap->regs;
+	hit->frame = NULL;
+	hit->target = NULL;
+	hit->trap = trap;
+	hit->mc = trap->regs;
+	hit->sp = sp;
 	hit->low = hit->high = 0;
 	hit->fpstate = dp_mcontext_vectors(trap->regs);
 	hit->signals = false;
@@ -40,16 +44,17 @@ void dp_hit_of_trap(struct dp_hit *hit, const struct dp_trap *trap)
 static void dispatch(const struct dp_site_entry *site, struct dp_trap *trap)
 {
 	struct dp_hit hit;
-	bool waits;
+	enum dp_goes goes;
 
-	if (site->calls) {
-		dp_call_trap(site, trap);
-		return;
-	}
 	dp_hit_of_trap(&hit, trap);
-	waits = dp_dispatch_site(site, &hit);
+	goes = dp_dispatch_site(site, &hit, false);
+	if (goes == DP_GOES_AS_TOLD)
+		return;
 	dp_mcontext_set_pc(trap->regs,
-			   waits && site->post ? site->post : site->copy);
+			   goes == DP_GOES_POST && site->post ?
+				   site->post :
+				   __atomic_load_n(&site->copy,
+						   __ATOMIC_ACQUIRE));
 }
 
 static void hit(const struct dp_site_entry *site, struct dp_trap *trap)

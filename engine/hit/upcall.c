@@ -137,12 +137,10 @@ static enum dp_upcall_state await(struct dp_upcall *upcall, u32 probe)
 	return state;
 }
 
-/** struct upcaller - a thread that has hit
- *  @regs: its registers, or @mc: those of a signal; @pc: where it goes on
+/** struct upcaller - a thread that has hit; @pc: where it goes on
  *  @caught: the caught signals are not blocked; all others are */
 struct upcaller {
-	struct dp_regs *regs;
-	struct dp_mcontext *mc;
+	struct dp_hit *hit;
 	u64 pc;
 	bool caught;
 };
@@ -171,10 +169,9 @@ static void show(const struct upcaller *a, u64 *to)
 {
 	struct dp_regs *regs = (void *)to;
 
-	if (a->mc)
-		dp_regs_from(regs, a->mc);
-	else
-		copy(to, (u64 *)a->regs, sizeof(*regs) / sizeof(u64));
+	if (dp_hit_regs(a->hit, regs) != regs)
+		copy(to, (u64 *)&a->hit->frame->regs,
+		     sizeof(*regs) / sizeof(u64));
 	dp_regs_set_pc(regs, a->pc);
 }
 
@@ -183,11 +180,9 @@ static void take(struct upcaller *a, const u64 *from)
 	const struct dp_regs *regs = (const void *)from;
 
 	a->pc = dp_regs_pc(regs);
-	if (a->mc) {
-		dp_regs_to(regs, a->mc);
-		return;
-	}
-	dp_regs_take(a->regs, regs);
+	dp_hit_put_regs(a->hit, regs);
+	if (a->hit->frame)
+		dp_regs_take(&a->hit->frame->regs, regs);
 }
 
 static void put(struct upcaller *a, struct dp_upcall *upcall, u32 probe)
@@ -241,16 +236,6 @@ static void call_injected(u32 probe, struct upcaller *a, u64 x87)
 	dp_injected_end(injected);
 }
 
-static bool leaves(const struct dp_probe_entry *p,
-		   const struct dp_site_entry *site, const struct upcaller *a)
-{
-	if (a->mc)
-		return dp_probe_leaves(p, site, dp_mcontext_flags(a->mc),
-				       dp_mcontext_count(a->mc));
-	return dp_probe_leaves(p, site, dp_regs_flags(a->regs),
-			       dp_regs_count(a->regs));
-}
-
 /* A removed probe's entry may serve another site meanwhile. */
 static void each(const struct dp_site_entry *site, struct upcaller *a)
 {
@@ -258,7 +243,10 @@ static void each(const struct dp_site_entry *site, struct upcaller *a)
 
 	for (i = site->first_probe; i && dp_probe(i - 1)->site == index;
 	     i = dp_probe(i - 1)->next) {
-		if (!dp_probe_is_on(i - 1) || !leaves(dp_probe(i - 1), site, a))
+		if (!dp_probe_is_on(i - 1) ||
+		    !dp_probe_leaves(dp_probe(i - 1), site,
+				     dp_hit_flags(a->hit),
+				     dp_hit_counter(a->hit)))
 			continue;
 		if (dp_probe(i - 1)->kind == DP_KIND_UPCALL)
 			upcall(i - 1, a);
@@ -267,48 +255,25 @@ static void each(const struct dp_site_entry *site, struct upcaller *a)
 	}
 }
 
-u64 dp_upcall_detour(const struct dp_site_entry *site,
-		     struct dp_call_frame *frame)
+enum dp_goes dp_upcall_site(const struct dp_site_entry *site,
+			    struct dp_hit *hit)
 {
-	struct upcaller a = { .regs = &frame->regs,
-			      .pc = site->addr,
-			      .caught = true };
-	u64 sp = dp_regs_sp(&frame->regs);
-	u64 mask = dp_port_defer(true);
+	struct upcaller a = { .hit = hit, .pc = site->addr, .caught = true };
+	u64 mask;
 
-	each(site, &a);
-	dp_port_defer_end(mask);
-	dp_regs_set_pc(&frame->regs, a.pc);
-	if (a.pc == site->addr && dp_regs_sp(&frame->regs) == sp)
-		return 0;
+	/* Of a trap, deferred signals come when the kernel restores the registers. */
+	if (hit->trap) {
+		each(site, &a);
+	} else {
+		mask = dp_port_defer(true);
+		each(site, &a);
+		dp_port_defer_end(mask);
+	}
 	if (a.pc == site->addr)
-		dp_call_resume(frame);
-	return 1;
-}
-
-void dp_upcall_mcontext(const struct dp_site_entry *site,
-			struct dp_mcontext *mc)
-{
-	struct upcaller a = { .mc = mc, .pc = site->addr, .caught = true };
-	u64 sp = dp_mcontext_sp(mc);
-	u64 mask = dp_port_defer(true);
-
-	each(site, &a);
-	dp_port_defer_end(mask);
-	dp_mcontext_set_sp(mc, sp);
-}
-
-/* Deferred signals come when the kernel restores the registers. */
-void dp_upcall_trap(const struct dp_site_entry *site, struct dp_trap *trap)
-{
-	struct upcaller a = { .mc = trap->regs,
-			      .pc = site->addr,
-			      .caught = true };
-
-	each(site, &a);
-	dp_mcontext_set_pc(trap->regs,
-			   a.pc != site->addr ?
-				   a.pc :
-				   __atomic_load_n(&site->copy,
-						   __ATOMIC_ACQUIRE));
+		return DP_GOES_ON;
+	if (hit->frame)
+		dp_regs_set_pc(&hit->frame->regs, a.pc);
+	else
+		dp_mcontext_set_pc(hit->mc, a.pc);
+	return DP_GOES_AS_TOLD;
 }

@@ -35,17 +35,16 @@ struct dp_rseq {
  * struct dp_detour_spec - what a detour has to do
  * @from: address of the site; @code: its bytes; @region: what the jump displaces
  * @at: address of the detour, a multiple of DP_DETOUR_ALIGN
- * @entry: address of code that jumps to the agent's dp_detour_entry
+ * @entry: address of code that jumps to the agent's dp_hit_entry, or dp_observe_entry
  * @before, @after: 1 + the number for the call-out before and after an instruction; 0:
  *         no call-out
  * @call: likewise, before the last instruction, whatever @before says
  * @rseq: count without the agent, or NULL. Then @before[0] is called out only if
- *        counting is impossible.
+ *        counting is impossible, and with DP_CALLOUT_UNCOUNTED.
  * @table: address of the CPUs' addresses of counters, 65,536 of them, 0 for no CPU
  * @counter: offset of the counter from these
  * @enable_word: address of the enable word, or 0. The detour calls out after counting,
- *         if the word is not 0 or the thread is in a handler. If counting is
- *         impossible, it calls out with DP_CALLOUT_UNCOUNTED.
+ *         if the word is not 0 or the thread is in a handler.
  * @self: offset from the thread pointer of the address of the thread's struct dp_stack.
  *        DP_DETOUR_BUSY there says that the thread is in a handler.
  * @tracked: address of code that jumps to the agent's dp_tracked_entry, which gets the

@@ -186,12 +186,9 @@ static u64 return_address(const struct dp_hit *hit)
 {
 	u64 ret;
 
-	if (dp_hit_knows(hit, dp_mcontext_sp(hit->regs)))
-		return *(const volatile u64 *)dp_mcontext_sp(hit->regs);
-	return dp_port_read(&ret, dp_mcontext_sp(hit->regs), DP_WORD) ==
-			       DP_WORD ?
-		       ret :
-		       0;
+	if (dp_hit_knows(hit, hit->sp))
+		return *(const volatile u64 *)hit->sp;
+	return dp_port_read(&ret, hit->sp, DP_WORD) == DP_WORD ? ret : 0;
 }
 
 static u32 most_logged(void)
@@ -260,7 +257,7 @@ static const u8 tallies[] = {
 APART static u64 returned(u32 group, const struct dp_hit *hit)
 {
 	return dp_probe(group)->way & DP_WAY_XMM ? dp_xmm0(hit->fpstate) :
-						   dp_mcontext_ret(hit->regs);
+						   dp_hit_ret(hit);
 }
 
 /* End a call. @exit: the exit of its own function, whose hits are counted; DP_NO_GROUP:
@@ -287,7 +284,7 @@ APART static void leave(const struct place *at, u32 group, enum dp_call_end how,
  * tail target has jumped back to the function. */
 APART static void replace(u32 probe, const struct dp_hit *hit)
 {
-	u64 slot = dp_mcontext_sp(hit->regs);
+	u64 slot = hit->sp;
 	const struct dp_exit_instance *v;
 	struct place p;
 
@@ -314,13 +311,13 @@ void dp_exit_instance_fill(struct dp_exit_instance *v, u32 probe,
 		v->tid = dp_hit_tid();
 		v->ticks = dp_port_ticks();
 	}
-	__atomic_store_n(&v->slot, dp_mcontext_sp(hit->regs), __ATOMIC_RELEASE);
+	__atomic_store_n(&v->slot, hit->sp, __ATOMIC_RELEASE);
 }
 
 void dp_exit_instance_begin(u32 probe, const struct dp_site_entry *site,
 			    const struct dp_hit *hit)
 {
-	u64 slot = dp_mcontext_sp(hit->regs);
+	u64 slot = hit->sp;
 	struct dp_exit_instance *v;
 	struct place p;
 	bool fits = dp_instance_fits(slot);
@@ -377,7 +374,7 @@ APART static bool end_own(const struct place *at, u32 probe,
 
 	if (way & DP_WAY_SHARED && return_address(hit) != v->ret)
 		return false;
-	if (!is_whole(at, group, dp_mcontext_sp(hit->regs)))
+	if (!is_whole(at, group, hit->sp))
 		return true;
 	if (way & DP_WAY_TAIL_TARGET)
 		v->tail_called = 1;
@@ -392,13 +389,11 @@ void dp_exit_instance_end(u32 probe, const struct dp_site_entry *site,
 	const struct dp_probe_entry *p = dp_probe(probe);
 	bool own = p->group != DP_NO_GROUP;
 	bool met = !own || p->way & DP_WAY_SHARED;
-	u64 slot = dp_mcontext_sp(hit->regs),
-	    key = dp_instance_key(p->group, slot);
+	u64 slot = hit->sp, key = dp_instance_key(p->group, slot);
 	bool fits = dp_instance_fits(slot);
 	struct place at;
 
-	if (!dp_probe_leaves(p, site, dp_mcontext_flags(hit->regs),
-			     dp_mcontext_count(hit->regs)))
+	if (!dp_probe_leaves(p, site, dp_hit_flags(hit), dp_hit_counter(hit)))
 		return;
 	if (fits && own && find(&at, key))
 		met |= end_own(&at, probe, hit);
@@ -421,8 +416,8 @@ static bool part_left(u32 way, const struct dp_hit *hit, u64 *from, u64 *to)
 {
 	struct dp_hit alt = *hit;
 
-	*from = (dp_mcontext_sp(hit->regs) + DP_WORD - 1) & ~(u64)(DP_WORD - 1);
-	*to = dp_mcontext_unwound(hit->regs, way & DP_WAY_UNTIL_DI);
+	*from = (hit->sp + DP_WORD - 1) & ~(u64)(DP_WORD - 1);
+	*to = dp_hit_unwound(hit, way & DP_WAY_UNTIL_DI);
 	if (*to <= *from || *to - *from > UNWIND_MOST ||
 	    !dp_instance_fits(*from) || !dp_instance_fits(*to & ~7ull))
 		return false;

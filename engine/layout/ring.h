@@ -25,6 +25,7 @@ enum dp_context_state {
  * @serial: the same for all probes of one hit
  * @sp: the program's stack pointer at the hit
  * @waits: set by the run: the record waits for the original instruction
+ * @regs: a copy of the thread's registers, where the program needs one
  * @stack: the program runs on it, so that little of the thread's own stack is used
  */
 struct dp_context {
@@ -40,6 +41,7 @@ struct dp_context {
 	u32 pad;
 	/* address of the struct dp_exit_instance that begins; 0: none */
 	u64 instance;
+	struct dp_regs regs;
 	u64 stack[DP_CONTEXT_STACK];
 	struct dp_vm vm;
 };

@@ -201,14 +201,20 @@ static const struct dp_site *member_at(const struct dp_engine *e,
 	return s->covers[k] ? dp_order_site(e, s->covers[k] - 1) : NULL;
 }
 
-/* The number of a call-out before an instruction; those of a process that probes itself
- * tell the agent where they are. */
-static u32 number_of(const struct dp_engine *e, const struct dp_site *member,
-		     int k)
+/* The number of a call-out before instruction @k. A detour counts for the first one alone,
+ * if for any. */
+static u32 number_of(const struct dp_engine *e, const struct dp_site *s,
+		     const struct dp_site *member, int k)
 {
-	u32 inner = DP_CALLOUT_UNCOUNTED | DP_CALLOUT_INNER;
+	u32 what = counts_alone(e, s) ? 0 : DP_CALLOUT_UNCOUNTED;
 
-	return (member->place - 1) | (k && e->max_sites ? inner : 0);
+	return (member->place - 1) |
+	       (k ? DP_CALLOUT_UNCOUNTED | DP_CALLOUT_INNER : what);
+}
+
+static u32 number_after(const struct dp_site *member)
+{
+	return (member->place - 1) | DP_CALLOUT_UNCOUNTED | DP_CALLOUT_AFTER;
 }
 
 /* Choose the call-outs for the site and for sites that its jump covers. */
@@ -226,13 +232,12 @@ static void encode(const struct dp_engine *e, u32 i,
 		if (member->first_probe ||
 		    (s->observed && (u32)s->intercept != DP_PLAIN_CALL) ||
 		    e->max_sites)
-			spec->before[k] = number_of(e, member, k) + 1;
+			spec->before[k] = number_of(e, s, member, k) + 1;
 		if (dp_site_needs_post(member))
-			spec->after[k] =
-				((member->place - 1) | DP_CALLOUT_AFTER) + 1;
+			spec->after[k] = number_after(member) + 1;
 	}
 	if (s->observed)
-		spec->after[s->region.nr - 1] = (i | DP_CALLOUT_AFTER) + 1;
+		spec->after[s->region.nr - 1] = number_after(s) + 1;
 	if ((u32)s->intercept == DP_PLAIN_CALL)
 		spec->call = (i | DP_CALLOUT_CALLS) + 1;
 }
@@ -276,14 +281,17 @@ bool dp_jump_is_tracked(const struct dp_engine *e, const struct dp_site *s)
 }
 
 int dp_jump_plan(const struct dp_engine *e, u32 i, struct dp_jump *j, u64 at,
-		 u8 *out, u64 stub, u64 intercept_entry)
+		 u8 *out, u64 stubs, u64 intercept_entry)
 {
 	const struct dp_site *s = dp_order_site(e, i);
-	struct dp_detour_spec spec = { .from = s->addr,
-				       .at = at,
-				       .entry = stub,
-				       .code = s->code,
-				       .region = &s->region };
+	struct dp_detour_spec spec = {
+		.from = s->addr,
+		.at = at,
+		.entry = stubs +
+			 (s->intercept < 0 ? DP_STUB_HIT : DP_STUB_OBSERVE),
+		.code = s->code,
+		.region = &s->region
+	};
 	struct dp_detour d;
 	u16 n;
 	int err;
@@ -301,7 +309,7 @@ int dp_jump_plan(const struct dp_engine *e, u32 i, struct dp_jump *j, u64 at,
 	}
 	spec.self = e->arena->control.self_offset;
 	if (dp_jump_is_tracked(e, s))
-		spec.tracked = stub + DP_ENTRY_STUB;
+		spec.tracked = stubs + DP_STUB_TRACKED;
 	if (e->max_sites)
 		spec.enable_word =
 			e->arena->control.base + DP_ARENA_OFFSET +

@@ -29,11 +29,11 @@ u32 dp_jump_room(const struct dp_engine *e, const struct dp_site *s);
  * dp_jump_plan() - make the detour of the @i-th site in order
  * @j: filled in; entries of sites that it covers get their copies
  * @at, @out: address of the detour, and where to write it
- * @stub: address of the stub that leads to the agent
+ * @stubs: address of the stubs of its pool
  * @intercept_entry: address of the code that makes intercepted calls
  */
 int dp_jump_plan(const struct dp_engine *e, u32 i, struct dp_jump *j, u64 at,
-		 u8 *out, u64 stub, u64 intercept_entry);
+		 u8 *out, u64 stubs, u64 intercept_entry);
 /** dp_jump_is_tracked() - can calls that begin at the site go on through a stub? */
 bool dp_jump_is_tracked(const struct dp_engine *e, const struct dp_site *s);
 /** dp_jump_cover() - let the jump of @lead cover @site. Return: false: no instruction of the

@@ -77,7 +77,7 @@ struct dp_mapping {
 	void *file; /* as the region is laid out, in the tool */
 	u64 base; /* address of the agent's text in the target */
 	u64 intercept_entry; /* address of dp_intercept_entry in the target */
-	u64 detour_entry; /* address of dp_detour_entry in the target */
+	struct dp_agent_entries entries; /* in the target */
 	u32 owner; /* the target's pid, in its own namespace */
 	u32 tool;
 	bool fsgsbase; /* rdfsbase can be used */

@@ -55,7 +55,7 @@ static int assign_pool(struct dp_engine *e, struct dp_site *s)
 		pool = &need->pools[need->nr_pools++];
 		*pool = (struct dp_pool_need){ .low = low,
 					       .high = high,
-					       .size = DP_ENTRY_STUB +
+					       .size = DP_STUBS +
 						       2 * DP_DETOUR_MAX };
 	}
 	pool->low = low < pool->low ? low : pool->low;

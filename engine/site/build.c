@@ -333,10 +333,10 @@ static int open_pools(struct dp_engine *e)
 		p->code = dp_port_alloc(p->size);
 		if (!p->code)
 			return -ENOMEM;
-		p->used = DP_ENTRY_STUB;
+		p->used = DP_STUBS;
 		/* Pools of islands come later, and have no stub. */
 		if (i < e->batch.pool + e->batch.code_pools)
-			dp_detour_entry_stub(p->code, e->map.detour_entry);
+			dp_detour_stubs(p->code, &e->map.entries);
 	}
 	return 0;
 }

@@ -28,7 +28,6 @@
 #define POOL_SIZE (1ull << 20)
 #define ISLAND_ARENA_SIZE (4ull << 20)
 #define MAP_TRIES 4
-#define STUBS 3 /* into the agent, at the start of a pool */
 
 int dp_grow_begin(struct dp_engine *e, const struct dp_live_setup *setup)
 {
@@ -131,7 +130,7 @@ static int new_pool(struct dp_engine *e, u64 low, u64 high)
 	struct dp_pool_need need = { .low = low,
 				     .high = high,
 				     .size = POOL_SIZE };
-	u8 stubs[STUBS * DP_ENTRY_STUB];
+	u8 stubs[DP_STUBS];
 	int err, tries = 0;
 
 	do {
@@ -143,9 +142,7 @@ static int new_pool(struct dp_engine *e, u64 low, u64 high)
 	} while (err == -EEXIST && ++tries < MAP_TRIES);
 	if (err)
 		return err == -EEXIST ? -ENOMEM : err;
-	dp_detour_entry_stub(stubs, g->setup.detour_entry);
-	dp_detour_entry_stub(stubs + DP_ENTRY_STUB, g->setup.call_entry);
-	dp_detour_entry_stub(stubs + 2 * DP_ENTRY_STUB, g->setup.tracked_entry);
+	dp_detour_stubs(stubs, &g->setup.entries);
 	g->pools[e->need.nr_pools - 1].used = sizeof(stubs);
 	err = g->setup.ops->put(g->setup.arg, need.addr, stubs, sizeof(stubs));
 	/* No detour may call a stub that is not there. */
@@ -353,7 +350,7 @@ static int encode_left(struct dp_engine *e, struct dp_site *s,
 	if (pool < 0)
 		return 1;
 	err = dp_jump_plan(e, s->place - 1, j, left->base, code,
-			   e->need.pools[pool].addr + DP_ENTRY_STUB, 0);
+			   e->need.pools[pool].addr, 0);
 	if (err || j->len > left->room)
 		return 1;
 	s->pool = (u32)pool;
@@ -376,7 +373,7 @@ static int encode_new(struct dp_engine *e, struct dp_site *s, struct dp_jump *j)
 	consume(e, s, 0, DP_DETOUR_ALIGN);
 	at = cursor(e, s, &out);
 	err = dp_jump_plan(e, s->place - 1, j, at, out,
-			   e->need.pools[s->pool].addr + DP_ENTRY_STUB, 0);
+			   e->need.pools[s->pool].addr, 0);
 	j->room = j->len;
 	return err;
 }

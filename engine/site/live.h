@@ -50,13 +50,13 @@ struct dp_growth_ops {
 
 /**
  * struct dp_live_setup - addresses and limits of an adopted arena
- * @call_entry, @detour_entry, @tracked_entry: addresses of the agent's entries
+ * @entries: of the agent
  * @size: size of the arena in bytes; @max_sites: sites for which it was laid out
  */
 struct dp_live_setup {
 	const struct dp_growth_ops *ops;
 	void *arg;
-	u64 call_entry, detour_entry, tracked_entry;
+	struct dp_agent_entries entries;
 	u64 size;
 	u32 max_sites;
 };

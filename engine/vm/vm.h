@@ -14,7 +14,7 @@
 
 #include "port_types.h"
 
-struct dp_mcontext;
+struct dp_regs;
 
 #define DP_VM_STACK 1024 /* elements; a program may ask for 32 */
 #define DP_VM_FRAMES 33 /* the handler's own and 32 nested calls */
@@ -95,7 +95,7 @@ struct dp_vm {
 	u32 nr_lv, nr_gv;
 	u32 stack_mask, jmpmax, logmax;
 	u32 pc;
-	struct dp_mcontext *regs;
+	struct dp_regs *regs;
 	u64 safe_low, safe_high;
 	void (*resume)(struct dp_vm *vm, u16 minor);
 	u32 probe;

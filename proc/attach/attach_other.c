@@ -157,10 +157,7 @@ static int adopt(struct dp_process *proc, const struct dp_attach_other *how)
 	struct dp_live_setup setup = {
 		.ops = &growth_ops,
 		.arg = proc,
-		/* Not the entry with the shortcut for a process's own handlers. */
-		.call_entry = proc->base + dp_agent_tracked_entry,
-		.detour_entry = proc->base + dp_agent_detour_entry,
-		.tracked_entry = proc->base + dp_agent_tracked_entry,
+		.entries = dp_agent_entries(proc->base),
 		.size = proc->file_size - DP_FILE_ARENA_OFFSET,
 		.max_sites = how->max_sites,
 	};
@@ -171,6 +168,8 @@ static int adopt(struct dp_process *proc, const struct dp_attach_other *how)
 
 	if (err)
 		return err;
+	/* Not the entry with the shortcut for a process's own handlers. */
+	setup.entries.hit = setup.entries.tracked;
 	dp_engine_set_arming(engine, how->arming);
 	err = dp_engine_adopt(engine, arena, &setup);
 	if (err) {

@@ -158,7 +158,7 @@ struct dp_mapping dp_mapping_of(const struct dp_process *proc)
 		.file = proc->file,
 		.base = proc->base,
 		.intercept_entry = proc->base + dp_agent_intercept_entry,
-		.detour_entry = proc->base + dp_agent_detour_entry,
+		.entries = dp_agent_entries(proc->base),
 		.owner = proc->ns_pid,
 		.tool = (u32)tool,
 		.tool_start = dp_tool_start(tool),

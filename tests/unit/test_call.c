@@ -122,6 +122,13 @@ static struct dp_call_frame *frame(void)
 	return f;
 }
 
+/* A detour that has not counted */
+static u64 call_out(struct dp_call_frame *f)
+{
+	f->number |= DP_CALLOUT_UNCOUNTED;
+	return dp_hit_detour(f);
+}
+
 /* The stack pointer that the program had. */
 static u64 sp_of(const struct dp_call_frame *f)
 {
@@ -140,7 +147,7 @@ static void handlers_world(void **state)
 
 	kprobe(0);
 	site->x87 = 1;
-	assert_int_equal(dp_call_detour(f), 0);
+	assert_int_equal(call_out(f), 0);
 	stack = dp_stack_known();
 	assert_true(on_handlers_stack(seen.at));
 	assert_int_equal(seen.regs.ip, AT + 1);
@@ -224,7 +231,7 @@ static void no_stack(void **state)
 	for (i = 0; i < DP_STACKS; i++)
 		owners[i] = DP_FAKE_PID + 1;
 	assert_int_equal(hit(), site->copy);
-	assert_int_equal(dp_call_detour(f), 0);
+	assert_int_equal(call_out(f), 0);
 	assert_int_equal(seen.calls, 0);
 	assert_int_equal(dp_fake_tally(0, DP_TALLY_CONTEXT), 2);
 	assert_int_equal(missed(0), 2);
@@ -244,23 +251,23 @@ static void where_it_goes_on(void **state)
 	dp_fake_jump(site)->base = DETOUR;
 	dp_fake_jump(site)->insn[0] = 24;
 	given.ax = 9;
-	assert_int_equal(dp_call_detour(f), 0);
+	assert_int_equal(call_out(f), 0);
 	assert_int_equal(f->regs.ax, 9);
 	assert_int_equal(f->number, SITE);
 	given.sp = 0x1230;
-	assert_int_equal(dp_call_detour(f), 1);
+	assert_int_equal(call_out(f), 1);
 	assert_int_equal(f->regs.ip, DETOUR + 24);
 	assert_int_equal(f->regs.sp, 0x1230);
 	given.ip = 0x999000;
 	result = 1;
-	assert_int_equal(dp_call_detour(f), 1);
+	assert_int_equal(call_out(f), 1);
 	assert_int_equal(f->regs.ip, 0x999000);
 	/* One more word is above the frame of a function that is tracked. */
 	result = 0;
 	given.sp = given.ip = 0;
 	f->number |= DP_CALLOUT_TRACKED;
 	words[0] = *(u64 *)(f + 1) = 77;
-	assert_int_equal(dp_call_detour(f), 0);
+	assert_int_equal(call_out(f), 0);
 	assert_int_equal(seen.regs.sp, sp_of(f) + 8);
 	assert_int_equal(*(u64 *)(f + 1), 77);
 }
@@ -273,7 +280,7 @@ static void from_the_alternate_stack(void **state)
 	dp_fake_altstack((u64)words, sizeof(words));
 	dp_fake_set_mask(DP_SIGMASK(12));
 	kprobe(0);
-	dp_call_detour(f);
+	call_out(f);
 	assert_int_equal(seen.alt_size, 0);
 	assert_int_equal(seen.stack.alt_off, 1);
 	assert_int_not_equal(seen.mask & DP_SIGMASK(10), 0);
@@ -286,7 +293,7 @@ static void from_the_alternate_stack(void **state)
 	/* From another stack it stays in force. */
 	dp_fake_altstack((u64)alternate, ALTERNATE);
 	dp_stack_ask_alternate();
-	dp_call_detour(f);
+	call_out(f);
 	assert_int_equal(seen.alt_size, ALTERNATE);
 	assert_int_equal(seen.stack.alt_off, 0);
 	assert_int_equal(seen.mask, DP_SIGMASK(12));
@@ -314,10 +321,10 @@ static void left_hidden(void **state)
 {
 	dp_fake_altstack((u64)alternate, ALTERNATE);
 	kprobe(0);
-	dp_call_detour(frame());
+	call_out(frame());
 	dp_stack_known()->alt_off = 1;
 	dp_fake_altstack(0, 0);
-	dp_call_detour(frame());
+	call_out(frame());
 	assert_int_equal(dp_stack_known()->alt_off, 0);
 	dp_port_altstack(&seen.alt_sp, &seen.alt_size);
 	assert_int_equal(seen.alt_sp, (u64)alternate);
@@ -337,12 +344,12 @@ static void of_others(void **state)
 
 	kprobe(0);
 	dp_fake_vfork(false);
-	assert_int_equal(dp_call_detour(f), 0);
+	assert_int_equal(call_out(f), 0);
 	assert_int_equal(dp_arena.hit.missed[DP_MISSED_FORK], 1);
 	dp_fake_vfork(true);
 	dp_arena.control.revertible = 1;
 	dp_fake_fork();
-	assert_int_equal(dp_call_detour(f), 0);
+	assert_int_equal(call_out(f), 0);
 	assert_int_equal(dp_fake_action(DP_SIGTRAP)->handler, DP_SIG_DFL);
 	assert_int_equal(dp_arena.hit.missed[DP_MISSED_FORK], 1);
 	assert_int_equal(seen.calls, 0);
@@ -358,7 +365,7 @@ static void of_a_system_call(void **state)
 	kprobe(0);
 	mc->rip = AT;
 	given = (struct dp_regs){ .ax = 9, .sp = 0x1230, .ip = 0x999000 };
-	dp_call_mcontext(site, mc);
+	dp_hit_observed(dp_site_index(site), mc);
 	assert_int_equal(seen.calls, 1);
 	assert_int_equal(seen.regs.sp, sp);
 	assert_int_equal(seen.stack.regs, (u64)dp_stack_known()->trapped);
@@ -368,7 +375,7 @@ static void of_a_system_call(void **state)
 	assert_int_equal(dp_fake_count(SITE), 1);
 	dp_stack_known()->busy = DP_BUSY_SELF;
 	given.ax = 10;
-	dp_call_mcontext(site, mc);
+	dp_hit_observed(dp_site_index(site), mc);
 	assert_int_equal(seen.calls, 1);
 	assert_int_equal(mc->rax, 9);
 }

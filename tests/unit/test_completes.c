@@ -26,6 +26,7 @@ static u64 pages[3][DP_PAGE / sizeof(u64)] __attribute__((aligned(DP_PAGE)));
 
 static struct dp_site_entry site;
 static struct dp_hit hit;
+static struct dp_call_frame frame;
 
 static int begin(void **state)
 {
@@ -34,15 +35,16 @@ static int begin(void **state)
 	dp_fake_bad((u64)pages[2], DP_PAGE);
 	memset(&site, 0, sizeof(site));
 	memset(pages, 0, sizeof(pages));
-	hit = (struct dp_hit){ .regs = dp_fake_regs() };
+	frame = (struct dp_call_frame){ 0 };
+	hit = (struct dp_hit){ .frame = &frame };
 	return 0;
 }
 
 static enum dp_completes with(enum dp_insn_faults faults, u64 sp)
 {
 	site.faults = faults;
-	hit.regs->rsp = sp;
-	return dp_completes(&site, &hit);
+	hit.sp = frame.regs.sp = sp;
+	return dp_completes(&site, &hit, &frame.regs);
 }
 
 static void told_by_control(void **state)
@@ -99,11 +101,11 @@ static void returns(void **state)
 static void branches_by_register(void **state)
 {
 	site.operand.base = RBX;
-	hit.regs->rbx = ADDRESS;
+	frame.regs.bx = ADDRESS;
 	assert_int_equal(with(DP_FAULTS_BRANCH, STACK), DP_COMPLETES);
 	assert_int_equal(with(DP_FAULTS_BRANCH_CALL, STACK), DP_COMPLETES_NOT);
 	assert_int_equal(with(DP_FAULTS_BRANCH_CALL, STACK + 8), DP_COMPLETES);
-	hit.regs->rbx = TOO_HIGH;
+	frame.regs.bx = TOO_HIGH;
 	assert_int_equal(with(DP_FAULTS_BRANCH, STACK), DP_COMPLETES_NOT);
 	assert_int_equal(with(DP_FAULTS_BRANCH_CALL, STACK + 8),
 			 DP_COMPLETES_NOT);
@@ -119,12 +121,12 @@ static void branches_by_memory(void **state)
 	site.operand = (struct dp_operand_ref){
 		.disp = 8, .base = RBX, .index = RCX, .scale = 4, .memory = 1
 	};
-	hit.regs->rbx = STACK + 16;
-	hit.regs->rcx = 8;
+	frame.regs.bx = STACK + 16;
+	frame.regs.cx = 8;
 	assert_int_equal(with(DP_FAULTS_BRANCH, 0), DP_COMPLETES);
-	hit.regs->rcx = 10;
+	frame.regs.cx = 10;
 	assert_int_equal(with(DP_FAULTS_BRANCH, 0), DP_COMPLETES_NOT);
-	hit.regs->rbx = STACK_END;
+	frame.regs.bx = STACK_END;
 	assert_int_equal(with(DP_FAULTS_BRANCH, 0), DP_COMPLETES_NOT);
 	site.operand.disp = (s64)&pages[1][7];
 	site.operand.base = site.operand.index = DP_NO_REG;

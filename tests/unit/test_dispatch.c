@@ -14,6 +14,7 @@
 #include "engine/hit/hit.h"
 #include "engine/hit/program.h"
 #include "port/fake/hit/world.h"
+#include "port/user/signals/intercept.h"
 #include "port.h"
 #include "arch/arch.h"
 #include "engine/insn/faults.h"
@@ -342,8 +343,7 @@ static void contexts_that_are_left(void **state)
 		{ ALT, false },		  { ALT + ALT_SIZE - 1, false },
 		{ ALT + ALT_SIZE, true },
 	};
-	struct dp_mcontext regs = { .rsp = sp };
-	struct dp_hit hit = { .regs = &regs };
+	struct dp_hit hit = { .sp = sp };
 	u32 i;
 
 	with_program(EXIT_N);
@@ -554,58 +554,53 @@ static void loader_events_of_a_stopped_tool(void **state)
 	dp_arena.control.linker_answered = dp_arena.hit.linker_asked;
 	assert_int_equal(loader_event(5, 0), 5);
 	/* The tool could not send it home from a detour. */
-	dp_detour_hit((void *)stack);
+	dp_hit_detour((void *)stack);
 	assert_int_equal(dp_arena.hit.linker_asked, 3);
 	assert_int_equal(loader_event(0, 5), 5);
 	assert_int_equal(dp_arena.hit.linker_late, 2);
 }
 
-static struct dp_detour_frame *make_frame(void)
+static struct dp_call_frame *make_frame(void)
 {
 	memset(words, 0, sizeof(words));
 	return (void *)&words[256];
 }
 
-static void call_out(struct dp_detour_frame *frame, u32 number)
+static void call_out(struct dp_call_frame *frame, u32 number)
 {
-	frame->number = number;
-	frame->back = 5;
-	dp_detour_hit(frame);
+	frame->number = number | DP_CALLOUT_UNCOUNTED;
+	assert_int_equal(dp_hit_detour(frame), 0);
 }
 
 /* A thread on its way through a detour: no signal tells of it. */
 static void through_a_detour(void **state)
 {
-	struct dp_detour_frame *frame = make_frame();
+	struct dp_call_frame *frame = make_frame();
 
 	dp_fake_site(0, AT);
 	dp_fake_site(1, AT + 8);
 	dp_fake_probe(0, 0, DP_KIND_PLAIN);
 	dp_fake_probe(1, 1, DP_KIND_PLAIN);
-	frame->number = 1;
-	dp_detour_hit(frame);
+	call_out(frame, 1);
 	assert_int_equal(dp_fake_count(0), 0);
 	assert_int_equal(dp_fake_count(1), 1);
-	assert_int_equal(((struct dp_mcontext *)frame->regs)->rip, AT + 8);
-	assert_int_equal(((struct dp_mcontext *)frame->regs)->rsp,
-			 (u64)(frame + 1) + DP_RED_ZONE);
+	assert_int_equal(frame->regs.ip, AT + 8);
+	assert_int_equal(frame->regs.sp, (u64)(frame + 1) + DP_RED_ZONE);
 	/* It tells of a completed instruction, for which no record waits. */
-	frame->number = 1 | DP_CALLOUT_AFTER;
-	dp_detour_hit(frame);
+	call_out(frame, 1 | DP_CALLOUT_AFTER);
 	assert_int_equal(dp_fake_count(1), 1);
-	frame->number = 1;
 	dp_fake_vfork(false);
-	dp_detour_hit(frame);
+	call_out(frame, 1);
 	assert_int_equal(dp_fake_count(1), 1);
 	assert_int_equal(dp_arena.hit.missed[DP_MISSED_FORK], 1);
 	/* It has come while such a child is there. */
 	dp_fake_vfork(true);
 	dp_arena.hit.vm_children = 1;
-	dp_detour_hit(frame);
+	call_out(frame, 1);
 	assert_int_equal(dp_fake_count(1), 2);
 	dp_arena.control.revertible = 1;
 	dp_fake_fork();
-	dp_detour_hit(frame);
+	call_out(frame, 1);
 	assert_int_equal(dp_fake_action(DP_SIGTRAP)->handler, DP_SIG_DFL);
 	assert_int_equal(dp_fake_count(1), 2);
 	assert_int_equal(dp_arena.hit.missed[DP_MISSED_FORK], 1);
@@ -614,7 +609,7 @@ static void through_a_detour(void **state)
 /* What is pushed goes where the detour itself has pushed. */
 static void record_of_a_detour(void **state)
 {
-	struct dp_detour_frame *frame = make_frame();
+	struct dp_call_frame *frame = make_frame();
 	u64 sp = (u64)(frame + 1) + DP_RED_ZONE;
 
 	with_program(EXIT_N);
@@ -630,19 +625,29 @@ static void record_of_a_detour(void **state)
 	assert_non_null(dp_fake_record());
 }
 
+static struct dp_observed_frame *observe(u32 number)
+{
+	struct dp_observed_frame *frame = (void *)&words[256];
+
+	frame->number = number | DP_CALLOUT_UNCOUNTED;
+	frame->back = 5;
+	dp_intercept_detour(frame);
+	return frame;
+}
+
 /* A system call's detour calls out for the probes and the call, and behind the call; a plain
  * one's for the probes, for the call, and behind it. Return: back was moved. */
 static bool observed(u32 call, u32 what)
 {
-	struct dp_detour_frame *frame = make_frame();
-	struct dp_mcontext *regs = (void *)frame->regs;
+	struct dp_mcontext *regs = (void *)&words[256];
+	u64 back;
 
+	memset(words, 0, sizeof(words));
 	regs->rax = call;
 	regs->r10 = DP_SIGSET_BYTES;
-	call_out(frame, what);
-	assert_true(frame->back == 5 ||
-		    frame->back == DETOUR + 0x40 - DP_CALLOUT_TAIL);
-	return frame->back != 5;
+	back = observe(what)->back;
+	assert_true(back == 5 || back == DETOUR + 0x40 - DP_CALLOUT_TAIL);
+	return back != 5;
 }
 
 static void observed_calls(void **state)
@@ -674,6 +679,28 @@ static void observed_calls(void **state)
 	dp_fake_fork();
 	assert_true(observed(__NR_rt_sigprocmask, 0));
 	assert_int_equal(dp_fake_count(0), 3);
+}
+
+/* Another site's probes, on an instruction that the call's detour displaces: the program
+ * sees the thread's registers, and changes them. */
+static void beside_an_observed_call(void **state)
+{
+	struct dp_mcontext *regs = (void *)&words[256];
+
+	memset(words, 0, sizeof(words));
+	with_program(EXIT_N);
+	waiting(0);
+	site(0)->faults = DP_FAULTS_OTHER;
+	assert_int_equal(observe(0)->back, 5);
+	assert_int_equal(regs->rip, AT);
+	assert_int_equal(regs->rsp,
+			 (u64)((struct dp_observed_frame *)regs + 1) +
+				 DP_RED_ZONE);
+	assert_int_equal(dp_fake_count(0), 1);
+	assert_null(dp_fake_record());
+	observe(DP_CALLOUT_AFTER);
+	assert_non_null(dp_fake_record());
+	assert_int_equal(dp_fake_count(0), 1);
 }
 
 /* Handlers in C, of which none is called without a stack */
@@ -716,6 +743,7 @@ int main(void)
 		cmocka_unit_test_setup(through_a_detour, begin),
 		cmocka_unit_test_setup(handlers_of_a_call, begin),
 		cmocka_unit_test_setup(observed_calls, begin),
+		cmocka_unit_test_setup(beside_an_observed_call, begin),
 		cmocka_unit_test_setup(record_of_a_detour, begin),
 	};
 

@@ -106,7 +106,7 @@ static void arm(struct world *w)
 	struct dp_layout_need *need = dp_engine_layout(w->e, 2);
 	struct dp_mapping map = { .base = 0x70000000,
 				  .intercept_entry = 0x20000000,
-				  .detour_entry = 0x20001000,
+				  .entries = { .hit = 0x20001000 },
 				  .owner = 1,
 				  .tool = 2 };
 

@@ -103,10 +103,9 @@ static u64 tally(u32 probe, enum dp_tally what)
 /* A thread whose return address is at @slot; the word there is readable. */
 static struct dp_hit at_slot(struct dp_mcontext *regs, u64 *slot)
 {
-	struct dp_hit hit = { .regs = regs };
+	struct dp_hit hit = { .mc = regs, .sp = (u64)slot };
 
 	memset(regs, 0, sizeof(*regs));
-	regs->rsp = (u64)slot;
 	hit.low = (u64)slot;
 	hit.high = (u64)(slot + 1);
 	return hit;
@@ -188,13 +187,13 @@ static void test_return(void **state)
 }
 
 /* A hit of this probe alone, of all that the site has */
-static void meet(u32 probe, const struct dp_hit *hit)
+static void meet(u32 probe, struct dp_hit *hit)
 {
 	u32 i;
 
 	for (i = 0; i < PROBES; i++)
 		probe_at(i)->enabled = i == probe;
-	dp_dispatch_site(dp_site_at(0), hit);
+	dp_dispatch_site(dp_site_at(0), hit, false);
 	hear();
 }
 
@@ -212,7 +211,7 @@ static void test_dispatched(void **state)
 	meet(LOGS_EXIT, &hit);
 	assert_int_equal(in_use(), 0);
 	meet(LOGS, &hit);
-	regs.rsp = (u64)&stack[0];
+	hit.sp = (u64)&stack[0];
 	regs.rcx = (u64)&stack[1];
 	meet(UNWINDER, &hit);
 	assert_int_equal(in_use(), 0);

@@ -75,8 +75,8 @@ static void all_comparisons_of_two_registers(void **state)
 	for (i = 0; i < NR * NR; i++) {
 		u64 x = values[i / NR], y = values[i % NR];
 
-		b.regs.rdi = x;
-		b.regs.rsi = y;
+		b.regs.di = x;
+		b.regs.si = y;
 		assert_int_equal(holds("arg0 == arg1"), x == y);
 		assert_int_equal(holds("rdi != rsi"), x != y);
 		assert_int_equal(holds("arg0 < arg1"), x < y);
@@ -99,8 +99,8 @@ static void all_comparisons_of_two_registers(void **state)
 
 static void numbers_and_signs(void **state)
 {
-	b.regs.rdi = (u64)-5;
-	b.regs.rdx = 'x';
+	b.regs.di = (u64)-5;
+	b.regs.dx = 'x';
 	assert_true(holds("arg0 < 0x10 || arg0 == -5"));
 	assert_true(holds("arg0 < -4"));
 	assert_false(holds("arg0 < 4"));
@@ -117,9 +117,9 @@ static void and_or_and_parentheses(void **state)
 	for (i = 0; i < 8; i++) {
 		bool x = i & 1, y = i & 2, z = i & 4;
 
-		b.regs.rdi = x;
-		b.regs.rsi = y;
-		b.regs.rdx = z;
+		b.regs.di = x;
+		b.regs.si = y;
+		b.regs.dx = z;
 		assert_int_equal(holds("rdi == 1 || rsi == 1 && rdx == 1"),
 				 x || (y && z));
 		assert_int_equal(holds("(rdi == 1 || rsi == 1) && rdx == 1"),
@@ -166,9 +166,9 @@ static void values_are_logged_in_order(void **state)
 	struct dp_spec spec;
 	u64 v;
 
-	b.regs.rdi = (u64)b.text;
-	b.regs.rsi = 0xfffffff0;
-	b.regs.rdx = 1;
+	b.regs.di = (u64)b.text;
+	b.regs.si = 0xfffffff0;
+	b.regs.dx = 1;
 	assert_int_equal(dp_spec_parse("f(arg0:str, arg1:s32, arg2:str)", &spec,
 				       NULL),
 			 0);

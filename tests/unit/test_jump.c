@@ -324,7 +324,7 @@ static int build_in(struct world *w, const struct dp_hole *holes, size_t n)
 	struct dp_layout_need *need = dp_engine_layout(w->e, 2);
 	struct dp_mapping map = { .base = w->t.base + 0x40000000,
 				  .intercept_entry = w->t.base + 0x40001000,
-				  .detour_entry = w->t.base + 0x40002000,
+				  .entries = { .hit = w->t.base + 0x40002000 },
 				  .owner = 1,
 				  .tool = 2 };
 	int err = need ? dp_engine_place(w->e, holes, n) : -ENOMEM;

@@ -182,14 +182,13 @@ static void begin(struct world *w)
 				      false };
 	struct dp_mapping map = { .base = BASE,
 				  .intercept_entry = ENTRY,
-				  .detour_entry = ENTRY + 64,
+				  .entries = { .hit = ENTRY + 64 },
 				  .owner = 1,
 				  .tool = 2 };
 	struct dp_live_setup setup = { .ops = &growth,
 				       .arg = w,
-				       .call_entry = ENTRY + 128,
-				       .detour_entry = ENTRY + 64,
-				       .tracked_entry = ENTRY + 192,
+				       .entries = { .hit = ENTRY + 128,
+						    .tracked = ENTRY + 192 },
 				       .max_sites = ROOM };
 	struct dp_engine *built;
 	struct dp_layout_need *need;

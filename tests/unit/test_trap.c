@@ -349,7 +349,9 @@ static void known_of_the_stack(void **state)
 	dp_hit_of_trap(&hit, &trap);
 	assert_int_equal(hit.low, sp - DP_RED_ZONE);
 	assert_int_equal(hit.high, (u64)&stack[512]);
-	assert_ptr_equal(hit.regs, &regs);
+	assert_ptr_equal(hit.mc, &regs);
+	assert_ptr_equal(hit.trap, &trap);
+	assert_int_equal(hit.sp, sp);
 	assert_int_equal(hit.fpstate, 77);
 	assert_int_equal(hit.alt_sp, 3);
 	assert_int_equal(hit.alt_size, 4);

@@ -314,14 +314,14 @@ static void the_log_pointer_only_goes_back(void **state)
 
 static void registers_come_and_go(void **state)
 {
-	b.regs.rax = 0x1122334455667788ull;
-	b.regs.rip = 0x401000;
+	b.regs.ax = 0x1122334455667788ull;
+	b.regs.ip = 0x401000;
 	RUN(OP(PUSH_R), 0x60, 0, OP(PUSH_R), 0x06, 0, OP(PUSH_U), 0x70, 0,
 	    PUSH(-1), OP(POP_R), 0x08, 0, PUSH(5), OP(POP_U), 0x6f, 0, TOP(3));
 	assert_int_equal(logged(0), 0x401000);
 	assert_int_equal(logged(1), 0x55667788);
 	assert_int_equal(logged(2), 0x1122334455667788ull);
-	assert_int_equal(b.regs.rcx, 0xffffffff);
+	assert_int_equal(b.regs.cx, 0xffffffff);
 	assert_int_equal(b.regs.r15, 5);
 	RUN(OP(PUSH_TASK), OP(PUSH_PID), OP(PUSH_PROCID), OP(PUSH_WID), TOP(4));
 	assert_int_equal(logged(0), (u64)-64);

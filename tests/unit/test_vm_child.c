@@ -14,6 +14,7 @@
 #include "engine/layout/private.h"
 #include "engine/layout/site.h"
 #include "port/fake/hit/world.h"
+#include "port/user/signals/intercept.h"
 #include "port/user/signals/mask.h"
 #include "port.h"
 #include "port_hit.h"

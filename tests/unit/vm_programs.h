@@ -21,7 +21,7 @@ struct vm_bench {
 	u64 behind;
 	u64 lv_before, lv[VM_VARS], lv_behind;
 	u64 gv_before, gv[VM_VARS], gv_behind;
-	struct dp_mcontext regs;
+	struct dp_regs regs;
 	char text[64];
 };
 

@@ -19,6 +19,30 @@
 void dp_filter_install(const struct dp_site_entry *site,
 		       struct dp_mcontext *regs);
 
+/**
+ * struct dp_observed_frame - what signals.S makes of a call from the detour of an observed call
+ * @regs: general registers, as in struct dp_mcontext, without pc and stack pointer
+ * @back: where the call returns to in the detour; @number: what the detour told
+ */
+struct dp_observed_frame {
+	u64 regs[19];
+	u64 back;
+	u32 number, pad;
+};
+
+/** dp_intercept_detour() - a detour of an observed call has called out. Context: as the
+ *  thread. */
+void dp_intercept_detour(struct dp_observed_frame *frame);
+
+/**
+ * dp_intercept_observe() - an intercepted system call is about to be made, or has returned
+ * @site: of the intercept; @regs: of the thread; changed where the call's are to differ
+ * @after: the call has returned
+ * Return: true if the agent answered the call instead, with the result in @regs.
+ */
+bool dp_intercept_observe(const struct dp_site_entry *site,
+			  struct dp_mcontext *regs, bool after);
+
 /** dp_intercept_undo_exec() - an exec has failed */
 void dp_intercept_undo_exec(void);
 
