@@ -262,10 +262,8 @@ int dp_function_bounds(struct dp_modules *mods, u64 addr, u64 *start, u64 *end);
 int dp_module_file_addr(struct dp_modules *mods, const struct dp_module *m,
 			u64 offset, u64 *addr, struct dp_diag *diag);
 
-/**
- * dp_module_addr_file() - file offset of an address in an executable mapping
- * Return: 0; -ENOENT.
- */
+/** dp_module_addr_file() - file offset of an address in an executable mapping.
+ *  Return: 0; -ENOENT. */
 int dp_module_addr_file(struct dp_modules *mods, u64 addr, u64 *offset);
 
 /** struct dp_range - addresses [start, end) of the target */

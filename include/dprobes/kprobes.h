@@ -22,6 +22,8 @@
 
 #include <stddef.h>
 #include <dprobes/diag.h>
+#include <dprobes/library.h>
+#include <dprobes/marks.h>
 #include <dprobes/regs.h>
 
 #ifdef __cplusplus
@@ -31,6 +33,9 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 typedef unsigned char kprobe_opcode_t;
+
+/* Bytes of the stack on which handlers run */
+#define DP_HANDLER_STACK 16384
 
 struct kprobe;
 struct kretprobe;
@@ -267,134 +272,12 @@ struct dp_kretprobe_account {
 int dp_kretprobe_account(const struct kretprobe *rp,
 			 struct dp_kretprobe_account *account);
 
-/* --- jprobes: the newest manual has dropped them. A kprobe's pre_handler sees
- * the same arguments in its regs. --- */
-
-#define MAX_STACK_SIZE 64
-
-/**
- * struct jprobe - a handler with the signature of the probed function
- * @kp: says which function; it must be its first instruction
- * @entry: called in the function's place, with its arguments; ends with
- *         jprobe_return(). It sees a copy of the first MAX_STACK_SIZE bytes of
- *         the arguments on the stack: what it does to them is undone.
- */
-struct jprobe {
-	struct kprobe kp;
-	void *entry;
-	void *dp_private[2];
-};
-
-/** register_jprobe() - Return: as register_kprobe(); -EINVAL also without @entry, with an
- *  offset, or not at a function's beginning; -EEXIST there is a jprobe on it. */
-int register_jprobe(struct jprobe *jp);
-void unregister_jprobe(struct jprobe *jp);
-int register_jprobes(struct jprobe **jps, int num);
-void unregister_jprobes(struct jprobe **jps, int num);
-int disable_jprobe(struct jprobe *jp);
-int enable_jprobe(struct jprobe *jp);
-
-/** jprobe_return() - from a jprobe's handler into the probed function. Does not
- *  return. Context: a jprobe's handler only. */
-void jprobe_return(void) __attribute__((noreturn));
-
-/* --- what must not be probed --- */
-
-/**
- * NOKPROBE_SYMBOL() - a function that is not to be probed
- *
- * At file scope, behind its definition. Probing any of its instructions is then
- * -EINVAL.
- */
-#define NOKPROBE_SYMBOL(function)                               \
-	static const void *const dp_nokprobe_##function         \
-		__attribute__((used, section("dp_nokprobe"))) = \
-			(const void *)(function)
-#define nokprobe_inline inline __attribute__((always_inline))
-
-/* --- ours --- */
-
-#define DP_HANDLER_STACK 16384
-
-/**
- * DP_HANDLER_GPR - a handler that uses general registers only
- *
- * In front of its definition. The compiler refuses vector and floating-point
- * code in it; functions that it calls have to be declared so, too. Nothing but
- * general registers is then saved around it, which makes a hit much cheaper.
- */
-#define DP_HANDLER_GPR                                            \
-	__attribute__((target("general-regs-only"), __noinline__, \
-		       section("dp_gpr_text")))
-
-/** dp_last_diag() - why the calling thread's last call failed; valid until its
- *  next one */
-const struct dp_diag *dp_last_diag(void);
-
-/**
- * dp_set_report() - be told of what happens outside any call: "kretprobe BUG!",
- * a handler that faulted
- * @report: gets one line without newline. NULL: nobody. Context: task; it is
- *          called at the next call of the library, never in a handler.
- */
-void dp_set_report(void (*report)(const char *line));
-
-/** dp_kprobes_enabled() - the "enabled" knob: 0 disarms all probes, 1 arms those
- *  that are not disabled, -1 only asks. Return: what it is now; an errno. */
-int dp_kprobes_enabled(int on);
-
-/** dp_kprobes_optimization() - the "kprobes-optimization" knob, likewise */
-int dp_kprobes_optimization(int on);
-
-/**
- * dp_kprobe_hits() - hits of a registered probe whose handlers ran, or would have
- * if it had any
- */
-unsigned long dp_kprobe_hits(const struct kprobe *p);
-
-/**
- * dp_kprobes_list() - every registered probe, in the format of the kernel's
- * kprobes/list
- * @line: called for each, without newline; it may call the library
- * Return: how many, or a negative errno.
- */
-int dp_kprobes_list(void (*line)(void *arg, const char *text), void *arg);
-
-/** dp_kprobes_blacklist() - what may not be probed, a line each: "0xSTART-0xEND
- *  NAME: REASON" */
-int dp_kprobes_blacklist(void (*line)(void *arg, const char *text), void *arg);
-
-/* Tells the library where the two sections above are in this module; without their ends,
- * that the module goes. Another one may come to the same place. */
-extern const char __start_dp_gpr_text[]
-	__attribute__((weak, visibility("hidden")));
-extern const char __stop_dp_gpr_text[]
-	__attribute__((weak, visibility("hidden")));
-extern const void *const __start_dp_nokprobe[]
-	__attribute__((weak, visibility("hidden")));
-extern const void *const __stop_dp_nokprobe[]
-	__attribute__((weak, visibility("hidden")));
-
-void dp_module_note(const void *gpr_start, const void *gpr_stop,
-		    const void *const *nokprobe_start,
-		    const void *const *nokprobe_stop);
-
 #pragma GCC visibility pop
-
-#ifndef DP_NO_MODULE_NOTE
-static void __attribute__((constructor, used)) dp_module_constructor(void)
-{
-	dp_module_note(__start_dp_gpr_text, __stop_dp_gpr_text,
-		       __start_dp_nokprobe, __stop_dp_nokprobe);
-}
-
-static void __attribute__((destructor, used)) dp_module_destructor(void)
-{
-	dp_module_note(__start_dp_gpr_text, NULL, __start_dp_nokprobe, NULL);
-}
-#endif
 
 #ifdef __cplusplus
 }
 #endif
+
+#include <dprobes/jprobe.h>
+
 #endif
