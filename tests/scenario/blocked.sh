@@ -5,7 +5,7 @@
 rounds=${ROUNDS:-100}
 armed() { grep -q memfd:dprobes "/proc/$1/maps" && "$DPROBES" list -p "$1" 2>/dev/null | grep -q k; }
 
-for mode in ignore handler spawn mask pending clearsighand sleep open cancel; do
+for mode in ignore handler spawn mask pending exec clearsighand sleep open cancel; do
 	wanted=$("$VICTIMS/blocked" $mode "$rounds")
 	got=$(timeout 300 "$DPROBES" stat -o "$dir/counts" work libc.so.6:malloc libc.so.6:realloc libc.so.6:free \
 		'libc.so.6:__strlen_*' -- "$VICTIMS/blocked" $mode "$rounds" 2>"$dir/err")

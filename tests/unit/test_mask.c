@@ -405,6 +405,24 @@ static void around_an_exec(void **state)
 	assert_int_equal(dp_fake_action(DP_SIGTRAP)->handler, ours);
 }
 
+/* A signal that waits goes on waiting in the program that is executed; or here, if that
+ * cannot be. */
+static void deferred_across_an_exec(void **state)
+{
+	set_action(DP_SIGTRAP, HANDLER, DP_SA_RESTORER, 0);
+	procmask(BLOCK, TRAP);
+	dp_fake_send(DP_SIGTRAP);
+	dp_fake_call(__NR_execve, (u64) "/nowhere", 0, 0, 0, 0);
+	assert_true(dp_fake_seen.exec_waits);
+	assert_int_equal(pending(), TRAP);
+	assert_int_equal(dp_fake_seen.entered, 0);
+	procmask(UNBLOCK, TRAP);
+	assert_int_equal(dp_fake_seen.entered, 1);
+	assert_int_equal(pending(), 0);
+	dp_fake_call(__NR_execve, (u64) "/nowhere", 0, 0, 0, 0);
+	assert_false(dp_fake_seen.exec_waits);
+}
+
 static void ignored_across_an_exec(void **state)
 {
 	u64 ours = dp_fake_action(DP_SIGTRAP)->handler;
@@ -564,6 +582,7 @@ int main(void)
 		cmocka_unit_test_setup(ends_with_signals, begin),
 		cmocka_unit_test_setup(new_thread, begin),
 		cmocka_unit_test_setup(around_an_exec, begin),
+		cmocka_unit_test_setup(deferred_across_an_exec, begin),
 		cmocka_unit_test_setup(ignored_across_an_exec, begin),
 		cmocka_unit_test_setup(ignored_by_a_child, begin),
 		cmocka_unit_test_setup(begins_with_a_mask, begin),

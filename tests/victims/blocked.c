@@ -5,6 +5,8 @@
  *
  * mask          all signals are blocked
  * pending       the same with a SIGTRAP pending, delivered once at the end
+ * exec          the same, and at the end it executes itself, to look whether the SIGTRAP is
+ *               still pending
  * ignore        SIGTRAP is ignored
  * clearsighand  children of clone3(CLONE_CLEAR_SIGHAND), half of them with all
  *               signals blocked
@@ -840,6 +842,25 @@ static void cancel_round(long n)
 	do_work(n);
 }
 
+/* What is pending stays so, and what is blocked. */
+static void exec_end(void)
+{
+	if (!failures)
+		execl("/proc/self/exe", "blocked", "executed", NULL);
+	check(0, "execl()", 0);
+}
+
+static int executed(void)
+{
+	sigset_t mask;
+
+	sigprocmask(SIG_BLOCK, NULL, &mask);
+	printf("executed: SIGTRAP is %sblocked and %spending\n",
+	       sigismember(&mask, SIGTRAP) ? "" : "not ",
+	       is_pending(SIGTRAP) ? "" : "not ");
+	return 0;
+}
+
 static const struct mode modes[] = {
 	{ "sleep", sleep_begin, sleep_round, nothing },
 	{ "open", open_begin, open_round, nothing },
@@ -848,6 +869,7 @@ static const struct mode modes[] = {
 	{ "cancel", cancel_begin, cancel_round, nothing },
 	{ "mask", block_all, mask_round, mask_end },
 	{ "pending", pending_begin, pending_round, mask_end },
+	{ "exec", pending_begin, pending_round, exec_end },
 	{ "ignore", ignore_begin, ignore_round, nothing },
 	{ "clearsighand", clearsighand_begin, clearsighand_round, nothing },
 	{ "handler", handler_begin, handler_round, nothing },
@@ -891,6 +913,8 @@ int main(int argc, char **argv)
 	size_t i;
 
 	kind = argc > 3 ? atol(argv[3]) : 0;
+	if (argc > 1 && !strcmp(argv[1], "executed"))
+		return executed();
 	for (i = 0; argc > 1 && i < sizeof(modes) / sizeof(modes[0]); i++)
 		if (!strcmp(argv[1], modes[i].name)) {
 			run(&modes[i], rounds);

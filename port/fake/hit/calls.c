@@ -133,6 +133,7 @@ static long unlock(u64 start, u64 size)
 static long execute(void)
 {
 	dp_fake_seen.exec_mask = dp_kernel_task()->mask;
+	dp_fake_seen.exec_waits = dp_kernel_task()->pends[DP_SIGTRAP];
 	dp_fake_seen.exec_trap = dp_kernel.actions[DP_SIGTRAP].handler;
 	dp_fake_seen.exec_ill = dp_kernel.actions[DP_SIGILL].handler;
 	return -ENOENT;

@@ -127,6 +127,7 @@ struct dp_kernel_sigaction *dp_fake_action(u32 sig);
  * @died: the signal that has ended the program, or 0
  * @exec_mask, @exec_trap, @exec_ill: the thread's mask, and the actions of SIGTRAP and SIGILL,
  *         at the last exec
+ * @exec_waits: was SIGTRAP pending in the kernel then?
  * @unlocked, @unlocked_size: what was last made writable
  * @sp: where the stack was at the last system call
  */
@@ -137,6 +138,7 @@ struct dp_fake_seen {
 	struct dp_ucontext *frame;
 	u32 died;
 	u64 exec_mask, exec_trap, exec_ill;
+	bool exec_waits;
 	u64 unlocked, unlocked_size;
 	u64 sp;
 };

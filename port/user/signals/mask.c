@@ -389,10 +389,14 @@ void dp_mask_forget(void)
 
 void dp_mask_real(bool real)
 {
-	u64 mask = dp_mask_blocked();
+	u64 whose = dp_mask_whose(), bits = bits_of(whose);
+	u64 mask = dp_mask_of_bits(bits);
 
 	dp_syscall(__NR_rt_sigprocmask, real ? SIG_BLOCK : SIG_UNBLOCK, &mask,
 		   0, DP_SIGSET_BYTES);
+	/* The kernel has them wait, now that it blocks them. */
+	if (real && bits & DP_MASK_DEFERRED && !release(whose, mask, false))
+		change(whose, 0, DP_MASK_DEFERRED);
 }
 
 /* Caught signals in the mask of the program's action for @sig. */

@@ -59,8 +59,9 @@ int dp_mask_get(u64 *mask, u64 from);
 /** dp_mask_give_back() - give the kernel the virtual masks of actions, and this thread's
  *  @mask: of the signal frame that restores the thread's; NULL: set it at once */
 void dp_mask_give_back(u64 *mask);
-/** dp_mask_real() - block in the kernel what the virtual mask blocks, for an exec
- *  @real: false: undo that */
+/** dp_mask_real() - block in the kernel what the virtual mask blocks, and leave it the
+ *  signals that are deferred, for an exec
+ *  @real: false: undo that; the signals that wait come, and are deferred */
 void dp_mask_real(bool real);
 
 /* action: virtual actions, those that the program has set for caught signals. */
