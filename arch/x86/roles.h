@@ -16,21 +16,33 @@
 #include "arch/x86/ptregs.h"
 #include "engine/insn/faults.h"
 
-/** dp_mcontext_pc() - address of the thread's next instruction */
-static inline u64 dp_mcontext_pc(const struct dp_mcontext *m)
-{
-	return m->rip;
-}
+/*
+ * Of both structures, for example dp_mcontext_pc() and dp_regs_pc():
+ * pc      address of the thread's next instruction
+ * sp      stack pointer
+ * flags   for dp_branch_taken()
+ * count   the counter of loop instructions, for dp_branch_taken()
+ * ret     what a function returns, at its exit
+ */
+#define DP_ROLE(role, theirs, ours)                                       \
+	static inline u64 dp_mcontext_##role(const struct dp_mcontext *m) \
+	{                                                                 \
+		return m->theirs;                                         \
+	}                                                                 \
+	static inline u64 dp_regs_##role(const struct dp_regs *r)         \
+	{                                                                 \
+		return r->ours;                                           \
+	}
+DP_ROLE(pc, rip, ip)
+DP_ROLE(sp, rsp, sp)
+DP_ROLE(flags, eflags, flags)
+DP_ROLE(count, rcx, cx)
+DP_ROLE(ret, rax, ax)
+#undef DP_ROLE
 
 static inline void dp_mcontext_set_pc(struct dp_mcontext *m, u64 pc)
 {
 	m->rip = pc;
-}
-
-/** dp_mcontext_sp() - stack pointer */
-static inline u64 dp_mcontext_sp(const struct dp_mcontext *m)
-{
-	return m->rsp;
 }
 
 static inline void dp_mcontext_set_sp(struct dp_mcontext *m, u64 sp)
@@ -38,22 +50,14 @@ static inline void dp_mcontext_set_sp(struct dp_mcontext *m, u64 sp)
 	m->rsp = sp;
 }
 
-/** dp_mcontext_flags() - flags, for dp_branch_taken() */
-static inline u64 dp_mcontext_flags(const struct dp_mcontext *m)
+static inline void dp_regs_set_pc(struct dp_regs *r, u64 pc)
 {
-	return m->eflags;
+	r->ip = pc;
 }
 
-/** dp_mcontext_count() - the counter of loop instructions, for dp_branch_taken() */
-static inline u64 dp_mcontext_count(const struct dp_mcontext *m)
+static inline void dp_regs_set_sp(struct dp_regs *r, u64 sp)
 {
-	return m->rcx;
-}
-
-/** dp_mcontext_ret() - what a function returns, at its exit */
-static inline u64 dp_mcontext_ret(const struct dp_mcontext *m)
-{
-	return m->rax;
+	r->sp = sp;
 }
 
 /** dp_mcontext_vectors() - address of the vector state that the kernel has saved; 0: the
@@ -78,6 +82,11 @@ static inline u64 dp_mcontext_unwound(const struct dp_mcontext *m, bool di)
 	return di ? m->rdi : m->rcx + sizeof(u64);
 }
 
+static inline u64 dp_regs_unwound(const struct dp_regs *r, bool di)
+{
+	return di ? r->di : r->cx + sizeof(u64);
+}
+
 /** dp_mcontext_set_up() - the thread goes on in dp_call_fast_up() (entry.S)
  *  @frame, @stack: its arguments: struct dp_call_frame, struct dp_stack */
 static inline void dp_mcontext_set_up(struct dp_mcontext *m, u64 frame,
@@ -91,47 +100,6 @@ static inline void dp_mcontext_set_up(struct dp_mcontext *m, u64 frame,
 static inline u64 *dp_mcontext_arg(struct dp_mcontext *m, u32 n)
 {
 	return DP_X86_ARG(m, n);
-}
-
-/** dp_regs_pc() - dp_mcontext_pc(), and so on */
-static inline u64 dp_regs_pc(const struct dp_regs *r)
-{
-	return r->ip;
-}
-
-static inline void dp_regs_set_pc(struct dp_regs *r, u64 pc)
-{
-	r->ip = pc;
-}
-
-static inline u64 dp_regs_sp(const struct dp_regs *r)
-{
-	return r->sp;
-}
-
-static inline void dp_regs_set_sp(struct dp_regs *r, u64 sp)
-{
-	r->sp = sp;
-}
-
-static inline u64 dp_regs_flags(const struct dp_regs *r)
-{
-	return r->flags;
-}
-
-static inline u64 dp_regs_count(const struct dp_regs *r)
-{
-	return r->cx;
-}
-
-static inline u64 dp_regs_ret(const struct dp_regs *r)
-{
-	return r->ax;
-}
-
-static inline u64 dp_regs_unwound(const struct dp_regs *r, bool di)
-{
-	return di ? r->di : r->cx + sizeof(u64);
 }
 
 /** dp_regs_behind_syscall() - a system call leaves the address behind it in rcx */
