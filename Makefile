@@ -462,11 +462,16 @@ stress: deps
 
 FUZZ_SECONDS ?= 600
 FUZZ := $(patsubst fuzz/%.c,$(B)/fuzz/%,$(wildcard fuzz/fuzz_*.c))
-$(B)/fuzz/%: fuzz/%.c $(wildcard fuzz/*.h) $(CONTROL_SRC)
+FUZZ_SRC := $(ENGINE_SRC) $(wildcard port/user/*.c) lib/diag.c lib/escape.c proc/seccomp/filter.c \
+	engine/vm/verify.c $(VM_SRC) $(wildcard sym/*/*.c lang/*.c)
+FUZZ_OBJ := $(FUZZ_SRC:%.c=$(B)/fuzz/obj/%.o)
+.SECONDARY: $(FUZZ_OBJ) $(FUZZ:$(B)/fuzz/%=$(B)/fuzz/obj/fuzz/%.o)
+$(B)/fuzz/obj/%.o: %.c
 	@mkdir -p $(@D)
-	$(Q)clang -std=gnu11 -g -O1 $(INC) -Itests/unit $(DEFS) -fsanitize=fuzzer,address,undefined -o $@ $< \
-		$(ENGINE_SRC) $(wildcard port/user/*.c) lib/diag.c lib/escape.c proc/seccomp/filter.c \
-		engine/vm/verify.c $(VM_SRC) $(wildcard sym/*/*.c lang/*.c) $(LIBS)
+	$(Q)clang -std=gnu11 -g -O1 $(INC) -Itests/unit $(DEFS) -fsanitize=fuzzer-no-link,address,undefined -MMD -MP -c -o $@ $<
+
+$(B)/fuzz/%: $(B)/fuzz/obj/fuzz/%.o $(FUZZ_OBJ)
+	$(Q)clang -fsanitize=fuzzer,address,undefined -o $@ $^ $(LIBS)
 
 fuzz: DEPS_EXTRA = clang libclang-rt-14-dev
 fuzz: deps
