@@ -50,8 +50,10 @@ for ((i = 0; i < ${#specs[@]}; i += ${STEP:-40})); do
 done
 is "single probes" "$bad" 0
 
-got=$(timeout 600 "$TOOLS/arm-all" -m transparent -- "$transparent" "$rounds" 2>"$dir/err")
-is "all of the program: what it prints" "$got" "$wanted"
+# Every instruction is a breakpoint; a few rounds pass them all.
+few=$(((rounds + 4) / 5))
+got=$(timeout 600 "$TOOLS/arm-all" -m transparent -- "$transparent" "$few" 2>"$dir/err")
+is "all of the program: what it prints" "$got" "$("$transparent" "$few")"
 
 # Attached and detached while it runs; every seed's first results hold for all its rounds.
 for how in interior trap quiesce; do
