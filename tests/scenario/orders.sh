@@ -54,7 +54,7 @@ fcntl.fcntl(f, 37, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 1, 1, 0))
 print("held", flush=True)
 time.sleep(60)'
 if [ "$(id -u)" -eq 0 ]; then
-	setpriv --reuid=65534 --regid=65534 --clear-groups flock "/proc/$victim" sh -c "echo held; exec sleep 60" >"$dir/held" &
+	setpriv --reuid=65534 --regid=65534 --clear-groups flock --no-fork "/proc/$victim" sh -c "echo held; exec sleep 60" >"$dir/held" &
 	pids+=($!)
 	poll 10 test -s "$dir/held"
 	tool enabled 0
