@@ -8,13 +8,25 @@ dir=$(mktemp -d)
 tests=0
 pids=()
 
+# lineage PID: its parent and its process group
+lineage() {
+	local stat
+
+	{ stat=$(<"/proc/$1/stat"); } 2>/dev/null
+	read -r _ ppid pgrp _ <<<"${stat##*) }"
+}
+lineage $$
+own_pgrp=$pgrp
+# The number of a process that has ended may be a stranger's by now.
+ours() { [ -d "/proc/$1" ] && lineage "$1" && { [ "$ppid" = $$ ] || [ "$pgrp" = "$own_pgrp" ]; }; }
+
 # Not in a child that a signal ends before it has executed anything.
 cleanup() {
-	local p
+	local p ppid pgrp
 
 	[ $BASHPID = $$ ] || return
 	for p in "${pids[@]:-}"; do
-		[ -z "$p" ] || kill -KILL "$p" 2>/dev/null
+		[ -z "$p" ] || ! ours "$p" || kill -KILL "$p" 2>/dev/null
 	done
 	rm -rf "$dir"
 }
