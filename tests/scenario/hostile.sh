@@ -67,7 +67,7 @@ for ((seed = ${FIRST:-1}; seed < ${FIRST:-1} + seeds; seed++)); do
 	poll 8 grep -q " 424242 " "$dir/lines" 2>/dev/null || bad="$bad future"
 	kill -KILL "$victim" 2>/dev/null
 	wait "$victim" 2>/dev/null
-	timeout 120 tail --pid=$tool -f /dev/null || bad="$bad end"
+	timeout 120 tail -s 0.02 --pid=$tool -f /dev/null || bad="$bad end"
 	wait $tool 2>/dev/null
 	rm -f "$dir/lines"
 	survives insmod "$DPROBES" insmod "$MODULE" -- "$VICTIMS/hostile" "$seed" lines 300

@@ -157,7 +157,7 @@ for i in 1 2 3 4 5 6; do
 	pids+=("$tool")
 	poll 30 recorded "$dir/stdout" $((1 + i * i * 100))
 	kill -KILL "$(sed -n 's/^{.*"pid":\([0-9]*\).*/\1/p' "$dir/stdout" | head -n 1)"
-	timeout 120 tail --pid=$tool -f /dev/null || { bad=$((bad + 1)); kill -KILL $tool; }
+	timeout 120 tail -s 0.02 --pid=$tool -f /dev/null || { bad=$((bad + 1)); kill -KILL $tool; }
 	wait $tool
 	[ $? -eq 137 ] || bad=$((bad + 1))
 	[ "$("$TOOLS/check-records" "$dir/stdout" "$dir/stderr" 2>&1)" = good ] || bad=$((bad + 1))
