@@ -183,6 +183,7 @@ $(B)/tests/unit/test_%: tests/unit/test_%.c $(B)/libcore.a $$(wildcard tests/uni
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -o $@ $< $(wildcard tests/unit/fixtures/$*_*.c) $(B)/libcore.a $(LIBS) -lcmocka
 
+$(B)/tests/unit/test_lang_memory: LIBS += $(patsubst %,-Xlinker --wrap=%,malloc calloc realloc reallocarray strdup strndup free)
 # Libraries that a unit test loads: tests/unit/fixtures/so/X_*.c, for test_X.
 $(B)/tests/unit/lib%.so: tests/unit/fixtures/so/%.c
 	@mkdir -p $(@D)

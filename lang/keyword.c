@@ -223,7 +223,6 @@ static int store_place(struct dp_lang_reader *r, const char *what)
 	if (!err)
 		err = dp_lang_range(r, &number, what, 0, UINT64_MAX);
 	point->value = number.value;
-	point->at = number.at;
 	return err;
 }
 

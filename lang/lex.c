@@ -22,11 +22,10 @@ static bool is_word(char c)
 	return isalnum((u8)c) || (c && strchr("_.@$", c));
 }
 
-/* Bytes of the blank here, or 0. Programs copied from web pages have U+00A0. */
+/* Bytes of the blank here, or 0; the text ends in NUL. Programs copied from web pages have
+ * U+00A0. */
 static u32 blank(const struct dp_lang_reader *r)
 {
-	if (r->pos == r->end)
-		return 0;
 	if (starts(r, "\xc2\xa0"))
 		return 2;
 	return *r->pos != '\n' && isspace((u8)*r->pos);

@@ -68,14 +68,8 @@ void dp_lang_free(struct dp_lang_program *program)
 
 static const char *find_line(const char *text, u32 line)
 {
-	const char *newline;
-
-	for (; line > 1; line--) {
-		newline = strchr(text, '\n');
-		if (!newline)
-			break;
-		text = newline + 1;
-	}
+	for (; line > 1; line--)
+		text = strchr(text, '\n') + 1;
 	return text;
 }
 

@@ -531,7 +531,7 @@ static void any_prefix_of_a_program_is_safe(void **state)
 static void carets_are_under_what_is_shown(void **state)
 {
 	static const char text[] = PROBE "\tpush\tr,\x1bx\n";
-	static const char label[] = PROBE "a:\tjmp\tbee // c\n";
+	static const char label[] = PROBE "a:\tjmp\tbee // c\r\n";
 	struct dp_lang_program *p;
 	struct dp_diag diag;
 	char *line;
@@ -539,7 +539,7 @@ static void carets_are_under_what_is_shown(void **state)
 	assert_int_equal(dp_lang_assemble("t.dp", label, strlen(label), 8, &p,
 					  &line, &diag),
 			 -EINVAL);
-	assert_string_equal(line, "a:      jmp     bee // c");
+	assert_string_equal(line, "a:      jmp     bee // c ");
 	assert_int_equal(diag.column, 16);
 	assert_int_equal(diag.span, 3);
 	free(line);
@@ -594,6 +594,81 @@ static void damaged_code_can_be_listed(void **state)
 	dp_lang_free(p);
 }
 
+/* A listing says what is not as usual, names places by their order, and is its own listing. */
+static const char *const listings[] = {
+	"name = \"/a b/c\"\nmodtype = kmod\nmajor = 7\nid = 9\njmpmax = 5\n"
+	"logmax = 6\nvars = 3\ngvars = 4\nstack = 32\n"
+	"\noffset = f - 0x10\nopcode = 0x0c\nminor = 3\nmajor = 8\n"
+	"passcount = 5\nmaxhits = 2\ngroup = 1\ntype = 2\nlogonfault = yes\n"
+	"\tpush 1023\n\tpush 0x400\nL0:\n\tinc lv,2\n\tpush r,rax\n"
+	"\tpop tsp,-2\n\tjz L0\n\tjmp L1\nL1:\n\texit 3\n"
+	"\naddress = g + 0x4\n\texit\n",
+	"name = \"x\"\nmodtype = user\n\naddress = f\nL0:\n\tjmp L0\n",
+	"name = \"x\"\nmodtype = kernel\n\noffset = 0x10\n\tnop\n\tret\n",
+};
+
+static void listings_show_all_there_is(void **state)
+{
+	struct dp_lang_program *p;
+	char *text;
+	size_t i;
+
+	for (i = 0; i < COUNT(listings); i++) {
+		p = assemble(listings[i], 8);
+		text = listing(p);
+		assert_string_equal(text, listings[i]);
+		free(text);
+		dp_lang_free(p);
+	}
+}
+
+/* A listing ends before the first instruction that the assembler cannot have made. */
+static const struct damage {
+	u32 at;
+	u8 value;
+	const char *rest;
+} damages[] = {
+	{ 0, 0xff, "// damaged\n" },
+	{ 1, 2, "// damaged\n" },
+	{ 4, 3, "\tinc lv,1\n// damaged\n" },
+	{ 7, 0xfe, "\tinc lv,1\n\tinc gv,2\n// damaged\n" },
+	{ 10, 2, "\tinc lv,1\n\tinc gv,2\n\tpush r,rax\n// damaged\n" },
+	{ 18, 0x00,
+	  "\tinc lv,1\n\tinc gv,2\n\tpush r,rax\nL0:\n\tjmp L0\n"
+	  "// damaged\n" },
+};
+
+/* Return: what a listing says of all code, behind the keywords of the probes. */
+static const char *code_of(const char *text)
+{
+	const char *place = strstr(text, "offset = main\n");
+
+	assert_non_null(place);
+	return place + strlen("offset = main\n");
+}
+
+static void listings_end_at_damage(void **state)
+{
+	struct dp_lang_program *p =
+		assemble(HEAD "vars = 2\noffset = main\ninc lv,1\n"
+			      "inc gv,2\npush r,rax\nL: jmp L\nexit\n"
+			      "offset = 4\nexit\n",
+			 8);
+	const struct damage *d;
+	char *text;
+	u8 was;
+
+	for (d = damages; d < damages + COUNT(damages); d++) {
+		was = p->code[d->at];
+		p->code[d->at] = d->value;
+		text = listing(p);
+		assert_string_equal(code_of(text), d->rest);
+		free(text);
+		p->code[d->at] = was;
+	}
+	dp_lang_free(p);
+}
+
 /* A question is the last of a complaint. */
 static bool says(const char *text, const char *words)
 {
@@ -603,32 +678,34 @@ static bool says(const char *text, const char *words)
 	return found && (words[len - 1] != '?' || !found[len]);
 }
 
+/* The caret is under FROM to TO. */
 static void check_refusal(const char *path)
 {
 	struct dp_lang_program *p;
 	struct dp_diag diag;
-	char words[128], *line, *place;
-	unsigned int row, column;
+	char words[512], *line, *place;
+	unsigned int row, from, to;
 	size_t len;
 	char *text = read_file(path, &len);
 	int err;
 
-	if (sscanf(text, "// expect: %u:%u %127[^\n]", &row, &column, words) !=
-	    3)
-		fail_msg("%s: no \"// expect: LINE:COLUMN words\"", path);
+	if (sscanf(text, "// expect: %u:%u-%u %511[^\n]", &row, &from, &to,
+		   words) != 4)
+		fail_msg("%s: no \"// expect: LINE:FROM-TO words\"", path);
 	dp_diag_clear(&diag);
 	err = dp_lang_assemble(path, text, len, 8, &p, &line, &diag);
 	if (!err)
 		fail_msg("%s is accepted", path);
 	assert_int_equal(err,
 			 strstr(path, "err.LATER.") ? -EOPNOTSUPP : -EINVAL);
-	if (asprintf(&place, "%s:%u:%u: ", path, row, column) < 0)
+	if (asprintf(&place, "%s:%u:%u: ", path, row, from) < 0)
 		fail();
-	if (strncmp(diag.text, place, strlen(place)) || !says(diag.text, words))
-		fail_msg("%s: expected %u:%u %s, got %s", path, row, column,
-			 words, diag.text);
+	if (strncmp(diag.text, place, strlen(place)) ||
+	    !says(diag.text, words) || from + diag.span != to + 1)
+		fail_msg("%s: expected %u:%u-%u %s, got -%u %s", path, row,
+			 from, to, words, from + diag.span - 1, diag.text);
 	assert_non_null(line);
-	assert_true(diag.column >= 0 && diag.span >= 1);
+	assert_true(strchr(text, '\t') || diag.column + 1 == (int)from);
 	free(place);
 	free(line);
 	free(text);
@@ -665,6 +742,8 @@ int main(void)
 		cmocka_unit_test(carets_are_under_what_is_shown),
 		cmocka_unit_test(later_complaints_find_their_place),
 		cmocka_unit_test(damaged_code_can_be_listed),
+		cmocka_unit_test(listings_show_all_there_is),
+		cmocka_unit_test(listings_end_at_damage),
 		cmocka_unit_test(refusals_say_where_and_why),
 	};
 
