@@ -83,18 +83,16 @@ static bool scan_text(struct scan *scan, va_list *args, const char *set,
 	return n > 0;
 }
 
+/* As many as there are, up to the width. */
 static bool scan_chars(struct scan *scan, va_list *args)
 {
 	char *to = scan->skip ? NULL : va_arg(*args, char *);
-	int n = scan->width ? scan->width : 1;
+	int n, max = scan->width ? scan->width : 1;
 
-	for (; n; n--, scan->s++) {
-		if (!*scan->s)
-			return false;
+	for (n = 0; n < max && *scan->s; n++, scan->s++)
 		if (to)
 			*to++ = *scan->s;
-	}
-	return true;
+	return n;
 }
 
 static const char *set_end(const char *f)
