@@ -69,10 +69,11 @@ int sprint_symbol_no_offset(char *buffer, unsigned long addr)
 	return dp_symbol_print(buffer, KSYM_SYMBOL_LEN, addr, false);
 }
 
-/* Names of objects are few, and callers keep pointers to them. */
+/* Names of objects are few, and callers keep pointers to them. Return: NULL: there are too
+ * many. */
 static char *keep(const char *object)
 {
-	static char kept[128][64];
+	static char kept[128][1 + sizeof(((struct dp_symbol *)0)->object)];
 	size_t i;
 	char none;
 
@@ -85,7 +86,7 @@ static char *keep(const char *object)
 			return kept[i] + 1;
 		}
 	}
-	return kept[0] + 1;
+	return NULL;
 }
 
 const char *kallsyms_lookup(unsigned long addr, unsigned long *size,
