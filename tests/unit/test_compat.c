@@ -43,6 +43,7 @@
 #include "lib/compat/module.h"
 #include <dprobes-module.h>
 #include "lib/compat/pool.h"
+#include "compat_probes.h"
 
 int oracle_vsnprintf(char *buf, size_t size, const char *fmt, va_list args);
 int oracle_vsscanf(const char *s, const char *fmt, va_list args);
@@ -56,46 +57,6 @@ static u64 any(void)
 	seed ^= seed >> 7;
 	seed ^= seed << 17;
 	return seed;
-}
-
-/* --- the library's half that modules need to be linked --- */
-
-void dp_module_note(const void *a, const void *b, const void *const *c,
-		    const void *const *d)
-{
-}
-
-int register_kprobe(struct kprobe *p)
-{
-	return p->symbol_name && !strcmp(p->symbol_name, "refused") ? -ENOENT :
-								      0;
-}
-
-void unregister_kprobe(struct kprobe *p)
-{
-}
-
-int register_jprobe(struct jprobe *p)
-{
-	return register_kprobe(&p->kp);
-}
-
-void unregister_jprobe(struct jprobe *p)
-{
-}
-
-void jprobe_return(void)
-{
-	abort();
-}
-
-int register_kretprobe(struct kretprobe *p)
-{
-	return register_kprobe(&p->kp);
-}
-
-void unregister_kretprobe(struct kretprobe *p)
-{
 }
 
 /* --- format --- */
