@@ -111,8 +111,6 @@ static char *show_line(const char *s, struct dp_source_place *at)
 	out[o] = '\0';
 	if (at->column >= len)
 		from = o;
-	if (!to)
-		to = o;
 	at->column = from;
 	at->span = to > from ? to - from : 1;
 	return out;
