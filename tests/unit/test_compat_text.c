@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* test_compat_text: what modules do with text: formats, scans, strings, dumps, names. */
+/* test_compat_text: what modules do with text and memory: formats, scans, strings, dumps,
+ * names, objects, locks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,6 +16,13 @@
 #include <linux/kernel.h>
 #include <linux/kprobes.h>
 #include <linux/ktime.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/percpu.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/spinlock.h>
+#include <linux/uaccess.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include "compat_probes.h"
@@ -359,6 +367,117 @@ static void delays_last(void **state)
 	assert_true(ktime_get() - begin >= 300000);
 }
 
+/* Each processor has all of it, zeroed, and what is given back is taken again. */
+static void large_ones_of_each_processor(void **state)
+{
+	size_t size = 20000;
+	char *first = __alloc_percpu(size, 8), *p = first;
+	int cpu, i;
+
+	for (i = 0; i < 500; i++) {
+		assert_ptr_equal(p, first);
+		for_each_possible_cpu(cpu)
+		{
+			assert_int_equal(per_cpu_ptr(p, cpu)[size - 1], 0);
+			memset(per_cpu_ptr(p, cpu), 1, size);
+		}
+		free_percpu(p);
+		p = __alloc_percpu(size, 8);
+	}
+	free_percpu(p);
+	free_percpu(NULL);
+	assert_null(__alloc_percpu(8, 128));
+	assert_null(__alloc_percpu(1 << 30, 8));
+}
+
+/* What does not fit beside the others is refused; a smaller one still has its place. */
+static void the_area_of_processors_ends(void **state)
+{
+	static char *all[1000];
+	size_t n = 0;
+
+	while ((all[n] = __alloc_percpu(3000, 8)))
+		n++;
+	assert_in_range(n, 2, ARRAY_SIZE(all) - 1);
+	free_percpu(all[n / 2]);
+	all[n] = __alloc_percpu(3000, 8);
+	assert_ptr_equal(all[n], all[n / 2]);
+	free_percpu(all[n]);
+	all[n / 2] = NULL;
+	while (n--)
+		free_percpu(all[n]);
+}
+
+static int settled;
+
+static void settle(void)
+{
+	settled++;
+}
+
+static void locks_say_whether_they_were_free(void **state)
+{
+	static DEFINE_SPINLOCK(spin);
+	static DEFINE_MUTEX(mutex);
+
+	assert_true(spin_trylock(&spin));
+	assert_false(spin_trylock(&spin));
+	spin_unlock(&spin);
+	assert_true(spin_trylock(&spin));
+	spin_unlock(&spin);
+	assert_true(mutex_trylock(&mutex));
+	assert_int_equal(mutex.state, 1);
+	mutex_unlock(&mutex);
+	assert_false(mutex_is_locked(&mutex));
+	synchronize_rcu();
+	dp_compat_hooks.settle = settle;
+	synchronize_rcu();
+	dp_compat_hooks.settle = NULL;
+	assert_int_equal(settled, 1);
+}
+
+static bool not_zero(const char *p, size_t n)
+{
+	while (n && !p[n - 1])
+		n--;
+	return n;
+}
+
+static void users_memory_is_cleared_and_measured(void **state)
+{
+	static char text[1000];
+
+	memset(text, 'x', sizeof(text));
+	assert_int_equal(clear_user(text + 1, 700), 0);
+	assert_int_equal(text[0], 'x');
+	assert_false(not_zero(text + 1, 700));
+	assert_int_equal(text[701], 'x');
+	assert_int_equal(clear_user((void *)8, 300), 300);
+	memset(text, 'x', sizeof(text));
+	text[600] = '\0';
+	assert_int_equal(strnlen_user(text, 1000), 601);
+	assert_int_equal(strnlen_user(text, 601), 601);
+	assert_true(strnlen_user(text, 600) > 600);
+	assert_true(strnlen_user(text, 256) > 256);
+	assert_int_equal(strnlen_user((char *)8, 10), 0);
+}
+
+static void memory_ends_and_grows(void **state)
+{
+	char *p = krealloc(NULL, 10, GFP_KERNEL);
+
+	assert_non_null(p);
+	memcpy(p, "0123456789", 10);
+	p = krealloc(p, 5000, GFP_KERNEL);
+	assert_memory_equal(p, "0123456789", 10);
+	assert_ptr_equal(krealloc(p, 0, GFP_KERNEL), ZERO_SIZE_PTR);
+	kfree(ZERO_SIZE_PTR);
+	assert_null(kcalloc(SIZE_MAX / 2, 3, GFP_KERNEL));
+	p = kcalloc(3, 5, GFP_KERNEL);
+	assert_false(not_zero(p, 15));
+	kfree(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -375,6 +494,11 @@ int main(void)
 		cmocka_unit_test(caches_make_their_objects),
 		cmocka_unit_test(objects_have_one_name),
 		cmocka_unit_test(delays_last),
+		cmocka_unit_test(large_ones_of_each_processor),
+		cmocka_unit_test(the_area_of_processors_ends),
+		cmocka_unit_test(locks_say_whether_they_were_free),
+		cmocka_unit_test(users_memory_is_cleared_and_measured),
+		cmocka_unit_test(memory_ends_and_grows),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
