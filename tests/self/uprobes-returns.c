@@ -31,7 +31,9 @@ static void returning(void)
 	begin(&v);
 	returns = sum = entries = nested = 0;
 	rp.u = probe_of(&v, NULL);
+	rp.nmissed = 7;
 	is(register_uretprobe(&rp), 0, "a return probe");
+	is((long)rp.nmissed, 0, "which has missed nothing yet");
 	is(register_uretprobe(&rp), -EEXIST, "which is registered once");
 	says(&v, "call", "43", "changes what a function returns");
 	ok(entries == 1 && returns == 1, "and is called at entry and return");
