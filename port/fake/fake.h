@@ -8,9 +8,11 @@
 /**
  * dp_fake_fail_alloc() - let the nth allocation from now fail (0: none)
  *
- * Counts calls of dp_port_alloc() and dp_port_resize(); only the nth one fails.
+ * Counts calls of dp_port_alloc() and dp_port_resize(); only the nth one fails. A program
+ * that has written behind an allocation is ended when that is resized or freed.
+ * Return: as asked before, less what has been allocated since; 0: that one has failed.
  */
-void dp_fake_fail_alloc(unsigned int nth);
+unsigned int dp_fake_fail_alloc(unsigned int nth);
 
 /** dp_fake_live() - allocations that have not been freed */
 long dp_fake_live(void);

@@ -12,15 +12,15 @@
  * @run: 0 or a negative errno. Return: which one it no longer came to. */
 static inline unsigned int starve(int (*run)(void))
 {
-	unsigned int nth;
-	int err = -ENOMEM;
+	unsigned int nth, left = 0;
+	int err;
 
-	for (nth = 0; err && nth < STARVE_MAX;) {
+	for (nth = 0; !left && nth < STARVE_MAX;) {
 		dp_fake_fail_alloc(++nth);
 		err = run();
-		dp_fake_fail_alloc(0);
+		left = dp_fake_fail_alloc(0);
 		assert_int_equal(dp_fake_live(), 0);
-		assert_true(!err || err == -ENOMEM);
+		assert_int_equal(err, left ? 0 : -ENOMEM);
 	}
 	return nth;
 }
