@@ -5,125 +5,12 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
-#include <stdlib.h>
-#include <string.h>
-#include "engine/insn/region.h"
-#include "engine/layout/arena.h"
-#include "engine/layout/site.h"
-#include "engine/plan/plan.h"
-#include "engine/site/arm.h"
 #include "engine/site/counts.h"
-#include "engine/site/engine.h"
 #include "engine/site/instances.h"
-#include "engine/site/internal.h"
-#include "engine/site/reach.h"
 #include "engine/text/state.h"
-#include "engine/text/target.h"
 #include "engine/vm/ops.h"
 #include "engine/vm/vm.h"
-#include "port/fake/fake.h"
-
-#define TEXT 0x10000000ull
-#define SIZE 4096
-#define NOP 0x90
-#define JMP 0xe9
-#define INT3 0xcc
-#define ROOM 12
-
-struct world {
-	struct dp_target target;
-	u8 text[SIZE];
-	u8 lost[SIZE]; /* 1: unmapped */
-	u32 writes_lost, unmapped;
-	struct dp_engine *e;
-	void *file;
-	struct dp_hole hole;
-};
-
-static struct world *world_of(struct dp_target *t)
-{
-	return (struct world *)t;
-}
-
-static int read_text(struct dp_target *t, u64 addr, void *to, size_t len)
-{
-	memcpy(to, world_of(t)->text + (addr - TEXT), len);
-	return 0;
-}
-
-static int write_text(struct dp_target *t, u64 addr, const void *from,
-		      size_t len)
-{
-	struct world *w = world_of(t);
-
-	w->writes_lost += w->lost[addr - TEXT];
-	memcpy(w->text + (addr - TEXT), from, len);
-	return 0;
-}
-
-static const struct dp_target_ops ops = { .read = read_text,
-					  .write = write_text };
-
-static int add(struct world *w, u32 offset, u32 *probe)
-{
-	const char *why;
-
-	return dp_engine_add(w->e, TEXT + offset, w->text + offset,
-			     DP_REGION_MAX, probe, &why);
-}
-
-/* What was added is armed. */
-static int go(struct world *w)
-{
-	struct dp_mapping map = { .base = 0x70000000, .owner = 1, .tool = 2 };
-	struct dp_layout_need *need = dp_engine_layout(w->e, 1);
-	const struct dp_pool_need *last;
-	int err;
-
-	if (!need)
-		return -ENOSPC;
-	err = dp_engine_place(w->e, &w->hole, 1);
-	if (err)
-		return err;
-	/* Pools stay mapped: the next batch has its own. */
-	last = &need->pools[need->nr_pools - 1];
-	if (need->nr_pools && last->addr + last->size > w->hole.start)
-		w->hole.start = last->addr + last->size;
-	if (!w->file)
-		w->file = calloc(1, need->file_size);
-	map.file = w->file;
-	err = dp_engine_build(w->e, &map);
-	dp_engine_built(w->e);
-	return err ? err : dp_engine_arm(w->e, &w->target, NULL);
-}
-
-static void begin(struct world *w, enum dp_arming arming)
-{
-	static const struct dp_expected some = {
-		.sites = ROOM, .probes = ROOM, .programs = 2, .log = 64
-	};
-
-	memset(w, 0, sizeof(*w));
-	memset(w->text, NOP, SIZE);
-	w->target.ops = &ops;
-	w->hole = (struct dp_hole){ TEXT + 0x100000, TEXT + 0x10000000, false };
-	assert_int_equal(dp_engine_create(&w->e), 0);
-	dp_engine_set_arming(w->e, arming);
-	dp_engine_expect(w->e, &some);
-}
-
-static void end(struct world *w)
-{
-	assert_int_equal(w->writes_lost, 0);
-	dp_engine_destroy(w->e);
-	free(w->file);
-	assert_int_equal(dp_fake_live(), 0);
-}
-
-static const struct dp_site_entry *entry_of(const struct world *w, u32 probe)
-{
-	return &w->e->view.sites[w->e->view.probes[probe].site];
-}
+#include "armed.h"
 
 static void hit(const struct world *w, u32 probe)
 {
@@ -288,17 +175,6 @@ static void takes_back(void **state)
 	end(&w);
 }
 
-static void allow(struct world *w, u32 probe)
-{
-	const struct dp_reach reach = { .start = TEXT,
-					.code = w->text,
-					.size = SIZE,
-					.function = SIZE,
-					.room = DP_REGION_MAX };
-
-	dp_engine_allow_jump(w->e, probe, &reach);
-}
-
 /* A jump keeps the bytes that it has; its own batch shares them. */
 static void minds_earlier_jumps(void **state)
 {
@@ -362,41 +238,6 @@ static void brings_programs(void **state)
 	end(&w);
 }
 
-/* It was forked before its parent got the last batch. */
-static void child_catches_up(void **state)
-{
-	struct dp_mapping map = { .base = 0x70000000, .owner = 3, .tool = 2 };
-	struct dp_engine *child;
-	struct world w, own;
-	u32 p, q;
-
-	begin(&w, DP_ARM_TRAP);
-	assert_int_equal(add(&w, 100, &p), 0);
-	assert_int_equal(go(&w), 0);
-	own = w;
-	assert_int_equal(add(&w, 200, &q), 0);
-	assert_int_equal(go(&w), 0);
-	hit(&w, q);
-	map.file = own.file =
-		calloc(1, DP_FILE_ARENA_OFFSET + w.e->need.arena_size);
-	assert_int_equal(dp_engine_fork(w.e, &map, 1, 3, &child), 0);
-	assert_int_equal(own.text[200], NOP);
-	assert_int_equal(dp_engine_catch_up(child, &own.target), 0);
-	assert_int_equal(own.text[200], INT3);
-	assert_int_equal(own.text[100], INT3);
-	assert_int_equal(dp_engine_hits(child, q), 0);
-	/* Both go on, each for itself. */
-	own.e = child;
-	assert_int_equal(add(&own, 300, &q), 0);
-	assert_int_equal(go(&own), 0);
-	assert_int_equal(own.text[300], INT3);
-	assert_int_equal(w.text[300], NOP);
-	assert_int_equal(w.e->view.nr_sites, 2);
-	dp_engine_destroy(child);
-	free(own.file);
-	end(&w);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -406,7 +247,6 @@ int main(void)
 		cmocka_unit_test(takes_back),
 		cmocka_unit_test(minds_earlier_jumps),
 		cmocka_unit_test(brings_programs),
-		cmocka_unit_test(child_catches_up),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
