@@ -47,15 +47,12 @@ static int copy_programs(struct dp_engine *e, const struct dp_engine *of)
 static int copy_engine(const struct dp_engine *of, struct dp_engine **copy)
 {
 	struct dp_engine *e = copy_of(of, sizeof(*of));
-
 	u32 i;
 
 	if (!e)
 		return -ENOMEM;
 	for (i = 0; i < e->need.nr_pools; i++)
 		e->need.pools[i].code = NULL;
-	e->arena = NULL;
-	e->growth = NULL;
 	e->cap_sites = of->nr_sites;
 	e->cap_probes = of->nr_probes;
 	e->cap_programs = of->nr_programs;
@@ -83,7 +80,6 @@ static int copy_arena(struct dp_engine *e, const struct dp_engine *of,
 	int err;
 	u32 i;
 
-	e->map = *map;
 	e->arena = (void *)((char *)map->file + DP_FILE_ARENA_OFFSET);
 	c = &e->arena->control;
 	*c = of->arena->control;
