@@ -12,8 +12,12 @@
 #include "engine/site/site.h"
 #include "engine/site/internal.h"
 
-/* Lines that tell how full a table is. */
+/* Lines that tell how full a table is; every table has more. */
 #define SAMPLE 1024
+_Static_assert(DP_INSTANCE_BYTES / DP_INSTANCE_WAYS /
+			       (sizeof(struct dp_exit_instance) + DP_VM_LOG) >=
+		       SAMPLE,
+	       "a table has fewer lines than are looked at");
 
 int dp_engine_track(struct dp_engine *e, u32 probe, bool logs)
 {
@@ -187,15 +191,12 @@ static bool is_half_full(const struct dp_engine *e)
 {
 	u32 newest = e->instances.tables - 1, i, way, used = 0;
 	const struct dp_instance_line *line = e->instances.table[newest].line;
-	u32 lines = e->instances.table[newest].lines;
 
-	if (lines > SAMPLE)
-		lines = SAMPLE;
-	for (i = 0; i < lines; i++)
+	for (i = 0; i < SAMPLE; i++)
 		for (way = 0; way < DP_INSTANCE_WAYS; way++)
 			used += __atomic_load_n(&line[i].key[way],
 						__ATOMIC_RELAXED) != 0;
-	return used * 2 >= lines * DP_INSTANCE_WAYS;
+	return used * 2 >= SAMPLE * DP_INSTANCE_WAYS;
 }
 
 static u32 further_lines(const struct dp_engine *e)

@@ -5,16 +5,14 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
-#include "engine/layout/instance.h"
 #include "engine/layout/ring.h"
 #include "engine/site/counts.h"
-#include "engine/site/instances.h"
 #include "engine/site/program.h"
 #include "engine/vm/ops.h"
 #include "armed.h"
+#include "calls.h"
 #include "starve.h"
 
-#define SLOT 0x7ffff7a00ull
 #define FOREIGN 0xeb
 #define PASSCOUNT 2
 #define MAKER 1
@@ -289,53 +287,6 @@ static void begins_anew(void **state)
 }
 
 /* --- calls in progress --- */
-
-static u32 add_call(struct world *w, u32 offset)
-{
-	u32 probe;
-
-	assert_int_equal(add(w, offset, &probe), 0);
-	assert_int_equal(dp_engine_track(w->e, probe, false), 0);
-	return probe;
-}
-
-/* A line of the first table; @by: so far from where the slot's keys belong */
-static struct dp_instance_line *line_of(const struct world *w, u64 slot, u32 by)
-{
-	u32 mask = w->e->instances.table[0].lines - 1;
-
-	return &w->e->instances.table[0]
-			.line[(dp_instance_hash(slot >> 3) + by) & mask];
-}
-
-static struct dp_exit_instance *
-instance_in(const struct world *w, const struct dp_instance_line *line, u32 way)
-{
-	const struct dp_exit_instances *v = &w->e->instances;
-
-	return (void *)(v->table[0].instances +
-			((line - v->table[0].line) * DP_INSTANCE_WAYS + way) *
-				v->instance_stride);
-}
-
-/* An instance as the hit half leaves it, and what it has logged. */
-static struct dp_exit_instance *put(const struct world *w, u32 probe, u64 slot,
-				    u32 by, u32 way)
-{
-	struct dp_instance_line *line = line_of(w, slot, by);
-	struct dp_exit_instance *v = instance_in(w, line, way);
-
-	line->key[way] = dp_instance_key(probe, slot);
-	line_of(w, slot, 0)->displaced += by != 0;
-	*v = (struct dp_exit_instance){ .slot = slot,
-					.ret = 77,
-					.ticks = 8,
-					.serial = 5,
-					.tid = 99,
-					.len = 3 };
-	memcpy(v + 1, "log", 3);
-	return v;
-}
 
 static u64 not_held;
 
