@@ -24,14 +24,17 @@
 #define TEXT 0x10000000ull
 #define SLOT 0x7ffff7ab8ull
 
-/* push; mov; push; nop…; ret: a function for a jump, with a site inside; then others */
-static const u8 program[96] = { 0x55,	     0x48,	  0x89, 0xe5,
-				0x41,	     0x54,	  0x90, 0x90,
-				0xc3,	     [16] = 0x55, 0x90, 0xc3,
-				[32] = 0x55, 0x90,	  0xc3, [48] = 0x53,
-				0x90,	     0xc3 };
-enum { LEADER = 0, COVERED = 1, FIRST = 16, FIRST_RET = 18, SECOND = 32 };
-enum { SECOND_RET = 34, TARGET_RET = 50 };
+/* push; mov; push; nop…; ret: a function for a jump, with sites inside; then others, and
+ * mov $13, %eax; syscall */
+static const u8 program[96] = {
+	0x55, 0x48,	   0x89,	0xe5, 0x41,	   0x54,	0x90,
+	0x90, 0xc3,	   [16] = 0x55, 0x90, 0xc3,	   [32] = 0x55, 0x90,
+	0xc3, [48] = 0x53, 0x90,	0xc3, [64] = 0xb8, 0x0d,	0,
+	0,    0,	   0x0f,	0x05, 0x90,	   0x90,	0x90
+};
+enum { LEADER = 0, COVERED = 1, LAST = 4, FIRST = 16, FIRST_RET = 18 };
+enum { SECOND = 32, SECOND_RET = 34, TARGET_RET = 50 };
+enum { INTERCEPT = 64, SYSCALL = 69 };
 
 struct bytes {
 	struct dp_target target;
@@ -198,6 +201,97 @@ static void keeps_jumps_whole(void **state)
 	end(&w);
 }
 
+/* The last one in a jump needs it as the next one does. */
+static void keeps_longer_jumps_whole(void **state)
+{
+	struct world w;
+	u32 leader, covered, last;
+
+	begin(&w);
+	leader = add(&w, LEADER, true);
+	covered = add(&w, COVERED, true);
+	last = add(&w, LAST, true);
+	arm(&w);
+	assert_true(dp_engine_is_covered(w.e, last));
+	w.off[leader] = w.off[covered] = 1;
+	assert_int_equal(apply(&w), -EBUSY);
+	assert_int_equal(w.bad, leader);
+	w.off[leader] = 0;
+	assert_int_equal(apply(&w), -EBUSY);
+	assert_int_equal(w.bad, covered);
+	end(&w);
+}
+
+/* A detour calls out for calls that are tracked, and asks whether they are. */
+static void disables_calls_inside_jumps(void **state)
+{
+	struct world w;
+	u32 leader, covered;
+
+	begin(&w);
+	leader = add(&w, LEADER, true);
+	covered = add(&w, COVERED, true);
+	assert_int_equal(dp_engine_track(w.e, covered, false), 0);
+	arm(&w);
+	assert_true(dp_engine_is_covered(w.e, covered));
+	w.off[covered] = 1;
+	assert_int_equal(apply(&w), 0);
+	assert_true(is_armed(&w, LEADER));
+	assert_true(is_enabled(&w, leader) && !is_enabled(&w, covered));
+	w.off[covered] = 0;
+	w.off[leader] = 1;
+	assert_int_equal(apply(&w), -EBUSY);
+	assert_int_equal(w.bad, leader);
+	end(&w);
+}
+
+/* An intercept stays, and serves the probes inside it. */
+static void leaves_intercepts_alone(void **state)
+{
+	struct world w;
+	u32 leader, inside;
+
+	begin(&w);
+	leader = add(&w, LEADER, true);
+	inside = add(&w, SYSCALL, false);
+	assert_int_equal(dp_engine_add_intercept(w.e, TEXT + INTERCEPT,
+						 program + INTERCEPT, 13,
+						 false),
+			 0);
+	arm(&w);
+	assert_int_equal(dp_engine_arm_intercepts(w.e, &w.b.target), 0);
+	assert_true(dp_engine_is_covered(w.e, inside));
+	w.off[leader] = 1;
+	assert_int_equal(apply(&w), 0);
+	assert_false(is_armed(&w, LEADER));
+	assert_true(is_armed(&w, INTERCEPT));
+	assert_true(w.e->view.sites[1].intercept && w.e->view.sites[1].wanted);
+	w.off[inside] = 1;
+	assert_int_equal(apply(&w), -EBUSY);
+	assert_int_equal(w.bad, inside);
+	end(&w);
+}
+
+/* A probe that came after the list was made is on. */
+static void lists_some(void **state)
+{
+	struct dp_disabled off;
+	struct world w;
+	u32 one, two;
+
+	begin(&w);
+	one = add(&w, FIRST, false);
+	two = add(&w, SECOND, false);
+	arm(&w);
+	memset(w.off, 1, sizeof(w.off));
+	off = (struct dp_disabled){ w.off, two };
+	assert_int_equal(dp_engine_choose(w.e, &off, &w.bad), 0);
+	assert_int_equal(dp_engine_apply(w.e, &w.b.target, NULL), 0);
+	assert_false(is_armed(&w, FIRST) || is_enabled(&w, one));
+	assert_true(is_armed(&w, SECOND) && is_enabled(&w, two));
+	end(&w);
+}
+
 /* Exits go with their entry; those of tail targets, and unwinders, with the last entry. */
 static void takes_exits_along(void **state)
 {
@@ -232,6 +326,9 @@ static void takes_exits_along(void **state)
 	assert_int_equal(apply(&w), 0);
 	assert_true(is_armed(&w, FIRST_RET) && is_armed(&w, TARGET_RET));
 	assert_true(is_enabled(&w, first) && !is_enabled(&w, second));
+	w.off[second] = 0;
+	assert_int_equal(apply(&w), 0);
+	assert_true(is_enabled(&w, first) && is_enabled(&w, second));
 	end(&w);
 }
 
@@ -298,13 +395,82 @@ static void forgets_calls(void **state)
 	end(&w);
 }
 
+static bool is_empty(const struct dp_engine *e, u32 table)
+{
+	u32 lines = e->instances.table[table].lines, i;
+
+	for (i = 0; i < lines * DP_INSTANCE_WAYS; i++)
+		if (e->instances.table[table]
+			    .line[i / DP_INSTANCE_WAYS]
+			    .key[i % DP_INSTANCE_WAYS])
+			return false;
+	return true;
+}
+
+/* A slot whose calls are in the first line */
+static u64 slot_of_first_line(const struct dp_engine *e)
+{
+	u64 slot = SLOT;
+
+	while (dp_instance_hash(slot >> 3) & (e->instances.table[0].lines - 1))
+		slot += 8;
+	return slot;
+}
+
+/* From the first place of the first table to the last place of the last one. */
+static void forgets_in_all_tables(void **state)
+{
+	const struct dp_exit_instance whole = { .slot = SLOT, .ret = 1 };
+	struct dp_instance_line *lines;
+	struct dp_exit_instance *v;
+	struct dp_account account;
+	struct dp_disabled off;
+	u32 probe, last;
+	struct world w;
+	void *more;
+	u64 slot;
+
+	begin(&w);
+	probe = add(&w, FIRST, false);
+	assert_int_equal(dp_engine_track(w.e, probe, false), 0);
+	arm(&w);
+	w.e->arena->hit.full++;
+	more = calloc(1, dp_engine_instances_want(w.e));
+	dp_engine_instances_grow(w.e, 0x60000000, more);
+	slot = slot_of_first_line(w.e);
+	put_instance(w.e, probe, slot, 0, &whole);
+	put_instance(w.e, probe, slot + 8 * 1000, 0, &whole);
+	lines = w.e->instances.table[1].line;
+	last = w.e->instances.table[1].lines - 1;
+	lines[0].key[0] = dp_instance_key(probe, slot);
+	lines[last].key[DP_INSTANCE_WAYS - 1] = dp_instance_key(probe, slot);
+	v = (void *)w.e->instances.table[1].instances;
+	*v = whole;
+	w.off[probe] = 1;
+	off = (struct dp_disabled){ w.off, sizeof(w.off) };
+	dp_engine_forget_disabled(w.e, &off);
+	assert_true(is_empty(w.e, 0));
+	assert_true(is_empty(w.e, 1));
+	assert_int_equal(v->slot, 0);
+	dp_engine_account(w.e, probe, &account);
+	assert_int_equal(account.inside, 3);
+	assert_int_equal(account.cut, 1);
+	end(&w);
+	free(more);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shares_sites),
 		cmocka_unit_test(keeps_jumps_whole),
+		cmocka_unit_test(keeps_longer_jumps_whole),
+		cmocka_unit_test(disables_calls_inside_jumps),
+		cmocka_unit_test(leaves_intercepts_alone),
+		cmocka_unit_test(lists_some),
 		cmocka_unit_test(takes_exits_along),
 		cmocka_unit_test(forgets_calls),
+		cmocka_unit_test(forgets_in_all_tables),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
