@@ -28,7 +28,7 @@ int dp_engine_track(struct dp_engine *e, u32 probe, bool logs)
 	p->kind = DP_KIND_ENTER;
 	p->way = logs ? DP_WAY_LOGS : 0;
 	e->sites[p->site].instances = true;
-	e->instances.entries++;
+	e->instances.entries = true;
 	return 0;
 }
 

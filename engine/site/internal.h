@@ -44,7 +44,7 @@ struct dp_exit_instances {
 		u32 lines;
 	} table[DP_INSTANCE_TABLES];
 	u32 tables, instance_stride;
-	u32 entries; /* probes that begin instances */
+	bool entries; /* some probe begins instances */
 	bool tail_target; /* some exit is DP_WAY_TAIL_TARGET */
 	u64 full; /* the hit half's count when a table was last added */
 };

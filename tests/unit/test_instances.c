@@ -156,6 +156,73 @@ static void finds_hidden_probes(void **state)
 	end(&w);
 }
 
+static int joins(struct world *w, u32 offset)
+{
+	u32 probe;
+
+	return add(w, offset, &probe);
+}
+
+/* A detour that only counts cannot serve a probe that comes later to its site. Where calls
+ * begin or end it calls out. */
+static void calls_out_for_calls(void **state)
+{
+	struct world w;
+	u32 probe, enter;
+
+	begin(&w, DP_ARM_QUIESCE);
+	dp_engine_set_rseq(w.e, 0, 0);
+	assert_int_equal(add(&w, 100, &probe), 0);
+	allow(&w, probe);
+	enter = add_call(&w, 200);
+	allow(&w, enter);
+	allow(&w, add_exit(&w, enter, 0, 300));
+	allow(&w, add_unwind(&w, DP_WAY_UNTIL_CX, 400));
+	assert_int_equal(go(&w), 0);
+	assert_int_equal(w.text[400], JMP);
+	assert_int_equal(joins(&w, 100), -EBUSY);
+	assert_int_equal(joins(&w, 200), 0);
+	assert_int_equal(joins(&w, 300), 0);
+	assert_int_equal(joins(&w, 400), 0);
+	end(&w);
+}
+
+/* A key has no room for the number of more probes. */
+static void tracks_as_many_as_a_key_can_name(void **state)
+{
+	struct world w;
+
+	begin_expecting(&w, DP_ARM_TRAP, &none);
+	assert_int_equal(dp_engine_track(w.e, DP_INSTANCE_GROUPS, false),
+			 -ENOMEM);
+	end(&w);
+}
+
+/* As any probe is refused; the others stay what they are. */
+static void refuses_what_cannot_be_probed(void **state)
+{
+	u32 enter, probe = 0;
+	struct world w;
+	const char *why;
+
+	begin_expecting(&w, DP_ARM_TRAP, &none);
+	w.text[500] = INT3;
+	enter = add_call(&w, 100);
+	assert_int_equal(dp_engine_add_exit(w.e, enter, DP_WAY_TAIL_TARGET,
+					    TEXT + 500, w.text + 500,
+					    DP_REGION_MAX, &probe, &why),
+			 -EBUSY);
+	assert_int_equal(dp_engine_add_unwind(w.e, DP_WAY_UNTIL_CX, TEXT + 500,
+					      w.text + 500, DP_REGION_MAX,
+					      &probe),
+			 -EBUSY);
+	assert_int_equal(dp_engine_probes(w.e), 1);
+	assert_int_equal(go(&w), 0);
+	assert_int_equal(w.e->view.probes[enter].kind, DP_KIND_ENTER);
+	assert_false(w.e->arena->control.tail_target);
+	end(&w);
+}
+
 static u64 bytes_of_table(const struct world *w)
 {
 	const struct dp_arena_control *c = &w->e->arena->control;
@@ -473,6 +540,9 @@ int main(void)
 		cmocka_unit_test(tells_ways),
 		cmocka_unit_test(tells_of_tail_targets),
 		cmocka_unit_test(finds_hidden_probes),
+		cmocka_unit_test(refuses_what_cannot_be_probed),
+		cmocka_unit_test(calls_out_for_calls),
+		cmocka_unit_test(tracks_as_many_as_a_key_can_name),
 		cmocka_unit_test(has_room_for_what_is_logged),
 		cmocka_unit_test(needs_no_room_without_records),
 		cmocka_unit_test(has_room_for_what_may_come),
