@@ -269,6 +269,28 @@ static void leaves_intercepts_alone(void **state)
 	w.off[inside] = 1;
 	assert_int_equal(apply(&w), -EBUSY);
 	assert_int_equal(w.bad, inside);
+	assert_true(w.e->view.sites[1].wanted);
+	end(&w);
+}
+
+/* What must not trap is never armed with a breakpoint. */
+static void arms_no_breakpoint_where_none_may_be(void **state)
+{
+	struct world w;
+	u32 leader;
+
+	begin(&w);
+	dp_engine_set_signal_free(w.e);
+	leader = add(&w, LEADER, true);
+	add(&w, FIRST, false);
+	arm(&w);
+	assert_true(is_armed(&w, LEADER) && !is_armed(&w, FIRST));
+	w.off[leader] = 1;
+	assert_int_equal(apply(&w), 0);
+	assert_memory_equal(w.b.text, program, sizeof(program));
+	w.off[leader] = 0;
+	assert_int_equal(apply(&w), 0);
+	assert_true(is_armed(&w, LEADER) && !is_armed(&w, FIRST));
 	end(&w);
 }
 
@@ -467,6 +489,7 @@ int main(void)
 		cmocka_unit_test(keeps_longer_jumps_whole),
 		cmocka_unit_test(disables_calls_inside_jumps),
 		cmocka_unit_test(leaves_intercepts_alone),
+		cmocka_unit_test(arms_no_breakpoint_where_none_may_be),
 		cmocka_unit_test(lists_some),
 		cmocka_unit_test(takes_exits_along),
 		cmocka_unit_test(forgets_calls),

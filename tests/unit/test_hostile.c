@@ -323,7 +323,6 @@ static void adopts_nothing_that_points_outside(void **state)
 		       size);                                              \
 	})
 
-/* To the byte: the last place that fits, and the first that does not. */
 /* The process writes after its arena has been checked. */
 static void counts_at_no_site_outside(void **state)
 {
@@ -354,6 +353,7 @@ static void counts_at_no_site_outside(void **state)
 	free(file);
 }
 
+/* To the byte: the last place that fits, and the first that does not. */
 static void adopts_upcalls_that_fit(void **state)
 {
 	void *file;
@@ -373,6 +373,147 @@ static void adopts_upcalls_that_fit(void **state)
 	assert_int_equal(PUT(nr_upcalls, ~0u), -EBADMSG);
 	assert_int_equal(PUT(nr_upcalls, 0), 0);
 	assert_int_equal(PUT(own_process, 0), -EBADMSG);
+	dp_engine_destroy(e);
+	free(file);
+}
+
+/* Is an arena opened in which one word, or byte, is another? */
+#define OPENS(field, value)                                       \
+	({                                                        \
+		typeof(a->control.field) was_ = a->control.field; \
+		int err_;                                         \
+		a->control.field = (value);                       \
+		err_ = dp_view_open(&view, a, size);              \
+		a->control.field = was_;                          \
+		err_;                                             \
+	})
+#define OPENS_ENTRY(entry, field, value)                    \
+	({                                                  \
+		typeof((entry).field) was_ = (entry).field; \
+		int err_;                                   \
+		(entry).field = (value);                    \
+		err_ = dp_view_open(&view, a, size);        \
+		(entry).field = was_;                       \
+		err_;                                       \
+	})
+
+#define MORE 65536
+
+/* Each table may end with the arena, and begins behind its head, at a multiple of 8. */
+static void opens_tables_that_fit(void **state)
+{
+	void *file;
+	struct dp_engine *e = with_program(&file);
+	u32 was = (u32)dp_engine_arena(e)->control.arena_size,
+	    size = was + MORE;
+	struct dp_arena *a = calloc(1, size);
+	const struct dp_arena_control *c = &a->control;
+	struct dp_view view;
+
+#define FITS(off, bytes)                                                \
+	do {                                                            \
+		assert_int_equal(OPENS(off, size - (u32)(bytes)), 0);   \
+		assert_int_equal(OPENS(off, size - (u32)(bytes) + 8),   \
+				 -EBADMSG);                             \
+		assert_int_equal(OPENS(off, sizeof(*a) - 8), -EBADMSG); \
+		assert_int_equal(OPENS(off, c->off + 4), -EBADMSG);     \
+		assert_int_equal(OPENS(off, size + 8), -EBADMSG);       \
+	} while (0)
+	/* Entries that are all zeros make sense. */
+	memcpy(a, dp_engine_arena(e), was);
+	a->control.arena_size = size;
+	FITS(state_off, c->nr_probes * sizeof(struct dp_probe_state));
+	FITS(gv_off, c->nr_gv * sizeof(u64));
+	FITS(context_off, c->nr_contexts * sizeof(struct dp_context));
+	FITS(counter_off, 2ull * (c->shard_mask + 1) * c->shard_stride);
+	FITS(site_off, c->nr_sites * sizeof(struct dp_site_entry));
+	FITS(jump_off, c->nr_jumps * sizeof(struct dp_jump));
+	FITS(probe_off, c->nr_probes * sizeof(struct dp_probe_entry));
+	assert_int_equal(OPENS(arena_size, size + 1), -EBADMSG);
+	assert_int_equal(OPENS(nr_jumps, 0), -EBADMSG);
+	assert_int_equal(OPENS(magic, 0), -EBADMSG);
+	assert_int_equal(OPENS(version, DP_LAYOUT_VERSION + 1), -EBADMSG);
+	assert_int_equal(OPENS(head_size, sizeof(*a) + 8), -EBADMSG);
+	assert_int_equal(OPENS(nr_pools, DP_MAX_POOLS), 0);
+	assert_int_equal(OPENS(nr_pools, DP_MAX_POOLS + 1), -EBADMSG);
+	assert_int_equal(OPENS(nr_patched, DP_MAX_PATCHED), 0);
+	assert_int_equal(OPENS(nr_patched, DP_MAX_PATCHED + 1), -EBADMSG);
+	assert_int_equal(OPENS(nr_caught, DP_CAUGHT), 0);
+	assert_int_equal(OPENS(nr_caught, DP_CAUGHT + 1), -EBADMSG);
+	dp_engine_destroy(e);
+	free(file);
+	free(a);
+}
+
+/* Shards are a power of two, have a counter for each probe, and do not overlap. */
+static void opens_counters_that_fit(void **state)
+{
+	void *file;
+	struct dp_engine *e = with_program(&file);
+	struct dp_arena *a = dp_engine_arena(e);
+	u32 size = (u32)a->control.arena_size;
+	struct dp_view view;
+
+	assert_int_equal(a->control.nr_probes, 2);
+	assert_int_equal(OPENS(shard_stride, 16), 0);
+	assert_int_equal(OPENS(shard_stride, 8), -EBADMSG);
+	assert_int_equal(OPENS(shard_stride, 0), -EBADMSG);
+	assert_int_equal(OPENS(shard_stride, 20), -EBADMSG);
+	assert_int_equal(OPENS(shard_stride, ~7u), -EBADMSG);
+	assert_int_equal(OPENS(shard_mask, 0), 0);
+	assert_int_equal(OPENS(shard_mask, 2), -EBADMSG);
+	assert_int_equal(OPENS(shard_mask, 3), 0);
+	assert_int_equal(OPENS(shard_mask, 2 * DP_MAX_SHARDS - 1), -EBADMSG);
+	assert_int_equal(OPENS(shard_mask, ~0u), -EBADMSG);
+	dp_engine_destroy(e);
+	free(file);
+}
+
+/* What a site, a jump or a program says of itself bounds what is read and written. */
+static void opens_entries_that_make_sense(void **state)
+{
+	void *file;
+	struct dp_engine *e = with_program(&file);
+	struct dp_arena *a = dp_engine_arena(e);
+	u32 size = (u32)a->control.arena_size;
+	struct dp_program_entry *p;
+	struct dp_site_entry *s;
+	struct dp_view view;
+	struct dp_jump *j;
+
+	assert_int_equal(dp_view_open(&view, a, size), 0);
+	s = &view.sites[view.nr_sites - 1];
+	j = (void *)&view.jumps[view.nr_jumps - 1];
+	p = (void *)&view.programs[0];
+	assert_int_equal(OPENS_ENTRY(*s, first_probe, 2), 0);
+	assert_int_equal(OPENS_ENTRY(*s, first_probe, 3), -EBADMSG);
+	assert_int_equal(OPENS_ENTRY(*s, mode, DP_MODE_JUMP + 1), -EBADMSG);
+	assert_int_equal(OPENS_ENTRY(*s, patch_len, 0), -EBADMSG);
+	assert_int_equal(OPENS_ENTRY(*s, patch_len, 2), -EBADMSG);
+	assert_int_equal(OPENS_ENTRY(*s, body_len, s->copy_len), 0);
+	assert_int_equal(OPENS_ENTRY(*s, body_len, s->copy_len + 1), -EBADMSG);
+	assert_int_equal(OPENS_ENTRY(*s, post_body, s->post_len), 0);
+	assert_int_equal(OPENS_ENTRY(*s, post_body, s->post_len + 1), -EBADMSG);
+	s->mode = DP_MODE_JUMP;
+	assert_int_equal(OPENS_ENTRY(*s, patch_len, DP_JUMP_SIZE), 0);
+	assert_int_equal(OPENS_ENTRY(*s, patch_len, 0), 0);
+	assert_int_equal(OPENS_ENTRY(*s, patch_len, 1), -EBADMSG);
+	assert_int_equal(OPENS_ENTRY(*s, patch_len, DP_JUMP_SIZE + 1),
+			 -EBADMSG);
+	/* One that is no site, or not yet, is not looked at. */
+	s->addr = 0;
+	assert_int_equal(OPENS_ENTRY(*s, patch_len, 1), 0);
+	assert_int_equal(OPENS_ENTRY(*j, nr, DP_JUMP_INSNS), 0);
+	assert_int_equal(OPENS_ENTRY(*j, nr, DP_JUMP_INSNS + 1), -EBADMSG);
+	j->nr = 1;
+	assert_int_equal(OPENS_ENTRY(*j, site, view.nr_sites - 1), 0);
+	assert_int_equal(OPENS_ENTRY(*j, site, view.nr_sites), -EBADMSG);
+	assert_int_equal(OPENS_ENTRY(*p, lv_off, size - 3 * sizeof(u64)), 0);
+	assert_int_equal(OPENS_ENTRY(*p, lv_off, size - 2 * sizeof(u64)),
+			 -EBADMSG);
+	assert_int_equal(OPENS_ENTRY(*p, name[DP_PROGRAM_NAME - 2], 'x'), 0);
+	assert_int_equal(OPENS_ENTRY(*p, name[DP_PROGRAM_NAME - 1], 'x'),
+			 -EBADMSG);
 	dp_engine_destroy(e);
 	free(file);
 }
@@ -411,6 +552,9 @@ int main(void)
 		cmocka_unit_test(adopts_nothing_that_points_outside),
 		cmocka_unit_test(counts_at_no_site_outside),
 		cmocka_unit_test(adopts_upcalls_that_fit),
+		cmocka_unit_test(opens_tables_that_fit),
+		cmocka_unit_test(opens_counters_that_fit),
+		cmocka_unit_test(opens_entries_that_make_sense),
 		cmocka_unit_test(finds_no_site_of_a_probe_that_lies),
 	};
 

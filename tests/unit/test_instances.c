@@ -154,6 +154,12 @@ static void finds_hidden_probes(void **state)
 	assert_int_equal(dp_engine_hidden_spare(w.e, DP_KIND_EXIT), hidden);
 	assert_int_equal(dp_engine_hidden_spare(w.e, DP_KIND_UNWIND), unwind);
 	end(&w);
+	begin_expecting(&w, DP_ARM_TRAP, &none);
+	unwind = add_unwind(&w, DP_WAY_UNTIL_CX, 140);
+	assert_int_equal(go(&w), 0);
+	lose(&w, unwind);
+	assert_int_equal(dp_engine_hidden_spare(w.e, DP_KIND_UNWIND), unwind);
+	end(&w);
 }
 
 static int joins(struct world *w, u32 offset)
@@ -253,8 +259,9 @@ static void has_room_for_what_is_logged(void **state)
 
 	for (i = 0; i < 4; i++) {
 		begin_expecting(&w, DP_ARM_TRAP, &none);
-		add_logging_call(&w, 100, logmax[i]);
 		add_call(&w, 200);
+		add_logging_call(&w, 100, logmax[i]);
+		add_call(&w, 300);
 		assert_int_equal(go(&w), 0);
 		check_room(&w, logmax[i]);
 		end(&w);
@@ -306,6 +313,12 @@ static void has_room_for_what_may_come(void **state)
 
 	begin_expecting(&w, DP_ARM_TRAP, &calls);
 	assert_int_equal(add(&w, 100, &probe), 0);
+	add_program(&w, 500);
+	assert_int_equal(go(&w), 0);
+	check_room(&w, 0);
+	end(&w);
+	begin_expecting(&w, DP_ARM_TRAP, &plain);
+	add_call(&w, 100);
 	assert_int_equal(go(&w), 0);
 	check_room(&w, 0);
 	end(&w);

@@ -246,6 +246,56 @@ static void counters(void **state)
 	assert_int_equal(dp_view_middle(&view, 0), 0);
 	sites[LINKER].first_probe = 0;
 	assert_int_equal(dp_view_middle(&view, 0), 0);
+	states[0].tally[DP_TALLY_MIDDLE] = 7;
+	assert_int_equal(dp_view_middle(&view, 1), 0);
+}
+
+/* A counter is one word of each shard that there is. */
+static void forgets_hits(void **state)
+{
+	u32 i;
+
+	for (i = 0; i < 4; i++)
+		shards[i][0] = shards[i][1] = 5;
+	view.nr_shards = 3;
+	assert_int_equal(dp_view_hits(&view, 1), 15);
+	dp_view_forget_hits(&view, 1);
+	assert_int_equal(dp_view_hits(&view, 1), 0);
+	assert_int_equal(dp_view_hits(&view, 0), 15);
+	assert_int_equal(shards[3][1], 5);
+}
+
+/* Neither a jump nor a site that the tables do not have is looked at. */
+static void jumps_that_lie(void **state)
+{
+	u64 orig;
+
+	sites[JUMPS].jump = 2;
+	assert_ptr_equal(dp_view_jump(&view, &sites[JUMPS]), &jumps[2]);
+	sites[JUMPS].jump = 3;
+	assert_ptr_equal(dp_view_jump(&view, &sites[JUMPS]), &jumps[0]);
+	jumps[1].site = SITES;
+	assert_int_equal(dp_view_original(&view, JUMP + 4, &orig), -ENOENT);
+	assert_int_equal(dp_view_original(&view, ISLAND, &orig), -ENOENT);
+	view.nr_jumps = 2;
+	assert_int_equal(dp_view_original(&view, JUMP + 0x1004, &orig),
+			 -ENOENT);
+}
+
+/* A covered site is a jump where its leader is one that is there. */
+static void jumps_in_the_text(void **state)
+{
+	assert_false(dp_view_is_jump(&view, &sites[JUMPS]));
+	sites[JUMPS].mode = DP_MODE_JUMP;
+	assert_true(dp_view_is_jump(&view, &sites[JUMPS]));
+	sites[SPLIT].leader = JUMPS + 1;
+	assert_true(dp_view_is_jump(&view, &sites[SPLIT]));
+	sites[JUMPS].armed = DP_SITE_COMING;
+	assert_false(dp_view_is_jump(&view, &sites[SPLIT]));
+	sites[JUMPS].armed = DP_SITE_THERE;
+	sites[NONE].mode = DP_MODE_JUMP;
+	sites[SPLIT].leader = NONE + 1;
+	assert_false(dp_view_is_jump(&view, &sites[SPLIT]));
 }
 
 static void linkers_sites(void **state)
@@ -283,6 +333,23 @@ static void disarms_where_none_is_the_linkers(void **state)
 	assert_int_equal(dp_view_disarm(&view, &target, false, NULL), 0);
 	assert_int_equal(text[LINKER], NOP);
 	assert_int_equal(text[OBSERVED], INT3);
+}
+
+/* All others are disarmed all the same; the first is named. */
+static void names_foreign_bytes(void **state)
+{
+	u64 bad = 0;
+
+	text[SPLIT] = text[LINKER] = 0xeb;
+	assert_int_equal(dp_view_disarm(&view, &target, false, &bad), -EBUSY);
+	assert_int_equal(bad, TEXT + SPLIT * 16);
+	assert_int_equal(text[SPLIT], 0xeb);
+	assert_int_equal(text[ATOMIC], NOP);
+	assert_int_equal(text[JUMPS], NOP);
+	begin(NULL);
+	text[LINKER] = 0xeb;
+	assert_int_equal(dp_view_disarm(&view, &target, false, &bad), -EBUSY);
+	assert_int_equal(bad, TEXT + LINKER * 16);
 }
 
 /* Is all text as it was, of what is armed and there? */
@@ -326,10 +393,14 @@ int main(void)
 		cmocka_unit_test_setup(whose_address, begin),
 		cmocka_unit_test_setup(reasons, begin),
 		cmocka_unit_test_setup(counters, begin),
+		cmocka_unit_test_setup(forgets_hits, begin),
+		cmocka_unit_test_setup(jumps_that_lie, begin),
+		cmocka_unit_test_setup(jumps_in_the_text, begin),
 		cmocka_unit_test_setup(linkers_sites, begin),
 		cmocka_unit_test_setup(disarms_in_order, begin),
 		cmocka_unit_test_setup(disarms_where_none_is_the_linkers,
 				       begin),
+		cmocka_unit_test_setup(names_foreign_bytes, begin),
 		cmocka_unit_test_setup(text_that_was_given_back, begin),
 		cmocka_unit_test_setup(breakpoints_that_come_back, begin),
 	};
