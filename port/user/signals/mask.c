@@ -333,13 +333,12 @@ s64 dp_mask_procmask(u64 how, u64 set, u64 old)
 		return -EFAULT;
 	if (set && how <= DP_SIG_SETMASK)
 		will = blocked_by(how, mask, was) & caught;
-	/* Without room in the table the kernel has to block the signals. */
-	if (will & ~was && !dp_mask_set_virtual(was | will)) {
+	/* A thread without room in the table has no virtual mask: the kernel has to block
+	 * the signals. */
+	if (will & ~was && !dp_mask_set_virtual(was | will))
 		__atomic_fetch_add(&dp_arena.hit.unmasked, 1, __ATOMIC_RELAXED);
-		will = was;
-	} else if (how != SIG_UNBLOCK) {
+	else if (how != SIG_UNBLOCK)
 		mask &= ~caught;
-	}
 	ret = dp_syscall(__NR_rt_sigprocmask, how, set ? &mask : NULL, &before,
 			 DP_SIGSET_BYTES);
 	if (ret)
