@@ -109,6 +109,10 @@ static void refused(void **state)
 	assert_int_equal(dp_fake_call(__NR_rt_sigprocmask, 7, (u64)&set, 0,
 				      DP_SIGSET_BYTES, 0),
 			 -EINVAL);
+	assert_int_equal(dp_fake_call(__NR_rt_sigprocmask, SET + 1, (u64)&set,
+				      0, DP_SIGSET_BYTES, 0),
+			 -EINVAL);
+	assert_int_equal(dp_mask_blocked(), 0);
 	dp_fake_bad((u64)text, 8);
 	assert_int_equal(dp_fake_call(__NR_rt_sigprocmask, BLOCK, (u64)text, 0,
 				      DP_SIGSET_BYTES, 0),
@@ -350,6 +354,48 @@ static void in_the_mask_of_an_action(void **state)
 	assert_int_equal(old.mask, 0);
 }
 
+static void refused_actions(void **state)
+{
+	static struct dp_kernel_sigaction act, old;
+
+	set_action(SIGUSR1, HANDLER, DP_SA_RESTORER, TRAP);
+	act = (struct dp_kernel_sigaction){ HANDLER + 1, 0, 0, 0 };
+	old.handler = 5;
+	assert_int_equal(dp_fake_call(__NR_rt_sigaction, 65, (u64)&act,
+				      (u64)&old, DP_SIGSET_BYTES, 0),
+			 -EINVAL);
+	assert_int_equal(old.handler, 5);
+	dp_fake_bad((u64)&act, sizeof(act));
+	assert_int_equal(dp_fake_call(__NR_rt_sigaction, SIGUSR1, (u64)&act,
+				      (u64)&old, DP_SIGSET_BYTES, 0),
+			 -EFAULT);
+	assert_int_equal(old.handler, 5);
+	old = set_action(SIGUSR1, HANDLER, DP_SA_RESTORER, 0);
+	assert_int_equal(old.handler, HANDLER);
+	assert_int_equal(old.mask, TRAP);
+}
+
+/* The kernel gets what the program believes it to have. */
+static void given_back(void **state)
+{
+	u64 mask = USR1;
+
+	set_action(SIGUSR1, HANDLER, DP_SA_RESTORER, TRAP | DP_SIGMASK(12));
+	set_action(64, HANDLER + 1, DP_SA_RESTORER, ILL);
+	set_action(12, HANDLER + 2, DP_SA_RESTORER, 0);
+	procmask(BLOCK, TRAP);
+	dp_mask_give_back(&mask);
+	assert_int_equal(mask, USR1 | TRAP);
+	assert_int_equal(dp_fake_mask(), 0);
+	assert_int_equal(dp_fake_action(SIGUSR1)->mask, TRAP | DP_SIGMASK(12));
+	assert_int_equal(dp_fake_action(SIGUSR1)->handler, HANDLER);
+	assert_int_equal(dp_fake_action(64)->mask, ILL);
+	assert_int_equal(dp_fake_action(64)->handler, HANDLER + 1);
+	assert_int_equal(dp_fake_action(12)->mask, 0);
+	dp_mask_give_back(NULL);
+	assert_int_equal(dp_fake_mask(), TRAP);
+}
+
 static void thread_ends(void **state)
 {
 	procmask(BLOCK, TRAP);
@@ -494,8 +540,11 @@ static void while_we_come(void **state)
 		       sizeof(struct dp_kernel_sigaction));
 	assert_int_equal(procmask(BLOCK, USR1), TRAP);
 	assert_int_equal(dp_fake_mask(), TRAP | USR1);
+	assert_int_equal(dp_mask_blocked(), 0);
 	assert_int_equal(procmask(SET, ILL), TRAP | USR1);
 	assert_int_equal(dp_fake_mask(), ILL);
+	assert_int_equal(procmask(UNBLOCK, ILL), ILL);
+	assert_int_equal(dp_fake_mask(), 0);
 }
 
 /* While our actions come or go, each signal counts whose action is ours just then. */
@@ -523,6 +572,36 @@ static void what_is_caught(void **state)
 		assert_int_equal(dp_mask_caught(), TRAP | ILL);
 		assert_true(dp_mask_catches(0));
 	}
+}
+
+/* The set may be shorter than the kernel's, but not longer; what is behind it is not ours. */
+static void pending_in_another_size(void **state)
+{
+	u64 set = ~0ull;
+
+	procmask(BLOCK, TRAP);
+	dp_fake_send(DP_SIGTRAP);
+	assert_int_equal(dp_fake_call(__NR_rt_sigpending, (u64)&set, 16, 0, 0,
+				      0),
+			 -EINVAL);
+	assert_int_equal(set, ~0ull);
+	assert_int_equal(
+		dp_fake_call(__NR_rt_sigpending, (u64)&set, 4, 0, 0, 0), 0);
+	assert_int_equal(set >> 32, 0xffffffff);
+}
+
+/* Signals of others, and those that the kernel has, are told with the thread's own. */
+static void pending_of_both(void **state)
+{
+	procmask(BLOCK, TRAP | USR1);
+	dp_fake_send(SIGUSR1);
+	assert_int_equal(pending(), USR1);
+	dp_fake_send(DP_SIGTRAP);
+	assert_int_equal(pending(), USR1 | TRAP);
+	dp_fake_thread(1);
+	procmask(BLOCK, ILL);
+	dp_fake_send(DP_SIGILL);
+	assert_int_equal(pending(), ILL);
 }
 
 static void who_defers(void **state)
@@ -578,6 +657,8 @@ int main(void)
 		cmocka_unit_test_setup(own_breakpoint, begin),
 		cmocka_unit_test_setup(dies_without_calls, begin),
 		cmocka_unit_test_setup(in_the_mask_of_an_action, begin),
+		cmocka_unit_test_setup(refused_actions, begin),
+		cmocka_unit_test_setup(given_back, begin),
 		cmocka_unit_test_setup(thread_ends, begin),
 		cmocka_unit_test_setup(ends_with_signals, begin),
 		cmocka_unit_test_setup(new_thread, begin),
@@ -588,6 +669,8 @@ int main(void)
 		cmocka_unit_test_setup(begins_with_a_mask, begin),
 		cmocka_unit_test_setup(while_we_come, begin),
 		cmocka_unit_test_setup(what_is_caught, begin),
+		cmocka_unit_test_setup(pending_in_another_size, begin),
+		cmocka_unit_test_setup(pending_of_both, begin),
 		cmocka_unit_test_setup(who_defers, begin),
 		cmocka_unit_test_setup(known_by_its_pointer, begin),
 	};

@@ -58,14 +58,17 @@ static long altstack(const struct dp_port_stack *set, struct dp_port_stack *old)
 	return 0;
 }
 
-static long pending(u64 *set)
+static long pending(u64 *set, u64 size)
 {
+	u64 all = 0;
 	u32 sig;
 
-	*set = 0;
 	for (sig = 1; sig < DP_FAKE_SIGNALS; sig++)
 		if (dp_kernel_task()->pends[sig])
-			*set |= DP_SIGMASK(sig);
+			all |= DP_SIGMASK(sig);
+	if (size > sizeof(all))
+		return -EINVAL;
+	memcpy(set, &all, size);
 	return 0;
 }
 
@@ -147,7 +150,7 @@ static long signal_call(long nr, u64 a, u64 b, u64 c, u64 d)
 	case __NR_rt_sigaction:
 		return sigaction_of(a, (void *)b, (void *)c);
 	case __NR_rt_sigpending:
-		return pending((void *)a);
+		return pending((void *)a, b);
 	case __NR_sigaltstack:
 		return altstack((void *)a, (void *)b);
 	case __NR_rt_tgsigqueueinfo:
