@@ -272,7 +272,116 @@ static void masks_on_the_way_through(void **state)
 	assert_int_equal(first->thread, 0);
 }
 
+/* A mask that the kernel does not take is left alone. */
+static void masks_of_another_size(void **state)
+{
+	u64 *sp = (u64 *)regs->rsp;
+
+	site->number |= DP_CALL_THROUGH;
+	set_mask(TRAP);
+	mask = USR1;
+	regs->rsi = regs->r8 = regs->r9 = (u64)&mask;
+	regs->rdx = sp[0] = 4;
+	dp_masked_wait_enter(site, __NR_rt_sigsuspend, regs);
+	dp_masked_wait_enter(site, __NR_epoll_pwait, regs);
+	regs->r9 = 4;
+	dp_masked_wait_enter(site, __NR_ppoll, regs);
+	assert_int_equal(regs->rsi, (u64)&mask);
+	assert_int_equal(regs->r8, (u64)&mask);
+	assert_int_equal(regs->r9, 4);
+	assert_int_equal(dp_mask_blocked(), TRAP);
+}
+
+/* Without a mask, or with one that cannot be read, the call is none of ours. */
+static void no_masks(void **state)
+{
+	u64 *sp = (u64 *)regs->rsp;
+
+	set_mask(TRAP);
+	regs->r10 = 0;
+	regs->r8 = DP_SIGSET_BYTES;
+	dp_masked_wait_enter(site, __NR_ppoll, regs);
+	assert_int_equal(regs->r10, 0);
+	regs->r9 = (u64)sp;
+	dp_fake_bad((u64)sp, 16);
+	dp_masked_wait_enter(site, __NR_pselect6, regs);
+	assert_int_equal(regs->r9, (u64)sp);
+	assert_int_equal(dp_mask_blocked(), TRAP);
+}
+
+/* Only of code that was seen is it known that no breakpoint comes before the call. */
+static void code_that_is_known(void **state)
+{
+	static u8 code[32] = { [16] = 0x0f, 0x05 };
+	struct dp_jump *j = dp_fake_jump(site);
+
+	set_mask(TRAP);
+	site->addr = (u64)&code[16] - 9;
+	site->number = DP_CALL_ENTERS | __NR_rt_sigsuspend |
+		       11u << DP_CALL_LENGTH_SHIFT;
+	enter(USR1);
+	assert_false(waits_at(site->addr, regs->rsp));
+	code[12] = 0x8b; /* mov (…), %eax, just before the call */
+	assert_true(waits_at(site->addr, regs->rsp));
+	dp_masked_wait_return(regs);
+	code[12] = 0;
+	/* In its detour nothing is but the call. */
+	site->number = DP_PLAIN_CALL;
+	j->base = (u64)code;
+	j->nr = 1;
+	j->insn[0] = 16;
+	enter(USR1);
+	assert_true(waits_at(site->addr, regs->rsp));
+	code[17] = 0;
+	assert_false(waits_at(site->addr, regs->rsp));
+	code[17] = 5;
+}
+
 /* --- room, and what is left --- */
+
+/* With one that was deferred all signals are blocked up to the call, so that it ends the
+ * sleep and no handler runs before. */
+static void deferred_up_to_the_call(void **state)
+{
+	set_mask(TRAP | USR2);
+	dp_fake_send(DP_SIGTRAP);
+	enter(USR1);
+	assert_int_equal(first->closed, 1);
+	assert_int_equal(first->real, USR2);
+	assert_int_equal(~dp_fake_mask() & ~(DP_SIGMASK(9) | DP_SIGMASK(19)),
+			 0);
+	assert_int_equal(dp_fake_seen.entered, 0);
+	dp_masked_wait_return(regs);
+	assert_int_equal(dp_fake_mask(), USR2);
+	/* Nor is any where the call blocks it, too. */
+	dp_masked_wait_forget(dp_mask_thread());
+	set_mask(TRAP | USR2);
+	dp_fake_send(DP_SIGTRAP);
+	enter(TRAP);
+	assert_int_equal(first->closed, 0);
+}
+
+/* A call through the function is known by its stack: an old one there is over. */
+static void left_in_the_function(void **state)
+{
+	enter_through();
+	set_mask(0);
+	enter(USR1);
+	assert_int_equal(regs->rsi, (u64)&mask);
+	assert_int_equal(first->thread, 0);
+}
+
+/* The place of one that was left while all was blocked begins open. */
+static void place_of_a_closed_wait(void **state)
+{
+	first->closed = 1;
+	set_mask(TRAP);
+	enter(USR1);
+	assert_int_equal(first->closed, 0);
+	dp_fake_set_mask(USR2);
+	dp_masked_wait_return(regs);
+	assert_int_equal(dp_fake_mask(), USR2);
+}
 
 static void no_room(void **state)
 {
@@ -561,6 +670,12 @@ int main(void)
 		cmocka_unit_test_setup(on_the_way_back, begin),
 		cmocka_unit_test_setup(below_in_the_function, begin),
 		cmocka_unit_test_setup(masks_on_the_way_through, begin),
+		cmocka_unit_test_setup(masks_of_another_size, begin),
+		cmocka_unit_test_setup(no_masks, begin),
+		cmocka_unit_test_setup(code_that_is_known, begin),
+		cmocka_unit_test_setup(deferred_up_to_the_call, begin),
+		cmocka_unit_test_setup(left_in_the_function, begin),
+		cmocka_unit_test_setup(place_of_a_closed_wait, begin),
 		cmocka_unit_test_setup(no_room, begin),
 		cmocka_unit_test_setup(left_on_one_stack, begin),
 		cmocka_unit_test_setup(thread_ends, begin),
