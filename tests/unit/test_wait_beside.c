@@ -106,6 +106,8 @@ static bool waits_at(u64 pc, u64 sp)
 		return false;
 	}
 	assert_int_equal(first->closed, 1);
+	/* Otherwise it would have come at once, where the agent is. */
+	assert_true(dp_fake_seen.queued & TRAP);
 	/* As if it had not been sent. */
 	first->closed = 0;
 	dp_fake_set_mask(ILL);
@@ -236,6 +238,20 @@ static void below_in_the_function(void **state)
 	sp[0] = copy;
 	sp[-1] = 0;
 	assert_false(waits_at(NOWHERE, below));
+}
+
+/* Its system call may be anywhere in the function. */
+static void interrupted_in_the_function(void **state)
+{
+	static const u8 function[] = { 0x0f, 0x05, 0x0f, 0x90 };
+
+	enter_through();
+	regs->rdi = regs->rsi;
+	regs->rax = (u64)-EINTR;
+	regs->rip = (u64)&function[2];
+	assert_ptr_equal(dp_masked_wait_of(regs), first);
+	regs->rip++;
+	assert_null(dp_masked_wait_of(regs));
 }
 
 /* Where each call's mask is when the function is called. */
@@ -485,6 +501,35 @@ static void call_of_any_number(void **state)
 	assert_null(dp_masked_wait_of(regs));
 }
 
+/* A signal that the call's mask blocks has ended it: it is made again, with all signals
+ * blocked on the way. */
+static void made_again(void **state)
+{
+	struct dp_siginfo info = { .signo = DP_SIGTRAP };
+	struct dp_ucontext uc;
+
+	set_mask(ILL);
+	enter(TRAP);
+	regs->rax = (u64)-EINTR;
+	regs->rip = site->addr + CALL_BYTES;
+	uc = (struct dp_ucontext){ .mc = *regs, .sigmask = USR2 };
+	dp_masked_wait_again(&info, &uc);
+	assert_int_equal(uc.mc.rip, site->addr + CALL_BYTES - 2);
+	assert_int_equal(uc.mc.rax, __NR_rt_sigsuspend);
+	assert_int_equal(uc.sigmask, ~0ull);
+	assert_int_equal(first->closed, 1);
+	assert_int_equal(first->real, USR2);
+	/* Once more: what is blocked now is no mask of the program's. */
+	uc.mc = *regs;
+	dp_masked_wait_again(&info, &uc);
+	assert_int_equal(first->real, USR2);
+	/* A breakpoint stands before the call. */
+	text[5] = DP_BREAKPOINT;
+	uc.mc = *regs;
+	dp_masked_wait_again(&info, &uc);
+	assert_int_equal(uc.mc.rip, site->addr + CALL_BYTES);
+}
+
 /* --- while our actions come or go --- */
 
 static const struct dp_kernel_wait *in_kernel(u32 sig)
@@ -669,6 +714,7 @@ int main(void)
 		cmocka_unit_test_setup(innermost_counts, begin),
 		cmocka_unit_test_setup(on_the_way_back, begin),
 		cmocka_unit_test_setup(below_in_the_function, begin),
+		cmocka_unit_test_setup(interrupted_in_the_function, begin),
 		cmocka_unit_test_setup(masks_on_the_way_through, begin),
 		cmocka_unit_test_setup(masks_of_another_size, begin),
 		cmocka_unit_test_setup(no_masks, begin),
@@ -681,6 +727,7 @@ int main(void)
 		cmocka_unit_test_setup(thread_ends, begin),
 		cmocka_unit_test_setup(left_without_being_known, begin),
 		cmocka_unit_test_setup(call_of_any_number, begin),
+		cmocka_unit_test_setup(made_again, begin),
 		cmocka_unit_test_setup(waits_without_us, begin),
 		cmocka_unit_test_setup(handler_on_another_stack, begin),
 		cmocka_unit_test_setup(handler_of_a_closed_wait, begin),

@@ -78,6 +78,7 @@ static long queue(u32 tid, u32 sig, const struct dp_siginfo *info)
 
 	if (i >= DP_FAKE_THREADS || sig >= DP_FAKE_SIGNALS)
 		return -ESRCH;
+	dp_fake_seen.queued = dp_kernel_task()->mask;
 	if (!dp_kernel.tasks[i].pends[sig]) {
 		dp_kernel.tasks[i].pends[sig] = true;
 		dp_kernel.tasks[i].info[sig] = *info;

@@ -130,6 +130,7 @@ struct dp_kernel_sigaction *dp_fake_action(u32 sig);
  * @exec_waits: was SIGTRAP pending in the kernel then?
  * @unlocked, @unlocked_size: what was last made writable
  * @sp: where the stack was at the last system call
+ * @queued: the signals blocked when a thread last sent itself one
  */
 struct dp_fake_seen {
 	u32 entered;
@@ -140,7 +141,7 @@ struct dp_fake_seen {
 	u64 exec_mask, exec_trap, exec_ill;
 	bool exec_waits;
 	u64 unlocked, unlocked_size;
-	u64 sp;
+	u64 sp, queued;
 };
 
 extern struct dp_fake_seen dp_fake_seen;
