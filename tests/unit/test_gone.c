@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* gone: code that goes, is replaced and comes back, and what its sites leave. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include "own.h"
+
+static u32 armed(struct world *w, u32 at, bool unowned)
+{
+	u32 probe, bad;
+
+	w->unowned = unowned;
+	probe = add(w, at);
+	assert_int_equal(dp_live_commit(w->e, &w->target, &probe, 1, &bad), 0);
+	return probe;
+}
+
+static void expect_gone(struct world *w, u32 probe, u32 at)
+{
+	assert_true(dp_live_gone(w->e, probe));
+	assert_int_equal(dp_live_addr(w->e, probe), 0);
+	assert_null(dp_engine_find(w->e, TEXT + at));
+	assert_int_equal(dp_live_probe(w->e, probe)->gone, TEXT + at);
+	assert_false(w->e->probes[probe].linked);
+	assert_true(dp_live_lost(w->e));
+	assert_false(dp_live_lost(w->e));
+}
+
+/* Other code has taken its place. Bytes decide only where a mapping may go unnoticed. */
+static void code_is_replaced(void **state)
+{
+	u8 other[DP_JUMP_SIZE + 3];
+	struct world w;
+	u32 pushes, lea;
+
+	memset(other, 0x11, sizeof(other));
+	begin(&w);
+	pushes = armed(&w, PUSHES, false);
+	assert_false(w.held);
+	lea = armed(&w, LEA, true);
+	assert_true(w.held);
+	dp_live_check(w.e, &w.target, lea);
+	assert_false(dp_live_gone(w.e, lea));
+	assert_false(dp_live_lost(w.e));
+	memcpy(w.text + LEA, other, sizeof(other));
+	memcpy(w.text + PUSHES, other, sizeof(other));
+	dp_live_check(w.e, &w.target, pushes);
+	assert_false(dp_live_gone(w.e, pushes));
+	dp_live_check(w.e, &w.target, lea);
+	expect_gone(&w, lea, LEA);
+	assert_int_equal(dp_live_remove(w.e, &w.target, &lea, 1), 0);
+	dp_live_forget(w.e, lea);
+	assert_memory_equal(w.text + LEA, other, sizeof(other));
+	end(&w);
+}
+
+static void code_is_unmapped(void **state)
+{
+	struct world w;
+	u32 probe;
+
+	begin(&w);
+	probe = armed(&w, PUSHES, false);
+	w.mapped = DP_JUMP_SIZE;
+	dp_live_check(w.e, &w.target, probe);
+	assert_false(dp_live_gone(w.e, probe));
+	w.mapped--;
+	dp_live_check(w.e, &w.target, probe);
+	expect_gone(&w, probe, PUSHES);
+	end(&w);
+}
+
+/* The probe is not armed, and what has come is left alone. */
+static void code_goes_before(void **state)
+{
+	struct world w;
+	u32 probes[2], bad;
+
+	begin(&w);
+	probes[0] = add(&w, PUSHES);
+	w.unowned = true;
+	probes[1] = add(&w, LEA);
+	memset(w.text + LEA, 0x11, DP_JUMP_SIZE + 3);
+	assert_int_equal(dp_live_commit(w.e, &w.target, probes, 2, &bad),
+			 -EFAULT);
+	assert_int_equal(bad, 1);
+	assert_int_equal(w.text[LEA], 0x11);
+	expect_gone(&w, probes[1], LEA);
+	expect_armed(&w, PUSHES, DP_MODE_JUMP);
+	end(&w);
+}
+
+static u32 slots_used(const struct world *w)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i <= w->e->slots_mask; i++)
+		n += w->e->slots[i] != 0;
+	return n;
+}
+
+/* What the engine has taken, in the order in which it was taken. */
+struct taken {
+	u32 sites, jumps, pools, bytes, slots;
+};
+
+static struct taken taken(const struct world *w)
+{
+	struct taken t = { .sites = w->e->nr_sites,
+			   .jumps = w->e->view.nr_jumps,
+			   .pools = w->e->need.nr_pools,
+			   .slots = slots_used(w) };
+	u32 i;
+
+	for (i = 0; i < t.pools; i++)
+		t.bytes += w->e->growth->pools[i].used;
+	return t;
+}
+
+/* A library comes, is probed at two places, and goes. @late: so do its probes, only after
+ * others have come */
+static void come_and_go(struct world *w, bool late)
+{
+	static const u32 at[] = { MIXED, MIXED + 1, MIXED + 4, LEA };
+	u32 probes[4], more = 0, i;
+	struct dp_probe_entry *p;
+
+	memcpy(w->text, code, sizeof(code));
+	for (i = 0; i < 4; i++) {
+		probes[i] = armed(w, at[i], true);
+		assert_int_equal(dp_live_hits(w->e, probes[i]), 0);
+	}
+	for (i = 0; i < 4; i++) {
+		assert_true(dp_live_optimized(w->e, probes[i]));
+		/* A hit of the site, as its detour counts it. */
+		p = dp_live_probe(w->e, probes[i]);
+		++*(u64 *)(w->e->view.counters + p->site * sizeof(u64));
+		assert_int_equal(dp_live_hits(w->e, probes[i]), 1);
+	}
+	memset(w->text, 0x11, sizeof(w->text));
+	for (i = 0; i < 4; i++) {
+		dp_live_check(w->e, &w->target, probes[i]);
+		assert_true(dp_live_gone(w->e, probes[i]));
+	}
+	memcpy(w->text, code, sizeof(code));
+	if (late)
+		more = armed(w, MIXED, true);
+	for (i = 0; i < 4; i++) {
+		assert_true(dp_live_gone(w->e, probes[i]));
+		assert_int_equal(dp_live_addr(w->e, probes[i]), 0);
+		assert_int_equal(
+			dp_live_remove(w->e, &w->target, &probes[i], 1), 0);
+		dp_live_forget(w->e, probes[i]);
+	}
+	if (late) {
+		expect_armed(w, MIXED, DP_MODE_JUMP);
+		assert_int_equal(dp_live_remove(w->e, &w->target, &more, 1), 0);
+		dp_live_forget(w->e, more);
+	}
+	assert_memory_equal(w->text, code, sizeof(code));
+}
+
+static void libraries_leave_nothing(void **state)
+{
+	struct taken early, now;
+	struct world w;
+	u32 i;
+
+	begin(&w);
+	for (i = 0; i < 21; i++)
+		come_and_go(&w, i % 3 == 1);
+	early = taken(&w);
+	for (; i < 2001; i++)
+		come_and_go(&w, i % 3 == 1);
+	now = taken(&w);
+	assert_memory_equal(&now, &early, sizeof(now));
+	assert_in_range(now.sites, 4, 12);
+	assert_int_equal(now.slots, 0);
+	end(&w);
+}
+
+/* A site that never got its copy is as free as one that had it, once other code is there. */
+static void failures_leave_nothing(void **state)
+{
+	static const struct dp_handlers handlers = { .kind = DP_KIND_KPROBE,
+						     .user = 1,
+						     .pre = ENTRY };
+	u8 other[16] = { 0x90 };
+	struct dp_found found = { .code = other, .size = sizeof(other) };
+	u32 probe, bad, i;
+	const char *why;
+	struct world w;
+
+	begin(&w);
+	for (i = 0; i < 4 * ROOM; i++) {
+		other[0] = i % 2 ? 0x90 : 0x55;
+		assert_int_equal(dp_live_add(w.e, TEXT + LEA, &found, &handlers,
+					     true, &probe, &why),
+				 0);
+		w.map_err = -ENOMEM;
+		assert_int_equal(dp_live_commit(w.e, &w.target, &probe, 1,
+						&bad),
+				 -ENOMEM);
+		dp_live_remove(w.e, &w.target, &probe, 1);
+		dp_live_forget(w.e, probe);
+	}
+	assert_int_equal(w.e->nr_sites, 1);
+	end(&w);
+}
+
+/* The table is full, and a site whose code has been replaced is still known to a probe. */
+static void table_has_its_limit(void **state)
+{
+	static const struct dp_handlers handlers = { .kind = DP_KIND_KPROBE,
+						     .user = 1,
+						     .pre = ENTRY };
+	u8 other[16] = { 0x90 };
+	struct dp_found found = { .code = other, .size = sizeof(other) };
+	const char *why;
+	u32 probe, i;
+	struct world w;
+
+	begin(&w);
+	for (i = 0; i < ROOM - 1; i++)
+		assert_int_equal(dp_live_add(w.e, TEXT + i, &found, &handlers,
+					     true, &probe, &why),
+				 0);
+	assert_int_equal(dp_live_remove(w.e, &w.target, &probe, 1), 0);
+	other[0] = 0x55;
+	for (i = 0; i < 2; i++)
+		assert_int_equal(dp_live_add(w.e, TEXT + ROOM - 2, &found,
+					     &handlers, true, &probe, &why),
+				 -ENOMEM);
+	assert_int_equal(w.e->nr_sites, ROOM - 1);
+	end(&w);
+}
+
+/* One probe of two goes: its site stays. */
+static void abandons_probes(void **state)
+{
+	struct world w;
+	u32 first, second;
+
+	begin(&w);
+	first = armed(&w, LEA, false);
+	second = armed(&w, LEA, false);
+	dp_live_abandon(w.e, first);
+	assert_int_equal(dp_live_probe(w.e, first)->gone, TEXT + LEA);
+	assert_int_equal(dp_live_probe(w.e, second)->gone, 0);
+	assert_int_equal(dp_live_addr(w.e, second), TEXT + LEA);
+	assert_int_equal(dp_engine_find(w.e, TEXT + LEA)->first_probe,
+			 second + 1);
+	dp_live_abandon(w.e, second);
+	assert_null(dp_engine_find(w.e, TEXT + LEA));
+	end(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(code_is_replaced),
+		cmocka_unit_test(code_is_unmapped),
+		cmocka_unit_test(code_goes_before),
+		cmocka_unit_test(libraries_leave_nothing),
+		cmocka_unit_test(failures_leave_nothing),
+		cmocka_unit_test(table_has_its_limit),
+		cmocka_unit_test(abandons_probes),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

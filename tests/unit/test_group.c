@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* group: neighbours that share a jump, as probes come and go. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include "own.h"
+
+/* The instructions of MIXED, and a step for each of them: it comes, goes, or comes back. */
+static const u8 mixed[] = { 0, 1, 4, 6, 8 };
+#define NR_MIXED sizeof(mixed)
+static const struct step {
+	u8 which;
+	enum { ADD, OFF, ON, REMOVE } what;
+} steps[] = {
+	{ 1, ADD }, { 2, ADD }, { 0, ADD }, { 3, ADD },	   { 4, ADD },
+	{ 0, OFF }, { 2, OFF }, { 0, ON },  { 1, REMOVE }, { 2, ON },
+	{ 1, ADD }, { 3, OFF }, { 3, ON },  { 0, REMOVE }, { 4, OFF },
+};
+#define NR_STEPS (sizeof(steps) / sizeof(steps[0]))
+
+static void take(struct world *w, const struct step *s, u32 *probes)
+{
+	u32 bad, *probe = &probes[s->which];
+
+	if (s->what == ADD) {
+		*probe = add(w, MIXED + mixed[s->which]);
+		assert_int_equal(
+			dp_live_commit(w->e, &w->target, probe, 1, &bad), 0);
+	} else if (s->what == REMOVE) {
+		assert_int_equal(dp_live_remove(w->e, &w->target, probe, 1), 0);
+		dp_live_forget(w->e, *probe);
+	} else {
+		assert_int_equal(dp_live_enable(w->e, &w->target, probe, 1,
+						s->what == ON),
+				 0);
+	}
+}
+
+/* Each site that is on is in some jump, which calls out for it and for no other. */
+static void expect_groups(const struct world *w, u32 on)
+{
+	const struct dp_site_entry *lead = NULL, *s;
+	const struct dp_jump *j = NULL;
+	u32 i, k;
+
+	for (i = 0; i < NR_MIXED; i++) {
+		if (!(on >> i & 1))
+			continue;
+		s = entry_of(w, MIXED + mixed[i]);
+		assert_true(dp_view_is_jump(&w->e->view, s));
+		assert_int_equal(s->reason, 0);
+		if (lead && s->addr - lead->addr < DP_JUMP_SIZE) {
+			for (k = 1;
+			     k < j->nr && j->offset[k] != s->addr - lead->addr;)
+				k++;
+			assert_true(k < j->nr);
+			assert_int_equal(j->member[k],
+					 s - w->e->view.sites + 1);
+			assert_int_equal(w->e->view.sites[s->leader - 1].addr,
+					 lead->addr);
+			assert_int_equal(s->copy, s->single);
+			continue;
+		}
+		lead = s;
+		j = dp_view_jump(&w->e->view, s);
+		assert_int_equal(s->leader, 0);
+		assert_memory_equal(w->text + (s->addr - TEXT), s->patch,
+				    DP_JUMP_SIZE);
+		assert_int_equal(s->copy, j->base + j->insn[0]);
+		for (k = 1; k < j->nr; k++)
+			assert_true(!j->member[k] ||
+				    w->e->view.sites[j->member[k] - 1].armed);
+	}
+}
+
+static u32 on_after(const struct step *s, u32 on)
+{
+	return s->what == ADD || s->what == ON ? on | 1u << s->which :
+						 on & ~(1u << s->which);
+}
+
+static void neighbours_share_a_jump(void **state)
+{
+	u32 probes[NR_MIXED], i, on = 0, jumps;
+	struct world w;
+
+	begin(&w);
+	for (i = 0; i < NR_STEPS; i++) {
+		take(&w, &steps[i], probes);
+		on = on_after(&steps[i], on);
+		expect_groups(&w, on);
+	}
+	/* They have had all these jumps before. */
+	jumps = w.e->view.nr_jumps;
+	for (i = 0; i < 20; i++) {
+		take(&w, &(struct step){ 2, i % 2 ? ON : OFF }, probes);
+		take(&w, &(struct step){ 4, i % 2 ? OFF : ON }, probes);
+	}
+	assert_in_range(w.e->view.nr_jumps, jumps, jumps + 2);
+	for (i = 1; i < NR_MIXED; i++)
+		take(&w, &(struct step){ (u8)i, REMOVE }, probes);
+	assert_memory_equal(w.text, code, sizeof(code));
+	end(&w);
+}
+
+/* The tool ends before its n-th write. The next one finds what it needs in the arena. */
+static bool takes_out(u32 step, int nth)
+{
+	u32 probes[NR_MIXED], i;
+	struct dp_view view;
+	struct world w;
+	bool killed;
+
+	begin(&w);
+	for (i = 0; i < step; i++)
+		take(&w, &steps[i], probes);
+	w.writes = 0;
+	w.kill_at = nth;
+	take(&w, &steps[step], probes);
+	killed = w.writes > nth;
+	if (killed) {
+		memcpy(w.text, w.text_then, sizeof(w.text));
+		memcpy(w.file, w.file_then, w.file_size);
+		assert_int_equal(dp_view_open(&view, w.e->arena,
+					      w.e->arena->control.arena_size),
+				 0);
+		assert_int_equal(dp_view_disarm(&view, &w.target, false, NULL),
+				 0);
+		assert_memory_equal(w.text, code, sizeof(code));
+	}
+	end(&w);
+	return killed;
+}
+
+static void groups_outlive_the_tool(void **state)
+{
+	int nth, kills = 0;
+	u32 step;
+
+	for (step = 0; step < NR_STEPS; step++)
+		for (nth = 0; takes_out(step, nth); nth++)
+			kills++;
+	assert_in_range(kills, 60, 400);
+}
+
+/* What a site is to be that no jump may cover. */
+static void keeps_to_breakpoints(void **state)
+{
+	const struct dp_found found = { .code = code + MIXED + 1,
+					.size = sizeof(code) - MIXED - 1 };
+	const struct dp_handlers single = { .kind = DP_KIND_KPROBE,
+					    .user = 1,
+					    .pre = ENTRY,
+					    .single = true,
+					    .why = "it is single" };
+	u32 first, inner, bad;
+	const char *why;
+	struct world w;
+
+	begin(&w);
+	first = add(&w, MIXED);
+	assert_int_equal(dp_live_commit(w.e, &w.target, &first, 1, &bad), 0);
+	assert_int_equal(dp_live_add(w.e, TEXT + MIXED + 1, &found, &single,
+				     true, &inner, &why),
+			 0);
+	assert_int_equal(dp_live_commit(w.e, &w.target, &inner, 1, &bad), 0);
+	expect_armed(&w, MIXED, DP_MODE_TRAP);
+	expect_armed(&w, MIXED + 1, DP_MODE_TRAP);
+	assert_false(dp_live_optimized(w.e, first));
+	assert_int_equal(dp_live_remove(w.e, &w.target, &inner, 1), 0);
+	dp_live_forget(w.e, inner);
+	expect_armed(&w, MIXED, DP_MODE_JUMP);
+	/* Within the jump, and at none of its instructions. */
+	inner = add(&w, MIXED + 2);
+	assert_int_equal(dp_live_commit(w.e, &w.target, &inner, 1, &bad), 0);
+	expect_armed(&w, MIXED, DP_MODE_TRAP);
+	expect_armed(&w, MIXED + 2, DP_MODE_JUMP);
+	assert_int_equal(dp_live_remove(w.e, &w.target, &inner, 1), 0);
+	dp_live_forget(w.e, inner);
+	assert_int_equal(dp_live_knobs(w.e, &w.target, true, false), 0);
+	expect_armed(&w, MIXED, DP_MODE_TRAP);
+	assert_int_equal(dp_live_knobs(w.e, &w.target, false, true), 0);
+	assert_memory_equal(w.text, code, sizeof(code));
+	end(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(neighbours_share_a_jump),
+		cmocka_unit_test(groups_outlive_the_tool),
+		cmocka_unit_test(keeps_to_breakpoints),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
