@@ -19,6 +19,7 @@
 #include "port.h"
 #include "port_hit.h"
 
+#define SIGCHLD 17
 #define CLONE_VM 0x100ull
 #define CLONE_VFORK 0x4000ull
 #define CLONE_THREAD 0x10000ull
@@ -160,6 +161,29 @@ static void noted_of_a_call(void **state)
 	assert_int_equal(notes(), 0);
 }
 
+/* What cannot be read is no flags: then the call fails. */
+static void unreadable(void **state)
+{
+	args[FLAGS] = CLONE_VM;
+	dp_fake_bad((u64)args, sizeof(args));
+	observe(__NR_clone3, false, 0);
+	assert_int_equal(notes(), 0);
+	assert_int_equal(dp_arena.hit.vm_children, 0);
+	observe(__NR_clone3, true, (u64)-14);
+	assert_int_equal(dp_arena.hit.vm_children, 0);
+}
+
+static void noted_of_a_fork(void **state)
+{
+	const struct dp_clone *c = dp_private.clones;
+
+	observe(__NR_fork, false, 0);
+	assert_int_equal(notes(), 1);
+	assert_true(c->flags == SIGCHLD);
+	assert_true(c->sp == dp_fake_regs()->rsp);
+	assert_int_equal(dp_arena.hit.vm_children, 0);
+}
+
 /* Its parent says so before: it begins with the parent's mask. */
 static void pointer_of_its_own(void **state)
 {
@@ -172,6 +196,45 @@ static void pointer_of_its_own(void **state)
 	observe(__NR_clone3, false, 0);
 	assert_int_equal(notes(), 0);
 	dp_fake_thread(1);
+	assert_true(dp_mask_blocked() == TRAP);
+}
+
+/* Whatever the child is: in our memory, or with memory of its own. */
+static void pointer_of_a_process(void **state)
+{
+	u64 pointer;
+
+	dp_fake_thread(1);
+	pointer = dp_port_thread_pointer();
+	dp_fake_thread(0);
+	set_mask(TRAP);
+	dp_fake_regs()->rdi = CLONE_VM | CLONE_SETTLS;
+	dp_fake_regs()->r8 = pointer;
+	observe(__NR_clone, false, 0);
+	dp_fake_thread(1);
+	assert_true(dp_mask_blocked() == 0);
+	dp_fake_vfork(false);
+	assert_true(dp_mask_blocked() == TRAP);
+	dp_fake_vfork(true);
+	dp_fake_thread(0);
+	observe(__NR_clone, true, CHILD);
+	dp_fake_regs()->rdi = SIGCHLD | CLONE_SETTLS;
+	observe(__NR_clone, false, 0);
+	dp_fake_thread(1);
+	assert_true(dp_mask_blocked() == TRAP);
+}
+
+/* With its parent's thread pointer it has its parent's mask, and changes its own. */
+static void mask_of_a_child(void **state)
+{
+	set_mask(TRAP);
+	observe(__NR_vfork, false, 0);
+	dp_fake_vfork(false);
+	observe(__NR_vfork, true, 0);
+	assert_true(dp_mask_blocked() == TRAP);
+	set_mask(0);
+	assert_true(dp_mask_blocked() == 0);
+	dp_fake_vfork(true);
 	assert_true(dp_mask_blocked() == TRAP);
 }
 
@@ -191,6 +254,135 @@ static void execs(void **state)
 	observe(__NR_vfork, true, 200);
 	assert_int_equal(notes(), 0);
 	assert_int_equal(dp_arena.hit.vm_children, 0);
+}
+
+/* Of another parent's child nothing is forgotten. One without a pointer is known by its
+ * id. */
+static void execs_of_others(void **state)
+{
+	struct dp_clone *c = dp_private.clones;
+
+	dp_fake_thread(1);
+	dp_fake_vfork(false);
+	observe(__NR_execve, false, 0);
+	dp_fake_vfork(true);
+	dp_fake_thread(0);
+	assert_int_equal(notes(), 1);
+	c[1] = c[2] = c[0];
+	c[1].thread = dp_thread_id(0, 200);
+	c[2].thread = dp_thread_id(0, 201);
+	observe(__NR_vfork, false, 0);
+	assert_int_equal(notes(), 4);
+	observe(__NR_vfork, true, 200);
+	assert_int_equal(notes(), 2);
+	assert_int_equal(c[1].thread, 0);
+}
+
+/* It has not become another program: its actions are the agent's again, its mask virtual. */
+static void exec_fails(void **state)
+{
+	u64 ours = dp_fake_action(DP_SIGTRAP)->handler;
+	struct dp_mcontext *regs = dp_fake_regs();
+
+	set_mask(TRAP);
+	regs->rdi = (u64) "/nowhere";
+	assert_false(observe(DP_PLAIN_CALL, false, __NR_execve));
+	assert_true(dp_fake_mask() == TRAP);
+	assert_string_equal(dp_arena.hit.exec_path, "/nowhere");
+	assert_int_equal(dp_arena.hit.exec_pending, 1);
+	dp_fake_action(DP_SIGTRAP)->handler = 0;
+	observe(DP_PLAIN_CALL, true, (u64)-2);
+	assert_true(dp_fake_mask() == 0);
+	assert_true(dp_fake_action(DP_SIGTRAP)->handler == ours);
+	assert_int_equal(dp_arena.hit.exec_pending, 0);
+	assert_int_equal(notes(), 0);
+}
+
+/* Zeros in place of the parent's variables, which others may be changing. */
+static void variables_of_a_fork_child(void **state)
+{
+	struct dp_arena_control *c = &dp_arena.control;
+	u8 *own;
+
+	c->own_off = dp_fake_room(64);
+	c->private_off = c->own_off + 56;
+	own = dp_at(c->own_off);
+	memset(own, 0xee, 64);
+	observe(__NR_fork, false, 0);
+	observe(__NR_fork, true, CHILD);
+	observe(__NR_vfork, false, 0);
+	dp_fake_vfork(false);
+	observe(__NR_vfork, true, 0);
+	dp_fake_vfork(true);
+	observe(__NR_vfork, true, 200);
+	assert_int_equal(own[0], 0xee);
+	observe(__NR_fork, false, 0);
+	dp_fake_fork();
+	c->own_process = 1;
+	observe(__NR_fork, true, 0);
+	assert_int_equal(own[0], 0xee);
+	c->own_process = 0;
+	observe(__NR_fork, true, 0);
+	assert_int_equal(own[0] | own[55], 0);
+	assert_int_equal(own[56], 0xee);
+}
+
+/* Signals that wait are the parent's. */
+static void signals_of_a_fork_child(void **state)
+{
+	u64 set = 0;
+
+	set_mask(TRAP);
+	dp_fake_send(DP_SIGTRAP);
+	observe(__NR_fork, false, 0);
+	observe(__NR_fork, true, CHILD);
+	dp_fake_call(__NR_rt_sigpending, (u64)&set, DP_SIGSET_BYTES, 0, 0, 0);
+	assert_true(set == TRAP);
+	observe(__NR_fork, false, 0);
+	dp_fake_fork();
+	observe(__NR_fork, true, 0);
+	dp_fake_call(__NR_rt_sigpending, (u64)&set, DP_SIGSET_BYTES, 0, 0, 0);
+	assert_true(set == 0);
+	assert_int_equal(notes(), 0);
+}
+
+/* Its text is the program's again as soon as it is there. */
+static void text_of_a_fork_child(void **state)
+{
+	static const u8 program[16] = { [0 ... 15] = 0x90 };
+	static const u8 patch = DP_BREAKPOINT;
+	struct dp_arena_control *c = &dp_arena.control;
+
+	c->revertible = c->nr_patched = 1;
+	c->patched[0].start = 0x401000;
+	c->patched[0].size = DP_PAGE;
+	dp_fake_text(0x401000, program, sizeof(program));
+	dp_fake_patch(0x401000, &patch, 1);
+	observe(__NR_fork, false, 0);
+	observe(__NR_fork, true, CHILD);
+	observe(__NR_vfork, false, 0);
+	dp_fake_vfork(false);
+	observe(__NR_vfork, true, 0);
+	dp_fake_vfork(true);
+	observe(__NR_vfork, true, 200);
+	assert_int_equal(dp_fake_byte(0x401000), DP_BREAKPOINT);
+	observe(__NR_fork, false, 0);
+	dp_fake_fork();
+	observe(__NR_fork, true, 0);
+	assert_int_equal(dp_fake_byte(0x401000), 0x90);
+}
+
+/* A fork child without a thread pointer has its parent's mask, under its own id. */
+static void fork_child_by_its_stack(void **state)
+{
+	dp_arena.control.forbidden = dp_own_bit(__NR_arch_prctl);
+	set_mask(TRAP);
+	observe(__NR_fork, false, 0);
+	dp_fake_fork();
+	assert_true(dp_mask_blocked() == 0);
+	observe(__NR_fork, true, 0);
+	assert_true(dp_mask_blocked() == TRAP);
+	assert_int_equal(notes(), 0);
 }
 
 /* No thread has a pointer: a new thread is known by its stack. */
@@ -238,6 +430,23 @@ static void without_actions(void **state)
 	dp_fake_call(__NR_rt_sigaction, DP_SIGTRAP, 0, (u64)&act,
 		     DP_SIGSET_BYTES, 0);
 	assert_true(act.handler == 0);
+	assert_true(act.mask == 0);
+	dp_fake_call(__NR_rt_sigaction, 10, 0, (u64)&act, DP_SIGSET_BYTES, 0);
+	assert_true(act.mask == 0);
+}
+
+/* While our actions come or go, the kernel's masks are the program's. */
+static void without_actions_meanwhile(void **state)
+{
+	set_mask(TRAP);
+	args[FLAGS] = CLONE_CLEAR_SIGHAND | CLONE_VM | CLONE_VFORK;
+	observe(__NR_clone3, false, 0);
+	dp_private.in_force = 0;
+	dp_fake_vfork(false);
+	dp_fake_action(DP_SIGTRAP)->handler = 0;
+	observe(__NR_clone3, true, 0);
+	assert_true(dp_fake_action(DP_SIGTRAP)->handler == 0);
+	assert_true(dp_fake_mask() == TRAP);
 }
 
 /* A number known only now may be that of a call that is answered here. */
@@ -259,6 +468,60 @@ static void any_call(void **state)
 	assert_int_equal(dp_arena.hit.vm_children, 1);
 }
 
+/* Which intercept of a masked wait stands before its call, and which behind it. */
+static void sides_of_a_wait(void **state)
+{
+	u32 enters = DP_CALL_ENTERS | __NR_rt_sigsuspend, returns;
+	struct dp_mcontext *regs = dp_fake_regs();
+	u64 mask = 0, was;
+	bool through;
+
+	for (through = false;; through = true) {
+		enters |= through ? DP_CALL_THROUGH : 0;
+		returns = DP_CALL_RETURNS | (enters & DP_CALL_THROUGH);
+		set_mask(TRAP);
+		regs->rdi = regs->rsi = (u64)&mask;
+		regs->rdx = DP_SIGSET_BYTES;
+		was = through ? regs->rsi : regs->rdi;
+		if (!through)
+			regs->rsi = DP_SIGSET_BYTES;
+		assert_false(observe(enters, through, 0));
+		assert_true((through ? regs->rsi : regs->rdi) == was);
+		assert_false(observe(enters, !through, 0));
+		assert_true((through ? regs->rsi : regs->rdi) != was);
+		assert_true(dp_mask_blocked() == 0);
+		assert_false(observe(returns, true, 0));
+		assert_true(dp_mask_blocked() == 0);
+		assert_false(observe(returns, false, 0));
+		assert_true(dp_mask_blocked() == TRAP);
+		if (through)
+			break;
+	}
+}
+
+/* So may a masked wait, or the installation of a filter. */
+static void any_call_may_wait(void **state)
+{
+	struct dp_mcontext *regs = dp_fake_regs();
+	u64 mask = 0;
+
+	dp_fake_jump((struct dp_site_entry *)dp_site_at(0))->nr = 1;
+	set_mask(TRAP);
+	regs->rdi = (u64)&mask;
+	regs->rsi = DP_SIGSET_BYTES;
+	assert_false(observe(DP_PLAIN_CALL, false, __NR_rt_sigsuspend));
+	assert_true(regs->rdi != (u64)&mask);
+	assert_true(dp_mask_blocked() == 0);
+	observe(DP_PLAIN_CALL, true, (u64)-4);
+	assert_true(regs->rdi == (u64)&mask);
+	assert_true(dp_mask_blocked() == TRAP);
+	/* The tool has ended: it is not waited for. */
+	dp_arena.control.tool_futex = DP_TOOL_DIED;
+	regs->rdi = 22; /* PR_SET_SECCOMP */
+	observe(DP_PLAIN_CALL, false, __NR_prctl);
+	assert_int_equal(dp_arena.hit.filter_late, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -266,11 +529,24 @@ int main(void)
 		cmocka_unit_test_setup(tables_of_others, begin),
 		cmocka_unit_test_setup(not_waited_for, begin),
 		cmocka_unit_test_setup(noted_of_a_call, begin),
+		cmocka_unit_test_setup(unreadable, begin),
+		cmocka_unit_test_setup(noted_of_a_fork, begin),
 		cmocka_unit_test_setup(pointer_of_its_own, begin),
+		cmocka_unit_test_setup(pointer_of_a_process, begin),
+		cmocka_unit_test_setup(mask_of_a_child, begin),
 		cmocka_unit_test_setup(execs, begin),
+		cmocka_unit_test_setup(execs_of_others, begin),
+		cmocka_unit_test_setup(exec_fails, begin),
+		cmocka_unit_test_setup(variables_of_a_fork_child, begin),
+		cmocka_unit_test_setup(signals_of_a_fork_child, begin),
+		cmocka_unit_test_setup(text_of_a_fork_child, begin),
+		cmocka_unit_test_setup(fork_child_by_its_stack, begin),
 		cmocka_unit_test_setup(known_by_its_stack, begin),
 		cmocka_unit_test_setup(without_actions, begin),
+		cmocka_unit_test_setup(without_actions_meanwhile, begin),
 		cmocka_unit_test_setup(any_call, begin),
+		cmocka_unit_test_setup(sides_of_a_wait, begin),
+		cmocka_unit_test_setup(any_call_may_wait, begin),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
