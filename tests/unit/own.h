@@ -16,6 +16,7 @@
 #include "engine/site/live.h"
 #include "engine/site/reach.h"
 #include "port.h"
+#include "port/fake/fake.h"
 
 #define TEXT 0x7f0000000000ull
 #define BASE (TEXT + 0x40000000)
@@ -217,6 +218,7 @@ static inline void end(struct world *w)
 	free(w->file_then);
 	while (w->nr_pools--)
 		free(w->pools[w->nr_pools].written);
+	assert_int_equal(dp_fake_live(), 0);
 }
 
 static inline u32 add(struct world *w, u32 at)

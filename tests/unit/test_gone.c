@@ -56,6 +56,142 @@ static void code_is_replaced(void **state)
 	end(&w);
 }
 
+static bool is_gone_with(struct world *w, u32 probe, u32 at, const u8 *now,
+			 size_t n)
+{
+	u8 was[sizeof(code)];
+	bool gone;
+
+	memcpy(was, w->text, sizeof(was));
+	memcpy(w->text + at, now, n);
+	gone = dp_site_is_gone(w->e, &w->target, w->e->probes[probe].site);
+	memcpy(w->text, was, sizeof(was));
+	return gone;
+}
+
+/* A breakpoint may be another's. The code behind it tells: programs change some of their
+ * code in place, and not all of it. */
+static void breakpoint_of_another(void **state)
+{
+	u8 now[DP_REGION_MAX];
+	struct world w;
+	u32 probe, i;
+
+	begin(&w);
+	probe = armed(&w, LEA, true);
+	memset(now, 0x11, sizeof(now));
+	now[0] = DP_BREAKPOINT;
+	assert_false(is_gone_with(&w, probe, LEA, now, 1));
+	assert_true(is_gone_with(&w, probe, LEA, now, sizeof(now)));
+	for (i = 1; i < sizeof(now); i++) {
+		now[i] = code[LEA + i];
+		assert_false(is_gone_with(&w, probe, LEA, now, sizeof(now)));
+		now[i] = 0x11;
+	}
+	now[0] = 0x90;
+	assert_true(is_gone_with(&w, probe, LEA, now, 1));
+	end(&w);
+}
+
+/* Bytes that another armed site has there tell nothing of the code. */
+static void breakpoints_behind(void **state)
+{
+	u8 now[DP_REGION_MAX];
+	struct world w;
+	u32 probe, i;
+
+	begin(&w);
+	assert_int_equal(dp_live_knobs(w.e, &w.target, true, false), 0);
+	probe = armed(&w, LEA, true);
+	armed(&w, LEA + 7, true);
+	memset(now, 0x11, sizeof(now));
+	now[0] = now[7] = DP_BREAKPOINT;
+	assert_true(is_gone_with(&w, probe, LEA, now, sizeof(now)));
+	for (i = 1; i < sizeof(now); i++)
+		armed(&w, LEA + i, true);
+	memset(now, DP_BREAKPOINT, sizeof(now));
+	assert_false(is_gone_with(&w, probe, LEA, now, sizeof(now)));
+	end(&w);
+}
+
+/* Without bytes of ours there the code is the same to the last byte, or it has gone. */
+static void code_of_a_disabled_probe(void **state)
+{
+	struct world w;
+	u32 probe, i;
+	u8 byte = 0x11;
+
+	begin(&w);
+	probe = armed(&w, LEA, true);
+	assert_int_equal(dp_live_enable(w.e, &w.target, &probe, 1, false), 0);
+	dp_live_check(w.e, &w.target, probe);
+	assert_false(dp_live_gone(w.e, probe));
+	for (i = 0; i < 7; i++)
+		assert_true(is_gone_with(&w, probe, LEA + i, &byte, 1));
+	/* Some of it has another site's jump: that is no change. */
+	armed(&w, LEA + 7, false);
+	assert_false(is_gone_with(&w, probe, LEA, &code[LEA], 1));
+	end(&w);
+}
+
+/* Is the text what it was left to be? */
+static void intact(void **state)
+{
+	struct world w;
+	u32 probe;
+
+	begin(&w);
+	probe = armed(&w, LEA, false);
+	assert_true(dp_live_intact(w.e, &w.target, probe));
+	w.text[LEA + 4] ^= 1;
+	assert_false(dp_live_intact(w.e, &w.target, probe));
+	w.text[LEA + 4] ^= 1;
+	w.mapped = LEA + 4;
+	assert_false(dp_live_intact(w.e, &w.target, probe));
+	w.mapped = sizeof(code);
+	assert_int_equal(dp_live_knobs(w.e, &w.target, true, false), 0);
+	assert_true(dp_live_intact(w.e, &w.target, probe));
+	w.text[LEA] = 0x90;
+	assert_false(dp_live_intact(w.e, &w.target, probe));
+	w.text[LEA] = DP_BREAKPOINT;
+	assert_int_equal(dp_live_knobs(w.e, &w.target, false, true), 0);
+	assert_true(dp_live_intact(w.e, &w.target, probe));
+	w.text[LEA] = DP_BREAKPOINT;
+	assert_false(dp_live_intact(w.e, &w.target, probe));
+	w.text[LEA] = code[LEA];
+	dp_live_abandon(w.e, probe);
+	assert_false(dp_live_intact(w.e, &w.target, probe));
+	end(&w);
+}
+
+/* Code that is read has the program's bytes, wherever in a patch the reading begins or
+ * ends; what the program has written itself stays. */
+static void originals(void **state)
+{
+	u8 read[sizeof(code)];
+	struct world w;
+	u32 from, n, off;
+
+	begin(&w);
+	armed(&w, PUSHES, false);
+	armed(&w, LEA, false);
+	off = armed(&w, MIXED, false);
+	assert_int_equal(dp_live_enable(w.e, &w.target, &off, 1, false), 0);
+	w.text[MIXED] = 0x11;
+	for (from = 0; from < LEA + 8; from++)
+		for (n = 1; from + n < MIXED; n++) {
+			memcpy(read, w.text + from, n);
+			dp_engine_originals(w.e, TEXT + from, read, n);
+			assert_memory_equal(read, code + from, n);
+		}
+	memcpy(read, w.text, sizeof(read));
+	dp_engine_originals(w.e, TEXT, read, sizeof(read));
+	assert_int_equal(read[MIXED], 0x11);
+	dp_engine_originals(w.e, TEXT + MIXED, w.text + MIXED, 1);
+	assert_int_equal(w.text[MIXED], 0x11);
+	end(&w);
+}
+
 static void code_is_unmapped(void **state)
 {
 	struct world w;
@@ -261,6 +397,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(code_is_replaced),
+		cmocka_unit_test(breakpoint_of_another),
+		cmocka_unit_test(breakpoints_behind),
+		cmocka_unit_test(code_of_a_disabled_probe),
+		cmocka_unit_test(intact),
+		cmocka_unit_test(originals),
 		cmocka_unit_test(code_is_unmapped),
 		cmocka_unit_test(code_goes_before),
 		cmocka_unit_test(libraries_leave_nothing),
