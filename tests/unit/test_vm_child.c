@@ -376,13 +376,16 @@ static void text_of_a_fork_child(void **state)
 static void fork_child_by_its_stack(void **state)
 {
 	dp_arena.control.forbidden = dp_own_bit(__NR_arch_prctl);
+	dp_fake_thread(1);
+	observe(__NR_fork, false, 0); /* is not back yet */
+	dp_fake_thread(0);
 	set_mask(TRAP);
 	observe(__NR_fork, false, 0);
 	dp_fake_fork();
 	assert_true(dp_mask_blocked() == 0);
 	observe(__NR_fork, true, 0);
 	assert_true(dp_mask_blocked() == TRAP);
-	assert_int_equal(notes(), 0);
+	assert_int_equal(notes(), 1);
 }
 
 /* No thread has a pointer: a new thread is known by its stack. */
@@ -409,6 +412,7 @@ static void known_by_its_stack(void **state)
 static void without_actions(void **state)
 {
 	struct dp_kernel_sigaction act = { HANDLER, DP_SA_RESTORER, 1, TRAP };
+	u32 sig;
 
 	dp_fake_call(__NR_rt_sigaction, DP_SIGTRAP, (u64)&act, 0,
 		     DP_SIGSET_BYTES, 0);
@@ -421,6 +425,7 @@ static void without_actions(void **state)
 		     DP_SIGSET_BYTES, 0);
 	assert_true(act.handler == HANDLER);
 	observe(__NR_clone3, true, 200);
+	assert_int_equal(dp_arena.hit.vm_children, 0);
 	args[FLAGS] = CLONE_CLEAR_SIGHAND;
 	observe(__NR_clone3, false, 0);
 	dp_fake_fork();
@@ -430,9 +435,23 @@ static void without_actions(void **state)
 	dp_fake_call(__NR_rt_sigaction, DP_SIGTRAP, 0, (u64)&act,
 		     DP_SIGSET_BYTES, 0);
 	assert_true(act.handler == 0);
-	assert_true(act.mask == 0);
-	dp_fake_call(__NR_rt_sigaction, 10, 0, (u64)&act, DP_SIGSET_BYTES, 0);
-	assert_true(act.mask == 0);
+	for (sig = 1; sig <= 64; sig++) {
+		dp_fake_call(__NR_rt_sigaction, sig, 0, (u64)&act,
+			     DP_SIGSET_BYTES, 0);
+		assert_true(act.mask == 0);
+	}
+}
+
+/* Nor are they set again in a child whose text is the program's. */
+static void without_actions_or_probes(void **state)
+{
+	dp_arena.control.revertible = 1;
+	args[FLAGS] = CLONE_CLEAR_SIGHAND;
+	observe(__NR_clone3, false, 0);
+	dp_fake_fork();
+	dp_fake_action(DP_SIGTRAP)->handler = 0;
+	observe(__NR_clone3, true, 0);
+	assert_true(dp_fake_action(DP_SIGTRAP)->handler == 0);
 }
 
 /* While our actions come or go, the kernel's masks are the program's. */
@@ -543,6 +562,7 @@ int main(void)
 		cmocka_unit_test_setup(fork_child_by_its_stack, begin),
 		cmocka_unit_test_setup(known_by_its_stack, begin),
 		cmocka_unit_test_setup(without_actions, begin),
+		cmocka_unit_test_setup(without_actions_or_probes, begin),
 		cmocka_unit_test_setup(without_actions_meanwhile, begin),
 		cmocka_unit_test_setup(any_call, begin),
 		cmocka_unit_test_setup(sides_of_a_wait, begin),
