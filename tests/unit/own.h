@@ -1,176 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * own: an engine whose probes come and go, on bytes in an array, with memory for its code
- * that cannot always be mapped or written.
- */
+/* own: an engine whose probes come and go, on bytes in an array. */
 #ifndef DP_TEST_OWN_H
 #define DP_TEST_OWN_H
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include "arch/arch.h"
-#include "engine/layout/arena.h"
-#include "engine/plan/plan.h"
-#include "engine/site/grow.h"
-#include "engine/site/live.h"
 #include "engine/site/reach.h"
-#include "port.h"
 #include "port/fake/fake.h"
+#include "own_world.h"
 
-#define TEXT 0x7f0000000000ull
-#define BASE (TEXT + 0x40000000)
-#define ENTRY (TEXT + 0x41000000)
-#define ROOM 64u
-#define NEVER (-1)
-
-/* Five pushes: one address can be the island. Then lea, which needs none; and padding. Then
- * instructions of one to three bytes. */
-static const u8 code[64] = {
-	0x55, 0x55, 0x55, 0x55, 0x55, 0x90, 0x90, 0x90, 0x48, 0x8d, 0x05,
-	0x10, 0,    0,	  0,	0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90,
-	0xc3, 0xc3, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x53,
-	0x48, 0x89, 0xe5, 0x41, 0x54, 0x41, 0x55, 0x31, 0xc0, 0xc3, 0x90,
-};
-enum { PUSHES = 0, LEA = 8, RET = 23, MIXED = 32 };
-#define ISLAND (TEXT + DP_JUMP_SIZE + (u64)(s64)(s32)0xcccccccc)
-
-/** struct pool - memory that was mapped; @written: a byte for each of its bytes */
-struct pool {
-	u64 addr, size;
-	u8 *written;
-};
-
-struct world {
-	struct dp_target target;
-	u8 text[sizeof(code)];
-	struct dp_engine *e;
-	void *file;
-	struct pool pools[DP_MAX_POOLS];
-	u32 nr_pools, maps, puts;
-	int put_fails, map_fails; /* the call that does; NEVER */
-	int map_err; /* of all calls, or 0 */
-	int text_fails; /* offset of the byte that cannot be written, or NEVER */
-	u32 mapped; /* bytes of the text that can be read */
-	bool unowned; /* the next probe is of an unowned mapping */
-	bool held; /* what the last writing was told of that */
-	/* the text and the arena as they were before write number @kill_at, or NEVER */
-	int kill_at, writes;
-	u8 text_then[sizeof(code)];
-	u8 *file_then;
-	size_t file_size;
-};
-
-static inline struct world *world_of(struct dp_target *target)
+static inline void set_up(struct world *w)
 {
-	return (struct world *)target;
+	*w = (struct world){ .target = { &text_ops },
+			     .put_fails = NEVER,
+			     .map_fails = NEVER,
+			     .text_fails = NEVER,
+			     .kill_at = NEVER,
+			     .mapped = sizeof(code) };
+	memcpy(w->text, code, sizeof(code));
+	assert_int_equal(dp_engine_create(&w->e), 0);
+	dp_engine_attach_own(w->e, ROOM);
 }
 
-static inline int read_text(struct dp_target *target, u64 addr, void *to,
-			    size_t len)
-{
-	if (addr - TEXT + len > world_of(target)->mapped)
-		return -EFAULT;
-	memcpy(to, world_of(target)->text + (addr - TEXT), len);
-	return 0;
-}
-
-static inline int write_text(struct dp_target *target, u64 addr,
-			     const void *from, size_t len)
-{
-	struct world *w = world_of(target);
-
-	if (w->text_fails != NEVER && addr <= TEXT + (u64)w->text_fails &&
-	    TEXT + (u64)w->text_fails < addr + len)
-		return -EIO;
-	if (w->writes++ == w->kill_at) {
-		memcpy(w->text_then, w->text, sizeof(w->text));
-		memcpy(w->file_then, w->file, w->file_size);
-	}
-	memcpy(w->text + (addr - TEXT), from, len);
-	return 0;
-}
-
-static inline bool nobody_traces(struct dp_target *target)
-{
-	return false;
-}
-
-static const struct dp_target_ops text_ops = { .read = read_text,
-					       .write = write_text,
-					       .traced = nobody_traces };
-
-static inline int map_pool(void *arg, u64 addr, u64 size)
-{
-	struct world *w = arg;
-
-	if ((int)w->maps++ == w->map_fails || w->map_err)
-		return w->map_err ? w->map_err : -EEXIST;
-	w->pools[w->nr_pools++] =
-		(struct pool){ addr, size, calloc(1, (size_t)size) };
-	return 0;
-}
-
-static inline u8 *byte_at(const struct world *w, u64 addr)
-{
-	u32 i;
-
-	for (i = 0; i < w->nr_pools; i++)
-		if (addr - w->pools[i].addr < w->pools[i].size)
-			return &w->pools[i].written[addr - w->pools[i].addr];
-	return NULL;
-}
-
-static inline int put_code(void *arg, u64 addr, const void *from, size_t len)
-{
-	struct world *w = arg;
-	size_t i;
-
-	if ((int)w->puts++ == w->put_fails)
-		return -EIO;
-	for (i = 0; i < len; i++)
-		*byte_at(w, addr + i) = 1;
-	return 0;
-}
-
-static inline int find_holes(void *arg, struct dp_hole **holes, size_t *n)
-{
-	const struct dp_hole all[] = {
-		{ ISLAND & ~(DP_PAGE - 1ull),
-		  (ISLAND & ~(DP_PAGE - 1ull)) + DP_PAGE, false },
-		{ TEXT + 0x100000, TEXT + 0x1000000, false },
-	};
-	struct world *w = arg;
-	u32 i;
-
-	*holes = dp_port_alloc((3 * DP_MAX_POOLS + 2) * sizeof(**holes));
-	assert_non_null(*holes);
-	memcpy(*holes, all, sizeof(all));
-	*n = 2;
-	for (i = 0; i < w->nr_pools; i++)
-		*n = dp_holes_carve(*holes, *n, w->pools[i].addr,
-				    w->pools[i].size);
-	return 0;
-}
-
-static inline int write_stopped(void *arg, const u32 *which, u32 n)
-{
-	return 0;
-}
-
-static inline int hold(void *arg, bool unowned, int (*work)(void *what),
-		       void *what)
-{
-	struct world *w = arg;
-
-	w->held = unowned;
-	return work(what);
-}
-
-static const struct dp_growth_ops growth = { map_pool, put_code, find_holes,
-					     write_stopped, hold };
-
-static inline void begin(struct world *w)
+/* What a tracer leaves. */
+static inline void build(struct world *w)
 {
 	const struct dp_hole hole = { BASE + 0x100000, BASE + 0x10000000,
 				      false };
@@ -179,36 +30,39 @@ static inline void begin(struct world *w)
 				  .entries = { .hit = ENTRY + 64 },
 				  .owner = 1,
 				  .tool = 2 };
-	struct dp_live_setup setup = { .ops = &growth,
-				       .arg = w,
-				       .entries = { .hit = ENTRY + 128,
-						    .tracked = ENTRY + 192 },
-				       .max_sites = ROOM };
-	struct dp_engine *built;
-	struct dp_layout_need *need;
+	struct dp_layout_need *need = dp_engine_layout(w->e, 2);
 
-	*w = (struct world){ .target = { &text_ops },
-			     .put_fails = NEVER,
-			     .map_fails = NEVER,
-			     .text_fails = NEVER,
-			     .kill_at = NEVER,
-			     .mapped = sizeof(code) };
-	memcpy(w->text, code, sizeof(code));
-	assert_int_equal(dp_engine_create(&built), 0);
-	dp_engine_attach_own(built, ROOM);
-	need = dp_engine_layout(built, 2);
 	assert_non_null(need);
-	assert_int_equal(dp_engine_place(built, &hole, 1), 0);
+	assert_int_equal(dp_engine_place(w->e, &hole, 1), 0);
 	w->file_size = need->file_size;
 	map.file = w->file = calloc(1, need->file_size);
 	w->file_then = calloc(1, need->file_size);
 	assert_non_null(w->file_then);
-	assert_int_equal(dp_engine_build(built, &map), 0);
-	setup.size = need->arena_size;
+	assert_int_equal(dp_engine_build(w->e, &map), 0);
+	assert_int_equal(dp_engine_arm_intercepts(w->e, &w->target), 0);
+}
+
+static inline int adopt(struct world *w, u64 size, u32 max_sites)
+{
+	const struct dp_live_setup setup = { .ops = &growth,
+					     .arg = w,
+					     .entries = { .hit = ENTRY + 128,
+						    .tracked = ENTRY + 192 },
+					     .size = size,
+					     .max_sites = max_sites };
+	struct dp_arena *arena = dp_engine_arena(w->e);
+
+	dp_engine_destroy(w->e);
 	assert_int_equal(dp_engine_create(&w->e), 0);
-	assert_int_equal(dp_engine_adopt(w->e, dp_engine_arena(built), &setup),
-			 0);
-	dp_engine_destroy(built);
+	return dp_engine_adopt(w->e, arena, &setup);
+}
+
+static inline void begin(struct world *w)
+{
+	set_up(w);
+	build(w);
+	assert_int_equal(
+		adopt(w, dp_engine_arena(w->e)->control.arena_size, ROOM), 0);
 }
 
 static inline void end(struct world *w)

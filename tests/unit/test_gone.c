@@ -181,8 +181,10 @@ static void originals(void **state)
 	for (from = 0; from < LEA + 8; from++)
 		for (n = 1; from + n < MIXED; n++) {
 			memcpy(read, w.text + from, n);
+			read[n] = 0x77;
 			dp_engine_originals(w.e, TEXT + from, read, n);
 			assert_memory_equal(read, code + from, n);
+			assert_int_equal(read[n], 0x77);
 		}
 	memcpy(read, w.text, sizeof(read));
 	dp_engine_originals(w.e, TEXT, read, sizeof(read));
