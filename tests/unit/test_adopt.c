@@ -76,6 +76,9 @@ static void probes_beside_intercepts(void **state)
 	assert_int_equal(dp_live_knobs(w.e, &w.target, false, true), 0);
 	assert_int_equal(w.text[CALL - 1], code[CALL - 1]);
 	assert_int_not_equal(w.text[CALL], code[CALL]);
+	/* The tracer takes it out, whatever has become of its code. */
+	w.mapped = CALL;
+	assert_false(dp_site_is_gone(w.e, &w.target, 0));
 	end(&w);
 }
 

@@ -208,6 +208,41 @@ static void code_is_unmapped(void **state)
 	dp_live_check(w.e, &w.target, probe);
 	expect_gone(&w, probe, PUSHES);
 	end(&w);
+	/* Nor is there an instruction of which the last byte is missing. */
+	begin(&w);
+	probe = armed(&w, LEA, false);
+	w.mapped = LEA + 7;
+	dp_live_check(w.e, &w.target, probe);
+	assert_false(dp_live_gone(w.e, probe));
+	w.mapped--;
+	dp_live_check(w.e, &w.target, probe);
+	expect_gone(&w, probe, LEA);
+	end(&w);
+}
+
+static bool is_gone(struct world *w, u32 probe)
+{
+	return dp_site_is_gone(w->e, &w->target, w->e->probes[probe].site);
+}
+
+/* Nothing is known of code that no engine has armed, or that was found to have gone. */
+static void code_that_is_not_looked_at(void **state)
+{
+	struct world w;
+	u32 probe;
+
+	begin(&w);
+	probe = add(&w, LEA);
+	w.mapped = 0;
+	assert_false(is_gone(&w, probe));
+	w.mapped = sizeof(code);
+	end(&w);
+	begin(&w);
+	probe = armed(&w, LEA, false);
+	assert_false(is_gone(&w, probe));
+	((struct dp_site_entry *)entry_of(&w, LEA))->armed = DP_SITE_GONE;
+	assert_true(is_gone(&w, probe));
+	end(&w);
 }
 
 /* The probe is not armed, and what has come is left alone. */
@@ -405,6 +440,7 @@ int main(void)
 		cmocka_unit_test(intact),
 		cmocka_unit_test(originals),
 		cmocka_unit_test(code_is_unmapped),
+		cmocka_unit_test(code_that_is_not_looked_at),
 		cmocka_unit_test(code_goes_before),
 		cmocka_unit_test(libraries_leave_nothing),
 		cmocka_unit_test(failures_leave_nothing),
