@@ -339,6 +339,21 @@ static void answer_others(void)
 		*answered = dp_arena.hit.filter_ask;
 }
 
+/* The tool answers the request that there is, at first for a while nothing. */
+static void answer_another(void)
+{
+	u64 *answered = &dp_arena.control.filter_answered;
+
+	if (steps_pc != (u64)dp_wait_home)
+		return;
+	if (++install.waits < install.answer) {
+		assert_int_equal(dp_arena.hit.filter_ask & 0xffff, 0x1000);
+		*answered ^= 1ull << 32;
+	} else {
+		*answered = dp_arena.hit.filter_ask;
+	}
+}
+
 static void install_while_others_do(u32 answer, u32 ms, u32 forbidden)
 {
 	begin(NULL);
@@ -450,6 +465,44 @@ static void filter_of_a_plain_call(void **state)
 	dp_arena.control.tool_futex = DP_TOOL_DIED;
 	dp_filter_install(s, &regs);
 	assert_int_equal(regs.rip, 0x7000060);
+}
+
+/* Other threads keep their masks, which are not known here: all stays virtual. */
+static void filter_beside_other_threads(void **state)
+{
+	u64 ours = dp_fake_action(DP_SIGTRAP)->handler;
+	struct dp_mcontext regs;
+	struct dp_site_entry *s = filter_intercept(&regs);
+
+	set_mask(TRAP);
+	dp_private.in_masks[0] = 1;
+	dp_arena.control.forbidden = dp_own_bit(__NR_unshare);
+	dp_arena.control.tool_futex = DP_TOOL_DIED;
+	dp_filter_install(s, &regs);
+	assert_int_equal(dp_fake_byte(AT), 0x90);
+	assert_int_equal(dp_arena.hit.text_left, 1);
+	assert_int_equal(dp_mask_blocked(), TRAP);
+	assert_int_equal(dp_fake_mask(), 0);
+	assert_int_equal(dp_private.in_masks[0], 1);
+	assert_int_equal(dp_fake_action(DP_SIGTRAP)->handler, ours);
+}
+
+/* Another thread's request stands until it is answered: only then this one asks. */
+static void filter_behind_another(void **state)
+{
+	const u64 another = 6ull << DP_FILTER_NUMBER | 0x1000;
+
+	begin(NULL);
+	memset(&install, 0, sizeof(install));
+	install.answer = 3;
+	install.site = filter_intercept(&install.regs);
+	dp_arena.hit.filter_ask = another;
+	dp_arena.control.filter_answered = 4ull << DP_FILTER_NUMBER;
+	steps(install_filter, answer_another);
+	assert_int_equal(dp_arena.hit.filter_late, 0);
+	assert_int_equal(install.waits, 4);
+	assert_int_equal(dp_arena.hit.filter_ask,
+			 7ull << DP_FILTER_NUMBER | (u64)&install.regs);
 }
 
 /* What others have changed is not taken out, and then no mask is given back. */
@@ -573,6 +626,8 @@ int main(void)
 		cmocka_unit_test_setup(filter_of_others, begin),
 		cmocka_unit_test_setup(filter_of_a_plain_call, begin),
 		cmocka_unit_test_setup(filter_over_text_that_stays, begin),
+		cmocka_unit_test_setup(filter_beside_other_threads, begin),
+		cmocka_unit_test_setup(filter_behind_another, begin),
 		cmocka_unit_test_setup(child_of_one_that_defers, begin),
 		cmocka_unit_test_setup(notes_are_complete, begin),
 		cmocka_unit_test_setup(child_with_a_pointer, begin),
