@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include "engine/site/counts.h"
 #include "own.h"
 
 #define SYSCALL (CALL + 5)
@@ -34,14 +35,24 @@ static int add_kind(struct world *w, u32 at, u8 kind, u32 *probe)
 			   &why);
 }
 
+static u32 slots_used(const struct world *w)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i <= w->e->slots_mask; i++)
+		n += w->e->slots[i] != 0;
+	return n;
+}
+
 /* An intercept's detour serves probes at its beginning; none is inside, and none leaves. */
 static void probes_at_intercepts(void **state)
 {
 	u8 jump[DP_JUMP_SIZE];
+	u32 probe, bad, slots;
 	struct world w;
-	u32 probe, bad;
 
 	begin_with_call(&w);
+	slots = slots_used(&w);
 	memcpy(jump, w.text + CALL, sizeof(jump));
 	assert_int_equal(add_kind(&w, CALL, DP_KIND_JPROBE, &probe), -EINVAL);
 	assert_int_equal(add_kind(&w, SYSCALL, DP_KIND_KPROBE, &probe),
@@ -52,7 +63,9 @@ static void probes_at_intercepts(void **state)
 	assert_false(dp_live_is_new(w.e, probe));
 	assert_int_equal(dp_live_commit(w.e, &w.target, &probe, 1, &bad), 0);
 	assert_true(dp_live_optimized(w.e, probe));
+	assert_string_equal(dp_engine_mode(w.e, probe), "jump");
 	assert_int_equal(w.e->view.sites[0].first_probe, probe + 1);
+	assert_int_equal(slots_used(&w), slots);
 	assert_memory_equal(w.text + CALL, jump, sizeof(jump));
 	assert_int_equal(dp_live_remove(w.e, &w.target, &probe, 1), 0);
 	dp_live_forget(w.e, probe);

@@ -284,6 +284,7 @@ static int adopts(const struct dp_arena *of, size_t at, const u32 *put,
 	err = dp_engine_adopt(e, a, &setup);
 	if (!err) {
 		upcalls = dp_live_upcalls(e, &n);
+		assert_int_equal(n, upcalls ? a->control.nr_upcalls : 0);
 		for (i = 0; upcalls && i < n; i++)
 			assert_in_range((u64)&upcalls->v[i + 1] - (u64)a, 1,
 					size);
@@ -518,6 +519,30 @@ static void opens_entries_that_make_sense(void **state)
 	free(file);
 }
 
+/* The tables have room for all that may come, each by itself. */
+static void adopts_tables_with_room(void **state)
+{
+	void *file;
+	struct dp_engine *e = own_process(&file);
+	const struct dp_arena *a = dp_engine_arena(e);
+	u32 size = (u32)a->control.arena_size;
+	u32 sites = size - SITES * (u32)sizeof(struct dp_site_entry);
+	u32 probes = size - SITES * (u32)sizeof(struct dp_probe_entry);
+	u32 states = size - SITES * (u32)sizeof(struct dp_probe_state);
+	u32 jumps = size - a->control.max_jumps * (u32)sizeof(struct dp_jump);
+
+	assert_int_equal(PUT(site_off, sites & ~7u), 0);
+	assert_int_equal(PUT(site_off, (sites & ~7u) + 8), -EBADMSG);
+	assert_int_equal(PUT(probe_off, probes & ~7u), 0);
+	assert_int_equal(PUT(probe_off, (probes & ~7u) + 8), -EBADMSG);
+	assert_int_equal(PUT(state_off, states & ~7u), 0);
+	assert_int_equal(PUT(state_off, (states & ~7u) + 8), -EBADMSG);
+	assert_int_equal(PUT(jump_off, jumps & ~7u), 0);
+	assert_int_equal(PUT(jump_off, (jumps & ~7u) + 8), -EBADMSG);
+	dp_engine_destroy(e);
+	free(file);
+}
+
 static void finds_no_site_of_a_probe_that_lies(void **state)
 {
 	void *file;
@@ -552,6 +577,7 @@ int main(void)
 		cmocka_unit_test(adopts_nothing_that_points_outside),
 		cmocka_unit_test(counts_at_no_site_outside),
 		cmocka_unit_test(adopts_upcalls_that_fit),
+		cmocka_unit_test(adopts_tables_with_room),
 		cmocka_unit_test(opens_tables_that_fit),
 		cmocka_unit_test(opens_counters_that_fit),
 		cmocka_unit_test(opens_entries_that_make_sense),
