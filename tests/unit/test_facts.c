@@ -79,6 +79,8 @@
 	X("mov %rsp, %rbp", DP_FAULTS_NEVER, 0) \
 	X("mov $1, %eax", DP_FAULTS_NEVER, 0) \
 	X("mov $1, %rax", DP_FAULTS_NEVER, 0) \
+	X("mov $1, %al", DP_FAULTS_NEVER, 0) \
+	X("mov $1, %r15d", DP_FAULTS_NEVER, 0) \
 	X("movslq %eax, %rbx", DP_FAULTS_NEVER, 0) \
 	X("lea 8(%rax), %rbx", DP_FAULTS_NEVER, 0) \
 	X("movzbl %al, %ebx", DP_FAULTS_NEVER, 0) \
@@ -101,7 +103,9 @@
 	X("nopw 8(%rax)", DP_FAULTS_NEVER, 0) \
 	X("endbr64", DP_FAULTS_NEVER, 0) \
 	X("cmove %eax, %ebx", DP_FAULTS_NEVER, 0) \
-	X("sete %al", DP_FAULTS_NEVER, 0) \
+	X("cmovg %eax, %ebx", DP_FAULTS_NEVER, 0) \
+	X("seto %al", DP_FAULTS_NEVER, 0) \
+	X("setg %al", DP_FAULTS_NEVER, 0) \
 	X("bt %eax, %ebx", DP_FAULTS_NEVER, 0) \
 	X("bts $3, %ebx", DP_FAULTS_NEVER, 0) \
 	X("bsf %eax, %ebx", DP_FAULTS_NEVER, 0) \
@@ -289,6 +293,9 @@ static void branch_operands(void **state)
 		const struct dp_operand_ref *is = &cases[i].is;
 
 		assert_int_equal(dp_insn_facts(cases[i].code, EACH, &f), 0);
+		assert_int_equal(f.faults, f.class == DP_INSN_JMP_IND ?
+						   DP_FAULTS_BRANCH :
+						   DP_FAULTS_BRANCH_CALL);
 		assert_int_equal(f.operand.memory, is->memory);
 		assert_int_equal(f.operand.base, is->base);
 		assert_int_equal(f.operand.segment, is->segment);
