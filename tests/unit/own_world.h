@@ -11,6 +11,7 @@
 #include "engine/plan/plan.h"
 #include "engine/site/grow.h"
 #include "engine/site/live.h"
+#include "engine/text/state.h"
 #include "port.h"
 
 #define TEXT 0x7f0000000000ull
@@ -50,6 +51,10 @@ struct world {
 	u32 mapped; /* bytes of the text that can be read */
 	bool unowned; /* the next probe is of an unowned mapping */
 	bool held; /* what the last writing was told of that */
+	/* sites whose jumps were written while all was stopped, and how that ends */
+	u64 stopped[8];
+	u32 nr_stopped;
+	int stop_err;
 	/* the text and the arena as they were before write number @kill_at, or NEVER */
 	int kill_at, writes;
 	u8 text_then[sizeof(code)];
@@ -151,7 +156,22 @@ static inline int find_holes(void *arg, struct dp_hole **holes, size_t *n)
 
 static inline int write_stopped(void *arg, const u32 *which, u32 n)
 {
-	return 0;
+	struct world *w = arg;
+	struct dp_site_entry *s;
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		s = dp_live_site(w->e, which[i]);
+		w->stopped[w->nr_stopped++] = s->addr;
+		if (w->stop_err)
+			continue;
+		if (s->armed == DP_SITE_TRAPPED)
+			assert_int_equal(dp_site_set_state(s, DP_SITE_COMING),
+					 0);
+		assert_int_equal(dp_site_set_state(s, DP_SITE_THERE), 0);
+		memcpy(w->text + (s->addr - TEXT), s->patch, s->patch_len);
+	}
+	return w->stop_err;
 }
 
 static inline int hold(void *arg, bool unowned, int (*work)(void *what),

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include "engine/plan/jump.h"
 #include "own.h"
 
 /* The instructions of MIXED, and a step for each of them: it comes, goes, or comes back. */
@@ -186,12 +187,123 @@ static void keeps_to_breakpoints(void **state)
 	end(&w);
 }
 
+static const char *reason(const struct world *w, u32 at)
+{
+	static char text[DP_REASON_SIZE];
+
+	dp_view_reason(&w->e->view, entry_of(w, at), text);
+	return text;
+}
+
+static void commit(struct world *w, const u32 *probes, u32 n)
+{
+	u32 bad;
+
+	assert_int_equal(dp_live_commit(w->e, &w->target, probes, n, &bad), 0);
+}
+
+/* A breakpoint has a reason as long as it is one, and a jump has none. */
+static void says_why(void **state)
+{
+	struct world w;
+	u32 probes[2];
+
+	begin(&w);
+	probes[0] = add(&w, MIXED);
+	commit(&w, probes, 1);
+	assert_string_equal(reason(&w, MIXED), "");
+	assert_int_equal(dp_live_knobs(w.e, &w.target, true, false), 0);
+	assert_string_equal(reason(&w, MIXED), "optimising is switched off");
+	assert_int_equal(dp_live_knobs(w.e, &w.target, true, true), 0);
+	assert_string_equal(reason(&w, MIXED), "");
+	probes[1] = add(&w, MIXED + 2);
+	commit(&w, probes + 1, 1);
+	assert_string_equal(reason(&w, MIXED), DP_WHY_OVERLAP);
+	assert_string_equal(reason(&w, MIXED + 2), "");
+	assert_int_equal(dp_live_remove(w.e, &w.target, probes + 1, 1), 0);
+	dp_live_forget(w.e, probes[1]);
+	assert_string_equal(reason(&w, MIXED), "");
+	expect_armed(&w, MIXED, DP_MODE_JUMP);
+	end(&w);
+}
+
+/* Jumps without breakpoints inside are written while all threads are stopped, in the order
+ * of addresses; where threads are in the way, at the next call. */
+static void stops_for_jumps(void **state)
+{
+	u32 probes[3], i;
+	struct world w;
+
+	begin(&w);
+	dp_engine_set_arming(w.e, DP_ARM_QUIESCE);
+	probes[0] = add(&w, RET + 1);
+	probes[1] = add(&w, LEA);
+	probes[2] = add(&w, PUSHES);
+	w.stop_err = -EAGAIN;
+	commit(&w, probes, 3);
+	assert_int_equal(w.nr_stopped, 3);
+	assert_true(w.stopped[0] == TEXT + PUSHES);
+	assert_true(w.stopped[1] == TEXT + LEA);
+	assert_true(w.stopped[2] == TEXT + RET + 1);
+	for (i = 0; i < 3; i++) {
+		u32 at = (u32)(w.stopped[i] - TEXT);
+
+		expect_armed(&w, at, DP_MODE_TRAP);
+		assert_string_equal(reason(&w, at),
+				    "threads are in the way of a jump");
+		assert_false(dp_live_optimized(w.e, probes[i]));
+	}
+	w.stop_err = w.nr_stopped = 0;
+	assert_int_equal(dp_live_knobs(w.e, &w.target, true, true), 0);
+	assert_int_equal(w.nr_stopped, 3);
+	for (i = 0; i < 3; i++) {
+		u32 at = (u32)(w.stopped[i] - TEXT);
+
+		expect_armed(&w, at, DP_MODE_JUMP);
+		assert_string_equal(reason(&w, at), "");
+		assert_true(dp_live_optimized(w.e, probes[i]));
+	}
+	/* What is there already stops nobody. */
+	w.nr_stopped = 0;
+	assert_int_equal(dp_live_knobs(w.e, &w.target, true, true), 0);
+	assert_int_equal(w.nr_stopped, 0);
+	assert_int_equal(dp_live_remove(w.e, &w.target, probes, 3), 0);
+	assert_memory_equal(w.text, code, sizeof(code));
+	for (i = 0; i < 3; i++)
+		dp_live_forget(w.e, probes[i]);
+	end(&w);
+}
+
+/* Where jumps have no breakpoints inside, neighbours do not share one. */
+static void shares_no_jump_without_breakpoints(void **state)
+{
+	struct world w;
+	u32 probes[2];
+
+	begin(&w);
+	dp_engine_set_arming(w.e, DP_ARM_QUIESCE);
+	probes[0] = add(&w, MIXED);
+	probes[1] = add(&w, MIXED + 1);
+	commit(&w, probes, 2);
+	expect_armed(&w, MIXED, DP_MODE_TRAP);
+	assert_string_equal(reason(&w, MIXED), DP_WHY_OVERLAP);
+	assert_int_equal(entry_of(&w, MIXED + 1)->leader, 0);
+	/* A thread may still be in the copy that leads back into it. */
+	assert_int_equal(dp_live_remove(w.e, &w.target, probes + 1, 1), 0);
+	dp_live_forget(w.e, probes[1]);
+	expect_armed(&w, MIXED, DP_MODE_TRAP);
+	end(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(neighbours_share_a_jump),
 		cmocka_unit_test(groups_outlive_the_tool),
 		cmocka_unit_test(keeps_to_breakpoints),
+		cmocka_unit_test(says_why),
+		cmocka_unit_test(stops_for_jumps),
+		cmocka_unit_test(shares_no_jump_without_breakpoints),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
