@@ -354,6 +354,42 @@ static void libraries_leave_nothing(void **state)
 	end(&w);
 }
 
+/* Nor do copies that end in a breakpoint, for handlers behind the instruction. */
+static void after_handlers_leave_nothing(void **state)
+{
+	static const struct dp_handlers after = {
+		.kind = DP_KIND_KPROBE, .user = 1, .post = ENTRY, .single = true
+	};
+	const struct dp_found found = { .code = code + LEA,
+					.size = sizeof(code) - LEA,
+					.unowned = true };
+	struct taken early = { 0 }, now;
+	u32 probe, bad, i;
+	struct world w;
+	const char *why;
+
+	begin(&w);
+	for (i = 0; i < 40; i++) {
+		memcpy(w.text, code, sizeof(code));
+		assert_int_equal(dp_live_add(w.e, TEXT + LEA, &found, &after,
+					     true, &probe, &why),
+				 0);
+		assert_int_equal(
+			dp_live_commit(w.e, &w.target, &probe, 1, &bad), 0);
+		assert_int_not_equal(entry_of(&w, LEA)->post, 0);
+		memset(w.text, 0x11, sizeof(w.text));
+		dp_live_check(w.e, &w.target, probe);
+		assert_true(dp_live_gone(w.e, probe));
+		dp_live_remove(w.e, &w.target, &probe, 1);
+		dp_live_forget(w.e, probe);
+		now = taken(&w);
+		early = i < 5 ? now : early;
+	}
+	assert_memory_equal(&now, &early, sizeof(now));
+	assert_int_equal(now.slots, 0);
+	end(&w);
+}
+
 /* A site that never got its copy is as free as one that had it, once other code is there. */
 static void failures_leave_nothing(void **state)
 {
@@ -443,6 +479,7 @@ int main(void)
 		cmocka_unit_test(code_that_is_not_looked_at),
 		cmocka_unit_test(code_goes_before),
 		cmocka_unit_test(libraries_leave_nothing),
+		cmocka_unit_test(after_handlers_leave_nothing),
 		cmocka_unit_test(failures_leave_nothing),
 		cmocka_unit_test(table_has_its_limit),
 		cmocka_unit_test(abandons_probes),
