@@ -49,12 +49,7 @@ void unregister_jprobes(struct jprobe **jps, int num)
 	unregister_kprobes((struct kprobe **)jps, num);
 }
 
-static int turn(struct jprobe *jp, bool enabled)
-{
-	return dp_probe_enable((struct kprobe *)jp, enabled);
-}
-
-DP_SINGLES(jprobe, turn)
+DP_SINGLES(jprobe)
 
 void jprobe_return(void)
 {

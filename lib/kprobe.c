@@ -42,8 +42,7 @@ void unregister_kprobes(struct kprobe **kps, int num)
 		return;
 	if (dp_self_in_handler()) {
 		for (i = 0; i < num; i++)
-			if (kps[i])
-				dp_probe_switch_off(kps[i]);
+			dp_probe_switch_off(kps[i]);
 		return;
 	}
 	if (!dp_self_begin(false)) {
@@ -58,38 +57,47 @@ void unregister_kprobes(struct kprobe **kps, int num)
 	}
 }
 
-int dp_probe_enable(struct kprobe *p, bool enabled)
+static int turn(struct kprobe *p, bool enabled)
 {
 	u32 index;
+	int err;
+
+	if (!dp_probe_index(p, &index) ||
+	    (dp_self.users[index].gone && enabled))
+		return dp_fail(-EINVAL,
+			       "the probe is not registered, or is gone");
+	if (dp_self.users[index].gone) {
+		dp_self.users[index].disabled = true;
+		p->flags |= KPROBE_FLAG_DISABLED;
+		return 0;
+	}
+	err = dp_live_enable(dp_self.engine, &dp_self.text.target, &index, 1,
+			     enabled);
+	dp_self.users[index].disabled = !enabled || err;
+	if (!enabled)
+		dp_self_settle();
+	else if (!err && dp_live_gone(dp_self.engine, index))
+		err = dp_fail(-EINVAL, "the probe's code has just gone");
+	return err;
+}
+
+int dp_probe_enable(struct kprobe *p, bool enabled)
+{
 	int err = dp_self_begin(false);
 
 	if (err == -ESRCH)
 		err = -EINVAL;
 	if (err)
 		return err;
-	if (!dp_probe_index(p, &index) ||
-	    (dp_self.users[index].gone && enabled)) {
-		err = dp_fail(-EINVAL,
-			      "the probe is not registered, or is gone");
-	} else if (dp_self.users[index].gone) {
-		dp_self.users[index].disabled = true;
-		p->flags |= KPROBE_FLAG_DISABLED;
-	} else {
-		err = dp_live_enable(dp_self.engine, &dp_self.text.target,
-				     &index, 1, enabled);
-		dp_self.users[index].disabled = !enabled || err;
-		if (!enabled)
-			dp_self_settle();
-		else if (!err && dp_live_gone(dp_self.engine, index))
-			err = dp_fail(-EINVAL,
-				      "the probe's code has just gone");
-	}
+	do
+		err = turn(p, enabled);
+	while (!err && (p = dp_probe_next(p)));
 	dp_flags_refresh();
 	dp_self_end();
 	return err;
 }
 
-DP_SINGLES(kprobe, dp_probe_enable)
+DP_SINGLES(kprobe)
 
 struct kprobe *get_kprobe(void *addr)
 {

@@ -9,7 +9,6 @@
 #define DP_NO_MODULE_NOTE
 #include "lib/frames.h"
 #include "lib/self.h"
-#include "lib/retsite.h"
 #include "resolve/exits.h"
 #include "sym/list.h"
 #include "sym/never.h"
@@ -47,7 +46,7 @@ _Static_assert(!offsetof(struct kretprobe, kp),
 struct pool {
 	struct dp_instance_pool instance_pool;
 	struct pool *next;
-	struct dp_retsites *sites; /* NULL: return addresses are replaced */
+	struct kprobe *exits; /* NULL: return addresses are replaced */
 };
 static struct pool *left;
 
@@ -169,7 +168,7 @@ static void free_pool(struct pool *p)
 {
 	if (!p->instance_pool.exits)
 		dp_frames_release(p->instance_pool.nr);
-	free(p->sites);
+	free(p->exits);
 	free((void *)p->instance_pool.pool);
 	free(p);
 }
@@ -258,42 +257,62 @@ static int check_numbers(struct kretprobe *rp)
 	return 0;
 }
 
-static struct dp_retsites *make_sites(struct kretprobe *rp,
-				      const struct dp_exit_list *list)
+struct requests {
+	struct dp_request *v;
+	size_t n, room;
+};
+
+/* In a function that is a single ret, the entry's handler comes before the exit's. */
+static int ask_for(struct requests *list, struct kprobe *p,
+		   const struct pool *pool, enum dp_kind kind, u32 way)
 {
-	struct dp_retsites *sites =
-		calloc(1, sizeof(*sites) + list->n * sizeof(sites->exits[0]) +
-				  (list->n + 1) * sizeof(sites->all[0]));
-	size_t i;
+	bool entry = kind != DP_KIND_EXIT;
+	const struct dp_request r = {
+		.p = p,
+		.kind = 'r',
+		.entry = entry,
+		.hidden = !entry,
+		.handlers = { .kind = (u8)kind,
+			      .first = entry,
+			      .way = way,
+			      .user = (u64)p,
+			      .fault = (u64)p->fault_handler,
+			      .nmissed = (u64)&p->nmissed,
+			      .instance_pool = (u64)&pool->instance_pool },
+	};
 
-	if (!sites)
-		return NULL;
-	sites->n = (u32)list->n + 1;
-	sites->all = (struct kprobe **)&sites->exits[list->n];
-	sites->all[0] = &rp->kp;
-	for (i = 0; i < list->n; i++) {
-		struct kprobe *kp = &sites->exits[i].kp;
-
-		kp->addr = (kprobe_opcode_t *)list->v[i].addr;
-		kp->flags = rp->kp.flags & KPROBE_FLAG_DISABLED;
-		sites->exits[i].way = dp_exit_way(&list->v[i]);
-		sites->all[i + 1] = kp;
-	}
-	return sites;
+	return dp_list_push(list, &r) ? dp_fail(-ENOMEM, "out of memory") : 0;
 }
 
-static int find_exits(struct kretprobe *rp, const struct tracked *f,
-		      struct dp_exit_reader *reader)
+static int ask_for_exits(struct requests *list, const struct kretprobe *rp,
+			 struct pool *pool, const struct dp_exit_list *exits)
 {
-	struct dp_exit_list list = { 0 };
+	struct kprobe *kp = calloc(exits->n + 1, sizeof(*kp));
+	int err = kp ? 0 : dp_fail(-ENOMEM, "out of memory");
+	size_t i;
+
+	pool->exits = kp;
+	for (i = 0; i < exits->n && !err; i++, kp++) {
+		kp->addr = (kprobe_opcode_t *)exits->v[i].addr;
+		kp->flags = rp->kp.flags & KPROBE_FLAG_DISABLED;
+		err = ask_for(list, kp, pool, DP_KIND_EXIT,
+			      dp_exit_way(&exits->v[i]));
+	}
+	return err;
+}
+
+static int find_exits(struct requests *list, const struct kretprobe *rp,
+		      const struct tracked *f, struct dp_exit_reader *reader)
+{
+	struct dp_exit_list exits = { 0 };
 	char words[DP_DIAG_MAX];
 	int err = dp_exits_track(reader, dp_symbol_map_modules(dp_self.symbols),
-				 f->addr, &list, dp_last());
+				 f->addr, &exits, dp_last());
 
 	if (!err) {
-		f->pool->sites = make_sites(rp, &list);
-		dp_exits_free(&list);
-		return f->pool->sites ? 0 : dp_fail(-ENOMEM, "out of memory");
+		err = ask_for_exits(list, rp, f->pool, &exits);
+		dp_exits_free(&exits);
+		return err;
 	}
 	if (!f->why || err == -ENOMEM)
 		return err;
@@ -315,65 +334,21 @@ static int look_at(struct kretprobe *rp, struct tracked *f)
 	return err ? err : check_numbers(rp);
 }
 
-static int prepare(struct kretprobe *rp, struct tracked *f,
-		   struct dp_exit_reader *reader)
+static int prepare(struct requests *list, struct kretprobe *rp,
+		   struct tracked *f, struct dp_exit_reader *reader)
 {
+	/* Without an address, registering fails and says why. */
+	bool exits = f->way == DP_RETURN_SITE && f->addr;
+	int err;
+
 	f->pool = make_pool(rp, f->way);
 	if (!f->pool)
 		return dp_fail(-ENOMEM, "there is no memory for %d instances",
 			       rp->maxactive);
 	rp->nmissed = 0;
-	/* Without an address, registering fails and says why. */
-	return f->way == DP_RETURN_SITE && f->addr ? find_exits(rp, f, reader) :
-						     0;
-}
-
-struct dp_retsites *dp_retsites_of(const struct kretprobe *rp)
-{
-	return rp->dp_private[0];
-}
-
-/* In a function that is a single ret, the entry's handler comes before the exit's. */
-static struct dp_request request(struct kprobe *p, const struct pool *pool,
-				 enum dp_kind kind, u32 way)
-{
-	bool entry = kind != DP_KIND_EXIT;
-
-	return (struct dp_request){
-		.p = p,
-		.kind = 'r',
-		.entry = entry,
-		.hidden = !entry,
-		.handlers = { .kind = (u8)kind,
-			      .first = entry,
-			      .way = way,
-			      .user = (u64)p,
-			      .fault = (u64)p->fault_handler,
-			      .nmissed = (u64)&p->nmissed,
-			      .instance_pool = (u64)&pool->instance_pool },
-	};
-}
-
-struct requests {
-	struct dp_request *v;
-	size_t n, room;
-};
-
-static int describe(struct requests *list, struct kretprobe *rp,
-		    struct pool *pool)
-{
-	struct dp_retsites *s = pool->sites;
-	struct dp_request r =
-		request(&rp->kp, pool, s ? DP_KIND_ENTER : DP_KIND_RETURN, 0);
-	int err = dp_list_push(list, &r);
-	u32 i;
-
-	rp->dp_private[0] = s;
-	for (i = 1; s && i < s->n && !err; i++) {
-		r = request(s->all[i], pool, DP_KIND_EXIT, s->exits[i - 1].way);
-		err = dp_list_push(list, &r);
-	}
-	return err;
+	err = ask_for(list, &rp->kp, f->pool,
+		      exits ? DP_KIND_ENTER : DP_KIND_RETURN, 0);
+	return err || !exits ? err : find_exits(list, rp, f, reader);
 }
 
 void dp_pool_leave(struct dp_instance_pool *instance_pool)
@@ -384,24 +359,11 @@ void dp_pool_leave(struct dp_instance_pool *instance_pool)
 	left = p;
 }
 
-static int register_prepared(struct kretprobe **rps, const struct tracked *f,
-			     int num)
-{
-	struct requests list = { 0 };
-	int err = 0, i;
-
-	for (i = 0; i < num && !err; i++)
-		err = describe(&list, rps[i], f[i].pool);
-	err = err ? dp_fail(err, "out of memory") :
-		    dp_probes_register(list.v, (u32)list.n);
-	free(list.v);
-	return err;
-}
-
 static int register_all(struct kretprobe **rps, int num)
 {
 	struct tracked *f = calloc((size_t)num, sizeof(*f));
 	struct dp_exit_reader *reader = dp_symbol_map_exits(dp_self.symbols);
+	struct requests list = { 0 };
 	int err = 0, i;
 
 	if (!f)
@@ -410,14 +372,15 @@ static int register_all(struct kretprobe **rps, int num)
 	for (i = 0; i < num && !err; i++)
 		err = look_at(rps[i], &f[i]);
 	for (i = 0; i < num && !err; i++)
-		err = prepare(rps[i], &f[i], reader);
+		err = prepare(&list, rps[i], &f[i], reader);
 	dp_exit_reader_rest(reader);
 	if (!err)
-		err = register_prepared(rps, f, num);
+		err = dp_probes_register(list.v, (u32)list.n);
 	for (i = 0; err && i < num; i++)
 		if (f[i].pool)
 			dp_pool_leave(&f[i].pool->instance_pool);
 	free_abandoned();
+	free(list.v);
 	free(f);
 	return err;
 }
@@ -436,39 +399,13 @@ int register_kretprobes(struct kretprobe **rps, int num)
 	return err;
 }
 
-/* In a handler only the fields of the probes themselves can be read. */
-static void switch_exits_off(struct kretprobe *rp)
-{
-	struct dp_retsites *sites =
-		rp && rp->kp.dp_private[0] ? dp_retsites_of(rp) : NULL;
-	u32 i;
-
-	for (i = 1; sites && i < sites->n; i++)
-		dp_probe_switch_off(sites->all[i]);
-}
-
 void unregister_kretprobes(struct kretprobe **rps, int num)
 {
-	int i;
-
-	for (i = 0; rps && i < num && dp_self_in_handler(); i++)
-		switch_exits_off(rps[i]);
 	/* A struct kretprobe begins with its struct kprobe. */
 	unregister_kprobes((struct kprobe **)rps, num);
 }
 
-static int turn(struct kretprobe *rp, bool enabled)
-{
-	struct dp_retsites *sites = rp ? dp_retsites_of(rp) : NULL;
-	int err = dp_probe_enable(rp ? &rp->kp : NULL, enabled);
-	u32 i;
-
-	for (i = 1; !err && sites && i < sites->n; i++)
-		err = dp_probe_enable(sites->all[i], enabled);
-	return err;
-}
-
-DP_SINGLES(kretprobe, turn)
+DP_SINGLES(kretprobe)
 
 int dp_kretprobe_jumped(const struct kretprobe_instance *ri)
 {
@@ -486,14 +423,15 @@ int dp_kretprobe_unwound(const struct kretprobe_instance *ri)
 
 /* An abandoned instance is given back when its thread meets it again. Until then only
  * the stack tells. */
-static bool is_abandoned(const struct pool *p, const struct dp_instance *ri)
+static bool is_abandoned(const struct dp_instance_pool *f,
+			 const struct dp_instance *ri)
 {
-	return p->sites ? dp_frame_home(ri->frame) != ri->ret_addr :
+	return f->exits ? dp_frame_home(ri->frame) != ri->ret_addr :
 			  !dp_frame_is_there((void *)ri->frame);
 }
 
-static void add_up(const struct pool *p, const struct dp_instance *ri,
-		   struct dp_kretprobe_account *a)
+static void add_up(const struct dp_instance_pool *f,
+		   const struct dp_instance *ri, struct dp_kretprobe_account *a)
 {
 	a->entries += ri->entered;
 	a->returned += ri->ended[DP_CALL_RETURNED];
@@ -503,7 +441,7 @@ static void add_up(const struct pool *p, const struct dp_instance *ri,
 	/* Not before the entry handler has accepted the call. */
 	if (!is_away(ri))
 		return;
-	if (is_abandoned(p, ri))
+	if (is_abandoned(f, ri))
 		a->abandoned++;
 	else
 		a->inside++;
@@ -527,8 +465,7 @@ int dp_kretprobe_account(const struct kretprobe *rp,
 			    ->instance_pool;
 		account->missed = (unsigned int)rp->nmissed;
 		for (i = 0; i < f->nr; i++)
-			add_up((const struct pool *)f, dp_instance_at(f, i),
-			       account);
+			add_up(f, dp_instance_at(f, i), account);
 	}
 	dp_self_end();
 	return err;

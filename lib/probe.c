@@ -8,7 +8,6 @@
  * is registered if the table of users has it.
  */
 #include "lib/self.h"
-#include "lib/retsite.h"
 #include "lib/modules.h"
 #include "resolve/allowed.h"
 #include "resolve/exits.h"
@@ -212,7 +211,7 @@ static void leave(u32 index)
 	struct kprobe *p = dp_self.users[index].p;
 
 	if (p) {
-		p->dp_private[0] = NULL;
+		p->dp_private[0] = p->dp_private[1] = NULL;
 		p->flags &= ~(unsigned int)KPROBE_FLAG_OPTIMIZED;
 	}
 	dp_self.users[index].p = NULL;
@@ -271,6 +270,9 @@ static int add_all(struct dp_request *requests, u32 *indexes, u32 n, u32 *done)
 		err = enter_user(indexes[*done], r,
 				 r->p->flags & KPROBE_FLAG_DISABLED);
 		r->p->dp_private[0] = (void *)(u64)(indexes[*done] + 1);
+		r->p->dp_private[1] = NULL;
+		if (r->hidden)
+			r[-1].p->dp_private[1] = r->p;
 	}
 	dp_reach_reader_close(&g);
 	return err;
@@ -350,70 +352,65 @@ static void remove_all(const u32 *indexes, u32 n)
 	}
 }
 
-static u32 take_leave(struct kprobe *const *probes, u32 n, u32 *indexes)
-{
-	u32 found = 0, i, index;
+/** struct leaving - probes that are unregistered together; @v has @room for them */
+struct leaving {
+	u32 few[FEW], *v, n, room;
+};
 
-	for (i = 0; i < n; i++) {
-		if (!probes[i])
-			continue;
-		if (dp_probe_index(probes[i], &index)) {
-			silence(index);
-			leave(index);
-			indexes[found++] = index;
-		} else {
-			probes[i]->addr = NULL;
-		}
-	}
-	return found;
+static u32 count_parts(struct kprobe *const *probes, u32 n)
+{
+	const struct kprobe *p;
+	u32 parts = 0, i;
+
+	for (i = 0; i < n; i++)
+		for (p = probes[i]; p; p = dp_probe_next(p))
+			parts++;
+	return parts;
 }
 
-/* Return: the kprobes of a return probe that has exits, or NULL. */
-static struct dp_retsites *sites_of(struct kprobe *p)
+static void take_leave(struct leaving *l, struct kprobe *p)
 {
+	struct kprobe *next;
 	u32 index;
 
-	if (!p || !dp_probe_index(p, &index) ||
-	    dp_self.users[index].kind != 'r' || dp_self.users[index].hidden)
-		return NULL;
-	return dp_retsites_of((struct kretprobe *)p);
-}
-
-/* Before the entry, with which the pool is freed. */
-static void unregister_exits(struct kprobe *const *probes, u32 n)
-{
-	struct dp_retsites *sites;
-	u32 i;
-
-	for (i = 0; i < n; i++) {
-		sites = sites_of(probes[i]);
-		if (sites && sites->n > 1)
-			dp_probes_unregister(sites->all + 1, sites->n - 1);
+	for (; p; p = next) {
+		next = dp_probe_next(p);
+		if (!dp_probe_index(p, &index)) {
+			p->addr = NULL;
+			return;
+		}
+		silence(index);
+		leave(index);
+		l->v[l->n++] = index;
+		if (l->n < l->room)
+			continue;
+		remove_all(l->v, l->n);
+		l->n = 0;
 	}
 }
 
 /* Without memory, unregister in parts. */
 void dp_probes_unregister(struct kprobe *const *probes, u32 n)
 {
-	u32 few[FEW], *indexes = n > FEW ? calloc(n, sizeof(*indexes)) : few;
-	u32 found;
+	struct leaving l = { .room = count_parts(probes, n) };
+	u32 i;
 
-	if (!indexes) {
-		dp_probes_unregister(probes, n / 2);
-		dp_probes_unregister(probes + n / 2, n - n / 2);
-		return;
+	l.v = l.room > FEW ? calloc(l.room, sizeof(*l.v)) : NULL;
+	if (!l.v) {
+		l.v = l.few;
+		l.room = FEW;
 	}
-	unregister_exits(probes, n);
-	found = take_leave(probes, n, indexes);
-	if (found)
-		remove_all(indexes, found);
+	for (i = 0; i < n; i++)
+		take_leave(&l, probes[i]);
+	if (l.n)
+		remove_all(l.v, l.n);
 	dp_flags_refresh();
-	if (indexes != few)
-		free(indexes);
+	if (l.v != l.few)
+		free(l.v);
 }
 
-/* Everything here is safe in any handler. */
-void dp_probe_switch_off(struct kprobe *p)
+/* Return: false: @p is not registered. */
+static bool switch_off(struct kprobe *p)
 {
 	u64 word = (u64)p->dp_private[0];
 
@@ -421,25 +418,31 @@ void dp_probe_switch_off(struct kprobe *p)
 	    word > dp_self.arena->control.max_probes ||
 	    !dp_live_switch_off(dp_self.engine, (u32)(word - 1), (u64)p)) {
 		p->addr = NULL;
-		return;
+		return false;
 	}
-	p->dp_private[0] = NULL;
-	__atomic_store_n(&dp_self.switched_off, true, __ATOMIC_RELEASE);
+	p->dp_private[0] = p->dp_private[1] = NULL;
+	return true;
+}
+
+/* Everything here is safe in any handler. */
+void dp_probe_switch_off(struct kprobe *p)
+{
+	struct kprobe *next;
+
+	for (; p; p = next) {
+		next = dp_probe_next(p);
+		if (!switch_off(p))
+			return;
+		__atomic_store_n(&dp_self.switched_off, true, __ATOMIC_RELEASE);
+	}
 }
 
 void dp_probes_switch_off(struct kprobe *const *probes, u32 n)
 {
-	struct dp_retsites *sites;
-	u32 i, k;
+	u32 i;
 
-	for (i = 0; i < n; i++) {
-		if (!probes[i])
-			continue;
-		sites = sites_of(probes[i]);
-		for (k = 1; sites && k < sites->n; k++)
-			dp_probe_switch_off(sites->all[k]);
+	for (i = 0; i < n; i++)
 		dp_probe_switch_off(probes[i]);
-	}
 	if (dp_self.arena)
 		dp_self_settle();
 }

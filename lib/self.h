@@ -145,7 +145,7 @@ struct dp_request {
 	struct dp_handlers handlers;
 	char kind;
 	bool entry; /* only at the beginning of a function */
-	bool hidden; /* part of another probe, and in no list */
+	bool hidden; /* a further part of the probe before it; in no list */
 	bool unowned; /* as in struct dp_user */
 	struct dp_origin origin;
 	kprobe_opcode_t *had_addr; /* @p->addr as the caller set it */
@@ -162,8 +162,8 @@ int dp_probes_register_list(void **probes, int num,
 			    int (*describe)(struct dp_request *r, void *probe));
 /** dp_probes_register() - register all or none. Return: as register_kprobe(). */
 int dp_probes_register(struct dp_request *requests, u32 n);
-/** dp_probes_unregister() - unregister the registered probes and wait for their handlers;
- *  clear addr of the others */
+/** dp_probes_unregister() - unregister the registered probes with all their parts, and wait
+ *  for their handlers; clear addr of the others */
 void dp_probes_unregister(struct kprobe *const *probes, u32 n);
 /** dp_probe_switch_off() - unregister from a handler. @p is not used after the return;
  *  dp_probes_sweep() does the rest at the next call of the library. Context: any. */
@@ -178,25 +178,32 @@ int dp_probe_resolve(const char *name, struct dp_symbol *sym,
 		     struct dp_diag *diag);
 /** dp_probe_index() - Return: false if @p is not registered. */
 bool dp_probe_index(const struct kprobe *p, u32 *index);
+/** dp_probe_next() - the part behind @p, which is registered. A return probe that leaves the
+ *  return address alone has several: the entry's kprobe, and one for each exit.
+ *  Return: NULL: no more. Context: any. */
+static inline struct kprobe *dp_probe_next(const struct kprobe *p)
+{
+	return p->dp_private[1];
+}
 
-/** DP_SINGLES() - the functions for one probe of a kind, by those for several; @turn: enables
- *  it, or disables it; NULL is no probe */
-#define DP_SINGLES(kind, turn)                    \
-	int register_##kind(struct kind *p)       \
-	{                                         \
-		return register_##kind##s(&p, 1); \
-	}                                         \
-	void unregister_##kind(struct kind *p)    \
-	{                                         \
-		unregister_##kind##s(&p, 1);      \
-	}                                         \
-	int disable_##kind(struct kind *p)        \
-	{                                         \
-		return turn(p, false);            \
-	}                                         \
-	int enable_##kind(struct kind *p)         \
-	{                                         \
-		return turn(p, true);             \
+/** DP_SINGLES() - the functions for one probe of a kind, by those for several, and by those
+ *  for the struct kprobe with which it begins */
+#define DP_SINGLES(kind)                                           \
+	int register_##kind(struct kind *p)                        \
+	{                                                          \
+		return register_##kind##s(&p, 1);                  \
+	}                                                          \
+	void unregister_##kind(struct kind *p)                     \
+	{                                                          \
+		unregister_##kind##s(&p, 1);                       \
+	}                                                          \
+	int disable_##kind(struct kind *p)                         \
+	{                                                          \
+		return dp_probe_enable((struct kprobe *)p, false); \
+	}                                                          \
+	int enable_##kind(struct kind *p)                          \
+	{                                                          \
+		return dp_probe_enable((struct kprobe *)p, true);  \
 	}
 
 /* gone.c */
