@@ -4,6 +4,7 @@
 #include "port_raw.h"
 #include "lib/text.h"
 #include "proc/facts.h"
+#include "proc/inspect.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -17,13 +18,6 @@
 
 #define HELPER_STACK 65536
 #define PROGRAM 2 /* descriptor of its file, next to DP_HELPER_ANSWER */
-
-struct talk {
-	const struct dp_helper_order *order;
-	const u32 *which;
-	struct dp_helper_answer *answer;
-	struct dp_diag *diag;
-};
 
 /* Write the helper's program to a memfd, for execveat(). */
 static int helper_file(void)
@@ -60,14 +54,11 @@ static void close_all(const int *fds, int n)
 /* Does Yama let only ancestors trace, and processes named by PR_SET_PTRACER? */
 static bool is_to_be_named(void)
 {
-	int fd = open("/proc/sys/kernel/yama/ptrace_scope",
-		      O_RDONLY | O_CLOEXEC);
-	char scope = '0';
-	bool is = read(fd, &scope, 1) == 1 && scope == '1';
+	char scope[2];
 
-	if (fd >= 0)
-		close(fd);
-	return is;
+	return dp_text_read("/proc/sys/kernel/yama/ptrace_scope", scope,
+			    sizeof(scope)) > 0 &&
+	       *scope == '1';
 }
 
 /** struct launch - what the child reads while we close descriptors of our own */
@@ -130,33 +121,33 @@ static pid_t launch(struct launch *l)
 	return pid;
 }
 
-static int talk(const struct talk *t, int orders, int answers)
+static int talk(const struct dp_helper_order *order, const u32 *which,
+		struct dp_helper_answer *answer, int orders, int answers,
+		struct dp_diag *diag)
 {
 	s32 pid;
 
 	if (dp_helper_get(answers, &pid, sizeof(pid)) || pid < 0)
 		return dp_diag_set(
-			t->diag, -EPERM,
+			diag, -EPERM,
 			"the helper that prepares this process cannot be started");
 	if (is_to_be_named())
 		prctl(PR_SET_PTRACER, pid, 0, 0, 0);
-	if (dp_helper_put(orders, t->order, sizeof(*t->order)) ||
-	    (t->which && dp_helper_put(orders, t->which,
-				       t->order->n * sizeof(*t->which))) ||
-	    dp_helper_get(answers, t->answer, sizeof(*t->answer)))
+	if (dp_helper_put(orders, order, sizeof(*order)) ||
+	    (which &&
+	     dp_helper_put(orders, which, order->n * sizeof(*which))) ||
+	    dp_helper_get(answers, answer, sizeof(*answer)))
 		return dp_diag_set(
-			t->diag, -EPERM,
+			diag, -EPERM,
 			"the helper that prepares this process could not be run, or was ended");
-	if (t->answer->err)
-		return dp_diag_set(t->diag, t->answer->err, "%s",
-				   t->answer->diag.text);
-	return 0;
+	return answer->err ?
+		       dp_diag_set(diag, answer->err, "%s", answer->diag.text) :
+		       0;
 }
 
 int dp_helper_run(const struct dp_helper_order *order, const u32 *which,
 		  struct dp_helper_answer *answer, struct dp_diag *diag)
 {
-	const struct talk t = { order, which, answer, diag };
 	int fds[5] = { -1, -1, -1, -1, -1 }, *orders = fds, *answers = fds + 2;
 	struct launch l = { .file = fds[4] = helper_file() };
 	int err = l.file < 0 ? l.file : make_pipe(orders);
@@ -172,7 +163,9 @@ int dp_helper_run(const struct dp_helper_order *order, const u32 *which,
 		pid = launch(&l);
 		close(answers[1]);
 		answers[1] = -1;
-		err = pid < 0 ? pid : talk(&t, orders[1], answers[0]);
+		err = pid < 0 ? pid :
+				talk(order, which, answer, orders[1],
+				     answers[0], diag);
 	}
 	if (pid < 0)
 		dp_diag_set(

@@ -2,8 +2,7 @@
 /* settle: wait until the handlers that run now have ended. */
 #include "lib/self.h"
 #include "lib/helper/helper.h"
-#include <fcntl.h>
-#include <stdio.h>
+#include "proc/inspect.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -26,19 +25,11 @@ static const struct dp_stack *stack_at(u32 i)
 /* Read where a sleeping thread is. Return: false if the thread does not sleep. */
 static bool ask_kernel(u32 tid, u64 *sp, u64 *pc)
 {
-	char path[64], text[256], *field;
-	ssize_t n = -1;
-	int fd;
+	char text[256], *field;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%u/syscall", tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		n = read(fd, text, sizeof(text) - 1);
-		close(fd);
-	}
-	if (n <= 0)
+	if (dp_text_read(dp_path("/proc/self/task/%u/syscall", tid).s, text,
+			 sizeof(text)) <= 0)
 		return false;
-	text[n] = '\0';
 	field = strrchr(text, ' ');
 	if (!field)
 		return false;

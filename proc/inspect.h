@@ -77,6 +77,21 @@ int dp_process_variables(pid_t pid, struct dp_variables **list, size_t *n,
  *  Return: 0 or a negative errno. */
 int dp_process_zero(pid_t pid, u64 addr, u32 n);
 
+/* procfs: files in /proc, of one's own process, too. */
+
+/** struct dp_path - a path in /proc, or as much of it as fits */
+struct dp_path {
+	char s[80];
+};
+
+/** dp_path() - a path, by a format of printf(3) */
+struct dp_path dp_path(const char *fmt, ...)
+	__attribute__((format(printf, 1, 2)));
+
+/** dp_text_read() - one read(2) of a file, at most @size - 1 bytes, and a NUL behind them.
+ *  Return: the number of bytes; negative: not readable, and @text is as it was. */
+ssize_t dp_text_read(const char *path, char *text, size_t size);
+
 /** dp_mapping_named() - address of the first mapping whose path begins so; 0: none */
 u64 dp_mapping_named(pid_t pid, const char *path);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* loadable: could a process load a library? A name without a file is likely misspelt. */
+#include "proc/inspect.h"
 #include "sym/sym.h"
 #include "tracer/session.h"
 #include <limits.h>
@@ -37,13 +38,12 @@ static bool is_in_list(const struct dp_session *s, const char *dirs,
 static bool is_in_environment(const struct dp_session *s, const char *name)
 {
 	static const char key[] = "LD_LIBRARY_PATH=";
-	char path[64], *line = NULL;
+	char *line = NULL;
 	size_t size = 0;
 	bool found = false;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/%d/environ", s->source->pid);
-	f = fopen(path, "re");
+	f = fopen(dp_path("/proc/%d/environ", s->source->pid).s, "re");
 	while (f && !found && getdelim(&line, &size, '\0', f) > 0)
 		found = !strncmp(line, key, sizeof(key) - 1) &&
 			is_in_list(s, line + sizeof(key) - 1, name);
@@ -73,13 +73,13 @@ bool dp_loadable(const struct dp_session *s, const char *name)
 	static const char dirs[] =
 		"/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu:/lib64:/usr/lib64:"
 		"/lib:/usr/lib:/usr/local/lib:/usr/local/lib/x86_64-linux-gnu";
-	char cwd[64], here[PATH_MAX];
+	char here[PATH_MAX];
 	ssize_t n;
 
 	if (*name == '/')
 		return is_file(s, "", 0, name + 1);
-	snprintf(cwd, sizeof(cwd), "/proc/%d/cwd", s->source->pid);
-	n = readlink(cwd, here, sizeof(here));
+	n = readlink(dp_path("/proc/%d/cwd", s->source->pid).s, here,
+		     sizeof(here));
 	return is_in_list(s, dirs, name) || is_beside(s, name) ||
 	       is_in_environment(s, name) ||
 	       (n > 0 && is_file(s, here, (size_t)n, name));

@@ -8,6 +8,7 @@
  * wait for the next reading.
  */
 #include "tracer/session.h"
+#include "proc/inspect.h"
 #include "sym/list.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -172,7 +173,6 @@ u64 dp_record_ns(const struct dp_session *s, u64 from, u64 to)
 static void ask_comm(const struct dp_session *s, struct comm *c)
 {
 	u32 known = s->ops->thread(s->source, c->tid);
-	char path[64];
 	size_t n;
 	FILE *f;
 
@@ -181,9 +181,8 @@ static void ask_comm(const struct dp_session *s, struct comm *c)
 	/* After an exec the name is that of another program, which has not hit. */
 	if (s->ops->outdated(s->source, false))
 		return;
-	snprintf(path, sizeof(path), "/proc/%d/task/%u/comm", s->source->pid,
-		 c->known);
-	f = fopen(path, "re");
+	f = fopen(dp_path("/proc/%d/task/%u/comm", s->source->pid, c->known).s,
+		  "re");
 	if (!f)
 		return;
 	/* A newline follows the name, and the name may contain others. */

@@ -5,19 +5,7 @@
 
 #include <sys/types.h>
 #include "port_types.h"
-
-/** struct dp_path - a path in /proc, or as much of it as fits */
-struct dp_path {
-	char s[80];
-};
-
-/** dp_path() - a path, by a format of printf(3) */
-struct dp_path dp_path(const char *fmt, ...)
-	__attribute__((format(printf, 1, 2)));
-
-/** dp_text_read() - one read(2) of a file, at most @size - 1 bytes, and a NUL behind them.
- *  Return: the number of bytes; negative: not readable, and @text is as it was. */
-ssize_t dp_text_read(const char *path, char *text, size_t size);
+#include "proc/inspect.h"
 
 /** struct dp_tasks - state of dp_each_task() */
 struct dp_tasks {

@@ -8,6 +8,7 @@
 #include "tracer/session.h"
 #include "lib/insmod.h"
 #include "proc/facts.h"
+#include "proc/inspect.h"
 #include "proc/proc.h"
 #include "tracer/output.h"
 #include <dprobes/diag.h>
@@ -27,6 +28,7 @@
 
 struct run {
 	const struct dp_tracer_options *opt;
+	const char *had; /* LD_PRELOAD, or "" */
 	struct dp_insmod *shared;
 	int fd;
 	u64 next; /* number of the line that is read next */
@@ -74,9 +76,8 @@ static const char *library(char *path, size_t size)
 }
 
 /* The dynamic linker takes spaces and colons to end a path. */
-static int check_library(struct dp_diag *diag)
+static int check_library(const struct run *r, struct dp_diag *diag)
 {
-	const char *had = secure_getenv("LD_PRELOAD");
 	char path[PATH_MAX + 64];
 	const char *lib = library(path, sizeof(path));
 
@@ -85,7 +86,7 @@ static int check_library(struct dp_diag *diag)
 			diag, -EINVAL,
 			"\"%s\" cannot be preloaded: the dynamic linker does not find a path with a space or colon; install dprobes in another directory",
 			lib);
-	if (had && strchr(had, '\n'))
+	if (strchr(r->had, '\n'))
 		return dp_diag_set(
 			diag, -EINVAL,
 			"LD_PRELOAD has a newline in it, and cannot be passed on to a process; set it without");
@@ -115,23 +116,21 @@ int dp_order_check(const struct dp_tracer_options *opt, struct dp_diag *diag)
 /* The order for the library. Return: NULL: no memory. */
 static char *order_text(const struct run *r)
 {
-	const char *had = secure_getenv("LD_PRELOAD");
 	char *text, *what = dp_order_text(r->opt);
 
 	return what && asprintf(&text, "/proc/%d/fd/%d\n%s\n%s", getppid(),
-				r->fd, had ? had : "", what) >= 0 ?
+				r->fd, r->had, what) >= 0 ?
 		       text :
 		       NULL;
 }
 
 static void __attribute__((noreturn)) become(const struct run *r)
 {
-	const char *had = secure_getenv("LD_PRELOAD");
 	char path[PATH_MAX + 64], *preload, *order = order_text(r);
 	int err;
 
 	if (!order || asprintf(&preload, "%s%s%s", library(path, sizeof(path)),
-			       had && *had ? ":" : "", had ? had : "") < 0)
+			       *r->had ? ":" : "", r->had) < 0)
 		_exit(126);
 	setenv("LD_PRELOAD", preload, 1);
 	setenv(DP_INSMOD_ENV, order, 1);
@@ -184,17 +183,14 @@ static u32 state_of(const struct run *r)
 /* After an exec neither the library nor the module is in the process. */
 static void watch_exec(struct run *r)
 {
-	char link[64], now[PATH_MAX];
+	char was[sizeof(r->shared->exe)], now[PATH_MAX];
 	ssize_t n;
-
-	char was[sizeof(r->shared->exe)];
 
 	if (state_of(r) != DP_INSMOD_LOADED || r->execed[0])
 		return;
 	memcpy(was, r->shared->exe, sizeof(was));
 	was[sizeof(was) - 1] = '\0';
-	snprintf(link, sizeof(link), "/proc/%d/exe", r->pid);
-	n = readlink(link, now, sizeof(now) - 1);
+	n = readlink(dp_path("/proc/%d/exe", r->pid).s, now, sizeof(now) - 1);
 	if (n <= 0)
 		return;
 	now[n] = '\0';
@@ -284,11 +280,11 @@ static int check_linker(const char *command, struct dp_diag *diag)
 int dp_tracer_insmod(const struct dp_tracer_options *opt, int *sig,
 		     struct dp_diag *diag)
 {
-	struct run r = { .opt = opt };
+	struct run r = { .opt = opt, .had = secure_getenv("LD_PRELOAD") ?: "" };
 	int err = dp_order_check(opt, diag);
 
 	if (!err)
-		err = check_library(diag);
+		err = check_library(&r, diag);
 	if (!err)
 		err = check_linker(opt->argv[0], diag);
 	if (err)
