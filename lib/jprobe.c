@@ -24,8 +24,7 @@ static int describe(struct dp_request *r, void *probe)
 			"a jprobe belongs to the first instruction of a function, and offset is %u",
 			jp->kp.offset);
 	*r = (struct dp_request){
-		.p = &jp->kp,
-		.kind = 'j',
+		.user = { .p = &jp->kp, .kind = 'j' },
 		.entry = true,
 		.handlers = { .kind = DP_KIND_JPROBE,
 			      .single = true,

@@ -9,8 +9,7 @@ static int describe(struct dp_request *r, void *probe)
 	struct kprobe *p = probe;
 
 	*r = (struct dp_request){
-		.p = p,
-		.kind = 'k',
+		.user = { .p = p, .kind = 'k' },
 		.handlers = {
 			.kind = DP_KIND_KPROBE,
 			.pre_needs = dp_handler_needs((void *)p->pre_handler),

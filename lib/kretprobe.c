@@ -268,10 +268,8 @@ static int ask_for(struct requests *list, struct kprobe *p,
 {
 	bool entry = kind != DP_KIND_EXIT;
 	const struct dp_request r = {
-		.p = p,
-		.kind = 'r',
+		.user = { .p = p, .kind = 'r', .hidden = !entry },
 		.entry = entry,
-		.hidden = !entry,
 		.handlers = { .kind = (u8)kind,
 			      .first = entry,
 			      .way = way,

@@ -118,21 +118,21 @@ static int look_at(struct dp_request *r, struct dp_reach_reader *g,
 	struct dp_maps maps;
 	int err;
 
-	r->unowned = !dp_symbol_map_linked(dp_self.symbols, at->addr);
-	err = r->unowned ? dp_maps_read(0, &maps) : 0;
+	r->user.unowned = !dp_symbol_map_linked(dp_self.symbols, at->addr);
+	err = r->user.unowned ? dp_maps_read(0, &maps) : 0;
 	if (err)
 		return dp_fail(err, "what is mapped at 0x%llx cannot be told",
 			       (unsigned long long)at->addr);
-	at->maps = r->unowned ? &maps : NULL;
+	at->maps = r->user.unowned ? &maps : NULL;
 	err = dp_allowed_check(g, at, DP_ASKER_KPROBE, why);
-	if (r->unowned) {
-		r->origin = dp_map_origin(at->map, at->addr);
+	if (r->user.unowned) {
+		r->user.origin = dp_map_origin(at->map, at->addr);
 		dp_maps_free(&maps);
 	}
 	return err ? dp_fail(err, "%s", why) : 0;
 }
 
-static int enter_user(u32 index, const struct dp_request *r, bool disabled)
+static int enter_user(u32 index, struct dp_request *r)
 {
 	if (dp_list_reserve(&dp_self.users, index + 1, &dp_self.user_room,
 			    sizeof(*dp_self.users)))
@@ -140,17 +140,10 @@ static int enter_user(u32 index, const struct dp_request *r, bool disabled)
 	while (dp_self.nr_users <= index)
 		dp_self.users[dp_self.nr_users++] =
 			(struct dp_user){ .p = NULL };
-	dp_self.users[index] = (struct dp_user){
-		.p = r->p,
-		.since = dp_symbol_map_generation(dp_self.symbols),
-		.addr = dp_live_addr(dp_self.engine, index),
-		.kind = r->kind,
-		.disabled = disabled,
-		.hidden = r->hidden,
-		.unowned = r->unowned,
-		.origin = r->origin,
-	};
-	dp_self.unowned |= r->unowned;
+	r->user.since = dp_symbol_map_generation(dp_self.symbols);
+	r->user.addr = dp_live_addr(dp_self.engine, index);
+	dp_self.users[index] = r->user;
+	dp_self.unowned |= r->user.unowned;
 	return 0;
 }
 
@@ -167,25 +160,25 @@ static void introduce(struct dp_request *r, u32 index, u64 addr, u8 opcode)
 {
 	struct dp_instance_pool *instance_pool = instance_pool_of(index);
 
-	r->had_addr = r->p->addr;
-	r->p->nmissed = 0;
-	r->p->opcode = opcode;
-	r->p->addr = (kprobe_opcode_t *)addr;
+	r->had_addr = r->user.p->addr;
+	r->user.p->nmissed = 0;
+	r->user.p->opcode = opcode;
+	r->user.p->addr = (kprobe_opcode_t *)addr;
 	if (instance_pool)
 		instance_pool->probe = index;
 }
 
 static int add(struct dp_request *r, struct dp_reach_reader *g, u32 *index)
 {
-	bool disabled = r->p->flags & KPROBE_FLAG_DISABLED;
 	struct dp_place at = { 0 };
 	struct dp_found found = { .code = at.code };
 	const char *why = "";
-	int err = resolve(r->p, &at.addr);
+	int err = resolve(r->user.p, &at.addr);
 
+	r->user.disabled = r->user.p->flags & KPROBE_FLAG_DISABLED;
 	if (!err && r->entry)
 		err = begins_function(at.addr);
-	if (!err && r->kind == 'j' && has_probe(at.addr, 'j'))
+	if (!err && r->user.kind == 'j' && has_probe(at.addr, 'j'))
 		err = dp_fail(-EEXIST,
 			      "there is a jprobe on that function already");
 	if (!err)
@@ -195,9 +188,9 @@ static int add(struct dp_request *r, struct dp_reach_reader *g, u32 *index)
 	dp_patched_add(&dp_self.arena->control, 0, at.addr);
 	found.size = at.size;
 	found.x87 = dp_reach_x87(g, at.addr);
-	found.unowned = r->unowned;
+	found.unowned = r->user.unowned;
 	err = dp_live_add(dp_self.engine, at.addr, &found, &r->handlers,
-			  !disabled, index, &why);
+			  !r->user.disabled, index, &why);
 	if (err)
 		return dp_fail(err, "0x%llx cannot be probed: %s",
 			       (unsigned long long)at.addr, why);
@@ -259,7 +252,7 @@ static int add_all(struct dp_request *requests, u32 *indexes, u32 n, u32 *done)
 	for (*done = 0; *done < n && !err; (*done)++) {
 		struct dp_request *r = &requests[*done];
 
-		if (dp_probe_index(r->p, &had)) {
+		if (dp_probe_index(r->user.p, &had)) {
 			err = dp_fail(-EINVAL,
 				      "the probe is registered already");
 			break;
@@ -267,12 +260,11 @@ static int add_all(struct dp_request *requests, u32 *indexes, u32 n, u32 *done)
 		err = add(r, &g, &indexes[*done]);
 		if (err)
 			break;
-		err = enter_user(indexes[*done], r,
-				 r->p->flags & KPROBE_FLAG_DISABLED);
-		r->p->dp_private[0] = (void *)(u64)(indexes[*done] + 1);
-		r->p->dp_private[1] = NULL;
-		if (r->hidden)
-			r[-1].p->dp_private[1] = r->p;
+		err = enter_user(indexes[*done], r);
+		r->user.p->dp_private[0] = (void *)(u64)(indexes[*done] + 1);
+		r->user.p->dp_private[1] = NULL;
+		if (r->user.hidden)
+			r[-1].user.p->dp_private[1] = r->user.p;
 	}
 	dp_reach_reader_close(&g);
 	return err;
@@ -284,7 +276,7 @@ static void restore(const struct dp_request *requests, u32 n)
 	u32 i;
 
 	for (i = 0; i < n; i++)
-		requests[i].p->addr = requests[i].had_addr;
+		requests[i].user.p->addr = requests[i].had_addr;
 }
 
 int dp_probes_register(struct dp_request *requests, u32 n)

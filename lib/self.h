@@ -39,7 +39,7 @@ struct dp_user {
 	char kind; /* as in lists: k, r, j */
 	bool disabled, gone, unowned;
 	struct dp_origin origin;
-	bool hidden; /* see struct dp_request */
+	bool hidden; /* a further part of the probe before it; in no list */
 };
 
 struct dp_self {
@@ -141,14 +141,10 @@ void dp_self_settle_anew(void);
 /* probe.c: what all kinds of probe have in common */
 /** struct dp_request - one probe to be registered */
 struct dp_request {
-	struct kprobe *p;
+	struct dp_user user;
 	struct dp_handlers handlers;
-	char kind;
 	bool entry; /* only at the beginning of a function */
-	bool hidden; /* a further part of the probe before it; in no list */
-	bool unowned; /* as in struct dp_user */
-	struct dp_origin origin;
-	kprobe_opcode_t *had_addr; /* @p->addr as the caller set it */
+	kprobe_opcode_t *had_addr; /* of the kprobe, as the caller set it */
 };
 
 /** dp_probes_check() - check a list of probes of any kind. Return: 0; -EINVAL. */
