@@ -133,10 +133,9 @@ static int no_stacks(int err)
 {
 	char why[DP_LIMITS_TEXT];
 
-	return dp_diag_set(
-		dp_last(), -ENOMEM, "this process has no memory for probes: %s",
-		dp_limits_why(getpid(), err, (u64)DP_STACKS * DP_STACK_SIZE, 0,
-			      why));
+	return dp_fail(-ENOMEM, "this process has no memory for probes: %s",
+		       dp_limits_why(getpid(), err,
+				     (u64)DP_STACKS * DP_STACK_SIZE, 0, why));
 }
 
 /* The stacks are most of the address space that probes take. A process without room for them

@@ -351,14 +351,18 @@ void dp_foreign_tidy(struct dp_foreign *f)
 	dp_foreign_put(f);
 }
 
-void dp_foreign_look(struct dp_foreign *f)
+static void lose(struct dp_foreign *f)
 {
-	if (f->gone || f->ending ||
-	    dp_process_poll(f->proc, 0) == DP_PROCESS_RUNS)
-		return;
 	f->gone = true;
 	dp_clients_lose(f);
 	dp_foreign_tidy(f);
+}
+
+void dp_foreign_look(struct dp_foreign *f)
+{
+	if (!f->gone && !f->ending &&
+	    dp_process_poll(f->proc, 0) != DP_PROCESS_RUNS)
+		lose(f);
 }
 
 static void cede(void *arg)
@@ -386,9 +390,7 @@ void dp_foreign_filter_install(struct dp_foreign *f)
 	if (f->gone || f->ending || !dp_process_filter_installed(f->proc))
 		return;
 	aside(leave, f->proc);
-	f->gone = true;
-	dp_clients_lose(f);
-	dp_foreign_tidy(f);
+	lose(f);
 }
 
 /* The process has been left already, or has ended. */

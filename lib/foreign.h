@@ -140,11 +140,12 @@ void dp_foreign_unlock(void);
 int dp_uprobes_add_tracked(struct dp_tracked_site *sites, u32 n);
 /** dp_client_put() - drop a handler's reference */
 void dp_client_put(struct dp_client *c);
-/** dp_uprobes_any() - is a uprobe or return probe, or a handler of one, in the @size bytes
- *  from @start on? @returns: look for return probes only. In a handler in our own
+/** dp_tracked_any() - is a function tracked for the return probe @rp? In a handler in our own
  *  process: not known, false. */
-bool dp_uprobes_any(const void *start, size_t size, bool returns);
-/** dp_uprobes_drop() - unregister these probes. Return: how many there were. */
+bool dp_tracked_any(const struct uretprobe *rp);
+/** dp_uprobes_drop() - unregister the uprobes and return probes that are, or whose handlers
+ *  are, in the @size bytes from @start on. @returns: return probes only. Return: how many
+ *  there were. */
 u32 dp_uprobes_drop(const void *start, size_t size, bool returns);
 /** dp_tracked_gone() - a function's site is not probed any more, and may be freed with the
  *  function. uretprobe.c. Context: lock held; also when the process has ended. */

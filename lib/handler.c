@@ -25,23 +25,18 @@ static struct {
 	u8 needs;
 } cache[CACHE];
 
-static void give_up(struct walk *w)
-{
-	w->state = DP_STATE_ALL;
-}
-
 static void follow(struct walk *w, u64 addr, const struct insn_facts *f)
 {
 	u64 to[2];
 	u32 n = dp_leads(addr + f->len, f, to), i;
 
 	if (f->class == DP_INSN_CALL_IND || (!n && f->class != DP_INSN_RET)) {
-		give_up(w);
+		w->state = DP_STATE_ALL;
 		return;
 	}
 	for (i = 0; i < n; i++)
 		if (!dp_trail_add(&w->trail, to[i]))
-			give_up(w);
+			w->state = DP_STATE_ALL;
 }
 
 static void step(struct walk *w, u64 addr)
@@ -54,7 +49,7 @@ static void step(struct walk *w, u64 addr)
 	size_t n = dp_reach_fetch(&text, addr, code, sizeof(code));
 
 	if (!n || dp_insn_facts(code, n, &f)) {
-		give_up(w);
+		w->state = DP_STATE_ALL;
 		return;
 	}
 	/* ud2, where the compiler knows that control does not come. */

@@ -24,23 +24,23 @@ static struct dp_text *text_of(struct dp_target *target)
 	return (struct dp_text *)target;
 }
 
+static int outcome(ssize_t done, size_t len)
+{
+	if (done == (ssize_t)len)
+		return 0;
+	return done < 0 && errno != EIO ? -errno : -EFAULT;
+}
+
 static int text_read(struct dp_target *target, u64 addr, void *to, size_t len)
 {
-	ssize_t n = pread(text_of(target)->mem, to, len, (off_t)addr);
-
-	if (n == (ssize_t)len)
-		return 0;
-	return n < 0 && errno != EIO ? -errno : -EFAULT;
+	return outcome(pread(text_of(target)->mem, to, len, (off_t)addr), len);
 }
 
 static int text_write(struct dp_target *target, u64 addr, const void *from,
 		      size_t len)
 {
-	ssize_t n = pwrite(text_of(target)->mem, from, len, (off_t)addr);
-
-	if (n == (ssize_t)len)
-		return 0;
-	return n < 0 && errno != EIO ? -errno : -EFAULT;
+	return outcome(pwrite(text_of(target)->mem, from, len, (off_t)addr),
+		       len);
 }
 
 static int text_sync(struct dp_target *target)

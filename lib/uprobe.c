@@ -490,7 +490,7 @@ static u32 find_owned(const void *start, size_t size, bool returns,
 	return n;
 }
 
-bool dp_uprobes_any(const void *start, size_t size, bool returns)
+bool dp_tracked_any(const struct uretprobe *rp)
 {
 	struct uprobe *us[AT_ONCE];
 	u32 n;
@@ -499,7 +499,7 @@ bool dp_uprobes_any(const void *start, size_t size, bool returns)
 	if (dp_self_in_handler())
 		return false;
 	dp_foreign_lock();
-	n = find_owned(start, size, returns, us);
+	n = find_owned(rp, 1, true, us);
 	dp_foreign_unlock();
 	return n;
 }

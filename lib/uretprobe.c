@@ -12,11 +12,11 @@
 #include "lib/foreign.h"
 #include "lib/self.h"
 #include "engine/layout/site.h"
+#include "proc/inspect.h"
 #include "resolve/exits.h"
 #include "sym/never.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -217,11 +217,11 @@ static int look_up(struct dp_modules *mods, u64 addr, struct dp_exit_list *list)
 static int find_exits(const struct uretprobe *rp, struct dp_exit_list *list)
 {
 	struct dp_modules *mods;
-	char path[64], byte;
+	char byte;
 	int mem, err;
 
-	snprintf(path, sizeof(path), "/proc/%d/mem", rp->u.pid);
-	mem = dp_fd_raise(open(path, O_RDONLY | O_CLOEXEC));
+	mem = dp_fd_raise(open(dp_path("/proc/%d/mem", rp->u.pid).s,
+			       O_RDONLY | O_CLOEXEC));
 	if (mem < 0)
 		return dp_fail(mem == -EACCES ? -EPERM : -ESRCH,
 			       "the memory of process %d cannot be read: %s",
@@ -250,7 +250,7 @@ static int check(const struct uretprobe *rp)
 			-EOPNOTSUPP,
 			"process %d is this one: use register_kretprobe()",
 			rp->u.pid);
-	return dp_uprobes_any(rp, 1, true) ?
+	return dp_tracked_any(rp) ?
 		       dp_fail(-EEXIST, "the probe is registered already") :
 		       0;
 }

@@ -162,13 +162,13 @@ void print_hex_dump(const char *level, const char *prefix, int prefix_type,
 {
 	const u8 *p = buf;
 	char line[160];
-	size_t at, n;
+	size_t at;
 
 	if (rowsize != 32)
 		rowsize = 16;
 	for (at = 0; at < len; at += (size_t)rowsize) {
-		n = min_t(size_t, len - at, (size_t)rowsize);
-		hex_line(line, sizeof(line), p + at, n, rowsize, ascii);
+		hex_dump_to_buffer(p + at, len - at, rowsize, groupsize, line,
+				   sizeof(line), ascii);
 		if (prefix_type == DUMP_PREFIX_ADDRESS)
 			printk("%s%s%p: %s\n", level, prefix, p + at, line);
 		else if (prefix_type == DUMP_PREFIX_OFFSET)

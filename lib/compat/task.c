@@ -56,13 +56,15 @@ static u32 generation(void)
 
 /* Read the beginning of a file. @size: of @buf, with one byte for a NUL. Return: how many
  * bytes, or an errno. */
-static long read_file(const char *path, char *buf, size_t size)
+static long read_file(const char *dir, const char *name, char *buf, size_t size)
 {
-	/* O_RDONLY | O_CLOEXEC */
-	long fd = dp_sys6(__NR_openat, -100, (long)path, 0x80000, 0, 0, 0);
+	char path[80];
 	size_t at = 0;
-	long n = 0;
+	long fd, n = 0;
 
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	/* O_RDONLY | O_CLOEXEC */
+	fd = dp_sys6(__NR_openat, -100, (long)path, 0x80000, 0, 0, 0);
 	if (fd < 0)
 		return fd;
 	while (at + 1 < size &&
@@ -91,10 +93,9 @@ static void fill_cred(struct cred *cred, const char *dir)
 {
 	unsigned int uids[4] = { -1u, -1u, -1u, -1u };
 	unsigned int gids[4] = { -1u, -1u, -1u, -1u };
-	char path[80], status[1024];
+	char status[1024];
 
-	snprintf(path, sizeof(path), "%s/status", dir);
-	if (read_file(path, status, sizeof(status)) > 0) {
+	if (read_file(dir, "status", status, sizeof(status)) > 0) {
 		read_ids(status, "\nUid:", uids);
 		read_ids(status, "\nGid:", gids);
 	}
@@ -116,11 +117,10 @@ static void fill_cred(struct cred *cred, const char *dir)
 /* The name in parentheses may itself contain spaces and parentheses. */
 static u64 start_time(const char *dir)
 {
-	char path[80], stat[1024], *at;
+	char stat[1024], *at;
 	int field = 2;
 
-	snprintf(path, sizeof(path), "%s/stat", dir);
-	if (read_file(path, stat, sizeof(stat)) <= 0)
+	if (read_file(dir, "stat", stat, sizeof(stat)) <= 0)
 		return 0;
 	for (at = strrchr(stat, ')'); at && field < START_FIELD; field++)
 		at = strchr(at + 1, ' ');
@@ -139,14 +139,12 @@ static void link_task(struct task_struct *task, struct task_struct *parent,
 static void fill_other(struct task_struct *task, struct cred *cred,
 		       const char *dir)
 {
-	char path[80];
 	long n;
 
 	link_task(task, task, cred);
 	fill_cred(cred, dir);
 	task->start_time = start_time(dir);
-	snprintf(path, sizeof(path), "%s/comm", dir);
-	n = read_file(path, task->comm, sizeof(task->comm));
+	n = read_file(dir, "comm", task->comm, sizeof(task->comm));
 	if (n > 0 && task->comm[n - 1] == '\n')
 		task->comm[n - 1] = '\0';
 }
@@ -273,11 +271,12 @@ static unsigned int count_list(const char *s, unsigned int *last)
 }
 
 /* Read such a list. Return: 0: it cannot be read. */
-static unsigned int count_cpus(const char *path, unsigned int *last)
+static unsigned int count_cpus(const char *which, unsigned int *last)
 {
 	char list[256];
 
-	return read_file(path, list, sizeof(list)) > 0 ?
+	return read_file("/sys/devices/system/cpu", which, list, sizeof(list)) >
+			       0 ?
 		       count_list(list, last) :
 		       0;
 }
@@ -286,8 +285,7 @@ unsigned int num_online_cpus(void)
 {
 	unsigned int last;
 
-	return count_cpus("/sys/devices/system/cpu/online", &last) ?:
-		       num_possible_cpus();
+	return count_cpus("online", &last) ?: num_possible_cpus();
 }
 
 /* The highest CPU number plus 1, so gaps count. It does not change. */
@@ -297,7 +295,7 @@ unsigned int num_possible_cpus(void)
 	unsigned int last = NR_CPUS - 1;
 
 	if (!READ_ONCE(known)) {
-		count_cpus("/sys/devices/system/cpu/possible", &last);
+		count_cpus("possible", &last);
 		WRITE_ONCE(known, min_t(unsigned int, last + 1, NR_CPUS));
 	}
 	return known;
