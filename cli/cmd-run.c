@@ -27,19 +27,16 @@ static const char help[] =
 
 static int run(const struct dp_tracer_options *opt)
 {
-	struct dp_tracer_run_options o = { .common = *opt };
 	struct dp_diag diag;
 	char *bad_line;
 	int status, sig = 0;
 
-	o.files = opt->specs;
-	o.nr_files = opt->nr_specs;
-	if (!o.nr_files)
+	if (!opt->nr_specs)
 		return dp_usage_error("run needs a FILE with a probe program");
 	if (!opt->pid && !opt->argv)
 		return dp_usage_error("run needs -p PID or -- CMD");
 	dp_diag_clear(&diag);
-	status = dp_tracer_run(&o, &bad_line, &sig, &diag);
+	status = dp_tracer_run(opt, &bad_line, &sig, &diag);
 	status = dp_finish(opt, status, sig, bad_line, &diag);
 	free(bad_line);
 	return status;

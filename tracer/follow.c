@@ -125,28 +125,25 @@ static void close_session(struct dp_process_tree *h, struct dp_session *s,
 }
 
 static void tell_bare(const struct dp_process_tree *h, pid_t pid,
-		      const struct dp_diag *diag)
+		      const char *why)
 {
-	if (!h->first->opt->quiet && *diag->text)
+	if (!h->first->opt->quiet && *why)
 		dp_output_say("process %d goes on without probes: %s", pid,
-			      diag->text);
+			      why);
 }
 
-static void say(struct dp_process_tree *h, pid_t pid,
-		const struct dp_diag *diag)
+static void say(struct dp_process_tree *h, pid_t pid, const char *why)
 {
 	h->bare++;
-	tell_bare(h, pid, diag);
+	tell_bare(h, pid, why);
 }
 
 /* A process with none of the specs is counted; -v names it, too. */
 static void say_none(struct dp_process_tree *h, pid_t pid)
 {
-	struct dp_diag diag = { .text = "" };
-
-	if (h->first->opt->verbose)
-		dp_diag_set(&diag, 0, "it has nothing of what is to be probed");
-	say(h, pid, &diag);
+	say(h, pid,
+	    h->first->opt->verbose ? "it has nothing of what is to be probed" :
+				     "");
 }
 
 /* A session, and room for it: once its process has probes, it has to be added.
@@ -220,7 +217,7 @@ static void begin_afresh(struct dp_process_tree *h, struct dp_session *s,
 	if (err == -ENOENT)
 		say_none(h, pid);
 	else
-		say(h, pid, diag);
+		say(h, pid, diag->text);
 	if (s)
 		empty(h, s);
 }
@@ -246,26 +243,18 @@ static struct dp_session *child_of(struct dp_session *parent)
 	return s;
 }
 
-/* Close a session whose libraries could not be looked at. */
-static void fail(struct dp_process_tree *h, struct dp_session *s,
-		 const struct dp_diag *diag, int err)
-{
-	tell_bare(h, s->source->pid, diag);
-	h->err = err;
-	close_session(h, s, DP_ENDING_FAILURE);
-}
-
 /* Return: false: the session is closed. */
 static bool look_for_libraries(struct dp_process_tree *h, struct dp_session *s)
 {
 	struct dp_diag diag = { .text = "" };
-	int err;
+	int err = dp_pending_look(s, &diag);
 
-	err = dp_pending_look(s, &diag);
 	/* The exit of a process that was killed while it was held will be an event. */
-	if (!err || err == -ESRCH || s->ops->ended(s->source))
+	if (!err)
 		return true;
-	fail(h, s, &diag, err);
+	tell_bare(h, s->source->pid, diag.text);
+	h->err = err;
+	close_session(h, s, DP_ENDING_FAILURE);
 	return false;
 }
 
@@ -286,16 +275,15 @@ static void forked(struct dp_process_tree *h, const struct dp_tree_event *ev)
 
 	s = parent && !ev->mixed ? child_of(parent) : NULL;
 	if (!s) {
-		dp_diag_set(&diag, -ENOMEM, "%s", why_none(parent, ev));
 		dp_tree_let_go(h->tree, ev);
-		say(h, ev->pid, &diag);
+		say(h, ev->pid, why_none(parent, ev));
 		return;
 	}
 	err = s->ops->tree->fork(parent->source, h->tree, ev, &s->source,
 				 &diag);
 	if (err) {
 		empty(h, s);
-		say(h, ev->pid, &diag);
+		say(h, ev->pid, diag.text);
 		return;
 	}
 	if (s->kind->record)
@@ -362,15 +350,6 @@ static void deal(struct dp_process_tree *h, const struct dp_tree_event *ev)
 	}
 }
 
-/* The process is still followed: what it executes may be probed again. */
-static void filter_refused(struct dp_process_tree *h, struct dp_session *s)
-{
-	if (!s->opt->quiet)
-		dp_output_say("process %d goes on without probes: %s",
-			      s->source->pid, s->filter_refused);
-	close_session(h, s, DP_ENDING_FILTER);
-}
-
 /* Return: false: the session is closed. @came: plus the records that have come */
 static bool tend(struct dp_process_tree *h, struct dp_session *s, double *most,
 		 size_t *came)
@@ -382,11 +361,13 @@ static bool tend(struct dp_process_tree *h, struct dp_session *s, double *most,
 	*most = news.most < *most ? news.most : *most;
 	if (s->records)
 		*came += dp_records_read(s, false);
+	if (!news.filter_refused)
+		return !news.asked || look_for_libraries(h, s);
+	/* The process is still followed: what it executes may be probed again. */
 	s->filter_refused = news.filter_refused;
-	if (news.filter_refused)
-		filter_refused(h, s);
-	return !news.filter_refused &&
-	       (!news.asked || look_for_libraries(h, s));
+	tell_bare(h, s->source->pid, s->filter_refused);
+	close_session(h, s, DP_ENDING_FILTER);
+	return false;
 }
 
 /* Return: longest wait, in ms. */
@@ -474,14 +455,8 @@ static void tell_end(const struct dp_process_tree *h)
 
 static void tell_ending(const struct dp_process_tree *h)
 {
-	static const char *const words[] = {
-		[DP_ENDING_INTERRUPT] = "interrupted",
-		[DP_ENDING_DURATION] = "--duration is over",
-		[DP_ENDING_OUTPUT] = "the output cannot be written",
-	};
-
 	if (h->ending != DP_ENDING_EXIT)
-		dp_output_print(stderr, "%s", words[h->ending]);
+		dp_output_print(stderr, "%s", dp_ending_words[h->ending]);
 	else if (!h->main_ended)
 		fputs("all have ended", stderr);
 	else

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* items: print what a program has logged, as text and as JSON. */
-#include "tracer/items.h"
+#include "tracer/session.h"
 #include "tracer/output.h"
 #include "engine/layout/ring.h"
 #include "engine/vm/vm.h"
@@ -15,6 +15,20 @@ static const char *const facilities[] = {
 	"a core dump",
 };
 
+/* Items of 64-bit numbers. */
+static const char *const numbers[] = {
+	[DP_ITEM_ELEMENTS] = "elements",
+	[DP_ITEM_LV] = "local variables",
+	[DP_ITEM_GV] = "global variables",
+};
+
+static const char *numbers_of(const struct dp_item *item)
+{
+	return item->token < sizeof(numbers) / sizeof(*numbers) ?
+		       numbers[item->token] :
+		       NULL;
+}
+
 bool dp_item_next(const struct dp_record_copy *record, u32 *at,
 		  struct dp_item *item)
 {
@@ -26,8 +40,7 @@ bool dp_item_next(const struct dp_record_copy *record, u32 *at,
 	item->token = p[0];
 	item->count = p[1] | (u32)p[2] << 8;
 	item->size = item->count;
-	if (item->token == DP_ITEM_ELEMENTS || item->token == DP_ITEM_LV ||
-	    item->token == DP_ITEM_GV)
+	if (numbers_of(item))
 		item->size *= 8;
 	item->payload = p + DP_ITEM_PREFIX;
 	if (item->size > left - DP_ITEM_PREFIX)
@@ -100,28 +113,17 @@ static void elements_text(FILE *out, const char *what,
 
 static void item_text(FILE *out, const struct dp_item *item)
 {
-	switch (item->token) {
-	case DP_ITEM_ELEMENTS:
-		elements_text(out, "elements", item);
-		break;
-	case DP_ITEM_LV:
-		elements_text(out, "local variables", item);
-		break;
-	case DP_ITEM_GV:
-		elements_text(out, "global variables", item);
-		break;
-	case DP_ITEM_STRING:
-		dp_output_print(out, "  string, %u bytes\n", item->count);
-		dump(out, item->payload, item->size);
-		break;
-	case DP_ITEM_FAULT:
+	if (numbers_of(item)) {
+		elements_text(out, numbers_of(item), item);
+	} else if (item->token == DP_ITEM_FAULT) {
 		dp_output_print(out, "  bad address 0x%lx\n",
 				item->size == 8 ? element(item, 0) : (u64)0);
-		break;
-	default:
-		dp_output_print(out, "  memory, %u bytes\n", item->count);
+	} else {
+		dp_output_print(out, "  %s, %u bytes\n",
+				item->token == DP_ITEM_STRING ? "string" :
+								"memory",
+				item->count);
 		dump(out, item->payload, item->size);
-		break;
 	}
 }
 

@@ -9,7 +9,6 @@
 #include "resolve/exits.h"
 #include "sym/sym.h"
 #include "tracer/output.h"
-#include "tracer/returned.h"
 #include "tracer/session.h"
 #include <dprobes/diag.h>
 #include <errno.h>
@@ -35,31 +34,25 @@ static const char *unheard(const struct dp_session *s)
 		       "its probes are of a kind that knows no libraries";
 }
 
-/* With -f the line names the session's process. */
-static void __attribute__((format(printf, 2, 3)))
-say(const struct dp_session *s, const char *fmt, ...)
-{
-	va_list ap;
-	char *what;
-	int n;
+struct who {
+	char s[32];
+};
 
-	va_start(ap, fmt);
-	n = vasprintf(&what, fmt, ap);
-	va_end(ap);
-	if (n < 0)
-		return;
+/* With -f a line begins with the session's process. */
+static struct who who(const struct dp_session *s)
+{
+	struct who w = { "" };
+
 	if (s->opt->children)
-		dp_output_say("process %d: %s", s->source->pid, what);
-	else
-		dp_output_say("%s", what);
-	free(what);
+		snprintf(w.s, sizeof(w.s), "process %d: ", s->source->pid);
+	return w;
 }
 
 static void say_of(const struct dp_session *s, const struct dp_spec *spec,
 		   const char *what)
 {
 	if (!s->opt->quiet)
-		say(s, "%s %s", spec->text, what);
+		dp_output_say("%s%s %s", who(s).s, spec->text, what);
 }
 
 /* No error: another process may have the library. But a process that could load it is not
@@ -123,8 +116,8 @@ bool dp_pending_take(struct dp_session *s, size_t i, struct dp_diag *diag)
 	s->nr_coming++;
 	/* With -f specs are pending in nearly every process. */
 	if (!s->opt->quiet && (!s->tree || s->opt->verbose))
-		say(s, "%s is pending: %s is not loaded yet", spec->text,
-		    spec->module);
+		dp_output_say("%s%s is pending: %s is not loaded yet", who(s).s,
+			      spec->text, spec->module);
 	return true;
 }
 
@@ -235,7 +228,8 @@ static bool look_first(struct dp_session *s, struct dp_modules *mods,
 	if (s->ops->resolve(s->source, mods, spec, &s->points, &diag)) {
 		if (s->ops->ended(s->source))
 			return false;
-		say(s, "%s cannot be probed: %s", spec->text, diag.text);
+		dp_output_say("%s%s cannot be probed: %s", who(s).s, spec->text,
+			      diag.text);
 		return false;
 	}
 	spec->found = true;
@@ -314,26 +308,40 @@ static void tell_armed(const struct dp_session *s, const bool *was)
 static void tell_failed(const struct dp_session *s, const struct dp_diag *diag)
 {
 	if (!s->ops->ended(s->source))
-		say(s, "%s", diag->text);
+		dp_output_say("%s%s", who(s).s, diag->text);
 }
 
+static void probe(struct dp_session *s, struct dp_modules *mods,
+		  const bool *was_pending)
+{
+	struct dp_source_request want;
+	struct dp_diag diag = { .text = "" };
+
+	if (s->kind->arguments)
+		dp_returned_find(s, mods);
+	want = dp_session_request(s);
+	if (s->ops->libraries->extend(s->source, mods, &want, &diag))
+		tell_failed(s, &diag);
+	else
+		tell_armed(s, was_pending);
+}
+
+/* Where nothing is to be armed, some points may be gone. */
 static void take_find(struct dp_session *s, struct find *f)
 {
 	struct dp_points was = s->points;
 	bool *pending = s->pending;
-	struct dp_source_request want;
-	struct dp_diag diag = { .text = "" };
 
-	dp_follow_births(s);
+	if (f->any)
+		dp_follow_births(s);
 	s->points = f->draft.points;
 	s->pending = f->draft.pending;
-	if (s->kind->arguments)
-		dp_returned_find(s, f->mods);
-	want = dp_session_request(s);
-	if (s->ops->libraries->extend(s->source, f->mods, &want, &diag))
-		tell_failed(s, &diag);
-	else
-		tell_armed(s, pending);
+	if (f->any) {
+		probe(s, f->mods, pending);
+	} else {
+		dp_tail_targets_free(&s->points);
+		dp_modules_close(f->mods);
+	}
 	dp_points_free(&was);
 	free(pending);
 }
@@ -353,17 +361,6 @@ static bool is_settled(const struct dp_session *s)
 	return true;
 }
 
-/* Nothing is to be armed, but some points may be gone. */
-static void take_over(struct dp_session *s, struct find *f)
-{
-	dp_points_free(&s->points);
-	s->points = f->draft.points;
-	memcpy(s->pending, f->draft.pending, s->nr_specs * sizeof(*s->pending));
-	f->draft.points = (struct dp_points){ 0 };
-	dp_tail_targets_free(&s->points);
-	drop_find(f);
-}
-
 int dp_pending_look(struct dp_session *s, struct dp_diag *diag)
 {
 	const struct dp_source_libraries *l = s->ops->libraries;
@@ -373,13 +370,11 @@ int dp_pending_look(struct dp_session *s, struct dp_diag *diag)
 
 	if (!is_settled(s)) {
 		err = look(s, &f, diag);
-		if (!err && f.any)
+		if (!err)
 			take_find(s, &f);
-		else if (!err)
-			take_over(s, &f);
 	}
 	l->answer(s->source, heard);
-	return err == -ESRCH ? 0 : err;
+	return !err || err == -ESRCH || s->ops->ended(s->source) ? 0 : err;
 }
 
 void dp_pending_tell(const struct dp_session *s)
@@ -388,6 +383,7 @@ void dp_pending_tell(const struct dp_session *s)
 
 	for (i = 0; i < s->nr_specs && !s->opt->quiet; i++)
 		if (s->pending[i])
-			say(s, "%s was never armed: %s was not loaded",
-			    s->specs[i].text, s->specs[i].module);
+			dp_output_say("%s%s was never armed: %s was not loaded",
+				      who(s).s, s->specs[i].text,
+				      s->specs[i].module);
 }

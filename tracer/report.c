@@ -121,14 +121,22 @@ void dp_report_counts(struct dp_session *s)
 	fflush(s->opt->out);
 }
 
+size_t dp_report_probes(const struct dp_session *s)
+{
+	size_t n = 0, i;
+
+	for (i = 0; i < s->points.n; i++)
+		n += !s->points.v[i].refused;
+	return n;
+}
+
 void dp_report_refused(const struct dp_session *s)
 {
-	size_t i, refused = 0;
+	size_t i, refused = s->points.n - dp_report_probes(s);
 
 	for (i = 0; i < s->points.n; i++) {
 		const struct dp_point *p = &s->points.v[i];
 
-		refused += p->refused != 0;
 		if (p->refused && s->opt->verbose)
 			dp_output_say("%s cannot be probed: %s", p->name,
 				      p->reason);
@@ -154,10 +162,8 @@ static const char *program(const struct dp_session *s)
 
 static void tell_trap_death(const struct dp_session *s, int status)
 {
-	size_t i, named = 0, probes = 0;
+	size_t i, named = 0, probes = dp_report_probes(s);
 
-	for (i = 0; i < s->points.n; i++)
-		probes += !s->points.v[i].refused;
 	dp_output_print(
 		stderr,
 		"%s (%d) was killed by a trap in a thread that had SIG%s blocked or ignored, at %s",
@@ -217,6 +223,13 @@ static void tell_exec(const struct dp_session *s)
 			end.execed);
 }
 
+const char *const dp_ending_words[] = {
+	[DP_ENDING_INTERRUPT] = "interrupted",
+	[DP_ENDING_DURATION] = "--duration is over",
+	[DP_ENDING_OUTPUT] = "the output cannot be written",
+	[DP_ENDING_FAILURE] = "the probes could not be armed again",
+};
+
 static void tell_ending(const struct dp_session *s)
 {
 	switch (s->ending) {
@@ -226,23 +239,14 @@ static void tell_ending(const struct dp_session *s)
 	case DP_ENDING_EXEC:
 		tell_exec(s);
 		break;
-	case DP_ENDING_INTERRUPT:
-		fputs("interrupted", stderr);
-		break;
-	case DP_ENDING_OUTPUT:
-		fputs("the output cannot be written", stderr);
-		break;
 	case DP_ENDING_FILTER:
 		dp_output_print(
 			stderr,
 			"the probes have ended before %s; attach again once it is there (-p %d)",
 			s->filter_refused, s->source->pid);
 		break;
-	case DP_ENDING_FAILURE:
-		fputs("the probes could not be armed again", stderr);
-		break;
-	case DP_ENDING_DURATION:
-		fputs("--duration is over", stderr);
+	default:
+		dp_output_print(stderr, "%s", dp_ending_words[s->ending]);
 		break;
 	}
 }
@@ -369,12 +373,10 @@ void dp_report_summary(const struct dp_session *s)
 	struct dp_sums sums = { 0 };
 	struct dp_source_totals all;
 	struct dp_account n;
-	size_t probes = 0, i;
+	size_t probes = dp_report_probes(s);
 
 	if (s->ending == DP_ENDING_OUTPUT && dp_output_left(s->opt->out))
 		return;
-	for (i = 0; i < s->points.n; i++)
-		probes += !s->points.v[i].refused;
 	if (!s->opt->quiet)
 		dp_report_costly(s);
 	fputs("dprobes: ", stderr);

@@ -5,7 +5,7 @@
  * A register holds 64 bits. Only the low bits of a small integer are the function's, and
  * rax holds nothing of a double. So a value of an unknown type is printed as rax.
  */
-#include "tracer/returned.h"
+#include "tracer/session.h"
 #include "sym/sym.h"
 #include "tracer/output.h"
 #include <errno.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* run: run probe programs from files in one process. */
 #include "tracer/session.h"
-#include "tracer/items.h"
 #include "lang/lang.h"
 #include "sym/list.h"
 #include "tracer/output.h"
@@ -25,7 +24,7 @@ struct file {
 };
 
 struct run {
-	const struct dp_tracer_run_options *opt;
+	const struct dp_tracer_options *opt;
 	struct file *files;
 	size_t nr_files;
 	char **specs;
@@ -116,13 +115,13 @@ static int load(struct run *run, struct dp_diag *diag)
 {
 	int err = 0;
 
-	run->files = calloc(run->opt->nr_files + 1, sizeof(*run->files));
+	run->files = calloc(run->opt->nr_specs + 1, sizeof(*run->files));
 	if (!run->files)
 		return dp_diag_set(diag, -ENOMEM, "out of memory");
-	while (!err && run->nr_files < run->opt->nr_files) {
+	while (!err && run->nr_files < run->opt->nr_specs) {
 		struct file *f = &run->files[run->nr_files];
 
-		err = assemble(run, run->opt->files[run->nr_files++], f, diag);
+		err = assemble(run, run->opt->specs[run->nr_files++], f, diag);
 		if (!err)
 			err = add_specs(run, f, diag);
 	}
@@ -297,7 +296,7 @@ static const struct dp_session_kind kind = {
 
 static int run_session(struct run *run, int *died_of, struct dp_diag *diag)
 {
-	struct dp_tracer_options opt = run->opt->common;
+	struct dp_tracer_options opt = *run->opt;
 	const char *bad_spec = NULL;
 	size_t i = 0;
 	int err;
@@ -312,7 +311,7 @@ static int run_session(struct run *run, int *died_of, struct dp_diag *diag)
 	return err;
 }
 
-int dp_tracer_run(const struct dp_tracer_run_options *opt, char **bad_line,
+int dp_tracer_run(const struct dp_tracer_options *opt, char **bad_line,
 		  int *died_of, struct dp_diag *diag)
 {
 	struct run run = { .opt = opt, .bad_line = bad_line };

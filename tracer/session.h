@@ -17,6 +17,9 @@ enum dp_ending {
 	DP_ENDING_FAILURE, /* the probes could not be armed again */
 };
 
+/** dp_ending_words - what ended it; NULL where it takes more than a constant */
+extern const char *const dp_ending_words[];
+
 struct dp_session;
 struct dp_records;
 
@@ -126,7 +129,7 @@ bool dp_loadable(const struct dp_session *s, const char *name);
  *  If it may not, there may be more words in @diag. */
 bool dp_pending_take(struct dp_session *s, size_t spec, struct dp_diag *diag);
 /** dp_pending_look() - look for pending and gone specs: a thread waits with new libraries
- *  in place */
+ *  in place. Return: 0, also if the process has ended; a negative errno. */
 int dp_pending_look(struct dp_session *s, struct dp_diag *diag);
 /** dp_pending_tell() - say which specs never found their library */
 void dp_pending_tell(const struct dp_session *s);
@@ -209,6 +212,8 @@ void dp_report_costly(const struct dp_session *s);
 void dp_report_signal(int sig);
 /** dp_report_sums() - "3 hits, 0 missed, …", in the middle of a line */
 void dp_report_sums(const struct dp_session *s, const struct dp_sums *sums);
+/** dp_report_probes() - how many points are not refused */
+size_t dp_report_probes(const struct dp_session *s);
 /** dp_report_refused() - tell of matches of globs that cannot be probed */
 void dp_report_refused(const struct dp_session *s);
 
@@ -218,6 +223,39 @@ int dp_order_check(const struct dp_tracer_options *opt, struct dp_diag *diag);
 /** dp_order_text() - these, a line each; the module's path is absolute, because it may be opened
  *  in another directory. Return: malloc()ed, or NULL. */
 char *dp_order_text(const struct dp_tracer_options *opt);
+
+/* items.c: what a program has logged */
+/** struct dp_item - one item of a log
+ *  @token: enum dp_vm_item; @count: bytes or elements; @size: bytes */
+struct dp_item {
+	u8 token;
+	u32 count, size;
+	const u8 *payload;
+};
+
+/**
+ * dp_item_next() - take the next item off a log
+ * @at: offset, advanced
+ * Return: false at the end, or where the rest of the log makes no sense.
+ */
+bool dp_item_next(const struct dp_record_copy *record, u32 *at,
+		  struct dp_item *item);
+void dp_items_text(FILE *out, const struct dp_stamp *stamp, const char *probe,
+		   const struct dp_record_copy *record);
+void dp_items_json(FILE *out, const struct dp_stamp *stamp, const char *probe,
+		   const struct dp_record_copy *record);
+
+/* returned.c: values that tracked functions return, printed by type */
+/** dp_returned_find() - set the return types of all points: from their specs or, where
+ *  these give none, from debug information. @mods: modules of the points */
+void dp_returned_find(struct dp_session *s, struct dp_modules *mods);
+/**
+ * dp_returned_text() - " = -1"; " = rax=0x2a" for an unknown type; nothing for void
+ * dp_returned_json() - ",\"ret\":-1"; ",\"rax\":\"0x2a\"" if unknown; nothing for void
+ * @value: of rax, or of xmm0 for DP_TYPE_FLOAT
+ */
+void dp_returned_text(FILE *out, struct dp_type type, u64 value);
+void dp_returned_json(FILE *out, struct dp_type type, u64 value);
 
 /* json.c */
 /** dp_json_string() - print @text in quotes, as valid JSON: a byte that is no UTF-8

@@ -2,9 +2,7 @@
 /* trace: print a line for every hit, with arguments. */
 #include "tracer/session.h"
 #include "tracer/expr.h"
-#include "tracer/items.h"
 #include "tracer/output.h"
-#include "tracer/returned.h"
 #include "engine/layout/instance.h"
 #include "engine/vm/vm.h"
 #include <errno.h>

@@ -43,20 +43,14 @@ int dp_tracer_stat(const struct dp_tracer_options *opt, const char **bad_spec,
 int dp_tracer_trace(const struct dp_tracer_options *opt, const char **bad_spec,
 		    int *died_of, struct dp_diag *diag);
 
-/** struct dp_tracer_run_options - files of probe programs instead of specs */
-struct dp_tracer_run_options {
-	struct dp_tracer_options common;
-	const char *const *files;
-	size_t nr_files;
-};
-
 /**
  * dp_tracer_run() - run probe programs and print their records
+ * @opt: its specs are the files of the programs
  * @bad_line: on an error that has a place in a file, that line, over the caret
  *            of @diag; free()d by the caller
  * Otherwise as dp_tracer_stat().
  */
-int dp_tracer_run(const struct dp_tracer_run_options *opt, char **bad_line,
+int dp_tracer_run(const struct dp_tracer_options *opt, char **bad_line,
 		  int *died_of, struct dp_diag *diag);
 
 /**

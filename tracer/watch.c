@@ -3,7 +3,6 @@
 #include "proc/facts.h"
 #include "tracer/order.h"
 #include "tracer/output.h"
-#include "tracer/returned.h"
 #include "tracer/session.h"
 #include <dprobes/diag.h>
 #include <errno.h>
@@ -150,12 +149,9 @@ static bool see_to(struct dp_session *s, const struct dp_source_news *news,
 		return false;
 	}
 	*err = news->asked ? dp_pending_look(s, diag) : 0;
-	if (*err && *err != -ESRCH && !s->ops->ended(s->source)) {
+	if (*err)
 		s->ending = DP_ENDING_FAILURE;
-		return false;
-	}
-	*err = 0;
-	return true;
+	return !*err;
 }
 
 static bool has_ended(struct dp_session *s, enum dp_source_state state)
