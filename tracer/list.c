@@ -14,43 +14,36 @@
 #include <unistd.h>
 #include "resolve/points.h"
 
-/* A line of either listing. */
+/* A line of either listing: @a is an armed probe, or what would be one. */
 struct row {
+	struct dp_armed a;
 	const char *name;
 	pid_t pid; /* 0: of the process that the user named */
 	pid_t tool; /* of an armed probe; 0: it has ended */
-	u64 addr;
-	char kind;
 	const char *symbol, *module, *mode, *reason, *flags;
-	u64 offset, hits, missed, middle;
-	struct exits {
-		bool known; /* of a return probe in another process */
-		size_t n, traps;
-		/* tail jumps, and those to unknown targets */
-		size_t tails, lost;
-		const char *reason; /* why an exit is a trap, or "" */
-	} exits;
+	u64 offset;
+	const char *exit_reason; /* why an exit is a trap, or "" */
 };
 
 static void row_json(FILE *out, const struct row *r)
 {
 	dp_output_print(out, "{\"addr\":\"0x%lx\",\"kind\":\"%c\",\"symbol\":",
-			r->addr, r->kind);
+			r->a.addr, r->a.kind);
 	dp_json_string(out, r->symbol);
 	dp_output_print(out, ",\"offset\":%lu,\"module\":", r->offset);
 	dp_json_string(out, r->module);
 	dp_output_print(out, ",\"mode\":\"%s\",\"reason\":", r->mode);
 	dp_json_string(out, r->reason);
 	dp_output_print(out, ",\"flags\":\"%s\",\"hits\":%lu,\"missed\":%lu",
-			r->flags, r->hits, r->missed);
-	if (r->middle)
-		dp_output_print(out, ",\"interior\":%lu", r->middle);
-	if (r->exits.known)
+			r->flags, r->a.hits, r->a.missed);
+	if (r->a.middle)
+		dp_output_print(out, ",\"interior\":%lu", r->a.middle);
+	if (r->a.has_exits)
 		dp_output_print(
 			out,
-			",\"exits\":%zu,\"exits_trap\":%zu,\"exits_tail\":%zu,\"exits_lost\":%zu",
-			r->exits.n, r->exits.traps, r->exits.tails,
-			r->exits.lost);
+			",\"exits\":%u,\"exits_trap\":%u,\"exits_tail\":%u,\"exits_lost\":%u",
+			r->a.exits, r->a.exit_traps, r->a.exit_tails,
+			r->a.exit_lost);
 	if (r->pid)
 		dp_output_print(out, ",\"pid\":%d,\"tool\":%d", r->pid,
 				r->tool);
@@ -76,52 +69,53 @@ static void foretell(const struct dp_session *s, size_t i, bool planned,
 }
 
 /* "; 3 exits: 2 jump, 1 trap: REASON; 2 tail jumps, 1 to where nobody knows" */
-static void exits_text(FILE *out, const struct exits *x)
+static void exits_text(FILE *out, const struct row *r)
 {
-	if (!x->known)
+	const struct dp_armed *a = &r->a;
+
+	if (!a->has_exits)
 		return;
-	dp_output_print(out, "%zu exit%s: %zu jump, %zu trap%s%s", x->n,
-			x->n == 1 ? "" : "s", x->n - x->traps, x->traps,
-			*x->reason ? ": " : "", x->reason);
-	if (x->tails)
-		dp_output_print(out, "; %zu tail jump%s", x->tails,
-				x->tails == 1 ? "" : "s");
-	if (x->lost)
-		dp_output_print(out, ", %zu to where nobody knows", x->lost);
+	dp_output_print(out, "%u exit%s: %u jump, %u trap%s%s", a->exits,
+			a->exits == 1 ? "" : "s", a->exits - a->exit_traps,
+			a->exit_traps, *r->exit_reason ? ": " : "",
+			r->exit_reason);
+	if (a->exit_tails)
+		dp_output_print(out, "; %u tail jump%s", a->exit_tails,
+				a->exit_tails == 1 ? "" : "s");
+	if (a->exit_lost)
+		dp_output_print(out, ", %u to where nobody knows",
+				a->exit_lost);
 }
 
 /* The exits of a return probe have the numbers behind its entry's. */
-static void foretell_exits(const struct dp_session *s, size_t i, bool planned,
-			   struct exits *x)
+static void foretell_exits(const struct dp_session *s, size_t i, struct row *r)
 {
 	const struct dp_point *p = &s->points.v[i];
 	const char *why;
 	size_t k;
 
-	*x = (struct exits){ .known = planned && !p->refused &&
-				      p->spec->kind == DP_SPEC_RETURN,
-			     .n = p->nr_exits,
-			     .reason = "" };
-	for (k = 0; x->known && k < p->nr_exits; k++) {
+	r->a.exits = (u32)p->nr_exits;
+	for (k = 0; r->a.has_exits && k < p->nr_exits; k++) {
 		const struct dp_exit *exit = &p->exits[k];
 
 		why = s->ops->reason(s->source, p, k + 1);
-		x->traps += *why != '\0';
-		x->reason = *why ? why : x->reason;
+		r->a.exit_traps += *why != '\0';
+		r->exit_reason = *why ? why : r->exit_reason;
 		if (exit->kind != DP_EXIT_TAIL)
 			continue;
-		x->tails++;
-		x->lost += !exit->to ||
-			   !dp_tail_targets_is_covered(&s->points, exit->to);
+		r->a.exit_tails++;
+		r->a.exit_lost +=
+			!exit->to ||
+			!dp_tail_targets_is_covered(&s->points, exit->to);
 	}
 }
 
 static void list_verbose(FILE *out, const struct row *r)
 {
 	dp_output_print(out, "%s  %s  %s", r->name, r->mode, r->reason);
-	if (r->exits.known && *r->reason)
+	if (r->a.has_exits && *r->reason)
 		fputs("; ", out);
-	exits_text(out, &r->exits);
+	exits_text(out, r);
 	putc('\n', out);
 }
 
@@ -129,34 +123,27 @@ static void print_point(const struct dp_session *s, size_t i, bool planned)
 {
 	const struct dp_tracer_options *opt = s->opt;
 	const struct dp_point *p = &s->points.v[i];
+	bool returns = p->spec->kind == DP_SPEC_RETURN;
 	struct row r = {
+		.a = { .addr = p->addr,
+		       .kind = returns ? 'r' : 'k',
+		       .has_exits = returns && planned && !p->refused },
 		.name = p->name,
-		.addr = p->addr,
-		.kind = p->spec->kind == DP_SPEC_RETURN ? 'r' : 'k',
 		.symbol = p->symbol,
 		.module = p->module,
 		.offset = p->offset,
 		.flags = "",
+		.exit_reason = "",
 	};
 
 	foretell(s, i, planned, &r);
-	foretell_exits(s, i, planned, &r.exits);
+	foretell_exits(s, i, &r);
 	if (opt->json)
 		row_json(opt->out, &r);
 	else if (!p->refused && opt->verbose)
 		list_verbose(opt->out, &r);
 	else if (!p->refused)
 		dp_output_print(opt->out, "%s\n", r.name);
-}
-
-/* A glob none of whose matches can be probed is no error here. */
-static bool all_refused(const struct dp_session *s)
-{
-	size_t i = 0;
-
-	while (i < s->points.n && s->points.v[i].refused)
-		i++;
-	return i == s->points.n;
 }
 
 /* Plan the probes, for their modes. Return: 0, with @planned: they are planned; a negative
@@ -166,7 +153,8 @@ static int plan(struct dp_session *s, bool *planned, struct dp_diag *diag)
 	int err = dp_session_add_probes(s, diag);
 
 	*planned = !err;
-	if (!err || all_refused(s))
+	/* A glob none of whose matches can be probed is no error here. */
+	if (!err || !dp_report_probes(s))
 		return 0;
 	s->ops->kill(s->source);
 	return err;
@@ -177,7 +165,7 @@ int dp_tracer_list(const struct dp_tracer_options *opt, const char **bad_spec,
 {
 	static const struct dp_session_kind kind = { .arguments = true };
 	struct dp_session s;
-	size_t i, probeable = 0;
+	size_t i;
 	bool planned = false;
 	int err = dp_session_parse(&s, opt, &kind, bad_spec, diag);
 
@@ -185,14 +173,12 @@ int dp_tracer_list(const struct dp_tracer_options *opt, const char **bad_spec,
 		err = dp_session_open(&s, bad_spec, diag);
 	if (!err && (opt->verbose || opt->json))
 		err = plan(&s, &planned, diag);
-	for (i = 0; i < s.points.n && !err; i++) {
-		probeable += !s.points.v[i].refused;
+	for (i = 0; i < s.points.n && !err; i++)
 		print_point(&s, i, planned);
-	}
 	if (!err) {
 		dp_report_refused(&s);
 		s.ops->kill(s.source);
-		err = probeable == 0;
+		err = !dp_report_probes(&s);
 	}
 	dp_session_close(&s);
 	return err;
@@ -206,23 +192,24 @@ static void print_armed(const struct dp_tracer_options *opt,
 		row_json(opt->out, r);
 		return;
 	}
-	dp_output_print(opt->out, "%016lx  %c  ", r->addr, r->kind);
+	dp_output_print(opt->out, "%016lx  %c  ", r->a.addr, r->a.kind);
 	if (*r->symbol)
 		dp_output_print(opt->out, "%s+0x%lx  %s ", r->symbol, r->offset,
 				*r->module ? r->module : " ");
 	else
-		dp_output_print(opt->out, "0x%lx ", r->addr);
+		dp_output_print(opt->out, "0x%lx ", r->a.addr);
 	dp_output_print(opt->out, "%s", r->flags);
 	if (opt->verbose)
 		dp_output_print(opt->out,
 				"  pid %d  %s  %s  %lu hits  %lu missed",
-				r->pid, r->mode, r->reason, r->hits, r->missed);
-	if (opt->verbose && r->middle)
+				r->pid, r->mode, r->reason, r->a.hits,
+				r->a.missed);
+	if (opt->verbose && r->a.middle)
 		dp_output_print(opt->out, "  %lu traps in the middle of a jump",
-				r->middle);
-	if (opt->verbose && r->exits.known) {
+				r->a.middle);
+	if (opt->verbose && r->a.has_exits) {
 		fputs("  ", opt->out);
-		exits_text(opt->out, &r->exits);
+		exits_text(opt->out, r);
 	}
 	if (opt->verbose && !r->tool)
 		fputs("  its tool has ended", opt->out);
@@ -235,8 +222,7 @@ static void describe(struct dp_modules *mods, const struct dp_armed *a,
 	struct dp_symbol sym;
 
 	*r = (struct row){
-		.addr = a->addr,
-		.kind = a->kind,
+		.a = *a,
 		.symbol = "",
 		.module = "",
 		.mode = a->disabled  ? "off" :
@@ -247,15 +233,7 @@ static void describe(struct dp_modules *mods, const struct dp_armed *a,
 			 a->disabled  ? "[DISABLED]" :
 			 a->optimized ? "[OPTIMIZED]" :
 					"",
-		.hits = a->hits,
-		.missed = a->missed,
-		.middle = a->middle,
-		.exits = { .known = a->has_exits,
-			   .n = a->exits,
-			   .traps = a->exit_traps,
-			   .tails = a->exit_tails,
-			   .lost = a->exit_lost,
-			   .reason = "" },
+		.exit_reason = "",
 	};
 	/* The address of a gone probe may have other code by now. */
 	if (a->gone || !mods || dp_symbol_at(mods, a->addr, &sym))
@@ -269,8 +247,7 @@ static void describe(struct dp_modules *mods, const struct dp_armed *a,
 static void print_pending(const struct dp_tracer_options *opt, pid_t pid,
 			  pid_t tool, const char *text)
 {
-	struct row r = { .kind = 'k',
-			 .flags = "[PENDING]",
+	struct row r = { .flags = "[PENDING]",
 			 .pid = pid,
 			 .tool = tool,
 			 .mode = "",
@@ -279,7 +256,7 @@ static void print_pending(const struct dp_tracer_options *opt, pid_t pid,
 
 	if (dp_spec_parse(text, &spec, NULL))
 		return;
-	r.kind = spec.kind == DP_SPEC_RETURN ? 'r' : 'k';
+	r.a.kind = spec.kind == DP_SPEC_RETURN ? 'r' : 'k';
 	r.symbol = spec.name ? spec.name : "";
 	r.offset = spec.offset;
 	r.module = spec.module;
@@ -292,7 +269,6 @@ static int list_process(const struct dp_tracer_options *opt, pid_t pid,
 {
 	struct dp_modules *mods = NULL;
 	struct dp_armed *list;
-	char path[64];
 	struct row r;
 	size_t n, i;
 	pid_t tool;
@@ -300,8 +276,7 @@ static int list_process(const struct dp_tracer_options *opt, pid_t pid,
 
 	if (err)
 		return err;
-	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
-	mem = open(path, O_RDONLY | O_CLOEXEC);
+	mem = open(dp_path("/proc/%d/mem", pid).s, O_RDONLY | O_CLOEXEC);
 	if (mem >= 0 && dp_modules_open(pid, mem, &mods, NULL))
 		mods = NULL;
 	for (i = 0; i < n; i++) {
