@@ -138,10 +138,6 @@ static int find_register(const struct parser *p, int n)
 	if (is_word(p, n, #name))   \
 		return number;
 	DP_REGS(REGISTER)
-#undef REGISTER
-#define REGISTER(number, name)    \
-	if (is_word(p, n, #name)) \
-		return number;
 	DP_SPECIAL_REGS(REGISTER)
 	return -1;
 }

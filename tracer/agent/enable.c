@@ -65,15 +65,6 @@ static const char *name_of(const struct dp_points *points, u32 probe)
 	return "a probe";
 }
 
-/* The choice before @off failed: make this one again. */
-static int back_out(struct dp_agent *a, int err)
-{
-	u32 bad;
-
-	apply(a, &bad, NULL);
-	return err;
-}
-
 static u8 *changed(const struct dp_agent *a, const struct dp_points *points,
 		   const bool *which, bool on)
 {
@@ -119,9 +110,11 @@ int dp_agent_enable(struct dp_source *source, const struct dp_points *points,
 			diag, err,
 			"%s would be disabled inside a jump that another probe, or dprobes itself, needs; switch the probes around it with it",
 			name_of(points, bad));
+	/* Make the choice before this one again. */
 	a->off = was;
 	free(off);
-	return back_out(a, err);
+	apply(a, &bad, NULL);
+	return err;
 }
 
 void dp_agent_keep_disabled(struct dp_agent *a)

@@ -202,14 +202,11 @@ static int ask_tool(struct asker *a, struct dp_diag *diag)
 /* Has the tool a probe there? A line with a pending spec has no address. */
 static bool is_probed(const struct asker *a, const struct dp_order_point *p)
 {
-	const struct dp_armed key = { .addr = p->addr }, *at, *end;
+	const struct dp_armed *v = a->armed;
+	size_t i = dp_list_upto(v, a->nr_armed, sizeof(*v), 0, p->addr);
 
-	end = a->armed + a->nr_armed;
-	at = bsearch(&key, a->armed, a->nr_armed, sizeof(key), dp_list_order);
-	while (at && at > a->armed && at[-1].addr == p->addr)
-		at--;
-	for (; at && at < end && at->addr == p->addr; at++)
-		if (!*at->pending && at->has_exits == p->returns)
+	while (i-- && v[i].addr == p->addr)
+		if (!*v[i].pending && v[i].has_exits == p->returns)
 			return true;
 	return false;
 }
