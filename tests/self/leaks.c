@@ -234,6 +234,28 @@ static int ret_watch(struct uretprobe_instance *ri, struct pt_regs *regs)
 	return 0;
 }
 
+static void leave(struct uprobe *u, struct pt_regs *regs)
+{
+	calls++;
+	unregister_uprobe(u);
+}
+
+/* One that ends itself is freed later. */
+static int ends_itself(void)
+{
+	static struct uprobe a;
+	int err;
+
+	a = (struct uprobe){ .pid = getpid(),
+			     .vaddr = (unsigned long)first,
+			     .handler = leave };
+	calls = 0;
+	err = register_uprobe(&a);
+	first(4);
+	first(4);
+	return err || calls != 1;
+}
+
 static struct victim victim;
 
 /* What has another process's probes has them again and again. */
@@ -290,6 +312,7 @@ int main(void)
 	gives_back(arrays, LEAST, "arrays");
 	gives_back(refused, LEAST, "refused ones");
 	gives_back(listed, LEAST, "lists");
+	gives_back(ends_itself, LEAST, "probes that end themselves");
 	begin(&victim);
 	gives_back(others, OTHER, "probes of another process");
 	end(&victim);
