@@ -44,12 +44,13 @@ static inline void build(struct world *w)
 
 static inline int adopt(struct world *w, u64 size, u32 max_sites)
 {
-	const struct dp_live_setup setup = { .ops = &growth,
-					     .arg = w,
-					     .entries = { .hit = ENTRY + 128,
-						    .tracked = ENTRY + 192 },
-					     .size = size,
-					     .max_sites = max_sites };
+	const struct dp_live_setup setup = {
+		.ops = &growth,
+		.arg = w,
+		.entries = { .hit = ENTRY + 128, .tracked = ENTRY + 192 },
+		.size = size,
+		.max_sites = max_sites
+	};
 	struct dp_arena *arena = dp_engine_arena(w->e);
 
 	dp_engine_destroy(w->e);
