@@ -287,14 +287,15 @@ static void gone_text_is_not_noted(void **state)
 	size_t before = 0;
 	int i;
 
-	for (i = 0; i < 3; i++) {
+	for (i = 0; i < 100; i++) {
 		c->revertible = 1;
 		dp_patched_add(c, getpid(), 4096);
 		assert_int_equal(c->revertible, 0);
-		if (!i)
+		/* What malloc keeps for itself counts as used. */
+		if (i == 10)
 			before = mallinfo2().uordblks;
 	}
-	assert_int_equal(mallinfo2().uordblks, before);
+	assert_in_range(mallinfo2().uordblks, 0, before + 1024);
 	free(c);
 }
 
