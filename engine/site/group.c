@@ -137,7 +137,6 @@ void dp_group_choose(struct dp_engine *e, const u32 *which, u32 n)
 			lead = NULL;
 		if (lead && join(e, lead, s)) {
 			s->wants = DP_WANT_TRAP;
-			s->why = s->mode == DP_MODE_JUMP ? NULL : s->why;
 			continue;
 		}
 		if (lead)
