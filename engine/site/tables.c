@@ -97,7 +97,6 @@ static void count_programs(const struct dp_engine *e,
 {
 	u32 n = e->expected.programs, i;
 
-	c->nr_programs = 0;
 	c->max_programs = e->nr_programs + n;
 	c->max_code = n * CODE_EXPECTED;
 	c->max_locals = n;
@@ -188,7 +187,6 @@ u64 dp_tables_lay_out(const struct dp_engine *e, struct dp_arena_control *c)
 	c->max_jumps = c->max_sites + 1 + (e->max_sites ? e->max_sites / 2 : 0);
 	c->max_probes = e->max_sites ? e->max_sites :
 				       e->nr_probes + e->expected.probes;
-	c->nr_probes = 0;
 	count_programs(e, c);
 	lay_out_hit(e, c, &offset);
 	lay_out_own(e, c, &offset);
