@@ -6,6 +6,7 @@
 #include "tap.h"
 #include <dlfcn.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/time.h>
@@ -159,7 +160,7 @@ static void *call(void *arg)
 {
 	while (!__atomic_load_n(&stop, __ATOMIC_ACQUIRE)) {
 		getpid();
-		calls++;
+		__atomic_store_n(&calls, calls + 1, __ATOMIC_RELAXED);
 	}
 	return NULL;
 }
@@ -174,6 +175,8 @@ static void beside(void)
 	is(register_kprobe(&kp), 0, "while another thread calls it");
 	if (pthread_create(&thread, NULL, call, NULL))
 		abort();
+	while (!__atomic_load_n(&calls, __ATOMIC_RELAXED))
+		sched_yield();
 	for (i = 0; i < 50; i++)
 		ask();
 	__atomic_store_n(&stop, true, __ATOMIC_RELEASE);
