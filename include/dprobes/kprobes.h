@@ -143,7 +143,8 @@ void unregister_kprobe(struct kprobe *p);
 int register_kprobes(struct kprobe **kps, int num);
 void unregister_kprobes(struct kprobe **kps, int num);
 
-/** disable_kprobe() - keep it registered, but do not run its handlers.
+/** disable_kprobe() - keep it registered, but do not run its handlers. None runs any more
+ *  when it returns, but for the calling one.
  *  Return: 0; -EINVAL it is not registered; -EAGAIN, -EMFILE as register_kprobe(). */
 int disable_kprobe(struct kprobe *p);
 /** enable_kprobe() - Return: as disable_kprobe(); -EINVAL also: it is gone. */

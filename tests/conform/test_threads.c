@@ -428,6 +428,21 @@ TEST(row_132_unregister_waits_for_a_handler_that_runs)
 	pthread_join(thread, NULL);
 }
 
+TEST(row_139_disable_waits_for_a_handler_that_runs)
+{
+	struct kprobe kp = { .addr = (void *)c_plain, .pre_handler = slow_pre };
+	pthread_t thread;
+
+	sleeping = 0;
+	must(register_kprobe(&kp));
+	check(!pthread_create(&thread, NULL, meet, NULL));
+	wait_until(&sleeping, 1);
+	must(disable_kprobe(&kp));
+	check_eq(__atomic_load_n(&sleeping, __ATOMIC_SEQ_CST), 2);
+	pthread_join(thread, NULL);
+	unregister_kprobe(&kp);
+}
+
 /* But not for a call that is tracked, which may take for ever. */
 static unsigned int released;
 
