@@ -293,6 +293,8 @@ static void only_once(void **state)
 	dp_fake_send(DP_SIGTRAP);
 	assert_int_equal(dp_fake_seen.entered, 1);
 	assert_int_equal(dp_fake_seen.died, DP_SIGTRAP);
+	/* Not before the program's registers are back: they are what a core file shows. */
+	assert_true(dp_fake_seen.queued & TRAP);
 	assert_int_equal(dp_arena.hit.own_death, 1);
 }
 
