@@ -199,7 +199,7 @@ dp_hit_entry:
 	jmp	2b
 	/* The thread goes on in the detour, with another stack pointer. */
 9:	mov	%rsp, %rdi
-	call	dp_call_resume
+	call	dp_detour_resume
 	jmp	dp_load_here
 
 /*

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* offsets: checks of arch/x86/offsets.h against the compiler. No code. */
 #include "engine/hit/call.h"
+#include "engine/insn/callout.h"
 #include "arch/x86/offsets.h"
 #include "arch/x86/ptregs.h"
 #include "engine/layout/arena.h"

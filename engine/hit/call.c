@@ -16,7 +16,6 @@
 #include "arch/arch.h"
 #include "port.h"
 #include "engine/insn/class.h"
-#include "engine/insn/callout.h"
 #include "engine/layout/instance.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/site.h"

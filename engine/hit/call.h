@@ -11,7 +11,6 @@
 #include "port_types.h"
 #include "arch/arch.h"
 #include "engine/hit/hit.h"
-#include "engine/insn/callout.h"
 #include "engine/layout/handler.h"
 #include "engine/layout/instance.h"
 #include "engine/layout/site.h"
@@ -103,9 +102,6 @@ bool dp_injected_fault(struct dp_mcontext *regs);
 /** dp_call_site() - call the handlers of a site. Those of a trap say where the thread goes
  *  on in any case. */
 enum dp_goes dp_call_site(const struct dp_site_entry *site, struct dp_hit *hit);
-
-/** dp_call_resume() - set ip to go on in the detour with @frame->regs' stack pointer */
-void dp_call_resume(struct dp_call_frame *frame);
 
 /** dp_call_after() - a probed instruction has completed: call post_handlers */
 void dp_call_after(const struct dp_site_entry *site, struct dp_trap *trap);

@@ -49,7 +49,7 @@ static enum dp_goes run(const struct dp_site_entry *site, struct dp_hit *hit,
 	return dp_dispatch_site(site, hit, counted);
 }
 
-void dp_call_resume(struct dp_call_frame *frame)
+void dp_detour_resume(struct dp_call_frame *frame)
 {
 	const struct dp_jump *j = dp_jump_of(dp_site_at(frame->number));
 
@@ -80,7 +80,7 @@ u64 dp_hit_detour(struct dp_call_frame *frame)
 		return 1;
 	if (dp_regs_sp(&frame->regs) == hit.sp)
 		return 0;
-	dp_call_resume(frame);
+	dp_detour_resume(frame);
 	return 1;
 }
 

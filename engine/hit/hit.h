@@ -113,6 +113,9 @@ static inline void dp_tally(u32 probe, enum dp_tally what)
  */
 u64 dp_hit_detour(struct dp_call_frame *frame);
 
+/** dp_detour_resume() - set ip to go on in the detour with @frame->regs' stack pointer */
+void dp_detour_resume(struct dp_call_frame *frame);
+
 /**
  * dp_hit_observed() - the detour of an intercepted call has called out for a site
  * @number: what the detour told; @regs: of the thread, its pc and stack pointer at the site

@@ -203,13 +203,13 @@ static const struct dp_site *member_at(const struct dp_engine *e,
 
 /* The number of a call-out before instruction @k. A detour counts for the first one alone,
  * if for any. */
-static u32 number_of(const struct dp_engine *e, const struct dp_site *s,
-		     const struct dp_site *member, int k)
+static u32 number_of(const struct dp_site *member, int k, bool counts)
 {
-	u32 what = counts_alone(e, s) ? 0 : DP_CALLOUT_UNCOUNTED;
+	u32 number = member->place - 1;
 
-	return (member->place - 1) |
-	       (k ? DP_CALLOUT_UNCOUNTED | DP_CALLOUT_INNER : what);
+	if (k)
+		return number | DP_CALLOUT_UNCOUNTED | DP_CALLOUT_INNER;
+	return counts ? number : number | DP_CALLOUT_UNCOUNTED;
 }
 
 static u32 number_after(const struct dp_site *member)
@@ -232,7 +232,7 @@ static void encode(const struct dp_engine *e, u32 i,
 		if (member->first_probe ||
 		    (s->observed && (u32)s->intercept != DP_PLAIN_CALL) ||
 		    e->max_sites)
-			spec->before[k] = number_of(e, s, member, k) + 1;
+			spec->before[k] = number_of(member, k, spec->rseq) + 1;
 		if (dp_site_needs_post(member))
 			spec->after[k] = number_after(member) + 1;
 	}
@@ -296,7 +296,6 @@ int dp_jump_plan(const struct dp_engine *e, u32 i, struct dp_jump *j, u64 at,
 	u16 n;
 	int err;
 
-	encode(e, i, &spec);
 	if (s->intercept >= 0 && !s->observed) {
 		spec.intercept_entry = intercept_entry;
 		spec.intercept = (u32)s->intercept;
@@ -307,6 +306,7 @@ int dp_jump_plan(const struct dp_engine *e, u32 i, struct dp_jump *j, u64 at,
 		spec.counter = (e->max_sites ? i : s->first_probe - 1) *
 			       (u32)sizeof(u64);
 	}
+	encode(e, i, &spec);
 	spec.self = e->arena->control.self_offset;
 	if (dp_jump_is_tracked(e, s))
 		spec.tracked = stubs + DP_STUB_TRACKED;

@@ -57,4 +57,20 @@ static inline struct dp_exit_instance *put(const struct world *w, u32 probe,
 	return v;
 }
 
+/* The calls in progress, as control sees them. */
+static struct dp_instance_copy found[8];
+static u32 nr_found;
+
+static inline void find(void *arg, const struct dp_instance_copy *v)
+{
+	assert_true(nr_found < 8);
+	found[nr_found++] = *v;
+}
+
+static inline u32 in_progress(const struct world *w)
+{
+	nr_found = 0;
+	return (u32)dp_engine_instances(w->e, find, NULL);
+}
+
 #endif

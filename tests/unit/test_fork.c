@@ -303,21 +303,6 @@ static void bring(struct world *w, struct world *own)
 	dp_engine_fork_instances(own->e, w->e, MAKER, CHILD, holds, &not_held);
 }
 
-static struct dp_instance_copy found[8];
-static u32 nr_found;
-
-static void find(void *arg, const struct dp_instance_copy *v)
-{
-	assert_true(nr_found < 8);
-	found[nr_found++] = *v;
-}
-
-static u32 in_progress(const struct world *w)
-{
-	nr_found = 0;
-	return (u32)dp_engine_instances(w->e, find, NULL);
-}
-
 /* The child returns from the calls that its stack has, and accounts for them. */
 static void brings_calls_along(void **state)
 {

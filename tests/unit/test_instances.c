@@ -465,21 +465,6 @@ static void tells_where_tables_are(void **state)
 	end(&w);
 }
 
-static struct dp_instance_copy found[8];
-static u32 nr_found;
-
-static void find(void *arg, const struct dp_instance_copy *v)
-{
-	assert_true(nr_found < 8);
-	found[nr_found++] = *v;
-}
-
-static u32 in_progress(const struct world *w)
-{
-	nr_found = 0;
-	return (u32)dp_engine_instances(w->e, find, NULL);
-}
-
 /* A return address is believed only of an instance that neither begins nor ends. */
 static void believes_what_is_whole(void **state)
 {
