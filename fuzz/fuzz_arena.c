@@ -170,7 +170,7 @@ static void look(struct dp_view *view)
 	u32 i;
 
 	for (i = 0; i < view->nr_probes; i++)
-		dp_view_hits(view, dp_view_counter(view, i));
+		dp_view_probe_hits(view, i);
 	for (i = 0; i < view->nr_sites; i++) {
 		const struct dp_jump *j = dp_view_jump(view, &view->sites[i]);
 

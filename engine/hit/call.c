@@ -86,7 +86,8 @@ static void each_before(struct call *call)
 
 	for (i = call->site->first_probe; i && !call->obeyed;
 	     i = dp_probe(i - 1)->next) {
-		if (!dp_probe_is_on(i - 1))
+		if (!dp_probe_is_handler(dp_probe(i - 1)) ||
+		    !dp_probe_is_on(i - 1))
 			continue;
 		dp_regs_set_pc(call->regs, addr + DP_BREAKPOINT_BEHIND);
 		call->obeyed = before(call, i - 1);
@@ -202,21 +203,21 @@ static void go(struct call *call)
 /* Where a trapped thread goes on after its pre_handlers. While a jump may stand there, no
  * copy leads back behind the one instruction. Then the post_handler of a probe that is
  * being registered waits for the next hit. */
-static void go_on(struct call *call, struct dp_trap *trap)
+static void go_on(struct call *call, struct dp_trap *trap, bool waits)
 {
 	const struct dp_site_entry *site = call->site;
 	u64 copy = __atomic_load_n(&site->copy, __ATOMIC_ACQUIRE);
 	bool post = call->post && copy == site->single;
 
-	dp_mcontext_set_pc(trap->regs, copy);
 	if (call->obeyed) {
 		dp_mcontext_set_pc(trap->regs, dp_regs_pc(call->regs));
 	} else if (post && dp_simulate(site, call->regs)) {
 		call->after = true;
 		go(call);
 		dp_mcontext_set_pc(trap->regs, dp_regs_pc(call->regs));
-	} else if (post && site->post) {
-		dp_mcontext_set_pc(trap->regs, site->post);
+	} else {
+		dp_mcontext_set_pc(trap->regs,
+				   dp_trap_copy(site, call->post || waits));
 	}
 	dp_regs_to(call->regs, trap->regs);
 }
@@ -244,7 +245,7 @@ void dp_call_go_on(const struct dp_site_entry *site, struct dp_regs *regs,
 
 	dp_stack_alternate(trap);
 	call.on_alt = dp_stack_on_alternate(stack, trap->at);
-	go_on(&call, trap);
+	go_on(&call, trap, false);
 }
 
 static bool enter_hit(struct call *call, const struct dp_hit *hit)
@@ -261,7 +262,7 @@ enum dp_goes dp_call_site(const struct dp_site_entry *site, struct dp_hit *hit)
 	call.regs = dp_hit_regs(hit, (void *)call.stack->trapped);
 	go(&call);
 	if (hit->trap)
-		go_on(&call, hit->trap);
+		go_on(&call, hit->trap, hit->waits);
 	else
 		dp_hit_put_regs(hit, call.regs);
 	return call.obeyed || hit->trap ? DP_GOES_AS_TOLD : DP_GOES_ON;

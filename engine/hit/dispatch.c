@@ -9,7 +9,7 @@
 #include "engine/instance/exits.h"
 #include "port.h"
 
-void dp_hit_count(u32 probe)
+void dp_hit_count(u32 counter)
 {
 	const struct dp_arena_control *c = &dp_arena.control;
 	u64 nr = (dp_hit_cpu() & c->shard_mask) + c->shard_mask + 1;
@@ -19,7 +19,7 @@ void dp_hit_count(u32 probe)
 	/* The thread may have moved to another CPU, so the lock keeps the shard exact.
 	 * The line nearly always belongs to this CPU. Detours count in other shards,
 	 * without a lock. */
-	__atomic_fetch_add(&hits[probe], 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&hits[counter], 1, __ATOMIC_RELAXED);
 }
 
 /* The tool has ended: no reader is left. */
@@ -36,6 +36,8 @@ static void let_pass(const struct dp_site_entry *site)
 static bool begin(const struct dp_probe_entry *p, u32 probe,
 		  const struct dp_site_entry *site, const struct dp_hit *hit)
 {
+	if (dp_probe_is_handler(p))
+		return false;
 	switch (p->kind) {
 	case DP_KIND_ENTER:
 		dp_exit_instance_begin(probe, site, hit);
@@ -50,7 +52,6 @@ static bool begin(const struct dp_probe_entry *p, u32 probe,
 		dp_linker_tell(hit);
 		return false;
 	default:
-		dp_hit_count(probe);
 		return p->program;
 	}
 }
@@ -74,24 +75,19 @@ static bool each(const struct dp_site_entry *site, const struct dp_hit *hit)
 	return waits;
 }
 
-static enum dp_goes programs(const struct dp_site_entry *site,
-			     const struct dp_hit *hit)
-{
-	if (!(__atomic_load_n(&dp_arena.control.tool_futex, __ATOMIC_RELAXED) &
-	      DP_TOOL_DIED))
-		return each(site, hit) ? DP_GOES_POST : DP_GOES_ON;
-	let_pass(site);
-	return DP_GOES_ON;
-}
-
 enum dp_goes dp_dispatch_site(const struct dp_site_entry *site,
 			      struct dp_hit *hit, bool counted)
 {
-	if (!site->calls)
-		return programs(site, hit);
-	/* Such sites are counted, not their probes. */
-	if (!counted)
+	if (__atomic_load_n(&dp_arena.control.tool_futex, __ATOMIC_RELAXED) &
+	    DP_TOOL_DIED) {
+		let_pass(site);
+		return DP_GOES_ON;
+	}
+	if (site->counts && !counted)
 		dp_hit_count(dp_site_index(site));
+	hit->waits = site->runs && each(site, hit);
+	if (!site->calls)
+		return DP_GOES_ON;
 	return dp_arena.control.nr_upcalls ? dp_upcall_site(site, hit) :
 					     dp_call_site(site, hit);
 }

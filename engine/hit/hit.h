@@ -125,7 +125,6 @@ void dp_hit_observed(u32 number, struct dp_mcontext *regs);
 /** enum dp_goes - where a thread goes on after the probes of a site have run */
 enum dp_goes {
 	DP_GOES_ON, /* with the site's instruction */
-	DP_GOES_POST, /* as before; a record waits for the instruction to complete */
 	DP_GOES_AS_TOLD, /* as its registers say, with its pc */
 };
 
@@ -134,8 +133,9 @@ enum dp_goes {
 enum dp_goes dp_dispatch_site(const struct dp_site_entry *site,
 			      struct dp_hit *hit, bool counted);
 
-/** dp_hit_count() - count a hit of a probe */
-void dp_hit_count(u32 probe);
+/** dp_hit_count() - count a hit: of a site, or of a probe that tracks calls, see
+ *  struct dp_arena_control */
+void dp_hit_count(u32 counter);
 
 /** dp_linker_tell() - a loader event: see linker.c */
 void dp_linker_tell(const struct dp_hit *hit);
@@ -202,6 +202,9 @@ bool dp_trap_raised(struct dp_trap *trap);
  *  The kernel has just written below the thread's stack pointer, unless it used the
  *  alternate stack. Then nothing of the thread's stack is certain. */
 void dp_hit_of_trap(struct dp_hit *hit, struct dp_trap *trap);
+/** dp_trap_copy() - where a trapped thread executes a site's instruction
+ *  @post: it is to trap behind it; while a jump may stand there, no such copy leads back */
+u64 dp_trap_copy(const struct dp_site_entry *site, bool post);
 
 #pragma GCC visibility pop
 

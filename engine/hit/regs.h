@@ -39,6 +39,7 @@ struct dp_call_frame {
  * @alt_sp, @alt_size: its alternate stack; a size of DP_ALT_UNKNOWN: not asked yet
  * @fpstate: address of its saved vector registers; 0: they are in place
  * @signals: signals are not blocked during the hit
+ * @waits: a record of this hit waits for the instruction
  */
 struct dp_hit {
 	struct dp_call_frame *frame;
@@ -49,7 +50,7 @@ struct dp_hit {
 	u64 low, high;
 	u64 fpstate;
 	u64 alt_sp, alt_size;
-	bool signals;
+	bool signals, waits;
 };
 
 #define DP_ALT_UNKNOWN (~0ull)

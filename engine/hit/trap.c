@@ -34,11 +34,18 @@ void dp_hit_of_trap(struct dp_hit *hit, struct dp_trap *trap)
 	hit->sp = sp;
 	hit->low = hit->high = 0;
 	hit->fpstate = dp_mcontext_vectors(trap->regs);
-	hit->signals = false;
+	hit->signals = hit->waits = false;
 	hit->alt_sp = trap->alt_sp;
 	hit->alt_size = trap->alt_size;
 	if (trap->at < sp && sp - trap->at <= FRAME_MAX)
 		dp_hit_know_stack(hit);
+}
+
+u64 dp_trap_copy(const struct dp_site_entry *site, bool post)
+{
+	u64 copy = __atomic_load_n(&site->copy, __ATOMIC_ACQUIRE);
+
+	return post && site->post && copy == site->single ? site->post : copy;
 }
 
 static void dispatch(const struct dp_site_entry *site, struct dp_trap *trap)
@@ -48,13 +55,8 @@ static void dispatch(const struct dp_site_entry *site, struct dp_trap *trap)
 
 	dp_hit_of_trap(&hit, trap);
 	goes = dp_dispatch_site(site, &hit, false);
-	if (goes == DP_GOES_AS_TOLD)
-		return;
-	dp_mcontext_set_pc(trap->regs,
-			   goes == DP_GOES_POST && site->post ?
-				   site->post :
-				   __atomic_load_n(&site->copy,
-						   __ATOMIC_ACQUIRE));
+	if (goes != DP_GOES_AS_TOLD)
+		dp_mcontext_set_pc(trap->regs, dp_trap_copy(site, hit.waits));
 }
 
 static void hit(const struct dp_site_entry *site, struct dp_trap *trap)
@@ -107,12 +109,14 @@ static void interior_arrival(const struct dp_site_entry *site, int insn,
 /* The breakpoint behind the second copy: the instruction has completed. */
 static void completed(const struct dp_site_entry *site, struct dp_trap *trap)
 {
-	if (dp_hit_who() != DP_WHO_OWNER)
+	if (dp_hit_who() != DP_WHO_OWNER) {
 		dp_mcontext_set_pc(trap->regs, site->addr + site->insn_len);
-	else if (site->calls)
-		dp_call_after(site, trap);
-	else
+		return;
+	}
+	if (__atomic_load_n(&dp_arena.hit.pending, __ATOMIC_RELAXED))
 		dp_pending_complete(site);
+	if (site->calls)
+		dp_call_after(site, trap);
 }
 
 bool dp_trap_hit(struct dp_trap *trap, u64 pc, bool breakpoint)

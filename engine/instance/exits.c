@@ -260,6 +260,11 @@ APART static u64 returned(u32 group, const struct dp_hit *hit)
 						   dp_hit_ret(hit);
 }
 
+static void count(u32 probe)
+{
+	dp_hit_count(dp_arena.control.probe_counters + probe);
+}
+
 /* End a call. @exit: the exit of its own function, whose hits are counted; DP_NO_GROUP:
  * it ends otherwise. @hit: NULL: the thread that finds out did not make the call. */
 APART static void leave(const struct place *at, u32 group, enum dp_call_end how,
@@ -270,7 +275,7 @@ APART static void leave(const struct place *at, u32 group, enum dp_call_end how,
 
 	begin_end(v);
 	if (exit != DP_NO_GROUP)
-		dp_hit_count(exit);
+		count(exit);
 	else
 		dp_tally(group, tallies[how]);
 	if (dp_probe(group)->way & DP_WAY_LOGS) {
@@ -325,12 +330,12 @@ void dp_exit_instance_begin(u32 probe, const struct dp_site_entry *site,
 	if (fits)
 		replace(probe, hit);
 	if (!fits || !claim(&p, dp_instance_key(probe, slot))) {
-		dp_hit_count(probe);
+		count(probe);
 		dp_tally(probe, DP_TALLY_INSTANCES);
 		__atomic_fetch_add(&dp_arena.hit.full, 1, __ATOMIC_RELAXED);
 		return;
 	}
-	dp_hit_count(probe);
+	count(probe);
 	v = instance_of(&p);
 	if (dp_probe(probe)->program)
 		dp_program_enter(probe, site, hit, v);

@@ -63,7 +63,8 @@ struct dp_arena_control {
 	u32 jump_off, nr_jumps; /* the first one is empty */
 	u32 probe_off, nr_probes;
 	/* First the shards in which one CPU each counts without a lock. Then as many in
-	 * which CPUs count with a lock. */
+	 * which CPUs count with a lock. A shard has the counters of sites, and from
+	 * @probe_counters on those of probes that track calls. */
 	u32 counter_off, shard_stride, shard_mask;
 	u32 state_off;
 	u32 program_off, nr_programs;
@@ -131,6 +132,7 @@ struct dp_arena_control {
 	u32 own_off, private_off, tables_off;
 	/* room for programs: how many, bytes of code, local variables */
 	u32 max_programs, max_code, max_locals;
+	u32 probe_counters;
 };
 
 /* Of @tool_futex, and of the owner's: the thread's id, and the bit that the kernel sets
@@ -170,7 +172,7 @@ struct dp_arena_hit {
 };
 
 #define DP_LAYOUT_MAGIC 0x3165626f72507044ull
-#define DP_LAYOUT_VERSION 26
+#define DP_LAYOUT_VERSION 27
 
 #define DP_AGENT_TEXT (20 * DP_PAGE)
 #define DP_WIPE_OFFSET DP_AGENT_TEXT

@@ -105,7 +105,8 @@ enum dp_mode {
  * @reason: 1 + number of the phrase that says why it is a breakpoint, 0: none
  * @enable_word: not 0: its detour calls out; else it only counts
  * @x87: the code around it may use the x87 or MMX registers
- * @calls: its probes are handlers in C
+ * @counts: hits of the site are counted, for all of its probes
+ * @calls: some of its probes are handlers in C; @runs: some are not
  * @wanted: whether, and how, it is to be armed: DP_WANT_*
  * @armed: DP_SITE_*: set before the first byte is written, cleared after the last byte
  *         is back. So the next tool knows what to look at.
@@ -134,7 +135,8 @@ struct dp_site_entry {
 	u8 wanted;
 	u8 class, cc;
 	u8 single_len, single_body;
-	u8 single_atomic, x87, calls;
+	u8 single_atomic, x87;
+	u8 counts, calls, runs;
 	u8 reason, traps, unowned;
 	u32 number, jump, leader;
 	u64 single;
@@ -174,6 +176,14 @@ enum dp_kind {
 	DP_KIND_INJECTED, /* the tool has put its handler here */
 	DP_KIND_LINKER, /* loader events; not a user's probe */
 };
+
+/** dp_kind_is_handler() - does such a probe call a handler in C, rather than run a program? */
+static inline bool dp_kind_is_handler(u8 kind)
+{
+	return kind == DP_KIND_KPROBE || kind == DP_KIND_RETURN ||
+	       kind == DP_KIND_JPROBE || kind == DP_KIND_UPCALL ||
+	       kind == DP_KIND_INJECTED;
+}
 
 /** dp_kind_is_hidden() - no user has registered such a probe: it serves others */
 static inline bool dp_kind_is_hidden(u8 kind)
@@ -216,6 +226,8 @@ static inline bool dp_kind_is_hidden(u8 kind)
  * @deadline: of DP_KIND_UPCALL: ms for which a thread waits for the handler
  * @disabled: the user has disabled it, for listings: @enabled is 0 in other cases, too
  * @gone: the address where the probe was, if its code has gone; it is at no site then
+ * @counting: the hits of its site are the probe's, too, less the @since ones before; @earlier:
+ *         its hits before that
  */
 struct dp_probe_entry {
 	u32 next;
@@ -235,7 +247,16 @@ struct dp_probe_entry {
 	u32 group, way;
 	u32 deadline, disabled;
 	u64 gone;
+	u64 since, earlier;
+	u32 counting, pad;
 };
+
+/** dp_probe_is_handler() - as dp_kind_is_handler(); calls that handlers track by exits have
+ *  a pool of instances */
+static inline bool dp_probe_is_handler(const struct dp_probe_entry *p)
+{
+	return dp_kind_is_handler(p->kind) || p->instance_pool;
+}
 
 /* tally: outcomes of probes, hits and records. */
 

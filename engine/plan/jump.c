@@ -167,9 +167,7 @@ u32 dp_jump_room(const struct dp_engine *e, const struct dp_site *s)
 static bool counts_alone(const struct dp_engine *e, const struct dp_site *s)
 {
 	return e->rseq_usable && !s->records && !s->instances &&
-	       s->intercept < 0 &&
-	       (e->max_sites ||
-		(s->first_probe && s->first_probe == s->last_probe));
+	       s->intercept < 0 && (e->max_sites || s->first_probe);
 }
 
 static void fill_jump(struct dp_jump *j, const struct dp_site *s,
@@ -270,7 +268,7 @@ static bool has_returns(const struct dp_engine *e, const struct dp_site *s)
 	u32 p;
 
 	for (p = s->first_probe; p; p = e->probes[p - 1].next)
-		if (e->probes[p - 1].handlers.kind == DP_KIND_RETURN)
+		if (e->probes[p - 1].kind == DP_KIND_RETURN)
 			return true;
 	return false;
 }
@@ -303,8 +301,7 @@ int dp_jump_plan(const struct dp_engine *e, u32 i, struct dp_jump *j, u64 at,
 	if (counts_alone(e, s)) {
 		spec.rseq = &e->rseq;
 		spec.table = e->arena->control.base + DP_TABLE_OFFSET;
-		spec.counter = (e->max_sites ? i : s->first_probe - 1) *
-			       (u32)sizeof(u64);
+		spec.counter = i * (u32)sizeof(u64);
 	}
 	encode(e, i, &spec);
 	spec.self = e->arena->control.self_offset;

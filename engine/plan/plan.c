@@ -34,7 +34,7 @@ static int plan_trap(const struct dp_site *s, struct dp_site_entry *entry,
 {
 	int err;
 
-	entry->copy = cur->addr + cur->used;
+	entry->copy = entry->single = cur->addr + cur->used;
 	err = dp_entry_copy(s, entry, cur->code + cur->used);
 	cur->used += entry->copy_len;
 	if (!err && dp_site_needs_post(s)) {
@@ -85,7 +85,6 @@ int dp_plan_site(struct dp_engine *e, u32 i, struct dp_site_entry *entry)
 		return -ENOMEM;
 	dp_entry_begin(s, entry);
 	entry->wanted = DP_WANT_PLAN;
-	entry->first_probe = s->first_probe;
 	if (s->mode == DP_MODE_JUMP)
 		return plan_jump(e, i, entry, cur);
 	return plan_trap(s, entry, cur);

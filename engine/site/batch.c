@@ -10,7 +10,9 @@
 #include "engine/layout/site.h"
 #include "engine/plan/jump.h"
 #include "engine/site/build.h"
+#include "engine/site/counts.h"
 #include "engine/site/engine.h"
+#include "engine/site/grow.h"
 #include "engine/site/internal.h"
 #include "engine/site/site.h"
 #include "engine/text/state.h"
@@ -287,9 +289,11 @@ static void release(struct dp_engine *e, struct dp_site *s)
 	struct dp_site_entry *entry = &e->view.sites[s->place - 1];
 	u32 p;
 
-	for (p = s->first_probe; p; p = e->probes[p - 1].next)
-		((struct dp_probe_entry *)&e->view.probes[p - 1])->gone =
-			s->addr;
+	for (p = s->first_probe; p; p = e->probes[p - 1].next) {
+		dp_hits_end(e, p - 1);
+		dp_live_probe(e, p - 1)->gone = s->addr;
+		e->probes[p - 1].linked = false;
+	}
 	s->addr = 0;
 	entry->addr = 0;
 	entry->first_probe = 0;
@@ -342,6 +346,8 @@ int dp_engine_move(struct dp_engine *e, u32 probe, u64 addr, const u8 *code,
 	if (err)
 		return err;
 	dp_engine_drop(e, probe);
+	e->probes[probe].moved = true;
+	e->probes[probe].linked = false;
 	s->instances |= p->kind != DP_KIND_PLAIN;
 	s->records |= p->bound && p->kind != DP_KIND_ENTER;
 	dp_site_link(e, s, probe);

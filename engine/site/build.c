@@ -14,6 +14,7 @@
 #include "engine/plan/plan.h"
 #include "engine/site/build.h"
 #include "engine/site/engine.h"
+#include "engine/site/grow.h"
 #include "engine/site/internal.h"
 #include "engine/site/site.h"
 #include "engine/site/view.h"
@@ -31,8 +32,7 @@ static u64 page_up(u64 n)
 
 static void choose_shards(struct dp_engine *e, u32 shards)
 {
-	u64 counters = e->max_sites ? e->max_sites :
-				      e->nr_probes + e->expected.probes;
+	u64 counters = dp_tables_counters(e);
 
 	e->shards = shards > DP_MAX_SHARDS ? DP_MAX_SHARDS : shards;
 	while (e->shards > 1 &&
@@ -201,50 +201,6 @@ void dp_hash_leave(const struct dp_engine *e, u64 addr, u32 index)
 		__atomic_store_n(&e->slots[i], 0, __ATOMIC_RELEASE);
 }
 
-static void fill_binding(struct dp_probe_entry *entry,
-			 struct dp_probe_state *state, const struct dp_probe *p)
-{
-	entry->enabled = p->kind != DP_KIND_ENTER; /* see dp_engine_admit() */
-	entry->kind = p->kind;
-	entry->group = p->group;
-	entry->way = p->way;
-	if (!p->bound)
-		return;
-	entry->program = p->binding.program + 1;
-	entry->start = p->binding.start;
-	entry->maxhits = p->binding.maxhits;
-	entry->major = p->binding.major;
-	entry->minor = p->binding.minor;
-	entry->logonfault = p->binding.logonfault;
-	state->count = -(s64)p->binding.passcount;
-}
-
-/* Hits can come to a probe that has moved, and to the one before it at its site. */
-static void fill_probe(struct dp_engine *e, u32 probe, bool is_new)
-{
-	struct dp_probe_entry *entry = (void *)&e->view.probes[probe];
-	struct dp_probe *p = &e->probes[probe];
-
-	if (is_new)
-		fill_binding(entry, &e->view.states[probe], p);
-	entry->gone = 0;
-	entry->site = e->sites[p->site].place - 1;
-	entry->next = p->next;
-	p->fresh = false;
-}
-
-/* Let the hit half find the fresh probes behind the others of their sites. */
-static void link_probes(struct dp_engine *e, const struct dp_site *s)
-{
-	u32 p, *link = &e->view.sites[s->place - 1].first_probe;
-
-	for (p = s->first_probe; p; p = e->probes[p - 1].next) {
-		if (*link != p)
-			__atomic_store_n(link, p, __ATOMIC_RELEASE);
-		link = (u32 *)&e->view.probes[p - 1].next;
-	}
-}
-
 static void fill_probes(struct dp_engine *e)
 {
 	struct dp_arena_control *c = &e->arena->control;
@@ -252,10 +208,7 @@ static void fill_probes(struct dp_engine *e)
 
 	for (i = 0; i < e->nr_probes; i++)
 		if (e->probes[i].fresh)
-			fill_probe(e, i, i >= e->view.nr_probes);
-	for (i = 0; i < e->nr_sites; i++)
-		if (e->sites[i].place)
-			link_probes(e, &e->sites[i]);
+			dp_link_in(e, i);
 	e->view.nr_probes = e->nr_probes;
 	__atomic_store_n(&c->nr_probes, e->nr_probes, __ATOMIC_RELEASE);
 }
@@ -368,8 +321,10 @@ static int fill_sites(struct dp_engine *e)
 	u32 first = e->batch.first, end = first + e->batch.n, i;
 	int err = open_pools(e);
 
-	for (i = first; i < end; i++)
+	for (i = first; i < end; i++) {
 		e->view.sites[i] = (struct dp_site_entry){ 0 };
+		dp_view_forget_hits(&e->view, i);
+	}
 	for (i = first; !err && i < end; i++)
 		err = fill_site(e, i);
 	if (err)

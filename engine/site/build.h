@@ -38,6 +38,8 @@ void dp_note_pools(struct dp_engine *e, u32 first);
 void dp_reader_open(struct dp_engine *e);
 
 /* tables.c: where each table is in the arena; the layout and the build compute the same */
+/** dp_tables_counters() - counters of a shard: of sites, and of probes that track calls */
+u32 dp_tables_counters(const struct dp_engine *engine);
 u64 dp_tables_lay_out(const struct dp_engine *engine,
 		      struct dp_arena_control *control);
 

@@ -44,8 +44,28 @@ size_t dp_engine_sites(const struct dp_engine *e)
 u64 dp_engine_hits(const struct dp_engine *e, u32 probe)
 {
 	return e->arena && probe < e->nr_probes ?
-		       dp_view_hits(&e->view, probe) :
+		       dp_view_probe_hits(&e->view, probe) :
 		       0;
+}
+
+void dp_hits_begin(struct dp_engine *e, u32 probe)
+{
+	struct dp_probe_entry *p = (void *)&e->view.probes[probe];
+
+	if (p->counting || !e->probes[probe].linked)
+		return;
+	p->since = dp_view_hits(&e->view, p->site);
+	__atomic_store_n(&p->counting, 1, __ATOMIC_RELEASE);
+}
+
+void dp_hits_end(struct dp_engine *e, u32 probe)
+{
+	struct dp_probe_entry *p = (void *)&e->view.probes[probe];
+
+	if (!p->counting)
+		return;
+	p->earlier += dp_view_hits(&e->view, p->site) - p->since;
+	__atomic_store_n(&p->counting, 0, __ATOMIC_RELEASE);
 }
 
 /* Counting cannot miss: it needs no memory, no lock and no instance, and it cannot

@@ -25,6 +25,9 @@ u64 dp_engine_of_children(const struct dp_engine *engine);
 
 /** dp_engine_hits() - hits of a probe so far; readable while the target runs */
 u64 dp_engine_hits(const struct dp_engine *engine, u32 probe);
+/** dp_hits_begin() - from now on the hits of its site are a probe's; dp_hits_end() - no more */
+void dp_hits_begin(struct dp_engine *engine, u32 probe);
+void dp_hits_end(struct dp_engine *engine, u32 probe);
 /** dp_engine_tally() - what became of the hits and records of a probe */
 u64 dp_engine_tally(const struct dp_engine *engine, u32 probe,
 		    enum dp_tally what);

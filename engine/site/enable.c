@@ -11,6 +11,7 @@
  */
 #include "engine/site/enable.h"
 #include "engine/layout/site.h"
+#include "engine/site/counts.h"
 #include "engine/site/internal.h"
 #include "engine/site/site.h"
 
@@ -55,7 +56,7 @@ static void set(const struct dp_engine *e, u32 i, bool on)
 	__atomic_store_n(&entry_of(e, i)->enabled, on, __ATOMIC_RELEASE);
 }
 
-static void set_all(const struct dp_engine *e, const struct dp_disabled *off)
+static void set_all(struct dp_engine *e, const struct dp_disabled *off)
 {
 	bool entries = any_entry(e, off), on;
 	u32 i;
@@ -65,6 +66,12 @@ static void set_all(const struct dp_engine *e, const struct dp_disabled *off)
 		entry_of(e, i)->disabled = is_listed(off, i);
 		if (!on || e->probes[i].kind != DP_KIND_ENTER)
 			set(e, i, on);
+		if (e->probes[i].kind != DP_KIND_PLAIN)
+			continue;
+		if (on)
+			dp_hits_begin(e, i);
+		else
+			dp_hits_end(e, i);
 	}
 }
 

@@ -71,6 +71,14 @@ static int copy_engine(const struct dp_engine *of, struct dp_engine **copy)
 		       0;
 }
 
+static void begin_anew(struct dp_engine *e, u32 probe)
+{
+	struct dp_probe_entry *p = (void *)&e->view.probes[probe];
+
+	p->since = p->earlier = 0;
+	e->view.states[probe].count = -(s64)e->probes[probe].binding.passcount;
+}
+
 /* What the parent's tables and control's part say holds for the child. What the hit half
  * has written there begins anew, as do the answers to it. */
 static int copy_arena(struct dp_engine *e, const struct dp_engine *of,
@@ -93,7 +101,7 @@ static int copy_arena(struct dp_engine *e, const struct dp_engine *of,
 	if (!err)
 		err = dp_view_open(&e->view, e->arena, of->need.arena_size);
 	for (i = 0; !err && i < e->nr_probes; i++)
-		e->view.states[i].count = -(s64)e->probes[i].binding.passcount;
+		begin_anew(e, i);
 	dp_reader_open(e);
 	dp_instances_open(e);
 	return err;

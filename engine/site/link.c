@@ -5,6 +5,7 @@
 #include "engine/layout/instance.h"
 #include "engine/layout/site.h"
 #include "engine/site/build.h"
+#include "engine/site/counts.h"
 #include "engine/site/engine.h"
 #include "engine/site/grow.h"
 #include "engine/site/internal.h"
@@ -14,17 +15,18 @@
 
 bool dp_live_is_off(const struct dp_engine *e, u32 probe)
 {
-	return __atomic_load_n(&e->growth->switches[probe].off,
-			       __ATOMIC_SEQ_CST);
+	return e->growth && __atomic_load_n(&e->growth->switches[probe].off,
+					    __ATOMIC_SEQ_CST);
 }
 
-/* Can the site's present detour do all the work of a probe with these handlers? */
+/* Can the site's present detour do all the work of a probe? */
 static bool may_be_fast(const struct dp_engine *e, u32 i,
-			const struct dp_handlers *h)
+			const struct dp_probe *p)
 {
-	if (h->kind == DP_KIND_RETURN)
-		return dp_view_jump(&e->view, dp_live_site(e, i))->tracked;
-	return h->kind == DP_KIND_KPROBE && h->pre;
+	if (p->kind == DP_KIND_RETURN)
+		return dp_view_jump(&e->view, dp_entry_of(e, &e->sites[i]))
+			->tracked;
+	return p->kind == DP_KIND_KPROBE && p->handlers.pre;
 }
 
 /* Address of the entry of the site's only probe, if the detour can do all the work; else
@@ -39,8 +41,7 @@ static u64 fast(const struct dp_engine *e, u32 i)
 		if (!probe->linked)
 			continue;
 		if (only || !probe->enabled || dp_live_is_off(e, p - 1) ||
-		    !may_be_fast(e, i, &probe->handlers) ||
-		    e->view.states[p - 1].status)
+		    !may_be_fast(e, i, probe) || e->view.states[p - 1].status)
 			return 0;
 		only = p;
 	}
@@ -50,23 +51,47 @@ static u64 fast(const struct dp_engine *e, u32 i)
 		      0;
 }
 
-static bool has_handlers(const struct dp_engine *e, u32 i)
+static bool is_handler(const struct dp_probe *p)
 {
+	return dp_kind_is_handler(p->kind) || p->handlers.instance_pool;
+}
+
+/* Has a hit to do more for the probe than to count the site? */
+static bool needs_agent(const struct dp_probe *p)
+{
+	if (p->kind == DP_KIND_KPROBE)
+		return p->handlers.pre || p->handlers.post;
+	return p->kind != DP_KIND_PLAIN || p->bound;
+}
+
+/* What a hit of the site has to do: for each of these words, one probe is enough. */
+static void note_work(struct dp_engine *e, u32 i)
+{
+	struct dp_site_entry *entry = dp_entry_of(e, &e->sites[i]);
+	bool counts = false, calls = false, runs = false, any = false;
 	u32 p;
 
 	for (p = e->sites[i].first_probe; p; p = e->probes[p - 1].next) {
-		const struct dp_handlers *h = &e->probes[p - 1].handlers;
+		const struct dp_probe *probe = &e->probes[p - 1];
+		bool handler = is_handler(probe);
 
-		if (h->kind != DP_KIND_KPROBE || h->pre || h->post)
-			return true;
+		if (!probe->linked)
+			continue;
+		counts |= handler || probe->kind == DP_KIND_PLAIN;
+		calls |= handler;
+		runs |= !handler && needs_agent(probe);
+		any |= needs_agent(probe);
 	}
-	return false;
+	entry->counts = counts;
+	entry->calls = calls;
+	entry->runs = runs;
+	__atomic_store_n(&entry->enable_word, any, __ATOMIC_RELEASE);
 }
 
 /* The hit half follows these links while control changes them, one word at a time. */
 void dp_link_mirror(struct dp_engine *e, u32 i)
 {
-	struct dp_site_entry *entry = dp_live_site(e, i);
+	struct dp_site_entry *entry = dp_entry_of(e, &e->sites[i]);
 	u32 p, *link = &entry->first_probe;
 
 	for (p = e->sites[i].first_probe; p; p = e->probes[p - 1].next) {
@@ -82,8 +107,7 @@ void dp_link_mirror(struct dp_engine *e, u32 i)
 	/* dp_live_switch_off() may have cleared the word just before it was stored. */
 	if (!fast(e, i))
 		__atomic_store_n(&entry->fast, 0, __ATOMIC_SEQ_CST);
-	__atomic_store_n(&entry->enable_word, has_handlers(e, i),
-			 __ATOMIC_RELEASE);
+	note_work(e, i);
 }
 
 static void switch_on(struct dp_engine *e, u32 probe)
@@ -107,29 +131,57 @@ static u32 next_linked(const struct dp_engine *e, u32 probe)
 	return p;
 }
 
-/* A hit may come to a probe as soon as it is linked, and goes on to the next. */
+/* A call begins when all that ends it is in place: see dp_engine_admit(). */
+static bool is_on(const struct dp_probe *p)
+{
+	return p->enabled && (p->kind != DP_KIND_ENTER || is_handler(p));
+}
+
+static void fill_binding(struct dp_probe_entry *p,
+			 const struct dp_binding *binding)
+{
+	p->program = binding->program + 1;
+	p->start = binding->start;
+	p->maxhits = binding->maxhits;
+	p->major = binding->major;
+	p->minor = binding->minor;
+	p->logonfault = binding->logonfault;
+}
+
+/* A hit may come to a probe as soon as it is linked, and goes on to the next. What a probe
+ * that has moved has counted stays. */
 static void fill_probe(struct dp_engine *e, u32 probe)
 {
-	struct dp_probe_entry *p = dp_live_probe(e, probe);
-	struct dp_probe_state *state = &e->view.states[probe];
-	const struct dp_handlers *h = &e->probes[probe].handlers;
+	struct dp_probe_entry *entry = dp_live_probe(e, probe);
+	struct dp_probe *p = &e->probes[probe];
+	const struct dp_handlers *h = &p->handlers;
+	u64 earlier = p->moved ? entry->earlier : 0;
 
-	*p = (struct dp_probe_entry){ .site = e->probes[probe].site,
-				      .next = next_linked(e, probe),
-				      .enabled = e->probes[probe].enabled,
-				      .kind = h->kind,
-				      .pre_needs = h->pre_needs,
-				      .post_needs = h->post_needs,
-				      .user = h->user,
-				      .pre = h->pre,
-				      .post = h->post,
-				      .fault = h->fault,
-				      .nmissed = h->nmissed,
-				      .instance_pool = h->instance_pool,
-				      .way = h->way,
-				      .deadline = h->deadline };
-	*state = (struct dp_probe_state){ 0 };
-	switch_on(e, probe);
+	*entry = (struct dp_probe_entry){ .site = e->sites[p->site].place - 1,
+					  .next = next_linked(e, probe),
+					  .enabled = is_on(p),
+					  .kind = p->kind,
+					  .pre_needs = h->pre_needs,
+					  .post_needs = h->post_needs,
+					  .user = h->user,
+					  .pre = h->pre,
+					  .post = h->post,
+					  .fault = h->fault,
+					  .nmissed = h->nmissed,
+					  .instance_pool = h->instance_pool,
+					  .group = p->group,
+					  .way = p->way,
+					  .deadline = h->deadline,
+					  .earlier = earlier };
+	if (p->bound)
+		fill_binding(entry, &p->binding);
+	if (!p->moved)
+		e->view.states[probe] = (struct dp_probe_state){
+			.count = p->bound ? -(s64)p->binding.passcount : 0
+		};
+	if (e->growth)
+		switch_on(e, probe);
+	p->moved = p->fresh = false;
 }
 
 /* All memory that the probe leads to has been written. */
@@ -137,14 +189,10 @@ void dp_link_in(struct dp_engine *e, u32 probe)
 {
 	u32 i = e->probes[probe].site;
 
-	if (!e->sites[i].entered)
-		dp_hash_enter(e, e->sites[i].addr, i);
-	e->sites[i].entered = true;
 	fill_probe(e, probe);
-	dp_live_site(e, i)->calls = 1;
 	e->probes[probe].linked = true;
-	e->probes[probe].hits = 0;
-	e->probes[probe].since = dp_view_hits(&e->view, i);
+	if (e->probes[probe].enabled)
+		dp_hits_begin(e, probe);
 	dp_link_mirror(e, i);
 }
 
@@ -153,6 +201,7 @@ void dp_link_out(struct dp_engine *e, u32 probe)
 	struct dp_probe *p = &e->probes[probe];
 
 	e->growth->changes++;
+	dp_hits_end(e, probe);
 	dp_engine_drop(e, probe);
 	if (p->linked)
 		dp_link_mirror(e, p->site);

@@ -3,6 +3,8 @@
 #include "arch/arch.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/site.h"
+#include "engine/site/counts.h"
+#include "engine/site/build.h"
 #include "engine/site/engine.h"
 #include "engine/site/grow.h"
 #include "engine/site/internal.h"
@@ -111,13 +113,15 @@ int dp_live_add(struct dp_engine *e, u64 addr, const struct dp_found *found,
 		s->x87 = found->x87;
 	s->unowned = found->unowned;
 	s->probes++;
-	e->probes[*probe] =
-		(struct dp_probe){ .handlers = *h, .enabled = enabled };
+	e->probes[*probe] = (struct dp_probe){ .handlers = *h,
+					       .kind = h->kind,
+					       .way = h->way,
+					       .enabled = enabled };
 	/* A jprobe leaves the site, so it is the last. */
 	if (h->first && h->kind != DP_KIND_JPROBE)
 		dp_site_link_first(e, s, *probe);
 	else if (s->last_probe && h->kind != DP_KIND_JPROBE &&
-		 e->probes[s->last_probe - 1].handlers.kind == DP_KIND_JPROBE)
+		 e->probes[s->last_probe - 1].kind == DP_KIND_JPROBE)
 		dp_site_link_before_last(e, s, *probe);
 	else
 		dp_site_link(e, s, *probe);
@@ -160,6 +164,16 @@ static int prepare(struct dp_engine *e, u32 probe)
 	return err;
 }
 
+static void link_in(struct dp_engine *e, u32 probe)
+{
+	struct dp_site *s = &e->sites[e->probes[probe].site];
+
+	if (!s->entered)
+		dp_hash_enter(e, s->addr, s->place - 1);
+	s->entered = true;
+	dp_link_in(e, probe);
+}
+
 /* Bytes at @addr are written for the nearest probe there or behind. */
 static void blame(const struct dp_engine *e, const u32 *probes, u32 n, u64 addr,
 		  u32 *bad)
@@ -190,7 +204,7 @@ int dp_live_commit(struct dp_engine *e, struct dp_target *target,
 	if (!err)
 		err = dp_grow_write(e);
 	for (i = 0; i < n && !err; i++)
-		dp_link_in(e, probes[i]);
+		link_in(e, probes[i]);
 	if (!err)
 		err = dp_apply_around(e, target, probes, n, &addr);
 	blame(e, probes, n, addr, bad);
@@ -233,23 +247,11 @@ static u64 missed(const struct dp_engine *e, u32 probe)
 	       __atomic_load_n(&tally[DP_TALLY_SELF], __ATOMIC_RELAXED);
 }
 
-/* Hits are counted per site: a probe has those of the time in which it was enabled. */
-static void note_hits(struct dp_engine *e, u32 probe)
-{
-	struct dp_probe *p = &e->probes[probe];
-	u64 now = dp_view_hits(&e->view, p->site);
-
-	if (p->enabled)
-		p->hits += now - p->since;
-	p->since = now;
-}
-
 u64 dp_live_hits(struct dp_engine *e, u32 probe)
 {
-	u64 lost = missed(e, probe);
+	u64 lost = missed(e, probe), hits = dp_engine_hits(e, probe);
 
-	note_hits(e, probe);
-	return e->probes[probe].hits > lost ? e->probes[probe].hits - lost : 0;
+	return hits > lost ? hits - lost : 0;
 }
 
 /* Enabling lets faulted handlers be called again. */
@@ -265,9 +267,12 @@ int dp_live_enable(struct dp_engine *e, struct dp_target *target,
 	u32 i;
 
 	for (i = 0; i < n; i++) {
-		note_hits(e, probes[i]);
 		if (enabled)
 			forgive(e, probes[i]);
+		if (enabled && e->probes[probes[i]].linked)
+			dp_hits_begin(e, probes[i]);
+		else
+			dp_hits_end(e, probes[i]);
 		e->probes[probes[i]].enabled = enabled;
 		__atomic_store_n(&dp_live_probe(e, probes[i])->enabled, enabled,
 				 __ATOMIC_SEQ_CST);

@@ -248,7 +248,8 @@ int dp_engine_add(struct dp_engine *e, u64 addr, const u8 *code, size_t size,
 			*why = reason;
 		return err;
 	}
-	e->probes[e->nr_probes] = (struct dp_probe){ .kind = DP_KIND_PLAIN };
+	e->probes[e->nr_probes] =
+		(struct dp_probe){ .kind = DP_KIND_PLAIN, .enabled = true };
 	dp_site_link(e, site, e->nr_probes);
 	*probe = e->nr_probes++;
 	return 0;

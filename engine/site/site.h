@@ -64,19 +64,18 @@ struct dp_site {
 	struct dp_region region;
 };
 
-/* @fresh: the tables do not have the probe, or not at this site
- * @handlers, @enabled, @linked: of an own-process engine; @linked: the hit half knows the
- * probe. There a site is counted under its own number. */
+/* @fresh: the tables do not have the probe, or not at this site; @moved: it has been at another
+ * @linked: the hit half knows the probe
+ * @binding: its program, if it is @bound to one; @handlers: of a probe with handlers */
 struct dp_probe {
 	u32 next;
 	u32 site;
-	bool bound, fresh;
+	bool bound, fresh, moved;
 	struct dp_binding binding;
 	struct dp_handlers handlers;
 	bool enabled, linked;
 	u8 kind; /* DP_KIND_PLAIN, _ENTER, _EXIT */
 	u32 group, way;
-	u64 hits, since; /* hits so far, and the site's hits at that time */
 };
 
 /** dp_site_take() - find or make the site at an address. Return: as dp_engine_add(). */

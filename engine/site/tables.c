@@ -42,6 +42,21 @@ static bool tracks(const struct dp_engine *e)
 	return e->instances.entries || e->expected.calls;
 }
 
+static u32 max_sites(const struct dp_engine *e)
+{
+	return e->max_sites ? e->max_sites : e->nr_sites + e->expected.sites;
+}
+
+static u32 max_probes(const struct dp_engine *e)
+{
+	return e->max_sites ? e->max_sites : e->nr_probes + e->expected.probes;
+}
+
+u32 dp_tables_counters(const struct dp_engine *e)
+{
+	return max_sites(e) + (tracks(e) ? max_probes(e) : 0);
+}
+
 static u32 longest_record(const struct dp_engine *e)
 {
 	return dp_programs_longest(e) +
@@ -114,13 +129,16 @@ static u32 begin_part(u64 *offset)
 	return (u32)*offset;
 }
 
-/* Shards are whole cache lines apart, whatever the number of probes. */
+/* Shards are whole cache lines apart, whatever the number of counters. */
 static void lay_out_counters(const struct dp_engine *e,
 			     struct dp_arena_control *c, u64 *offset)
 {
+	u32 counters = dp_tables_counters(e);
+
 	c->state_off =
 		take(offset, c->max_probes * sizeof(struct dp_probe_state), 8);
-	c->shard_stride = (c->max_probes * 8 + LINE - 1) & ~(u32)(LINE - 1);
+	c->probe_counters = c->max_sites;
+	c->shard_stride = (counters * 8 + LINE - 1) & ~(u32)(LINE - 1);
 	c->shard_mask = e->shards - 1;
 	c->counter_off =
 		take(offset, 2 * (u64)e->shards * c->shard_stride, LINE);
@@ -181,12 +199,10 @@ u64 dp_tables_lay_out(const struct dp_engine *e, struct dp_arena_control *c)
 {
 	u64 offset = sizeof(struct dp_arena);
 
-	c->max_sites = e->max_sites ? e->max_sites :
-				      e->nr_sites + e->expected.sites;
+	c->max_sites = max_sites(e);
 	/* A place has one jump; in an own-process engine a site may need others later. */
 	c->max_jumps = c->max_sites + 1 + (e->max_sites ? e->max_sites / 2 : 0);
-	c->max_probes = e->max_sites ? e->max_sites :
-				       e->nr_probes + e->expected.probes;
+	c->max_probes = max_probes(e);
 	count_programs(e, c);
 	lay_out_hit(e, c, &offset);
 	lay_out_own(e, c, &offset);

@@ -16,7 +16,7 @@
 struct geometry {
 	u64 size;
 	u32 site_off, nr_sites, jump_off, nr_jumps, probe_off, nr_probes;
-	u32 counter_off, shard_stride, shard_mask;
+	u32 counter_off, shard_stride, shard_mask, probe_counters;
 	u32 state_off, program_off, nr_programs;
 	u32 gv_off, nr_gv, context_off, nr_contexts;
 };
@@ -34,6 +34,7 @@ static struct geometry geometry(const struct dp_arena_control *c)
 		.counter_off = ONCE(c->counter_off),
 		.shard_stride = ONCE(c->shard_stride),
 		.shard_mask = ONCE(c->shard_mask),
+		.probe_counters = ONCE(c->probe_counters),
 		.state_off = ONCE(c->state_off),
 		.program_off = ONCE(c->program_off),
 		.nr_programs = ONCE(c->nr_programs),
@@ -55,8 +56,7 @@ static bool counters_fit(const struct geometry *g)
 	u64 shards = (u64)g->shard_mask + 1;
 
 	return shards <= DP_MAX_SHARDS && !(shards & g->shard_mask) &&
-	       g->shard_stride % 8 == 0 &&
-	       g->shard_stride / 8 >= g->nr_probes &&
+	       g->shard_stride % 8 == 0 && g->shard_stride / 8 >= g->nr_sites &&
 	       fits(g->counter_off, 2 * shards,
 		    g->shard_stride ? g->shard_stride : 8, g->size);
 }
@@ -126,6 +126,7 @@ static void point(struct dp_view *view, char *mem, const struct geometry *g)
 		.nr_gv = g->nr_gv,
 		.counters = mem + g->counter_off,
 		.shard_stride = g->shard_stride,
+		.probe_counters = g->probe_counters,
 		.nr_shards = 2 * (g->shard_mask + 1),
 	};
 }
@@ -168,7 +169,7 @@ int dp_view_open(struct dp_view *view, void *mem, size_t size)
 	return tables_sane(view, g.size) ? 0 : -EBADMSG;
 }
 
-u64 dp_view_hits(const struct dp_view *view, u32 counter)
+u64 dp_view_hits(const struct dp_view *view, u64 counter)
 {
 	u64 sum = 0;
 	u32 i;
@@ -191,10 +192,26 @@ void dp_view_forget_hits(const struct dp_view *view, u32 counter)
 		((u64 *)(view->counters + i * view->shard_stride))[counter] = 0;
 }
 
-u32 dp_view_counter(const struct dp_view *view, u32 probe)
+/* A probe that tracks calls by exits has a counter of its own. */
+static bool counts_calls(const struct dp_probe_entry *p)
 {
-	return view->arena->control.own_process ? view->probes[probe].site :
-						  probe;
+	u8 kind = ONCE(p->kind);
+
+	return (kind == DP_KIND_ENTER || kind == DP_KIND_EXIT) &&
+	       !ONCE(p->instance_pool);
+}
+
+u64 dp_view_probe_hits(const struct dp_view *view, u32 probe)
+{
+	const struct dp_probe_entry *p = &view->probes[probe];
+	u64 hits = ONCE(p->earlier);
+
+	if (counts_calls(p))
+		return hits +
+		       dp_view_hits(view, (u64)view->probe_counters + probe);
+	if (ONCE(p->counting))
+		hits += dp_view_hits(view, ONCE(p->site)) - ONCE(p->since);
+	return hits;
 }
 
 const struct dp_site_entry *dp_view_site_of(const struct dp_view *view,

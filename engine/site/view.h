@@ -30,7 +30,7 @@ struct dp_view {
 	u32 nr_sites, nr_jumps, nr_probes, nr_programs, nr_gv;
 	const char *counters;
 	u64 shard_stride;
-	u32 nr_shards;
+	u32 nr_shards, probe_counters;
 	bool begun; /* see struct dp_sites */
 };
 
@@ -43,12 +43,11 @@ struct dp_view {
 int dp_view_open(struct dp_view *view, void *mem, size_t size);
 
 /** dp_view_hits() - sum of a counter over all CPUs */
-u64 dp_view_hits(const struct dp_view *view, u32 counter);
+u64 dp_view_hits(const struct dp_view *view, u64 counter);
 /** dp_view_forget_hits() - a counter that nothing counts in begins anew */
 void dp_view_forget_hits(const struct dp_view *view, u32 counter);
-/** dp_view_counter() - the counter of a probe: its own number, or, in an own-process
- *  arena, that of its site */
-u32 dp_view_counter(const struct dp_view *view, u32 probe);
+/** dp_view_probe_hits() - hits of a probe so far */
+u64 dp_view_probe_hits(const struct dp_view *view, u32 probe);
 
 /** dp_view_site_of() - the site of a probe, or NULL */
 const struct dp_site_entry *dp_view_site_of(const struct dp_view *view,

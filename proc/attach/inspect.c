@@ -56,7 +56,7 @@ static void describe(const struct dp_view *view, u32 i, struct dp_armed *out)
 		.disabled = !p->enabled || p->disabled,
 		.gone = p->gone || s->armed == DP_SITE_GONE,
 		.optimized = !p->gone && dp_view_is_jump(view, s),
-		.hits = dp_view_hits(view, dp_view_counter(view, i)),
+		.hits = dp_view_probe_hits(view, i),
 		.missed = tally[DP_TALLY_CONTEXT] + tally[DP_TALLY_RECURSED] +
 			  tally[DP_TALLY_INSTANCES] +
 			  tally[DP_TALLY_TOOL_GONE] + tally[DP_TALLY_SELF],

@@ -14,7 +14,7 @@
 
 static void hit(const struct world *w, u32 probe)
 {
-	++((u64 *)w->e->view.counters)[probe];
+	++((u64 *)w->e->view.counters)[w->e->view.probes[probe].site];
 }
 
 /* The site's library is unmapped, and its bytes are other ones. */

@@ -66,8 +66,7 @@ static void counts(void **state)
 	assert_int_equal(hit(AT), dp_fake_copy(0));
 	assert_int_equal(hit(AT + 8), dp_fake_copy(1));
 	assert_int_equal(dp_fake_count(0), 2);
-	assert_int_equal(dp_fake_count(1), 2);
-	assert_int_equal(dp_fake_count(2), 1);
+	assert_int_equal(dp_fake_count(1), 1);
 	assert_int_equal(dp_fake_seen.entered, 0);
 	assert_int_equal(dp_fake_seen.died, 0);
 }
@@ -90,14 +89,18 @@ static void each_cpu_its_own_shard(void **state)
 	}
 }
 
-static void disabled(void **state)
+/* A site is counted for all its probes, once; one without a probe that is counted, never. */
+static void counts_sites(void **state)
 {
 	dp_fake_site(0, AT);
+	dp_fake_site(1, AT + 8);
 	dp_fake_probe(0, 0, DP_KIND_PLAIN)->enabled = 0;
 	dp_fake_probe(1, 0, DP_KIND_PLAIN);
+	dp_fake_probe(2, 1, DP_KIND_UNWIND)->enabled = 0;
 	assert_int_equal(hit(AT), dp_fake_copy(0));
-	assert_int_equal(dp_fake_count(0), 0);
-	assert_int_equal(dp_fake_count(1), 1);
+	assert_int_equal(hit(AT + 8), dp_fake_copy(1));
+	assert_int_equal(dp_fake_count(0), 1);
+	assert_int_equal(dp_fake_count(1), 0);
 }
 
 /* It would be for a tool that does not read any more. */
@@ -721,7 +724,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(counts, begin),
 		cmocka_unit_test_setup(each_cpu_its_own_shard, begin),
-		cmocka_unit_test_setup(disabled, begin),
+		cmocka_unit_test_setup(counts_sites, begin),
 		cmocka_unit_test_setup(tool_is_gone, begin),
 		cmocka_unit_test_setup(record_of_a_program, begin),
 		cmocka_unit_test_setup(no_record, begin),

@@ -175,7 +175,7 @@ static void test_return(void **state)
 	assert_int_equal(in_use(), 1);
 	leave(LOGS_EXIT, stack, 77);
 	assert_int_equal(in_use(), 0);
-	assert_int_equal(dp_fake_count(LOGS_EXIT), 1);
+	assert_int_equal(dp_fake_count_calls(LOGS_EXIT), 1);
 	assert_int_equal(nr_told, 1);
 	assert_int_equal(told.how, DP_CALL_RETURNED);
 	assert_int_equal(told.value, 77);
@@ -243,12 +243,12 @@ static void test_branch(void **state)
 	enter(PLAIN, stack);
 	leave(PLAIN_EXIT, stack, 0); /* no flags: not taken */
 	assert_int_equal(in_use(), 1);
-	assert_int_equal(dp_fake_count(PLAIN_EXIT), 0);
+	assert_int_equal(dp_fake_count_calls(PLAIN_EXIT), 0);
 	hit = at_slot(&regs, stack);
 	regs.eflags = DP_ZF;
 	dp_exit_instance_end(PLAIN_EXIT, dp_site_at(0), &hit);
 	assert_int_equal(in_use(), 0);
-	assert_int_equal(dp_fake_count(PLAIN_EXIT), 1);
+	assert_int_equal(dp_fake_count_calls(PLAIN_EXIT), 1);
 }
 
 /* Depth by depth, and two functions at one place on the stack: a tail call. */
@@ -266,8 +266,8 @@ static void test_recursion(void **state)
 		leave(PLAIN_EXIT, &stack[i], 1);
 	assert_int_equal(in_use(), 0);
 	assert_int_equal(displaced(), 0);
-	assert_int_equal(dp_fake_count(PLAIN_EXIT), 40);
-	assert_int_equal(dp_fake_count(LOGS_EXIT), 1);
+	assert_int_equal(dp_fake_count_calls(PLAIN_EXIT), 40);
+	assert_int_equal(dp_fake_count_calls(LOGS_EXIT), 1);
 	assert_int_equal(tally(PLAIN, DP_TALLY_ABANDONED), 0);
 }
 
@@ -335,7 +335,7 @@ static void test_unwanted(void **state)
 
 	dp_fake_program(LOGS, aborts, sizeof(aborts));
 	enter(LOGS, stack);
-	assert_int_equal(dp_fake_count(LOGS), 1);
+	assert_int_equal(dp_fake_count_calls(LOGS), 1);
 	assert_int_equal(in_use(), 0);
 }
 
@@ -357,8 +357,8 @@ static void test_tail_target(void **state)
 	assert_int_equal(told.how, DP_CALL_RETURNED);
 	assert_int_equal(told.value, 6);
 	assert_int_equal(tally(LOGS, DP_TALLY_RETURNED), 1);
-	assert_int_equal(dp_fake_count(PLAIN_EXIT), 1);
-	assert_int_equal(dp_fake_count(LOGS_EXIT), 0);
+	assert_int_equal(dp_fake_count_calls(PLAIN_EXIT), 1);
+	assert_int_equal(dp_fake_count_calls(LOGS_EXIT), 0);
 	assert_int_equal(tally(PLAIN, DP_TALLY_UNSEEN), 0);
 }
 
@@ -480,7 +480,7 @@ static void test_unwound(void **state)
 	assert_int_equal(told.how, DP_CALL_UNWOUND);
 	assert_true(told_head.ticks > told.entered && told.entered);
 	leave(PLAIN_EXIT, &stack[7], 1);
-	assert_int_equal(dp_fake_count(PLAIN_EXIT), 1);
+	assert_int_equal(dp_fake_count_calls(PLAIN_EXIT), 1);
 	/* To another stack, or nowhere: not known */
 	enter(PLAIN, &stack[0]);
 	unwind(&stack[5], &stack[1]);
@@ -495,7 +495,7 @@ static void test_entered_before(void **state)
 
 	leave(PLAIN_EXIT, stack, 1);
 	assert_int_equal(tally(PLAIN, DP_TALLY_UNSEEN), 1);
-	assert_int_equal(dp_fake_count(PLAIN_EXIT), 0);
+	assert_int_equal(dp_fake_count_calls(PLAIN_EXIT), 0);
 	assert_int_equal(tally(PLAIN, DP_TALLY_DAMAGED), 0);
 	/* Not all exits were armed yet, or they are not any more. */
 	probe_at(PLAIN)->enabled = 0;
@@ -516,7 +516,7 @@ static void test_full(void **state)
 	assert_int_equal(in_use(), entered - missed);
 	for (i = 0; i < entered; i++)
 		leave(PLAIN_EXIT, &stack[i], 1);
-	returned = dp_fake_count(PLAIN_EXIT);
+	returned = dp_fake_count_calls(PLAIN_EXIT);
 	assert_int_equal(returned, entered - missed);
 	assert_int_equal(tally(PLAIN, DP_TALLY_UNSEEN), missed);
 	assert_int_equal(tally(PLAIN, DP_TALLY_DAMAGED), 0);
@@ -550,9 +550,9 @@ static void test_growth(void **state)
 		leave(PLAIN_EXIT, &stack[i], 1);
 	assert_int_equal(in_use(), 0);
 	assert_int_equal(displaced(), 0);
-	assert_int_equal(dp_fake_count(PLAIN_EXIT) +
+	assert_int_equal(dp_fake_count_calls(PLAIN_EXIT) +
 				 tally(PLAIN, DP_TALLY_INSTANCES),
-			 dp_fake_count(PLAIN));
+			 dp_fake_count_calls(PLAIN));
 	assert_int_equal(tally(PLAIN, DP_TALLY_ABANDONED), 0);
 }
 
@@ -566,12 +566,12 @@ static void test_shared(void **state)
 	stack[0] = 0x2000;
 	leave(SHARED_EXIT, stack, 1);
 	assert_int_equal(in_use(), 1);
-	assert_int_equal(dp_fake_count(SHARED_EXIT), 0);
+	assert_int_equal(dp_fake_count_calls(SHARED_EXIT), 0);
 	stack[0] = 0x1000;
 	leave(SHARED_EXIT, stack, 1);
 	assert_int_equal(in_use(), 0);
 	leave(SHARED_EXIT, stack, 1);
-	assert_int_equal(dp_fake_count(SHARED_EXIT), 1);
+	assert_int_equal(dp_fake_count_calls(SHARED_EXIT), 1);
 	assert_int_equal(tally(OTHER, DP_TALLY_UNSEEN), 0);
 }
 
@@ -657,7 +657,7 @@ static void test_threads(void **state)
 		pthread_join(t[i], NULL);
 		entered += r[i].entered;
 	}
-	assert_int_equal(dp_fake_count(PLAIN_EXIT) +
+	assert_int_equal(dp_fake_count_calls(PLAIN_EXIT) +
 				 tally(PLAIN, DP_TALLY_INSTANCES),
 			 entered);
 	assert_int_equal(tally(PLAIN, DP_TALLY_UNSEEN),

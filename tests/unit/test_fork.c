@@ -27,7 +27,7 @@ static const struct dp_expected more = { .sites = 2 * ROOM,
 
 static void hit(const struct world *w, u32 probe)
 {
-	++((u64 *)w->e->view.counters)[probe];
+	++((u64 *)w->e->view.counters)[w->e->view.probes[probe].site];
 }
 
 static int add_program(struct world *w, u32 probe)

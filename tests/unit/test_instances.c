@@ -336,7 +336,9 @@ static void has_room_for_what_may_come(void **state)
 
 static void hit(const struct world *w, u32 probe, u64 times)
 {
-	((u64 *)w->e->view.counters)[probe] += times;
+	const struct dp_view *v = &w->e->view;
+
+	((u64 *)v->counters)[v->probe_counters + probe] += times;
 }
 
 /* entered = returned + tail + unwound + abandoned + inside + missed + damaged + unmet +

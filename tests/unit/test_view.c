@@ -230,9 +230,6 @@ static void counters(void **state)
 	assert_int_equal(dp_view_hits(&view, 1), 40);
 	assert_int_equal(dp_view_hits(&view, 2), 0);
 	probes[1].site = LINKER;
-	assert_int_equal(dp_view_counter(&view, 1), 1);
-	arena.control.own_process = 1;
-	assert_int_equal(dp_view_counter(&view, 1), LINKER);
 	assert_ptr_equal(dp_view_site_of(&view, 1), &sites[LINKER]);
 	assert_null(dp_view_site_of(&view, 2));
 	probes[1].site = SITES;
@@ -248,6 +245,32 @@ static void counters(void **state)
 	assert_int_equal(dp_view_middle(&view, 0), 0);
 	states[0].tally[DP_TALLY_MIDDLE] = 7;
 	assert_int_equal(dp_view_middle(&view, 1), 0);
+}
+
+/* A probe has the hits of its site while that is counted for it, and those of before. One that
+ * tracks calls by exits has a counter of its own. */
+static void hits_of_probes(void **state)
+{
+	u32 i;
+
+	for (i = 0; i < 4; i++)
+		shards[i][0] = i, shards[i][1] = 100 * i;
+	probes[1].site = 0;
+	probes[1].earlier = 1000;
+	probes[1].since = 2;
+	assert_int_equal(dp_view_probe_hits(&view, 1), 1000);
+	probes[1].counting = 1;
+	assert_int_equal(dp_view_probe_hits(&view, 1), 1004);
+	view.probe_counters = 0;
+	probes[1].kind = DP_KIND_ENTER;
+	assert_int_equal(dp_view_probe_hits(&view, 1), 1600);
+	probes[1].kind = DP_KIND_EXIT;
+	assert_int_equal(dp_view_probe_hits(&view, 1), 1600);
+	view.probe_counters = 1;
+	assert_int_equal(dp_view_probe_hits(&view, 1), 1000);
+	assert_int_equal(dp_view_probe_hits(&view, 0), 0);
+	probes[1].instance_pool = 1;
+	assert_int_equal(dp_view_probe_hits(&view, 1), 1004);
 }
 
 /* A counter is one word of each shard that there is. */
@@ -393,6 +416,7 @@ int main(void)
 		cmocka_unit_test_setup(whose_address, begin),
 		cmocka_unit_test_setup(reasons, begin),
 		cmocka_unit_test_setup(counters, begin),
+		cmocka_unit_test_setup(hits_of_probes, begin),
 		cmocka_unit_test_setup(forgets_hits, begin),
 		cmocka_unit_test_setup(jumps_that_lie, begin),
 		cmocka_unit_test_setup(jumps_in_the_text, begin),

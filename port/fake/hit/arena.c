@@ -49,7 +49,8 @@ static void lay_out(struct dp_arena_control *c)
 		dp_fake_room(DP_FAKE_PROBES * sizeof(struct dp_probe_state));
 	c->hash_off = dp_fake_room(INDEX_SLOTS * sizeof(u32));
 	c->hash_mask = INDEX_SLOTS - 1;
-	c->shard_stride = DP_FAKE_PROBES * sizeof(u64);
+	c->shard_stride = (DP_FAKE_SITES + DP_FAKE_PROBES) * sizeof(u64);
+	c->probe_counters = DP_FAKE_SITES;
 	c->shard_mask = DP_FAKE_CPUS - 1;
 	c->counter_off = dp_fake_room(2 * DP_FAKE_CPUS * c->shard_stride);
 	c->program_off =
@@ -104,7 +105,8 @@ struct dp_site_entry *dp_fake_site(u32 i, u64 addr)
 				     .insn_len = 1,
 				     .patch = { 0xcc },
 				     .patch_len = 1,
-				     .copy = dp_fake_copy(i) };
+				     .copy = dp_fake_copy(i),
+				     .single = dp_fake_copy(i) };
 	memset(s->orig, 0x90, sizeof(s->orig));
 	if (dp_arena.control.nr_sites <= i)
 		dp_arena.control.nr_sites = i + 1;
@@ -124,7 +126,8 @@ struct dp_jump *dp_fake_jump(struct dp_site_entry *s)
 struct dp_probe_entry *dp_fake_probe(u32 i, u32 site, u8 kind)
 {
 	struct dp_probe_entry *p = (struct dp_probe_entry *)dp_probe(i);
-	u32 *last = (u32 *)&dp_site_at(site)->first_probe;
+	struct dp_site_entry *s = (struct dp_site_entry *)dp_site_at(site);
+	u32 *last = &s->first_probe;
 
 	while (*last)
 		last = (u32 *)&dp_probe(*last - 1)->next;
@@ -136,6 +139,8 @@ struct dp_probe_entry *dp_fake_probe(u32 i, u32 site, u8 kind)
 				      .group = DP_NO_GROUP };
 	if (dp_arena.control.nr_probes <= i)
 		dp_arena.control.nr_probes = i + 1;
+	s->counts |= dp_kind_is_handler(kind) || kind == DP_KIND_PLAIN;
+	s->runs |= !dp_kind_is_handler(kind);
 	return p;
 }
 
@@ -169,7 +174,7 @@ void dp_fake_instances(u32 lines, u32 staged)
 	c->nr_instance_tables++;
 }
 
-u64 dp_fake_count(u32 probe)
+u64 dp_fake_count(u32 site)
 {
 	const struct dp_arena_control *c = &dp_arena.control;
 	u64 sum = 0;
@@ -179,9 +184,14 @@ u64 dp_fake_count(u32 probe)
 		const u64 *hits =
 			dp_at(c->counter_off + shard * c->shard_stride);
 
-		sum += hits[probe];
+		sum += hits[site];
 	}
 	return sum;
+}
+
+u64 dp_fake_count_calls(u32 probe)
+{
+	return dp_fake_count(dp_arena.control.probe_counters + probe);
 }
 
 u64 dp_fake_tally(u32 probe, enum dp_tally what)

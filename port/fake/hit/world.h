@@ -50,8 +50,10 @@ void dp_fake_program(u32 probe, const u8 *code, u32 len);
  *  logged bytes in each instance */
 void dp_fake_instances(u32 lines, u32 staged);
 
-/** dp_fake_count() - hits of a probe, in all shards */
-u64 dp_fake_count(u32 probe);
+/** dp_fake_count() - hits of a site, in all shards; dp_fake_count_calls() those of a probe that
+ *  tracks calls */
+u64 dp_fake_count(u32 site);
+u64 dp_fake_count_calls(u32 probe);
 /** dp_fake_tally() - hits of a probe that were counted for @what */
 u64 dp_fake_tally(u32 probe, enum dp_tally what);
 /** dp_fake_record() - take the next record out of the rings, the first CPU's first. Return:
