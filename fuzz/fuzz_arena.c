@@ -11,12 +11,14 @@
 #include "engine/layout/site.h"
 #include "engine/plan/plan.h"
 #include "engine/site/counts.h"
+#include "engine/site/enable.h"
 #include "engine/site/engine.h"
 #include "engine/site/program.h"
 #include "engine/site/view.h"
 #include "engine/site/arm.h"
 #include "engine/text/target.h"
 #include "fuzz/text.h"
+#include "memory.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +34,7 @@ struct edit {
 };
 
 static struct dp_engine *engine;
-static u8 *file, *template, *copy;
+static u8 *template, *copy;
 static struct dp_arena *arena;
 static size_t arena_size;
 static const struct edit *edits;
@@ -70,15 +72,17 @@ static void apply(size_t when)
 			       sizeof(edits[i].value));
 }
 
-/* As it was made; behind the tables only what has been written to. */
+/* As it was made; where there is room for records, only what has been written to. */
 static void restore(u8 *to)
 {
+	u32 tables = ((struct dp_arena_control *)template)->tables_off;
 	size_t i;
 
 	for (i = 0; i < nr_edits; i++)
 		memcpy(to + place_of(&edits[i]), template + place_of(&edits[i]),
 		       sizeof(edits[i].value));
 	memcpy(to, template, sizeof(*arena) + TABLES);
+	memcpy(to + tables, template + tables, arena_size - tables);
 	edited = to;
 }
 
@@ -127,21 +131,37 @@ static void add_sites(void)
 				 sizeof(code) - 13, &probe, &why));
 }
 
+/* Turn every @step-th probe on, and the others off; 0: all off. */
+static void turn_all(u32 step)
+{
+	u32 i;
+
+	for (i = 0; i < SITES + 1; i++)
+		dp_engine_turn(engine, i, step && i % step == 0);
+}
+
+/* All that the tables have, disarmed, before the target writes. */
 static void prepare(void)
 {
-	struct dp_hole hole = { TEXT + 0x100000, TEXT + 0x10000000, false };
-	struct dp_layout_need *need;
+	static struct memory memory = {
+		.hole = { { TEXT + 0x100000, TEXT + 0x10000000, false } },
+		.nr_holes = 1
+	};
+	static struct dp_target target = { &ops };
 	struct dp_mapping map = {
 		.base = BASE, .intercept_entry = ENTRY, .owner = 1, .tool = 2
 	};
+	void *all;
+	u64 bad;
 
 	must(!dp_engine_create(&engine));
 	add_sites();
 	add_program(engine);
-	need = dp_engine_layout(engine, 2);
-	must(need && !dp_engine_place(engine, &hole, 1));
-	map.file = file = calloc(1, need->file_size);
-	must(file && !dp_engine_build(engine, &map));
+	memcpy(text, code, sizeof(text));
+	must(!memory_build(&memory, engine, &target, &map, &all));
+	must(!dp_engine_commit(engine, &target, &bad));
+	turn_all(0);
+	must(!dp_engine_apply(engine, &target, &bad));
 	arena = dp_engine_arena(engine);
 	arena_size = arena->control.arena_size;
 	template = malloc(arena_size);
@@ -208,7 +228,8 @@ static void run(bool instances)
 
 	restore((u8 *)arena);
 	dp_engine_arm_intercepts(engine, &target);
-	dp_engine_arm(engine, &target, &bad);
+	turn_all(1);
+	dp_engine_apply(engine, &target, &bad);
 	apply(0);
 	for (i = 0; i < SITES + 1; i++) {
 		dp_engine_hits(engine, i);
@@ -216,12 +237,11 @@ static void run(bool instances)
 		dp_engine_account(engine, i, &account);
 		dp_engine_local(engine, 0, i);
 		dp_engine_global(engine, i);
-		dp_engine_want(engine, i, i & 1);
 	}
 	dp_engine_records(engine, take_record, NULL, false);
 	if (instances)
 		dp_engine_instances(engine, take_instance, NULL);
-	dp_engine_inside(engine, TEXT + 3, &bad);
+	turn_all(2);
 	dp_engine_apply(engine, &target, &bad);
 	dp_engine_admit(engine, false);
 	dp_engine_settle_all(engine);

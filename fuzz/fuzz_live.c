@@ -9,6 +9,7 @@
 #include "fuzz/scribble.h"
 #include "fuzz/text.h"
 #include "engine/layout/arena.h"
+#include "engine/layout/base.h"
 #include "engine/layout/site.h"
 #include "engine/site/reach.h"
 #include "engine/plan/plan.h"
@@ -91,13 +92,13 @@ static int find_holes(void *arg, struct dp_hole **holes, size_t *n)
 	must(*holes != NULL);
 	(*holes)[0] = hole;
 	*n = 1;
-	for (i = 0; i < w->engine->need.nr_pools; i++)
-		*n = dp_holes_carve(*holes, *n, w->engine->need.pools[i].addr,
-				    w->engine->need.pools[i].size);
+	for (i = 0; i < w->nr_pools; i++)
+		*n = dp_holes_carve(*holes, *n, w->pool_addrs[i],
+				    w->pool_sizes[i]);
 	return 0;
 }
 
-static int write_stopped(void *arg, const u32 *which, u32 n)
+static int write_stopped(void *arg, const u32 *which, u32 n, bool in)
 {
 	return 0;
 }
@@ -112,7 +113,6 @@ static const struct dp_growth_ops growth = { map_pool, put_code, find_holes,
 
 static u8 *build(struct world *w)
 {
-	struct dp_hole hole = { TEXT + 0x100000, TEXT + 0x10000000, false };
 	struct dp_mapping map = { .base = BASE,
 				  .intercept_entry = ENTRY,
 				  .entries = { .hit = ENTRY + 64 },
@@ -127,13 +127,14 @@ static u8 *build(struct world *w)
 	must(!dp_engine_add_intercept(e, TEXT + INTERCEPT, code + INTERCEPT, 13,
 				      false));
 	need = dp_engine_layout(e, 2);
-	must(need && !dp_engine_place(e, &hole, 1));
-	file_size = (need->file_size + SCRIBBLE_PAGE - 1) &
-		    ~(SCRIBBLE_PAGE - 1);
+	file_size =
+		(DP_FILE_ARENA_OFFSET + need->arena_size + SCRIBBLE_PAGE - 1) &
+		~(SCRIBBLE_PAGE - 1);
 	arena_size = need->arena_size;
 	map.file = scribble_map(file_size);
 	scribble_aim(map.file, need);
-	must(!dp_engine_build(e, &map));
+	must(!dp_engine_build(e, &map, &growth, w));
+	must(!dp_engine_plan(e));
 	must(!dp_engine_arm_intercepts(e, &w->target));
 	w->arena = dp_engine_arena(e);
 	dp_engine_destroy(e);
@@ -243,6 +244,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 				       .arg = &w,
 				       .entries = { .hit = ENTRY + 128,
 						    .tracked = ENTRY + 192 },
+				       .least_pool = 16 * DP_PAGE,
 				       .max_sites = ROOM };
 	u8 *file;
 	u32 i;

@@ -60,7 +60,7 @@ static int grow_holes(void *arg, struct dp_hole **holes, size_t *n)
 	return dp_holes_find(0, 2 * DP_MAX_POOLS, holes, n);
 }
 
-static int grow_stopped(void *arg, const u32 *which, u32 n)
+static int grow_stopped(void *arg, const u32 *which, u32 n, bool in)
 {
 	const struct dp_helper_order order = { .pid = getpid(),
 					       .verb = DP_HELPER_QUIESCE,
@@ -107,6 +107,7 @@ static int adopt(u64 base)
 		.arg = &dp_self,
 		.entries = dp_agent_entries(base),
 		.size = arena->control.arena_size,
+		.least_pool = DP_LIVE_POOL,
 		.max_sites = arena->control.max_sites,
 	};
 	struct dp_engine *engine;

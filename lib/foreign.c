@@ -11,6 +11,7 @@
 #include "lib/self.h"
 #include "engine/layout/site.h"
 #include "engine/site/counts.h"
+#include "engine/site/arm.h"
 #include "engine/site/engine.h"
 #include "engine/text/target.h"
 #include "proc/call.h"
@@ -365,6 +366,10 @@ void dp_foreign_look(struct dp_foreign *f)
 		lose(f);
 }
 
+static void tell_nobody(void *arg, u64 addr, bool away)
+{
+}
+
 static void cede(void *arg)
 {
 	struct dp_foreign *f = arg;
@@ -372,7 +377,7 @@ static void cede(void *arg)
 
 	if (dp_attach_other_begin(f->proc, &target, NULL))
 		return;
-	dp_live_cede(f->engine, target);
+	dp_engine_cede(f->engine, target, tell_nobody, NULL);
 	dp_attach_other_end(f->proc);
 }
 
@@ -380,7 +385,7 @@ u32 dp_foreign_cede(struct dp_foreign *f)
 {
 	if (f->gone || f->ending)
 		return 0;
-	if (dp_live_disturbed(f->engine, dp_process_target(f->proc)))
+	if (dp_engine_disturbed(f->engine, dp_process_target(f->proc)))
 		aside(cede, f);
 	return (u32)(dp_engine_sites(f->engine) / SITES_A_LOOK);
 }

@@ -138,7 +138,7 @@ int dp_process_install(struct dp_process *proc, struct dp_engine *engine,
 int dp_process_extend(struct dp_process *proc, struct dp_diag *diag);
 
 /**
- * dp_process_apply() - arm and disarm as dp_engine_want() has asked since the last time
+ * dp_process_apply() - arm and disarm as dp_engine_turn() has asked since the last time
  * Return: 0 or a negative errno with words.
  */
 int dp_process_apply(struct dp_process *proc, struct dp_diag *diag);

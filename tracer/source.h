@@ -189,8 +189,7 @@ static inline double dp_source_now(void)
  * enable() - arm the probes of some points, or disarm them, at once; counts stay. NULL: the
  *   source cannot. @which: of each point of @points: is it meant? One that is already as
  *   it is to be stays so.
- *   Return: 0; -EBUSY a disabled probe would be inside a jump that another one needs;
- *   -EAGAIN a thread is inside; as arm(). On failure nothing has changed.
+ *   Return: 0; -EAGAIN a thread is inside; as arm(). On failure nothing has changed.
  * disarm() - take all probes out. @alive: the process's memory is still there
  *   Return: 0; -EAGAIN a thread is still inside; as arm().
  * settle() - close the account of calls; abandoned calls make records, if hits do

@@ -15,7 +15,7 @@
 #define DP_O_SITE_SIZE 128
 #define DP_O_SITE_ADDR 0
 #define DP_O_SITE_FAST 112
-#define DP_O_SITE_X87 73
+#define DP_O_SITE_X87 71
 /* struct dp_probe_entry */
 #define DP_O_PROBE_NEEDS 30
 #define DP_O_PROBE_USER 32

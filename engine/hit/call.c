@@ -217,7 +217,7 @@ static void go_on(struct call *call, struct dp_trap *trap, bool waits)
 		dp_mcontext_set_pc(trap->regs, dp_regs_pc(call->regs));
 	} else {
 		dp_mcontext_set_pc(trap->regs,
-				   dp_trap_copy(site, call->post || waits));
+				   dp_site_copy(site, call->post || waits));
 	}
 	dp_regs_to(call->regs, trap->regs);
 }

@@ -81,7 +81,6 @@ static const struct dp_site_entry *copied(u64 pc, u64 *addr)
 
 		*addr = s->addr;
 		if (in(pc, s->single, s->single_len) ||
-		    in(pc, s->copy, s->copy_len) ||
 		    (s->post && in(pc, s->post, s->post_len)))
 			return s;
 	}

@@ -202,9 +202,9 @@ bool dp_trap_raised(struct dp_trap *trap);
  *  The kernel has just written below the thread's stack pointer, unless it used the
  *  alternate stack. Then nothing of the thread's stack is certain. */
 void dp_hit_of_trap(struct dp_hit *hit, struct dp_trap *trap);
-/** dp_trap_copy() - where a trapped thread executes a site's instruction
+/** dp_site_copy() - where a trapped thread executes a site's instruction
  *  @post: it is to trap behind it; while a jump may stand there, no such copy leads back */
-u64 dp_trap_copy(const struct dp_site_entry *site, bool post);
+u64 dp_site_copy(const struct dp_site_entry *site, bool post);
 
 #pragma GCC visibility pop
 

@@ -96,3 +96,32 @@ const struct dp_site_entry *dp_site_trapped(u64 pc, bool breakpoint,
 		return pc == site->addr && site->first_probe ? site : *around;
 	return breakpoint && !is_inside(site, pc) ? site : NULL;
 }
+
+/* In the detour of the jump that covers the site: behind its copy there are more breakpoints of
+ * that jump. Return: 0: no jump covers it, or none that tells when the instruction is over. */
+static u64 covered(const struct dp_site_entry *site, bool post)
+{
+	u32 leader = __atomic_load_n(&site->leader, __ATOMIC_ACQUIRE);
+	const struct dp_site_entry *l = leader ? dp_site_at(leader - 1) : NULL;
+	const struct dp_jump *j;
+	int i;
+
+	if (!l || !dp_site_jumps(l))
+		return 0;
+	j = dp_jump_of(l);
+	for (i = 1; i < j->nr; i++)
+		if (l->addr + j->offset[i] == site->addr &&
+		    (!post || j->after >> i & 1))
+			return j->base + j->insn[i];
+	return 0;
+}
+
+u64 dp_site_copy(const struct dp_site_entry *site, bool post)
+{
+	u64 copy = __atomic_load_n(&site->copy, __ATOMIC_ACQUIRE), detour;
+
+	if (copy != site->single)
+		return copy;
+	detour = covered(site, post);
+	return detour ? detour : post && site->post ? site->post : copy;
+}

@@ -41,13 +41,6 @@ void dp_hit_of_trap(struct dp_hit *hit, struct dp_trap *trap)
 		dp_hit_know_stack(hit);
 }
 
-u64 dp_trap_copy(const struct dp_site_entry *site, bool post)
-{
-	u64 copy = __atomic_load_n(&site->copy, __ATOMIC_ACQUIRE);
-
-	return post && site->post && copy == site->single ? site->post : copy;
-}
-
 static void dispatch(const struct dp_site_entry *site, struct dp_trap *trap)
 {
 	struct dp_hit hit;
@@ -56,7 +49,7 @@ static void dispatch(const struct dp_site_entry *site, struct dp_trap *trap)
 	dp_hit_of_trap(&hit, trap);
 	goes = dp_dispatch_site(site, &hit, false);
 	if (goes != DP_GOES_AS_TOLD)
-		dp_mcontext_set_pc(trap->regs, dp_trap_copy(site, hit.waits));
+		dp_mcontext_set_pc(trap->regs, dp_site_copy(site, hit.waits));
 }
 
 static void hit(const struct dp_site_entry *site, struct dp_trap *trap)

@@ -6,6 +6,7 @@
 #include "engine/insn/insn.h"
 #include "engine/layout/site.h"
 #include "engine/plan/copy.h"
+#include "engine/plan/plan.h"
 #include "engine/site/site.h"
 
 static void copy_bytes(u8 *to, const u8 *from, size_t n)
@@ -20,14 +21,14 @@ int dp_entry_copy(const struct dp_site *s, struct dp_site_entry *entry, u8 *out)
 	const char *why;
 	int err;
 
-	err = dp_insn_relocate(s->code, &s->facts, s->addr, entry->copy, &copy,
-			       &why);
+	err = dp_insn_relocate(s->code, &s->facts, s->addr, entry->single,
+			       &copy, &why);
 	if (err)
 		return err;
 	copy_bytes(out, copy.code, copy.len);
-	entry->copy_len = copy.len;
-	entry->body_len = copy.body_len;
-	entry->atomic = copy.atomic;
+	entry->single_len = copy.len;
+	entry->single_body = copy.body_len;
+	entry->single_atomic = copy.atomic;
 	return 0;
 }
 
@@ -75,4 +76,24 @@ void dp_entry_begin(const struct dp_site *s, struct dp_site_entry *entry)
 	entry->target = s->addr + s->facts.len + (u64)s->facts.target;
 	copy_bytes(entry->orig, s->code, sizeof(entry->orig));
 	note_faults(s, entry);
+}
+
+static void widen(const struct insn_facts *f, u64 addr, u64 *low, u64 *high)
+{
+	u64 next = addr + f->len, target = dp_insn_refers(f, addr);
+
+	*low = target < *low ? target : *low;
+	*high = target > *high ? target : *high;
+	*high = next > *high ? next : *high;
+}
+
+void dp_site_span(const struct dp_site *s, u64 *low, u64 *high)
+{
+	int i;
+
+	*low = *high = s->addr;
+	widen(&s->facts, s->addr, low, high);
+	for (i = 0; i < s->region.nr; i++)
+		widen(&s->region.facts[i], s->addr + s->region.at[i], low,
+		      high);
 }

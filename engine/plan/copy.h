@@ -10,7 +10,7 @@ struct dp_site_entry;
 
 /** dp_entry_begin() - fill in what an entry says of its instruction */
 void dp_entry_begin(const struct dp_site *s, struct dp_site_entry *entry);
-/** dp_entry_copy() - write a site's copy, at @entry->copy. Return: 0; -ENOMEM the copy
+/** dp_entry_copy() - write a site's copy, at @entry->single. Return: 0; -ENOMEM the copy
  *  cannot address what it refers to. */
 int dp_entry_copy(const struct dp_site *s, struct dp_site_entry *entry,
 		  u8 *out);

@@ -23,7 +23,6 @@
 
 #define TRIES 2048
 #define NEAR (1ull << 30)
-#define MERGE_GAP (4ull << 20)
 
 struct page {
 	u64 addr; /* 0: none */
@@ -201,27 +200,41 @@ static const struct dp_hole *next_hole(const struct dp_islands *l, u64 addr,
 	return best && distance(best, addr) < DP_JUMP_REACH ? best : NULL;
 }
 
+static const struct dp_hole *hole_at(const struct dp_islands *l, u64 addr)
+{
+	size_t i;
+
+	for (i = 0; i < l->nr_holes; i++)
+		if (addr >= l->holes[i].start && addr < l->holes[i].end)
+			return &l->holes[i];
+	return NULL;
+}
+
+/* Behind the last island of the pattern, or else in the nearest hole that has room. */
+static u64 find(struct dp_islands *l, const struct dp_site *s,
+		const struct window *w, u64 hint)
+{
+	struct dp_jump_pattern p = dp_jump_pattern(s->addr, s->traps, s->last);
+	const struct dp_hole *h = hint ? hole_at(l, hint) : NULL;
+	u64 from = s->addr + DP_JUMP_SIZE;
+	u64 at = h ? try_hole(l, h, w, hint, &p) : 0;
+
+	for (h = NULL; !at && (h = next_hole(l, from, h));)
+		at = try_hole(l, h, w, 0, &p);
+	return at;
+}
+
 static bool place_within(struct dp_islands *l, struct dp_site *s,
 			 const struct window *w)
 {
-	struct dp_jump_pattern p = dp_jump_pattern(s->addr, s->traps, s->last);
-	u64 from = s->addr + DP_JUMP_SIZE;
 	u64 *hint = &l->hint[s->traps >> 1];
-	const struct dp_hole *h = NULL;
 
-	while ((h = next_hole(l, from, h))) {
-		s->island = 0;
-		if (*hint >= h->start && *hint < h->end)
-			s->island = try_hole(l, h, w, *hint, &p);
-		if (!s->island)
-			s->island = try_hole(l, h, w, 0, &p);
-		if (!s->island)
-			continue;
-		claim(l, s->island);
-		*hint = s->island;
-		return true;
-	}
-	return false;
+	s->island = find(l, s, w, *hint);
+	if (!s->island)
+		return false;
+	claim(l, s->island);
+	*hint = s->island;
+	return true;
 }
 
 /* Near the site if possible, so that islands are close together. */
@@ -233,6 +246,12 @@ static bool place_with(struct dp_islands *l, const struct dp_engine *e,
 	struct window far = window_of(pool, s->addr, DP_REACH);
 
 	return place_within(l, s, &near) || place_within(l, s, &far);
+}
+
+/* May an instruction in a jump raise another signal than a breakpoint does? */
+static bool may_raise(const struct dp_engine *e)
+{
+	return !e->caught_known || e->nr_caught >= DP_CAUGHT_JUMPS;
 }
 
 static bool place_one(struct dp_islands *l, struct dp_engine *e,
@@ -250,7 +269,7 @@ static bool place_one(struct dp_islands *l, struct dp_engine *e,
 		s->last = 0;
 		return false;
 	}
-	for (i = 0; (s->last = dp_jump_upward(i)); i++) {
+	for (i = 0; may_raise(e) && (s->last = dp_jump_upward(i)); i++) {
 		if (!place_with(l, e, s))
 			continue;
 		if (e->nr_caught < DP_CAUGHT_JUMPS)
@@ -259,72 +278,6 @@ static bool place_one(struct dp_islands *l, struct dp_engine *e,
 	}
 	s->last = 0;
 	return false;
-}
-
-static void sort_pages(u64 *v, u32 n)
-{
-	u32 gap, i, j;
-	u64 x;
-
-	for (gap = n / 2; gap; gap /= 2)
-		for (i = gap; i < n; i++) {
-			x = v[i];
-			for (j = i; j >= gap && v[j - gap] > x; j -= gap)
-				v[j] = v[j - gap];
-			v[j] = x;
-		}
-}
-
-static bool same_hole(const struct dp_islands *l, u64 a, u64 b)
-{
-	size_t i;
-
-	for (i = 0; i < l->nr_holes; i++)
-		if (a >= l->holes[i].start && a < l->holes[i].end)
-			return b < l->holes[i].end;
-	return false;
-}
-
-static int add_span(struct dp_layout_need *need, u64 start, u64 end)
-{
-	struct dp_pool_need *p;
-
-	if (need->nr_pools == DP_MAX_POOLS)
-		return -ENOMEM;
-	p = &need->pools[need->nr_pools++];
-	*p = (struct dp_pool_need){ .low = start,
-				    .high = end,
-				    .addr = start,
-				    .size = end - start,
-				    .file_offset = need->file_size };
-	need->file_size += p->size;
-	return 0;
-}
-
-/* Pages near each other are mapped together: the pages in between are never touched, and
- * take no memory. */
-static int map_pages(struct dp_engine *e, const struct dp_islands *l)
-{
-	u64 *v = dp_port_alloc((l->nr_pages + 1) * sizeof(*v)), start;
-	u32 n = 0, i;
-	int err = v ? 0 : -ENOMEM;
-
-	for (i = 0; !err && i <= l->mask; i++)
-		if (l->pages[i].addr)
-			v[n++] = l->pages[i].addr;
-	if (!err)
-		sort_pages(v, n);
-	for (i = 0, start = 0; !err && i < n; i++) {
-		if (!start)
-			start = v[i];
-		if (i + 1 < n && v[i + 1] - v[i] <= MERGE_GAP &&
-		    same_hole(l, v[i], v[i + 1]))
-			continue;
-		err = add_span(&e->need, start, v[i] + DP_PAGE);
-		start = 0;
-	}
-	dp_port_free(v);
-	return err;
 }
 
 int dp_island_find(struct dp_islands **l, struct dp_engine *e,
@@ -348,29 +301,21 @@ void dp_islands_free(struct dp_islands *l)
 	dp_port_free(l);
 }
 
-int dp_islands_place(struct dp_engine *e, const struct dp_hole *holes, size_t n)
+struct dp_islands *dp_islands_copy(const struct dp_islands *of)
 {
-	struct dp_islands l = { .holes = holes, .nr_holes = n };
-	int err = 0;
-	u32 i;
+	struct dp_islands *l = of ? dp_port_alloc(sizeof(*l)) : NULL;
+	size_t bytes = of && of->pages ? (of->mask + 1) * sizeof(*of->pages) :
+					 0;
 
-	e->batch.code_pools = e->need.nr_pools - e->batch.pool;
-	if (!e->arena)
-		e->nr_caught = e->signal_free	 ? 0 :
-			       e->max_sites	 ? DP_CAUGHT :
-			       e->expected.sites ? DP_CAUGHT_JUMPS :
-						   1;
-	for (i = e->batch.first; i < dp_batch_end(e) && !err; i++) {
-		struct dp_site *s = dp_order_site(e, i);
-
-		if (s->mode != DP_MODE_JUMP || s->leader || !s->traps)
-			continue;
-		err = reserve(&l);
-		if (!err && !place_one(&l, e, s))
-			dp_jump_give_up(e, i, DP_WHY_NO_ISLAND);
+	if (!l)
+		return NULL;
+	*l = *of;
+	l->holes = NULL;
+	l->pages = bytes ? dp_port_alloc(bytes) : NULL;
+	if (bytes && !l->pages) {
+		dp_port_free(l);
+		return NULL;
 	}
-	if (!err && l.pages)
-		err = map_pages(e, &l);
-	dp_port_free(l.pages);
-	return err;
+	__builtin_memcpy(l->pages, of->pages, bytes);
+	return l;
 }

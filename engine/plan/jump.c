@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * jump: which sites are armed with a jump, and their detours.
+ * jump: the detours of jumps.
  *
- * A jump covers five bytes. A site within them belongs to the jump of the site before it.
- * The same detour calls its probes, ahead of its own instruction. For threads that branch
- * to it, its first byte is a breakpoint inside the jump.
+ * A jump covers five bytes. Sites within them belong to the jump: its detour calls their
+ * probes, ahead of their own instructions. Which sites jump is decided in engine/site/group.c.
  */
 #include "arch/arch.h"
 #include "engine/insn/detour.h"
@@ -49,40 +48,6 @@ bool dp_jump_cover(struct dp_site *lead, struct dp_site *s)
 	return true;
 }
 
-void dp_jump_give_up(struct dp_engine *e, u32 i, const char *why)
-{
-	u32 leader = i + 1;
-
-	dp_jump_cover_none(dp_order_site(e, i));
-	do {
-		dp_order_site(e, i)->mode = DP_MODE_TRAP;
-		dp_order_site(e, i)->leader = 0;
-		dp_order_site(e, i)->why = why;
-		i++;
-	} while (i < dp_batch_end(e) && dp_order_site(e, i)->leader == leader);
-}
-
-static bool meets_intercept(const struct dp_engine *e, u32 i)
-{
-	const struct dp_site *s = dp_order_site(e, i), *other;
-	u32 j;
-
-	if (i > e->batch.first) {
-		other = dp_order_site(e, i - 1);
-		if (other->intercept >= 0 &&
-		    other->addr + other->region.len > s->addr)
-			return true;
-	}
-	for (j = i + 1; j < dp_batch_end(e); j++) {
-		other = dp_order_site(e, j);
-		if (other->addr >= s->addr + s->region.len)
-			break;
-		if (other->intercept >= 0)
-			return true;
-	}
-	return false;
-}
-
 void dp_jump_note_traps(const struct dp_engine *e, struct dp_site *s)
 {
 	int i;
@@ -95,69 +60,6 @@ void dp_jump_note_traps(const struct dp_engine *e, struct dp_site *s)
 		s->traps |= (u8)(1u << s->region.at[i]);
 }
 
-/* Bytes within which a later site belongs to the jump of this one. */
-static u64 reach(const struct dp_site *s)
-{
-	return s->intercept < 0 ? DP_JUMP_SIZE : s->region.len;
-}
-
-/* Put a site inside the jump of the @lead-th site. Return: false if that is not possible;
- * then that jump has been given up. */
-static bool join(struct dp_engine *e, u32 lead, struct dp_site *s)
-{
-	if (s->intercept < 0 && dp_jump_cover(dp_order_site(e, lead), s)) {
-		s->mode = DP_MODE_JUMP;
-		return true;
-	}
-	dp_jump_give_up(e, lead, DP_WHY_OVERLAP);
-	return false;
-}
-
-/* Can this site begin a jump? */
-static bool leads(const struct dp_engine *e, u32 i)
-{
-	struct dp_site *s = dp_order_site(e, i);
-
-	if (s->intercept >= 0)
-		return true;
-	if (e->arming == DP_ARM_TRAP)
-		s->why = "breakpoints were asked for";
-	else if (s->region.nr && meets_intercept(e, i))
-		s->why = DP_WHY_OVERLAP;
-	else if (s->region.nr && s->region.returns &&
-		 e->arming == DP_ARM_QUIESCE)
-		s->why = DP_WHY_RETURNS;
-	else
-		return s->region.nr != 0;
-	return false;
-}
-
-void dp_jumps_choose(struct dp_engine *e)
-{
-	u32 i, lead = 0; /* 1 + place in the order */
-
-	for (i = e->batch.first; i < dp_batch_end(e); i++) {
-		struct dp_site *s = dp_order_site(e, i);
-
-		s->mode = DP_MODE_TRAP;
-		s->leader = 0;
-		dp_jump_cover_none(s);
-		s->island = 0;
-		s->last = 0;
-		if (lead &&
-		    s->addr - dp_order_site(e, lead - 1)->addr <
-			    reach(dp_order_site(e, lead - 1)) &&
-		    join(e, lead - 1, s))
-			continue;
-		lead = 0;
-		if (!leads(e, i))
-			continue;
-		s->mode = DP_MODE_JUMP;
-		dp_jump_note_traps(e, s);
-		lead = i + 1;
-	}
-}
-
 u32 dp_jump_room(const struct dp_engine *e, const struct dp_site *s)
 {
 	return DP_DETOUR_MAX / 4 + s->region.nr * DP_DETOUR_MAX / 8 +
@@ -167,7 +69,7 @@ u32 dp_jump_room(const struct dp_engine *e, const struct dp_site *s)
 static bool counts_alone(const struct dp_engine *e, const struct dp_site *s)
 {
 	return e->rseq_usable && !s->records && !s->instances &&
-	       s->intercept < 0 && (e->max_sites || s->first_probe);
+	       s->intercept < 0 && (e->own || s->first_probe);
 }
 
 static void fill_jump(struct dp_jump *j, const struct dp_site *s,
@@ -196,7 +98,7 @@ static const struct dp_site *member_at(const struct dp_engine *e,
 {
 	if (!k)
 		return s;
-	return s->covers[k] ? dp_order_site(e, s->covers[k] - 1) : NULL;
+	return s->covers[k] ? &e->sites[s->covers[k] - 1] : NULL;
 }
 
 /* The number of a call-out before instruction @k. A detour counts for the first one alone,
@@ -215,50 +117,67 @@ static u32 number_after(const struct dp_site *member)
 	return (member->place - 1) | DP_CALLOUT_UNCOUNTED | DP_CALLOUT_AFTER;
 }
 
-/* Choose the call-outs for the site and for sites that its jump covers. */
-static void encode(const struct dp_engine *e, u32 i,
-		   struct dp_detour_spec *spec)
+/* Has the detour to call out before the member at instruction @k? One that counts alone does
+ * only if it has an enable word. */
+static bool calls_before(const struct dp_engine *e, const struct dp_site *s,
+			 const struct dp_site *member, int k)
 {
-	const struct dp_site *s = dp_order_site(e, i), *member;
+	/* A process that probes itself may add probes later. */
+	if (e->own)
+		return true;
+	if (!k && s->observed)
+		return (u32)s->intercept != DP_PLAIN_CALL ||
+		       member->first_probe;
+	return member->first_probe && (k || !counts_alone(e, s));
+}
+
+void dp_jump_callouts(const struct dp_engine *e, const struct dp_site *s,
+		      u8 *before, u8 *after)
+{
+	const struct dp_site *member;
 	int k;
 
+	*before = *after = 0;
 	for (k = 0; k < s->region.nr; k++) {
 		member = member_at(e, s, k);
 		if (!member)
 			continue;
-		/* A process that probes itself may add probes later. */
-		if (member->first_probe ||
-		    (s->observed && (u32)s->intercept != DP_PLAIN_CALL) ||
-		    e->max_sites)
+		*before |= (u8)(calls_before(e, s, member, k) << k);
+		*after |= (u8)(dp_site_needs_post(member) << k);
+	}
+	if (s->observed)
+		*after |= (u8)(1 << (s->region.nr - 1));
+}
+
+static void encode(const struct dp_engine *e, const struct dp_site *s,
+		   const struct dp_jump *j, struct dp_detour_spec *spec)
+{
+	const struct dp_site *member;
+	int k;
+
+	for (k = 0; k < s->region.nr; k++) {
+		member = member_at(e, s, k);
+		/* Where counting is impossible, the agent counts. */
+		if (j->before >> k & 1 || (!k && spec->rseq))
 			spec->before[k] = number_of(member, k, spec->rseq) + 1;
-		if (dp_site_needs_post(member))
-			spec->after[k] = number_after(member) + 1;
+		if (j->after >> k & 1)
+			spec->after[k] = number_after(member ? member : s) + 1;
 	}
 	if (s->observed)
 		spec->after[s->region.nr - 1] = number_after(s) + 1;
 	if ((u32)s->intercept == DP_PLAIN_CALL)
-		spec->call = (i | DP_CALLOUT_CALLS) + 1;
+		spec->call = ((s->place - 1) | DP_CALLOUT_CALLS) + 1;
 }
 
-/* In an engine whose probes come and go, a site that is covered keeps its own copy. */
 static void fill_members(const struct dp_engine *e, const struct dp_site *s,
-			 struct dp_jump *j, const struct dp_detour *d, u64 at)
+			 struct dp_jump *j)
 {
 	const struct dp_site *member;
-	struct dp_site_entry *entry;
 	int k;
 
 	for (k = 0; k < s->region.nr; k++) {
 		member = member_at(e, s, k);
-		if (!member)
-			continue;
-		if (e->max_sites && s->intercept < 0) {
-			j->member[k] = member->place;
-			continue;
-		}
-		entry = &e->view.sites[member->place - 1];
-		entry->copy = at + d->insn[k];
-		entry->calls_out = dp_site_needs_post(member);
+		j->member[k] = member ? member->place : 0;
 	}
 }
 
@@ -275,27 +194,28 @@ static bool has_returns(const struct dp_engine *e, const struct dp_site *s)
 
 bool dp_jump_is_tracked(const struct dp_engine *e, const struct dp_site *s)
 {
-	return e->max_sites && counts_alone(e, s) && has_returns(e, s);
+	return e->own && counts_alone(e, s) && has_returns(e, s);
 }
 
-int dp_jump_plan(const struct dp_engine *e, u32 i, struct dp_jump *j, u64 at,
-		 u8 *out, u64 stubs, u64 intercept_entry)
+int dp_jump_plan(const struct dp_engine *e, const struct dp_site *s,
+		 struct dp_jump *j, u64 at, u8 *out, u64 stubs)
 {
-	const struct dp_site *s = dp_order_site(e, i);
 	struct dp_detour_spec spec = {
 		.from = s->addr,
 		.at = at,
 		.entry = stubs +
 			 (s->intercept < 0 ? DP_STUB_HIT : DP_STUB_OBSERVE),
 		.code = s->code,
-		.region = &s->region
+		.region = &s->region,
+		.self = e->arena->control.self_offset,
 	};
+	u32 i = s->place - 1;
 	struct dp_detour d;
 	u16 n;
 	int err;
 
 	if (s->intercept >= 0 && !s->observed) {
-		spec.intercept_entry = intercept_entry;
+		spec.intercept_entry = e->map.intercept_entry;
 		spec.intercept = (u32)s->intercept;
 	}
 	if (counts_alone(e, s)) {
@@ -303,11 +223,11 @@ int dp_jump_plan(const struct dp_engine *e, u32 i, struct dp_jump *j, u64 at,
 		spec.table = e->arena->control.base + DP_TABLE_OFFSET;
 		spec.counter = i * (u32)sizeof(u64);
 	}
-	encode(e, i, &spec);
-	spec.self = e->arena->control.self_offset;
+	dp_jump_callouts(e, s, &j->before, &j->after);
+	encode(e, s, j, &spec);
 	if (dp_jump_is_tracked(e, s))
 		spec.tracked = stubs + DP_STUB_TRACKED;
-	if (e->max_sites)
+	if (e->own)
 		spec.enable_word =
 			e->arena->control.base + DP_ARENA_OFFSET +
 			e->arena->control.site_off +
@@ -321,6 +241,6 @@ int dp_jump_plan(const struct dp_engine *e, u32 i, struct dp_jump *j, u64 at,
 	fill_jump(j, s, &d, at);
 	j->site = i;
 	j->tracked = spec.tracked != 0;
-	fill_members(e, s, j, &d, at);
+	fill_members(e, s, j);
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* jump: which sites are armed with a jump, and their detours. */
+/* jump: the detours of jumps. */
 #ifndef DP_PLAN_JUMP_H
 #define DP_PLAN_JUMP_H
 
@@ -16,24 +16,21 @@ struct dp_site;
 #define DP_WHY_NO_ISLAND \
 	"no address is free to which a jump with breakpoints in it could lead"
 
-/** dp_jumps_choose() - decide the mode of each site; sites are in order */
-void dp_jumps_choose(struct dp_engine *e);
-/** dp_jump_give_up() - make the @i-th site in order a trap site, with all sites that its
- *  jump covers */
-void dp_jump_give_up(struct dp_engine *e, u32 i, const char *why);
 /** dp_jump_note_traps() - note which bytes of the site's jump have to be breakpoints */
 void dp_jump_note_traps(const struct dp_engine *e, struct dp_site *s);
 /** dp_jump_room() - bytes that the site's detour takes at most */
 u32 dp_jump_room(const struct dp_engine *e, const struct dp_site *s);
+/** dp_jump_callouts() - where the site's detour has to call out: see struct dp_jump */
+void dp_jump_callouts(const struct dp_engine *e, const struct dp_site *s,
+		      u8 *before, u8 *after);
 /**
- * dp_jump_plan() - make the detour of the @i-th site in order
- * @j: filled in; entries of sites that it covers get their copies
+ * dp_jump_plan() - make the detour of a site, for itself and for those that it covers
+ * @j: filled in
  * @at, @out: address of the detour, and where to write it
  * @stubs: address of the stubs of its pool
- * @intercept_entry: address of the code that makes intercepted calls
  */
-int dp_jump_plan(const struct dp_engine *e, u32 i, struct dp_jump *j, u64 at,
-		 u8 *out, u64 stubs, u64 intercept_entry);
+int dp_jump_plan(const struct dp_engine *e, const struct dp_site *s,
+		 struct dp_jump *j, u64 at, u8 *out, u64 stubs);
 /** dp_jump_is_tracked() - can calls that begin at the site go on through a stub? */
 bool dp_jump_is_tracked(const struct dp_engine *e, const struct dp_site *s);
 /** dp_jump_cover() - let the jump of @lead cover @site. Return: false: no instruction of the

@@ -55,41 +55,23 @@ int dp_place_one(struct dp_pool_need *need, const struct dp_hole *holes,
 /* Take the range of a pool out of the holes. */
 size_t dp_holes_carve(struct dp_hole *holes, size_t n, u64 addr, u64 size)
 {
+	u64 end = addr + size;
 	size_t i;
 
 	for (i = 0; i < n; i++) {
 		if (addr < holes[i].start || addr >= holes[i].end)
 			continue;
-		holes[n].start = addr + size;
-		holes[n].end = holes[i].end;
-		holes[i].end = addr;
-		return n + 1;
+		if (end >= holes[i].end) {
+			holes[i].end = addr;
+		} else if (addr == holes[i].start) {
+			holes[i].start = end;
+		} else {
+			holes[n] = holes[i];
+			holes[n].start = end;
+			holes[i].end = addr;
+			return n + 1;
+		}
+		break;
 	}
 	return n;
-}
-
-int dp_engine_place(struct dp_engine *engine, const struct dp_hole *holes,
-		    size_t n)
-{
-	struct dp_layout_need *need = &engine->need;
-	struct dp_hole *free_ =
-		dp_port_alloc((n + need->nr_pools + 1) * sizeof(*free_));
-	int err = 0;
-	size_t i;
-
-	if (!free_)
-		return -ENOMEM;
-	for (i = 0; i < n; i++)
-		free_[i] = holes[i];
-	for (i = engine->batch.pool; i < need->nr_pools && !err; i++) {
-		struct dp_pool_need *pool = &need->pools[i];
-
-		err = dp_place_one(pool, free_, n);
-		if (!err)
-			n = dp_holes_carve(free_, n, pool->addr, pool->size);
-	}
-	if (!err)
-		err = dp_islands_place(engine, free_, n);
-	dp_port_free(free_);
-	return err;
 }

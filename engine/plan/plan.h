@@ -13,8 +13,6 @@ struct dp_islands;
 struct dp_site;
 struct dp_site_entry;
 
-/* pools: which copies share a pool. */
-
 /* The largest distance of a copy and what it refers to: 2 GB less the length of a pool's
  * worst neighbour. */
 #define DP_REACH (DP_JUMP_REACH - (64ull << 20))
@@ -23,17 +21,12 @@ struct dp_site_entry;
 struct dp_pool_need {
 	u64 low, high; /* all that it must address lies in between */
 	u64 size; /* bytes, whole pages */
-	u64 file_offset; /* of its contents, in the file that it is mapped from */
-	u64 addr; /* set by dp_engine_place() or the caller */
-	/* @used bytes for the pool, until they are in the target; the engine's */
-	u8 *code;
-	u32 used;
+	u64 addr;
 };
 
 /** struct dp_layout_need - memory that has to be mapped */
 struct dp_layout_need {
 	u64 arena_size; /* bytes, whole pages */
-	u64 file_size; /* of each of the files; later, of the batch's pools alone */
 	/* parts: see struct dp_arena_control */
 	u32 own_off, private_off, tables_off;
 	u32 nr_pools;
@@ -43,10 +36,6 @@ struct dp_layout_need {
 /** dp_site_span() - the addresses that the copies of a site have to be near */
 void dp_site_span(const struct dp_site *s, u64 *low, u64 *high);
 
-/** dp_pools_assign() - choose a pool for each site of the batch, whose mode is known.
- *  Return: 0; -ENOMEM when the sites lie so far apart that DP_MAX_POOLS do not serve them. */
-int dp_pools_assign(struct dp_engine *engine);
-
 /* place: addresses for memory that has to be mapped. */
 
 /** struct dp_hole - unmapped addresses [start, end) */
@@ -55,17 +44,10 @@ struct dp_hole {
 	bool ours; /* mapped by us, and only for islands */
 };
 
-/**
- * dp_engine_place() - choose an address for each pool
- * @holes: ascending
- *
- * Source: user-space rules: within 2 GB of all that a copy refers to.
- * Return: 0; -ENOMEM no hole is in range.
- */
-int dp_engine_place(struct dp_engine *engine, const struct dp_hole *holes,
-		    size_t n);
-
-/** dp_place_one() - choose an address for a pool. Return: 0 or -ENOMEM. */
+/** dp_place_one() - choose an address for a pool
+ *  @holes: ascending
+ *  Source: user-space rules: within 2 GB of all that a copy refers to.
+ *  Return: 0; -ENOMEM no hole is in range. */
 int dp_place_one(struct dp_pool_need *need, const struct dp_hole *holes,
 		 size_t n);
 /** dp_holes_carve() - take a mapped range out of the holes. There is room for one more.
@@ -86,13 +68,6 @@ struct dp_mapping {
 	u64 tool_start;
 };
 
-/**
- * dp_plan_site() - make the copies of the site at place @i, and its patch
- * @entry: filled in; entries of sites that its jump covers follow
- * Return: 0; -ENOMEM a copy cannot address what it refers to.
- */
-int dp_plan_site(struct dp_engine *e, u32 i, struct dp_site_entry *entry);
-
 /* island: addresses for jumps that contain breakpoints. */
 
 /** dp_island_find() - find an island for one site's jump: @s->island, @s->last.
@@ -102,8 +77,6 @@ int dp_island_find(struct dp_islands **l, struct dp_engine *e,
 /** dp_island_drop() - the island at @addr is not used after all */
 void dp_island_drop(struct dp_islands *l, u64 addr);
 void dp_islands_free(struct dp_islands *l);
-/** dp_islands_place() - find islands for all jumps that contain breakpoints */
-int dp_islands_place(struct dp_engine *e, const struct dp_hole *holes,
-		     size_t n);
-
+/** dp_islands_copy() - the same islands, for a fork child. Return: NULL: out of memory, or none. */
+struct dp_islands *dp_islands_copy(const struct dp_islands *of);
 #endif

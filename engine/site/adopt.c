@@ -29,6 +29,7 @@ static int adopt_intercept(struct dp_engine *e, u32 i)
 	s->place = i + 1;
 	s->entered = true;
 	s->mode = DP_MODE_JUMP;
+	s->wants = DP_WANT_PLAN;
 	s->region.nr = dp_jump_insns(j);
 	s->region.len = j->size;
 	for (k = 0; k < s->region.nr; k++)
@@ -66,22 +67,6 @@ static bool has_room(const struct dp_engine *e, const struct dp_live_setup *s)
 	       state + s->max_sites * sizeof(struct dp_probe_state) <= s->size;
 }
 
-static int find_upcalls(struct dp_engine *e, u64 size)
-{
-	const struct dp_arena_control *c = &e->arena->control;
-	u64 off = c->upcall_off, n = c->nr_upcalls;
-
-	if (!n)
-		return 0;
-	if (off < sizeof(struct dp_arena) || off % sizeof(u64) ||
-	    off + sizeof(struct dp_upcalls) + n * sizeof(struct dp_upcall) >
-		    size)
-		return -EBADMSG;
-	e->upcalls = (void *)((char *)e->arena + off);
-	e->nr_upcalls = (u32)n;
-	return 0;
-}
-
 struct dp_upcalls *dp_live_upcalls(const struct dp_engine *e, u32 *n)
 {
 	*n = e->nr_upcalls;
@@ -96,17 +81,18 @@ int dp_engine_adopt(struct dp_engine *e, struct dp_arena *arena,
 
 	if (!err && !arena->control.own_process)
 		err = -EBADMSG;
+	e->max_sites = e->max_probes = setup->max_sites;
+	e->own = true;
 	if (!err)
-		err = dp_grow_begin(e, setup);
+		err = dp_room_begin(e, setup);
 	if (err)
 		return err;
 	e->arena = arena;
 	err = has_room(e, setup) ? dp_hash_find(e, setup->size) : -EBADMSG;
 	if (!err)
-		err = find_upcalls(e, setup->size);
+		err = dp_upcalls_find(e, setup->size);
 	if (err)
 		return err;
-	e->max_sites = setup->max_sites;
 	e->nr_caught = dp_few(&arena->control.nr_caught, DP_CAUGHT);
 	if (arena->control.counts_alone)
 		dp_engine_set_rseq(e, arena->control.rseq_offset,

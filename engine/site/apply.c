@@ -16,6 +16,9 @@
  *
  * A jump that is to call out for other sites than before is another one. The site becomes
  * a breakpoint, then the other jump is written.
+ *
+ * In a signal-free process there are jumps alone, which come and go in one write while no
+ * thread runs.
  */
 #include "arch/arch.h"
 #include "engine/layout/site.h"
@@ -36,7 +39,7 @@ struct batch {
 
 static bool mark(struct dp_engine *e, struct batch *b, struct dp_site *s)
 {
-	if (s->marked || !s->place || s->intercept >= 0)
+	if (s->marked || !s->place || s->intercept >= 0 || s->within)
 		return false;
 	s->marked = true;
 	b->v[b->n++] = (u32)(s - e->sites);
@@ -127,8 +130,29 @@ static int stay_traps(struct dp_engine *e, const u32 *which, u32 n)
 	return 0;
 }
 
+/* Who has stopped all threads does not tell where it failed. */
+static void blame(const struct dp_engine *e, struct dp_target *target,
+		  const u32 *which, u32 n, u64 *bad)
+{
+	u8 now[DP_JUMP_SIZE];
+	u32 i;
+
+	for (i = 0; bad && i < n; i++) {
+		const struct dp_site_entry *s = dp_live_site(e, which[i]);
+		u8 len = dp_site_patch_len(s);
+
+		if (s->armed != DP_SITE_COMING &&
+		    !target->ops->read(target, s->addr, now, len) &&
+		    dp_site_bytes(s, now) <= DP_BYTES_BETWEEN)
+			continue;
+		*bad = s->addr;
+		return;
+	}
+}
+
 /* A tracer has to stop all threads for that. */
-static int arm_stopped(struct dp_engine *e, const struct dp_sites *sites)
+static int arm_stopped(struct dp_engine *e, struct dp_target *target,
+		       const struct dp_sites *sites, u64 *bad)
 {
 	const struct dp_growth *g = e->growth;
 	u32 *which = g->touched + sites->n, n = 0, i;
@@ -142,30 +166,52 @@ static int arm_stopped(struct dp_engine *e, const struct dp_sites *sites)
 			which[n++] = sites->which[i];
 	}
 	sort_by_address(e, which, n);
-	err = n ? g->setup.ops->stopped(g->setup.arg, which, n) : 0;
-	return err == -EAGAIN ? stay_traps(e, which, n) : err;
+	err = n ? g->setup.ops->stopped(g->setup.arg, which, n, true) : 0;
+	if (err && err != -EAGAIN)
+		blame(e, target, which, n, bad);
+	return err == -EAGAIN && e->own ? stay_traps(e, which, n) : err;
 }
 
 static int arm_jumps(struct dp_engine *e, struct dp_target *target,
 		     const struct dp_sites *sites, u64 *bad)
 {
 	if (e->arming == DP_ARM_QUIESCE)
-		return arm_stopped(e, sites);
+		return arm_stopped(e, target, sites, bad);
 	return dp_strategy_interior.arm(target, sites, bad);
 }
 
 /* The site does not begin a jump after all. */
 static void surrender(struct dp_engine *e, const struct batch *b,
-		      struct dp_site *lead)
+		      struct dp_site *lead, const char *why)
 {
 	u32 i;
 
-	lead->wants = DP_WANT_TRAP;
-	lead->why = DP_WHY_NO_ISLAND;
+	lead->wants = lead->first_probe ? DP_WANT_TRAP : DP_WANT_OFF;
+	lead->why = why;
 	dp_jump_cover_none(lead);
 	for (i = 0; i < b->n; i++)
 		if (e->sites[b->v[i]].leader == lead->place)
 			e->sites[b->v[i]].leader = 0;
+}
+
+static bool covers_any(const struct dp_engine *e, const struct dp_site *s)
+{
+	const struct dp_jump *j = dp_view_jump(&e->view, dp_entry_of(e, s));
+	bool any = false;
+	int k;
+
+	for (k = 1; k < s->region.nr; k++)
+		any |= s->covers[k] || (j->nr && j->member[k]);
+	return any;
+}
+
+/* Sites that a jump of quiesce covers have no breakpoints while it becomes another one. */
+static bool must_stay(const struct dp_engine *e, const struct dp_site *s)
+{
+	u32 jump = dp_entry_of(e, s)->jump;
+
+	return e->arming == DP_ARM_QUIESCE && jump && covers_any(e, s) &&
+	       !dp_grow_serves(e, s, jump);
 }
 
 /* Without memory for a jump there are breakpoints: taking probes out never needs any. */
@@ -177,17 +223,29 @@ static void plan_jumps(struct dp_engine *e, const struct batch *b)
 
 	for (i = 0; i < b->n; i++) {
 		s = &e->sites[b->v[i]];
-		if (s->wants == DP_WANT_PLAN && dp_grow_jump(e, s))
-			surrender(e, b, s);
+		if (s->wants != DP_WANT_PLAN)
+			continue;
+		if (must_stay(e, s))
+			surrender(e, b, s, DP_WHY_OVERLAP);
+		else if (dp_grow_jump(e, s))
+			surrender(e, b, s, DP_WHY_NO_ISLAND);
 	}
-	err = dp_grow_write(e);
+	err = dp_room_write(e);
 	for (i = 0; i < b->n; i++) {
 		s = &e->sites[b->v[i]];
 		if (!err)
 			s->staged = false;
 		else if (s->wants == DP_WANT_PLAN && s->staged)
-			surrender(e, b, s);
+			surrender(e, b, s, DP_WHY_NO_ISLAND);
 	}
+}
+
+/* What a site's entry says is wanted there */
+static u8 wanted(const struct dp_site *s)
+{
+	return s->wants == DP_WANT_TRAP && s->mode == DP_MODE_TRAP ?
+		       DP_WANT_PLAN :
+		       s->wants;
 }
 
 static void decide(struct dp_engine *e, const struct batch *b)
@@ -200,13 +258,13 @@ static void decide(struct dp_engine *e, const struct batch *b)
 		struct dp_site *s = &e->sites[b->v[i]];
 		struct dp_site_entry *entry = dp_live_site(e, b->v[i]);
 
-		entry->wanted = s->wants == DP_WANT_TRAP &&
-						s->mode == DP_MODE_TRAP ?
-					DP_WANT_PLAN :
-					s->wants;
-		entry->unowned = s->unowned;
+		entry->wanted = wanted(s);
+		if (e->own)
+			entry->unowned = s->unowned;
 		dp_entry_why(e->arena, entry, s->leader ? NULL : s->why);
+		s->was_armed |= s->wants != DP_WANT_OFF;
 		s->was_jump |= s->wants == DP_WANT_PLAN;
+		s->was_trap |= s->wants == DP_WANT_TRAP && !s->leader;
 	}
 }
 
@@ -220,6 +278,19 @@ static bool changes_jump(const struct dp_site *s,
 			 const struct dp_site_entry *entry)
 {
 	return s->wants == DP_WANT_PLAN && entry->jump != s->plan;
+}
+
+static int take_out_stopped(struct dp_engine *e, const struct dp_sites *sites)
+{
+	const struct dp_growth *g = e->growth;
+	u32 i;
+
+	for (i = 0; i < sites->n; i++)
+		if (dp_sites_at(sites, i)->armed == DP_SITE_THERE &&
+		    !dp_sites_at(sites, i)->wanted)
+			return g->setup.ops->stopped(g->setup.arg, sites->which,
+						     sites->n, false);
+	return 0;
 }
 
 /* A jump that goes, or is to be another one. */
@@ -236,14 +307,43 @@ static int take_out(struct dp_engine *e, struct dp_target *target,
 		    !is_out(entry))
 			entry->wanted = DP_WANT_TRAP;
 	}
+	if (e->signal_free)
+		return take_out_stopped(e, sites);
 	err = dp_strategy_interior.disarm(target, sites, bad);
 	later = dp_strategy_trap.disarm(target, sites, err ? NULL : bad);
 	err = err ? err : later;
 	return err ? err : dp_text_sync(target);
 }
 
+/* Has the jump that is to cover the site another byte than a breakpoint there? */
+static bool is_inner(const struct dp_engine *e, const struct dp_site *s)
+{
+	const struct dp_site *lead = &e->sites[s->leader - 1];
+
+	return e->arming == DP_ARM_QUIESCE ||
+	       (s->addr - lead->addr == DP_JUMP_SIZE - 1 &&
+		lead->last != DP_BREAKPOINT);
+}
+
+/* A site that is off waits for the jump that is to cover it. */
+static void let_wait(struct dp_engine *e, const struct dp_sites *sites,
+		     bool wait)
+{
+	struct dp_site_entry *entry;
+	struct dp_site *s;
+	u32 i;
+
+	for (i = 0; i < sites->n; i++) {
+		entry = dp_sites_at(sites, i);
+		s = &e->sites[sites->which[i]];
+		if (s->leader && entry->armed == DP_SITE_OFF &&
+		    !dp_site_is_covered(sites, entry))
+			entry->wanted = wait ? DP_WANT_OFF : wanted(s);
+	}
+}
+
 /* Sites that no jump covers any more have their breakpoints; so have those that one is
- * about to cover. Then sites get the jumps that they are to have. */
+ * about to cover, if they were not off. Then sites get the jumps that they are to have. */
 static int change_jumps(struct dp_engine *e, struct dp_target *target,
 			const struct dp_sites *sites, u64 *bad)
 {
@@ -257,7 +357,9 @@ static int change_jumps(struct dp_engine *e, struct dp_target *target,
 		if (!dp_site_is_covered(sites, entry))
 			entry->leader = 0;
 	}
+	let_wait(e, sites, true);
 	err = dp_strategy_trap.arm(target, sites, bad);
+	let_wait(e, sites, false);
 	for (i = 0; i < sites->n && !err; i++) {
 		entry = dp_sites_at(sites, i);
 		s = &e->sites[sites->which[i]];
@@ -269,8 +371,10 @@ static int change_jumps(struct dp_engine *e, struct dp_target *target,
 	for (i = 0; i < sites->n && !err; i++) {
 		entry = dp_sites_at(sites, i);
 		s = &e->sites[sites->which[i]];
-		if (s->leader)
+		if (s->leader) {
+			entry->inner = is_inner(e, s);
 			entry->leader = s->leader;
+		}
 		set_copy(e, entry,
 			 entry->jump && entry->wanted == DP_WANT_PLAN);
 	}
@@ -293,7 +397,25 @@ static struct dp_sites all_of(const struct dp_engine *e)
 				  .nr_jumps = e->view.nr_jumps,
 				  .total = e->view.nr_sites,
 				  .n = e->view.nr_sites,
-				  .may_go = true };
+				  .may_go = e->own };
+}
+
+/* A breakpoint would have to be written. */
+static int expect_no_traps(const struct dp_engine *e,
+			   const struct dp_sites *sites, u64 *bad)
+{
+	const struct dp_site *s;
+	u32 i;
+
+	for (i = 0; i < sites->n; i++) {
+		s = &e->sites[sites->which[i]];
+		if (s->wants != DP_WANT_TRAP || s->leader)
+			continue;
+		if (bad)
+			*bad = s->addr;
+		return -EOPNOTSUPP;
+	}
+	return 0;
 }
 
 /* Write the wanted bytes. A site that fails stays as it is. */
@@ -309,6 +431,9 @@ static int write_batch(void *what)
 	/* Libraries have gone meanwhile. */
 	if (e->growth->changes != p->decided)
 		return 0;
+	err = e->signal_free ? expect_no_traps(e, &sites, p->bad) : 0;
+	if (err)
+		return err;
 	err = take_out(e, p->target, &sites, p->bad);
 	if (!err)
 		err = change_jumps(e, p->target, &sites, p->bad);
@@ -355,6 +480,41 @@ static bool any_unowned(const struct dp_engine *e, const struct batch *b)
 	return false;
 }
 
+/* What was at each site before. */
+static void note_state(struct dp_engine *e, const struct batch *b)
+{
+	const struct dp_site_entry *entry;
+	u32 i;
+
+	for (i = 0; i < b->n; i++) {
+		entry = dp_live_site(e, b->v[i]);
+		e->sites[b->v[i]].armed_then = entry->armed;
+		e->sites[b->v[i]].jump_then = entry->jump;
+	}
+}
+
+/* Sites that have changed come first in the list that is kept. */
+static void keep_touched(struct dp_engine *e, const struct batch *b)
+{
+	struct dp_growth *g = e->growth;
+	const struct dp_site_entry *entry;
+	const struct dp_site *s;
+	u32 i, first;
+
+	g->nr_touched = b->n;
+	g->nr_changed = 0;
+	for (i = 0; i < b->n; i++) {
+		s = &e->sites[b->v[i]];
+		entry = dp_live_site(e, b->v[i]);
+		if (s->armed_then == entry->armed &&
+		    s->jump_then == entry->jump)
+			continue;
+		first = b->v[g->nr_changed];
+		b->v[g->nr_changed++] = b->v[i];
+		b->v[i] = first;
+	}
+}
+
 /* A failure may come of code that is gone: drop its sites and try again for the others. */
 static int apply(struct dp_engine *e, struct dp_target *target, struct batch *b,
 		 u64 *bad)
@@ -366,17 +526,19 @@ static int apply(struct dp_engine *e, struct dp_target *target, struct batch *b,
 	u32 i;
 
 	sort_by_address(e, b->v, b->n);
+	note_state(e, b);
 	while (again) {
 		decide(e, b);
 		pass.decided = e->growth->changes;
 		err = setup->ops->hold(setup->arg, any_unowned(e, b),
 				       write_batch, &pass);
-		again = ((err || met_gone(e, b)) && drop_gone(e, target, b)) ||
+		again = (((err && e->own) || met_gone(e, b)) &&
+			 drop_gone(e, target, b)) ||
 			e->growth->changes != pass.decided;
 	}
 	for (i = 0; i < b->n; i++)
 		e->sites[b->v[i]].marked = false;
-	e->growth->nr_touched = b->n;
+	keep_touched(e, b);
 	return err;
 }
 
@@ -394,36 +556,44 @@ static bool comes_back(const struct dp_engine *e)
 	return e->arming == DP_ARM_INTERIOR;
 }
 
-bool dp_live_disturbed(const struct dp_engine *e, struct dp_target *target)
+bool dp_engine_disturbed(const struct dp_engine *e, struct dp_target *target)
 {
 	const struct dp_sites sites = all_of(e);
 
-	return dp_interior_disturbed(target, &sites, comes_back(e));
+	return dp_trap_lost(target, &sites) ||
+	       dp_interior_disturbed(target, &sites, comes_back(e));
 }
 
-static void tell_nobody(void *arg, u64 addr, bool away)
-{
-}
+/** struct ceding - arguments of cede() */
+struct ceding {
+	struct dp_engine *e;
+	struct dp_target *target;
+	dp_cede_fn *tell;
+	void *arg;
+};
 
 static int cede(void *what)
 {
-	const struct pass *p = what;
-	const struct dp_sites sites = all_of(p->e);
+	const struct ceding *c = what;
+	const struct dp_sites sites = all_of(c->e);
+	int err = dp_trap_return(c->target, &sites, c->tell, c->arg);
 
-	return dp_interior_cede(p->target, &sites, comes_back(p->e),
-				tell_nobody, NULL);
+	return err ? err :
+		     dp_interior_cede(c->target, &sites, comes_back(c->e),
+				      c->tell, c->arg);
 }
 
-int dp_live_cede(struct dp_engine *e, struct dp_target *target)
+int dp_engine_cede(struct dp_engine *e, struct dp_target *target,
+		   dp_cede_fn *tell, void *arg)
 {
 	const struct dp_live_setup *setup = &e->growth->setup;
-	struct pass pass = { .e = e, .target = target };
+	struct ceding c = { e, target, tell, arg };
 	bool unowned = false;
 	u32 i;
 
 	for (i = 0; i < e->nr_sites; i++)
 		unowned |= e->sites[i].unowned;
-	return setup->ops->hold(setup->arg, unowned, cede, &pass);
+	return setup->ops->hold(setup->arg, unowned, cede, &c);
 }
 
 void dp_live_set_knobs(struct dp_engine *e, bool armed, bool jumps)
@@ -432,16 +602,48 @@ void dp_live_set_knobs(struct dp_engine *e, bool armed, bool jumps)
 	e->growth->unoptimized = !jumps;
 }
 
-int dp_live_knobs(struct dp_engine *e, struct dp_target *target, bool armed,
-		  bool jumps)
+int dp_engine_apply(struct dp_engine *e, struct dp_target *target, u64 *bad)
 {
 	struct batch b = { e->growth->touched, 0 };
 	u32 i;
 
-	dp_live_set_knobs(e, armed, jumps);
 	for (i = 0; i < e->nr_sites; i++)
 		mark(e, &b, &e->sites[i]);
-	return apply(e, target, &b, NULL);
+	return apply(e, target, &b, bad);
+}
+
+int dp_live_knobs(struct dp_engine *e, struct dp_target *target, bool armed,
+		  bool jumps)
+{
+	dp_live_set_knobs(e, armed, jumps);
+	return dp_engine_apply(e, target, NULL);
+}
+
+static struct batch choose_all(struct dp_engine *e)
+{
+	struct batch b = { e->growth->touched, 0 };
+	u32 i;
+
+	for (i = 0; i < e->nr_sites; i++)
+		if (e->sites[i].addr)
+			mark(e, &b, &e->sites[i]);
+	sort_by_address(e, b.v, b.n);
+	dp_group_choose(e, b.v, b.n);
+	for (i = 0; i < b.n; i++)
+		e->sites[b.v[i]].marked = false;
+	return b;
+}
+
+void dp_apply_plan(struct dp_engine *e)
+{
+	const struct batch b = choose_all(e);
+
+	plan_jumps(e, &b);
+}
+
+void dp_apply_preview(struct dp_engine *e)
+{
+	choose_all(e);
 }
 
 void dp_live_touched(const struct dp_engine *e,

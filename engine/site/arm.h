@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* arm: all sites of an engine, or none. */
+/* arm: bytes in text. */
 #ifndef DP_SITE_ARM_H
 #define DP_SITE_ARM_H
 
@@ -28,20 +28,37 @@ int dp_engine_arm_intercepts(struct dp_engine *engine,
 			     struct dp_target *target);
 
 /**
- * dp_engine_arm() - arm every site of the batch that was built last
- * @bad: on failure the address concerned, or NULL
- * Return: as above; on failure every site of the batch is disarmed again.
- */
-int dp_engine_arm(struct dp_engine *engine, struct dp_target *target, u64 *bad);
-
-/** dp_engine_want() - whether the site of a probe is to be armed. At first all are. */
-void dp_engine_want(struct dp_engine *engine, u32 probe, bool wanted);
-
-/**
- * dp_engine_apply() - arm the sites that are wanted, disarm the others
+ * dp_engine_plan() - make copies, detours and islands for all that was added
  *
- * All in one batch, after the first dp_engine_arm().
- * Return: as dp_engine_arm(), but sites already changed stay as they are.
+ * Nothing in the target leads there yet, so what growth ops map and put may wait until the
+ * next dp_engine_commit().
+ * Return: 0; -ENOMEM no memory in reach; -ENOSPC the tables have no room; -EBUSY a probe is
+ * inside an intercepted call; an error of writing.
+ */
+int dp_engine_plan(struct dp_engine *engine);
+/**
+ * dp_engine_commit() - arm all that was added
+ * @bad: on failure the address concerned, or 0
+ * Return: as dp_engine_plan(); 0; -EBUSY the text is not what it was; -EOPNOTSUPP a probe of a
+ * signal-free process would be a breakpoint; a write error. On failure what was added is still
+ * to be retracted.
+ */
+int dp_engine_commit(struct dp_engine *engine, struct dp_target *target,
+		     u64 *bad);
+
+/** dp_engine_write_jumps() - write the jumps of these sites by dp_strategy_quiesce, while no
+ *  thread runs and none is inside: for growth ops. @which: in the order of addresses
+ *  Return: 0; -EBUSY foreign bytes; a write error. */
+int dp_engine_write_jumps(struct dp_engine *engine, struct dp_target *target,
+			  const u32 *which, u32 n);
+/** dp_engine_restore() - take out those of these sites that are not wanted, while no thread
+ *  runs: for growth ops. Return: 0; -EBUSY foreign bytes; a write error. */
+int dp_engine_restore(struct dp_engine *engine, struct dp_target *target,
+		      const u32 *which, u32 n);
+/**
+ * dp_engine_apply() - bring the bytes of all sites into the state that their probes want
+ *
+ * After dp_engine_commit(). Return: as that, but sites already changed stay as they are.
  */
 int dp_engine_apply(struct dp_engine *engine, struct dp_target *target,
 		    u64 *bad);
@@ -62,13 +79,5 @@ bool dp_engine_disturbed(const struct dp_engine *engine,
  */
 int dp_engine_cede(struct dp_engine *engine, struct dp_target *target,
 		   void (*tell)(void *arg, u64 addr, bool away), void *arg);
-
-/** dp_engine_is_quiesced() - must all threads be stopped for dp_engine_arm()? */
-bool dp_engine_is_quiesced(const struct dp_engine *engine);
-/**
- * dp_engine_inside() - is an address inside what a jump will replace?
- * @to: where a thread at @addr goes on instead
- */
-bool dp_engine_inside(const struct dp_engine *engine, u64 addr, u64 *to);
 
 #endif

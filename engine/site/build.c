@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * build: lay out and fill an engine's memory, before a byte of the target's text changes.
+ * build: lay out and begin an engine's tables, before a byte of the target's text changes.
  *
- * The tables are laid out for the first batch of sites and for what is expected behind it.
- * A later batch takes the next places. The hit half finds a place when text leads there.
+ * The tables have room for the sites that there are, and for what is expected behind them.
  */
 #include "engine/insn/detour.h"
 #include "engine/layout/arena.h"
@@ -24,11 +23,7 @@
 
 /* The counters of very many probes are spread over fewer shards. */
 #define COUNTERS_MAX (64ull << 20)
-
-static u64 page_up(u64 n)
-{
-	return (n + DP_PAGE - 1) & ~(u64)(DP_PAGE - 1);
-}
+#define POOL_LEAST (64ull << 10)
 
 static void choose_shards(struct dp_engine *e, u32 shards)
 {
@@ -40,39 +35,25 @@ static void choose_shards(struct dp_engine *e, u32 shards)
 		e->shards /= 2;
 }
 
-static void lay_out_first(struct dp_engine *e)
+struct dp_layout_need *dp_engine_layout(struct dp_engine *e, u32 shards)
 {
 	struct dp_layout_need *need = &e->need;
 	struct dp_arena_control control;
 
+	/* The last entry is nobody's: see dp_hash_leave(). */
+	if (!e->max_sites)
+		e->max_sites = e->nr_sites + e->expected.sites + 1;
+	e->max_probes = e->own ? e->max_sites :
+				 e->nr_probes + e->expected.probes;
+	e->nr_caught = e->signal_free	 ? 0 :
+		       e->own		 ? DP_CAUGHT :
+		       e->expected.sites ? DP_CAUGHT_JUMPS :
+					   1;
+	choose_shards(e, shards);
 	need->arena_size = dp_tables_lay_out(e, &control);
 	need->own_off = control.own_off;
 	need->private_off = control.private_off;
 	need->tables_off = control.tables_off;
-}
-
-struct dp_layout_need *dp_engine_layout(struct dp_engine *e, u32 shards)
-{
-	struct dp_layout_need *need = &e->need;
-	u64 offset = 0;
-	u32 i;
-
-	if (dp_batch_begin(e))
-		return NULL;
-	dp_jumps_choose(e);
-	if (dp_pools_assign(e))
-		return NULL;
-	if (!e->arena) {
-		choose_shards(e, shards);
-		lay_out_first(e);
-		offset = DP_FILE_ARENA_OFFSET + need->arena_size;
-	}
-	for (i = e->batch.pool; i < need->nr_pools; i++) {
-		need->pools[i].size = page_up(need->pools[i].size);
-		need->pools[i].file_offset = offset;
-		offset += need->pools[i].size;
-	}
-	need->file_size = offset;
 	return need;
 }
 
@@ -139,78 +120,9 @@ static void lay_out(struct dp_engine *e, const struct dp_mapping *map)
 	c->counts_alone = e->rseq_usable;
 	c->rseq_offset = e->rseq.offset;
 	c->rseq_signature = e->rseq.signature;
-	c->own_process = e->max_sites != 0;
+	c->own_process = e->own;
 	c->nr_jumps = 1;
 	c->linker_state = e->linker_state;
-}
-
-void dp_note_pools(struct dp_engine *e, u32 first)
-{
-	struct dp_arena_control *c = &e->arena->control;
-	u32 i;
-
-	for (i = first; i < e->need.nr_pools; i++) {
-		c->pools[i].start = e->need.pools[i].addr;
-		c->pools[i].size = e->need.pools[i].size;
-	}
-	__atomic_store_n(&c->nr_pools, e->need.nr_pools, __ATOMIC_RELEASE);
-}
-
-int dp_hash_find(struct dp_engine *e, u64 size)
-{
-	const struct dp_arena_control *c = &e->arena->control;
-	u64 off = c->hash_off, mask = c->hash_mask;
-
-	if (off < sizeof(struct dp_arena) || off % sizeof(u32) ||
-	    mask & (mask + 1) || off + (mask + 1) * sizeof(u32) > size)
-		return -EBADMSG;
-	e->slots = (void *)((char *)e->arena + off);
-	e->slots_mask = (u32)mask;
-	return 0;
-}
-
-/* A slot that was left leads to the last entry of the table, which has no address: the
- * hit half goes on to the next slot. */
-static bool is_free(const struct dp_engine *e, u32 slot)
-{
-	return !slot || slot == e->max_sites;
-}
-
-void dp_hash_enter(const struct dp_engine *e, u64 addr, u32 index)
-{
-	u32 i = dp_site_hash(addr) & e->slots_mask, n = 0;
-
-	while (!is_free(e, e->slots[i]) && n++ < e->slots_mask)
-		i = (i + 1) & e->slots_mask;
-	__atomic_store_n(&e->slots[i], index + 1, __ATOMIC_RELEASE);
-}
-
-/* A search ends at the first slot that nothing was ever in. There must always be some. */
-void dp_hash_leave(const struct dp_engine *e, u64 addr, u32 index)
-{
-	u32 i = dp_site_hash(addr) & e->slots_mask;
-
-	while (e->slots[i] && e->slots[i] != index + 1)
-		i = (i + 1) & e->slots_mask;
-	if (!e->slots[i])
-		return;
-	__atomic_store_n(&e->slots[i], e->max_sites, __ATOMIC_RELEASE);
-	if (e->slots[(i + 1) & e->slots_mask])
-		return;
-	for (; e->slots[i] == e->max_sites; i = (i - 1) & e->slots_mask)
-		__atomic_store_n(&e->slots[i], 0, __ATOMIC_RELEASE);
-}
-
-static void fill_probes(struct dp_engine *e)
-{
-	struct dp_arena_control *c = &e->arena->control;
-	u32 i;
-
-	for (i = 0; i < e->nr_probes; i++)
-		if (e->probes[i].fresh)
-			dp_link_in(e, i);
-	e->view.nr_probes = e->nr_probes;
-	__atomic_store_n(&c->nr_probes, e->nr_probes, __ATOMIC_RELEASE);
 }
 
 static void fill_program(struct dp_engine *e, struct dp_program *p,
@@ -232,7 +144,7 @@ static void fill_program(struct dp_engine *e, struct dp_program *p,
 	e->locals_used += p->spec.nr_lv;
 }
 
-static void fill_programs(struct dp_engine *e)
+void dp_programs_fill(struct dp_engine *e)
 {
 	struct dp_arena_control *c = &e->arena->control;
 	struct dp_program_entry *entries =
@@ -243,6 +155,8 @@ static void fill_programs(struct dp_engine *e)
 		fill_program(e, &e->programs[i], &entries[i]);
 	e->view.nr_programs = e->nr_programs;
 	__atomic_store_n(&c->nr_programs, e->nr_programs, __ATOMIC_RELEASE);
+	c->tail_target = e->instances.tail_target;
+	name_pending(e, c);
 }
 
 void dp_reader_open(struct dp_engine *e)
@@ -254,94 +168,6 @@ void dp_reader_open(struct dp_engine *e)
 					.slot_size = c->slot_size,
 					.slot_mask = c->slot_mask,
 					.rings = e->shards };
-}
-
-void dp_hash_site(const struct dp_engine *e, const struct dp_site_entry *entry,
-		  u32 i)
-{
-	dp_hash_enter(e, entry->addr, i);
-	if (entry->post)
-		dp_hash_enter(e, entry->post + entry->post_body, i);
-}
-
-/* Enter the breakpoints in the middle of a site's jump. */
-void dp_hash_traps(const struct dp_engine *e, const struct dp_site_entry *entry,
-		   u32 i)
-{
-	int b;
-
-	for (b = 1; b < DP_JUMP_SIZE; b++)
-		if (entry->traps >> b & 1)
-			dp_hash_enter(e, entry->addr + (u64)b, i);
-}
-
-/* Memory for the code of the batch's pools, until it is written to the target. */
-static int open_pools(struct dp_engine *e)
-{
-	u32 i;
-
-	for (i = e->batch.pool; i < e->need.nr_pools; i++) {
-		struct dp_pool_need *p = &e->need.pools[i];
-
-		p->code = dp_port_alloc(p->size);
-		if (!p->code)
-			return -ENOMEM;
-		p->used = DP_STUBS;
-		/* Pools of islands come later, and have no stub. */
-		if (i < e->batch.pool + e->batch.code_pools)
-			dp_detour_stubs(p->code, &e->map.entries);
-	}
-	return 0;
-}
-
-void dp_engine_built(struct dp_engine *e)
-{
-	u32 i;
-
-	for (i = 0; i < e->need.nr_pools; i++) {
-		dp_port_free(e->need.pools[i].code);
-		e->need.pools[i].code = NULL;
-	}
-}
-
-static int fill_site(struct dp_engine *e, u32 i)
-{
-	struct dp_site_entry *entry = &e->view.sites[i];
-	const struct dp_site *s = dp_order_site(e, i);
-	int err = dp_plan_site(e, i, entry);
-
-	dp_site_set_state(entry, DP_SITE_OFF);
-	dp_entry_why(e->arena, entry,
-		     entry->mode == DP_MODE_TRAP ? s->why : NULL);
-	return err;
-}
-
-static int fill_sites(struct dp_engine *e)
-{
-	u32 first = e->batch.first, end = first + e->batch.n, i;
-	int err = open_pools(e);
-
-	for (i = first; i < end; i++) {
-		e->view.sites[i] = (struct dp_site_entry){ 0 };
-		dp_view_forget_hits(&e->view, i);
-	}
-	for (i = first; !err && i < end; i++)
-		err = fill_site(e, i);
-	if (err)
-		return err;
-	/* A breakpoint inside a jump may be a site of its own. The search finds that site
-	 * first, because it is entered first. */
-	for (i = first; i < end; i++)
-		dp_hash_site(e, &e->view.sites[i], i);
-	for (i = first; i < end; i++)
-		dp_hash_traps(e, &e->view.sites[i], i);
-	e->view.nr_sites = e->nr_places;
-	e->view.nr_jumps = e->nr_places + 1;
-	__atomic_store_n(&e->arena->control.nr_jumps, e->view.nr_jumps,
-			 __ATOMIC_RELEASE);
-	__atomic_store_n(&e->arena->control.nr_sites, e->nr_places,
-			 __ATOMIC_RELEASE);
-	return 0;
 }
 
 const struct dp_layout_need *dp_engine_need(const struct dp_engine *e)
@@ -364,9 +190,34 @@ bool dp_engine_table(const struct dp_engine *e, u64 *words, u32 *n)
 	return e->rseq_usable;
 }
 
-/* The tables are empty, and checked as those of a stranger are. */
-static int begin_tables(struct dp_engine *e, const struct dp_mapping *map)
+int dp_upcalls_find(struct dp_engine *e, u64 size)
 {
+	const struct dp_arena_control *c = &e->arena->control;
+	u64 off = c->upcall_off, n = c->nr_upcalls;
+
+	if (!n)
+		return 0;
+	if (off < sizeof(struct dp_arena) || off % sizeof(u64) ||
+	    off + sizeof(struct dp_upcalls) + n * sizeof(struct dp_upcall) >
+		    size)
+		return -EBADMSG;
+	e->upcalls = (void *)((char *)e->arena + off);
+	e->nr_upcalls = (u32)n;
+	return 0;
+}
+
+/* The tables are empty, and checked as those of a stranger are. */
+int dp_engine_build(struct dp_engine *e, const struct dp_mapping *map,
+		    const struct dp_growth_ops *ops, void *arg)
+{
+	struct dp_live_setup setup = { .ops = ops,
+				       .arg = arg,
+				       .entries = map->entries,
+				       .size = e->need.arena_size,
+				       .least_pool = e->nr_upcalls ?
+							     DP_LIVE_POOL :
+							     POOL_LEAST,
+				       .max_sites = e->max_sites };
 	int err;
 
 	e->arena = (void *)((char *)map->file + DP_FILE_ARENA_OFFSET);
@@ -378,24 +229,11 @@ static int begin_tables(struct dp_engine *e, const struct dp_mapping *map)
 		err = dp_view_open(&e->view, e->arena, e->need.arena_size);
 	dp_reader_open(e);
 	dp_instances_open(e);
-	return err;
-}
-
-int dp_engine_build(struct dp_engine *e, const struct dp_mapping *map)
-{
-	bool first = !e->arena;
-	int err = first ? begin_tables(e, map) : 0;
-
 	if (!err)
-		err = fill_sites(e);
-	if (!err) {
-		name_pending(e, &e->arena->control);
-		dp_note_pools(e, e->batch.pool);
-		fill_programs(e);
-		fill_probes(e);
-		e->arena->control.tail_target = e->instances.tail_target;
-	}
-	if (err && first)
+		err = dp_upcalls_find(e, e->need.arena_size);
+	if (!err)
+		err = dp_room_begin(e, &setup);
+	if (err)
 		e->arena = NULL;
 	return err;
 }

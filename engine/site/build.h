@@ -21,19 +21,15 @@ void dp_hash_leave(const struct dp_engine *e, u64 addr, u32 index);
 /** dp_entry_why() - note why a site is a breakpoint; NULL: it is a jump */
 void dp_entry_why(struct dp_arena *arena, struct dp_site_entry *entry,
 		  const char *why);
-/** dp_hash_site() - enter the addresses at which an entry's site is hit */
-void dp_hash_site(const struct dp_engine *e, const struct dp_site_entry *entry,
-		  u32 index);
 /** dp_hash_traps() - enter the breakpoints in the middle of an entry's jump */
 void dp_hash_traps(const struct dp_engine *e, const struct dp_site_entry *entry,
 		   u32 index);
 
-/** dp_batch_begin() - take all sites that have no place yet, in the order of addresses.
- *  Return: 0; -ENOMEM; -ENOSPC the tables have no room for them. */
-int dp_batch_begin(struct dp_engine *e);
-
-/** dp_note_pools() - tell the hit half of the pools from @first on */
-void dp_note_pools(struct dp_engine *e, u32 first);
+/** dp_programs_fill() - let hits find the programs that were added; and tell readers which specs
+ *  wait */
+void dp_programs_fill(struct dp_engine *e);
+/** dp_upcalls_find() - read from the arena where threads wait in upcalls. Return: 0; -EBADMSG. */
+int dp_upcalls_find(struct dp_engine *e, u64 arena_size);
 /** dp_reader_open() - note where the rings are */
 void dp_reader_open(struct dp_engine *e);
 

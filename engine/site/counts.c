@@ -14,10 +14,12 @@ u64 dp_engine_interior_arrivals(const struct dp_engine *e)
 			  0;
 }
 
+/* A site that is gone has no list of probes. */
 static bool is_counted(const struct dp_engine *e, const struct dp_site *s)
 {
-	return s->first_probe &&
-	       e->probes[s->first_probe - 1].kind != DP_KIND_LINKER;
+	return s->first_probe ?
+		       e->probes[s->first_probe - 1].kind != DP_KIND_LINKER :
+		       !s->addr && s->probes;
 }
 
 size_t dp_engine_jumps(const struct dp_engine *e)
@@ -27,7 +29,7 @@ size_t dp_engine_jumps(const struct dp_engine *e)
 
 	for (i = 0; i < e->nr_sites; i++)
 		n += is_counted(e, &e->sites[i]) &&
-		     e->sites[i].mode == DP_MODE_JUMP;
+		     dp_site_is_jump(&e->sites[i]);
 	return n;
 }
 
@@ -52,7 +54,7 @@ void dp_hits_begin(struct dp_engine *e, u32 probe)
 {
 	struct dp_probe_entry *p = (void *)&e->view.probes[probe];
 
-	if (p->counting || !e->probes[probe].linked)
+	if (p->counting || !e->probes[probe].linked || dp_probe_counts_calls(p))
 		return;
 	p->since = dp_view_hits(&e->view, p->site);
 	__atomic_store_n(&p->counting, 1, __ATOMIC_RELEASE);
@@ -96,26 +98,27 @@ bool dp_engine_is_covered(const struct dp_engine *e, u32 probe)
 	return e->sites[e->probes[probe].site].leader;
 }
 
+static bool is_gone(const struct dp_engine *e, const struct dp_site *s)
+{
+	return s->probes && s->place &&
+	       (!s->addr || dp_entry_of(e, s)->armed == DP_SITE_GONE);
+}
+
 size_t dp_engine_gone(const struct dp_engine *e)
 {
 	size_t n = 0;
 	u32 i;
 
 	for (i = 0; e->arena && i < e->nr_sites; i++)
-		n += e->sites[i].first_probe &&
-		     dp_engine_is_gone(e, e->sites[i].first_probe - 1);
+		n += is_gone(e, &e->sites[i]);
 	return n;
 }
 
 bool dp_engine_is_gone(const struct dp_engine *e, u32 probe)
 {
-	const struct dp_site *s = e->arena && probe < e->nr_probes ?
-					  &e->sites[e->probes[probe].site] :
-					  NULL;
-
-	return s &&
-	       (!s->addr || (s->place && e->view.sites[s->place - 1].armed ==
-						 DP_SITE_GONE));
+	return e->arena && probe < e->view.nr_probes &&
+	       (e->view.probes[probe].gone ||
+		is_gone(e, &e->sites[e->probes[probe].site]));
 }
 
 u32 dp_engine_late(const struct dp_engine *e)
@@ -131,13 +134,13 @@ u64 dp_engine_of_children(const struct dp_engine *e)
 
 const char *dp_engine_mode(const struct dp_engine *e, u32 probe)
 {
-	return e->sites[e->probes[probe].site].mode == DP_MODE_JUMP ? "jump" :
-								      "trap";
+	return dp_site_is_jump(&e->sites[e->probes[probe].site]) ? "jump" :
+								   "trap";
 }
 
 const char *dp_engine_reason(const struct dp_engine *e, u32 probe)
 {
 	const struct dp_site *s = &e->sites[e->probes[probe].site];
 
-	return s->mode == DP_MODE_JUMP ? "" : s->why;
+	return dp_site_is_jump(s) || !s->why ? "" : s->why;
 }

@@ -2,8 +2,7 @@
 /*
  * enable: probes of an armed engine that are switched off and on.
  *
- * A site is wanted while one of its probes is on, or, if its jump covers other sites, one
- * of theirs. Exits are on with their entry. The exits of tail targets and the unwinders are
+ * Exits are on with their entry. The exits of tail targets and the unwinders are
  * on while any entry is.
  *
  * An entry is the last that is switched on and the first that is switched off: an instance
@@ -56,7 +55,18 @@ static void set(const struct dp_engine *e, u32 i, bool on)
 	__atomic_store_n(&entry_of(e, i)->enabled, on, __ATOMIC_RELEASE);
 }
 
-static void set_all(struct dp_engine *e, const struct dp_disabled *off)
+void dp_engine_turn(struct dp_engine *e, u32 probe, bool on)
+{
+	e->probes[probe].enabled = on;
+	if (!on || e->probes[probe].kind != DP_KIND_ENTER)
+		set(e, probe, on);
+	if (on)
+		dp_hits_begin(e, probe);
+	else
+		dp_hits_end(e, probe);
+}
+
+void dp_engine_choose(struct dp_engine *e, const struct dp_disabled *off)
 {
 	bool entries = any_entry(e, off), on;
 	u32 i;
@@ -64,106 +74,8 @@ static void set_all(struct dp_engine *e, const struct dp_disabled *off)
 	for (i = 0; i < e->nr_probes; i++) {
 		on = is_on(e, off, i, entries);
 		entry_of(e, i)->disabled = is_listed(off, i);
-		if (!on || e->probes[i].kind != DP_KIND_ENTER)
-			set(e, i, on);
-		if (e->probes[i].kind != DP_KIND_PLAIN)
-			continue;
-		if (on)
-			dp_hits_begin(e, i);
-		else
-			dp_hits_end(e, i);
+		dp_engine_turn(e, i, on);
 	}
-}
-
-void dp_engine_admit_chosen(struct dp_engine *e, const struct dp_disabled *off)
-{
-	u32 i;
-
-	for (i = 0; i < e->nr_probes; i++)
-		if (e->probes[i].kind == DP_KIND_ENTER && !is_listed(off, i))
-			set(e, i, true);
-}
-
-static bool is_needed(const struct dp_engine *e, const struct dp_site_entry *s,
-		      const struct dp_disabled *off, bool entries)
-{
-	u32 p;
-
-	for (p = s->first_probe; p; p = e->view.probes[p - 1].next)
-		if (is_on(e, off, p - 1, entries))
-			return true;
-	return false;
-}
-
-static bool is_covered(const struct dp_site_entry *s)
-{
-	return s->mode == DP_MODE_JUMP && !s->patch_len;
-}
-
-static void want_all(const struct dp_engine *e, const struct dp_disabled *off)
-{
-	struct dp_site_entry *leader = NULL;
-	bool entries = any_entry(e, off), needed;
-	u32 i;
-
-	for (i = 0; i < e->view.nr_sites; i++) {
-		struct dp_site_entry *s = &e->view.sites[i];
-
-		needed = is_needed(e, s, off, entries);
-		if (is_covered(s)) {
-			if (leader && needed)
-				leader->wanted = DP_WANT_PLAN;
-			continue;
-		}
-		if (s->intercept) {
-			leader = NULL;
-			continue;
-		}
-		if (s->mode == DP_MODE_JUMP)
-			leader = s;
-		s->wanted = needed &&
-			    (s->mode == DP_MODE_JUMP || !e->signal_free);
-	}
-}
-
-/* Does its detour count without asking whether the probe is enabled? */
-static bool counts_alone(const struct dp_engine *e,
-			 const struct dp_site_entry *s)
-{
-	const struct dp_probe_entry *p =
-		s->first_probe ? &e->view.probes[s->first_probe - 1] : NULL;
-
-	return p && !s->intercept && !p->next && !p->program &&
-	       p->kind == DP_KIND_PLAIN;
-}
-
-static int check_all(const struct dp_engine *e, const struct dp_disabled *off,
-		     u32 *bad)
-{
-	bool armed = false;
-	u32 i;
-
-	for (i = 0; i < e->view.nr_sites; i++) {
-		const struct dp_site_entry *s = &e->view.sites[i];
-
-		if (!is_covered(s))
-			armed = s->mode == DP_MODE_JUMP &&
-				(s->intercept || s->wanted);
-		if (!armed || !counts_alone(e, s) ||
-		    !is_listed(off, s->first_probe - 1))
-			continue;
-		*bad = s->first_probe - 1;
-		return -EBUSY;
-	}
-	return 0;
-}
-
-int dp_engine_choose(struct dp_engine *e, const struct dp_disabled *off,
-		     u32 *bad)
-{
-	set_all(e, off);
-	want_all(e, off);
-	return check_all(e, off, bad);
 }
 
 /** struct way - a place in the tables of instances: the @i-th key of a table */

@@ -4,7 +4,7 @@
  *
  * The caller keeps which are off, and applies a choice in three steps:
  *
- *     dp_engine_choose() ─► dp_engine_apply() ─► dp_engine_admit_chosen()
+ *     dp_engine_choose() ─► dp_engine_apply() ─► dp_engine_admit()
  *
  * Not for engines whose probes come and go: live.h has theirs.
  * Context: control half, one thread at a time per engine.
@@ -23,21 +23,12 @@ struct dp_disabled {
 	u32 n;
 };
 
-/**
- * dp_engine_choose() - decide which sites are wanted
- * @bad: on failure the probe concerned
- *
- * From here on no disabled probe begins an instance, and none that is called out for
- * counts.
- * Return: 0; -EBUSY: a disabled probe is inside a jump that another one needs, whose detour
- * counts both. Then an earlier choice has to be made again.
- */
-int dp_engine_choose(struct dp_engine *engine, const struct dp_disabled *off,
-		     u32 *bad);
-/** dp_engine_admit_chosen() - let instances of enabled probes begin: their exits are armed */
-void dp_engine_admit_chosen(struct dp_engine *engine,
-			    const struct dp_disabled *off);
-
+/** dp_engine_turn() - turn one probe on or off, for dp_engine_apply(). An entry that is turned
+ *  on begins instances after dp_engine_admit(). */
+void dp_engine_turn(struct dp_engine *engine, u32 probe, bool on);
+/** dp_engine_choose() - decide which probes are on. From here on no disabled probe begins an
+ *  instance or counts. */
+void dp_engine_choose(struct dp_engine *engine, const struct dp_disabled *off);
 /** dp_engine_any_disabled() - has any disabled probe an instance? */
 bool dp_engine_any_disabled(const struct dp_engine *engine,
 			    const struct dp_disabled *off);

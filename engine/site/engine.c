@@ -24,10 +24,7 @@ void dp_engine_destroy(struct dp_engine *engine)
 	dp_port_free(engine->probes);
 	dp_programs_free(engine);
 	dp_port_free(engine->hash);
-	dp_port_free(engine->order);
-	dp_port_free(engine->earlier);
-	dp_engine_built(engine);
-	dp_grow_free(engine->growth);
+	dp_room_free(engine->growth);
 	dp_port_free(engine);
 }
 
@@ -63,8 +60,9 @@ int dp_engine_watch_linker(struct dp_engine *e, u64 addr, const u8 *code,
 	if (err)
 		return err;
 	e->probes[probe].kind = DP_KIND_LINKER;
+	e->probes[probe].handlers.single = true;
+	e->probes[probe].handlers.why = "threads have to wait there";
 	e->linker_state = state;
-	dp_engine_forbid_jump(e, probe, "threads have to wait there");
 	return 0;
 }
 
@@ -79,6 +77,7 @@ void dp_engine_set_pending(struct dp_engine *e, const char *spec)
 void dp_engine_attach_own(struct dp_engine *e, u32 max_sites)
 {
 	e->max_sites = max_sites;
+	e->own = true;
 }
 
 void dp_engine_upcall(struct dp_engine *e, u32 n)

@@ -2,12 +2,9 @@
 /*
  * engine: the control half.
  *
- * In this order, each step all or nothing:
- *
- *     create ─► add… ─► layout ─► place ─► build ─► arm ─► … ─► disarm ─► destroy
- *           ┌─► sites   sizes     pool     copies   bytes │
- *           │                     addresses tables        │
- *           └──────────── later batches ──────────────────┘
+ *     create ─► add… ─► layout ─► build ─► plan ─► commit ─► … ─► destroy
+ *                 ▲     sizes     tables   code    bytes │
+ *                 └───────── later: add… ─► (plan) ──────┘
  *
  * Context of every function: control half, may sleep, one thread at a time per engine.
  * Errors are negative errnos; a @why is a static phrase.
@@ -19,12 +16,14 @@
 
 struct dp_arena;
 struct dp_engine;
+struct dp_growth_ops;
+struct dp_hole;
 struct dp_layout_need;
 struct dp_mapping;
 struct dp_target;
 
 /**
- * struct dp_expected - what may come behind the first batch; the tables get room for it
+ * struct dp_expected - what may come later; the tables get room for it
  * @sites, @probes: how many
  * @programs: how many; 0: no probe that comes runs one
  * @log: bytes of their longest record
@@ -113,34 +112,21 @@ u32 dp_engine_probes(const struct dp_engine *engine);
 void dp_engine_originals(const struct dp_engine *engine, u64 addr, u8 *code,
 			 size_t size);
 
-/* later batches: what was added since the last build is laid out, placed, built and armed by
- * the same functions, while the rest stays armed. */
+/* later: */
 
-/** dp_engine_expect() - make room for later batches. Before the first layout. */
+/** dp_engine_expect() - make room for what comes later. Before the layout. */
 void dp_engine_expect(struct dp_engine *engine,
 		      const struct dp_expected *expected);
 /** dp_engine_release_gone() - from now on the addresses of gone sites are free for others */
 void dp_engine_release_gone(struct dp_engine *engine);
-/** dp_engine_retract() - what was added could not be placed, built or armed: it is gone, and
- *  numbers that no table has yet are free. @mapped: the pools of the batch are mapped */
-void dp_engine_retract(struct dp_engine *engine, bool mapped);
+/** dp_engine_retract() - what was added could not be planned or armed: it is gone, and
+ *  numbers that no table has yet are free. @pools: so many of them are mapped */
+void dp_engine_retract(struct dp_engine *engine, struct dp_target *target,
+		       u32 pools);
 /** dp_engine_move() - put a gone probe on another instruction; it goes on counting
  *  Return: as dp_engine_add(). */
 int dp_engine_move(struct dp_engine *engine, u32 probe, u64 addr,
 		   const u8 *code, size_t size, const char **why);
-
-/*
- * reclaim: places and pools of batches of which no site is left.
- */
-
-/** dp_engine_is_crowded() - is there hardly room for what has been added? */
-bool dp_engine_is_crowded(const struct dp_engine *engine);
-/** dp_engine_in_dead() - is @addr in a pool that dp_engine_reclaim() would unmap? */
-bool dp_engine_in_dead(const struct dp_engine *engine, u64 addr);
-/** dp_engine_reclaim() - while no thread runs, and none is in such a pool
- *  Return: 0; -ENOMEM; what @unmap returns. */
-int dp_engine_reclaim(struct dp_engine *engine,
-		      int (*unmap)(void *arg, u64 addr, u64 size), void *arg);
 
 /** dp_engine_site() - address of the i-th site, intercepts included; 0 where it is gone.
  *  Return: false past the end. */
@@ -149,25 +135,28 @@ bool dp_engine_site(const struct dp_engine *engine, size_t i, u64 *addr);
 /* build: the engine's memory. */
 
 /**
- * dp_engine_layout() - how much memory the sites need, and in which ranges
+ * dp_engine_layout() - how much memory the tables need
  * @shards: counter shards wanted, a power of two; very many probes get fewer
- * Return: the needs, owned by the engine; NULL when the sites lie so far apart that
- * DP_MAX_POOLS pools do not serve them.
+ * Return: the needs, owned by the engine
  */
 struct dp_layout_need *dp_engine_layout(struct dp_engine *engine, u32 shards);
-
-/** dp_engine_need() - the needs of dp_engine_layout(), with the addresses */
+/** dp_engine_need() - the needs, and all pools so far */
 const struct dp_layout_need *dp_engine_need(const struct dp_engine *engine);
+/** dp_engine_has_room() - is there any memory in reach of each site? @holes: ascending */
+bool dp_engine_has_room(const struct dp_engine *engine,
+			const struct dp_hole *holes, size_t n);
+/** dp_engine_preview() - decide what the sites would be, in an engine that is never built */
+void dp_engine_preview(struct dp_engine *engine);
 
 /**
- * dp_engine_build() - make the copies and the tables
+ * dp_engine_build() - begin the tables
+ * @ops, @arg: memory of the process; they are called until the engine is destroyed
  *
  * Nothing in the target refers to them yet.
- * Return: 0; -ENOMEM an address that a copy refers to is out of its range.
+ * Return: 0; -ENOMEM.
  */
-int dp_engine_build(struct dp_engine *engine, const struct dp_mapping *map);
-/** dp_engine_built() - free the memory of the pools' code, once it is in the target */
-void dp_engine_built(struct dp_engine *engine);
+int dp_engine_build(struct dp_engine *engine, const struct dp_mapping *map,
+		    const struct dp_growth_ops *ops, void *arg);
 
 /**
  * dp_engine_table() - the contents of the table at DP_TABLE_OFFSET
@@ -224,7 +213,7 @@ void dp_engine_set_pending(struct dp_engine *engine, const char *spec);
 /**
  * dp_engine_fork() - the engine for a fork child of the target
  * @map: the child's own file, its parent's base
- * @was, @is: the id of the thread that forked, and its id in the child
+ * @arg: of the child's growth ops
  *
  * Copies and tables are the same, byte for byte, and the sites are armed. Earlier counts
  * and records are the parent's. For the thread's hit and calls in progress see
@@ -234,7 +223,7 @@ void dp_engine_set_pending(struct dp_engine *engine, const char *spec);
  * to its children.
  */
 int dp_engine_fork(const struct dp_engine *engine, const struct dp_mapping *map,
-		   u32 was, u32 is, struct dp_engine **child);
+		   void *arg, struct dp_engine **child);
 /** dp_engine_catch_up() - arm in the child, which has not run yet, what its parent got
  *  since the fork. Return: 0 or an error of writing. */
 int dp_engine_catch_up(struct dp_engine *child, struct dp_target *target);

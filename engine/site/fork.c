@@ -5,15 +5,18 @@
  * Its text, copies and tables have the addresses and contents of its parent's. Memory
  * that the hit half writes is the child's own, and begins anew.
  */
+#include "arch/arch.h"
 #include "engine/site/instances.h"
 #include "engine/layout/arena.h"
 #include "engine/plan/plan.h"
 #include "engine/site/engine.h"
+#include "engine/site/grow.h"
 #include "engine/site/internal.h"
 #include "port.h"
 #include "engine/site/site.h"
 #include "engine/site/build.h"
 #include "engine/text/state.h"
+#include "engine/text/strategy.h"
 #include "engine/text/target.h"
 
 static void *copy_of(const void *from, size_t bytes)
@@ -47,26 +50,19 @@ static int copy_programs(struct dp_engine *e, const struct dp_engine *of)
 static int copy_engine(const struct dp_engine *of, struct dp_engine **copy)
 {
 	struct dp_engine *e = copy_of(of, sizeof(*of));
-	u32 i;
 
 	if (!e)
 		return -ENOMEM;
-	for (i = 0; i < e->need.nr_pools; i++)
-		e->need.pools[i].code = NULL;
 	e->cap_sites = of->nr_sites;
 	e->cap_probes = of->nr_probes;
 	e->cap_programs = of->nr_programs;
-	e->cap_places = of->nr_places;
 	e->sites = copy_of(of->sites, of->nr_sites * sizeof(*of->sites));
 	e->probes = copy_of(of->probes, of->nr_probes * sizeof(*of->probes));
-	e->cap_earlier = of->nr_earlier;
-	e->earlier =
-		copy_of(of->earlier, of->nr_earlier * sizeof(*of->earlier));
-	e->order = copy_of(of->order, of->nr_places * sizeof(*of->order));
 	e->hash = copy_of(of->hash, (of->hash_mask + 1) * sizeof(*of->hash));
 	*copy = e;
-	return copy_programs(e, of) || !e->sites || !e->probes || !e->order ||
-			       !e->earlier || !e->hash ?
+	e->growth = dp_room_copy(of);
+	return copy_programs(e, of) || !e->sites || !e->probes || !e->hash ||
+			       !e->growth ?
 		       -ENOMEM :
 		       0;
 }
@@ -107,41 +103,100 @@ static int copy_arena(struct dp_engine *e, const struct dp_engine *of,
 	return err;
 }
 
-/* The parent may have got the last batch since the fork; its table says what is there. */
-static int catch_up(struct dp_target *target, const struct dp_site_entry *s)
+/* Is a jump there that the site had before? */
+static bool is_earlier(const struct dp_engine *e, const struct dp_site *s,
+		       const u8 *now)
 {
+	u8 jmp[DP_JUMP_SIZE];
+	const struct dp_jump *j;
+	u32 n;
+
+	for (n = s->jumps; n; n = j->earlier) {
+		j = &e->view.jumps[n];
+		if (dp_emit_jmp(jmp, s->addr,
+				j->island ? j->island : j->base + j->start) &&
+		    dp_bytes_same(jmp, now, sizeof(jmp)))
+			return true;
+	}
+	return false;
+}
+
+/** enum step - a jump, and what is off, goes; then breakpoints come, and then jumps: the
+ *  breakpoints of sites that they cover are in their bytes */
+enum step { STEP_OUT, STEP_TRAPS, STEP_JUMPS, STEPS };
+
+static bool is_trap(const struct dp_site_entry *s)
+{
+	return s->armed == DP_SITE_TRAPPED ||
+	       (s->armed == DP_SITE_THERE && s->mode == DP_MODE_TRAP);
+}
+
+/* Are the bytes ours, and not what is to be there? */
+static bool differs(const struct dp_engine *e, u32 i, const u8 *now)
+{
+	const struct dp_site_entry *s = &e->view.sites[i];
+	enum dp_bytes is = dp_site_bytes(s, now);
+
+	if (is_trap(s) && now[0] == s->orig[0])
+		return true;
+	if (is == DP_BYTES_FOREIGN)
+		return is_earlier(e, &e->sites[i], now);
+	if (is_trap(s))
+		return now[0] != DP_BREAKPOINT;
+	return is !=
+	       (s->armed == DP_SITE_THERE ? DP_BYTES_PATCH : DP_BYTES_ORIGINAL);
+}
+
+/* The parent may have changed the site since the fork; its table says what is there. */
+static int catch_up(struct dp_engine *e, struct dp_target *target, u32 i,
+		    enum step step)
+{
+	static const u8 breakpoint = DP_BREAKPOINT;
+	const struct dp_sites sites = { .v = e->view.sites,
+					.total = e->view.nr_sites };
+	const struct dp_site_entry *s = &e->view.sites[i];
+	bool covered = dp_site_is_covered(&sites, s);
 	u8 now[DP_JUMP_SIZE], n = dp_site_patch_len(s);
 
-	if (s->armed != DP_SITE_THERE ||
-	    target->ops->read(target, s->addr, now, n) ||
-	    dp_site_bytes(s, now) > DP_BYTES_MINGLED ||
-	    dp_site_bytes(s, now) == DP_BYTES_PATCH)
+	if (s->intercept || !n || target->ops->read(target, s->addr, now, n) ||
+	    !differs(e, i, now))
 		return 0;
-	return target->ops->write(target, s->addr, s->patch, n);
+	if (step == STEP_OUT && now[0] != s->orig[0] &&
+	    !(covered && now[0] == DP_BREAKPOINT))
+		return target->ops->write(target, s->addr, s->orig, n);
+	if (step == STEP_TRAPS && is_trap(s) && !covered)
+		return target->ops->write(target, s->addr, &breakpoint, 1);
+	if (step == STEP_JUMPS && !is_trap(s) && s->armed == DP_SITE_THERE)
+		return target->ops->write(target, s->addr, s->patch, n);
+	return 0;
 }
 
 int dp_engine_catch_up(struct dp_engine *e, struct dp_target *target)
 {
+	const struct dp_growth *g = e->growth;
+	enum step which;
 	int err = 0;
 	u32 i;
 
-	for (i = e->batch.first; e->batch.later && i < dp_batch_end(e) && !err;
-	     i++)
-		err = catch_up(target, &e->view.sites[i]);
+	for (which = STEP_OUT; which < STEPS; which++)
+		for (i = 0; i < g->nr_changed && !err; i++)
+			err = catch_up(e, target, g->touched[i], which);
 	return err;
 }
 
 int dp_engine_fork(const struct dp_engine *of, const struct dp_mapping *map,
-		   u32 was, u32 is, struct dp_engine **child)
+		   void *arg, struct dp_engine **child)
 {
 	int err;
 
 	*child = NULL;
-	if (of->max_sites)
+	if (of->own)
 		return -EOPNOTSUPP;
 	err = copy_engine(of, child);
 	if (!err)
 		err = copy_arena(*child, of, map);
+	if (!err)
+		(*child)->growth->setup.arg = arg;
 	if (err) {
 		dp_engine_destroy(*child);
 		*child = NULL;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * group: which sites of an engine whose probes come and go share a jump.
+ * group: which sites begin jumps, and which share them.
  *
  * Sites of which each is within five bytes of the next are neighbours. What one of them
  * wants may change the jumps of all, so neighbours are looked at together, in the order of
@@ -10,6 +10,12 @@
  *
  * A site that a jump covers keeps the breakpoint that it has by itself: the bytes of the
  * jump contain it. So a jump comes and goes around such sites, and no hit is missed.
+ *
+ * quiesce: jumps have no breakpoints inside. They cover sites that have never been
+ * breakpoints, nor jumps, which become breakpoints before others cover them. Those get
+ * their own breakpoints when the jump leaves.
+ *
+ * A site without probes begins a jump early, if that covers the one that it serves.
  */
 #include "arch/arch.h"
 #include "engine/layout/site.h"
@@ -19,11 +25,6 @@
 #include "engine/site/internal.h"
 #include "engine/site/site.h"
 
-static bool in_use(const struct dp_site *s)
-{
-	return s && (s->first_probe || s->intercept >= 0);
-}
-
 /* A thread may still be in a copy that leads back to between two of the five bytes. Where
  * jumps have no breakpoints inside, it must not arrive in a jump. */
 static bool leads_inside(const struct dp_engine *e, u64 addr, u64 d)
@@ -31,7 +32,7 @@ static bool leads_inside(const struct dp_engine *e, u64 addr, u64 d)
 	const struct dp_site *after = dp_engine_find(e, addr + d);
 	const struct dp_site *before = dp_engine_find(e, addr - d);
 
-	return (after && after->place) || (before && before->was_jump);
+	return (after && after->was_trap) || (before && before->was_jump);
 }
 
 /* Are there bytes of others in the site's five, which its jump cannot have? */
@@ -42,12 +43,32 @@ static bool is_overlapped(const struct dp_engine *e, const struct dp_site *s)
 
 	for (d = 1; d < DP_JUMP_SIZE; d++) {
 		other = dp_engine_find(e, s->addr + d);
-		if (e->arming == DP_ARM_INTERIOR ?
-			    other && other->intercept >= 0 :
-			    in_use(other) || leads_inside(e, s->addr, d))
+		if ((other && other->intercept >= 0) ||
+		    (e->arming != DP_ARM_INTERIOR &&
+		     leads_inside(e, s->addr, d)))
 			return true;
 	}
 	return false;
+}
+
+/* Can the site be a jump at all? */
+static const char *unfit(const struct dp_engine *e, const struct dp_site *s)
+{
+	if (e->arming == DP_ARM_TRAP)
+		return "breakpoints were asked for";
+	if (s->region.returns && e->arming == DP_ARM_QUIESCE)
+		return DP_WHY_RETURNS;
+	return NULL;
+}
+
+void dp_group_prepare(const struct dp_engine *e, struct dp_site *s)
+{
+	const char *why = unfit(e, s);
+
+	if (!why)
+		return;
+	s->region.nr = 0;
+	s->why = why;
 }
 
 /* Has the site an enabled probe? @why: why one needs a breakpoint, or NULL */
@@ -60,13 +81,27 @@ static bool is_enabled(const struct dp_engine *e, const struct dp_site *s,
 	for (p = s->first_probe; p; p = e->probes[p - 1].next) {
 		const struct dp_probe *probe = &e->probes[p - 1];
 
-		if (!probe->linked)
+		if (!probe->linked && !probe->fresh)
 			continue;
 		enabled |= probe->enabled;
 		if (probe->handlers.single)
 			*why = probe->handlers.why;
 	}
 	return enabled && !e->growth->disarmed;
+}
+
+/* The site for which this one begins a jump early, if that is enabled, or NULL */
+static const struct dp_site *served(const struct dp_engine *e,
+				    const struct dp_site *s)
+{
+	const struct dp_region *r = &s->region;
+	const struct dp_site *to =
+		s->early && r->nr ?
+			dp_engine_find(e, s->addr + r->at[r->nr - 1]) :
+			NULL;
+	const char *why = NULL;
+
+	return to && is_enabled(e, to, &why) && !why ? to : NULL;
 }
 
 /* What the site wants by itself. A site without a region keeps its reason. */
@@ -83,7 +118,7 @@ static void want(const struct dp_engine *e, struct dp_site *s)
 		s->why = NULL;
 	else if (!s->why)
 		s->why = "breakpoints were asked for";
-	if (!is_enabled(e, s, &why))
+	if (!is_enabled(e, s, &why) && !served(e, s))
 		return;
 	if (!why && e->growth->unoptimized)
 		why = "optimising is switched off";
@@ -92,17 +127,17 @@ static void want(const struct dp_engine *e, struct dp_site *s)
 		why = DP_WHY_OVERLAP;
 	if (able)
 		s->why = why;
-	s->wants = able && !why ? DP_WANT_PLAN : DP_WANT_TRAP;
+	s->wants = able && !why	  ? DP_WANT_PLAN :
+		   s->first_probe ? DP_WANT_TRAP :
+				    DP_WANT_OFF;
 }
 
-/* An illegal instruction that stands for a breakpoint is in jumps alone. */
 static bool join(const struct dp_engine *e, struct dp_site *lead,
 		 struct dp_site *s)
 {
-	return e->arming == DP_ARM_INTERIOR && !s->alone &&
-	       (s->addr - lead->addr < DP_JUMP_SIZE - 1 || !lead->last ||
-		lead->last == DP_BREAKPOINT) &&
-	       dp_jump_cover(lead, s);
+	return (e->arming == DP_ARM_INTERIOR ||
+		(!s->was_trap && !s->was_jump)) &&
+	       !s->alone && dp_jump_cover(lead, s);
 }
 
 /* The site, and those before the @n-th that its jump was to cover, are breakpoints. */
@@ -117,7 +152,7 @@ static void give_up(struct dp_engine *e, const u32 *which, u32 n,
 		if (s != lead && s->leader != lead->place)
 			continue;
 		s->leader = 0;
-		s->wants = DP_WANT_TRAP;
+		s->wants = s->first_probe ? DP_WANT_TRAP : DP_WANT_OFF;
 		if (s->mode == DP_MODE_JUMP)
 			s->why = DP_WHY_OVERLAP;
 	} while (s != lead);
@@ -136,7 +171,7 @@ void dp_group_choose(struct dp_engine *e, const u32 *which, u32 n)
 		if (lead && s->addr - lead->addr >= DP_JUMP_SIZE)
 			lead = NULL;
 		if (lead && join(e, lead, s)) {
-			s->wants = DP_WANT_TRAP;
+			s->wants = s->first_probe ? DP_WANT_TRAP : DP_WANT_OFF;
 			continue;
 		}
 		if (lead)

@@ -6,55 +6,8 @@
 #include "engine/layout/site.h"
 #include "engine/site/internal.h"
 #include "engine/site/live.h"
+#include "engine/site/room.h"
 
-/** struct dp_pool - one area: of copies, or an island arena; @full: nothing more goes there */
-struct dp_pool {
-	u32 used;
-	bool island_arena, full;
-};
-
-/** struct dp_stage - code for [@from, @to) of a pool, not written to the process yet */
-#define DP_STAGE_SIZE 65536
-struct dp_stage {
-	u32 pool, from, to;
-	u8 code[DP_STAGE_SIZE];
-};
-
-/**
- * struct dp_switch - a probe, as dp_live_switch_off() finds it; never moves
- * @user: what its handlers get; 0: not in use
- * @instance_pool: address of its struct dp_instance_pool, or 0
- * @site: index of its site
- * @off: its handlers are not called any more
- */
-struct dp_switch {
-	u64 user, instance_pool;
-	u32 site, off;
-};
-
-/* Control decides from this memory only: a probed process can write to the arena that it
- * shares. */
-struct dp_growth {
-	struct dp_live_setup setup;
-	struct dp_switch *switches; /* one for each possible probe */
-	/* parallel to dp_layout_need.pools */
-	struct dp_pool pools[DP_MAX_POOLS];
-	struct dp_stage stage;
-	struct dp_hole *holes;
-	size_t nr_holes;
-	struct dp_islands *islands;
-	u32 nr_planned; /* sites */
-	u32 free_probe; /* 1 + index, linked by next */
-	bool disarmed, unoptimized; /* the knobs */
-	u32 *touched, nr_touched; /* sites of the last batch */
-	u32 cap_touched; /* room for two of the largest possible batch */
-	u64 changes; /* probes taken off their sites, so far */
-	bool lost; /* some probe's code is gone */
-};
-
-/** dp_grow_free() - free all memory of the growth */
-void dp_grow_free(struct dp_growth *growth);
-int dp_grow_begin(struct dp_engine *engine, const struct dp_live_setup *setup);
 /** dp_grow_site() - plan the @i-th site. Return: 0; -ENOMEM no memory is free in its range. */
 int dp_grow_site(struct dp_engine *engine, u32 i);
 /** dp_grow_jump() - find or make the jump of a site, for the sites that it is to cover:
@@ -63,12 +16,16 @@ int dp_grow_jump(struct dp_engine *engine, struct dp_site *site);
 /** dp_grow_switch() - let the site have the jump @site->plan. No thread may be led to the
  *  one before it by the site's bytes. Return: 0; -ENOMEM. */
 int dp_grow_switch(struct dp_engine *engine, struct dp_site *site);
-/** dp_grow_post() - give the site its copy that ends in a breakpoint, if it can have one */
+/** dp_grow_intercept() - plan the @i-th site, an intercept, with the probes at its instructions.
+ *  Return: as dp_grow_site(); -EBUSY a probe is between two of them. */
+int dp_grow_intercept(struct dp_engine *engine, u32 i);
+/** dp_grow_serves() - does a jump of the site call out for the sites that it is to cover? */
+bool dp_grow_serves(const struct dp_engine *engine, const struct dp_site *site,
+		    u32 jump);
+/** dp_grow_post() - make the site's copy that ends in a breakpoint, if it can have one;
+ *  dp_grow_post_there() - it has been written: let threads go there */
 int dp_grow_post(struct dp_engine *engine, u32 i);
-
-/** dp_grow_write() - write the code made since the last call, before anything leads to it.
- *  Return: 0 or an errno. */
-int dp_grow_write(struct dp_engine *engine);
+void dp_grow_post_there(struct dp_engine *engine, struct dp_site *site);
 
 /** dp_live_site() - the hit half's entry of the @i-th site; dp_live_probe() that of a probe */
 static inline struct dp_site_entry *dp_live_site(const struct dp_engine *e,
@@ -104,6 +61,8 @@ void dp_gone_drop(struct dp_engine *engine, u32 i);
 
 /* group: which sites share a jump. */
 
+/** dp_group_prepare() - before the site's plan: can it be a jump at all? */
+void dp_group_prepare(const struct dp_engine *engine, struct dp_site *site);
 /** dp_group_choose() - decide what neighbours want: @wants, @leader, @why of each
  *  @which: @n numbers of sites, in the order of addresses; all neighbours of each */
 void dp_group_choose(struct dp_engine *engine, const u32 *which, u32 n);
@@ -112,10 +71,26 @@ void dp_group_choose(struct dp_engine *engine, const u32 *which, u32 n);
 
 /** dp_release_site() - release a site whose code has gone: no address finds it any more */
 void dp_release_site(struct dp_engine *engine, struct dp_site *site);
+/** dp_release_replaced() - release the site at an address, if it is unused and its code is not
+ *  @code any more: its library was unloaded, and another was loaded */
+void dp_release_replaced(struct dp_engine *engine, u64 addr, const u8 *code,
+			 size_t size);
+/** dp_release_unused() - release a site without probes, if no byte was ever written for it */
+void dp_release_unused(struct dp_engine *engine, struct dp_site *site);
+/** dp_release_place() - the place of a site is free if the site has gone, and no probe knows it */
+void dp_release_place(struct dp_engine *engine, struct dp_site *site);
 /** dp_release_probe() - a probe does not know its site by number any more */
 void dp_release_probe(struct dp_engine *engine, u32 probe);
 
+/** dp_live_reserve() - memory for a batch of all sites. Return: 0 or -ENOMEM. */
+int dp_live_reserve(struct dp_engine *engine);
+
 /* apply: the bytes at sites. */
+
+/** dp_apply_plan() - decide what all sites are to be, and make their jumps */
+void dp_apply_plan(struct dp_engine *engine);
+/** dp_apply_preview() - only decide */
+void dp_apply_preview(struct dp_engine *engine);
 
 /** dp_apply_around() - update the bytes at the sites of @n probes, and around them. A site
  *  that fails stays as it is. @bad: its address, or NULL. Return: as dp_live_commit(). */

@@ -109,7 +109,8 @@ void dp_engine_admit(struct dp_engine *e, bool may)
 
 	for (i = 0; e->arena && i < e->nr_probes; i++)
 		if (e->probes[i].kind == DP_KIND_ENTER)
-			__atomic_store_n((u32 *)&e->view.probes[i].enabled, may,
+			__atomic_store_n((u32 *)&e->view.probes[i].enabled,
+					 may && e->probes[i].enabled,
 					 __ATOMIC_RELEASE);
 }
 

@@ -49,18 +49,6 @@ struct dp_exit_instances {
 	u64 full; /* the hit half's count when a table was last added */
 };
 
-/**
- * struct dp_batch - sites that are planned and armed together
- * @first, @n: their places in the table, in the order of addresses
- * @pool: their first pool, and @pools: how many; @code_pools: of them have code
- * @later: it is not the first batch
- */
-struct dp_batch {
-	u32 first, n;
-	u32 pool, pools, code_pools;
-	bool later;
-};
-
 struct dp_engine {
 	struct dp_site *sites;
 	u32 nr_sites, cap_sites;
@@ -69,13 +57,7 @@ struct dp_engine {
 	u32 *hash; /* 1 + site index */
 	u32 hash_mask, nr_hashed;
 	u32 *slots, slots_mask; /* the hit half's hash table */
-	u32 *order; /* the site at each place in the table, from the layout on */
-	u32 nr_places, cap_places;
-	struct dp_batch batch; /* the last one */
-	struct dp_batch *earlier;
-	u32 nr_earlier, cap_earlier;
 	u32 spare_sites; /* 1 + index, linked by @pool */
-	u32 nr_first; /* places of the first batch, which has all intercepts */
 	struct dp_expected expected;
 	struct dp_mapping map;
 	u32 shards;
@@ -90,13 +72,16 @@ struct dp_engine {
 	struct dp_rseq rseq;
 	bool rseq_usable;
 	u32 nr_caught; /* see dp_caught() */
+	bool caught_known; /* the hit half has been told */
+	bool committed; /* at least once */
 	struct dp_layout_need need;
 	struct dp_arena *arena;
 	struct dp_view view;
 	u64 linker_state; /* see dp_engine_watch_linker() */
 	const char *pending[DP_PENDING];
 	u32 nr_pending;
-	u32 max_sites; /* limit of an own-process engine; else 0 */
+	u32 max_sites, max_probes; /* limits, from the layout on */
+	bool own; /* handlers in C: of the process itself, or of another one */
 	u32 nr_upcalls; /* upcalls at once; 0: handlers run in the target */
 	struct dp_upcalls *upcalls;
 	struct dp_growth *growth; /* grow.c */
@@ -105,32 +90,11 @@ struct dp_engine {
 /** dp_engine_reserve() - make room for one more element of an array */
 int dp_engine_reserve(void **array, u32 used, u32 *cap, size_t each);
 
-/** dp_order_site() - the site at place @i of the table; of an own-process engine, in the
- *  order in which sites were added */
-static inline struct dp_site *dp_order_site(const struct dp_engine *e, u32 i)
-{
-	return &e->sites[e->order ? e->order[i] : i];
-}
-
 /** dp_entry_of() - the hit half's entry of a site, or NULL: it has no plan yet */
 static inline struct dp_site_entry *dp_entry_of(const struct dp_engine *e,
 						const struct dp_site *s)
 {
 	return e->arena && s->place ? &e->view.sites[s->place - 1] : NULL;
-}
-
-/** dp_batch_end() - the place behind the last of the batch */
-static inline u32 dp_batch_end(const struct dp_engine *e)
-{
-	return e->order ? e->batch.first + e->batch.n : e->nr_sites;
-}
-
-/** dp_batch_has() - is the site one of the batch? */
-static inline bool dp_batch_has(const struct dp_engine *e,
-				const struct dp_site *s)
-{
-	return s->place > e->batch.first &&
-	       s->place <= e->batch.first + e->batch.n;
 }
 
 #endif

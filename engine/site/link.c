@@ -156,6 +156,7 @@ static void fill_probe(struct dp_engine *e, u32 probe)
 	struct dp_probe *p = &e->probes[probe];
 	const struct dp_handlers *h = &p->handlers;
 	u64 earlier = p->moved ? entry->earlier : 0;
+	u32 disabled = p->moved ? entry->disabled : 0;
 
 	*entry = (struct dp_probe_entry){ .site = e->sites[p->site].place - 1,
 					  .next = next_linked(e, probe),
@@ -172,6 +173,7 @@ static void fill_probe(struct dp_engine *e, u32 probe)
 					  .group = p->group,
 					  .way = p->way,
 					  .deadline = h->deadline,
+					  .disabled = disabled,
 					  .earlier = earlier };
 	if (p->bound)
 		fill_binding(entry, &p->binding);
@@ -181,7 +183,7 @@ static void fill_probe(struct dp_engine *e, u32 probe)
 		};
 	if (e->growth)
 		switch_on(e, probe);
-	p->moved = p->fresh = false;
+	p->moved = false;
 }
 
 /* All memory that the probe leads to has been written. */
@@ -201,12 +203,14 @@ void dp_link_out(struct dp_engine *e, u32 probe)
 	struct dp_probe *p = &e->probes[probe];
 
 	e->growth->changes++;
-	dp_hits_end(e, probe);
+	if (p->linked)
+		dp_hits_end(e, probe);
 	dp_engine_drop(e, probe);
 	if (p->linked)
 		dp_link_mirror(e, p->site);
 	p->linked = false;
-	dp_live_probe(e, probe)->gone = 0;
+	if (probe < e->view.nr_probes)
+		dp_live_probe(e, probe)->gone = 0;
 }
 
 /* Once in the hit half's own memory, and once in memory that only control writes. */
@@ -223,7 +227,7 @@ bool dp_live_switch_off(struct dp_engine *e, u32 probe, u64 user)
 {
 	struct dp_switch *s;
 
-	if (probe >= e->max_sites)
+	if (probe >= e->max_probes)
 		return false;
 	s = &e->growth->switches[probe];
 	if (__atomic_load_n(&s->user, __ATOMIC_ACQUIRE) != user ||

@@ -4,7 +4,6 @@
 #include "engine/layout/arena.h"
 #include "engine/layout/site.h"
 #include "engine/site/counts.h"
-#include "engine/site/build.h"
 #include "engine/site/engine.h"
 #include "engine/site/grow.h"
 #include "engine/site/internal.h"
@@ -30,18 +29,6 @@ static bool inside_intercept(const struct dp_engine *e, u64 addr)
 	return false;
 }
 
-/* The code at an unused site may have been replaced: its library was unloaded, and
- * another was loaded. */
-static void retire(struct dp_engine *e, u64 addr, const u8 *code)
-{
-	struct dp_site *s = dp_engine_find(e, addr);
-
-	if (!s || s->first_probe || s->intercept >= 0 ||
-	    dp_bytes_same(s->code, code, s->size))
-		return;
-	dp_release_site(e, s);
-}
-
 static int take_probe(struct dp_engine *e, u32 *probe)
 {
 	struct dp_growth *g = e->growth;
@@ -51,31 +38,11 @@ static int take_probe(struct dp_engine *e, u32 *probe)
 		g->free_probe = e->probes[*probe].next;
 		return 0;
 	}
-	if (e->nr_probes == e->max_sites ||
+	if (e->nr_probes == e->max_probes ||
 	    dp_engine_reserve((void **)&e->probes, e->nr_probes, &e->cap_probes,
 			      sizeof(*e->probes)))
 		return -ENOMEM;
 	*probe = e->nr_probes++;
-	e->view.nr_probes = e->nr_probes;
-	__atomic_store_n(&e->arena->control.nr_probes, e->nr_probes,
-			 __ATOMIC_RELEASE);
-	return 0;
-}
-
-/* Removing probes must never need memory. */
-static int reserve_batch(struct dp_engine *e)
-{
-	u32 want = e->nr_sites + 2; /* each once */
-	struct dp_growth *g = e->growth;
-	u32 *bigger;
-
-	if (2 * want <= g->cap_touched)
-		return 0;
-	bigger = dp_port_resize(g->touched, 2 * want * sizeof(*bigger));
-	if (!bigger)
-		return -ENOMEM;
-	g->touched = bigger;
-	g->cap_touched = 2 * want;
 	return 0;
 }
 
@@ -86,14 +53,14 @@ int dp_live_add(struct dp_engine *e, u64 addr, const struct dp_found *found,
 	struct dp_site *s;
 	int err;
 
-	retire(e, addr, found->code);
+	dp_release_replaced(e, addr, found->code, found->size);
 	*why = "there are too many probes";
 	/* The last entry of the table is nobody's: see dp_hash_leave(). */
 	if (e->nr_sites >= e->max_sites - 1 && !e->spare_sites &&
 	    !dp_engine_find(e, addr))
 		return -ENOMEM;
 	*why = "out of memory";
-	if (reserve_batch(e))
+	if (dp_live_reserve(e))
 		return -ENOMEM;
 	*why = "there are too many probes";
 	if (inside_intercept(e, addr)) {
@@ -112,7 +79,6 @@ int dp_live_add(struct dp_engine *e, u64 addr, const struct dp_found *found,
 	if (!s->place)
 		s->x87 = found->x87;
 	s->unowned = found->unowned;
-	s->probes++;
 	e->probes[*probe] = (struct dp_probe){ .handlers = *h,
 					       .kind = h->kind,
 					       .way = h->way,
@@ -133,87 +99,6 @@ bool dp_live_is_new(const struct dp_engine *e, u32 probe)
 	const struct dp_site *s = &e->sites[e->probes[probe].site];
 
 	return !s->place && !s->region.nr && s->intercept < 0;
-}
-
-static int plan(struct dp_engine *e, u32 i)
-{
-	struct dp_site *s = &e->sites[i];
-	struct dp_arena_control *c = &e->arena->control;
-	int err;
-
-	if (s->place)
-		return 0;
-	err = dp_grow_site(e, i);
-	if (err)
-		return err;
-	s->place = i + 1;
-	if (e->view.nr_sites < i + 1) {
-		e->view.nr_sites = i + 1;
-		__atomic_store_n(&c->nr_sites, i + 1, __ATOMIC_RELEASE);
-	}
-	return 0;
-}
-
-static int prepare(struct dp_engine *e, u32 probe)
-{
-	u32 i = e->probes[probe].site;
-	int err = plan(e, i);
-
-	if (!err && e->probes[probe].handlers.post)
-		err = dp_grow_post(e, i);
-	return err;
-}
-
-static void link_in(struct dp_engine *e, u32 probe)
-{
-	struct dp_site *s = &e->sites[e->probes[probe].site];
-
-	if (!s->entered)
-		dp_hash_enter(e, s->addr, s->place - 1);
-	s->entered = true;
-	dp_link_in(e, probe);
-}
-
-/* Bytes at @addr are written for the nearest probe there or behind. */
-static void blame(const struct dp_engine *e, const u32 *probes, u32 n, u64 addr,
-		  u32 *bad)
-{
-	u64 nearest = DP_JUMP_SIZE, behind;
-	u32 i;
-
-	for (i = 0; i < n; i++) {
-		behind = dp_live_addr(e, probes[i]) - addr;
-		if (behind < nearest) {
-			nearest = behind;
-			*bad = i;
-		}
-	}
-}
-
-int dp_live_commit(struct dp_engine *e, struct dp_target *target,
-		   const u32 *probes, u32 n, u32 *bad)
-{
-	u64 addr = 0;
-	int err = 0;
-	u32 i;
-
-	for (i = 0; i < n && !err; i++) {
-		err = prepare(e, probes[i]);
-		*bad = i;
-	}
-	if (!err)
-		err = dp_grow_write(e);
-	for (i = 0; i < n && !err; i++)
-		link_in(e, probes[i]);
-	if (!err)
-		err = dp_apply_around(e, target, probes, n, &addr);
-	blame(e, probes, n, addr, bad);
-	for (i = 0; !err && i < n; i++)
-		if (dp_live_gone(e, probes[i])) {
-			*bad = i;
-			err = -EFAULT;
-		}
-	return err;
 }
 
 int dp_live_remove(struct dp_engine *e, struct dp_target *target,

@@ -33,8 +33,9 @@ struct dp_engine;
  *   errno.
  * @holes: the unmapped ranges; freed with dp_port_free(). Return: 0 or an errno. There
  *   must be room for 2 * DP_MAX_POOLS more.
- * @stopped: write the jumps of these sites, by dp_strategy_quiesce, while no thread runs
- *   and none is inside a region. @which: in the order of addresses
+ * @stopped: while no thread runs, and none is inside a region: write the jumps of these sites
+ *   by dp_strategy_quiesce, or, if not @in, take out those that are not wanted, by
+ *   dp_sites_restore(). @which: in the order of addresses
  * @hold: call @work, which writes text, while no library can be unloaded. Probes of
  *   libraries unloaded earlier have been abandoned. @unowned: some of the text may be
  *   unmapped at any time. @work allocates nothing. Return: what @work does, or an errno
@@ -43,21 +44,25 @@ struct dp_growth_ops {
 	int (*map)(void *arg, u64 addr, u64 size);
 	int (*put)(void *arg, u64 addr, const void *code, size_t len);
 	int (*holes)(void *arg, struct dp_hole **holes, size_t *n);
-	int (*stopped)(void *arg, const u32 *which, u32 n);
+	int (*stopped)(void *arg, const u32 *which, u32 n, bool in);
 	int (*hold)(void *arg, bool unowned, int (*work)(void *what),
 		    void *what);
 };
+
+/* The smallest pool where probes come one by one */
+#define DP_LIVE_POOL (1ull << 20)
 
 /**
  * struct dp_live_setup - addresses and limits of an adopted arena
  * @entries: of the agent
  * @size: size of the arena in bytes; @max_sites: sites for which it was laid out
+ * @least_pool: bytes of the smallest pool, whole pages
  */
 struct dp_live_setup {
 	const struct dp_growth_ops *ops;
 	void *arg;
 	struct dp_agent_entries entries;
-	u64 size;
+	u64 size, least_pool;
 	u32 max_sites;
 };
 
@@ -160,12 +165,6 @@ int dp_live_enable(struct dp_engine *engine, struct dp_target *target,
 /** dp_live_knobs() - for all probes at once: armed at all, and as jumps */
 int dp_live_knobs(struct dp_engine *engine, struct dp_target *target,
 		  bool armed, bool jumps);
-
-/** dp_live_disturbed() - as dp_engine_disturbed(), for jumps alone; reads each jump */
-bool dp_live_disturbed(const struct dp_engine *engine,
-		       struct dp_target *target);
-/** dp_live_cede() - as dp_engine_cede(), for jumps alone. Return: as dp_live_commit(). */
-int dp_live_cede(struct dp_engine *engine, struct dp_target *target);
 
 /** dp_live_hits() - hits of a probe, without the missed */
 u64 dp_live_hits(struct dp_engine *engine, u32 probe);

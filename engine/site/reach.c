@@ -60,4 +60,5 @@ void dp_engine_start_early(struct dp_engine *e, u64 addr, const u8 *code,
 		return;
 	s->region = region;
 	s->size = region.len;
+	s->early = true;
 }

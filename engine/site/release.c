@@ -58,7 +58,7 @@ static void leave_copies(struct dp_site *s, const struct dp_site_entry *entry)
 	s->left.post = entry->post;
 }
 
-static void let_others(struct dp_engine *e, struct dp_site *s)
+void dp_release_place(struct dp_engine *e, struct dp_site *s)
 {
 	if (s->addr || s->probes || s->spare)
 		return;
@@ -78,12 +78,31 @@ void dp_release_site(struct dp_engine *e, struct dp_site *s)
 	if (s->place)
 		leave_copies(s, entry);
 	s->addr = 0;
+	s->post = 0;
 	/* A tool that is killed here leaves no site, or all of it. */
 	dp_site_set_state(entry, DP_SITE_OFF);
 	__atomic_store_n(&entry->addr, 0, __ATOMIC_SEQ_CST);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	*entry = (struct dp_site_entry){ 0 };
-	let_others(e, s);
+	dp_release_place(e, s);
+}
+
+void dp_release_replaced(struct dp_engine *e, u64 addr, const u8 *code,
+			 size_t size)
+{
+	struct dp_site *s = dp_engine_find(e, addr);
+
+	if (!e->arena || !s || s->first_probe || s->intercept >= 0 || s->early)
+		return;
+	if (!dp_bytes_same(s->code, code, s->size < size ? s->size : size))
+		dp_release_site(e, s);
+}
+
+void dp_release_unused(struct dp_engine *e, struct dp_site *s)
+{
+	if (s->addr && s->place && !s->first_probe && s->intercept < 0 &&
+	    !s->early && !s->was_armed)
+		dp_release_site(e, s);
 }
 
 void dp_release_probe(struct dp_engine *e, u32 probe)
@@ -91,5 +110,5 @@ void dp_release_probe(struct dp_engine *e, u32 probe)
 	struct dp_site *s = &e->sites[e->probes[probe].site];
 
 	s->probes--;
-	let_others(e, s);
+	dp_release_place(e, s);
 }

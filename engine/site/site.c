@@ -8,6 +8,7 @@
 #include "engine/layout/site.h"
 #include "engine/plan/jump.h"
 #include "engine/site/engine.h"
+#include "engine/site/grow.h"
 #include "engine/site/internal.h"
 #include "engine/site/site.h"
 #include "port.h"
@@ -138,6 +139,7 @@ void dp_site_link(struct dp_engine *e, struct dp_site *site, u32 probe)
 {
 	e->probes[probe].next = 0;
 	e->probes[probe].fresh = true;
+	site->probes++;
 	e->probes[probe].site = (u32)(site - e->sites);
 	if (site->last_probe)
 		e->probes[site->last_probe - 1].next = probe + 1;
@@ -149,6 +151,8 @@ void dp_site_link(struct dp_engine *e, struct dp_site *site, u32 probe)
 void dp_site_link_first(struct dp_engine *e, struct dp_site *site, u32 probe)
 {
 	e->probes[probe].site = (u32)(site - e->sites);
+	e->probes[probe].fresh = true;
+	site->probes++;
 	e->probes[probe].next = site->first_probe;
 	site->first_probe = probe + 1;
 	if (!site->last_probe)
@@ -163,6 +167,8 @@ void dp_site_link_before_last(struct dp_engine *e, struct dp_site *site,
 	while (*link != last)
 		link = &e->probes[*link - 1].next;
 	e->probes[probe].site = (u32)(site - e->sites);
+	e->probes[probe].fresh = true;
+	site->probes++;
 	e->probes[probe].next = last;
 	*link = probe + 1;
 }
@@ -199,36 +205,52 @@ int dp_site_take(struct dp_engine *e, u64 addr, const u8 *code, size_t size,
 	return err;
 }
 
-/* A detour that only counts calls nobody for another probe. */
-static bool only_counts(const struct dp_engine *e, const struct dp_site *s)
+bool dp_site_is_jump(const struct dp_site *s)
 {
-	return e->rseq_usable && s->mode == DP_MODE_JUMP && !s->leader &&
-	       !s->records && !s->instances && s->first_probe == s->last_probe;
+	return s->wants == DP_WANT_PLAN || s->leader;
 }
 
-/* Does an armed jump need the byte at @addr? It has call-outs for its own batch only. */
-static bool is_covered(const struct dp_engine *e, u64 addr)
+static bool inside_intercept(const struct dp_engine *e, u64 addr)
 {
 	const struct dp_site *s;
 	u64 d;
 
-	for (d = 1; d < DP_REGION_MAX; d++) {
+	for (d = e->own ? 1 : 0; d < DP_REGION_MAX; d++) {
 		s = dp_engine_find(e, addr - d);
-		if (s && s->place && s->mode == DP_MODE_JUMP &&
-		    d < s->region.len)
+		if (s && s->intercept >= 0 && s->region.len > d)
 			return true;
 	}
 	return false;
 }
 
-int dp_site_join(const struct dp_engine *e, const struct dp_site *s,
-		 const char **why)
+/* A jump that is written in one go cannot become another one without missing a hit. */
+static bool inside_jump(const struct dp_engine *e, u64 addr)
 {
-	if (!e->arena ||
-	    !(s->place ? only_counts(e, s) : is_covered(e, s->addr)))
+	const struct dp_site *s;
+	u64 d;
+
+	for (d = 0; e->signal_free && d < DP_REGION_MAX; d++) {
+		s = dp_engine_find(e, addr - d);
+		if (s && s->wants == DP_WANT_PLAN && d < s->region.len)
+			return true;
+	}
+	return false;
+}
+
+int dp_site_may_join(const struct dp_engine *e, u64 addr, const char **why)
+{
+	bool is_new = !dp_engine_find(e, addr);
+
+	if (!e->arena)
 		return 0;
 	*why = DP_WHY_OVERLAP;
-	return -EBUSY;
+	if (inside_intercept(e, addr) || inside_jump(e, addr))
+		return -EBUSY;
+	/* The last entry of the table is nobody's: see dp_hash_leave(). */
+	*why = "there are too many probes";
+	return is_new && e->nr_sites >= e->max_sites - 1 && !e->spare_sites ?
+		       -ENOSPC :
+		       0;
 }
 
 int dp_engine_add(struct dp_engine *e, u64 addr, const u8 *code, size_t size,
@@ -239,10 +261,11 @@ int dp_engine_add(struct dp_engine *e, u64 addr, const u8 *code, size_t size,
 	int err = dp_engine_reserve((void **)&e->probes, e->nr_probes,
 				    &e->cap_probes, sizeof(*e->probes));
 
+	dp_release_replaced(e, addr, code, size);
+	if (!err)
+		err = dp_site_may_join(e, addr, &reason);
 	if (!err)
 		err = dp_site_take(e, addr, code, size, &site, &reason);
-	if (!err)
-		err = dp_site_join(e, site, &reason);
 	if (err) {
 		if (why)
 			*why = reason;
@@ -265,7 +288,7 @@ bool dp_engine_probed(const struct dp_engine *e, u64 addr, u64 len)
 		if (s && s->first_probe)
 			return true;
 	}
-	return len && e->max_sites;
+	return len && e->own;
 }
 
 /* Find the instructions that an intercept displaces: from the one that sets the number to

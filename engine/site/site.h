@@ -26,9 +26,11 @@ struct dp_left {
  * struct dp_site - one probed address
  * @code: original bytes, @facts.len of them
  * @intercept: number of the system call that is intercepted here, or -1
+ * @within: 1 + index of the site whose intercept has this one's instruction, or 0
+ * @early: no probe is here: the jump serves the site at the region's last instruction
  * @pool: index of the pool that holds its copy
  * @region: the region of a jump here; @region.nr is 0 if no jump is possible
- * @why: the reason, if no jump is possible or @mode is DP_MODE_TRAP
+ * @why: the reason, if no jump is possible or the site is a breakpoint
  * @place: 1 + its place in the table, 0 while it has no plan
  * @leader: 1 + place of the site whose jump covers this one, or is to cover it
  * @covers: 1 + place of the site at each instruction of the region that its jump covers,
@@ -36,8 +38,11 @@ struct dp_left {
  * @wants, @alone, @plan: see group.c, apply.c: DP_WANT_*; it needs a breakpoint; number
  *        of the jump that it is to have; @jumps: number of its last jump, see
  *        struct dp_jump
+ * @was_trap: it has been a breakpoint by itself, @was_jump: it has begun a jump; @was_armed:
+ *        threads may have been led to its copies
  * @traps: a bit for each byte of the jump that has to be a breakpoint
  * @last: the breakpoint in the fifth byte of the jump, if it needs one
+ * @post: address of the copy that ends in a breakpoint, written or not; 0: none
  * @island: address of the jump's island, 0: straight to the detour
  * @first_probe, @last_probe: 1 + index, 0 for none
  * @probes: how many know the site by its number
@@ -47,19 +52,21 @@ struct dp_site {
 	u8 code[DP_REGION_MAX + 1];
 	struct insn_facts facts;
 	s64 intercept;
-	u32 pool, place;
+	u32 pool, place, within;
 	u32 first_probe, last_probe;
 	bool records; /* a probe here runs a program before the instruction */
 	bool instances; /* an instance begins or ends here */
 	bool observed; /* the intercepted call is made in the detour */
-	bool entered, x87, marked, was_jump, alone, staged; /* see live.c */
+	bool early;
+	bool entered, x87, marked, was_jump, was_trap, was_armed, alone, staged;
 	bool spare; /* see release.c */
 	bool unowned; /* its mapping is unowned: see gone.c */
 	u8 mode, traps, last, size, wants;
-	u32 leader, covers[DP_REGION_INSNS];
+	u8 armed_then; /* before the batch that is being written; @jump_then, too */
+	u32 leader, covers[DP_REGION_INSNS], jump_then;
 	u32 plan, jumps, probes;
 	struct dp_left left;
-	u64 island;
+	u64 island, post;
 	const char *why;
 	struct dp_region region;
 };
@@ -81,9 +88,11 @@ struct dp_probe {
 /** dp_site_take() - find or make the site at an address. Return: as dp_engine_add(). */
 int dp_site_take(struct dp_engine *e, u64 addr, const u8 *code, size_t size,
 		 struct dp_site **site, const char **why);
-/** dp_site_join() - may a site get a probe beside what is armed? Return: 0; -EBUSY. */
-int dp_site_join(const struct dp_engine *e, const struct dp_site *site,
-		 const char **why);
+/** dp_site_may_join() - may a site get a probe beside what is armed?
+ *  Return: 0; -EBUSY; -ENOSPC there is no room. */
+int dp_site_may_join(const struct dp_engine *e, u64 addr, const char **why);
+/** dp_site_is_jump() - is the site to be part of a jump, its own or one that covers it? */
+bool dp_site_is_jump(const struct dp_site *site);
 /** dp_site_link() - add a probe to a site, as the last one */
 void dp_site_link(struct dp_engine *e, struct dp_site *site, u32 probe);
 /** dp_site_link_first() - add a probe to a site, as the first one */

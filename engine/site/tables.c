@@ -42,19 +42,9 @@ static bool tracks(const struct dp_engine *e)
 	return e->instances.entries || e->expected.calls;
 }
 
-static u32 max_sites(const struct dp_engine *e)
-{
-	return e->max_sites ? e->max_sites : e->nr_sites + e->expected.sites;
-}
-
-static u32 max_probes(const struct dp_engine *e)
-{
-	return e->max_sites ? e->max_sites : e->nr_probes + e->expected.probes;
-}
-
 u32 dp_tables_counters(const struct dp_engine *e)
 {
-	return max_sites(e) + (tracks(e) ? max_probes(e) : 0);
+	return e->max_sites + (tracks(e) ? e->max_probes : 0);
 }
 
 static u32 longest_record(const struct dp_engine *e)
@@ -150,7 +140,7 @@ static void lay_out_hit(const struct dp_engine *e, struct dp_arena_control *c,
 			u64 *offset)
 {
 	lay_out_counters(e, c, offset);
-	if (e->max_sites && !e->nr_upcalls)
+	if (e->own && !e->nr_upcalls)
 		c->owner_off = take(offset, DP_STACKS * sizeof(u32), LINE);
 	if (c->max_programs)
 		lay_out_rings(e, c, offset);
@@ -180,7 +170,7 @@ static void lay_out_private(const struct dp_engine *e,
 static void lay_out_tables(const struct dp_engine *e,
 			   struct dp_arena_control *c, u64 *offset)
 {
-	u32 slots = power_above((e->max_sites ? 6 : 10) * c->max_sites + 2);
+	u32 slots = power_above((e->own ? 6 : 10) * c->max_sites + 2);
 
 	c->tables_off = begin_part(offset);
 	c->site_off =
@@ -199,10 +189,10 @@ u64 dp_tables_lay_out(const struct dp_engine *e, struct dp_arena_control *c)
 {
 	u64 offset = sizeof(struct dp_arena);
 
-	c->max_sites = max_sites(e);
-	/* A place has one jump; in an own-process engine a site may need others later. */
-	c->max_jumps = c->max_sites + 1 + (e->max_sites ? e->max_sites / 2 : 0);
-	c->max_probes = max_probes(e);
+	c->max_sites = e->max_sites;
+	/* A site may need another jump later. */
+	c->max_jumps = c->max_sites + 1 + c->max_sites / 2;
+	c->max_probes = e->max_probes;
 	count_programs(e, c);
 	lay_out_hit(e, c, &offset);
 	lay_out_own(e, c, &offset);

@@ -75,7 +75,7 @@ static bool site_sane(const struct dp_site_entry *s, u32 nr_probes)
 	if (!ONCE(s->addr))
 		return true;
 	return s->mode <= DP_MODE_JUMP && s->first_probe <= nr_probes &&
-	       patch_sane(s) && s->body_len <= s->copy_len &&
+	       patch_sane(s) && s->single_body <= s->single_len &&
 	       s->post_body <= s->post_len;
 }
 
@@ -192,21 +192,12 @@ void dp_view_forget_hits(const struct dp_view *view, u32 counter)
 		((u64 *)(view->counters + i * view->shard_stride))[counter] = 0;
 }
 
-/* A probe that tracks calls by exits has a counter of its own. */
-static bool counts_calls(const struct dp_probe_entry *p)
-{
-	u8 kind = ONCE(p->kind);
-
-	return (kind == DP_KIND_ENTER || kind == DP_KIND_EXIT) &&
-	       !ONCE(p->instance_pool);
-}
-
 u64 dp_view_probe_hits(const struct dp_view *view, u32 probe)
 {
 	const struct dp_probe_entry *p = &view->probes[probe];
 	u64 hits = ONCE(p->earlier);
 
-	if (counts_calls(p))
+	if (dp_probe_counts_calls(p))
 		return hits +
 		       dp_view_hits(view, (u64)view->probe_counters + probe);
 	if (ONCE(p->counting))
@@ -290,7 +281,7 @@ static int original(const struct dp_site_entry *s, u64 offset, u8 body,
 {
 	if (!offset)
 		*orig = s->addr;
-	else if (s->atomic && offset >= body)
+	else if (s->single_atomic && offset >= body)
 		*orig = s->addr + s->insn_len;
 	else
 		return -EAGAIN;
@@ -354,8 +345,9 @@ int dp_view_original(const struct dp_view *view, u64 addr, u64 *orig)
 		return before_jump(s, j, addr - j->base, orig);
 	for (i = 0; i < view->nr_sites; i++) {
 		s = &view->sites[i];
-		if (in_span(addr, s->copy, s->copy_len))
-			return original(s, addr - s->copy, s->body_len, orig);
+		if (in_span(addr, s->single, s->single_len))
+			return original(s, addr - s->single, s->single_body,
+					orig);
 		if (s->post && in_span(addr, s->post, s->post_len))
 			return original(s, addr - s->post, s->post_body, orig);
 	}
@@ -366,16 +358,8 @@ bool dp_view_intercepts(const struct dp_view *view, u64 addr)
 {
 	const struct dp_jump *j;
 	const struct dp_site_entry *s = detoured(view, addr, &j);
-	u32 i;
 
-	if (s)
-		return s->intercept;
-	for (i = 0; i < view->nr_sites; i++) {
-		s = &view->sites[i];
-		if (s->intercept && in_span(addr, s->copy, s->copy_len))
-			return true;
-	}
-	return false;
+	return s && s->intercept;
 }
 
 bool dp_view_is_linkers(const struct dp_view *view,

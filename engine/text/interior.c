@@ -35,29 +35,18 @@ static bool is_jump(const struct dp_site_entry *s)
 	return s->mode == DP_MODE_JUMP && !s->intercept && s->patch_len == SIZE;
 }
 
-/* Sites inside another's jump are armed with it. They follow their leader in the table. */
-static void cover(const struct dp_sites *sites)
+static bool holds(const struct dp_site_entry *s)
 {
-	const struct dp_site_entry *leader = NULL;
-	u32 i;
-
-	for (i = 0; !sites->which && i < sites->n; i++) {
-		struct dp_site_entry *s = &sites->v[i];
-
-		if (s->mode != DP_MODE_JUMP)
-			continue;
-		if (s->patch_len)
-			leader = s;
-		else if (leader)
-			dp_site_mirror_state(s, leader);
-	}
+	return s->armed == DP_SITE_TRAPPED ||
+	       (s->armed == DP_SITE_THERE && s->mode == DP_MODE_TRAP);
 }
 
-/* The bytes that are breakpoints of sites that the jump covers, a bit each. */
-static u8 held(const struct dp_sites *sites, const struct dp_site_entry *s)
+/* The bytes where sites begin that the jump covers, or only those that are their breakpoints, a
+ * bit each. */
+static u8 covered(const struct dp_sites *sites, const struct dp_site_entry *s,
+		  bool any)
 {
 	const struct dp_jump *j = dp_sites_jump(sites, s);
-	const struct dp_site_entry *m;
 	int i, n = j ? dp_jump_insns(j) : 0;
 	u8 bits = 0;
 	u32 number;
@@ -66,19 +55,38 @@ static u8 held(const struct dp_sites *sites, const struct dp_site_entry *s)
 		number = __atomic_load_n(&j->member[i], __ATOMIC_RELAXED);
 		if (!number || number > sites->total || j->offset[i] >= SIZE)
 			continue;
-		m = &sites->v[number - 1];
-		if (m->armed == DP_SITE_TRAPPED ||
-		    (m->armed == DP_SITE_THERE && m->mode == DP_MODE_TRAP))
+		if (any || holds(&sites->v[number - 1]))
 			bits |= (u8)(1u << j->offset[i]);
 	}
 	return bits;
+}
+
+/* A jump without breakpoints inside has those of sites that it covers on its way out. */
+static enum dp_bytes bytes_of(const struct dp_sites *sites,
+			      const struct dp_site_entry *s, const u8 *now)
+{
+	u8 bits = covered(sites, s, true), own[SIZE];
+	bool others = false;
+	enum dp_bytes is;
+	int i;
+
+	for (i = 0; i < SIZE; i++) {
+		own[i] = now[i];
+		if (!(bits >> i & 1) || now[i] != DP_BREAKPOINT ||
+		    s->patch[i] == DP_BREAKPOINT)
+			continue;
+		own[i] = s->orig[i];
+		others = true;
+	}
+	is = dp_site_bytes(s, own);
+	return others && is < DP_BYTES_BETWEEN ? DP_BYTES_BETWEEN : is;
 }
 
 /* What is there while the jump is not: the original, with other sites' breakpoints. */
 static void resting(const struct dp_sites *sites, const struct dp_site_entry *s,
 		    u8 *bytes)
 {
-	u8 bits = held(sites, s);
+	u8 bits = covered(sites, s, false);
 	int i;
 
 	for (i = 0; i < SIZE; i++)
@@ -195,7 +203,7 @@ static int still_there(struct dp_target *target, const struct dp_sites *sites,
 	err = target->ops->read(target, s->addr, now, SIZE);
 	if (err)
 		return err;
-	is = dp_site_bytes(s, now);
+	is = bytes_of(sites, s, now);
 	resting(sites, s, rest);
 	if (s->armed == DP_SITE_OFF)
 		return dp_bytes_same(now, rest, SIZE) ? 0 : -EFAULT;
@@ -277,8 +285,6 @@ static int interior_arm(struct dp_target *target, const struct dp_sites *sites,
 		err = step(target, sites, DP_SITE_COMING, put_tail, bad);
 	if (!err)
 		err = step(target, sites, DP_SITE_COMING, put_head, bad);
-	if (!err)
-		cover(sites);
 	return err;
 }
 
@@ -319,7 +325,7 @@ static int begin_leaving(struct dp_target *target, const struct dp_sites *sites,
 	if (s->armed == DP_SITE_CEDED)
 		return dp_site_set_state(s, DP_SITE_OFF);
 	err = target->ops->read(target, s->addr, now, SIZE);
-	is = err ? DP_BYTES_FOREIGN : dp_site_bytes(s, now);
+	is = err ? DP_BYTES_FOREIGN : bytes_of(sites, s, now);
 	if (!err && is > DP_BYTES_BETWEEN)
 		err = -EBUSY;
 	if (err) {
@@ -409,7 +415,6 @@ static int interior_disarm(struct dp_target *target,
 	err = walk(target, sites, DP_SITE_LEAVING, steps, 4, bad);
 	if (!err)
 		err = go_from_behind(target, sites, bad);
-	cover(sites);
 	return first ? first : err;
 }
 
@@ -480,7 +485,6 @@ static int come_back(struct dp_target *target, const struct dp_sites *sites,
 			tell(arg, s->addr, false);
 		first = first ? first : err;
 	}
-	cover(sites);
 	return first;
 }
 
@@ -509,8 +513,6 @@ static int quiesce_arm(struct dp_target *target, const struct dp_sites *sites,
 
 	if (!err)
 		err = step(target, sites, DP_SITE_OFF, put_all, bad);
-	if (!err)
-		cover(sites);
 	return err;
 }
 
@@ -531,7 +533,6 @@ int dp_sites_restore(struct dp_target *target, const struct dp_sites *sites,
 	err = step(target, sites, DP_SITE_LEAVING, take_all, bad);
 	if (!err)
 		err = go_from_behind(target, sites, bad);
-	cover(sites);
 	return first ? first : err;
 }
 

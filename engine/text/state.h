@@ -45,12 +45,14 @@ enum dp_bytes {
  */
 enum dp_bytes dp_site_bytes(const struct dp_site_entry *site, const u8 *now);
 
-/** dp_site_patch_len() - how many bytes are replaced; bounded, whatever a target writes to
- *  the entry meanwhile */
+/** dp_site_patch_len() - how many bytes are replaced for this site, and not for one whose jump
+ *  covers it; bounded, whatever a target writes to the entry meanwhile */
 static inline u8 dp_site_patch_len(const struct dp_site_entry *site)
 {
 	u8 n = __atomic_load_n(&site->patch_len, __ATOMIC_RELAXED);
 
+	if (site->inner && __atomic_load_n(&site->leader, __ATOMIC_RELAXED))
+		return 0;
 	return n <= sizeof(site->patch) ? n : sizeof(site->patch);
 }
 

@@ -233,7 +233,8 @@ static int trap_take(struct dp_target *target, struct dp_site_entry *site,
 /* A uprobe takes a breakpoint of ours for its own, and removes it. */
 static bool is_lost(struct dp_target *target, const struct dp_site_entry *s)
 {
-	return is_trap(s) && !s->intercept && s->armed == DP_SITE_THERE &&
+	return is_trap(s) && dp_site_patch_len(s) &&
+	       s->armed == DP_SITE_THERE &&
 	       !dp_text_expect(target, s->addr, s->orig, 1) &&
 	       target->ops->traced && !target->ops->traced(target);
 }

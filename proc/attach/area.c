@@ -8,11 +8,10 @@
  *   control, tables  rw-s   the same        r--s        tables' file
  *   hit, own         rw-s   the same        rw-s        hit's file
  *   –                       contexts        rw-p        tables' file, a hole in it
- *   (the engine's)          pools           r-xp        tables' file, a hole in it;
- *                                                       later ones: files of their own
+ *   (pools.c)               pools           r-xp        files of their own
  *
  * Before the target gets the tables' file, it is sealed against all writing, except
- * through the tool's mapping. dp_area_write() writes code through /proc/PID/mem.
+ * through the tool's mapping.
  *
  * A process that will probe itself owns all of it in the end. Its arena is shared with
  * the helper, and with no child, until the helper has written everything. Then
@@ -110,8 +109,6 @@ static int make_files(struct dp_process *proc,
 	u64 size = DP_FILE_ARENA_OFFSET + need->arena_size;
 	int err = 0, i, n = proc->own_process ? 1 : 2;
 
-	/* The pools of a fork child are private already. */
-	size = need->file_size > size ? need->file_size : size;
 	files[TABLES] = files[HIT] = -1;
 	for (i = 0; i < n && !err; i++) {
 		files[i] = dp_share_file(size);
@@ -188,44 +185,6 @@ static long advise(struct dp_process *proc, struct part part, int what)
 			     part.end - part.start, what);
 	/* What the kernel says when it lacks a mapping. */
 	return ret == -EAGAIN ? -ENOMEM : ret;
-}
-
-/* The pools from @first on, each from its place in the file. */
-static long map_pools(struct dp_process *proc, s32 there,
-		      const struct dp_layout_need *need, u32 first)
-{
-	u32 i;
-
-	for (i = first; i < need->nr_pools; i++) {
-		const struct dp_pool_need *p = &need->pools[i];
-		long ret = dp_remote_call(proc, SYS_mmap, p->addr, p->size,
-					  PROT_READ | PROT_EXEC,
-					  MAP_PRIVATE | MAP_FIXED_NOREPLACE,
-					  there, p->file_offset);
-
-		if (dp_remote_failed(ret)) {
-			while (i-- > first)
-				dp_remote_call(proc, SYS_munmap,
-					       need->pools[i].addr,
-					       need->pools[i].size);
-			return ret;
-		}
-		dp_kill_point("install: pool");
-	}
-	return 0;
-}
-
-long dp_area_add(struct dp_process *proc, const struct dp_layout_need *need,
-		 u32 first)
-{
-	s32 there;
-	long ret = dp_share_make(proc, need->file_size, NULL, &there);
-
-	if (ret)
-		return ret;
-	ret = map_pools(proc, there, need, first);
-	dp_share_close(proc, &there, 1);
-	return ret;
 }
 
 /* The part that the target writes and the tool reads. */
@@ -327,11 +286,8 @@ long dp_area_map(struct dp_process *proc, const struct dp_layout_need *need,
 		 const s32 *there)
 {
 	const struct parts p = parts_of(need);
-	/* The agent can be mapped anywhere, so pools, which cannot, come first. */
-	long ret = map_pools(proc, there[TABLES], need, 0);
+	long ret = map_base(proc, p.arena, there);
 
-	if (!ret)
-		ret = map_base(proc, p.arena, there);
 	if (!ret)
 		ret = map_private(proc, there);
 	if (!ret && !proc->own_process)
@@ -340,29 +296,4 @@ long dp_area_map(struct dp_process *proc, const struct dp_layout_need *need,
 		ret = map_over(proc, p.contexts, PROT_READ | PROT_WRITE,
 			       MAP_PRIVATE, there[TABLES]);
 	return ret ? ret : prove(proc);
-}
-
-/* --- code --- */
-
-static bool is_zero(const u8 *page)
-{
-	return !*page && !memcmp(page, page + 1, DP_PAGE - 1);
-}
-
-int dp_area_write(const struct dp_process *proc,
-		  const struct dp_layout_need *need)
-{
-	u32 i;
-	int err = 0;
-
-	for (i = 0; i < need->nr_pools && !err; i++) {
-		const struct dp_pool_need *p = &need->pools[i];
-		u64 size = p->code ? p->size : 0;
-
-		while (size && is_zero(p->code + size - DP_PAGE))
-			size -= DP_PAGE;
-		if (size)
-			err = dp_process_write(proc, p->addr, p->code, size);
-	}
-	return err;
 }

@@ -37,15 +37,6 @@ void dp_area_close(struct dp_process *proc, const s32 *there);
 /** dp_area_settle() - make the arena private to a process that probes itself. No thread
  *  runs. Return: as above. */
 long dp_area_settle(struct dp_process *proc);
-/** dp_area_add() - map the pools from @first on, none of which is mapped yet. Return: as
- *  above; on failure none is. */
-long dp_area_add(struct dp_process *proc, const struct dp_layout_need *need,
-		 u32 first);
-/** dp_area_write() - write the code of pools that the engine still has here. Return: 0 or a
- *  negative errno. */
-int dp_area_write(const struct dp_process *proc,
-		  const struct dp_layout_need *need);
-
 /* share: memory that the target and the tool share. */
 
 /** dp_share_file() - a file without a name, of zeros, whose size is sealed.

@@ -11,20 +11,6 @@
 #include <dprobes/diag.h>
 #include <errno.h>
 
-#define QUIET_TRIES 200
-
-static bool is_inside(const void *engine, u64 pc)
-{
-	u64 to;
-
-	return dp_engine_inside(engine, pc, &to);
-}
-
-static bool to_copy(const void *engine, u64 pc, u64 *to)
-{
-	return dp_engine_inside(engine, pc, to);
-}
-
 /** struct arming - arguments of the two ways */
 struct arming {
 	dp_arm_fn *write;
@@ -40,23 +26,44 @@ static int write_now(struct dp_process *proc, void *arg, struct dp_diag *diag)
 	return a->write(proc->engine, &proc->target, &a->bad);
 }
 
-static int arm_stopped(struct dp_process *proc, void *arg, struct dp_diag *diag)
+/* The caller holds no thread. */
+static int restore(struct dp_process *proc, const u32 *which, u32 n,
+		   struct dp_diag *diag)
 {
-	const struct dp_moves moves = { .arg = proc->engine,
-					.from = is_inside,
-					.to = to_copy };
-	int err = 1, tries;
+	int err = dp_stop_alone(proc, diag);
 
-	/* A thread that was just being created, or woke up, is asleep or stopped in the
-	 * next try. */
-	for (tries = 0; err > 0 && tries < QUIET_TRIES; tries++)
-		err = dp_threads_clear(proc, &moves, write_now, arg, diag);
-	if (err <= 0)
+	if (err)
 		return err;
-	return dp_diag_set(
-		diag, -EAGAIN,
-		"a thread of process %d is where a jump has to be written and cannot be moved; try again, or without DPROBES_ARM=quiesce",
-		proc->pid);
+	err = dp_engine_restore(proc->engine, &proc->target, which, n);
+	dp_stop_release(proc);
+	return err;
+}
+
+/* A tracer that interrupts threads for dp_text_sync() lets go first. */
+int dp_arm_stopped(void *arg, const u32 *which, u32 n, bool in)
+{
+	struct dp_process *proc = arg;
+	int err, later = 0;
+
+	if (!proc->signal_free)
+		dp_sync_end(proc);
+	err = in ? dp_quiesce_write(proc, which, n, NULL) :
+		   restore(proc, which, n, NULL);
+	if (!proc->signal_free)
+		later = dp_sync_begin(proc, NULL);
+	return err ? err : later;
+}
+
+/* No library is unmapped meanwhile: see arm_running(). */
+int dp_arm_hold(void *arg, bool unowned, int (*work)(void *what), void *what)
+{
+	return work(what);
+}
+
+/* A signal-free process has no probe of loader events, and its threads are held for each write. */
+static int arm_quiet(struct dp_process *proc, void *arg, struct dp_diag *diag)
+{
+	return write_now(proc, arg, diag);
 }
 
 static int arm_running(struct dp_process *proc, void *arg, struct dp_diag *diag)
@@ -66,7 +73,7 @@ static int arm_running(struct dp_process *proc, void *arg, struct dp_diag *diag)
 
 	if (err)
 		return err;
-	if (a->write == dp_engine_arm)
+	if (a->write == dp_engine_commit)
 		err = dp_engine_arm_linker(proc->engine, &proc->target,
 					   &a->bad);
 	if (!err) {
@@ -82,10 +89,13 @@ int dp_arm_write(struct dp_process *proc, dp_arm_fn *how, struct dp_diag *diag)
 {
 	struct arming a = { how, 0 };
 	int err = dp_tracer_child(
-		proc,
-		dp_engine_is_quiesced(proc->engine) ? arm_stopped : arm_running,
-		&a, diag);
+		proc, proc->signal_free ? arm_quiet : arm_running, &a, diag);
 
+	if (err == -EAGAIN)
+		return dp_diag_set(
+			diag, err,
+			"a thread of process %d is where a jump has to be written and cannot be moved; try again, or without DPROBES_ARM=quiesce",
+			proc->pid);
 	if (!err || !a.bad)
 		return err;
 	if (err == -EOPNOTSUPP)
@@ -99,11 +109,6 @@ int dp_arm_write(struct dp_process *proc, dp_arm_fn *how, struct dp_diag *diag)
 			"the code at 0x%llx of process %d has been changed by someone else" :
 			"cannot write to the code at 0x%llx of process %d",
 		(unsigned long long)a.bad, proc->pid);
-}
-
-int dp_process_apply(struct dp_process *proc, struct dp_diag *diag)
-{
-	return dp_arm_write(proc, dp_engine_apply, diag);
 }
 
 /** struct ceding - arguments of cede() */
@@ -140,4 +145,21 @@ int dp_process_cede(struct dp_process *proc,
 	if (!dp_engine_disturbed(proc->engine, &proc->target))
 		return 0;
 	return dp_tracer_child(proc, cede, &y, NULL);
+}
+
+static int retract(struct dp_process *proc, void *arg, struct dp_diag *diag)
+{
+	int err = proc->signal_free ? 0 : dp_sync_begin(proc, diag);
+
+	if (err)
+		return err;
+	dp_engine_retract(proc->engine, &proc->target, *(const u32 *)arg);
+	if (!proc->signal_free)
+		dp_sync_end(proc);
+	return 0;
+}
+
+void dp_arm_retract(struct dp_process *proc, u32 pools)
+{
+	dp_tracer_child(proc, retract, &pools, NULL);
 }

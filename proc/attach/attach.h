@@ -9,6 +9,7 @@
 #include "engine/plan/plan.h"
 
 struct dp_diag;
+struct dp_growth_ops;
 struct dp_process;
 struct dp_target;
 struct dp_view;
@@ -46,12 +47,28 @@ int dp_live_go(struct dp_process *proc, struct dp_diag *diag);
 
 /* arm: probes written into text, and taken out of it. */
 
-/** dp_arm_fn - dp_engine_arm() or dp_engine_apply() */
+/** dp_arm_fn - dp_engine_commit() or dp_engine_apply() */
 typedef int dp_arm_fn(struct dp_engine *engine, struct dp_target *target,
 		      u64 *bad);
 /** dp_arm_write() - call @write when text may be written. Return: as dp_process_apply(). */
 int dp_arm_write(struct dp_process *proc, dp_arm_fn *write,
 		 struct dp_diag *diag);
+
+/** dp_arm_retract() - take out what was added and could not be armed; @pools: how many of the
+ *  engine's are mapped */
+void dp_arm_retract(struct dp_process *proc, u32 pools);
+/* See struct dp_growth_ops; @arg: struct dp_process, whose text dp_arm_write() writes. */
+int dp_arm_stopped(void *arg, const u32 *which, u32 n, bool in);
+int dp_arm_hold(void *arg, bool unowned, int (*work)(void *what), void *what);
+
+/** dp_quiesce_write() - write the jumps of sites of the tool's engine, by dp_strategy_quiesce,
+ *  while no thread runs and none is inside. @which: in the order of addresses
+ *  Return: 0; -EAGAIN a thread is inside; as the strategy. */
+int dp_quiesce_write(struct dp_process *proc, const u32 *which, u32 n,
+		     struct dp_diag *diag);
+
+/* attach_other: */
+extern const struct dp_growth_ops dp_attach_other_ops;
 
 /* leave: take out an agent, the tool's own or that of a killed tool. */
 

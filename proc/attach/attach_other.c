@@ -19,6 +19,7 @@
 #include "agent/image.h"
 #include "proc/attach/attach.h"
 #include "proc/attach/area.h"
+#include "proc/attach/pools.h"
 #include "proc/attach_other.h"
 #include "proc/proc.h"
 #include "proc/ptrace/stop.h"
@@ -51,20 +52,6 @@ int dp_attach_other_map(struct dp_process *proc, u64 size, u8 **ours,
 	return 0;
 }
 
-/* Private, and never writable in the target; of a file, so that its name shows it is ours. */
-static int map_code(struct dp_process *proc, u64 addr, u64 size, int flags)
-{
-	s32 there;
-	long ret = dp_share_make(proc, size, NULL, &there);
-
-	if (ret)
-		return (int)ret;
-	ret = dp_remote_call(proc, SYS_mmap, addr, size, PROT_READ | PROT_EXEC,
-			     MAP_PRIVATE | flags, there, 0);
-	dp_share_close(proc, &there, 1);
-	return dp_remote_failed(ret) ? (int)ret : 0;
-}
-
 int dp_attach_other_protect(struct dp_process *proc, u64 addr, u64 size,
 			    int prot, const void *bytes)
 {
@@ -73,30 +60,8 @@ int dp_attach_other_protect(struct dp_process *proc, u64 addr, u64 size,
 	if (!(prot & PROT_EXEC))
 		return (int)dp_remote_call(proc, SYS_mprotect, addr, size,
 					   prot);
-	err = map_code(proc, addr, size, MAP_FIXED);
+	err = dp_pools_code(proc, addr, size, MAP_FIXED);
 	return err ? err : dp_process_write(proc, addr, bytes, size);
-}
-
-static int grow_map(void *arg, u64 addr, u64 size)
-{
-	struct dp_process *proc = arg;
-	int err = proc->remote ?
-			  map_code(proc, addr, size, MAP_FIXED_NOREPLACE) :
-			  -ENOMEM;
-
-	return err && err != -EEXIST ? -ENOMEM : err;
-}
-
-static int grow_put(void *arg, u64 addr, const void *code, size_t len)
-{
-	return dp_process_write(arg, addr, code, len);
-}
-
-static int grow_holes(void *arg, struct dp_hole **holes, size_t *n)
-{
-	const struct dp_process *proc = arg;
-
-	return dp_holes_find(proc->pid, 2 * DP_MAX_POOLS, holes, n);
 }
 
 /* Prepare to write text and to map pools. */
@@ -113,7 +78,7 @@ static int begin(struct dp_process *proc, struct dp_diag *diag)
 }
 
 /* dp_process_quiesce() stops all threads itself, so this tracer lets go first. */
-static int grow_stopped(void *arg, const u32 *which, u32 n)
+static int grow_stopped(void *arg, const u32 *which, u32 n, bool in)
 {
 	struct dp_process *proc = arg;
 	struct dp_diag *diag = proc->diag;
@@ -149,48 +114,20 @@ static int grow_hold(void *arg, bool unowned, int (*work)(void *what),
 	return err ? err : later;
 }
 
-static const struct dp_growth_ops growth_ops = { grow_map, grow_put, grow_holes,
-						 grow_stopped, grow_hold };
-
-static int adopt(struct dp_process *proc, const struct dp_attach_other *how)
-{
-	struct dp_live_setup setup = {
-		.ops = &growth_ops,
-		.arg = proc,
-		.entries = dp_agent_entries(proc->base),
-		.size = proc->file_size - DP_FILE_ARENA_OFFSET,
-		.max_sites = how->max_sites,
-	};
-	struct dp_arena *arena =
-		(void *)((char *)proc->file + DP_FILE_ARENA_OFFSET);
-	struct dp_engine *engine, *built = proc->engine;
-	int err = dp_engine_create(&engine);
-
-	if (err)
-		return err;
-	/* Not the entry with the shortcut for a process's own handlers. */
-	setup.entries.hit = setup.entries.tracked;
-	dp_engine_set_arming(engine, how->arming);
-	err = dp_engine_adopt(engine, arena, &setup);
-	if (err) {
-		dp_engine_destroy(engine);
-		return err;
-	}
-	proc->engine = engine;
-	proc->quiesces = how->arming == DP_ARM_QUIESCE;
-	dp_engine_destroy(built);
-	return 0;
-}
+const struct dp_growth_ops dp_attach_other_ops = { dp_pools_add, dp_pools_put,
+						   dp_pools_holes, grow_stopped,
+						   grow_hold };
 
 /* @upcalls: threads that can wait for a handler at once; 0: handlers run where the hits are */
 static int install(struct dp_process *proc, u32 max_sites, u32 upcalls,
-		   struct dp_diag *diag)
+		   enum dp_arming arming, struct dp_diag *diag)
 {
 	struct dp_engine *engine;
 
 	if (dp_engine_create(&engine))
 		return dp_diag_set(diag, -ENOMEM, "out of memory");
 	dp_engine_attach_own(engine, max_sites);
+	dp_engine_set_arming(engine, arming);
 	if (upcalls)
 		dp_engine_upcall(engine, upcalls);
 	return dp_process_install(proc, engine, diag);
@@ -205,27 +142,11 @@ int dp_process_attach_own(pid_t pid, u32 max_sites, u64 *base,
 	if (err)
 		return err;
 	proc->own_process = true;
-	err = install(proc, max_sites, 0, diag);
+	err = install(proc, max_sites, 0, DP_ARM_DEFAULT, diag);
 	*base = proc->base;
 	/* On success the process owns the agent, and must not be detached. */
 	if (err)
 		dp_process_close(proc);
-	return err;
-}
-
-static int install_other(struct dp_process *proc,
-			 const struct dp_attach_other *how,
-			 struct dp_diag *diag)
-{
-	int err;
-
-	proc->attached_other = true;
-	err = install(proc, how->max_sites, how->upcalls, diag);
-	if (!err && adopt(proc, how))
-		err = dp_diag_set(
-			diag, -ENOMEM,
-			"there is no memory for the probes of process %d",
-			proc->pid);
 	return err;
 }
 
@@ -246,8 +167,11 @@ int dp_process_attach_other(pid_t pid, const struct dp_attach_other *how,
 			diag, -EOPNOTSUPP,
 			"process %d dispatches system calls to a handler of its own (prctl PR_SET_SYSCALL_USER_DISPATCH), and a thread that waits for a probe's handler makes some",
 			pid);
+	(*proc)->attached_other = true;
+	(*proc)->quiesces = how->arming == DP_ARM_QUIESCE;
 	if (!err)
-		err = install_other(*proc, how, diag);
+		err = install(*proc, how->max_sites, how->upcalls, how->arming,
+			      diag);
 	if (err) {
 		dp_process_close(*proc);
 		*proc = NULL;

@@ -2,13 +2,13 @@
 /*
  * install: map the agent into a process and arm the sites.
  *
- *   stop ─ memfd, areas, pools ─ go on              nothing refers to them
- *   copies and tables, through the tool's mapping
+ *   stop ─ memfd, areas; plan, pools ─ go on        nothing refers to them
+ *   copies, detours, islands
  *   stop ─ intercepts, actions, masks ─ go on       the handler knows every site (live.c)
- *   breakpoints, one byte each                      no thread has to stop (arm.c)
+ *   breakpoints and jumps                           no thread has to stop (arm.c)
  *
- * Later batches of sites get pools of their own, and go through the first two steps and the
- * last. The agent and all that is armed stay as they are.
+ * What is added later is planned while all threads are held, too, and armed. The agent and all
+ * that is armed stay as they are.
  *
  * If the tool ends between any two steps, the target runs on correctly, and the next tool
  * can clean up (recover.c).
@@ -18,13 +18,14 @@
 #include "port_calls.h"
 #include "proc/attach/attach.h"
 #include "proc/attach/area.h"
-#include "proc/attach/drain.h"
+#include "proc/attach/pools.h"
 #include "proc/code/intercepts.h"
 #include "proc/tree.h"
 #include "proc/facts.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/private.h"
 #include "engine/plan/plan.h"
+#include "engine/site/live.h"
 #include "engine/site/engine.h"
 #include "engine/site/arm.h"
 #include "proc/proc.h"
@@ -63,24 +64,79 @@ static long map_agent(struct dp_process *proc,
 		return ret;
 	ret = dp_area_map(proc, need, there);
 	dp_area_close(proc, there);
-	if (ret && ret != -ESRCH)
-		dp_unmap(proc);
 	return ret;
 }
 
-static int map_remotely(struct dp_process *proc,
-			const struct dp_layout_need *need, struct dp_diag *diag)
+static const struct dp_growth_ops ops = { dp_pools_add, dp_pools_put,
+					  dp_pools_holes, dp_arm_stopped,
+					  dp_arm_hold };
+
+static int no_room(const struct dp_process *proc, struct dp_diag *diag)
+{
+	return dp_diag_set(
+		diag, -ENOMEM,
+		"process %d has no room within 2 GB of the probed code",
+		proc->pid);
+}
+
+/* A process without room is left as it was. */
+static int look_for_room(struct dp_process *proc, struct dp_diag *diag)
+{
+	const struct dp_maps *maps = dp_stop_maps(proc);
+	struct dp_hole *holes = NULL;
+	size_t n;
+	int err = maps ? dp_holes_among(proc->pid, maps, 0, &holes, &n) :
+			 -ESRCH;
+
+	if (!err && !dp_engine_has_room(proc->engine, holes, n))
+		err = no_room(proc, diag);
+	dp_port_free(holes);
+	return err;
+}
+
+/* Begin the tables, at the first time, and plan. Pools are mapped from here on. */
+static int plan(struct dp_process *proc, struct dp_diag *diag)
+{
+	const struct dp_mapping map = dp_mapping_of(proc);
+	int err = 0;
+
+	if (!dp_engine_arena(proc->engine))
+		err = dp_engine_build(
+			proc->engine, &map,
+			proc->attached_other ? &dp_attach_other_ops : &ops,
+			proc);
+	if (!err)
+		err = dp_engine_plan(proc->engine);
+	if (err == -ENOMEM)
+		no_room(proc, diag);
+	if (err == -ENOSPC)
+		dp_diag_set(
+			diag, err,
+			"there is no room for so many more probes in process %d",
+			proc->pid);
+	return err;
+}
+
+/* @need: of an agent that is not there yet, or NULL */
+static int map_remotely(struct dp_process *proc, struct dp_layout_need *need,
+			struct dp_diag *diag)
 {
 	char why[DP_LIMITS_TEXT];
-	long ret;
 	int err = dp_remote_begin(proc, diag);
+	long ret;
 
 	if (err)
 		return err;
-	ret = proc->base ? dp_area_add(proc, need, proc->engine->batch.pool) :
-			   map_agent(proc, need);
+	ret = need ? map_agent(proc, need) : 0;
+	err = ret ? 0 : plan(proc, diag);
+	if (!ret && !err)
+		ret = dp_pools_map(proc);
+	if ((ret || err) && need && ret != -ESRCH)
+		dp_unmap(proc);
 	dp_remote_end(proc);
 	dp_kill_point("install: mapped");
+	if (err)
+		return err;
 	if (ret == -ENOTSOCK || ret == -EBADF || ret == -EBUSY)
 		return dp_diag_set(
 			diag, -EBUSY,
@@ -90,36 +146,25 @@ static int map_remotely(struct dp_process *proc,
 		return dp_diag_set(
 			diag, (int)ret,
 			"cannot map the agent into process %d: %s", proc->pid,
-			dp_share_why(proc, (int)ret, need->file_size, why));
+			dp_share_why(proc, (int)ret, proc->file_size, why));
 	return 0;
 }
 
-/* @need: struct dp_layout_need */
+/* @need: struct dp_layout_need, or NULL */
 static int map_stopped(struct dp_process *proc, void *need,
 		       struct dp_diag *diag)
 {
-	const struct dp_maps *maps;
-	struct dp_hole *holes = NULL;
 	u32 signature;
 	s32 offset;
-	size_t n;
 	int err = dp_stop_alone(proc, diag);
 
 	if (err)
 		return err;
 	dp_kill_point("install: stopped");
-	if (!proc->base && dp_rseq_common(proc, &offset, &signature))
+	if (need && dp_rseq_common(proc, &offset, &signature))
 		dp_engine_set_rseq(proc->engine, offset, signature);
-	maps = dp_stop_maps(proc);
-	err = maps ? dp_holes_among(proc->pid, maps, 0, &holes, &n) : -ESRCH;
-	if (!err)
-		err = dp_engine_place(proc->engine, holes, n);
-	dp_port_free(holes);
-	if (err == -ENOMEM)
-		dp_diag_set(
-			diag, err,
-			"process %d has no room within 2 GB of the probed code",
-			proc->pid);
+	dp_pools_collect(proc);
+	err = need ? look_for_room(proc, diag) : 0;
 	if (!err)
 		err = map_remotely(proc, need, diag);
 	dp_stop_release(proc);
@@ -154,11 +199,16 @@ struct dp_mapping dp_mapping_of(const struct dp_process *proc)
 {
 	pid_t tool = proc->own_process ? proc->pid : dp_tool_of(proc);
 
+	struct dp_agent_entries entries = dp_agent_entries(proc->base);
+
+	/* Not the entry with the shortcut for a process's own handlers. */
+	if (proc->attached_other)
+		entries.hit = entries.tracked;
 	return (struct dp_mapping){
 		.file = proc->file,
 		.base = proc->base,
 		.intercept_entry = proc->base + dp_agent_intercept_entry,
-		.entries = dp_agent_entries(proc->base),
+		.entries = entries,
 		.owner = proc->ns_pid,
 		.tool = (u32)tool,
 		.tool_start = dp_tool_start(tool),
@@ -168,18 +218,11 @@ struct dp_mapping dp_mapping_of(const struct dp_process *proc)
 	};
 }
 
-/* Copies and tables. No code leads there yet, so no thread is held. */
-static int fill(struct dp_process *proc, struct dp_diag *diag)
+/* Copies and detours. No code leads there yet, so no thread is held. */
+static int fill(struct dp_process *proc)
 {
-	const struct dp_mapping map = dp_mapping_of(proc);
-	int err = dp_engine_build(proc->engine, &map);
+	int err = dp_pools_write(proc);
 
-	if (err)
-		return dp_diag_set(
-			diag, err,
-			"the copies of the probed instructions cannot be placed within their reach");
-	err = dp_area_write(proc, dp_engine_need(proc->engine));
-	dp_engine_built(proc->engine);
 	if (err)
 		return err;
 	dp_patched_note(proc);
@@ -189,9 +232,9 @@ static int fill(struct dp_process *proc, struct dp_diag *diag)
 	return 0;
 }
 
-static int build(struct dp_process *proc, struct dp_diag *diag)
+static int build(struct dp_process *proc)
 {
-	int err = fill(proc, diag);
+	int err = fill(proc);
 
 	if (!err)
 		err = dp_process_write(proc, proc->base, dp_agent_image,
@@ -282,7 +325,7 @@ void dp_process_found_in(struct dp_process *proc, struct dp_modules *mods)
  * since then counts as probed. */
 static int arm(struct dp_process *proc, struct dp_diag *diag)
 {
-	int err = dp_arm_write(proc, dp_engine_arm, diag);
+	int err = dp_arm_write(proc, dp_engine_commit, diag);
 
 	if (!err || proc->launched || proc->tree || !dp_process_ended(proc))
 		return err;
@@ -297,19 +340,22 @@ int dp_process_install(struct dp_process *proc, struct dp_engine *engine,
 	int err;
 
 	proc->engine = engine;
+	/* Tracer children have other ids. */
+	proc->tool = dp_tool_of(proc);
 	proc->missed = false;
 	dp_tracer_children_begin(proc);
 	err = prepare(proc, &need, diag);
 	if (!err)
 		err = map_all(proc, need, diag);
 	if (!err)
-		err = build(proc, diag);
+		err = build(proc);
 	if (!err)
 		err = dp_live_go(proc, diag);
 	if (!err)
 		err = arm(proc, diag);
 	dp_kill_point("install: armed");
 	finish(proc, !err);
+	dp_pools_drop(proc);
 	if (err && proc->base && !proc->exited)
 		dp_process_detach(proc, NULL);
 	proc->found = NULL;
@@ -318,81 +364,38 @@ int dp_process_install(struct dp_process *proc, struct dp_engine *engine,
 	return err ? has_failed(proc, err, diag) : 0;
 }
 
-static bool in_dead(const void *engine, u64 pc)
+int dp_process_apply(struct dp_process *proc, struct dp_diag *diag)
 {
-	return dp_engine_in_dead(engine, pc);
-}
+	int err;
 
-/** struct unmapping - arguments of unmap_pool() */
-struct unmapping {
-	struct dp_process *proc;
-	struct dp_maps maps;
-};
-
-/* The program may have mapped memory of its own there. */
-static int unmap_pool(void *arg, u64 addr, u64 size)
-{
-	const struct unmapping *u = arg;
-	const struct dp_map *m = dp_maps_find(&u->maps, addr);
-
-	if (!m || !dp_path_is_ours(m->path) || m->end < addr + size)
-		return 0;
-	return (int)dp_remote_call(u->proc, SYS_munmap, addr, size);
-}
-
-static int reclaim_cleared(struct dp_process *proc, void *arg,
-			   struct dp_diag *diag)
-{
-	struct unmapping u = { .proc = proc };
-	int err = dp_maps_read(proc->pid, &u.maps);
-
-	if (err)
-		return err;
-	err = dp_remote_begin(proc, diag);
-	if (!err) {
-		err = dp_engine_reclaim(proc->engine, unmap_pool, &u);
-		dp_remote_end(proc);
-	}
-	dp_maps_free(&u.maps);
-	return err;
-}
-
-/* Take back what libraries have left. A thread inside leaves it for the next time. */
-static int reclaim(struct dp_process *proc, void *arg, struct dp_diag *diag)
-{
-	const struct dp_moves moves = { .arg = proc->engine, .from = in_dead };
-
-	return dp_threads_clear(proc, &moves, reclaim_cleared, arg, diag);
+	/* What was disabled so far may have no jump yet, and no room for one. */
+	proc->wants_pool = false;
+	err = dp_engine_plan(proc->engine);
+	if (!err && proc->wants_pool)
+		err = map_all(proc, NULL, diag) ?: dp_pools_write(proc);
+	dp_pools_drop(proc);
+	return err ? err : dp_arm_write(proc, dp_engine_apply, diag);
 }
 
 /* On failure the probes that were added count as gone. */
 int dp_process_extend(struct dp_process *proc, struct dp_diag *diag)
 {
-	struct dp_layout_need *need;
-	bool mapped = false;
-	int err = 0;
+	u32 had = dp_engine_need(proc->engine)->nr_pools, mapped = had;
+	int err;
 
-	if (dp_engine_is_crowded(proc->engine))
-		dp_tracer_child(proc, reclaim, NULL, NULL);
-	dp_kill_point("extend: reclaimed");
-	need = dp_engine_layout(proc->engine, 0);
-	if (!need)
-		err = dp_diag_set(
-			diag, -ENOSPC,
-			"there is no room for so many more probes in process %d",
-			proc->pid);
 	dp_tracer_children_begin(proc);
-	if (!err && need->nr_pools > proc->engine->batch.pool)
-		err = map_all(proc, need, diag);
-	mapped = !err;
-	if (!err)
-		err = fill(proc, diag);
+	err = map_all(proc, NULL, diag);
+	if (!err) {
+		mapped = dp_engine_need(proc->engine)->nr_pools;
+		err = fill(proc);
+	}
 	dp_kill_point("extend: built");
 	if (!err)
 		err = arm(proc, diag);
 	dp_kill_point("extend: armed");
+	dp_pools_drop(proc);
 	if (err)
-		dp_engine_retract(proc->engine, mapped);
+		dp_arm_retract(proc, mapped);
 	proc->passed = false;
 	proc->found = NULL;
 	dp_tracer_children_end(proc);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * quiesce: write jumps into the text of a process that probes itself, while none of its
- * threads runs.
+ * quiesce: write jumps into the text of a process while none of its threads runs.
  *
- * Its table of sites is copied here, changed, and the changes are copied back. Nothing
- * else changes the table meanwhile: the thread that asked for the jumps waits.
+ * The table of sites of a process that probes itself is copied here, changed, and the changes
+ * are copied back. Nothing else changes the table meanwhile: the thread that asked for the
+ * jumps waits. A tool writes with its engine's own table: if it is killed between two jumps,
+ * the next tool finds there which are in the text.
  *
  * A site that was a breakpoint has copies of its one instruction that lead back behind it,
  * which is now inside the jump. A thread in such a copy goes on in the detour. A thread on
@@ -12,7 +13,10 @@
  */
 #include "engine/text/strategy.h"
 #include "engine/layout/handler.h"
+#include "engine/site/arm.h"
 #include "arch/uregs.h"
+#include "engine/layout/base.h"
+#include "proc/attach/attach.h"
 #include "proc/attach/drain.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
@@ -23,7 +27,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#define TRIES 8
+#define TRIES 40
 #define NAP_NS 200000
 
 /** struct span - a copy that leads back into the jump of site @i */
@@ -38,6 +42,7 @@ struct table {
 	u64 arena, addr;
 	struct dp_arena_control control;
 	void *ours; /* the arena's mapping in this process, if any */
+	struct dp_engine *engine; /* the tool's own, or NULL */
 	struct span *spans;
 	size_t nr_spans;
 	bool handled; /* has any site after-handlers? */
@@ -237,6 +242,9 @@ static int write_jumps(struct dp_process *proc, void *arg, struct dp_diag *diag)
 {
 	struct table *t = arg;
 
+	if (t->engine)
+		return dp_engine_write_jumps(t->engine, &proc->target,
+					     t->sites.which, t->sites.n);
 	return dp_strategy_quiesce.arm(&proc->target, &t->sites, t->bad) ?:
 		       store(proc, t);
 }
@@ -265,6 +273,19 @@ static int write_all(struct dp_process *proc, struct table *t,
 	return err;
 }
 
+static int quiesce(struct dp_process *proc, struct table *t,
+		   struct dp_diag *diag)
+{
+	int err = load(proc, t);
+
+	if (!err)
+		err = write_all(proc, t, diag);
+	free(t->spans);
+	free(t->sites.v);
+	free((void *)t->sites.jumps);
+	return err;
+}
+
 int dp_process_quiesce(pid_t pid, u64 arena, void *ours, const u32 *which,
 		       u32 n, u64 *bad, struct dp_diag *diag)
 {
@@ -277,12 +298,17 @@ int dp_process_quiesce(pid_t pid, u64 arena, void *ours, const u32 *which,
 
 	if (err)
 		return err;
-	err = load(proc, &t);
-	if (!err)
-		err = write_all(proc, &t, diag);
-	free(t.spans);
-	free(t.sites.v);
-	free((void *)t.sites.jumps);
+	err = quiesce(proc, &t, diag);
 	dp_process_close(proc);
 	return err;
+}
+
+int dp_quiesce_write(struct dp_process *proc, const u32 *which, u32 n,
+		     struct dp_diag *diag)
+{
+	struct table t = { .sites = { .n = n, .which = which },
+			   .arena = proc->base + DP_ARENA_OFFSET,
+			   .engine = proc->engine };
+
+	return quiesce(proc, &t, diag);
 }

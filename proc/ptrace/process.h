@@ -160,6 +160,11 @@ struct dp_process {
 	void *file; /* shared memory: area.c */
 	u64 file_size;
 	s32 unsettled; /* descriptor there, until dp_area_settle(); or -1 */
+	/* Pools that are not written yet: pools.c; @collects: others are noted, too;
+	 * @wants_pool: one was refused */
+	struct dp_pool_buffer *buffers;
+	size_t nr_buffers, cap_buffers;
+	bool collects, wants_pool;
 	struct dp_share *shares; /* further shared memory */
 	size_t nr_shares, cap_shares;
 };

@@ -31,14 +31,12 @@
 #include <sys/ptrace.h>
 #include "engine/site/internal.h"
 
-static int build(struct dp_process *child, const struct dp_process *parent,
-		 u32 maker)
+static int build(struct dp_process *child, const struct dp_process *parent)
 {
 	const struct dp_mapping map = dp_mapping_of(child);
 	int err;
 
-	err = dp_engine_fork(parent->engine, &map, maker, child->ns_pid,
-			     &child->engine);
+	err = dp_engine_fork(parent->engine, &map, child, &child->engine);
 	if (!err)
 		dp_alive_enter(&dp_engine_arena(child->engine)->control);
 	return err;
@@ -156,7 +154,7 @@ static int settle_in(struct dp_process *child, const struct dp_process *parent,
 		return err;
 	ret = dp_area_open(child, dp_engine_need(parent->engine), there);
 	if (!ret) {
-		ret = build(child, parent, maker);
+		ret = build(child, parent);
 		if (!ret)
 			ret = dp_area_inherit(
 				child, dp_engine_need(child->engine), there);

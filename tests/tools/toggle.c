@@ -28,6 +28,9 @@
 #include <unistd.h>
 #include "arch/arch.h"
 #include "engine/layout/arena.h"
+#include "engine/site/enable.h"
+#include "engine/site/internal.h"
+#include "engine/site/room.h"
 #include "engine/site/engine.h"
 #include "engine/site/arm.h"
 #include "resolve/reach.h"
@@ -124,7 +127,7 @@ static bool toggle_all(unsigned long toggles, unsigned int batch)
 		for (i = 0; i < batch; i++) {
 			probe = any(4) ? hot[any(HOT)] : (u32)any(probes);
 			on[probe] ^= 1;
-			dp_engine_want(t.engine, probe, on[probe]);
+			dp_engine_turn(t.engine, probe, on[probe]);
 		}
 		done += batch;
 		if (dp_process_poll(t.proc, 0) == DP_PROCESS_EXITED)
@@ -138,6 +141,22 @@ static bool toggle_all(unsigned long toggles, unsigned int batch)
 	}
 	free(on);
 	return done >= toggles;
+}
+
+/* Jumps of quiesce are written, but no thread is stopped for that. */
+static int write_at_once(void *arg, const u32 *which, u32 n, bool in)
+{
+	return in ? dp_engine_write_jumps(t.engine, &t.proc->target, which, n) :
+		    dp_engine_restore(t.engine, &t.proc->target, which, n);
+}
+
+static void break_protocol(void)
+{
+	static struct dp_growth_ops ops;
+
+	ops = *t.engine->growth->setup.ops;
+	ops.stopped = write_at_once;
+	t.engine->growth->setup.ops = &ops;
 }
 
 static u8 *read_text(const struct dp_module *m)
@@ -223,6 +242,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "toggle: %s\n", diag.text);
 		return 125;
 	}
+	if (broken)
+		break_protocol();
 	usleep(200000);
 	if (!toggle_all(toggles, batch))
 		fprintf(stderr, "toggle: the program has ended early\n");

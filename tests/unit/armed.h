@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* armed: text in an array, and an engine whose sites are armed there, batch by batch. */
+/* armed: text in an array, and an engine whose sites are armed there, as they come. */
 #ifndef DP_TEST_ARMED_H
 #define DP_TEST_ARMED_H
 
@@ -15,6 +15,7 @@
 #include "engine/site/reach.h"
 #include "engine/text/target.h"
 #include "port/fake/fake.h"
+#include "memory.h"
 
 #define TEXT 0x10000000ull
 #define SIZE 4096
@@ -27,10 +28,10 @@ struct world {
 	struct dp_target target;
 	u8 text[SIZE];
 	u8 lost[SIZE]; /* 1: unmapped */
-	u32 writes_lost, unmapped;
+	u32 writes, writes_lost;
 	struct dp_engine *e;
 	void *file;
-	struct dp_hole hole;
+	struct memory m;
 };
 
 static inline struct world *world_of(struct dp_target *t)
@@ -51,6 +52,7 @@ static inline int write_text(struct dp_target *t, u64 addr, const void *from,
 {
 	struct world *w = world_of(t);
 
+	w->writes++;
 	w->writes_lost += w->lost[addr - TEXT];
 	memcpy(w->text + (addr - TEXT), from, len);
 	return 0;
@@ -61,35 +63,31 @@ static const struct dp_target_ops text_ops = { .read = read_text,
 
 static inline int add(struct world *w, u32 offset, u32 *probe)
 {
+	u8 code[DP_REGION_MAX];
 	const char *why;
 
-	return dp_engine_add(w->e, TEXT + offset, w->text + offset,
-			     DP_REGION_MAX, probe, &why);
+	memcpy(code, w->text + offset, sizeof(code));
+	dp_engine_originals(w->e, TEXT + offset, code, sizeof(code));
+	return dp_engine_add(w->e, TEXT + offset, code, sizeof(code), probe,
+			     &why);
+}
+
+/* What was added is planned, and the tables are there. */
+static inline int plan(struct world *w)
+{
+	struct dp_mapping map = { .base = 0x70000000, .owner = 1, .tool = 2 };
+
+	return w->file ? dp_engine_plan(w->e) :
+			 memory_build(&w->m, w->e, &w->target, &map, &w->file);
 }
 
 /* What was added is armed. */
 static inline int go(struct world *w)
 {
-	struct dp_mapping map = { .base = 0x70000000, .owner = 1, .tool = 2 };
-	struct dp_layout_need *need = dp_engine_layout(w->e, 1);
-	const struct dp_pool_need *last;
-	int err;
+	int err = plan(w);
+	u64 bad;
 
-	if (!need)
-		return -ENOSPC;
-	err = dp_engine_place(w->e, &w->hole, 1);
-	if (err)
-		return err;
-	/* Pools stay mapped: the next batch has its own. */
-	last = &need->pools[need->nr_pools - 1];
-	if (need->nr_pools && last->addr + last->size > w->hole.start)
-		w->hole.start = last->addr + last->size;
-	if (!w->file)
-		w->file = calloc(1, need->file_size);
-	map.file = w->file;
-	err = dp_engine_build(w->e, &map);
-	dp_engine_built(w->e);
-	return err ? err : dp_engine_arm(w->e, &w->target, NULL);
+	return err ? err : dp_engine_commit(w->e, &w->target, &bad);
 }
 
 static inline void begin_expecting(struct world *w, enum dp_arming arming,
@@ -98,7 +96,9 @@ static inline void begin_expecting(struct world *w, enum dp_arming arming,
 	memset(w, 0, sizeof(*w));
 	memset(w->text, NOP, SIZE);
 	w->target.ops = &text_ops;
-	w->hole = (struct dp_hole){ TEXT + 0x100000, TEXT + 0x10000000, false };
+	w->m.hole[0] =
+		(struct dp_hole){ TEXT + 0x100000, TEXT + 0x10000000, false };
+	w->m.nr_holes = 1;
 	assert_int_equal(dp_engine_create(&w->e), 0);
 	dp_engine_set_arming(w->e, arming);
 	dp_engine_expect(w->e, more);
@@ -118,6 +118,7 @@ static inline void end(struct world *w)
 	assert_int_equal(w->writes_lost, 0);
 	dp_engine_destroy(w->e);
 	free(w->file);
+	memory_free(&w->m);
 	assert_int_equal(dp_fake_live(), 0);
 }
 
@@ -129,12 +130,15 @@ static inline const struct dp_site_entry *entry_of(const struct world *w,
 
 static inline void allow(struct world *w, u32 probe)
 {
+	u8 code[SIZE];
 	const struct dp_reach reach = { .start = TEXT,
-					.code = w->text,
+					.code = code,
 					.size = SIZE,
 					.function = SIZE,
 					.room = DP_REGION_MAX };
 
+	memcpy(code, w->text, sizeof(code));
+	dp_engine_originals(w->e, TEXT, code, sizeof(code));
 	dp_engine_allow_jump(w->e, probe, &reach);
 }
 

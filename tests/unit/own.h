@@ -3,6 +3,7 @@
 #ifndef DP_TEST_OWN_H
 #define DP_TEST_OWN_H
 
+#include "engine/layout/base.h"
 #include "engine/site/reach.h"
 #include "port/fake/fake.h"
 #include "own_world.h"
@@ -23,8 +24,6 @@ static inline void set_up(struct world *w)
 /* What a tracer leaves. */
 static inline void build(struct world *w)
 {
-	const struct dp_hole hole = { BASE + 0x100000, BASE + 0x10000000,
-				      false };
 	struct dp_mapping map = { .base = BASE,
 				  .intercept_entry = ENTRY,
 				  .entries = { .hit = ENTRY + 64 },
@@ -33,13 +32,14 @@ static inline void build(struct world *w)
 	struct dp_layout_need *need = dp_engine_layout(w->e, 2);
 
 	assert_non_null(need);
-	assert_int_equal(dp_engine_place(w->e, &hole, 1), 0);
-	w->file_size = need->file_size;
-	map.file = w->file = calloc(1, need->file_size);
-	w->file_then = calloc(1, need->file_size);
+	w->file_size = DP_FILE_ARENA_OFFSET + need->arena_size;
+	map.file = w->file = calloc(1, w->file_size);
+	w->file_then = calloc(1, w->file_size);
 	assert_non_null(w->file_then);
-	assert_int_equal(dp_engine_build(w->e, &map), 0);
+	assert_int_equal(dp_engine_build(w->e, &map, &growth, w), 0);
+	assert_int_equal(dp_engine_plan(w->e), 0);
 	assert_int_equal(dp_engine_arm_intercepts(w->e, &w->target), 0);
+	w->maps = w->puts = 0;
 }
 
 static inline int adopt(struct world *w, u64 size, u32 max_sites)
@@ -49,6 +49,7 @@ static inline int adopt(struct world *w, u64 size, u32 max_sites)
 		.arg = w,
 		.entries = { .hit = ENTRY + 128, .tracked = ENTRY + 192 },
 		.size = size,
+		.least_pool = DP_LIVE_POOL,
 		.max_sites = max_sites
 	};
 	struct dp_arena *arena = dp_engine_arena(w->e);

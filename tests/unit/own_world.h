@@ -9,6 +9,7 @@
 #include "arch/arch.h"
 #include "engine/layout/arena.h"
 #include "engine/plan/plan.h"
+#include "engine/site/arm.h"
 #include "engine/site/grow.h"
 #include "engine/site/live.h"
 #include "engine/text/state.h"
@@ -154,12 +155,14 @@ static inline int find_holes(void *arg, struct dp_hole **holes, size_t *n)
 	return 0;
 }
 
-static inline int write_stopped(void *arg, const u32 *which, u32 n)
+static inline int write_stopped(void *arg, const u32 *which, u32 n, bool in)
 {
 	struct world *w = arg;
 	struct dp_site_entry *s;
 	u32 i;
 
+	if (!in)
+		return dp_engine_restore(w->e, &w->target, which, n);
 	for (i = 0; i < n; i++) {
 		s = dp_live_site(w->e, which[i]);
 		w->stopped[w->nr_stopped++] = s->addr;

@@ -15,6 +15,7 @@
 #include "engine/site/view.h"
 #include "engine/site/arm.h"
 #include "port/fake/fake.h"
+#include "memory.h"
 #include "starve.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/site.h"
@@ -46,6 +47,7 @@ struct bytes {
 	struct dp_target target;
 	u8 text[sizeof(program)];
 	int fail_write; /* the nth from now; 0 none */
+	const struct dp_probe_entry *late; /* not enabled before the last write */
 	u8 log[32]; /* offset of each write */
 	size_t writes;
 };
@@ -68,6 +70,8 @@ static int write_bytes(struct dp_target *t, u64 addr, const void *from,
 
 	if (b->fail_write && --b->fail_write == 0)
 		return -EIO;
+	if (b->late)
+		assert_false(b->late->enabled);
 	memcpy(b->text + (addr - TEXT), from, len);
 	if (b->writes < sizeof(b->log))
 		b->log[b->writes++] = (u8)(addr - TEXT);
@@ -90,28 +94,32 @@ static int add(struct dp_engine *e, unsigned int offset, u32 *probe)
 			     sizeof(program) - offset, probe, NULL);
 }
 
-/* Everything up to the build; the "memfd" is *@file. */
-static int build(struct dp_engine *e, void **file)
+static struct memory memory;
+
+/* Everything up to the plan; the "memfd" is *@file. */
+static int build(struct dp_engine *e, struct bytes *b, void **file)
 {
-	struct dp_hole hole = { TEXT + 0x100000, TEXT + 0x10000000, false };
-	struct dp_layout_need *need = dp_engine_layout(e, 2);
 	struct dp_mapping map = { .base = 0x70000000,
 				  .intercept_entry = ENTRY,
 				  .owner = 1,
 				  .tool = 2 };
-	int err;
 
-	if (!need)
-		return -ENOMEM;
-	err = dp_engine_place(e, &hole, 1);
-	if (err)
-		return err;
-	*file = calloc(1, need->file_size);
-	map.file = *file;
-	return dp_engine_build(e, &map);
+	memory_free(&memory);
+	memory = (struct memory){
+		.hole = { { TEXT + 0x100000, TEXT + 0x10000000, false } },
+		.nr_holes = 1,
+	};
+	return memory_build(&memory, e, &b->target, &map, file);
 }
 
-static struct dp_engine *three_sites(void **file)
+static int commit(struct dp_engine *e, struct bytes *b)
+{
+	u64 bad;
+
+	return dp_engine_commit(e, &b->target, &bad);
+}
+
+static struct dp_engine *three_sites(struct bytes *b, void **file)
 {
 	struct dp_engine *e;
 	u32 p;
@@ -131,7 +139,8 @@ static struct dp_engine *three_sites(void **file)
 	assert_int_equal(dp_engine_tally(e, 0, 0), 0);
 	assert_int_equal(dp_engine_interior_arrivals(e), 0);
 	assert_int_equal(dp_engine_gone(e), 0);
-	assert_int_equal(build(e, file), 0);
+	reset(b);
+	assert_int_equal(build(e, b, file), 0);
 	assert_int_equal(dp_engine_hits(e, p + 1), 0);
 	assert_int_equal(dp_engine_tally(e, p + 1, 0), 0);
 	assert_false(dp_engine_is_gone(e, p + 1));
@@ -154,27 +163,47 @@ static void adds_and_refuses(void **state)
 	assert_int_equal(dp_fake_live(), 0);
 }
 
+static bool is_in_pool(const struct dp_engine *e, u32 pool, u64 addr)
+{
+	return addr - e->need.pools[pool].addr < e->need.pools[pool].size;
+}
+
+/* In any hole that is near enough, wherever the others are. */
 static void places_within_reach(void **state)
 {
-	struct dp_hole far[] = { { TEXT + (1ull << 32), TEXT + (2ull << 32),
-				   false } };
-	struct dp_hole near[] = { { 0x8000000, 0x8100000, false },
-				  { TEXT + 0x1000, TEXT + 0x70000000, false } };
-	struct dp_layout_need *need;
+	static const struct dp_hole far = { TEXT + (1ull << 32),
+					    TEXT + (2ull << 32), false },
+				    below = { 0x8000000, 0x8100000, false },
+				    above = { TEXT + 0x1000, TEXT + 0x70000000,
+					      false };
+	struct dp_mapping map = { .base = 0x70000000 };
+	const struct dp_hole *near[] = { &above, &below };
+	struct memory m = { .hole = { far }, .nr_holes = 1 };
 	struct dp_engine *e;
-	u32 p;
+	struct bytes b;
+	void *file;
+	u32 p, i;
 
-	assert_int_equal(dp_engine_create(&e), 0);
-	assert_int_equal(add(e, PUSH, &p), 0);
-	need = dp_engine_layout(e, 1);
-	assert_non_null(need);
-	assert_int_equal(dp_engine_place(e, far, 1), -ENOMEM);
-	assert_int_equal(dp_engine_place(e, near, 2), 0);
-	assert_int_equal(need->pools[0].addr, near[1].start);
-	assert_int_equal(dp_engine_place(e, near, 1), 0);
-	assert_true(need->pools[0].addr >= near[0].start &&
-		    need->pools[0].addr + need->pools[0].size <= near[0].end);
-	dp_engine_destroy(e);
+	for (i = 0; i < 2; i++) {
+		reset(&b);
+		assert_int_equal(dp_engine_create(&e), 0);
+		assert_int_equal(add(e, PUSH, &p), 0);
+		m.hole[0] = far;
+		assert_int_equal(memory_build(&m, e, &b.target, &map, &file),
+				 -ENOMEM);
+		assert_int_equal(m.nr_pools, 0);
+		m.hole[0] = *near[i];
+		assert_int_equal(dp_engine_plan(e), 0);
+		assert_int_equal(m.nr_pools, 1);
+		assert_true(m.pool[0].addr >= near[i]->start &&
+			    m.pool[0].addr + m.pool[0].size <= near[i]->end);
+		assert_int_equal(commit(e, &b), 0);
+		assert_true(is_in_pool(e, 0, e->view.sites[0].copy));
+		assert_int_equal(b.text[PUSH], 0xcc);
+		dp_engine_destroy(e);
+		free(file);
+		memory_free(&m);
+	}
 }
 
 static void arms_and_disarms(void **state)
@@ -182,26 +211,26 @@ static void arms_and_disarms(void **state)
 	struct dp_view view;
 	struct bytes b;
 	void *file;
-	struct dp_engine *e = three_sites(&file);
+	struct dp_engine *e = three_sites(&b, &file);
 	struct dp_arena *arena = dp_engine_arena(e);
 	u64 orig;
 
-	reset(&b);
 	assert_int_equal(dp_engine_arm_intercepts(e, &b.target), 0);
 	/* All of it at once: nobody would catch a breakpoint. */
 	assert_int_equal(b.writes, 1);
 	assert_int_equal(b.log[0], INTERCEPT);
 	assert_int_equal(b.text[INTERCEPT], 0xe9);
-	assert_int_equal(dp_engine_arm(e, &b.target, NULL), 0);
+	assert_int_equal(commit(e, &b), 0);
 	assert_int_equal(b.text[PUSH], 0xcc);
 	assert_int_equal(b.text[LEA], 0xcc);
 	assert_int_equal(b.text[CALL], 0xcc);
 	assert_int_equal(b.text[LEA + 1], program[LEA + 1]);
 	assert_int_equal(dp_view_open(&view, arena, arena->control.arena_size),
 			 0);
-	assert_int_equal(dp_view_original(&view, view.sites[0].copy, &orig), 0);
+	assert_int_equal(view.sites[1].addr, TEXT + PUSH);
+	assert_int_equal(dp_view_original(&view, view.sites[1].copy, &orig), 0);
 	assert_int_equal(orig, TEXT + PUSH);
-	assert_int_equal(dp_view_original(&view, view.sites[0].copy + 1, &orig),
+	assert_int_equal(dp_view_original(&view, view.sites[1].copy + 1, &orig),
 			 0);
 	assert_int_equal(orig, TEXT + LEA);
 	assert_int_equal(dp_view_original(&view, view.sites[2].copy + 3, &orig),
@@ -215,6 +244,7 @@ static void arms_and_disarms(void **state)
 	free(file);
 }
 
+/* What could not be armed is retracted. */
 static void rolls_back_failed_writes(void **state)
 {
 	struct bytes b;
@@ -222,11 +252,11 @@ static void rolls_back_failed_writes(void **state)
 	int nth;
 
 	for (nth = 1; nth <= 3; nth++) {
-		struct dp_engine *e = three_sites(&file);
+		struct dp_engine *e = three_sites(&b, &file);
 
-		reset(&b);
 		b.fail_write = nth;
-		assert_int_equal(dp_engine_arm(e, &b.target, NULL), -EIO);
+		assert_int_equal(commit(e, &b), -EIO);
+		dp_engine_retract(e, &b.target, memory.nr_pools);
 		assert_memory_equal(b.text, program, sizeof(program));
 		dp_engine_destroy(e);
 		free(file);
@@ -242,10 +272,9 @@ static void finishes_half_written_jumps(void **state)
 	int nth;
 
 	for (nth = 1; nth <= 3; nth++) {
-		struct dp_engine *e = three_sites(&file);
+		struct dp_engine *e = three_sites(&b, &file);
 		struct dp_arena *arena = dp_engine_arena(e);
 
-		reset(&b);
 		assert_int_equal(dp_view_open(&view, arena,
 					      arena->control.arena_size),
 				 0);
@@ -267,12 +296,11 @@ static void leaves_foreign_bytes(void **state)
 	struct dp_view view;
 	struct bytes b;
 	void *file;
-	struct dp_engine *e = three_sites(&file);
+	struct dp_engine *e = three_sites(&b, &file);
 	struct dp_arena *arena = dp_engine_arena(e);
 	u64 bad = 0;
 
-	reset(&b);
-	assert_int_equal(dp_engine_arm(e, &b.target, NULL), 0);
+	assert_int_equal(commit(e, &b), 0);
 	b.text[LEA] = 0xeb;
 	assert_int_equal(dp_view_open(&view, arena, arena->control.arena_size),
 			 0);
@@ -283,7 +311,7 @@ static void leaves_foreign_bytes(void **state)
 	assert_int_equal(b.text[CALL], program[CALL]);
 	b.text[LEA] = program[LEA];
 	b.text[PUSH] = 0xeb;
-	assert_int_equal(dp_engine_arm(e, &b.target, &bad), -EBUSY);
+	assert_int_equal(dp_engine_apply(e, &b.target, &bad), -EBUSY);
 	assert_int_equal(bad, TEXT + PUSH);
 	assert_int_equal(b.text[CALL], program[CALL]);
 	dp_engine_destroy(e);
@@ -296,13 +324,15 @@ static void distrusts_arenas(void **state)
 {
 	static const u64 absurd[] = { ~0ull, 0x7fffffffull, 1, 1ull << 40 };
 	struct dp_view view;
+	struct bytes b;
 	void *file, *copy;
-	struct dp_engine *e = three_sites(&file);
+	struct dp_engine *e = three_sites(&b, &file);
 	struct dp_arena *arena = dp_engine_arena(e);
 	size_t size = arena->control.arena_size, at, i, refused = 0;
 	u64 orig;
 	u32 p;
 
+	assert_int_equal(commit(e, &b), 0);
 	copy = malloc(size);
 	for (at = 0; at < sizeof(struct dp_arena_control) + 512; at += 8)
 		for (i = 0; i < 4; i++) {
@@ -367,18 +397,20 @@ static void accounts_for_calls(void **state)
 					    program + RET,
 					    sizeof(program) - RET, &exit, NULL),
 			 0);
-	assert_int_equal(build(e, &file), 0);
+	reset(&b);
+	assert_int_equal(build(e, &b, &file), 0);
 	arena = dp_engine_arena(e);
 	probes = (void *)((char *)arena + arena->control.probe_off);
+	/* An instance begins only while its exits are armed. */
+	b.late = &probes[enter];
+	assert_int_equal(commit(e, &b), 0);
+	assert_int_equal(b.writes, 3);
 	assert_int_equal(probes[0].kind, DP_KIND_PLAIN);
 	assert_int_equal(probes[enter].kind, DP_KIND_ENTER);
 	assert_int_equal(probes[exit].kind, DP_KIND_EXIT);
 	assert_int_equal(probes[exit].group, enter);
 	assert_int_equal(probes[exit].way, DP_WAY_SHARED);
 	assert_true(probes[0].enabled && probes[exit].enabled);
-	assert_false(probes[enter].enabled);
-	reset(&b);
-	assert_int_equal(dp_engine_arm(e, &b.target, NULL), 0);
 	assert_true(probes[enter].enabled);
 	dp_engine_admit(e, false);
 	assert_false(probes[enter].enabled);
@@ -422,6 +454,7 @@ static void adds_tables(void **state)
 	struct dp_arena *arena;
 	struct dp_engine *e;
 	struct dp_exit_instance *v;
+	struct bytes b;
 	u32 enter, first, i;
 	void *file;
 	char *more;
@@ -431,7 +464,9 @@ static void adds_tables(void **state)
 	assert_int_equal(add(e, PUSH, &enter), 0);
 	assert_int_equal(dp_engine_track(e, enter, false), 0);
 	assert_int_equal(dp_engine_instances_want(e), 0);
-	assert_int_equal(build(e, &file), 0);
+	reset(&b);
+	assert_int_equal(build(e, &b, &file), 0);
+	assert_int_equal(commit(e, &b), 0);
 	arena = dp_engine_arena(e);
 	t = arena->control.instance_tables;
 	assert_int_equal(arena->control.nr_instance_tables, 1);
@@ -494,7 +529,7 @@ static void disarm(struct dp_engine *e, struct dp_target *target)
 	assert_int_equal(dp_view_disarm(&view, target, true, NULL), 0);
 }
 
-/* For a child of process 1 with id 3; thread 1 has forked, and is 3 there. */
+/* For a child of process 1 with id 3. */
 static int fork_of(const struct dp_engine *e, void **file,
 		   struct dp_engine **child)
 {
@@ -503,8 +538,9 @@ static int fork_of(const struct dp_engine *e, void **file,
 				  .owner = 3,
 				  .tool = 2 };
 
-	map.file = *file = calloc(1, dp_engine_need(e)->file_size);
-	return dp_engine_fork(e, &map, 1, 3, child);
+	map.file = *file =
+		calloc(1, DP_FILE_ARENA_OFFSET + dp_engine_need(e)->arena_size);
+	return dp_engine_fork(e, &map, &memory, child);
 }
 
 static void forks(void **state)
@@ -514,10 +550,9 @@ static void forks(void **state)
 	struct bytes b;
 	u64 tables;
 
-	reset(&b);
-	e = three_sites(&file);
+	e = three_sites(&b, &file);
 	assert_int_equal(dp_engine_arm_intercepts(e, &b.target), 0);
-	assert_int_equal(dp_engine_arm(e, &b.target, NULL), 0);
+	assert_int_equal(commit(e, &b), 0);
 	assert_int_equal(fork_of(e, &own, &child), 0);
 	tables = DP_FILE_ARENA_OFFSET + dp_engine_need(e)->tables_off;
 	assert_memory_equal((char *)own + tables, (char *)file + tables,
@@ -541,11 +576,13 @@ static void forks_none_that_come_and_go(void **state)
 {
 	struct dp_engine *e, *child;
 	void *file, *own;
+	struct bytes b;
 
+	reset(&b);
 	assert_int_equal(dp_engine_create(&e), 0);
 	dp_engine_attach_own(e, 16);
 	dp_engine_upcall(e, 4);
-	assert_int_equal(build(e, &file), 0);
+	assert_int_equal(build(e, &b, &file), 0);
 	assert_int_equal(fork_of(e, &own, &child), -EOPNOTSUPP);
 	assert_null(child);
 	dp_engine_destroy(e);
@@ -558,7 +595,10 @@ static int whole_run(void)
 	struct dp_engine *e = NULL, *child = NULL;
 	void *file = NULL, *own = NULL;
 	int err = dp_engine_create(&e);
+	struct bytes b;
 	u32 p, i;
+
+	reset(&b);
 
 	for (i = 0; i < 20 && !err; i++)
 		err = add(e, i % 2 ? PUSH : LEA, &p);
@@ -566,7 +606,9 @@ static int whole_run(void)
 		err = dp_engine_add_intercept(e, TEXT + INTERCEPT,
 					      program + INTERCEPT, 13, false);
 	if (!err)
-		err = build(e, &file);
+		err = build(e, &b, &file);
+	if (!err)
+		err = commit(e, &b);
 	if (!err)
 		err = fork_of(e, &own, &child);
 	dp_engine_destroy(child);

@@ -20,8 +20,9 @@
 #include "engine/site/reach.h"
 #include "engine/text/target.h"
 #include "port/fake/fake.h"
+#include "memory.h"
 
-#define TEXT 0x10000000ull
+#define TEXT 0x7f0000000000ull
 #define SLOT 0x7ffff7ab8ull
 
 /* push; mov; push; nop…; ret: a function for a jump, with sites inside; then others, and
@@ -59,10 +60,11 @@ static const struct dp_target_ops ops = { .read = read_bytes,
 
 struct world {
 	struct bytes b;
+	struct memory m;
 	struct dp_engine *e;
 	void *file;
 	u8 off[16];
-	u32 bad;
+	u64 bad;
 };
 
 static u32 add(struct world *w, u32 at, bool jump)
@@ -93,48 +95,68 @@ static u32 add_exit(struct world *w, u32 enter, u32 at)
 	return probe;
 }
 
-static void begin(struct world *w)
+static void begin_with(struct world *w, enum dp_arming arming)
 {
 	memset(w, 0, sizeof(*w));
 	w->b.target.ops = &ops;
 	memcpy(w->b.text, program, sizeof(program));
+	w->m.hole[0] =
+		(struct dp_hole){ TEXT - 0x50000000, TEXT - 0x10000000, false };
+	w->m.hole[1] =
+		(struct dp_hole){ TEXT + 0x100000, TEXT + 0x10000000, false };
+	w->m.nr_holes = 2;
 	assert_int_equal(dp_engine_create(&w->e), 0);
-	dp_engine_set_arming(w->e, DP_ARM_QUIESCE);
+	dp_engine_set_arming(w->e, arming);
+}
+
+static void begin(struct world *w)
+{
+	begin_with(w, DP_ARM_QUIESCE);
+}
+
+static int plan(struct world *w)
+{
+	struct dp_mapping map = { .base = TEXT + 0x40000000,
+				  .intercept_entry = TEXT + 0x40001000,
+				  .entries = { .hit = TEXT + 0x40002000 },
+				  .owner = 1,
+				  .tool = 2 };
+
+	return memory_build(&w->m, w->e, &w->b.target, &map, &w->file);
 }
 
 static void arm(struct world *w)
 {
-	const struct dp_hole hole = { TEXT + 0x100000, TEXT + 0x10000000,
-				      false };
-	struct dp_layout_need *need = dp_engine_layout(w->e, 2);
-	struct dp_mapping map = { .base = 0x70000000,
-				  .intercept_entry = 0x20000000,
-				  .entries = { .hit = 0x20001000 },
-				  .owner = 1,
-				  .tool = 2 };
+	assert_int_equal(plan(w), 0);
+	assert_int_equal(dp_engine_arm_intercepts(w->e, &w->b.target), 0);
+	assert_int_equal(dp_engine_commit(w->e, &w->b.target, &w->bad), 0);
+}
 
-	assert_non_null(need);
-	assert_int_equal(dp_engine_place(w->e, &hole, 1), 0);
-	map.file = w->file = calloc(1, need->file_size);
-	assert_int_equal(dp_engine_build(w->e, &map), 0);
-	assert_int_equal(dp_engine_arm(w->e, &w->b.target, NULL), 0);
+/* What has come since is armed, too. */
+static int arm_more(struct world *w)
+{
+	int err = dp_engine_plan(w->e);
+
+	return err ? err : dp_engine_commit(w->e, &w->b.target, &w->bad);
 }
 
 static void end(struct world *w)
 {
 	dp_engine_destroy(w->e);
 	free(w->file);
+	memory_free(&w->m);
+	assert_int_equal(dp_fake_live(), 0);
 }
 
 static int apply(struct world *w)
 {
 	const struct dp_disabled off = { w->off, sizeof(w->off) };
-	int err = dp_engine_choose(w->e, &off, &w->bad);
+	int err;
 
+	dp_engine_choose(w->e, &off);
+	err = dp_engine_apply(w->e, &w->b.target, &w->bad);
 	if (!err)
-		err = dp_engine_apply(w->e, &w->b.target, NULL);
-	if (!err)
-		dp_engine_admit_chosen(w->e, &off);
+		dp_engine_admit(w->e, true);
 	return err;
 }
 
@@ -174,75 +196,153 @@ static void shares_sites(void **state)
 	end(&w);
 }
 
-/* A jump counts for the site inside, whether its probe is enabled or not. */
-static void keeps_jumps_whole(void **state)
+static const struct dp_site_entry *entry_at(const struct world *w, u32 at)
 {
-	struct world w;
-	u32 leader, covered;
+	const struct dp_site *s = dp_engine_find(w->e, TEXT + at);
 
-	begin(&w);
-	leader = add(&w, LEADER, true);
-	covered = add(&w, COVERED, true);
-	arm(&w);
-	assert_true(dp_engine_is_covered(w.e, covered));
-	w.off[covered] = 1;
-	assert_int_equal(apply(&w), -EBUSY);
-	assert_int_equal(w.bad, covered);
-	w.off[covered] = 0;
-	w.off[leader] = 1;
-	assert_int_equal(apply(&w), -EBUSY);
-	assert_int_equal(w.bad, leader);
-	w.off[covered] = 1;
-	assert_int_equal(apply(&w), 0);
-	assert_memory_equal(w.b.text, program, sizeof(program));
-	memset(w.off, 0, sizeof(w.off));
-	assert_int_equal(apply(&w), 0);
-	assert_true(is_armed(&w, LEADER));
-	end(&w);
+	assert_non_null(s);
+	return &w->e->view.sites[s->place - 1];
 }
 
-/* The last one in a jump needs it as the next one does. */
-static void keeps_longer_jumps_whole(void **state)
+/* The hit half counts a hit of a site. */
+static void count_at(const struct world *w, u32 at)
 {
-	struct world w;
-	u32 leader, covered, last;
+	const struct dp_view *v = &w->e->view;
 
-	begin(&w);
-	leader = add(&w, LEADER, true);
-	covered = add(&w, COVERED, true);
-	last = add(&w, LAST, true);
-	arm(&w);
-	assert_true(dp_engine_is_covered(w.e, last));
-	w.off[leader] = w.off[covered] = 1;
-	assert_int_equal(apply(&w), -EBUSY);
-	assert_int_equal(w.bad, leader);
-	w.off[leader] = 0;
-	assert_int_equal(apply(&w), -EBUSY);
-	assert_int_equal(w.bad, covered);
-	end(&w);
+	((u64 *)(u64)v->counters)[entry_at(w, at) - v->sites]++;
 }
 
-/* A detour calls out for calls that are tracked, and asks whether they are. */
+/* Who leads to the site: its own jump or breakpoint, or the jump that covers it and calls out
+ * for it. */
+static bool is_reached(const struct world *w, u32 at)
+{
+	const struct dp_view *v = &w->e->view;
+	const struct dp_site_entry *s = entry_at(w, at), *lead;
+	const struct dp_jump *j;
+	int k;
+
+	if (!s->leader)
+		return w->b.text[at] == DP_BREAKPOINT ||
+		       !memcmp(w->b.text + at, s->patch, DP_JUMP_SIZE);
+	lead = &v->sites[s->leader - 1];
+	if (lead->armed != DP_SITE_THERE ||
+	    memcmp(w->b.text + (lead->addr - TEXT), lead->patch, DP_JUMP_SIZE))
+		return false;
+	j = dp_view_jump(v, lead);
+	for (k = 1; k < j->nr; k++)
+		if (lead->addr + j->offset[k] == s->addr)
+			return j->member[k] == (u32)(s - v->sites) + 1 &&
+			       j->before >> k & 1;
+	return false;
+}
+
+/* Sites that begin in the five bytes of a jump, or begin it */
+static const u32 group[] = { LEADER, COVERED, LAST };
+#define GROUP 3
+
+/* All that are on count, and no other. */
+static void expect_counts(struct world *w, const u32 *probes, u32 set)
+{
+	u64 before[GROUP];
+	u32 i;
+
+	for (i = 0; i < GROUP; i++) {
+		before[i] = dp_engine_hits(w->e, probes[i]);
+		if (set >> i & 1)
+			assert_true(is_reached(w, group[i]));
+		assert_int_equal(is_enabled(w, probes[i]), set >> i & 1);
+		count_at(w, group[i]);
+	}
+	for (i = 0; i < GROUP; i++)
+		assert_int_equal(dp_engine_hits(w->e, probes[i]),
+				 before[i] + (set >> i & 1));
+	if (!set)
+		assert_memory_equal(w->b.text, program, sizeof(program));
+}
+
+/* From each subset of a jump's sites to each other. */
+static void counts_each_that_is_on(void **state)
+{
+	u32 arming, i, k, set, probes[GROUP];
+	struct world w;
+
+	for (arming = DP_ARM_INTERIOR; arming <= DP_ARM_TRAP; arming++) {
+		begin_with(&w, arming);
+		for (i = 0; i < GROUP; i++)
+			probes[i] = add(&w, group[i], true);
+		arm(&w);
+		for (i = 1; i < GROUP; i++)
+			assert_int_equal(dp_engine_is_covered(w.e, probes[i]),
+					 arming != DP_ARM_TRAP);
+		for (i = 0; i < 64; i++) {
+			expect_counts(&w, probes, i ? set : 7);
+			set = i % 2 ? i / 8 : i % 8;
+			for (k = 0; k < GROUP; k++)
+				w.off[probes[k]] = !(set >> k & 1);
+			assert_int_equal(apply(&w), 0);
+		}
+		expect_counts(&w, probes, set);
+		end(&w);
+	}
+}
+
+/* A probe that comes later into a jump, at each of its sites, and in each way of arming. */
+static void joins_an_armed_jump(void **state)
+{
+	static const struct dp_expected some = { .sites = GROUP,
+						 .probes = GROUP };
+	u32 arming, late, i, probes[GROUP];
+	struct world w;
+
+	for (arming = DP_ARM_INTERIOR; arming <= DP_ARM_TRAP; arming++)
+		for (late = 0; late < GROUP; late++) {
+			begin_with(&w, arming);
+			dp_engine_expect(w.e, &some);
+			for (i = 0; i < GROUP; i++)
+				if (i != late)
+					probes[i] = add(&w, group[i], true);
+			arm(&w);
+			for (i = 0; i < GROUP; i++)
+				if (i != late)
+					count_at(&w, group[i]);
+			probes[late] = add(&w, group[late], true);
+			assert_int_equal(arm_more(&w), 0);
+			for (i = 0; i < GROUP; i++)
+				assert_int_equal(dp_engine_hits(w.e, probes[i]),
+						 i != late);
+			expect_counts(&w, probes, 7);
+			assert_int_equal(dp_engine_is_covered(w.e, probes[1]),
+					 arming == DP_ARM_INTERIOR);
+			end(&w);
+		}
+}
+
+/* A call that is tracked is called out for, and its detour asks whether it is. */
 static void disables_calls_inside_jumps(void **state)
 {
+	u32 leader, covered, arming;
 	struct world w;
-	u32 leader, covered;
 
-	begin(&w);
-	leader = add(&w, LEADER, true);
-	covered = add(&w, COVERED, true);
-	assert_int_equal(dp_engine_track(w.e, covered, false), 0);
-	arm(&w);
-	assert_true(dp_engine_is_covered(w.e, covered));
-	w.off[covered] = 1;
-	assert_int_equal(apply(&w), 0);
-	assert_true(is_armed(&w, LEADER));
-	assert_true(is_enabled(&w, leader) && !is_enabled(&w, covered));
-	w.off[covered] = 0;
-	w.off[leader] = 1;
-	assert_int_equal(apply(&w), -EBUSY);
-	assert_int_equal(w.bad, leader);
-	end(&w);
+	for (arming = DP_ARM_INTERIOR; arming <= DP_ARM_QUIESCE; arming++) {
+		begin_with(&w, arming);
+		leader = add(&w, LEADER, true);
+		covered = add(&w, COVERED, true);
+		assert_int_equal(dp_engine_track(w.e, covered, false), 0);
+		arm(&w);
+		assert_true(dp_engine_is_covered(w.e, covered));
+		assert_true(is_enabled(&w, covered));
+		w.off[covered] = 1;
+		assert_int_equal(apply(&w), 0);
+		assert_true(is_reached(&w, LEADER));
+		assert_true(is_enabled(&w, leader) && !is_enabled(&w, covered));
+		w.off[covered] = 0;
+		w.off[leader] = 1;
+		assert_int_equal(apply(&w), 0);
+		assert_true(is_reached(&w, COVERED));
+		assert_true(!is_enabled(&w, leader) && is_enabled(&w, covered));
+		assert_int_equal(w.b.text[LEADER], program[LEADER]);
+		end(&w);
+	}
 }
 
 /* An intercept stays, and serves the probes inside it. */
@@ -250,6 +350,7 @@ static void leaves_intercepts_alone(void **state)
 {
 	struct world w;
 	u32 leader, inside;
+	u64 hits;
 
 	begin(&w);
 	leader = add(&w, LEADER, true);
@@ -259,17 +360,28 @@ static void leaves_intercepts_alone(void **state)
 						 false),
 			 0);
 	arm(&w);
-	assert_int_equal(dp_engine_arm_intercepts(w.e, &w.b.target), 0);
 	assert_true(dp_engine_is_covered(w.e, inside));
 	w.off[leader] = 1;
 	assert_int_equal(apply(&w), 0);
 	assert_false(is_armed(&w, LEADER));
 	assert_true(is_armed(&w, INTERCEPT));
-	assert_true(w.e->view.sites[1].intercept && w.e->view.sites[1].wanted);
+	assert_true(entry_at(&w, INTERCEPT)->intercept &&
+		    entry_at(&w, INTERCEPT)->wanted);
+	assert_int_equal(entry_at(&w, SYSCALL)->wanted, DP_WANT_OFF);
+	count_at(&w, SYSCALL);
+	hits = dp_engine_hits(w.e, inside);
+	assert_int_equal(hits, 1);
 	w.off[inside] = 1;
-	assert_int_equal(apply(&w), -EBUSY);
-	assert_int_equal(w.bad, inside);
-	assert_true(w.e->view.sites[1].wanted);
+	assert_int_equal(apply(&w), 0);
+	assert_true(is_armed(&w, INTERCEPT));
+	assert_true(entry_at(&w, INTERCEPT)->wanted);
+	assert_false(is_enabled(&w, inside));
+	count_at(&w, SYSCALL);
+	assert_int_equal(dp_engine_hits(w.e, inside), hits);
+	w.off[inside] = 0;
+	assert_int_equal(apply(&w), 0);
+	count_at(&w, SYSCALL);
+	assert_int_equal(dp_engine_hits(w.e, inside), hits + 1);
 	end(&w);
 }
 
@@ -282,15 +394,52 @@ static void arms_no_breakpoint_where_none_may_be(void **state)
 	begin(&w);
 	dp_engine_set_signal_free(w.e);
 	leader = add(&w, LEADER, true);
-	add(&w, FIRST, false);
 	arm(&w);
-	assert_true(is_armed(&w, LEADER) && !is_armed(&w, FIRST));
+	assert_true(is_armed(&w, LEADER));
 	w.off[leader] = 1;
 	assert_int_equal(apply(&w), 0);
 	assert_memory_equal(w.b.text, program, sizeof(program));
 	w.off[leader] = 0;
 	assert_int_equal(apply(&w), 0);
-	assert_true(is_armed(&w, LEADER) && !is_armed(&w, FIRST));
+	assert_true(is_armed(&w, LEADER));
+	assert_int_equal(w.m.stops, 3);
+	end(&w);
+}
+
+/* From the beginning, or later. */
+static void refuses_what_would_be_a_breakpoint(void **state)
+{
+	static const struct dp_expected some = { .sites = 1, .probes = 1 };
+	struct world w;
+	u32 leader;
+
+	begin(&w);
+	dp_engine_set_signal_free(w.e);
+	add(&w, LEADER, true);
+	add(&w, FIRST, false);
+	assert_int_equal(plan(&w), 0);
+	assert_int_equal(dp_engine_commit(w.e, &w.b.target, &w.bad),
+			 -EOPNOTSUPP);
+	assert_int_equal(w.bad, TEXT + FIRST);
+	assert_memory_equal(w.b.text, program, sizeof(program));
+	end(&w);
+
+	begin(&w);
+	dp_engine_set_signal_free(w.e);
+	dp_engine_expect(w.e, &some);
+	leader = add(&w, LEADER, true);
+	arm(&w);
+	add(&w, FIRST, false);
+	assert_int_equal(arm_more(&w), -EOPNOTSUPP);
+	assert_int_equal(w.bad, TEXT + FIRST);
+	dp_engine_retract(w.e, &w.b.target, w.e->need.nr_pools);
+	assert_true(is_reached(&w, LEADER) && !is_armed(&w, FIRST));
+	w.off[leader] = 1;
+	assert_int_equal(apply(&w), 0);
+	assert_memory_equal(w.b.text, program, sizeof(program));
+	w.off[leader] = 0;
+	assert_int_equal(apply(&w), 0);
+	assert_true(is_reached(&w, LEADER) && !is_armed(&w, FIRST));
 	end(&w);
 }
 
@@ -307,8 +456,8 @@ static void lists_some(void **state)
 	arm(&w);
 	memset(w.off, 1, sizeof(w.off));
 	off = (struct dp_disabled){ w.off, two };
-	assert_int_equal(dp_engine_choose(w.e, &off, &w.bad), 0);
-	assert_int_equal(dp_engine_apply(w.e, &w.b.target, NULL), 0);
+	dp_engine_choose(w.e, &off);
+	assert_int_equal(dp_engine_apply(w.e, &w.b.target, &w.bad), 0);
 	assert_false(is_armed(&w, FIRST) || is_enabled(&w, one));
 	assert_true(is_armed(&w, SECOND) && is_enabled(&w, two));
 	end(&w);
@@ -485,11 +634,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shares_sites),
-		cmocka_unit_test(keeps_jumps_whole),
-		cmocka_unit_test(keeps_longer_jumps_whole),
+		cmocka_unit_test(counts_each_that_is_on),
+		cmocka_unit_test(joins_an_armed_jump),
 		cmocka_unit_test(disables_calls_inside_jumps),
 		cmocka_unit_test(leaves_intercepts_alone),
 		cmocka_unit_test(arms_no_breakpoint_where_none_may_be),
+		cmocka_unit_test(refuses_what_would_be_a_breakpoint),
 		cmocka_unit_test(lists_some),
 		cmocka_unit_test(takes_exits_along),
 		cmocka_unit_test(forgets_calls),

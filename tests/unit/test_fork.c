@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include "engine/layout/ring.h"
 #include "engine/site/counts.h"
+#include "engine/site/enable.h"
 #include "engine/site/program.h"
 #include "engine/vm/ops.h"
 #include "armed.h"
@@ -61,6 +62,7 @@ static struct world copy_of(const struct world *w)
 	own.target.ops = &text_ops;
 	own.e = NULL;
 	own.file = calloc(1, DP_FILE_ARENA_OFFSET + w->e->need.arena_size);
+	memory_copy(&own.m, &w->m);
 	return own;
 }
 
@@ -70,21 +72,24 @@ static int fork_engine(const struct world *w, struct world *own)
 		.base = 0x70000000, .owner = CHILD, .tool = 2, .file = own->file
 	};
 
-	return dp_engine_fork(w->e, &map, MAKER, CHILD, &own->e);
+	int err = dp_engine_fork(w->e, &map, &own->m, &own->e);
+
+	own->m.engine = own->e;
+	own->m.target = &own->target;
+	return err;
 }
 
-static struct world child_of(const struct world *w)
+static void make_child(const struct world *w, struct world *own)
 {
-	struct world own = copy_of(w);
-
-	assert_int_equal(fork_engine(w, &own), 0);
-	return own;
+	*own = copy_of(w);
+	assert_int_equal(fork_engine(w, own), 0);
 }
 
 static void end_child(struct world *own)
 {
 	dp_engine_destroy(own->e);
 	free(own->file);
+	memory_free(&own->m);
 }
 
 /* It was forked before its parent got the last batch. */
@@ -154,20 +159,63 @@ static void catches_up_with_what_is_there(void **state)
 	end(&w);
 }
 
-/* The first batch was there when the process was forked. */
-static void has_the_first_batch(void **state)
+/* mov $0, %eax, and nothing else that is probed */
+static void put_mov(struct world *w, u32 at)
+{
+	memset(w->text + at, 0, DP_JUMP_SIZE);
+	w->text[at] = 0xb8;
+}
+
+static void expect_caught_up(struct world *w, struct world *own)
+{
+	assert_int_equal(fork_engine(w, own), 0);
+	assert_int_equal(dp_engine_catch_up(own->e, &own->target), 0);
+	assert_memory_equal(own->text, w->text, SIZE);
+	end_child(own);
+}
+
+/* A jump has become breakpoints, or another jump, or has gone; or it could be none. */
+static void catches_up_with_what_has_changed(void **state)
 {
 	struct world w, own;
-	u32 p;
+	u32 p, q, i;
+	u64 bad;
 
-	begin(&w, DP_ARM_TRAP);
+	begin(&w, DP_ARM_INTERIOR);
+	put_mov(&w, 100);
+	put_mov(&w, 200);
 	assert_int_equal(add(&w, 100, &p), 0);
+	allow(&w, p);
 	assert_int_equal(go(&w), 0);
-	own = child_of(&w);
-	own.text[100] = NOP;
-	assert_int_equal(dp_engine_catch_up(own.e, &own.target), 0);
-	assert_int_equal(own.text[100], NOP);
-	end_child(&own);
+	assert_int_equal(w.text[100], JMP);
+	for (i = 0; i < 2; i++) {
+		own = copy_of(&w);
+		dp_engine_turn(w.e, p, i);
+		assert_int_equal(dp_engine_apply(w.e, &w.target, &bad), 0);
+		assert_int_equal(w.text[100], i ? JMP : 0xb8);
+		expect_caught_up(&w, &own);
+	}
+	own = copy_of(&w);
+	assert_int_equal(add(&w, 102, &q), 0);
+	assert_int_equal(add(&w, 200, &q), 0);
+	allow(&w, q);
+	assert_int_equal(add(&w, 202, &q), 0);
+	assert_int_equal(go(&w), 0);
+	assert_int_equal(w.text[100], INT3);
+	assert_int_equal(w.text[102], INT3);
+	assert_int_equal(w.text[200], INT3);
+	expect_caught_up(&w, &own);
+	end(&w);
+	begin(&w, DP_ARM_QUIESCE);
+	assert_int_equal(add(&w, 100, &p), 0);
+	allow(&w, p);
+	assert_int_equal(go(&w), 0);
+	assert_int_equal(w.text[100], JMP);
+	own = copy_of(&w);
+	assert_int_equal(add(&w, 102, &q), 0);
+	allow(&w, q);
+	assert_int_equal(go(&w), 0);
+	expect_caught_up(&w, &own);
 	end(&w);
 }
 
@@ -186,10 +234,10 @@ static void grows_by_itself(void **state)
 		assert_int_equal(add_program(&w, p), 0);
 		assert_int_equal(go(&w), 0);
 	}
-	own = child_of(&w);
+	make_child(&w, &own);
 	for (i = 0; i < 3; i++)
-		assert_int_equal(dp_order_site(own.e, i)->addr,
-				 own.e->view.sites[i].addr);
+		assert_int_equal(own.e->view.sites[i].addr,
+				 TEXT + 1000 - 16 * i);
 	assert_int_equal(add(&own, 1000, &p), 0);
 	assert_int_equal(go(&own), 0);
 	assert_ptr_equal(entry_of(&own, p), entry_of(&own, 0));
@@ -265,7 +313,7 @@ static void begins_anew(void **state)
 	c->tool_futex = c->linker_answered = c->linker_hold = 5;
 	c->filter_answered = c->tool_link = 6;
 	c->filter_leaving = 7;
-	own = child_of(&w);
+	make_child(&w, &own);
 	for (i = 0; i < 3; i++) {
 		assert_int_equal(dp_engine_hits(own.e, i), 0);
 		assert_int_equal(own.e->view.states[i].count,
@@ -299,7 +347,7 @@ static bool holds(void *arg, u64 slot, u64 word)
 
 static void bring(struct world *w, struct world *own)
 {
-	*own = child_of(w);
+	make_child(w, own);
 	dp_engine_fork_instances(own->e, w->e, MAKER, CHILD, holds, &not_held);
 }
 
@@ -427,7 +475,7 @@ static void tracks_calls_of_its_own(void **state)
 	p = add_call(&w, 200);
 	assert_int_equal(go(&w), 0);
 	dp_engine_admit(w.e, false);
-	own = child_of(&w);
+	make_child(&w, &own);
 	assert_true(own.e->view.probes[p].enabled);
 	assert_false(w.e->view.probes[p].enabled);
 	assert_true(own.e->view.probes[plain].enabled);
@@ -471,6 +519,7 @@ static void fails_without_a_trace(void **state)
 	}
 	assert_in_range(nth, 5, STARVE_MAX);
 	free(child.file);
+	memory_free(&child.m);
 	end(&parent);
 }
 
@@ -479,7 +528,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(catches_up),
 		cmocka_unit_test(catches_up_with_what_is_there),
-		cmocka_unit_test(has_the_first_batch),
+
+		cmocka_unit_test(catches_up_with_what_has_changed),
 		cmocka_unit_test(grows_by_itself),
 		cmocka_unit_test(begins_anew),
 		cmocka_unit_test(brings_calls_along),

@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include "engine/plan/jump.h"
+#include "engine/site/counts.h"
 #include "own.h"
 
 /* The instructions of MIXED, and a step for each of them: it comes, goes, or comes back. */
@@ -274,24 +275,146 @@ static void stops_for_jumps(void **state)
 	end(&w);
 }
 
-/* Where jumps have no breakpoints inside, neighbours do not share one. */
-static void shares_no_jump_without_breakpoints(void **state)
+/* Where jumps have no breakpoints inside, sites that come together share one. A probe that
+ * comes later makes them all breakpoints. */
+static void shares_no_jump_later(void **state)
 {
+	u32 probes[3], probe, bad;
 	struct world w;
-	u32 probes[2];
 
 	begin(&w);
 	dp_engine_set_arming(w.e, DP_ARM_QUIESCE);
 	probes[0] = add(&w, MIXED);
 	probes[1] = add(&w, MIXED + 1);
 	commit(&w, probes, 2);
+	assert_int_equal(w.nr_stopped, 1);
+	expect_groups(&w, 3);
+	expect_armed(&w, MIXED, DP_MODE_JUMP);
+	assert_int_equal(entry_of(&w, MIXED)->traps, 0);
+	assert_int_equal(dp_site_patch_len(entry_of(&w, MIXED + 1)), 0);
+	assert_true(dp_live_optimized(w.e, probes[1]));
+	/* At a site that the jump serves already, one more changes nothing. */
+	probe = add(&w, MIXED + 1);
+	commit(&w, &probe, 1);
+	expect_groups(&w, 3);
+	assert_int_equal(w.nr_stopped, 1);
+	probes[2] = add(&w, MIXED + 4);
+	commit(&w, &probes[2], 1);
+	assert_int_equal(w.nr_stopped, 1);
 	expect_armed(&w, MIXED, DP_MODE_TRAP);
+	expect_armed(&w, MIXED + 1, DP_MODE_TRAP);
+	expect_armed(&w, MIXED + 4, DP_MODE_TRAP);
 	assert_string_equal(reason(&w, MIXED), DP_WHY_OVERLAP);
 	assert_int_equal(entry_of(&w, MIXED + 1)->leader, 0);
+	assert_int_equal(entry_of(&w, MIXED + 4)->leader, 0);
 	/* A thread may still be in the copy that leads back into it. */
-	assert_int_equal(dp_live_remove(w.e, &w.target, probes + 1, 1), 0);
-	dp_live_forget(w.e, probes[1]);
+	assert_int_equal(dp_live_remove(w.e, &w.target, &probes[2], 1), 0);
+	assert_int_equal(dp_live_remove(w.e, &w.target, &probes[1], 1), 0);
+	assert_int_equal(dp_live_remove(w.e, &w.target, &probe, 1), 0);
 	expect_armed(&w, MIXED, DP_MODE_TRAP);
+	assert_int_equal(w.text[MIXED + 1], code[MIXED + 1]);
+	assert_int_equal(dp_live_remove(w.e, &w.target, &probes[0], 1), 0);
+	assert_memory_equal(w.text, code, sizeof(code));
+	/* Those that were never breakpoints still share. */
+	probes[0] = add(&w, LEA);
+	assert_int_equal(dp_live_commit(w.e, &w.target, &probes[0], 1, &bad),
+			 0);
+	expect_armed(&w, LEA, DP_MODE_JUMP);
+	end(&w);
+}
+
+/* Nor does a jump that stops all threads cover a site that has begun another. */
+static void covers_no_earlier_jump(void **state)
+{
+	struct world w;
+	u32 probes[2];
+
+	begin(&w);
+	dp_engine_set_arming(w.e, DP_ARM_QUIESCE);
+	probes[0] = add(&w, MIXED + 4);
+	commit(&w, probes, 1);
+	expect_armed(&w, MIXED + 4, DP_MODE_JUMP);
+	probes[1] = add(&w, MIXED + 1);
+	commit(&w, probes + 1, 1);
+	expect_armed(&w, MIXED + 4, DP_MODE_JUMP);
+	expect_armed(&w, MIXED + 1, DP_MODE_TRAP);
+	assert_string_equal(reason(&w, MIXED + 1), DP_WHY_OVERLAP);
+	end(&w);
+}
+
+/* A jump never changes once a site leads there: a site that it is to cover later makes
+ * another one. */
+static void gets_another_jump(void **state)
+{
+	const struct dp_jump *was, *now;
+	struct dp_jump as_it_was;
+	struct world w;
+	u32 probe;
+
+	begin(&w);
+	probe = add(&w, MIXED);
+	commit(&w, &probe, 1);
+	was = dp_view_jump(&w.e->view, entry_of(&w, MIXED));
+	as_it_was = *was;
+	assert_int_equal(was->member[1], 0);
+	probe = add(&w, MIXED + 1);
+	commit(&w, &probe, 1);
+	expect_armed(&w, MIXED, DP_MODE_JUMP);
+	now = dp_view_jump(&w.e->view, entry_of(&w, MIXED));
+	assert_ptr_not_equal(now, was);
+	assert_memory_equal(was, &as_it_was, sizeof(as_it_was));
+	assert_true(now->base >= was->base + was->len ||
+		    was->base >= now->base + now->len);
+	assert_int_not_equal(now->island, was->island);
+	assert_int_equal(now->member[1],
+			 dp_engine_find(w.e, TEXT + MIXED + 1)->place);
+	assert_int_equal(w.text[MIXED + 1], DP_BREAKPOINT);
+	end(&w);
+}
+
+/* The last instruction of a function, behind which other code is entered: the jump begins
+ * ahead of it, where no probe is. */
+static void starts_early(void **state)
+{
+	const struct dp_found found = { .code = code + MIXED + 4,
+					.size = sizeof(code) - MIXED - 4 };
+	const struct dp_handlers plain = { .kind = DP_KIND_KPROBE,
+					   .user = 1,
+					   .pre = ENTRY };
+	const struct dp_jump *j;
+	struct world w;
+	const char *why;
+	u32 probe, inner;
+
+	begin(&w);
+	assert_int_equal(dp_live_add(w.e, TEXT + MIXED + 4, &found, &plain,
+				     true, &probe, &why),
+			 0);
+	dp_engine_start_early(w.e, TEXT + MIXED + 1, code + MIXED + 1,
+			      sizeof(code) - MIXED - 1);
+	assert_int_equal(dp_engine_plan(w.e), 0);
+	commit(&w, &probe, 1);
+	expect_armed(&w, MIXED + 1, DP_MODE_JUMP);
+	assert_true(dp_live_optimized(w.e, probe));
+	j = dp_view_jump(&w.e->view, entry_of(&w, MIXED + 1));
+	assert_int_equal(j->nr, 2);
+	assert_int_equal(j->member[1],
+			 dp_engine_find(w.e, TEXT + MIXED + 4)->place);
+	assert_int_equal(w.text[MIXED + 4], DP_BREAKPOINT);
+	assert_int_equal(dp_engine_sites(w.e), 1);
+	/* It is there as long as the probe is on. */
+	assert_int_equal(dp_live_enable(w.e, &w.target, &probe, 1, false), 0);
+	assert_memory_equal(w.text, code, sizeof(code));
+	assert_int_equal(dp_live_enable(w.e, &w.target, &probe, 1, true), 0);
+	expect_armed(&w, MIXED + 1, DP_MODE_JUMP);
+	/* A jump that covers the probe anyway leaves no bytes for it. */
+	inner = add(&w, MIXED);
+	commit(&w, &inner, 1);
+	expect_armed(&w, MIXED, DP_MODE_JUMP);
+	assert_true(dp_live_optimized(w.e, probe));
+	assert_int_equal(dp_live_remove(w.e, &w.target, &inner, 1), 0);
+	assert_int_equal(dp_live_remove(w.e, &w.target, &probe, 1), 0);
+	assert_memory_equal(w.text, code, sizeof(code));
 	end(&w);
 }
 
@@ -303,7 +426,10 @@ int main(void)
 		cmocka_unit_test(keeps_to_breakpoints),
 		cmocka_unit_test(says_why),
 		cmocka_unit_test(stops_for_jumps),
-		cmocka_unit_test(shares_no_jump_without_breakpoints),
+		cmocka_unit_test(shares_no_jump_later),
+		cmocka_unit_test(covers_no_earlier_jump),
+		cmocka_unit_test(gets_another_jump),
+		cmocka_unit_test(starts_early),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

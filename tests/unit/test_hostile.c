@@ -16,6 +16,7 @@
 #include "engine/site/program.h"
 #include "engine/site/view.h"
 #include "engine/vm/ops.h"
+#include "memory.h"
 
 #define TEXT 0x10000000ull
 #define BASE 0x70000000ull
@@ -30,20 +31,43 @@ static const u8 code[64] = { 0x55, 0x48, 0x8d, 0x05, 0x10, 0,
 			     0,	   0xc3, 0x90, 0x90, 0x90, 0x90 };
 enum { PUSH = 0, LEA = 1, CALL = 8, RET = 13 };
 
+static u8 text[sizeof(code)];
+
+static int read_text(struct dp_target *t, u64 addr, void *to, size_t len)
+{
+	memcpy(to, text + (addr - TEXT), len);
+	return 0;
+}
+
+static int write_text(struct dp_target *t, u64 addr, const void *from,
+		      size_t len)
+{
+	memcpy(text + (addr - TEXT), from, len);
+	return 0;
+}
+
+static struct memory memory;
+
 static void *build(struct dp_engine *e)
 {
-	struct dp_hole hole = { TEXT + 0x100000, TEXT + 0x10000000, false };
-	struct dp_layout_need *need = dp_engine_layout(e, 2);
+	static const struct dp_target_ops ops = { .read = read_text,
+						  .write = write_text };
+	static struct dp_target target = { &ops };
 	struct dp_mapping map = {
 		.base = BASE, .intercept_entry = ENTRY, .owner = 1, .tool = 2
 	};
+	void *file;
+	u64 bad;
 
-	assert_non_null(need);
-	assert_int_equal(dp_engine_place(e, &hole, 1), 0);
-	map.file = calloc(1, need->file_size);
-	assert_non_null(map.file);
-	assert_int_equal(dp_engine_build(e, &map), 0);
-	return map.file;
+	memory_free(&memory);
+	memory = (struct memory){
+		.hole = { { TEXT + 0x100000, TEXT + 0x10000000, false } },
+		.nr_holes = 1,
+	};
+	memcpy(text, code, sizeof(text));
+	assert_int_equal(memory_build(&memory, e, &target, &map, &file), 0);
+	assert_int_equal(dp_engine_commit(e, &target, &bad), 0);
+	return file;
 }
 
 static u32 add(struct dp_engine *e, u32 offset)
@@ -491,8 +515,9 @@ static void opens_entries_that_make_sense(void **state)
 	assert_int_equal(OPENS_ENTRY(*s, mode, DP_MODE_JUMP + 1), -EBADMSG);
 	assert_int_equal(OPENS_ENTRY(*s, patch_len, 0), -EBADMSG);
 	assert_int_equal(OPENS_ENTRY(*s, patch_len, 2), -EBADMSG);
-	assert_int_equal(OPENS_ENTRY(*s, body_len, s->copy_len), 0);
-	assert_int_equal(OPENS_ENTRY(*s, body_len, s->copy_len + 1), -EBADMSG);
+	assert_int_equal(OPENS_ENTRY(*s, single_body, s->single_len), 0);
+	assert_int_equal(OPENS_ENTRY(*s, single_body, s->single_len + 1),
+			 -EBADMSG);
 	assert_int_equal(OPENS_ENTRY(*s, post_body, s->post_len), 0);
 	assert_int_equal(OPENS_ENTRY(*s, post_body, s->post_len + 1), -EBADMSG);
 	s->mode = DP_MODE_JUMP;

@@ -162,34 +162,50 @@ static void finds_hidden_probes(void **state)
 	end(&w);
 }
 
-static int joins(struct world *w, u32 offset)
+static const struct dp_jump *jump_of(const struct world *w, u32 probe)
 {
-	u32 probe;
+	const struct dp_site_entry *s = entry_of(w, probe);
 
-	return add(w, offset, &probe);
+	assert_int_equal(w->text[s->addr - TEXT], JMP);
+	return dp_view_jump(&w->e->view, s);
 }
 
-/* A detour that only counts cannot serve a probe that comes later to its site. Where calls
- * begin or end it calls out. */
+/* A detour that only counts serves another probe that counts. For one that comes later and
+ * does more there is another detour, and where calls begin or end it calls out already. */
 static void calls_out_for_calls(void **state)
 {
+	struct dp_binding binding = { 0 };
 	struct world w;
-	u32 probe, enter;
+	u32 probe[4], later, i;
+	const struct dp_jump *was;
 
 	begin(&w, DP_ARM_QUIESCE);
 	dp_engine_set_rseq(w.e, 0, 0);
-	assert_int_equal(add(&w, 100, &probe), 0);
-	allow(&w, probe);
-	enter = add_call(&w, 200);
-	allow(&w, enter);
-	allow(&w, add_exit(&w, enter, 0, 300));
-	allow(&w, add_unwind(&w, DP_WAY_UNTIL_CX, 400));
+	assert_int_equal(add(&w, 100, &probe[0]), 0);
+	probe[1] = add_call(&w, 200);
+	probe[2] = add_exit(&w, probe[1], 0, 300);
+	probe[3] = add_unwind(&w, DP_WAY_UNTIL_CX, 400);
+	for (i = 0; i < 4; i++)
+		allow(&w, probe[i]);
 	assert_int_equal(go(&w), 0);
-	assert_int_equal(w.text[400], JMP);
-	assert_int_equal(joins(&w, 100), -EBUSY);
-	assert_int_equal(joins(&w, 200), 0);
-	assert_int_equal(joins(&w, 300), 0);
-	assert_int_equal(joins(&w, 400), 0);
+	for (i = 0; i < 4; i++) {
+		was = jump_of(&w, probe[i]);
+		assert_int_equal(was->before, i != 0);
+		assert_int_equal(add(&w, 100 + 100 * i, &later), 0);
+		assert_int_equal(go(&w), 0);
+		assert_ptr_equal(jump_of(&w, probe[i]), was);
+	}
+	binding.program = add_program(&w, 0);
+	for (i = 0; i < 4; i++) {
+		was = jump_of(&w, probe[i]);
+		assert_int_equal(add(&w, 100 + 100 * i, &later), 0);
+		dp_engine_bind(w.e, later, &binding);
+		assert_int_equal(go(&w), 0);
+		assert_int_equal(jump_of(&w, probe[i])->before, 1);
+		if (i)
+			assert_ptr_equal(jump_of(&w, probe[i]), was);
+		assert_true(entry_of(&w, later)->runs);
+	}
 	end(&w);
 }
 

@@ -5,6 +5,9 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include "engine/site/counts.h"
+#include "engine/site/program.h"
+#include "engine/vm/ops.h"
 #include "own.h"
 
 /* Return: as dp_live_commit(); a probe that fails is gone. */
@@ -175,6 +178,14 @@ static void comes_back_when_a_uprobe_has_gone(void **state)
 	end(&w);
 }
 
+static u32 nr_ceded, nr_returned;
+
+static void tell(void *arg, u64 addr, bool away)
+{
+	assert_true(addr == TEXT + LEA);
+	*(away ? &nr_ceded : &nr_returned) += 1;
+}
+
 /* A uprobe that comes and goes while nothing else changes: what it leaves is the file's
  * byte. */
 static void cedes_to_a_uprobe(void **state)
@@ -184,20 +195,23 @@ static void cedes_to_a_uprobe(void **state)
 	begin(&w);
 	assert_int_equal(arm(&w, PUSHES), 0);
 	assert_int_equal(arm(&w, LEA), 0);
-	assert_false(dp_live_disturbed(w.e, &w.target));
+	assert_false(dp_engine_disturbed(w.e, &w.target));
 	w.text[LEA] = DP_BREAKPOINT;
-	assert_true(dp_live_disturbed(w.e, &w.target));
-	assert_int_equal(dp_live_cede(w.e, &w.target), 0);
+	assert_true(dp_engine_disturbed(w.e, &w.target));
+	assert_int_equal(dp_engine_cede(w.e, &w.target, tell, NULL), 0);
+	assert_int_equal(nr_ceded, 1);
 	assert_int_equal(w.text[LEA], DP_BREAKPOINT);
 	assert_memory_equal(w.text + LEA + 1, code + LEA + 1, DP_JUMP_SIZE - 1);
 	assert_int_equal(entry_of(&w, LEA)->armed, DP_SITE_CEDED);
 	expect_armed(&w, PUSHES, DP_MODE_JUMP);
-	assert_false(dp_live_disturbed(w.e, &w.target));
+	assert_false(dp_engine_disturbed(w.e, &w.target));
 	w.text[LEA] = code[LEA];
-	assert_true(dp_live_disturbed(w.e, &w.target));
-	assert_int_equal(dp_live_cede(w.e, &w.target), 0);
+	assert_true(dp_engine_disturbed(w.e, &w.target));
+	assert_int_equal(dp_engine_cede(w.e, &w.target, tell, NULL), 0);
+	assert_int_equal(nr_ceded, 1);
+	assert_int_equal(nr_returned, 1);
 	expect_armed(&w, LEA, DP_MODE_JUMP);
-	assert_false(dp_live_disturbed(w.e, &w.target));
+	assert_false(dp_engine_disturbed(w.e, &w.target));
 	end(&w);
 }
 
@@ -217,6 +231,140 @@ static void pools_have_their_limit(void **state)
 	end(&w);
 }
 
+/* An engine of which a tool asks for programs, too. */
+static void begin_with_programs(struct world *w)
+{
+	static const struct dp_expected some = { .programs = 2, .log = 64 };
+
+	set_up(w);
+	dp_engine_expect(w->e, &some);
+	build(w);
+}
+
+static u32 add_plain(struct world *w, u32 at, bool runs)
+{
+	static const u8 bytecode[] = { DP_OPCODE_EXIT };
+	static const u32 start;
+	const struct dp_program_spec spec = { .name = "it",
+					      .code = bytecode,
+					      .code_len = sizeof(bytecode),
+					      .starts = &start,
+					      .nr_starts = 1,
+					      .logmax = 64,
+					      .stack = 32 };
+	struct dp_binding binding = { .start = 0 };
+	struct dp_reach reach = { .start = TEXT,
+				  .code = code,
+				  .size = sizeof(code),
+				  .function = sizeof(code),
+				  .room = sizeof(code) - at };
+	const char *why;
+	u32 probe, offset;
+
+	assert_int_equal(dp_engine_add(w->e, TEXT + at, code + at,
+				       sizeof(code) - at, &probe, &why),
+			 0);
+	dp_engine_allow_jump(w->e, probe, &reach);
+	if (!runs)
+		return probe;
+	assert_int_equal(dp_engine_add_program(w->e, &spec, &binding.program,
+					       &offset, &why),
+			 0);
+	dp_engine_bind(w->e, probe, &binding);
+	return probe;
+}
+
+static void commit_all(struct world *w)
+{
+	u64 bad;
+
+	assert_int_equal(dp_engine_plan(w->e), 0);
+	assert_int_equal(dp_engine_commit(w->e, &w->target, &bad), 0);
+}
+
+static void expect_work(const struct world *w, bool counts, bool calls,
+			bool runs, bool enabled)
+{
+	const struct dp_site_entry *s = entry_of(w, LEA);
+
+	assert_int_equal(s->counts, counts);
+	assert_int_equal(s->calls, calls);
+	assert_int_equal(s->runs, runs);
+	assert_int_equal(s->enable_word, enabled);
+}
+
+static void take_away(struct world *w, u32 probe)
+{
+	assert_int_equal(dp_live_remove(w->e, &w->target, &probe, 1), 0);
+	dp_live_forget(w->e, probe);
+}
+
+/* A hit of the site is counted once, and does for each of its probes what that wants. */
+static void shares_a_site(void **state)
+{
+	u32 plain, runs, calls;
+	struct world w;
+
+	begin_with_programs(&w);
+	plain = add_plain(&w, LEA, false);
+	commit_all(&w);
+	expect_armed(&w, LEA, DP_MODE_JUMP);
+	expect_work(&w, true, false, false, false);
+	++*(u64 *)w.e->view.counters;
+	runs = add_plain(&w, LEA, true);
+	/* Not before it is armed. */
+	assert_int_equal(dp_engine_plan(w.e), 0);
+	expect_work(&w, true, false, false, false);
+	commit_all(&w);
+	expect_work(&w, true, false, true, true);
+	assert_int_equal(w.e->view.probes[runs].program, 1);
+	calls = add(&w, LEA);
+	commit_all(&w);
+	expect_work(&w, true, true, true, true);
+	expect_armed(&w, LEA, DP_MODE_JUMP);
+	++*(u64 *)w.e->view.counters;
+	assert_int_equal(dp_engine_hits(w.e, plain), 2);
+	assert_int_equal(dp_engine_hits(w.e, runs), 1);
+	assert_int_equal(dp_live_hits(w.e, calls), 1);
+	take_away(&w, runs);
+	expect_work(&w, true, true, false, true);
+	take_away(&w, calls);
+	expect_work(&w, true, false, false, false);
+	++*(u64 *)w.e->view.counters;
+	assert_int_equal(dp_engine_hits(w.e, plain), 3);
+	take_away(&w, plain);
+	expect_work(&w, false, false, false, false);
+	assert_memory_equal(w.text, code, sizeof(code));
+	end(&w);
+}
+
+/* Until its program can run, no hit goes through the copy that ends in a breakpoint. */
+static void goes_behind_the_instruction_later(void **state)
+{
+	const struct dp_site_entry *s;
+	const struct dp_site *site;
+	struct world w;
+	u64 orig;
+
+	begin_with_programs(&w);
+	add_plain(&w, PUSHES, false);
+	commit_all(&w);
+	s = entry_of(&w, PUSHES);
+	assert_int_equal(s->post, 0);
+	add_plain(&w, PUSHES, true);
+	assert_int_equal(dp_engine_plan(w.e), 0);
+	site = dp_engine_find(w.e, TEXT + PUSHES);
+	assert_int_not_equal(site->post, 0);
+	assert_int_equal(s->post, 0);
+	expect_written(&w, site->post, s->post_len);
+	commit_all(&w);
+	assert_true(s->post == site->post);
+	assert_int_equal(
+		dp_view_original(&w.e->view, s->post + s->post_body, &orig), 0);
+	assert_true(orig == TEXT + PUSHES + 1);
+	end(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -228,6 +376,8 @@ int main(void)
 		cmocka_unit_test(comes_back_when_a_uprobe_has_gone),
 		cmocka_unit_test(cedes_to_a_uprobe),
 		cmocka_unit_test(pools_have_their_limit),
+		cmocka_unit_test(shares_a_site),
+		cmocka_unit_test(goes_behind_the_instruction_later),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -80,9 +80,9 @@ static int begin(void **state)
 	for (i = 0; i <= SITES; i++) {
 		sites[i] = (struct dp_site_entry){
 			.addr = TEXT + i * 16,
-			.copy = COPY(i),
-			.copy_len = 16,
-			.body_len = 4,
+			.single = COPY(i),
+			.single_len = 16,
+			.single_body = 4,
 			.insn_len = 3,
 			.orig = { NOP, NOP, NOP, NOP, NOP },
 			.patch = { INT3 },
@@ -93,7 +93,7 @@ static int begin(void **state)
 		};
 		text[i] = INT3;
 	}
-	sites[ATOMIC].atomic = 1;
+	sites[ATOMIC].single_atomic = 1;
 	sites[ATOMIC].post = COPY(ATOMIC) + 0x40;
 	sites[ATOMIC].post_len = 16;
 	sites[ATOMIC].post_body = 6;
@@ -187,7 +187,6 @@ static void whose_address(void **state)
 	arena.control.nr_pools = ~0u;
 	assert_false(dp_view_owns(&view, 5));
 	assert_true(dp_view_intercepts(&view, JUMP + 0x1000));
-	assert_true(dp_view_intercepts(&view, COPY(OBSERVED) + 15));
 	assert_false(dp_view_intercepts(&view, JUMP));
 	assert_false(dp_view_intercepts(&view, COPY(SPLIT)));
 	sites[NONE].intercept = DP_INTERCEPT_MADE;

@@ -68,8 +68,6 @@ size_t dp_agent_records(struct dp_source *source, dp_source_take take,
 /* enable.c: probes that are switched off and on */
 int dp_agent_enable(struct dp_source *source, const struct dp_points *points,
 		    const bool *which, bool on, struct dp_diag *diag);
-/** dp_agent_keep_disabled() - disable again what has just been armed where it came back */
-void dp_agent_keep_disabled(struct dp_agent *a);
 /** dp_agent_fork_disabled() - a fork child has the probes off that its parent has.
  *  Return: 0 or -ENOMEM. */
 int dp_agent_fork_disabled(struct dp_agent *child,

@@ -7,6 +7,7 @@
  */
 #include "engine/site/enable.h"
 #include "engine/site/engine.h"
+#include "engine/site/instances.h"
 #include "proc/proc.h"
 #include "tracer/agent/agent.h"
 #include <dprobes/diag.h>
@@ -42,27 +43,16 @@ static int forget(struct dp_agent *a)
 	return err;
 }
 
-/* Return: as dp_process_apply(); -EBUSY also for the probe @bad. */
-static int apply(struct dp_agent *a, u32 *bad, struct dp_diag *diag)
+static int apply(struct dp_agent *a, struct dp_diag *diag)
 {
-	int err = dp_engine_choose(a->engine, &a->off, bad);
+	int err;
 
-	if (!err)
-		err = dp_process_apply(a->proc, diag);
+	dp_engine_choose(a->engine, &a->off);
+	err = dp_process_apply(a->proc, diag);
 	/* The choice is in the text: let calls be tracked. */
 	if (!err)
-		dp_engine_admit_chosen(a->engine, &a->off);
+		dp_engine_admit(a->engine, true);
 	return err;
-}
-
-static const char *name_of(const struct dp_points *points, u32 probe)
-{
-	size_t i;
-
-	for (i = 0; i < points->n; i++)
-		if (points->v[i].probe == probe && !points->v[i].refused)
-			return points->v[i].name;
-	return "a probe";
 }
 
 static u8 *changed(const struct dp_agent *a, const struct dp_points *points,
@@ -85,7 +75,6 @@ int dp_agent_enable(struct dp_source *source, const struct dp_points *points,
 	struct dp_agent *a = dp_agent_of(source);
 	u8 *off = changed(a, points, which, on);
 	struct dp_disabled was = a->off;
-	u32 bad = DP_NO_PROGRAM;
 	int err;
 
 	if (!off)
@@ -99,37 +88,23 @@ int dp_agent_enable(struct dp_source *source, const struct dp_points *points,
 			source->pid);
 	}
 	a->off = (struct dp_disabled){ off, dp_engine_probes(a->engine) };
-	err = apply(a, &bad, diag);
+	err = apply(a, diag);
 	if (!err) {
 		forget(a);
 		free((void *)was.v);
 		return 0;
 	}
-	if (bad != DP_NO_PROGRAM)
-		dp_diag_set(
-			diag, err,
-			"%s would be disabled inside a jump that another probe, or dprobes itself, needs; switch the probes around it with it",
-			name_of(points, bad));
 	/* Make the choice before this one again. */
 	a->off = was;
 	free(off);
-	apply(a, &bad, NULL);
+	apply(a, NULL);
 	return err;
-}
-
-void dp_agent_keep_disabled(struct dp_agent *a)
-{
-	u32 bad;
-
-	if (a->off.v)
-		apply(a, &bad, NULL);
 }
 
 int dp_agent_fork_disabled(struct dp_agent *child,
 			   const struct dp_agent *parent)
 {
 	u8 *off;
-	u32 bad;
 
 	if (!parent->off.v)
 		return 0;
@@ -139,7 +114,7 @@ int dp_agent_fork_disabled(struct dp_agent *child,
 	memcpy(off, parent->off.v, parent->off.n);
 	child->off = (struct dp_disabled){ off, parent->off.n };
 	/* The fork has copied the text and its sites' states. */
-	if (!dp_engine_choose(child->engine, &child->off, &bad))
-		dp_engine_admit_chosen(child->engine, &child->off);
+	dp_engine_choose(child->engine, &child->off);
+	dp_engine_admit(child->engine, true);
 	return 0;
 }

@@ -157,9 +157,7 @@ static int extend(struct dp_source *source, struct dp_modules *mods,
 	dp_process_found_in(a->proc, mods);
 	if (!err)
 		err = dp_process_extend(a->proc, diag);
-	if (!err)
-		dp_agent_keep_disabled(a);
-	else if (!dp_process_ended(a->proc))
+	if (err && !dp_process_ended(a->proc))
 		refuse_from(a, want->points, had, last, err);
 	return err;
 }

@@ -413,7 +413,7 @@ int dp_agent_add(struct dp_source *source, const struct dp_source_request *want,
 		err = dp_diag_set(diag, -EINVAL,
 				  "none of the matches can be probed");
 	if (!err && want->listed) {
-		dp_engine_layout(a->engine, 1);
+		dp_engine_preview(a->engine);
 		return 0;
 	}
 	if (!err)

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * room: memory for code, near the sites that it serves.
+ *
+ * It comes in pools, and in island arenas, which take only the pages that are used. Both stay
+ * mapped, and neither is ever mapped for writing: code is made on a stage, and written from
+ * there in one go for many sites.
+ */
+#include "arch/arch.h"
+#include "engine/insn/detour.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/base.h"
+#include "engine/plan/plan.h"
+#include "engine/site/internal.h"
+#include "engine/site/live.h"
+#include "engine/site/room.h"
+#include "engine/site/site.h"
+#include "port.h"
+
+#define POOL_MOST (4ull << 20)
+#define ARENA_LEAST (64ull << 10)
+#define ARENA_MOST (4ull << 20)
+#define ARENAS_OF_A_SIZE 2
+#define MAP_TRIES 4
+
+int dp_room_begin(struct dp_engine *e, const struct dp_live_setup *setup)
+{
+	e->growth = dp_port_alloc(sizeof(*e->growth));
+	if (!e->growth)
+		return -ENOMEM;
+	e->growth->setup = *setup;
+	e->growth->switches =
+		dp_port_alloc(e->max_probes * sizeof(*e->growth->switches));
+	return e->growth->switches ? 0 : -ENOMEM;
+}
+
+void dp_room_free(struct dp_growth *g)
+{
+	if (!g)
+		return;
+	dp_islands_free(g->islands);
+	dp_port_free(g->switches);
+	dp_port_free(g->holes);
+	dp_port_free(g->touched);
+	dp_port_free(g);
+}
+
+static void *copy_of(const void *from, size_t bytes)
+{
+	void *to = dp_port_alloc(bytes ? bytes : 1);
+
+	if (to)
+		__builtin_memcpy(to, from, bytes);
+	return to;
+}
+
+struct dp_growth *dp_room_copy(const struct dp_engine *of)
+{
+	const struct dp_growth *from = of->growth;
+	struct dp_growth *g = copy_of(from, sizeof(*from));
+
+	if (!g)
+		return NULL;
+	g->holes = NULL;
+	g->switches = copy_of(from->switches,
+			      of->max_probes * sizeof(*from->switches));
+	g->touched = copy_of(from->touched,
+			     from->cap_touched * sizeof(*from->touched));
+	g->islands = dp_islands_copy(from->islands);
+	if (g->switches && g->touched && !g->islands == !from->islands)
+		return g;
+	dp_room_free(g);
+	return NULL;
+}
+
+/* For islands, our island arenas are as good as holes. The fewer there are, the sooner is one
+ * found: arenas side by side are one. */
+static void add_arena(struct dp_growth *g, u64 start, u64 end)
+{
+	size_t i;
+
+	for (i = 0; i < g->nr_holes; i++) {
+		struct dp_hole *h = &g->holes[i];
+
+		if (!h->ours || (h->end != start && h->start != end))
+			continue;
+		if (h->end == start)
+			h->end = end;
+		else
+			h->start = start;
+		return;
+	}
+	g->holes[g->nr_holes++] =
+		(struct dp_hole){ .start = start, .end = end, .ours = true };
+}
+
+static int refresh_holes(struct dp_engine *e)
+{
+	struct dp_growth *g = e->growth;
+	const struct dp_pool_need *p;
+	struct dp_hole *holes;
+	size_t n;
+	u32 i;
+	int err = g->setup.ops->holes(g->setup.arg, &holes, &n);
+
+	if (err)
+		return err;
+	dp_port_free(g->holes);
+	g->holes = holes;
+	g->nr_holes = n;
+	for (i = 0; i < e->need.nr_pools; i++) {
+		p = &e->need.pools[i];
+		if (g->pools[i].island_arena)
+			add_arena(g, p->addr, p->addr + p->size);
+	}
+	return 0;
+}
+
+/* The caller has checked that there is room. */
+static void enter_pool(struct dp_engine *e, const struct dp_pool_need *need,
+		       struct dp_pool pool)
+{
+	struct dp_arena_control *c = &e->arena->control;
+	u32 i = e->need.nr_pools;
+
+	e->growth->pools[i] = pool;
+	e->need.pools[i] = *need;
+	c->pools[i].start = need->addr;
+	c->pools[i].size = need->size;
+	e->need.nr_pools = i + 1;
+	__atomic_store_n(&c->nr_pools, i + 1, __ATOMIC_RELEASE);
+}
+
+static int map_pool(struct dp_engine *e, const struct dp_pool_need *need,
+		    bool island_arena)
+{
+	struct dp_growth *g = e->growth;
+	int err;
+
+	if (e->need.nr_pools == DP_MAX_POOLS)
+		return -ENOMEM;
+	err = g->setup.ops->map(g->setup.arg, need->addr, need->size);
+	if (err)
+		return err;
+	enter_pool(e, need, (struct dp_pool){ .island_arena = island_arena });
+	g->nr_arenas += island_arena;
+	g->nr_holes =
+		dp_holes_carve(g->holes, g->nr_holes, need->addr, need->size);
+	if (island_arena)
+		add_arena(g, need->addr, need->addr + need->size);
+	return 0;
+}
+
+/* Entered as a full pool, so that no code is put there. */
+int dp_live_own(struct dp_engine *e, u64 addr, u64 size)
+{
+	const struct dp_pool_need need = { .addr = addr, .size = size };
+
+	if (e->need.nr_pools == DP_MAX_POOLS)
+		return -ENOMEM;
+	enter_pool(e, &need, (struct dp_pool){ .full = true });
+	return 0;
+}
+
+/* Room for what is about to be planned, or for some that come later. */
+static u64 pool_size(const struct dp_growth *g)
+{
+	u64 size = (g->coming + DP_PAGE - 1) & ~(u64)(DP_PAGE - 1);
+
+	size = size < g->setup.least_pool ? g->setup.least_pool : size;
+	return size < POOL_MOST ? size : POOL_MOST;
+}
+
+static int new_pool(struct dp_engine *e, u64 low, u64 high)
+{
+	struct dp_growth *g = e->growth;
+	struct dp_pool_need need = { .low = low,
+				     .high = high,
+				     .size = pool_size(g) };
+	u8 stubs[DP_STUBS];
+	int err, tries = 0;
+
+	do {
+		err = !g->holes || tries ? refresh_holes(e) : 0;
+		if (!err)
+			err = dp_place_one(&need, g->holes, g->nr_holes);
+		if (!err)
+			err = map_pool(e, &need, false);
+	} while (err == -EEXIST && ++tries < MAP_TRIES);
+	if (err)
+		return err == -EEXIST ? -ENOMEM : err;
+	dp_detour_stubs(stubs, &g->setup.entries);
+	g->pools[e->need.nr_pools - 1].used = sizeof(stubs);
+	err = g->setup.ops->put(g->setup.arg, need.addr, stubs, sizeof(stubs));
+	/* No detour may call a stub that is not there. */
+	g->pools[e->need.nr_pools - 1].full = err;
+	return err;
+}
+
+static bool reaches(const struct dp_pool_need *p, u64 low, u64 high)
+{
+	u64 lo = low < p->addr ? low : p->addr;
+	u64 hi = high > p->addr + p->size ? high : p->addr + p->size;
+
+	return hi - lo < DP_REACH;
+}
+
+/* Find or map a pool with room for @bytes, within range of what the site refers to. */
+static int find_pool(struct dp_engine *e, struct dp_site *s, u32 bytes)
+{
+	u64 low, high;
+	u32 i;
+
+	dp_site_span(s, &low, &high);
+	for (i = e->need.nr_pools; i-- > 0;) {
+		if (e->growth->pools[i].island_arena ||
+		    e->growth->pools[i].full ||
+		    e->growth->pools[i].used + bytes > e->need.pools[i].size ||
+		    !reaches(&e->need.pools[i], low, high))
+			continue;
+		s->pool = i;
+		return 0;
+	}
+	s->pool = e->need.nr_pools;
+	return new_pool(e, low, high);
+}
+
+int dp_room_write(struct dp_engine *e)
+{
+	struct dp_growth *g = e->growth;
+	struct dp_stage *st = &g->stage;
+	int err = 0;
+
+	if (st->to > st->from)
+		err = g->setup.ops->put(g->setup.arg,
+					e->need.pools[st->pool].addr + st->from,
+					st->code, st->to - st->from);
+	/* Sites have their plans already. What was not written stays on the stage. */
+	if (!err)
+		st->from = st->to;
+	return err;
+}
+
+/* Make room on the stage for @bytes more of a pool; @bytes is at most a tenth of the
+ * stage. */
+static int prepare(struct dp_engine *e, const struct dp_site *s, u32 bytes)
+{
+	struct dp_stage *st = &e->growth->stage;
+	u32 used = e->growth->pools[s->pool].used;
+	int err;
+
+	if (st->pool == s->pool && st->to == used && st->from < st->to &&
+	    used - st->from + bytes <= DP_STAGE_SIZE)
+		return 0;
+	err = dp_room_write(e);
+	if (err)
+		return err;
+	st->pool = s->pool;
+	st->from = st->to = used;
+	return 0;
+}
+
+u64 dp_room_cursor(struct dp_engine *e, const struct dp_site *s, u8 **out)
+{
+	const struct dp_pool *p = &e->growth->pools[s->pool];
+
+	*out = e->growth->stage.code + (p->used - e->growth->stage.from);
+	return e->need.pools[s->pool].addr + p->used;
+}
+
+void dp_room_consume(struct dp_engine *e, const struct dp_site *s, u32 bytes,
+		     u32 align)
+{
+	struct dp_pool *p = &e->growth->pools[s->pool];
+
+	p->used = (p->used + bytes + align - 1) & ~(align - 1);
+	e->growth->stage.to = p->used;
+}
+
+/* There may be 1,024 pools: the more arenas, the larger are the next ones. */
+static u64 arena_size(const struct dp_growth *g)
+{
+	u32 doubled = g->nr_arenas / ARENAS_OF_A_SIZE;
+
+	return doubled < 6 ? ARENA_LEAST << doubled : ARENA_MOST;
+}
+
+/* Map the part of a hole that is near an address. */
+static int open_island_arena(struct dp_engine *e, u64 addr)
+{
+	const struct dp_growth *g = e->growth;
+	struct dp_pool_need need = { 0 };
+	u64 size = arena_size(g), start = addr & ~(size - 1),
+	    end = start + size;
+	size_t i;
+
+	for (i = 0; i < g->nr_holes; i++) {
+		const struct dp_hole *h = &g->holes[i];
+
+		if (h->ours || addr < h->start || addr >= h->end)
+			continue;
+		start = start < h->start ? h->start : start;
+		end = end > h->end ? h->end : end;
+		need.low = need.addr = start & ~(u64)(DP_PAGE - 1);
+		need.size = end - need.addr;
+		need.high = end;
+		return map_pool(e, &need, true);
+	}
+	return -ENOMEM;
+}
+
+static bool has_island_arena(const struct dp_engine *e, u64 addr)
+{
+	u32 i;
+
+	for (i = 0; i < e->need.nr_pools; i++)
+		if (e->growth->pools[i].island_arena &&
+		    addr - e->need.pools[i].addr < e->need.pools[i].size)
+			return true;
+	return false;
+}
+
+/* An island may lie across two island arenas. */
+static int put_island(struct dp_engine *e, u64 at, u64 to)
+{
+	const struct dp_live_setup *setup = &e->growth->setup;
+	u8 jmp[DP_JUMP_SIZE];
+	int err = dp_emit_jmp(jmp, at, to) ? 0 : -ENOMEM;
+	u32 i;
+
+	for (i = 0; i < DP_JUMP_SIZE && !err; i++)
+		if (!has_island_arena(e, at + i))
+			err = open_island_arena(e, at + i);
+	return err ? err : setup->ops->put(setup->arg, at, jmp, sizeof(jmp));
+}
+
+/* Return: 0; 1 no island is free; an errno. */
+int dp_room_island(struct dp_engine *e, struct dp_site *s, u64 detour)
+{
+	struct dp_growth *g = e->growth;
+	int err, tries = 0;
+
+	do {
+		err = !g->holes || tries ? refresh_holes(e) : 0;
+		if (!err)
+			err = dp_island_find(&g->islands, e, s, g->holes,
+					     g->nr_holes);
+		if (err)
+			return err;
+		err = put_island(e, s->island, detour);
+		if (err)
+			dp_island_drop(g->islands, s->island);
+	} while (err == -EEXIST && ++tries < MAP_TRIES);
+	return err == -EEXIST ? -ENOMEM : err;
+}
+
+/* The pool that has @at, if it is within range of what the site refers to; else -1. */
+int dp_room_near(const struct dp_engine *e, const struct dp_site *s, u64 at)
+{
+	u64 low, high;
+	u32 i;
+
+	dp_site_span(s, &low, &high);
+	for (i = 0; at && i < e->need.nr_pools; i++)
+		if (at - e->need.pools[i].addr < e->need.pools[i].size)
+			return reaches(&e->need.pools[i], low, high) ? (int)i :
+								       -1;
+	return -1;
+}
+
+int dp_room_put(const struct dp_engine *e, u64 at, const u8 *code, u32 len)
+{
+	const struct dp_live_setup *setup = &e->growth->setup;
+
+	return setup->ops->put(setup->arg, at, code, len);
+}
+
+void dp_room_forget_holes(struct dp_engine *e)
+{
+	dp_port_free(e->growth->holes);
+	e->growth->holes = NULL;
+}
+
+int dp_room_take(struct dp_engine *e, struct dp_site *s, u32 bytes)
+{
+	int err = find_pool(e, s, bytes);
+
+	return err ? err : prepare(e, s, bytes);
+}
