@@ -75,6 +75,9 @@ void dp_engine_drop(struct dp_engine *engine, u32 probe);
  */
 void dp_engine_set_rseq(struct dp_engine *engine, s32 offset, u32 signature);
 
+/** dp_engine_jumps_over() - is the byte at @addr one of a jump that begins before it? */
+bool dp_engine_jumps_over(const struct dp_engine *engine, u64 addr);
+
 /** dp_engine_probed() - is there a probe among @len bytes at @addr, or may one come later? */
 bool dp_engine_probed(const struct dp_engine *engine, u64 addr, u64 len);
 

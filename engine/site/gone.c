@@ -171,6 +171,7 @@ bool dp_live_intact(const struct dp_engine *e, struct dp_target *target,
 		return false;
 	switch (s->armed) {
 	case DP_SITE_OFF:
+		dp_engine_originals(e, s->addr, now, dp_site_patch_len(s));
 		return dp_site_bytes(s, now) == DP_BYTES_ORIGINAL;
 	case DP_SITE_THERE:
 		return dp_site_bytes(s, now) == DP_BYTES_PATCH;

@@ -210,6 +210,21 @@ bool dp_site_is_jump(const struct dp_site *s)
 	return s->wants == DP_WANT_PLAN || s->leader;
 }
 
+bool dp_engine_jumps_over(const struct dp_engine *e, u64 addr)
+{
+	const struct dp_site_entry *entry;
+	const struct dp_site *s;
+	u64 d;
+
+	for (d = 1; d < DP_JUMP_SIZE; d++) {
+		s = dp_engine_find(e, addr - d);
+		entry = s ? dp_entry_of(e, s) : NULL;
+		if (entry && dp_site_jumps(entry))
+			return true;
+	}
+	return false;
+}
+
 static bool inside_intercept(const struct dp_engine *e, u64 addr)
 {
 	const struct dp_site *s;

@@ -267,6 +267,7 @@ static bool mark_other(struct dp_process *proc, struct dp_view *view)
 
 		if (!s->unowned || !dp_site_patch_len(s) ||
 		    s->armed != DP_SITE_OFF ||
+		    dp_engine_jumps_over(proc->engine, s->addr) ||
 		    bytes_at(proc, s) == DP_BYTES_ORIGINAL)
 			continue;
 		any |= !dp_site_set_state(s, DP_SITE_GONE);

@@ -322,6 +322,25 @@ tell call
 is "it counts on" "$status $(flags cbrt k) $(hits_of cbrt k)" "0 [OPTIMIZED] 12"
 interrupt "$tool"
 is "the tool" "$?" 0
+
+# Two sites in one jump of such a library
+lib=$(awk '/libm\.so\.6$/ { print $6; exit }' "/proc/$victim/maps")
+second=$(objdump -d --no-show-raw-insn --start-address="0x$(nm -D "$lib" | awk '$3 ~ /^cbrt@/ { print $1 }')" "$lib" |
+	awk '/^ .*:\t/ { sub(":", "", $1); a[++n] = $1 } n == 2 { print a[1], a[2]; exit }')
+second=$((16#${second#* } - 16#${second% *}))
+if [ $second -lt 5 ]; then
+	probe 2 stat libm.so.6:cbrt "libm.so.6:cbrt+$second"
+	tell call
+	order disable "libm.so.6:cbrt+$second"
+	tell call
+	order enable "libm.so.6:cbrt+$second"
+	tell call
+	is "a site inside a jump of a library that may go" \
+		"$status $err $(list -v | grep -c 'GONE') $(list -v | grep -oE '[0-9]+ hits' | xargs)" "0  0 18 hits 12 hits"
+	interrupt "$tool"
+else
+	skip "a site inside a jump of a library that may go" "the compiler's first instruction is too long"
+fi
 echo quit >&5
 exec 5>&-
 wait "$victim"

@@ -144,6 +144,24 @@ static void sites_side_by_side(void **state)
 	assert_int_equal(dp_fake_byte(AT + 1), 0x90);
 }
 
+/* A site of which nobody knows whether a jump covers it: that jump is known. */
+static void sites_inside_a_jump(void **state)
+{
+	static const u8 jump[] = { 0xe9, 0x11, 0x22, 0x33, 0x44 };
+	struct dp_site_entry *leader = dp_fake_site(1, AT);
+
+	dp_fake_site(0, AT + 2);
+	leader->mode = DP_MODE_JUMP;
+	leader->patch_len = sizeof(jump);
+	memcpy(leader->patch, jump, sizeof(jump));
+	memcpy(leader->orig, program, sizeof(leader->orig));
+	dp_fake_patch(AT, jump, sizeof(jump));
+	dp_fake_fork();
+	assert_true(dp_hit_leave_text());
+	assert_int_equal(dp_fake_byte(AT), 0x90);
+	assert_int_equal(dp_fake_byte(AT + 2), 0x90);
+}
+
 /* Where none of our sites is, all is given back, whatever there is next to it. */
 static void mapping_without_sites(void **state)
 {
@@ -610,6 +628,7 @@ int main(void)
 		cmocka_unit_test_setup(another_library, begin),
 		cmocka_unit_test_setup(one_byte_of_another, begin),
 		cmocka_unit_test_setup(sites_side_by_side, begin),
+		cmocka_unit_test_setup(sites_inside_a_jump, begin),
 		cmocka_unit_test_setup(mapping_without_sites, begin),
 		cmocka_unit_test_setup(unmapped, begin),
 		cmocka_unit_test_setup(actions_that_are_not_ours, begin),

@@ -49,6 +49,21 @@ static bool is_known(const struct dp_site_entry *s)
 	return true;
 }
 
+/* May the bytes of the site be those of a jump that begins before it? That one is known then. */
+static bool may_be_inside(const struct dp_site_entry *s)
+{
+	const struct dp_site_entry *before;
+	u64 d;
+
+	for (d = 1; d < DP_JUMP_SIZE; d++) {
+		before = dp_site_lookup(s->addr - d);
+		if (before && before->addr == s->addr - d &&
+		    before->mode == DP_MODE_JUMP)
+			return true;
+	}
+	return false;
+}
+
 /* A library may have been unmapped, and another file be mapped in its place. */
 static bool is_there(const struct dp_mapped *text)
 {
@@ -57,7 +72,8 @@ static bool is_there(const struct dp_mapped *text)
 	u32 i;
 
 	for (i = 0; i < dp_arena.control.nr_sites; i++, s++) {
-		if (s->addr - text->start >= text->size || !s->patch_len)
+		if (s->addr - text->start >= text->size || !s->patch_len ||
+		    may_be_inside(s))
 			continue;
 		if (s->armed != DP_SITE_GONE)
 			return is_known(s);
