@@ -203,8 +203,8 @@ bool dp_engine_intercepted_call(const struct dp_engine *engine, u64 addr,
  */
 int dp_engine_watch_linker(struct dp_engine *engine, u64 addr, const u8 *code,
 			   size_t size, u64 state, const char **why);
-/** dp_engine_arm_linker() - arm the loader event's probe alone, before dp_engine_arm().
- *  Return: as dp_engine_arm(). */
+/** dp_engine_arm_linker() - arm the loader event's probe alone, before dp_engine_commit().
+ *  Return: as that. */
 int dp_engine_arm_linker(struct dp_engine *engine, struct dp_target *target,
 			 u64 *bad);
 /** dp_engine_set_pending() - name a spec that waits for its library, for listings of the

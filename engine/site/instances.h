@@ -67,7 +67,7 @@ u64 dp_engine_instances_at(const struct dp_engine *engine, u32 table);
 /**
  * dp_engine_admit() - may instances begin?
  *
- * They may from the end of dp_engine_arm() on. Control forbids it before it disarms
+ * They may from the end of dp_engine_commit() on. Control forbids it before it disarms
  * sites: with only some sites armed, an instance could begin whose end is not seen.
  */
 void dp_engine_admit(struct dp_engine *engine, bool may);

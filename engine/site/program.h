@@ -17,14 +17,14 @@ struct dp_engine;
  * @offset: on failure, where in the code
  * @why: on failure, a static phrase
  *
- * Before the layout. The code is copied.
+ * Before dp_engine_plan(). The code is copied.
  * Return: 0; -EINVAL the verifier rejects it; -ENOMEM.
  */
 int dp_engine_add_program(struct dp_engine *engine,
 			  const struct dp_program_spec *spec, u32 *program,
 			  u32 *offset, const char **why);
 
-/** dp_engine_bind() - have a probe run a program. Before the layout. */
+/** dp_engine_bind() - have a probe run a program. Before dp_engine_plan(). */
 void dp_engine_bind(struct dp_engine *engine, u32 probe,
 		    const struct dp_binding *binding);
 
