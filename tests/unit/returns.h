@@ -103,6 +103,7 @@ static inline struct dp_instance_pool *follow(u32 probe, u32 n)
 	for (i = 0; i < n; i++) {
 		u64 *data = (u64 *)(dp_instance_at(f, i) + 1);
 
+		dp_instance_at(f, i)->user = f->user;
 		data[0] = data[1] = data[2] = CANARY;
 	}
 	return f;
