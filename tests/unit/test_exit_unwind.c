@@ -9,9 +9,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include "exit_calls.h"
-#include "steps.h"
-
-#define MOST 20000 /* instructions */
+#include "leaving.h"
 
 /* Which were left, and which were not? */
 static void unwinding_ends_calls_that_are_still_there(void **state)
@@ -135,15 +133,6 @@ static void only_addresses_of_code_are_looked_for(void **state)
 /* --- counts that are left --- */
 
 static u64 place[1];
-static sigjmp_buf out;
-static u32 steps_left;
-
-static void leave_there(void)
-{
-	if (!steps_left--)
-		siglongjmp(out, 1);
-}
-
 static void enter_plain(void)
 {
 	enter(PLAIN, place);
@@ -152,16 +141,6 @@ static void enter_plain(void)
 static void leave_plain(void)
 {
 	leave(PLAIN_EXIT, place, 0);
-}
-
-/* Return: was @act left before its instruction @nth? */
-static bool leave_at(void (*act)(void), u32 nth)
-{
-	steps_left = nth;
-	if (sigsetjmp(out, 1))
-		return true;
-	steps(act, leave_there);
-	return false;
 }
 
 /* Of two calls, the first of which was left: each that has been counted has ended, or one is
@@ -182,19 +161,24 @@ static void expect_two(bool entered)
 /* @act: is left at each of its instructions; @entered: the first call has begun before */
 static void leave_everywhere(bool entered, void (*act)(void))
 {
-	u32 nth;
+	u32 i, n, lefts = 0;
 
-	for (nth = 0; nth < MOST; nth++) {
+	setup(NULL);
+	if (entered)
+		enter(PLAIN, place);
+	n = leaving_count(act);
+	for (i = 0; i < n; i++) {
 		setup(NULL);
 		if (entered)
 			enter(PLAIN, place);
-		if (!leave_at(act, nth))
-			break;
+		if (!leaving_at(act, i))
+			continue;
 		enter(PLAIN, place);
 		leave(PLAIN_EXIT, place, 0);
 		expect_two(entered);
+		lefts++;
 	}
-	assert_in_range(nth, 20, MOST - 1);
+	assert_in_range(lefts, n - LEAVING_AROUND, n);
 }
 
 static void exits_can_be_left_anywhere(void **state)

@@ -9,29 +9,17 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include "returns.h"
-#include "steps.h"
+#include "leaving.h"
 
 #define INSTANCES 4
 #define OUTER 30
 #define INNER 20
-#define MOST 20000 /* instructions */
 
 static struct dp_instance_pool *pool;
 static struct dp_regs regs;
 static struct dp_returned *coming;
 static u64 number_of;
-static sigjmp_buf out;
-static u32 steps_left, may_lose;
-static bool left;
-
-/* Leave before the instruction at which there are no steps left. */
-static void leave_there(void)
-{
-	if (!steps_left--) {
-		left = true;
-		siglongjmp(out, 1);
-	}
-}
+static u32 may_lose;
 
 static void enter(u32 i)
 {
@@ -132,26 +120,20 @@ static void all_accounted_for(void)
 	all_stubs();
 }
 
-/* Do it, but for what begins with the @nth instruction. Return: was it left there? */
-static bool leave_at(void (*act)(void), u32 nth)
-{
-	steps_left = nth;
-	left = false;
-	if (!sigsetjmp(out, 1))
-		steps(act, leave_there);
-	return left;
-}
-
 /* @ready: before each; @act: is left at each of its instructions; @check: afterwards. */
 static void leave_everywhere(void (*ready)(void), void (*act)(void),
 			     void (*check)(void))
 {
-	u32 nth;
+	u32 i, n, lefts = 0;
 
-	for (nth = 0; nth < MOST; nth++) {
+	ready();
+	n = leaving_count(act);
+	all_accounted_for();
+	for (i = 0; i < n; i++) {
 		ready();
-		if (!leave_at(act, nth))
-			break;
+		if (!leaving_at(act, i))
+			continue;
+		lefts++;
 		dp_abandoned_recover(stack);
 		all_accounted_for();
 		if (check)
@@ -161,8 +143,7 @@ static void leave_everywhere(void (*ready)(void), void (*act)(void),
 		assert_int_equal(come_back(OUTER), HOME + OUTER);
 		assert_true(ended(pool, DP_CALL_RETURNED) >= 2);
 	}
-	assert_in_range(nth, 20, MOST - 1);
-	all_accounted_for();
+	assert_in_range(lefts, n - LEAVING_AROUND, n);
 }
 
 static void enter_inner(void)
