@@ -206,6 +206,7 @@ static void left_and_found_when_short(void **state)
 	enter(2);
 	enter(1);
 	assert_int_equal(nmissed, 1);
+	assert_int_equal(stack.patience, 16 * 2);
 	words[3] = ELSEWHERE;
 	enter(1);
 	assert_int_equal(nmissed, 2);
