@@ -524,6 +524,8 @@ int main(void)
 			begin),
 		cmocka_unit_test_setup(
 			instances_of_one_that_was_left_are_all_ended, begin),
+		cmocka_unit_test_setup(a_frame_that_was_only_unlinked_is_free,
+				       begin),
 		cmocka_unit_test_setup(a_call_whose_frame_is_listed_goes_on,
 				       begin),
 	};
