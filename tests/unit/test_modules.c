@@ -339,10 +339,9 @@ static u8 bytes[MOST];
 static size_t nr_bytes;
 static char copy_path[] = "/tmp/dprobes-test-module-XXXXXX";
 
-/* All of the module odd.so. */
-static void read_odd(void)
+static void read_file(const char *path)
 {
-	int fd = open(ODD, O_RDONLY);
+	int fd = open(path, O_RDONLY);
 
 	assert_true(fd >= 0);
 	nr_bytes = (size_t)read(fd, bytes, MOST);
@@ -368,6 +367,43 @@ static int load_copy(struct dp_compat_loaded **loaded)
 	return err;
 }
 
+/* Put another text of the same length wherever the file has @text. */
+static void replace(const char *text, const char *by)
+{
+	size_t n = strlen(text) + 1, i;
+
+	assert_int_equal(strlen(by) + 1, n);
+	for (i = 1; i + n <= nr_bytes; i++)
+		if (!memcmp(bytes + i, text, n) && !bytes[i - 1])
+			memcpy(bytes + i, by, n);
+}
+
+static void licences_matter_to_those_that_need_them(void **state)
+{
+	struct dp_compat_loaded *gives = load("gives.so"), *loaded;
+
+	/* One that needs nothing of that kind, after one that did. */
+	assert_int_equal(refused("greedy.so", NULL), -ENXIO);
+	read_file(ODD);
+	replace("GPL", "Own");
+	assert_int_equal(load_copy(&loaded), 0);
+	unload(loaded);
+	/* One that does not say what it has. */
+	read_file(DP_MODULES "greedy.so");
+	replace("license", "licence");
+	assert_int_equal(load_copy(&loaded), -ENXIO);
+	assert_non_null(strstr(diag.text, "; its licence is none"));
+	/* One that is as good, and one that is not known. */
+	read_file(DP_MODULES "takes.so");
+	replace("Dual MIT/GPL", "Dual BSD/GPL");
+	assert_int_equal(load_copy(&loaded), 0);
+	unload(loaded);
+	replace("Dual BSD/GPL", "Dual ISC/GPL");
+	assert_int_equal(load_copy(&loaded), -ENXIO);
+	assert_non_null(strstr(diag.text, "; its licence is Dual ISC/GPL"));
+	unload(gives);
+}
+
 /* Where the file has the descriptor's first two fields, number and size. */
 static u32 *descriptor(void)
 {
@@ -378,7 +414,7 @@ static u32 *descriptor(void)
 	u32 *found = NULL, i;
 
 	unload(loaded);
-	read_odd();
+	read_file(ODD);
 	ph = (void *)(bytes + eh->e_phoff);
 	for (i = 0; i < eh->e_phnum; i++)
 		if (ph[i].p_type == PT_LOAD &&
@@ -424,14 +460,10 @@ static void modules_of_another_interface_are_refused(void **state)
 
 static void objects_that_are_no_modules_are_refused(void **state)
 {
-	static const char name[] = "dp_compat_module";
 	struct dp_compat_loaded *loaded;
-	size_t i;
 
-	read_odd();
-	for (i = 0; i + sizeof(name) <= nr_bytes; i++)
-		if (!memcmp(bytes + i, name, sizeof(name)))
-			bytes[i] = 'x';
+	read_file(ODD);
+	replace("dp_compat_module", "xp_compat_module");
 	assert_int_equal(load_copy(&loaded), -ENOEXEC);
 	assert_non_null(strstr(
 		diag.text,
@@ -460,6 +492,8 @@ int main(void)
 		cmocka_unit_test_setup(
 			a_module_is_live_when_its_init_has_returned, begin),
 		cmocka_unit_test_setup(all_modules_are_told_the_newest_first,
+				       begin),
+		cmocka_unit_test_setup(licences_matter_to_those_that_need_them,
 				       begin),
 		cmocka_unit_test_setup(modules_of_another_interface_are_refused,
 				       begin),
