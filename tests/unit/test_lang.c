@@ -174,6 +174,7 @@ static const struct vector {
 	{ "jmp end\nnop\nexit\nend:", "01 02000000 00 0d 0d",
 	  "01 0200000000000000 00 0d 0d" },
 	{ "", "0d", "0d" },
+	{ "push 'c'", "4c63000000 0d", "4c6300000000000000 0d" },
 	{ "nop // why\n/* or\nwhy */ exit /**/\n\n", "00 0d", "00 0d" },
 	{ "push 'c'\r\npush '\\n'\r\npush '\\''\r\npush ' '\r\nexit 0",
 	  "4c63000000 4c0a000000 4c27000000 4c20000000 0e00",

@@ -39,7 +39,8 @@ static int begin(void **state)
 
 	dp_compat_hooks = (struct dp_compat_hooks){ 0 };
 	if (!code) {
-		code = map(PAGE, PROT_READ | PROT_EXEC);
+		code = map(2 * PAGE, PROT_READ | PROT_EXEC);
+		munmap((void *)(code + PAGE), PAGE);
 		stack_start = map(size + PAGE, PROT_READ | PROT_WRITE);
 		stack_end = stack_start + size;
 		mprotect((void *)stack_end, PAGE, PROT_NONE);
@@ -103,6 +104,13 @@ static void frame_pointers_are_of_this_stack(void **state)
 	put(regs.sp - 8, 0, code + 200);
 	assert_int_equal(frames_if(regs.sp - 8), 1);
 	assert_int_equal(frames_if(0), 1);
+	/* The caller's lies above what has been left. */
+	regs.bp = regs.sp;
+	put(regs.bp, regs.bp + 16, code + 200);
+	put(regs.bp + 16, 1, code + 300);
+	assert_int_equal(count(), 3);
+	put(regs.bp, regs.bp + 8, code + 200);
+	assert_int_equal(count(), 2);
 	/* No frame has more than a megabyte. */
 	put(regs.sp + (1ul << 20), 0, code + 200);
 	assert_int_equal(frames_if(regs.sp + (1ul << 20)), 2);
@@ -139,6 +147,54 @@ static void a_trace_ends_where_nothing_is(void **state)
 	munmap((void *)stack_end, PAGE);
 	assert_int_equal(count(), 2);
 	assert_int_equal(trace[1], stack_end + 100);
+}
+
+/* It returns behind a call, which may be the last that there is of its code. */
+static void calls_at_the_end_of_code_are_traced(void **state)
+{
+	regs.bp = regs.sp;
+	put(regs.bp, regs.bp + 32, code + PAGE);
+	put(regs.bp + 32, regs.bp + 64, code + 200);
+	put(regs.bp + 64, 0, 0);
+	assert_int_equal(count(), 3);
+	assert_int_equal(trace[1], code + PAGE);
+	assert_int_equal(trace[2], code + 200);
+}
+
+static const struct pt_regs *regs_of_hit(void)
+{
+	return &regs;
+}
+
+/* In a handler it is the program's stack. */
+static void handlers_trace_the_program(void **state)
+{
+	dp_compat_hooks.hit_regs = regs_of_hit;
+	regs.bp = regs.sp;
+	put(regs.bp, 0, code + 200);
+	assert_int_equal(stack_trace_save(trace, MOST, 0), 2);
+	assert_int_equal(trace[0], code + 100);
+	assert_int_equal(trace[1], code + 200);
+	assert_int_equal(stack_trace_save(trace, MOST, 1), 1);
+	assert_int_equal(trace[0], code + 200);
+}
+
+static unsigned int lines;
+
+static void count_lines(int level, const char *text, size_t len, void *arg)
+{
+	lines++;
+}
+
+static void each_frame_is_printed(void **state)
+{
+	dp_printk_set(count_lines, NULL);
+	lines = 0;
+	stack_trace_print(trace, 3, 0);
+	assert_int_equal(lines, 3);
+	stack_trace_print(trace, 0, 0);
+	assert_int_equal(lines, 3);
+	dp_printk_set(NULL, NULL);
 }
 
 static unsigned long left_from, left_to;
@@ -250,6 +306,10 @@ int main(void)
 		cmocka_unit_test_setup(frame_pointers_are_of_this_stack, begin),
 		cmocka_unit_test_setup(a_stack_is_read_to_its_end, begin),
 		cmocka_unit_test_setup(a_trace_ends_where_nothing_is, begin),
+		cmocka_unit_test_setup(calls_at_the_end_of_code_are_traced,
+				       begin),
+		cmocka_unit_test_setup(handlers_trace_the_program, begin),
+		cmocka_unit_test_setup(each_frame_is_printed, begin),
 		cmocka_unit_test_setup(generated_code_is_left_out_of_traces,
 				       begin),
 		cmocka_unit_test_setup(
