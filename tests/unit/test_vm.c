@@ -312,6 +312,48 @@ static void the_log_pointer_only_goes_back(void **state)
 	assert_int_equal(b.vm.parm[0], DP_VM_OPERAND_LP);
 }
 
+/* Behind another one, of eleven bytes. */
+static void every_item_is_the_last_one_for_a_while(void **state)
+{
+	u8 code[] = { PUSH(5), OP(LOG_I), 1,	   0,
+		      PUSH(4), PUSH(0),	  OP(NOP), OP(EXIT) };
+	u32 at = sizeof(code) - 2;
+
+	vm_put(code, at - 8, (u64)b.text, 8);
+	code[at] = OP(LOG_MRF);
+	run(code, sizeof(code));
+	assert_int_equal(b.vm.lp, 11 + 3 + 4);
+	assert_int_equal(b.vm.plp, 11);
+	code[at] = OP(LOG_STR);
+	run(code, sizeof(code));
+	assert_int_equal(b.vm.lp, 11 + 3 + 4);
+	assert_int_equal(b.vm.plp, 11);
+	/* And an address that cannot be read. */
+	vm_put(code, at - 8, 8, 8);
+	run(code, sizeof(code));
+	assert_int_equal(b.vm.exception, DP_EX_INVALID_ADDR);
+	assert_int_equal(b.vm.lp, 11 + 3 + 8);
+	assert_int_equal(b.vm.plp, 11);
+}
+
+static void an_item_may_have_no_room_for_elements(void **state)
+{
+	b.vm.logmax = 3;
+	RUN(PUSH(5), OP(LOG_I), 1, 0, OP(EXIT));
+	assert_int_equal(b.vm.lp, 3);
+	assert_true(b.vm.truncated);
+	assert_int_equal(b.vm.log[0], DP_ITEM_ELEMENTS);
+	assert_int_equal(b.vm.log[1] | b.vm.log[2], 0);
+	RUN(PUSH(5), OP(LOG_I), 0, 0, OP(EXIT));
+	assert_int_equal(b.vm.lp, 3);
+	assert_false(b.vm.truncated);
+	/* Nor for that it is one. */
+	b.vm.logmax = 2;
+	RUN(PUSH(5), OP(LOG_I), 0, 0, OP(EXIT));
+	assert_int_equal(b.vm.lp, 0);
+	assert_true(b.vm.truncated);
+}
+
 static void registers_come_and_go(void **state)
 {
 	b.regs.ax = 0x1122334455667788ull;
@@ -439,6 +481,8 @@ int main(void)
 		TEST(memory_is_never_a_fault),
 		TEST(logs_ranges_and_strings),
 		TEST(the_log_pointer_only_goes_back),
+		TEST(every_item_is_the_last_one_for_a_while),
+		TEST(an_item_may_have_no_room_for_elements),
 		TEST(registers_come_and_go),
 		TEST(ends_are_told_apart),
 		TEST(the_verifier_rejects),
