@@ -313,6 +313,19 @@ static void the_log_pointer_only_goes_back(void **state)
 }
 
 /* Behind another one, of eleven bytes. */
+/* Each takes from the stack what is its own, and changes nothing else. */
+static void the_log_leaves_all_else_alone(void **state)
+{
+	b.vm.major = 7;
+	b.vm.minor = 8;
+	RUN(PUSH(77), PUSH(0), OP(POP_LP), PUSH(0), PUSH(1), OP(LOG_LV),
+	    PUSH(0), PUSH(1), OP(LOG_GV), OP(POP_LV_I), 0, 0, OP(EXIT));
+	assert_int_equal(b.vm.major, 7);
+	assert_int_equal(b.vm.minor, 8);
+	assert_int_equal(b.lv[0], 77);
+	assert_int_equal(b.vm.lp, 22);
+}
+
 static void every_item_is_the_last_one_for_a_while(void **state)
 {
 	u8 code[] = { PUSH(5), OP(LOG_I), 1,	   0,
@@ -481,6 +494,7 @@ int main(void)
 		TEST(memory_is_never_a_fault),
 		TEST(logs_ranges_and_strings),
 		TEST(the_log_pointer_only_goes_back),
+		TEST(the_log_leaves_all_else_alone),
 		TEST(every_item_is_the_last_one_for_a_while),
 		TEST(an_item_may_have_no_room_for_elements),
 		TEST(registers_come_and_go),
