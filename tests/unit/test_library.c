@@ -17,6 +17,7 @@
 #include "engine/layout/arena.h"
 #include "engine/layout/base.h"
 #include "engine/layout/handler.h"
+#include "lib/frames.h"
 #include "lib/modules.h"
 #include "lib/self.h"
 #include "lib/text.h"
@@ -200,6 +201,62 @@ static void so_many_modules_and_no_more(void **state)
 	assert_false(dp_is_gpr(code + 4));
 }
 
+/* --- what is told later --- */
+
+static u32 lines_told;
+static char line_told[256];
+
+static void hear(const char *line)
+{
+	errno = EIO;
+	lines_told++;
+	strncpy(line_told, line, sizeof(line_told) - 1);
+}
+
+/* Return: how many lines the program gets now. */
+static u32 deliver(void)
+{
+	lines_told = 0;
+	errno = ENOENT;
+	dp_report_deliver();
+	/* Whatever the program does, to its caller it has done nothing. */
+	assert_int_equal(errno, ENOENT);
+	return lines_told;
+}
+
+static void late_returns_are_told_once(void **state)
+{
+	struct dp_frames *frames = dp_frames();
+
+	dp_self.arena = &arena;
+	dp_set_report(hear);
+	arena.hit.news = 1;
+	dp_report_collect();
+	assert_int_equal(deliver(), 0);
+	frames->late = 1;
+	frames->late_user = 0x1234;
+	frames->late_addr = 0x5678;
+	/* There is no news. */
+	dp_report_collect();
+	assert_int_equal(deliver(), 0);
+	arena.hit.news = 2;
+	dp_report_collect();
+	/* Not in the middle of something. */
+	dp_report_hold(true);
+	assert_int_equal(deliver(), 0);
+	dp_report_hold(false);
+	assert_int_equal(deliver(), 1);
+	assert_string_equal(
+		line_told,
+		"kretprobe BUG!: Processing kretprobe 0000000000001234 @ 0000000000005678");
+	assert_int_equal(deliver(), 0);
+	frames->late = 2;
+	arena.hit.news = 3;
+	dp_report_collect();
+	assert_int_equal(deliver(), 0);
+	dp_set_report(NULL);
+}
+
 /* --- text --- */
 
 static void text_is_written_that_cannot_be(void **state)
@@ -311,6 +368,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			handlers_are_known_by_what_modules_say, begin, end),
 		cmocka_unit_test_setup_teardown(so_many_modules_and_no_more,
+						begin, end),
+		cmocka_unit_test_setup_teardown(late_returns_are_told_once,
 						begin, end),
 		cmocka_unit_test_setup_teardown(text_is_written_that_cannot_be,
 						begin, end),
