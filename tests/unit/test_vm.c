@@ -313,6 +313,34 @@ static void the_log_pointer_only_goes_back(void **state)
 }
 
 /* Behind another one, of eleven bytes. */
+/* The jump that is one too many is not made: the handler of that exception runs. */
+static void too_many_jumps_lead_to_the_handler(void **state)
+{
+	b.vm.jmpmax = 0;
+	RUN(OP(SX), WORD(13), OP(JMP), WORD(0), OP(INC_LV_I), 0, 0, OP(EXIT),
+	    OP(INC_LV_I), 1, 0, OP(EXIT));
+	assert_int_equal(b.vm.exception, DP_EX_MAX_JMPS);
+	assert_int_equal(b.vm.end, DP_VM_EXIT);
+	assert_int_equal(b.lv[0], 0);
+	assert_int_equal(b.lv[1], 1);
+}
+
+static u32 resumed;
+
+static void note_resume(struct dp_vm *vm, u16 minor)
+{
+	resumed++;
+}
+
+static void an_exit_does_not_resume(void **state)
+{
+	b.vm.resume = note_resume;
+	resumed = 0;
+	RUN(PUSH(5), OP(EXIT_N), 3);
+	assert_int_equal(resumed, 0);
+	assert_int_equal(b.vm.end, DP_VM_EXIT);
+}
+
 /* Each takes from the stack what is its own, and changes nothing else. */
 static void the_log_leaves_all_else_alone(void **state)
 {
@@ -494,6 +522,8 @@ int main(void)
 		TEST(memory_is_never_a_fault),
 		TEST(logs_ranges_and_strings),
 		TEST(the_log_pointer_only_goes_back),
+		TEST(too_many_jumps_lead_to_the_handler),
+		TEST(an_exit_does_not_resume),
 		TEST(the_log_leaves_all_else_alone),
 		TEST(every_item_is_the_last_one_for_a_while),
 		TEST(an_item_may_have_no_room_for_elements),
