@@ -86,6 +86,50 @@ static void declared_functions_may_not_be_probed(void **state)
 	dp_module_note(NULL, NULL, declared, NULL);
 }
 
+/* One module's notes say nothing of another's. */
+static void all_modules_are_looked_at(void **state)
+{
+	static const char code[8];
+	static const void *const others[] = { (void *)may };
+
+	dp_module_note(code, code + 4, NULL, NULL);
+	dp_module_note(NULL, NULL, others, others + 1);
+	dp_module_note(NULL, NULL, declared, declared + 1);
+	assert_non_null(dp_blacklisted((u64)may));
+	assert_non_null(dp_blacklisted((u64)may_not));
+	dp_module_note(NULL, NULL, others, NULL);
+	assert_null(dp_blacklisted((u64)may));
+	assert_non_null(dp_blacklisted((u64)may_not));
+	dp_module_note(NULL, NULL, declared, NULL);
+	dp_module_note(code, NULL, NULL, NULL);
+}
+
+/* What is declared need not be a function. */
+static void a_declared_address_is_one_byte_at_least(void **state)
+{
+	static u8 data[64];
+	static const void *const places[] = { data + 32 };
+
+	dp_module_note(NULL, NULL, places, places + 1);
+	assert_non_null(dp_blacklisted((u64)data + 32));
+	assert_null(dp_blacklisted((u64)data + 31));
+	assert_null(dp_blacklisted((u64)data + 33));
+	dp_module_note(NULL, NULL, places, NULL);
+}
+
+/* Modules look it up with a kprobe, whatever is said of it. */
+static void what_finds_functions_may_be_probed(void **state)
+{
+	static const void *const finder[] = { (
+		void *)dp_compat_kallsyms_lookup_name };
+
+	dp_module_note(NULL, NULL, finder, finder + 1);
+	assert_null(dp_blacklisted((u64)dp_compat_kallsyms_lookup_name));
+	assert_non_null(
+		dp_blacklisted((u64)dp_compat_kallsyms_lookup_name + 1));
+	dp_module_note(NULL, NULL, finder, NULL);
+}
+
 /* Its module has been unmapped without a word. */
 static void notes_of_nowhere_are_not_read(void **state)
 {
@@ -259,12 +303,22 @@ static void late_returns_are_told_once(void **state)
 
 /* --- text --- */
 
+/* Return: the descriptor that would be opened next. */
+static int next_descriptor(void)
+{
+	int fd = open("/dev/null", O_RDONLY);
+
+	close(fd);
+	return fd;
+}
+
 static void text_is_written_that_cannot_be(void **state)
 {
 	u8 *page = mmap(NULL, 2 * DP_PAGE, PROT_READ | PROT_EXEC,
 			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	u8 bytes[4] = { 1, 2, 3, 4 };
 	u64 at = (u64)page;
+	int next = next_descriptor();
 
 	assert_ptr_not_equal(page, MAP_FAILED);
 	munmap(page + DP_PAGE, DP_PAGE);
@@ -293,6 +347,7 @@ static void text_is_written_that_cannot_be(void **state)
 	assert_int_equal(text.target.ops->sync(&text.target), 0);
 	dp_text_close(&text);
 	assert_int_equal(text.mem, -1);
+	assert_int_equal(next_descriptor(), next);
 	assert_int_equal(text.target.ops->read(&text.target, at, bytes, 4),
 			 -EBADF);
 	munmap(page, DP_PAGE);
@@ -324,6 +379,7 @@ static void code_is_mapped_where_nothing_is(void **state)
 	u8 *room = mmap(NULL, 2 * DP_PAGE, PROT_NONE,
 			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	u64 at = (u64)room;
+	int next = next_descriptor();
 
 	assert_int_equal(dp_code_map(at, DP_PAGE), -EEXIST);
 	munmap(room, 2 * DP_PAGE);
@@ -332,6 +388,7 @@ static void code_is_mapped_where_nothing_is(void **state)
 	assert_int_equal(dp_code_map(at, DP_PAGE), -EEXIST);
 	munmap(room, DP_PAGE);
 	assert_int_equal(dp_code_map(at + 1, DP_PAGE), -ENOMEM);
+	assert_int_equal(next_descriptor(), next);
 }
 
 /* Nothing of it is there before it is used. */
@@ -359,6 +416,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
 			declared_functions_may_not_be_probed, begin, end),
+		cmocka_unit_test_setup_teardown(all_modules_are_looked_at,
+						begin, end),
+		cmocka_unit_test_setup_teardown(
+			a_declared_address_is_one_byte_at_least, begin, end),
+		cmocka_unit_test_setup_teardown(
+			what_finds_functions_may_be_probed, begin, end),
 		cmocka_unit_test_setup_teardown(notes_of_nowhere_are_not_read,
 						begin, end),
 		cmocka_unit_test_setup_teardown(our_own_code_may_not_be_probed,
