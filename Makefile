@@ -167,14 +167,19 @@ $(B)/fake/%.o: %.S
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(HIT_CFLAGS) -DDP_PORT_FAKE -c -o $@ $<
 
-FAKE_UNIT := $(patsubst %,$(B)/tests/unit/test_%,upcall call completes dispatch fault instance intercept leave log mask retprobe stack trap exit_instance vm_child wait wait_beside)
+FAKE_UNIT := $(patsubst %,$(B)/tests/unit/test_%,action upcall call completes dispatch fault instance intercept leave left log mask retprobe stack stubs trap exit_instance exit_unwind vm_child wait wait_beside)
 $(FAKE_UNIT): $(B)/tests/unit/test_%: tests/unit/test_%.c $(FAKE_OBJ) $(FAKE_WORLD)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(FAKE_DEFS) -o $@ $< $(FAKE_OBJ) $(FAKE_WORLD) -lcmocka
 
+# The library's own objects, without a probe.
+$(B)/tests/unit/test_library: tests/unit/test_library.c $(LIB_OBJ) $(B)/libcore.a
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(LIB_OBJ) $(B)/libcore.a $(LIBS) -lcmocka
+
 # It loads modules, which find what they call in it.
 TEST_MODULE := $(patsubst tests/modules/%.c,$(B)/tests/modules/%.so,$(wildcard tests/modules/*.c))
-$(B)/tests/unit/test_compat $(B)/tests/unit/test_compat_text: $(B)/tests/unit/%: tests/unit/%.c tests/unit/compat_oracle.c $(COMPAT_OBJ) $(B)/libcore.a $(TEST_MODULE) $(EXAMPLE_MODULE)
+$(B)/tests/unit/test_compat $(B)/tests/unit/test_compat_text $(B)/tests/unit/test_modules $(B)/tests/unit/test_traces: $(B)/tests/unit/%: tests/unit/%.c tests/unit/compat_oracle.c $(COMPAT_OBJ) $(B)/libcore.a $(TEST_MODULE) $(EXAMPLE_MODULE)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(COMPAT_INC) -DDP_MODULES='"$(B)/tests/modules/"' -fvisibility=default -rdynamic \
 		-o $@ $< tests/unit/compat_oracle.c $(COMPAT_OBJ) $(B)/libcore.a -lcmocka

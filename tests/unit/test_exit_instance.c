@@ -10,162 +10,7 @@
 #include <cmocka.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
-#include "engine/hit/hit.h"
-#include "engine/instance/exits.h"
-#include "arch/arch.h"
-#include "port/fake/hit/world.h"
-#include "engine/insn/class.h"
-#include "engine/layout/base.h"
-#include "engine/layout/site.h"
-#include "engine/layout/ring.h"
-#include "engine/layout/instance.h"
-#include "engine/vm/vm.h"
-
-#define LINES 16
-#define STAGED 16
-#define ABORT 0x0b
-
-/* Functions, by the probe at their entry; each one's exit follows it. The last
- * ones are an exit of none of them, and an unwinder. */
-enum {
-	PLAIN,
-	PLAIN_EXIT,
-	LOGS,
-	LOGS_EXIT,
-	OTHER,
-	SHARED_EXIT,
-	NOBODYS_EXIT,
-	UNWINDER,
-	PROBES
-};
-
-/* push 0x77; log 1; exit */
-static const u8 logs[] = { 0x4c, 0x77, 0, 0, 0, 0, 0, 0, 0, 0x1b, 1, 0, 0x0d };
-static const u8 logged[] = { DP_ITEM_ELEMENTS, 1, 0, 0x77 };
-
-static struct dp_leaving told;
-static struct dp_record told_head;
-static u8 told_log[64];
-static u32 nr_told;
-
-static void hear(void)
-{
-	const struct dp_record *r;
-
-	while ((r = dp_fake_record())) {
-		told_head = *r;
-		memcpy(&told, r + 1, sizeof(told));
-		memcpy(told_log, (char *)(r + 1) + sizeof(told),
-		       r->len - sizeof(told));
-		nr_told++;
-	}
-}
-
-static struct dp_probe_entry *probe_at(u32 i)
-{
-	return (struct dp_probe_entry *)dp_probe(i);
-}
-
-static void make_function(u32 enter, u32 exit, u32 way)
-{
-	dp_fake_probe(enter, 0, DP_KIND_ENTER);
-	dp_fake_probe(exit, 0, DP_KIND_EXIT)->group = enter;
-	probe_at(exit)->way = way;
-}
-
-static int setup(void **state)
-{
-	struct dp_site_entry *branch;
-
-	dp_fake_begin(DP_CAUGHT_JUMPS);
-	branch = dp_fake_site(0, 0x401000);
-	branch->class = DP_INSN_JCC;
-	branch->cc = 4; /* equal */
-	dp_fake_instances(LINES, STAGED);
-	dp_arena.control.tail_target = 1;
-	make_function(PLAIN, PLAIN_EXIT, 0);
-	make_function(LOGS, LOGS_EXIT, 0);
-	make_function(OTHER, SHARED_EXIT, DP_WAY_SHARED);
-	probe_at(LOGS)->way = DP_WAY_LOGS;
-	dp_fake_program(LOGS, logs, sizeof(logs));
-	dp_fake_probe(NOBODYS_EXIT, 0, DP_KIND_EXIT);
-	dp_fake_probe(UNWINDER, 0, DP_KIND_UNWIND)->way = DP_WAY_UNTIL_CX;
-	nr_told = 0;
-	return 0;
-}
-
-static u64 tally(u32 probe, enum dp_tally what)
-{
-	return dp_probe_state(probe)->tally[what];
-}
-
-/* A thread whose return address is at @slot; the word there is readable. */
-static struct dp_hit at_slot(struct dp_mcontext *regs, u64 *slot)
-{
-	struct dp_hit hit = { .mc = regs, .sp = (u64)slot };
-
-	memset(regs, 0, sizeof(*regs));
-	hit.low = (u64)slot;
-	hit.high = (u64)(slot + 1);
-	return hit;
-}
-
-static void enter(u32 function, u64 *slot)
-{
-	struct dp_mcontext regs;
-	struct dp_hit hit = at_slot(&regs, slot);
-
-	dp_exit_instance_begin(function, dp_site_at(0), &hit);
-	hear();
-}
-
-static void leave(u32 exit, u64 *slot, u64 value)
-{
-	struct dp_mcontext regs;
-	struct dp_hit hit = at_slot(&regs, slot);
-
-	regs.rax = value;
-	dp_exit_instance_end(exit, dp_site_at(0), &hit);
-	hear();
-}
-
-static struct dp_instance_line *lines_of(u32 table)
-{
-	return (void *)dp_arena.control.instance_tables[table].lines;
-}
-
-static u32 in_table(u32 table)
-{
-	u32 lines = dp_arena.control.instance_tables[table].line_mask + 1;
-	u32 n = 0, i, way;
-
-	for (i = 0; i < lines; i++)
-		for (way = 0; way < DP_INSTANCE_WAYS; way++)
-			n += lines_of(table)[i].key[way] != 0;
-	return n;
-}
-
-static u32 in_use(void)
-{
-	u32 n = 0, t;
-
-	for (t = 0; t < dp_arena.control.nr_instance_tables; t++)
-		n += in_table(t);
-	return n;
-}
-
-static u64 displaced(void)
-{
-	u64 n = 0;
-	u32 i, t;
-
-	for (t = 0; t < dp_arena.control.nr_instance_tables; t++)
-		for (i = 0; i <= dp_arena.control.instance_tables[t].line_mask;
-		     i++)
-			n += lines_of(t)[i].displaced;
-	return n;
-}
+#include "exit_calls.h"
 
 static void test_return(void **state)
 {
@@ -288,6 +133,21 @@ static void test_abandoned(void **state)
 	assert_int_equal(in_use(), 0);
 }
 
+/* It is told of as the thread's that made it. */
+static void abandoned_calls_are_their_threads(void **state)
+{
+	u64 stack[1] = { 0x1234 };
+
+	enter(LOGS, stack);
+	dp_fake_thread(1);
+	enter(LOGS, stack);
+	assert_int_equal(told.how, DP_CALL_ABANDONED);
+	assert_int_equal(told.value, 0);
+	assert_int_equal(told_head.tid, DP_FAKE_PID);
+	leave(LOGS_EXIT, stack, 1);
+	assert_int_equal(told_head.tid, DP_FAKE_PID + 1);
+}
+
 /* What is there was cut off: the next one takes its place, and only that is told of. */
 static void next_takes_place(u64 *stack)
 {
@@ -306,6 +166,13 @@ static void test_cut(void **state)
 	u64 stack[1] = { 0 }, key = dp_instance_key(LOGS, (u64)stack);
 
 	lines_of(0)[dp_instance_hash(key) & (LINES - 1)].key[3] = key;
+	next_takes_place(stack);
+	/* As well where a whole one was before. */
+	setup(NULL);
+	enter(LOGS, stack);
+	leave(LOGS_EXIT, stack, 1);
+	lines_of(0)[dp_instance_hash(key) & (LINES - 1)].key[0] = key;
+	nr_told = 0;
 	next_takes_place(stack);
 }
 
@@ -360,6 +227,55 @@ static void test_tail_target(void **state)
 	assert_int_equal(dp_fake_count_calls(PLAIN_EXIT), 1);
 	assert_int_equal(dp_fake_count_calls(LOGS_EXIT), 0);
 	assert_int_equal(tally(PLAIN, DP_TALLY_UNSEEN), 0);
+}
+
+/* The function that it has jumped to jumps back: another call, from the same caller. */
+static void a_function_that_is_jumped_back_to_is_called_anew(void **state)
+{
+	u64 stack[1] = { 0x1234 };
+
+	probe_at(LOGS_EXIT)->way = DP_WAY_TAIL | DP_WAY_TAIL_TARGET;
+	enter(LOGS, stack);
+	leave(LOGS_EXIT, stack, 5);
+	enter(LOGS, stack);
+	assert_int_equal(told.how, DP_CALL_TAIL_CALLED);
+	assert_int_equal(tally(LOGS, DP_TALLY_TAIL_CALLED), 1);
+	assert_int_equal(tally(LOGS, DP_TALLY_ABANDONED), 0);
+	assert_int_equal(in_use(), 1);
+	/* From another caller: it has not come back from where it jumped to. */
+	leave(LOGS_EXIT, stack, 5);
+	stack[0] = 0x5678;
+	enter(LOGS, stack);
+	assert_int_equal(told.how, DP_CALL_ABANDONED);
+	assert_int_equal(tally(LOGS, DP_TALLY_TAIL_CALLED), 1);
+	assert_int_equal(tally(LOGS, DP_TALLY_ABANDONED), 1);
+}
+
+/* What cannot be ours does not end: a probe that there is not, another slot. */
+static void what_cannot_be_a_call_does_not_end(void **state)
+{
+	u64 stack[1] = { 0x1234 }, *at;
+	struct dp_exit_instance *v;
+	u32 i;
+
+	probe_at(LOGS_EXIT)->way = DP_WAY_TAIL | DP_WAY_TAIL_TARGET;
+	enter(LOGS, stack);
+	leave(LOGS_EXIT, stack, 5);
+	at = &lines_of(0)[dp_instance_hash((u64)stack >> 3) & (LINES - 1)]
+		      .key[0];
+	*at = dp_instance_key(dp_arena.control.nr_probes, (u64)stack);
+	leave(NOBODYS_EXIT, stack, 6);
+	assert_int_equal(in_use(), 1);
+	*at = dp_instance_key(LOGS, (u64)stack);
+	for (i = 0; i < LINES * DP_INSTANCE_WAYS; i++) {
+		v = (void *)(dp_arena.control.instance_tables[0].instances +
+			     i * dp_arena.control.instance_stride);
+		if (v->slot)
+			v->slot += 8;
+	}
+	leave(NOBODYS_EXIT, stack, 6);
+	assert_int_equal(in_use(), 1);
+	assert_int_equal(nr_told, 0);
 }
 
 /* The same where nobody follows that function for itself; and a call of it from
@@ -449,17 +365,6 @@ static void test_tail_target_lost(void **state)
 	assert_int_equal(tally(LOGS, DP_TALLY_TAIL_CALLED), 1);
 }
 
-/* The stack pointer is to be behind @until. */
-static void unwind(u64 *from, u64 *until)
-{
-	struct dp_mcontext regs;
-	struct dp_hit hit = at_slot(&regs, from);
-
-	regs.rcx = (u64)until;
-	dp_exit_instance_unwind(UNWINDER, &hit);
-	hear();
-}
-
 static void test_unwound(void **state)
 {
 	u64 stack[8];
@@ -489,6 +394,70 @@ static void test_unwound(void **state)
 	assert_int_equal(in_use(), 2);
 }
 
+/* Unless it is known that the word is mapped, the kernel reads it. */
+static void return_addresses_are_read_with_care(void **state)
+{
+	struct dp_mcontext regs;
+	static u64 stack[1];
+	struct dp_hit hit;
+
+	stack[0] = 0x1000;
+	enter(OTHER, stack);
+	hit = at_slot(&regs, stack);
+	hit.low = hit.high = 0;
+	dp_exit_instance_end(SHARED_EXIT, dp_site_at(0), &hit);
+	assert_int_equal(in_use(), 0);
+	enter(OTHER, stack);
+	stack[0] = 0x2000;
+	dp_exit_instance_end(SHARED_EXIT, dp_site_at(0), &hit);
+	assert_int_equal(in_use(), 1);
+	stack[0] = 0x1000;
+	dp_fake_bad((u64)stack, 8);
+	dp_exit_instance_end(SHARED_EXIT, dp_site_at(0), &hit);
+	assert_int_equal(in_use(), 1);
+	leave(SHARED_EXIT, stack, 0);
+	assert_int_equal(in_use(), 0);
+}
+
+static void without_a_table_calls_are_missed(void **state)
+{
+	u64 stack[1] = { 0x1234 };
+
+	dp_arena.control.nr_instance_tables = 0;
+	enter(PLAIN, stack);
+	assert_int_equal(tally(PLAIN, DP_TALLY_INSTANCES), 1);
+	assert_int_equal(dp_arena.hit.full, 1);
+	leave(PLAIN_EXIT, stack, 0);
+	leave(NOBODYS_EXIT, stack, 0);
+	assert_int_equal(tally(PLAIN, DP_TALLY_UNSEEN), 1);
+	assert_int_equal(dp_fake_count(PLAIN_EXIT), 0);
+}
+
+/* As much as there is room for, and no more. */
+static void as_much_is_logged_as_there_is_room_for(void **state)
+{
+	static const u8 log[STAGED + 8] = { [0 ... STAGED + 7] = 7 };
+	u64 stack[1] = { 0x1234 };
+	struct dp_exit_instance *v =
+		(void *)dp_arena.control.instance_tables[0].instances;
+	struct dp_mcontext regs;
+	struct dp_hit hit = at_slot(&regs, stack);
+	u32 i;
+
+	enter(LOGS, stack);
+	for (i = 0; !v->slot; i++)
+		v = (void *)((char *)v + dp_arena.control.instance_stride);
+	memset((char *)(v + 1) + STAGED, 0x55, 8);
+	dp_exit_instance_fill(v, LOGS, &hit, log, sizeof(log));
+	assert_int_equal(v->len, STAGED);
+	for (i = 0; i < 8; i++)
+		assert_int_equal(((u8 *)(v + 1))[STAGED + i], 0x55);
+	leave(LOGS_EXIT, stack, 9);
+	assert_int_equal(nr_told, 1);
+	assert_memory_equal(told_log, log, STAGED);
+	assert_int_equal(tally(LOGS, DP_TALLY_DAMAGED), 0);
+}
+
 static void test_entered_before(void **state)
 {
 	u64 stack[1] = { 0 };
@@ -507,6 +476,7 @@ static void test_full(void **state)
 {
 	static u64 stack[4096];
 	u32 entered = LINES * DP_INSTANCE_WAYS + 50, i, missed, returned;
+	const u64 *behind = dp_at(dp_fake_room(8 * sizeof(u64)));
 
 	for (i = 0; i < entered; i++)
 		enter(PLAIN, &stack[i]);
@@ -521,6 +491,28 @@ static void test_full(void **state)
 	assert_int_equal(tally(PLAIN, DP_TALLY_UNSEEN), missed);
 	assert_int_equal(tally(PLAIN, DP_TALLY_DAMAGED), 0);
 	assert_int_equal(in_use(), 0);
+	assert_int_equal(displaced(), 0);
+	for (i = 0; i < 8; i++)
+		assert_int_equal(behind[i], 0);
+}
+
+#define APART 32 /* words from a slot to the next of the same line */
+
+static void calls_find_room_in_the_next_lines(void **state)
+{
+	static u64 stack[64 * APART];
+	u32 room = DP_INSTANCE_REACH * DP_INSTANCE_WAYS, i;
+
+	for (i = 0; i < room; i++)
+		enter(PLAIN, &stack[i * APART]);
+	assert_int_equal(tally(PLAIN, DP_TALLY_INSTANCES), 0);
+	assert_int_equal(in_use(), room);
+	assert_int_equal(displaced(), room - DP_INSTANCE_WAYS);
+	enter(PLAIN, &stack[i * APART]);
+	assert_int_equal(tally(PLAIN, DP_TALLY_INSTANCES), 1);
+	for (i = 0; i < room; i++)
+		leave(PLAIN_EXIT, &stack[i * APART], 1);
+	assert_int_equal(dp_fake_count(PLAIN_EXIT), room);
 	assert_int_equal(displaced(), 0);
 }
 
@@ -607,6 +599,7 @@ static void test_damaged(void **state)
 	       LINES * DP_INSTANCE_WAYS * dp_arena.control.instance_stride);
 	leave(LOGS_EXIT, stack, 1);
 	assert_int_equal(tally(LOGS, DP_TALLY_DAMAGED), 1);
+	assert_int_equal(tally(LOGS, DP_TALLY_UNSEEN), 0);
 	assert_int_equal(nr_told, 0);
 	assert_int_equal(in_use(), 0);
 }
@@ -677,18 +670,32 @@ int main(void)
 		cmocka_unit_test_setup(test_branch, setup),
 		cmocka_unit_test_setup(test_recursion, setup),
 		cmocka_unit_test_setup(test_abandoned, setup),
+		cmocka_unit_test_setup(abandoned_calls_are_their_threads,
+				       setup),
 		cmocka_unit_test_setup(test_cut, setup),
 		cmocka_unit_test_setup(test_cut_at_end, setup),
 		cmocka_unit_test_setup(test_unwanted, setup),
 		cmocka_unit_test_setup(test_tail_target, setup),
+		cmocka_unit_test_setup(
+			a_function_that_is_jumped_back_to_is_called_anew,
+			setup),
+		cmocka_unit_test_setup(what_cannot_be_a_call_does_not_end,
+				       setup),
 		cmocka_unit_test_setup(test_tail_target_hidden, setup),
 		cmocka_unit_test_setup(test_tail_target_lost, setup),
 		cmocka_unit_test_setup(test_tail_called_before, setup),
 		cmocka_unit_test_setup(test_xmm, setup),
 		cmocka_unit_test_setup(test_unwound, setup),
+		cmocka_unit_test_setup(return_addresses_are_read_with_care,
+				       setup),
+		cmocka_unit_test_setup(without_a_table_calls_are_missed, setup),
+		cmocka_unit_test_setup(as_much_is_logged_as_there_is_room_for,
+				       setup),
 		cmocka_unit_test_setup(test_growth, setup),
 		cmocka_unit_test_setup(test_entered_before, setup),
 		cmocka_unit_test_setup(test_full, setup),
+		cmocka_unit_test_setup(calls_find_room_in_the_next_lines,
+				       setup),
 		cmocka_unit_test_setup(test_shared, setup),
 		cmocka_unit_test_setup(test_serial, setup),
 		cmocka_unit_test_setup(test_damaged, setup),

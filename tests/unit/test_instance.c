@@ -158,8 +158,11 @@ static void by_an_exit(void **state)
 {
 	enter(3);
 	assert_int_equal(words[3], HOME);
+	assert_int_equal(stack.instance, 0);
 	leave(EXIT, 4, 0);
 	assert_int_equal(seen.ip, 0);
+	/* Whatever stands there by now: no other calls come to this exit. */
+	words[3] = ELSEWHERE;
 	leave(EXIT, 3, 0);
 	assert_int_equal(seen.ip, HOME);
 	assert_int_equal(seen.sp, &words[4]);
@@ -206,6 +209,7 @@ static void left_and_found_when_short(void **state)
 	enter(2);
 	enter(1);
 	assert_int_equal(nmissed, 1);
+	assert_int_equal(stack.patience, 16 * 2);
 	words[3] = ELSEWHERE;
 	enter(1);
 	assert_int_equal(nmissed, 2);
@@ -327,6 +331,26 @@ static void of_one_home(void **state)
 	account(2, 2, 0, 0);
 }
 
+/* Behind the last one comes the first. */
+static void of_the_last_home(void **state)
+{
+	u32 a = 0, b;
+
+	while (first_at(a) != &pool[ACTIVE - 1].ri)
+		a++;
+	for (b = a + 1; first_at(b) != first_at(a);)
+		b++;
+	assert_in_range(b, 1, 14);
+	enter(a);
+	assert_int_equal(f.reach, 0);
+	enter(b);
+	assert_int_equal(f.reach, 1);
+	leave(EXIT, b, 0);
+	assert_int_equal(seen.ip, HOME);
+	leave(EXIT, a, 0);
+	account(2, 2, 0, 0);
+}
+
 static struct dp_frame *enter_stub(u32 slot)
 {
 	struct dp_frame *begun = NULL;
@@ -405,6 +429,7 @@ int main(void)
 		cmocka_unit_test_setup(by_a_shared_exit, begin),
 		cmocka_unit_test_setup(beside_a_stub, begin),
 		cmocka_unit_test_setup(of_one_home, begin),
+		cmocka_unit_test_setup(of_the_last_home, begin),
 		cmocka_unit_test_setup(by_a_stub, begin),
 		cmocka_unit_test_setup(two_at_a_stub, begin),
 		cmocka_unit_test_setup(left_behind_a_stub, begin),

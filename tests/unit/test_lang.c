@@ -174,6 +174,7 @@ static const struct vector {
 	{ "jmp end\nnop\nexit\nend:", "01 02000000 00 0d 0d",
 	  "01 0200000000000000 00 0d 0d" },
 	{ "", "0d", "0d" },
+	{ "push 'c'", "4c63000000 0d", "4c6300000000000000 0d" },
 	{ "nop // why\n/* or\nwhy */ exit /**/\n\n", "00 0d", "00 0d" },
 	{ "push 'c'\r\npush '\\n'\r\npush '\\''\r\npush ' '\r\nexit 0",
 	  "4c63000000 4c0a000000 4c27000000 4c20000000 0e00",
@@ -669,6 +670,41 @@ static void listings_end_at_damage(void **state)
 	dp_lang_free(p);
 }
 
+/* What a file says of its probes may be damaged as well. */
+static void listings_end_at_damaged_places(void **state)
+{
+	struct dp_lang_program *p = assemble(
+		HEAD "offset = main\nnop\nexit\noffset = 4\nnop\nexit\n", 8);
+	struct dp_lang_point *a = p->points, *b = a + 1;
+	char *text;
+
+	/* In the second handler: the first is listed, and where the second is. */
+	p->code[2] = 0xff;
+	text = listing(p);
+	assert_string_equal(code_of(text),
+			    "\tnop\n\texit\n\noffset = 0x4\n// damaged\n");
+	free(text);
+	p->code[2] = 0x00;
+	for (b->end = 0; b->end < p->code_len + 2; b->end++) {
+		text = listing(p);
+		assert_int_equal(!!strstr(text, "// damaged\n"),
+				 b->end != p->code_len);
+		free(text);
+	}
+	b->end = p->code_len;
+	for (b->start = 0; b->start < p->code_len + 2; b->start++) {
+		text = listing(p);
+		assert_int_equal(!!strstr(text, "// damaged\n"), b->start != 2);
+		free(text);
+	}
+	b->start = 2;
+	a->end = 0;
+	text = listing(p);
+	assert_string_equal(code_of(text), "\noffset = 0x4\n// damaged\n");
+	free(text);
+	dp_lang_free(p);
+}
+
 /* A question is the last of a complaint. */
 static bool says(const char *text, const char *words)
 {
@@ -744,6 +780,7 @@ int main(void)
 		cmocka_unit_test(damaged_code_can_be_listed),
 		cmocka_unit_test(listings_show_all_there_is),
 		cmocka_unit_test(listings_end_at_damage),
+		cmocka_unit_test(listings_end_at_damaged_places),
 		cmocka_unit_test(refusals_say_where_and_why),
 	};
 

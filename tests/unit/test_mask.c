@@ -161,6 +161,21 @@ static void no_room(void **state)
 	assert_int_equal(dp_arena.hit.unmasked, 1);
 }
 
+/* All places near there are used, to the last. */
+static void room_for_one_more(void **state)
+{
+	u64 thread = dp_mask_thread();
+	u32 i = dp_mask_slot(thread), n;
+
+	for (n = 0; n < DP_MASK_PROBES - 1; n++)
+		dp_private.masks[(i + n) % DP_MASKS] = (u64)(n + 1) << 6 | 1;
+	assert_int_equal(procmask(BLOCK, TRAP), 0);
+	assert_int_equal(dp_arena.hit.unmasked, 0);
+	assert_int_equal(dp_fake_mask(), 0);
+	assert_int_equal(procmask(BLOCK, 0), TRAP);
+	assert_int_equal(dp_mask_blocked(), TRAP);
+}
+
 static void of_one_thread(void **state)
 {
 	procmask(BLOCK, TRAP);
@@ -228,6 +243,84 @@ static void deferred_for_its_thread(void **state)
 	dp_fake_thread(0);
 	procmask(UNBLOCK, TRAP);
 	assert_int_equal(dp_fake_seen.entered, 1);
+}
+
+static u32 deferred_signals(void)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i < DP_DEFERRED; i++)
+		n += dp_private.deferred[i].thread == dp_mask_thread();
+	return n;
+}
+
+/* Each in a place of its own, however many there are. */
+static void one_of_each_is_deferred(void **state)
+{
+	procmask(BLOCK, TRAP | ILL);
+	dp_fake_send(DP_SIGTRAP);
+	dp_fake_send(DP_SIGILL);
+	dp_fake_send(DP_SIGILL);
+	dp_fake_send(DP_SIGTRAP);
+	assert_int_equal(deferred_signals(), 2);
+	set_action(DP_SIGTRAP, DP_SIG_IGN, 0, 0);
+	set_action(DP_SIGILL, DP_SIG_IGN, 0, 0);
+	procmask(SET, 0);
+	assert_int_equal(deferred_signals(), 0);
+}
+
+/* One that stays deferred is not sent again. */
+static void others_stay_where_they_are(void **state)
+{
+	procmask(BLOCK, TRAP | ILL);
+	dp_fake_send(DP_SIGTRAP);
+	dp_fake_seen.queued = USR1;
+	procmask(UNBLOCK, ILL);
+	assert_int_equal(dp_fake_seen.queued, USR1);
+	assert_int_equal(pending(), TRAP);
+}
+
+/* What lies behind the table of deferred signals is not one of them. */
+static void no_room_for_signals(void **state)
+{
+	struct dp_siginfo info = { .signo = DP_SIGTRAP };
+	u64 thread = dp_mask_thread();
+	u32 i;
+
+	for (i = 0; i < DP_DEFERRED; i++)
+		dp_private.deferred[i].thread = thread + 64;
+	procmask(BLOCK, TRAP);
+	assert_false(dp_mask_defer(&info));
+	assert_false(dp_mask_defers());
+	assert_int_equal(dp_private.clones[0].thread, 0);
+	dp_private.clones[0].thread = thread;
+	dp_private.clones[0].flags = DP_SIGTRAP;
+	assert_false(dp_mask_defer(&info));
+	for (i = 0; i < DP_DEFERRED; i++)
+		dp_private.deferred[i].thread = i ? thread + 64 : 0;
+	info.signo = DP_SIGILL;
+	assert_true(dp_mask_defer(&info));
+	assert_int_equal(dp_private.deferred[0].thread, thread);
+	assert_int_equal(pending(), ILL);
+	dp_mask_defer_none();
+	assert_int_equal(dp_private.deferred[0].thread, 0);
+	assert_int_equal(dp_private.deferred[1].thread, thread + 64);
+	assert_int_equal(dp_private.clones[0].thread, thread);
+}
+
+/* The kernel has them wait while it has the mask. */
+static void deferred_by_the_kernel_meanwhile(void **state)
+{
+	procmask(BLOCK, TRAP);
+	dp_fake_send(DP_SIGTRAP);
+	assert_true(dp_mask_defers());
+	dp_mask_real(true);
+	assert_int_equal(dp_fake_mask(), TRAP);
+	assert_false(dp_mask_defers());
+	assert_int_equal(deferred_signals(), 0);
+	assert_int_equal(pending(), TRAP);
+	dp_mask_real(false);
+	assert_int_equal(pending(), TRAP);
 }
 
 /* A child in our memory, with its parent's thread pointer, has signals of its own. */
@@ -398,6 +491,18 @@ static void given_back(void **state)
 	assert_int_equal(dp_fake_mask(), TRAP);
 }
 
+/* Most threads never block any of ours: they need no place. */
+static void nothing_to_note(void **state)
+{
+	u32 i = dp_mask_slot(dp_mask_thread());
+
+	assert_true(dp_mask_set_virtual(0));
+	procmask(UNBLOCK, TRAP | ILL);
+	assert_int_equal(dp_private.masks[i], 0);
+	procmask(BLOCK, TRAP);
+	assert_int_not_equal(dp_private.masks[i], 0);
+}
+
 static void thread_ends(void **state)
 {
 	procmask(BLOCK, TRAP);
@@ -511,6 +616,7 @@ static void ignored_by_a_child(void **state)
 	execute(DP_SIG_IGN, ours);
 	set_action(DP_SIGILL, DP_SIG_IGN, 0, 0);
 	execute(DP_SIG_IGN, DP_SIG_IGN);
+	assert_int_equal(dp_mask_blocked(), 0);
 	dp_fake_vfork(true);
 	execute(ours, DP_SIG_IGN);
 	/* The next child has its parent's. */
@@ -649,10 +755,15 @@ int main(void)
 		cmocka_unit_test_setup(refused, begin),
 		cmocka_unit_test_setup(masks_elsewhere, begin),
 		cmocka_unit_test_setup(no_room, begin),
+		cmocka_unit_test_setup(room_for_one_more, begin),
 		cmocka_unit_test_setup(of_one_thread, begin),
 		cmocka_unit_test_setup(deferred_until_unblocked, begin),
 		cmocka_unit_test_setup(one_of_two, begin),
 		cmocka_unit_test_setup(deferred_for_its_thread, begin),
+		cmocka_unit_test_setup(one_of_each_is_deferred, begin),
+		cmocka_unit_test_setup(others_stay_where_they_are, begin),
+		cmocka_unit_test_setup(no_room_for_signals, begin),
+		cmocka_unit_test_setup(deferred_by_the_kernel_meanwhile, begin),
 		cmocka_unit_test_setup(deferred_for_a_child, begin),
 		cmocka_unit_test_setup(own_handler, begin),
 		cmocka_unit_test_setup(only_once, begin),
@@ -661,6 +772,7 @@ int main(void)
 		cmocka_unit_test_setup(in_the_mask_of_an_action, begin),
 		cmocka_unit_test_setup(refused_actions, begin),
 		cmocka_unit_test_setup(given_back, begin),
+		cmocka_unit_test_setup(nothing_to_note, begin),
 		cmocka_unit_test_setup(thread_ends, begin),
 		cmocka_unit_test_setup(ends_with_signals, begin),
 		cmocka_unit_test_setup(new_thread, begin),

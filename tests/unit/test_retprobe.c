@@ -8,190 +8,9 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
-#include <string.h>
-#include "engine/hit/hit.h"
-#include "engine/hit/call.h"
-#include "engine/instance/instance.h"
-#include "engine/instance/retprobe.h"
-#include "arch/arch.h"
-#include "port/fake/hit/world.h"
-#include "port.h"
-#include "engine/insn/callout.h"
-#include "engine/layout/base.h"
-#include "engine/layout/arena.h"
-#include "engine/layout/site.h"
-#include "engine/layout/instance.h"
-#include "engine/layout/handler.h"
+#include "returns.h"
 
-#define AT 0x401000ull
-#define DETOUR 0x7000000ull
-#define HOME 0x404000ull /* + n: where the call at slot n returns to */
-#define STUBS 32
-#define SLOTS 64
-#define BELOW 512 /* words, where signals write */
-#define DATA 16
-#define CANARY 0x7777777777777777ull
-
-static struct dp_site_entry *site;
-static struct dp_frames *stubs;
-static struct dp_stack *stack;
-static u64 slots[BELOW + SLOTS + 8];
 static u64 words[256];
-
-static struct {
-	u32 entries, returns;
-	u64 instance, addr, ip, sp, now, task, data, alt_size;
-	u64 order[8];
-	struct dp_stack stack;
-} seen;
-static u32 veto;
-
-static u32 entry(struct dp_instance *ri, struct dp_regs *regs)
-{
-	seen.entries++;
-	seen.instance = (u64)ri;
-	seen.addr = ri->ret_addr;
-	seen.now = *(u64 *)regs->sp;
-	seen.task = ri->task;
-	seen.data = *(u64 *)(ri + 1) | ((u64 *)(ri + 1))[1];
-	*(u64 *)(ri + 1) = 5;
-	return veto;
-}
-
-static u32 handler(struct dp_instance *ri, struct dp_regs *regs)
-{
-	u64 sp;
-
-	seen.order[seen.returns++ % 8] = (u64)ri;
-	seen.instance = (u64)ri;
-	seen.ip = regs->ip;
-	seen.sp = regs->sp;
-	seen.data = *(u64 *)(ri + 1);
-	seen.stack = *dp_stack_known();
-	dp_port_altstack(&sp, &seen.alt_size);
-	return 0;
-}
-
-static int begin(void **state)
-{
-	u32 i;
-
-	dp_fake_begin(DP_CAUGHT);
-	dp_arena.control.own_process = 1;
-	dp_fake_stacks();
-	stubs = dp_fake_frames(STUBS);
-	site = dp_fake_site(0, AT);
-	site->calls = 1;
-	site->single = site->copy;
-	dp_fake_jump(site)->base = DETOUR;
-	dp_fake_jump(site)->insn[0] = 24;
-	memset(&seen, 0, sizeof(seen));
-	memset(slots, 0, sizeof(slots));
-	for (i = 0; i < SLOTS; i++)
-		slots[i + BELOW] = HOME + i;
-	veto = 0;
-	stack = dp_stack_mine();
-	return 0;
-}
-
-static struct dp_instance_pool *follow(u32 probe, u32 n)
-{
-	struct dp_instance_pool *f;
-	u32 i;
-
-	dp_fake_probe(probe, 0, DP_KIND_RETURN);
-	f = dp_fake_instance_pool(probe, n);
-	f->entry = (u64)entry;
-	f->handler = (u64)handler;
-	f->user = 60 + probe;
-	f->data_size = DATA;
-	for (i = 0; i < n; i++) {
-		u64 *data = (u64 *)(dp_instance_at(f, i) + 1);
-
-		data[0] = data[1] = data[2] = CANARY;
-	}
-	return f;
-}
-
-static u64 *slot(u32 i)
-{
-	return &slots[i + BELOW];
-}
-
-/* The function is entered with its return address at a slot. Through its breakpoint. */
-static void call(u32 i)
-{
-	dp_fake_regs()->rsp = (u64)slot(i);
-	dp_fake_breakpoint(AT);
-}
-
-static bool is_stubs(u64 addr)
-{
-	return addr - DP_FAKE_STUBS < STUBS * DP_STUB_SIZE &&
-	       (addr - DP_FAKE_STUBS) % DP_STUB_SIZE == DP_STUB_BACK;
-}
-
-static u64 number(u32 i)
-{
-	return (*slot(i) - DP_FAKE_STUBS) / DP_STUB_SIZE;
-}
-
-static struct dp_frame *frame_of(u32 i)
-{
-	return dp_stub_frame(number(i));
-}
-
-/* As a stub and entry.S leave a return from a slot. */
-static struct dp_returned *returned(u32 i)
-{
-	struct dp_returned *at = (void *)((u64)(slot(i) + 1) - sizeof(*at));
-
-	at->back = number(i);
-	return at;
-}
-
-/* Return: where the thread goes on. */
-static u64 come_back(u32 i)
-{
-	struct dp_returned *at = returned(i);
-
-	dp_return_hit(at);
-	return at->back;
-}
-
-static u64 entered(const struct dp_instance_pool *f)
-{
-	u64 sum = 0;
-	u32 i;
-
-	for (i = 0; i < f->nr; i++)
-		sum += dp_instance_at(f, i)->entered;
-	return sum;
-}
-
-static u64 ended(const struct dp_instance_pool *f, enum dp_call_end how)
-{
-	u64 sum = 0;
-	u32 i;
-
-	for (i = 0; i < f->nr; i++)
-		sum += dp_instance_at(f, i)->ended[how];
-	return sum;
-}
-
-static u32 used(const struct dp_instance_pool *f)
-{
-	u32 i, n = 0;
-
-	for (i = 0; i < f->nr; i++)
-		n += !!dp_instance_at(f, i)->used;
-	return n;
-}
-
-static u32 missed(const struct dp_instance_pool *f)
-{
-	return *(u32 *)f->nmissed;
-}
 
 static u64 get_task(void)
 {
@@ -225,8 +44,14 @@ static void one_call(void **state)
 	assert_int_equal(((u64 *)(ri + 1))[2], CANARY);
 	assert_int_equal(ri->used, DP_FAKE_PID);
 	assert_int_equal(entered(f), 1);
+	/* As of the hit before. */
+	stack->x87 = stack->after = 1;
 	assert_int_equal(come_back(9), HOME + 9);
 	assert_int_equal(seen.returns, 1);
+	assert_int_equal(seen.stack.x87, 0);
+	assert_int_equal(seen.stack.after, 0);
+	assert_int_equal(seen.stack.regs,
+			 (u64)slot(10) - sizeof(struct dp_returned));
 	assert_int_equal(seen.ip, HOME + 9);
 	assert_int_equal(seen.sp, (u64)slot(10));
 	assert_int_equal(seen.data, 5);
@@ -272,7 +97,7 @@ static void several_probes(void **state)
 	assert_int_equal(seen.entries, 2);
 	assert_int_equal(seen.addr, HOME + 9);
 	assert_int_equal(stubs->fresh, 2);
-	assert_int_equal(frame_of(9)->user, 0);
+	assert_int_equal(frame_of(9)->user, 61);
 	assert_int_equal(come_back(9), HOME + 9);
 	assert_int_equal(seen.returns, 2);
 	assert_int_equal(seen.order[0], (u64)dp_instance_at(g, 0));
@@ -443,6 +268,7 @@ static void passed(void **state)
 	call(10);
 	first = number(10);
 	dp_return_passed(first);
+	assert_int_equal(stack->sp, (u64)slot(11));
 	assert_int_equal(ended(f, DP_CALL_UNWOUND), 1);
 	assert_int_equal(seen.returns, 0);
 	assert_int_equal(stack->kept, first);
@@ -538,8 +364,10 @@ static void too_late(void **state)
 	*slot(20) = there;
 	assert_int_equal(come_back(20), HOME + 20);
 	assert_int_equal(seen.returns, 1);
+	assert_int_equal(returned(20)->regs.ip, HOME + 20);
 	assert_int_equal(stubs->late, 1);
 	assert_int_equal(stubs->late_addr, HOME + 20);
+	assert_int_equal(stubs->late_user, 60);
 	assert_int_equal(dp_arena.hit.news, news + 1);
 	assert_int_equal(ended(f, DP_CALL_RETURNED), 1);
 }
@@ -573,6 +401,89 @@ static void from_the_alternate_stack(void **state)
 	dp_port_altstack(&seen.sp, &seen.alt_size);
 	assert_int_equal(seen.alt_size, sizeof(slots));
 	assert_int_equal(dp_fake_mask(), 0);
+}
+
+/* Only one that the thread was on is hidden from the kernel. */
+static void beside_the_alternate_stack(void **state)
+{
+	follow(0, 2);
+	call(20);
+	dp_fake_altstack((u64)words, sizeof(words));
+	dp_stack_ask_alternate();
+	come_back(20);
+	assert_int_equal(seen.returns, 1);
+	assert_int_equal(seen.alt_size, sizeof(words));
+}
+
+/* The thread has several stacks: calls farther down stay in front. */
+static void in_the_order_of_their_slots(void **state)
+{
+	follow(0, 4);
+	call(10);
+	call(30);
+	call(20);
+	assert_int_equal(stack->frames, (u64)frame_of(10));
+	assert_int_equal(frame_of(10)->next, (u64)frame_of(20));
+	assert_int_equal(frame_of(20)->next, (u64)frame_of(30));
+	assert_int_equal(frame_of(30)->next, 0);
+}
+
+#define FAR 70
+
+/* But no hit looks at more than so many. */
+static void far_down(void **state)
+{
+	static u64 far[FAR + 1];
+	struct dp_frame *begun, *f;
+	struct dp_regs regs = { 0 };
+	u32 i, before = 0;
+
+	stubs = dp_fake_frames(FAR + 2);
+	follow(0, FAR + 1);
+	for (i = FAR; i--;) {
+		far[i] = HOME;
+		regs.sp = (u64)&far[i];
+		dp_return_enter(0, &regs, stack, &begun);
+	}
+	far[FAR] = HOME;
+	regs.sp = (u64)&far[FAR];
+	dp_return_enter(0, &regs, stack, &begun);
+	for (f = (void *)stack->frames; f != begun; f = (void *)f->next)
+		before++;
+	assert_int_equal(before, DP_ABANDONED_STEPS - 1);
+}
+
+/* A return address that is a stub's, at another place: a call of its own. */
+static void stub_at_another_slot(void **state)
+{
+	struct dp_instance_pool *f = follow(0, 4);
+	u64 there;
+
+	call(20);
+	there = *slot(20);
+	*slot(10) = there;
+	call(10);
+	assert_int_not_equal(*slot(10), there);
+	assert_int_equal(frame_of(10)->ret_addr, there);
+	assert_int_equal(frame_of(20)->instances, (u64)dp_instance_at(f, 0));
+	assert_int_equal(come_back(10), there);
+	assert_int_equal(come_back(20), HOME + 20);
+}
+
+/* A handler was left by longjmp: the return that follows finds what it had in hand. */
+static void after_a_handler_that_was_left(void **state)
+{
+	struct dp_instance_pool *f = follow(0, 2);
+	struct dp_instance *ri = dp_instance_at(f, 1);
+
+	call(20);
+	ri->used = stack->tid | DP_INSTANCE_NEW;
+	stack->instance = (u64)ri;
+	assert_int_equal(come_back(20), HOME + 20);
+	assert_int_equal(seen.returns, 1);
+	assert_int_equal(used(f), 0);
+	assert_int_equal(ended(f, DP_CALL_RETURNED), 1);
+	assert_int_equal(entered(f), 1);
 }
 
 /* --- the usual call, without most of that --- */
@@ -635,6 +546,7 @@ static void quick_call(void **state)
 	q = dp_return_quick_hit(at, stack);
 	assert_int_equal(q.instance, (u64)ri);
 	assert_int_equal(q.handler, (u64)handler);
+	assert_int_equal(ri->ending, DP_CALL_RETURNED);
 	assert_int_equal(at->back, HOME + 20);
 	assert_int_equal(at->regs.ip, HOME + 20);
 	assert_int_equal(stack->frames, 0);
@@ -673,6 +585,7 @@ static void not_quick(void **state)
 
 	f->quick = 0;
 	assert_int_equal(quick_enter(20).instance, 0);
+	assert_int_equal(quick_enter(20).handler, 0);
 	f->quick = 1;
 	p->kind = DP_KIND_KPROBE;
 	assert_int_equal(quick_enter(20).instance, 0);
@@ -695,6 +608,32 @@ static void not_quick(void **state)
 	assert_int_equal(stack->instance, 0);
 }
 
+/* Stubs there are, but another call lies there, or there is no instance. */
+static void not_quick_beside_others(void **state)
+{
+	struct dp_instance_pool *f = quick(3);
+	u32 i, others[3];
+
+	for (i = 61; i < 64; i++)
+		call(i);
+	for (i = 61; i < 64; i++)
+		come_back(i);
+	assert_int_equal(stack->nr_spare, 3);
+	call(20);
+	*slot(20) = HOME + 20;
+	assert_int_equal(quick_enter(20).instance, 0);
+	assert_int_equal(quick_enter(21).instance, 0);
+	for (i = 0; i < f->nr; i++)
+		others[i] = dp_instance_at(f, i)->used;
+	for (i = 0; i < f->nr; i++)
+		dp_instance_at(f, i)->used = 1;
+	assert_int_equal(quick_enter(19).instance, 0);
+	assert_int_equal(stack->instance, 0);
+	for (i = 0; i < f->nr; i++)
+		dp_instance_at(f, i)->used = others[i];
+	assert_int_not_equal(quick_enter(19).instance, 0);
+}
+
 static void not_quick_back(void **state)
 {
 	struct dp_instance_pool *f = quick(3), *g;
@@ -709,6 +648,7 @@ static void not_quick_back(void **state)
 	/* Not the innermost. */
 	at = returned(30);
 	assert_int_equal(dp_return_quick_hit(at, stack).instance, 0);
+	assert_int_equal(dp_return_quick_hit(at, stack).handler, 0);
 	assert_int_equal(at->back, outer);
 	at = returned(20);
 	f->quick = 0;
@@ -752,9 +692,15 @@ int main(void)
 		cmocka_unit_test_setup(too_late, begin),
 		cmocka_unit_test_setup(in_a_child, begin),
 		cmocka_unit_test_setup(from_the_alternate_stack, begin),
+		cmocka_unit_test_setup(beside_the_alternate_stack, begin),
+		cmocka_unit_test_setup(in_the_order_of_their_slots, begin),
+		cmocka_unit_test_setup(far_down, begin),
+		cmocka_unit_test_setup(stub_at_another_slot, begin),
+		cmocka_unit_test_setup(after_a_handler_that_was_left, begin),
 		cmocka_unit_test_setup(quick_call, begin),
 		cmocka_unit_test_setup(quick_refused, begin),
 		cmocka_unit_test_setup(not_quick, begin),
+		cmocka_unit_test_setup(not_quick_beside_others, begin),
 		cmocka_unit_test_setup(not_quick_back, begin),
 	};
 

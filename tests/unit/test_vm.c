@@ -312,6 +312,89 @@ static void the_log_pointer_only_goes_back(void **state)
 	assert_int_equal(b.vm.parm[0], DP_VM_OPERAND_LP);
 }
 
+/* Behind another one, of eleven bytes. */
+/* The jump that is one too many is not made: the handler of that exception runs. */
+static void too_many_jumps_lead_to_the_handler(void **state)
+{
+	b.vm.jmpmax = 0;
+	RUN(OP(SX), WORD(13), OP(JMP), WORD(0), OP(INC_LV_I), 0, 0, OP(EXIT),
+	    OP(INC_LV_I), 1, 0, OP(EXIT));
+	assert_int_equal(b.vm.exception, DP_EX_MAX_JMPS);
+	assert_int_equal(b.vm.end, DP_VM_EXIT);
+	assert_int_equal(b.lv[0], 0);
+	assert_int_equal(b.lv[1], 1);
+}
+
+static u32 resumed;
+
+static void note_resume(struct dp_vm *vm, u16 minor)
+{
+	resumed++;
+}
+
+static void an_exit_does_not_resume(void **state)
+{
+	b.vm.resume = note_resume;
+	resumed = 0;
+	RUN(PUSH(5), OP(EXIT_N), 3);
+	assert_int_equal(resumed, 0);
+	assert_int_equal(b.vm.end, DP_VM_EXIT);
+}
+
+/* Each takes from the stack what is its own, and changes nothing else. */
+static void the_log_leaves_all_else_alone(void **state)
+{
+	b.vm.major = 7;
+	b.vm.minor = 8;
+	RUN(PUSH(77), PUSH(0), OP(POP_LP), PUSH(0), PUSH(1), OP(LOG_LV),
+	    PUSH(0), PUSH(1), OP(LOG_GV), OP(POP_LV_I), 0, 0, OP(EXIT));
+	assert_int_equal(b.vm.major, 7);
+	assert_int_equal(b.vm.minor, 8);
+	assert_int_equal(b.lv[0], 77);
+	assert_int_equal(b.vm.lp, 22);
+}
+
+static void every_item_is_the_last_one_for_a_while(void **state)
+{
+	u8 code[] = { PUSH(5), OP(LOG_I), 1,	   0,
+		      PUSH(4), PUSH(0),	  OP(NOP), OP(EXIT) };
+	u32 at = sizeof(code) - 2;
+
+	vm_put(code, at - 8, (u64)b.text, 8);
+	code[at] = OP(LOG_MRF);
+	run(code, sizeof(code));
+	assert_int_equal(b.vm.lp, 11 + 3 + 4);
+	assert_int_equal(b.vm.plp, 11);
+	code[at] = OP(LOG_STR);
+	run(code, sizeof(code));
+	assert_int_equal(b.vm.lp, 11 + 3 + 4);
+	assert_int_equal(b.vm.plp, 11);
+	/* And an address that cannot be read. */
+	vm_put(code, at - 8, 8, 8);
+	run(code, sizeof(code));
+	assert_int_equal(b.vm.exception, DP_EX_INVALID_ADDR);
+	assert_int_equal(b.vm.lp, 11 + 3 + 8);
+	assert_int_equal(b.vm.plp, 11);
+}
+
+static void an_item_may_have_no_room_for_elements(void **state)
+{
+	b.vm.logmax = 3;
+	RUN(PUSH(5), OP(LOG_I), 1, 0, OP(EXIT));
+	assert_int_equal(b.vm.lp, 3);
+	assert_true(b.vm.truncated);
+	assert_int_equal(b.vm.log[0], DP_ITEM_ELEMENTS);
+	assert_int_equal(b.vm.log[1] | b.vm.log[2], 0);
+	RUN(PUSH(5), OP(LOG_I), 0, 0, OP(EXIT));
+	assert_int_equal(b.vm.lp, 3);
+	assert_false(b.vm.truncated);
+	/* Nor for that it is one. */
+	b.vm.logmax = 2;
+	RUN(PUSH(5), OP(LOG_I), 0, 0, OP(EXIT));
+	assert_int_equal(b.vm.lp, 0);
+	assert_true(b.vm.truncated);
+}
+
 static void registers_come_and_go(void **state)
 {
 	b.regs.ax = 0x1122334455667788ull;
@@ -439,6 +522,11 @@ int main(void)
 		TEST(memory_is_never_a_fault),
 		TEST(logs_ranges_and_strings),
 		TEST(the_log_pointer_only_goes_back),
+		TEST(too_many_jumps_lead_to_the_handler),
+		TEST(an_exit_does_not_resume),
+		TEST(the_log_leaves_all_else_alone),
+		TEST(every_item_is_the_last_one_for_a_while),
+		TEST(an_item_may_have_no_room_for_elements),
 		TEST(registers_come_and_go),
 		TEST(ends_are_told_apart),
 		TEST(the_verifier_rejects),

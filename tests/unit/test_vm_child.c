@@ -412,10 +412,13 @@ static void known_by_its_stack(void **state)
 static void without_actions(void **state)
 {
 	struct dp_kernel_sigaction act = { HANDLER, DP_SA_RESTORER, 1, TRAP };
+	struct dp_kernel_sigaction both = { HANDLER, DP_SA_RESTORER, 1,
+					    TRAP | DP_SIGMASK(DP_SIGILL) };
 	u32 sig;
 
 	dp_fake_call(__NR_rt_sigaction, DP_SIGTRAP, (u64)&act, 0,
 		     DP_SIGSET_BYTES, 0);
+	dp_fake_call(__NR_rt_sigaction, 12, (u64)&both, 0, DP_SIGSET_BYTES, 0);
 	args[FLAGS] = CLONE_CLEAR_SIGHAND | CLONE_VM | CLONE_VFORK;
 	observe(__NR_clone3, false, 0);
 	dp_fake_action(DP_SIGTRAP)->handler = 0;
@@ -440,6 +443,23 @@ static void without_actions(void **state)
 			     DP_SIGSET_BYTES, 0);
 		assert_true(act.mask == 0);
 	}
+}
+
+/* There is room for so many calls at a time, and nothing behind it is for them. */
+static void notes_stay_in_their_table(void **state)
+{
+	struct dp_actions *behind = dp_private.actions, was = *behind;
+	u32 i;
+
+	for (i = 0; i < DP_CLONES; i++)
+		dp_private.clones[i].thread = dp_mask_thread() + 64;
+	observe(__NR_fork, false, 0);
+	assert_memory_equal(behind, &was, sizeof(was));
+	memset(behind, 0, sizeof(*behind));
+	observe(__NR_fork, false, 0);
+	for (i = 0; i < sizeof(*behind); i++)
+		assert_int_equal(((u8 *)behind)[i], 0);
+	*behind = was;
 }
 
 /* Nor are they set again in a child whose text is the program's. */
@@ -562,6 +582,7 @@ int main(void)
 		cmocka_unit_test_setup(fork_child_by_its_stack, begin),
 		cmocka_unit_test_setup(known_by_its_stack, begin),
 		cmocka_unit_test_setup(without_actions, begin),
+		cmocka_unit_test_setup(notes_stay_in_their_table, begin),
 		cmocka_unit_test_setup(without_actions_or_probes, begin),
 		cmocka_unit_test_setup(without_actions_meanwhile, begin),
 		cmocka_unit_test_setup(any_call, begin),

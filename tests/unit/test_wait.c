@@ -256,10 +256,12 @@ static void places_of_masks(void **state)
 static void mask_in_a_pair(void **state)
 {
 	struct dp_mcontext *regs = dp_fake_regs();
-	u64 pair[2] = { (u64)&mask, DP_SIGSET_BYTES }, *copy;
+	u64 pair[3] = { (u64)&mask, DP_SIGSET_BYTES }, *copy;
 
 	set_mask(TRAP);
 	mask = USR1;
+	/* The pair may be the last that is mapped there. */
+	dp_fake_bad((u64)&pair[2], sizeof(pair[2]));
 	regs->r9 = (u64)pair;
 	dp_masked_wait_enter(site, __NR_pselect6, regs);
 	copy = (u64 *)regs->r9;
@@ -359,6 +361,18 @@ static void one_that_is_not_known(void **state)
 	assert_int_equal(dp_private.unknowns, 0);
 	assert_int_equal(s->thread, 0);
 	assert_int_equal(s->unknown, 0);
+}
+
+/* A filter of the program's may forbid our system calls: none is needed for this. */
+static void returns_without_a_wait_make_no_calls(void **state)
+{
+	struct dp_mcontext *regs = dp_fake_regs();
+
+	set_mask(TRAP);
+	dp_fake_seen.sp = 0;
+	dp_masked_wait_return(regs);
+	dp_masked_wait_enter(site, __NR_read, regs);
+	assert_int_equal(dp_fake_seen.sp, 0);
 }
 
 static void leave(void *arg)
@@ -470,6 +484,8 @@ int main(void)
 		cmocka_unit_test_setup(through_another_function, begin),
 		cmocka_unit_test_setup(cancelled_below, begin),
 		cmocka_unit_test_setup(one_that_is_not_known, begin),
+		cmocka_unit_test_setup(returns_without_a_wait_make_no_calls,
+				       begin),
 		cmocka_unit_test_setup(child_in_a_wait, begin),
 		cmocka_unit_test_setup(just_before_the_call, begin),
 		cmocka_unit_test_setup(elsewhere_meanwhile, begin),

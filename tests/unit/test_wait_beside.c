@@ -627,6 +627,21 @@ static void handler_on_another_stack(void **state)
 	assert_int_equal(frame->sigmask, TRAP | USR2);
 }
 
+/* It may as well lie above the stack on which the call was made. */
+static void handler_on_a_stack_above(void **state)
+{
+	static u64 stacks[8192];
+	struct dp_ucontext *frame;
+
+	regs->rsp = (u64)&stacks[4000];
+	dp_fake_altstack((u64)&stacks[4096], 4096 * sizeof(u64));
+	frame = interrupted();
+	assert_in_range((u64)frame, (u64)&stacks[4096], (u64)&stacks[8191]);
+	leave_from((u64)frame - 64);
+	assert_int_equal(frame->mc.rdi, (u64)&mask);
+	assert_int_equal(frame->sigmask, TRAP | USR2);
+}
+
 /* All signals were blocked up to the call: the handler returns to the mask before. */
 static void handler_of_a_closed_wait(void **state)
 {
@@ -705,6 +720,28 @@ static void handler_of_a_wait_that_is_not_known(void **state)
 	}
 }
 
+/* The frame of a handler lies below the call that it has interrupted. */
+static void no_frame_behind_a_wait(void **state)
+{
+	static u64 stack[2048];
+	struct dp_ucontext *uc = (void *)&stack[1200];
+
+	first->thread = dp_mask_thread();
+	first->unknown = 1;
+	first->sp = (u64)&uc->mc.rsp;
+	first->back = NOWHERE;
+	first->was = TRAP;
+	dp_private.unknowns = 1;
+	*uc = (struct dp_ucontext){ .sigmask = USR2 };
+	uc->mc.rsp = first->sp;
+	uc->mc.rip = NOWHERE;
+	uc->mc.cs = DP_USER_CS;
+	uc->mc.rax = (u64)-EINTR;
+	leave_from((u64)&stack[1000]);
+	assert_int_equal(uc->sigmask, USR2);
+	assert_int_equal(first->thread, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -730,11 +767,13 @@ int main(void)
 		cmocka_unit_test_setup(made_again, begin),
 		cmocka_unit_test_setup(waits_without_us, begin),
 		cmocka_unit_test_setup(handler_on_another_stack, begin),
+		cmocka_unit_test_setup(handler_on_a_stack_above, begin),
 		cmocka_unit_test_setup(handler_of_a_closed_wait, begin),
 		cmocka_unit_test_setup(no_frame_of_a_handler, begin),
 		cmocka_unit_test_setup(nothing_between_stacks, begin),
 		cmocka_unit_test_setup(handler_of_a_wait_that_is_not_known,
 				       begin),
+		cmocka_unit_test_setup(no_frame_behind_a_wait, begin),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
