@@ -9,6 +9,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include <string.h>
+#include "steps.h"
 #include <asm/unistd.h>
 #include "engine/layout/private.h"
 #include "engine/hit/hit.h"
@@ -737,6 +738,42 @@ static void who_defers(void **state)
 }
 
 /* However its thread pointer is read */
+static u64 mine, other;
+static u32 taken_at, step;
+
+/* Another thread takes the slot, in which ours has nothing yet. */
+static void take_slot(void)
+{
+	u64 *slot = &dp_private.masks[dp_mask_slot(mine)];
+
+	if (step++ == taken_at && *slot == mine)
+		*slot = other;
+}
+
+static void block_trap(void)
+{
+	dp_mask_set_virtual(TRAP);
+}
+
+static void a_slot_that_is_taken_meanwhile(void **state)
+{
+	u64 *slot;
+
+	for (taken_at = 0; taken_at < 500; taken_at++) {
+		begin(NULL);
+		mine = dp_mask_thread();
+		other = mine + 64;
+		slot = &dp_private.masks[dp_mask_slot(mine)];
+		*slot = mine;
+		step = 0;
+		steps(block_trap, take_slot);
+		assert_true(*slot == other || (*slot & ~DP_MASK_STATE) == mine);
+		assert_int_equal(dp_mask_blocked(), TRAP);
+	}
+	/* It was over before. */
+	assert_in_range(step, 10, 499);
+}
+
 static void known_by_its_pointer(void **state)
 {
 	u64 thread = dp_mask_thread();
@@ -786,6 +823,7 @@ int main(void)
 		cmocka_unit_test_setup(pending_in_another_size, begin),
 		cmocka_unit_test_setup(pending_of_both, begin),
 		cmocka_unit_test_setup(who_defers, begin),
+		cmocka_unit_test_setup(a_slot_that_is_taken_meanwhile, begin),
 		cmocka_unit_test_setup(known_by_its_pointer, begin),
 	};
 

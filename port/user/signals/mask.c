@@ -92,7 +92,8 @@ static bool change(u64 whose, u64 set, u64 clear)
 {
 	u64 *slot, word;
 
-	do {
+	/* A slot without bits may become another thread's at any time. */
+	for (;;) {
 		slot = find(whose);
 		if (!slot && !set)
 			return true;
@@ -101,20 +102,20 @@ static bool change(u64 whose, u64 set, u64 clear)
 		if (!slot)
 			return false;
 		word = __atomic_load_n(slot, __ATOMIC_RELAXED);
-		if ((word & ~DP_MASK_STATE) != whose)
-			continue;
-	} while (!__atomic_compare_exchange_n(
-		slot, &word, (word & ~clear) | set, false, __ATOMIC_ACQ_REL,
-		__ATOMIC_RELAXED));
-	return true;
+		if ((word & ~DP_MASK_STATE) == whose &&
+		    __atomic_compare_exchange_n(
+			    slot, &word, (word & ~clear) | set, false,
+			    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+			return true;
+	}
 }
 
 static u64 bits_of(u64 whose)
 {
 	u64 *slot = find(whose);
+	u64 word = slot ? __atomic_load_n(slot, __ATOMIC_RELAXED) : 0;
 
-	return slot ? __atomic_load_n(slot, __ATOMIC_RELAXED) & DP_MASK_BITS :
-		      0;
+	return (word & ~DP_MASK_STATE) == whose ? word & DP_MASK_BITS : 0;
 }
 
 u64 dp_mask_vm_child(void)
