@@ -31,6 +31,15 @@ static struct dp_frame *unlink(struct dp_stack *stack, u64 *link)
 	return f;
 }
 
+/* A frame that is abandoned has instances until they are in hand. */
+static void take_instances(struct dp_stack *stack, struct dp_frame *f)
+{
+	stack->rest = f->instances;
+	dp_barrier();
+	f->instances = 0;
+	dp_barrier();
+}
+
 /* Another thread may return through the stub meanwhile, if the slot is on that thread's
  * stack. */
 static void abandon(struct dp_stack *stack, struct dp_frame *f)
@@ -44,7 +53,7 @@ static void abandon(struct dp_stack *stack, struct dp_frame *f)
 		dp_stub_give(stack, f);
 		return;
 	}
-	stack->rest = f->instances;
+	take_instances(stack, f);
 	while ((ri = dp_instance_next(stack)))
 		dp_instance_end(stack, ri, DP_CALL_ABANDONED);
 	stack->taken = 0;
@@ -252,7 +261,7 @@ void dp_abandoned_recover(struct dp_stack *stack)
 {
 	struct dp_frame *f = dp_stub_frame(stack->taken);
 	u32 live = DP_FRAME_LIVE;
-	bool listed;
+	bool listed, left;
 
 	if (!(stack->instance | stack->rest | stack->taken | stack->detached))
 		return;
@@ -261,11 +270,15 @@ void dp_abandoned_recover(struct dp_stack *stack)
 	    __atomic_compare_exchange_n(&f->state, &live, DP_FRAME_FREE, false,
 					__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		stack->rest = f->instances;
+	left = !listed && f->state == DP_FRAME_ABANDONED;
+	if (left && f->instances)
+		take_instances(stack, f);
 	recover_all(stack);
-	if (listed)
-		stack->taken = 0;
-	else
+	if (!listed && !left)
 		dp_stub_recover(stack);
+	stack->taken = 0;
+	if (left)
+		dp_stub_leave(f);
 	while ((f = next_detached(stack))) {
 		stack->taken = 0;
 		dp_stub_detach(f);

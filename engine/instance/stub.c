@@ -95,17 +95,23 @@ void dp_stub_recover(struct dp_stack *stack)
 	u32 number = stack->taken;
 
 	stack->taken = 0;
-	if (!is_spare(stack, number))
+	if (number != stack->kept && !is_spare(stack, number))
 		dp_stub_give(stack, dp_stub_frame(number));
 }
 
+/* At each instruction a thread may leave for good. No stub is ever in two places then: one that
+ * is in hand and kept is kept. */
 void dp_stub_keep(struct dp_stack *stack, struct dp_frame *f)
 {
-	if (stack->kept)
-		dp_stub_give(stack, dp_stub_frame(stack->kept));
+	u32 before = stack->kept;
+
 	__atomic_store_n(&f->state, DP_FRAME_FREE, __ATOMIC_RELAXED);
 	stack->kept = dp_stub_number(f);
-	stack->taken = 0;
+	dp_barrier();
+	stack->taken = before;
+	dp_barrier();
+	if (before)
+		dp_stub_give(stack, dp_stub_frame(before));
 }
 
 void dp_stub_leave(struct dp_frame *f)
