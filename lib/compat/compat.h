@@ -107,8 +107,12 @@ static inline void *dp_map_first(void **where, void *fresh, size_t size)
 const char *dp_format_count(const char *f, int *value);
 const char *dp_format_length(const char *f, int *length);
 
-/** dp_symbol_print() - print @addr as %pS does, or without @offset as %ps does.
- *  Return: length of the text. */
-int dp_symbol_print(char *buf, size_t size, unsigned long addr, bool offset);
+/** enum dp_symbol_form - how an address is printed: as %ps, %pS, or %pB does, which takes it for
+ *  a return address: the function is that of the call before it */
+enum dp_symbol_form { DP_SYMBOL_NAME, DP_SYMBOL_OFFSET, DP_SYMBOL_RETURN };
+
+/** dp_symbol_print() - print an address. Return: length of the text. */
+int dp_symbol_print(char *buf, size_t size, unsigned long addr,
+		    enum dp_symbol_form form);
 
 #endif

@@ -39,6 +39,17 @@ void dp_compat_show(const char *path)
 		dlclose(handle);
 }
 
+/* As dlsym(RTLD_DEFAULT), which for a library that stays would make the module stay, too. */
+void *dp_compat_global(const char *name)
+{
+	void *program = dlopen(NULL, RTLD_NOW | RTLD_NOLOAD), *addr;
+
+	addr = program ? dlsym(program, name) : NULL;
+	if (program)
+		dlclose(program);
+	return addr;
+}
+
 int dp_compat_export_find(struct dp_compat_loaded *list, const char *name,
 			  char *gpl, size_t size)
 {
@@ -51,7 +62,7 @@ int dp_compat_export_find(struct dp_compat_loaded *list, const char *name,
 		return 0;
 	if (!dlinfo(list->handle, RTLD_DI_LINKMAP, &map))
 		dp_compat_show(map->l_name);
-	if (dlsym(RTLD_DEFAULT, name) != e->addr)
+	if (dp_compat_global(name) != e->addr)
 		return 0;
 	list->needed = 1;
 	if (e->gpl && !*gpl)

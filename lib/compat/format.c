@@ -189,11 +189,11 @@ static void put_address(struct out *out, const void *p, struct spec spec)
 }
 
 static void put_symbol(struct out *out, const void *p, struct spec spec,
-		       bool offset)
+		       enum dp_symbol_form form)
 {
 	char name[KSYM_SYMBOL_LEN];
 
-	dp_symbol_print(name, sizeof(name), (unsigned long)p, offset);
+	dp_symbol_print(name, sizeof(name), (unsigned long)p, form);
 	put_string(out, name, &spec);
 }
 
@@ -258,15 +258,14 @@ static void put_pointer(struct out *out, const char *f, const void *p,
 	switch (*f) {
 	case 'S':
 	case 'F':
-		put_symbol(out, p, *spec, true);
+		put_symbol(out, p, *spec, DP_SYMBOL_OFFSET);
 		return;
 	case 's':
 	case 'f':
-		put_symbol(out, p, *spec, false);
+		put_symbol(out, p, *spec, DP_SYMBOL_NAME);
 		return;
 	case 'B':
-		/* a return address: the call before it counts */
-		put_symbol(out, p ? (const char *)p - 1 : p, *spec, true);
+		put_symbol(out, p, *spec, DP_SYMBOL_RETURN);
 		return;
 	case 'e':
 		put_error(out, p, *spec);
@@ -422,17 +421,19 @@ int sprintf(char *buf, const char *fmt, ...)
 	return DP_VARIADIC(vsprintf(buf, fmt, args));
 }
 
-int dp_symbol_print(char *buf, size_t size, unsigned long addr, bool offset)
+int dp_symbol_print(char *buf, size_t size, unsigned long addr,
+		    enum dp_symbol_form form)
 {
+	unsigned long behind = form == DP_SYMBOL_RETURN && addr;
 	struct dp_symbol symbol;
 	int n;
 
-	if (!dp_image_symbol(addr, &symbol) || !symbol.name[0])
+	if (!dp_image_symbol(addr - behind, &symbol) || !symbol.name[0])
 		return scnprintf(buf, size, "0x%lx", addr);
 	n = scnprintf(buf, size, "%s", symbol.name);
-	if (offset)
+	if (form != DP_SYMBOL_NAME)
 		n += scnprintf(buf + n, size - (size_t)n, "+0x%lx/0x%lx",
-			       symbol.offset, symbol.size);
+			       symbol.offset + behind, symbol.size);
 	if (symbol.object[0])
 		n += scnprintf(buf + n, size - (size_t)n, " [%s]",
 			       symbol.object);

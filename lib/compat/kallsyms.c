@@ -61,12 +61,17 @@ int kernel_text_address(unsigned long addr)
 
 int sprint_symbol(char *buffer, unsigned long addr)
 {
-	return dp_symbol_print(buffer, KSYM_SYMBOL_LEN, addr, true);
+	return dp_symbol_print(buffer, KSYM_SYMBOL_LEN, addr, DP_SYMBOL_OFFSET);
+}
+
+int sprint_backtrace(char *buffer, unsigned long addr)
+{
+	return dp_symbol_print(buffer, KSYM_SYMBOL_LEN, addr, DP_SYMBOL_RETURN);
 }
 
 int sprint_symbol_no_offset(char *buffer, unsigned long addr)
 {
-	return dp_symbol_print(buffer, KSYM_SYMBOL_LEN, addr, false);
+	return dp_symbol_print(buffer, KSYM_SYMBOL_LEN, addr, DP_SYMBOL_NAME);
 }
 
 /* Names of objects are few, and callers keep pointers to them. Return: NULL: there are too

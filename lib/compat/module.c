@@ -30,8 +30,11 @@ static void *own_base(Dl_info *info)
 static int is_ours(const char *name)
 {
 	Dl_info own, other;
-	void *addr = dlsym(RTLD_DEFAULT, name);
+	void *addr = dp_compat_global(name);
 
+	/* This library may be in no scope but its own. */
+	if (!addr)
+		addr = dlsym(RTLD_DEFAULT, name);
 	return addr && dladdr(addr, &other) &&
 	       own_base(&own) == other.dli_fbase;
 }

@@ -97,6 +97,8 @@ int dp_compat_param_set(const struct dp_compat_param *param, const char *value,
 /* exports.c. Context: "modules" lock held. */
 /** dp_compat_show() - let the dynamic linker find the symbols of an object that is loaded */
 void dp_compat_show(const char *path);
+/** dp_compat_global() - what a module that is loaded now gets for a name, or NULL */
+void *dp_compat_global(const char *name);
 /**
  * dp_compat_export_find() - does a module in @list export @name?
  *

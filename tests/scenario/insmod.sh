@@ -103,7 +103,7 @@ for kind in kprobe jprobe kretprobe; do
 		"^0 134850 <4>$kind: 1 hits"
 	with "$modules/probe.so" kind=$kind stack=1 -- "$VICTIMS/calls" 1 1
 	like "$kind: a stack trace begins with the probed function and its caller" "$(tr '\n' ' ' <"$dir/lines")" \
-		'Call Trace: <4> victim_function\+0x0/0x[0-9a-f]+ <4> caller\+0x'
+		'Call Trace: <4> victim_function\+0x1/0x[0-9a-f]+ <4> caller\+0x'
 	with "$modules/probe.so" kind=$kind symbol=caller -- "$VICTIMS/calls" 3 1
 	like "$kind: a static function" "$lines" "$kind: 3 hits"
 	with "$modules/probe.so" kind=$kind symbol=do_something -a do_something=victim_function -- "${calls[@]}"

@@ -199,6 +199,12 @@ static void formats_kernel_pointers(void **state)
 	assert_int_equal(a[strlen(a) - 1], '!');
 	ours(a, sizeof(a), "%pB", (void *)known_function);
 	assert_null(strstr(a, "known_function"));
+	ours(a, sizeof(a), "%pB", (void *)((char *)known_function + 2));
+	assert_non_null(strstr(a, "known_function+0x2/0x"));
+	ours(a, sizeof(a), "%pB", (void *)16);
+	assert_string_equal(a, "0x10");
+	sprint_backtrace(a, (unsigned long)known_function + 3);
+	assert_non_null(strstr(a, "known_function+0x3/0x"));
 	ours(a, sizeof(a), "%3ph %pM %pI4 %*phC", bytes, bytes, bytes, 2,
 	     bytes);
 	assert_string_equal(a, "01 ab 3c 01:ab:3c:04:05:06 1.171.60.4 01:ab");

@@ -102,6 +102,8 @@ static void a_module_stays_as_long_as_its_users(void **state)
 			    "takes.so returned -5 (Input/output error)");
 	assert_int_equal(dp_compat_refs(gives), 0);
 	unload(gives);
+	/* That others have used it does not keep it: the next load is another one. */
+	assert_null(dlopen(DP_MODULES "gives.so", RTLD_NOW | RTLD_NOLOAD));
 }
 
 static void only_the_gpl_gets_what_is_exported_to_it(void **state)

@@ -27,7 +27,10 @@ int sprint_symbol(char *buffer, unsigned long addr) DP_COMPAT(sprint_symbol);
 /** sprint_symbol_no_offset() - "name [object]" */
 int sprint_symbol_no_offset(char *buffer, unsigned long addr)
 	DP_COMPAT(sprint_symbol_no_offset);
-#define sprint_backtrace(buffer, addr) sprint_symbol(buffer, (addr) - 1)
+/** sprint_backtrace() - sprint_symbol() of a return address: the function is that of the call
+ *  before it */
+int sprint_backtrace(char *buffer, unsigned long addr)
+	DP_COMPAT(sprint_backtrace);
 
 /**
  * kallsyms_lookup() - the function that an address lies in
