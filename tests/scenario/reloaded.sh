@@ -33,8 +33,8 @@ killed() {
 while read -r name nth; do
 	killed "${name//_/ }" "$nth"
 done <<-'L'
-	extend:_reclaimed 1
-	extend:_reclaimed 3
+	install:_mapped 2
+	install:_mapped 4
 	install:_pool 2
 	install:_pool 5
 	extend:_built 1

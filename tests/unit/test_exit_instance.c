@@ -430,7 +430,7 @@ static void without_a_table_calls_are_missed(void **state)
 	leave(PLAIN_EXIT, stack, 0);
 	leave(NOBODYS_EXIT, stack, 0);
 	assert_int_equal(tally(PLAIN, DP_TALLY_UNSEEN), 1);
-	assert_int_equal(dp_fake_count(PLAIN_EXIT), 0);
+	assert_int_equal(dp_fake_count_calls(PLAIN_EXIT), 0);
 }
 
 /* As much as there is room for, and no more. */
@@ -512,7 +512,7 @@ static void calls_find_room_in_the_next_lines(void **state)
 	assert_int_equal(tally(PLAIN, DP_TALLY_INSTANCES), 1);
 	for (i = 0; i < room; i++)
 		leave(PLAIN_EXIT, &stack[i * APART], 1);
-	assert_int_equal(dp_fake_count(PLAIN_EXIT), room);
+	assert_int_equal(dp_fake_count_calls(PLAIN_EXIT), room);
 	assert_int_equal(displaced(), 0);
 }
 

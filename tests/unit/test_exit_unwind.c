@@ -28,7 +28,7 @@ static void unwinding_ends_calls_that_are_still_there(void **state)
 	stack[2] = 0x400002;
 	for (i = 1; i < 8; i++)
 		leave(PLAIN_EXIT, &stack[i], 0);
-	assert_int_equal(dp_fake_count(PLAIN_EXIT), 5);
+	assert_int_equal(dp_fake_count_calls(PLAIN_EXIT), 5);
 	assert_int_equal(tally(PLAIN, DP_TALLY_UNSEEN), 2);
 }
 
@@ -52,7 +52,7 @@ static void unwinding_ends_where_it_says(void **state)
 	assert_int_equal(tally(PLAIN, DP_TALLY_UNWOUND), 2);
 	leave(PLAIN_EXIT, &stack[1], 0);
 	leave(PLAIN_EXIT, &stack[5], 0);
-	assert_int_equal(dp_fake_count(PLAIN_EXIT), 2);
+	assert_int_equal(dp_fake_count_calls(PLAIN_EXIT), 2);
 	/* No part at all, or one that ends where no stack can be. */
 	hit.sp = (u64)&stack[7];
 	regs.rdi = (u64)&stack[7];
@@ -127,7 +127,7 @@ static void only_addresses_of_code_are_looked_for(void **state)
 	leave(PLAIN_EXIT, &stack[1], 0);
 	leave(PLAIN_EXIT, &stack[3], 0);
 	leave(PLAIN_EXIT, &stack[4], 0);
-	assert_int_equal(dp_fake_count(PLAIN_EXIT), 3);
+	assert_int_equal(dp_fake_count_calls(PLAIN_EXIT), 3);
 }
 
 /* --- counts that are left --- */
@@ -147,8 +147,10 @@ static void leave_plain(void)
  * told to be in doubt. */
 static void expect_two(bool entered)
 {
-	u64 ends = dp_fake_count(PLAIN_EXIT) + tally(PLAIN, DP_TALLY_ABANDONED);
-	u64 calls = dp_fake_count(PLAIN), cut = tally(PLAIN, DP_TALLY_CUT);
+	u64 ends = dp_fake_count_calls(PLAIN_EXIT) +
+		   tally(PLAIN, DP_TALLY_ABANDONED);
+	u64 calls = dp_fake_count_calls(PLAIN),
+	    cut = tally(PLAIN, DP_TALLY_CUT);
 
 	assert_in_range(cut, 0, 1);
 	assert_in_range(calls, ends, ends + cut);

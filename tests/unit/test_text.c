@@ -207,53 +207,6 @@ static void a_ceded_jump_begins_anew_when_its_first_byte_is_back(void **state)
 	expect(1, DP_SITE_OFF, others);
 }
 
-/* A site inside another's jump has that one's state. */
-static void put_inside(u32 i)
-{
-	site[i].patch_len = 0;
-	site[i].jump = 0;
-}
-
-static void sites_inside_a_jump_go_and_come_with_it(void **state)
-{
-	put_inside(2);
-	assert_int_equal(arm(), 0);
-	expect(2, DP_SITE_THERE, orig);
-	put_foreign(1);
-	assert_int_equal(dp_interior_cede(&target, &sites, true, tell, NULL),
-			 0);
-	expect(2, DP_SITE_CEDED, orig);
-	bytes_of(1)[0] = orig[0];
-	assert_int_equal(dp_interior_cede(&target, &sites, true, tell, NULL),
-			 0);
-	expect(1, DP_SITE_THERE, patch);
-	expect(2, DP_SITE_THERE, orig);
-	site[1].wanted = DP_WANT_OFF;
-	assert_int_equal(dp_sites_restore(&target, &sites, &bad), 0);
-	expect(1, DP_SITE_OFF, orig);
-	expect(2, DP_SITE_OFF, orig);
-	site[1].wanted = DP_WANT_PLAN;
-	assert_int_equal(dp_strategy_quiesce.arm(&target, &sites, &bad), 0);
-	expect(2, DP_SITE_THERE, orig);
-	site[1].wanted = DP_WANT_OFF;
-	assert_int_equal(dp_strategy_quiesce.disarm(&target, &sites, &bad), 0);
-	expect(1, DP_SITE_OFF, orig);
-	expect(2, DP_SITE_OFF, orig);
-	expect(3, DP_SITE_THERE, patch);
-}
-
-/* Other sites lie there, too. */
-static void a_breakpoint_covers_nothing(void **state)
-{
-	site[2].mode = DP_MODE_TRAP;
-	site[2].patch_len = 1;
-	put_inside(3);
-	assert_int_equal(arm(), 0);
-	expect(1, DP_SITE_THERE, patch);
-	expect(2, DP_SITE_OFF, orig);
-	expect(3, DP_SITE_THERE, orig);
-}
-
 static void one_write_restores_where_nobody_runs(void **state)
 {
 	begin_armed();
@@ -401,7 +354,6 @@ int main(void)
 				       begin),
 		cmocka_unit_test_setup(the_others_come_back_where_one_cannot,
 				       begin),
-		cmocka_unit_test_setup(a_breakpoint_covers_nothing, begin),
 		cmocka_unit_test_setup(sites_behind_the_last_are_left_alone,
 				       begin),
 		cmocka_unit_test_setup(foreign_bytes_stay, begin),
@@ -413,8 +365,6 @@ int main(void)
 		cmocka_unit_test_setup(
 			a_ceded_jump_begins_anew_when_its_first_byte_is_back,
 			begin),
-		cmocka_unit_test_setup(sites_inside_a_jump_go_and_come_with_it,
-				       begin),
 		cmocka_unit_test_setup(one_write_restores_where_nobody_runs,
 				       begin),
 		cmocka_unit_test_setup(text_that_goes_is_not_written_to, begin),
