@@ -8,7 +8,7 @@
 #include "steps.h"
 
 #define LEAVING_MOST 20000 /* instructions */
-#define LEAVING_AROUND 16 /* at most, of those noted */
+#define LEAVING_AROUND 32 /* at most, of those noted */
 
 static unsigned long long leaving_pcs[LEAVING_MOST];
 static unsigned int leaving_nr;
