@@ -392,12 +392,10 @@ struct pass {
 
 static struct dp_sites all_of(const struct dp_engine *e)
 {
-	return (struct dp_sites){ .v = e->view.sites,
-				  .jumps = e->view.jumps,
-				  .nr_jumps = e->view.nr_jumps,
-				  .total = e->view.nr_sites,
-				  .n = e->view.nr_sites,
-				  .may_go = e->own };
+	struct dp_sites sites = dp_view_sites(&e->view);
+
+	sites.may_go = e->own;
+	return sites;
 }
 
 /* A breakpoint would have to be written. */

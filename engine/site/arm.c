@@ -17,18 +17,9 @@ void dp_engine_set_arming(struct dp_engine *e, enum dp_arming arming)
 	e->arming = arming;
 }
 
-static struct dp_sites all_of(const struct dp_engine *e)
-{
-	return (struct dp_sites){ .v = e->view.sites,
-				  .jumps = e->view.jumps,
-				  .nr_jumps = e->view.nr_jumps,
-				  .total = e->view.nr_sites,
-				  .n = e->view.nr_sites };
-}
-
 int dp_engine_arm_intercepts(struct dp_engine *e, struct dp_target *target)
 {
-	const struct dp_sites sites = all_of(e);
+	const struct dp_sites sites = dp_view_sites(&e->view);
 	int err = dp_strategy_intercept.arm(target, &sites, NULL);
 
 	if (err)
@@ -72,7 +63,7 @@ int dp_engine_arm_linker(struct dp_engine *e, struct dp_target *target,
 int dp_engine_write_jumps(struct dp_engine *e, struct dp_target *target,
 			  const u32 *which, u32 n)
 {
-	struct dp_sites sites = all_of(e);
+	struct dp_sites sites = dp_view_sites(&e->view);
 
 	sites.which = which;
 	sites.n = n;
@@ -82,7 +73,7 @@ int dp_engine_write_jumps(struct dp_engine *e, struct dp_target *target,
 int dp_engine_restore(struct dp_engine *e, struct dp_target *target,
 		      const u32 *which, u32 n)
 {
-	struct dp_sites sites = all_of(e);
+	struct dp_sites sites = dp_view_sites(&e->view);
 	int err;
 
 	sites.which = which;

@@ -19,27 +19,16 @@
 #include "engine/text/strategy.h"
 #include "engine/text/target.h"
 
-static void *copy_of(const void *from, size_t bytes)
-{
-	const u8 *in = from;
-	u8 *to = dp_port_alloc(bytes ? bytes : 1);
-	size_t i;
-
-	for (i = 0; to && i < bytes; i++)
-		to[i] = in[i];
-	return to;
-}
-
 static int copy_programs(struct dp_engine *e, const struct dp_engine *of)
 {
 	u32 i;
 
 	e->nr_programs = 0;
-	e->programs =
-		copy_of(of->programs, of->nr_programs * sizeof(*of->programs));
+	e->programs = dp_engine_dup(of->programs,
+				    of->nr_programs * sizeof(*of->programs));
 	for (i = 0; e->programs && i < of->nr_programs; i++) {
-		e->programs[i].code = copy_of(of->programs[i].code,
-					      of->programs[i].spec.code_len);
+		e->programs[i].code = dp_engine_dup(
+			of->programs[i].code, of->programs[i].spec.code_len);
 		if (!e->programs[i].code)
 			return -ENOMEM;
 		e->nr_programs++;
@@ -49,16 +38,18 @@ static int copy_programs(struct dp_engine *e, const struct dp_engine *of)
 
 static int copy_engine(const struct dp_engine *of, struct dp_engine **copy)
 {
-	struct dp_engine *e = copy_of(of, sizeof(*of));
+	struct dp_engine *e = dp_engine_dup(of, sizeof(*of));
 
 	if (!e)
 		return -ENOMEM;
 	e->cap_sites = of->nr_sites;
 	e->cap_probes = of->nr_probes;
 	e->cap_programs = of->nr_programs;
-	e->sites = copy_of(of->sites, of->nr_sites * sizeof(*of->sites));
-	e->probes = copy_of(of->probes, of->nr_probes * sizeof(*of->probes));
-	e->hash = copy_of(of->hash, (of->hash_mask + 1) * sizeof(*of->hash));
+	e->sites = dp_engine_dup(of->sites, of->nr_sites * sizeof(*of->sites));
+	e->probes =
+		dp_engine_dup(of->probes, of->nr_probes * sizeof(*of->probes));
+	e->hash = dp_engine_dup(of->hash,
+				(of->hash_mask + 1) * sizeof(*of->hash));
 	*copy = e;
 	e->growth = dp_room_copy(of);
 	return copy_programs(e, of) || !e->sites || !e->probes || !e->hash ||
@@ -113,8 +104,7 @@ static bool is_earlier(const struct dp_engine *e, const struct dp_site *s,
 
 	for (n = s->jumps; n; n = j->earlier) {
 		j = &e->view.jumps[n];
-		if (dp_emit_jmp(jmp, s->addr,
-				j->island ? j->island : j->base + j->start) &&
+		if (dp_grow_patch(s, j, jmp) &&
 		    dp_bytes_same(jmp, now, sizeof(jmp)))
 			return true;
 	}

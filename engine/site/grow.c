@@ -320,14 +320,19 @@ int dp_grow_intercept(struct dp_engine *e, u32 i)
 	return dp_grow_switch(e, s);
 }
 
+bool dp_grow_patch(const struct dp_site *s, const struct dp_jump *j, u8 *patch)
+{
+	return dp_emit_jmp(patch, s->addr,
+			   j->island ? j->island : j->base + j->start);
+}
+
 int dp_grow_switch(struct dp_engine *e, struct dp_site *s)
 {
 	struct dp_site_entry *entry = &e->view.sites[s->place - 1];
 	const struct dp_jump *j = &e->view.jumps[s->plan];
 	bool first = !entry->jump;
 
-	if (!dp_emit_jmp(entry->patch, s->addr,
-			 j->island ? j->island : j->base + j->start))
+	if (!dp_grow_patch(s, j, entry->patch))
 		return -ENOMEM;
 	entry->traps = s->traps;
 	__atomic_store_n(&entry->jump, s->plan, __ATOMIC_RELEASE);

@@ -13,6 +13,10 @@ int dp_grow_site(struct dp_engine *engine, u32 i);
 /** dp_grow_jump() - find or make the jump of a site, for the sites that it is to cover:
  *  @site->plan. Return: 0; -ENOMEM there is no room for it; an error of writing. */
 int dp_grow_jump(struct dp_engine *engine, struct dp_site *site);
+/** dp_grow_patch() - make the bytes at a site that lead to a jump of its own. Return: it is in
+ *  reach. */
+bool dp_grow_patch(const struct dp_site *site, const struct dp_jump *jump,
+		   u8 *patch);
 /** dp_grow_switch() - let the site have the jump @site->plan. No thread may be led to the
  *  one before it by the site's bytes. Return: 0; -ENOMEM. */
 int dp_grow_switch(struct dp_engine *engine, struct dp_site *site);

@@ -89,6 +89,9 @@ struct dp_engine {
 
 /** dp_engine_reserve() - make room for one more element of an array */
 int dp_engine_reserve(void **array, u32 used, u32 *cap, size_t each);
+/** dp_engine_dup() - copy memory. Return: the caller's, of dp_port_alloc(), also of 0 bytes; NULL:
+ *  out of memory. */
+void *dp_engine_dup(const void *from, size_t bytes);
 
 /** dp_entry_of() - the hit half's entry of a site, or NULL: it has no plan yet */
 static inline struct dp_site_entry *dp_entry_of(const struct dp_engine *e,

@@ -16,19 +16,6 @@
 
 #define INTERCEPTED "it belongs to a system call that the library watches"
 
-static bool inside_intercept(const struct dp_engine *e, u64 addr)
-{
-	const struct dp_site *s;
-	u64 d;
-
-	for (d = 1; d < DP_REGION_MAX; d++) {
-		s = dp_engine_find(e, addr - d);
-		if (s && s->intercept >= 0 && s->region.len > d)
-			return true;
-	}
-	return false;
-}
-
 static int take_probe(struct dp_engine *e, u32 *probe)
 {
 	struct dp_growth *g = e->growth;
@@ -55,15 +42,13 @@ int dp_live_add(struct dp_engine *e, u64 addr, const struct dp_found *found,
 
 	dp_release_replaced(e, addr, found->code, found->size);
 	*why = "there are too many probes";
-	/* The last entry of the table is nobody's: see dp_hash_leave(). */
-	if (e->nr_sites >= e->max_sites - 1 && !e->spare_sites &&
-	    !dp_engine_find(e, addr))
+	if (!dp_site_has_room(e, addr))
 		return -ENOMEM;
 	*why = "out of memory";
 	if (dp_live_reserve(e))
 		return -ENOMEM;
 	*why = "there are too many probes";
-	if (inside_intercept(e, addr)) {
+	if (dp_site_inside_intercept(e, addr)) {
 		*why = INTERCEPTED;
 		return -EINVAL;
 	}

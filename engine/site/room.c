@@ -45,27 +45,18 @@ void dp_room_free(struct dp_growth *g)
 	dp_port_free(g);
 }
 
-static void *copy_of(const void *from, size_t bytes)
-{
-	void *to = dp_port_alloc(bytes ? bytes : 1);
-
-	if (to)
-		__builtin_memcpy(to, from, bytes);
-	return to;
-}
-
 struct dp_growth *dp_room_copy(const struct dp_engine *of)
 {
 	const struct dp_growth *from = of->growth;
-	struct dp_growth *g = copy_of(from, sizeof(*from));
+	struct dp_growth *g = dp_engine_dup(from, sizeof(*from));
 
 	if (!g)
 		return NULL;
 	g->holes = NULL;
-	g->switches = copy_of(from->switches,
-			      of->max_probes * sizeof(*from->switches));
-	g->touched = copy_of(from->touched,
-			     from->cap_touched * sizeof(*from->touched));
+	g->switches = dp_engine_dup(from->switches,
+				    of->max_probes * sizeof(*from->switches));
+	g->touched = dp_engine_dup(from->touched,
+				   from->cap_touched * sizeof(*from->touched));
 	g->islands = dp_islands_copy(from->islands);
 	if (g->switches && g->touched && !g->islands == !from->islands)
 		return g;
@@ -334,7 +325,6 @@ static int put_island(struct dp_engine *e, u64 at, u64 to)
 	return err ? err : setup->ops->put(setup->arg, at, jmp, sizeof(jmp));
 }
 
-/* Return: 0; 1 no island is free; an errno. */
 int dp_room_island(struct dp_engine *e, struct dp_site *s, u64 detour)
 {
 	struct dp_growth *g = e->growth;
@@ -354,7 +344,6 @@ int dp_room_island(struct dp_engine *e, struct dp_site *s, u64 detour)
 	return err == -EEXIST ? -ENOMEM : err;
 }
 
-/* The pool that has @at, if it is within range of what the site refers to; else -1. */
 int dp_room_near(const struct dp_engine *e, const struct dp_site *s, u64 at)
 {
 	u64 low, high;

@@ -84,6 +84,15 @@ int dp_engine_reserve(void **array, u32 used, u32 *cap, size_t each)
 	return 0;
 }
 
+void *dp_engine_dup(const void *from, size_t bytes)
+{
+	void *to = dp_port_alloc(bytes ? bytes : 1);
+
+	if (to && bytes)
+		__builtin_memcpy(to, from, bytes);
+	return to;
+}
+
 static int new_site(struct dp_engine *e, const struct dp_site *site,
 		    struct dp_site **made)
 {
@@ -135,12 +144,17 @@ static int examine(struct dp_site *site, u64 addr, const u8 *code, size_t size,
 	return 0;
 }
 
-void dp_site_link(struct dp_engine *e, struct dp_site *site, u32 probe)
+static void belong(struct dp_engine *e, struct dp_site *site, u32 probe)
 {
-	e->probes[probe].next = 0;
+	e->probes[probe].site = (u32)(site - e->sites);
 	e->probes[probe].fresh = true;
 	site->probes++;
-	e->probes[probe].site = (u32)(site - e->sites);
+}
+
+void dp_site_link(struct dp_engine *e, struct dp_site *site, u32 probe)
+{
+	belong(e, site, probe);
+	e->probes[probe].next = 0;
 	if (site->last_probe)
 		e->probes[site->last_probe - 1].next = probe + 1;
 	else
@@ -150,9 +164,7 @@ void dp_site_link(struct dp_engine *e, struct dp_site *site, u32 probe)
 
 void dp_site_link_first(struct dp_engine *e, struct dp_site *site, u32 probe)
 {
-	e->probes[probe].site = (u32)(site - e->sites);
-	e->probes[probe].fresh = true;
-	site->probes++;
+	belong(e, site, probe);
 	e->probes[probe].next = site->first_probe;
 	site->first_probe = probe + 1;
 	if (!site->last_probe)
@@ -166,9 +178,7 @@ void dp_site_link_before_last(struct dp_engine *e, struct dp_site *site,
 
 	while (*link != last)
 		link = &e->probes[*link - 1].next;
-	e->probes[probe].site = (u32)(site - e->sites);
-	e->probes[probe].fresh = true;
-	site->probes++;
+	belong(e, site, probe);
 	e->probes[probe].next = last;
 	*link = probe + 1;
 }
@@ -225,7 +235,7 @@ bool dp_engine_jumps_over(const struct dp_engine *e, u64 addr)
 	return false;
 }
 
-static bool inside_intercept(const struct dp_engine *e, u64 addr)
+bool dp_site_inside_intercept(const struct dp_engine *e, u64 addr)
 {
 	const struct dp_site *s;
 	u64 d;
@@ -252,20 +262,22 @@ static bool inside_jump(const struct dp_engine *e, u64 addr)
 	return false;
 }
 
+/* The last entry of the table is nobody's: see dp_hash_leave(). */
+bool dp_site_has_room(const struct dp_engine *e, u64 addr)
+{
+	return e->nr_sites < e->max_sites - 1 || e->spare_sites ||
+	       dp_engine_find(e, addr);
+}
+
 int dp_site_may_join(const struct dp_engine *e, u64 addr, const char **why)
 {
-	bool is_new = !dp_engine_find(e, addr);
-
 	if (!e->arena)
 		return 0;
 	*why = DP_WHY_OVERLAP;
-	if (inside_intercept(e, addr) || inside_jump(e, addr))
+	if (dp_site_inside_intercept(e, addr) || inside_jump(e, addr))
 		return -EBUSY;
-	/* The last entry of the table is nobody's: see dp_hash_leave(). */
 	*why = "there are too many probes";
-	return is_new && e->nr_sites >= e->max_sites - 1 && !e->spare_sites ?
-		       -ENOSPC :
-		       0;
+	return dp_site_has_room(e, addr) ? 0 : -ENOSPC;
 }
 
 int dp_engine_add(struct dp_engine *e, u64 addr, const u8 *code, size_t size,

@@ -91,6 +91,11 @@ int dp_site_take(struct dp_engine *e, u64 addr, const u8 *code, size_t size,
 /** dp_site_may_join() - may a site get a probe beside what is armed?
  *  Return: 0; -EBUSY; -ENOSPC there is no room. */
 int dp_site_may_join(const struct dp_engine *e, u64 addr, const char **why);
+/** dp_site_has_room() - is there a site at @addr, or room for one? */
+bool dp_site_has_room(const struct dp_engine *e, u64 addr);
+/** dp_site_inside_intercept() - does an intercept's region have @addr? A process that probes
+ *  itself may have probes where one begins. */
+bool dp_site_inside_intercept(const struct dp_engine *e, u64 addr);
 /** dp_site_is_jump() - is the site to be part of a jump, its own or one that covers it? */
 bool dp_site_is_jump(const struct dp_site *site);
 /** dp_site_link() - add a probe to a site, as the last one */

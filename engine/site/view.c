@@ -386,18 +386,23 @@ static int disarm_linkers(struct dp_view *view, struct dp_target *target,
 	return any ? dp_strategy_trap.disarm(target, sites, bad) : 0;
 }
 
-int dp_view_disarm(struct dp_view *view, struct dp_target *target,
-		   bool intercepts, u64 *bad)
+struct dp_sites dp_view_sites(const struct dp_view *view)
 {
-	struct dp_sites sites = { .v = view->sites,
+	return (struct dp_sites){ .v = view->sites,
 				  .n = view->nr_sites,
 				  .jumps = view->jumps,
 				  .nr_jumps = view->nr_jumps,
-				  .total = view->nr_sites,
-				  .begun = view->begun };
+				  .total = view->nr_sites };
+}
+
+int dp_view_disarm(struct dp_view *view, struct dp_target *target,
+		   bool intercepts, u64 *bad)
+{
+	struct dp_sites sites = dp_view_sites(view);
 	int traps, jumps, linkers;
 	u32 i;
 
+	sites.begun = view->begun;
 	/* Libraries must stay mapped until their sites are disarmed: a thread about to
 	 * unmap one waits at the site of loader events. */
 	for (i = 0; i < view->nr_sites; i++)

@@ -14,6 +14,8 @@
 #include "engine/layout/site.h"
 #include "engine/layout/ring.h"
 
+struct dp_sites;
+
 /**
  * struct dp_view - checked pointers into an arena
  *
@@ -60,6 +62,9 @@ u64 dp_view_middle(const struct dp_view *view, u32 probe);
  *  sense, the empty one */
 const struct dp_jump *dp_view_jump(const struct dp_view *view,
 				   const struct dp_site_entry *site);
+
+/** dp_view_sites() - all sites, as the strategies take them */
+struct dp_sites dp_view_sites(const struct dp_view *view);
 
 /** dp_view_is_jump() - is the site armed with a jump, its own or one that covers it? */
 bool dp_view_is_jump(const struct dp_view *view,
