@@ -51,6 +51,26 @@ static inline bool dp_frame_counts(const struct dp_ucontext *uc, u64 at, u64 sp)
 	       sp - uc->stack.sp < uc->stack.size;
 }
 
+/* What a kernel puts on a stack for one signal, at most: the frame, the largest vector
+ * state, the red zone. */
+#define DP_FRAME_MAX 16384
+
+/**
+ * dp_frame_is_past() - has a thread with stack pointer @sp left the frame at @at?
+ *
+ * Its handler ran on the stack that it had interrupted. In the restorer, where the frame still
+ * counts, @sp is one word above @at.
+ */
+static inline bool dp_frame_is_past(const struct dp_ucontext *uc, u64 at,
+				    u64 sp)
+{
+	return uc->mc.rsp - at <= DP_FRAME_MAX && sp > at + sizeof(u64) &&
+	       sp <= uc->mc.rsp && at - uc->stack.sp >= uc->stack.size;
+}
+
+/* signo of a frame whose handler, one of ours, has ended. The kernel does not read it. */
+#define DP_SIGINFO_ENDED 0
+
 struct dp_siginfo {
 	s32 signo, err, code;
 	s32 pad;

@@ -9,6 +9,7 @@
  * Handler of caught signals: rdi = signal, rsi = siginfo, rdx = ucontext, the restorer's
  * address on top of the stack. Leaves through that restorer or, if dp_hit_trap()
  * returns one, into the program's own handler, with registers and stack as on entry.
+ * The frame of a handler that has ended stays below the stack for long, so it is marked.
  */
 	.globl	dp_trap_entry
 	.hidden	dp_trap_entry
@@ -24,6 +25,7 @@ dp_trap_entry:
 	pop	%rdi
 	test	%rax, %rax
 	jnz	1f
+	movl	$0, (%rsi)		/* DP_SIGINFO_ENDED */
 	ret
 1:	xchg	%rax, %rcx
 	xor	%eax, %eax

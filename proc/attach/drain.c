@@ -44,10 +44,10 @@ static bool read_frame(const struct dp_process *proc, u64 frame, u64 sp,
 {
 	u8 code[DP_RESTORER_MAX];
 
-	return !dp_process_read(proc, frame, f,
-				offsetof(struct dp_sigframe, info)) &&
+	return !dp_process_read(proc, frame, f, sizeof(*f)) &&
 	       dp_uframe_is_user(&f->uc.mc) &&
 	       dp_frame_counts(&f->uc, frame, sp) &&
+	       !dp_stop_beside(proc, &f->uc, frame) &&
 	       !dp_process_read(proc, f->restorer, code, sizeof(code)) &&
 	       dp_restorer_length(code, sizeof(code));
 }
@@ -60,6 +60,14 @@ static bool is_agents(const struct dp_moves *moves, u64 addr)
 static bool may_stay(const struct dp_moves *moves, u64 pc)
 {
 	return moves->late && moves->late(moves->arg, pc);
+}
+
+/* Of another thread, whose stack lies behind this one: its handler, one of the agent's, has
+ * ended. While the handler does so its thread is in the agent, which counts as well. */
+static bool has_ended(const struct dp_moves *moves, const struct dp_sigframe *f)
+{
+	return f->info.signo == DP_SIGINFO_ENDED &&
+	       moves->from(moves->arg, f->restorer);
 }
 
 /* Move the frame that has @pc at @at. @live: the thread's own pc */
@@ -77,7 +85,7 @@ static bool frame_moved(const struct dp_process *proc,
 	if (is_agents(moves, f.restorer) && moves->trapped(moves->arg, pc))
 		return true;
 	if (!moves->to || !moves->to(moves->arg, pc, &to))
-		return false;
+		return has_ended(moves, &f);
 	return may_stay(moves, pc) ||
 	       !dp_process_write(proc, at, &to, sizeof(to));
 }

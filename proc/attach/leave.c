@@ -375,7 +375,7 @@ static int leave(struct dp_process *proc, void *arg, struct dp_diag *diag)
 		if (err != -EAGAIN)
 			break;
 		if (tries > EASY_TRIES && proc->patience < MOST_PATIENCE_NS)
-			proc->patience += MORE_PATIENCE_NS;
+			proc->patience = 2 * proc->patience + MORE_PATIENCE_NS;
 		dp_nap(DRAIN_NAP_NS);
 	}
 	proc->patience = 0;

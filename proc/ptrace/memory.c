@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* memory: the target's memory through a descriptor that outlives an exec. */
+#include "arch/uframe.h"
+#include "arch/uregs.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
@@ -78,6 +80,18 @@ int dp_memory_extract(const struct dp_process *proc, const struct dp_extract *v,
 		total += v[i].len;
 	}
 	return read_by_id(proc, ours, theirs, n, total) ? 0 : -EFAULT;
+}
+
+bool dp_stop_beside(const struct dp_process *proc, const struct dp_ucontext *uc,
+		    u64 at)
+{
+	size_t i;
+
+	for (i = 0; i < proc->nr_threads; i++)
+		if (dp_frame_is_past(uc, at,
+				     dp_uregs_sp(&proc->threads[i].regs)))
+			return true;
+	return false;
 }
 
 int dp_stack_scan_read(const struct dp_process *proc,

@@ -32,6 +32,7 @@
 #define RUN_OUT_NS 2000000ll
 #define NAP_NS 200000
 #define MOMENT_NS 20000
+#define STARVED_NS 50000000ll /* without a CPU, at most */
 #define END_NS 1000000000ll /* wait for the end of a killed thread */
 
 static bool has_room(struct dp_process *proc)
@@ -340,6 +341,30 @@ static int halt(struct dp_process *proc, struct dp_thread *t, s64 deadline)
 	return is_stopped(proc, t, dp_await_stop(proc, t, deadline));
 }
 
+/* CPU time of all threads of the process, in ns; -1: not known */
+static s64 cpu_time(const struct dp_process *proc)
+{
+	struct timespec t;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(proc->pid, &clock) || clock_gettime(clock, &t))
+		return -1;
+	return t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+
+/* On a busy machine a thread may wait for a CPU much longer than a moment: interrupted before
+ * it gets one, it would be where it was. */
+static void let_work(const struct dp_process *proc, pid_t tid)
+{
+	s64 before = cpu_time(proc), deadline = dp_now_ns() + STARVED_NS;
+
+	do
+		dp_nap(MOMENT_NS);
+	while (before >= 0 && cpu_time(proc) - before < MOMENT_NS &&
+	       dp_thread_state_runs(proc->pid, tid) &&
+	       dp_now_ns() < deadline);
+}
+
 int dp_stop_run_on(struct dp_process *proc, struct dp_thread *t)
 {
 	int got, tries = 0;
@@ -351,7 +376,7 @@ int dp_stop_run_on(struct dp_process *proc, struct dp_thread *t)
 		if (!suspends(proc, t->tid, false) ||
 		    ptrace(PTRACE_CONT, t->tid, 0, 0))
 			return -ESRCH;
-		dp_nap(MOMENT_NS);
+		let_work(proc, t->tid);
 		got = dp_await_stop(proc, t, 0);
 		if (got == -EAGAIN)
 			return halt(proc, t, dp_now_ns() + STOP_DEADLINE_NS);

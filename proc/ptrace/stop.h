@@ -16,6 +16,7 @@ struct dp_diag;
 struct dp_map;
 struct dp_process;
 struct dp_thread;
+struct dp_ucontext;
 
 int dp_stop_all(struct dp_process *proc, struct dp_diag *diag);
 void dp_stop_release(struct dp_process *proc);
@@ -224,6 +225,16 @@ struct dp_stack_scan {
 int dp_stack_scan_read(const struct dp_process *proc,
 		       const struct dp_maps *maps, u64 sp,
 		       struct dp_stack_scan *words);
+
+/**
+ * dp_stop_beside() - has a stopped thread left a signal frame?
+ * @uc: context of the frame, at address @at of the target
+ *
+ * Its stack pointer is inside. A scan of the stack in front finds such a frame where stacks lie
+ * side by side.
+ */
+bool dp_stop_beside(const struct dp_process *proc, const struct dp_ucontext *uc,
+		    u64 at);
 
 /* borrowed: a thread of the target that makes remote calls while the others run. */
 

@@ -146,7 +146,8 @@ static int stack_frames(struct masking *m, const struct dp_maps *maps,
 		if (!dp_restorer_known(m->proc, stack.v[i]) ||
 		    dp_process_read(m->proc, at, &f, sizeof(f)) ||
 		    !dp_uframe_is_user(&f.uc.mc) ||
-		    !dp_frame_counts(&f.uc, at, stack.at))
+		    !dp_frame_counts(&f.uc, at, stack.at) ||
+		    dp_stop_beside(m->proc, &f.uc, at))
 			continue;
 		if (dp_mcontext_sp(&f.uc.mc) - stack.at >
 		    stack.n * sizeof(*stack.v))

@@ -313,6 +313,56 @@ long __attribute__((noipa)) eats_stack(long n)
 	return n ? eats_stack(n - 1) + room[0] : 0;
 }
 
+/** struct frame - what the kernel puts on a stack for a signal */
+struct frame {
+	void *restorer;
+	unsigned long flags;
+	void *link;
+	stack_t stack;
+	mcontext_t context;
+	unsigned long mask;
+	siginfo_t info;
+};
+
+#define BELOW 16384
+
+/* How many signal frames of breakpoints are below @sp? @ended: of those, how many say that
+ * their handler has ended */
+static int __attribute__((noipa, no_sanitize("address", "undefined")))
+frames_below(const char *sp, int *ended)
+{
+	const char *at = (char *)((uintptr_t)sp & ~15ul) - 8;
+	int n = 0;
+
+	for (; at > sp - BELOW; at -= 16) {
+		const struct frame *f = (const void *)at;
+		const greg_t *regs = f->context.gregs;
+
+		if ((unsigned short)regs[REG_CSGSFS] != 0x33 ||
+		    regs[REG_TRAPNO] != 3 ||
+		    (uintptr_t)sp - (uintptr_t)regs[REG_RSP] > 512)
+			continue;
+		n++;
+		*ended += !f->info.si_signo;
+	}
+	return n;
+}
+
+/* Whoever scans stacks that lie side by side finds old frames, and must know them. */
+static int leftovers(void *arg)
+{
+	struct kprobe a = { .addr = (void *)loads_at,
+			    .pre_handler = just_count };
+	int n, ended = 0;
+
+	setenv("DPROBES_ARM", "trap", 1);
+	EXPECT(!register_kprobe(&a));
+	EXPECT(loads(&there) == 77);
+	n = frames_below(__builtin_frame_address(0), &ended);
+	EXPECT(runs == 1 && n == 1 && ended == 1);
+	return 0;
+}
+
 int main(void)
 {
 	ok_child(program, NULL, 20, "the program's own faults");
@@ -324,5 +374,7 @@ int main(void)
 	ok_child(returns, NULL, 20, "handlers of return probes that fault");
 	ok_child(returns, alt, 20, "… with an alternate stack");
 	ok_child(overflow, NULL, 60, "the stack is too small");
+	ok_child(leftovers, NULL, 20,
+		 "the frame of a trap tells that it is over");
 	return plan();
 }

@@ -9,10 +9,13 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "arch/arch.h"
 #include "arch/uregs.h"
 #include "proc/attach/attach.h"
 #include "proc/attach/drain.h"
@@ -28,6 +31,28 @@ struct looked {
 	bool inside, poor;
 	u64 running;
 };
+
+#define STACK 65536
+#define BELOW 4096 /* so far below the stack pointer is the frame, */
+#define CODE 0x1234567000 /* and this is where it leads to */
+
+/** struct left - a signal frame below a stack, behind another thread's stack
+ *  @signo: in the frame; @short_of: its stack pointer below the thread's
+ *  @agents: is the restorer the agent's? @out: may the thread in front stay? */
+struct left {
+	int signo;
+	u64 short_of;
+	bool agents, out;
+};
+
+static const struct left *left;
+static struct dp_sigframe frame;
+
+extern const char restorer[];
+__asm__(".text\n"
+	"restorer:\n\t"
+	"mov $15, %rax\n\t"
+	"syscall\n");
 
 static pid_t victim;
 static struct dp_process *proc;
@@ -50,6 +75,44 @@ static void be_victim(void)
 	pthread_create(&t, NULL, run, NULL);
 	for (;;)
 		epoll_wait(fd, &e, 1, -1);
+}
+
+/* What its handler left below its stack */
+static void *leave_frame(void *arg)
+{
+	u64 *sp;
+
+	__asm__ volatile("mov %%rsp, %0" : "=r"(sp));
+	frame.uc.mc.rsp = (u64)sp - left->short_of;
+	memcpy(sp - BELOW / sizeof(*sp), &frame, sizeof(frame));
+	__asm__ volatile("1: pause; jmp 1b" : : : "memory");
+	return arg;
+}
+
+static void on_stack(u8 *stack, void *(*function)(void *))
+{
+	pthread_attr_t attr;
+	pthread_t t;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstack(&attr, stack, STACK);
+	pthread_create(&t, &attr, function, NULL);
+}
+
+static void be_side_by_side(void)
+{
+	u8 *stacks = mmap(NULL, 2 * STACK, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	frame.restorer = (u64)restorer;
+	frame.uc.mc.rip = CODE;
+	frame.uc.mc.cs = 0x33;
+	frame.info.signo = left->signo;
+	alarm(60);
+	on_stack(stacks, run);
+	on_stack(stacks + STACK, leave_frame);
+	for (;;)
+		pause();
 }
 
 static void await_sleep(void)
@@ -138,6 +201,85 @@ static void asleep_where_nothing_tells(void **state)
 	assert_false(look(true, true));
 }
 
+static bool leads_there(const void *arg, u64 pc)
+{
+	return pc == CODE || (left->agents && pc == (u64)restorer);
+}
+
+/* Have both threads come to where they stay? */
+static bool have_begun(void)
+{
+	struct dp_sigframe f;
+	size_t i;
+
+	for (i = 0; i < proc->nr_threads; i++)
+		if (!dp_process_read(
+			    proc, dp_uregs_sp(&proc->threads[i].regs) - BELOW,
+			    &f, sizeof(f)) &&
+		    f.uc.mc.rip == CODE)
+			return proc->nr_threads == 3;
+	return false;
+}
+
+static void stacks_side_by_side(void **state)
+{
+	static const struct left cases[] = {
+		/* A handler may still run: nothing tells that it does not. */
+		{ SIGTRAP, 256, true, false },
+		{ SIGTRAP, 256, false, false },
+		/* It has ended. */
+		{ DP_SIGINFO_ENDED, 256, true, true },
+		/* But not for a look that lets threads be in the agent. */
+		{ DP_SIGINFO_ENDED, 256, false, false },
+		/* The other thread is where it was when the signal came. */
+		{ SIGTRAP, 0, false, true },
+		/* Deeper, by now, than the frame's upper end */
+		{ SIGTRAP, (u64)-1024, false, true },
+		{ SIGTRAP, (u64)(BELOW - DP_FRAME_MAX), false, true },
+		/* So far away is no frame from the stack pointer that it interrupted. */
+		{ SIGTRAP, (u64)(BELOW - DP_FRAME_MAX - 16), false, false },
+	};
+	const struct dp_moves moves = { .from = leads_there, .to = nowhere };
+	struct dp_diag diag = { 0 };
+	pid_t victims[sizeof(cases) / sizeof(*cases)];
+	size_t i;
+
+	/* All before the first look, which leaves frames on this stack. */
+	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		left = &cases[i];
+		victims[i] = fork();
+		if (!victims[i])
+			be_side_by_side();
+	}
+	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		left = &cases[i];
+		victim = victims[i];
+		assert_int_equal(dp_process_attach(victim, &proc, &diag), 0);
+		while (!dp_stop_all(proc, &diag) && !have_begun())
+			dp_stop_release(proc);
+		if (dp_threads_move(proc, &moves) != left->out)
+			fail_msg("case %zu", i);
+		end(state);
+	}
+}
+
+/* Interrupted in a restorer, a thread is one word inside the frame that it returns through. */
+static void a_frame_counts_in_its_restorer(void **state)
+{
+	const struct dp_ucontext uc = { .mc = { .rsp = 0x10800 } };
+	const struct dp_ucontext aside = { .stack = { .sp = 0xf000,
+						      .size = 0x2000 },
+					   .mc = { .rsp = 0x10800 } };
+
+	assert_false(dp_frame_is_past(&uc, 0x10000, 0x10000));
+	assert_false(dp_frame_is_past(&uc, 0x10000, 0x10008));
+	assert_true(dp_frame_is_past(&uc, 0x10000, 0x10009));
+	assert_true(dp_frame_is_past(&uc, 0x10000, 0x10800));
+	assert_false(dp_frame_is_past(&uc, 0x10000, 0x10801));
+	/* On an alternate stack: nothing lies between. */
+	assert_false(dp_frame_is_past(&aside, 0x10000, 0x10400));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -145,6 +287,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(asleep_inside, begin, end),
 		cmocka_unit_test_setup_teardown(asleep_where_nothing_tells,
 						begin, end),
+		cmocka_unit_test(stacks_side_by_side),
+		cmocka_unit_test(a_frame_counts_in_its_restorer),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
