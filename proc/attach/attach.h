@@ -85,9 +85,10 @@ void dp_process_let_go(struct dp_process *proc);
 /** dp_recover_needed() - is anything of ours in a process that has just been looked at? */
 bool dp_recover_needed(const struct dp_process *proc);
 int dp_recover(struct dp_process *proc, struct dp_diag *diag);
-/** dp_arena_load() - copy the arena found in a process. Return: 0; -ENOENT. */
+/** dp_arena_load() - copy the arena found in a process. Return: 0; -ENOENT; -EBUSY, with words,
+ *  it is in use, and of another version or build: its agent must not be touched. */
 int dp_arena_load(const struct dp_process *proc, void **arena, size_t *size,
-		  u64 *addr);
+		  u64 *addr, struct dp_diag *diag);
 /** dp_recover_taken() - does another tool, which still runs, probe the process?
  *  Return: true, with words. */
 bool dp_recover_taken(const struct dp_process *proc, struct dp_diag *diag);

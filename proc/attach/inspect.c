@@ -118,13 +118,13 @@ typedef int reader_fn(const struct dp_process *proc, const struct dp_view *view,
 		      u64 addr, void *arg);
 
 static int read_arena(const struct dp_process *proc, reader_fn *reader,
-		      void *arg)
+		      void *arg, struct dp_diag *diag)
 {
 	struct dp_view view;
 	void *arena;
 	size_t size;
 	u64 addr;
-	int err = dp_arena_load(proc, &arena, &size, &addr);
+	int err = dp_arena_load(proc, &arena, &size, &addr, diag);
 
 	if (err)
 		return err;
@@ -150,8 +150,9 @@ static int inspect(pid_t pid, reader_fn *reader, void *arg,
 	if (err)
 		return err;
 	proc->ns_pid = dp_process_inside(proc);
-	err = read_arena(proc, reader, arg);
-	if (err)
+	err = read_arena(proc, reader, arg, diag);
+	/* What is of another version has been told. */
+	if (err && err != -EBUSY)
 		dp_diag_set(
 			diag, err,
 			err == -ENOENT ?

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* recover: find what a killed tool left in a process, and take it out. */
+#include "agent/image.h"
 #include "engine/layout/private.h"
 #include "engine/site/view.h"
 #include "proc/attach/attach.h"
@@ -13,6 +14,7 @@
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -83,6 +85,24 @@ static int read_arena(const struct dp_process *proc, u64 addr, char *arena,
 	return read_whole(proc, addr, arena, size);
 }
 
+/** struct head - what is at the same place in the arena of every version
+ *  @magic: set once the arena is complete, before anything is armed */
+struct head {
+	u64 magic;
+	u32 version;
+};
+
+/* Another version's arena may begin elsewhere in its file. */
+static bool is_arena(const struct dp_process *proc, const struct dp_map *m)
+{
+	struct head head;
+
+	return dp_map_is_arena(m) ||
+	       (dp_path_is_ours(m->path) &&
+		!dp_process_read(proc, m->start, &head, sizeof(head)) &&
+		head.magic == DP_LAYOUT_MAGIC);
+}
+
 /* Find the address of the arena. Return: 0; -ENOENT there is none; as dp_maps_read(). */
 static int find_arena(const struct dp_process *proc, u64 *addr)
 {
@@ -94,7 +114,7 @@ static int find_arena(const struct dp_process *proc, u64 *addr)
 		return err;
 	err = -ENOENT;
 	for (i = 0; i < maps.n; i++)
-		if (dp_map_is_arena(&maps.v[i])) {
+		if (is_arena(proc, &maps.v[i])) {
 			*addr = maps.v[i].start;
 			err = 0;
 		}
@@ -102,29 +122,87 @@ static int find_arena(const struct dp_process *proc, u64 *addr)
 	return err;
 }
 
+static int not_ours(const struct dp_process *proc, struct dp_diag *diag,
+		    const char *which)
+{
+	struct dp_status st = { .uids = { 0 } };
+
+	dp_status_read(proc->pid, proc->pid, &st);
+	return dp_diag_set(
+		diag, -EBUSY,
+		"process %d, of uid %u, has probes of another %s in it, which this dprobes (layout %u) must not touch; use the dprobes that they are of",
+		proc->pid, st.uids[0], which, DP_LAYOUT_VERSION);
+}
+
+/* Of an agent that had not been copied whole when its tool was killed, the rest is zeros. */
+static bool is_agent(const u8 *text)
+{
+	u32 i = 0;
+
+	while (i < dp_agent_image_size && text[i] == dp_agent_image[i])
+		i++;
+	while (i < dp_agent_image_size && !text[i])
+		i++;
+	return i == dp_agent_image_size;
+}
+
+/* What an entry point's address means is the same in the same bytes only. */
+static bool is_our_agent(const struct dp_process *proc, u64 base)
+{
+	u8 *text = malloc(dp_agent_image_size);
+	bool same = text &&
+		    !dp_process_read(proc, base, text, dp_agent_image_size) &&
+		    is_agent(text);
+
+	free(text);
+	return same;
+}
+
+/* Return: 0; -EBUSY; -ENOENT it has never been in use. */
+static int check_version(const struct dp_process *proc, u64 addr,
+			 struct dp_diag *diag)
+{
+	struct head head;
+	char which[32];
+
+	if (dp_process_read(proc, addr, &head, sizeof(head)) ||
+	    head.magic != DP_LAYOUT_MAGIC)
+		return -ENOENT;
+	if (head.version == DP_LAYOUT_VERSION)
+		return 0;
+	snprintf(which, sizeof(which), "version (layout %u)", head.version);
+	return not_ours(proc, diag, which);
+}
+
+static int is_damaged(const struct dp_process *proc, struct dp_diag *diag)
+{
+	return dp_diag_set(
+		diag, -EBADMSG,
+		"what is mapped into process %d as dprobes is damaged, and left as it is",
+		proc->pid);
+}
+
 int dp_arena_load(const struct dp_process *proc, void **out, size_t *size,
-		  u64 *addr)
+		  u64 *addr, struct dp_diag *diag)
 {
 	const u64 at = offsetof(struct dp_arena, control.arena_size);
 	struct dp_arena *arena;
 	u64 bytes;
-	int err = find_arena(proc, addr);
+	int err = find_arena(proc, addr) ?: check_version(proc, *addr, diag);
 
 	if (err)
 		return err;
 	if (dp_process_read(proc, *addr + at, &bytes, sizeof(bytes)) ||
 	    bytes < sizeof(*arena) || bytes > ARENA_MAX)
-		return -ENOENT;
+		return is_damaged(proc, diag);
 	arena = calloc(1, bytes);
 	if (!arena)
-		return -ENOMEM;
-	err = -ENOENT;
-	if (!dp_process_read(proc, *addr, arena, sizeof(*arena)) &&
-	    arena->control.arena_size == bytes)
-		err = read_arena(proc, *addr, (char *)arena, bytes);
-	if (err) {
+		return dp_diag_set(diag, -ENOMEM, "out of memory");
+	if (dp_process_read(proc, *addr, arena, sizeof(*arena)) ||
+	    arena->control.arena_size != bytes ||
+	    read_arena(proc, *addr, (char *)arena, bytes)) {
 		free(arena);
-		return err;
+		return is_damaged(proc, diag);
 	}
 	*out = arena;
 	*size = bytes;
@@ -237,7 +315,9 @@ static int leave_behind(struct dp_process *proc, void *arena, size_t size,
 	int err = dp_view_open(&view, arena, size);
 
 	if (err || view.arena->control.base != addr - DP_ARENA_OFFSET)
-		return 0;
+		return is_damaged(proc, diag);
+	if (!is_our_agent(proc, view.arena->control.base))
+		return not_ours(proc, diag, "build");
 	if (view.arena->control.own_process &&
 	    !view.arena->control.nr_upcalls &&
 	    view.arena->control.owner == proc->ns_pid)
@@ -257,7 +337,7 @@ int dp_recover(struct dp_process *proc, struct dp_diag *diag)
 	void *arena;
 	size_t size;
 	u64 addr;
-	int err = dp_arena_load(proc, &arena, &size, &addr);
+	int err = dp_arena_load(proc, &arena, &size, &addr, diag);
 
 	if (!err) {
 		err = leave_behind(proc, arena, size, addr, diag);

@@ -361,8 +361,7 @@ static void let_work(const struct dp_process *proc, pid_t tid)
 	do
 		dp_nap(MOMENT_NS);
 	while (before >= 0 && cpu_time(proc) - before < MOMENT_NS &&
-	       dp_thread_state_runs(proc->pid, tid) &&
-	       dp_now_ns() < deadline);
+	       dp_thread_state_runs(proc->pid, tid) && dp_now_ns() < deadline);
 }
 
 int dp_stop_run_on(struct dp_process *proc, struct dp_thread *t)
