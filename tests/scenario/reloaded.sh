@@ -36,7 +36,7 @@ done <<-'L'
 	install:_mapped 2
 	install:_mapped 4
 	install:_pool 2
-	install:_pool 5
+	install:_pool 1
 	extend:_built 1
 	extend:_built 4
 	sync:_begun 3
