@@ -172,8 +172,8 @@ $(FAKE_UNIT): $(B)/tests/unit/test_%: tests/unit/test_%.c $(FAKE_OBJ) $(FAKE_WOR
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(FAKE_DEFS) -o $@ $< $(FAKE_OBJ) $(FAKE_WORLD) -lcmocka
 
-# The library's own objects, without a probe.
-$(B)/tests/unit/test_library: tests/unit/test_library.c $(LIB_OBJ) $(B)/libcore.a
+# The objects of the library.
+$(B)/tests/unit/test_library $(B)/tests/unit/test_guest: $(B)/tests/unit/%: tests/unit/%.c $(LIB_OBJ) $(B)/libcore.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(LIB_OBJ) $(B)/libcore.a $(LIBS) -lcmocka
 

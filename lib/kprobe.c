@@ -109,7 +109,7 @@ struct kprobe *get_kprobe(void *addr)
 	/* The newest probe comes first, and a jprobe last. */
 	for (more = dp_live_first(dp_self.engine, (u64)addr, &i); more;
 	     more = dp_live_next(dp_self.engine, &i))
-		if (!dp_self.users[i].hidden &&
+		if (!dp_self.users[i].hidden && !dp_self.users[i].guest &&
 		    (!p || dp_self.users[i].kind != 'j'))
 			p = dp_self.users[i].p;
 	dp_self_end();

@@ -237,35 +237,47 @@ static int arm(const u32 *indexes, u32 n)
 		       dp_allowed_unarmed(err));
 }
 
-static int add_all(struct dp_request *requests, u32 *indexes, u32 n, u32 *done)
+/* @added: has the engine got the probe, whatever the return value? */
+static int add_one(struct dp_request *r, struct dp_reach_reader *g, u32 *index,
+		   bool *added)
 {
-	struct dp_reach_reader g = {
+	u32 had;
+	int err;
+
+	*added = false;
+	if (dp_probe_index(r->user.p, &had))
+		return dp_fail(-EINVAL, "the probe is registered already");
+	err = add(r, g, index);
+	if (err)
+		return err;
+	*added = true;
+	err = enter_user(*index, r);
+	r->user.p->dp_private[0] = (void *)(u64)(*index + 1);
+	r->user.p->dp_private[1] = NULL;
+	if (r->user.hidden)
+		r[-1].user.p->dp_private[1] = r->user.p;
+	return err;
+}
+
+static struct dp_reach_reader begin_reading(void)
+{
+	return (struct dp_reach_reader){
 		.mods = dp_symbol_map_modules(dp_self.symbols),
 		.arming = dp_self.arming,
 		.target = &dp_self.text.target,
 		.engine = dp_self.engine,
 		.own = dp_blacklisted,
 	};
+}
+
+static int add_all(struct dp_request *requests, u32 *indexes, u32 n, u32 *done)
+{
+	struct dp_reach_reader g = begin_reading();
+	bool added = true;
 	int err = 0;
-	u32 had;
 
-	for (*done = 0; *done < n && !err; (*done)++) {
-		struct dp_request *r = &requests[*done];
-
-		if (dp_probe_index(r->user.p, &had)) {
-			err = dp_fail(-EINVAL,
-				      "the probe is registered already");
-			break;
-		}
-		err = add(r, &g, &indexes[*done]);
-		if (err)
-			break;
-		err = enter_user(indexes[*done], r);
-		r->user.p->dp_private[0] = (void *)(u64)(indexes[*done] + 1);
-		r->user.p->dp_private[1] = NULL;
-		if (r->user.hidden)
-			r[-1].user.p->dp_private[1] = r->user.p;
-	}
+	for (*done = 0; *done < n && !err; *done += added)
+		err = add_one(&requests[*done], &g, &indexes[*done], &added);
 	dp_reach_reader_close(&g);
 	return err;
 }
@@ -293,6 +305,44 @@ int dp_probes_register(struct dp_request *requests, u32 n)
 		undo(indexes, done);
 	if (err)
 		restore(requests, done);
+	dp_flags_refresh();
+	free(indexes);
+	return err;
+}
+
+/* Without memory for its user a probe could not be taken out later. */
+static int add_some(struct dp_request *requests, u32 *indexes, u32 n, u32 *done,
+		    void (*refuse)(void *arg, u32 i, int err), void *arg)
+{
+	struct dp_reach_reader g = begin_reading();
+	bool added = false;
+	int err = 0;
+	u32 i;
+
+	for (i = *done = 0; i < n && !(added && err); i++) {
+		err = add_one(&requests[i], &g, &indexes[*done], &added);
+		*done += added;
+		if (err)
+			refuse(arg, i, err);
+	}
+	dp_reach_reader_close(&g);
+	return added ? err : 0;
+}
+
+int dp_probes_register_each(struct dp_request *requests, u32 n,
+			    void (*refuse)(void *arg, u32 i, int err),
+			    void *arg)
+{
+	u32 *indexes = calloc(n, sizeof(*indexes)), done = 0;
+	int err;
+
+	if (!indexes)
+		return dp_fail(-ENOMEM, "out of memory");
+	err = add_some(requests, indexes, n, &done, refuse, arg);
+	if (!err && done)
+		err = arm(indexes, done);
+	if (err && done)
+		undo(indexes, done);
 	dp_flags_refresh();
 	free(indexes);
 	return err;

@@ -40,6 +40,7 @@ struct dp_user {
 	bool disabled, gone, unowned;
 	struct dp_origin origin;
 	bool hidden; /* a further part of the probe before it; in no list */
+	bool guest; /* a tool's; in no list of the program's */
 };
 
 struct dp_self {
@@ -57,6 +58,8 @@ struct dp_self {
 	bool changed; /* libraries have come or gone */
 	bool unowned; /* a probe is in an unowned mapping */
 	enum dp_arming arming;
+	struct dp_guest_probe *guests;
+	u32 nr_guests;
 };
 
 extern struct dp_self dp_self __attribute__((visibility("hidden")));
@@ -201,6 +204,26 @@ static inline struct kprobe *dp_probe_next(const struct kprobe *p)
 	{                                                          \
 		return dp_probe_enable((struct kprobe *)p, true);  \
 	}
+
+/**
+ * dp_probes_register_each() - register those that can be
+ * @refuse: called for each that cannot be, with dp_last_diag() telling why
+ * Return: 0; of arming, then none is registered
+ */
+int dp_probes_register_each(struct dp_request *requests, u32 n,
+			    void (*refuse)(void *arg, u32 i, int err),
+			    void *arg);
+
+/* guest.c: probes of a tool. Context: task; no library lock is held. */
+struct dp_guest;
+/** dp_guests_add() - register probes that count, disabled. Return: 0; an errno for all. */
+int dp_guests_add(struct dp_guest *v, u32 n);
+/** dp_guests_switch() - enable and disable. Return: 0; -EINVAL for a number that is none. */
+int dp_guests_switch(const struct dp_guest *v, u32 n);
+/** dp_guests_remove() - unregister, and tell the hits. Return: as dp_guests_switch(). */
+int dp_guests_remove(struct dp_guest *v, u32 n);
+/** dp_guests_clean() - unregister all. Return: 0 or a negative errno. */
+int dp_guests_clean(void);
 
 /* gone.c */
 /** dp_probes_notice_gone() - mark the probes whose code is not mapped any more */

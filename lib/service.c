@@ -109,15 +109,44 @@ static int turn(void)
 			0;
 }
 
-static int carry_out(void)
+static int host(u32 verb)
 {
-	switch (service->verb) {
+	u32 n = service->nr_guests;
+	int err = -EINVAL;
+
+	if (n > DP_SERVICE_GUESTS)
+		return dp_diag_set(&service->diag, err, "the order is damaged");
+	if (verb == DP_SERVICE_PROBE)
+		err = dp_guests_add(service->guests, n);
+	else if (verb == DP_SERVICE_SWITCH)
+		err = dp_guests_switch(service->guests, n);
+	else if (verb == DP_SERVICE_UNPROBE)
+		err = dp_guests_remove(service->guests, n);
+	else
+		err = dp_guests_clean();
+	service->hosted = dp_self.nr_guests;
+	if (err)
+		service->diag = *dp_last_diag();
+	return err;
+}
+
+static int carry_out(u32 verb)
+{
+	switch (verb) {
 	case DP_SERVICE_LOAD:
 		return load();
 	case DP_SERVICE_UNLOAD:
 		return unload();
-	default:
+	case DP_SERVICE_TURN:
 		return turn();
+	case DP_SERVICE_PROBE:
+	case DP_SERVICE_SWITCH:
+	case DP_SERVICE_UNPROBE:
+	case DP_SERVICE_CLEAN:
+		return host(verb);
+	default:
+		return dp_diag_set(&service->diag, -EOPNOTSUPP,
+				   "there is no such order");
 	}
 }
 
@@ -132,13 +161,14 @@ void dp_service_work(void)
 	int error = errno, cancel;
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-	service->order[DP_SERVICE_ORDER - 1] = '\0';
+	if (service->verb <= DP_SERVICE_TURN)
+		service->order[DP_SERVICE_ORDER - 1] = '\0';
 	dp_diag_clear(&service->diag);
 	service->refused = is_busy();
 	if (service->refused)
 		service->err = -EAGAIN;
 	else
-		service->err = carry_out();
+		service->err = carry_out(service->verb);
 	pthread_setcancelstate(cancel, NULL);
 	errno = error;
 }
@@ -202,6 +232,7 @@ static void in_child(void)
 {
 	service->owner = (u32)getpid();
 	service->state = DP_SERVICE_IDLE;
+	service->hosted = service->guests_of = 0;
 	dp_service_knobs(true, true);
 	dp_compat_forked();
 }

@@ -21,8 +21,8 @@
 
 #define DP_SERVICE_PATH "/memfd:libdprobes"
 #define DP_SERVICE_MAGIC 0x31656369767265ffull
-#define DP_SERVICE_VERSION 2
-#define DP_SERVICE_ORDER 16384
+#define DP_SERVICE_VERSION 3
+#define DP_SERVICE_ORDER 65536
 #define DP_SERVICE_MODULES 64
 #define DP_SERVICE_LINES 512 /* a power of two */
 #define DP_SERVICE_TEXT 1008
@@ -40,7 +40,31 @@ enum dp_service_verb {
 	DP_SERVICE_LOAD, /* words: module, parameters, @alias=function */
 	DP_SERVICE_UNLOAD, /* words: name */
 	DP_SERVICE_TURN, /* words: number of a knob, 0 or 1 */
+	DP_SERVICE_PROBE, /* guests by @addr, disabled at first */
+	DP_SERVICE_SWITCH, /* guests by @probe: those with @on are enabled, the others not */
+	DP_SERVICE_UNPROBE, /* guests by @probe */
+	DP_SERVICE_CLEAN, /* all guests */
 };
+
+#define DP_GUEST_WHY 96
+
+/**
+ * struct dp_guest - a probe that a tool has in this process's engine; it only counts
+ * @addr: of the instruction
+ * @probe: its number in the engine, by which the arena's tables tell its counts
+ * @hits: its count when it left
+ * @err: of its probe: 0 or a negative errno; then there is none, and @why says why
+ */
+struct dp_guest {
+	u64 addr;
+	u64 hits;
+	u32 probe;
+	s32 err;
+	u32 on, pad;
+	char why[DP_GUEST_WHY];
+};
+
+#define DP_SERVICE_GUESTS (DP_SERVICE_ORDER / sizeof(struct dp_guest))
 
 /** enum dp_service_knob - a switch over all probes of the process; 1 at first */
 enum dp_service_knob {
@@ -77,9 +101,14 @@ struct dp_service {
 	u32 verb;
 	s32 err;
 	u32 refused; /* nothing was done; the tool may try again */
-	u32 order_len;
+	u32 nr_guests; /* of an order about guests */
+	u32 hosted; /* how many guests there are */
+	u32 guests_of; /* the tool that they are of, by its own process id; written by it */
 	struct dp_diag diag;
-	char order[DP_SERVICE_ORDER]; /* words, a line each */
+	union {
+		char order[DP_SERVICE_ORDER]; /* words, a line each */
+		struct dp_guest guests[DP_SERVICE_GUESTS];
+	};
 	u32 changes; /* of @modules; odd during a change */
 	u32 nr_modules;
 	struct dp_service_module modules[DP_SERVICE_MODULES];

@@ -114,6 +114,7 @@ void dp_attach_other_end(struct dp_process *proc);
 enum dp_lock {
 	DP_LOCK_AGENT, /* an agent is mapped, in use, or taken out */
 	DP_LOCK_ORDER, /* the process is asked to do something: lib/service.h */
+	DP_LOCK_GUEST, /* a tool has probes in the engine of a process that probes itself */
 };
 
 /**

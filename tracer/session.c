@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "proc/inspect.h"
 #include "resolve/points.h"
 
 /* For how long a process may execute one program after another. */
@@ -45,7 +46,6 @@ int dp_session_parse(struct dp_session *s, const struct dp_tracer_options *opt,
 	memset(s, 0, sizeof(*s));
 	s->opt = opt;
 	s->kind = kind;
-	s->ops = &dp_agent_source;
 	s->specs = calloc(opt->nr_specs + 1, sizeof(*s->specs));
 	s->pending = calloc(opt->nr_specs + 1, sizeof(*s->pending));
 	if (!s->specs || !s->pending)
@@ -140,7 +140,12 @@ static bool needs_clock(const struct dp_session *s)
 static int open_once(struct dp_session *s, const char **bad_spec,
 		     struct dp_diag *diag)
 {
-	int err = s->ops->open(s->opt, needs_clock(s), &s->source, diag);
+	int err;
+
+	s->ops = s->opt->pid && dp_host_find(s->opt->pid, NULL) ?
+			 &dp_host_source :
+			 &dp_agent_source;
+	err = s->ops->open(s->opt, needs_clock(s), &s->source, diag);
 
 	if (!err)
 		err = dp_session_resolve(s, bad_spec, diag);

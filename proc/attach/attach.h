@@ -89,6 +89,9 @@ int dp_recover(struct dp_process *proc, struct dp_diag *diag);
  *  it is in use, and of another version or build: its agent must not be touched. */
 int dp_arena_load(const struct dp_process *proc, void **arena, size_t *size,
 		  u64 *addr, struct dp_diag *diag);
+/** dp_recover_own() - has the process an engine of its own? Return: 1; 0; -EBUSY with words, one
+ *  of another version or build */
+int dp_recover_own(const struct dp_process *proc, struct dp_diag *diag);
 /** dp_recover_taken() - does another tool, which still runs, probe the process?
  *  Return: true, with words. */
 bool dp_recover_taken(const struct dp_process *proc, struct dp_diag *diag);

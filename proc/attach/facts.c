@@ -172,7 +172,8 @@ static void see_probes(struct dp_facts *facts, pid_t pid)
 				facts, "probes", DP_FACT_NO, NULL,
 				"it probes itself, with libdprobes (%zu probes)",
 				n),
-			"use dprobes insmod -p %d for more", pid);
+			"dprobes stat -p %d counts beside them; dprobes insmod -p %d adds others",
+			pid, pid);
 	else if (tool)
 		dp_fact_remedy(
 			dp_fact_add(facts, "probes", DP_FACT_NO, NULL,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* inspect: the probes of a process, read from outside without touching it. */
 #include "engine/site/view.h"
+#include "engine/text/state.h"
 #include "proc/attach/attach.h"
 #include "proc/attach/area.h"
 #include "proc/inspect.h"
@@ -54,6 +55,7 @@ static void describe(const struct dp_view *view, u32 i, struct dp_armed *out)
 		.addr = p->gone ? p->gone : s->addr,
 		.kind = kind_of(p),
 		.disabled = !p->enabled || p->disabled,
+		.counts = p->kind == DP_KIND_PLAIN && !p->program,
 		.gone = p->gone || s->armed == DP_SITE_GONE,
 		.optimized = !p->gone && dp_view_is_jump(view, s),
 		.hits = dp_view_probe_hits(view, i),
@@ -191,6 +193,92 @@ int dp_process_inspect(pid_t pid, struct dp_armed **list, size_t *n,
 	*n = p.n;
 	*tool = p.tool;
 	return err;
+}
+
+struct looking {
+	const u32 *probes;
+	struct dp_armed *list;
+	size_t n;
+};
+
+static int look(const struct dp_process *proc, const struct dp_view *view,
+		u64 addr, void *arg)
+{
+	const struct looking *l = arg;
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		if (l->probes[i] < view->nr_probes)
+			describe(view, l->probes[i], &l->list[i]);
+	return 0;
+}
+
+int dp_host_look(pid_t pid, const u32 *probes, struct dp_armed *list, size_t n,
+		 struct dp_diag *diag)
+{
+	struct looking l = { probes, list, n };
+
+	return inspect(pid, look, &l, diag);
+}
+
+struct patches {
+	struct dp_host_patch *list;
+	size_t n;
+};
+
+static int by_addr(const void *a, const void *b)
+{
+	const struct dp_host_patch *p = a, *q = b;
+
+	return p->addr < q->addr ? -1 : p->addr > q->addr;
+}
+
+static int read_patches(const struct dp_process *proc,
+			const struct dp_view *view, u64 addr, void *arg)
+{
+	struct patches *p = arg;
+	u32 i;
+
+	p->list = calloc(view->nr_sites + 1, sizeof(*p->list));
+	if (!p->list)
+		return -ENOMEM;
+	for (i = 0; i < view->nr_sites; i++) {
+		const struct dp_site_entry *s = &view->sites[i];
+		u8 len = dp_site_patch_len(s);
+
+		if (!s->addr || !s->armed || s->armed == DP_SITE_GONE || !len ||
+		    len > DP_JUMP_SIZE)
+			continue;
+		p->list[p->n].addr = s->addr;
+		p->list[p->n].len = len;
+		memcpy(p->list[p->n++].orig, s->orig, len);
+	}
+	qsort(p->list, p->n, sizeof(*p->list), by_addr);
+	return 0;
+}
+
+int dp_host_patches(pid_t pid, struct dp_host_patch **list, size_t *n,
+		    struct dp_diag *diag)
+{
+	struct patches p = { 0 };
+	int err = inspect(pid, read_patches, &p, diag);
+
+	*list = p.list;
+	*n = p.n;
+	return err;
+}
+
+int dp_host_find(pid_t pid, struct dp_diag *diag)
+{
+	struct dp_process *proc;
+	int own;
+
+	if (dp_process_open(pid, &proc, NULL))
+		return 0;
+	proc->ns_pid = dp_process_inside(proc);
+	own = dp_recover_own(proc, diag);
+	dp_process_close(proc);
+	return own;
 }
 
 struct variables {

@@ -11,7 +11,7 @@
  *
  * Each kind of work has a byte of the file, whatever memory there may hold.
  *
- * Lock: these two (DESIGN.md, Locks).
+ * Lock: these (DESIGN.md, Locks).
  */
 #include "proc/attach/attach.h"
 #include "proc/attach_other.h"
@@ -46,6 +46,11 @@ static int no_lock(const struct dp_process *proc, enum dp_lock which, int err,
 	if (!is_taken(err))
 		return dp_diag_set(diag, err, "process %d cannot be locked: %s",
 				   proc->pid, strerror(-err));
+	if (which == DP_LOCK_GUEST)
+		return dp_diag_set(
+			diag, -EBUSY,
+			"process %d is already probed by another dprobes (fuser -v /proc/%d/mem names it); end that first",
+			proc->pid, proc->pid);
 	return dp_diag_set(
 		diag, -EBUSY,
 		which == DP_LOCK_ORDER ?
@@ -57,7 +62,8 @@ static int no_lock(const struct dp_process *proc, enum dp_lock which, int err,
 int dp_process_lock(const struct dp_process *proc, enum dp_lock which,
 		    struct dp_diag *diag)
 {
-	s64 deadline = dp_now_ns() + LOCK_NS;
+	/* A guest stays for long. */
+	s64 deadline = dp_now_ns() + (which == DP_LOCK_GUEST ? 0 : LOCK_NS);
 	int err;
 
 	while (is_taken(err = set(proc, which, F_WRLCK)) &&

@@ -283,16 +283,46 @@ static int is_taken(const struct dp_process *proc,
 		proc->pid, c->tool);
 }
 
-bool dp_recover_taken(const struct dp_process *proc, struct dp_diag *diag)
+/* Return: false: no arena of this version. */
+static bool read_control(const struct dp_process *proc,
+			 struct dp_arena_control *control)
 {
-	struct dp_arena_control control;
 	u64 addr;
 
 	return !find_arena(proc, &addr) &&
 	       !dp_process_read(proc, addr + offsetof(struct dp_arena, control),
-				&control, sizeof(control)) &&
-	       control.magic == DP_LAYOUT_MAGIC &&
-	       is_taken(proc, &control, diag);
+				control, sizeof(*control)) &&
+	       control->magic == DP_LAYOUT_MAGIC;
+}
+
+static bool is_own(const struct dp_process *proc,
+		   const struct dp_arena_control *c)
+{
+	return c->own_process && !c->nr_upcalls && c->owner == proc->ns_pid;
+}
+
+int dp_recover_own(const struct dp_process *proc, struct dp_diag *diag)
+{
+	struct dp_arena_control control;
+	u64 addr;
+	int err;
+
+	if (find_arena(proc, &addr))
+		return 0;
+	err = check_version(proc, addr, diag);
+	if (err)
+		return err == -EBUSY ? err : 0;
+	if (!read_control(proc, &control) || !is_own(proc, &control))
+		return 0;
+	return is_our_agent(proc, control.base) ? 1 :
+						  not_ours(proc, diag, "build");
+}
+
+bool dp_recover_taken(const struct dp_process *proc, struct dp_diag *diag)
+{
+	struct dp_arena_control control;
+
+	return read_control(proc, &control) && is_taken(proc, &control, diag);
 }
 
 /* Only the dead tool could write the sites' states; the arena here is a copy. So a note
@@ -318,12 +348,10 @@ static int leave_behind(struct dp_process *proc, void *arena, size_t size,
 		return is_damaged(proc, diag);
 	if (!is_our_agent(proc, view.arena->control.base))
 		return not_ours(proc, diag, "build");
-	if (view.arena->control.own_process &&
-	    !view.arena->control.nr_upcalls &&
-	    view.arena->control.owner == proc->ns_pid)
+	if (is_own(proc, &view.arena->control))
 		return dp_diag_set(
 			diag, -EBUSY,
-			"process %d probes itself, with libdprobes; dprobes can list its probes, but not add to them yet",
+			"process %d probes itself, with libdprobes; only dprobes stat can add probes to its own",
 			proc->pid);
 	err = is_taken(proc, &view.arena->control, diag);
 	if (err)

@@ -6,6 +6,7 @@
  * may lie: the order names the process, and a tool that does not probe it refuses.
  */
 #include "tracer/order.h"
+#include "tracer/module/client.h"
 #include "tracer/session.h"
 #include "proc/attach_other.h"
 #include "proc/inspect.h"
@@ -289,6 +290,32 @@ static int resolve(struct asker *a, const char **bad_spec, struct dp_diag *diag)
 	return err ? err : sort_points(a, diag);
 }
 
+/* The program's own probes are not for others to switch one by one. */
+static int find_guests(struct asker *a, struct dp_diag *diag)
+{
+	pid_t pid = a->opt->pid;
+	struct dp_client c;
+	u32 tool = 0;
+	size_t i, n = 0;
+	int err = dp_client_open(&c, pid, NULL, diag);
+
+	if (err)
+		return err;
+	DP_CLIENT_GET(&c, guests_of, &tool);
+	dp_client_close(&c);
+	if (!tool)
+		return dp_diag_set(
+			diag, -EOPNOTSUPP,
+			"process %d probes itself; dprobes enabled 0 -p %d switches all its probes off",
+			pid, pid);
+	a->tool = (pid_t)tool;
+	for (i = 0; i < a->nr_armed; i++)
+		if (a->armed[i].counts)
+			a->armed[n++] = a->armed[i];
+	a->nr_armed = n;
+	return 0;
+}
+
 static int find_tool(struct asker *a, struct dp_diag *diag)
 {
 	pid_t pid = a->opt->pid;
@@ -299,11 +326,9 @@ static int find_tool(struct asker *a, struct dp_diag *diag)
 		return err;
 	if (!a->tool)
 		return has_gone(a, diag);
-	if (a->tool == pid)
-		return dp_diag_set(
-			diag, -EOPNOTSUPP,
-			"process %d probes itself; dprobes enabled 0 -p %d switches all its probes off",
-			pid, pid);
+	err = a->tool == pid ? find_guests(a, diag) : 0;
+	if (err)
+		return err;
 	qsort(a->armed, a->nr_armed, sizeof(*a->armed), dp_list_order);
 	return 0;
 }

@@ -1,0 +1,141 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# dprobes stat in a process that probes itself: both use one engine, and neither's probes are the other's.
+. tests/scenario/lib.sh
+
+MODULES=${MODULES:-build/tests/modules}
+text_of() { "$TOOLS/text-sum" "$victim" | grep -v memfd:dprobes; }
+rows() { "$DPROBES" list -v -p "$victim" | grep -F "victim_function+0x0 "; }
+hits_of() { grep -oE '[0-9]+ hits' <<<"$1" | cut -d' ' -f1; }
+stat_for() { # SECONDS ARGS
+	out=$("$DPROBES" stat --duration "$1" "${@:2}" -p "$victim" 2>"$dir/err")
+	status=$?
+	err=$(cat "$dir/err")
+}
+begin() { # ARGS: stat that runs, with its probes armed
+	"$DPROBES" stat "$@" -p "$victim" >"$dir/counts" 2>"$dir/talk" &
+	tool=$!
+	pids+=("$tool")
+	hosted() { [ "$(rows | wc -l)" = 2 ] && [ "$(hits_of "$(rows | tail -n 1)")" -gt 0 ] && [ "$(hits_of "$(rows | head -n 1)")" -gt 0 ]; }
+	poll 20 hosted
+}
+own() { # a victim that probes itself
+	LD_PRELOAD=$PWD/build/libdprobes.so.1 start "$VICTIMS/live" work 2
+	"$DPROBES" insmod "$MODULES/probe.so" kind=kprobe -p "$victim" >/dev/null
+}
+done_right() {
+	kill -TERM "$victim"
+	wait "$victim"
+	is "$1: it found its results right" "$? $(tail -n 1 "$dir/out")" "0 right"
+}
+
+own
+before=$(text_of)
+stat_for 0.3 victim_function
+like "its own function is counted" "$status $(tail -n 1 <<<"$out")" '^0 +[1-9][0-9]* +0  jump  live:victim_function$'
+like "and the summary says so" "$err" '1 probe at 1 site \(0 trap, 1 jump\): [1-9][0-9]* hits, 0 missed; --duration is over$'
+is "nothing of it is left" "$(rows | wc -l) $(text_of)" "1 $before"
+
+# At one address, what the two count differs by what the first had counted before.
+begin victim_function
+apart() { v=$(rows) && echo $(($(hits_of "$(head -n 1 <<<"$v")") - $(hits_of "$(tail -n 1 <<<"$v")"))); }
+first=$(apart)
+more() { [ "$(hits_of "$(rows | head -n 1)")" -gt $((was + 100000)) ]; }
+was=$(hits_of "$(rows | head -n 1)")
+poll 20 more
+is "both count every call" "$(apart)" "$first"
+"$DPROBES" rmmod probe -p "$victim" >/dev/null
+is "the process takes its own probe out" "$(rows | wc -l)" 1
+was=$(hits_of "$(rows | head -n 1)")
+poll 20 more
+is "the tool's goes on" "$?" 0
+"$DPROBES" insmod "$MODULES/probe.so" kind=kprobe -p "$victim" >/dev/null
+is "and the process probes again" "$(rows | wc -l)" 2
+out=$("$DPROBES" stat victim_function -p "$victim" 2>&1)
+is "another tool is told at once" "$? $out" \
+	"1 dprobes: process $victim is already probed by another dprobes (fuser -v /proc/$victim/mem names it); end that first"
+out=$("$DPROBES" detach -p "$victim" 2>&1)
+like "detach leaves it alone" "$? $out" "^1 .* is already probed by another dprobes"
+
+# Switched off and on again, alone
+order() { out=$("$DPROBES" "$@" -p "$victim" 2>&1); status=$?; }
+order disable victim_function
+is "the tool's is disabled" "$status $out $(rows | grep -c DISABLED)" "0  1"
+disabled_hits() { hits_of "$(rows | grep DISABLED)"; }
+first=$(disabled_hits)
+sleep 0.2
+is "it counts no more" "$(disabled_hits)" "$first"
+order enable victim_function
+is "and is enabled" "$status $out $(rows | grep -c DISABLED)" "0  0"
+order disable libc.so.6:malloc
+like "it has no other" "$status $out" "^[12] dprobes: process $victim has no probe at libc.so.6:malloc"
+interrupt "$tool"
+is "^C ends it" "$? $(rows | wc -l)" "0 1"
+order disable victim_function
+is "the program's own is not switched" "$status $out" \
+	"1 dprobes: process $victim probes itself; dprobes enabled 0 -p $victim switches all its probes off"
+is "its counts are all there" "$(awk '{ print ($1 > 100000) }' <<<"$(grep victim_function "$dir/counts")")" 1
+
+# Killed, its probes count on, until the next tool takes them out.
+begin victim_function
+kill -KILL "$tool"
+wait "$tool" 2>/dev/null
+was=$(hits_of "$(rows | tail -n 1)")
+poll 20 more
+is "the tool killed: what it left counts" "$? $(rows | wc -l)" "0 2"
+out=$("$DPROBES" detach -p "$victim" 2>&1)
+is "detach takes it out" "$? $out $(rows | wc -l)" "0 dprobes: what was left in process $victim has been taken out 1"
+out=$("$DPROBES" detach -p "$victim" 2>&1)
+is "once" "$? $out" "0 dprobes: nothing was left in process $victim"
+begin victim_function
+kill -KILL "$tool"
+wait "$tool" 2>/dev/null
+stat_for 0.2 victim_function
+is "the next tool takes it out" "$status $(rows | wc -l)" "0 1"
+
+# Thousands, by more than one order; some are refused, by the library's own words.
+stat_for 0.5 --json 'libc.so.6:*' victim_function
+like "all of libc" "$status $(wc -l <<<"$out") $err" '^0 [2-9][0-9]{3} dprobes: [0-9]+ of [0-9]+ matches cannot be probed'
+is "none is missed" "$(grep -o '"missed":[0-9]*' <<<"$out" | sort -u)" '"missed":0'
+is "and nothing of them is left" "$(text_of)" "$before"
+addr=$("$DPROBES" list --json victim_function -p "$victim" | grep -oE '"addr":"?(0x)?[0-9a-f]+' | grep -oE '[0-9a-f]+$')
+stat_for 0.1 "0x$(printf %x $((0x$addr + 1)))"
+like "inside an instruction" "$status $err" '^[12] dprobes: .*(instruction|boundary)'
+stat_for 0.1 libc.so.6:no_such_function
+like "no such function" "$status $err" '^2 '
+
+# What needs tables that its engine has not got
+refused() { # WHAT WORDS COMMAND...
+	out=$("${@:3}" 2>&1)
+	like "$1" "$? $out" "^[12] dprobes: process $victim probes itself, with libdprobes: there dprobes stat can count hits, but $2\$"
+}
+none="neither conditions nor records are possible"
+refused "trace" "$none" "$DPROBES" trace victim_function -p "$victim"
+refused "a condition" "$none" "$DPROBES" stat 'victim_function if arg0 > 3' -p "$victim"
+refused "a return" "returns cannot be probed" "$DPROBES" stat r:victim_function -p "$victim"
+is "the modes of probes before" "$("$DPROBES" list -v victim_function -p "$victim")" \
+	"live:victim_function  unknown  the engine of the process decides it"
+out=$("$DPROBES" stat -f victim_function -p "$victim" 2>&1)
+is "children" "$? $out" "1 dprobes: children cannot be followed by way of the engine of a process that probes itself"
+is "names can be listed" "$("$DPROBES" list victim_function -p "$victim")" "live:victim_function"
+is "and all is as it was" "$(rows | wc -l) $(text_of)" "1 $before"
+
+# Its end
+begin victim_function
+done_right "probed by both"
+wait "$tool"
+like "the tool is told of its end" "$? $(cat "$dir/talk")" \
+	'^0 dprobes: the counts are those of [0-9]+ ms before the end: they were in memory of process [0-9]+ alone
+dprobes: 1 probe at 1 site \(0 trap, 1 jump\): [1-9][0-9]* hits, 0 missed; live exited with status 0$'
+
+# No thread that could be asked: all are at work.
+"$DPROBES" insmod "$MODULES/probe.so" kind=kprobe symbol=work -- "$VICTIMS/busy" 3 >"$dir/out" 2>&1 &
+pids+=($!)
+found() { victim=$(pgrep -P "$1" -x busy) && grep -qs memfd:dprobes "/proc/$victim/maps"; }
+poll 10 found $!
+begun=$EPOCHREALTIME
+out=$("$DPROBES" stat libc.so.6:malloc -p "$victim" 2>&1)
+like "no thread can be asked" "$? $out" '^1 dprobes: .*(sleeps|asleep|busy)'
+is "which is said soon" "$(awk -v a="$begun" -v b="$EPOCHREALTIME" 'BEGIN { print (b - a < 3) }')" 1
+kill -TERM "$victim"
+plan
