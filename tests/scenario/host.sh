@@ -101,6 +101,10 @@ is "and nothing of them is left" "$(text_of)" "$before"
 addr=$("$DPROBES" list --json victim_function -p "$victim" | grep -oE '"addr":"?(0x)?[0-9a-f]+' | grep -oE '[0-9a-f]+$')
 stat_for 0.1 "0x$(printf %x $((0x$addr + 1)))"
 like "inside an instruction" "$status $err" '^[12] dprobes: .*(instruction|boundary)'
+stat_for 0.1 victim_function 'libc.so.6:mem*' libdprobes.so.1:register_kprobe 'libc.so.6:str*'
+like "what the library refuses" "$status $(tail -n 1 <<<"$err")" \
+	'^1 dprobes: libdprobes.so.1:register_kprobe: 0x[0-9a-f]+ may not be probed: it is the library.s own code$'
+is "and none of the others is left then" "$("$DPROBES" list -p "$victim" | wc -l)" 1
 stat_for 0.1 libc.so.6:no_such_function
 like "no such function" "$status $err" '^2 '
 

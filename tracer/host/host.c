@@ -306,15 +306,16 @@ static int take_refusals(struct host *h, struct dp_points *points,
 				  "none of the matches can be probed");
 }
 
-/* The refused ones have no number. */
-static void pack(struct host *h, struct dp_points *points)
+/* Keep those that have a number, among the first @asked. */
+static void pack(struct host *h, struct dp_points *points, size_t asked)
 {
 	size_t i, n = 0;
 
 	for (i = 0; i < points->n; i++) {
 		struct dp_point *p = &points->v[i];
 
-		if (!p->refused) {
+		if (!p->refused && p->probe < asked &&
+		    !h->guests[p->probe].err) {
 			h->guests[n] = h->guests[p->probe];
 			h->probes[n] = h->guests[n].probe;
 			p->probe = (u32)n++;
@@ -343,9 +344,7 @@ static int add(struct dp_source *source, const struct dp_source_request *want,
 	h->in = done;
 	if (!err)
 		err = take_refusals(h, want->points, &words);
-	else
-		h->n = done;
-	pack(h, want->points);
+	pack(h, want->points, done);
 	if (err) {
 		leave(h, NULL);
 		return dp_diag_set(diag, err, "%s", words.text);
@@ -523,6 +522,14 @@ static int enable(struct dp_source *source, const struct dp_points *points,
 	return err;
 }
 
+static void tell_age(struct host *h)
+{
+	h->ended = true;
+	dp_output_say(
+		"the counts are those of %.0f ms before the end: they were in memory of process %d alone",
+		(dp_source_now() - h->looked) * 1000, h->source.pid);
+}
+
 /* No thread may be there to be asked for a while, or the library be busy. */
 static int leave(struct host *h, struct dp_diag *diag)
 {
@@ -539,6 +546,8 @@ static int leave(struct host *h, struct dp_diag *diag)
 	       dp_source_now() < deadline)
 		usleep(LEAVE_NAP_US);
 	h->out = !err;
+	if (err == -ESRCH)
+		tell_age(h);
 	if (!err || err == -ESRCH)
 		return 0;
 	return dp_diag_set(
@@ -553,10 +562,7 @@ static int disarm(struct dp_source *source, bool alive, struct dp_diag *diag)
 
 	if (alive)
 		return leave(h, diag);
-	dp_output_say(
-		"the counts are those of %.0f ms before the end: they were in memory of process %d alone",
-		(dp_source_now() - h->looked) * 1000, source->pid);
-	h->ended = true;
+	tell_age(h);
 	return 0;
 }
 
