@@ -8,7 +8,13 @@
 #include "steps.h"
 
 #define LEAVING_MOST 20000 /* instructions */
-#define LEAVING_AROUND 32 /* at most, of those noted */
+/* Of those noted, so many at most are around what is left. The sanitizer's own functions do
+ * more the first time. */
+#ifdef __SANITIZE_ADDRESS__
+#define LEAVING_AROUND(n) (32 + (n) / 16)
+#else
+#define LEAVING_AROUND(n) 32
+#endif
 
 static unsigned long long leaving_pcs[LEAVING_MOST];
 static unsigned int leaving_nr;

@@ -143,7 +143,7 @@ static void leave_everywhere(void (*ready)(void), void (*act)(void),
 		assert_int_equal(come_back(OUTER), HOME + OUTER);
 		assert_true(ended(pool, DP_CALL_RETURNED) >= 2);
 	}
-	assert_in_range(lefts, n - LEAVING_AROUND, n);
+	assert_in_range(lefts, n - LEAVING_AROUND(n), n);
 }
 
 static void enter_inner(void)
