@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "engine/layout/arena.h"
@@ -40,11 +41,16 @@ enum { INTERCEPT = 64, SYSCALL = 69 };
 struct bytes {
 	struct dp_target target;
 	u8 text[sizeof(program)];
+	u64 readable; /* of them, from the first one on */
 };
 
 static int read_bytes(struct dp_target *t, u64 addr, void *to, size_t len)
 {
-	memcpy(to, ((struct bytes *)t)->text + (addr - TEXT), len);
+	struct bytes *b = (struct bytes *)t;
+
+	if (addr - TEXT + len > b->readable)
+		return -EFAULT;
+	memcpy(to, b->text + (addr - TEXT), len);
 	return 0;
 }
 
@@ -99,6 +105,7 @@ static void begin_with(struct world *w, enum dp_arming arming)
 {
 	memset(w, 0, sizeof(*w));
 	w->b.target.ops = &ops;
+	w->b.readable = sizeof(program);
 	memcpy(w->b.text, program, sizeof(program));
 	w->m.hole[0] =
 		(struct dp_hole){ TEXT - 0x50000000, TEXT - 0x10000000, false };
@@ -443,6 +450,28 @@ static void refuses_what_would_be_a_breakpoint(void **state)
 	end(&w);
 }
 
+/* Bytes of another process that cannot be read tell nothing of whether its code has gone. */
+static void fails_where_nothing_can_be_read(void **state)
+{
+	struct world w;
+	u32 first, second;
+
+	begin(&w);
+	first = add(&w, FIRST, false);
+	second = add(&w, SECOND, false);
+	arm(&w);
+	w.off[first] = w.off[second] = 1;
+	w.b.readable = SECOND;
+	assert_int_equal(apply(&w), -EFAULT);
+	assert_int_equal(w.bad, TEXT + SECOND);
+	assert_non_null(dp_engine_find(w.e, TEXT + SECOND));
+	assert_true(is_armed(&w, SECOND));
+	w.b.readable = sizeof(program);
+	assert_int_equal(apply(&w), 0);
+	assert_memory_equal(w.b.text, program, sizeof(program));
+	end(&w);
+}
+
 /* A probe that came after the list was made is on. */
 static void lists_some(void **state)
 {
@@ -640,6 +669,7 @@ int main(void)
 		cmocka_unit_test(leaves_intercepts_alone),
 		cmocka_unit_test(arms_no_breakpoint_where_none_may_be),
 		cmocka_unit_test(refuses_what_would_be_a_breakpoint),
+		cmocka_unit_test(fails_where_nothing_can_be_read),
 		cmocka_unit_test(lists_some),
 		cmocka_unit_test(takes_exits_along),
 		cmocka_unit_test(forgets_calls),
