@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -624,6 +625,22 @@ static void current_is_the_thread(void **state)
 	assert_int_equal(current->pid, getpid());
 	assert_in_range(smp_processor_id(), 0, NR_CPUS - 1);
 	assert_int_equal(num_online_cpus(), sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+/* All that there may be, where the kernel does not tell. What it has told once is kept, so
+ * this comes before all others. */
+static void counts_processors_unseen(void **state)
+{
+	const struct rlimit none = { 0, 0 };
+	pid_t pid = fork();
+	int status;
+
+	if (!pid)
+		_exit(setrlimit(RLIMIT_NOFILE, &none) ||
+		      num_possible_cpus() != NR_CPUS ||
+		      num_online_cpus() != NR_CPUS);
+	waitpid(pid, &status, 0);
+	assert_int_equal(status, 0);
 }
 
 static void clocks_are_the_kernels(void **state)
@@ -1396,6 +1413,7 @@ static void knows_whose_rights_and_since_when(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(counts_processors_unseen),
 		cmocka_unit_test(wakes_who_waits),
 		cmocka_unit_test(waits_no_longer_than_told),
 		cmocka_unit_test(counts_references),
