@@ -293,6 +293,48 @@ static void counts_each_that_is_on(void **state)
 	}
 }
 
+/* A jump with sites inside, breakpoints, and jumps that have their bytes for themselves. */
+static u32 add_various(struct world *w)
+{
+	static const struct {
+		u32 at;
+		bool jump;
+	} various[] = { { LEADER, true }, { COVERED, true }, { LAST, true },
+			{ FIRST, false }, { SECOND, true },  { 48, false } };
+	u32 i;
+
+	for (i = 0; i < sizeof(various) / sizeof(various[0]); i++)
+		add(w, various[i].at, various[i].jump);
+	return i;
+}
+
+/* What an engine that is never built says is what arming makes of the same probes. */
+static void foretells_what_sites_become(void **state)
+{
+	struct world seen, made;
+	u32 arming, n, i, jumps;
+
+	for (arming = DP_ARM_INTERIOR; arming <= DP_ARM_TRAP; arming++) {
+		begin_with(&made, arming);
+		n = add_various(&made);
+		arm(&made);
+		begin_with(&seen, arming);
+		add_various(&seen);
+		dp_engine_preview(seen.e);
+		for (i = jumps = 0; i < n; i++) {
+			jumps += !strcmp(dp_engine_mode(made.e, i), "jump");
+			assert_string_equal(dp_engine_mode(seen.e, i),
+					    dp_engine_mode(made.e, i));
+			assert_int_equal(dp_engine_is_covered(seen.e, i),
+					 dp_engine_is_covered(made.e, i));
+		}
+		assert_int_equal(jumps > 0, arming != DP_ARM_TRAP);
+		dp_engine_destroy(seen.e);
+		memory_free(&seen.m);
+		end(&made);
+	}
+}
+
 /* A probe that comes later into a jump, at each of its sites, and in each way of arming. */
 static void joins_an_armed_jump(void **state)
 {
@@ -664,6 +706,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shares_sites),
 		cmocka_unit_test(counts_each_that_is_on),
+		cmocka_unit_test(foretells_what_sites_become),
 		cmocka_unit_test(joins_an_armed_jump),
 		cmocka_unit_test(disables_calls_inside_jumps),
 		cmocka_unit_test(leaves_intercepts_alone),
