@@ -193,6 +193,7 @@ $(B)/tests/unit/test_lang_memory: LIBS += $(patsubst %,-Xlinker --wrap=%,malloc 
 # Not for the helper, which is linked for these, too.
 $(B)/tests/unit/test_injected: private LIBS += $(patsubst %,-Xlinker --wrap=dp_%,attach_other_map attach_other_protect engine_arena live_own)
 $(B)/tests/unit/test_kretprobe: private LIBS += $(patsubst %,-Xlinker --wrap=dp_%,self_begin self_end probes_register)
+$(B)/tests/unit/test_settle: private LIBS += -Xlinker --wrap=dp_helper_run
 $(B)/tests/unit/test_uprobe: private LIBS += $(patsubst %,-Xlinker --wrap=dp_%,foreign_get foreign_add foreign_remove foreign_retire foreign_tidy tracked_gone)
 # Libraries that a unit test loads: tests/unit/fixtures/so/X_*.c, for test_X.
 $(B)/tests/unit/lib%.so: tests/unit/fixtures/so/%.c
