@@ -211,6 +211,8 @@ static void formats_kernel_pointers(void **state)
 	assert_string_equal(a, "01 ab 3c 01:ab:3c:04:05:06 1.171.60.4 01:ab");
 	ours(a, sizeof(a), "%s %s %pe", NULL, bad, ERR_PTR(-22));
 	assert_string_equal(a, "(null) (efault) -22");
+	ours(a, sizeof(a), "%pe %-6pe!", (void *)16, ERR_PTR(-1));
+	assert_string_equal(a, "0000000000000010 -1    !");
 	ours(a, sizeof(a), "%pS", (void *)16);
 	assert_string_equal(a, "0x10");
 }
