@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/fsuid.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -1412,6 +1413,44 @@ static void knows_whose_rights_and_since_when(void **state)
 	assert_ptr_equal(current->real_cred, current->cred);
 }
 
+/* A thread of another process, as /proc shows it; that one has different ids if it may. */
+static bool knows_rights_of_another(void)
+{
+	struct dp_probed there = { .task = { .pid = getpid(),
+					     .tgid = getpid() } };
+	uid_t uid[3];
+	gid_t gid[3];
+	const struct cred *cred;
+
+	/* Those of the file system follow the effective ones, so they come behind. */
+	if (!getuid() &&
+	    (setresgid(11, 12, 13) || setfsgid(14) < 0 || setresuid(1, 2, 3)))
+		return false;
+	setfsuid(3);
+	if (getresuid(&uid[0], &uid[1], &uid[2]) ||
+	    getresgid(&gid[0], &gid[1], &gid[2]))
+		return false;
+	dp_probed = &there;
+	cred = current->cred;
+	dp_probed = NULL;
+	return cred->uid.val == uid[0] && cred->euid.val == uid[1] &&
+	       cred->suid.val == uid[2] && cred->gid.val == gid[0] &&
+	       cred->egid.val == gid[1] && cred->sgid.val == gid[2] &&
+	       cred->fsuid.val == (uid_t)setfsuid(-1u) &&
+	       cred->fsgid.val == (gid_t)setfsgid(-1u);
+}
+
+static void knows_rights_from_outside(void **state)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (!pid)
+		_exit(!knows_rights_of_another());
+	waitpid(pid, &status, 0);
+	assert_int_equal(status, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1424,6 +1463,7 @@ int main(void)
 		cmocka_unit_test(dumps_one_line),
 		cmocka_unit_test(knows_code),
 		cmocka_unit_test(knows_whose_rights_and_since_when),
+		cmocka_unit_test(knows_rights_from_outside),
 		cmocka_unit_test(formats_as_libc_does),
 		cmocka_unit_test(formats_several),
 		cmocka_unit_test(formats_kernel_pointers),
