@@ -630,6 +630,25 @@ static void current_is_the_thread(void **state)
 	assert_int_equal(num_online_cpus(), sysconf(_SC_NPROCESSORS_ONLN));
 }
 
+/* Files are read once for a thread, and anew in a fork child. */
+static void what_a_thread_is_stays_known(void **state)
+{
+	struct task_struct *task = dp_task_known();
+	u64 start = task->start_time;
+	int status;
+	pid_t pid;
+
+	task->start_time = start - 1;
+	assert_ptr_equal(dp_task_known(), task);
+	assert_int_equal(task->start_time, start - 1);
+	pid = fork();
+	if (!pid)
+		_exit(dp_task_known()->start_time < start);
+	waitpid(pid, &status, 0);
+	assert_int_equal(status, 0);
+	task->start_time = start;
+}
+
 /* All that there may be, where the kernel does not tell. What it has told once is kept, so
  * this comes before all others. */
 static void counts_processors_unseen(void **state)
@@ -1478,6 +1497,7 @@ int main(void)
 		cmocka_unit_test(scans_as_libc_does),
 		cmocka_unit_test(bad_addresses_are_errors),
 		cmocka_unit_test(current_is_the_thread),
+		cmocka_unit_test(what_a_thread_is_stays_known),
 		cmocka_unit_test(clocks_are_the_kernels),
 		cmocka_unit_test(each_processor_has_its_copy),
 		cmocka_unit_test(locks_exclude),
