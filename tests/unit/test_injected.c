@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
+#include <Zydis/Zydis.h>
 #include "arch/arch.h"
 #include "lib/foreign.h"
 #include "lib/self.h"
@@ -147,6 +148,43 @@ static void uprobes_outside_the_object_go_along(void **state)
 	assert_null(dp_injected_see(*state, &u[0]));
 }
 
+void __real_free(void *p);
+void __wrap_free(void *p);
+
+static u32 frees;
+
+void __wrap_free(void *p)
+{
+	frees++;
+	__real_free(p);
+}
+
+/* Of another object there is another copy. */
+static void copies_are_forgotten_together(void **state)
+{
+	const uprobe_handler_t handlers[] = {
+		plain, (uprobe_handler_t)(void *)ZydisGetVersion
+	};
+	struct dp_client c = { .at = *state };
+	u64 there, user;
+	u8 needs, *first = NULL;
+	u32 i;
+
+	for (i = 0; i < 2; i++) {
+		first = mapped;
+		c.handler = handlers[i];
+		c.u = &(struct uprobe){ .vaddr = i };
+		assert_int_equal(dp_injected_put(&c, &there, &user, &needs), 0);
+		assert_int_equal(maps, i + 1);
+		assert_non_null(dp_injected_see(*state, (void *)handlers[i]));
+	}
+	frees = 0;
+	dp_injected_free(*state);
+	assert_int_equal(frees, 2);
+	((struct dp_foreign *)*state)->objects = NULL;
+	free(first);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -154,6 +192,8 @@ int main(void)
 			registers_are_saved_that_are_used, begin, end),
 		cmocka_unit_test_setup_teardown(
 			uprobes_outside_the_object_go_along, begin, end),
+		cmocka_unit_test_setup_teardown(copies_are_forgotten_together,
+						begin, end),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
