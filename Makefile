@@ -172,8 +172,9 @@ $(FAKE_UNIT): $(B)/tests/unit/test_%: tests/unit/test_%.c $(FAKE_OBJ) $(FAKE_WOR
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(FAKE_DEFS) -o $@ $< $(FAKE_OBJ) $(FAKE_WORLD) -lcmocka
 
-# The objects of the library.
-$(B)/tests/unit/test_library $(B)/tests/unit/test_guest: $(B)/tests/unit/%: tests/unit/%.c $(LIB_OBJ) $(B)/libcore.a
+# The library's own objects.
+LIB_UNIT := $(patsubst %,$(B)/tests/unit/test_%,foreign guest handler helper injected kretprobe library settle uprobe)
+$(LIB_UNIT): $(B)/tests/unit/test_%: tests/unit/test_%.c $(LIB_OBJ) $(B)/libcore.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(LIB_OBJ) $(B)/libcore.a $(LIBS) -lcmocka
 
@@ -189,6 +190,12 @@ $(B)/tests/unit/test_%: tests/unit/test_%.c $(B)/libcore.a $$(wildcard tests/uni
 	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -o $@ $< $(wildcard tests/unit/fixtures/$*_*.c) $(B)/libcore.a $(LIBS) -lcmocka
 
 $(B)/tests/unit/test_lang_memory: LIBS += $(patsubst %,-Xlinker --wrap=%,malloc calloc realloc reallocarray strdup strndup free)
+# Not for the helper, which is linked for these, too.
+$(B)/tests/unit/test_foreign: private LIBS += $(patsubst %,-Xlinker --wrap=dp_%,child_run attach_other_begin attach_other_end process_target engine_disturbed engine_cede engine_sites)
+$(B)/tests/unit/test_injected: private LIBS += $(patsubst %,-Xlinker --wrap=dp_%,attach_other_map attach_other_protect engine_arena live_own) -Xlinker --wrap=free
+$(B)/tests/unit/test_kretprobe: private LIBS += $(patsubst %,-Xlinker --wrap=dp_%,self_begin self_end probes_register)
+$(B)/tests/unit/test_settle: private LIBS += -Xlinker --wrap=dp_helper_run
+$(B)/tests/unit/test_uprobe: private LIBS += $(patsubst %,-Xlinker --wrap=dp_%,foreign_get foreign_add foreign_remove foreign_retire foreign_tidy tracked_gone)
 # Libraries that a unit test loads: tests/unit/fixtures/so/X_*.c, for test_X.
 $(B)/tests/unit/lib%.so: tests/unit/fixtures/so/%.c
 	@mkdir -p $(@D)

@@ -322,9 +322,10 @@ static int copy_segments(const struct source *s, u8 *to)
 	return err;
 }
 
+/* Words in packed structures need not be aligned. */
 static void relocate(const struct source *s, u8 *to, u64 there)
 {
-	u64 bias = there + s->bias - s->base, *word;
+	u64 bias = there + s->bias - s->base, word;
 	size_t i;
 	int k;
 
@@ -334,13 +335,14 @@ static void relocate(const struct source *s, u8 *to, u64 there)
 			const ElfW(Sym) *sym =
 				&s->symbols[ELF64_R_SYM(r->r_info)];
 
-			word = (void *)(to + (s->bias + r->r_offset - s->base));
 			if (is_absent(s, r))
-				*word = 0;
+				word = 0;
 			else if (ELF64_R_TYPE(r->r_info) == R_X86_64_RELATIVE)
-				*word = bias + (u64)r->r_addend;
+				word = bias + (u64)r->r_addend;
 			else
-				*word = bias + sym->st_value + (u64)r->r_addend;
+				word = bias + sym->st_value + (u64)r->r_addend;
+			memcpy(to + (s->bias + r->r_offset - s->base), &word,
+			       sizeof(word));
 		}
 }
 

@@ -183,7 +183,6 @@ static void fill_probe(struct dp_engine *e, u32 probe)
 		};
 	if (e->growth)
 		switch_on(e, probe);
-	p->moved = false;
 }
 
 /* All memory that the probe leads to has been written. */

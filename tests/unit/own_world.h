@@ -52,6 +52,7 @@ struct world {
 	u32 mapped; /* bytes of the text that can be read */
 	bool unowned; /* the next probe is of an unowned mapping */
 	bool held; /* what the last writing was told of that */
+	u32 leaves; /* 1 + the probe whose library goes before the next one, or 0 */
 	/* sites whose jumps were written while all was stopped, and how that ends */
 	u64 stopped[8];
 	u32 nr_stopped;
@@ -183,6 +184,9 @@ static inline int hold(void *arg, bool unowned, int (*work)(void *what),
 	struct world *w = arg;
 
 	w->held = unowned;
+	if (w->leaves)
+		dp_live_abandon(w->e, w->leaves - 1);
+	w->leaves = 0;
 	return work(what);
 }
 

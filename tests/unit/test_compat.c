@@ -10,8 +10,10 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/fsuid.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -210,6 +212,8 @@ static void formats_kernel_pointers(void **state)
 	assert_string_equal(a, "01 ab 3c 01:ab:3c:04:05:06 1.171.60.4 01:ab");
 	ours(a, sizeof(a), "%s %s %pe", NULL, bad, ERR_PTR(-22));
 	assert_string_equal(a, "(null) (efault) -22");
+	ours(a, sizeof(a), "%pe %-6pe!", (void *)16, ERR_PTR(-1));
+	assert_string_equal(a, "0000000000000010 -1    !");
 	ours(a, sizeof(a), "%pS", (void *)16);
 	assert_string_equal(a, "0x10");
 }
@@ -624,6 +628,41 @@ static void current_is_the_thread(void **state)
 	assert_int_equal(current->pid, getpid());
 	assert_in_range(smp_processor_id(), 0, NR_CPUS - 1);
 	assert_int_equal(num_online_cpus(), sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+/* Files are read once for a thread, and anew in a fork child. */
+static void what_a_thread_is_stays_known(void **state)
+{
+	struct task_struct *task = dp_task_known();
+	u64 start = task->start_time;
+	int status;
+	pid_t pid;
+
+	task->start_time = start - 1;
+	assert_ptr_equal(dp_task_known(), task);
+	assert_int_equal(task->start_time, start - 1);
+	pid = fork();
+	if (!pid)
+		_exit(dp_task_known()->start_time < start);
+	waitpid(pid, &status, 0);
+	assert_int_equal(status, 0);
+	task->start_time = start;
+}
+
+/* All that there may be, where the kernel does not tell. What it has told once is kept, so
+ * this comes before all others. */
+static void counts_processors_unseen(void **state)
+{
+	const struct rlimit none = { 0, 0 };
+	pid_t pid = fork();
+	int status;
+
+	if (!pid)
+		_exit(setrlimit(RLIMIT_NOFILE, &none) ||
+		      num_possible_cpus() != NR_CPUS ||
+		      num_online_cpus() != NR_CPUS);
+	waitpid(pid, &status, 0);
+	assert_int_equal(status, 0);
 }
 
 static void clocks_are_the_kernels(void **state)
@@ -1393,9 +1432,48 @@ static void knows_whose_rights_and_since_when(void **state)
 	assert_ptr_equal(current->real_cred, current->cred);
 }
 
+/* A thread of another process, as /proc shows it; that one has different ids if it may. */
+static bool knows_rights_of_another(void)
+{
+	struct dp_probed there = { .task = { .pid = getpid(),
+					     .tgid = getpid() } };
+	uid_t uid[3];
+	gid_t gid[3];
+	const struct cred *cred;
+
+	/* Those of the file system follow the effective ones, so they come behind. */
+	if (!getuid() &&
+	    (setresgid(11, 12, 13) || setfsgid(14) < 0 || setresuid(1, 2, 3)))
+		return false;
+	setfsuid(3);
+	if (getresuid(&uid[0], &uid[1], &uid[2]) ||
+	    getresgid(&gid[0], &gid[1], &gid[2]))
+		return false;
+	dp_probed = &there;
+	cred = current->cred;
+	dp_probed = NULL;
+	return cred->uid.val == uid[0] && cred->euid.val == uid[1] &&
+	       cred->suid.val == uid[2] && cred->gid.val == gid[0] &&
+	       cred->egid.val == gid[1] && cred->sgid.val == gid[2] &&
+	       cred->fsuid.val == (uid_t)setfsuid(-1u) &&
+	       cred->fsgid.val == (gid_t)setfsgid(-1u);
+}
+
+static void knows_rights_from_outside(void **state)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (!pid)
+		_exit(!knows_rights_of_another());
+	waitpid(pid, &status, 0);
+	assert_int_equal(status, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(counts_processors_unseen),
 		cmocka_unit_test(wakes_who_waits),
 		cmocka_unit_test(waits_no_longer_than_told),
 		cmocka_unit_test(counts_references),
@@ -1404,6 +1482,7 @@ int main(void)
 		cmocka_unit_test(dumps_one_line),
 		cmocka_unit_test(knows_code),
 		cmocka_unit_test(knows_whose_rights_and_since_when),
+		cmocka_unit_test(knows_rights_from_outside),
 		cmocka_unit_test(formats_as_libc_does),
 		cmocka_unit_test(formats_several),
 		cmocka_unit_test(formats_kernel_pointers),
@@ -1418,6 +1497,7 @@ int main(void)
 		cmocka_unit_test(scans_as_libc_does),
 		cmocka_unit_test(bad_addresses_are_errors),
 		cmocka_unit_test(current_is_the_thread),
+		cmocka_unit_test(what_a_thread_is_stays_known),
 		cmocka_unit_test(clocks_are_the_kernels),
 		cmocka_unit_test(each_processor_has_its_copy),
 		cmocka_unit_test(locks_exclude),

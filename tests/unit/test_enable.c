@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "engine/layout/arena.h"
@@ -40,11 +41,16 @@ enum { INTERCEPT = 64, SYSCALL = 69 };
 struct bytes {
 	struct dp_target target;
 	u8 text[sizeof(program)];
+	u64 readable; /* of them, from the first one on */
 };
 
 static int read_bytes(struct dp_target *t, u64 addr, void *to, size_t len)
 {
-	memcpy(to, ((struct bytes *)t)->text + (addr - TEXT), len);
+	struct bytes *b = (struct bytes *)t;
+
+	if (addr - TEXT + len > b->readable)
+		return -EFAULT;
+	memcpy(to, b->text + (addr - TEXT), len);
 	return 0;
 }
 
@@ -99,6 +105,7 @@ static void begin_with(struct world *w, enum dp_arming arming)
 {
 	memset(w, 0, sizeof(*w));
 	w->b.target.ops = &ops;
+	w->b.readable = sizeof(program);
 	memcpy(w->b.text, program, sizeof(program));
 	w->m.hole[0] =
 		(struct dp_hole){ TEXT - 0x50000000, TEXT - 0x10000000, false };
@@ -286,6 +293,48 @@ static void counts_each_that_is_on(void **state)
 	}
 }
 
+/* A jump with sites inside, breakpoints, and jumps that have their bytes for themselves. */
+static u32 add_various(struct world *w)
+{
+	static const struct {
+		u32 at;
+		bool jump;
+	} various[] = { { LEADER, true }, { COVERED, true }, { LAST, true },
+			{ FIRST, false }, { SECOND, true },  { 48, false } };
+	u32 i;
+
+	for (i = 0; i < sizeof(various) / sizeof(various[0]); i++)
+		add(w, various[i].at, various[i].jump);
+	return i;
+}
+
+/* What an engine that is never built says is what arming makes of the same probes. */
+static void foretells_what_sites_become(void **state)
+{
+	struct world seen, made;
+	u32 arming, n, i, jumps;
+
+	for (arming = DP_ARM_INTERIOR; arming <= DP_ARM_TRAP; arming++) {
+		begin_with(&made, arming);
+		n = add_various(&made);
+		arm(&made);
+		begin_with(&seen, arming);
+		add_various(&seen);
+		dp_engine_preview(seen.e);
+		for (i = jumps = 0; i < n; i++) {
+			jumps += !strcmp(dp_engine_mode(made.e, i), "jump");
+			assert_string_equal(dp_engine_mode(seen.e, i),
+					    dp_engine_mode(made.e, i));
+			assert_int_equal(dp_engine_is_covered(seen.e, i),
+					 dp_engine_is_covered(made.e, i));
+		}
+		assert_int_equal(jumps > 0, arming != DP_ARM_TRAP);
+		dp_engine_destroy(seen.e);
+		memory_free(&seen.m);
+		end(&made);
+	}
+}
+
 /* A probe that comes later into a jump, at each of its sites, and in each way of arming. */
 static void joins_an_armed_jump(void **state)
 {
@@ -440,6 +489,28 @@ static void refuses_what_would_be_a_breakpoint(void **state)
 	w.off[leader] = 0;
 	assert_int_equal(apply(&w), 0);
 	assert_true(is_reached(&w, LEADER) && !is_armed(&w, FIRST));
+	end(&w);
+}
+
+/* Bytes of another process that cannot be read tell nothing of whether its code has gone. */
+static void fails_where_nothing_can_be_read(void **state)
+{
+	struct world w;
+	u32 first, second;
+
+	begin(&w);
+	first = add(&w, FIRST, false);
+	second = add(&w, SECOND, false);
+	arm(&w);
+	w.off[first] = w.off[second] = 1;
+	w.b.readable = SECOND;
+	assert_int_equal(apply(&w), -EFAULT);
+	assert_int_equal(w.bad, TEXT + SECOND);
+	assert_non_null(dp_engine_find(w.e, TEXT + SECOND));
+	assert_true(is_armed(&w, SECOND));
+	w.b.readable = sizeof(program);
+	assert_int_equal(apply(&w), 0);
+	assert_memory_equal(w.b.text, program, sizeof(program));
 	end(&w);
 }
 
@@ -635,11 +706,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shares_sites),
 		cmocka_unit_test(counts_each_that_is_on),
+		cmocka_unit_test(foretells_what_sites_become),
 		cmocka_unit_test(joins_an_armed_jump),
 		cmocka_unit_test(disables_calls_inside_jumps),
 		cmocka_unit_test(leaves_intercepts_alone),
 		cmocka_unit_test(arms_no_breakpoint_where_none_may_be),
 		cmocka_unit_test(refuses_what_would_be_a_breakpoint),
+		cmocka_unit_test(fails_where_nothing_can_be_read),
 		cmocka_unit_test(lists_some),
 		cmocka_unit_test(takes_exits_along),
 		cmocka_unit_test(forgets_calls),

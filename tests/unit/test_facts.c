@@ -127,6 +127,8 @@
 	X("pushf", DP_FAULTS_OTHER, 0) \
 	X("push (%rax)", DP_FAULTS_OTHER, 0) \
 	X("vpaddd %xmm0, %xmm1, %xmm2", DP_FAULTS_OTHER, 0) \
+	X("kmovw %k1, %eax", DP_FAULTS_OTHER, 0) \
+	X("kandw %k1, %k2, %k3", DP_FAULTS_OTHER, 0) \
 	X("movaps %xmm0, %xmm1", DP_FAULTS_OTHER, 0) \
 	X("pshufb %xmm0, %xmm1", DP_FAULTS_OTHER, 0) \
 	X("push %rax", DP_FAULTS_PUSH, 0) \

@@ -265,6 +265,28 @@ static void code_goes_before(void **state)
 	end(&w);
 }
 
+/* What was to be written is decided anew: nothing may be left in what comes there. */
+static void code_goes_while_others_are_written(void **state)
+{
+	const struct dp_site_entry none = { 0 };
+	struct world w;
+	u32 probes[2], bad;
+
+	begin(&w);
+	probes[0] = add(&w, PUSHES);
+	probes[1] = add(&w, LEA);
+	w.leaves = 1 + probes[1];
+	assert_int_equal(dp_live_commit(w.e, &w.target, probes, 2, &bad),
+			 -EFAULT);
+	assert_int_equal(bad, 1);
+	assert_memory_equal(w.text + LEA, code + LEA, sizeof(code) - LEA);
+	assert_true(dp_live_gone(w.e, probes[1]));
+	assert_memory_equal(dp_live_site(w.e, w.e->probes[probes[1]].site),
+			    &none, sizeof(none));
+	expect_armed(&w, PUSHES, DP_MODE_JUMP);
+	end(&w);
+}
+
 static u32 slots_used(const struct world *w)
 {
 	u32 i, n = 0;
@@ -478,6 +500,7 @@ int main(void)
 		cmocka_unit_test(code_is_unmapped),
 		cmocka_unit_test(code_that_is_not_looked_at),
 		cmocka_unit_test(code_goes_before),
+		cmocka_unit_test(code_goes_while_others_are_written),
 		cmocka_unit_test(libraries_leave_nothing),
 		cmocka_unit_test(after_handlers_leave_nothing),
 		cmocka_unit_test(failures_leave_nothing),

@@ -9,6 +9,7 @@
 #include "engine/site/program.h"
 #include "engine/vm/ops.h"
 #include "own.h"
+#include "steps.h"
 
 /* Return: as dp_live_commit(); a probe that fails is gone. */
 static int arm(struct world *w, u32 at)
@@ -365,6 +366,77 @@ static void goes_behind_the_instruction_later(void **state)
 	end(&w);
 }
 
+/** watched - a site to whose probes one comes, or from which it goes
+ *  @probe: that one; @others: bits of those that stay; @lost: hits that did not come to all of
+ *  them; @steps: hits */
+static struct {
+	struct world *w;
+	const struct dp_site_entry *site;
+	u32 probe, others, lost, steps;
+	int err;
+} watched;
+
+static void watched_hit(void)
+{
+	const struct dp_probe_entry *probes = watched.w->e->view.probes;
+	u32 p = watched.site->first_probe, met = 0, n;
+
+	for (n = 0; p && n < 8; n++) {
+		met |= 1u << (p - 1);
+		p = probes[p - 1].next;
+	}
+	watched.lost += (met & watched.others) != watched.others || p;
+	watched.steps++;
+}
+
+static void watched_comes(void)
+{
+	u32 bad;
+
+	watched.err = dp_live_commit(watched.w->e, &watched.w->target,
+				     &watched.probe, 1, &bad);
+}
+
+static void watched_goes(void)
+{
+	watched.err = dp_live_remove(watched.w->e, &watched.w->target,
+				     &watched.probe, 1);
+}
+
+static void expect_no_hit_lost(void (*run)(void))
+{
+	watched.lost = watched.steps = 0;
+	steps(run, watched_hit);
+	assert_int_equal(watched.err, 0);
+	assert_true(watched.steps > 0);
+	assert_int_equal(watched.lost, 0);
+}
+
+/* Wherever the probe stands in the list, and whoever stands behind it. The last ones are
+ * still to come. */
+static void hits_come_to_all_others(void **state)
+{
+	u32 which, i, probes[6], late, bad;
+	struct world w;
+
+	for (which = 0; which < 4; which++) {
+		begin(&w);
+		for (i = 0; i < 6; i++)
+			probes[i] = add(&w, LEA);
+		late = probes[which];
+		probes[which] = probes[3];
+		assert_int_equal(
+			dp_live_commit(w.e, &w.target, probes, 3, &bad), 0);
+		watched.w = &w;
+		watched.site = entry_of(&w, LEA);
+		watched.probe = late;
+		watched.others = 15 & ~(1u << late);
+		expect_no_hit_lost(watched_comes);
+		expect_no_hit_lost(watched_goes);
+		end(&w);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -378,6 +450,7 @@ int main(void)
 		cmocka_unit_test(pools_have_their_limit),
 		cmocka_unit_test(shares_a_site),
 		cmocka_unit_test(goes_behind_the_instruction_later),
+		cmocka_unit_test(hits_come_to_all_others),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* handler: which registers are saved around a handler, by its code. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <string.h>
+#include <sys/mman.h>
+#include "arch/arch.h"
+#include "engine/site/engine.h"
+#include "lib/self.h"
+#include "lib/text.h"
+#include "resolve/symbol.h"
+
+#define PAGE 4096
+#define ROOM 64 /* for each handler */
+
+static u8 *code;
+
+/* A page of handlers, and behind it nothing. */
+static int begin(void **state)
+{
+	struct dp_diag diag;
+
+	code = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (code == MAP_FAILED || munmap(code + PAGE, PAGE))
+		return -1;
+	memset(&dp_self, 0, sizeof(dp_self));
+	if (dp_text_open(&dp_self.text) || dp_engine_create(&dp_self.engine))
+		return -1;
+	return dp_symbol_map_open(&dp_self.symbols, &diag);
+}
+
+static int end(void **state)
+{
+	dp_symbol_map_close(dp_self.symbols);
+	dp_engine_destroy(dp_self.engine);
+	dp_text_close(&dp_self.text);
+	memset(&dp_self, 0, sizeof(dp_self));
+	return munmap(code, PAGE);
+}
+
+/* All are saved where it cannot be known. */
+static void registers_are_saved_that_are_used(void **state)
+{
+	static const struct {
+		const char *bytes;
+		u8 len, needs;
+	} handlers[] = {
+		{ "\xc3", 1, DP_STATE_GENERAL },
+		/* movaps %xmm0,%xmm3, and %xmm4 and %xmm8 in its place */
+		{ "\x0f\x28\xd8\xc3", 4, DP_STATE_SSE },
+		{ "\x0f\x28\xe0\xc3", 4, DP_STATE_SSE | DP_STATE_XMM8 },
+		{ "\x44\x0f\x28\xc0\xc3", 5, DP_STATE_SSE | DP_STATE_XMM16 },
+		/* addsd %xmm0,%xmm0 */
+		{ "\xf2\x0f\x58\xc0\xc3", 5, DP_STATE_SSE_MATH },
+		/* vzeroupper; ud2; a call of what is not known */
+		{ "\xc5\xf8\x77\xc3", 4, DP_STATE_ALL },
+		{ "\x0f\x0b", 2, DP_STATE_GENERAL },
+		{ "\xff\xd0\xc3", 3, DP_STATE_ALL },
+		/* no instruction */
+		{ "\x06\xc3", 2, DP_STATE_ALL },
+		{ "\x74\x01\xc3\x06", 4, DP_STATE_ALL },
+	};
+	u32 i;
+
+	for (i = 0; i < sizeof(handlers) / sizeof(handlers[0]); i++) {
+		memcpy(code + i * ROOM, handlers[i].bytes, handlers[i].len);
+		assert_int_equal(dp_handler_needs(code + i * ROOM),
+				 handlers[i].needs);
+	}
+	/* Nothing to read behind what is a prefix, or nothing at all. */
+	code[PAGE - 1] = 0x66;
+	assert_int_equal(dp_handler_needs(code + PAGE - 1), DP_STATE_ALL);
+	assert_int_equal(dp_handler_needs(code + PAGE), DP_STATE_ALL);
+	assert_int_equal(dp_handler_needs(NULL), DP_STATE_GENERAL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			registers_are_saved_that_are_used, begin, end),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

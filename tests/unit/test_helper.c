@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* helper: what it tells of a thread, and what it leaves in the process that asks. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "lib/helper/helper.h"
+
+#define STACK 65536
+
+static sem_t ready, done;
+static u32 tid;
+
+static void *wait_here(void *arg)
+{
+	tid = (u32)syscall(SYS_gettid);
+	sem_post(&ready);
+	while (sem_wait(&done))
+		;
+	return NULL;
+}
+
+static int descriptors(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	int n = 0;
+
+	assert_non_null(dir);
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n;
+}
+
+static int look_at(u32 thread, struct dp_helper_answer *answer)
+{
+	const struct dp_helper_order order = { .pid = getpid(),
+					       .verb = DP_HELPER_LOOK,
+					       .n = thread };
+	struct dp_diag diag;
+
+	return dp_helper_run(&order, NULL, answer, &diag);
+}
+
+/* Nothing is left, whether it succeeds or not. */
+static void looks_at_threads(void **state)
+{
+	struct dp_helper_answer answer = { 0 };
+	void *stack = aligned_alloc(4096, STACK);
+	int before = descriptors();
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	sem_init(&ready, 0, 0);
+	sem_init(&done, 0, 0);
+	pthread_attr_init(&attr);
+	assert_int_equal(pthread_attr_setstack(&attr, stack, STACK), 0);
+	assert_int_equal(pthread_create(&thread, &attr, wait_here, NULL), 0);
+	sem_wait(&ready);
+	assert_int_equal(look_at(tid, &answer), 0);
+	assert_in_range(answer.base, (u64)stack, (u64)stack + STACK);
+	assert_true(answer.pc != 0);
+	assert_int_equal(descriptors(), before);
+	sem_post(&done);
+	pthread_join(thread, NULL);
+	assert_int_not_equal(look_at(tid, &answer), 0);
+	assert_int_equal(descriptors(), before);
+	assert_int_equal(waitpid(-1, NULL, __WALL), -1);
+	assert_int_equal(errno, ECHILD);
+	free(stack);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(looks_at_threads),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
