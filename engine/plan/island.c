@@ -22,6 +22,7 @@
 #include "port.h"
 
 #define TRIES 2048
+#define PATTERNS (1 << (DP_JUMP_SIZE - 1))
 #define NEAR (1ull << 30)
 
 struct page {
@@ -34,7 +35,9 @@ struct dp_islands {
 	size_t nr_holes;
 	struct page *pages; /* a hash table */
 	u32 mask, nr_pages;
-	u64 hint[1 << (DP_JUMP_SIZE - 1)]; /* the last island of each pattern */
+	u64 hint[PATTERNS]; /* the last island of each pattern */
+	u64 lowest; /* the lowest island that has ever become free */
+	u32 again; /* of each pattern, a bit: there may be a free one from there on */
 };
 
 /* The least number from @from on that matches the pattern; above 2^32 if none. */
@@ -94,11 +97,12 @@ static int reserve(struct dp_islands *l)
 
 static bool is_free(struct dp_islands *l, u64 addr)
 {
-	const struct page *p;
+	const struct page *p = NULL;
 	u64 a;
 
 	for (a = addr; a < addr + DP_JUMP_SIZE; a++) {
-		p = find_page(l, a & ~(u64)(DP_PAGE - 1), false);
+		if (a == addr || !(a % DP_PAGE))
+			p = find_page(l, a & ~(u64)(DP_PAGE - 1), false);
 		if (p && p->used[a % DP_PAGE / 64] >> a % 64 & 1)
 			return false;
 	}
@@ -114,6 +118,8 @@ static void claim(struct dp_islands *l, u64 addr)
 			->used[a % DP_PAGE / 64] |= 1ull << a % 64;
 }
 
+/* Else every island would be behind the last one, and the islands of code that comes and goes
+ * would fill hole after hole. */
 void dp_island_drop(struct dp_islands *l, u64 addr)
 {
 	u64 a;
@@ -121,6 +127,9 @@ void dp_island_drop(struct dp_islands *l, u64 addr)
 	for (a = addr; a < addr + DP_JUMP_SIZE; a++)
 		find_page(l, a & ~(u64)(DP_PAGE - 1), true)
 			->used[a % DP_PAGE / 64] &= ~(1ull << a % 64);
+	if (!l->lowest || l->lowest > addr)
+		l->lowest = addr;
+	l->again = ~0u;
 }
 
 /* Addresses [start, end) that an island may have. */
@@ -210,30 +219,56 @@ static const struct dp_hole *hole_at(const struct dp_islands *l, u64 addr)
 	return NULL;
 }
 
+/* From @begin on, in its hole */
+static u64 find_from(struct dp_islands *l, const struct window *w, u64 begin,
+		     const struct dp_jump_pattern *p)
+{
+	const struct dp_hole *h = begin ? hole_at(l, begin) : NULL;
+
+	return h ? try_hole(l, h, w, begin, p) : 0;
+}
+
+/* Where islands have become free: from the first of them on, so that code which is there again
+ * has the same ones. If there is none before the last one of the pattern, look again when
+ * another one has become free. */
+static u64 find_freed(struct dp_islands *l, const struct window *w, u32 which,
+		      const struct dp_jump_pattern *p)
+{
+	u64 at = l->again >> which & 1 ? find_from(l, w, l->lowest, p) : 0;
+
+	if (at < l->hint[which])
+		return at;
+	l->again &= ~(1u << which);
+	return 0;
+}
+
 /* Behind the last island of the pattern, or else in the nearest hole that has room. */
 static u64 find(struct dp_islands *l, const struct dp_site *s,
-		const struct window *w, u64 hint)
+		const struct window *w, u64 hint,
+		const struct dp_jump_pattern *p)
 {
-	struct dp_jump_pattern p = dp_jump_pattern(s->addr, s->traps, s->last);
-	const struct dp_hole *h = hint ? hole_at(l, hint) : NULL;
-	u64 from = s->addr + DP_JUMP_SIZE;
-	u64 at = h ? try_hole(l, h, w, hint, &p) : 0;
+	u64 at = find_from(l, w, hint, p);
+	const struct dp_hole *h = NULL;
 
-	for (h = NULL; !at && (h = next_hole(l, from, h));)
-		at = try_hole(l, h, w, 0, &p);
+	while (!at && (h = next_hole(l, s->addr + DP_JUMP_SIZE, h)))
+		at = try_hole(l, h, w, 0, p);
 	return at;
 }
 
 static bool place_within(struct dp_islands *l, struct dp_site *s,
 			 const struct window *w)
 {
-	u64 *hint = &l->hint[s->traps >> 1];
+	struct dp_jump_pattern p = dp_jump_pattern(s->addr, s->traps, s->last);
+	u32 which = (u32)s->traps >> 1;
 
-	s->island = find(l, s, w, *hint);
-	if (!s->island)
-		return false;
+	s->island = find_freed(l, w, which, &p);
+	if (!s->island) {
+		s->island = find(l, s, w, l->hint[which], &p);
+		if (!s->island)
+			return false;
+		l->hint[which] = s->island;
+	}
 	claim(l, s->island);
-	*hint = s->island;
 	return true;
 }
 
