@@ -167,13 +167,10 @@ static void see_probes(struct dp_facts *facts, pid_t pid)
 		return;
 	free(list);
 	if (tool == pid)
-		dp_fact_remedy(
-			dp_fact_add(
-				facts, "probes", DP_FACT_NO, NULL,
-				"it probes itself, with libdprobes (%zu probes)",
-				n),
-			"dprobes stat -p %d counts beside them; dprobes insmod -p %d adds others",
-			pid, pid);
+		dp_fact_add(
+			facts, "probes", DP_FACT_NOTE, NULL,
+			"it probes itself, with libdprobes (probes: %zu); dprobes stat counts beside them, dprobes insmod adds others, and no other verb can",
+			n);
 	else if (tool)
 		dp_fact_remedy(
 			dp_fact_add(facts, "probes", DP_FACT_NO, NULL,
