@@ -280,11 +280,25 @@ static int add_guests(struct host *h, struct dp_points *points)
 	return h->seen && h->probes ? 0 : -ENOMEM;
 }
 
+/* What the process says of a refusal: one line. Return: a negative errno. */
+static int read_refusal(const struct dp_guest *g, char *words)
+{
+	size_t n = 0;
+
+	while (n < DP_GUEST_WHY && g->why[n] && g->why[n] != '\n')
+		n++;
+	memcpy(words, g->why, n);
+	words[n] = '\0';
+	return g->err < 0 && g->err > -4096 ? g->err : -EINVAL;
+}
+
 /* The library has refused some. What is refused of a glob is left out, another is an error. */
 static int take_refusals(struct host *h, struct dp_points *points,
 			 struct dp_diag *diag)
 {
+	char words[DP_GUEST_WHY + 1];
 	size_t i, left = 0;
+	int err;
 
 	for (i = 0; i < points->n; i++) {
 		struct dp_point *p = &points->v[i];
@@ -294,12 +308,11 @@ static int take_refusals(struct host *h, struct dp_points *points,
 			left += !p->refused;
 			continue;
 		}
+		err = read_refusal(g, words);
 		if (!p->spec->glob)
-			return dp_diag_set(diag, g->err, "%s: %.*s", p->name,
-					   DP_GUEST_WHY, g->why);
-		p->refused = g->err < 0 ? g->err : -EINVAL;
-		snprintf(p->reason, sizeof(p->reason), "%.*s", DP_GUEST_WHY,
-			 g->why);
+			return dp_diag_set(diag, err, "%s: %s", p->name, words);
+		p->refused = err;
+		snprintf(p->reason, sizeof(p->reason), "%s", words);
 	}
 	return left ? 0 :
 		      dp_diag_set(diag, -EINVAL,
