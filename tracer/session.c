@@ -137,15 +137,23 @@ static bool needs_clock(const struct dp_session *s)
 	return needed;
 }
 
+static int open_source(struct dp_session *s, const struct dp_source_ops *ops,
+		       struct dp_diag *diag)
+{
+	s->ops = ops;
+	return ops->open(s->opt, needs_clock(s), &s->source, diag);
+}
+
 static int open_once(struct dp_session *s, const char **bad_spec,
 		     struct dp_diag *diag)
 {
-	int err;
+	int err = open_source(s, &dp_agent_source, diag);
 
-	s->ops = s->opt->pid && dp_host_find(s->opt->pid, NULL) ?
-			 &dp_host_source :
-			 &dp_agent_source;
-	err = s->ops->open(s->opt, needs_clock(s), &s->source, diag);
+	if (err == -EBUSY && dp_host_find(s->opt->pid, NULL) > 0) {
+		s->ops->close(s->source);
+		s->source = NULL;
+		err = open_source(s, &dp_host_source, diag);
+	}
 
 	if (!err)
 		err = dp_session_resolve(s, bad_spec, diag);
