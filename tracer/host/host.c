@@ -141,11 +141,8 @@ static void sign(const struct host *h, u32 tool)
 static int begin(struct host *h, const struct dp_tracer_options *opt,
 		 bool timed, struct dp_diag *diag)
 {
-	int err = dp_host_find(opt->pid, diag);
+	int err = dp_client_open(&h->client, opt->pid, NULL, diag);
 
-	if (err < 0)
-		return err;
-	err = dp_client_open(&h->client, opt->pid, NULL, diag);
 	if (err)
 		return err;
 	fill(h);
