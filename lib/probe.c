@@ -11,6 +11,8 @@
 #include "lib/modules.h"
 #include "resolve/allowed.h"
 #include "resolve/exits.h"
+#include "engine/site/instances.h"
+#include "engine/site/program.h"
 #include "proc/attach_other.h"
 #include "sym/list.h"
 #include <errno.h>
@@ -194,6 +196,10 @@ static int add(struct dp_request *r, struct dp_reach_reader *g, u32 *index)
 	if (err)
 		return dp_fail(err, "0x%llx cannot be probed: %s",
 			       (unsigned long long)at.addr, why);
+	if (r->binding)
+		dp_engine_bind(dp_self.engine, *index, r->binding);
+	if (r->user.guest && r->handlers.kind != DP_KIND_PLAIN)
+		dp_live_track(dp_self.engine, *index, r->group);
 	dp_reach_allow_live(g, *index, at.addr);
 	introduce(r, *index, at.addr, at.code[0]);
 	return 0;

@@ -147,6 +147,9 @@ struct dp_request {
 	struct dp_user user;
 	struct dp_handlers handlers;
 	bool entry; /* only at the beginning of a function */
+	const struct dp_binding
+		*binding; /* of the program that it runs, or NULL */
+	u32 group; /* of a guest of DP_KIND_EXIT */
 	kprobe_opcode_t *had_addr; /* of the kprobe, as the caller set it */
 };
 
@@ -216,6 +219,16 @@ int dp_probes_register_each(struct dp_request *requests, u32 n,
 
 /* guest.c: probes of a tool. Context: task; no library lock is held. */
 struct dp_guest;
+/** dp_guests_begin() - forget the programs of guests. Return: 0; -EBUSY there are guests;
+ *  -EAGAIN a program is being run. */
+int dp_guests_begin(void);
+/** dp_guests_program() - add programs for guests
+ *  @programs: @n struct dp_guest_program, of @size bytes in all; @number is filled in
+ *  Return: 0; -EINVAL, -ENOSPC, -ENOMEM; then the first ones may be there. */
+int dp_guests_program(void *programs, size_t size, u32 n);
+/** dp_guests_settle() - discard the records that wait for threads that have ended, or are of
+ *  disabled guests. Return: 0; -EAGAIN a program is being run. */
+int dp_guests_settle(void);
 /** dp_guests_add() - register probes that count, disabled. Return: 0; an errno for all. */
 int dp_guests_add(struct dp_guest *v, u32 n);
 /** dp_guests_switch() - enable and disable. Return: 0; -EINVAL for a number that is none. */

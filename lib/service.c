@@ -109,21 +109,36 @@ static int turn(void)
 			0;
 }
 
-static int host(u32 verb)
+static int about_guests(u32 verb)
 {
 	u32 n = service->nr_guests;
-	int err = -EINVAL;
 
-	if (n > DP_SERVICE_GUESTS)
-		return dp_diag_set(&service->diag, err, "the order is damaged");
-	if (verb == DP_SERVICE_PROBE)
-		err = dp_guests_add(service->guests, n);
-	else if (verb == DP_SERVICE_SWITCH)
-		err = dp_guests_switch(service->guests, n);
-	else if (verb == DP_SERVICE_UNPROBE)
-		err = dp_guests_remove(service->guests, n);
-	else
-		err = dp_guests_clean();
+	if (verb != DP_SERVICE_PROGRAM && n > DP_SERVICE_GUESTS)
+		return dp_fail(-EINVAL, "the order is damaged");
+	switch (verb) {
+	case DP_SERVICE_BEGIN:
+		return dp_guests_begin();
+	case DP_SERVICE_PROGRAM:
+		return dp_guests_program(service->order, DP_SERVICE_ORDER, n);
+	case DP_SERVICE_PROBE:
+		return dp_guests_add(service->guests, n);
+	case DP_SERVICE_SWITCH:
+		return dp_guests_switch(service->guests, n);
+	case DP_SERVICE_UNPROBE:
+		return dp_guests_remove(service->guests, n);
+	case DP_SERVICE_CLEAN:
+		return dp_guests_clean();
+	case DP_SERVICE_SETTLE:
+		return dp_guests_settle();
+	default:
+		return dp_fail(-EOPNOTSUPP, "there is no such order");
+	}
+}
+
+static int host(u32 verb)
+{
+	int err = about_guests(verb);
+
 	service->hosted = dp_self.nr_guests;
 	if (err)
 		service->diag = *dp_last_diag();
@@ -139,14 +154,8 @@ static int carry_out(u32 verb)
 		return unload();
 	case DP_SERVICE_TURN:
 		return turn();
-	case DP_SERVICE_PROBE:
-	case DP_SERVICE_SWITCH:
-	case DP_SERVICE_UNPROBE:
-	case DP_SERVICE_CLEAN:
-		return host(verb);
 	default:
-		return dp_diag_set(&service->diag, -EOPNOTSUPP,
-				   "there is no such order");
+		return host(verb);
 	}
 }
 

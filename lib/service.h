@@ -17,11 +17,13 @@
 #define DP_SERVICE_H
 
 #include <dprobes/diag.h>
+#include "engine/layout/ring.h"
+#include "engine/vm/program.h"
 #include "port_types.h"
 
 #define DP_SERVICE_PATH "/memfd:libdprobes"
 #define DP_SERVICE_MAGIC 0x31656369767265ffull
-#define DP_SERVICE_VERSION 3
+#define DP_SERVICE_VERSION 4
 #define DP_SERVICE_ORDER 65536
 #define DP_SERVICE_MODULES 64
 #define DP_SERVICE_LINES 512 /* a power of two */
@@ -40,28 +42,48 @@ enum dp_service_verb {
 	DP_SERVICE_LOAD, /* words: module, parameters, @alias=function */
 	DP_SERVICE_UNLOAD, /* words: name */
 	DP_SERVICE_TURN, /* words: number of a knob, 0 or 1 */
+	DP_SERVICE_BEGIN, /* forget the programs of guests; there are none */
+	DP_SERVICE_PROGRAM, /* programs for guests */
 	DP_SERVICE_PROBE, /* guests by @addr, disabled at first */
 	DP_SERVICE_SWITCH, /* guests by @probe: those with @on are enabled, the others not */
 	DP_SERVICE_UNPROBE, /* guests by @probe */
 	DP_SERVICE_CLEAN, /* all guests */
+	DP_SERVICE_SETTLE, /* discard records of guests for which nothing comes any more */
 };
 
 #define DP_GUEST_WHY 96
 
 /**
- * struct dp_guest - a probe that a tool has in this process's engine; it only counts
+ * struct dp_guest - a probe that a tool has in this process's engine
  * @addr: of the instruction
  * @probe: its number in the engine, by which the arena's tables tell its counts
  * @hits: its count when it left
  * @err: of its probe: 0 or a negative errno; then there is none, and @why says why
+ * @kind: DP_KIND_PLAIN, DP_KIND_ENTER, DP_KIND_EXIT, DP_KIND_UNWIND; @way: DP_WAY_*
+ * @group: of an exit: the number of the probe at its function's entry, or DP_NO_GROUP
+ * @bound: it runs a program, as @binding says
  */
 struct dp_guest {
 	u64 addr;
 	u64 hits;
 	u32 probe;
 	s32 err;
-	u32 on, pad;
+	u32 kind, way, group, on;
+	struct dp_binding binding;
+	u32 bound;
 	char why[DP_GUEST_WHY];
+};
+
+/**
+ * struct dp_guest_program - a program for guests; @nr_starts u32 and the code follow
+ * @size: bytes of all that, whole words
+ * @number: which the process gives it
+ * @spec: see struct dp_program_spec, whose pointers are not used
+ */
+struct dp_guest_program {
+	u32 size, number;
+	char name[DP_PROGRAM_NAME];
+	struct dp_program_spec spec;
 };
 
 #define DP_SERVICE_GUESTS (DP_SERVICE_ORDER / sizeof(struct dp_guest))

@@ -53,26 +53,6 @@ struct dp_armed {
 int dp_process_inspect(pid_t pid, struct dp_armed **list, size_t *n,
 		       pid_t *tool, struct dp_diag *diag);
 
-/* host: a process that probes itself, with probes of a tool among its own. */
-
-/** dp_host_find() - does the process probe itself?
- *  Return: 1 it does; 0; -EBUSY with words, by another version or build. */
-int dp_host_find(pid_t pid, struct dp_diag *diag);
-/** dp_host_look() - describe some of its probes, by their numbers in its engine
- *  Return: as dp_process_inspect(); -EBUSY another version's. */
-int dp_host_look(pid_t pid, const u32 *probes, struct dp_armed *list, size_t n,
-		 struct dp_diag *diag);
-
-/** struct dp_host_patch - bytes that its engine has written over: @len from @addr on */
-struct dp_host_patch {
-	u64 addr;
-	u8 orig[DP_JUMP_SIZE], len;
-};
-
-/** dp_host_patches() - all of them, ascending; @list is free()d by the caller */
-int dp_host_patches(pid_t pid, struct dp_host_patch **list, size_t *n,
-		    struct dp_diag *diag);
-
 /**
  * struct dp_variables - variables of one program, or the global ones
  * @name: of the module that the program probes; "" for the global variables

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "proc/inspect.h"
+#include "proc/host.h"
 #include "resolve/points.h"
 
 /* For how long a process may execute one program after another. */

@@ -151,6 +151,25 @@ static void run(void *arg)
 		     settle(ctx, &sites[ctx->site], hit);
 }
 
+/* Control disables a probe, waits until no context is claimed, and gives the program's room, and
+ * the probe's number, to others. So the probe is looked at once more. */
+static struct dp_context *claim(u32 probe, u32 site, const struct dp_hit *hit)
+{
+	const struct dp_probe_entry *p = dp_probe(probe);
+	struct dp_context *ctx = dp_context_claim(hit);
+
+	if (!ctx) {
+		dp_tally(probe, DP_TALLY_CONTEXT);
+		return NULL;
+	}
+	if (__atomic_load_n(&p->enabled, __ATOMIC_SEQ_CST) && p->program &&
+	    p->site == site)
+		return ctx;
+	dp_context_release(ctx);
+	dp_tally(probe, DP_TALLY_DISABLED);
+	return NULL;
+}
+
 static bool execute(u32 probe, const struct dp_site_entry *site,
 		    const struct dp_hit *hit, u64 serial,
 		    struct dp_exit_instance *instance)
@@ -159,9 +178,8 @@ static bool execute(u32 probe, const struct dp_site_entry *site,
 
 	if (!admit(probe))
 		return false;
-	ctx = dp_context_claim(hit);
+	ctx = claim(probe, dp_site_index(site), hit);
 	if (!ctx) {
-		dp_tally(probe, DP_TALLY_CONTEXT);
 		__atomic_fetch_sub(&dp_probe_state(probe)->count, 1,
 				   __ATOMIC_RELAXED);
 		return false;

@@ -6,6 +6,7 @@
 #include "engine/site/build.h"
 #include "engine/site/engine.h"
 #include "engine/site/grow.h"
+#include "engine/site/instances.h"
 #include "engine/site/internal.h"
 #include "engine/site/live.h"
 #include "engine/site/site.h"
@@ -98,6 +99,7 @@ int dp_engine_adopt(struct dp_engine *e, struct dp_arena *arena,
 		dp_engine_set_rseq(e, arena->control.rseq_offset,
 				   arena->control.rseq_signature);
 	adopt_pools(e);
+	dp_instances_open(e);
 	for (i = 0; i < e->view.nr_sites && !err; i++)
 		err = adopt_intercept(e, i);
 	return err;

@@ -30,6 +30,22 @@ static u64 address_of(const struct dp_engine *e, u32 i)
 	       (u64)i * sizeof(struct dp_context);
 }
 
+static struct dp_context *own(const struct dp_engine *e)
+{
+	return (void *)((char *)e->arena + e->arena->control.context_off);
+}
+
+bool dp_live_runs_programs(const struct dp_engine *e)
+{
+	u32 i;
+
+	for (i = 0; i < e->arena->control.nr_contexts; i++)
+		if (__atomic_load_n(&own(e)[i].state, __ATOMIC_SEQ_CST) ==
+		    DP_CONTEXT_RUNS)
+			return true;
+	return false;
+}
+
 static int free_one(const struct dp_engine *e, struct dp_target *target, u32 i)
 {
 	static const u32 none = DP_CONTEXT_FREE;
@@ -48,10 +64,12 @@ static void discard(struct dp_engine *e, u32 probe, u32 n)
 	__atomic_fetch_add(&s->tally[DP_TALLY_DISCARDED], n, __ATOMIC_RELAXED);
 }
 
-static bool any_waits(const struct dp_engine *e)
+u64 dp_engine_waiting(const struct dp_engine *e)
 {
-	return e->arena && e->nr_programs &&
-	       __atomic_load_n(&e->arena->hit.pending, __ATOMIC_RELAXED);
+	return e->arena && e->nr_programs ?
+		       __atomic_load_n(&e->arena->hit.pending,
+				       __ATOMIC_RELAXED) :
+		       0;
 }
 
 void dp_engine_settle(struct dp_engine *e, struct dp_target *target,
@@ -60,7 +78,7 @@ void dp_engine_settle(struct dp_engine *e, struct dp_target *target,
 	struct head h;
 	u32 i;
 
-	if (!any_waits(e))
+	if (!dp_engine_waiting(e))
 		return;
 	for (i = 0; i < DP_CONTEXTS; i++)
 		if (!target->ops->read(target, address_of(e, i), &h,
@@ -70,11 +88,38 @@ void dp_engine_settle(struct dp_engine *e, struct dp_target *target,
 			discard(e, h.probe, 1);
 }
 
+/* As the thread itself takes it: the two may meet. */
+static void discard_own(struct dp_engine *e, struct dp_context *ctx)
+{
+	u32 is = DP_CONTEXT_PENDING, probe = ctx->probe;
+
+	if (!__atomic_compare_exchange_n(&ctx->state, &is, DP_CONTEXT_RUNS,
+					 false, __ATOMIC_ACQUIRE,
+					 __ATOMIC_RELAXED))
+		return;
+	if (probe < e->nr_probes)
+		discard(e, probe, 1);
+	ctx->tid = 0;
+	__atomic_store_n(&ctx->state, DP_CONTEXT_FREE, __ATOMIC_RELEASE);
+}
+
+void dp_live_settle(struct dp_engine *e, bool (*over)(u32 tid, u32 probe))
+{
+	struct dp_context *ctx = own(e);
+	u32 i;
+
+	for (i = 0; i < e->arena->control.nr_contexts; i++)
+		if (__atomic_load_n(&ctx[i].state, __ATOMIC_ACQUIRE) ==
+			    DP_CONTEXT_PENDING &&
+		    over(ctx[i].tid, ctx[i].probe))
+			discard_own(e, &ctx[i]);
+}
+
 void dp_engine_settle_all(struct dp_engine *e)
 {
 	u32 i;
 
-	if (!any_waits(e))
+	if (!dp_engine_waiting(e))
 		return;
 	for (i = 0; i < e->nr_probes; i++)
 		discard(e, i,

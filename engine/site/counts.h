@@ -60,6 +60,8 @@ size_t dp_engine_jumps(const struct dp_engine *engine);
  */
 void dp_engine_settle(struct dp_engine *engine, struct dp_target *target,
 		      bool (*alive)(void *arg, u32 tid), void *arg);
+/** dp_engine_waiting() - how many records wait for their instruction */
+u64 dp_engine_waiting(const struct dp_engine *engine);
 /** dp_engine_settle_all() - discard all waiting records: the process has ended, or is no
  *  longer probed */
 void dp_engine_settle_all(struct dp_engine *engine);

@@ -27,6 +27,7 @@ static int copy_programs(struct dp_engine *e, const struct dp_engine *of)
 	e->programs = dp_engine_dup(of->programs,
 				    of->nr_programs * sizeof(*of->programs));
 	for (i = 0; e->programs && i < of->nr_programs; i++) {
+		e->programs[i].starts = NULL;
 		e->programs[i].code = dp_engine_dup(
 			of->programs[i].code, of->programs[i].spec.code_len);
 		if (!e->programs[i].code)

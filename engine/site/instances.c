@@ -14,7 +14,9 @@
 
 /* Lines that tell how full a table is; every table has more. */
 #define SAMPLE 1024
-_Static_assert(DP_INSTANCE_BYTES / DP_INSTANCE_WAYS /
+#define OWN_BYTES \
+	(8u << 20) /* of all instances, where a process probes itself */
+_Static_assert(OWN_BYTES / DP_INSTANCE_WAYS /
 			       (sizeof(struct dp_exit_instance) + DP_VM_LOG) >=
 		       SAMPLE,
 	       "a table has fewer lines than are looked at");
@@ -30,6 +32,19 @@ int dp_engine_track(struct dp_engine *e, u32 probe, bool logs)
 	e->sites[p->site].instances = true;
 	e->instances.entries = true;
 	return 0;
+}
+
+void dp_live_track(struct dp_engine *e, u32 probe, u32 group)
+{
+	struct dp_probe *p = &e->probes[probe];
+
+	p->group = p->kind == DP_KIND_EXIT ? group : DP_NO_GROUP;
+	e->sites[p->site].instances = true;
+	e->instances.entries = true;
+	if (p->kind != DP_KIND_EXIT || !(p->way & DP_WAY_TAIL_TARGET))
+		return;
+	e->instances.tail_target = true;
+	e->arena->control.tail_target = 1;
 }
 
 void dp_engine_track_xmm(struct dp_engine *e, u32 probe)
@@ -128,7 +143,8 @@ void dp_instances_measure(const struct dp_engine *e, u32 *lines, u32 *stride)
 {
 	*stride = ((u32)sizeof(struct dp_exit_instance) + staged(e) + 7) & ~7u;
 	*lines = DP_INSTANCE_LINES;
-	while (*lines * DP_INSTANCE_WAYS * (u64)*stride > DP_INSTANCE_BYTES)
+	while (*lines * DP_INSTANCE_WAYS * (u64)*stride >
+	       (e->own ? OWN_BYTES : DP_INSTANCE_BYTES))
 		*lines /= 2;
 }
 

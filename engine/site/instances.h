@@ -16,6 +16,9 @@ struct dp_target;
  * Before dp_engine_bind() and the layout. Return: 0; -ENOMEM too many probes.
  */
 int dp_engine_track(struct dp_engine *engine, u32 probe, bool logs);
+/** dp_live_track() - a probe of dp_live_add() tracks calls. @group: of an exit: the probe at its
+ *  function's entry, or DP_NO_GROUP. Before the commit. */
+void dp_live_track(struct dp_engine *engine, u32 probe, u32 group);
 /** dp_engine_track_xmm() - the probe's calls return a floating-point number. After
  *  dp_engine_track(), before the layout. */
 void dp_engine_track_xmm(struct dp_engine *engine, u32 probe);

@@ -18,11 +18,12 @@
 struct dp_upcalls;
 struct dp_growth;
 
-/** struct dp_program - a verified program; @code is the engine's own */
+/** struct dp_program - a verified program; @code and @starts are the engine's own */
 struct dp_program {
 	struct dp_program_spec spec;
 	char name[DP_PROGRAM_NAME];
 	u8 *code;
+	u32 *starts;
 	u32 lv_off; /* offset in the arena */
 };
 
@@ -81,6 +82,8 @@ struct dp_engine {
 	const char *pending[DP_PENDING];
 	u32 nr_pending;
 	u32 max_sites, max_probes; /* limits, from the layout on */
+	u32 gv_off,
+		max_locals; /* of a mirror: where variables are, and how many fit */
 	bool own; /* handlers in C: of the process itself, or of another one */
 	u32 nr_upcalls; /* upcalls at once; 0: handlers run in the target */
 	struct dp_upcalls *upcalls;

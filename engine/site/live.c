@@ -139,13 +139,14 @@ int dp_live_enable(struct dp_engine *e, struct dp_target *target,
 	for (i = 0; i < n; i++) {
 		if (enabled)
 			forgive(e, probes[i]);
-		if (enabled && e->probes[probes[i]].linked)
+		/* All that the probe does is for a hit that counts. */
+		if (enabled)
 			dp_hits_begin(e, probes[i]);
-		else
-			dp_hits_end(e, probes[i]);
 		e->probes[probes[i]].enabled = enabled;
 		__atomic_store_n(&dp_live_probe(e, probes[i])->enabled, enabled,
 				 __ATOMIC_SEQ_CST);
+		if (!enabled)
+			dp_hits_end(e, probes[i]);
 		/* A probe that was switched off meanwhile stays off. */
 		if (dp_live_is_off(e, probes[i]))
 			dp_link_tell_off(e, probes[i]);

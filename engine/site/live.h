@@ -166,6 +166,13 @@ int dp_live_enable(struct dp_engine *engine, struct dp_target *target,
 int dp_live_knobs(struct dp_engine *engine, struct dp_target *target,
 		  bool armed, bool jumps);
 
+/** dp_live_runs_programs() - is a thread running a program? In one's own process. A program that
+ *  no enabled probe has is not begun any more. */
+bool dp_live_runs_programs(const struct dp_engine *engine);
+/** dp_live_settle() - discard waiting records, in one's own process
+ *  @over: does the thread @tid wait no more for a record of @probe? */
+void dp_live_settle(struct dp_engine *engine, bool (*over)(u32 tid, u32 probe));
+
 /** dp_live_hits() - hits of a probe, without the missed */
 u64 dp_live_hits(struct dp_engine *engine, u32 probe);
 /** dp_live_faulted() - has a handler of the probe faulted? */

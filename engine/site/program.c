@@ -25,16 +25,6 @@ static void copy_name(char *to, const char *from)
 	to[i] = '\0';
 }
 
-static u8 *copy_code(const u8 *code, u32 len)
-{
-	u8 *to = dp_port_alloc(len);
-	u32 i;
-
-	for (i = 0; to && i < len; i++)
-		to[i] = code[i];
-	return to;
-}
-
 int dp_engine_add_program(struct dp_engine *e,
 			  const struct dp_program_spec *spec, u32 *program,
 			  u32 *offset, const char **why)
@@ -54,11 +44,14 @@ int dp_engine_add_program(struct dp_engine *e,
 		return err;
 	*why = "out of memory";
 	copy_name(p.name, spec->name);
-	p.code = copy_code(spec->code, spec->code_len);
-	if (!p.code ||
+	p.code = dp_engine_dup(spec->code, spec->code_len);
+	p.starts = dp_engine_dup(spec->starts,
+				 spec->nr_starts * sizeof(*p.starts));
+	if (!p.code || !p.starts ||
 	    dp_engine_reserve((void **)&e->programs, e->nr_programs,
 			      &e->cap_programs, sizeof(*e->programs))) {
 		dp_port_free(p.code);
+		dp_port_free(p.starts);
 		return -ENOMEM;
 	}
 	e->programs[e->nr_programs] = p;
@@ -102,8 +95,18 @@ u32 dp_programs_longest(const struct dp_engine *e)
 
 void dp_programs_drop(struct dp_engine *e, u32 n)
 {
-	while (e->nr_programs > n)
+	while (e->nr_programs > n) {
 		dp_port_free(e->programs[--e->nr_programs].code);
+		dp_port_free(e->programs[e->nr_programs].starts);
+	}
+}
+
+void dp_programs_restart(struct dp_engine *e)
+{
+	dp_programs_drop(e, 0);
+	e->code_used = e->locals_used = 0;
+	__atomic_store_n(&e->arena->control.nr_programs, 0, __ATOMIC_RELEASE);
+	e->view.nr_programs = 0;
 }
 
 void dp_programs_free(struct dp_engine *e)

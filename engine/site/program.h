@@ -38,6 +38,9 @@ u32 dp_engine_globals(const struct dp_engine *engine);
 bool dp_programs_fit(const struct dp_engine *e);
 /** dp_programs_drop() - forget all programs from the @n-th on */
 void dp_programs_drop(struct dp_engine *e, u32 n);
+/** dp_programs_restart() - forget all programs, and use their room again: no thread runs one, and
+ *  no probe has one */
+void dp_programs_restart(struct dp_engine *e);
 /** dp_programs_longest() - bytes of the longest record of any program */
 u32 dp_programs_longest(const struct dp_engine *engine);
 void dp_programs_free(struct dp_engine *engine);

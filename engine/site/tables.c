@@ -18,6 +18,8 @@
 #include "engine/site/internal.h"
 
 #define LINE 64
+#define OWN_RINGS (4u << 20)
+#define OWN_RING_LEAST (64u << 10)
 #define CODE_EXPECTED 128 /* bytes of a program that comes */
 
 static u32 take(u64 *offset, u64 bytes, u64 align)
@@ -73,11 +75,12 @@ static void lay_out_rings(const struct dp_engine *e, struct dp_arena_control *c,
 			  u64 *offset)
 {
 	u32 slot = (u32)sizeof(struct dp_slot) + longest_record(e), slots = 2;
-	u32 bytes = DP_RING_BYTES / e->shards;
+	u32 bytes = (e->own ? OWN_RINGS : DP_RING_BYTES) / e->shards;
+	u32 least = e->own ? OWN_RING_LEAST : DP_RING_LEAST;
 
 	c->slot_size = (slot + LINE - 1) & ~(u32)(LINE - 1);
-	if (bytes < DP_RING_LEAST)
-		bytes = DP_RING_LEAST;
+	if (bytes < least)
+		bytes = least;
 	while (slots * c->slot_size < bytes)
 		slots *= 2;
 	c->slot_mask = slots - 1;
@@ -142,8 +145,13 @@ static void lay_out_hit(const struct dp_engine *e, struct dp_arena_control *c,
 	lay_out_counters(e, c, offset);
 	if (e->own && !e->nr_upcalls)
 		c->owner_off = take(offset, DP_STACKS * sizeof(u32), LINE);
-	if (c->max_programs)
+	if (c->max_programs) {
+		/* In a process that probes itself, a tool may map other memory from
+		 * here up to the private part. */
+		if (e->own)
+			begin_part(offset);
 		lay_out_rings(e, c, offset);
+	}
 	lay_out_instances(e, c, offset);
 }
 

@@ -85,8 +85,15 @@ void dp_process_let_go(struct dp_process *proc);
 /** dp_recover_needed() - is anything of ours in a process that has just been looked at? */
 bool dp_recover_needed(const struct dp_process *proc);
 int dp_recover(struct dp_process *proc, struct dp_diag *diag);
-/** dp_arena_load() - copy the arena found in a process. Return: 0; -ENOENT; -EBUSY, with words,
+/** dp_arena_find() - the arena in a process, and its size. Return: 0; -ENOENT; -EBUSY, with words,
  *  it is in use, and of another version or build: its agent must not be touched. */
+int dp_arena_find(const struct dp_process *proc, size_t *size, u64 *addr,
+		  struct dp_diag *diag);
+/** dp_arena_read() - copy its parts that are in use. @arena: zeros, or an earlier copy
+ *  Return: 0; -EBADMSG. */
+int dp_arena_read(const struct dp_process *proc, u64 addr,
+		  struct dp_arena *arena, size_t size);
+/** dp_arena_load() - both. @arena: free()d by the caller. Return: as both. */
 int dp_arena_load(const struct dp_process *proc, void **arena, size_t *size,
 		  u64 *addr, struct dp_diag *diag);
 /** dp_recover_own() - has the process an engine of its own? Return: 1; 0; -EBUSY with words, one

@@ -33,6 +33,8 @@
 
 /* Not at DP_ARENA_OFFSET, by which an arena is recognised. */
 #define IMAGE_OFFSET (16ull << 20)
+/* Programs of guests (lib/guest.c) for which there is room */
+#define GUEST_PROGRAMS 8192
 
 int dp_attach_other_map(struct dp_process *proc, u64 size, u8 **ours,
 			u64 *there)
@@ -130,6 +132,11 @@ static int install(struct dp_process *proc, u32 max_sites, u32 upcalls,
 	dp_engine_set_arming(engine, arming);
 	if (upcalls)
 		dp_engine_upcall(engine, upcalls);
+	else
+		dp_engine_expect(engine, &(struct dp_expected){
+						 .programs = GUEST_PROGRAMS,
+						 .log = DP_VM_LOG,
+						 .calls = true });
 	return dp_process_install(proc, engine, diag);
 }
 

@@ -31,6 +31,23 @@ static int read_part(const struct dp_process *proc, u64 addr, char *arena,
 		       0;
 }
 
+/* Programs of guests, and their variables */
+static int read_programs(const struct dp_process *proc, u64 addr, char *arena,
+			 size_t size)
+{
+	const struct dp_arena_control c = ((struct dp_arena *)arena)->control;
+	int err;
+
+	if (!c.nr_programs)
+		return 0;
+	err = read_part(proc, addr, arena, size, c.program_off,
+			(u64)c.nr_programs * sizeof(struct dp_program_entry));
+	if (!err)
+		err = read_part(proc, addr, arena, size, c.gv_off,
+				((u64)c.nr_gv + c.max_locals) * sizeof(u64));
+	return err;
+}
+
 /* The arena of a process that probes itself has room for very many probes. Reading the
  * unused part would allocate its pages. */
 static int read_used(const struct dp_process *proc, u64 addr, char *arena,
@@ -50,11 +67,17 @@ static int read_used(const struct dp_process *proc, u64 addr, char *arena,
 		err = read_part(proc, addr, arena, size, c.state_off,
 				(u64)c.nr_probes *
 					sizeof(struct dp_probe_state));
-	for (i = 0; !err && i < shards && i < 2 * DP_MAX_SHARDS; i++)
-		err = read_part(proc, addr, arena, size,
-				c.counter_off + (u64)i * c.shard_stride,
+	for (i = 0; !err && i < shards && i < 2 * DP_MAX_SHARDS; i++) {
+		u64 at = c.counter_off + (u64)i * c.shard_stride;
+
+		err = read_part(proc, addr, arena, size, at,
 				(u64)c.nr_sites * sizeof(u64));
-	return err;
+		if (!err)
+			err = read_part(proc, addr, arena, size,
+					at + c.probe_counters * sizeof(u64),
+					(u64)c.nr_probes * sizeof(u64));
+	}
+	return err ?: read_programs(proc, addr, arena, size);
 }
 
 /* All but the contexts, which say nothing. A fork child has no variables. */
@@ -182,31 +205,46 @@ static int is_damaged(const struct dp_process *proc, struct dp_diag *diag)
 		proc->pid);
 }
 
-int dp_arena_load(const struct dp_process *proc, void **out, size_t *size,
-		  u64 *addr, struct dp_diag *diag)
+int dp_arena_find(const struct dp_process *proc, size_t *size, u64 *addr,
+		  struct dp_diag *diag)
 {
 	const u64 at = offsetof(struct dp_arena, control.arena_size);
-	struct dp_arena *arena;
 	u64 bytes;
 	int err = find_arena(proc, addr) ?: check_version(proc, *addr, diag);
 
 	if (err)
 		return err;
 	if (dp_process_read(proc, *addr + at, &bytes, sizeof(bytes)) ||
-	    bytes < sizeof(*arena) || bytes > ARENA_MAX)
+	    bytes < sizeof(struct dp_arena) || bytes > ARENA_MAX)
 		return is_damaged(proc, diag);
-	arena = calloc(1, bytes);
-	if (!arena)
-		return dp_diag_set(diag, -ENOMEM, "out of memory");
-	if (dp_process_read(proc, *addr, arena, sizeof(*arena)) ||
-	    arena->control.arena_size != bytes ||
-	    read_arena(proc, *addr, (char *)arena, bytes)) {
-		free(arena);
-		return is_damaged(proc, diag);
-	}
-	*out = arena;
 	*size = bytes;
 	return 0;
+}
+
+int dp_arena_read(const struct dp_process *proc, u64 addr,
+		  struct dp_arena *arena, size_t size)
+{
+	return dp_process_read(proc, addr, arena, sizeof(*arena)) ||
+			       arena->control.arena_size != size ||
+			       read_arena(proc, addr, (char *)arena, size) ?
+		       -EBADMSG :
+		       0;
+}
+
+int dp_arena_load(const struct dp_process *proc, void **out, size_t *size,
+		  u64 *addr, struct dp_diag *diag)
+{
+	int err = dp_arena_find(proc, size, addr, diag);
+
+	if (err)
+		return err;
+	*out = calloc(1, *size);
+	if (!*out)
+		return dp_diag_set(diag, -ENOMEM, "out of memory");
+	if (!dp_arena_read(proc, *addr, *out, *size))
+		return 0;
+	free(*out);
+	return is_damaged(proc, diag);
 }
 
 static bool any_left(const struct dp_process *proc)
@@ -351,7 +389,7 @@ static int leave_behind(struct dp_process *proc, void *arena, size_t size,
 	if (is_own(proc, &view.arena->control))
 		return dp_diag_set(
 			diag, -EBUSY,
-			"process %d probes itself, with libdprobes; only dprobes stat can add probes to its own",
+			"process %d probes itself, with libdprobes; only dprobes stat, trace and run can add probes to its own",
 			proc->pid);
 	err = is_taken(proc, &view.arena->control, diag);
 	if (err)

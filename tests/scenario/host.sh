@@ -108,14 +108,46 @@ is "and none of the others is left then" "$("$DPROBES" list -p "$victim" | wc -l
 stat_for 0.1 libc.so.6:no_such_function
 like "no such function" "$status $err" '^2 '
 
-# What needs tables that its engine has not got
+# Programs, in its engine
+stat_for 0.3 'victim_function if arg0 < 30000' 'victim_function if arg0 >= 30000' victim_function
+read -r less more_than all < <(awk 'NR > 1 { printf "%s ", $1 }' <<<"$out")
+is "conditions" "$status $((less > 0)) $((more_than > 1000))" "0 1 1"
+is "one of the two holds at each hit" "$(awk -v d=$((less + more_than - all)) 'BEGIN { print (d < 100 && d > -100) }')" 1
+trace_for() { # SECONDS SPEC...
+	"$DPROBES" trace --duration "$1" -o "$dir/lines" "${@:2}" -p "$victim" 2>"$dir/err"
+	status=$?
+	err=$(cat "$dir/err")
+}
+records() { grep -oE '[0-9]+ records?[,;]' "$dir/err" | cut -d' ' -f1; }
+trace_for 0.5 'victim_function(arg0:u64) if arg0 < 30000'
+like "records" "$status $err" '^0 .* 0 missed, [1-9][0-9]* records?(, [0-9]+ after the probe.s end)?; --duration is over$'
+is "none of the first thread's is missing" "$(awk -F'[ =]' '$3 == '"$victim"' { bad += last && $NF - last != 1; last = $NF; n++ } END { print (n > 10) " " bad + 0 }' "$dir/lines")" "1 0"
+trace_for 0.3 'libc.so.6:clock_nanosleep(arg0:s32)'
+is "every hit has one" "$status $(hits_of "$err") $(grep -c 'clock_nanosleep arg0=0$' "$dir/lines")" "0 $(records) $(records)"
+is "nothing of it is left" "$(rows | wc -l) $(text_of)" "1 $before"
+printf '%s\n' 'name = live' 'modtype = user' 'major = 1' 'vars = 2' 'gvars = 1' 'offset = victim_function' \
+	'minor = 1' 'inc lv, 0' 'push r, rdi' 'pop lv, 1' 'inc gv, 0' exit >"$dir/vars.dp"
+run_for() { "$DPROBES" run --duration "$1" "$dir/vars.dp" -p "$victim" >"$dir/lines" 2>"$dir/err"; }
+value() { sed -nE "s/.* $1\[0\] = 0x[0-9a-f]+ \(([0-9]+)\)$/\1/p" "$dir/err"; }
+run_for 0.3
+first=$(value lv)
+is "a program's variables" "$? $((first > 1000)) $(($(value gv) > 1000))" "0 1 1"
+run_for 0.01
+is "the next tool's begin at zero" "$(($(value lv) < first))" 1
+"$DPROBES" trace 'victim_function(arg0:u64) if arg0 < 30000' -p "$victim" >"$dir/lines" 2>"$dir/err" &
+tool=$!
+pids+=("$tool")
+poll 20 test -s "$dir/lines"
+kill -KILL "$tool"
+wait "$tool" 2>/dev/null
+trace_for 0.3 'victim_function(arg0:u64) if arg0 < 30000'
+is "killed, its program goes with it" "$status $(rows | wc -l) $(awk -F= '$NF >= 30000 { bad++ } END { print (NR > 0) " " bad + 0 }' "$dir/lines")" "0 1 1 0"
+
+# What its engine has not got
 refused() { # WHAT WORDS COMMAND...
 	out=$("${@:3}" 2>&1)
-	like "$1" "$? $out" "^[12] dprobes: process $victim probes itself, with libdprobes: there dprobes stat can count hits, but $2\$"
+	like "$1" "$? $out" "^[12] dprobes: process $victim probes itself, with libdprobes: there $2\$"
 }
-none="neither conditions nor records are possible"
-refused "trace" "$none" "$DPROBES" trace victim_function -p "$victim"
-refused "a condition" "$none" "$DPROBES" stat 'victim_function if arg0 > 3' -p "$victim"
 refused "a return" "returns cannot be probed" "$DPROBES" stat r:victim_function -p "$victim"
 is "the modes of probes before" "$("$DPROBES" list -v victim_function -p "$victim")" \
 	"live:victim_function  unknown  the engine of the process decides it"

@@ -6,7 +6,7 @@
 #include "engine/site/instances.h"
 #include "proc/tree.h"
 #include "proc/linker.h"
-#include "proc/inspect.h"
+#include "proc/host.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
 #include "tracer/tracer.h"

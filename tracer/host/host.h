@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * host: the source for a process that probes itself, with libdprobes.
+ *
+ * The process has an engine already, and the tool's probes go into that: guests
+ * (lib/guest.c). A thread of the process registers them, switches them and takes them out;
+ * lib/service.h is how it is asked. The tool reads counts from a copy of the engine's tables.
+ * These are private to the process: when it ends, what was read last is all there is. What
+ * programs log and count is in memory that the two share (proc/host.h).
+ *
+ * Lock: DP_LOCK_GUEST of the process, as long as the source is open.
+ */
+#ifndef DP_TRACER_HOST_H
+#define DP_TRACER_HOST_H
+
+#include "proc/host.h"
+#include "tracer/module/client.h"
+#include "tracer/source.h"
+#include <limits.h>
+
+/* How long a busy library is asked again before anything has changed. */
+#define DP_HOST_PATIENCE 0.1
+
+/**
+ * struct dp_host_source
+ * @engine: has the programs, and mirrors the process's engine; @host: where it looks
+ * @guests: @n of them; a point's @probe is an index here
+ * @index: 1 + index of the guest with a number in the engine, for @nr_index numbers
+ * @jumps: of each guest: its site is a jump, as of the last look before they are @stopped
+ * @looked: when counts were last read, in seconds; @settled: when waiting records were
+ * @patches: what the engine has written over, when the modules were read
+ * @locked: the lock is held; @shared: records can come
+ * @in: guests are registered; @out: they have been taken out, and have their hits
+ * @ended: the process has ended with them
+ * @execed: path of the program that the process executed, or ""
+ */
+struct dp_host_source {
+	struct dp_source source;
+	struct dp_client client;
+	struct dp_engine *engine;
+	struct dp_host *host;
+	struct dp_guest *guests;
+	size_t n, room;
+	u32 *index, nr_index;
+	bool *jumps;
+	double looked, settled;
+	struct dp_host_patch *patches;
+	size_t nr_patches;
+	bool locked, shared, in, stopped, out, ended;
+	char reason[DP_REASON_SIZE];
+	char exe[PATH_MAX], execed[PATH_MAX];
+};
+
+static inline struct dp_host_source *dp_host_of(const struct dp_source *source)
+{
+	return (struct dp_host_source *)source;
+}
+
+/** dp_host_cannot() - words for what there is not, there. Return: -EOPNOTSUPP. */
+int dp_host_cannot(const struct dp_host_source *h, struct dp_diag *diag,
+		   const char *what);
+/** dp_host_order() - an order without data */
+struct dp_client_order dp_host_order(u32 verb);
+/** dp_host_ask_all() - an order about all guests, by as many orders as it takes
+ *  @done: so many guests are through. Return: as dp_client_ask(). */
+int dp_host_ask_all(struct dp_host_source *h, u32 verb, size_t *done,
+		    double patience, struct dp_diag *diag);
+/** dp_host_leave() - take the guests out. Return: 0 or a negative errno with words. */
+int dp_host_leave(struct dp_host_source *h, struct dp_diag *diag);
+
+/* guests.c: points and programs become guests; see struct dp_source_ops */
+int dp_host_add(struct dp_source *source, const struct dp_source_request *want,
+		struct dp_diag *diag);
+int dp_host_add_program(struct dp_source *source,
+			const struct dp_program_spec *spec, u32 *program,
+			u32 *offset, const char **why);
+void dp_host_bind(struct dp_source *source, const struct dp_point *point,
+		  const struct dp_binding *binding);
+
+/* counts.c: what the process has counted and recorded; see struct dp_source_ops */
+/** dp_host_refresh() - read the counts. @t: the time */
+void dp_host_refresh(struct dp_host_source *h, double t);
+void dp_host_count(const struct dp_source *source, const struct dp_point *point,
+		   struct dp_source_count *count);
+const char *dp_host_reason(const struct dp_source *source,
+			   const struct dp_point *point, size_t exit);
+void dp_host_totals(const struct dp_source *source,
+		    struct dp_source_totals *totals);
+u64 dp_host_variable(const struct dp_source *source, u32 program, u32 index);
+size_t dp_host_records(struct dp_source *source, dp_source_take take, void *arg,
+		       bool ended);
+/** dp_host_is_disabled() - is a guest disabled, as of the last look? */
+bool dp_host_is_disabled(const struct dp_host_source *h, size_t guest);
+
+#endif
