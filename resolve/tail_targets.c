@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* tail_targets: functions that tracked ones jump to, and which return in their place. */
+#include "engine/layout/probe.h"
 #include "resolve/exits.h"
 #include "engine/insn/insn.h"
 #include "sym/list.h"
@@ -198,4 +199,13 @@ void dp_tail_targets_free(struct dp_points *points)
 	free(o->covered);
 	free(o);
 	points->tail_targets = NULL;
+}
+
+u32 dp_tail_targets_way(const struct dp_points *points,
+			const struct dp_exit *exit)
+{
+	bool covered = exit->kind == DP_EXIT_TAIL && exit->to &&
+		       dp_tail_targets_is_covered(points, exit->to);
+
+	return dp_exit_way(exit) | (covered ? DP_WAY_TAIL_TARGET : 0);
 }

@@ -148,11 +148,9 @@ void dp_instances_measure(const struct dp_engine *e, u32 *lines, u32 *stride)
 		*lines /= 2;
 }
 
-void dp_engine_account(const struct dp_engine *e, u32 enter,
-		       struct dp_account *a)
+void dp_account_begin(const struct dp_engine *e, u32 enter,
+		      struct dp_account *a)
 {
-	u32 i;
-
 	*a = (struct dp_account){
 		.entered = dp_engine_hits(e, enter) +
 			   dp_engine_tally(e, enter, DP_TALLY_BROUGHT),
@@ -167,21 +165,36 @@ void dp_engine_account(const struct dp_engine *e, u32 enter,
 		.unseen = dp_engine_tally(e, enter, DP_TALLY_UNSEEN),
 		.cut = dp_engine_tally(e, enter, DP_TALLY_CUT),
 	};
-	/* Its exits were added right behind it. */
-	for (i = enter + 1; i < e->nr_probes; i++) {
-		const struct dp_probe *p = &e->probes[i];
-
-		if (p->kind != DP_KIND_EXIT || p->group != enter)
-			break;
-		if (p->way & DP_WAY_TAIL)
-			a->tail += dp_engine_hits(e, i);
-		else
-			a->returned += dp_engine_hits(e, i);
-	}
 	a->lost =
 		(s64)(a->entered - a->returned - a->tail - a->unwound -
 		      a->abandoned - a->inside - a->missed - a->damaged -
 		      a->unmet - dp_engine_tally(e, enter, DP_TALLY_DISABLED));
+}
+
+void dp_account_exit(const struct dp_engine *e, u32 exit, struct dp_account *a)
+{
+	u64 hits = dp_engine_hits(e, exit);
+
+	if (e->probes[exit].way & DP_WAY_TAIL)
+		a->tail += hits;
+	else
+		a->returned += hits;
+	a->lost = (s64)((u64)a->lost - hits);
+}
+
+/* Its exits were added right behind it. */
+void dp_engine_account(const struct dp_engine *e, u32 enter,
+		       struct dp_account *a)
+{
+	u32 i;
+
+	dp_account_begin(e, enter, a);
+	for (i = enter + 1; i < e->nr_probes; i++) {
+		if (e->probes[i].kind != DP_KIND_EXIT ||
+		    e->probes[i].group != enter)
+			break;
+		dp_account_exit(e, i, a);
+	}
 }
 
 void dp_instances_open(struct dp_engine *e)

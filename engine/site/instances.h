@@ -76,6 +76,12 @@ u64 dp_engine_instances_at(const struct dp_engine *engine, u32 table);
 void dp_engine_admit(struct dp_engine *engine, bool may);
 
 struct dp_account;
+/** dp_account_begin() - account of the instances of the probe @enter, without those that its exits
+ *  have counted; dp_account_exit() - these. For both see dp_engine_account(). */
+void dp_account_begin(const struct dp_engine *engine, u32 enter,
+		      struct dp_account *account);
+void dp_account_exit(const struct dp_engine *engine, u32 exit,
+		     struct dp_account *account);
 /** dp_engine_account() - account of the instances of the probe @enter. Those that have not
  *  ended, see dp_engine_instances(), count as lost; those that dp_engine_forget_disabled()
  *  has taken, as inside. */

@@ -177,6 +177,9 @@ static void fill_probe(struct dp_engine *e, u32 probe)
 					  .earlier = earlier };
 	if (p->bound)
 		fill_binding(entry, &p->binding);
+	/* Its number may have been another's. */
+	if (!p->moved && dp_probe_counts_calls(entry))
+		dp_view_forget_hits(&e->view, e->view.probe_counters + probe);
 	if (!p->moved)
 		e->view.states[probe] = (struct dp_probe_state){
 			.count = p->bound ? -(s64)p->binding.passcount : 0

@@ -143,12 +143,17 @@ wait "$tool" 2>/dev/null
 trace_for 0.3 'victim_function(arg0:u64) if arg0 < 30000'
 is "killed, its program goes with it" "$status $(rows | wc -l) $(awk -F= '$NF >= 30000 { bad++ } END { print (NR > 0) " " bad + 0 }' "$dir/lines")" "0 1 1 0"
 
-# What its engine has not got
-refused() { # WHAT WORDS COMMAND...
-	out=$("${@:3}" 2>&1)
-	like "$1" "$? $out" "^[12] dprobes: process $victim probes itself, with libdprobes: there $2\$"
-}
-refused "a return" "returns cannot be probed" "$DPROBES" stat r:victim_function -p "$victim"
+# Calls that are followed to their exits
+stat_for 0.3 r:victim_function
+like "returns" "$status $err" ': ([0-9]+) hits, 0 missed; calls: [0-9]+ returned(, [0-9]+ entered before)?; --duration is over$'
+is "each call of them" "$(grep -oE '[0-9]+ returned' <<<"$err" | cut -d' ' -f1)" "$(hits_of "$err")"
+trace_for 0.3 'r:victim_function(arg0:u64) if arg0 < 30000' r:libc.so.6:clock_nanosleep
+is "values" "$status $(awk -F'[ =]+' '/victim_function/ { bad += $(NF - 1) != 3 * $(NF - 2) + 1; n++ } END { print (n > 10) " " bad + 0 }' "$dir/lines")" "0 1 0"
+is "a call takes its time" "$(awk -F'[<>]' '/clock_nanosleep/ { n++; bad += $2 < 0.005 } END { print (n > 10) " " bad + 0 }' "$dir/lines")" "1 0"
+is "and it balances" "$(grep -cE 'balance|BUG|cut off' <<<"$err")" 0
+stat_for 0.2 'r:libc.so.6:str*' 'r:libc.so.6:*alloc*'
+is "returns of many" "$status $(grep -cE 'balance|BUG|cut off' <<<"$err") $(text_of)" "0 0 $before"
+
 is "the modes of probes before" "$("$DPROBES" list -v victim_function -p "$victim")" \
 	"live:victim_function  unknown  the engine of the process decides it"
 out=$("$DPROBES" stat -f victim_function -p "$victim" 2>&1)
@@ -166,6 +171,38 @@ wait "$tool"
 like "the tool is told of its end" "$? $(cat "$dir/talk")" \
 	'^0 dprobes: the counts are those of [0-9]+ ms before the end: they were in memory of process [0-9]+ alone
 dprobes: 1 probe at 1 site \(0 trap, 1 jump\): [1-9][0-9]* hits, 0 missed; live exited with status 0$'
+
+# Records are there when the process is not any more.
+own
+rm "$dir/lines"
+"$DPROBES" trace -o "$dir/lines" 'r:victim_function(arg0:u64) if arg0 < 30000' -p "$victim" 2>"$dir/talk" &
+tool=$!
+pids+=("$tool")
+poll 20 test -s "$dir/lines"
+kill -KILL "$victim"
+wait "$victim" 2>/dev/null
+wait "$tool"
+like "killed while it is traced" "$? $(cat "$dir/talk")" ', [1-9][0-9]* records?; calls: .*; live was killed by SIGKILL$'
+is "none of the first thread's is missing" "$(awk -F'[ =]+' '$3 == '"$victim"' { bad += last && $(NF - 2) - last != 1; last = $(NF - 2); n++ } END { print (n > 0) " " bad + 0 }' "$dir/lines")" "1 0"
+
+# While guests come and go, the program's own probe sees every call, and every return.
+"$DPROBES" insmod "$MODULES/probe.so" kind=kretprobe -- "$VICTIMS/live" count 2 >"$dir/out" 2>"$dir/talk" &
+pids+=($!)
+living() { victim=$(pgrep -P "$1" -x live) && grep -q ready "$dir/out"; }
+poll 10 living $!
+for arm in interior trap quiesce; do
+	DPROBES_ARM=$arm stat_for 0.05 victim_function 'victim_function if arg0 > 3' r:victim_function
+	trace_for 0.05 'victim_function(arg0:u64)' 'r:victim_function if arg0 > 3'
+	is "$arm: each goes" "$status $(rows | wc -l)" "0 1"
+done
+kill -USR2 "$victim"
+rested() { [ "$(ls "/proc/$victim/task" | wc -l)" = 1 ]; }
+poll 20 rested
+seen=$("$DPROBES" rmmod probe -p "$victim" 2>&1)
+kill -TERM "$victim"
+wait $!
+calls=$(sed -n 's/ calls$//p' "$dir/out")
+like "every call and every return" "$? $seen $(grep -c right "$dir/out")" "^0 .*kretprobe: $calls hits, $calls returns, 0 missed, 0 without instance 1\$"
 
 # No thread that could be asked: all are at work.
 "$DPROBES" insmod "$MODULES/probe.so" kind=kprobe symbol=work -- "$VICTIMS/busy" 3 >"$dir/out" 2>&1 &

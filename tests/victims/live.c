@@ -4,7 +4,9 @@
  *
  * sleep: the first thread sleeps again and again, the others call victim_function;
  * spin: all of them do; handler: the first one sleeps in a signal handler; fork:
- * it sleeps, and so does its child; deaf: it sleeps with all signals blocked. On SIGTERM it says whether all went well.
+ * it sleeps, and so does its child; deaf: it sleeps with all signals blocked; count: only the
+ * others call, they end on SIGUSR2, and their calls are told. On SIGTERM it says whether all
+ * went well.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -17,8 +19,9 @@
 #include <unistd.h>
 
 long victim_function(long n);
-static volatile sig_atomic_t ended;
-static long wrong;
+static volatile sig_atomic_t ended, rest;
+static long wrong, calls;
+static int counts;
 
 __attribute__((noipa)) long victim_function(long n)
 {
@@ -28,6 +31,11 @@ __attribute__((noipa)) long victim_function(long n)
 static void end(int sig)
 {
 	ended = 1;
+}
+
+static void stop_calling(int sig)
+{
+	rest = 1;
 }
 
 static void work(long i)
@@ -40,8 +48,9 @@ static void *spin(void *arg)
 {
 	long i;
 
-	for (i = 0; !ended; i++)
+	for (i = 0; !ended && !rest; i++)
 		work(i);
+	__atomic_fetch_add(&calls, i, __ATOMIC_RELAXED);
 	return NULL;
 }
 
@@ -51,9 +60,10 @@ static void sleep_again(void)
 	long i;
 
 	for (i = 0; !ended; i++) {
-		work(i);
+		if (!counts)
+			work(i);
 		errno = 77;
-		if ((nanosleep(&t, NULL) || errno != 77) && !ended)
+		if ((nanosleep(&t, NULL) || errno != 77) && !ended && !rest)
 			wrong++;
 	}
 }
@@ -83,6 +93,8 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	signal(SIGTERM, end);
 	signal(SIGUSR1, sleep_here);
+	signal(SIGUSR2, stop_calling);
+	counts = !strcmp(argv[1], "count");
 	while (n-- > 0)
 		pthread_create(&threads[n], NULL, spin, NULL);
 	if (!strcmp(argv[1], "fork"))
@@ -107,6 +119,8 @@ int main(int argc, char **argv)
 		waitpid(child, &status, 0);
 		wrong += status != 0;
 	}
+	if (counts)
+		printf("%ld calls\n", calls);
 	puts(wrong ? "wrong" : "right");
 	return wrong != 0;
 }

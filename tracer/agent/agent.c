@@ -9,6 +9,7 @@
 #include "proc/host.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
+#include "tracer/output.h"
 #include "tracer/tracer.h"
 #include <dprobes/diag.h>
 #include <errno.h>
@@ -207,7 +208,31 @@ static void settle(struct dp_agent *a, double t)
 	if (a->logs)
 		dp_engine_settle(a->engine, dp_process_target(a->proc),
 				 has_thread, a->proc);
-	dp_agent_calls_look(a, false);
+	dp_calls_look(a->calls, false);
+}
+
+/* A table that fills up gets another table beside it. */
+static void grow_calls(struct dp_agent *a)
+{
+	struct dp_diag diag = { .text = "" };
+	u64 size, addr;
+	void *ours;
+
+	if (!a->calls || a->stuck)
+		return;
+	size = dp_engine_instances_want(a->engine);
+	if (!size)
+		return;
+	if (!dp_process_share(a->proc, size, &addr, &ours, &diag)) {
+		dp_engine_instances_grow(a->engine, addr, ours);
+		return;
+	}
+	/* A process that has ended needs no table. */
+	if (dp_process_poll(a->proc, 0) != DP_PROCESS_RUNS)
+		return;
+	a->stuck = true;
+	dp_output_say("there is no room to follow more calls at once: %s",
+		      diag.text);
 }
 
 static void tend(struct dp_source *source, double t,
@@ -224,7 +249,7 @@ static void tend(struct dp_source *source, double t,
 		if (sites)
 			dp_process_cede(a->proc, foreign, arg);
 	}
-	dp_agent_calls_grow(a);
+	grow_calls(a);
 	news->most = a->calls ? GROW_MS : IDLE_MS;
 	news->asked = dp_process_asked(a->proc);
 	news->filter_refused = dp_process_filter_installed(a->proc);
@@ -238,11 +263,26 @@ static int disarm(struct dp_source *source, bool alive, struct dp_diag *diag)
 	dp_engine_admit(a->engine, false);
 	/* Without memory the finds of the last look still hold. */
 	if (alive)
-		dp_agent_calls_look(a, true);
+		dp_calls_look(a->calls, true);
 	err = dp_process_detach(a->proc, diag);
 	if (!err && a->logs)
 		dp_engine_settle_all(a->engine);
 	return err;
+}
+
+static void settle_calls(struct dp_source *source, dp_source_take take,
+			 void *arg)
+{
+	dp_calls_settle(dp_agent_of(source)->calls, take, arg);
+}
+
+static void count_calls(const struct dp_source *source,
+			const struct dp_point *p, struct dp_account *n)
+{
+	const struct dp_agent *a = dp_agent_of(source);
+
+	dp_engine_account(a->engine, p->probe, n);
+	dp_calls_count(a->calls, p->probe, n);
 }
 
 static void end(const struct dp_source *source, struct dp_source_end *end)
@@ -267,7 +307,7 @@ static void close_agent(struct dp_source *source)
 	if (!a)
 		return;
 	dp_process_close(a->proc);
-	dp_agent_calls_close(a);
+	dp_calls_close(a->calls);
 	dp_engine_destroy(a->engine);
 	dp_modules_close(source->mods);
 	free((void *)a->off.v);
@@ -310,7 +350,9 @@ static int fork_agent(struct dp_source *source, struct dp_tree *tree,
 	a->source.missed = may_have_missed(parent);
 	*child = &a->source;
 	return dp_agent_fork_disabled(a, parent) ||
-			       (source->tracks && dp_agent_calls_open(a)) ?
+			       (source->tracks &&
+				dp_calls_open(&a->calls, a->engine, a->proc,
+					      a->logs)) ?
 		       dp_diag_set(diag, -ENOMEM, "out of memory") :
 		       0;
 }
@@ -360,10 +402,10 @@ const struct dp_source_ops dp_agent_source = {
 	.reason = dp_agent_reason,
 	.totals = dp_agent_totals,
 	.variable = variable,
-	.calls = dp_agent_calls_count,
+	.calls = count_calls,
 	.enable = dp_agent_enable,
 	.disarm = disarm,
-	.settle = dp_agent_calls_settle,
+	.settle = settle_calls,
 	.end = end,
 	.kill = kill_launched,
 	.close = close_agent,

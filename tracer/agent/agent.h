@@ -10,15 +10,15 @@
 #include "engine/site/engine.h"
 #include "engine/site/arm.h"
 #include "engine/site/enable.h"
+#include "tracer/instances.h"
 #include "tracer/source.h"
-
-struct dp_agent_calls;
 
 /**
  * struct dp_agent - a process that an agent probes
  * @logs: hits make records
  * @nr_points: points that have been added, and @last: number of their last probe
  * @off: the probes that the user has disabled
+ * @calls: calls that have not ended; @stuck: there was no memory for a further table of them
  * @settled: when ended threads were last looked for, in seconds
  * @foreign: when foreign breakpoints are next looked for
  * @freed: when a stuck ring was last freed
@@ -27,7 +27,8 @@ struct dp_agent {
 	struct dp_source source;
 	struct dp_process *proc;
 	struct dp_engine *engine;
-	struct dp_agent_calls *calls;
+	struct dp_calls *calls;
+	bool stuck;
 	enum dp_arming arming;
 	bool logs;
 	size_t nr_points;
@@ -72,20 +73,5 @@ int dp_agent_enable(struct dp_source *source, const struct dp_points *points,
  *  Return: 0 or -ENOMEM. */
 int dp_agent_fork_disabled(struct dp_agent *child,
 			   const struct dp_agent *parent);
-
-/* calls.c: the account of tracked functions */
-/** dp_agent_calls_open() - for all probes that the engine has now. Return: 0 or -ENOMEM. */
-int dp_agent_calls_open(struct dp_agent *a);
-/** dp_agent_calls_look() - find abandoned calls while the probes are armed; the finds of
- *  the last look are forgotten. @all: look at every instance, not at the next LOOKS only */
-void dp_agent_calls_look(struct dp_agent *a, bool all);
-/** dp_agent_calls_grow() - add a table of instances when the others fill up */
-void dp_agent_calls_grow(struct dp_agent *a);
-void dp_agent_calls_settle(struct dp_source *source, dp_source_take take,
-			   void *arg);
-void dp_agent_calls_count(const struct dp_source *source,
-			  const struct dp_point *point,
-			  struct dp_account *counts);
-void dp_agent_calls_close(struct dp_agent *a);
 
 #endif

@@ -46,14 +46,6 @@ static bool must_not_trap(const struct dp_agent *a, u32 probe, const char **why)
 	       !dp_engine_may_jump(a->engine, probe, why);
 }
 
-static u32 way_of(const struct adding *d, const struct dp_exit *exit)
-{
-	bool covered = exit->kind == DP_EXIT_TAIL && exit->to &&
-		       dp_tail_targets_is_covered(d->want->points, exit->to);
-
-	return dp_exit_way(exit) | (covered ? DP_WAY_TAIL_TARGET : 0);
-}
-
 /* Add an exit, or take the probe @again of one whose code is there again.
  * @enter: the probe at the function's entry, or DP_NO_GROUP */
 static int add_exit(struct adding *d, const struct dp_point *p, u32 enter,
@@ -66,8 +58,10 @@ static int add_exit(struct adding *d, const struct dp_point *p, u32 enter,
 	u8 code[DP_REGION_MAX];
 	size_t n = dp_code_read(&d->code, exit->addr, code, sizeof(code));
 	int err = again ? dp_engine_move(e, probe, exit->addr, code, n, why) :
-			  dp_engine_add_exit(e, enter, way_of(d, exit),
-					     exit->addr, code, n, &probe, why);
+			  dp_engine_add_exit(
+				  e, enter,
+				  dp_tail_targets_way(d->want->points, exit),
+				  exit->addr, code, n, &probe, why);
 
 	if (err)
 		return err;
@@ -97,7 +91,9 @@ static int add_tail_exit(struct adding *d, const struct dp_point *target,
 			       probe == DP_NO_GROUP ? NULL : &probe, why);
 	}
 	if (!err && probe != DP_NO_GROUP)
-		dp_engine_set_way(e, probe, way_of(d, &target->exits[k]));
+		dp_engine_set_way(e, probe,
+				  dp_tail_targets_way(d->want->points,
+						      &target->exits[k]));
 	return err;
 }
 
@@ -304,7 +300,8 @@ static void renew_ways(struct adding *d, const struct dp_point *p)
 
 	for (k = 0; k < p->nr_exits; k++)
 		dp_engine_set_way(d->a->engine, p->probe + 1 + (u32)k,
-				  way_of(d, &p->exits[k]));
+				  dp_tail_targets_way(d->want->points,
+						      &p->exits[k]));
 }
 
 static void move_points(struct adding *d)
@@ -421,7 +418,8 @@ int dp_agent_add(struct dp_source *source, const struct dp_source_request *want,
 	if (!err && source->watches)
 		expect(&d);
 	dp_process_found_in(a->proc, source->mods);
-	if (!err && source->tracks && dp_agent_calls_open(a))
+	if (!err && source->tracks &&
+	    dp_calls_open(&a->calls, a->engine, a->proc, a->logs))
 		err = dp_diag_set(diag, -ENOMEM, "out of memory");
 	return err;
 }
@@ -442,7 +440,8 @@ int dp_agent_add_more(struct dp_agent *a, const struct dp_source_request *want,
 	err = add_points(&d, a->nr_points, diag);
 	a->last = d.last;
 	dp_reach_reader_close(&d.reach_reader);
-	if (!err && a->source.tracks && dp_agent_calls_open(a))
+	if (!err && a->source.tracks &&
+	    dp_calls_open(&a->calls, a->engine, a->proc, a->logs))
 		err = dp_diag_set(diag, -ENOMEM, "out of memory");
 	return err;
 }

@@ -30,7 +30,7 @@ void dp_host_refresh(struct dp_host_source *h, double t)
 	if (!h->in || h->out || dp_host_look(h->host))
 		return;
 	h->looked = t;
-	for (i = 0; !h->stopped && i < h->n; i++)
+	for (i = 0; h->jumps && !h->stopped && i < h->n; i++)
 		h->jumps[i] = is_jump(h, h->guests[i].probe);
 }
 
@@ -48,6 +48,8 @@ void dp_host_count(const struct dp_source *source, const struct dp_point *point,
 	const struct dp_host_source *h = dp_host_of(source);
 	const struct dp_guest *g = &h->guests[point->probe];
 	const struct dp_site_entry *s;
+	size_t k;
+	u32 exit;
 	int t;
 
 	*count = (struct dp_source_count){ .mode = "unknown" };
@@ -61,6 +63,8 @@ void dp_host_count(const struct dp_source *source, const struct dp_point *point,
 			count->tally[DP_TALLY_RECURSED] +
 			count->tally[DP_TALLY_SELF];
 	count->interior = dp_view_middle(&h->engine->view, g->probe);
+	for (k = 0; dp_host_exit(h, point->probe, k, &exit); k++)
+		count->interior += dp_view_middle(&h->engine->view, exit);
 	s = site_of(h, g->probe);
 	count->covered = s && s->leader;
 	count->mode = h->jumps[point->probe] ? "jump" : "trap";
@@ -70,12 +74,15 @@ const char *dp_host_reason(const struct dp_source *source,
 			   const struct dp_point *point, size_t exit)
 {
 	struct dp_host_source *h = dp_host_of(source);
+	u32 probe = h->in ? h->guests[point->probe].probe : 0;
 	const struct dp_site_entry *s;
 
 	if (!h->in)
 		return "the engine of the process decides it";
-	s = site_of(h, h->guests[point->probe].probe);
 	h->reason[0] = '\0';
+	if (exit && !dp_host_exit(h, point->probe, exit - 1, &probe))
+		return h->reason;
+	s = site_of(h, probe);
 	if (s)
 		dp_view_reason(&h->engine->view, s, h->reason);
 	return h->reason;
@@ -144,17 +151,10 @@ u64 dp_host_variable(const struct dp_source *source, u32 program, u32 index)
 					  dp_engine_local(e, program, index);
 }
 
-/** struct taking - records on their way to @take, with a point's number each */
-struct taking {
-	struct dp_host_source *h;
-	dp_source_take take;
-	void *arg;
-};
-
 /* A record of a probe that is no guest makes no sense. */
-static void translate(void *arg, const struct dp_record_copy *record)
+void dp_host_translate(void *arg, const struct dp_record_copy *record)
 {
-	const struct taking *t = arg;
+	const struct dp_host_taking *t = arg;
 	struct dp_record_copy known;
 	u32 probe = record->head.probe, guest;
 
@@ -172,9 +172,9 @@ static void translate(void *arg, const struct dp_record_copy *record)
 size_t dp_host_records(struct dp_source *source, dp_source_take take, void *arg,
 		       bool ended)
 {
-	struct taking t = { dp_host_of(source), take, arg };
+	struct dp_host_taking t = { dp_host_of(source), take, arg };
 
-	return t.h->shared ?
-		       dp_engine_records(t.h->engine, translate, &t, ended) :
-		       0;
+	return t.h->shared ? dp_engine_records(t.h->engine, dp_host_translate,
+					       &t, ended) :
+			     0;
 }

@@ -18,9 +18,19 @@ static int no_memory(struct dp_diag *diag)
 	return dp_diag_set(diag, -ENOMEM, "out of memory");
 }
 
-static int add_guests(struct dp_host_source *h, struct dp_points *points)
+static void track(struct dp_host_source *h, struct dp_guest *g,
+		  const struct dp_point *p, bool logs)
 {
-	struct dp_guest g = { .kind = DP_KIND_PLAIN, .group = DP_NO_GROUP };
+	g->kind = DP_KIND_ENTER;
+	g->way = (logs ? DP_WAY_LOGS : 0) |
+		 (p->ret.kind == DP_TYPE_FLOAT ? DP_WAY_XMM : 0);
+	h->source.tracks = true;
+}
+
+static int add_guests(struct dp_host_source *h, struct dp_points *points,
+		      bool logs)
+{
+	struct dp_guest g = { .group = DP_NO_GROUP };
 	size_t i;
 
 	for (i = 0; i < points->n; i++) {
@@ -32,15 +42,18 @@ static int add_guests(struct dp_host_source *h, struct dp_points *points)
 			continue;
 		p->probe = (u32)h->n;
 		g.addr = p->addr;
+		g.kind = DP_KIND_PLAIN;
+		g.way = 0;
+		if (p->spec->kind == DP_SPEC_RETURN)
+			track(h, &g, p, logs);
 		if (dp_list_add(&h->guests, &h->n, &h->room, &g, sizeof(g)))
 			return -ENOMEM;
 	}
-	h->jumps = calloc(h->n + 1, sizeof(*h->jumps));
-	return h->jumps ? 0 : -ENOMEM;
+	return 0;
 }
 
-/* What the process says of a refusal: one line. Return: a negative errno. */
-static int read_refusal(const struct dp_guest *g, char *words)
+/* One line. */
+int dp_host_refusal(const struct dp_guest *g, char *words)
 {
 	size_t n = 0;
 
@@ -67,7 +80,7 @@ static int take_refusals(struct dp_host_source *h, struct dp_points *points,
 			left += !p->refused;
 			continue;
 		}
-		err = read_refusal(g, words);
+		err = dp_host_refusal(g, words);
 		if (!p->spec->glob)
 			return dp_diag_set(diag, err, "%s: %s", p->name, words);
 		p->refused = err;
@@ -95,7 +108,7 @@ static void pack(struct dp_host_source *h, struct dp_points *points,
 			p->probe = n ? (u32)n - 1 : 0;
 		}
 	}
-	h->n = n;
+	h->n = h->nr_entries = n;
 }
 
 /* Records name probes by their numbers in the engine. */
@@ -105,13 +118,19 @@ static int index_guests(struct dp_host_source *h)
 	size_t i;
 
 	h->index = calloc(n + 1, sizeof(*h->index));
-	if (!h->index)
+	h->jumps = calloc(h->n + 1, sizeof(*h->jumps));
+	if (!h->index || !h->jumps)
 		return -ENOMEM;
 	h->nr_index = n;
 	for (i = 0; i < h->n; i++) {
 		if (h->guests[i].probe >= n)
 			return -EBADMSG;
 		h->index[h->guests[i].probe] = (u32)i + 1;
+		h->engine->probes[h->guests[i].probe] = (struct dp_probe){
+			.kind = (u8)h->guests[i].kind,
+			.way = h->guests[i].way,
+			.group = h->guests[i].group,
+		};
 	}
 	return 0;
 }
@@ -213,20 +232,26 @@ static int bind_all(const struct dp_source_request *want, struct dp_diag *diag)
 	return err;
 }
 
-static int probe_all(struct dp_host_source *h, struct dp_points *points,
-		     struct dp_diag *diag)
+static int probe_all(struct dp_host_source *h,
+		     const struct dp_source_request *want, struct dp_diag *diag)
 {
+	struct dp_points *points = want->points;
 	size_t done = 0;
-	int err = dp_host_ask_all(h, DP_SERVICE_PROBE, &done, DP_HOST_PATIENCE,
-				  diag);
+	int err = dp_host_ask_all(h, DP_SERVICE_PROBE, &done, h->n,
+				  DP_HOST_PATIENCE, diag);
 
 	h->in = done;
 	if (!err)
 		err = take_refusals(h, points, diag);
 	pack(h, points, done);
+	if (!err && h->source.tracks)
+		err = dp_host_add_exits(h, points, diag);
 	if (err)
 		return err;
 	err = index_guests(h);
+	if (!err && h->source.tracks)
+		err = dp_calls_open(&h->calls, h->engine, h->client.proc,
+				    want->logs);
 	return err ? dp_diag_set(diag, err, "process %d is not what it says",
 				 h->client.pid) :
 		     0;
@@ -241,14 +266,14 @@ int dp_host_add(struct dp_source *source, const struct dp_source_request *want,
 
 	if (want->listed)
 		return 0;
-	if (add_guests(h, want->points))
+	if (add_guests(h, want->points, want->logs))
 		return no_memory(diag);
 	err = bind_all(want, diag);
-	if (!err && h->engine->nr_programs)
+	if (!err && (h->engine->nr_programs || h->source.tracks))
 		err = begin_programs(h, diag);
 	if (err)
 		return err;
-	err = probe_all(h, want->points, &words);
+	err = probe_all(h, want, &words);
 	if (err) {
 		dp_host_leave(h, NULL);
 		return dp_diag_set(diag, err, "%s", words.text);

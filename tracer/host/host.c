@@ -50,16 +50,16 @@ static int ask(struct dp_host_source *h, u32 verb, size_t from, size_t n,
 }
 
 /* By as many orders as it takes; @done: so many guests are through. */
-int dp_host_ask_all(struct dp_host_source *h, u32 verb, size_t *done,
+int dp_host_ask_all(struct dp_host_source *h, u32 verb, size_t *done, size_t n,
 		    double patience, struct dp_diag *diag)
 {
-	size_t most = DP_SERVICE_GUESTS, n;
+	size_t most = DP_SERVICE_GUESTS, some;
 	int err = 0;
 
-	while (*done < h->n && !err) {
-		n = h->n - *done < most ? h->n - *done : most;
-		err = ask(h, verb, *done, n, patience, diag);
-		*done += err ? 0 : n;
+	while (*done < n && !err) {
+		some = n - *done < most ? n - *done : most;
+		err = ask(h, verb, *done, some, patience, diag);
+		*done += err ? 0 : some;
 	}
 	return err;
 }
@@ -212,9 +212,6 @@ static int resolve(struct dp_source *source, struct dp_modules *mods,
 		   const struct dp_spec *spec, struct dp_points *points,
 		   struct dp_diag *diag)
 {
-	if (spec->kind == DP_SPEC_RETURN)
-		return dp_host_cannot(dp_host_of(source), diag,
-				      "returns cannot be probed");
 	return dp_points_resolve(dp_host_of(source)->client.proc, mods, spec,
 				 points, diag);
 }
@@ -226,12 +223,16 @@ static bool read_memory(const struct dp_source *source, u64 addr, void *to,
 				size);
 }
 
+/* A call begins when all that ends it is in place. */
 static int turn(struct dp_host_source *h, struct dp_diag *diag)
 {
-	size_t done = 0;
-	int err = dp_host_ask_all(h, DP_SERVICE_SWITCH, &done, DP_HOST_PATIENCE,
-				  diag);
+	size_t entries = 0, exits = h->nr_entries;
+	int err = dp_host_ask_all(h, DP_SERVICE_SWITCH, &exits, h->n,
+				  DP_HOST_PATIENCE, diag);
 
+	if (!err)
+		err = dp_host_ask_all(h, DP_SERVICE_SWITCH, &entries,
+				      h->nr_entries, DP_HOST_PATIENCE, diag);
 	dp_host_refresh(h, dp_source_now());
 	return err;
 }
@@ -271,6 +272,7 @@ static void settle_waiting(struct dp_host_source *h, double t)
 	h->settled = t;
 	if (dp_engine_waiting(h->engine) >= MANY_WAIT)
 		dp_client_ask(&h->client, &order, NULL);
+	dp_calls_look(h->calls, false);
 }
 
 static void tend(struct dp_source *source, double t,
@@ -289,12 +291,6 @@ static void tend(struct dp_source *source, double t,
 static u32 thread(const struct dp_source *source, u32 tid)
 {
 	return dp_process_thread(dp_host_of(source)->client.proc, tid);
-}
-
-static void calls(const struct dp_source *source, const struct dp_point *point,
-		  struct dp_account *counts)
-{
-	*counts = (struct dp_account){ 0 };
 }
 
 static int enable(struct dp_source *source, const struct dp_points *points,
@@ -324,13 +320,13 @@ static void tell_age(struct dp_host_source *h)
 }
 
 /* No thread may be there to be asked for a while, or the library be busy. */
-static int insist(struct dp_host_source *h, u32 verb, struct dp_diag *diag)
+static int insist(struct dp_host_source *h, u32 verb, size_t from, size_t to,
+		  struct dp_diag *diag)
 {
 	double deadline = dp_source_now() + LEAVE_SECONDS;
-	size_t done = 0;
 	int err;
 
-	while ((err = dp_host_ask_all(h, verb, &done, DP_HOST_PATIENCE,
+	while ((err = dp_host_ask_all(h, verb, &from, to, DP_HOST_PATIENCE,
 				      diag)) == -EAGAIN &&
 	       dp_source_now() < deadline)
 		usleep(LEAVE_NAP_US);
@@ -351,7 +347,10 @@ static int stop_programs(struct dp_host_source *h, struct dp_diag *diag)
 	h->stopped = true;
 	for (i = 0; i < h->n; i++)
 		h->guests[i].on = 0;
-	err = insist(h, DP_SERVICE_SWITCH, diag);
+	err = insist(h, DP_SERVICE_SWITCH, 0, h->nr_entries, diag);
+	dp_calls_look(h->calls, true);
+	if (!err)
+		err = insist(h, DP_SERVICE_SWITCH, h->nr_entries, h->n, diag);
 	while (!err && dp_client_ask(&h->client, &settle, NULL) == -EAGAIN &&
 	       dp_source_now() < deadline)
 		usleep(LEAVE_NAP_US);
@@ -368,7 +367,7 @@ int dp_host_leave(struct dp_host_source *h, struct dp_diag *diag)
 	err = stop_programs(h, &words);
 	dp_host_refresh(h, dp_source_now());
 	if (!err)
-		err = insist(h, DP_SERVICE_UNPROBE, &words);
+		err = insist(h, DP_SERVICE_UNPROBE, 0, h->n, &words);
 	h->out = !err;
 	if (err == -ESRCH)
 		tell_age(h);
@@ -388,10 +387,6 @@ static int disarm(struct dp_source *source, bool alive, struct dp_diag *diag)
 		return dp_host_leave(h, diag);
 	tell_age(h);
 	return 0;
-}
-
-static void settle(struct dp_source *source, dp_source_take take, void *arg)
-{
 }
 
 static void end(const struct dp_source *source, struct dp_source_end *end)
@@ -422,6 +417,7 @@ static void close_host(struct dp_source *source)
 	dp_engine_destroy(h->engine);
 	dp_modules_close(source->mods);
 	free(h->guests);
+	dp_calls_close(h->calls);
 	free(h->index);
 	free(h->jumps);
 	free(h->patches);
@@ -467,10 +463,10 @@ const struct dp_source_ops dp_host_source = {
 	.reason = dp_host_reason,
 	.totals = dp_host_totals,
 	.variable = dp_host_variable,
-	.calls = calls,
+	.calls = dp_host_calls,
 	.enable = enable,
 	.disarm = disarm,
-	.settle = settle,
+	.settle = dp_host_settle,
 	.end = end,
 	.kill = kill_launched,
 	.close = close_host,

@@ -14,6 +14,7 @@
 #define DP_TRACER_HOST_H
 
 #include "proc/host.h"
+#include "tracer/instances.h"
 #include "tracer/module/client.h"
 #include "tracer/source.h"
 #include <limits.h>
@@ -24,7 +25,8 @@
 /**
  * struct dp_host_source
  * @engine: has the programs, and mirrors the process's engine; @host: where it looks
- * @guests: @n of them; a point's @probe is an index here
+ * @guests: @n of them, first the @nr_entries of points, whose @probe is an index here
+ * @calls: calls that have not ended
  * @index: 1 + index of the guest with a number in the engine, for @nr_index numbers
  * @jumps: of each guest: its site is a jump, as of the last look before they are @stopped
  * @looked: when counts were last read, in seconds; @settled: when waiting records were
@@ -40,7 +42,8 @@ struct dp_host_source {
 	struct dp_engine *engine;
 	struct dp_host *host;
 	struct dp_guest *guests;
-	size_t n, room;
+	size_t n, room, nr_entries;
+	struct dp_calls *calls;
 	u32 *index, nr_index;
 	bool *jumps;
 	double looked, settled;
@@ -61,9 +64,9 @@ int dp_host_cannot(const struct dp_host_source *h, struct dp_diag *diag,
 		   const char *what);
 /** dp_host_order() - an order without data */
 struct dp_client_order dp_host_order(u32 verb);
-/** dp_host_ask_all() - an order about all guests, by as many orders as it takes
- *  @done: so many guests are through. Return: as dp_client_ask(). */
-int dp_host_ask_all(struct dp_host_source *h, u32 verb, size_t *done,
+/** dp_host_ask_all() - an order about guests, by as many orders as it takes
+ *  @done: so many are through; @n: up to here. Return: as dp_client_ask(). */
+int dp_host_ask_all(struct dp_host_source *h, u32 verb, size_t *done, size_t n,
 		    double patience, struct dp_diag *diag);
 /** dp_host_leave() - take the guests out. Return: 0 or a negative errno with words. */
 int dp_host_leave(struct dp_host_source *h, struct dp_diag *diag);
@@ -77,6 +80,29 @@ int dp_host_add_program(struct dp_source *source,
 void dp_host_bind(struct dp_source *source, const struct dp_point *point,
 		  const struct dp_binding *binding);
 
+/** dp_host_refusal() - what the process says of a guest that it has refused: room for
+ *  DP_GUEST_WHY + 1 bytes. Return: a negative errno. */
+int dp_host_refusal(const struct dp_guest *g, char *words);
+
+/* exits.c: guests at the exits of functions; see struct dp_source_ops */
+/** dp_host_add_exits() - for all points; the entries have their numbers. Return: 0; a negative
+ *  errno with words. */
+int dp_host_add_exits(struct dp_host_source *h, struct dp_points *points,
+		      struct dp_diag *diag);
+/** dp_host_exit() - number of the guest at the @k-th exit of an entry. Return: false: none. */
+bool dp_host_exit(const struct dp_host_source *h, u32 entry, size_t k,
+		  u32 *probe);
+void dp_host_calls(const struct dp_source *source, const struct dp_point *p,
+		   struct dp_account *counts);
+void dp_host_settle(struct dp_source *source, dp_source_take take, void *arg);
+
+/** struct dp_host_taking - records on their way to @take, with a point's number each */
+struct dp_host_taking {
+	struct dp_host_source *h;
+	dp_source_take take;
+	void *arg;
+};
+
 /* counts.c: what the process has counted and recorded; see struct dp_source_ops */
 /** dp_host_refresh() - read the counts. @t: the time */
 void dp_host_refresh(struct dp_host_source *h, double t);
@@ -89,6 +115,9 @@ void dp_host_totals(const struct dp_source *source,
 u64 dp_host_variable(const struct dp_source *source, u32 program, u32 index);
 size_t dp_host_records(struct dp_source *source, dp_source_take take, void *arg,
 		       bool ended);
+/** dp_host_translate() - give a record of the engine's, by a struct dp_host_taking, the number of
+ *  its point */
+void dp_host_translate(void *arg, const struct dp_record_copy *record);
 /** dp_host_is_disabled() - is a guest disabled, as of the last look? */
 bool dp_host_is_disabled(const struct dp_host_source *h, size_t guest);
 
