@@ -329,6 +329,33 @@ static void no_context(void **state)
 	assert_int_equal(dp_fake_tally(0, DP_TALLY_CONTEXT), 1);
 }
 
+/* Between the look at the probe and the context, control has disabled it, or given its number to
+ * another one, at the same site without a program or at another site. */
+static void probe_that_goes_meanwhile(void **state)
+{
+	struct dp_hit hit = { .sp = dp_fake_regs()->rsp };
+	struct dp_probe_entry *p;
+	int i;
+
+	with_program(EXIT_N);
+	dp_fake_site(1, AT + 64);
+	p = (struct dp_probe_entry *)dp_probe(0);
+	for (i = 0; i < 3; i++) {
+		const struct dp_probe_entry was = *p;
+
+		p->enabled = i != 0;
+		p->program = i != 1;
+		p->site = i == 2;
+		assert_false(dp_program_run(0, site(0), &hit, 1));
+		assert_int_equal(dp_fake_tally(0, DP_TALLY_DISABLED), i + 1);
+		assert_int_equal(dp_probe_state(0)->count, 0);
+		assert_int_equal(context(0)->state, DP_CONTEXT_FREE);
+		assert_int_equal(context(0)->tid, 0);
+		*p = was;
+	}
+	assert_null(dp_fake_record());
+}
+
 #define ALT 0x10000000ull
 #define ALT_SIZE 0x1000
 
@@ -733,6 +760,7 @@ int main(void)
 		cmocka_unit_test_setup(resumes, begin),
 		cmocka_unit_test_setup(machine_of_a_program, begin),
 		cmocka_unit_test_setup(record_of_a_log, begin),
+		cmocka_unit_test_setup(probe_that_goes_meanwhile, begin),
 		cmocka_unit_test_setup(no_context, begin),
 		cmocka_unit_test_setup(contexts_that_are_left, begin),
 		cmocka_unit_test_setup(full_ring, begin),
