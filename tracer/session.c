@@ -232,3 +232,10 @@ void dp_session_close(struct dp_session *s)
 	free(s->specs);
 	free(s->pending);
 }
+
+int dp_tracer_detach(const struct dp_tracer_options *opt, struct dp_diag *diag)
+{
+	return dp_host_find(opt->pid, NULL) == 1 ?
+		       dp_host_detach(opt->pid, diag) :
+		       dp_agent_detach(opt->pid, diag);
+}

@@ -273,8 +273,10 @@ struct dp_source {
 extern const struct dp_source_ops dp_agent_source;
 extern const struct dp_source_ops dp_host_source;
 
-/** dp_host_detach() - take out what a killed tool has left in a process that probes itself
+/** dp_agent_detach() - take out what a killed tool has left; dp_host_detach() - in a process that
+ *  probes itself.
  *  Return: 1 done; 0 there was nothing; a negative errno with words. */
+int dp_agent_detach(pid_t pid, struct dp_diag *diag);
 int dp_host_detach(pid_t pid, struct dp_diag *diag);
 
 #endif

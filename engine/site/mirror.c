@@ -119,3 +119,20 @@ bool dp_mirror_programs(struct dp_engine *e)
 	}
 	return true;
 }
+
+const struct dp_view *dp_mirror_view(const struct dp_engine *e)
+{
+	return &e->view;
+}
+
+void dp_mirror_probe(struct dp_engine *e, u32 probe, u8 kind, u32 way,
+		     u32 group)
+{
+	e->probes[probe] =
+		(struct dp_probe){ .kind = kind, .way = way, .group = group };
+}
+
+void dp_mirror_doubt(struct dp_engine *e)
+{
+	e->reader.torn++;
+}

@@ -14,6 +14,7 @@
 
 struct dp_arena;
 struct dp_engine;
+struct dp_view;
 
 /** dp_mirror_look() - check a copy of the arena; until the next look, counts are those of it
  *  Return: 0; -EBADMSG; -ENOMEM; then the engine has no tables. */
@@ -24,6 +25,14 @@ bool dp_mirror_part(const struct dp_engine *engine, u64 *from, u64 *to);
 /** dp_mirror_open() - records, tracked calls and variables are now where the last look was, and
  *  stay there. After dp_mirror_part(), of the same geometry. */
 void dp_mirror_open(struct dp_engine *engine);
+/** dp_mirror_view() - the tables as of the last look */
+const struct dp_view *dp_mirror_view(const struct dp_engine *engine);
+/** dp_mirror_probe() - note what the caller knows of a probe itself. @probe: a number that the last
+ *  look has found */
+void dp_mirror_probe(struct dp_engine *engine, u32 probe, u8 kind, u32 way,
+		     u32 group);
+/** dp_mirror_doubt() - a record made no sense to the caller: it counts as torn */
+void dp_mirror_doubt(struct dp_engine *engine);
 /** dp_mirror_programs() - the process has the same programs, by the same numbers: find their
  *  variables. Return: false: there is no room for so many. */
 bool dp_mirror_programs(struct dp_engine *engine);

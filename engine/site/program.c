@@ -59,6 +59,22 @@ int dp_engine_add_program(struct dp_engine *e,
 	return 0;
 }
 
+u32 dp_engine_programs(const struct dp_engine *e)
+{
+	return e->nr_programs;
+}
+
+struct dp_program_spec dp_engine_program(const struct dp_engine *e, u32 program)
+{
+	const struct dp_program *p = &e->programs[program];
+	struct dp_program_spec spec = p->spec;
+
+	spec.name = p->name;
+	spec.code = p->code;
+	spec.starts = p->starts;
+	return spec;
+}
+
 void dp_engine_bind(struct dp_engine *e, u32 probe,
 		    const struct dp_binding *binding)
 {

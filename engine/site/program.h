@@ -24,6 +24,12 @@ int dp_engine_add_program(struct dp_engine *engine,
 			  const struct dp_program_spec *spec, u32 *program,
 			  u32 *offset, const char **why);
 
+/** dp_engine_programs() - how many there are; dp_engine_program() - one of them, as it was added, with
+ *  the engine's own copies */
+u32 dp_engine_programs(const struct dp_engine *engine);
+struct dp_program_spec dp_engine_program(const struct dp_engine *engine,
+					 u32 program);
+
 /** dp_engine_bind() - have a probe run a program. Before dp_engine_plan(). */
 void dp_engine_bind(struct dp_engine *engine, u32 probe,
 		    const struct dp_binding *binding);

@@ -169,7 +169,7 @@ static void see_probes(struct dp_facts *facts, pid_t pid)
 	if (tool == pid)
 		dp_fact_add(
 			facts, "probes", DP_FACT_NOTE, NULL,
-			"it probes itself, with libdprobes (probes: %zu); dprobes stat counts beside them, dprobes insmod adds others, and no other verb can",
+			"it probes itself, with libdprobes (probes: %zu); dprobes stat, trace and run have theirs beside them, without -f",
 			n);
 	else if (tool)
 		dp_fact_remedy(

@@ -159,7 +159,7 @@ is "the modes of probes before" "$("$DPROBES" list -v victim_function -p "$victi
 out=$("$DPROBES" stat -f victim_function -p "$victim" 2>&1)
 is "children" "$? $out" "1 dprobes: children cannot be followed by way of the engine of a process that probes itself"
 like "the doctor says so" "$("$DPROBES" doctor -p "$victim" | tail -n 2)" \
-	'^note +probes: it probes itself, with libdprobes \(probes: 1\); dprobes stat counts beside them, dprobes insmod adds others, and no other verb can
+	'^note +probes: it probes itself, with libdprobes \(probes: 1\); dprobes stat, trace and run have theirs beside them, without -f
 process [0-9]+ can be probed'
 is "names can be listed" "$("$DPROBES" list victim_function -p "$victim")" "live:victim_function"
 is "and all is as it was" "$(rows | wc -l) $(text_of)" "1 $before"

@@ -6,7 +6,6 @@
 #include "engine/site/instances.h"
 #include "proc/tree.h"
 #include "proc/linker.h"
-#include "proc/host.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
 #include "tracer/output.h"
@@ -366,11 +365,9 @@ static int renew(struct dp_tree *tree, const struct dp_tree_event *event,
 	return err ? err : give(proc, source, diag);
 }
 
-int dp_tracer_detach(const struct dp_tracer_options *opt, struct dp_diag *diag)
+int dp_agent_detach(pid_t pid, struct dp_diag *diag)
 {
-	return dp_host_find(opt->pid, NULL) == 1 ?
-		       dp_host_detach(opt->pid, diag) :
-		       dp_process_clean(opt->pid, diag);
+	return dp_process_clean(pid, diag);
 }
 
 static const struct dp_source_tree tree_ops = {

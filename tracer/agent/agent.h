@@ -10,7 +10,7 @@
 #include "engine/site/engine.h"
 #include "engine/site/arm.h"
 #include "engine/site/enable.h"
-#include "tracer/instances.h"
+#include "tracer/instances/instances.h"
 #include "tracer/source.h"
 
 /**

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* counts: what a process that probes itself has counted and recorded for a tool. */
 #include "engine/site/counts.h"
-#include "engine/site/internal.h"
+#include "engine/site/mirror.h"
 #include "engine/site/program.h"
 #include "engine/site/view.h"
 #include "engine/text/state.h"
@@ -12,14 +12,14 @@
 static const struct dp_site_entry *site_of(const struct dp_host_source *h,
 					   u32 probe)
 {
-	return dp_view_site_of(&h->engine->view, probe);
+	return dp_view_site_of(dp_mirror_view(h->engine), probe);
 }
 
 static bool is_jump(const struct dp_host_source *h, u32 probe)
 {
 	const struct dp_site_entry *s = site_of(h, probe);
 
-	return s && dp_view_is_jump(&h->engine->view, s);
+	return s && dp_view_is_jump(dp_mirror_view(h->engine), s);
 }
 
 /* Once the guests are stopped, their sites may have other bytes. */
@@ -36,7 +36,7 @@ void dp_host_refresh(struct dp_host_source *h, double t)
 
 bool dp_host_is_disabled(const struct dp_host_source *h, size_t guest)
 {
-	const struct dp_view *view = &h->engine->view;
+	const struct dp_view *view = dp_mirror_view(h->engine);
 	u32 probe = h->guests[guest].probe;
 
 	return probe >= view->nr_probes || !view->probes[probe].enabled;
@@ -62,9 +62,10 @@ void dp_host_count(const struct dp_source *source, const struct dp_point *point,
 	count->missed = dp_engine_missed(h->engine, g->probe) +
 			count->tally[DP_TALLY_RECURSED] +
 			count->tally[DP_TALLY_SELF];
-	count->interior = dp_view_middle(&h->engine->view, g->probe);
+	count->interior = dp_view_middle(dp_mirror_view(h->engine), g->probe);
 	for (k = 0; dp_host_exit(h, point->probe, k, &exit); k++)
-		count->interior += dp_view_middle(&h->engine->view, exit);
+		count->interior +=
+			dp_view_middle(dp_mirror_view(h->engine), exit);
 	s = site_of(h, g->probe);
 	count->covered = s && s->leader;
 	count->mode = h->jumps[point->probe] ? "jump" : "trap";
@@ -84,7 +85,7 @@ const char *dp_host_reason(const struct dp_source *source,
 		return h->reason;
 	s = site_of(h, probe);
 	if (s)
-		dp_view_reason(&h->engine->view, s, h->reason);
+		dp_view_reason(dp_mirror_view(h->engine), s, h->reason);
 	return h->reason;
 }
 
@@ -103,7 +104,7 @@ static int by_addr(const void *a, const void *b)
 static struct counted counted(const struct dp_host_source *h, size_t i)
 {
 	const struct dp_guest *g = &h->guests[i];
-	const struct dp_view *view = &h->engine->view;
+	const struct dp_view *view = dp_mirror_view(h->engine);
 	const struct dp_site_entry *s = site_of(h, g->probe);
 
 	return (struct counted){
@@ -160,7 +161,7 @@ void dp_host_translate(void *arg, const struct dp_record_copy *record)
 
 	guest = probe < t->h->nr_index ? t->h->index[probe] : 0;
 	if (!guest) {
-		t->h->engine->reader.torn++;
+		dp_mirror_doubt(t->h->engine);
 		return;
 	}
 	memcpy(&known, record,

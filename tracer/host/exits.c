@@ -7,7 +7,6 @@
  */
 #include "engine/layout/probe.h"
 #include "engine/site/instances.h"
-#include "engine/site/internal.h"
 #include "resolve/exits.h"
 #include "sym/list.h"
 #include "sym/unwinds.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* guests: points and programs become guests of a process that probes itself. */
 #include "engine/layout/probe.h"
-#include "engine/site/internal.h"
+#include "engine/site/engine.h"
 #include "engine/site/mirror.h"
 #include "engine/site/program.h"
 #include "resolve/points.h"
@@ -126,11 +126,9 @@ static int index_guests(struct dp_host_source *h)
 		if (h->guests[i].probe >= n)
 			return -EBADMSG;
 		h->index[h->guests[i].probe] = (u32)i + 1;
-		h->engine->probes[h->guests[i].probe] = (struct dp_probe){
-			.kind = (u8)h->guests[i].kind,
-			.way = h->guests[i].way,
-			.group = h->guests[i].group,
-		};
+		dp_mirror_probe(h->engine, h->guests[i].probe,
+				(u8)h->guests[i].kind, h->guests[i].way,
+				h->guests[i].group);
 	}
 	return 0;
 }
@@ -153,20 +151,21 @@ void dp_host_bind(struct dp_source *source, const struct dp_point *point,
 }
 
 /* @room: bytes that are left for it. Return: its size; 0: it has no room. */
-static size_t put_program(const struct dp_program *p, char *to, size_t room)
+static size_t put_program(const struct dp_program_spec *spec, char *to,
+			  size_t room)
 {
 	struct dp_guest_program *g = (void *)to;
-	size_t starts = p->spec.nr_starts * sizeof(u32);
-	size_t size = (sizeof(*g) + starts + p->spec.code_len + 7) & ~7ull;
+	size_t starts = spec->nr_starts * sizeof(u32);
+	size_t size = (sizeof(*g) + starts + spec->code_len + 7) & ~7ull;
 
 	if (size > room)
 		return 0;
 	memset(g, 0, sizeof(*g));
 	g->size = (u32)size;
-	g->spec = p->spec;
-	memcpy(g->name, p->name, sizeof(g->name));
-	memcpy(g + 1, p->starts, starts);
-	memcpy((char *)(g + 1) + starts, p->code, p->spec.code_len);
+	g->spec = *spec;
+	snprintf(g->name, sizeof(g->name), "%s", spec->name);
+	memcpy(g + 1, spec->starts, starts);
+	memcpy((char *)(g + 1) + starts, spec->code, spec->code_len);
 	return size;
 }
 
@@ -177,11 +176,13 @@ static int send_some(struct dp_host_source *h, u32 *next, char *buffer,
 	struct dp_client_order order = { .verb = DP_SERVICE_PROGRAM,
 					 .data = buffer,
 					 .patience = DP_HOST_PATIENCE };
-	const struct dp_engine *e = h->engine;
+	struct dp_program_spec spec;
 	size_t size = 1;
 
-	for (; size && *next < e->nr_programs; order.nr_guests += size != 0) {
-		size = put_program(&e->programs[*next], buffer + order.len,
+	for (; size && *next < dp_engine_programs(h->engine);
+	     order.nr_guests += size != 0) {
+		spec = dp_engine_program(h->engine, *next);
+		size = put_program(&spec, buffer + order.len,
 				   DP_SERVICE_ORDER - order.len);
 		order.len += size;
 		*next += size != 0;
@@ -199,7 +200,7 @@ static int send_programs(struct dp_host_source *h, struct dp_diag *diag)
 	u32 next = 0;
 	int err = buffer ? 0 : no_memory(diag);
 
-	while (!err && next < h->engine->nr_programs)
+	while (!err && next < dp_engine_programs(h->engine))
 		err = send_some(h, &next, buffer, diag);
 	free(buffer);
 	if (!err && !dp_mirror_programs(h->engine))
@@ -269,7 +270,7 @@ int dp_host_add(struct dp_source *source, const struct dp_source_request *want,
 	if (add_guests(h, want->points, want->logs))
 		return no_memory(diag);
 	err = bind_all(want, diag);
-	if (!err && (h->engine->nr_programs || h->source.tracks))
+	if (!err && (dp_engine_programs(h->engine) || h->source.tracks))
 		err = begin_programs(h, diag);
 	if (err)
 		return err;

@@ -2,7 +2,6 @@
 /* host: the host source, from taking hold of a process to closing it. */
 #include "engine/site/counts.h"
 #include "engine/site/engine.h"
-#include "engine/site/internal.h"
 #include "proc/attach_other.h"
 #include "proc/inspect.h"
 #include "proc/proc.h"

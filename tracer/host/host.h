@@ -14,7 +14,7 @@
 #define DP_TRACER_HOST_H
 
 #include "proc/host.h"
-#include "tracer/instances.h"
+#include "tracer/instances/instances.h"
 #include "tracer/module/client.h"
 #include "tracer/source.h"
 #include <limits.h>

@@ -15,7 +15,7 @@
 #include "engine/site/instances.h"
 #include "proc/proc.h"
 #include "sym/list.h"
-#include "tracer/instances.h"
+#include "tracer/instances/instances.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
