@@ -24,6 +24,7 @@
 #include "lang/lang.h"
 #include "lib/self.h"
 #include "lib/service.h"
+#include "tracer/host/host.h"
 
 #define ORDER 4096
 
@@ -237,6 +238,48 @@ static void a_record_waits_for_the_instruction(void **state)
 	assert_int_equal(dp_engine_waiting(mirror), 0);
 	assert_int_equal(dp_guests_remove(v, 1), 0);
 	unregister_kprobe(&beside);
+}
+
+static void take(void *arg, const struct dp_record_copy *record)
+{
+	++*(int *)arg;
+}
+
+/* One record that is never finished, in all rings, behind which others wait */
+static void an_unfinished_record_does_not_hold_the_others(void **state)
+{
+	const struct dp_arena_control *c = &dp_self.arena->control;
+	struct dp_host_source h = { .shared = true };
+	struct order o = { .n = 0 };
+	struct dp_guest v[1];
+	u32 many = (c->slot_mask + 1) / 4 * 3, i;
+	double began;
+	int n = 0;
+
+	put(&o, "push r, rdi\nlog 1\nexit");
+	begin(&o);
+	h.engine = mirror;
+	for (i = 0; i <= c->shard_mask; i++)
+		((struct dp_ring *)((char *)dp_self.arena + c->ring_off +
+				    (u64)i * c->ring_stride))
+			->next = 1;
+	v[0] = bound((void *)one, 0);
+	add(v, 1);
+	h.index = calloc(v[0].probe + 1, sizeof(*h.index));
+	h.nr_index = v[0].probe + 1;
+	h.index[v[0].probe] = 1;
+	h.moved = began = dp_source_now();
+	for (i = 0; i < many; i++)
+		one(i);
+	look();
+	while (!n && dp_source_now() < began + 20)
+		dp_host_records(&h.source, take, &n, false);
+	assert_true(dp_source_now() - began > 0.9);
+	dp_host_records(&h.source, take, &n, true);
+	assert_int_equal(n, i);
+	assert_true(dp_engine_torn(mirror) > 0);
+	assert_int_equal(dp_guests_remove(v, 1), 0);
+	free(h.index);
 }
 
 static struct dp_context *context(u32 i)
@@ -531,6 +574,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(programs_count_and_log),
 		cmocka_unit_test(a_record_waits_for_the_instruction),
+		cmocka_unit_test(an_unfinished_record_does_not_hold_the_others),
 		cmocka_unit_test(records_of_ended_threads_are_discarded),
 		cmocka_unit_test(a_program_that_runs_keeps_its_room),
 		cmocka_unit_test(guests_keep_their_programs),

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define STUCK_SECONDS 1
+
 static const struct dp_site_entry *site_of(const struct dp_host_source *h,
 					   u32 probe)
 {
@@ -170,12 +172,26 @@ void dp_host_translate(void *arg, const struct dp_record_copy *record)
 	t->take(t->arg, &known);
 }
 
+/* A signal handler may leave a thread's record unfinished for good. A thread that is only slow
+ * loses that record. */
+static void free_stuck(struct dp_host_source *h)
+{
+	double t = dp_source_now();
+
+	if (!dp_engine_records_stuck(h->engine))
+		h->moved = t;
+	else if (t - h->moved >= STUCK_SECONDS)
+		dp_engine_records_settled(h->engine);
+}
+
 size_t dp_host_records(struct dp_source *source, dp_source_take take, void *arg,
 		       bool ended)
 {
 	struct dp_host_taking t = { dp_host_of(source), take, arg };
 
-	return t.h->shared ? dp_engine_records(t.h->engine, dp_host_translate,
-					       &t, ended) :
-			     0;
+	if (!t.h->shared)
+		return 0;
+	if (!ended)
+		free_stuck(t.h);
+	return dp_engine_records(t.h->engine, dp_host_translate, &t, ended);
 }

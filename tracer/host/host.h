@@ -29,7 +29,8 @@
  * @calls: calls that have not ended
  * @index: 1 + index of the guest with a number in the engine, for @nr_index numbers
  * @jumps: of each guest: its site is a jump, as of the last look before they are @stopped
- * @looked: when counts were last read, in seconds; @settled: when waiting records were
+ * @looked: when counts were last read, in seconds; @settled: when waiting records were;
+ *          @moved: when records last came, or none was in the way of others
  * @patches: what the engine has written over, when the modules were read
  * @locked: the lock is held; @shared: records can come
  * @in: guests are registered; @out: they have been taken out, and have their hits
@@ -46,7 +47,7 @@ struct dp_host_source {
 	struct dp_calls *calls;
 	u32 *index, nr_index;
 	bool *jumps;
-	double looked, settled;
+	double looked, settled, moved;
 	struct dp_host_patch *patches;
 	size_t nr_patches;
 	bool locked, shared, in, stopped, out, ended;
