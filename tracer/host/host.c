@@ -33,22 +33,45 @@ int dp_host_cannot(const struct dp_host_source *h, struct dp_diag *diag,
 		h->client.pid, what);
 }
 
+/* Only what an order asks for is believed of the answer. */
+static void take_answer(u32 verb, struct dp_guest *to,
+			const struct dp_guest *from, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (verb == DP_SERVICE_PROBE) {
+			to[i].probe = from[i].probe;
+			to[i].err = from[i].err;
+			memcpy(to[i].why, from[i].why, sizeof(to[i].why));
+		} else if (verb == DP_SERVICE_UNPROBE) {
+			to[i].hits = from[i].hits;
+		}
+}
+
 /* @verb about @n guests from @from on */
 static int ask(struct dp_host_source *h, u32 verb, size_t from, size_t n,
 	       double patience, struct dp_diag *diag)
 {
-	const struct dp_client_order order = {
+	struct dp_client_order order = {
 		.verb = verb,
 		.nr_guests = (u32)n,
-		.data = h->guests + from,
 		.len = n * sizeof(*h->guests),
 		.patience = patience,
 	};
+	int err;
 
-	return dp_client_ask(&h->client, &order, diag);
+	order.data = malloc(order.len);
+	if (!order.data)
+		return dp_diag_set(diag, -ENOMEM, "out of memory");
+	memcpy(order.data, h->guests + from, order.len);
+	err = dp_client_ask(&h->client, &order, diag);
+	if (!err)
+		take_answer(verb, h->guests + from, order.data, n);
+	free(order.data);
+	return err;
 }
 
-/* By as many orders as it takes; @done: so many guests are through. */
 int dp_host_ask_all(struct dp_host_source *h, u32 verb, size_t *done, size_t n,
 		    double patience, struct dp_diag *diag)
 {
