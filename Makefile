@@ -173,7 +173,7 @@ $(FAKE_UNIT): $(B)/tests/unit/test_%: tests/unit/test_%.c $(FAKE_OBJ) $(FAKE_WOR
 	$(Q)$(CC) $(ALL_CFLAGS) $(FAKE_DEFS) -o $@ $< $(FAKE_OBJ) $(FAKE_WORLD) -lcmocka
 
 # The library's own objects.
-LIB_UNIT := $(patsubst %,$(B)/tests/unit/test_%,foreign frames guest handler helper injected kretprobe library service settle uprobe)
+LIB_UNIT := $(patsubst %,$(B)/tests/unit/test_%,enter foreign frames guest handler helper injected kretprobe library service settle uprobe)
 $(LIB_UNIT): $(B)/tests/unit/test_%: tests/unit/test_%.c $(LIB_OBJ) $(B)/libcore.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(LIB_OBJ) $(B)/libcore.a $(LIBS) -lcmocka
