@@ -173,7 +173,7 @@ $(FAKE_UNIT): $(B)/tests/unit/test_%: tests/unit/test_%.c $(FAKE_OBJ) $(FAKE_WOR
 	$(Q)$(CC) $(ALL_CFLAGS) $(FAKE_DEFS) -o $@ $< $(FAKE_OBJ) $(FAKE_WORLD) -lcmocka
 
 # The library's own objects.
-LIB_UNIT := $(patsubst %,$(B)/tests/unit/test_%,enter foreign frames guest handler helper injected kretprobe library service settle uprobe)
+LIB_UNIT := $(patsubst %,$(B)/tests/unit/test_%,enter foreign frames guest handler helper injected kretprobe library service settle uprobe uretprobe)
 $(LIB_UNIT): $(B)/tests/unit/test_%: tests/unit/test_%.c $(LIB_OBJ) $(B)/libcore.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(LIB_OBJ) $(B)/libcore.a $(LIBS) -lcmocka
@@ -199,6 +199,7 @@ $(B)/tests/unit/test_kretprobe: private LIBS += $(patsubst %,-Xlinker --wrap=dp_
 $(B)/tests/unit/test_service: private LIBS += -Xlinker --wrap=dp_compat_refs
 $(B)/tests/unit/test_settle: private LIBS += -Xlinker --wrap=dp_helper_run
 $(B)/tests/unit/test_uprobe: private LIBS += $(patsubst %,-Xlinker --wrap=dp_%,foreign_get foreign_add foreign_remove foreign_retire foreign_tidy tracked_gone)
+$(B)/tests/unit/test_uretprobe: private LIBS += $(patsubst %,-Xlinker --wrap=dp_%,uprobes_add_tracked tracked_any uprobes_drop)
 # Libraries that a unit test loads: tests/unit/fixtures/so/X_*.c, for test_X.
 $(B)/tests/unit/lib%.so: tests/unit/fixtures/so/%.c
 	@mkdir -p $(@D)
