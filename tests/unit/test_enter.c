@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -19,7 +20,9 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "engine/layout/handler.h"
 #include "lib/foreign.h"
+#include "lib/frames.h"
 #include "lib/self.h"
 
 static long __attribute__((noipa)) victim(long x)
@@ -319,6 +322,102 @@ static void fork_children_begin_anew(void **state)
 	unregister_kprobe(&p);
 }
 
+/* --- calls that are tracked when the process forks --- */
+
+static int leaves;
+
+static int leave(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	leaves++;
+	return 0;
+}
+
+/* Return: as fork(). */
+static pid_t __attribute__((noipa)) forks(void)
+{
+	const struct dp_frame *f = (void *)dp_self_stack()->frames;
+	u64 home = f->ret_addr;
+	volatile u64 *slot = (void *)f->slot;
+	pid_t pid;
+
+	assert_ptr_equal(dp_frame_of(*slot), f);
+	pid = fork();
+	if (!pid && *slot != home)
+		_exit(1);
+	if (!pid && dp_self_stack()->frames)
+		_exit(2);
+	return pid;
+}
+
+/* The child returns to the program, and not by way of a handler. */
+static void tracked_calls_go_home_in_a_fork_child(void **state)
+{
+	struct kretprobe rp = { .kp.addr = (void *)forks, .handler = leave };
+	pid_t child;
+
+	assert_int_equal(register_kretprobe(&rp), 0);
+	leaves = 0;
+	child = forks();
+	if (!child)
+		_exit(leaves ? 3 : begins_anew());
+	assert_true(child > 0);
+	assert_int_equal(status_of(child), 0);
+	assert_int_equal(leaves, 1);
+	unregister_kretprobe(&rp);
+}
+
+/* --- what is done before anything else --- */
+
+static int leave_oneself(struct kprobe *p, struct pt_regs *regs)
+{
+	hits++;
+	unregister_kprobe(p);
+	return 0;
+}
+
+static void probes_that_left_in_a_handler_go(void **state)
+{
+	struct kprobe p = { .addr = (void *)victim,
+			    .pre_handler = leave_oneself };
+	u8 was[16];
+	u32 i;
+
+	memcpy(was, (void *)victim, sizeof(was));
+	assert_int_equal(register_kprobe(&p), 0);
+	hits = 0;
+	victim(1);
+	victim(2);
+	assert_int_equal(hits, 1);
+	assert_memory_not_equal((void *)victim, was, sizeof(was));
+	assert_int_equal(dp_self_begin(false), 0);
+	for (i = 0; i < dp_self.nr_users; i++)
+		assert_ptr_not_equal(dp_self.users[i].p, &p);
+	dp_self_end();
+	assert_memory_equal((void *)victim, was, sizeof(was));
+}
+
+/* Code that comes and goes is noticed: the mark is for one call. */
+static void new_libraries_are_noticed(void **state)
+{
+	void *handle;
+
+	assert_int_equal(dp_self_begin_names(), 0);
+	dp_self_end();
+	dp_self.changed = false;
+	assert_int_equal(dp_self_begin_names(), 0);
+	assert_false(dp_self.changed);
+	dp_self_end();
+	handle = dlopen("libutil.so.1", RTLD_NOW);
+	assert_non_null(handle);
+	assert_int_equal(dp_self_begin_names(), 0);
+	assert_true(dp_self.changed);
+	dp_self_end();
+	assert_int_equal(dp_self_begin(true), 0);
+	assert_false(dp_self.changed);
+	dp_self_end();
+	dlclose(handle);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -329,6 +428,9 @@ int main(void)
 		cmocka_unit_test(handlers_do_not_enter),
 		cmocka_unit_test(vm_children_do_not_enter),
 		cmocka_unit_test(fork_children_begin_anew),
+		cmocka_unit_test(tracked_calls_go_home_in_a_fork_child),
+		cmocka_unit_test(probes_that_left_in_a_handler_go),
+		cmocka_unit_test(new_libraries_are_noticed),
 		cmocka_unit_test(forks_wait_for_the_library),
 	};
 
