@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include <linux/seccomp.h>
 #include <linux/atomic.h>
 #include <linux/delay.h>
 #include <linux/err.h>
@@ -589,6 +590,16 @@ static void bad_addresses_are_errors(void **state)
 	assert_int_equal(strnlen_user(page + 4092, 100), 0);
 	assert_int_equal(strncpy_from_kernel_nofault(buf, "hello", 3), 3);
 	assert_string_equal(buf, "he");
+	/* From one page to the next, and no more than there is room for. */
+	mprotect(page + 4096, 4096, PROT_READ | PROT_WRITE);
+	memset(page, 'x', 8192);
+	memset(buf, 'b', sizeof(buf));
+	assert_int_equal(strncpy_from_user(buf, page + 4090, 12), 12);
+	assert_memory_equal(buf, "xxxxxxxxxxxxb", 13);
+	page[4095] = '\0';
+	memset(buf, 'b', sizeof(buf));
+	assert_int_equal(strncpy_from_user(buf, page + 4090, 12), 5);
+	assert_memory_equal(buf, "xxxxx\0b", 7);
 	munmap(page, 8192);
 }
 
@@ -726,6 +737,33 @@ static void each_processor_has_its_copy(void **state)
 	assert_null(__alloc_percpu(1 << 20, 8));
 }
 
+/* --- time --- */
+
+/* In a process that may make none but to end. Return: whether it ends so. */
+static bool reads_clock(bool ours)
+{
+	struct timespec t;
+	pid_t child = fork();
+	int status;
+
+	if (!child) {
+		prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0);
+		if (ours)
+			ktime_get();
+		else
+			clock_gettime(CLOCK_MONOTONIC, &t);
+		syscall(SYS_exit, 0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	return !status;
+}
+
+/* Where libc's need none. */
+static void clocks_need_no_system_call(void **state)
+{
+	assert_int_equal(reads_clock(true), reads_clock(false));
+}
+
 /* --- locks and lists --- */
 
 static DEFINE_SPINLOCK(spin);
@@ -767,6 +805,46 @@ static void locks_exclude(void **state)
 		assert_int_equal(guarded[i], 60000);
 	assert_int_equal(mutex_trylock(&mutex), 1);
 	assert_int_equal(mutex_trylock(&mutex), 0);
+	mutex_unlock(&mutex);
+}
+
+static pid_t waiter;
+
+static void *wait_for_mutex(void *arg)
+{
+	__atomic_store_n(&waiter, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+	mutex_lock(&mutex);
+	mutex_unlock(&mutex);
+	return NULL;
+}
+
+/* Is the thread asleep on a futex? */
+static bool sleeps_on_futex(pid_t tid)
+{
+	char path[64], text[64] = "";
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", tid);
+	fd = open(path, O_RDONLY);
+	if (fd < 0 || read(fd, text, sizeof(text) - 1) < 0)
+		text[0] = '\0';
+	close(fd);
+	/* "running", or the number of its system call, which is not 0. */
+	return atoi(text) == SYS_futex;
+}
+
+/* Only if there is one is the kernel asked to wake it. */
+static void a_mutex_wakes_its_waiter(void **state)
+{
+	pthread_t thread;
+
+	mutex_lock(&mutex);
+	pthread_create(&thread, NULL, wait_for_mutex, NULL);
+	while (!sleeps_on_futex(__atomic_load_n(&waiter, __ATOMIC_ACQUIRE)))
+		sched_yield();
+	mutex_unlock(&mutex);
+	pthread_join(thread, NULL);
+	assert_int_equal(mutex_trylock(&mutex), 1);
 	mutex_unlock(&mutex);
 }
 
@@ -1501,6 +1579,8 @@ int main(void)
 		cmocka_unit_test(clocks_are_the_kernels),
 		cmocka_unit_test(each_processor_has_its_copy),
 		cmocka_unit_test(locks_exclude),
+		cmocka_unit_test(a_mutex_wakes_its_waiter),
+		cmocka_unit_test(clocks_need_no_system_call),
 		cmocka_unit_test(lists_keep_their_order),
 		cmocka_unit_test(atomics_return_what_they_say),
 		cmocka_unit_test(names_and_addresses),

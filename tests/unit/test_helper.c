@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -41,6 +42,18 @@ static int descriptors(void)
 	return n;
 }
 
+/* Return: pages of address space. */
+static long address_space(void)
+{
+	FILE *f = fopen("/proc/self/statm", "r");
+	long pages = 0;
+
+	assert_non_null(f);
+	assert_int_equal(fscanf(f, "%ld", &pages), 1);
+	fclose(f);
+	return pages;
+}
+
 static int look_at(u32 thread, struct dp_helper_answer *answer)
 {
 	const struct dp_helper_order order = { .pid = getpid(),
@@ -55,6 +68,7 @@ static int look_at(u32 thread, struct dp_helper_answer *answer)
 static void looks_at_threads(void **state)
 {
 	struct dp_helper_answer answer = { 0 };
+	long pages;
 	void *stack = aligned_alloc(4096, STACK);
 	int before = descriptors();
 	pthread_attr_t attr;
@@ -70,6 +84,10 @@ static void looks_at_threads(void **state)
 	assert_in_range(answer.base, (u64)stack, (u64)stack + STACK);
 	assert_true(answer.pc != 0);
 	assert_int_equal(descriptors(), before);
+	/* The stack on which the helper started has gone, too. */
+	pages = address_space();
+	assert_int_equal(look_at(tid, &answer), 0);
+	assert_int_equal(address_space(), pages);
 	sem_post(&done);
 	pthread_join(thread, NULL);
 	assert_int_not_equal(look_at(tid, &answer), 0);
