@@ -173,7 +173,7 @@ $(FAKE_UNIT): $(B)/tests/unit/test_%: tests/unit/test_%.c $(FAKE_OBJ) $(FAKE_WOR
 	$(Q)$(CC) $(ALL_CFLAGS) $(FAKE_DEFS) -o $@ $< $(FAKE_OBJ) $(FAKE_WORLD) -lcmocka
 
 # The library's own objects.
-LIB_UNIT := $(patsubst %,$(B)/tests/unit/test_%,enter foreign frames guest handler helper injected kretprobe library service settle uprobe uretprobe)
+LIB_UNIT := $(patsubst %,$(B)/tests/unit/test_%,enter foreign frames guest handler helper injected kretprobe library serve service settle uprobe uretprobe)
 $(LIB_UNIT): $(B)/tests/unit/test_%: tests/unit/test_%.c $(LIB_OBJ) $(B)/libcore.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(LIB_OBJ) $(B)/libcore.a $(LIBS) -lcmocka
@@ -196,6 +196,7 @@ $(B)/tests/unit/test_foreign: private LIBS += $(patsubst %,-Xlinker --wrap=dp_%,
 $(B)/tests/unit/test_frames: private LIBS += $(patsubst %,-Xlinker --export-dynamic-symbol=%,_ZN2v82V832SetReturnAddressLocationResolverEPFmmE _Unwind_*)
 $(B)/tests/unit/test_injected: private LIBS += $(patsubst %,-Xlinker --wrap=dp_%,attach_other_map attach_other_protect engine_arena live_own) -Xlinker --wrap=free
 $(B)/tests/unit/test_kretprobe: private LIBS += $(patsubst %,-Xlinker --wrap=dp_%,self_begin self_end probes_register)
+$(B)/tests/unit/test_serve: private LIBS += $(patsubst %,-Xlinker --wrap=dp_%,attach_other_pidfd attach_other_base process_mem process_thread process_installs_filter foreign_look foreign_cede foreign_put foreign_filter_install client_put)
 $(B)/tests/unit/test_service: private LIBS += -Xlinker --wrap=dp_compat_refs
 $(B)/tests/unit/test_settle: private LIBS += -Xlinker --wrap=dp_helper_run
 $(B)/tests/unit/test_uprobe: private LIBS += $(patsubst %,-Xlinker --wrap=dp_%,foreign_get foreign_add foreign_remove foreign_retire foreign_tidy tracked_gone)
