@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <linux/futex.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -331,6 +332,37 @@ static void filters_are_seen_to(void **state)
 	assert_false(__atomic_load_n(&there.installs, __ATOMIC_ACQUIRE));
 }
 
+/* Into @text: which signals a thread blocks, in proc(5)'s words. */
+static void read_blocked(u32 tid, char text[128])
+{
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%u/status", tid);
+	f = fopen(path, "r");
+	assert_non_null(f);
+	do
+		assert_non_null(fgets(text, 128, f));
+	while (strncmp(text, "SigBlk:", 7));
+	fclose(f);
+}
+
+/* None of the program's signals is delivered to a thread of ours. */
+static void no_signal_is_delivered(void **state)
+{
+	char all[128], threads[128];
+	sigset_t most, mask;
+
+	sigfillset(&most);
+	pthread_sigmask(SIG_SETMASK, &most, &mask);
+	read_blocked((u32)syscall(SYS_gettid), all);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	read_blocked(there.upcalls.owner, threads);
+	assert_string_equal(threads, all);
+	read_blocked((u32)syscall(SYS_gettid), threads);
+	assert_string_not_equal(threads, all);
+}
+
 /* The owner, which the kernel is to tell the process's threads of. */
 static void the_owner_is_a_thread(void **state)
 {
@@ -388,6 +420,8 @@ int main(void)
 						end),
 		cmocka_unit_test_setup_teardown(places_are_counted, begin, end),
 		cmocka_unit_test_setup_teardown(filters_are_seen_to, begin,
+						end),
+		cmocka_unit_test_setup_teardown(no_signal_is_delivered, begin,
 						end),
 		cmocka_unit_test_setup_teardown(the_owner_is_a_thread, begin,
 						end),
