@@ -173,7 +173,7 @@ $(FAKE_UNIT): $(B)/tests/unit/test_%: tests/unit/test_%.c $(FAKE_OBJ) $(FAKE_WOR
 	$(Q)$(CC) $(ALL_CFLAGS) $(FAKE_DEFS) -o $@ $< $(FAKE_OBJ) $(FAKE_WORLD) -lcmocka
 
 # The library's own objects.
-LIB_UNIT := $(patsubst %,$(B)/tests/unit/test_%,enter foreign frames guest handler helper injected kretprobe library serve service settle uprobe uretprobe)
+LIB_UNIT := $(patsubst %,$(B)/tests/unit/test_%,enter foreign frames guest handler helper injected kretprobe library module serve service settle uprobe uretprobe)
 $(LIB_UNIT): $(B)/tests/unit/test_%: tests/unit/test_%.c $(LIB_OBJ) $(B)/libcore.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(LIB_OBJ) $(B)/libcore.a $(LIBS) -lcmocka
@@ -192,6 +192,7 @@ $(B)/tests/unit/test_%: tests/unit/test_%.c $(B)/libcore.a $$(wildcard tests/uni
 $(B)/tests/unit/test_lang_memory: LIBS += $(patsubst %,-Xlinker --wrap=%,malloc calloc realloc reallocarray strdup strndup free)
 # Not for the helper, which is linked for these, too.
 $(B)/tests/unit/test_foreign: private LIBS += $(patsubst %,-Xlinker --wrap=dp_%,child_run attach_other_begin attach_other_end process_target engine_disturbed engine_cede engine_sites)
+$(B)/tests/unit/test_helper: private LIBS += -Xlinker --wrap=dp_text_read -Xlinker --wrap=prctl
 # It is V8 and an unwinder, which are looked up.
 $(B)/tests/unit/test_frames: private LIBS += $(patsubst %,-Xlinker --export-dynamic-symbol=%,_ZN2v82V832SetReturnAddressLocationResolverEPFmmE _Unwind_*)
 $(B)/tests/unit/test_injected: private LIBS += $(patsubst %,-Xlinker --wrap=dp_%,attach_other_map attach_other_protect engine_arena live_own) -Xlinker --wrap=free

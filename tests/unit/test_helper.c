@@ -11,6 +11,8 @@
 #include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -97,10 +99,57 @@ static void looks_at_threads(void **state)
 	free(stack);
 }
 
+/* --- Yama --- */
+
+static const char *scope;
+static unsigned long named[4];
+static u32 nr_named;
+
+ssize_t __wrap_dp_text_read(const char *path, char *text, size_t size);
+ssize_t __real_dp_text_read(const char *path, char *text, size_t size);
+int __wrap_prctl(int option, unsigned long arg);
+
+ssize_t __wrap_dp_text_read(const char *path, char *text, size_t size)
+{
+	if (!scope || !strstr(path, "yama"))
+		return __real_dp_text_read(path, text, size);
+	strncpy(text, scope, size - 1);
+	return (ssize_t)strlen(scope);
+}
+
+int __wrap_prctl(int option, unsigned long arg)
+{
+	assert_int_equal(option, PR_SET_PTRACER);
+	assert_true(nr_named < 4);
+	named[nr_named++] = arg;
+	return 0;
+}
+
+/* Only where that is asked for may a process trace that is named, and only so long. */
+static void the_helper_may_trace(void **state)
+{
+	static const char *const others[] = { "0", "2", "3" };
+	struct dp_helper_answer answer = { 0 };
+	u32 i;
+
+	for (i = 0; i < 3; i++) {
+		scope = others[i];
+		look_at(0x7ffffff0, &answer);
+		assert_int_equal(nr_named, 0);
+	}
+	scope = "1";
+	assert_int_not_equal(look_at(0x7ffffff0, &answer), 0);
+	assert_int_equal(nr_named, 2);
+	assert_true(named[0] > 0 && (pid_t)named[0] != getpid());
+	assert_int_equal(named[1], 0);
+	scope = NULL;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(looks_at_threads),
+		cmocka_unit_test(the_helper_may_trace),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
