@@ -191,7 +191,7 @@ $(B)/tests/unit/test_%: tests/unit/test_%.c $(B)/libcore.a $$(wildcard tests/uni
 
 $(B)/tests/unit/test_lang_memory: LIBS += $(patsubst %,-Xlinker --wrap=%,malloc calloc realloc reallocarray strdup strndup free)
 # Not for the helper, which is linked for these, too.
-$(B)/tests/unit/test_foreign: private LIBS += $(patsubst %,-Xlinker --wrap=dp_%,child_run attach_other_begin attach_other_end process_target engine_disturbed engine_cede engine_sites)
+$(B)/tests/unit/test_foreign: private LIBS += $(patsubst %,-Xlinker --wrap=dp_%,child_run attach_other_begin attach_other_end process_target engine_disturbed engine_cede engine_sites process_attach_other process_detach process_engine live_upcalls serve_begin serve_end process_hold_asking process_poll clients_lose process_abandon process_filter_installed live_switch_off live_remove live_forget)
 $(B)/tests/unit/test_helper: private LIBS += -Xlinker --wrap=dp_text_read -Xlinker --wrap=prctl
 # It is V8 and an unwinder, which are looked up.
 $(B)/tests/unit/test_frames: private LIBS += $(patsubst %,-Xlinker --export-dynamic-symbol=%,_ZN2v82V832SetReturnAddressLocationResolverEPFmmE _Unwind_*)

@@ -121,6 +121,7 @@ static void no_stubs_where_files_are_limited(void **state)
 	limit_files(0);
 	assert_int_equal(dp_frames_reserve(1000000, base()), -EFBIG);
 	assert_int_equal(dp_frames()->nr, 0);
+	assert_int_equal(nr_told, 1);
 	limit_files(RLIM_INFINITY);
 	assert_null(dp_frame_of(stub(1)));
 }
