@@ -189,9 +189,14 @@ static int __used noinline known_function(int x)
 static void formats_kernel_pointers(void **state)
 {
 	char a[200];
-	u8 bytes[] = { 1, 0xab, 0x3c, 4, 5, 6 };
+	u8 bytes[] = { 1, 0xab, 0x3c, 4, 5, 6 }, many[65] = { 0 };
 	const char *bad = (const char *)8;
 
+	/* No more than 64 bytes, as in the kernel. */
+	ours(a, sizeof(a), "%*phN", 64, many);
+	assert_int_equal(strspn(a, "0"), 2 * 64);
+	ours(a, sizeof(a), "%*phN", 65, many);
+	assert_int_equal(strlen(a), 2 * 64);
 	ours(a, sizeof(a), "%p %px %pK", (void *)0x1234abcd, (void *)1, NULL);
 	assert_string_equal(
 		a, "000000001234abcd 0000000000000001 0000000000000000");

@@ -27,6 +27,7 @@
 
 #define MANY 70 /* more than are found at once */
 #define IS "is"
+#define ASAN "ASAN_OPTIONS" /* of a program with that, it has to be told */
 
 /* --- orders --- */
 
@@ -84,7 +85,7 @@ static int run_again(const char *order, const char *preload)
 	if (!child) {
 		snprintf(env, sizeof(env), DP_INSMOD_ENV "=%s", order);
 		execve("/proc/self/exe", argv,
-		       (char *[]){ (char *)"A=1",
+		       (char *[]){ (char *)ASAN "=verify_asan_link_order=0",
 				   (char *)"LD_PRELOAD=libutil.so.1", env,
 				   (char *)"B=2", NULL });
 		_exit(99);
@@ -103,7 +104,7 @@ static int is_as_said(const char *preload)
 		return 1;
 	if (*preload ? !is || strcmp(is, preload) : !!is)
 		return 2;
-	if (!getenv("A") || !getenv("B"))
+	if (!getenv(ASAN) || !getenv("B"))
 		return 3;
 	return environ[2 + !!*preload] ? 4 : 0;
 }
