@@ -180,7 +180,7 @@ $(LIB_UNIT): $(B)/tests/unit/test_%: tests/unit/test_%.c $(LIB_OBJ) $(B)/libcore
 
 # It loads modules, which find what they call in it.
 TEST_MODULE := $(patsubst tests/modules/%.c,$(B)/tests/modules/%.so,$(wildcard tests/modules/*.c))
-$(B)/tests/unit/test_compat $(B)/tests/unit/test_compat_text $(B)/tests/unit/test_modules $(B)/tests/unit/test_traces: $(B)/tests/unit/%: tests/unit/%.c tests/unit/compat_oracle.c $(COMPAT_OBJ) $(B)/libcore.a $(TEST_MODULE) $(EXAMPLE_MODULE)
+$(B)/tests/unit/test_compat $(B)/tests/unit/test_compat_format $(B)/tests/unit/test_compat_memory $(B)/tests/unit/test_compat_module $(B)/tests/unit/test_compat_text $(B)/tests/unit/test_modules $(B)/tests/unit/test_traces: $(B)/tests/unit/%: tests/unit/%.c tests/unit/compat_oracle.c $(COMPAT_OBJ) $(B)/libcore.a $(TEST_MODULE) $(EXAMPLE_MODULE)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(COMPAT_INC) -DDP_MODULES='"$(B)/tests/modules/"' -fvisibility=default -rdynamic \
 		-o $@ $< tests/unit/compat_oracle.c $(COMPAT_OBJ) $(B)/libcore.a -lcmocka
