@@ -9,6 +9,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "lib/foreign.h"
@@ -406,6 +407,32 @@ static void own_code_that_cannot_be_probed_is_refused(void **state)
 	expect_none();
 }
 
+static int count_free(struct kprobe *p, struct pt_regs *regs)
+{
+	hits++;
+	return 0;
+}
+
+/* What is called while a uprobe is registered is none of the program's calls. */
+static void the_librarys_calls_are_its_own(void **state)
+{
+	struct kprobe p = { .symbol_name = "free", .pre_handler = count_free };
+	void *volatile room;
+
+	u[0] = (struct uprobe){ .pid = getpid(),
+				.vaddr = (unsigned long)victim,
+				.handler = on_own_hit };
+	assert_int_equal(register_kprobe(&p), 0);
+	hits = 0;
+	assert_int_equal(register_uprobe(&u[0]), 0);
+	assert_int_equal(hits, 0);
+	room = malloc(1);
+	free(room);
+	assert_int_equal(hits, 1);
+	unregister_kprobe(&p);
+	unregister_uprobe(&u[0]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -422,6 +449,7 @@ int main(void)
 		cmocka_unit_test_setup(a_handler_may_unregister_only, many),
 		cmocka_unit_test_setup(
 			own_code_that_cannot_be_probed_is_refused, many),
+		cmocka_unit_test_setup(the_librarys_calls_are_its_own, many),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
