@@ -294,6 +294,7 @@ __asm__(".text\n"
 	"names_label:\n"
 	"	nop\n"
 	"	ret\n"
+	".size names_label, . - names_label\n"
 	".size names_function, . - names_function\n");
 
 static void labels_are_no_names(void **state)
