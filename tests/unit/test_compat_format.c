@@ -255,6 +255,9 @@ static void numbers_from_text(void **state)
 	assert_int_equal(u, 16);
 	assert_int_equal(kstrtoull("18446744073709551615", 10, &u), 0);
 	assert_int_equal(kstrtoull("18446744073709551616", 10, &u), -ERANGE);
+	/* One that is too large says nothing of the next. */
+	assert_int_equal(kstrtoull("18", 10, &u), 0);
+	assert_int_equal(u, 18);
 	assert_int_equal(kstrtoull("", 10, &u), -EINVAL);
 	assert_int_equal(kstrtoull("12x", 10, &u), -EINVAL);
 	assert_int_equal(kstrtoint("-2147483648", 0, &i), 0);
