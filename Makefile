@@ -173,14 +173,14 @@ $(FAKE_UNIT): $(B)/tests/unit/test_%: tests/unit/test_%.c $(FAKE_OBJ) $(FAKE_WOR
 	$(Q)$(CC) $(ALL_CFLAGS) $(FAKE_DEFS) -o $@ $< $(FAKE_OBJ) $(FAKE_WORLD) -lcmocka
 
 # The library's own objects.
-LIB_UNIT := $(patsubst %,$(B)/tests/unit/test_%,foreign guest guest_program handler helper injected kretprobe library settle uprobe)
+LIB_UNIT := $(patsubst %,$(B)/tests/unit/test_%,enter foreign frames guest guest_program handler helper injected kretprobe library module serve service settle uprobe uretprobe)
 $(LIB_UNIT): $(B)/tests/unit/test_%: tests/unit/test_%.c $(LIB_OBJ) $(B)/libcore.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(LIB_OBJ) $(B)/libcore.a $(LIBS) -lcmocka
 
 # It loads modules, which find what they call in it.
 TEST_MODULE := $(patsubst tests/modules/%.c,$(B)/tests/modules/%.so,$(wildcard tests/modules/*.c))
-$(B)/tests/unit/test_compat $(B)/tests/unit/test_compat_text $(B)/tests/unit/test_modules $(B)/tests/unit/test_traces: $(B)/tests/unit/%: tests/unit/%.c tests/unit/compat_oracle.c $(COMPAT_OBJ) $(B)/libcore.a $(TEST_MODULE) $(EXAMPLE_MODULE)
+$(B)/tests/unit/test_compat $(B)/tests/unit/test_compat_format $(B)/tests/unit/test_compat_memory $(B)/tests/unit/test_compat_module $(B)/tests/unit/test_compat_text $(B)/tests/unit/test_modules $(B)/tests/unit/test_traces: $(B)/tests/unit/%: tests/unit/%.c tests/unit/compat_oracle.c $(COMPAT_OBJ) $(B)/libcore.a $(TEST_MODULE) $(EXAMPLE_MODULE)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(COMPAT_INC) -DDP_MODULES='"$(B)/tests/modules/"' -fvisibility=default -rdynamic \
 		-o $@ $< tests/unit/compat_oracle.c $(COMPAT_OBJ) $(B)/libcore.a -lcmocka
@@ -191,11 +191,17 @@ $(B)/tests/unit/test_%: tests/unit/test_%.c $(B)/libcore.a $$(wildcard tests/uni
 
 $(B)/tests/unit/test_lang_memory: LIBS += $(patsubst %,-Xlinker --wrap=%,malloc calloc realloc reallocarray strdup strndup free)
 # Not for the helper, which is linked for these, too.
-$(B)/tests/unit/test_foreign: private LIBS += $(patsubst %,-Xlinker --wrap=dp_%,child_run attach_other_begin attach_other_end process_target engine_disturbed engine_cede engine_sites)
+$(B)/tests/unit/test_foreign: private LIBS += $(patsubst %,-Xlinker --wrap=dp_%,child_run attach_other_begin attach_other_end process_target engine_disturbed engine_cede engine_sites process_attach_other process_detach process_engine live_upcalls serve_begin serve_end process_hold_asking process_poll clients_lose process_abandon process_filter_installed live_switch_off live_remove live_forget)
+$(B)/tests/unit/test_helper: private LIBS += -Xlinker --wrap=dp_text_read -Xlinker --wrap=prctl
+# It is V8 and an unwinder, which are looked up.
+$(B)/tests/unit/test_frames: private LIBS += $(patsubst %,-Xlinker --export-dynamic-symbol=%,_ZN2v82V832SetReturnAddressLocationResolverEPFmmE _Unwind_*)
 $(B)/tests/unit/test_injected: private LIBS += $(patsubst %,-Xlinker --wrap=dp_%,attach_other_map attach_other_protect engine_arena live_own) -Xlinker --wrap=free
 $(B)/tests/unit/test_kretprobe: private LIBS += $(patsubst %,-Xlinker --wrap=dp_%,self_begin self_end probes_register)
+$(B)/tests/unit/test_serve: private LIBS += $(patsubst %,-Xlinker --wrap=dp_%,attach_other_pidfd attach_other_base process_mem process_thread process_installs_filter foreign_look foreign_cede foreign_put foreign_filter_install client_put)
+$(B)/tests/unit/test_service: private LIBS += -Xlinker --wrap=dp_compat_refs
 $(B)/tests/unit/test_settle: private LIBS += -Xlinker --wrap=dp_helper_run
 $(B)/tests/unit/test_uprobe: private LIBS += $(patsubst %,-Xlinker --wrap=dp_%,foreign_get foreign_add foreign_remove foreign_retire foreign_tidy tracked_gone)
+$(B)/tests/unit/test_uretprobe: private LIBS += $(patsubst %,-Xlinker --wrap=dp_%,uprobes_add_tracked tracked_any uprobes_drop)
 # Libraries that a unit test loads: tests/unit/fixtures/so/X_*.c, for test_X.
 $(B)/tests/unit/lib%.so: tests/unit/fixtures/so/%.c
 	@mkdir -p $(@D)

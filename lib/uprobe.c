@@ -365,16 +365,17 @@ static int enter_all(struct uprobe **us, int num, bool tracked)
 			"probes cannot be added from a handler in this process");
 	dp_diag_clear(dp_last());
 	dig_up();
+	/* Locked, the thread's hits are not the program's. */
+	dp_foreign_lock();
 	clients = calloc((size_t)num, sizeof(*clients));
 	if (!clients)
-		return dp_fail(-ENOMEM, "out of memory");
-	dp_foreign_lock();
+		err = dp_fail(-ENOMEM, "out of memory");
 	for (i = 0; i < num && !err; i++)
 		err = check(us[i], i);
 	if (!err)
 		err = register_all(us, (u32)num, clients, tracked);
-	dp_foreign_unlock();
 	free(clients);
+	dp_foreign_unlock();
 	dp_report_deliver();
 	return err;
 }

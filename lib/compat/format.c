@@ -23,7 +23,7 @@ enum {
 struct spec {
 	unsigned int flags;
 	int width;
-	int precision; /* -1: none */
+	int precision; /* negative: none */
 	int length; /* bytes of an integer argument */
 	char conv;
 };
@@ -335,8 +335,6 @@ static const char *parse_spec(const char *f, struct spec *spec, va_list *args)
 		} else {
 			f = dp_format_count(f, &spec->precision);
 		}
-		if (spec->precision < 0)
-			spec->precision = -1;
 	}
 	f = dp_format_length(f, &spec->length);
 	spec->conv = *f;

@@ -1,596 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* test_compat: what probe modules call, and how they are loaded. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <cmocka.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <pthread.h>
-#include <signal.h>
-#include <sys/fsuid.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <sys/time.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
-#include <linux/atomic.h>
-#include <linux/delay.h>
-#include <linux/err.h>
-#include <linux/hashtable.h>
-#include <linux/kallsyms.h>
-#include <linux/kernel.h>
-#include <linux/completion.h>
-#include <linux/kref.h>
-#include <linux/llist.h>
-#include <linux/bsearch.h>
-#include <linux/sort.h>
-#include <linux/kprobes.h>
-#include <linux/ktime.h>
-#include <linux/list.h>
-#include <linux/mutex.h>
-#include <linux/percpu.h>
-#include <linux/sched.h>
-#include <linux/slab.h>
-#include <linux/spinlock.h>
-#include <linux/stacktrace.h>
-#include <linux/string.h>
-#include <linux/uaccess.h>
-#include "lib/compat/hooks.h"
-#include "lib/compat/module.h"
-#include <dprobes-module.h>
-#include "lib/compat/pool.h"
-#include "compat_probes.h"
-
-int oracle_vsnprintf(char *buf, size_t size, const char *fmt, va_list args);
-int oracle_vsscanf(const char *s, const char *fmt, va_list args);
-size_t oracle_strspn(const char *s, const char *set);
-
-static u64 seed = 88172645463325252ull;
-
-static u64 any(void)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed;
-}
-
-/* --- format --- */
-
-static int ours(char *buf, size_t size, const char *fmt, ...)
-{
-	va_list args;
-	int n;
-
-	va_start(args, fmt);
-	n = vsnprintf(buf, size, fmt, args);
-	va_end(args);
-	return n;
-}
-
-static int theirs(char *buf, size_t size, const char *fmt, ...)
-{
-	va_list args;
-	int n;
-
-	va_start(args, fmt);
-	n = oracle_vsnprintf(buf, size, fmt, args);
-	va_end(args);
-	return n;
-}
-
-/* A conversion that C defines, with whatever flags it defines for it. */
-static void make_format(char *fmt, char *conv)
-{
-	static const char convs[] = "diuxXocs";
-	static const char *const lengths[] = { "",  "",	  "h", "hh",
-					       "l", "ll", "z", "j" };
-	char c = convs[any() % 8];
-	bool text = c == 'c' || c == 's';
-
-	*conv = c;
-	*fmt++ = '<';
-	*fmt++ = '%';
-	if (any() % 3 == 0)
-		*fmt++ = '-';
-	if (any() % 3 == 0 && (c == 'd' || c == 'i'))
-		*fmt++ = '+';
-	if (any() % 3 == 0 && (c == 'd' || c == 'i'))
-		*fmt++ = ' ';
-	if (any() % 3 == 0 && (c == 'x' || c == 'X' || c == 'o'))
-		*fmt++ = '#';
-	if (any() % 3 == 0 && !text)
-		*fmt++ = '0';
-	if (any() % 2)
-		fmt += theirs(fmt, 8, "%d", (int)(any() % 30) + 1);
-	if (any() % 2 && c != 'c')
-		fmt += theirs(fmt, 8, ".%d", (int)(any() % 25));
-	if (!text)
-		fmt += theirs(fmt, 8, "%s", lengths[any() % 8]);
-	*fmt++ = c;
-	*fmt++ = '>';
-	*fmt = '\0';
-}
-
-static u64 make_value(void)
-{
-	switch (any() % 4) {
-	case 0:
-		return any() % 3;
-	case 1:
-		return -(any() % 300);
-	case 2:
-		return any() >> (any() % 64);
-	default:
-		return any();
-	}
-}
-
-static void formats_as_libc_does(void **state)
-{
-	char fmt[40], a[128], b[128], conv, word[20];
-	int i, n, m;
-	u64 value;
-	size_t size;
-
-	for (i = 0; i < 200000; i++) {
-		make_format(fmt, &conv);
-		value = make_value();
-		size = any() % 4 ? sizeof(a) : any() % 12;
-		memset(a, 'A', sizeof(a));
-		memset(b, 'A', sizeof(b));
-		theirs(word, sizeof(word), "%llu", value % 100000);
-		if (conv == 's')
-			value = (u64)word;
-		else if (conv == 'c')
-			value = 'a' + value % 26;
-		n = ours(a, size, fmt, value);
-		m = theirs(b, size, fmt, value);
-		if (n != m || memcmp(a, b, sizeof(a)))
-			fail_msg(
-				"%s of %#llx: %d \"%.*s\" instead of %d \"%.*s\"",
-				fmt, value, n, (int)sizeof(a), a, m,
-				(int)sizeof(b), b);
-	}
-}
-
-static void formats_several(void **state)
-{
-	char a[200], b[200];
-
-	assert_int_equal(ours(a, sizeof(a), "%*d|%-*d|%.*s|%%|%5c|%hhd", 7, 42,
-			      7, 42, 2, "abc", 'x', 300),
-			 theirs(b, sizeof(b), "%*d|%-*d|%.*s|%%|%5c|%hhd", 7,
-				42, 7, 42, 2, "abc", 'x', 300));
-	assert_string_equal(a, b);
-	/* A negative width is to the left; a negative precision is none. */
-	assert_int_equal(ours(a, sizeof(a), "%*d|%.*s|", -7, 42, -2, "abc"),
-			 theirs(b, sizeof(b), "%*d|%.*s|", -7, 42, -2, "abc"));
-	assert_string_equal(a, b);
-	assert_int_equal(scnprintf(a, 4, "%s", "abcdef"), 3);
-	assert_string_equal(a, "abc");
-	assert_int_equal(scnprintf(a, 0, "%s", "abcdef"), 0);
-	assert_int_equal(snprintf(NULL, 0, "%d", 12345), 5);
-}
-
-static int __used noinline known_function(int x)
-{
-	__asm__ volatile("" : "+r"(x));
-	return x + 1;
-}
-
-static void formats_kernel_pointers(void **state)
-{
-	char a[200];
-	u8 bytes[] = { 1, 0xab, 0x3c, 4, 5, 6 };
-	const char *bad = (const char *)8;
-
-	ours(a, sizeof(a), "%p %px %pK", (void *)0x1234abcd, (void *)1, NULL);
-	assert_string_equal(
-		a, "000000001234abcd 0000000000000001 0000000000000000");
-	ours(a, sizeof(a), "%ps", (void *)((char *)known_function + 2));
-	assert_string_equal(a, "known_function");
-	ours(a, sizeof(a), "%pS!", (void *)((char *)known_function + 2));
-	assert_non_null(strstr(a, "known_function+0x2/0x"));
-	assert_int_equal(a[strlen(a) - 1], '!');
-	ours(a, sizeof(a), "%pB", (void *)known_function);
-	assert_null(strstr(a, "known_function"));
-	ours(a, sizeof(a), "%pB", (void *)((char *)known_function + 2));
-	assert_non_null(strstr(a, "known_function+0x2/0x"));
-	ours(a, sizeof(a), "%pB", (void *)16);
-	assert_string_equal(a, "0x10");
-	sprint_backtrace(a, (unsigned long)known_function + 3);
-	assert_non_null(strstr(a, "known_function+0x3/0x"));
-	ours(a, sizeof(a), "%3ph %pM %pI4 %*phC", bytes, bytes, bytes, 2,
-	     bytes);
-	assert_string_equal(a, "01 ab 3c 01:ab:3c:04:05:06 1.171.60.4 01:ab");
-	ours(a, sizeof(a), "%s %s %pe", NULL, bad, ERR_PTR(-22));
-	assert_string_equal(a, "(null) (efault) -22");
-	ours(a, sizeof(a), "%pe %-6pe!", (void *)16, ERR_PTR(-1));
-	assert_string_equal(a, "0000000000000010 -1    !");
-	ours(a, sizeof(a), "%pS", (void *)16);
-	assert_string_equal(a, "0x10");
-}
-
-static void nested(char *a, size_t size, const char *fmt, ...)
-{
-	struct va_format vaf = { .fmt = fmt };
-	va_list args;
-
-	va_start(args, fmt);
-	vaf.va = &args;
-	ours(a, size, "[%pV] %d", &vaf, 7);
-	va_end(args);
-}
-
-static void formats_nested(void **state)
-{
-	char a[64];
-
-	nested(a, sizeof(a), "%s=%d", "x", 5);
-	assert_string_equal(a, "[x=5] 7");
-}
-
-/* --- printk --- */
-
-static char seen[4096];
-static int levels[64], nseen;
-
-static void sink(int level, const char *text, size_t len, void *arg)
-{
-	assert_ptr_equal(arg, &nseen);
-	assert_int_equal(strlen(text), len);
-	levels[nseen++ % 64] = level;
-	strlcat(seen, text, sizeof(seen));
-	strlcat(seen, "|", sizeof(seen));
-}
-
-static void look(void)
-{
-	seen[0] = '\0';
-	nseen = 0;
-	assert_int_equal(dp_printk_set(sink, &nseen), 0);
-}
-
-static void printk_makes_lines(void **state)
-{
-	char *large = malloc(5000);
-
-	look();
-	printk(KERN_ERR "one %d\n", 1);
-	printk("no newline");
-	pr_info("two\nlines\n");
-	pr_cont("\n");
-	printk("\n");
-	assert_string_equal(seen, "one 1|no newline|two|lines||");
-	assert_int_equal(levels[0], 3);
-	assert_int_equal(levels[1], 4);
-	assert_int_equal(levels[2], 6);
-	assert_int_equal(levels[3], 6);
-	look();
-	memset(large, 'x', 4999);
-	large[4999] = '\0';
-	printk("%s", large);
-	assert_int_equal(nseen, 1);
-	assert_int_equal(strlen(seen), 1022 + 1);
-	look();
-	pr_info_once("a");
-	for (nseen = 0; nseen < 40;)
-		printk_ratelimited("b"), nseen++;
-	assert_true(strlen(seen) <= 2 + 2 * 10);
-	free(large);
-	dp_printk_set(NULL, NULL);
-}
-
-static void printk_writes_lines_at_once(void **state)
-{
-	int fds[2], old = dup(2);
-	char text[64];
-
-	assert_int_equal(pipe2(fds, O_DIRECT), 0);
-	dup2(fds[1], 2);
-	printk(KERN_INFO "first\nsecond\n");
-	dup2(old, 2);
-	close(old);
-	/* A packet a write. */
-	assert_int_equal(read(fds[0], text, sizeof(text)), 6);
-	assert_memory_equal(text, "first\n", 6);
-	assert_int_equal(read(fds[0], text, sizeof(text)), 7);
-	assert_memory_equal(text, "second\n", 7);
-	close(fds[0]);
-	close(fds[1]);
-}
-
-/* --- the pool --- */
-
-static void pool_gives_back_what_it_took(void **state)
-{
-	struct dp_pool pool = { .size = 1 << 16 };
-	void *v[4096], *p;
-	size_t n = 0;
-
-	pool.base = mmap(NULL, pool.size, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	assert_ptr_not_equal(pool.base, MAP_FAILED);
-	while ((p = dp_pool_alloc(&pool, 16))) {
-		assert_int_equal((uintptr_t)p % 16, 0);
-		memset(p, 0xee, 16);
-		v[n++] = p;
-	}
-	assert_int_equal(n, pool.size / 32);
-	assert_null(dp_pool_alloc(&pool, 1));
-	assert_null(dp_pool_alloc(&pool, (size_t)-1));
-	assert_int_equal(dp_pool_free(&pool, v[5]), 0);
-	assert_int_equal(dp_pool_free(&pool, v[5]), -EINVAL);
-	assert_int_equal(dp_pool_free(&pool, (char *)v[6] + 8), -EINVAL);
-	assert_int_equal(dp_pool_free(&pool, &n), -EINVAL);
-	assert_int_equal(dp_pool_free(&pool, NULL), -EINVAL);
-	assert_ptr_equal(dp_pool_alloc(&pool, 3), v[5]);
-	/* Another size has no room now. */
-	assert_null(dp_pool_alloc(&pool, 100));
-	munmap(pool.base, pool.size);
-}
-
-static void kmalloc_and_relatives(void **state)
-{
-	char *p, *q;
-	size_t size;
-
-	for (size = 0; size < 300000; size = size * 2 + 7) {
-		p = kmalloc(size, GFP_KERNEL);
-		assert_non_null(p);
-		memset(p, 0x55, size);
-		kfree(p);
-		p = kzalloc(size, GFP_ATOMIC);
-		assert_true(ksize(p) >= size);
-		for (q = p; q < p + size; q++)
-			assert_int_equal(*q, 0);
-		kfree(p);
-	}
-	assert_null(kmalloc(KMALLOC_MAX_SIZE + 1, GFP_KERNEL));
-	assert_null(kcalloc((size_t)1 << 40, (size_t)1 << 40, GFP_KERNEL));
-	p = kstrdup("hello", GFP_KERNEL);
-	p = krealloc(p, 5000, GFP_KERNEL);
-	assert_string_equal(p, "hello");
-	kfree(p);
-	look();
-	kfree(p);
-	assert_non_null(strstr(seen, "is not allocated"));
-	dp_printk_set(NULL, NULL);
-	kfree(NULL);
-	p = kasprintf(GFP_KERNEL, "%s-%d", "x", 12);
-	assert_string_equal(p, "x-12");
-	kfree(p);
-}
-
-/* Each block is filled with its owner's number while it is owned. */
-static int overlaps;
-
-static void churn(u64 *random, int rounds, int mark)
-{
-	unsigned char *v[16] = { NULL };
-	size_t sizes[16], k;
-	int i, j;
-
-	for (i = 0; i < rounds; i++) {
-		*random = *random * 6364136223846793005ull +
-			  1442695040888963407ull;
-		j = (int)(*random >> 60);
-		if (v[j]) {
-			for (k = 0; k < sizes[j]; k++)
-				if (v[j][k] != (unsigned char)mark)
-					__atomic_fetch_add(&overlaps, 1,
-							   __ATOMIC_RELAXED);
-			kfree(v[j]);
-			v[j] = NULL;
-		} else {
-			sizes[j] = *random >> 40 & 255;
-			v[j] = kmalloc(sizes[j], GFP_ATOMIC);
-			if (v[j])
-				memset(v[j], mark, sizes[j]);
-		}
-	}
-	for (j = 0; j < 16; j++)
-		kfree(v[j]);
-}
-
-static u64 signal_random = 5;
-static volatile int signals;
-
-static void on_signal(int sig)
-{
-	signals++;
-	churn(&signal_random, 40, 99);
-	snprintf((char[40]){ 0 }, 40, "%d %s", sig, "in a handler");
-}
-
-static void *churner(void *arg)
-{
-	u64 random = (u64)(intptr_t)arg * 77;
-
-	churn(&random, 60000, (int)(intptr_t)arg);
-	return NULL;
-}
-
-static void pool_is_shared_by_threads_and_signals(void **state)
-{
-	struct itimerval often = { { 0, 300 }, { 0, 300 } }, never = { 0 };
-	struct sigaction action = { .sa_handler = on_signal,
-				    .sa_flags = SA_RESTART };
-	struct sigaction old;
-	pthread_t threads[4];
-	intptr_t i;
-
-	sigaction(SIGALRM, &action, &old);
-	setitimer(ITIMER_REAL, &often, NULL);
-	for (i = 0; i < 4; i++)
-		assert_int_equal(pthread_create(&threads[i], NULL, churner,
-						(void *)(i + 1)),
-				 0);
-	for (i = 0; i < 4; i++)
-		pthread_join(threads[i], NULL);
-	setitimer(ITIMER_REAL, &never, NULL);
-	sigaction(SIGALRM, &old, NULL);
-	assert_int_equal(overlaps, 0);
-}
-
-/* --- strings and numbers --- */
-
-static void strings_are_bounded(void **state)
-{
-	char a[8], *s, text[] = "a,b,,c";
-	int i;
-
-	assert_int_equal(strscpy(a, "12345678", sizeof(a)), -E2BIG);
-	assert_string_equal(a, "1234567");
-	assert_int_equal(strscpy(a, "123", sizeof(a)), 3);
-	assert_int_equal(strlcpy(a, "123456789", sizeof(a)), 9);
-	assert_int_equal(strlcat(a, "x", sizeof(a)), 8);
-	memset(a, 1, sizeof(a));
-	assert_int_equal(strscpy_pad(a, "ab", sizeof(a)), 2);
-	assert_memory_equal(a, "ab\0\0\0\0\0\0", 8);
-	strncpy(a, "ab", 3);
-	assert_memory_equal(a, "ab\0", 3);
-	s = text;
-	assert_string_equal(strsep(&s, ","), "a");
-	assert_string_equal(strsep(&s, ","), "b");
-	assert_string_equal(strsep(&s, ","), "");
-	assert_string_equal(strsep(&s, ","), "c");
-	assert_null(strsep(&s, ","));
-	assert_ptr_equal(strrchr("/a/b", '/')[1] == 'b' ? text : NULL, text);
-	assert_null(strstr("abc", "cd"));
-	assert_int_equal(strcmp("a", "b") < 0, 1);
-	assert_int_equal(strncasecmp("HELLO", "hellx", 4), 0);
-	assert_true(sysfs_streq("on\n", "on"));
-	for (i = 0; i < 100; i++) {
-		char t[12] = { 0 };
-		int j;
-
-		for (j = 0; j < 10; j++)
-			t[j] = (char)('a' + any() % 4);
-		assert_int_equal(strspn(t, "ab"), oracle_strspn(t, "ab"));
-		memmove(t + 1, t, 10);
-	}
-}
-
-static void numbers_from_text(void **state)
-{
-	unsigned long long u;
-	int i;
-	u8 b;
-	bool t;
-	char *end;
-
-	assert_int_equal(kstrtoull("0x10\n", 0, &u), 0);
-	assert_int_equal(u, 16);
-	assert_int_equal(kstrtoull("18446744073709551615", 10, &u), 0);
-	assert_int_equal(kstrtoull("18446744073709551616", 10, &u), -ERANGE);
-	assert_int_equal(kstrtoull("", 10, &u), -EINVAL);
-	assert_int_equal(kstrtoull("12x", 10, &u), -EINVAL);
-	assert_int_equal(kstrtoint("-2147483648", 0, &i), 0);
-	assert_int_equal(i, INT_MIN);
-	assert_int_equal(kstrtoint("2147483648", 0, &i), -ERANGE);
-	assert_int_equal(kstrtou8("256", 0, &b), -ERANGE);
-	assert_int_equal(kstrtobool("off", &t), 0);
-	assert_false(t);
-	assert_int_equal(kstrtobool("maybe", &t), -EINVAL);
-	assert_int_equal(simple_strtol("-012,3", &end, 0), -10);
-	assert_string_equal(end, ",3");
-}
-
-static int scan_ours(const char *s, const char *fmt, ...)
-{
-	va_list args;
-	int n;
-
-	va_start(args, fmt);
-	n = dp_compat_vsscanf(s, fmt, args);
-	va_end(args);
-	return n;
-}
-
-static int scan_theirs(const char *s, const char *fmt, ...)
-{
-	va_list args;
-	int n;
-
-	va_start(args, fmt);
-	n = oracle_vsscanf(s, fmt, args);
-	va_end(args);
-	return n;
-}
-
-static void scans_as_libc_does(void **state)
-{
-	static const char *const cases[][2] = {
-		{ "12 34", "%d %d" },	{ "12,34", "%d,%d" },
-		{ "-5 0x1f", "%d %i" }, { "123456", "%3d%2d" },
-		{ "x 9", "%d %d" },	{ " 7", "%*d %d" },
-		{ "077 8", "%i %d" },	{ "4 %", "%d %% %d" },
-		{ "10:20", "%d:%d%d" }, { "", "%d %d" },
-		{ "+3 ff", "%d %x" },
-	};
-	int a[2], b[2];
-	char s[2][16];
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		memset(a, 0, sizeof(a));
-		memset(b, 0, sizeof(b));
-		/* At the end of the input the kernel's says 0, libc's -1. */
-		assert_int_equal(scan_ours(cases[i][0], cases[i][1], &a[0],
-					   &a[1]),
-				 max(0, scan_theirs(cases[i][0], cases[i][1],
-						    &b[0], &b[1])));
-		assert_memory_equal(a, b, sizeof(a));
-	}
-	assert_int_equal(
-		scan_ours("key = va-lue;", "%s = %[a-z-];", s[0], s[1]), 2);
-	assert_string_equal(s[0], "key");
-	assert_string_equal(s[1], "va-lue");
-}
-
-/* --- memory that is not there --- */
-
-static void bad_addresses_are_errors(void **state)
-{
-	char *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	char buf[64];
-	int value = 3;
-
-	mprotect(page + 4096, 4096, PROT_NONE);
-	memset(page, 'x', 4096);
-	memset(buf, 'b', sizeof(buf));
-	assert_int_equal(copy_from_user(buf, page + 4090, 20), 14);
-	assert_memory_equal(buf, "xxxxxx\0\0\0\0\0\0\0\0\0\0\0\0\0\0b", 21);
-	assert_int_equal(copy_from_user(buf, NULL, 8), 8);
-	assert_int_equal(copy_to_user(page + 4094, buf, 4), 2);
-	assert_int_equal(copy_to_user((void *)-4096ul, buf, 4), 4);
-	assert_int_equal(copy_from_kernel_nofault(buf, page + 4095, 2),
-			 -EFAULT);
-	assert_int_equal(get_user(value, (int *)page), 0);
-	assert_int_equal(value, 0x78787878);
-	assert_int_equal(get_user(value, (int *)(page + 4094)), -EFAULT);
-	assert_int_equal(put_user(5, (int *)8), -EFAULT);
-	strcpy(page + 4092, "abc");
-	assert_int_equal(strncpy_from_user(buf, page + 4092, 64), 3);
-	assert_string_equal(buf, "abc");
-	assert_int_equal(strncpy_from_user(buf, page + 4092, 2), 2);
-	assert_int_equal(strnlen_user(page + 4092, 100), 4);
-	page[4095] = 'd';
-	assert_int_equal(strncpy_from_user(buf, page + 4092, 64), -EFAULT);
-	assert_int_equal(strnlen_user(page + 4092, 100), 0);
-	assert_int_equal(strncpy_from_kernel_nofault(buf, "hello", 3), 3);
-	assert_string_equal(buf, "he");
-	munmap(page, 8192);
-}
+/* test_compat: what probe modules call: threads, locks, lists, symbols, waiting. */
+#include "compat.h"
 
 /* --- the thread --- */
 
@@ -726,6 +136,35 @@ static void each_processor_has_its_copy(void **state)
 	assert_null(__alloc_percpu(1 << 20, 8));
 }
 
+/* --- time --- */
+
+/* In a process that may make none but to end: not even the processor's counter may be read
+ * there. Return: how it ends. */
+static int reads_clock(bool ours)
+{
+	struct timespec t;
+	pid_t child = fork();
+	int status;
+
+	if (!child) {
+		signal(SIGSEGV, SIG_DFL);
+		prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0);
+		if (ours)
+			ktime_get();
+		else
+			clock_gettime(CLOCK_MONOTONIC, &t);
+		syscall(SYS_exit, 0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	return status & 0x7f;
+}
+
+/* Where libc's need none. */
+static void clocks_need_no_system_call(void **state)
+{
+	assert_int_equal(reads_clock(true), reads_clock(false));
+}
+
 /* --- locks and lists --- */
 
 static DEFINE_SPINLOCK(spin);
@@ -767,6 +206,46 @@ static void locks_exclude(void **state)
 		assert_int_equal(guarded[i], 60000);
 	assert_int_equal(mutex_trylock(&mutex), 1);
 	assert_int_equal(mutex_trylock(&mutex), 0);
+	mutex_unlock(&mutex);
+}
+
+static pid_t waiter;
+
+static void *wait_for_mutex(void *arg)
+{
+	__atomic_store_n(&waiter, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+	mutex_lock(&mutex);
+	mutex_unlock(&mutex);
+	return NULL;
+}
+
+/* Is the thread asleep on a futex? */
+static bool sleeps_on_futex(pid_t tid)
+{
+	char path[64], text[64] = "";
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", tid);
+	fd = open(path, O_RDONLY);
+	if (fd < 0 || read(fd, text, sizeof(text) - 1) < 0)
+		text[0] = '\0';
+	close(fd);
+	/* "running", or the number of its system call, which is not 0. */
+	return atoi(text) == SYS_futex;
+}
+
+/* Only if there is one is the kernel asked to wake it. */
+static void a_mutex_wakes_its_waiter(void **state)
+{
+	pthread_t thread;
+
+	mutex_lock(&mutex);
+	pthread_create(&thread, NULL, wait_for_mutex, NULL);
+	while (!sleeps_on_futex(__atomic_load_n(&waiter, __ATOMIC_ACQUIRE)))
+		sched_yield();
+	mutex_unlock(&mutex);
+	pthread_join(thread, NULL);
+	assert_int_equal(mutex_trylock(&mutex), 1);
 	mutex_unlock(&mutex);
 }
 
@@ -832,12 +311,6 @@ static void atomics_return_what_they_say(void **state)
 }
 
 /* --- symbols and stacks --- */
-
-static unsigned long lookup(const char *name)
-{
-	return strcmp(name, "known_function") ? 0 :
-						(unsigned long)known_function;
-}
 
 static void names_and_addresses(void **state)
 {
@@ -955,292 +428,6 @@ static void stacks_go_through_signals(void **state)
 	assert_true(in_trace("on_trace_signal", &at));
 	assert_true(in_trace("raiser", &at));
 	assert_true(in_trace("main", &at));
-}
-
-/* --- modules --- */
-
-static int load(const char *file, const char *const *params, size_t n,
-		struct dp_compat_loaded **loaded, struct dp_diag *diag)
-{
-	char path[200];
-
-	theirs(path, sizeof(path), "%s%s", DP_MODULES, file);
-	dp_diag_clear(diag);
-	return dp_compat_load(path, params, n, NULL, 0, loaded, diag);
-}
-
-static void modules_are_loaded_and_unloaded(void **state)
-{
-	static const char *const params[] = {
-		"number=0x20", "byte=255",    "small=-7",     "big=99999999999",
-		"truth",       "not-other=y", "word=\"a b\"", "text=1234567",
-		"list=3,4",    "hex=ff",      "hooked=21",
-	};
-	struct dp_compat_loaded *loaded, *again;
-	struct dp_diag diag;
-
-	look();
-	assert_int_equal(load("params.so", NULL, 0, &loaded, &diag), 0);
-	assert_string_equal(
-		seen, "params: 1 0 0 0 0 1 none abc 0 0|params: 0 of 0 0 0|");
-	assert_string_equal(loaded->name, "params");
-	assert_ptr_equal(dp_compat_find("params"), loaded);
-	assert_int_equal(load("params.so", NULL, 0, &again, &diag), -EEXIST);
-	assert_int_equal(dp_compat_unload(loaded, &diag), 0);
-	assert_non_null(strstr(seen, "|gone|"));
-	assert_null(dp_compat_find("params"));
-	look();
-	assert_int_equal(load("params.so", params, ARRAY_SIZE(params), &loaded,
-			      &diag),
-			 0);
-	assert_string_equal(
-		seen,
-		"params: 32 255 -7 99999999999 1 0 a b 1234567 ff 42|params: 2 of 3 4 0|");
-	assert_int_equal(dp_compat_unload(loaded, &diag), 0);
-	dp_printk_set(NULL, NULL);
-}
-
-/* Up to the ends of their ranges, and with quotes that are part of them */
-static void values_of_parameters(void **state)
-{
-	static const struct {
-		const char *param, *shown;
-	} cases[] = {
-		{ "number=2147483647", "2147483647 0 0 0 0 1 none abc 0 0" },
-		{ "small=32767", "1 0 32767 0 0 1 none abc 0 0" },
-		{ "small=-32768", "1 0 -32768 0 0 1 none abc 0 0" },
-		{ "big=18446744073709551615",
-		  "1 0 0 18446744073709551615 0 1 none abc 0 0" },
-		{ "truth=n", "1 0 0 0 0 1 none abc 0 0" },
-		{ "not_other", "1 0 0 0 0 0 none abc 0 0" },
-		{ "word=\"", "1 0 0 0 0 1 \" abc 0 0" },
-		{ "word=\"a", "1 0 0 0 0 1 \"a abc 0 0" },
-		{ "word=a\"", "1 0 0 0 0 1 a\" abc 0 0" },
-		{ "word=\"\"", "1 0 0 0 0 1  abc 0 0" },
-		{ "text=", "1 0 0 0 0 1 none  0 0" },
-		{ "hex=ffffffff", "1 0 0 0 0 1 none abc ffffffff 0" },
-	};
-	struct dp_compat_loaded *loaded;
-	struct dp_diag diag;
-	char shown[100];
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		look();
-		assert_int_equal(load("params.so", &cases[i].param, 1, &loaded,
-				      &diag),
-				 0);
-		theirs(shown, sizeof(shown), "params: %s|params: 0 of 0 0 0|",
-		       cases[i].shown);
-		assert_string_equal(seen, shown);
-		assert_int_equal(dp_compat_unload(loaded, &diag), 0);
-	}
-	dp_printk_set(NULL, NULL);
-}
-
-static void wrong_parameters_are_told(void **state)
-{
-	static const struct {
-		const char *param;
-		int err;
-		const char *words;
-	} cases[] = {
-		{ "nummer=1", -ENOENT, "no parameter nummer: it has " },
-		{ "numbe=1", -ENOENT, "no parameter numbe: " },
-		{ "numbers=1", -ENOENT, "no parameter numbers: " },
-		{ "number=", -EINVAL, "parameter number cannot be \"\"" },
-		{ "small=32768", -ERANGE, "of type short" },
-		{ "small=-32769", -ERANGE, "of type short" },
-		{ "hex=100000000", -ERANGE, "of type hexint" },
-		{ "number=x", -EINVAL, "parameter number cannot be \"x\"" },
-		{ "number=4294967296", -ERANGE, "out of its range" },
-		{ "number", -EINVAL, "without a value" },
-		{ "byte=256", -ERANGE, "of type byte" },
-		{ "byte=-1", -EINVAL, "of type byte" },
-		{ "truth=maybe", -EINVAL, "of type bool" },
-		{ "text=12345678", -ENOSPC, "room for 7 characters" },
-		{ "list=1,2,3,4", -EINVAL, "an array of int" },
-		{ "list=1,,2", -EINVAL, "an array of int" },
-		{ "number=-22", -EINVAL, "init of" },
-	};
-	struct dp_compat_loaded *loaded = NULL;
-	struct dp_diag diag;
-	size_t i;
-
-	look();
-	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		assert_int_equal(load("params.so", &cases[i].param, 1, &loaded,
-				      &diag),
-				 cases[i].err);
-		if (!strstr(diag.text, cases[i].words))
-			fail_msg("%s: %s", cases[i].param, diag.text);
-		assert_null(loaded);
-		assert_null(dp_compat_find("params"));
-	}
-	dp_printk_set(NULL, NULL);
-}
-
-static void foreign_symbols_are_refused(void **state)
-{
-	struct dp_compat_loaded *loaded = NULL;
-	struct dp_diag diag;
-	const char *alias = "nothing", *good = "do_other=other_function";
-
-	assert_int_equal(load("foreign.so", NULL, 0, &loaded, &diag), -ENXIO);
-	assert_non_null(strstr(diag.text, "puts"));
-	assert_non_null(strstr(diag.text, "kthread_stop"));
-	assert_null(strstr(diag.text, "printk"));
-	assert_int_equal(load("missing.so", NULL, 0, &loaded, &diag), -ENOENT);
-	assert_int_equal(load("../../../Makefile", NULL, 0, &loaded, &diag),
-			 -ENOEXEC);
-	assert_int_equal(dp_compat_load("/lib/x86_64-linux-gnu/libc.so.6", NULL,
-					0, NULL, 0, &loaded, &diag),
-			 -ENXIO);
-	assert_int_equal(dp_compat_load("x", NULL, 0, &alias, 1, &loaded,
-					&diag),
-			 -EINVAL);
-	assert_int_equal(dp_compat_load("x", NULL, 0, &good, 1, &loaded, &diag),
-			 -ENOENT);
-	assert_string_equal(dp_compat_alias("do_other"), "other_function");
-	assert_null(loaded);
-}
-
-static void modules_that_stay(void **state)
-{
-	static const char *const hold[] = { "hold=1" };
-	struct dp_compat_loaded *loaded;
-	struct dp_diag diag;
-
-	assert_int_equal(load("stays.so", hold, 1, &loaded, &diag), 0);
-	assert_int_equal(dp_compat_unload(loaded, &diag), -EBUSY);
-	assert_non_null(strstr(diag.text, "in use"));
-	loaded->module->module->refcnt.counter = 0;
-	assert_int_equal(dp_compat_unload(loaded, &diag), -EBUSY);
-	assert_non_null(strstr(diag.text, "no exit"));
-}
-
-static int swept, closed_busy;
-
-static unsigned int count_sweeps(const char *start, size_t size)
-{
-	swept += start && size;
-	return 0;
-}
-
-static void note_closed(void)
-{
-	closed_busy = dp_compat_busy();
-}
-
-/* What a module that is refused has registered in a constructor goes, too. */
-static void refused_modules_are_swept(void **state)
-{
-	struct dp_compat_loaded *gives, *loaded = NULL;
-	struct dp_diag diag;
-
-	look();
-	assert_int_equal(load("gives.so", NULL, 0, &gives, &diag), 0);
-	dp_compat_hooks.sweep = count_sweeps;
-	swept = 0;
-	assert_int_equal(load("greedy.so", NULL, 0, &loaded, &diag), -ENXIO);
-	assert_non_null(strstr(diag.text, "licence"));
-	assert_null(loaded);
-	assert_int_equal(swept, 1);
-	dp_compat_hooks.sweep = NULL;
-	assert_int_equal(dp_compat_unload(gives, &diag), 0);
-	dp_printk_set(NULL, NULL);
-}
-
-/* Two threads may unload a module; a third may load the file again. */
-static void unloading_ends_under_the_lock(void **state)
-{
-	struct dp_compat_loaded *loaded, *was;
-	struct dp_diag diag;
-
-	look();
-	assert_int_equal(load("odd.so", NULL, 0, &loaded, &diag), 0);
-	was = loaded;
-	dp_compat_hooks.closed = note_closed;
-	assert_int_equal(dp_compat_unload(loaded, &diag), 0);
-	dp_compat_hooks.closed = NULL;
-	assert_int_equal(closed_busy, 1);
-	assert_int_equal(dp_compat_busy(), 0);
-	assert_int_equal(dp_compat_unload(was, &diag), -ENOENT);
-	dp_printk_set(NULL, NULL);
-}
-
-static pthread_barrier_t in_load;
-
-static void stay_in_load(const struct dp_compat_loaded *list)
-{
-	dp_compat_hooks.changed = NULL;
-	pthread_barrier_wait(&in_load);
-	pthread_barrier_wait(&in_load);
-	/* As a program's function for SIGINT does, and our destructor then. */
-	dp_compat_unload_all();
-}
-
-static void *load_slowly(void *arg)
-{
-	struct dp_diag diag;
-
-	return (void *)(long)load("odd.so", NULL, 0, arg, &diag);
-}
-
-static void a_fork_child_finds_no_load(void **state)
-{
-	struct dp_compat_loaded *loaded;
-	struct dp_diag diag;
-	pthread_t thread;
-	void *err;
-	int status;
-	pid_t pid;
-
-	look();
-	pthread_barrier_init(&in_load, NULL, 2);
-	dp_compat_hooks.changed = stay_in_load;
-	assert_int_equal(pthread_create(&thread, NULL, load_slowly, &loaded),
-			 0);
-	pthread_barrier_wait(&in_load);
-	pid = fork();
-	if (!pid) {
-		alarm(20);
-		dp_compat_forked();
-		_exit(dp_compat_busy() || !dp_compat_find("odd"));
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(status, 0);
-	pthread_barrier_wait(&in_load);
-	assert_int_equal(pthread_join(thread, &err), 0);
-	assert_null(err);
-	assert_ptr_equal(dp_compat_find("odd"), loaded);
-	assert_int_equal(dp_compat_unload(loaded, &diag), 0);
-	dp_printk_set(NULL, NULL);
-}
-
-static void examples_load(void **state)
-{
-	static const char *const names[] = { "malloc_sizes", "open_paths",
-					     "slow_calls" };
-	static const char *const refuse[] = { "function=refused" };
-	struct dp_compat_loaded *loaded;
-	struct dp_diag diag;
-	char path[200];
-	size_t i;
-
-	look();
-	for (i = 0; i < ARRAY_SIZE(names); i++) {
-		theirs(path, sizeof(path), "%s../../examples/modules/%s.so",
-		       DP_MODULES, names[i]);
-		assert_int_equal(dp_compat_load(path, NULL, 0, NULL, 0, &loaded,
-						&diag),
-				 0);
-		assert_int_equal(dp_compat_unload(loaded, &diag), 0);
-		assert_int_equal(dp_compat_load(path, refuse, 1, NULL, 0,
-						&loaded, &diag),
-				 -ENOENT);
-	}
-	dp_printk_set(NULL, NULL);
 }
 
 /* --- waiting --- */
@@ -1483,38 +670,18 @@ int main(void)
 		cmocka_unit_test(knows_code),
 		cmocka_unit_test(knows_whose_rights_and_since_when),
 		cmocka_unit_test(knows_rights_from_outside),
-		cmocka_unit_test(formats_as_libc_does),
-		cmocka_unit_test(formats_several),
-		cmocka_unit_test(formats_kernel_pointers),
-		cmocka_unit_test(formats_nested),
-		cmocka_unit_test(printk_makes_lines),
-		cmocka_unit_test(printk_writes_lines_at_once),
-		cmocka_unit_test(pool_gives_back_what_it_took),
-		cmocka_unit_test(kmalloc_and_relatives),
-		cmocka_unit_test(pool_is_shared_by_threads_and_signals),
-		cmocka_unit_test(strings_are_bounded),
-		cmocka_unit_test(numbers_from_text),
-		cmocka_unit_test(scans_as_libc_does),
-		cmocka_unit_test(bad_addresses_are_errors),
 		cmocka_unit_test(current_is_the_thread),
 		cmocka_unit_test(what_a_thread_is_stays_known),
 		cmocka_unit_test(clocks_are_the_kernels),
 		cmocka_unit_test(each_processor_has_its_copy),
 		cmocka_unit_test(locks_exclude),
+		cmocka_unit_test(a_mutex_wakes_its_waiter),
+		cmocka_unit_test(clocks_need_no_system_call),
 		cmocka_unit_test(lists_keep_their_order),
 		cmocka_unit_test(atomics_return_what_they_say),
 		cmocka_unit_test(names_and_addresses),
 		cmocka_unit_test(stacks_go_through_libc),
 		cmocka_unit_test(stacks_go_through_signals),
-		cmocka_unit_test(modules_are_loaded_and_unloaded),
-		cmocka_unit_test(values_of_parameters),
-		cmocka_unit_test(wrong_parameters_are_told),
-		cmocka_unit_test(foreign_symbols_are_refused),
-		cmocka_unit_test(modules_that_stay),
-		cmocka_unit_test(refused_modules_are_swept),
-		cmocka_unit_test(unloading_ends_under_the_lock),
-		cmocka_unit_test(a_fork_child_finds_no_load),
-		cmocka_unit_test(examples_load),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

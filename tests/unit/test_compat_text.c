@@ -200,6 +200,11 @@ static void strings_are_moved_and_joined(void **state)
 	assert_string_equal(a, "01234567abcd");
 	strncat(a, "e", 2);
 	assert_string_equal(a, "01234567abcde");
+	strcpy(a, " \t a b \v\n");
+	assert_string_equal(strim(a), "a b");
+	strcpy(a, "  ");
+	assert_string_equal(strim(a), "");
+	assert_string_equal(strim(strcpy(a, "")), "");
 	memset(a, '#', sizeof(a));
 	assert_int_equal(strscpy_pad(a, "", 3), 0);
 	assert_memory_equal(a, "\0\0\0#", 4);

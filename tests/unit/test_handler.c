@@ -5,13 +5,9 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
-#include <string.h>
 #include <sys/mman.h>
 #include "arch/arch.h"
-#include "engine/site/engine.h"
-#include "lib/self.h"
-#include "lib/text.h"
-#include "resolve/symbol.h"
+#include "own_engine.h"
 
 #define PAGE 4096
 #define ROOM 64 /* for each handler */
@@ -21,24 +17,16 @@ static u8 *code;
 /* A page of handlers, and behind it nothing. */
 static int begin(void **state)
 {
-	struct dp_diag diag;
-
 	code = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,
 		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (code == MAP_FAILED || munmap(code + PAGE, PAGE))
 		return -1;
-	memset(&dp_self, 0, sizeof(dp_self));
-	if (dp_text_open(&dp_self.text) || dp_engine_create(&dp_self.engine))
-		return -1;
-	return dp_symbol_map_open(&dp_self.symbols, &diag);
+	return own_engine_begin();
 }
 
 static int end(void **state)
 {
-	dp_symbol_map_close(dp_self.symbols);
-	dp_engine_destroy(dp_self.engine);
-	dp_text_close(&dp_self.text);
-	memset(&dp_self, 0, sizeof(dp_self));
+	own_engine_end();
 	return munmap(code, PAGE);
 }
 

@@ -383,6 +383,8 @@ static void expect_intercept(struct world *w, bool observed)
 	assert_int_equal(intercept->patch_len, DP_JUMP_SIZE);
 	assert_int_equal(intercept->traps, 0);
 	assert_int_equal(jump_of(w, intercept)->nr, 3);
+	/* Only where the detour makes the call itself is there something to see then. */
+	assert_int_equal(jump_of(w, intercept)->after, observed ? 1 << 2 : 0);
 	assert_int_equal(site_of(w, NUMBER + 5)->patch_len, 0);
 	assert_int_equal(site_of(w, NUMBER + 5)->copy,
 			 in_detour(w, intercept, 5));

@@ -6,13 +6,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <errno.h>
-#include <string.h>
 #include "engine/layout/arena.h"
 #include "engine/layout/instance.h"
-#include "engine/site/engine.h"
-#include "lib/self.h"
-#include "lib/text.h"
-#include "resolve/symbol.h"
+#include "own_engine.h"
 
 static struct dp_arena arena;
 static struct dp_instance_pool asked;
@@ -40,21 +36,15 @@ int __wrap_dp_probes_register(struct dp_request *requests, u32 n)
 
 static int begin(void **state)
 {
-	struct dp_diag diag;
-
-	memset(&dp_self, 0, sizeof(dp_self));
-	dp_self.arena = &arena;
-	if (dp_text_open(&dp_self.text) || dp_engine_create(&dp_self.engine))
+	if (own_engine_begin())
 		return -1;
-	return dp_symbol_map_open(&dp_self.symbols, &diag);
+	dp_self.arena = &arena;
+	return 0;
 }
 
 static int end(void **state)
 {
-	dp_symbol_map_close(dp_self.symbols);
-	dp_engine_destroy(dp_self.engine);
-	dp_text_close(&dp_self.text);
-	memset(&dp_self, 0, sizeof(dp_self));
+	own_engine_end();
 	return 0;
 }
 

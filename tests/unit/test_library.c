@@ -11,6 +11,7 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -374,6 +375,24 @@ static void descriptors_are_no_standard_ones(void **state)
 	close(in);
 }
 
+/* Has the mapping at @at this flag (proc(5), VmFlags)? */
+static bool has_flag(u64 at, const char *flag)
+{
+	FILE *f = fopen("/proc/self/smaps", "r");
+	bool there = false, has = false;
+	unsigned long start, end;
+	char line[512];
+
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "%lx-%lx ", &start, &end) == 2)
+			there = at >= start && at < end;
+		else if (there && !strncmp(line, "VmFlags:", 8))
+			has = strstr(line, flag);
+	fclose(f);
+	return has;
+}
+
 static void code_is_mapped_where_nothing_is(void **state)
 {
 	u8 *room = mmap(NULL, 2 * DP_PAGE, PROT_NONE,
@@ -385,6 +404,11 @@ static void code_is_mapped_where_nothing_is(void **state)
 	munmap(room, 2 * DP_PAGE);
 	assert_int_equal(dp_code_map(at, DP_PAGE), 0);
 	assert_int_equal(*room, 0);
+	/* It can be read and executed, and is in no core dump. */
+	assert_true(has_flag(at, " rd "));
+	assert_false(has_flag(at, " wr "));
+	assert_true(has_flag(at, " ex "));
+	assert_true(has_flag(at, " dd "));
 	assert_int_equal(dp_code_map(at, DP_PAGE), -EEXIST);
 	munmap(room, DP_PAGE);
 	assert_int_equal(dp_code_map(at + 1, DP_PAGE), -ENOMEM);

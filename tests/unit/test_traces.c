@@ -284,6 +284,30 @@ static void names_of_objects_stay(void **state)
 	assert_string_equal(name, "_cmocka_run_group_tests");
 }
 
+/* In a function a label that is no function, and no object */
+extern const char names_function[], names_label[];
+__asm__(".text\n"
+	".globl names_function, names_label\n"
+	".type names_function, @function\n"
+	"names_function:\n"
+	"	nop\n"
+	"names_label:\n"
+	"	nop\n"
+	"	ret\n"
+	".size names_label, . - names_label\n"
+	".size names_function, . - names_function\n");
+
+static void labels_are_no_names(void **state)
+{
+	char name[KSYM_NAME_LEN];
+	unsigned long offset;
+
+	assert_non_null(kallsyms_lookup((unsigned long)names_label + 1, NULL,
+					&offset, NULL, name));
+	assert_string_equal(name, "names_function");
+	assert_int_equal(offset, 2);
+}
+
 static void aliases_are_of_names_for_names(void **state)
 {
 	assert_int_equal(dp_compat_alias_add("forked", 4, "do_fork"), 0);
@@ -315,6 +339,7 @@ int main(void)
 		cmocka_unit_test_setup(
 			traces_are_printed_as_far_as_there_is_room, begin),
 		cmocka_unit_test_setup(names_of_objects_stay, begin),
+		cmocka_unit_test_setup(labels_are_no_names, begin),
 		cmocka_unit_test_setup(aliases_are_of_names_for_names, begin),
 	};
 
