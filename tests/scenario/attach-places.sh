@@ -151,6 +151,7 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
 		install -m 755 "$VICTIMS/$v" "$dir/victim"
 		mode="mask 0"
 		[ $v != bare/bare ] || mode=
+		: >"$dir/out"
 		# shellcheck disable=SC2086
 		$nobody "$dir/victim" $mode >"$dir/out" 2>&1 &
 		victim=$!

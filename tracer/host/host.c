@@ -273,17 +273,16 @@ static int arm(struct dp_source *source, struct dp_diag *diag)
 	return err;
 }
 
+/* A process that is ending has lost its memory, too, and its program's file. */
 static enum dp_source_state wait_for(struct dp_source *source, int ms)
 {
 	struct dp_host_source *h = dp_host_of(source);
 
-	if (dp_process_replaced(h->client.proc)) {
+	if (dp_process_poll(h->client.proc, ms) == DP_PROCESS_EXITED)
+		return DP_SOURCE_EXITED;
+	if (dp_process_replaced(h->client.proc))
 		read_exe(source->pid, h->execed);
-		return DP_SOURCE_EXECED;
-	}
-	return dp_process_poll(h->client.proc, ms) == DP_PROCESS_EXITED ?
-		       DP_SOURCE_EXITED :
-		       DP_SOURCE_RUNS;
+	return h->execed[0] ? DP_SOURCE_EXECED : DP_SOURCE_RUNS;
 }
 
 /* Threads may have ended before their instruction completed. */
