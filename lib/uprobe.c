@@ -146,6 +146,16 @@ static int add_self(struct dp_client **clients, u32 n)
 /* Clients that were unregistered in a handler, where they could not be freed. */
 static struct dp_client *released;
 
+/* A call of the library's, not the program's: it may have a probe at free(). */
+static void free_ours(struct dp_client *c)
+{
+	u64 mask;
+
+	dp_self_enter(&mask);
+	free(c);
+	dp_self_leave(mask);
+}
+
 static void dig_up(void)
 {
 	struct dp_client *c, *next;
@@ -160,7 +170,7 @@ static void dig_up(void)
 		next = c->next;
 		/* This waits for the client's handlers. */
 		unregister_kprobe(&c->kp);
-		free(c);
+		free_ours(c);
 	}
 }
 
@@ -170,7 +180,7 @@ static void finish_self(struct dp_client *c)
 
 	unregister_kprobe(&c->kp);
 	if (!in_handler) {
-		free(c);
+		free_ours(c);
 		return;
 	}
 	dp_foreign_lock();

@@ -413,7 +413,7 @@ static int count_free(struct kprobe *p, struct pt_regs *regs)
 	return 0;
 }
 
-/* What is called while a uprobe is registered is none of the program's calls. */
+/* What is called while a uprobe comes or goes is none of the program's calls. */
 static void the_librarys_calls_are_its_own(void **state)
 {
 	struct kprobe p = { .symbol_name = "free", .pre_handler = count_free };
@@ -429,8 +429,9 @@ static void the_librarys_calls_are_its_own(void **state)
 	room = malloc(1);
 	free(room);
 	assert_int_equal(hits, 1);
-	unregister_kprobe(&p);
 	unregister_uprobe(&u[0]);
+	assert_int_equal(hits, 1);
+	unregister_kprobe(&p);
 }
 
 int main(void)
