@@ -298,20 +298,15 @@ static int take_out(struct dp_engine *e, struct dp_target *target,
 		    const struct dp_sites *sites, u64 *bad)
 {
 	struct dp_site_entry *entry;
-	bool any = false;
 	int err, later;
 	u32 i;
 
 	for (i = 0; i < sites->n; i++) {
 		entry = dp_sites_at(sites, i);
-		if (is_out(entry))
-			continue;
-		any = true;
-		if (changes_jump(&e->sites[sites->which[i]], entry))
+		if (changes_jump(&e->sites[sites->which[i]], entry) &&
+		    !is_out(entry))
 			entry->wanted = DP_WANT_TRAP;
 	}
-	if (!any)
-		return 0;
 	if (e->signal_free)
 		return take_out_stopped(e, sites);
 	err = dp_strategy_interior.disarm(target, sites, bad);

@@ -363,6 +363,7 @@ static void a_process_that_has_ended_is_lost(void **state)
 	f->live = 1;
 	assert_ptr_not_equal(get(), NULL);
 	assert_int_equal(life.attached, 3);
+	dp_foreign_put(f);
 	dp_foreign_leave_all();
 	assert_int_equal(life.left, 0);
 }

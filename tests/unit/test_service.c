@@ -140,7 +140,7 @@ static void only_the_thread_with_the_number_works(void **state)
 
 static void damaged_orders_are_refused(void **state)
 {
-	assert_int_equal(order(DP_SERVICE_CLEAN + 1), -EOPNOTSUPP);
+	assert_int_equal(order(DP_SERVICE_SETTLE + 1), -EOPNOTSUPP);
 	expect_words("there is no such order");
 	assert_int_equal(order_words(DP_SERVICE_LOAD, ""), -EINVAL);
 	expect_words("the order is damaged");
