@@ -49,11 +49,8 @@
 #include "lib/compat/module.h"
 #include <dprobes-module.h>
 #include "lib/compat/pool.h"
+#include "compat_formats.h"
 #include "compat_probes.h"
-
-int oracle_vsnprintf(char *buf, size_t size, const char *fmt, va_list args);
-int oracle_vsscanf(const char *s, const char *fmt, va_list args);
-size_t oracle_strspn(const char *s, const char *set);
 
 /* Numbers that are the same in each run */
 static u64 seed __maybe_unused = 88172645463325252ull;
@@ -64,28 +61,6 @@ static inline u64 any(void)
 	seed ^= seed >> 7;
 	seed ^= seed << 17;
 	return seed;
-}
-
-static inline int ours(char *buf, size_t size, const char *fmt, ...)
-{
-	va_list args;
-	int n;
-
-	va_start(args, fmt);
-	n = vsnprintf(buf, size, fmt, args);
-	va_end(args);
-	return n;
-}
-
-static inline int theirs(char *buf, size_t size, const char *fmt, ...)
-{
-	va_list args;
-	int n;
-
-	va_start(args, fmt);
-	n = oracle_vsnprintf(buf, size, fmt, args);
-	va_end(args);
-	return n;
 }
 
 static int __used noinline known_function(int x)

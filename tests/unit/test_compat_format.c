@@ -271,28 +271,6 @@ static void numbers_from_text(void **state)
 	assert_string_equal(end, ",3");
 }
 
-static int scan_ours(const char *s, const char *fmt, ...)
-{
-	va_list args;
-	int n;
-
-	va_start(args, fmt);
-	n = dp_compat_vsscanf(s, fmt, args);
-	va_end(args);
-	return n;
-}
-
-static int scan_theirs(const char *s, const char *fmt, ...)
-{
-	va_list args;
-	int n;
-
-	va_start(args, fmt);
-	n = oracle_vsscanf(s, fmt, args);
-	va_end(args);
-	return n;
-}
-
 static void scans_as_libc_does(void **state)
 {
 	static const char *const cases[][2] = {

@@ -25,33 +25,8 @@
 #include <linux/uaccess.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include "compat_formats.h"
 #include "compat_probes.h"
-
-/* libc's, which the names above are not */
-int oracle_vsnprintf(char *buf, size_t size, const char *fmt, va_list args);
-int oracle_vsscanf(const char *s, const char *fmt, va_list args);
-
-static int scan_theirs(const char *s, const char *fmt, ...)
-{
-	va_list args;
-	int n;
-
-	va_start(args, fmt);
-	n = oracle_vsscanf(s, fmt, args);
-	va_end(args);
-	return n;
-}
-
-static int print_theirs(char *buf, size_t size, const char *fmt, ...)
-{
-	va_list args;
-	int n;
-
-	va_start(args, fmt);
-	n = oracle_vsnprintf(buf, size, fmt, args);
-	va_end(args);
-	return n;
-}
 
 /* What a conversion does not reach stays as it was. */
 static void scans_texts_as_libc_does(void **state)
@@ -122,8 +97,8 @@ static void widths_can_be_arguments(void **state)
 		for (precision = -2; precision <= 3; precision++) {
 			snprintf(a, sizeof(a), "[%*.*d|%*.*s]", width,
 				 precision, 7, width, precision, "abc");
-			print_theirs(b, sizeof(b), "[%*.*d|%*.*s]", width,
-				     precision, 7, width, precision, "abc");
+			theirs(b, sizeof(b), "[%*.*d|%*.*s]", width, precision,
+			       7, width, precision, "abc");
 			assert_string_equal(a, b);
 		}
 	snprintf(a, sizeof(a), "[%20p|%-18p]", (void *)0x1000, (void *)0x1000);
