@@ -147,8 +147,7 @@ struct dp_request {
 	struct dp_user user;
 	struct dp_handlers handlers;
 	bool entry; /* only at the beginning of a function */
-	const struct dp_binding
-		*binding; /* of the program that it runs, or NULL */
+	const struct dp_binding *binding; /* of its program, or NULL */
 	u32 group; /* of a guest of DP_KIND_EXIT */
 	kprobe_opcode_t *had_addr; /* of the kprobe, as the caller set it */
 };

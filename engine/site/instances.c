@@ -14,8 +14,8 @@
 
 /* Lines that tell how full a table is; every table has more. */
 #define SAMPLE 1024
-#define OWN_BYTES \
-	(8u << 20) /* of all instances, where a process probes itself */
+/* Of all instances, where a process probes itself */
+#define OWN_BYTES (8u << 20)
 _Static_assert(OWN_BYTES / DP_INSTANCE_WAYS /
 			       (sizeof(struct dp_exit_instance) + DP_VM_LOG) >=
 		       SAMPLE,

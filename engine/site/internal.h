@@ -82,8 +82,7 @@ struct dp_engine {
 	const char *pending[DP_PENDING];
 	u32 nr_pending;
 	u32 max_sites, max_probes; /* limits, from the layout on */
-	u32 gv_off,
-		max_locals; /* of a mirror: where variables are, and how many fit */
+	u32 gv_off, max_locals; /* a mirror's: where variables are, how many */
 	bool own; /* handlers in C: of the process itself, or of another one */
 	u32 nr_upcalls; /* upcalls at once; 0: handlers run in the target */
 	struct dp_upcalls *upcalls;

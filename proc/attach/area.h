@@ -73,6 +73,10 @@ const char *dp_share_why(const struct dp_process *proc, int err, u64 size,
  *  Return: address, or a negative errno. */
 long dp_share_map(struct dp_process *proc, u64 over, u64 from, u64 size,
 		  void **ours);
+/** dp_share_over() - dp_process_share() in place of what is mapped at @over; fork children do not
+ *  have it */
+int dp_share_over(struct dp_process *proc, u64 over, u64 size, void **ours,
+		  struct dp_diag *diag);
 /** dp_shares_forget() - unmap all shares in the tool; dp_unmap() unmaps those of the target */
 void dp_shares_forget(struct dp_process *proc);
 

@@ -93,6 +93,9 @@ int dp_arena_find(const struct dp_process *proc, size_t *size, u64 *addr,
  *  Return: 0; -EBADMSG. */
 int dp_arena_read(const struct dp_process *proc, u64 addr,
 		  struct dp_arena *arena, size_t size);
+/** dp_arena_cannot() - words for a process whose arena cannot be read. Return: @err. */
+int dp_arena_cannot(const struct dp_process *proc, int err,
+		    struct dp_diag *diag);
 /** dp_arena_load() - both. @arena: free()d by the caller. Return: as both. */
 int dp_arena_load(const struct dp_process *proc, void **arena, size_t *size,
 		  u64 *addr, struct dp_diag *diag);

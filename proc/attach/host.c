@@ -15,18 +15,14 @@
 #include "proc/attach/attach.h"
 #include "proc/attach/area.h"
 #include "proc/code/intercepts.h"
-#include "proc/facts.h"
 #include "proc/host.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
-#include "proc/ptrace/remote.h"
-#include "proc/ptrace/stop.h"
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 
 /** struct dp_host - @addr: of the arena there; @copy: @size bytes here */
 struct dp_host {
@@ -51,22 +47,12 @@ int dp_host_find(pid_t pid, struct dp_diag *diag)
 	return own;
 }
 
-static int is_damaged(const struct dp_host *h, struct dp_diag *diag)
-{
-	return dp_diag_set(
-		diag, -EBADMSG,
-		"what is mapped into process %d as dprobes is damaged",
-		h->proc->pid);
-}
-
 static int begin(struct dp_host *h, struct dp_diag *diag)
 {
 	int err = dp_arena_find(h->proc, &h->size, &h->addr, diag);
 
 	if (err)
-		return err == -ENOENT ? dp_diag_set(diag, err,
-						    "process %d is not probed",
-						    h->proc->pid) :
+		return err == -ENOENT ? dp_arena_cannot(h->proc, err, diag) :
 					err;
 	h->copy = mmap(NULL, h->size, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -74,7 +60,7 @@ static int begin(struct dp_host *h, struct dp_diag *diag)
 		h->copy = NULL;
 		return dp_diag_set(diag, -ENOMEM, "out of memory");
 	}
-	return dp_host_look(h) ? is_damaged(h, diag) : 0;
+	return dp_host_look(h) ? dp_arena_cannot(h->proc, -EBADMSG, diag) : 0;
 }
 
 int dp_host_open(struct dp_process *proc, struct dp_engine *engine,
@@ -108,31 +94,6 @@ int dp_host_look(struct dp_host *h)
 	return err;
 }
 
-/* A fork child has no guests. */
-static int map_part(struct dp_process *proc, void *arg, struct dp_diag *diag)
-{
-	struct dp_host *h = arg;
-	char why[DP_LIMITS_TEXT];
-	void *ours;
-	long at = dp_borrowed_begin(proc, diag);
-
-	if (at)
-		return (int)at;
-	at = dp_share_map(proc, h->addr + h->part.start, 0, h->part.size,
-			  &ours);
-	if (!dp_remote_failed(at))
-		dp_remote_call(proc, SYS_madvise, at, h->part.size,
-			       MADV_DONTFORK);
-	dp_borrowed_end(proc);
-	return dp_remote_failed(at) ?
-		       dp_diag_set(diag, (int)at,
-				   "cannot map memory into process %d: %s",
-				   proc->pid,
-				   dp_share_why(proc, (int)at, h->part.size,
-						why)) :
-		       0;
-}
-
 /* Put what is shared where it belongs in the copy. */
 static int move_part(struct dp_host *h)
 {
@@ -149,14 +110,16 @@ static int move_part(struct dp_host *h)
 int dp_host_share(struct dp_host *h, struct dp_diag *diag)
 {
 	u64 from, to;
+	void *ours;
 	int err;
 
 	if (!dp_mirror_part(h->engine, &from, &to))
-		return is_damaged(h, diag);
+		return dp_arena_cannot(h->proc, -EBADMSG, diag);
 	h->part = (struct dp_span){ from, to - from };
 	err = dp_kind_find(h->proc, diag);
 	if (!err)
-		err = dp_tracer_child(h->proc, map_part, h, diag);
+		err = dp_share_over(h->proc, h->addr + from, to - from, &ours,
+				    diag);
 	if (!err && move_part(h))
 		err = dp_diag_set(diag, -ENOMEM, "out of memory");
 	if (err) {

@@ -143,6 +143,17 @@ static int read_arena(const struct dp_process *proc, reader_fn *reader,
 	return err;
 }
 
+int dp_arena_cannot(const struct dp_process *proc, int err,
+		    struct dp_diag *diag)
+{
+	return dp_diag_set(
+		diag, err,
+		err == -ENOENT ?
+			"process %d is not probed" :
+			"what is mapped into process %d as dprobes is damaged",
+		proc->pid);
+}
+
 static int inspect(pid_t pid, reader_fn *reader, void *arg,
 		   struct dp_diag *diag)
 {
@@ -155,12 +166,7 @@ static int inspect(pid_t pid, reader_fn *reader, void *arg,
 	err = read_arena(proc, reader, arg, diag);
 	/* What is of another version has been told. */
 	if (err && err != -EBUSY)
-		dp_diag_set(
-			diag, err,
-			err == -ENOENT ?
-				"process %d is not probed" :
-				"what is mapped into process %d as dprobes is damaged",
-			pid);
+		dp_arena_cannot(proc, err, diag);
 	dp_process_close(proc);
 	return err;
 }

@@ -242,9 +242,9 @@ const char *dp_share_why(const struct dp_process *proc, int err, u64 size,
 	return text;
 }
 
-/** struct sharing - arguments of share() */
+/** struct sharing - arguments of share(). @over: see dp_share_over(); 0: anywhere */
 struct sharing {
-	u64 size, *addr;
+	u64 size, over, *addr;
 	void **ours;
 };
 
@@ -258,7 +258,9 @@ static int share(struct dp_process *proc, void *arg, struct dp_diag *diag)
 	err = dp_borrowed_begin(proc, diag);
 	if (err)
 		return err;
-	at = dp_share_map(proc, 0, 0, s->size, s->ours);
+	at = dp_share_map(proc, s->over, 0, s->size, s->ours);
+	if (s->over && !dp_remote_failed(at))
+		dp_remote_call(proc, SYS_madvise, at, s->size, MADV_DONTFORK);
 	dp_borrowed_end(proc);
 	if (dp_remote_failed(at))
 		return dp_diag_set(diag, (int)at,
@@ -272,7 +274,15 @@ static int share(struct dp_process *proc, void *arg, struct dp_diag *diag)
 int dp_process_share(struct dp_process *proc, u64 size, u64 *addr, void **ours,
 		     struct dp_diag *diag)
 {
-	struct sharing s = { size, addr, ours };
+	struct sharing s = { size, 0, addr, ours };
+
+	return dp_tracer_child(proc, share, &s, diag);
+}
+
+int dp_share_over(struct dp_process *proc, u64 over, u64 size, void **ours,
+		  struct dp_diag *diag)
+{
+	struct sharing s = { size, over, &over, ours };
 
 	return dp_tracer_child(proc, share, &s, diag);
 }

@@ -24,15 +24,6 @@
 #define MANY_WAIT (DP_CONTEXTS / 4)
 #define SETTLE_SECONDS 1
 
-int dp_host_cannot(const struct dp_host_source *h, struct dp_diag *diag,
-		   const char *what)
-{
-	return dp_diag_set(
-		diag, -EOPNOTSUPP,
-		"process %d probes itself, with libdprobes: there %s",
-		h->client.pid, what);
-}
-
 /* Only what an order asks for is believed of the answer. */
 static void take_answer(u32 verb, struct dp_guest *to,
 			const struct dp_guest *from, size_t n)

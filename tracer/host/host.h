@@ -60,9 +60,6 @@ static inline struct dp_host_source *dp_host_of(const struct dp_source *source)
 	return (struct dp_host_source *)source;
 }
 
-/** dp_host_cannot() - words for what there is not, there. Return: -EOPNOTSUPP. */
-int dp_host_cannot(const struct dp_host_source *h, struct dp_diag *diag,
-		   const char *what);
 /** dp_host_order() - an order without data */
 struct dp_client_order dp_host_order(u32 verb);
 /** dp_host_ask_all() - an order about guests, by as many orders as it takes
