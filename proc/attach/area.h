@@ -23,10 +23,15 @@ static inline bool dp_map_is_arena(const struct dp_map *map)
 	       map->offset == DP_ARENA_OFFSET;
 }
 
-/** dp_area_open() - make the agent's files, map them here, and pass them to the target
- *  @there: their two descriptors there. Return: 0 or a negative errno. */
-int dp_area_open(struct dp_process *proc, const struct dp_layout_need *need,
-		 s32 *there);
+/** dp_area_make() - make the agent's two files, and map them here. The target may run.
+ *  Return: 0 or a negative errno. */
+int dp_area_make(struct dp_process *proc, const struct dp_layout_need *need,
+		 int *files);
+/** dp_area_drop() - close those of the files that are open; they stay mapped */
+void dp_area_drop(int *files);
+/** dp_area_pass() - pass the files to the target. @there: their descriptors there
+ *  Return: as above. */
+int dp_area_pass(struct dp_process *proc, const int *files, s32 *there);
 /** dp_area_map() - map all parts in the target, at @proc->base. Return: as above. */
 long dp_area_map(struct dp_process *proc, const struct dp_layout_need *need,
 		 const s32 *there);

@@ -54,22 +54,31 @@ static u32 counter_shards(void)
 	return shards;
 }
 
-static long map_agent(struct dp_process *proc,
-		      const struct dp_layout_need *need)
-{
+/** struct agent - one that is not there yet
+ * @need: its size; @files: its memory, mapped here; @there: their descriptors in the target
+ * @map: what is known before it is mapped there
+ */
+struct agent {
+	const struct dp_layout_need *need;
+	struct dp_mapping map;
+	int files[2];
 	s32 there[2];
-	long ret = dp_area_open(proc, need, there);
-
-	if (ret)
-		return ret;
-	ret = dp_area_map(proc, need, there);
-	dp_area_close(proc, there);
-	return ret;
-}
+};
 
 static const struct dp_growth_ops ops = { dp_pools_add, dp_pools_put,
 					  dp_pools_holes, dp_arm_stopped,
 					  dp_arm_hold };
+
+static void locate(const struct dp_process *proc, struct dp_mapping *map)
+{
+	map->file = proc->file;
+	map->base = proc->base;
+	map->intercept_entry = proc->base + dp_agent_intercept_entry;
+	map->entries = dp_agent_entries(proc->base);
+	/* Not the entry with the shortcut for a process's own handlers. */
+	if (proc->attached_other)
+		map->entries.hit = map->entries.tracked;
+}
 
 static int no_room(const struct dp_process *proc, struct dp_diag *diag)
 {
@@ -82,7 +91,7 @@ static int no_room(const struct dp_process *proc, struct dp_diag *diag)
 /* A process without room is left as it was. */
 static int look_for_room(struct dp_process *proc, struct dp_diag *diag)
 {
-	const struct dp_maps *maps = dp_stop_maps(proc);
+	const struct dp_maps *maps = dp_last_maps(proc);
 	struct dp_hole *holes = NULL;
 	size_t n;
 	int err = maps ? dp_holes_among(proc->pid, maps, 0, &holes, &n) :
@@ -94,17 +103,18 @@ static int look_for_room(struct dp_process *proc, struct dp_diag *diag)
 	return err;
 }
 
-/* Begin the tables, at the first time, and plan. Pools are mapped from here on. */
-static int plan(struct dp_process *proc, struct dp_diag *diag)
+static int begin_tables(struct dp_process *proc, struct dp_mapping *map)
 {
-	const struct dp_mapping map = dp_mapping_of(proc);
-	int err = 0;
+	locate(proc, map);
+	return dp_engine_build(
+		proc->engine, map,
+		proc->attached_other ? &dp_attach_other_ops : &ops, proc);
+}
 
-	if (!dp_engine_arena(proc->engine))
-		err = dp_engine_build(
-			proc->engine, &map,
-			proc->attached_other ? &dp_attach_other_ops : &ops,
-			proc);
+static int plan(struct dp_process *proc, struct agent *a, struct dp_diag *diag)
+{
+	int err = a ? begin_tables(proc, &a->map) : 0;
+
 	if (!err)
 		err = dp_engine_plan(proc->engine);
 	if (err == -ENOMEM)
@@ -117,41 +127,65 @@ static int plan(struct dp_process *proc, struct dp_diag *diag)
 	return err;
 }
 
-/* @need: of an agent that is not there yet, or NULL */
-static int map_remotely(struct dp_process *proc, struct dp_layout_need *need,
-			struct dp_diag *diag)
+static int cannot_map(const struct dp_process *proc, long ret,
+		      struct dp_diag *diag)
 {
 	char why[DP_LIMITS_TEXT];
-	int err = dp_remote_begin(proc, diag);
-	long ret;
 
-	if (err)
-		return err;
-	ret = need ? map_agent(proc, need) : 0;
-	err = ret ? 0 : plan(proc, diag);
-	if (!ret && !err)
-		ret = dp_pools_map(proc);
-	if ((ret || err) && need && ret != -ESRCH)
-		dp_unmap(proc);
-	dp_remote_end(proc);
-	dp_kill_point("install: mapped");
-	if (err)
-		return err;
 	if (ret == -ENOTSOCK || ret == -EBADF || ret == -EBUSY)
 		return dp_diag_set(
 			diag, -EBUSY,
 			"process %d, or another one with the same descriptors, closed or replaced those by which dprobes maps the agent; try again",
 			proc->pid);
-	if (ret)
-		return dp_diag_set(
-			diag, (int)ret,
-			"cannot map the agent into process %d: %s", proc->pid,
-			dp_share_why(proc, (int)ret, proc->file_size, why));
-	return 0;
+	return dp_diag_set(diag, (int)ret,
+			   "cannot map the agent into process %d: %s",
+			   proc->pid,
+			   dp_share_why(proc, (int)ret, proc->file_size, why));
 }
 
-/* @need: struct dp_layout_need, or NULL */
-static int map_stopped(struct dp_process *proc, void *need,
+static long map_agent(struct dp_process *proc, struct agent *a)
+{
+	long ret = dp_area_pass(proc, a->files, a->there);
+
+	if (ret)
+		return ret;
+	ret = dp_area_map(proc, a->need, a->there);
+	if (ret)
+		dp_area_close(proc, a->there);
+	return ret;
+}
+
+/* The pools are holes in the agent's file, if that is there. */
+static long map_pools(struct dp_process *proc, const struct agent *a)
+{
+	return a ? dp_pools_map(proc, a->there[0]) : dp_pools_share(proc);
+}
+
+/* @a: an agent that is not there yet, or NULL */
+static int map_remotely(struct dp_process *proc, struct agent *a,
+			struct dp_diag *diag)
+{
+	int err = dp_remote_begin(proc, diag);
+	long ret;
+
+	if (err)
+		return err;
+	ret = a ? map_agent(proc, a) : 0;
+	if (!ret) {
+		err = plan(proc, a, diag);
+		ret = err ? 0 : map_pools(proc, a);
+		if (a)
+			dp_area_close(proc, a->there);
+	}
+	if ((ret || err) && a && ret != -ESRCH)
+		dp_unmap(proc);
+	dp_remote_end(proc);
+	dp_kill_point("install: mapped");
+	return ret ? cannot_map(proc, ret, diag) : err;
+}
+
+/* @agent: struct agent, or NULL */
+static int map_stopped(struct dp_process *proc, void *agent,
 		       struct dp_diag *diag)
 {
 	u32 signature;
@@ -161,25 +195,41 @@ static int map_stopped(struct dp_process *proc, void *need,
 	if (err)
 		return err;
 	dp_kill_point("install: stopped");
-	if (need && dp_rseq_common(proc, &offset, &signature))
+	if (agent && dp_rseq_common(proc, &offset, &signature))
 		dp_engine_set_rseq(proc->engine, offset, signature);
 	dp_pools_collect(proc);
-	err = need ? look_for_room(proc, diag) : 0;
-	if (!err)
-		err = map_remotely(proc, need, diag);
+	err = map_remotely(proc, agent, diag);
 	dp_stop_release(proc);
 	return err;
 }
 
-static int map_all(struct dp_process *proc, struct dp_layout_need *need,
+static int map_all(struct dp_process *proc, struct agent *agent,
 		   struct dp_diag *diag)
 {
-	int err = dp_tracer_child(proc, map_stopped, need, diag);
+	int err = dp_tracer_child(proc, map_stopped, agent, diag);
 
 	if (err && diag && !diag->text[0])
 		dp_diag_set(diag, err,
 			    "cannot map the agent into process %d: %s",
 			    proc->pid, strerror(-err));
+	return err;
+}
+
+/* What needs no thread held is made before. */
+static int map_first(struct dp_process *proc, const struct dp_layout_need *need,
+		     struct dp_diag *diag)
+{
+	struct agent agent = { .need = need };
+	int err = look_for_room(proc, diag);
+
+	if (err)
+		return err;
+	err = dp_area_make(proc, need, agent.files);
+	if (err)
+		return cannot_map(proc, err, diag);
+	agent.map = dp_mapping_of(proc);
+	err = map_all(proc, &agent, diag);
+	dp_area_drop(agent.files);
 	return err;
 }
 
@@ -198,17 +248,7 @@ static int fill_table(struct dp_process *proc)
 struct dp_mapping dp_mapping_of(const struct dp_process *proc)
 {
 	pid_t tool = proc->own_process ? proc->pid : dp_tool_of(proc);
-
-	struct dp_agent_entries entries = dp_agent_entries(proc->base);
-
-	/* Not the entry with the shortcut for a process's own handlers. */
-	if (proc->attached_other)
-		entries.hit = entries.tracked;
-	return (struct dp_mapping){
-		.file = proc->file,
-		.base = proc->base,
-		.intercept_entry = proc->base + dp_agent_intercept_entry,
-		.entries = entries,
+	struct dp_mapping map = {
 		.owner = proc->ns_pid,
 		.tool = (u32)tool,
 		.tool_start = dp_tool_start(tool),
@@ -216,6 +256,9 @@ struct dp_mapping dp_mapping_of(const struct dp_process *proc)
 		.fsgsbase = dp_has_fsgsbase(),
 		.forbidden = proc->forbidden,
 	};
+
+	locate(proc, &map);
+	return map;
 }
 
 /* Copies and detours. No code leads there yet, so no thread is held. */
@@ -346,7 +389,7 @@ int dp_process_install(struct dp_process *proc, struct dp_engine *engine,
 	dp_tracer_children_begin(proc);
 	err = prepare(proc, &need, diag);
 	if (!err)
-		err = map_all(proc, need, diag);
+		err = map_first(proc, need, diag);
 	if (!err)
 		err = build(proc);
 	if (!err)
