@@ -266,6 +266,21 @@ static void many(int n, double *on, double *off)
 	*off = (now() - start) / 1e6;
 }
 
+/* Beside @n others, at a site that is new. */
+static void one_more(int n, double *on)
+{
+	double start;
+	int err = register_kprobes(list, n);
+
+	start = now();
+	err = err ? err : register_kprobe(&probes[n]);
+	*on = (now() - start) / 1e6;
+	if (err)
+		die("one more", err);
+	unregister_kprobe(&probes[n]);
+	unregister_kprobes(list, n);
+}
+
 static void one_by_one(int n, double *on, double *off)
 {
 	double start = now();
@@ -325,6 +340,8 @@ static void print_many(void)
 		many(10000, &v[0][i], &v[1][i]);
 		many(MANY, &v[2][i], &v[3][i]);
 	}
+	for (i = 0; i < 5; i++)
+		one_more(10000, &v[6][i]);
 	one_by_one(MANY, &v[4][0], &v[5][0]);
 	print("site_bytes", "B", bytes, 1,
 	      "resident memory, patched text and all, per site");
@@ -332,6 +349,7 @@ static void print_many(void)
 	print("off_10k", "ms", v[1], 5, "and off again");
 	print("on_50k", "ms", v[2], 5, "50,000");
 	print("off_50k", "ms", v[3], 5, "and off again");
+	print("add_one_10k", "ms", v[6], 5, "one more beside 10,000");
 	print("on_50k_single", "ms", v[4], 1, "one by one");
 	print("off_50k_single", "ms", v[5], 1, "and off again");
 }

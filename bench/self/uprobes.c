@@ -16,6 +16,7 @@
 #define ROUNDS 9
 #define CALLS 2000
 #define MANY 1000
+#define LOTS 10000
 #define FUNCTION 16
 
 extern char bench_many[];
@@ -78,7 +79,7 @@ static void in_thread(struct uprobe *u, struct pt_regs *regs)
 	count += regs->di;
 }
 
-static struct uprobe probes[MANY], *list[MANY];
+static struct uprobe probes[LOTS + 1], *list[LOTS];
 
 static void check(int err)
 {
@@ -90,7 +91,7 @@ static void check(int err)
 
 /** struct round - costs; @v in the order of the names in main() */
 struct round {
-	double task, interrupt, first, more, last, on, off;
+	double task, interrupt, first, more, last, on, off, one;
 };
 
 static void measure(pid_t pid, struct round *r)
@@ -121,21 +122,38 @@ static void measure(pid_t pid, struct round *r)
 	unregister_uprobe(&u);
 }
 
-static void many(pid_t pid, struct round *r)
+static void prepare(pid_t pid)
 {
-	double start;
 	int i;
 
-	for (i = 0; i < MANY; i++) {
+	for (i = 0; i <= LOTS; i++)
 		probes[i] = (struct uprobe){
 			.pid = pid,
 			.vaddr = (unsigned long)bench_many +
 				 (unsigned)i * FUNCTION,
 			.handler = handler,
 		};
+	for (i = 0; i < LOTS; i++)
 		list[i] = &probes[i];
-	}
+}
+
+/* Beside all others, at a site that is new. */
+static void one_more(struct round *r)
+{
+	double start;
+
+	check(register_uprobes(list, LOTS));
 	start = now();
+	check(register_uprobe(&probes[LOTS]));
+	r->one = (now() - start) / 1e6;
+	unregister_uprobe(&probes[LOTS]);
+	unregister_uprobes(list, LOTS);
+}
+
+static void many(struct round *r)
+{
+	double start = now();
+
 	check(register_uprobes(list, MANY));
 	r->on = (now() - start) / 1e6;
 	start = now();
@@ -177,9 +195,11 @@ int main(void)
 	pid = fork();
 	if (!pid)
 		child();
+	prepare(pid);
 	for (i = 0; i < ROUNDS; i++) {
 		measure(pid, &r[i]);
-		many(pid, &r[i]);
+		many(&r[i]);
+		one_more(&r[i]);
 	}
 	PRINT("uprobe_task", "ns", task,
 	      "a hit whose handler runs in another process: there and back");
@@ -191,6 +211,7 @@ int main(void)
 	PRINT("uprobe_on_1k", "ms", on,
 	      "1,000 in one batch, the first among them");
 	PRINT("uprobe_off_1k", "ms", off, "and off again");
+	PRINT("add_one_10k_pid", "ms", one, "one more beside 10,000");
 	kill(pid, SIGKILL);
 	return 0;
 }
