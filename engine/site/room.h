@@ -19,7 +19,7 @@ struct dp_pool {
 #define DP_STAGE_SIZE 65536
 struct dp_stage {
 	u32 pool, from, to;
-	u8 code[DP_STAGE_SIZE];
+	u8 *code; /* DP_STAGE_SIZE bytes */
 };
 
 /**

@@ -219,11 +219,12 @@ long dp_area_inherit(struct dp_process *proc, const struct dp_layout_need *need,
 }
 
 static long map_base(struct dp_process *proc, struct part arena,
-		     const s32 *there)
+		     const s32 *there, u64 at)
 {
 	int prot = PROT_READ | (proc->own_process ? PROT_WRITE : 0);
-	long base = dp_remote_call(proc, SYS_mmap, 0, arena.end, prot,
-				   MAP_SHARED, there[TABLES]);
+	long base = dp_remote_call(proc, SYS_mmap, at, arena.end, prot,
+				   MAP_SHARED | (at ? MAP_FIXED_NOREPLACE : 0),
+				   there[TABLES]);
 
 	if (dp_remote_failed(base))
 		return base;
@@ -270,7 +271,7 @@ static long map_private(struct dp_process *proc, const s32 *there)
 static int prove(const struct dp_process *proc)
 {
 	const u64 at[] = { DP_ARENA_OFFSET, DP_ARENA_OFFSET + DP_CONTROL_ROOM };
-	u64 word, seen;
+	u64 word, had, seen;
 	int err = 0;
 	size_t i;
 
@@ -279,21 +280,22 @@ static int prove(const struct dp_process *proc)
 
 		if (getrandom(&word, sizeof(word), 0) != sizeof(word))
 			return -EIO;
+		had = *ours;
 		*ours = word;
 		err = dp_process_read(proc, proc->base + at[i], &seen,
 				      sizeof(seen));
 		if (!err && seen != word)
 			err = -EBUSY;
-		*ours = 0;
+		*ours = had;
 	}
 	return err;
 }
 
 long dp_area_map(struct dp_process *proc, const struct dp_layout_need *need,
-		 const s32 *there)
+		 const s32 *there, u64 at)
 {
 	const struct parts p = parts_of(need);
-	long ret = map_base(proc, p.arena, there);
+	long ret = map_base(proc, p.arena, there, at);
 
 	if (!ret)
 		ret = map_private(proc, there);

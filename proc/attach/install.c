@@ -2,13 +2,15 @@
 /*
  * install: map the agent into a process and arm the sites.
  *
- *   stop ─ memfd, areas; plan, pools ─ go on        nothing refers to them
- *   copies, detours, islands
+ *   memfd; plan of copies, detours, islands         by a first look
+ *   stop ─ areas, pools ─ go on                     nothing refers to them
+ *   their code
  *   stop ─ intercepts, actions, masks ─ go on       the handler knows every site (live.c)
  *   breakpoints and jumps                           no thread has to stop (arm.c)
  *
- * What is added later is planned while all threads are held, too, and armed. The agent and all
- * that is armed stay as they are.
+ * Where the program has mapped something since the first look, the plan is made again while its
+ * threads are held. So is the plan of what is added later. The agent and all that is armed stay
+ * as they are.
  *
  * If the tool ends between any two steps, the target runs on correctly, and the next tool
  * can clean up (recover.c).
@@ -54,27 +56,38 @@ static u32 counter_shards(void)
 	return shards;
 }
 
+struct rseq {
+	bool used;
+	s32 offset;
+	u32 signature;
+};
+
 /** struct agent - one that is not there yet
  * @need: its size; @files: its memory, mapped here; @there: their descriptors in the target
  * @map: what is known before it is mapped there
+ * @rseq: what threads have registered, as long as none is held a guess
+ * @planned: by this guess, for an agent at @map.base
  */
 struct agent {
 	const struct dp_layout_need *need;
 	struct dp_mapping map;
 	int files[2];
 	s32 there[2];
+	struct rseq rseq;
+	bool planned;
 };
 
 static const struct dp_growth_ops ops = { dp_pools_add, dp_pools_put,
 					  dp_pools_holes, dp_arm_stopped,
 					  dp_arm_hold };
 
-static void locate(const struct dp_process *proc, struct dp_mapping *map)
+static void locate(const struct dp_process *proc, struct dp_mapping *map,
+		   u64 base)
 {
 	map->file = proc->file;
-	map->base = proc->base;
-	map->intercept_entry = proc->base + dp_agent_intercept_entry;
-	map->entries = dp_agent_entries(proc->base);
+	map->base = base;
+	map->intercept_entry = base + dp_agent_intercept_entry;
+	map->entries = dp_agent_entries(base);
 	/* Not the entry with the shortcut for a process's own handlers. */
 	if (proc->attached_other)
 		map->entries.hit = map->entries.tracked;
@@ -88,32 +101,23 @@ static int no_room(const struct dp_process *proc, struct dp_diag *diag)
 		proc->pid);
 }
 
-/* A process without room is left as it was. */
-static int look_for_room(struct dp_process *proc, struct dp_diag *diag)
+static int begin_tables(struct dp_process *proc, const struct agent *a)
 {
-	const struct dp_maps *maps = dp_last_maps(proc);
-	struct dp_hole *holes = NULL;
-	size_t n;
-	int err = maps ? dp_holes_among(proc->pid, maps, 0, &holes, &n) :
-			 -ESRCH;
-
-	if (!err && !dp_engine_has_room(proc->engine, holes, n))
-		err = no_room(proc, diag);
-	dp_port_free(holes);
-	return err;
-}
-
-static int begin_tables(struct dp_process *proc, struct dp_mapping *map)
-{
-	locate(proc, map);
+	if (a->rseq.used)
+		dp_engine_set_rseq(proc->engine, a->rseq.offset,
+				   a->rseq.signature);
 	return dp_engine_build(
-		proc->engine, map,
+		proc->engine, &a->map,
 		proc->attached_other ? &dp_attach_other_ops : &ops, proc);
 }
 
-static int plan(struct dp_process *proc, struct agent *a, struct dp_diag *diag)
+static int plan(struct dp_process *proc, const struct agent *a,
+		struct dp_diag *diag)
 {
-	int err = a ? begin_tables(proc, &a->map) : 0;
+	int err;
+
+	dp_pools_collect(proc);
+	err = a ? begin_tables(proc, a) : 0;
 
 	if (!err)
 		err = dp_engine_plan(proc->engine);
@@ -132,6 +136,8 @@ static int cannot_map(const struct dp_process *proc, long ret,
 {
 	char why[DP_LIMITS_TEXT];
 
+	if (diag && diag->text[0])
+		return (int)ret;
 	if (ret == -ENOTSOCK || ret == -EBADF || ret == -EBUSY)
 		return dp_diag_set(
 			diag, -EBUSY,
@@ -143,62 +149,102 @@ static int cannot_map(const struct dp_process *proc, long ret,
 			   dp_share_why(proc, (int)ret, proc->file_size, why));
 }
 
+/* The target is not what it was taken for. */
+static void forget_plan(struct dp_process *proc, struct agent *a)
+{
+	dp_pools_drop(proc);
+	dp_engine_unbuild(proc->engine);
+	proc->outdated = true;
+	a->planned = false;
+}
+
 static long map_agent(struct dp_process *proc, struct agent *a)
 {
 	long ret = dp_area_pass(proc, a->files, a->there);
 
 	if (ret)
 		return ret;
-	ret = dp_area_map(proc, a->need, a->there);
+	ret = dp_kill_point_fails("install: agent") ?
+		      -EEXIST :
+		      dp_area_map(proc, a->need, a->there,
+				  a->planned ? a->map.base : 0);
+	if (ret == -EEXIST && a->planned) {
+		forget_plan(proc, a);
+		ret = dp_area_map(proc, a->need, a->there, 0);
+	}
+	locate(proc, &a->map, proc->base);
 	if (ret)
 		dp_area_close(proc, a->there);
 	return ret;
 }
 
-/* The pools are holes in the agent's file, if that is there. */
-static long map_pools(struct dp_process *proc, const struct agent *a)
+/* By a plan that is there, and if that does not fit any more by one that is made now. */
+static long map_pools(struct dp_process *proc, struct agent *a,
+		      struct dp_diag *diag)
 {
-	return a ? dp_pools_map(proc, a->there[0]) : dp_pools_share(proc);
+	long ret = -EEXIST;
+
+	if (a->planned && !dp_kill_point_fails("install: pools"))
+		ret = dp_pools_map(proc, a->there[0]);
+	if (ret == -EEXIST && a->planned)
+		forget_plan(proc, a);
+	if (!a->planned)
+		ret = plan(proc, a, diag) ?: dp_pools_map(proc, a->there[0]);
+	dp_area_close(proc, a->there);
+	return ret;
 }
 
 /* @a: an agent that is not there yet, or NULL */
-static int map_remotely(struct dp_process *proc, struct agent *a,
-			struct dp_diag *diag)
+static long map_remotely(struct dp_process *proc, struct agent *a,
+			 struct dp_diag *diag)
 {
-	int err = dp_remote_begin(proc, diag);
 	long ret;
 
-	if (err)
-		return err;
-	ret = a ? map_agent(proc, a) : 0;
-	if (!ret) {
-		err = plan(proc, a, diag);
-		ret = err ? 0 : map_pools(proc, a);
-		if (a)
-			dp_area_close(proc, a->there);
-	}
-	if ((ret || err) && a && ret != -ESRCH)
+	if (!a)
+		return plan(proc, NULL, diag) ?: dp_pools_share(proc);
+	ret = map_agent(proc, a) ?: map_pools(proc, a, diag);
+	if (ret && ret != -ESRCH)
 		dp_unmap(proc);
-	dp_remote_end(proc);
-	dp_kill_point("install: mapped");
-	return ret ? cannot_map(proc, ret, diag) : err;
+	return ret;
+}
+
+static bool is_same(const struct rseq *a, const struct rseq *b)
+{
+	return a->used == b->used &&
+	       (!a->used ||
+		(a->offset == b->offset && a->signature == b->signature));
+}
+
+static void see_rseq(struct dp_process *proc, struct agent *a)
+{
+	const struct rseq guess = a->rseq;
+	struct rseq *r = &a->rseq;
+
+	r->used = dp_rseq_common(proc, &r->offset, &r->signature);
+	if (a->planned &&
+	    (!is_same(r, &guess) || dp_kill_point_fails("install: rseq")))
+		forget_plan(proc, a);
 }
 
 /* @agent: struct agent, or NULL */
 static int map_stopped(struct dp_process *proc, void *agent,
 		       struct dp_diag *diag)
 {
-	u32 signature;
-	s32 offset;
+	long ret;
 	int err = dp_stop_alone(proc, diag);
 
 	if (err)
 		return err;
 	dp_kill_point("install: stopped");
-	if (agent && dp_rseq_common(proc, &offset, &signature))
-		dp_engine_set_rseq(proc->engine, offset, signature);
-	dp_pools_collect(proc);
-	err = map_remotely(proc, agent, diag);
+	if (agent)
+		see_rseq(proc, agent);
+	err = dp_remote_begin(proc, diag);
+	if (!err) {
+		ret = map_remotely(proc, agent, diag);
+		dp_remote_end(proc);
+		dp_kill_point("install: mapped");
+		err = ret ? cannot_map(proc, ret, diag) : 0;
+	}
 	dp_stop_release(proc);
 	return err;
 }
@@ -215,21 +261,42 @@ static int map_all(struct dp_process *proc, struct agent *agent,
 	return err;
 }
 
-/* What needs no thread held is made before. */
+/* No thread has to be held for a plan. It is for the mappings and the libc that the target
+ * seems to have. */
+static int plan_first(struct dp_process *proc, struct agent *a,
+		      struct dp_diag *diag)
+{
+	const struct dp_maps *maps = proc->held ? NULL : dp_last_maps(proc);
+	u64 at;
+	int err;
+
+	if (!maps)
+		return 0;
+	at = dp_holes_highest(maps, proc->file_size);
+	if (!at)
+		return no_room(proc, diag);
+	locate(proc, &a->map, at);
+	a->rseq.used = dp_rseq_likely(&a->rseq.offset, &a->rseq.signature);
+	err = plan(proc, a, diag);
+	a->planned = !err;
+	/* They are read again while threads are held. */
+	proc->outdated = true;
+	return err;
+}
+
 static int map_first(struct dp_process *proc, const struct dp_layout_need *need,
 		     struct dp_diag *diag)
 {
-	struct agent agent = { .need = need };
-	int err = look_for_room(proc, diag);
+	struct agent a = { .need = need };
+	int err = dp_area_make(proc, need, a.files);
 
 	if (err)
-		return err;
-	err = dp_area_make(proc, need, agent.files);
-	if (err)
 		return cannot_map(proc, err, diag);
-	agent.map = dp_mapping_of(proc);
-	err = map_all(proc, &agent, diag);
-	dp_area_drop(agent.files);
+	a.map = dp_mapping_of(proc);
+	err = plan_first(proc, &a, diag);
+	if (!err)
+		err = map_all(proc, &a, diag);
+	dp_area_drop(a.files);
 	return err;
 }
 
@@ -257,7 +324,7 @@ struct dp_mapping dp_mapping_of(const struct dp_process *proc)
 		.forbidden = proc->forbidden,
 	};
 
-	locate(proc, &map);
+	locate(proc, &map, proc->base);
 	return map;
 }
 

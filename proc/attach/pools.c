@@ -13,6 +13,7 @@
 #include "engine/layout/arena.h"
 #include "engine/layout/base.h"
 #include "engine/plan/plan.h"
+#include "engine/site/internal.h"
 #include "engine/site/live.h"
 #include "proc/attach/area.h"
 #include "proc/attach/pools.h"
@@ -32,7 +33,7 @@
 #define HOLE DP_FILE_ARENA_OFFSET
 
 /** struct dp_pool_buffer - a pool that is not written yet
- * @code: its contents; @touched: one byte for each page: it has code */
+ * @code: its contents; @touched: one byte for each page: it has code, and is written */
 struct dp_pool_buffer {
 	u64 addr, size;
 	u8 *code, *touched;
@@ -61,7 +62,7 @@ static int note(struct dp_process *proc, u64 addr, u64 size)
 {
 	struct dp_pool_buffer b = { .addr = addr,
 				    .size = size,
-				    .code = calloc(size, 1),
+				    .code = malloc(size),
 				    .touched = calloc(size / DP_PAGE, 1) };
 
 	if (b.code && b.touched &&
@@ -118,9 +119,12 @@ static size_t keep(struct dp_pool_buffer *b, u64 addr, const void *code,
 	u64 at = addr - b->addr, i;
 
 	len = len < b->size - at ? len : b->size - at;
-	memcpy(b->code + at, code, len);
-	for (i = at / DP_PAGE; i <= (at + len - 1) / DP_PAGE; i++)
+	for (i = at / DP_PAGE; i <= (at + len - 1) / DP_PAGE; i++) {
+		if (!b->touched[i])
+			memset(b->code + i * DP_PAGE, 0, DP_PAGE);
 		b->touched[i] = 1;
+	}
+	memcpy(b->code + at, code, len);
 	return len;
 }
 
@@ -157,23 +161,23 @@ static size_t leave_out(struct dp_hole *holes, size_t n, u64 start, u64 end)
 	return n;
 }
 
-/* Nothing but the agent has been mapped since all threads were stopped. For Uprobes, mappings
- * are as they are now: a thread that is to make calls may have made one of its own last. */
+/* The agent has been mapped since the mappings were read, or is about to be. For Uprobes they are
+ * read now: a thread that is to make calls may have made one of its own last. */
 int dp_pools_holes(void *arg, struct dp_hole **holes, size_t *n)
 {
 	struct dp_process *proc = arg;
 	const struct dp_maps *maps;
+	u64 base = proc->engine->map.base;
 	int err;
 
 	if (!proc->collects)
 		return dp_holes_find(proc->pid, 2 * DP_MAX_POOLS, holes, n);
-	maps = dp_stop_maps(proc);
+	maps = proc->nr_threads ? dp_stop_maps(proc) : dp_last_maps(proc);
 	if (!maps)
 		return -ESRCH;
 	err = dp_holes_among(proc->pid, maps, 2 * DP_MAX_POOLS, holes, n);
 	if (!err)
-		*n = leave_out(*holes, *n, proc->base,
-			       proc->base + proc->file_size);
+		*n = leave_out(*holes, *n, base, base + proc->file_size);
 	return err;
 }
 

@@ -170,6 +170,15 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
 else
 	skip "an ordinary user" "needs root and setpriv to become one"
 fi
+# What the plan was made for has changed before threads are held: it is made again.
+for step in 'install: agent' 'install: pools' 'install: rseq'; do
+	"$VICTIMS/blocked" mask 0 >"$dir/out" 2>&1 &
+	victim=$!
+	pids+=($victim)
+	poll 10 grep -q running "$dir/out"
+	DPROBES_FAIL=$step DPROBES=build/tests/dprobes-kill-points probe "another plan, $step" $victim work
+	finish "another plan, $step" $victim
+done
 # Processes that end while they are being attached to
 other=0
 for ((i = 0; i < 40; i++)); do
