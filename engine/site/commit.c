@@ -243,7 +243,9 @@ int dp_engine_commit(struct dp_engine *e, struct dp_target *target, u64 *bad)
 	tell_probes(e);
 	for (i = 0; i < n; i++)
 		link_in(e, probes[i]);
-	err = dp_apply_around(e, target, probes, n, bad);
+	/* At first all sites are new: neighbours need not be looked for. */
+	err = e->committed ? dp_apply_around(e, target, probes, n, bad) :
+			     dp_engine_apply(e, target, bad);
 	for (i = 0; i < n && !err; i++)
 		e->probes[probes[i]].fresh = false;
 	dp_port_free(probes);
