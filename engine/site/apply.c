@@ -298,11 +298,13 @@ static int take_out(struct dp_engine *e, struct dp_target *target,
 		    const struct dp_sites *sites, u64 *bad)
 {
 	struct dp_site_entry *entry;
+	bool any = false;
 	int err, later;
 	u32 i;
 
 	for (i = 0; i < sites->n; i++) {
 		entry = dp_sites_at(sites, i);
+		any |= entry->armed != DP_SITE_OFF;
 		if (changes_jump(&e->sites[sites->which[i]], entry) &&
 		    !is_out(entry))
 			entry->wanted = DP_WANT_TRAP;
@@ -312,7 +314,10 @@ static int take_out(struct dp_engine *e, struct dp_target *target,
 	err = dp_strategy_interior.disarm(target, sites, bad);
 	later = dp_strategy_trap.disarm(target, sites, err ? NULL : bad);
 	err = err ? err : later;
-	return err ? err : dp_text_sync(target);
+	if (err || !(any || e->growth->unseen))
+		return err;
+	e->growth->unseen = false;
+	return dp_text_sync(target);
 }
 
 /* Has the jump that is to cover the site another byte than a breakpoint there? */
@@ -440,6 +445,7 @@ static int write_batch(void *what)
 	/* Some may not have become jumps. */
 	if (!err)
 		err = dp_strategy_trap.arm(p->target, &sites, p->bad);
+	e->growth->unseen |= err != 0;
 	return err;
 }
 

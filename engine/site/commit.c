@@ -189,28 +189,33 @@ int dp_engine_plan(struct dp_engine *e)
 	return err ? err : dp_room_write(e);
 }
 
-bool dp_engine_has_room(const struct dp_engine *e, const struct dp_hole *holes,
-			size_t n)
+/* Everything else that a plan has set is decided anew (group.c). */
+static void forget(struct dp_site *s)
 {
-	struct dp_pool_need need = { .size = DP_PAGE };
-	u64 low = 1, high = 0;
-	u32 i;
+	s->place = s->within = s->pool = 0;
+	s->jumps = s->plan = 0;
+	s->island = s->post = 0;
+	s->entered = s->staged = false;
+	dp_jump_cover_none(s);
+}
 
-	for (i = 0; i < e->nr_sites; i++) {
-		dp_site_span(&e->sites[i], &need.low, &need.high);
-		/* Between others that have room. */
-		if (need.low >= low && need.high <= high)
-			continue;
-		if (dp_place_one(&need, holes, n))
-			return false;
-		low = low > high || need.low < low ? need.low : low;
-		high = need.high > high ? need.high : high;
-		if (high - low >= DP_REACH / 2) {
-			low = need.low;
-			high = need.high;
-		}
-	}
-	return true;
+void dp_engine_unbuild(struct dp_engine *e)
+{
+	u64 *word = (void *)e->arena, i;
+	u32 n;
+
+	for (n = 0; n < e->nr_sites; n++)
+		if (e->sites[n].addr)
+			forget(&e->sites[n]);
+	for (i = 0; i < DP_CONTROL_ROOM / sizeof(*word); i++)
+		word[i] = 0;
+	for (i = e->need.tables_off; i < e->need.arena_size; i += sizeof(*word))
+		word[i / sizeof(*word)] = 0;
+	dp_room_free(e->growth);
+	e->growth = NULL;
+	e->arena = NULL;
+	e->need.nr_pools = 0;
+	e->rseq_usable = false;
 }
 
 /* The probes that were added since the last call, in memory of the caller's. */
@@ -238,7 +243,9 @@ int dp_engine_commit(struct dp_engine *e, struct dp_target *target, u64 *bad)
 	tell_probes(e);
 	for (i = 0; i < n; i++)
 		link_in(e, probes[i]);
-	err = dp_apply_around(e, target, probes, n, bad);
+	/* At first all sites are new: neighbours need not be looked for. */
+	err = e->committed ? dp_apply_around(e, target, probes, n, bad) :
+			     dp_engine_apply(e, target, bad);
 	for (i = 0; i < n && !err; i++)
 		e->probes[probes[i]].fresh = false;
 	dp_port_free(probes);

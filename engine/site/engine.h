@@ -145,9 +145,6 @@ bool dp_engine_site(const struct dp_engine *engine, size_t i, u64 *addr);
 struct dp_layout_need *dp_engine_layout(struct dp_engine *engine, u32 shards);
 /** dp_engine_need() - the needs, and all pools so far */
 const struct dp_layout_need *dp_engine_need(const struct dp_engine *engine);
-/** dp_engine_has_room() - is there any memory in reach of each site? @holes: ascending */
-bool dp_engine_has_room(const struct dp_engine *engine,
-			const struct dp_hole *holes, size_t n);
 /** dp_engine_preview() - decide what the sites would be, in an engine that is never built */
 void dp_engine_preview(struct dp_engine *engine);
 
@@ -160,6 +157,10 @@ void dp_engine_preview(struct dp_engine *engine);
  */
 int dp_engine_build(struct dp_engine *engine, const struct dp_mapping *map,
 		    const struct dp_growth_ops *ops, void *arg);
+
+/** dp_engine_unbuild() - forget the tables, the plan, and what rseq is, before the first commit;
+ *  for another build */
+void dp_engine_unbuild(struct dp_engine *engine);
 
 /**
  * dp_engine_table() - the contents of the table at DP_TABLE_OFFSET

@@ -29,9 +29,10 @@ int dp_room_begin(struct dp_engine *e, const struct dp_live_setup *setup)
 	if (!e->growth)
 		return -ENOMEM;
 	e->growth->setup = *setup;
+	e->growth->stage.code = dp_port_resize(NULL, DP_STAGE_SIZE);
 	e->growth->switches =
 		dp_port_alloc(e->max_probes * sizeof(*e->growth->switches));
-	return e->growth->switches ? 0 : -ENOMEM;
+	return e->growth->switches && e->growth->stage.code ? 0 : -ENOMEM;
 }
 
 void dp_room_free(struct dp_growth *g)
@@ -42,6 +43,7 @@ void dp_room_free(struct dp_growth *g)
 	dp_port_free(g->switches);
 	dp_port_free(g->holes);
 	dp_port_free(g->touched);
+	dp_port_free(g->stage.code);
 	dp_port_free(g);
 }
 
@@ -57,8 +59,10 @@ struct dp_growth *dp_room_copy(const struct dp_engine *of)
 				    of->max_probes * sizeof(*from->switches));
 	g->touched = dp_engine_dup(from->touched,
 				   from->cap_touched * sizeof(*from->touched));
+	g->stage.code = dp_engine_dup(from->stage.code, DP_STAGE_SIZE);
 	g->islands = dp_islands_copy(from->islands);
-	if (g->switches && g->touched && !g->islands == !from->islands)
+	if (g->switches && g->touched && g->stage.code &&
+	    !g->islands == !from->islands)
 		return g;
 	dp_room_free(g);
 	return NULL;

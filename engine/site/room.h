@@ -19,7 +19,7 @@ struct dp_pool {
 #define DP_STAGE_SIZE 65536
 struct dp_stage {
 	u32 pool, from, to;
-	u8 code[DP_STAGE_SIZE];
+	u8 *code; /* DP_STAGE_SIZE bytes */
 };
 
 /**
@@ -54,6 +54,7 @@ struct dp_growth {
 	u32 cap_touched; /* room for two of the largest possible batch */
 	u64 changes; /* probes taken off their sites, so far */
 	bool lost; /* some probe's code is gone */
+	bool unseen; /* CPUs may not have seen what a batch that failed wrote last */
 };
 
 /** dp_room_begin() - begin without any. Return: 0 or -ENOMEM. dp_room_free() - free all of it. */

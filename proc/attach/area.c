@@ -8,7 +8,8 @@
  *   control, tables  rw-s   the same        r--s        tables' file
  *   hit, own         rw-s   the same        rw-s        hit's file
  *   –                       contexts        rw-p        tables' file, a hole in it
- *   (pools.c)               pools           r-xp        files of their own
+ *   (pools.c)               pools           r-xp        tables' file, a hole in it;
+ *                                                       later ones: files of their own
  *
  * Before the target gets the tables' file, it is sealed against all writing, except
  * through the tool's mapping.
@@ -125,31 +126,37 @@ static int make_files(struct dp_process *proc,
 	return err;
 }
 
-static void close_files(const int *files)
+int dp_area_make(struct dp_process *proc, const struct dp_layout_need *need,
+		 int *files)
 {
-	if (files[TABLES] >= 0)
-		close(files[TABLES]);
-	if (files[HIT] >= 0)
-		close(files[HIT]);
-}
+	int err = make_files(proc, need, files);
 
-int dp_area_open(struct dp_process *proc, const struct dp_layout_need *need,
-		 s32 *there)
-{
-	int files[2], err = make_files(proc, need, files);
-
-	there[TABLES] = there[HIT] = -1;
 	proc->lacks_here = err != 0;
 	if (!err)
-		err = dp_share_pass(proc, files, proc->own_process ? 1 : 2,
-				    there);
-	close_files(files);
-	if (err)
-		unmap_here(proc);
+		return 0;
+	dp_area_drop(files);
+	unmap_here(proc);
 	return err;
 }
 
+void dp_area_drop(int *files)
+{
+	int i;
+
+	for (i = TABLES; i <= HIT; i++) {
+		if (files[i] >= 0)
+			close(files[i]);
+		files[i] = -1;
+	}
+}
+
 /* --- there --- */
+
+int dp_area_pass(struct dp_process *proc, const int *files, s32 *there)
+{
+	there[TABLES] = there[HIT] = -1;
+	return dp_share_pass(proc, files, proc->own_process ? 1 : 2, there);
+}
 
 void dp_area_close(struct dp_process *proc, const s32 *there)
 {
@@ -212,11 +219,12 @@ long dp_area_inherit(struct dp_process *proc, const struct dp_layout_need *need,
 }
 
 static long map_base(struct dp_process *proc, struct part arena,
-		     const s32 *there)
+		     const s32 *there, u64 at)
 {
 	int prot = PROT_READ | (proc->own_process ? PROT_WRITE : 0);
-	long base = dp_remote_call(proc, SYS_mmap, 0, arena.end, prot,
-				   MAP_SHARED, there[TABLES]);
+	long base = dp_remote_call(proc, SYS_mmap, at, arena.end, prot,
+				   MAP_SHARED | (at ? MAP_FIXED_NOREPLACE : 0),
+				   there[TABLES]);
 
 	if (dp_remote_failed(base))
 		return base;
@@ -263,7 +271,7 @@ static long map_private(struct dp_process *proc, const s32 *there)
 static int prove(const struct dp_process *proc)
 {
 	const u64 at[] = { DP_ARENA_OFFSET, DP_ARENA_OFFSET + DP_CONTROL_ROOM };
-	u64 word, seen;
+	u64 word, had, seen;
 	int err = 0;
 	size_t i;
 
@@ -272,21 +280,22 @@ static int prove(const struct dp_process *proc)
 
 		if (getrandom(&word, sizeof(word), 0) != sizeof(word))
 			return -EIO;
+		had = *ours;
 		*ours = word;
 		err = dp_process_read(proc, proc->base + at[i], &seen,
 				      sizeof(seen));
 		if (!err && seen != word)
 			err = -EBUSY;
-		*ours = 0;
+		*ours = had;
 	}
 	return err;
 }
 
 long dp_area_map(struct dp_process *proc, const struct dp_layout_need *need,
-		 const s32 *there)
+		 const s32 *there, u64 at)
 {
 	const struct parts p = parts_of(need);
-	long ret = map_base(proc, p.arena, there);
+	long ret = map_base(proc, p.arena, there, at);
 
 	if (!ret)
 		ret = map_private(proc, there);

@@ -23,13 +23,19 @@ static inline bool dp_map_is_arena(const struct dp_map *map)
 	       map->offset == DP_ARENA_OFFSET;
 }
 
-/** dp_area_open() - make the agent's files, map them here, and pass them to the target
- *  @there: their two descriptors there. Return: 0 or a negative errno. */
-int dp_area_open(struct dp_process *proc, const struct dp_layout_need *need,
-		 s32 *there);
-/** dp_area_map() - map all parts in the target, at @proc->base. Return: as above. */
+/** dp_area_make() - make the agent's two files, and map them here. The target may run.
+ *  Return: 0 or a negative errno. */
+int dp_area_make(struct dp_process *proc, const struct dp_layout_need *need,
+		 int *files);
+/** dp_area_drop() - close those of the files that are open; they stay mapped */
+void dp_area_drop(int *files);
+/** dp_area_pass() - pass the files to the target. @there: their descriptors there
+ *  Return: as above. */
+int dp_area_pass(struct dp_process *proc, const int *files, s32 *there);
+/** dp_area_map() - map all parts in the target, at @proc->base; @at: where that is to be, or 0
+ *  Return: as above; -EEXIST another mapping is there, and nothing is mapped. */
 long dp_area_map(struct dp_process *proc, const struct dp_layout_need *need,
-		 const s32 *there);
+		 const s32 *there, u64 at);
 /** dp_area_inherit() - replace what a fork child shares with its parent. Return: as above. */
 long dp_area_inherit(struct dp_process *proc, const struct dp_layout_need *need,
 		     const s32 *there);
@@ -100,5 +106,8 @@ void dp_patched_mark_live(const struct dp_process *proc, struct dp_view *view,
 /** dp_holes_among() - dp_holes_find() of mappings that have been read */
 int dp_holes_among(pid_t pid, const struct dp_maps *maps, size_t more,
 		   struct dp_hole **holes, size_t *n);
+/** dp_holes_highest() - an address for @size bytes, about where the kernel would map them; 0:
+ *  there is none */
+u64 dp_holes_highest(const struct dp_maps *maps, u64 size);
 
 #endif

@@ -47,7 +47,7 @@ int dp_holes_among(pid_t pid, const struct dp_maps *maps, size_t more,
 
 	*n = 0;
 	/* The heap's room may make two holes of one. */
-	holes = dp_port_alloc((maps->n + 2 + more) * sizeof(*holes));
+	holes = dp_port_resize(NULL, (maps->n + 2 + more) * sizeof(*holes));
 	for (i = 0; holes && i <= maps->n; i++) {
 		end = i < maps->n ? maps->v[i].start : USER_END;
 		if (heap && heap >= start && heap < end) {
@@ -59,6 +59,20 @@ int dp_holes_among(pid_t pid, const struct dp_maps *maps, size_t more,
 	}
 	*out = holes;
 	return holes ? 0 : -ENOMEM;
+}
+
+/* Not above the stack, and not in its room. */
+u64 dp_holes_highest(const struct dp_maps *maps, u64 size)
+{
+	size_t i = maps->n, top;
+
+	while (i && strcmp(maps->v[i - 1].path, "[stack]"))
+		i--;
+	for (top = i ? i - 1 : maps->n; top-- > 1;)
+		if (maps->v[top].start - maps->v[top - 1].end >=
+		    size + 2 * DP_PAGE)
+			return maps->v[top].start - DP_PAGE - size;
+	return 0;
 }
 
 int dp_holes_find(pid_t pid, size_t more, struct dp_hole **out, size_t *n)

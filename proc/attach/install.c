@@ -2,13 +2,15 @@
 /*
  * install: map the agent into a process and arm the sites.
  *
- *   stop ─ memfd, areas; plan, pools ─ go on        nothing refers to them
- *   copies, detours, islands
+ *   memfd; plan of copies, detours, islands         by a first look
+ *   stop ─ areas, pools ─ go on                     nothing refers to them
+ *   their code
  *   stop ─ intercepts, actions, masks ─ go on       the handler knows every site (live.c)
  *   breakpoints and jumps                           no thread has to stop (arm.c)
  *
- * What is added later is planned while all threads are held, too, and armed. The agent and all
- * that is armed stay as they are.
+ * Where the program has mapped something since the first look, the plan is made again while its
+ * threads are held. So is the plan of what is added later. The agent and all that is armed stay
+ * as they are.
  *
  * If the tool ends between any two steps, the target runs on correctly, and the next tool
  * can clean up (recover.c).
@@ -54,22 +56,42 @@ static u32 counter_shards(void)
 	return shards;
 }
 
-static long map_agent(struct dp_process *proc,
-		      const struct dp_layout_need *need)
-{
-	s32 there[2];
-	long ret = dp_area_open(proc, need, there);
+struct rseq {
+	bool used;
+	s32 offset;
+	u32 signature;
+};
 
-	if (ret)
-		return ret;
-	ret = dp_area_map(proc, need, there);
-	dp_area_close(proc, there);
-	return ret;
-}
+/** struct agent - one that is not there yet
+ * @need: its size; @files: its memory, mapped here; @there: their descriptors in the target
+ * @map: what is known before it is mapped there
+ * @rseq: what threads have registered, as long as none is held a guess
+ * @planned: by this guess, for an agent at @map.base
+ */
+struct agent {
+	const struct dp_layout_need *need;
+	struct dp_mapping map;
+	int files[2];
+	s32 there[2];
+	struct rseq rseq;
+	bool planned;
+};
 
 static const struct dp_growth_ops ops = { dp_pools_add, dp_pools_put,
 					  dp_pools_holes, dp_arm_stopped,
 					  dp_arm_hold };
+
+static void locate(const struct dp_process *proc, struct dp_mapping *map,
+		   u64 base)
+{
+	map->file = proc->file;
+	map->base = base;
+	map->intercept_entry = base + dp_agent_intercept_entry;
+	map->entries = dp_agent_entries(base);
+	/* Not the entry with the shortcut for a process's own handlers. */
+	if (proc->attached_other)
+		map->entries.hit = map->entries.tracked;
+}
 
 static int no_room(const struct dp_process *proc, struct dp_diag *diag)
 {
@@ -79,32 +101,24 @@ static int no_room(const struct dp_process *proc, struct dp_diag *diag)
 		proc->pid);
 }
 
-/* A process without room is left as it was. */
-static int look_for_room(struct dp_process *proc, struct dp_diag *diag)
+static int begin_tables(struct dp_process *proc, const struct agent *a)
 {
-	const struct dp_maps *maps = dp_stop_maps(proc);
-	struct dp_hole *holes = NULL;
-	size_t n;
-	int err = maps ? dp_holes_among(proc->pid, maps, 0, &holes, &n) :
-			 -ESRCH;
-
-	if (!err && !dp_engine_has_room(proc->engine, holes, n))
-		err = no_room(proc, diag);
-	dp_port_free(holes);
-	return err;
+	if (a->rseq.used)
+		dp_engine_set_rseq(proc->engine, a->rseq.offset,
+				   a->rseq.signature);
+	return dp_engine_build(
+		proc->engine, &a->map,
+		proc->attached_other ? &dp_attach_other_ops : &ops, proc);
 }
 
-/* Begin the tables, at the first time, and plan. Pools are mapped from here on. */
-static int plan(struct dp_process *proc, struct dp_diag *diag)
+static int plan(struct dp_process *proc, const struct agent *a,
+		struct dp_diag *diag)
 {
-	const struct dp_mapping map = dp_mapping_of(proc);
-	int err = 0;
+	int err;
 
-	if (!dp_engine_arena(proc->engine))
-		err = dp_engine_build(
-			proc->engine, &map,
-			proc->attached_other ? &dp_attach_other_ops : &ops,
-			proc);
+	dp_pools_collect(proc);
+	err = a ? begin_tables(proc, a) : 0;
+
 	if (!err)
 		err = dp_engine_plan(proc->engine);
 	if (err == -ENOMEM)
@@ -117,69 +131,170 @@ static int plan(struct dp_process *proc, struct dp_diag *diag)
 	return err;
 }
 
-/* @need: of an agent that is not there yet, or NULL */
-static int map_remotely(struct dp_process *proc, struct dp_layout_need *need,
-			struct dp_diag *diag)
+static int cannot_map(const struct dp_process *proc, long ret,
+		      struct dp_diag *diag)
 {
 	char why[DP_LIMITS_TEXT];
-	int err = dp_remote_begin(proc, diag);
-	long ret;
 
-	if (err)
-		return err;
-	ret = need ? map_agent(proc, need) : 0;
-	err = ret ? 0 : plan(proc, diag);
-	if (!ret && !err)
-		ret = dp_pools_map(proc);
-	if ((ret || err) && need && ret != -ESRCH)
-		dp_unmap(proc);
-	dp_remote_end(proc);
-	dp_kill_point("install: mapped");
-	if (err)
-		return err;
+	if (diag && diag->text[0])
+		return (int)ret;
 	if (ret == -ENOTSOCK || ret == -EBADF || ret == -EBUSY)
 		return dp_diag_set(
 			diag, -EBUSY,
 			"process %d, or another one with the same descriptors, closed or replaced those by which dprobes maps the agent; try again",
 			proc->pid);
-	if (ret)
-		return dp_diag_set(
-			diag, (int)ret,
-			"cannot map the agent into process %d: %s", proc->pid,
-			dp_share_why(proc, (int)ret, proc->file_size, why));
-	return 0;
+	return dp_diag_set(diag, (int)ret,
+			   "cannot map the agent into process %d: %s",
+			   proc->pid,
+			   dp_share_why(proc, (int)ret, proc->file_size, why));
 }
 
-/* @need: struct dp_layout_need, or NULL */
-static int map_stopped(struct dp_process *proc, void *need,
+/* The target is not what it was taken for. */
+static void forget_plan(struct dp_process *proc, struct agent *a)
+{
+	dp_pools_drop(proc);
+	dp_engine_unbuild(proc->engine);
+	proc->outdated = true;
+	a->planned = false;
+}
+
+static long map_agent(struct dp_process *proc, struct agent *a)
+{
+	long ret = dp_area_pass(proc, a->files, a->there);
+
+	if (ret)
+		return ret;
+	ret = dp_kill_point_fails("install: agent") ?
+		      -EEXIST :
+		      dp_area_map(proc, a->need, a->there,
+				  a->planned ? a->map.base : 0);
+	if (ret == -EEXIST && a->planned) {
+		forget_plan(proc, a);
+		ret = dp_area_map(proc, a->need, a->there, 0);
+	}
+	locate(proc, &a->map, proc->base);
+	if (ret)
+		dp_area_close(proc, a->there);
+	return ret;
+}
+
+/* By a plan that is there, and if that does not fit any more by one that is made now. */
+static long map_pools(struct dp_process *proc, struct agent *a,
+		      struct dp_diag *diag)
+{
+	long ret = -EEXIST;
+
+	if (a->planned && !dp_kill_point_fails("install: pools"))
+		ret = dp_pools_map(proc, a->there[0]);
+	if (ret == -EEXIST && a->planned)
+		forget_plan(proc, a);
+	if (!a->planned)
+		ret = plan(proc, a, diag) ?: dp_pools_map(proc, a->there[0]);
+	dp_area_close(proc, a->there);
+	return ret;
+}
+
+/* @a: an agent that is not there yet, or NULL */
+static long map_remotely(struct dp_process *proc, struct agent *a,
+			 struct dp_diag *diag)
+{
+	long ret;
+
+	if (!a)
+		return plan(proc, NULL, diag) ?: dp_pools_share(proc);
+	ret = map_agent(proc, a) ?: map_pools(proc, a, diag);
+	if (ret && ret != -ESRCH)
+		dp_unmap(proc);
+	return ret;
+}
+
+static bool is_same(const struct rseq *a, const struct rseq *b)
+{
+	return a->used == b->used &&
+	       (!a->used ||
+		(a->offset == b->offset && a->signature == b->signature));
+}
+
+static void see_rseq(struct dp_process *proc, struct agent *a)
+{
+	const struct rseq guess = a->rseq;
+	struct rseq *r = &a->rseq;
+
+	r->used = dp_rseq_common(proc, &r->offset, &r->signature);
+	if (a->planned &&
+	    (!is_same(r, &guess) || dp_kill_point_fails("install: rseq")))
+		forget_plan(proc, a);
+}
+
+/* @agent: struct agent, or NULL */
+static int map_stopped(struct dp_process *proc, void *agent,
 		       struct dp_diag *diag)
 {
-	u32 signature;
-	s32 offset;
+	long ret;
 	int err = dp_stop_alone(proc, diag);
 
 	if (err)
 		return err;
 	dp_kill_point("install: stopped");
-	if (need && dp_rseq_common(proc, &offset, &signature))
-		dp_engine_set_rseq(proc->engine, offset, signature);
-	dp_pools_collect(proc);
-	err = need ? look_for_room(proc, diag) : 0;
-	if (!err)
-		err = map_remotely(proc, need, diag);
+	if (agent)
+		see_rseq(proc, agent);
+	err = dp_remote_begin(proc, diag);
+	if (!err) {
+		ret = map_remotely(proc, agent, diag);
+		dp_remote_end(proc);
+		dp_kill_point("install: mapped");
+		err = ret ? cannot_map(proc, ret, diag) : 0;
+	}
 	dp_stop_release(proc);
 	return err;
 }
 
-static int map_all(struct dp_process *proc, struct dp_layout_need *need,
+static int map_all(struct dp_process *proc, struct agent *agent,
 		   struct dp_diag *diag)
 {
-	int err = dp_tracer_child(proc, map_stopped, need, diag);
+	int err = dp_tracer_child(proc, map_stopped, agent, diag);
 
 	if (err && diag && !diag->text[0])
 		dp_diag_set(diag, err,
 			    "cannot map the agent into process %d: %s",
 			    proc->pid, strerror(-err));
+	return err;
+}
+
+/* No thread has to be held for a plan. It is for the mappings and the libc that the target
+ * seems to have. */
+static int plan_first(struct dp_process *proc, struct agent *a,
+		      struct dp_diag *diag)
+{
+	const struct dp_maps *maps = proc->held ? NULL : dp_last_maps(proc);
+	u64 at;
+	int err;
+
+	if (!maps)
+		return 0;
+	at = dp_holes_highest(maps, proc->file_size);
+	if (!at)
+		return no_room(proc, diag);
+	locate(proc, &a->map, at);
+	a->rseq.used = dp_rseq_likely(&a->rseq.offset, &a->rseq.signature);
+	err = plan(proc, a, diag);
+	a->planned = !err;
+	return err;
+}
+
+static int map_first(struct dp_process *proc, const struct dp_layout_need *need,
+		     struct dp_diag *diag)
+{
+	struct agent a = { .need = need };
+	int err = dp_area_make(proc, need, a.files);
+
+	if (err)
+		return cannot_map(proc, err, diag);
+	a.map = dp_mapping_of(proc);
+	err = plan_first(proc, &a, diag);
+	if (!err)
+		err = map_all(proc, &a, diag);
+	dp_area_drop(a.files);
 	return err;
 }
 
@@ -198,17 +313,7 @@ static int fill_table(struct dp_process *proc)
 struct dp_mapping dp_mapping_of(const struct dp_process *proc)
 {
 	pid_t tool = proc->own_process ? proc->pid : dp_tool_of(proc);
-
-	struct dp_agent_entries entries = dp_agent_entries(proc->base);
-
-	/* Not the entry with the shortcut for a process's own handlers. */
-	if (proc->attached_other)
-		entries.hit = entries.tracked;
-	return (struct dp_mapping){
-		.file = proc->file,
-		.base = proc->base,
-		.intercept_entry = proc->base + dp_agent_intercept_entry,
-		.entries = entries,
+	struct dp_mapping map = {
 		.owner = proc->ns_pid,
 		.tool = (u32)tool,
 		.tool_start = dp_tool_start(tool),
@@ -216,6 +321,9 @@ struct dp_mapping dp_mapping_of(const struct dp_process *proc)
 		.fsgsbase = dp_has_fsgsbase(),
 		.forbidden = proc->forbidden,
 	};
+
+	locate(proc, &map, proc->base);
+	return map;
 }
 
 /* Copies and detours. No code leads there yet, so no thread is held. */
@@ -346,7 +454,7 @@ int dp_process_install(struct dp_process *proc, struct dp_engine *engine,
 	dp_tracer_children_begin(proc);
 	err = prepare(proc, &need, diag);
 	if (!err)
-		err = map_all(proc, need, diag);
+		err = map_first(proc, need, diag);
 	if (!err)
 		err = build(proc);
 	if (!err)

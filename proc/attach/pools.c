@@ -7,9 +7,13 @@
  * A pool that is asked for while the tool collects is only noted, and its code goes into a
  * buffer. Remote calls map all of them from one file, and their code is written later, when
  * no thread is held any more.
+ *
+ * All are private, so they share one hole of the file.
  */
+#include "engine/layout/arena.h"
 #include "engine/layout/base.h"
 #include "engine/plan/plan.h"
+#include "engine/site/internal.h"
 #include "engine/site/live.h"
 #include "proc/attach/area.h"
 #include "proc/attach/pools.h"
@@ -25,8 +29,11 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+/* The hole at the beginning of each file */
+#define HOLE DP_FILE_ARENA_OFFSET
+
 /** struct dp_pool_buffer - a pool that is not written yet
- * @code: its contents; @touched: one byte for each page: it has code */
+ * @code: its contents; @touched: one byte for each page: it has code, and is written */
 struct dp_pool_buffer {
 	u64 addr, size;
 	u8 *code, *touched;
@@ -55,7 +62,7 @@ static int note(struct dp_process *proc, u64 addr, u64 size)
 {
 	struct dp_pool_buffer b = { .addr = addr,
 				    .size = size,
-				    .code = calloc(size, 1),
+				    .code = malloc(size),
 				    .touched = calloc(size / DP_PAGE, 1) };
 
 	if (b.code && b.touched &&
@@ -112,9 +119,12 @@ static size_t keep(struct dp_pool_buffer *b, u64 addr, const void *code,
 	u64 at = addr - b->addr, i;
 
 	len = len < b->size - at ? len : b->size - at;
-	memcpy(b->code + at, code, len);
-	for (i = at / DP_PAGE; i <= (at + len - 1) / DP_PAGE; i++)
+	for (i = at / DP_PAGE; i <= (at + len - 1) / DP_PAGE; i++) {
+		if (!b->touched[i])
+			memset(b->code + i * DP_PAGE, 0, DP_PAGE);
 		b->touched[i] = 1;
+	}
+	memcpy(b->code + at, code, len);
 	return len;
 }
 
@@ -134,48 +144,96 @@ int dp_pools_put(void *arg, u64 addr, const void *code, size_t len)
 	return 0;
 }
 
-/* As they are now: a thread that is to make calls may have made one of its own last. */
+/* Return: how many holes there are without the range. */
+static size_t leave_out(struct dp_hole *holes, size_t n, u64 start, u64 end)
+{
+	size_t had = n, i;
+
+	for (i = 0; i < had; i++) {
+		struct dp_hole *h = &holes[i];
+
+		if (h->start >= end || h->end <= start)
+			continue;
+		if (h->end > end)
+			holes[n++] = (struct dp_hole){ end, h->end, false };
+		h->end = start > h->start ? start : h->start;
+	}
+	return n;
+}
+
+/* The agent has been mapped since the mappings were read, or is about to be. For Uprobes they are
+ * read now: a thread that is to make calls may have made one of its own last. */
 int dp_pools_holes(void *arg, struct dp_hole **holes, size_t *n)
 {
-	const struct dp_process *proc = arg;
+	struct dp_process *proc = arg;
+	const struct dp_maps *maps;
+	u64 base = proc->engine->map.base;
+	int err;
 
-	return dp_holes_find(proc->pid, 2 * DP_MAX_POOLS, holes, n);
+	if (!proc->collects)
+		return dp_holes_find(proc->pid, 2 * DP_MAX_POOLS, holes, n);
+	maps = proc->nr_threads ? dp_stop_maps(proc) : dp_last_maps(proc);
+	if (!maps)
+		return -ESRCH;
+	err = dp_holes_among(proc->pid, maps, 2 * DP_MAX_POOLS, holes, n);
+	if (!err)
+		*n = leave_out(*holes, *n, base, base + proc->file_size);
+	return err;
 }
 
-static long map_one(struct dp_process *proc, const struct dp_pool_buffer *b,
-		    s32 there, u64 offset)
+static void unmap(struct dp_process *proc, u64 addr, u64 size)
 {
-	long ret = dp_remote_call(proc, SYS_mmap, b->addr, b->size,
-				  PROT_READ | PROT_EXEC,
-				  MAP_PRIVATE | MAP_FIXED_NOREPLACE, there,
-				  offset);
-
-	dp_kill_point("install: pool");
-	return dp_remote_failed(ret) ? ret : 0;
+	if (size)
+		dp_remote_call(proc, SYS_munmap, addr, size);
 }
 
-long dp_pools_map(struct dp_process *proc)
+/* On failure nothing of it is mapped. */
+static long map_one(struct dp_process *proc, const struct dp_pool_buffer *b,
+		    s32 there)
+{
+	u64 done, size;
+	long ret = 0;
+
+	for (done = 0; done < b->size; done += size) {
+		size = b->size - done < HOLE ? b->size - done : HOLE;
+		ret = dp_remote_call(proc, SYS_mmap, b->addr + done, size,
+				     PROT_READ | PROT_EXEC,
+				     MAP_PRIVATE | MAP_FIXED_NOREPLACE, there,
+				     0);
+		if (dp_remote_failed(ret)) {
+			unmap(proc, b->addr, done);
+			return ret;
+		}
+		dp_kill_point("install: pool");
+	}
+	return 0;
+}
+
+long dp_pools_map(struct dp_process *proc, s32 there)
 {
 	const struct dp_pool_buffer *b = proc->buffers;
-	u64 size = 0, offset = 0;
-	long ret;
-	s32 there;
+	long ret = 0;
 	size_t i;
 
 	proc->collects = false;
-	for (i = 0; i < proc->nr_buffers; i++)
-		size += b[i].size;
-	ret = size ? dp_share_make(proc, size, NULL, &there) : 0;
-	if (ret || !size)
-		return ret;
-	for (i = 0; i < proc->nr_buffers && !ret; i++) {
-		ret = map_one(proc, &b[i], there, offset);
-		offset += b[i].size;
-	}
+	for (i = 0; i < proc->nr_buffers && !ret; i++)
+		ret = map_one(proc, &b[i], there);
 	if (ret)
 		while (--i > 0)
-			dp_remote_call(proc, SYS_munmap, b[i - 1].addr,
-				       b[i - 1].size);
+			unmap(proc, b[i - 1].addr, b[i - 1].size);
+	return ret;
+}
+
+long dp_pools_share(struct dp_process *proc)
+{
+	s32 there;
+	long ret = proc->nr_buffers ? dp_share_make(proc, HOLE, NULL, &there) :
+				      0;
+
+	proc->collects = false;
+	if (ret || !proc->nr_buffers)
+		return ret;
+	ret = dp_pools_map(proc, there);
 	dp_share_close(proc, &there, 1);
 	return ret;
 }

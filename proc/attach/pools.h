@@ -2,7 +2,7 @@
 /*
  * pools: memory for copies, detours and islands, which a tool's engine asks for as it plans.
  *
- * Context: the tool; dp_pools_map() between dp_remote_begin() and dp_remote_end().
+ * Context: the tool; dp_pools_map() and dp_pools_share() between dp_remote_begin() and dp_remote_end().
  */
 #ifndef DP_PROC_ATTACH_POOLS_H
 #define DP_PROC_ATTACH_POOLS_H
@@ -14,9 +14,11 @@ struct dp_process;
 
 /** dp_pools_collect() - from now on pools are only noted, until dp_pools_map() */
 void dp_pools_collect(struct dp_process *proc);
-/** dp_pools_map() - map the pools that were noted. Return: 0 or a negative errno: then none is
- *  mapped. */
-long dp_pools_map(struct dp_process *proc);
+/** dp_pools_map() - map the pools that were noted. @there: descriptor in the target, of a file
+ *  that begins with a hole as the agent's. Return: 0 or a negative errno: then none is mapped. */
+long dp_pools_map(struct dp_process *proc, s32 there);
+/** dp_pools_share() - the same, of a file of their own. Return: as above. */
+long dp_pools_share(struct dp_process *proc);
 /** dp_pools_write() - write the code that was made meanwhile. Return: 0 or a negative errno. */
 int dp_pools_write(struct dp_process *proc);
 /** dp_pools_drop() - forget pools that are not written */

@@ -196,23 +196,25 @@ static bool has_changed(const struct dp_process *proc,
 /* Return: as dp_kind_find(); @again: the mappings have changed, call again */
 static int look(struct dp_process *proc, bool *again, struct dp_diag *diag)
 {
-	struct dp_maps maps;
+	const struct dp_maps *maps = &proc->maps;
 	size_t i;
-	int err = find_patched(proc, &maps, diag);
+	int err;
 
+	dp_maps_free(&proc->maps);
+	err = find_patched(proc, &proc->maps, diag);
+	proc->outdated = true;
 	*again = false;
 	if (err)
 		return err;
 	dp_gadgets_forget(proc);
 	proc->nr_intercepts = 0;
-	proc->remnants = dp_pages_ours(&maps);
+	proc->remnants = dp_pages_ours(maps);
 	proc->points = (struct dp_points){ 0 };
 	for (i = 0; i < proc->nr_texts && !err; i++)
-		err = search(proc, dp_maps_find(&maps, proc->texts[i].start));
+		err = search(proc, dp_maps_find(maps, proc->texts[i].start));
 	if (!err)
-		dp_gadgets_complete(proc, &maps);
-	*again = err && has_changed(proc, &maps);
-	dp_maps_free(&maps);
+		dp_gadgets_complete(proc, maps);
+	*again = err && has_changed(proc, maps);
 	return !err ? 0 :
 		      dp_diag_set(diag, err, "cannot read process %d: %s",
 				  proc->pid, strerror(-err));

@@ -111,7 +111,7 @@ struct dp_process {
 	struct dp_intercept intercepts[DP_INTERCEPTS_MAX];
 	size_t nr_intercepts;
 	struct dp_points points;
-	bool outdated; /* @maps: it ran since */
+	bool outdated; /* @maps: it ran since, or when they were read */
 	/* modules in which the sites that are being armed were found; or NULL */
 	struct dp_modules *found;
 	bool missed; /* mappings have changed without a loader event */

@@ -511,7 +511,10 @@ const struct dp_maps *dp_stop_maps(struct dp_process *proc)
 
 const struct dp_maps *dp_last_maps(struct dp_process *proc)
 {
-	if (!proc->maps.n && dp_maps_read(proc->pid, &proc->maps))
+	if (proc->maps.n)
+		return &proc->maps;
+	if (dp_maps_read(proc->pid, &proc->maps))
 		return NULL;
+	proc->outdated = !proc->nr_threads;
 	return &proc->maps;
 }

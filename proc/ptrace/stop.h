@@ -174,6 +174,8 @@ void dp_sync_end(struct dp_process *proc);
 /** dp_rseq_common() - offset of every stopped thread's struct rseq from its thread pointer.
  *  Return: false if a thread has none, or they differ. */
 bool dp_rseq_common(const struct dp_process *proc, s32 *offset, u32 *signature);
+/** dp_rseq_likely() - the tool's own: most processes have the same libc. Return: as above. */
+bool dp_rseq_likely(s32 *offset, u32 *signature);
 
 /* thread_state: the system call in which a thread sleeps. Context: tool process; may sleep. */
 

@@ -38,6 +38,20 @@ void dp_sync_end(struct dp_process *proc)
 	proc->syncs = false;
 }
 
+/* Of glibc 2.35 and later, as signature too. */
+extern const ptrdiff_t __rseq_offset __attribute__((weak));
+extern const unsigned int __rseq_size __attribute__((weak));
+#define RSEQ_SIGNATURE 0x53053053
+
+bool dp_rseq_likely(s32 *offset, u32 *signature)
+{
+	if (!&__rseq_size || !__rseq_size)
+		return false;
+	*offset = (s32)__rseq_offset;
+	*signature = RSEQ_SIGNATURE;
+	return true;
+}
+
 bool dp_rseq_common(const struct dp_process *proc, s32 *offset, u32 *signature)
 {
 	struct __ptrace_rseq_configuration conf;

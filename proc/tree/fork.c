@@ -147,12 +147,17 @@ static int settle_in(struct dp_process *child, const struct dp_process *parent,
 		     u32 maker)
 {
 	s32 there[2];
+	int files[2], err;
 	long ret;
-	int err = dp_remote_begin(child, NULL);
 
+	err = dp_area_make(child, dp_engine_need(parent->engine), files);
 	if (err)
 		return err;
-	ret = dp_area_open(child, dp_engine_need(parent->engine), there);
+	err = dp_remote_begin(child, NULL);
+	ret = err ? 0 : dp_area_pass(child, files, there);
+	dp_area_drop(files);
+	if (err)
+		return err;
 	if (!ret) {
 		ret = build(child, parent);
 		if (!ret)

@@ -171,6 +171,32 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
 else
 	skip "an ordinary user" "needs root and setpriv to become one"
 fi
+# What the plan was made for has changed before threads are held: it is made again.
+for step in 'install: agent' 'install: pools' 'install: rseq'; do
+	"$VICTIMS/blocked" mask 0 >"$dir/out" 2>&1 &
+	victim=$!
+	pids+=($victim)
+	poll 10 grep -q running "$dir/out"
+	DPROBES_FAIL=$step DPROBES=build/tests/dprobes-kill-points probe "another plan, $step" $victim work
+	DPROBES_FAIL=$step build/tests/dprobes-kill-points trace -q -o "$dir/lines" --duration 50ms \
+		'work(arg0) if arg0 > 1' r:work -p $victim 2>"$dir/err"
+	like "another plan, $step: programs and calls" \
+		"$? $(grep -c ' = ' "$dir/lines") $(grep -c ' arg0=' "$dir/lines") $(cat "$dir/err")" '^0 [1-9][0-9]* [1-9][0-9]* $'
+	finish "another plan, $step" $victim
+done
+# A plan by mappings that have changed every other time.
+"$VICTIMS/remaps" >"$dir/out" 2>&1 &
+victim=$!
+pids+=($victim)
+poll 10 grep -q running "$dir/out"
+bad=0
+for ((i = 0; i < 20; i++)); do
+	{ "$DPROBES" stat -q -o "$dir/counts" --duration 5ms work r:work -p $victim 2>"$dir/err" &&
+		[ "$(awk '$1 > 0 && !$2 && $4 == "remaps:work"' "$dir/counts" | wc -l)" -eq 1 ]; } ||
+		{ bad=$((bad + 1)); sed 's/^/# /' "$dir/err" "$dir/counts"; }
+done
+is "mappings that change all the time: 20 tools" "$bad" 0
+finish "mappings that change all the time" $victim
 # Processes that end while they are being attached to
 other=0
 for ((i = 0; i < 40; i++)); do
