@@ -95,6 +95,8 @@ void dp_insn_operand(const struct insn_facts *facts, u64 addr,
 /** dp_insn_is_restorer() - is @code what signal handlers return to? Unwinders, too, know
  *  the restorer by exactly these bytes. */
 bool dp_insn_is_restorer(const u8 *code, size_t size);
+/** dp_insn_is_syscall() - is @code a system call, as a restorer's last instruction is? */
+bool dp_insn_is_syscall(const u8 *code, size_t size);
 
 /** dp_insn_is_x87() - may an instruction use an x87 or MMX register? True of some others,
  *  too. */

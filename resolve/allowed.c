@@ -173,11 +173,12 @@ static bool is_restorer(struct query *q)
 {
 	const struct dp_place *p = q->p;
 	u8 code[DP_INSN_MAX];
-	size_t n = dp_reach_read(q->g, p->addr - RESTORER_BACK, code,
-				 sizeof(code));
 
-	return dp_insn_is_restorer(p->code, p->size) ||
-	       dp_insn_is_restorer(code, n);
+	if (!dp_insn_is_syscall(p->code, p->size))
+		return dp_insn_is_restorer(p->code, p->size);
+	return dp_insn_is_restorer(code,
+				   dp_reach_read(q->g, p->addr - RESTORER_BACK,
+						 code, sizeof(code)));
 }
 
 #define SPEC DP_ASKER_SPEC

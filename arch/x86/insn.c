@@ -32,6 +32,11 @@ bool dp_insn_is_restorer(const u8 *code, size_t size)
 	return i == sizeof(restorer);
 }
 
+bool dp_insn_is_syscall(const u8 *code, size_t size)
+{
+	return size >= DP_SYSCALL_SIZE && dp_code_is_syscall(code);
+}
+
 /* 0f 60…7f and d1…ff without a prefix are MMX; d8…df are x87 (Intel SDM vol. 2,
  * tables A-3, A-6). */
 bool dp_insn_is_x87(const u8 *code, const struct insn_facts *f)
