@@ -28,9 +28,9 @@
  * @imm_size: its size in bytes
  * @opcode_off: offset of the last opcode byte (before ModRM)
  * @cc: condition code 0..15 for DP_INSN_JCC
+ * @faults: enum dp_insn_faults
  * @target: displacement from the *end* of the instruction, to a direct branch's target
  *         or to a @rip_relative memory operand
- * @faults: enum dp_insn_faults
  * @operand: of an indirect branch; a rip-relative displacement counts from the end of
  *         the instruction
  * @refusal: for DP_INSN_REFUSED, a static phrase: "hlt is privileged"
@@ -46,8 +46,8 @@ struct insn_facts {
 	u8 imm_size;
 	u8 opcode_off;
 	u8 cc;
-	s64 target;
 	u8 faults;
+	s32 target;
 	struct dp_operand_ref operand;
 	const char *refusal;
 };

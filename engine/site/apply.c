@@ -104,7 +104,10 @@ static void sort_by_address(const struct dp_engine *e, u32 *v, u32 n)
 {
 	u32 gap, i, j, x;
 
-	for (gap = n / 2; gap; gap /= 2)
+	for (i = 1; i < n && !is_later(e, v[i - 1], v[i]); i++)
+		continue;
+	/* Mostly they are in order. */
+	for (gap = i < n ? n / 2 : 0; gap; gap /= 2)
 		for (i = gap; i < n; i++) {
 			x = v[i];
 			for (j = i; j >= gap && is_later(e, v[j - gap], x);

@@ -50,12 +50,19 @@ struct dp_exit_instances {
 	u64 full; /* the hit half's count when a table was last added */
 };
 
+/** struct dp_site_slot - a place in the table by which sites are found by their addresses
+ * @site: 1 + its index; 0: free. @low: of its address, so that others need not be looked at
+ */
+struct dp_site_slot {
+	u32 site, low;
+};
+
 struct dp_engine {
 	struct dp_site *sites;
 	u32 nr_sites, cap_sites;
 	struct dp_probe *probes;
 	u32 nr_probes, cap_probes;
-	u32 *hash; /* 1 + site index */
+	struct dp_site_slot *hash;
 	u32 hash_mask, nr_hashed;
 	u32 *slots, slots_mask; /* the hit half's hash table */
 	u32 spare_sites; /* 1 + index, linked by @pool */

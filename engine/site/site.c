@@ -30,19 +30,21 @@ struct dp_site *dp_engine_find(const struct dp_engine *e, u64 addr)
 
 	if (!e->hash)
 		return NULL;
-	for (; e->hash[i]; i = (i + 1) & e->hash_mask)
-		if (e->sites[e->hash[i] - 1].addr == addr)
-			return &e->sites[e->hash[i] - 1];
+	for (; e->hash[i].site; i = (i + 1) & e->hash_mask)
+		if (e->hash[i].low == (u32)addr &&
+		    e->sites[e->hash[i].site - 1].addr == addr)
+			return &e->sites[e->hash[i].site - 1];
 	return NULL;
 }
 
 static void hash_insert(struct dp_engine *e, u32 site)
 {
-	u32 i = slot_of(e, e->sites[site].addr);
+	u64 addr = e->sites[site].addr;
+	u32 i = slot_of(e, addr);
 
-	while (e->hash[i])
+	while (e->hash[i].site)
 		i = (i + 1) & e->hash_mask;
-	e->hash[i] = site + 1;
+	e->hash[i] = (struct dp_site_slot){ site + 1, (u32)addr };
 	e->nr_hashed++;
 }
 
@@ -50,7 +52,7 @@ static void hash_insert(struct dp_engine *e, u32 site)
 static int hash_reserve(struct dp_engine *e)
 {
 	u32 slots = e->hash ? e->hash_mask + 1 : 0;
-	u32 *bigger;
+	struct dp_site_slot *bigger;
 	u32 i;
 
 	if (slots / 2 > e->nr_hashed)

@@ -142,9 +142,9 @@ static void classify(const ZydisDecodedInstruction *in, struct insn_facts *f)
 	if (f->class == DP_INSN_JCC)
 		f->cc = in->opcode & 0xf;
 	if (in->raw.imm[0].is_relative)
-		f->target = in->raw.imm[0].value.s;
+		f->target = (s32)in->raw.imm[0].value.s;
 	else if (f->rip_relative)
-		f->target = in->raw.disp.value;
+		f->target = (s32)in->raw.disp.value;
 	f->refusal = refusal(in, f);
 	/* Of instructions with a relative operand, only xbegin is no branch. */
 	if (!f->refusal && in->raw.imm[0].is_relative &&
