@@ -14,10 +14,14 @@ SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-
 ALL_CFLAGS = -std=gnu11 $(OPT) $(WARN) $(INC) $(DEFS) $(SANFLAGS) -fPIC -fvisibility=hidden -MMD -MP $(CFLAGS)
 LIBS := -lZydis
 
+# gcc clears and copies even a few words by string instructions, which begin slowly.
+SHORT := unrolled_loop:256:noalign,rep_8byte:-1:noalign
+SHORT_CFLAGS := $(shell $(CC) -mmemset-strategy=$(SHORT) -fsyntax-only -x c /dev/null 2>/dev/null && \
+	echo -mmemset-strategy=$(SHORT) -mmemcpy-strategy=$(SHORT))
 # The hit half: freestanding, general registers only, position independent.
 HIT_CFLAGS = -std=gnu11 -O2 -g $(WARN) $(INC) -DDP_AGENT -ffreestanding -nostdlib -mgeneral-regs-only \
 	-fPIE -fvisibility=hidden -fno-stack-protector -fno-asynchronous-unwind-tables \
-	-fcf-protection=none -fno-builtin -mno-red-zone -Wframe-larger-than=192 -MMD -MP
+	-fcf-protection=none -fno-builtin -mno-red-zone -Wframe-larger-than=192 -MMD -MP $(SHORT_CFLAGS)
 
 # Of the processor's files those that hits run; the others are for control.
 ARCH_HIT_SRC := $(addprefix arch/x86/,offsets.c simulate.c)

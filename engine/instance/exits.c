@@ -118,13 +118,15 @@ APART static bool next(struct place *p, u64 key, u64 mask)
 {
 	do {
 		const struct dp_instance_line *l = line_of(p);
+		u32 way = p->way;
 
-		while (p->way < DP_INSTANCE_WAYS)
-			if (!((__atomic_load_n(&l->key[p->way++],
-					       __ATOMIC_RELAXED) ^
-			       key) &
-			      mask))
-				return true;
+		while (way < DP_INSTANCE_WAYS &&
+		       ((__atomic_load_n(&l->key[way], __ATOMIC_RELAXED) ^ key) &
+			mask))
+			way++;
+		p->way = way + 1;
+		if (way < DP_INSTANCE_WAYS)
+			return true;
 	} while (further(p, key));
 	return false;
 }
