@@ -457,8 +457,11 @@ MUTANT_ROOMS := engine port/user lang lib
 MUTANT_TESTS = $(if $(T),$(TESTS),$(UNIT) $(CONFORM) $(SELF) $(filter-out $(LONG),$(SCENARIO)))
 mutants: deps
 	$(Q)$(MAKE) --no-print-directory tests
-	$(Q)tools/mutants -b $(B) -n $(or $(MUTANTS),$(if $(FILE),0,150)) -s $(or $(SEED),1) $(T:%=-t %) $(if $(V),-v) \
+	$(Q)$(MAKE) --no-print-directory B=$(B)-san SAN=address,undefined units
+	$(Q)tools/mutants -b $(B) -a $(B)-san -n $(or $(MUTANTS),$(if $(FILE),0,150)) -s $(or $(SEED),1) $(T:%=-t %) $(if $(V),-v) \
 		$(or $(FILE),$(MUTANT_ROOMS)) -- $(MUTANT_TESTS)
+
+units: $(UNIT)
 
 # What scripts run that carries a change.
 mutated: $(B)/dprobes $(B)/libdprobes.so.1 $(TOOL) $(B)/tests/dprobes-kill-points
@@ -578,4 +581,4 @@ clean:
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
-.PHONY: all modules install-headers bench bench-peers conform tests check check-unit check-long check-victims check-san check-tsan list-tests mutants mutated deps clean demo install fuzz stress
+.PHONY: all modules install-headers bench bench-peers conform tests units check check-unit check-long check-victims check-san check-tsan list-tests mutants mutated deps clean demo install fuzz stress

@@ -247,6 +247,8 @@ static int others_live(struct probes *p, bool asked)
 		return 0;
 	EXPECT(p->jump.flags & KPROBE_FLAG_GONE);
 	EXPECT(p->ret.kp.flags & KPROBE_FLAG_GONE);
+	EXPECT(p->late.flags == KPROBE_FLAG_GONE && !disable_kprobe(&p->late) &&
+	       p->late.flags == (KPROBE_FLAG_GONE | KPROBE_FLAG_DISABLED));
 	EXPECT(p->off.flags ==
 	       (KPROBE_FLAG_DISABLED | (p->same ? 0 : KPROBE_FLAG_GONE)));
 	EXPECT(!(p->other.flags & KPROBE_FLAG_GONE));

@@ -322,6 +322,32 @@ static void jump_around_another(void **state)
 	assert_int_equal(dp_arena.hit.interior_arrivals, 2);
 }
 
+/* A site whose copy is its own one goes on in the detour of the jump that covers it; until its
+ * instruction is over, only if that detour tells. */
+static void copy_in_the_detour_around(void **state)
+{
+	const u64 there = DETOUR + 3 * 0x10 + 8;
+
+	make_jump(0, AT, INT3);
+	make_site(1, AT + 3, false);
+	site(1)->single = site(1)->copy;
+	assert_int_equal(dp_site_copy(site(1), false), site(1)->copy);
+	site(1)->leader = 1;
+	assert_int_equal(dp_site_copy(site(1), false), there);
+	assert_int_equal(dp_site_copy(site(1), true), site(1)->copy);
+	dp_fake_jump(site(0))->after = 1 << 3;
+	assert_int_equal(dp_site_copy(site(1), true), there);
+	dp_fake_jump(site(0))->after = 1 << 2;
+	site(1)->post = DETOUR + 5;
+	assert_int_equal(dp_site_copy(site(1), true), DETOUR + 5);
+	assert_int_equal(dp_site_copy(site(1), false), there);
+	site(0)->armed = DP_SITE_OFF;
+	assert_int_equal(dp_site_copy(site(1), false), site(1)->copy);
+	site(0)->armed = DP_SITE_THERE;
+	site(1)->copy = 0x6000100;
+	assert_int_equal(dp_site_copy(site(1), false), 0x6000100);
+}
+
 static void behind_a_second_copy(void **state)
 {
 	make_site(0, AT, false);
@@ -387,6 +413,7 @@ int main(void)
 		cmocka_unit_test_setup(sites_that_nobody_uses, begin),
 		cmocka_unit_test_setup(jump_that_has_gone, begin),
 		cmocka_unit_test_setup(jump_around_another, begin),
+		cmocka_unit_test_setup(copy_in_the_detour_around, begin),
 		cmocka_unit_test_setup(behind_a_second_copy, begin),
 		cmocka_unit_test_setup(known_of_the_stack, begin),
 	};
