@@ -202,6 +202,26 @@ static void come_and_go(void)
 	ok(resident() - before < 512, "and no memory is lost");
 }
 
+/* Of those with an instruction of one byte first: a breakpoint, a jump with a breakpoint
+ * inside, or a jump. */
+static int written_as(void *arm)
+{
+	long i, some = 300, jumps = 0, inside = 0;
+	bool quiesces = !strcmp(arm, "quiesce");
+
+	setenv("DPROBES_ARM", arm, 1);
+	prepare();
+	EXPECT(!register_kprobes(list, (int)some));
+	for (i = 0; i < some; i += 3) {
+		jumps += at[i][0] == 0xe9;
+		inside += at[i][1] == 0xcc;
+	}
+	unregister_kprobes(list, (int)some);
+	EXPECT(jumps == (strcmp(arm, "trap") ? 100 : 0));
+	EXPECT(quiesces ? inside < 50 : inside == jumps);
+	return 0;
+}
+
 int main(void)
 {
 	struct text text = text_of("/proc/self/exe");
@@ -211,6 +231,9 @@ int main(void)
 		n = MOST;
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	find();
+	ok_child(written_as, "trap", 60, "breakpoints, as asked");
+	ok_child(written_as, "interior", 60, "jumps with breakpoints inside");
+	ok_child(written_as, "quiesce", 60, "jumps without");
 	batch(&text);
 	singly(&text);
 	too_many(&text);
