@@ -164,12 +164,24 @@ static int given_up(struct kprobe *a)
 	return 0;
 }
 
-static const char *const in_order[] = { "loads", "divides" };
+static const char *const in_order[] = { "kprobe at loads", "kprobe at divides",
+					"kprobe at ?+0x0 has faulted" };
+#define IN_ORDER 3
 static volatile long reports;
 
 static void expect_report(const char *line)
 {
-	reports += reports < 2 && strstr(line, in_order[reports]);
+	reports += reports < IN_ORDER && strstr(line, in_order[reports]);
+}
+
+/* mov $1, %eax; ret, where no symbol is */
+static void *unnamed(void)
+{
+	static const char code[] = "\xb8\x01\0\0\0\xc3";
+	void *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return at == MAP_FAILED ? NULL : memcpy(at, code, sizeof(code));
 }
 
 static int reported(void *arg)
@@ -177,13 +189,17 @@ static int reported(void *arg)
 	struct kprobe a = { .addr = (void *)loads_at, .pre_handler = bad_pre };
 	struct kprobe b = { .addr = (void *)divides_at,
 			    .pre_handler = bad_pre };
+	struct kprobe c = { .addr = unnamed(), .pre_handler = bad_pre };
 
 	dp_set_report(expect_report);
-	EXPECT(!register_kprobe(&a) && !register_kprobe(&b));
+	EXPECT(c.addr && !register_kprobe(&a) && !register_kprobe(&b) &&
+	       !register_kprobe(&c));
 	EXPECT(divides(12, 4) == 3 && loads(&there) == 77 && !reports);
+	EXPECT(((int (*)(void))(uintptr_t)c.addr)() == 1);
 	unregister_kprobe(&a);
-	EXPECT(reports == 2);
+	EXPECT(reports == IN_ORDER);
 	unregister_kprobe(&b);
+	unregister_kprobe(&c);
 	return 0;
 }
 
