@@ -87,11 +87,6 @@ static const char *refusal_default(const ZydisDecodedInstruction *in)
 		return "hlt only stops a processor";
 	case 0xcf:
 		return "iret returns by a frame of its own";
-	case 0xc7:
-		return in->raw.modrm.reg == 7 && in->raw.modrm.mod == 3 &&
-				       in->raw.modrm.rm == 0 ?
-			       "xbegin remembers its own address" :
-			       NULL;
 	case 0xff:
 		return in->raw.modrm.reg == 3 ?
 			       "a far call pushes its own address" :

@@ -90,6 +90,9 @@ static void formats_several(void **state)
 	assert_int_equal(ours(a, sizeof(a), "%*d|%.*s|", -7, 42, -2, "abc"),
 			 theirs(b, sizeof(b), "%*d|%.*s|", -7, 42, -2, "abc"));
 	assert_string_equal(a, b);
+	/* What is no conversion is printed as it is, and nothing of what follows. */
+	assert_int_equal(ours(a, sizeof(a), "%y!"), 3);
+	assert_string_equal(a, "%y!");
 	assert_int_equal(scnprintf(a, 4, "%s", "abcdef"), 3);
 	assert_string_equal(a, "abc");
 	assert_int_equal(scnprintf(a, 0, "%s", "abcdef"), 0);

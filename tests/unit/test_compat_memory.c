@@ -49,6 +49,7 @@ static void kmalloc_and_relatives(void **state)
 		kfree(p);
 	}
 	assert_null(kmalloc(KMALLOC_MAX_SIZE + 1, GFP_KERNEL));
+	assert_null(kzalloc(KMALLOC_MAX_SIZE + 1, GFP_KERNEL));
 	assert_null(kcalloc((size_t)1 << 40, (size_t)1 << 40, GFP_KERNEL));
 	p = kstrdup("hello", GFP_KERNEL);
 	p = krealloc(p, 5000, GFP_KERNEL);

@@ -389,6 +389,15 @@ static void expect_intercept(struct world *w, bool observed)
 	assert_int_equal(site_of(w, NUMBER + 5)->copy,
 			 in_detour(w, intercept, 5));
 	assert_int_equal(site_of(w, SYSCALL)->copy, in_detour(w, intercept, 6));
+	assert_true(dp_engine_intercepted_call(w->e, w->t.base + NUMBER, true,
+					       &to));
+	assert_int_equal(to, in_detour(w, intercept, 6) + 2);
+	assert_true(dp_engine_intercepted_call(w->e, w->t.base + NUMBER, false,
+					       &to));
+	assert_int_equal(to, jump_of(w, intercept)->base +
+				     jump_of(w, intercept)->at[2]);
+	assert_false(dp_engine_intercepted_call(w->e, w->t.base + NUMBER + 1,
+						true, &to));
 	for (i = 0; i < 5; i++) {
 		dp_engine_site(w->e, w->e->probes[w->probe[i]].site, &at);
 		at -= w->t.base;

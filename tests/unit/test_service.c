@@ -148,6 +148,7 @@ static void damaged_orders_are_refused(void **state)
 	expect_words("the order is damaged");
 	assert_int_equal(order_words(DP_SERVICE_TURN, "2 1"), -EINVAL);
 	expect_words("the order is damaged");
+	assert_int_equal(order(DP_SERVICE_SETTLE), -ESRCH);
 	s->nr_guests = DP_SERVICE_GUESTS + 1;
 	assert_int_equal(order(DP_SERVICE_PROBE), -EINVAL);
 	expect_words("the order is damaged");
