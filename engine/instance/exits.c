@@ -188,7 +188,7 @@ static u64 return_address(const struct dp_hit *hit)
 {
 	u64 ret;
 
-	if (dp_hit_knows(hit, hit->sp))
+	if (dp_hit_knows(hit, hit->sp) || dp_port_readable(hit->sp))
 		return *(const volatile u64 *)hit->sp;
 	return dp_port_read(&ret, hit->sp, DP_WORD) == DP_WORD ? ret : 0;
 }

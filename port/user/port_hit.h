@@ -41,6 +41,7 @@ extern struct dp_arena dp_arena __attribute__((visibility("hidden")));
 #endif
 #define DP_NO_CALL (-38) /* ENOSYS */
 #define DP_TIMED_OUT (-110) /* ETIMEDOUT */
+#define DP_INVALID (-22) /* EINVAL */
 
 static inline bool dp_port_may(long nr)
 {
@@ -123,6 +124,13 @@ static inline u64 dp_port_read(void *to, u64 from, u64 len)
 	n = dp_syscall(__NR_process_vm_readv, dp_port_pid(), &local, 1, remote,
 		       len > first ? 2 : 1);
 	return n > 0 ? (u64)n : 0;
+}
+
+/* The kernel copies a mask in before it looks at what is to be done with it. */
+static inline bool dp_port_readable(u64 addr)
+{
+	return dp_syscall(__NR_rt_sigprocmask, -1, addr, 0, sizeof(u64)) ==
+	       DP_INVALID;
 }
 
 /* Populates the pages as a write would, and writes nothing. */

@@ -10,7 +10,9 @@
 #include <cmocka.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include "exit_calls.h"
+#include "port_calls.h"
 
 static void test_return(void **state)
 {
@@ -419,6 +421,27 @@ static void return_addresses_are_read_with_care(void **state)
 	assert_int_equal(in_use(), 0);
 }
 
+/* A word that is there is not copied by the kernel, unless a filter forbids to ask. */
+static void return_addresses_that_are_there_are_loaded(void **state)
+{
+	static const long forbidden[] = { __NR_process_vm_readv,
+					  __NR_rt_sigprocmask };
+	static u64 stack[1] = { 0x1000 };
+	struct dp_mcontext regs;
+	struct dp_hit hit;
+	u32 i;
+
+	for (i = 0; i < 2; i++) {
+		enter(OTHER, stack);
+		hit = at_slot(&regs, stack);
+		hit.low = hit.high = 0;
+		dp_arena.control.forbidden = dp_own_bit(forbidden[i]);
+		dp_exit_instance_end(SHARED_EXIT, dp_site_at(0), &hit);
+		dp_arena.control.forbidden = 0;
+		assert_int_equal(in_use(), 0);
+	}
+}
+
 static void without_a_table_calls_are_missed(void **state)
 {
 	u64 stack[1] = { 0x1234 };
@@ -686,6 +709,8 @@ int main(void)
 		cmocka_unit_test_setup(test_tail_called_before, setup),
 		cmocka_unit_test_setup(test_xmm, setup),
 		cmocka_unit_test_setup(test_unwound, setup),
+		cmocka_unit_test_setup(
+			return_addresses_that_are_there_are_loaded, setup),
 		cmocka_unit_test_setup(return_addresses_are_read_with_care,
 				       setup),
 		cmocka_unit_test_setup(without_a_table_calls_are_missed, setup),

@@ -12,17 +12,19 @@
 
 struct dp_kernel dp_kernel;
 
-static long procmask(u64 how, const u64 *set, u64 *old)
+static long procmask(u64 how, u64 set, u64 *old)
 {
 	struct dp_fake_task *t = dp_kernel_task();
-	u64 was = t->mask;
+	u64 was = t->mask, mask;
 
+	if (set && dp_kernel_read(&mask, set, sizeof(mask)) != sizeof(mask))
+		return -EFAULT;
 	if (set && how == BLOCK)
-		t->mask |= *set;
+		t->mask |= mask;
 	else if (set && how == UNBLOCK)
-		t->mask &= ~*set;
+		t->mask &= ~mask;
 	else if (set && how == DP_SIG_SETMASK)
-		t->mask = *set;
+		t->mask = mask;
 	else if (set)
 		return -EINVAL;
 	t->mask &= ~NEVER;
@@ -147,7 +149,7 @@ static long signal_call(long nr, u64 a, u64 b, u64 c, u64 d)
 {
 	switch (nr) {
 	case __NR_rt_sigprocmask:
-		return procmask(a, (void *)b, (void *)c);
+		return procmask(a, b, (void *)c);
 	case __NR_rt_sigaction:
 		return sigaction_of(a, (void *)b, (void *)c);
 	case __NR_rt_sigpending:
