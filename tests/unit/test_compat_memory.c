@@ -182,6 +182,28 @@ static void bad_addresses_are_errors(void **state)
 	munmap(page, 8192);
 }
 
+/* Whatever is asked for then: there is none, and later there is some again. */
+static void all_of_it_is_taken(void **state)
+{
+	void **last = NULL, **p;
+	size_t size;
+
+	for (size = KMALLOC_MAX_SIZE; size >= 8; size /= 2)
+		while ((p = kmalloc(size, GFP_KERNEL))) {
+			*p = last;
+			last = p;
+		}
+	assert_null(kzalloc(8, GFP_KERNEL));
+	assert_null(kstrdup("hello", GFP_KERNEL));
+	assert_null(kmem_cache_create("none", 8, 0, 0, NULL));
+	for (; last; last = p) {
+		p = *last;
+		kfree(last);
+	}
+	kfree(kmalloc(8, GFP_KERNEL));
+	kmem_cache_destroy(kmem_cache_create("some", 8, 0, 0, NULL));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -189,6 +211,7 @@ int main(void)
 		cmocka_unit_test(kmalloc_and_relatives),
 		cmocka_unit_test(pool_is_shared_by_threads_and_signals),
 		cmocka_unit_test(bad_addresses_are_errors),
+		cmocka_unit_test(all_of_it_is_taken),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -111,7 +111,9 @@ static void any_byte_counts(void **state)
 }
 
 /* What the helper sees, one look after the other. */
-static u64 seen[4];
+static struct {
+	u64 sp, pc;
+} seen[5];
 static u32 looks;
 
 int __wrap_dp_helper_run(const struct dp_helper_order *order, const u32 *which,
@@ -122,9 +124,9 @@ int __wrap_dp_helper_run(const struct dp_helper_order *order, const u32 *which,
 {
 	assert_int_equal(order->verb, DP_HELPER_LOOK);
 	assert_int_equal(order->n, stack_at(0)->tid);
-	assert_true(looks < 4 && seen[looks]);
-	answer->base = seen[looks++];
-	answer->pc = START;
+	assert_true(looks < 5 && seen[looks].sp);
+	answer->pc = seen[looks].pc;
+	answer->base = seen[looks++].sp;
 	return 0;
 }
 
@@ -138,12 +140,13 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* Until the thread is seen outside its handler's stack, and its alternate one. It does not
- * sleep, so only the helper can tell. */
+/* Until the thread is seen outside its handler's stack, its alternate one, and the engine. It does
+ * not sleep, so only the helper can tell. */
 static void waits_until_the_handler_is_left(void **state)
 {
 	struct dp_stack *s = stack_at(0);
 	pthread_t thread;
+	u32 i;
 
 	assert_int_equal(pthread_create(&thread, NULL, run, NULL), 0);
 	while (!(s->tid = __atomic_load_n(&runs, __ATOMIC_ACQUIRE)))
@@ -155,16 +158,19 @@ static void waits_until_the_handler_is_left(void **state)
 	s->busy = DP_BUSY_HANDLER;
 	s->alt_sp = START;
 	s->alt_size = SIZE;
-	seen[0] = (u64)s;
-	seen[1] = (u64)s + sizeof(*s) - DP_STACK_SIZE;
-	seen[2] = START + SIZE - 1;
-	seen[3] = START + SIZE;
+	seen[0].sp = (u64)s;
+	seen[1].sp = (u64)s + sizeof(*s) - DP_STACK_SIZE;
+	seen[2].sp = START + SIZE - 1;
+	seen[3].sp = seen[4].sp = START + SIZE;
+	for (i = 0; i < 5; i++)
+		seen[i].pc = dp_self.base + DP_AGENT_TEXT;
+	seen[3].pc--;
 	looks = 0;
 	dp_self_settle();
-	assert_int_equal(looks, 4);
+	assert_int_equal(looks, 5);
 	/* It is not waited for until its next hit. */
 	dp_self_settle();
-	assert_int_equal(looks, 4);
+	assert_int_equal(looks, 5);
 	__atomic_store_n(&ends, 1, __ATOMIC_RELEASE);
 	pthread_join(thread, NULL);
 	dp_text_close(&dp_self.text);
