@@ -268,6 +268,11 @@ $(B)/tests/victims/bare/bare: tests/victims/bare/bare.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) -O2 -g -static -nostdlib -ffreestanding -fno-stack-protector $(WARN) -o $@ $<
 
+# The kernel maps it below the stack, and nothing below it.
+$(B)/tests/victims/bare/pie: tests/victims/bare/bare.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O2 -g -static-pie -fPIE -nostdlib -ffreestanding -fno-stack-protector $(WARN) -o $@ $<
+
 define kind
 $$(B)/tests/victims/$(1)/%: tests/victims/%.c
 	@mkdir -p $$(@D)
@@ -408,7 +413,7 @@ $(B)/tests/compat-free: tools/check-compat $(COMPAT_FREE) $(READER_OBJ)
 # What is true of the tree as it stands.
 GATES := $(addprefix $(B)/tests/,layers circles hit-half bare format compat-free)
 
-tests: all conform $(UNIT) $(SELF) $(VICTIM) $(KIND) $(LOW) $(B)/tests/victims/bare/bare $(TORTURE) $(TOOL) $(B)/tests/follow-all.so $(B)/tests/dprobes-kill-points $(GATES)
+tests: all conform $(UNIT) $(SELF) $(VICTIM) $(KIND) $(LOW) $(B)/tests/victims/bare/bare $(B)/tests/victims/bare/pie $(TORTURE) $(TOOL) $(B)/tests/follow-all.so $(B)/tests/dprobes-kill-points $(GATES)
 
 # What tests/plan says of each test; one that it does not name is run by check, by itself.
 TESTS := $(UNIT) $(GATES) $(SELF) $(SCENARIO) $(CONFORM_RUNS)

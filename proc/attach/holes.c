@@ -15,6 +15,8 @@
 #include <string.h>
 
 #define USER_END 0x7ffffffff000ull
+/* Nothing is mapped below. */
+#define LOWEST (1ull << 20)
 /* Room for the heap to grow. */
 #define HEAP_ROOM (1ull << 30)
 #define START_BRK 47 /* of /proc/PID/stat */
@@ -65,13 +67,16 @@ int dp_holes_among(pid_t pid, const struct dp_maps *maps, size_t more,
 u64 dp_holes_highest(const struct dp_maps *maps, u64 size)
 {
 	size_t i = maps->n, top;
+	u64 below;
 
 	while (i && strcmp(maps->v[i - 1].path, "[stack]"))
 		i--;
-	for (top = i ? i - 1 : maps->n; top-- > 1;)
-		if (maps->v[top].start - maps->v[top - 1].end >=
-		    size + 2 * DP_PAGE)
+	for (top = i ? i - 1 : maps->n; top-- > 0;) {
+		below = top ? maps->v[top - 1].end : LOWEST;
+		if (maps->v[top].start > below &&
+		    maps->v[top].start - below >= size + 2 * DP_PAGE)
 			return maps->v[top].start - DP_PAGE - size;
+	}
 	return 0;
 }
 

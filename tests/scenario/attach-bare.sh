@@ -25,6 +25,17 @@ killed() {
 	like "$1: the tool killed after each of its steps, the next cleans up" "$bad $((n - 1))" '^0 [2-9][0-9]$'
 }
 
+start "$VICTIMS/bare/pie"
+maps_of "$victim" >"$dir/maps"
+for how in interior quiesce trap; do
+	DPROBES_ARM=$how "$DPROBES" stat -q -o "$dir/counts" --duration 20ms victim_function work -p "$victim" 2>"$dir/err"
+	like "nothing is mapped below it, $how" "$? $(hits "$dir/counts" pie:work) $(cat "$dir/err")" '^0 [1-9][0-9]* $'
+	is "nothing is mapped below it, $how: nothing is left" "$(maps_of "$victim" | diff "$dir/maps" -)" ""
+done
+kill -TERM "$victim"
+wait "$victim"
+is "nothing is mapped below it: it found its results right" "$(tail -n 1 "$dir/out")" right
+
 bare=$VICTIMS/bare/bare
 for how in interior quiesce trap; do
 	out=$(DPROBES_ARM=$how "$DPROBES" stat -q -o "$dir/counts" victim_function work -- "$bare" 50 2>"$dir/err")
