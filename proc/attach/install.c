@@ -267,11 +267,14 @@ static int plan_first(struct dp_process *proc, struct agent *a,
 		      struct dp_diag *diag)
 {
 	const struct dp_maps *maps = proc->held ? NULL : dp_last_maps(proc);
-	u64 at = maps ? dp_holes_highest(maps, proc->file_size) : 0;
+	u64 at;
 	int err;
 
-	if (!at)
+	if (!maps)
 		return 0;
+	at = dp_holes_highest(maps, proc->file_size);
+	if (!at)
+		return no_room(proc, diag);
 	locate(proc, &a->map, at);
 	a->rseq.used = dp_rseq_likely(&a->rseq.offset, &a->rseq.signature);
 	err = plan(proc, a, diag);
