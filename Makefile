@@ -171,7 +171,7 @@ $(B)/fake/%.o: %.S
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(HIT_CFLAGS) -DDP_PORT_FAKE -c -o $@ $<
 
-FAKE_UNIT := $(patsubst %,$(B)/tests/unit/test_%,action upcall call completes dispatch fault instance intercept leave left log mask retprobe stack stubs trap exit_instance exit_unwind vm_child wait wait_beside)
+FAKE_UNIT := $(patsubst %,$(B)/tests/unit/test_%,action upcall call completes dispatch fault instance intercept leave left log marks mask retprobe stack stubs trap exit_instance exit_unwind vm_child wait wait_beside)
 $(FAKE_UNIT): $(B)/tests/unit/test_%: tests/unit/test_%.c $(FAKE_OBJ) $(FAKE_WORLD)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(FAKE_DEFS) -o $@ $< $(FAKE_OBJ) $(FAKE_WORLD) -lcmocka
@@ -241,7 +241,7 @@ $(B)/tests/victims/%: tests/victims/%.cc
 # The same programs of other kinds: linked statically, and with another libc, which
 # does not have the kernel's headers.
 KINDS := static static-pie musl musl-static
-KIND_NAMES := blocked busy calls forker sandbox
+KIND_NAMES := blocked busy calls faults forker sandbox
 KIND := $(foreach k,$(KINDS),$(KIND_NAMES:%=$(B)/tests/victims/$k/%))
 KIND_static := $(CC) -static
 KIND_static-pie := $(CC) -static-pie -fPIE

@@ -95,14 +95,13 @@ struct dp_sigframe {
 #define DP_SA_RESETHAND 0x80000000ull
 #define DP_SIGMASK(sig) (1ull << ((sig)-1))
 
-/* Our actions: on the alternate stack if there is one, nested caught signals allowed, all
- * others blocked. Where handlers in C run, libc's cancel signal stays open: a handler may be
+/* Our actions: on the alternate stack if there is one, caught signals allowed, all others
+ * blocked. In a process that probes itself, libc's cancel signal stays open: a handler may be
  * in a call that another thread cancels, and libc waits for the signal then. */
 #define DP_SIGCANCEL 32
 #define DP_TRAP_FLAGS \
 	(DP_SA_SIGINFO | DP_SA_NODEFER | DP_SA_ONSTACK | DP_SA_RESTORER)
-#define DP_TRAP_MASK(caught)                                        \
-	(~(DP_SIGMASK(5) | DP_SIGMASK(4) | dp_caught_mask(caught) | \
-	   ((caught) == DP_CAUGHT ? DP_SIGMASK(DP_SIGCANCEL) : 0)))
+#define DP_TRAP_MASK(own) \
+	(~(dp_caught_mask(DP_CAUGHT) | ((own) ? DP_SIGMASK(DP_SIGCANCEL) : 0)))
 
 #endif

@@ -254,31 +254,39 @@ static bool leave_jumped(struct fault *f, struct dp_trap *trap)
 	return dp_jprobe_leave(trap);
 }
 
-bool dp_trap_raised(struct dp_trap *trap)
+/* A handler in C has faulted, or the program. */
+static bool raised_here(struct fault *f, struct dp_trap *trap)
 {
 	struct dp_mcontext *mc = trap->regs;
-	struct fault f = { .trap = dp_mcontext_cause(mc) };
 	u64 sp = dp_mcontext_sp(mc);
+
+	f->stack = dp_stack_known();
+	if (f->stack && in_fault_handler(f->stack, sp)) {
+		give_up(mc, f->stack->guard);
+		return true;
+	}
+	if (in_copy(f, trap))
+		return true;
+	f->stack = dp_stack_known();
+	if (!f->site && f->stack && in_jumped(f->stack, sp))
+		return leave_jumped(f, trap);
+	if (f->site || !f->stack || !f->stack->busy ||
+	    !in(sp, dp_stack_low(f->stack), DP_STACK_SIZE - DP_PAGE))
+		return false;
+	if (f->stack->busy != DP_BUSY_HANDLER)
+		return in_fast(f, mc);
+	return f->stack->guard && f->stack->probe && in_handler(f, mc);
+}
+
+bool dp_trap_raised(struct dp_trap *trap)
+{
+	struct fault f = { .trap = dp_mcontext_cause(trap->regs) };
 
 	/* A fork child that runs through copies asks no handler either. */
 	if (!dp_wipe.owner)
 		return in_copy(&f, trap);
-	if (dp_injected_fault(mc))
+	if (dp_injected_fault(trap->regs))
 		return true;
-	f.stack = dp_stack_known();
-	if (f.stack && in_fault_handler(f.stack, sp)) {
-		give_up(mc, f.stack->guard);
-		return true;
-	}
-	if (in_copy(&f, trap))
-		return true;
-	f.stack = dp_stack_known();
-	if (!f.site && f.stack && in_jumped(f.stack, sp))
-		return leave_jumped(&f, trap);
-	if (f.site || !f.stack || !f.stack->busy ||
-	    !in(sp, dp_stack_low(f.stack), DP_STACK_SIZE - DP_PAGE))
-		return false;
-	if (f.stack->busy != DP_BUSY_HANDLER)
-		return in_fast(&f, mc);
-	return f.stack->guard && f.stack->probe && in_handler(&f, mc);
+	return dp_arena.control.own_process ? raised_here(&f, trap) :
+					      in_copy(&f, trap);
 }

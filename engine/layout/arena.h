@@ -172,7 +172,7 @@ struct dp_arena_hit {
 };
 
 #define DP_LAYOUT_MAGIC 0x3165626f72507044ull
-#define DP_LAYOUT_VERSION 28
+#define DP_LAYOUT_VERSION 29
 
 #define DP_AGENT_TEXT (20 * DP_PAGE)
 #define DP_WIPE_OFFSET DP_AGENT_TEXT

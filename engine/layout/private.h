@@ -205,7 +205,8 @@ struct dp_kernel_wait {
  * struct dp_private - state that a fork child takes along and then owns
  * @in_force: all signal actions and masks are ours. While it is 0, the kernel is asked:
  *         see dp_mask_catches()
- * @in_masks: for each caught signal, the signals that the program's action blocks
+ * @in_masks: for each caught signal, the signals whose actions block it
+ * @marks: DP_MARKS_ flags; hit changes it while @in_force is set
  * @recovering: a tool has begun to remove another tool's probes, and cannot write that
  *         arena
  * @masks: threads that block a caught signal, or once did: a hash table. The kernel
@@ -221,6 +222,7 @@ struct dp_kernel_wait {
 struct dp_private {
 	u64 in_force;
 	u64 in_masks[DP_CAUGHT];
+	u64 marks;
 	u64 recovering;
 	u64 masks[DP_MASKS];
 	struct dp_deferred {

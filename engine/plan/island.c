@@ -283,12 +283,6 @@ static bool place_with(struct dp_islands *l, const struct dp_engine *e,
 	return place_within(l, s, &near) || place_within(l, s, &far);
 }
 
-/* May an instruction in a jump raise another signal than a breakpoint does? */
-static bool may_raise(const struct dp_engine *e)
-{
-	return !e->caught_known || e->nr_caught >= DP_CAUGHT_JUMPS;
-}
-
 static bool place_one(struct dp_islands *l, struct dp_engine *e,
 		      struct dp_site *s)
 {
@@ -304,13 +298,10 @@ static bool place_one(struct dp_islands *l, struct dp_engine *e,
 		s->last = 0;
 		return false;
 	}
-	for (i = 0; may_raise(e) && (s->last = dp_jump_upward(i)); i++) {
-		if (!place_with(l, e, s))
-			continue;
-		if (e->nr_caught < DP_CAUGHT_JUMPS)
-			e->nr_caught = DP_CAUGHT_JUMPS;
-		return true;
-	}
+	/* It raises another signal than a breakpoint does. */
+	for (i = 0; e->nr_caught && (s->last = dp_jump_upward(i)); i++)
+		if (place_with(l, e, s))
+			return true;
 	s->last = 0;
 	return false;
 }

@@ -45,10 +45,7 @@ struct dp_layout_need *dp_engine_layout(struct dp_engine *e, u32 shards)
 		e->max_sites = e->nr_sites + e->expected.sites + 1;
 	e->max_probes = e->own ? e->max_sites :
 				 e->nr_probes + e->expected.probes;
-	e->nr_caught = e->signal_free	 ? 0 :
-		       e->own		 ? DP_CAUGHT :
-		       e->expected.sites ? DP_CAUGHT_JUMPS :
-					   1;
+	e->nr_caught = e->signal_free ? 0 : DP_CAUGHT;
 	choose_shards(e, shards);
 	need->arena_size = dp_tables_lay_out(e, &control);
 	need->own_off = control.own_off;

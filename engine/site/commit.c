@@ -184,8 +184,6 @@ int dp_engine_plan(struct dp_engine *e)
 	e->growth->coming = 0;
 	if (!err)
 		dp_apply_plan(e);
-	e->arena->control.nr_caught = e->nr_caught;
-	e->caught_known = true;
 	return err ? err : dp_room_write(e);
 }
 

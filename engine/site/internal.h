@@ -80,7 +80,6 @@ struct dp_engine {
 	struct dp_rseq rseq;
 	bool rseq_usable;
 	u32 nr_caught; /* see dp_caught() */
-	bool caught_known; /* the hit half has been told */
 	bool committed; /* at least once */
 	struct dp_layout_need need;
 	struct dp_arena *arena;

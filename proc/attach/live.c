@@ -50,7 +50,7 @@ static int take_actions(struct dp_process *proc)
 		.handler = proc->base + dp_agent_trap_entry,
 		.flags = DP_TRAP_FLAGS,
 		.restorer = proc->base + dp_agent_trap_restorer,
-		.mask = DP_TRAP_MASK(dp_engine_caught(proc->engine)),
+		.mask = DP_TRAP_MASK(proc->own_process),
 	};
 	u64 at = proc->base + DP_PRIVATE_SCRATCH;
 

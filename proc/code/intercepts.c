@@ -41,30 +41,53 @@ static u32 asked_for(u32 nr)
 	return nr == SYS_prctl || nr == SYS_seccomp ? DP_PLAIN_CALL : nr;
 }
 
-/* Does "mov $nr, %eax" at @code lead straight to "syscall"? @len: up to the end of that. */
-static bool leads_to_call(const u8 *code, u32 *len, bool *again)
+/* Instructions from "mov $nr, %eax" to "syscall" */
+#define LEAD_INSNS (DP_REGION_INSNS + 3)
+/* The code of a call begins at most so far before the "syscall". */
+#define LEAD (DP_AROUND - 5)
+_Static_assert(DP_SYSCALL_SIZE + DP_REGION_MAX <= DP_AROUND, "around");
+
+/**
+ * struct lead - the way from "mov $nr, %eax" straight to "syscall"
+ * @skip: instructions that an intercept leaves where they are, because there are too many for
+ *        it: bytes; @len: bytes from there to the end of the call
+ * @again: the others may be executed twice
+ */
+struct lead {
+	u32 skip, len;
+	bool again;
+};
+
+/* Leave out what comes first of @n instructions at the offsets @at, the last one the call. */
+static bool fits(struct lead *l, const u32 *at, int n, u32 end)
+{
+	int i = 0;
+
+	while (n - i > DP_REGION_INSNS || end - at[i] > DP_REGION_MAX)
+		i++;
+	l->skip = at[i];
+	l->len = end - at[i];
+	return l->len >= DP_JUMP_SIZE;
+}
+
+static bool leads_to_call(const u8 *code, struct lead *l)
 {
 	struct insn_facts f;
-	int n;
+	u32 at[LEAD_INSNS], end = 0;
+	int n = 0;
 
-	*len = 0;
-	*again = true;
-	/* Nearly always. */
-	if (dp_code_is_syscall(code + DP_SETS_NUMBER_SIZE)) {
-		*len = DP_SETS_NUMBER_SIZE + DP_SYSCALL_SIZE;
-		return true;
-	}
-	for (n = 0; n < DP_REGION_INSNS && *len < DP_REGION_MAX; n++) {
-		if (dp_insn_facts(code + *len, DP_REGION_MAX - *len, &f))
-			return false;
-		if (f.class != DP_INSN_PLAIN && f.class != DP_INSN_SYSCALL)
+	l->again = true;
+	while (n < LEAD_INSNS && end < LEAD) {
+		if (dp_insn_facts(code + end, DP_INSN_MAX, &f) ||
+		    (f.class != DP_INSN_PLAIN && f.class != DP_INSN_SYSCALL))
 			return false;
 		if (f.class == DP_INSN_PLAIN &&
-		    !dp_code_repeats(code[*len + f.opcode_off]))
-			*again = false;
-		*len += f.len;
+		    !dp_code_repeats(code[end + f.opcode_off]))
+			l->again = false;
+		at[n++] = end;
+		end += f.len;
 		if (f.class == DP_INSN_SYSCALL)
-			return true;
+			return fits(l, at, n, end);
 	}
 	return false;
 }
@@ -135,30 +158,25 @@ static bool has_stack(const struct dp_process *proc, const u8 *code)
 static void add_call(struct dp_process *proc, u64 addr, const u8 *code,
 		     size_t room, bool in_go)
 {
-	bool again;
-	u32 nr, len;
+	struct lead l;
+	u32 nr;
 
-	if (!dp_code_sets_number(code, &nr))
+	if (!dp_code_sets_number(code, &nr) || !dp_intercepts_wanted(nr) ||
+	    !leads_to_call(code, &l))
 		return;
 	if (dp_intercepts_masked_wait(nr)) {
-		if (leads_to_call(code, &len, &again))
-			add_masked_wait(proc, addr, code, room, nr, len);
-	} else if (is_other(nr) && leads_to_call(code, &len, &again) &&
-		   !dp_code_is_cut(code)) {
+		if (!l.skip)
+			add_masked_wait(proc, addr, code, room, nr, l.len);
+	} else if (!dp_code_is_cut(code)) {
 		if (nr == SYS_exit && !has_stack(proc, code))
 			return;
 		/* Go's runtime makes these two itself; at the others a jump has no room. */
 		if (in_go && nr != SYS_rt_sigprocmask && nr != SYS_rt_sigaction)
 			return;
-		dp_intercepts_add(proc, addr, code, asked_for(nr), len, again);
+		dp_intercepts_add(proc, addr + l.skip, code + l.skip,
+				  asked_for(nr), l.len, l.again);
 	}
 }
-
-/* The code of an intercept begins at most so far before the "syscall". */
-#define LEAD (DP_REGION_MAX - DP_SYSCALL_SIZE)
-_Static_assert(LEAD + 5 <= DP_AROUND &&
-		       DP_SYSCALL_SIZE + DP_REGION_MAX <= DP_AROUND,
-	       "around");
 
 static void find_calls(struct dp_process *proc, const struct dp_syscalls *calls,
 		       bool in_go)

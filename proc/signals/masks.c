@@ -11,6 +11,7 @@
  * differs from it, and cleared after the two are equal again.
  */
 #include "arch/arch.h"
+#include "engine/layout/marks.h"
 #include "engine/layout/private.h"
 #include "engine/site/engine.h"
 #include "engine/site/view.h"
@@ -108,6 +109,7 @@ static struct dp_caller caller_in(struct dp_mcontext *mc, u64 thread)
  * @caught: the caught signals of this process
  * @virtual_mask: the virtual mask, as far as it is known
  * @words, @word: the hit half's virtual masks of all threads, and of this one
+ * @marks: masks have marks, or may get them
  * @real: if @closed, the thread's mask; the kernel has all signals blocked instead
  * @late: the intercepts are out; but for masked waits the kernel's masks are right
  */
@@ -120,8 +122,23 @@ struct masking {
 	u64 virtual_mask;
 	u64 real;
 	u64 *words, *word;
-	bool closed, late;
+	bool closed, late, marks;
 };
+
+static bool marks_in_use(u64 marks)
+{
+	return marks & DP_MARKS_USED && !(marks & DP_MARKS_REFUSED);
+}
+
+/* DP_MARKS_ flags of the target */
+static u64 marks_of(const struct dp_process *proc, u64 base)
+{
+	u64 marks = 0;
+
+	dp_process_read(proc, base + DP_PRIVATE_AT(marks), &marks,
+			sizeof(marks));
+	return marks;
+}
 
 /* Change a signal frame. Return: 0 or a negative errno. */
 typedef int frame_fn(struct masking *m, struct dp_sigframe *frame,
@@ -213,6 +230,15 @@ static int write_down(const struct masking *m)
 	return write_word(m->proc, m->proc->base, m->words, m->word);
 }
 
+/* The kernel's mask of the thread: that of a handler has marks. */
+static u64 in_kernel(struct masking *m, u64 mask)
+{
+	u64 in_handler = mask & m->caught & ~m->virtual_mask;
+
+	return m->marks && in_handler ? dp_marks_on(mask, m->caught) :
+					mask & ~m->caught;
+}
+
 /* Take caught signals out of a thread's masks. Return: 0 or a negative errno;
  * @m->virtual_mask: the caught signals that were blocked */
 static int unblock(struct masking *m, const struct dp_maps *maps)
@@ -238,7 +264,7 @@ static int unblock(struct masking *m, const struct dp_maps *maps)
 	    ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs))
 		return -errno;
 	/* The mask of a masked wait is in force until this replaces it. */
-	mask = err == DP_MASKED_WAIT_CLOSED ? ~0ull : mask & ~m->caught;
+	mask = err == DP_MASKED_WAIT_CLOSED ? ~0ull : in_kernel(m, mask);
 	return ptrace(PTRACE_SETSIGMASK, t->tid, 8, &mask) ? -errno : 0;
 }
 
@@ -299,6 +325,7 @@ int dp_masks_take(struct dp_process *proc, size_t from)
 	struct masking m = { .proc = proc,
 			     .caught = dp_caught_mask(
 				     dp_engine_caught(proc->engine)),
+			     .marks = marks_in_use(marks_of(proc, proc->base)),
 			     .words = calloc(DP_MASKS, sizeof(*m.words)) };
 	const struct dp_maps *maps = dp_stop_maps(proc);
 	int err = maps ? 0 : -ESRCH;
@@ -421,7 +448,7 @@ static u64 masked(struct masking *m, u64 mask)
 	if (m->closed)
 		mask = m->real;
 	m->closed = false;
-	return mask | m->virtual_mask;
+	return (m->marks ? dp_marks_off(mask) : mask) | m->virtual_mask;
 }
 
 static int give_frame(struct masking *m, struct dp_sigframe *f, bool innermost)
@@ -450,7 +477,7 @@ static const struct dp_masked_wait *block(struct masking *m,
 	if (s)
 		ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs);
 	/* The mask of the wait is the agent's: replace it with the thread's. */
-	if ((s || m->virtual_mask) &&
+	if ((s || m->virtual_mask || m->marks) &&
 	    !ptrace(PTRACE_GETSIGMASK, t->tid, 8, &mask)) {
 		mask = masked(m, mask);
 		ptrace(PTRACE_SETSIGMASK, t->tid, 8, &mask);
@@ -476,6 +503,16 @@ static void forget_deferred(const struct masking *m,
 					 sizeof(none));
 }
 
+/* Does a handler run whose mask has marks? */
+static bool has_marks(const struct masking *m)
+{
+	u64 mask;
+
+	return m->marks &&
+	       !ptrace(PTRACE_GETSIGMASK, m->thread->tid, 8, &mask) &&
+	       dp_marks_are(mask);
+}
+
 /* Return: is the thread in a masked wait that goes on in the kernel? Then @in_kernel is set. */
 static bool return_thread(struct masking *m, const struct dp_maps *maps,
 			  const struct dp_deferred *deferred,
@@ -486,7 +523,7 @@ static bool return_thread(struct masking *m, const struct dp_maps *maps,
 	u64 inside = word ? dp_mask_of_bits(*word) : 0, late;
 	const struct dp_masked_wait *s;
 
-	if (!word && !dp_masked_waits_has(m->waits, thread))
+	if (!word && !dp_masked_waits_has(m->waits, thread) && !has_marks(m))
 		return false;
 	/* Without intercepts, the virtual mask may be that of a masked wait that has returned
 	 * since, unseen. */
@@ -540,6 +577,7 @@ int dp_masks_return(struct dp_process *proc, const struct dp_view *view,
 			     .view = view,
 			     .waits = dp_masked_waits_read(proc, base),
 			     .words = read_words(proc, base),
+			     .marks = marks_in_use(marks_of(proc, base)),
 			     .late = late };
 	/* With room for one more than is written. */
 	struct dp_kernel_wait *kernel_waits =
@@ -614,82 +652,167 @@ static int read_action(struct dp_process *proc, u64 at, u32 sig,
 								      err;
 }
 
-/* For each of the @nr caught signals, find which actions of a set of signals block it. */
-static int blocking_actions(struct dp_process *proc, u64 at, u64 signals,
-			    u32 nr, u64 *blocking)
+/* An action, as the tool finds or leaves it. */
+typedef int action_fn(struct dp_process *proc, u32 sig,
+		      struct dp_kernel_sigaction *act, void *arg);
+
+/* Call @fn for the actions of a set of signals. If it returns 1, the kernel gets what it has
+ * made of the action. */
+static int each_action(struct dp_process *proc, u64 at, u64 signals,
+		       action_fn *fn, void *arg)
 {
 	struct dp_kernel_sigaction act;
-	u32 sig, k;
+	u32 sig;
 	int err = 0;
 
-	for (sig = 1; sig <= NR_SIGNALS && !err; sig++) {
+	for (sig = 1; sig <= NR_SIGNALS && err >= 0; sig++) {
 		if (!(signals >> (sig - 1) & 1))
 			continue;
 		err = read_action(proc, at, sig, &act);
-		for (k = 0; !err && k < nr; k++)
-			if (act.mask >> (dp_caught(k) - 1) & 1)
-				blocking[k] |= 1ull << (sig - 1);
+		if (!err)
+			err = fn(proc, sig, &act, arg);
+		if (err <= 0)
+			continue;
+		err = dp_process_write(proc, at, &act, sizeof(act)) ?
+			      -EFAULT :
+			      dp_masks_action(proc, sig, at, 0);
 	}
-	return err;
+	return err < 0 ? err : 0;
 }
 
-/* Add or remove the @k-th caught signal in the masks of the actions for @signals. */
-static int change_actions(struct dp_process *proc, u64 at, u32 k, u64 signals,
-			  bool add)
-{
-	u64 caught = 1ull << (dp_caught(k) - 1);
-	struct dp_kernel_sigaction act;
-	int err = 0;
-	u32 sig;
+/* For each caught signal, the actions that block it. */
+struct blocking {
+	u64 caught;
+	u64 actions[DP_CAUGHT];
+	u64 marks;
+};
 
-	for (sig = 1; sig <= NR_SIGNALS && !err; sig++) {
-		if (!(signals >> (sig - 1) & 1))
-			continue;
-		err = read_action(proc, at, sig, &act);
-		if (err || !(act.mask & caught) != add)
-			continue;
-		act.mask ^= caught;
-		if (dp_process_write(proc, at, &act, sizeof(act)))
-			return -EFAULT;
-		err = dp_masks_action(proc, sig, at, 0);
-	}
-	return err;
+static int note_blocking(struct dp_process *proc, u32 sig,
+			 struct dp_kernel_sigaction *act, void *arg)
+{
+	struct blocking *b = arg;
+	u32 k;
+
+	for (k = 0; k < DP_CAUGHT; k++)
+		if (act->mask & b->caught & 1ull << (dp_caught(k) - 1))
+			b->actions[k] |= 1ull << (sig - 1);
+	if (!dp_marks_even(act->mask))
+		b->marks = DP_MARKS_REFUSED;
+	return 0;
+}
+
+static int unblock_action(struct dp_process *proc, u32 sig,
+			  struct dp_kernel_sigaction *act, void *arg)
+{
+	const struct blocking *b = arg;
+
+	if (!(act->mask & b->caught))
+		return 0;
+	act->mask = b->marks & DP_MARKS_REFUSED ?
+			    act->mask & ~b->caught :
+			    dp_marks_on(act->mask, b->caught);
+	return 1;
+}
+
+static int block_action(struct dp_process *proc, u32 sig,
+			struct dp_kernel_sigaction *act, void *arg)
+{
+	const struct blocking *b = arg;
+	u64 was = act->mask;
+	u32 k;
+
+	if (marks_in_use(b->marks))
+		act->mask = dp_marks_off(act->mask);
+	for (k = 0; k < DP_CAUGHT; k++)
+		if (b->actions[k] >> (sig - 1) & 1)
+			act->mask |= 1ull << (dp_caught(k) - 1);
+	return act->mask != was;
+}
+
+static u64 any_action(const struct blocking *b)
+{
+	u64 signals = 0;
+	u32 k;
+
+	for (k = 0; k < DP_CAUGHT; k++)
+		signals |= b->actions[k];
+	return signals;
+}
+
+/* Does the program use one of the signals of which marks are made? */
+static bool marks_are_taken(const struct dp_status *st)
+{
+	return (st->caught | st->ignored) & DP_MARKS_ALL ||
+	       !dp_marks_even(st->blocked);
+}
+
+/* Has the program a handler for a caught signal, in which a thread may be now? */
+static bool has_handlers(const struct dp_process *proc)
+{
+	u64 at = proc->base + DP_PRIVATE_AT(actions[0].ring[0].action.handler);
+	u64 handler = 0;
+	u32 k;
+
+	for (k = 0; k < DP_CAUGHT && handler <= DP_SIG_IGN; k++)
+		dp_process_read(proc, at + k * sizeof(struct dp_actions),
+				&handler, sizeof(handler));
+	return handler > DP_SIG_IGN;
 }
 
 int dp_masks_take_actions(struct dp_process *proc)
 {
-	u64 blocking[DP_CAUGHT] = { 0 }, others;
-	u32 k, nr = dp_engine_caught(proc->engine);
+	struct blocking b = { .caught = dp_caught_mask(
+				      dp_engine_caught(proc->engine)) };
+	u64 at = proc->base + DP_PRIVATE_SCRATCH, others;
 	struct dp_status st;
 	int err;
 
 	if (dp_status_read(proc->pid, proc->pid, &st))
 		return -ESRCH;
 	/* The actions for the caught signals are the agent's already. */
-	others = st.caught & ~dp_caught_mask(nr);
-	err = blocking_actions(proc, proc->base + DP_PRIVATE_SCRATCH, others,
-			       nr, blocking);
-	if (!err && dp_process_write(proc, proc->base + DP_PRIVATE_AT(in_masks),
-				     blocking, sizeof(blocking)))
-		err = -EFAULT;
-	for (k = 0; k < nr && !err; k++)
-		err = change_actions(proc, proc->base + DP_PRIVATE_SCRATCH, k,
-				     blocking[k], false);
+	others = st.caught & ~b.caught;
+	if (marks_are_taken(&st))
+		b.marks = DP_MARKS_REFUSED;
+	err = each_action(proc, at, others, note_blocking, &b);
+	if (err)
+		return err;
+	if (any_action(&b) || has_handlers(proc))
+		b.marks |= DP_MARKS_USED;
+	if (dp_process_write(proc, proc->base + DP_PRIVATE_AT(in_masks),
+			     b.actions, sizeof(b.actions)) ||
+	    dp_process_write(proc, proc->base + DP_PRIVATE_AT(marks), &b.marks,
+			     sizeof(b.marks)))
+		return -EFAULT;
+	return each_action(proc, at, any_action(&b), unblock_action, &b);
+}
+
+/* What is ignored for a moment does not wait any more. */
+static int end_nudges(struct dp_process *proc, u64 at)
+{
+	static const u64 handlers[] = { DP_SIG_IGN, DP_SIG_DFL };
+	struct dp_kernel_sigaction act = { 0 };
+	int err = 0;
+	u32 i;
+
+	for (i = 0; i < 2 && !err; i++) {
+		act.handler = handlers[i];
+		err = dp_process_write(proc, at, &act, sizeof(act)) ?
+			      -EFAULT :
+			      dp_masks_action(proc, DP_MARKS_FIRST, at, 0);
+	}
 	return err;
 }
 
 int dp_masks_return_actions(struct dp_process *proc,
 			    const struct dp_arena_control *c)
 {
-	u64 signals[DP_CAUGHT];
-	int err = 0;
-	u32 k;
+	struct blocking b = { .marks = marks_of(proc, c->base) };
+	u64 at = c->base + DP_PRIVATE_SCRATCH;
+	int err;
 
-	if (dp_process_read(proc, c->base + DP_PRIVATE_AT(in_masks), signals,
-			    sizeof(signals)))
+	if (dp_process_read(proc, c->base + DP_PRIVATE_AT(in_masks), b.actions,
+			    sizeof(b.actions)))
 		return -EFAULT;
-	for (k = 0; k < dp_few(&c->nr_caught, DP_CAUGHT) && !err; k++)
-		err = change_actions(proc, c->base + DP_PRIVATE_SCRATCH, k,
-				     signals[k], true);
-	return err;
+	err = each_action(proc, at, any_action(&b), block_action, &b);
+	return err || !(b.marks & DP_MARKS_NUDGES) ? err : end_nudges(proc, at);
 }

@@ -24,6 +24,7 @@ static struct dp_islands *l;
 static int begin(void **state)
 {
 	e = calloc(1, sizeof(*e));
+	e->nr_caught = DP_CAUGHT;
 	e->need.pools[0].addr = TEXT + 0x40000000;
 	e->need.pools[0].size = 1 << 20;
 	e->need.nr_pools = 1;

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include <string.h>
 #include <asm/unistd.h>
+#include "engine/layout/marks.h"
 #include "engine/layout/private.h"
 #include "engine/hit/hit.h"
 #include "engine/hit/call.h"
@@ -279,7 +280,8 @@ static void masks_of_actions(void **state)
 					   TRAP | USR1 };
 
 	dp_fake_call(__NR_rt_sigaction, 12, (u64)&act, 0, DP_SIGSET_BYTES, 0);
-	assert_int_equal(dp_fake_action(12)->mask, USR1);
+	assert_int_equal(dp_fake_action(12)->mask,
+			 dp_marks_on(TRAP | USR1, TRAP));
 	dp_fake_fork();
 	dp_fake_breakpoint(AT);
 	assert_int_equal(dp_fake_action(12)->mask, TRAP | USR1);

@@ -433,6 +433,7 @@ static void without_actions(void **state)
 	observe(__NR_clone3, false, 0);
 	dp_fake_fork();
 	dp_fake_action(DP_SIGTRAP)->handler = 0;
+	dp_fake_action(12)->mask = 0;
 	observe(__NR_clone3, true, 0);
 	assert_true(dp_fake_action(DP_SIGTRAP)->handler != 0);
 	dp_fake_call(__NR_rt_sigaction, DP_SIGTRAP, 0, (u64)&act,

@@ -12,7 +12,6 @@
  *               signals blocked
  * handler       SIGTRAPs of its own by int3, raise() and sigqueue(), with actions
  *               of all kinds, whose handler is where work() is called too
- * strict        the same, and the handler looks whether SIGTRAP is blocked in it
  * spawn         posix_spawn(), system() and threads, in which libc blocks all
  * sleep         SIGUSR1 comes in calls whose own mask blocks everything else;
  *               in some of them, so does a SIGTRAP
@@ -26,6 +25,9 @@
  * Every round calls work() and malloc(), and looks that masks, actions and
  * pending signals are what the program made them. Says "running", and at the end
  * one line that is the same for every right run of as many rounds.
+ *
+ * BLOCKED_SIGNAL=N in the environment: another signal than SIGTRAP, one of a fault, which
+ * an instruction for it raises instead of int3. "traps" are of that signal then.
  */
 #include <errno.h>
 #include <linux/sched.h>
@@ -40,6 +42,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/select.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -71,9 +74,10 @@ struct mode {
 };
 
 extern char **environ;
-extern char blocked_after_int3[];
 long work(long n);
 
+/* The signal that all is about */
+static int own = SIGTRAP;
 static volatile int failures;
 static volatile long traps, wanted_traps;
 static sigset_t usual, full;
@@ -177,7 +181,7 @@ static void mask_round(long n)
 {
 	do_work(n);
 	check(mask_is(&full, 0), "mask", n);
-	check(!is_pending(SIGTRAP), "a SIGTRAP is pending", n);
+	check(!is_pending(own), "a SIGTRAP is pending", n);
 }
 
 static void mask_end(void)
@@ -193,9 +197,9 @@ static void count_trap(int sig)
 
 static void pending_begin(void)
 {
-	signal(SIGTRAP, count_trap);
+	signal(own, count_trap);
 	block_all();
-	raise(SIGTRAP);
+	raise(own);
 	wanted_traps = 1;
 }
 
@@ -203,13 +207,13 @@ static void pending_round(long n)
 {
 	do_work(n);
 	check(mask_is(&full, 0), "mask", n);
-	check(is_pending(SIGTRAP), "no SIGTRAP is pending", n);
+	check(is_pending(own), "no SIGTRAP is pending", n);
 	check(!traps, "a SIGTRAP was delivered", n);
 }
 
 static void ignore_begin(void)
 {
-	signal(SIGTRAP, SIG_IGN);
+	signal(own, SIG_IGN);
 }
 
 static void ignore_round(long n)
@@ -219,14 +223,14 @@ static void ignore_round(long n)
 	pid_t pid;
 
 	do_work(n);
-	raise(SIGTRAP);
-	check(!sigaction(SIGTRAP, NULL, &now) && now.sa_handler == SIG_IGN,
+	raise(own);
+	check(!sigaction(own, NULL, &now) && now.sa_handler == SIG_IGN,
 	      "what sigaction says", n);
 	if (n % 64)
 		return;
 	pid = fork();
 	if (pid == 0) {
-		raise(SIGTRAP);
+		raise(own);
 		_exit(work_is_right(n) && libc_is_right(n) ? 5 : 6);
 	}
 	waitpid(pid, &status, 0);
@@ -251,7 +255,7 @@ static void cleared_child(long n, const sigset_t *mask)
 		_exit(99);
 	if (sigaction(SIGUSR1, NULL, &now) || now.sa_handler != SIG_DFL)
 		_exit(100);
-	if (sigaction(SIGTRAP, NULL, &now) || now.sa_handler != SIG_DFL)
+	if (sigaction(own, NULL, &now) || now.sa_handler != SIG_DFL)
 		_exit(101);
 	if (!mask_is(mask, 0))
 		_exit(102);
@@ -281,18 +285,55 @@ static void clearsighand_round(long n)
 
 static struct sigaction action;
 static sigset_t in_handler;
-static volatile int depth, strict, nests;
+static volatile int depth, nests, raises, raised;
+
+/* Where the instruction of breakpoint() is, and where the next is. */
+static volatile greg_t fault_at, fault_end;
+static char *beyond_file;
 
 /* What rax becomes is the handler's answer. */
+#define RAISE(insn)                                                      \
+	__asm__ volatile("lea 1f(%%rip), %%rcx\n\tmov %%rcx, %1\n\t"     \
+			 "lea 2f(%%rip), %%rcx\n\tmov %%rcx, %2\n\t"     \
+			 "xor %%ecx, %%ecx\n1:\t" insn "\n2:"            \
+			 : "+a"(answer), "=m"(fault_at), "=m"(fault_end) \
+			 : "D"(address)                                  \
+			 : "rcx", "rdx", "memory", "cc")
+
 static __attribute__((noinline)) long breakpoint(void)
 {
 	long answer = 0;
+	const char *address = own == SIGBUS ? beyond_file : (char *)16;
 
-	__asm__ volatile("int3\n.globl blocked_after_int3\nblocked_after_int3:"
-			 : "+a"(answer)
-			 :
-			 : "memory");
+	switch (own) {
+	case SIGTRAP:
+		RAISE("int3");
+		break;
+	case SIGILL:
+		RAISE("ud2");
+		break;
+	case SIGFPE:
+		RAISE("idivl %%ecx");
+		break;
+	default:
+		RAISE("movl (%3), %%edx");
+	}
 	return answer;
+}
+
+/* The address that the kernel tells, of an instruction or of memory. */
+static int address_is_right(const siginfo_t *info)
+{
+	switch (own) {
+	case SIGTRAP:
+		return 1;
+	case SIGBUS:
+		return info->si_addr == beyond_file;
+	case SIGSEGV:
+		return info->si_addr == (void *)16;
+	default:
+		return info->si_addr == (void *)fault_at;
+	}
 }
 
 static void on_own_trap(int sig, siginfo_t *info, void *context)
@@ -301,24 +342,33 @@ static void on_own_trap(int sig, siginfo_t *info, void *context)
 	long n = traps++;
 
 	depth++;
-	check(mask_is(&in_handler, strict ? 0 : SIGTRAP), "mask in the handler",
-	      n);
+	check(mask_is(&in_handler, 0), "mask in the handler", n);
 	check(same_set(&uc->uc_sigmask, &usual, 0) || depth > 1,
 	      "mask in the frame", n);
 	if (info->si_code == SI_QUEUE)
 		check(info->si_value.sival_int == 77, "si_value", n);
 	else
-		check(info->si_code == SI_KERNEL || info->si_code == SI_TKILL,
-		      "si_code", n);
-	if (info->si_code == SI_KERNEL) {
+		check(info->si_code > 0 || info->si_code == SI_TKILL, "si_code",
+		      n);
+	if (info->si_code > 0) {
 		check(uc->uc_mcontext.gregs[REG_RIP] ==
-			      (greg_t)blocked_after_int3,
+			      (own == SIGTRAP ? fault_end : fault_at),
 		      "pc in the frame", n);
+		check(address_is_right(info), "address in siginfo", n);
+		uc->uc_mcontext.gregs[REG_RIP] = fault_end;
 		uc->uc_mcontext.gregs[REG_RAX] = ANSWER;
 	}
 	do_work(n);
 	if (depth == 1 && nests)
 		check(breakpoint() == ANSWER, "int3 in the handler", n);
+	/* One that comes when this handler has returned. */
+	if (raises)
+		raised = !raised;
+	if (raised) {
+		raise(own);
+		check(is_pending(own) && traps == n + 1,
+		      "a SIGTRAP in its handler", n);
+	}
 	depth--;
 }
 
@@ -326,14 +376,11 @@ static void handler_begin(void)
 {
 	static char memory[65536];
 	stack_t ss = { .ss_sp = memory, .ss_size = sizeof(memory) };
+	int fd = memfd_create("empty", 0);
 
 	sigaltstack(&ss, NULL);
-}
-
-static void strict_begin(void)
-{
-	strict = 1;
-	handler_begin();
+	beyond_file = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
+	close(fd);
 }
 
 static void set_action(long n)
@@ -360,9 +407,10 @@ static void set_action(long n)
 		    sig != SIGSTOP)
 			sigaddset(&in_handler, sig);
 	if (!(action.sa_flags & SA_NODEFER))
-		sigaddset(&in_handler, SIGTRAP);
-	nests = !sigismember(&in_handler, SIGTRAP);
-	sigaction(SIGTRAP, &action, NULL);
+		sigaddset(&in_handler, own);
+	nests = !sigismember(&in_handler, own);
+	raises = !nests && n & 16;
+	sigaction(own, &action, NULL);
 }
 
 static void handler_round(long n)
@@ -375,18 +423,18 @@ static void handler_round(long n)
 	set_action(n);
 	do_work(n);
 	check(breakpoint() == ANSWER, "what int3 returned", n);
-	raise(SIGTRAP);
-	sigqueue(getpid(), SIGTRAP, value);
-	check(traps - before == (nests ? 6 : 3), "number of traps", n);
+	raise(own);
+	sigqueue(getpid(), own, value);
+	check(traps - before == (nests || raises ? 6 : 3), "number of traps",
+	      n);
 	kept = action.sa_mask;
 	sigdelset(&kept, SIGKILL);
 	sigdelset(&kept, SIGSTOP);
-	check(!sigaction(SIGTRAP, NULL, &now) &&
-		      now.sa_sigaction == on_own_trap &&
+	check(!sigaction(own, NULL, &now) && now.sa_sigaction == on_own_trap &&
 		      (now.sa_flags & ~SA_RESTORER) == action.sa_flags &&
 		      same_set(&now.sa_mask, &kept, 0),
 	      "what sigaction says", n);
-	wanted_traps += nests ? 6 : 3;
+	wanted_traps += nests || raises ? 6 : 3;
 }
 
 static void *thread(void *arg)
@@ -529,7 +577,7 @@ static void *waker(void *arg)
 		for (i = 0; i < n * 7919 % 4096; i++)
 			__asm__ volatile("pause");
 		if (with_trap == SENT)
-			pthread_kill(sleeper, SIGTRAP);
+			pthread_kill(sleeper, own);
 		pthread_kill(sleeper, wake_with);
 	}
 	return arg;
@@ -544,10 +592,10 @@ static void on_wake(int sig)
 		do_work(wakes + i);
 	check(mask_is(&inside_handler, 0), "mask in the handler", wakes);
 	if (with_trap == RAISED)
-		raise(SIGTRAP);
+		raise(own);
 	/* One that was sent may have come before the call. */
 	if (with_trap)
-		check(is_pending(SIGTRAP) == (traps == wanted_traps),
+		check(is_pending(own) == (traps == wanted_traps),
 		      "a SIGTRAP in the handler", wakes);
 	if (with_trap == RAISED)
 		check(traps == wanted_traps, "a SIGTRAP came too early", wakes);
@@ -559,8 +607,8 @@ static void on_trap_inside(int sig, siginfo_t *info, void *context)
 
 	traps++;
 	do_work(traps);
-	check(mask_is(&inside_handler, SIGTRAP), "mask in the handler", traps);
-	check(same_set(&uc->uc_sigmask, &usual, SIGTRAP), "mask in the frame",
+	check(mask_is(&inside_handler, own), "mask in the handler", traps);
+	check(same_set(&uc->uc_sigmask, &usual, own), "mask in the frame",
 	      traps);
 }
 
@@ -584,7 +632,7 @@ static void sleeps_begin(void)
 
 static void sleep_begin(void)
 {
-	signal(SIGTRAP, count_trap);
+	signal(own, count_trap);
 	sleeps_begin();
 	wake_with = SIGUSR1;
 	inside_handler = full;
@@ -651,8 +699,8 @@ static void open_begin(void)
 	struct sigaction act = { .sa_sigaction = on_trap_inside,
 				 .sa_flags = SA_SIGINFO };
 
-	sigaction(SIGTRAP, &act, NULL);
-	sigaddset(&usual, SIGTRAP);
+	sigaction(own, &act, NULL);
+	sigaddset(&usual, own);
 	sleeps_begin();
 	sigemptyset(&inside);
 	sigaddset(&inside, SIGTERM);
@@ -665,11 +713,11 @@ static void open_ready(long n)
 	int which = 1 + (int)(n % (NR_CALLS - 1));
 
 	check(write(ready[1], &c, 1) == 1, "write()", n);
-	raise(SIGTRAP);
+	raise(own);
 	check(calls[which](&inside) == 1, "what the call returned", n);
 	check(read(ready[0], &c, 1) == 1, "read()", n);
 	check(traps == wanted_traps, "a SIGTRAP came too early", n);
-	check(is_pending(SIGTRAP), "no SIGTRAP is pending", n);
+	check(is_pending(own), "no SIGTRAP is pending", n);
 	check(mask_is(&usual, 0), "mask", n);
 }
 
@@ -678,20 +726,20 @@ static void open_round(long n)
 	int ret;
 
 	inside_handler = inside;
-	wake_with = n % 3 == 1 ? SIGUSR1 : SIGTRAP;
+	wake_with = n % 3 == 1 ? SIGUSR1 : own;
 	if (wake_with == SIGUSR1)
 		sigaddset(&inside_handler, SIGUSR1);
 	if (n % 6 == 0)
 		open_ready(n);
 	else if (n % 3 == 0)
-		raise(SIGTRAP);
+		raise(own);
 	else
 		__atomic_store_n(&asleep, n + 1, __ATOMIC_RELEASE);
 	ret = calls[n % NR_CALLS](&inside);
 	check(ret == -1 && errno == EINTR, "what the call returned", n);
-	wanted_traps += wake_with == SIGTRAP;
+	wanted_traps += wake_with == own;
 	check(traps == wanted_traps, "number of traps", n);
-	check(!is_pending(SIGTRAP), "a SIGTRAP is pending", n);
+	check(!is_pending(own), "a SIGTRAP is pending", n);
 	check(mask_is(&usual, 0), "mask", n);
 	do_work(n);
 }
@@ -856,8 +904,8 @@ static int executed(void)
 
 	sigprocmask(SIG_BLOCK, NULL, &mask);
 	printf("executed: SIGTRAP is %sblocked and %spending\n",
-	       sigismember(&mask, SIGTRAP) ? "" : "not ",
-	       is_pending(SIGTRAP) ? "" : "not ");
+	       sigismember(&mask, own) ? "" : "not ",
+	       is_pending(own) ? "" : "not ");
 	return 0;
 }
 
@@ -873,7 +921,6 @@ static const struct mode modes[] = {
 	{ "ignore", ignore_begin, ignore_round, nothing },
 	{ "clearsighand", clearsighand_begin, clearsighand_round, nothing },
 	{ "handler", handler_begin, handler_round, nothing },
-	{ "strict", strict_begin, handler_round, nothing },
 	{ "spawn", nothing, spawn_round, nothing },
 };
 
@@ -913,6 +960,8 @@ int main(int argc, char **argv)
 	size_t i;
 
 	kind = argc > 3 ? atol(argv[3]) : 0;
+	if (getenv("BLOCKED_SIGNAL"))
+		own = atoi(getenv("BLOCKED_SIGNAL"));
 	if (argc > 1 && !strcmp(argv[1], "executed"))
 		return executed();
 	for (i = 0; argc > 1 && i < sizeof(modes) / sizeof(modes[0]); i++)

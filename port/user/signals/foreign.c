@@ -69,6 +69,48 @@ static u64 interrupted_mask(const struct dp_siginfo *info,
 	return s->mask;
 }
 
+/* The handler that runs has marks in its mask, and they block the signal. A masked wait has
+ * a mask of its own. */
+static bool marked(const struct dp_siginfo *info, struct dp_ucontext *uc)
+{
+	return dp_marks_blocked(uc->sigmask) & DP_SIGMASK(info->signo) &&
+	       !dp_masked_wait_of(&uc->mc) &&
+	       !dp_masked_wait_in_kernel(&uc->mc, info->signo);
+}
+
+/* A blocked signal that was sent waits; a blocked signal that the program's own instruction
+ * raises kills. Return: is it dealt with? */
+static bool is_blocked(struct dp_siginfo *info, struct dp_ucontext *uc)
+{
+	bool forced = info->code > 0;
+	bool held = dp_mask_blocked() & DP_SIGMASK(info->signo);
+
+	if (!held && !marked(info, uc))
+		return !forced && dp_masked_wait_delay(info, uc);
+	if (forced) {
+		die(info, uc);
+		return true;
+	}
+	if (!held)
+		return dp_marks_defer(info);
+	if (!dp_mask_defer(info))
+		return false;
+	dp_masked_wait_again(info, uc);
+	return true;
+}
+
+/* What the kernel would set for the handler, with marks for caught signals: otherwise a probe in
+ * the handler would kill the process. */
+static u64 handlers_mask(const struct dp_kernel_sigaction *action, s32 sig,
+			 u64 interrupted)
+{
+	u64 mask = action->mask;
+
+	if (!(action->flags & DP_SA_NODEFER))
+		mask |= DP_SIGMASK(sig);
+	return (interrupted & ~dp_mask_caught()) | dp_marks_of(mask, 0);
+}
+
 u64 dp_foreign_trap(struct dp_siginfo *info, struct dp_ucontext *uc)
 {
 	struct dp_kernel_sigaction action, once = { 0 };
@@ -76,21 +118,9 @@ u64 dp_foreign_trap(struct dp_siginfo *info, struct dp_ucontext *uc)
 	bool forced = info->code > 0;
 	u64 mask;
 
-	/* A blocked signal that was sent waits; a blocked signal that the program's
-	 * own instruction raises kills. */
-	if (dp_mask_blocked() & DP_SIGMASK(info->signo)) {
-		if (!forced && dp_mask_defer(info)) {
-			dp_masked_wait_again(info, uc);
-			return 0;
-		}
-		if (forced) {
-			die(info, uc);
-			return 0;
-		}
-	} else if (!forced && dp_masked_wait_delay(info, uc)) {
+	if (is_blocked(info, uc))
 		return 0;
-	}
-	if (dp_hit_who() == DP_WHO_OWNER)
+	if (dp_wipe.owner && dp_hit_is_owners())
 		__atomic_fetch_add(&dp_arena.hit.foreign, 1, __ATOMIC_RELAXED);
 	dp_action_get(k, &action);
 	if (action.handler == DP_SIG_IGN && !forced) {
@@ -104,9 +134,7 @@ u64 dp_foreign_trap(struct dp_siginfo *info, struct dp_ucontext *uc)
 	}
 	if (action.flags & DP_SA_RESETHAND)
 		dp_action_set(k, &once, NULL);
-	/* Caught signals stay open, whatever the action says: otherwise a probe in
-	 * the handler would kill the process. */
-	dp_port_swap_sigmask((mask | action.mask) & ~dp_mask_caught());
+	dp_port_swap_sigmask(handlers_mask(&action, info->signo, mask));
 	*((u64 *)uc - 1) = action.restorer;
 	return action.handler;
 }

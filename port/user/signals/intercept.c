@@ -27,6 +27,8 @@ static s64 answer_sigaction(u32 k, const struct dp_intercept_regs *regs,
 
 	if (from && dp_port_copy_in(&act, from, sizeof(act)))
 		return -EFAULT;
+	if (from)
+		dp_marks_see_mask(act.mask);
 	act.mask &= ~NEVER_MASKED;
 	if (!from)
 		dp_action_get(k, &old);
@@ -107,7 +109,7 @@ void dp_intercept_take_actions(void)
 		.handler = address_of(dp_trap_entry),
 		.flags = DP_TRAP_FLAGS,
 		.restorer = address_of(dp_trap_restorer),
-		.mask = DP_TRAP_MASK(dp_arena.control.nr_caught),
+		.mask = DP_TRAP_MASK(dp_arena.control.own_process),
 	};
 
 	u32 k;

@@ -27,7 +27,6 @@
 
 #define SIG_BLOCK 0
 #define SIG_UNBLOCK 1
-#define NR_SIGNALS 64
 
 /* Not inlined: the code needs less room. */
 #define APART __attribute__((noinline))
@@ -196,6 +195,15 @@ bool dp_mask_set_virtual(u64 mask)
 	return true;
 }
 
+void dp_mask_let_come(u64 real)
+{
+	u64 whose = dp_mask_whose(), bits = bits_of(whose);
+	u64 blocked = dp_mask_of_bits(bits) | dp_marks_blocked(real);
+
+	if (bits & DP_MASK_DEFERRED && !release(whose, ~blocked, false))
+		change(whose, 0, DP_MASK_DEFERRED);
+}
+
 bool dp_mask_defers(void)
 {
 	return bits_of(dp_mask_whose()) & DP_MASK_DEFERRED;
@@ -298,8 +306,7 @@ static int put(u64 to, const u64 *mask)
 	return 0;
 }
 
-/* The set of blocked signals @was after rt_sigprocmask(how, mask). */
-static u64 blocked_by(u64 how, u64 mask, u64 was)
+u64 dp_mask_after(u64 how, u64 mask, u64 was)
 {
 	switch (how) {
 	case SIG_BLOCK:
@@ -315,11 +322,16 @@ static u64 blocked_by(u64 how, u64 mask, u64 was)
  * There are no breakpoints then. */
 static s64 procmask_really(u64 how, u64 set, u64 old)
 {
-	if (dp_mask_blocked()) {
+	if (dp_mask_blocked() || dp_marks_here()) {
 		dp_mask_real(true);
 		dp_mask_set_virtual(0);
 	}
 	return dp_syscall(__NR_rt_sigprocmask, how, set, old, DP_SIGSET_BYTES);
+}
+
+static s64 tell(u64 old, u64 before)
+{
+	return old && put(old, &before) ? -EFAULT : 0;
 }
 
 s64 dp_mask_procmask(u64 how, u64 set, u64 old)
@@ -332,8 +344,12 @@ s64 dp_mask_procmask(u64 how, u64 set, u64 old)
 		return procmask_really(how, set, old);
 	if (set && dp_mask_get(&mask, set))
 		return -EFAULT;
+	dp_marks_see_mask(mask);
+	if ((!set || how <= DP_SIG_SETMASK) &&
+	    dp_marks_procmask(set ? &mask : NULL, how, &before))
+		return tell(old, before);
 	if (set && how <= DP_SIG_SETMASK)
-		will = blocked_by(how, mask, was) & caught;
+		will = dp_mask_after(how, mask, was) & caught;
 	/* A thread without room in the table has no virtual mask: the kernel has to block
 	 * the signals. */
 	if (will & ~was && !dp_mask_set_virtual(was | will))
@@ -346,8 +362,7 @@ s64 dp_mask_procmask(u64 how, u64 set, u64 old)
 		return ret;
 	if (was & ~will)
 		dp_mask_set_virtual(will);
-	before |= was;
-	return old && put(old, &before) ? -EFAULT : 0;
+	return tell(old, before | was);
 }
 
 s64 dp_mask_pending(u64 set, u64 size)
@@ -392,83 +407,21 @@ void dp_mask_real(bool real)
 	u64 whose = dp_mask_whose(), bits = bits_of(whose);
 	u64 mask = dp_mask_of_bits(bits);
 
-	dp_syscall(__NR_rt_sigprocmask, real ? SIG_BLOCK : SIG_UNBLOCK, &mask,
-		   0, DP_SIGSET_BYTES);
+	if (real)
+		dp_port_swap_sigmask(dp_marks_plain(dp_marks_real()) | mask);
+	else
+		dp_port_swap_sigmask(dp_marks_of(dp_marks_real(), mask));
 	/* The kernel has them wait, now that it blocks them. */
-	if (real && bits & DP_MASK_DEFERRED && !release(whose, mask, false))
+	if (real && bits & DP_MASK_DEFERRED && !release(whose, ~0ull, false))
 		change(whose, 0, DP_MASK_DEFERRED);
-}
-
-/* Caught signals in the mask of the program's action for @sig. */
-static u64 in_masks(u64 sig)
-{
-	u64 mask = 0;
-	u32 k;
-
-	for (k = 0; k < DP_CAUGHT; k++)
-		if (__atomic_load_n(&dp_private.in_masks[k], __ATOMIC_RELAXED) &
-		    DP_SIGMASK(sig))
-			mask |= DP_SIGMASK(dp_caught(k));
-	return mask;
-}
-
-static void set_in_masks(u64 sig, u64 mask)
-{
-	u32 k;
-
-	for (k = 0; k < DP_CAUGHT; k++)
-		if (mask & DP_SIGMASK(dp_caught(k)))
-			__atomic_fetch_or(&dp_private.in_masks[k],
-					  DP_SIGMASK(sig), __ATOMIC_RELAXED);
-		else
-			__atomic_fetch_and(&dp_private.in_masks[k],
-					   ~DP_SIGMASK(sig), __ATOMIC_RELAXED);
-}
-
-/* The mask of an action, too, goes to the kernel without caught signals. */
-s64 dp_mask_sigaction(u64 sig, u64 from, u64 to)
-{
-	u64 caught = dp_mask_caught(), had = in_masks(sig), will;
-	struct dp_kernel_sigaction act, old;
-	s64 ret;
-
-	if (from && dp_port_copy_in(&act, from, sizeof(act)))
-		return -EFAULT;
-	will = from ? act.mask & caught : 0;
-	if (from)
-		act.mask &= ~caught;
-	ret = dp_syscall(__NR_rt_sigaction, sig, from ? &act : NULL, &old,
-			 DP_SIGSET_BYTES);
-	if (ret)
-		return ret;
-	/* A vfork child shares our memory but not our actions. */
-	if (from && dp_hit_who() != DP_WHO_VM_CHILD)
-		set_in_masks(sig, will);
-	old.mask |= had;
-	return to && dp_port_copy_out(to, &old, sizeof(old)) ? -EFAULT : 0;
-}
-
-static void give_back_action(u32 sig)
-{
-	struct dp_kernel_sigaction act;
-	u64 mask = in_masks(sig);
-
-	if (!mask ||
-	    dp_syscall(__NR_rt_sigaction, sig, 0, &act, DP_SIGSET_BYTES))
-		return;
-	act.mask |= mask;
-	dp_syscall(__NR_rt_sigaction, sig, &act, 0, DP_SIGSET_BYTES);
 }
 
 void dp_mask_give_back(u64 *mask)
 {
-	u32 sig;
-
-	for (sig = 1; sig <= NR_SIGNALS; sig++)
-		give_back_action(sig);
+	dp_mask_give_back_actions();
 	dp_masked_wait_give_back();
 	if (mask)
-		*mask |= dp_mask_blocked();
+		*mask = dp_marks_plain(*mask) | dp_mask_blocked();
 	else
 		dp_mask_real(true);
 }

@@ -64,6 +64,42 @@ void dp_mask_give_back(u64 *mask);
  *  @real: false: undo that; the signals that wait come, and are deferred */
 void dp_mask_real(bool real);
 
+/** dp_mask_give_back_actions() - give the kernel the virtual masks of actions */
+void dp_mask_give_back_actions(void);
+/** dp_mask_after() - the set of blocked signals @was after rt_sigprocmask(how, mask) */
+u64 dp_mask_after(u64 how, u64 mask, u64 was);
+/** dp_mask_let_come() - let the deferred signals come that neither the virtual mask nor a mark
+ *  in @real, the mask that is restored next, blocks */
+void dp_mask_let_come(u64 real);
+
+/* marks: masks of handlers, whose caught signals the kernel keeps as marks. */
+
+/** dp_marks_blocked() - the caught signals for which the kernel's mask @mask has marks */
+u64 dp_marks_blocked(u64 mask);
+/** dp_marks_plain() - the program's mask for the kernel's, without the virtual mask */
+u64 dp_marks_plain(u64 mask);
+/** dp_marks_of() - the kernel's mask for the program's, with marks if it has caught signals
+ *  that the thread's virtual mask, @table, has not; @table: 0 for the mask of an action */
+u64 dp_marks_of(u64 mask, u64 table);
+/** dp_marks_real() - the kernel's mask of this thread */
+u64 dp_marks_real(void);
+/** dp_marks_here() - the same, if it has marks; or 0 */
+u64 dp_marks_here(void);
+/** dp_marks_see_mask() - the program sets a mask. If the eight signals differ in it, no masks
+ *  have marks from here on. */
+void dp_marks_see_mask(u64 mask);
+/** dp_marks_leave() - restore the action of NUDGE, and drop those on their way */
+void dp_marks_leave(void);
+/** dp_marks_procmask() - make rt_sigprocmask(2), if the thread's mask has marks
+ *  @set: NULL: only ask. Return: false if it has none */
+bool dp_marks_procmask(const u64 *set, u64 how, u64 *before);
+/** dp_marks_defer() - defer a signal until the kernel lets a NUDGE come to this thread.
+ *  Return: false if that cannot be. */
+bool dp_marks_defer(const struct dp_siginfo *info);
+/** dp_marks_nudged() - is @info a NUDGE? It lets come what @mask, of its frame, does not
+ *  block. */
+bool dp_marks_nudged(const struct dp_siginfo *info, u64 *mask);
+
 /* action: virtual actions, those that the program has set for caught signals. */
 
 /** dp_caught_index() - the k of a caught signal; DP_CAUGHT: @sig is not caught */

@@ -425,11 +425,12 @@ static bool is_in_kernel(const struct dp_kernel_wait *n,
 const struct dp_kernel_wait *
 dp_masked_wait_in_kernel(const struct dp_mcontext *regs, s32 sig)
 {
-	u64 thread = dp_mask_whose();
+	u64 thread;
 	u32 i;
 
 	if (dp_private.in_force || (s64)regs->rax != -EINTR)
 		return NULL;
+	thread = dp_mask_whose();
 	for (i = 0; i < DP_MASKED_WAITS; i++)
 		if (dp_private.kernel_waits[i].thread == thread &&
 		    is_in_kernel(&dp_private.kernel_waits[i], regs, sig))

@@ -8,6 +8,7 @@
  *   copy runs, jumps back behind the site ◄── sigreturn
  */
 #include "port/user/signals/trap.h"
+#include "port/user/signals/mask.h"
 #include "engine/hit/hit.h"
 #include "arch/arch.h"
 #include "port.h"
@@ -63,15 +64,13 @@ static bool is_sites(const struct dp_siginfo *info, struct dp_trap *trap)
 	return is_substitute(info) && dp_trap_hit(trap, pc, false);
 }
 
-/* Only in a process that probes itself. */
+/* Has the program's own instruction faulted, in a copy? Then its frame shows that. */
 static bool is_handlers(struct dp_siginfo *info, struct dp_trap *trap)
 {
 	u64 pc = trap->regs->rip;
 
-	if (!dp_arena.control.own_process)
-		return false;
 	if (info->signo == DP_SIGTRAP)
-		return dp_trap_returned(trap);
+		return dp_arena.control.own_process && dp_trap_returned(trap);
 	if (info->code <= 0)
 		return false;
 	if (dp_trap_raised(trap))
@@ -85,6 +84,8 @@ u64 dp_hit_trap(struct dp_siginfo *info, struct dp_ucontext *uc)
 {
 	struct dp_trap trap = trap_of(uc);
 
+	if (dp_marks_nudged(info, &uc->sigmask))
+		return 0;
 	if (!is_sites(info, &trap) && !is_handlers(info, &trap))
 		return dp_foreign_trap(info, uc);
 	show_alternate(&trap, uc);
