@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* region: find the instructions that a jump displaces; refuse the unsuitable. */
+#include "engine/insn/faults.h"
 #include "engine/insn/region.h"
 
 static int fail(const char **why, const char *reason)
@@ -44,8 +45,10 @@ int dp_region_decode(const u8 *code, size_t size, size_t room,
 				    "the bytes behind it are no instructions");
 		err = add(r, &f, room, why);
 	}
-	for (i = 0; i + 1 < r->nr; i++)
+	for (i = 0; i + 1 < r->nr; i++) {
 		r->returns |= calls(r->facts[i].class);
+		r->faults |= r->facts[i].faults == DP_FAULTS_OTHER;
+	}
 	/* The frame description of a restorer begins a byte early, inside a nop. */
 	for (i = 0; !err && i < r->len; i++)
 		if (dp_insn_is_restorer(code + i, size - (size_t)i))

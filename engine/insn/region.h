@@ -17,10 +17,12 @@
  * @at: offset of each
  * @returns: an instruction before the last is a call, whose callee returns into the
  *         region
+ * @faults: an instruction before the last can fault, and a handler of the program may go on
+ *         behind it
  */
 struct dp_region {
 	u8 len, nr;
-	bool returns;
+	bool returns, faults;
 	u8 at[DP_REGION_INSNS];
 	struct insn_facts facts[DP_REGION_INSNS];
 };

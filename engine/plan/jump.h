@@ -11,6 +11,8 @@ struct dp_site;
 
 /* Why a site is a breakpoint */
 #define DP_WHY_RETURNS "a call returns into the bytes that a jump needs"
+#define DP_WHY_FAULTS \
+	"a handler of a fault can go on within the bytes that a jump needs"
 #define DP_WHY_OVERLAP \
 	"overlap: another probe or the agent needs the same bytes"
 #define DP_WHY_NO_ISLAND \

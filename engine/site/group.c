@@ -58,6 +58,9 @@ static const char *unfit(const struct dp_engine *e, const struct dp_site *s)
 		return "breakpoints were asked for";
 	if (s->region.returns && e->arming == DP_ARM_QUIESCE)
 		return DP_WHY_RETURNS;
+	/* Where no signal is caught the fault is in the copy, and the way on, too. */
+	if (s->region.faults && e->nr_caught && e->arming == DP_ARM_QUIESCE)
+		return DP_WHY_FAULTS;
 	return NULL;
 }
 

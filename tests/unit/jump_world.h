@@ -329,7 +329,7 @@ static const struct dp_target_ops text_ops = { .read = read_text,
 /* Instructions of each length, which begin where bits of a number are set. */
 static inline void put_slot(struct text *t, u32 slot, u32 starts)
 {
-	static const char *const insns[] = { "55", "89e5", "4889e5", "488b4708",
+	static const char *const insns[] = { "55", "89e5", "4889e5", "488d4708",
 					     "b844332211" };
 	u8 *at = t->orig + slot * SLOT;
 	u32 i, end;

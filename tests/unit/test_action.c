@@ -64,10 +64,14 @@ static void to_ask_for_an_action_changes_nothing(void **state)
 /* It shares the memory, but has actions of its own. */
 static void a_child_in_our_memory_changes_no_action_of_ours(void **state)
 {
+	struct dp_kernel_sigaction ours;
+
 	set_mask(SIGUSR1, TRAP);
+	ours = *dp_fake_action(SIGUSR1);
 	dp_fake_vfork(false);
 	set_mask(SIGUSR1, ILL);
 	dp_fake_vfork(true);
+	*dp_fake_action(SIGUSR1) = ours;
 	assert_int_equal(set_mask(SIGUSR1, 0), TRAP);
 }
 

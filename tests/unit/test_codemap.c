@@ -363,6 +363,12 @@ static bool is_sigreturn(pid_t pid, const struct insn_facts *f)
 		       SYS_rt_sigreturn;
 }
 
+/* A hypervisor that emulates it may forget the step, and the next instruction runs, too. */
+static bool is_cpuid(const u8 *code)
+{
+	return code[0] == 0x0f && code[1] == 0xa2;
+}
+
 static void step_all(struct stepper *s, u64 limit)
 {
 	struct insn_facts f;
@@ -377,7 +383,7 @@ static void step_all(struct stepper *s, u64 limit)
 		if (pread(s->mem, code, sizeof(code), from) <= 0 ||
 		    dp_insn_facts(code, sizeof(code), &f))
 			memset(&f, 0, sizeof(f));
-		back = is_sigreturn(s->pid, &f);
+		back = is_sigreturn(s->pid, &f) || is_cpuid(code);
 		ptrace(PTRACE_SINGLESTEP, s->pid, NULL, sig);
 		if (waitpid(s->pid, &status, 0) != s->pid ||
 		    !WIFSTOPPED(status))

@@ -519,6 +519,42 @@ static void minds_returns(void **state)
 	}
 }
 
+/* The program's handler may go on behind an instruction that faults: where that is inside the
+ * jump, the jump is for interior alone, and for where no signal is caught. */
+static void minds_faults(void **state)
+{
+	static const struct {
+		const char *code;
+		bool inside;
+	} slots[] = {
+		{ "488b07 b801000000", true }, { "4889c3 488b07", false },
+		{ "53 488b07 4889c3", true },  { "53 55 4889c3", false },
+		{ "89f8 f7f9 4889c3", true },
+	};
+	u32 arming;
+	size_t i;
+
+	for (arming = DP_ARM_INTERIOR; arming <= DP_ARM_QUIESCE; arming++)
+		for (i = 0; i < 2 * sizeof(slots) / sizeof(slots[0]); i++) {
+			bool caught = i & 1, jump = arming == DP_ARM_INTERIOR ||
+						    !caught ||
+						    !slots[i / 2].inside;
+			struct world w;
+
+			begin(&w, HIGH, arming);
+			hex(slots[i / 2].code, w.t.orig);
+			if (!caught)
+				dp_engine_set_signal_free(w.e);
+			assert_int_equal(add(&w, 0, true), 0);
+			assert_int_equal(build(&w), 0);
+			assert_string_equal(dp_engine_mode(w.e, w.probe[0]),
+					    jump ? "jump" : "trap");
+			assert_int_equal(!*dp_engine_reason(w.e, w.probe[0]),
+					 jump);
+			end(&w);
+		}
+}
+
 /* add $8, %rsp; ret: the jump begins at the add, which nobody probes. */
 static void begin_early(struct world *w, enum dp_arming arming)
 {
@@ -652,6 +688,7 @@ int main(void)
 		cmocka_unit_test(probes_intercepts),
 		cmocka_unit_test(knows_who_is_inside),
 		cmocka_unit_test(minds_returns),
+		cmocka_unit_test(minds_faults),
 		cmocka_unit_test(begins_before_a_probe),
 		cmocka_unit_test(begins_nowhere_else),
 		cmocka_unit_test(begins_at_the_probe),

@@ -378,5 +378,6 @@ int main(void)
 		test(probe_in_a_handler),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests_name("marks", tests, NULL, NULL);
 }
