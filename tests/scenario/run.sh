@@ -25,7 +25,7 @@ program load logger_load $'push r,rdi\nlog 1'
 run load restart 20
 is "an instruction that faults and is restarted: its output" "$status $out" "0 100"
 is "and one record each" "$n" 20
-like "and the account" "$err" ': 20 hits, 0 missed, 20 records; '
+like "and the account: each attempt is a hit" "$err" ': 40 hits, 0 missed, 20 records, 20 records discarded; '
 run load nested 20
 is "a handler that hits the same probe while it waits: its output" "$status $out" "0 100"
 is "and one record for each" "$n" 40
@@ -43,7 +43,7 @@ program loadanyway logger_load $'push r,rdi\nlog 1' 'logonfault = yes'
 run loadanyway jump 20
 is "logonfault: the record counts" "$n" 20
 run loadanyway restart 20
-is "logonfault: once, however often it is restarted" "$n" 20
+is "logonfault: once for each attempt" "$n" 40
 run loadanyway die
 is "logonfault: the last record of a process that dies" "$status $n" "139 1"
 program ret logger_load+3 $'push r,rax\nlog 1'

@@ -127,12 +127,29 @@ static void forget_child(u64 thread, u64 pid)
 	}
 }
 
+static bool has_notes(void)
+{
+	u32 i;
+
+	for (i = 0; i < DP_CLONES; i++)
+		if (__atomic_load_n(&dp_private.clones[i].thread,
+				    __ATOMIC_RELAXED))
+			return true;
+	return false;
+}
+
 /* Flags of the call that has returned @ret, and its note dropped. adopt() drops the note of
  * a new thread; the parent drops the note that it shares with a CLONE_VM child. */
 static u64 recall(bool child, u64 ret)
 {
-	u64 thread = dp_mask_thread(), flags, who = child ? 0 : vm_child();
+	u64 thread, flags, who;
 	u32 i;
+
+	/* No needless system call: the call may have installed a filter that forbids it. */
+	if (!has_notes())
+		return 0;
+	thread = dp_mask_thread();
+	who = child ? 0 : vm_child();
 
 	for (i = 0; i < DP_CLONES; i++) {
 		struct dp_clone *c = &dp_private.clones[i];
