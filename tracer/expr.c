@@ -16,7 +16,6 @@
 #include <string.h>
 
 #define DEEPEST 64
-#define SIGN (1ull << 63)
 
 struct parser {
 	const struct dp_spec *spec;
@@ -314,54 +313,10 @@ static bool parse_operand(struct parser *p)
 	return item.show == DP_SHOW_SIGNED;
 }
 
-/* ( a b -- a < b ), unsigned: the borrow of a - b */
-static void less(struct parser *p)
-{
-	op16(p, DP_OPCODE_PUSH_TSP_I, 1);
-	op(p, DP_OPCODE_NEG);
-	op16(p, DP_OPCODE_PUSH_TSP_I, 1);
-	op(p, DP_OPCODE_AND);
-	op16(p, DP_OPCODE_PUSH_TSP_I, 2);
-	op(p, DP_OPCODE_NEG);
-	op16(p, DP_OPCODE_PUSH_TSP_I, 2);
-	op(p, DP_OPCODE_OR);
-	op16(p, DP_OPCODE_PUSH_TSP_I, 3);
-	op16(p, DP_OPCODE_PUSH_TSP_I, 3);
-	op(p, DP_OPCODE_RSUB);
-	op(p, DP_OPCODE_AND);
-	op(p, DP_OPCODE_OR);
-	op8(p, DP_OPCODE_SHR_I, 63);
-	op16(p, DP_OPCODE_POP_TSP_I, 2);
-	op8(p, DP_OPCODE_ROS, 1);
-}
-
-/* ( a b -- a != b ): a difference or its negation has the top bit */
-static void differ(struct parser *p)
-{
-	op(p, DP_OPCODE_SUB);
-	op8(p, DP_OPCODE_DUP_I, 1);
-	op(p, DP_OPCODE_NEG);
-	push(p, 1);
-	op(p, DP_OPCODE_ADD);
-	op(p, DP_OPCODE_OR);
-	op8(p, DP_OPCODE_SHR_I, 63);
-}
-
 static void negate(struct parser *p)
 {
 	push(p, 1);
 	op(p, DP_OPCODE_XOR);
-}
-
-/* Make the unsigned order of two numbers that of their signed values. */
-static void flip_signs(struct parser *p)
-{
-	push(p, SIGN);
-	op(p, DP_OPCODE_XOR);
-	op(p, DP_OPCODE_XCHG);
-	push(p, SIGN);
-	op(p, DP_OPCODE_XOR);
-	op(p, DP_OPCODE_XCHG);
 }
 
 enum comparison { EQ, NE, LE, GE, LT, GT, NONE };
@@ -402,16 +357,13 @@ static void parse_test(struct parser *p)
 	with_sign = parse_operand(p);
 	c = p->err ? NONE : parse_comparison(p);
 	with_sign |= !p->err && parse_operand(p);
-	if (c == EQ || c == NE) {
-		differ(p);
-	} else {
-		if (with_sign)
-			flip_signs(p);
-		if (c == GT || c == LE)
-			op(p, DP_OPCODE_XCHG);
-		less(p);
-	}
-	if (c == EQ || c == LE || c == GE)
+	if (c == GT || c == LE)
+		op(p, DP_OPCODE_XCHG);
+	if (c == EQ || c == NE)
+		op(p, DP_OPCODE_EQ);
+	else
+		op(p, with_sign ? DP_OPCODE_LTS : DP_OPCODE_LTU);
+	if (c == NE || c == LE || c == GE)
 		negate(p);
 }
 

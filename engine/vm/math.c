@@ -76,6 +76,12 @@ static u64 two(u8 op, u64 top, u64 next)
 		return top | next;
 	case DP_OPCODE_XOR:
 		return top ^ next;
+	case DP_OPCODE_EQ:
+		return next == top;
+	case DP_OPCODE_LTU:
+		return next < top;
+	case DP_OPCODE_LTS:
+		return (s64)next < (s64)top;
 	case DP_OPCODE_ROL:
 	case DP_OPCODE_ROL_I:
 		return rotate_left(top, next);

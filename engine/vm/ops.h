@@ -3,7 +3,9 @@
  * ops: the one table of probe program instructions.
  *
  * Verifier, interpreter, assembler and disassembler all read it. Codes are
- * those of DProbes 5.0; operands follow the code byte unaligned, little-endian.
+ * those of DProbes 5.0, and ours for comparisons, 0xa0 to 0xa2: 1 if the next element is
+ * equal to the top, or less, without or with sign; else 0. Operands follow the code byte
+ * unaligned, little-endian.
  */
 #ifndef DP_VM_OPS_H
 #define DP_VM_OPS_H
@@ -208,6 +210,9 @@ enum dp_op_state {
 	X(0x97, POPH_U32, U16, DP_VARIES, 0, 0, LATER, HEAP, "poph u32,%")   \
 	X(0x98, POPH_U64, U16, DP_VARIES, 0, 0, LATER, HEAP, "poph u64,%")   \
 	X(0x99, RSUB, NONE, 2, 1, 0, READY, MATH, "rsub")                    \
+	X(0xa0, EQ, NONE, 2, 1, 0, RAW, MATH, "eq")                          \
+	X(0xa1, LTU, NONE, 2, 1, 0, RAW, MATH, "ltu")                        \
+	X(0xa2, LTS, NONE, 2, 1, 0, RAW, MATH, "lts")                        \
 	X(0xb0, SEG2LIN, NONE, 2, 1, 0, LATER, IO, "seg2lin")                \
 	X(0xb1, PUSH_IO_U8, NONE, 1, 1, 0, LATER, IO, "push io,u8")          \
 	X(0xb2, PUSH_IO_U16, NONE, 1, 1, 0, LATER, IO, "push io,u16")        \

@@ -123,6 +123,24 @@ static void arithmetic(void **state)
 	LEFT(~0x0ff0ull, 77);
 }
 
+static void comparisons(void **state)
+{
+	OF_TWO(EQ, 5, 5, 1);
+	OF_TWO(EQ, 5, 5 + (1ull << 32), 0);
+	OF_TWO(EQ, -1, -1, 1);
+	OF_TWO(LTU, 5, 9, 1);
+	OF_TWO(LTU, 9, 5, 0);
+	OF_TWO(LTU, 5, 5, 0);
+	OF_TWO(LTU, -1, 5, 0);
+	OF_TWO(LTU, 5, BIT63, 1);
+	OF_TWO(LTS, 5, 9, 1);
+	OF_TWO(LTS, 5, 5, 0);
+	OF_TWO(LTS, -1, 5, 1);
+	OF_TWO(LTS, 5, -1, 0);
+	OF_TWO(LTS, BIT63, -1, 1);
+	OF_TWO(LTS, 1, BIT63, 0);
+}
+
 static void division(void **state)
 {
 	RUN(PUSH(77), PUSH(-7), PUSH(2), OP(DIV), TOP(3));
@@ -930,6 +948,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define TEST(f) cmocka_unit_test_setup(f, setup)
 		TEST(arithmetic),
+		TEST(comparisons),
 		TEST(division),
 		TEST(shifts),
 		TEST(rotations),
