@@ -60,7 +60,7 @@ static bool begin(const struct dp_probe_entry *p, u32 probe,
 static bool each(const struct dp_site_entry *site, const struct dp_hit *hit)
 {
 	bool waits = false;
-	u64 serial = 0;
+	u64 serial = 0; /* 0: nothing has needed it */
 	u32 i;
 
 	for (i = site->first_probe; i; i = dp_probe(i - 1)->next) {
@@ -68,9 +68,7 @@ static bool each(const struct dp_site_entry *site, const struct dp_hit *hit)
 
 		if (!probe->enabled || !begin(probe, i - 1, site, hit))
 			continue;
-		if (!serial)
-			serial = dp_port_ticks();
-		waits |= dp_program_run(i - 1, site, hit, serial);
+		waits |= dp_program_run(i - 1, site, hit, &serial);
 	}
 	return waits;
 }

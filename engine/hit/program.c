@@ -147,8 +147,14 @@ static void run(void *arg)
 			dp_tally(ctx->probe, DP_TALLY_UNMET);
 		return;
 	}
-	ctx->waits = has_record(&ctx->vm) &&
-		     settle(ctx, &sites[ctx->site], hit);
+	if (!has_record(&ctx->vm)) {
+		ctx->waits = 0;
+		return;
+	}
+	/* The record of an exception, of a program that does not log. */
+	if (!ctx->serial)
+		ctx->serial = ctx->ticks = dp_port_ticks();
+	ctx->waits = settle(ctx, &sites[ctx->site], hit);
 }
 
 /* Control disables a probe, waits until no context is claimed, and gives the program's room, and
@@ -171,7 +177,7 @@ static struct dp_context *claim(u32 probe, u32 site, const struct dp_hit *hit)
 }
 
 static bool execute(u32 probe, const struct dp_site_entry *site,
-		    const struct dp_hit *hit, u64 serial,
+		    const struct dp_hit *hit, u64 *serial,
 		    struct dp_exit_instance *instance)
 {
 	struct dp_context *ctx;
@@ -186,7 +192,10 @@ static bool execute(u32 probe, const struct dp_site_entry *site,
 	}
 	ctx->probe = probe;
 	ctx->site = dp_site_index(site);
-	ctx->serial = ctx->ticks = serial;
+	/* To read the clock takes longer than many a program. */
+	if (!*serial && program_of(dp_probe(probe))->logmax)
+		*serial = dp_port_ticks();
+	ctx->serial = ctx->ticks = *serial;
 	ctx->hit = (u64)hit;
 	ctx->instance = (u64)instance;
 	/* A signal frame must not go onto the context's stack. */
@@ -202,7 +211,7 @@ static bool execute(u32 probe, const struct dp_site_entry *site,
 }
 
 bool dp_program_run(u32 probe, const struct dp_site_entry *site,
-		    const struct dp_hit *hit, u64 serial)
+		    const struct dp_hit *hit, u64 *serial)
 {
 	return execute(probe, site, hit, serial, NULL);
 }
@@ -211,5 +220,7 @@ void dp_program_enter(u32 probe, const struct dp_site_entry *site,
 		      const struct dp_hit *hit,
 		      struct dp_exit_instance *instance)
 {
-	execute(probe, site, hit, dp_port_ticks(), instance);
+	u64 serial = dp_port_ticks();
+
+	execute(probe, site, hit, &serial, instance);
 }

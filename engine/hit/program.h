@@ -13,10 +13,11 @@
 
 /**
  * dp_program_run() - run the program of a probe
+ * @serial: when the hit began; 0: not known, set if the program can log
  * Return: true if its record waits for the original instruction.
  */
 bool dp_program_run(u32 probe, const struct dp_site_entry *site,
-		    const struct dp_hit *hit, u64 serial);
+		    const struct dp_hit *hit, u64 *serial);
 /** dp_program_enter() - run the program of a probe at the entry of a function
  *  Fills in the instance. Leaves it incomplete if the call is not to be tracked. */
 void dp_program_enter(u32 probe, const struct dp_site_entry *site,

@@ -329,12 +329,45 @@ static void no_context(void **state)
 	assert_int_equal(dp_fake_tally(0, DP_TALLY_CONTEXT), 1);
 }
 
+/* The clock is read for a program that may log, once for all of a hit; or for the record of an
+ * exception. */
+static void reads_the_clock_for_records(void **state)
+{
+	struct dp_mcontext mc = { 0 };
+	struct dp_hit hit = { .mc = &mc };
+	struct dp_program_entry *program;
+	const struct dp_record *r;
+	u64 serial = 0;
+
+	with_program(EXIT);
+	program = dp_at(dp_arena.control.program_off);
+	program->logmax = 0;
+	assert_false(dp_program_run(0, site(0), &hit, &serial));
+	assert_int_equal(serial, 0);
+	program->logmax = 1;
+	assert_false(dp_program_run(0, site(0), &hit, &serial));
+	assert_int_not_equal(serial, 0);
+	serial = 5;
+	assert_false(dp_program_run(0, site(0), &hit, &serial));
+	assert_int_equal(serial, 5);
+	with_program(EXIT_N);
+	program = dp_at(dp_arena.control.program_off);
+	program->logmax = 0;
+	site(0)->faults = DP_FAULTS_NEVER;
+	serial = 0;
+	assert_false(dp_program_run(0, site(0), &hit, &serial));
+	r = dp_fake_record();
+	assert_non_null(r);
+	assert_true(r->ticks);
+}
+
 /* Between the look at the probe and the context, control has disabled it, or given its number to
  * another one, at the same site without a program or at another site. */
 static void probe_that_goes_meanwhile(void **state)
 {
 	struct dp_hit hit = { .sp = dp_fake_regs()->rsp };
 	struct dp_probe_entry *p;
+	u64 serial = 1;
 	int i;
 
 	with_program(EXIT_N);
@@ -346,7 +379,7 @@ static void probe_that_goes_meanwhile(void **state)
 		p->enabled = i != 0;
 		p->program = i != 1;
 		p->site = i == 2;
-		assert_false(dp_program_run(0, site(0), &hit, 1));
+		assert_false(dp_program_run(0, site(0), &hit, &serial));
 		assert_int_equal(dp_fake_tally(0, DP_TALLY_DISABLED), i + 1);
 		assert_int_equal(dp_probe_state(0)->count, 0);
 		assert_int_equal(context(0)->state, DP_CONTEXT_FREE);
@@ -760,6 +793,7 @@ int main(void)
 		cmocka_unit_test_setup(resumes, begin),
 		cmocka_unit_test_setup(machine_of_a_program, begin),
 		cmocka_unit_test_setup(record_of_a_log, begin),
+		cmocka_unit_test_setup(reads_the_clock_for_records, begin),
 		cmocka_unit_test_setup(probe_that_goes_meanwhile, begin),
 		cmocka_unit_test_setup(no_context, begin),
 		cmocka_unit_test_setup(contexts_that_are_left, begin),
