@@ -14,42 +14,20 @@
 #include "engine/insn/detour.h"
 #include "arch/arch.h"
 #include "arch/x86/emit.h"
+#include "arch/x86/native/head.h"
+#include "arch/x86/sequence.h"
 #include "engine/insn/callout.h"
 
-#define RED_ZONE 128
-#define RSEQ_CPU_ID 4
-#define RSEQ_CS 8
-#define RSEQ_DESCRIPTOR 32
+#define RED_ZONE DP_RED_ZONE_SIZE
 
 static u64 here(const struct dp_out *o)
 {
 	return o->at + o->len;
 }
 
-/* lea @by(%rsp), %rsp */
-static void move_stack(struct dp_out *o, s32 by)
-{
-	if (by == -RED_ZONE) { /* fits in a byte */
-		DP_PUT(o, 0x48, 0x8d, 0x64, 0x24, 0x80);
-		return;
-	}
-	DP_PUT(o, 0x48, 0x8d, 0xa4, 0x24);
-	dp_put32(o, (u32)by);
-}
-
-/* The stack pointer is below the red zone here. */
-static void call_agent(struct dp_out *o, u64 entry, u32 number)
-{
-	DP_PUT(o, 0x68); /* push $number */
-	dp_put32(o, number);
-	DP_PUT(o, 0xe8); /* call entry */
-	dp_put_rel32(o, entry);
-	move_stack(o, RED_ZONE + 8);
-}
-
 /* Behind the descriptor. */
-#define TRACKED_TARGET RSEQ_DESCRIPTOR
-#define TRACKED_HEAD (RSEQ_DESCRIPTOR + 8)
+#define TRACKED_TARGET DP_SEQUENCE_DESCRIPTOR
+#define TRACKED_HEAD (DP_SEQUENCE_DESCRIPTOR + 8)
 
 /* push target(%rip); push $number; call entry; jmp *8(%rsp)
  * target: lea 144(%rsp), %rsp */
@@ -74,20 +52,20 @@ static void call_first(struct dp_out *o, const struct dp_detour_spec *s,
 	if (s->tracked)
 		call_tracked(o, s, number);
 	else
-		call_agent(o, s->entry, number);
+		dp_put_callout(o, s->entry, number);
 }
 
 static void call_out(struct dp_out *o, u64 entry, u32 number)
 {
 	if (!number)
 		return;
-	move_stack(o, -RED_ZONE);
-	call_agent(o, entry, number - 1);
+	dp_put_move_stack(o, -RED_ZONE);
+	dp_put_callout(o, entry, number - 1);
 }
 
 static void save(struct dp_out *o)
 {
-	move_stack(o, -RED_ZONE);
+	dp_put_move_stack(o, -RED_ZONE);
 	DP_PUT(o, 0x50, 0x51); /* push %rax; push %rcx */
 }
 
@@ -101,26 +79,8 @@ static void restore(struct dp_out *o)
  * byte. */
 struct count {
 	unsigned int slow, to_insn, abort, to_restart;
-	unsigned int restart, first, committed;
 	unsigned int target; /* where a tracked call goes on otherwise */
 };
-
-static void aim(struct dp_out *o, unsigned int displacement)
-{
-	unsigned int far = o->len - (displacement + 1);
-
-	o->code[displacement] = (u8)far;
-	o->far |= far > 127;
-}
-
-/* A thread clears its rseq_cs before it leaves the detour: the kernel may read the
- * descriptor at any time, even after the detour is released. */
-static void put_forget(struct dp_out *o, const struct dp_detour_spec *s)
-{
-	DP_PUT(o, 0x64, 0x48, 0xc7, 0x04, 0x25); /* movq $0, %fs:rseq_cs */
-	dp_put32(o, (u32)s->rseq->offset + RSEQ_CS);
-	dp_put32(o, 0);
-}
 
 /* A call-out comes before the first instruction: a displacement of one byte may not reach. */
 static void put_to_insn(struct dp_out *o, struct count *c)
@@ -130,27 +90,17 @@ static void put_to_insn(struct dp_out *o, struct count *c)
 	c->to_insn = o->len - 4;
 }
 
-static void aim_far(struct dp_out *o, unsigned int displacement)
-{
-	unsigned int end = o->len;
-
-	o->len = displacement;
-	dp_put32(o, end - (displacement + 4));
-	o->len = end;
-}
-
 /* The code where counting is not possible, and the abort handler that restarts counting. Both
  * stand before the counting code, which falls through. */
 static void put_slow(struct dp_out *o, const struct dp_detour_spec *s,
 		     struct count *c)
 {
 	c->slow = o->len;
-	put_forget(o, s);
+	dp_sequence_forget(o, s->rseq);
 	restore(o);
 	call_first(o, s, DP_CALLOUT_UNCOUNTED);
 	put_to_insn(o, c);
-	DP_PUT(o, 0x0f, 0xb9, 0x3d); /* ud1: the signature is its operand */
-	dp_put32(o, s->rseq->signature);
+	dp_sequence_sign(o, s->rseq);
 	c->abort = o->len;
 	DP_PUT(o, 0xeb, 0);
 	c->to_restart = o->len - 1;
@@ -169,71 +119,49 @@ static void put_enable_word(struct dp_out *o, const struct dp_detour_spec *s,
 	to_self = o->len - 1;
 	DP_PUT(o, 0xeb, 0);
 	to_call_out = o->len - 1;
-	aim(o, to_self);
+	dp_put_aim(o, to_self);
 	DP_PUT(o, 0x64, 0x48, 0x8b, 0x0c, 0x25);
 	dp_put32(o, (u32)s->self);
 	DP_PUT(o, 0xe3, 0);
 	to_over = o->len - 1;
 	DP_PUT(o, 0x8b, 0x49, DP_DETOUR_BUSY, 0xe3, 0);
 	to_idle = o->len - 1;
-	aim(o, to_call_out);
+	dp_put_aim(o, to_call_out);
 	restore(o);
 	call_first(o, s, 0);
 	if (s->tracked) {
 		c->target = o->len;
-		move_stack(o, DP_TRACKED_DEPTH);
+		dp_put_move_stack(o, DP_TRACKED_DEPTH);
 	}
 	DP_PUT(o, 0xeb, 0);
 	to_end = o->len - 1;
-	aim(o, to_over);
-	aim(o, to_idle);
+	dp_put_aim(o, to_over);
+	dp_put_aim(o, to_idle);
 	restore(o);
-	move_stack(o, RED_ZONE);
-	aim(o, to_end);
+	dp_put_move_stack(o, RED_ZONE);
+	dp_put_aim(o, to_end);
 }
 
 static void put_count(struct dp_out *o, const struct dp_detour_spec *s,
 		      struct count *c)
 {
-	u32 area = (u32)s->rseq->offset;
+	struct dp_sequence q = { .rseq = s->rseq,
+				 .table = s->table,
+				 .counter = s->counter };
 
 	save(o);
-	c->restart = o->len;
-	aim(o, c->to_restart);
-	DP_PUT(o, 0x48, 0x8d, 0x05); /* lea descriptor(%rip), %rax */
-	dp_put_rel32(o, o->at);
-	DP_PUT(o, 0x64, 0x48, 0x89, 0x04, 0x25); /* mov %rax, %fs:rseq_cs */
-	dp_put32(o, area + RSEQ_CS);
-	c->first = o->len;
-	/* The table has an entry for each value of 16 bits. */
-	DP_PUT(o, 0x64, 0x0f, 0xb7, 0x04, 0x25); /* movzwl %fs:cpu_id, %eax */
-	dp_put32(o, area + RSEQ_CPU_ID);
-	DP_PUT(o, 0x48, 0xb9); /* mov $table, %rcx */
-	dp_put64(o, s->table);
-	DP_PUT(o, 0x48, 0x8b, 0x0c, 0xc1); /* mov (%rcx,%rax,8), %rcx */
-	DP_PUT(o, 0xe3, (u8)(c->slow - (o->len + 2))); /* jrcxz slow */
-	DP_PUT(o, 0x48, 0x8b, 0x81); /* mov counter(%rcx), %rax */
-	dp_put32(o, s->counter);
-	DP_PUT(o, 0x48, 0x8d, 0x40, 0x01); /* lea 1(%rax), %rax */
-	DP_PUT(o, 0x48, 0x89, 0x81); /* mov %rax, counter(%rcx) */
-	dp_put32(o, s->counter);
-	c->committed = o->len;
-	put_forget(o, s);
+	dp_put_aim(o, c->to_restart);
+	dp_sequence_put(o, &q);
+	o->code[q.to_slow] = (u8)(c->slow - (q.to_slow + 1));
 	if (s->enable_word) {
 		put_enable_word(o, s, c);
 	} else {
 		restore(o);
-		move_stack(o, RED_ZONE);
+		dp_put_move_stack(o, RED_ZONE);
 	}
-	aim_far(o, c->to_insn);
-}
-
-static void put_descriptor(struct dp_out *o, const struct count *c)
-{
-	dp_put64(o, 0); /* version, flags */
-	dp_put64(o, o->at + c->first);
-	dp_put64(o, c->committed - c->first);
-	dp_put64(o, o->at + c->abort);
+	dp_put_aim_far(o, c->to_insn);
+	q.abort = c->abort;
+	dp_sequence_describe(o, &q);
 }
 
 static void put_counting(struct dp_out *o, const struct dp_detour_spec *s,
@@ -242,11 +170,11 @@ static void put_counting(struct dp_out *o, const struct dp_detour_spec *s,
 	struct dp_out head = *o;
 	struct count c = { 0 };
 
-	o->len = s->tracked ? TRACKED_HEAD : RSEQ_DESCRIPTOR;
+	o->len = s->tracked ? TRACKED_HEAD : DP_SEQUENCE_DESCRIPTOR;
 	put_slow(o, s, &c);
 	d->start = (u16)o->len;
 	put_count(o, s, &c);
-	put_descriptor(&head, &c);
+	head.len = TRACKED_TARGET;
 	if (s->tracked)
 		dp_put64(&head, o->at + c.target);
 }
@@ -304,11 +232,15 @@ static int put_insns(struct dp_out *o, const struct dp_detour_spec *s,
 int dp_detour_make(const struct dp_detour_spec *s, struct dp_detour *d)
 {
 	struct dp_out o = { d->code, 0, s->at, false };
-	int err;
+	int err = 0;
 
 	*d = (struct dp_detour){ 0 };
-	if (s->rseq)
+	if (s->native)
+		err = dp_native_head(&o, s, d);
+	else if (s->rseq)
 		put_counting(&o, s, d);
+	if (err)
+		return err;
 	err = put_insns(&o, s, d);
 	d->len = (u16)o.len;
 	if (!err && o.far)

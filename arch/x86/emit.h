@@ -57,4 +57,47 @@ static inline void dp_put_jmp(struct dp_out *o, u64 target)
 	dp_put_rel32(o, target);
 }
 
+/* lea @by(%rsp), %rsp */
+static inline void dp_put_move_stack(struct dp_out *o, s32 by)
+{
+	if (by == (int8_t)by) {
+		DP_PUT(o, 0x48, 0x8d, 0x64, 0x24, (u8)by);
+		return;
+	}
+	DP_PUT(o, 0x48, 0x8d, 0xa4, 0x24);
+	dp_put32(o, (u32)by);
+}
+
+#define DP_RED_ZONE_SIZE 128
+
+/* push $number; call entry; and behind it, the stack pointer is the thread's again. Before, it is
+ * below the red zone. */
+static inline void dp_put_callout(struct dp_out *o, u64 entry, u32 number)
+{
+	DP_PUT(o, 0x68);
+	dp_put32(o, number);
+	DP_PUT(o, 0xe8);
+	dp_put_rel32(o, entry);
+	dp_put_move_stack(o, DP_RED_ZONE_SIZE + 8);
+}
+
+/* The byte at @displacement is of a jump to here. */
+static inline void dp_put_aim(struct dp_out *o, unsigned int displacement)
+{
+	unsigned int far = o->len - (displacement + 1);
+
+	o->code[displacement] = (u8)far;
+	o->far |= far > 127;
+}
+
+/* So are the four bytes there. */
+static inline void dp_put_aim_far(struct dp_out *o, unsigned int displacement)
+{
+	unsigned int end = o->len;
+
+	o->len = displacement;
+	dp_put32(o, end - (displacement + 4));
+	o->len = end;
+}
+
 #endif

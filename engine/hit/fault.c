@@ -63,6 +63,18 @@ static const struct dp_jump *detoured(u64 pc)
 	return NULL;
 }
 
+/* The program of a detour has read what is no memory: the interpreter finds that out again, and
+ * what it means. */
+static bool leaves(const struct dp_jump *j, struct dp_mcontext *mc)
+{
+	u64 offset = dp_mcontext_pc(mc) - j->base;
+
+	if (!j->leave || offset < j->start || offset >= j->at[0])
+		return false;
+	dp_mcontext_set_pc(mc, j->base + j->leave);
+	return true;
+}
+
 /* The site whose copy @pc is in; @addr: the program's own address for it. */
 static const struct dp_site_entry *copied(u64 pc, u64 *addr)
 {
@@ -281,7 +293,11 @@ static bool raised_here(struct fault *f, struct dp_trap *trap)
 bool dp_trap_raised(struct dp_trap *trap)
 {
 	struct fault f = { .trap = dp_mcontext_cause(trap->regs) };
+	u64 pc = dp_mcontext_pc(trap->regs);
+	const struct dp_jump *j = in_pools(pc) ? detoured(pc) : NULL;
 
+	if (j && leaves(j, trap->regs))
+		return true;
 	/* A fork child that runs through copies asks no handler either. */
 	if (!dp_wipe.owner)
 		return in_copy(&f, trap);

@@ -29,13 +29,17 @@ static const struct dp_program_entry *program_of(const struct dp_probe_entry *p)
 	return &programs[p->program - 1];
 }
 
-/* Count this execution, unless passcount or maxhits forbids it. */
+/* Count this execution, unless passcount or maxhits forbids it. Without such limits nothing reads
+ * the count. */
 static bool admit(u32 probe)
 {
 	struct dp_probe_state *s = dp_probe_state(probe);
 	s64 max = dp_probe(probe)->maxhits, n;
 
 	n = __atomic_load_n(&s->count, __ATOMIC_RELAXED);
+	if (max >= DP_HITS_UNLIMITED && n >= 0 &&
+	    !__atomic_load_n(&s->status, __ATOMIC_RELAXED))
+		return true;
 	do {
 		if (n >= max || __atomic_load_n(&s->status, __ATOMIC_RELAXED)) {
 			dp_tally(probe, DP_TALLY_DISABLED);
@@ -186,8 +190,7 @@ static bool execute(u32 probe, const struct dp_site_entry *site,
 		return false;
 	ctx = claim(probe, dp_site_index(site), hit);
 	if (!ctx) {
-		__atomic_fetch_sub(&dp_probe_state(probe)->count, 1,
-				   __ATOMIC_RELAXED);
+		dp_program_undo(probe);
 		return false;
 	}
 	ctx->probe = probe;

@@ -51,4 +51,13 @@ void dp_pending_abandon(u32 tid, const struct dp_hit *hit);
 
 #pragma GCC visibility pop
 
+/** dp_program_undo() - an execution does not count, see struct dp_probe_state. Without a limit none
+ *  does. */
+static inline void dp_program_undo(u32 probe)
+{
+	if (dp_probe(probe)->maxhits < DP_HITS_UNLIMITED)
+		__atomic_fetch_sub(&dp_probe_state(probe)->count, 1,
+				   __ATOMIC_RELAXED);
+}
+
 #endif

@@ -18,8 +18,14 @@
 
 #include "engine/insn/region.h"
 
+struct dp_native;
+
 #define DP_DETOUR_ALIGN 32
-#define DP_DETOUR_MAX 768
+/* Bytes at most: of what counts, of a program, of each instruction with its call-outs */
+#define DP_DETOUR_HEAD 192
+#define DP_NATIVE_MAX 768
+#define DP_DETOUR_INSN 96
+#define DP_DETOUR_MAX (DP_NATIVE_MAX + DP_REGION_INSNS * DP_DETOUR_INSN)
 
 /**
  * struct dp_rseq - where a thread's struct rseq is
@@ -43,6 +49,9 @@ struct dp_rseq {
  *        counting is impossible, and with DP_CALLOUT_UNCOUNTED.
  * @table: address of the CPUs' addresses of counters, 65,536 of them, 0 for no CPU
  * @counter: offset of the counter from these
+ * @native: a program, encoded before it counts, or NULL; it takes the call-out of the first
+ *         instruction where it leaves. Only with @rseq, and without @enable_word
+ * @met_counter: like @counter, where the program is met
  * @enable_word: address of the enable word, or 0. The detour calls out after counting,
  *         if the word is not 0 or the thread is in a handler.
  * @self: offset from the thread pointer of the address of the thread's struct dp_stack.
@@ -61,7 +70,8 @@ struct dp_detour_spec {
 	u32 call;
 	const struct dp_rseq *rseq;
 	u64 table;
-	u32 counter;
+	u32 counter, met_counter;
+	const struct dp_native *native;
 	u64 enable_word;
 	s32 self;
 	u64 tracked;
@@ -71,14 +81,15 @@ struct dp_detour_spec {
 
 /**
  * struct dp_detour - the code of a detour, and offsets in it
- * @start: where the jump enters
+ * @start: where the jump enters; @leave: where a thread goes on that has faulted in a program
+ *         between there and the first instruction
  * @at: where each instruction begins, with its call-out; the last one is the jump back
  * @insn: where the instruction itself is
  * @atomic: one bit per instruction: it is one instruction here, too
  */
 struct dp_detour {
 	u8 code[DP_DETOUR_MAX];
-	u16 len, start;
+	u16 len, start, leave;
 	u16 at[DP_REGION_INSNS + 1];
 	u16 insn[DP_REGION_INSNS];
 	u8 atomic;
@@ -92,6 +103,10 @@ struct dp_detour {
  * instruction cannot be relocated.
  */
 int dp_detour_make(const struct dp_detour_spec *spec, struct dp_detour *detour);
+
+/** dp_native_encodes() - is there room for a program in a detour? The answer is the same for each
+ *  site. */
+bool dp_native_encodes(const struct dp_native *native);
 
 /** dp_detour_entry_stub() - encode a jump to @target at any distance
  *  Return: its bytes, DP_ENTRY_STUB at most. */

@@ -132,7 +132,8 @@ struct dp_arena_control {
 	u32 own_off, private_off, tables_off;
 	/* room for programs: how many, bytes of code, local variables */
 	u32 max_programs, max_code, max_locals;
-	u32 probe_counters;
+	/* where the counters begin of hits at which a site's program was met; 0: nowhere */
+	u32 probe_counters, met_counters;
 };
 
 /* Of @tool_futex, and of the owner's: the thread's id, and the bit that the kernel sets

@@ -50,6 +50,9 @@ static inline bool dp_kind_is_hidden(u8 kind)
 /* @group of an exit that is probed only for calls that come to it by a tail jump */
 #define DP_NO_GROUP 0xffffffffu
 
+/* @maxhits of a probe: so many or more, and it has no limit */
+#define DP_HITS_UNLIMITED 0x7fffffffu
+
 /**
  * struct dp_probe_entry - one probe of a site; control owns it
  * @next: 1 + index of the next probe at the site
@@ -69,7 +72,8 @@ static inline bool dp_kind_is_hidden(u8 kind)
  * @disabled: the user has disabled it, for listings: @enabled is 0 in other cases, too
  * @gone: the address where the probe was, if its code has gone; it is at no site then
  * @counting: the hits of its site are the probe's, too, less the @since ones before; @earlier:
- *         its hits before that
+ *         its hits before that; @met_since, @met_earlier: likewise, of those that its program
+ *         has counted in the detour
  */
 struct dp_probe_entry {
 	u32 next;
@@ -89,7 +93,7 @@ struct dp_probe_entry {
 	u32 group, way;
 	u32 deadline, disabled;
 	u64 gone;
-	u64 since, earlier;
+	u64 since, earlier, met_since, met_earlier;
 	u32 counting, pad;
 };
 

@@ -30,6 +30,9 @@
  * @before, @after: one bit per instruction: it calls out before, and after it; a detour with an
  *        enable word does when that is set
  * @earlier: number of the site's jump before this one, or 0
+ * @leave: offset where a thread goes on that has faulted between @start and the first
+ *         instruction; 0: none can
+ * @program, @program_start: what the detour runs itself, see dp_native_of(); 0: nothing
  * @room: bytes that its detour may take
  */
 struct dp_jump {
@@ -41,8 +44,9 @@ struct dp_jump {
 	u8 nr, size, atomic, tracked;
 	u32 site, earlier;
 	u32 member[DP_JUMP_INSNS];
-	u16 room;
+	u16 room, leave;
 	u8 before, after;
+	u32 program, program_start;
 };
 
 /** enum dp_mode - how a site is armed */

@@ -14,6 +14,7 @@
 #include "engine/layout/site.h"
 #include "engine/plan/copy.h"
 #include "engine/plan/jump.h"
+#include "engine/plan/native.h"
 #include "engine/plan/plan.h"
 #include "engine/site/site.h"
 #include "engine/site/internal.h"
@@ -62,14 +63,17 @@ void dp_jump_note_traps(const struct dp_engine *e, struct dp_site *s)
 
 u32 dp_jump_room(const struct dp_engine *e, const struct dp_site *s)
 {
-	return DP_DETOUR_MAX / 4 + s->region.nr * DP_DETOUR_MAX / 8 +
-	       DP_DETOUR_ALIGN;
+	return (s->runs ? DP_NATIVE_MAX : DP_DETOUR_HEAD) +
+	       s->region.nr * DP_DETOUR_INSN + DP_DETOUR_ALIGN;
 }
 
 static bool counts_alone(const struct dp_engine *e, const struct dp_site *s)
 {
-	return e->rseq_usable && !s->records && !s->instances &&
-	       s->intercept < 0 && (e->own || s->first_probe);
+	u32 program, start;
+
+	return e->rseq_usable && !s->instances && s->intercept < 0 &&
+	       (e->own || s->first_probe) &&
+	       (!s->runs || dp_native_of(e, s, &program, &start));
 }
 
 static void fill_jump(struct dp_jump *j, const struct dp_site *s,
@@ -81,6 +85,7 @@ static void fill_jump(struct dp_jump *j, const struct dp_site *s,
 	j->island = s->island;
 	j->len = d->len;
 	j->start = d->start;
+	j->leave = d->leave;
 	j->nr = s->region.nr;
 	j->size = s->region.len;
 	j->atomic = d->atomic;
@@ -222,6 +227,11 @@ int dp_jump_plan(const struct dp_engine *e, const struct dp_site *s,
 		spec.rseq = &e->rseq;
 		spec.table = e->arena->control.base + DP_TABLE_OFFSET;
 		spec.counter = i * (u32)sizeof(u64);
+		spec.met_counter =
+			spec.counter +
+			e->arena->control.met_counters * (u32)sizeof(u64);
+		spec.native =
+			dp_native_of(e, s, &j->program, &j->program_start);
 	}
 	dp_jump_callouts(e, s, &j->before, &j->after);
 	encode(e, s, j, &spec);

@@ -13,6 +13,7 @@
 #include "engine/layout/site.h"
 #include "engine/ring/log.h"
 #include "engine/hit/hit.h"
+#include "engine/hit/program.h"
 #include "engine/hit/thread.h"
 #include "port.h"
 #include "engine/vm/vm.h"
@@ -122,6 +123,5 @@ void dp_log_commit(struct dp_context *ctx)
 void dp_log_discard(struct dp_context *ctx)
 {
 	dp_tally(ctx->probe, DP_TALLY_DISCARDED);
-	__atomic_fetch_sub(&dp_probe_state(ctx->probe)->count, 1,
-			   __ATOMIC_RELAXED);
+	dp_program_undo(ctx->probe);
 }

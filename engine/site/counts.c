@@ -56,7 +56,8 @@ void dp_hits_begin(struct dp_engine *e, u32 probe)
 
 	if (p->counting || !e->probes[probe].linked || dp_probe_counts_calls(p))
 		return;
-	p->since = dp_view_hits(&e->view, p->site);
+	p->since = dp_view_site_hits(&e->view, p->site);
+	p->met_since = dp_view_met(&e->view, p->site);
 	__atomic_store_n(&p->counting, 1, __ATOMIC_RELEASE);
 }
 
@@ -66,7 +67,8 @@ void dp_hits_end(struct dp_engine *e, u32 probe)
 
 	if (!p->counting)
 		return;
-	p->earlier += dp_view_hits(&e->view, p->site) - p->since;
+	p->earlier += dp_view_site_hits(&e->view, p->site) - p->since;
+	p->met_earlier += dp_view_met(&e->view, p->site) - p->met_since;
 	__atomic_store_n(&p->counting, 0, __ATOMIC_RELEASE);
 }
 

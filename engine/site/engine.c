@@ -13,7 +13,10 @@
 int dp_engine_create(struct dp_engine **engine)
 {
 	*engine = dp_port_alloc(sizeof(**engine));
-	return *engine ? 0 : -ENOMEM;
+	if (!*engine)
+		return -ENOMEM;
+	(*engine)->native = true;
+	return 0;
 }
 
 void dp_engine_destroy(struct dp_engine *engine)
@@ -39,6 +42,12 @@ void dp_engine_set_rseq(struct dp_engine *e, s32 offset, u32 signature)
 	e->rseq.offset = offset;
 	e->rseq.signature = signature;
 	e->rseq_usable = true;
+}
+
+void dp_engine_set_native(struct dp_engine *e, bool native, u32 leave)
+{
+	e->native = native;
+	e->native_leave = leave;
 }
 
 void dp_engine_expect(struct dp_engine *e, const struct dp_expected *expected)

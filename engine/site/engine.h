@@ -75,6 +75,14 @@ void dp_engine_drop(struct dp_engine *engine, u32 probe);
  */
 void dp_engine_set_rseq(struct dp_engine *engine, s32 offset, u32 signature);
 
+/**
+ * dp_engine_set_native() - may detours run programs themselves? They may by default.
+ * @leave: leave each program at its @leave-th instruction, for tests; 0: never
+ *
+ * Before the build.
+ */
+void dp_engine_set_native(struct dp_engine *engine, bool native, u32 leave);
+
 /** dp_engine_jumps_over() - is the byte at @addr one of a jump that begins before it? */
 bool dp_engine_jumps_over(const struct dp_engine *engine, u64 addr);
 

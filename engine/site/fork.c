@@ -27,12 +27,15 @@ static int copy_programs(struct dp_engine *e, const struct dp_engine *of)
 	e->programs = dp_engine_dup(of->programs,
 				    of->nr_programs * sizeof(*of->programs));
 	for (i = 0; e->programs && i < of->nr_programs; i++) {
-		e->programs[i].starts = NULL;
-		e->programs[i].code = dp_engine_dup(
-			of->programs[i].code, of->programs[i].spec.code_len);
-		if (!e->programs[i].code)
-			return -ENOMEM;
+		const struct dp_program *p = &of->programs[i];
+
+		e->programs[i].natives = NULL;
+		e->programs[i].starts = dp_engine_dup(
+			p->starts, p->spec.nr_starts * sizeof(*p->starts));
+		e->programs[i].code = dp_engine_dup(p->code, p->spec.code_len);
 		e->nr_programs++;
+		if (!e->programs[i].code || !e->programs[i].starts)
+			return -ENOMEM;
 	}
 	return e->programs ? 0 : -ENOMEM;
 }
@@ -63,7 +66,7 @@ static void begin_anew(struct dp_engine *e, u32 probe)
 {
 	struct dp_probe_entry *p = (void *)&e->view.probes[probe];
 
-	p->since = p->earlier = 0;
+	p->since = p->earlier = p->met_since = p->met_earlier = 0;
 	e->view.states[probe].count = -(s64)e->probes[probe].binding.passcount;
 }
 

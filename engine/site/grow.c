@@ -8,6 +8,7 @@
 #include "engine/layout/site.h"
 #include "engine/plan/copy.h"
 #include "engine/plan/jump.h"
+#include "engine/plan/native.h"
 #include "engine/plan/plan.h"
 #include "engine/site/arm.h"
 #include "engine/site/build.h"
@@ -15,13 +16,18 @@
 #include "engine/site/internal.h"
 #include "engine/site/site.h"
 
-/* Does a jump of the site call out for the sites that it is to cover, and no others? */
+/* Does a jump of the site call out for the sites that it is to cover, and no others, and run the
+ * program that it is to run? */
 static bool serves(const struct dp_engine *e, const struct dp_site *s,
 		   const struct dp_jump *j)
 {
+	u32 program, start;
 	u8 before, after;
 	int k;
 
+	dp_native_of(e, s, &program, &start);
+	if (j->program != program || j->program_start != start)
+		return false;
 	for (k = 1; k < s->region.nr; k++)
 		if (j->member[k] != s->covers[k])
 			return false;
@@ -237,6 +243,8 @@ int dp_grow_site(struct dp_engine *e, u32 i)
 	__atomic_store_n(&e->view.sites[i].addr, e->sites[i].addr,
 			 __ATOMIC_RELEASE);
 	dp_view_forget_hits(&e->view, i);
+	if (e->view.met_counters)
+		dp_view_forget_hits(&e->view, e->view.met_counters + i);
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 #include "engine/layout/arena.h"
 #include "engine/layout/ring.h"
 #include "engine/layout/instance.h"
+#include "engine/plan/native.h"
 #include "engine/plan/plan.h"
 #include "engine/site/engine.h"
 #include "engine/site/program.h"
@@ -18,13 +19,17 @@
 struct dp_upcalls;
 struct dp_growth;
 
-/** struct dp_program - a verified program; @code and @starts are the engine's own */
+/** struct dp_program - a verified program; @code and @starts are the engine's own
+ *  @id: no other program of the engine ever has it; @bound: how many probes were bound to it, @probe
+ *  the last one */
 struct dp_program {
 	struct dp_program_spec spec;
 	char name[DP_PROGRAM_NAME];
 	u8 *code;
 	u32 *starts;
 	u32 lv_off; /* offset in the arena */
+	u32 id, bound, probe;
+	struct dp_native_start *natives;
 };
 
 /* The reader's place in each ring, and the geometry of all. The target can write the
@@ -70,7 +75,9 @@ struct dp_engine {
 	struct dp_mapping map;
 	u32 shards;
 	struct dp_program *programs;
-	u32 nr_programs, cap_programs;
+	u32 nr_programs, cap_programs, program_ids;
+	bool native; /* detours may run programs */
+	u32 native_leave; /* see struct dp_native_limits */
 	u32 filled_programs, code_used, locals_used; /* in the tables */
 	struct dp_reader reader;
 	struct dp_exit_instances instances;

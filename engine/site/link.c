@@ -156,6 +156,7 @@ static void fill_probe(struct dp_engine *e, u32 probe)
 	struct dp_probe *p = &e->probes[probe];
 	const struct dp_handlers *h = &p->handlers;
 	u64 earlier = p->moved ? entry->earlier : 0;
+	u64 met_earlier = p->moved ? entry->met_earlier : 0;
 	u32 disabled = p->moved ? entry->disabled : 0;
 
 	*entry = (struct dp_probe_entry){ .site = e->sites[p->site].place - 1,
@@ -174,7 +175,8 @@ static void fill_probe(struct dp_engine *e, u32 probe)
 					  .way = p->way,
 					  .deadline = h->deadline,
 					  .disabled = disabled,
-					  .earlier = earlier };
+					  .earlier = earlier,
+					  .met_earlier = met_earlier };
 	if (p->bound)
 		fill_binding(entry, &p->binding);
 	/* Its number may have been another's. */

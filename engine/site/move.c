@@ -45,8 +45,8 @@ int dp_engine_move(struct dp_engine *e, u32 probe, u64 addr, const u8 *code,
 	p->moved = true;
 	p->linked = false;
 	s->instances |= p->kind != DP_KIND_PLAIN;
-	s->records |= p->bound && p->kind != DP_KIND_ENTER;
 	dp_site_link(e, s, probe);
+	dp_program_note(e, probe);
 	return 0;
 }
 

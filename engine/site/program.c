@@ -54,6 +54,7 @@ int dp_engine_add_program(struct dp_engine *e,
 		dp_port_free(p.starts);
 		return -ENOMEM;
 	}
+	p.id = ++e->program_ids;
 	e->programs[e->nr_programs] = p;
 	*program = e->nr_programs++;
 	return 0;
@@ -78,11 +79,28 @@ struct dp_program_spec dp_engine_program(const struct dp_engine *e, u32 program)
 void dp_engine_bind(struct dp_engine *e, u32 probe,
 		    const struct dp_binding *binding)
 {
+	struct dp_program *p = &e->programs[binding->program];
+
 	e->probes[probe].bound = true;
 	e->probes[probe].binding = *binding;
-	/* The record of an entry probe is made when the instance ends. */
-	if (e->probes[probe].kind != DP_KIND_ENTER)
-		e->sites[e->probes[probe].site].records = true;
+	p->bound++;
+	p->probe = probe;
+	dp_program_note(e, probe);
+}
+
+/* The record of an entry probe is made when the instance ends. */
+void dp_program_note(struct dp_engine *e, u32 probe)
+{
+	const struct dp_probe *p = &e->probes[probe];
+	const struct dp_program_spec *spec;
+	struct dp_site *s = &e->sites[p->site];
+
+	if (!p->bound || p->kind == DP_KIND_ENTER)
+		return;
+	spec = &e->programs[p->binding.program].spec;
+	s->runs = true;
+	s->records |= dp_native_records(e->programs[p->binding.program].code,
+					spec->code_len, spec->jmpmax);
 }
 
 bool dp_programs_fit(const struct dp_engine *e)
@@ -112,8 +130,11 @@ u32 dp_programs_longest(const struct dp_engine *e)
 void dp_programs_drop(struct dp_engine *e, u32 n)
 {
 	while (e->nr_programs > n) {
-		dp_port_free(e->programs[--e->nr_programs].code);
-		dp_port_free(e->programs[e->nr_programs].starts);
+		struct dp_program *p = &e->programs[--e->nr_programs];
+
+		dp_native_free(p);
+		dp_port_free(p->code);
+		dp_port_free(p->starts);
 	}
 }
 
@@ -131,6 +152,34 @@ void dp_programs_free(struct dp_engine *e)
 	dp_port_free(e->programs);
 }
 
+/* What a probe has counted of a program's variable, in its detour */
+static u64 met(const struct dp_engine *e, u32 program, u32 index, u32 probe)
+{
+	const struct dp_probe *p = &e->probes[probe];
+	const struct dp_native *n;
+
+	if (!p->bound || p->binding.program != program)
+		return 0;
+	n = dp_native_from(e, program, p->binding.start);
+	return n && n->variable == index ? dp_view_probe_met(&e->view, probe) :
+					   0;
+}
+
+static u64 all_met(const struct dp_engine *e, u32 program, u32 index)
+{
+	const struct dp_program *p = &e->programs[program];
+	u64 sum = 0;
+	u32 i;
+
+	if (!e->native)
+		return 0;
+	if (p->bound == 1)
+		return met(e, program, index, p->probe);
+	for (i = 0; i < e->view.nr_probes; i++)
+		sum += met(e, program, index, i);
+	return sum;
+}
+
 u64 dp_engine_local(const struct dp_engine *e, u32 program, u32 index)
 {
 	u64 *lv;
@@ -139,7 +188,8 @@ u64 dp_engine_local(const struct dp_engine *e, u32 program, u32 index)
 	    index >= e->programs[program].spec.nr_lv)
 		return 0;
 	lv = (void *)((char *)e->arena + e->programs[program].lv_off);
-	return __atomic_load_n(&lv[index], __ATOMIC_RELAXED);
+	return __atomic_load_n(&lv[index], __ATOMIC_RELAXED) +
+	       all_met(e, program, index);
 }
 
 u32 dp_engine_globals(const struct dp_engine *e)

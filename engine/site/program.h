@@ -34,6 +34,9 @@ struct dp_program_spec dp_engine_program(const struct dp_engine *engine,
 void dp_engine_bind(struct dp_engine *engine, u32 probe,
 		    const struct dp_binding *binding);
 
+/** dp_program_note() - note what the program of a probe asks of its site */
+void dp_program_note(struct dp_engine *engine, u32 probe);
+
 /** dp_engine_local() - value of a program's variable; 0 past the end */
 u64 dp_engine_local(const struct dp_engine *engine, u32 program, u32 index);
 u64 dp_engine_global(const struct dp_engine *engine, u32 index);

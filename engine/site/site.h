@@ -54,7 +54,8 @@ struct dp_site {
 	s64 intercept;
 	u32 pool, place, within;
 	u32 first_probe, last_probe;
-	bool records; /* a probe here runs a program before the instruction */
+	bool runs; /* a probe here runs a program before the instruction */
+	bool records; /* … which can make a record */
 	bool instances; /* an instance begins or ends here */
 	bool observed; /* the intercepted call is made in the detour */
 	bool early;

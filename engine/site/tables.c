@@ -44,9 +44,19 @@ static bool tracks(const struct dp_engine *e)
 	return e->instances.entries || e->expected.calls;
 }
 
-u32 dp_tables_counters(const struct dp_engine *e)
+static u32 of_calls(const struct dp_engine *e)
 {
 	return e->max_sites + (tracks(e) ? e->max_probes : 0);
+}
+
+static bool runs(const struct dp_engine *e)
+{
+	return e->nr_programs || e->expected.programs;
+}
+
+u32 dp_tables_counters(const struct dp_engine *e)
+{
+	return of_calls(e) + (runs(e) ? e->max_sites : 0);
 }
 
 static u32 longest_record(const struct dp_engine *e)
@@ -131,6 +141,7 @@ static void lay_out_counters(const struct dp_engine *e,
 	c->state_off =
 		take(offset, c->max_probes * sizeof(struct dp_probe_state), 8);
 	c->probe_counters = c->max_sites;
+	c->met_counters = runs(e) ? of_calls(e) : 0;
 	c->shard_stride = (counters * 8 + LINE - 1) & ~(u32)(LINE - 1);
 	c->shard_mask = e->shards - 1;
 	c->counter_off =

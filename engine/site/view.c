@@ -16,7 +16,7 @@
 struct geometry {
 	u64 size;
 	u32 site_off, nr_sites, jump_off, nr_jumps, probe_off, nr_probes;
-	u32 counter_off, shard_stride, shard_mask, probe_counters;
+	u32 counter_off, shard_stride, shard_mask, probe_counters, met_counters;
 	u32 state_off, program_off, nr_programs;
 	u32 gv_off, nr_gv, context_off, nr_contexts;
 };
@@ -35,6 +35,7 @@ static struct geometry geometry(const struct dp_arena_control *c)
 		.shard_stride = ONCE(c->shard_stride),
 		.shard_mask = ONCE(c->shard_mask),
 		.probe_counters = ONCE(c->probe_counters),
+		.met_counters = ONCE(c->met_counters),
 		.state_off = ONCE(c->state_off),
 		.program_off = ONCE(c->program_off),
 		.nr_programs = ONCE(c->nr_programs),
@@ -127,6 +128,7 @@ static void point(struct dp_view *view, char *mem, const struct geometry *g)
 		.counters = mem + g->counter_off,
 		.shard_stride = g->shard_stride,
 		.probe_counters = g->probe_counters,
+		.met_counters = g->met_counters,
 		.nr_shards = 2 * (g->shard_mask + 1),
 	};
 }
@@ -184,6 +186,28 @@ u64 dp_view_hits(const struct dp_view *view, u64 counter)
 	return sum;
 }
 
+u64 dp_view_met(const struct dp_view *view, u32 site)
+{
+	return view->met_counters ?
+		       dp_view_hits(view, (u64)view->met_counters + site) :
+		       0;
+}
+
+u64 dp_view_site_hits(const struct dp_view *view, u32 site)
+{
+	return dp_view_hits(view, site) + dp_view_met(view, site);
+}
+
+u64 dp_view_probe_met(const struct dp_view *view, u32 probe)
+{
+	const struct dp_probe_entry *p = &view->probes[probe];
+	u64 met = ONCE(p->met_earlier);
+
+	if (ONCE(p->counting))
+		met += dp_view_met(view, ONCE(p->site)) - ONCE(p->met_since);
+	return met;
+}
+
 void dp_view_forget_hits(const struct dp_view *view, u32 counter)
 {
 	u32 i;
@@ -201,7 +225,7 @@ u64 dp_view_probe_hits(const struct dp_view *view, u32 probe)
 		return hits +
 		       dp_view_hits(view, (u64)view->probe_counters + probe);
 	if (ONCE(p->counting))
-		hits += dp_view_hits(view, ONCE(p->site)) - ONCE(p->since);
+		hits += dp_view_site_hits(view, ONCE(p->site)) - ONCE(p->since);
 	return hits;
 }
 

@@ -32,7 +32,7 @@ struct dp_view {
 	u32 nr_sites, nr_jumps, nr_probes, nr_programs, nr_gv;
 	const char *counters;
 	u64 shard_stride;
-	u32 nr_shards, probe_counters;
+	u32 nr_shards, probe_counters, met_counters;
 	bool begun; /* see struct dp_sites */
 };
 
@@ -46,6 +46,12 @@ int dp_view_open(struct dp_view *view, void *mem, size_t size);
 
 /** dp_view_hits() - sum of a counter over all CPUs */
 u64 dp_view_hits(const struct dp_view *view, u64 counter);
+/** dp_view_site_hits() - hits of the @site-th site so far, wherever they are counted; dp_view_met() -
+ *  of those, the hits at which its program was met */
+u64 dp_view_site_hits(const struct dp_view *view, u32 site);
+u64 dp_view_met(const struct dp_view *view, u32 site);
+/** dp_view_probe_met() - the same of a probe, if its detour runs its program */
+u64 dp_view_probe_met(const struct dp_view *view, u32 probe);
 /** dp_view_forget_hits() - a counter that nothing counts in begins anew */
 void dp_view_forget_hits(const struct dp_view *view, u32 counter);
 /** dp_view_probe_hits() - hits of a probe so far */

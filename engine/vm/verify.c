@@ -8,6 +8,7 @@
  */
 #include "port.h"
 #include "arch/arch.h"
+#include "engine/vm/decode.h"
 #include "engine/vm/ops.h"
 #include "engine/vm/vm.h"
 
@@ -15,23 +16,11 @@
 #define LATER 2
 #define ENDS 4
 
-static const u8 operands[256] = {
-#define OPERAND(code, name, operand, ...) [code] = DP_OPERAND_##operand,
-	DP_OPS(OPERAND)
-};
-
 static const u8 flags[256] = {
 #define FLAGS(code, name, operand, pops, pushes, ends, state, group, text) \
 	[code] = KNOWN | (DP_OP_##state == DP_OP_LATER ? LATER : 0) |      \
 		 (ends ? ENDS : 0),
 	DP_OPS(FLAGS)
-};
-
-static const u8 sizes[] = {
-	[DP_OPERAND_NONE] = 0, [DP_OPERAND_U8] = 1,   [DP_OPERAND_U16] = 2,
-	[DP_OPERAND_S16] = 2,  [DP_OPERAND_UL] = 8,   [DP_OPERAND_REL] = 8,
-	[DP_OPERAND_REG] = 2,  [DP_OPERAND_REGW] = 2, [DP_OPERAND_LV] = 2,
-	[DP_OPERAND_GV] = 2,
 };
 
 static u64 value_at(const u8 *code, u32 size)
@@ -91,7 +80,7 @@ static const char *check_operand(u8 kind, u64 value,
 static const char *check_at(const u8 *code, u32 len, u32 at,
 			    const struct dp_vm_limits *limits, u32 *next)
 {
-	u8 op = code[at], size = sizes[operands[op]];
+	u8 op = code[at], size = dp_op_size(op);
 
 	if (!(flags[op] & KNOWN))
 		return "no such instruction";
@@ -102,7 +91,7 @@ static const char *check_at(const u8 *code, u32 len, u32 at,
 	*next = at + 1 + size;
 	if (*next == len && !(flags[op] & ENDS))
 		return "the end of the code is run off";
-	return check_operand(operands[op], value_at(code + at + 1, size),
+	return check_operand(dp_op_operand(op), value_at(code + at + 1, size),
 			     limits);
 }
 
@@ -112,14 +101,12 @@ static const char *check_jumps(const u8 *code, u32 len, const u8 *begins,
 	u32 at, next;
 
 	for (at = 0; at < len; at = next) {
-		u8 kind = operands[code[at]];
 		u64 target;
 
-		next = at + 1 + sizes[kind];
-		if (kind != DP_OPERAND_REL)
+		next = dp_op_decode(code, at, &target);
+		if (dp_op_operand(code[at]) != DP_OPERAND_REL)
 			continue;
 		*offset = at;
-		target = next + value_at(code + at + 1, 8);
 		if (target >= len || !begins[target])
 			return "a jump that meets no instruction";
 	}

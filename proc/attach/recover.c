@@ -76,6 +76,10 @@ static int read_used(const struct dp_process *proc, u64 addr, char *arena,
 			err = read_part(proc, addr, arena, size,
 					at + c.probe_counters * sizeof(u64),
 					(u64)c.nr_probes * sizeof(u64));
+		if (!err && c.met_counters)
+			err = read_part(proc, addr, arena, size,
+					at + c.met_counters * sizeof(u64),
+					(u64)c.nr_sites * sizeof(u64));
 	}
 	return err ?: read_programs(proc, addr, arena, size);
 }

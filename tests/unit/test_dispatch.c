@@ -176,6 +176,28 @@ static void too_early_and_too_often(void **state)
 	assert_int_equal(dp_fake_count(0), 4);
 }
 
+/* Nothing reads how often a program without limits has run, and only then: passcount is one. */
+static void without_limits(void **state)
+{
+	with_program(EXIT_N);
+	((struct dp_probe_entry *)dp_probe(0))->maxhits = DP_HITS_UNLIMITED;
+	dp_probe_state(0)->count = -1;
+	hit(AT);
+	assert_null(dp_fake_record());
+	assert_int_equal(dp_fake_tally(0, DP_TALLY_PASSED), 1);
+	hit(AT);
+	hit(AT);
+	assert_non_null(dp_fake_record());
+	assert_non_null(dp_fake_record());
+	assert_int_equal(dp_probe_state(0)->count, 0);
+	dp_program_undo(0);
+	assert_int_equal(dp_probe_state(0)->count, 0);
+	dp_probe_state(0)->status = DP_PROBE_SUSPENDED;
+	hit(AT);
+	assert_null(dp_fake_record());
+	assert_int_equal(dp_fake_tally(0, DP_TALLY_DISABLED), 1);
+}
+
 static void removes_itself(void **state)
 {
 	with_program(REMOVE);
@@ -789,6 +811,7 @@ int main(void)
 		cmocka_unit_test_setup(record_of_a_program, begin),
 		cmocka_unit_test_setup(no_record, begin),
 		cmocka_unit_test_setup(too_early_and_too_often, begin),
+		cmocka_unit_test_setup(without_limits, begin),
 		cmocka_unit_test_setup(removes_itself, begin),
 		cmocka_unit_test_setup(resumes, begin),
 		cmocka_unit_test_setup(machine_of_a_program, begin),

@@ -244,7 +244,7 @@ static void begin_with_programs(struct world *w)
 
 static u32 add_plain(struct world *w, u32 at, bool runs)
 {
-	static const u8 bytecode[] = { DP_OPCODE_EXIT };
+	static const u8 bytecode[] = { DP_OPCODE_LOG_I, 0, 0, DP_OPCODE_EXIT };
 	static const u32 start;
 	const struct dp_program_spec spec = { .name = "it",
 					      .code = bytecode,

@@ -25,34 +25,11 @@
 #define GROW_MS 10
 #define IDLE_MS 200
 
-/* DPROBES_ARM overrides the way of arming, for tests and in doubt. */
-static int arming_of(enum dp_arming *arming, struct dp_diag *diag)
-{
-	static const char *const names[] = { [DP_ARM_INTERIOR] = "interior",
-					     [DP_ARM_QUIESCE] = "quiesce",
-					     [DP_ARM_TRAP] = "trap" };
-	const char *name = secure_getenv("DPROBES_ARM");
-	size_t i;
-
-	*arming = DP_ARM_DEFAULT;
-	if (!name || !*name)
-		return 0;
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strcmp(name, names[i])) {
-			*arming = (enum dp_arming)i;
-			return 0;
-		}
-	return dp_diag_set(
-		diag, -EINVAL,
-		"DPROBES_ARM is \"%s\"; it can be interior, quiesce or trap",
-		name);
-}
-
 static void fill(struct dp_agent *a, struct dp_process *proc)
 {
 	a->proc = proc;
 	a->settled = dp_source_now();
-	arming_of(&a->arming, NULL);
+	dp_settings_read(&a->settings, NULL);
 	a->source = (struct dp_source){
 		.ops = &dp_agent_source,
 		.pid = dp_process_pid(proc),
@@ -81,8 +58,8 @@ static int open_process(const struct dp_tracer_options *opt, bool timed,
 			struct dp_source **source, struct dp_diag *diag)
 {
 	struct dp_process *proc;
-	enum dp_arming arming;
-	int err = arming_of(&arming, diag);
+	struct dp_settings settings;
+	int err = dp_settings_read(&settings, diag);
 
 	if (!err)
 		err = opt->pid ? dp_process_attach(opt->pid, &proc, diag) :

@@ -10,6 +10,7 @@
 #include "engine/site/engine.h"
 #include "engine/site/arm.h"
 #include "engine/site/enable.h"
+#include "tracer/agent/settings.h"
 #include "tracer/instances/instances.h"
 #include "tracer/source.h"
 
@@ -29,7 +30,7 @@ struct dp_agent {
 	struct dp_engine *engine;
 	struct dp_calls *calls;
 	bool stuck;
-	enum dp_arming arming;
+	struct dp_settings settings;
 	bool logs;
 	size_t nr_points;
 	u32 last;

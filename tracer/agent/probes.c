@@ -344,9 +344,10 @@ static void set_process(const struct adding *d)
 	if (dp_process_permits(a->proc).no_traps)
 		dp_engine_set_signal_free(a->engine);
 	else
-		dp_engine_set_arming(a->engine, a->arming);
+		dp_engine_set_arming(a->engine, a->settings.arming);
 	dp_engine_set_tid_offset(a->engine,
 				 dp_thread_tid_offset(a->source.mods));
+	dp_engine_set_native(a->engine, a->settings.native, a->settings.leave);
 }
 
 /* Room for what libraries may bring, and for what they take along and bring again. */
@@ -382,7 +383,7 @@ static struct adding begin(struct dp_agent *a,
 				  .arming =
 					  dp_process_permits(a->proc).no_traps ?
 						  DP_ARM_QUIESCE :
-						  a->arming,
+						  a->settings.arming,
 				  .never =
 					  dp_process_permits(a->proc).no_jumps },
 		.code = { .pid = a->source.pid, .mods = a->source.mods },

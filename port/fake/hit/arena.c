@@ -135,7 +135,7 @@ struct dp_probe_entry *dp_fake_probe(u32 i, u32 site, u8 kind)
 	*p = (struct dp_probe_entry){ .site = site,
 				      .enabled = 1,
 				      .kind = kind,
-				      .maxhits = ~0u >> 1,
+				      .maxhits = DP_HITS_UNLIMITED - 1,
 				      .group = DP_NO_GROUP };
 	if (dp_arena.control.nr_probes <= i)
 		dp_arena.control.nr_probes = i + 1;

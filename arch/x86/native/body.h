@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * body: the part of a detour that is made of a program.
+ *
+ * Code is encoded several times, until what it needs to know of itself is known: which
+ * registers it uses, and so has to save, and which jumps are short.
+ *
+ *   sp ─► ┌────────────────────────────┐
+ *         │ homes of what was loaded   │ if registers do not suffice
+ *         │ flags (of lahf, seto)      │
+ *         │ saved registers            │
+ *         ├────────────────────────────┤
+ *         │ red zone                   │
+ *         └────────────────────────────┘ ◄─ the thread's sp
+ */
+#ifndef DP_X86_NATIVE_BODY_H
+#define DP_X86_NATIVE_BODY_H
+
+#include "arch/x86/native/encode.h"
+#include "engine/insn/detour.h"
+#include "engine/vm/native/native.h"
+
+#define DP_BODY_NONE 0xff
+/* Values that can have a home */
+#define DP_BODY_HOMES 16
+/* No less is left when code is checked for room: more than any value needs. */
+#define DP_BODY_MARGIN 64
+
+/* Labels: one for each block, and these */
+enum dp_body_label {
+	DP_LABEL_MET = DP_NATIVE_BLOCKS,
+	DP_LABEL_UNMET,
+	DP_LABEL_LEAVE,
+	DP_LABEL_OUT,
+	DP_LABEL_LOCAL, /* the first one inside a test */
+};
+#define DP_BODY_LABELS (DP_LABEL_LOCAL + 32)
+#define DP_BODY_JUMPS 128
+
+/**
+ * struct dp_body_known - what is so wherever a way of the program has come to
+ * @holds: the value that each register holds, DP_BODY_NONE for none
+ * @high: a value is not below any address of memory
+ */
+struct dp_body_known {
+	u8 holds[DP_X86_REGS];
+	bool high[DP_NATIVE_VALUES];
+};
+
+/**
+ * struct dp_body - code that is being made
+ * @site: the thread's pc
+ * @label: offset of each label; in @before, what it was when the code was last encoded
+ * @jumps: places of displacements, to be filled in
+ * @local: the next label inside a test
+ * @saved: bits of the registers that the frame has; @used: those that are used
+ * @homes: what is loaded has a home in the frame; @nr_homes: how many have
+ * @known: what is so on this way
+ * @locked: a register must not be given up; @lost: bits of registers that were given up on some
+ *         way of a test
+ * @shortens: jumps that can be are short
+ * @home: the place in the frame of each value, DP_BODY_NONE for none
+ * @needs_homes, @fails: registers do not suffice; neither do homes, or the room
+ */
+struct dp_body {
+	struct dp_out *o;
+	const struct dp_native *n;
+	u64 site;
+	u16 label[DP_BODY_LABELS], before[DP_BODY_LABELS];
+	struct {
+		u16 at;
+		u8 label, size;
+	} jumps[DP_BODY_JUMPS];
+	u8 nr_jumps, local, pass;
+	u16 saved, used, lost;
+	bool shortens, homes, needs_homes, fails;
+	u8 nr_homes;
+	struct dp_body_known known;
+	u8 locked[DP_X86_REGS];
+	u8 home[DP_NATIVE_VALUES];
+};
+
+/** dp_body_begin() - encode anew, with what is known. dp_body_end() - fill in the jumps.
+ *  Return: true: the code is what it is going to be. */
+void dp_body_begin(struct dp_body *b, struct dp_out *o);
+bool dp_body_end(struct dp_body *b);
+
+/** dp_body_bind() - a label is here */
+void dp_body_bind(struct dp_body *b, u8 label);
+/** dp_body_jump() - jump to a label; @cc: if the condition holds */
+void dp_body_jump(struct dp_body *b, u8 cc, u8 label);
+
+/** dp_body_enter() - save all that has to be; dp_body_exit() - the contrary. @red_zone: the
+ *  stack pointer stays below the red zone */
+void dp_body_enter(struct dp_body *b);
+void dp_body_exit(struct dp_body *b, bool red_zone);
+
+/** dp_body_blocks() - the program. Where it falls through, it is not met. */
+void dp_body_blocks(struct dp_body *b);
+
+/* values: what they are, and in which register. */
+
+/** dp_body_load() - a value that is loaded is loaded now */
+void dp_body_load(struct dp_body *b, u8 value);
+/** dp_body_compare() - flags of a comparison. Return: the condition of its truth. */
+u8 dp_body_compare(struct dp_body *b, const struct dp_native_value *v);
+/** dp_body_value() - have a value in a register, that must not be changed */
+u8 dp_body_value(struct dp_body *b, u8 value);
+/** dp_body_frame() - bytes from the stack pointer to the thread's */
+s32 dp_body_frame(const struct dp_body *b);
+/** dp_body_slot() - where the frame has a register */
+struct dp_x86_rm dp_body_slot(const struct dp_body *b, u8 reg);
+
+#endif

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* head: what stands before the instructions of a detour that has a program. */
+#include "arch/x86/native/body.h"
+#include "arch/x86/native/head.h"
+#include "arch/x86/sequence.h"
+#include "engine/insn/callout.h"
+
+/* The agent counts the hit and runs the program. */
+static unsigned int put_leave(struct dp_body *b, const struct dp_detour_spec *s)
+{
+	struct dp_out *o = b->o;
+
+	dp_body_bind(b, DP_LABEL_LEAVE);
+	dp_sequence_forget(o, s->rseq);
+	dp_body_exit(b, true);
+	dp_put_callout(o, s->entry, (s->before[0] - 1) | DP_CALLOUT_UNCOUNTED);
+	DP_PUT(o, 0xe9);
+	dp_put32(o, 0);
+	return o->len - 4;
+}
+
+/* Where an interruption leads: to the beginning */
+static unsigned int put_abort(struct dp_body *b, const struct dp_detour_spec *s,
+			      u8 label)
+{
+	unsigned int at;
+
+	dp_sequence_sign(b->o, s->rseq);
+	at = b->o->len;
+	dp_body_jump(b, DP_CC_ALWAYS, label);
+	return at;
+}
+
+static void put_count(struct dp_body *b, const struct dp_detour_spec *s,
+		      u8 label, unsigned int abort)
+{
+	bool met = label == DP_LABEL_MET;
+	struct dp_sequence q = { .rseq = s->rseq,
+				 .table = s->table,
+				 .counter = met ? s->met_counter : s->counter,
+				 .descriptor = met ? DP_SEQUENCE_DESCRIPTOR : 0,
+				 .abort = abort,
+				 .slow = b->label[DP_LABEL_LEAVE] };
+
+	dp_body_bind(b, label);
+	dp_sequence_put(b->o, &q);
+	dp_sequence_describe(b->o, &q);
+}
+
+static bool ends(const struct dp_native *n, enum dp_native_end end)
+{
+	u8 i;
+
+	for (i = 0; i < n->nr_blocks; i++)
+		if (n->blocks[i].end == end)
+			return true;
+	return false;
+}
+
+static void put(struct dp_body *b, const struct dp_detour_spec *s,
+		struct dp_detour *d)
+{
+	bool met = ends(b->n, DP_NATIVE_MET);
+	unsigned int to_insn, unmet_abort, met_abort = 0;
+
+	b->o->len = 2 * DP_SEQUENCE_DESCRIPTOR;
+	to_insn = put_leave(b, s);
+	d->leave = b->label[DP_LABEL_LEAVE];
+	unmet_abort = put_abort(b, s, DP_LABEL_UNMET);
+	if (met)
+		met_abort = put_abort(b, s, DP_LABEL_MET);
+	d->start = (u16)b->o->len;
+	dp_body_enter(b);
+	dp_body_blocks(b);
+	put_count(b, s, DP_LABEL_UNMET, unmet_abort);
+	if (met) {
+		dp_body_jump(b, DP_CC_ALWAYS, DP_LABEL_OUT);
+		put_count(b, s, DP_LABEL_MET, met_abort);
+	}
+	dp_body_bind(b, DP_LABEL_OUT);
+	dp_body_exit(b, false);
+	dp_put_aim_far(b->o, to_insn);
+}
+
+int dp_native_head(struct dp_out *o, const struct dp_detour_spec *s,
+		   struct dp_detour *d)
+{
+	struct dp_body b = { .n = s->native, .site = s->from };
+
+	do {
+		dp_body_begin(&b, o);
+		put(&b, s, d);
+	} while (!dp_body_end(&b));
+	return b.fails || o->len > DP_NATIVE_MAX ? -ENOMEM : 0;
+}
+
+bool dp_native_encodes(const struct dp_native *native)
+{
+	static const struct dp_rseq rseq;
+	const struct dp_detour_spec spec = { .native = native,
+					     .rseq = &rseq,
+					     .before = { 1 } };
+	struct dp_detour d;
+	struct dp_out o = { .code = d.code };
+
+	return !dp_native_head(&o, &spec, &d);
+}

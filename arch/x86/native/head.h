@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * head: what stands before the instructions of a detour that has a program.
+ *
+ *     descriptors of two sequences
+ *     leave: restore, call out; on to the instructions
+ *     where interruptions of the two sequences lead
+ *   start:
+ *     save; the program
+ *     unmet: count the hit;                    │ restore
+ *     met:   count the hit in the other counter │
+ *
+ * A fault in the program is of a load: the thread goes on at leave, as if the program had come
+ * there by itself.
+ */
+#ifndef DP_X86_NATIVE_HEAD_H
+#define DP_X86_NATIVE_HEAD_H
+
+#include "arch/x86/emit.h"
+#include "engine/insn/detour.h"
+
+/** dp_native_head() - encode it. Return: 0; -ENOMEM there is no room. */
+int dp_native_head(struct dp_out *o, const struct dp_detour_spec *spec,
+		   struct dp_detour *detour);
+
+#endif

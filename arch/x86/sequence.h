@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * sequence: count on this CPU, in a restartable sequence.
+ *
+ * Source: linux/rseq.h for the descriptor and the signature.
+ */
+#ifndef DP_X86_SEQUENCE_H
+#define DP_X86_SEQUENCE_H
+
+#include "arch/x86/emit.h"
+#include "engine/insn/detour.h"
+
+/* Bytes of a descriptor, which is aligned to them */
+#define DP_SEQUENCE_DESCRIPTOR 32
+
+/**
+ * struct dp_sequence - one sequence
+ * @rseq, @table, @counter: see struct dp_detour_spec
+ * @descriptor: offset of its descriptor
+ * @abort: offset of the code to which an interruption leads: behind the signature, it
+ *         leads to the sequence's beginning
+ * @first, @committed: offsets of what the kernel restarts; set by dp_sequence_put()
+ * @slow: offset of code that counts otherwise, where flags may change; else 0, and @to_slow
+ *         is the offset of the byte that leads to it
+ */
+struct dp_sequence {
+	const struct dp_rseq *rseq;
+	u64 table;
+	u32 counter;
+	unsigned int descriptor, abort, first, committed, slow, to_slow;
+};
+
+/** dp_sequence_put() - encode it. Changes rax and rcx, and no flag without @slow. */
+void dp_sequence_put(struct dp_out *o, struct dp_sequence *q);
+/** dp_sequence_describe() - fill in its descriptor */
+void dp_sequence_describe(const struct dp_out *o, const struct dp_sequence *q);
+/** dp_sequence_sign() - encode the signature that stands before @abort. Never run. */
+void dp_sequence_sign(struct dp_out *o, const struct dp_rseq *rseq);
+/** dp_sequence_forget() - a thread clears its rseq_cs before it leaves the detour: the kernel may
+ *  read the descriptor at any time, even after the detour is released */
+void dp_sequence_forget(struct dp_out *o, const struct dp_rseq *rseq);
+
+#endif

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* record: can a program make one? If not, no hit has to wait for its instruction. */
+#include "engine/vm/decode.h"
+#include "engine/vm/native/native.h"
+
+/* Jumps forward: no more are made than there are. */
+static bool is_jump(u8 op)
+{
+	return op >= DP_OPCODE_JMP && op <= DP_OPCODE_JNZ;
+}
+
+/* Does it log nothing, and raise no exception, whatever the values are? */
+static bool is_quiet(u8 op, u64 arg)
+{
+	switch (op) {
+	case DP_OPCODE_NOP:
+	case DP_OPCODE_EXIT:
+	case DP_OPCODE_ABORT:
+	case DP_OPCODE_PUSH:
+	case DP_OPCODE_PUSH_R:
+	case DP_OPCODE_XCHG:
+	case DP_OPCODE_DUP_I:
+	case DP_OPCODE_ROS:
+	case DP_OPCODE_ADD:
+	case DP_OPCODE_SUB:
+	case DP_OPCODE_RSUB:
+	case DP_OPCODE_MUL:
+	case DP_OPCODE_NEG:
+	case DP_OPCODE_AND:
+	case DP_OPCODE_OR:
+	case DP_OPCODE_XOR:
+	case DP_OPCODE_EQ:
+	case DP_OPCODE_LTU:
+	case DP_OPCODE_LTS:
+	case DP_OPCODE_SHL_I:
+	case DP_OPCODE_SHR_I:
+	case DP_OPCODE_ROL_I:
+	case DP_OPCODE_ROR_I:
+	case DP_OPCODE_INC_LV_I:
+	case DP_OPCODE_DEC_LV_I:
+	case DP_OPCODE_INC_GV_I:
+	case DP_OPCODE_DEC_GV_I:
+		return true;
+	case DP_OPCODE_PBL_I:
+	case DP_OPCODE_PZL_I:
+		return arg && arg <= 64;
+	default:
+		return is_jump(op);
+	}
+}
+
+bool dp_native_records(const u8 *code, u32 len, u32 jmpmax)
+{
+	u32 at, next, jumps = 0;
+	u64 arg;
+
+	for (at = 0; at < len; at = next) {
+		next = dp_op_decode(code, at, &arg);
+		if (!is_quiet(code[at], arg))
+			return true;
+		if (!is_jump(code[at]))
+			continue;
+		if (arg < next || jumps++ == jmpmax)
+			return true;
+	}
+	return false;
+}

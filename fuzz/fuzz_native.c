@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * fuzz_native: any bytes as code, and random programs with some of their bytes changed, as a detour
+ * runs them: whatever the code does not leave, the interpreter does, too.
+ */
+#include "native_programs.h"
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
+
+#define LONGEST 1200
+
+static struct native_run run;
+static struct vm_bench bench;
+static struct dp_native native;
+
+static bool writes_memory(const u8 *code, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		if (vm_writes_memory(code[i]))
+			return true;
+	return false;
+}
+
+static void interpret(const u8 *code, const struct dp_native_limits *limits)
+{
+	vm_bench_init(&bench);
+	bench.vm.stack_mask = limits->stack_mask;
+	bench.vm.jmpmax = limits->jmpmax;
+	bench.vm.code = code;
+	native_regs(&run, &bench.regs);
+	dp_vm_run(&bench.vm);
+}
+
+static void try_code(const u8 *code, u32 len,
+		     const struct dp_native_limits *limits, u64 *seed)
+{
+	struct dp_vm_limits vars = { VM_VARS, VM_VARS };
+	u32 start = 0, offset, i;
+	const char *why;
+
+	if (dp_vm_verify(code, len, &vars, &start, 1, &offset, &why) ||
+	    writes_memory(code, len) ||
+	    dp_native_walk(code, len, 0, limits, &native) ||
+	    !dp_native_encodes(&native))
+		return;
+	if (native_make(&run, &native))
+		abort();
+	for (i = 0; i < 4; i++) {
+		native_randomize(&run, seed);
+		interpret(code, limits);
+		if (!native_agrees(&run, &native, &bench, native_go(&run)))
+			abort();
+	}
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	struct dp_native_limits limits = { .loads = true };
+	static u8 code[12 * NATIVE_MOST];
+	u64 seed = 0;
+	u32 len, i;
+
+	if (!run.code && !native_begin(&run))
+		return 0;
+	if (size < 12 || size > LONGEST)
+		return 0;
+	memcpy(&seed, data, sizeof(seed));
+	seed |= 1;
+	limits.stack_mask = data[8] & 1 ? 31 : DP_VM_STACK - 1;
+	limits.jmpmax = data[8] & 2 ? data[8] >> 3 : 255;
+	limits.leave = data[9] & 3 ? 0 : data[9] >> 2;
+	if (data[8] & 4) {
+		try_code(data + 10, (u32)size - 10, &limits, &seed);
+		return 0;
+	}
+	len = native_generate(code, 1 + data[10] % (NATIVE_MOST - 1), &seed);
+	for (i = 11; i + 2 < size; i += 3)
+		code[(data[i] | (u32)data[i + 1] << 8) % len] = data[i + 2];
+	try_code(code, len, &limits, &seed);
+	return 0;
+}

@@ -1,0 +1,519 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* test_native: programs as detours run them, against the interpreter. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include "engine/vm/decode.h"
+#include "native_programs.h"
+#include "port.h"
+
+static struct native_run run;
+static struct vm_bench bench;
+static struct dp_native native;
+
+#define OP(name) DP_OPCODE_##name
+#define WORD(v)                                             \
+	(u8)(v), (u8)((u64)(v) >> 8), (u8)((u64)(v) >> 16), \
+		(u8)((u64)(v) >> 24), (u8)((u64)(v) >> 32), \
+		(u8)((u64)(v) >> 40), (u8)((u64)(v) >> 48), \
+		(u8)((u64)(v) >> 56)
+#define HALF(v) (u8)(v), (u8)((u16)(v) >> 8)
+#define PUSH(v) OP(PUSH), WORD(v)
+#define REG(n) OP(PUSH_R), HALF(n)
+#define RAX 0x60
+#define RCX 0x62
+#define RDX 0x63
+#define RDI 0x64
+#define RSI 0x65
+#define RSP 0x67
+#define EDI 0x0a
+#define R8 0x68
+#define RIP 0x70
+#define RFLAGS 0x71
+#define EAX 0x06
+#define ESP 0x0e
+/* The last instructions: met if the top is not 0 */
+#define IF_TOP OP(JNZ), WORD(1), OP(ABORT), OP(INC_LV_I), HALF(0), OP(EXIT)
+
+static struct dp_native_limits limits = { .stack_mask = 31,
+					  .jmpmax = 1000,
+					  .loads = true };
+
+static int walk(const u8 *code, u32 len)
+{
+	struct dp_vm_limits vars = { VM_VARS, VM_VARS };
+	u32 start = 0, offset;
+	const char *why;
+
+	if (dp_vm_verify(code, len, &vars, &start, 1, &offset, &why))
+		fail_msg("the verifier: %s at %u", why, offset);
+	return dp_native_walk(code, len, 0, &limits, &native);
+}
+
+static void interpret(const u8 *code)
+{
+	vm_bench_init(&bench);
+	bench.vm.stack_mask = limits.stack_mask;
+	bench.vm.jmpmax = limits.jmpmax;
+	bench.vm.code = code;
+	native_regs(&run, &bench.regs);
+	dp_vm_run(&bench.vm);
+}
+
+/* How it ends, by both */
+static int end_of(const u8 *code, u32 len)
+{
+	int end;
+
+	/* cmocka has its own handlers for each test. */
+	native_catch();
+	assert_int_equal(walk(code, len), 0);
+	assert_true(dp_native_encodes(&native));
+	assert_int_equal(native_make(&run, &native), 0);
+	interpret(code);
+	end = native_go(&run);
+	assert_true(native_agrees(&run, &native, &bench, end));
+	return end;
+}
+
+#define ENDS(how, ...)                                             \
+	do {                                                       \
+		static const u8 code[] = { __VA_ARGS__ };          \
+		assert_int_equal(end_of(code, sizeof(code)), how); \
+	} while (0)
+#define MET(...) ENDS(NATIVE_MET, __VA_ARGS__)
+#define UNMET(...) ENDS(NATIVE_UNMET, __VA_ARGS__)
+#define LEAVES(...) ENDS(NATIVE_LEFT_IT, __VA_ARGS__)
+/* The code would leave in any case. */
+#define STAYS(...)                                                       \
+	do {                                                             \
+		static const u8 code[] = { __VA_ARGS__ };                \
+		assert_int_equal(walk(code, sizeof(code)), -EOPNOTSUPP); \
+	} while (0)
+
+static int setup(void **state)
+{
+	u32 i;
+
+	for (i = 0; i < 16; i++)
+		native_in.r[i] = 0x1111111111111111ull * i;
+	native_in.r[NATIVE_RSP] = (u64)&run.stack[512];
+	native_in.flags = 0;
+	limits = (struct dp_native_limits){ .stack_mask = 31,
+					    .jmpmax = 1000,
+					    .loads = true };
+	run.faults = 0;
+	return 0;
+}
+
+#define R(n) native_in.r[n]
+#define DI 7
+#define SI 6
+#define AX 0
+
+static void compares(void **state)
+{
+	R(DI) = 101;
+	R(SI) = 42;
+	MET(REG(RDI), PUSH(100), OP(XCHG), OP(LTU), REG(RSI), PUSH(42), OP(EQ),
+	    OP(AND), IF_TOP);
+	R(DI) = 100;
+	UNMET(REG(RDI), PUSH(100), OP(XCHG), OP(LTU), REG(RSI), PUSH(42),
+	      OP(EQ), OP(AND), IF_TOP);
+	MET(REG(RDI), PUSH(100), OP(XCHG), OP(LTU), REG(RSI), PUSH(42), OP(EQ),
+	    OP(OR), IF_TOP);
+	R(DI) = (u64)-5;
+	MET(REG(RDI), PUSH(-4), OP(LTS), IF_TOP);
+	UNMET(REG(RDI), PUSH(-5), OP(LTS), IF_TOP);
+	MET(REG(RDI), PUSH(3), OP(LTS), IF_TOP);
+	UNMET(REG(RDI), PUSH(3), OP(LTU), IF_TOP);
+	/* … and the contrary */
+	MET(REG(RDI), PUSH(3), OP(LTU), PUSH(1), OP(XOR), IF_TOP);
+	MET(PUSH(1), REG(RDI), PUSH(3), OP(LTU), OP(XOR), IF_TOP);
+	UNMET(REG(RDI), PUSH(3), OP(LTS), PUSH(1), OP(XOR), IF_TOP);
+}
+
+/* Constants that an instruction cannot have, and registers that the code uses itself. */
+static void operands(void **state)
+{
+	R(DI) = 0x123456789abcdef0ull;
+	MET(REG(RDI), PUSH(0x123456789abcdef0), OP(EQ), IF_TOP);
+	MET(PUSH(0x123456789abcdef0), REG(RDI), OP(EQ), IF_TOP);
+	MET(REG(EDI), PUSH(0x9abcdef0), OP(EQ), IF_TOP);
+	UNMET(PUSH(0x123456789abcdef1), REG(RDI), OP(XCHG), OP(LTU), PUSH(1),
+	      OP(XOR), IF_TOP);
+	R(AX) = 77;
+	R(1) = 78;
+	MET(REG(RAX), PUSH(77), OP(EQ), REG(RCX), PUSH(78), OP(EQ), OP(AND),
+	    IF_TOP);
+	MET(REG(RCX), REG(RAX), OP(SUB), PUSH(-1), OP(EQ), IF_TOP);
+	R(AX) = 0xffffffff00000005ull;
+	MET(REG(EAX), PUSH(5), OP(EQ), IF_TOP);
+	R(8) = ~0ull;
+	MET(REG(R8), PUSH(1), OP(ADD), PUSH(1), OP(LTU), IF_TOP);
+}
+
+static void places(void **state)
+{
+	u64 site = (u64)(run.code + NATIVE_SITE);
+	u8 code[] = { REG(RSP), PUSH(0), OP(EQ), IF_TOP };
+
+	memcpy(code + 4, &native_in.r[NATIVE_RSP], 8);
+	assert_int_equal(end_of(code, sizeof(code)), NATIVE_MET);
+	code[1] = ESP;
+	UNMET(REG(ESP), REG(RSP), OP(EQ), PUSH(2), OP(EQ), IF_TOP);
+	code[1] = RIP;
+	memcpy(code + 4, &site, 8);
+	assert_int_equal(end_of(code, sizeof(code)), NATIVE_MET);
+}
+
+static void arithmetic(void **state)
+{
+	R(DI) = 1000;
+	R(SI) = 7;
+	MET(REG(RDI), REG(RSI), OP(MUL), PUSH(7000), OP(EQ), IF_TOP);
+	MET(REG(RDI), PUSH(3), OP(MUL), PUSH(3000), OP(EQ), IF_TOP);
+	MET(REG(RSI), REG(RDI), OP(SUB), PUSH(993), OP(EQ), IF_TOP);
+	MET(REG(RSI), REG(RDI), OP(RSUB), PUSH(-993), OP(EQ), IF_TOP);
+	MET(REG(RDI), OP(NEG), PUSH(~1000), OP(EQ), IF_TOP);
+	MET(REG(RDI), OP(SHL_I), 60, OP(SHR_I), 60, PUSH(8), OP(EQ), IF_TOP);
+	MET(REG(RDI), OP(SHL_I), 64, PUSH(0), OP(EQ), IF_TOP);
+	MET(REG(RDI), OP(ROR_I), 4, OP(ROL_I), 68, PUSH(1000), OP(EQ), IF_TOP);
+	MET(PUSH(3), REG(RDI), OP(SHR), PUSH(125), OP(EQ), IF_TOP);
+	R(DI) = 0xff80;
+	MET(REG(RDI), OP(PBL_I), 8, PUSH(-128), OP(EQ), IF_TOP);
+	MET(REG(RDI), OP(PBL_I), 16, PUSH(-128), OP(EQ), IF_TOP);
+	MET(REG(RDI), OP(PBL_I), 32, PUSH(0xff80), OP(EQ), IF_TOP);
+	MET(REG(RDI), OP(PZL_I), 9, PUSH(0x180), OP(EQ), IF_TOP);
+	MET(REG(RDI), OP(PBL_I), 9, PUSH(-128), OP(EQ), IF_TOP);
+	MET(REG(RDI), OP(PZR_I), 9, PUSH(0xff00), OP(EQ), IF_TOP);
+}
+
+static void memory(void **state)
+{
+	R(DI) = (u64)run.data + NATIVE_PAGE - 8;
+	memcpy(run.data + NATIVE_PAGE - 8, "\x88\x99\xaa\xbb\xcc\xdd\xee\xff",
+	       8);
+	MET(REG(RDI), OP(PUSH_MEM_U64), PUSH(0xffeeddccbbaa9988), OP(EQ),
+	    IF_TOP);
+	MET(REG(RDI), PUSH(4), OP(ADD), OP(PUSH_MEM_U32), PUSH(0xffeeddcc),
+	    OP(EQ), IF_TOP);
+	MET(REG(RDI), PUSH(6), OP(ADD), OP(PUSH_MEM_U16), PUSH(0xffee), OP(EQ),
+	    IF_TOP);
+	MET(REG(RDI), PUSH(7), OP(ADD), OP(PUSH_MEM_U8), PUSH(0xff), OP(EQ),
+	    IF_TOP);
+	assert_int_equal(run.faults, 0);
+	/* A byte too far; no memory; no address; none, and found out without a fault */
+	LEAVES(REG(RDI), PUSH(1), OP(ADD), OP(PUSH_MEM_U64), IF_TOP);
+	assert_int_equal(run.faults, 1);
+	R(DI) += 8;
+	LEAVES(REG(RDI), OP(PUSH_MEM_U8), IF_TOP);
+	assert_int_equal(run.faults, 2);
+	R(DI) = 1ull << 63;
+	LEAVES(REG(RDI), OP(PUSH_MEM_U8), IF_TOP);
+	assert_int_equal(run.faults, 3);
+	R(DI) = 24;
+	LEAVES(REG(RDI), OP(PUSH_MEM_U64), IF_TOP);
+	assert_int_equal(run.faults, 3);
+	/* What is not used is read all the same. */
+	LEAVES(REG(RDI), OP(PUSH_MEM_U8), OP(ABORT));
+	assert_true(native.loads);
+	limits.loads = false;
+	STAYS(REG(RDI), OP(PUSH_MEM_U8), OP(ABORT));
+}
+
+static int nr_loads(void)
+{
+	int n = 0, i;
+
+	for (i = 0; i < native.nr_values; i++)
+		n += native.values[i].op == DP_NATIVE_LOAD;
+	return n;
+}
+
+/* Memory is read once, as the interpreter does: what changes meanwhile does not show. */
+static void reads_once(void **state)
+{
+	static const u8 code[] = { REG(RDI), OP(PUSH_MEM_U64), OP(DUP_I),
+				   1,	     OP(EQ),	       IF_TOP };
+	static const u8 twice[] = { REG(RDI), OP(PUSH_MEM_U64),
+				    REG(RDI), OP(PUSH_MEM_U64),
+				    OP(EQ),   IF_TOP };
+
+	R(DI) = (u64)run.data;
+	assert_int_equal(end_of(code, sizeof(code)), NATIVE_MET);
+	assert_int_equal(nr_loads(), 1);
+	assert_int_equal(walk(twice, sizeof(twice)), 0);
+	assert_int_equal(nr_loads(), 2);
+}
+
+/* More than there are registers */
+static void many_loads(void **state)
+{
+	u8 code[400], n, i;
+	u32 len;
+
+	R(DI) = (u64)run.data;
+	memset(run.data, 1, 256);
+	for (n = 6; n <= 18; n += 4) {
+		len = 0;
+		for (i = 0; i < n; i++) {
+			memcpy(code + len,
+			       (const u8[]){ REG(RDI), PUSH(8 * i), OP(ADD),
+					     OP(PUSH_MEM_U8) },
+			       14);
+			len += 14;
+		}
+		for (i = 1; i < n; i++)
+			code[len++] = OP(ADD);
+		memcpy(code + len, (const u8[]){ PUSH(n), OP(EQ), IF_TOP },
+		       10 + 14);
+		len += 24;
+		if (n > 16) {
+			assert_int_equal(walk(code, len), 0);
+			assert_false(dp_native_encodes(&native));
+			continue;
+		}
+		assert_int_equal(end_of(code, len), NATIVE_MET);
+	}
+}
+
+/* The stack is a ring of zeros. */
+static void stack(void **state)
+{
+	R(DI) = 5;
+	R(SI) = 6;
+	MET(OP(ROS), 3, PUSH(0), OP(EQ), IF_TOP);
+	MET(REG(RDI), OP(DUP_I), 31, OP(ROS), 31, PUSH(5), OP(EQ), IF_TOP);
+	MET(REG(RDI), REG(RSI), OP(PUSH_TSP_I), HALF(1), PUSH(5), OP(EQ),
+	    IF_TOP);
+	MET(REG(RDI), REG(RSI), OP(POP_TSP_I), HALF(1), PUSH(6), OP(EQ),
+	    IF_TOP);
+	MET(REG(RDI), REG(RSI), OP(COPY_TSP_I), HALF(1), OP(EQ), IF_TOP);
+	MET(REG(RDI), OP(PUSH_SBP_I), HALF(-1), PUSH(5), OP(EQ), IF_TOP);
+	MET(REG(RDI), REG(RSI), OP(POP_SBP_I), HALF(-1), PUSH(6), OP(EQ),
+	    IF_TOP);
+	MET(REG(RDI), OP(COPY_SBP_I), HALF(-2), OP(PUSH_SBP_I), HALF(-2),
+	    OP(EQ), IF_TOP);
+	MET(REG(RDI), REG(RSI), PUSH(1), OP(PUSH_TSP), PUSH(5), OP(EQ), IF_TOP);
+	MET(REG(RDI), PUSH(0), REG(RSI), OP(POP_TSP), PUSH(6), OP(EQ), IF_TOP);
+	MET(REG(RDI), PUSH(-2), OP(COPY_SBP), OP(PUSH_SBP_I), HALF(-2), OP(EQ),
+	    IF_TOP);
+	MET(REG(RDI), OP(SAVE_TSP), REG(RSI), OP(XCHG), OP(RESTORE_TSP),
+	    PUSH(5), OP(EQ), IF_TOP);
+	MET(PUSH(31), OP(RESTORE_SBP), OP(SAVE_SBP), PUSH(31), OP(EQ), IF_TOP);
+	MET(PUSH(2), REG(RDI), OP(DUP), OP(ADD), OP(ADD), PUSH(15), OP(EQ),
+	    IF_TOP);
+	MET(OP(PUSH_WID), PUSH(-64), OP(EQ), OP(PUSH_LP), PUSH(0), OP(EQ),
+	    OP(AND), IF_TOP);
+	STAYS(REG(RDI), OP(RESTORE_TSP), IF_TOP);
+	STAYS(REG(RDI), OP(PUSH_TSP), IF_TOP);
+	STAYS(REG(RDI), REG(RSI), OP(DUP), IF_TOP);
+}
+
+static void jumps(void **state)
+{
+	R(DI) = (u64)-1;
+	MET(REG(RDI), OP(JLT), WORD(1), OP(ABORT), OP(INC_LV_I), HALF(0),
+	    OP(EXIT));
+	UNMET(REG(RDI), OP(JGE), WORD(1), OP(ABORT), OP(INC_LV_I), HALF(0),
+	      OP(EXIT));
+	UNMET(REG(RDI), OP(JGT), WORD(1), OP(ABORT), OP(INC_LV_I), HALF(0),
+	      OP(EXIT));
+	MET(REG(RDI), OP(JLE), WORD(1), OP(ABORT), OP(INC_LV_I), HALF(0),
+	    OP(EXIT));
+	UNMET(REG(RDI), OP(JZ), WORD(1), OP(ABORT), OP(INC_LV_I), HALF(0),
+	      OP(EXIT));
+	R(DI) = 0;
+	MET(REG(RDI), OP(JZ), WORD(1), OP(ABORT), OP(INC_LV_I), HALF(0),
+	    OP(EXIT));
+	MET(REG(RDI), OP(JLE), WORD(1), OP(ABORT), OP(INC_LV_I), HALF(0),
+	    OP(EXIT));
+	UNMET(REG(RDI), OP(JLT), WORD(1), OP(ABORT), OP(INC_LV_I), HALF(0),
+	      OP(EXIT));
+	MET(OP(JMP), WORD(1), OP(ABORT), OP(INC_LV_I), HALF(0), OP(EXIT));
+	MET(OP(CALL), WORD(4), OP(INC_LV_I), HALF(0), OP(EXIT), OP(RET));
+	STAYS(OP(RET));
+	/* Unrolled: the sum of 5 to 1 */
+	R(DI) = 0;
+	MET(REG(RDI), PUSH(5), OP(PUSH_TSP_I), HALF(1), OP(PUSH_TSP_I), HALF(1),
+	    OP(ADD), OP(POP_TSP_I), HALF(2), OP(LOOP), WORD(-19), OP(ROS), 1,
+	    PUSH(15), OP(EQ), IF_TOP);
+}
+
+/* The interpreter counts jumps, and says so when there are too many. */
+static void limited(void **state)
+{
+	R(DI) = 1;
+	limits.jmpmax = 1;
+	MET(REG(RDI), IF_TOP);
+	limits.jmpmax = 0;
+	LEAVES(REG(RDI), IF_TOP);
+	R(DI) = 0;
+	UNMET(REG(RDI), IF_TOP);
+	STAYS(OP(JMP), WORD(0), OP(EXIT));
+	limits.jmpmax = 3;
+	STAYS(PUSH(5), OP(LOOP), WORD(-9), OP(EXIT));
+	limits.jmpmax = 5;
+	UNMET(PUSH(5), OP(LOOP), WORD(-9), OP(EXIT));
+	/* For ever */
+	limits.jmpmax = 100000;
+	STAYS(OP(NOP), OP(JMP), WORD(-10), OP(EXIT));
+}
+
+static void leaves_where_told(void **state)
+{
+	static const u8 code[] = { REG(RDI), IF_TOP };
+	u32 n;
+
+	R(DI) = 1;
+	for (n = 1; n <= 5; n++) {
+		limits.leave = n;
+		if (n <= 2)
+			assert_int_equal(walk(code, sizeof(code)), -EOPNOTSUPP);
+		else
+			assert_int_equal(end_of(code, sizeof(code)),
+					 n == 3 ? NATIVE_MET : NATIVE_LEFT_IT);
+	}
+}
+
+/* What the code does not do, it leaves; what comes before has no effect. */
+static void leaves(void **state)
+{
+	R(DI) = 1;
+	LEAVES(REG(RDI), OP(JNZ), WORD(1), OP(ABORT), OP(LOG_I), HALF(0),
+	       OP(EXIT));
+	R(DI) = 0;
+	UNMET(REG(RDI), OP(JNZ), WORD(1), OP(ABORT), OP(LOG_I), HALF(0),
+	      OP(EXIT));
+	STAYS(OP(INC_LV_I), HALF(0), OP(LOG_I), HALF(0), OP(EXIT));
+	STAYS(OP(INC_LV_I), HALF(0), OP(INC_LV_I), HALF(0), OP(EXIT));
+	STAYS(OP(INC_LV_I), HALF(0), OP(INC_LV_I), HALF(1), OP(EXIT));
+	STAYS(OP(EXIT_N), 1);
+	STAYS(OP(PUSH_PID), OP(EXIT));
+	STAYS(REG(RFLAGS), OP(EXIT));
+	STAYS(REG(RDI), OP(POP_R), HALF(RAX), OP(EXIT));
+	STAYS(OP(INC_GV_I), HALF(0), OP(EXIT));
+	STAYS(REG(RDI), OP(PBL_I), 65, OP(EXIT));
+	STAYS(REG(RDI), OP(PBL_I), 0, OP(EXIT));
+	STAYS(REG(RDI), REG(RSI), OP(DIV), OP(EXIT));
+	/* Another part of the program has to see the sum; or the probe may be no more. */
+	STAYS(OP(INC_LV_I), HALF(0), OP(EXIT), OP(PUSH_LV_I), HALF(0),
+	      OP(EXIT));
+	STAYS(OP(INC_LV_I), HALF(0), OP(EXIT), PUSH(0), OP(LOG_LV), OP(EXIT));
+	STAYS(OP(EXIT), OP(REMOVE));
+	STAYS(OP(EXIT), OP(SUSPEND));
+	/* Another variable is none of its business. */
+	MET(OP(INC_LV_I), HALF(0), OP(EXIT), OP(PUSH_LV_I), HALF(1), OP(EXIT));
+}
+
+/* A program that cannot make a record need not wait for its instruction. */
+#define RECORDS(...)                                   \
+	dp_native_records((const u8[]){ __VA_ARGS__ }, \
+			  sizeof((const u8[]){ __VA_ARGS__ }), 2)
+static void records(void **state)
+{
+	assert_false(RECORDS(REG(RDI), IF_TOP));
+	assert_false(RECORDS(REG(RDI), OP(PBL_I), 8, OP(PZL_I), 64, IF_TOP));
+	assert_true(RECORDS(REG(RDI), OP(PBL_I), 0, IF_TOP));
+	assert_true(RECORDS(REG(RDI), OP(PZL_I), 65, IF_TOP));
+	assert_true(RECORDS(OP(LOG_I), HALF(0), OP(EXIT)));
+	assert_true(RECORDS(OP(EXIT_N), 1));
+	assert_true(RECORDS(REG(RDI), OP(PUSH_MEM_U8), OP(EXIT)));
+	assert_true(RECORDS(REG(RDI), OP(DUP_I), 1, OP(DIV), OP(EXIT)));
+	assert_true(RECORDS(OP(JMP), WORD(-9), OP(EXIT)));
+	assert_false(RECORDS(OP(JMP), WORD(0), OP(JMP), WORD(0), OP(EXIT)));
+	assert_true(RECORDS(OP(JMP), WORD(0), OP(JMP), WORD(0), OP(JMP),
+			    WORD(0), OP(EXIT)));
+	assert_true(RECORDS(OP(CALL), WORD(0), OP(EXIT)));
+}
+
+/* Without memory nothing is made. */
+static void without_memory(void **state)
+{
+	static const u8 code[] = { OP(EXIT) };
+
+	assert_int_equal(dp_native_walk(code, 1, 0, &limits, &native), 0);
+}
+
+static void decodes(void **state)
+{
+	static const u8 code[] = { PUSH(0x1122334455667788),
+				   OP(PUSH_SBP_I),
+				   HALF(-2),
+				   OP(JMP),
+				   WORD(-21),
+				   OP(EXIT) };
+	u64 arg;
+
+	assert_int_equal(dp_op_decode(code, 0, &arg), 9);
+	assert_true(arg == 0x1122334455667788);
+	assert_int_equal(dp_op_decode(code, 9, &arg), 12);
+	assert_true(arg == (u64)-2);
+	assert_int_equal(dp_op_decode(code, 12, &arg), 21);
+	assert_int_equal(arg, 0);
+	assert_int_equal(dp_op_decode(code, 21, &arg), 22);
+	assert_int_equal(arg, 0);
+}
+
+/* Random programs: by both, in everything that others can see. */
+static void random_programs(void **state)
+{
+	const char *given = getenv("NATIVE_PROGRAMS");
+	u32 n = given ? (u32)atol(given) : 20000, made = 0, ends[3] = { 0 }, i,
+	    k;
+	u64 seed = 0x243f6a8885a308d3ull;
+	u8 code[12 * NATIVE_MOST];
+
+	native_catch();
+	for (i = 0; i < n; i++) {
+		u32 len =
+			native_generate(code, 1 + vm_random(&seed) % 40, &seed);
+
+		limits.stack_mask = i & 1 ? 31 : DP_VM_STACK - 1;
+		limits.jmpmax = i & 2 ? 3 : 1000;
+		if (walk(code, len) || native_make(&run, &native))
+			continue;
+		made++;
+		for (k = 0; k < 4; k++) {
+			int end;
+
+			native_randomize(&run, &seed);
+			interpret(code);
+			end = native_go(&run);
+			if (!native_agrees(&run, &native, &bench, end))
+				fail_msg("program %u, registers %u: %d", i, k,
+					 end);
+			ends[end]++;
+		}
+	}
+	print_message("# %u of %u: %u unmet, %u met, %u left, %u faults\n",
+		      made, n, ends[0], ends[1], ends[2], run.faults);
+	assert_true(made > n / 10 && ends[0] > n / 10 && ends[1] > n / 100 &&
+		    ends[2] > n / 100 && run.faults > n / 100);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(f) cmocka_unit_test_setup(f, setup)
+		TEST(compares),	  TEST(operands),
+		TEST(places),	  TEST(arithmetic),
+		TEST(memory),	  TEST(reads_once),
+		TEST(many_loads), TEST(stack),
+		TEST(jumps),	  TEST(limited),
+		TEST(leaves),	  TEST(leaves_where_told),
+		TEST(records),	  TEST(without_memory),
+		TEST(decodes),	  TEST(random_programs),
+	};
+	int failed;
+
+	if (!native_begin(&run)) {
+		print_message("1..0 # SKIP there is no rseq area\n");
+		return 0;
+	}
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	native_finish(&run);
+	return failed;
+}
