@@ -432,7 +432,7 @@ check: deps
 
 check-long: deps
 	$(Q)$(MAKE) --no-print-directory tests
-	$(Q)T='$(T)' tests/run $(call in_order,$(LONG))
+	$(Q)T='$(T)' tests/run $(call in_order,$(LONG)); long=$$?; T='$(T)' tests/matrix && exit $$long
 
 list-tests:
 	@printf 'check %s\n' $(call in_order,$(filter-out $(LONG),$(TESTS)))

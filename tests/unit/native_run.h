@@ -37,11 +37,11 @@ void native_enter(void);
 void native_exit(void);
 void native_agent(void);
 
-#define NATIVE_EACH(X)                                                   \
-	X(rax, 0)                                                        \
-	X(rcx, 8) X(rdx, 16) X(rbx, 24) X(rbp, 40) X(rsi, 48) X(rdi, 56) \
-		X(r8, 64) X(r9, 72) X(r10, 80) X(r11, 88) X(r12, 96)     \
-			X(r13, 104) X(r14, 112) X(r15, 120)
+/* clang-format off */
+#define NATIVE_EACH(X)                                                  \
+	X(rax, 0) X(rcx, 8) X(rdx, 16) X(rbx, 24) X(rbp, 40) X(rsi, 48) \
+	X(rdi, 56) X(r8, 64) X(r9, 72) X(r10, 80) X(r11, 88) X(r12, 96) \
+	X(r13, 104) X(r14, 112) X(r15, 120)
 #define NATIVE_LOAD(reg, at) "mov native_in+" #at "(%rip), %" #reg "\n"
 #define NATIVE_STORE(reg, at) "mov %" #reg ", native_out+" #at "(%rip)\n"
 #define NATIVE_LEFT(reg, at) "mov %" #reg ", native_left+" #at "(%rip)\n"
@@ -52,22 +52,26 @@ __asm__(".text\n"
 	"mov %r12, native_saved+16(%rip)\n mov %r13, native_saved+24(%rip)\n"
 	"mov %r14, native_saved+32(%rip)\n mov %r15, native_saved+40(%rip)\n"
 	"mov %rsp, native_saved+48(%rip)\n"
-	"push native_in+128(%rip)\n popfq\n" NATIVE_EACH(
-		NATIVE_LOAD) "mov native_in+32(%rip), %rsp\n"
-			     "jmp *native_start(%rip)\n"
-			     "native_exit:\n" NATIVE_EACH(
-				     NATIVE_STORE) "mov %rsp, native_out+32(%rip)\n"
-						   "mov native_saved+48(%rip), %rsp\n"
-						   "pushfq\n pop native_out+128(%rip)\n"
-						   "mov native_saved(%rip), %rbx\n mov native_saved+8(%rip), %rbp\n"
-						   "mov native_saved+16(%rip), %r12\n mov native_saved+24(%rip), %r13\n"
-						   "mov native_saved+32(%rip), %r14\n mov native_saved+40(%rip), %r15\n"
-						   "ret\n"
-						   "native_agent:\n" NATIVE_EACH(
-							   NATIVE_LEFT) "mov %rsp, native_left+32(%rip)\n"
-									"pushfq\n pop native_left+128(%rip)\n"
-									"movq $1, native_left+136(%rip)\n"
-									"ret\n");
+	"push native_in+128(%rip)\n popfq\n"
+	NATIVE_EACH(NATIVE_LOAD)
+	"mov native_in+32(%rip), %rsp\n"
+	"jmp *native_start(%rip)\n"
+	"native_exit:\n"
+	NATIVE_EACH(NATIVE_STORE)
+	"mov %rsp, native_out+32(%rip)\n"
+	"mov native_saved+48(%rip), %rsp\n"
+	"pushfq\n pop native_out+128(%rip)\n"
+	"mov native_saved(%rip), %rbx\n mov native_saved+8(%rip), %rbp\n"
+	"mov native_saved+16(%rip), %r12\n mov native_saved+24(%rip), %r13\n"
+	"mov native_saved+32(%rip), %r14\n mov native_saved+40(%rip), %r15\n"
+	"ret\n"
+	"native_agent:\n"
+	NATIVE_EACH(NATIVE_LEFT)
+	"mov %rsp, native_left+32(%rip)\n"
+	"pushfq\n pop native_left+128(%rip)\n"
+	"movq $1, native_left+136(%rip)\n"
+	"ret\n");
+/* clang-format on */
 
 enum native_end { NATIVE_UNMET, NATIVE_MET, NATIVE_LEFT_IT };
 

@@ -509,6 +509,7 @@ int main(void)
 	};
 	int failed;
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	if (!native_begin(&run)) {
 		print_message("1..0 # SKIP there is no rseq area\n");
 		return 0;
