@@ -66,6 +66,9 @@ int bench_pair_exits(struct bench_run *run, const struct bench *bench,
 int bench_attach(struct bench_run *run, const struct bench *bench, double *ms);
 int bench_stopped(struct bench_run *run, const struct bench *bench, double *ms);
 int bench_program(struct bench_run *run, const struct bench *bench, double *ns);
+int bench_program_mem(struct bench_run *run, const struct bench *bench,
+		      double *ns);
+int bench_jumps(struct bench_run *run, const struct bench *bench, double *ns);
 int bench_record(struct bench_run *run, const struct bench *bench, double *ns);
 int bench_reader(struct bench_run *run, const struct bench *bench, double *ns);
 int bench_rings(struct bench_run *run, const struct bench *bench,

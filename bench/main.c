@@ -20,11 +20,13 @@
 
 static const struct bench benches[] = {
 	{ "call", "ns", true, bench_plain, BENCH_PUSH },
+	{ "jumps", "ns", true, bench_jumps, BENCH_JUMPS },
 	{ "counter", "ns", true, bench_counter, BENCH_PUSH },
 	{ "counter_2threads", "ns", true, bench_counter_two, BENCH_PUSH },
 	{ "trap", "ns", true, bench_trap, BENCH_PUSH },
 	{ "pair_exits", "ns", true, bench_pair_exits, BENCH_PUSH },
 	{ "program", "ns", true, bench_program, BENCH_PUSH },
+	{ "program_mem", "ns", true, bench_program_mem, BENCH_PUSH },
 	{ "record", "ns", true, bench_record, BENCH_PUSH },
 	{ "record_read", "ns", true, bench_reader, BENCH_PUSH },
 	{ "ring_bytes", "B", true, bench_rings, BENCH_PUSH },

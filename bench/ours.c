@@ -10,6 +10,7 @@
 #include "engine/site/counts.h"
 #include "engine/site/engine.h"
 #include "engine/site/program.h"
+#include "engine/vm/ops.h"
 #include "engine/site/arm.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
@@ -59,15 +60,35 @@ static void tell_tid_offset(struct attached *a)
 	dp_modules_close(mods);
 }
 
+/* Have the probe run a program. */
+static int add_program(struct attached *a, const u8 *code, u32 len, u32 logmax)
+{
+	struct dp_binding binding = { .maxhits = ~0u, .logonfault = true };
+	u32 start = 0, offset;
+	const char *why;
+	const struct dp_program_spec program = { .name = "bench",
+						 .code = code,
+						 .code_len = len,
+						 .starts = &start,
+						 .nr_starts = 1,
+						 .nr_lv = 1,
+						 .jmpmax = 32,
+						 .logmax = logmax,
+						 .stack = 32 };
+	int err = dp_engine_add_program(a->engine, &program, &binding.program,
+					&offset, &why);
+
+	if (!err)
+		dp_engine_bind(a->engine, a->probe, &binding);
+	return err;
+}
+
 /* What "dprobes stat SPEC" and "dprobes trace SPEC" make of a condition and of
  * arguments. */
 static int bind(struct attached *a, const char *text, bool trace)
 {
 	struct dp_trace_program p;
 	struct dp_spec spec;
-	u32 start = 0, offset;
-	struct dp_binding binding = { .maxhits = ~0u, .logonfault = true };
-	const char *why;
 	int err = dp_spec_parse(text, &spec, NULL);
 
 	tell_tid_offset(a);
@@ -75,22 +96,9 @@ static int bind(struct attached *a, const char *text, bool trace)
 		err = trace ? dp_expr_trace(&spec, &p, NULL) :
 			      dp_expr_count(&spec, &p, NULL);
 	if (!err) {
-		struct dp_program_spec program = { .name = "bench",
-						   .code = p.code,
-						   .code_len = p.len,
-						   .starts = &start,
-						   .nr_starts = 1,
-						   .nr_lv = 1,
-						   .jmpmax = 32,
-						   .logmax = p.logmax,
-						   .stack = 32 };
-
-		err = dp_engine_add_program(a->engine, &program,
-					    &binding.program, &offset, &why);
+		err = add_program(a, p.code, p.len, p.logmax);
 		dp_expr_free(&p);
 	}
-	if (!err)
-		dp_engine_bind(a->engine, a->probe, &binding);
 	dp_spec_free(&spec);
 	return err;
 }
@@ -206,18 +214,83 @@ int bench_counter_two(struct bench_run *run, const struct bench *b, double *ns)
 	return count(run, b, DP_ARM_DEFAULT, bench_two, 2, MANY_CALLS, ns);
 }
 
-int bench_program(struct bench_run *run, const struct bench *b, double *ns)
+/* Added cost, if the program has counted each call. */
+static int counted(struct bench_run *run, const struct bench *b,
+		   struct attached *a, double plain, double *ns)
 {
-	struct attached a;
-
-	if (with_program(run, b, "f if rdi != 12345 && rsi != 678", false,
-			 MANY_CALLS, &a, ns))
-		return -1;
-	if (dp_engine_local(a.engine, 0, 0) != MANY_CALLS) {
-		detach(&a);
+	*ns = bench_calls(run, b->function, MANY_CALLS) - plain;
+	if (dp_engine_local(a->engine, 0, 0) != MANY_CALLS) {
+		detach(a);
 		return fail(run, "the program has not counted the calls");
 	}
-	detach(&a);
+	detach(a);
+	return 0;
+}
+
+int bench_program(struct bench_run *run, const struct bench *b, double *ns)
+{
+	double plain = bench_calls(run, b->function, MANY_CALLS);
+	struct attached a;
+
+	return attach_with(run, b, "f if rdi != 12345 && rsi != 678", false,
+			   DP_ARM_DEFAULT, &a) ?
+		       -1 :
+		       counted(run, b, &a, plain, ns);
+}
+
+/* The first argument leads to the number that is asked for. */
+int bench_program_mem(struct bench_run *run, const struct bench *b, double *ns)
+{
+	static const u8 code[] = {
+		DP_OPCODE_PUSH_R,
+		0x64,
+		0, /* rdi */
+		DP_OPCODE_PUSH_MEM_U64,
+		DP_OPCODE_PUSH,
+		BENCH_NUMBER,
+		0,
+		0,
+		0,
+		0,
+		0,
+		0,
+		0,
+		DP_OPCODE_EQ,
+		DP_OPCODE_JNZ,
+		1,
+		0,
+		0,
+		0,
+		0,
+		0,
+		0,
+		0,
+		DP_OPCODE_ABORT,
+		DP_OPCODE_INC_LV_I,
+		0,
+		0,
+		DP_OPCODE_EXIT,
+	};
+	double plain = bench_calls(run, b->function, MANY_CALLS);
+	struct attached a;
+
+	if (begin(run, b, &a))
+		return -1;
+	if (add_program(&a, code, sizeof(code), 0)) {
+		detach(&a);
+		return fail(run, "its program cannot be made");
+	}
+	return install(run, &a, DP_ARM_DEFAULT) ?
+		       -1 :
+		       counted(run, b, &a, plain, ns);
+}
+
+/* What a detour costs that does nothing: two jumps. */
+int bench_jumps(struct bench_run *run, const struct bench *b, double *ns)
+{
+	double plain = bench_calls(run, BENCH_PUSH, MANY_CALLS);
+
+	*ns = bench_calls(run, b->function, MANY_CALLS) - plain;
 	return 0;
 }
 

@@ -14,9 +14,10 @@
 #define STRING_OF(x) #x
 #define STRING(x) STRING_OF(x)
 
-void bench_push(void);
-void bench_nop5(void);
-void bench_endbr64(void);
+void bench_push(const uint64_t *number);
+void bench_nop5(const uint64_t *number);
+void bench_endbr64(const uint64_t *number);
+void bench_jumps(const uint64_t *number);
 void bench_many(void);
 
 __asm__(".text\n"
@@ -29,6 +30,11 @@ __asm__(".text\n"
 	".balign 64\n.globl bench_endbr64\n.type bench_endbr64, @function\n"
 	"bench_endbr64: endbr64\n push %rbp\n pop %rbp\n ret\n"
 	".size bench_endbr64, . - bench_endbr64\n"
+	".balign 64\n.globl bench_jumps\n.type bench_jumps, @function\n"
+	"bench_jumps: .byte 0xe9\n.long 1f - . - 4\n2: ret\n"
+	".size bench_jumps, . - bench_jumps\n"
+	".skip 4096, 0xcc\n.balign 32\n"
+	"1: push %rbp\n mov %rsp, %rbp\n pop %rbp\n jmp 2b\n"
 	/* The first of many are functions to whoever asks for them by address. */
 	".macro one\n"
 	" push %rbp\n mov %rsp, %rbp\n pop %rbp\n ret\n"
@@ -72,25 +78,28 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Of parts, the median: another process on this CPU spoils a few only. */
-static uint64_t time_calls(void (*f)(void), uint64_t calls)
+typedef void function(const uint64_t *number);
+
+static uint64_t time_calls(function *f, uint64_t calls)
 {
+	static const uint64_t number = BENCH_NUMBER;
 	uint64_t ns[PARTS], i, t;
 	int part;
 
 	for (i = 0; i < calls % PARTS; i++)
-		f();
+		f(&number);
 	for (part = 0; part < PARTS; part++) {
 		t = now();
 		for (i = 0; i < calls / PARTS; i++)
-			f();
+			f(&number);
 		ns[part] = now() - t;
 	}
 	qsort(ns, PARTS, sizeof(ns[0]), by_value);
 	return ns[PARTS / 2] * PARTS;
 }
 
-static void (*const functions[])(void) = { bench_push, bench_nop5,
-					   bench_endbr64 };
+static function *const functions[] = { bench_push, bench_nop5, bench_endbr64,
+				       bench_jumps };
 
 struct second {
 	struct bench_shared *shared;

@@ -5,11 +5,12 @@
 
 #include <stdint.h>
 
-/* Functions to probe, by what they begin with. */
+/* Functions to probe, by what they begin with. They are called with the address of BENCH_NUMBER. */
 enum bench_function {
 	BENCH_PUSH,
 	BENCH_NOP5,
 	BENCH_ENDBR64,
+	BENCH_JUMPS, /* as BENCH_PUSH, by way of two jumps */
 	BENCH_FUNCTIONS,
 };
 
@@ -18,6 +19,8 @@ enum bench_function {
 #define BENCH_MANY_STEP 64
 /* So many of them, the first ones, have symbols. */
 #define BENCH_NAMED 1000
+
+#define BENCH_NUMBER 7
 
 #define BENCH_SHARED_FD 3
 
