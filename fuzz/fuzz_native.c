@@ -13,16 +13,6 @@ static struct native_run run;
 static struct vm_bench bench;
 static struct dp_native native;
 
-static bool writes_memory(const u8 *code, size_t len)
-{
-	size_t i;
-
-	for (i = 0; i < len; i++)
-		if (vm_writes_memory(code[i]))
-			return true;
-	return false;
-}
-
 static void interpret(const u8 *code, const struct dp_native_limits *limits)
 {
 	vm_bench_init(&bench);
@@ -41,7 +31,7 @@ static void try_code(const u8 *code, u32 len,
 	const char *why;
 
 	if (dp_vm_verify(code, len, &vars, &start, 1, &offset, &why) ||
-	    writes_memory(code, len) ||
+	    vm_program_writes(code, len) ||
 	    dp_native_walk(code, len, 0, limits, &native) ||
 	    !dp_native_encodes(&native))
 		return;

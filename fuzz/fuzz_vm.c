@@ -11,17 +11,6 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
 #define LONGEST 4096
 
-/* A program that writes memory would write the fuzzer's. */
-static bool writes_memory(const u8 *code, size_t len)
-{
-	size_t i;
-
-	for (i = 0; i < len; i++)
-		if (vm_writes_memory(code[i]))
-			return true;
-	return false;
-}
-
 static void try_code(struct vm_bench *b, const u8 *code, u32 len)
 {
 	struct dp_vm_limits limits = { VM_VARS, VM_VARS };
@@ -29,7 +18,7 @@ static void try_code(struct vm_bench *b, const u8 *code, u32 len)
 	const char *why;
 
 	if (dp_vm_verify(code, len, &limits, &start, 1, &offset, &why) ||
-	    writes_memory(code, len))
+	    vm_program_writes(code, len))
 		return;
 	b->vm.code = code;
 	b->vm.pc = 0;

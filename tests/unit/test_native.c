@@ -6,20 +6,14 @@
 #include <cmocka.h>
 #include "engine/vm/decode.h"
 #include "native_programs.h"
+#include "vm_bytes.h"
 #include "port.h"
 
 static struct native_run run;
 static struct vm_bench bench;
 static struct dp_native native;
 
-#define OP(name) DP_OPCODE_##name
-#define WORD(v)                                             \
-	(u8)(v), (u8)((u64)(v) >> 8), (u8)((u64)(v) >> 16), \
-		(u8)((u64)(v) >> 24), (u8)((u64)(v) >> 32), \
-		(u8)((u64)(v) >> 40), (u8)((u64)(v) >> 48), \
-		(u8)((u64)(v) >> 56)
 #define HALF(v) (u8)(v), (u8)((u16)(v) >> 8)
-#define PUSH(v) OP(PUSH), WORD(v)
 #define REG(n) OP(PUSH_R), HALF(n)
 #define RAX 0x60
 #define RCX 0x62

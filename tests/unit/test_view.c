@@ -272,6 +272,31 @@ static void hits_of_probes(void **state)
 	assert_int_equal(dp_view_probe_hits(&view, 1), 1004);
 }
 
+/* Hits at which a program was met are counted apart, if they are at all. */
+static void hits_that_are_met(void **state)
+{
+	u32 i;
+
+	for (i = 0; i < 4; i++)
+		shards[i][0] = 1, shards[i][1] = 10;
+	assert_int_equal(dp_view_site_hits(&view, 0), 4);
+	assert_int_equal(dp_view_met(&view, 0), 0);
+	view.met_counters = 1;
+	assert_int_equal(dp_view_site_hits(&view, 0), 44);
+	assert_int_equal(dp_view_met(&view, 0), 40);
+	/* Behind the end of a shard there is nothing. */
+	assert_int_equal(dp_view_met(&view, 1), 0);
+	assert_int_equal(dp_view_site_hits(&view, 1), 40);
+	probes[1].site = 0;
+	probes[1].since = 4;
+	probes[1].met_since = 30;
+	probes[1].met_earlier = 5;
+	assert_int_equal(dp_view_probe_met(&view, 1), 5);
+	probes[1].counting = 1;
+	assert_int_equal(dp_view_probe_met(&view, 1), 15);
+	assert_int_equal(dp_view_probe_hits(&view, 1), 40);
+}
+
 /* A counter is one word of each shard that there is. */
 static void forgets_hits(void **state)
 {
@@ -416,6 +441,7 @@ int main(void)
 		cmocka_unit_test_setup(reasons, begin),
 		cmocka_unit_test_setup(counters, begin),
 		cmocka_unit_test_setup(hits_of_probes, begin),
+		cmocka_unit_test_setup(hits_that_are_met, begin),
 		cmocka_unit_test_setup(forgets_hits, begin),
 		cmocka_unit_test_setup(jumps_that_lie, begin),
 		cmocka_unit_test_setup(jumps_in_the_text, begin),

@@ -7,17 +7,10 @@
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "vm_bytes.h"
 #include "vm_programs.h"
 
 static struct vm_bench b;
-
-#define OP(name) DP_OPCODE_##name
-#define WORD(v)                                             \
-	(u8)(v), (u8)((u64)(v) >> 8), (u8)((u64)(v) >> 16), \
-		(u8)((u64)(v) >> 24), (u8)((u64)(v) >> 32), \
-		(u8)((u64)(v) >> 40), (u8)((u64)(v) >> 48), \
-		(u8)((u64)(v) >> 56)
-#define PUSH(v) OP(PUSH), WORD(v)
 
 static void run(const u8 *code, u32 len)
 {

@@ -102,6 +102,17 @@ static inline bool vm_writes_memory(u8 code)
 	return code >= DP_OPCODE_POP_MEM_U8 && code <= DP_OPCODE_POP_MEM_U64;
 }
 
+/* A program that writes memory would write the harness's. */
+static inline bool vm_program_writes(const u8 *code, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		if (vm_writes_memory(code[i]))
+			return true;
+	return false;
+}
+
 /**
  * vm_generate() - a random program of about @n instructions
  * @code: room for 11 * (@n + 1) bytes

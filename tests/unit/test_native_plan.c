@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* test_native_plan: which detours run a program, and what is made of their counts. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include "engine/site/grow.h"
+#include "jump_world.h"
+#include "vm_bytes.h"
+#include "engine/vm/ops.h"
+#include "port/fake/fake.h"
+
+#define HALF(v) (u8)(v), (u8)((u16)(v) >> 8)
+#define RDI 0x64
+
+/* if (rdi) count it; */
+static const u8 condition[] = { OP(PUSH_R), HALF(RDI),	  OP(JNZ), WORD(1),
+				OP(ABORT),  OP(INC_LV_I), HALF(0), OP(EXIT) };
+/* … and say so */
+static const u8 says[] = { OP(PUSH_R), HALF(RDI), OP(JNZ), WORD(1),
+			   OP(ABORT),  OP(LOG_I), HALF(0), OP(EXIT) };
+/* mov %edi, %eax and so on: no memory; mov (%rdi), %rax: its record has to wait */
+static const char in_registers[] = "89f8 4889c3 90", reads[] = "488b07 4889c3";
+
+struct asked {
+	const u8 *code;
+	u32 len, passcount, maxhits;
+	const char *text;
+	bool rseq, off;
+	u32 leave;
+};
+
+static u32 add_program(struct world *w, const struct asked *a)
+{
+	static const u32 start;
+	const struct dp_program_spec spec = { .name = "it",
+					      .code = a->code,
+					      .code_len = a->len,
+					      .starts = &start,
+					      .nr_starts = 1,
+					      .nr_lv = 1,
+					      .jmpmax = 32,
+					      .logmax = 64,
+					      .stack = 32 };
+	struct dp_binding binding = { .passcount = a->passcount,
+				      .maxhits = a->maxhits };
+	const char *why;
+	u32 offset, probe = w->probe[w->nr_probes - 1];
+
+	assert_int_equal(dp_engine_add_program(w->e, &spec, &binding.program,
+					       &offset, &why),
+			 0);
+	dp_engine_bind(w->e, probe, &binding);
+	return probe;
+}
+
+/* An engine with one such probe, armed. */
+static u32 arm_one(struct world *w, const struct asked *a)
+{
+	u32 probe;
+
+	begin(w, HIGH, DP_ARM_INTERIOR);
+	hex(a->text, w->t.orig);
+	if (a->rseq)
+		dp_engine_set_rseq(w->e, 0x20, 0x53053053);
+	dp_engine_set_native(w->e, !a->off, a->leave);
+	assert_int_equal(add(w, 0, true), 0);
+	probe = add_program(w, a);
+	assert_int_equal(build(w), 0);
+	w->t.stopped = true;
+	assert_int_equal(commit(w), 0);
+	return probe;
+}
+
+static const struct asked plain = { .code = condition,
+				    .len = sizeof(condition),
+				    .maxhits = DP_HITS_UNLIMITED,
+				    .text = in_registers,
+				    .rseq = true };
+
+/* @before: the detour calls out ahead of the first instruction */
+static void expect(const struct asked *a, bool runs)
+{
+	const struct dp_jump *j;
+	struct world w;
+
+	arm_one(&w, a);
+	j = jump_of(&w, site_of(&w, 0));
+	assert_true(j->nr);
+	assert_int_equal(j->program != 0, runs);
+	assert_int_equal(j->leave != 0, runs);
+	assert_int_equal(j->before & 1, !runs);
+	assert_true(!runs || (j->leave < j->start && j->start < j->at[0]));
+	end(&w);
+}
+
+static void chooses(void **state)
+{
+	struct asked a = plain;
+
+	expect(&a, true);
+	a.maxhits--;
+	expect(&a, false);
+	a = plain;
+	a.passcount = 1;
+	expect(&a, false);
+	a = plain;
+	a.rseq = false;
+	expect(&a, false);
+	a = plain;
+	a.off = true;
+	expect(&a, false);
+	a = plain;
+	a.leave = 1;
+	expect(&a, false);
+	a.leave = 3;
+	expect(&a, true);
+}
+
+/* What makes no record does not wait for the instruction, whatever that may do. */
+static void waits_for_records(void **state)
+{
+	struct asked a = plain;
+	struct world w;
+
+	a.text = reads;
+	expect(&a, true);
+	arm_one(&w, &a);
+	assert_int_equal(jump_of(&w, site_of(&w, 0))->after, 0);
+	assert_int_equal(site_of(&w, 0)->post, 0);
+	end(&w);
+	a.code = says;
+	a.len = sizeof(says);
+	expect(&a, false);
+	arm_one(&w, &a);
+	assert_int_equal(jump_of(&w, site_of(&w, 0))->after, 1);
+	assert_int_not_equal(site_of(&w, 0)->post, 0);
+	end(&w);
+	a.text = in_registers;
+	expect(&a, true);
+}
+
+/* Two probes are the interpreter's. Another program is another jump, even at the same number. */
+static void of_one_probe_alone(void **state)
+{
+	const struct dp_jump *j;
+	struct world w;
+	struct dp_site *s;
+	u32 program, start, number;
+
+	begin(&w, HIGH, DP_ARM_INTERIOR);
+	hex(in_registers, w.t.orig);
+	dp_engine_set_rseq(w.e, 0x20, 0x53053053);
+	assert_int_equal(add(&w, 0, true), 0);
+	add_program(&w, &plain);
+	assert_int_equal(add(&w, 0, true), 0);
+	assert_int_equal(build(&w), 0);
+	s = dp_engine_find(w.e, w.t.base);
+	assert_null(dp_native_of(w.e, s, &program, &start));
+	j = jump_of(&w, site_of(&w, 0));
+	assert_int_equal(j->program, 0);
+	end(&w);
+
+	arm_one(&w, &plain);
+	s = dp_engine_find(w.e, w.t.base);
+	assert_non_null(dp_native_of(w.e, s, &program, &start));
+	number = site_of(&w, 0)->jump;
+	assert_true(dp_grow_serves(w.e, s, number));
+	w.e->programs[0].id++;
+	assert_false(dp_grow_serves(w.e, s, number));
+	w.e->programs[0].id--;
+	w.e->native = false;
+	assert_false(dp_grow_serves(w.e, s, number));
+	end(&w);
+}
+
+static void count(struct world *w, u32 counter, u64 n)
+{
+	const struct dp_view *v = &w->e->view;
+	u64 *shard = (void *)(v->counters + v->shard_stride);
+
+	shard[counter] += n;
+}
+
+/* Hits are those of both counters; the variable is the word, and one of them. */
+static void adds_up(void **state)
+{
+	struct dp_probe_entry *entry;
+	struct world w;
+	u32 probe = arm_one(&w, &plain);
+	u32 met = w.e->view.met_counters;
+	u64 *lv = (void *)((char *)w.e->arena + w.e->programs[0].lv_off);
+
+	assert_true(met >= w.e->max_sites);
+	count(&w, 0, 3);
+	count(&w, met, 2);
+	*lv = 10;
+	assert_int_equal(dp_engine_hits(w.e, probe), 5);
+	assert_int_equal(dp_engine_local(w.e, 0, 0), 12);
+	/* While it is off, nothing counts for it, and what did stays. */
+	dp_hits_end(w.e, probe);
+	count(&w, met, 4);
+	assert_int_equal(dp_engine_hits(w.e, probe), 5);
+	assert_int_equal(dp_engine_local(w.e, 0, 0), 12);
+	dp_hits_begin(w.e, probe);
+	count(&w, met, 1);
+	count(&w, 0, 1);
+	assert_int_equal(dp_engine_hits(w.e, probe), 7);
+	assert_int_equal(dp_engine_local(w.e, 0, 0), 13);
+	/* Several probes of one program */
+	w.e->programs[0].bound = 2;
+	assert_int_equal(dp_engine_local(w.e, 0, 0), 13);
+	/* Nothing of it is another program's, or another variable's. */
+	w.e->probes[probe].binding.program = 1;
+	assert_int_equal(dp_engine_local(w.e, 0, 0), 10);
+	w.e->probes[probe].binding.program = 0;
+	w.e->programs[0].natives[0].native->variable = 1;
+	assert_int_equal(dp_engine_local(w.e, 0, 0), 10);
+	entry = (void *)&w.e->view.probes[probe];
+	assert_int_equal(entry->met_earlier, 2);
+	end(&w);
+}
+
+/* Without memory for it the interpreter has the program. */
+static void without_memory(void **state)
+{
+	unsigned int nth;
+	struct world w;
+	u32 program, start;
+
+	for (nth = 1; nth <= 2; nth++) {
+		arm_one(&w, &plain);
+		dp_native_free(&w.e->programs[0]);
+		dp_fake_fail_alloc(nth);
+		assert_null(dp_native_of(w.e, dp_engine_find(w.e, w.t.base),
+					 &program, &start));
+		assert_int_equal(program, 0);
+		assert_int_equal(dp_fake_fail_alloc(0), 0);
+		end(&w);
+		assert_int_equal(dp_fake_live(), 0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(chooses),
+		cmocka_unit_test(waits_for_records),
+		cmocka_unit_test(of_one_probe_alone),
+		cmocka_unit_test(adds_up),
+		cmocka_unit_test(without_memory),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
