@@ -221,7 +221,8 @@ static int put_insns(struct dp_out *o, const struct dp_detour_spec *s,
 			return err;
 		dp_put(o, copy.code, copy.body_len);
 		d->atomic |= (u8)(copy.atomic << i);
-		call_out(o, s->entry, s->after[i]);
+		if (i || !s->native)
+			call_out(o, s->entry, s->after[i]);
 	}
 	d->at[i] = (u16)o->len;
 	if (!s->intercept_entry && dp_insn_falls_through(r->facts[i - 1].class))

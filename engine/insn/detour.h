@@ -23,7 +23,7 @@ struct dp_native;
 #define DP_DETOUR_ALIGN 32
 /* Bytes at most: of what counts, of a program, of each instruction with its call-outs */
 #define DP_DETOUR_HEAD 192
-#define DP_NATIVE_MAX 768
+#define DP_NATIVE_MAX 864
 #define DP_DETOUR_INSN 96
 #define DP_DETOUR_MAX (DP_NATIVE_MAX + DP_REGION_INSNS * DP_DETOUR_INSN)
 
@@ -49,7 +49,7 @@ struct dp_rseq {
  *        counting is impossible, and with DP_CALLOUT_UNCOUNTED.
  * @table: address of the CPUs' addresses of counters, 65,536 of them, 0 for no CPU
  * @counter: offset of the counter from these
- * @native: a program, encoded before it counts, or NULL; it takes the call-out of the first
+ * @native: a program, encoded before it counts, or NULL; it takes the call-outs of the first
  *         instruction where it leaves. Only with @rseq, and without @enable_word
  * @met_counter: like @counter, where the program is met
  * @enable_word: address of the enable word, or 0. The detour calls out after counting,

@@ -2,7 +2,6 @@
 /* native: which detours run a program themselves. */
 #include "engine/insn/detour.h"
 #include "engine/layout/probe.h"
-#include "engine/plan/copy.h"
 #include "engine/plan/native.h"
 #include "engine/site/internal.h"
 #include "engine/site/site.h"
@@ -73,7 +72,7 @@ const struct dp_native *dp_native_of(const struct dp_engine *e,
 
 	*program = *start = 0;
 	if (!e->native || !e->rseq_usable || e->own || s->intercept >= 0 ||
-	    s->instances || !s->first_probe || dp_site_needs_post(s))
+	    s->instances || !s->first_probe)
 		return NULL;
 	p = &e->probes[s->first_probe - 1];
 	if (p->next || p->kind != DP_KIND_PLAIN || !p->bound ||

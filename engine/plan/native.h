@@ -23,8 +23,7 @@ struct dp_native_start {
  * dp_native_of() - the program that the detour of a site runs
  * @program: number that no other program ever has; @start: where it begins
  *
- * It is that of the site's only probe, if it has no limit, and if nothing that it does waits for
- * the instruction.
+ * It is that of the site's only probe, if it has no limit.
  * Context: control half. Return: NULL: none.
  */
 const struct dp_native *dp_native_of(const struct dp_engine *e,

@@ -68,6 +68,35 @@ DPROBES_NATIVE=0 five "the same in the interpreter" 2 6400 bad faults
 plain=$("$victim_bin" 2 6400 bad faults)
 is "the program says what it says without probes" "$(cat "$dir/out")" "$plain"
 
+# A record that waits for its instruction, which loads: one for each that came back, none for a fault
+cat >"$dir/read.dp" <<END
+name = "$(realpath "$victim_bin")"
+modtype = user
+major = 1
+jmpmax = 32
+logmax = 64
+offset = reads
+minor = 1
+	push r,rdi
+	push 7
+	and
+	push 7
+	sub
+	jnz no
+	push r,rdi
+	log 1
+no:	exit
+END
+for how in "" "bad faults"; do
+	for native in 1 0 leave:4; do
+		# shellcheck disable=SC2086
+		DPROBES_NATIVE=$native "$DPROBES" run --json -o "$dir/records" "$dir/read.dp" -- "$victim_bin" 2 6400 reads $how \
+			>"$dir/out" 2>"$dir/err"
+		is "records of a load ($native${how:+, $how}): status" $? 0
+		is "records of a load: as many as came back" "$(wc -l <"$dir/records")" "$(said read)"
+	done
+done
+
 # Children: their own account
 "$DPROBES" stat -f --json -o "$dir/counts" 'asked if arg0 < 100' -- "$victim_bin" 2 1000 forks >"$dir/out" 2>"$dir/err"
 is "a child counts for itself" "$(sed 's/.*"hits":\([0-9]*\).*/\1/' "$dir/counts" | sort -n | tr '\n' ' ')" "100 200 "
@@ -104,5 +133,5 @@ done
 is "the tool killed five times, and its remains taken out" "$?" 0
 kill -TERM "$victim"
 wait "$victim"
-like "the program comes to its end, right" "$? $(cat "$dir/out")" '^0 calls [0-9]* low [0-9]* five [0-9]*$'
+like "the program comes to its end, right" "$? $(cat "$dir/out")" '^0 calls [0-9]* low [0-9]* five [0-9]* read 0$'
 plan

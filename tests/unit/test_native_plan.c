@@ -132,7 +132,7 @@ static void waits_for_records(void **state)
 	end(&w);
 	a.code = says;
 	a.len = sizeof(says);
-	expect(&a, false);
+	expect(&a, true);
 	arm_one(&w, &a);
 	assert_int_equal(jump_of(&w, site_of(&w, 0))->after, 1);
 	assert_int_not_equal(site_of(&w, 0)->post, 0);

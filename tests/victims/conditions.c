@@ -10,9 +10,11 @@
  *            it jumps away
  *   blocks   the threads have SIGSEGV and SIGBUS blocked
  *   signals  a timer interrupts, and its handler calls, too
+ *   reads    reads(n, p) is called, too, which begins with a load from p; a bad one is a fault of the
+ *            program's own, with "faults" only
  *   forks    in the middle, a child calls as often as it is told, and says so: "child …"
  * SIGTERM ends the calls early. Says, of all threads: calls N low N five N: calls; those with n % 256 below 4, or from 16 to 19;
- * those where p leads to 5.
+ * those where p leads to 5. And read N: those of reads() that came back, with n % 8 == 7.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -29,12 +31,13 @@
 #define PAGE 4096
 
 struct account {
-	unsigned long calls, low, five;
+	unsigned long calls, low, five, read;
 };
 
 unsigned long asked(unsigned long n, const unsigned long *p);
+unsigned long reads(unsigned long n, const unsigned long *p);
 static long times;
-static bool bad, faults, blocks, interrupted, forks;
+static bool bad, faults, blocks, interrupted, forks, reading;
 static const unsigned long numbers[8] = { 0, 1, 2, 3, 4, 5, 6, 7 };
 static const unsigned long *none[4];
 static struct account by_signals;
@@ -47,6 +50,18 @@ __attribute__((noipa)) unsigned long asked(unsigned long n,
 	return n ^ (unsigned long)p;
 }
 
+__asm__(".text\n.globl reads\n.type reads, @function\n"
+	"reads: mov (%rsi), %rax\n xor %rdi, %rax\n ret\n"
+	".size reads, . - reads\n");
+
+static void read_it(struct account *a, unsigned long n, const unsigned long *p)
+{
+	if (faults && sigsetjmp(away, 1))
+		return;
+	reads(n, p);
+	a->read += n % 8 == 7;
+}
+
 static void call(struct account *a, unsigned long n)
 {
 	bool wrong = bad && n % 64 == 63;
@@ -56,6 +71,8 @@ static void call(struct account *a, unsigned long n)
 	a->low += n % 256 < 4 || (n % 256 >= 16 && n % 256 < 20);
 	a->five += !wrong && n % 8 == 5;
 	asked(n, p);
+	if (reading && (!wrong || faults))
+		read_it(a, n, p);
 }
 
 static void jump(int sig)
@@ -109,12 +126,13 @@ static void add(struct account *to, const struct account *a)
 	to->calls += a->calls;
 	to->low += a->low;
 	to->five += a->five;
+	to->read += a->read;
 }
 
 static void say(const char *who, const struct account *a)
 {
-	printf("%scalls %lu low %lu five %lu\n", who, a->calls, a->low,
-	       a->five);
+	printf("%scalls %lu low %lu five %lu read %lu\n", who, a->calls, a->low,
+	       a->five, a->read);
 	fflush(stdout);
 }
 
@@ -139,6 +157,7 @@ static void choose(const char *how)
 	blocks |= !strcmp(how, "blocks");
 	interrupted |= !strcmp(how, "signals");
 	forks |= !strcmp(how, "forks");
+	reading |= !strcmp(how, "reads");
 }
 
 static void prepare(void)
@@ -151,8 +170,10 @@ static void prepare(void)
 	none[2] = (const unsigned long *)page;
 	none[3] = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fileno(empty), 0);
 	signal(SIGTERM, end);
-	if (faults)
+	if (faults) {
 		signal(SIGSEGV, jump);
+		signal(SIGBUS, jump);
+	}
 }
 
 static void begin_ticks(void)

@@ -9,7 +9,7 @@
 
 static bool is_full(struct dp_body *b)
 {
-	if (b->o->len + DP_BODY_MARGIN > DP_NATIVE_MAX)
+	if (b->o->len + DP_BODY_MARGIN > b->most)
 		b->fails = true;
 	return b->fails;
 }

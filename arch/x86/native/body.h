@@ -25,6 +25,9 @@
 #define DP_BODY_HOMES 16
 /* No less is left when code is checked for room: more than any value needs. */
 #define DP_BODY_MARGIN 64
+/* At most, of the first instruction's copy with its call-out, in code that is not the same at each
+ * site */
+#define DP_NATIVE_FIRST (DP_COPY_MAX + 32)
 
 /* Labels: one for each block, and these */
 enum dp_body_label {
@@ -49,7 +52,7 @@ struct dp_body_known {
 
 /**
  * struct dp_body - code that is being made
- * @site: the thread's pc
+ * @site: the thread's pc; @most: bytes of code
  * @label: offset of each label; in @before, what it was when the code was last encoded
  * @jumps: places of displacements, to be filled in
  * @local: the next label inside a test
@@ -71,6 +74,7 @@ struct dp_body {
 		u16 at;
 		u8 label, size;
 	} jumps[DP_BODY_JUMPS];
+	unsigned int most;
 	u8 nr_jumps, local, pass;
 	u16 saved, used, lost;
 	bool shortens, homes, needs_homes, fails;

@@ -5,18 +5,58 @@
 #include "arch/x86/sequence.h"
 #include "engine/insn/callout.h"
 
+/* A record may wait for the first instruction. Only threads that leave make records, so they have
+ * a copy of their own, with a call-out behind it. Return: its bytes. */
+static u32 put_first(struct dp_body *b, const struct dp_detour_spec *s)
+{
+	const struct dp_region *r = s->region;
+	struct dp_out *o = b->o;
+	struct dp_copy copy;
+
+	if (!s->after[0])
+		return 0;
+	if (dp_insn_relocate(s->code, &r->facts[0], s->from, o->at + o->len,
+			     &copy, NULL)) {
+		b->fails = true;
+		return 0;
+	}
+	dp_put(o, copy.code, copy.body_len);
+	dp_put_move_stack(o, -DP_RED_ZONE_SIZE);
+	dp_put_callout(o, s->entry, s->after[0] - 1);
+	return copy.body_len;
+}
+
+/** struct leave - the jump from there: offset of its displacement; it leads to @skip bytes behind
+ *  what comes next */
+struct leave {
+	unsigned int jump, skip;
+};
+
 /* The agent counts the hit and runs the program. */
-static unsigned int put_leave(struct dp_body *b, const struct dp_detour_spec *s)
+static struct leave put_leave(struct dp_body *b, const struct dp_detour_spec *s)
 {
 	struct dp_out *o = b->o;
+	struct leave l;
 
 	dp_body_bind(b, DP_LABEL_LEAVE);
 	dp_sequence_forget(o, s->rseq);
 	dp_body_exit(b, true);
 	dp_put_callout(o, s->entry, (s->before[0] - 1) | DP_CALLOUT_UNCOUNTED);
+	l.skip = put_first(b, s);
 	DP_PUT(o, 0xe9);
+	l.jump = o->len;
 	dp_put32(o, 0);
-	return o->len - 4;
+	return l;
+}
+
+/* The instructions come next. */
+static void aim_leave(struct dp_out *o, const struct leave *l)
+{
+	unsigned int end = o->len;
+
+	o->len = l->jump;
+	dp_put32(o, end + l->skip - (l->jump + 4));
+	o->len = end;
 }
 
 /* Where an interruption leads: to the beginning */
@@ -61,10 +101,11 @@ static void put(struct dp_body *b, const struct dp_detour_spec *s,
 		struct dp_detour *d)
 {
 	bool met = ends(b->n, DP_NATIVE_MET);
-	unsigned int to_insn, unmet_abort, met_abort = 0;
+	unsigned int unmet_abort, met_abort = 0;
+	struct leave l;
 
 	b->o->len = 2 * DP_SEQUENCE_DESCRIPTOR;
-	to_insn = put_leave(b, s);
+	l = put_leave(b, s);
 	d->leave = b->label[DP_LABEL_LEAVE];
 	unmet_abort = put_abort(b, s, DP_LABEL_UNMET);
 	if (met)
@@ -79,21 +120,28 @@ static void put(struct dp_body *b, const struct dp_detour_spec *s,
 	}
 	dp_body_bind(b, DP_LABEL_OUT);
 	dp_body_exit(b, false);
-	dp_put_aim_far(b->o, to_insn);
+	aim_leave(b->o, &l);
 }
 
-int dp_native_head(struct dp_out *o, const struct dp_detour_spec *s,
-		   struct dp_detour *d)
+static int encode(struct dp_out *o, const struct dp_detour_spec *s,
+		  struct dp_detour *d, unsigned int most)
 {
-	struct dp_body b = { .n = s->native, .site = s->from };
+	struct dp_body b = { .n = s->native, .site = s->from, .most = most };
 
 	do {
 		dp_body_begin(&b, o);
 		put(&b, s, d);
 	} while (!dp_body_end(&b));
-	return b.fails || o->len > DP_NATIVE_MAX ? -ENOMEM : 0;
+	return b.fails || o->len > most ? -ENOMEM : 0;
 }
 
+int dp_native_head(struct dp_out *o, const struct dp_detour_spec *s,
+		   struct dp_detour *d)
+{
+	return encode(o, s, d, DP_NATIVE_MAX);
+}
+
+/* With room for the first instruction's copy */
 bool dp_native_encodes(const struct dp_native *native)
 {
 	static const struct dp_rseq rseq;
@@ -103,5 +151,5 @@ bool dp_native_encodes(const struct dp_native *native)
 	struct dp_detour d;
 	struct dp_out o = { .code = d.code };
 
-	return !dp_native_head(&o, &spec, &d);
+	return !encode(&o, &spec, &d, DP_NATIVE_MAX - DP_NATIVE_FIRST);
 }

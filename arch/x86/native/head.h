@@ -3,7 +3,8 @@
  * head: what stands before the instructions of a detour that has a program.
  *
  *     descriptors of two sequences
- *     leave: restore, call out; on to the instructions
+ *     leave: restore, call out, on to the instructions; if a record may wait for the first one,
+ *            that stands here, too, with a call-out behind it
  *     where interruptions of the two sequences lead
  *   start:
  *     save; the program

@@ -351,7 +351,7 @@ u8 dp_body_value(struct dp_body *b, u8 value)
 {
 	u8 reg = held_in(b, value);
 
-	if (reg != DP_BODY_NONE || b->o->len + DP_BODY_MARGIN > DP_NATIVE_MAX) {
+	if (reg != DP_BODY_NONE || b->o->len + DP_BODY_MARGIN > b->most) {
 		b->fails |= reg == DP_BODY_NONE;
 		return reg == DP_BODY_NONE ? DP_RAX : reg;
 	}
