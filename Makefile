@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Targets: all (default), demo, check [T=PATTERN], check-long, check-san, check-tsan, check-victims, mutants [FILE=…], bench [BENCH=core], fuzz, stress, install, clean.
+# Targets: all (default), demo, check [T=PATTERN], check-long, check-matrix, check-san, check-tsan, check-victims, mutants [FILE=…], bench [BENCH=core], fuzz, stress, install, clean.
 # Variables: CC, SAN=address,undefined, DESTDIR, PREFIX, V=1.
 
 PREFIX ?= /usr/local
@@ -432,7 +432,12 @@ check: deps
 
 check-long: deps
 	$(Q)$(MAKE) --no-print-directory tests
-	$(Q)T='$(T)' tests/run $(call in_order,$(LONG)); long=$$?; T='$(T)' tests/matrix && exit $$long
+	$(Q)T='$(T)' tests/run $(call in_order,$(LONG))
+
+# Some of both once more, in other ways than the default.
+check-matrix: deps
+	$(Q)$(MAKE) --no-print-directory tests
+	$(Q)T='$(T)' tests/matrix
 
 list-tests:
 	@printf 'check %s\n' $(call in_order,$(filter-out $(LONG),$(TESTS)))
@@ -588,4 +593,4 @@ clean:
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
-.PHONY: all modules install-headers bench bench-peers conform tests units check check-unit check-long check-victims check-san check-tsan list-tests mutants mutated deps clean demo install fuzz stress
+.PHONY: all modules install-headers bench bench-peers conform tests units check check-unit check-long check-matrix check-victims check-san check-tsan list-tests mutants mutated deps clean demo install fuzz stress
