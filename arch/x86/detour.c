@@ -159,7 +159,7 @@ static void put_count(struct dp_out *o, const struct dp_detour_spec *s,
 		restore(o);
 		dp_put_move_stack(o, RED_ZONE);
 	}
-	dp_put_aim_far(o, c->to_insn);
+	dp_put_aim_far(o, c->to_insn, 0);
 	q.abort = c->abort;
 	dp_sequence_describe(o, &q);
 }
@@ -174,9 +174,10 @@ static void put_counting(struct dp_out *o, const struct dp_detour_spec *s,
 	put_slow(o, s, &c);
 	d->start = (u16)o->len;
 	put_count(o, s, &c);
+	if (!s->tracked)
+		return;
 	head.len = TRACKED_TARGET;
-	if (s->tracked)
-		dp_put64(&head, o->at + c.target);
+	dp_put64(&head, o->at + c.target);
 }
 
 /* The agent makes the system call, and returns behind the region:

@@ -90,13 +90,14 @@ static inline void dp_put_aim(struct dp_out *o, unsigned int displacement)
 	o->far |= far > 127;
 }
 
-/* So are the four bytes there. */
-static inline void dp_put_aim_far(struct dp_out *o, unsigned int displacement)
+/* So are the four bytes there; or to @skip bytes behind this. */
+static inline void dp_put_aim_far(struct dp_out *o, unsigned int displacement,
+				  unsigned int skip)
 {
 	unsigned int end = o->len;
 
 	o->len = displacement;
-	dp_put32(o, end - (displacement + 4));
+	dp_put32(o, end + skip - (displacement + 4));
 	o->len = end;
 }
 

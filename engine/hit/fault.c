@@ -20,7 +20,9 @@ struct fault {
 	struct dp_stack *stack;
 	struct dp_regs *regs;
 	const struct dp_site_entry *site;
+	const struct dp_jump *jump; /* in whose detour it is */
 	u64 trap;
+	bool pooled; /* in a pool */
 	bool dealt_with;
 	bool fast;
 };
@@ -76,14 +78,14 @@ static bool leaves(const struct dp_jump *j, struct dp_mcontext *mc)
 }
 
 /* The site whose copy @pc is in; @addr: the program's own address for it. */
-static const struct dp_site_entry *copied(u64 pc, u64 *addr)
+static const struct dp_site_entry *copied(const struct fault *f, u64 pc,
+					  u64 *addr)
 {
-	const struct dp_jump *j;
+	const struct dp_jump *j = f->jump;
 	u32 i;
 
-	if (!in_pools(pc))
+	if (!f->pooled)
 		return NULL;
-	j = detoured(pc);
 	if (j) {
 		*addr = behind_jump(j, pc - j->base);
 		return dp_site_at(j->site);
@@ -143,7 +145,7 @@ static bool in_copy(struct fault *f, struct dp_trap *trap)
 	struct dp_mcontext *mc = trap->regs;
 	u64 pc = dp_mcontext_pc(mc), addr, to;
 
-	f->site = copied(pc, &addr);
+	f->site = copied(f, pc, &addr);
 	if (!f->site)
 		return false;
 	dp_mcontext_set_pc(mc, addr);
@@ -294,9 +296,10 @@ bool dp_trap_raised(struct dp_trap *trap)
 {
 	struct fault f = { .trap = dp_mcontext_cause(trap->regs) };
 	u64 pc = dp_mcontext_pc(trap->regs);
-	const struct dp_jump *j = in_pools(pc) ? detoured(pc) : NULL;
 
-	if (j && leaves(j, trap->regs))
+	f.pooled = in_pools(pc);
+	f.jump = f.pooled ? detoured(pc) : NULL;
+	if (f.jump && leaves(f.jump, trap->regs))
 		return true;
 	/* A fork child that runs through copies asks no handler either. */
 	if (!dp_wipe.owner)

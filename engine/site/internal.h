@@ -21,7 +21,7 @@ struct dp_growth;
 
 /** struct dp_program - a verified program; @code and @starts are the engine's own
  *  @id: no other program of the engine ever has it; @bound: how many probes were bound to it, @probe
- *  the last one */
+ *  the last one; @records: it can make a record */
 struct dp_program {
 	struct dp_program_spec spec;
 	char name[DP_PROGRAM_NAME];
@@ -29,6 +29,7 @@ struct dp_program {
 	u32 *starts;
 	u32 lv_off; /* offset in the arena */
 	u32 id, bound, probe;
+	bool records;
 	struct dp_native_start *natives;
 };
 

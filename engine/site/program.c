@@ -55,6 +55,7 @@ int dp_engine_add_program(struct dp_engine *e,
 		return -ENOMEM;
 	}
 	p.id = ++e->program_ids;
+	p.records = dp_native_records(p.code, spec->code_len, p.spec.jmpmax);
 	e->programs[e->nr_programs] = p;
 	*program = e->nr_programs++;
 	return 0;
@@ -92,15 +93,12 @@ void dp_engine_bind(struct dp_engine *e, u32 probe,
 void dp_program_note(struct dp_engine *e, u32 probe)
 {
 	const struct dp_probe *p = &e->probes[probe];
-	const struct dp_program_spec *spec;
 	struct dp_site *s = &e->sites[p->site];
 
 	if (!p->bound || p->kind == DP_KIND_ENTER)
 		return;
-	spec = &e->programs[p->binding.program].spec;
 	s->runs = true;
-	s->records |= dp_native_records(e->programs[p->binding.program].code,
-					spec->code_len, spec->jmpmax);
+	s->records |= e->programs[p->binding.program].records;
 }
 
 bool dp_programs_fit(const struct dp_engine *e)

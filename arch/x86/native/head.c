@@ -49,16 +49,6 @@ static struct leave put_leave(struct dp_body *b, const struct dp_detour_spec *s)
 	return l;
 }
 
-/* The instructions come next. */
-static void aim_leave(struct dp_out *o, const struct leave *l)
-{
-	unsigned int end = o->len;
-
-	o->len = l->jump;
-	dp_put32(o, end + l->skip - (l->jump + 4));
-	o->len = end;
-}
-
 /* Where an interruption leads: to the beginning */
 static unsigned int put_abort(struct dp_body *b, const struct dp_detour_spec *s,
 			      u8 label)
@@ -120,7 +110,7 @@ static void put(struct dp_body *b, const struct dp_detour_spec *s,
 	}
 	dp_body_bind(b, DP_LABEL_OUT);
 	dp_body_exit(b, false);
-	aim_leave(b->o, &l);
+	dp_put_aim_far(b->o, l.jump, l.skip);
 }
 
 static int encode(struct dp_out *o, const struct dp_detour_spec *s,
