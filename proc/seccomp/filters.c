@@ -320,7 +320,11 @@ static void decide(struct dp_process *proc, const struct look *look)
 	note_forbidden(proc, look);
 	name = lacking(essential, ARRAY_SIZE(essential), says, look);
 	proc->no_intercepts = name != NULL;
-	if (name && (needs_intercept(look) >= 0 || !knows_threads(proc))) {
+	if (name && needs_intercept(look) < 0)
+		name = knows_threads(proc) ?
+			       NULL :
+			       "arch_prctl, and this machine has no rdfsbase";
+	if (name) {
 		snprintf(proc->why_signal_free, sizeof(proc->why_signal_free),
 			 "it does not permit %s", name);
 		return;
