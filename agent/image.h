@@ -14,6 +14,7 @@ extern const u32 dp_agent_image_size;
 extern const u32 dp_agent_trap_entry;
 extern const u32 dp_agent_trap_restorer;
 extern const u32 dp_agent_intercept_entry;
+extern const u32 dp_agent_intercept_linger;
 extern const u32 dp_agent_observe_entry;
 extern const u32 dp_agent_hit_entry;
 extern const u32 dp_agent_tracked_entry;

@@ -13,6 +13,9 @@
  *   dp_uregs_set_first()              first argument, of a function and of a system call
  *   dp_uregs_set_args()               the six arguments of a system call
  *   DP_UREGS_PLACES()                 initializers of struct dp_caller: addresses of registers
+ *   dp_uregs_end_intercept()          of a thread at dp_intercept_linger: as behind the call.
+ *                                     @frame is at its stack pointer, @above at
+ *                                     dp_uregs_above_intercept()
  *   dp_uregs_spill()                  into DP_PLAIN_RETURN_WORDS words, for DP_CODE_PLAIN_RETURN
  *   dp_uregs_retry()                  go back to the syscall instruction, with number @nr
  *   dp_uregs_clear_direction()        flags as the entry of a function has them

@@ -5,6 +5,7 @@
 #include "arch/x86/offsets.h"
 #include "arch/x86/ptregs.h"
 #include "engine/layout/arena.h"
+#include "engine/layout/private.h"
 
 #define AT(offset, type, field) \
 	_Static_assert((offset) == __builtin_offsetof(type, field), #field)
@@ -12,6 +13,7 @@ AT(DP_O_SELF_OFFSET, struct dp_arena_control, self_offset);
 AT(DP_O_SITE_OFF, struct dp_arena_control, site_off);
 AT(DP_O_VECTORS, struct dp_arena_control, vectors);
 AT(DP_O_HANDLER_BEFORE, struct dp_arena_control, handler_before);
+AT(DP_O_PRIVATE_LEAVING, struct dp_private, leaving);
 AT(DP_O_ERRNO_OFFSET, struct dp_arena_control, errno_offset);
 AT(DP_O_VM_CHILDREN, struct dp_arena, hit.vm_children);
 AT(DP_O_SITE_ADDR, struct dp_site_entry, addr);

@@ -11,6 +11,8 @@
 #define DP_O_HANDLER_BEFORE 224
 /* struct dp_arena */
 #define DP_O_VM_CHILDREN 32804
+/* struct dp_private */
+#define DP_O_PRIVATE_LEAVING 64
 /* struct dp_site_entry */
 #define DP_O_SITE_SIZE 128
 #define DP_O_SITE_ADDR 0

@@ -2,6 +2,11 @@
 /* signals: entries into port/user/signals, from the kernel and from intercepts. */
 
 #include "arch/x86/flags.inc"
+#include "arch/x86/offsets.h"
+
+/* getpid, which every filter under which there are intercepts permits */
+#define DP_LINGER_NUMBER 39
+#define DP_LINGER_CALLS 32
 
 	.text
 
@@ -70,7 +75,9 @@ dp_intercept_entry:
 	mov	%rax, 56(%rsp)
 	mov	%rsp, %rdi
 	call	dp_intercept_after
-1:	call	2f
+1:	cmpl	$0, dp_private+DP_O_PRIVATE_LEAVING(%rip)
+	jne	4f
+3:	call	2f
 	mov	56(%rsp), %rax
 	mov	%rbx, %rsp
 	pop	%rbx
@@ -87,6 +94,20 @@ dp_intercept_entry:
 	mov	48(%rsp), %r8
 	mov	56(%rsp), %r9
 	ret
+	/*
+	 * A thread that makes one intercepted call after the other is nearly always in one.
+	 * Here everything is done but registers, and the thread is where it is stopped most
+	 * likely: behind a call that does nothing.
+	 */
+4:	movq	$DP_LINGER_CALLS, (%rsp)
+5:	mov	$DP_LINGER_NUMBER, %eax
+	syscall
+	.globl	dp_intercept_linger
+	.hidden	dp_intercept_linger
+dp_intercept_linger:
+	decq	(%rsp)
+	jnz	5b
+	jmp	3b
 
 /*
  * A call-out of the detour of a call that is observed. The stack has, from the top, the return

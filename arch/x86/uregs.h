@@ -8,6 +8,7 @@
 #include "port_types.h"
 
 #define DP_X86_DF 0x400ull
+#define DP_X86_RED_ZONE 128
 
 static inline u64 dp_uregs_pc(const struct user_regs_struct *r)
 {
@@ -95,6 +96,24 @@ static inline void dp_uregs_retry(struct user_regs_struct *r, s64 nr)
 static inline void dp_uregs_clear_direction(struct user_regs_struct *r)
 {
 	r->eflags &= ~DP_X86_DF;
+}
+
+static inline void dp_uregs_end_intercept(struct user_regs_struct *r,
+					  const u64 frame[8],
+					  const u64 above[3])
+{
+	r->rdi = frame[1], r->rsi = frame[2], r->rdx = frame[3];
+	r->r10 = frame[4], r->r8 = frame[5], r->r9 = frame[6];
+	r->rax = frame[7];
+	r->rsp = r->rbx + 3 * sizeof(u64) + DP_X86_RED_ZONE;
+	r->rbx = above[0], r->r11 = r->eflags = above[1];
+	r->rcx = r->rip = above[2];
+	r->orig_rax = (unsigned long long)-1;
+}
+
+static inline u64 dp_uregs_above_intercept(const struct user_regs_struct *r)
+{
+	return r->rbx;
 }
 
 #define DP_UREGS_PLACES(r)                                                \

@@ -209,6 +209,8 @@ struct dp_kernel_wait {
  * @marks: DP_MARKS_ flags; hit changes it while @in_force is set
  * @recovering: a tool has begun to remove another tool's probes, and cannot write that
  *         arena
+ * @leaving: a tool takes the agent out. A thread lingers at the end of an intercept, where the
+ *         tool can complete it
  * @masks: threads that block a caught signal, or once did: a hash table. The kernel
  *         never blocks it.
  * @deferred: deferred signals
@@ -224,6 +226,7 @@ struct dp_private {
 	u64 in_masks[DP_CAUGHT];
 	u64 marks;
 	u64 recovering;
+	u64 leaving;
 	u64 masks[DP_MASKS];
 	struct dp_deferred {
 		u64 thread; /* 0: free */

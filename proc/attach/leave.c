@@ -26,6 +26,7 @@
 #include <errno.h>
 #include <stddef.h>
 #include <sys/mman.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 
 #define DISARM_TRIES 16
@@ -155,12 +156,43 @@ static int foreign_bytes(const struct dp_process *proc, int err, u64 bad,
 		(unsigned long long)bad, proc->pid);
 }
 
+/* At the end of an intercept, which the tool can complete? */
+static bool lingers(const struct dp_view *view, u64 pc)
+{
+	return pc == view->arena->control.base + dp_agent_intercept_linger;
+}
+
 static bool in_agent(const void *arg, u64 pc)
 {
 	const struct dp_view *view = arg;
 
-	return dp_view_owns(view, pc) &&
+	return dp_view_owns(view, pc) && !lingers(view, pc) &&
 	       !dp_filter_install_waits(view->arena->control.base, pc);
+}
+
+static void end_intercept(const struct dp_process *proc, struct dp_thread *t)
+{
+	u64 frame[8], above[3];
+
+	if (dp_process_read(proc, dp_uregs_sp(&t->regs), frame,
+			    sizeof(frame)) ||
+	    dp_process_read(proc, dp_uregs_above_intercept(&t->regs), above,
+			    sizeof(above)))
+		return;
+	dp_uregs_end_intercept(&t->regs, frame, above);
+	ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs);
+}
+
+/* Let threads run out of the agent, from the @from-th on. */
+static void run_out(struct dp_process *proc, const struct dp_view *view,
+		    size_t from)
+{
+	size_t i;
+
+	dp_stop_run_out(proc, from, in_agent, view);
+	for (i = from; !proc->held && i < proc->nr_threads; i++)
+		if (lingers(view, dp_uregs_pc(&proc->threads[i].regs)))
+			end_intercept(proc, &proc->threads[i]);
 }
 
 /*
@@ -180,7 +212,7 @@ static int stop_woken(struct dp_process *proc, const struct dp_view *view,
 		     dp_masks_absent(proc, view->arena->control.base)))
 		err = dp_stop_more(proc, false, diag);
 	if (!err && proc->nr_threads > had)
-		dp_stop_run_out(proc, had, in_agent, view);
+		run_out(proc, view, had);
 	return err;
 }
 
@@ -300,7 +332,7 @@ static int try_leave(struct dp_process *proc, struct dp_view *view, bool again,
 	    dp_stop_more(proc, false, diag))
 		return -EAGAIN;
 	if (!err)
-		dp_stop_run_out(proc, 0, in_agent, view);
+		run_out(proc, view, 0);
 	if (!err)
 		err = dp_filter_install_home(proc, view->arena->control.base);
 	/* The intercepts stay until no thread is inside, so that the virtual masks and
@@ -340,6 +372,14 @@ static int disarm(struct dp_process *proc, struct dp_view *view, u64 *bad)
 	return err;
 }
 
+static void linger(const struct dp_process *proc, const struct dp_view *view,
+		   u64 leaving)
+{
+	dp_process_write(proc,
+			 view->arena->control.base + DP_PRIVATE_AT(leaving),
+			 &leaving, sizeof(leaving));
+}
+
 static int leave(struct dp_process *proc, void *arg, struct dp_diag *diag)
 {
 	struct dp_view *view = arg;
@@ -368,6 +408,7 @@ static int leave(struct dp_process *proc, void *arg, struct dp_diag *diag)
 	dp_kill_point("leave: disarmed");
 	if (err)
 		return foreign_bytes(proc, err, bad, diag);
+	linger(proc, view, true);
 	for (tries = 0; tries < DRAIN_TRIES; tries++) {
 		/* A thread may have come to the linker's probe just before it went. */
 		dp_process_answer(proc);
@@ -379,6 +420,8 @@ static int leave(struct dp_process *proc, void *arg, struct dp_diag *diag)
 		dp_nap(DRAIN_NAP_NS);
 	}
 	proc->patience = 0;
+	if (err)
+		linger(proc, view, false);
 	if (err != -EAGAIN)
 		return err;
 	return dp_diag_set(
