@@ -557,6 +557,7 @@ static sigset_t inside, inside_handler;
 static volatile long wakes, asleep;
 static volatile int until_told;
 static volatile int with_trap, wake_with;
+static int breakpoints_only;
 enum { RAISED = 1, SENT = 2 };
 static pthread_t sleeper;
 
@@ -632,6 +633,9 @@ static void sleeps_begin(void)
 
 static void sleep_begin(void)
 {
+	const char *arming = getenv("DPROBES_ARM");
+
+	breakpoints_only = arming && !strcmp(arming, "trap");
 	signal(own, count_trap);
 	sleeps_begin();
 	wake_with = SIGUSR1;
@@ -646,8 +650,10 @@ static void sleep_round(long n)
 	int ret;
 
 	with_trap = n % 5 ? (int)(n % 3) : RAISED;
-	/* Any stop, whoever makes it, lets a signal come that only the call blocks. */
-	if (until_told && with_trap == SENT)
+	/* Any stop, whoever makes it, lets a signal come that only the call blocks. And the
+	 * kernel keeps one pending SIGTRAP: where every probe is a breakpoint, one that is
+	 * sent may be lost. */
+	if ((until_told || breakpoints_only) && with_trap == SENT)
 		with_trap = 0;
 	if (n % 5 == 0)
 		raise(SIGUSR1);

@@ -29,6 +29,7 @@ struct action {
 
 long victim_function(long n);
 void bare_return(void);
+int bare_call_keeps(void);
 int bare_main(long argc, char **argv);
 long bare_clone(unsigned long flags, void *stack, int *ended,
 		void (*function)(long), long n);
@@ -75,7 +76,34 @@ __asm__(".text\n"
 	"xor %edi, %edi\n\t"
 	"mov $60, %eax\n\t"
 	"syscall\n"
-	".size bare_clone, . - bare_clone\n");
+	".size bare_clone, . - bare_clone\n"
+	/* rt_sigprocmask(0, NULL, NULL, 8); are flags, stack and registers as before? */
+	".globl bare_call_keeps\n"
+	".type bare_call_keeps, @function\n"
+	"bare_call_keeps:\n\t"
+	"push %rbx\n\tpush %rbp\n\tpush %r12\n\tpush %r13\n\tpush %r14\n\tpush %r15\n\t"
+	"xor %edi, %edi\n\txor %esi, %esi\n\txor %edx, %edx\n\t"
+	"mov $8, %r10d\n\tmov $18, %r8d\n\tmov $19, %r9d\n\tmov $11, %ebx\n\t"
+	"mov $12, %r12d\n\tmov $13, %r13d\n\tmov $14, %r14d\n\tmov $15, %r15d\n\t"
+	"mov %rsp, %rbp\n\t"
+	"movq $77, -8(%rsp)\n\t"
+	"stc\n\t"
+	"mov $14, %eax\n\t"
+	"syscall\n\t"
+	"jnc 1f\n\t"
+	"cmpq $77, -8(%rsp)\n\tjne 1f\n\t"
+	"cmp %rsp, %rbp\n\tjne 1f\n\t"
+	"or %rdi, %rax\n\tor %rsi, %rax\n\tor %rdx, %rax\n\tjnz 1f\n\t"
+	"cmp $8, %r10\n\tjne 1f\n\tcmp $18, %r8\n\tjne 1f\n\tcmp $19, %r9\n\tjne 1f\n\t"
+	"cmp $11, %rbx\n\tjne 1f\n\tcmp $12, %r12\n\tjne 1f\n\tcmp $13, %r13\n\tjne 1f\n\t"
+	"cmp $14, %r14\n\tjne 1f\n\tcmp $15, %r15\n\tjne 1f\n\t"
+	"mov $1, %eax\n\t"
+	"jmp 2f\n"
+	"1:\tmov %rbp, %rsp\n\t"
+	"xor %eax, %eax\n"
+	"2:\tpop %r15\n\tpop %r14\n\tpop %r13\n\tpop %r12\n\tpop %rbp\n\tpop %rbx\n\t"
+	"ret\n"
+	".size bare_call_keeps, . - bare_call_keeps\n");
 
 static inline long call4(long nr, unsigned long a, unsigned long b,
 			 unsigned long c, unsigned long d)
@@ -161,6 +189,7 @@ static void thread(long n)
 		work(rounds[n]);
 		check(blocked() == (n & 1 ? ALL : 1ul << (SIGTERM - 1)),
 		      "the mask of a thread");
+		check(bare_call_keeps(), "registers behind a call");
 		if (n & 2)
 			call4(__NR_nanosleep, (unsigned long)&nap, 0, 0, 0);
 		rounds[n]++;
