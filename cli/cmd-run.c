@@ -13,6 +13,8 @@ static const char help[] =
 	"  -- CMD [ARGS]     start a command, probed before its first own code\n"
 	"  -f, --children    also in processes that it forks, and in what they execute;\n"
 	"                    libraries to come are waited for in each\n"
+	"      --buffer SIZE room for records, of each CPU: 256k, 64M at most\n"
+	"      --block       hits wait while there is no room; else their records are lost\n"
 	"      --duration T  stop after T (2s, 500ms, 1m); ^C stops at any time\n"
 	"  -o, --output FILE write the records to FILE\n"
 	"      --json        one JSON object a line: time pid tid comm probe minor major\n"
@@ -46,6 +48,6 @@ const struct dp_command dp_cmd_run = {
 	.name = "run",
 	.summary = "run probe programs and print what they log",
 	.help = help,
-	.options = "pofqv" DP_TAKES_COMMAND DP_TAKES_JSON DP_TAKES_DURATION,
+	.options = "pofqv" DP_TAKES_COMMAND DP_TAKES_JSON DP_TAKES_DURATION DP_TAKES_RINGS,
 	.run = run,
 };

@@ -21,6 +21,8 @@ static const char help[] =
 	"  -f, --children    also in processes that it forks, and in what they execute;\n"
 	"                    libraries to come are waited for in each\n"
 	"      --pending     wait also for libraries that are nowhere to be found yet\n"
+	"      --buffer SIZE room for records, of each CPU: 256k, 64M at most\n"
+	"      --block       hits wait while there is no room; else their records are lost\n"
 	"      --duration T  stop after T (2s, 500ms, 1m); ^C stops at any time\n"
 	"  -o, --output FILE write the lines to FILE\n"
 	"      --json        one JSON object a line: time pid tid comm probe args (an object),\n"
@@ -52,7 +54,7 @@ const struct dp_command dp_cmd_trace = {
 	.name = "trace",
 	.summary = "print a line for every execution, with arguments",
 	.help = help,
-	.options = "pofqv" DP_TAKES_COMMAND DP_TAKES_JSON DP_TAKES_DURATION
+	.options = "pofqv" DP_TAKES_COMMAND DP_TAKES_JSON DP_TAKES_DURATION DP_TAKES_RINGS
 		DP_TAKES_PENDING,
 	.run = run,
 };

@@ -21,6 +21,7 @@ enum {
 #define DP_TAKES_JSON "J"
 #define DP_TAKES_DURATION "D"
 #define DP_TAKES_PENDING "P"
+#define DP_TAKES_RINGS "BK" /* --buffer, --block */
 #define DP_TAKES_COMMAND "-" /* -- CMD [ARGS] */
 
 /**

@@ -10,7 +10,14 @@
 #define SECONDS_MAX 1e9 /* in nanoseconds it has to fit into 64 bits */
 
 /* The letters of struct dp_command's options. */
-enum { OPT_JSON = 'J', OPT_DURATION = 'D', OPT_PENDING = 'P' };
+enum {
+	OPT_JSON = 'J',
+	OPT_DURATION = 'D',
+	OPT_PENDING = 'P',
+	OPT_BUFFER = 'B',
+	OPT_BLOCK = 'K',
+};
+#define WITHOUT_LETTER "JDPBK"
 
 static const struct option long_options[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
@@ -18,6 +25,8 @@ static const struct option long_options[] = {
 	{ "pid", required_argument, NULL, 'p' },
 	{ "follow", no_argument, NULL, 'w' },
 	{ "pending", no_argument, NULL, OPT_PENDING },
+	{ "buffer", required_argument, NULL, OPT_BUFFER },
+	{ "block", no_argument, NULL, OPT_BLOCK },
 	{ "children", no_argument, NULL, 'f' },
 	{ "alias", required_argument, NULL, 'a' },
 	{ "output", required_argument, NULL, 'o' },
@@ -65,6 +74,25 @@ static int parse_duration(const char *text, double *seconds)
 		text);
 }
 
+static int parse_size(const char *text, size_t *bytes)
+{
+	static const char units[] = "kmg";
+	char *end;
+	unsigned long long n = strtoull(text, &end, 10);
+	const char *unit = *end ? strchr(units, *end | 0x20) : NULL;
+	size_t shift = unit ? 10 * (size_t)(unit - units + 1) : 0;
+
+	if (*text < '0' || *text > '9' || (*end && (!unit || end[1])))
+		return dp_usage_error(
+			"\"%s\" is not a size (a number and k or M)", text);
+	if (!n || n > DP_BUFFER_MOST || n << shift > DP_BUFFER_MOST)
+		return dp_usage_error(
+			"--buffer %s: the ring of a CPU can have 1 byte to %u MiB",
+			text, DP_BUFFER_MOST >> 20);
+	*bytes = n << shift;
+	return 0;
+}
+
 static int open_output(const char *path, struct dp_tracer_options *opt)
 {
 	if (!*path)
@@ -105,7 +133,7 @@ static int not_used(const struct dp_command *cmd, int c)
 
 	while (o->val != c)
 		o++;
-	if (c == OPT_JSON || c == OPT_DURATION || c == OPT_PENDING)
+	if (strchr(WITHOUT_LETTER, c))
 		return dp_usage_error("%s does not use --%s", cmd->name,
 				      o->name);
 	return dp_usage_error("%s does not use -%c, --%s", cmd->name, c,
@@ -138,6 +166,11 @@ static int take(const struct dp_command *cmd, int c,
 		return 0;
 	case OPT_DURATION:
 		return parse_duration(optarg, &opt->duration);
+	case OPT_BUFFER:
+		return parse_size(optarg, &opt->buffer);
+	case OPT_BLOCK:
+		opt->block = true;
+		return 0;
 	case OPT_JSON:
 		opt->json = true;
 		return 0;

@@ -7,6 +7,9 @@
 #include <sys/types.h>
 #include "resolve/points.h"
 
+/* Of dp_tracer_options.buffer */
+#define DP_BUFFER_MOST (64u << 20)
+
 /** struct dp_tracer_options - what the command line asked for */
 struct dp_tracer_options {
 	pid_t pid; /* 0: launch @argv */
@@ -20,6 +23,8 @@ struct dp_tracer_options {
 	size_t nr_aliases;
 	bool watch; /* dmesg: wait for more */
 	bool pending; /* wait for any library */
+	size_t buffer; /* bytes of each CPU's ring of records, 0: as usual */
+	bool block; /* hits wait while it is full */
 	bool children; /* follow what the target forks and executes */
 };
 

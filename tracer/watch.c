@@ -120,6 +120,8 @@ struct dp_source_request dp_session_request(struct dp_session *s)
 		.coming = s->nr_coming,
 		.logs = s->kind->record,
 		.longest = s->kind->record ? longest(s) : 0,
+		.ring_bytes = (u32)s->opt->buffer,
+		.block = s->opt->block,
 		.listed = !s->kind->report,
 		.bind = s->kind->bind ? bind : NULL,
 		.arg = s,

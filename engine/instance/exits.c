@@ -208,7 +208,7 @@ static u32 logged(const struct dp_exit_instance *v)
 }
 
 APART static void tell(u32 group, const struct dp_exit_instance *v, u32 tid,
-		       const struct dp_leaving *leaving)
+		       struct dp_leaving *leaving)
 {
 	u32 len = logged(v);
 	struct dp_log_part parts[] = { { leaving, sizeof(*leaving) },
@@ -218,7 +218,7 @@ APART static void tell(u32 group, const struct dp_exit_instance *v, u32 tid,
 				  .tid = tid };
 
 	head.len = (u16)(sizeof(*leaving) + len);
-	dp_log_put(&head, parts, 2);
+	dp_log_put(&head, &leaving->entered, parts, 2);
 }
 
 /* Return: false if the code here cannot have written this. */
@@ -274,13 +274,17 @@ APART static void leave(const struct place *at, u32 group, enum dp_call_end how,
 {
 	struct dp_exit_instance *v = instance_of(at);
 	struct dp_leaving leaving = { .entered = v->ticks, .how = how };
+	bool logs = dp_probe(group)->way & DP_WAY_LOGS;
 
+	/* Time that is waited for the reader is none of the call's. */
+	if (logs)
+		leaving.entered += dp_log_wait();
 	begin_end(v);
 	if (exit != DP_NO_GROUP)
 		count(exit);
 	else
 		dp_tally(group, tallies[how]);
-	if (dp_probe(group)->way & DP_WAY_LOGS) {
+	if (logs) {
 		leaving.value = hit ? returned(group, hit) : 0;
 		tell(group, v, hit ? dp_hit_tid() : v->tid, &leaving);
 	}

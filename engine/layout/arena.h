@@ -134,6 +134,8 @@ struct dp_arena_control {
 	u32 max_programs, max_code, max_locals;
 	/* where the counters begin of hits at which a site's program was met; 0: nowhere */
 	u32 probe_counters, met_counters;
+	/* a futex that nobody wakes: not 0, hits wait until the reader makes room */
+	u32 block;
 };
 
 /* Of @tool_futex, and of the owner's: the thread's id, and the bit that the kernel sets

@@ -49,6 +49,9 @@ struct dp_context {
 /* All rings together, about; and the least size of each */
 #define DP_RING_BYTES (16u << 20)
 #define DP_RING_LEAST (1u << 20)
+/* What may be asked for: of each; and of all, about */
+#define DP_RING_MOST (64u << 20)
+#define DP_RINGS_MOST (256u << 20)
 
 /** enum dp_record_flag */
 enum dp_record_flag {

@@ -5,11 +5,13 @@
  * Each shard has a ring, of slots of one size. A writer takes a number, which selects a
  * slot, fills the slot, and hands it over by one store of the slot's turn. Until then
  * the reader does not look at it. Neither waits for the other: where the reader has not
- * emptied a slot yet, the record is lost, and counted.
+ * emptied a slot yet, the record is lost, and counted; or the tool has asked for all records,
+ * and the writer waits as long as there is a tool that reads.
  */
 #include "arch/arch.h"
 #include "engine/layout/ring.h"
 #include "engine/layout/arena.h"
+#include "engine/layout/private.h"
 #include "engine/layout/site.h"
 #include "engine/ring/log.h"
 #include "engine/hit/hit.h"
@@ -21,6 +23,7 @@
 /* Fork children can write to a ring, and must not keep their parent in a loop here. Other
  * writers come in between so often only when they want to. */
 #define MOST_TRIES 1000
+#define WAIT_MS 1
 
 static struct dp_slot *slot_at(struct dp_ring *ring, u64 number)
 {
@@ -60,6 +63,60 @@ static struct dp_slot *take_slot(struct dp_ring *ring, u64 *number)
 	return NULL;
 }
 
+static struct dp_ring *ring_here(u32 cpu)
+{
+	const struct dp_arena_control *c = &dp_arena.control;
+
+	return dp_at(c->ring_off + (u64)(cpu & c->shard_mask) * c->ring_stride);
+}
+
+static bool is_full(struct dp_ring *ring)
+{
+	u64 n = __atomic_load_n(&ring->next, __ATOMIC_RELAXED);
+
+	return (s64)(__atomic_load_n(&slot_at(ring, n)->turn, __ATOMIC_ACQUIRE) -
+		     round_of(n)) < 0;
+}
+
+/* Wait a moment, if the tool reads, and will do so. */
+static bool waits(void)
+{
+	const struct dp_arena_control *c = &dp_arena.control;
+
+	if (!__atomic_load_n(&c->block, __ATOMIC_RELAXED) ||
+	    __atomic_load_n(&c->tool_futex, __ATOMIC_RELAXED) & DP_TOOL_DIED ||
+	    __atomic_load_n(&dp_private.leaving, __ATOMIC_RELAXED))
+		return false;
+	dp_port_wait(&c->block, 1, WAIT_MS);
+	return true;
+}
+
+u64 dp_log_wait(void)
+{
+	u64 began;
+
+	if (!dp_arena.control.block || !is_full(ring_here(dp_hit_cpu())))
+		return 0;
+	began = dp_port_ticks();
+	while (waits() && is_full(ring_here(dp_hit_cpu())))
+		continue;
+	return dp_port_ticks() - began;
+}
+
+/* The reader has shown what is later than a hit that has waited. */
+static bool waits_on(struct dp_record *head, u64 *entered)
+{
+	u64 began = dp_port_ticks(), took;
+
+	if (!waits())
+		return false;
+	took = dp_port_ticks() - began;
+	head->ticks += took;
+	if (entered)
+		*entered += took;
+	return true;
+}
+
 static void fill(struct dp_record *r, const struct dp_context *ctx)
 {
 	const struct dp_vm *vm = &ctx->vm;
@@ -89,16 +146,17 @@ static void write(struct dp_record *to, const struct dp_record *head,
 		dp_bytes_copy(data, parts[i].bytes, parts[i].len);
 }
 
-void dp_log_put(struct dp_record *head, const struct dp_log_part *parts, u32 nr)
+void dp_log_put(struct dp_record *head, u64 *entered,
+		const struct dp_log_part *parts, u32 nr)
 {
-	const struct dp_arena_control *c = &dp_arena.control;
-	u32 cpu = dp_hit_cpu();
-	struct dp_ring *ring = dp_at(c->ring_off + (u64)(cpu & c->shard_mask) *
-							   c->ring_stride);
 	struct dp_slot *slot;
 	u64 number;
+	u32 cpu;
 
-	slot = take_slot(ring, &number);
+	do {
+		cpu = dp_hit_cpu();
+		slot = take_slot(ring_here(cpu), &number);
+	} while (!slot && waits_on(head, entered));
 	if (!slot) {
 		dp_tally(head->probe, DP_TALLY_LOST);
 	} else {
@@ -117,7 +175,7 @@ void dp_log_commit(struct dp_context *ctx)
 	struct dp_record head;
 
 	fill(&head, ctx);
-	dp_log_put(&head, &part, 1);
+	dp_log_put(&head, NULL, &part, 1);
 }
 
 void dp_log_discard(struct dp_context *ctx)

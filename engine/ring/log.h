@@ -9,13 +9,17 @@
 #pragma GCC visibility push(hidden)
 
 /** dp_log_put() - hand a record to the reader, or count it lost
- *  @parts: the data, @head->len bytes; @head->cpu is filled in here */
+ *  @parts: the data, @head->len bytes; @head->cpu is filled in here. A writer that has waited
+ *  for the reader moves @head->ticks and @entered by that; NULL: there is none */
 struct dp_log_part {
 	const void *bytes;
 	u64 len;
 };
-void dp_log_put(struct dp_record *head, const struct dp_log_part *parts,
-		u32 nr);
+void dp_log_put(struct dp_record *head, u64 *entered,
+		const struct dp_log_part *parts, u32 nr);
+/** dp_log_wait() - where writers wait for the reader: wait until there is room.
+ *  Return: how long, in ticks */
+u64 dp_log_wait(void);
 /** dp_log_commit() - hand a context's record to the reader, or count it lost */
 void dp_log_commit(struct dp_context *ctx);
 /** dp_log_discard() - count a context's record as discarded, and undo its execution's

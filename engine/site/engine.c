@@ -50,6 +50,12 @@ void dp_engine_set_native(struct dp_engine *e, bool native, u32 leave)
 	e->native_leave = leave;
 }
 
+void dp_engine_set_rings(struct dp_engine *e, u32 bytes, bool block)
+{
+	e->ring_bytes = bytes;
+	e->block = block;
+}
+
 void dp_engine_expect(struct dp_engine *e, const struct dp_expected *expected)
 {
 	e->expected = *expected;

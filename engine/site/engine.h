@@ -83,6 +83,16 @@ void dp_engine_set_rseq(struct dp_engine *engine, s32 offset, u32 signature);
  */
 void dp_engine_set_native(struct dp_engine *engine, bool native, u32 leave);
 
+/**
+ * dp_engine_set_rings() - how much room there is for records, and what if there is none
+ * @bytes: of the ring of each CPU, at most DP_RING_MOST, and less where the rings would have
+ *         more than DP_RINGS_MOST together; rounded up to a power of two of records; 0: as usual
+ * @block: hits wait until the reader has made room; else their records are lost
+ *
+ * Before the build.
+ */
+void dp_engine_set_rings(struct dp_engine *engine, u32 bytes, bool block);
+
 /** dp_engine_jumps_over() - is the byte at @addr one of a jump that begins before it? */
 bool dp_engine_jumps_over(const struct dp_engine *engine, u64 addr);
 

@@ -79,6 +79,8 @@ struct dp_engine {
 	u32 nr_programs, cap_programs, program_ids;
 	bool native; /* detours may run programs */
 	u32 native_leave; /* see struct dp_native_limits */
+	u32 ring_bytes; /* of each ring; 0: as usual */
+	bool block; /* hits wait for the reader */
 	u32 filled_programs, code_used, locals_used; /* in the tables */
 	struct dp_reader reader;
 	struct dp_exit_instances instances;

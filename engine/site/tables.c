@@ -91,11 +91,16 @@ static void lay_out_rings(const struct dp_engine *e, struct dp_arena_control *c,
 	c->slot_size = (slot + LINE - 1) & ~(u32)(LINE - 1);
 	if (bytes < least)
 		bytes = least;
+	if (e->ring_bytes)
+		bytes = e->ring_bytes;
+	if (bytes > DP_RINGS_MOST / e->shards)
+		bytes = DP_RINGS_MOST / e->shards;
 	while (slots * c->slot_size < bytes)
 		slots *= 2;
 	c->slot_mask = slots - 1;
 	c->ring_stride = (u32)sizeof(struct dp_ring) + slots * c->slot_size;
 	c->ring_off = take(offset, (u64)e->shards * c->ring_stride, LINE);
+	c->block = e->block;
 }
 
 static void lay_out_upcalls(const struct dp_engine *e,

@@ -13,6 +13,7 @@
 #include "engine/hit/hit.h"
 #include "engine/layout/arena.h"
 #include "engine/ring/log.h"
+#include "port/fake/hit/kernel.h"
 #include "port/fake/hit/world.h"
 #include "port.h"
 #include "steps.h"
@@ -104,7 +105,7 @@ static void in_parts(void **state)
 	struct dp_record head = { .len = 5 };
 	const struct dp_record *r;
 
-	dp_log_put(&head, parts, 2);
+	dp_log_put(&head, NULL, parts, 2);
 	r = dp_fake_record();
 	assert_int_equal(r->len, 5);
 	assert_memory_equal(r + 1, "abcde", 5);
@@ -161,6 +162,86 @@ static void spoiled(void **state)
 	assert_int_equal(ring->next, 0);
 }
 
+static u32 waits;
+
+/* The tool, while a thread waits: reads a record at the third wait. */
+static void reads(void)
+{
+	dp_kernel.ticks += 100;
+	if (++waits == 3)
+		dp_fake_record();
+	assert_in_range(waits, 1, 3);
+}
+
+static void dies(void)
+{
+	if (++waits == 3)
+		dp_arena.control.tool_futex |= DP_TOOL_DIED;
+	assert_in_range(waits, 1, 3);
+}
+
+static void leaves(void)
+{
+	if (++waits == 3)
+		dp_private.leaving = 1;
+	assert_in_range(waits, 1, 3);
+}
+
+static void fill_up(void (*tool)(void))
+{
+	u32 i;
+
+	waits = 0;
+	dp_arena.control.block = 1;
+	dp_kernel.tool = tool;
+	for (i = 0; i < DP_FAKE_SLOTS; i++)
+		dp_log_commit(&other);
+	assert_int_equal(waits, 0);
+}
+
+/* Its time is one at which the reader has not seen later records yet. */
+static void waits_for_room(void **state)
+{
+	const struct dp_record *r;
+	u32 i;
+
+	fill_up(reads);
+	dp_log_commit(&mine);
+	assert_int_equal(waits, 3);
+	for (i = 1; i < DP_FAKE_SLOTS; i++)
+		assert_int_equal(dp_fake_record()->tid, 8);
+	r = dp_fake_record();
+	assert_int_equal(r->tid, 7);
+	assert_in_range(r->ticks, 9 + 300, 9 + 400);
+	assert_int_equal(dp_fake_tally(1, DP_TALLY_LOST), 0);
+}
+
+static void nobody_reads_any_more(void **state)
+{
+	fill_up(*state);
+	dp_log_commit(&mine);
+	assert_int_equal(waits, 3);
+	assert_int_equal(dp_fake_tally(1, DP_TALLY_LOST), 1);
+	/* Nor will anybody. */
+	dp_log_wait();
+	dp_log_commit(&mine);
+	assert_int_equal(waits, 3);
+	assert_int_equal(dp_fake_tally(1, DP_TALLY_LOST), 2);
+	dp_private.leaving = 0;
+}
+
+static int it_dies(void **state)
+{
+	*state = dies;
+	return begin(state);
+}
+
+static int it_leaves(void **state)
+{
+	*state = leaves;
+	return begin(state);
+}
+
 static void discarded(void **state)
 {
 	dp_probe_state(1)->count = 5;
@@ -179,6 +260,9 @@ int main(void)
 		cmocka_unit_test_setup(another_in_between, begin),
 		cmocka_unit_test_setup(full, begin),
 		cmocka_unit_test_setup(spoiled, begin),
+		cmocka_unit_test_setup(waits_for_room, begin),
+		cmocka_unit_test_setup(nobody_reads_any_more, it_dies),
+		cmocka_unit_test_setup(nobody_reads_any_more, it_leaves),
 		cmocka_unit_test_setup(discarded, begin),
 	};
 

@@ -54,7 +54,7 @@ _dprobes() {
 		COMPREPLY=($(compgen -f -- "$cur"))
 		return
 		;;
-	--duration)
+	--duration | --buffer)
 		return
 		;;
 	esac
@@ -83,11 +83,14 @@ _dprobes() {
 		doctor)
 			i="--pid --output --json --quiet --help"
 			;;
-		stat | trace)
+		stat)
 			i="$i --quiet --duration --children --pending"
 			;;
+		trace)
+			i="$i --quiet --duration --children --pending --buffer --block"
+			;;
 		run)
-			i="$i --quiet --duration --children"
+			i="$i --quiet --duration --children --buffer --block"
 			;;
 		-g | --getvars)
 			i="--all --name --pid --local --global --index --reset --json --help"

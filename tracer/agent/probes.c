@@ -336,6 +336,8 @@ static size_t most_probes(const struct dp_points *p)
 	return n;
 }
 
+_Static_assert(DP_BUFFER_MOST == DP_RING_MOST, "most of a ring");
+
 /* Set what holds for all probes of the process. */
 static void set_process(const struct adding *d)
 {
@@ -348,6 +350,7 @@ static void set_process(const struct adding *d)
 	dp_engine_set_tid_offset(a->engine,
 				 dp_thread_tid_offset(a->source.mods));
 	dp_engine_set_native(a->engine, a->settings.native, a->settings.leave);
+	dp_engine_set_rings(a->engine, d->want->ring_bytes, d->want->block);
 }
 
 /* Room for what libraries may bring, and for what they take along and bring again. */
