@@ -48,6 +48,7 @@ const struct dp_command dp_cmd_run = {
 	.name = "run",
 	.summary = "run probe programs and print what they log",
 	.help = help,
-	.options = "pofqv" DP_TAKES_COMMAND DP_TAKES_JSON DP_TAKES_DURATION DP_TAKES_RINGS,
+	.options = "pofqv" DP_TAKES_COMMAND DP_TAKES_JSON DP_TAKES_DURATION
+		DP_TAKES_RINGS,
 	.run = run,
 };

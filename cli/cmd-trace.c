@@ -54,7 +54,7 @@ const struct dp_command dp_cmd_trace = {
 	.name = "trace",
 	.summary = "print a line for every execution, with arguments",
 	.help = help,
-	.options = "pofqv" DP_TAKES_COMMAND DP_TAKES_JSON DP_TAKES_DURATION DP_TAKES_RINGS
-		DP_TAKES_PENDING,
+	.options = "pofqv" DP_TAKES_COMMAND DP_TAKES_JSON DP_TAKES_DURATION
+		DP_TAKES_RINGS DP_TAKES_PENDING,
 	.run = run,
 };

@@ -74,7 +74,8 @@ static bool is_full(struct dp_ring *ring)
 {
 	u64 n = __atomic_load_n(&ring->next, __ATOMIC_RELAXED);
 
-	return (s64)(__atomic_load_n(&slot_at(ring, n)->turn, __ATOMIC_ACQUIRE) -
+	return (s64)(__atomic_load_n(&slot_at(ring, n)->turn,
+				     __ATOMIC_ACQUIRE) -
 		     round_of(n)) < 0;
 }
 
