@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Targets: all (default), demo, check [T=PATTERN], check-long, check-matrix, check-san, check-tsan, check-victims, mutants [FILE=…], bench [BENCH=core], fuzz, stress, install, clean.
+# Targets: all (default), demo, check [T=PATTERN], check-long, check-matrix, check-san, check-tsan, check-victims, mutants [FILE=…], bench [BENCH=core|NAME], fuzz, stress, install, clean.
 # Variables: CC, SAN=address,undefined, DESTDIR, PREFIX, V=1.
 
 PREFIX ?= /usr/local
@@ -553,13 +553,14 @@ BENCH_PEERS := $(B)/bench/twins \
 	$(if $(wildcard /usr/include/lttng/tracepoint.h /usr/include/*/lttng/tracepoint.h),$(B)/bench/twins-lttng)
 bench-peers: $(BENCH_PEERS)
 
-bench: DEPS_OPTIONAL = $(if $(filter core,$(BENCH)),,gdb gdbserver uftrace lttng-tools liblttng-ust-dev)
+# BENCH: core, only what is ours; NAME, one bench of another process, of ours or of a peer
+BENCH_OURS = $(and $(BENCH),$(if $(filter uprobe% uretprobe gdb% uftrace lttng%,$(BENCH)),,ours))
+bench: DEPS_OPTIONAL = $(if $(BENCH_OURS),,gdb gdbserver uftrace lttng-tools liblttng-ust-dev)
 bench: deps
 	$(Q)$(MAKE) -s --no-print-directory $(B)/bench/victim $(B)/bench/bench $(B)/bench/self/self $(B)/bench/self/uprobes
-	$(Q)$(if $(filter core,$(BENCH)),,$(MAKE) -sk --no-print-directory bench-peers || true)
+	$(Q)$(if $(BENCH_OURS),,$(MAKE) -sk --no-print-directory bench-peers || true)
 	$(Q)$(B)/bench/bench $(BENCH) $(B)/bench/victim
-	$(Q)$(B)/bench/self/self
-	$(Q)$(B)/bench/self/uprobes
+	$(Q)$(if $(filter-out core,$(BENCH)),,$(B)/bench/self/self && $(B)/bench/self/uprobes)
 
 # The headers that modules and programs are built with, and how pkg-config says it.
 TO := $(DESTDIR)$(PREFIX)

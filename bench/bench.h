@@ -70,6 +70,10 @@ int bench_program_mem(struct bench_run *run, const struct bench *bench,
 		      double *ns);
 int bench_jumps(struct bench_run *run, const struct bench *bench, double *ns);
 int bench_record(struct bench_run *run, const struct bench *bench, double *ns);
+int bench_record_cold(struct bench_run *run, const struct bench *bench,
+		      double *ns);
+int bench_every_insn(struct bench_run *run, const struct bench *bench,
+		     double *ns);
 int bench_reader(struct bench_run *run, const struct bench *bench, double *ns);
 int bench_rings(struct bench_run *run, const struct bench *bench,
 		double *bytes);

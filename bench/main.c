@@ -2,7 +2,8 @@
 /*
  * bench: one JSON object a line: {"bench":NAME,"unit":U,"value":V,"min":…,"max":…},
  * value being the median of interleaved rounds, and "note" what was measured;
- * {"bench":NAME,"absent":REASON} if it was not. bench [core] VICTIM.
+ * {"bench":NAME,"absent":REASON} if it was not; "jumps": how many times that of the bench
+ * "jumps" in this run. bench [core | NAME] VICTIM: only ours, only one and "jumps".
  */
 #include "bench/bench.h"
 #include <fcntl.h>
@@ -28,7 +29,9 @@ static const struct bench benches[] = {
 	{ "program", "ns", true, bench_program, BENCH_PUSH },
 	{ "program_mem", "ns", true, bench_program_mem, BENCH_PUSH },
 	{ "record", "ns", true, bench_record, BENCH_PUSH },
-	{ "record_read", "ns", true, bench_reader, BENCH_PUSH },
+	{ "record_cold", "ns", true, bench_record_cold, BENCH_PUSH },
+	{ "reader", "ns", true, bench_reader, BENCH_PUSH },
+	{ "every_insn", "ns", true, bench_every_insn, BENCH_LOOP },
 	{ "ring_bytes", "B", true, bench_rings, BENCH_PUSH },
 	{ "attach_first", "ms", true, bench_attach, BENCH_PUSH },
 	{ "attach_stopped", "ms", true, bench_stopped, BENCH_PUSH },
@@ -155,17 +158,28 @@ static void print_text(const char *key, const char *text)
 	putchar('"');
 }
 
-static void print(const struct bench *b, struct series *s)
+/* The median, or 0 */
+static double median(struct series *s)
 {
+	qsort(s->v, (size_t)s->n, sizeof(s->v[0]), by_value);
+	return s->n ? s->v[s->n / 2] : 0;
+}
+
+/* @jumps: what the bench of that name has shown */
+static void print(const struct bench *b, struct series *s, double jumps)
+{
+	double value = median(s);
+
 	printf("{\"bench\":\"%s\"", b->name);
 	if (!s->n) {
 		print_text("absent", s->absent);
 		puts("}");
 		return;
 	}
-	qsort(s->v, (size_t)s->n, sizeof(s->v[0]), by_value);
 	printf(",\"unit\":\"%s\",\"value\":%.2f,\"min\":%.2f,\"max\":%.2f",
-	       b->unit, s->v[s->n / 2], s->v[0], s->v[s->n - 1]);
+	       b->unit, value, s->v[0], s->v[s->n - 1]);
+	if (!strcmp(b->unit, "ns") && jumps > 0)
+		printf(",\"jumps\":%.1f", value / jumps);
 	if (*s->note)
 		print_text("note", s->note);
 	puts("}");
@@ -185,31 +199,56 @@ static void measure(struct bench_run *run, const struct bench *b,
 
 /* A peer that was not there twice is not asked for again. */
 static bool wanted(const struct bench *b, const struct series *s, int round,
-		   bool core)
+		   const char *only)
 {
-	return b->core || (!core && (round < 2 || s->n));
+	if (only && !strcmp(only, "core"))
+		return b->core;
+	if (only && b->measure != bench_jumps && strcmp(only, b->name) != 0)
+		return false;
+	return b->core || round < 2 || s->n;
+}
+
+static bool is_known(const char *only)
+{
+	size_t i;
+
+	for (i = 0; i < NR_BENCHES; i++)
+		if (!strcmp(only, benches[i].name))
+			return true;
+	return !strcmp(only, "core");
+}
+
+static void print_all(struct series *series, const char *only)
+{
+	double jumps = 0;
+	size_t i;
+
+	for (i = 0; i < NR_BENCHES; i++)
+		if (benches[i].measure == bench_jumps)
+			jumps = median(&series[i]);
+	for (i = 0; i < NR_BENCHES; i++)
+		if (wanted(&benches[i], &series[i], 0, only))
+			print(&benches[i], &series[i], jumps);
 }
 
 int main(int argc, char **argv)
 {
 	static struct series series[NR_BENCHES];
-	bool core = argc == 3 && !strcmp(argv[1], "core");
+	const char *only = argc == 3 ? argv[1] : NULL;
 	struct bench_run run = { 0 };
 	size_t i;
 	int round;
 
-	if (argc != 2 && !core) {
-		fputs("usage: bench [core] VICTIM\n", stderr);
+	if (argc < 2 || argc > 3 || (only && !is_known(only))) {
+		fputs("usage: bench [core | NAME] VICTIM\n", stderr);
 		return 2;
 	}
 	start(&run, argv[argc - 1]);
 	for (round = 0; round < BENCH_ROUNDS; round++)
 		for (i = 0; i < NR_BENCHES; i++)
-			if (wanted(&benches[i], &series[i], round, core))
+			if (wanted(&benches[i], &series[i], round, only))
 				measure(&run, &benches[i], &series[i]);
-	for (i = 0; i < NR_BENCHES; i++)
-		if (!core || benches[i].core)
-			print(&benches[i], &series[i]);
+	print_all(series, only);
 	kill(run.pid, SIGKILL);
 	waitpid(run.pid, NULL, 0);
 	return 0;

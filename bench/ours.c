@@ -25,6 +25,7 @@
 #define CALLS 3000
 #define MANY_CALLS 1000000
 #define RECORDS 20000
+#define LOOPS 2000
 /* So few that a tenth of them takes less than another process's turn. */
 #define PAIRS 20000
 /* The victim's functions are aligned to this. */
@@ -299,32 +300,65 @@ static void count_record(void *arg, const struct dp_record_copy *record)
 	++*(unsigned long *)arg;
 }
 
-int bench_record(struct bench_run *run, const struct bench *b, double *ns)
+static unsigned long records(struct attached *a)
 {
 	unsigned long n = 0;
+
+	dp_engine_records(a->engine, count_record, &n, false);
+	return n;
+}
+
+/* Into pages of the ring that are new */
+int bench_record_cold(struct bench_run *run, const struct bench *b, double *ns)
+{
 	struct attached a;
+	unsigned long n;
 
 	if (with_program(run, b, "f(rdi)", true, RECORDS, &a, ns))
 		return -1;
-	dp_engine_records(a.engine, count_record, &n, false);
+	n = records(&a);
 	detach(&a);
 	return n == RECORDS ? 0 : fail(run, "the records are not the calls");
 }
 
-/* What it takes to get one out of the ring. */
+/* Into a ring that has been written and read all around. @ns: of a call; @read: of a record that is
+ * got out of the ring */
+static int warm(struct bench_run *run, const struct bench *b, double *ns,
+		double *read)
+{
+	const struct dp_arena_control *c;
+	struct attached a;
+	unsigned long n = 0;
+	double begin;
+	u32 turns;
+
+	if (attach_with(run, b, "f(rdi)", true, DP_ARM_DEFAULT, &a))
+		return -1;
+	c = &dp_engine_arena(a.engine)->control;
+	for (turns = c->slot_mask / RECORDS + 2; turns; turns--) {
+		*ns = bench_calls(run, b->function, RECORDS);
+		begin = bench_now();
+		n = records(&a);
+		*read = (bench_now() - begin) * 1e6 / RECORDS;
+	}
+	detach(&a);
+	return n == RECORDS ? 0 : fail(run, "the records are not the calls");
+}
+
+int bench_record(struct bench_run *run, const struct bench *b, double *ns)
+{
+	double plain = bench_calls(run, b->function, RECORDS), read;
+	int err = warm(run, b, ns, &read);
+
+	*ns -= plain;
+	return err;
+}
+
 int bench_reader(struct bench_run *run, const struct bench *b, double *ns)
 {
-	unsigned long n = 0;
-	struct attached a;
-	double begin;
+	double call;
 
-	if (with_program(run, b, "f(rdi)", true, RECORDS, &a, ns))
-		return -1;
-	begin = bench_now();
-	dp_engine_records(a.engine, count_record, &n, false);
-	*ns = (bench_now() - begin) * 1e6 / (double)n;
-	detach(&a);
-	return 0;
+	return warm(run, b, &call, ns);
 }
 
 int bench_rings(struct bench_run *run, const struct bench *b, double *bytes)
@@ -338,6 +372,53 @@ int bench_rings(struct bench_run *run, const struct bench *b, double *bytes)
 	*bytes = (double)c->ring_stride * (c->shard_mask + 1);
 	detach(&a);
 	return 0;
+}
+
+/* Every instruction of a loop, each with its probe. */
+int bench_every_insn(struct bench_run *run, const struct bench *b, double *ns)
+{
+	u64 start = run->shared->addr[b->function], at = start, hits = 0;
+	double plain = bench_calls(run, b->function, LOOPS);
+	u8 code[FUNCTION + DP_REGION_MAX];
+	struct insn_facts f = { 0 };
+	struct attached a;
+	u32 i, probe;
+
+	if (begin(run, b, &a))
+		return -1;
+	if (pread(dp_process_mem(a.proc), code, sizeof(code), (off_t)start) !=
+	    sizeof(code)) {
+		detach(&a);
+		return fail(run, "the victim cannot be read");
+	}
+	for (i = 1; i <= BENCH_LOOP_INSNS; i++) {
+		struct dp_reach reach = { start,    code,     sizeof(code),
+					  FUNCTION, FUNCTION, { 0 } };
+
+		dp_insn_facts(code + (at - start), DP_REGION_MAX, &f);
+		at += f.len;
+		reach.room = FUNCTION - (at - start);
+		if (dp_engine_add(a.engine, at, code + (at - start),
+				  sizeof(code) - (at - start), &probe, NULL)) {
+			detach(&a);
+			return fail(run, "an instruction cannot be probed");
+		}
+		dp_engine_allow_jump(a.engine, probe, &reach);
+	}
+	if (install(run, &a, DP_ARM_DEFAULT))
+		return -1;
+	*ns = (bench_calls(run, b->function, LOOPS) - plain) /
+	      (BENCH_LOOP_TURNS * BENCH_LOOP_INSNS);
+	for (i = 1; i <= BENCH_LOOP_INSNS; i++)
+		hits += dp_engine_hits(a.engine, i);
+	snprintf(run->note, sizeof(run->note),
+		 "an instruction of a loop of %d, all probed; %llu traps",
+		 BENCH_LOOP_INSNS,
+		 (unsigned long long)dp_engine_interior_arrivals(a.engine));
+	detach(&a);
+	return hits == (u64)LOOPS * BENCH_LOOP_TURNS * BENCH_LOOP_INSNS ?
+		       0 :
+		       fail(run, "the hits are not the turns");
 }
 
 int bench_trap(struct bench_run *run, const struct bench *b, double *ns)

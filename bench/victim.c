@@ -18,6 +18,7 @@ void bench_push(const uint64_t *number);
 void bench_nop5(const uint64_t *number);
 void bench_endbr64(const uint64_t *number);
 void bench_jumps(const uint64_t *number);
+void bench_loop(const uint64_t *number);
 void bench_many(void);
 
 __asm__(".text\n"
@@ -52,6 +53,14 @@ __asm__(".text\n"
 					 BENCH_NAMED) "\nnamed\n.endr\n"
 						      ".rept " STRING(BENCH_MANY) " - " STRING(
 							      BENCH_NAMED) "\none\n.endr\n");
+
+#define TURNS STRING(BENCH_LOOP_TURNS)
+__asm__(".text\n"
+	".balign 64\n.globl bench_loop\n.type bench_loop, @function\n"
+	"bench_loop: mov $" TURNS ", %ecx\n"
+	"1: add %rdx, %rax\n mov %rax, %rsi\n shl $1, %rsi\n sub %rax, %rsi\n"
+	"xor %rsi, %rdx\n add $1, %rdx\n and $15, %edx\n dec %ecx\n jnz 1b\n"
+	"ret\n.size bench_loop, . - bench_loop\n");
 
 static uint64_t now(void)
 {
@@ -99,7 +108,7 @@ static uint64_t time_calls(function *f, uint64_t calls)
 }
 
 static function *const functions[] = { bench_push, bench_nop5, bench_endbr64,
-				       bench_jumps };
+				       bench_jumps, bench_loop };
 
 struct second {
 	struct bench_shared *shared;

@@ -11,6 +11,7 @@ enum bench_function {
 	BENCH_NOP5,
 	BENCH_ENDBR64,
 	BENCH_JUMPS, /* as BENCH_PUSH, by way of two jumps */
+	BENCH_LOOP, /* BENCH_LOOP_TURNS times around a loop */
 	BENCH_FUNCTIONS,
 };
 
@@ -21,6 +22,11 @@ enum bench_function {
 #define BENCH_NAMED 1000
 
 #define BENCH_NUMBER 7
+
+/* The loop of BENCH_LOOP: its instructions, from the second of the function on; one is before them
+ * and one behind them */
+#define BENCH_LOOP_TURNS 100
+#define BENCH_LOOP_INSNS 9
 
 #define BENCH_SHARED_FD 3
 
