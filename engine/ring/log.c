@@ -79,39 +79,38 @@ static bool is_full(struct dp_ring *ring)
 		     round_of(n)) < 0;
 }
 
-/* Wait a moment, if the tool reads, and will do so. */
-static bool waits(void)
+/* Wait a moment, if the tool reads, and will do so. Return: how long, in ticks; 0: it will not */
+static u64 wait_a_moment(void)
 {
 	const struct dp_arena_control *c = &dp_arena.control;
+	u64 began;
 
-	if (!__atomic_load_n(&c->block, __ATOMIC_RELAXED) ||
+	if (!c->block ||
 	    __atomic_load_n(&c->tool_futex, __ATOMIC_RELAXED) & DP_TOOL_DIED ||
 	    __atomic_load_n(&dp_private.leaving, __ATOMIC_RELAXED))
-		return false;
+		return 0;
+	began = dp_port_ticks();
 	dp_port_wait(&c->block, 1, WAIT_MS);
-	return true;
+	return dp_port_ticks() - began;
 }
 
 u64 dp_log_wait(void)
 {
-	u64 began;
+	u64 took, all = 0;
 
-	if (!dp_arena.control.block || !is_full(ring_here(dp_hit_cpu())))
-		return 0;
-	began = dp_port_ticks();
-	while (waits() && is_full(ring_here(dp_hit_cpu())))
-		continue;
-	return dp_port_ticks() - began;
+	while (dp_arena.control.block && is_full(ring_here(dp_hit_cpu())) &&
+	       (took = wait_a_moment()))
+		all += took;
+	return all;
 }
 
 /* The reader has shown what is later than a hit that has waited. */
 static bool waits_on(struct dp_record *head, u64 *entered)
 {
-	u64 began = dp_port_ticks(), took;
+	u64 took = wait_a_moment();
 
-	if (!waits())
+	if (!took)
 		return false;
-	took = dp_port_ticks() - began;
 	head->ticks += took;
 	if (entered)
 		*entered += took;
