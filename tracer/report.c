@@ -368,6 +368,20 @@ void dp_report_costly(const struct dp_session *s)
 		dp_output_say("the same of %zu more", n - NAMED_MAX);
 }
 
+/* Where the program is faster than the reader: how much, and what can be done. */
+static void tell_pace(const struct dp_session *s, const struct dp_sums *sums)
+{
+	u64 lost = sums->tally[DP_TALLY_LOST];
+	double seconds = dp_source_now() - s->began;
+
+	if (!lost || s->opt->quiet || s->opt->block || seconds <= 0)
+		return;
+	dp_output_say(
+		"hits made %.0f records a second, %.0f of them could be taken; --buffer SIZE gives records more room, with --block hits wait for it",
+		(double)(sums->written + lost) / seconds,
+		(double)sums->written / seconds);
+}
+
 void dp_report_summary(const struct dp_session *s)
 {
 	struct dp_sums sums = { 0 };
@@ -379,6 +393,8 @@ void dp_report_summary(const struct dp_session *s)
 		return;
 	if (!s->opt->quiet)
 		dp_report_costly(s);
+	dp_sums_add(&sums, s);
+	tell_pace(s, &sums);
 	fputs("dprobes: ", stderr);
 	if (s->opt->children)
 		dp_output_print(stderr, "%s (%d): ", program(s),
@@ -389,7 +405,6 @@ void dp_report_summary(const struct dp_session *s)
 		"%zu probe%s at %zu site%s (%zu trap, %zu jump): ", probes,
 		probes == 1 ? "" : "s", all.sites, all.sites == 1 ? "" : "s",
 		all.sites - all.jumps, all.jumps);
-	dp_sums_add(&sums, s);
 	dp_report_sums(s, &sums);
 	if (dp_calls_total(s, &n)) {
 		fputs("; calls: ", stderr);

@@ -46,6 +46,7 @@ struct dp_session_kind {
  * @own: the verb's data
  * @written: records that were printed; @dropped: for which there was no memory; @torn: of no
  *           probe of a point, for the process writes them
+ * @began: when the probes were made, by dp_source_now()
  */
 struct dp_session {
 	const struct dp_tracer_options *opt;
@@ -58,6 +59,7 @@ struct dp_session {
 	struct dp_records *records;
 	void *own;
 	u64 written, dropped, torn;
+	double began;
 	enum dp_ending ending;
 	const char *filter_refused; /* owned by the source */
 	bool *pending; /* of each spec: does it wait for its library? */

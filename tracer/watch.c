@@ -136,6 +136,7 @@ int dp_session_add_probes(struct dp_session *s, struct dp_diag *diag)
 	if (s->kind->arguments)
 		dp_returned_find(s, s->source->mods);
 	err = s->ops->add(s->source, &want, diag);
+	s->began = dp_source_now();
 	if (!err && s->kind->record && dp_records_open(s))
 		err = dp_diag_set(diag, -ENOMEM, "out of memory");
 	return err;

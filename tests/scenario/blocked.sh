@@ -30,7 +30,7 @@ done
 # In trap mode every probe is a breakpoint. In a handler that runs in a call with a
 # mask of its own as well.
 for mode in sleep open cancel; do
-	wanted=$("$VICTIMS/blocked" $mode "$rounds")
+	wanted=$(DPROBES_ARM=trap "$VICTIMS/blocked" $mode "$rounds")
 	got=$(DPROBES_ARM=trap timeout 300 "$DPROBES" stat -o "$dir/counts" work 'libc.so.6:*' -- "$VICTIMS/blocked" $mode \
 		"$rounds" 2>"$dir/err")
 	is "$mode, trap: what it prints" "$? $got" "0 $wanted"

@@ -84,6 +84,8 @@ like "returns: half of the calls take as long as without" "$(grep -oE '"latency_
 small=$(said 'records lost')
 is "a small ring: what is lost is counted" "$? $(tail -n 1 "$dir/out") $(($(wc -l <"$dir/lines") + ${small:-0}))" "0 400000 calls 400000"
 like "a small ring loses" "$small" '^[1-9]'
+like "and says how fast who is" "$(grep -oE '^dprobes: hits made [0-9]+ records a second, [0-9]+ of them' "$dir/err" | tr -dc '0-9 ' |
+	awk '{ print ($1 > $2 && $2 > 0) }')" '^1$'
 "$DPROBES" trace --buffer 64M -o "$dir/lines" 'work(arg0)' -- "$dir/calls" 200000 2 >"$dir/out" 2>"$dir/err"
 is "one that has room for all loses nothing" "$? $(tail -n 1 "$dir/out") $(wc -l <"$dir/lines") $(said 'records lost')" "0 400000 calls 400000 "
 cat >"$dir/log.dp" <<'EOF'

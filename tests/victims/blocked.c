@@ -635,7 +635,7 @@ static void sleep_begin(void)
 {
 	const char *arming = getenv("DPROBES_ARM");
 
-	breakpoints_only = arming && !strcmp(arming, "trap");
+	breakpoints_only = own == SIGTRAP && arming && !strcmp(arming, "trap");
 	signal(own, count_trap);
 	sleeps_begin();
 	wake_with = SIGUSR1;
