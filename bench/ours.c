@@ -104,6 +104,15 @@ static int bind(struct attached *a, const char *text, bool trace)
 	return err;
 }
 
+static bool read_code(const struct attached *a, u64 addr,
+		      u8 code[FUNCTION + DP_REGION_MAX])
+{
+	const size_t size = FUNCTION + DP_REGION_MAX;
+
+	return pread(dp_process_mem(a->proc), code, size, (off_t)addr) ==
+	       (ssize_t)size;
+}
+
 static int undone(struct bench_run *run, struct attached *a,
 		  const struct dp_diag *diag)
 {
@@ -125,9 +134,7 @@ static int begin(struct bench_run *run, const struct bench *b,
 	*a = (struct attached){ 0 };
 	dp_diag_clear(&diag);
 	if (dp_process_attach(run->pid, &a->proc, &diag) ||
-	    dp_engine_create(&a->engine) ||
-	    pread(dp_process_mem(a->proc), code, sizeof(code), (off_t)addr) !=
-		    sizeof(code) ||
+	    dp_engine_create(&a->engine) || !read_code(a, addr, code) ||
 	    dp_engine_add(a->engine, addr, code, sizeof(code), &a->probe, &why))
 		return undone(run, a, &diag);
 	dp_engine_allow_jump(a->engine, a->probe, &reach);
@@ -386,8 +393,7 @@ int bench_every_insn(struct bench_run *run, const struct bench *b, double *ns)
 
 	if (begin(run, b, &a))
 		return -1;
-	if (pread(dp_process_mem(a.proc), code, sizeof(code), (off_t)start) !=
-	    sizeof(code)) {
+	if (!read_code(&a, start, code)) {
 		detach(&a);
 		return fail(run, "the victim cannot be read");
 	}
@@ -436,8 +442,7 @@ static int add_exit(struct bench_run *run, struct attached *a, u64 entry,
 	struct insn_facts f;
 	u64 at = 0;
 
-	if (pread(dp_process_mem(a->proc), code, sizeof(code), (off_t)entry) !=
-	    sizeof(code))
+	if (!read_code(a, entry, code))
 		return fail(run, "the victim cannot be read");
 	while (!dp_insn_facts(code + at, sizeof(code) - at, &f) &&
 	       f.class != DP_INSN_RET && at < FUNCTION)

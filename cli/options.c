@@ -85,10 +85,10 @@ static int parse_size(const char *text, size_t *bytes)
 	if (*text < '0' || *text > '9' || (*end && (!unit || end[1])))
 		return dp_usage_error(
 			"\"%s\" is not a size (a number and k or M)", text);
-	if (!n || n > DP_BUFFER_MOST || n << shift > DP_BUFFER_MOST)
+	if (!n || n > DP_RING_MOST || n << shift > DP_RING_MOST)
 		return dp_usage_error(
 			"--buffer %s: the ring of a CPU can have 1 byte to %u MiB",
-			text, DP_BUFFER_MOST >> 20);
+			text, DP_RING_MOST >> 20);
 	*bytes = n << shift;
 	return 0;
 }

@@ -5,10 +5,8 @@
 
 #include <stdio.h>
 #include <sys/types.h>
+#include "engine/layout/ring.h"
 #include "resolve/points.h"
-
-/* Of dp_tracer_options.buffer */
-#define DP_BUFFER_MOST (64u << 20)
 
 /** struct dp_tracer_options - what the command line asked for */
 struct dp_tracer_options {
@@ -23,7 +21,7 @@ struct dp_tracer_options {
 	size_t nr_aliases;
 	bool watch; /* dmesg: wait for more */
 	bool pending; /* wait for any library */
-	size_t buffer; /* bytes of each CPU's ring of records, 0: as usual */
+	size_t buffer; /* bytes of each CPU's ring of records, at most DP_RING_MOST; 0: as usual */
 	bool block; /* hits wait while it is full */
 	bool children; /* follow what the target forks and executes */
 };

@@ -21,6 +21,9 @@
 /* Bytes that dp_detour_entry_stub() writes at most */
 #define DP_ENTRY_STUB 16
 
+/* Bytes below the stack pointer that a function may use (psABI, 3.2.2) */
+#define DP_RED_ZONE_SIZE 128
+
 /* A tracked call goes on in its detour with a stack pointer so far below the thread's own:
  * @tracked of struct dp_detour_spec. */
 #define DP_TRACKED_DEPTH 144

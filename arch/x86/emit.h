@@ -3,6 +3,7 @@
 #ifndef DP_INSN_X86_EMIT_H
 #define DP_INSN_X86_EMIT_H
 
+#include "arch/x86/arch_defs.h"
 #include "engine/insn/insn.h"
 
 /**
@@ -67,8 +68,6 @@ static inline void dp_put_move_stack(struct dp_out *o, s32 by)
 	DP_PUT(o, 0x48, 0x8d, 0xa4, 0x24);
 	dp_put32(o, (u32)by);
 }
-
-#define DP_RED_ZONE_SIZE 128
 
 /* push $number; call entry; and behind it, the stack pointer is the thread's again. Before, it is
  * below the red zone. */

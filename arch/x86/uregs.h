@@ -8,7 +8,6 @@
 #include "port_types.h"
 
 #define DP_X86_DF 0x400ull
-#define DP_X86_RED_ZONE 128
 
 static inline u64 dp_uregs_pc(const struct user_regs_struct *r)
 {
@@ -105,7 +104,7 @@ static inline void dp_uregs_end_intercept(struct user_regs_struct *r,
 	r->rdi = frame[1], r->rsi = frame[2], r->rdx = frame[3];
 	r->r10 = frame[4], r->r8 = frame[5], r->r9 = frame[6];
 	r->rax = frame[7];
-	r->rsp = r->rbx + 3 * sizeof(u64) + DP_X86_RED_ZONE;
+	r->rsp = r->rbx + 3 * sizeof(u64) + DP_RED_ZONE_SIZE;
 	r->rbx = above[0], r->r11 = r->eflags = above[1];
 	r->rcx = r->rip = above[2];
 	r->orig_rax = (unsigned long long)-1;

@@ -44,6 +44,8 @@ lack() {
 
 for mode in none mixed single sigreturn stacked strict; do
 	lack=$(lack $mode)
+	kind='a filter'
+	[ $mode != strict ] || kind=strict
 	start "$VICTIMS/filtered" $mode
 	maps_of "$victim" >"$dir/maps"
 	text_sum "$victim" >"$dir/text"
@@ -68,7 +70,7 @@ for mode in none mixed single sigreturn stacked strict; do
 			"short_function cannot be probed: .*seccomp filter allows no breakpoint: it does not permit $lack" \
 			"$DPROBES" stat short_function -p "$victim"
 		like "$mode: the doctor" "$(cat "$dir/facts")" \
-			"^note +seccomp: it runs under seccomp: (a filter|strict); probes can be jumps only, because it does not permit $lack; for breakpoints let its filter permit rt_sigreturn, "
+			"^note +seccomp: it runs under seccomp: $kind; probes can be jumps only, because it does not permit $lack; for breakpoints let its filter permit rt_sigreturn, "
 		;;
 	*)
 		like "$mode: a glob leaves out nothing" "$globbed" '^0 dprobes: [0-9]+ probes at [0-9]+ sites \([1-9] trap, [0-9]+ jump\): [1-9]'

@@ -102,7 +102,15 @@ EOF
 like "run: who waits loses nothing" "$? $(tail -n 1 "$dir/out") $(cat "$dir/err")" '^0 60000 calls .*60000 hits.* 60000 records; calls exited'
 
 # The reader stops: so do the threads. It goes on, is told to end, or is killed: so they go on.
-counted() { "$DPROBES" list -v -p "$victim" 2>/dev/null; }
+# A program that calls without an end, and a tool that reads
+begin() {
+	start "$dir/calls" 0 3
+	: >"$dir/lines"
+	"$DPROBES" trace --block --buffer 8k -o "$dir/lines" 'work(arg0)' -p "$victim" 2>"$dir/err" &
+	tool=$!
+	pids+=("$tool")
+	poll 10 grows 0
+}
 stands() {
 	local before after
 
@@ -113,12 +121,7 @@ stands() {
 }
 grows() { [ "$(stat -c %s "$dir/lines")" -gt "$1" ]; }
 for how in goes-on interrupted killed; do
-	start "$dir/calls" 0 3
-	: >"$dir/lines"
-	"$DPROBES" trace --block --buffer 8k -o "$dir/lines" 'work(arg0)' -p "$victim" 2>"$dir/err" &
-	tool=$!
-	pids+=("$tool")
-	poll 10 grows 0
+	begin
 	kill -STOP "$tool"
 	if poll 10 stands; then ok "$how: the threads wait for a tool that is stopped"
 	else not_ok "$how: the threads wait for a tool that is stopped"; fi
@@ -146,12 +149,7 @@ for how in goes-on interrupted killed; do
 	like "$how: it goes on, and ends" "$? $(tail -n 1 "$dir/out")" '^0 [0-9]+ calls$'
 done
 # A command that ends while its threads wait
-start "$dir/calls" 0 3
-: >"$dir/lines"
-"$DPROBES" trace --block --buffer 8k -o "$dir/lines" 'work(arg0)' -p "$victim" 2>"$dir/err" &
-tool=$!
-pids+=("$tool")
-poll 10 grows 0
+begin
 kill -KILL "$victim"
 { wait "$victim"; } 2>/dev/null
 wait "$tool"

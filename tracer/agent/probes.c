@@ -336,8 +336,6 @@ static size_t most_probes(const struct dp_points *p)
 	return n;
 }
 
-_Static_assert(DP_BUFFER_MOST == DP_RING_MOST, "most of a ring");
-
 /* Set what holds for all probes of the process. */
 static void set_process(const struct adding *d)
 {

@@ -112,8 +112,8 @@ void dp_hit_leave_signals(u64 *mask)
 
 bool dp_hit_leave(u64 *mask)
 {
-	dp_private.leaving =
-		0; /* the tool does not take the child's agent out */
+	/* The tool does not take the child's agent out. */
+	dp_private.leaving = 0;
 	if (!dp_hit_leave_text())
 		return false;
 	dp_hit_leave_signals(mask);
