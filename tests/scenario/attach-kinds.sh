@@ -54,8 +54,8 @@ masked() {
 	local name=$1 victim_path=$2 mode how wanted got i bad
 	shift 2
 	for mode in "$@"; do
-		wanted=$("$victim_path/blocked" "$mode" "$rounds")
 		for how in interior trap; do
+			wanted=$(DPROBES_ARM=$how "$victim_path/blocked" "$mode" "$rounds")
 			got=$(DPROBES_ARM=$how timeout 300 "$DPROBES" stat -o "$dir/counts" work -- "$victim_path/blocked" \
 				"$mode" "$rounds" 2>"$dir/err")
 			is "$name, $mode, $how: what it prints" "$? $got" "0 $wanted"
