@@ -10,6 +10,7 @@
  *   state.h        what is saved around a handler
  *   roles.h        a thread's registers by the part that they play, for the hit half
  *   simulate.h     branches executed in registers
+ *   stream.h       records, put into memory that each CPU has for itself
  *
  * Context of every function: any. Pure.
  */
@@ -26,6 +27,7 @@
 #include "arch/x86/sigframe.h"
 #include "arch/x86/simulate.h"
 #include "arch/x86/state.h"
+#include "arch/x86/stream.h"
 #include "arch/x86/xstate.h"
 
 struct insn_facts;

@@ -18,6 +18,7 @@ static void interpret(const u8 *code, const struct dp_native_limits *limits)
 	vm_bench_init(&bench);
 	bench.vm.stack_mask = limits->stack_mask;
 	bench.vm.jmpmax = limits->jmpmax;
+	bench.vm.logmax = limits->logmax;
 	bench.vm.code = code;
 	native_regs(&run, &bench.regs);
 	dp_vm_run(&bench.vm);
@@ -47,7 +48,7 @@ static void try_code(const u8 *code, u32 len,
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
-	struct dp_native_limits limits = { .loads = true };
+	struct dp_native_limits limits = { .loads = true, .records = true };
 	static u8 code[12 * NATIVE_MOST];
 	u64 seed = 0;
 	u32 len, i;
@@ -60,6 +61,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	seed |= 1;
 	limits.stack_mask = data[8] & 1 ? 31 : DP_VM_STACK - 1;
 	limits.jmpmax = data[8] & 2 ? data[8] >> 3 : 255;
+	limits.logmax = data[9] & 4 ? 64 : DP_VM_LOG;
+	run.commits = data[9] >> 3 & 3;
 	limits.leave = data[9] & 3 ? 0 : data[9] >> 2;
 	if (data[8] & 4) {
 		try_code(data + 10, (u32)size - 10, &limits, &seed);

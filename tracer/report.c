@@ -344,7 +344,8 @@ static bool is_costly(const struct dp_session *s, const struct dp_point *p,
 	if (p->refused)
 		return false;
 	s->ops->count(s->source, p, c);
-	return c->interior >= TRAPS_TOLD && c->interior * TRAP_COST >= c->hits;
+	return !c->settled && c->interior >= TRAPS_TOLD &&
+	       c->interior * TRAP_COST >= c->hits;
 }
 
 void dp_report_costly(const struct dp_session *s)

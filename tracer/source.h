@@ -39,7 +39,7 @@ struct dp_tracer_options;
  * @specs: the specs of the points; @pending: of each spec: does it wait for its library?
  * @coming: a spec waited for its library at first, so having nothing to probe is no error
  * @logs: hits make records; @longest: bytes of the longest record of any spec
- * @ring_bytes, @block: see dp_engine_set_rings()
+ * @ring_bytes, @block: see dp_engine_set_rings(); @coarse: see dp_engine_set_coarse()
  * @listed: no probe will be armed, but the mode of each is decided
  * @bind: called for each point that has its probe, to bind a program; NULL: none has one
  */
@@ -50,7 +50,7 @@ struct dp_source_request {
 	size_t nr_specs;
 	bool coming, logs, listed;
 	u32 longest, ring_bytes;
-	bool block;
+	bool block, coarse;
 	int (*bind)(void *arg, size_t point, struct dp_diag *diag);
 	void *arg;
 };
@@ -59,12 +59,13 @@ struct dp_source_request {
  * struct dp_source_count - the counts of one point
  * @interior: interior arrivals that are due to its site, or to those of its exits
  * @covered: its site is inside the jump of another site
+ * @settled: its interior arrivals have come to an end, because a jump has stepped back
  * @mode: "jump" or "trap"
  */
 struct dp_source_count {
 	u64 hits, missed, interior;
 	u64 tally[DP_TALLY_NR];
-	bool covered;
+	bool covered, settled;
 	const char *mode;
 };
 

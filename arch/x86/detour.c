@@ -197,6 +197,52 @@ static void put_intercept(struct dp_out *o, const struct dp_detour_spec *s)
 	dp_put64(o, s->intercept_entry);
 }
 
+/* A descriptor has to be aligned. It stands behind the jump over what is hardly ever run. */
+static unsigned int place_descriptor(const struct dp_out *o)
+{
+	const unsigned int behind = 12; /* restore, the red zone, the jump */
+
+	return (o->len + behind + DP_SEQUENCE_DESCRIPTOR - 1) &
+	       ~(DP_SEQUENCE_DESCRIPTOR - 1u);
+}
+
+/*     save
+ *  1: count
+ *     restore; jmp 2f
+ *     descriptor; abort: jmp 1b
+ *     slow: restore; call out
+ *  2: */
+static void count_inner(struct dp_out *o, const struct dp_detour_spec *s, int i)
+{
+	struct dp_sequence q = { .rseq = s->inner_rseq,
+				 .table = s->table,
+				 .counter = s->inner[i] - 1 };
+	unsigned int again, to_end;
+
+	save(o);
+	again = o->len;
+	dp_sequence_put(o, &q);
+	q.descriptor = place_descriptor(o);
+	o->len = again;
+	dp_sequence_put(o, &q);
+	restore(o);
+	dp_put_move_stack(o, RED_ZONE);
+	DP_PUT(o, 0xeb, 0);
+	to_end = o->len - 1;
+	while (o->len < q.descriptor)
+		DP_PUT(o, DP_BREAKPOINT);
+	o->len += DP_SEQUENCE_DESCRIPTOR;
+	dp_sequence_sign(o, s->inner_rseq);
+	q.abort = o->len;
+	dp_put_jmp(o, o->at + again);
+	dp_put_aim(o, q.to_slow);
+	dp_sequence_forget(o, s->inner_rseq);
+	restore(o);
+	dp_put_callout(o, s->entry, s->before[i] - 1);
+	dp_put_aim(o, to_end);
+	dp_sequence_describe(o, &q);
+}
+
 static int put_insns(struct dp_out *o, const struct dp_detour_spec *s,
 		     struct dp_detour *d)
 {
@@ -208,7 +254,9 @@ static int put_insns(struct dp_out *o, const struct dp_detour_spec *s,
 		d->at[i] = (u16)o->len;
 		if (i + 1 == r->nr)
 			call_out(o, s->entry, s->call);
-		if (i || !s->rseq)
+		if (i && s->inner[i])
+			count_inner(o, s, i);
+		else if (i || !s->rseq)
 			call_out(o, s->entry, s->before[i]);
 		d->insn[i] = (u16)o->len;
 		if (s->intercept_entry && i + 1 == r->nr) {

@@ -18,7 +18,7 @@ void dp_sequence_sign(struct dp_out *o, const struct dp_rseq *rseq)
 	dp_put32(o, rseq->signature);
 }
 
-void dp_sequence_put(struct dp_out *o, struct dp_sequence *q)
+void dp_sequence_begin(struct dp_out *o, struct dp_sequence *q)
 {
 	u32 area = (u32)q->rseq->offset;
 
@@ -40,13 +40,23 @@ void dp_sequence_put(struct dp_out *o, struct dp_sequence *q)
 		DP_PUT(o, 0xe3, 0); /* jrcxz slow */
 		q->to_slow = o->len - 1;
 	}
+}
+
+void dp_sequence_commit(struct dp_out *o, struct dp_sequence *q)
+{
+	q->committed = o->len;
+	dp_sequence_forget(o, q->rseq);
+}
+
+void dp_sequence_put(struct dp_out *o, struct dp_sequence *q)
+{
+	dp_sequence_begin(o, q);
 	DP_PUT(o, 0x48, 0x8b, 0x81); /* mov counter(%rcx), %rax */
 	dp_put32(o, q->counter);
 	DP_PUT(o, 0x48, 0x8d, 0x40, 0x01); /* lea 1(%rax), %rax */
 	DP_PUT(o, 0x48, 0x89, 0x81); /* mov %rax, counter(%rcx) */
 	dp_put32(o, q->counter);
-	q->committed = o->len;
-	dp_sequence_forget(o, q->rseq);
+	dp_sequence_commit(o, q);
 }
 
 void dp_sequence_describe(const struct dp_out *o, const struct dp_sequence *q)

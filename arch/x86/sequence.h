@@ -30,6 +30,10 @@ struct dp_sequence {
 	unsigned int descriptor, abort, first, committed, slow, to_slow;
 };
 
+/** dp_sequence_begin() - encode what leads up to the address of this CPU's counters, in rcx, and its
+ *  number, in rax. dp_sequence_commit() - the instruction before this is the store that ends it */
+void dp_sequence_begin(struct dp_out *o, struct dp_sequence *q);
+void dp_sequence_commit(struct dp_out *o, struct dp_sequence *q);
 /** dp_sequence_put() - encode it. Changes rax and rcx, and no flag without @slow. */
 void dp_sequence_put(struct dp_out *o, struct dp_sequence *q);
 /** dp_sequence_describe() - fill in its descriptor */

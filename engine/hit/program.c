@@ -158,6 +158,7 @@ static void run(void *arg)
 	/* The record of an exception, of a program that does not log. */
 	if (!ctx->serial)
 		ctx->serial = ctx->ticks = dp_port_ticks();
+	ctx->waits = 0;
 	ctx->waits = settle(ctx, &sites[ctx->site], hit);
 }
 

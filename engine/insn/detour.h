@@ -7,7 +7,7 @@
  *   start:
  *     count, or call out
  *     first instruction of the region
- *     …  where requested, call out before or after an instruction
+ *     …  where requested, count, or call out before or after an instruction
  *     jump back behind the region
  *
  * A detour skips the red zone and relies on nothing below it. No flag and no register
@@ -21,11 +21,15 @@
 struct dp_native;
 
 #define DP_DETOUR_ALIGN 32
-/* Bytes at most: of what counts, of a program, of each instruction with its call-outs */
+/* Bytes at most: of what counts, of a program, of each instruction with its call-outs, of what counts
+ * an inner one */
 #define DP_DETOUR_HEAD 192
-#define DP_NATIVE_MAX 864
+#define DP_NATIVE_MAX 1024
 #define DP_DETOUR_INSN 96
-#define DP_DETOUR_MAX (DP_NATIVE_MAX + DP_REGION_INSNS * DP_DETOUR_INSN)
+#define DP_DETOUR_COUNT 208
+#define DP_DETOUR_MAX                                       \
+	(DP_NATIVE_MAX + DP_REGION_INSNS * DP_DETOUR_INSN + \
+	 (DP_REGION_INSNS - 1) * DP_DETOUR_COUNT)
 
 /**
  * struct dp_rseq - where a thread's struct rseq is
@@ -38,6 +42,35 @@ struct dp_rseq {
 };
 
 /**
+ * enum dp_commits - when the detour of a program makes its records
+ * @DP_COMMITS: when the program has run
+ * @DP_COMMITS_IF_PUSHED, @DP_COMMITS_IF_POPPED: likewise, if the word below the thread's stack
+ *         pointer can be written, or the word there can be read; else it leaves
+ * @DP_COMMITS_LEAVES: it leaves
+ */
+enum dp_commits {
+	DP_COMMITS,
+	DP_COMMITS_IF_PUSHED,
+	DP_COMMITS_IF_POPPED,
+	DP_COMMITS_LEAVES,
+};
+
+/**
+ * struct dp_detour_stream - where records go
+ * @base, @stride: address of the first CPU's struct dp_stream, and of each next one behind it
+ * @mask: see struct dp_arena_control
+ * @tid_offset: of a thread's id, from its thread pointer
+ * @probe: whose records they are
+ * @coarse: they have no time
+ */
+struct dp_detour_stream {
+	u64 base;
+	u32 stride, mask, tid_offset, probe;
+	bool coarse;
+	enum dp_commits commits;
+};
+
+/**
  * struct dp_detour_spec - what a detour has to do
  * @from: address of the site; @code: its bytes; @region: what the jump displaces
  * @at: address of the detour, a multiple of DP_DETOUR_ALIGN
@@ -45,6 +78,8 @@ struct dp_rseq {
  * @before, @after: 1 + the number for the call-out before and after an instruction; 0:
  *         no call-out
  * @call: likewise, before the last instruction, whatever @before says
+ * @inner: 1 + offset of the counter of an inner instruction, which the detour counts by @inner_rseq;
+ *         then @before is called out only if that is impossible. 0: none
  * @rseq: count without the agent, or NULL. Then @before[0] is called out only if
  *        counting is impossible, and with DP_CALLOUT_UNCOUNTED.
  * @table: address of the CPUs' addresses of counters, 65,536 of them, 0 for no CPU
@@ -52,6 +87,7 @@ struct dp_rseq {
  * @native: a program, encoded before it counts, or NULL; it takes the call-outs of the first
  *         instruction where it leaves. Only with @rseq, and without @enable_word
  * @met_counter: like @counter, where the program is met
+ * @stream: of its records
  * @enable_word: address of the enable word, or 0. The detour calls out after counting,
  *         if the word is not 0 or the thread is in a handler.
  * @self: offset from the thread pointer of the address of the thread's struct dp_stack.
@@ -68,10 +104,12 @@ struct dp_detour_spec {
 	const struct dp_region *region;
 	u32 before[DP_REGION_INSNS], after[DP_REGION_INSNS];
 	u32 call;
-	const struct dp_rseq *rseq;
+	const struct dp_rseq *rseq, *inner_rseq;
+	u32 inner[DP_REGION_INSNS];
 	u64 table;
 	u32 counter, met_counter;
 	const struct dp_native *native;
+	struct dp_detour_stream stream;
 	u64 enable_word;
 	s32 self;
 	u64 tracked;

@@ -218,7 +218,7 @@ APART static void tell(u32 group, const struct dp_exit_instance *v, u32 tid,
 				  .tid = tid };
 
 	head.len = (u16)(sizeof(*leaving) + len);
-	dp_log_put(&head, &leaving->entered, parts, 2);
+	dp_log_put(&head, &leaving->entered, parts, 2, false);
 }
 
 /* Return: false if the code here cannot have written this. */

@@ -136,6 +136,8 @@ struct dp_arena_control {
 	u32 probe_counters, met_counters;
 	/* a futex that nobody wakes: not 0, hits wait until the reader makes room */
 	u32 block;
+	/* of streams; @stream_mask: bytes of data, less one; 0: there are none */
+	u32 stream_off, stream_stride, stream_mask;
 };
 
 /* Of @tool_futex, and of the owner's: the thread's id, and the bit that the kernel sets
@@ -175,7 +177,7 @@ struct dp_arena_hit {
 };
 
 #define DP_LAYOUT_MAGIC 0x3165626f72507044ull
-#define DP_LAYOUT_VERSION 30
+#define DP_LAYOUT_VERSION 31
 
 #define DP_AGENT_TEXT (24 * DP_PAGE)
 #define DP_WIPE_OFFSET DP_AGENT_TEXT

@@ -104,6 +104,87 @@ struct dp_ring {
 	u64 pad[7];
 };
 
+/*
+ * stream: records on their way to the reader, without a lock.
+ *
+ * Each CPU has one, of records of any length, one after the other. A detour writes behind the
+ * last one, and publishes the record by one store, in a restartable sequence: an interruption
+ * begins it anew. So no record is torn. A hit that finds no room leaves to the interpreter. That
+ * puts its own records there in the same way, and into a ring those of threads that have no
+ * restartable sequences.
+ *
+ *     head ─────────────────────────────┐ counts bytes; only the CPU's own threads write it
+ *     tail (the reader's) ──┐           │
+ *   data:  ░░░░░░░░░░░░░░░░░│ R │ R │ R │░░░░░░░░░░░░│ margin
+ *
+ * A record that begins before the end goes on into the margin. It is never split.
+ */
+
+/* Values that a record can have; records of a program, by the place where it ends */
+#define DP_STREAM_VALUES 16
+#define DP_STREAM_EXITS 8
+/* In the place of their number: the record is a struct dp_record, with its data */
+#define DP_STREAM_WHOLE 31
+/* Bytes of the longest record, for which there is room behind the data, too */
+#define DP_STREAM_MOST sizeof(struct dp_record_copy)
+#define DP_STREAM_MARGIN 1280
+#define DP_STREAM_LEAST (4u << 10)
+/* Numbers of probes that such a record can have */
+#define DP_STREAM_PROBES (1u << 24)
+
+/**
+ * struct dp_stream - of one CPU; its data follows
+ * @head: bytes that have ever been written; hit owns it
+ * @limit: a record that would begin at or behind it has no room; control owns it
+ */
+struct dp_stream {
+	u64 head;
+	u64 pad[7];
+	u64 limit;
+	u64 pad2[7];
+};
+
+/**
+ * struct dp_stream_record - one record
+ * @ticks: when it was made, by dp_port_ticks() without a fence; or anything, if the tool does not
+ *         want to know
+ * @what: dp_stream_what()
+ * @value: those that were logged
+ */
+struct dp_stream_record {
+	u64 ticks;
+	u32 what;
+	u32 tid;
+	u64 value[];
+};
+
+_Static_assert(__builtin_offsetof(struct dp_record, probe) ==
+		       __builtin_offsetof(struct dp_stream_record, what),
+	       "both kinds of records tell apart by the same word");
+_Static_assert(DP_STREAM_MOST <= DP_STREAM_MARGIN,
+	       "the longest record has its room");
+
+/** dp_stream_what() - the probe, where its program ended, and how many values it logged */
+static inline u32 dp_stream_what(u32 probe, u32 exit, u32 values)
+{
+	return probe | exit << 24 | values << 27;
+}
+
+static inline u32 dp_stream_probe(u32 what)
+{
+	return what & (DP_STREAM_PROBES - 1);
+}
+
+static inline u32 dp_stream_exit(u32 what)
+{
+	return what >> 24 & (DP_STREAM_EXITS - 1);
+}
+
+static inline u32 dp_stream_values(u32 what)
+{
+	return what >> 27;
+}
+
 /* program: a verified probe program in the arena. */
 
 #define DP_PROGRAM_NAME 48

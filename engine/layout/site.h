@@ -14,6 +14,16 @@
 #define DP_JUMP_INSNS 5
 
 /**
+ * struct dp_jump_program - the program that a detour runs itself
+ * @program: a number that no other program ever has; 0: none
+ * @start: where it begins
+ * @probe: whose records it makes
+ */
+struct dp_jump_program {
+	u32 program, start, probe;
+};
+
+/**
  * struct dp_jump - where a site's jump goes, and what is there
  * @site: whose jump it is
  * @base: address of the detour, @len bytes
@@ -28,11 +38,11 @@
  * @tracked: a call that begins here can go on through a stub
  * @member: 1 + number of the site at each instruction that has one; 0: none
  * @before, @after: one bit per instruction: it calls out before, and after it; a detour with an
- *        enable word does when that is set
+ *        enable word does when that is set; @counted: it counts before an inner instruction
  * @earlier: number of the site's jump before this one, or 0
  * @leave: offset where a thread goes on that has faulted between @start and the first
  *         instruction; 0: none can
- * @program, @program_start: what the detour runs itself, see dp_native_of(); 0: nothing
+ * @runs: what the detour runs itself
  * @room: bytes that its detour may take
  */
 struct dp_jump {
@@ -45,8 +55,8 @@ struct dp_jump {
 	u32 site, earlier;
 	u32 member[DP_JUMP_INSNS];
 	u16 room, leave;
-	u8 before, after;
-	u32 program, program_start;
+	u8 before, after, counted;
+	struct dp_jump_program runs;
 };
 
 /** enum dp_mode - how a site is armed */

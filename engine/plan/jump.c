@@ -57,7 +57,7 @@ void dp_jump_note_traps(const struct dp_engine *e, struct dp_site *s)
 	/* An intercept replaces one instruction, and is written while no thread runs. */
 	if (e->arming == DP_ARM_QUIESCE || s->intercept >= 0)
 		return;
-	for (i = 1; i < s->region.nr; i++)
+	for (i = 1; i < s->region.nr && s->region.at[i] < DP_JUMP_SIZE; i++)
 		s->traps |= (u8)(1u << s->region.at[i]);
 }
 
@@ -69,11 +69,11 @@ u32 dp_jump_room(const struct dp_engine *e, const struct dp_site *s)
 
 static bool counts_alone(const struct dp_engine *e, const struct dp_site *s)
 {
-	u32 program, start;
+	struct dp_jump_program runs;
 
 	return e->rseq_usable && !s->instances && s->intercept < 0 &&
 	       (e->own || s->first_probe) &&
-	       (!s->runs || dp_native_of(e, s, &program, &start));
+	       (!s->runs || dp_native_of(e, s, &runs));
 }
 
 static void fill_jump(struct dp_jump *j, const struct dp_site *s,
@@ -136,22 +136,38 @@ static bool calls_before(const struct dp_engine *e, const struct dp_site *s,
 	return member->first_probe && (k || !counts_alone(e, s));
 }
 
-void dp_jump_callouts(const struct dp_engine *e, const struct dp_site *s,
-		      u8 *before, u8 *after)
+/* Is that all that the hits of an inner member want? */
+static bool is_counted(const struct dp_engine *e, const struct dp_site *member)
 {
+	return e->rseq_usable && !e->own && !member->runs &&
+	       !member->instances && member->intercept < 0;
+}
+
+struct dp_jump_work dp_jump_work(const struct dp_engine *e,
+				 const struct dp_site *s)
+{
+	struct dp_jump_work w = { 0 };
 	const struct dp_site *member;
+	u8 bit;
 	int k;
 
-	*before = *after = 0;
 	for (k = 0; k < s->region.nr; k++) {
 		member = member_at(e, s, k);
+		bit = (u8)(1 << k);
 		if (!member)
 			continue;
-		*before |= (u8)(calls_before(e, s, member, k) << k);
-		*after |= (u8)(dp_site_needs_post(member) << k);
+		if (dp_site_needs_post(member))
+			w.after |= bit;
+		if (!calls_before(e, s, member, k))
+			continue;
+		if (k && is_counted(e, member))
+			w.counted |= bit;
+		else
+			w.before |= bit;
 	}
 	if (s->observed)
-		*after |= (u8)(1 << (s->region.nr - 1));
+		w.after |= (u8)(1 << (s->region.nr - 1));
+	return w;
 }
 
 static void encode(const struct dp_engine *e, const struct dp_site *s,
@@ -163,8 +179,11 @@ static void encode(const struct dp_engine *e, const struct dp_site *s,
 	for (k = 0; k < s->region.nr; k++) {
 		member = member_at(e, s, k);
 		/* Where counting is impossible, the agent counts. */
-		if (j->before >> k & 1 || (!k && spec->rseq))
+		if ((j->before | j->counted) >> k & 1 || (!k && spec->rseq))
 			spec->before[k] = number_of(member, k, spec->rseq) + 1;
+		if (j->counted >> k & 1)
+			spec->inner[k] =
+				(member->place - 1) * (u32)sizeof(u64) + 1;
 		if (j->after >> k & 1)
 			spec->after[k] = number_after(member ? member : s) + 1;
 	}
@@ -202,6 +221,24 @@ bool dp_jump_is_tracked(const struct dp_engine *e, const struct dp_site *s)
 	return e->own && counts_alone(e, s) && has_returns(e, s);
 }
 
+static struct dp_detour_stream stream_of(const struct dp_engine *e,
+					 const struct dp_site *s)
+{
+	const struct dp_arena_control *c = &e->arena->control;
+
+	if (!s->runs)
+		return (struct dp_detour_stream){ 0 };
+	return (struct dp_detour_stream){
+		.base = c->base + DP_ARENA_OFFSET + c->stream_off,
+		.stride = c->stream_stride,
+		.mask = c->stream_mask,
+		.tid_offset = c->tid_offset,
+		.probe = s->first_probe - 1,
+		.coarse = e->coarse,
+		.commits = dp_native_commits(e, s),
+	};
+}
+
 int dp_jump_plan(const struct dp_engine *e, const struct dp_site *s,
 		 struct dp_jump *j, u64 at, u8 *out, u64 stubs)
 {
@@ -213,8 +250,11 @@ int dp_jump_plan(const struct dp_engine *e, const struct dp_site *s,
 		.code = s->code,
 		.region = &s->region,
 		.self = e->arena->control.self_offset,
+		.inner_rseq = &e->rseq,
+		.table = e->arena->control.base + DP_TABLE_OFFSET,
 	};
 	u32 i = s->place - 1;
+	struct dp_jump_work work;
 	struct dp_detour d;
 	u16 n;
 	int err;
@@ -225,15 +265,17 @@ int dp_jump_plan(const struct dp_engine *e, const struct dp_site *s,
 	}
 	if (counts_alone(e, s)) {
 		spec.rseq = &e->rseq;
-		spec.table = e->arena->control.base + DP_TABLE_OFFSET;
 		spec.counter = i * (u32)sizeof(u64);
 		spec.met_counter =
 			spec.counter +
 			e->arena->control.met_counters * (u32)sizeof(u64);
-		spec.native =
-			dp_native_of(e, s, &j->program, &j->program_start);
+		spec.native = dp_native_of(e, s, &j->runs);
+		spec.stream = stream_of(e, s);
 	}
-	dp_jump_callouts(e, s, &j->before, &j->after);
+	work = dp_jump_work(e, s);
+	j->before = work.before;
+	j->after = work.after;
+	j->counted = work.counted;
 	encode(e, s, j, &spec);
 	if (dp_jump_is_tracked(e, s))
 		spec.tracked = stubs + DP_STUB_TRACKED;

@@ -15,6 +15,8 @@ struct dp_site;
 	"a handler of a fault can go on within the bytes that a jump needs"
 #define DP_WHY_OVERLAP \
 	"overlap: another probe or the agent needs the same bytes"
+#define DP_WHY_CROWDED \
+	"the program branches into the bytes that a jump needs more often than to here"
 #define DP_WHY_NO_ISLAND \
 	"no address is free to which a jump with breakpoints in it could lead"
 
@@ -22,9 +24,12 @@ struct dp_site;
 void dp_jump_note_traps(const struct dp_engine *e, struct dp_site *s);
 /** dp_jump_room() - bytes that the site's detour takes at most */
 u32 dp_jump_room(const struct dp_engine *e, const struct dp_site *s);
-/** dp_jump_callouts() - where the site's detour has to call out: see struct dp_jump */
-void dp_jump_callouts(const struct dp_engine *e, const struct dp_site *s,
-		      u8 *before, u8 *after);
+/** struct dp_jump_work - where a detour has to call out, and to count: see struct dp_jump */
+struct dp_jump_work {
+	u8 before, after, counted;
+};
+struct dp_jump_work dp_jump_work(const struct dp_engine *e,
+				 const struct dp_site *s);
 /**
  * dp_jump_plan() - make the detour of a site, for itself and for those that it covers
  * @j: filled in

@@ -2,6 +2,8 @@
 /* native: which detours run a program themselves. */
 #include "engine/insn/detour.h"
 #include "engine/layout/probe.h"
+#include "engine/layout/ring.h"
+#include "engine/layout/site.h"
 #include "engine/plan/native.h"
 #include "engine/site/internal.h"
 #include "engine/site/site.h"
@@ -17,6 +19,16 @@ void dp_native_free(struct dp_program *p)
 	p->natives = NULL;
 }
 
+_Static_assert(DP_NATIVE_RECORDS == DP_STREAM_EXITS &&
+		       DP_NATIVE_ELEMENTS == DP_STREAM_VALUES,
+	       "what a program logs is what a record has");
+
+/* A thread's id has to be had without a system call. */
+static bool has_streams(const struct dp_engine *e)
+{
+	return e->arena && e->arena->control.stream_mask && e->tid_offset;
+}
+
 static struct dp_native *make(const struct dp_engine *e,
 			      const struct dp_program *p, u32 start)
 {
@@ -24,8 +36,10 @@ static struct dp_native *make(const struct dp_engine *e,
 	const struct dp_native_limits limits = {
 		.stack_mask = p->spec.stack - 1,
 		.jmpmax = p->spec.jmpmax,
+		.logmax = p->spec.logmax,
 		.leave = e->native_leave,
 		.loads = e->nr_caught,
+		.records = has_streams(e),
 	};
 
 	if (n &&
@@ -63,14 +77,28 @@ static bool is_unlimited(const struct dp_binding *b)
 	return !b->passcount && b->maxhits >= DP_HITS_UNLIMITED;
 }
 
+/* Where every hit leaves, the interpreter is called at once. */
+static bool does_nothing(const struct dp_native *n, enum dp_commits commits)
+{
+	u8 i;
+
+	if (commits != DP_COMMITS_LEAVES)
+		return false;
+	for (i = 0; i < n->nr_blocks; i++)
+		if (n->blocks[i].end == DP_NATIVE_MET ||
+		    n->blocks[i].end == DP_NATIVE_UNMET)
+			return false;
+	return true;
+}
+
 const struct dp_native *dp_native_of(const struct dp_engine *e,
-				     const struct dp_site *s, u32 *program,
-				     u32 *start)
+				     const struct dp_site *s,
+				     struct dp_jump_program *runs)
 {
 	const struct dp_native *native;
 	const struct dp_probe *p;
 
-	*program = *start = 0;
+	*runs = (struct dp_jump_program){ 0 };
 	if (!e->native || !e->rseq_usable || e->own || s->intercept >= 0 ||
 	    s->instances || !s->first_probe)
 		return NULL;
@@ -79,9 +107,37 @@ const struct dp_native *dp_native_of(const struct dp_engine *e,
 	    !is_unlimited(&p->binding))
 		return NULL;
 	native = dp_native_from(e, p->binding.program, p->binding.start);
-	if (!native)
+	if (!native || does_nothing(native, dp_native_commits(e, s)))
 		return NULL;
-	*program = e->programs[p->binding.program].id;
-	*start = p->binding.start;
+	*runs = (struct dp_jump_program){
+		.program = e->programs[p->binding.program].id,
+		.start = p->binding.start,
+		.probe = s->first_probe - 1,
+	};
 	return native;
+}
+
+/* What the instruction reads or writes on the stack is touched ahead of the record: if that is not
+ * possible, the hit is left to the interpreter. */
+enum dp_commits dp_native_commits(const struct dp_engine *e,
+				  const struct dp_site *s)
+{
+	u32 probe = s->first_probe - 1;
+
+	if (probe >= DP_STREAM_PROBES)
+		return DP_COMMITS_LEAVES;
+	if (e->probes[probe].binding.logonfault ||
+	    s->facts.faults == DP_FAULTS_NEVER)
+		return DP_COMMITS;
+	if (!e->nr_caught)
+		return DP_COMMITS_LEAVES;
+	switch (s->facts.faults) {
+	case DP_FAULTS_PUSH:
+	case DP_FAULTS_CALL:
+		return DP_COMMITS_IF_PUSHED;
+	case DP_FAULTS_POP:
+		return DP_COMMITS_IF_POPPED;
+	default:
+		return DP_COMMITS_LEAVES;
+	}
 }

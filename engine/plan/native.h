@@ -4,9 +4,11 @@
 #define DP_PLAN_NATIVE_H
 
 #include "port_types.h"
+#include "engine/insn/detour.h"
 #include "engine/vm/native/native.h"
 
 struct dp_engine;
+struct dp_jump_program;
 struct dp_program;
 struct dp_site;
 
@@ -21,14 +23,18 @@ struct dp_native_start {
 
 /**
  * dp_native_of() - the program that the detour of a site runs
- * @program: number that no other program ever has; @start: where it begins
+ * @runs: which it is
  *
  * It is that of the site's only probe, if it has no limit.
  * Context: control half. Return: NULL: none.
  */
 const struct dp_native *dp_native_of(const struct dp_engine *e,
-				     const struct dp_site *s, u32 *program,
-				     u32 *start);
+				     const struct dp_site *s,
+				     struct dp_jump_program *runs);
+
+/** dp_native_commits() - when a detour makes the site's records */
+enum dp_commits dp_native_commits(const struct dp_engine *e,
+				  const struct dp_site *s);
 
 /** dp_native_from() - what is made of a program; NULL: nothing. Until dp_native_free(). */
 const struct dp_native *dp_native_from(const struct dp_engine *e, u32 program,

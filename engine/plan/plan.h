@@ -29,6 +29,8 @@ struct dp_layout_need {
 	u64 arena_size; /* bytes, whole pages */
 	/* parts: see struct dp_arena_control */
 	u32 own_off, private_off, tables_off;
+	/* streams: see struct dp_arena_control; @nr_streams may be 0 */
+	u32 stream_off, stream_stride, nr_streams;
 	u32 nr_pools;
 	struct dp_pool_need pools[DP_MAX_POOLS];
 };

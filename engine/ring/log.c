@@ -2,7 +2,8 @@
 /*
  * log: records on their way to the reader.
  *
- * Each shard has a ring, of slots of one size. A writer takes a number, which selects a
+ * A record goes into the stream of its CPU, by a restartable sequence. Where a thread has none of
+ * those, it goes into a ring: each shard has one, of slots of one size. A writer takes a number, which selects a
  * slot, fills the slot, and hands it over by one store of the slot's turn. Until then
  * the reader does not look at it. Neither waits for the other: where the reader has not
  * emptied a slot yet, the record is lost, and counted; or the tool has asked for all records,
@@ -70,13 +71,32 @@ static struct dp_ring *ring_here(u32 cpu)
 	return dp_at(c->ring_off + (u64)(cpu & c->shard_mask) * c->ring_stride);
 }
 
-static bool is_full(struct dp_ring *ring)
+static bool ring_is_full(struct dp_ring *ring)
 {
 	u64 n = __atomic_load_n(&ring->next, __ATOMIC_RELAXED);
 
 	return (s64)(__atomic_load_n(&slot_at(ring, n)->turn,
 				     __ATOMIC_ACQUIRE) -
 		     round_of(n)) < 0;
+}
+
+/* The stream of the CPU that this thread is on, if it can use that, or NULL */
+static const struct dp_stream *stream_here(u32 cpu)
+{
+	const struct dp_arena_control *c = &dp_arena.control;
+
+	return c->stream_mask && cpu < DP_TABLE_WORDS && dp_table[cpu] ?
+		       dp_at(c->stream_off + (u64)cpu * c->stream_stride) :
+		       NULL;
+}
+
+static bool is_full(u32 cpu)
+{
+	const struct dp_stream *s = stream_here(cpu);
+
+	return s ? __atomic_load_n(&s->head, __ATOMIC_RELAXED) >=
+			       __atomic_load_n(&s->limit, __ATOMIC_ACQUIRE) :
+		   ring_is_full(ring_here(cpu));
 }
 
 /* Wait a moment, if the tool reads, and will do so. Return: how long, in ticks; 0: it will not */
@@ -98,7 +118,7 @@ u64 dp_log_wait(void)
 {
 	u64 took, all = 0;
 
-	while (dp_arena.control.block && is_full(ring_here(dp_hit_cpu())) &&
+	while (dp_arena.control.block && is_full(dp_hit_cpu()) &&
 	       (took = wait_a_moment()))
 		all += took;
 	return all;
@@ -146,27 +166,66 @@ static void write(struct dp_record *to, const struct dp_record *head,
 		dp_bytes_copy(data, parts[i].bytes, parts[i].len);
 }
 
-void dp_log_put(struct dp_record *head, u64 *entered,
-		const struct dp_log_part *parts, u32 nr)
+/* Return: false if the ring is full. */
+static bool put_in_ring(struct dp_record *head, const struct dp_log_part *parts,
+			u32 nr)
 {
 	struct dp_slot *slot;
 	u64 number;
-	u32 cpu;
+
+	head->cpu = dp_hit_cpu();
+	slot = take_slot(ring_here(head->cpu), &number);
+	if (!slot)
+		return false;
+	write(&slot->record, head, parts, nr);
+	/* A full barrier: this thread's next record gets its time when this one
+	 * can be seen. */
+	__atomic_exchange_n(&slot->turn, round_of(number) + 1,
+			    __ATOMIC_SEQ_CST);
+	return true;
+}
+
+static enum dp_stream_put_result put_in_stream(struct dp_record *head,
+					       const struct dp_log_part *parts,
+					       u32 nr, bool now)
+{
+	const struct dp_arena_control *c = &dp_arena.control;
+	u32 probe = head->probe;
+	enum dp_stream_put_result how;
+	struct dp_stream_put p;
+
+	if (!c->stream_mask || c->rseq_signature != DP_STREAM_SIGNATURE ||
+	    probe >= DP_STREAM_PROBES)
+		return DP_STREAM_UNUSABLE;
+	p.table = (u64)dp_table;
+	p.base = (u64)dp_at(c->stream_off);
+	p.stride = c->stream_stride;
+	p.mask = c->stream_mask;
+	p.rseq = c->rseq_offset;
+	p.nr = nr;
+	p.stamps = now;
+	p.sequence = (u64)dp_private.sequence;
+	p.head = (struct dp_log_part){ head, sizeof(*head) };
+	p.part = parts;
+	p.bytes = (sizeof(*head) + head->len + 7u) & ~7ull;
+	head->probe = dp_stream_what(probe, 0, DP_STREAM_WHOLE);
+	how = dp_stream_put(&p);
+	head->probe = probe;
+	return how;
+}
+
+void dp_log_put(struct dp_record *head, u64 *entered,
+		const struct dp_log_part *parts, u32 nr, bool now)
+{
+	enum dp_stream_put_result how;
 
 	do {
-		cpu = dp_hit_cpu();
-		slot = take_slot(ring_here(cpu), &number);
-	} while (!slot && waits_on(head, entered));
-	if (!slot) {
+		how = put_in_stream(head, parts, nr, now);
+		if (how == DP_STREAM_UNUSABLE && put_in_ring(head, parts, nr))
+			how = DP_STREAM_PUT;
+	} while (how != DP_STREAM_PUT && waits_on(head, entered));
+	if (how != DP_STREAM_PUT)
 		dp_tally(head->probe, DP_TALLY_LOST);
-	} else {
-		head->cpu = cpu;
-		write(&slot->record, head, parts, nr);
-		/* A full barrier: this thread's next record gets its time when this one
-		 * can be seen. */
-		__atomic_exchange_n(&slot->turn, round_of(number) + 1,
-				    __ATOMIC_SEQ_CST);
-	}
 }
 
 void dp_log_commit(struct dp_context *ctx)
@@ -175,7 +234,7 @@ void dp_log_commit(struct dp_context *ctx)
 	struct dp_record head;
 
 	fill(&head, ctx);
-	dp_log_put(&head, NULL, &part, 1);
+	dp_log_put(&head, NULL, &part, 1, !ctx->waits);
 }
 
 void dp_log_discard(struct dp_context *ctx)

@@ -192,9 +192,14 @@ static void surrender(struct dp_engine *e, const struct batch *b,
 	lead->wants = lead->first_probe ? DP_WANT_TRAP : DP_WANT_OFF;
 	lead->why = why;
 	dp_jump_cover_none(lead);
-	for (i = 0; i < b->n; i++)
-		if (e->sites[b->v[i]].leader == lead->place)
-			e->sites[b->v[i]].leader = 0;
+	for (i = 0; i < b->n; i++) {
+		struct dp_site *s = &e->sites[b->v[i]];
+
+		if (s->leader == lead->place)
+			s->leader = 0;
+		if (s->behind == lead->place)
+			s->behind = 0;
+	}
 }
 
 static bool covers_any(const struct dp_engine *e, const struct dp_site *s)

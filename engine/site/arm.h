@@ -64,6 +64,14 @@ int dp_engine_apply(struct dp_engine *engine, struct dp_target *target,
 		    u64 *bad);
 
 /**
+ * dp_engine_step_back() - find jumps into which the program branches more often than it comes to
+ *    them
+ *
+ * They are to be breakpoints, from the next dp_engine_apply() on. Return: are there any?
+ */
+bool dp_engine_step_back(struct dp_engine *engine);
+
+/**
  * dp_engine_disturbed() - have uprobes put breakpoints where our jumps begin, or taken
  *    breakpoints away?
  *

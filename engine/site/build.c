@@ -16,6 +16,7 @@
 #include "engine/site/grow.h"
 #include "engine/site/internal.h"
 #include "engine/site/site.h"
+#include "engine/site/stream.h"
 #include "engine/site/view.h"
 #include "engine/site/instances.h"
 #include "engine/text/state.h"
@@ -51,6 +52,10 @@ struct dp_layout_need *dp_engine_layout(struct dp_engine *e, u32 shards)
 	need->own_off = control.own_off;
 	need->private_off = control.private_off;
 	need->tables_off = control.tables_off;
+	need->stream_off = control.stream_off;
+	need->stream_stride = control.stream_stride;
+	need->nr_streams =
+		control.max_programs && control.stream_mask ? e->shards : 0;
 	return need;
 }
 
@@ -160,11 +165,13 @@ void dp_reader_open(struct dp_engine *e)
 {
 	const struct dp_arena_control *c = &e->arena->control;
 
+	dp_port_free(e->reader.shapes);
 	e->reader = (struct dp_reader){ .ring_off = c->ring_off,
 					.ring_stride = c->ring_stride,
 					.slot_size = c->slot_size,
 					.slot_mask = c->slot_mask,
 					.rings = e->shards };
+	dp_stream_open(e);
 }
 
 const struct dp_layout_need *dp_engine_need(const struct dp_engine *e)

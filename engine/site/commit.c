@@ -134,6 +134,18 @@ int dp_live_commit(struct dp_engine *e, struct dp_target *target,
 	return err;
 }
 
+/* Sites that its jump may have to count */
+static u32 inner_sites(const struct dp_engine *e, const struct dp_site *s)
+{
+	/* Another jump's detour may go on with a site that has no region. */
+	u32 n = !s->region.nr;
+	int k;
+
+	for (k = 1; k < s->region.nr; k++)
+		n += dp_engine_find(e, s->addr + s->region.at[k]) != NULL;
+	return n;
+}
+
 /* The most that the sites without a plan will need. */
 static u64 coming(const struct dp_engine *e)
 {
@@ -145,7 +157,8 @@ static u64 coming(const struct dp_engine *e)
 		s = &e->sites[i];
 		if (s->addr && !s->place)
 			bytes += (s->records ? 2 : 1) * DP_COPY_MAX +
-				 dp_jump_room(e, s);
+				 dp_jump_room(e, s) +
+				 inner_sites(e, s) * DP_DETOUR_COUNT;
 	}
 	return bytes;
 }

@@ -39,6 +39,9 @@ u64 dp_engine_tally(const struct dp_engine *engine, u32 probe,
  * probes of a site have the same count. Exact.
  */
 u64 dp_engine_middle(const struct dp_engine *engine, u32 probe);
+/** dp_engine_has_settled() - has a jump stepped back, the probe's or one that covered its site, so
+ *  that there are no such traps any more? See dp_engine_step_back() */
+bool dp_engine_has_settled(const struct dp_engine *engine, u32 probe);
 /** dp_engine_is_covered() - is a probe's site inside the jump of another site? */
 bool dp_engine_is_covered(const struct dp_engine *engine, u32 probe);
 

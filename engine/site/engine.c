@@ -27,6 +27,7 @@ void dp_engine_destroy(struct dp_engine *engine)
 	dp_port_free(engine->probes);
 	dp_programs_free(engine);
 	dp_port_free(engine->hash);
+	dp_port_free(engine->reader.shapes);
 	dp_room_free(engine->growth);
 	dp_port_free(engine);
 }
@@ -54,6 +55,11 @@ void dp_engine_set_rings(struct dp_engine *e, u32 bytes, bool block)
 {
 	e->ring_bytes = bytes;
 	e->block = block;
+}
+
+void dp_engine_set_coarse(struct dp_engine *e, bool coarse)
+{
+	e->coarse = coarse;
 }
 
 void dp_engine_expect(struct dp_engine *e, const struct dp_expected *expected)

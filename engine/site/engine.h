@@ -93,6 +93,10 @@ void dp_engine_set_native(struct dp_engine *engine, bool native, u32 leave);
  */
 void dp_engine_set_rings(struct dp_engine *engine, u32 bytes, bool block);
 
+/** dp_engine_set_coarse() - records that detours make have the time at which they are read, because
+ *  to read the clock costs more than all the rest. Before the build. */
+void dp_engine_set_coarse(struct dp_engine *engine, bool coarse);
+
 /** dp_engine_jumps_over() - is the byte at @addr one of a jump that begins before it? */
 bool dp_engine_jumps_over(const struct dp_engine *engine, u64 addr);
 

@@ -46,6 +46,7 @@ static int copy_engine(const struct dp_engine *of, struct dp_engine **copy)
 
 	if (!e)
 		return -ENOMEM;
+	e->reader.shapes = NULL;
 	e->cap_sites = of->nr_sites;
 	e->cap_probes = of->nr_probes;
 	e->cap_programs = of->nr_programs;

@@ -16,6 +16,10 @@
  * their own breakpoints when the jump leaves.
  *
  * A site without probes begins a jump early, if that covers the one that it serves.
+ *
+ * Behind its five bytes, a jump's detour may go on with the instructions of sites that cannot begin
+ * jumps, because they have no room, say. Such a site is a breakpoint in the text, for threads that
+ * branch to it. Threads that come through the jump go on behind it.
  */
 #include "arch/arch.h"
 #include "engine/layout/site.h"
@@ -107,14 +111,24 @@ static const struct dp_site *served(const struct dp_engine *e,
 	return to && is_enabled(e, to, &why) && !why ? to : NULL;
 }
 
+/* Its jump's five bytes end in the last instruction, or with it. */
+static void end_region(struct dp_site *s)
+{
+	struct dp_region *r = &s->region;
+
+	while (r->nr && r->at[r->nr - 1] >= DP_JUMP_SIZE)
+		r->len = r->at[--r->nr];
+}
+
 /* What the site wants by itself. A site without a region keeps its reason. */
 static void want(const struct dp_engine *e, struct dp_site *s)
 {
 	bool able = s->mode == DP_MODE_JUMP;
 	const char *why = NULL;
 
-	s->leader = 0;
+	s->leader = s->behind = 0;
 	dp_jump_cover_none(s);
+	end_region(s);
 	s->alone = false;
 	s->wants = DP_WANT_OFF;
 	if (able)
@@ -128,6 +142,8 @@ static void want(const struct dp_engine *e, struct dp_site *s)
 	s->alone = why;
 	if (!why && able && is_overlapped(e, s))
 		why = DP_WHY_OVERLAP;
+	if (!why && able && s->crowded)
+		why = DP_WHY_CROWDED;
 	if (able)
 		s->why = why;
 	s->wants = able && !why	  ? DP_WANT_PLAN :
@@ -141,6 +157,31 @@ static bool join(const struct dp_engine *e, struct dp_site *lead,
 	return (e->arming == DP_ARM_INTERIOR ||
 		(!s->was_trap && !s->was_jump)) &&
 	       !s->alone && dp_jump_cover(lead, s);
+}
+
+/* The detour of @lead goes on with the site, which is right behind its region. Return: false: it
+ * cannot. */
+static bool follow(const struct dp_engine *e, struct dp_site *lead,
+		   struct dp_site *s)
+{
+	struct dp_region *r = &lead->region;
+	u8 i, len = s->facts.len;
+
+	if (e->own || e->arming != DP_ARM_INTERIOR || s->alone || s->early ||
+	    s->intercept >= 0 || s->within || s->observed ||
+	    s->wants != DP_WANT_TRAP || s->addr != lead->addr + r->len ||
+	    r->nr == DP_REGION_INSNS || r->len + len > sizeof(lead->code) ||
+	    !dp_insn_falls_through(r->facts[r->nr - 1].class) ||
+	    s->facts.class == DP_INSN_SYSCALL)
+		return false;
+	for (i = 0; i < len; i++)
+		lead->code[r->len + i] = s->code[i];
+	r->at[r->nr] = r->len;
+	r->facts[r->nr] = s->facts;
+	lead->covers[r->nr++] = s->place;
+	r->len += len;
+	s->behind = lead->place;
+	return true;
 }
 
 /* The site, and those before the @n-th that its jump was to cover, are breakpoints. */
@@ -171,8 +212,11 @@ void dp_group_choose(struct dp_engine *e, const u32 *which, u32 n)
 		want(e, s);
 		if (s->wants == DP_WANT_OFF)
 			continue;
-		if (lead && s->addr - lead->addr >= DP_JUMP_SIZE)
+		if (lead && s->addr - lead->addr >= DP_JUMP_SIZE) {
+			if (follow(e, lead, s))
+				continue;
 			lead = NULL;
+		}
 		if (lead && join(e, lead, s)) {
 			s->wants = s->first_probe ? DP_WANT_TRAP : DP_WANT_OFF;
 			continue;

@@ -21,18 +21,22 @@
 static bool serves(const struct dp_engine *e, const struct dp_site *s,
 		   const struct dp_jump *j)
 {
-	u32 program, start;
-	u8 before, after;
+	struct dp_jump_program runs;
+	struct dp_jump_work work;
 	int k;
 
-	dp_native_of(e, s, &program, &start);
-	if (j->program != program || j->program_start != start)
+	dp_native_of(e, s, &runs);
+	if (j->runs.program != runs.program || j->runs.start != runs.start ||
+	    j->runs.probe != runs.probe)
+		return false;
+	if (j->nr != s->region.nr)
 		return false;
 	for (k = 1; k < s->region.nr; k++)
 		if (j->member[k] != s->covers[k])
 			return false;
-	dp_jump_callouts(e, s, &before, &after);
-	return !(before & ~j->before) && !(after & ~j->after) &&
+	work = dp_jump_work(e, s);
+	return !(work.before & ~j->before) && !(work.after & ~j->after) &&
+	       !(work.counted & ~(j->before | j->counted)) &&
 	       (j->tracked || !dp_jump_is_tracked(e, s));
 }
 

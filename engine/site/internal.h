@@ -18,6 +18,7 @@
 
 struct dp_upcalls;
 struct dp_growth;
+struct dp_record_shape;
 
 /** struct dp_program - a verified program; @code and @starts are the engine's own
  *  @id: no other program of the engine ever has it; @bound: how many probes were bound to it, @probe
@@ -40,6 +41,9 @@ struct dp_reader {
 	u64 next[DP_MAX_SHARDS];
 	u64 settled[DP_MAX_SHARDS]; /* no thread writes a record numbered below */
 	u64 torn;
+	u32 stream_off, stream_stride, stream_mask;
+	u64 tail[DP_MAX_SHARDS]; /* bytes of each stream that have been read */
+	struct dp_record_shape *shapes, *whole; /* stream.c */
 };
 
 /* The tables of instances. Like that of the rings, the geometry is the engine's own. An
@@ -81,11 +85,14 @@ struct dp_engine {
 	u32 native_leave; /* see struct dp_native_limits */
 	u32 ring_bytes; /* of each ring; 0: as usual */
 	bool block; /* hits wait for the reader */
+	bool mirrored; /* the tables are a process's that probes itself: mirror.c */
+	bool coarse; /* see dp_engine_set_coarse() */
 	u32 filled_programs, code_used, locals_used; /* in the tables */
 	struct dp_reader reader;
 	struct dp_exit_instances instances;
 	u32 tid_offset;
 	bool signal_free;
+	u64 arrivals_seen; /* interior arrivals when jumps were last looked at */
 	enum dp_arming arming;
 	struct dp_rseq rseq;
 	bool rseq_usable;

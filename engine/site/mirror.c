@@ -101,6 +101,8 @@ void dp_mirror_open(struct dp_engine *e)
 	e->shards = c->shard_mask + 1;
 	e->gv_off = c->gv_off;
 	e->max_locals = c->max_locals;
+	/* It has no streams, whatever it says. */
+	e->mirrored = true;
 	dp_reader_open(e);
 	dp_instances_open(e);
 }

@@ -8,6 +8,7 @@
 #include "engine/layout/ring.h"
 #include "engine/site/counts.h"
 #include "engine/site/internal.h"
+#include "engine/site/stream.h"
 #include "port.h"
 
 static struct dp_ring *ring_at(const struct dp_engine *e, u32 i)
@@ -118,7 +119,7 @@ size_t dp_engine_records(struct dp_engine *e,
 		return 0;
 	for (i = 0; i < e->reader.rings; i++)
 		n += read_ring(e, i, take, arg, ended);
-	return n;
+	return n + dp_stream_read(e, take, arg);
 }
 
 static bool is_stuck(const struct dp_engine *e, u32 i)

@@ -219,7 +219,7 @@ int dp_site_take(struct dp_engine *e, u64 addr, const u8 *code, size_t size,
 
 bool dp_site_is_jump(const struct dp_site *s)
 {
-	return s->wants == DP_WANT_PLAN || s->leader;
+	return s->wants == DP_WANT_PLAN || s->leader || s->behind;
 }
 
 bool dp_engine_jumps_over(const struct dp_engine *e, u64 addr)

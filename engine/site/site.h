@@ -33,6 +33,8 @@ struct dp_left {
  * @why: the reason, if no jump is possible or the site is a breakpoint
  * @place: 1 + its place in the table, 0 while it has no plan
  * @leader: 1 + place of the site whose jump covers this one, or is to cover it
+ * @behind: 1 + place of the site whose detour goes on with this one's instruction, behind the five
+ *        bytes of its jump
  * @covers: 1 + place of the site at each instruction of the region that its jump covers,
  *        or is to cover; 0: none
  * @wants, @alone, @plan: see group.c, apply.c: DP_WANT_*; it needs a breakpoint; number
@@ -61,13 +63,14 @@ struct dp_site {
 	bool early;
 	bool entered, x87, marked, was_jump, was_trap, was_armed, alone, staged;
 	bool spare; /* see release.c */
+	bool crowded; /* see arrivals.c; @traps_before: before a jump stepped back for it */
 	bool unowned; /* its mapping is unowned: see gone.c */
 	u8 mode, traps, last, size, wants;
 	u8 armed_then; /* before the batch that is being written; @jump_then, too */
-	u32 leader, covers[DP_REGION_INSNS], jump_then;
+	u32 leader, behind, covers[DP_REGION_INSNS], jump_then;
 	u32 plan, jumps, probes;
 	struct dp_left left;
-	u64 island, post;
+	u64 island, post, traps_before;
 	const char *why;
 	struct dp_region region;
 };

@@ -81,20 +81,47 @@ static void lay_out_instances(const struct dp_engine *e,
 		take(offset, (u64)lines * DP_INSTANCE_WAYS * stride, LINE);
 }
 
-static void lay_out_rings(const struct dp_engine *e, struct dp_arena_control *c,
-			  u64 *offset)
+/* Of each CPU */
+static u32 ring_bytes(const struct dp_engine *e)
 {
-	u32 slot = (u32)sizeof(struct dp_slot) + longest_record(e), slots = 2;
 	u32 bytes = (e->own ? OWN_RINGS : DP_RING_BYTES) / e->shards;
 	u32 least = e->own ? OWN_RING_LEAST : DP_RING_LEAST;
 
-	c->slot_size = (slot + LINE - 1) & ~(u32)(LINE - 1);
 	if (bytes < least)
 		bytes = least;
 	if (e->ring_bytes)
 		bytes = e->ring_bytes;
 	if (bytes > DP_RINGS_MOST / e->shards)
 		bytes = DP_RINGS_MOST / e->shards;
+	return bytes;
+}
+
+/* As much for threads that have restartable sequences as for those that have none: one kind will be
+ * hardly touched. Which one is not known yet. */
+static void lay_out_streams(const struct dp_engine *e,
+			    struct dp_arena_control *c, u64 *offset, u32 bytes)
+{
+	u32 size = DP_STREAM_LEAST;
+
+	c->stream_mask = 0;
+	if (e->own || !e->tid_offset)
+		return;
+	while (size * 2 <= bytes)
+		size *= 2;
+	c->stream_mask = size - 1;
+	c->stream_stride =
+		(u32)sizeof(struct dp_stream) + size + DP_STREAM_MARGIN;
+	c->stream_off = take(offset, (u64)e->shards * c->stream_stride, LINE);
+}
+
+static void lay_out_rings(const struct dp_engine *e, struct dp_arena_control *c,
+			  u64 *offset)
+{
+	u32 slot = (u32)sizeof(struct dp_slot) + longest_record(e), slots = 2;
+	u32 bytes = ring_bytes(e);
+
+	lay_out_streams(e, c, offset, bytes);
+	c->slot_size = (slot + LINE - 1) & ~(u32)(LINE - 1);
 	while (slots * c->slot_size < bytes)
 		slots *= 2;
 	c->slot_mask = slots - 1;

@@ -27,6 +27,8 @@ static const u8 native_ops[] = {
 	DP_OPCODE_PUSH_LP,	DP_OPCODE_PUSH_WID,	DP_OPCODE_PUSH_R,
 	DP_OPCODE_PUSH_R,	DP_OPCODE_PUSH_R,	DP_OPCODE_PUSH,
 	DP_OPCODE_EQ,		DP_OPCODE_LTU,		DP_OPCODE_AND,
+	DP_OPCODE_LOG_I,	DP_OPCODE_LOG_I,	DP_OPCODE_LOG,
+	DP_OPCODE_SETMAJ_I,	DP_OPCODE_SETMIN,	DP_OPCODE_PUSH_PLP,
 };
 
 #define NATIVE_MOST 120
@@ -137,6 +139,10 @@ static inline void native_randomize(struct native_run *n, u64 *seed)
 	}
 	native_in.r[NATIVE_RSP] = (u64)&n->stack[512];
 	native_in.flags = vm_random(seed);
+	/* Anywhere in the stream, which may be full */
+	n->stream.head.head = vm_random(seed) & ~7ull;
+	n->stream.head.limit =
+		n->stream.head.head + (vm_random(seed) & 15 ? 8 : 0);
 }
 
 #endif

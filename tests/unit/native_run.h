@@ -18,6 +18,7 @@
 #include <sys/rseq.h>
 #include <ucontext.h>
 #include "engine/insn/detour.h"
+#include "engine/layout/ring.h"
 #include "engine/vm/native/native.h"
 #include "vm_programs.h"
 
@@ -73,10 +74,18 @@ __asm__(".text\n"
 	"ret\n");
 /* clang-format on */
 
-enum native_end { NATIVE_UNMET, NATIVE_MET, NATIVE_LEFT_IT };
+enum native_end { NATIVE_UNMET, NATIVE_MET, NATIVE_RECORD, NATIVE_LEFT_IT };
+
+#define NATIVE_STREAM 1024u
+#define NATIVE_PROBE 0xabcdefu
+#define NATIVE_TID 4711u
+
+/* Where the detour finds the thread's id */
+static __thread u32 native_tid = NATIVE_TID;
 
 /* @code: one page that can be run; @table: of each CPU, this one's counters; @guard: no memory
- * from the middle of @data on */
+ * from the middle of @data on; @stream: of all CPUs, in which a record begins at @from, made
+ * between the times @before and @after */
 struct native_run {
 	u8 *code;
 	u64 *table, counters[2];
@@ -84,6 +93,12 @@ struct native_run {
 	u64 stack[1024];
 	u8 *data;
 	u32 faults;
+	enum dp_commits commits;
+	u64 from, before, after;
+	struct {
+		struct dp_stream head;
+		u8 data[NATIVE_STREAM + DP_STREAM_MARGIN];
+	} stream;
 };
 
 #define NATIVE_SITE 0
@@ -128,6 +143,7 @@ static inline bool native_begin(struct native_run *n)
 	n->table = malloc(65536 * sizeof(u64));
 	for (i = 0; i < 65536; i++)
 		n->table[i] = (u64)n->counters;
+	n->stream.head.limit = ~0ull;
 	n->data = mmap(NULL, 2 * NATIVE_PAGE, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	mprotect(n->data + NATIVE_PAGE, NATIVE_PAGE, PROT_NONE);
@@ -176,6 +192,15 @@ static inline int native_make(struct native_run *n,
 		.counter = 0,
 		.met_counter = sizeof(u64),
 		.native = native,
+		.stream = {
+			.base = (u64)&n->stream,
+			.mask = NATIVE_STREAM - 1,
+			.tid_offset =
+				(u32)((char *)&native_tid -
+				      (char *)__builtin_thread_pointer()),
+			.probe = NATIVE_PROBE,
+			.commits = n->commits,
+		},
 	};
 	int err;
 
@@ -202,36 +227,91 @@ static inline bool native_same(const struct native_cpu *a,
 	return !((a->flags ^ b->flags) & NATIVE_FLAGS);
 }
 
+/* As a reader sees it: one more record, whole, or none */
+static inline bool native_one_more(const struct native_run *n, u64 *records)
+{
+	const struct dp_stream *s = &n->stream.head;
+	const struct dp_stream_record *r =
+		(const void *)&n->stream.data[n->from & (NATIVE_STREAM - 1)];
+
+	*records = s->head != n->from;
+	if (!*records)
+		return true;
+	return s->head - n->from ==
+		       sizeof(*r) + 8 * dp_stream_values(r->what) &&
+	       dp_stream_probe(r->what) == NATIVE_PROBE &&
+	       r->tid == NATIVE_TID && r->ticks >= n->before &&
+	       r->ticks <= n->after;
+}
+
+static inline void native_enter_at(struct native_run *n)
+{
+	struct dp_stream *s = &n->stream.head;
+
+	n->from = s->head;
+	native_left.there = 0;
+	native_start = (u64)(n->code + NATIVE_DETOUR + n->detour.start);
+	n->before = __builtin_ia32_rdtsc();
+	native_enter();
+	n->after = __builtin_ia32_rdtsc();
+}
+
 /* Run it with native_in. Return: -1: a register or flag, the red zone, or a count is not what it was
  * or has to be. */
 static inline int native_go(struct native_run *n)
 {
-	u64 before[2] = { n->counters[0], n->counters[1] }, i;
+	u64 before[2] = { n->counters[0], n->counters[1] }, records, i;
 	u64 *red_zone = &n->stack[512 - 16];
 	u32 end;
 
 	native_in.flags = (native_in.flags & NATIVE_FLAGS) | 0x202;
 	for (i = 0; i < 32; i++)
 		red_zone[i] = i * 0x0101010101ull;
-	native_left.there = 0;
-	native_start = (u64)(n->code + NATIVE_DETOUR + n->detour.start);
-	native_enter();
+	native_enter_at(n);
 	for (i = 0; i < 32; i++)
 		if (red_zone[i] != i * 0x0101010101ull)
 			return -1;
-	if (!native_same(&native_out, &native_in, 0))
+	if (!native_same(&native_out, &native_in, 0) ||
+	    !native_one_more(n, &records))
 		return -1;
 	/* Below the red zone: the number, and where it returns to. */
 	if (native_left.there && !native_same(&native_left, &native_in, 144))
 		return -1;
 	end = native_left.there		  ? NATIVE_LEFT_IT :
+	      records			  ? NATIVE_RECORD :
 	      n->counters[0] != before[0] ? NATIVE_UNMET :
 					    NATIVE_MET;
 	before[0] += end == NATIVE_UNMET;
 	before[1] += end == NATIVE_MET;
-	return n->counters[0] == before[0] && n->counters[1] == before[1] ?
+	return n->counters[0] == before[0] && n->counters[1] == before[1] &&
+			       records == (end == NATIVE_RECORD) ?
 		       (int)end :
 		       -1;
+}
+
+/* The log that a reader makes of the last record, against the interpreter's */
+static inline bool native_log_agrees(const struct native_run *n,
+				     const struct dp_native *native,
+				     const struct dp_vm *vm)
+{
+	const struct dp_stream_record *from =
+		(const void *)&n->stream.data[n->from & (NATIVE_STREAM - 1)];
+	const struct dp_native_record *r =
+		&native->records[dp_stream_exit(from->what)];
+	u16 at[DP_STREAM_VALUES], major, minor;
+	u8 log[DP_VM_LOG];
+	u32 len = dp_native_shape(r, log, at), i;
+
+	if (dp_stream_exit(from->what) >= native->nr_records ||
+	    dp_stream_values(from->what) != r->nr_values)
+		return false;
+	for (i = 0; i < r->nr_values; i++)
+		memcpy(log + at[i], &from->value[i], 8);
+	major = r->major == DP_NATIVE_UNSET ? 0 : (u16)r->major;
+	minor = r->minor == DP_NATIVE_UNSET ? 0 : (u16)r->minor;
+	return vm->end == DP_VM_EXIT && !vm->truncated && len &&
+	       len == vm->lp && !memcmp(log, vm->log, len) &&
+	       major == vm->major && minor == vm->minor;
 }
 
 /* The same registers, for the interpreter */
@@ -274,7 +354,9 @@ static inline bool native_agrees(const struct native_run *n,
 	native_regs(n, &regs);
 	if (end < 0 || memcmp(&regs, &b->regs, sizeof(regs)) ||
 	    (b->vm.end != DP_VM_EXIT && b->vm.end != DP_VM_ABORT) ||
-	    (b->vm.end == DP_VM_EXIT && (b->vm.lp || b->vm.truncated)) ||
+	    (b->vm.end == DP_VM_EXIT && end != NATIVE_RECORD &&
+	     (b->vm.lp || b->vm.truncated)) ||
+	    (end == NATIVE_RECORD && !native_log_agrees(n, native, &b->vm)) ||
 	    b->vm.facility)
 		return false;
 	for (i = 0; i < VM_VARS; i++)

@@ -105,7 +105,7 @@ static void in_parts(void **state)
 	struct dp_record head = { .len = 5 };
 	const struct dp_record *r;
 
-	dp_log_put(&head, NULL, parts, 2);
+	dp_log_put(&head, NULL, parts, 2, true);
 	r = dp_fake_record();
 	assert_int_equal(r->len, 5);
 	assert_memory_equal(r + 1, "abcde", 5);

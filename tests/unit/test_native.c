@@ -32,7 +32,9 @@ static struct dp_native native;
 
 static struct dp_native_limits limits = { .stack_mask = 31,
 					  .jmpmax = 1000,
-					  .loads = true };
+					  .logmax = 64,
+					  .loads = true,
+					  .records = true };
 
 static int walk(const u8 *code, u32 len)
 {
@@ -50,6 +52,7 @@ static void interpret(const u8 *code)
 	vm_bench_init(&bench);
 	bench.vm.stack_mask = limits.stack_mask;
 	bench.vm.jmpmax = limits.jmpmax;
+	bench.vm.logmax = limits.logmax;
 	bench.vm.code = code;
 	native_regs(&run, &bench.regs);
 	dp_vm_run(&bench.vm);
@@ -78,6 +81,7 @@ static int end_of(const u8 *code, u32 len)
 	} while (0)
 #define MET(...) ENDS(NATIVE_MET, __VA_ARGS__)
 #define UNMET(...) ENDS(NATIVE_UNMET, __VA_ARGS__)
+#define RECORDS(...) ENDS(NATIVE_RECORD, __VA_ARGS__)
 #define LEAVES(...) ENDS(NATIVE_LEFT_IT, __VA_ARGS__)
 /* The code would leave in any case. */
 #define STAYS(...)                                                       \
@@ -96,8 +100,13 @@ static int setup(void **state)
 	native_in.flags = 0;
 	limits = (struct dp_native_limits){ .stack_mask = 31,
 					    .jmpmax = 1000,
-					    .loads = true };
+					    .logmax = 64,
+					    .loads = true,
+					    .records = true };
 	run.faults = 0;
+	run.commits = DP_COMMITS;
+	run.stream.head.head = 0;
+	run.stream.head.limit = ~0ull;
 	return 0;
 }
 
@@ -376,11 +385,11 @@ static void leaves_where_told(void **state)
 static void leaves(void **state)
 {
 	R(DI) = 1;
-	LEAVES(REG(RDI), OP(JNZ), WORD(1), OP(ABORT), OP(LOG_I), HALF(0),
-	       OP(EXIT));
+	LEAVES(REG(RDI), OP(JNZ), WORD(1), OP(ABORT), PUSH(1), PUSH(1),
+	       OP(LOG_STR), OP(EXIT));
 	R(DI) = 0;
-	UNMET(REG(RDI), OP(JNZ), WORD(1), OP(ABORT), OP(LOG_I), HALF(0),
-	      OP(EXIT));
+	UNMET(REG(RDI), OP(JNZ), WORD(1), OP(ABORT), PUSH(1), PUSH(1),
+	      OP(LOG_STR), OP(EXIT));
 	STAYS(OP(INC_LV_I), HALF(0), OP(LOG_I), HALF(0), OP(EXIT));
 	STAYS(OP(INC_LV_I), HALF(0), OP(INC_LV_I), HALF(0), OP(EXIT));
 	STAYS(OP(INC_LV_I), HALF(0), OP(INC_LV_I), HALF(1), OP(EXIT));
@@ -402,25 +411,130 @@ static void leaves(void **state)
 	MET(OP(INC_LV_I), HALF(0), OP(EXIT), OP(PUSH_LV_I), HALF(1), OP(EXIT));
 }
 
-/* A program that cannot make a record need not wait for its instruction. */
-#define RECORDS(...)                                   \
-	dp_native_records((const u8[]){ __VA_ARGS__ }, \
-			  sizeof((const u8[]){ __VA_ARGS__ }), 2)
+/* What is logged, wherever it is: constants that an instruction has, and that it has not; registers
+ * that the code uses itself, and others; what was computed, and loaded. */
 static void records(void **state)
 {
-	assert_false(RECORDS(REG(RDI), IF_TOP));
-	assert_false(RECORDS(REG(RDI), OP(PBL_I), 8, OP(PZL_I), 64, IF_TOP));
-	assert_true(RECORDS(REG(RDI), OP(PBL_I), 0, IF_TOP));
-	assert_true(RECORDS(REG(RDI), OP(PZL_I), 65, IF_TOP));
-	assert_true(RECORDS(OP(LOG_I), HALF(0), OP(EXIT)));
-	assert_true(RECORDS(OP(EXIT_N), 1));
-	assert_true(RECORDS(REG(RDI), OP(PUSH_MEM_U8), OP(EXIT)));
-	assert_true(RECORDS(REG(RDI), OP(DUP_I), 1, OP(DIV), OP(EXIT)));
-	assert_true(RECORDS(OP(JMP), WORD(-9), OP(EXIT)));
-	assert_false(RECORDS(OP(JMP), WORD(0), OP(JMP), WORD(0), OP(EXIT)));
-	assert_true(RECORDS(OP(JMP), WORD(0), OP(JMP), WORD(0), OP(JMP),
-			    WORD(0), OP(EXIT)));
-	assert_true(RECORDS(OP(CALL), WORD(0), OP(EXIT)));
+	R(DI) = 5;
+	R(SI) = ~0ull;
+	R(AX) = 0x123456789abcull;
+	R(1) = 3;
+	R(2) = 4;
+	RECORDS(OP(LOG_I), HALF(0), OP(EXIT));
+	RECORDS(REG(RDI), OP(LOG_I), HALF(1), OP(EXIT));
+	RECORDS(REG(RDI), OP(LOG_I), HALF(1), REG(RSI), OP(LOG_I), HALF(1),
+		OP(EXIT));
+	RECORDS(PUSH(7), PUSH(-7), PUSH(0x123456789abcdef), REG(RAX), REG(RCX),
+		REG(RDX), OP(LOG_I), HALF(6), OP(EXIT));
+	RECORDS(REG(EAX), REG(RSP), REG(RIP), OP(LOG_I), HALF(3), OP(EXIT));
+	RECORDS(REG(RDI), REG(RSI), OP(MUL), REG(RAX), REG(RDI), OP(ADD),
+		REG(RAX), REG(RDX), OP(XOR), REG(RDI), PUSH(5), OP(EQ),
+		REG(RDI), PUSH(6), OP(EQ), OP(LOG_I), HALF(5), OP(EXIT));
+	R(DI) = (u64)run.data;
+	RECORDS(REG(RDI), OP(PUSH_MEM_U64), REG(RDI), PUSH(3), OP(ADD),
+		OP(PUSH_MEM_U8), REG(RDI), OP(PUSH_MEM_U32), OP(LOG_I), HALF(3),
+		REG(RAX), OP(LOG_I), HALF(1), OP(EXIT));
+	/* Of the stack, which is a ring of zeros; a number that is known */
+	RECORDS(REG(RDI), PUSH(2), OP(LOG), OP(EXIT));
+	RECORDS(OP(LOG_I), HALF(3), OP(PUSH_LP), OP(PUSH_PLP), OP(LOG_I),
+		HALF(2), OP(EXIT));
+	RECORDS(OP(SETMIN_I), HALF(3), OP(LOG_I), HALF(0), PUSH(70000),
+		OP(SETMAJ), OP(EXIT));
+	/* One of two, or none */
+	R(DI) = 1;
+	RECORDS(REG(RDI), OP(JZ), WORD(4), OP(LOG_I), HALF(1), OP(EXIT),
+		OP(LOG_I), HALF(0), OP(EXIT));
+	R(DI) = 0;
+	RECORDS(REG(RDI), OP(JZ), WORD(4), OP(LOG_I), HALF(1), OP(EXIT),
+		OP(LOG_I), HALF(0), OP(EXIT));
+	UNMET(OP(LOG_I), HALF(0), OP(ABORT));
+	/* Too much for the log, for a record, or for a count besides */
+	limits.logmax = 22;
+	RECORDS(OP(LOG_I), HALF(2), OP(LOG_I), HALF(0), OP(EXIT));
+	STAYS(OP(LOG_I), HALF(2), OP(LOG_I), HALF(0), OP(LOG_I), HALF(0),
+	      OP(EXIT));
+	STAYS(OP(LOG_I), HALF(3), OP(EXIT));
+	limits.logmax = DP_VM_LOG;
+	RECORDS(OP(LOG_I), HALF(16), OP(EXIT));
+	STAYS(OP(LOG_I), HALF(17), OP(EXIT));
+	STAYS(OP(LOG_I), HALF(9), OP(LOG_I), HALF(8), OP(EXIT));
+	STAYS(OP(LOG_I), HALF(-1), OP(EXIT));
+	STAYS(REG(RDI), OP(LOG), OP(EXIT));
+	STAYS(REG(RDI), OP(SETMIN), OP(LOG_I), HALF(0), OP(EXIT));
+	UNMET(REG(RDI), OP(SETMIN), OP(EXIT));
+	STAYS(OP(INC_LV_I), HALF(0), OP(LOG_I), HALF(0), OP(EXIT));
+	limits.records = false;
+	STAYS(OP(LOG_I), HALF(0), OP(EXIT));
+}
+
+/* The last place of the stream, from which a record goes on into the margin; and none */
+static void full(void **state)
+{
+	struct dp_stream *s = &run.stream.head;
+
+	R(DI) = 1;
+	s->head = 5 * NATIVE_STREAM - 8;
+	s->limit = s->head + 1;
+	RECORDS(PUSH(1), PUSH(2), PUSH(3), OP(LOG_I), HALF(3), OP(EXIT));
+	s->head = s->limit = 77 * 8;
+	LEAVES(OP(LOG_I), HALF(0), OP(EXIT));
+	s->limit--;
+	LEAVES(OP(LOG_I), HALF(0), OP(EXIT));
+	s->limit = s->head + 1;
+	RECORDS(OP(LOG_I), HALF(0), OP(EXIT));
+	assert_int_equal(s->head, 77 * 8 + 16);
+}
+
+/* The word that the instruction writes, or reads: if it is none, the hit is left. */
+static void commits(void **state)
+{
+	static const u8 code[] = { REG(RDI), OP(LOG_I), HALF(1), OP(EXIT) };
+	u64 end = (u64)run.data + NATIVE_PAGE;
+	u32 page = NATIVE_PAGE;
+
+	run.commits = DP_COMMITS_IF_PUSHED;
+	assert_int_equal(end_of(code, sizeof(code)), NATIVE_RECORD);
+	run.commits = DP_COMMITS_IF_POPPED;
+	assert_int_equal(end_of(code, sizeof(code)), NATIVE_RECORD);
+	assert_int_equal(run.faults, 0);
+	/* Its stack ends where there is no memory: there is nothing to pop. */
+	native_in.r[NATIVE_RSP] = end;
+	assert_int_equal(end_of(code, sizeof(code)), NATIVE_LEFT_IT);
+	assert_int_equal(run.faults, 1);
+	run.commits = DP_COMMITS_IF_PUSHED;
+	assert_int_equal(end_of(code, sizeof(code)), NATIVE_RECORD);
+	assert_int_equal(run.faults, 1);
+	/* The frame is where memory can be written, what is above it is not. */
+	native_in.r[NATIVE_RSP] = end + 16;
+	mprotect((void *)end, page, PROT_READ);
+	assert_int_equal(end_of(code, sizeof(code)), NATIVE_LEFT_IT);
+	mprotect((void *)end, page, PROT_NONE);
+	assert_int_equal(run.faults, 2);
+	run.commits = DP_COMMITS_LEAVES;
+	native_in.r[NATIVE_RSP] = (u64)&run.stack[512];
+	assert_int_equal(end_of(code, sizeof(code)), NATIVE_LEFT_IT);
+	assert_int_equal(run.faults, 2);
+}
+
+/* A program that cannot make a record need not wait for its instruction. */
+#define CAN_RECORD(...)                                \
+	dp_native_records((const u8[]){ __VA_ARGS__ }, \
+			  sizeof((const u8[]){ __VA_ARGS__ }), 2)
+static void can_record(void **state)
+{
+	assert_false(CAN_RECORD(REG(RDI), IF_TOP));
+	assert_false(CAN_RECORD(REG(RDI), OP(PBL_I), 8, OP(PZL_I), 64, IF_TOP));
+	assert_true(CAN_RECORD(REG(RDI), OP(PBL_I), 0, IF_TOP));
+	assert_true(CAN_RECORD(REG(RDI), OP(PZL_I), 65, IF_TOP));
+	assert_true(CAN_RECORD(OP(LOG_I), HALF(0), OP(EXIT)));
+	assert_true(CAN_RECORD(OP(EXIT_N), 1));
+	assert_true(CAN_RECORD(REG(RDI), OP(PUSH_MEM_U8), OP(EXIT)));
+	assert_true(CAN_RECORD(REG(RDI), OP(DUP_I), 1, OP(DIV), OP(EXIT)));
+	assert_true(CAN_RECORD(OP(JMP), WORD(-9), OP(EXIT)));
+	assert_false(CAN_RECORD(OP(JMP), WORD(0), OP(JMP), WORD(0), OP(EXIT)));
+	assert_true(CAN_RECORD(OP(JMP), WORD(0), OP(JMP), WORD(0), OP(JMP),
+			       WORD(0), OP(EXIT)));
+	assert_true(CAN_RECORD(OP(CALL), WORD(0), OP(EXIT)));
 }
 
 /* Without memory nothing is made. */
@@ -455,7 +569,7 @@ static void decodes(void **state)
 static void random_programs(void **state)
 {
 	const char *given = getenv("NATIVE_PROGRAMS");
-	u32 n = given ? (u32)atol(given) : 20000, made = 0, ends[3] = { 0 }, i,
+	u32 n = given ? (u32)atol(given) : 20000, made = 0, ends[4] = { 0 }, i,
 	    k;
 	u64 seed = 0x243f6a8885a308d3ull;
 	u8 code[12 * NATIVE_MOST];
@@ -467,6 +581,8 @@ static void random_programs(void **state)
 
 		limits.stack_mask = i & 1 ? 31 : DP_VM_STACK - 1;
 		limits.jmpmax = i & 2 ? 3 : 1000;
+		limits.logmax = i & 4 ? 64 : DP_VM_LOG;
+		run.commits = i >> 3 & 3;
 		if (walk(code, len) || native_make(&run, &native))
 			continue;
 		made++;
@@ -482,24 +598,37 @@ static void random_programs(void **state)
 			ends[end]++;
 		}
 	}
-	print_message("# %u of %u: %u unmet, %u met, %u left, %u faults\n",
-		      made, n, ends[0], ends[1], ends[2], run.faults);
+	print_message(
+		"# %u of %u: %u unmet, %u met, %u records, %u left, %u faults\n",
+		made, n, ends[0], ends[1], ends[2], ends[3], run.faults);
 	assert_true(made > n / 10 && ends[0] > n / 10 && ends[1] > n / 100 &&
-		    ends[2] > n / 100 && run.faults > n / 100);
+		    ends[2] > n / 100 && ends[3] > n / 100 &&
+		    run.faults > n / 100);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(f) cmocka_unit_test_setup(f, setup)
-		TEST(compares),	  TEST(operands),
-		TEST(places),	  TEST(arithmetic),
-		TEST(memory),	  TEST(reads_once),
-		TEST(many_loads), TEST(stack),
-		TEST(jumps),	  TEST(limited),
-		TEST(leaves),	  TEST(leaves_where_told),
-		TEST(records),	  TEST(without_memory),
-		TEST(decodes),	  TEST(random_programs),
+		TEST(compares),
+		TEST(operands),
+		TEST(places),
+		TEST(arithmetic),
+		TEST(memory),
+		TEST(reads_once),
+		TEST(many_loads),
+		TEST(stack),
+		TEST(jumps),
+		TEST(limited),
+		TEST(leaves),
+		TEST(leaves_where_told),
+		TEST(records),
+		TEST(without_memory),
+		TEST(can_record),
+		TEST(commits),
+		TEST(full),
+		TEST(decodes),
+		TEST(random_programs),
 	};
 	int failed;
 

@@ -88,7 +88,7 @@ static void expect(const struct asked *a, bool runs)
 	arm_one(&w, a);
 	j = jump_of(&w, site_of(&w, 0));
 	assert_true(j->nr);
-	assert_int_equal(j->program != 0, runs);
+	assert_int_equal(j->runs.program != 0, runs);
 	assert_int_equal(j->leave != 0, runs);
 	assert_int_equal(j->before & 1, !runs);
 	assert_true(!runs || (j->leave < j->start && j->start < j->at[0]));
@@ -147,7 +147,8 @@ static void of_one_probe_alone(void **state)
 	const struct dp_jump *j;
 	struct world w;
 	struct dp_site *s;
-	u32 program, start, number;
+	struct dp_jump_program runs;
+	u32 number;
 
 	begin(&w, HIGH, DP_ARM_INTERIOR);
 	hex(in_registers, w.t.orig);
@@ -157,14 +158,14 @@ static void of_one_probe_alone(void **state)
 	assert_int_equal(add(&w, 0, true), 0);
 	assert_int_equal(build(&w), 0);
 	s = dp_engine_find(w.e, w.t.base);
-	assert_null(dp_native_of(w.e, s, &program, &start));
+	assert_null(dp_native_of(w.e, s, &runs));
 	j = jump_of(&w, site_of(&w, 0));
-	assert_int_equal(j->program, 0);
+	assert_int_equal(j->runs.program, 0);
 	end(&w);
 
 	arm_one(&w, &plain);
 	s = dp_engine_find(w.e, w.t.base);
-	assert_non_null(dp_native_of(w.e, s, &program, &start));
+	assert_non_null(dp_native_of(w.e, s, &runs));
 	number = site_of(&w, 0)->jump;
 	assert_true(dp_grow_serves(w.e, s, number));
 	w.e->programs[0].id++;
@@ -227,15 +228,15 @@ static void without_memory(void **state)
 {
 	unsigned int nth;
 	struct world w;
-	u32 program, start;
+	struct dp_jump_program runs;
 
 	for (nth = 1; nth <= 2; nth++) {
 		arm_one(&w, &plain);
 		dp_native_free(&w.e->programs[0]);
 		dp_fake_fail_alloc(nth);
 		assert_null(dp_native_of(w.e, dp_engine_find(w.e, w.t.base),
-					 &program, &start));
-		assert_int_equal(program, 0);
+					 &runs));
+		assert_int_equal(runs.program, 0);
 		assert_int_equal(dp_fake_fail_alloc(0), 0);
 		end(&w);
 		assert_int_equal(dp_fake_live(), 0);

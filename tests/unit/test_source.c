@@ -13,6 +13,8 @@
 #include <cmocka.h>
 
 #define POINTS 5
+/* After so many ticks a record can be seen, whatever CPU has made it. */
+#define SEEN (1u << 17)
 #define TURNS 3
 
 /* What the source did, and what it is to do. */
@@ -66,7 +68,7 @@ static enum dp_source_state wait_for(struct dp_source *source, int ms)
 	/* What is as late as the reading has to wait for the next one. */
 	if (fake.turn == 1 && !fake.filter_refused && !fake.strange)
 		assert_int_equal(ftell(fake.out), strlen("a b c "));
-	fake.now += 100;
+	fake.now += SEEN;
 	return ++fake.turn < TURNS ? DP_SOURCE_RUNS : DP_SOURCE_EXITED;
 }
 
@@ -100,10 +102,10 @@ static size_t records(struct dp_source *source, dp_source_take take, void *arg,
 {
 	if (fake.turn != 1 || ended)
 		return 0;
-	give(take, arg, 4, fake.now - 1);
-	give(take, arg, 0, fake.now - 3);
-	give(take, arg, 1, fake.now - 2);
-	give(take, arg, 0, fake.now);
+	give(take, arg, 4, fake.now - SEEN - 1);
+	give(take, arg, 0, fake.now - SEEN - 3);
+	give(take, arg, 1, fake.now - SEEN - 2);
+	give(take, arg, 0, fake.now - SEEN);
 	return 4;
 }
 
@@ -259,7 +261,7 @@ static void begin(struct bench *b, bool json)
 	size_t i;
 
 	memset(&fake, 0, sizeof(fake));
-	fake.now = 1000;
+	fake.now = 10 * SEEN;
 	memset(b, 0, sizeof(*b));
 	b->opt = (struct dp_tracer_options){ .quiet = true, .json = json };
 	b->opt.out = fake.out = open_memstream(&b->text, &b->size);

@@ -3,7 +3,7 @@
  * dense: threads enter close instructions at each of them, and find the sums right:
  * dense [-b] [-s] [-t THREADS] [-n ROUNDS] [-l PASSES]. Without -n until SIGTERM. -b: with
  * all signals blocked. -s: says first that it runs. -l: instead, so many passes of each
- * loop. Says how often all of it was right.
+ * loop, ROUNDS times or once. Says how often all of it was right.
  */
 #include "dense.h"
 #include <pthread.h>
@@ -85,8 +85,11 @@ int main(int argc, char **argv)
 		else if (c == 'l')
 			passes = atol(optarg);
 	}
+	for (i = 0; passes && i < (rounds ? rounds : 1); i++)
+		if (loops(passes))
+			return 1;
 	if (passes)
-		return loops(passes);
+		return 0;
 	signal(SIGTERM, on_term);
 	if (says && puts("running") > 0)
 		fflush(stdout);

@@ -211,6 +211,16 @@ static void grow_calls(struct dp_agent *a)
 		      diag.text);
 }
 
+/* While threads trap inside jumps, that is looked at often. */
+static bool arrives(struct dp_agent *a)
+{
+	u64 n = dp_engine_interior_arrivals(a->engine);
+	bool more = n != a->arrivals;
+
+	a->arrivals = n;
+	return more;
+}
+
 static void tend(struct dp_source *source, double t,
 		 void (*foreign)(void *arg, u64 addr, bool away), void *arg,
 		 struct dp_source_news *news)
@@ -226,7 +236,9 @@ static void tend(struct dp_source *source, double t,
 			dp_process_cede(a->proc, foreign, arg);
 	}
 	grow_calls(a);
-	news->most = a->calls ? GROW_MS : IDLE_MS;
+	if (dp_engine_step_back(a->engine))
+		dp_process_apply(a->proc, NULL);
+	news->most = a->calls || arrives(a) ? GROW_MS : IDLE_MS;
 	news->asked = dp_process_asked(a->proc);
 	news->filter_refused = dp_process_filter_installed(a->proc);
 }

@@ -36,6 +36,7 @@ struct dp_agent {
 	u32 last;
 	struct dp_disabled off;
 	double settled, foreign, freed;
+	u64 arrivals; /* traps inside jumps, when last looked at */
 };
 
 static inline struct dp_agent *dp_agent_of(const struct dp_source *source)

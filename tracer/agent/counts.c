@@ -21,6 +21,7 @@ void dp_agent_count(const struct dp_source *source, const struct dp_point *p,
 		.hits = dp_engine_hits(e, p->probe),
 		.missed = dp_engine_missed(e, p->probe),
 		.covered = dp_engine_is_covered(e, p->probe),
+		.settled = dp_engine_has_settled(e, p->probe),
 		.mode = dp_engine_mode(e, p->probe),
 	};
 	for (k = 0; k <= n; k++)

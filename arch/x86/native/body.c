@@ -24,6 +24,8 @@ void dp_body_begin(struct dp_body *b, struct dp_out *o)
 	b->used = 1u << DP_RAX | 1u << DP_RCX;
 	b->needs_homes = b->fails = false;
 	b->nr_homes = 0;
+	if (b->n->nr_records)
+		b->used |= 1u << DP_RDX;
 	if (!b->pass)
 		b->saved = b->used;
 	for (i = 0; i < DP_X86_REGS; i++) {
@@ -273,12 +275,20 @@ static bool loads(const struct dp_body *b, const struct dp_native_block *block)
 	return false;
 }
 
+static bool makes_record(const struct dp_body *b,
+			 const struct dp_native_block *block)
+{
+	return block->end == DP_NATIVE_RECORD &&
+	       b->spec->stream.commits != DP_COMMITS_LEAVES;
+}
+
 /* Where a block leads that does nothing else; or the block itself. */
 static u8 target(const struct dp_body *b, u8 i)
 {
 	const struct dp_native_block *block = &b->n->blocks[i];
 
-	return block->end == DP_NATIVE_TEST || loads(b, block) ?
+	return block->end == DP_NATIVE_TEST || makes_record(b, block) ||
+			       loads(b, block) ?
 		       i :
 		       label_of(block->end);
 }
@@ -319,6 +329,8 @@ static void put_block(struct dp_body *b, u8 i, bool last)
 			dp_body_load(b, v);
 	if (block->end == DP_NATIVE_TEST)
 		put_ways(b, block, last);
+	else if (makes_record(b, block))
+		dp_body_record(b, block);
 	else if (!last || block->end != DP_NATIVE_UNMET)
 		dp_body_jump(b, DP_CC_ALWAYS, label_of(block->end));
 }

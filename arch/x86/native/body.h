@@ -35,7 +35,9 @@ enum dp_body_label {
 	DP_LABEL_UNMET,
 	DP_LABEL_LEAVE,
 	DP_LABEL_OUT,
-	DP_LABEL_LOCAL, /* the first one inside a test */
+	DP_LABEL_RECORD, /* the first record's sequence */
+	DP_LABEL_LOCAL = DP_LABEL_RECORD +
+			 DP_NATIVE_RECORDS, /* the first one inside a test */
 };
 #define DP_BODY_LABELS (DP_LABEL_LOCAL + 32)
 #define DP_BODY_JUMPS 128
@@ -52,7 +54,8 @@ struct dp_body_known {
 
 /**
  * struct dp_body - code that is being made
- * @site: the thread's pc; @most: bytes of code
+ * @spec: of the detour; @most: bytes of code
+ * @abort: offset of the code to which an interruption of each record's sequence leads
  * @label: offset of each label; in @before, what it was when the code was last encoded
  * @jumps: places of displacements, to be filled in
  * @local: the next label inside a test
@@ -68,7 +71,8 @@ struct dp_body_known {
 struct dp_body {
 	struct dp_out *o;
 	const struct dp_native *n;
-	u64 site;
+	const struct dp_detour_spec *spec;
+	u16 abort[DP_NATIVE_RECORDS];
 	u16 label[DP_BODY_LABELS], before[DP_BODY_LABELS];
 	struct {
 		u16 at;
@@ -103,6 +107,22 @@ void dp_body_exit(struct dp_body *b, bool red_zone);
 void dp_body_blocks(struct dp_body *b);
 
 /* values: what they are, and in which register. */
+
+/** struct dp_body_operand - of an instruction: a constant, or what it reads; @lock: that register is
+ *  locked until dp_body_drop() */
+struct dp_body_operand {
+	bool constant, lock;
+	s32 imm;
+	struct dp_x86_rm rm;
+};
+
+void dp_body_drop(struct dp_body *b, const struct dp_body_operand *x);
+
+/** dp_body_stay() - have a value where it stays while a sequence uses rax, rcx and rdx */
+struct dp_body_operand dp_body_stay(struct dp_body *b, u8 value);
+
+/** dp_body_record() - make the record of a block */
+void dp_body_record(struct dp_body *b, const struct dp_native_block *block);
 
 /** dp_body_load() - a value that is loaded is loaded now */
 void dp_body_load(struct dp_body *b, u8 value);

@@ -93,13 +93,16 @@ static void put(struct dp_body *b, const struct dp_detour_spec *s,
 	bool met = ends(b->n, DP_NATIVE_MET);
 	unsigned int unmet_abort, met_abort = 0;
 	struct leave l;
+	u8 i;
 
-	b->o->len = 2 * DP_SEQUENCE_DESCRIPTOR;
+	b->o->len = (2 + b->n->nr_records) * DP_SEQUENCE_DESCRIPTOR;
 	l = put_leave(b, s);
 	d->leave = b->label[DP_LABEL_LEAVE];
 	unmet_abort = put_abort(b, s, DP_LABEL_UNMET);
 	if (met)
 		met_abort = put_abort(b, s, DP_LABEL_MET);
+	for (i = 0; i < b->n->nr_records; i++)
+		b->abort[i] = (u16)put_abort(b, s, (u8)(DP_LABEL_RECORD + i));
 	d->start = (u16)b->o->len;
 	dp_body_enter(b);
 	dp_body_blocks(b);
@@ -116,7 +119,7 @@ static void put(struct dp_body *b, const struct dp_detour_spec *s,
 static int encode(struct dp_out *o, const struct dp_detour_spec *s,
 		  struct dp_detour *d, unsigned int most)
 {
-	struct dp_body b = { .n = s->native, .site = s->from, .most = most };
+	struct dp_body b = { .n = s->native, .spec = s, .most = most };
 
 	do {
 		dp_body_begin(&b, o);
@@ -137,6 +140,8 @@ bool dp_native_encodes(const struct dp_native *native)
 	static const struct dp_rseq rseq;
 	const struct dp_detour_spec spec = { .native = native,
 					     .rseq = &rseq,
+					     .stream.commits =
+						     DP_COMMITS_IF_PUSHED,
 					     .before = { 1 } };
 	struct dp_detour d;
 	struct dp_out o = { .code = d.code };

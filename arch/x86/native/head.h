@@ -2,10 +2,10 @@
 /*
  * head: what stands before the instructions of a detour that has a program.
  *
- *     descriptors of two sequences
+ *     descriptors of the sequences: two that count, and one for each record
  *     leave: restore, call out, on to the instructions; if a record may wait for the first one,
  *            that stands here, too, with a call-out behind it
- *     where interruptions of the two sequences lead
+ *     where interruptions of the sequences lead
  *   start:
  *     save; the program
  *     unmet: count the hit;                    │ restore

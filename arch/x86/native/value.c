@@ -98,14 +98,7 @@ static u8 take(struct dp_body *b)
 	return found;
 }
 
-/** struct operand - of an instruction: a constant, or what it reads; @lock: that register is locked */
-struct operand {
-	bool constant, lock;
-	s32 imm;
-	struct dp_x86_rm rm;
-};
-
-static void drop(struct dp_body *b, const struct operand *x)
+void dp_body_drop(struct dp_body *b, const struct dp_body_operand *x)
 {
 	if (x->lock && b->locked[x->rm.reg])
 		b->locked[x->rm.reg]--;
@@ -121,10 +114,10 @@ static u8 held_in(const struct dp_body *b, u8 value)
 	return DP_BODY_NONE;
 }
 
-static struct operand locked(struct dp_body *b, u8 reg)
+static struct dp_body_operand locked(struct dp_body *b, u8 reg)
 {
 	b->locked[reg]++;
-	return (struct operand){ .lock = true, .rm = dp_x86_in(reg) };
+	return (struct dp_body_operand){ .lock = true, .rm = dp_x86_in(reg) };
 }
 
 /* Where the thread's register is, if it is there as it is. */
@@ -140,10 +133,10 @@ static bool is_in_place(const struct dp_body *b,
 	return true;
 }
 
-static struct operand operand(struct dp_body *b, u8 value)
+static struct dp_body_operand operand(struct dp_body *b, u8 value)
 {
 	const struct dp_native_value *v = &b->n->values[value];
-	struct operand x = { 0 };
+	struct dp_body_operand x = { 0 };
 	u8 reg = held_in(b, value);
 
 	if (reg != DP_BODY_NONE)
@@ -162,7 +155,7 @@ static struct operand operand(struct dp_body *b, u8 value)
 	return locked(b, dp_body_value(b, value));
 }
 
-static void move(struct dp_body *b, u8 to, const struct operand *from)
+static void move(struct dp_body *b, u8 to, const struct dp_body_operand *from)
 {
 	if (from->constant)
 		dp_x86_mov_imm(b->o, to, (u64)(s64)from->imm);
@@ -187,7 +180,7 @@ static void put_register(struct dp_body *b, u8 to, u64 number)
 	if (reg == PC) {
 		/* As long for every pc, so that the code has one length. */
 		DP_PUT(b->o, (u8)(0x48 | to >> 3), (u8)(0xb8 | (to & 7)));
-		dp_put64(b->o, b->site);
+		dp_put64(b->o, b->spec->from);
 	} else if (reg == DP_RSP) {
 		dp_x86_lea(b->o, to, dp_x86_at(DP_RSP, dp_body_frame(b)));
 	} else {
@@ -237,11 +230,11 @@ static void put_one(struct dp_body *b, u8 reg, const struct dp_native_value *v)
 static u8 of_one(struct dp_body *b, u8 value)
 {
 	const struct dp_native_value *v = &b->n->values[value];
-	struct operand x = operand(b, v->a);
+	struct dp_body_operand x = operand(b, v->a);
 	u8 to = take(b);
 
 	move(b, to, &x);
-	drop(b, &x);
+	dp_body_drop(b, &x);
 	put_one(b, to, v);
 	return keep(b, to, value);
 }
@@ -256,7 +249,7 @@ static bool is_leaf(const struct dp_body *b, u8 value)
 
 /* What takes more registers comes first: the other one would be locked meanwhile. */
 static void both(struct dp_body *b, const struct dp_native_value *v,
-		 struct operand *x, struct operand *y)
+		 struct dp_body_operand *x, struct dp_body_operand *y)
 {
 	bool first = !is_leaf(b, v->a);
 
@@ -275,13 +268,13 @@ static u8 of_two(struct dp_body *b, u8 value)
 		[DP_NATIVE_XOR] = DP_ALU_XOR,
 	};
 	const struct dp_native_value *v = &b->n->values[value];
-	struct operand x, y;
+	struct dp_body_operand x, y;
 	u8 to, other;
 
 	both(b, v, &x, &y);
 	to = take(b);
 	move(b, to, &x);
-	drop(b, &x);
+	dp_body_drop(b, &x);
 	if (v->op == DP_NATIVE_MUL && y.constant) {
 		other = take(b);
 		move(b, other, &y);
@@ -294,14 +287,14 @@ static u8 of_two(struct dp_body *b, u8 value)
 	} else {
 		dp_x86_alu(b->o, ops[v->op], to, y.rm);
 	}
-	drop(b, &y);
+	dp_body_drop(b, &y);
 	return keep(b, to, value);
 }
 
 /* cmp takes a register first, or memory and a constant. */
 u8 dp_body_compare(struct dp_body *b, const struct dp_native_value *v)
 {
-	struct operand x, y;
+	struct dp_body_operand x, y;
 	u8 reg;
 
 	both(b, v, &x, &y);
@@ -318,8 +311,8 @@ u8 dp_body_compare(struct dp_body *b, const struct dp_native_value *v)
 			dp_x86_alu(b->o, DP_ALU_CMP, reg, y.rm);
 		b->locked[reg] -= b->locked[reg] > 0;
 	}
-	drop(b, &x);
-	drop(b, &y);
+	dp_body_drop(b, &x);
+	dp_body_drop(b, &y);
 	return v->op == DP_NATIVE_EQ  ? DP_CC_E :
 	       v->op == DP_NATIVE_LTU ? DP_CC_B :
 					DP_CC_L;
@@ -414,7 +407,7 @@ void dp_body_load(struct dp_body *b, u8 value)
 	const struct dp_native_value *v = &b->n->values[value];
 	s32 disp;
 	u8 at = split(b, v->a, &disp), to;
-	struct operand base = operand(b, at);
+	struct dp_body_operand base = operand(b, at);
 
 	if (base.constant || base.rm.memory)
 		base = locked(b, dp_body_value(b, at));
@@ -425,8 +418,63 @@ void dp_body_load(struct dp_body *b, u8 value)
 	}
 	to = take(b);
 	put_load(b, to, v->size, dp_x86_at(base.rm.reg, disp));
-	drop(b, &base);
+	dp_body_drop(b, &base);
 	keep(b, to, value);
 	if (b->homes)
 		give_home(b, to, value);
+}
+
+/* What a sequence needs for itself */
+static const u8 of_sequence[] = { DP_RAX, DP_RCX, DP_RDX };
+
+static bool is_of_sequence(u8 reg)
+{
+	return reg == DP_RAX || reg == DP_RCX || reg == DP_RDX;
+}
+
+static void lock_sequence(struct dp_body *b, int by)
+{
+	u8 i;
+
+	for (i = 0; i < sizeof(of_sequence); i++)
+		b->locked[of_sequence[i]] += (u8)by;
+}
+
+/* Only what was loaded has a home on each way: another value gets one for this record. */
+static struct dp_body_operand at_home(struct dp_body *b, u8 value,
+				      const struct dp_body_operand *x)
+{
+	u8 home = b->home[value];
+
+	dp_body_drop(b, x);
+	if (home == DP_BODY_NONE && b->nr_homes == DP_BODY_HOMES) {
+		b->fails = true;
+		return *x;
+	}
+	if (home == DP_BODY_NONE) {
+		home = b->nr_homes++;
+		dp_x86_store(b->o, dp_x86_at(DP_RSP, 8 * home), x->rm.reg);
+	}
+	return (struct dp_body_operand){ .rm = dp_x86_at(DP_RSP, 8 * home) };
+}
+
+struct dp_body_operand dp_body_stay(struct dp_body *b, u8 value)
+{
+	struct dp_body_operand x;
+	u8 to;
+
+	if (b->homes) {
+		x = operand(b, value);
+		return x.lock ? at_home(b, value, &x) : x;
+	}
+	lock_sequence(b, 1);
+	x = operand(b, value);
+	if (x.lock && is_of_sequence(x.rm.reg)) {
+		to = take(b);
+		dp_x86_mov(b->o, to, x.rm);
+		dp_body_drop(b, &x);
+		x.rm = dp_x86_in(to);
+	}
+	lock_sequence(b, -1);
+	return x;
 }

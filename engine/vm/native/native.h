@@ -8,6 +8,7 @@
  *
  *        ┌── unmet: the hit is counted, and nothing else
  *   test ┼── met: the hit is counted, and a variable is one higher
+ *        ├── record: values go to the reader, who counts the hit
  *        └── leave: the interpreter runs the program, from its start
  *
  * Before it ends, the code has no effect, so it can leave at any place: where a program does
@@ -21,6 +22,10 @@
 
 #define DP_NATIVE_VALUES 200
 #define DP_NATIVE_BLOCKS 48
+/* Records that a program can make, and the elements and items of each */
+#define DP_NATIVE_RECORDS 8
+#define DP_NATIVE_ELEMENTS 16
+#define DP_NATIVE_ITEMS 8
 /* No variable is counted */
 #define DP_NATIVE_NONE 0xffffu
 
@@ -58,17 +63,34 @@ enum dp_native_end {
 	DP_NATIVE_TEST,
 	DP_NATIVE_UNMET,
 	DP_NATIVE_MET,
+	DP_NATIVE_RECORD,
 	DP_NATIVE_LEAVE,
+};
+
+/* @major, @minor of a record whose program has not set them: the probe's */
+#define DP_NATIVE_UNSET 0x10000u
+
+/**
+ * struct dp_native_record - what a program has logged where it ends
+ * @nr_items: items of elements; @items: how many elements each has
+ * @nr_values, @values: the elements of all items, numbers of values
+ */
+struct dp_native_record {
+	u32 major, minor;
+	u8 nr_items, nr_values;
+	u8 items[DP_NATIVE_ITEMS];
+	u8 values[DP_NATIVE_ELEMENTS];
 };
 
 /**
  * struct dp_native_block - values @first to @last - 1 have become known, and what then
  * @test: goes on with block @yes if this value is not 0, else with @no
+ * @record: the number of the record that is made, another one in each block
  *
  * What is loaded is loaded in a block, all of it, whether it is used or not.
  */
 struct dp_native_block {
-	u8 end, first, last, test, yes, no;
+	u8 end, first, last, test, yes, no, record;
 };
 
 /**
@@ -80,21 +102,23 @@ struct dp_native_block {
  */
 struct dp_native {
 	u16 variable;
-	u8 nr_values, nr_blocks;
+	u8 nr_values, nr_blocks, nr_records;
 	bool loads;
 	struct dp_native_value values[DP_NATIVE_VALUES];
 	struct dp_native_block blocks[DP_NATIVE_BLOCKS];
+	struct dp_native_record records[DP_NATIVE_RECORDS];
 };
 
 /**
  * struct dp_native_limits - of the program
- * @stack_mask, @jmpmax: see struct dp_vm
+ * @stack_mask, @jmpmax, @logmax: see struct dp_vm
  * @loads: memory can be read where a fault is mended
+ * @records: there are streams
  * @leave: leave at this instruction, counted from 1 along the walk; 0: never. For tests
  */
 struct dp_native_limits {
-	u32 stack_mask, jmpmax, leave;
-	bool loads;
+	u32 stack_mask, jmpmax, logmax, leave;
+	bool loads, records;
 };
 
 /**
@@ -112,6 +136,16 @@ int dp_native_walk(const u8 *code, u32 len, u32 start,
 /** dp_native_records() - can the program make a record, if only that of an exception?
  *  @code: verified; @jmpmax: see struct dp_vm */
 bool dp_native_records(const u8 *code, u32 len, u32 jmpmax);
+
+/**
+ * dp_native_shape() - what a record's log has beside the values
+ * @data: gets the prefixes of its items, where the log has them
+ * @at: gets the place of each value in the log
+ *
+ * Return: bytes of the log.
+ */
+u32 dp_native_shape(const struct dp_native_record *r, u8 *data,
+		    u16 at[DP_NATIVE_ELEMENTS]);
 
 /** dp_native_reads() - can a value be this register? Implemented by the processor. */
 bool dp_native_reads(u16 reg);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* record: can a program make one? If not, no hit has to wait for its instruction. */
+/* record: can a program make one? If not, no hit has to wait for its instruction. And what it is. */
 #include "engine/vm/decode.h"
+#include "engine/vm/vm.h"
 #include "engine/vm/native/native.h"
+
+#define ELEMENT 8
 
 /* Jumps forward: no more are made than there are. */
 static bool is_jump(u8 op)
@@ -64,4 +67,20 @@ bool dp_native_records(const u8 *code, u32 len, u32 jmpmax)
 			return true;
 	}
 	return false;
+}
+
+u32 dp_native_shape(const struct dp_native_record *r, u8 *data,
+		    u16 at[DP_NATIVE_ELEMENTS])
+{
+	u32 len = 0, value = 0, i, k;
+
+	for (i = 0; i < r->nr_items; i++) {
+		data[len] = DP_ITEM_ELEMENTS;
+		data[len + 1] = r->items[i];
+		data[len + 2] = 0;
+		len += DP_ITEM_PREFIX;
+		for (k = 0; k < r->items[i]; k++, len += ELEMENT)
+			at[value++] = (u16)len;
+	}
+	return len;
 }

@@ -100,35 +100,19 @@ static void increment(struct dp_walk *w, u64 variable)
 	w->s->met = true;
 }
 
-static void finish(struct dp_walk *w)
-{
-	w->end = w->s->met ? DP_NATIVE_MET : DP_NATIVE_UNMET;
-}
-
-/* What a program does that has no effect unless it makes a record. */
 static void other(struct dp_walk *w, u8 op, u64 arg)
 {
 	switch (op) {
 	case DP_OPCODE_NOP:
 	case DP_OPCODE_SX: /* an exception is raised by the interpreter */
 	case DP_OPCODE_UX:
-	case DP_OPCODE_SETMIN_I:
-	case DP_OPCODE_SETMAJ_I:
-		break;
-	case DP_OPCODE_SETMIN:
-	case DP_OPCODE_SETMAJ:
-		dp_walk_pop(w);
-		break;
-	case DP_OPCODE_PUSH_LP: /* nothing has been logged */
-	case DP_OPCODE_PUSH_PLP:
-		dp_walk_push(w, dp_value_const(w->n, 0));
 		break;
 	case DP_OPCODE_INC_LV_I:
 		increment(w, arg);
 		break;
 	case DP_OPCODE_EXIT:
 	case DP_OPCODE_ABORT:
-		finish(w);
+		dp_walk_end(w, op == DP_OPCODE_EXIT);
 		break;
 	default:
 		w->end = DP_NATIVE_LEAVE;
@@ -145,7 +129,8 @@ static void step(struct dp_walk *w)
 	if (++w->steps > STEPS || w->steps == w->limits->leave)
 		w->end = DP_NATIVE_LEAVE;
 	else if (!dp_walk_flow(w, op, arg) && !dp_walk_stack(w, op, arg) &&
-		 !dp_walk_math(w, op, arg) && !dp_walk_data(w, op, arg))
+		 !dp_walk_math(w, op, arg) && !dp_walk_data(w, op, arg) &&
+		 !dp_walk_log(w, op, arg))
 		other(w, op, arg);
 }
 
@@ -206,6 +191,7 @@ static void walk(struct dp_walk *w, struct dp_walk_state *states, u32 start)
 	w->n->nr_blocks = 1;
 	w->s = states;
 	w->s->pc = start;
+	w->s->record.major = w->s->record.minor = DP_NATIVE_UNSET;
 	/* The stack begins with zeros. */
 	dp_value_const(w->n, 0);
 	while (w->s >= states) {

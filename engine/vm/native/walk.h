@@ -8,15 +8,17 @@
 
 /** struct dp_walk_state - on one way: as struct dp_vm has it, with numbers of values
  *  @block: which is being made; @met: the variable has been counted; @leaves: the interpreter
- *  has to see that a limit has been reached */
+ *  has to see that a limit has been reached; @record: what has been logged; @lp, @plp: bytes of
+ *  that, and where the last item begins; @unknown: a code that only a record has */
 struct dp_walk_state {
 	u8 stack[DP_VM_STACK];
 	struct {
 		u32 sbp, back;
 	} frames[DP_VM_FRAMES];
-	u32 pc, tos, sbp, depth, jumps;
+	struct dp_native_record record;
+	u32 pc, tos, sbp, depth, jumps, lp, plp;
 	u8 block;
-	bool met, leaves;
+	bool met, leaves, unknown;
 };
 
 /* @end of a walk while it is in a block */
@@ -54,5 +56,9 @@ bool dp_walk_flow(struct dp_walk *w, u8 op, u64 arg);
 bool dp_walk_stack(struct dp_walk *w, u8 op, u64 arg);
 bool dp_walk_math(struct dp_walk *w, u8 op, u64 arg);
 bool dp_walk_data(struct dp_walk *w, u8 op, u64 arg);
+bool dp_walk_log(struct dp_walk *w, u8 op, u64 arg);
+
+/** dp_walk_end() - the program ends, and keeps what it has logged, or not */
+void dp_walk_end(struct dp_walk *w, bool keeps);
 
 #endif
