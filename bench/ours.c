@@ -25,6 +25,8 @@
 #define CALLS 3000
 #define MANY_CALLS 1000000
 #define RECORDS 20000
+/* of one with one value */
+#define RECORD_BYTES 24
 #define LOOPS 2000
 /* So few that a tenth of them takes less than another process's turn. */
 #define PAIRS 20000
@@ -342,7 +344,9 @@ static int warm(struct bench_run *run, const struct bench *b, double *ns,
 	if (attach_with(run, b, "f(rdi)", true, DP_ARM_DEFAULT, &a))
 		return -1;
 	c = &dp_engine_arena(a.engine)->control;
-	for (turns = c->slot_mask / RECORDS + 2; turns; turns--) {
+	turns = 2 + (c->stream_mask ? c->stream_mask / RECORDS / RECORD_BYTES :
+				      c->slot_mask / RECORDS);
+	for (; turns; turns--) {
 		*ns = bench_calls(run, b->function, RECORDS);
 		begin = bench_now();
 		n = records(&a);
@@ -376,7 +380,8 @@ int bench_rings(struct bench_run *run, const struct bench *b, double *bytes)
 	if (attach_with(run, b, "f(rdi)", true, DP_ARM_DEFAULT, &a))
 		return -1;
 	c = &dp_engine_arena(a.engine)->control;
-	*bytes = (double)c->ring_stride * (c->shard_mask + 1);
+	*bytes = ((double)c->ring_stride + c->stream_stride) *
+		 (c->shard_mask + 1);
 	detach(&a);
 	return 0;
 }

@@ -15,6 +15,7 @@ static const char help[] =
 	"                    libraries to come are waited for in each\n"
 	"      --buffer SIZE room for records, of each CPU: 256k, 64M at most\n"
 	"      --block       hits wait while there is no room; else their records are lost\n"
+	"      --coarse-time a hit does not read the clock: the time is when its record was read\n"
 	"      --duration T  stop after T (2s, 500ms, 1m); ^C stops at any time\n"
 	"  -o, --output FILE write the records to FILE\n"
 	"      --json        one JSON object a line: time pid tid comm probe minor major\n"

@@ -23,6 +23,7 @@ static const char help[] =
 	"      --pending     wait also for libraries that are nowhere to be found yet\n"
 	"      --buffer SIZE room for records, of each CPU: 256k, 64M at most\n"
 	"      --block       hits wait while there is no room; else their records are lost\n"
+	"      --coarse-time a hit does not read the clock: the time is when its record was read\n"
 	"      --duration T  stop after T (2s, 500ms, 1m); ^C stops at any time\n"
 	"  -o, --output FILE write the lines to FILE\n"
 	"      --json        one JSON object a line: time pid tid comm probe args (an object),\n"

@@ -21,7 +21,7 @@ enum {
 #define DP_TAKES_JSON "J"
 #define DP_TAKES_DURATION "D"
 #define DP_TAKES_PENDING "P"
-#define DP_TAKES_RINGS "BK" /* --buffer, --block */
+#define DP_TAKES_RINGS "BKT" /* --buffer, --block, --coarse-time */
 #define DP_TAKES_COMMAND "-" /* -- CMD [ARGS] */
 
 /**

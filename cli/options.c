@@ -16,8 +16,9 @@ enum {
 	OPT_PENDING = 'P',
 	OPT_BUFFER = 'B',
 	OPT_BLOCK = 'K',
+	OPT_COARSE = 'T',
 };
-#define WITHOUT_LETTER "JDPBK"
+#define WITHOUT_LETTER "JDPBKT"
 
 static const struct option long_options[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
@@ -27,6 +28,7 @@ static const struct option long_options[] = {
 	{ "pending", no_argument, NULL, OPT_PENDING },
 	{ "buffer", required_argument, NULL, OPT_BUFFER },
 	{ "block", no_argument, NULL, OPT_BLOCK },
+	{ "coarse-time", no_argument, NULL, OPT_COARSE },
 	{ "children", no_argument, NULL, 'f' },
 	{ "alias", required_argument, NULL, 'a' },
 	{ "output", required_argument, NULL, 'o' },
@@ -170,6 +172,9 @@ static int take(const struct dp_command *cmd, int c,
 		return parse_size(optarg, &opt->buffer);
 	case OPT_BLOCK:
 		opt->block = true;
+		return 0;
+	case OPT_COARSE:
+		opt->coarse = true;
 		return 0;
 	case OPT_JSON:
 		opt->json = true;

@@ -122,6 +122,7 @@ struct dp_source_request dp_session_request(struct dp_session *s)
 		.longest = s->kind->record ? longest(s) : 0,
 		.ring_bytes = (u32)s->opt->buffer,
 		.block = s->opt->block,
+		.coarse = s->opt->coarse,
 		.listed = !s->kind->report,
 		.bind = s->kind->bind ? bind : NULL,
 		.arg = s,

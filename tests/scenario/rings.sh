@@ -88,6 +88,11 @@ like "and says how fast who is" "$(grep -oE '^dprobes: hits made [0-9]+ records 
 	awk '{ print ($1 > $2 && $2 > 0) }')" '^1$'
 "$DPROBES" trace --buffer 64M -o "$dir/lines" 'work(arg0)' -- "$dir/calls" 200000 2 >"$dir/out" 2>"$dir/err"
 is "one that has room for all loses nothing" "$? $(tail -n 1 "$dir/out") $(wc -l <"$dir/lines") $(said 'records lost')" "0 400000 calls 400000 "
+# The time is that of the reading: the order of one CPU's records is that in which they were made.
+taskset -c 0 "$DPROBES" trace --coarse-time --buffer 64M -o "$dir/lines" 'work(arg0)' -- "$dir/calls" 200000 1 >"$dir/out" 2>"$dir/err"
+is "coarse time: every call, in order" "$? $(tail -n 1 "$dir/out") $(whole 1 200000)" "0 200000 calls "
+like "coarse time: few times for many records" "$(cut -d' ' -f1 "$dir/lines" | uniq | wc -l)" '^[0-9]{1,4}$'
+like "coarse time: the present" "$(($(date +%s) - $(date -d "$(tail -n 1 "$dir/lines" | cut -d' ' -f1)" +%s)))" '^[0-9]$'
 cat >"$dir/log.dp" <<'EOF'
 name = calls
 modtype = user

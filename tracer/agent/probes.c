@@ -349,6 +349,7 @@ static void set_process(const struct adding *d)
 				 dp_thread_tid_offset(a->source.mods));
 	dp_engine_set_native(a->engine, a->settings.native, a->settings.leave);
 	dp_engine_set_rings(a->engine, d->want->ring_bytes, d->want->block);
+	dp_engine_set_coarse(a->engine, d->want->coarse);
 }
 
 /* Room for what libraries may bring, and for what they take along and bring again. */
