@@ -72,7 +72,7 @@ static inline bool dp_kind_is_hidden(u8 kind)
  * @disabled: the user has disabled it, for listings: @enabled is 0 in other cases, too
  * @gone: the address where the probe was, if its code has gone; it is at no site then
  * @counting: the hits of its site are the probe's, too, less the @since ones before; @earlier:
- *         its hits before that; @met_since, @met_earlier: likewise, of those that its program
+ *         its hits before that, and those whose records the tool has read in streams; @met_since, @met_earlier: likewise, of those that its program
  *         has counted in the detour
  */
 struct dp_probe_entry {

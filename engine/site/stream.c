@@ -78,20 +78,14 @@ void dp_stream_open(struct dp_engine *e)
 		set_limit(e, i, 0);
 }
 
-/* Add what has been read to the hits of the probe: in the place of its site's hits that CPUs share
- * by locked instructions, or, where those are none of the probe's now, to its earlier ones. */
+/* Add what has been read to the hits of the probe. Its site has only that one; others may come later,
+ * whose hits these are not. */
 static void count(struct dp_engine *e, struct dp_record_shape *s)
 {
 	u32 probe = dp_stream_probe(s->what);
 	struct dp_probe_entry *p = (void *)&e->view.probes[probe];
-	u64 *counters =
-		(void *)(e->view.counters + e->shards * e->view.shard_stride);
 
-	if (s->hits && p->counting)
-		__atomic_fetch_add(&counters[e->probes[probe].site], s->hits,
-				   __ATOMIC_RELAXED);
-	else
-		p->earlier += s->hits;
+	p->earlier += s->hits;
 	s->hits = 0;
 }
 
@@ -145,7 +139,7 @@ static bool learn(const struct dp_engine *e, struct dp_record_shape *s,
 static struct dp_record_shape *shape_of(struct dp_engine *e, u32 what)
 {
 	struct dp_record_shape *s =
-		&e->reader.shapes[(what ^ what >> 18) & (SHAPES - 1)];
+		&e->reader.shapes[(what ^ what >> 21) & (SHAPES - 1)];
 
 	if (s->known && s->what == what)
 		return s;
