@@ -19,7 +19,8 @@
  *
  * Behind its five bytes, a jump's detour may go on with the instructions of sites that cannot begin
  * jumps, because they have no room, say. Such a site is a breakpoint in the text, for threads that
- * branch to it. Threads that come through the jump go on behind it.
+ * branch to it. Threads that come through the jump go on behind it. Only neighbours do that: a site
+ * that is farther away is not looked at when the jump changes.
  */
 #include "arch/arch.h"
 #include "engine/layout/site.h"
@@ -159,6 +160,12 @@ static bool join(const struct dp_engine *e, struct dp_site *lead,
 	       !s->alone && dp_jump_cover(lead, s);
 }
 
+/* Of two sites, one after the other: what one wants is decided whenever the other changes. */
+static bool are_neighbours(const struct dp_engine *e, u32 a, u32 b)
+{
+	return e->sites[b].addr - e->sites[a].addr < DP_JUMP_SIZE;
+}
+
 /* The detour of @lead goes on with the site, which is right behind its region. Return: false: it
  * cannot. */
 static bool follow(const struct dp_engine *e, struct dp_site *lead,
@@ -213,7 +220,8 @@ void dp_group_choose(struct dp_engine *e, const u32 *which, u32 n)
 		if (s->wants == DP_WANT_OFF)
 			continue;
 		if (lead && s->addr - lead->addr >= DP_JUMP_SIZE) {
-			if (follow(e, lead, s))
+			if (are_neighbours(e, which[i - 1], which[i]) &&
+			    follow(e, lead, s))
 				continue;
 			lead = NULL;
 		}
