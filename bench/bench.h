@@ -14,7 +14,8 @@
 #include <sys/types.h>
 #include "bench/victim.h"
 
-#define BENCH_ROUNDS 15
+/* A multiple of BENCH_PLACES */
+#define BENCH_ROUNDS 16
 
 /**
  * struct bench_run - one victim and what is being done to it
@@ -70,6 +71,8 @@ int bench_program_mem(struct bench_run *run, const struct bench *bench,
 		      double *ns);
 int bench_jumps(struct bench_run *run, const struct bench *bench, double *ns);
 int bench_record(struct bench_run *run, const struct bench *bench, double *ns);
+int bench_record_coarse(struct bench_run *run, const struct bench *bench,
+			double *ns);
 int bench_record_cold(struct bench_run *run, const struct bench *bench,
 		      double *ns);
 int bench_every_insn(struct bench_run *run, const struct bench *bench,

@@ -29,6 +29,7 @@ static const struct bench benches[] = {
 	{ "program", "ns", true, bench_program, BENCH_PUSH },
 	{ "program_mem", "ns", true, bench_program_mem, BENCH_PUSH },
 	{ "record", "ns", true, bench_record, BENCH_PUSH },
+	{ "record_coarse", "ns", true, bench_record_coarse, BENCH_PUSH },
 	{ "record_cold", "ns", true, bench_record_cold, BENCH_PUSH },
 	{ "reader", "ns", true, bench_reader, BENCH_PUSH },
 	{ "every_insn", "ns", true, bench_every_insn, BENCH_LOOP },
@@ -231,6 +232,17 @@ static void print_all(struct series *series, const char *only)
 			print(&benches[i], &series[i], jumps);
 }
 
+/* The functions that are measured now */
+static void choose(struct bench_run *run, int place)
+{
+	struct bench_shared *s = run->shared;
+	int f;
+
+	for (f = 0; f < BENCH_FUNCTIONS; f++)
+		s->addr[f] = s->at[f][place];
+	s->place = (uint32_t)place;
+}
+
 int main(int argc, char **argv)
 {
 	static struct series series[NR_BENCHES];
@@ -244,10 +256,12 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	start(&run, argv[argc - 1]);
-	for (round = 0; round < BENCH_ROUNDS; round++)
+	for (round = 0; round < BENCH_ROUNDS; round++) {
+		choose(&run, round % BENCH_PLACES);
 		for (i = 0; i < NR_BENCHES; i++)
 			if (wanted(&benches[i], &series[i], round, only))
 				measure(&run, &benches[i], &series[i]);
+	}
 	print_all(series, only);
 	kill(run.pid, SIGKILL);
 	waitpid(run.pid, NULL, 0);

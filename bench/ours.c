@@ -25,8 +25,8 @@
 #define CALLS 3000
 #define MANY_CALLS 1000000
 #define RECORDS 20000
-/* of one with one value */
-#define RECORD_BYTES 24
+/* of one with two values */
+#define RECORD_BYTES 32
 #define LOOPS 2000
 /* So few that a tenth of them takes less than another process's turn. */
 #define PAIRS 20000
@@ -323,17 +323,30 @@ int bench_record_cold(struct bench_run *run, const struct bench *b, double *ns)
 	struct attached a;
 	unsigned long n;
 
-	if (with_program(run, b, "f(rdi)", true, RECORDS, &a, ns))
+	if (with_program(run, b, "f(rdi,rsi)", true, RECORDS, &a, ns))
 		return -1;
 	n = records(&a);
 	detach(&a);
 	return n == RECORDS ? 0 : fail(run, "the records are not the calls");
 }
 
-/* Into a ring that has been written and read all around. @ns: of a call; @read: of a record that is
- * got out of the ring */
-static int warm(struct bench_run *run, const struct bench *b, double *ns,
-		double *read)
+static int attach_logging(struct bench_run *run, const struct bench *b,
+			  bool coarse, struct attached *a)
+{
+	if (begin(run, b, a))
+		return -1;
+	dp_engine_set_coarse(a->engine, coarse);
+	if (bind(a, "f(rdi,rsi)", true)) {
+		detach(a);
+		return fail(run, "its program cannot be made");
+	}
+	return install(run, a, DP_ARM_DEFAULT);
+}
+
+/* Into a stream that has been written and read all around. @coarse: without time; @ns: of a call; @read:
+ * of a record that is got out of the stream */
+static int warm(struct bench_run *run, const struct bench *b, bool coarse,
+		double *ns, double *read)
 {
 	const struct dp_arena_control *c;
 	struct attached a;
@@ -341,7 +354,7 @@ static int warm(struct bench_run *run, const struct bench *b, double *ns,
 	double begin;
 	u32 turns;
 
-	if (attach_with(run, b, "f(rdi)", true, DP_ARM_DEFAULT, &a))
+	if (attach_logging(run, b, coarse, &a))
 		return -1;
 	c = &dp_engine_arena(a.engine)->control;
 	turns = 2 + (c->stream_mask ? c->stream_mask / RECORDS / RECORD_BYTES :
@@ -359,7 +372,17 @@ static int warm(struct bench_run *run, const struct bench *b, double *ns,
 int bench_record(struct bench_run *run, const struct bench *b, double *ns)
 {
 	double plain = bench_calls(run, b->function, RECORDS), read;
-	int err = warm(run, b, ns, &read);
+	int err = warm(run, b, false, ns, &read);
+
+	*ns -= plain;
+	return err;
+}
+
+int bench_record_coarse(struct bench_run *run, const struct bench *b,
+			double *ns)
+{
+	double plain = bench_calls(run, b->function, RECORDS), read;
+	int err = warm(run, b, true, ns, &read);
 
 	*ns -= plain;
 	return err;
@@ -369,7 +392,7 @@ int bench_reader(struct bench_run *run, const struct bench *b, double *ns)
 {
 	double call;
 
-	return warm(run, b, &call, ns);
+	return warm(run, b, false, &call, ns);
 }
 
 int bench_rings(struct bench_run *run, const struct bench *b, double *bytes)

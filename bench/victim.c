@@ -14,28 +14,57 @@
 #define STRING_OF(x) #x
 #define STRING(x) STRING_OF(x)
 
-void bench_push(const uint64_t *number);
+#define EACH_PLACE(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
+#define DECLARE(k)                                       \
+	void bench_push##k(const uint64_t *number);      \
+	void bench_jumps##k(const uint64_t *number);     \
+	void bench_loop##k(const uint64_t *number);      \
+	void bench_calls##k(void (*f)(const uint64_t *), \
+			    const uint64_t *number, uint64_t n);
+EACH_PLACE(DECLARE)
 void bench_nop5(const uint64_t *number);
 void bench_endbr64(const uint64_t *number);
-void bench_jumps(const uint64_t *number);
-void bench_loop(const uint64_t *number);
 void bench_many(void);
 
+#define TURNS STRING(BENCH_LOOP_TURNS)
+
+/* At each place: the functions, and what calls them: f(number), n times. 64 bytes from its start on
+ * are a function's own. */
+/* clang-format off */
+#define PLACE(k)                                                              \
+	".macro begin" #k " name\n"                                           \
+	".balign 128, 0xcc\n.skip 8 * " #k ", 0xcc\n"                         \
+	".globl \\name\n.type \\name, @function\n\\name:\n.endm\n"           \
+	"begin" #k " bench_push" #k "\n"                                      \
+	"push %rbp\n mov %rsp, %rbp\n pop %rbp\n ret\n"                      \
+	".size bench_push" #k ", . - bench_push" #k "\n"                      \
+	"begin" #k " bench_jumps" #k "\n"                                     \
+	".byte 0xe9\n.long 1f - . - 4\n2: ret\n"                             \
+	".size bench_jumps" #k ", . - bench_jumps" #k "\n"                    \
+	".skip 4096, 0xcc\n.balign 32\n"                                     \
+	"1: push %rbp\n mov %rsp, %rbp\n pop %rbp\n jmp 2b\n"                \
+	"begin" #k " bench_loop" #k "\n"                                      \
+	"mov $" TURNS ", %ecx\n"                                              \
+	"1: add %rdx, %rax\n mov %rax, %rsi\n shl $1, %rsi\n"                 \
+	"sub %rax, %rsi\n xor %rsi, %rdx\n add $1, %rdx\n and $15, %edx\n"   \
+	"dec %ecx\n jnz 1b\n ret\n"                                          \
+	".size bench_loop" #k ", . - bench_loop" #k "\n"                      \
+	"begin" #k " bench_calls" #k "\n"                                     \
+	"push %rbx\n push %r12\n push %r13\n"                                \
+	"mov %rdi, %rbx\n mov %rsi, %r12\n mov %rdx, %r13\n"                 \
+	"1: mov %r12, %rdi\n call *%rbx\n dec %r13\n jnz 1b\n"               \
+	"pop %r13\n pop %r12\n pop %rbx\n ret\n"                            \
+	".size bench_calls" #k ", . - bench_calls" #k "\n"
+__asm__(".text\n" EACH_PLACE(PLACE));
+/* clang-format on */
+
 __asm__(".text\n"
-	".balign 64\n.globl bench_push\n.type bench_push, @function\n"
-	"bench_push: push %rbp\n mov %rsp, %rbp\n pop %rbp\n ret\n"
-	".size bench_push, . - bench_push\n"
 	".balign 64\n.globl bench_nop5\n.type bench_nop5, @function\n"
 	"bench_nop5: nopl 8(%rax,%rax,1)\n push %rbp\n pop %rbp\n ret\n"
 	".size bench_nop5, . - bench_nop5\n"
 	".balign 64\n.globl bench_endbr64\n.type bench_endbr64, @function\n"
 	"bench_endbr64: endbr64\n push %rbp\n pop %rbp\n ret\n"
 	".size bench_endbr64, . - bench_endbr64\n"
-	".balign 64\n.globl bench_jumps\n.type bench_jumps, @function\n"
-	"bench_jumps: .byte 0xe9\n.long 1f - . - 4\n2: ret\n"
-	".size bench_jumps, . - bench_jumps\n"
-	".skip 4096, 0xcc\n.balign 32\n"
-	"1: push %rbp\n mov %rsp, %rbp\n pop %rbp\n jmp 2b\n"
 	/* The first of many are functions to whoever asks for them by address. */
 	".macro one\n"
 	" push %rbp\n mov %rsp, %rbp\n pop %rbp\n ret\n"
@@ -53,14 +82,6 @@ __asm__(".text\n"
 					 BENCH_NAMED) "\nnamed\n.endr\n"
 						      ".rept " STRING(BENCH_MANY) " - " STRING(
 							      BENCH_NAMED) "\none\n.endr\n");
-
-#define TURNS STRING(BENCH_LOOP_TURNS)
-__asm__(".text\n"
-	".balign 64\n.globl bench_loop\n.type bench_loop, @function\n"
-	"bench_loop: mov $" TURNS ", %ecx\n"
-	"1: add %rdx, %rax\n mov %rax, %rsi\n shl $1, %rsi\n sub %rax, %rsi\n"
-	"xor %rsi, %rdx\n add $1, %rdx\n and $15, %edx\n dec %ecx\n jnz 1b\n"
-	"ret\n.size bench_loop, . - bench_loop\n");
 
 static uint64_t now(void)
 {
@@ -89,26 +110,41 @@ static int by_value(const void *a, const void *b)
 /* Of parts, the median: another process on this CPU spoils a few only. */
 typedef void function(const uint64_t *number);
 
-static uint64_t time_calls(function *f, uint64_t calls)
+#define CALLS(k) bench_calls##k,
+static void (*const callers[BENCH_PLACES])(function *f, const uint64_t *number,
+					   uint64_t n) = { EACH_PLACE(CALLS) };
+
+static uint64_t time_calls(function *f, uint32_t place, uint64_t calls)
 {
 	static const uint64_t number = BENCH_NUMBER;
-	uint64_t ns[PARTS], i, t;
+	uint64_t ns[PARTS], t;
 	int part;
 
-	for (i = 0; i < calls % PARTS; i++)
-		f(&number);
+	if (calls % PARTS)
+		callers[place](f, &number, calls % PARTS);
 	for (part = 0; part < PARTS; part++) {
 		t = now();
-		for (i = 0; i < calls / PARTS; i++)
-			f(&number);
+		callers[place](f, &number, calls / PARTS);
 		ns[part] = now() - t;
 	}
 	qsort(ns, PARTS, sizeof(ns[0]), by_value);
 	return ns[PARTS / 2] * PARTS;
 }
 
-static function *const functions[] = { bench_push, bench_nop5, bench_endbr64,
-				       bench_jumps, bench_loop };
+#define PUSH(k) bench_push##k,
+#define NOP5(k) bench_nop5,
+#define ENDBR64(k) bench_endbr64,
+#define JUMPS(k) bench_jumps##k,
+#define LOOP(k) bench_loop##k,
+static function *const functions[BENCH_FUNCTIONS][BENCH_PLACES] = {
+	{ EACH_PLACE(PUSH) },  { EACH_PLACE(NOP5) }, { EACH_PLACE(ENDBR64) },
+	{ EACH_PLACE(JUMPS) }, { EACH_PLACE(LOOP) },
+};
+
+static uint64_t time_function(const struct bench_shared *s)
+{
+	return time_calls(functions[s->function][s->place], s->place, s->calls);
+}
 
 struct second {
 	struct bench_shared *shared;
@@ -122,7 +158,7 @@ static void *second_thread(void *arg)
 
 	pin(0);
 	__atomic_store_n(&s->ready, 1, __ATOMIC_RELEASE);
-	s->ns = time_calls(functions[s->shared->function], s->shared->calls);
+	s->ns = time_function(s->shared);
 	return NULL;
 }
 
@@ -136,7 +172,7 @@ static uint64_t time_two(struct bench_shared *s)
 		exit(1);
 	while (!__atomic_load_n(&second.ready, __ATOMIC_ACQUIRE))
 		continue;
-	ns = time_calls(functions[s->function], s->calls);
+	ns = time_function(s);
 	pthread_join(thread, NULL);
 	return (ns + second.ns) / 2;
 }
@@ -174,14 +210,15 @@ int main(void)
 				      MAP_SHARED, BENCH_SHARED_FD, 0);
 	pthread_t thread;
 	uint64_t last, t;
-	int f;
+	int f, place;
 
 	if (s == MAP_FAILED || pthread_create(&thread, NULL, sleeper, NULL))
 		return 1;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	pin(1);
 	for (f = 0; f < BENCH_FUNCTIONS; f++)
-		s->addr[f] = (uint64_t)functions[f];
+		for (place = 0; place < BENCH_PLACES; place++)
+			s->at[f][place] = (uint64_t)functions[f][place];
 	s->many = (uint64_t)bench_many;
 	__atomic_store_n(&s->ready, 1, __ATOMIC_RELEASE);
 	for (last = now();; last = t) {
@@ -193,9 +230,7 @@ int main(void)
 		watch(s);
 		if (asked == s->answered)
 			continue;
-		s->ns = s->threads > 1 ?
-				time_two(s) :
-				time_calls(functions[s->function], s->calls);
+		s->ns = s->threads > 1 ? time_two(s) : time_function(s);
 		__atomic_store_n(&s->answered, asked, __ATOMIC_RELEASE);
 		t = now();
 	}

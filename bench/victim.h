@@ -23,6 +23,10 @@ enum bench_function {
 
 #define BENCH_NUMBER 7
 
+/* What a call costs depends on where function and caller lie: at so many places, 8 bytes apart, each
+ * of which is measured as often. BENCH_NOP5 and BENCH_ENDBR64 lie at one. */
+#define BENCH_PLACES 8
+
 /* The loop of BENCH_LOOP: its instructions, from the second of the function on; one is before them
  * and one behind them */
 #define BENCH_LOOP_TURNS 100
@@ -32,7 +36,8 @@ enum bench_function {
 
 /**
  * struct bench_shared - a page that both map
- * @addr: of the functions, set once by the victim; @many: of the first of many
+ * @at: addresses of the functions, at each place, set once by the victim; @many: of the first of many
+ * @addr, @place: addresses at the place that is being measured, and which it is, set by the driver
  * @ready: the victim has begun
  * @asked: the driver's request number; @function and @calls belong to it, and @threads,
  *	which make so many calls each, on a CPU of their own, at once
@@ -45,7 +50,9 @@ enum bench_function {
  * @gap_ns: longest time that the idle victim did not run; the driver clears it
  */
 struct bench_shared {
-	uint64_t addr[BENCH_FUNCTIONS], many;
+	uint64_t at[BENCH_FUNCTIONS][BENCH_PLACES], many;
+	uint64_t addr[BENCH_FUNCTIONS];
+	uint32_t place;
 	uint32_t ready;
 	uint32_t asked, answered;
 	uint32_t function, threads;
