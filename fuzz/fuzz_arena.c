@@ -25,6 +25,7 @@
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
 #define TABLES 0x4000u /* bytes, of sites, probes and programs */
+#define STREAM 512u /* … of the first stream: its head, and some records */
 
 /** struct edit - what the target writes, and when */
 struct edit {
@@ -49,7 +50,8 @@ static u32 place_of(const struct edit *e)
 
 	switch (e->offset >> 30) {
 	case 0:
-		return at % (u32)arena_size & ~1u;
+		return at & 1 ? (c->stream_off + (at >> 1) % STREAM) & ~1u :
+				at % (u32)arena_size & ~1u;
 	case 1:
 		return at % (u32)sizeof(*arena) & ~1u;
 	case 2:
@@ -155,6 +157,8 @@ static void prepare(void)
 	u64 bad;
 
 	must(!dp_engine_create(&engine));
+	dp_engine_set_rseq(engine, 0x20, 0x53053053);
+	dp_engine_set_tid_offset(engine, 720);
 	add_sites();
 	add_program(engine);
 	memcpy(text, code, sizeof(text));
