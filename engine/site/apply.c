@@ -46,14 +46,14 @@ static bool mark(struct dp_engine *e, struct batch *b, struct dp_site *s)
 	return true;
 }
 
-/* The site next to @addr, up to four bytes away in direction @by, or NULL. */
+/* The neighbour next to @addr in direction @by, or NULL. */
 static struct dp_site *next_to(const struct dp_engine *e, u64 addr, u64 by)
 {
+	u64 d, most = dp_group_most(e);
 	struct dp_site *s = NULL;
-	int d;
 
-	for (d = 1; d < DP_JUMP_SIZE && !s; d++)
-		s = dp_engine_find(e, addr + (u64)d * by);
+	for (d = 1; d <= most && !s; d++)
+		s = dp_engine_find(e, addr + d * by);
 	return s;
 }
 

@@ -72,7 +72,8 @@ bool dp_engine_has_settled(const struct dp_engine *e, u32 probe)
 {
 	const struct dp_site *s = &e->sites[e->probes[probe].site];
 
-	return s->crowded || (s->traps_before && !s->leader);
+	return s->crowded ||
+	       (s->traps_before && (!s->leader || arrivals_in(e, s) < FEW));
 }
 
 bool dp_engine_step_back(struct dp_engine *e)

@@ -2,9 +2,9 @@
 /*
  * group: which sites begin jumps, and which share them.
  *
- * Sites of which each is within five bytes of the next are neighbours. What one of them
- * wants may change the jumps of all, so neighbours are looked at together, in the order of
- * their addresses. A site begins a jump if it can. The jump covers the sites in its five
+ * Sites of which each is within five bytes of the next are neighbours; where a jump's detour may go
+ * on behind them, within an instruction's. What one of them wants may change the jumps of all, so
+ * neighbours are looked at together, in the order of their addresses. A site begins a jump if it can. The jump covers the sites in its five
  * bytes, if each is at an instruction of the region and none has to be a breakpoint by
  * itself.
  *
@@ -160,10 +160,21 @@ static bool join(const struct dp_engine *e, struct dp_site *lead,
 	       !s->alone && dp_jump_cover(lead, s);
 }
 
+static bool may_follow(const struct dp_engine *e)
+{
+	return !e->own && e->arming == DP_ARM_INTERIOR;
+}
+
+/* So near that functions are none, at the 16 bytes to which they are aligned. */
+u32 dp_group_most(const struct dp_engine *e)
+{
+	return may_follow(e) ? DP_INSN_MAX : DP_JUMP_SIZE - 1;
+}
+
 /* Of two sites, one after the other: what one wants is decided whenever the other changes. */
 static bool are_neighbours(const struct dp_engine *e, u32 a, u32 b)
 {
-	return e->sites[b].addr - e->sites[a].addr < DP_JUMP_SIZE;
+	return e->sites[b].addr - e->sites[a].addr <= dp_group_most(e);
 }
 
 /* The detour of @lead goes on with the site, which is right behind its region. Return: false: it
@@ -174,10 +185,10 @@ static bool follow(const struct dp_engine *e, struct dp_site *lead,
 	struct dp_region *r = &lead->region;
 	u8 i, len = s->facts.len;
 
-	if (e->own || e->arming != DP_ARM_INTERIOR || s->alone || s->early ||
-	    s->intercept >= 0 || s->within || s->observed ||
-	    s->wants != DP_WANT_TRAP || s->addr != lead->addr + r->len ||
-	    r->nr == DP_REGION_INSNS || r->len + len > sizeof(lead->code) ||
+	if (!may_follow(e) || s->alone || s->early || s->intercept >= 0 ||
+	    s->within || s->observed || s->wants != DP_WANT_TRAP ||
+	    s->addr != lead->addr + r->len || r->nr == DP_REGION_INSNS ||
+	    r->len + len > sizeof(lead->code) ||
 	    !dp_insn_falls_through(r->facts[r->nr - 1].class) ||
 	    s->facts.class == DP_INSN_SYSCALL)
 		return false;
@@ -216,12 +227,13 @@ void dp_group_choose(struct dp_engine *e, const u32 *which, u32 n)
 
 	for (i = 0; i < n; i++) {
 		s = &e->sites[which[i]];
+		if (i && !are_neighbours(e, which[i - 1], which[i]))
+			lead = NULL;
 		want(e, s);
 		if (s->wants == DP_WANT_OFF)
 			continue;
 		if (lead && s->addr - lead->addr >= DP_JUMP_SIZE) {
-			if (are_neighbours(e, which[i - 1], which[i]) &&
-			    follow(e, lead, s))
+			if (follow(e, lead, s))
 				continue;
 			lead = NULL;
 		}

@@ -67,6 +67,8 @@ void dp_gone_drop(struct dp_engine *engine, u32 i);
 
 /** dp_group_prepare() - before the site's plan: can it be a jump at all? */
 void dp_group_prepare(const struct dp_engine *engine, struct dp_site *site);
+/** dp_group_most() - bytes from a site to its next neighbour at most */
+u32 dp_group_most(const struct dp_engine *engine);
 /** dp_group_choose() - decide what neighbours want: @wants, @leader, @why of each
  *  @which: @n numbers of sites, in the order of addresses; all neighbours of each */
 void dp_group_choose(struct dp_engine *engine, const u32 *which, u32 n);

@@ -530,7 +530,7 @@ static inline void expect_hits(const struct world *w,
 	k = insn_by(j, s->addr - lead->addr);
 	assert_true(k > 0);
 	assert_int_equal(j->member[k], s - v->sites + 1);
-	assert_true(j->before >> k & 1);
+	assert_true((j->before | j->counted) >> k & 1);
 	assert_int_equal(s->armed, s->mode == DP_MODE_JUMP ? DP_SITE_TRAPPED :
 							     DP_SITE_THERE);
 	assert_int_equal(s->copy, s->single);

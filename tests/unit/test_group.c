@@ -372,6 +372,39 @@ static void gets_another_jump(void **state)
 	end(&w);
 }
 
+/* Where a process probes itself, no detour goes on behind its jump. */
+static void goes_on_nowhere(void **state)
+{
+	const struct dp_found found = { .code = code + MIXED + 6,
+					.size = sizeof(code) - MIXED - 6 };
+	const struct dp_handlers plain = { .kind = DP_KIND_KPROBE,
+					   .user = 1,
+					   .pre = ENTRY };
+	const struct dp_jump *j;
+	struct world w;
+	u32 probes[2];
+	const char *why;
+
+	begin(&w);
+	probes[0] = add(&w, MIXED);
+	assert_int_equal(dp_live_add(w.e, TEXT + MIXED + 6, &found, &plain,
+				     true, &probes[1], &why),
+			 0);
+	commit(&w, probes, 2);
+	expect_armed(&w, MIXED, DP_MODE_JUMP);
+	expect_armed(&w, MIXED + 6, DP_MODE_TRAP);
+	j = dp_view_jump(&w.e->view, entry_of(&w, MIXED));
+	assert_int_equal(j->nr, 3);
+	assert_int_equal(j->size, 6);
+	assert_string_equal(dp_engine_mode(w.e, probes[1]), "trap");
+	/* What has not changed is not made anew. */
+	assert_int_equal(dp_engine_apply(w.e, &w.target, NULL), 0);
+	assert_ptr_equal(dp_view_jump(&w.e->view, entry_of(&w, MIXED)), j);
+	assert_int_equal(dp_live_remove(w.e, &w.target, probes, 2), 0);
+	assert_memory_equal(w.text, code, sizeof(code));
+	end(&w);
+}
+
 /* The last instruction of a function, behind which other code is entered: the jump begins
  * ahead of it, where no probe is. */
 static void starts_early(void **state)
@@ -429,6 +462,7 @@ int main(void)
 		cmocka_unit_test(shares_no_jump_later),
 		cmocka_unit_test(covers_no_earlier_jump),
 		cmocka_unit_test(gets_another_jump),
+		cmocka_unit_test(goes_on_nowhere),
 		cmocka_unit_test(starts_early),
 	};
 

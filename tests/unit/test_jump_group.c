@@ -5,6 +5,9 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include "engine/insn/callout.h"
+#include "engine/plan/jump.h"
+#include "engine/site/instances.h"
 #include "jump_world.h"
 
 static const struct dp_site_entry *look_up(const struct world *w, u64 addr)
@@ -245,6 +248,734 @@ static void gives_up_what_overlaps(void **state)
 	}
 }
 
+/* Behind the five bytes. */
+
+#define SIGNATURE 0x53053053
+/* push %rbp; mov %rsp, %rbp; push %rbx */
+#define LEAD "55 4889e5 53 "
+#define LONGEST "6666666666662e0f1f840000000000"
+
+/**
+ * struct row - sites, the first of which begins a jump
+ * @sites: where each is; 'j': it may begin one
+ * @nr, @size: instructions and bytes that the first one's jump displaces
+ * @behind: a bit for each site with which its detour goes on
+ */
+struct row {
+	const char *name, *hex, *sites;
+	u8 nr, size, behind;
+};
+
+static const struct row rows[] = {
+	{ "one", LEAD "4989fc", "0j 5", 3, 5, 2 },
+	{ "two", LEAD "4989fc 31c0 50", "0j 5 8", 3, 5, 6 },
+	{ "at most five", LEAD "4989fc 31c0 50", "0j 5 8 10", 3, 5, 6 },
+	{ "five already", "5555555555 50", "0j 5", 5, 5, 0 },
+	{ "one inside", LEAD "4989fc", "0j 1j 5", 3, 5, 4 },
+	{ "a gap", LEAD "90 4989fc", "0j 6", 3, 5, 0 },
+	{ "one of two", LEAD "4989fc 90 50", "0j 5 9", 3, 5, 2 },
+	{ "a longer last one", "55 4881ec00010000 50", "0j 8", 2, 8, 2 },
+	{ "in the last one", "55 4881ec00010000 50", "0j 5 8", 2, 8, 4 },
+	{ "ret", "55 4889e5 c3 4989fc", "0j 5", 3, 5, 0 },
+	{ "jmp", "909090 eb0a 4989fc", "0j 5", 4, 5, 0 },
+	{ "call", "e810000000 4989fc", "0j 5", 1, 5, 0 },
+	{ "jcc", "909090 740a 4989fc", "0j 5", 4, 5, 2 },
+	{ "a call behind", LEAD "e810000000 50", "0j 5 10", 3, 5, 2 },
+	{ "a system call", LEAD "0f05", "0j 5", 3, 5, 0 },
+	{ "its own jump", LEAD "4989fc 4989fc", "0j 5j", 3, 5, 0 },
+	{ "another jump", LEAD "4989fc 4989fc 31c0", "0j 5 8j", 3, 5, 2 },
+	{ "twenty bytes", "b844332211 " LONGEST, "0j 5", 1, 5, 2 },
+	{ "more bytes", "4889e54889e5 " LONGEST, "0j 6", 2, 6, 0 },
+};
+
+/* The sites of a row. Return: how many there are. */
+static u32 read_sites(const char *text, u32 *at, bool *jump)
+{
+	char *end;
+	u32 n;
+
+	for (n = 0; *text; n++) {
+		at[n] = (u32)strtoul(text, &end, 10);
+		jump[n] = *end == 'j';
+		text = end + jump[n];
+	}
+	return n;
+}
+
+/* A row as it is armed. */
+struct group {
+	const struct row *row;
+	u32 n, at[4];
+	bool jump[4], counts;
+};
+
+/* Those of the sites that are @on with which the jump goes on: each is where the last one ends,
+ * and none is in between. */
+static u8 behind(const struct group *g, u32 on)
+{
+	u8 set = 0, bit;
+	u32 i;
+
+	for (i = 1; i < g->n && on & 1; i++) {
+		bit = (u8)(1u << i);
+		if (g->at[i] < DP_JUMP_SIZE)
+			continue;
+		if (!(on & bit) != !(g->row->behind & bit))
+			break;
+		set |= on & bit;
+	}
+	return set;
+}
+
+static bool has(const u8 *code, size_t size, const void *bytes, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i + n <= size; i++)
+		if (!memcmp(code + i, bytes, n))
+			return true;
+	return false;
+}
+
+/* What stands before instruction @k: it counts in the site's counter, and tells the agent of the site,
+ * or that alone. */
+static void expect_code(const struct world *w, const struct dp_jump *j, int k,
+			bool counts)
+{
+	const u8 *code = memory_at(&w->m, j->base) + j->at[k];
+	u64 table = w->e->arena->control.base + DP_TABLE_OFFSET;
+	size_t size = (size_t)(j->insn[k] - j->at[k]);
+	u32 i = j->member[k] - 1, counter = i * 8;
+	u8 load[7] = { 0x48, 0x8b, 0x81 }, push[5] = { 0x68 };
+
+	memcpy(load + 3, &counter, sizeof(counter));
+	i |= DP_CALLOUT_UNCOUNTED | DP_CALLOUT_INNER;
+	memcpy(push + 1, &i, sizeof(i));
+	assert_int_equal(has(code, size, load, sizeof(load)), counts);
+	assert_int_equal(has(code, size, &table, sizeof(table)), counts);
+	assert_true(has(code, size, push, sizeof(push)));
+}
+
+static void expect_member(const struct world *w, const struct dp_jump *j,
+			  u32 at, bool counts)
+{
+	const struct dp_site_entry *s = site_of(w, at);
+	int k = insn_by(j, at);
+	u8 bit;
+
+	assert_true(k > 0);
+	bit = (u8)(1u << k);
+	assert_int_equal(j->member[k], s - w->e->view.sites + 1);
+	assert_int_equal(j->counted & bit, counts ? bit : 0);
+	assert_int_equal(j->before & bit, counts ? 0 : bit);
+	assert_int_equal(j->after & bit, 0);
+	expect_code(w, j, k, counts);
+}
+
+/* The instruction is there, and behind the last one is the way back. */
+static void expect_copy(const struct world *w, const struct dp_jump *j, u32 at)
+{
+	const struct dp_site_entry *s = site_of(w, at);
+	const u8 *code = memory_at(&w->m, j->base);
+	s32 rel;
+
+	if (s->class == DP_INSN_PLAIN)
+		assert_memory_equal(code + j->insn[insn_by(j, at)],
+				    w->t.orig + at, s->insn_len);
+	if (at + s->insn_len != j->size || s->class != DP_INSN_PLAIN)
+		return;
+	assert_int_equal(code[j->at[j->nr]], JUMP);
+	memcpy(&rel, code + j->at[j->nr] + 1, 4);
+	assert_int_equal(j->base + j->at[j->nr] + DP_JUMP_SIZE + (u64)(s64)rel,
+			 w->t.base + j->size);
+}
+
+static void expect_first(const struct world *w, const struct group *g, u32 on)
+{
+	const struct dp_jump *j = jump_of(w, site_of(w, 0));
+	u32 nr = g->row->nr, size = g->row->size, i;
+
+	for (i = 1; i < g->n; i++) {
+		if (!(behind(g, on) >> i & 1))
+			continue;
+		expect_member(w, j, g->at[i], g->counts);
+		expect_copy(w, j, g->at[i]);
+		nr++;
+		size += site_of(w, g->at[i])->insn_len;
+	}
+	assert_int_equal(j->nr, nr);
+	assert_int_equal(j->size, size);
+	for (i = 1; i < g->n; i++)
+		if (on >> i & 1 && g->at[i] < DP_JUMP_SIZE)
+			expect_member(w, j, g->at[i], g->counts);
+}
+
+static void expect_site(const struct world *w, const struct group *g, u32 i,
+			u32 on)
+{
+	u32 probe = w->probe[i], at = g->at[i];
+	const struct dp_site_entry *s = site_of(w, at);
+	bool covered = dp_engine_is_covered(w->e, probe),
+	     jump = g->jump[i] || covered || behind(g, on) >> i & 1;
+
+	assert_string_equal(dp_engine_mode(w->e, probe),
+			    jump ? "jump" : "trap");
+	assert_int_equal(!*dp_engine_reason(w->e, probe), jump);
+	if (covered || g->jump[i])
+		return;
+	assert_int_equal(s->mode, DP_MODE_TRAP);
+	assert_int_equal(s->armed, DP_SITE_THERE);
+	assert_int_equal(s->copy, s->single);
+	assert_int_equal(w->t.now[at], DP_BREAKPOINT);
+}
+
+/* All but jumps and breakpoints is as it was. */
+static void expect_text(const struct world *w)
+{
+	const struct dp_view *v = &w->e->view;
+	const struct dp_site_entry *s;
+	u8 text[SLOT];
+	u32 i, at;
+
+	memcpy(text, w->t.orig, SLOT);
+	for (i = 0; i < v->nr_sites; i++)
+		if (v->sites[i].armed)
+			text[v->sites[i].addr - w->t.base] = DP_BREAKPOINT;
+	for (i = 0; i < v->nr_sites; i++) {
+		s = &v->sites[i];
+		at = (u32)(s->addr - w->t.base);
+		if (s->armed == DP_SITE_THERE && s->mode == DP_MODE_JUMP)
+			memcpy(text + at, s->patch, DP_JUMP_SIZE);
+	}
+	assert_memory_equal(w->t.now, text, SLOT);
+	assert_memory_equal(w->t.now + SLOT, w->t.orig + SLOT, SIZE - SLOT);
+	assert_int_equal(w->t.broken, 0);
+}
+
+/* What is applied once more changes nothing. */
+static void expect_rest(struct world *w)
+{
+	u32 writes = w->t.writes, jumps = w->e->view.nr_jumps;
+
+	assert_int_equal(apply(w), 0);
+	assert_int_equal(w->t.writes, writes);
+	assert_int_equal(w->e->view.nr_jumps, jumps);
+}
+
+static void expect_group(struct world *w, const struct group *g, u32 on)
+{
+	u32 i;
+
+	if (on & 1)
+		expect_first(w, g, on);
+	for (i = 0; i < g->n; i++)
+		if (on >> i & 1)
+			expect_site(w, g, i, on);
+		else
+			assert_int_equal(site_of(w, g->at[i])->armed,
+					 DP_SITE_OFF);
+	expect_armed(w);
+	expect_text(w);
+}
+
+static void begin_group(struct world *w, struct group *g, const struct row *r,
+			enum dp_arming arming)
+{
+	u32 i;
+
+	begin(w, HIGH, arming);
+	memset(w->t.orig, 0x90, SLOT - 1);
+	hex(r->hex, w->t.orig);
+	find_instructions(&w->t, 0);
+	g->row = r;
+	g->n = read_sites(r->sites, g->at, g->jump);
+	if (g->counts)
+		dp_engine_set_rseq(w->e, 0x20, SIGNATURE);
+	for (i = 0; i < g->n; i++) {
+		assert_int_equal(add(w, g->at[i], g->jump[i]), 0);
+		/* What that does to a thread is not looked at. */
+		w->t.stopped |= !begins(&w->t, g->at[i]);
+	}
+}
+
+static void turn(struct world *w, u32 n, u32 on)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		dp_engine_turn(w->e, w->probe[i], on >> i & 1);
+	assert_int_equal(apply(w), 0);
+}
+
+/* From each set of the sites to each. */
+static void switch_all(struct world *w, const struct group *g)
+{
+	u32 all = 1u << g->n, i, on;
+
+	expect_group(w, g, all - 1);
+	for (i = 0; i < all * all; i++) {
+		on = i % 2 ? i / all : i % all;
+		turn(w, g->n, on);
+		expect_group(w, g, on);
+		expect_rest(w);
+	}
+}
+
+/* As sites are switched off and on, where detours count, and where they call out. */
+static void goes_on_behind(void **state)
+{
+	struct group g;
+	struct world w;
+	u32 i;
+
+	for (i = 0; i < 2 * sizeof(rows) / sizeof(rows[0]); i++) {
+		g.counts = i % 2;
+		print_message("# %s, %u\n", rows[i / 2].name, i % 2);
+		begin_group(&w, &g, &rows[i / 2], DP_ARM_INTERIOR);
+		assert_int_equal(build(&w), 0);
+		assert_int_equal(commit(&w), 0);
+		switch_all(&w, &g);
+		disarm_all(&w);
+		end(&w);
+	}
+}
+
+/* Where all threads are stopped, or all are breakpoints. */
+static void goes_on_in_interior_alone(void **state)
+{
+	struct group g = { .counts = true };
+	enum dp_arming arming;
+	struct world w;
+
+	for (arming = DP_ARM_QUIESCE; arming <= DP_ARM_TRAP; arming++) {
+		begin_group(&w, &g, &rows[0], arming);
+		assert_int_equal(build(&w), 0);
+		assert_int_equal(commit(&w), 0);
+		assert_string_equal(dp_engine_mode(w.e, w.probe[0]),
+				    arming == DP_ARM_TRAP ? "trap" : "jump");
+		assert_string_equal(dp_engine_mode(w.e, w.probe[1]), "trap");
+		if (arming == DP_ARM_QUIESCE)
+			assert_int_equal(jump_of(&w, site_of(&w, 0))->nr,
+					 rows[0].nr);
+		expect_armed(&w);
+		disarm_all(&w);
+		end(&w);
+	}
+}
+
+/* Threads have to wait at the breakpoint. */
+static void goes_on_with_no_single_site(void **state)
+{
+	static const struct row alone = { .hex = LEAD "4989fc", .sites = "0j" };
+	struct group g = { .counts = true };
+	const char *why;
+	struct world w;
+
+	begin_group(&w, &g, &alone, DP_ARM_INTERIOR);
+	assert_int_equal(dp_engine_watch_linker(w.e, HIGH + 5, w.t.orig + 5,
+						SIZE - 5, 0, &why),
+			 0);
+	assert_int_equal(build(&w), 0);
+	assert_int_equal(commit(&w), 0);
+	assert_string_equal(dp_engine_mode(w.e, w.probe[0]), "jump");
+	assert_string_equal(dp_engine_mode(w.e, w.probe[0] + 1), "trap");
+	assert_int_equal(jump_of(&w, site_of(&w, 0))->nr, 3);
+	assert_int_equal(w.t.now[5], DP_BREAKPOINT);
+	disarm_all(&w);
+	end(&w);
+}
+
+/* A jump that has no island leaves nobody behind. */
+static void goes_on_with_nothing(void **state)
+{
+	const struct dp_hole hole = { HIGH + 0x100000, HIGH + 0x200000, false };
+	struct group g = { .counts = true };
+	struct world w;
+	u32 i;
+
+	begin_group(&w, &g, &rows[1], DP_ARM_INTERIOR);
+	assert_int_equal(build_in(&w, &hole, 1), 0);
+	assert_int_equal(commit(&w), 0);
+	for (i = 0; i < g.n; i++) {
+		assert_string_equal(dp_engine_mode(w.e, w.probe[i]), "trap");
+		assert_int_equal(w.t.now[g.at[i]], DP_BREAKPOINT);
+	}
+	assert_int_equal(dp_engine_jumps(w.e), 0);
+	assert_non_null(strstr(dp_engine_reason(w.e, w.probe[0]), "is free"));
+	assert_non_null(strstr(dp_engine_reason(w.e, w.probe[1]), "known"));
+	expect_armed(&w);
+	disarm_all(&w);
+	end(&w);
+}
+
+/* A probe that needs the agent: the detour calls out. */
+static void add_needy(struct world *w, u32 at)
+{
+	u32 probe;
+
+	assert_int_equal(dp_engine_add_unwind(w->e, 0, HIGH + at,
+					      w->t.orig + at, SIZE - at,
+					      &probe),
+			 0);
+}
+
+/* Where a probe begins or ends an instance, or runs a program. */
+static void calls_out_behind(void **state)
+{
+	struct group g = { .counts = true };
+	const struct dp_jump *j;
+	struct world w;
+	int runs;
+
+	for (runs = 0; runs < 2; runs++) {
+		begin_group(&w, &g, &rows[1], DP_ARM_INTERIOR);
+		if (runs)
+			dp_engine_find(w.e, HIGH + 5)->runs = true;
+		else
+			add_needy(&w, 5);
+		assert_int_equal(build(&w), 0);
+		assert_int_equal(commit(&w), 0);
+		j = jump_of(&w, site_of(&w, 0));
+		assert_int_equal(j->nr, 5);
+		expect_member(&w, j, 5, false);
+		expect_member(&w, j, 8, true);
+		end(&w);
+	}
+}
+
+static void commit_more(struct world *w)
+{
+	assert_int_equal(dp_engine_plan(w->e), 0);
+	assert_int_equal(commit(w), 0);
+	expect_armed(w);
+	expect_text(w);
+}
+
+/* Probes that come later: at a site behind, which the detour only counts; inside the jump; and
+ * behind the last one. */
+static void goes_on_with_later_probes(void **state)
+{
+	const struct dp_expected some = { .sites = 8, .probes = 8 };
+	static const struct row row = { .hex = LEAD "4989fc 31c0",
+					.sites = "0j 5" };
+	struct group g = { .counts = true };
+	const struct dp_site_entry *first;
+	struct world w;
+	u32 i;
+
+	begin_group(&w, &g, &row, DP_ARM_INTERIOR);
+	dp_engine_expect(w.e, &some);
+	assert_int_equal(build(&w), 0);
+	assert_int_equal(commit(&w), 0);
+	first = site_of(&w, 0);
+	expect_member(&w, jump_of(&w, first), 5, true);
+	add_needy(&w, 5);
+	commit_more(&w);
+	expect_member(&w, jump_of(&w, first), 5, false);
+	assert_int_equal(add(&w, 1, true), 0);
+	commit_more(&w);
+	expect_member(&w, jump_of(&w, first), 1, true);
+	expect_member(&w, jump_of(&w, first), 5, false);
+	assert_int_equal(add(&w, 8, false), 0);
+	commit_more(&w);
+	expect_member(&w, jump_of(&w, first), 1, true);
+	expect_member(&w, jump_of(&w, first), 5, false);
+	expect_member(&w, jump_of(&w, first), 8, true);
+	for (i = 0; i < w.nr_probes; i++)
+		assert_string_equal(dp_engine_mode(w.e, w.probe[i]), "jump");
+	expect_rest(&w);
+	disarm_all(&w);
+	end(&w);
+}
+
+/* Jumps that step back. */
+
+/* A jump with two sites inside, each of which could begin one; and one far away. */
+enum { FIRST, SECOND, THIRD, OTHER };
+#define AWAY (5 * SLOT)
+#define CROWD "55 4889e5 53 4989fc 4989fc"
+
+static void begin_crowd(struct world *w, enum dp_arming arming)
+{
+	begin(w, HIGH, arming);
+	hex(CROWD, w->t.orig);
+	hex("5555555555", w->t.orig + AWAY);
+	dp_engine_set_rseq(w->e, 0x20, SIGNATURE);
+	assert_int_equal(add(w, 0, true), 0);
+	assert_int_equal(add(w, 1, true), 0);
+	assert_int_equal(add(w, 4, true), 0);
+	assert_int_equal(add(w, AWAY, true), 0);
+	assert_int_equal(build(w), 0);
+	assert_int_equal(commit(w), 0);
+}
+
+/* Threads come to the middle of a jump, which is counted for the probe. */
+static void arrive(struct world *w, u32 which, u64 n)
+{
+	w->e->arena->hit.interior_arrivals += n;
+	w->e->view.states[w->probe[which]].tally[DP_TALLY_MIDDLE] += n;
+}
+
+static void hits_are(struct world *w, u32 which, u64 n)
+{
+	u64 *hits = (void *)w->e->view.counters;
+
+	hits[w->e->probes[w->probe[which]].site] = n;
+	assert_int_equal(dp_engine_hits(w->e, w->probe[which]), n);
+}
+
+/* Each with so many hits of the first site, arrivals for each site, and what they come to. */
+static const struct crowd {
+	u64 hits, n[4];
+	bool steps;
+} crowds[] = {
+	{ 0, { 0, 999, 0, 0 }, false },
+	{ 0, { 0, 1000, 0, 0 }, true },
+	{ 0, { 1000, 0, 0, 0 }, true }, /* where no site is */
+	{ 0, { 400, 300, 300, 0 }, true },
+	{ 0, { 400, 300, 299, 0 }, false },
+	{ 0, { 400, 300, 299, 5000 }, false },
+	{ 0, { 0, 0, 999, 5000 }, false },
+	{ 0, { 0, 0, 0, 5000 }, false },
+	{ 1000, { 0, 1000, 0, 0 }, false },
+	{ 999, { 0, 1000, 0, 0 }, true },
+	{ 5000, { 2000, 2000, 1000, 0 }, false },
+	{ 5000, { 2000, 2000, 1001, 0 }, true },
+};
+
+static void expect_stepped(struct world *w, bool steps)
+{
+	u32 i;
+
+	for (i = FIRST; i <= THIRD; i++) {
+		assert_string_equal(dp_engine_mode(w->e, w->probe[i]),
+				    steps && i == FIRST ? "trap" : "jump");
+		assert_string_equal(dp_engine_reason(w->e, w->probe[i]),
+				    steps && i == FIRST ? DP_WHY_CROWDED : "");
+		assert_int_equal(dp_engine_is_covered(w->e, w->probe[i]),
+				 i > (steps ? SECOND : FIRST));
+	}
+	assert_int_equal(w->t.now[0], steps ? DP_BREAKPOINT : JUMP);
+	assert_int_equal(w->t.now[AWAY], JUMP);
+	if (steps)
+		assert_int_equal(w->t.now[1], JUMP);
+	assert_int_equal(dp_engine_jumps(w->e), steps ? 3 : 4);
+	expect_armed(w);
+	assert_int_equal(w->t.broken, 0);
+}
+
+static void crowd(const struct crowd *c, enum dp_arming arming)
+{
+	bool steps = c->steps && arming == DP_ARM_INTERIOR;
+	struct world w;
+	u32 i, writes;
+
+	begin_crowd(&w, arming);
+	writes = w.t.writes;
+	hits_are(&w, FIRST, c->hits);
+	hits_are(&w, OTHER, 1000000);
+	for (i = 0; i < 4; i++)
+		arrive(&w, i, c->n[i]);
+	assert_int_equal(dp_engine_step_back(w.e), steps);
+	assert_int_equal(w.t.writes, writes);
+	for (i = FIRST; i <= OTHER; i++)
+		assert_int_equal(dp_engine_has_settled(w.e, w.probe[i]),
+				 steps && (i == FIRST || c->n[i]) &&
+					 i != OTHER);
+	assert_int_equal(apply(&w), 0);
+	if (arming == DP_ARM_INTERIOR)
+		expect_stepped(&w, steps);
+	else
+		assert_int_equal(w.t.writes, writes);
+	/* Nothing has come since. */
+	assert_false(dp_engine_step_back(w.e));
+	expect_rest(&w);
+	disarm_all(&w);
+	end(&w);
+}
+
+static void steps_back(void **state)
+{
+	enum dp_arming arming;
+	size_t i;
+
+	for (i = 0; i < sizeof(crowds) / sizeof(crowds[0]); i++)
+		for (arming = DP_ARM_INTERIOR; arming <= DP_ARM_TRAP; arming++)
+			crowd(&crowds[i], arming);
+}
+
+/* Whatever becomes of its probes, and of those inside. */
+static void stays_back(void **state)
+{
+	struct world w;
+	u32 on;
+
+	begin_crowd(&w, DP_ARM_INTERIOR);
+	arrive(&w, SECOND, 1000);
+	assert_true(dp_engine_step_back(w.e));
+	for (on = 0; on < 16; on++) {
+		turn(&w, 4, on);
+		assert_int_equal(w.t.now[0],
+				 on & 1 ? DP_BREAKPOINT : w.t.orig[0]);
+		assert_true(dp_engine_has_settled(w.e, w.probe[FIRST]));
+		expect_armed(&w);
+	}
+	expect_stepped(&w, true);
+	disarm_all(&w);
+	end(&w);
+}
+
+/* Sites are looked at each time that so many have come. */
+static void looks_when_enough_have_come(void **state)
+{
+	struct world w;
+
+	begin_crowd(&w, DP_ARM_INTERIOR);
+	hits_are(&w, FIRST, 1500);
+	arrive(&w, SECOND, 999);
+	assert_false(dp_engine_step_back(w.e));
+	arrive(&w, SECOND, 500);
+	assert_false(dp_engine_step_back(w.e));
+	arrive(&w, SECOND, 999);
+	assert_false(dp_engine_step_back(w.e));
+	arrive(&w, SECOND, 1);
+	assert_true(dp_engine_step_back(w.e));
+	arrive(&w, OTHER, 999);
+	assert_false(dp_engine_step_back(w.e));
+	arrive(&w, OTHER, 1);
+	assert_true(dp_engine_step_back(w.e));
+	assert_int_equal(apply(&w), 0);
+	assert_int_equal(w.t.now[AWAY], DP_BREAKPOINT);
+	assert_int_equal(w.t.now[0], DP_BREAKPOINT);
+	end(&w);
+}
+
+/* The traps of a site while another jump covered it are not those of its own jump. */
+static void forgets_what_was_before(void **state)
+{
+	struct world w;
+
+	begin_crowd(&w, DP_ARM_INTERIOR);
+	hits_are(&w, OTHER, 1000000);
+	arrive(&w, SECOND, 1500);
+	arrive(&w, THIRD, 700);
+	assert_true(dp_engine_step_back(w.e));
+	assert_int_equal(apply(&w), 0);
+	arrive(&w, THIRD, 999);
+	arrive(&w, OTHER, 5000);
+	assert_false(dp_engine_step_back(w.e));
+	assert_true(dp_engine_has_settled(w.e, w.probe[SECOND]));
+	assert_true(dp_engine_has_settled(w.e, w.probe[THIRD]));
+	expect_stepped(&w, true);
+	/* The next one steps back, too, and so nothing is inside any more. */
+	arrive(&w, THIRD, 1);
+	assert_false(dp_engine_has_settled(w.e, w.probe[THIRD]));
+	arrive(&w, OTHER, 5000);
+	assert_true(dp_engine_step_back(w.e));
+	assert_int_equal(apply(&w), 0);
+	assert_string_equal(dp_engine_mode(w.e, w.probe[SECOND]), "trap");
+	assert_string_equal(dp_engine_mode(w.e, w.probe[THIRD]), "jump");
+	assert_int_equal(w.t.now[4], JUMP);
+	arrive(&w, THIRD, 999);
+	arrive(&w, OTHER, 5000);
+	assert_false(dp_engine_step_back(w.e));
+	assert_true(dp_engine_has_settled(w.e, w.probe[THIRD]));
+	assert_false(dp_engine_has_settled(w.e, w.probe[OTHER]));
+	expect_armed(&w);
+	disarm_all(&w);
+	end(&w);
+}
+
+/* A site that is off does not step back. */
+static void steps_back_where_it_jumps(void **state)
+{
+	struct world w;
+
+	begin_crowd(&w, DP_ARM_INTERIOR);
+	hits_are(&w, OTHER, 1000000);
+	turn(&w, 4, 0xe);
+	arrive(&w, FIRST, 5000);
+	assert_false(dp_engine_step_back(w.e));
+	turn(&w, 4, 0xf);
+	expect_stepped(&w, false);
+	end(&w);
+}
+
+/* One that begins early serves a probe that has no jump of its own. */
+static void stays_early(void **state)
+{
+	struct world w;
+
+	begin(&w, HIGH, DP_ARM_INTERIOR);
+	hex("4883c408c3", w.t.orig + 10);
+	assert_int_equal(add(&w, 14, true), 0);
+	dp_engine_start_early(w.e, HIGH + 10, w.t.orig + 10, SLOT);
+	assert_int_equal(build(&w), 0);
+	assert_int_equal(commit(&w), 0);
+	arrive(&w, FIRST, 5000);
+	assert_false(dp_engine_step_back(w.e));
+	assert_int_equal(apply(&w), 0);
+	assert_int_equal(w.t.now[10], JUMP);
+	disarm_all(&w);
+	end(&w);
+}
+
+/* mov $0, %eax; syscall: a probe where an intercept begins has no jump of its own. */
+static void intercepts_stay(void **state)
+{
+	struct world w;
+	u32 nr;
+
+	for (nr = 0; nr < 2; nr++) {
+		begin(&w, HIGH, DP_ARM_INTERIOR);
+		hex("b800000000 0f05 c3", w.t.orig);
+		w.t.orig[1] = (u8)nr;
+		assert_int_equal(dp_engine_add_intercept(w.e, HIGH, w.t.orig,
+							 nr, true),
+				 0);
+		assert_int_equal(add(&w, 0, true), 0);
+		assert_int_equal(build(&w), 0);
+		arrive(&w, FIRST, 5000);
+		assert_false(dp_engine_step_back(w.e));
+		assert_false(dp_engine_has_settled(w.e, w.probe[FIRST]));
+		end(&w);
+	}
+}
+
+/* Sites behind a jump that steps back are breakpoints, for the reason that they had. */
+static void leaves_sites_behind(void **state)
+{
+	struct group g = { .counts = true };
+	struct world w;
+
+	begin_group(&w, &g, &rows[1], DP_ARM_INTERIOR);
+	assert_int_equal(build(&w), 0);
+	assert_int_equal(commit(&w), 0);
+	arrive(&w, 0, 1000);
+	assert_true(dp_engine_step_back(w.e));
+	assert_int_equal(apply(&w), 0);
+	assert_string_equal(dp_engine_reason(w.e, w.probe[0]), DP_WHY_CROWDED);
+	assert_string_equal(dp_engine_mode(w.e, w.probe[1]), "trap");
+	assert_string_equal(dp_engine_mode(w.e, w.probe[2]), "trap");
+	assert_non_null(strstr(dp_engine_reason(w.e, w.probe[1]), "known"));
+	assert_int_equal(dp_engine_jumps(w.e), 0);
+	expect_armed(&w);
+	expect_text(&w);
+	disarm_all(&w);
+	end(&w);
+}
+
+/* Nothing has been laid out yet. */
+static void steps_back_from_nothing(void **state)
+{
+	struct world w;
+
+	begin(&w, HIGH, DP_ARM_INTERIOR);
+	assert_int_equal(add(&w, 0, true), 0);
+	assert_false(dp_engine_step_back(w.e));
+	end(&w);
+}
+
 /* In all that the tests before have done. */
 static void changes_no_site_impossibly(void **state)
 {
@@ -258,6 +989,21 @@ int main(void)
 		cmocka_unit_test(groups_five_in_all_orders),
 		cmocka_unit_test(joins_without_another_island),
 		cmocka_unit_test(gives_up_what_overlaps),
+		cmocka_unit_test(goes_on_behind),
+		cmocka_unit_test(goes_on_in_interior_alone),
+		cmocka_unit_test(goes_on_with_no_single_site),
+		cmocka_unit_test(goes_on_with_nothing),
+		cmocka_unit_test(calls_out_behind),
+		cmocka_unit_test(goes_on_with_later_probes),
+		cmocka_unit_test(steps_back),
+		cmocka_unit_test(stays_back),
+		cmocka_unit_test(looks_when_enough_have_come),
+		cmocka_unit_test(forgets_what_was_before),
+		cmocka_unit_test(steps_back_where_it_jumps),
+		cmocka_unit_test(stays_early),
+		cmocka_unit_test(intercepts_stay),
+		cmocka_unit_test(leaves_sites_behind),
+		cmocka_unit_test(steps_back_from_nothing),
 		cmocka_unit_test(changes_no_site_impossibly),
 	};
 
