@@ -405,6 +405,46 @@ static void goes_on_nowhere(void **state)
 	end(&w);
 }
 
+/* Where a process probes itself, hits may get more to do later: for a site inside, too, the detour
+ * calls out, though it could count. */
+static void calls_out_for_all(void **state)
+{
+	const struct dp_jump *j;
+	struct world w;
+	u32 probes[2];
+
+	set_up(&w);
+	dp_engine_set_rseq(w.e, 0x20, 0x53053053);
+	build(&w);
+	assert_int_equal(
+		adopt(&w, dp_engine_arena(w.e)->control.arena_size, ROOM), 0);
+	assert_true(w.e->rseq_usable);
+	probes[0] = add(&w, MIXED);
+	probes[1] = add(&w, MIXED + 1);
+	commit(&w, probes, 2);
+	j = dp_view_jump(&w.e->view, entry_of(&w, MIXED));
+	assert_int_equal(j->before, 3);
+	assert_int_equal(j->counted, 0);
+	end(&w);
+}
+
+/* As far away as it can be in a jump, with none in between. */
+static void joins_at_the_last_byte(void **state)
+{
+	struct world w;
+	u32 probe;
+
+	begin(&w);
+	probe = add(&w, MIXED);
+	commit(&w, &probe, 1);
+	probe = add(&w, MIXED + 4);
+	commit(&w, &probe, 1);
+	assert_int_equal(entry_of(&w, MIXED + 4)->leader,
+			 dp_engine_find(w.e, TEXT + MIXED)->place);
+	expect_groups(&w, 0x5);
+	end(&w);
+}
+
 /* The last instruction of a function, behind which other code is entered: the jump begins
  * ahead of it, where no probe is. */
 static void starts_early(void **state)
@@ -462,6 +502,8 @@ int main(void)
 		cmocka_unit_test(shares_no_jump_later),
 		cmocka_unit_test(covers_no_earlier_jump),
 		cmocka_unit_test(gets_another_jump),
+		cmocka_unit_test(calls_out_for_all),
+		cmocka_unit_test(joins_at_the_last_byte),
 		cmocka_unit_test(goes_on_nowhere),
 		cmocka_unit_test(starts_early),
 	};

@@ -253,7 +253,7 @@ static void gives_up_what_overlaps(void **state)
 #define SIGNATURE 0x53053053
 /* push %rbp; mov %rsp, %rbp; push %rbx */
 #define LEAD "55 4889e5 53 "
-#define LONGEST "6666666666662e0f1f840000000000"
+#define LONGEST "6666666666662e0f1f840011223344"
 
 /**
  * struct row - sites, the first of which begins a jump
@@ -285,6 +285,8 @@ static const struct row rows[] = {
 	{ "its own jump", LEAD "4989fc 4989fc", "0j 5j", 3, 5, 0 },
 	{ "another jump", LEAD "4989fc 4989fc 31c0", "0j 5 8j", 3, 5, 2 },
 	{ "twenty bytes", "b844332211 " LONGEST, "0j 5", 1, 5, 2 },
+	{ "a neighbour", LONGEST " 50", "0j 15", 1, 15, 2 },
+	{ "farther away", "90 " LONGEST " 50", "0j 16", 2, 16, 0 },
 	{ "more bytes", "4889e54889e5 " LONGEST, "0j 6", 2, 6, 0 },
 };
 
@@ -478,6 +480,15 @@ static void expect_group(struct world *w, const struct group *g, u32 on)
 	expect_text(w);
 }
 
+/* What is behind the region may not have been read. */
+static void forget_behind(struct world *w)
+{
+	struct dp_site *s = dp_engine_find(w->e, w->t.base);
+
+	memset(s->code + s->region.len, FOREIGN,
+	       sizeof(s->code) - s->region.len);
+}
+
 static void begin_group(struct world *w, struct group *g, const struct row *r,
 			enum dp_arming arming)
 {
@@ -496,6 +507,7 @@ static void begin_group(struct world *w, struct group *g, const struct row *r,
 		/* What that does to a thread is not looked at. */
 		w->t.stopped |= !begins(&w->t, g->at[i]);
 	}
+	forget_behind(w);
 }
 
 static void turn(struct world *w, u32 n, u32 on)
@@ -881,6 +893,9 @@ static void forgets_what_was_before(void **state)
 	assert_false(dp_engine_step_back(w.e));
 	assert_true(dp_engine_has_settled(w.e, w.probe[THIRD]));
 	assert_false(dp_engine_has_settled(w.e, w.probe[OTHER]));
+	/* Many may have come until the jump around it was gone. */
+	arrive(&w, THIRD, 5000);
+	assert_true(dp_engine_has_settled(w.e, w.probe[THIRD]));
 	expect_armed(&w);
 	disarm_all(&w);
 	end(&w);
