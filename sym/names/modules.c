@@ -114,23 +114,26 @@ static void shape_shrink(struct dp_elf *shape)
 }
 
 /*
- * Is the module loaded as a program or library? A piece of the file may be mapped by other
- * means: node maps its builtins a second time.
+ * Is a file of @shape loaded at @bias as a program or library, with @text a part of it? A
+ * piece of the file may be mapped by other means: node maps its builtins a second time.
+ * @head becomes the mapping of its beginning.
  */
-static bool is_loaded(const struct dp_modules *mods, struct dp_mod *mod)
+static bool is_loaded(const struct dp_modules *mods, const struct dp_elf *shape,
+		      u64 bias, const struct dp_map *text,
+		      const struct dp_map **head)
 {
 	const Elf64_Phdr *ph;
 	const struct dp_map *map;
 	size_t i;
 
-	for (i = 0; i < mod->shape.n_ph; i++) {
-		ph = &mod->shape.ph[i];
+	for (i = 0; i < shape->n_ph; i++) {
+		ph = &shape->ph[i];
 		if (ph->p_type != PT_LOAD || ph->p_offset >> 12)
 			continue;
-		map = dp_maps_find(&mods->maps, mod->pub.bias + ph->p_vaddr);
-		if (!map || map->offset || !dp_map_same_file(map, mod->text))
+		map = dp_maps_find(&mods->maps, bias + ph->p_vaddr);
+		if (!map || map->offset || !dp_map_same_file(map, text))
 			return false;
-		mod->head = map;
+		*head = map;
 		return true;
 	}
 	return true;
@@ -156,7 +159,7 @@ static int read_shape(const struct dp_modules *mods, struct dp_mod *mod)
 	shape_shrink(&mod->shape);
 	if (!dp_elf_bias(&mod->shape, mod->text->start, mod->text->offset, true,
 			 &mod->pub.bias) ||
-	    !is_loaded(mods, mod))
+	    !is_loaded(mods, &mod->shape, mod->pub.bias, mod->text, &mod->head))
 		return -ENOEXEC;
 	return 0;
 }
@@ -206,31 +209,39 @@ static bool is_candidate(const struct dp_map *map)
 	return map->perms[2] == 'x' && map->path[0] == '/' && map->inode;
 }
 
-/* The known module that @map is a further piece of, or NULL. */
-static struct dp_mod *find_owner(const struct index *x, const struct file *file,
-				 const struct dp_map *map)
+/* The known module that @map is a further piece of, or NULL; or @stray: of none at all. */
+static struct dp_mod *find_owner(const struct dp_modules *mods,
+				 const struct index *x, const struct file *file,
+				 const struct dp_map *map, bool *stray)
 {
 	struct dp_mod key = { .text = map }, **mod;
+	const struct dp_map *head;
 
+	*stray = false;
 	if (!file->mod || !dp_elf_bias(&file->mod->shape, map->start,
 				       map->offset, true, &key.pub.bias))
 		return NULL;
 	mod = tfind(&key, &x->mods, by_bias);
-	return mod ? *mod : NULL;
+	if (mod)
+		return *mod;
+	*stray = !is_loaded(mods, &file->mod->shape, key.pub.bias, map, &head);
+	return NULL;
 }
 
 static int add_map(struct dp_modules *mods, struct index *x, struct file *file,
 		   size_t i)
 {
 	const struct dp_map *map = &mods->maps.v[i];
-	struct dp_mod *mod = find_owner(x, file, map);
+	bool stray;
+	struct dp_mod *mod = find_owner(mods, x, file, map, &stray);
 	int err;
 
 	if (mod) {
 		mod->pub.text_end = map->end;
 		mods->of_map[i] = mod;
-		return 0;
 	}
+	if (mod || stray)
+		return 0;
 	err = mod_new(mods, map, file->head, &mod);
 	if (err)
 		return dp_is_shortage(err) ? err : 0;

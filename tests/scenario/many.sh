@@ -18,7 +18,7 @@ took() {
 
 start "$VICTIMS/many" text 60000
 like "mappings of one file" "$(<"$dir/out")" '^[1-9][0-9]{4}$'
-is "a probe beside them" "$(took 3 "$DPROBES" stat -q -o "$dir/counts" --duration 200ms libc.so.6:usleep -p "$victim")" \
+is "a probe beside them" "$(took 6 "$DPROBES" stat -q -o "$dir/counts" --duration 200ms libc.so.6:usleep -p "$victim")" \
 	"status 0"
 like "it has hits" "$(hits "$dir/counts" libc.so.6:usleep)" '^[1-9]'
 kill -KILL "$victim"
