@@ -170,7 +170,7 @@ static void put_counting(struct dp_out *o, const struct dp_detour_spec *s,
 	struct dp_out head = *o;
 	struct count c = { 0 };
 
-	o->len = s->tracked ? TRACKED_HEAD : DP_SEQUENCE_DESCRIPTOR;
+	o->len = (s->tracked ? TRACKED_HEAD : DP_SEQUENCE_DESCRIPTOR) + s->pad;
 	put_slow(o, s, &c);
 	d->start = (u16)o->len;
 	put_count(o, s, &c);
@@ -289,6 +289,8 @@ int dp_detour_make(const struct dp_detour_spec *s, struct dp_detour *d)
 		err = dp_native_head(&o, s, d);
 	else if (s->rseq)
 		put_counting(&o, s, d);
+	else
+		d->start = (u16)(o.len = s->pad);
 	if (err)
 		return err;
 	err = put_insns(&o, s, d);

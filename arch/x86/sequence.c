@@ -33,13 +33,6 @@ void dp_sequence_begin(struct dp_out *o, struct dp_sequence *q)
 	DP_PUT(o, 0x48, 0xb9); /* mov $table, %rcx */
 	dp_put64(o, q->table);
 	DP_PUT(o, 0x48, 0x8b, 0x0c, 0xc1); /* mov (%rcx,%rax,8), %rcx */
-	if (q->slow) {
-		DP_PUT(o, 0x48, 0x85, 0xc9, 0x0f, 0x84); /* test; jz slow */
-		dp_put_rel32(o, o->at + q->slow);
-	} else {
-		DP_PUT(o, 0xe3, 0); /* jrcxz slow */
-		q->to_slow = o->len - 1;
-	}
 }
 
 void dp_sequence_commit(struct dp_out *o, struct dp_sequence *q)
@@ -48,14 +41,27 @@ void dp_sequence_commit(struct dp_out *o, struct dp_sequence *q)
 	dp_sequence_forget(o, q->rseq);
 }
 
+/* A move between rax and @disp(%rcx), as short as it can be */
+static void put_move(struct dp_out *o, u8 op, u32 disp)
+{
+	if (!disp) {
+		DP_PUT(o, 0x48, op, 0x01);
+	} else if (disp < 0x80) {
+		DP_PUT(o, 0x48, op, 0x41, (u8)disp);
+	} else {
+		DP_PUT(o, 0x48, op, 0x81);
+		dp_put32(o, disp);
+	}
+}
+
 void dp_sequence_put(struct dp_out *o, struct dp_sequence *q)
 {
 	dp_sequence_begin(o, q);
-	DP_PUT(o, 0x48, 0x8b, 0x81); /* mov counter(%rcx), %rax */
-	dp_put32(o, q->counter);
+	DP_PUT(o, 0xe3, 0); /* jrcxz slow */
+	q->to_slow = o->len - 1;
+	put_move(o, 0x8b, q->counter);
 	DP_PUT(o, 0x48, 0x8d, 0x40, 0x01); /* lea 1(%rax), %rax */
-	DP_PUT(o, 0x48, 0x89, 0x81); /* mov %rax, counter(%rcx) */
-	dp_put32(o, q->counter);
+	put_move(o, 0x89, q->counter);
 	dp_sequence_commit(o, q);
 }
 

@@ -20,21 +20,21 @@
  * @abort: offset of the code to which an interruption leads: behind the signature, it
  *         leads to the sequence's beginning
  * @first, @committed: offsets of what the kernel restarts; set by dp_sequence_put()
- * @slow: offset of code that counts otherwise, where flags may change; else 0, and @to_slow
- *         is the offset of the byte that leads to it
+ * @to_slow: offset of the byte of a jump's displacement, to code that counts otherwise
  */
 struct dp_sequence {
 	const struct dp_rseq *rseq;
 	u64 table;
 	u32 counter;
-	unsigned int descriptor, abort, first, committed, slow, to_slow;
+	unsigned int descriptor, abort, first, committed, to_slow;
 };
 
-/** dp_sequence_begin() - encode what leads up to the address of this CPU's counters, in rcx, and its
- *  number, in rax. dp_sequence_commit() - the instruction before this is the store that ends it */
+/** dp_sequence_begin() - encode what leads up to the address of this CPU's counters, in rcx, or 0 if
+ *  counting is impossible; and the CPU's number, in rax.
+ *  dp_sequence_commit() - the instruction before this is the store that ends it */
 void dp_sequence_begin(struct dp_out *o, struct dp_sequence *q);
 void dp_sequence_commit(struct dp_out *o, struct dp_sequence *q);
-/** dp_sequence_put() - encode it. Changes rax and rcx, and no flag without @slow. */
+/** dp_sequence_put() - encode one that counts. Changes rax and rcx, and no flag. */
 void dp_sequence_put(struct dp_out *o, struct dp_sequence *q);
 /** dp_sequence_describe() - fill in its descriptor */
 void dp_sequence_describe(const struct dp_out *o, const struct dp_sequence *q);

@@ -27,8 +27,8 @@ struct dp_native;
 #define DP_NATIVE_MAX 1024
 #define DP_DETOUR_INSN 96
 #define DP_DETOUR_COUNT 208
-#define DP_DETOUR_MAX                                       \
-	(DP_NATIVE_MAX + DP_REGION_INSNS * DP_DETOUR_INSN + \
+#define DP_DETOUR_MAX                                                         \
+	(DP_NATIVE_MAX + DP_DETOUR_ALIGN + DP_REGION_INSNS * DP_DETOUR_INSN + \
 	 (DP_REGION_INSNS - 1) * DP_DETOUR_COUNT)
 
 /**
@@ -74,6 +74,7 @@ struct dp_detour_stream {
  * struct dp_detour_spec - what a detour has to do
  * @from: address of the site; @code: its bytes; @region: what the jump displaces
  * @at: address of the detour, a multiple of DP_DETOUR_ALIGN
+ * @pad: bytes to leave unused before @start, less than DP_DETOUR_ALIGN
  * @entry: address of code that jumps to the agent's dp_hit_entry, or dp_observe_entry
  * @before, @after: 1 + the number for the call-out before and after an instruction; 0:
  *         no call-out
@@ -100,6 +101,7 @@ struct dp_detour_stream {
  */
 struct dp_detour_spec {
 	u64 from, at, entry;
+	u32 pad;
 	const u8 *code;
 	const struct dp_region *region;
 	u32 before[DP_REGION_INSNS], after[DP_REGION_INSNS];

@@ -8,8 +8,13 @@
  *
  *      site  jump xx bp xx bp     to where a displacement of these bytes leads
  *
- * At that address is the island, a jump of five bytes to the detour, which is anywhere
- * near. Islands share pages as far as possible.
+ * There the detour enters, if at that address is room for all of it; else there is the
+ * island, a jump of five bytes to the detour, which is anywhere near. Islands share pages as
+ * far as possible.
+ *
+ * With breakpoints in most of its bytes a jump leads to few addresses, or to one alone. So such
+ * jumps have islands, and others take the lowest addresses, where islands hardly ever have to
+ * be.
  */
 #include "arch/arch.h"
 #include "engine/layout/base.h"
@@ -22,6 +27,12 @@
 #include "port.h"
 
 #define TRIES 2048
+/* Where a detour may go is looked for less: an island will do. */
+#define ROOM_TRIES 64
+#define ROOM_HOLES 4
+#define ROOM_TRAPS 2
+/* The less lines of the cache code is in, the faster it is. */
+#define LINE 64
 #define PATTERNS (1 << (DP_JUMP_SIZE - 1))
 #define NEAR (1ull << 30)
 
@@ -30,15 +41,33 @@ struct page {
 	u64 used[DP_PAGE / 64]; /* a bit a byte */
 };
 
+/** struct search - what is known of the searches before
+ * @hint: the last address of each pattern
+ * @again: of each pattern, a bit: from the lowest address that became free on there may be room
+ */
+struct search {
+	u64 hint[PATTERNS];
+	u32 again;
+};
+
 struct dp_islands {
 	const struct dp_hole *holes;
 	size_t nr_holes;
 	struct page *pages; /* a hash table */
 	u32 mask, nr_pages;
-	u64 hint[PATTERNS]; /* the last island of each pattern */
-	u64 lowest; /* the lowest island that has ever become free */
-	u32 again; /* of each pattern, a bit: there may be a free one from there on */
+	u64 lowest; /* the lowest address that has ever become free */
+	struct search search[2]; /* for an island; for a detour */
 };
+
+static u64 above(u64 a, u64 b)
+{
+	return a > b ? a : b;
+}
+
+static u64 below(u64 a, u64 b)
+{
+	return a < b ? a : b;
+}
 
 /* The least number from @from on that matches the pattern; above 2^32 if none. */
 static u64 next_match(u64 from, const struct dp_jump_pattern *p)
@@ -95,57 +124,61 @@ static int reserve(struct dp_islands *l)
 	return 0;
 }
 
-static bool is_free(struct dp_islands *l, u64 addr)
+/* The bits of [@addr, @end) in the word of @addr; @next: what follows */
+static u64 bits_of(u64 addr, u64 end, u64 *next)
+{
+	u64 first = addr % 64, n = below(end - addr, 64 - first);
+
+	*next = addr + n;
+	return ~0ull >> (64 - n) << first;
+}
+
+static bool is_free(struct dp_islands *l, u64 addr, u64 end)
 {
 	const struct page *p = NULL;
-	u64 a;
+	u64 a, bits, next;
 
-	for (a = addr; a < addr + DP_JUMP_SIZE; a++) {
+	for (a = addr; a < end; a = next) {
+		bits = bits_of(a, end, &next);
 		if (a == addr || !(a % DP_PAGE))
 			p = find_page(l, a & ~(u64)(DP_PAGE - 1), false);
-		if (p && p->used[a % DP_PAGE / 64] >> a % 64 & 1)
+		if (p && p->used[a % DP_PAGE / 64] & bits)
 			return false;
 	}
 	return true;
 }
 
-static void claim(struct dp_islands *l, u64 addr)
+void dp_island_claim(struct dp_islands *l, u64 addr, u32 len)
 {
-	u64 a;
+	u64 a, bits, next;
 
-	for (a = addr; a < addr + DP_JUMP_SIZE; a++)
+	for (a = addr; a < addr + len; a = next) {
+		bits = bits_of(a, addr + len, &next);
 		find_page(l, a & ~(u64)(DP_PAGE - 1), true)
-			->used[a % DP_PAGE / 64] |= 1ull << a % 64;
+			->used[a % DP_PAGE / 64] |= bits;
+	}
 }
 
 /* Else every island would be behind the last one, and the islands of code that comes and goes
  * would fill hole after hole. */
-void dp_island_drop(struct dp_islands *l, u64 addr)
+void dp_island_drop(struct dp_islands *l, u64 addr, u32 len)
 {
-	u64 a;
+	u64 a, bits, next;
 
-	for (a = addr; a < addr + DP_JUMP_SIZE; a++)
+	for (a = addr; a < addr + len; a = next) {
+		bits = bits_of(a, addr + len, &next);
 		find_page(l, a & ~(u64)(DP_PAGE - 1), true)
-			->used[a % DP_PAGE / 64] &= ~(1ull << a % 64);
+			->used[a % DP_PAGE / 64] &= ~bits;
+	}
 	if (!l->lowest || l->lowest > addr)
 		l->lowest = addr;
-	l->again = ~0u;
+	l->search[0].again = l->search[1].again = ~0u;
 }
 
 /* Addresses [start, end) that an island may have. */
 struct window {
 	u64 start, end;
 };
-
-static u64 above(u64 a, u64 b)
-{
-	return a > b ? a : b;
-}
-
-static u64 below(u64 a, u64 b)
-{
-	return a < b ? a : b;
-}
 
 /* Within @reach of the site, and within DP_REACH of the whole pool. */
 static struct window window_of(const struct dp_pool_need *pool, u64 from,
@@ -159,25 +192,42 @@ static struct window window_of(const struct dp_pool_need *pool, u64 from,
 	return w;
 }
 
-/* Return: an island in the hole that a jump of the pattern can reach, or 0. */
-static u64 try_hole(struct dp_islands *l, const struct dp_hole *hole,
-		    const struct window *w, u64 begin,
-		    const struct dp_jump_pattern *p)
+/** struct wish - what is looked for: an address that a jump of the pattern leads to, in the window,
+ *  with room */
+struct wish {
+	const struct dp_island_room *room;
+	struct dp_jump_pattern pattern;
+	struct window within;
+	struct search *search;
+	u32 which, tries, holes;
+};
+
+/* The first address in the hole, from @begin on, that the jump can lead to; or 0 */
+static u64 first_in(const struct dp_hole *hole, const struct wish *w, u64 begin)
 {
-	s64 start = (s64)above(above(hole->start, w->start), begin);
-	s64 end = (s64)below(hole->end, w->end) - DP_JUMP_SIZE;
-	u64 low = start > p->least ? (u64)(start - p->least) : 0, u;
-	int tries;
+	const struct dp_jump_pattern *p = &w->pattern;
+	s64 start = (s64)above(
+		above(hole->start, w->within.start) + w->room->before, begin);
+	s64 end = (s64)below(hole->end, w->within.end) - w->room->after;
+	u64 u;
 
 	if (end < start || end < p->least)
 		return 0;
-	for (tries = 0; tries < TRIES; tries++) {
-		u = next_match(low, p);
-		if (u >> 32 || (s64)u > end - p->least)
-			return 0;
-		if (is_free(l, (u64)p->least + u))
-			return (u64)p->least + u;
-		low = u + 1;
+	u = next_match(start > p->least ? (u64)(start - p->least) : 0, p);
+	return u >> 32 || (s64)u > end - p->least ? 0 : (u64)p->least + u;
+}
+
+/* Return: an address in the hole with room, from @begin on, or 0. */
+static u64 try_hole(struct dp_islands *l, const struct dp_hole *hole,
+		    const struct wish *w, u64 begin)
+{
+	u64 at = first_in(hole, w, begin);
+	u32 tries;
+
+	for (tries = 0; at && tries < w->tries; tries++) {
+		if (is_free(l, at - w->room->before, at + w->room->after))
+			return at;
+		at = first_in(hole, w, at + 1);
 	}
 	return 0;
 }
@@ -189,8 +239,9 @@ static u64 distance(const struct dp_hole *hole, u64 addr)
 	return addr > hole->end ? addr - hole->end : 0;
 }
 
-/* The nearest hole not tried yet: the next in distance after @last. */
-static const struct dp_hole *next_hole(const struct dp_islands *l, u64 addr,
+/* The nearest hole not tried yet that the jump can lead into: the next in distance after @last. */
+static const struct dp_hole *next_hole(const struct dp_islands *l,
+				       const struct wish *w, u64 addr,
 				       const struct dp_hole *last)
 {
 	const struct dp_hole *best = NULL;
@@ -203,10 +254,10 @@ static const struct dp_hole *next_hole(const struct dp_islands *l, u64 addr,
 		d = distance(h, addr);
 		if (d < floor || (last && d == floor && h <= last))
 			continue;
-		if (!best || d < distance(best, addr))
+		if ((!best || d < distance(best, addr)) && first_in(h, w, 0))
 			best = h;
 	}
-	return best && distance(best, addr) < DP_JUMP_REACH ? best : NULL;
+	return best;
 }
 
 static const struct dp_hole *hole_at(const struct dp_islands *l, u64 addr)
@@ -220,95 +271,119 @@ static const struct dp_hole *hole_at(const struct dp_islands *l, u64 addr)
 }
 
 /* From @begin on, in its hole */
-static u64 find_from(struct dp_islands *l, const struct window *w, u64 begin,
-		     const struct dp_jump_pattern *p)
+static u64 find_from(struct dp_islands *l, const struct wish *w, u64 begin)
 {
 	const struct dp_hole *h = begin ? hole_at(l, begin) : NULL;
 
-	return h ? try_hole(l, h, w, begin, p) : 0;
+	return h ? try_hole(l, h, w, begin) : 0;
 }
 
 /* Where islands have become free: from the first of them on, so that code which is there again
  * has the same ones. If there is none before the last one of the pattern, look again when
  * another one has become free. */
-static u64 find_freed(struct dp_islands *l, const struct window *w, u32 which,
-		      const struct dp_jump_pattern *p)
+static u64 find_freed(struct dp_islands *l, const struct wish *w)
 {
-	u64 at = l->again >> which & 1 ? find_from(l, w, l->lowest, p) : 0;
+	u64 at = w->search->again >> w->which & 1 ? find_from(l, w, l->lowest) :
+						    0;
 
-	if (at < l->hint[which])
+	if (at < w->search->hint[w->which])
 		return at;
-	l->again &= ~(1u << which);
+	w->search->again &= ~(1u << w->which);
 	return 0;
 }
 
-/* Behind the last island of the pattern, or else in the nearest hole that has room. */
+/* Behind the last one of the pattern, or else in the nearest hole that has room. */
 static u64 find(struct dp_islands *l, const struct dp_site *s,
-		const struct window *w, u64 hint,
-		const struct dp_jump_pattern *p)
+		const struct wish *w)
 {
-	u64 at = find_from(l, w, hint, p);
+	u64 at = find_from(l, w, w->search->hint[w->which]);
 	const struct dp_hole *h = NULL;
+	u32 holes = w->holes;
 
-	while (!at && (h = next_hole(l, s->addr + DP_JUMP_SIZE, h)))
-		at = try_hole(l, h, w, 0, p);
+	while (!at && holes-- &&
+	       (h = next_hole(l, w, s->addr + DP_JUMP_SIZE, h)))
+		at = try_hole(l, h, w, 0);
 	return at;
 }
 
-static bool place_within(struct dp_islands *l, struct dp_site *s,
-			 const struct window *w)
+static bool is_detour(const struct dp_island_room *room)
 {
-	struct dp_jump_pattern p = dp_jump_pattern(s->addr, s->traps, s->last);
-	u32 which = (u32)s->traps >> 1;
+	return room->after > DP_JUMP_SIZE;
+}
 
-	s->island = find_freed(l, w, which, &p);
-	if (!s->island) {
-		s->island = find(l, s, w, l->hint[which], &p);
-		if (!s->island)
-			return false;
-		l->hint[which] = s->island;
-	}
-	claim(l, s->island);
-	return true;
+/* At the beginning of a line, if the pattern leaves that open */
+static void align(struct dp_jump_pattern *p)
+{
+	if (p->mask & (LINE - 1))
+		return;
+	p->mask |= LINE - 1;
+	p->value |= (u32)-p->least & (LINE - 1);
+}
+
+/* Within @reach of the site */
+static bool place_within(struct dp_islands *l, const struct dp_engine *e,
+			 struct dp_site *s, const struct dp_island_room *room,
+			 u64 reach)
+{
+	bool detour = is_detour(room);
+	struct wish w = {
+		.room = room,
+		.pattern = dp_jump_pattern(s->addr, s->traps, s->last),
+		.within = window_of(&e->need.pools[s->pool], s->addr, reach),
+		.search = &l->search[detour],
+		.which = (u32)s->traps >> 1,
+		.tries = detour ? ROOM_TRIES : TRIES,
+		.holes = detour ? ROOM_HOLES : ~0u,
+	};
+
+	if (detour)
+		align(&w.pattern);
+	s->island = find_freed(l, &w);
+	if (s->island)
+		return true;
+	s->island = find(l, s, &w);
+	if (s->island)
+		w.search->hint[w.which] = s->island;
+	return s->island;
 }
 
 /* Near the site if possible, so that islands are close together. */
 static bool place_with(struct dp_islands *l, const struct dp_engine *e,
-		       struct dp_site *s)
+		       struct dp_site *s, const struct dp_island_room *room)
 {
-	const struct dp_pool_need *pool = &e->need.pools[s->pool];
-	struct window near = window_of(pool, s->addr, NEAR);
-	struct window far = window_of(pool, s->addr, DP_REACH);
-
-	return place_within(l, s, &near) || place_within(l, s, &far);
+	return place_within(l, e, s, room, NEAR) ||
+	       (!is_detour(room) && place_within(l, e, s, room, DP_REACH));
 }
 
 static bool place_one(struct dp_islands *l, struct dp_engine *e,
-		      struct dp_site *s)
+		      struct dp_site *s, const struct dp_island_room *room)
 {
 	u32 i;
 
 	/* A site that has had a jump keeps that byte: traps of it may be on their way. */
 	if (s->last)
-		return place_with(l, e, s);
+		return place_with(l, e, s, room);
 	s->last = DP_BREAKPOINT;
-	if (place_with(l, e, s))
+	if (place_with(l, e, s, room))
 		return true;
-	if (!(s->traps >> (DP_JUMP_SIZE - 1) & 1)) {
+	if (!(s->traps >> (DP_JUMP_SIZE - 1) & 1) || is_detour(room)) {
 		s->last = 0;
 		return false;
 	}
 	/* It raises another signal than a breakpoint does. */
 	for (i = 0; e->nr_caught && (s->last = dp_jump_upward(i)); i++)
-		if (place_with(l, e, s))
+		if (place_with(l, e, s, room))
 			return true;
 	s->last = 0;
 	return false;
 }
 
 int dp_island_find(struct dp_islands **l, struct dp_engine *e,
-		   struct dp_site *s, const struct dp_hole *holes, size_t n)
+		   struct dp_site *s, const struct dp_island_room *room,
+		   const struct dp_hole *holes, size_t n)
 {
+	if (is_detour(room) && __builtin_popcount(s->traps) > ROOM_TRAPS)
+		return 1;
 	if (!*l)
 		*l = dp_port_alloc(sizeof(**l));
 	if (!*l)
@@ -317,7 +392,7 @@ int dp_island_find(struct dp_islands **l, struct dp_engine *e,
 	(*l)->nr_holes = n;
 	if (reserve(*l))
 		return -ENOMEM;
-	return place_one(*l, e, s) ? 0 : 1;
+	return place_one(*l, e, s, room) ? 0 : 1;
 }
 
 void dp_islands_free(struct dp_islands *l)

@@ -240,11 +240,12 @@ static struct dp_detour_stream stream_of(const struct dp_engine *e,
 }
 
 int dp_jump_plan(const struct dp_engine *e, const struct dp_site *s,
-		 struct dp_jump *j, u64 at, u8 *out, u64 stubs)
+		 struct dp_jump *j, u64 at, u32 pad, u8 *out, u64 stubs)
 {
 	struct dp_detour_spec spec = {
 		.from = s->addr,
 		.at = at,
+		.pad = pad,
 		.entry = stubs +
 			 (s->intercept < 0 ? DP_STUB_HIT : DP_STUB_OBSERVE),
 		.code = s->code,

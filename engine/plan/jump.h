@@ -34,10 +34,11 @@ struct dp_jump_work dp_jump_work(const struct dp_engine *e,
  * dp_jump_plan() - make the detour of a site, for itself and for those that it covers
  * @j: filled in
  * @at, @out: address of the detour, and where to write it
+ * @pad: see struct dp_detour_spec
  * @stubs: address of the stubs of its pool
  */
 int dp_jump_plan(const struct dp_engine *e, const struct dp_site *s,
-		 struct dp_jump *j, u64 at, u8 *out, u64 stubs);
+		 struct dp_jump *j, u64 at, u32 pad, u8 *out, u64 stubs);
 /** dp_jump_is_tracked() - can calls that begin at the site go on through a stub? */
 bool dp_jump_is_tracked(const struct dp_engine *e, const struct dp_site *s);
 /** dp_jump_cover() - let the jump of @lead cover @site. Return: false: no instruction of the

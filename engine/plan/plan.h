@@ -72,12 +72,22 @@ struct dp_mapping {
 
 /* island: addresses for jumps that contain breakpoints. */
 
-/** dp_island_find() - find an island for one site's jump: @s->island, @s->last.
- *  @l: begins as NULL; @holes: at present. Return: 0; -ENOMEM; 1 there is none. */
+/** struct dp_island_room - what is to be where a jump leads: bytes before that address, and from
+ *  there on; DP_JUMP_SIZE and no more for an island, at most a page for a detour */
+struct dp_island_room {
+	u32 before, after;
+};
+
+/** dp_island_find() - find an address for one site's jump: @s->island, @s->last.
+ *  @l: begins as NULL; @holes: at present. It is not claimed yet.
+ *  Return: 0; -ENOMEM; 1 there is none. */
 int dp_island_find(struct dp_islands **l, struct dp_engine *e,
-		   struct dp_site *s, const struct dp_hole *holes, size_t n);
-/** dp_island_drop() - the island at @addr is not used after all */
-void dp_island_drop(struct dp_islands *l, u64 addr);
+		   struct dp_site *s, const struct dp_island_room *room,
+		   const struct dp_hole *holes, size_t n);
+/** dp_island_claim() - [@addr, @addr + @len) is used from now on. Once for each dp_island_find().
+ *  dp_island_drop() - it is not used any more */
+void dp_island_claim(struct dp_islands *l, u64 addr, u32 len);
+void dp_island_drop(struct dp_islands *l, u64 addr, u32 len);
 void dp_islands_free(struct dp_islands *l);
 /** dp_islands_copy() - the same islands, for a fork child. Return: NULL: out of memory, or none. */
 struct dp_islands *dp_islands_copy(const struct dp_islands *of);

@@ -49,7 +49,8 @@ static int encode_left(struct dp_engine *e, struct dp_site *s,
 
 	if (pool < 0)
 		return 1;
-	err = dp_jump_plan(e, s, j, left->base, code, e->need.pools[pool].addr);
+	err = dp_jump_plan(e, s, j, left->base, 0, code,
+			   e->need.pools[pool].addr);
 	if (err || j->len > left->room)
 		return 1;
 	s->pool = (u32)pool;
@@ -69,8 +70,44 @@ static int encode_new(struct dp_engine *e, struct dp_site *s, struct dp_jump *j)
 		return err;
 	dp_room_consume(e, s, 0, DP_DETOUR_ALIGN);
 	at = dp_room_cursor(e, s, &out);
-	err = dp_jump_plan(e, s, j, at, out, e->need.pools[s->pool].addr);
+	err = dp_jump_plan(e, s, j, at, 0, out, e->need.pools[s->pool].addr);
 	j->room = j->len;
+	return err;
+}
+
+/* The same, @pad bytes longer, with the entry at @at. Return: 1: it is not the same there. */
+static int encode_at(const struct dp_engine *e, const struct dp_site *s, u64 at,
+		     u32 pad, struct dp_jump *j, u8 *code)
+{
+	u64 stubs = e->need.pools[s->pool].addr;
+	struct dp_jump there = { 0 };
+
+	if (dp_jump_plan(e, s, &there, at - j->start - pad, pad, code, stubs) ||
+	    there.base + there.start != at || there.len > j->len + pad)
+		return 1;
+	there.room = there.len;
+	*j = there;
+	return 0;
+}
+
+/* Where the jump leads, instead of the room for which @j has been made: then no island is needed.
+ * Return: 0; 1 there is no room; an errno. */
+static int encode_there(struct dp_engine *e, struct dp_site *s,
+			struct dp_jump *j)
+{
+	u32 before = j->start + DP_DETOUR_ALIGN - 1;
+	u8 code[DP_DETOUR_MAX], last = s->last;
+	u64 at;
+	int err = dp_room_meet(e, s, before, j->len - j->start, &at);
+
+	if (!err)
+		err = encode_at(e, s, at,
+				(u32)(at - j->start) % DP_DETOUR_ALIGN, j,
+				code);
+	if (!err)
+		err = dp_room_settle(e, j->base, code, j->len);
+	if (err)
+		s->last = last;
 	return err;
 }
 
@@ -91,8 +128,12 @@ static int make_jump(struct dp_engine *e, struct dp_site *s, u32 n)
 		fresh = true;
 	}
 	s->island = 0;
-	if (!err && s->traps)
-		err = dp_room_island(e, s, j.base + j.start);
+	if (!err && s->traps) {
+		err = fresh ? encode_there(e, s, &j) : 1;
+		fresh &= err != 0;
+		if (err > 0)
+			err = dp_room_island(e, s, j.base + j.start);
+	}
 	if (err)
 		return err > 0 ? -ENOMEM : err;
 	if (fresh)

@@ -72,8 +72,7 @@ static void forget_jumps(struct dp_engine *e, struct dp_site *s, u32 pools)
 		    !is_lost(e, j->island, pools))
 			return;
 		s->jumps = j->earlier;
-		if (j->island)
-			dp_island_drop(e->growth->islands, j->island);
+		dp_room_leave(e, j);
 		*j = (struct dp_jump){ 0 };
 	}
 }

@@ -28,7 +28,6 @@ static void leave_hash(const struct dp_engine *e, const struct dp_site *s,
 			dp_hash_leave(e, s->addr + (u64)b, s->place - 1);
 }
 
-/* The detours keep their room. */
 static void leave_jumps(struct dp_engine *e, struct dp_site *s)
 {
 	struct dp_jump *j;
@@ -37,8 +36,7 @@ static void leave_jumps(struct dp_engine *e, struct dp_site *s)
 	for (n = s->jumps; n; n = s->jumps) {
 		j = &e->view.jumps[n];
 		s->jumps = j->earlier;
-		if (j->island)
-			dp_island_drop(e->growth->islands, j->island);
+		dp_room_leave(e, j);
 		*j = (struct dp_jump){ .base = j->base,
 				       .room = j->room,
 				       .earlier = s->left.jumps };

@@ -315,21 +315,19 @@ static bool has_island_arena(const struct dp_engine *e, u64 addr)
 	return false;
 }
 
-/* An island may lie across two island arenas. */
-static int put_island(struct dp_engine *e, u64 at, u64 to)
+/* Less than a page is in two arenas at most. Return: 0; 1 there can be no more of them; an errno. */
+static int open_arenas(struct dp_engine *e, u64 at, u32 len)
 {
-	const struct dp_live_setup *setup = &e->growth->setup;
-	u8 jmp[DP_JUMP_SIZE];
-	int err = dp_emit_jmp(jmp, at, to) ? 0 : -ENOMEM;
-	u32 i;
+	int err = has_island_arena(e, at) ? 0 : open_island_arena(e, at);
 
-	for (i = 0; i < DP_JUMP_SIZE && !err; i++)
-		if (!has_island_arena(e, at + i))
-			err = open_island_arena(e, at + i);
-	return err ? err : setup->ops->put(setup->arg, at, jmp, sizeof(jmp));
+	if (!err && !has_island_arena(e, at + len - 1))
+		err = open_island_arena(e, at + len - 1);
+	return err == -ENOMEM ? 1 : err;
 }
 
-int dp_room_island(struct dp_engine *e, struct dp_site *s, u64 detour)
+/* @s->island becomes an address with room that is mapped. Return: as dp_room_island(). */
+static int find_mapped(struct dp_engine *e, struct dp_site *s,
+		       const struct dp_island_room *room)
 {
 	struct dp_growth *g = e->growth;
 	int err, tries = 0;
@@ -337,15 +335,61 @@ int dp_room_island(struct dp_engine *e, struct dp_site *s, u64 detour)
 	do {
 		err = !g->holes || tries ? refresh_holes(e) : 0;
 		if (!err)
-			err = dp_island_find(&g->islands, e, s, g->holes,
+			err = dp_island_find(&g->islands, e, s, room, g->holes,
 					     g->nr_holes);
-		if (err)
-			return err;
-		err = put_island(e, s->island, detour);
-		if (err)
-			dp_island_drop(g->islands, s->island);
+		if (!err)
+			err = open_arenas(e, s->island - room->before,
+					  room->before + room->after);
 	} while (err == -EEXIST && ++tries < MAP_TRIES);
-	return err == -EEXIST ? -ENOMEM : err;
+	return err == -EEXIST ? 1 : err;
+}
+
+int dp_room_island(struct dp_engine *e, struct dp_site *s, u64 detour)
+{
+	static const struct dp_island_room room = { .after = DP_JUMP_SIZE };
+	u8 jmp[DP_JUMP_SIZE];
+	int err = find_mapped(e, s, &room);
+
+	if (err)
+		return err;
+	if (!dp_emit_jmp(jmp, s->island, detour))
+		return -ENOMEM;
+	err = dp_room_put(e, s->island, jmp, sizeof(jmp));
+	if (!err)
+		dp_island_claim(e->growth->islands, s->island, sizeof(jmp));
+	return err;
+}
+
+int dp_room_meet(struct dp_engine *e, struct dp_site *s, u32 before, u32 after,
+		 u64 *at)
+{
+	const struct dp_island_room room = { before, after };
+	int err = find_mapped(e, s, &room);
+
+	*at = s->island;
+	s->island = 0;
+	return err;
+}
+
+int dp_room_settle(struct dp_engine *e, u64 at, const u8 *code, u32 len)
+{
+	int err = dp_room_put(e, at, code, len);
+
+	if (!err)
+		dp_island_claim(e->growth->islands, at, len);
+	return err;
+}
+
+void dp_room_leave(struct dp_engine *e, struct dp_jump *j)
+{
+	struct dp_islands *l = e->growth->islands;
+
+	if (j->island)
+		dp_island_drop(l, j->island, DP_JUMP_SIZE);
+	if (!j->base || !has_island_arena(e, j->base))
+		return;
+	dp_island_drop(l, j->base, j->room);
+	j->base = j->room = 0;
 }
 
 int dp_room_near(const struct dp_engine *e, const struct dp_site *s, u64 at)

@@ -7,6 +7,7 @@
 #include "engine/site/live.h"
 
 struct dp_engine;
+struct dp_jump;
 struct dp_site;
 
 /** struct dp_pool - one area: of copies, or an island arena; @full: nothing more goes there */
@@ -90,5 +91,21 @@ int dp_room_near(const struct dp_engine *engine, const struct dp_site *site,
 /** dp_room_island() - find an island for the site's jump to @detour, and put it there.
  *  Return: 0; 1 no island is free; an errno. */
 int dp_room_island(struct dp_engine *engine, struct dp_site *site, u64 detour);
+
+/**
+ * dp_room_meet() - find room for a detour where the site's jump can lead itself
+ * @before, @after: bytes before @at, and from there on
+ * @at: set to the address that the jump leads to
+ *
+ * The room is not taken before dp_room_settle() writes the code.
+ * Return: 0; 1 there is none; an errno.
+ */
+int dp_room_meet(struct dp_engine *engine, struct dp_site *site, u32 before,
+		 u32 after, u64 *at);
+/** dp_room_settle() - write a detour into room that was found. Return: 0 or an errno. */
+int dp_room_settle(struct dp_engine *engine, u64 at, const u8 *code, u32 len);
+/** dp_room_leave() - a jump gives back its island, and the room of its detour if that is where the
+ *  jump leads; else the detour keeps its room */
+void dp_room_leave(struct dp_engine *engine, struct dp_jump *jump);
 
 #endif

@@ -21,8 +21,9 @@
 
 #define SIGNATURE 0x53053053
 #define CPUS 65536
-#define COUNTER 24 /* offset of the first one's; those of inner ones follow */
-#define COUNTERS_STRIDE 8 /* words of each CPU's counters */
+/* Offset of the first one's, the last one that a byte can say; those of inner ones follow */
+#define COUNTER 120
+#define COUNTERS_STRIDE 32 /* words of each CPU's counters */
 #define RED_ZONE 128
 #define CC 0xcc
 
@@ -338,6 +339,7 @@ static void spell(struct dp_detour_spec *s, const struct dp_region *r,
 
 	*s = (struct dp_detour_spec){ .from = at(TEXT),
 				      .at = at(DETOUR),
+				      .pad = (u32)kind * 7 % DP_DETOUR_ALIGN,
 				      .entry = at(STUB),
 				      .code = code,
 				      .region = r };
@@ -823,11 +825,13 @@ static void expect_descriptor(const struct dp_detour_spec *s,
 static void expect_sequence(const u8 *code, u64 len)
 {
 	static const u8 begins[] = { 0x64, 0x0f, 0xb7, 0x04, 0x25 };
-	static const u8 store[] = { 0x48, 0x89, 0x81 };
+	static const u8 near[] = { 0x48, 0x89, 0x41 },
+			far[] = { 0x48, 0x89, 0x81 };
 	static const u8 behind[] = { 0x64, 0x48, 0xc7, 0x04, 0x25 };
 
 	assert_memory_equal(code, begins, sizeof(begins));
-	assert_memory_equal(code + len - 7, store, sizeof(store));
+	assert_true(!memcmp(code + len - 4, near, sizeof(near)) ||
+		    !memcmp(code + len - 7, far, sizeof(far)));
 	assert_memory_equal(code + len, behind, sizeof(behind));
 }
 
@@ -883,7 +887,7 @@ static void expect_room(const struct dp_detour_spec *s,
 	unsigned int n;
 	int i;
 
-	assert_true(d->at[0] <= DP_DETOUR_HEAD);
+	assert_true(d->at[0] <= DP_DETOUR_HEAD + s->pad);
 	for (i = 0; i < r->nr; i++) {
 		n = s->inner[i] ? d->insn[i] - d->at[i] : 0;
 		assert_true(n <= DP_DETOUR_COUNT);
@@ -904,7 +908,7 @@ static void expect_layout(const struct dp_detour_spec *s,
 	if (s->rseq)
 		expect_descriptor(s, d);
 	else
-		assert_int_equal(d->start, 0);
+		assert_int_equal(d->start, s->pad);
 	assert_true(d->start <= d->at[0]);
 	for (i = 0; i < r->nr; i++) {
 		assert_true(d->at[i] <= d->insn[i]);
@@ -932,6 +936,19 @@ struct extremes {
 	unsigned int regions, longest;
 };
 
+/* With other bytes unused before the entry, it is the same otherwise. */
+static void expect_moved(struct dp_detour_spec s, const struct dp_detour *d)
+{
+	struct dp_detour moved;
+	int pad = (int)s.pad, by;
+
+	s.pad = (u32)(d->len + pad * 5) % DP_DETOUR_ALIGN;
+	by = (int)s.pad - pad;
+	assert_int_equal(dp_detour_make(&s, &moved), 0);
+	assert_int_equal(moved.start, d->start + by);
+	assert_int_equal(moved.at[0], d->at[0] + by);
+}
+
 static void lay_out(const u8 *code, size_t n, struct extremes *x)
 {
 	struct dp_detour_spec spec;
@@ -949,6 +966,7 @@ static void lay_out(const u8 *code, size_t n, struct extremes *x)
 			spec.after[i] = 1 + number(i, true);
 		assert_int_equal(dp_detour_make(&spec, &d), 0);
 		expect_layout(&spec, &d);
+		expect_moved(spec, &d);
 		if (d.len > x->longest)
 			x->longest = d.len;
 	}

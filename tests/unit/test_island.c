@@ -39,14 +39,36 @@ static int end(void **state)
 	return 0;
 }
 
-/* An island for the jump at @addr, with breakpoints at the bytes that are set in @traps */
+/* Where the jump at @addr can lead, with breakpoints at the bytes that are set in @traps, and with
+ * that room; or 0 */
+static u64 find(u64 addr, u8 traps, u32 before, u32 after)
+{
+	const struct dp_island_room room = { before, after };
+	struct dp_site s = { .addr = addr, .traps = traps };
+	u8 jmp[DP_JUMP_SIZE];
+	int err = dp_island_find(&l, e, &s, &room, holes, 1), b;
+
+	assert_in_range(err, 0, 1);
+	if (err) {
+		assert_int_equal(s.last, 0);
+		return 0;
+	}
+	assert_in_range(s.island - before, holes[0].start,
+			holes[0].end - before - after);
+	assert_int_equal(dp_emit_jmp(jmp, addr, s.island), DP_JUMP_SIZE);
+	for (b = 1; b < DP_JUMP_SIZE - 1; b++)
+		if (traps >> b & 1)
+			assert_int_equal(jmp[b], DP_BREAKPOINT);
+	dp_island_claim(l, s.island - before, before + after);
+	return s.island;
+}
+
 static u64 island(u64 addr, u8 traps)
 {
-	struct dp_site s = { .addr = addr, .traps = traps };
+	u64 at = find(addr, traps, 0, DP_JUMP_SIZE);
 
-	assert_int_equal(dp_island_find(&l, e, &s, holes, 1), 0);
-	assert_in_range(s.island, holes[0].start, holes[0].end - DP_JUMP_SIZE);
-	return s.island;
+	assert_true(at);
+	return at;
 }
 
 static void what_has_become_free_serves_again(void **state)
@@ -55,12 +77,12 @@ static void what_has_become_free_serves_again(void **state)
 	    c = island(TEXT, 1 << 2);
 
 	assert_true(a < b && b < c);
-	dp_island_drop(l, b);
+	dp_island_drop(l, b, DP_JUMP_SIZE);
 	assert_int_equal(island(TEXT, 1 << 2), b);
 	/* Then there is none before the last one. */
 	assert_true(island(TEXT, 1 << 2) > c);
-	dp_island_drop(l, c);
-	dp_island_drop(l, a);
+	dp_island_drop(l, c, DP_JUMP_SIZE);
+	dp_island_drop(l, a, DP_JUMP_SIZE);
 	assert_int_equal(island(TEXT, 1 << 2), a);
 	assert_int_equal(island(TEXT, 1 << 2), c);
 }
@@ -70,7 +92,7 @@ static void each_pattern_finds_its_own(void **state)
 {
 	u64 a = island(TEXT, 1 << 1), b = island(TEXT, 1 << 3), c;
 
-	dp_island_drop(l, a);
+	dp_island_drop(l, a, DP_JUMP_SIZE);
 	c = island(TEXT, 1 << 3);
 	assert_true(c != a && c != b);
 	assert_int_equal(island(TEXT, 1 << 1), a);
@@ -91,11 +113,91 @@ static void memory_stays_what_it_is(void **state)
 			most = at[i] > most ? at[i] : most;
 		}
 		for (i = 0; i < SITES; i++)
-			dp_island_drop(l, at[i]);
+			dp_island_drop(l, at[i], DP_JUMP_SIZE);
 		if (k == 3)
 			first = most;
 	}
 	assert_int_equal(most, first);
+}
+
+/** struct piece - what is in use: [@at, @at + @len) */
+struct piece {
+	u64 at;
+	u32 len;
+};
+
+#define PIECES 300
+
+static void expect_apart(const struct piece *v, int n, int i)
+{
+	int k;
+
+	for (k = 0; k < n; k++)
+		if (k != i && v[k].len)
+			assert_true(v[k].at + v[k].len <= v[i].at ||
+				    v[i].at + v[i].len <= v[k].at);
+}
+
+static struct piece random_piece(unsigned int *seed)
+{
+	u64 addr = TEXT + (u64)rand_r(seed) % 4096;
+	u8 traps =
+		(u8)(1 << (1 + rand_r(seed) % 4) | 1 << (1 + rand_r(seed) % 4));
+	bool detour = rand_r(seed) & 1;
+	u32 before = detour ? (u32)rand_r(seed) % 400 : 0,
+	    after = detour ? 6 + (u32)rand_r(seed) % 700 : DP_JUMP_SIZE;
+	u64 at = find(addr, traps, before, after);
+
+	assert_true(at || detour);
+	return (struct piece){ at - before, at ? before + after : 0 };
+}
+
+static void nothing_overlaps(void **state)
+{
+	struct piece v[PIECES] = { 0 };
+	unsigned int seed = 23;
+	int round, i, found = 0;
+
+	for (round = 0; round < ROUNDS; round++) {
+		i = rand_r(&seed) % PIECES;
+		if (v[i].len)
+			dp_island_drop(l, v[i].at, v[i].len);
+		v[i] = random_piece(&seed);
+		found += v[i].len > DP_JUMP_SIZE;
+		expect_apart(v, PIECES, i);
+	}
+	/* A breakpoint in the last byte leads out of the hole. */
+	assert_in_range(found, ROUNDS / 4, ROUNDS);
+}
+
+static void a_detour_begins_a_line_where_it_can(void **state)
+{
+	int i;
+
+	for (i = 0; i < 64; i++) {
+		assert_int_equal(find(TEXT + (u64)i * 7, 1 << 2, 100, 200) % 64,
+				 0);
+		assert_int_equal(find(TEXT + (u64)i * 7, 1 << 1, 100, 200) % 64,
+				 (i * 7 + DP_JUMP_SIZE + DP_BREAKPOINT) % 64);
+	}
+}
+
+/* An island finds a place, where they leave room for it. */
+static void detours_do_not_take_the_few_addresses_of_others(void **state)
+{
+	u64 i;
+
+	assert_int_equal(find(TEXT, 1 << 1 | 1 << 2 | 1 << 3, 100, 200), 0);
+	for (i = 0; i < 2000; i++)
+		find(TEXT + 16 * i, 1 << 1 | 1 << 4, 100, 200);
+	for (i = 0; i < 2000; i++)
+		assert_true(find(TEXT + 16 * i + 1, 0x1e, 0, DP_JUMP_SIZE));
+}
+
+static void a_detour_that_has_no_room_leaves_it(void **state)
+{
+	assert_int_equal(find(TEXT, 1 << 1 | 1 << 2, 1 << 30, 200), 0);
+	assert_true(find(TEXT, 1 << 1 | 1 << 2, 0, DP_JUMP_SIZE));
 }
 
 int main(void)
@@ -107,6 +209,14 @@ int main(void)
 						begin, end),
 		cmocka_unit_test_setup_teardown(memory_stays_what_it_is, begin,
 						end),
+		cmocka_unit_test_setup_teardown(nothing_overlaps, begin, end),
+		cmocka_unit_test_setup_teardown(
+			a_detour_begins_a_line_where_it_can, begin, end),
+		cmocka_unit_test_setup_teardown(
+			detours_do_not_take_the_few_addresses_of_others, begin,
+			end),
+		cmocka_unit_test_setup_teardown(
+			a_detour_that_has_no_room_leaves_it, begin, end),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

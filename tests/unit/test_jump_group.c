@@ -348,9 +348,9 @@ static void expect_code(const struct world *w, const struct dp_jump *j, int k,
 	u64 table = w->e->arena->control.base + DP_TABLE_OFFSET;
 	size_t size = (size_t)(j->insn[k] - j->at[k]);
 	u32 i = j->member[k] - 1, counter = i * 8;
-	u8 load[7] = { 0x48, 0x8b, 0x81 }, push[5] = { 0x68 };
+	u8 load[4] = { 0x48, 0x8b, 0x41, (u8)counter }, push[5] = { 0x68 };
 
-	memcpy(load + 3, &counter, sizeof(counter));
+	assert_in_range(counter, 1, 127);
 	i |= DP_CALLOUT_UNCOUNTED | DP_CALLOUT_INNER;
 	memcpy(push + 1, &i, sizeof(i));
 	assert_int_equal(has(code, size, load, sizeof(load)), counts);

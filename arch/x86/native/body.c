@@ -24,7 +24,7 @@ void dp_body_begin(struct dp_body *b, struct dp_out *o)
 	b->used = 1u << DP_RAX | 1u << DP_RCX;
 	b->needs_homes = b->fails = false;
 	b->nr_homes = 0;
-	if (b->n->nr_records)
+	if (b->n->nr_records || dp_body_counts(b))
 		b->used |= 1u << DP_RDX;
 	if (!b->pass)
 		b->saved = b->used;
@@ -32,6 +32,7 @@ void dp_body_begin(struct dp_body *b, struct dp_out *o)
 		b->known.holds[i] = DP_BODY_NONE;
 		b->locked[i] = 0;
 	}
+	b->locked[DP_RDX] = dp_body_counts(b);
 	for (i = 0; i < DP_NATIVE_VALUES; i++) {
 		b->home[i] = DP_BODY_NONE;
 		b->known.high[i] = false;
@@ -145,17 +146,31 @@ struct dp_x86_rm dp_body_slot(const struct dp_body *b, u8 reg)
 	return slot;
 }
 
+static void put_push(struct dp_out *o, u8 op, u8 reg)
+{
+	if (reg >> 3)
+		DP_PUT(o, 0x41);
+	DP_PUT(o, (u8)(op | (reg & 7)));
+}
+
+static void move_stack(struct dp_body *b, s32 by)
+{
+	if (by)
+		dp_x86_lea(b->o, DP_RSP, dp_x86_at(DP_RSP, by));
+}
+
 /* lahf; seto %al: all flags that arithmetic changes */
 void dp_body_enter(struct dp_body *b)
 {
 	u8 reg;
 
-	dp_x86_lea(b->o, DP_RSP, dp_x86_at(DP_RSP, -dp_body_frame(b)));
-	for (reg = 0; reg < DP_X86_REGS; reg++)
+	move_stack(b, -RED_ZONE);
+	for (reg = DP_X86_REGS; reg-- > 0;)
 		if (b->saved >> reg & 1)
-			dp_x86_store(b->o, dp_body_slot(b, reg), reg);
+			put_push(b->o, 0x50, reg);
 	DP_PUT(b->o, 0x9f, 0x0f, 0x90, 0xc0);
-	dp_x86_store(b->o, flags_slot(b), DP_RAX);
+	put_push(b->o, 0x50, DP_RAX);
+	move_stack(b, -flags_slot(b).disp);
 }
 
 /* add $0x7f, %al overflows if %al is 1; sahf */
@@ -163,14 +178,13 @@ void dp_body_exit(struct dp_body *b, bool red_zone)
 {
 	u8 reg;
 
-	dp_x86_mov(b->o, DP_RAX, flags_slot(b));
+	move_stack(b, flags_slot(b).disp);
+	put_push(b->o, 0x58, DP_RAX);
 	DP_PUT(b->o, 0x04, 0x7f, 0x9e);
 	for (reg = 0; reg < DP_X86_REGS; reg++)
 		if (b->saved >> reg & 1)
-			dp_x86_mov(b->o, reg, dp_body_slot(b, reg));
-	dp_x86_lea(b->o, DP_RSP,
-		   dp_x86_at(DP_RSP,
-			     dp_body_frame(b) - (red_zone ? RED_ZONE : 0)));
+			put_push(b->o, 0x58, reg);
+	move_stack(b, red_zone ? 0 : RED_ZONE);
 }
 
 /* Tests */
@@ -258,6 +272,30 @@ static void test(struct dp_body *b, u8 value, struct ways w)
 	choose(b, DP_CC_E ^ DP_CC_NOT, w);
 }
 
+bool dp_body_ends(const struct dp_body *b, enum dp_native_end end)
+{
+	u8 i;
+
+	for (i = 0; i < b->n->nr_blocks; i++)
+		if (b->n->blocks[i].end == end)
+			return true;
+	return false;
+}
+
+bool dp_body_counts(const struct dp_body *b)
+{
+	return dp_body_ends(b, DP_NATIVE_MET) ||
+	       dp_body_ends(b, DP_NATIVE_UNMET);
+}
+
+/* What comes behind the last block */
+static u8 falls_to(const struct dp_body *b)
+{
+	return dp_body_ends(b, DP_NATIVE_MET)	? DP_LABEL_MET :
+	       dp_body_ends(b, DP_NATIVE_UNMET) ? DP_LABEL_UNMET :
+						  DP_LABEL_OUT;
+}
+
 static u8 label_of(enum dp_native_end end)
 {
 	return end == DP_NATIVE_MET   ? DP_LABEL_MET :
@@ -295,7 +333,7 @@ static u8 target(const struct dp_body *b, u8 i)
 
 static void put_block(struct dp_body *b, u8 i, bool last);
 
-/* Both ways begin with what is known now. @last: what hits that are not met do comes next. */
+/* Both ways begin with what is known now. @last: what comes behind the last block is next. */
 static void put_ways(struct dp_body *b, const struct dp_native_block *block,
 		     bool last)
 {
@@ -305,7 +343,7 @@ static void put_ways(struct dp_body *b, const struct dp_native_block *block,
 
 	w.next = yes  ? w.yes :
 		 no   ? w.no :
-		 last ? DP_LABEL_UNMET :
+		 last ? falls_to(b) :
 			(u8)DP_LABEL_LOCAL;
 	b->lost = 0;
 	test(b, block->test, w);
@@ -330,8 +368,8 @@ static void put_block(struct dp_body *b, u8 i, bool last)
 	if (block->end == DP_NATIVE_TEST)
 		put_ways(b, block, last);
 	else if (makes_record(b, block))
-		dp_body_record(b, block);
-	else if (!last || block->end != DP_NATIVE_UNMET)
+		dp_body_record(b, block, last && falls_to(b) == DP_LABEL_OUT);
+	else if (!last || label_of(block->end) != falls_to(b))
 		dp_body_jump(b, DP_CC_ALWAYS, label_of(block->end));
 }
 

@@ -8,7 +8,7 @@
  *   sp ─► ┌────────────────────────────┐
  *         │ homes of what was loaded   │ if registers do not suffice
  *         │ flags (of lahf, seto)      │
- *         │ saved registers            │
+ *         │ saved registers            │ by number, upwards
  *         ├────────────────────────────┤
  *         │ red zone                   │
  *         └────────────────────────────┘ ◄─ the thread's sp
@@ -62,7 +62,7 @@ struct dp_body_known {
  * @saved: bits of the registers that the frame has; @used: those that are used
  * @homes: what is loaded has a home in the frame; @nr_homes: how many have
  * @known: what is so on this way
- * @locked: a register must not be given up; @lost: bits of registers that were given up on some
+ * @locked: a register must not be given up, or taken; @lost: bits of registers that were given up on some
  *         way of a test
  * @shortens: jumps that can be are short
  * @home: the place in the frame of each value, DP_BODY_NONE for none
@@ -103,7 +103,13 @@ void dp_body_jump(struct dp_body *b, u8 cc, u8 label);
 void dp_body_enter(struct dp_body *b);
 void dp_body_exit(struct dp_body *b, bool red_zone);
 
-/** dp_body_blocks() - the program. Where it falls through, it is not met. */
+/** dp_body_ends() - does a block end like that? dp_body_counts() - is a hit counted by this code? Then
+ *  rdx is the counter's offset, and no value is there. */
+bool dp_body_ends(const struct dp_body *b, enum dp_native_end end);
+bool dp_body_counts(const struct dp_body *b);
+
+/** dp_body_blocks() - the program. Where it falls through, it is met if it ever is, or else not met;
+ *  if it counts nothing, its record is made. */
 void dp_body_blocks(struct dp_body *b);
 
 /* values: what they are, and in which register. */
@@ -121,8 +127,9 @@ void dp_body_drop(struct dp_body *b, const struct dp_body_operand *x);
 /** dp_body_stay() - have a value where it stays while a sequence uses rax, rcx and rdx */
 struct dp_body_operand dp_body_stay(struct dp_body *b, u8 value);
 
-/** dp_body_record() - make the record of a block */
-void dp_body_record(struct dp_body *b, const struct dp_native_block *block);
+/** dp_body_record() - make the record of a block. @last: fall through */
+void dp_body_record(struct dp_body *b, const struct dp_native_block *block,
+		    bool last);
 
 /** dp_body_load() - a value that is loaded is loaded now */
 void dp_body_load(struct dp_body *b, u8 value);

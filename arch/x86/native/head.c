@@ -61,58 +61,68 @@ static unsigned int put_abort(struct dp_body *b, const struct dp_detour_spec *s,
 	return at;
 }
 
-static void put_count(struct dp_body *b, const struct dp_detour_spec *s,
-		      u8 label, unsigned int abort)
+/* mov $counter, %edx: as long for every counter, so that the code has one length */
+static void put_counter(struct dp_body *b, u32 counter)
 {
-	bool met = label == DP_LABEL_MET;
+	DP_PUT(b->o, 0xba);
+	dp_put32(b->o, counter);
+}
+
+/* rdx: which counter. Its flags are saved. */
+static void put_count(struct dp_body *b, const struct dp_detour_spec *s,
+		      unsigned int abort)
+{
 	struct dp_sequence q = { .rseq = s->rseq,
 				 .table = s->table,
-				 .counter = met ? s->met_counter : s->counter,
-				 .descriptor = met ? DP_SEQUENCE_DESCRIPTOR : 0,
-				 .abort = abort,
-				 .slow = b->label[DP_LABEL_LEAVE] };
+				 .descriptor =
+					 b->n->nr_records *
+					 (unsigned int)DP_SEQUENCE_DESCRIPTOR,
+				 .abort = abort };
 
-	dp_body_bind(b, label);
-	dp_sequence_put(b->o, &q);
+	dp_body_bind(b, DP_LABEL_UNMET);
+	dp_sequence_begin(b->o, &q);
+	dp_x86_test(b->o, DP_RCX);
+	dp_body_jump(b, DP_CC_E, DP_LABEL_LEAVE);
+	DP_PUT(b->o, 0x48, 0xff, 0x04, 0x11); /* incq (%rcx,%rdx) */
+	dp_sequence_commit(b->o, &q);
 	dp_sequence_describe(b->o, &q);
 }
 
-static bool ends(const struct dp_native *n, enum dp_native_end end)
+/* A hit is not met until it is known to be. */
+static void put_program(struct dp_body *b, const struct dp_detour_spec *s,
+			unsigned int abort)
 {
-	u8 i;
-
-	for (i = 0; i < n->nr_blocks; i++)
-		if (n->blocks[i].end == end)
-			return true;
-	return false;
+	dp_body_enter(b);
+	if (dp_body_ends(b, DP_NATIVE_UNMET))
+		put_counter(b, s->counter);
+	dp_body_blocks(b);
+	if (dp_body_ends(b, DP_NATIVE_MET)) {
+		dp_body_bind(b, DP_LABEL_MET);
+		put_counter(b, s->met_counter);
+	}
+	if (dp_body_counts(b))
+		put_count(b, s, abort);
+	dp_body_bind(b, DP_LABEL_OUT);
+	dp_body_exit(b, false);
 }
 
 static void put(struct dp_body *b, const struct dp_detour_spec *s,
 		struct dp_detour *d)
 {
-	bool met = ends(b->n, DP_NATIVE_MET);
-	unsigned int unmet_abort, met_abort = 0;
+	unsigned int descriptors = b->n->nr_records + dp_body_counts(b);
+	unsigned int abort = 0;
 	struct leave l;
 	u8 i;
 
-	b->o->len = (2 + b->n->nr_records) * DP_SEQUENCE_DESCRIPTOR;
+	b->o->len = descriptors * DP_SEQUENCE_DESCRIPTOR + s->pad;
 	l = put_leave(b, s);
 	d->leave = b->label[DP_LABEL_LEAVE];
-	unmet_abort = put_abort(b, s, DP_LABEL_UNMET);
-	if (met)
-		met_abort = put_abort(b, s, DP_LABEL_MET);
+	if (dp_body_counts(b))
+		abort = put_abort(b, s, DP_LABEL_UNMET);
 	for (i = 0; i < b->n->nr_records; i++)
 		b->abort[i] = (u16)put_abort(b, s, (u8)(DP_LABEL_RECORD + i));
 	d->start = (u16)b->o->len;
-	dp_body_enter(b);
-	dp_body_blocks(b);
-	put_count(b, s, DP_LABEL_UNMET, unmet_abort);
-	if (met) {
-		dp_body_jump(b, DP_CC_ALWAYS, DP_LABEL_OUT);
-		put_count(b, s, DP_LABEL_MET, met_abort);
-	}
-	dp_body_bind(b, DP_LABEL_OUT);
-	dp_body_exit(b, false);
+	put_program(b, s, abort);
 	dp_put_aim_far(b->o, l.jump, l.skip);
 }
 
@@ -131,7 +141,7 @@ static int encode(struct dp_out *o, const struct dp_detour_spec *s,
 int dp_native_head(struct dp_out *o, const struct dp_detour_spec *s,
 		   struct dp_detour *d)
 {
-	return encode(o, s, d, DP_NATIVE_MAX);
+	return encode(o, s, d, DP_NATIVE_MAX + s->pad);
 }
 
 /* With room for the first instruction's copy */

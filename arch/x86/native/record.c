@@ -106,14 +106,15 @@ static void put_sequence(struct dp_body *b, u8 i,
 	struct dp_sequence q = {
 		.rseq = s->rseq,
 		.table = s->table,
-		.descriptor = (2u + i) * DP_SEQUENCE_DESCRIPTOR,
+		.descriptor = i * (unsigned int)DP_SEQUENCE_DESCRIPTOR,
 		.abort = b->abort[i],
-		.slow = b->label[DP_LABEL_LEAVE],
 	};
 	u8 k;
 
 	dp_body_bind(b, (u8)(DP_LABEL_RECORD + i));
 	dp_sequence_begin(b->o, &q);
+	dp_x86_test(b->o, DP_RCX);
+	dp_body_jump(b, DP_CC_E, DP_LABEL_LEAVE);
 	put_stream(b, &s->stream);
 	put_claim(b, &s->stream);
 	put_head(b, &s->stream, dp_stream_what(s->stream.probe, i, n));
@@ -124,7 +125,8 @@ static void put_sequence(struct dp_body *b, u8 i,
 	dp_sequence_describe(b->o, &q);
 }
 
-void dp_body_record(struct dp_body *b, const struct dp_native_block *block)
+void dp_body_record(struct dp_body *b, const struct dp_native_block *block,
+		    bool last)
 {
 	const struct dp_native_record *r = &b->n->records[block->record];
 	struct dp_body_operand values[DP_NATIVE_ELEMENTS];
@@ -141,5 +143,6 @@ void dp_body_record(struct dp_body *b, const struct dp_native_block *block)
 	for (i = 0; i < r->nr_values; i++)
 		dp_body_drop(b, &values[i]);
 	b->nr_homes = homes;
-	dp_body_jump(b, DP_CC_ALWAYS, DP_LABEL_OUT);
+	if (!last)
+		dp_body_jump(b, DP_CC_ALWAYS, DP_LABEL_OUT);
 }
