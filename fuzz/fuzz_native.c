@@ -5,6 +5,24 @@
  */
 #include "native_programs.h"
 
+/* What the instruction accesses may be memory or not; a touch changes none. */
+static void choose_commits(u8 which, u64 seed)
+{
+	struct dp_operand_ref *ref = &run.memory.operand;
+
+	run.commits = which % (DP_COMMITS_LEAVES + 1);
+	run.memory.size = (u8)(1 + seed % 64);
+	run.memory.writes = seed >> 6 & 1;
+	ref->base = seed >> 7 & 7 ? seed >> 10 & 15 : DP_NO_REG;
+	ref->index = seed >> 14 & 1 ? seed >> 15 & 15 : DP_NO_REG;
+	/* rsp is no index. */
+	if (ref->index == NATIVE_RSP)
+		ref->index = DP_NO_REG;
+	ref->scale = (u8)(1 << (seed >> 19 & 3));
+	ref->disp = (s16)(seed >> 21);
+	ref->segment = !(seed >> 37 & 7) ? DP_SEG_FS : 0;
+}
+
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
 #define LONGEST 1200
@@ -62,7 +80,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	limits.stack_mask = data[8] & 1 ? 31 : DP_VM_STACK - 1;
 	limits.jmpmax = data[8] & 2 ? data[8] >> 3 : 255;
 	limits.logmax = data[9] & 4 ? 64 : DP_VM_LOG;
-	run.commits = data[9] >> 3 & 3;
+	choose_commits(data[9] >> 3, seed);
 	limits.leave = data[9] & 3 ? 0 : data[9] >> 2;
 	if (data[8] & 4) {
 		try_code(data + 10, (u32)size - 10, &limits, &seed);

@@ -46,12 +46,14 @@ struct dp_rseq {
  * @DP_COMMITS: when the program has run
  * @DP_COMMITS_IF_PUSHED, @DP_COMMITS_IF_POPPED: likewise, if the word below the thread's stack
  *         pointer can be written, or the word there can be read; else it leaves
+ * @DP_COMMITS_IF_TOUCHED: likewise, if the memory that the instruction accesses can be accessed
  * @DP_COMMITS_LEAVES: it leaves
  */
 enum dp_commits {
 	DP_COMMITS,
 	DP_COMMITS_IF_PUSHED,
 	DP_COMMITS_IF_POPPED,
+	DP_COMMITS_IF_TOUCHED,
 	DP_COMMITS_LEAVES,
 };
 
@@ -62,12 +64,15 @@ enum dp_commits {
  * @tid_offset: of a thread's id, from its thread pointer
  * @probe: whose records they are
  * @coarse: they have no time
+ * @memory: what the instruction accesses, for DP_COMMITS_IF_TOUCHED; a rip-relative operand is an
+ *        address by itself
  */
 struct dp_detour_stream {
 	u64 base;
 	u32 stride, mask, tid_offset, probe;
 	bool coarse;
 	enum dp_commits commits;
+	struct dp_insn_memory memory;
 };
 
 /**

@@ -73,6 +73,27 @@ int dp_insn_facts(const u8 *code, size_t size, struct insn_facts *facts);
 enum dp_insn_state dp_insn_state(const u8 *code, size_t size, u8 *xmms);
 
 /**
+ * struct dp_insn_memory - what an instruction accesses
+ * @operand: where, as that of an indirect branch
+ * @size: bytes, 1 to 64
+ * @writes: it may write there
+ */
+struct dp_insn_memory {
+	struct dp_operand_ref operand;
+	u8 size;
+	bool writes;
+};
+
+/**
+ * dp_insn_memory() - the one piece of memory that an instruction accesses, if it completes
+ *                    whenever that can be accessed (implemented by the port)
+ *
+ * Context: as dp_insn_facts().
+ * Return: false if it accesses none or more, or can fail otherwise.
+ */
+bool dp_insn_memory(const u8 *code, size_t size, struct dp_insn_memory *memory);
+
+/**
  * struct dp_copy - one relocated instruction
  * @code: bytes that do at their address what the original does at its own
  * @len: bytes used, the jump onward included

@@ -225,18 +225,18 @@ static struct dp_detour_stream stream_of(const struct dp_engine *e,
 					 const struct dp_site *s)
 {
 	const struct dp_arena_control *c = &e->arena->control;
+	struct dp_detour_stream stream = { 0 };
 
 	if (!s->runs)
-		return (struct dp_detour_stream){ 0 };
-	return (struct dp_detour_stream){
-		.base = c->base + DP_ARENA_OFFSET + c->stream_off,
-		.stride = c->stream_stride,
-		.mask = c->stream_mask,
-		.tid_offset = c->tid_offset,
-		.probe = s->first_probe - 1,
-		.coarse = e->coarse,
-		.commits = dp_native_commits(e, s),
-	};
+		return stream;
+	stream.base = c->base + DP_ARENA_OFFSET + c->stream_off;
+	stream.stride = c->stream_stride;
+	stream.mask = c->stream_mask;
+	stream.tid_offset = c->tid_offset;
+	stream.probe = s->first_probe - 1;
+	stream.coarse = e->coarse;
+	stream.commits = dp_native_commits(e, s, &stream.memory);
+	return stream;
 }
 
 int dp_jump_plan(const struct dp_engine *e, const struct dp_site *s,

@@ -96,6 +96,7 @@ const struct dp_native *dp_native_of(const struct dp_engine *e,
 				     struct dp_jump_program *runs)
 {
 	const struct dp_native *native;
+	struct dp_insn_memory memory;
 	const struct dp_probe *p;
 
 	*runs = (struct dp_jump_program){ 0 };
@@ -107,7 +108,7 @@ const struct dp_native *dp_native_of(const struct dp_engine *e,
 	    !is_unlimited(&p->binding))
 		return NULL;
 	native = dp_native_from(e, p->binding.program, p->binding.start);
-	if (!native || does_nothing(native, dp_native_commits(e, s)))
+	if (!native || does_nothing(native, dp_native_commits(e, s, &memory)))
 		return NULL;
 	*runs = (struct dp_jump_program){
 		.program = e->programs[p->binding.program].id,
@@ -117,13 +118,25 @@ const struct dp_native *dp_native_of(const struct dp_engine *e,
 	return native;
 }
 
-/* What the instruction reads or writes on the stack is touched ahead of the record: if that is not
- * possible, the hit is left to the interpreter. */
+static bool accesses(const struct dp_site *s, struct dp_insn_memory *memory)
+{
+	if (s->facts.class != DP_INSN_PLAIN ||
+	    !dp_insn_memory(s->code, s->facts.len, memory))
+		return false;
+	if (s->facts.rip_relative)
+		memory->operand.disp += (s64)(s->addr + s->facts.len);
+	return true;
+}
+
+/* What the instruction reads or writes is touched ahead of the record: if that is not possible, the
+ * hit is left to the interpreter. */
 enum dp_commits dp_native_commits(const struct dp_engine *e,
-				  const struct dp_site *s)
+				  const struct dp_site *s,
+				  struct dp_insn_memory *memory)
 {
 	u32 probe = s->first_probe - 1;
 
+	*memory = (struct dp_insn_memory){ 0 };
 	if (probe >= DP_STREAM_PROBES)
 		return DP_COMMITS_LEAVES;
 	if (e->probes[probe].binding.logonfault ||
@@ -137,6 +150,9 @@ enum dp_commits dp_native_commits(const struct dp_engine *e,
 		return DP_COMMITS_IF_PUSHED;
 	case DP_FAULTS_POP:
 		return DP_COMMITS_IF_POPPED;
+	case DP_FAULTS_OTHER:
+		return accesses(s, memory) ? DP_COMMITS_IF_TOUCHED :
+					     DP_COMMITS_LEAVES;
 	default:
 		return DP_COMMITS_LEAVES;
 	}

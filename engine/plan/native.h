@@ -32,9 +32,11 @@ const struct dp_native *dp_native_of(const struct dp_engine *e,
 				     const struct dp_site *s,
 				     struct dp_jump_program *runs);
 
-/** dp_native_commits() - when a detour makes the site's records */
+/** dp_native_commits() - when a detour makes the site's records
+ *  @memory: set for DP_COMMITS_IF_TOUCHED */
 enum dp_commits dp_native_commits(const struct dp_engine *e,
-				  const struct dp_site *s);
+				  const struct dp_site *s,
+				  struct dp_insn_memory *memory);
 
 /** dp_native_from() - what is made of a program; NULL: nothing. Until dp_native_free(). */
 const struct dp_native *dp_native_from(const struct dp_engine *e, u32 program,

@@ -68,14 +68,16 @@ DPROBES_NATIVE=0 five "the same in the interpreter" 2 6400 bad faults
 plain=$("$victim_bin" 2 6400 bad faults)
 is "the program says what it says without probes" "$(cat "$dir/out")" "$plain"
 
-# A record that waits for its instruction, which loads: one for each that came back, none for a fault
-cat >"$dir/read.dp" <<END
+# A record that waits for its instruction, which accesses memory: one for each that came back, none
+# for a fault
+for what in reads writes; do
+	cat >"$dir/$what.dp" <<END
 name = "$(realpath "$victim_bin")"
 modtype = user
 major = 1
 jmpmax = 32
 logmax = 64
-offset = reads
+offset = $what
 minor = 1
 	push r,rdi
 	push 7
@@ -87,13 +89,14 @@ minor = 1
 	log 1
 no:	exit
 END
-for how in "" "bad faults"; do
-	for native in 1 0 leave:4; do
-		# shellcheck disable=SC2086
-		DPROBES_NATIVE=$native "$DPROBES" run --json -o "$dir/records" "$dir/read.dp" -- "$victim_bin" 2 6400 reads $how \
-			>"$dir/out" 2>"$dir/err"
-		is "records of a load ($native${how:+, $how}): status" $? 0
-		is "records of a load: as many as came back" "$(wc -l <"$dir/records")" "$(said read)"
+	for how in "" "bad faults"; do
+		for native in 1 0 leave:4; do
+			# shellcheck disable=SC2086
+			DPROBES_NATIVE=$native "$DPROBES" run --json -o "$dir/records" "$dir/$what.dp" -- "$victim_bin" 2 6400 $what $how \
+				>"$dir/out" 2>"$dir/err"
+			is "records of what $what ($native${how:+, $how}): status" $? 0
+			is "records of what $what: as many as came back" "$(wc -l <"$dir/records")" "$(said read)"
+		done
 	done
 done
 

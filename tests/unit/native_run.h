@@ -94,6 +94,7 @@ struct native_run {
 	u8 *data;
 	u32 faults;
 	enum dp_commits commits;
+	struct dp_insn_memory memory;
 	u64 from, before, after;
 	struct {
 		struct dp_stream head;
@@ -230,6 +231,7 @@ static inline int native_make(struct native_run *n,
 				      (char *)__builtin_thread_pointer()),
 			.probe = NATIVE_PROBE,
 			.commits = n->commits,
+			.memory = n->memory,
 		},
 	};
 	int err;

@@ -516,6 +516,121 @@ static void commits(void **state)
 	assert_int_equal(run.faults, 2);
 }
 
+/* What the record's instruction is said to access: @size bytes at @ref */
+static int touch(struct dp_operand_ref ref, u8 size, bool writes)
+{
+	static const u8 code[] = { REG(RDI), OP(LOG_I), HALF(1), OP(EXIT) };
+
+	run.memory = (struct dp_insn_memory){ ref, size, writes };
+	return end_of(code, sizeof(code));
+}
+
+#define AT(b, i, s, d)            \
+	((struct dp_operand_ref){ \
+		.base = b, .index = i, .scale = s, .disp = d })
+#define FIRST(reg) AT(reg, DP_NO_REG, 0, 0)
+
+/* Each byte, wherever the address comes from, and nothing is changed. */
+static void touches(void **state)
+{
+	u64 end = (u64)run.data + NATIVE_PAGE;
+	u32 reg, size;
+
+	run.commits = DP_COMMITS_IF_TOUCHED;
+	run.faults = 0;
+	memset(run.data, 0x5a, NATIVE_PAGE);
+	for (reg = 0; reg < 16; reg++) {
+		if (reg == NATIVE_RSP)
+			continue;
+		native_in.r[reg] = end - 32;
+		assert_int_equal(touch(FIRST(reg), 32, false), NATIVE_RECORD);
+		assert_int_equal(touch(FIRST(reg), 32, true), NATIVE_RECORD);
+		assert_int_equal(touch(FIRST(reg), 33, false), NATIVE_LEFT_IT);
+		assert_int_equal(touch(FIRST(reg), 33, true), NATIVE_LEFT_IT);
+		assert_int_equal(touch(AT(reg, DP_NO_REG, 0, 31), 1, false),
+				 NATIVE_RECORD);
+		assert_int_equal(touch(AT(reg, DP_NO_REG, 0, 32), 1, true),
+				 NATIVE_LEFT_IT);
+		native_in.r[reg] = 0;
+	}
+	assert_int_equal(run.faults, 15 * 3);
+	for (size = 1; size <= 64; size++) {
+		native_in.r[3] = end - size;
+		assert_int_equal(touch(FIRST(3), size, size & 1),
+				 NATIVE_RECORD);
+	}
+	assert_int_equal(run.faults, 15 * 3);
+	for (reg = 0; reg < NATIVE_PAGE / 16; reg++)
+		assert_int_equal(run.data[NATIVE_PAGE - 1 - reg], 0x5a);
+	run.commits = DP_COMMITS;
+}
+
+static void touches_by_any_address(void **state)
+{
+	u64 end = (u64)run.data + NATIVE_PAGE;
+	struct dp_operand_ref tls = AT(DP_NO_REG, DP_NO_REG, 0, 0);
+	u32 base, index, scale;
+
+	run.commits = DP_COMMITS_IF_TOUCHED;
+	run.faults = 0;
+	for (base = 0; base < 4; base++)
+		for (index = 0; index < 16; index += 5)
+			for (scale = 1; scale <= 8; scale *= 2) {
+				if (base == index)
+					continue;
+				native_in.r[index] = 100;
+				native_in.r[base] = end - 8 - 100 * scale + 3;
+				assert_int_equal(
+					touch(AT(base, index, scale, -3), 8,
+					      true),
+					NATIVE_RECORD);
+				assert_int_equal(
+					touch(AT(base, index, scale, -2), 8,
+					      true),
+					NATIVE_LEFT_IT);
+			}
+	native_in.r[9] = end / 8 - 1;
+	assert_int_equal(touch(AT(DP_NO_REG, 9, 8, 0), 8, false),
+			 NATIVE_RECORD);
+	assert_int_equal(touch(AT(DP_NO_REG, 9, 8, 8), 8, false),
+			 NATIVE_LEFT_IT);
+	assert_int_equal(touch(AT(DP_NO_REG, DP_NO_REG, 0, (s64)end - 8), 8,
+			       true),
+			 NATIVE_RECORD);
+	assert_int_equal(touch(AT(DP_NO_REG, DP_NO_REG, 0, (s64)end), 1, false),
+			 NATIVE_LEFT_IT);
+	/* The frame is below the thread's stack pointer, which is what is meant. */
+	assert_int_equal(touch(AT(NATIVE_RSP, DP_NO_REG, 0, 8), 8, true),
+			 NATIVE_RECORD);
+	tls.disp = (char *)&native_tid - (char *)__builtin_thread_pointer();
+	assert_int_equal(touch(tls, 4, true), NATIVE_LEFT_IT);
+	tls.segment = DP_SEG_FS;
+	assert_int_equal(touch(tls, 4, true), NATIVE_RECORD);
+	assert_int_equal(touch(tls, 4, false), NATIVE_RECORD);
+	run.commits = DP_COMMITS;
+}
+
+/* Where one page can be written and the other one not */
+static void touches_both_pages(void **state)
+{
+	u8 *end = run.data + NATIVE_PAGE;
+	struct dp_operand_ref at = FIRST(6);
+
+	run.commits = DP_COMMITS_IF_TOUCHED;
+	native_in.r[6] = (u64)end - 3;
+	mprotect(end, NATIVE_PAGE, PROT_READ);
+	assert_int_equal(touch(at, 8, true), NATIVE_LEFT_IT);
+	assert_int_equal(touch(at, 8, false), NATIVE_RECORD);
+	assert_int_equal(touch(at, 3, true), NATIVE_RECORD);
+	mprotect(end, NATIVE_PAGE, PROT_READ | PROT_WRITE);
+	assert_int_equal(touch(at, 8, true), NATIVE_RECORD);
+	mprotect(run.data, NATIVE_PAGE, PROT_READ);
+	assert_int_equal(touch(at, 8, true), NATIVE_LEFT_IT);
+	mprotect(run.data, NATIVE_PAGE, PROT_READ | PROT_WRITE);
+	mprotect(end, NATIVE_PAGE, PROT_NONE);
+	run.commits = DP_COMMITS;
+}
+
 /* A program that cannot make a record need not wait for its instruction. */
 #define CAN_RECORD(...)                                \
 	dp_native_records((const u8[]){ __VA_ARGS__ }, \
@@ -626,6 +741,9 @@ int main(void)
 		TEST(without_memory),
 		TEST(can_record),
 		TEST(commits),
+		TEST(touches),
+		TEST(touches_by_any_address),
+		TEST(touches_both_pages),
 		TEST(full),
 		TEST(decodes),
 		TEST(random_programs),

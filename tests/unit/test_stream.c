@@ -1076,8 +1076,10 @@ static const struct kind {
 	{ "55 4889e5 90", DP_COMMITS_IF_PUSHED, DP_COMMITS_LEAVES },
 	{ "5d 4889c3 90", DP_COMMITS_IF_POPPED, DP_COMMITS_LEAVES },
 	{ "e810000000 90", DP_COMMITS_IF_PUSHED, DP_COMMITS_LEAVES },
-	{ "488b07 4889c3 90", DP_COMMITS_LEAVES, DP_COMMITS_LEAVES },
-	{ "488907 4889c3 90", DP_COMMITS_LEAVES, DP_COMMITS_LEAVES },
+	{ "488b07 4889c3 90", DP_COMMITS_IF_TOUCHED, DP_COMMITS_LEAVES },
+	{ "488907 4889c3 90", DP_COMMITS_IF_TOUCHED, DP_COMMITS_LEAVES },
+	{ "488b0500010000", DP_COMMITS_IF_TOUCHED, DP_COMMITS_LEAVES },
+	{ "f7f3 4889c3 90", DP_COMMITS_LEAVES, DP_COMMITS_LEAVES },
 	{ "ff37 4889c3 90", DP_COMMITS_LEAVES, DP_COMMITS_LEAVES },
 	{ "c3", DP_COMMITS_LEAVES, DP_COMMITS_LEAVES },
 };
@@ -1108,6 +1110,7 @@ static const struct dp_site *nth_site(const struct world *w, u32 i)
 /* Where the instruction could still fault, a record is made only if one that does counts. */
 static void wait_for_the_instruction(void **state)
 {
+	struct dp_insn_memory memory;
 	enum dp_commits is, wanted;
 	struct world w;
 	u32 i, k;
@@ -1115,14 +1118,36 @@ static void wait_for_the_instruction(void **state)
 	for (k = 0; k < 4; k++) {
 		begin_kinds(&w, one, sizeof(one), k & 1, k & 2);
 		for (i = 0; i < KINDS; i++) {
-			is = dp_native_commits(w.e, nth_site(&w, i));
+			is = dp_native_commits(w.e, nth_site(&w, i), &memory);
 			wanted = k & 1 ? DP_COMMITS :
 				 k & 2 ? kinds[i].signal_free :
 					 kinds[i].commits;
 			assert_int_equal(is, wanted);
+			if (is != DP_COMMITS_IF_TOUCHED)
+				assert_int_equal(memory.size, 0);
 		}
 		end(&w);
 	}
+}
+
+/* A load and a store; and one whose address is relative to where the program has it */
+static void touch_what_it_does(void **state)
+{
+	struct dp_insn_memory memory;
+	struct world w;
+	u32 i;
+
+	begin_kinds(&w, one, sizeof(one), false, false);
+	for (i = 4; i < 7; i++) {
+		dp_native_commits(w.e, nth_site(&w, i), &memory);
+		assert_int_equal(memory.size, 8);
+		assert_int_equal(memory.writes, i == 5);
+		assert_int_equal(memory.operand.base, i < 6 ? 7 : DP_NO_REG);
+		assert_int_equal(memory.operand.index, DP_NO_REG);
+		assert_true(memory.operand.disp ==
+			    (i < 6 ? 0 : (s64)w.t.base + i * SLOT + 7 + 0x100));
+	}
+	end(&w);
 }
 
 static void expect_runs(const u8 *code, u32 len, bool logonfault, bool always)
@@ -1154,15 +1179,18 @@ static void do_something(void **state)
 /* A record has no room for such numbers. */
 static void have_few_probes(void **state)
 {
+	struct dp_insn_memory memory;
 	struct dp_site s;
 	struct world w;
 
 	begin_one(&w);
 	s = *nth_site(&w, 0);
 	s.first_probe = DP_STREAM_PROBES + 1;
-	assert_int_equal(dp_native_commits(w.e, &s), DP_COMMITS_LEAVES);
+	assert_int_equal(dp_native_commits(w.e, &s, &memory),
+			 DP_COMMITS_LEAVES);
 	s.first_probe = 0;
-	assert_int_equal(dp_native_commits(w.e, &s), DP_COMMITS_LEAVES);
+	assert_int_equal(dp_native_commits(w.e, &s, &memory),
+			 DP_COMMITS_LEAVES);
 	disarm_all(&w);
 }
 
@@ -1192,6 +1220,7 @@ int main(void)
 		cmocka_unit_test(need_memory),
 		cmocka_unit_test(are_each_process_own),
 		cmocka_unit_test(wait_for_the_instruction),
+		cmocka_unit_test(touch_what_it_does),
 		cmocka_unit_test(do_something),
 		cmocka_unit_test(have_few_probes),
 	};

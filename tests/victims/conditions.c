@@ -12,9 +12,11 @@
  *   signals  a timer interrupts, and its handler calls, too
  *   reads    reads(n, p) is called, too, which begins with a load from p; a bad one is a fault of the
  *            program's own, with "faults" only
+ *   writes   the same of writes(n, p), which begins by adding to what p leads to; a bad one may be
+ *            memory that can be read
  *   forks    in the middle, a child calls as often as it is told, and says so: "child …"
  * SIGTERM ends the calls early. Says, of all threads: calls N low N five N: calls; those with n % 256 below 4, or from 16 to 19;
- * those where p leads to 5. And read N: those of reads() that came back, with n % 8 == 7.
+ * those where p leads to 5. And read N: those of reads() and writes() that came back, with n % 8 == 7.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -36,8 +38,9 @@ struct account {
 
 unsigned long asked(unsigned long n, const unsigned long *p);
 unsigned long reads(unsigned long n, const unsigned long *p);
+unsigned long writes(unsigned long n, const unsigned long *p);
 static long times;
-static bool bad, faults, blocks, interrupted, forks, reading;
+static bool bad, faults, blocks, interrupted, forks, reading, writing;
 static const unsigned long numbers[8] = { 0, 1, 2, 3, 4, 5, 6, 7 };
 static const unsigned long *none[4];
 static struct account by_signals;
@@ -52,13 +55,27 @@ __attribute__((noipa)) unsigned long asked(unsigned long n,
 
 __asm__(".text\n.globl reads\n.type reads, @function\n"
 	"reads: mov (%rsi), %rax\n xor %rdi, %rax\n ret\n"
-	".size reads, . - reads\n");
+	".size reads, . - reads\n"
+	".globl writes\n.type writes, @function\n"
+	"writes: addq $1, (%rsi)\n xor %rdi, %rax\n ret\n"
+	".size writes, . - writes\n");
 
 static void read_it(struct account *a, unsigned long n, const unsigned long *p)
 {
 	if (faults && sigsetjmp(away, 1))
 		return;
 	reads(n, p);
+	a->read += n % 8 == 7;
+}
+
+static void write_it(struct account *a, unsigned long n, const unsigned long *p)
+{
+	static __thread unsigned long sums[8];
+	bool own = p == &numbers[n % 8];
+
+	if (faults && sigsetjmp(away, 1))
+		return;
+	writes(n, own ? &sums[n % 8] : n & 64 ? p : numbers);
 	a->read += n % 8 == 7;
 }
 
@@ -73,6 +90,8 @@ static void call(struct account *a, unsigned long n)
 	asked(n, p);
 	if (reading && (!wrong || faults))
 		read_it(a, n, p);
+	if (writing && (!wrong || faults))
+		write_it(a, n, p);
 }
 
 static void jump(int sig)
@@ -158,6 +177,7 @@ static void choose(const char *how)
 	interrupted |= !strcmp(how, "signals");
 	forks |= !strcmp(how, "forks");
 	reading |= !strcmp(how, "reads");
+	writing |= !strcmp(how, "writes");
 }
 
 static void prepare(void)

@@ -127,6 +127,10 @@ void dp_body_drop(struct dp_body *b, const struct dp_body_operand *x);
 /** dp_body_stay() - have a value where it stays while a sequence uses rax, rcx and rdx */
 struct dp_body_operand dp_body_stay(struct dp_body *b, u8 value);
 
+/** dp_body_touch() - access what the site's instruction will access, in the same way, if a record
+ *  depends on it. Changes rax, rcx and no memory. */
+void dp_body_touch(struct dp_body *b);
+
 /** dp_body_record() - make the record of a block. @last: fall through */
 void dp_body_record(struct dp_body *b, const struct dp_native_block *block,
 		    bool last);

@@ -144,15 +144,22 @@ int dp_native_head(struct dp_out *o, const struct dp_detour_spec *s,
 	return encode(o, s, d, DP_NATIVE_MAX + s->pad);
 }
 
-/* With room for the first instruction's copy */
+/* With room for the first instruction's copy, and to touch what takes most code */
 bool dp_native_encodes(const struct dp_native *native)
 {
 	static const struct dp_rseq rseq;
-	const struct dp_detour_spec spec = { .native = native,
-					     .rseq = &rseq,
-					     .stream.commits =
-						     DP_COMMITS_IF_PUSHED,
-					     .before = { 1 } };
+	const struct dp_detour_spec spec = {
+		.native = native,
+		.rseq = &rseq,
+		.stream = { .commits = DP_COMMITS_IF_TOUCHED,
+			    .memory = { .operand = { .disp = INT32_MAX,
+						     .base = DP_RAX,
+						     .index = DP_RCX,
+						     .scale = 8 },
+					.size = 64,
+					.writes = true } },
+		.before = { 1 },
+	};
 	struct dp_detour d;
 	struct dp_out o = { .code = d.code };
 

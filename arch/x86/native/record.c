@@ -9,27 +9,14 @@
 #include "arch/x86/sequence.h"
 #include "engine/layout/ring.h"
 
-/* Bytes of code at most: of a sequence without values, of each value */
-#define SEQUENCE 224
+/* Bytes of code at most: of touching memory and a sequence without values, of each value */
+#define SEQUENCE 288
 #define VALUE 24
 
 #define DATA ((s32)sizeof(struct dp_stream))
 #define IN_STREAM(field) ((s32) __builtin_offsetof(struct dp_stream, field))
 #define IN_RECORD(field) \
 	(DATA + (s32) __builtin_offsetof(struct dp_stream_record, field))
-
-/* The instruction itself will do the same. */
-static void touch_stack(struct dp_body *b)
-{
-	s32 sp = dp_body_frame(b);
-
-	if (b->spec->stream.commits == DP_COMMITS_IF_PUSHED) {
-		dp_x86_mov(b->o, DP_RAX, dp_x86_at(DP_RSP, sp - 8));
-		dp_x86_store(b->o, dp_x86_at(DP_RSP, sp - 8), DP_RAX);
-	} else if (b->spec->stream.commits == DP_COMMITS_IF_POPPED) {
-		dp_x86_mov(b->o, DP_RAX, dp_x86_at(DP_RSP, sp));
-	}
-}
 
 /* rcx: this CPU's stream, by its number in rax; then rax: the time */
 static void put_stream(struct dp_body *b, const struct dp_detour_stream *s)
@@ -138,7 +125,7 @@ void dp_body_record(struct dp_body *b, const struct dp_native_block *block,
 		b->fails = true;
 		return;
 	}
-	touch_stack(b);
+	dp_body_touch(b);
 	put_sequence(b, block->record, values, r->nr_values);
 	for (i = 0; i < r->nr_values; i++)
 		dp_body_drop(b, &values[i]);
