@@ -20,17 +20,34 @@ static void put(FILE *out, const char *text, enum dp_escape_kind kind, size_t n)
 		fwrite(text, 1, n, out);
 }
 
+/* How many characters from here on are themselves in JSON: ASCII, and neither control characters nor
+ * what ends a string */
+static size_t plain(const char *text)
+{
+	size_t n = 0;
+
+	while (text[n] >= ' ' && text[n] <= '~' && text[n] != '"' &&
+	       text[n] != '\\')
+		n++;
+	return n;
+}
+
 void dp_json_string(FILE *out, const char *text)
 {
+	size_t left = strlen(text), n;
 	enum dp_escape_kind kind;
-	size_t left, n;
 
-	putc('"', out);
-	for (left = strlen(text); left; text += n, left -= n) {
+	putc_unlocked('"', out);
+	for (; left; text += n, left -= n) {
+		n = plain(text);
+		if (n) {
+			fwrite_unlocked(text, 1, n, out);
+			continue;
+		}
 		kind = dp_escape_next(text, left, &n);
 		put(out, text, kind, n);
 	}
-	putc('"', out);
+	putc_unlocked('"', out);
 }
 
 void dp_json_bytes(FILE *out, const void *bytes, size_t len)
@@ -45,9 +62,15 @@ void dp_json_bytes(FILE *out, const void *bytes, size_t len)
 
 void dp_json_stamp(FILE *out, const struct dp_stamp *stamp, const char *probe)
 {
-	dp_output_print(out, "\"time\":%.6f,\"pid\":%u,\"tid\":%u,\"comm\":",
-			stamp->seconds, stamp->pid, stamp->tid);
+	fputs_unlocked("\"time\":", out);
+	dp_output_decimal(out, (u64)stamp->seconds);
+	fputs_unlocked(strchrnul(stamp->time, '.'), out);
+	fputs_unlocked(",\"pid\":", out);
+	dp_output_decimal(out, stamp->pid);
+	fputs_unlocked(",\"tid\":", out);
+	dp_output_decimal(out, stamp->tid);
+	fputs_unlocked(",\"comm\":", out);
 	dp_json_string(out, stamp->comm);
-	fputs(",\"probe\":", out);
+	fputs_unlocked(",\"probe\":", out);
 	dp_json_string(out, probe);
 }

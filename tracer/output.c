@@ -9,17 +9,41 @@
 #include "lib/escape.h"
 #include "tracer/tracer.h"
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MOST 1024 /* most lines are shorter */
+#define DIGITS 24
+/* Of a pipe's atomic write, less what a record takes */
+#define PIECE (PIPE_BUF - MOST)
+#define EACH(byte) (0x0101010101010101ull * (byte))
+
+/* From the space to the tilde? Eight bytes at a time; what is not so at once is looked at again. */
+static bool is_plain(const char *text, size_t len)
+{
+	u64 odd = 0, word;
+
+	for (; len >= sizeof(word); text += sizeof(word), len -= sizeof(word)) {
+		memcpy(&word, text, sizeof(word));
+		odd |= word | (word - EACH(' ')) | (word + EACH(1));
+	}
+	for (; len; text++, len--)
+		odd |= (u64)(*text < ' ' || *text > '~') << 7;
+	return !(odd & EACH(0x80));
+}
 
 void dp_output_write(FILE *out, const char *text, size_t len)
 {
 	char shown[MOST];
 	size_t n;
 
+	if (is_plain(text, len)) {
+		fwrite_unlocked(text, 1, len, out);
+		return;
+	}
 	for (; len; text += n, len -= n) {
 		n = dp_escape(shown, sizeof(shown), text, len);
 		fputs(shown, out);
@@ -54,6 +78,33 @@ void dp_output_print(FILE *out, const char *fmt, ...)
 	va_start(ap, fmt);
 	dp_output_vprint(out, fmt, ap);
 	va_end(ap);
+}
+
+static void write_digits(FILE *out, u64 value, u32 base)
+{
+	char digits[DIGITS], *at = digits + DIGITS;
+
+	do
+		*--at = "0123456789abcdef"[value % base];
+	while (value /= base);
+	fwrite_unlocked(at, 1, (size_t)(digits + DIGITS - at), out);
+}
+
+void dp_output_decimal(FILE *out, u64 value)
+{
+	write_digits(out, value, 10);
+}
+
+void dp_output_hex(FILE *out, u64 value)
+{
+	fwrite_unlocked("0x", 1, 2, out);
+	write_digits(out, value, 16);
+}
+
+void dp_output_whole(FILE *out)
+{
+	if (__fpending(out) > PIECE)
+		fflush_unlocked(out);
 }
 
 void dp_output_say(const char *fmt, ...)

@@ -3,6 +3,7 @@
 #ifndef DP_OUTPUT_H
 #define DP_OUTPUT_H
 
+#include "port_types.h"
 #include <dprobes/diag.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -21,6 +22,12 @@ void dp_output_vprint(FILE *out, const char *fmt, va_list ap)
 void dp_output_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /** dp_output_write() - print @len bytes of a text, escaped likewise */
 void dp_output_write(FILE *out, const char *text, size_t len);
+/** dp_output_decimal() - print a number; dp_output_hex() - behind "0x" */
+void dp_output_decimal(FILE *out, u64 value);
+void dp_output_hex(FILE *out, u64 value);
+/** dp_output_whole() - what has been printed ends with a whole record: write it before more would not
+ *  go in one piece into a pipe */
+void dp_output_whole(FILE *out);
 /**
  * dp_output_quote() - put another process's error message into a diagnostic
  * @theirs: that process has written it; lines behind its first are indented

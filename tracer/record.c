@@ -7,6 +7,7 @@
  * been handed over by then. So the earlier records are sorted and handed on; later records
  * wait for the next reading.
  */
+#include "tracer/output.h"
 #include "tracer/session.h"
 #include "proc/inspect.h"
 #include "sym/list.h"
@@ -47,6 +48,8 @@ struct dp_records {
 	struct sample first, last;
 	struct comm main; /* the process's name, for threads that have ended */
 	struct comm comms[COMMS];
+	time_t second; /* of the last stamp; @day: its time of day */
+	char day[16];
 };
 
 static struct sample sample(const struct dp_session *s)
@@ -144,11 +147,12 @@ size_t dp_records_read(struct dp_session *s, bool ended)
 	qsort(r->v, r->n, sizeof(*r->v), by_time);
 	for (i = 0; i < r->n && r->v[i].record->head.ticks < horizon; i++) {
 		s->kind->record(s, r->v[i].record);
-		/* One write a record: no reader sees half a record. */
-		fflush(s->opt->out);
+		/* No reader sees half a record. */
+		dp_output_whole(s->opt->out);
 		s->written++;
 		free(r->v[i].record);
 	}
+	fflush(s->opt->out);
 	memmove(r->v, r->v + i, (r->n - i) * sizeof(*r->v));
 	r->n -= i;
 	return came;
@@ -204,8 +208,10 @@ static const char *comm_of(const struct dp_session *s, u32 tid, u32 *known)
 	if (c->tid != tid) {
 		c->tid = c->known = tid;
 		c->name[0] = '\0';
+		c->asked = 0;
 	}
-	if (!c->name[0] || r->last.real - c->asked > COMM_SECONDS) {
+	/* Whether there was an answer or not: of a thread that has ended, many records may wait. */
+	if (r->last.real - c->asked > COMM_SECONDS) {
 		ask_comm(s, c);
 		c->asked = r->last.real;
 	}
@@ -214,19 +220,42 @@ static const char *comm_of(const struct dp_session *s, u32 tid, u32 *known)
 	return c->name[0] ? c->name : r->main.name;
 }
 
+/* Records of one second are many. */
+static const char *time_of_day(struct dp_records *r, time_t second)
+{
+	struct tm tm = { 0 };
+
+	if (second == r->second && *r->day)
+		return r->day;
+	localtime_r(&second, &tm);
+	if (!strftime(r->day, sizeof(r->day), "%H:%M:%S", &tm))
+		*r->day = '\0';
+	r->second = second;
+	return r->day;
+}
+
+/* @to: "HH:MM:SS.uuuuuu" */
+static void write_time(char *to, const char *day, u32 us)
+{
+	char *at;
+	int i;
+
+	at = stpcpy(to, day);
+	*at = '.';
+	for (i = 6; i > 0; i--, us /= 10)
+		at[i] = (char)('0' + us % 10);
+	at[7] = '\0';
+}
+
 void dp_record_stamp(const struct dp_session *s,
 		     const struct dp_record_copy *record,
 		     struct dp_stamp *stamp)
 {
 	double t = real_time(s->records, record->head.ticks);
 	time_t whole = (time_t)t;
-	struct tm tm;
-	size_t n;
 
-	localtime_r(&whole, &tm);
-	n = strftime(stamp->time, sizeof(stamp->time), "%H:%M:%S", &tm);
-	snprintf(stamp->time + n, sizeof(stamp->time) - n, ".%06u",
-		 (u32)((t - (double)whole) * 1e6) % 1000000);
+	write_time(stamp->time, time_of_day(s->records, whole),
+		   (u32)((t - (double)whole) * 1e6) % 1000000);
 	stamp->seconds = t;
 	stamp->pid = (u32)s->source->pid;
 	stamp->comm = comm_of(s, record->head.tid, &stamp->tid);

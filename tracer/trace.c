@@ -77,6 +77,15 @@ static void json_string(FILE *out, const struct dp_item *item)
 	dp_json_string(out, text);
 }
 
+static void print_hex(FILE *out, u64 value, bool quoted)
+{
+	if (quoted)
+		putc_unlocked('"', out);
+	dp_output_hex(out, value);
+	if (quoted)
+		putc_unlocked('"', out);
+}
+
 /* In JSON, strings are JSON strings; signed and unsigned numbers are numbers. Hexadecimal
  * numbers are strings: a reader may want all 64 bits. A value that could not be read is an
  * object. */
@@ -103,11 +112,23 @@ static void print_value(FILE *out, const struct dp_trace_item *shown,
 				       "<bad address 0x%lx>",
 				value);
 	else if (shown->show == DP_SHOW_UNSIGNED)
-		dp_output_print(out, "%lu", value);
+		dp_output_decimal(out, value);
 	else if (shown->show == DP_SHOW_SIGNED)
 		dp_output_print(out, "%ld", value);
 	else
-		dp_output_print(out, json ? "\"0x%lx\"" : "0x%lx", value);
+		print_hex(out, value, json);
+}
+
+static void put_text(FILE *out, const char *text, char behind)
+{
+	dp_output_write(out, text, strlen(text));
+	putc_unlocked(behind, out);
+}
+
+static void put_number(FILE *out, u32 value)
+{
+	dp_output_decimal(out, value);
+	putc_unlocked(' ', out);
 }
 
 static void print_args(FILE *out, const struct dp_trace_program *p,
@@ -118,7 +139,8 @@ static void print_args(FILE *out, const struct dp_trace_program *p,
 	size_t i;
 
 	for (i = 0; i < p->nr_items && dp_item_next(r, &at, &item); i++) {
-		dp_output_print(out, " %s=", p->items[i].name);
+		putc_unlocked(' ', out);
+		put_text(out, p->items[i].name, '=');
 		print_value(out, &p->items[i], &item, false);
 	}
 	if (i < p->nr_items)
@@ -133,7 +155,8 @@ static void json_name(FILE *out, const struct dp_trace_program *p, size_t i)
 
 	for (k = 0; k < i; k++)
 		nr += !strcmp(p->items[k].name, p->items[i].name);
-	dp_output_print(out, "\"%s", p->items[i].name);
+	putc_unlocked('"', out);
+	dp_output_write(out, p->items[i].name, strlen(p->items[i].name));
 	if (nr > 1)
 		dp_output_print(out, "_%d", nr);
 	fputs("\":", out);
@@ -223,8 +246,11 @@ static void print_record(struct dp_session *s, const struct dp_record_copy *r,
 			json_leaving(out, p->ret, leaving, ns);
 		putc('}', out);
 	} else {
-		dp_output_print(out, "%s %u %u %s %s", stamp.time, stamp.pid,
-				stamp.tid, stamp.comm, p->name);
+		put_text(out, stamp.time, ' ');
+		put_number(out, stamp.pid);
+		put_number(out, stamp.tid);
+		put_text(out, stamp.comm, ' ');
+		dp_output_write(out, p->name, strlen(p->name));
 		print_args(out, program, r);
 		if (leaving)
 			print_leaving(out, p->ret, leaving, ns);

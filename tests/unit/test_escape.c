@@ -4,12 +4,15 @@
 #include "tracer/output.h"
 #include "tracer/session.h"
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 /* The kind of what a code point, or a byte that belongs to none, is spelled by. */
@@ -213,6 +216,82 @@ static void json(void **state)
 	said_is(f, "\"\\\\x9b\\\\xff\\\\xe2\\\\x82\"");
 }
 
+/* Each byte at each place among others that are plain: the short way agrees with the long one. */
+static void any_byte_anywhere(void **state)
+{
+	char text[20], shown[100], json[120];
+	unsigned int byte;
+	size_t at;
+	FILE *f;
+
+	for (at = 0; at < sizeof(text) - 1; at++)
+		for (byte = 1; byte < 256; byte++) {
+			memset(text, at & 1 ? '~' : ' ', sizeof(text));
+			text[at] = (char)byte;
+			text[sizeof(text) - 1] = '\0';
+			dp_escape(shown, sizeof(shown), text, strlen(text));
+			f = begin();
+			dp_output_write(f, text, strlen(text));
+			said_is(f, shown);
+			if (byte < 0x20 || byte > 0x7e)
+				continue;
+			sprintf(json, "\"%.*s%s%c%s\"", (int)at, text,
+				strchr("\"\\", (int)byte) ? "\\" : "",
+				(int)byte, text + at + 1);
+			f = begin();
+			dp_json_string(f, text);
+			said_is(f, json);
+		}
+}
+
+static void numbers(void **state)
+{
+	u64 value = 1;
+	char wanted[64];
+	FILE *f;
+	int i;
+
+	for (i = 0; i < 200; i++, value = value * 3 + (u64)i * (i & 1)) {
+		u64 v = i ? value : 0;
+
+		sprintf(wanted, "%lu 0x%lx %lu", v, v, ~v);
+		f = begin();
+		dp_output_decimal(f, v);
+		putc(' ', f);
+		dp_output_hex(f, v);
+		putc(' ', f);
+		dp_output_decimal(f, ~v);
+		said_is(f, wanted);
+	}
+}
+
+/* Records go into a pipe one behind the other, many at a time, and each in one piece. */
+static void whole_records(void **state)
+{
+	char buffer[65536], got[65536];
+	int fds[2], i, reads = 0;
+	ssize_t n;
+	FILE *f;
+
+	assert_int_equal(pipe(fds), 0);
+	assert_int_equal(fcntl(fds[0], F_SETFL, O_NONBLOCK), 0);
+	f = fdopen(fds[1], "w");
+	setvbuf(f, buffer, _IOFBF, sizeof(buffer));
+	for (i = 0; i < 2000; i++) {
+		fprintf(f, "%0*d\n", 10 + i * 7 % 900, i);
+		dp_output_whole(f);
+		n = read(fds[0], got, sizeof(got));
+		if (n <= 0)
+			continue;
+		reads++;
+		assert_in_range(n, 1, PIPE_BUF);
+		assert_int_equal(got[n - 1], '\n');
+	}
+	assert_in_range(reads, 100, 1000);
+	fclose(f);
+	close(fds[0]);
+}
+
 static void diagnostics(void **state)
 {
 	struct dp_diag d, theirs = { .text = "first\nsecond\n\x1b\xff" };
@@ -251,6 +330,9 @@ int main(void)
 		cmocka_unit_test(too_little_room),
 		cmocka_unit_test(lines),
 		cmocka_unit_test(json),
+		cmocka_unit_test(any_byte_anywhere),
+		cmocka_unit_test(numbers),
+		cmocka_unit_test(whole_records),
 		cmocka_unit_test(diagnostics),
 	};
 
