@@ -75,35 +75,35 @@ static int encode_new(struct dp_engine *e, struct dp_site *s, struct dp_jump *j)
 	return err;
 }
 
-/* The same, @pad bytes longer, with the entry at @at. Return: 1: it is not the same there. */
+/* With its entry at @at. Return: 1: it is not as large as was guessed. */
 static int encode_at(const struct dp_engine *e, const struct dp_site *s, u64 at,
-		     u32 pad, struct dp_jump *j, u8 *code)
+		     const struct dp_guess *g, struct dp_jump *j, u8 *code)
 {
 	u64 stubs = e->need.pools[s->pool].addr;
+	u32 pad = (u32)(at - g->start) % DP_DETOUR_ALIGN;
 	struct dp_jump there = { 0 };
 
-	if (dp_jump_plan(e, s, &there, at - j->start - pad, pad, code, stubs) ||
-	    there.base + there.start != at || there.len > j->len + pad)
+	if (dp_jump_plan(e, s, &there, at - g->start - pad, pad, code, stubs) ||
+	    there.base + there.start != at ||
+	    (u32)there.len - there.start > g->after)
 		return 1;
 	there.room = there.len;
 	*j = there;
 	return 0;
 }
 
-/* Where the jump leads, instead of the room for which @j has been made: then no island is needed.
- * Return: 0; 1 there is no room; an errno. */
+/* Where the jump leads: then no island is needed.
+ * Return: 0; 1 there is no room, or it is not so large; an errno. */
 static int encode_there(struct dp_engine *e, struct dp_site *s,
-			struct dp_jump *j)
+			const struct dp_guess *g, struct dp_jump *j)
 {
-	u32 before = j->start + DP_DETOUR_ALIGN - 1;
 	u8 code[DP_DETOUR_MAX], last = s->last;
 	u64 at;
-	int err = dp_room_meet(e, s, before, j->len - j->start, &at);
+	int err = dp_room_meet(e, s, g->start + DP_DETOUR_ALIGN - 1, g->after,
+			       &at);
 
 	if (!err)
-		err = encode_at(e, s, at,
-				(u32)(at - j->start) % DP_DETOUR_ALIGN, j,
-				code);
+		err = encode_at(e, s, at, g, j, code);
 	if (!err)
 		err = dp_room_settle(e, j->base, code, j->len);
 	if (err)
@@ -111,29 +111,48 @@ static int encode_there(struct dp_engine *e, struct dp_site *s,
 	return err;
 }
 
+/* Where the jump leads, or else anywhere. @fresh: set in the second case
+ * Return: as encode_new(). */
+static int encode(struct dp_engine *e, struct dp_site *s, struct dp_jump *j,
+		  bool *fresh)
+{
+	struct dp_guess *guess = &e->growth->guess[s->runs];
+	int err = dp_room_take(e, s, DP_DETOUR_ALIGN + DP_DETOUR_MAX);
+
+	if (err)
+		return err;
+	err = s->traps && guess->after ? encode_there(e, s, guess, j) : 1;
+	if (err <= 0)
+		return err;
+	*fresh = true;
+	err = encode_new(e, s, j);
+	if (err || !s->traps)
+		return err;
+	*guess = (struct dp_guess){ j->start, (u32)j->len - j->start };
+	err = encode_there(e, s, guess, j);
+	*fresh = err;
+	return err > 0 ? 0 : err;
+}
+
 /* @n: its number in the table. Return: 0; -ENOMEM there is no room; an error of writing. */
 static int make_jump(struct dp_engine *e, struct dp_site *s, u32 n)
 {
 	struct dp_jump j = { 0 };
-	bool fresh = false;
+	bool left, fresh = false;
 	int err = 1;
 
 	if (n >= e->arena->control.max_jumps)
 		return -ENOMEM;
 	if (n < e->view.nr_jumps)
 		err = encode_left(e, s, &e->view.jumps[n], &j);
+	left = !err;
 	if (err > 0) {
 		j = (struct dp_jump){ 0 };
-		err = encode_new(e, s, &j);
-		fresh = true;
+		err = encode(e, s, &j, &fresh);
 	}
 	s->island = 0;
-	if (!err && s->traps) {
-		err = fresh ? encode_there(e, s, &j) : 1;
-		fresh &= err != 0;
-		if (err > 0)
-			err = dp_room_island(e, s, j.base + j.start);
-	}
+	if (!err && s->traps && (left || fresh))
+		err = dp_room_island(e, s, j.base + j.start);
 	if (err)
 		return err > 0 ? -ENOMEM : err;
 	if (fresh)

@@ -35,6 +35,12 @@ struct dp_switch {
 	u32 site, off;
 };
 
+/** struct dp_guess - bytes of the last detour where a jump leads: before its entry, without padding,
+ *  and from there on; the next one is likely to be as large */
+struct dp_guess {
+	u32 start, after;
+};
+
 /* Control decides from this memory only: a probed process can write to the arena that it
  * shares. */
 struct dp_growth {
@@ -46,6 +52,8 @@ struct dp_growth {
 	struct dp_hole *holes;
 	size_t nr_holes;
 	struct dp_islands *islands;
+	struct dp_guess
+		guess[2]; /* of a detour that runs a program: the second one */
 	u32 nr_arenas; /* pools that are island arenas */
 	u64 coming; /* bytes that sites without a plan will need, at most */
 	u32 free_probe; /* 1 + index, linked by next */
