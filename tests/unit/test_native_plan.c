@@ -10,6 +10,8 @@
 #include "vm_bytes.h"
 #include "engine/vm/ops.h"
 #include "port/fake/fake.h"
+#include "tracer/expr.h"
+#include <dprobes/diag.h>
 
 #define HALF(v) (u8)(v), (u8)((u16)(v) >> 8)
 #define RDI 0x64
@@ -116,6 +118,33 @@ static void chooses(void **state)
 	expect(&a, false);
 	a.leave = 3;
 	expect(&a, true);
+}
+
+/* [row 322] The detour itself runs all that is asked: no hit is interpreted, or leaves its jump. */
+static void runs_long_conditions(void **state)
+{
+	static const char *const texts[] = {
+		"f if arg0 > 100 && arg1 == 42",
+		"f if arg0:s32 >= -5 && (arg1 < 7 || arg2 == 1 || r12 != 0)",
+		"f if (arg0:u8 == 1 || arg0:u8 == 2 || arg0:u8 == 4) && "
+		"(rsi:s16 < -100 || edx > 100000) && rcx != 7 && r9 <= 10",
+	};
+	struct dp_trace_program p;
+	struct asked a = plain;
+	struct dp_spec spec;
+	struct dp_diag d;
+	u32 i;
+
+	for (i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		if (dp_spec_parse(texts[i], &spec, &d) ||
+		    dp_expr_count(&spec, &p, &d))
+			fail_msg("%s: %s", texts[i], d.text);
+		a.code = p.code;
+		a.len = p.len;
+		expect(&a, true);
+		dp_expr_free(&p);
+		dp_spec_free(&spec);
+	}
 }
 
 /* What makes no record does not wait for the instruction, whatever that may do. */
@@ -247,6 +276,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(chooses),
+		cmocka_unit_test(runs_long_conditions),
 		cmocka_unit_test(waits_for_records),
 		cmocka_unit_test(of_one_probe_alone),
 		cmocka_unit_test(adds_up),
