@@ -5,24 +5,6 @@
  */
 #include "native_programs.h"
 
-/* What the instruction accesses may be memory or not; a touch changes none. */
-static void choose_commits(u8 which, u64 seed)
-{
-	struct dp_operand_ref *ref = &run.memory.operand;
-
-	run.commits = which % (DP_COMMITS_LEAVES + 1);
-	run.memory.size = (u8)(1 + seed % 64);
-	run.memory.writes = seed >> 6 & 1;
-	ref->base = seed >> 7 & 7 ? seed >> 10 & 15 : DP_NO_REG;
-	ref->index = seed >> 14 & 1 ? seed >> 15 & 15 : DP_NO_REG;
-	/* rsp is no index. */
-	if (ref->index == NATIVE_RSP)
-		ref->index = DP_NO_REG;
-	ref->scale = (u8)(1 << (seed >> 19 & 3));
-	ref->disp = (s16)(seed >> 21);
-	ref->segment = !(seed >> 37 & 7) ? DP_SEG_FS : 0;
-}
-
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
 #define LONGEST 1200
@@ -62,6 +44,24 @@ static void try_code(const u8 *code, u32 len,
 		if (!native_agrees(&run, &native, &bench, native_go(&run)))
 			abort();
 	}
+}
+
+/* What the instruction accesses may be memory or not; a touch changes none. */
+static void choose_commits(u8 which, u64 seed)
+{
+	struct dp_operand_ref *ref = &run.memory.operand;
+
+	run.commits = which % (DP_COMMITS_LEAVES + 1);
+	run.memory.size = (u8)(1 + seed % 64);
+	run.memory.writes = seed >> 6 & 1;
+	ref->base = seed >> 7 & 7 ? seed >> 10 & 15 : DP_NO_REG;
+	ref->index = seed >> 14 & 1 ? seed >> 15 & 15 : DP_NO_REG;
+	/* rsp is no index. */
+	if (ref->index == NATIVE_RSP)
+		ref->index = DP_NO_REG;
+	ref->scale = (u8)(1 << (seed >> 19 & 3));
+	ref->disp = (int16_t)(seed >> 21);
+	ref->segment = !(seed >> 37 & 7) ? DP_SEG_FS : 0;
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
