@@ -58,16 +58,13 @@ static int encode_left(struct dp_engine *e, struct dp_site *s,
 	return dp_room_put(e, j->base, code, j->len);
 }
 
-/* In new memory. Return: 0; -ENOMEM there is no room; an error of writing. */
+/* In the room that has been taken. Return: 0 or an errno. */
 static int encode_new(struct dp_engine *e, struct dp_site *s, struct dp_jump *j)
 {
-	u32 most = DP_DETOUR_ALIGN + DP_DETOUR_MAX;
-	int err = dp_room_take(e, s, most);
 	u64 at;
 	u8 *out;
+	int err;
 
-	if (err)
-		return err;
 	dp_room_consume(e, s, 0, DP_DETOUR_ALIGN);
 	at = dp_room_cursor(e, s, &out);
 	err = dp_jump_plan(e, s, j, at, 0, out, e->need.pools[s->pool].addr);
@@ -112,7 +109,7 @@ static int encode_there(struct dp_engine *e, struct dp_site *s,
 }
 
 /* Where the jump leads, or else anywhere. @fresh: set in the second case
- * Return: as encode_new(). */
+ * Return: 0; -ENOMEM there is no room; an error of writing. */
 static int encode(struct dp_engine *e, struct dp_site *s, struct dp_jump *j,
 		  bool *fresh)
 {

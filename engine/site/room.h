@@ -52,8 +52,7 @@ struct dp_growth {
 	struct dp_hole *holes;
 	size_t nr_holes;
 	struct dp_islands *islands;
-	struct dp_guess
-		guess[2]; /* of a detour that runs a program: the second one */
+	struct dp_guess guess[2]; /* the second one: running a program */
 	u32 nr_arenas; /* pools that are island arenas */
 	u64 coming; /* bytes that sites without a plan will need, at most */
 	u32 free_probe; /* 1 + index, linked by next */
