@@ -17,6 +17,7 @@ static const char help[] =
 	"      --block       hits wait while there is no room; else their records are lost\n"
 	"      --coarse-time a hit does not read the clock: the time is when its record was read\n"
 	"      --duration T  stop after T (2s, 500ms, 1m); ^C stops at any time\n"
+	"  -n, --records N   stop after N records\n"
 	"  -o, --output FILE write the records to FILE\n"
 	"      --json        one JSON object a line: time pid tid comm probe minor major\n"
 	"                    cpu data exception facility truncated\n"
@@ -49,7 +50,7 @@ const struct dp_command dp_cmd_run = {
 	.name = "run",
 	.summary = "run probe programs and print what they log",
 	.help = help,
-	.options = "pofqv" DP_TAKES_COMMAND DP_TAKES_JSON DP_TAKES_DURATION
+	.options = "ponfqv" DP_TAKES_COMMAND DP_TAKES_JSON DP_TAKES_DURATION
 		DP_TAKES_RINGS,
 	.run = run,
 };

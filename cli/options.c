@@ -29,6 +29,7 @@ static const struct option long_options[] = {
 	{ "buffer", required_argument, NULL, OPT_BUFFER },
 	{ "block", no_argument, NULL, OPT_BLOCK },
 	{ "coarse-time", no_argument, NULL, OPT_COARSE },
+	{ "records", required_argument, NULL, 'n' },
 	{ "children", no_argument, NULL, 'f' },
 	{ "alias", required_argument, NULL, 'a' },
 	{ "output", required_argument, NULL, 'o' },
@@ -93,6 +94,17 @@ static int parse_size(const char *text, size_t *bytes)
 			text, DP_RING_MOST >> 20);
 	*bytes = n << shift;
 	return 0;
+}
+
+static int parse_records(const char *text, u64 *n)
+{
+	char *end;
+
+	errno = 0;
+	*n = strtoull(text, &end, 10);
+	if (*text >= '1' && *text <= '9' && !*end && !errno)
+		return 0;
+	return dp_usage_error("\"%s\" is not a number of records", text);
 }
 
 static int open_output(const char *path, struct dp_tracer_options *opt)
@@ -170,6 +182,8 @@ static int take(const struct dp_command *cmd, int c,
 		return parse_duration(optarg, &opt->duration);
 	case OPT_BUFFER:
 		return parse_size(optarg, &opt->buffer);
+	case 'n':
+		return parse_records(optarg, &opt->records);
 	case OPT_BLOCK:
 		opt->block = true;
 		return 0;
@@ -246,7 +260,7 @@ int dp_options_parse(const struct dp_command *cmd, int argc, char **argv,
 	opt->out = stdout;
 	opterr = 0;
 	/* "-": specs come as option 1, in order, whatever POSIXLY_CORRECT says */
-	while ((c = getopt_long(words, argv, "-:p:o:a:fwqvhV", long_options,
+	while ((c = getopt_long(words, argv, "-:p:o:a:n:fwqvhV", long_options,
 				NULL)) != -1) {
 		if (c == 1)
 			argv[nr++] = optarg;

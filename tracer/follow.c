@@ -404,7 +404,8 @@ static void watch(struct dp_process_tree *h)
 	double end = opt->duration > 0 ? dp_source_now() + opt->duration : 0;
 
 	h->ending = DP_ENDING_EXIT;
-	while (!dp_watch_over(opt, end, &h->ending) && dp_tree_any(h->tree))
+	while (!dp_watch_over(h->first, end, &h->ending) &&
+	       dp_tree_any(h->tree))
 		deal_with_all(h, tend_all(h, end));
 }
 
@@ -537,11 +538,9 @@ int dp_follow_run(struct dp_session *s, int *died_of, struct dp_diag *diag)
 {
 	struct dp_process_tree h = { .first = s, .main = s->source->pid };
 	const struct dp_source_libraries *l = s->ops->libraries;
-	bool titled = false;
 	size_t i;
 	int err = dp_tree_open(&h.tree);
 
-	s->titled = &titled;
 	dp_watch_signals();
 	dp_order_open();
 	if (!err)

@@ -131,6 +131,22 @@ static int by_time(const void *a, const void *b)
 	return x->arrival < y->arrival ? -1 : x->arrival > y->arrival;
 }
 
+bool dp_record_were_all(const struct dp_session *s)
+{
+	return s->opt->records && s->printed->records >= s->opt->records;
+}
+
+void dp_record_print(struct dp_session *s, const struct dp_record_copy *record)
+{
+	if (dp_record_were_all(s))
+		return;
+	s->kind->record(s, record);
+	/* No reader sees half a record. */
+	dp_output_whole(s->opt->out);
+	s->written++;
+	s->printed->records++;
+}
+
 size_t dp_records_read(struct dp_session *s, bool ended)
 {
 	struct dp_records *r = s->records;
@@ -146,10 +162,7 @@ size_t dp_records_read(struct dp_session *s, bool ended)
 		return came;
 	qsort(r->v, r->n, sizeof(*r->v), by_time);
 	for (i = 0; i < r->n && r->v[i].record->head.ticks < horizon; i++) {
-		s->kind->record(s, r->v[i].record);
-		/* No reader sees half a record. */
-		dp_output_whole(s->opt->out);
-		s->written++;
+		dp_record_print(s, r->v[i].record);
 		free(r->v[i].record);
 	}
 	fflush(s->opt->out);

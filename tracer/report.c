@@ -106,13 +106,12 @@ void dp_report_counts(struct dp_session *s)
 {
 	size_t i;
 
-	if (!s->opt->json && !(s->titled && *s->titled))
+	if (!s->opt->json && !s->printed->titled)
 		dp_output_print(s->opt->out, "%12s %8s  %-4s  %s%s%s\n", "HITS",
 				"MISSED", "MODE",
 				s->opt->children ? "    PID  " : "", "PROBE",
 				s->opt->verbose ? "  ADDRESS  REASON" : "");
-	if (s->titled)
-		*s->titled = true;
+	s->printed->titled = true;
 	for (i = 0; i < s->points.n; i++)
 		if (s->opt->json)
 			count_json(s, i);
@@ -226,6 +225,7 @@ static void tell_exec(const struct dp_session *s)
 const char *const dp_ending_words[] = {
 	[DP_ENDING_INTERRUPT] = "interrupted",
 	[DP_ENDING_DURATION] = "--duration is over",
+	[DP_ENDING_RECORDS] = "-n has been reached",
 	[DP_ENDING_OUTPUT] = "the output cannot be written",
 	[DP_ENDING_FAILURE] = "the probes could not be armed again",
 };

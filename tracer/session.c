@@ -207,10 +207,12 @@ int dp_session_do(const struct dp_tracer_options *opt,
 		  const struct dp_session_kind *kind, void *own,
 		  const char **bad_spec, int *died_of, struct dp_diag *diag)
 {
+	struct dp_printed printed = { 0 };
 	struct dp_session s;
 	int err = dp_session_parse(&s, opt, kind, bad_spec, diag);
 
 	s.own = own;
+	s.printed = &printed;
 	if (!err)
 		err = dp_session_open(&s, bad_spec, diag);
 	if (!err)

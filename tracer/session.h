@@ -12,6 +12,7 @@ enum dp_ending {
 	DP_ENDING_EXEC, /* the target replaced its image */
 	DP_ENDING_INTERRUPT, /* ^C */
 	DP_ENDING_DURATION,
+	DP_ENDING_RECORDS, /* as many as were asked for */
 	DP_ENDING_OUTPUT, /* the output cannot be written */
 	DP_ENDING_FILTER, /* a filter install: @filter_refused */
 	DP_ENDING_FAILURE, /* the probes could not be armed again */
@@ -38,6 +39,12 @@ struct dp_session_kind {
 	void (*record)(struct dp_session *s,
 		       const struct dp_record_copy *record);
 	void (*report)(struct dp_session *s);
+};
+
+/** struct dp_printed - by all sessions of a run: has the table its header, and records */
+struct dp_printed {
+	bool titled;
+	u64 records;
 };
 
 /**
@@ -69,7 +76,7 @@ struct dp_session {
 	struct dp_session *origin;
 	u32 users;
 	struct dp_process_tree *tree; /* with -f, once the session is in it */
-	bool *titled; /* the table's header has been printed */
+	struct dp_printed *printed;
 };
 
 /** dp_session_parse() - parse the specs, before anything is started
@@ -105,7 +112,7 @@ void dp_watch_signals(void);
 bool dp_watch_interrupted(void);
 /** dp_watch_over() - must the tool end, whatever the processes do? @end: of --duration,
  *  or 0 */
-bool dp_watch_over(const struct dp_tracer_options *opt, double end,
+bool dp_watch_over(const struct dp_session *s, double end,
 		   enum dp_ending *ending);
 /** dp_watch_wait() - how long to wait now, in ms. @came: records that have just come;
  *  @most: longest wait that other work allows, in ms */
@@ -172,6 +179,11 @@ const struct dp_point *dp_record_point(const struct dp_session *s, u32 probe);
 /** dp_records_fits() - is the probe of @record a point's? If not, it is torn. */
 bool dp_records_fits(struct dp_session *s, const struct dp_record_copy *record);
 void dp_records_close(struct dp_session *s);
+/** dp_record_print() - print a record, if fewer have been printed than were asked for
+ *  dp_record_were_all() - is it any more than these? */
+void dp_record_print(struct dp_session *s, const struct dp_record_copy *record);
+bool dp_record_were_all(const struct dp_session *s);
+
 /** struct dp_stamp - what a record says besides its data, ready to print */
 struct dp_stamp {
 	char time[32]; /* of day, with microseconds */

@@ -24,6 +24,7 @@ struct dp_tracer_options {
 	size_t buffer; /* bytes of each CPU's ring of records, at most DP_RING_MOST; 0: as usual */
 	bool block; /* hits wait while it is full */
 	bool coarse; /* records have the time at which they are read */
+	u64 records; /* end after so many; 0: never */
 	bool children; /* follow what the target forks and executes */
 };
 

@@ -43,13 +43,15 @@ bool dp_watch_interrupted(void)
 	return interrupted;
 }
 
-bool dp_watch_over(const struct dp_tracer_options *opt, double end,
+bool dp_watch_over(const struct dp_session *s, double end,
 		   enum dp_ending *ending)
 {
 	if (interrupted)
 		*ending = DP_ENDING_INTERRUPT;
-	else if (ferror(opt->out))
+	else if (ferror(s->opt->out))
 		*ending = DP_ENDING_OUTPUT;
+	else if (dp_record_were_all(s))
+		*ending = DP_ENDING_RECORDS;
 	else if (end && dp_source_now() >= end)
 		*ending = DP_ENDING_DURATION;
 	else
@@ -183,7 +185,7 @@ static int watch(struct dp_session *s, struct dp_diag *diag)
 		s->ops->tend(s->source, dp_source_now(), dp_watch_foreign, s,
 			     &news);
 		if (!see_to(s, &news, &err, diag) ||
-		    dp_watch_over(s->opt, end, &s->ending))
+		    dp_watch_over(s, end, &s->ending))
 			break;
 		came = s->records ? dp_records_read(s, false) : 0;
 		dp_order_look(&s, 1, NULL);
@@ -235,10 +237,8 @@ static void take_record(void *arg, const struct dp_record_copy *record)
 {
 	struct dp_session *s = arg;
 
-	if (!dp_records_fits(s, record))
-		return;
-	s->kind->record(s, record);
-	s->written++;
+	if (dp_records_fits(s, record))
+		dp_record_print(s, record);
 }
 
 int dp_session_finish(struct dp_session *s, struct dp_diag *diag)
