@@ -19,8 +19,11 @@ static const char help[] =
 	"                    libraries to come are waited for in each\n"
 	"      --pending     wait also for libraries that are nowhere to be found yet\n"
 	"      --duration T  stop after T (2s, 500ms, 1m); ^C stops at any time\n"
+	"  -i, --interval T  every T, print what has come since: as many rows as have any;\n"
+	"                    on a terminal in place of the rows before. At the end, all\n"
 	"  -o, --output FILE write the counts to FILE\n"
-	"      --json        one JSON object a line: probe hits missed mode\n"
+	"      --json        one JSON object a line: probe hits missed mode; of an interval\n"
+	"                    also time and interval, in seconds\n"
 	"  -q, --quiet       no summary\n"
 	"  -v, --verbose     addresses, modes with their reasons, refused matches\n"
 	"  -h, --help        this text\n"
@@ -53,7 +56,7 @@ const struct dp_command dp_cmd_stat = {
 	.name = "stat",
 	.summary = "count how often instructions are executed",
 	.help = help,
-	.options = "pofqv" DP_TAKES_COMMAND DP_TAKES_JSON DP_TAKES_DURATION
+	.options = "poifqv" DP_TAKES_COMMAND DP_TAKES_JSON DP_TAKES_DURATION
 		DP_TAKES_PENDING,
 	.run = run,
 };

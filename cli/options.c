@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define INTERVAL_LEAST 0.01
 #define SECONDS_MAX 1e9 /* in nanoseconds it has to fit into 64 bits */
 
 /* The letters of struct dp_command's options. */
@@ -29,6 +30,7 @@ static const struct option long_options[] = {
 	{ "buffer", required_argument, NULL, OPT_BUFFER },
 	{ "block", no_argument, NULL, OPT_BLOCK },
 	{ "coarse-time", no_argument, NULL, OPT_COARSE },
+	{ "interval", required_argument, NULL, 'i' },
 	{ "records", required_argument, NULL, 'n' },
 	{ "children", no_argument, NULL, 'f' },
 	{ "alias", required_argument, NULL, 'a' },
@@ -75,6 +77,15 @@ static int parse_duration(const char *text, double *seconds)
 	return dp_usage_error(
 		"\"%s\" is not a duration (a number and s, ms, us, m or h)",
 		text);
+}
+
+static int parse_interval(const char *text, double *seconds)
+{
+	int err = parse_duration(text, seconds);
+
+	if (err || *seconds >= INTERVAL_LEAST)
+		return err;
+	return dp_usage_error("-i %s: an interval is 10 ms at least", text);
 }
 
 static int parse_size(const char *text, size_t *bytes)
@@ -180,6 +191,8 @@ static int take(const struct dp_command *cmd, int c,
 		return 0;
 	case OPT_DURATION:
 		return parse_duration(optarg, &opt->duration);
+	case 'i':
+		return parse_interval(optarg, &opt->interval);
 	case OPT_BUFFER:
 		return parse_size(optarg, &opt->buffer);
 	case 'n':
@@ -260,7 +273,7 @@ int dp_options_parse(const struct dp_command *cmd, int argc, char **argv,
 	opt->out = stdout;
 	opterr = 0;
 	/* "-": specs come as option 1, in order, whatever POSIXLY_CORRECT says */
-	while ((c = getopt_long(words, argv, "-:p:o:a:n:fwqvhV", long_options,
+	while ((c = getopt_long(words, argv, "-:p:o:a:n:i:fwqvhV", long_options,
 				NULL)) != -1) {
 		if (c == 1)
 			argv[nr++] = optarg;

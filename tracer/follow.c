@@ -77,6 +77,7 @@ static void give_back(const struct dp_process_tree *h, struct dp_session *s)
 		dp_points_free(&s->points);
 	}
 	free(s->pending);
+	free(s->seen);
 	free(s);
 }
 
@@ -166,6 +167,8 @@ static struct dp_session *another(struct dp_process_tree *h,
 	memcpy(s->pending, like->pending, like->nr_specs * sizeof(*s->pending));
 	s->records = NULL;
 	s->source = NULL;
+	s->seen = NULL;
+	s->nr_seen = 0;
 	s->written = 0;
 	s->users = 0;
 	return s;
@@ -373,7 +376,7 @@ static bool tend(struct dp_process_tree *h, struct dp_session *s, double *most,
 /* Return: longest wait, in ms. */
 static int tend_all(struct dp_process_tree *h, double end)
 {
-	double t = dp_source_now(), most = FILTER_INSTALL_MS;
+	double t = dp_source_now(), most = FILTER_INSTALL_MS, next;
 	size_t i = 0, came = 0;
 
 	while (i < h->n)
@@ -384,7 +387,8 @@ static int tend_all(struct dp_process_tree *h, double end)
 		h->loader_event = t + LOADER_EVENT_SECONDS;
 	if (t < h->loader_event)
 		most = BUSY_MS;
-	return dp_watch_wait(h->first, end, came, most);
+	next = dp_interval_look(h->first, h->v, h->n);
+	return dp_watch_wait(h->first, end, came, next < most ? next : most);
 }
 
 /* The thread that forked may wait for this; its process must not be stopped before. */

@@ -28,7 +28,7 @@ static bool is_plain(const char *text, size_t len)
 
 	for (; len >= sizeof(word); text += sizeof(word), len -= sizeof(word)) {
 		memcpy(&word, text, sizeof(word));
-		odd |= word | (word - EACH(' ')) | (word + EACH(1));
+		odd |= (word - EACH(' ')) | (word + EACH(1));
 	}
 	for (; len; text++, len--)
 		odd |= (u64)(*text < ' ' || *text > '~') << 7;

@@ -233,6 +233,7 @@ void dp_session_close(struct dp_session *s)
 		dp_spec_free(&s->specs[i]);
 	free(s->specs);
 	free(s->pending);
+	free(s->seen);
 }
 
 int dp_tracer_detach(const struct dp_tracer_options *opt, struct dp_diag *diag)

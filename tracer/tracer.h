@@ -13,6 +13,7 @@ struct dp_tracer_options {
 	pid_t pid; /* 0: launch @argv */
 	char *const *argv;
 	double duration; /* seconds, 0: until the end */
+	double interval; /* seconds between tables of stat, 0: only the last one */
 	bool json, quiet, verbose;
 	FILE *out;
 	const char *const *specs;

@@ -178,6 +178,7 @@ static int watch(struct dp_session *s, struct dp_diag *diag)
 	double end = s->opt->duration > 0 ? dp_source_now() + s->opt->duration :
 					    0;
 	struct dp_source_news news;
+	double next;
 	size_t came;
 	int err = 0;
 
@@ -192,6 +193,8 @@ static int watch(struct dp_session *s, struct dp_diag *diag)
 		/* After a look at libraries the source has more to do. */
 		if (news.asked)
 			news.most = BUSY_MS;
+		next = dp_interval_look(s, &s, 1);
+		news.most = next < news.most ? next : news.most;
 	} while (!has_ended(s,
 			    s->ops->wait(s->source, dp_watch_wait(s, end, came,
 								  news.most))));

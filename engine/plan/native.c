@@ -120,8 +120,7 @@ const struct dp_native *dp_native_of(const struct dp_engine *e,
 
 static bool accesses(const struct dp_site *s, struct dp_insn_memory *memory)
 {
-	if (s->facts.class != DP_INSN_PLAIN ||
-	    !dp_insn_memory(s->code, s->facts.len, memory))
+	if (!dp_insn_memory(s->code, s->facts.len, memory))
 		return false;
 	if (s->facts.rip_relative)
 		memory->operand.disp += (s64)(s->addr + s->facts.len);

@@ -367,7 +367,6 @@ int dp_room_meet(struct dp_engine *e, struct dp_site *s, u32 before, u32 after,
 	int err = find_mapped(e, s, &room);
 
 	*at = s->island;
-	s->island = 0;
 	return err;
 }
 

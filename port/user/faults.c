@@ -211,7 +211,7 @@ bool dp_insn_memory(const u8 *code, size_t size, struct dp_insn_memory *m)
 	for (i = 0; i < in.operand_count; i++) {
 		if (ops[i].type != ZYDIS_OPERAND_TYPE_MEMORY)
 			continue;
-		if (op || ops[i].mem.type != ZYDIS_MEMOP_TYPE_MEM)
+		if (op)
 			return false;
 		op = &ops[i];
 	}

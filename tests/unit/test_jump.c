@@ -6,8 +6,10 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include "engine/site/grow.h"
+#include "engine/vm/ops.h"
 #include "jump_world.h"
 #include "starve.h"
+#include "vm_bytes.h"
 
 /* Islands. */
 
@@ -141,10 +143,10 @@ static u32 direct(const struct world *w)
 {
 	u32 n = 0, i;
 
-	for (i = 0; i < SLOTS; i++) {
-		const struct dp_site_entry *s = site_of(w, i * SLOT);
+	for (i = 0; i < w->e->view.nr_sites; i++) {
+		const struct dp_site_entry *s = &w->e->view.sites[i];
 
-		if (!s->traps || jump_of(w, s)->island)
+		if (!s->jump || !s->traps || jump_of(w, s)->island)
 			continue;
 		assert_in_range(__builtin_popcount(s->traps), 1, 2);
 		n++;
@@ -180,6 +182,87 @@ static void lands_where_it_may(void **state)
 				 i % 16 << 1);
 	assert_in_range(direct(&w), SLOTS * 8 / 16, SLOTS * 10 / 16);
 	end(&w);
+}
+
+/* The first detour of all is made where its jump leads, too. */
+static void needs_no_island(void **state)
+{
+	struct world w;
+
+	begin(&w, HIGH, DP_ARM_INTERIOR);
+	assert_int_equal(add(&w, SLOT, true), 0);
+	assert_int_equal(build(&w), 0);
+	assert_int_equal(commit(&w), 0);
+	assert_int_equal(site_of(&w, SLOT)->traps, 1 << 1);
+	assert_int_equal(expect_islands(&w), 1);
+	assert_int_equal(direct(&w), 1);
+	end(&w);
+}
+
+#define TESTS 12
+
+/* A program that asks @n times whether rdi is 0 */
+static u32 add_program(struct world *w, u32 n)
+{
+	static const u8 ask[] = { OP(PUSH_R), 0x64,    0,
+				  OP(JNZ),    WORD(1), OP(ABORT) },
+			last[] = { OP(INC_LV_I), 0, 0, OP(EXIT) };
+	static const u32 start;
+	u8 code[TESTS * sizeof(ask) + sizeof(last)];
+	const struct dp_program_spec spec = { .name = "it",
+					      .code = code,
+					      .code_len = n * (u32)sizeof(ask) +
+							  (u32)sizeof(last),
+					      .starts = &start,
+					      .nr_starts = 1,
+					      .nr_lv = 1,
+					      .jmpmax = 32,
+					      .logmax = 64,
+					      .stack = 32 };
+	const char *why;
+	u32 program, offset, i;
+
+	for (i = 0; i < n; i++)
+		memcpy(code + i * sizeof(ask), ask, sizeof(ask));
+	memcpy(code + n * sizeof(ask), last, sizeof(last));
+	assert_int_equal(
+		dp_engine_add_program(w->e, &spec, &program, &offset, &why), 0);
+	return program;
+}
+
+/* Detours of several sizes are guessed wrong again and again, and still each has its own room, with
+ * its entry where the jump leads. */
+static void lands_whatever_its_size(void **state)
+{
+	static const u32 sizes[] = { 1, TESTS, 4, 8 };
+	struct dp_binding binding[4] = { 0 };
+	u32 i, runs = 0, order;
+	struct world w;
+
+	for (order = 0; order < 2; order++) {
+		begin(&w, HIGH, DP_ARM_INTERIOR);
+		dp_engine_set_rseq(w.e, 0x20, 0x53053053);
+		dp_engine_set_native(w.e, true, 0);
+		for (i = 0; i < 4; i++) {
+			binding[i].maxhits = DP_HITS_UNLIMITED;
+			binding[i].program = add_program(&w, sizes[i]);
+		}
+		for (i = 0; i < SLOTS; i++) {
+			put_slot(&w.t, i, 1 << 1 | 1 << 4);
+			assert_int_equal(add(&w, i * SLOT, true), 0);
+			if (i % 3 || order)
+				dp_engine_bind(w.e, w.probe[i % SITES],
+					       &binding[i * 7 / 4 % 4]);
+		}
+		assert_int_equal(build(&w), 0);
+		commit_all(&w);
+		assert_int_equal(expect_islands(&w), SLOTS);
+		assert_in_range(direct(&w), SLOTS * 9 / 10, SLOTS);
+		for (i = 0; i < SLOTS; i++)
+			runs += jump_of(&w, site_of(&w, i * SLOT))->runs.program;
+		assert_true(runs);
+		end(&w);
+	}
 }
 
 /* There is nothing some 800 MB below: other bytes trap, and mean up. */
@@ -714,6 +797,8 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lands_where_it_may),
+		cmocka_unit_test(needs_no_island),
+		cmocka_unit_test(lands_whatever_its_size),
 		cmocka_unit_test(lands_above_low_addresses),
 		cmocka_unit_test(covers_another_byte),
 		cmocka_unit_test(traps_where_nothing_is_free),

@@ -599,14 +599,32 @@ static void touches_by_any_address(void **state)
 			 NATIVE_RECORD);
 	assert_int_equal(touch(AT(DP_NO_REG, DP_NO_REG, 0, (s64)end), 1, false),
 			 NATIVE_LEFT_IT);
-	/* The frame is below the thread's stack pointer, which is what is meant. */
-	assert_int_equal(touch(AT(NATIVE_RSP, DP_NO_REG, 0, 8), 8, true),
-			 NATIVE_RECORD);
 	tls.disp = (char *)&native_tid - (char *)__builtin_thread_pointer();
 	assert_int_equal(touch(tls, 4, true), NATIVE_LEFT_IT);
 	tls.segment = DP_SEG_FS;
 	assert_int_equal(touch(tls, 4, true), NATIVE_RECORD);
 	assert_int_equal(touch(tls, 4, false), NATIVE_RECORD);
+	/* It may end in another page, wherever the segment begins in one. */
+	tls.disp = (char *)end - 4 - (char *)__builtin_thread_pointer();
+	assert_int_equal(touch(tls, 4, true), NATIVE_RECORD);
+	assert_int_equal(touch(tls, 8, true), NATIVE_LEFT_IT);
+	assert_int_equal(touch(tls, 8, false), NATIVE_LEFT_IT);
+	run.commits = DP_COMMITS;
+}
+
+/* The frame is below the thread's stack pointer, which is what is meant. */
+static void touches_the_stack(void **state)
+{
+	u64 end = (u64)run.data + NATIVE_PAGE;
+
+	run.commits = DP_COMMITS_IF_TOUCHED;
+	native_in.r[NATIVE_RSP] = end - 16;
+	assert_int_equal(touch(AT(NATIVE_RSP, DP_NO_REG, 0, 8), 8, true),
+			 NATIVE_RECORD);
+	assert_int_equal(touch(AT(NATIVE_RSP, DP_NO_REG, 0, 9), 8, true),
+			 NATIVE_LEFT_IT);
+	assert_int_equal(touch(AT(NATIVE_RSP, DP_NO_REG, 0, 9), 8, false),
+			 NATIVE_LEFT_IT);
 	run.commits = DP_COMMITS;
 }
 
@@ -629,6 +647,41 @@ static void touches_both_pages(void **state)
 	mprotect(run.data, NATIVE_PAGE, PROT_READ | PROT_WRITE);
 	mprotect(end, NATIVE_PAGE, PROT_NONE);
 	run.commits = DP_COMMITS;
+}
+
+/* Whether a page's number is even or odd */
+static void touches_at_every_border(void **state)
+{
+	u8 *pages = mmap(NULL, 3 * NATIVE_PAGE, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int i;
+
+	run.commits = DP_COMMITS_IF_TOUCHED;
+	for (i = 2; i > 0; i--) {
+		mprotect(pages + i * NATIVE_PAGE, NATIVE_PAGE, PROT_READ);
+		native_in.r[6] = (u64)(pages + i * NATIVE_PAGE - 1);
+		assert_int_equal(touch(FIRST(6), 2, true), NATIVE_LEFT_IT);
+		assert_int_equal(touch(FIRST(6), 1, true), NATIVE_RECORD);
+	}
+	munmap(pages, 3 * NATIVE_PAGE);
+	run.commits = DP_COMMITS;
+}
+
+/* A fork child has no counters, and no streams: all its hits are left. */
+static void cannot_count(void **state)
+{
+	u32 i;
+
+	for (i = 0; i < 65536; i++)
+		run.table[i] = 0;
+	R(DI) = 1;
+	LEAVES(REG(RDI), IF_TOP);
+	R(DI) = 0;
+	LEAVES(REG(RDI), IF_TOP);
+	LEAVES(OP(LOG_I), HALF(0), OP(EXIT));
+	for (i = 0; i < 65536; i++)
+		run.table[i] = (u64)run.counters;
+	UNMET(REG(RDI), IF_TOP);
 }
 
 /* A program that cannot make a record need not wait for its instruction. */
@@ -743,7 +796,10 @@ int main(void)
 		TEST(commits),
 		TEST(touches),
 		TEST(touches_by_any_address),
+		TEST(touches_the_stack),
 		TEST(touches_both_pages),
+		TEST(touches_at_every_border),
+		TEST(cannot_count),
 		TEST(full),
 		TEST(decodes),
 		TEST(random_programs),

@@ -1,0 +1,67 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# What is printed while a run goes on, and runs that end after so many records.
+. tests/scenario/lib.sh
+
+start "$VICTIMS/conditions" 2 200000000000
+# sums FILE: hits of all intervals, hits of the total, intervals, and whether time goes on
+sums() {
+	python3 - "$1" <<'END'
+import json, sys
+rows = [json.loads(line) for line in open(sys.argv[1])]
+parts = [r for r in rows if "time" in r]
+total = [r for r in rows if "time" not in r]
+times = [r["time"] for r in parts]
+print(sum(r["hits"] for r in parts), sum(r["hits"] for r in total), len(parts),
+      times == sorted(times) and all(0 < r["interval"] < 5 for r in parts))
+END
+}
+"$DPROBES" stat --json -i 100ms --duration 1s -o "$dir/counts" asked -p "$victim" 2>"$dir/err"
+is "intervals: status" $? 0
+read -r parts total n right <<<"$(sums "$dir/counts")"
+like "as many rows as there was time for" "$n" '^([3-9]|10)$'
+is "one behind the other" "$right" True
+is "their hits are among those of the total" "$((parts > 0 && parts <= total))" 1
+is "and nearly all of it" "$((parts * 2 > total))" 1
+
+"$DPROBES" stat -i 50ms --duration 300ms -o "$dir/counts" asked reads -p "$victim" 2>"$dir/err"
+is "the header stands once, and once over the total" "$(grep -c 'PROBE$' "$dir/counts")" 2
+like "a row of an interval" "$(sed -n 2p "$dir/counts")" '^[0-2][0-9](:[0-5][0-9]){2} +[1-9][0-9]* +0  jump  conditions:asked$'
+is "no row of nothing" "$(grep -cE '^[0-9:]{8} .*reads' "$dir/counts")" 0
+is "but in the total" "$(hits "$dir/counts" conditions:reads)" 0
+"$DPROBES" stat -i 50ms --duration 300ms -o "$dir/counts" reads -p "$victim" 2>"$dir/err"
+like "an interval of nothing" "$(sed -n 2p "$dir/counts")" '^[0-9:]{8} no hits$'
+if command -v script >/dev/null; then
+	script -qc "$DPROBES stat -q -i 50ms --duration 400ms asked -p $victim" /dev/null >"$dir/screen" </dev/null
+	like "on a terminal each replaces the one before" "$(grep -c $'\033\\[H\033\\[J' "$dir/screen")" '^[2-8]$'
+	is "but not the total" "$(tail -n 1 "$dir/screen" | grep -c $'\033')" 0
+else
+	skip "on a terminal" "there is no script(1)"
+fi
+
+for n in 1 3 2000; do
+	"$DPROBES" trace -n "$n" -o "$dir/lines" 'asked(arg0)' -p "$victim" 2>"$dir/err"
+	is "-n $n: status and lines" "$? $(wc -l <"$dir/lines")" "0 $n"
+	like "-n $n: what ended it" "$(cat "$dir/err")" " $n records?(, [0-9]+ records lost)?; -n has been reached"
+done
+"$DPROBES" trace -n 5 --json -o "$dir/lines" 'r:asked' -p "$victim" 2>"$dir/err"
+is "-n with returns" "$? $(wc -l <"$dir/lines")" "0 5"
+kill -TERM "$victim"
+wait "$victim"
+like "the program comes to its end" "$? $(cat "$dir/out")" '^0 calls [0-9]+ '
+
+"$DPROBES" trace -n 2 -o "$dir/lines" 'asked(arg0)' -- "$VICTIMS/conditions" 1 50 >"$dir/out" 2>"$dir/err"
+is "a command goes on to its end" "$? $(wc -l <"$dir/lines") $(cut -d' ' -f1,2 "$dir/out")" "0 2 calls 50"
+"$DPROBES" trace -f -n 7 -o "$dir/lines" 'asked(arg0)' -- "$VICTIMS/conditions" 1 5 forks >"$dir/out" 2>"$dir/err"
+is "of a program and its child together" "$? $(wc -l <"$dir/lines")" "0 7"
+"$DPROBES" stat -f --json -i 10ms -o "$dir/counts" asked -- "$VICTIMS/conditions" 1 3000000 forks >"$dir/out" 2>"$dir/err"
+read -r parts total n right <<<"$(sums "$dir/counts")"
+is "the total of a program and its child" "$? $total" "0 6000000"
+is "intervals of both are among it" "$((parts <= total))" 1
+
+for bad in "trace -n 0 x" "trace -n -1 x" "trace -n 3x x" "trace -n 99999999999999999999 x" "stat -n 3 x" "stat -i 0 x" "stat -i 1ms x" "trace -i 1s x"; do
+	# shellcheck disable=SC2086
+	"$DPROBES" $bad -- true >"$dir/out" 2>"$dir/err"
+	is "$bad: a mistake" "$? $(wc -l <"$dir/err")" "2 1"
+done
+plan
