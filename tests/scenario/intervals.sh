@@ -3,7 +3,9 @@
 # What is printed while a run goes on, and runs that end after so many records.
 . tests/scenario/lib.sh
 
-start "$VICTIMS/conditions" 2 200000000000
+"$VICTIMS/conditions" 2 200000000000 >"$dir/out" 2>&1 &
+victim=$!
+pids+=("$victim")
 # sums FILE: hits of all intervals, hits of the total, intervals, and whether time goes on
 sums() {
 	python3 - "$1" <<'END'

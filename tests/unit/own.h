@@ -126,6 +126,7 @@ static inline void expect_armed(const struct world *w, u32 at, u8 mode)
 	const struct dp_site *s = dp_engine_find(w->e, TEXT + at);
 	const struct dp_site_entry *entry = entry_of(w, at);
 	const struct dp_jump *j;
+	int b;
 
 	assert_int_equal(dp_view_is_jump(&w->e->view, entry),
 			 mode == DP_MODE_JUMP);
@@ -140,6 +141,9 @@ static inline void expect_armed(const struct world *w, u32 at, u8 mode)
 	j = dp_view_jump(&w->e->view, entry);
 	expect_written(w, j->base, j->len);
 	assert_false(j->island && !entry->traps);
+	for (b = 1; b < DP_JUMP_SIZE - 1; b++)
+		if (entry->traps >> b & 1)
+			assert_int_equal(entry->patch[b], DP_BREAKPOINT);
 	if (j->island)
 		expect_written(w, j->island, DP_JUMP_SIZE);
 }
