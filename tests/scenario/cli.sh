@@ -105,10 +105,10 @@ refuses() { # VERB OPTION...
 		usage "$verb $option" "$verb does not use .*${option%% [0-9a-z/]*}" $verb $option
 	done
 }
-refuses stat -w "-a a=b"
-refuses trace -w "-a a=b"
-refuses run -w "-a a=b" --pending
-refuses list -q -w -f "-a a=b" --pending "--duration 1s"
+refuses stat -w "-n 3" "-a a=b"
+refuses trace -w "-i 1s" "-a a=b"
+refuses run -w "-i 1s" "-a a=b" --pending
+refuses list -q "-n 3" "-i 1s" -w -f "-a a=b" --pending "--duration 1s"
 refuses doctor -v -w -f "-a a=b" --pending "--duration 1s" "-- true"
 refuses detach "-o $dir/file" -v -w -f "-a a=b" --pending --json "--duration 1s" "-- true"
 refuses disable "-o $dir/file" -q -v -w -f "-a a=b" --pending --json "--duration 1s" "-- true"
@@ -125,12 +125,12 @@ is "an option that is refused makes no file" "$([ -e "$dir/file" ] || echo none)
 # The help tells of those that are used, and of no others.
 for verb in stat trace run list disable enable doctor detach insmod lsmod rmmod enabled sysctl dmesg; do
 	told= used=
-	for option in p o f q v w a pending duration json; do
+	for option in p o f q v w a n i pending duration json; do
 		dashes=--
 		[ ${#option} -gt 1 ] || dashes=-
 		"$DPROBES" $verb --help | grep -qE -- "^ +(-[a-z], )?$dashes$option[ ,]" && told="$told $option"
 		case $option in
-		p) value=1 ;; o) value=/dev/null ;; a) value=a=b ;; duration) value=1s ;; *) value= ;;
+		p | n) value=1 ;; i) value=1s ;; o) value=/dev/null ;; a) value=a=b ;; duration) value=1s ;; *) value= ;;
 		esac
 		# An option that there is not makes sure that nothing is done.
 		"$DPROBES" $verb $dashes$option $value -z 2>&1 | grep -q 'does not use' || used="$used $option"
