@@ -4,6 +4,7 @@
 #include "tracer/output.h"
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #define NAMED_MAX 8
 /* A trap costs about TRAP_COST hits by a jump; TRAPS_TOLD traps are worth a sentence. */
@@ -157,6 +158,38 @@ static const char *program(const struct dp_session *s)
 	const char *slash = strrchr(exe, '/');
 
 	return slash ? slash + 1 : exe;
+}
+
+static size_t breakpoints(const struct dp_session *s)
+{
+	struct dp_source_count c;
+	size_t n = 0, i;
+
+	for (i = 0; i < s->points.n; i++) {
+		if (s->points.v[i].refused)
+			continue;
+		s->ops->count(s->source, &s->points.v[i], &c);
+		n += !strcmp(c.mode, "trap");
+	}
+	return n;
+}
+
+void dp_report_live(const struct dp_session *s)
+{
+	size_t probes = dp_report_probes(s), traps;
+
+	if (s->opt->quiet || !isatty(STDERR_FILENO))
+		return;
+	traps = breakpoints(s);
+	dp_output_print(stderr, "dprobes: probing %d (%s): %zu probe%s",
+			s->source->pid, program(s), probes,
+			probes == 1 ? "" : "s");
+	if (traps)
+		dp_output_print(
+			stderr,
+			", %zu by breakpoint, which is some thousand times as slow (-v says why)",
+			traps);
+	fputs("; ^C ends\n", stderr);
 }
 
 static void tell_trap_death(const struct dp_session *s, int status)

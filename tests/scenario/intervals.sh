@@ -37,6 +37,13 @@ if command -v script >/dev/null; then
 	script -qc "$DPROBES stat -q -i 50ms --duration 400ms asked -p $victim" /dev/null >"$dir/screen" </dev/null
 	like "on a terminal each replaces the one before" "$(grep -c $'\033\\[H\033\\[J' "$dir/screen")" '^[2-8]$'
 	is "but not the total" "$(tail -n 1 "$dir/screen" | grep -c $'\033')" 0
+	# shown OPTION...: what a person at a terminal is told
+	shown() { script -qc "$* --duration 50ms asked -p $victim" /dev/null </dev/null | tr -d '\r' | grep probing; }
+	is "that probes are there" "$(shown "$DPROBES" stat)" "dprobes: probing $victim (conditions): 1 probe; ^C ends"
+	is "and that they are slow" "$(shown env DPROBES_ARM=trap "$DPROBES" stat)" \
+		"dprobes: probing $victim (conditions): 1 probe, 1 by breakpoint, which is some thousand times as slow (-v says why); ^C ends"
+	is "with children, too" "$(shown "$DPROBES" trace -f -n 1)" "dprobes: probing $victim (conditions): 1 probe; ^C ends"
+	is "or not" "$(shown "$DPROBES" stat -q)" ""
 else
 	skip "on a terminal" "there is no script(1)"
 fi
