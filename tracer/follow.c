@@ -6,6 +6,7 @@
  * points, in the child's memory. After an exec the specs are resolved again. When a
  * process ends, its session is freed and its account closed.
  */
+#include "tracer/interval.h"
 #include "tracer/session.h"
 #include "proc/tree.h"
 #include "sym/list.h"

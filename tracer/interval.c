@@ -5,6 +5,7 @@
  * A row says what has come since the last look at its probe; rows of nothing are left out. On a
  * terminal the table of an interval replaces the one before; the totals at the end do not.
  */
+#include "tracer/interval.h"
 #include "tracer/output.h"
 #include "tracer/session.h"
 #include <stdlib.h>

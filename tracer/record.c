@@ -7,6 +7,7 @@
  * been handed over by then. So the earlier records are sorted and handed on; later records
  * wait for the next reading.
  */
+#include "tracer/interval.h"
 #include "tracer/output.h"
 #include "tracer/session.h"
 #include "proc/inspect.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* report: print what was counted, and what ended the run. */
+#include "tracer/interval.h"
 #include "tracer/session.h"
 #include "tracer/output.h"
 #include <string.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* session: open and close the specs, the source and the points of a run. */
+#include "tracer/interval.h"
 #include "tracer/session.h"
 #include "tracer/expr.h"
 #include <dprobes/diag.h>
@@ -94,14 +95,6 @@ int dp_session_bind(struct dp_session *s, size_t point,
 	s->ops->bind(s->source, &s->points.v[point], &binding);
 	s->points.v[point].program = binding.program;
 	return 0;
-}
-
-u64 dp_session_hits(const struct dp_session *s, const struct dp_point *p,
-		    const struct dp_source_count *count)
-{
-	if (p->spec->cond && !s->kind->record)
-		return s->ops->variable(s->source, p->program, 0);
-	return count->hits;
 }
 
 int dp_session_resolve(struct dp_session *s, const char **bad_spec,

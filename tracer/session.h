@@ -41,17 +41,7 @@ struct dp_session_kind {
 	void (*report)(struct dp_session *s);
 };
 
-/**
- * struct dp_printed - what all sessions of a run have printed
- * @titled, @interval_titled: the header of the table, and of those of intervals; @records: how many
- * @since, @next: when the last interval ended, and when this one does, by dp_source_now()
- */
-struct dp_printed {
-	bool titled, interval_titled;
-	u64 records;
-	double since, next;
-};
-
+struct dp_printed;
 struct dp_seen;
 
 /**
@@ -83,7 +73,7 @@ struct dp_session {
 	struct dp_session *origin;
 	u32 users;
 	struct dp_process_tree *tree; /* with -f, once the session is in it */
-	struct dp_printed *printed;
+	struct dp_printed *printed; /* by all sessions of the run */
 	struct dp_seen *seen; /* of each point: what intervals before have had */
 	size_t nr_seen;
 };
@@ -127,10 +117,6 @@ bool dp_watch_over(const struct dp_session *s, double end,
  *  @most: longest wait that other work allows, in ms */
 int dp_watch_wait(const struct dp_session *s, double end, size_t came,
 		  double most);
-/** dp_interval_look() - print the table of an interval that is over
- *  @v: the sessions that there are. Return: ms until the next one is over. */
-double dp_interval_look(const struct dp_session *s, struct dp_session **v,
-			size_t n);
 /** dp_watch_foreign() - say that a site was ceded or taken back: struct dp_source_ops */
 void dp_watch_foreign(void *session, u64 addr, bool away);
 /** dp_watch_status() - the tool's exit status for a wait(2) status of the command */
@@ -179,8 +165,14 @@ int dp_session_bind(struct dp_session *s, size_t point,
 
 /** dp_session_hits() - hits of a point; with a counting condition only those for which it
  *  held */
-u64 dp_session_hits(const struct dp_session *s, const struct dp_point *point,
-		    const struct dp_source_count *count);
+static inline u64 dp_session_hits(const struct dp_session *s,
+				  const struct dp_point *point,
+				  const struct dp_source_count *count)
+{
+	if (point->spec->cond && !s->kind->record)
+		return s->ops->variable(s->source, point->program, 0);
+	return count->hits;
+}
 
 /* record.c: records in the order of time */
 int dp_records_open(struct dp_session *s);

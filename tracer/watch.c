@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* watch: run a session, from armed probes to their end. */
 #include "proc/facts.h"
+#include "tracer/interval.h"
 #include "tracer/order.h"
 #include "tracer/output.h"
 #include "tracer/session.h"

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* interval: what is printed while a run goes on, and how far that has come. */
+#ifndef DP_INTERVAL_H
+#define DP_INTERVAL_H
+
+#include "port_types.h"
+
+struct dp_session;
+
+/**
+ * struct dp_printed - what all sessions of a run have printed
+ * @titled, @interval_titled: the header of the table, and of those of intervals; @records: how many
+ * @since, @next: when the last interval ended, and when this one does, by dp_source_now()
+ */
+struct dp_printed {
+	bool titled, interval_titled;
+	u64 records;
+	double since, next;
+};
+
+/** dp_interval_look() - print the table of an interval that is over
+ *  @v: the sessions that there are. Return: ms until the next one is over. */
+double dp_interval_look(const struct dp_session *s, struct dp_session **v,
+			size_t n);
+
+#endif
