@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Test of sessions and reports over a source that is made up: no process, no agent. */
 #include "sym/sym.h"
+#include "tracer/interval.h"
 #include "tracer/session.h"
 #include <dprobes/diag.h>
 #include <errno.h>
@@ -247,6 +248,7 @@ static const struct dp_session_kind kind = {
 struct bench {
 	struct dp_session s;
 	struct dp_source source;
+	struct dp_printed printed;
 	struct dp_tracer_options opt;
 	struct dp_spec entry, ret;
 	struct dp_point v[POINTS];
@@ -285,6 +287,7 @@ static void begin(struct bench *b, bool json)
 		.ops = &ops,
 		.source = &b->source,
 		.points = { .v = b->v, .n = POINTS, .cap = POINTS },
+		.printed = &b->printed,
 	};
 }
 
@@ -326,6 +329,31 @@ static void from_arming_to_status(void **state)
 	assert_int_equal(b.s.written, 5);
 	/* In order of time; the last is of a call that was left. */
 	finish(&b, "a b c a c ");
+}
+
+/* Whatever they are of, a record or a call that was left */
+static void no_more_records_than_asked_for(void **state)
+{
+	struct dp_diag diag;
+	struct bench b;
+	int died_of = 0;
+	u64 n;
+
+	for (n = 3; n <= 6; n++) {
+		begin(&b, false);
+		dp_diag_clear(&diag);
+		fake.asks = true;
+		b.source.launched = false;
+		b.opt.records = n;
+		assert_int_equal(dp_session_run(&b.s, &died_of, &diag), 0);
+		assert_int_equal(b.s.written, n < 5 ? n : 5);
+		assert_int_equal(b.printed.records, b.s.written);
+		fflush(b.opt.out);
+		assert_int_equal(b.size, 2 * b.s.written);
+		fclose(b.opt.out);
+		free(b.text);
+		dp_records_close(&b.s);
+	}
 }
 
 /* The process writes the records, and may name what it likes. */
@@ -492,6 +520,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whose_probe),
 		cmocka_unit_test(from_arming_to_status),
+		cmocka_unit_test(no_more_records_than_asked_for),
 		cmocka_unit_test(of_no_probe),
 		cmocka_unit_test(not_followed),
 		cmocka_unit_test(ended_by_filter),
