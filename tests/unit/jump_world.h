@@ -16,6 +16,7 @@
 #include "engine/site/enable.h"
 #include "engine/site/engine.h"
 #include "engine/site/internal.h"
+#include "engine/site/program.h"
 #include "engine/site/reach.h"
 #include "engine/site/view.h"
 #include "engine/text/state.h"
@@ -384,6 +385,27 @@ static inline int add(struct world *w, u32 at, bool jump)
 		dp_engine_allow_jump(w->e, *probe, &g);
 	w->nr_probes += !err;
 	return err;
+}
+
+/* Return: its number. */
+static inline u32 add_code(struct world *w, const u8 *code, u32 len, u32 logmax)
+{
+	static const u32 start;
+	const struct dp_program_spec spec = { .name = "it",
+					      .code = code,
+					      .code_len = len,
+					      .starts = &start,
+					      .nr_starts = 1,
+					      .nr_lv = 1,
+					      .jmpmax = 32,
+					      .logmax = logmax,
+					      .stack = 32 };
+	const char *why;
+	u32 program, offset;
+
+	assert_int_equal(
+		dp_engine_add_program(w->e, &spec, &program, &offset, &why), 0);
+	return program;
 }
 
 static inline void see_arena(struct world *w)

@@ -207,27 +207,13 @@ static u32 add_program(struct world *w, u32 n)
 	static const u8 ask[] = { OP(PUSH_R), 0x64,    0,
 				  OP(JNZ),    WORD(1), OP(ABORT) },
 			last[] = { OP(INC_LV_I), 0, 0, OP(EXIT) };
-	static const u32 start;
 	u8 code[TESTS * sizeof(ask) + sizeof(last)];
-	const struct dp_program_spec spec = { .name = "it",
-					      .code = code,
-					      .code_len = n * (u32)sizeof(ask) +
-							  (u32)sizeof(last),
-					      .starts = &start,
-					      .nr_starts = 1,
-					      .nr_lv = 1,
-					      .jmpmax = 32,
-					      .logmax = 64,
-					      .stack = 32 };
-	const char *why;
-	u32 program, offset, i;
+	u32 i;
 
 	for (i = 0; i < n; i++)
 		memcpy(code + i * sizeof(ask), ask, sizeof(ask));
 	memcpy(code + n * sizeof(ask), last, sizeof(last));
-	assert_int_equal(
-		dp_engine_add_program(w->e, &spec, &program, &offset, &why), 0);
-	return program;
+	return add_code(w, code, n * (u32)sizeof(ask) + (u32)sizeof(last), 64);
 }
 
 /* Detours of several sizes are guessed wrong again and again, and still each has its own room, with

@@ -35,24 +35,12 @@ struct asked {
 
 static u32 add_program(struct world *w, const struct asked *a)
 {
-	static const u32 start;
-	const struct dp_program_spec spec = { .name = "it",
-					      .code = a->code,
-					      .code_len = a->len,
-					      .starts = &start,
-					      .nr_starts = 1,
-					      .nr_lv = 1,
-					      .jmpmax = 32,
-					      .logmax = 64,
-					      .stack = 32 };
-	struct dp_binding binding = { .passcount = a->passcount,
-				      .maxhits = a->maxhits };
-	const char *why;
-	u32 offset, probe = w->probe[w->nr_probes - 1];
+	const struct dp_binding binding = { .program = add_code(w, a->code,
+								a->len, 64),
+					    .passcount = a->passcount,
+					    .maxhits = a->maxhits };
+	u32 probe = w->probe[w->nr_probes - 1];
 
-	assert_int_equal(dp_engine_add_program(w->e, &spec, &binding.program,
-					       &offset, &why),
-			 0);
 	dp_engine_bind(w->e, probe, &binding);
 	return probe;
 }

@@ -89,22 +89,7 @@ static void begin_streams(struct world *w)
 
 static u32 add_program(struct world *w, const u8 *code, u32 len)
 {
-	static const u32 start;
-	const struct dp_program_spec spec = { .name = "it",
-					      .code = code,
-					      .code_len = len,
-					      .starts = &start,
-					      .nr_starts = 1,
-					      .nr_lv = 1,
-					      .jmpmax = 32,
-					      .logmax = 256,
-					      .stack = 32 };
-	const char *why;
-	u32 program, offset;
-
-	assert_int_equal(
-		dp_engine_add_program(w->e, &spec, &program, &offset, &why), 0);
-	return program;
+	return add_code(w, code, len, 256);
 }
 
 #define ADD_PROGRAM(w, code) add_program(w, code, sizeof(code))

@@ -146,6 +146,16 @@ struct dp_x86_rm dp_body_slot(const struct dp_body *b, u8 reg)
 	return slot;
 }
 
+void dp_body_register(struct dp_body *b, u8 to, u8 reg)
+{
+	if (reg == DP_RSP)
+		dp_x86_lea(b->o, to, dp_x86_at(DP_RSP, dp_body_frame(b)));
+	else
+		dp_x86_mov(b->o, to,
+			   b->saved >> reg & 1 ? dp_body_slot(b, reg) :
+						 dp_x86_in(reg));
+}
+
 static void put_push(struct dp_out *o, u8 op, u8 reg)
 {
 	if (reg >> 3)

@@ -127,6 +127,9 @@ void dp_body_drop(struct dp_body *b, const struct dp_body_operand *x);
 /** dp_body_stay() - have a value where it stays while a sequence uses rax, rcx and rdx */
 struct dp_body_operand dp_body_stay(struct dp_body *b, u8 value);
 
+/** dp_body_register() - have in @to what the thread has in register @reg */
+void dp_body_register(struct dp_body *b, u8 to, u8 reg);
+
 /** dp_body_touch() - access what the site's instruction will access, in the same way, if a record
  *  depends on it. Changes rax, rcx and no memory. */
 void dp_body_touch(struct dp_body *b);

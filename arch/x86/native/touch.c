@@ -13,16 +13,6 @@
 
 #define PAGE_SHIFT 12
 
-static void load(struct dp_body *b, u8 to, u8 reg)
-{
-	if (reg == DP_RSP)
-		dp_x86_lea(b->o, to, dp_x86_at(DP_RSP, dp_body_frame(b)));
-	else
-		dp_x86_mov(b->o, to,
-			   b->saved >> reg & 1 ? dp_body_slot(b, reg) :
-						 dp_x86_in(reg));
-}
-
 /* rax: where the operand is, less its segment's base */
 static void put_address(struct dp_body *b, const struct dp_operand_ref *m)
 {
@@ -30,12 +20,12 @@ static void put_address(struct dp_body *b, const struct dp_operand_ref *m)
 		dp_x86_mov_imm(b->o, DP_RAX, (u64)m->disp);
 		return;
 	}
-	load(b, DP_RAX, m->index != DP_NO_REG ? m->index : m->base);
+	dp_body_register(b, DP_RAX, m->index != DP_NO_REG ? m->index : m->base);
 	if (m->index != DP_NO_REG && m->scale > 1)
 		dp_x86_shift(b->o, DP_SHIFT_SHL, DP_RAX,
 			     (u8)__builtin_ctz(m->scale));
 	if (m->index != DP_NO_REG && m->base != DP_NO_REG) {
-		load(b, DP_RCX, m->base);
+		dp_body_register(b, DP_RCX, m->base);
 		dp_x86_alu(b->o, DP_ALU_ADD, DP_RAX, dp_x86_in(DP_RCX));
 	}
 	if (m->disp)

@@ -181,12 +181,8 @@ static void put_register(struct dp_body *b, u8 to, u64 number)
 		/* As long for every pc, so that the code has one length. */
 		DP_PUT(b->o, (u8)(0x48 | to >> 3), (u8)(0xb8 | (to & 7)));
 		dp_put64(b->o, b->spec->from);
-	} else if (reg == DP_RSP) {
-		dp_x86_lea(b->o, to, dp_x86_at(DP_RSP, dp_body_frame(b)));
 	} else {
-		dp_x86_mov(b->o, to,
-			   b->saved >> reg & 1 ? dp_body_slot(b, reg) :
-						 dp_x86_in(reg));
+		dp_body_register(b, to, reg);
 	}
 	if (low)
 		dp_x86_extend(b->o, to, dp_x86_in(to), 32, false);
