@@ -243,7 +243,7 @@ $(B)/tests/victims/%: tests/victims/%.cc
 # The same programs of other kinds: linked statically, and with another libc, which
 # does not have the kernel's headers.
 KINDS := static static-pie musl musl-static
-KIND_NAMES := blocked busy calls faults forker sandbox
+KIND_NAMES := blocked busy calls faults forker remains sandbox
 KIND := $(foreach k,$(KINDS),$(KIND_NAMES:%=$(B)/tests/victims/$k/%))
 KIND_static := $(CC) -static
 KIND_static-pie := $(CC) -static-pie -fPIE

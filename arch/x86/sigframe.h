@@ -15,6 +15,12 @@
 #define DP_UC_FP_XSTATE 0x1
 #define DP_UC_SIGCONTEXT_SS 0x2
 #define DP_UC_STRICT_RESTORE_SS 0x4
+#define DP_UC_FLAGS \
+	(DP_UC_FP_XSTATE | DP_UC_SIGCONTEXT_SS | DP_UC_STRICT_RESTORE_SS)
+
+/* In such an fpstate: FP_XSTATE_MAGIC1, at this offset */
+#define DP_FPSTATE_MAGIC 0x46505853u
+#define DP_FPSTATE_MAGIC_AT 464
 
 struct dp_mcontext {
 	u64 r8, r9, r10, r11, r12, r13, r14, r15;

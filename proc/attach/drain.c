@@ -44,10 +44,7 @@ static bool read_frame(const struct dp_process *proc, u64 frame, u64 sp,
 {
 	u8 code[DP_RESTORER_MAX];
 
-	return !dp_process_read(proc, frame, f, sizeof(*f)) &&
-	       dp_uframe_is_user(&f->uc.mc) &&
-	       dp_frame_counts(&f->uc, frame, sp) &&
-	       !dp_stop_beside(proc, &f->uc, frame) &&
+	return dp_frame_read(proc, frame, sp, f) &&
 	       !dp_process_read(proc, f->restorer, code, sizeof(code)) &&
 	       dp_restorer_length(code, sizeof(code));
 }

@@ -94,6 +94,30 @@ bool dp_stop_beside(const struct dp_process *proc, const struct dp_ucontext *uc,
 	return false;
 }
 
+/* A handler that gives its thread another vector state gives it a whole one. */
+static bool is_whole(const struct dp_process *proc,
+		     const struct dp_ucontext *uc)
+{
+	u32 magic;
+
+	if (uc->flags & ~(u64)DP_UC_FLAGS || uc->link)
+		return false;
+	if (!(uc->flags & DP_UC_FP_XSTATE) || !uc->mc.fpstate)
+		return true;
+	return !dp_process_read(proc, uc->mc.fpstate + DP_FPSTATE_MAGIC_AT,
+				&magic, sizeof(magic)) &&
+	       magic == DP_FPSTATE_MAGIC;
+}
+
+bool dp_frame_read(const struct dp_process *proc, u64 at, u64 sp,
+		   struct dp_sigframe *f)
+{
+	return !dp_process_read(proc, at, f, sizeof(*f)) &&
+	       dp_uframe_is_user(&f->uc.mc) &&
+	       dp_frame_counts(&f->uc, at, sp) &&
+	       !dp_stop_beside(proc, &f->uc, at) && is_whole(proc, &f->uc);
+}
+
 int dp_stack_scan_read(const struct dp_process *proc,
 		       const struct dp_maps *maps, u64 sp,
 		       struct dp_stack_scan *words)

@@ -15,6 +15,7 @@
 struct dp_diag;
 struct dp_map;
 struct dp_process;
+struct dp_sigframe;
 struct dp_thread;
 struct dp_ucontext;
 
@@ -237,6 +238,18 @@ int dp_stack_scan_read(const struct dp_process *proc,
  */
 bool dp_stop_beside(const struct dp_process *proc, const struct dp_ucontext *uc,
 		    u64 at);
+
+/**
+ * dp_frame_read() - is there a signal frame at @at through which a thread may return?
+ * @sp: the thread's stack pointer
+ * @f: out: the frame; its restorer is for the caller to look at
+ *
+ * What is left of a frame whose handler has returned is often still there, among locals of
+ * another handler that have no value yet, or in the vector state of another frame. Parts of
+ * it have been overwritten then.
+ */
+bool dp_frame_read(const struct dp_process *proc, u64 at, u64 sp,
+		   struct dp_sigframe *f);
 
 /* borrowed: a thread of the target that makes remote calls while the others run. */
 

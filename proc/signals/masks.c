@@ -144,6 +144,15 @@ static u64 marks_of(const struct dp_process *proc, u64 base)
 typedef int frame_fn(struct masking *m, struct dp_sigframe *frame,
 		     bool innermost);
 
+/* What lies between a frame and where its handler interrupted this stack is the kernel's.
+ * Return: index of the last word of @stack before that, the frame's own if it is elsewhere */
+static size_t end_of(const struct dp_stack_scan *stack, size_t frame, u64 sp)
+{
+	size_t i = (sp - stack->at) / sizeof(*stack->v);
+
+	return sp > stack->at && i > frame && i <= stack->n ? i - 1 : frame;
+}
+
 /* Call @act for the signal frames of one stack. @sp: in: its stack pointer; out: that of the
  * stack from which a handler came to this one, or 0. */
 static int stack_frames(struct masking *m, const struct dp_maps *maps,
@@ -152,6 +161,7 @@ static int stack_frames(struct masking *m, const struct dp_maps *maps,
 	struct dp_sigframe f;
 	struct dp_stack_scan stack;
 	size_t i;
+	u64 back;
 	int err = dp_stack_scan_read(m->proc, maps, *sp, &stack);
 
 	*sp = 0;
@@ -161,18 +171,16 @@ static int stack_frames(struct masking *m, const struct dp_maps *maps,
 		u64 at = stack.at + i * 8;
 
 		if (!dp_restorer_known(m->proc, stack.v[i]) ||
-		    dp_process_read(m->proc, at, &f, sizeof(f)) ||
-		    !dp_uframe_is_user(&f.uc.mc) ||
-		    !dp_frame_counts(&f.uc, at, stack.at) ||
-		    dp_stop_beside(m->proc, &f.uc, at))
+		    !dp_frame_read(m->proc, at, stack.at, &f))
 			continue;
-		if (dp_mcontext_sp(&f.uc.mc) - stack.at >
-		    stack.n * sizeof(*stack.v))
-			*sp = dp_mcontext_sp(&f.uc.mc);
+		back = dp_mcontext_sp(&f.uc.mc);
+		if (back - stack.at > stack.n * sizeof(*stack.v))
+			*sp = back;
 		err = act(m, &f, *innermost);
 		dp_process_write(m->proc, at, &f,
 				 offsetof(struct dp_sigframe, info));
 		*innermost = false;
+		i = end_of(&stack, i, back);
 	}
 	free(stack.v);
 	return err;

@@ -76,6 +76,13 @@ masked() {
 	done
 }
 
+# Frames of handlers that have returned, in handlers that run: none of them counts.
+for kind in '' musl-static; do
+	start "$VICTIMS/$kind/remains"
+	cycles "${kind:-glibc}, remains of frames" "$cycles" work
+	like "${kind:-glibc}: none was taken for a frame" "$? $(tail -n 1 "$dir/out")" '^0 right, [34] kinds of remains$'
+done
+
 glibc_modes="ignore spawn mask pending clearsighand sleep open leave cancel"
 for kind in static static-pie; do
 	launched $kind "$VICTIMS/$kind"

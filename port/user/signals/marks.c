@@ -227,9 +227,9 @@ bool dp_marks_procmask(const u64 *set, u64 how, u64 *before)
 	/* A mask that is set may be that of before the handler, which is left by longjmp. */
 	real = how == DP_SIG_SETMASK ? dp_marks_of(mask, table & mask) :
 				       mark(mask);
-	dp_port_swap_sigmask(real);
 	if (table & ~mask)
-		dp_mask_set_virtual(table & mask);
+		dp_mask_enter_virtual(table & mask);
+	dp_port_swap_sigmask(real);
 	dp_mask_let_come(real);
 	return true;
 }

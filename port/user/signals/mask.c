@@ -183,11 +183,16 @@ static APART void begin_anew(u64 whose, u64 blocked)
 	release(whose, ~0ull, true);
 }
 
+bool dp_mask_enter_virtual(u64 mask)
+{
+	return change(dp_mask_whose(), dp_mask_bits_of(mask), DP_MASK_BLOCKED);
+}
+
 bool dp_mask_set_virtual(u64 mask)
 {
 	u64 whose = dp_mask_whose(), had = bits_of(whose);
 
-	if (!change(whose, dp_mask_bits_of(mask), DP_MASK_BLOCKED))
+	if (!dp_mask_enter_virtual(mask))
 		return false;
 	if (had & DP_MASK_DEFERRED &&
 	    !release(whose, dp_mask_of_bits(had) & ~mask, false))
@@ -350,9 +355,11 @@ s64 dp_mask_procmask(u64 how, u64 set, u64 old)
 		return tell(old, before);
 	if (set && how <= DP_SIG_SETMASK)
 		will = dp_mask_after(how, mask, was) & caught;
-	/* A thread without room in the table has no virtual mask: the kernel has to block
-	 * the signals. */
-	if (will & ~was && !dp_mask_set_virtual(was | will))
+	/* Handlers of signals that the kernel unblocks run before its call has returned, and
+	 * under the mask that this one sets. */
+	if (will != was && !dp_mask_enter_virtual(will))
+		/* A thread without room in the table has no virtual mask: the kernel has to
+		 * block the signals. */
 		__atomic_fetch_add(&dp_arena.hit.unmasked, 1, __ATOMIC_RELAXED);
 	else if (how != SIG_UNBLOCK)
 		mask &= ~caught;
@@ -360,8 +367,7 @@ s64 dp_mask_procmask(u64 how, u64 set, u64 old)
 			 DP_SIGSET_BYTES);
 	if (ret)
 		return ret;
-	if (was & ~will)
-		dp_mask_set_virtual(will);
+	dp_mask_let_come(0);
 	return tell(old, before | was);
 }
 

@@ -52,6 +52,8 @@ void dp_mask_forget(void);
 /** dp_mask_set_virtual() - set this thread's virtual mask, and let the deferred signals
  *  come that it opens. Return: false if there is no room. */
 bool dp_mask_set_virtual(u64 mask);
+/** dp_mask_enter_virtual() - the same, but deferred signals do not come yet */
+bool dp_mask_enter_virtual(u64 mask);
 /** dp_mask_defers() - has this thread deferred signals? */
 bool dp_mask_defers(void);
 /** dp_mask_get() - read a signal mask of the program. Return: 0, -EFAULT. */
