@@ -156,6 +156,7 @@ u64 dp_mask_blocked(void)
  * others? */
 static APART bool release(u64 whose, u64 mask, bool drop)
 {
+	u64 info[16];
 	bool others = false;
 	u32 i;
 
@@ -169,11 +170,21 @@ static APART bool release(u64 whose, u64 mask, bool drop)
 			others = true;
 			continue;
 		}
-		if (!drop)
-			dp_port_requeue((int)sig, h->info);
+		/* Its handler may run at once, and look here. */
+		dp_bytes_copy(info, h->info, sizeof(info));
 		__atomic_store_n(&h->thread, 0, __ATOMIC_RELEASE);
+		if (!drop)
+			dp_port_requeue((int)sig, info);
 	}
 	return others;
+}
+
+/* Let the deferred signals in @mask come. Handlers that run meanwhile may defer others. */
+static void let_go(u64 whose, u64 mask)
+{
+	change(whose, 0, DP_MASK_DEFERRED);
+	if (release(whose, mask, false))
+		change(whose, DP_MASK_DEFERRED, 0);
 }
 
 /* Forget the virtual mask and the deferred signals of a thread that begins or ends. */
@@ -194,9 +205,8 @@ bool dp_mask_set_virtual(u64 mask)
 
 	if (!dp_mask_enter_virtual(mask))
 		return false;
-	if (had & DP_MASK_DEFERRED &&
-	    !release(whose, dp_mask_of_bits(had) & ~mask, false))
-		change(whose, 0, DP_MASK_DEFERRED);
+	if (had & DP_MASK_DEFERRED)
+		let_go(whose, dp_mask_of_bits(had) & ~mask);
 	return true;
 }
 
@@ -205,8 +215,8 @@ void dp_mask_let_come(u64 real)
 	u64 whose = dp_mask_whose(), bits = bits_of(whose);
 	u64 blocked = dp_mask_of_bits(bits) | dp_marks_blocked(real);
 
-	if (bits & DP_MASK_DEFERRED && !release(whose, ~blocked, false))
-		change(whose, 0, DP_MASK_DEFERRED);
+	if (bits & DP_MASK_DEFERRED)
+		let_go(whose, ~blocked);
 }
 
 bool dp_mask_defers(void)
@@ -418,8 +428,8 @@ void dp_mask_real(bool real)
 	else
 		dp_port_swap_sigmask(dp_marks_of(dp_marks_real(), mask));
 	/* The kernel has them wait, now that it blocks them. */
-	if (real && bits & DP_MASK_DEFERRED && !release(whose, ~0ull, false))
-		change(whose, 0, DP_MASK_DEFERRED);
+	if (real && bits & DP_MASK_DEFERRED)
+		let_go(whose, ~0ull);
 }
 
 void dp_mask_give_back(u64 *mask)
