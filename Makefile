@@ -29,7 +29,7 @@ ARCH_HIT_SRC := $(addprefix arch/x86/,offsets.c simulate.c)
 VM_CONTROL_SRC := engine/vm/verify.c engine/vm/decode.c
 ENGINE_SRC := $(wildcard engine/insn/*.c engine/site/*.c engine/plan/*.c engine/text/*.c engine/vm/native/*.c arch/x86/native/*.c) \
 	$(filter-out $(ARCH_HIT_SRC),$(wildcard arch/x86/*.c))
-CONTROL_SRC := $(ENGINE_SRC) $(wildcard port/user/*.c sym/*/*.c proc/*/*.c lang/*.c resolve/*.c tracer/*.c tracer/*/*.c) $(VM_CONTROL_SRC) lib/diag.c lib/escape.c
+CONTROL_SRC := $(ENGINE_SRC) $(wildcard port/user/*.c sym/*/*.c proc/*/*.c lang/*.c lang/*/*.c resolve/*.c tracer/*.c tracer/*/*.c) $(VM_CONTROL_SRC) lib/diag.c lib/escape.c
 VM_SRC := $(filter-out $(VM_CONTROL_SRC),$(wildcard engine/vm/*.c))
 HIT_SRC := $(wildcard engine/hit/*.c engine/instance/*.c engine/ring/*.c port/user/signals/*.c \
 	arch/x86/*.S agent/*.c) $(ARCH_HIT_SRC) $(VM_SRC)
@@ -153,7 +153,7 @@ $(B)/tests/unit/test_adopt $(B)/tests/unit/test_move $(B)/tests/unit/test_contro
 	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -o $@ $< $(wildcard port/fake/*.c) $(B)/libcore.a $(LIBS) -lcmocka
 
 # The machine, built as any program, so that the sanitizers see it.
-$(B)/tests/unit/test_vm $(B)/tests/unit/test_vm_ops $(B)/tests/unit/test_expr $(B)/tests/unit/test_native: $(B)/tests/unit/test_%: tests/unit/test_%.c $(VM_SRC) $(B)/libcore.a
+$(B)/tests/unit/test_vm $(B)/tests/unit/test_vm_ops $(B)/tests/unit/test_expr $(B)/tests/unit/test_values $(B)/tests/unit/test_native: $(B)/tests/unit/test_%: tests/unit/test_%.c $(VM_SRC) $(B)/libcore.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -o $@ $< $(VM_SRC) $(B)/libcore.a $(LIBS) -lcmocka
 
@@ -501,7 +501,7 @@ stress: deps
 FUZZ_SECONDS ?= 600
 FUZZ := $(patsubst fuzz/%.c,$(B)/fuzz/%,$(wildcard fuzz/fuzz_*.c))
 FUZZ_SRC := $(ENGINE_SRC) $(VM_CONTROL_SRC) $(wildcard port/user/*.c) lib/diag.c lib/escape.c proc/seccomp/filter.c \
-	$(VM_SRC) $(wildcard sym/*/*.c lang/*.c)
+	$(VM_SRC) $(wildcard sym/*/*.c lang/*.c lang/*/*.c) resolve/spec.c resolve/listline.c tracer/expr.c tracer/values/code.c tracer/values/name.c
 FUZZ_OBJ := $(FUZZ_SRC:%.c=$(B)/fuzz/obj/%.o)
 .SECONDARY: $(FUZZ_OBJ) $(FUZZ:$(B)/fuzz/%=$(B)/fuzz/obj/fuzz/%.o)
 $(B)/fuzz/obj/%.o: %.c

@@ -1,530 +1,326 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * expr: arguments and conditions of a spec, compiled to a probe program.
+ * expr: values and conditions of a spec, compiled to a probe program.
  *
- * A test leaves 0 or 1 on the stack; && and || are the bitwise operations on those. A
- * false condition jumps over the log. The only other jumps are those of log_string().
+ *   condition   an exception in it, or 0: abort
+ *   item        its address or value, then a log; an exception in it: three elements are
+ *               logged, of which the second is the address that cannot be read
+ *   exit
+ *
+ * A false condition jumps over the log. All jumps lead forward.
  */
 #include "tracer/expr.h"
+#include "tracer/values/code.h"
 #include "arch/arch.h"
 #include "engine/vm/ops.h"
 #include "engine/vm/vm.h"
-#include "sym/list.h"
-#include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define DEEPEST 64
-
-struct parser {
-	const struct dp_spec *spec;
-	const char *text; /* args or cond of the spec */
-	int column; /* of text in the spec */
-	int at;
-	int depth;
-	struct dp_trace_program *out;
-	struct dp_diag *diag;
-	int err;
-};
-
-static void bad(struct parser *p, int at, int span, int err, const char *why)
-{
-	if (p->err)
-		return;
-	p->err = dp_diag_set(p->diag, err, "%s", why);
-	dp_diag_caret(p->diag, p->column + at, span);
-}
-
-/* The program's bytes */
-
-static void put(struct parser *p, u64 value, u32 size)
-{
-	struct dp_trace_program *o = p->out;
-	u32 i;
-
-	if (dp_list_reserve(&o->code, o->len + size, &o->cap, 1)) {
-		p->err = dp_diag_set(p->diag, -ENOMEM, "out of memory");
-		return;
-	}
-	for (i = 0; i < size; i++)
-		o->code[o->len++] = (u8)(value >> (8 * i));
-}
-
-static void op(struct parser *p, u8 code)
-{
-	put(p, code, 1);
-}
-
-static void op8(struct parser *p, u8 code, u8 value)
-{
-	op(p, code);
-	put(p, value, 1);
-}
-
-static void op16(struct parser *p, u8 code, u16 value)
-{
-	op(p, code);
-	put(p, value, 2);
-}
-
-static void push(struct parser *p, u64 value)
-{
-	op(p, DP_OPCODE_PUSH);
-	put(p, value, 8);
-}
-
-/* A jump whose target is not known yet. Return: where to write it. */
-static u32 jump(struct parser *p, u8 code)
-{
-	op(p, code);
-	put(p, 0, 8);
-	return p->out->len;
-}
-
-static void land(struct parser *p, u32 jump)
-{
-	u64 distance = p->out->len - jump;
-
-	if (!p->err)
-		memcpy(p->out->code + jump - 8, &distance, 8);
-}
-
-/* Words */
-
-static void skip_space(struct parser *p)
-{
-	while (isspace((unsigned char)p->text[p->at]))
-		p->at++;
-}
-
-static bool accept(struct parser *p, const char *word)
-{
-	skip_space(p);
-	if (strncmp(p->text + p->at, word, strlen(word)))
-		return false;
-	p->at += (int)strlen(word);
-	return true;
-}
-
-static int word_length(const struct parser *p)
-{
-	int n = 0;
-
-	while (isalnum((unsigned char)p->text[p->at + n]) ||
-	       p->text[p->at + n] == '_')
-		n++;
-	return n;
-}
-
-static bool is_word(const struct parser *p, int n, const char *word)
-{
-	return (int)strlen(word) == n && !memcmp(p->text + p->at, word, n);
-}
+#define DEEPEST (DP_EXPR_STACK - 2) /* an index adds its scale */
+#define FAULT_ELEMENTS 3 /* of an exception: its code, an address, 0 */
+#define FAULT_SIZE (FAULT_ELEMENTS * (u32)sizeof(u64))
 
 /* Function arguments in order: System V AMD64 ABI 3.2.3. */
-static const u16 argument_regs[DP_TRACE_ARGS] = { 0x64, 0x65, 0x63,
-						  0x62, 0x68, 0x69 };
-
-static int find_register(const struct parser *p, int n)
+u16 dp_expr_argument(int n)
 {
-	const char *word = p->text + p->at;
+	static const u16 regs[DP_TRACE_ARGS] = { 0x64, 0x65, 0x63,
+						 0x62, 0x68, 0x69 };
 
-	if (n == 4 && !memcmp(word, "arg", 3) && word[3] >= '0' &&
-	    word[3] < '0' + DP_TRACE_ARGS)
-		return argument_regs[word[3] - '0'];
-#define REGISTER(number, name, ...) \
-	if (is_word(p, n, #name))   \
-		return number;
-	DP_REGS(REGISTER)
-	DP_SPECIAL_REGS(REGISTER)
-	return -1;
+	return regs[n];
 }
 
-/* Is the word exactly a letter and a number of bits? */
-static bool is_sized(const struct parser *p, int n, char letter, int bits)
+/* What is returned */
+
+static void returned_type(struct dp_coder *c, const struct dp_value *v,
+			  struct dp_type *type)
 {
-	char word[8];
+	static const u8 kinds[] = { [DP_VALUE_UNTYPED] = DP_TYPE_UNKNOWN,
+				    [DP_VALUE_UNSIGNED] = DP_TYPE_UNSIGNED,
+				    [DP_VALUE_SIGNED] = DP_TYPE_SIGNED,
+				    [DP_VALUE_HEX] = DP_TYPE_POINTER,
+				    [DP_VALUE_BOOL] = DP_TYPE_BOOL,
+				    [DP_VALUE_FLOAT] = DP_TYPE_FLOAT };
+	u8 kind = v->type.kind, bits = v->type.bits ?: 64;
 
-	snprintf(word, sizeof(word), "%c%d", letter, bits);
-	return is_word(p, n, word);
-}
-
-/* Find a sized type: letters[*show] with 8 to 64 bits. */
-static bool find_sized(const struct parser *p, int n, u8 *show, u8 *bits)
-{
-	static const char letters[] = "usx";
-	int i, size;
-
-	for (i = 0; letters[i]; i++)
-		for (size = 8; size <= 64; size *= 2)
-			if (is_sized(p, n, letters[i], size)) {
-				*show = (u8)i;
-				*bits = (u8)size;
-				return true;
-			}
-	return false;
-}
-
-static void parse_type(struct parser *p, struct dp_trace_item *item)
-{
-	int n;
-
-	if (!accept(p, ":"))
-		return;
-	skip_space(p);
-	n = word_length(p);
-	if (is_word(p, n, "str"))
-		item->show = DP_SHOW_STRING;
-	else if (is_sized(p, n, 'f', 32) || is_sized(p, n, 'f', 64))
-		bad(p, p->at, n, -EINVAL,
-		    "f32 and f64 are for retval: arg0 to arg5 and registers hold no floating point");
-	else if (!find_sized(p, n, &item->show, &item->bits))
-		bad(p, p->at, n, -EINVAL,
-		    "a type is u8 to u64, s8 to s64, x8 to x64, or str");
-	p->at += n;
-}
-
-static void parse_returned_type(struct parser *p, struct dp_type *type)
-{
-	static const u8 kinds[] = { [DP_SHOW_UNSIGNED] = DP_TYPE_UNSIGNED,
-				    [DP_SHOW_SIGNED] = DP_TYPE_SIGNED,
-				    [DP_SHOW_HEX] = DP_TYPE_POINTER };
-	u8 show, bits;
-	int n;
-
-	if (!accept(p, ":"))
-		return;
-	skip_space(p);
-	n = word_length(p);
-	if (find_sized(p, n, &show, &bits))
-		*type = (struct dp_type){ kinds[show], bits };
-	else if (is_sized(p, n, 'f', 32))
-		*type = (struct dp_type){ DP_TYPE_FLOAT, 32 };
-	else if (is_sized(p, n, 'f', 64))
-		*type = (struct dp_type){ DP_TYPE_FLOAT, 64 };
-	else if (is_word(p, n, "str"))
-		bad(p, p->at, n, -EOPNOTSUPP,
-		    "strings that are returned are not there yet");
+	if (kind == DP_VALUE_STRING)
+		dp_code_bad(c, v, -EOPNOTSUPP,
+			    "strings that are returned are not there yet");
+	else if (kind >= sizeof(kinds) || v->type.count || v->type.stars ||
+		 (kind && !kinds[kind]))
+		dp_code_bad(
+			c, v, -EINVAL,
+			"what is returned is u8 to u64, s8 to s64, x8 to x64, f32 or f64");
 	else
-		bad(p, p->at, n, -EINVAL,
-		    "what is returned is u8 to u64, s8 to s64, x8 to x64, f32 or f64");
-	p->at += n;
+		*type = (struct dp_type){ kinds[kind],
+					  kind == DP_VALUE_BOOL ? 8 : bits };
 }
 
 /* "retval" is not logged at the entry: it says how the return value is shown.
  * Return: false: this is another value. */
-static bool parse_returned(struct parser *p)
+static bool take_returned(struct dp_coder *c, const struct dp_spec *spec, u16 n)
 {
-	int n;
+	const struct dp_value *v = &c->values->v[n], *name = v;
+	struct dp_type *ret = &c->out->ret;
 
-	skip_space(p);
-	n = word_length(p);
-	if (!is_word(p, n, "retval"))
+	if (v->op == DP_VALUE_SHOWN)
+		name = &c->values->v[v->left];
+	if (!dp_code_is_retval(c->values, name))
 		return false;
-	if (p->spec->kind != DP_SPEC_RETURN)
-		bad(p, p->at, n, -EINVAL,
-		    "retval is of return probes: r:FUNCTION(retval:s32)");
-	else if (p->out->ret.kind)
-		bad(p, p->at, n, -EINVAL, "retval is there twice");
-	p->at += n;
-	parse_returned_type(p, &p->out->ret);
+	if (spec->kind != DP_SPEC_RETURN)
+		dp_code_bad(
+			c, name, -EINVAL,
+			"retval is of return probes: r:FUNCTION(retval:s32)");
+	else if (ret->kind)
+		dp_code_bad(c, name, -EINVAL, "retval is there twice");
+	else if (v->op == DP_VALUE_SHOWN)
+		returned_type(c, v, ret);
 	return true;
 }
 
-static void parse_value(struct parser *p, struct dp_trace_item *item)
-{
-	int n, reg;
+/* Items */
 
-	skip_space(p);
-	n = word_length(p);
-	reg = find_register(p, n);
-	*item = (struct dp_trace_item){ .bits = 64, .show = DP_SHOW_HEX };
-	if (is_word(p, n, "retval")) {
-		bad(p, p->at, n, -EOPNOTSUPP,
-		    "conditions on retval are not there yet");
-		return;
-	}
-	if (reg < 0) {
-		bad(p, p->at, n, -EINVAL,
-		    "a value is arg0 to arg5 or a register: rdi, eax …");
-		return;
-	}
-	snprintf(item->name, sizeof(item->name), "%.*s", n, p->text + p->at);
-	item->reg = (u16)reg;
-	p->at += n;
-	parse_type(p, item);
+/* Elements of the stack that computing node @n takes, at most. A test of a string takes three. */
+static u32 depth_of(const struct dp_values *values, u16 n)
+{
+	const struct dp_value *v = &values->v[n];
+	u32 left = 0, right = 0;
+
+	if (v->op == DP_VALUE_NUMBER || v->op == DP_VALUE_TEXT ||
+	    v->op == DP_VALUE_NAME)
+		return 3;
+	left = depth_of(values, v->left);
+	if (v->op >= DP_VALUE_OR)
+		right = 1 + depth_of(values, v->right);
+	return left > right ? left : right;
 }
 
-/* Values on the stack */
-
-static void push_value(struct parser *p, const struct dp_trace_item *item)
+static void check_depth(struct dp_coder *c, u16 n)
 {
-	op16(p, DP_OPCODE_PUSH_R, item->reg);
-	if (item->bits == 64)
-		return;
-	if (item->show == DP_SHOW_SIGNED)
-		op8(p, DP_OPCODE_PBL_I, item->bits);
+	if (!c->err && depth_of(c->values, n) > DEEPEST)
+		dp_code_bad(c, &c->values->v[n], -EINVAL,
+			    "this has too many parts in one another");
+}
+
+static void name_item(const struct dp_values *values,
+		      const struct dp_value_item *from,
+		      struct dp_trace_item *item)
+{
+	int n = from->span;
+	const char *end = "";
+
+	if (n >= DP_TRACE_NAME) {
+		end = "...";
+		n = DP_TRACE_NAME - 4;
+	}
+	snprintf(item->name, sizeof(item->name), "%.*s%s", n,
+		 values->text + from->at, end);
+}
+
+/* Bytes in memory: a string, or an array. */
+static void log_memory(struct dp_coder *c, u16 n, u8 op, u32 len)
+{
+	const struct dp_value *v = &c->values->v[n];
+	u16 inner = v->op == DP_VALUE_SHOWN ? v->left : n;
+	bool touches = dp_code_touches(c->values, inner);
+	u32 bad = 0, done, cut;
+
+	if (touches)
+		bad = dp_code_jump(c, DP_OPCODE_SX);
+	dp_code_push(c, len);
+	if (op == DP_OPCODE_LOG_STR)
+		dp_code_text(c, n);
 	else
-		op8(p, DP_OPCODE_PZL_I, item->bits);
-}
-
-static u64 parse_number(struct parser *p)
-{
-	const char *text = p->text + p->at;
-	char *end;
-	u64 value;
-
-	if (text[0] == '\'' && text[1] && text[2] == '\'') {
-		p->at += 3;
-		return (u64)text[1];
+		dp_code_place(c, inner);
+	/* The log itself notes what cannot be read. */
+	cut = dp_code_jump(c, DP_OPCODE_SX);
+	dp_code_op(c, op);
+	dp_code_op(c, DP_OPCODE_UX);
+	if (touches) {
+		done = dp_code_jump(c, DP_OPCODE_JMP);
+		dp_code_land(c, bad);
+		dp_code_op16(c, DP_OPCODE_LOG_I, FAULT_ELEMENTS);
+		dp_code_land(c, done);
 	}
-	errno = 0;
-	value = strtoull(text, &end, 0);
-	if (errno || isalnum((unsigned char)*end))
-		bad(p, p->at, (int)(end - text) + 1, -EINVAL,
-		    "this is not a number of 64 bits");
-	p->at += (int)(end - text);
-	return value;
+	dp_code_land(c, cut);
+	c->out->logmax += len > FAULT_SIZE ? len : FAULT_SIZE;
 }
 
-/* Return: true: the operand makes the comparison signed. */
-static bool parse_operand(struct parser *p)
+static struct dp_value_type log_number(struct dp_coder *c, u16 n)
 {
-	struct dp_trace_item item;
-	bool negative;
-	char c;
+	bool touches = dp_code_touches(c->values, n);
+	struct dp_value_type type;
+	u32 bad = 0, done;
 
-	skip_space(p);
-	c = p->text[p->at];
-	negative = c == '-';
-	if (c == '"')
-		bad(p, p->at, 1, -EOPNOTSUPP,
-		    "comparing strings is not there yet");
-	if (isdigit((unsigned char)c) || c == '-' || c == '\'') {
-		push(p, parse_number(p));
-		return negative;
+	if (touches)
+		bad = dp_code_jump(c, DP_OPCODE_SX);
+	type = dp_code_value(c, n);
+	if (touches)
+		dp_code_op(c, DP_OPCODE_UX);
+	dp_code_op16(c, DP_OPCODE_LOG_I, 1);
+	if (touches) {
+		done = dp_code_jump(c, DP_OPCODE_JMP);
+		dp_code_land(c, bad);
+		dp_code_op16(c, DP_OPCODE_LOG_I, FAULT_ELEMENTS);
+		dp_code_land(c, done);
 	}
-	parse_value(p, &item);
-	if (item.show == DP_SHOW_STRING)
-		bad(p, p->at - 3, 3, -EOPNOTSUPP,
-		    "comparing strings is not there yet");
-	push_value(p, &item);
-	return item.show == DP_SHOW_SIGNED;
+	c->out->logmax += touches ? FAULT_SIZE : sizeof(u64);
+	return type;
 }
 
-static void negate(struct parser *p)
+static struct dp_value_type log_array(struct dp_coder *c, u16 n)
 {
-	push(p, 1);
-	op(p, DP_OPCODE_XOR);
-}
+	const struct dp_value *v = &c->values->v[n];
 
-enum comparison { EQ, NE, LE, GE, LT, GT, NONE };
-
-static enum comparison parse_comparison(struct parser *p)
-{
-	static const char *const words[] = { "==", "!=", "<=", ">=", "<", ">" };
-	enum comparison c;
-
-	for (c = EQ; c < NONE; c++)
-		if (accept(p, words[c]))
-			return c;
-	bad(p, p->at, 1, -EINVAL,
-	    p->text[p->at] == '=' ?
-		    "equality is \"==\"" :
-		    "a comparison (== != < <= > >=) is missing here");
-	return NONE;
-}
-
-static void parse_or(struct parser *p);
-
-static void parse_test(struct parser *p)
-{
-	bool with_sign;
-	enum comparison c;
-
-	if (accept(p, "(")) {
-		if (++p->depth > DEEPEST)
-			bad(p, p->at - 1, 1, -EINVAL,
-			    "too many parentheses in one another");
-		if (!p->err)
-			parse_or(p);
-		p->depth--;
-		if (!accept(p, ")"))
-			bad(p, p->at, 1, -EINVAL, "a ')' is missing here");
-		return;
-	}
-	with_sign = parse_operand(p);
-	c = p->err ? NONE : parse_comparison(p);
-	with_sign |= !p->err && parse_operand(p);
-	if (c == GT || c == LE)
-		op(p, DP_OPCODE_XCHG);
-	if (c == EQ || c == NE)
-		op(p, DP_OPCODE_EQ);
+	if (!dp_code_is_place(c->values, v->left))
+		dp_code_bad(
+			c, v, -EINVAL,
+			"this is not in memory: an array is +0(rdi):u8[16] or *(u8 *)rdi:u8[16]");
 	else
-		op(p, with_sign ? DP_OPCODE_LTS : DP_OPCODE_LTU);
-	if (c == NE || c == LE || c == GE)
-		negate(p);
+		log_memory(c, n, DP_OPCODE_LOG_MRF,
+			   v->type.count * dp_value_size(v->type));
+	return v->type;
 }
 
-static void parse_and(struct parser *p)
+static void log_item(struct dp_coder *c, const struct dp_value_item *from)
 {
-	parse_test(p);
-	while (!p->err && accept(p, "&&")) {
-		parse_test(p);
-		op(p, DP_OPCODE_AND);
+	struct dp_trace_item *item = &c->out->items[c->out->nr_items++];
+	const struct dp_value *v = &c->values->v[from->value];
+
+	check_depth(c, from->value);
+	name_item(c->values, from, item);
+	c->out->logmax += DP_ITEM_PREFIX;
+	if (dp_code_is_text(c->values, from->value)) {
+		log_memory(c, from->value, DP_OPCODE_LOG_STR, DP_TRACE_STRING);
+		item->type.kind = DP_VALUE_STRING;
+	} else if (v->op == DP_VALUE_SHOWN && v->type.count) {
+		item->type = log_array(c, from->value);
+	} else {
+		item->type = log_number(c, from->value);
 	}
 }
 
-static void parse_or(struct parser *p)
+static void log_default(struct dp_coder *c)
 {
-	parse_and(p);
-	while (!p->err && accept(p, "||")) {
-		parse_and(p);
-		op(p, DP_OPCODE_OR);
-	}
-}
-
-static void enter(struct parser *p, const char *text, int column)
-{
-	p->text = text;
-	p->column = column;
-	p->at = 0;
-}
-
-/* Return: the jump to be landed where a false condition leads, or 0. */
-static u32 condition(struct parser *p)
-{
-	if (!p->spec->cond)
-		return 0;
-	enter(p, p->spec->cond, p->spec->cond_col);
-	parse_or(p);
-	skip_space(p);
-	if (p->text[p->at])
-		bad(p, p->at, (int)strlen(p->text + p->at), -EINVAL,
-		    "only && and || may follow a comparison");
-	return jump(p, DP_OPCODE_JZ);
-}
-
-/* What a trace line shows */
-
-static void parse_items(struct parser *p)
-{
-	struct dp_trace_program *o = p->out;
-
-	enter(p, p->spec->args, p->spec->args_col + 1);
-	skip_space(p);
-	if (!p->text[p->at])
-		return;
-	do {
-		if (parse_returned(p))
-			continue;
-		if (o->nr_items == DP_TRACE_ITEMS) {
-			bad(p, p->at, 1, -EINVAL,
-			    "a trace line shows at most 16 values");
-			return;
-		}
-		parse_value(p, &o->items[o->nr_items++]);
-	} while (!p->err && accept(p, ","));
-	skip_space(p);
-	if (p->text[p->at])
-		bad(p, p->at, (int)strlen(p->text + p->at), -EINVAL,
-		    "values are separated by commas");
-}
-
-static void default_items(struct dp_trace_program *o)
-{
+	struct dp_trace_item *item;
 	int i;
 
 	for (i = 0; i < DP_TRACE_ARGS; i++) {
-		struct dp_trace_item *item = &o->items[o->nr_items++];
-
-		*item = (struct dp_trace_item){ .reg = argument_regs[i],
-						.bits = 64,
-						.show = DP_SHOW_HEX };
+		item = &c->out->items[c->out->nr_items++];
 		snprintf(item->name, sizeof(item->name), "arg%d", i);
+		item->type.kind = DP_VALUE_UNTYPED;
+		dp_code_op16(c, DP_OPCODE_PUSH_R, dp_expr_argument(i));
+		dp_code_op16(c, DP_OPCODE_LOG_I, 1);
+		c->out->logmax += DP_ITEM_PREFIX + sizeof(u64);
 	}
 }
 
-/* A pointer to no readable memory is logged itself. */
-static void log_string(struct parser *p, const struct dp_trace_item *item)
+/* An empty log makes no record, so the program logs 0 elements. */
+static void log_end(struct dp_coder *c)
 {
-	u32 bad_pointer, done;
-
-	push_value(p, item);
-	op(p, DP_OPCODE_VFY_R);
-	bad_pointer = jump(p, DP_OPCODE_JNZ);
-	push(p, DP_TRACE_STRING);
-	push_value(p, item);
-	op(p, DP_OPCODE_LOG_STR);
-	done = jump(p, DP_OPCODE_JMP);
-	land(p, bad_pointer);
-	push_value(p, item);
-	op16(p, DP_OPCODE_LOG_I, 1);
-	land(p, done);
-	p->out->logmax += DP_ITEM_PREFIX + DP_TRACE_STRING;
+	if (!c->out->nr_items)
+		dp_code_op16(c, DP_OPCODE_LOG_I, 0);
+	c->out->logmax += DP_ITEM_PREFIX;
+	if (c->out->logmax > DP_VM_LOG)
+		c->out->logmax = DP_VM_LOG;
 }
 
-static void log_items(struct parser *p)
+static void log_items(struct dp_coder *c, const struct dp_spec *spec,
+		      struct dp_values *values)
 {
-	struct dp_trace_program *o = p->out;
-	size_t i;
+	u32 i;
 
-	for (i = 0; i < o->nr_items; i++) {
-		if (o->items[i].show == DP_SHOW_STRING) {
-			log_string(p, &o->items[i]);
-			continue;
-		}
-		push_value(p, &o->items[i]);
-		op16(p, DP_OPCODE_LOG_I, 1);
-		o->logmax += DP_ITEM_PREFIX + 8;
-	}
-	/* An empty log makes no record, so the program logs 0 elements. */
-	if (!o->nr_items)
-		op16(p, DP_OPCODE_LOG_I, 0);
-	o->logmax += DP_ITEM_PREFIX;
-	if (o->logmax > DP_VM_LOG)
-		o->logmax = DP_VM_LOG;
+	c->column = spec->args_col + 1;
+	c->err = c->err ?:
+			  dp_value_list(values, spec->args, c->column, c->diag);
+	for (i = 0; !c->err && i < values->nr_items; i++)
+		if (!take_returned(c, spec, values->items[i].value))
+			log_item(c, &values->items[i]);
 }
 
-static int finish(struct parser *p, u32 jump)
+/* Programs */
+
+/** struct test - where a condition's exceptions, and its 0, are to lead; 0: there are none */
+struct test {
+	u32 fault, fails;
+};
+
+static struct test condition(struct dp_coder *c, const struct dp_spec *spec,
+			     struct dp_values *values)
 {
-	op(p, DP_OPCODE_EXIT);
-	if (jump) {
-		land(p, jump);
-		op(p, DP_OPCODE_ABORT);
+	struct test t = { 0 };
+	u16 n;
+
+	if (!spec->cond)
+		return t;
+	c->column = spec->cond_col;
+	c->err = dp_value_condition(values, spec->cond, c->column, c->diag);
+	if (c->err)
+		return t;
+	n = values->items[0].value;
+	check_depth(c, n);
+	if (dp_code_touches(values, n))
+		t.fault = dp_code_jump(c, DP_OPCODE_SX);
+	dp_code_truth(c, n);
+	if (t.fault)
+		dp_code_op(c, DP_OPCODE_UX);
+	t.fails = dp_code_jump(c, DP_OPCODE_JZ);
+	return t;
+}
+
+static int finish(struct dp_coder *c, struct test t)
+{
+	dp_code_op(c, DP_OPCODE_EXIT);
+	if (t.fails) {
+		dp_code_land(c, t.fails);
+		if (t.fault)
+			dp_code_land(c, t.fault);
+		dp_code_op(c, DP_OPCODE_ABORT);
 	}
-	if (p->err)
-		dp_expr_free(p->out);
-	return p->err;
+	if (c->err)
+		dp_expr_free(c->out);
+	return c->err;
+}
+
+static struct dp_coder begin(const struct dp_spec *spec,
+			     struct dp_trace_program *program,
+			     struct dp_values *values, struct dp_diag *diag)
+{
+	memset(program, 0, sizeof(*program));
+	return (struct dp_coder){
+		.values = values,
+		.out = program,
+		.diag = diag,
+		.at_entry = spec->form == DP_POINT_SYMBOL && !spec->offset,
+	};
 }
 
 int dp_expr_trace(const struct dp_spec *spec, struct dp_trace_program *program,
 		  struct dp_diag *diag)
 {
-	struct parser p = { .spec = spec, .out = program, .diag = diag };
-	u32 jump;
+	struct dp_values values;
+	struct dp_coder c = begin(spec, program, &values, diag);
+	struct test t = condition(&c, spec, &values);
 
-	memset(program, 0, sizeof(*program));
-	jump = condition(&p);
 	if (spec->args)
-		parse_items(&p);
+		log_items(&c, spec, &values);
 	else
-		default_items(program);
-	log_items(&p);
-	return finish(&p, jump);
+		log_default(&c);
+	log_end(&c);
+	return finish(&c, t);
 }
 
 int dp_expr_count(const struct dp_spec *spec, struct dp_trace_program *program,
 		  struct dp_diag *diag)
 {
-	struct parser p = { .spec = spec, .out = program, .diag = diag };
-	u32 jump;
+	struct dp_values values;
+	struct dp_coder c = begin(spec, program, &values, diag);
+	struct test t = condition(&c, spec, &values);
 
-	memset(program, 0, sizeof(*program));
-	jump = condition(&p);
-	op16(&p, DP_OPCODE_INC_LV_I, 0);
-	return finish(&p, jump);
+	dp_code_op16(&c, DP_OPCODE_INC_LV_I, 0);
+	return finish(&c, t);
 }
 
 void dp_expr_free(struct dp_trace_program *program)

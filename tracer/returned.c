@@ -8,8 +8,8 @@
 #include "tracer/session.h"
 #include "sym/sym.h"
 #include "tracer/output.h"
+#include "tracer/values/show.h"
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,35 +118,7 @@ static u64 low(u64 value, u32 bits)
 	return value << (64 - bits) >> (64 - bits);
 }
 
-static double real(struct dp_type type, u64 value)
-{
-	float narrow;
-	double wide;
-
-	memcpy(&narrow, &value, sizeof(narrow));
-	memcpy(&wide, &value, sizeof(wide));
-	return type.bits == 32 ? narrow : wide;
-}
-
-/* The shortest digits that are read as the same number again. */
-static void put_real(FILE *out, struct dp_type type, u64 value)
-{
-	bool narrow = type.bits == 32;
-	double is = real(type, value), again;
-	int digits = narrow ? 6 : 15, most = narrow ? 9 : 17;
-	char text[40];
-
-	do {
-		snprintf(text, sizeof(text), "%.*g", digits, is);
-		again = narrow ? strtof(text, NULL) : strtod(text, NULL);
-	} while (again != is && digits++ < most);
-	dp_output_print(out, "%s", text);
-	/* A whole number still looks like floating point. */
-	if (isfinite(is) && !strpbrk(text, ".e"))
-		fputs(".0", out);
-}
-
-static void put(FILE *out, struct dp_type type, u64 value)
+static void put(FILE *out, struct dp_type type, u64 value, bool json)
 {
 	switch (type.kind) {
 	case DP_TYPE_SIGNED:
@@ -160,7 +132,7 @@ static void put(FILE *out, struct dp_type type, u64 value)
 				low(value, type.bits) ? "true" : "false");
 		break;
 	case DP_TYPE_FLOAT:
-		put_real(out, type, value);
+		dp_show_real(out, type.bits, value, json);
 		break;
 	default:
 		dp_output_print(out, "0x%lx", low(value, type.bits));
@@ -174,26 +146,20 @@ void dp_returned_text(FILE *out, struct dp_type type, u64 value)
 		dp_output_print(out, " = rax=0x%lx", value);
 	} else if (type.kind != DP_TYPE_VOID) {
 		fputs(" = ", out);
-		put(out, type, value);
+		put(out, type, value, false);
 	}
-}
-
-/* JSON has no numbers in hexadecimal, no infinities and no NaN. */
-static bool is_quoted(struct dp_type type, u64 value)
-{
-	return type.kind == DP_TYPE_POINTER ||
-	       (type.kind == DP_TYPE_FLOAT && !isfinite(real(type, value)));
 }
 
 void dp_returned_json(FILE *out, struct dp_type type, u64 value)
 {
-	const char *quote = is_quoted(type, value) ? "\"" : "";
+	/* JSON has no numbers in hexadecimal. */
+	const char *quote = type.kind == DP_TYPE_POINTER ? "\"" : "";
 
 	if (type.kind == DP_TYPE_UNKNOWN) {
 		dp_output_print(out, ",\"rax\":\"0x%lx\"", value);
 	} else if (type.kind != DP_TYPE_VOID) {
 		dp_output_print(out, ",\"ret\":%s", quote);
-		put(out, type, value);
+		put(out, type, value, true);
 		dp_output_print(out, "%s", quote);
 	}
 }

@@ -77,9 +77,9 @@ int dp_session_bind(struct dp_session *s, size_t point,
 		.starts = &start,
 		.nr_starts = 1,
 		.nr_lv = nr_lv,
-		.jmpmax = 2 * DP_TRACE_ITEMS + 1,
+		.jmpmax = program->jumps,
 		.logmax = program->logmax,
-		.stack = 32,
+		.stack = DP_EXPR_STACK,
 	};
 	/* A line is shown for every hit, even if the program faults. */
 	struct dp_binding binding = { .maxhits = 0xffffffff,

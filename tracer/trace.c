@@ -2,6 +2,7 @@
 /* trace: print a line for every hit, with arguments. */
 #include "tracer/session.h"
 #include "tracer/expr.h"
+#include "tracer/values/show.h"
 #include "tracer/output.h"
 #include "engine/layout/instance.h"
 #include "engine/vm/vm.h"
@@ -35,90 +36,6 @@ static int bind(struct dp_session *s, size_t point, struct dp_diag *diag)
 	return p ? dp_session_bind(s, point, p, 0, diag) : -EINVAL;
 }
 
-/* What dp_output_write() says as it is, or as the byte that it is. */
-static u32 plain(const u8 *text, u32 len)
-{
-	u32 n = 0;
-
-	while (n < len && !memchr("\"\\\n\t", text[n], 4))
-		n++;
-	return n;
-}
-
-static void quote(FILE *out, const u8 *text, u32 len)
-{
-	u32 i, n;
-
-	putc('"', out);
-	for (i = 0; i < len; i += n) {
-		n = plain(text + i, len - i);
-		dp_output_write(out, (const char *)text + i, n);
-		if (n)
-			continue;
-		n = 1;
-		if (text[i] == '\n')
-			fputs("\\n", out);
-		else if (text[i] == '\t')
-			fputs("\\t", out);
-		else
-			dp_output_print(out, "\\%c", text[i]);
-	}
-	putc('"', out);
-	if (len == DP_TRACE_STRING)
-		fputs("...", out);
-}
-
-static void json_string(FILE *out, const struct dp_item *item)
-{
-	char text[DP_TRACE_STRING + 1] = "";
-
-	memcpy(text, item->payload,
-	       item->size < sizeof(text) ? item->size : sizeof(text) - 1);
-	dp_json_string(out, text);
-}
-
-static void print_hex(FILE *out, u64 value, bool quoted)
-{
-	if (quoted)
-		putc_unlocked('"', out);
-	dp_output_hex(out, value);
-	if (quoted)
-		putc_unlocked('"', out);
-}
-
-/* In JSON, strings are JSON strings; signed and unsigned numbers are numbers. Hexadecimal
- * numbers are strings: a reader may want all 64 bits. A value that could not be read is an
- * object. */
-static void print_value(FILE *out, const struct dp_trace_item *shown,
-			const struct dp_item *item, bool json)
-{
-	u64 value = 0;
-
-	if (item->token == DP_ITEM_STRING && json) {
-		json_string(out, item);
-		return;
-	}
-	if (item->token == DP_ITEM_STRING) {
-		quote(out, item->payload, item->size);
-		return;
-	}
-	memcpy(&value, item->payload,
-	       item->size < sizeof(value) ? item->size : sizeof(value));
-	/* What should be a string, and is none, is a pointer to where nothing can be read. */
-	if (item->token == DP_ITEM_FAULT ||
-	    (json && shown->show == DP_SHOW_STRING))
-		dp_output_print(out,
-				json ? "{\"bad_address\":\"0x%lx\"}" :
-				       "<bad address 0x%lx>",
-				value);
-	else if (shown->show == DP_SHOW_UNSIGNED)
-		dp_output_decimal(out, value);
-	else if (shown->show == DP_SHOW_SIGNED)
-		dp_output_print(out, "%ld", value);
-	else
-		print_hex(out, value, json);
-}
-
 static void put_text(FILE *out, const char *text, char behind)
 {
 	dp_output_write(out, text, strlen(text));
@@ -141,7 +58,7 @@ static void print_args(FILE *out, const struct dp_trace_program *p,
 	for (i = 0; i < p->nr_items && dp_item_next(r, &at, &item); i++) {
 		putc_unlocked(' ', out);
 		put_text(out, p->items[i].name, '=');
-		print_value(out, &p->items[i], &item, false);
+		dp_value_show(out, &p->items[i], &item, false);
 	}
 	if (i < p->nr_items)
 		fputs(" <cut>", out);
@@ -150,16 +67,16 @@ static void print_args(FILE *out, const struct dp_trace_program *p,
 /* A name that occurs twice, with two types, becomes "arg0" and "arg0_2". */
 static void json_name(FILE *out, const struct dp_trace_program *p, size_t i)
 {
+	char again[DP_TRACE_NAME + 8];
 	int nr = 1;
 	size_t k;
 
 	for (k = 0; k < i; k++)
 		nr += !strcmp(p->items[k].name, p->items[i].name);
-	putc_unlocked('"', out);
-	dp_output_write(out, p->items[i].name, strlen(p->items[i].name));
 	if (nr > 1)
-		dp_output_print(out, "_%d", nr);
-	fputs("\":", out);
+		snprintf(again, sizeof(again), "%s_%d", p->items[i].name, nr);
+	dp_json_string(out, nr > 1 ? again : p->items[i].name);
+	putc_unlocked(':', out);
 }
 
 /* ,"args":{…}, and ,"truncated":true if a value is cut or missing */
@@ -176,7 +93,7 @@ static void json_args(FILE *out, const struct dp_trace_program *p,
 		if (i)
 			putc(',', out);
 		json_name(out, p, i);
-		print_value(out, &p->items[i], &item, true);
+		dp_value_show(out, &p->items[i], &item, true);
 		cut |= item.token == DP_ITEM_STRING &&
 		       item.size >= DP_TRACE_STRING;
 	}

@@ -22,7 +22,7 @@ alike() {
 }
 
 # Numbers, lengths and flags are no addresses: nearly every load of some of these faults.
-memory='arg0:u32 > 100 && arg1:u8 != 7'
+memory='*(u32 *)arg0 > 100 && ((u8 *)arg1)[1] != 7 || *(char **)(arg0+8) == "x"'
 alike "python3" "* if $memory" -- /usr/bin/python3 -S -c '
 import json, zlib
 print(zlib.crc32(json.dumps([json.loads(json.dumps({"a": [i, str(i)]})) for i in range(50)]).encode()))

@@ -71,6 +71,11 @@ run trace 'logger_deep()' -- "$VICTIMS/logger" stack
 like "none when that is asked for" "$out" ' logger logger:logger_deep$'
 run trace 'logger_deep(rdi:s8, edi, rip, arg0:str)' -- "$VICTIMS/logger" stack
 like "types, registers, and a pointer that leads nowhere" "$out" 'rdi=41 edi=0x29 rip=0x[0-9a-f]+ arg0=0x29$'
+run trace 'libc.so.6:execve(path=arg0:str, a=*(char **)(rsi+8), b=+0(+8(%si)):string, +0(%di):c, $arg1:s) if arg0:str ~ "/bin/ec*" && !(arg1 == 0)' \
+	-- sh -c 'exec /bin/echo one two'
+like "what pointers lead to, in a condition too, as C and as ftrace write it" "$(grep execve <<<"$out")" \
+	' sh libc.so.6:execve path="/bin/echo" a="one" b="one" \+0\(%di\)='"'/'"' \$arg1="/bin/echo"$'
+is "once" "$(grep -c execve <<<"$out")" 1
 run trace 'logger_deep+4(rax)' -- "$VICTIMS/logger" stack
 like "inside a function" "$out" ' logger:logger_deep\+0x4 rax=0x2a$'
 run trace 'logger_*(rdi) if rdi == 41' -- "$VICTIMS/logger" stack

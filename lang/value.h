@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * value: the values and conditions of a spec, as a tree.
+ *
+ *   LIST    item { "," item }            item    [ NAME "=" ] or
+ *   or      and { "||" and }             and     test { "&&" test }
+ *   test    shown [ OP shown ]           OP      == != < <= > >= ~
+ *   shown   sum [ ":" FORMAT ]           FORMAT  u8 … x64, str, d, x, c …; TYPE "[" N "]"
+ *   sum     | ^ & << >> + - *, each closer than the one before, so & is closer than ==
+ *   unary   - ~ ! * or "(" TYPE ")", then unary; or a primary
+ *   primary NUMBER 'c' "text" NAME %REG $NAME "(" or ")" { "[" sum "]" }
+ *           +OFFSET "(" sum ")", the fetch of ftrace
+ *
+ * Context: tool; pure, without allocation.
+ */
+#ifndef DP_LANG_VALUE_H
+#define DP_LANG_VALUE_H
+
+#include <dprobes/diag.h>
+#include "port_types.h"
+
+#define DP_VALUE_NODES 256
+#define DP_VALUE_ITEMS 16
+
+/** enum dp_value_op - what a node is */
+enum dp_value_op {
+	DP_VALUE_NUMBER, /* @number; @negative: it is written with a minus */
+	DP_VALUE_TEXT, /* "…", without its quotes */
+	DP_VALUE_NAME, /* register, argument, …; with its % or $ */
+	DP_VALUE_NEGATE,
+	DP_VALUE_INVERT,
+	DP_VALUE_NOT,
+	DP_VALUE_DEREF, /* *@left; or, @number being a stride, @left[@right] */
+	DP_VALUE_FETCH, /* what is at @left + @number, as ftrace writes it */
+	DP_VALUE_CAST, /* (@type)@left */
+	DP_VALUE_SHOWN, /* @left:@type */
+	DP_VALUE_OR,
+	DP_VALUE_AND,
+	DP_VALUE_EQ,
+	DP_VALUE_NE,
+	DP_VALUE_LE,
+	DP_VALUE_GE,
+	DP_VALUE_LT,
+	DP_VALUE_GT,
+	DP_VALUE_LIKE, /* ~ */
+	DP_VALUE_BIT_OR,
+	DP_VALUE_BIT_XOR,
+	DP_VALUE_BIT_AND,
+	DP_VALUE_SHL,
+	DP_VALUE_SHR,
+	DP_VALUE_ADD,
+	DP_VALUE_SUB,
+	DP_VALUE_MUL,
+	DP_VALUE_INDEX,
+};
+
+/** enum dp_value_kind - what the bits of a value mean */
+enum dp_value_kind {
+	DP_VALUE_UNTYPED, /* of a register: 64 bits, shown in hexadecimal digits */
+	DP_VALUE_UNSIGNED,
+	DP_VALUE_SIGNED,
+	DP_VALUE_HEX,
+	DP_VALUE_OCTAL,
+	DP_VALUE_CHAR,
+	DP_VALUE_BOOL,
+	DP_VALUE_FLOAT,
+	DP_VALUE_STRING, /* the text that a pointer points to */
+	DP_VALUE_VOID, /* a pointer's target only */
+};
+
+/**
+ * struct dp_value_type - @kind: enum dp_value_kind; @bits: 8 to 64, 0: those of the value
+ * @stars: a pointer to a pointer to …; @count: elements of an array, 0: none
+ */
+struct dp_value_type {
+	u8 kind, bits, stars;
+	u16 count;
+};
+
+/**
+ * struct dp_value - a node
+ * @op: enum dp_value_op; @left, @right: index of other nodes
+ * @at, @span: where it stands in the text
+ */
+struct dp_value {
+	u8 op;
+	bool negative;
+	struct dp_value_type type;
+	u16 left, right;
+	int at, span;
+	u64 number;
+};
+
+/**
+ * struct dp_value_item - one value of a list
+ * @value: index of its node; @at, @span: of its name: as given before "=", or its text without
+ *         the format
+ */
+struct dp_value_item {
+	u16 value;
+	int at, span;
+};
+
+/**
+ * struct dp_values - what a text has been taken for
+ * @text: the caller's; nodes and names point into it
+ */
+struct dp_values {
+	const char *text;
+	struct dp_value v[DP_VALUE_NODES];
+	struct dp_value_item items[DP_VALUE_ITEMS];
+	u32 nr, nr_items;
+};
+
+/**
+ * dp_value_list() - take a list of values apart, which may be empty
+ * dp_value_condition() - take a condition apart; it is items[0]
+ * @column: of @text in the spec, for carets
+ *
+ * Return: 0; -EINVAL; -EOPNOTSUPP for a form that is known and not there.
+ */
+int dp_value_list(struct dp_values *values, const char *text, int column,
+		  struct dp_diag *diag);
+int dp_value_condition(struct dp_values *values, const char *text, int column,
+		       struct dp_diag *diag);
+
+/** dp_value_is() - is the text of @v @word? */
+bool dp_value_is(const struct dp_values *values, const struct dp_value *v,
+		 const char *word);
+/** dp_value_size() - bytes of one element of @type in memory; 0: it has no size */
+u32 dp_value_size(struct dp_value_type type);
+
+#endif

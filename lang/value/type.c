@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* type: the names of types in casts, and of formats. */
+#include "lang/value/private.h"
+#include <errno.h>
+#include <stdio.h>
+
+#define STARS_MAX 8
+#define COUNT_MAX 64
+
+/* Words that are a type, each with its bits. */
+static const struct {
+	const char *word;
+	struct dp_value_type type;
+} types[] = {
+	{ "char", { DP_VALUE_CHAR, 8, 0, 0 } },
+	{ "short", { DP_VALUE_SIGNED, 16, 0, 0 } },
+	{ "int", { DP_VALUE_SIGNED, 32, 0, 0 } },
+	{ "long", { DP_VALUE_SIGNED, 64, 0, 0 } },
+	{ "bool", { DP_VALUE_BOOL, 8, 0, 0 } },
+	{ "_Bool", { DP_VALUE_BOOL, 8, 0, 0 } },
+	{ "size_t", { DP_VALUE_UNSIGNED, 64, 0, 0 } },
+	{ "ssize_t", { DP_VALUE_SIGNED, 64, 0, 0 } },
+	{ "off_t", { DP_VALUE_SIGNED, 64, 0, 0 } },
+	{ "time_t", { DP_VALUE_SIGNED, 64, 0, 0 } },
+	{ "pid_t", { DP_VALUE_SIGNED, 32, 0, 0 } },
+	{ "uid_t", { DP_VALUE_UNSIGNED, 32, 0, 0 } },
+	{ "gid_t", { DP_VALUE_UNSIGNED, 32, 0, 0 } },
+	{ "intptr_t", { DP_VALUE_SIGNED, 64, 0, 0 } },
+	{ "uintptr_t", { DP_VALUE_HEX, 64, 0, 0 } },
+	{ "float", { DP_VALUE_FLOAT, 32, 0, 0 } },
+	{ "double", { DP_VALUE_FLOAT, 64, 0, 0 } },
+	{ "void", { DP_VALUE_VOID, 0, 0, 0 } },
+};
+
+/* Formats; without bits, the number of bits is the value's. */
+static const struct {
+	const char *word;
+	u8 kind, bits;
+} formats[] = {
+	{ "d", DP_VALUE_SIGNED, 0 },	  { "u", DP_VALUE_UNSIGNED, 0 },
+	{ "x", DP_VALUE_HEX, 0 },	  { "hex", DP_VALUE_HEX, 0 },
+	{ "o", DP_VALUE_OCTAL, 0 },	  { "c", DP_VALUE_CHAR, 8 },
+	{ "char", DP_VALUE_CHAR, 8 },	  { "bool", DP_VALUE_BOOL, 8 },
+	{ "s", DP_VALUE_STRING, 0 },	  { "str", DP_VALUE_STRING, 0 },
+	{ "string", DP_VALUE_STRING, 0 }, { "ustring", DP_VALUE_STRING, 0 },
+};
+
+#define LENGTH(a) (sizeof(a) / sizeof((a)[0]))
+
+/* What is known of ftrace, perf and C, and is not there. */
+static const char *const absent[] = { "symbol", "symstr",   "sym",    "ip",
+				      "enum",	"bitfield", "struct", "union" };
+
+/* u8 … x64, f32, f64 */
+static bool is_sized(const struct dp_value_parser *p, int len,
+		     struct dp_value_type *type)
+{
+	static const u8 kinds[] = { DP_VALUE_UNSIGNED, DP_VALUE_SIGNED,
+				    DP_VALUE_HEX, DP_VALUE_FLOAT };
+	static const char letters[] = "usxf";
+	char word[8];
+	u8 i, bits;
+
+	for (i = 0; letters[i]; i++)
+		for (bits = letters[i] == 'f' ? 32 : 8; bits <= 64; bits *= 2) {
+			snprintf(word, sizeof(word), "%c%d", letters[i], bits);
+			if (!dp_value_word_is(p, len, word))
+				continue;
+			*type = (struct dp_value_type){ kinds[i], bits, 0, 0 };
+			return true;
+		}
+	return false;
+}
+
+/* uint8_t … int64_t */
+static bool is_standard(const struct dp_value_parser *p, int len,
+			struct dp_value_type *type)
+{
+	char word[12];
+	u8 bits;
+	int sign;
+
+	for (bits = 8; bits <= 64; bits *= 2)
+		for (sign = 0; sign < 2; sign++) {
+			snprintf(word, sizeof(word), "%sint%d_t",
+				 sign ? "" : "u", bits);
+			if (!dp_value_word_is(p, len, word))
+				continue;
+			*type = (struct dp_value_type){
+				sign ? DP_VALUE_SIGNED : DP_VALUE_UNSIGNED,
+				bits, 0, 0
+			};
+			return true;
+		}
+	return false;
+}
+
+static bool is_named(const struct dp_value_parser *p, int len,
+		     struct dp_value_type *type)
+{
+	size_t i;
+
+	for (i = 0; i < LENGTH(types); i++)
+		if (dp_value_word_is(p, len, types[i].word)) {
+			*type = types[i].type;
+			return true;
+		}
+	return is_sized(p, len, type) || is_standard(p, len, type);
+}
+
+static bool accept_word(struct dp_value_parser *p, const char *word)
+{
+	int len;
+
+	dp_value_skip(p);
+	len = dp_value_word(p);
+	if (!len || !dp_value_word_is(p, len, word))
+		return false;
+	p->at += len;
+	return true;
+}
+
+/* "long long int", "unsigned char", "unsigned" */
+static bool take_base(struct dp_value_parser *p, struct dp_value_type *type)
+{
+	bool no_sign = accept_word(p, "unsigned");
+	bool sign = !no_sign && accept_word(p, "signed");
+	int len;
+
+	dp_value_skip(p);
+	len = dp_value_word(p);
+	if (!len || !is_named(p, len, type)) {
+		*type = (struct dp_value_type){ DP_VALUE_SIGNED, 32, 0, 0 };
+		if (!no_sign && !sign)
+			return false;
+	} else {
+		p->at += len;
+		while (type->bits == 64 && accept_word(p, "long"))
+			continue;
+		if (type->kind == DP_VALUE_SIGNED)
+			accept_word(p, "int");
+	}
+	if (no_sign)
+		type->kind = DP_VALUE_UNSIGNED;
+	if (sign)
+		type->kind = DP_VALUE_SIGNED;
+	return true;
+}
+
+bool dp_value_type(struct dp_value_parser *p, struct dp_value_type *type)
+{
+	while (accept_word(p, "const") || accept_word(p, "volatile"))
+		continue;
+	if (accept_word(p, "struct") || accept_word(p, "union") ||
+	    accept_word(p, "enum")) {
+		dp_value_bad(p, p->at - 4, 4, -EOPNOTSUPP,
+			     "types of the program are not there yet");
+		return false;
+	}
+	if (!take_base(p, type))
+		return false;
+	while (accept_word(p, "const"))
+		continue;
+	while (dp_value_accept(p, "*"))
+		if (++type->stars > STARS_MAX)
+			dp_value_bad(p, p->at - 1, 1, -EINVAL,
+				     "too many '*' in this type");
+	if (!type->stars && type->kind == DP_VALUE_VOID)
+		dp_value_bad(p, p->at - 4, 4, -EINVAL,
+			     "no value is void; void * is a type");
+	return true;
+}
+
+static bool find_format(const struct dp_value_parser *p, int len,
+			struct dp_value_type *type)
+{
+	size_t i;
+
+	if (is_sized(p, len, type))
+		return true;
+	for (i = 0; i < LENGTH(formats); i++)
+		if (dp_value_word_is(p, len, formats[i].word)) {
+			*type = (struct dp_value_type){ formats[i].kind,
+							formats[i].bits, 0, 0 };
+			return true;
+		}
+	return false;
+}
+
+static void refuse(struct dp_value_parser *p, int len)
+{
+	size_t i;
+
+	for (i = 0; i < LENGTH(absent); i++)
+		if (dp_value_word_is(p, len, absent[i]))
+			dp_value_bad(p, p->at, len, -EOPNOTSUPP,
+				     "this format is not there yet");
+	if (len > 1 && p->text[p->at] == 'b' && p->text[p->at + len] == '@')
+		dp_value_bad(p, p->at, len, -EOPNOTSUPP,
+			     "bit fields are not there yet; >> and & do it");
+	dp_value_bad(
+		p, p->at, len, -EINVAL,
+		"a format is u8 to u64, s8 to s64, x8 to x64, d, u, x, o, c, bool or str; u8[16] is an array");
+}
+
+void dp_value_format(struct dp_value_parser *p, struct dp_value_type *type)
+{
+	u64 count;
+	int len, at;
+
+	dp_value_skip(p);
+	len = dp_value_word(p);
+	if (!find_format(p, len, type)) {
+		refuse(p, len);
+		return;
+	}
+	p->at += len;
+	at = p->at;
+	if (!dp_value_accept(p, "["))
+		return;
+	dp_value_skip(p);
+	count = dp_value_number(p);
+	if (!dp_value_accept(p, "]") || !count || count > COUNT_MAX ||
+	    !type->bits || type->kind == DP_VALUE_STRING)
+		dp_value_bad(p, at, p->at - at, -EINVAL,
+			     "an array has 1 to 64 elements of a size: x8[16]");
+	type->count = (u16)count;
+}
+
+u32 dp_value_size(struct dp_value_type type)
+{
+	return type.stars ? 8 : type.bits / 8;
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* word: the words and numbers of values. */
+#include "lang/value/private.h"
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void dp_value_bad(struct dp_value_parser *p, int at, int span, int err,
+		  const char *why)
+{
+	if (p->err)
+		return;
+	p->err = dp_diag_set(p->diag, err, "%s", why);
+	dp_diag_caret(p->diag, p->column + at, span);
+}
+
+void dp_value_skip(struct dp_value_parser *p)
+{
+	while (isspace((unsigned char)p->text[p->at]))
+		p->at++;
+}
+
+bool dp_value_accept(struct dp_value_parser *p, const char *word)
+{
+	dp_value_skip(p);
+	if (strncmp(p->text + p->at, word, strlen(word)))
+		return false;
+	p->at += (int)strlen(word);
+	return true;
+}
+
+int dp_value_word(const struct dp_value_parser *p)
+{
+	const char *s = p->text + p->at;
+	int n = 0;
+
+	if (isdigit((unsigned char)*s))
+		return 0;
+	while (isalnum((unsigned char)s[n]) || s[n] == '_')
+		n++;
+	return n;
+}
+
+bool dp_value_word_is(const struct dp_value_parser *p, int len,
+		      const char *word)
+{
+	return (int)strlen(word) == len && !memcmp(p->text + p->at, word, len);
+}
+
+u64 dp_value_number(struct dp_value_parser *p)
+{
+	const char *text = p->text + p->at;
+	char *end;
+	u64 value;
+
+	errno = 0;
+	value = strtoull(text, &end, 0);
+	if (errno || end == text || isalnum((unsigned char)*end) ||
+	    !isdigit((unsigned char)*text))
+		dp_value_bad(p, p->at, (int)(end - text) + 1, -EINVAL,
+			     "this is not a number of 64 bits");
+	p->at += (int)(end - text);
+	return value;
+}
+
+bool dp_value_is(const struct dp_values *values, const struct dp_value *v,
+		 const char *word)
+{
+	return (int)strlen(word) == v->span &&
+	       !memcmp(values->text + v->at, word, v->span);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * code: instructions that compute a value of a spec (lang/value.h).
+ *
+ * A value is left on the stack as 64 bits, extended from its type's. What a pointer of the
+ * program leads to may be no memory: the instructions raise an exception then.
+ */
+#ifndef DP_TRACER_VALUES_CODE_H
+#define DP_TRACER_VALUES_CODE_H
+
+#include "lang/value.h"
+#include "tracer/expr.h"
+
+/**
+ * struct dp_coder - code is appended to @out
+ * @values: what is compiled; its text begins at @column of the spec
+ * @at_entry: the probe is at the entry of a function, where arguments are on the stack
+ * @jumps: that the code can make, at most; all lead forward
+ */
+struct dp_coder {
+	const struct dp_values *values;
+	struct dp_trace_program *out;
+	struct dp_diag *diag;
+	int column, err;
+	bool at_entry;
+};
+
+/** dp_code_bad() - note an error at node @v, if it is the first */
+void dp_code_bad(struct dp_coder *c, const struct dp_value *v, int err,
+		 const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+void dp_code_op(struct dp_coder *c, u8 op);
+/** dp_code_op8(), dp_code_op16() - with an operand of 8 or 16 bits */
+void dp_code_op8(struct dp_coder *c, u8 op, u8 operand);
+void dp_code_op16(struct dp_coder *c, u8 op, u16 operand);
+void dp_code_push(struct dp_coder *c, u64 value);
+/** dp_code_jump() - a jump, or DP_OPCODE_SX. Return: for dp_code_land(), where it leads */
+u32 dp_code_jump(struct dp_coder *c, u8 op);
+void dp_code_land(struct dp_coder *c, u32 jump);
+
+/** dp_code_value() - push node @n. Return: its type */
+struct dp_value_type dp_code_value(struct dp_coder *c, u16 n);
+/** dp_code_place() - push the address of node @n instead, which is in memory.
+ *  Return: the type of what is there */
+struct dp_value_type dp_code_place(struct dp_coder *c, u16 n);
+/** dp_code_text() - push the address of the string that node @n is, or leads to */
+void dp_code_text(struct dp_coder *c, u16 n);
+/** dp_code_truth() - push 1 if node @n holds, 0 otherwise */
+void dp_code_truth(struct dp_coder *c, u16 n);
+
+/** dp_code_touches() - can computing node @n raise an exception? */
+bool dp_code_touches(const struct dp_values *values, u16 n);
+/** dp_code_is_place() - is node @n in memory? */
+bool dp_code_is_place(const struct dp_values *values, u16 n);
+/** dp_code_is_text() - is node @n to be shown, or compared, as a string? */
+bool dp_code_is_text(const struct dp_values *values, u16 n);
+
+/* name: registers, arguments and what else has a name. */
+
+/** dp_code_name() - push what @v names. Return: its type */
+struct dp_value_type dp_code_name(struct dp_coder *c, const struct dp_value *v);
+/** dp_code_touches_name() - is it in memory? */
+bool dp_code_touches_name(const struct dp_values *values,
+			  const struct dp_value *v);
+/** dp_code_is_retval() - is it "retval"? */
+bool dp_code_is_retval(const struct dp_values *values,
+		       const struct dp_value *v);
+
+#endif

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * name: the names of values: registers, arguments, facts of the hit.
+ *
+ * perf and ftrace write %di for the whole register rdi, and count arguments from 1.
+ */
+#include "tracer/values/code.h"
+#include "arch/arch.h"
+#include "engine/vm/ops.h"
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ARGUMENT_MAX 64
+#define WORD 8
+#define RSP 0x67 /* its number among DP_REGS */
+
+static const struct dp_value_type untyped = { DP_VALUE_UNTYPED, 64, 0, 0 };
+
+static bool is_register(const char *text, int len, const char *name)
+{
+	return (int)strlen(name) == len && !memcmp(text, name, len);
+}
+
+static int find_register(const char *text, int len)
+{
+#define REGISTER(number, name, ...)        \
+	if (is_register(text, len, #name)) \
+		return number;
+	DP_REGS(REGISTER)
+	DP_SPECIAL_REGS(REGISTER)
+#undef REGISTER
+	return -1;
+}
+
+/* "%di", "%r8", "%flags" */
+static int find_marked(const char *text, int len)
+{
+#define FIELD(number, name, field, narrow, ...)          \
+	if (!(narrow) && is_register(text, len, #field)) \
+		return number;
+	DP_REGS(FIELD)
+#undef FIELD
+	return find_register(text, len);
+}
+
+/* A number behind @prefix. Return: it, or -1. */
+static int number_behind(const char *text, int len, const char *prefix)
+{
+	int n = (int)strlen(prefix), value = 0;
+
+	if (len <= n || len > n + 2 || memcmp(text, prefix, n))
+		return -1;
+	for (; n < len; n++) {
+		if (text[n] < '0' || text[n] > '9')
+			return -1;
+		value = 10 * value + text[n] - '0';
+	}
+	return value < ARGUMENT_MAX ? value : -1;
+}
+
+static const char *name_of(const struct dp_values *values,
+			   const struct dp_value *v)
+{
+	return values->text + v->at;
+}
+
+/* Return: number of an argument, from 0; or -1. */
+static int find_argument(const char *text, int len)
+{
+	int n = number_behind(text, len, "$arg");
+
+	return n > 0 ? n - 1 : number_behind(text, len, "arg");
+}
+
+static void push_stack(struct dp_coder *c, u64 offset)
+{
+	dp_code_op16(c, DP_OPCODE_PUSH_R, RSP);
+	dp_code_push(c, offset);
+	dp_code_op(c, DP_OPCODE_ADD);
+	dp_code_op(c, DP_OPCODE_PUSH_MEM_U64);
+}
+
+/* System V AMD64 ABI 3.2.3 */
+static void push_argument(struct dp_coder *c, const struct dp_value *v, int n)
+{
+	if (n < DP_TRACE_ARGS)
+		dp_code_op16(c, DP_OPCODE_PUSH_R, dp_expr_argument(n));
+	else if (c->at_entry)
+		push_stack(c, (u64)(n - DP_TRACE_ARGS + 1) * WORD);
+	else
+		dp_code_bad(
+			c, v, -EINVAL,
+			"the stack has this argument at the function's entry only");
+}
+
+/* What is known by its name, and is no value. */
+static const struct {
+	const char *name, *why;
+} absent[] = {
+	{ "retval", "conditions on retval are not there yet" },
+	{ "$retval", "conditions on retval are not there yet" },
+	{ "latency", "every line of a return has its latency" },
+	{ "comm", "every line has the name of its thread" },
+	{ "$comm", "every line has the name of its thread" },
+	{ "tid", "every line has the number of its thread" },
+	{ "time", "every line has its time" },
+	{ "stack", "stacks are not there yet" },
+};
+
+static bool is_absent(struct dp_coder *c, const struct dp_value *v)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(absent) / sizeof(absent[0]); i++)
+		if (dp_value_is(c->values, v, absent[i].name)) {
+			dp_code_bad(c, v, -EOPNOTSUPP, "%s", absent[i].why);
+			return true;
+		}
+	if (number_behind(name_of(c->values, v), v->span, "farg") < 0)
+		return false;
+	dp_code_bad(c, v, -EOPNOTSUPP,
+		    "floating-point arguments are not there yet");
+	return true;
+}
+
+/* pid, cpu, caller, $stack, $stack0 … Return: false: none of them */
+static bool push_fact(struct dp_coder *c, const struct dp_value *v)
+{
+	int word = number_behind(name_of(c->values, v), v->span, "$stack");
+
+	if (dp_value_is(c->values, v, "pid"))
+		dp_code_op(c, DP_OPCODE_PUSH_PID);
+	else if (dp_value_is(c->values, v, "cpu"))
+		dp_code_op(c, DP_OPCODE_PUSH_PROCID);
+	else if (dp_value_is(c->values, v, "$stack"))
+		dp_code_op16(c, DP_OPCODE_PUSH_R, RSP);
+	else if (dp_value_is(c->values, v, "caller") && !c->at_entry)
+		dp_code_bad(
+			c, v, -EINVAL,
+			"the stack has the caller at the function's entry only");
+	else if (dp_value_is(c->values, v, "caller"))
+		push_stack(c, 0);
+	else if (word >= 0)
+		push_stack(c, (u64)word * WORD);
+	else
+		return false;
+	return true;
+}
+
+struct dp_value_type dp_code_name(struct dp_coder *c, const struct dp_value *v)
+{
+	static const struct dp_value_type number = { DP_VALUE_UNSIGNED, 32, 0,
+						     0 };
+	const char *text = name_of(c->values, v);
+	int arg = find_argument(text, v->span);
+	int reg = *text == '%' ? find_marked(text + 1, v->span - 1) :
+				 find_register(text, v->span);
+
+	if (arg >= 0)
+		push_argument(c, v, arg);
+	else if (reg >= 0)
+		dp_code_op16(c, DP_OPCODE_PUSH_R, (u16)reg);
+	else if (is_absent(c, v) || push_fact(c, v))
+		return dp_value_is(c->values, v, "pid") ||
+				       dp_value_is(c->values, v, "cpu") ?
+			       number :
+			       untyped;
+	else
+		dp_code_bad(
+			c, v, -EINVAL,
+			"a value is arg0, arg1 …, a register (rdi, eax …) or what these point to; the program's own names are not there yet");
+	return untyped;
+}
+
+bool dp_code_touches_name(const struct dp_values *values,
+			  const struct dp_value *v)
+{
+	const char *text = name_of(values, v);
+
+	return find_argument(text, v->span) >= DP_TRACE_ARGS ||
+	       number_behind(text, v->span, "$stack") >= 0 ||
+	       dp_value_is(values, v, "caller");
+}
+
+bool dp_code_is_retval(const struct dp_values *values, const struct dp_value *v)
+{
+	return v->op == DP_VALUE_NAME && (dp_value_is(values, v, "retval") ||
+					  dp_value_is(values, v, "$retval"));
+}

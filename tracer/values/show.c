@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* show: print values of a record, as text and as JSON. */
+#include "tracer/values/show.h"
+#include "tracer/output.h"
+#include "tracer/session.h"
+#include "engine/vm/vm.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What dp_output_write() says as it is, or as the byte that it is. */
+static u32 plain(const u8 *text, u32 len)
+{
+	u32 n = 0;
+
+	while (n < len && !memchr("\"\\\n\t", text[n], 4))
+		n++;
+	return n;
+}
+
+static void quote(FILE *out, const u8 *text, u32 len)
+{
+	u32 i, n;
+
+	putc('"', out);
+	for (i = 0; i < len; i += n) {
+		n = plain(text + i, len - i);
+		dp_output_write(out, (const char *)text + i, n);
+		if (n)
+			continue;
+		n = 1;
+		if (text[i] == '\n')
+			fputs("\\n", out);
+		else if (text[i] == '\t')
+			fputs("\\t", out);
+		else
+			dp_output_print(out, "\\%c", text[i]);
+	}
+	putc('"', out);
+	if (len == DP_TRACE_STRING)
+		fputs("...", out);
+}
+
+static void show_string(FILE *out, const struct dp_item *item, bool json)
+{
+	char text[DP_TRACE_STRING + 1] = "";
+
+	if (!json) {
+		quote(out, item->payload, item->size);
+		return;
+	}
+	memcpy(text, item->payload,
+	       item->size < sizeof(text) ? item->size : sizeof(text) - 1);
+	dp_json_string(out, text);
+}
+
+static double real(u32 bits, u64 value)
+{
+	float narrow;
+	double wide;
+
+	memcpy(&narrow, &value, sizeof(narrow));
+	memcpy(&wide, &value, sizeof(wide));
+	return bits == 32 ? narrow : wide;
+}
+
+void dp_show_real(FILE *out, u32 bits, u64 value, bool json)
+{
+	bool narrow = bits == 32;
+	double is = real(bits, value), again;
+	int digits = narrow ? 6 : 15, most = narrow ? 9 : 17;
+	bool quoted = json && !isfinite(is);
+	char text[40];
+
+	do {
+		snprintf(text, sizeof(text), "%.*g", digits, is);
+		again = narrow ? strtof(text, NULL) : strtod(text, NULL);
+	} while (again != is && digits++ < most);
+	dp_output_print(out, quoted ? "\"%s\"" : "%s", text);
+	/* A whole number still looks like floating point. */
+	if (isfinite(is) && !strpbrk(text, ".e"))
+		fputs(".0", out);
+}
+
+/* A character of the program's, which may be of any kind: 'a', or its number */
+static void show_character(FILE *out, s64 value, bool json)
+{
+	char text[2] = { (char)value, '\0' };
+
+	if (value < 0x20 || value > 0x7e)
+		dp_output_print(out, "%ld", value);
+	else if (json)
+		dp_json_string(out, text);
+	else
+		dp_output_print(out, "'%s'", text);
+}
+
+/* Digits that are no number of JSON */
+static void show_digits(FILE *out, bool octal, u64 value, bool json)
+{
+	if (json)
+		putc_unlocked('"', out);
+	if (octal)
+		dp_output_print(out, "%#lo", value);
+	else
+		dp_output_hex(out, value);
+	if (json)
+		putc_unlocked('"', out);
+}
+
+static void show_number(FILE *out, struct dp_value_type type, u64 value,
+			bool json)
+{
+	switch (type.stars ? DP_VALUE_HEX : type.kind) {
+	case DP_VALUE_UNSIGNED:
+		dp_output_decimal(out, value);
+		break;
+	case DP_VALUE_SIGNED:
+		dp_output_print(out, "%ld", value);
+		break;
+	case DP_VALUE_OCTAL:
+		show_digits(out, true, value, json);
+		break;
+	case DP_VALUE_CHAR:
+		show_character(out, (s64)value, json);
+		break;
+	case DP_VALUE_BOOL:
+		dp_output_print(out, value ? "true" : "false");
+		break;
+	case DP_VALUE_FLOAT:
+		dp_show_real(out, type.bits, value, json);
+		break;
+	default:
+		show_digits(out, false, value, json);
+	}
+}
+
+/* @bytes: of one element, in memory */
+static u64 element(struct dp_value_type type, const u8 *bytes)
+{
+	bool sign = type.kind == DP_VALUE_SIGNED || type.kind == DP_VALUE_CHAR;
+	u32 unused = 64 - type.bits;
+	u64 value = 0;
+
+	memcpy(&value, bytes, type.bits / 8);
+	return sign ? (u64)((s64)(value << unused) >> unused) : value;
+}
+
+/* {1,2,3}; [1,2,3] in JSON */
+static void show_array(FILE *out, struct dp_value_type type,
+		       const struct dp_item *item, bool json)
+{
+	u32 size = dp_value_size(type), i;
+
+	putc(json ? '[' : '{', out);
+	for (i = 0; (i + 1) * size <= item->size; i++) {
+		if (i)
+			putc(',', out);
+		show_number(out, type, element(type, item->payload + i * size),
+			    json);
+	}
+	putc(json ? ']' : '}', out);
+}
+
+/* What should be a string, and is none, is a pointer. */
+static void show_fault(FILE *out, struct dp_value_type type, u64 address,
+		       bool json)
+{
+	if (json)
+		dp_output_print(out, "{\"bad_address\":\"0x%lx\"}", address);
+	else if (type.kind == DP_VALUE_STRING)
+		dp_output_hex(out, address);
+	else
+		dp_output_print(out, "<bad address 0x%lx>", address);
+}
+
+void dp_value_show(FILE *out, const struct dp_trace_item *shown,
+		   const struct dp_item *item, bool json)
+{
+	u64 value[2] = { 0 };
+	bool many = item->token == DP_ITEM_ELEMENTS && item->count > 1;
+
+	if (item->token == DP_ITEM_STRING) {
+		show_string(out, item, json);
+		return;
+	}
+	if (item->token == DP_ITEM_RANGE) {
+		show_array(out, shown->type, item, json);
+		return;
+	}
+	memcpy(value, item->payload,
+	       item->size < sizeof(value) ? item->size : sizeof(value));
+	if (many || item->token == DP_ITEM_FAULT)
+		show_fault(out, shown->type, value[many], json);
+	else
+		show_number(out, shown->type, value[0], json);
+}
