@@ -476,6 +476,7 @@ static void report(const struct dp_process_tree *h)
 	if (opt->quiet ||
 	    (h->ending == DP_ENDING_OUTPUT && dp_output_left(opt->out)))
 		return;
+	dp_report_dull(h->first);
 	dp_output_print(
 		stderr,
 		"dprobes: %lu process image%s with probes, %lu without: ",

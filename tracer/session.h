@@ -211,6 +211,8 @@ void dp_calls_complain(const struct dp_session *s);
 
 /* report.c */
 void dp_report_counts(struct dp_session *s);
+/** dp_report_dull() - say how many rows without a hit all sessions' counts have left out */
+void dp_report_dull(const struct dp_session *s);
 /** dp_report_live() - to a person at a terminal: probes are there now, and what is slow of them */
 void dp_report_live(const struct dp_session *s);
 void dp_report_summary(const struct dp_session *s);

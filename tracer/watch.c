@@ -282,6 +282,7 @@ static int probe(struct dp_session *s, int *died_of, struct dp_diag *diag)
 	if (s->ending == DP_ENDING_EXEC)
 		status = outcome(s, died_of);
 	s->kind->report(s);
+	dp_report_dull(s);
 	dp_calls_complain(s);
 	s->ops->end(s->source, &end);
 	if (!s->opt->quiet || end.trap)
