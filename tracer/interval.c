@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #define WHEN 80
 
@@ -81,21 +80,20 @@ static void print_json(FILE *out, const struct dp_table *t,
 	dp_table_others_json(out, t, when);
 }
 
-static void title(FILE *out, struct dp_printed *printed, bool children)
+static void title(FILE *out, const struct dp_table *t,
+		  struct dp_printed *printed, bool children)
 {
-	bool terminal = isatty(fileno(out));
-
 	/* home, and all that follows is cleared */
-	if (terminal)
+	if (t->columns)
 		fputs("\033[H\033[J", out);
-	if (terminal || !printed->interval_titled) {
-		dp_table_title(out, "TIME     ", children);
+	if (t->columns || !printed->interval_titled) {
+		dp_table_title(out, t, "TIME     ", children);
 		putc('\n', out);
 	}
 	printed->interval_titled = true;
 }
 
-static void print_text(const struct dp_session *s, const struct dp_table *t,
+static void print_text(const struct dp_session *s, struct dp_table *t,
 		       const struct timespec *now)
 {
 	FILE *out = s->opt->out;
@@ -105,9 +103,10 @@ static void print_text(const struct dp_session *s, const struct dp_table *t,
 
 	localtime_r(&now->tv_sec, &tm);
 	strftime(day, sizeof(day), "%H:%M:%S ", &tm);
-	title(out, s->printed, s->opt->children);
+	dp_table_fit(t, out, true);
+	title(out, t, s->printed, s->opt->children);
 	for (i = 0; i < t->n; i++) {
-		dp_table_row(out, day, &t->rows[i]);
+		dp_table_row(out, t, day, &t->rows[i]);
 		putc('\n', out);
 	}
 	dp_table_others(out, t, day, s->opt->children);

@@ -101,19 +101,20 @@ static bool is_dull(const struct dp_row *row)
 	       dp_spec_is_glob(row->point->spec);
 }
 
-static void print_rows(struct dp_session *s, const struct dp_table *t)
+static void print_rows(struct dp_session *s, struct dp_table *t)
 {
 	FILE *out = s->opt->out;
 	size_t i;
 
+	dp_table_fit(t, out, !s->opt->verbose);
 	if (!s->printed->titled) {
-		dp_table_title(out, "", s->opt->children);
+		dp_table_title(out, t, "", s->opt->children);
 		dp_output_print(out, "%s\n",
 				s->opt->verbose ? "  ADDRESS  REASON" : "");
 	}
 	s->printed->titled = true;
 	for (i = 0; i < t->n; i++) {
-		dp_table_row(out, "", &t->rows[i]);
+		dp_table_row(out, t, "", &t->rows[i]);
 		if (s->opt->verbose)
 			details(&t->rows[i]);
 		putc('\n', out);

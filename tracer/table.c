@@ -2,9 +2,18 @@
 /* table: see table.h. */
 #include "tracer/table.h"
 #include "tracer/output.h"
+#include "tracer/screen.h"
 #include "tracer/session.h"
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+
+#define HITS_WIDTH 12
+#define MISSED_WIDTH 8
+#define PID_WIDTH 9
+/* Spaces between columns, and the mode */
+#define GAPS 9
+#define NAME_LEAST 16
 
 void dp_row_read(const struct dp_session *s, const struct dp_point *point,
 		 struct dp_row *row)
@@ -27,7 +36,9 @@ int dp_table_open(struct dp_table *t, struct dp_session *const *v, size_t n)
 
 	for (i = 0; i < n; i++)
 		cap += v[i]->points.n;
-	*t = (struct dp_table){ .rows = calloc(cap, sizeof(*t->rows)) };
+	*t = (struct dp_table){ .rows = calloc(cap, sizeof(*t->rows)),
+				.hits_width = HITS_WIDTH,
+				.missed_width = MISSED_WIDTH };
 	if (t->rows)
 		return 0;
 	dp_output_say("out of memory: there is no room for the counts");
@@ -67,40 +78,97 @@ void dp_table_sort(struct dp_table *t, u64 top)
 		cut(t, top);
 }
 
+static void widen(int *width, u64 number)
+{
+	char text[DP_SCREEN_NUMBER];
+
+	dp_screen_number(text, number, true);
+	if ((int)strlen(text) > *width)
+		*width = (int)strlen(text);
+}
+
+void dp_table_fit(struct dp_table *t, FILE *out, bool shortens)
+{
+	size_t i;
+
+	t->columns = dp_screen_columns(out);
+	if (!t->columns)
+		return;
+	t->shortens = shortens;
+	for (i = 0; i < t->n; i++) {
+		widen(&t->hits_width, t->rows[i].hits);
+		widen(&t->missed_width, t->rows[i].missed);
+	}
+	widen(&t->hits_width, t->others.hits);
+	widen(&t->missed_width, t->others.missed);
+}
+
 void dp_table_close(struct dp_table *t)
 {
 	free(t->rows);
 }
 
-void dp_table_title(FILE *out, const char *lead, bool children)
-{
-	dp_output_print(out, "%s%12s %8s  %-4s  %sPROBE", lead, "HITS",
-			"MISSED", "MODE", children ? "    PID  " : "");
-}
-
 /* What stands before the name. */
-static void print_counts(FILE *out, const char *lead, u64 hits, u64 missed,
-			 const char *mode)
+static void print_counts(FILE *out, const struct dp_table *t, const char *lead,
+			 const char *hits, const char *missed, const char *mode)
 {
-	dp_output_print(out, "%s%12lu %8lu  %-4s  ", lead, hits, missed, mode);
+	dp_output_print(out, "%s%*s %*s  %-4s  ", lead, t->hits_width, hits,
+			t->missed_width, missed, mode);
 }
 
-void dp_table_row(FILE *out, const char *lead, const struct dp_row *row)
+static void print_numbers(FILE *out, const struct dp_table *t, const char *lead,
+			  u64 hits, u64 missed, const char *mode)
 {
-	print_counts(out, lead, row->hits, row->missed, row->mode);
-	if (row->s->opt->children)
+	char h[DP_SCREEN_NUMBER], m[DP_SCREEN_NUMBER];
+
+	dp_screen_number(h, hits, t->columns);
+	dp_screen_number(m, missed, t->columns);
+	print_counts(out, t, lead, h, m, mode);
+}
+
+/* Columns that are left for a name. */
+static size_t room(const struct dp_table *t, const char *lead, bool children)
+{
+	size_t before = strlen(lead) + (size_t)t->hits_width +
+			(size_t)t->missed_width + GAPS +
+			(children ? PID_WIDTH : 0);
+
+	return t->columns < before + NAME_LEAST ? NAME_LEAST :
+						  t->columns - before;
+}
+
+void dp_table_title(FILE *out, const struct dp_table *t, const char *lead,
+		    bool children)
+{
+	print_counts(out, t, lead, "HITS", "MISSED", "MODE");
+	dp_output_print(out, "%sPROBE", children ? "    PID  " : "");
+}
+
+void dp_table_row(FILE *out, const struct dp_table *t, const char *lead,
+		  const struct dp_row *row)
+{
+	bool children = row->s->opt->children;
+
+	print_numbers(out, t, lead, row->hits, row->missed, row->mode);
+	if (children)
 		dp_output_print(out, "%7d  ", row->s->source->pid);
-	dp_output_print(out, "%s", row->point->name);
+	if (t->shortens)
+		dp_screen_name(out, row->point->name, room(t, lead, children));
+	else
+		dp_output_print(out, "%s", row->point->name);
 }
 
 void dp_table_others(FILE *out, const struct dp_table *t, const char *lead,
 		     bool children)
 {
+	char n[DP_SCREEN_NUMBER];
+
 	if (!t->others.n)
 		return;
-	print_counts(out, lead, t->others.hits, t->others.missed, "-");
-	dp_output_print(out, "%s(%lu other%s)\n", children ? "      -  " : "",
-			t->others.n, t->others.n == 1 ? "" : "s");
+	print_numbers(out, t, lead, t->others.hits, t->others.missed, "-");
+	dp_screen_number(n, t->others.n, t->columns);
+	dp_output_print(out, "%s(%s other%s)\n", children ? "      -  " : "", n,
+			t->others.n == 1 ? "" : "s");
 }
 
 void dp_table_others_json(FILE *out, const struct dp_table *t, const char *lead)

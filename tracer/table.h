@@ -25,6 +25,9 @@ struct dp_row {
 /**
  * struct dp_table - rows, in memory that dp_table_close() frees
  * @others: rows that --top has taken away, and their sums
+ * @columns: of the terminal that it is printed on; 0: it is none
+ * @hits_width, @missed_width: columns of these numbers
+ * @shortens: names are shortened to fit the terminal
  */
 struct dp_table {
 	struct dp_row *rows;
@@ -32,6 +35,9 @@ struct dp_table {
 	struct {
 		u64 n, hits, missed;
 	} others;
+	size_t columns;
+	int hits_width, missed_width;
+	bool shortens;
 };
 
 /** dp_row_read() - the counts of a point of @s, of the whole run so far */
@@ -45,6 +51,9 @@ void dp_table_add(struct dp_table *t, const struct dp_row *row);
 /** dp_table_sort() - by hits, descending; rows with as many stay in their order
  *  @top: leave so many rows; 0: all */
 void dp_table_sort(struct dp_table *t, u64 top);
+/** dp_table_fit() - make it fit the terminal, if @out is one: before any of it is printed
+ *  @shortens: nothing is to stand behind names, which are as short as they have to be */
+void dp_table_fit(struct dp_table *t, FILE *out, bool shortens);
 void dp_table_close(struct dp_table *t);
 
 /**
@@ -53,8 +62,10 @@ void dp_table_close(struct dp_table *t);
  * dp_table_others() - print a row for those that --top has taken away, if there are any
  * @lead: what stands before: the time, and its name
  */
-void dp_table_title(FILE *out, const char *lead, bool children);
-void dp_table_row(FILE *out, const char *lead, const struct dp_row *row);
+void dp_table_title(FILE *out, const struct dp_table *t, const char *lead,
+		    bool children);
+void dp_table_row(FILE *out, const struct dp_table *t, const char *lead,
+		  const struct dp_row *row);
 void dp_table_others(FILE *out, const struct dp_table *t, const char *lead,
 		     bool children);
 /** dp_table_others_json() - ",\"others\":12,\"hits\":…" likewise, an object of its own

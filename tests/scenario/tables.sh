@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# The tables of dprobes stat: which rows, in which order.
+# The tables of dprobes stat: which rows, in which order, and how wide.
 . tests/scenario/lib.sh
 
 # Functions that are called 1, 20, 300 and 300 times each round, and some that never are.
@@ -85,8 +85,45 @@ like "also in JSON" "$(sed -n 2p "$dir/stdout")" \
 	'^\{"time":[0-9.]+,"interval":[0-9.]+,"others":4,"hits":[1-9][0-9]*,"missed":0\}$'
 run stat -i 50ms --duration 300ms --all row_never -p "$victim"
 like "with --all what is not hit" "$(sed -n 2p "$dir/stdout")" '^[0-9:]{8} +0 +0  jump  rows:row_never$'
+
+# At a terminal: screen COLUMNS LOCALE ARGS...
+screen() {
+	local columns=$1 locale=$2
+	shift 2
+	COLUMNS=$columns LC_ALL=$locale script -qec "$DPROBES $* 2>$dir/talk" /dev/null </dev/null | tr -d '\r' >"$dir/screen"
+}
+widest() { LC_ALL=C.UTF-8 wc -L <"$dir/screen"; }
+if command -v script >/dev/null; then
+	screen 70 C.UTF-8 stat row_many row_once "$long" -- "$rows" 5000
+	is "a terminal: numbers have commas, names lose their middle" "$(head -n 4 "$dir/screen")" \
+		"        HITS   MISSED  MODE  PROBE
+   1,500,000        0  jump  rows:row_many
+       5,000        0  jump  rows:row_once
+       5,000        0  jump  rows:row_with_a_name…r_beside_its_numbers"
+	is "and lines are as long as it is wide" "$(widest)" 70
+	screen 71 C stat "$long" -- "$rows" 5
+	is "no UTF-8: three dots" "$(sed -n 2p "$dir/screen")" "           5        0  jump  rows:row_with_a_name..._beside_its_numbers"
+	is "lines are as long as it is wide" "$(widest)" 71
+	screen 10 C stat "$long" -- "$rows" 5
+	is "a terminal that is too narrow" "$(sed -n 2p "$dir/screen")" "           5        0  jump  rows:ro...umbers"
+	screen 72 C stat -f "$long" -- "$rows" 5
+	is "with processes, too" "$(widest)" 72
+	screen 60 C stat -v "$long" -- "$rows" 5
+	like "-v shows the whole name" "$(sed -n 2p "$dir/screen")" "rows:$long  0x"
+	screen 60 C stat --top 1 row_many row_likewise -- "$rows" 5000
+	is "the others" "$(sed -n 3p "$dir/screen")" "   1,500,000        0  -     (1 other)"
+	screen 30 C "stat row_many -- $rows 5 | cat"
+	is "no terminal at the other end of a pipe" "$(grep -c 'rows:row_many$' "$dir/screen")" 1
+	# The terminal itself knows, where COLUMNS does not say it.
+	script -qec "stty cols 66; unset COLUMNS; LC_ALL=C $DPROBES stat -q $long -- $rows 5 2>$dir/talk" /dev/null </dev/null | tr -d '\r' >"$dir/screen"
+	is "the terminal's own width" "$(widest)" 66
+	screen 60 C stat -i 50ms --duration 300ms row_many "$long" -p "$victim"
+	is "intervals" "$(widest)" 60
+else
+	skip "at a terminal" "there is no script(1)"
+fi
 kill -KILL "$victim"
-wait "$victim" 2>/dev/null
+{ wait "$victim"; } 2>/dev/null
 
 for bad in "--top 0" "--top -1" "--top many" "--top"; do
 	# shellcheck disable=SC2086
