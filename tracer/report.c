@@ -8,7 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define NAMED_MAX 8
 /* A trap costs about TRAP_COST hits by a jump; TRAPS_TOLD traps are worth a sentence. */
 #define TRAP_COST 200
 #define TRAPS_TOLD 1000
@@ -206,44 +205,12 @@ void dp_report_refused(const struct dp_session *s)
 			s->points.skipped == 1 ? " is" : "es are each");
 }
 
-static const char *program(const struct dp_session *s)
+const char *dp_report_program(const struct dp_session *s)
 {
 	const char *exe = s->source->exe;
 	const char *slash = strrchr(exe, '/');
 
 	return slash ? slash + 1 : exe;
-}
-
-static size_t breakpoints(const struct dp_session *s)
-{
-	struct dp_source_count c;
-	size_t n = 0, i;
-
-	for (i = 0; i < s->points.n; i++) {
-		if (s->points.v[i].refused)
-			continue;
-		s->ops->count(s->source, &s->points.v[i], &c);
-		n += !strcmp(c.mode, "trap");
-	}
-	return n;
-}
-
-void dp_report_live(const struct dp_session *s)
-{
-	size_t probes = dp_report_probes(s), traps;
-
-	if (s->opt->quiet || !isatty(STDERR_FILENO))
-		return;
-	traps = breakpoints(s);
-	dp_output_print(stderr, "dprobes: probing %d (%s): %zu probe%s",
-			s->source->pid, program(s), probes,
-			probes == 1 ? "" : "s");
-	if (traps)
-		dp_output_print(
-			stderr,
-			", %zu by breakpoint, which is some thousand times as slow (-v says why)",
-			traps);
-	fputs("; ^C ends\n", stderr);
 }
 
 static void tell_trap_death(const struct dp_session *s, int status)
@@ -253,9 +220,9 @@ static void tell_trap_death(const struct dp_session *s, int status)
 	dp_output_print(
 		stderr,
 		"%s (%d) was killed by a trap in a thread that had SIG%s blocked or ignored, at %s",
-		program(s), s->source->pid, sigabbrev_np(WTERMSIG(status)),
-		probes > 1 ? "one of " : "");
-	for (i = 0; i < s->points.n && named < NAMED_MAX; i++)
+		dp_report_program(s), s->source->pid,
+		sigabbrev_np(WTERMSIG(status)), probes > 1 ? "one of " : "");
+	for (i = 0; i < s->points.n && named < DP_NAMED_MAX; i++)
 		if (!s->points.v[i].refused)
 			dp_output_print(stderr, "%s%s", named++ ? ", " : "",
 					s->points.v[i].name);
@@ -275,7 +242,7 @@ void dp_report_signal(int sig)
 
 static void tell_signal(const struct dp_session *s, int sig)
 {
-	dp_output_print(stderr, "%s", program(s));
+	dp_output_print(stderr, "%s", dp_report_program(s));
 	dp_report_signal(sig);
 	if (sig == SIGSYS)
 		fputs(": a seccomp filter forbids a call; if it forbids what probes need and came after them, attach again once it is there",
@@ -294,8 +261,8 @@ static void tell_exit(const struct dp_session *s)
 	else if (WIFSIGNALED(end.status))
 		tell_signal(s, WTERMSIG(end.status));
 	else
-		dp_output_print(stderr, "%s exited with status %d", program(s),
-				WEXITSTATUS(end.status));
+		dp_output_print(stderr, "%s exited with status %d",
+				dp_report_program(s), WEXITSTATUS(end.status));
 }
 
 static void tell_exec(const struct dp_session *s)
@@ -443,7 +410,7 @@ void dp_report_costly(const struct dp_session *s)
 	for (i = 0; i < s->points.n; i++) {
 		const struct dp_point *p = &s->points.v[i];
 
-		if (!is_costly(s, p, &c) || n++ >= NAMED_MAX)
+		if (!is_costly(s, p, &c) || n++ >= DP_NAMED_MAX)
 			continue;
 		dp_output_say(
 			"%s: %lu traps in the middle of a jump are most of its cost: %s",
@@ -452,8 +419,8 @@ void dp_report_costly(const struct dp_session *s)
 				"it is within five bytes of the probe before it, and the program branches to it; without that one it may be a jump of its own" :
 				"the program branches to behind it, within five bytes; DPROBES_ARM=trap makes it a breakpoint, which costs that at its hits only");
 	}
-	if (n > NAMED_MAX)
-		dp_output_say("the same of %zu more", n - NAMED_MAX);
+	if (n > DP_NAMED_MAX)
+		dp_output_say("the same of %zu more", n - DP_NAMED_MAX);
 }
 
 /* Where the program is faster than the reader: how much, and what can be done. */
@@ -485,7 +452,7 @@ void dp_report_summary(const struct dp_session *s)
 	tell_pace(s, &sums);
 	fputs("dprobes: ", stderr);
 	if (s->opt->children)
-		dp_output_print(stderr, "%s (%d): ", program(s),
+		dp_output_print(stderr, "%s (%d): ", dp_report_program(s),
 				s->source->pid);
 	s->ops->totals(s->source, &all);
 	dp_output_print(
