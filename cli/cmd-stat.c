@@ -61,6 +61,9 @@ const struct dp_command dp_cmd_stat = {
 	.name = "stat",
 	.summary = "count how often instructions are executed",
 	.help = help,
+	.examples =
+		"  dprobes stat libc.so.6:malloc libc.so.6:free -- sort /etc/services\n"
+		"  dprobes stat -i 1s --top 10 'libc.so.6:*' -p 1234\n",
 	.options = "poifqv" DP_TAKES_COMMAND DP_TAKES_JSON DP_TAKES_DURATION
 		DP_TAKES_PENDING DP_TAKES_TABLE,
 	.run = run,

@@ -222,7 +222,7 @@ static int take(const struct dp_command *cmd, int c,
 		opt->verbose = true;
 		return 0;
 	case 'h':
-		fputs(cmd->help, stdout);
+		dp_verb_explain(cmd);
 		*done = true;
 		return 0;
 	case 'V':

@@ -67,6 +67,18 @@ for verb in stat list trace run; do
 	run --help
 	like "--help has $verb" "$out" "^ +$verb "
 done
+for verb in stat trace run list disable enable doctor detach insmod lsmod rmmod enabled sysctl dmesg; do
+	run help $verb
+	is "help $verb" "$status $err$(printf '%s\n' "$out" | diff - <("$DPROBES" $verb --help))" "0 "
+	examples=$(printf '%s\n' "$out" | sed '1,/^Examples:$/d')
+	is "its examples" "$(grep -cE "^  dprobes $verb( |\$)" <<<"$examples")" "$(grep -c . <<<"$examples")"
+	# With an option behind theirs that there is not, it alone is complained of.
+	while read -r _ example; do
+		eval "run $(sed 's/ -- / -z -- /; t; s/$/ -z/' <<<"$example")"
+		like "$example" "$status $err" "^2 dprobes: $verb: there is no option -z"
+	done <<<"$examples"
+done
+run help; is "help" "$status $out" "0 $("$DPROBES" --help)"
 run stat -h; like "stat --help names the limit" "$out" 'SIGTRAP blocked'
 
 # Usage errors: status 2, on stderr alone
@@ -78,6 +90,11 @@ usage() {
 }
 usage "no verb" "verb"
 usage "unknown verb" 'no verb "stats"' stats
+usage "the nearest verb" 'no verb "trcae"; the nearest is "trace"' trcae
+usage "the one that begins so" 'no verb "dis"; the nearest is "disable"' dis
+usage "no verb is near" 'no verb "statistics"; see' statistics
+usage "help of an unknown verb" 'no verb "lst"; the nearest is "list"' help lst
+usage "help of two verbs" 'help takes one verb' help list stat
 usage "unknown option" 'no option --frob' stat --frob f -- true
 usage "unknown short option" 'no option -z' stat -z f -- true
 usage "unknown short option behind a long one" 'no option -z' stat --json -zq f -- true
