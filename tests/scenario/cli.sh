@@ -279,6 +279,8 @@ run list 't[io]ck' tick+0 -- "$calls" 10
 is "list SPEC" "$status $out" "0 calls:tick
 calls:tock
 calls:tick"
+run list '*:t[io]*' -- "$calls" 10
+is "a glob in each module that a glob stands for" "$(printf '%s\n' "$out" | cut -d: -f1 | sort -u | grep -cE '^(calls|libc\.so\.6)$')" 2
 is "list SPEC runs nothing" "$("$DPROBES" list tick -- /bin/sh -c 'echo ran' 2>/dev/null)" ""
 run list 'libc.so.6:mem*' -p "$victim"
 first=$(printf '%s\n' "$out" | sort)
