@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Targets: all (default), demo, check [T=PATTERN], check-long, check-matrix, check-san, check-tsan, check-victims, mutants [FILE=…], bench [BENCH=core|NAME], fuzz, stress, install, clean.
+# Targets: all (default), demo, check [T=PATTERN], check-long, check-matrix, check-san, check-tsan, check-victims, mutants [FILE=…], bench [BENCH=core|NAME], fuzz, stress, install, uninstall, clean.
 # Variables: CC, SAN=address,undefined, DESTDIR, PREFIX, V=1.
 
 PREFIX ?= /usr/local
@@ -579,7 +579,19 @@ install: all install-headers
 	install -m 644 $(B)/libdprobes.a $(TO)/lib/libdprobes.a
 	for s in 1 3 7; do for p in man/*.$$s; do \
 		install -D -m 644 $$p $(TO)/share/man/man$$s/$${p#man/} || exit 1; done; done
-	install -D -m 644 tools/completion/dprobes.bash $(TO)/share/bash-completion/completions/dprobes
+	install -D -m 644 contrib/completion/dprobes.bash $(TO)/share/bash-completion/completions/dprobes
+	install -D -m 644 contrib/completion/_dprobes $(TO)/share/zsh/site-functions/_dprobes
+	install -D -m 644 contrib/completion/dprobes.fish $(TO)/share/fish/vendor_completions.d/dprobes.fish
+
+# What install puts there, and nothing else. Directories of others stay.
+uninstall:
+	rm -f $(TO)/bin/dprobes $(TO)/lib/libdprobes.so.1 $(TO)/lib/libdprobes.so $(TO)/lib/libdprobes.a
+	rm -rf $(TO)/include/dprobes
+	rm -f $(TO)/lib/pkgconfig/dprobes-module.pc $(TO)/lib/pkgconfig/dprobes.pc
+	for s in 1 3 7; do for p in man/*.$$s; do \
+		rm -f $(TO)/share/man/man$$s/$${p#man/} || exit 1; done; done
+	rm -f $(TO)/share/bash-completion/completions/dprobes $(TO)/share/zsh/site-functions/_dprobes \
+		$(TO)/share/fish/vendor_completions.d/dprobes.fish
 
 # What a build and its tests need from Debian; nothing when it is there already.
 # A target may ask for more (DEPS_EXTRA), or for what it can do without (DEPS_OPTIONAL).
@@ -594,4 +606,4 @@ clean:
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
-.PHONY: all modules install-headers bench bench-peers conform tests units check check-unit check-long check-matrix check-victims check-san check-tsan list-tests mutants mutated deps clean demo install fuzz stress
+.PHONY: all modules install-headers bench bench-peers conform tests units check check-unit check-long check-matrix check-victims check-san check-tsan list-tests mutants mutated deps clean demo install uninstall fuzz stress

@@ -42,6 +42,7 @@ const struct dp_command dp_cmd_detach = {
 	.name = "detach",
 	.summary = "take out what a killed dprobes has left in a process",
 	.help = help,
+	.examples = "  dprobes detach -p 1234\n",
 	.options = "pq",
 	.run = run,
 };

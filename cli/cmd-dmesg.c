@@ -31,6 +31,8 @@ const struct dp_command dp_cmd_dmesg = {
 	.name = "dmesg",
 	.summary = "show what the probe modules of a process said",
 	.help = help,
+	.examples = "  dprobes dmesg -p 1234\n"
+		    "  dprobes dmesg -w --duration 10s -p 1234\n",
 	.options = "pwo" DP_TAKES_DURATION,
 	.run = run,
 };

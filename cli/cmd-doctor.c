@@ -32,6 +32,8 @@ const struct dp_command dp_cmd_doctor = {
 	.name = "doctor",
 	.summary = "say what stands in the way of probing",
 	.help = help,
+	.examples = "  dprobes doctor\n"
+		    "  dprobes doctor -p 1234\n",
 	.options = "poq" DP_TAKES_JSON,
 	.run = run,
 };

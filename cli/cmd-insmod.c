@@ -48,6 +48,9 @@ const struct dp_command dp_cmd_insmod = {
 	.name = "insmod",
 	.summary = "run a command with a probe module in it",
 	.help = help,
+	.examples =
+		"  dprobes insmod malloc_sizes.so min=1024 -- git --version\n"
+		"  dprobes insmod ./probe.so symbol=work -p 1234\n",
 	.options = "apo" DP_TAKES_COMMAND,
 	.run = run,
 };

@@ -97,6 +97,8 @@ const struct dp_command dp_cmd_enabled = {
 	.name = "enabled",
 	.summary = "switch all probes of a process off and on",
 	.help = enabled_help,
+	.examples = "  dprobes enabled\n"
+		    "  dprobes enabled 0 -p 1234\n",
 	.options = "po",
 	.run = run_enabled,
 };
@@ -105,6 +107,8 @@ const struct dp_command dp_cmd_sysctl = {
 	.name = "sysctl",
 	.summary = "switch jumps of a process off and on",
 	.help = sysctl_help,
+	.examples = "  dprobes sysctl debug.kprobes_optimization\n"
+		    "  dprobes sysctl debug.kprobes_optimization=0 -p 1234\n",
 	.options = "po",
 	.run = run_sysctl,
 };

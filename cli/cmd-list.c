@@ -47,6 +47,8 @@ const struct dp_command dp_cmd_list = {
 	.name = "list",
 	.summary = "show what would be probed, or what is",
 	.help = help,
+	.examples = "  dprobes list 'libc.so.6:mem*' -p 1234\n"
+		    "  dprobes list -v\n",
 	.options = "pov" DP_TAKES_COMMAND DP_TAKES_JSON,
 	.run = run,
 };

@@ -30,6 +30,8 @@ const struct dp_command dp_cmd_lsmod = {
 	.name = "lsmod",
 	.summary = "show the probe modules of processes",
 	.help = help,
+	.examples = "  dprobes lsmod\n"
+		    "  dprobes lsmod -v -p 1234\n",
 	.options = "pov",
 	.run = run,
 };

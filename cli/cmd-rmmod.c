@@ -30,6 +30,7 @@ const struct dp_command dp_cmd_rmmod = {
 	.name = "rmmod",
 	.summary = "unload a probe module from a process",
 	.help = help,
+	.examples = "  dprobes rmmod malloc_sizes -p 1234\n",
 	.options = "po",
 	.run = run,
 };

@@ -50,6 +50,8 @@ const struct dp_command dp_cmd_run = {
 	.name = "run",
 	.summary = "run probe programs and print what they log",
 	.help = help,
+	.examples = "  dprobes run examples/malloc.dp -- sort /etc/services\n"
+		    "  dprobes run --duration 10s prog.dp -p 1234\n",
 	.options = "ponfqv" DP_TAKES_COMMAND DP_TAKES_JSON DP_TAKES_DURATION
 		DP_TAKES_RINGS,
 	.run = run,

@@ -21,12 +21,17 @@ static const char help[] =
 	"      --duration T  stop after T (2s, 500ms, 1m); ^C stops at any time\n"
 	"  -i, --interval T  every T, print what has come since: as many rows as have any;\n"
 	"                    on a terminal in place of the rows before. At the end, all\n"
+	"      --top N       only the N rows with most hits, and the sums of the others\n"
+	"      --all         also the matches of a glob that had no hit\n"
 	"  -o, --output FILE write the counts to FILE\n"
 	"      --json        one JSON object a line: probe hits missed mode; of an interval\n"
 	"                    also time and interval, in seconds\n"
 	"  -q, --quiet       no summary\n"
 	"  -v, --verbose     addresses, modes with their reasons, refused matches\n"
 	"  -h, --help        this text\n"
+	"\n"
+	"The probes with most hits come first; with --json, which has every match, they are\n"
+	"in the order of SPECs unless --top is given.\n"
 	"\n"
 	"With -- CMD the exit status is the command's own. Without -f child processes run\n"
 	"on correctly and are not counted.\n"
@@ -56,7 +61,10 @@ const struct dp_command dp_cmd_stat = {
 	.name = "stat",
 	.summary = "count how often instructions are executed",
 	.help = help,
+	.examples =
+		"  dprobes stat libc.so.6:malloc libc.so.6:free -- sort /etc/services\n"
+		"  dprobes stat -i 1s --top 10 'libc.so.6:*' -p 1234\n",
 	.options = "poifqv" DP_TAKES_COMMAND DP_TAKES_JSON DP_TAKES_DURATION
-		DP_TAKES_PENDING,
+		DP_TAKES_PENDING DP_TAKES_TABLE,
 	.run = run,
 };

@@ -55,6 +55,7 @@ const struct dp_command dp_cmd_disable = {
 	.name = "disable",
 	.summary = "disarm some probes of a running dprobes",
 	.help = disable_help,
+	.examples = "  dprobes disable libc.so.6:malloc -p 1234\n",
 	.options = "p",
 	.run = run_disable,
 };
@@ -63,6 +64,7 @@ const struct dp_command dp_cmd_enable = {
 	.name = "enable",
 	.summary = "arm them again",
 	.help = enable_help,
+	.examples = "  dprobes enable libc.so.6:malloc -p 1234\n",
 	.options = "p",
 	.run = run_enable,
 };

@@ -33,7 +33,6 @@ static const char help[] =
 	"  -v, --verbose     tell of refused matches\n"
 	"  -h, --help        this text\n"
 	"\n"
-	"Example: dprobes trace 'libc.so.6:open(arg0:str, arg1:x32)' -- cat /etc/hostname\n"
 	"With -- CMD the exit status is the command's own. Lines are in the order of time;\n"
 	"one that the ring had no room for is counted in the summary as lost.\n";
 
@@ -56,6 +55,9 @@ const struct dp_command dp_cmd_trace = {
 	.name = "trace",
 	.summary = "print a line for every execution, with arguments",
 	.help = help,
+	.examples =
+		"  dprobes trace 'libc.so.6:open(arg0:str, arg1:x32)' -- cat /etc/hostname\n"
+		"  dprobes trace 'r:libc.so.6:malloc(arg0:u64) if arg0 > 100000' -p 1234\n",
 	.options = "ponfqv" DP_TAKES_COMMAND DP_TAKES_JSON DP_TAKES_DURATION
 		DP_TAKES_RINGS DP_TAKES_PENDING,
 	.run = run,

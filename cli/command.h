@@ -22,12 +22,14 @@ enum {
 #define DP_TAKES_DURATION "D"
 #define DP_TAKES_PENDING "P"
 #define DP_TAKES_RINGS "BKT" /* --buffer, --block, --coarse-time */
+#define DP_TAKES_TABLE "AM" /* --all, --top */
 #define DP_TAKES_COMMAND "-" /* -- CMD [ARGS] */
 
 /**
  * struct dp_command - one verb
  * @summary: half a line for the list of verbs
- * @help: the whole text of --help
+ * @help: the text of --help: usage, options, what else there is to know
+ * @examples: one or two command lines behind it, two spaces before each
  * @options: the options it uses besides -h and -V: a letter each, DP_TAKES_* for
  *           options without a letter
  * @run: Return: exit status of the tool
@@ -36,6 +38,7 @@ struct dp_command {
 	const char *name;
 	const char *summary;
 	const char *help;
+	const char *examples;
 	const char *options;
 	int (*run)(const struct dp_tracer_options *opt);
 };
@@ -44,6 +47,14 @@ extern const struct dp_command dp_cmd_stat, dp_cmd_trace, dp_cmd_run,
 	dp_cmd_list, dp_cmd_insmod, dp_cmd_lsmod, dp_cmd_rmmod, dp_cmd_enabled,
 	dp_cmd_sysctl, dp_cmd_dmesg, dp_cmd_doctor, dp_cmd_detach,
 	dp_cmd_disable, dp_cmd_enable;
+
+/** dp_verb_get() - the verb of this name. Return: 0, or DP_EXIT_USAGE with words on stderr, the
+ *  nearest verb among them. */
+int dp_verb_get(const char *name, const struct dp_command **cmd);
+/** dp_verb_explain() - print help and examples of a verb */
+void dp_verb_explain(const struct dp_command *cmd);
+/** dp_verb_help() - dprobes help [VERB]; @argv: what stands behind "help". Return: exit status. */
+int dp_verb_help(int argc, char *const *argv);
 
 /**
  * dp_options_parse() - parse options, specs and the command behind --

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* main: find the verb and run it. */
+/* main: run the verb that the command line names. */
 #include "cli/command.h"
 #include "tracer/output.h"
 #include <errno.h>
@@ -11,39 +11,6 @@
 
 #define HEAP_STEP (1 << 20)
 #define HEAP_KEPT (64 << 20)
-
-static const struct dp_command *const commands[] = {
-	&dp_cmd_stat,	 &dp_cmd_trace,	 &dp_cmd_run,	 &dp_cmd_list,
-	&dp_cmd_disable, &dp_cmd_enable, &dp_cmd_doctor, &dp_cmd_detach,
-	&dp_cmd_insmod,	 &dp_cmd_lsmod,	 &dp_cmd_rmmod,	 &dp_cmd_enabled,
-	&dp_cmd_sysctl,	 &dp_cmd_dmesg,
-};
-
-#define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
-
-static void print_help(void)
-{
-	size_t i;
-
-	puts("Usage: dprobes VERB [options] [SPEC...] [-p PID | -- CMD [ARGS]]\n"
-	     "Dynamic probes on running code.\n\nVerbs:");
-	for (i = 0; i < NR_COMMANDS; i++)
-		dp_output_print(stdout, "  %-7s %s\n", commands[i]->name,
-				commands[i]->summary);
-	puts("\n  dprobes --getvars --all    variables of running probe programs (-g -a)\n"
-	     "\n\"dprobes VERB --help\" tells more; so does dprobes(1).\n"
-	     "-V, --version prints the version.");
-}
-
-static const struct dp_command *find(const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < NR_COMMANDS; i++)
-		if (!strcmp(commands[i]->name, name))
-			return commands[i];
-	return NULL;
-}
 
 static bool asks(const char *word, const char *brief, const char *full)
 {
@@ -107,19 +74,19 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOFBF, DP_OUTPUT_BUFFER);
 	if (argc < 2)
 		return dp_usage_error("which verb?");
-	if (asks(argv[1], "-h", "--help") || !strcmp(argv[1], "help")) {
-		print_help();
-		return flush(stdout, DP_EXIT_OK);
-	}
+	if (asks(argv[1], "-h", "--help"))
+		return flush(stdout, dp_verb_help(0, NULL));
+	if (!strcmp(argv[1], "help"))
+		return flush(stdout, dp_verb_help(argc - 2, argv + 2));
 	if (asks(argv[1], "-V", "--version")) {
 		puts("dprobes " DP_VERSION);
 		return flush(stdout, DP_EXIT_OK);
 	}
 	if (asks(argv[1], "-g", "--getvars"))
 		return flush(stdout, dp_getvars(argc - 1, argv + 1));
-	cmd = find(argv[1]);
-	if (!cmd)
-		return dp_usage_error("there is no verb \"%s\"", argv[1]);
+	err = dp_verb_get(argv[1], &cmd);
+	if (err)
+		return err;
 	argv[1] = argv[0];
 	err = dp_options_parse(cmd, argc - 1, argv + 1, &opt, &done);
 	if (!err && !done)

@@ -18,8 +18,10 @@ enum {
 	OPT_BUFFER = 'B',
 	OPT_BLOCK = 'K',
 	OPT_COARSE = 'T',
+	OPT_ALL = 'A',
+	OPT_TOP = 'M',
 };
-#define WITHOUT_LETTER "JDPBKT"
+#define WITHOUT_LETTER "JDPBKTAM"
 
 static const struct option long_options[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
@@ -30,6 +32,8 @@ static const struct option long_options[] = {
 	{ "buffer", required_argument, NULL, OPT_BUFFER },
 	{ "block", no_argument, NULL, OPT_BLOCK },
 	{ "coarse-time", no_argument, NULL, OPT_COARSE },
+	{ "all", no_argument, NULL, OPT_ALL },
+	{ "top", required_argument, NULL, OPT_TOP },
 	{ "interval", required_argument, NULL, 'i' },
 	{ "records", required_argument, NULL, 'n' },
 	{ "children", no_argument, NULL, 'f' },
@@ -107,7 +111,7 @@ static int parse_size(const char *text, size_t *bytes)
 	return 0;
 }
 
-static int parse_records(const char *text, u64 *n)
+static int parse_number(const char *text, const char *what, u64 *n)
 {
 	char *end;
 
@@ -115,7 +119,7 @@ static int parse_records(const char *text, u64 *n)
 	*n = strtoull(text, &end, 10);
 	if (*text >= '1' && *text <= '9' && !*end && !errno)
 		return 0;
-	return dp_usage_error("\"%s\" is not a number of records", text);
+	return dp_usage_error("\"%s\" is not a number of %s", text, what);
 }
 
 static int open_output(const char *path, struct dp_tracer_options *opt)
@@ -196,7 +200,12 @@ static int take(const struct dp_command *cmd, int c,
 	case OPT_BUFFER:
 		return parse_size(optarg, &opt->buffer);
 	case 'n':
-		return parse_records(optarg, &opt->records);
+		return parse_number(optarg, "records", &opt->records);
+	case OPT_ALL:
+		opt->all = true;
+		return 0;
+	case OPT_TOP:
+		return parse_number(optarg, "rows", &opt->top);
 	case OPT_BLOCK:
 		opt->block = true;
 		return 0;
@@ -213,7 +222,7 @@ static int take(const struct dp_command *cmd, int c,
 		opt->verbose = true;
 		return 0;
 	case 'h':
-		fputs(cmd->help, stdout);
+		dp_verb_explain(cmd);
 		*done = true;
 		return 0;
 	case 'V':

@@ -69,6 +69,9 @@ char *dp_list_line_spec(const char *text);
 int dp_spec_parse(const char *text, struct dp_spec *spec, struct dp_diag *diag);
 void dp_spec_free(struct dp_spec *spec);
 
+/** dp_spec_is_glob() - is its module or its name a glob, which may have any number of matches? */
+bool dp_spec_is_glob(const struct dp_spec *spec);
+
 /**
  * dp_spec_supported() - can this version do what the spec asks for?
  * Return: 0; -EOPNOTSUPP with the name of the form that is missing and a caret.

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define PARTS_MAX 5
+#define GLOB "*?["
 
 /* A component between single colons. @suffix: the column where a quoted name ends. */
 struct part {
@@ -323,7 +324,7 @@ static int parse_symbol(struct parser *p, const struct part *part)
 	if (!spec->name[0])
 		return bad(p, part->start, part->end - part->start,
 			   "there is no name here");
-	spec->glob = strpbrk(spec->name, "*?[") != NULL;
+	spec->glob = strpbrk(spec->name, GLOB) != NULL;
 	return parse_suffix(p, i, part->end);
 }
 
@@ -461,6 +462,11 @@ void dp_spec_free(struct dp_spec *spec)
 	free(spec->args);
 	free(spec->cond);
 	memset(spec, 0, sizeof(*spec));
+}
+
+bool dp_spec_is_glob(const struct dp_spec *spec)
+{
+	return spec->glob || strpbrk(spec->module, GLOB);
 }
 
 static int missing(struct dp_diag *diag, int column, int span, const char *what)

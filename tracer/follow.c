@@ -476,6 +476,7 @@ static void report(const struct dp_process_tree *h)
 	if (opt->quiet ||
 	    (h->ending == DP_ENDING_OUTPUT && dp_output_left(opt->out)))
 		return;
+	dp_report_dull(h->first);
 	dp_output_print(
 		stderr,
 		"dprobes: %lu process image%s with probes, %lu without: ",
@@ -525,7 +526,7 @@ static int begin(struct dp_process_tree *h, struct dp_diag *diag)
 	err = s->ops->arm(s->source, diag);
 	if (err)
 		return err;
-	dp_report_live(s);
+	dp_live_tell(s);
 	if (hand_over(h))
 		return dp_diag_set(diag, -ENOMEM, "out of memory");
 	return 0;

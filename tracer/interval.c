@@ -8,27 +8,16 @@
 #include "tracer/interval.h"
 #include "tracer/output.h"
 #include "tracer/session.h"
+#include "tracer/table.h"
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
+
+#define WHEN 80
 
 /* What a probe had counted at the last look */
 struct dp_seen {
 	u64 hits, missed;
-};
-
-/** struct row - of a table: what has come; @s: which session's */
-struct row {
-	const struct dp_session *s;
-	const struct dp_point *point;
-	const char *mode;
-	u64 hits, missed;
-};
-
-struct table {
-	struct row *rows;
-	size_t n, cap;
 };
 
 /* Points come, with libraries; they never go. */
@@ -57,35 +46,20 @@ static u64 since(u64 *then, u64 now)
 	return come;
 }
 
-static void look(struct dp_session *s, size_t i, struct table *t)
+static void look(struct dp_session *s, size_t i, struct dp_table *t)
 {
-	const struct dp_point *p = &s->points.v[i];
-	struct dp_source_count c;
-	struct row row = { .s = s, .point = p };
+	struct dp_row row;
 
-	if (p->refused)
-		return;
-	s->ops->count(s->source, p, &c);
-	row.hits = since(&s->seen[i].hits, dp_session_hits(s, p, &c));
-	row.missed = since(&s->seen[i].missed, c.missed);
-	row.mode = c.mode;
-	if ((row.hits || row.missed) && t->n < t->cap)
-		t->rows[t->n++] = row;
+	dp_row_read(s, &s->points.v[i], &row);
+	row.hits = since(&s->seen[i].hits, row.hits);
+	row.missed = since(&s->seen[i].missed, row.missed);
+	if (!row.point->refused && (row.hits || row.missed || s->opt->all))
+		dp_table_add(t, &row);
 }
 
-static int by_hits(const void *a, const void *b)
+static void row_json(FILE *out, const struct dp_row *row, const char *when)
 {
-	const struct row *x = a, *y = b;
-
-	if (x->hits != y->hits)
-		return x->hits < y->hits ? 1 : -1;
-	return x->point < y->point ? -1 : x->point > y->point;
-}
-
-static void row_json(FILE *out, const struct row *row, double time, double span)
-{
-	dp_output_print(
-		out, "{\"time\":%.6f,\"interval\":%.6f,\"probe\":", time, span);
+	dp_output_print(out, "{%s\"probe\":", when);
 	dp_json_string(out, row->point->name);
 	if (row->s->opt->children)
 		dp_output_print(out, ",\"pid\":%d", row->s->source->pid);
@@ -93,71 +67,73 @@ static void row_json(FILE *out, const struct row *row, double time, double span)
 			row->hits, row->missed, row->mode);
 }
 
-static void row_text(FILE *out, const struct row *row, const char *day)
+static void print_json(FILE *out, const struct dp_table *t,
+		       const struct timespec *now, double span)
 {
-	dp_output_print(out, "%-8s %12lu %8lu  %-4s  ", day, row->hits,
-			row->missed, row->mode);
-	if (row->s->opt->children)
-		dp_output_print(out, "%7d  ", row->s->source->pid);
-	dp_output_print(out, "%s\n", row->point->name);
+	char when[WHEN];
+	size_t i;
+
+	snprintf(when, sizeof(when), "\"time\":%.6f,\"interval\":%.6f,",
+		 (double)now->tv_sec + (double)now->tv_nsec / 1e9, span);
+	for (i = 0; i < t->n; i++)
+		row_json(out, &t->rows[i], when);
+	dp_table_others_json(out, t, when);
 }
 
-static void title(FILE *out, struct dp_printed *printed, bool children)
+static void title(FILE *out, const struct dp_table *t,
+		  struct dp_printed *printed, bool children)
 {
-	bool terminal = isatty(fileno(out));
-
 	/* home, and all that follows is cleared */
-	if (terminal)
+	if (t->columns)
 		fputs("\033[H\033[J", out);
-	if (terminal || !printed->interval_titled)
-		dp_output_print(out, "%-8s %12s %8s  %-4s  %sPROBE\n", "TIME",
-				"HITS", "MISSED", "MODE",
-				children ? "    PID  " : "");
+	if (t->columns || !printed->interval_titled) {
+		dp_table_title(out, t, "TIME     ", children);
+		putc('\n', out);
+	}
 	printed->interval_titled = true;
 }
 
-static void print(const struct dp_session *s, const struct table *t,
-		  double span)
+static void print_text(const struct dp_session *s, struct dp_table *t,
+		       const struct timespec *now)
 {
 	FILE *out = s->opt->out;
-	struct timespec now;
 	struct tm tm = { 0 };
-	char day[16] = "";
+	char day[WHEN] = "";
 	size_t i;
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	localtime_r(&now.tv_sec, &tm);
-	strftime(day, sizeof(day), "%H:%M:%S", &tm);
-	if (!s->opt->json)
-		title(out, s->printed, s->opt->children);
-	for (i = 0; i < t->n; i++)
-		if (s->opt->json)
-			row_json(out, &t->rows[i],
-				 (double)now.tv_sec + (double)now.tv_nsec / 1e9,
-				 span);
-		else
-			row_text(out, &t->rows[i], day);
-	if (!t->n && !s->opt->json)
-		dp_output_print(out, "%-8s no hits\n", day);
-	fflush(out);
+	localtime_r(&now->tv_sec, &tm);
+	strftime(day, sizeof(day), "%H:%M:%S ", &tm);
+	dp_table_fit(t, out, true);
+	title(out, t, s->printed, s->opt->children);
+	for (i = 0; i < t->n; i++) {
+		dp_table_row(out, t, day, &t->rows[i]);
+		putc('\n', out);
+	}
+	dp_table_others(out, t, day, s->opt->children);
+	if (!t->n)
+		dp_output_print(out, "%sno hits\n", day);
 }
 
 static void print_interval(struct dp_session **v, size_t n, double span)
 {
-	struct table t = { 0 };
+	const struct dp_tracer_options *opt = v[0]->opt;
+	struct timespec now;
+	struct dp_table t;
 	size_t i, k;
 
-	for (i = 0; i < n; i++)
-		t.cap += v[i]->points.n;
-	t.rows = calloc(t.cap + 1, sizeof(*t.rows));
-	if (!t.rows)
+	if (dp_table_open(&t, v, n))
 		return;
 	for (i = 0; i < n; i++)
 		for (k = 0; reserve(v[i]) && k < v[i]->points.n; k++)
 			look(v[i], k, &t);
-	qsort(t.rows, t.n, sizeof(*t.rows), by_hits);
-	print(v[0], &t, span);
-	free(t.rows);
+	dp_table_sort(&t, opt->top);
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (opt->json)
+		print_json(opt->out, &t, &now, span);
+	else
+		print_text(v[0], &t, &now);
+	fflush(opt->out);
+	dp_table_close(&t);
 }
 
 double dp_interval_look(const struct dp_session *s, struct dp_session **v,

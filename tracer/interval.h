@@ -10,11 +10,12 @@ struct dp_session;
 /**
  * struct dp_printed - what all sessions of a run have printed
  * @titled, @interval_titled: the header of the table, and of those of intervals; @records: how many
+ * @dull: rows that were left out because their probes had no hit
  * @since, @next: when the last interval ended, and when this one does, by dp_source_now()
  */
 struct dp_printed {
 	bool titled, interval_titled;
-	u64 records;
+	u64 records, dull;
 	double since, next;
 };
 

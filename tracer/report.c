@@ -3,22 +3,22 @@
 #include "tracer/interval.h"
 #include "tracer/session.h"
 #include "tracer/output.h"
+#include "tracer/table.h"
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define NAMED_MAX 8
 /* A trap costs about TRAP_COST hits by a jump; TRAPS_TOLD traps are worth a sentence. */
 #define TRAP_COST 200
 #define TRAPS_TOLD 1000
 
-static void calls_json(const struct dp_session *s, size_t i)
+static void calls_json(const struct dp_row *row)
 {
 	struct dp_account n;
 
-	s->ops->calls(s->source, &s->points.v[i], &n);
+	row->s->ops->calls(row->s->source, row->point, &n);
 	dp_output_print(
-		s->opt->out,
+		row->s->opt->out,
 		",\"returned\":%lu,\"tail\":%lu,\"unwound\":%lu,\"abandoned\":%lu,\"inside\":%lu",
 		n.returned, n.tail, n.unwound, n.abandoned, n.inside);
 }
@@ -49,77 +49,129 @@ static void calls_text(FILE *out, const struct dp_account *n)
 					rest[i].what);
 }
 
-static void count_json(const struct dp_session *s, size_t i)
+static void row_json(const struct dp_row *row)
 {
-	const struct dp_point *p = &s->points.v[i];
-	struct dp_source_count c;
-	FILE *out = s->opt->out;
+	const struct dp_tracer_options *opt = row->s->opt;
+	FILE *out = opt->out;
 
 	fputs("{\"probe\":", out);
-	dp_json_string(out, p->name);
-	if (s->opt->children)
-		dp_output_print(out, ",\"pid\":%d", s->source->pid);
-	if (p->refused) {
+	dp_json_string(out, row->point->name);
+	if (opt->children)
+		dp_output_print(out, ",\"pid\":%d", row->s->source->pid);
+	if (row->point->refused) {
 		fputs(",\"refused\":", out);
-		dp_json_string(out, p->reason);
+		dp_json_string(out, row->point->reason);
 	} else {
-		s->ops->count(s->source, p, &c);
 		dp_output_print(out,
 				",\"hits\":%lu,\"missed\":%lu,\"mode\":\"%s\"",
-				dp_session_hits(s, p, &c), c.missed, c.mode);
-		if (c.interior)
-			dp_output_print(out, ",\"interior\":%lu", c.interior);
-		if (p->spec->kind == DP_SPEC_RETURN)
-			calls_json(s, i);
+				row->hits, row->missed, row->mode);
+		if (row->interior)
+			dp_output_print(out, ",\"interior\":%lu",
+					row->interior);
+		if (row->point->spec->kind == DP_SPEC_RETURN)
+			calls_json(row);
 	}
 	fputs("}\n", out);
 }
 
-static void count_text(const struct dp_session *s, size_t i)
+/* What -v tells of a probe behind its name. */
+static void details(const struct dp_row *row)
 {
-	const struct dp_point *p = &s->points.v[i];
+	const struct dp_session *s = row->s;
+	FILE *out = s->opt->out;
 	struct dp_account n;
-	struct dp_source_count c;
 
-	if (p->refused)
+	dp_output_print(out, "  0x%lx  %s", row->point->addr,
+			s->ops->reason(s->source, row->point, 0));
+	if (row->interior)
+		dp_output_print(out, "  %lu traps in the middle of a jump",
+				row->interior);
+	if (row->point->spec->kind != DP_SPEC_RETURN)
 		return;
-	s->ops->count(s->source, p, &c);
-	dp_output_print(s->opt->out, "%12lu %8lu  %-4s  ",
-			dp_session_hits(s, p, &c), c.missed, c.mode);
-	if (s->opt->children)
-		dp_output_print(s->opt->out, "%7d  ", s->source->pid);
-	dp_output_print(s->opt->out, "%s", p->name);
-	if (s->opt->verbose)
-		dp_output_print(s->opt->out, "  0x%lx  %s", p->addr,
-				s->ops->reason(s->source, p, 0));
-	if (s->opt->verbose && c.interior)
-		dp_output_print(s->opt->out,
-				"  %lu traps in the middle of a jump",
-				c.interior);
-	if (s->opt->verbose && p->spec->kind == DP_SPEC_RETURN) {
-		s->ops->calls(s->source, p, &n);
-		fputs("  ", s->opt->out);
-		calls_text(s->opt->out, &n);
+	s->ops->calls(s->source, row->point, &n);
+	fputs("  ", out);
+	calls_text(out, &n);
+}
+
+/* Has a glob matched what was never hit? Others were asked for by name. */
+static bool is_dull(const struct dp_row *row)
+{
+	return !row->hits && !row->missed && !row->s->opt->all &&
+	       dp_spec_is_glob(row->point->spec);
+}
+
+static void print_rows(struct dp_session *s, struct dp_table *t)
+{
+	FILE *out = s->opt->out;
+	size_t i;
+
+	dp_table_fit(t, out, !s->opt->verbose);
+	if (!s->printed->titled) {
+		dp_table_title(out, t, "", s->opt->children);
+		dp_output_print(out, "%s\n",
+				s->opt->verbose ? "  ADDRESS  REASON" : "");
 	}
-	putc('\n', s->opt->out);
+	s->printed->titled = true;
+	for (i = 0; i < t->n; i++) {
+		dp_table_row(out, t, "", &t->rows[i]);
+		if (s->opt->verbose)
+			details(&t->rows[i]);
+		putc('\n', out);
+	}
+	dp_table_others(out, t, "", s->opt->children);
+}
+
+static void print_rows_json(FILE *out, const struct dp_table *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->n; i++)
+		row_json(&t->rows[i]);
+	dp_table_others_json(out, t, "");
+}
+
+/* JSON is for programs: it has every match in the order of specs, but with --top the same rows. */
+static bool has_all(const struct dp_tracer_options *opt)
+{
+	return opt->json && !opt->top;
 }
 
 void dp_report_counts(struct dp_session *s)
 {
+	struct dp_table t;
+	struct dp_row row;
 	size_t i;
 
-	if (!s->opt->json && !s->printed->titled)
-		dp_output_print(s->opt->out, "%12s %8s  %-4s  %s%s%s\n", "HITS",
-				"MISSED", "MODE",
-				s->opt->children ? "    PID  " : "", "PROBE",
-				s->opt->verbose ? "  ADDRESS  REASON" : "");
-	s->printed->titled = true;
-	for (i = 0; i < s->points.n; i++)
-		if (s->opt->json)
-			count_json(s, i);
-		else
-			count_text(s, i);
+	if (dp_table_open(&t, &s, 1))
+		return;
+	for (i = 0; i < s->points.n; i++) {
+		dp_row_read(s, &s->points.v[i], &row);
+		if (has_all(s->opt))
+			dp_table_add(&t, &row);
+		else if (!row.point->refused && is_dull(&row))
+			s->printed->dull++;
+		else if (!row.point->refused)
+			dp_table_add(&t, &row);
+	}
+	if (!has_all(s->opt))
+		dp_table_sort(&t, s->opt->top);
+	if (s->opt->json)
+		print_rows_json(s->opt->out, &t);
+	else
+		print_rows(s, &t);
+	dp_table_close(&t);
 	fflush(s->opt->out);
+}
+
+void dp_report_dull(const struct dp_session *s)
+{
+	u64 n = s->printed->dull;
+
+	if (n && !s->opt->quiet)
+		dp_output_say(
+			"%lu match%s of globs had no hit and %s left out; --all shows %s",
+			n, n == 1 ? "" : "es", n == 1 ? "is" : "are",
+			n == 1 ? "it" : "them");
 }
 
 size_t dp_report_probes(const struct dp_session *s)
@@ -153,44 +205,12 @@ void dp_report_refused(const struct dp_session *s)
 			s->points.skipped == 1 ? " is" : "es are each");
 }
 
-static const char *program(const struct dp_session *s)
+const char *dp_report_program(const struct dp_session *s)
 {
 	const char *exe = s->source->exe;
 	const char *slash = strrchr(exe, '/');
 
 	return slash ? slash + 1 : exe;
-}
-
-static size_t breakpoints(const struct dp_session *s)
-{
-	struct dp_source_count c;
-	size_t n = 0, i;
-
-	for (i = 0; i < s->points.n; i++) {
-		if (s->points.v[i].refused)
-			continue;
-		s->ops->count(s->source, &s->points.v[i], &c);
-		n += !strcmp(c.mode, "trap");
-	}
-	return n;
-}
-
-void dp_report_live(const struct dp_session *s)
-{
-	size_t probes = dp_report_probes(s), traps;
-
-	if (s->opt->quiet || !isatty(STDERR_FILENO))
-		return;
-	traps = breakpoints(s);
-	dp_output_print(stderr, "dprobes: probing %d (%s): %zu probe%s",
-			s->source->pid, program(s), probes,
-			probes == 1 ? "" : "s");
-	if (traps)
-		dp_output_print(
-			stderr,
-			", %zu by breakpoint, which is some thousand times as slow (-v says why)",
-			traps);
-	fputs("; ^C ends\n", stderr);
 }
 
 static void tell_trap_death(const struct dp_session *s, int status)
@@ -200,9 +220,9 @@ static void tell_trap_death(const struct dp_session *s, int status)
 	dp_output_print(
 		stderr,
 		"%s (%d) was killed by a trap in a thread that had SIG%s blocked or ignored, at %s",
-		program(s), s->source->pid, sigabbrev_np(WTERMSIG(status)),
-		probes > 1 ? "one of " : "");
-	for (i = 0; i < s->points.n && named < NAMED_MAX; i++)
+		dp_report_program(s), s->source->pid,
+		sigabbrev_np(WTERMSIG(status)), probes > 1 ? "one of " : "");
+	for (i = 0; i < s->points.n && named < DP_NAMED_MAX; i++)
 		if (!s->points.v[i].refused)
 			dp_output_print(stderr, "%s%s", named++ ? ", " : "",
 					s->points.v[i].name);
@@ -222,7 +242,7 @@ void dp_report_signal(int sig)
 
 static void tell_signal(const struct dp_session *s, int sig)
 {
-	dp_output_print(stderr, "%s", program(s));
+	dp_output_print(stderr, "%s", dp_report_program(s));
 	dp_report_signal(sig);
 	if (sig == SIGSYS)
 		fputs(": a seccomp filter forbids a call; if it forbids what probes need and came after them, attach again once it is there",
@@ -241,8 +261,8 @@ static void tell_exit(const struct dp_session *s)
 	else if (WIFSIGNALED(end.status))
 		tell_signal(s, WTERMSIG(end.status));
 	else
-		dp_output_print(stderr, "%s exited with status %d", program(s),
-				WEXITSTATUS(end.status));
+		dp_output_print(stderr, "%s exited with status %d",
+				dp_report_program(s), WEXITSTATUS(end.status));
 }
 
 static void tell_exec(const struct dp_session *s)
@@ -390,7 +410,7 @@ void dp_report_costly(const struct dp_session *s)
 	for (i = 0; i < s->points.n; i++) {
 		const struct dp_point *p = &s->points.v[i];
 
-		if (!is_costly(s, p, &c) || n++ >= NAMED_MAX)
+		if (!is_costly(s, p, &c) || n++ >= DP_NAMED_MAX)
 			continue;
 		dp_output_say(
 			"%s: %lu traps in the middle of a jump are most of its cost: %s",
@@ -399,8 +419,8 @@ void dp_report_costly(const struct dp_session *s)
 				"it is within five bytes of the probe before it, and the program branches to it; without that one it may be a jump of its own" :
 				"the program branches to behind it, within five bytes; DPROBES_ARM=trap makes it a breakpoint, which costs that at its hits only");
 	}
-	if (n > NAMED_MAX)
-		dp_output_say("the same of %zu more", n - NAMED_MAX);
+	if (n > DP_NAMED_MAX)
+		dp_output_say("the same of %zu more", n - DP_NAMED_MAX);
 }
 
 /* Where the program is faster than the reader: how much, and what can be done. */
@@ -432,7 +452,7 @@ void dp_report_summary(const struct dp_session *s)
 	tell_pace(s, &sums);
 	fputs("dprobes: ", stderr);
 	if (s->opt->children)
-		dp_output_print(stderr, "%s (%d): ", program(s),
+		dp_output_print(stderr, "%s (%d): ", dp_report_program(s),
 				s->source->pid);
 	s->ops->totals(s->source, &all);
 	dp_output_print(

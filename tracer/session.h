@@ -209,10 +209,19 @@ bool dp_calls_total(const struct dp_session *s, struct dp_account *total);
 /** dp_calls_complain() - tell of damaged calls and accounts that do not balance */
 void dp_calls_complain(const struct dp_session *s);
 
+/* live.c */
+/** dp_live_tell() - to a person at a terminal: probes are there now, and how many are slow; with -v,
+ *  to anybody: which, and why */
+void dp_live_tell(const struct dp_session *s);
+
 /* report.c */
+/** Probes that are named one by one, at most; the others are a number. */
+#define DP_NAMED_MAX 8
+/** dp_report_program() - the last part of the path of the session's program */
+const char *dp_report_program(const struct dp_session *s);
 void dp_report_counts(struct dp_session *s);
-/** dp_report_live() - to a person at a terminal: probes are there now, and what is slow of them */
-void dp_report_live(const struct dp_session *s);
+/** dp_report_dull() - say how many rows without a hit all sessions' counts have left out */
+void dp_report_dull(const struct dp_session *s);
 void dp_report_summary(const struct dp_session *s);
 /**
  * struct dp_sums - sums over the points of sessions

@@ -14,6 +14,8 @@ struct dp_tracer_options {
 	char *const *argv;
 	double duration; /* seconds, 0: until the end */
 	double interval; /* seconds between tables of stat, 0: only the last one */
+	u64 top; /* rows of a table, at most; 0: any number */
+	bool all; /* rows of probes without a hit, too */
 	bool json, quiet, verbose;
 	FILE *out;
 	const char *const *specs;

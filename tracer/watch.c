@@ -276,12 +276,13 @@ static int probe(struct dp_session *s, int *died_of, struct dp_diag *diag)
 	err = s->ops->arm(s->source, diag);
 	if (err)
 		return say_failed(s, err, diag);
-	dp_report_live(s);
+	dp_live_tell(s);
 	failed = watch(s, diag);
 	err = dp_session_finish(s, failed ? NULL : diag);
 	if (s->ending == DP_ENDING_EXEC)
 		status = outcome(s, died_of);
 	s->kind->report(s);
+	dp_report_dull(s);
 	dp_calls_complain(s);
 	s->ops->end(s->source, &end);
 	if (!s->opt->quiet || end.trap)

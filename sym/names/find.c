@@ -433,12 +433,14 @@ static int find(struct dp_modules *mods, const char *module,
 		const struct dp_module **list, size_t n, const struct want *w,
 		struct dp_symbols *out, size_t *skipped, struct dp_diag *diag)
 {
+	bool glob;
 	size_t i;
 	int err;
 
 	/* Try the name literally first: Go has names such as "main.(*T).Run". */
 	err = exact_in_all(mods, list, n, w, out, diag);
-	for (i = 0; !err && !out->n && is_glob(w->plain) && i < n; i++)
+	glob = !out->n && is_glob(w->plain);
+	for (i = 0; !err && glob && i < n; i++)
 		err = find_glob(mods, dp_mod_of(list[i]), w, out, skipped);
 	if (err)
 		return err;

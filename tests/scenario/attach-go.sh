@@ -90,7 +90,7 @@ for how in interior trap; do
 	start "$dir/victim"
 	sleep 0.2
 	come_and_go $how victim:main.victimFunction main.victimFunction main.deep
-	"$DPROBES" stat -q -o "$dir/counts" --duration 200ms 'main.*' 'runtime.*' 'syscall.*' 'os*.*' -p "$victim" 2>"$dir/err"
+	"$DPROBES" stat -q --all -o "$dir/counts" --duration 200ms 'main.*' 'runtime.*' 'syscall.*' 'os*.*' -p "$victim" 2>"$dir/err"
 	like "$how: its whole runtime, signal handlers and thread starts included" "$? $(wc -l <"$dir/counts")" '^0 [0-9]{4}$'
 	as_before $how right
 	[ -x "$dir/mixed" ] || continue

@@ -67,6 +67,18 @@ for verb in stat list trace run; do
 	run --help
 	like "--help has $verb" "$out" "^ +$verb "
 done
+for verb in stat trace run list disable enable doctor detach insmod lsmod rmmod enabled sysctl dmesg; do
+	run help $verb
+	is "help $verb" "$status $err$(printf '%s\n' "$out" | diff - <("$DPROBES" $verb --help))" "0 "
+	examples=$(printf '%s\n' "$out" | sed '1,/^Examples:$/d')
+	is "its examples" "$(grep -cE "^  dprobes $verb( |\$)" <<<"$examples")" "$(grep -c . <<<"$examples")"
+	# With an option behind theirs that there is not, it alone is complained of.
+	while read -r _ example; do
+		eval "run $(sed 's/ -- / -z -- /; t; s/$/ -z/' <<<"$example")"
+		like "$example" "$status $err" "^2 dprobes: $verb: there is no option -z"
+	done <<<"$examples"
+done
+run help; is "help" "$status $out" "0 $("$DPROBES" --help)"
 run stat -h; like "stat --help names the limit" "$out" 'SIGTRAP blocked'
 
 # Usage errors: status 2, on stderr alone
@@ -78,6 +90,11 @@ usage() {
 }
 usage "no verb" "verb"
 usage "unknown verb" 'no verb "stats"' stats
+usage "the nearest verb" 'no verb "trcae"; the nearest is "trace"' trcae
+usage "the one that begins so" 'no verb "dis"; the nearest is "disable"' dis
+usage "no verb is near" 'no verb "statistics"; see' statistics
+usage "help of an unknown verb" 'no verb "lst"; the nearest is "list"' help lst
+usage "help of two verbs" 'help takes one verb' help list stat
 usage "unknown option" 'no option --frob' stat --frob f -- true
 usage "unknown short option" 'no option -z' stat -z f -- true
 usage "unknown short option behind a long one" 'no option -z' stat --json -zq f -- true
@@ -106,31 +123,31 @@ refuses() { # VERB OPTION...
 	done
 }
 refuses stat -w "-n 3" "-a a=b"
-refuses trace -w "-i 1s" "-a a=b"
-refuses run -w "-i 1s" "-a a=b" --pending
-refuses list -q "-n 3" "-i 1s" -w -f "-a a=b" --pending "--duration 1s"
-refuses doctor -v -w -f "-a a=b" --pending "--duration 1s" "-- true"
-refuses detach "-o $dir/file" -v -w -f "-a a=b" --pending --json "--duration 1s" "-- true"
-refuses disable "-o $dir/file" -q -v -w -f "-a a=b" --pending --json "--duration 1s" "-- true"
-refuses enable "-o $dir/file" -q -v -w -f "-a a=b" --pending --json "--duration 1s" "-- true"
-refuses insmod -q -v -w -f --pending --json "--duration 1s"
-refuses lsmod -q -w -f "-a a=b" --pending --json "--duration 1s" "-- true"
-refuses rmmod -q -v -w -f "-a a=b" --pending --json "--duration 1s" "-- true"
-refuses enabled -q -v -w -f "-a a=b" --pending --json "--duration 1s" "-- true"
-refuses sysctl -q -v -w -f "-a a=b" --pending --json "--duration 1s" "-- true"
-refuses dmesg -q -v -f "-a a=b" --pending --json "-- true"
+refuses trace -w "-i 1s" "-a a=b" --all "--top 3"
+refuses run -w "-i 1s" "-a a=b" --pending --all "--top 3"
+refuses list -q "-n 3" "-i 1s" -w -f "-a a=b" --pending "--duration 1s" --all "--top 3"
+refuses doctor -v -w -f "-a a=b" --pending "--duration 1s" "-- true" --all "--top 3"
+refuses detach "-o $dir/file" -v -w -f "-a a=b" --pending --json "--duration 1s" "-- true" --all "--top 3"
+refuses disable "-o $dir/file" -q -v -w -f "-a a=b" --pending --json "--duration 1s" "-- true" --all "--top 3"
+refuses enable "-o $dir/file" -q -v -w -f "-a a=b" --pending --json "--duration 1s" "-- true" --all "--top 3"
+refuses insmod -q -v -w -f --pending --json "--duration 1s" --all "--top 3"
+refuses lsmod -q -w -f "-a a=b" --pending --json "--duration 1s" "-- true" --all "--top 3"
+refuses rmmod -q -v -w -f "-a a=b" --pending --json "--duration 1s" "-- true" --all "--top 3"
+refuses enabled -q -v -w -f "-a a=b" --pending --json "--duration 1s" "-- true" --all "--top 3"
+refuses sysctl -q -v -w -f "-a a=b" --pending --json "--duration 1s" "-- true" --all "--top 3"
+refuses dmesg -q -v -f "-a a=b" --pending --json "-- true" --all "--top 3"
 usage "dmesg --duration without -w" "duration goes with -w" dmesg -p 1 --duration 1s
 usage "--getvars --reset --json" "reset does not use --json" --getvars --all --reset --json
 is "an option that is refused makes no file" "$([ -e "$dir/file" ] || echo none)" none
 # The help tells of those that are used, and of no others.
 for verb in stat trace run list disable enable doctor detach insmod lsmod rmmod enabled sysctl dmesg; do
 	told= used=
-	for option in p o f q v w a n i pending duration json; do
+	for option in p o f q v w a n i pending duration json all top; do
 		dashes=--
 		[ ${#option} -gt 1 ] || dashes=-
 		"$DPROBES" $verb --help | grep -qE -- "^ +(-[a-z], )?$dashes$option[ ,]" && told="$told $option"
 		case $option in
-		p | n) value=1 ;; i) value=1s ;; o) value=/dev/null ;; a) value=a=b ;; duration) value=1s ;; *) value= ;;
+		p | n | top) value=1 ;; i) value=1s ;; o) value=/dev/null ;; a) value=a=b ;; duration) value=1s ;; *) value= ;;
 		esac
 		# An option that there is not makes sure that nothing is done.
 		"$DPROBES" $verb $dashes$option $value -z 2>&1 | grep -q 'does not use' || used="$used $option"
@@ -144,8 +161,8 @@ like "an output that cannot be written" "$status $err" '^1 dprobes: cannot write
 run stat tick tock 'tick+0x0' -- "$calls" 1000
 is "a table" "$out" "        HITS   MISSED  MODE  PROBE
         1000        0  trap  calls:tick
-         100        0  trap  calls:tock
-        1000        0  trap  calls:tick"
+        1000        0  trap  calls:tick
+         100        0  trap  calls:tock"
 is "the command's status" "$status" 7
 is "the summary" "$err" \
 	"dprobes: 3 probes at 2 sites (2 trap, 0 jump): 2100 hits, 0 missed; calls exited with status 7"
@@ -262,6 +279,8 @@ run list 't[io]ck' tick+0 -- "$calls" 10
 is "list SPEC" "$status $out" "0 calls:tick
 calls:tock
 calls:tick"
+run list '*:t[io]*' -- "$calls" 10
+is "a glob in each module that a glob stands for" "$(printf '%s\n' "$out" | cut -d: -f1 | sort -u | grep -cE '^(calls|libc\.so\.6)$')" 2
 is "list SPEC runs nothing" "$("$DPROBES" list tick -- /bin/sh -c 'echo ran' 2>/dev/null)" ""
 run list 'libc.so.6:mem*' -p "$victim"
 first=$(printf '%s\n' "$out" | sort)

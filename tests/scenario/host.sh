@@ -109,8 +109,8 @@ stat_for 0.1 libc.so.6:no_such_function
 like "no such function" "$status $err" '^2 '
 
 # Programs, in its engine
-stat_for 0.3 'victim_function if arg0 < 30000' 'victim_function if arg0 >= 30000' victim_function
-read -r less more_than all < <(awk 'NR > 1 { printf "%s ", $1 }' <<<"$out")
+stat_for 0.3 --json 'victim_function if arg0 < 30000' 'victim_function if arg0 >= 30000' victim_function
+read -r less more_than all < <(sed 's/.*"hits":\([0-9]*\).*/\1/' <<<"$out" | tr '\n' ' ')
 is "conditions" "$status $((less > 0)) $((more_than > 1000))" "0 1 1"
 is "one of the two holds at each hit" "$(awk -v d=$((less + more_than - all)) 'BEGIN { print (d < 100 && d > -100) }')" 1
 trace_for() { # SECONDS SPEC...

@@ -9,6 +9,12 @@ make_it() { env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -s "$@" >"$dir/make" 2>
 make_it install DESTDIR="$dir/stage" PREFIX=/usr/local
 is "make install DESTDIR=" "$? $(cd "$dir/stage" && find . -maxdepth 4 -path './usr/local/*/*' ! -path '*/share/*' | LC_ALL=C sort | tr '\n' ' ')" \
 	"0 ./usr/local/bin/dprobes ./usr/local/include/dprobes ./usr/local/lib/libdprobes.a ./usr/local/lib/libdprobes.so ./usr/local/lib/libdprobes.so.1 ./usr/local/lib/pkgconfig "
+is "completion is where the shells look" "$(cd "$dir/stage/usr/local/share" && find . -name '*dprobes*' ! -path './man/*' | LC_ALL=C sort | xargs)" \
+	"./bash-completion/completions/dprobes ./fish/vendor_completions.d/dprobes.fish ./zsh/site-functions/_dprobes"
+cp -a "$dir/stage" "$dir/taken"
+touch "$dir/taken/usr/local/lib/other"
+make_it uninstall DESTDIR="$dir/taken" PREFIX=/usr/local
+is "make uninstall takes it all away, and nothing else" "$? $(cd "$dir/taken" && find . ! -type d | xargs)" "0 ./usr/local/lib/other"
 is "it names the place where it will be" "$(sed -n 's/^prefix=//p' "$dir"/stage/usr/local/lib/pkgconfig/*.pc | sort -u)" /usr/local
 
 root=$dir/root

@@ -48,6 +48,27 @@ else
 	skip "on a terminal" "there is no script(1)"
 fi
 
+# A function whose entry has room for a jump, but not its exit.
+cat >"$dir/late.c" <<'END'
+int late(int);
+__asm__(".type late, @function\nlate: .cfi_startproc; test %edi, %edi; jne 1f; .rept 8; nop; .endr; 1: ret; .cfi_endproc\n"
+	".size late, . - late; .byte 6, 6, 6, 6, 6, 6, 6, 6");
+int main(void)
+{
+	for (int i = 0; i < 100; i++)
+		late(i & 1);
+	return 0;
+}
+END
+cc -O1 -o "$dir/late" "$dir/late.c"
+"$DPROBES" stat -v r:late -- "$dir/late" >/dev/null 2>"$dir/err"
+like "-v: returns that are slow" "$(cat "$dir/err")" '^dprobes: r:late:late: 1 of 1 exits by breakpoint: the bytes behind it'
+if command -v script >/dev/null; then
+	script -qc "$DPROBES stat r:late -- $dir/late" /dev/null </dev/null >"$dir/screen"
+	like "also on a terminal" "$(cat "$dir/screen")" \
+		': 1 probe, 1 whose returns are by breakpoint, which is some thousand times as slow \(-v says why\); \^C ends'
+fi
+
 for n in 1 3 2000; do
 	"$DPROBES" trace -n "$n" -o "$dir/lines" 'asked(arg0)' -p "$victim" 2>"$dir/err"
 	is "-n $n: status and lines" "$? $(wc -l <"$dir/lines")" "0 $n"
@@ -55,6 +76,13 @@ for n in 1 3 2000; do
 done
 "$DPROBES" trace -n 5 --json -o "$dir/lines" 'r:asked' -p "$victim" 2>"$dir/err"
 is "-n with returns" "$? $(wc -l <"$dir/lines")" "0 5"
+# With -v everybody is told which probes are slow, and why, before anything else.
+DPROBES_ARM=trap "$DPROBES" stat -v --duration 50ms asked r:reads -p "$victim" >/dev/null 2>"$dir/err"
+like "-v: which are slow" "$(head -n 1 "$dir/err")" '^dprobes: conditions:asked is a breakpoint: breakpoints were asked for$'
+like "a return probe" "$(sed -n 2p "$dir/err")" \
+	'^dprobes: r:conditions:reads: its entry and ([1-9]) of \1 exits by breakpoint: breakpoints were asked for$'
+DPROBES_ARM=trap "$DPROBES" stat --duration 50ms asked -p "$victim" >/dev/null 2>"$dir/err"
+is "without it a program that reads this is not" "$(grep -c breakpoint "$dir/err")" 0
 kill -TERM "$victim"
 wait "$victim"
 like "the program comes to its end" "$? $(cat "$dir/out")" '^0 calls [0-9]+ '

@@ -22,7 +22,8 @@ is "and are not counted" "$got" 200
 "$DPROBES" stat -q -o "$dir/counts" libc.so.6:malloc libc.so.6:free thrower:thrower_inner thrower:thrower_outer \
 	libstdc++.so.6:__cxa_throw libgcc_s.so.1:_Unwind_RaiseException -- "$VICTIMS/thrower" >"$dir/out"
 is "exceptions through probed functions" "$? $(cat "$dir/out")" "0 $("$VICTIMS/thrower")"
-is "and their counts" "$(awk 'NR > 3 { print $1 }' "$dir/counts" | tr '\n' ' ')" "3000 3000 1000 1000 "
+is "and their counts" "$(hits "$dir/counts" thrower:thrower_inner) $(hits "$dir/counts" thrower:thrower_outer)" "3000 3000"
+is "and of what throws" "$(awk '/:(__cxa_throw|_Unwind_RaiseException)$/ { print $1 }' "$dir/counts" | xargs)" "1000 1000"
 
 for when in before after; do
 	count victim_function "$VICTIMS/own-trap" $when <<<go

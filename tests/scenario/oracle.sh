@@ -28,9 +28,9 @@ compare() {
 		return
 	fi
 	timeout 300 setarch -R "$TOOLS/uprobe-count" -o "$dir/again" $list -- "$@" >/dev/null 2>&1
-	setarch -R "$DPROBES" stat -q -o "$dir/ours" $specs -- "$@" >"$dir/out.ours" 2>"$dir/err"
-	tail -n +2 "$dir/ours" | paste "$dir/specs" - "$dir/kernel" "$dir/again" |
-		awk '{ ours = $3; kernel = $7; again = $9
+	setarch -R "$DPROBES" stat -q --json -o "$dir/ours" $specs -- "$@" >"$dir/out.ours" 2>"$dir/err"
+	sed 's/.*"hits":\([0-9]*\).*/\1/' "$dir/ours" | paste "$dir/specs" - "$dir/kernel" "$dir/again" |
+		awk '{ ours = $3; kernel = $4; again = $6
 			if (kernel == "refused") { print "the kernel cannot: " $1 > "/dev/stderr"; next }
 			if (kernel != again) { print "varies: " $1, kernel, again > "/dev/stderr"; next }
 			n++

@@ -10,7 +10,7 @@ have() {
 }
 bytes() { dd if="/proc/$victim/mem" bs=1 skip=$((0x$addr)) count=16 2>/dev/null | od -An -tx1 | tr -d ' \n'; }
 armed() { [ "$(bytes)" != "$before" ]; }
-count() { awk 'NR == 2 { print $1 }' "$dir/counts"; }
+count() { hits "$dir/counts" libc.so.6:strtod; }
 
 # begin HOW OPTION...: a victim that is probed where it spends its time. Under a tracer its signals are
 # blocked (-b): now and then strace alone lets one come late.
