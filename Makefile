@@ -101,6 +101,9 @@ $(B)/%.o: %.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
+# Where the tables of prototypes are when the tool is not beside them.
+$(B)/sym/prototypes/search.o $(B)/fuzz/obj/sym/prototypes/search.o: DEFS += -DDP_PREFIX='"$(PREFIX)"'
+
 $(COMPAT_FREE): $(B)/lib/compat/%.o: lib/compat/%.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(COMPAT_INC) $(COMPAT_CFLAGS) -c -o $@ $<
