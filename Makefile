@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Targets: all (default), demo, check [T=PATTERN], check-long, check-matrix, check-san, check-tsan, check-victims, mutants [FILE=…], bench [BENCH=core|NAME], fuzz, stress, install, clean.
+# Targets: all (default), demo, check [T=PATTERN], check-long, check-matrix, check-san, check-tsan, check-victims, mutants [FILE=…], bench [BENCH=core|NAME], fuzz, stress, install, uninstall, clean.
 # Variables: CC, SAN=address,undefined, DESTDIR, PREFIX, V=1.
 
 PREFIX ?= /usr/local
@@ -567,6 +567,7 @@ bench: deps
 
 # The headers that modules and programs are built with, and how pkg-config says it.
 TO := $(DESTDIR)$(PREFIX)
+PROTOTYPES := share/dprobes/prototypes
 install-headers:
 	cd include/compat && find . -type f -name '*.h' -exec \
 		install -D -m 644 {} $(abspath $(TO))/include/dprobes/compat/{} \;
@@ -580,9 +581,19 @@ install: all install-headers
 	install -D -m 755 $(B)/libdprobes.so.1 $(TO)/lib/libdprobes.so.1
 	ln -sf libdprobes.so.1 $(TO)/lib/libdprobes.so
 	install -m 644 $(B)/libdprobes.a $(TO)/lib/libdprobes.a
-	for s in 1 3 7; do for p in man/*.$$s; do \
+	install -d $(TO)/$(PROTOTYPES)
+	install -m 644 $(wildcard $(PROTOTYPES)/*.conf) $(TO)/$(PROTOTYPES)
+	for s in 1 3 5 7; do for p in man/*.$$s; do \
 		install -D -m 644 $$p $(TO)/share/man/man$$s/$${p#man/} || exit 1; done; done
 	install -D -m 644 tools/completion/dprobes.bash $(TO)/share/bash-completion/completions/dprobes
+
+# And nothing else of what is there.
+uninstall:
+	rm -f $(addprefix $(TO)/,bin/dprobes lib/libdprobes.so.1 lib/libdprobes.so lib/libdprobes.a \
+		lib/pkgconfig/dprobes-module.pc lib/pkgconfig/dprobes.pc share/bash-completion/completions/dprobes \
+		$(wildcard $(PROTOTYPES)/*.conf) $(foreach p,$(wildcard man/*.[1357]),share/man/man$(subst .,,$(suffix $p))/$(notdir $p)))
+	rm -rf $(TO)/include/dprobes
+	[ ! -d $(TO)/$(PROTOTYPES) ] || (cd $(TO) && rmdir -p --ignore-fail-on-non-empty $(PROTOTYPES))
 
 # What a build and its tests need from Debian; nothing when it is there already.
 # A target may ask for more (DEPS_EXTRA), or for what it can do without (DEPS_OPTIONAL).
@@ -597,4 +608,4 @@ clean:
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
-.PHONY: all modules install-headers bench bench-peers conform tests units check check-unit check-long check-matrix check-victims check-san check-tsan list-tests mutants mutated deps clean demo install fuzz stress
+.PHONY: all modules install-headers bench bench-peers conform tests units check check-unit check-long check-matrix check-victims check-san check-tsan list-tests mutants mutated deps clean demo install uninstall fuzz stress

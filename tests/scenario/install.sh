@@ -10,6 +10,10 @@ make_it install DESTDIR="$dir/stage" PREFIX=/usr/local
 is "make install DESTDIR=" "$? $(cd "$dir/stage" && find . -maxdepth 4 -path './usr/local/*/*' ! -path '*/share/*' | LC_ALL=C sort | tr '\n' ' ')" \
 	"0 ./usr/local/bin/dprobes ./usr/local/include/dprobes ./usr/local/lib/libdprobes.a ./usr/local/lib/libdprobes.so ./usr/local/lib/libdprobes.so.1 ./usr/local/lib/pkgconfig "
 is "it names the place where it will be" "$(sed -n 's/^prefix=//p' "$dir"/stage/usr/local/lib/pkgconfig/*.pc | sort -u)" /usr/local
+is "and the tables of prototypes" "$(cd "$dir/stage/usr/local" && ls share/dprobes/prototypes)" "$(ls share/dprobes/prototypes)"
+mkdir -p "$dir/stage/usr/local/share/dprobes/others"
+make_it uninstall DESTDIR="$dir/stage" PREFIX=/usr/local
+is "make uninstall takes all of it away" "$? $(cd "$dir/stage" && find . ! -type d; ls usr/local/share/dprobes)" "0 others"
 
 root=$dir/root
 make_it install PREFIX="$root"

@@ -632,6 +632,63 @@ static void test_search(void **state)
 	rmdir(dir);
 }
 
+struct tally {
+	size_t functions, errors, named;
+};
+
+static void count(void *arg, const struct dp_prototype *f)
+{
+	struct tally *t = arg;
+
+	t->functions++;
+	t->errors += f->fails != DP_PROTOTYPE_FAILS_UNKNOWN;
+	t->named += f->n && f->parameters[0].name;
+}
+
+static struct tally shipped(struct dp_prototypes *p, const char *soname)
+{
+	struct tally t = { 0 };
+
+	dp_prototypes_each(p, soname, count, &t);
+	return t;
+}
+
+/* Those that come with the tool: nothing in them is wrong. */
+static void test_shipped(void **state)
+{
+	const struct dp_prototype *f;
+	struct dp_prototypes *p;
+	struct tally t;
+	char text[64];
+
+	setenv("DPROBES_PROTOTYPES", "share/dprobes/prototypes", 1);
+	forget();
+	assert_int_equal(dp_prototypes_open(&p, note, NULL), 0);
+	t = shipped(p, "libc.so.6");
+	assert_true(t.functions >= 1600 && t.errors >= 700 && t.named >= 1300);
+	assert_true(shipped(p, "libm.so.6").functions >= 800);
+	assert_true(shipped(p, "libz.so.1").functions >= 80);
+	assert_true(shipped(p, "libsqlite3.so.0").functions >= 250);
+	assert_true(shipped(p, "libssl.so.3").functions >= 500);
+	assert_true(shipped(p, "libcrypto.so.3").functions >= 5000);
+	assert_string_equal(said, "");
+	f = dp_prototypes_find(p, "libc.so.6", "openat");
+	assert_int_equal(f->n, 4);
+	assert_string_equal(f->parameters[1].name, "pathname");
+	dp_prototypes_show(text, sizeof(text), f->parameters[0].type, -100u);
+	assert_string_equal(text, "AT_FDCWD");
+	dp_prototypes_show(text, sizeof(text), f->parameters[2].type, 02000101);
+	assert_string_equal(text, "O_WRONLY|O_CREAT|O_CLOEXEC");
+	dp_prototypes_show(text, sizeof(text), f->parameters[3].type, 0644);
+	assert_string_equal(text, "0644");
+	dp_prototypes_show_return(text, sizeof(text), f, -1u, ENOENT);
+	assert_string_equal(text, "-1 ENOENT (No such file or directory)");
+	f = dp_prototypes_find(p, "libc.so.6", "pthread_mutex_trylock");
+	dp_prototypes_show_return(text, sizeof(text), f, EBUSY, 0);
+	assert_string_equal(text, "16 EBUSY (Device or resource busy)");
+	dp_prototypes_close(p);
+}
+
 /* Of the home directory, unless XDG_DATA_HOME says another; no device, no pipe is waited for. */
 static void test_home(void **state)
 {
@@ -684,11 +741,13 @@ int main(void)
 		cmocka_unit_test(test_show_names),
 		cmocka_unit_test(test_show_return),
 		cmocka_unit_test(test_search),
+		cmocka_unit_test(test_shipped),
 		cmocka_unit_test(test_home),
 	};
-	int failed =
-		cmocka_run_group_tests_name("prototypes", tests, NULL, NULL);
+	int failed;
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	failed = cmocka_run_group_tests_name("prototypes", tests, NULL, NULL);
 	forget();
 	return failed;
 }

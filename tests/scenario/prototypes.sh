@@ -1,0 +1,42 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# The tables of prototypes say what the headers say: how many arguments a function has, of which
+# classes and sizes, and how large the structs are that they point at.
+. tests/scenario/lib.sh
+
+export DPROBES_PROTOTYPES=share/dprobes/prototypes
+# library SONAME AT-LEAST HEADER
+library() {
+	local name=${1%%.so*}.so got
+
+	[ -e "/usr/include/$3" ] || { skip "$name" "there is no $3"; return; }
+	"$TOOLS/prototypes" "$1" >"$dir/said" 2>"$dir/err"
+	is "$name: every line is understood" "$(cat "$dir/err")" ""
+	got=$(tools/check-prototypes "$name" "${CC:-gcc}" <"$dir/said" 2>&1)
+	is "$name: as its headers have it" "$(sed '$d' <<<"$got")" ""
+	got=${got##*$'\n'}
+	is "$name: $got, at least $2" "$((${got% compared} >= $2))" 1
+}
+
+library libc.so.6 1500 stdio.h
+library libm.so.6 800 math.h
+library libz.so.1 80 zlib.h
+library libsqlite3.so.0 200 sqlite3.h
+library libssl.so.3 400 openssl/ssl.h
+library libcrypto.so.3 4000 openssl/ssl.h
+
+# Files of that program, in the same format, where it is installed
+if [ -e /etc/ltrace.conf ]; then
+	cp /etc/ltrace.conf "$dir/libltraced.so.conf"
+	DPROBES_PROTOTYPES=$dir "$TOOLS/prototypes" libltraced.so >"$dir/said" 2>"$dir/err"
+	is "a file of ltrace's is understood" "$(cat "$dir/err")" ""
+	is "all of its lines" "$(grep -c . "$dir/said")" "$(grep '^[a-z]' /etc/ltrace.conf | grep -vc '^typedef')"
+else
+	skip "a file of ltrace's is understood" "ltrace is not there"
+fi
+
+# The example of the manual page
+awk '/^\.Bd -literal/ { inside = 1; next } /^\.Ed/ { exit } inside' man/dprobes-prototypes.5 >"$dir/libfoo.so.conf"
+got=$(DPROBES_PROTOTYPES=$dir "$TOOLS/prototypes" libfoo.so.1 2>&1 | LC_ALL=C sort | tr '\n' ',')
+is "the example of the manual page" "$got" "foo_lock i4 p0 i4,foo_open p0 p0 i4,foo_read i8 p0 p0 i8,"
+plan
