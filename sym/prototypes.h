@@ -165,6 +165,7 @@ void dp_prototypes_close(struct dp_prototypes *p);
  * - ../share/dprobes/prototypes beside the directory of the program that runs
  * - PREFIX/share/dprobes/prototypes
  *
+ * After those of libpthread.so.0 and of other parts of glibc come those of libc.so.
  * The first that knows the function has the word. A program that runs with more rights than
  * its user (AT_SECURE) looks only into the last one. A line that cannot be understood is
  * reported and skipped.

@@ -141,19 +141,42 @@ static bool good_name(const char *soname)
 	       strlen(soname) <= NAME_MAX;
 }
 
+static void try_all(const struct search *s)
+{
+	try_list(s, secure_getenv("DPROBES_PROTOTYPES"));
+	if (!getauxval(AT_SECURE)) {
+		try_home(s);
+		try_beside(s);
+	}
+	try_below(s, DP_PREFIX, SHARE);
+}
+
+/* Before glibc 2.34 these had functions that libc.so.6 has now. */
+static bool part_of_libc(const char *soname)
+{
+	static const char *const parts[] = { "libanl.so.1", "libdl.so.2",
+					     "libpthread.so.0", "librt.so.1",
+					     "libutil.so.1" };
+	size_t i;
+
+	for (i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+		if (!strcmp(soname, parts[i]))
+			return true;
+	return false;
+}
+
 void dp_proto_search(const char *soname,
 		     void (*see)(void *arg, const char *file, const char *text,
 				 size_t len),
 		     void *arg)
 {
-	const struct search s = { soname, see, arg };
+	struct search s = { soname, see, arg };
 
 	if (!good_name(soname))
 		return;
-	try_list(&s, secure_getenv("DPROBES_PROTOTYPES"));
-	if (!getauxval(AT_SECURE)) {
-		try_home(&s);
-		try_beside(&s);
-	}
-	try_below(&s, DP_PREFIX, SHARE);
+	try_all(&s);
+	if (!part_of_libc(soname))
+		return;
+	s.soname = "libc.so";
+	try_all(&s);
 }

@@ -39,4 +39,21 @@ fi
 awk '/^\.Bd -literal/ { inside = 1; next } /^\.Ed/ { exit } inside' man/dprobes-prototypes.5 >"$dir/libfoo.so.conf"
 got=$(DPROBES_PROTOTYPES=$dir "$TOOLS/prototypes" libfoo.so.1 2>&1 | LC_ALL=C sort | tr '\n' ',')
 is "the example of the manual page" "$got" "foo_lock i4 p0 i4,foo_open p0 p0 i4,foo_read i8 p0 p0 i8,"
+
+# With more rights than its user the tool does not read what that one has written.
+as_user() { setpriv --reuid=65534 --regid=65534 --clear-groups env DPROBES_PROTOTYPES="$dir" "$@" libfoo.so.1 2>&1 | wc -l; }
+if [ "$(id -u)" -ne 0 ]; then
+	skip "a set-user-ID program" "only root can make one for another user"
+else
+	chmod 755 "$dir"
+	cp "$TOOLS/prototypes" "$dir/plain"
+	cp "$TOOLS/prototypes" "$dir/suid"
+	chmod 4755 "$dir/suid"
+	is "a program without more rights reads files of its user" "$(as_user "$dir/plain")" 3
+	if findmnt -nT "$dir" -o OPTIONS | grep -q nosuid; then
+		skip "a set-user-ID program does not" "$dir does not honour the bit"
+	else
+		is "a set-user-ID program does not" "$(as_user "$dir/suid")" 0
+	fi
+fi
 plan
