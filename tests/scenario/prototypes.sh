@@ -40,6 +40,16 @@ awk '/^\.Bd -literal/ { inside = 1; next } /^\.Ed/ { exit } inside' man/dprobes-
 got=$(DPROBES_PROTOTYPES=$dir "$TOOLS/prototypes" libfoo.so.1 2>&1 | LC_ALL=C sort | tr '\n' ',')
 is "the example of the manual page" "$got" "foo_lock i4 p0 i4,foo_open p0 p0 i4,foo_read i8 p0 p0 i8,"
 
+# Where else files are looked for: beside the tool, in the user's home
+mkdir -p "$dir/there/bin" "$dir/there/share/dprobes/prototypes" "$dir/home/.local/share/dprobes/prototypes"
+cp "$TOOLS/prototypes" "$dir/there/bin/tool"
+cp "$dir/libfoo.so.conf" "$dir/there/share/dprobes/prototypes"
+echo 'int foo_more();' >"$dir/home/.local/share/dprobes/prototypes/libfoo.so.1.conf"
+clean() { env -u DPROBES_PROTOTYPES -u XDG_DATA_HOME "$@" libfoo.so.1 2>&1 | wc -l; }
+is "a file beside the tool" "$(clean HOME=/nonexistent "$dir/there/bin/tool")" 3
+is "one in the user's home adds to it" "$(clean HOME="$dir/home" "$dir/there/bin/tool")" 4
+is "XDG_DATA_HOME is another place for that" "$(clean HOME="$dir/home" XDG_DATA_HOME=/nonexistent "$dir/there/bin/tool")" 3
+
 # With more rights than its user the tool does not read what that one has written.
 as_user() { setpriv --reuid=65534 --regid=65534 --clear-groups env DPROBES_PROTOTYPES="$dir" "$@" libfoo.so.1 2>&1 | wc -l; }
 if [ "$(id -u)" -ne 0 ]; then

@@ -301,6 +301,14 @@ static void test_wrong(void **state)
 	assert_wrong("int f(int", 10, "')' is missing");
 	assert_wrong("int f(int,);", 11, "a type is missing");
 	assert_wrong("int f(..., int);", 10, "')' is missing");
+	assert_wrong("int f int)", 7, "'(' is missing");
+	assert_wrong("int f() errno(;", 15, "this is no number of 64 bits");
+	assert_wrong("int f() errno(1;", 16, "')' is missing");
+	assert_wrong("int f(array(, 1)*);", 13, "a type is missing");
+	assert_wrong("int f(array(void, 1)*);", 17,
+		     "before this is a value of an unknown size");
+	assert_wrong("int f(struct(void));", 18,
+		     "before this is a value of an unknown size");
 	assert_wrong("int (int);", 5, "a name is missing");
 	assert_wrong("int f(int) fails;", 12, "this is not expected here");
 	assert_wrong("int f(int) & ;", 12, "this is not expected here");
@@ -552,6 +560,24 @@ static void test_show_names(void **state)
 	assert_string_equal(shown("flags(A=1)", 0), "0");
 }
 
+/* Of a text in parts, what fits: nothing behind the room is written. */
+static void test_show_cut(void **state)
+{
+	const struct dp_prototype_type *type = parameter(OPEN);
+	char text[40];
+	size_t len;
+
+	for (len = 1; len < sizeof(text) - 1; len++) {
+		memset(text, '#', sizeof(text));
+		assert_int_equal(dp_prototypes_show(text, len, type, 0x100041),
+				 25);
+		assert_int_equal(strlen(text), len > 25 ? 25 : len - 1);
+		assert_memory_equal(text, "O_WRONLY|O_CREAT|0x100000",
+				    strlen(text));
+		assert_int_equal(text[len], '#');
+	}
+}
+
 static const char *returned(const char *line, u64 value, int err)
 {
 	static char text[256];
@@ -685,6 +711,7 @@ static void test_shipped(void **state)
 	assert_string_equal(text, "-1 ENOENT (No such file or directory)");
 	/* An older glibc has it there. */
 	f = dp_prototypes_find(p, "libpthread.so.0", "pthread_mutex_trylock");
+	assert_null(dp_prototypes_find(p, "libother.so.0", "open"));
 	dp_prototypes_show_return(text, sizeof(text), f, EBUSY, 0);
 	assert_string_equal(text, "16 EBUSY (Device or resource busy)");
 	dp_prototypes_close(p);
@@ -740,6 +767,7 @@ int main(void)
 		cmocka_unit_test(test_show_bits),
 		cmocka_unit_test(test_show_others),
 		cmocka_unit_test(test_show_names),
+		cmocka_unit_test(test_show_cut),
 		cmocka_unit_test(test_show_return),
 		cmocka_unit_test(test_search),
 		cmocka_unit_test(test_shipped),
