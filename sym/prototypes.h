@@ -39,9 +39,9 @@ enum dp_prototype_lens {
 enum dp_prototype_count {
 	DP_PROTOTYPE_UNLIMITED,
 	DP_PROTOTYPE_NUMBER, /* it is @n */
-	DP_PROTOTYPE_ARGUMENT, /* of the function, @n from 0 */
+	DP_PROTOTYPE_ARGUMENT, /* of the function, @n from 0; it may have no such */
 	DP_PROTOTYPE_RETVAL, /* it is what the function returns */
-	DP_PROTOTYPE_ELEMENT, /* of the struct around the array, @n from 0 */
+	DP_PROTOTYPE_ELEMENT, /* of the struct around the array, as ARGUMENT */
 };
 
 /** struct dp_prototype_length - @count: enum dp_prototype_count; @zero: the array ends before
@@ -75,7 +75,8 @@ struct dp_prototype_field {
  * @levels: structs and arrays in one another, at most DP_PROTOTYPE_LEVELS
  * @size: bytes in memory, 0: not known before there is a value, or not at all
  * @align: of it, at least 1
- * @parts: values in it, at most DP_PROTOTYPE_PARTS; an array without a number counts once
+ * @parts: values in it, at most DP_PROTOTYPE_PARTS; of an array of bytes, or without a number, one
+ *         element counts
  * @of: of POINTER and ARRAY
  * @length: of ARRAY
  * @fields, @names, @n: of STRUCT; of ENUM and FLAGS

@@ -149,6 +149,11 @@ static bool fits(struct dp_proto_line *l, const type *whole, u64 size,
 	return false;
 }
 
+static bool is_character(const type *of)
+{
+	return of->kind == DP_PROTOTYPE_INT && of->size == 1;
+}
+
 static const type *make_array(struct dp_proto_table *t, struct dp_proto_line *l,
 			      const type *of, struct dp_prototype_length length,
 			      u8 lens)
@@ -157,20 +162,18 @@ static const type *make_array(struct dp_proto_table *t, struct dp_proto_line *l,
 		       .lens = lens,
 		       .levels = (u8)(of->levels + 1),
 		       .align = of->align,
-		       .parts = of->parts,
 		       .of = of,
 		       .length = length };
-	/* A string is one value. */
 	u64 n = length.count == DP_PROTOTYPE_NUMBER ? length.n : 0;
+	u64 parts;
 
 	if (n > SIZE_MOST)
 		n = SIZE_MOST + 1;
-	if (!fits(l, &array, n * of->size,
-		  of->size == 1 || !n ? of->parts : n * of->parts))
+	parts = n && !is_character(of) ? n * of->parts : of->parts;
+	if (!fits(l, &array, n * of->size, parts))
 		return NULL;
 	array.size = (u32)(n * of->size);
-	if (n && of->size != 1)
-		array.parts *= (u32)n;
+	array.parts = (u32)parts;
 	return dp_proto_type_new(t, l, &array);
 }
 
@@ -184,11 +187,6 @@ static const type *read_array(struct dp_proto_table *t, struct dp_proto_line *l)
 	    read_length(l, &length) || dp_proto_line_must(l, ')'))
 		return NULL;
 	return make_array(t, l, of, length, DP_PROTOTYPE_PLAIN);
-}
-
-static bool is_character(const type *of)
-{
-	return of->kind == DP_PROTOTYPE_INT && of->size == 1;
 }
 
 /* Its elements: an array of characters, or, behind a pointer, a character. */

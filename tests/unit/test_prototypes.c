@@ -396,6 +396,10 @@ static void test_caps(void **state)
 		      "before this is a value that is too large, or too deep");
 	assert_capped("int f(array(array(int, 4096), ", "", 0, "2)*);",
 		      "before this is a value that is too large, or too deep");
+	assert_capped("int f(array(struct(char), 4097)*", "", 0, ");",
+		      "before this is a value that is too large, or too deep");
+	assert_int_equal(parameter("array(char, 4097)*")->of->parts, 1);
+	assert_int_equal(parameter("array(short, 40)*")->of->parts, 40);
 	assert_capped("int f(array(char, 0xffffffffffffffff", "", 0, ")*);",
 		      "before this is a value that is too large, or too deep");
 	assert_capped("int f(", "array(", 20, "int, 1), 1), 1), 1)",
