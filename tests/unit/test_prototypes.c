@@ -408,6 +408,25 @@ static void test_caps(void **state)
 	assert_int_equal(complaints, DP_PROTOTYPES_REPORTS);
 }
 
+/* As deep as it may be, and one more */
+static void test_depth(void **state)
+{
+	static const char most[] = "void f("
+				   "oct(oct(oct(oct(oct(oct(oct(oct(oct(oct("
+				   "oct(oct(oct(oct(oct(oct(oct(oct(oct(oct("
+				   "oct(oct(oct(oct(oct(oct(oct(oct(oct(oct("
+				   "oct(int"
+				   ")))))))))))))))))))))))))))))))";
+	char text[sizeof(most) + 16];
+
+	snprintf(text, sizeof(text), "%s)", most);
+	assert_int_equal(function(text)->n, 1);
+	snprintf(text, sizeof(text), "%.*soct(%s))", 7, most, most + 7);
+	parse(text);
+	assert_string_equal(said,
+			    "f:1:136: types are too deep in one another\n");
+}
+
 /* Each type has the one before in it twice. */
 static void test_growing(void **state)
 {
@@ -512,6 +531,8 @@ static void test_show_bits(void **state)
 	assert_string_equal(shown("bitvec(ulong)", 0xb8), "<3-5,7>");
 	assert_string_equal(shown("bitvec(ushort)", 0x0102), "<1,8>");
 	assert_string_equal(shown("bitvec(uint)", 0xfffffffe), "~<0>");
+	assert_string_equal(shown("bitvec(ushort)", 0x7fff), "~<15>");
+	assert_string_equal(shown("bitvec(uchar)", 0xc0), "<6-7>");
 	assert_string_equal(shown("bitvec(ulong)", -1ull), "~<>");
 }
 
@@ -715,6 +736,8 @@ static void test_shipped(void **state)
 	assert_string_equal(text, "-1 ENOENT (No such file or directory)");
 	/* An older glibc has it there. */
 	f = dp_prototypes_find(p, "libpthread.so.0", "pthread_mutex_trylock");
+	assert_non_null(dp_prototypes_find(p, "libanl.so.1", "getaddrinfo_a"));
+	assert_non_null(dp_prototypes_find(p, "libutil.so.1", "openpty"));
 	assert_null(dp_prototypes_find(p, "libother.so.0", "open"));
 	dp_prototypes_show_return(text, sizeof(text), f, EBUSY, 0);
 	assert_string_equal(text, "16 EBUSY (Device or resource busy)");
@@ -762,6 +785,7 @@ int main(void)
 		cmocka_unit_test(test_wrong),
 		cmocka_unit_test(test_wrong_types),
 		cmocka_unit_test(test_caps),
+		cmocka_unit_test(test_depth),
 		cmocka_unit_test(test_growing),
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_many),
