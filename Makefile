@@ -101,6 +101,9 @@ $(B)/%.o: %.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
+# Where the tables of prototypes are when the tool is not beside them.
+$(B)/sym/prototypes/search.o $(B)/fuzz/obj/sym/prototypes/search.o: DEFS += -DDP_PREFIX='"$(PREFIX)"'
+
 $(COMPAT_FREE): $(B)/lib/compat/%.o: lib/compat/%.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(COMPAT_INC) $(COMPAT_CFLAGS) -c -o $@ $<
@@ -564,6 +567,7 @@ bench: deps
 
 # The headers that modules and programs are built with, and how pkg-config says it.
 TO := $(DESTDIR)$(PREFIX)
+PROTOTYPES := share/dprobes/prototypes
 install-headers:
 	cd include/compat && find . -type f -name '*.h' -exec \
 		install -D -m 644 {} $(abspath $(TO))/include/dprobes/compat/{} \;
@@ -577,21 +581,22 @@ install: all install-headers
 	install -D -m 755 $(B)/libdprobes.so.1 $(TO)/lib/libdprobes.so.1
 	ln -sf libdprobes.so.1 $(TO)/lib/libdprobes.so
 	install -m 644 $(B)/libdprobes.a $(TO)/lib/libdprobes.a
-	for s in 1 3 7; do for p in man/*.$$s; do \
+	install -d $(TO)/$(PROTOTYPES)
+	install -m 644 $(wildcard $(PROTOTYPES)/*.conf) $(TO)/$(PROTOTYPES)
+	for s in 1 3 5 7; do for p in man/*.$$s; do \
 		install -D -m 644 $$p $(TO)/share/man/man$$s/$${p#man/} || exit 1; done; done
 	install -D -m 644 contrib/completion/dprobes.bash $(TO)/share/bash-completion/completions/dprobes
 	install -D -m 644 contrib/completion/_dprobes $(TO)/share/zsh/site-functions/_dprobes
 	install -D -m 644 contrib/completion/dprobes.fish $(TO)/share/fish/vendor_completions.d/dprobes.fish
 
-# What install puts there, and nothing else. Directories of others stay.
+# What install puts there, and nothing else of what is there.
 uninstall:
-	rm -f $(TO)/bin/dprobes $(TO)/lib/libdprobes.so.1 $(TO)/lib/libdprobes.so $(TO)/lib/libdprobes.a
+	rm -f $(addprefix $(TO)/,bin/dprobes lib/libdprobes.so.1 lib/libdprobes.so lib/libdprobes.a \
+		lib/pkgconfig/dprobes-module.pc lib/pkgconfig/dprobes.pc share/bash-completion/completions/dprobes \
+		share/zsh/site-functions/_dprobes share/fish/vendor_completions.d/dprobes.fish \
+		$(wildcard $(PROTOTYPES)/*.conf) $(foreach p,$(wildcard man/*.[1357]),share/man/man$(subst .,,$(suffix $p))/$(notdir $p)))
 	rm -rf $(TO)/include/dprobes
-	rm -f $(TO)/lib/pkgconfig/dprobes-module.pc $(TO)/lib/pkgconfig/dprobes.pc
-	for s in 1 3 7; do for p in man/*.$$s; do \
-		rm -f $(TO)/share/man/man$$s/$${p#man/} || exit 1; done; done
-	rm -f $(TO)/share/bash-completion/completions/dprobes $(TO)/share/zsh/site-functions/_dprobes \
-		$(TO)/share/fish/vendor_completions.d/dprobes.fish
+	[ ! -d $(TO)/$(PROTOTYPES) ] || (cd $(TO) && rmdir -p --ignore-fail-on-non-empty $(PROTOTYPES))
 
 # What a build and its tests need from Debian; nothing when it is there already.
 # A target may ask for more (DEPS_EXTRA), or for what it can do without (DEPS_OPTIONAL).

@@ -16,6 +16,10 @@ touch "$dir/taken/usr/local/lib/other"
 make_it uninstall DESTDIR="$dir/taken" PREFIX=/usr/local
 is "make uninstall takes it all away, and nothing else" "$? $(cd "$dir/taken" && find . ! -type d | xargs)" "0 ./usr/local/lib/other"
 is "it names the place where it will be" "$(sed -n 's/^prefix=//p' "$dir"/stage/usr/local/lib/pkgconfig/*.pc | sort -u)" /usr/local
+is "and the tables of prototypes" "$(cd "$dir/stage/usr/local" && ls share/dprobes/prototypes)" "$(ls share/dprobes/prototypes)"
+mkdir -p "$dir/stage/usr/local/share/dprobes/others"
+make_it uninstall DESTDIR="$dir/stage" PREFIX=/usr/local
+is "make uninstall takes all of it away" "$? $(cd "$dir/stage" && find . ! -type d; ls usr/local/share/dprobes)" "0 others"
 
 root=$dir/root
 make_it install PREFIX="$root"

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* fuzz_prototypes: any bytes as a prototype file; what it describes can be walked and shown. */
+#include <stdlib.h>
+#include <string.h>
+#include "sym/prototypes/parse.h"
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
+
+static void must(bool good)
+{
+	if (!good)
+		abort();
+}
+
+static void show(const struct dp_prototype_type *type)
+{
+	static const u64 values[] = { 0,    1,		-1ull,
+				      0xff, 1ull << 63, 0x123456789abcdef0 };
+	char text[32];
+	size_t i;
+	int n;
+
+	for (i = 0; i < sizeof(values) / sizeof(*values); i++) {
+		n = dp_prototypes_show(text, sizeof(text), type, values[i]);
+		must(n == -EOPNOTSUPP || n > 0);
+		must(strlen(text) < sizeof(text));
+	}
+}
+
+/* Behind how many pointers, and how deep in structs and arrays; how many values there are. */
+static void walk(const struct dp_prototype_type *type, int pointers, int levels,
+		 u32 *parts)
+{
+	u32 inner = 0, i;
+
+	must(levels <= DP_PROTOTYPE_LEVELS && type->align);
+	must(++*parts <= 3 * DP_PROTOTYPE_PARTS);
+	show(type);
+	if (type->kind == DP_PROTOTYPE_POINTER && pointers)
+		walk(type->of, pointers - 1, 0, &inner);
+	if (type->kind == DP_PROTOTYPE_ARRAY)
+		walk(type->of, pointers, levels + 1, parts);
+	if (type->kind != DP_PROTOTYPE_STRUCT)
+		return;
+	for (i = 0; i < type->n; i++) {
+		must(type->fields[i].offset + type->fields[i].type->size <=
+		     type->size);
+		walk(type->fields[i].type, pointers, levels + 1, parts);
+	}
+}
+
+static void see(void *arg, const void *thing)
+{
+	const struct dp_prototype *f = thing;
+	char text[64];
+	u32 i, parts = 0;
+
+	must(f->n <= DP_PROTOTYPE_PARAMETERS && *f->name);
+	walk(f->returns, 1, 0, &parts);
+	for (i = 0; i < f->n; i++) {
+		parts = 0;
+		must(f->parameters[i].type->size);
+		walk(f->parameters[i].type, 1, 0, &parts);
+	}
+	dp_prototypes_show_return(text, sizeof(text), f, f->failure, 2);
+}
+
+static void complain(void *arg, const struct dp_diag *diag, const char *line)
+{
+	size_t *n = arg;
+
+	must(++*n <= DP_PROTOTYPES_REPORTS && diag->text[0] &&
+	     diag->column >= 0 && diag->span > 0);
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	static struct dp_proto_table table;
+	size_t complaints = 0;
+
+	dp_proto_parse(&table, "fuzz", (const char *)data, size, complain,
+		       &complaints);
+	dp_proto_names_each(&table.functions, see, NULL);
+	dp_proto_free(&table.arena);
+	memset(&table, 0, sizeof(table));
+	return 0;
+}
