@@ -27,6 +27,7 @@ enum dp_value_op {
 	DP_VALUE_NUMBER, /* @number; @negative: it is written with a minus */
 	DP_VALUE_TEXT, /* "…", without its quotes */
 	DP_VALUE_NAME, /* register, argument, …; with its % or $ */
+	DP_VALUE_PARAMETER, /* what a name has been bound to: argument @number of @type */
 	DP_VALUE_NEGATE,
 	DP_VALUE_INVERT,
 	DP_VALUE_NOT,

@@ -14,6 +14,7 @@
 #include "arch/arch.h"
 #include "engine/vm/ops.h"
 #include "engine/vm/vm.h"
+#include "sym/prototypes.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,8 +89,7 @@ static u32 depth_of(const struct dp_values *values, u16 n)
 	const struct dp_value *v = &values->v[n];
 	u32 left = 0, right = 0;
 
-	if (v->op == DP_VALUE_NUMBER || v->op == DP_VALUE_TEXT ||
-	    v->op == DP_VALUE_NAME)
+	if (v->op <= DP_VALUE_PARAMETER)
 		return 3;
 	left = depth_of(values, v->left);
 	if (v->op >= DP_VALUE_OR)
@@ -119,6 +119,37 @@ static void name_item(const struct dp_values *values,
 		 values->text + from->at, end);
 }
 
+/* The lesser one of an argument, which is a length, and what is shown at most */
+static void push_least(struct dp_coder *c, const struct dp_value *v, int arg,
+		       u32 most)
+{
+	u32 less, done;
+
+	dp_code_argument(c, v, arg);
+	dp_code_op8(c, DP_OPCODE_DUP_I, 1);
+	dp_code_push(c, most);
+	dp_code_op(c, DP_OPCODE_LTU);
+	less = dp_code_jump(c, DP_OPCODE_JNZ);
+	dp_code_op8(c, DP_OPCODE_ROS, 2);
+	dp_code_push(c, most);
+	done = dp_code_jump(c, DP_OPCODE_JMP);
+	dp_code_land(c, less);
+	dp_code_op8(c, DP_OPCODE_ROS, 1);
+	dp_code_land(c, done);
+}
+
+static void push_length(struct dp_coder *c, const struct dp_value *v, u32 most)
+{
+	int arg = v->op == DP_VALUE_PARAMETER ?
+			  dp_code_length_of(c->prototype, v->left) :
+			  -1;
+
+	if (arg < 0)
+		dp_code_push(c, most);
+	else
+		push_least(c, v, arg, most);
+}
+
 /* Bytes in memory: a string, or an array. */
 static void log_memory(struct dp_coder *c, u16 n, u8 op, u32 len)
 {
@@ -129,7 +160,7 @@ static void log_memory(struct dp_coder *c, u16 n, u8 op, u32 len)
 
 	if (touches)
 		bad = dp_code_jump(c, DP_OPCODE_SX);
-	dp_code_push(c, len);
+	push_length(c, v, len);
 	if (op == DP_OPCODE_LOG_STR)
 		dp_code_text(c, n);
 	else
@@ -191,6 +222,8 @@ static void log_item(struct dp_coder *c, const struct dp_value_item *from)
 
 	check_depth(c, from->value);
 	name_item(c->values, from, item);
+	if (v->op == DP_VALUE_PARAMETER)
+		item->known = c->prototype->parameters[v->left].type;
 	c->out->logmax += DP_ITEM_PREFIX;
 	if (dp_code_is_text(c->values, from->value)) {
 		log_memory(c, from->value, DP_OPCODE_LOG_STR, DP_TRACE_STRING);
@@ -217,6 +250,27 @@ static void log_default(struct dp_coder *c)
 	}
 }
 
+/* All parameters that the function is known to have, where they have names and can be read */
+static void log_parameters(struct dp_coder *c, struct dp_values *values)
+{
+	const struct dp_prototype *f = c->prototype;
+	struct dp_value_item item = { 0 };
+	struct dp_trace_item *shown;
+	u32 i;
+
+	for (i = 0; i < f->n && c->out->nr_items < DP_TRACE_ITEMS; i++) {
+		values->nr = 1;
+		values->v[0] = (struct dp_value){ 0 };
+		dp_code_parameter(&values->v[0], f, i);
+		if (!f->parameters[i].name || values->v[0].number == ~0ull)
+			continue;
+		shown = &c->out->items[c->out->nr_items];
+		log_item(c, &item);
+		snprintf(shown->name, sizeof(shown->name), "%s",
+			 f->parameters[i].name);
+	}
+}
+
 /* An empty log makes no record, so the program logs 0 elements. */
 static void log_end(struct dp_coder *c)
 {
@@ -235,6 +289,7 @@ static void log_items(struct dp_coder *c, const struct dp_spec *spec,
 	c->column = spec->args_col + 1;
 	c->err = c->err ?:
 			  dp_value_list(values, spec->args, c->column, c->diag);
+	dp_code_bind(values, c->err ? NULL : spec->prototype);
 	for (i = 0; !c->err && i < values->nr_items; i++)
 		if (!take_returned(c, spec, values->items[i].value))
 			log_item(c, &values->items[i]);
@@ -259,6 +314,7 @@ static struct test condition(struct dp_coder *c, const struct dp_spec *spec,
 	c->err = dp_value_condition(values, spec->cond, c->column, c->diag);
 	if (c->err)
 		return t;
+	dp_code_bind(values, spec->prototype);
 	n = values->items[0].value;
 	check_depth(c, n);
 	if (dp_code_touches(values, n))
@@ -293,6 +349,7 @@ static struct dp_coder begin(const struct dp_spec *spec,
 		.values = values,
 		.out = program,
 		.diag = diag,
+		.prototype = spec->prototype,
 		.at_entry = spec->form == DP_POINT_SYMBOL && !spec->offset,
 	};
 }
@@ -300,12 +357,14 @@ static struct dp_coder begin(const struct dp_spec *spec,
 int dp_expr_trace(const struct dp_spec *spec, struct dp_trace_program *program,
 		  struct dp_diag *diag)
 {
-	struct dp_values values;
+	struct dp_values values = { .text = "" };
 	struct dp_coder c = begin(spec, program, &values, diag);
 	struct test t = condition(&c, spec, &values);
 
 	if (spec->args)
 		log_items(&c, spec, &values);
+	else if (spec->prototype)
+		log_parameters(&c, &values);
 	else
 		log_default(&c);
 	log_end(&c);

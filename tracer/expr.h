@@ -16,10 +16,12 @@
  * struct dp_trace_item - one value of a trace line, in the order of the log
  * @name: "arg0"; an expression as it is written, its end cut off
  * @type: a string, an array, or a value of 64 bits, extended from its bits
+ * @known: its type as a table of prototypes has it, which may have names for values; or NULL
  */
 struct dp_trace_item {
 	char name[DP_TRACE_NAME];
 	struct dp_value_type type;
+	const struct dp_prototype_type *known;
 };
 
 /**

@@ -6,6 +6,7 @@
  * rax holds nothing of a double. So a value of an unknown type is printed as rax.
  */
 #include "tracer/session.h"
+#include "sym/prototypes.h"
 #include "sym/sym.h"
 #include "tracer/output.h"
 #include "tracer/values/show.h"
@@ -50,6 +51,41 @@ static void tell(const struct dp_session *s, const struct dp_module *m, int err)
 					    "cannot be read");
 }
 
+static struct dp_type returned_by(const struct dp_prototype *f)
+{
+	const struct dp_prototype_type *t = f->returns;
+	struct dp_type type = { .bits = t->bits };
+
+	switch (t->kind) {
+	case DP_PROTOTYPE_VOID:
+		return (struct dp_type){ DP_TYPE_VOID, 0 };
+	case DP_PROTOTYPE_POINTER:
+		return (struct dp_type){ DP_TYPE_POINTER, 64 };
+	case DP_PROTOTYPE_INT:
+		type.kind = t->is_signed ? DP_TYPE_SIGNED : DP_TYPE_UNSIGNED;
+		if (t->lens == DP_PROTOTYPE_BOOL)
+			type.kind = DP_TYPE_BOOL;
+		return type;
+	case DP_PROTOTYPE_FLOAT:
+		type.kind = DP_TYPE_FLOAT;
+		if (t->bits <= 64)
+			return type;
+		break;
+	}
+	return (struct dp_type){ 0 };
+}
+
+/* What no debug information tells, a table of prototypes may. */
+static void ask_tables(struct dp_point *p)
+{
+	const struct dp_prototype *f = dp_prototype_of(p->module, p->symbol);
+
+	if (p->ret.kind || !f)
+		return;
+	p->ret = returned_by(f);
+	p->prototype = f;
+}
+
 /* @n points, all in one module. */
 static void find_in(struct dp_session *s, struct dp_modules *mods,
 		    const struct dp_module *m, struct dp_point **point,
@@ -63,8 +99,10 @@ static void find_in(struct dp_session *s, struct dp_modules *mods,
 		addr[i] = point[i]->addr;
 	if (addr && type)
 		tell(s, m, dp_types_returned(mods, m, addr, type, n));
-	for (i = 0; addr && type && i < n; i++)
+	for (i = 0; addr && type && i < n; i++) {
 		point[i]->ret = type[i];
+		ask_tables(point[i]);
+	}
 	free(addr);
 	free(type);
 }
@@ -140,8 +178,24 @@ static void put(FILE *out, struct dp_type type, u64 value, bool json)
 	}
 }
 
-void dp_returned_text(FILE *out, struct dp_type type, u64 value)
+/* A number of an error has a name. errno is not known here. */
+static bool put_failure(FILE *out, const struct dp_prototype *f, u64 value)
 {
+	char text[120];
+
+	if (!f || f->fails != DP_PROTOTYPE_FAILS_ERROR ||
+	    dp_prototypes_show_return(text, sizeof(text), f, value, 0) < 0)
+		return false;
+	dp_output_print(out, " = %s", text);
+	return true;
+}
+
+void dp_returned_text(FILE *out, const struct dp_point *p, u64 value)
+{
+	struct dp_type type = p->ret;
+
+	if (put_failure(out, p->prototype, value))
+		return;
 	if (type.kind == DP_TYPE_UNKNOWN) {
 		dp_output_print(out, " = rax=0x%lx", value);
 	} else if (type.kind != DP_TYPE_VOID) {

@@ -28,6 +28,8 @@ static int check_expressions(const struct dp_session *s, struct dp_spec *spec,
 			      (int)strlen(spec->args) + 2);
 		return err;
 	}
+	if (spec->args || spec->cond || s->kind->arguments)
+		spec->prototype = dp_prototype_of_spec(spec);
 	err = dp_expr_trace(spec, &program, diag);
 	if (err)
 		return err;

@@ -121,11 +121,11 @@ static bool take_leaving(struct dp_record_copy *r, struct dp_leaving *leaving)
 }
 
 /* " = 42 <0.000001234>", the time in seconds */
-static void print_leaving(FILE *out, struct dp_type type,
+static void print_leaving(FILE *out, const struct dp_point *p,
 			  const struct dp_leaving *l, u64 ns)
 {
 	if (l->how == DP_CALL_RETURNED)
-		dp_returned_text(out, type, l->value);
+		dp_returned_text(out, p, l->value);
 	else
 		dp_output_print(out, " = %s", leavings[l->how]);
 	if (l->how == DP_CALL_RETURNED || l->how == DP_CALL_TAIL_CALLED)
@@ -170,7 +170,7 @@ static void print_record(struct dp_session *s, const struct dp_record_copy *r,
 		dp_output_write(out, p->name, strlen(p->name));
 		print_args(out, program, r);
 		if (leaving)
-			print_leaving(out, p->ret, leaving, ns);
+			print_leaving(out, p, leaving, ns);
 	}
 	putc('\n', out);
 }

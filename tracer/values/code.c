@@ -109,6 +109,7 @@ bool dp_code_touches(const struct dp_values *values, u16 n)
 	case DP_VALUE_TEXT:
 		return false;
 	case DP_VALUE_NAME:
+	case DP_VALUE_PARAMETER:
 		return dp_code_touches_name(values, v);
 	default:
 		return dp_code_is_place(values, n) ||
@@ -135,6 +136,7 @@ static struct dp_value_type pointed(const struct dp_values *values, u16 n)
 
 	switch (v->op) {
 	case DP_VALUE_CAST:
+	case DP_VALUE_PARAMETER:
 		return v->type;
 	case DP_VALUE_DEREF:
 	case DP_VALUE_INDEX:
@@ -373,6 +375,7 @@ struct dp_value_type dp_code_value(struct dp_coder *c, u16 n)
 	case DP_VALUE_NUMBER:
 		return push_number(c, v);
 	case DP_VALUE_NAME:
+	case DP_VALUE_PARAMETER:
 		return dp_code_name(c, v);
 	case DP_VALUE_NEGATE:
 	case DP_VALUE_INVERT:

@@ -11,11 +11,13 @@
 #include "lang/value.h"
 #include "tracer/expr.h"
 
+struct dp_prototype;
+
 /**
  * struct dp_coder - code is appended to @out
  * @values: what is compiled; its text begins at @column of the spec
  * @at_entry: the probe is at the entry of a function, where arguments are on the stack
- * @jumps: that the code can make, at most; all lead forward
+ * @prototype: of the function, or NULL
  */
 struct dp_coder {
 	const struct dp_values *values;
@@ -23,6 +25,7 @@ struct dp_coder {
 	struct dp_diag *diag;
 	int column, err;
 	bool at_entry;
+	const struct dp_prototype *prototype;
 };
 
 /** dp_code_bad() - note an error at node @v, if it is the first */
@@ -55,10 +58,26 @@ bool dp_code_is_place(const struct dp_values *values, u16 n);
 /** dp_code_is_text() - is node @n to be shown, or compared, as a string? */
 bool dp_code_is_text(const struct dp_values *values, u16 n);
 
+/* bind: names of a function's prototype. */
+
+/** dp_code_bind() - make of names the parameters of @f, and constants that these take;
+ *  @f: or NULL */
+void dp_code_bind(struct dp_values *values, const struct dp_prototype *f);
+/** dp_code_parameter() - make @v the @parameter-th of @f */
+void dp_code_parameter(struct dp_value *v, const struct dp_prototype *f,
+		       u32 parameter);
+/** dp_code_length_of() - number of the argument with the length of a string that needs no 0 at
+ *  its end; -1: it ends with one */
+int dp_code_length_of(const struct dp_prototype *f, u32 parameter);
+/** dp_code_names() - the names of the parameters, with commas */
+void dp_code_names(const struct dp_prototype *f, char *buf, size_t len);
+
 /* name: registers, arguments and what else has a name. */
 
 /** dp_code_name() - push what @v names. Return: its type */
 struct dp_value_type dp_code_name(struct dp_coder *c, const struct dp_value *v);
+/** dp_code_argument() - push the @n-th argument; @v: for an error */
+void dp_code_argument(struct dp_coder *c, const struct dp_value *v, int n);
 /** dp_code_touches_name() - is it in memory? */
 bool dp_code_touches_name(const struct dp_values *values,
 			  const struct dp_value *v);

@@ -82,7 +82,7 @@ static void push_stack(struct dp_coder *c, u64 offset)
 }
 
 /* System V AMD64 ABI 3.2.3 */
-static void push_argument(struct dp_coder *c, const struct dp_value *v, int n)
+void dp_code_argument(struct dp_coder *c, const struct dp_value *v, int n)
 {
 	if (n < DP_TRACE_ARGS)
 		dp_code_op16(c, DP_OPCODE_PUSH_R, dp_expr_argument(n));
@@ -148,6 +148,41 @@ static bool push_fact(struct dp_coder *c, const struct dp_value *v)
 	return true;
 }
 
+static struct dp_value_type push_parameter(struct dp_coder *c,
+					   const struct dp_value *v)
+{
+	u8 bits = v->type.stars ? 64 : v->type.bits;
+	bool sign = v->type.kind == DP_VALUE_SIGNED;
+
+	if (v->number >= ARGUMENT_MAX) {
+		dp_code_bad(
+			c, v, -EOPNOTSUPP,
+			"floating-point arguments, and structs as arguments, are not there yet");
+		return untyped;
+	}
+	dp_code_argument(c, v, (int)v->number);
+	if (bits && bits < 64)
+		dp_code_op8(c, sign ? DP_OPCODE_PBL_I : DP_OPCODE_PZL_I, bits);
+	return v->type;
+}
+
+static void refuse(struct dp_coder *c, const struct dp_value *v)
+{
+	char names[100];
+
+	if (!c->prototype) {
+		dp_code_bad(
+			c, v, -EINVAL,
+			"a value is arg0, arg1 …, a register (rdi, eax …) or what these point to; of this function no names are known");
+		return;
+	}
+	dp_code_names(c->prototype, names, sizeof(names));
+	dp_code_bad(
+		c, v, -EINVAL,
+		"this function has %s; a value is one of these, a register (rdi, eax …) or what they point to",
+		*names ? names : "parameters without names: arg0, arg1 …");
+}
+
 struct dp_value_type dp_code_name(struct dp_coder *c, const struct dp_value *v)
 {
 	static const struct dp_value_type number = { DP_VALUE_UNSIGNED, 32, 0,
@@ -157,8 +192,10 @@ struct dp_value_type dp_code_name(struct dp_coder *c, const struct dp_value *v)
 	int reg = *text == '%' ? find_marked(text + 1, v->span - 1) :
 				 find_register(text, v->span);
 
+	if (v->op == DP_VALUE_PARAMETER)
+		return push_parameter(c, v);
 	if (arg >= 0)
-		push_argument(c, v, arg);
+		dp_code_argument(c, v, arg);
 	else if (reg >= 0)
 		dp_code_op16(c, DP_OPCODE_PUSH_R, (u16)reg);
 	else if (is_absent(c, v) || push_fact(c, v))
@@ -167,9 +204,7 @@ struct dp_value_type dp_code_name(struct dp_coder *c, const struct dp_value *v)
 			       number :
 			       untyped;
 	else
-		dp_code_bad(
-			c, v, -EINVAL,
-			"a value is arg0, arg1 …, a register (rdi, eax …) or what these point to; the program's own names are not there yet");
+		refuse(c, v);
 	return untyped;
 }
 
@@ -178,6 +213,8 @@ bool dp_code_touches_name(const struct dp_values *values,
 {
 	const char *text = name_of(values, v);
 
+	if (v->op == DP_VALUE_PARAMETER)
+		return v->number >= DP_TRACE_ARGS;
 	return find_argument(text, v->span) >= DP_TRACE_ARGS ||
 	       number_behind(text, v->span, "$stack") >= 0 ||
 	       dp_value_is(values, v, "caller");

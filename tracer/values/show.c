@@ -4,6 +4,7 @@
 #include "tracer/output.h"
 #include "tracer/session.h"
 #include "engine/vm/vm.h"
+#include "sym/prototypes.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -174,6 +175,20 @@ static void show_fault(FILE *out, struct dp_value_type type, u64 address,
 		dp_output_print(out, "<bad address 0x%lx>", address);
 }
 
+/* "O_WRONLY|O_CREAT"; JSON has the number. */
+static bool show_names(FILE *out, const struct dp_prototype_type *known,
+		       u64 value)
+{
+	char text[200];
+
+	if (!known || known->kind != DP_PROTOTYPE_INT ||
+	    known->lens == DP_PROTOTYPE_PLAIN ||
+	    dp_prototypes_show(text, sizeof(text), known, value) < 0)
+		return false;
+	dp_output_print(out, "%s", text);
+	return true;
+}
+
 void dp_value_show(FILE *out, const struct dp_trace_item *shown,
 		   const struct dp_item *item, bool json)
 {
@@ -192,6 +207,6 @@ void dp_value_show(FILE *out, const struct dp_trace_item *shown,
 	       item->size < sizeof(value) ? item->size : sizeof(value));
 	if (many || item->token == DP_ITEM_FAULT)
 		show_fault(out, shown->type, value[many], json);
-	else
+	else if (json || !show_names(out, shown->known, value[0]))
 		show_number(out, shown->type, value[0], json);
 }

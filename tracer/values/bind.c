@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * bind: names of a function's prototype, in the values of a spec.
+ *
+ * A parameter is in a register by its class (System V AMD64 ABI 3.2.3), or on the stack
+ * behind those that are there. Behind one that is passed otherwise, none can be told.
+ */
+#include "tracer/values/code.h"
+#include "sym/prototypes.h"
+#include <stdio.h>
+#include <string.h>
+
+#define STARS_MAX 8
+#define PREFIX_MIN 3
+
+/* Return: number among the arguments in general registers and on the stack, from 0;
+ * -1: it is somewhere else */
+static int argument_of(const struct dp_prototype *f, u32 parameter)
+{
+	int n = 0;
+	u32 i;
+
+	for (i = 0; i <= parameter; i++) {
+		const struct dp_prototype_type *t = f->parameters[i].type;
+		bool real = t->kind == DP_PROTOTYPE_FLOAT && t->bits <= 64;
+
+		if (i == parameter)
+			return real ? -1 : n;
+		if (t->kind == DP_PROTOTYPE_INT ||
+		    t->kind == DP_PROTOTYPE_POINTER)
+			n++;
+		else if (!real)
+			return -1;
+	}
+	return -1;
+}
+
+static bool is_passed(const struct dp_prototype_type *t)
+{
+	return t->kind == DP_PROTOTYPE_INT || t->kind == DP_PROTOTYPE_POINTER;
+}
+
+/* The array of characters that a parameter points to, or NULL */
+static const struct dp_prototype_type *
+characters_of(const struct dp_prototype_type *t)
+{
+	bool text = t->lens == DP_PROTOTYPE_STRING ||
+		    t->lens == DP_PROTOTYPE_FORMAT;
+
+	if (t->kind != DP_PROTOTYPE_POINTER || !t->of ||
+	    t->of->kind != DP_PROTOTYPE_ARRAY)
+		return NULL;
+	return text || t->of->lens == DP_PROTOTYPE_STRING ? t->of : NULL;
+}
+
+/* It is a string at the function's entry, when what it writes is not there yet. */
+static bool is_text(const struct dp_prototype_parameter *p)
+{
+	const struct dp_prototype_type *t = characters_of(p->type);
+
+	return t && !p->out &&
+	       (t->length.count == DP_PROTOTYPE_UNLIMITED ||
+		t->length.count == DP_PROTOTYPE_ARGUMENT);
+}
+
+int dp_code_length_of(const struct dp_prototype *f, u32 parameter)
+{
+	const struct dp_prototype_type *t =
+		characters_of(f->parameters[parameter].type);
+	u64 n = t ? t->length.n : 0;
+
+	if (!t || t->length.count != DP_PROTOTYPE_ARGUMENT || n >= f->n)
+		return -1;
+	return is_passed(f->parameters[n].type) ? argument_of(f, (u32)n) : -1;
+}
+
+static u8 kind_of_int(const struct dp_prototype_type *t)
+{
+	switch (t->lens) {
+	case DP_PROTOTYPE_OCT:
+		return DP_VALUE_OCTAL;
+	case DP_PROTOTYPE_HEX:
+		return DP_VALUE_HEX;
+	case DP_PROTOTYPE_BOOL:
+		return DP_VALUE_BOOL;
+	default:
+		return t->is_signed ? DP_VALUE_SIGNED : DP_VALUE_UNSIGNED;
+	}
+}
+
+static struct dp_value_type type_of(const struct dp_prototype_parameter *p)
+{
+	const struct dp_prototype_type *t = p->type;
+	struct dp_value_type type = { 0 };
+
+	if (is_text(p))
+		return (struct dp_value_type){ DP_VALUE_CHAR, 8, 1, 0 };
+	while (t->kind == DP_PROTOTYPE_POINTER && t->of &&
+	       type.stars < STARS_MAX) {
+		type.stars++;
+		t = t->of;
+	}
+	type.kind = DP_VALUE_VOID;
+	if (t->kind == DP_PROTOTYPE_INT) {
+		type.kind = kind_of_int(t);
+		type.bits = t->bits;
+	}
+	if (t->kind == DP_PROTOTYPE_FLOAT && t->bits <= 64) {
+		type.kind = DP_VALUE_FLOAT;
+		type.bits = t->bits;
+	}
+	return type;
+}
+
+void dp_code_parameter(struct dp_value *v, const struct dp_prototype *f,
+		       u32 parameter)
+{
+	const struct dp_prototype_type *t = f->parameters[parameter].type;
+	int n = is_passed(t) ? argument_of(f, parameter) : -1;
+
+	v->op = DP_VALUE_PARAMETER;
+	v->type = type_of(&f->parameters[parameter]);
+	v->number = n < 0 ? ~0ull : (u64)n;
+	v->left = (u16)parameter;
+}
+
+/* Return: the parameter of that name, or the only one whose name begins so; -1: none */
+static int find_parameter(const struct dp_prototype *f, const char *text,
+			  int len)
+{
+	int found = -1, many = 0;
+	u32 i;
+
+	for (i = 0; i < f->n; i++) {
+		const char *name = f->parameters[i].name;
+
+		if (!name || strncmp(name, text, (size_t)len))
+			continue;
+		if (!name[len])
+			return (int)i;
+		found = (int)i;
+		many++;
+	}
+	return many == 1 && len >= PREFIX_MIN ? found : -1;
+}
+
+/* A constant that a parameter takes: O_CREAT */
+static const struct dp_prototype_name *
+find_constant(const struct dp_prototype *f, const char *text, int len)
+{
+	u32 i, k;
+
+	for (i = 0; i < f->n; i++) {
+		const struct dp_prototype_type *t = f->parameters[i].type;
+
+		if (t->lens != DP_PROTOTYPE_ENUM &&
+		    t->lens != DP_PROTOTYPE_FLAGS)
+			continue;
+		for (k = 0; k < t->n; k++)
+			if (!strncmp(t->names[k].text, text, (size_t)len) &&
+			    !t->names[k].text[len])
+				return &t->names[k];
+	}
+	return NULL;
+}
+
+static bool is_of_ours(const char *text, int len)
+{
+	return *text == '%' || *text == '$' ||
+	       (len == 4 && !memcmp(text, "arg", 3));
+}
+
+void dp_code_bind(struct dp_values *values, const struct dp_prototype *f)
+{
+	const struct dp_prototype_name *constant;
+	const char *text;
+	int parameter;
+	u32 i;
+
+	for (i = 0; f && i < values->nr; i++) {
+		struct dp_value *v = &values->v[i];
+
+		text = values->text + v->at;
+		if (v->op != DP_VALUE_NAME || is_of_ours(text, v->span))
+			continue;
+		parameter = find_parameter(f, text, v->span);
+		constant = find_constant(f, text, v->span);
+		if (parameter >= 0) {
+			dp_code_parameter(v, f, (u32)parameter);
+		} else if (constant) {
+			v->op = DP_VALUE_NUMBER;
+			v->number = constant->value;
+		}
+	}
+}
+
+void dp_code_names(const struct dp_prototype *f, char *buf, size_t len)
+{
+	size_t at = 0;
+	u32 i;
+
+	*buf = '\0';
+	for (i = 0; i < f->n && at < len; i++)
+		if (f->parameters[i].name)
+			at += (size_t)snprintf(buf + at, len - at, "%s%s",
+					       at ? ", " : "",
+					       f->parameters[i].name);
+}
