@@ -23,6 +23,7 @@ static const char help[] =
 	"                    cpu data exception facility truncated\n"
 	"  -q, --quiet       no summary\n"
 	"  -v, --verbose     tell of refused matches\n"
+	"      --mangled     take and show linkage names, as nm(1) does\n"
 	"  -h, --help        this text\n"
 	"\n"
 	"A record is printed when the probed instruction has completed. The summary accounts\n"
@@ -51,6 +52,6 @@ const struct dp_command dp_cmd_run = {
 	.summary = "run probe programs and print what they log",
 	.help = help,
 	.options = "ponfqv" DP_TAKES_COMMAND DP_TAKES_JSON DP_TAKES_DURATION
-		DP_TAKES_RINGS,
+		DP_TAKES_RINGS DP_TAKES_MANGLED,
 	.run = run,
 };

@@ -26,6 +26,7 @@ static const char help[] =
 	"                    also time and interval, in seconds\n"
 	"  -q, --quiet       no summary\n"
 	"  -v, --verbose     addresses, modes with their reasons, refused matches\n"
+	"      --mangled     take and show linkage names, as nm(1) does\n"
 	"  -h, --help        this text\n"
 	"\n"
 	"With -- CMD the exit status is the command's own. Without -f child processes run\n"
@@ -57,6 +58,6 @@ const struct dp_command dp_cmd_stat = {
 	.summary = "count how often instructions are executed",
 	.help = help,
 	.options = "poifqv" DP_TAKES_COMMAND DP_TAKES_JSON DP_TAKES_DURATION
-		DP_TAKES_PENDING,
+		DP_TAKES_PENDING DP_TAKES_MANGLED,
 	.run = run,
 };

@@ -10,6 +10,7 @@ static const char disable_help[] =
 	"[DISABLED]. A call that a return probe was following counts as inside.\n"
 	"\n"
 	"  -p, --pid PID     the probed process\n"
+	"      --mangled     take and show linkage names, as nm(1) does\n"
 	"  -h, --help        this text\n";
 
 static const char enable_help[] =
@@ -18,6 +19,7 @@ static const char enable_help[] =
 	"were.\n"
 	"\n"
 	"  -p, --pid PID     the probed process\n"
+	"      --mangled     take and show linkage names, as nm(1) does\n"
 	"  -h, --help        this text\n";
 
 static int run(const struct dp_tracer_options *opt, bool on)
@@ -55,7 +57,7 @@ const struct dp_command dp_cmd_disable = {
 	.name = "disable",
 	.summary = "disarm some probes of a running dprobes",
 	.help = disable_help,
-	.options = "p",
+	.options = "p" DP_TAKES_MANGLED,
 	.run = run_disable,
 };
 
@@ -63,6 +65,6 @@ const struct dp_command dp_cmd_enable = {
 	.name = "enable",
 	.summary = "arm them again",
 	.help = enable_help,
-	.options = "p",
+	.options = "p" DP_TAKES_MANGLED,
 	.run = run_enable,
 };

@@ -18,8 +18,9 @@ enum {
 	OPT_BUFFER = 'B',
 	OPT_BLOCK = 'K',
 	OPT_COARSE = 'T',
+	OPT_MANGLED = 'M',
 };
-#define WITHOUT_LETTER "JDPBKT"
+#define WITHOUT_LETTER "JDPBKTM"
 
 static const struct option long_options[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
@@ -30,6 +31,7 @@ static const struct option long_options[] = {
 	{ "buffer", required_argument, NULL, OPT_BUFFER },
 	{ "block", no_argument, NULL, OPT_BLOCK },
 	{ "coarse-time", no_argument, NULL, OPT_COARSE },
+	{ "mangled", no_argument, NULL, OPT_MANGLED },
 	{ "interval", required_argument, NULL, 'i' },
 	{ "records", required_argument, NULL, 'n' },
 	{ "children", no_argument, NULL, 'f' },
@@ -202,6 +204,9 @@ static int take(const struct dp_command *cmd, int c,
 		return 0;
 	case OPT_COARSE:
 		opt->coarse = true;
+		return 0;
+	case OPT_MANGLED:
+		opt->mangled = true;
 		return 0;
 	case OPT_JSON:
 		opt->json = true;

@@ -5,6 +5,7 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
+#include "sym/demangle.h"
 #include "sym/list.h"
 #include "sym/names/mod.h"
 
@@ -253,46 +254,102 @@ static void sort_unique(struct dp_symbols *out)
 	out->n = n;
 }
 
-bool dp_symbol_is_fragment(const char *name)
-{
-	const char *cold = strstr(name, ".cold");
-
-	return cold && cold != name &&
-	       (!cold[5] ||
-		(cold[5] == '.' && cold[6] >= '0' && cold[6] <= '9'));
-}
-
 static bool is_in_glob(const struct want *w, const struct dp_sym *sym)
 {
-	return !sym->chosen && sym->rank != DP_RANK_LABEL && fits(w, sym) &&
-	       !fnmatch(w->plain, sym->name, 0) &&
-	       !dp_symbol_is_fragment(sym->name);
+	return dp_sym_is_called(sym) && fits(w, sym) &&
+	       !fnmatch(w->plain, sym->name, 0);
+}
+
+/* Add one of several symbols, or count it if it has no address. */
+static int add_match(struct dp_modules *mods, struct dp_mod *mod,
+		     const struct dp_sym *sym, struct dp_symbols *out,
+		     size_t *skipped)
+{
+	enum dp_ifunc_place place;
+	struct dp_symbol s;
+	int err = describe(mods, mod, sym, &s, &place);
+
+	if (err == -EOPNOTSUPP) {
+		(*skipped)++;
+		return 0;
+	}
+	return err ? err : dp_list_push(out, &s);
 }
 
 static int find_glob(struct dp_modules *mods, struct dp_mod *mod,
 		     const struct want *w, struct dp_symbols *out,
 		     size_t *skipped)
 {
-	enum dp_ifunc_place place;
 	const struct dp_sym *sym;
-	struct dp_symbol s;
 	size_t i, n;
 	int err = dp_mod_load(mods, mod, DP_MOD_SYMTAB);
 
 	n = mod->read.symtab.n;
 	for (i = 0; i < n && !err; i++) {
 		sym = &mod->read.symtab.v[i];
-		if (!is_in_glob(w, sym))
-			continue;
-		err = describe(mods, mod, sym, &s, &place);
-		if (err == -EOPNOTSUPP) {
-			(*skipped)++;
-			err = 0;
-			continue;
-		}
-		if (!err)
-			err = dp_list_push(out, &s);
+		if (is_in_glob(w, sym))
+			err = add_match(mods, mod, sym, out, skipped);
 	}
+	return err;
+}
+
+/* struct matches - the functions of a module that match are added to @out */
+struct matches {
+	struct dp_modules *mods;
+	struct dp_mod *mod;
+	const struct want *w;
+	struct dp_symbols *out;
+	size_t *skipped;
+};
+
+static int take_match(const struct dp_sym *sym, void *arg)
+{
+	const struct matches *m = arg;
+
+	return fits(m->w, sym) ?
+		       add_match(m->mods, m->mod, sym, m->out, m->skipped) :
+		       0;
+}
+
+static int find_demangled_glob(const struct matches *m)
+{
+	const struct dp_sym *sym;
+	size_t i, n = m->mod->read.symtab.n;
+	int err = 0;
+
+	dp_demangle_begin();
+	for (i = 0; i < n && !err; i++) {
+		sym = &m->mod->read.symtab.v[i];
+		if (dp_sym_is_called(sym) &&
+		    dp_demangle_match(sym->name, m->w->plain, true))
+			err = take_match(sym, (void *)m);
+	}
+	dp_demangle_end();
+	return err;
+}
+
+/* As with linkage names, the name literally goes before the glob. */
+static int find_demangled(struct dp_modules *mods,
+			  const struct dp_module **list, size_t n,
+			  const struct want *w, struct dp_symbols *out,
+			  size_t *skipped)
+{
+	struct matches m = { mods, NULL, w, out, skipped };
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < n && !err; i++) {
+		m.mod = dp_mod_of(list[i]);
+		err = dp_mod_demangle(mods, m.mod) ?:
+			      dp_demangled_each(&m.mod->read.demangled,
+						&m.mod->read.symtab, w->plain,
+						take_match, &m);
+	}
+	for (i = 0; !err && !out->n && is_glob(w->plain) && i < n; i++) {
+		m.mod = dp_mod_of(list[i]);
+		err = find_demangled_glob(&m);
+	}
+	out->demangled = out->n;
 	return err;
 }
 
@@ -440,6 +497,8 @@ static int find(struct dp_modules *mods, const char *module,
 	err = exact_in_all(mods, list, n, w, out, diag);
 	for (i = 0; !err && !out->n && is_glob(w->plain) && i < n; i++)
 		err = find_glob(mods, dp_mod_of(list[i]), w, out, skipped);
+	if (!err && !out->n && !*skipped && dp_demangle_ready())
+		err = find_demangled(mods, list, n, w, out, skipped);
 	if (err)
 		return err;
 	sort_unique(out);
@@ -450,7 +509,8 @@ static int find(struct dp_modules *mods, const char *module,
 			*skipped, w->text);
 	if (!out->n)
 		return say_no_match(mods, module, list, n, w, diag);
-	if (out->n > 1 && module && !is_glob(module) && !is_glob(w->plain))
+	if (out->n > 1 && module && !is_glob(module) && !is_glob(w->plain) &&
+	    !out->demangled)
 		return say_two_modules(module, w, out, diag);
 	size_ifuncs(mods, out);
 	return 0;
@@ -512,17 +572,33 @@ int dp_module_function(struct dp_modules *mods, const struct dp_module *m,
 	return err;
 }
 
+/* With the parameters, if those of @near->want are given. */
+static void offer_name(const struct dp_sym *sym, struct dp_near *near)
+{
+	char text[DP_DEMANGLED_MAX + 1];
+
+	if (dp_demangle(sym->name,
+			strchr(near->want, '(') ? DP_DEMANGLE_PARAMETERS :
+						  DP_DEMANGLE_BRIEF,
+			text))
+		dp_near_offer(near, text);
+	else
+		dp_near_offer(near, sym->name);
+}
+
 static void offer_names(const struct dp_mod *mod, bool all,
 			struct dp_near *near)
 {
 	const struct dp_sym *sym;
 	size_t i;
 
+	dp_demangle_begin();
 	for (i = 0; i < mod->read.symtab.n; i++) {
 		sym = &mod->read.symtab.v[i];
 		if (all || sym->rank == DP_RANK_EXPORT)
-			dp_near_offer(near, sym->name);
+			offer_name(sym, near);
 	}
+	dp_demangle_end();
 }
 
 static void say_nameless(const struct dp_mod *mod, bool all,

@@ -177,6 +177,13 @@ int dp_mod_sort(struct dp_modules *mods, struct dp_mod *mod)
 	return add_chosen(mods, mod) ?: dp_symtab_sort(&mod->read.symtab);
 }
 
+int dp_mod_demangle(struct dp_modules *mods, struct dp_mod *mod)
+{
+	return dp_mod_load(mods, mod, DP_MOD_SYMTAB) ?:
+		       dp_demangled_load(&mod->read.demangled,
+					 &mod->read.symtab);
+}
+
 void dp_module_adopt(const struct dp_module *to, const struct dp_module *from)
 {
 	struct dp_mod *mod = dp_mod_of(to);

@@ -30,6 +30,44 @@ enum dp_mod_table {
 	DP_MOD_TABLES,
 };
 
+/**
+ * struct dp_demangled - the demangled names of a module's functions, ascending by hash
+ * @sym: index into the symtab
+ */
+struct dp_demangled_name {
+	u64 hash; /* first, for dp_list_order() */
+	u32 sym;
+};
+
+struct dp_demangled {
+	struct dp_demangled_name *v;
+	size_t n, room;
+	bool have;
+};
+
+/** dp_demangled_load() - demangle all names of @tab, unless that has been done. Return: 0 or
+ *  -ENOMEM. */
+int dp_demangled_load(struct dp_demangled *all, const struct dp_symtab *tab);
+void dp_demangled_free(struct dp_demangled *all);
+
+/** dp_demangled_each() - call @take for each symbol one of whose forms is @text. Return: 0,
+ *  or what @take returned, if not 0. */
+typedef int dp_demangled_take(const struct dp_sym *sym, void *arg);
+int dp_demangled_each(const struct dp_demangled *all,
+		      const struct dp_symtab *tab, const char *text,
+		      dp_demangled_take *take, void *arg);
+
+/** dp_demangled_is() - is @text a demangled name of symbols at @value, and of no others? */
+bool dp_demangled_is(const struct dp_demangled *all,
+		     const struct dp_symtab *tab, const char *text, u64 value);
+
+/* Is the symbol a function that can be called: no label, and no cold piece of one? */
+static inline bool dp_sym_is_called(const struct dp_sym *sym)
+{
+	return !sym->chosen && sym->rank != DP_RANK_LABEL &&
+	       !dp_symbol_is_fragment(sym->name);
+}
+
 /** struct dp_mod - a module, and the tables of it that have been read */
 struct dp_mod {
 	struct dp_module pub; /* first, so that a dp_module is a dp_mod */
@@ -47,6 +85,7 @@ struct dp_mod {
 		struct dp_symtab symtab;
 		struct dp_fdes fdes;
 		struct dp_relocs relocs;
+		struct dp_demangled demangled;
 	} read;
 };
 
@@ -94,6 +133,7 @@ static inline bool dp_is_shortage(int err)
 int dp_mod_load(struct dp_modules *mods, struct dp_mod *mod,
 		enum dp_mod_table table);
 int dp_mod_sort(struct dp_modules *mods, struct dp_mod *mod);
+int dp_mod_demangle(struct dp_modules *mods, struct dp_mod *mod);
 const char *dp_mod_name(const struct dp_mod *mod);
 
 /* Open the very file that is mapped. */
@@ -116,11 +156,12 @@ int dp_ifunc_resolve(struct dp_modules *mods, struct dp_mod *mod,
 		     enum dp_ifunc_place *place);
 
 #define DP_NEAR_MAX 3
+#define DP_NEAR_LEN 63 /* no longer name is near any other */
 
 /** struct dp_near - the names nearest to a mistyped name. Context: any. */
 struct dp_near {
 	const char *want;
-	const char *name[DP_NEAR_MAX];
+	char name[DP_NEAR_MAX][DP_NEAR_LEN + 1];
 	unsigned int cost[DP_NEAR_MAX];
 	size_t n;
 };

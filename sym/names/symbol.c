@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* symbol: the name, the function and the file offset of an address; and back. */
+#include <string.h>
+#include "sym/demangle.h"
 #include "sym/names/mod.h"
 
 int dp_symbol_at(struct dp_modules *mods, u64 addr, struct dp_symbol *out)
@@ -23,6 +25,31 @@ int dp_symbol_at(struct dp_modules *mods, u64 addr, struct dp_symbol *out)
 	out->global = sym->rank >= DP_RANK_OLD;
 	out->ifunc = sym->chosen;
 	return 0;
+}
+
+/* Would a spec take the name for a linkage name, a version of one, or a glob of such? */
+static bool is_taken(const struct dp_mod *mod, const char *text)
+{
+	return strchr(text, '@') || dp_symtab_first(&mod->read.symtab, text) ||
+	       (strpbrk(text, "*?[") && !strpbrk(text, ":("));
+}
+
+bool dp_demangle_symbol(struct dp_modules *mods, const struct dp_module *m,
+			const char *name, u64 addr, char *text)
+{
+	struct dp_mod *mod = dp_mod_of(m);
+	enum dp_demangle_form form;
+
+	for (form = 0; form < DP_DEMANGLE_WHOLE; form++) {
+		if (!dp_demangle(name, form, text) ||
+		    dp_mod_demangle(mods, mod))
+			return false;
+		if (dp_demangled_is(&mod->read.demangled, &mod->read.symtab,
+				    text, addr - m->bias) &&
+		    !is_taken(mod, text))
+			return true;
+	}
+	return false;
 }
 
 int dp_module_dynsym(struct dp_modules *mods, const struct dp_module *m,
