@@ -362,13 +362,34 @@ static int match_modules(struct resolver *r, const struct dp_module **m)
 	return (int)n;
 }
 
+static int add_symbols(struct resolver *r, const struct dp_symbols *list)
+{
+	const char *version = strchr(r->spec->name, '@');
+	bool *twin = find_twins(list);
+	size_t i, ahead = 0;
+	int err = 0;
+
+	if (!twin)
+		return dp_diag_set(r->diag, -ENOMEM, "out of memory");
+	dp_demangle_begin();
+	for (i = 0; i < list->n && !err; i++) {
+		if (i == ahead)
+			ahead += dp_demangle_ahead(&list->v[i].name,
+						   sizeof(*list->v),
+						   list->n - i);
+		err = add_symbol(r, &list->v[i], twin[i] || version);
+	}
+	dp_demangle_end();
+	free(twin);
+	return err;
+}
+
 static int resolve_symbols(struct resolver *r)
 {
 	const struct dp_spec *spec = r->spec;
 	const struct dp_module *first = NULL;
 	struct dp_symbols list;
-	size_t i, skipped = 0;
-	bool *twin;
+	size_t skipped = 0;
 	int err = match_modules(r, &first);
 
 	if (err < 0)
@@ -382,13 +403,7 @@ static int resolve_symbols(struct resolver *r)
 	}
 	r->points->skipped += skipped;
 	r->several |= list.demangled && list.n > 1;
-	twin = find_twins(&list);
-	if (!twin)
-		err = dp_diag_set(r->diag, -ENOMEM, "out of memory");
-	for (i = 0; i < list.n && !err; i++)
-		err = add_symbol(r, &list.v[i],
-				 twin[i] || strchr(spec->name, '@'));
-	free(twin);
+	err = add_symbols(r, &list);
 	dp_symbols_free(&list);
 	return err;
 }

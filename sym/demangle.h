@@ -7,11 +7,11 @@
  * what is shown.
  *
  * Names are hostile input. A few hundred bytes can stand for a text of any length, or keep
- * a reader busy for years. So a name longer than DP_MANGLED_MAX, one whose text is
- * longer than DP_DEMANGLED_MAX, and one that takes longer than 20 ms of CPU time stay as they are.
+ * a reader busy for years. So a child reads them that can do nothing else. A name longer than
+ * DP_MANGLED_MAX, one whose text is longer than DP_DEMANGLED_MAX, and one that takes longer than
+ * 20 ms of CPU time stay as they are.
  *
- * Context of every function: one thread of the tool's; SIGVTALRM and ITIMER_VIRTUAL are this
- * file's.
+ * Context of every function: one thread of the tool's; may fork and wait.
  */
 #ifndef DP_SYM_DEMANGLE_H
 #define DP_SYM_DEMANGLE_H
@@ -53,10 +53,17 @@ void dp_demangle_use(const struct dp_demangler *list, size_t n);
 /** dp_demangle_ready() - is any name demangled? */
 bool dp_demangle_ready(void);
 
-/** dp_demangle_begin() - many names follow, until dp_demangle_end(): their time is watched
- *  at the price of one. Nests. */
+/** dp_demangle_begin() - many names follow, until dp_demangle_end(): one child reads them.
+ *  Nests. */
 void dp_demangle_begin(void);
 void dp_demangle_end(void);
+
+/**
+ * dp_demangle_ahead() - read some names at one time, which dp_demangle() is then asked for
+ * @name, @stride: the first of @n names, and the bytes from one to the next
+ * Return: how many from the first one on are cared for; at least 1, if @n is not 0.
+ */
+size_t dp_demangle_ahead(const char *const *name, size_t stride, size_t n);
 
 /**
  * dp_demangle() - read a linkage name

@@ -1,104 +1,190 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * demangle: linkage names of C++ and Rust as their sources write them, within limits.
+ * demangle: linkage names of C++ and Rust as their sources write them.
  *
- * A reader is left by a jump when its text gets too long, or when a timer has ticked for the
- * second time within one name. The timer's jump may come at any instruction, and
- * is only for readers without a heap; the others emit in each branch that they
- * take, and so the length of their text is a limit of their time.
+ *   tool ─► fork ─► child: limits ─► libiberty ─► texts in shared memory ─┐
+ *     ├── "n" names on the board ──►                                      │
+ *     ◄── they have been read ────────────────────────────────────────────┘
+ *
+ * A file's names may be hostile. What they do to libiberty happens in a child that can read
+ * questions, write answers, and nothing else. It lives from dp_demangle_begin() to
+ * dp_demangle_end(). A name that ends it stays as it is, and the next question has a new
+ * child. Texts are the child's, and believed as little as the names.
  */
+#include <errno.h>
 #include <fnmatch.h>
-#include <setjmp.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/time.h>
-#include "sym/demangle.h"
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "sym/aside.h"
+#include "sym/names/demangler.h"
 
-#define TICK_US 10000
-#define TICKS_MAX 2
+#define BATCH 64
+#define DEATHS_MAX 16
+#define PATIENCE_MS 10000 /* for a batch: each name of it takes 60 ms at most */
+#define MEMORY_MOST (256ul << 20)
+
+/* What tool and child share. @at: the name that is being read */
+struct board {
+	u32 at;
+	char name[BATCH][DP_MANGLED_MAX + 1];
+	char text[BATCH][DP_DEMANGLE_FORMS][DP_DEMANGLED_MAX + 1];
+};
 
 static const struct dp_demangler *readers;
 static size_t nr_readers;
-static unsigned int watches;
-
-static sigjmp_buf out;
-static volatile sig_atomic_t leavable, ticks;
-
-struct text {
-	char *v;
-	size_t n;
-};
-
-void dp_demangle_use(const struct dp_demangler *list, size_t n)
-{
-	readers = list;
-	nr_readers = list ? n : 0;
-}
+static unsigned int depth, deaths;
+static struct board *board;
+static pid_t child;
+static int line = -1;
+/* The names on the board, as long as it is asked for them */
+static const char *asked[BATCH];
+static size_t nr_asked;
 
 bool dp_demangle_ready(void)
 {
 	return nr_readers;
 }
 
-static void on_tick(int sig)
+static void read_name(u32 i)
 {
-	if (leavable && ++ticks >= TICKS_MAX)
-		siglongjmp(out, 1);
+	enum dp_demangle_form form;
+	size_t k;
+
+	for (k = 0; k < nr_readers && !*board->text[i][0]; k++)
+		for (form = 0; form < DP_DEMANGLE_FORMS; form++)
+			if (!dp_demangler_read(&readers[k], board->name[i],
+					       form, board->text[i][form]))
+				*board->text[i][form] = '\0';
 }
 
-static void set_timer(long us)
+static void serve(int fd)
 {
-	struct itimerval every = { { 0, us }, { 0, us } };
+	u32 n, i;
 
-	setitimer(ITIMER_VIRTUAL, &every, NULL);
+	while (read(fd, &n, sizeof(n)) == sizeof(n) && n <= BATCH) {
+		for (i = 0; i < n; i++) {
+			__atomic_store_n(&board->at, i, __ATOMIC_RELAXED);
+			read_name(i);
+		}
+		if (write(fd, &n, sizeof(n)) != sizeof(n))
+			break;
+	}
+}
+
+/* Keys that end the tool end it by the line; it has to be able to say so. */
+static void be_child(int fd)
+{
+	static const int kept[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE };
+	sigset_t none;
+	size_t i;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+		signal(kept[i], SIG_IGN);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	dup2(fd, STDIN_FILENO);
+	close_range(STDIN_FILENO + 1, ~0u, 0);
+	dp_demangler_begin();
+	if (dp_aside_confine(MEMORY_MOST, STDIN_FILENO))
+		serve(STDIN_FILENO);
+	_exit(0);
+}
+
+static bool start(void)
+{
+	int pair[2];
+
+	if (child)
+		return true;
+	if (!board)
+		board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE,
+			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (board == MAP_FAILED)
+		board = NULL;
+	if (!board || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+		return false;
+	child = fork();
+	if (!child)
+		be_child(pair[1]);
+	close(pair[1]);
+	line = pair[0];
+	if (child > 0)
+		return true;
+	child = 0;
+	close(line);
+	return false;
+}
+
+static void stop(void)
+{
+	if (!child)
+		return;
+	kill(child, SIGKILL);
+	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+		continue;
+	close(line);
+	child = 0;
+}
+
+void dp_demangle_use(const struct dp_demangler *list, size_t n)
+{
+	stop();
+	readers = list;
+	nr_readers = list ? n : 0;
+	nr_asked = 0;
+	deaths = 0;
 }
 
 void dp_demangle_begin(void)
 {
-	/* The handler does not return: its signal must not be blocked. */
-	struct sigaction sa = { .sa_handler = on_tick,
-				.sa_flags = SA_RESTART | SA_NODEFER };
-
-	if (!nr_readers || watches++)
-		return;
-	sigaction(SIGVTALRM, &sa, NULL);
-	set_timer(TICK_US);
+	depth++;
 }
 
 void dp_demangle_end(void)
 {
-	if (nr_readers && !--watches)
-		set_timer(0);
+	if (!--depth)
+		stop();
 }
 
-static void emit(const char *piece, size_t len, void *arg)
+static bool answered(void)
 {
-	struct text *t = arg;
+	struct pollfd p = { .fd = line, .events = POLLIN };
+	u32 n = (u32)nr_asked;
+	int got;
 
-	if (len > DP_DEMANGLED_MAX - t->n) {
-		leavable = false;
-		siglongjmp(out, 1);
-	}
-	memcpy(t->v + t->n, piece, len);
-	t->n += len;
-}
-
-static bool read_with(const struct dp_demangler *d, const char *name,
-		      enum dp_demangle_form form, char *text)
-{
-	struct text t = { .v = text };
-	bool ok;
-
-	ticks = 0;
-	if (sigsetjmp(out, 0)) {
-		leavable = false;
+	if (send(line, &n, sizeof(n), MSG_NOSIGNAL) != sizeof(n))
 		return false;
+	do
+		got = poll(&p, 1, PATIENCE_MS);
+	while (got < 0 && errno == EINTR);
+	return got == 1 && read(line, &n, sizeof(n)) == sizeof(n);
+}
+
+/* Have the names on the board read, or only some of them, if one ends the child. */
+static void ask(void)
+{
+	u32 at;
+
+	if (!nr_asked || deaths >= DEATHS_MAX || !start()) {
+		nr_asked = 0;
+		return;
 	}
-	leavable = d->no_heap;
-	ok = d->read(name, form, emit, &t);
-	leavable = false;
-	text[t.n] = '\0';
-	return ok && t.n && strlen(text) == t.n;
+	if (answered())
+		return;
+	stop();
+	deaths++;
+	at = __atomic_load_n(&board->at, __ATOMIC_RELAXED);
+	if (at >= nr_asked)
+		at = 0;
+	memset(board->text[at], 0, sizeof(board->text[at]));
+	nr_asked = at + 1;
 }
 
 static bool is_mangled(const char *name)
@@ -107,18 +193,67 @@ static bool is_mangled(const char *name)
 	       strnlen(name, DP_MANGLED_MAX + 1) <= DP_MANGLED_MAX;
 }
 
+static void put(const char *name)
+{
+	enum dp_demangle_form form;
+
+	for (form = 0; form < DP_DEMANGLE_FORMS; form++)
+		*board->text[nr_asked][form] = '\0';
+	strcpy(board->name[nr_asked], name);
+	asked[nr_asked++] = name;
+}
+
+size_t dp_demangle_ahead(const char *const *name, size_t stride, size_t n)
+{
+	const char *s;
+	size_t i;
+
+	nr_asked = 0;
+	if (!nr_readers || deaths >= DEATHS_MAX)
+		return n;
+	dp_demangle_begin();
+	for (i = 0; i < n && nr_asked < BATCH; i++) {
+		s = *(const char *const *)((const char *)name + i * stride);
+		if (is_mangled(s) && start())
+			put(s);
+	}
+	ask();
+	dp_demangle_end();
+	return i;
+}
+
+/* Where on the board? The last one first: it is asked for all forms of a name in turn. */
+static bool find(const char *name, size_t *i)
+{
+	static size_t last;
+	size_t k;
+
+	for (k = 0; k < nr_asked; k++) {
+		last = last < nr_asked ? last : 0;
+		if (asked[last] == name && !strcmp(board->name[last], name)) {
+			*i = last;
+			return true;
+		}
+		last++;
+	}
+	return false;
+}
+
 bool dp_demangle(const char *name, enum dp_demangle_form form, char *text)
 {
-	bool ok = false;
-	size_t i;
+	size_t i, n;
 
 	if (!nr_readers || !is_mangled(name))
 		return false;
-	dp_demangle_begin();
-	for (i = 0; i < nr_readers && !ok; i++)
-		ok = read_with(&readers[i], name, form, text);
-	dp_demangle_end();
-	return ok;
+	if (!find(name, &i)) {
+		dp_demangle_ahead(&name, sizeof(name), 1);
+		if (!find(name, &i))
+			return false;
+	}
+	n = strnlen(board->text[i][form], DP_DEMANGLED_MAX);
+	memcpy(text, board->text[i][form], n);
+	text[n] = '\0';
+	return n;
 }
 
 bool dp_demangle_match(const char *name, const char *want, bool glob)

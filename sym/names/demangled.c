@@ -8,7 +8,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "sym/demangle.h"
 #include "sym/list.h"
 #include "sym/names/mod.h"
 
@@ -51,15 +50,17 @@ void dp_demangled_free(struct dp_demangled *all)
 
 int dp_demangled_load(struct dp_demangled *all, const struct dp_symtab *tab)
 {
-	u32 i;
+	u32 i, ahead = 0;
 	int err = 0;
 
 	if (all->have)
 		return 0;
 	dp_demangle_begin();
-	for (i = 0; i < tab->n && !err; i++)
+	for (i = 0; i < tab->n && !err; i++) {
+		dp_sym_demangle_ahead(tab, i, &ahead);
 		if (dp_sym_is_called(&tab->v[i]))
 			err = add_forms(all, tab, i);
+	}
 	dp_demangle_end();
 	if (err) {
 		dp_demangled_free(all);

@@ -5,7 +5,6 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
-#include "sym/demangle.h"
 #include "sym/list.h"
 #include "sym/names/mod.h"
 
@@ -313,13 +312,15 @@ static int take_match(const struct dp_sym *sym, void *arg)
 
 static int find_demangled_glob(const struct matches *m)
 {
+	const struct dp_symtab *tab = &m->mod->read.symtab;
 	const struct dp_sym *sym;
-	size_t i, n = m->mod->read.symtab.n;
+	u32 i, ahead = 0;
 	int err = 0;
 
 	dp_demangle_begin();
-	for (i = 0; i < n && !err; i++) {
-		sym = &m->mod->read.symtab.v[i];
+	for (i = 0; i < tab->n && !err; i++) {
+		dp_sym_demangle_ahead(tab, i, &ahead);
+		sym = &tab->v[i];
 		if (dp_sym_is_called(sym) &&
 		    dp_demangle_match(sym->name, m->w->plain, true))
 			err = take_match(sym, (void *)m);
@@ -589,14 +590,14 @@ static void offer_name(const struct dp_sym *sym, struct dp_near *near)
 static void offer_names(const struct dp_mod *mod, bool all,
 			struct dp_near *near)
 {
-	const struct dp_sym *sym;
-	size_t i;
+	const struct dp_symtab *tab = &mod->read.symtab;
+	u32 i, ahead = 0;
 
 	dp_demangle_begin();
-	for (i = 0; i < mod->read.symtab.n; i++) {
-		sym = &mod->read.symtab.v[i];
-		if (all || sym->rank == DP_RANK_EXPORT)
-			offer_name(sym, near);
+	for (i = 0; i < tab->n; i++) {
+		dp_sym_demangle_ahead(tab, i, &ahead);
+		if (all || tab->v[i].rank == DP_RANK_EXPORT)
+			offer_name(&tab->v[i], near);
 	}
 	dp_demangle_end();
 }

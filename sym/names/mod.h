@@ -15,6 +15,7 @@
 #include "sym/elf/elf.h"
 #include "sym/elf/relocs.h"
 #include "sym/elf/symtab.h"
+#include "sym/demangle.h"
 #include "sym/sym.h"
 #include "sym/unwind/fdes.h"
 
@@ -66,6 +67,16 @@ static inline bool dp_sym_is_called(const struct dp_sym *sym)
 {
 	return !sym->chosen && sym->rank != DP_RANK_LABEL &&
 	       !dp_symbol_is_fragment(sym->name);
+}
+
+/* Before the name of symbol @i is demangled, and later those after it. @ahead: 0 at first */
+static inline void dp_sym_demangle_ahead(const struct dp_symtab *tab, u32 i,
+					 u32 *ahead)
+{
+	if (i >= *ahead)
+		*ahead = i + (u32)dp_demangle_ahead(&tab->v[i].name,
+						    sizeof(*tab->v),
+						    tab->n - i);
 }
 
 /** struct dp_mod - a module, and the tables of it that have been read */

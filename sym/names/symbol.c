@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* symbol: the name, the function and the file offset of an address; and back. */
 #include <string.h>
-#include "sym/demangle.h"
 #include "sym/names/mod.h"
 
 int dp_symbol_at(struct dp_modules *mods, u64 addr, struct dp_symbol *out)
