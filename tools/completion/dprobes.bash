@@ -60,13 +60,13 @@ _dprobes() {
 	esac
 	case $cur in
 	-*)
-		i="--pid --output --json --verbose --help --version --"
+		i="--pid --output --json --mangled --verbose --help --version --"
 		case $verb in
 		insmod)
 			i="--pid --output --alias --help --"
 			;;
 		disable | enable)
-			i="--pid --help"
+			i="--pid --mangled --help"
 			;;
 		detach)
 			i="--pid --quiet --help"
