@@ -301,13 +301,23 @@ struct matches {
 	size_t *skipped;
 };
 
-static int take_match(const struct dp_sym *sym, void *arg)
+static int take_match(const struct matches *m, const struct dp_sym *sym)
 {
-	const struct matches *m = arg;
-
 	return fits(m->w, sym) ?
 		       add_match(m->mods, m->mod, sym, m->out, m->skipped) :
 		       0;
+}
+
+static int find_demangled_exact(const struct matches *m)
+{
+	struct dp_named_list list;
+	size_t i;
+	int err = dp_mod_find_named(m->mods, m->mod, m->w->plain, true, &list);
+
+	for (i = 0; i < list.n && !err; i++)
+		err = take_match(m, list.v[i].sym);
+	dp_named_free(&list);
+	return err;
 }
 
 static int find_demangled_glob(const struct matches *m)
@@ -323,7 +333,7 @@ static int find_demangled_glob(const struct matches *m)
 		sym = &tab->v[i];
 		if (dp_sym_is_called(sym) &&
 		    dp_demangle_match(sym->name, m->w->plain, true))
-			err = take_match(sym, (void *)m);
+			err = take_match(m, sym);
 	}
 	dp_demangle_end();
 	return err;
@@ -341,10 +351,7 @@ static int find_demangled(struct dp_modules *mods,
 
 	for (i = 0; i < n && !err; i++) {
 		m.mod = dp_mod_of(list[i]);
-		err = dp_mod_demangle(mods, m.mod) ?:
-			      dp_demangled_each(&m.mod->read.demangled,
-						&m.mod->read.symtab, w->plain,
-						take_match, &m);
+		err = find_demangled_exact(&m);
 	}
 	for (i = 0; !err && !out->n && is_glob(w->plain) && i < n; i++) {
 		m.mod = dp_mod_of(list[i]);

@@ -32,7 +32,8 @@ enum dp_mod_table {
 };
 
 /**
- * struct dp_demangled - the demangled names of a module's functions, ascending by hash
+ * struct dp_demangled - the demangled names of a module's functions, ascending by hash, once
+ *                       they are asked for often
  * @sym: index into the symtab
  */
 struct dp_demangled_name {
@@ -44,23 +45,31 @@ struct dp_demangled {
 	struct dp_demangled_name *v;
 	size_t n, room;
 	bool have;
+	u32 asked; /* questions answered without */
 };
 
-/** dp_demangled_load() - demangle all names of @tab, unless that has been done. Return: 0 or
- *  -ENOMEM. */
-int dp_demangled_load(struct dp_demangled *all, const struct dp_symtab *tab);
 void dp_demangled_free(struct dp_demangled *all);
 
-/** dp_demangled_each() - call @take for each symbol one of whose forms is @text. Return: 0,
- *  or what @take returned, if not 0. */
-typedef int dp_demangled_take(const struct dp_sym *sym, void *arg);
-int dp_demangled_each(const struct dp_demangled *all,
-		      const struct dp_symtab *tab, const char *text,
-		      dp_demangled_take *take, void *arg);
+/** struct dp_named_list - symbols that have a demangled name */
+struct dp_named {
+	const char *name; /* of @sym */
+	const struct dp_sym *sym;
+};
 
-/** dp_demangled_is() - is @text a demangled name of symbols at @value, and of no others? */
-bool dp_demangled_is(const struct dp_demangled *all,
-		     const struct dp_symtab *tab, const char *text, u64 value);
+struct dp_named_list {
+	struct dp_named *v;
+	size_t n, room;
+};
+
+/**
+ * dp_demangled_find() - the functions one of whose forms is @text
+ * @sure: false: for speed, there may be others among them, if several are found
+ * @list: to be freed with dp_named_free()
+ * Return: 0 or -ENOMEM.
+ */
+int dp_demangled_find(struct dp_demangled *all, const struct dp_symtab *tab,
+		      const char *text, bool sure, struct dp_named_list *list);
+void dp_named_free(struct dp_named_list *list);
 
 /* Is the symbol a function that can be called: no label, and no cold piece of one? */
 static inline bool dp_sym_is_called(const struct dp_sym *sym)
@@ -144,7 +153,9 @@ static inline bool dp_is_shortage(int err)
 int dp_mod_load(struct dp_modules *mods, struct dp_mod *mod,
 		enum dp_mod_table table);
 int dp_mod_sort(struct dp_modules *mods, struct dp_mod *mod);
-int dp_mod_demangle(struct dp_modules *mods, struct dp_mod *mod);
+/* dp_demangled_find() in a module */
+int dp_mod_find_named(struct dp_modules *mods, struct dp_mod *mod,
+		      const char *text, bool sure, struct dp_named_list *list);
 const char *dp_mod_name(const struct dp_mod *mod);
 
 /* Open the very file that is mapped. */

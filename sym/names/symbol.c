@@ -33,6 +33,22 @@ static bool is_taken(const struct dp_mod *mod, const char *text)
 	       (strpbrk(text, "*?[") && !strpbrk(text, ":("));
 }
 
+static bool means_only(struct dp_modules *mods, struct dp_mod *mod,
+		       const char *text, u64 value)
+{
+	struct dp_named_list list;
+	size_t i = 0;
+	bool only;
+
+	if (dp_mod_find_named(mods, mod, text, false, &list))
+		return false;
+	while (i < list.n && list.v[i].sym->value == value)
+		i++;
+	only = list.n && i == list.n;
+	dp_named_free(&list);
+	return only;
+}
+
 bool dp_demangle_symbol(struct dp_modules *mods, const struct dp_module *m,
 			const char *name, u64 addr, char *text)
 {
@@ -40,12 +56,10 @@ bool dp_demangle_symbol(struct dp_modules *mods, const struct dp_module *m,
 	enum dp_demangle_form form;
 
 	for (form = 0; form < DP_DEMANGLE_WHOLE; form++) {
-		if (!dp_demangle(name, form, text) ||
-		    dp_mod_demangle(mods, mod))
+		if (!dp_demangle(name, form, text))
 			return false;
-		if (dp_demangled_is(&mod->read.demangled, &mod->read.symtab,
-				    text, addr - m->bias) &&
-		    !is_taken(mod, text))
+		if (!is_taken(mod, text) &&
+		    means_only(mods, mod, text, addr - m->bias))
 			return true;
 	}
 	return false;

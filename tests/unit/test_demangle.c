@@ -16,6 +16,7 @@
 #include <unistd.h>
 #include "cli/command.h"
 #include "sym/demangle.h"
+#include "sym/names/mod.h"
 
 typedef void emit_fn(const char *piece, size_t len, void *arg);
 
@@ -312,6 +313,88 @@ static void what_matches(void **state)
 	}
 }
 
+static const char *const table[] = {
+	"main",
+	"_ZN3zoo4feedEi",
+	"_ZN3zoo4feedEd",
+	"_ZN3zoo4feedEi.constprop.0",
+	"_ZN3zoo4feedEi.cold",
+	"_ZN3zoo5twiceIiEET_S1_",
+	"_ZN3zoo6AnimalD0Ev",
+	"_ZN3zoo6AnimalD1Ev",
+	"_ZNSsC1Ev",
+	"_ZNSsC2Ev",
+	"_ZplRKSsS0_",
+	"_Z1fi",
+	"_ZN5feeds4feedEi",
+	"_ZN4core4feed17h0123456789abcdefE",
+	"_ZN4core4feed17hfedcba9876543210E",
+};
+
+/* Which of @table have the name? A letter each. */
+static void find_named(struct dp_demangled *all, const struct dp_symtab *tab,
+		       const char *name, char *letters)
+{
+	struct dp_named_list list;
+	size_t i, k;
+
+	assert_int_equal(dp_demangled_find(all, tab, name, true, &list), 0);
+	for (i = 0; i < tab->n; i++)
+		for (k = 0; k < list.n; k++)
+			if (list.v[k].sym == &tab->v[i])
+				*letters++ = (char)('a' + i);
+	*letters = '\0';
+	dp_named_free(&list);
+}
+
+static void names_are_found(void **state)
+{
+	static const char *const want[][2] = {
+		{ "main", "" },
+		{ "zoo::feed", "bcd" },
+		{ "zoo::feed(int)", "b" },
+		{ "zoo::feed(int) [clone .constprop.0]", "d" },
+		{ "zoo::twice<int>", "f" },
+		{ "int zoo::twice<int>(int)", "f" },
+		{ "zoo::Animal::~Animal", "gh" },
+		{ "zoo::Animal::~Animal()", "gh" },
+		{ "std::basic_string<char, std::char_traits<char>, std::allocator<char> >::basic_string()",
+		  "ij" },
+		{ "operator+", "k" },
+		{ "f", "l" },
+		{ "f(int)", "l" },
+		{ "feeds::feed", "m" },
+		{ "feed", "" },
+		{ "core::feed", "no" },
+		{ "", "" },
+		{ "no::such(int)", "" },
+	};
+	struct dp_symtab tab = { 0 };
+	struct dp_demangled all = { 0 };
+	char letters[32];
+	size_t i, round;
+
+	dp_demangle_names();
+	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		struct dp_sym sym = { .name = table[i],
+				      .value = 16 * i,
+				      .rank = DP_RANK_STATIC };
+
+		assert_int_equal(dp_symtab_add(&tab, &sym), 0);
+	}
+	for (round = 0; round < 3; round++)
+		for (i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+			/* In the first round each is the first question. */
+			if (!round)
+				dp_demangled_free(&all);
+			find_named(&all, &tab, want[i][0], letters);
+			assert_string_equal(letters, want[i][1]);
+		}
+	assert_true(all.have);
+	dp_demangled_free(&all);
+	dp_symtab_free(&tab);
+}
+
 /* t<t<t<b, b>, t<b, b> >, …>, each half of which is a reference to the other: @depth letters
  * stand for 2^@depth types, among which a pack is looked for. */
 static void put_tree(FILE *f, int depth, bool outer)
@@ -398,6 +481,7 @@ int main(void)
 		cmocka_unit_test(the_next_reader_is_asked),
 		cmocka_unit_test(three_forms),
 		cmocka_unit_test(what_matches),
+		cmocka_unit_test(names_are_found),
 		cmocka_unit_test(hostile_names_end),
 		cmocka_unit_test(deep_names_end),
 	};
