@@ -59,6 +59,7 @@ static bool forbid_calls(int answers)
 		MAY(SYS_close),
 		MAY(SYS_exit_group),
 		MAY(SYS_rt_sigreturn),
+		MAY(SYS_sigaltstack), /* what sanitizers ask at a longjmp() */
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 0, 3),
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
 			 offsetof(struct seccomp_data, args[0])),

@@ -93,6 +93,19 @@ like "near names with parameters" "$err" 'near names: zoo::feed\(int\)'
 run list '"zoo::feed(int)"+0x1000' -- "$prog"
 like "an offset beyond the end of one function" "$status $err" '^2 .*_ZN3zoo4feedEi has only'
 
+# In a program of the language
+printf '%s\n' 'name = names' 'modtype = user' 'major = 1' 'offset = "zoo::feed"' 'push d,7' 'log 1' 'exit' \
+	'offset = "zoo::Animal::walk" + 0' 'push d,8' 'log 1' 'exit' >"$dir/feed.dp"
+run run --json "$dir/feed.dp" -- "$prog" 2
+is "run" "$(sed -n 's/.*"probe":"\(.*\)","minor":.*/\1/p' "$dir/stdout" | sort | uniq -c | tr -s ' ')" \
+	' 2 names:\"zoo::feed(char const*, int)\"
+ 2 names:\"zoo::feed(double)\"
+ 2 names:\"zoo::feed(int)\"
+ 2 names:zoo::Animal::walk'
+sed -i 's/feed"/fed"/' "$dir/feed.dp"
+run run "$dir/feed.dp" -- "$prog" 2
+like "run: near names" "$err" 'feed.dp:4:10: no function "zoo::fed" in names; near names: zoo::feed$'
+
 # Every function of the program, of libstdc++ and of libc, given as it was shown.
 nm_pairs() { # FILE: linkage names, and what nm(1) makes of them
 	paste <(nm -p "$1" 2>/dev/null; nm -Dp "$1") <(nm -Cp "$1" 2>/dev/null; nm -CDp "$1") | awk -F '\t' '
