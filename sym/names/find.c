@@ -381,6 +381,24 @@ static const struct dp_mod *find_elsewhere(struct dp_modules *mods,
 	return found;
 }
 
+/* The same for a demangled name. */
+static const struct dp_mod *find_named_elsewhere(struct dp_modules *mods,
+						 const struct want *w)
+{
+	struct dp_named_list list = { 0 };
+	struct dp_mod *found = NULL;
+	size_t i;
+
+	for (i = 0; i < mods->n && !found && dp_demangle_ready(); i++) {
+		if (!dp_mod_find_named(mods, mods->v[i], w->plain, true,
+				       &list) &&
+		    list.n)
+			found = mods->v[i];
+		dp_named_free(&list);
+	}
+	return found;
+}
+
 static bool seen_before(const struct dp_symtab *tab, const struct dp_sym *sym)
 {
 	const struct dp_sym *s = dp_symtab_first(tab, sym->name);
@@ -424,19 +442,20 @@ static int say_missing(struct dp_modules *mods, const struct dp_mod *mod,
 {
 	const struct dp_module *m = &mod->pub;
 	const char *name = dp_mod_name(mod);
+	const char *q = strpbrk(w->text, "() ") ? "\"" : "";
 	const struct dp_mod *other;
 
 	if (mod->missing)
 		return dp_diag_set(diag, -ENOENT,
 				   "%s has no names to look up: %s",
 				   mod->pub.path, why_nameless(mod));
-	other = find_elsewhere(mods, w);
+	other = find_elsewhere(mods, w) ?: find_named_elsewhere(mods, w);
 	if (other && other != mod)
 		return dp_diag_set(
 			diag, -ENOENT,
-			"%s has no function \"%s\"; %s has one: write %s:%s",
+			"%s has no function \"%s\"; %s has one: write %s:%s%s%s",
 			name, w->text, dp_mod_name(other), dp_mod_name(other),
-			w->text);
+			q, w->text, q);
 	dp_diag_set(diag, -ENOENT, "no function \"%s\" in %s", w->text, name);
 	if (!w->version || !say_versions(mod, w, diag))
 		dp_modules_say_near(mods, &m, 1, w->plain, diag);

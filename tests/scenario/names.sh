@@ -90,6 +90,8 @@ run trace zoo::fed -- "$prog"
 like "near names" "$err" 'no function "zoo::fed" in names; near names: zoo::feed$'
 run trace '"zoo::feed(Int)"' -- "$prog"
 like "near names with parameters" "$err" 'near names: zoo::feed\(int\)'
+run list '"std::__throw_bad_cast()"' -- "$prog"
+like "another module has it" "$err" 'libstdc\+\+.so.6 has one: write libstdc\+\+.so.6:"std::__throw_bad_cast\(\)"$'
 run list '"zoo::feed(int)"+0x1000' -- "$prog"
 like "an offset beyond the end of one function" "$status $err" '^2 .*_ZN3zoo4feedEi has only'
 
