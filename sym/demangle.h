@@ -9,7 +9,7 @@
  * Names are hostile input. A few hundred bytes can stand for a text of any length, or keep
  * a reader busy for years. So a child reads them that can do nothing else. A name longer than
  * DP_MANGLED_MAX, one whose text is longer than DP_DEMANGLED_MAX, and one that takes longer than
- * 20 ms of CPU time stay as they are.
+ * 20 ms of CPU time stay as they are; after sixteen of the last kind, so do all.
  *
  * Context of every function: one thread of the tool's; may fork and wait.
  */

@@ -26,12 +26,15 @@
 
 #define BATCH 64
 #define DEATHS_MAX 16
+#define LATE_MAX \
+	16 /* names that took too long: a hostile file may have millions */
 #define PATIENCE_MS 10000 /* for a batch: each name of it takes 60 ms at most */
 #define MEMORY_MOST (256ul << 20)
 
-/* What tool and child share. @at: the name that is being read */
+/* What tool and child share. @at: the name that is being read; @late: names that took too
+ * long, in all */
 struct board {
-	u32 at;
+	u32 at, late;
 	char name[BATCH][DP_MANGLED_MAX + 1];
 	char text[BATCH][DP_DEMANGLE_FORMS][DP_DEMANGLED_MAX + 1];
 };
@@ -51,16 +54,30 @@ bool dp_demangle_ready(void)
 	return nr_readers;
 }
 
-static void read_name(u32 i)
+/* Forms after one that cannot be read are not tried. */
+static bool read_forms(const struct dp_demangler *d, u32 i)
 {
 	enum dp_demangle_form form;
+
+	for (form = 0; form < DP_DEMANGLE_FORMS; form++) {
+		if (dp_demangler_read(d, board->name[i], form,
+				      board->text[i][form]))
+			continue;
+		*board->text[i][form] = '\0';
+		break;
+	}
+	return form;
+}
+
+static void read_name(u32 i)
+{
+	u32 before = dp_demangler_late();
 	size_t k;
 
-	for (k = 0; k < nr_readers && !*board->text[i][0]; k++)
-		for (form = 0; form < DP_DEMANGLE_FORMS; form++)
-			if (!dp_demangler_read(&readers[k], board->name[i],
-					       form, board->text[i][form]))
-				*board->text[i][form] = '\0';
+	for (k = 0; k < nr_readers && board->late < LATE_MAX; k++)
+		if (read_forms(&readers[k], i))
+			break;
+	board->late += dp_demangler_late() - before;
 }
 
 static void serve(int fd)
@@ -140,6 +157,8 @@ void dp_demangle_use(const struct dp_demangler *list, size_t n)
 	nr_readers = list ? n : 0;
 	nr_asked = 0;
 	deaths = 0;
+	if (board)
+		board->late = 0;
 }
 
 void dp_demangle_begin(void)

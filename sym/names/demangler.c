@@ -18,6 +18,7 @@
 
 static sigjmp_buf out;
 static volatile sig_atomic_t leavable, ticks;
+static volatile u32 late;
 
 struct text {
 	char *v;
@@ -26,8 +27,15 @@ struct text {
 
 static void on_tick(int sig)
 {
-	if (leavable && ++ticks >= TICKS_MAX)
-		siglongjmp(out, 1);
+	if (!leavable || ++ticks < TICKS_MAX)
+		return;
+	late++;
+	siglongjmp(out, 1);
+}
+
+u32 dp_demangler_late(void)
+{
+	return late;
 }
 
 void dp_demangler_begin(void)

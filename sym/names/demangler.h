@@ -8,6 +8,9 @@
 /** dp_demangler_begin() - watch the time from now on. Context: a child that does nothing else. */
 void dp_demangler_begin(void);
 
+/** dp_demangler_late() - how many names have taken too long by now? */
+u32 dp_demangler_late(void);
+
 /** dp_demangler_read() - as dp_demangle(), by reader @d. Context: after dp_demangler_begin(). */
 bool dp_demangler_read(const struct dp_demangler *d, const char *name,
 		       enum dp_demangle_form form, char *text);

@@ -158,10 +158,20 @@ static void a_busy_reader_is_left(void **state)
 	static const struct dp_demangler busy = { .read = read_busy,
 						  .no_heap = true };
 
+	char name[300][8];
+	const char *list[300];
+	size_t i;
+
 	assert_false(with(read_busy, true));
+	for (i = 0; i < 300; i++) {
+		snprintf(name[i], sizeof(name[i]), "_Z%zu", i);
+		list[i] = name[i];
+	}
+	/* Some are waited for, and the others are not read. */
 	dp_demangle_use(&busy, 1);
 	dp_demangle_begin();
-	assert_false(dp_demangle("_Z1fv", DP_DEMANGLE_BRIEF, text));
+	for (i = 0; i < 300; i += 50)
+		dp_demangle_ahead(list + i, sizeof(*list), 50);
 	assert_false(dp_demangle("_Z1fv", DP_DEMANGLE_BRIEF, text));
 	dp_demangle_end();
 }
