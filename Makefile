@@ -70,7 +70,7 @@ $(B)/agent/image.o: $(B)/agent/image.c
 	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
 $(B)/dprobes: $(CLI_OBJ) $(B)/libcore.a
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(CLI_OBJ) $(B)/libcore.a $(LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(CLI_OBJ) $(B)/libcore.a $(LIBS) -liberty
 
 # The library, and the program that it carries to prepare its process.
 $(B)/lib/helper/helper: $(B)/lib/helper/main.o $(B)/libcore.a
@@ -198,6 +198,9 @@ $(B)/tests/unit/test_%: tests/unit/test_%.c $(B)/libcore.a $$(wildcard tests/uni
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -o $@ $< $(wildcard tests/unit/fixtures/$*_*.c) $(B)/libcore.a $(LIBS) -lcmocka
 
+# With the command's readers of names.
+$(B)/tests/unit/test_demangle: $(B)/cli/demangle.o
+$(B)/tests/unit/test_demangle: private LIBS += $(B)/cli/demangle.o -liberty
 $(B)/tests/unit/test_lang_memory: LIBS += $(patsubst %,-Xlinker --wrap=%,malloc calloc realloc reallocarray strdup strndup free)
 # Not for the helper, which is linked for these, too.
 $(B)/tests/unit/test_foreign: private LIBS += $(patsubst %,-Xlinker --wrap=dp_%,child_run attach_other_begin attach_other_end process_target engine_disturbed engine_cede engine_sites process_attach_other process_detach process_engine live_upcalls serve_begin serve_end process_hold_asking process_poll clients_lose process_abandon process_filter_installed live_switch_off live_remove live_forget)
@@ -233,7 +236,7 @@ $(B)/tests/tools/secure: tests/tools/secure.c $(B)/libdprobes.so.1
 # The tool, ended at a chosen step of its protocols.
 $(B)/tests/dprobes-kill-points: tests/tools/kill_points.c $(CLI_OBJ) $(B)/libcore.a
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(CLI_OBJ) $(B)/libcore.a $(LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(CLI_OBJ) $(B)/libcore.a $(LIBS) -liberty
 
 $(B)/tests/victims/%: tests/victims/%.c
 	@mkdir -p $(@D)
@@ -600,7 +603,7 @@ uninstall:
 
 # What a build and its tests need from Debian; nothing when it is there already.
 # A target may ask for more (DEPS_EXTRA), or for what it can do without (DEPS_OPTIONAL).
-DEPS := gcc g++ make binutils libc6-dev libzydis-dev liblzma-dev libdw-dev libcmocka-dev libunwind-dev \
+DEPS := gcc g++ make binutils libc6-dev libzydis-dev liblzma-dev libiberty-dev libdw-dev libcmocka-dev libunwind-dev \
 	git pkg-config python3 sqlite3 xz-utils procps util-linux musl-tools
 deps:
 	$(Q)tools/install-deps $(DEPS) $(DEPS_EXTRA)

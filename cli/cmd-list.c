@@ -16,6 +16,7 @@ static const char help[] =
 	"                    reason flags hits missed\n"
 	"  -v, --verbose     mode and reason too (and pid, hits, missed of armed probes),\n"
 	"                    and which matches cannot be probed and why\n"
+	"      --mangled     take and show linkage names, as nm(1) does\n"
 	"  -h, --help        this text\n"
 	"\n"
 	"The exit status is 1 when nothing matched.\n";
@@ -49,6 +50,6 @@ const struct dp_command dp_cmd_list = {
 	.help = help,
 	.examples = "  dprobes list 'libc.so.6:mem*' -p 1234\n"
 		    "  dprobes list -v\n",
-	.options = "pov" DP_TAKES_COMMAND DP_TAKES_JSON,
+	.options = "pov" DP_TAKES_COMMAND DP_TAKES_JSON DP_TAKES_MANGLED,
 	.run = run,
 };

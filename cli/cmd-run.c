@@ -23,6 +23,7 @@ static const char help[] =
 	"                    cpu data exception facility truncated\n"
 	"  -q, --quiet       no summary\n"
 	"  -v, --verbose     tell of refused matches\n"
+	"      --mangled     take and show linkage names, as nm(1) does\n"
 	"  -h, --help        this text\n"
 	"\n"
 	"A record is printed when the probed instruction has completed. The summary accounts\n"
@@ -53,6 +54,6 @@ const struct dp_command dp_cmd_run = {
 	.examples = "  dprobes run examples/malloc.dp -- sort /etc/services\n"
 		    "  dprobes run --duration 10s prog.dp -p 1234\n",
 	.options = "ponfqv" DP_TAKES_COMMAND DP_TAKES_JSON DP_TAKES_DURATION
-		DP_TAKES_RINGS,
+		DP_TAKES_RINGS DP_TAKES_MANGLED,
 	.run = run,
 };

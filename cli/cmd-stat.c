@@ -8,7 +8,8 @@ static const char help[] =
 	"\n"
 	"  SPEC              [r:][MODULE:]POINT; MODULE is a soname, path, file name or\n"
 	"                    glob, empty for the program itself; POINT is func,\n"
-	"                    func+0x1c, a glob, 0xADDR or +FILEOFFSET; it may end in\n"
+	"                    func+0x1c, ns::func or \"ns::func(int)\" of C++ and Rust,\n"
+	"                    a glob, 0xADDR or +FILEOFFSET; it may end in\n"
 	"                    \" if COND\": ==, !=, <, <=, >, >=, && and || on arg0 to arg5,\n"
 	"                    registers and numbers, and only such hits count; with r:\n"
 	"                    the calls of func are followed, and the summary says how\n"
@@ -28,6 +29,7 @@ static const char help[] =
 	"                    also time and interval, in seconds\n"
 	"  -q, --quiet       no summary\n"
 	"  -v, --verbose     addresses, modes with their reasons, refused matches\n"
+	"      --mangled     take and show linkage names, as nm(1) does\n"
 	"  -h, --help        this text\n"
 	"\n"
 	"The probes with most hits come first; with --json, which has every match, they are\n"
@@ -65,6 +67,6 @@ const struct dp_command dp_cmd_stat = {
 		"  dprobes stat libc.so.6:malloc libc.so.6:free -- sort /etc/services\n"
 		"  dprobes stat -i 1s --top 10 'libc.so.6:*' -p 1234\n",
 	.options = "poifqv" DP_TAKES_COMMAND DP_TAKES_JSON DP_TAKES_DURATION
-		DP_TAKES_PENDING DP_TAKES_TABLE,
+		DP_TAKES_PENDING DP_TAKES_TABLE DP_TAKES_MANGLED,
 	.run = run,
 };

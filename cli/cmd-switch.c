@@ -10,6 +10,7 @@ static const char disable_help[] =
 	"[DISABLED]. A call that a return probe was following counts as inside.\n"
 	"\n"
 	"  -p, --pid PID     the probed process\n"
+	"      --mangled     take and show linkage names, as nm(1) does\n"
 	"  -h, --help        this text\n";
 
 static const char enable_help[] =
@@ -18,6 +19,7 @@ static const char enable_help[] =
 	"were.\n"
 	"\n"
 	"  -p, --pid PID     the probed process\n"
+	"      --mangled     take and show linkage names, as nm(1) does\n"
 	"  -h, --help        this text\n";
 
 static int run(const struct dp_tracer_options *opt, bool on)
@@ -56,7 +58,7 @@ const struct dp_command dp_cmd_disable = {
 	.summary = "disarm some probes of a running dprobes",
 	.help = disable_help,
 	.examples = "  dprobes disable libc.so.6:malloc -p 1234\n",
-	.options = "p",
+	.options = "p" DP_TAKES_MANGLED,
 	.run = run_disable,
 };
 
@@ -65,6 +67,6 @@ const struct dp_command dp_cmd_enable = {
 	.summary = "arm them again",
 	.help = enable_help,
 	.examples = "  dprobes enable libc.so.6:malloc -p 1234\n",
-	.options = "p",
+	.options = "p" DP_TAKES_MANGLED,
 	.run = run_enable,
 };

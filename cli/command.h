@@ -23,6 +23,7 @@ enum {
 #define DP_TAKES_PENDING "P"
 #define DP_TAKES_RINGS "BKT" /* --buffer, --block, --coarse-time */
 #define DP_TAKES_TABLE "AM" /* --all, --top */
+#define DP_TAKES_MANGLED "G"
 #define DP_TAKES_COMMAND "-" /* -- CMD [ARGS] */
 
 /**
@@ -77,6 +78,9 @@ struct option;
  */
 int dp_option_bad(const char *verb, const struct option *options, int c,
 		  const char *word);
+
+/** dp_demangle_names() - let names of C++ and Rust be given and shown demangled */
+void dp_demangle_names(void);
 
 /** dp_complain() - print a diagnostic with its caret. Return: exit status. */
 int dp_complain(int err, const char *bad_spec, const struct dp_diag *diag);

@@ -89,6 +89,8 @@ int main(int argc, char **argv)
 		return err;
 	argv[1] = argv[0];
 	err = dp_options_parse(cmd, argc - 1, argv + 1, &opt, &done);
+	if (!opt.mangled)
+		dp_demangle_names();
 	if (!err && !done)
 		err = cmd->run(&opt);
 	return flush(opt.out ? opt.out : stdout, err);

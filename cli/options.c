@@ -20,8 +20,9 @@ enum {
 	OPT_COARSE = 'T',
 	OPT_ALL = 'A',
 	OPT_TOP = 'M',
+	OPT_MANGLED = 'G',
 };
-#define WITHOUT_LETTER "JDPBKTAM"
+#define WITHOUT_LETTER "JDPBKTAMG"
 
 static const struct option long_options[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
@@ -34,6 +35,7 @@ static const struct option long_options[] = {
 	{ "coarse-time", no_argument, NULL, OPT_COARSE },
 	{ "all", no_argument, NULL, OPT_ALL },
 	{ "top", required_argument, NULL, OPT_TOP },
+	{ "mangled", no_argument, NULL, OPT_MANGLED },
 	{ "interval", required_argument, NULL, 'i' },
 	{ "records", required_argument, NULL, 'n' },
 	{ "children", no_argument, NULL, 'f' },
@@ -211,6 +213,9 @@ static int take(const struct dp_command *cmd, int c,
 		return 0;
 	case OPT_COARSE:
 		opt->coarse = true;
+		return 0;
+	case OPT_MANGLED:
+		opt->mangled = true;
 		return 0;
 	case OPT_JSON:
 		opt->json = true;

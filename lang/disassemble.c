@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* disassemble: write a program as text that assembles to the same image. */
 #include "lang/private.h"
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -151,20 +152,30 @@ static void print_header(const struct listing *l)
 		fprintf(l->out, "stack = %u\n", p->stack);
 }
 
+/* Names that are no word, as those of C++ and Rust, have quotes. */
+static const char *quote_for(const char *symbol)
+{
+	const char *p = symbol;
+
+	while (isalnum((u8)*p) || (*p && strchr("_.@$", *p)))
+		p++;
+	return *p || isdigit((u8)*symbol) || !*symbol ? "\"" : "";
+}
+
 static void print_place(const struct listing *l,
 			const struct dp_lang_point *point)
 {
+	const char *q = point->symbol ? quote_for(point->symbol) : "";
+
 	fprintf(l->out, "\n%s = ", point->absolute ? "address" : "offset");
 	if (!point->symbol)
 		fprintf(l->out, "0x%llx", (unsigned long long)point->value);
-	else if (point->value < 0)
-		fprintf(l->out, "%s - 0x%llx", point->symbol,
-			-(unsigned long long)point->value);
-	else if (point->value)
-		fprintf(l->out, "%s + 0x%llx", point->symbol,
-			(unsigned long long)point->value);
 	else
-		fputs(point->symbol, l->out);
+		fprintf(l->out, "%s%s%s", q, point->symbol, q);
+	if (point->symbol && point->value < 0)
+		fprintf(l->out, " - 0x%llx", -(unsigned long long)point->value);
+	else if (point->symbol && point->value)
+		fprintf(l->out, " + 0x%llx", (unsigned long long)point->value);
 	fputc('\n', l->out);
 }
 

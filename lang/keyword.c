@@ -213,7 +213,7 @@ static int store_place(struct dp_lang_reader *r, const char *what)
 	int err;
 
 	point->at = r->tok.at;
-	if (r->tok.kind == DP_TOKEN_WORD)
+	if (r->tok.kind == DP_TOKEN_WORD || r->tok.kind == DP_TOKEN_NAME)
 		return store_symbol(r, point);
 	if (r->tok.kind != DP_TOKEN_NUMBER && r->tok.kind != '-')
 		return dp_lang_bad(r, r->tok.at,

@@ -4,6 +4,7 @@
 #include "resolve/code.h"
 #include "resolve/exits.h"
 #include "proc/proc.h"
+#include "sym/demangle.h"
 #include "sym/list.h"
 #include "sym/never.h"
 #include <ctype.h>
@@ -24,6 +25,7 @@ struct resolver {
 	struct dp_code code;
 	struct dp_reach_reader reach_reader;
 	bool unchecked;
+	bool several; /* the spec is a glob, or its name that of several functions */
 };
 
 /* Set a caret from @column to the end of the spec. */
@@ -170,13 +172,26 @@ struct place {
 	u64 addr, offset;
 };
 
+/* The name to write: demangled where that leads back. @text: room for it */
+static const char *shown_name(struct resolver *r, const struct place *at,
+			      char *text)
+{
+	if (dp_demangle_symbol(r->mods, at->m, at->named, at->addr - at->offset,
+			       text) &&
+	    is_plain(text))
+		return text;
+	return at->named;
+}
+
 static int name_point(struct resolver *r, struct dp_point *p,
 		      const struct place *at)
 {
+	char text[DP_DEMANGLED_MAX + 1];
 	const char *module = module_name(r, at->m),
 		   *q = quote_for(module, "() ");
-	bool named = *at->named && is_plain(at->named);
-	const char *sq = named ? quote_for(at->named, "() +%") : "";
+	const char *name = shown_name(r, at, text);
+	bool named = *name && is_plain(name);
+	const char *sq = named ? quote_for(name, "() +%{}") : "";
 	const char *kind = r->spec->kind == DP_SPEC_RETURN ? "r:" : "";
 	u64 offset = at->offset;
 	char behind[24] = "";
@@ -192,7 +207,7 @@ static int name_point(struct resolver *r, struct dp_point *p,
 	if (!named || offset)
 		snprintf(behind, sizeof(behind), "+0x%lx", offset);
 	n = asprintf(&p->name, "%s%s%s%s:%s%s%s%s", kind, q, module, q, sq,
-		     named ? at->named : "", sq, behind);
+		     named ? name : "", sq, behind);
 	if (n < 0)
 		p->name = NULL;
 	return n < 0 || !p->symbol || !p->module ? -ENOMEM : 0;
@@ -210,7 +225,8 @@ static int add_point(struct resolver *r, const struct place *at)
 				      "this offset leaves its module");
 	else if (!r->unchecked)
 		err = check(r, p);
-	if (!err || r->spec->glob)
+	p->several = r->several;
+	if (!err || p->several)
 		return 0;
 	if (!strncmp(p->reason, "not at", 6))
 		dp_diag_set(r->diag, err, "%s is %s", p->name, p->reason);
@@ -302,13 +318,13 @@ static int add_symbol(struct resolver *r, const struct dp_symbol *s, bool twin)
 			    spec->offset };
 	struct dp_point *p;
 
-	if (!spec->glob && strchr(spec->name, '@'))
+	if (!r->several && strchr(spec->name, '@'))
 		at.named = spec->name;
 	else if (twin && !leads_back(r, s))
 		at.named = "";
 	if (!spec->offset || !s->size || spec->offset < s->size)
 		return add_point(r, &at);
-	if (!spec->glob) {
+	if (!r->several) {
 		dp_diag_set(
 			r->diag, -EINVAL,
 			"%s has only 0x%lx bytes: this offset is beyond its end",
@@ -319,6 +335,7 @@ static int add_symbol(struct resolver *r, const struct dp_symbol *s, bool twin)
 	p = new_point(r->points);
 	if (!p || name_point(r, p, &at))
 		return dp_diag_set(r->diag, -ENOMEM, "out of memory");
+	p->several = true;
 	dp_point_refuse(p, -EINVAL, "this offset is beyond its end");
 	return 0;
 }
@@ -345,13 +362,34 @@ static int match_modules(struct resolver *r, const struct dp_module **m)
 	return (int)n;
 }
 
+static int add_symbols(struct resolver *r, const struct dp_symbols *list)
+{
+	const char *version = strchr(r->spec->name, '@');
+	bool *twin = find_twins(list);
+	size_t i, ahead = 0;
+	int err = 0;
+
+	if (!twin)
+		return dp_diag_set(r->diag, -ENOMEM, "out of memory");
+	dp_demangle_begin();
+	for (i = 0; i < list->n && !err; i++) {
+		if (i == ahead)
+			ahead += dp_demangle_ahead(&list->v[i].name,
+						   sizeof(*list->v),
+						   list->n - i);
+		err = add_symbol(r, &list->v[i], twin[i] || version);
+	}
+	dp_demangle_end();
+	free(twin);
+	return err;
+}
+
 static int resolve_symbols(struct resolver *r)
 {
 	const struct dp_spec *spec = r->spec;
 	const struct dp_module *first = NULL;
 	struct dp_symbols list;
-	size_t i, skipped = 0;
-	bool *twin;
+	size_t skipped = 0;
 	int err = match_modules(r, &first);
 
 	if (err < 0)
@@ -364,13 +402,8 @@ static int resolve_symbols(struct resolver *r)
 		return err;
 	}
 	r->points->skipped += skipped;
-	twin = find_twins(&list);
-	if (!twin)
-		err = dp_diag_set(r->diag, -ENOMEM, "out of memory");
-	for (i = 0; i < list.n && !err; i++)
-		err = add_symbol(r, &list.v[i],
-				 twin[i] || strchr(spec->name, '@'));
-	free(twin);
+	r->several |= list.demangled && list.n > 1;
+	err = add_symbols(r, &list);
 	dp_symbols_free(&list);
 	return err;
 }
@@ -430,6 +463,7 @@ static void begin(struct resolver *r, struct dp_process *proc,
 				.spec = spec,
 				.points = points,
 				.diag = diag };
+	r->several = spec && spec->glob;
 	r->code.pid = dp_process_pid(proc);
 	r->code.mods = r->reach_reader.mods = mods;
 	r->reach_reader.source = &r->code;

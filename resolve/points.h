@@ -102,6 +102,7 @@ struct dp_point {
 	char *symbol; /* may be "" */
 	u64 offset; /* into symbol */
 	char *module; /* basename of the module */
+	bool several; /* its spec has others, too: that it is refused is no error */
 	bool gone; /* its module has been unloaded */
 	int refused; /* negative errno if it cannot be probed */
 	char reason[160]; /* words for @refused */

@@ -149,6 +149,7 @@ struct dp_symbol {
 struct dp_symbols {
 	struct dp_symbol *v;
 	size_t n, room;
+	bool demangled; /* found by their demangled names */
 };
 
 /**
@@ -158,19 +159,19 @@ struct dp_symbols {
  *          or NULL means the main program, which also answers to its command
  *          name (python3 for python3.11) if no module has that name
  * @name: linkage name or glob (*, ?, [..]); may carry "@VERSION"/"@@VERSION".
- *        A function of literally that name goes before the glob.
+ *        A function of literally that name goes before the glob. What matches no
+ *        linkage name is matched with demangled names (sym/demangle.h)
  * @out: filled in, sorted by address; free with dp_symbols_free()
  *
- * An exact name gives exactly one symbol: aliases at one address are one; the
- * default version wins over older ones; exported wins over static. Two
- * different addresses for it are an error that lists the candidates as specs
- * (name@VERSION, else MODULE:+FILEOFFSET with the source file if known). An
- * exact name under a glob of modules gives one symbol a module.
+ * An exact name gives exactly one symbol: aliases at one address are one; the default version
+ * wins over older ones; exported wins over static. Two different addresses for it are an error
+ * that lists the candidates as specs (name@VERSION, else MODULE:+FILEOFFSET with the source
+ * file if known). An exact name under a glob of modules gives one symbol a module.
  *
+ * A demangled name gives all functions that have it, without their parameters or with them.
  * A glob gives each distinct address once, under the name that matched. IFUNCs whose
- * implementation is unknown are left out of globs and counted in @skipped. A glob
- * matches no symbols that cannot be called: local labels of assembly and the cold
- * pieces of functions ("f.cold").
+ * implementation is unknown are left out and counted in @skipped. A glob matches no symbols
+ * that cannot be called: local labels of assembly, cold pieces of functions ("f.cold").
  *
  * @skipped: number of matches left out of a glob, or NULL
  * Return: 0; -ENOENT no such module or no such function (with near names in
@@ -183,7 +184,6 @@ int dp_symbols_find(struct dp_modules *mods, const char *module,
 /** dp_symbols_find_in() - the same in one module, without words */
 int dp_symbols_find_in(struct dp_modules *mods, const struct dp_module *m,
 		       const char *name, struct dp_symbols *out);
-
 void dp_symbols_free(struct dp_symbols *list);
 
 /** dp_symbol_is_fragment() - is @name that of a function's cold piece ("f.cold"), to

@@ -80,13 +80,13 @@ static char *spec_of(const struct dp_lang_program *p,
 	int n;
 
 	if (pt->symbol && (s64)pt->value < 0)
-		n = asprintf(&text, "\"%s\":%s-0x%lx", p->name, pt->symbol,
+		n = asprintf(&text, "\"%s\":\"%s\"-0x%lx", p->name, pt->symbol,
 			     0 - pt->value);
 	else if (pt->symbol && pt->value)
-		n = asprintf(&text, "\"%s\":%s+0x%lx", p->name, pt->symbol,
+		n = asprintf(&text, "\"%s\":\"%s\"+0x%lx", p->name, pt->symbol,
 			     pt->value);
 	else if (pt->symbol)
-		n = asprintf(&text, "\"%s\":%s", p->name, pt->symbol);
+		n = asprintf(&text, "\"%s\":\"%s\"", p->name, pt->symbol);
 	else
 		n = asprintf(&text, "\"%s\":%s0x%lx", p->name,
 			     pt->absolute ? "" : "+", pt->value);

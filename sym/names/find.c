@@ -253,46 +253,111 @@ static void sort_unique(struct dp_symbols *out)
 	out->n = n;
 }
 
-bool dp_symbol_is_fragment(const char *name)
-{
-	const char *cold = strstr(name, ".cold");
-
-	return cold && cold != name &&
-	       (!cold[5] ||
-		(cold[5] == '.' && cold[6] >= '0' && cold[6] <= '9'));
-}
-
 static bool is_in_glob(const struct want *w, const struct dp_sym *sym)
 {
-	return !sym->chosen && sym->rank != DP_RANK_LABEL && fits(w, sym) &&
-	       !fnmatch(w->plain, sym->name, 0) &&
-	       !dp_symbol_is_fragment(sym->name);
+	return dp_sym_is_called(sym) && fits(w, sym) &&
+	       !fnmatch(w->plain, sym->name, 0);
+}
+
+/* Add one of several symbols, or count it if it has no address. */
+static int add_match(struct dp_modules *mods, struct dp_mod *mod,
+		     const struct dp_sym *sym, struct dp_symbols *out,
+		     size_t *skipped)
+{
+	enum dp_ifunc_place place;
+	struct dp_symbol s;
+	int err = describe(mods, mod, sym, &s, &place);
+
+	if (err == -EOPNOTSUPP) {
+		(*skipped)++;
+		return 0;
+	}
+	return err ? err : dp_list_push(out, &s);
 }
 
 static int find_glob(struct dp_modules *mods, struct dp_mod *mod,
 		     const struct want *w, struct dp_symbols *out,
 		     size_t *skipped)
 {
-	enum dp_ifunc_place place;
 	const struct dp_sym *sym;
-	struct dp_symbol s;
 	size_t i, n;
 	int err = dp_mod_load(mods, mod, DP_MOD_SYMTAB);
 
 	n = mod->read.symtab.n;
 	for (i = 0; i < n && !err; i++) {
 		sym = &mod->read.symtab.v[i];
-		if (!is_in_glob(w, sym))
-			continue;
-		err = describe(mods, mod, sym, &s, &place);
-		if (err == -EOPNOTSUPP) {
-			(*skipped)++;
-			err = 0;
-			continue;
-		}
-		if (!err)
-			err = dp_list_push(out, &s);
+		if (is_in_glob(w, sym))
+			err = add_match(mods, mod, sym, out, skipped);
 	}
+	return err;
+}
+
+/* struct matches - the functions of a module that match are added to @out */
+struct matches {
+	struct dp_modules *mods;
+	struct dp_mod *mod;
+	const struct want *w;
+	struct dp_symbols *out;
+	size_t *skipped;
+};
+
+static int take_match(const struct matches *m, const struct dp_sym *sym)
+{
+	return fits(m->w, sym) ?
+		       add_match(m->mods, m->mod, sym, m->out, m->skipped) :
+		       0;
+}
+
+static int find_demangled_exact(const struct matches *m)
+{
+	struct dp_named_list list;
+	size_t i;
+	int err = dp_mod_find_named(m->mods, m->mod, m->w->plain, true, &list);
+
+	for (i = 0; i < list.n && !err; i++)
+		err = take_match(m, list.v[i].sym);
+	dp_named_free(&list);
+	return err;
+}
+
+static int find_demangled_glob(const struct matches *m)
+{
+	const struct dp_symtab *tab = &m->mod->read.symtab;
+	const struct dp_sym *sym;
+	u32 i, ahead = 0;
+	int err = 0;
+
+	dp_demangle_begin();
+	for (i = 0; i < tab->n && !err; i++) {
+		dp_sym_demangle_ahead(tab, i, &ahead);
+		sym = &tab->v[i];
+		if (dp_sym_is_called(sym) &&
+		    dp_demangle_match(sym->name, m->w->plain, true))
+			err = take_match(m, sym);
+	}
+	dp_demangle_end();
+	return err;
+}
+
+/* As with linkage names, the name literally goes before the glob. */
+static int find_demangled(struct dp_modules *mods,
+			  const struct dp_module **list, size_t n,
+			  const struct want *w, struct dp_symbols *out,
+			  size_t *skipped)
+{
+	struct matches m = { mods, NULL, w, out, skipped };
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < n && !err; i++) {
+		m.mod = dp_mod_of(list[i]);
+		err = find_demangled_exact(&m);
+	}
+	for (i = 0; !err && !out->n && is_glob(w->plain) && i < n; i++) {
+		m.mod = dp_mod_of(list[i]);
+		err = find_demangled_glob(&m);
+	}
+	out->demangled = out->n;
 	return err;
 }
 
@@ -313,6 +378,24 @@ static const struct dp_mod *find_elsewhere(struct dp_modules *mods,
 			found = mods->v[i];
 	}
 	free(c.v);
+	return found;
+}
+
+/* The same for a demangled name. */
+static const struct dp_mod *find_named_elsewhere(struct dp_modules *mods,
+						 const struct want *w)
+{
+	struct dp_named_list list = { 0 };
+	struct dp_mod *found = NULL;
+	size_t i;
+
+	for (i = 0; i < mods->n && !found && dp_demangle_ready(); i++) {
+		if (!dp_mod_find_named(mods, mods->v[i], w->plain, true,
+				       &list) &&
+		    list.n)
+			found = mods->v[i];
+		dp_named_free(&list);
+	}
 	return found;
 }
 
@@ -359,19 +442,20 @@ static int say_missing(struct dp_modules *mods, const struct dp_mod *mod,
 {
 	const struct dp_module *m = &mod->pub;
 	const char *name = dp_mod_name(mod);
+	const char *q = strpbrk(w->text, "() ") ? "\"" : "";
 	const struct dp_mod *other;
 
 	if (mod->missing)
 		return dp_diag_set(diag, -ENOENT,
 				   "%s has no names to look up: %s",
 				   mod->pub.path, why_nameless(mod));
-	other = find_elsewhere(mods, w);
+	other = find_elsewhere(mods, w) ?: find_named_elsewhere(mods, w);
 	if (other && other != mod)
 		return dp_diag_set(
 			diag, -ENOENT,
-			"%s has no function \"%s\"; %s has one: write %s:%s",
+			"%s has no function \"%s\"; %s has one: write %s:%s%s%s",
 			name, w->text, dp_mod_name(other), dp_mod_name(other),
-			w->text);
+			q, w->text, q);
 	dp_diag_set(diag, -ENOENT, "no function \"%s\" in %s", w->text, name);
 	if (!w->version || !say_versions(mod, w, diag))
 		dp_modules_say_near(mods, &m, 1, w->plain, diag);
@@ -442,6 +526,8 @@ static int find(struct dp_modules *mods, const char *module,
 	glob = !out->n && is_glob(w->plain);
 	for (i = 0; !err && glob && i < n; i++)
 		err = find_glob(mods, dp_mod_of(list[i]), w, out, skipped);
+	if (!err && !out->n && !*skipped && dp_demangle_ready())
+		err = find_demangled(mods, list, n, w, out, skipped);
 	if (err)
 		return err;
 	sort_unique(out);
@@ -452,7 +538,8 @@ static int find(struct dp_modules *mods, const char *module,
 			*skipped, w->text);
 	if (!out->n)
 		return say_no_match(mods, module, list, n, w, diag);
-	if (out->n > 1 && module && !is_glob(module) && !is_glob(w->plain))
+	if (out->n > 1 && module && !is_glob(module) && !is_glob(w->plain) &&
+	    !out->demangled)
 		return say_two_modules(module, w, out, diag);
 	size_ifuncs(mods, out);
 	return 0;
@@ -514,17 +601,33 @@ int dp_module_function(struct dp_modules *mods, const struct dp_module *m,
 	return err;
 }
 
+/* With the parameters, if those of @near->want are given. */
+static void offer_name(const struct dp_sym *sym, struct dp_near *near)
+{
+	char text[DP_DEMANGLED_MAX + 1];
+
+	if (dp_demangle(sym->name,
+			strchr(near->want, '(') ? DP_DEMANGLE_PARAMETERS :
+						  DP_DEMANGLE_BRIEF,
+			text))
+		dp_near_offer(near, text);
+	else
+		dp_near_offer(near, sym->name);
+}
+
 static void offer_names(const struct dp_mod *mod, bool all,
 			struct dp_near *near)
 {
-	const struct dp_sym *sym;
-	size_t i;
+	const struct dp_symtab *tab = &mod->read.symtab;
+	u32 i, ahead = 0;
 
-	for (i = 0; i < mod->read.symtab.n; i++) {
-		sym = &mod->read.symtab.v[i];
-		if (all || sym->rank == DP_RANK_EXPORT)
-			dp_near_offer(near, sym->name);
+	dp_demangle_begin();
+	for (i = 0; i < tab->n; i++) {
+		dp_sym_demangle_ahead(tab, i, &ahead);
+		if (all || tab->v[i].rank == DP_RANK_EXPORT)
+			offer_name(&tab->v[i], near);
 	}
+	dp_demangle_end();
 }
 
 static void say_nameless(const struct dp_mod *mod, bool all,

@@ -177,6 +177,15 @@ int dp_mod_sort(struct dp_modules *mods, struct dp_mod *mod)
 	return add_chosen(mods, mod) ?: dp_symtab_sort(&mod->read.symtab);
 }
 
+int dp_mod_find_named(struct dp_modules *mods, struct dp_mod *mod,
+		      const char *text, bool sure, struct dp_named_list *list)
+{
+	*list = (struct dp_named_list){ 0 };
+	return dp_mod_load(mods, mod, DP_MOD_SYMTAB) ?:
+		       dp_demangled_find(&mod->read.demangled,
+					 &mod->read.symtab, text, sure, list);
+}
+
 void dp_module_adopt(const struct dp_module *to, const struct dp_module *from)
 {
 	struct dp_mod *mod = dp_mod_of(to);

@@ -15,6 +15,7 @@
 #include "sym/elf/elf.h"
 #include "sym/elf/relocs.h"
 #include "sym/elf/symtab.h"
+#include "sym/demangle.h"
 #include "sym/sym.h"
 #include "sym/unwind/fdes.h"
 
@@ -29,6 +30,63 @@ enum dp_mod_table {
 	DP_MOD_RELOCS,
 	DP_MOD_TABLES,
 };
+
+/**
+ * struct dp_demangled - the demangled names of a module's functions, ascending by hash, once
+ *                       they are asked for often
+ * @sym: index into the symtab
+ */
+struct dp_demangled_name {
+	u64 hash; /* first, for dp_list_order() */
+	u32 sym;
+};
+
+struct dp_demangled {
+	struct dp_demangled_name *v;
+	size_t n, room;
+	bool have;
+	u32 asked; /* questions answered without */
+};
+
+void dp_demangled_free(struct dp_demangled *all);
+
+/** struct dp_named_list - symbols that have a demangled name */
+struct dp_named {
+	const char *name; /* of @sym */
+	const struct dp_sym *sym;
+};
+
+struct dp_named_list {
+	struct dp_named *v;
+	size_t n, room;
+};
+
+/**
+ * dp_demangled_find() - the functions one of whose forms is @text
+ * @sure: false: for speed, there may be others among them, if several are found
+ * @list: to be freed with dp_named_free()
+ * Return: 0 or -ENOMEM.
+ */
+int dp_demangled_find(struct dp_demangled *all, const struct dp_symtab *tab,
+		      const char *text, bool sure, struct dp_named_list *list);
+void dp_named_free(struct dp_named_list *list);
+
+/* Is the symbol a function that can be called: no label, and no cold piece of one? */
+static inline bool dp_sym_is_called(const struct dp_sym *sym)
+{
+	return !sym->chosen && sym->rank != DP_RANK_LABEL &&
+	       !dp_symbol_is_fragment(sym->name);
+}
+
+/* Before the name of symbol @i is demangled, and later those after it. @ahead: 0 at first */
+static inline void dp_sym_demangle_ahead(const struct dp_symtab *tab, u32 i,
+					 u32 *ahead)
+{
+	if (i >= *ahead)
+		*ahead = i + (u32)dp_demangle_ahead(&tab->v[i].name,
+						    sizeof(*tab->v),
+						    tab->n - i);
+}
 
 /** struct dp_mod - a module, and the tables of it that have been read */
 struct dp_mod {
@@ -47,6 +105,7 @@ struct dp_mod {
 		struct dp_symtab symtab;
 		struct dp_fdes fdes;
 		struct dp_relocs relocs;
+		struct dp_demangled demangled;
 	} read;
 };
 
@@ -94,6 +153,9 @@ static inline bool dp_is_shortage(int err)
 int dp_mod_load(struct dp_modules *mods, struct dp_mod *mod,
 		enum dp_mod_table table);
 int dp_mod_sort(struct dp_modules *mods, struct dp_mod *mod);
+/* dp_demangled_find() in a module */
+int dp_mod_find_named(struct dp_modules *mods, struct dp_mod *mod,
+		      const char *text, bool sure, struct dp_named_list *list);
 const char *dp_mod_name(const struct dp_mod *mod);
 
 /* Open the very file that is mapped. */
@@ -116,11 +178,12 @@ int dp_ifunc_resolve(struct dp_modules *mods, struct dp_mod *mod,
 		     enum dp_ifunc_place *place);
 
 #define DP_NEAR_MAX 3
+#define DP_NEAR_LEN 63 /* no longer name is near any other */
 
 /** struct dp_near - the names nearest to a mistyped name. Context: any. */
 struct dp_near {
 	const char *want;
-	const char *name[DP_NEAR_MAX];
+	char name[DP_NEAR_MAX][DP_NEAR_LEN + 1];
 	unsigned int cost[DP_NEAR_MAX];
 	size_t n;
 };

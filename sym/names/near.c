@@ -5,7 +5,6 @@
 #include <string.h>
 #include "sym/names/mod.h"
 
-#define LEN_MAX 63
 #define INSIDE_COST 4 /* "alloc" in "malloc": worse than any typing error */
 
 static unsigned int min3(unsigned int a, unsigned int b, unsigned int c)
@@ -23,7 +22,7 @@ static bool differ(char a, char b)
 /* Edits (insert, drop, replace, swap neighbours) that turn @a into @b. */
 static unsigned int distance(const char *a, size_t la, const char *b, size_t lb)
 {
-	unsigned int row[3][LEN_MAX + 1], *prev = row[0], *cur = row[1];
+	unsigned int row[3][DP_NEAR_LEN + 1], *prev = row[0], *cur = row[1];
 	unsigned int *before = row[2], *spare;
 	size_t i, j;
 
@@ -53,15 +52,15 @@ static unsigned int cost_of(const char *want, const char *name)
 	size_t la = strlen(want), lb = strlen(name), gap;
 	unsigned int limit = la < 4 ? 1 : la < 8 ? 2 : 3, d;
 
-	if (!la || !lb || la > LEN_MAX)
+	if (!la || !lb || la > DP_NEAR_LEN)
 		return 0;
 	gap = la > lb ? la - lb : lb - la;
-	if (lb <= LEN_MAX && gap <= limit) {
+	if (lb <= DP_NEAR_LEN && gap <= limit) {
 		d = distance(want, la, name, lb);
 		if (d <= limit)
 			return d ? d : 1;
 	}
-	if (la >= 4 && lb <= LEN_MAX && strcasestr(name, want))
+	if (la >= 4 && lb <= DP_NEAR_LEN && strcasestr(name, want))
 		return INSIDE_COST + gap;
 	return 0;
 }
@@ -91,10 +90,10 @@ void dp_near_offer(struct dp_near *near, const char *name)
 	else
 		return;
 	for (; i && near->cost[i - 1] > cost; i--) {
-		near->name[i] = near->name[i - 1];
+		strcpy(near->name[i], near->name[i - 1]);
 		near->cost[i] = near->cost[i - 1];
 	}
-	near->name[i] = name;
+	strcpy(near->name[i], name);
 	near->cost[i] = cost;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* symbol: the name, the function and the file offset of an address; and back. */
+#include <string.h>
 #include "sym/names/mod.h"
 
 int dp_symbol_at(struct dp_modules *mods, u64 addr, struct dp_symbol *out)
@@ -23,6 +24,45 @@ int dp_symbol_at(struct dp_modules *mods, u64 addr, struct dp_symbol *out)
 	out->global = sym->rank >= DP_RANK_OLD;
 	out->ifunc = sym->chosen;
 	return 0;
+}
+
+/* Would a spec take the name for a linkage name, a version of one, or a glob of such? */
+static bool is_taken(const struct dp_mod *mod, const char *text)
+{
+	return strchr(text, '@') || dp_symtab_first(&mod->read.symtab, text) ||
+	       (strpbrk(text, "*?[") && !strpbrk(text, ":("));
+}
+
+static bool means_only(struct dp_modules *mods, struct dp_mod *mod,
+		       const char *text, u64 value)
+{
+	struct dp_named_list list;
+	size_t i = 0;
+	bool only;
+
+	if (dp_mod_find_named(mods, mod, text, false, &list))
+		return false;
+	while (i < list.n && list.v[i].sym->value == value)
+		i++;
+	only = list.n && i == list.n;
+	dp_named_free(&list);
+	return only;
+}
+
+bool dp_demangle_symbol(struct dp_modules *mods, const struct dp_module *m,
+			const char *name, u64 addr, char *text)
+{
+	struct dp_mod *mod = dp_mod_of(m);
+	enum dp_demangle_form form;
+
+	for (form = 0; form < DP_DEMANGLE_WHOLE; form++) {
+		if (!dp_demangle(name, form, text))
+			return false;
+		if (!is_taken(mod, text) &&
+		    means_only(mods, mod, text, addr - m->bias))
+			return true;
+	}
+	return false;
 }
 
 int dp_module_dynsym(struct dp_modules *mods, const struct dp_module *m,

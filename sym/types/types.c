@@ -13,19 +13,13 @@
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <errno.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "sym/aside.h"
 #include "sym/list.h"
 #include "sym/names/mod.h"
 #include "sym/types.h"
@@ -275,71 +269,12 @@ static void read_all(struct reader *r)
 	}
 }
 
-static void limit(int what, rlim_t most)
-{
-	struct rlimit limit = { most, most };
-
-	setrlimit(what, &limit);
-}
-
-static u64 memory_now(void)
-{
-	unsigned long long pages = 0;
-	FILE *f = fopen("/proc/self/statm", "re");
-
-	if (f && fscanf(f, "%llu", &pages) != 1)
-		pages = 0;
-	if (f)
-		fclose(f);
-	return pages * (u64)sysconf(_SC_PAGESIZE);
-}
-
-/* The calls that reading a file into memory needs; all others fail. */
-static bool forbid_calls(void)
-{
-#define MAY(nr)                                        \
-	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 1), \
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-			 offsetof(struct seccomp_data, arch)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL),
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-			 offsetof(struct seccomp_data, nr)),
-		MAY(SYS_read),
-		MAY(SYS_pread64),
-		MAY(SYS_fstat),
-		MAY(SYS_lseek),
-		MAY(SYS_newfstatat),
-		MAY(SYS_mmap),
-		MAY(SYS_munmap),
-		MAY(SYS_mremap),
-		MAY(SYS_mprotect),
-		MAY(SYS_brk),
-		MAY(SYS_madvise),
-		MAY(SYS_futex),
-		MAY(SYS_close),
-		MAY(SYS_exit_group),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-	};
-	const struct sock_fprog filter = { sizeof(code) / sizeof(code[0]),
-					   code };
-
-	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) &&
-	       !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
-}
-
 /* Run in the child. @fd: the file. Return: the exit status. */
 static int read_types(struct reader *r, int fd)
 {
 	if (!find_libdw(&r->dw))
 		return EOPNOTSUPP;
-	limit(RLIMIT_CORE, 0);
-	limit(RLIMIT_FSIZE, 0);
-	limit(RLIMIT_AS, memory_now() + MEMORY_MOST);
-	limit(RLIMIT_NOFILE, 0);
-	if (!forbid_calls())
+	if (!dp_aside_confine(MEMORY_MOST, -1))
 		return EACCES;
 	r->dwarf = r->dw.dwarf_begin(fd, DWARF_C_READ);
 	if (!r->dwarf)

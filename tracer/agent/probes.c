@@ -182,7 +182,7 @@ static int refuse_trap(struct dp_agent *a, struct dp_point *p, const char *why,
 				"" :
 				"'s seccomp filter",
 			dp_process_permits(a->proc).no_traps);
-	if (p->spec->glob)
+	if (p->several)
 		return 0;
 	p->refused = 0;
 	return dp_diag_set(
@@ -200,7 +200,7 @@ static int refuse(const struct adding *d, struct dp_point *p, int err,
 			diag, -ESRCH,
 			"process %d has ended, or executes another program",
 			d->a->source.pid);
-	if (err == -ENOMEM || !p->spec->glob)
+	if (err == -ENOMEM || !p->several)
 		return dp_diag_set(diag, err, "%s cannot be probed: %s",
 				   p->name, why);
 	dp_point_refuse(p, err, "%s", why);

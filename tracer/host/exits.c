@@ -97,7 +97,7 @@ static int refuse_point(struct dp_host_source *h, struct dp_points *points,
 
 		if (p->refused || h->guests[p->probe].probe != g->group)
 			continue;
-		if (!p->spec->glob)
+		if (!p->several)
 			return dp_diag_set(
 				diag, err,
 				"%s cannot be probed: its exit at 0x%llx: %s",

@@ -81,7 +81,7 @@ static int take_refusals(struct dp_host_source *h, struct dp_points *points,
 			continue;
 		}
 		err = dp_host_refusal(g, words);
-		if (!p->spec->glob)
+		if (!p->several)
 			return dp_diag_set(diag, err, "%s: %s", p->name, words);
 		p->refused = err;
 		snprintf(p->reason, sizeof(p->reason), "%s", words);
