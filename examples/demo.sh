@@ -21,7 +21,7 @@ show stat libc.so.6:malloc libc.so.6:free libc.so.6:memcpy -- \
 	$python -S -c 'print(len(str(2 ** 5000)))'
 show list 'libc.so.6:*alloc' -- $python
 
-show trace 'libc.so.6:malloc(arg0:u64) if arg0 > 100000' -- \
+show trace 'libc.so.6:malloc(size) if size > 100000' -- \
 	$python -S -c 'print(len(str(2 ** 5000)))'
 show run examples/malloc.dp -- \
 	$python -S -c 'from ctypes import *; CDLL(None).malloc(0x20000000)'

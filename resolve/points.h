@@ -53,7 +53,8 @@ struct dp_spec {
 	bool found; /* in at least one process */
 	struct dp_type ret; /* type of retval among @args, if they give it */
 	u32 log; /* bytes of a record, at most */
-	const struct dp_prototype *prototype; /* of its function; NULL: none is known */
+	const struct dp_prototype
+		*prototype; /* of its function; NULL: none is known */
 	int module_col, point_col, offset_col, args_col, cond_col;
 };
 
@@ -111,7 +112,8 @@ struct dp_point {
 	u64 *early_starts; /* per exit: its early start, or 0 */
 	size_t nr_exits;
 	struct dp_type ret; /* what its function returns, once @typed */
-	const struct dp_prototype *prototype; /* from which @ret is, or NULL */
+	const struct dp_prototype
+		*prototype; /* what else is known of it, or NULL */
 	bool typed;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* prototype: the tables of prototypes, read once, for the functions that specs name. */
+#include "tracer/prototype.h"
 #include "tracer/session.h"
 #include "tracer/output.h"
 #include "sym/prototypes.h"

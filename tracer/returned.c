@@ -5,6 +5,7 @@
  * A register holds 64 bits. Only the low bits of a small integer are the function's, and
  * rax holds nothing of a double. So a value of an unknown type is printed as rax.
  */
+#include "tracer/prototype.h"
 #include "tracer/session.h"
 #include "sym/prototypes.h"
 #include "sym/sym.h"
@@ -80,10 +81,9 @@ static void ask_tables(struct dp_point *p)
 {
 	const struct dp_prototype *f = dp_prototype_of(p->module, p->symbol);
 
-	if (p->ret.kind || !f)
-		return;
-	p->ret = returned_by(f);
 	p->prototype = f;
+	if (f && !p->ret.kind)
+		p->ret = returned_by(f);
 }
 
 /* @n points, all in one module. */

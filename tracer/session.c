@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* session: open and close the specs, the source and the points of a run. */
 #include "tracer/interval.h"
+#include "tracer/prototype.h"
 #include "tracer/session.h"
 #include "tracer/expr.h"
 #include <dprobes/diag.h>

@@ -276,17 +276,6 @@ void dp_items_json(FILE *out, const struct dp_stamp *stamp, const char *probe,
 		   const struct dp_record_copy *record);
 
 /* returned.c: values that tracked functions return, printed by type */
-/**
- * dp_prototype_of() - what is known of a function by the tables of prototypes
- * @module: base name or path of its file
- * dp_prototype_of_spec() - the same of the function at whose entry @spec is
- *
- * Return: NULL: nothing. It lives as long as the tool.
- */
-const struct dp_prototype *dp_prototype_of(const char *module,
-					   const char *function);
-const struct dp_prototype *dp_prototype_of_spec(const struct dp_spec *spec);
-
 /** dp_returned_find() - set the return types of all points: from their specs or, where
  *  these give none, from debug information. @mods: modules of the points */
 void dp_returned_find(struct dp_session *s, struct dp_modules *mods);

@@ -75,10 +75,10 @@ for verb in stat trace list; do
 	like "--mangled: $verb takes linkage names" "$status $err" '^[12] .*no function "zoo::feed" in names'
 done
 run stat zoo::feed zoo::Animal::Animal -- "$prog" 3
-is "stat" "$(sed -n 's/^ *\([0-9]*\) .*jump  /\1 /p' "$dir/stdout" | cut -c1-39)" '3 names:"zoo::feed(int)"
+is "stat" "$(sed -n 's/^ *\([0-9]*\) .*jump  /\1 /p' "$dir/stdout" | cut -c1-39)" '6 names:"zoo::Animal::Animal(int)"
+3 names:"zoo::feed(int)"
 3 names:"zoo::feed(double)"
 3 names:"zoo::feed(char const*, int)"
-6 names:"zoo::Animal::Animal(int)"
 3 names:"zoo::Animal::Animal(std::__cxx'
 run stat --json '"zoo::feed(char const*, int)"' -- "$prog" 3
 like "stat --json" "$out" '"probe":"names:\\"zoo::feed\(char const\*, int\)\\"","hits":3,'

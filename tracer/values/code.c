@@ -100,6 +100,15 @@ bool dp_code_is_place(const struct dp_values *values, u16 n)
 	       op == DP_VALUE_INDEX;
 }
 
+/* Is a string read, byte by byte? */
+static bool compares_text(const struct dp_values *values,
+			  const struct dp_value *v)
+{
+	return v->op >= DP_VALUE_EQ && v->op <= DP_VALUE_LIKE &&
+	       (at(values, v->left)->op == DP_VALUE_TEXT ||
+		at(values, v->right)->op == DP_VALUE_TEXT);
+}
+
 bool dp_code_touches(const struct dp_values *values, u16 n)
 {
 	const struct dp_value *v = at(values, n);
@@ -113,7 +122,7 @@ bool dp_code_touches(const struct dp_values *values, u16 n)
 		return dp_code_touches_name(values, v);
 	default:
 		return dp_code_is_place(values, n) ||
-		       dp_code_is_text(values, n) ||
+		       compares_text(values, v) ||
 		       dp_code_touches(values, v->left) ||
 		       (v->op >= DP_VALUE_OR &&
 			dp_code_touches(values, v->right));

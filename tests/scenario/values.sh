@@ -1,0 +1,95 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Values by the names that prototypes have: as strace shows them, in conditions, and what is returned.
+. tests/scenario/lib.sh
+# Only these tables: a user's would have the word.
+export DPROBES_PROTOTYPES=share/dprobes/prototypes XDG_DATA_HOME=$dir
+
+run() {
+	timeout 100 "$DPROBES" "$@" >"$dir/stdout" 2>"$dir/err" </dev/null
+	status=$?
+	out=$(<"$dir/stdout") err=$(<"$dir/err")
+}
+# lines FUNCTION: what trace has said of it, from its values on
+lines() { sed -n "s/.* libc.so.6:$1 //p" "$dir/lines"; }
+# sorted: flags in one order
+sorted() { perl -pe 's/\b([A-Z_0-9]+(?:\|[A-Z_0-9]+)+)/join "|", sort split m{\|}, $1/ge'; }
+
+git=$(command -v git) repo=$dir/repo
+"$git" -c init.defaultBranch=main init -q "$repo"
+echo one >"$repo/file"
+"$DPROBES" trace -q -o "$dir/lines" 'libc.so.6:open64(path, flags)' -- "$git" -C "$repo" status --short >/dev/null 2>"$dir/err"
+lines open64 | sorted >"$dir/ours"
+strace -e trace=openat,open -o "$dir/strace" "$git" -C "$repo" status --short >/dev/null 2>&1
+sed -nE 's/^openat\(AT_FDCWD, (".*"), ([A-Z_|]+)[,)].*/path=\1 flags=\2/p' "$dir/strace" | sorted >"$dir/theirs"
+# The loader and libc itself open files, too: ours are those of the program, in the same order.
+subsequence() { awk 'NR == FNR { want[++n] = $0; next } i < n && $0 == want[i + 1] { i++ } END { print n, n - i }' "$1" "$2"; }
+like "path and flags of git's files are those that strace shows" "$(subsequence "$dir/ours" "$dir/theirs")" '^[1-9][0-9]* 0$'
+like "all that are not the loader's or libc's own" "$(grep -c "path=\"[^\"]*\.git" "$dir/ours") $(grep -c "path=\"[^\"]*\.git" "$dir/theirs")" \
+	'^([1-9][0-9]*) [1-9]'
+
+cat >"$dir/calls.c" <<'END'
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+int main(void)
+{
+	char bytes[300], *(*volatile copy)(char *, const char *) = strcpy;
+	pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+	memset(bytes, 'x', sizeof(bytes));
+	write(1, "hello", 3);
+	write(1, bytes, sizeof(bytes));
+	write(1, "", 0);
+	open("/none/here", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
+	open("/etc/hostname", O_RDONLY);
+	open((char *)8, O_WRONLY | O_APPEND);
+	mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	pthread_mutex_lock(&m);
+	pthread_mutex_trylock(&m);
+	printf("%ld\n", strtol("-7", NULL, 10));
+	return abs(-3);
+}
+END
+"${CC:-gcc}" -w -O1 -fno-builtin -o "$dir/calls" "$dir/calls.c"
+run trace -q -o "$dir/lines" 'libc.so.6:write(fd, buf, count)' 'libc.so.6:open(path, flags, mode)' -- "$dir/calls"
+is "a string whose length is an argument, no longer than is shown" "$(lines write | cut -c1-30)" "fd=1 buf=\"hel\" count=3
+fd=1 buf=\"xxxxxxxxxxxxxxxxxxxx
+fd=1 buf=\"\" count=0
+fd=1 buf=\"-7\\n\" count=3"
+is "names of flags, an octal mode, a pointer that leads nowhere" "$(lines open | sed 's/ mode=0$//')" \
+	'path="/none/here" flags=O_RDWR|O_CREAT|O_TRUNC|O_CLOEXEC mode=0640
+path="/etc/hostname" flags=O_RDONLY
+path=0x8 flags=O_WRONLY|O_APPEND'
+run trace -q -o "$dir/lines" 'libc.so.6:open(path) if flags & O_CREAT && path ~ "/none/*"' \
+	'libc.so.6:mmap(length, n=length + 1, prot, fd) if prot & PROT_WRITE == PROT_WRITE && fd < 0' -- "$dir/calls"
+is "names and constants in a condition" "$(lines open) $(lines mmap | tail -n 1)" \
+	'path="/none/here" length=8192 n=8193 prot=PROT_READ|PROT_WRITE fd=-1'
+run stat -q -o "$dir/counts" 'libc.so.6:open if path == "/etc/hostname"' -- "$dir/calls"
+is "stat, too" "$(hits "$dir/counts" libc.so.6:open)" 1
+run trace -q -o "$dir/lines" libc.so.6:open libc.so.6:strtol -- "$dir/calls"
+like "all of them, where none are named" "$(lines open | head -n 1) $(lines strtol)" \
+	'^path(name)?="/none/here" flags=O_RDWR.* mode=0640 nptr="-7" endptr=0x0 base=10$'
+run trace -q -o "$dir/lines" 'r:libc.so.6:strtol()' 'r:libc.so.6:open()' 'r:libc.so.6:pthread_mutex_trylock()' 'r:libc.so.6:abs()' \
+	-- "$dir/calls"
+is "what is returned has its type, and an error its name" \
+	"$(grep -oE '(strtol|open|trylock|abs) = .* <' "$dir/lines" | sed 's/open = [0-9]* </open = N </')" \
+	"open = -1 <
+open = N <
+open = -1 <
+trylock = 16 EBUSY (Device or resource busy) <
+strtol = -7 <
+abs = 3 <"
+run trace --json -q -o "$dir/lines" 'libc.so.6:open(path, flags)' -- "$dir/calls"
+like "JSON has numbers" "$(head -n 1 "$dir/lines")" '"args":\{"path":"/none/here","flags":524866\}\}$'
+run trace 'libc.so.6:open(path, foo)' -- "$dir/calls"
+like "a name that it has not: it says which there are" "$status $err" '^2 .*this function has path[a-z]*, flags, mode; a value is one of these'
+like "and where" "$err" '^                       \^~~$'
+run trace 'libm.so.6:pow(x)' -- "$dir/calls"
+like "one that is floating point" "$status $err" '^[12] .*floating-point arguments.* are not there yet'
+run trace 'calls:main(path)' -- "$dir/calls"
+like "a function that no table knows" "$status $err" '^2 .*of this function no names are known'
+plan
