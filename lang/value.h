@@ -65,6 +65,7 @@ enum dp_value_kind {
 	DP_VALUE_CHAR,
 	DP_VALUE_BOOL,
 	DP_VALUE_FLOAT,
+	DP_VALUE_SYMBOL, /* an address, shown as what is there */
 	DP_VALUE_STRING, /* the text that a pointer points to */
 	DP_VALUE_VOID, /* a pointer's target only */
 };

@@ -49,7 +49,7 @@ static void put_number(FILE *out, u32 value)
 }
 
 static void print_args(FILE *out, const struct dp_trace_program *p,
-		       const struct dp_record_copy *r)
+		       const struct dp_record_copy *r, struct dp_modules *mods)
 {
 	struct dp_item item;
 	u32 at = 0;
@@ -58,7 +58,7 @@ static void print_args(FILE *out, const struct dp_trace_program *p,
 	for (i = 0; i < p->nr_items && dp_item_next(r, &at, &item); i++) {
 		putc_unlocked(' ', out);
 		put_text(out, p->items[i].name, '=');
-		dp_value_show(out, &p->items[i], &item, false);
+		dp_value_show(out, &p->items[i], &item, mods, false);
 	}
 	if (i < p->nr_items)
 		fputs(" <cut>", out);
@@ -81,7 +81,7 @@ static void json_name(FILE *out, const struct dp_trace_program *p, size_t i)
 
 /* ,"args":{…}, and ,"truncated":true if a value is cut or missing */
 static void json_args(FILE *out, const struct dp_trace_program *p,
-		      const struct dp_record_copy *r)
+		      const struct dp_record_copy *r, struct dp_modules *mods)
 {
 	struct dp_item item;
 	bool cut = false;
@@ -93,7 +93,7 @@ static void json_args(FILE *out, const struct dp_trace_program *p,
 		if (i)
 			putc(',', out);
 		json_name(out, p, i);
-		dp_value_show(out, &p->items[i], &item, true);
+		dp_value_show(out, &p->items[i], &item, mods, true);
 		cut |= item.token == DP_ITEM_STRING &&
 		       item.size >= DP_TRACE_STRING;
 	}
@@ -158,7 +158,7 @@ static void print_record(struct dp_session *s, const struct dp_record_copy *r,
 	if (s->opt->json) {
 		putc('{', out);
 		dp_json_stamp(out, &stamp, p->name);
-		json_args(out, program, r);
+		json_args(out, program, r, s->source->mods);
 		if (leaving)
 			json_leaving(out, p->ret, leaving, ns);
 		putc('}', out);
@@ -168,7 +168,7 @@ static void print_record(struct dp_session *s, const struct dp_record_copy *r,
 		put_number(out, stamp.tid);
 		put_text(out, stamp.comm, ' ');
 		dp_output_write(out, p->name, strlen(p->name));
-		print_args(out, program, r);
+		print_args(out, program, r, s->source->mods);
 		if (leaving)
 			print_leaving(out, p, leaving, ns);
 	}

@@ -37,19 +37,20 @@ static const struct {
 	const char *word;
 	u8 kind, bits;
 } formats[] = {
-	{ "d", DP_VALUE_SIGNED, 0 },	  { "u", DP_VALUE_UNSIGNED, 0 },
-	{ "x", DP_VALUE_HEX, 0 },	  { "hex", DP_VALUE_HEX, 0 },
-	{ "o", DP_VALUE_OCTAL, 0 },	  { "c", DP_VALUE_CHAR, 8 },
-	{ "char", DP_VALUE_CHAR, 8 },	  { "bool", DP_VALUE_BOOL, 8 },
-	{ "s", DP_VALUE_STRING, 0 },	  { "str", DP_VALUE_STRING, 0 },
-	{ "string", DP_VALUE_STRING, 0 }, { "ustring", DP_VALUE_STRING, 0 },
+	{ "symbol", DP_VALUE_SYMBOL, 64 }, { "sym", DP_VALUE_SYMBOL, 64 },
+	{ "d", DP_VALUE_SIGNED, 0 },	   { "u", DP_VALUE_UNSIGNED, 0 },
+	{ "x", DP_VALUE_HEX, 0 },	   { "hex", DP_VALUE_HEX, 0 },
+	{ "o", DP_VALUE_OCTAL, 0 },	   { "c", DP_VALUE_CHAR, 8 },
+	{ "char", DP_VALUE_CHAR, 8 },	   { "bool", DP_VALUE_BOOL, 8 },
+	{ "s", DP_VALUE_STRING, 0 },	   { "str", DP_VALUE_STRING, 0 },
+	{ "string", DP_VALUE_STRING, 0 },  { "ustring", DP_VALUE_STRING, 0 },
 };
 
 #define LENGTH(a) (sizeof(a) / sizeof((a)[0]))
 
 /* What is known of ftrace, perf and C, and is not there. */
-static const char *const absent[] = { "symbol", "symstr",   "sym",    "ip",
-				      "enum",	"bitfield", "struct", "union" };
+static const char *const absent[] = { "symstr",	  "ip",	    "enum",
+				      "bitfield", "struct", "union" };
 
 /* u8 … x64, f32, f64 */
 static bool is_sized(const struct dp_value_parser *p, int len,
@@ -200,7 +201,7 @@ static void refuse(struct dp_value_parser *p, int len)
 			     "bit fields are not there yet; >> and & do it");
 	dp_value_bad(
 		p, p->at, len, -EINVAL,
-		"a format is u8 to u64, s8 to s64, x8 to x64, d, u, x, o, c, bool or str; u8[16] is an array");
+		"a format is u8 to u64, s8 to s64, x8 to x64, d, u, x, o, c, bool, sym or str; u8[16] is an array");
 }
 
 void dp_value_format(struct dp_value_parser *p, struct dp_value_type *type)
@@ -221,7 +222,7 @@ void dp_value_format(struct dp_value_parser *p, struct dp_value_type *type)
 	dp_value_skip(p);
 	count = dp_value_number(p);
 	if (!dp_value_accept(p, "]") || !count || count > COUNT_MAX ||
-	    !type->bits || type->kind == DP_VALUE_STRING)
+	    !type->bits || type->kind == DP_VALUE_SYMBOL)
 		dp_value_bad(p, at, p->at - at, -EINVAL,
 			     "an array has 1 to 64 elements of a size: x8[16]");
 	type->count = (u16)count;

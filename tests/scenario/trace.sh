@@ -76,6 +76,8 @@ run trace 'libc.so.6:execve(path=arg0:str, a=*(char **)(rsi+8), b=+0(+8(%si)):st
 like "what pointers lead to, in a condition too, as C and as ftrace write it" "$(grep execve <<<"$out")" \
 	' sh libc.so.6:execve path="/bin/echo" a="one" b="one" \+0\(%di\)='"'/'"' \$arg1="/bin/echo"$'
 is "once" "$(grep -c execve <<<"$out")" 1
+run trace 'logger_deep(caller:sym, arg0:symbol)' -- "$VICTIMS/logger" stack
+like "an address by name, and one that is none" "$out" ' caller=logger:[a-z_]+\+0x[0-9a-f]+ arg0=0x29$'
 run trace 'logger_deep+4(rax)' -- "$VICTIMS/logger" stack
 like "inside a function" "$out" ' logger:logger_deep\+0x4 rax=0x2a$'
 run trace 'logger_*(rdi) if rdi == 41' -- "$VICTIMS/logger" stack

@@ -124,7 +124,7 @@ static const char *shown(const char *args, bool json)
 	memcpy(r.data, b.vm.log, b.vm.lp);
 	for (i = 0; i < p.nr_items && dp_item_next(&r, &at, &item); i++) {
 		fprintf(f, "%s%s=", i ? " " : "", p.items[i].name);
-		dp_value_show(f, &p.items[i], &item, json);
+		dp_value_show(f, &p.items[i], &item, NULL, json);
 	}
 	assert_int_equal(i, p.nr_items);
 	assert_int_equal(at, b.vm.lp);
@@ -177,7 +177,7 @@ static void spelled_otherwise(void **state)
 		shown("a=$arg3:s32, %dx:s16, $stack0, $stack1:u64, $arg8",
 		      false),
 		"a=-2 %dx=-2 $stack0=0xca11e4 $stack1=66 $arg8=0x4d");
-	assert_string_equal(shown("arg6, arg7:u8, caller", false),
+	assert_string_equal(shown("arg6, arg7:u8, caller:sym", false),
 			    "arg6=0x42 arg7=77 caller=0xca11e4");
 	assert_string_equal(shown("a=arg2 + 10:d, b=1 << 4 | 3, c=-arg2",
 				  false),
@@ -282,7 +282,8 @@ static void refused(void **state)
 		{ "f((struct s *)arg0)", -EOPNOTSUPP, 5 },
 		{ "f(arg0->x)", -EOPNOTSUPP, 7 },
 		{ "f(@errno)", -EOPNOTSUPP, 2 },
-		{ "f(arg0:symbol)", -EOPNOTSUPP, 7 },
+		{ "f(arg0:ip)", -EOPNOTSUPP, 7 },
+		{ "f(+0(%di):sym[2])", -EINVAL, 13 },
 		{ "f(%di:b4@4/16)", -EOPNOTSUPP, 6 },
 		{ "f(farg0)", -EOPNOTSUPP, 2 },
 		{ "f($comm)", -EOPNOTSUPP, 2 },

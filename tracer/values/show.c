@@ -5,6 +5,7 @@
 #include "tracer/session.h"
 #include "engine/vm/vm.h"
 #include "sym/prototypes.h"
+#include "sym/sym.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -189,8 +190,30 @@ static bool show_names(FILE *out, const struct dp_prototype_type *known,
 	return true;
 }
 
+/* "lib.so:function+0x1c" */
+static bool show_symbol(FILE *out, struct dp_modules *mods, u64 addr, bool json)
+{
+	struct dp_symbol sym;
+	char *text;
+	int n;
+
+	if (!mods || dp_symbol_at(mods, addr, &sym))
+		return false;
+	n = asprintf(&text, "%s:%s+0x%lx", sym.module->base, sym.name,
+		     addr - sym.addr);
+	if (n < 0)
+		return false;
+	if (json)
+		dp_json_string(out, text);
+	else
+		dp_output_print(out, "%s", text);
+	free(text);
+	return true;
+}
+
 void dp_value_show(FILE *out, const struct dp_trace_item *shown,
-		   const struct dp_item *item, bool json)
+		   const struct dp_item *item, struct dp_modules *mods,
+		   bool json)
 {
 	u64 value[2] = { 0 };
 	bool many = item->token == DP_ITEM_ELEMENTS && item->count > 1;
@@ -207,6 +230,9 @@ void dp_value_show(FILE *out, const struct dp_trace_item *shown,
 	       item->size < sizeof(value) ? item->size : sizeof(value));
 	if (many || item->token == DP_ITEM_FAULT)
 		show_fault(out, shown->type, value[many], json);
+	else if (shown->type.kind == DP_VALUE_SYMBOL &&
+		 show_symbol(out, mods, value[0], json))
+		return;
 	else if (json || !show_names(out, shown->known, value[0]))
 		show_number(out, shown->type, value[0], json);
 }

@@ -7,16 +7,19 @@
 #include "tracer/expr.h"
 
 struct dp_item;
+struct dp_modules;
 
 /**
  * dp_value_show() - print what was logged for @shown
  *
  * In JSON, strings are JSON strings, and numbers with or without sign are numbers.
  * Hexadecimal numbers are strings: a reader may want all 64 bits. What could not be read is
- * {"bad_address":"0x…"}.
+ * {"bad_address":"0x…"}. An address to be shown by name is one of @mods, or NULL where these
+ * are not known: hexadecimal digits then.
  */
 void dp_value_show(FILE *out, const struct dp_trace_item *shown,
-		   const struct dp_item *item, bool json);
+		   const struct dp_item *item, struct dp_modules *mods,
+		   bool json);
 
 /** dp_show_real() - print a number of @bits, 32 or 64, with the fewest digits that are read as
  *  the same number again. JSON has no infinities: those are in quotes */
