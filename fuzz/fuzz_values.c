@@ -6,12 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include "tracer/expr.h"
+#include "known_record.h"
 #include "vm_programs.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
 static void run(const struct dp_trace_program *p)
 {
+	static struct record record = { .name = "name", .next = &record };
 	static struct vm_bench b;
 	struct dp_vm_limits limits = { VM_VARS, 0 };
 	u32 start = 0, offset;
@@ -20,7 +22,8 @@ static void run(const struct dp_trace_program *p)
 	vm_bench_init(&b);
 	if (dp_vm_verify(p->code, p->len, &limits, &start, 1, &offset, &why))
 		abort();
-	b.regs.di = (u64)b.text;
+	b.regs.di = (u64)&record;
+	b.regs.dx = (u64)b.text;
 	b.vm.code = p->code;
 	b.vm.stack_mask = DP_EXPR_STACK - 1;
 	b.vm.jmpmax = p->jumps;
@@ -60,6 +63,9 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	memcpy(text, data, size);
 	text[size] = '\0';
 	if (!dp_spec_parse(text, &spec, NULL)) {
+		compile(&spec, true);
+		compile(&spec, false);
+		spec.prototype = &prototype;
 		compile(&spec, true);
 		compile(&spec, false);
 		dp_spec_free(&spec);

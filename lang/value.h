@@ -8,7 +8,7 @@
  *   shown   sum [ ":" FORMAT ]           FORMAT  u8 … x64, str, d, x, c …; TYPE "[" N "]"
  *   sum     | ^ & << >> + - *, each closer than the one before, so & is closer than ==
  *   unary   - ~ ! * or "(" TYPE ")", then unary; or a primary
- *   primary NUMBER 'c' "text" NAME %REG $NAME "(" or ")" { "[" sum "]" }
+ *   primary NUMBER 'c' "text" NAME %REG $NAME "(" or ")", then { "[" or "]" | "->" NAME | "." NAME }
  *           +OFFSET "(" sum ")", the fetch of ftrace
  *
  * Context: tool; pure, without allocation.
@@ -18,6 +18,8 @@
 
 #include <dprobes/diag.h>
 #include "port_types.h"
+
+struct dp_prototype_type;
 
 #define DP_VALUE_NODES 256
 #define DP_VALUE_ITEMS 16
@@ -31,7 +33,8 @@ enum dp_value_op {
 	DP_VALUE_NEGATE,
 	DP_VALUE_INVERT,
 	DP_VALUE_NOT,
-	DP_VALUE_DEREF, /* *@left; or, @number being a stride, @left[@right] */
+	DP_VALUE_DEREF, /* *@left */
+	DP_VALUE_MEMBER, /* @left.NAME; @arrow: @left->NAME */
 	DP_VALUE_FETCH, /* what is at @left + @number, as ftrace writes it */
 	DP_VALUE_CAST, /* (@type)@left */
 	DP_VALUE_SHOWN, /* @left:@type */
@@ -67,29 +70,33 @@ enum dp_value_kind {
 	DP_VALUE_FLOAT,
 	DP_VALUE_SYMBOL, /* an address, shown as what is there */
 	DP_VALUE_STRING, /* the text that a pointer points to */
+	DP_VALUE_STRUCT, /* in memory only */
 	DP_VALUE_VOID, /* a pointer's target only */
 };
 
 /**
  * struct dp_value_type - @kind: enum dp_value_kind; @bits: 8 to 64, 0: those of the value
  * @stars: a pointer to a pointer to …; @count: elements of an array, 0: none
+ * @known: what the program's debug information, or a table of prototypes, has of it, without
+ *         stars and count; or NULL
  */
 struct dp_value_type {
 	u8 kind, bits, stars;
 	u16 count;
+	const struct dp_prototype_type *known;
 };
 
 /**
  * struct dp_value - a node
  * @op: enum dp_value_op; @left, @right: index of other nodes
- * @at, @span: where it stands in the text
+ * @at, @span: where it stands in the text; @name_at, @name_span: of a member's name
  */
 struct dp_value {
 	u8 op;
-	bool negative;
+	bool negative, arrow;
 	struct dp_value_type type;
 	u16 left, right;
-	int at, span;
+	int at, span, name_at, name_span;
 	u64 number;
 };
 
@@ -129,7 +136,7 @@ int dp_value_condition(struct dp_values *values, const char *text, int column,
 /** dp_value_is() - is the text of @v @word? */
 bool dp_value_is(const struct dp_values *values, const struct dp_value *v,
 		 const char *word);
-/** dp_value_size() - bytes of one element of @type in memory; 0: it has no size */
+/** dp_value_size() - bytes of one element of @type, no struct, in memory; 0: it has no size */
 u32 dp_value_size(struct dp_value_type type);
 
 #endif

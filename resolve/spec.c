@@ -461,6 +461,7 @@ void dp_spec_free(struct dp_spec *spec)
 	free(spec->name);
 	free(spec->args);
 	free(spec->cond);
+	free(spec->own_prototype);
 	memset(spec, 0, sizeof(*spec));
 }
 

@@ -21,6 +21,8 @@
 #include <string.h>
 
 #define DEEPEST (DP_EXPR_STACK - 2) /* an index adds its scale */
+#define ARRAY_MAX 64 /* elements that are shown */
+#define WHOLE_MAX 512 /* bytes of a struct or an array that is shown */
 #define FAULT_ELEMENTS 3 /* of an exception: its code, an address, 0 */
 #define FAULT_SIZE (FAULT_ELEMENTS * (u32)sizeof(u64))
 
@@ -201,6 +203,7 @@ static struct dp_value_type log_number(struct dp_coder *c, u16 n)
 	return type;
 }
 
+/* An array that a format makes of a place */
 static struct dp_value_type log_array(struct dp_coder *c, u16 n)
 {
 	const struct dp_value *v = &c->values->v[n];
@@ -215,21 +218,55 @@ static struct dp_value_type log_array(struct dp_coder *c, u16 n)
 	return v->type;
 }
 
+/* A struct, or an array of @type that the program has; of long arrays the beginning */
+static struct dp_value_type log_whole(struct dp_coder *c, u16 n,
+				      struct dp_value_type type)
+{
+	u32 size = dp_code_size(type);
+
+	if (type.count > ARRAY_MAX)
+		type.count = ARRAY_MAX;
+	if (!size || size * (type.count ?: 1u) > WHOLE_MAX)
+		dp_code_bad(
+			c, &c->values->v[n], -EINVAL,
+			"this is too much to be shown: name a member, or an element");
+	else
+		log_memory(c, n, DP_OPCODE_LOG_MRF, size * (type.count ?: 1u));
+	return type;
+}
+
+static bool is_whole(const struct dp_values *values, u16 n,
+		     struct dp_value_type type)
+{
+	return dp_code_is_place(values, n) &&
+	       (type.count || (!type.stars && type.kind == DP_VALUE_STRUCT));
+}
+
+static void log_text(struct dp_coder *c, u16 n, struct dp_value_type type)
+{
+	u32 len = DP_TRACE_STRING;
+
+	if (type.count && type.count < len && !type.stars)
+		len = type.count;
+	log_memory(c, n, DP_OPCODE_LOG_STR, len);
+}
+
 static void log_item(struct dp_coder *c, const struct dp_value_item *from)
 {
 	struct dp_trace_item *item = &c->out->items[c->out->nr_items++];
 	const struct dp_value *v = &c->values->v[from->value];
+	struct dp_value_type type = dp_code_type(c->values, from->value);
 
 	check_depth(c, from->value);
 	name_item(c->values, from, item);
-	if (v->op == DP_VALUE_PARAMETER)
-		item->known = c->prototype->parameters[v->left].type;
 	c->out->logmax += DP_ITEM_PREFIX;
 	if (dp_code_is_text(c->values, from->value)) {
-		log_memory(c, from->value, DP_OPCODE_LOG_STR, DP_TRACE_STRING);
+		log_text(c, from->value, type);
 		item->type.kind = DP_VALUE_STRING;
 	} else if (v->op == DP_VALUE_SHOWN && v->type.count) {
 		item->type = log_array(c, from->value);
+	} else if (is_whole(c->values, from->value, type)) {
+		item->type = log_whole(c, from->value, type);
 	} else {
 		item->type = log_number(c, from->value);
 	}

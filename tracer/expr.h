@@ -16,12 +16,10 @@
  * struct dp_trace_item - one value of a trace line, in the order of the log
  * @name: "arg0"; an expression as it is written, its end cut off
  * @type: a string, an array, or a value of 64 bits, extended from its bits
- * @known: its type as a table of prototypes has it, which may have names for values; or NULL
  */
 struct dp_trace_item {
 	char name[DP_TRACE_NAME];
 	struct dp_value_type type;
-	const struct dp_prototype_type *known;
 };
 
 /**
@@ -45,7 +43,8 @@ struct dp_trace_program {
  * @program: filled in; free with dp_expr_free()
  *
  * A condition that reads memory that is not there does not hold.
- * Return: 0; -EINVAL with a caret into the spec's text; -EOPNOTSUPP; -ENOMEM.
+ * Return: 0; -EINVAL with a caret into the spec's text; -ENODATA the same for a name that is not
+ * known, which debug information may know; -EOPNOTSUPP; -ENOMEM.
  */
 int dp_expr_trace(const struct dp_spec *spec, struct dp_trace_program *program,
 		  struct dp_diag *diag);

@@ -4,6 +4,11 @@
 #include "tracer/session.h"
 #include "tracer/output.h"
 #include "sym/prototypes.h"
+#include "tracer/expr.h"
+#include "sym/sym.h"
+#include "sym/types.h"
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct dp_prototypes *tables;
@@ -26,11 +31,83 @@ const struct dp_prototype *dp_prototype_of(const char *module,
 	return dp_prototypes_find(tables, base, function);
 }
 
+static bool is_entry(const struct dp_spec *spec)
+{
+	return spec->form == DP_POINT_SYMBOL && !spec->offset && !spec->glob &&
+	       spec->module && spec->name;
+}
+
 const struct dp_prototype *dp_prototype_of_spec(const struct dp_spec *spec)
 {
-	bool entry = spec->form == DP_POINT_SYMBOL && !spec->offset;
+	return is_entry(spec) ? dp_prototype_of(spec->module, spec->name) :
+				NULL;
+}
 
-	return entry && !spec->glob && spec->module && spec->name ?
-		       dp_prototype_of(spec->module, spec->name) :
-		       NULL;
+bool dp_prototype_may_ask(const struct dp_spec *spec,
+			  const struct dp_tracer_options *opt,
+			  struct dp_diag *diag)
+{
+	if (!is_entry(spec)) {
+		dp_diag_add(diag,
+			    "; names are those of one function, at its entry");
+		return false;
+	}
+	if (opt->children)
+		dp_diag_add(
+			diag,
+			"; with -f, names of debug information are not there yet");
+	return !opt->children;
+}
+
+bool dp_prototype_is_changed(const char *symbol)
+{
+	return strstr(symbol, ".isra.") || strstr(symbol, ".part.");
+}
+
+int dp_prototype_ask(struct dp_session *s, struct dp_spec *spec, size_t first)
+{
+	const struct dp_point *p = &s->points.v[first];
+	const struct dp_module *m;
+
+	if (s->points.n == first || p->refused)
+		return -ENOENT;
+	if (s->points.n > first + 1)
+		return -E2BIG;
+	if (dp_prototype_is_changed(p->symbol) ||
+	    strstr(p->symbol, ".constprop."))
+		return -EINVAL;
+	m = dp_module_at(s->source->mods, p->addr);
+	if (!m)
+		return -ENOENT;
+	free(spec->own_prototype);
+	spec->own_prototype = NULL;
+	return dp_types_prototype(s->source->mods, m, p->addr,
+				  &spec->own_prototype);
+}
+
+int dp_prototype_refuse(struct dp_session *s, struct dp_spec *spec, int err,
+			struct dp_diag *diag)
+{
+	struct dp_trace_program program;
+	bool loaded = s->points.n && s->points.v[s->points.n - 1].spec == spec;
+	int bad = dp_expr_trace(spec, &program, diag);
+
+	if (!bad)
+		dp_expr_free(&program);
+	if (err == -E2BIG)
+		dp_diag_add(diag, "; there are several such functions");
+	else if (err == -EINVAL)
+		dp_diag_add(
+			diag,
+			"; the compiler has given this one other parameters");
+	else if (err == -ENOENT && !loaded)
+		dp_diag_add(diag, "; it is not loaded yet");
+	else if (err == -ENOENT)
+		dp_diag_add(
+			diag,
+			"; its debug information is not installed (package NAME-dbgsym or NAME-dbg), or does not have it");
+	else
+		dp_diag_add(diag, "; its debug information cannot be read: %s",
+			    strerror(-err));
+	return bad == -ENOMEM ? bad : -EINVAL;
 }

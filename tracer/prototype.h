@@ -3,8 +3,14 @@
 #ifndef DP_TRACER_PROTOTYPE_H
 #define DP_TRACER_PROTOTYPE_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
+struct dp_diag;
 struct dp_prototype;
+struct dp_session;
 struct dp_spec;
+struct dp_tracer_options;
 
 /**
  * dp_prototype_of() - what is known of a function by the tables of prototypes
@@ -17,5 +23,28 @@ struct dp_spec;
 const struct dp_prototype *dp_prototype_of(const char *module,
 					   const char *function);
 const struct dp_prototype *dp_prototype_of_spec(const struct dp_spec *spec);
+
+/**
+ * dp_prototype_may_ask() - may debug information know a name that the tables do not?
+ * @diag: has what the tables say; why not is added
+ */
+bool dp_prototype_may_ask(const struct dp_spec *spec,
+			  const struct dp_tracer_options *opt,
+			  struct dp_diag *diag);
+/**
+ * dp_prototype_ask() - set own_prototype of @spec by debug information
+ * @first: its first point in @s
+ *
+ * Return: 0; -ENOENT the function is not loaded; -E2BIG there are several; -EINVAL it is a clone
+ * that the compiler has given other parameters; as dp_types_prototype().
+ */
+int dp_prototype_ask(struct dp_session *s, struct dp_spec *spec, size_t first);
+/** dp_prototype_refuse() - say what is wrong in @spec, and why nothing more is known; @err: of
+ *  dp_prototype_ask(). Return: -EINVAL, -ENOMEM */
+int dp_prototype_refuse(struct dp_session *s, struct dp_spec *spec, int err,
+			struct dp_diag *diag);
+/** dp_prototype_is_changed() - is it a clone, which may have fewer parameters, and return less,
+ *  than its name's type says? */
+bool dp_prototype_is_changed(const char *symbol);
 
 #endif

@@ -15,12 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Is it a clone, which may return less than its name's type says? */
-static bool is_changed(const char *symbol)
-{
-	return strstr(symbol, ".isra.") || strstr(symbol, ".part.");
-}
-
 static bool is_asked_for(const struct dp_point *p)
 {
 	return p->spec->kind == DP_SPEC_RETURN && !p->refused && !p->gone &&
@@ -119,7 +113,7 @@ static size_t take(struct dp_session *s, struct dp_point **list)
 			continue;
 		p->typed = true;
 		p->ret = p->spec->ret;
-		if (!p->ret.kind && !is_changed(p->symbol))
+		if (!p->ret.kind && !dp_prototype_is_changed(p->symbol))
 			list[n++] = p;
 	}
 	return n;

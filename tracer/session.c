@@ -10,6 +10,7 @@
 #include <string.h>
 #include "proc/host.h"
 #include "resolve/points.h"
+#include "engine/vm/vm.h"
 
 /* For how long a process may execute one program after another. */
 #define EXECS_SECONDS 5
@@ -32,8 +33,15 @@ static int check_expressions(const struct dp_session *s, struct dp_spec *spec,
 	if (spec->args || spec->cond || s->kind->arguments)
 		spec->prototype = dp_prototype_of_spec(spec);
 	err = dp_expr_trace(spec, &program, diag);
+	if (err == -ENODATA && !spec->own_prototype &&
+	    dp_prototype_may_ask(spec, s->opt, diag)) {
+		dp_diag_clear(diag);
+		spec->asks = true;
+		spec->log = DP_VM_LOG;
+		return 0;
+	}
 	if (err)
-		return err;
+		return err == -ENODATA ? -EINVAL : err;
 	spec->ret = program.ret;
 	spec->log = program.logmax;
 	dp_expr_free(&program);
@@ -66,6 +74,19 @@ int dp_session_parse(struct dp_session *s, const struct dp_tracer_options *opt,
 			*bad_spec = opt->specs[i];
 	}
 	return err;
+}
+
+/* Names that debug information has: of the one function that the spec is of. */
+static int ask(struct dp_session *s, struct dp_spec *spec, size_t first,
+	       struct dp_diag *diag)
+{
+	int err = dp_prototype_ask(s, spec, first);
+
+	/* With or without it: what is wrong is told as ever. */
+	spec->prototype = spec->own_prototype ?: spec->prototype;
+	if (err)
+		return dp_prototype_refuse(s, spec, err, diag);
+	return check_expressions(s, spec, diag);
 }
 
 int dp_session_bind(struct dp_session *s, size_t point,
@@ -103,10 +124,11 @@ int dp_session_bind(struct dp_session *s, size_t point,
 int dp_session_resolve(struct dp_session *s, const char **bad_spec,
 		       struct dp_diag *diag)
 {
-	size_t i;
+	size_t i, first;
 	int err = s->ops->modules(s->source, &s->source->mods, diag);
 
 	for (i = 0; i < s->nr_specs && !err; i++) {
+		first = s->points.n;
 		err = s->ops->resolve(s->source, s->source->mods, &s->specs[i],
 				      &s->points, diag);
 		s->specs[i].found |= !err;
@@ -114,6 +136,8 @@ int dp_session_resolve(struct dp_session *s, const char **bad_spec,
 		if (err == -ENOENT &&
 		    (dp_pending_take(s, i, diag) || s->opt->children))
 			err = 0;
+		if (!err && s->specs[i].asks)
+			err = ask(s, &s->specs[i], first, diag);
 		if (err && err != -ENOMEM)
 			*bad_spec = s->opt->specs[i];
 		else

@@ -12,24 +12,24 @@ static const struct {
 	const char *word;
 	struct dp_value_type type;
 } types[] = {
-	{ "char", { DP_VALUE_CHAR, 8, 0, 0 } },
-	{ "short", { DP_VALUE_SIGNED, 16, 0, 0 } },
-	{ "int", { DP_VALUE_SIGNED, 32, 0, 0 } },
-	{ "long", { DP_VALUE_SIGNED, 64, 0, 0 } },
-	{ "bool", { DP_VALUE_BOOL, 8, 0, 0 } },
-	{ "_Bool", { DP_VALUE_BOOL, 8, 0, 0 } },
-	{ "size_t", { DP_VALUE_UNSIGNED, 64, 0, 0 } },
-	{ "ssize_t", { DP_VALUE_SIGNED, 64, 0, 0 } },
-	{ "off_t", { DP_VALUE_SIGNED, 64, 0, 0 } },
-	{ "time_t", { DP_VALUE_SIGNED, 64, 0, 0 } },
-	{ "pid_t", { DP_VALUE_SIGNED, 32, 0, 0 } },
-	{ "uid_t", { DP_VALUE_UNSIGNED, 32, 0, 0 } },
-	{ "gid_t", { DP_VALUE_UNSIGNED, 32, 0, 0 } },
-	{ "intptr_t", { DP_VALUE_SIGNED, 64, 0, 0 } },
-	{ "uintptr_t", { DP_VALUE_HEX, 64, 0, 0 } },
-	{ "float", { DP_VALUE_FLOAT, 32, 0, 0 } },
-	{ "double", { DP_VALUE_FLOAT, 64, 0, 0 } },
-	{ "void", { DP_VALUE_VOID, 0, 0, 0 } },
+	{ "char", { .kind = DP_VALUE_CHAR, .bits = 8 } },
+	{ "short", { .kind = DP_VALUE_SIGNED, .bits = 16 } },
+	{ "int", { .kind = DP_VALUE_SIGNED, .bits = 32 } },
+	{ "long", { .kind = DP_VALUE_SIGNED, .bits = 64 } },
+	{ "bool", { .kind = DP_VALUE_BOOL, .bits = 8 } },
+	{ "_Bool", { .kind = DP_VALUE_BOOL, .bits = 8 } },
+	{ "size_t", { .kind = DP_VALUE_UNSIGNED, .bits = 64 } },
+	{ "ssize_t", { .kind = DP_VALUE_SIGNED, .bits = 64 } },
+	{ "off_t", { .kind = DP_VALUE_SIGNED, .bits = 64 } },
+	{ "time_t", { .kind = DP_VALUE_SIGNED, .bits = 64 } },
+	{ "pid_t", { .kind = DP_VALUE_SIGNED, .bits = 32 } },
+	{ "uid_t", { .kind = DP_VALUE_UNSIGNED, .bits = 32 } },
+	{ "gid_t", { .kind = DP_VALUE_UNSIGNED, .bits = 32 } },
+	{ "intptr_t", { .kind = DP_VALUE_SIGNED, .bits = 64 } },
+	{ "uintptr_t", { .kind = DP_VALUE_HEX, .bits = 64 } },
+	{ "float", { .kind = DP_VALUE_FLOAT, .bits = 32 } },
+	{ "double", { .kind = DP_VALUE_FLOAT, .bits = 64 } },
+	{ "void", { .kind = DP_VALUE_VOID } },
 };
 
 /* Formats; without bits, the number of bits is the value's. */
@@ -67,7 +67,8 @@ static bool is_sized(const struct dp_value_parser *p, int len,
 			snprintf(word, sizeof(word), "%c%d", letters[i], bits);
 			if (!dp_value_word_is(p, len, word))
 				continue;
-			*type = (struct dp_value_type){ kinds[i], bits, 0, 0 };
+			*type = (struct dp_value_type){ .kind = kinds[i],
+							.bits = bits };
 			return true;
 		}
 	return false;
@@ -88,8 +89,9 @@ static bool is_standard(const struct dp_value_parser *p, int len,
 			if (!dp_value_word_is(p, len, word))
 				continue;
 			*type = (struct dp_value_type){
-				sign ? DP_VALUE_SIGNED : DP_VALUE_UNSIGNED,
-				bits, 0, 0
+				.kind = sign ? DP_VALUE_SIGNED :
+					       DP_VALUE_UNSIGNED,
+				.bits = bits
 			};
 			return true;
 		}
@@ -131,7 +133,8 @@ static bool take_base(struct dp_value_parser *p, struct dp_value_type *type)
 	dp_value_skip(p);
 	len = dp_value_word(p);
 	if (!len || !is_named(p, len, type)) {
-		*type = (struct dp_value_type){ DP_VALUE_SIGNED, 32, 0, 0 };
+		*type = (struct dp_value_type){ .kind = DP_VALUE_SIGNED,
+						.bits = 32 };
 		if (!no_sign && !sign)
 			return false;
 	} else {
@@ -181,8 +184,9 @@ static bool find_format(const struct dp_value_parser *p, int len,
 		return true;
 	for (i = 0; i < LENGTH(formats); i++)
 		if (dp_value_word_is(p, len, formats[i].word)) {
-			*type = (struct dp_value_type){ formats[i].kind,
-							formats[i].bits, 0, 0 };
+			*type = (struct dp_value_type){
+				.kind = formats[i].kind, .bits = formats[i].bits
+			};
 			return true;
 		}
 	return false;

@@ -167,24 +167,52 @@ static u16 parse_primary(struct dp_value_parser *p, int at)
 	return parse_name(p, at);
 }
 
+static u16 parse_index(struct dp_value_parser *p, u16 of, int at)
+{
+	u16 index;
+
+	if (!go_deeper(p))
+		return 0;
+	index = parse_or(p);
+	p->depth--;
+	if (!dp_value_accept(p, "]"))
+		dp_value_bad(p, p->at, 1, -EINVAL, "a ']' is missing here");
+	return node(p, DP_VALUE_INDEX, of, index, at);
+}
+
+static u16 parse_member(struct dp_value_parser *p, u16 of, bool arrow, int at)
+{
+	int name_at, len;
+	u16 n;
+
+	dp_value_skip(p);
+	name_at = p->at;
+	len = dp_value_word(p);
+	if (!len)
+		dp_value_bad(p, name_at, 1, -EINVAL,
+			     "the name of a member is missing here");
+	p->at += len;
+	n = node(p, DP_VALUE_MEMBER, of, 0, at);
+	p->out->v[n].arrow = arrow;
+	p->out->v[n].name_at = name_at;
+	p->out->v[n].name_span = len;
+	return n;
+}
+
 static u16 parse_postfix(struct dp_value_parser *p, int at)
 {
-	u16 n = parse_primary(p, at), index;
+	u16 n = parse_primary(p, at);
 
-	while (!p->err && dp_value_accept(p, "[")) {
-		if (!go_deeper(p))
-			return 0;
-		index = parse_or(p);
-		p->depth--;
-		if (!dp_value_accept(p, "]"))
-			dp_value_bad(p, p->at, 1, -EINVAL,
-				     "a ']' is missing here");
-		n = node(p, DP_VALUE_INDEX, n, index, at);
+	while (!p->err) {
+		if (dp_value_accept(p, "["))
+			n = parse_index(p, n, at);
+		else if (dp_value_accept(p, "->"))
+			n = parse_member(p, n, true, at);
+		else if (dp_value_accept(p, "."))
+			n = parse_member(p, n, false, at);
+		else
+			break;
 	}
-	if (!p->err && (dp_value_accept(p, "->") || dp_value_accept(p, ".")))
-		dp_value_bad(
-			p, p->at - 1, 1, -EOPNOTSUPP,
-			"members by name are not there yet; *(u32 *)(rdi+8) reads memory");
 	return n;
 }
 

@@ -9,7 +9,7 @@ make_it() { env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -s "$@" >"$dir/make" 2>
 make_it install DESTDIR="$dir/stage" PREFIX=/usr/local
 is "make install DESTDIR=" "$? $(cd "$dir/stage" && find . -maxdepth 4 -path './usr/local/*/*' ! -path '*/share/*' | LC_ALL=C sort | tr '\n' ' ')" \
 	"0 ./usr/local/bin/dprobes ./usr/local/include/dprobes ./usr/local/lib/libdprobes.a ./usr/local/lib/libdprobes.so ./usr/local/lib/libdprobes.so.1 ./usr/local/lib/pkgconfig "
-is "completion is where the shells look" "$(cd "$dir/stage/usr/local/share" && find . -name '*dprobes*' ! -path './man/*' | LC_ALL=C sort | xargs)" \
+is "completion is where the shells look" "$(cd "$dir/stage/usr/local/share" && find . -name '*dprobes*' ! -path './man/*' ! -path './dprobes' | LC_ALL=C sort | xargs)" \
 	"./bash-completion/completions/dprobes ./fish/vendor_completions.d/dprobes.fish ./zsh/site-functions/_dprobes"
 cp -a "$dir/stage" "$dir/taken"
 touch "$dir/taken/usr/local/lib/other"

@@ -90,6 +90,76 @@ like "a name that it has not: it says which there are" "$status $err" '^2 .*this
 like "and where" "$err" '^                       \^~~$'
 run trace 'libm.so.6:pow(x)' -- "$dir/calls"
 like "one that is floating point" "$status $err" '^[12] .*floating-point arguments.* are not there yet'
-run trace 'calls:main(path)' -- "$dir/calls"
-like "a function that no table knows" "$status $err" '^2 .*of this function no names are known'
+# Names and types of debug information, of the program itself
+cat >"$dir/shapes.c" <<'END'
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+enum hue { RED = 1, GREEN, BLUE };
+struct point { int x, y; };
+struct shape {
+	const char *name;
+	struct point at;
+	enum hue hue;
+	union { unsigned char bytes[4]; uint32_t word; };
+	double size;
+	unsigned flag : 1;
+	bool filled;
+	char tag[8];
+	struct shape *next;
+};
+#define KEPT __attribute__((noinline, noclone, noipa))
+KEPT int draw(const struct shape *s, double scale, enum hue hue, short n, const char *const *words)
+{
+	return s ? s->at.x + n : -1;
+}
+KEPT long add(long a, long b, long c, long d, long e, long f, char seventh, int eighth)
+{
+	return a + seventh + eighth;
+}
+static KEPT unsigned hidden(unsigned level) { return level + 1; }
+int main(void)
+{
+	const char *words[] = { "a", "b" };
+	struct shape last = { "last", { 3, -4 }, BLUE, { { 9, 8, 7, 6 } }, 2.5, 1, true, "tag", 0 };
+	struct shape one = { "one", { 1, -2 }, RED, { { 1, 2, 3, 255 } }, -0.5, 0, false, "eightlong", &last };
+
+	printf("%d %ld %u\n", draw(&one, 1.5, GREEN, -7, words) + draw(NULL, 0, 0, 0, NULL), add(1, 2, 3, 4, 5, 6, -7, 8), hidden(41));
+	return 0;
+}
+END
+shapes() { grep -oE "$1 .*" "$dir/lines" | sed "s/^$1 //"; }
+"${CC:-gcc}" -w -O2 -g -o "$dir/shapes" "$dir/shapes.c"
+for how in whole separate; do
+	if [ $how = separate ]; then
+		objcopy --only-keep-debug "$dir/shapes" "$dir/shapes.debug"
+		objcopy --strip-debug --add-gnu-debuglink="$dir/shapes.debug" "$dir/shapes"
+	fi
+	run trace -o "$dir/lines" 'draw(s->name, s->at, x=s->at.x, s->hue, s->bytes, w=s->word:x32, s->size, s->filled, s->tag)' \
+		'draw(*s->next, n, hue, words[1]) if s->next->at.y == -4 && s->hue == RED && n < 0' -- "$dir/shapes"
+	is "$how: members" "$status $(shapes draw | grep name= | head -n 1)" \
+		'0 s->name="one" s->at={x=1,y=-2} x=1 s->hue=RED s->bytes={1,2,3,255} w=0xff030201 s->size=-0.5 s->filled=false s->tag="eightlon"'
+	like "$how: each of what is not there" "$(shapes draw | tail -n 1)" '^s->name=0x0 s->at=<bad address 0x8> .* s->tag=0x[0-9a-f]+$'
+	like "$how: a whole struct, an enumeration, a condition on members" "$(shapes draw | grep n=)" \
+		'^\*s->next=\{name=0x[0-9a-f]+,at=\{x=3,y=-4\},hue=BLUE,bytes=\{9,8,7,6\},word=101124105,size=2.5,filled=true,tag="tag",next=0x0\} n=-7 hue=GREEN words\[1\]="b"$'
+	is "$how: once" "$(shapes draw | grep -c n=-7)" 1
+	run trace -q -o "$dir/lines" 'add(a, f, seventh, eighth)' 'hidden(level)' -- "$dir/shapes"
+	is "$how: on the stack, too, and of a static function" "$(shapes add) $(shapes hidden)" 'a=1 f=6 seventh=-7 eighth=8 level=41'
+	run stat -q -o "$dir/counts" 'add if seventh == -7 && eighth > 7' 'draw if s == 0' -- "$dir/shapes"
+	is "$how: stat" "$(hits "$dir/counts" shapes:add) $(hits "$dir/counts" shapes:draw)" "1 1"
+	run trace 'draw(s->nme)' -- "$dir/shapes"
+	like "$how: a member that it has not" "$status $err" '^2 .*the struct has name, at, hue, '
+	run trace 'draw(what)' -- "$dir/shapes"
+	like "$how: a name that it has not" "$status $err" '^2 .*this function has s, scale, hue, n, words;'
+done
+run trace --json -q -o "$dir/lines" 'draw(*s->next, s->at)' -- "$dir/shapes"
+is "JSON has objects" "$(head -n 1 "$dir/lines" | grep -o '"args".*' | sed 's/"name":"0x[0-9a-f]*"/"name":P/')" \
+	'"args":{"*s->next":{"name":P,"at":{"x":3,"y":-4},"hue":3,"bytes":[9,8,7,6],"word":101124105,"size":2.5,"filled":true,"tag":"tag","next":"0x0"},"s->at":{"x":1,"y":-2}}}'
+run trace -f 'draw(s)' -- "$dir/shapes"
+like "with -f it is refused by name" "$status $err" '^2 .*with -f, names of debug information are not there yet'
+run trace 'draw+4(s)' -- "$dir/shapes"
+like "not in the middle of a function" "$status $err" '^2 .*names are those of one function, at its entry'
+strip "$dir/shapes"
+run trace 'main(argc)' -- "$dir/calls"
+like "without debug information it says which is missing" "$status $err" '^2 .*no names are known; its debug information is not installed \(package'
 plan

@@ -10,27 +10,21 @@
 #include "tracer/expr.h"
 #include "tracer/session.h"
 #include "tracer/values/show.h"
+#include "known_record.h"
 #include "vm_programs.h"
 
 static struct vm_bench b;
 
-static struct record {
-	s32 number;
-	u16 half;
-	signed char small;
-	bool yes;
-	const char *name;
-	double real;
-	u8 bytes[4];
-	float narrow;
-	struct record *next;
-} first, second;
+static struct record first, second;
 
 static u64 stack[8] = { 0xca11e4, 66, 77 };
+
+static const struct dp_prototype *of_f;
 
 static int setup(void **state)
 {
 	vm_bench_init(&b);
+	of_f = NULL;
 	second = (struct record){ .number = 7,
 				  .name = "second",
 				  .bytes = "abc" };
@@ -61,6 +55,7 @@ static int compile(const char *text, bool count, struct dp_trace_program *p,
 	err = dp_spec_parse(text, &spec, diag);
 	if (err)
 		return err;
+	spec.prototype = of_f;
 	err = count ? dp_expr_count(&spec, p, diag) :
 		      dp_expr_trace(&spec, p, diag);
 	dp_spec_free(&spec);
@@ -280,14 +275,15 @@ static void refused(void **state)
 		{ "f(*(void *)arg0)", -EINVAL, 2 },
 		{ "f((double)arg0)", -EINVAL, 2 },
 		{ "f((struct s *)arg0)", -EOPNOTSUPP, 5 },
-		{ "f(arg0->x)", -EOPNOTSUPP, 7 },
+		{ "f(arg0->x)", -EINVAL, 8 },
+		{ "f(arg0->)", -EINVAL, 8 },
 		{ "f(@errno)", -EOPNOTSUPP, 2 },
 		{ "f(arg0:ip)", -EOPNOTSUPP, 7 },
 		{ "f(+0(%di):sym[2])", -EINVAL, 13 },
 		{ "f(%di:b4@4/16)", -EOPNOTSUPP, 6 },
 		{ "f(farg0)", -EOPNOTSUPP, 2 },
 		{ "f($comm)", -EOPNOTSUPP, 2 },
-		{ "f(nothing)", -EINVAL, 2 },
+		{ "f(nothing)", -ENODATA, 2 },
 		{ "f(arg0:u8[0])", -EINVAL, 9 },
 		{ "f(+0(%di):u8[65])", -EINVAL, 12 },
 		{ "f(arg0:u8[2])", -EINVAL, 2 },
@@ -318,6 +314,83 @@ static void refused(void **state)
 			fail_msg("%s: %s at %d", bad[i].text, diag.text,
 				 diag.column);
 	}
+}
+
+static void by_name(void **state)
+{
+	of_f = &prototype;
+	b.regs.si = 2;
+	b.regs.dx = (u64)first.name;
+	b.regs.cx = (u64)-7;
+	assert_string_equal(
+		shown("hue, name, count, cou, arg1", false),
+		"hue=BLUE name=\"first of two\" count=-7 cou=-7 arg1=0x2");
+	assert_string_equal(
+		shown("r->number, r->half, r->small:d, r->yes, r->name, r->real",
+		      false),
+		"r->number=-5 r->half=65534 r->small=-3 r->yes=true r->name=\"first of two\" r->real=2.5");
+	assert_string_equal(
+		shown("r->bytes, b=r->bytes[2], r->next->bytes[1]:c, (*r).narrow",
+		      false),
+		"r->bytes={1,2,255,4} b=255 r->next->bytes[1]='b' (*r).narrow=-0.5");
+	assert_string_equal(
+		shown("r->next->next, r->next->name, r[0].number", false),
+		"r->next->next=0x0 r->next->name=\"second\" r[0].number=-5");
+	assert_string_equal(shown("r->next->next->number, hue", false),
+			    "r->next->next->number=<bad address 0x0> hue=BLUE");
+	assert_true(holds("r->number == -5 && r->next->name == \"second\""));
+	assert_true(holds("hue == BLUE && hue != RED && count < 0"));
+	assert_true(
+		holds("r->name ~ \"first*\" || r->next->next->number == 1"));
+	assert_false(holds("r->next->next->number != 1"));
+}
+
+static void whole_structs(void **state)
+{
+	char wanted[300];
+
+	of_f = &prototype;
+	first.next = (void *)0x1234;
+	snprintf(
+		wanted, sizeof(wanted),
+		"*r={number=-5,half=65534,small=-3,yes=true,name=0x%lx,real=2.5,bytes={1,2,255,4},narrow=-0.5,next=0x1234}",
+		(u64)first.name);
+	assert_string_equal(shown("*r", false), wanted);
+	first.name = NULL;
+	assert_string_equal(
+		shown("*r", true),
+		"*r={\"number\":-5,\"half\":65534,\"small\":-3,\"yes\":true,\"name\":\"0x0\",\"real\":2.5,\"bytes\":[1,2,255,4],\"narrow\":-0.5,\"next\":\"0x1234\"}");
+	b.regs.di = 0;
+	assert_string_equal(shown("*r, count", false),
+			    "*r=<bad address 0x0> count=0");
+}
+
+static void names_refused(void **state)
+{
+	static const struct {
+		const char *text;
+		int err, column;
+	} bad[] = {
+		{ "f(r->nothing)", -EINVAL, 5 },
+		{ "f(r.number)", -EINVAL, 4 },
+		{ "f((*r)->number)", -EINVAL, 8 },
+		{ "f(hue->x)", -EINVAL, 7 },
+		{ "f(d)", -EOPNOTSUPP, 2 },
+		{ "f(co, x)", -ENODATA, 2 },
+		{ "f(r->bytes + 1)", -EINVAL, 2 },
+		{ "f(*r + 1)", -EINVAL, 2 },
+		{ "f(r[2])", -1, 0 },
+	};
+	struct dp_trace_program p;
+	struct dp_diag diag;
+	size_t i;
+
+	of_f = &prototype;
+	for (i = 0; bad[i].err != -1; i++)
+		if (compile(bad[i].text, false, &p, &diag) != bad[i].err ||
+		    diag.column != bad[i].column || !diag.text[0])
+			fail_msg("%s: %s at %d", bad[i].text, diag.text,
+				 diag.column);
 }
 
 /* A spec is as long as a command line allows. */
@@ -366,6 +439,9 @@ int main(void)
 		cmocka_unit_test_setup(texts_compared, setup),
 		cmocka_unit_test_setup(integers, setup),
 		cmocka_unit_test_setup(refused, setup),
+		cmocka_unit_test_setup(by_name, setup),
+		cmocka_unit_test_setup(whole_structs, setup),
+		cmocka_unit_test_setup(names_refused, setup),
 		cmocka_unit_test_setup(too_much, setup),
 	};
 

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define STARS_MAX 8
+#define CONSTANT_DEPTH 6
 #define PREFIX_MIN 3
 
 /* Return: number among the arguments in general registers and on the stack, from 0;
@@ -74,42 +74,17 @@ int dp_code_length_of(const struct dp_prototype *f, u32 parameter)
 	return is_passed(f->parameters[n].type) ? argument_of(f, (u32)n) : -1;
 }
 
-static u8 kind_of_int(const struct dp_prototype_type *t)
-{
-	switch (t->lens) {
-	case DP_PROTOTYPE_OCT:
-		return DP_VALUE_OCTAL;
-	case DP_PROTOTYPE_HEX:
-		return DP_VALUE_HEX;
-	case DP_PROTOTYPE_BOOL:
-		return DP_VALUE_BOOL;
-	default:
-		return t->is_signed ? DP_VALUE_SIGNED : DP_VALUE_UNSIGNED;
-	}
-}
-
+/* What a function writes is not there yet at its entry. */
 static struct dp_value_type type_of(const struct dp_prototype_parameter *p)
 {
-	const struct dp_prototype_type *t = p->type;
-	struct dp_value_type type = { 0 };
-
 	if (is_text(p))
-		return (struct dp_value_type){ DP_VALUE_CHAR, 8, 1, 0 };
-	while (t->kind == DP_PROTOTYPE_POINTER && t->of &&
-	       type.stars < STARS_MAX) {
-		type.stars++;
-		t = t->of;
-	}
-	type.kind = DP_VALUE_VOID;
-	if (t->kind == DP_PROTOTYPE_INT) {
-		type.kind = kind_of_int(t);
-		type.bits = t->bits;
-	}
-	if (t->kind == DP_PROTOTYPE_FLOAT && t->bits <= 64) {
-		type.kind = DP_VALUE_FLOAT;
-		type.bits = t->bits;
-	}
-	return type;
+		return (struct dp_value_type){ .kind = DP_VALUE_CHAR,
+					       .bits = 8,
+					       .stars = 1 };
+	if (characters_of(p->type))
+		return (struct dp_value_type){ .kind = DP_VALUE_VOID,
+					       .stars = 1 };
+	return dp_code_known(p->type);
 }
 
 void dp_code_parameter(struct dp_value *v, const struct dp_prototype *f,
@@ -144,24 +119,53 @@ static int find_parameter(const struct dp_prototype *f, const char *text,
 	return many == 1 && len >= PREFIX_MIN ? found : -1;
 }
 
-/* A constant that a parameter takes: O_CREAT */
+static const struct dp_prototype_name *
+find_in(const struct dp_prototype_type *t, const char *text, int len,
+	int depth);
+
+static const struct dp_prototype_name *
+find_in_fields(const struct dp_prototype_type *t, const char *text, int len,
+	       int depth)
+{
+	const struct dp_prototype_name *found = NULL;
+	u32 i;
+
+	for (i = 0; i < t->n && !found; i++)
+		found = find_in(t->fields[i].type, text, len, depth);
+	return found;
+}
+
+/* A constant that values of @t have: O_CREAT. Types can lead in a circle. */
+static const struct dp_prototype_name *
+find_in(const struct dp_prototype_type *t, const char *text, int len, int depth)
+{
+	u32 k;
+
+	if (depth-- == 0)
+		return NULL;
+	if (t->kind == DP_PROTOTYPE_POINTER || t->kind == DP_PROTOTYPE_ARRAY)
+		return t->of ? find_in(t->of, text, len, depth) : NULL;
+	if (t->kind == DP_PROTOTYPE_STRUCT)
+		return find_in_fields(t, text, len, depth);
+	if (t->lens != DP_PROTOTYPE_ENUM && t->lens != DP_PROTOTYPE_FLAGS)
+		return NULL;
+	for (k = 0; k < t->n; k++)
+		if (!strncmp(t->names[k].text, text, (size_t)len) &&
+		    !t->names[k].text[len])
+			return &t->names[k];
+	return NULL;
+}
+
 static const struct dp_prototype_name *
 find_constant(const struct dp_prototype *f, const char *text, int len)
 {
-	u32 i, k;
+	const struct dp_prototype_name *found = NULL;
+	u32 i;
 
-	for (i = 0; i < f->n; i++) {
-		const struct dp_prototype_type *t = f->parameters[i].type;
-
-		if (t->lens != DP_PROTOTYPE_ENUM &&
-		    t->lens != DP_PROTOTYPE_FLAGS)
-			continue;
-		for (k = 0; k < t->n; k++)
-			if (!strncmp(t->names[k].text, text, (size_t)len) &&
-			    !t->names[k].text[len])
-				return &t->names[k];
-	}
-	return NULL;
+	for (i = 0; i < f->n && !found; i++)
+		found = find_in(f->parameters[i].type, text, len,
+				CONSTANT_DEPTH);
+	return found;
 }
 
 static bool is_of_ours(const char *text, int len)
@@ -194,15 +198,28 @@ void dp_code_bind(struct dp_values *values, const struct dp_prototype *f)
 	}
 }
 
+static void add_name(char *buf, size_t len, const char *name)
+{
+	size_t at = strlen(buf);
+
+	if (name)
+		snprintf(buf + at, len - at, "%s%s", at ? ", " : "", name);
+}
+
 void dp_code_names(const struct dp_prototype *f, char *buf, size_t len)
 {
-	size_t at = 0;
 	u32 i;
 
 	*buf = '\0';
-	for (i = 0; i < f->n && at < len; i++)
-		if (f->parameters[i].name)
-			at += (size_t)snprintf(buf + at, len - at, "%s%s",
-					       at ? ", " : "",
-					       f->parameters[i].name);
+	for (i = 0; i < f->n; i++)
+		add_name(buf, len, f->parameters[i].name);
+}
+
+void dp_code_members(const struct dp_prototype_type *t, char *buf, size_t len)
+{
+	u32 i;
+
+	*buf = '\0';
+	for (i = 0; i < t->n; i++)
+		add_name(buf, len, t->fields[i].name);
 }

@@ -8,13 +8,16 @@
 #include "tracer/values/code.h"
 #include "engine/vm/ops.h"
 #include "sym/list.h"
+#include "sym/prototypes.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-static const struct dp_value_type untyped = { DP_VALUE_UNTYPED, 64, 0, 0 };
-static const struct dp_value_type boolean = { DP_VALUE_BOOL, 8, 0, 0 };
+static const struct dp_value_type untyped = { .kind = DP_VALUE_UNTYPED,
+					      .bits = 64 };
+static const struct dp_value_type boolean = { .kind = DP_VALUE_BOOL,
+					      .bits = 8 };
 
 void dp_code_bad(struct dp_coder *c, const struct dp_value *v, int err,
 		 const char *fmt, ...)
@@ -97,7 +100,7 @@ bool dp_code_is_place(const struct dp_values *values, u16 n)
 	u8 op = at(values, n)->op;
 
 	return op == DP_VALUE_DEREF || op == DP_VALUE_FETCH ||
-	       op == DP_VALUE_INDEX;
+	       op == DP_VALUE_INDEX || op == DP_VALUE_MEMBER;
 }
 
 /* Is a string read, byte by byte? */
@@ -136,44 +139,6 @@ static struct dp_value_type target_of(struct dp_value_type type)
 	return type;
 }
 
-/* The type of what is in memory at a place that is a C pointer's target; { 0 }: it is
- * untyped */
-static struct dp_value_type pointed(const struct dp_values *values, u16 n)
-{
-	const struct dp_value *v = at(values, n);
-	struct dp_value_type type = { 0 };
-
-	switch (v->op) {
-	case DP_VALUE_CAST:
-	case DP_VALUE_PARAMETER:
-		return v->type;
-	case DP_VALUE_DEREF:
-	case DP_VALUE_INDEX:
-		type = pointed(values, v->left);
-		return type.stars ? target_of(type) :
-				    (struct dp_value_type){ 0 };
-	case DP_VALUE_ADD:
-	case DP_VALUE_SUB:
-		type = pointed(values, v->left);
-		if (type.stars)
-			return type;
-		type = pointed(values, v->right);
-		return type.stars ? type : (struct dp_value_type){ 0 };
-	default:
-		return type;
-	}
-}
-
-bool dp_code_is_text(const struct dp_values *values, u16 n)
-{
-	const struct dp_value *v = at(values, n);
-	struct dp_value_type type = pointed(values, n);
-
-	if (v->op == DP_VALUE_SHOWN)
-		return v->type.kind == DP_VALUE_STRING;
-	return type.stars == 1 && type.kind == DP_VALUE_CHAR;
-}
-
 /* Values */
 
 static void extend(struct dp_coder *c, struct dp_value_type type)
@@ -192,11 +157,14 @@ static void load(struct dp_coder *c, const struct dp_value *v,
 				  [2] = DP_OPCODE_PUSH_MEM_U16,
 				  [4] = DP_OPCODE_PUSH_MEM_U32,
 				  [8] = DP_OPCODE_PUSH_MEM_U64 };
-	u32 size = dp_value_size(type);
+	u32 size = type.count ? 0 : dp_value_size(type);
 
 	if (!size) {
-		dp_code_bad(c, v, -EINVAL,
-			    "what this points to has no size: *(u32 *)…");
+		dp_code_bad(
+			c, v, -EINVAL,
+			type.count || type.kind == DP_VALUE_STRUCT ?
+				"this is more than one number: name a member, or an element" :
+				"what this points to has no size: *(u32 *)…");
 		return;
 	}
 	dp_code_op(c, ops[size]);
@@ -206,9 +174,9 @@ static void load(struct dp_coder *c, const struct dp_value *v,
 
 /* Push what is at index @right of pointer @left. */
 static void add_scaled(struct dp_coder *c, u16 index,
-		       struct dp_value_type pointer, u8 op)
+		       struct dp_value_type element, u8 op)
 {
-	u32 size = dp_value_size(target_of(pointer));
+	u32 size = dp_code_size(element);
 
 	dp_code_value(c, index);
 	if (size > 1) {
@@ -228,21 +196,93 @@ static bool expect_pointer(struct dp_coder *c, const struct dp_value *v,
 	return type.stars;
 }
 
+/* The names that a struct has, for who asks for another */
+static void refuse_member(struct dp_coder *c, const struct dp_value *v)
+{
+	struct dp_value_type type = dp_code_type(c->values, v->left);
+	struct dp_value name = { .at = v->name_at, .span = v->name_span };
+	char names[100];
+
+	if (type.kind != DP_VALUE_STRUCT) {
+		dp_code_bad(
+			c, &name, -EINVAL,
+			"what is before this is not known to be a struct, or a pointer to one");
+		return;
+	}
+	dp_code_members(type.known, names, sizeof(names));
+	if (type.stars != v->arrow)
+		dp_code_bad(
+			c, &name, -EINVAL,
+			v->arrow ?
+				"this is a struct: '.' has its members" :
+				"this is a pointer: \"->\" has the members of what it points to");
+	else
+		dp_code_bad(c, &name, -EINVAL, "the struct has %s",
+			    *names ? names : "no members that are known");
+}
+
+static struct dp_value_type place_member(struct dp_coder *c,
+					 const struct dp_value *v)
+{
+	const struct dp_prototype_field *f = dp_code_field(c->values, v);
+
+	if (!f || (!v->arrow && !dp_code_is_place(c->values, v->left))) {
+		refuse_member(c, v);
+		return untyped;
+	}
+	if (v->arrow)
+		dp_code_value(c, v->left);
+	else
+		dp_code_place(c, v->left);
+	if (f->offset) {
+		dp_code_push(c, f->offset);
+		dp_code_op(c, DP_OPCODE_ADD);
+	}
+	return dp_code_known(f->type);
+}
+
+static struct dp_value_type place_fetched(struct dp_coder *c,
+					  const struct dp_value *v)
+{
+	dp_code_value(c, v->left);
+	dp_code_push(c, v->number);
+	dp_code_op(c, DP_OPCODE_ADD);
+	return untyped;
+}
+
+/* What a pointer points to, or an array has; at an index. */
+static struct dp_value_type place_element(struct dp_coder *c,
+					  const struct dp_value *v)
+{
+	bool array = dp_code_is_place(c->values, v->left) &&
+		     dp_code_type(c->values, v->left).count;
+	struct dp_value_type type = array ? dp_code_place(c, v->left) :
+					    dp_code_value(c, v->left);
+
+	if (array)
+		type.count = 0;
+	else if (expect_pointer(c, at(c->values, v->left), type))
+		type = target_of(type);
+	if (v->op == DP_VALUE_INDEX)
+		add_scaled(c, v->right, type, DP_OPCODE_ADD);
+	return type;
+}
+
 struct dp_value_type dp_code_place(struct dp_coder *c, u16 n)
 {
 	const struct dp_value *v = at(c->values, n);
-	struct dp_value_type type = dp_code_value(c, v->left);
 
-	if (v->op == DP_VALUE_FETCH) {
-		dp_code_push(c, v->number);
-		dp_code_op(c, DP_OPCODE_ADD);
+	switch (c->err ? DP_VALUE_NUMBER : v->op) {
+	case DP_VALUE_FETCH:
+		return place_fetched(c, v);
+	case DP_VALUE_MEMBER:
+		return place_member(c, v);
+	case DP_VALUE_DEREF:
+	case DP_VALUE_INDEX:
+		return place_element(c, v);
+	default:
 		return untyped;
 	}
-	if (!expect_pointer(c, at(c->values, v->left), type))
-		return untyped;
-	if (v->op == DP_VALUE_INDEX)
-		add_scaled(c, v->right, type, DP_OPCODE_ADD);
-	return target_of(type);
 }
 
 static struct dp_value_type push_loaded(struct dp_coder *c, u16 n)
@@ -298,9 +338,11 @@ static struct dp_value_type either(struct dp_value_type a,
 				   struct dp_value_type b)
 {
 	if (a.kind == DP_VALUE_SIGNED || b.kind == DP_VALUE_SIGNED)
-		return (struct dp_value_type){ DP_VALUE_SIGNED, 64, 0, 0 };
+		return (struct dp_value_type){ .kind = DP_VALUE_SIGNED,
+					       .bits = 64 };
 	return a.kind == DP_VALUE_UNSIGNED && b.kind == DP_VALUE_UNSIGNED ?
-		       (struct dp_value_type){ DP_VALUE_UNSIGNED, 64, 0, 0 } :
+		       (struct dp_value_type){ .kind = DP_VALUE_UNSIGNED,
+					       .bits = 64 } :
 		       untyped;
 }
 
@@ -309,12 +351,13 @@ static struct dp_value_type push_sum(struct dp_coder *c,
 {
 	u8 op = v->op == DP_VALUE_ADD ? DP_OPCODE_ADD : DP_OPCODE_RSUB;
 	bool swapped = v->op == DP_VALUE_ADD &&
-		       pointed(c->values, v->right).stars;
+		       dp_code_type(c->values, v->right).stars;
 	struct dp_value_type left, right;
 
 	left = dp_code_value(c, swapped ? v->right : v->left);
 	if (left.stars) {
-		add_scaled(c, swapped ? v->left : v->right, left, op);
+		add_scaled(c, swapped ? v->left : v->right, target_of(left),
+			   op);
 		return left;
 	}
 	right = dp_code_value(c, swapped ? v->left : v->right);
@@ -355,9 +398,9 @@ static struct dp_value_type push_number(struct dp_coder *c,
 					const struct dp_value *v)
 {
 	dp_code_push(c, v->number);
-	return (struct dp_value_type){ v->negative ? DP_VALUE_SIGNED :
-						     DP_VALUE_UNSIGNED,
-				       64, 0, 0 };
+	return (struct dp_value_type){ .kind = v->negative ? DP_VALUE_SIGNED :
+							     DP_VALUE_UNSIGNED,
+				       .bits = 64 };
 }
 
 static struct dp_value_type push_unary(struct dp_coder *c,
@@ -392,6 +435,7 @@ struct dp_value_type dp_code_value(struct dp_coder *c, u16 n)
 	case DP_VALUE_DEREF:
 	case DP_VALUE_FETCH:
 	case DP_VALUE_INDEX:
+	case DP_VALUE_MEMBER:
 		return push_loaded(c, n);
 	case DP_VALUE_CAST:
 		return push_cast(c, v);

@@ -12,6 +12,7 @@
 #include "tracer/expr.h"
 
 struct dp_prototype;
+struct dp_prototype_field;
 
 /**
  * struct dp_coder - code is appended to @out
@@ -58,6 +59,18 @@ bool dp_code_is_place(const struct dp_values *values, u16 n);
 /** dp_code_is_text() - is node @n to be shown, or compared, as a string? */
 bool dp_code_is_text(const struct dp_values *values, u16 n);
 
+/* typed: what is known before anything is computed. */
+
+/** dp_code_type() - the type of node @n, if it is a pointer or in memory; zeros: it is not known */
+struct dp_value_type dp_code_type(const struct dp_values *values, u16 n);
+/** dp_code_known() - the type that a table or debug information has. @count is that of arrays */
+struct dp_value_type dp_code_known(const struct dp_prototype_type *t);
+/** dp_code_field() - the member that @v names; NULL: there is none */
+const struct dp_prototype_field *dp_code_field(const struct dp_values *values,
+					       const struct dp_value *v);
+/** dp_code_size() - bytes of one element of @type in memory; 0: it has no size */
+u32 dp_code_size(struct dp_value_type type);
+
 /* bind: names of a function's prototype. */
 
 /** dp_code_bind() - make of names the parameters of @f, and constants that these take;
@@ -71,6 +84,9 @@ void dp_code_parameter(struct dp_value *v, const struct dp_prototype *f,
 int dp_code_length_of(const struct dp_prototype *f, u32 parameter);
 /** dp_code_names() - the names of the parameters, with commas */
 void dp_code_names(const struct dp_prototype *f, char *buf, size_t len);
+
+/** dp_code_members() - the names of the members of a struct, with commas */
+void dp_code_members(const struct dp_prototype_type *t, char *buf, size_t len);
 
 /* name: registers, arguments and what else has a name. */
 

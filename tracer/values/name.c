@@ -15,7 +15,8 @@
 #define WORD 8
 #define RSP 0x67 /* its number among DP_REGS */
 
-static const struct dp_value_type untyped = { DP_VALUE_UNTYPED, 64, 0, 0 };
+static const struct dp_value_type untyped = { .kind = DP_VALUE_UNTYPED,
+					      .bits = 64 };
 
 static bool is_register(const char *text, int len, const char *name)
 {
@@ -172,21 +173,21 @@ static void refuse(struct dp_coder *c, const struct dp_value *v)
 
 	if (!c->prototype) {
 		dp_code_bad(
-			c, v, -EINVAL,
+			c, v, -ENODATA,
 			"a value is arg0, arg1 …, a register (rdi, eax …) or what these point to; of this function no names are known");
 		return;
 	}
 	dp_code_names(c->prototype, names, sizeof(names));
 	dp_code_bad(
-		c, v, -EINVAL,
+		c, v, -ENODATA,
 		"this function has %s; a value is one of these, a register (rdi, eax …) or what they point to",
 		*names ? names : "parameters without names: arg0, arg1 …");
 }
 
 struct dp_value_type dp_code_name(struct dp_coder *c, const struct dp_value *v)
 {
-	static const struct dp_value_type number = { DP_VALUE_UNSIGNED, 32, 0,
-						     0 };
+	static const struct dp_value_type number = { .kind = DP_VALUE_UNSIGNED,
+						     .bits = 32 };
 	const char *text = name_of(c->values, v);
 	int arg = find_argument(text, v->span);
 	int reg = *text == '%' ? find_marked(text + 1, v->span - 1) :

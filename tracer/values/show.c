@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* show: print values of a record, as text and as JSON. */
 #include "tracer/values/show.h"
+#include "tracer/values/code.h"
 #include "tracer/output.h"
 #include "tracer/session.h"
 #include "engine/vm/vm.h"
@@ -9,6 +10,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define LEVELS 2
 
 /* What dp_output_write() says as it is, or as the byte that it is. */
 static u32 plain(const u8 *text, u32 len)
@@ -137,31 +140,121 @@ static void show_number(FILE *out, struct dp_value_type type, u64 value,
 	}
 }
 
-/* @bytes: of one element, in memory */
+/* "O_WRONLY|O_CREAT"; JSON has the number. */
+static bool show_names(FILE *out, struct dp_value_type type, u64 value)
+{
+	char text[200];
+
+	if (!type.known || type.stars || type.known->kind != DP_PROTOTYPE_INT ||
+	    type.known->lens == DP_PROTOTYPE_PLAIN ||
+	    type.known->lens == DP_PROTOTYPE_CHAR ||
+	    dp_prototypes_show(text, sizeof(text), type.known, value) < 0)
+		return false;
+	dp_output_print(out, "%s", text);
+	return true;
+}
+
+static void show_scalar(FILE *out, struct dp_value_type type, u64 value,
+			bool json)
+{
+	if (json || !show_names(out, type, value))
+		show_number(out, type, value, json);
+}
+
+/* @bytes: of one value, in memory */
 static u64 element(struct dp_value_type type, const u8 *bytes)
 {
-	bool sign = type.kind == DP_VALUE_SIGNED || type.kind == DP_VALUE_CHAR;
-	u32 unused = 64 - type.bits;
+	bool sign = !type.stars && (type.kind == DP_VALUE_SIGNED ||
+				    type.kind == DP_VALUE_CHAR);
+	u32 size = dp_value_size(type), unused = 64 - 8 * size;
 	u64 value = 0;
 
-	memcpy(&value, bytes, type.bits / 8);
+	memcpy(&value, bytes, size);
 	return sign ? (u64)((s64)(value << unused) >> unused) : value;
 }
 
-/* {1,2,3}; [1,2,3] in JSON */
-static void show_array(FILE *out, struct dp_value_type type,
-		       const struct dp_item *item, bool json)
-{
-	u32 size = dp_value_size(type), i;
+static void show_in_memory(FILE *out, struct dp_value_type type,
+			   const u8 *bytes, u32 size, bool json, int level);
 
+/* {1,2,3}; [1,2,3] in JSON */
+static void show_array(FILE *out, struct dp_value_type type, const u8 *bytes,
+		       u32 size, bool json, int level)
+{
+	u32 each = dp_code_size(type), n = type.count, i;
+
+	type.count = 0;
 	putc(json ? '[' : '{', out);
-	for (i = 0; (i + 1) * size <= item->size; i++) {
+	for (i = 0; i < n && each && (i + 1) * each <= size; i++) {
 		if (i)
 			putc(',', out);
-		show_number(out, type, element(type, item->payload + i * size),
-			    json);
+		show_in_memory(out, type, bytes + i * each, each, json, level);
 	}
 	putc(json ? ']' : '}', out);
+}
+
+static void show_field(FILE *out, const struct dp_prototype_field *f,
+		       const u8 *bytes, u32 size, bool json, int level)
+{
+	const char *name = f->name ? f->name : "_";
+
+	if (json)
+		dp_json_string(out, name);
+	else
+		dp_output_print(out, "%s", name);
+	putc(json ? ':' : '=', out);
+	show_in_memory(out, dp_code_known(f->type), bytes + f->offset,
+		       size - f->offset, json, level);
+}
+
+/* {x=3,y=1}; of a struct in a struct in a struct there are no members */
+static void show_struct(FILE *out, const struct dp_prototype_type *t,
+			const u8 *bytes, u32 size, bool json, int level)
+{
+	u32 i, n = 0;
+
+	putc('{', out);
+	for (i = 0; i < t->n && level < LEVELS; i++) {
+		const struct dp_prototype_field *f = &t->fields[i];
+
+		if (f->offset > size || f->type->size > size - f->offset)
+			continue;
+		if (n++)
+			putc(',', out);
+		show_field(out, f, bytes, size, json, level + 1);
+	}
+	if (level >= LEVELS && !json)
+		fputs("...", out);
+	putc('}', out);
+}
+
+static void show_characters(FILE *out, const u8 *bytes, u32 size, bool json)
+{
+	char text[DP_TRACE_STRING + 1] = "";
+	u32 len = (u32)strnlen((const char *)bytes, size);
+
+	if (len > DP_TRACE_STRING)
+		len = DP_TRACE_STRING;
+	memcpy(text, bytes, len);
+	if (json)
+		dp_json_string(out, text);
+	else
+		quote(out, bytes, len);
+}
+
+static void show_in_memory(FILE *out, struct dp_value_type type,
+			   const u8 *bytes, u32 size, bool json, int level)
+{
+	if (type.count && !type.stars && type.kind == DP_VALUE_CHAR)
+		show_characters(out, bytes,
+				size < type.count ? size : type.count, json);
+	else if (type.count)
+		show_array(out, type, bytes, size, json, level);
+	else if (!type.stars && type.kind == DP_VALUE_STRUCT)
+		show_struct(out, type.known, bytes, size, json, level);
+	else if (!dp_value_size(type) || dp_value_size(type) > size)
+		fputs(json ? "null" : "?", out);
+	else
+		show_scalar(out, type, element(type, bytes), json);
 }
 
 /* What should be a string, and is none, is a pointer. */
@@ -174,20 +267,6 @@ static void show_fault(FILE *out, struct dp_value_type type, u64 address,
 		dp_output_hex(out, address);
 	else
 		dp_output_print(out, "<bad address 0x%lx>", address);
-}
-
-/* "O_WRONLY|O_CREAT"; JSON has the number. */
-static bool show_names(FILE *out, const struct dp_prototype_type *known,
-		       u64 value)
-{
-	char text[200];
-
-	if (!known || known->kind != DP_PROTOTYPE_INT ||
-	    known->lens == DP_PROTOTYPE_PLAIN ||
-	    dp_prototypes_show(text, sizeof(text), known, value) < 0)
-		return false;
-	dp_output_print(out, "%s", text);
-	return true;
 }
 
 /* "lib.so:function+0x1c" */
@@ -223,7 +302,8 @@ void dp_value_show(FILE *out, const struct dp_trace_item *shown,
 		return;
 	}
 	if (item->token == DP_ITEM_RANGE) {
-		show_array(out, shown->type, item, json);
+		show_in_memory(out, shown->type, item->payload, item->size,
+			       json, 0);
 		return;
 	}
 	memcpy(value, item->payload,
@@ -233,6 +313,6 @@ void dp_value_show(FILE *out, const struct dp_trace_item *shown,
 	else if (shown->type.kind == DP_VALUE_SYMBOL &&
 		 show_symbol(out, mods, value[0], json))
 		return;
-	else if (json || !show_names(out, shown->known, value[0]))
-		show_number(out, shown->type, value[0], json);
+	else
+		show_scalar(out, shown->type, value[0], json);
 }
