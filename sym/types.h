@@ -52,9 +52,10 @@ int dp_types_returned(struct dp_modules *mods, const struct dp_module *m,
  * @p: a prototype in one block of memory, for free(); it is not changed on error
  *
  * Only functions of C, C++ and Rust are known. The name is the one that debug information has:
- * the symbol of a constructor may be another. Parameters are those of the source: whether a
- * compiler changed them for all callers shows in the name of the symbol (".isra.0"). What
- * returns a large struct has an argument before them that is not among them.
+ * the symbol of a constructor may be another. Parameters are those of the source. A compiler
+ * may pass fewer to a function that only its own file calls: the symbol's name shows it with
+ * GCC (".isra.0"); with newer Clangs the function is not known; with others nothing shows it.
+ * What returns a large struct has an argument before them that is not among them.
  *
  * Left out of structs: bit fields, what is in virtual base classes, and variants. Fields of base
  * classes, and of structs and unions without a name, are those of the struct around them.

@@ -495,13 +495,21 @@ static void put_function(struct writer *w, Dwarf_Die *function)
 		w->t->returns = add(w);
 }
 
+/* Clang says so of a function whose parameters it has changed for all callers. */
+static bool is_called_otherwise(const struct writer *w, Dwarf_Die *function)
+{
+	u64 how = dp_reader_number(w->r, function, DW_AT_calling_convention);
+
+	return how && how != DW_CC_normal && how != DW_CC_program;
+}
+
 static void see(const struct dp_reader *r, Dwarf_Die *function, size_t i)
 {
 	struct dp_tree *t = r->out;
 	struct writer w = { .r = r, .t = t, .filled = 1 };
 	Dwarf_Die origin = origin_of(&w, function);
 
-	if (!dp_reader_is_c(r, function))
+	if (!dp_reader_is_c(r, function) || is_called_otherwise(&w, function))
 		return;
 	memset(t, 0, sizeof(*t));
 	t->types = t->text = 1;

@@ -57,6 +57,17 @@ bool dp_reader_type(const struct dp_reader *r, Dwarf_Die *die, Dwarf_Die *type)
 	       r->dw.dwarf_formref_die(&attr, type);
 }
 
+/* A type in a unit of its own is declared where it is used. */
+static void follow_signature(const struct dp_reader *r, Dwarf_Die *die)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Die type;
+
+	if (r->dw.dwarf_attr(die, DW_AT_signature, &attr) &&
+	    r->dw.dwarf_formref_die(&attr, &type))
+		*die = type;
+}
+
 bool dp_reader_peel(const struct dp_reader *r, Dwarf_Die *die)
 {
 	Dwarf_Die next;
@@ -75,6 +86,7 @@ bool dp_reader_peel(const struct dp_reader *r, Dwarf_Die *die)
 			*die = next;
 			break;
 		default:
+			follow_signature(r, die);
 			return true;
 		}
 	}

@@ -75,7 +75,8 @@ u64 dp_reader_number(const struct dp_reader *r, Dwarf_Die *die,
 		     unsigned int name);
 /** dp_reader_type() - the type that a DIE has. Return: false: none */
 bool dp_reader_type(const struct dp_reader *r, Dwarf_Die *die, Dwarf_Die *type);
-/** dp_reader_peel() - go to what a typedef, const, … is of. Return: false: void */
+/** dp_reader_peel() - go to what a typedef, const, … is of, where it is defined. Return: false:
+ *  void */
 bool dp_reader_peel(const struct dp_reader *r, Dwarf_Die *die);
 /** dp_reader_base() - a base type, or an enumeration that has no other type */
 struct dp_type dp_reader_base(const struct dp_reader *r, Dwarf_Die *die);
