@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* types: what functions return, according to debug information. */
+/* types: what functions take and return, according to debug information. */
 #ifndef DP_TYPES_H
 #define DP_TYPES_H
 
@@ -8,6 +8,7 @@
 
 struct dp_modules;
 struct dp_module;
+struct dp_prototype;
 
 /** enum dp_type_kind - as far as a register can show it */
 enum dp_type_kind {
@@ -43,5 +44,30 @@ struct dp_type {
 int dp_types_returned(struct dp_modules *mods, const struct dp_module *m,
 		      const u64 *addr, struct dp_type *type, size_t n);
 #define DP_TYPES_SECONDS 5
+
+/**
+ * dp_types_prototype() - the parameters of a function, by debug information
+ * @m: the module of the function; its file is read as for dp_types_returned()
+ * @addr: its entry in the process
+ * @p: a prototype in one block of memory, for free(); it is not changed on error
+ *
+ * Only functions of C, C++ and Rust are known. The name is the one that debug information has:
+ * the symbol of a constructor may be another. Parameters are those of the source. A compiler
+ * may pass fewer to a function that only its own file calls: the symbol's name shows it with
+ * GCC (".isra.0"); with newer Clangs the function is not known; with others nothing shows it.
+ * What returns a large struct has an argument before them that is not among them.
+ *
+ * Left out of structs: bit fields, what is in virtual base classes, and variants. Fields of base
+ * classes, and of structs and unions without a name, are those of the struct around them.
+ * Names have no control characters; they are otherwise as the file has them.
+ * What lies behind more than four pointers, or finds no room, is void behind a pointer, or a
+ * STRUCT without fields, as is a value of a kind that enum dp_prototype_kind lacks.
+ *
+ * Context: may sleep, for DP_TYPES_SECONDS at most.
+ * Return: 0; -ENOENT there is no debug information, or none of this function; otherwise as
+ * dp_types_returned().
+ */
+int dp_types_prototype(struct dp_modules *mods, const struct dp_module *m,
+		       u64 addr, struct dp_prototype **p);
 
 #endif

@@ -1,0 +1,548 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * prototype: parameters of functions, according to debug information.
+ *
+ * In the child each type gets a number when it is met first, and is filled in when its turn
+ * comes. Pointers lead on to further types, so that types are read breadth first, each once,
+ * until there is no more room. A struct or an enumeration of which not all finds room has
+ * neither fields nor names.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include "sym/types/reader.h"
+#include "sym/types/tree.h"
+
+#define POINTERS_MAX 4 /* followed from a parameter on */
+#define BASES_MAX 16 /* structs that are part of one another and have no name */
+#define ORIGINS_MAX 8
+
+/* @die, @dimension: type of each number; @dimension counts those of an array.
+ * @pointers: that lead to it. @filled: how many have had their turn */
+struct writer {
+	const struct dp_reader *r;
+	struct dp_tree *t;
+	u32 filled;
+	Dwarf_Die die[DP_TREE_TYPES];
+	u32 dimension[DP_TREE_TYPES];
+	u8 pointers[DP_TREE_TYPES];
+};
+
+/* Return: DP_TREE_TEXT if there is no room */
+static u32 put_text(struct dp_tree *t, const char *text)
+{
+	size_t len = strlen(text) + 1;
+	u32 at = t->text;
+
+	if (len > DP_TREE_TEXT - at)
+		return DP_TREE_TEXT;
+	memcpy(t->bytes + at, text, len);
+	t->text += (u32)len;
+	return at;
+}
+
+/* NULL: it has none */
+static const char *name_of(const struct writer *w, Dwarf_Die *die,
+			   unsigned int attribute)
+{
+	Dwarf_Attribute attr;
+
+	if (!w->r->dw.dwarf_attr_integrate(die, attribute, &attr))
+		return NULL;
+	return w->r->dw.dwarf_formstring(&attr);
+}
+
+/* Return: 0, which is "", if it has none; DP_TREE_TEXT, there is no room */
+static u32 put_name(const struct writer *w, Dwarf_Die *die)
+{
+	const char *name = name_of(w, die, DW_AT_name);
+
+	return name && *name ? put_text(w->t, name) : 0;
+}
+
+static bool has_constant(const struct writer *w, Dwarf_Die *die,
+			 unsigned int name, u64 *value)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word word;
+
+	if (!w->r->dw.dwarf_attr_integrate(die, name, &attr) ||
+	    w->r->dw.dwarf_formudata(&attr, &word))
+		return false;
+	*value = word;
+	return true;
+}
+
+static u32 find(const struct writer *w, const Dwarf_Die *die, u32 dimension)
+{
+	u32 i;
+
+	for (i = 1; i < w->t->types; i++)
+		if (w->die[i].addr == die->addr && w->dimension[i] == dimension)
+			return i;
+	return DP_TREE_NONE;
+}
+
+/* A struct of which nothing is known, until it is filled in. Return: as enter() */
+static u32 add(struct writer *w)
+{
+	u32 i = w->t->types;
+
+	if (i == DP_TREE_TYPES)
+		return DP_TREE_NONE;
+	w->t->types++;
+	w->t->type[i].kind = DP_PROTOTYPE_STRUCT;
+	return i;
+}
+
+/* Return: the number of a type; DP_TREE_NONE if there are too many */
+static u32 enter(struct writer *w, const Dwarf_Die *die, u32 dimension,
+		 u8 pointers)
+{
+	u32 i = find(w, die, dimension);
+
+	if (i != DP_TREE_NONE)
+		return i;
+	i = add(w);
+	if (i != DP_TREE_NONE) {
+		w->die[i] = *die;
+		w->dimension[i] = dimension;
+		w->pointers[i] = pointers;
+	}
+	return i;
+}
+
+/* The type that @die, which is no pointer, has. */
+static u32 type_of(struct writer *w, Dwarf_Die *die, u8 pointers)
+{
+	Dwarf_Die type;
+
+	if (!dp_reader_type(w->r, die, &type))
+		return DP_TREE_NONE;
+	if (!dp_reader_peel(w->r, &type))
+		return 0;
+	return enter(w, &type, 0, pointers);
+}
+
+static bool leads_on(int tag)
+{
+	return tag != DW_TAG_base_type && tag != DW_TAG_enumeration_type;
+}
+
+static u32 pointed(struct writer *w, u32 i)
+{
+	u8 pointers = (u8)(w->pointers[i] + 1);
+	Dwarf_Die type;
+	int tag;
+	u32 to;
+
+	if (!dp_reader_type(w->r, &w->die[i], &type) ||
+	    !dp_reader_peel(w->r, &type))
+		return 0;
+	tag = w->r->dw.dwarf_tag(&type);
+	if (tag == DW_TAG_subroutine_type || tag == DW_TAG_unspecified_type)
+		return 0;
+	to = pointers > POINTERS_MAX && leads_on(tag) ?
+		     find(w, &type, 0) :
+		     enter(w, &type, 0, pointers);
+	return to == DP_TREE_NONE ? 0 : to;
+}
+
+static void fill_pointer(struct writer *w, u32 i)
+{
+	w->t->type[i].of = pointed(w, i);
+	w->t->type[i].kind = DP_PROTOTYPE_POINTER;
+}
+
+static void fill_int(struct dp_tree_type *t, struct dp_type base)
+{
+	t->kind = DP_PROTOTYPE_INT;
+	t->bits = base.bits;
+	t->is_signed = base.kind == DP_TYPE_SIGNED;
+	if (base.kind == DP_TYPE_BOOL)
+		t->lens = DP_PROTOTYPE_BOOL;
+}
+
+/* Return: bits; 0 if it is no such number */
+static u8 bits_of_float(const struct writer *w, Dwarf_Die *die, u64 bytes)
+{
+	const char *name;
+
+	if (bytes != 16)
+		return bytes == 4 || bytes == 8 ? (u8)(8 * bytes) : 0;
+	name = name_of(w, die, DW_AT_name);
+	return name && strstr(name, "128") ? 128 : 80;
+}
+
+static void fill_float(struct writer *w, u32 i, u8 kind, u64 bytes)
+{
+	u8 bits = bits_of_float(w, &w->die[i], bytes);
+
+	if (!bits)
+		return;
+	w->t->type[i].kind = kind;
+	w->t->type[i].bits = bits;
+}
+
+static void fill_base(struct writer *w, u32 i)
+{
+	Dwarf_Die *die = &w->die[i];
+	u64 encoding = dp_reader_number(w->r, die, DW_AT_encoding);
+	u64 bytes = dp_reader_number(w->r, die, DW_AT_byte_size);
+	struct dp_type base = dp_reader_base(w->r, die);
+	const char *name = name_of(w, die, DW_AT_name);
+
+	w->t->type[i].size = bytes;
+	if (encoding == DW_ATE_float)
+		fill_float(w, i, DP_PROTOTYPE_FLOAT, bytes);
+	else if (encoding == DW_ATE_complex_float)
+		fill_float(w, i, DP_PROTOTYPE_COMPLEX, bytes / 2);
+	else if (base.kind)
+		fill_int(&w->t->type[i], base);
+	if (base.bits == 8 && name && !strcmp(name, "char"))
+		w->t->type[i].lens = DP_PROTOTYPE_CHAR;
+}
+
+static bool put_enumerator(struct writer *w, Dwarf_Die *die)
+{
+	struct dp_tree *t = w->t;
+	u32 name = put_name(w, die);
+	u64 value;
+
+	if (!name || !has_constant(w, die, DW_AT_const_value, &value))
+		return true;
+	if (name == DP_TREE_TEXT || t->names == DP_TREE_NAMES)
+		return false;
+	t->enumerator[t->names++] = (struct dp_tree_name){ name, value };
+	return true;
+}
+
+static bool put_enumerators(struct writer *w, Dwarf_Die *of)
+{
+	Dwarf_Die die;
+	int more;
+
+	for (more = w->r->dw.dwarf_child(of, &die); !more;
+	     more = w->r->dw.dwarf_siblingof(&die, &die))
+		if (w->r->dw.dwarf_tag(&die) == DW_TAG_enumerator &&
+		    !put_enumerator(w, &die))
+			return false;
+	return true;
+}
+
+/* Whether there is a sign may stand with the enumeration, or with the type that it has. */
+static struct dp_type base_of_enum(const struct writer *w, Dwarf_Die *die)
+{
+	Dwarf_Die type;
+
+	if (dp_reader_type(w->r, die, &type) && dp_reader_peel(w->r, &type) &&
+	    w->r->dw.dwarf_tag(&type) == DW_TAG_base_type)
+		return dp_reader_base(w->r, &type);
+	return dp_reader_base(w->r, die);
+}
+
+static void fill_enum(struct writer *w, u32 i)
+{
+	struct dp_tree_type *t = &w->t->type[i];
+	struct dp_type base = base_of_enum(w, &w->die[i]);
+	u32 names = w->t->names;
+
+	t->size = dp_reader_number(w->r, &w->die[i], DW_AT_byte_size);
+	if (!base.kind || base.kind == DP_TYPE_FLOAT)
+		return;
+	fill_int(t, base);
+	if (!put_enumerators(w, &w->die[i])) {
+		w->t->names = names;
+		return;
+	}
+	t->lens = DP_PROTOTYPE_ENUM;
+	t->first = names;
+	t->n = w->t->names - names;
+}
+
+/* Return: true if an array has dimension @n, from 0, in @die then */
+static bool dimension(const struct writer *w, Dwarf_Die *array, u32 n,
+		      Dwarf_Die *die)
+{
+	int more;
+
+	for (more = w->r->dw.dwarf_child(array, die); !more;
+	     more = w->r->dw.dwarf_siblingof(die, die))
+		if (w->r->dw.dwarf_tag(die) == DW_TAG_subrange_type && !n--)
+			return true;
+	return false;
+}
+
+/* 0: it is not known, or none. The bound of an array without elements is -1. */
+static u64 length_of(const struct writer *w, Dwarf_Die *range)
+{
+	u64 n;
+
+	if (has_constant(w, range, DW_AT_count, &n))
+		return n;
+	if (!has_constant(w, range, DW_AT_upper_bound, &n))
+		return 0;
+	return n + 1 - dp_reader_number(w->r, range, DW_AT_lower_bound);
+}
+
+static void fill_array(struct writer *w, u32 i)
+{
+	u32 next = w->dimension[i] + 1, of;
+	Dwarf_Die die = w->die[i], range;
+	u64 length;
+
+	if (!dimension(w, &die, w->dimension[i], &range))
+		return;
+	length = length_of(w, &range);
+	of = dimension(w, &die, next, &range) ?
+		     enter(w, &die, next, w->pointers[i]) :
+		     type_of(w, &die, w->pointers[i]);
+	if (of == DP_TREE_NONE)
+		return;
+	w->t->type[i].kind = DP_PROTOTYPE_ARRAY;
+	w->t->type[i].of = of;
+	w->t->type[i].length = length;
+}
+
+static bool is_struct(int tag)
+{
+	return tag == DW_TAG_structure_type || tag == DW_TAG_union_type ||
+	       tag == DW_TAG_class_type;
+}
+
+/* Where in its struct @die is, if that is a constant. A union does not say it. */
+static bool place_of(const struct writer *w, Dwarf_Die *die, u64 *offset)
+{
+	*offset = 0;
+	return !w->r->dw.dwarf_hasattr(die, DW_AT_data_member_location) ||
+	       has_constant(w, die, DW_AT_data_member_location, offset);
+}
+
+static bool is_part(const struct writer *w, Dwarf_Die *die)
+{
+	const struct dp_libdw *dw = &w->r->dw;
+	int tag = dw->dwarf_tag(die);
+
+	if (tag == DW_TAG_inheritance)
+		return !dp_reader_number(w->r, die, DW_AT_virtuality);
+	return tag == DW_TAG_member &&
+	       !dw->dwarf_hasattr(die, DW_AT_bit_size) &&
+	       !dw->dwarf_hasattr(die, DW_AT_external) &&
+	       !dw->dwarf_hasattr(die, DW_AT_declaration);
+}
+
+static bool put_fields(struct writer *w, u32 i, Dwarf_Die *of, u64 base,
+		       int depth);
+
+/* Return: false if there is no room */
+static bool put_field(struct writer *w, u32 i, Dwarf_Die *die, u64 base,
+		      int depth)
+{
+	struct dp_tree *t = w->t;
+	u32 type, name = put_name(w, die);
+	Dwarf_Die inner;
+	u64 offset;
+
+	if (!is_part(w, die) || !place_of(w, die, &offset))
+		return true;
+	if (!name)
+		return !dp_reader_type(w->r, die, &inner) ||
+		       !dp_reader_peel(w->r, &inner) ||
+		       !is_struct(w->r->dw.dwarf_tag(&inner)) ||
+		       put_fields(w, i, &inner, base + offset, depth + 1);
+	type = type_of(w, die, w->pointers[i]);
+	if (!type)
+		return true;
+	if (type == DP_TREE_NONE || name == DP_TREE_TEXT ||
+	    t->fields == DP_TREE_FIELDS)
+		return false;
+	t->field[t->fields++] =
+		(struct dp_tree_field){ name, type, base + offset };
+	return true;
+}
+
+/* The parts of base classes, and of structs without a name, are those of the struct
+ * around them. */
+static bool put_fields(struct writer *w, u32 i, Dwarf_Die *of, u64 base,
+		       int depth)
+{
+	Dwarf_Die die;
+	int more;
+
+	if (depth > BASES_MAX)
+		return false;
+	for (more = w->r->dw.dwarf_child(of, &die); !more;
+	     more = w->r->dw.dwarf_siblingof(&die, &die))
+		if (!put_field(w, i, &die, base, depth))
+			return false;
+	return true;
+}
+
+static void fill_struct(struct writer *w, u32 i)
+{
+	struct dp_tree_type *t = &w->t->type[i];
+	Dwarf_Die die = w->die[i];
+	u32 fields = w->t->fields;
+
+	t->size = dp_reader_number(w->r, &die, DW_AT_byte_size);
+	if (w->r->dw.dwarf_hasattr(&die, DW_AT_declaration))
+		return;
+	if (!put_fields(w, i, &die, 0, 0)) {
+		w->t->fields = fields;
+		return;
+	}
+	t->first = fields;
+	t->n = w->t->fields - fields;
+}
+
+static void fill(struct writer *w, u32 i)
+{
+	switch (w->r->dw.dwarf_tag(&w->die[i])) {
+	case DW_TAG_base_type:
+		return fill_base(w, i);
+	case DW_TAG_enumeration_type:
+		return fill_enum(w, i);
+	case DW_TAG_pointer_type:
+	case DW_TAG_reference_type:
+	case DW_TAG_rvalue_reference_type:
+	case DW_TAG_unspecified_type: /* of nullptr */
+		return fill_pointer(w, i);
+	case DW_TAG_array_type:
+		return fill_array(w, i);
+	case DW_TAG_structure_type:
+	case DW_TAG_union_type:
+	case DW_TAG_class_type:
+		return fill_struct(w, i);
+	}
+}
+
+/* A parameter is never void: what its type is cannot be told then. */
+static u32 type_of_value(struct writer *w, Dwarf_Die *die)
+{
+	u32 type = type_of(w, die, 0);
+
+	return type && type != DP_TREE_NONE ? type : add(w);
+}
+
+/* A constructor of a class with virtual bases: which of its copies is passed them is not told. */
+static bool is_of_compiler(const char *name)
+{
+	return name &&
+	       (!strcmp(name, "__in_chrg") || !strcmp(name, "__vtt_parm"));
+}
+
+static bool put_parameter(struct writer *w, Dwarf_Die *die)
+{
+	struct dp_tree *t = w->t;
+	u32 name = put_name(w, die);
+
+	if (t->parameters == DP_PROTOTYPE_PARAMETERS ||
+	    is_of_compiler(name_of(w, die, DW_AT_name)))
+		return false;
+	t->parameter[t->parameters++] =
+		(struct dp_tree_parameter){ name == DP_TREE_TEXT ? 0 : name,
+					    type_of_value(w, die) };
+	return true;
+}
+
+/* Return: false if they cannot be told */
+static bool put_parameters(struct writer *w, Dwarf_Die *function)
+{
+	const struct dp_libdw *dw = &w->r->dw;
+	Dwarf_Die die;
+	int more;
+
+	for (more = dw->dwarf_child(function, &die); !more;
+	     more = dw->dwarf_siblingof(&die, &die)) {
+		if (dw->dwarf_tag(&die) == DW_TAG_unspecified_parameters)
+			w->t->variadic = true;
+		if (dw->dwarf_tag(&die) == DW_TAG_formal_parameter &&
+		    !put_parameter(w, &die))
+			return false;
+	}
+	return true;
+}
+
+/* A function that is inlined elsewhere may lack what its code does not use; what it is a copy
+ * of has all parameters. */
+static Dwarf_Die origin_of(const struct writer *w, const Dwarf_Die *function)
+{
+	Dwarf_Die die = *function, next;
+	Dwarf_Attribute attr;
+	int i;
+
+	for (i = 0; i < ORIGINS_MAX; i++) {
+		if (!w->r->dw.dwarf_attr(&die, DW_AT_abstract_origin, &attr) ||
+		    !w->r->dw.dwarf_formref_die(&attr, &next))
+			break;
+		die = next;
+	}
+	return die;
+}
+
+static void put_function(struct writer *w, Dwarf_Die *function)
+{
+	const char *name = name_of(w, function, DW_AT_linkage_name) ?:
+				   name_of(w, function, DW_AT_name);
+
+	w->t->name = name ? put_text(w->t, name) : 0;
+	if (w->t->name == DP_TREE_TEXT)
+		w->t->name = 0;
+	if (w->r->dw.dwarf_attr_integrate(function, DW_AT_type,
+					  &(Dwarf_Attribute){ 0 }))
+		w->t->returns = type_of(w, function, 0);
+	if (w->t->returns == DP_TREE_NONE)
+		w->t->returns = add(w);
+}
+
+/* Clang says so of a function whose parameters it has changed for all callers. */
+static bool is_called_otherwise(const struct writer *w, Dwarf_Die *function)
+{
+	u64 how = dp_reader_number(w->r, function, DW_AT_calling_convention);
+
+	return how && how != DW_CC_normal && how != DW_CC_program;
+}
+
+static void see(const struct dp_reader *r, Dwarf_Die *function, size_t i)
+{
+	struct dp_tree *t = r->out;
+	struct writer w = { .r = r, .t = t, .filled = 1 };
+	Dwarf_Die origin = origin_of(&w, function);
+
+	if (!dp_reader_is_c(r, function) || is_called_otherwise(&w, function))
+		return;
+	memset(t, 0, sizeof(*t));
+	t->types = t->text = 1;
+	put_function(&w, function);
+	if (!put_parameters(&w, &origin))
+		return;
+	for (; w.filled < t->types; w.filled++)
+		fill(&w, w.filled);
+	t->found = true;
+}
+
+static bool has(const struct dp_reader *r, size_t i)
+{
+	const struct dp_tree *t = r->out;
+
+	return t->found;
+}
+
+int dp_types_prototype(struct dp_modules *mods, const struct dp_module *m,
+		       u64 addr, struct dp_prototype **p)
+{
+	struct dp_reader r = { .addr = &addr,
+			       .n = 1,
+			       .size = sizeof(struct dp_tree),
+			       .see = see,
+			       .has = has };
+	const struct dp_tree *t;
+	int err = dp_reader_read(&r, mods, m);
+
+	t = r.out;
+	if (!err)
+		err = t->found ? dp_tree_build(t, p) : -ENOENT;
+	if (r.out)
+		munmap(r.out, r.size);
+	return err;
+}

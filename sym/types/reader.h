@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * reader: debug information of functions, read by libdw in a child.
+ *
+ * Functions with a struct dp_reader run in the child, but for dp_reader_read().
+ */
+#ifndef DP_TYPES_READER_H
+#define DP_TYPES_READER_H
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include "sym/types.h"
+
+/* DP_LIBDW(X): X(function) for each function of libdw that is used */
+#define DP_LIBDW(X)             \
+	X(dwarf_begin)          \
+	X(dwarf_addrdie)        \
+	X(dwarf_getaranges)     \
+	X(dwarf_nextcu)         \
+	X(dwarf_offdie)         \
+	X(dwarf_dieoffset)      \
+	X(dwarf_getfuncs)       \
+	X(dwarf_entrypc)        \
+	X(dwarf_ranges)         \
+	X(dwarf_attr)           \
+	X(dwarf_attr_integrate) \
+	X(dwarf_hasattr)        \
+	X(dwarf_formref_die)    \
+	X(dwarf_formstring)     \
+	X(dwarf_formudata)      \
+	X(dwarf_child)          \
+	X(dwarf_siblingof)      \
+	X(dwarf_diecu)          \
+	X(dwarf_srclang)        \
+	X(dwarf_tag)
+
+struct dp_libdw {
+#define DP_MEMBER(f) __typeof__(f) *f;
+	DP_LIBDW(DP_MEMBER)
+#undef DP_MEMBER
+};
+
+/**
+ * struct dp_reader - what is read of functions
+ * @addr, @n: entries of the functions in the process, ascending
+ * @bias: of their module
+ * @out: memory that the child and the tool share
+ * @size: bytes of it
+ * @see: told that the DIE @function is the one at @addr[@i], for each such DIE
+ * @has: whether no more need be read of @addr[@i]
+ * @dw, @dwarf: the child's
+ */
+struct dp_reader {
+	const u64 *addr;
+	size_t n;
+	u64 bias;
+	void *out;
+	size_t size;
+	void (*see)(const struct dp_reader *r, Dwarf_Die *function, size_t i);
+	bool (*has)(const struct dp_reader *r, size_t i);
+	struct dp_libdw dw;
+	Dwarf *dwarf;
+};
+
+/**
+ * dp_reader_read() - have a child read the file of @m, or its debug file, into @r->out
+ * Context: the tool's process. The child has ended when it returns.
+ * Return: as dp_types_returned(). @r->out is for munmap(2) if it is not NULL, and hostile.
+ */
+int dp_reader_read(struct dp_reader *r, struct dp_modules *mods,
+		   const struct dp_module *m);
+
+/** dp_reader_number() - a number that a DIE, or a DIE that it refers to, has; 0 without one */
+u64 dp_reader_number(const struct dp_reader *r, Dwarf_Die *die,
+		     unsigned int name);
+/** dp_reader_type() - the type that a DIE has. Return: false: none */
+bool dp_reader_type(const struct dp_reader *r, Dwarf_Die *die, Dwarf_Die *type);
+/** dp_reader_peel() - go to what a typedef, const, … is of, where it is defined. Return: false:
+ *  void */
+bool dp_reader_peel(const struct dp_reader *r, Dwarf_Die *die);
+/** dp_reader_base() - a base type, or an enumeration that has no other type */
+struct dp_type dp_reader_base(const struct dp_reader *r, Dwarf_Die *die);
+/** dp_reader_is_c() - whether the language of @function says all that its callers pass and get
+ *  as C does: assembly says nothing of it, and Go and Fortran say it otherwise */
+bool dp_reader_is_c(const struct dp_reader *r, Dwarf_Die *function);
+
+#endif
