@@ -53,8 +53,8 @@ int dp_types_returned(struct dp_modules *mods, const struct dp_module *m,
  *
  * Only functions of C, C++ and Rust are known. The name is the one that debug information has:
  * the symbol of a constructor may be another. Parameters are those of the source. A compiler
- * may pass fewer to a function that only its own file calls: the symbol's name shows it with
- * GCC (".isra.0"); with newer Clangs the function is not known; with others nothing shows it.
+ * may pass fewer to a function that only its own file calls: with GCC the symbol's name shows
+ * it (".isra.0"); with Clang the function is not known if it is seen at its entry.
  * What returns a large struct has an argument before them that is not among them.
  *
  * Left out of structs: bit fields, what is in virtual base classes, and variants. Fields of base

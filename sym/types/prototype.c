@@ -503,6 +503,83 @@ static bool is_called_otherwise(const struct writer *w, Dwarf_Die *function)
 	return how && how != DW_CC_normal && how != DW_CC_program;
 }
 
+/* Registers of arguments in order, as DWARF numbers them */
+static const u8 general[] = { DW_OP_reg5, DW_OP_reg4, DW_OP_reg1,
+			      DW_OP_reg2, DW_OP_reg8, DW_OP_reg9 };
+
+/* Return: number of the argument in whose register @die is at @addr, from 0; -1: it is
+ * somewhere else, or that is not told */
+static int register_of(const struct writer *w, Dwarf_Die *die, u64 addr)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Op *op;
+	size_t n, i;
+
+	if (!w->r->dw.dwarf_attr(die, DW_AT_location, &attr) ||
+	    w->r->dw.dwarf_getlocation_addr(&attr, addr, &op, &n, 1) != 1 ||
+	    n != 1)
+		return -1;
+	for (i = 0; i < sizeof(general); i++)
+		if (op->atom == general[i])
+			return (int)i;
+	return -1;
+}
+
+static u32 parameter_named(const struct writer *w, Dwarf_Die *die)
+{
+	const char *name = name_of(w, die, DW_AT_name);
+	const struct dp_tree *t = w->t;
+	u32 i;
+
+	for (i = 0; name && i < t->parameters; i++)
+		if (!strcmp(t->bytes + t->parameter[i].name, name))
+			return i;
+	return DP_TREE_NONE;
+}
+
+/* Return: the argument in general registers that a parameter is, from 0; -1: none */
+static int argument_of(const struct dp_tree *t, u32 parameter)
+{
+	int n = 0;
+	u32 i;
+
+	for (i = 0; i <= parameter; i++) {
+		u32 type = t->parameter[i].type;
+		u8 kind = type < t->types ? t->type[type].kind :
+					    DP_PROTOTYPE_STRUCT;
+
+		if (kind == DP_PROTOTYPE_INT || kind == DP_PROTOTYPE_POINTER)
+			n++;
+		else if (kind != DP_PROTOTYPE_FLOAT || i == parameter)
+			return -1;
+	}
+	return n - 1;
+}
+
+/* Some compilers pass fewer arguments to a function that only its file calls, and say so only
+ * by the registers in which the others are at its entry. */
+static bool is_passed_otherwise(const struct writer *w, Dwarf_Die *function)
+{
+	u64 entry = w->r->addr[0] - w->r->bias;
+	int more, is, want;
+	Dwarf_Die die;
+	u32 i;
+
+	if (w->t->type[w->t->returns].kind == DP_PROTOTYPE_STRUCT)
+		return false;
+	for (more = w->r->dw.dwarf_child(function, &die); !more;
+	     more = w->r->dw.dwarf_siblingof(&die, &die)) {
+		if (w->r->dw.dwarf_tag(&die) != DW_TAG_formal_parameter)
+			continue;
+		i = parameter_named(w, &die);
+		is = i == DP_TREE_NONE ? -1 : register_of(w, &die, entry);
+		want = is < 0 ? -1 : argument_of(w->t, i);
+		if (want >= 0 && is != want)
+			return true;
+	}
+	return false;
+}
+
 static void see(const struct dp_reader *r, Dwarf_Die *function, size_t i)
 {
 	struct dp_tree *t = r->out;
@@ -518,7 +595,7 @@ static void see(const struct dp_reader *r, Dwarf_Die *function, size_t i)
 		return;
 	for (; w.filled < t->types; w.filled++)
 		fill(&w, w.filled);
-	t->found = true;
+	t->found = !is_passed_otherwise(&w, function);
 }
 
 static bool has(const struct dp_reader *r, size_t i)

@@ -12,26 +12,27 @@
 #include "sym/types.h"
 
 /* DP_LIBDW(X): X(function) for each function of libdw that is used */
-#define DP_LIBDW(X)             \
-	X(dwarf_begin)          \
-	X(dwarf_addrdie)        \
-	X(dwarf_getaranges)     \
-	X(dwarf_nextcu)         \
-	X(dwarf_offdie)         \
-	X(dwarf_dieoffset)      \
-	X(dwarf_getfuncs)       \
-	X(dwarf_entrypc)        \
-	X(dwarf_ranges)         \
-	X(dwarf_attr)           \
-	X(dwarf_attr_integrate) \
-	X(dwarf_hasattr)        \
-	X(dwarf_formref_die)    \
-	X(dwarf_formstring)     \
-	X(dwarf_formudata)      \
-	X(dwarf_child)          \
-	X(dwarf_siblingof)      \
-	X(dwarf_diecu)          \
-	X(dwarf_srclang)        \
+#define DP_LIBDW(X)               \
+	X(dwarf_begin)            \
+	X(dwarf_addrdie)          \
+	X(dwarf_getaranges)       \
+	X(dwarf_nextcu)           \
+	X(dwarf_offdie)           \
+	X(dwarf_dieoffset)        \
+	X(dwarf_getfuncs)         \
+	X(dwarf_entrypc)          \
+	X(dwarf_ranges)           \
+	X(dwarf_attr)             \
+	X(dwarf_attr_integrate)   \
+	X(dwarf_hasattr)          \
+	X(dwarf_formref_die)      \
+	X(dwarf_formstring)       \
+	X(dwarf_formudata)        \
+	X(dwarf_getlocation_addr) \
+	X(dwarf_child)            \
+	X(dwarf_siblingof)        \
+	X(dwarf_diecu)            \
+	X(dwarf_srclang)          \
 	X(dwarf_tag)
 
 struct dp_libdw {
