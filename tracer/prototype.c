@@ -94,6 +94,8 @@ int dp_prototype_refuse(struct dp_session *s, struct dp_spec *spec, int err,
 
 	if (!bad)
 		dp_expr_free(&program);
+	if (!err)
+		return bad == -ENOMEM ? bad : -EINVAL;
 	if (err == -E2BIG)
 		dp_diag_add(diag, "; there are several such functions");
 	else if (err == -EINVAL)

@@ -30,7 +30,8 @@ static int check_expressions(const struct dp_session *s, struct dp_spec *spec,
 			      (int)strlen(spec->args) + 2);
 		return err;
 	}
-	if (spec->args || spec->cond || s->kind->arguments)
+	if (!spec->own_prototype &&
+	    (spec->args || spec->cond || s->kind->arguments))
 		spec->prototype = dp_prototype_of_spec(spec);
 	err = dp_expr_trace(spec, &program, diag);
 	if (err == -ENODATA && !spec->own_prototype &&
@@ -80,13 +81,18 @@ int dp_session_parse(struct dp_session *s, const struct dp_tracer_options *opt,
 static int ask(struct dp_session *s, struct dp_spec *spec, size_t first,
 	       struct dp_diag *diag)
 {
+	const struct dp_prototype *table = spec->prototype;
 	int err = dp_prototype_ask(s, spec, first);
 
-	/* With or without it: what is wrong is told as ever. */
-	spec->prototype = spec->own_prototype ?: spec->prototype;
 	if (err)
 		return dp_prototype_refuse(s, spec, err, diag);
-	return check_expressions(s, spec, diag);
+	spec->prototype = spec->own_prototype;
+	err = check_expressions(s, spec, diag);
+	if (!err || !table)
+		return err;
+	/* Not known to either: the names of the table are the usual ones. */
+	spec->prototype = table;
+	return dp_prototype_refuse(s, spec, 0, diag);
 }
 
 int dp_session_bind(struct dp_session *s, size_t point,

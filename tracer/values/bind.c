@@ -20,6 +20,9 @@ static int argument_of(const struct dp_prototype *f, u32 parameter)
 	int n = 0;
 	u32 i;
 
+	/* The address of a struct that is returned takes a register, if it does not fit in two. */
+	if (f->returns && f->returns->kind == DP_PROTOTYPE_STRUCT)
+		return -1;
 	for (i = 0; i <= parameter; i++) {
 		const struct dp_prototype_type *t = f->parameters[i].type;
 		bool real = t->kind == DP_PROTOTYPE_FLOAT && t->bits <= 64;

@@ -204,6 +204,8 @@ static void refuse_member(struct dp_coder *c, const struct dp_value *v)
 	char names[100];
 
 	if (type.kind != DP_VALUE_STRUCT) {
+		/* A name that is not known is the first error. */
+		dp_code_value(c, v->left);
 		dp_code_bad(
 			c, &name, -EINVAL,
 			"what is before this is not known to be a struct, or a pointer to one");

@@ -153,12 +153,13 @@ static struct dp_value_type push_parameter(struct dp_coder *c,
 					   const struct dp_value *v)
 {
 	u8 bits = v->type.stars ? 64 : v->type.bits;
-	bool sign = v->type.kind == DP_VALUE_SIGNED;
+	bool sign = v->type.kind == DP_VALUE_SIGNED ||
+		    v->type.kind == DP_VALUE_CHAR;
 
 	if (v->number >= ARGUMENT_MAX) {
 		dp_code_bad(
 			c, v, -EOPNOTSUPP,
-			"floating-point arguments, and structs as arguments, are not there yet");
+			"floating-point arguments, structs as arguments, and what is behind these or belongs to a function that returns a struct, are not there yet");
 		return untyped;
 	}
 	dp_code_argument(c, v, (int)v->number);

@@ -252,7 +252,7 @@ static void show_in_memory(FILE *out, struct dp_value_type type,
 	else if (!type.stars && type.kind == DP_VALUE_STRUCT)
 		show_struct(out, type.known, bytes, size, json, level);
 	else if (!dp_value_size(type) || dp_value_size(type) > size)
-		fputs(json ? "null" : "?", out);
+		dp_output_print(out, json ? "null" : "?");
 	else
 		show_scalar(out, type, element(type, bytes), json);
 }
