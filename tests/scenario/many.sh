@@ -30,7 +30,7 @@ start "$VICTIMS/many" libs 20000 "$dir/tiny.so" "$dir/libs"
 poll 60 test -s "$dir/out"
 is "libraries" "$(<"$dir/out")" 20000
 is "a probe in each of them" \
-	"$(took 10 "$DPROBES" stat -q -o "$dir/counts" --duration 200ms 'lib*:tiny' libc.so.6:usleep -p "$victim")" "status 0"
+	"$(took 10 "$DPROBES" stat -q --all -o "$dir/counts" --duration 200ms 'lib*:tiny' libc.so.6:usleep -p "$victim")" "status 0"
 is "each is named" "$(grep -cE ' lib[0-9]+\.so:tiny$' "$dir/counts")" 20000
 is "one of them" "$(took 3 "$DPROBES" stat -q -o "$dir/counts" --duration 50ms lib777.so:tiny -p "$victim")" "status 0"
 kill -KILL "$victim"
