@@ -156,6 +156,19 @@ for how in whole separate; do
 	run trace 'draw(what)' -- "$dir/shapes"
 	like "$how: a name that it has not" "$status $err" '^2 .*this function has s, scale, hue, n, words;'
 done
+# Functions of random parameters, whose values the program's source has: VALUES_SEED, VALUES_ROUNDS
+seed=${VALUES_SEED:-$RANDOM}
+for ((round = 0; round < ${VALUES_ROUNDS:-4}; round++, seed++)); do
+	flags=("-O2 -g" "-O1 -gdwarf-4" "-O3 -g" "-O0 -g -fdebug-types-section")
+	/usr/bin/python3 tests/tools/random-values.py "$seed" 50 "$dir"
+	# shellcheck disable=SC2086
+	(cd "$dir" && "${CC:-gcc}" -w ${flags[round % 4]} -o random random.c)
+	mapfile -t specs <"$dir/specs"
+	"$DPROBES" trace -q -o "$dir/lines" "${specs[@]}" -- "$dir/random" >/dev/null 2>"$dir/err"
+	sed 's/^.* random random://' "$dir/lines" >"$dir/got"
+	is "seed $seed, ${flags[round % 4]}: $(grep -o ' v[0-9]*=' "$dir/wanted" | wc -l) values are those of the source" \
+		"$(diff "$dir/got" "$dir/wanted" | head -n 4)$(head -n 3 "$dir/err")" ""
+done
 run trace --json -q -o "$dir/lines" 'draw(*s->next, s->at)' -- "$dir/shapes"
 is "JSON has objects" "$(head -n 1 "$dir/lines" | grep -o '"args".*' | sed 's/"name":"0x[0-9a-f]*"/"name":P/')" \
 	'"args":{"*s->next":{"name":P,"at":{"x":3,"y":-4},"hue":3,"bytes":[9,8,7,6],"word":101124105,"size":2.5,"filled":true,"tag":"tag","next":"0x0"},"s->at":{"x":1,"y":-2}}}'

@@ -8,45 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "tracer/expr.h"
-#include "vm_programs.h"
-
-static struct vm_bench b;
-
-static void run(const struct dp_trace_program *p)
-{
-	struct dp_vm_limits limits = { VM_VARS, 0 };
-	u32 start = 0, offset;
-	const char *why;
-
-	if (dp_vm_verify(p->code, p->len, &limits, &start, 1, &offset, &why))
-		fail_msg("%s at %u", why, offset);
-	b.vm.code = p->code;
-	b.vm.pc = 0;
-	b.vm.stack_mask = 31;
-	b.vm.jmpmax = p->jumps;
-	dp_vm_run(&b.vm);
-	assert_true(vm_bench_intact(&b));
-}
-
-static bool holds(const char *cond)
-{
-	struct dp_trace_program p;
-	struct dp_spec spec;
-	struct dp_diag diag;
-	char text[256];
-
-	snprintf(text, sizeof(text), "f if %s", cond);
-	dp_diag_clear(&diag);
-	if (dp_spec_parse(text, &spec, &diag) ||
-	    dp_expr_count(&spec, &p, &diag))
-		fail_msg("%s: %s", text, diag.text);
-	b.lv[0] = 0;
-	run(&p);
-	assert_int_equal(b.vm.end, b.lv[0] ? DP_VM_EXIT : DP_VM_ABORT);
-	dp_expr_free(&p);
-	dp_spec_free(&spec);
-	return b.lv[0];
-}
+#include "expr_runs.h"
 
 static int setup(void **state)
 {
