@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* list: what specs would probe, and which probes are armed. */
+#include "tracer/prototype.h"
 #include "tracer/session.h"
 #include "resolve/exits.h"
 #include "proc/inspect.h"
@@ -119,7 +120,7 @@ static void list_verbose(FILE *out, const struct row *r)
 	putc('\n', out);
 }
 
-static void print_point(const struct dp_session *s, size_t i, bool planned)
+static void print_point(struct dp_session *s, size_t i, bool planned)
 {
 	const struct dp_tracer_options *opt = s->opt;
 	const struct dp_point *p = &s->points.v[i];
@@ -140,10 +141,12 @@ static void print_point(const struct dp_session *s, size_t i, bool planned)
 	foretell_exits(s, i, &r);
 	if (opt->json)
 		row_json(opt->out, &r);
-	else if (!p->refused && opt->verbose)
-		list_verbose(opt->out, &r);
-	else if (!p->refused)
+	else if (!p->refused && !opt->verbose)
 		dp_output_print(opt->out, "%s\n", r.name);
+	if (opt->json || p->refused || !opt->verbose)
+		return;
+	list_verbose(opt->out, &r);
+	dp_prototype_tell(s, i);
 }
 
 /* Plan the probes, for their modes. Return: 0, with @planned: they are planned; a negative

@@ -5,6 +5,7 @@
 #include "tracer/output.h"
 #include "sym/prototypes.h"
 #include "tracer/expr.h"
+#include "tracer/values/code.h"
 #include "sym/sym.h"
 #include "sym/types.h"
 #include <errno.h>
@@ -59,6 +60,38 @@ bool dp_prototype_may_ask(const struct dp_spec *spec,
 	return !opt->children;
 }
 
+static void tell_parameter(FILE *out, const struct dp_prototype_parameter *p)
+{
+	struct dp_value_type type = dp_code_known(p->type);
+	char members[400];
+
+	dp_output_print(out, "%s", p->name);
+	if (type.kind != DP_VALUE_STRUCT || type.stars != 1 || !type.known->n)
+		return;
+	dp_code_members(type.known, members, sizeof(members));
+	dp_output_print(out, "->{%s}", members);
+}
+
+void dp_prototype_tell(struct dp_session *s, size_t i)
+{
+	struct dp_spec *spec = &s->specs[s->points.v[i].spec - s->specs];
+	const struct dp_prototype *f = dp_prototype_of_spec(spec);
+	u32 k, n = 0;
+
+	if (!is_entry(spec))
+		return;
+	if (!f && !dp_prototype_ask(s, spec, i))
+		f = spec->own_prototype;
+	for (k = 0; f && k < f->n; k++) {
+		if (!f->parameters[k].name)
+			continue;
+		dp_output_print(s->opt->out, n++ ? ", " : "    values: ");
+		tell_parameter(s->opt->out, &f->parameters[k]);
+	}
+	if (n)
+		putc('\n', s->opt->out);
+}
+
 bool dp_prototype_is_changed(const char *symbol)
 {
 	return strstr(symbol, ".isra.") || strstr(symbol, ".part.");
@@ -71,7 +104,7 @@ int dp_prototype_ask(struct dp_session *s, struct dp_spec *spec, size_t first)
 
 	if (s->points.n == first || p->refused)
 		return -ENOENT;
-	if (s->points.n > first + 1)
+	if (s->points.n > first + 1 && p[1].spec == spec)
 		return -E2BIG;
 	if (dp_prototype_is_changed(p->symbol) ||
 	    strstr(p->symbol, ".constprop."))

@@ -43,6 +43,9 @@ int dp_prototype_ask(struct dp_session *s, struct dp_spec *spec, size_t first);
  *  dp_prototype_ask(). Return: -EINVAL, -ENOMEM */
 int dp_prototype_refuse(struct dp_session *s, struct dp_spec *spec, int err,
 			struct dp_diag *diag);
+/** dp_prototype_tell() - print a line of the names that a spec of the function at point @i could
+ *  have; nothing if its spec is of several, or no names are known */
+void dp_prototype_tell(struct dp_session *s, size_t i);
 /** dp_prototype_is_changed() - is it a clone, which may have fewer parameters, and return less,
  *  than its name's type says? */
 bool dp_prototype_is_changed(const char *symbol);

@@ -85,6 +85,8 @@ strtol = -7 <
 abs = 3 <"
 run trace --json -q -o "$dir/lines" 'libc.so.6:open(path, flags)' -- "$dir/calls"
 like "JSON has numbers" "$(head -n 1 "$dir/lines")" '"args":\{"path":"/none/here","flags":524866\}\}$'
+run list -v libc.so.6:open 'libc.so.6:mem*' -- "$dir/calls"
+is "what could be printed there" "$(grep values: <<<"$out")" '    values: pathname, flags, mode'
 run trace 'libc.so.6:open(path, foo)' -- "$dir/calls"
 like "a name that it has not: it says which there are" "$status $err" '^2 .*this function has path[a-z]*, flags, mode; a value is one of these'
 like "and where" "$err" '^                       \^~~$'
@@ -149,6 +151,9 @@ for how in whole separate; do
 	is "$how: on the stack, too, and of a static function" "$(shapes add) $(shapes hidden)" 'a=1 f=6 seventh=-7 eighth=8 level=41'
 	run stat -q -o "$dir/counts" 'add if seventh == -7 && eighth > 7' 'draw if s == 0' -- "$dir/shapes"
 	is "$how: stat" "$(hits "$dir/counts" shapes:add) $(hits "$dir/counts" shapes:draw)" "1 1"
+	run list -v 'draw' hidden -- "$dir/shapes"
+	is "$how: what could be printed" "$(grep values: <<<"$out")" "    values: s->{name, at, hue, bytes, word, size, filled, tag, next}, scale, hue, n, words
+    values: level"
 	run trace 'copy(s)' -- "$dir/shapes"
 	like "$how: a function that returns a struct" "$status $err" '^2 .*returns a struct, are not there yet'
 	run trace 'draw(s->nme)' -- "$dir/shapes"
