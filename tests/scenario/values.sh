@@ -151,6 +151,10 @@ for how in whole separate; do
 	is "$how: on the stack, too, and of a static function" "$(shapes add) $(shapes hidden)" 'a=1 f=6 seventh=-7 eighth=8 level=41'
 	run stat -q -o "$dir/counts" 'add if seventh == -7 && eighth > 7' 'draw if s == 0' -- "$dir/shapes"
 	is "$how: stat" "$(hits "$dir/counts" shapes:add) $(hits "$dir/counts" shapes:draw)" "1 1"
+	run stat -q -o "$dir/counts" 'draw if s->next->name ~ "las*" && s->tag == "eightlo"' 'add if a == 2' -- "$dir/shapes"
+	is "$how: strings of members" "$status $(hits "$dir/counts" shapes:draw)" "0 0"
+	run stat -q -o "$dir/counts" 'draw if s->next->name ~ "las*" && s->tag ~ "eightlo*"' -- "$dir/shapes"
+	is "$how: strings of members that hold" "$status $(hits "$dir/counts" shapes:draw)" "0 1"
 	run list -v 'draw' hidden -- "$dir/shapes"
 	is "$how: what could be printed" "$(grep values: <<<"$out")" "    values: s->{name, at, hue, bytes, word, size, filled, tag, next}, scale, hue, n, words
     values: level"

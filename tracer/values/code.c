@@ -561,6 +561,8 @@ static void test_text(struct dp_coder *c, const struct dp_value *v)
 	u32 differs[TEXT_MAX], n, done;
 
 	if (!dp_code_is_text(c->values, string)) {
+		/* A name that is not known is the first error. */
+		dp_code_value(c, string);
 		dp_code_bad(
 			c, at(c->values, string), -EINVAL,
 			"this is no string: write :str after it, or (char *) before it");
