@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define CONSTANT_DEPTH 6
+#define CONSTANT_TYPES 100000
 #define PREFIX_MIN 3
 
 /* Return: number among the arguments in general registers and on the stack, from 0;
@@ -122,39 +123,45 @@ static int find_parameter(const struct dp_prototype *f, const char *text,
 	return many == 1 && len >= PREFIX_MIN ? found : -1;
 }
 
-static const struct dp_prototype_name *
-find_in(const struct dp_prototype_type *t, const char *text, int len,
-	int depth);
+/** struct search - for a constant; @left: types that may still be looked at */
+struct search {
+	const char *text;
+	int len;
+	u32 left;
+};
 
 static const struct dp_prototype_name *
-find_in_fields(const struct dp_prototype_type *t, const char *text, int len,
-	       int depth)
+find_in(struct search *s, const struct dp_prototype_type *t, int depth);
+
+static const struct dp_prototype_name *
+find_in_fields(struct search *s, const struct dp_prototype_type *t, int depth)
 {
 	const struct dp_prototype_name *found = NULL;
 	u32 i;
 
 	for (i = 0; i < t->n && !found; i++)
-		found = find_in(t->fields[i].type, text, len, depth);
+		found = find_in(s, t->fields[i].type, depth);
 	return found;
 }
 
-/* A constant that values of @t have: O_CREAT. Types can lead in a circle. */
+/* A constant that values of @t have: O_CREAT. Types can lead in circles, and in many. */
 static const struct dp_prototype_name *
-find_in(const struct dp_prototype_type *t, const char *text, int len, int depth)
+find_in(struct search *s, const struct dp_prototype_type *t, int depth)
 {
 	u32 k;
 
-	if (depth-- == 0)
+	if (!depth-- || !s->left)
 		return NULL;
+	s->left--;
 	if (t->kind == DP_PROTOTYPE_POINTER || t->kind == DP_PROTOTYPE_ARRAY)
-		return t->of ? find_in(t->of, text, len, depth) : NULL;
+		return t->of ? find_in(s, t->of, depth) : NULL;
 	if (t->kind == DP_PROTOTYPE_STRUCT)
-		return find_in_fields(t, text, len, depth);
+		return find_in_fields(s, t, depth);
 	if (t->lens != DP_PROTOTYPE_ENUM && t->lens != DP_PROTOTYPE_FLAGS)
 		return NULL;
 	for (k = 0; k < t->n; k++)
-		if (!strncmp(t->names[k].text, text, (size_t)len) &&
-		    !t->names[k].text[len])
+		if (!strncmp(t->names[k].text, s->text, (size_t)s->len) &&
+		    !t->names[k].text[s->len])
 			return &t->names[k];
 	return NULL;
 }
@@ -162,12 +169,12 @@ find_in(const struct dp_prototype_type *t, const char *text, int len, int depth)
 static const struct dp_prototype_name *
 find_constant(const struct dp_prototype *f, const char *text, int len)
 {
+	struct search s = { text, len, CONSTANT_TYPES };
 	const struct dp_prototype_name *found = NULL;
 	u32 i;
 
 	for (i = 0; i < f->n && !found; i++)
-		found = find_in(f->parameters[i].type, text, len,
-				CONSTANT_DEPTH);
+		found = find_in(&s, f->parameters[i].type, CONSTANT_DEPTH);
 	return found;
 }
 
@@ -191,10 +198,12 @@ void dp_code_bind(struct dp_values *values, const struct dp_prototype *f)
 		if (v->op != DP_VALUE_NAME || is_of_ours(text, v->span))
 			continue;
 		parameter = find_parameter(f, text, v->span);
-		constant = find_constant(f, text, v->span);
 		if (parameter >= 0) {
 			dp_code_parameter(v, f, (u32)parameter);
-		} else if (constant) {
+			continue;
+		}
+		constant = find_constant(f, text, v->span);
+		if (constant) {
 			v->op = DP_VALUE_NUMBER;
 			v->number = constant->value;
 		}
