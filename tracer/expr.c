@@ -152,13 +152,23 @@ static void push_length(struct dp_coder *c, const struct dp_value *v, u32 most)
 		push_least(c, v, arg, most);
 }
 
+/* What an exception at @bad leads to: its three elements are logged. Otherwise nothing is. */
+static void log_exception(struct dp_coder *c, u32 bad)
+{
+	u32 done = dp_code_jump(c, DP_OPCODE_JMP);
+
+	dp_code_land(c, bad);
+	dp_code_op16(c, DP_OPCODE_LOG_I, FAULT_ELEMENTS);
+	dp_code_land(c, done);
+}
+
 /* Bytes in memory: a string, or an array. */
 static void log_memory(struct dp_coder *c, u16 n, u8 op, u32 len)
 {
 	const struct dp_value *v = &c->values->v[n];
 	u16 inner = v->op == DP_VALUE_SHOWN ? v->left : n;
 	bool touches = dp_code_touches(c->values, inner);
-	u32 bad = 0, done, cut;
+	u32 bad = 0, cut;
 
 	if (touches)
 		bad = dp_code_jump(c, DP_OPCODE_SX);
@@ -171,12 +181,8 @@ static void log_memory(struct dp_coder *c, u16 n, u8 op, u32 len)
 	cut = dp_code_jump(c, DP_OPCODE_SX);
 	dp_code_op(c, op);
 	dp_code_op(c, DP_OPCODE_UX);
-	if (touches) {
-		done = dp_code_jump(c, DP_OPCODE_JMP);
-		dp_code_land(c, bad);
-		dp_code_op16(c, DP_OPCODE_LOG_I, FAULT_ELEMENTS);
-		dp_code_land(c, done);
-	}
+	if (touches)
+		log_exception(c, bad);
 	dp_code_land(c, cut);
 	c->out->logmax += len > FAULT_SIZE ? len : FAULT_SIZE;
 }
@@ -185,7 +191,7 @@ static struct dp_value_type log_number(struct dp_coder *c, u16 n)
 {
 	bool touches = dp_code_touches(c->values, n);
 	struct dp_value_type type;
-	u32 bad = 0, done;
+	u32 bad = 0;
 
 	if (touches)
 		bad = dp_code_jump(c, DP_OPCODE_SX);
@@ -193,12 +199,8 @@ static struct dp_value_type log_number(struct dp_coder *c, u16 n)
 	if (touches)
 		dp_code_op(c, DP_OPCODE_UX);
 	dp_code_op16(c, DP_OPCODE_LOG_I, 1);
-	if (touches) {
-		done = dp_code_jump(c, DP_OPCODE_JMP);
-		dp_code_land(c, bad);
-		dp_code_op16(c, DP_OPCODE_LOG_I, FAULT_ELEMENTS);
-		dp_code_land(c, done);
-	}
+	if (touches)
+		log_exception(c, bad);
 	c->out->logmax += touches ? FAULT_SIZE : sizeof(u64);
 	return type;
 }

@@ -46,17 +46,18 @@ static void quote(FILE *out, const u8 *text, u32 len)
 		fputs("...", out);
 }
 
-static void show_string(FILE *out, const struct dp_item *item, bool json)
+static void show_characters(FILE *out, const u8 *bytes, u32 size, bool json)
 {
 	char text[DP_TRACE_STRING + 1] = "";
+	u32 len = (u32)strnlen((const char *)bytes, size);
 
-	if (!json) {
-		quote(out, item->payload, item->size);
-		return;
-	}
-	memcpy(text, item->payload,
-	       item->size < sizeof(text) ? item->size : sizeof(text) - 1);
-	dp_json_string(out, text);
+	if (len > DP_TRACE_STRING)
+		len = DP_TRACE_STRING;
+	memcpy(text, bytes, len);
+	if (json)
+		dp_json_string(out, text);
+	else
+		quote(out, bytes, len);
 }
 
 static double real(u32 bits, u64 value)
@@ -227,20 +228,6 @@ static void show_struct(FILE *out, const struct dp_prototype_type *t,
 	putc('}', out);
 }
 
-static void show_characters(FILE *out, const u8 *bytes, u32 size, bool json)
-{
-	char text[DP_TRACE_STRING + 1] = "";
-	u32 len = (u32)strnlen((const char *)bytes, size);
-
-	if (len > DP_TRACE_STRING)
-		len = DP_TRACE_STRING;
-	memcpy(text, bytes, len);
-	if (json)
-		dp_json_string(out, text);
-	else
-		quote(out, bytes, len);
-}
-
 static void show_in_memory(FILE *out, struct dp_value_type type,
 			   const u8 *bytes, u32 size, bool json, int level)
 {
@@ -298,7 +285,7 @@ void dp_value_show(FILE *out, const struct dp_trace_item *shown,
 	bool many = item->token == DP_ITEM_ELEMENTS && item->count > 1;
 
 	if (item->token == DP_ITEM_STRING) {
-		show_string(out, item, json);
+		show_characters(out, item->payload, item->size, json);
 		return;
 	}
 	if (item->token == DP_ITEM_RANGE) {
