@@ -101,6 +101,7 @@ static void close_session(struct dp_process_tree *h, struct dp_session *s,
 
 	s->ending = ending;
 	err = dp_session_finish(s, &diag);
+	dp_interval_leave(s);
 	s->kind->report(s);
 	dp_calls_complain(s);
 	s->ops->end(s->source, &end);
@@ -565,6 +566,7 @@ int dp_follow_run(struct dp_session *s, int *died_of, struct dp_diag *diag)
 			l->answer(h.v[i]->source, l->hear(h.v[i]->source));
 		while (h.n)
 			close_session(&h, h.v[0], h.ending);
+		dp_groups_report(s);
 		err = outcome(&h, died_of);
 		report(&h);
 		tell_missing(s);

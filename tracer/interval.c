@@ -46,23 +46,48 @@ static u64 since(u64 *then, u64 now)
 	return come;
 }
 
-static void look(struct dp_session *s, size_t i, struct dp_table *t)
+/* What a probe has counted since the last look at it. Return: false: there is nothing to show. */
+static bool look(struct dp_session *s, size_t i, struct dp_row *row)
+{
+	dp_row_read(s, &s->points.v[i], row);
+	row->hits = since(&s->seen[i].hits, row->hits);
+	row->missed = since(&s->seen[i].missed, row->missed);
+	return !row->point->refused &&
+	       (row->hits || row->missed || s->opt->all);
+}
+
+static void look_at_all(struct dp_session *s, struct dp_table *t)
 {
 	struct dp_row row;
+	size_t i;
 
-	dp_row_read(s, &s->points.v[i], &row);
-	row.hits = since(&s->seen[i].hits, row.hits);
-	row.missed = since(&s->seen[i].missed, row.missed);
-	if (!row.point->refused && (row.hits || row.missed || s->opt->all))
-		dp_table_add(t, &row);
+	for (i = 0; reserve(s) && i < s->points.n; i++)
+		if (look(s, i, &row))
+			dp_table_add(t, &row);
+}
+
+static void group(struct dp_session *s, struct dp_groups *g)
+{
+	struct dp_row row;
+	size_t i;
+
+	dp_groups_session(g);
+	for (i = 0; reserve(s) && i < s->points.n; i++)
+		if (look(s, i, &row))
+			dp_groups_add(g, &row);
+}
+
+void dp_interval_leave(struct dp_session *s)
+{
+	if (s->opt->interval && dp_table_by(s->opt) == DP_TABLE_PROGRAMS)
+		group(s, &s->printed->come);
 }
 
 static void row_json(FILE *out, const struct dp_row *row, const char *when)
 {
 	dp_output_print(out, "{%s\"probe\":", when);
 	dp_json_string(out, row->point->name);
-	if (row->s->opt->children)
-		dp_output_print(out, ",\"pid\":%d", row->s->source->pid);
+	dp_json_process(out, row->s);
 	dp_output_print(out, ",\"hits\":%lu,\"missed\":%lu,\"mode\":\"%s\"}\n",
 			row->hits, row->missed, row->mode);
 }
@@ -81,13 +106,13 @@ static void print_json(FILE *out, const struct dp_table *t,
 }
 
 static void title(FILE *out, const struct dp_table *t,
-		  struct dp_printed *printed, bool children)
+		  struct dp_printed *printed)
 {
 	/* home, and all that follows is cleared */
 	if (t->columns)
 		fputs("\033[H\033[J", out);
 	if (t->columns || !printed->interval_titled) {
-		dp_table_title(out, t, "TIME     ", children);
+		dp_table_title(out, t, "TIME     ");
 		putc('\n', out);
 	}
 	printed->interval_titled = true;
@@ -104,14 +129,35 @@ static void print_text(const struct dp_session *s, struct dp_table *t,
 	localtime_r(&now->tv_sec, &tm);
 	strftime(day, sizeof(day), "%H:%M:%S ", &tm);
 	dp_table_fit(t, out, true);
-	title(out, t, s->printed, s->opt->children);
+	title(out, t, s->printed);
 	for (i = 0; i < t->n; i++) {
 		dp_table_row(out, t, day, &t->rows[i]);
 		putc('\n', out);
 	}
-	dp_table_others(out, t, day, s->opt->children);
+	dp_table_others(out, t, day);
 	if (!t->n)
 		dp_output_print(out, "%sno hits\n", day);
+}
+
+/* Return: 0, or -ENOMEM. */
+static int fill(struct dp_session **v, size_t n, struct dp_table *t)
+{
+	struct dp_groups *come = &v[0]->printed->come;
+	bool programs = dp_table_by(v[0]->opt) == DP_TABLE_PROGRAMS;
+	size_t i;
+	int err;
+
+	for (i = 0; programs && i < n; i++)
+		group(v[i], come);
+	err = dp_table_open(t, programs ? come->n : dp_table_points(v, n),
+			    dp_table_by(v[0]->opt));
+	if (err)
+		return err;
+	for (i = 0; !programs && i < n; i++)
+		look_at_all(v[i], t);
+	dp_groups_rows(come, t);
+	dp_table_sort(t, v[0]->opt->top);
+	return 0;
 }
 
 static void print_interval(struct dp_session **v, size_t n, double span)
@@ -119,14 +165,9 @@ static void print_interval(struct dp_session **v, size_t n, double span)
 	const struct dp_tracer_options *opt = v[0]->opt;
 	struct timespec now;
 	struct dp_table t;
-	size_t i, k;
 
-	if (dp_table_open(&t, v, n))
+	if (fill(v, n, &t))
 		return;
-	for (i = 0; i < n; i++)
-		for (k = 0; reserve(v[i]) && k < v[i]->points.n; k++)
-			look(v[i], k, &t);
-	dp_table_sort(&t, opt->top);
 	clock_gettime(CLOCK_REALTIME, &now);
 	if (opt->json)
 		print_json(opt->out, &t, &now, span);
@@ -134,6 +175,7 @@ static void print_interval(struct dp_session **v, size_t n, double span)
 		print_text(v[0], &t, &now);
 	fflush(opt->out);
 	dp_table_close(&t);
+	dp_groups_free(&v[0]->printed->come);
 }
 
 double dp_interval_look(const struct dp_session *s, struct dp_session **v,

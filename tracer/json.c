@@ -60,6 +60,14 @@ void dp_json_bytes(FILE *out, const void *bytes, size_t len)
 	putc('"', out);
 }
 
+void dp_json_process(FILE *out, const struct dp_session *s)
+{
+	if (!s->opt->children)
+		return;
+	dp_output_print(out, ",\"pid\":%d,\"program\":", s->source->pid);
+	dp_json_string(out, dp_report_program(s));
+}
+
 void dp_json_stamp(FILE *out, const struct dp_stamp *stamp, const char *probe)
 {
 	fputs_unlocked("\"time\":", out);

@@ -51,13 +51,11 @@ static void calls_text(FILE *out, const struct dp_account *n)
 
 static void row_json(const struct dp_row *row)
 {
-	const struct dp_tracer_options *opt = row->s->opt;
-	FILE *out = opt->out;
+	FILE *out = row->s->opt->out;
 
 	fputs("{\"probe\":", out);
 	dp_json_string(out, row->point->name);
-	if (opt->children)
-		dp_output_print(out, ",\"pid\":%d", row->s->source->pid);
+	dp_json_process(out, row->s);
 	if (row->point->refused) {
 		fputs(",\"refused\":", out);
 		dp_json_string(out, row->point->reason);
@@ -107,7 +105,7 @@ static void print_rows(struct dp_session *s, struct dp_table *t)
 
 	dp_table_fit(t, out, !s->opt->verbose);
 	if (!s->printed->titled) {
-		dp_table_title(out, t, "", s->opt->children);
+		dp_table_title(out, t, "");
 		dp_output_print(out, "%s\n",
 				s->opt->verbose ? "  ADDRESS  REASON" : "");
 	}
@@ -118,7 +116,7 @@ static void print_rows(struct dp_session *s, struct dp_table *t)
 			details(&t->rows[i]);
 		putc('\n', out);
 	}
-	dp_table_others(out, t, "", s->opt->children);
+	dp_table_others(out, t, "");
 }
 
 static void print_rows_json(FILE *out, const struct dp_table *t)
@@ -136,13 +134,13 @@ static bool has_all(const struct dp_tracer_options *opt)
 	return opt->json && !opt->top;
 }
 
-void dp_report_counts(struct dp_session *s)
+static void count_rows(struct dp_session *s)
 {
 	struct dp_table t;
 	struct dp_row row;
 	size_t i;
 
-	if (dp_table_open(&t, &s, 1))
+	if (dp_table_open(&t, s->points.n, dp_table_by(s->opt)))
 		return;
 	for (i = 0; i < s->points.n; i++) {
 		dp_row_read(s, &s->points.v[i], &row);
@@ -161,6 +159,14 @@ void dp_report_counts(struct dp_session *s)
 		print_rows(s, &t);
 	dp_table_close(&t);
 	fflush(s->opt->out);
+}
+
+void dp_report_counts(struct dp_session *s)
+{
+	if (dp_table_by(s->opt) == DP_TABLE_PROGRAMS)
+		dp_groups_count(&s->printed->groups, s);
+	else
+		count_rows(s);
 }
 
 void dp_report_dull(const struct dp_session *s)

@@ -72,6 +72,19 @@ static size_t bytes_of(const char *text, size_t *n)
 	return at;
 }
 
+size_t dp_screen_width(const char *name)
+{
+	size_t len = strlen(name), size = len * DP_ESCAPE_BYTE + 1, n = size;
+	char *text = malloc(size);
+
+	if (!text)
+		return len;
+	dp_escape(text, size, name, len);
+	bytes_of(text, &n);
+	free(text);
+	return n;
+}
+
 static void print_ends(FILE *out, const char *text, size_t all, size_t columns)
 {
 	const char *dots = shows_utf8() ? "\u2026" : "...";

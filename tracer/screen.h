@@ -17,6 +17,9 @@ size_t dp_screen_columns(FILE *out);
 /** dp_screen_number() - write a number in decimal; @grouped: with a comma before three digits each */
 void dp_screen_number(char to[DP_SCREEN_NUMBER], u64 value, bool grouped);
 
+/** dp_screen_width() - how many columns a name has, escaped */
+size_t dp_screen_width(const char *name);
+
 /** dp_screen_name() - print a name, escaped; if it is longer than @columns, without its middle */
 void dp_screen_name(FILE *out, const char *name, size_t columns);
 

@@ -244,6 +244,8 @@ int dp_session_do(const struct dp_tracer_options *opt,
 	if (!err)
 		err = dp_session_run(&s, died_of, diag);
 	dp_session_close(&s);
+	dp_groups_free(&printed.groups);
+	dp_groups_free(&printed.come);
 	return err;
 }
 

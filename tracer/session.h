@@ -292,6 +292,8 @@ void dp_returned_json(FILE *out, struct dp_type type, u64 value);
  *  becomes \\xHH, which stands for \xHH */
 void dp_json_string(FILE *out, const char *text);
 void dp_json_bytes(FILE *out, const void *bytes, size_t len);
+/** dp_json_process() - with -f: ",\"pid\":12,\"program\":\"sh\"" */
+void dp_json_process(FILE *out, const struct dp_session *s);
 /** dp_json_stamp() - "time", "pid", "tid", "comm", "probe", without braces */
 void dp_json_stamp(FILE *out, const struct dp_stamp *stamp, const char *probe);
 

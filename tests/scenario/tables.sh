@@ -62,8 +62,61 @@ is "one other" "$(tail -n 1 "$dir/stdout")" "          10        0  -     (1 oth
 run stat --top 4 'row_[olntm]*' -- "$rows" 10
 is "none" "$(counts)" "3000 many;3000 likewise;200 twenty;10 once;"
 run stat -f --top 1 'row_[olntm]*' -- "$rows" 10
-like "with the processes" "$(tail -n 1 "$dir/stdout")" '^ +3210 +0  -           -  \(3 others\)$'
+like "with the programs" "$(tail -n 1 "$dir/stdout")" '^ +3210 +0  -         -  -                \(3 others\)$'
 like "and what is left out of all" "$err" '^dprobes: 2 matches of globs '
+
+# -f: what processes of the same program have counted is one row. A script makes dozens of them, of two
+# programs that have the same name, too; JSON has a row for each process, which add up to the same.
+mkdir "$dir/other"
+cp "$rows" "$dir/other/rows"
+cp "$rows" "$dir/lines"
+cat >"$dir/script" <<END
+for n in 1 2 3 4 5 6 7 8 9 10 11 12; do "$rows" \$n; "$dir/other/rows" 1; "$dir/lines" 2; done
+END
+cat >"$dir/groups.py" <<'END'
+import json, sys
+groups, totals, probes, mode = {}, {}, {}, {}
+for line in open(sys.argv[1]):
+    row = json.loads(line)
+    # A process may have two probes of the same name: the first, the second.
+    nth = probes[row["pid"], row["program"], row["probe"]] = probes.get((row["pid"], row["program"], row["probe"]), 0) + 1
+    for table, program in (groups, row["program"]), (totals, "(all)"):
+        g = table.setdefault((program, row["probe"], nth), [0, 0, 0, set()])
+        g[0] += row["hits"]
+        g[1] += row["missed"]
+        g[2] += 1
+        g[3].add(row["program"])
+least = 0 if "all" in sys.argv else 1
+text = [" ".join(map(str, [g[0], g[1], "jump", g[2], *key[:2]])) for key, g in
+        sorted(groups.items(), key=lambda i: -i[1][0]) + sorted(totals.items(), key=lambda i: -i[1][0])
+        if g[0] >= least and (key[0] != "(all)" or len(g[3]) > 1)]
+print("\n".join(sorted(text)))
+END
+table() { tail -n +2 "$dir/stdout" | awk '{ $1 = $1; print }' | LC_ALL=C sort; }
+run stat -f --json '*:row_[olntm]*' '*:row_twenty' libc.so.6:_exit -- sh "$dir/script"
+python3 "$dir/groups.py" "$dir/stdout" >"$dir/wanted"
+python3 "$dir/groups.py" "$dir/stdout" all >"$dir/all"
+json_sum=$err
+run stat -f '*:row_[olntm]*' '*:row_twenty' libc.so.6:_exit -- sh "$dir/script"
+is "-f: rows are sums over processes of the same program, and over all" "$(table)" "$(LC_ALL=C sort "$dir/wanted")"
+is "so many processes" "$(grep -c " 37  (all)  .*_exit$" "$dir/stdout") $(grep -c " 24  rows  " "$dir/stdout") $(grep -c " 12  lines  " "$dir/stdout")" "1 6 6"
+is "the summary is what it is with JSON" "$(tail -n 1 <<<"$err" | sed 's/process [0-9][0-9]*/process/')" "$(sed 's/process [0-9][0-9]*/process/' <<<"$json_sum")"
+is "it has all of the hits" "$(sed -n 's/.* \([0-9]*\) hits, .*/\1/p' <<<"$err")" \
+	"$(awk '$5 != "(all)" { n += $1 } END { print n }' "$dir/stdout")"
+like "what has none in any process is left out, of each program" "$err" '^dprobes: 4 matches of globs had no hit'
+is "the most hits first, totals below" "$(awk 'NR > 1 { if ($5 == "(all)") { all = 1; next } if (all || (last && $1 > last)) print; last = $1 }' "$dir/stdout")" ""
+run stat -f --all '*:row_[olntm]*' '*:row_twenty' libc.so.6:_exit -- sh "$dir/script"
+is "--all" "$(table)" "$(LC_ALL=C sort "$dir/all")"
+run stat -f --top 1 libc.so.6:_exit '*:row_[olntm]*' -- sh "$dir/script"
+is "--top: of programs and of all" "$(awk 'NR > 1 { print $4, $5, $6, $7 }' "$dir/stdout" | tr '\n' ';')" \
+	"24 rows rows:row_many ;- - (10 others);37 (all) libc.so.6:_exit ;"
+run stat -f -v row_once -- sh -c "$rows 1; $rows 2"
+is "-v: a row for each process" "$(awk '$5 == "rows:row_once" && $4 ~ /^[0-9]+$/ { print $1 }' "$dir/stdout" | tr '\n' ' ')" "1 2 "
+# What a process has counted that has ended is in the table of its interval.
+run stat -f -i 20ms row_once row_twenty -- sh "$dir/script"
+like "-f -i: no more than the total" "$(awk '/^[0-9:]+ / && NF == 7 { part += $2 } !/^[0-9:]+ / && $5 != "(all)" && $1 ~ /^[0-9]+$/ { total += $1 }
+	END { print (part > 0 && part <= total) (part * 2 > total) }' "$dir/stdout")" '^11$'
+like "rows of it" "$(grep -m 1 '^[0-9:]* .*row_' "$dir/stdout")" '^[0-9:]{8} +[0-9]+ +0  jump +[0-9]+  (rows|lines) +(rows|lines):row_(once|twenty)$'
 
 # JSON has all, in the order of specs, so that a reader finds each; with --top what the table has.
 json() { sed 's/.*row_\([a-z]*\)","hits":\([0-9]*\).*/\2 \1/' "$dir/stdout" | tr '\n' ';'; }
