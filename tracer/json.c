@@ -52,12 +52,15 @@ void dp_json_string(FILE *out, const char *text)
 
 void dp_json_bytes(FILE *out, const void *bytes, size_t len)
 {
+	static const char digits[] = "0123456789abcdef";
 	const unsigned char *p = bytes;
 
-	putc('"', out);
-	while (len--)
-		dp_output_print(out, "%02x", *p++);
-	putc('"', out);
+	putc_unlocked('"', out);
+	for (; len--; p++) {
+		putc_unlocked(digits[*p >> 4], out);
+		putc_unlocked(digits[*p & 15], out);
+	}
+	putc_unlocked('"', out);
 }
 
 void dp_json_process(FILE *out, const struct dp_session *s)
