@@ -7,6 +7,7 @@
 #include "tracer/tracer.h"
 
 #define DP_TRACE_ARGS 6 /* in registers */
+#define DP_TRACE_FLOAT_ARGS 8 /* in vector registers */
 #define DP_TRACE_ITEMS DP_VALUE_ITEMS
 #define DP_TRACE_STRING 200 /* bytes of a string that are shown */
 #define DP_TRACE_NAME 40

@@ -82,6 +82,7 @@ static void prepare(struct dp_vm *vm, u32 probe, const struct dp_hit *hit,
 	vm->jmpmax = prog->jmpmax;
 	vm->logmax = prog->logmax;
 	vm->regs = regs;
+	vm->fpstate = hit->fpstate;
 	vm->safe_low = hit->low;
 	vm->safe_high = hit->high;
 	vm->resume = resume;

@@ -258,7 +258,7 @@ static const u8 tallies[] = {
 /* What a call of probe @group returns, just before the instruction that returns. */
 APART static u64 returned(u32 group, const struct dp_hit *hit)
 {
-	return dp_probe(group)->way & DP_WAY_XMM ? dp_xmm0(hit->fpstate) :
+	return dp_probe(group)->way & DP_WAY_XMM ? dp_xmm(hit->fpstate, 0) :
 						   dp_hit_ret(hit);
 }
 

@@ -145,6 +145,26 @@ static void what_is_not_there(void **state)
 	assert_false(holds("(char *)arg3 != \"\""));
 }
 
+static void in_vector_registers(void **state)
+{
+	static u8 saved[512];
+	double half = 0.5, last = -3;
+	float narrow = 1.25f;
+
+	memcpy(saved + DP_FPSTATE_XMM0, &half, sizeof(half));
+	memcpy(saved + DP_FPSTATE_XMM0 + 16, &narrow, sizeof(narrow));
+	memset(saved + DP_FPSTATE_XMM0 + 20, 0xff, 4);
+	memcpy(saved + DP_FPSTATE_XMM0 + 15 * 16, &last, sizeof(last));
+	b.vm.fpstate = (u64)saved;
+	assert_string_equal(
+		shown("farg0, farg1:f32, %xmm15, xmm15:f64, z=farg0, x=xmm0:x64, y=farg0:x",
+		      false),
+		"farg0=0.5 farg1=1.25 %xmm15=-3.0 xmm15=-3.0 z=0.5 x=0x3fe0000000000000 y=0x3fe0000000000000");
+	assert_string_equal(shown("a=(double)farg0, farg1:f32", true),
+			    "a=0.5 farg1=1.25");
+	b.vm.fpstate = 0;
+}
+
 static void json(void **state)
 {
 	assert_string_equal(
@@ -225,7 +245,20 @@ static void refused(void **state)
 		{ "f(arg0:ip)", -EOPNOTSUPP, 7 },
 		{ "f(+0(%di):sym[2])", -EINVAL, 13 },
 		{ "f(%di:b4@4/16)", -EOPNOTSUPP, 6 },
-		{ "f(farg0)", -EOPNOTSUPP, 2 },
+		{ "f(farg8)", -EINVAL, 2 },
+		{ "f(xmm16)", -EINVAL, 2 },
+		{ "f(farg0:d)", -EINVAL, 2 },
+		{ "f(*(double *)arg0:f32)", -EINVAL, 2 },
+		{ "f(*(float *)arg0:f64)", -EINVAL, 2 },
+		{ "f(arg0:f64)", -EINVAL, 2 },
+		{ "f((int)farg0)", -EINVAL, 2 },
+		{ "f((float)farg0)", -EINVAL, 2 },
+		{ "f((char *)farg0)", -EINVAL, 2 },
+		{ "f(farg0 + 1)", -EINVAL, 2 },
+		{ "f(1 | farg0)", -EINVAL, 6 },
+		{ "f(-farg0)", -EINVAL, 3 },
+		{ "f(farg0 << 1)", -EINVAL, 2 },
+		{ "f(((int *)arg0)[farg0])", -EINVAL, 16 },
 		{ "f($comm)", -EOPNOTSUPP, 2 },
 		{ "f(nothing)", -ENODATA, 2 },
 		{ "f(arg0:u8[0])", -EINVAL, 9 },
@@ -379,6 +412,7 @@ int main(void)
 		cmocka_unit_test_setup(strings, setup),
 		cmocka_unit_test_setup(spelled_otherwise, setup),
 		cmocka_unit_test_setup(what_is_not_there, setup),
+		cmocka_unit_test_setup(in_vector_registers, setup),
 		cmocka_unit_test_setup(json, setup),
 		cmocka_unit_test_setup(texts_compared, setup),
 		cmocka_unit_test_setup(integers, setup),

@@ -141,6 +141,11 @@ static struct dp_value_type target_of(struct dp_value_type type)
 
 /* Values */
 
+static bool is_real(struct dp_value_type type)
+{
+	return type.kind == DP_VALUE_FLOAT && !type.stars;
+}
+
 static void extend(struct dp_coder *c, struct dp_value_type type)
 {
 	bool sign = type.kind == DP_VALUE_SIGNED || type.kind == DP_VALUE_CHAR;
@@ -172,13 +177,25 @@ static void load(struct dp_coder *c, const struct dp_value *v,
 		extend(c, type);
 }
 
+/* A number to compute with */
+static struct dp_value_type push_integer(struct dp_coder *c, u16 n)
+{
+	struct dp_value_type type = dp_code_value(c, n);
+
+	if (is_real(type))
+		dp_code_bad(
+			c, at(c->values, n), -EINVAL,
+			"floating-point numbers are shown and compared; nothing is computed with them");
+	return type;
+}
+
 /* Push what is at index @right of pointer @left. */
 static void add_scaled(struct dp_coder *c, u16 index,
 		       struct dp_value_type element, u8 op)
 {
 	u32 size = dp_code_size(element);
 
-	dp_code_value(c, index);
+	push_integer(c, index);
 	if (size > 1) {
 		dp_code_push(c, size);
 		dp_code_op(c, DP_OPCODE_MUL);
@@ -298,13 +315,38 @@ static struct dp_value_type push_loaded(struct dp_coder *c, u16 n)
 static struct dp_value_type push_cast(struct dp_coder *c,
 				      const struct dp_value *v)
 {
-	dp_code_value(c, v->left);
-	if (v->type.kind == DP_VALUE_FLOAT && !v->type.stars)
+	struct dp_value_type type = v->type, was = dp_code_value(c, v->left);
+
+	if (is_real(type) != is_real(was) ||
+	    (is_real(type) && type.bits != was.bits))
 		dp_code_bad(
 			c, v, -EINVAL,
-			"registers here hold no floating point; *(double *)… is in memory");
-	extend(c, v->type);
-	return v->type;
+			"floating-point numbers are not converted: farg0 and xmm0 are doubles, farg0:f32 a float, *(double *)… is in memory");
+	extend(c, type);
+	return type;
+}
+
+/* All 64 bits of a vector register may be a double; the low ones a float. */
+static void check_real(struct dp_coder *c, const struct dp_value *v,
+		       struct dp_value_type type, struct dp_value_type was)
+{
+	bool narrowed = type.bits == 32 &&
+			dp_code_is_vector(c->values, at(c->values, v->left));
+
+	if (is_real(was) && type.kind == DP_VALUE_HEX)
+		narrowed |= type.bits == was.bits;
+	else if (is_real(was) && !is_real(type))
+		dp_code_bad(
+			c, v, -EINVAL,
+			"this is floating point: f%d, or x%d, which shows its bits",
+			was.bits, was.bits);
+	if (is_real(was) && type.bits != was.bits && !narrowed)
+		dp_code_bad(c, v, -EINVAL, "this is a %s: f%d",
+			    was.bits == 32 ? "float" : "double", was.bits);
+	else if (is_real(type) && !is_real(was))
+		dp_code_bad(
+			c, v, -EINVAL,
+			"f32 and f64 are for retval, memory, farg0 and xmm0: arg0 and general registers hold no floating point");
 }
 
 /* A format without a number of bits leaves the value as it is. */
@@ -328,10 +370,7 @@ static struct dp_value_type push_shown(struct dp_coder *c,
 	was = dp_code_value(c, v->left);
 	if (!type.bits)
 		type.bits = was.stars ? 64 : was.bits;
-	if (type.kind == DP_VALUE_FLOAT && was.kind != DP_VALUE_FLOAT)
-		dp_code_bad(
-			c, v, -EINVAL,
-			"f32 and f64 are for retval and memory: arg0 and registers hold no floating point");
+	check_real(c, v, type, was);
 	extend(c, type);
 	return type;
 }
@@ -356,13 +395,13 @@ static struct dp_value_type push_sum(struct dp_coder *c,
 		       dp_code_type(c->values, v->right).stars;
 	struct dp_value_type left, right;
 
-	left = dp_code_value(c, swapped ? v->right : v->left);
+	left = push_integer(c, swapped ? v->right : v->left);
 	if (left.stars) {
 		add_scaled(c, swapped ? v->left : v->right, target_of(left),
 			   op);
 		return left;
 	}
-	right = dp_code_value(c, swapped ? v->left : v->right);
+	right = push_integer(c, swapped ? v->left : v->right);
 	dp_code_op(c, op);
 	return either(left, right);
 }
@@ -374,8 +413,8 @@ static struct dp_value_type push_bits(struct dp_coder *c,
 				  [DP_VALUE_BIT_XOR] = DP_OPCODE_XOR,
 				  [DP_VALUE_BIT_AND] = DP_OPCODE_AND,
 				  [DP_VALUE_MUL] = DP_OPCODE_MUL };
-	struct dp_value_type left = dp_code_value(c, v->left);
-	struct dp_value_type right = dp_code_value(c, v->right);
+	struct dp_value_type left = push_integer(c, v->left);
+	struct dp_value_type right = push_integer(c, v->right);
 
 	dp_code_op(c, ops[v->op]);
 	return either(left, right);
@@ -385,7 +424,7 @@ static struct dp_value_type push_shift(struct dp_coder *c,
 				       const struct dp_value *v)
 {
 	const struct dp_value *by = at(c->values, v->right);
-	struct dp_value_type type = dp_code_value(c, v->left);
+	struct dp_value_type type = push_integer(c, v->left);
 
 	if (by->op != DP_VALUE_NUMBER || by->number > 63)
 		dp_code_bad(c, by, -EINVAL,
@@ -408,7 +447,7 @@ static struct dp_value_type push_number(struct dp_coder *c,
 static struct dp_value_type push_unary(struct dp_coder *c,
 				       const struct dp_value *v)
 {
-	struct dp_value_type type = dp_code_value(c, v->left);
+	struct dp_value_type type = push_integer(c, v->left);
 
 	if (v->op == DP_VALUE_INVERT) {
 		dp_code_op(c, DP_OPCODE_NEG);

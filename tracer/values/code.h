@@ -94,6 +94,13 @@ void dp_code_members(const struct dp_prototype_type *t, char *buf, size_t len);
 struct dp_value_type dp_code_name(struct dp_coder *c, const struct dp_value *v);
 /** dp_code_argument() - push the @n-th argument; @v: for an error */
 void dp_code_argument(struct dp_coder *c, const struct dp_value *v, int n);
+/** dp_code_float_argument() - push the @n-th floating-point argument, 64 bits of it; @v: for an
+ *  error, where @n is not below DP_TRACE_FLOAT_ARGS */
+void dp_code_float_argument(struct dp_coder *c, const struct dp_value *v,
+			    int n);
+/** dp_code_is_vector() - is it a vector register, or an argument in one? */
+bool dp_code_is_vector(const struct dp_values *values,
+		       const struct dp_value *v);
 /** dp_code_touches_name() - is it in memory? */
 bool dp_code_touches_name(const struct dp_values *values,
 			  const struct dp_value *v);

@@ -95,6 +95,50 @@ void dp_code_argument(struct dp_coder *c, const struct dp_value *v, int n)
 			"the stack has this argument at the function's entry only");
 }
 
+/* The System V AMD64 ABI passes eight in registers, each in the low bits of one. */
+void dp_code_float_argument(struct dp_coder *c, const struct dp_value *v, int n)
+{
+	if (n < DP_TRACE_FLOAT_ARGS)
+		dp_code_op16(c, DP_OPCODE_PUSH_R, (u16)(DP_REG_XMM + n));
+	else
+		dp_code_bad(
+			c, v, -EINVAL,
+			"farg0 to farg7 are in registers; those behind are on the stack, among the others: *(double *)(rsp+8)");
+}
+
+/* Number of a vector register: "xmm8", "%xmm8", "farg0"; -1: it is none */
+static int find_vector(const char *text, int len)
+{
+	int marked = *text == '%', n;
+
+	n = number_behind(text + marked, len - marked, "xmm");
+	if (n < 0 && !marked)
+		n = number_behind(text, len, "farg");
+	return n;
+}
+
+static struct dp_value_type push_vector(struct dp_coder *c,
+					const struct dp_value *v, int n)
+{
+	static const struct dp_value_type real = { .kind = DP_VALUE_FLOAT,
+						   .bits = 64 };
+
+	if (*name_of(c->values, v) == 'f')
+		dp_code_float_argument(c, v, n);
+	else if (n < DP_NR_XMM)
+		dp_code_op16(c, DP_OPCODE_PUSH_R, (u16)(DP_REG_XMM + n));
+	else
+		dp_code_bad(c, v, -EINVAL,
+			    "of vector registers, xmm0 to xmm15 can be read");
+	return real;
+}
+
+bool dp_code_is_vector(const struct dp_values *values, const struct dp_value *v)
+{
+	return v->op == DP_VALUE_NAME &&
+	       find_vector(name_of(values, v), v->span) >= 0;
+}
+
 /* What is known by its name, and is no value. */
 static const struct {
 	const char *name, *why;
@@ -118,11 +162,7 @@ static bool is_absent(struct dp_coder *c, const struct dp_value *v)
 			dp_code_bad(c, v, -EOPNOTSUPP, "%s", absent[i].why);
 			return true;
 		}
-	if (number_behind(name_of(c->values, v), v->span, "farg") < 0)
-		return false;
-	dp_code_bad(c, v, -EOPNOTSUPP,
-		    "floating-point arguments are not there yet");
-	return true;
+	return false;
 }
 
 /* pid, cpu, caller, $stack, $stack0 … Return: false: none of them */
@@ -191,11 +231,14 @@ struct dp_value_type dp_code_name(struct dp_coder *c, const struct dp_value *v)
 						     .bits = 32 };
 	const char *text = name_of(c->values, v);
 	int arg = find_argument(text, v->span);
+	int vector = find_vector(text, v->span);
 	int reg = *text == '%' ? find_marked(text + 1, v->span - 1) :
 				 find_register(text, v->span);
 
 	if (v->op == DP_VALUE_PARAMETER)
 		return push_parameter(c, v);
+	if (vector >= 0)
+		return push_vector(c, v, vector);
 	if (arg >= 0)
 		dp_code_argument(c, v, arg);
 	else if (reg >= 0)
