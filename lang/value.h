@@ -8,7 +8,7 @@
  *   shown   sum [ ":" FORMAT ]           FORMAT  u8 … x64, str, d, x, c …; TYPE "[" N "]"
  *   sum     | ^ & << >> + - *, each closer than the one before, so & is closer than ==
  *   unary   - ~ ! * or "(" TYPE ")", then unary; or a primary
- *   primary NUMBER 'c' "text" NAME %REG $NAME "(" or ")", then { "[" or "]" | "->" NAME | "." NAME }
+ *   primary NUMBER 1.5 'c' "text" NAME %REG $NAME "(" or ")", then { "[" or "]" | "->" NAME | "." NAME }
  *           +OFFSET "(" sum ")", the fetch of ftrace
  *
  * Context: tool; pure, without allocation.
@@ -27,6 +27,7 @@ struct dp_prototype_type;
 /** enum dp_value_op - what a node is */
 enum dp_value_op {
 	DP_VALUE_NUMBER, /* @number; @negative: it is written with a minus */
+	DP_VALUE_REAL, /* a double, whose bits @number has */
 	DP_VALUE_TEXT, /* "…", without its quotes */
 	DP_VALUE_NAME, /* register, argument, …; with its % or $ */
 	DP_VALUE_PARAMETER, /* what a name has been bound to: argument @number of @type */

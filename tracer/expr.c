@@ -96,6 +96,9 @@ static u32 depth_of(const struct dp_values *values, u16 n)
 	left = depth_of(values, v->left);
 	if (v->op >= DP_VALUE_OR)
 		right = 1 + depth_of(values, v->right);
+	/* Of floating-point numbers, both are there again, and a constant. */
+	if (v->op >= DP_VALUE_EQ && v->op <= DP_VALUE_GT)
+		right += 2;
 	return left > right ? left : right;
 }
 

@@ -31,7 +31,7 @@ static inline u64 dp_xstate_size(u64 state)
 
 /** dp_xmm_live() - the low half of vector register @n, which still has it, because the hit half
  *  changes no vector register. A function: tools/check-hit knows it. */
-static inline __attribute__((noinline)) u64 dp_xmm_live(u32 n)
+static __attribute__((noinline, unused)) u64 dp_xmm_live(u32 n)
 {
 	u64 value = 0;
 

@@ -45,6 +45,29 @@ static u16 parse_number(struct dp_value_parser *p, int at, bool negative)
 	return n;
 }
 
+static u16 parse_real(struct dp_value_parser *p, int at, bool negative)
+{
+	double number = dp_value_real(p);
+	u16 n = node(p, DP_VALUE_REAL, 0, 0, at);
+
+	if (negative)
+		number = -number;
+	memcpy(&p->out->v[n].number, &number, sizeof(number));
+	return n;
+}
+
+/* A digit, or a point with a digit behind */
+static bool begins_number(const char *s)
+{
+	return isdigit((unsigned char)s[*s == '.']);
+}
+
+static u16 parse_constant(struct dp_value_parser *p, int at, bool negative)
+{
+	return dp_value_is_real(p) ? parse_real(p, at, negative) :
+				     parse_number(p, at, negative);
+}
+
 static u16 parse_character(struct dp_value_parser *p, int at)
 {
 	const char *s = p->text + at;
@@ -152,8 +175,8 @@ static u16 parse_primary(struct dp_value_parser *p, int at)
 {
 	char c = p->text[at];
 
-	if (isdigit((unsigned char)c))
-		return parse_number(p, at, false);
+	if (begins_number(p->text + at))
+		return parse_constant(p, at, false);
 	if (c == '\'')
 		return parse_character(p, at);
 	if (c == '"')
@@ -233,9 +256,9 @@ static u16 parse_unary(struct dp_value_parser *p)
 	at = p->at;
 	if (is_fetch(p))
 		return parse_fetch(p, at);
-	if (p->text[at] == '-' && isdigit((unsigned char)p->text[at + 1])) {
+	if (p->text[at] == '-' && begins_number(p->text + at + 1)) {
 		p->at++;
-		return parse_number(p, at, true);
+		return parse_constant(p, at, true);
 	}
 	for (i = 0; i < sizeof(prefix) / sizeof(prefix[0]); i++) {
 		if (p->text[at] != prefix[i].c)

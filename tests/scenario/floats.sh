@@ -51,4 +51,26 @@ DPROBES_NATIVE=0 shown "by the interpreter" "sum($values)"
 DPROBES_NATIVE=leave:5 shown "left to the interpreter" "sum($values)"
 DPROBES_ARM=trap shown "a trap" "sum($values)"
 shown "at the entry of a call that is tracked" "r:sum($values)"
+# Counts of conditions: what the program's numbers say. Numbers are read as floats where they are.
+counted() {
+	local name=$1 cond=$2 code=$3 wanted got how
+
+	wanted=$(/usr/bin/python3 -c '
+import ctypes, sys
+rows = [[float(x) for x in line.split()] for line in open(sys.argv[1])]
+for n in rows:
+    n[1], n[7] = ctypes.c_float(n[1]).value, ctypes.c_float(n[7]).value
+print(sum(bool(eval(sys.argv[2])) for n in rows))' "$dir/said" "$code")
+	for how in "" DPROBES_NATIVE=0 DPROBES_NATIVE=leave:9 DPROBES_ARM=trap; do
+		# shellcheck disable=SC2086
+		env $how "$DPROBES" stat -q -o "$dir/counts" "sum if $cond" "r:small if $cond" -- "$dir/floats" >"$dir/out" 2>"$dir/err"
+		got="$? $(grep -E 'floats:sum|:sum' "$dir/counts" | grep -oE '^ *[0-9]+' | tr -d ' ')"
+		is "$name, ${how:-a jump}" "$got$(head -n 2 "$dir/err")" "0 $wanted"
+	done
+}
+counted "a double and a constant" 'farg0 > -1.5 && farg0 <= 1' 'n[0] > -1.5 and n[0] <= 1'
+counted "a float and a constant" 'farg1:f32 < 0.1 || farg1:f32 == 1e300' 'n[1] < 0.1 or n[1] == 1e300'
+counted "two doubles" 'farg2 < farg3' 'n[2] < n[3]'
+counted "a float and a double" 'farg1:f32 == farg2' 'n[1] == n[2]'
+counted "two floats" 'farg1:f32 >= farg7:f32' 'n[1] >= n[7]'
 plan

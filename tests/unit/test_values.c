@@ -145,23 +145,137 @@ static void what_is_not_there(void **state)
 	assert_false(holds("(char *)arg3 != \"\""));
 }
 
+static u8 saved[512];
+
+static void set_vector(u32 n, const void *value, u32 size)
+{
+	memset(saved + DP_FPSTATE_XMM0 + 16 * n, 0xee, 8);
+	memcpy(saved + DP_FPSTATE_XMM0 + 16 * n, value, size);
+	b.vm.fpstate = (u64)saved;
+}
+
 static void in_vector_registers(void **state)
 {
-	static u8 saved[512];
 	double half = 0.5, last = -3;
 	float narrow = 1.25f;
 
-	memcpy(saved + DP_FPSTATE_XMM0, &half, sizeof(half));
-	memcpy(saved + DP_FPSTATE_XMM0 + 16, &narrow, sizeof(narrow));
-	memset(saved + DP_FPSTATE_XMM0 + 20, 0xff, 4);
-	memcpy(saved + DP_FPSTATE_XMM0 + 15 * 16, &last, sizeof(last));
-	b.vm.fpstate = (u64)saved;
+	set_vector(0, &half, 8);
+	set_vector(1, &narrow, 4);
+	set_vector(15, &last, 8);
 	assert_string_equal(
 		shown("farg0, farg1:f32, %xmm15, xmm15:f64, z=farg0, x=xmm0:x64, y=farg0:x",
 		      false),
 		"farg0=0.5 farg1=1.25 %xmm15=-3.0 xmm15=-3.0 z=0.5 x=0x3fe0000000000000 y=0x3fe0000000000000");
 	assert_string_equal(shown("a=(double)farg0, farg1:f32", true),
 			    "a=0.5 farg1=1.25");
+	b.vm.fpstate = 0;
+}
+
+static const double reals[] = {
+	0,
+	-0.0,
+	1,
+	-1,
+	1.5,
+	0.1,
+	-0.1,
+	2147483648.0,
+	16777217,
+	3.4028234663852886e38, /* the greatest float */
+	3.4028234663852887e39,
+	1.401298464324817e-45, /* the least one */
+	1e-45,
+	-7e-46,
+	1.1754943508222875e-38, /* the least normal one */
+	2.2250738585072014e-308,
+	4.9406564584124654e-324,
+	1.7976931348623157e308,
+	-1e300,
+	__builtin_inf(),
+	-__builtin_inf(),
+	__builtin_nan(""),
+	-__builtin_nan("0x5"),
+};
+#define NR_REALS (sizeof(reals) / sizeof(reals[0]))
+
+/* @left OP @right, for each OP, as this compiler has it; both are read as these expressions */
+static void compare_reals(const char *l, double left, const char *r,
+			  double right)
+{
+	const struct {
+		const char *op;
+		bool is;
+	} tests[] = { { "==", left == right }, { "!=", left != right },
+		      { "<", left < right },   { "<=", left <= right },
+		      { ">", left > right },   { ">=", left >= right } };
+	char text[120];
+	size_t i;
+
+	for (i = 0; i < 6; i++) {
+		snprintf(text, sizeof(text), "%s %s %s", l, tests[i].op, r);
+		if (holds(text) != tests[i].is)
+			fail_msg("%s, of %a and %a", text, left, right);
+	}
+}
+
+static void with_constants(double x, float narrow, double y)
+{
+	char text[60];
+
+	snprintf(text, sizeof(text), "%.17g", y);
+	compare_reals("farg0", x, text, y);
+	compare_reals(text, y, "xmm0", x);
+	compare_reals("farg1:f32", (double)narrow, text, y);
+	compare_reals(text, y, "xmm1:f32", (double)narrow);
+	snprintf(text, sizeof(text), "%.8ef", (double)(float)y);
+	if ((double)(float)y - (double)(float)y == 0)
+		compare_reals("farg1:f32", (double)narrow, text,
+			      (double)(float)y);
+}
+
+static void reals_compared(void **state)
+{
+	size_t i, k;
+
+	for (i = 0; i < NR_REALS; i++)
+		for (k = 0; k < NR_REALS; k++) {
+			double x = reals[i], y = reals[k];
+			float narrow = (float)x, other = (float)y;
+
+			set_vector(0, &x, 8);
+			set_vector(1, &narrow, 4);
+			set_vector(2, &y, 8);
+			set_vector(3, &other, 4);
+			compare_reals("farg0", x, "farg2", y);
+			compare_reals("farg1:f32", (double)narrow, "farg3:f32",
+				      (double)other);
+			compare_reals("farg1:f32", (double)narrow, "xmm2", y);
+			compare_reals("farg0", x, "xmm3:f32", (double)other);
+			if (y - y == 0)
+				with_constants(x, narrow, y);
+			assert_int_equal(holds("farg0"), x != 0);
+			assert_int_equal(holds("!(farg1:f32)"), !narrow);
+			assert_int_equal(holds("farg0 && farg2"), x && y);
+		}
+	b.vm.fpstate = 0;
+}
+
+static void reals_and_integers(void **state)
+{
+	double x = 9007199254740992.0, y = -3;
+
+	set_vector(0, &x, 8);
+	set_vector(1, &y, 8);
+	/* An integer becomes a double first, as in C. */
+	assert_true(holds("farg0 == 9007199254740993"));
+	assert_true(holds("farg0 < 0xffffffffffffffff"));
+	assert_true(holds("farg1 == -3 && farg1 < 0 && farg1 <= -3"));
+	assert_true(holds("-2 > farg1 && .5 > farg1 && 'a' > farg1"));
+	assert_true(holds("*(double *)(rdi+16) == 2.5 && 1.5 < 2"));
+	assert_true(holds("*(float *)(rdi+28) == -.5f && 2e3 >= 2000"));
+	assert_true(holds("farg0 == 1e0 || farg1 > -3.0000001"));
+	assert_string_equal(shown("1.5, a=-2e3, b=0.1f, c=.5 < 1", false),
+			    "1.5=1.5 a=-2000.0 b=0.10000000149011612 c=true");
 	b.vm.fpstate = 0;
 }
 
@@ -278,7 +392,14 @@ static void refused(void **state)
 		{ "f if arg0 ~ 5", -EINVAL, 12 },
 		{ "f if arg0:str ~ \"a*b\"", -EOPNOTSUPP, 16 },
 		{ "f if arg0:str ~ \"[ab]\"", -EOPNOTSUPP, 16 },
-		{ "f if *(double *)arg0 > 1", -EOPNOTSUPP, 5 },
+		{ "f if *(double *)arg0 > arg1", -EINVAL, 23 },
+		{ "f if arg1 < farg0", -EINVAL, 5 },
+		{ "f if farg0 ~ 1.5", -EINVAL, 13 },
+		{ "f if farg0 < 1.5.5", -EINVAL, 13 },
+		{ "f if farg0 < 1e", -EINVAL, 13 },
+		{ "f if farg0 < 1e999", -EINVAL, 13 },
+		{ "f if farg0 == \"1.5\"", -EINVAL, 5 },
+		{ "f if arg0 == 1.5", -EINVAL, 5 },
 		{ "f if arg0 = 1", -EINVAL, 10 },
 	};
 	struct dp_trace_program p;
@@ -413,6 +534,8 @@ int main(void)
 		cmocka_unit_test_setup(spelled_otherwise, setup),
 		cmocka_unit_test_setup(what_is_not_there, setup),
 		cmocka_unit_test_setup(in_vector_registers, setup),
+		cmocka_unit_test_setup(reals_compared, setup),
+		cmocka_unit_test_setup(reals_and_integers, setup),
 		cmocka_unit_test_setup(json, setup),
 		cmocka_unit_test_setup(texts_compared, setup),
 		cmocka_unit_test_setup(integers, setup),

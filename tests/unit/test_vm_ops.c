@@ -848,6 +848,36 @@ static void registers(void **state)
 	a_register(DP_REG_ORIG_RAX, ~0ull, false, NULL, 0);
 }
 
+/* As the compiler has it. What is no number stays none. */
+static void widened(void **state)
+{
+	u64 seed = 7, got;
+	u32 i, bits;
+
+	for (i = 0; i < 20000; i++) {
+		u8 code[] = { PUSH(0), OP(F64), TOP(1) };
+		float narrow;
+		double wide;
+
+		bits = (u32)vm_random(&seed);
+		/* Zeros, the least, all kinds of exponents */
+		bits = i < 8	  ? i >> 1 | i << 31 :
+		       i % 3 == 0 ? bits & 0x807fffff :
+		       i % 3 == 1 ? bits | 0x7f800000 :
+				    bits;
+		memcpy(&narrow, &bits, sizeof(narrow));
+		wide = (double)narrow;
+		memcpy(code + 1, &bits, sizeof(bits));
+		memset(code + 5, 0xa5, 4);
+		run(code, sizeof(code));
+		memcpy(&got, b.vm.log + 3, 8);
+		if (narrow == narrow)
+			assert_memory_equal(&got, &wide, 8);
+		else
+			assert_true(got << 1 > 0x7ffull << 53);
+	}
+}
+
 /* As a processor saves them. */
 static void save_vectors(const u64 *low, u8 *saved)
 {
@@ -1015,6 +1045,7 @@ int main(void)
 		TEST(exceptions),
 		TEST(exceptions_go_up),
 		TEST(registers),
+		TEST(widened),
 		TEST(vectors),
 		TEST(facts),
 		TEST(runs_begin_anew),

@@ -118,6 +118,7 @@ bool dp_code_touches(const struct dp_values *values, u16 n)
 
 	switch (v->op) {
 	case DP_VALUE_NUMBER:
+	case DP_VALUE_REAL:
 	case DP_VALUE_TEXT:
 		return false;
 	case DP_VALUE_NAME:
@@ -467,6 +468,10 @@ struct dp_value_type dp_code_value(struct dp_coder *c, u16 n)
 	switch (c->err ? DP_VALUE_NUMBER : v->op) {
 	case DP_VALUE_NUMBER:
 		return push_number(c, v);
+	case DP_VALUE_REAL:
+		dp_code_push(c, v->number);
+		return (struct dp_value_type){ .kind = DP_VALUE_FLOAT,
+					       .bits = 64 };
 	case DP_VALUE_NAME:
 	case DP_VALUE_PARAMETER:
 		return dp_code_name(c, v);
@@ -655,9 +660,6 @@ static void test_numbers(struct dp_coder *c, const struct dp_value *v)
 
 	refuse_sign(c, v->right, v->left, left);
 	refuse_sign(c, v->left, v->right, right);
-	if (left.kind == DP_VALUE_FLOAT || right.kind == DP_VALUE_FLOAT)
-		dp_code_bad(c, v, -EOPNOTSUPP,
-			    "floating-point numbers are not compared yet");
 	if (op == DP_VALUE_GT || op == DP_VALUE_LE)
 		dp_code_op(c, DP_OPCODE_XCHG);
 	if (op == DP_VALUE_EQ || op == DP_VALUE_NE)
@@ -681,6 +683,9 @@ static void test(struct dp_coder *c, const struct dp_value *v)
 	else if (v->op == DP_VALUE_LIKE)
 		dp_code_bad(c, at(c->values, v->right), -EINVAL,
 			    "'~' compares a string with a \"pattern*\"");
+	else if (dp_code_real_bits(c->values, v->left) ||
+		 dp_code_real_bits(c->values, v->right))
+		dp_code_test_real(c, v);
 	else
 		test_numbers(c, v);
 }
@@ -723,6 +728,10 @@ void dp_code_truth(struct dp_coder *c, u16 n)
 		test(c, v);
 		break;
 	default:
+		if (dp_code_real_bits(c->values, n)) {
+			dp_code_truth_of_real(c, n);
+			break;
+		}
 		dp_code_value(c, n);
 		dp_code_push(c, 0);
 		dp_code_op(c, DP_OPCODE_EQ);

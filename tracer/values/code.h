@@ -59,6 +59,15 @@ bool dp_code_is_place(const struct dp_values *values, u16 n);
 /** dp_code_is_text() - is node @n to be shown, or compared, as a string? */
 bool dp_code_is_text(const struct dp_values *values, u16 n);
 
+/* real: floating-point numbers are compared as C compares them. */
+
+/** dp_code_real_bits() - 32 or 64 bits of the floating-point number that node @n is; 0: it is none */
+u8 dp_code_real_bits(const struct dp_values *values, u16 n);
+/** dp_code_test_real() - push 1 if comparison @v holds, 0 otherwise; one side is such a number */
+void dp_code_test_real(struct dp_coder *c, const struct dp_value *v);
+/** dp_code_truth_of_real() - push 1 if node @n, such a number, is not 0 */
+void dp_code_truth_of_real(struct dp_coder *c, u16 n);
+
 /* typed: what is known before anything is computed. */
 
 /** dp_code_type() - the type of node @n, if it is a pointer or in memory; zeros: it is not known */
