@@ -30,6 +30,7 @@ enum dp_value_op {
 	DP_VALUE_REAL, /* a double, whose bits @number has */
 	DP_VALUE_TEXT, /* "…", without its quotes */
 	DP_VALUE_NAME, /* register, argument, …; with its % or $ */
+	DP_VALUE_RETVAL, /* what is returned, of @type; zeros: that is not known */
 	DP_VALUE_PARAMETER, /* what a name has been bound to: argument @number of @type */
 	DP_VALUE_NEGATE,
 	DP_VALUE_INVERT,

@@ -120,6 +120,7 @@ bool dp_code_touches(const struct dp_values *values, u16 n)
 	case DP_VALUE_NUMBER:
 	case DP_VALUE_REAL:
 	case DP_VALUE_TEXT:
+	case DP_VALUE_RETVAL:
 		return false;
 	case DP_VALUE_NAME:
 	case DP_VALUE_PARAMETER:
@@ -247,6 +248,9 @@ static struct dp_value_type place_member(struct dp_coder *c,
 	const struct dp_prototype_field *f = dp_code_field(c->values, v);
 
 	if (!f || (!v->arrow && !dp_code_is_place(c->values, v->left))) {
+		/* What it is, and why it is not there, is the first error. */
+		if (at(c->values, v->left)->op == DP_VALUE_RETVAL)
+			dp_code_value(c, v->left);
 		refuse_member(c, v);
 		return untyped;
 	}
@@ -464,6 +468,7 @@ static struct dp_value_type push_unary(struct dp_coder *c,
 struct dp_value_type dp_code_value(struct dp_coder *c, u16 n)
 {
 	const struct dp_value *v = at(c->values, n);
+	struct dp_value_type type;
 
 	switch (c->err ? DP_VALUE_NUMBER : v->op) {
 	case DP_VALUE_NUMBER:
@@ -475,6 +480,10 @@ struct dp_value_type dp_code_value(struct dp_coder *c, u16 n)
 	case DP_VALUE_NAME:
 	case DP_VALUE_PARAMETER:
 		return dp_code_name(c, v);
+	case DP_VALUE_RETVAL:
+		type = dp_code_returned(c, v);
+		extend(c, type);
+		return type;
 	case DP_VALUE_NEGATE:
 	case DP_VALUE_INVERT:
 		return push_unary(c, v);

@@ -18,6 +18,7 @@ struct dp_prototype_field;
  * struct dp_coder - code is appended to @out
  * @values: what is compiled; its text begins at @column of the spec
  * @at_entry: the probe is at the entry of a function, where arguments are on the stack
+ * @at_return: what is computed is computed when the function returns
  * @prototype: of the function, or NULL
  */
 struct dp_coder {
@@ -25,7 +26,7 @@ struct dp_coder {
 	struct dp_trace_program *out;
 	struct dp_diag *diag;
 	int column, err;
-	bool at_entry;
+	bool at_entry, at_return;
 	const struct dp_prototype *prototype;
 };
 
@@ -113,8 +114,18 @@ bool dp_code_is_vector(const struct dp_values *values,
 /** dp_code_touches_name() - is it in memory? */
 bool dp_code_touches_name(const struct dp_values *values,
 			  const struct dp_value *v);
+/* return: what is returned. */
+
 /** dp_code_is_retval() - is it "retval"? */
 bool dp_code_is_retval(const struct dp_values *values,
 		       const struct dp_value *v);
+/** dp_code_bind_returned() - make of each such name what @f returns; @f: or NULL */
+void dp_code_bind_returned(struct dp_values *values,
+			   const struct dp_prototype *f);
+/** dp_code_is_of_return() - does node @n need what is returned? */
+bool dp_code_is_of_return(const struct dp_values *values, u16 n);
+/** dp_code_returned() - push it. Return: its type */
+struct dp_value_type dp_code_returned(struct dp_coder *c,
+				      const struct dp_value *v);
 
 #endif

@@ -143,8 +143,6 @@ bool dp_code_is_vector(const struct dp_values *values, const struct dp_value *v)
 static const struct {
 	const char *name, *why;
 } absent[] = {
-	{ "retval", "conditions on retval are not there yet" },
-	{ "$retval", "conditions on retval are not there yet" },
 	{ "latency", "every line of a return has its latency" },
 	{ "comm", "every line has the name of its thread" },
 	{ "$comm", "every line has the name of its thread" },
@@ -157,6 +155,12 @@ static bool is_absent(struct dp_coder *c, const struct dp_value *v)
 {
 	size_t i;
 
+	if (dp_code_is_retval(c->values, v)) {
+		dp_code_bad(
+			c, v, -EINVAL,
+			"retval is of return probes: r:FUNCTION(retval:s32)");
+		return true;
+	}
 	for (i = 0; i < sizeof(absent) / sizeof(absent[0]); i++)
 		if (dp_value_is(c->values, v, absent[i].name)) {
 			dp_code_bad(c, v, -EOPNOTSUPP, "%s", absent[i].why);
@@ -225,6 +229,14 @@ static void refuse(struct dp_coder *c, const struct dp_value *v)
 		*names ? names : "parameters without names: arg0, arg1 …");
 }
 
+/* All but facts that are the same then */
+static bool is_of_entry(const struct dp_coder *c, const struct dp_value *v)
+{
+	return v->op == DP_VALUE_PARAMETER ||
+	       (!dp_value_is(c->values, v, "pid") &&
+		!dp_value_is(c->values, v, "cpu"));
+}
+
 struct dp_value_type dp_code_name(struct dp_coder *c, const struct dp_value *v)
 {
 	static const struct dp_value_type number = { .kind = DP_VALUE_UNSIGNED,
@@ -235,6 +247,12 @@ struct dp_value_type dp_code_name(struct dp_coder *c, const struct dp_value *v)
 	int reg = *text == '%' ? find_marked(text + 1, v->span - 1) :
 				 find_register(text, v->span);
 
+	if (c->at_return && is_of_entry(c, v)) {
+		dp_code_bad(
+			c, v, -EINVAL,
+			"this is read at the entry, retval at the return: each is a value of its own, or joined by &&");
+		return untyped;
+	}
 	if (v->op == DP_VALUE_PARAMETER)
 		return push_parameter(c, v);
 	if (vector >= 0)
@@ -263,10 +281,4 @@ bool dp_code_touches_name(const struct dp_values *values,
 	return find_argument(text, v->span) >= DP_TRACE_ARGS ||
 	       number_behind(text, v->span, "$stack") >= 0 ||
 	       dp_value_is(values, v, "caller");
-}
-
-bool dp_code_is_retval(const struct dp_values *values, const struct dp_value *v)
-{
-	return v->op == DP_VALUE_NAME && (dp_value_is(values, v, "retval") ||
-					  dp_value_is(values, v, "$retval"));
 }
