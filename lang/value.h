@@ -138,6 +138,8 @@ int dp_value_condition(struct dp_values *values, const char *text, int column,
 /** dp_value_is() - is the text of @v @word? */
 bool dp_value_is(const struct dp_values *values, const struct dp_value *v,
 		 const char *word);
+/** dp_value_has_sign() - is it a number that may be negative? */
+bool dp_value_has_sign(struct dp_value_type type);
 /** dp_value_size() - bytes of one element of @type, no struct, in memory; 0: it has no size */
 u32 dp_value_size(struct dp_value_type type);
 

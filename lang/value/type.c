@@ -236,3 +236,9 @@ u32 dp_value_size(struct dp_value_type type)
 {
 	return type.stars ? 8 : type.bits / 8;
 }
+
+bool dp_value_has_sign(struct dp_value_type type)
+{
+	return !type.stars &&
+	       (type.kind == DP_VALUE_SIGNED || type.kind == DP_VALUE_CHAR);
+}

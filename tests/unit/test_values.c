@@ -443,6 +443,26 @@ static void by_name(void **state)
 	assert_false(holds("r->next->next->number != 1"));
 }
 
+/* Arguments by their numbers, whatever a parameter's name begins with */
+static void numbers_are_no_names(void **state)
+{
+	static const struct dp_prototype_parameter odd[] = {
+		{ .name = "arg10th", .type = &number },
+		{ .name = "farg1st", .type = &number },
+	};
+	static const struct dp_prototype named = { .name = "f",
+						   .parameters = odd,
+						   .n = 2 };
+	double half = 0.5;
+
+	of_f = &named;
+	stack[5] = 0x55;
+	set_vector(1, &half, 8);
+	assert_string_equal(shown("arg10, farg1, arg10t == arg0:s32", false),
+			    "arg10=0x55 farg1=0.5 arg10t == arg0=true");
+	b.vm.fpstate = 0;
+}
+
 static void whole_structs(void **state)
 {
 	char wanted[300];
@@ -541,6 +561,7 @@ int main(void)
 		cmocka_unit_test_setup(integers, setup),
 		cmocka_unit_test_setup(refused, setup),
 		cmocka_unit_test_setup(by_name, setup),
+		cmocka_unit_test_setup(numbers_are_no_names, setup),
 		cmocka_unit_test_setup(whole_structs, setup),
 		cmocka_unit_test_setup(names_refused, setup),
 		cmocka_unit_test_setup(too_much, setup),

@@ -14,8 +14,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct dp_value_type untyped = { .kind = DP_VALUE_UNTYPED,
-					      .bits = 64 };
 static const struct dp_value_type boolean = { .kind = DP_VALUE_BOOL,
 					      .bits = 8 };
 
@@ -148,12 +146,12 @@ static bool is_real(struct dp_value_type type)
 	return type.kind == DP_VALUE_FLOAT && !type.stars;
 }
 
-static void extend(struct dp_coder *c, struct dp_value_type type)
+void dp_code_extend(struct dp_coder *c, struct dp_value_type type)
 {
-	bool sign = type.kind == DP_VALUE_SIGNED || type.kind == DP_VALUE_CHAR;
-
 	if (!type.stars && type.bits && type.bits < 64)
-		dp_code_op8(c, sign ? DP_OPCODE_PBL_I : DP_OPCODE_PZL_I,
+		dp_code_op8(c,
+			    dp_value_has_sign(type) ? DP_OPCODE_PBL_I :
+						      DP_OPCODE_PZL_I,
 			    type.bits);
 }
 
@@ -175,8 +173,8 @@ static void load(struct dp_coder *c, const struct dp_value *v,
 		return;
 	}
 	dp_code_op(c, ops[size]);
-	if (type.kind == DP_VALUE_SIGNED || type.kind == DP_VALUE_CHAR)
-		extend(c, type);
+	if (dp_value_has_sign(type))
+		dp_code_extend(c, type);
 }
 
 /* A number to compute with */
@@ -252,7 +250,7 @@ static struct dp_value_type place_member(struct dp_coder *c,
 		if (at(c->values, v->left)->op == DP_VALUE_RETVAL)
 			dp_code_value(c, v->left);
 		refuse_member(c, v);
-		return untyped;
+		return DP_CODE_UNTYPED;
 	}
 	if (v->arrow)
 		dp_code_value(c, v->left);
@@ -271,7 +269,7 @@ static struct dp_value_type place_fetched(struct dp_coder *c,
 	dp_code_value(c, v->left);
 	dp_code_push(c, v->number);
 	dp_code_op(c, DP_OPCODE_ADD);
-	return untyped;
+	return DP_CODE_UNTYPED;
 }
 
 /* What a pointer points to, or an array has; at an index. */
@@ -305,7 +303,7 @@ struct dp_value_type dp_code_place(struct dp_coder *c, u16 n)
 	case DP_VALUE_INDEX:
 		return place_element(c, v);
 	default:
-		return untyped;
+		return DP_CODE_UNTYPED;
 	}
 }
 
@@ -327,7 +325,7 @@ static struct dp_value_type push_cast(struct dp_coder *c,
 		dp_code_bad(
 			c, v, -EINVAL,
 			"floating-point numbers are not converted: farg0 and xmm0 are doubles, farg0:f32 a float, *(double *)… is in memory");
-	extend(c, type);
+	dp_code_extend(c, type);
 	return type;
 }
 
@@ -364,7 +362,7 @@ static struct dp_value_type push_shown(struct dp_coder *c,
 		dp_code_bad(
 			c, v, -EINVAL,
 			"this is no number; a string is compared with a \"text\"");
-		return untyped;
+		return DP_CODE_UNTYPED;
 	}
 	/* What ftrace fetches has the size of its format. */
 	if (at(c->values, v->left)->op == DP_VALUE_FETCH && type.bits) {
@@ -376,7 +374,7 @@ static struct dp_value_type push_shown(struct dp_coder *c,
 	if (!type.bits)
 		type.bits = was.stars ? 64 : was.bits;
 	check_real(c, v, type, was);
-	extend(c, type);
+	dp_code_extend(c, type);
 	return type;
 }
 
@@ -389,7 +387,7 @@ static struct dp_value_type either(struct dp_value_type a,
 	return a.kind == DP_VALUE_UNSIGNED && b.kind == DP_VALUE_UNSIGNED ?
 		       (struct dp_value_type){ .kind = DP_VALUE_UNSIGNED,
 					       .bits = 64 } :
-		       untyped;
+		       DP_CODE_UNTYPED;
 }
 
 static struct dp_value_type push_sum(struct dp_coder *c,
@@ -437,7 +435,7 @@ static struct dp_value_type push_shift(struct dp_coder *c,
 	dp_code_op8(c,
 		    v->op == DP_VALUE_SHL ? DP_OPCODE_SHL_I : DP_OPCODE_SHR_I,
 		    (u8)by->number);
-	return type.kind == DP_VALUE_SIGNED ? untyped : type;
+	return type.kind == DP_VALUE_SIGNED ? DP_CODE_UNTYPED : type;
 }
 
 static struct dp_value_type push_number(struct dp_coder *c,
@@ -456,7 +454,7 @@ static struct dp_value_type push_unary(struct dp_coder *c,
 
 	if (v->op == DP_VALUE_INVERT) {
 		dp_code_op(c, DP_OPCODE_NEG);
-		return untyped;
+		return DP_CODE_UNTYPED;
 	}
 	dp_code_push(c, 0);
 	dp_code_op(c, DP_OPCODE_SUB);
@@ -482,7 +480,7 @@ struct dp_value_type dp_code_value(struct dp_coder *c, u16 n)
 		return dp_code_name(c, v);
 	case DP_VALUE_RETVAL:
 		type = dp_code_returned(c, v);
-		extend(c, type);
+		dp_code_extend(c, type);
 		return type;
 	case DP_VALUE_NEGATE:
 	case DP_VALUE_INVERT:
@@ -511,7 +509,7 @@ struct dp_value_type dp_code_value(struct dp_coder *c, u16 n)
 		dp_code_bad(
 			c, v, -EINVAL,
 			"a text is compared with a string: arg0:str == \"text\"");
-		return untyped;
+		return DP_CODE_UNTYPED;
 	default:
 		dp_code_truth(c, n);
 		return boolean;
@@ -641,19 +639,13 @@ static void negate(struct dp_coder *c)
 	dp_code_op(c, DP_OPCODE_XOR);
 }
 
-static bool has_sign(struct dp_value_type type)
-{
-	return !type.stars &&
-	       (type.kind == DP_VALUE_SIGNED || type.kind == DP_VALUE_CHAR);
-}
-
 /* Is @n a negative number, and what it is compared with, of @type, has no sign? */
 static void refuse_sign(struct dp_coder *c, u16 n, u16 with,
 			struct dp_value_type type)
 {
 	const struct dp_value *other = at(c->values, with);
 
-	if (at(c->values, n)->negative && !has_sign(type))
+	if (at(c->values, n)->negative && !dp_value_has_sign(type))
 		dp_code_bad(
 			c, other, -EINVAL,
 			"this has no sign to be compared with a negative number: write (int)%.*s, or %.*s:s64",
@@ -674,9 +666,10 @@ static void test_numbers(struct dp_coder *c, const struct dp_value *v)
 	if (op == DP_VALUE_EQ || op == DP_VALUE_NE)
 		dp_code_op(c, DP_OPCODE_EQ);
 	else
-		dp_code_op(c, has_sign(left) || has_sign(right) ?
-				      DP_OPCODE_LTS :
-				      DP_OPCODE_LTU);
+		dp_code_op(c,
+			   dp_value_has_sign(left) || dp_value_has_sign(right) ?
+				   DP_OPCODE_LTS :
+				   DP_OPCODE_LTU);
 	if (op == DP_VALUE_NE || op == DP_VALUE_LE || op == DP_VALUE_GE)
 		negate(c);
 }

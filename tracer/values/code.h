@@ -43,6 +43,13 @@ void dp_code_push(struct dp_coder *c, u64 value);
 u32 dp_code_jump(struct dp_coder *c, u8 op);
 void dp_code_land(struct dp_coder *c, u32 jump);
 
+/* 64 bits of which nothing is known */
+#define DP_CODE_UNTYPED \
+	((struct dp_value_type){ .kind = DP_VALUE_UNTYPED, .bits = 64 })
+
+/** dp_code_extend() - make of the number on the stack 64 bits, with the sign that @type has */
+void dp_code_extend(struct dp_coder *c, struct dp_value_type type);
+
 /** dp_code_value() - push node @n. Return: its type */
 struct dp_value_type dp_code_value(struct dp_coder *c, u16 n);
 /** dp_code_place() - push the address of node @n instead, which is in memory.

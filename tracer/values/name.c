@@ -15,9 +15,6 @@
 #define WORD 8
 #define RSP 0x67 /* its number among DP_REGS */
 
-static const struct dp_value_type untyped = { .kind = DP_VALUE_UNTYPED,
-					      .bits = 64 };
-
 static bool is_register(const char *text, int len, const char *name)
 {
 	return (int)strlen(name) == len && !memcmp(text, name, len);
@@ -196,19 +193,14 @@ static bool push_fact(struct dp_coder *c, const struct dp_value *v)
 static struct dp_value_type push_parameter(struct dp_coder *c,
 					   const struct dp_value *v)
 {
-	u8 bits = v->type.stars ? 64 : v->type.bits;
-	bool sign = v->type.kind == DP_VALUE_SIGNED ||
-		    v->type.kind == DP_VALUE_CHAR;
-
 	if (v->number >= ARGUMENT_MAX) {
 		dp_code_bad(
 			c, v, -EOPNOTSUPP,
 			"floating-point arguments, structs as arguments, and what is behind these or belongs to a function that returns a struct, are not there yet");
-		return untyped;
+		return DP_CODE_UNTYPED;
 	}
 	dp_code_argument(c, v, (int)v->number);
-	if (bits && bits < 64)
-		dp_code_op8(c, sign ? DP_OPCODE_PBL_I : DP_OPCODE_PZL_I, bits);
+	dp_code_extend(c, v->type);
 	return v->type;
 }
 
@@ -251,7 +243,7 @@ struct dp_value_type dp_code_name(struct dp_coder *c, const struct dp_value *v)
 		dp_code_bad(
 			c, v, -EINVAL,
 			"this is read at the entry, retval at the return: each is a value of its own, or joined by &&");
-		return untyped;
+		return DP_CODE_UNTYPED;
 	}
 	if (v->op == DP_VALUE_PARAMETER)
 		return push_parameter(c, v);
@@ -265,10 +257,10 @@ struct dp_value_type dp_code_name(struct dp_coder *c, const struct dp_value *v)
 		return dp_value_is(c->values, v, "pid") ||
 				       dp_value_is(c->values, v, "cpu") ?
 			       number :
-			       untyped;
+			       DP_CODE_UNTYPED;
 	else
 		refuse(c, v);
-	return untyped;
+	return DP_CODE_UNTYPED;
 }
 
 bool dp_code_touches_name(const struct dp_values *values,
