@@ -9,7 +9,7 @@
  *   sum     | ^ & << >> + - *, each closer than the one before, so & is closer than ==
  *   unary   - ~ ! * or "(" TYPE ")", then unary; or a primary
  *   primary NUMBER 1.5 'c' "text" NAME %REG $NAME "(" or ")", then { "[" or "]" | "->" NAME | "." NAME }
- *           +OFFSET "(" sum ")", the fetch of ftrace
+ *           +OFFSET "(" sum ")", +uOFFSET "(" sum ")" and \NUMBER, as ftrace writes them
  *
  * Context: tool; pure, without allocation.
  */
@@ -70,6 +70,7 @@ enum dp_value_kind {
 	DP_VALUE_CHAR,
 	DP_VALUE_BOOL,
 	DP_VALUE_FLOAT,
+	DP_VALUE_ENUM, /* a format only: the names that the type has */
 	DP_VALUE_SYMBOL, /* an address, shown as what is there */
 	DP_VALUE_STRING, /* the text that a pointer points to */
 	DP_VALUE_STRUCT, /* in memory only */
@@ -79,11 +80,12 @@ enum dp_value_kind {
 /**
  * struct dp_value_type - @kind: enum dp_value_kind; @bits: 8 to 64, 0: those of the value
  * @stars: a pointer to a pointer to …; @count: elements of an array, 0: none
+ * @within: @bits are a part of so many bits, from bit @from on; 0: they are not
  * @known: what the program's debug information, or a table of prototypes, has of it, without
  *         stars and count; or NULL
  */
 struct dp_value_type {
-	u8 kind, bits, stars;
+	u8 kind, bits, stars, from, within;
 	u16 count;
 	const struct dp_prototype_type *known;
 };

@@ -68,6 +68,21 @@ static u16 parse_constant(struct dp_value_parser *p, int at, bool negative)
 				     parse_number(p, at, negative);
 }
 
+/* \5 and \-5 of ftrace */
+static u16 parse_immediate(struct dp_value_parser *p, int at)
+{
+	bool negative = p->text[++p->at] == '-';
+
+	p->at += negative;
+	if (!begins_number(p->text + p->at)) {
+		dp_value_bad(
+			p, at, 1, -EINVAL,
+			"behind this is a number; a text stands in quotes");
+		return 0;
+	}
+	return parse_constant(p, at, negative);
+}
+
 static u16 parse_character(struct dp_value_parser *p, int at)
 {
 	const char *s = p->text + at;
@@ -128,7 +143,10 @@ static bool is_fetch(const struct dp_value_parser *p)
 {
 	const char *s = p->text + p->at;
 
-	if ((*s != '+' && *s != '-') || !isdigit((unsigned char)s[1]))
+	if (*s != '+' && *s != '-')
+		return false;
+	s += s[1] == 'u';
+	if (!isdigit((unsigned char)s[1]))
 		return false;
 	for (s++; isalnum((unsigned char)*s); s++)
 		continue;
@@ -138,8 +156,12 @@ static bool is_fetch(const struct dp_value_parser *p)
 static u16 parse_fetch(struct dp_value_parser *p, int at)
 {
 	bool back = p->text[p->at++] == '-';
-	u64 offset = dp_value_number(p);
 	u16 inner, n;
+	u64 offset;
+
+	/* All memory is a user's. */
+	p->at += p->text[p->at] == 'u';
+	offset = dp_value_number(p);
 
 	p->at++;
 	if (!go_deeper(p))
@@ -177,6 +199,8 @@ static u16 parse_primary(struct dp_value_parser *p, int at)
 
 	if (begins_number(p->text + at))
 		return parse_constant(p, at, false);
+	if (c == '\\')
+		return parse_immediate(p, at);
 	if (c == '\'')
 		return parse_character(p, at);
 	if (c == '"')

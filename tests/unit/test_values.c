@@ -116,6 +116,10 @@ static void spelled_otherwise(void **state)
 		shown("a=$arg3:s32, %dx:s16, $stack0, $stack1:u64, $arg8",
 		      false),
 		"a=-2 %dx=-2 $stack0=0xca11e4 $stack1=66 $arg8=0x4d");
+	assert_string_equal(
+		shown("a=+u4(%di):x16, b=\\5, c=\\-5, caller:ip, caller:symstr",
+		      false),
+		"a=0xfffe b=5 c=-5 caller=0xca11e4 caller=0xca11e4");
 	assert_string_equal(shown("arg6, arg7:u8, caller:sym", false),
 			    "arg6=0x42 arg7=77 caller=0xca11e4");
 	assert_string_equal(shown("a=arg2 + 10:d, b=1 << 4 | 3, c=-arg2",
@@ -127,6 +131,31 @@ static void spelled_otherwise(void **state)
 	assert_string_equal(shown("a=arg2 == -2:s64, b=!arg3, c=arg3 || arg2",
 				  false),
 			    "a=true b=true c=true");
+}
+
+/* In each place of each size, against shifts */
+static void bit_fields(void **state)
+{
+	u64 bits = 0x0123456789abcdef, wanted;
+	u32 within, from, n;
+	char text[100], is[60];
+
+	memcpy(&second.bytes, &bits, 4);
+	b.regs.di = (u64)&bits;
+	b.regs.si = bits;
+	for (within = 8; within <= 64; within *= 2)
+		for (from = 0; from < within; from += 3)
+			for (n = 1; from + n <= within; n += 5) {
+				wanted = bits << (64 - from - n) >> (64 - n);
+				snprintf(
+					text, sizeof(text),
+					"a=+0(%%di):b%u@%u/%u, b=%%si:b%u@%u/%u",
+					n, from, within, n, from, within);
+				snprintf(is, sizeof(is), "a=%lu b=%lu", wanted,
+					 wanted);
+				assert_string_equal(shown(text, false), is);
+			}
+	assert_true(holds("+4(%di):b4@8/16 == 5 && %si:b8@56/64 == 1"));
 }
 
 static void what_is_not_there(void **state)
@@ -356,9 +385,18 @@ static void refused(void **state)
 		{ "f(arg0->x)", -EINVAL, 8 },
 		{ "f(arg0->)", -EINVAL, 8 },
 		{ "f(@errno)", -EOPNOTSUPP, 2 },
-		{ "f(arg0:ip)", -EOPNOTSUPP, 7 },
+		{ "f(arg0:enum)", -ENODATA, 2 },
+		{ "f(arg0:struct)", -EOPNOTSUPP, 7 },
+		{ "f(+0(%di):string[2])", -EOPNOTSUPP, 16 },
+		{ "f(\\x)", -EINVAL, 2 },
+		{ "f($params)", -EOPNOTSUPP, 2 },
 		{ "f(+0(%di):sym[2])", -EINVAL, 13 },
-		{ "f(%di:b4@4/16)", -EOPNOTSUPP, 6 },
+		{ "f(%di:b0@4/16)", -EINVAL, 6 },
+		{ "f(%di:b4@13/16)", -EINVAL, 6 },
+		{ "f(%di:b4@4/24)", -EINVAL, 6 },
+		{ "f(%di:b4@4)", -EINVAL, 10 },
+		{ "f(%di:b65@0/64)", -EINVAL, 7 },
+		{ "f(farg0:b4@4/16)", -EINVAL, 2 },
 		{ "f(farg8)", -EINVAL, 2 },
 		{ "f(xmm16)", -EINVAL, 2 },
 		{ "f(farg0:d)", -EINVAL, 2 },
@@ -378,7 +416,7 @@ static void refused(void **state)
 		{ "f(arg0:u8[0])", -EINVAL, 9 },
 		{ "f(+0(%di):u8[65])", -EINVAL, 12 },
 		{ "f(arg0:u8[2])", -EINVAL, 2 },
-		{ "f(+0(%di):str[2])", -EINVAL, 13 },
+		{ "f(+0(%di):str[2])", -EOPNOTSUPP, 13 },
 		{ "f(arg0[0])", -EINVAL, 2 },
 		{ "f(arg0 == )", -EINVAL, 10 },
 		{ "f(1 2)", -EINVAL, 4 },
@@ -423,6 +461,7 @@ static void by_name(void **state)
 	assert_string_equal(
 		shown("hue, name, count, cou, arg1", false),
 		"hue=BLUE name=\"first of two\" count=-7 cou=-7 arg1=0x2");
+	assert_string_equal(shown("hue:enum", false), "hue=BLUE");
 	assert_string_equal(
 		shown("r->number, r->half, r->small:d, r->yes, r->name, r->real",
 		      false),
@@ -459,7 +498,7 @@ static void numbers_are_no_names(void **state)
 	stack[5] = 0x55;
 	set_vector(1, &half, 8);
 	assert_string_equal(shown("arg10, farg1, arg10t == arg0:s32", false),
-			    "arg10=0x55 farg1=0.5 arg10t == arg0=true");
+			    "arg10=0x55 farg1=0.5 arg10t == arg0:s32=true");
 	b.vm.fpstate = 0;
 }
 
@@ -552,6 +591,7 @@ int main(void)
 		cmocka_unit_test_setup(in_memory, setup),
 		cmocka_unit_test_setup(strings, setup),
 		cmocka_unit_test_setup(spelled_otherwise, setup),
+		cmocka_unit_test_setup(bit_fields, setup),
 		cmocka_unit_test_setup(what_is_not_there, setup),
 		cmocka_unit_test_setup(in_vector_registers, setup),
 		cmocka_unit_test_setup(reals_compared, setup),

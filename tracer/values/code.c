@@ -352,6 +352,41 @@ static void check_real(struct dp_coder *c, const struct dp_value *v,
 			"f32 and f64 are for retval, memory, farg0 and xmm0: arg0 and general registers hold no floating point");
 }
 
+/* What is fetched has the size of what the bits are in. */
+static struct dp_value_type push_field(struct dp_coder *c,
+				       const struct dp_value *v)
+{
+	struct dp_value_type in = { .kind = DP_VALUE_UNSIGNED,
+				    .bits = v->type.within };
+
+	if (at(c->values, v->left)->op == DP_VALUE_FETCH) {
+		dp_code_place(c, v->left);
+		load(c, v, in);
+	} else {
+		push_integer(c, v->left);
+	}
+	if (v->type.from)
+		dp_code_op8(c, DP_OPCODE_SHR_I, v->type.from);
+	dp_code_op8(c, DP_OPCODE_PZL_I, v->type.bits);
+	in.bits = 64;
+	return in;
+}
+
+/* Names are those of the value's own type. */
+static struct dp_value_type push_enum(struct dp_coder *c,
+				      const struct dp_value *v)
+{
+	struct dp_value_type type = dp_code_value(c, v->left);
+
+	if (!type.known || type.stars ||
+	    (type.known->lens != DP_PROTOTYPE_ENUM &&
+	     type.known->lens != DP_PROTOTYPE_FLAGS))
+		dp_code_bad(
+			c, v, -ENODATA,
+			"of this no enumeration is known, which would have names");
+	return type;
+}
+
 /* A format without a number of bits leaves the value as it is. */
 static struct dp_value_type push_shown(struct dp_coder *c,
 				       const struct dp_value *v)
@@ -364,6 +399,10 @@ static struct dp_value_type push_shown(struct dp_coder *c,
 			"this is no number; a string is compared with a \"text\"");
 		return DP_CODE_UNTYPED;
 	}
+	if (type.within)
+		return push_field(c, v);
+	if (type.kind == DP_VALUE_ENUM)
+		return push_enum(c, v);
 	/* What ftrace fetches has the size of its format. */
 	if (at(c->values, v->left)->op == DP_VALUE_FETCH && type.bits) {
 		dp_code_place(c, v->left);

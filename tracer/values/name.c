@@ -145,6 +145,8 @@ static const struct {
 	{ "$comm", "every line has the name of its thread" },
 	{ "tid", "every line has the number of its thread" },
 	{ "time", "every line has its time" },
+	{ "$params", "parameters are shown where no values are given" },
+	{ "$vars", "parameters are shown where no values are given" },
 	{ "stack", "stacks are not there yet" },
 };
 
