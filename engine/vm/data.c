@@ -18,6 +18,8 @@ u64 dp_vm_fetch(const struct dp_vm *vm, void *to, u64 from, u64 len)
 
 static u64 special(const struct dp_vm *vm, u64 reg)
 {
+	if (reg - DP_REG_XMM < DP_NR_XMM)
+		return dp_xmm(vm->fpstate, (u32)(reg - DP_REG_XMM));
 	switch (reg) {
 	case DP_REG_CS:
 		return vm->regs->cs;

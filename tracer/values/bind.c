@@ -7,6 +7,7 @@
  */
 #include "tracer/values/code.h"
 #include "sym/prototypes.h"
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -178,10 +179,19 @@ find_constant(const struct dp_prototype *f, const char *text, int len)
 	return found;
 }
 
+/* %di, $arg1, arg10, farg0 */
 static bool is_of_ours(const char *text, int len)
 {
-	return *text == '%' || *text == '$' ||
-	       (len == 4 && !memcmp(text, "arg", 3));
+	int at = *text == 'f';
+
+	if (*text == '%' || *text == '$')
+		return true;
+	if (len < at + 4 || memcmp(text + at, "arg", 3))
+		return false;
+	for (at += 3; at < len; at++)
+		if (!isdigit((unsigned char)text[at]))
+			return false;
+	return true;
 }
 
 void dp_code_bind(struct dp_values *values, const struct dp_prototype *f)

@@ -14,8 +14,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct dp_value_type untyped = { .kind = DP_VALUE_UNTYPED,
-					      .bits = 64 };
 static const struct dp_value_type boolean = { .kind = DP_VALUE_BOOL,
 					      .bits = 8 };
 
@@ -118,7 +116,9 @@ bool dp_code_touches(const struct dp_values *values, u16 n)
 
 	switch (v->op) {
 	case DP_VALUE_NUMBER:
+	case DP_VALUE_REAL:
 	case DP_VALUE_TEXT:
+	case DP_VALUE_RETVAL:
 		return false;
 	case DP_VALUE_NAME:
 	case DP_VALUE_PARAMETER:
@@ -141,12 +141,17 @@ static struct dp_value_type target_of(struct dp_value_type type)
 
 /* Values */
 
-static void extend(struct dp_coder *c, struct dp_value_type type)
+static bool is_real(struct dp_value_type type)
 {
-	bool sign = type.kind == DP_VALUE_SIGNED || type.kind == DP_VALUE_CHAR;
+	return type.kind == DP_VALUE_FLOAT && !type.stars;
+}
 
+void dp_code_extend(struct dp_coder *c, struct dp_value_type type)
+{
 	if (!type.stars && type.bits && type.bits < 64)
-		dp_code_op8(c, sign ? DP_OPCODE_PBL_I : DP_OPCODE_PZL_I,
+		dp_code_op8(c,
+			    dp_value_has_sign(type) ? DP_OPCODE_PBL_I :
+						      DP_OPCODE_PZL_I,
 			    type.bits);
 }
 
@@ -168,8 +173,20 @@ static void load(struct dp_coder *c, const struct dp_value *v,
 		return;
 	}
 	dp_code_op(c, ops[size]);
-	if (type.kind == DP_VALUE_SIGNED || type.kind == DP_VALUE_CHAR)
-		extend(c, type);
+	if (dp_value_has_sign(type))
+		dp_code_extend(c, type);
+}
+
+/* A number to compute with */
+static struct dp_value_type push_integer(struct dp_coder *c, u16 n)
+{
+	struct dp_value_type type = dp_code_value(c, n);
+
+	if (is_real(type))
+		dp_code_bad(
+			c, at(c->values, n), -EINVAL,
+			"floating-point numbers are shown and compared; nothing is computed with them");
+	return type;
 }
 
 /* Push what is at index @right of pointer @left. */
@@ -178,7 +195,7 @@ static void add_scaled(struct dp_coder *c, u16 index,
 {
 	u32 size = dp_code_size(element);
 
-	dp_code_value(c, index);
+	push_integer(c, index);
 	if (size > 1) {
 		dp_code_push(c, size);
 		dp_code_op(c, DP_OPCODE_MUL);
@@ -229,8 +246,11 @@ static struct dp_value_type place_member(struct dp_coder *c,
 	const struct dp_prototype_field *f = dp_code_field(c->values, v);
 
 	if (!f || (!v->arrow && !dp_code_is_place(c->values, v->left))) {
+		/* What it is, and why it is not there, is the first error. */
+		if (at(c->values, v->left)->op == DP_VALUE_RETVAL)
+			dp_code_value(c, v->left);
 		refuse_member(c, v);
-		return untyped;
+		return DP_CODE_UNTYPED;
 	}
 	if (v->arrow)
 		dp_code_value(c, v->left);
@@ -249,7 +269,7 @@ static struct dp_value_type place_fetched(struct dp_coder *c,
 	dp_code_value(c, v->left);
 	dp_code_push(c, v->number);
 	dp_code_op(c, DP_OPCODE_ADD);
-	return untyped;
+	return DP_CODE_UNTYPED;
 }
 
 /* What a pointer points to, or an array has; at an index. */
@@ -283,7 +303,7 @@ struct dp_value_type dp_code_place(struct dp_coder *c, u16 n)
 	case DP_VALUE_INDEX:
 		return place_element(c, v);
 	default:
-		return untyped;
+		return DP_CODE_UNTYPED;
 	}
 }
 
@@ -298,13 +318,73 @@ static struct dp_value_type push_loaded(struct dp_coder *c, u16 n)
 static struct dp_value_type push_cast(struct dp_coder *c,
 				      const struct dp_value *v)
 {
-	dp_code_value(c, v->left);
-	if (v->type.kind == DP_VALUE_FLOAT && !v->type.stars)
+	struct dp_value_type type = v->type, was = dp_code_value(c, v->left);
+
+	if (is_real(type) != is_real(was) ||
+	    (is_real(type) && type.bits != was.bits))
 		dp_code_bad(
 			c, v, -EINVAL,
-			"registers here hold no floating point; *(double *)… is in memory");
-	extend(c, v->type);
-	return v->type;
+			"floating-point numbers are not converted: farg0 and xmm0 are doubles, farg0:f32 a float, *(double *)… is in memory");
+	dp_code_extend(c, type);
+	return type;
+}
+
+/* All 64 bits of a vector register may be a double; the low ones a float. */
+static void check_real(struct dp_coder *c, const struct dp_value *v,
+		       struct dp_value_type type, struct dp_value_type was)
+{
+	bool narrowed = type.bits == 32 &&
+			dp_code_is_vector(c->values, at(c->values, v->left));
+
+	if (is_real(was) && type.kind == DP_VALUE_HEX)
+		narrowed |= type.bits == was.bits;
+	else if (is_real(was) && !is_real(type))
+		dp_code_bad(
+			c, v, -EINVAL,
+			"this is floating point: f%d, or x%d, which shows its bits",
+			was.bits, was.bits);
+	if (is_real(was) && type.bits != was.bits && !narrowed)
+		dp_code_bad(c, v, -EINVAL, "this is a %s: f%d",
+			    was.bits == 32 ? "float" : "double", was.bits);
+	else if (is_real(type) && !is_real(was))
+		dp_code_bad(
+			c, v, -EINVAL,
+			"f32 and f64 are for retval, memory, farg0 and xmm0: arg0 and general registers hold no floating point");
+}
+
+/* What is fetched has the size of what the bits are in. */
+static struct dp_value_type push_field(struct dp_coder *c,
+				       const struct dp_value *v)
+{
+	struct dp_value_type in = { .kind = DP_VALUE_UNSIGNED,
+				    .bits = v->type.within };
+
+	if (at(c->values, v->left)->op == DP_VALUE_FETCH) {
+		dp_code_place(c, v->left);
+		load(c, v, in);
+	} else {
+		push_integer(c, v->left);
+	}
+	if (v->type.from)
+		dp_code_op8(c, DP_OPCODE_SHR_I, v->type.from);
+	dp_code_op8(c, DP_OPCODE_PZL_I, v->type.bits);
+	in.bits = 64;
+	return in;
+}
+
+/* Names are those of the value's own type. */
+static struct dp_value_type push_enum(struct dp_coder *c,
+				      const struct dp_value *v)
+{
+	struct dp_value_type type = dp_code_value(c, v->left);
+
+	if (!type.known || type.stars ||
+	    (type.known->lens != DP_PROTOTYPE_ENUM &&
+	     type.known->lens != DP_PROTOTYPE_FLAGS))
+		dp_code_bad(
+			c, v, -ENODATA,
+			"of this no enumeration is known, which would have names");
+	return type;
 }
 
 /* A format without a number of bits leaves the value as it is. */
@@ -317,8 +397,12 @@ static struct dp_value_type push_shown(struct dp_coder *c,
 		dp_code_bad(
 			c, v, -EINVAL,
 			"this is no number; a string is compared with a \"text\"");
-		return untyped;
+		return DP_CODE_UNTYPED;
 	}
+	if (type.within)
+		return push_field(c, v);
+	if (type.kind == DP_VALUE_ENUM)
+		return push_enum(c, v);
 	/* What ftrace fetches has the size of its format. */
 	if (at(c->values, v->left)->op == DP_VALUE_FETCH && type.bits) {
 		dp_code_place(c, v->left);
@@ -328,11 +412,8 @@ static struct dp_value_type push_shown(struct dp_coder *c,
 	was = dp_code_value(c, v->left);
 	if (!type.bits)
 		type.bits = was.stars ? 64 : was.bits;
-	if (type.kind == DP_VALUE_FLOAT && was.kind != DP_VALUE_FLOAT)
-		dp_code_bad(
-			c, v, -EINVAL,
-			"f32 and f64 are for retval and memory: arg0 and registers hold no floating point");
-	extend(c, type);
+	check_real(c, v, type, was);
+	dp_code_extend(c, type);
 	return type;
 }
 
@@ -345,7 +426,7 @@ static struct dp_value_type either(struct dp_value_type a,
 	return a.kind == DP_VALUE_UNSIGNED && b.kind == DP_VALUE_UNSIGNED ?
 		       (struct dp_value_type){ .kind = DP_VALUE_UNSIGNED,
 					       .bits = 64 } :
-		       untyped;
+		       DP_CODE_UNTYPED;
 }
 
 static struct dp_value_type push_sum(struct dp_coder *c,
@@ -356,13 +437,13 @@ static struct dp_value_type push_sum(struct dp_coder *c,
 		       dp_code_type(c->values, v->right).stars;
 	struct dp_value_type left, right;
 
-	left = dp_code_value(c, swapped ? v->right : v->left);
+	left = push_integer(c, swapped ? v->right : v->left);
 	if (left.stars) {
 		add_scaled(c, swapped ? v->left : v->right, target_of(left),
 			   op);
 		return left;
 	}
-	right = dp_code_value(c, swapped ? v->left : v->right);
+	right = push_integer(c, swapped ? v->left : v->right);
 	dp_code_op(c, op);
 	return either(left, right);
 }
@@ -374,8 +455,8 @@ static struct dp_value_type push_bits(struct dp_coder *c,
 				  [DP_VALUE_BIT_XOR] = DP_OPCODE_XOR,
 				  [DP_VALUE_BIT_AND] = DP_OPCODE_AND,
 				  [DP_VALUE_MUL] = DP_OPCODE_MUL };
-	struct dp_value_type left = dp_code_value(c, v->left);
-	struct dp_value_type right = dp_code_value(c, v->right);
+	struct dp_value_type left = push_integer(c, v->left);
+	struct dp_value_type right = push_integer(c, v->right);
 
 	dp_code_op(c, ops[v->op]);
 	return either(left, right);
@@ -385,7 +466,7 @@ static struct dp_value_type push_shift(struct dp_coder *c,
 				       const struct dp_value *v)
 {
 	const struct dp_value *by = at(c->values, v->right);
-	struct dp_value_type type = dp_code_value(c, v->left);
+	struct dp_value_type type = push_integer(c, v->left);
 
 	if (by->op != DP_VALUE_NUMBER || by->number > 63)
 		dp_code_bad(c, by, -EINVAL,
@@ -393,7 +474,7 @@ static struct dp_value_type push_shift(struct dp_coder *c,
 	dp_code_op8(c,
 		    v->op == DP_VALUE_SHL ? DP_OPCODE_SHL_I : DP_OPCODE_SHR_I,
 		    (u8)by->number);
-	return type.kind == DP_VALUE_SIGNED ? untyped : type;
+	return type.kind == DP_VALUE_SIGNED ? DP_CODE_UNTYPED : type;
 }
 
 static struct dp_value_type push_number(struct dp_coder *c,
@@ -408,11 +489,11 @@ static struct dp_value_type push_number(struct dp_coder *c,
 static struct dp_value_type push_unary(struct dp_coder *c,
 				       const struct dp_value *v)
 {
-	struct dp_value_type type = dp_code_value(c, v->left);
+	struct dp_value_type type = push_integer(c, v->left);
 
 	if (v->op == DP_VALUE_INVERT) {
 		dp_code_op(c, DP_OPCODE_NEG);
-		return untyped;
+		return DP_CODE_UNTYPED;
 	}
 	dp_code_push(c, 0);
 	dp_code_op(c, DP_OPCODE_SUB);
@@ -424,13 +505,22 @@ static struct dp_value_type push_unary(struct dp_coder *c,
 struct dp_value_type dp_code_value(struct dp_coder *c, u16 n)
 {
 	const struct dp_value *v = at(c->values, n);
+	struct dp_value_type type;
 
 	switch (c->err ? DP_VALUE_NUMBER : v->op) {
 	case DP_VALUE_NUMBER:
 		return push_number(c, v);
+	case DP_VALUE_REAL:
+		dp_code_push(c, v->number);
+		return (struct dp_value_type){ .kind = DP_VALUE_FLOAT,
+					       .bits = 64 };
 	case DP_VALUE_NAME:
 	case DP_VALUE_PARAMETER:
 		return dp_code_name(c, v);
+	case DP_VALUE_RETVAL:
+		type = dp_code_returned(c, v);
+		dp_code_extend(c, type);
+		return type;
 	case DP_VALUE_NEGATE:
 	case DP_VALUE_INVERT:
 		return push_unary(c, v);
@@ -458,7 +548,7 @@ struct dp_value_type dp_code_value(struct dp_coder *c, u16 n)
 		dp_code_bad(
 			c, v, -EINVAL,
 			"a text is compared with a string: arg0:str == \"text\"");
-		return untyped;
+		return DP_CODE_UNTYPED;
 	default:
 		dp_code_truth(c, n);
 		return boolean;
@@ -588,19 +678,13 @@ static void negate(struct dp_coder *c)
 	dp_code_op(c, DP_OPCODE_XOR);
 }
 
-static bool has_sign(struct dp_value_type type)
-{
-	return !type.stars &&
-	       (type.kind == DP_VALUE_SIGNED || type.kind == DP_VALUE_CHAR);
-}
-
 /* Is @n a negative number, and what it is compared with, of @type, has no sign? */
 static void refuse_sign(struct dp_coder *c, u16 n, u16 with,
 			struct dp_value_type type)
 {
 	const struct dp_value *other = at(c->values, with);
 
-	if (at(c->values, n)->negative && !has_sign(type))
+	if (at(c->values, n)->negative && !dp_value_has_sign(type))
 		dp_code_bad(
 			c, other, -EINVAL,
 			"this has no sign to be compared with a negative number: write (int)%.*s, or %.*s:s64",
@@ -616,17 +700,15 @@ static void test_numbers(struct dp_coder *c, const struct dp_value *v)
 
 	refuse_sign(c, v->right, v->left, left);
 	refuse_sign(c, v->left, v->right, right);
-	if (left.kind == DP_VALUE_FLOAT || right.kind == DP_VALUE_FLOAT)
-		dp_code_bad(c, v, -EOPNOTSUPP,
-			    "floating-point numbers are not compared yet");
 	if (op == DP_VALUE_GT || op == DP_VALUE_LE)
 		dp_code_op(c, DP_OPCODE_XCHG);
 	if (op == DP_VALUE_EQ || op == DP_VALUE_NE)
 		dp_code_op(c, DP_OPCODE_EQ);
 	else
-		dp_code_op(c, has_sign(left) || has_sign(right) ?
-				      DP_OPCODE_LTS :
-				      DP_OPCODE_LTU);
+		dp_code_op(c,
+			   dp_value_has_sign(left) || dp_value_has_sign(right) ?
+				   DP_OPCODE_LTS :
+				   DP_OPCODE_LTU);
 	if (op == DP_VALUE_NE || op == DP_VALUE_LE || op == DP_VALUE_GE)
 		negate(c);
 }
@@ -642,6 +724,9 @@ static void test(struct dp_coder *c, const struct dp_value *v)
 	else if (v->op == DP_VALUE_LIKE)
 		dp_code_bad(c, at(c->values, v->right), -EINVAL,
 			    "'~' compares a string with a \"pattern*\"");
+	else if (dp_code_real_bits(c->values, v->left) ||
+		 dp_code_real_bits(c->values, v->right))
+		dp_code_test_real(c, v);
 	else
 		test_numbers(c, v);
 }
@@ -684,6 +769,10 @@ void dp_code_truth(struct dp_coder *c, u16 n)
 		test(c, v);
 		break;
 	default:
+		if (dp_code_real_bits(c->values, n)) {
+			dp_code_truth_of_real(c, n);
+			break;
+		}
 		dp_code_value(c, n);
 		dp_code_push(c, 0);
 		dp_code_op(c, DP_OPCODE_EQ);
