@@ -431,11 +431,12 @@ TOGETHER := $(call planned,together)
 in_order = $(filter $(1),$(TOGETHER)) -- $(filter-out $(TOGETHER),$(1))
 
 # T=PATTERN: those of both whose path has it in it.
-check: DEPS_EXTRA = gcc-aarch64-linux-gnu clang-format-14
+check: DEPS_EXTRA = gcc-aarch64-linux-gnu clang-format-14 dwz debuginfod
 check: deps
 	$(Q)$(MAKE) --no-print-directory tests
 	$(Q)T='$(T)' tests/run $(call in_order,$(if $(T),$(TESTS),$(filter-out $(LONG),$(TESTS))))
 
+check-long: DEPS_EXTRA = dwz debuginfod
 check-long: deps
 	$(Q)$(MAKE) --no-print-directory tests
 	$(Q)T='$(T)' tests/run $(call in_order,$(LONG))

@@ -3,6 +3,7 @@
 #ifndef DP_TYPES_H
 #define DP_TYPES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include "port_types.h"
 
@@ -27,19 +28,35 @@ struct dp_type {
 };
 
 /**
+ * struct dp_types_manner - what the tool adds to the reading of debug information
+ * @note: told, once, a sentence on a file that is not there or not used; NULL: nobody is
+ * @progress: told from time to time that @bytes of debug information of @module have been
+ *            downloaded, until @is_end; NULL: nobody is
+ */
+struct dp_types_manner {
+	void (*note)(const char *sentence);
+	void (*progress)(const char *module, u64 bytes, bool is_end);
+};
+
+/** dp_types_use() - @manner lives on; NULL: none */
+void dp_types_use(const struct dp_types_manner *manner);
+
+/**
  * dp_types_returned() - the types that functions return
  * @m: the module of the functions; its file is read, or the separate debug file that
- *     belongs to it
+ *     belongs to it, which may come from a server; and the files that these refer to
  * @addr: entries of the functions in the process, ascending
  * @type: type of each; DP_TYPE_UNKNOWN where nothing is known
  *
  * libdw reads the file in a child with limited time and memory. The child has no right to
  * open, write or change anything, so that a malicious file harms only the child.
  *
- * Context: may sleep, for DP_TYPES_SECONDS at most.
+ * Context: may sleep, for DP_TYPES_SECONDS, and as long as a download takes.
  * Return: 0; -ENOENT there is no debug information; -EOPNOTSUPP libdw is not installed;
- * -ETIMEDOUT; -EBADMSG reading it failed; -ENOMEM, and others of fork(2). On
- * error @type keeps what was found before.
+ * -ENOLINK a part of it is in another file (dwz, .dwo), which is not there; -ETIMEDOUT; -EFBIG it
+ * needs more memory than a child may have; -EPROTONOSUPPORT it is compressed by zstd, which this
+ * libdw cannot read; -EBADMSG reading it failed; -EACCES the child cannot be confined; -ENOMEM, and
+ * others of fork(2). On error @type keeps what was found before.
  */
 int dp_types_returned(struct dp_modules *mods, const struct dp_module *m,
 		      const u64 *addr, struct dp_type *type, size_t n);

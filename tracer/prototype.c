@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* prototype: the tables of prototypes, read once, for the functions that specs name. */
 #include "tracer/prototype.h"
+#include "tracer/debuginfo.h"
 #include "tracer/session.h"
 #include "tracer/output.h"
 #include "sym/prototypes.h"
@@ -137,12 +138,8 @@ int dp_prototype_refuse(struct dp_session *s, struct dp_spec *spec, int err,
 			"; the compiler has given this one other parameters");
 	else if (err == -ENOENT && !loaded)
 		dp_diag_add(diag, "; it is not loaded yet");
-	else if (err == -ENOENT)
-		dp_diag_add(
-			diag,
-			"; its debug information is not installed (package NAME-dbgsym or NAME-dbg), or does not have it");
 	else
-		dp_diag_add(diag, "; its debug information cannot be read: %s",
-			    strerror(-err));
+		dp_diag_add(diag, "; its debug information %s",
+			    dp_debuginfo_failure(err));
 	return bad == -ENOMEM ? bad : -EINVAL;
 }

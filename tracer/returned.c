@@ -5,6 +5,7 @@
  * A register holds 64 bits. Only the low bits of a small integer are the function's, and
  * rax holds nothing of a double. So a value of an unknown type is printed as rax.
  */
+#include "tracer/debuginfo.h"
 #include "tracer/prototype.h"
 #include "tracer/session.h"
 #include "sym/prototypes.h"
@@ -35,15 +36,11 @@ static void tell(const struct dp_session *s, const struct dp_module *m, int err)
 		dp_output_say(
 			"no debug information says what functions of %s return; (retval:s32) after a function does",
 			m->base);
-	else if (err == -EOPNOTSUPP && s->opt->verbose)
-		dp_output_say(
-			"libdw (package libdw1), which reads what functions return, is not installed");
-	else if (err && err != -ENOENT && err != -EOPNOTSUPP)
+	else if (err && err != -ENOENT &&
+		 (err != -EOPNOTSUPP || s->opt->verbose))
 		dp_output_say(
 			"what functions of %s return is shown as rax: its debug information %s",
-			m->base,
-			err == -ETIMEDOUT ? "takes too long to read" :
-					    "cannot be read");
+			m->base, dp_debuginfo_failure(err));
 }
 
 static struct dp_type returned_by(const struct dp_prototype *f)

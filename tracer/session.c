@@ -3,6 +3,7 @@
 #include "tracer/interval.h"
 #include "tracer/prototype.h"
 #include "tracer/session.h"
+#include "tracer/debuginfo.h"
 #include "tracer/expr.h"
 #include <dprobes/diag.h>
 #include <errno.h>
@@ -59,6 +60,7 @@ int dp_session_parse(struct dp_session *s, const struct dp_tracer_options *opt,
 	memset(s, 0, sizeof(*s));
 	s->opt = opt;
 	s->kind = kind;
+	dp_debuginfo_begin(opt);
 	s->specs = calloc(opt->nr_specs + 1, sizeof(*s->specs));
 	s->pending = calloc(opt->nr_specs + 1, sizeof(*s->pending));
 	if (!s->specs || !s->pending)

@@ -8,6 +8,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -124,11 +125,21 @@ static int load_sections(struct dp_elf *elf)
 	return 0;
 }
 
-static int open_common(struct dp_elf *elf)
+/* Debug information alone may be in a file as the compiler writes it. */
+static bool is_debug(const Elf64_Ehdr *eh)
+{
+	Elf64_Ehdr as = *eh;
+
+	if (as.e_type == ET_REL)
+		as.e_type = ET_DYN;
+	return dp_elf_is_ours(&as);
+}
+
+static int open_common(struct dp_elf *elf, bool (*is)(const Elf64_Ehdr *eh))
 {
 	int err = dp_elf_read(elf, 0, &elf->eh, sizeof(elf->eh));
 
-	if (!err && !dp_elf_is_ours(&elf->eh))
+	if (!err && !is(&elf->eh))
 		err = -ENOEXEC;
 	if (!err)
 		err = load_segments(elf) ?: load_sections(elf);
@@ -139,17 +150,22 @@ static int open_common(struct dp_elf *elf)
 
 int dp_elf_open_file(const char *path, struct stat *st)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	char link[40];
+	int at = open(path, O_PATH | O_CLOEXEC), fd = -ENOENT;
 
-	if (fd < 0)
+	if (at < 0)
 		return -errno;
-	if (!fstat(fd, st) && S_ISREG(st->st_mode))
-		return fd;
-	close(fd);
-	return -ENOENT;
+	/* What is no file is not even opened: that has effects with some devices. */
+	if (!fstat(at, st) && S_ISREG(st->st_mode)) {
+		snprintf(link, sizeof(link), "/proc/thread-self/fd/%d", at);
+		fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+		fd = fd < 0 ? -errno : fd;
+	}
+	close(at);
+	return fd;
 }
 
-int dp_elf_open_fd(struct dp_elf *elf, int fd)
+static int open_fd(struct dp_elf *elf, int fd, bool (*is)(const Elf64_Ehdr *eh))
 {
 	struct stat st;
 
@@ -160,7 +176,17 @@ int dp_elf_open_fd(struct dp_elf *elf, int fd)
 		return -ENOEXEC;
 	}
 	elf->size = st.st_size;
-	return open_common(elf);
+	return open_common(elf, is);
+}
+
+int dp_elf_open_fd(struct dp_elf *elf, int fd)
+{
+	return open_fd(elf, fd, dp_elf_is_ours);
+}
+
+int dp_elf_open_debug(struct dp_elf *elf, int fd)
+{
+	return open_fd(elf, fd, is_debug);
 }
 
 int dp_elf_open_image(struct dp_elf *elf, void *image, size_t size)
@@ -169,7 +195,7 @@ int dp_elf_open_image(struct dp_elf *elf, void *image, size_t size)
 	elf->fd = -1;
 	elf->image = image;
 	elf->size = size;
-	return open_common(elf);
+	return open_common(elf, dp_elf_is_ours);
 }
 
 void dp_elf_close(struct dp_elf *elf)

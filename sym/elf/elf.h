@@ -13,11 +13,13 @@
 
 struct stat;
 
-/* Return: a descriptor of a regular file, or a negative errno. Never blocks on a FIFO or a
- * device that a target put there. */
+/* Return: a descriptor of a regular file, or a negative errno. A FIFO or a device that a target
+ * put there is not opened. */
 int dp_elf_open_file(const char *path, struct stat *st);
-/* Both own their input from then on, also when they fail with -ENOEXEC or -ENOMEM. */
+/* They own their input from then on, also when they fail with -ENOEXEC or -ENOMEM. */
 int dp_elf_open_fd(struct dp_elf *elf, int fd);
+/* The same of a file that may be without a program: a .dwo, a .dwp, what dwz has put together */
+int dp_elf_open_debug(struct dp_elf *elf, int fd);
 int dp_elf_open_image(struct dp_elf *elf, void *image, size_t size);
 void dp_elf_close(struct dp_elf *elf);
 int dp_elf_read(const struct dp_elf *elf, u64 off, void *buf, u64 len);
@@ -31,6 +33,8 @@ const Elf64_Shdr *dp_elf_section(const struct dp_elf *elf, const char *name);
 const char *dp_elf_section_name(const struct dp_elf *elf, const Elf64_Shdr *sh);
 
 #define DP_BUILD_ID_MAX 64
+
+#define DP_ALTLINK_MAX 4096 /* bytes of a path */
 
 /* Length of the build-id, 0 if there is none. */
 size_t dp_elf_build_id(const struct dp_elf *elf, u8 id[DP_BUILD_ID_MAX]);
@@ -64,6 +68,31 @@ int dp_dynamic_needed(const struct dp_elf *elf, char ***names, size_t *n);
 /* Open the separate file, under root directory @root, that holds a stripped module's symbols. */
 int dp_debugfile_open(const struct dp_elf *elf, const char *root,
 		      const char *path, struct dp_elf *debug);
+
+/**
+ * struct dp_altlink - what section .gnu_debugaltlink says: debug information that several files
+ *                     have in common (dwz) is in another one
+ * @name: path of that file, or one from the directory of the file with the section
+ * @id, @len: its build-id
+ */
+struct dp_altlink {
+	char name[DP_ALTLINK_MAX];
+	u8 id[DP_BUILD_ID_MAX];
+	size_t len;
+};
+
+/* -ENOENT: there is no such section. */
+int dp_altlink_read(const struct dp_elf *elf, struct dp_altlink *link);
+/* Open the file that @link of @elf means. -ESTALE: there is only one of another build. */
+int dp_altlink_open(const struct dp_altlink *link, const struct dp_elf *elf,
+		    const char *root, struct dp_elf *alt);
+
+/* Have @path begin with the directory that the file of @elf is in, as root directory @root has
+ * it. Return: where the file's own name is in @path; NULL: that is not known. */
+char *dp_debugfile_beside(const struct dp_elf *elf, const char *root,
+			  char path[DP_ALTLINK_MAX]);
+/* Is @elf of this build? */
+bool dp_debugfile_is(const struct dp_elf *elf, const u8 *id, size_t len);
 
 /* Open the ELF file inside section .gnu_debugdata. -ENOENT: there is no such section. */
 int dp_minidebug_open(const struct dp_elf *elf, struct dp_elf *mini);

@@ -3,6 +3,7 @@
  * reader: debug information of functions, read by libdw in a child.
  *
  *   tool ─► fork ─► child: alarm, limits ─► libdw ─► answers into shared memory ─► _exit
+ *     ├─► opens files that the child needs: split.c
  *     └─► waits for the child, which the alarm ends when it takes too long
  *
  * The file may be hostile. What it does to libdw happens in a child that may make only the
@@ -14,17 +15,19 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "sym/aside.h"
 #include "sym/list.h"
-#include "sym/names/mod.h"
+#include "sym/types/files.h"
+#include "sym/types/pass.h"
 #include "sym/types/reader.h"
+#include "sym/types/split.h"
 
-#define MEMORY_MOST (4ull << 30) /* more than the tool has */
 #define PEELS_MAX 64 /* a typedef of a const of a typedef of … */
 
-static bool find_libdw(struct dp_libdw *dw)
+bool dp_reader_libdw(struct dp_libdw *dw)
 {
 	void *lib = dlopen("libdw.so.1", RTLD_NOW | RTLD_LOCAL);
 
@@ -175,27 +178,38 @@ static int note(Dwarf_Die *function, void *arg)
 	return DWARF_CB_OK;
 }
 
-/* Read only the units that an index by address names. Return: false if there is no
- * index. */
+static void read_unit(struct dp_reader *r, Dwarf_Die *unit)
+{
+	if (dp_split_join(r, unit, r->line))
+		r->dw.dwarf_getfuncs(unit, note, r, 0);
+}
+
+/* Read only the units that an index by address names. Return: false if it does not name one for
+ * each address. */
 static bool read_some(struct dp_reader *r)
 {
 	Dwarf_Aranges *index;
 	Dwarf_Off last = 0;
+	bool all = true;
 	Dwarf_Die unit;
 	size_t n, i;
 
 	if (r->dw.dwarf_getaranges(r->dwarf, &index, &n) || !n)
 		return false;
 	for (i = 0; i < r->n; i++) {
-		if (r->has(r, i) ||
-		    !r->dw.dwarf_addrdie(r->dwarf, r->addr[i] - r->bias,
-					 &unit) ||
-		    r->dw.dwarf_dieoffset(&unit) == last)
+		if (r->has(r, i))
+			continue;
+		if (!r->dw.dwarf_addrdie(r->dwarf, r->addr[i] - r->bias,
+					 &unit)) {
+			all = false;
+			continue;
+		}
+		if (r->dw.dwarf_dieoffset(&unit) == last)
 			continue;
 		last = r->dw.dwarf_dieoffset(&unit);
-		r->dw.dwarf_getfuncs(&unit, note, r, 0);
+		read_unit(r, &unit);
 	}
-	return true;
+	return all;
 }
 
 static void read_all(struct dp_reader *r)
@@ -207,32 +221,67 @@ static void read_all(struct dp_reader *r)
 	while (!r->dw.dwarf_nextcu(r->dwarf, at, &next, &head, NULL, NULL,
 				   NULL)) {
 		if (r->dw.dwarf_offdie(r->dwarf, at + head, &unit))
-			r->dw.dwarf_getfuncs(&unit, note, r, 0);
+			read_unit(r, &unit);
 		if (r->n == 1 && r->has(r, 0))
 			break;
 		at = next;
 	}
 }
 
-/* Run in the child. @fd: the file. Return: the exit status. */
-static int read_functions(struct dp_reader *r, int fd)
+void dp_reader_walk(struct dp_reader *r)
 {
-	if (!find_libdw(&r->dw))
-		return EOPNOTSUPP;
-	if (!dp_aside_confine(MEMORY_MOST, -1))
-		return EACCES;
-	r->dwarf = r->dw.dwarf_begin(fd, DWARF_C_READ);
-	if (!r->dwarf)
-		return ENOENT;
 	if (!read_some(r))
 		read_all(r);
+}
+
+/* Descriptors of the child */
+enum { LINE, DEBUG, ALT, DESCRIPTORS };
+
+static __attribute__((noreturn)) void end_for_memory(void)
+{
+	_exit(EFBIG);
+}
+
+/* Return: the exit status */
+static int begin(struct dp_reader *r, const struct dp_files *f)
+{
+	Dwarf *alt;
+
+	r->dwarf = r->dw.dwarf_begin(DEBUG, DWARF_C_READ);
+	if (!r->dwarf)
+		return f->zstd ? EPROTONOSUPPORT : ENOENT;
+	r->dw.dwarf_new_oom_handler(r->dwarf, end_for_memory);
+	if (!f->has_alt)
+		return 0;
+	alt = r->dw.dwarf_begin(ALT, DWARF_C_READ);
+	if (!alt)
+		return f->zstd ? EPROTONOSUPPORT : ENOLINK;
+	r->dw.dwarf_new_oom_handler(alt, end_for_memory);
+	r->dw.dwarf_setalt(r->dwarf, alt);
 	return 0;
 }
 
+/* Run in the child. Return: the exit status. */
+static int read_functions(struct dp_reader *r, const struct dp_files *f)
+{
+	int status;
+
+	if (!dp_reader_libdw(&r->dw))
+		return EOPNOTSUPP;
+	if (!dp_aside_confine(DP_FILES_MEMORY, LINE))
+		return EACCES;
+	status = begin(r, f);
+	if (!status)
+		dp_reader_walk(r);
+	return status;
+}
+
 /* The alarm cannot be put off: the calls for that are forbidden. */
-static void be_child(struct dp_reader *r, int fd)
+static void be_child(struct dp_reader *r, const struct dp_files *f, int line)
 {
 	static const int deadly[] = { SIGALRM, SIGINT, SIGTERM, SIGHUP };
+	const int fd[DESCRIPTORS] = { line, f->debug->fd,
+				      f->has_alt ? f->alt.fd : -1 };
 	sigset_t none;
 	size_t i;
 
@@ -241,66 +290,84 @@ static void be_child(struct dp_reader *r, int fd)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	alarm(DP_TYPES_SECONDS);
-	_exit(read_functions(r, fd));
+	r->line = dp_pass_keep(fd, DESCRIPTORS, LINE);
+	_exit(read_functions(r, f));
 }
 
-static int read_aside(struct dp_reader *r, int fd)
+/* What libdw does when it finds no memory is to exit with this status. */
+#define EXIT_NO_MEMORY 1
+
+static int wait_for(pid_t child)
 {
-	pid_t child = fork();
 	int status;
 
-	if (!child)
-		be_child(r, fd);
-	if (child < 0)
-		return -errno;
 	while (waitpid(child, &status, 0) < 0)
 		if (errno != EINTR)
 			return -errno;
-	if (WIFEXITED(status))
-		return -WEXITSTATUS(status);
-	return WTERMSIG(status) == SIGALRM ? -ETIMEDOUT : -EBADMSG;
+	if (WIFSIGNALED(status))
+		return WTERMSIG(status) == SIGALRM ? -ETIMEDOUT : -EBADMSG;
+	return WEXITSTATUS(status) == EXIT_NO_MEMORY ? -EFBIG :
+						       -WEXITSTATUS(status);
 }
 
-static int read_file(struct dp_reader *r, int fd)
+static int read_aside(struct dp_reader *r, const struct dp_files *f)
+{
+	struct dp_split split = { .debug = f->debug,
+				  .program = &f->program,
+				  .root = f->root };
+	int pair[2], err;
+	pid_t child;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return -errno;
+	child = fork();
+	err = child < 0 ? -errno : 0;
+	if (!child)
+		be_child(r, f, pair[1]);
+	close(pair[1]);
+	if (!err) {
+		dp_split_serve(&split, pair[0]);
+		err = wait_for(child);
+	}
+	close(pair[0]);
+	return err ?: split.missing ? -ENOLINK : 0;
+}
+
+static bool has_all(const struct dp_reader *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->n; i++)
+		if (!r->has(r, i))
+			return false;
+	return true;
+}
+
+static int read_files(struct dp_reader *r, const struct dp_files *f)
 {
 	void *out = mmap(NULL, r->size, PROT_READ | PROT_WRITE,
 			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int err;
 
 	if (out == MAP_FAILED)
 		return -ENOMEM;
 	r->out = out;
-	return read_aside(r, fd);
-}
-
-static int read_debug_file(struct dp_reader *r, struct dp_modules *mods,
-			   const struct dp_module *m, struct dp_elf *elf)
-{
-	struct dp_elf debug;
-	char root[32];
-	int err;
-
-	dp_file_root(mods, root, sizeof(root));
-	err = dp_debugfile_open(elf, root, m->path, &debug);
-	if (err)
-		return dp_is_shortage(err) ? err : -ENOENT;
-	err = read_file(r, debug.fd);
-	dp_elf_close(&debug);
-	return err;
+	err = read_aside(r, f);
+	/* What is missing may be what was not asked for. */
+	return err == -ENOLINK && has_all(r) ? 0 : err;
 }
 
 int dp_reader_read(struct dp_reader *r, struct dp_modules *mods,
 		   const struct dp_module *m)
 {
-	struct dp_elf elf;
-	int err = dp_file_open_elf(mods, dp_mod_of(m), &elf);
+	struct dp_files files;
+	int err = dp_files_open(&files, mods, m);
 
 	r->out = NULL;
 	r->bias = m->bias;
 	if (err)
-		return dp_is_shortage(err) ? err : -ENOENT;
-	err = dp_elf_section(&elf, ".debug_info") ?
-		      read_file(r, elf.fd) :
-		      read_debug_file(r, mods, m, &elf);
-	dp_elf_close(&elf);
+		return err;
+	err = read_files(r, &files);
+	dp_files_close(&files);
 	return err;
 }

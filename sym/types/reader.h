@@ -14,6 +14,9 @@
 /* DP_LIBDW(X): X(function) for each function of libdw that is used */
 #define DP_LIBDW(X)               \
 	X(dwarf_begin)            \
+	X(dwarf_new_oom_handler)  \
+	X(dwarf_setalt)           \
+	X(dwarf_cu_info)          \
 	X(dwarf_addrdie)          \
 	X(dwarf_getaranges)       \
 	X(dwarf_nextcu)           \
@@ -50,6 +53,7 @@ struct dp_libdw {
  * @see: told that the DIE @function is the one at @addr[@i], for each such DIE
  * @has: whether no more need be read of @addr[@i]
  * @dw, @dwarf: the child's
+ * @line: the child's, to the tool; -1: there is none, and no unit is in another file
  */
 struct dp_reader {
 	const u64 *addr;
@@ -61,16 +65,21 @@ struct dp_reader {
 	bool (*has)(const struct dp_reader *r, size_t i);
 	struct dp_libdw dw;
 	Dwarf *dwarf;
+	int line;
 };
 
 /**
- * dp_reader_read() - have a child read the file of @m, or its debug file, into @r->out
+ * dp_reader_read() - have a child read the debug information of @m into @r->out
  * Context: the tool's process. The child has ended when it returns.
  * Return: as dp_types_returned(). @r->out is for munmap(2) if it is not NULL, and hostile.
  */
 int dp_reader_read(struct dp_reader *r, struct dp_modules *mods,
 		   const struct dp_module *m);
 
+/** dp_reader_libdw() - load libdw. Return: false: it is not installed */
+bool dp_reader_libdw(struct dp_libdw *dw);
+/** dp_reader_walk() - read the functions of @r->dwarf */
+void dp_reader_walk(struct dp_reader *r);
 /** dp_reader_number() - a number that a DIE, or a DIE that it refers to, has; 0 without one */
 u64 dp_reader_number(const struct dp_reader *r, Dwarf_Die *die,
 		     unsigned int name);

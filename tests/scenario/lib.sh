@@ -7,6 +7,8 @@ TOOLS=${TOOLS:-build/tests/tools}
 dir=$(mktemp -d)
 tests=0
 pids=()
+# A server is asked only where that is what is tested.
+unset DEBUGINFOD_URLS
 
 # lineage PID: its parent and its process group
 lineage() {
