@@ -4,6 +4,7 @@
 #define DP_EXPR_H
 
 #include "lang/value.h"
+#include "tracer/values/printers.h"
 #include "tracer/tracer.h"
 
 #define DP_TRACE_ARGS 6 /* in registers */
@@ -16,10 +17,13 @@
  * struct dp_trace_item - one value of a trace line, in the order of the log
  * @name: "arg0"; an expression as it is written, its end cut off
  * @type: a string, an array, or a value of 64 bits, extended from its bits
+ * @follow, @follows: what a struct or an array leads to, which is logged behind it
  */
 struct dp_trace_item {
 	char name[DP_TRACE_NAME];
 	struct dp_value_type type;
+	struct dp_follow follow[DP_FOLLOWS];
+	u32 follows;
 };
 
 /**

@@ -51,14 +51,16 @@ static void put_number(FILE *out, u32 value)
 static void print_args(FILE *out, const struct dp_trace_program *p,
 		       const struct dp_record_copy *r, struct dp_modules *mods)
 {
-	struct dp_item item;
+	struct dp_logged logged;
 	u32 at = 0;
 	size_t i;
 
-	for (i = 0; i < p->nr_items && dp_item_next(r, &at, &item); i++) {
+	for (i = 0;
+	     i < p->nr_items && dp_value_take(&p->items[i], r, &at, &logged);
+	     i++) {
 		putc_unlocked(' ', out);
 		put_text(out, p->items[i].name, '=');
-		dp_value_show(out, &p->items[i], &item, mods, false);
+		dp_value_show(out, &p->items[i], &logged, mods, false);
 	}
 	if (i < p->nr_items)
 		fputs(" <cut>", out);
@@ -83,19 +85,19 @@ static void json_name(FILE *out, const struct dp_trace_program *p, size_t i)
 static void json_args(FILE *out, const struct dp_trace_program *p,
 		      const struct dp_record_copy *r, struct dp_modules *mods)
 {
-	struct dp_item item;
+	struct dp_logged logged;
 	bool cut = false;
 	u32 at = 0;
 	size_t i;
 
 	fputs(",\"args\":{", out);
-	for (i = 0; i < p->nr_items && dp_item_next(r, &at, &item); i++) {
+	for (i = 0;
+	     i < p->nr_items && dp_value_take(&p->items[i], r, &at, &logged);
+	     i++) {
 		if (i)
 			putc(',', out);
 		json_name(out, p, i);
-		dp_value_show(out, &p->items[i], &item, mods, true);
-		cut |= item.token == DP_ITEM_STRING &&
-		       item.size >= DP_TRACE_STRING;
+		cut |= dp_value_show(out, &p->items[i], &logged, mods, true);
 	}
 	putc('}', out);
 	if (cut || i < p->nr_items)
