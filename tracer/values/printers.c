@@ -35,12 +35,11 @@ static const struct printer {
 	{ "shared_ptr<", DP_PRINTER_POINTER, false, "_M_ptr", NULL },
 	{ "optional<", DP_PRINTER_MAYBE, false,
 	  "_M_payload._M_payload._M_value", "_M_payload._M_engaged" },
-	/* libc++, whose strings have a form for short ones */
-	{ "basic_string_view<char,", DP_PRINTER_TEXT, false, "__data_",
-	  "__size_" },
+	/* libc++ 14; its strings have a form of their own for short ones */
 	{ "basic_string_view<char,", DP_PRINTER_TEXT, false, "__data",
 	  "__size" },
 	{ "vector<", DP_PRINTER_ELEMENTS, true, "__begin_", "__end_" },
+	{ "unique_ptr<", DP_PRINTER_POINTER, false, "__ptr_.__value_", NULL },
 	{ "shared_ptr<", DP_PRINTER_POINTER, false, "__ptr_", NULL },
 	{ "optional<", DP_PRINTER_MAYBE, false, "__val_", "__engaged_" },
 	/* Rust */
@@ -273,12 +272,25 @@ static void list_fields(struct list *l, const struct dp_prototype_type *t,
 {
 	u32 i;
 
-	if (level >= DP_SHOWN_LEVELS || has_variants(t))
+	if (level >= DP_SHOWN_LEVELS)
 		return;
 	for (i = 0; i < t->n; i++)
 		if (!t->fields[i].bits && t->fields[i].type->size)
 			list_type(l, dp_code_known(t->fields[i].type),
 				  at + t->fields[i].offset, level + 1);
+}
+
+/* What each of the variants leads to: which of them is there is seen when it is shown. */
+static void list_variants(struct list *l, const struct dp_prototype_type *t,
+			  u32 at, int level)
+{
+	u32 i;
+
+	for (i = 0; i < t->n; i++)
+		if (t->fields[i].role != DP_PROTOTYPE_TAG &&
+		    t->fields[i].type->kind == DP_PROTOTYPE_STRUCT)
+			list_fields(l, t->fields[i].type,
+				    at + t->fields[i].offset, level);
 }
 
 /* What is shown at once has the room of a string to itself. */
@@ -287,8 +299,12 @@ static void list_struct(struct list *l, const struct dp_prototype_type *t,
 {
 	struct dp_printer view;
 
-	if (!dp_printer_of(t, &view))
+	if (has_variants(t))
+		list_variants(l, t, at, level);
+	else if (!dp_printer_of(t, &view))
 		list_fields(l, t, at, level);
+	else if (view.kind == DP_PRINTER_MAYBE)
+		list_type(l, dp_code_known(view.of), at + view.pointer, level);
 	else if (view.kind == DP_PRINTER_TEXT)
 		add(l, at, &view, level ? DP_FOLLOW_TEXT : DP_TRACE_STRING);
 	else if (view.kind == DP_PRINTER_ELEMENTS)

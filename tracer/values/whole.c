@@ -286,13 +286,20 @@ static void show_variant(struct dp_whole *w, const struct dp_prototype_type *t,
 
 /* Structs that stand for what they lead to */
 
-static const struct dp_item *followed(const struct dp_whole *w, u32 at, u8 kind)
+/* Of two variants, what is at the same offset may have its address and length elsewhere. */
+static const struct dp_item *followed(const struct dp_whole *w, u32 at,
+				      const struct dp_printer *view)
 {
 	u32 i;
 
-	for (i = 0; i < w->follows; i++)
-		if (w->follow[i].at == at && w->follow[i].view.kind == kind)
+	for (i = 0; i < w->follows; i++) {
+		const struct dp_follow *f = &w->follow[i];
+
+		if (f->at == at && f->view.kind == view->kind &&
+		    f->view.pointer == view->pointer &&
+		    f->view.length == view->length && f->view.of == view->of)
 			return &w->item[i];
+	}
 	return NULL;
 }
 
@@ -330,7 +337,7 @@ static void show_fault(struct dp_whole *w, const struct dp_item *item)
 
 static void show_text(struct dp_whole *w, const struct dp_printer *v, u32 at)
 {
-	const struct dp_item *item = followed(w, at, v->kind);
+	const struct dp_item *item = followed(w, at, v);
 	bool cut;
 
 	if (!item) {
@@ -394,7 +401,7 @@ static void show_first(struct dp_whole *w, const struct dp_printer *v,
 static void show_elements(struct dp_whole *w, const struct dp_printer *v,
 			  u32 at)
 {
-	const struct dp_item *item = followed(w, at, v->kind);
+	const struct dp_item *item = followed(w, at, v);
 	u64 begin = load(w, at + v->pointer, 8);
 	u64 n = load(w, at + v->length, 8);
 
@@ -469,8 +476,9 @@ static bool is_string(struct dp_value_type type)
 
 static void show_one(struct dp_whole *w, struct dp_value_type type, u32 at)
 {
+	static const struct dp_printer string = { 0 };
 	const struct dp_item *item =
-		is_string(type) ? followed(w, at, DP_PRINTER_NONE) : NULL;
+		is_string(type) ? followed(w, at, &string) : NULL;
 	u32 size = dp_value_size(type);
 
 	if (item)
