@@ -71,7 +71,7 @@ enum dp_prototype_role {
 
 /**
  * struct dp_prototype_field - @name: NULL, it has none; @offset: in the struct
- * @bits: of a bit field, whose @type is INT: it is in the @unit bytes, 1, 2, 4 or 8, at @offset,
+ * @bits: of a bit field, whose @type is INT: it is in the @unit bytes, 1 to 8, at @offset,
  *        above @shift other bits of these; 0: this is none
  * @role: enum dp_prototype_role
  */

@@ -338,12 +338,28 @@ static bool is_struct(int tag)
 	       tag == DW_TAG_class_type;
 }
 
+/* DWARF 2 has the place of a member as something to be added to that of its struct. */
+static bool has_addend(const struct writer *w, Dwarf_Die *die, u64 *offset)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Op *op;
+	size_t n;
+
+	if (!w->r->dw.dwarf_attr(die, DW_AT_data_member_location, &attr) ||
+	    w->r->dw.dwarf_getlocation_addr(&attr, 0, &op, &n, 1) != 1 ||
+	    n != 1 || op->atom != DW_OP_plus_uconst)
+		return false;
+	*offset = op->number;
+	return true;
+}
+
 /* Where in its struct @die is, if that is a constant. A union does not say it. */
 static bool place_of(const struct writer *w, Dwarf_Die *die, u64 *offset)
 {
 	*offset = 0;
 	return !w->r->dw.dwarf_hasattr(die, DW_AT_data_member_location) ||
-	       has_constant(w, die, DW_AT_data_member_location, offset);
+	       has_constant(w, die, DW_AT_data_member_location, offset) ||
+	       has_addend(w, die, offset);
 }
 
 static bool is_part(const struct writer *w, Dwarf_Die *die)

@@ -94,7 +94,8 @@ bool dp_tree_place_bits(struct dp_tree_field *f, u64 at, u64 n, u64 size,
 		if (put_bits(f, at, n, first, unit, of))
 			return true;
 	}
-	return false;
+	unit = (at % 8 + n + 7) / 8;
+	return unit <= 8 && put_bits(f, at, n, at / 8, unit, of);
 }
 
 static bool counts_are_sane(const struct dp_tree *t)
@@ -167,8 +168,7 @@ static bool take_bits(struct dp_prototype_field *f,
 	f->bits = from->bits;
 	f->shift = from->shift;
 	f->unit = from->unit;
-	return !f->bits ||
-	       (is_unit(f->unit) && f->shift + f->bits <= 8 * f->unit);
+	return !f->bits || (f->unit <= 8 && f->shift + f->bits <= 8 * f->unit);
 }
 
 static int take_fields(struct builder *b)

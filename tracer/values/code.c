@@ -299,11 +299,31 @@ struct dp_value_type dp_code_place(struct dp_coder *c, u16 n)
 	}
 }
 
-static struct dp_value_type load_bits(struct dp_coder *c,
+/* The bytes that no single load has are pushed one part after the other. */
+static void load_unit(struct dp_coder *c, u16 n, u32 bytes)
+{
+	u32 done, size;
+
+	for (done = 0; done < bytes; done += size) {
+		for (size = 8; size > bytes - done; size /= 2)
+			continue;
+		if (done) {
+			dp_code_place(c, n);
+			add_offset(c, done);
+		}
+		dp_code_op(c, loads[size]);
+		if (!done)
+			continue;
+		dp_code_op8(c, DP_OPCODE_SHL_I, (u8)(8 * done));
+		dp_code_op(c, DP_OPCODE_OR);
+	}
+}
+
+static struct dp_value_type load_bits(struct dp_coder *c, u16 n,
 				      const struct dp_prototype_field *f,
 				      struct dp_value_type type)
 {
-	dp_code_op(c, loads[f->unit]);
+	load_unit(c, n, f->unit);
 	if (f->shift)
 		dp_code_op8(c, DP_OPCODE_SHR_I, f->shift);
 	if (f->bits < 64)
@@ -321,7 +341,7 @@ static struct dp_value_type push_loaded(struct dp_coder *c, u16 n)
 	struct dp_printer view;
 
 	if (bits)
-		return load_bits(c, bits, type);
+		return load_bits(c, n, bits, type);
 	if (dp_code_view(type, &view) && view.kind == DP_PRINTER_POINTER) {
 		add_offset(c, view.pointer);
 		type = dp_code_pointer(type);
