@@ -26,13 +26,16 @@ enum dp_prototype_lens {
 	DP_PROTOTYPE_PLAIN,
 	DP_PROTOTYPE_CHAR,
 	DP_PROTOTYPE_OCT,
-	DP_PROTOTYPE_HEX,
+	DP_PROTOTYPE_HEX, /* a struct: it is a number of no other kind */
 	DP_PROTOTYPE_BOOL,
 	DP_PROTOTYPE_BITVEC, /* numbers of the bits that are set */
 	DP_PROTOTYPE_ENUM, /* @names */
 	DP_PROTOTYPE_FLAGS, /* @names */
 	DP_PROTOTYPE_STRING, /* an array of characters, or a pointer to one */
 	DP_PROTOTYPE_FORMAT, /* a string as of printf(3), which says what follows it */
+	DP_PROTOTYPE_REFERENCE, /* a pointer that stands for what it points at */
+	DP_PROTOTYPE_FUNCTION, /* VOID behind a pointer: it points at code */
+	DP_PROTOTYPE_VARIANTS, /* a struct with one of its fields: enum dp_prototype_role */
 };
 
 /** enum dp_prototype_count - where the length of an array stands */
@@ -58,11 +61,26 @@ struct dp_prototype_name {
 	u64 value, mask;
 };
 
-/** struct dp_prototype_field - @name: NULL, it has none; @offset: in the struct */
+/** enum dp_prototype_role - what a field of VARIANTS is */
+enum dp_prototype_role {
+	DP_PROTOTYPE_MEMBER, /* it is there always; so are all fields of other structs */
+	DP_PROTOTYPE_TAG, /* an INT that says which variant is there; at most one, the first */
+	DP_PROTOTYPE_VARIANT, /* it is there if the tag is @value, of its bits */
+	DP_PROTOTYPE_OTHERWISE, /* it is there if no other is; at most one */
+};
+
+/**
+ * struct dp_prototype_field - @name: NULL, it has none; @offset: in the struct
+ * @bits: of a bit field, whose @type is INT: it is in the @unit bytes, 1 to 8, at @offset,
+ *        above @shift other bits of these; 0: this is none
+ * @role: enum dp_prototype_role
+ */
 struct dp_prototype_field {
 	const char *name;
 	const struct dp_prototype_type *type;
 	u32 offset;
+	u8 bits, shift, unit, role;
+	u64 value;
 };
 
 /**
@@ -72,20 +90,22 @@ struct dp_prototype_field {
  * @bits: of INT and FLOAT, and of each part of COMPLEX
  * @is_signed: of INT
  * @hidden: the value is not to be shown
+ * @exact: of ARRAY: a pointer to it is one to all of it; otherwise, to its first element
  * @levels: structs and arrays in one another, at most DP_PROTOTYPE_LEVELS
  * @size: bytes in memory, 0: not known before there is a value, or not at all
  * @align: of it, at least 1
  * @parts: values in it, at most DP_PROTOTYPE_PARTS; of an array of bytes, or without a number, one
  *         element counts
- * @of: of POINTER and ARRAY
+ * @of: of POINTER and ARRAY; of STRUCT, what a template is of first, or NULL
  * @length: of ARRAY
  * @fields, @names, @n: of STRUCT; of ENUM and FLAGS
+ * @name: of STRUCT, as its own scope has it, with what a template is of; or NULL
  *
  * Pointers can lead in a circle: a reader counts how many it has followed.
  */
 struct dp_prototype_type {
 	u8 kind, lens, bits;
-	bool is_signed, hidden;
+	bool is_signed, hidden, exact;
 	u8 levels;
 	u32 size, align, parts;
 	const struct dp_prototype_type *of;
@@ -93,6 +113,7 @@ struct dp_prototype_type {
 	const struct dp_prototype_field *fields;
 	const struct dp_prototype_name *names;
 	u32 n;
+	const char *name;
 };
 
 #define DP_PROTOTYPE_LEVELS 16

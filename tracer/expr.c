@@ -25,7 +25,6 @@
 
 #define DEEPEST (DP_EXPR_STACK - 2) /* an index adds its scale */
 #define ARRAY_MAX 64 /* elements that are shown */
-#define WHOLE_MAX 512 /* bytes of a struct or an array that is shown */
 #define FAULT_ELEMENTS 3 /* of an exception: its code, an address, 0 */
 #define FAULT_SIZE (FAULT_ELEMENTS * (u32)sizeof(u64))
 
@@ -135,13 +134,11 @@ static void name_item(const struct dp_values *values,
 		 values->text + from->at, end);
 }
 
-/* The lesser one of an argument, which is a length, and what is shown at most */
-static void push_least(struct dp_coder *c, const struct dp_value *v, int arg,
-		       u32 most)
+/* A length becomes what is shown at most, if that is less. */
+static void least(struct dp_coder *c, u32 most)
 {
 	u32 less, done;
 
-	dp_code_argument(c, v, arg);
 	dp_code_op8(c, DP_OPCODE_DUP_I, 1);
 	dp_code_push(c, most);
 	dp_code_op(c, DP_OPCODE_LTU);
@@ -160,10 +157,12 @@ static void push_length(struct dp_coder *c, const struct dp_value *v, u32 most)
 			  dp_code_length_of(c->prototype, v->left) :
 			  -1;
 
-	if (arg < 0)
+	if (arg < 0) {
 		dp_code_push(c, most);
-	else
-		push_least(c, v, arg, most);
+	} else {
+		dp_code_argument(c, v, arg);
+		least(c, most);
+	}
 }
 
 /* What an exception at @bad leads to: its three elements are logged. Otherwise nothing is. */
@@ -201,6 +200,51 @@ static void log_memory(struct dp_coder *c, u16 n, u8 op, u32 len)
 	c->out->logmax += len > FAULT_SIZE ? len : FAULT_SIZE;
 }
 
+/* Bytes that @f leads to: of a string one more than is shown, so that its end is seen. A vector
+ * may end before it begins: then there is a lot. */
+static void push_followed_length(struct dp_coder *c, u16 n,
+				 const struct dp_follow *f)
+{
+	u32 each = f->view.kind == DP_PRINTER_ELEMENTS ? f->view.of->size : 1;
+	bool text = f->view.kind == DP_PRINTER_TEXT;
+
+	if (f->view.kind == DP_PRINTER_NONE) {
+		dp_code_push(c, f->most);
+		return;
+	}
+	if (f->view.ends) {
+		dp_code_word(c, n, f->at + f->view.pointer);
+		dp_code_word(c, n, f->at + f->view.length);
+		dp_code_op(c, DP_OPCODE_SUB);
+		each = 1;
+	} else {
+		dp_code_word(c, n, f->at + f->view.length);
+	}
+	least(c, (f->most + text) / each);
+	if (each > 1) {
+		dp_code_push(c, each);
+		dp_code_op(c, DP_OPCODE_MUL);
+	}
+}
+
+/* What something in the struct that node @n is leads to */
+static void log_follow(struct dp_coder *c, u16 n, const struct dp_follow *f)
+{
+	u32 bad = dp_code_jump(c, DP_OPCODE_SX), cut, most = f->most + 1;
+	u8 op = f->view.kind == DP_PRINTER_NONE ? DP_OPCODE_LOG_STR :
+						  DP_OPCODE_LOG_MRF;
+
+	push_followed_length(c, n, f);
+	dp_code_word(c, n, f->at + f->view.pointer);
+	cut = dp_code_jump(c, DP_OPCODE_SX);
+	dp_code_op(c, op);
+	dp_code_op(c, DP_OPCODE_UX);
+	log_exception(c, bad);
+	dp_code_land(c, cut);
+	c->out->logmax +=
+		DP_ITEM_PREFIX + (most > FAULT_SIZE ? most : FAULT_SIZE);
+}
+
 static struct dp_value_type log_number(struct dp_coder *c, u16 n)
 {
 	bool touches = dp_code_touches(c->values, n);
@@ -224,7 +268,8 @@ static struct dp_value_type log_array(struct dp_coder *c, u16 n)
 {
 	const struct dp_value *v = &c->values->v[n];
 
-	if (!dp_code_is_place(c->values, v->left))
+	if (!dp_code_is_place(c->values, v->left) ||
+	    dp_code_bits(c->values, v->left))
 		dp_code_bad(
 			c, v, -EINVAL,
 			"this is not in memory: an array is +0(rdi):u8[16] or *(u8 *)rdi:u8[16]");
@@ -234,28 +279,53 @@ static struct dp_value_type log_array(struct dp_coder *c, u16 n)
 	return v->type;
 }
 
-/* A struct, or an array of @type that the program has; of long arrays the beginning */
-static struct dp_value_type log_whole(struct dp_coder *c, u16 n,
-				      struct dp_value_type type)
+/* The bytes that are logged of a struct, or of an array of @type that the program has: of a long
+ * array the beginning. 0: it cannot be shown */
+static u32 size_of_whole(struct dp_value_type type)
 {
-	u32 size = dp_code_size(type);
+	u32 size = dp_code_size(type), n = type.count ?: 1;
 
-	if (type.count > ARRAY_MAX)
-		type.count = ARRAY_MAX;
-	if (!size || size * (type.count ?: 1u) > WHOLE_MAX)
-		dp_code_bad(
-			c, &c->values->v[n], -EINVAL,
-			"this is too much to be shown: name a member, or an element");
-	else
-		log_memory(c, n, DP_OPCODE_LOG_MRF, size * (type.count ?: 1u));
-	return type;
+	if (!size || size > DP_SHOWN_BYTES || type.count == DP_CODE_OPEN)
+		return 0;
+	if (n > ARRAY_MAX)
+		n = ARRAY_MAX;
+	if (n > DP_SHOWN_BYTES / size)
+		n = DP_SHOWN_BYTES / size;
+	return n * size;
+}
+
+static void refuse_whole(struct dp_coder *c, u16 n, struct dp_value_type type)
+{
+	const char *why =
+		"this is too much to be shown: name a member, or an element";
+
+	if (type.count == DP_CODE_OPEN)
+		why = "how many elements this has is not known: name one of them";
+	else if (!dp_code_size(type))
+		why = "what this has in it is not known";
+	dp_code_bad(c, &c->values->v[n], -EINVAL, "%s", why);
+}
+
+static void log_whole(struct dp_coder *c, u16 n, struct dp_trace_item *item)
+{
+	u32 size = size_of_whole(item->type), i;
+
+	if (!size) {
+		refuse_whole(c, n, item->type);
+		return;
+	}
+	log_memory(c, n, DP_OPCODE_LOG_MRF, size);
+	item->follows = dp_follow_list(item->type, item->follow);
+	for (i = 0; i < item->follows; i++)
+		log_follow(c, n, &item->follow[i]);
 }
 
 static bool is_whole(const struct dp_values *values, u16 n,
 		     struct dp_value_type type)
 {
 	return dp_code_is_place(values, n) &&
-	       (type.count || (!type.stars && type.kind == DP_VALUE_STRUCT));
+	       (type.count || dp_code_is_wide(type) ||
+		(!type.stars && type.kind == DP_VALUE_STRUCT));
 }
 
 static void log_text(struct dp_coder *c, u16 n, struct dp_value_type type)
@@ -271,23 +341,26 @@ static void log_item(struct dp_coder *c, const struct dp_value_item *from,
 		     size_t place)
 {
 	struct dp_trace_item *item = &c->out->items[c->out->nr_items++];
-	const struct dp_value *v = &c->values->v[from->value];
-	struct dp_value_type type = dp_code_type(c->values, from->value);
+	struct dp_printer view;
+	u16 n = dp_code_text_view(c->values, from->value, &view);
+	const struct dp_value *v = &c->values->v[n];
+	struct dp_value_type type = dp_code_type(c->values, n);
 
-	check_depth(c, from->value);
+	check_depth(c, n);
 	name_item(c->values, from, item);
 	item->place = (u8)place;
 	item->at_return = c->at_return;
 	c->out->logmax += DP_ITEM_PREFIX;
-	if (dp_code_is_text(c->values, from->value)) {
-		log_text(c, from->value, type);
+	if (dp_code_is_text(c->values, n)) {
+		log_text(c, n, type);
 		item->type.kind = DP_VALUE_STRING;
 	} else if (v->op == DP_VALUE_SHOWN && v->type.count) {
-		item->type = log_array(c, from->value);
-	} else if (is_whole(c->values, from->value, type)) {
-		item->type = log_whole(c, from->value, type);
+		item->type = log_array(c, n);
+	} else if (is_whole(c->values, n, type)) {
+		item->type = type;
+		log_whole(c, n, item);
 	} else {
-		item->type = log_number(c, from->value);
+		item->type = log_number(c, n);
 	}
 }
 
@@ -307,6 +380,24 @@ static void log_default(struct dp_coder *c)
 	}
 }
 
+/* Is a parameter, node 0, in memory that can be shown? */
+static bool is_shown(const struct dp_values *values)
+{
+	struct dp_value_type type = dp_code_type(values, 0);
+
+	return !is_whole(values, 0, type) || size_of_whole(type);
+}
+
+/* Is it known where a parameter, node 0, or what it stands for, is? */
+static bool is_known(const struct dp_values *values)
+{
+	const struct dp_value *v = &values->v[0];
+
+	if (v->op == DP_VALUE_DEREF)
+		v = &values->v[v->left];
+	return v->number != ~0ull;
+}
+
 /* All parameters that the function is known to have, where they have names and can be read */
 static void log_parameters(struct dp_coder *c, struct dp_values *values)
 {
@@ -318,8 +409,10 @@ static void log_parameters(struct dp_coder *c, struct dp_values *values)
 	for (i = 0; i < f->n && c->out->nr_items < DP_TRACE_ITEMS; i++) {
 		values->nr = 1;
 		values->v[0] = (struct dp_value){ 0 };
-		dp_code_parameter(&values->v[0], f, i);
-		if (!f->parameters[i].name || values->v[0].number == ~0ull)
+		dp_code_refer(values, 0, f, i);
+		if (!is_shown(values))
+			dp_code_parameter(&values->v[0], f, i);
+		if (!f->parameters[i].name || !is_known(values))
 			continue;
 		shown = &c->out->items[c->out->nr_items];
 		log_item(c, &item, c->out->nr_items);

@@ -4,6 +4,7 @@
 #define DP_EXPR_H
 
 #include "lang/value.h"
+#include "tracer/values/printers.h"
 #include "tracer/tracer.h"
 
 #define DP_TRACE_ARGS 6 /* in registers */
@@ -19,12 +20,15 @@
  * @type: a string, an array, or a value of 64 bits, extended from its bits
  * @place: among the values of the spec; @at_return: it is logged when the function returns, behind
  *         those of its entry
+ * @follow, @follows: what a struct or an array leads to, which is logged behind it
  */
 struct dp_trace_item {
 	char name[DP_TRACE_NAME];
 	struct dp_value_type type;
 	u8 place;
 	bool at_return;
+	struct dp_follow follow[DP_FOLLOWS];
+	u32 follows;
 };
 
 /**

@@ -22,24 +22,24 @@ static void put(FILE *out, const char *text, enum dp_escape_kind kind, size_t n)
 
 /* How many characters from here on are themselves in JSON: ASCII, and neither control characters nor
  * what ends a string */
-static size_t plain(const char *text)
+static size_t plain(const char *text, size_t left)
 {
 	size_t n = 0;
 
-	while (text[n] >= ' ' && text[n] <= '~' && text[n] != '"' &&
+	while (n < left && text[n] >= ' ' && text[n] <= '~' && text[n] != '"' &&
 	       text[n] != '\\')
 		n++;
 	return n;
 }
 
-void dp_json_string(FILE *out, const char *text)
+void dp_json_text(FILE *out, const char *text, size_t left)
 {
-	size_t left = strlen(text), n;
 	enum dp_escape_kind kind;
+	size_t n;
 
 	putc_unlocked('"', out);
 	for (; left; text += n, left -= n) {
-		n = plain(text);
+		n = plain(text, left);
 		if (n) {
 			fwrite_unlocked(text, 1, n, out);
 			continue;
@@ -48,6 +48,11 @@ void dp_json_string(FILE *out, const char *text)
 		put(out, text, kind, n);
 	}
 	putc_unlocked('"', out);
+}
+
+void dp_json_string(FILE *out, const char *text)
+{
+	dp_json_text(out, text, strlen(text));
 }
 
 void dp_json_bytes(FILE *out, const void *bytes, size_t len)

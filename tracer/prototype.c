@@ -61,16 +61,23 @@ bool dp_prototype_may_ask(const struct dp_spec *spec,
 	return !opt->children;
 }
 
+/* What stands for something else is told by its name alone. */
 static void tell_parameter(FILE *out, const struct dp_prototype_parameter *p)
 {
 	struct dp_value_type type = dp_code_known(p->type);
+	struct dp_printer view;
 	char members[400];
 
 	dp_output_print(out, "%s", p->name);
-	if (type.kind != DP_VALUE_STRUCT || type.stars != 1 || !type.known->n)
+	if (type.kind != DP_VALUE_STRUCT || type.stars != 1 || !type.known->n ||
+	    type.known->lens == DP_PROTOTYPE_VARIANTS ||
+	    dp_printer_of(type.known, &view))
 		return;
 	dp_code_members(type.known, members, sizeof(members));
-	dp_output_print(out, "->{%s}", members);
+	dp_output_print(out,
+			p->type->lens == DP_PROTOTYPE_REFERENCE ? ".{%s}" :
+								  "->{%s}",
+			members);
 }
 
 void dp_prototype_tell(struct dp_session *s, size_t i)

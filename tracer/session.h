@@ -289,8 +289,9 @@ void dp_returned_json(FILE *out, struct dp_type type, u64 value);
 
 /* json.c */
 /** dp_json_string() - print @text in quotes, as valid JSON: a byte that is no UTF-8
- *  becomes \\xHH, which stands for \xHH */
+ *  becomes \\xHH, which stands for \xHH. dp_json_text(): of @len bytes, zeros among them */
 void dp_json_string(FILE *out, const char *text);
+void dp_json_text(FILE *out, const char *text, size_t len);
 void dp_json_bytes(FILE *out, const void *bytes, size_t len);
 /** dp_json_process() - with -f: ",\"pid\":12,\"program\":\"sh\"" */
 void dp_json_process(FILE *out, const struct dp_session *s);

@@ -52,7 +52,7 @@ static void put_number(FILE *out, u32 value)
  *  @cut: others should be */
 struct shown {
 	const struct dp_trace_item *as[DP_TRACE_ITEMS];
-	struct dp_item is[DP_TRACE_ITEMS];
+	struct dp_logged is[DP_TRACE_ITEMS];
 	bool cut;
 };
 
@@ -67,7 +67,7 @@ static void take_part(struct shown *v, const struct dp_trace_program *p,
 
 		if (item->at_return != at_return)
 			continue;
-		if (dp_item_next(r, at, &v->is[item->place]))
+		if (dp_value_take(item, r, at, &v->is[item->place]))
 			v->as[item->place] = item;
 		else
 			v->cut = true;
@@ -132,9 +132,7 @@ static void json_args(FILE *out, const struct shown *v, struct dp_modules *mods)
 		if (n++)
 			putc(',', out);
 		json_name(out, v, i);
-		dp_value_show(out, v->as[i], &v->is[i], mods, true);
-		cut |= v->is[i].token == DP_ITEM_STRING &&
-		       v->is[i].size >= DP_TRACE_STRING;
+		cut |= dp_value_show(out, v->as[i], &v->is[i], mods, true);
 	}
 	putc('}', out);
 	if (cut)

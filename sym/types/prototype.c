@@ -16,6 +16,7 @@
 #define POINTERS_MAX 4 /* followed from a parameter on */
 #define BASES_MAX 16 /* structs that are part of one another and have no name */
 #define ORIGINS_MAX 8
+#define NAME_MOST 400 /* bytes of a struct's name */
 
 /* @die, @dimension: type of each number; @dimension counts those of an array.
  * @pointers: that lead to it. @filled: how many have had their turn */
@@ -148,10 +149,35 @@ static u32 pointed(struct writer *w, u32 i)
 	return to == DP_TREE_NONE ? 0 : to;
 }
 
+static bool leads_to_function(const struct writer *w, Dwarf_Die *die)
+{
+	Dwarf_Die type;
+
+	return dp_reader_type(w->r, die, &type) &&
+	       dp_reader_peel(w->r, &type) &&
+	       w->r->dw.dwarf_tag(&type) == DW_TAG_subroutine_type;
+}
+
+/* Rust has pointers named "&T" and "&mut T". */
+static bool is_reference(const struct writer *w, Dwarf_Die *die)
+{
+	int tag = w->r->dw.dwarf_tag(die);
+	const char *name = name_of(w, die, DW_AT_name);
+
+	return tag == DW_TAG_reference_type ||
+	       tag == DW_TAG_rvalue_reference_type || (name && *name == '&');
+}
+
 static void fill_pointer(struct writer *w, u32 i)
 {
-	w->t->type[i].of = pointed(w, i);
-	w->t->type[i].kind = DP_PROTOTYPE_POINTER;
+	struct dp_tree_type *t = &w->t->type[i];
+
+	t->of = pointed(w, i);
+	t->kind = DP_PROTOTYPE_POINTER;
+	if (leads_to_function(w, &w->die[i]))
+		t->lens = DP_PROTOTYPE_FUNCTION;
+	else if (is_reference(w, &w->die[i]))
+		t->lens = DP_PROTOTYPE_REFERENCE;
 }
 
 static void fill_int(struct dp_tree_type *t, struct dp_type base)
@@ -199,6 +225,8 @@ static void fill_base(struct writer *w, u32 i)
 		fill_float(w, i, DP_PROTOTYPE_COMPLEX, bytes / 2);
 	else if (base.kind)
 		fill_int(&w->t->type[i], base);
+	else
+		w->t->type[i].lens = DP_PROTOTYPE_HEX;
 	if (base.bits == 8 && name && !strcmp(name, "char"))
 		w->t->type[i].lens = DP_PROTOTYPE_CHAR;
 }
@@ -310,12 +338,28 @@ static bool is_struct(int tag)
 	       tag == DW_TAG_class_type;
 }
 
+/* DWARF 2 has the place of a member as something to be added to that of its struct. */
+static bool has_addend(const struct writer *w, Dwarf_Die *die, u64 *offset)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Op *op;
+	size_t n;
+
+	if (!w->r->dw.dwarf_attr(die, DW_AT_data_member_location, &attr) ||
+	    w->r->dw.dwarf_getlocation_addr(&attr, 0, &op, &n, 1) != 1 ||
+	    n != 1 || op->atom != DW_OP_plus_uconst)
+		return false;
+	*offset = op->number;
+	return true;
+}
+
 /* Where in its struct @die is, if that is a constant. A union does not say it. */
 static bool place_of(const struct writer *w, Dwarf_Die *die, u64 *offset)
 {
 	*offset = 0;
 	return !w->r->dw.dwarf_hasattr(die, DW_AT_data_member_location) ||
-	       has_constant(w, die, DW_AT_data_member_location, offset);
+	       has_constant(w, die, DW_AT_data_member_location, offset) ||
+	       has_addend(w, die, offset);
 }
 
 static bool is_part(const struct writer *w, Dwarf_Die *die)
@@ -326,7 +370,6 @@ static bool is_part(const struct writer *w, Dwarf_Die *die)
 	if (tag == DW_TAG_inheritance)
 		return !dp_reader_number(w->r, die, DW_AT_virtuality);
 	return tag == DW_TAG_member &&
-	       !dw->dwarf_hasattr(die, DW_AT_bit_size) &&
 	       !dw->dwarf_hasattr(die, DW_AT_external) &&
 	       !dw->dwarf_hasattr(die, DW_AT_declaration);
 }
@@ -334,16 +377,56 @@ static bool is_part(const struct writer *w, Dwarf_Die *die)
 static bool put_fields(struct writer *w, u32 i, Dwarf_Die *of, u64 base,
 		       int depth);
 
+/* Bytes of the type that @die has */
+static u64 size_of_type(const struct writer *w, Dwarf_Die *die)
+{
+	Dwarf_Die type;
+
+	if (!dp_reader_type(w->r, die, &type) || !dp_reader_peel(w->r, &type))
+		return 0;
+	return dp_reader_number(w->r, &type, DW_AT_byte_size);
+}
+
+/* Before DWARF 4, bits are counted from the upper end of a unit that the field is in.
+ * Return: false if it is in no unit that can be loaded */
+static bool place_bits(const struct writer *w, u32 i, Dwarf_Die *die, u64 base,
+		       u64 offset, struct dp_tree_field *f)
+{
+	u64 n, at, size = size_of_type(w, die), unit;
+
+	if (!has_constant(w, die, DW_AT_bit_size, &n))
+		return false;
+	if (!has_constant(w, die, DW_AT_data_bit_offset, &at)) {
+		unit = dp_reader_number(w->r, die, DW_AT_byte_size) ?: size;
+		at = 8 * (offset + unit) - n -
+		     dp_reader_number(w->r, die, DW_AT_bit_offset);
+		if (!w->r->dw.dwarf_hasattr(die, DW_AT_bit_offset))
+			at = 8 * offset;
+	}
+	return dp_tree_place_bits(f, 8 * base + at, n, size,
+				  w->t->type[i].size);
+}
+
+static bool put_variants(struct writer *w, u32 i, Dwarf_Die *part, u64 base);
+
 /* Return: false if there is no room */
 static bool put_field(struct writer *w, u32 i, Dwarf_Die *die, u64 base,
 		      int depth)
 {
 	struct dp_tree *t = w->t;
-	u32 type, name = put_name(w, die);
+	struct dp_tree_field field = { 0 };
+	u32 type, name;
 	Dwarf_Die inner;
 	u64 offset;
 
+	if (w->r->dw.dwarf_tag(die) == DW_TAG_variant_part)
+		return put_variants(w, i, die, base);
 	if (!is_part(w, die) || !place_of(w, die, &offset))
+		return true;
+	field.offset = base + offset;
+	name = put_name(w, die);
+	if (name && w->r->dw.dwarf_hasattr(die, DW_AT_bit_size) &&
+	    !place_bits(w, i, die, base, offset, &field))
 		return true;
 	if (!name)
 		return !dp_reader_type(w->r, die, &inner) ||
@@ -356,8 +439,9 @@ static bool put_field(struct writer *w, u32 i, Dwarf_Die *die, u64 base,
 	if (type == DP_TREE_NONE || name == DP_TREE_TEXT ||
 	    t->fields == DP_TREE_FIELDS)
 		return false;
-	t->field[t->fields++] =
-		(struct dp_tree_field){ name, type, base + offset };
+	field.name = name;
+	field.type = type;
+	t->field[t->fields++] = field;
 	return true;
 }
 
@@ -378,6 +462,99 @@ static bool put_fields(struct writer *w, u32 i, Dwarf_Die *of, u64 base,
 	return true;
 }
 
+/* One of the fields of a struct with variants. Return: false if it cannot be told */
+static bool put_role(struct writer *w, u32 i, Dwarf_Die *die,
+		     struct dp_tree_field field)
+{
+	struct dp_tree *t = w->t;
+	u64 offset;
+
+	if (!place_of(w, die, &offset) ||
+	    w->r->dw.dwarf_hasattr(die, DW_AT_bit_size) ||
+	    t->fields == DP_TREE_FIELDS)
+		return false;
+	field.name = field.role == DP_PROTOTYPE_TAG ? 0 : put_name(w, die);
+	field.type = type_of(w, die, w->pointers[i]);
+	field.offset += offset;
+	if (!field.type || field.type == DP_TREE_NONE ||
+	    field.name == DP_TREE_TEXT)
+		return false;
+	t->field[t->fields++] = field;
+	return true;
+}
+
+static bool put_variant(struct writer *w, u32 i, Dwarf_Die *variant, u64 base)
+{
+	const struct dp_libdw *dw = &w->r->dw;
+	struct dp_tree_field field = { .offset = base,
+				       .role = DP_PROTOTYPE_OTHERWISE };
+	Dwarf_Die die;
+	int more;
+
+	if (dw->dwarf_hasattr(variant, DW_AT_discr_list))
+		return false;
+	if (dw->dwarf_hasattr(variant, DW_AT_discr_value)) {
+		field.role = DP_PROTOTYPE_VARIANT;
+		if (!has_constant(w, variant, DW_AT_discr_value, &field.value))
+			return false;
+	}
+	for (more = dw->dwarf_child(variant, &die); !more;
+	     more = dw->dwarf_siblingof(&die, &die))
+		if (dw->dwarf_tag(&die) == DW_TAG_member &&
+		    !put_role(w, i, &die, field))
+			return false;
+	return true;
+}
+
+/* An enumeration of Rust's whose values have parts. Return: false if it cannot be told */
+static bool put_variants(struct writer *w, u32 i, Dwarf_Die *part, u64 base)
+{
+	const struct dp_libdw *dw = &w->r->dw;
+	struct dp_tree_field tag = { .offset = base, .role = DP_PROTOTYPE_TAG };
+	Dwarf_Attribute attr;
+	Dwarf_Die die;
+	int more;
+
+	w->t->type[i].lens = DP_PROTOTYPE_VARIANTS;
+	if (dw->dwarf_attr(part, DW_AT_discr, &attr) &&
+	    (!dw->dwarf_formref_die(&attr, &die) || !put_role(w, i, &die, tag)))
+		return false;
+	for (more = dw->dwarf_child(part, &die); !more;
+	     more = dw->dwarf_siblingof(&die, &die))
+		if (dw->dwarf_tag(&die) == DW_TAG_variant &&
+		    !put_variant(w, i, &die, base))
+			return false;
+	return true;
+}
+
+/* A struct's own name is not needed to read it. */
+static void put_struct_name(struct writer *w, u32 i)
+{
+	const char *name = name_of(w, &w->die[i], DW_AT_name);
+	u32 at = name && strlen(name) < NAME_MOST ? put_text(w->t, name) : 0;
+
+	w->t->type[i].name = at == DP_TREE_TEXT ? 0 : at;
+}
+
+/* What a template is of first, as if a pointer led there; 0: it is none, or that is not known */
+static u32 type_of_template(struct writer *w, u32 i)
+{
+	const struct dp_libdw *dw = &w->r->dw;
+	u8 pointers = (u8)(w->pointers[i] + 1);
+	Dwarf_Die of = w->die[i], die;
+	u32 type;
+	int more;
+
+	for (more = dw->dwarf_child(&of, &die);
+	     !more && dw->dwarf_tag(&die) != DW_TAG_template_type_parameter;
+	     more = dw->dwarf_siblingof(&die, &die))
+		continue;
+	if (more || pointers > POINTERS_MAX)
+		return 0;
+	type = type_of(w, &die, pointers);
+	return type == DP_TREE_NONE ? 0 : type;
+}
+
 static void fill_struct(struct writer *w, u32 i)
 {
 	struct dp_tree_type *t = &w->t->type[i];
@@ -385,14 +562,17 @@ static void fill_struct(struct writer *w, u32 i)
 	u32 fields = w->t->fields;
 
 	t->size = dp_reader_number(w->r, &die, DW_AT_byte_size);
+	put_struct_name(w, i);
 	if (w->r->dw.dwarf_hasattr(&die, DW_AT_declaration))
 		return;
 	if (!put_fields(w, i, &die, 0, 0)) {
 		w->t->fields = fields;
+		t->lens = DP_PROTOTYPE_PLAIN;
 		return;
 	}
 	t->first = fields;
 	t->n = w->t->fields - fields;
+	t->of = type_of_template(w, i);
 }
 
 static void fill(struct writer *w, u32 i)

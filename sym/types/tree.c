@@ -52,6 +52,52 @@ static const struct dp_prototype_type string = {
 	.length = { .zero = true },
 };
 
+/* What a pointer to a function points to */
+static const struct dp_prototype_type function = {
+	.lens = DP_PROTOTYPE_FUNCTION,
+	.align = 1,
+};
+
+static bool is_unit(u64 bytes)
+{
+	return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
+}
+
+/* Return: whether @n bits from bit @at on lie in @unit bytes at @first, of @of */
+static bool put_bits(struct dp_tree_field *f, u64 at, u64 n, u64 first,
+		     u64 unit, u64 of)
+{
+	if (at < 8 * first || at - 8 * first + n > 8 * unit ||
+	    first + unit > of)
+		return false;
+	f->offset = first;
+	f->unit = (u8)unit;
+	f->bits = (u8)n;
+	f->shift = (u8)(at - 8 * first);
+	return true;
+}
+
+bool dp_tree_place_bits(struct dp_tree_field *f, u64 at, u64 n, u64 size,
+			u64 of)
+{
+	u64 unit, first;
+
+	if (!n || n > 64 || of > SIZE_MOST || at > 8 * of)
+		return false;
+	/* As the compiler does, in one of its type */
+	for (unit = is_unit(size) ? size : 1; unit <= 8; unit *= 2)
+		if (put_bits(f, at, n, at / (8 * unit) * unit, unit, of))
+			return true;
+	/* Of a packed struct: wherever it is, the last bytes at most */
+	for (unit = 1; unit <= 8 && unit <= of; unit *= 2) {
+		first = at / 8 < of - unit ? at / 8 : of - unit;
+		if (put_bits(f, at, n, first, unit, of))
+			return true;
+	}
+	unit = (at % 8 + n + 7) / 8;
+	return unit <= 8 && put_bits(f, at, n, at / 8, unit, of);
+}
+
 static bool counts_are_sane(const struct dp_tree *t)
 {
 	return t->parameters <= DP_PROTOTYPE_PARAMETERS && t->types &&
@@ -116,6 +162,15 @@ static int take_names(struct builder *b)
 	return 0;
 }
 
+static bool take_bits(struct dp_prototype_field *f,
+		      const struct dp_tree_field *from)
+{
+	f->bits = from->bits;
+	f->shift = from->shift;
+	f->unit = from->unit;
+	return !f->bits || (f->unit <= 8 && f->shift + f->bits <= 8 * f->unit);
+}
+
 static int take_fields(struct builder *b)
 {
 	u32 i;
@@ -127,10 +182,15 @@ static int take_fields(struct builder *b)
 			return -EBADMSG;
 		/* One that is farther does not fit into its struct either. */
 		b->field[i] = (struct dp_prototype_field){
-			text_at(b, from->name), &b->type[from->type],
-			from->offset > SIZE_MOST ? SIZE_MOST + 1 :
-						   (u32)from->offset
+			.name = text_at(b, from->name),
+			.type = &b->type[from->type],
+			.offset = from->offset > SIZE_MOST ? SIZE_MOST + 1 :
+							     (u32)from->offset,
+			.role = from->role,
+			.value = from->value,
 		};
+		if (!take_bits(&b->field[i], from))
+			return -EBADMSG;
 	}
 	return 0;
 }
@@ -178,6 +238,22 @@ static bool is_char(const struct dp_prototype_type *t)
 	return t->kind == DP_PROTOTYPE_INT && t->lens == DP_PROTOTYPE_CHAR;
 }
 
+static int take_pointer(const struct dp_tree_type *from,
+			struct dp_prototype_type *to)
+{
+	switch (from->lens) {
+	case DP_PROTOTYPE_FUNCTION:
+		to->of = &function;
+		return 0;
+	case DP_PROTOTYPE_PLAIN:
+	case DP_PROTOTYPE_REFERENCE:
+		to->lens = from->lens;
+		return 0;
+	default:
+		return -EBADMSG;
+	}
+}
+
 static int take_of(struct builder *b, const struct dp_tree_type *from,
 		   struct dp_prototype_type *to)
 {
@@ -186,8 +262,9 @@ static int take_of(struct builder *b, const struct dp_tree_type *from,
 	to->of = &b->type[from->of];
 	if (to->kind == DP_PROTOTYPE_POINTER) {
 		to->size = to->align = 8;
-		return 0;
+		return take_pointer(from, to);
 	}
+	to->exact = true;
 	to->length.count = DP_PROTOTYPE_NUMBER;
 	to->length.n = from->length;
 	return 0;
@@ -196,8 +273,15 @@ static int take_of(struct builder *b, const struct dp_tree_type *from,
 static int take_struct(struct builder *b, const struct dp_tree_type *from,
 		       struct dp_prototype_type *to)
 {
-	if (!is_within(from->first, from->n, b->t->fields))
+	if (!is_within(from->first, from->n, b->t->fields) ||
+	    from->name >= b->t->text || from->of >= b->t->types ||
+	    (from->lens != DP_PROTOTYPE_PLAIN &&
+	     from->lens != DP_PROTOTYPE_HEX &&
+	     from->lens != DP_PROTOTYPE_VARIANTS))
 		return -EBADMSG;
+	to->lens = from->lens;
+	to->of = from->of ? &b->type[from->of] : NULL;
+	to->name = text_at(b, from->name);
 	to->size = from->size <= SIZE_MOST ? (u32)from->size : 0;
 	to->fields = b->field + from->first;
 	to->n = from->n;
@@ -232,13 +316,14 @@ static int take_type(struct builder *b, u32 i)
 	}
 }
 
-/* Nothing but its size is known. */
+/* Nothing but its name and size are known. */
 static void make_opaque(struct dp_prototype_type *t, u32 size)
 {
 	*t = (struct dp_prototype_type){ .kind = DP_PROTOTYPE_STRUCT,
 					 .levels = 1,
 					 .size = size,
-					 .align = 1 };
+					 .align = 1,
+					 .name = t->name };
 }
 
 static int measure(struct builder *b, struct dp_prototype_type *t);
@@ -283,7 +368,10 @@ static bool put_field(struct dp_prototype_type *t,
 
 	if (of->kind == DP_PROTOTYPE_VOID || of->levels >= DP_PROTOTYPE_LEVELS)
 		return false;
-	if ((u64)f->offset + of->size > t->size)
+	if ((f->bits || f->role == DP_PROTOTYPE_TAG) &&
+	    of->kind != DP_PROTOTYPE_INT)
+		return false;
+	if ((u64)f->offset + (f->bits ? f->unit : of->size) > t->size)
 		return false;
 	if (of->levels >= t->levels)
 		t->levels = (u8)(of->levels + 1);
@@ -291,6 +379,27 @@ static bool put_field(struct dp_prototype_type *t,
 		t->align = of->align;
 	t->parts += of->parts;
 	return t->parts <= DP_PROTOTYPE_PARTS;
+}
+
+/* Are there a tag at most, which is the first, and variants of which one is there? */
+static bool roles_are_sane(const struct dp_prototype_type *t)
+{
+	bool variants = t->lens == DP_PROTOTYPE_VARIANTS;
+	u32 i, other = 0, tag = 0;
+
+	for (i = 0; i < t->n; i++) {
+		u8 role = t->fields[i].role;
+
+		if (role > DP_PROTOTYPE_OTHERWISE ||
+		    (role && (!variants || t->fields[i].bits)) ||
+		    (role == DP_PROTOTYPE_TAG && i))
+			return false;
+		tag += role == DP_PROTOTYPE_TAG;
+		other += role == DP_PROTOTYPE_OTHERWISE;
+		if (role == DP_PROTOTYPE_VARIANT && !tag)
+			return false;
+	}
+	return other <= 1;
 }
 
 static int measure_struct(struct builder *b, struct dp_prototype_type *t)
@@ -309,6 +418,8 @@ static int measure_struct(struct builder *b, struct dp_prototype_type *t)
 			return 0;
 		}
 	}
+	if (!roles_are_sane(t))
+		make_opaque(t, t->size);
 	return 0;
 }
 
@@ -331,6 +442,8 @@ static int measure(struct builder *b, struct dp_prototype_type *t)
 
 static void find_string(struct dp_prototype_type *t)
 {
+	if (t->lens == DP_PROTOTYPE_REFERENCE)
+		return;
 	if (is_char(t->of))
 		t->of = &string;
 	if (t->of->kind == DP_PROTOTYPE_ARRAY &&

@@ -21,24 +21,29 @@
 /**
  * struct dp_tree_type - a type
  * @kind: enum dp_prototype_kind
- * @lens: enum dp_prototype_lens of INT: PLAIN, CHAR, BOOL or ENUM; the tool finds out strings
+ * @lens: enum dp_prototype_lens of INT: PLAIN, CHAR, BOOL or ENUM; of POINTER: PLAIN, REFERENCE or
+ *        FUNCTION; of STRUCT: PLAIN, VARIANTS, or HEX; the tool finds out strings
  * @bits: of INT and FLOAT, and of each part of COMPLEX
  * @is_signed: of INT, not 0 if so
  * @size: of STRUCT
- * @of: type, of POINTER and ARRAY
+ * @of: type, of POINTER and ARRAY; of STRUCT, what a template is of, 0: none
  * @first, @n: fields of STRUCT; names of ENUM
  * @length: of ARRAY
+ * @name: of STRUCT, in the text
  */
 struct dp_tree_type {
 	u8 kind, lens, bits, is_signed;
-	u32 of, first, n;
+	u32 of, first, n, name;
 	u64 size, length;
 };
 
-/** struct dp_tree_field - @name: in the text; @type: of it; @offset: in the struct */
+/** struct dp_tree_field - @name: in the text; @type: of it; @offset: in the struct; others: as in
+ *  struct dp_prototype_field */
 struct dp_tree_field {
 	u32 name, type;
 	u64 offset;
+	u8 bits, shift, unit, role;
+	u64 value;
 };
 
 /** struct dp_tree_name - an enumerator; @text: its name, in the text */
@@ -71,6 +76,18 @@ struct dp_tree {
 	struct dp_tree_name enumerator[DP_TREE_NAMES];
 	char bytes[DP_TREE_TEXT];
 };
+
+/**
+ * dp_tree_place_bits() - where to load a bit field from
+ * @f: its offset, unit, bits and shift are set
+ * @at, @n: its place in its struct and its width, in bits
+ * @size, @of: bytes of its type, and of the struct
+ *
+ * Nothing outside of the struct is loaded.
+ * Return: false: it is in no unit.
+ */
+bool dp_tree_place_bits(struct dp_tree_field *f, u64 at, u64 n, u64 size,
+			u64 of);
 
 /**
  * dp_tree_build() - a prototype of what a child wrote, which nobody writes any more

@@ -55,9 +55,9 @@ for how in "" DPROBES_ARM=quiesce DPROBES_ARM=trap; do
 	is "${how:-jumps}: … where there is none" "$(grep -c 'retval=0x0 i=-' "$dir/got")" 3
 	run 'r:pick(a=retval->a, *retval, i) if retval'
 	is "${how:-jumps}: members and structs, of those that a condition leaves" \
-		"$(head -n 2 "$dir/got" | sed 's/name=0x[0-9a-f]*/name=P/')" \
-		'r:pick a=3 *retval={a=3,name=P,d=0.25} i=0
-r:pick a=-4 *retval={a=-4,name=P,d=-0.5} i=1'
+		"$(head -n 2 "$dir/got")" \
+		'r:pick a=3 *retval={a=3,name="three",d=0.25} i=0
+r:pick a=-4 *retval={a=-4,name="minus",d=-0.5} i=1'
 	is "${how:-jumps}: no others" "$(wc -l <"$dir/got")" 8
 	run 'r:sign(i, retval) if retval < 0 && i > 0' 'r:byte(i) if retval >= 200' 'r:tail(i) if retval == 1'
 	is "${how:-jumps}: conditions of the entry and of the return" "$(grep -c r:sign "$dir/got") $(grep r:byte "$dir/got" | head -n 1)" \

@@ -281,12 +281,30 @@ static void assert_arrays(const struct dp_prototype_type *t)
 	assert_int_equal(a->length.n, 0);
 }
 
+/* The compiler says where it is: a value that only it has set is read. */
+static void assert_narrow(const struct dp_prototype_type *t)
+{
+	struct node node = { .narrow = 5 };
+	u64 unit = 0;
+	u32 i;
+
+	for (i = 0; i < t->n && strcmp(t->fields[i].name, "narrow"); i++)
+		continue;
+	assert_true(i < t->n);
+	assert_int_equal(t->fields[i].bits, 3);
+	assert_int(t->fields[i].type, 4, false, DP_PROTOTYPE_PLAIN);
+	memcpy(&unit, (char *)&node + t->fields[i].offset, t->fields[i].unit);
+	assert_int_equal(unit >> t->fields[i].shift & 7, 5);
+}
+
 static void assert_node(const struct dp_prototype_type *t)
 {
 	assert_int_equal(t->size, sizeof(struct node));
 	assert_int_equal(t->align, _Alignof(struct node));
-	/* All but the bit field, with what has no name flattened */
-	assert_int_equal(t->n, 16);
+	/* With what has no name flattened */
+	assert_int_equal(t->n, 17);
+	assert_string_equal(t->name, "node");
+	assert_narrow(t);
 	assert_ptr_equal(FIELD(t, struct node, next)->of, t);
 	assert_point(FIELD(t, struct node, at));
 	FIELD(t, struct node, number);
@@ -298,6 +316,8 @@ static void assert_node(const struct dp_prototype_type *t)
 	assert_string(FIELD(t, struct node, text));
 	assert_int_equal(FIELD(t, struct node, call)->of->kind,
 			 DP_PROTOTYPE_VOID);
+	assert_int_equal(FIELD(t, struct node, call)->of->lens,
+			 DP_PROTOTYPE_FUNCTION);
 	assert_int_equal(FIELD(t, struct node, unknown)->of->size, 0);
 	assert_arrays(t);
 }
@@ -403,8 +423,9 @@ static void forge(void)
 	t->type[LONG].kind = t->type[INT].kind = DP_PROTOTYPE_INT;
 	t->type[LONG].bits = 64;
 	t->type[INT].bits = 32;
-	t->field[0] = (struct dp_tree_field){ 5, LONG, 0 };
-	t->field[1] = (struct dp_tree_field){ 7, INT, 8 };
+	t->field[0] = (struct dp_tree_field){ .name = 5, .type = LONG };
+	t->field[1] =
+		(struct dp_tree_field){ .name = 7, .type = INT, .offset = 8 };
 }
 
 static struct dp_prototype *build(void)
@@ -449,6 +470,7 @@ static void test_numbers_out_of_range(void **state)
 		&t->type[INT].n,
 		&t->type[INT].first,
 		&t->field[0].name,
+		&t->type[STRUCT].name,
 		&t->field[1].type,
 	};
 	static const u32 bad[] = { 1u << 20, 1u << 31, ~0u };
@@ -501,6 +523,18 @@ static void test_wrong_types(void **state)
 	assert_bad();
 	forged->type[INT].lens = DP_PROTOTYPE_CHAR; /* of 32 bits */
 	assert_bad();
+	for (i = 0; i < 256; i++) {
+		forge();
+		forged->type[STRUCT].lens = (u8)i;
+		if (i != DP_PROTOTYPE_PLAIN && i != DP_PROTOTYPE_HEX &&
+		    i != DP_PROTOTYPE_VARIANTS)
+			assert_bad();
+		forge();
+		forged->type[POINTER].lens = (u8)i;
+		if (i != DP_PROTOTYPE_PLAIN && i != DP_PROTOTYPE_REFERENCE &&
+		    i != DP_PROTOTYPE_FUNCTION)
+			assert_bad();
+	}
 	forge();
 	forged->parameter[0].type = 0; /* void */
 	assert_bad();
@@ -641,6 +675,121 @@ static void test_enumerators(void **state)
 	free(p);
 }
 
+static void test_bits_out_of_range(void **state)
+{
+	struct dp_prototype *p;
+	unsigned int i;
+
+	for (i = 0; i < 256; i++) {
+		forge();
+		forged->field[1].bits = 3;
+		forged->field[1].unit = (u8)i;
+		if (!i || i > 8) {
+			assert_bad();
+			continue;
+		}
+		p = build();
+		assert_int_equal(p->parameters[0].type->of->n, 2);
+		free(p);
+		forged->field[1].shift = (u8)(8 * i - 2);
+		assert_bad();
+	}
+	/* The unit is not in the struct. */
+	forge();
+	forged->field[1] = (struct dp_tree_field){
+		.name = 7, .type = INT, .offset = 12, .bits = 1, .unit = 8
+	};
+	p = build();
+	assert_int_equal(p->parameters[0].type->of->n, 0);
+	free(p);
+	/* No integer has bits. */
+	forge();
+	forged->field[1] = (struct dp_tree_field){
+		.name = 7, .type = POINTER, .bits = 1, .unit = 1
+	};
+	p = build();
+	assert_int_equal(p->parameters[0].type->of->n, 0);
+	free(p);
+}
+
+static bool is_in_some_unit(u64 at, u64 n, u64 of)
+{
+	u64 unit, first;
+
+	for (unit = 1; unit <= 8; unit++)
+		for (first = 0; first + unit <= of; first++)
+			if (at >= 8 * first && at + n <= 8 * (first + unit))
+				return true;
+	return false;
+}
+
+static void try_bits(u64 at, u64 n, u64 size, u64 of)
+{
+	struct dp_tree_field f;
+	bool had = dp_tree_place_bits(&f, at, n, size, of);
+
+	assert_int_equal(had, n && is_in_some_unit(at, n, of));
+	if (!had)
+		return;
+	assert_true(f.offset + f.unit <= of);
+	assert_int_equal(8 * f.offset + f.shift, at);
+	assert_int_equal(f.bits, n);
+	assert_true(f.shift + n <= 8 * f.unit);
+}
+
+/* Every place of every width: the bits are all there, and nothing behind the struct is. */
+static void test_places_of_bits(void **state)
+{
+	static const u64 sizes[] = { 1, 2, 4, 8, 3, 0 };
+	struct dp_tree_field f;
+	u64 at, n, of, k;
+
+	for (of = 1; of < 20; of++)
+		for (at = 0; at < 8 * of + 3; at++)
+			for (n = 0; n < 70; n++)
+				for (k = 0; k < COUNT(sizes); k++)
+					try_bits(at, n, sizes[k], of);
+	assert_false(dp_tree_place_bits(&f, -8ull, 8, 4, 16));
+	assert_false(dp_tree_place_bits(&f, 0, 8, 4, -1ull));
+}
+
+static void test_roles(void **state)
+{
+	struct dp_prototype *p;
+
+	/* A tag and a variant */
+	forge();
+	forged->type[STRUCT].lens = DP_PROTOTYPE_VARIANTS;
+	forged->field[0].role = DP_PROTOTYPE_TAG;
+	forged->field[1].role = DP_PROTOTYPE_VARIANT;
+	p = build();
+	assert_int_equal(p->parameters[0].type->of->n, 2);
+	free(p);
+	/* No tag, and of one that is not the first */
+	forged->field[0].role = DP_PROTOTYPE_VARIANT;
+	p = build();
+	assert_int_equal(p->parameters[0].type->of->n, 0);
+	free(p);
+	forged->field[1].role = DP_PROTOTYPE_TAG;
+	p = build();
+	assert_int_equal(p->parameters[0].type->of->n, 0);
+	free(p);
+	/* Two that are there otherwise, a role that is none, and a struct without variants */
+	forged->field[0].role = forged->field[1].role = DP_PROTOTYPE_OTHERWISE;
+	p = build();
+	assert_int_equal(p->parameters[0].type->of->n, 0);
+	free(p);
+	forged->field[1].role = DP_PROTOTYPE_OTHERWISE + 1;
+	p = build();
+	assert_int_equal(p->parameters[0].type->of->n, 0);
+	free(p);
+	forge();
+	forged->field[1].role = DP_PROTOTYPE_OTHERWISE;
+	p = build();
+	assert_int_equal(p->parameters[0].type->of->n, 0);
+	free(p);
+}
+
 /* Whatever is in it, it is built of what it has, or not at all. */
 static void test_noise(void **state)
 {
@@ -682,6 +831,9 @@ int main(void)
 		cmocka_unit_test(test_levels),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_enumerators),
+		cmocka_unit_test(test_bits_out_of_range),
+		cmocka_unit_test(test_places_of_bits),
+		cmocka_unit_test(test_roles),
 		cmocka_unit_test(test_noise),
 	};
 	struct dp_diag diag;

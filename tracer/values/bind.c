@@ -179,6 +179,38 @@ find_constant(const struct dp_prototype *f, const char *text, int len)
 	return found;
 }
 
+/* What stands for what it points at: its name becomes *NAME, and NAME->x is NAME.x. */
+static void refer(struct dp_values *values, u32 n)
+{
+	struct dp_value *v = &values->v[n];
+	u32 i;
+	bool direct;
+
+	if (values->nr == DP_VALUE_NODES) {
+		v->number = ~0ull;
+		return;
+	}
+	values->v[values->nr] = *v;
+	v->op = DP_VALUE_DEREF;
+	v->left = (u16)values->nr++;
+	direct = !dp_code_pointer(dp_code_type(values, (u16)n)).stars;
+	for (i = 0; direct && i < values->nr; i++)
+		if (values->v[i].op == DP_VALUE_MEMBER &&
+		    values->v[i].left == n)
+			values->v[i].arrow = false;
+}
+
+void dp_code_refer(struct dp_values *values, u32 n,
+		   const struct dp_prototype *f, u32 parameter)
+{
+	const struct dp_prototype_type *t = f->parameters[parameter].type;
+
+	dp_code_parameter(&values->v[n], f, parameter);
+	if (t->kind == DP_PROTOTYPE_POINTER &&
+	    t->lens == DP_PROTOTYPE_REFERENCE)
+		refer(values, n);
+}
+
 /* %di, $arg1, arg10, farg0 */
 static bool is_of_ours(const char *text, int len)
 {
@@ -209,7 +241,7 @@ void dp_code_bind(struct dp_values *values, const struct dp_prototype *f)
 			continue;
 		parameter = find_parameter(f, text, v->span);
 		if (parameter >= 0) {
-			dp_code_parameter(v, f, (u32)parameter);
+			dp_code_refer(values, i, f, (u32)parameter);
 			continue;
 		}
 		constant = find_constant(f, text, v->span);

@@ -155,24 +155,25 @@ void dp_code_extend(struct dp_coder *c, struct dp_value_type type)
 			    type.bits);
 }
 
+static const u8 loads[] = { [1] = DP_OPCODE_PUSH_MEM_U8,
+			    [2] = DP_OPCODE_PUSH_MEM_U16,
+			    [4] = DP_OPCODE_PUSH_MEM_U32,
+			    [8] = DP_OPCODE_PUSH_MEM_U64 };
+
 static void load(struct dp_coder *c, const struct dp_value *v,
 		 struct dp_value_type type)
 {
-	static const u8 ops[] = { [1] = DP_OPCODE_PUSH_MEM_U8,
-				  [2] = DP_OPCODE_PUSH_MEM_U16,
-				  [4] = DP_OPCODE_PUSH_MEM_U32,
-				  [8] = DP_OPCODE_PUSH_MEM_U64 };
 	u32 size = type.count ? 0 : dp_value_size(type);
 
 	if (!size) {
 		dp_code_bad(
 			c, v, -EINVAL,
-			type.count || type.kind == DP_VALUE_STRUCT ?
+			type.count || dp_code_is_wide(type) ?
 				"this is more than one number: name a member, or an element" :
 				"what this points to has no size: *(u32 *)…");
 		return;
 	}
-	dp_code_op(c, ops[size]);
+	dp_code_op(c, loads[size]);
 	if (dp_value_has_sign(type))
 		dp_code_extend(c, type);
 }
@@ -228,6 +229,12 @@ static void refuse_member(struct dp_coder *c, const struct dp_value *v)
 			"what is before this is not known to be a struct, or a pointer to one");
 		return;
 	}
+	if (type.known->lens == DP_PROTOTYPE_VARIANTS) {
+		dp_code_bad(
+			c, &name, -EOPNOTSUPP,
+			"this is one of several variants, which are shown as a whole; members of one are not there yet");
+		return;
+	}
 	dp_code_members(type.known, names, sizeof(names));
 	if (type.stars != v->arrow)
 		dp_code_bad(
@@ -238,6 +245,14 @@ static void refuse_member(struct dp_coder *c, const struct dp_value *v)
 	else
 		dp_code_bad(c, &name, -EINVAL, "the struct has %s",
 			    *names ? names : "no members that are known");
+}
+
+static void add_offset(struct dp_coder *c, u32 offset)
+{
+	if (!offset)
+		return;
+	dp_code_push(c, offset);
+	dp_code_op(c, DP_OPCODE_ADD);
 }
 
 static struct dp_value_type place_member(struct dp_coder *c,
@@ -256,10 +271,7 @@ static struct dp_value_type place_member(struct dp_coder *c,
 		dp_code_value(c, v->left);
 	else
 		dp_code_place(c, v->left);
-	if (f->offset) {
-		dp_code_push(c, f->offset);
-		dp_code_op(c, DP_OPCODE_ADD);
-	}
+	add_offset(c, f->offset);
 	return dp_code_known(f->type);
 }
 
@@ -287,7 +299,7 @@ static struct dp_value_type place_element(struct dp_coder *c,
 		type = target_of(type);
 	if (v->op == DP_VALUE_INDEX)
 		add_scaled(c, v->right, type, DP_OPCODE_ADD);
-	return type;
+	return dp_code_inner(type);
 }
 
 struct dp_value_type dp_code_place(struct dp_coder *c, u16 n)
@@ -307,10 +319,53 @@ struct dp_value_type dp_code_place(struct dp_coder *c, u16 n)
 	}
 }
 
+/* The bytes that no single load has are pushed one part after the other. */
+static void load_unit(struct dp_coder *c, u16 n, u32 bytes)
+{
+	u32 done, size;
+
+	for (done = 0; done < bytes; done += size) {
+		for (size = 8; size > bytes - done; size /= 2)
+			continue;
+		if (done) {
+			dp_code_place(c, n);
+			add_offset(c, done);
+		}
+		dp_code_op(c, loads[size]);
+		if (!done)
+			continue;
+		dp_code_op8(c, DP_OPCODE_SHL_I, (u8)(8 * done));
+		dp_code_op(c, DP_OPCODE_OR);
+	}
+}
+
+static struct dp_value_type load_bits(struct dp_coder *c, u16 n,
+				      const struct dp_prototype_field *f,
+				      struct dp_value_type type)
+{
+	load_unit(c, n, f->unit);
+	if (f->shift)
+		dp_code_op8(c, DP_OPCODE_SHR_I, f->shift);
+	if (f->bits < 64)
+		dp_code_op8(c,
+			    f->type->is_signed ? DP_OPCODE_PBL_I :
+						 DP_OPCODE_PZL_I,
+			    f->bits);
+	return type;
+}
+
 static struct dp_value_type push_loaded(struct dp_coder *c, u16 n)
 {
 	struct dp_value_type type = dp_code_place(c, n);
+	const struct dp_prototype_field *bits = dp_code_bits(c->values, n);
+	struct dp_printer view;
 
+	if (bits)
+		return load_bits(c, n, bits, type);
+	if (dp_code_view(type, &view) && view.kind == DP_PRINTER_POINTER) {
+		add_offset(c, view.pointer);
+		type = dp_code_pointer(type);
+	}
 	load(c, at(c->values, n), type);
 	return type;
 }
@@ -555,7 +610,20 @@ struct dp_value_type dp_code_value(struct dp_coder *c, u16 n)
 	}
 }
 
+void dp_code_word(struct dp_coder *c, u16 n, u32 offset)
+{
+	dp_code_place(c, n);
+	add_offset(c, offset);
+	dp_code_op(c, DP_OPCODE_PUSH_MEM_U64);
+}
+
 /* Strings */
+
+static void negate(struct dp_coder *c)
+{
+	dp_code_push(c, 1);
+	dp_code_op(c, DP_OPCODE_XOR);
+}
 
 void dp_code_text(struct dp_coder *c, u16 n)
 {
@@ -616,9 +684,10 @@ static u32 compare_byte(struct dp_coder *c, u32 i, struct letter l, bool glob)
 	return differs;
 }
 
-/* Return: how many jumps to where the string differs are in @out. */
+/* @bounded: no zero byte ends the string. Return: how many jumps to where it differs are in
+ * @out. */
 static u32 compare_bytes(struct dp_coder *c, const struct dp_value *text,
-			 bool glob, u32 out[TEXT_MAX])
+			 bool glob, bool bounded, u32 *out)
 {
 	int i = 1, last = text->span - 1;
 	struct letter l;
@@ -638,8 +707,43 @@ static u32 compare_bytes(struct dp_coder *c, const struct dp_value *text,
 	if (i < last)
 		dp_code_bad(c, text, -EINVAL,
 			    "a text to be compared has at most 127 bytes");
+	if (bounded)
+		return n;
 	out[n] = compare_byte(c, n, (struct letter){ 0, true }, glob);
 	return n + 1;
+}
+
+/* The string in @view of node @n is as long as a text, or longer if that ends with '*'.
+ * The string's address is on the stack. Return: the jump to where it is not. */
+static u32 compare_length(struct dp_coder *c, u16 n,
+			  const struct dp_printer *view,
+			  const struct dp_value *text, bool glob)
+{
+	int i = 1, last = text->span - 1;
+	struct letter l = { 0, true };
+	u32 len = 0, differs;
+
+	for (; i < last; len++)
+		l = letter_at(c, text, &i);
+	glob = glob && l.c == '*' && !l.meant;
+	dp_code_word(c, n, view->length);
+	dp_code_push(c, len - glob);
+	dp_code_op(c, glob ? DP_OPCODE_LTU : DP_OPCODE_EQ);
+	if (glob)
+		negate(c);
+	differs = dp_code_jump(c, DP_OPCODE_JZ);
+	dp_code_op8(c, DP_OPCODE_ROS, 1);
+	return differs;
+}
+
+/* Return: as compare_bytes() */
+static u32 compare_view(struct dp_coder *c, u16 n,
+			const struct dp_printer *view,
+			const struct dp_value *text, bool glob, u32 *out)
+{
+	dp_code_word(c, n, view->pointer);
+	out[0] = compare_length(c, n, view, text, glob);
+	return 1 + compare_bytes(c, text, glob, true, out + 1);
 }
 
 static void test_text(struct dp_coder *c, const struct dp_value *v)
@@ -648,9 +752,12 @@ static void test_text(struct dp_coder *c, const struct dp_value *v)
 	u16 string = swapped ? v->right : v->left;
 	const struct dp_value *text =
 		at(c->values, swapped ? v->left : v->right);
+	bool glob = v->op == DP_VALUE_LIKE;
 	u32 differs[TEXT_MAX], n, done;
+	struct dp_printer view;
 
-	if (!dp_code_is_text(c->values, string)) {
+	string = dp_code_text_view(c->values, string, &view);
+	if (!view.kind && !dp_code_is_text(c->values, string)) {
 		/* A name that is not known is the first error. */
 		dp_code_value(c, string);
 		dp_code_bad(
@@ -658,8 +765,12 @@ static void test_text(struct dp_coder *c, const struct dp_value *v)
 			"this is no string: write :str after it, or (char *) before it");
 		return;
 	}
-	dp_code_text(c, string);
-	n = compare_bytes(c, text, v->op == DP_VALUE_LIKE, differs);
+	if (view.kind) {
+		n = compare_view(c, string, &view, text, glob, differs);
+	} else {
+		dp_code_text(c, string);
+		n = compare_bytes(c, text, glob, false, differs);
+	}
 	dp_code_op8(c, DP_OPCODE_ROS, 1);
 	dp_code_push(c, v->op != DP_VALUE_NE);
 	done = dp_code_jump(c, DP_OPCODE_JMP);
@@ -671,12 +782,6 @@ static void test_text(struct dp_coder *c, const struct dp_value *v)
 }
 
 /* Tests */
-
-static void negate(struct dp_coder *c)
-{
-	dp_code_push(c, 1);
-	dp_code_op(c, DP_OPCODE_XOR);
-}
 
 /* Is @n a negative number, and what it is compared with, of @type, has no sign? */
 static void refuse_sign(struct dp_coder *c, u16 n, u16 with,

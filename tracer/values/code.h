@@ -55,6 +55,11 @@ struct dp_value_type dp_code_value(struct dp_coder *c, u16 n);
 /** dp_code_place() - push the address of node @n instead, which is in memory.
  *  Return: the type of what is there */
 struct dp_value_type dp_code_place(struct dp_coder *c, u16 n);
+/** dp_code_word() - push the 8 bytes at @offset of node @n, which is in memory */
+void dp_code_word(struct dp_coder *c, u16 n, u32 offset);
+/** dp_code_bits() - the bit field that node @n is; NULL: it is none */
+const struct dp_prototype_field *dp_code_bits(const struct dp_values *values,
+					      u16 n);
 /** dp_code_text() - push the address of the string that node @n is, or leads to */
 void dp_code_text(struct dp_coder *c, u16 n);
 /** dp_code_truth() - push 1 if node @n holds, 0 otherwise */
@@ -64,6 +69,10 @@ void dp_code_truth(struct dp_coder *c, u16 n);
 bool dp_code_touches(const struct dp_values *values, u16 n);
 /** dp_code_is_place() - is node @n in memory? */
 bool dp_code_is_place(const struct dp_values *values, u16 n);
+/** dp_code_text_view() - the struct that stands for a text, and that node @n is, or shows as one;
+ *  @view: of kind NONE, and node @n: there is none */
+u16 dp_code_text_view(const struct dp_values *values, u16 n,
+		      struct dp_printer *view);
 /** dp_code_is_text() - is node @n to be shown, or compared, as a string? */
 bool dp_code_is_text(const struct dp_values *values, u16 n);
 
@@ -80,11 +89,22 @@ void dp_code_truth_of_real(struct dp_coder *c, u16 n);
 
 /** dp_code_type() - the type of node @n, if it is a pointer or in memory; zeros: it is not known */
 struct dp_value_type dp_code_type(const struct dp_values *values, u16 n);
-/** dp_code_known() - the type that a table or debug information has. @count is that of arrays */
+/** dp_code_known() - the type that a table or debug information has. @count is that of arrays;
+ *  DP_CODE_OPEN: it is not known */
+#define DP_CODE_OPEN 0xffff
 struct dp_value_type dp_code_known(const struct dp_prototype_type *t);
 /** dp_code_field() - the member that @v names; NULL: there is none */
 const struct dp_prototype_field *dp_code_field(const struct dp_values *values,
 					       const struct dp_value *v);
+/** dp_code_inner() - @type, or that of what is in it if it is an array that is an element */
+struct dp_value_type dp_code_inner(struct dp_value_type type);
+/** dp_code_is_wide() - is one element of @type a struct, an array, or a number of more than 64
+ *  bits, so that it is shown, and not computed with? */
+bool dp_code_is_wide(struct dp_value_type type);
+/** dp_code_view() - does a value of @type stand for another one? */
+bool dp_code_view(struct dp_value_type type, struct dp_printer *view);
+/** dp_code_pointer() - the type of the pointer that a struct of @type stands for; or @type */
+struct dp_value_type dp_code_pointer(struct dp_value_type type);
 /** dp_code_size() - bytes of one element of @type in memory; 0: it has no size */
 u32 dp_code_size(struct dp_value_type type);
 
@@ -96,6 +116,9 @@ void dp_code_bind(struct dp_values *values, const struct dp_prototype *f);
 /** dp_code_parameter() - make @v the @parameter-th of @f */
 void dp_code_parameter(struct dp_value *v, const struct dp_prototype *f,
 		       u32 parameter);
+/** dp_code_refer() - make node @n the @parameter-th of @f, or what that stands for */
+void dp_code_refer(struct dp_values *values, u32 n,
+		   const struct dp_prototype *f, u32 parameter);
 /** dp_code_length_of() - number of the argument with the length of a string that needs no 0 at
  *  its end; -1: it ends with one */
 int dp_code_length_of(const struct dp_prototype *f, u32 parameter);

@@ -2,6 +2,7 @@
 /* show: print values of a record, as text and as JSON. */
 #include "tracer/values/show.h"
 #include "tracer/values/code.h"
+#include "tracer/values/whole.h"
 #include "tracer/output.h"
 #include "tracer/session.h"
 #include "engine/vm/vm.h"
@@ -10,8 +11,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define LEVELS 2
 
 /* What dp_output_write() says as it is, or as the byte that it is. */
 static u32 plain(const u8 *text, u32 len)
@@ -23,7 +22,7 @@ static u32 plain(const u8 *text, u32 len)
 	return n;
 }
 
-static void quote(FILE *out, const u8 *text, u32 len)
+static void quote(FILE *out, const u8 *text, u32 len, bool cut)
 {
 	u32 i, n;
 
@@ -42,22 +41,21 @@ static void quote(FILE *out, const u8 *text, u32 len)
 			dp_output_print(out, "\\%c", text[i]);
 	}
 	putc('"', out);
-	if (len == DP_TRACE_STRING)
+	if (cut)
 		fputs("...", out);
 }
 
-static void show_characters(FILE *out, const u8 *bytes, u32 size, bool json)
+bool dp_show_text(FILE *out, const u8 *bytes, u32 len, bool cut, bool json)
 {
-	char text[DP_TRACE_STRING + 1] = "";
-	u32 len = (u32)strnlen((const char *)bytes, size);
-
-	if (len > DP_TRACE_STRING)
+	if (len > DP_TRACE_STRING) {
 		len = DP_TRACE_STRING;
-	memcpy(text, bytes, len);
+		cut = true;
+	}
 	if (json)
-		dp_json_string(out, text);
+		dp_json_text(out, (const char *)bytes, len);
 	else
-		quote(out, bytes, len);
+		quote(out, bytes, len, cut);
+	return cut;
 }
 
 static double real(u32 bits, u64 value)
@@ -155,93 +153,28 @@ static bool show_names(FILE *out, struct dp_value_type type, u64 value)
 	return true;
 }
 
-static void show_scalar(FILE *out, struct dp_value_type type, u64 value,
-			bool json)
+/* " <function>" */
+static void show_function(FILE *out, struct dp_modules *mods, u64 addr)
+{
+	struct dp_symbol sym;
+
+	if (!mods || dp_symbol_at(mods, addr, &sym) ||
+	    addr - sym.addr >= (sym.size ?: 1))
+		return;
+	dp_output_print(out, " <%s", sym.name);
+	if (addr != sym.addr)
+		dp_output_print(out, "+0x%lx", addr - sym.addr);
+	putc_unlocked('>', out);
+}
+
+void dp_show_scalar(FILE *out, struct dp_modules *mods,
+		    struct dp_value_type type, u64 value, bool json)
 {
 	if (json || !show_names(out, type, value))
 		show_number(out, type, value, json);
-}
-
-/* @bytes: of one value, in memory */
-static u64 element(struct dp_value_type type, const u8 *bytes)
-{
-	u32 size = dp_value_size(type), unused = 64 - 8 * size;
-	u64 value = 0;
-
-	memcpy(&value, bytes, size);
-	return dp_value_has_sign(type) ?
-		       (u64)((s64)(value << unused) >> unused) :
-		       value;
-}
-
-static void show_in_memory(FILE *out, struct dp_value_type type,
-			   const u8 *bytes, u32 size, bool json, int level);
-
-/* {1,2,3}; [1,2,3] in JSON */
-static void show_array(FILE *out, struct dp_value_type type, const u8 *bytes,
-		       u32 size, bool json, int level)
-{
-	u32 each = dp_code_size(type), n = type.count, i;
-
-	type.count = 0;
-	putc(json ? '[' : '{', out);
-	for (i = 0; i < n && each && (i + 1) * each <= size; i++) {
-		if (i)
-			putc(',', out);
-		show_in_memory(out, type, bytes + i * each, each, json, level);
-	}
-	putc(json ? ']' : '}', out);
-}
-
-static void show_field(FILE *out, const struct dp_prototype_field *f,
-		       const u8 *bytes, u32 size, bool json, int level)
-{
-	const char *name = f->name ? f->name : "_";
-
-	if (json)
-		dp_json_string(out, name);
-	else
-		dp_output_print(out, "%s", name);
-	putc(json ? ':' : '=', out);
-	show_in_memory(out, dp_code_known(f->type), bytes + f->offset,
-		       size - f->offset, json, level);
-}
-
-/* {x=3,y=1}; of a struct in a struct in a struct there are no members */
-static void show_struct(FILE *out, const struct dp_prototype_type *t,
-			const u8 *bytes, u32 size, bool json, int level)
-{
-	u32 i, n = 0;
-
-	putc('{', out);
-	for (i = 0; i < t->n && level < LEVELS; i++) {
-		const struct dp_prototype_field *f = &t->fields[i];
-
-		if (f->offset > size || f->type->size > size - f->offset)
-			continue;
-		if (n++)
-			putc(',', out);
-		show_field(out, f, bytes, size, json, level + 1);
-	}
-	if (level >= LEVELS && !json)
-		fputs("...", out);
-	putc('}', out);
-}
-
-static void show_in_memory(FILE *out, struct dp_value_type type,
-			   const u8 *bytes, u32 size, bool json, int level)
-{
-	if (type.count && !type.stars && type.kind == DP_VALUE_CHAR)
-		show_characters(out, bytes,
-				size < type.count ? size : type.count, json);
-	else if (type.count)
-		show_array(out, type, bytes, size, json, level);
-	else if (!type.stars && type.kind == DP_VALUE_STRUCT)
-		show_struct(out, type.known, bytes, size, json, level);
-	else if (!dp_value_size(type) || dp_value_size(type) > size)
-		dp_output_print(out, json ? "null" : "?");
-	else
-		show_scalar(out, type, element(type, bytes), json);
+	if (!json && type.stars == 1 && type.known &&
+	    type.known->lens == DP_PROTOTYPE_FUNCTION)
+		show_function(out, mods, value);
 }
 
 /* What should be a string, and is none, is a pointer. */
@@ -277,29 +210,55 @@ static bool show_symbol(FILE *out, struct dp_modules *mods, u64 addr, bool json)
 	return true;
 }
 
-void dp_value_show(FILE *out, const struct dp_trace_item *shown,
-		   const struct dp_item *item, struct dp_modules *mods,
+bool dp_value_take(const struct dp_trace_item *shown,
+		   const struct dp_record_copy *r, u32 *at,
+		   struct dp_logged *logged)
+{
+	logged->follows = 0;
+	if (!dp_item_next(r, at, &logged->item))
+		return false;
+	while (logged->follows < shown->follows &&
+	       dp_item_next(r, at, &logged->follow[logged->follows]))
+		logged->follows++;
+	return true;
+}
+
+static bool show_whole(FILE *out, const struct dp_trace_item *shown,
+		       const struct dp_logged *logged, struct dp_modules *mods,
+		       bool json)
+{
+	struct dp_whole w = { .out = out,
+			      .mods = mods,
+			      .json = json,
+			      .bytes = logged->item.payload,
+			      .size = logged->item.size,
+			      .follow = shown->follow,
+			      .item = logged->follow,
+			      .follows = logged->follows };
+
+	dp_whole_show(&w, shown->type);
+	return w.cut || logged->follows < shown->follows;
+}
+
+bool dp_value_show(FILE *out, const struct dp_trace_item *shown,
+		   const struct dp_logged *logged, struct dp_modules *mods,
 		   bool json)
 {
+	const struct dp_item *item = &logged->item;
 	u64 value[2] = { 0 };
 	bool many = item->token == DP_ITEM_ELEMENTS && item->count > 1;
 
-	if (item->token == DP_ITEM_STRING) {
-		show_characters(out, item->payload, item->size, json);
-		return;
-	}
-	if (item->token == DP_ITEM_RANGE) {
-		show_in_memory(out, shown->type, item->payload, item->size,
-			       json, 0);
-		return;
-	}
+	if (item->token == DP_ITEM_STRING)
+		return dp_show_text(out, item->payload, item->size,
+				    item->size >= DP_TRACE_STRING, json);
+	if (item->token == DP_ITEM_RANGE)
+		return show_whole(out, shown, logged, mods, json);
 	memcpy(value, item->payload,
 	       item->size < sizeof(value) ? item->size : sizeof(value));
 	if (many || item->token == DP_ITEM_FAULT)
 		show_fault(out, shown->type, value[many], json);
-	else if (shown->type.kind == DP_VALUE_SYMBOL &&
-		 show_symbol(out, mods, value[0], json))
-		return;
-	else
-		show_scalar(out, shown->type, value[0], json);
+	else if (shown->type.kind != DP_VALUE_SYMBOL ||
+		 !show_symbol(out, mods, value[0], json))
+		dp_show_scalar(out, mods, shown->type, value[0], json);
+	return false;
 }

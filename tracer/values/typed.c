@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define STARS_MAX 8
-#define COUNT_MAX 0xffff
+#define COUNT_MAX (DP_CODE_OPEN - 1)
 
 static u8 kind_of_int(const struct dp_prototype_type *t)
 {
@@ -40,35 +40,55 @@ static struct dp_value_type base_of(const struct dp_prototype_type *t)
 	return type;
 }
 
+/* An array of the source's that has no length is the last member of a struct. */
+static u16 count_of(const struct dp_prototype_type *t)
+{
+	if (!t->length.n)
+		return t->exact ? DP_CODE_OPEN : 0;
+	return t->length.n < COUNT_MAX ? (u16)t->length.n : COUNT_MAX;
+}
+
 struct dp_value_type dp_code_known(const struct dp_prototype_type *t)
 {
 	struct dp_value_type type;
-	u64 count = 0;
+	u16 count = 0;
 	u8 stars = 0;
 
 	if (t->kind == DP_PROTOTYPE_ARRAY && t->of &&
 	    t->length.count == DP_PROTOTYPE_NUMBER) {
-		count = t->length.n < COUNT_MAX ? t->length.n : COUNT_MAX;
+		count = count_of(t);
 		t = t->of;
 	}
 	while (t->kind == DP_PROTOTYPE_POINTER && t->of && stars < STARS_MAX) {
 		stars++;
 		t = t->of;
-		/* A pointer to an array is one to its first element. */
-		if (t->kind == DP_PROTOTYPE_ARRAY && t->of)
+		/* A pointer to an array may be one to its first element. */
+		if (t->kind == DP_PROTOTYPE_ARRAY && t->of && !t->exact)
 			t = t->of;
 	}
 	type = base_of(t);
 	type.stars = stars;
-	type.count = (u16)count;
+	type.count = count;
 	return type;
+}
+
+struct dp_value_type dp_code_inner(struct dp_value_type type)
+{
+	bool array = !type.stars && !type.count && type.kind == DP_VALUE_VOID &&
+		     type.known && type.known->kind == DP_PROTOTYPE_ARRAY;
+
+	return array ? dp_code_known(type.known) : type;
+}
+
+bool dp_code_is_wide(struct dp_value_type type)
+{
+	return !type.stars && type.known && type.known->size &&
+	       (type.kind == DP_VALUE_STRUCT || type.kind == DP_VALUE_VOID);
 }
 
 u32 dp_code_size(struct dp_value_type type)
 {
-	if (!type.stars && type.kind == DP_VALUE_STRUCT)
-		return type.known->size;
-	return dp_value_size(type);
+	return dp_code_is_wide(type) ? type.known->size : dp_value_size(type);
 }
 
 /* Members are those of @type or, behind an arrow, of what it points to. */
@@ -79,8 +99,9 @@ find_field(const struct dp_values *values, const struct dp_value *v,
 	const char *name = values->text + v->name_at;
 	u32 i;
 
+	/* Which variant is there is not known before there is a value. */
 	if (type.kind != DP_VALUE_STRUCT || type.stars != v->arrow ||
-	    type.count)
+	    type.count || type.known->lens == DP_PROTOTYPE_VARIANTS)
 		return NULL;
 	for (i = 0; i < type.known->n; i++) {
 		const struct dp_prototype_field *f = &type.known->fields[i];
@@ -92,10 +113,40 @@ find_field(const struct dp_values *values, const struct dp_value *v,
 	return NULL;
 }
 
+bool dp_code_view(struct dp_value_type type, struct dp_printer *view)
+{
+	return !type.stars && !type.count && type.kind == DP_VALUE_STRUCT &&
+	       type.known && dp_printer_of(type.known, view);
+}
+
+struct dp_value_type dp_code_pointer(struct dp_value_type type)
+{
+	struct dp_printer view;
+
+	if (!dp_code_view(type, &view) || view.kind != DP_PRINTER_POINTER)
+		return type;
+	type = dp_code_known(view.of);
+	type.stars += !type.count;
+	type.count = 0;
+	return type;
+}
+
 const struct dp_prototype_field *dp_code_field(const struct dp_values *values,
 					       const struct dp_value *v)
 {
-	return find_field(values, v, dp_code_type(values, v->left));
+	struct dp_value_type type = dp_code_type(values, v->left);
+
+	return find_field(values, v, v->arrow ? dp_code_pointer(type) : type);
+}
+
+const struct dp_prototype_field *dp_code_bits(const struct dp_values *values,
+					      u16 n)
+{
+	const struct dp_value *v = &values->v[n];
+	const struct dp_prototype_field *f =
+		v->op == DP_VALUE_MEMBER ? dp_code_field(values, v) : NULL;
+
+	return f && f->bits ? f : NULL;
 }
 
 static struct dp_value_type element_of(struct dp_value_type type)
@@ -106,7 +157,7 @@ static struct dp_value_type element_of(struct dp_value_type type)
 		type.stars--;
 	else
 		type = (struct dp_value_type){ 0 };
-	return type;
+	return dp_code_inner(type);
 }
 
 static struct dp_value_type type_of_sum(const struct dp_values *values,
@@ -131,7 +182,8 @@ struct dp_value_type dp_code_type(const struct dp_values *values, u16 n)
 		return v->type;
 	case DP_VALUE_DEREF:
 	case DP_VALUE_INDEX:
-		return element_of(dp_code_type(values, v->left));
+		return element_of(
+			dp_code_pointer(dp_code_type(values, v->left)));
 	case DP_VALUE_MEMBER:
 		f = dp_code_field(values, v);
 		return f ? dp_code_known(f->type) : (struct dp_value_type){ 0 };
@@ -141,6 +193,21 @@ struct dp_value_type dp_code_type(const struct dp_values *values, u16 n)
 	default:
 		return (struct dp_value_type){ 0 };
 	}
+}
+
+u16 dp_code_text_view(const struct dp_values *values, u16 n,
+		      struct dp_printer *view)
+{
+	const struct dp_value *v = &values->v[n];
+	bool shown = v->op == DP_VALUE_SHOWN && v->type.kind == DP_VALUE_STRING;
+	u16 inner = shown ? v->left : n;
+
+	if (dp_code_is_place(values, inner) &&
+	    dp_code_view(dp_code_type(values, inner), view) &&
+	    view->kind == DP_PRINTER_TEXT)
+		return inner;
+	*view = (struct dp_printer){ 0 };
+	return n;
 }
 
 bool dp_code_is_text(const struct dp_values *values, u16 n)
