@@ -33,6 +33,7 @@ static bool find_libdw(struct dp_libdw *dw)
 	if (!dw->f)                                     \
 		return false;
 	DP_LIBDW(FIND)
+	DP_LIBDW_LINES(FIND)
 #undef FIND
 	return true;
 }
@@ -224,7 +225,9 @@ static int read_functions(struct dp_reader *r, int fd)
 	r->dwarf = r->dw.dwarf_begin(fd, DWARF_C_READ);
 	if (!r->dwarf)
 		return ENOENT;
-	if (!read_some(r))
+	if (r->work)
+		r->work(r);
+	else if (!read_some(r))
 		read_all(r);
 	return 0;
 }
