@@ -17,6 +17,7 @@ static const char help[] =
 	"  -v, --verbose     mode and reason too (and pid, hits, missed of armed probes),\n"
 	"                    which matches cannot be probed and why, and of a function that\n"
 	"                    a SPEC names what could be printed there\n"
+	"      --inlined     of a function that SPEC names, also the copies that were inlined\n"
 	"      --mangled     take and show linkage names, as nm(1) does\n"
 	"  -h, --help        this text\n"
 	"\n"
@@ -51,6 +52,7 @@ const struct dp_command dp_cmd_list = {
 	.help = help,
 	.examples = "  dprobes list 'libc.so.6:mem*' -p 1234\n"
 		    "  dprobes list -v\n",
-	.options = "pov" DP_TAKES_COMMAND DP_TAKES_JSON DP_TAKES_MANGLED,
+	.options = "pov" DP_TAKES_COMMAND DP_TAKES_JSON DP_TAKES_MANGLED
+		DP_TAKES_INLINED,
 	.run = run,
 };

@@ -30,6 +30,7 @@ static const char help[] =
 	"                    program, of an interval time and interval, in seconds\n"
 	"  -q, --quiet       no summary\n"
 	"  -v, --verbose     addresses, modes with their reasons, refused matches\n"
+	"      --inlined     of a function that SPEC names, also the copies that were inlined\n"
 	"      --mangled     take and show linkage names, as nm(1) does\n"
 	"  -h, --help        this text\n"
 	"\n"
@@ -68,6 +69,7 @@ const struct dp_command dp_cmd_stat = {
 		"  dprobes stat libc.so.6:malloc libc.so.6:free -- sort /etc/services\n"
 		"  dprobes stat -i 1s --top 10 'libc.so.6:*' -p 1234\n",
 	.options = "poifqv" DP_TAKES_COMMAND DP_TAKES_JSON DP_TAKES_DURATION
-		DP_TAKES_PENDING DP_TAKES_TABLE DP_TAKES_MANGLED,
+		DP_TAKES_PENDING DP_TAKES_TABLE DP_TAKES_MANGLED
+			DP_TAKES_INLINED,
 	.run = run,
 };

@@ -31,6 +31,7 @@ static const char help[] =
 	"                    truncated; of returns also ret (or rax) latency_ns exit\n"
 	"  -q, --quiet       no summary\n"
 	"  -v, --verbose     tell of refused matches\n"
+	"      --inlined     of a function that SPEC names, also the copies that were inlined\n"
 	"      --mangled     take and show linkage names, as nm(1) does\n"
 	"  -h, --help        this text\n"
 	"\n"
@@ -60,6 +61,7 @@ const struct dp_command dp_cmd_trace = {
 		"  dprobes trace 'libc.so.6:open(arg0:str, arg1:x32)' -- cat /etc/hostname\n"
 		"  dprobes trace 'r:libc.so.6:malloc(arg0:u64) if arg0 > 100000' -p 1234\n",
 	.options = "ponfqv" DP_TAKES_COMMAND DP_TAKES_JSON DP_TAKES_DURATION
-		DP_TAKES_RINGS DP_TAKES_PENDING DP_TAKES_MANGLED,
+		DP_TAKES_RINGS DP_TAKES_PENDING DP_TAKES_MANGLED
+			DP_TAKES_INLINED,
 	.run = run,
 };

@@ -21,8 +21,9 @@ enum {
 	OPT_ALL = 'A',
 	OPT_TOP = 'M',
 	OPT_MANGLED = 'G',
+	OPT_INLINED = 'I',
 };
-#define WITHOUT_LETTER "JDPBKTAMG"
+#define WITHOUT_LETTER "JDPBKTAMGI"
 
 static const struct option long_options[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
@@ -35,6 +36,7 @@ static const struct option long_options[] = {
 	{ "coarse-time", no_argument, NULL, OPT_COARSE },
 	{ "all", no_argument, NULL, OPT_ALL },
 	{ "top", required_argument, NULL, OPT_TOP },
+	{ "inlined", no_argument, NULL, OPT_INLINED },
 	{ "mangled", no_argument, NULL, OPT_MANGLED },
 	{ "interval", required_argument, NULL, 'i' },
 	{ "records", required_argument, NULL, 'n' },
@@ -213,6 +215,9 @@ static int take(const struct dp_command *cmd, int c,
 		return 0;
 	case OPT_COARSE:
 		opt->coarse = true;
+		return 0;
+	case OPT_INLINED:
+		opt->inlined = true;
 		return 0;
 	case OPT_MANGLED:
 		opt->mangled = true;

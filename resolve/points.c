@@ -3,6 +3,7 @@
 #include "resolve/allowed.h"
 #include "resolve/code.h"
 #include "resolve/exits.h"
+#include "resolve/lines.h"
 #include "proc/proc.h"
 #include "sym/demangle.h"
 #include "sym/list.h"
@@ -115,7 +116,9 @@ static int check(struct resolver *r, struct dp_point *p)
 	struct dp_place at = {
 		.addr = p->addr,
 		.start = *p->symbol ? p->addr - p->offset : 0,
-		.plus = spec->form == DP_POINT_ADDRESS ? "" : "+",
+		.plus = p->canonical		       ? NULL :
+			spec->form == DP_POINT_ADDRESS ? "" :
+							 "+",
 		.given = spec->form == DP_POINT_SYMBOL ? spec->offset :
 							 spec->value,
 	};
@@ -165,11 +168,14 @@ static const char *module_name(struct resolver *r, const struct dp_module *m)
 	return m->base;
 }
 
-/* Where a point is; @symbol is "" if no function's name leads there. */
+/* Where a point is; @symbol is "" if no function's name leads there. @of, @line: what debug
+ * information has said, or NULL. */
 struct place {
 	const struct dp_module *m;
 	const char *symbol, *named;
 	u64 addr, offset;
+	const struct dp_line_places *of;
+	const struct dp_line_place *line;
 };
 
 /* The name to write: demangled where that leads back. @text: room for it */
@@ -181,6 +187,33 @@ static const char *shown_name(struct resolver *r, const struct place *at,
 	    is_plain(text))
 		return text;
 	return at->named;
+}
+
+/* What the user has written names the point, and where it is, which of the points. */
+static int name_line(struct resolver *r, struct dp_point *p,
+		     const struct place *at)
+{
+	const struct dp_spec *spec = r->spec;
+	const char *m = module_name(r, at->m), *mq = quote_for(m, "() ");
+	const char *q = quote_for(spec->name, "() +%{}");
+	int module = (int)(strlen(m) + 2 * strlen(mq) + strlen(":"));
+	const char *where = r->several ? p->name + module : "";
+	char line[24] = "";
+	int n;
+
+	p->bare = spec->form == DP_POINT_SYMBOL;
+	if (p->bare && !at->line->inlined)
+		return 0;
+	if (!p->bare)
+		snprintf(line, sizeof(line), ":%lu", spec->value);
+	p->canonical = p->name;
+	n = asprintf(&p->name, "%.*s%s%s%s%s%s%s%s", module, p->canonical, q,
+		     spec->name, q, line, *where ? "[" : "", where,
+		     *where ? "]" : "");
+	if (n < 0)
+		p->name = NULL;
+	p->place = dp_spec_place(at->of, at->line, spec->value);
+	return n < 0 || !p->place ? -ENOMEM : 0;
 }
 
 static int name_point(struct resolver *r, struct dp_point *p,
@@ -210,7 +243,9 @@ static int name_point(struct resolver *r, struct dp_point *p,
 		     named ? name : "", sq, behind);
 	if (n < 0)
 		p->name = NULL;
-	return n < 0 || !p->symbol || !p->module ? -ENOMEM : 0;
+	if (n < 0 || !p->symbol || !p->module)
+		return -ENOMEM;
+	return at->line ? name_line(r, p, at) : 0;
 }
 
 static int add_point(struct resolver *r, const struct place *at)
@@ -262,10 +297,13 @@ static bool leads_back(struct resolver *r, const struct dp_symbol *s)
 	return same;
 }
 
-/* Add an address in its canonical form: by a symbol that holds it, if there is such. */
-static int add_address(struct resolver *r, const struct dp_module *m, u64 addr)
+/* Add an address in its canonical form: by a symbol that holds it, if there is such.
+ * @of, @line: what debug information has said, or NULL */
+static int add_address(struct resolver *r, const struct dp_module *m, u64 addr,
+		       const struct dp_line_places *of,
+		       const struct dp_line_place *line)
 {
-	struct place at = { m, "", "", addr, 0 };
+	struct place at = { m, "", "", addr, 0, of, line };
 	struct dp_symbol sym;
 
 	if (!dp_symbol_at(r->mods, addr, &sym) &&
@@ -314,8 +352,11 @@ static bool *find_twins(const struct dp_symbols *list)
 static int add_symbol(struct resolver *r, const struct dp_symbol *s, bool twin)
 {
 	const struct dp_spec *spec = r->spec;
-	struct place at = { s->module, s->name, s->name, s->addr + spec->offset,
-			    spec->offset };
+	struct place at = { .m = s->module,
+			    .symbol = s->name,
+			    .named = s->name,
+			    .addr = s->addr + spec->offset,
+			    .offset = spec->offset };
 	struct dp_point *p;
 
 	if (!r->several && strchr(spec->name, '@'))
@@ -384,52 +425,204 @@ static int add_symbols(struct resolver *r, const struct dp_symbols *list)
 	return err;
 }
 
+static bool is_there(const struct resolver *r, size_t first, u64 addr)
+{
+	size_t i;
+
+	for (i = first; i < r->points->n; i++)
+		if (r->points->v[i].addr == addr)
+			return true;
+	return false;
+}
+
+/* Add what debug information has found, but for addresses that are points from @first on. */
+static int add_lines(struct resolver *r, const struct dp_module *m,
+		     const struct dp_line_places *list, size_t first)
+{
+	size_t i, n = r->points->n;
+	int err = 0;
+
+	while (first < n && r->points->v[first].spec != r->spec)
+		first++;
+	for (i = 0; i < list->n && !err; i++)
+		if (first == n || !is_there(r, first, list->v[i].addr))
+			err = add_address(r, m, list->v[i].addr, list,
+					  &list->v[i]);
+	return err;
+}
+
+static int mark_name(struct resolver *r, int err)
+{
+	dp_diag_caret(r->diag, r->spec->point_col, (int)strlen(r->spec->name));
+	return err;
+}
+
+/* Inlined copies have no return, and no offsets that a user could know. */
+static int check_copies(struct resolver *r, const struct dp_module *m,
+			const struct dp_line_places *list)
+{
+	const struct dp_spec *spec = r->spec;
+	size_t i, copies = 0;
+
+	for (i = 0; i < list->n; i++)
+		copies += list->v[i].inlined;
+	if (copies && spec->kind == DP_SPEC_RETURN)
+		return mark_name(
+			r,
+			dp_diag_set(
+				r->diag, -EINVAL,
+				"%s was inlined everywhere in %s, and an inlined copy does not return: probe its beginning, without r: or %%return",
+				spec->name, m->base));
+	if (!spec->offset)
+		return 0;
+	return mark_name(
+		r,
+		dp_diag_set(
+			r->diag, -EINVAL,
+			"%s has no body of its own in %s, so this offset is in none; dprobes list shows where its copies are",
+			spec->name, m->base));
+}
+
+/* No symbol has the name, which @r->diag says. */
+static int resolve_missing(struct resolver *r, const struct dp_module *m)
+{
+	const struct dp_spec *spec = r->spec;
+	struct dp_line_places list;
+	struct dp_diag why;
+	int err;
+
+	dp_diag_clear(&why);
+	err = dp_spec_inlined(r->mods, m, spec, &list, &why);
+	if (err == -ENODATA && spec->inlines == DP_INLINES_TOO)
+		dp_spec_no_debug(m, -ENOENT, "inlined copies are not known",
+				 &why);
+	if (err == -EINVAL) {
+		dp_diag_set(r->diag, err, "%s", why.text);
+		return mark_name(r, err);
+	}
+	if (err) {
+		if (*why.text)
+			dp_diag_add(r->diag, "; %s", why.text);
+		return mark_name(r, -ENOENT);
+	}
+	dp_diag_clear(r->diag);
+	r->several |= list.n > 1;
+	err = check_copies(r, m, &list);
+	if (!err)
+		err = add_lines(r, m, &list, r->points->n);
+	dp_lines_free(&list);
+	return err;
+}
+
+/* Find the copies of a function that has a body, too. */
+static int find_copies(struct resolver *r, const struct dp_module *m,
+		       struct dp_line_places *list)
+{
+	int err = dp_spec_inlined(r->mods, m, r->spec, list, r->diag);
+
+	if (err == -ENODATA)
+		err = dp_spec_no_debug(m, -EOPNOTSUPP,
+				       "inlined copies are not known", r->diag);
+	else if (err == -ENOENT || err == -EINVAL)
+		err = 0;
+	if (err)
+		return mark_name(r, err);
+	dp_diag_clear(r->diag);
+	r->several |= list->n > 1;
+	return 0;
+}
+
+static int resolve_found(struct resolver *r, const struct dp_module *m,
+			 const struct dp_symbols *symbols)
+{
+	struct dp_line_places list = { 0 };
+	size_t first = r->points->n;
+	int err = 0;
+
+	r->several |= symbols->demangled && symbols->n > 1;
+	if (r->spec->inlines == DP_INLINES_TOO)
+		err = find_copies(r, m, &list);
+	if (!err)
+		err = add_symbols(r, symbols);
+	if (!err)
+		err = add_lines(r, m, &list, first);
+	dp_lines_free(&list);
+	return err;
+}
+
+/* May debug information know of functions that have no symbol? */
+static bool may_ask(const struct dp_spec *spec, int modules)
+{
+	return spec->inlines != DP_INLINES_NEVER && !dp_spec_is_glob(spec) &&
+	       !strchr(spec->name, '@') && modules == 1;
+}
+
 static int resolve_symbols(struct resolver *r)
 {
 	const struct dp_spec *spec = r->spec;
-	const struct dp_module *first = NULL;
+	const struct dp_module *m = NULL;
 	struct dp_symbols list;
 	size_t skipped = 0;
-	int err = match_modules(r, &first);
+	int err, n = match_modules(r, &m);
 
-	if (err < 0)
-		return err;
+	if (n < 0)
+		return n;
 	err = dp_symbols_find(r->mods, spec->module, spec->name, &list,
 			      &skipped, r->diag);
-	if (err) {
-		dp_diag_caret(r->diag, spec->point_col,
-			      (int)strlen(spec->name));
-		return err;
-	}
+	if (err == -ENOENT && may_ask(spec, n))
+		return resolve_missing(r, m);
+	if (err)
+		return mark_name(r, err);
 	r->points->skipped += skipped;
-	r->several |= list.demangled && list.n > 1;
-	err = add_symbols(r, &list);
+	err = resolve_found(r, m, &list);
 	dp_symbols_free(&list);
 	return err;
+}
+
+/* Find the one module that the spec names. */
+static int one_module(struct resolver *r, const struct dp_module **m)
+{
+	int n = match_modules(r, m);
+
+	if (n < 0 || n == 1)
+		return n < 0 ? n : 0;
+	dp_diag_set(r->diag, -EINVAL, "%d modules match \"%s\"; name one", n,
+		    r->spec->module);
+	dp_diag_caret(r->diag, r->spec->module_col,
+		      (int)strlen(r->spec->module));
+	return -EINVAL;
 }
 
 static int resolve_offset(struct resolver *r)
 {
 	const struct dp_module *m = NULL;
 	u64 addr;
-	int err, n = match_modules(r, &m);
+	int err = one_module(r, &m);
 
-	if (n < 0)
-		return n;
-	if (n != 1) {
-		err = dp_diag_set(r->diag, -EINVAL,
-				  "%d modules match \"%s\"; name one", n,
-				  r->spec->module);
-		dp_diag_caret(r->diag, r->spec->module_col,
-			      (int)strlen(r->spec->module));
+	if (err)
 		return err;
-	}
 	err = dp_module_file_addr(r->mods, m, r->spec->value, &addr, r->diag);
 	if (err) {
 		point_at(r, r->spec->point_col);
 		return err;
 	}
-	return add_address(r, m, addr);
+	return add_address(r, m, addr, NULL, NULL);
+}
+
+static int resolve_line(struct resolver *r)
+{
+	const struct dp_module *m = NULL;
+	struct dp_line_places list;
+	int err = one_module(r, &m);
+
+	if (!err)
+		err = dp_spec_line(r->mods, m, r->spec, &list, r->diag);
+	if (err)
+		return err;
+	r->several |= list.n > 1;
+	err = add_lines(r, m, &list, r->points->n);
+	dp_lines_free(&list);
+	return err;
 }
 
 static int resolve_address(struct resolver *r)
@@ -441,7 +634,7 @@ static int resolve_address(struct resolver *r)
 	if (n < 0)
 		return n;
 	if (m && named == m)
-		return add_address(r, m, addr);
+		return add_address(r, m, addr, NULL, NULL);
 	if (n)
 		dp_diag_set(r->diag, -EINVAL, "0x%lx is not in the text of %s",
 			    addr, r->spec->module);
@@ -471,10 +664,16 @@ static void begin(struct resolver *r, struct dp_process *proc,
 
 static int resolve(struct resolver *r)
 {
-	if (r->spec->form == DP_POINT_ADDRESS)
+	switch (r->spec->form) {
+	case DP_POINT_ADDRESS:
 		return resolve_address(r);
-	return r->spec->form == DP_POINT_FILE_OFFSET ? resolve_offset(r) :
-						       resolve_symbols(r);
+	case DP_POINT_FILE_OFFSET:
+		return resolve_offset(r);
+	case DP_POINT_LINE:
+		return resolve_line(r);
+	default:
+		return resolve_symbols(r);
+	}
 }
 
 int dp_points_find(struct dp_process *proc, struct dp_modules *mods,
@@ -534,6 +733,11 @@ int dp_points_renew(struct dp_process *proc, struct dp_modules *mods,
 	return err;
 }
 
+static char *copy_text(const char *text)
+{
+	return text ? strdup(text) : NULL;
+}
+
 static void *copy_of(const void *from, size_t bytes)
 {
 	void *to = bytes ? malloc(bytes) : NULL;
@@ -547,12 +751,16 @@ static int copy_point(struct dp_point *to, const struct dp_point *from)
 
 	*to = *from;
 	to->name = strdup(from->name);
+	to->canonical = copy_text(from->canonical);
+	to->place = copy_text(from->place);
 	to->symbol = strdup(from->symbol);
 	to->module = strdup(from->module);
 	to->exits = copy_of(from->exits, n * sizeof(*from->exits));
 	to->early_starts =
 		copy_of(from->early_starts, n * sizeof(*from->early_starts));
 	return !to->name || !to->symbol || !to->module ||
+			       !to->canonical != !from->canonical ||
+			       !to->place != !from->place ||
 			       (n && (!to->exits || !to->early_starts)) ?
 		       -ENOMEM :
 		       0;
@@ -579,6 +787,8 @@ void dp_points_free(struct dp_points *points)
 
 	for (i = 0; i < points->n; i++) {
 		free(points->v[i].name);
+		free(points->v[i].canonical);
+		free(points->v[i].place);
 		free(points->v[i].symbol);
 		free(points->v[i].module);
 		free(points->v[i].exits);

@@ -32,6 +32,13 @@ enum dp_point_form {
 	DP_POINT_LINE, /* file.c:42 */
 };
 
+/** enum dp_inlines - are the inlined copies of a function its points, too? */
+enum dp_inlines {
+	DP_INLINES_NEVER,
+	DP_INLINES_ALONE, /* if no symbol has its name */
+	DP_INLINES_TOO,
+};
+
 /**
  * struct dp_spec - [KIND:][MODULE:]POINT[(ARGS)][ if COND], taken apart
  *
@@ -46,8 +53,10 @@ struct dp_spec {
 	enum dp_point_form form;
 	u64 value; /* address, file offset or line */
 	u64 offset; /* +off of a symbol */
-	bool has_offset;
+	bool has_offset; /* for a line, only its column counts */
 	bool glob;
+	enum dp_inlines inlines;
+	bool bare; /* nothing is known of arguments: it has inlined copies */
 	char *args; /* text between the parentheses, or NULL */
 	char *cond; /* text after "if", or NULL */
 	bool found; /* in at least one process */
@@ -92,12 +101,14 @@ bool dp_spec_reserved(const char *module);
 
 /**
  * struct dp_point - one address that a spec stands for
- * @name: canonical, pasteable spec, "libc.so.6:malloc+0x4"; owned
+ * @name: canonical, pasteable spec, "libc.so.6:malloc+0x4"; of a line, and an inlined copy, what the
+ *        user has written, and where that is if there are several: "prog:prog.c:23[main+0x4]"; owned
+ * @canonical: the pasteable spec of such a point, else NULL; @place: more of where it is, or NULL; owned
  * @probe: its number in the engine, ascending over the points; a refused point has that
  *         of the point before it. @program: number of the program that it runs
  */
 struct dp_point {
-	char *name;
+	char *name, *canonical, *place;
 	u64 addr;
 	const struct dp_spec *spec;
 	u32 probe, program;
@@ -106,6 +117,7 @@ struct dp_point {
 	u64 offset; /* into symbol */
 	char *module; /* basename of the module */
 	bool several; /* its spec has others, too: that it is refused is no error */
+	bool bare; /* debug information has led to it, and it is no function's entry */
 	bool gone; /* its module has been unloaded */
 	int refused; /* negative errno if it cannot be probed */
 	char reason[160]; /* words for @refused */

@@ -249,6 +249,15 @@ static int parse_number(struct parser *p, int i, int end, u64 *value,
 	return errno ? bad(p, i, end - i, "this number is too large") : 0;
 }
 
+static bool is_negative(const struct parser *p, const struct part *part)
+{
+	const char *s = p->text + part->start;
+
+	return part->end > part->start + 1 && *s == '-' &&
+	       strspn(s + 1, "0123456789") ==
+		       (size_t)(part->end - part->start - 1);
+}
+
 static bool all_digits(const struct parser *p, const struct part *part)
 {
 	int i;
@@ -351,22 +360,43 @@ static int parse_point(struct parser *p, const struct part *part)
 	return parse_symbol(p, part);
 }
 
+static int no_file(struct parser *p, const struct part *file)
+{
+	return p->spec->name[0] ? 0 :
+				  bad(p, file->start, file->end - file->start,
+				      "there is no name of a file here");
+}
+
 /* FILE:LINE: the last two components are the point. */
 static int parse_line(struct parser *p, const struct part *file)
 {
 	struct dp_spec *spec = p->spec;
 	const struct part *line = file + 1;
 
+	int err;
+
 	spec->form = DP_POINT_LINE;
 	spec->point_col = file->start;
+	spec->offset_col = line->start;
+	if (spec->kind == DP_SPEC_RETURN)
+		return bad(
+			p, line->start, line->end - line->start,
+			"a return probe follows a function, not a line: write the function's name");
 	if (file->start == file->end)
 		return bad(p, line->start, line->end - line->start,
 			   "a source file is missing before this line number");
+	if (file->quoted && file->suffix != file->end)
+		return bad(p, file->suffix, file->end - file->suffix,
+			   "only ':' may follow the quoted name of a file");
 	spec->name = part_name(p, file, file->end);
 	if (!spec->name)
 		return nomem(p);
-	return parse_number(p, line->start, line->end, &spec->value,
-			    "a line is a number");
+	err = parse_number(p, line->start, line->end, &spec->value,
+			   "a line is a number");
+	if (!err && !spec->value)
+		return bad(p, line->start, line->end - line->start,
+			   "lines are counted from 1");
+	return err ? err : no_file(p, file);
 }
 
 static int set_module(struct parser *p, const struct part *part)
@@ -417,6 +447,10 @@ static int parse_location(struct parser *p)
 		err = set_module(p, n == 3 ? part : NULL);
 		return err ? err : parse_line(p, &part[n - 2]);
 	}
+	if (n > 1 && is_negative(p, &part[n - 1]))
+		return bad(p, part[n - 1].start,
+			   part[n - 1].end - part[n - 1].start,
+			   "lines are counted from 1");
 	if (n > 2)
 		return bad(
 			p, part[2].start - 1, 1,
@@ -492,9 +526,5 @@ int dp_spec_supported(const struct dp_spec *spec, struct dp_diag *diag)
 	if (!strcmp(spec->module, "kernel"))
 		return missing(diag, spec->module_col, 6,
 			       "probes in the kernel (kernel:)");
-	if (spec->form == DP_POINT_LINE)
-		return missing(diag, spec->point_col,
-			       strcspn(spec->text + spec->point_col, " ("),
-			       "source lines (FILE:LINE)");
 	return 0;
 }

@@ -542,7 +542,8 @@ static struct dp_coder begin(const struct dp_spec *spec,
 		.out = program,
 		.diag = diag,
 		.prototype = spec->prototype,
-		.at_entry = spec->form == DP_POINT_SYMBOL && !spec->offset,
+		.at_entry = spec->form == DP_POINT_SYMBOL && !spec->offset &&
+			    !spec->bare,
 	};
 }
 
@@ -573,7 +574,7 @@ int dp_expr_trace(const struct dp_spec *spec, struct dp_trace_program *program,
 		leaves |= log_items(&c, spec, &values);
 	else if (spec->prototype)
 		log_parameters(&c, &values);
-	else
+	else if (spec->form != DP_POINT_LINE && !spec->bare)
 		log_default(&c);
 	log_end(&c, spec);
 	finish(&c, t);

@@ -488,6 +488,15 @@ static void report(const struct dp_process_tree *h)
 	putc('\n', stderr);
 }
 
+/* Might it have been found as a function that was inlined, if that had been asked for? */
+static bool may_be_inlined(const struct dp_session *s,
+			   const struct dp_spec *spec)
+{
+	return s->kind->inlines && spec->inlines == DP_INLINES_NEVER &&
+	       spec->form == DP_POINT_SYMBOL && !*spec->module && !spec->glob &&
+	       spec->kind == DP_SPEC_PROBE;
+}
+
 /* A spec that no process had is no error: a later process might have had it. */
 static void tell_missing(const struct dp_session *s)
 {
@@ -495,7 +504,11 @@ static void tell_missing(const struct dp_session *s)
 
 	for (i = 0; i < s->nr_specs; i++)
 		if (!s->specs[i].found)
-			dp_output_say("no process had %s", s->opt->specs[i]);
+			dp_output_say(
+				"no process had %s%s", s->opt->specs[i],
+				may_be_inlined(s, &s->specs[i]) ?
+					"; with --inlined, copies of it count that were inlined" :
+					"");
 }
 
 /* Move what the first session has found and armed to a session in the tree. */

@@ -19,6 +19,8 @@
 struct row {
 	struct dp_armed a;
 	const char *name;
+	const char *
+		place; /* what debug information says of a line or copy, or NULL */
 	pid_t pid; /* 0: of the process that the user named */
 	pid_t tool; /* of an armed probe; 0: it has ended */
 	const char *symbol, *module, *mode, *reason, *flags;
@@ -37,6 +39,10 @@ static void row_json(FILE *out, const struct row *r)
 	dp_json_string(out, r->reason);
 	dp_output_print(out, ",\"flags\":\"%s\",\"hits\":%lu,\"missed\":%lu",
 			r->flags, r->a.hits, r->a.missed);
+	if (r->place) {
+		fputs(",\"place\":", out);
+		dp_json_string(out, r->place);
+	}
 	if (r->a.middle)
 		dp_output_print(out, ",\"interior\":%lu", r->a.middle);
 	if (r->a.has_exits)
@@ -118,6 +124,8 @@ static void list_verbose(FILE *out, const struct row *r)
 		fputs("; ", out);
 	exits_text(out, r);
 	putc('\n', out);
+	if (r->place)
+		dp_output_print(out, "    %s\n", r->place);
 }
 
 static void print_point(struct dp_session *s, size_t i, bool planned)
@@ -129,7 +137,8 @@ static void print_point(struct dp_session *s, size_t i, bool planned)
 		.a = { .addr = p->addr,
 		       .kind = returns ? 'r' : 'k',
 		       .has_exits = returns && planned && !p->refused },
-		.name = p->name,
+		.name = p->canonical ? p->canonical : p->name,
+		.place = p->place,
 		.symbol = p->symbol,
 		.module = p->module,
 		.offset = p->offset,
@@ -166,7 +175,8 @@ static int plan(struct dp_session *s, bool *planned, struct dp_diag *diag)
 int dp_tracer_list(const struct dp_tracer_options *opt, const char **bad_spec,
 		   struct dp_diag *diag)
 {
-	static const struct dp_session_kind kind = { .arguments = true };
+	static const struct dp_session_kind kind = { .arguments = true,
+						     .inlines = true };
 	struct dp_session s;
 	size_t i;
 	bool planned = false;

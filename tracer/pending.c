@@ -8,6 +8,7 @@
  */
 #include "resolve/exits.h"
 #include "sym/sym.h"
+#include "tracer/inlined.h"
 #include "tracer/output.h"
 #include "tracer/session.h"
 #include <dprobes/diag.h>
@@ -221,6 +222,7 @@ static bool look_first(struct dp_session *s, struct dp_modules *mods,
 		       struct dp_spec *spec, bool *pending)
 {
 	struct dp_diag diag = { .text = "" };
+	size_t first = s->points.n;
 
 	if (!has_module(mods, spec))
 		return false;
@@ -233,7 +235,15 @@ static bool look_first(struct dp_session *s, struct dp_modules *mods,
 		return false;
 	}
 	spec->found = true;
-	return true;
+	if (!dp_session_note(s, spec, first, &diag))
+		return true;
+	dp_output_say("%s%s cannot be probed: %s", who(s).s, spec->text,
+		      diag.text);
+	for (; first < s->points.n; first++) {
+		s->points.v[first].several = true;
+		dp_point_refuse(&s->points.v[first], -EINVAL, "%s", diag.text);
+	}
+	return false;
 }
 
 /* Find points of newly loaded libraries. Return: is there something to arm? */

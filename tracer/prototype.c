@@ -36,7 +36,7 @@ const struct dp_prototype *dp_prototype_of(const char *module,
 static bool is_entry(const struct dp_spec *spec)
 {
 	return spec->form == DP_POINT_SYMBOL && !spec->offset && !spec->glob &&
-	       spec->module && spec->name;
+	       !spec->bare && spec->module && spec->name;
 }
 
 const struct dp_prototype *dp_prototype_of_spec(const struct dp_spec *spec)
@@ -49,6 +49,12 @@ bool dp_prototype_may_ask(const struct dp_spec *spec,
 			  const struct dp_tracer_options *opt,
 			  struct dp_diag *diag)
 {
+	if (spec->bare) {
+		dp_diag_add(
+			diag,
+			"; it has inlined copies, and names there are not there yet");
+		return false;
+	}
 	if (!is_entry(spec)) {
 		dp_diag_add(diag,
 			    "; names are those of one function, at its entry");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* session: open and close the specs, the source and the points of a run. */
+#include "tracer/inlined.h"
 #include "tracer/interval.h"
 #include "tracer/prototype.h"
 #include "tracer/session.h"
@@ -31,7 +32,7 @@ static int check_expressions(const struct dp_session *s, struct dp_spec *spec,
 			      (int)strlen(spec->args) + 2);
 		return err;
 	}
-	if (!spec->own_prototype &&
+	if (!spec->own_prototype && !spec->bare &&
 	    (spec->args || spec->cond || s->kind->arguments))
 		spec->prototype = dp_prototype_of_spec(spec);
 	err = dp_expr_trace(spec, &program, diag);
@@ -71,12 +72,22 @@ int dp_session_parse(struct dp_session *s, const struct dp_tracer_options *opt,
 			s->nr_specs++;
 			err = dp_spec_supported(&s->specs[i], diag);
 		}
+		if (!err && kind->inlines)
+			err = dp_inlined_ask(&s->specs[i], opt, diag);
 		if (!err)
 			err = check_expressions(s, &s->specs[i], diag);
 		if (err && err != -ENOMEM)
 			*bad_spec = opt->specs[i];
 	}
 	return err;
+}
+
+int dp_session_note(struct dp_session *s, struct dp_spec *spec, size_t first,
+		    struct dp_diag *diag)
+{
+	if (!dp_inlined_found(spec, &s->points, first))
+		return 0;
+	return dp_inlined_check(spec, diag) ?: check_expressions(s, spec, diag);
 }
 
 /* Names that debug information has: of the one function that the spec is of. */
@@ -148,6 +159,8 @@ int dp_session_resolve(struct dp_session *s, const char **bad_spec,
 		if (err == -ENOENT &&
 		    (dp_pending_take(s, i, diag) || s->opt->children))
 			err = 0;
+		if (!err)
+			err = dp_session_note(s, &s->specs[i], first, diag);
 		if (!err && s->specs[i].asks)
 			err = ask(s, &s->specs[i], first, diag);
 		if (err && err != -ENOMEM)

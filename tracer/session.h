@@ -27,6 +27,7 @@ struct dp_records;
 /**
  * struct dp_session_kind - what a verb does with its probes
  * @arguments: the verb's specs may have ARGS
+ * @inlines: a function may have been inlined, which its specs then mean
  * @waits: --pending is one of the verb's options
  * @bind: give the probe of a point its program, if it has one
  * @record: called with the records of probes, in order of time
@@ -34,6 +35,7 @@ struct dp_records;
  */
 struct dp_session_kind {
 	bool arguments;
+	bool inlines;
 	bool waits;
 	int (*bind)(struct dp_session *s, size_t point, struct dp_diag *diag);
 	void (*record)(struct dp_session *s,

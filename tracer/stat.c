@@ -23,6 +23,7 @@ int dp_tracer_stat(const struct dp_tracer_options *opt, const char **bad_spec,
 		   int *died_of, struct dp_diag *diag)
 {
 	static const struct dp_session_kind kind = {
+		.inlines = true,
 		.waits = true,
 		.bind = bind,
 		.report = dp_report_counts,

@@ -28,6 +28,7 @@ struct dp_tracer_options {
 	bool block; /* hits wait while it is full */
 	bool coarse; /* records have the time at which they are read */
 	u64 records; /* end after so many; 0: never */
+	bool inlined; /* a function's inlined copies, too */
 	bool mangled; /* names are linkage names, given and shown */
 	bool children; /* follow what the target forks and executes */
 };

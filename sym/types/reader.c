@@ -36,6 +36,7 @@ bool dp_reader_libdw(struct dp_libdw *dw)
 	if (!dw->f)                                     \
 		return false;
 	DP_LIBDW(FIND)
+	DP_LIBDW_LINES(FIND)
 #undef FIND
 	return true;
 }
@@ -230,7 +231,9 @@ static void read_all(struct dp_reader *r)
 
 void dp_reader_walk(struct dp_reader *r)
 {
-	if (!read_some(r))
+	if (r->work)
+		r->work(r);
+	else if (!read_some(r))
 		read_all(r);
 }
 

@@ -38,9 +38,23 @@
 	X(dwarf_srclang)          \
 	X(dwarf_tag)
 
+/* DP_LIBDW_LINES(X): the same for line tables */
+#define DP_LIBDW_LINES(X)           \
+	X(dwarf_getsrcfiles)        \
+	X(dwarf_filesrc)            \
+	X(dwarf_getsrclines)        \
+	X(dwarf_onesrcline)         \
+	X(dwarf_lineaddr)           \
+	X(dwarf_lineno)             \
+	X(dwarf_linesrc)            \
+	X(dwarf_linebeginstatement) \
+	X(dwarf_lineendsequence)    \
+	X(dwarf_getscopes_die)
+
 struct dp_libdw {
 #define DP_MEMBER(f) __typeof__(f) *f;
 	DP_LIBDW(DP_MEMBER)
+	DP_LIBDW_LINES(DP_MEMBER)
 #undef DP_MEMBER
 };
 
@@ -52,6 +66,7 @@ struct dp_libdw {
  * @size: bytes of it
  * @see: told that the DIE @function is the one at @addr[@i], for each such DIE
  * @has: whether no more need be read of @addr[@i]
+ * @work: what the child does instead of telling @see, or NULL; @own: for it
  * @dw, @dwarf: the child's
  * @line: the child's, to the tool; -1: there is none, and no unit is in another file
  */
@@ -63,6 +78,8 @@ struct dp_reader {
 	size_t size;
 	void (*see)(const struct dp_reader *r, Dwarf_Die *function, size_t i);
 	bool (*has)(const struct dp_reader *r, size_t i);
+	void (*work)(struct dp_reader *r);
+	void *own;
 	struct dp_libdw dw;
 	Dwarf *dwarf;
 	int line;

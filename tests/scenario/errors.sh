@@ -134,7 +134,15 @@ refuses "a parenthesis that is open" 2 "a '\)' is missing here" '               
 refuses "too much behind a condition" 2 'only && and || may follow' '               ^' stat 'f if (arg0==1) 2' "${touch_it[@]}"
 refuses "a string or none" 2 'this is no string: write :str' '     ^~~' stat 'f if rdi == "a"' "${touch_it[@]}"
 refuses "values without a comma" 2 'values are separated by commas' '       ^~~~' trace 'f(arg0 arg1)' "${touch_it[@]}"
-refuses "source lines" 2 'source lines .* are not there yet' '^~~~~' stat 'a.c:3' "${touch_it[@]}"
+refuses "a source line that nothing is known of" 2 'source lines are not known: .* NAME-dbgsym|no source file "no.c"' '^~~~' stat 'no.c:3' "${touch_it[@]}"
+refuses "the return of a source line" 2 'a return probe follows a function, not a line' '       ^' stat 'r:no.c:3' "${touch_it[@]}"
+refuses "a source line before the first" 2 'lines are counted from 1' '     ^' stat 'no.c:0' "${touch_it[@]}"
+refuses "inlined copies of a glob" 2 'functions that are named one by one' '^~' stat --inlined 'f*' "${touch_it[@]}"
+refuses "inlined copies of an address" 2 'goes with functions, by their names' '^~~~' stat --inlined '+0x1' "${touch_it[@]}"
+refuses "returns of inlined copies" 2 'an inlined copy does not return' '  ^' stat --inlined r:f "${touch_it[@]}"
+refuses "an offset in inlined copies" 2 'an inlined copy has no offsets' '^~~' stat --inlined f+4 "${touch_it[@]}"
+refuses "arguments of inlined copies" 2 'no arguments in registers of their own' '  ^~~~' trace --inlined 'f(arg1)' "${touch_it[@]}"
+refuses "conditions on arguments of inlined copies" 2 'no arguments in registers of their own' '                 ^~~~' stat --inlined 'f if rdi == 1 || arg2 == 3' "${touch_it[@]}"
 refuses "the kernel" 2 'kernel.* are not there yet' '^~~~~~' stat 'kernel:do_exit' "${touch_it[@]}"
 
 # Probe programs

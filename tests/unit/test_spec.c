@@ -106,6 +106,10 @@ static const struct good goods[] = {
 	LINE("prog:main.c:42", "prog", "main.c", 42),
 	LINE("p:main.c:42", "", "main.c", 42),
 	LINE("p:prog:main.c:42", "prog", "main.c", 42),
+	LINE("\"my file.c\":42", "", "my file.c", 42),
+	LINE("prog:\"a:b.c\":42", "prog", "a:b.c", 42),
+	LINE("/src/main.c:042", "", "/src/main.c", 42),
+	LINE("main.c:18446744073709551615", "", "main.c", UINT64_MAX),
 	RET("r:main", "", "main"),
 	RET("main%return", "", "main"),
 	RET("p:main%return", "", "main"),
@@ -160,6 +164,15 @@ static const struct wrong {
 	{ "1234", "starts with 0x", 0, 4 },
 	{ "7f00", "starts with 0x", 0, 4 },
 	{ ":42", "source file is missing", 1, 2 },
+	{ "main.c:0", "counted from 1", 7, 1 },
+	{ "main.c:000", "counted from 1", 7, 3 },
+	{ "main.c:-1", "counted from 1", 7, 2 },
+	{ "prog:main.c:-12", "counted from 1", 12, 3 },
+	{ "main.c:18446744073709551616", "too large", 7, 20 },
+	{ "\"\":42", "no name of a file", 0, 2 },
+	{ "\"main\".c:42", "quoted name of a file", 6, 2 },
+	{ "r:main.c:42", "follows a function", 9, 2 },
+	{ "r:prog:main.c:42", "follows a function", 14, 2 },
 	{ "f%entry", "%return", 1, 6 },
 	{ "f%return+4", "%return", 1, 9 },
 	{ "f+4%return", "offset is a number", 3, 1 },
@@ -190,8 +203,8 @@ static const struct wrong unsupported[] = {
 	{ "usdt:a:b", "usdt:", 0, 4 },
 	{ "hook:a", "hook", 0, 4 },
 	{ "kernel:do_exit", "kernel", 0, 6 },
-	{ "main.c:42", "source lines", 0, 9 },
-	{ "prog:main.c:42", "source lines", 5, 9 },
+	{ "j:main.c:42", "jprobes", 0, 1 },
+	{ "kernel:sched.c:42", "kernel", 0, 6 },
 };
 
 static void check_good(const struct good *g)
@@ -273,8 +286,9 @@ static void forms_for_later_are_named(void **state)
 static void forms_for_now_are_supported(void **state)
 {
 	static const char *const texts[] = {
-		"main",	    "libc.so.6:mallo*",	 "main+0x4",
-		"0x401000", "libc.so.6:+0x1000", "\"f(int)\"",
+		"main",	     "libc.so.6:mallo*",  "main+0x4",
+		"0x401000",  "libc.so.6:+0x1000", "\"f(int)\"",
+		"main.c:42", "prog:main.c:42",
 	};
 	struct dp_spec spec;
 	size_t i;

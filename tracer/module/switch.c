@@ -243,6 +243,7 @@ static int resolve_one(struct asker *a, struct dp_modules *mods,
 
 	if (err)
 		return err;
+	spec.inlines = DP_INLINES_ALONE;
 	err = dp_spec_supported(&spec, diag);
 	if (!err)
 		err = dp_points_find(a->proc, mods, &spec, &found, diag);
