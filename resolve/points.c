@@ -72,12 +72,12 @@ static int find_exits(struct resolver *r, struct dp_point *p,
 	err = dp_exit_reader_find(dp_tail_targets_reader(tail_targets, m),
 				  r->mods, m, p);
 	for (i = 0; i < p->nr_exits && !err; i++) {
-		struct dp_point early_start = { .addr = p->early_starts[i] };
+		struct dp_early_start *early = &p->early_starts[i];
+		struct dp_point start = { .addr = early->addr };
 
 		err = check_exit(r, p, p->exits[i].addr);
-		if (p->early_starts[i] &&
-		    check_exit(r, &early_start, early_start.addr))
-			p->early_starts[i] = 0;
+		if (early->addr && check_exit(r, &start, start.addr))
+			*early = (struct dp_early_start){ 0 };
 	}
 	return err;
 }

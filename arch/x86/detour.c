@@ -243,10 +243,42 @@ static void count_inner(struct dp_out *o, const struct dp_detour_spec *s, int i)
 	dp_sequence_describe(o, &q);
 }
 
+/* The instruction behind the @i-th one to which that branches, or 0. */
+static int branches_to(const struct dp_region *r, int i)
+{
+	const struct insn_facts *f = &r->facts[i];
+	int k;
+
+	for (k = i + 1; k < r->nr; k++)
+		if ((f->class == DP_INSN_JCC || f->class == DP_INSN_JMP) &&
+		    r->at[i] + f->len + f->target == r->at[k])
+			return k;
+	return 0;
+}
+
+/* Branches from one instruction of the region to a later one stay in the detour. The copy of a
+ * branch ends with its displacement. */
+static void aim_inside(struct dp_out *o, const struct dp_region *r,
+		       const struct dp_detour *d, const u8 *len)
+{
+	unsigned int end = o->len;
+	int i, k;
+
+	for (i = 0; i < r->nr; i++) {
+		k = branches_to(r, i);
+		if (!k)
+			continue;
+		o->len = d->insn[i] + len[i] - 4u;
+		dp_put_rel32(o, o->at + d->at[k]);
+	}
+	o->len = end;
+}
+
 static int put_insns(struct dp_out *o, const struct dp_detour_spec *s,
 		     struct dp_detour *d)
 {
 	const struct dp_region *r = s->region;
+	u8 len[DP_REGION_INSNS] = { 0 };
 	struct dp_copy copy;
 	int i, err;
 
@@ -269,6 +301,7 @@ static int put_insns(struct dp_out *o, const struct dp_detour_spec *s,
 		if (err)
 			return err;
 		dp_put(o, copy.code, copy.body_len);
+		len[i] = copy.body_len;
 		d->atomic |= (u8)(copy.atomic << i);
 		if (i || !s->native)
 			call_out(o, s->entry, s->after[i]);
@@ -276,6 +309,7 @@ static int put_insns(struct dp_out *o, const struct dp_detour_spec *s,
 	d->at[i] = (u16)o->len;
 	if (!s->intercept_entry && dp_insn_falls_through(r->facts[i - 1].class))
 		dp_put_jmp(o, s->from + r->len);
+	aim_inside(o, r, d, len);
 	return 0;
 }
 

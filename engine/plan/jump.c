@@ -19,8 +19,7 @@
 #include "engine/site/site.h"
 #include "engine/site/internal.h"
 
-/* The instruction of a region that begins at @addr, or -1. */
-static int insn_at(const struct dp_site *s, u64 addr)
+int dp_jump_insn_at(const struct dp_site *s, u64 addr)
 {
 	int i;
 
@@ -40,7 +39,7 @@ void dp_jump_cover_none(struct dp_site *s)
 
 bool dp_jump_cover(struct dp_site *lead, struct dp_site *s)
 {
-	int k = insn_at(lead, s->addr);
+	int k = dp_jump_insn_at(lead, s->addr);
 
 	if (k <= 0)
 		return false;

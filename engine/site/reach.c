@@ -35,6 +35,8 @@ void dp_engine_forbid_jump(struct dp_engine *e, u32 probe, const char *why)
 {
 	struct dp_site *s = &e->sites[e->probes[probe].site];
 
+	if (s->place)
+		return;
 	s->region.nr = 0;
 	s->why = why;
 }
@@ -47,18 +49,39 @@ bool dp_engine_may_jump(const struct dp_engine *e, u32 probe, const char **why)
 	return s->region.nr && !s->region.returns;
 }
 
-void dp_engine_start_early(struct dp_engine *e, u64 addr, const u8 *code,
+/* The jump of a site that there is goes on to the served one. */
+static bool go_on(struct dp_site *s, const struct dp_region *region,
+		  const u8 *code)
+{
+	u8 i;
+
+	if (s->serves)
+		return s->serves == region->len;
+	if (s->place || !s->region.nr || s->region.len > region->len ||
+	    s->intercept >= 0)
+		return false;
+	for (i = 0; i < region->len; i++)
+		s->code[i] = code[i];
+	s->region = *region;
+	s->size = s->serves = region->len;
+	return true;
+}
+
+bool dp_engine_start_early(struct dp_engine *e, u64 addr, const u8 *code,
 			   size_t size)
 {
 	struct dp_region region;
-	struct dp_site *s;
+	struct dp_site *s = dp_engine_find(e, addr);
 	const char *why;
 
-	if (dp_engine_find(e, addr) ||
-	    dp_region_decode(code, size, DP_JUMP_SIZE, &region, &why) ||
-	    region.returns || dp_site_take(e, addr, code, size, &s, &why))
-		return;
+	if (dp_region_decode_all(code, size, &region, &why) || region.returns)
+		return false;
+	if (s)
+		return go_on(s, &region, code);
+	if (dp_site_take(e, addr, code, size, &s, &why))
+		return false;
 	s->region = region;
-	s->size = region.len;
+	s->size = s->serves = region.len;
 	s->early = true;
+	return true;
 }

@@ -381,13 +381,39 @@ static bool counts_alone(const struct dp_detour_spec *s, enum kind kind, int i)
 	return can_count(kind) && (i ? s->inner[i] != 0 : s->rseq != NULL);
 }
 
+/* The later instruction to which the branch @i goes within the region, or 0 */
+static int inner_target(const struct dp_region *r, int i)
+{
+	int k;
+
+	for (k = i + 1; k < r->nr; k++)
+		if ((r->facts[i].class == DP_INSN_JCC ||
+		     r->facts[i].class == DP_INSN_JMP) &&
+		    r->at[i] + r->facts[i].len + r->facts[i].target == r->at[k])
+			return k;
+	return 0;
+}
+
+/* Which instruction comes behind @i: what such branches go over changes rcx. -1: none */
+static int next_of(const struct dp_region *r, int i, const struct outcome *o,
+		   bool skips)
+{
+	int k = inner_target(r, i);
+
+	if (k)
+		return skips ? k : i + 1;
+	return leaves(r, i, o) ? -1 : i + 1;
+}
+
 static void expect_callout(const struct dp_detour_spec *s, enum kind kind,
-			   const struct outcome *plain, const struct outcome *o)
+			   const struct outcome *plain, const struct outcome *o,
+			   bool skips)
 {
 	u64 n = 0, counted[COUNTERS_STRIDE] = { 0 };
-	int i;
+	int i, next;
 
-	for (i = 0; i < s->region->nr; i++) {
+	for (i = 0; i >= 0 && i < s->region->nr; i = next) {
+		next = next_of(s->region, i, plain, skips);
 		if (counts_alone(s, kind, i))
 			counted[COUNTER / 8 + i] = 1;
 		else if (s->before[i])
@@ -396,9 +422,7 @@ static void expect_callout(const struct dp_detour_spec *s, enum kind kind,
 						 (!i && s->rseq ?
 							  DP_CALLOUT_UNCOUNTED :
 							  0));
-		if (leaves(s->region, i, plain))
-			break;
-		if (s->after[i])
+		if (s->after[i] && next == i + 1)
 			assert_int_equal(o->told[n++], s->after[i] - 1);
 	}
 	assert_int_equal(o->nr_told, n);
@@ -442,7 +466,7 @@ static void compare(const struct machine *from, size_t n, enum kind kind)
 	const char *why;
 
 	memcpy(code, area + TEXT, n);
-	assert_int_equal(dp_region_decode(code, n, n, &region, &why), 0);
+	assert_int_equal(dp_region_decode_all(code, n, &region, &why), 0);
 	run(from, &plain);
 	assert_in_range(plain.exit, 1, 3 + STACK_WORDS);
 	spell(&spec, &region, code, kind);
@@ -451,7 +475,8 @@ static void compare(const struct machine *from, size_t n, enum kind kind)
 	run(from, &probed);
 	memcpy(area + TEXT, code, n);
 	expect_same(&region, &plain, &probed);
-	expect_callout(&spec, kind, &plain, &probed);
+	expect_callout(&spec, kind, &plain, &probed,
+		       plain.m.r[RCX] == from->r[RCX]);
 	if (spec.rseq || spec.inner_rseq)
 		assert_int_equal(rseq_cs(), 0);
 }
@@ -506,6 +531,29 @@ static void changes_nothing(void **state)
 			print_message("# %s, %d\n", codes[i].name, kind);
 			compare_all(put_code(&codes[i]), kind);
 		}
+}
+
+/* jcc over lea 5(%rdx), %rcx, to ret; the same with jmp, and with more in between */
+static void stays_inside(void **state)
+{
+	struct code c = { .name = "inner jcc" };
+	char text[64];
+	enum kind kind;
+	int cc;
+
+	for (cc = 0; cc < 16; cc++)
+		for (kind = 0; kind < KINDS; kind++) {
+			if (kind != BEFORE && kind != ALL && !__rseq_size)
+				continue;
+			snprintf(text, sizeof(text), "7%x04 488d4a05 c3", cc);
+			c.text = text;
+			compare_all(put_code(&c), kind);
+			snprintf(text, sizeof(text),
+				 "0f8%x05000000 488d4a05 90 4889c6 c3", cc);
+			compare_all(put_code(&c), kind);
+		}
+	c.text = "90 eb05 488d4a05 90 4889c6";
+	compare_all(put_code(&c), BEFORE);
 }
 
 static void takes_every_condition(void **state)
@@ -616,7 +664,7 @@ static void interrupt(const struct dp_detour_spec *s, const struct walk *w,
 	assert_int_equal(traps_seen, 1);
 	assert_int_equal(sent_back, s->at + w->at - w->seq.first < w->seq.len);
 	expect_same(s->region, plain, &o);
-	expect_callout(s, kind, plain, &o);
+	expect_callout(s, kind, plain, &o, false);
 	assert_int_equal(rseq_cs(), 0);
 }
 
@@ -1042,6 +1090,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(changes_nothing),
 		cmocka_unit_test(takes_every_condition),
+		cmocka_unit_test(stays_inside),
 		cmocka_unit_test(counts_once_when_interrupted),
 		cmocka_unit_test(counts_exactly),
 		cmocka_unit_test(keeps_its_layout),

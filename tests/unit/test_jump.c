@@ -665,7 +665,7 @@ static void begin_early(struct world *w, enum dp_arming arming)
 	begin(w, HIGH, arming);
 	hex("4883c408c3", w->t.orig + 10);
 	assert_int_equal(add(w, 14, true), 0);
-	dp_engine_start_early(w->e, HIGH + 10, w->t.orig + 10, SLOT);
+	dp_engine_start_early(w->e, HIGH + 10, w->t.orig + 10, 5);
 }
 
 static void begins_before_a_probe(void **state)
@@ -702,6 +702,127 @@ static void begins_before_a_probe(void **state)
 	}
 }
 
+/* Where the jump is, and the probe behind it is a breakpoint for threads that branch to it */
+static void expect_far(struct world *w, u32 start, u32 probed, u32 probe)
+{
+	const struct dp_jump *j = dp_view_jump(&w->e->view, site_of(w, start));
+
+	assert_int_equal(w->t.now[start], JUMP);
+	assert_int_equal(w->t.now[probed], DP_BREAKPOINT);
+	assert_memory_equal(w->t.now + start + DP_JUMP_SIZE,
+			    w->t.orig + start + DP_JUMP_SIZE,
+			    probed - start - DP_JUMP_SIZE);
+	assert_int_equal(w->t.orig[probed], 0xc3);
+	assert_int_equal(j->offset[j->nr - 1], probed - start);
+	assert_int_equal(j->member[j->nr - 1],
+			 site_of(w, probed) - w->e->view.sites + 1);
+	assert_int_equal(j->size, probed - start + 1);
+	assert_string_equal(dp_engine_mode(w->e, w->probe[probe]), "jump");
+	assert_string_equal(dp_engine_reason(w->e, w->probe[probe]), "");
+	expect_armed(w);
+}
+
+/* add $8, %rsp; pop %rbp; pop %rbx; ret: the probe is behind the jump's five bytes. */
+static void begins_far_before(void **state)
+{
+	struct world w;
+	u32 i;
+
+	begin(&w, HIGH, DP_ARM_INTERIOR);
+	hex("4883c408 5d 5b c3", w.t.orig + 10);
+	assert_int_equal(add(&w, 16, false), 0);
+	assert_true(dp_engine_start_early(w.e, HIGH + 10, w.t.orig + 10, 7));
+	assert_true(dp_engine_start_early(w.e, HIGH + 10, w.t.orig + 10, 7));
+	assert_false(dp_engine_start_early(w.e, HIGH + 10, w.t.orig + 10, 5));
+	assert_false(dp_engine_start_early(w.e, HIGH + 14, w.t.orig + 14, 3));
+	assert_int_equal(build(&w), 0);
+	assert_int_equal(commit(&w), 0);
+	for (i = 0; i < 2; i++) {
+		expect_far(&w, 10, 16, 0);
+		dp_engine_turn(w.e, w.probe[0], false);
+		assert_int_equal(apply(&w), 0);
+		assert_memory_equal(w.t.now, w.t.orig, SIZE);
+		dp_engine_turn(w.e, w.probe[0], true);
+		assert_int_equal(apply(&w), 0);
+	}
+	assert_int_equal(disarm(&w, false, NULL), 0);
+	assert_memory_equal(w.t.now, w.t.orig, SIZE);
+	assert_int_equal(w.t.broken, 0);
+	end(&w);
+}
+
+/* A probe that can have a jump of its own has that; by quiesce it is a breakpoint. */
+static void begins_far_before_no_jump(void **state)
+{
+	static const struct {
+		enum dp_arming arming;
+		bool room;
+		u8 at10, at16;
+	} rows[] = {
+		{ DP_ARM_INTERIOR, true, 0x48, JUMP },
+		{ DP_ARM_QUIESCE, false, 0x48, DP_BREAKPOINT },
+		{ DP_ARM_TRAP, false, 0x48, DP_BREAKPOINT },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct world w;
+
+		begin(&w, HIGH, rows[i].arming);
+		hex("4883c408 5d 5b c3 90909090", w.t.orig + 10);
+		assert_int_equal(add(&w, 16, rows[i].room), 0);
+		assert_true(dp_engine_start_early(w.e, HIGH + 10, w.t.orig + 10,
+						  7));
+		assert_int_equal(build(&w), 0);
+		assert_int_equal(commit(&w), 0);
+		assert_int_equal(w.t.now[10], rows[i].at10);
+		assert_int_equal(w.t.now[16], rows[i].at16);
+		assert_int_equal(disarm(&w, false, NULL), 0);
+		assert_memory_equal(w.t.now, w.t.orig, SIZE);
+		end(&w);
+	}
+}
+
+/* xor %eax, %eax; cmpq $5, 16(%rsi); setne %al; ret: the jump at the first probe goes on to the
+ * second, while that is enabled. */
+static void goes_on_to_a_probe(void **state)
+{
+	const struct dp_jump *j;
+	struct world w;
+	u32 i;
+
+	begin(&w, HIGH, DP_ARM_INTERIOR);
+	hex("31c0 48837e1005 0f95c0 c3", w.t.orig + 10);
+	assert_int_equal(add(&w, 10, true), 0);
+	assert_int_equal(add(&w, 20, false), 0);
+	assert_true(dp_engine_start_early(w.e, HIGH + 10, w.t.orig + 10, 11));
+	assert_int_equal(build(&w), 0);
+	assert_int_equal(commit(&w), 0);
+	for (i = 0; i < 2; i++) {
+		expect_far(&w, 10, 20, 1);
+		dp_engine_turn(w.e, w.probe[1], false);
+		assert_int_equal(apply(&w), 0);
+		j = dp_view_jump(&w.e->view, site_of(&w, 10));
+		assert_int_equal(j->nr, 2);
+		assert_int_equal(j->size, 7);
+		assert_int_equal(w.t.now[10], JUMP);
+		assert_int_equal(w.t.now[20], 0xc3);
+		dp_engine_turn(w.e, w.probe[1], true);
+		assert_int_equal(apply(&w), 0);
+	}
+	/* The jump counts hits of the first one. So it is not there for the other alone. */
+	dp_engine_turn(w.e, w.probe[0], false);
+	assert_int_equal(apply(&w), 0);
+	assert_int_equal(w.t.now[10], w.t.orig[10]);
+	assert_int_equal(w.t.now[20], DP_BREAKPOINT);
+	dp_engine_turn(w.e, w.probe[1], false);
+	assert_int_equal(apply(&w), 0);
+	assert_memory_equal(w.t.now, w.t.orig, SIZE);
+	assert_int_equal(disarm(&w, false, NULL), 0);
+	assert_int_equal(w.t.broken, 0);
+	end(&w);
+}
+
 /* Where the jump cannot be, only the probe is a breakpoint. */
 static void begins_nowhere_else(void **state)
 {
@@ -732,7 +853,7 @@ static void begins_at_the_probe(void **state)
 		begin(&w, HIGH, DP_ARM_INTERIOR);
 		hex(codes[i], w.t.orig + 10);
 		assert_int_equal(add(&w, 14, false), 0);
-		dp_engine_start_early(w.e, HIGH + 10, w.t.orig + 10, SLOT);
+		dp_engine_start_early(w.e, HIGH + 10, w.t.orig + 10, 5);
 		assert_int_equal(build(&w), 0);
 		assert_null(site_of(&w, 10));
 		end(&w);
@@ -796,6 +917,9 @@ int main(void)
 		cmocka_unit_test(minds_returns),
 		cmocka_unit_test(minds_faults),
 		cmocka_unit_test(begins_before_a_probe),
+		cmocka_unit_test(begins_far_before),
+		cmocka_unit_test(begins_far_before_no_jump),
+		cmocka_unit_test(goes_on_to_a_probe),
 		cmocka_unit_test(begins_nowhere_else),
 		cmocka_unit_test(begins_at_the_probe),
 		cmocka_unit_test(keeps_reasons),
