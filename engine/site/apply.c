@@ -256,6 +256,16 @@ static u8 wanted(const struct dp_site *s)
 		       s->wants;
 }
 
+/* The hit half must find a site before its first byte is a breakpoint. One without probes is found from
+ * its first jump on. */
+static void enter(struct dp_engine *e, struct dp_site *s)
+{
+	if (s->entered || s->wants == DP_WANT_OFF)
+		return;
+	dp_hash_enter(e, s->addr, s->place - 1);
+	s->entered = true;
+}
+
 static void decide(struct dp_engine *e, const struct batch *b)
 {
 	u32 i;
@@ -266,6 +276,7 @@ static void decide(struct dp_engine *e, const struct batch *b)
 		struct dp_site *s = &e->sites[b->v[i]];
 		struct dp_site_entry *entry = dp_live_site(e, b->v[i]);
 
+		enter(e, s);
 		entry->wanted = wanted(s);
 		if (e->own)
 			entry->unowned = s->unowned;
