@@ -6,6 +6,7 @@
 #include "resolve/code.h"
 #include <stdlib.h>
 #include "sym/exits.h"
+#include "sym/list.h"
 
 /* So far before an exit its jump may begin: engine/site/group.c */
 #define EARLIEST DP_INSN_MAX
@@ -31,12 +32,17 @@ static void forget(struct function *f)
 	f->entries.v = NULL;
 }
 
+static bool is_in(const struct function *f, u64 addr)
+{
+	return f->code && addr >= f->start && addr < f->end;
+}
+
 /* Return: false: its code cannot be read, or its branches not be known. */
 static bool enter(struct function *f, u64 addr)
 {
 	size_t size;
 
-	if (f->code && addr >= f->start && addr < f->end)
+	if (is_in(f, addr))
 		return true;
 	forget(f);
 	if (dp_code_map_function(f->map, addr, &f->start, &f->end))
@@ -153,6 +159,13 @@ static struct dp_early_start find_best(const struct function *f, u64 entry,
 	return best;
 }
 
+/* Do others branch to what a jump at the exit displaces? */
+static bool is_crowded(const struct function *f, const struct dp_exit *exit)
+{
+	return dp_code_map_target(f->map, exit->addr, exit->addr + DP_JUMP_SIZE,
+				  NULL);
+}
+
 /*
  * A jump at an exit displaces bytes behind it, and a thread that arrives there traps. An
  * early start displaces bytes before the exit instead, to which fewer branches lead, or none.
@@ -162,15 +175,78 @@ static struct dp_early_start find_early_start(struct function *f, u64 entry,
 {
 	u64 end = exit->addr + exit->len, at = end - DP_JUMP_SIZE;
 
-	if (exit->len >= DP_JUMP_SIZE ||
-	    !dp_code_map_target(f->map, exit->addr, exit->addr + DP_JUMP_SIZE,
-				NULL) ||
+	if (exit->len >= DP_JUMP_SIZE || !is_crowded(f, exit) ||
 	    !enter(f, exit->addr))
 		return (struct dp_early_start){ 0 };
 	if (at >= f->start && dp_code_map_boundary(f->map, at) &&
 	    !dp_code_map_target(f->map, at, end, NULL))
 		return (struct dp_early_start){ at, true, true };
 	return find_best(f, entry, exit);
+}
+
+/* Bytes from a branch on to which nothing else branches; as many as a jump's region may have */
+static u32 size_at(const struct function *f, u64 addr)
+{
+	u64 end = addr + DP_REGION_MAX, first;
+
+	if (end > f->end)
+		end = f->end;
+	if (dp_code_map_target(f->map, addr, end, &first))
+		end = first;
+	return (u32)(end - addr);
+}
+
+static int add_lander(struct dp_point *p, size_t *cap, u64 addr, u32 size,
+		      size_t exit)
+{
+	if (dp_list_reserve(&p->landers, p->nr_landers + 1, cap,
+			    sizeof(*p->landers)))
+		return -ENOMEM;
+	p->landers[p->nr_landers++] =
+		(struct dp_lander){ addr, size, (u32)exit };
+	return 0;
+}
+
+/* The branches to exit @i in its part of the function */
+static int find_landers(const struct function *f, struct dp_point *p, size_t i,
+			size_t *cap)
+{
+	const struct dp_exit *exit = &p->exits[i];
+	struct insn_facts facts;
+	size_t at, size = f->end - f->start;
+	int err = 0;
+
+	if (exit->kind != DP_EXIT_RET)
+		return 0;
+	for (at = 0; at < size && !err; at += facts.len) {
+		if (dp_insn_facts(f->code + at, size - at, &facts))
+			break;
+		if ((facts.class == DP_INSN_JCC ||
+		     facts.class == DP_INSN_JMP) &&
+		    f->start + at + facts.len + (u64)facts.target == exit->addr)
+			err = add_lander(p, cap, f->start + at,
+					 size_at(f, f->start + at), i);
+	}
+	return err;
+}
+
+/* Where jumps for the exits begin early, and where branches to them are */
+static int find_starts(struct dp_point *p, struct function *f)
+{
+	size_t i, cap = 0;
+	int err = 0;
+
+	p->early_starts = calloc(p->nr_exits + 1, sizeof(*p->early_starts));
+	if (!p->early_starts)
+		return -ENOMEM;
+	for (i = 0; i < p->nr_exits && !err; i++) {
+		p->early_starts[i] = find_early_start(f, p->addr, &p->exits[i]);
+		if (is_in(f, p->exits[i].addr) && !p->early_starts[i].exact &&
+		    is_crowded(f, &p->exits[i]))
+			err = find_landers(f, p, i, &cap);
+	}
+	forget(f);
+	return err;
 }
 
 int dp_exit_reader_find(struct dp_exit_reader *r, struct dp_modules *mods,
@@ -180,7 +256,6 @@ int dp_exit_reader_find(struct dp_exit_reader *r, struct dp_modules *mods,
 	struct dp_diag diag = { .text = "" };
 	struct function f = { .mods = mods };
 	const char *why = diag.text;
-	size_t i;
 	int err = dp_exit_reader_open(r, mods, m, &diag);
 
 	if (!err)
@@ -195,13 +270,8 @@ int dp_exit_reader_find(struct dp_exit_reader *r, struct dp_modules *mods,
 	f.map = r->map;
 	p->exits = list.v;
 	p->nr_exits = list.n;
-	p->early_starts = calloc(list.n + 1, sizeof(*p->early_starts));
-	if (!p->early_starts)
-		return dp_point_refuse(p, -ENOMEM, "out of memory");
-	for (i = 0; i < list.n; i++)
-		p->early_starts[i] = find_early_start(&f, p->addr, &list.v[i]);
-	forget(&f);
-	return 0;
+	err = find_starts(p, &f);
+	return err ? dp_point_refuse(p, err, "out of memory") : 0;
 }
 
 int dp_exits_track(struct dp_exit_reader *r, struct dp_modules *mods, u64 addr,

@@ -552,8 +552,11 @@ static int copy_point(struct dp_point *to, const struct dp_point *from)
 	to->exits = copy_of(from->exits, n * sizeof(*from->exits));
 	to->early_starts =
 		copy_of(from->early_starts, n * sizeof(*from->early_starts));
+	to->landers = copy_of(from->landers,
+			      from->nr_landers * sizeof(*from->landers));
 	return !to->name || !to->symbol || !to->module ||
-			       (n && (!to->exits || !to->early_starts)) ?
+			       (n && (!to->exits || !to->early_starts)) ||
+			       (from->nr_landers && !to->landers) ?
 		       -ENOMEM :
 		       0;
 }
@@ -583,6 +586,7 @@ void dp_points_free(struct dp_points *points)
 		free(points->v[i].module);
 		free(points->v[i].exits);
 		free(points->v[i].early_starts);
+		free(points->v[i].landers);
 	}
 	dp_tail_targets_free(points);
 	free(points->v);

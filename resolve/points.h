@@ -104,6 +104,16 @@ struct dp_early_start {
 };
 
 /**
+ * struct dp_lander - a branch to an exit, which may be displaced together with what is behind it
+ * @addr: of the branch; @size: bytes from there on to which nothing else branches, the first excepted
+ * @exit: index of the exit
+ */
+struct dp_lander {
+	u64 addr;
+	u32 size, exit;
+};
+
+/**
  * struct dp_point - one address that a spec stands for
  * @name: canonical, pasteable spec, "libc.so.6:malloc+0x4"; owned
  * @probe: its number in the engine, ascending over the points; a refused point has that
@@ -125,7 +135,8 @@ struct dp_point {
 	/* of a return probe: the exits of its function */
 	struct dp_exit *exits;
 	struct dp_early_start *early_starts; /* per exit */
-	size_t nr_exits;
+	struct dp_lander *landers; /* branches to exits without room */
+	size_t nr_exits, nr_landers;
 	struct dp_type ret; /* what its function returns, once @typed */
 	const struct dp_prototype
 		*prototype; /* what else is known of it, or NULL */

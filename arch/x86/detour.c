@@ -256,22 +256,44 @@ static int branches_to(const struct dp_region *r, int i)
 	return 0;
 }
 
-/* Branches from one instruction of the region to a later one stay in the detour. The copy of a
- * branch ends with its displacement. */
+/* The copy of a branch ends with its displacement. */
+static void aim(struct dp_out *o, unsigned int branch_end, u16 to)
+{
+	unsigned int end = o->len;
+
+	o->len = branch_end - 4;
+	dp_put_rel32(o, o->at + to);
+	o->len = end;
+}
+
+/* Branches from one instruction of the region to a later one stay in the detour. */
 static void aim_inside(struct dp_out *o, const struct dp_region *r,
 		       const struct dp_detour *d, const u8 *len)
 {
-	unsigned int end = o->len;
 	int i, k;
 
 	for (i = 0; i < r->nr; i++) {
 		k = branches_to(r, i);
-		if (!k)
-			continue;
-		o->len = d->insn[i] + len[i] - 4u;
-		dp_put_rel32(o, o->at + d->at[k]);
+		if (k)
+			aim(o, d->insn[i] + len[i], d->at[k]);
 	}
-	o->len = end;
+}
+
+static void put_landing(struct dp_out *o, const struct dp_detour_spec *s,
+			struct dp_detour *d, const u8 *len)
+{
+	const struct dp_landing *l = &s->landing;
+	int i;
+
+	if (!l->before)
+		return;
+	d->landing = (u16)o->len;
+	call_out(o, s->entry, l->before);
+	d->landed = (u16)o->len;
+	dp_put(o, l->code, l->len);
+	for (i = 0; i < s->region->nr; i++)
+		if (l->branches >> i & 1)
+			aim(o, d->insn[i] + len[i], d->landing);
 }
 
 static int put_insns(struct dp_out *o, const struct dp_detour_spec *s,
@@ -310,6 +332,7 @@ static int put_insns(struct dp_out *o, const struct dp_detour_spec *s,
 	if (!s->intercept_entry && dp_insn_falls_through(r->facts[i - 1].class))
 		dp_put_jmp(o, s->from + r->len);
 	aim_inside(o, r, d, len);
+	put_landing(o, s, d, len);
 	return 0;
 }
 

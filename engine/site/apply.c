@@ -76,6 +76,24 @@ static void mark_around(struct dp_engine *e, struct batch *b, u32 i)
 	mark_side(e, b, addr, ~0ull);
 }
 
+/* Jumps that have a landing for a site of the batch */
+static void mark_landers(struct dp_engine *e, struct batch *b)
+{
+	const struct dp_site *to;
+	bool any = false;
+	u32 i;
+
+	for (i = 0; i < b->n && !any; i++)
+		any = e->sites[b->v[i]].landed;
+	for (i = 0; any && i < e->nr_sites; i++) {
+		to = e->sites[i].lands_to ?
+			     dp_engine_find(e, e->sites[i].lands_to) :
+			     NULL;
+		if (to && to->marked)
+			mark_around(e, b, i);
+	}
+}
+
 static struct batch batch_of(struct dp_engine *e, const u32 *probes, u32 n)
 {
 	struct batch b = { e->growth->touched, 0 };
@@ -83,6 +101,7 @@ static struct batch batch_of(struct dp_engine *e, const u32 *probes, u32 n)
 
 	for (i = 0; i < n; i++)
 		mark_around(e, &b, e->probes[probes[i]].site);
+	mark_landers(e, &b);
 	return b;
 }
 

@@ -17,6 +17,9 @@
  *
  * A site without probes begins a jump early, if that covers the one that it serves.
  *
+ * Where a branch of a jump's region goes to a ret that is a breakpoint, the detour may have a copy of the
+ * ret, its landing. A site without probes may begin a jump for that alone.
+ *
  * Behind its five bytes, a jump's detour may go on with the instructions of sites that cannot begin
  * jumps, because they have no room, say. Such a site is a breakpoint in the text, for threads that
  * branch to it. Threads that come through the jump go on behind it. Only neighbours do that: a site
@@ -112,6 +115,28 @@ static const struct dp_site *served(const struct dp_engine *e,
 	return to && is_enabled(e, to, &why) && !why ? to : NULL;
 }
 
+static bool may_follow(const struct dp_engine *e)
+{
+	return !e->own && e->arming == DP_ARM_INTERIOR;
+}
+
+/* The site that the jump is to have a landing for, or NULL. One that can be a jump is reached by a
+ * branch in the text. */
+static const struct dp_site *landing(const struct dp_engine *e,
+				     const struct dp_site *s)
+{
+	const struct dp_site *to = s->lands_to && may_follow(e) ?
+					   dp_engine_find(e, s->lands_to) :
+					   NULL;
+	const char *why = NULL;
+
+	return to && to->place && to->landed && to->mode == DP_MODE_TRAP &&
+			       is_enabled(e, to, &why) && !why &&
+			       dp_jump_landers(s) ?
+		       to :
+		       NULL;
+}
+
 /* Its jump's five bytes end in the last instruction, or with it. */
 static void end_region(struct dp_region *r)
 {
@@ -146,7 +171,7 @@ static void want(const struct dp_engine *e, struct dp_site *s)
 		s->why = NULL;
 	else if (!s->why)
 		s->why = "breakpoints were asked for";
-	if (!is_enabled(e, s, &why) && !served(e, s))
+	if (!is_enabled(e, s, &why) && !served(e, s) && !landing(e, s))
 		return;
 	if (!why && e->growth->unoptimized)
 		why = "optimising is switched off";
@@ -168,11 +193,6 @@ static bool join(const struct dp_engine *e, struct dp_site *lead,
 	return (e->arming == DP_ARM_INTERIOR ||
 		(!s->was_trap && !s->was_jump)) &&
 	       !s->alone && dp_jump_cover(lead, s);
-}
-
-static bool may_follow(const struct dp_engine *e)
-{
-	return !e->own && e->arming == DP_ARM_INTERIOR;
 }
 
 /* So near that functions are none, at the 16 bytes to which they are aligned. */
@@ -267,12 +287,26 @@ static void cut(struct dp_engine *e, const u32 *which, u32 n,
 static void leave(struct dp_engine *e, const u32 *which, u32 n,
 		  struct dp_site *lead)
 {
-	if (!lead || !lead->serves || lead->covers[lead->region.nr - 1])
+	if (!lead || !lead->serves || lead->wants != DP_WANT_PLAN ||
+	    lead->covers[lead->region.nr - 1])
 		return;
-	if (lead->early)
+	if (lead->early && !landing(e, lead))
 		give_up(e, which, n, lead);
 	else
 		cut(e, which, n, lead);
+}
+
+static void choose_landings(const struct dp_engine *e, const u32 *which, u32 n)
+{
+	const struct dp_site *to;
+	struct dp_site *s;
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		s = &e->sites[which[i]];
+		to = s->wants == DP_WANT_PLAN ? landing(e, s) : NULL;
+		s->lands = to ? (u32)(to - e->sites) + 1 : 0;
+	}
 }
 
 void dp_group_choose(struct dp_engine *e, const u32 *which, u32 n)
@@ -304,4 +338,5 @@ void dp_group_choose(struct dp_engine *e, const u32 *which, u32 n)
 		lead = s->wants == DP_WANT_PLAN ? s : NULL;
 	}
 	leave(e, which, n, lead);
+	choose_landings(e, which, n);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* reach: how many bytes a site's jump may displace, by the function around the site. */
 #include "engine/insn/region.h"
+#include "engine/plan/jump.h"
 #include "engine/site/internal.h"
 #include "engine/site/reach.h"
 #include "engine/site/site.h"
@@ -84,4 +85,54 @@ bool dp_engine_start_early(struct dp_engine *e, u64 addr, const u8 *code,
 	s->size = s->serves = region.len;
 	s->early = true;
 	return true;
+}
+
+/* The site whose region has the instruction at @addr, or NULL */
+static struct dp_site *around(const struct dp_engine *e, u64 addr)
+{
+	struct dp_site *s;
+	u64 d;
+
+	for (d = 0; d < DP_REGION_MAX; d++) {
+		s = dp_engine_find(e, addr - d);
+		if (s && dp_jump_insn_at(s, addr) >= 0)
+			return s;
+	}
+	return NULL;
+}
+
+static struct dp_site *begin_lander(struct dp_engine *e, u64 addr,
+				    const u8 *code, size_t size)
+{
+	struct dp_region region;
+	struct dp_site *s;
+	const char *why;
+
+	if (dp_engine_find(e, addr) ||
+	    dp_region_decode(code, size, size, &region, &why) ||
+	    region.returns || dp_site_take(e, addr, code, size, &s, &why))
+		return NULL;
+	s->region = region;
+	s->size = region.len;
+	s->early = true;
+	return s;
+}
+
+void dp_engine_land(struct dp_engine *e, u32 probe, u64 addr, const u8 *code,
+		    size_t size)
+{
+	struct dp_site *to = &e->sites[e->probes[probe].site];
+	struct dp_site *s;
+	u64 target = to->addr;
+
+	if (to->facts.class != DP_INSN_RET || to->region.nr)
+		return;
+	s = around(e, addr);
+	if (!s)
+		s = begin_lander(e, addr, code, size);
+	/* The sites may be elsewhere now. */
+	if (!s || s->place || s->lands_to)
+		return;
+	s->lands_to = target;
+	e->sites[e->probes[probe].site].landed = true;
 }

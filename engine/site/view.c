@@ -333,6 +333,10 @@ static int before_jump(const struct dp_site_entry *s, const struct dp_jump *j,
 			*orig = s->addr + j->offset[i];
 			return 0;
 		}
+	if (j->landing && (offset == j->landing || offset == j->landed)) {
+		*orig = j->lands_at;
+		return 0;
+	}
 	*orig = s->addr + j->size;
 	return offset == j->at[n] ? 0 : -EAGAIN;
 }

@@ -51,8 +51,24 @@ sigreturns() {
 }
 is_armed() { "$DPROBES" list 2>/dev/null | grep -q tight_; }
 # shellcheck disable=SC2086
-sigreturns tight_store tight_pops tight_behind tight_leaf tight_getter tight_loop
-is "no thread traps" "$hits $sigs" "6000 0"
+sigreturns $functions
+is "no thread traps" "$hits $sigs" "8000 0"
 DPROBES_ARM=trap sigreturns tight_store
 is "but where breakpoints were asked for" "$hits $((sigs >= 2000))" "1000 1"
+
+# Probes come and go while the functions run.
+for arm in interior quiesce; do
+	echo | "$victim_prog" 40000000 >"$dir/bare"
+	echo | "$victim_prog" 40000000 >"$dir/probed" &
+	victim=$!
+	pids+=("$victim")
+	cycles=0
+	while kill -0 "$victim" 2>/dev/null && [ "$cycles" -lt 40 ]; do
+		DPROBES_ARM=$arm "$DPROBES" stat -q --duration 0.05 'r:tight_*' -p "$victim" \
+			>/dev/null 2>>"$dir/err" && cycles=$((cycles + 1))
+	done
+	wait "$victim"
+	is "$arm: the program, while probes come and go" "$? $(cat "$dir/probed")" "0 $(cat "$dir/bare")"
+	like "$arm: they have" "$cycles" '^([3-9]|[1-9][0-9])$'
+done
 plan

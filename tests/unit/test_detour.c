@@ -556,6 +556,67 @@ static void stays_inside(void **state)
 	compare_all(put_code(&c), BEFORE);
 }
 
+/* A ret elsewhere; nobody else uses the bytes there. */
+#define ELSEWHERE 0x6c
+
+/* The detour tells of it first, and then has it itself: the ret in the text is a breakpoint. */
+static void land(const struct machine *from, size_t n, u8 branches)
+{
+	static const u8 ret = 0xc3;
+	struct dp_detour_spec spec;
+	struct outcome plain, probed;
+	struct dp_region region;
+	u8 code[DP_REGION_MAX];
+	struct dp_detour d;
+	const char *why;
+
+	memcpy(code, area + TEXT, n);
+	assert_int_equal(dp_region_decode_all(code, n, &region, &why), 0);
+	area[ELSEWHERE] = ret;
+	run(from, &plain);
+	spell(&spec, &region, code, BEFORE);
+	spec.landing =
+		(struct dp_landing){ 1 + number(9, false), &ret, 1, branches };
+	put_detour(&spec, &d);
+	area[ELSEWHERE] = CC;
+	count_from_zero(true);
+	run(from, &probed);
+	memcpy(area + TEXT, code, n);
+	expect_same(&region, &plain, &probed);
+	assert_in_range(d.landing, d.at[region.nr], d.landed);
+	assert_int_equal(area[DETOUR + d.landed], ret);
+	assert_int_equal(d.len, d.landed + 1);
+	assert_int_equal(probed.nr_told, plain.exit == 1 ? 1 : 2);
+	assert_int_equal(probed.told[0], number(0, false));
+	if (plain.exit != 1)
+		assert_int_equal(probed.told[1], number(9, false));
+}
+
+/* One branch, and two, to a ret elsewhere */
+static void lands(void **state)
+{
+	struct code c = { .name = "landing", .to = ELSEWHERE };
+	unsigned int flags;
+	struct machine m;
+	char text[32];
+	int cc;
+
+	for (cc = 0; cc < 16; cc++)
+		for (flags = 0; flags < 64; flags++) {
+			start_of(&m, 1, flags_of(flags));
+			c.aim = 1;
+			c.size = 1;
+			snprintf(text, sizeof(text), "7%x00 4889c3", cc);
+			c.text = text;
+			land(&m, put_code(&c), 1);
+			c.aim = 4;
+			c.size = 4;
+			snprintf(text, sizeof(text), "7%x%02x 0f8%x00000000",
+				 cc, ELSEWHERE - 2, (cc + 3) % 16);
+			land(&m, put_code(&c), 3);
+		}
+}
+
 static void takes_every_condition(void **state)
 {
 	char text[2][32];
@@ -1091,6 +1152,7 @@ int main(void)
 		cmocka_unit_test(changes_nothing),
 		cmocka_unit_test(takes_every_condition),
 		cmocka_unit_test(stays_inside),
+		cmocka_unit_test(lands),
 		cmocka_unit_test(counts_once_when_interrupted),
 		cmocka_unit_test(counts_exactly),
 		cmocka_unit_test(keeps_its_layout),
