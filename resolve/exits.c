@@ -196,20 +196,20 @@ static u32 size_at(const struct function *f, u64 addr)
 	return (u32)(end - addr);
 }
 
-static int add_lander(struct dp_point *p, size_t *cap, u64 addr, u32 size,
+static int add_branch(struct dp_point *p, size_t *cap, u64 addr, u32 size,
 		      size_t exit)
 {
-	if (dp_list_reserve(&p->landers, p->nr_landers + 1, cap,
-			    sizeof(*p->landers)))
+	if (dp_list_reserve(&p->branches, p->nr_branches + 1, cap,
+			    sizeof(*p->branches)))
 		return -ENOMEM;
-	p->landers[p->nr_landers++] =
-		(struct dp_lander){ addr, size, (u32)exit };
+	p->branches[p->nr_branches++] =
+		(struct dp_branch){ addr, size, (u32)exit };
 	return 0;
 }
 
 /* The branches to exit @i in its part of the function */
-static int find_landers(const struct function *f, struct dp_point *p, size_t i,
-			size_t *cap)
+static int find_branches(const struct function *f, struct dp_point *p, size_t i,
+			 size_t *cap)
 {
 	const struct dp_exit *exit = &p->exits[i];
 	struct insn_facts facts;
@@ -224,7 +224,7 @@ static int find_landers(const struct function *f, struct dp_point *p, size_t i,
 		if ((facts.class == DP_INSN_JCC ||
 		     facts.class == DP_INSN_JMP) &&
 		    f->start + at + facts.len + (u64)facts.target == exit->addr)
-			err = add_lander(p, cap, f->start + at,
+			err = add_branch(p, cap, f->start + at,
 					 size_at(f, f->start + at), i);
 	}
 	return err;
@@ -243,7 +243,7 @@ static int find_starts(struct dp_point *p, struct function *f)
 		p->early_starts[i] = find_early_start(f, p->addr, &p->exits[i]);
 		if (is_in(f, p->exits[i].addr) && !p->early_starts[i].exact &&
 		    is_crowded(f, &p->exits[i]))
-			err = find_landers(f, p, i, &cap);
+			err = find_branches(f, p, i, &cap);
 	}
 	forget(f);
 	return err;

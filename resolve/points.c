@@ -552,11 +552,11 @@ static int copy_point(struct dp_point *to, const struct dp_point *from)
 	to->exits = copy_of(from->exits, n * sizeof(*from->exits));
 	to->early_starts =
 		copy_of(from->early_starts, n * sizeof(*from->early_starts));
-	to->landers = copy_of(from->landers,
-			      from->nr_landers * sizeof(*from->landers));
+	to->branches = copy_of(from->branches,
+			       from->nr_branches * sizeof(*from->branches));
 	return !to->name || !to->symbol || !to->module ||
 			       (n && (!to->exits || !to->early_starts)) ||
-			       (from->nr_landers && !to->landers) ?
+			       (from->nr_branches && !to->branches) ?
 		       -ENOMEM :
 		       0;
 }
@@ -586,7 +586,7 @@ void dp_points_free(struct dp_points *points)
 		free(points->v[i].module);
 		free(points->v[i].exits);
 		free(points->v[i].early_starts);
-		free(points->v[i].landers);
+		free(points->v[i].branches);
 	}
 	dp_tail_targets_free(points);
 	free(points->v);

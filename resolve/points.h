@@ -104,11 +104,11 @@ struct dp_early_start {
 };
 
 /**
- * struct dp_lander - a branch to an exit, which may be displaced together with what is behind it
+ * struct dp_branch - a branch to an exit, which may be displaced together with what is behind it
  * @addr: of the branch; @size: bytes from there on to which nothing else branches, the first excepted
  * @exit: index of the exit
  */
-struct dp_lander {
+struct dp_branch {
 	u64 addr;
 	u32 size, exit;
 };
@@ -135,8 +135,8 @@ struct dp_point {
 	/* of a return probe: the exits of its function */
 	struct dp_exit *exits;
 	struct dp_early_start *early_starts; /* per exit */
-	struct dp_lander *landers; /* branches to exits without room */
-	size_t nr_exits, nr_landers;
+	struct dp_branch *branches; /* branches to exits without room */
+	size_t nr_exits, nr_branches;
 	struct dp_type ret; /* what its function returns, once @typed */
 	const struct dp_prototype
 		*prototype; /* what else is known of it, or NULL */

@@ -279,21 +279,21 @@ static void aim_inside(struct dp_out *o, const struct dp_region *r,
 	}
 }
 
-static void put_landing(struct dp_out *o, const struct dp_detour_spec *s,
-			struct dp_detour *d, const u8 *len)
+static void put_duplicate(struct dp_out *o, const struct dp_detour_spec *s,
+			  struct dp_detour *d, const u8 *len)
 {
-	const struct dp_landing *l = &s->landing;
+	const struct dp_duplicate *l = &s->duplicate;
 	int i;
 
 	if (!l->before)
 		return;
-	d->landing = (u16)o->len;
+	d->duplicate = (u16)o->len;
 	call_out(o, s->entry, l->before);
-	d->landed = (u16)o->len;
+	d->duplicate_insn = (u16)o->len;
 	dp_put(o, l->code, l->len);
 	for (i = 0; i < s->region->nr; i++)
 		if (l->branches >> i & 1)
-			aim(o, d->insn[i] + len[i], d->landing);
+			aim(o, d->insn[i] + len[i], d->duplicate);
 }
 
 static int put_insns(struct dp_out *o, const struct dp_detour_spec *s,
@@ -332,7 +332,7 @@ static int put_insns(struct dp_out *o, const struct dp_detour_spec *s,
 	if (!s->intercept_entry && dp_insn_falls_through(r->facts[i - 1].class))
 		dp_put_jmp(o, s->from + r->len);
 	aim_inside(o, r, d, len);
-	put_landing(o, s, d, len);
+	put_duplicate(o, s, d, len);
 	return 0;
 }
 

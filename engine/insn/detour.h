@@ -9,7 +9,7 @@
  *     first instruction of the region
  *     …  where requested, count, or call out before or after an instruction
  *     jump back behind the region
- *     landing: call out, and a ret, to which a branch of the region leads
+ *     duplicate: call out, and a ret, to which branches of the region lead
  *
  * A detour skips the red zone and relies on nothing below it. No flag and no register
  * is different when an instruction of the region is reached.
@@ -78,12 +78,12 @@ struct dp_detour_stream {
 };
 
 /**
- * struct dp_landing - a ret elsewhere in the text, of which the detour has a copy
+ * struct dp_duplicate - a ret elsewhere in the text, of which the detour has a copy
  * @branches: one bit for each instruction of the region that branches to it
- * @before: as in struct dp_detour_spec; 0: there is no landing
+ * @before: as in struct dp_detour_spec; 0: there is no duplicate
  * @code, @len: its bytes
  */
-struct dp_landing {
+struct dp_duplicate {
 	u32 before;
 	const u8 *code;
 	u8 len, branches;
@@ -136,7 +136,7 @@ struct dp_detour_spec {
 	u64 tracked;
 	u64 intercept_entry;
 	u32 intercept;
-	struct dp_landing landing;
+	struct dp_duplicate duplicate;
 };
 
 /**
@@ -146,14 +146,14 @@ struct dp_detour_spec {
  * @at: where each instruction begins, with its call-out; the last one is the jump back
  * @insn: where the instruction itself is
  * @atomic: one bit per instruction: it is one instruction here, too
- * @landing: where its call-out begins, @landed: where the copy is; 0: there is none
+ * @duplicate: where its call-out begins, @duplicate_insn: where the ret is; 0: there is none
  */
 struct dp_detour {
 	u8 code[DP_DETOUR_MAX];
 	u16 len, start, leave;
 	u16 at[DP_REGION_INSNS + 1];
 	u16 insn[DP_REGION_INSNS];
-	u16 landing, landed;
+	u16 duplicate, duplicate_insn;
 	u8 atomic;
 };
 

@@ -76,18 +76,18 @@ static void mark_around(struct dp_engine *e, struct batch *b, u32 i)
 	mark_side(e, b, addr, ~0ull);
 }
 
-/* Jumps that have a landing for a site of the batch */
-static void mark_landers(struct dp_engine *e, struct batch *b)
+/* Jumps that have a duplicate of a site of the batch */
+static void mark_branches(struct dp_engine *e, struct batch *b)
 {
 	const struct dp_site *to;
 	bool any = false;
 	u32 i;
 
 	for (i = 0; i < b->n && !any; i++)
-		any = e->sites[b->v[i]].landed;
+		any = e->sites[b->v[i]].duplicated;
 	for (i = 0; any && i < e->nr_sites; i++) {
-		to = e->sites[i].lands_to ?
-			     dp_engine_find(e, e->sites[i].lands_to) :
+		to = e->sites[i].branches_to ?
+			     dp_engine_find(e, e->sites[i].branches_to) :
 			     NULL;
 		if (to && to->marked)
 			mark_around(e, b, i);
@@ -101,7 +101,7 @@ static struct batch batch_of(struct dp_engine *e, const u32 *probes, u32 n)
 
 	for (i = 0; i < n; i++)
 		mark_around(e, &b, e->probes[probes[i]].site);
-	mark_landers(e, &b);
+	mark_branches(e, &b);
 	return b;
 }
 

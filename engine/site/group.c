@@ -17,8 +17,8 @@
  *
  * A site without probes begins a jump early, if that covers the one that it serves.
  *
- * Where a branch of a jump's region goes to a ret that is a breakpoint, the detour may have a copy of the
- * ret, its landing. A site without probes may begin a jump for that alone.
+ * Where branches of a jump's region go to a ret that is a breakpoint, the detour may have a duplicate of
+ * the ret. A site without probes may begin a jump for that alone.
  *
  * Behind its five bytes, a jump's detour may go on with the instructions of sites that cannot begin
  * jumps, because they have no room, say. Such a site is a breakpoint in the text, for threads that
@@ -120,19 +120,19 @@ static bool may_follow(const struct dp_engine *e)
 	return !e->own && e->arming == DP_ARM_INTERIOR;
 }
 
-/* The site that the jump is to have a landing for, or NULL. One that can be a jump is reached by a
+/* The site whose ret the jump's detour is to have, or NULL. One that can be a jump is reached by a
  * branch in the text. */
-static const struct dp_site *landing(const struct dp_engine *e,
-				     const struct dp_site *s)
+static const struct dp_site *duplicate_of(const struct dp_engine *e,
+					  const struct dp_site *s)
 {
-	const struct dp_site *to = s->lands_to && may_follow(e) ?
-					   dp_engine_find(e, s->lands_to) :
+	const struct dp_site *to = s->branches_to && may_follow(e) ?
+					   dp_engine_find(e, s->branches_to) :
 					   NULL;
 	const char *why = NULL;
 
-	return to && to->place && to->landed && to->mode == DP_MODE_TRAP &&
+	return to && to->place && to->duplicated && to->mode == DP_MODE_TRAP &&
 			       is_enabled(e, to, &why) && !why &&
-			       dp_jump_landers(s) ?
+			       dp_jump_branches(s) ?
 		       to :
 		       NULL;
 }
@@ -171,7 +171,7 @@ static void want(const struct dp_engine *e, struct dp_site *s)
 		s->why = NULL;
 	else if (!s->why)
 		s->why = "breakpoints were asked for";
-	if (!is_enabled(e, s, &why) && !served(e, s) && !landing(e, s))
+	if (!is_enabled(e, s, &why) && !served(e, s) && !duplicate_of(e, s))
 		return;
 	if (!why && e->growth->unoptimized)
 		why = "optimising is switched off";
@@ -290,13 +290,14 @@ static void leave(struct dp_engine *e, const u32 *which, u32 n,
 	if (!lead || !lead->serves || lead->wants != DP_WANT_PLAN ||
 	    lead->covers[lead->region.nr - 1])
 		return;
-	if (lead->early && !landing(e, lead))
+	if (lead->early && !duplicate_of(e, lead))
 		give_up(e, which, n, lead);
 	else
 		cut(e, which, n, lead);
 }
 
-static void choose_landings(const struct dp_engine *e, const u32 *which, u32 n)
+static void choose_duplicates(const struct dp_engine *e, const u32 *which,
+			      u32 n)
 {
 	const struct dp_site *to;
 	struct dp_site *s;
@@ -304,8 +305,8 @@ static void choose_landings(const struct dp_engine *e, const u32 *which, u32 n)
 
 	for (i = 0; i < n; i++) {
 		s = &e->sites[which[i]];
-		to = s->wants == DP_WANT_PLAN ? landing(e, s) : NULL;
-		s->lands = to ? (u32)(to - e->sites) + 1 : 0;
+		to = s->wants == DP_WANT_PLAN ? duplicate_of(e, s) : NULL;
+		s->duplicates = to ? (u32)(to - e->sites) + 1 : 0;
 	}
 }
 
@@ -338,5 +339,5 @@ void dp_group_choose(struct dp_engine *e, const u32 *which, u32 n)
 		lead = s->wants == DP_WANT_PLAN ? s : NULL;
 	}
 	leave(e, which, n, lead);
-	choose_landings(e, which, n);
+	choose_duplicates(e, which, n);
 }

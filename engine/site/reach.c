@@ -101,7 +101,7 @@ static struct dp_site *around(const struct dp_engine *e, u64 addr)
 	return NULL;
 }
 
-static struct dp_site *begin_lander(struct dp_engine *e, u64 addr,
+static struct dp_site *begin_branch(struct dp_engine *e, u64 addr,
 				    const u8 *code, size_t size)
 {
 	struct dp_region region;
@@ -118,8 +118,8 @@ static struct dp_site *begin_lander(struct dp_engine *e, u64 addr,
 	return s;
 }
 
-void dp_engine_land(struct dp_engine *e, u32 probe, u64 addr, const u8 *code,
-		    size_t size)
+void dp_engine_duplicate(struct dp_engine *e, u32 probe, u64 addr,
+			 const u8 *code, size_t size)
 {
 	struct dp_site *to = &e->sites[e->probes[probe].site];
 	struct dp_site *s;
@@ -129,10 +129,10 @@ void dp_engine_land(struct dp_engine *e, u32 probe, u64 addr, const u8 *code,
 		return;
 	s = around(e, addr);
 	if (!s)
-		s = begin_lander(e, addr, code, size);
+		s = begin_branch(e, addr, code, size);
 	/* The sites may be elsewhere now. */
-	if (!s || s->place || s->lands_to)
+	if (!s || s->place || s->branches_to)
 		return;
-	s->lands_to = target;
-	e->sites[e->probes[probe].site].landed = true;
+	s->branches_to = target;
+	e->sites[e->probes[probe].site].duplicated = true;
 }

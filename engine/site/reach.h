@@ -52,7 +52,7 @@ bool dp_engine_start_early(struct dp_engine *engine, u64 addr, const u8 *code,
 			   size_t size);
 
 /**
- * dp_engine_land() - let a branch's jump have a landing for a probe's ret
+ * dp_engine_duplicate() - let a branch's jump have a duplicate of a probe's ret
  * @probe: of a ret; nothing is done if it can be a jump
  * @addr: of an instruction that branches there
  * @code: bytes found there; @size: how many, all within its function, and only the first of them
@@ -61,8 +61,8 @@ bool dp_engine_start_early(struct dp_engine *engine, u64 addr, const u8 *code,
  * Without a site at the branch, one without a probe is made. Only interior can do that. Before the
  * layout.
  */
-void dp_engine_land(struct dp_engine *engine, u32 probe, u64 addr,
-		    const u8 *code, size_t size);
+void dp_engine_duplicate(struct dp_engine *engine, u32 probe, u64 addr,
+			 const u8 *code, size_t size);
 
 /** dp_engine_forbid_jump() - make a probe a breakpoint, for the reason @why. Before the layout. */
 void dp_engine_forbid_jump(struct dp_engine *engine, u32 probe,

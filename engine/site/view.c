@@ -333,8 +333,9 @@ static int before_jump(const struct dp_site_entry *s, const struct dp_jump *j,
 			*orig = s->addr + j->offset[i];
 			return 0;
 		}
-	if (j->landing && (offset == j->landing || offset == j->landed)) {
-		*orig = j->lands_at;
+	if (j->duplicate &&
+	    (offset == j->duplicate || offset == j->duplicate_insn)) {
+		*orig = j->duplicated_at;
 		return 0;
 	}
 	*orig = s->addr + j->size;

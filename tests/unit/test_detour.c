@@ -560,7 +560,7 @@ static void stays_inside(void **state)
 #define ELSEWHERE 0x6c
 
 /* The detour tells of it first, and then has it itself: the ret in the text is a breakpoint. */
-static void land(const struct machine *from, size_t n, u8 branches)
+static void duplicate(const struct machine *from, size_t n, u8 branches)
 {
 	static const u8 ret = 0xc3;
 	struct dp_detour_spec spec;
@@ -575,17 +575,17 @@ static void land(const struct machine *from, size_t n, u8 branches)
 	area[ELSEWHERE] = ret;
 	run(from, &plain);
 	spell(&spec, &region, code, BEFORE);
-	spec.landing =
-		(struct dp_landing){ 1 + number(9, false), &ret, 1, branches };
+	spec.duplicate = (struct dp_duplicate){ 1 + number(9, false), &ret, 1,
+						branches };
 	put_detour(&spec, &d);
 	area[ELSEWHERE] = CC;
 	count_from_zero(true);
 	run(from, &probed);
 	memcpy(area + TEXT, code, n);
 	expect_same(&region, &plain, &probed);
-	assert_in_range(d.landing, d.at[region.nr], d.landed);
-	assert_int_equal(area[DETOUR + d.landed], ret);
-	assert_int_equal(d.len, d.landed + 1);
+	assert_in_range(d.duplicate, d.at[region.nr], d.duplicate_insn);
+	assert_int_equal(area[DETOUR + d.duplicate_insn], ret);
+	assert_int_equal(d.len, d.duplicate_insn + 1);
 	assert_int_equal(probed.nr_told, plain.exit == 1 ? 1 : 2);
 	assert_int_equal(probed.told[0], number(0, false));
 	if (plain.exit != 1)
@@ -593,9 +593,9 @@ static void land(const struct machine *from, size_t n, u8 branches)
 }
 
 /* One branch, and two, to a ret elsewhere */
-static void lands(void **state)
+static void has_a_duplicate(void **state)
 {
-	struct code c = { .name = "landing", .to = ELSEWHERE };
+	struct code c = { .name = "duplicate", .to = ELSEWHERE };
 	unsigned int flags;
 	struct machine m;
 	char text[32];
@@ -608,12 +608,12 @@ static void lands(void **state)
 			c.size = 1;
 			snprintf(text, sizeof(text), "7%x00 4889c3", cc);
 			c.text = text;
-			land(&m, put_code(&c), 1);
+			duplicate(&m, put_code(&c), 1);
 			c.aim = 4;
 			c.size = 4;
 			snprintf(text, sizeof(text), "7%x%02x 0f8%x00000000",
 				 cc, ELSEWHERE - 2, (cc + 3) % 16);
-			land(&m, put_code(&c), 3);
+			duplicate(&m, put_code(&c), 3);
 		}
 }
 
@@ -1152,7 +1152,7 @@ int main(void)
 		cmocka_unit_test(changes_nothing),
 		cmocka_unit_test(takes_every_condition),
 		cmocka_unit_test(stays_inside),
-		cmocka_unit_test(lands),
+		cmocka_unit_test(has_a_duplicate),
 		cmocka_unit_test(counts_once_when_interrupted),
 		cmocka_unit_test(counts_exactly),
 		cmocka_unit_test(keeps_its_layout),

@@ -824,38 +824,41 @@ static void goes_on_to_a_probe(void **state)
 }
 
 /* jle 1f; mov %rax, %rbx; nops; 1: ret, which is probed */
-static void begin_landing(struct world *w, enum dp_arming arming, bool room)
+static void begin_duplicate(struct world *w, enum dp_arming arming, bool room)
 {
 	begin(w, HIGH, arming);
 	hex("7e06 4889c3 90 90 90 c3", w->t.orig + 10);
 	assert_int_equal(add(w, 18, room), 0);
-	dp_engine_land(w->e, w->probe[0], HIGH + 10, w->t.orig + 10, 8);
+	dp_engine_duplicate(w->e, w->probe[0], HIGH + 10, w->t.orig + 10, 8);
 	assert_int_equal(build(w), 0);
 	assert_int_equal(commit(w), 0);
 }
 
-/* The branch's jump is there for the sake of its landing. */
-static void lands_on_a_probe(void **state)
+/* The branch's jump is there for the sake of the duplicate. */
+static void duplicates_a_ret(void **state)
 {
 	const struct dp_jump *j;
 	struct world w;
 	u64 orig;
 	u32 i;
 
-	begin_landing(&w, DP_ARM_INTERIOR, false);
+	begin_duplicate(&w, DP_ARM_INTERIOR, false);
 	for (i = 0; i < 2; i++) {
 		assert_int_equal(w.t.now[10], JUMP);
 		assert_int_equal(w.t.now[18], DP_BREAKPOINT);
 		expect_armed(&w);
 		j = dp_view_jump(&w.e->view, site_of(&w, 10));
-		assert_int_equal(j->lands_at, HIGH + 18);
-		assert_in_range(j->landing, j->at[j->nr] + 1, j->landed);
+		assert_int_equal(j->duplicated_at, HIGH + 18);
+		assert_in_range(j->duplicate, j->at[j->nr] + 1,
+				j->duplicate_insn);
 		assert_int_equal(dp_view_original(&w.e->view,
-						  j->base + j->landing, &orig),
+						  j->base + j->duplicate,
+						  &orig),
 				 0);
 		assert_int_equal(orig, HIGH + 18);
 		assert_int_equal(dp_view_original(&w.e->view,
-						  j->base + j->landed, &orig),
+						  j->base + j->duplicate_insn,
+						  &orig),
 				 0);
 		assert_int_equal(orig, HIGH + 18);
 		dp_engine_turn(w.e, w.probe[0], false);
@@ -871,7 +874,7 @@ static void lands_on_a_probe(void **state)
 }
 
 /* A probe that can have a jump is reached in the text; only interior can do the rest. */
-static void lands_on_no_other(void **state)
+static void duplicates_no_other(void **state)
 {
 	static const struct {
 		enum dp_arming arming;
@@ -884,7 +887,7 @@ static void lands_on_no_other(void **state)
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct world w;
 
-		begin_landing(&w, rows[i].arming, rows[i].room);
+		begin_duplicate(&w, rows[i].arming, rows[i].room);
 		assert_int_equal(w.t.now[10], 0x7e);
 		assert_int_not_equal(w.t.now[18], 0xc3);
 		assert_int_equal(disarm(&w, false, NULL), 0);
@@ -893,8 +896,8 @@ static void lands_on_no_other(void **state)
 	}
 }
 
-/* The branch is in a probe's own jump, which lands only while the ret's probe is enabled. */
-static void lands_from_a_probe(void **state)
+/* The branch is in a probe's own jump, which has the duplicate only while the ret's probe is enabled. */
+static void duplicates_in_a_probe(void **state)
 {
 	const struct dp_jump *j;
 	struct world w;
@@ -904,15 +907,15 @@ static void lands_from_a_probe(void **state)
 	hex("90 7e06 4889c3 90 90 90 c3", w.t.orig + 9);
 	assert_int_equal(add(&w, 9, true), 0);
 	assert_int_equal(add(&w, 18, false), 0);
-	dp_engine_land(w.e, w.probe[1], HIGH + 10, w.t.orig + 10, 8);
+	dp_engine_duplicate(w.e, w.probe[1], HIGH + 10, w.t.orig + 10, 8);
 	assert_int_equal(build(&w), 0);
 	assert_null(site_of(&w, 10));
 	assert_int_equal(commit(&w), 0);
 	for (i = 0; i < 4; i++) {
 		j = dp_view_jump(&w.e->view, site_of(&w, 9));
 		assert_int_equal(w.t.now[9], JUMP);
-		assert_int_equal(j->lands_at, i & 1 ? 0 : HIGH + 18);
-		assert_int_equal(j->landing != 0, !(i & 1));
+		assert_int_equal(j->duplicated_at, i & 1 ? 0 : HIGH + 18);
+		assert_int_equal(j->duplicate != 0, !(i & 1));
 		assert_int_equal(w.t.now[18], i & 1 ? 0xc3 : DP_BREAKPOINT);
 		dp_engine_turn(w.e, w.probe[1], i & 1);
 		assert_int_equal(apply(&w), 0);
@@ -1020,9 +1023,9 @@ int main(void)
 		cmocka_unit_test(begins_far_before),
 		cmocka_unit_test(begins_far_before_no_jump),
 		cmocka_unit_test(goes_on_to_a_probe),
-		cmocka_unit_test(lands_on_a_probe),
-		cmocka_unit_test(lands_on_no_other),
-		cmocka_unit_test(lands_from_a_probe),
+		cmocka_unit_test(duplicates_a_ret),
+		cmocka_unit_test(duplicates_no_other),
+		cmocka_unit_test(duplicates_in_a_probe),
 		cmocka_unit_test(begins_nowhere_else),
 		cmocka_unit_test(begins_at_the_probe),
 		cmocka_unit_test(keeps_reasons),

@@ -69,22 +69,23 @@ static void start_early(struct adding *d, const struct dp_early_start *early,
 }
 
 /* Lead branches to an exit that stays a breakpoint to a copy of it. */
-static void add_landers(struct adding *d, const struct dp_point *p, size_t k,
-			u32 probe)
+static void add_branches(struct adding *d, const struct dp_point *p, size_t k,
+			 u32 probe)
 {
 	u8 code[DP_REGION_MAX];
 	size_t i, n;
 
 	if (d->a->settings.arming != DP_ARM_INTERIOR)
 		return;
-	for (i = 0; i < p->nr_landers; i++) {
-		const struct dp_lander *l = &p->landers[i];
+	for (i = 0; i < p->nr_branches; i++) {
+		const struct dp_branch *l = &p->branches[i];
 
 		if (l->exit != k)
 			continue;
 		n = dp_code_read(&d->code, l->addr, code, l->size);
 		if (n == l->size)
-			dp_engine_land(d->a->engine, probe, l->addr, code, n);
+			dp_engine_duplicate(d->a->engine, probe, l->addr, code,
+					    n);
 	}
 }
 
@@ -111,7 +112,7 @@ static int add_exit(struct adding *d, const struct dp_point *p, u32 enter,
 	if (!p->early_starts[k].exact && must_not_trap(d->a, probe, why))
 		return -EOPNOTSUPP;
 	start_early(d, &p->early_starts[k], exit, probe);
-	add_landers(d, p, k, probe);
+	add_branches(d, p, k, probe);
 	return 0;
 }
 
