@@ -73,12 +73,12 @@ static int find_exits(struct resolver *r, struct dp_point *p,
 	err = dp_exit_reader_find(dp_tail_targets_reader(tail_targets, m),
 				  r->mods, m, p);
 	for (i = 0; i < p->nr_exits && !err; i++) {
-		struct dp_point early_start = { .addr = p->early_starts[i] };
+		struct dp_early_start *early = &p->early_starts[i];
+		struct dp_point start = { .addr = early->addr };
 
 		err = check_exit(r, p, p->exits[i].addr);
-		if (p->early_starts[i] &&
-		    check_exit(r, &early_start, early_start.addr))
-			p->early_starts[i] = 0;
+		if (early->addr && check_exit(r, &start, start.addr))
+			*early = (struct dp_early_start){ 0 };
 	}
 	return err;
 }
@@ -758,10 +758,13 @@ static int copy_point(struct dp_point *to, const struct dp_point *from)
 	to->exits = copy_of(from->exits, n * sizeof(*from->exits));
 	to->early_starts =
 		copy_of(from->early_starts, n * sizeof(*from->early_starts));
+	to->branches = copy_of(from->branches,
+			       from->nr_branches * sizeof(*from->branches));
 	return !to->name || !to->symbol || !to->module ||
 			       !to->canonical != !from->canonical ||
 			       !to->place != !from->place ||
-			       (n && (!to->exits || !to->early_starts)) ?
+			       (n && (!to->exits || !to->early_starts)) ||
+			       (from->nr_branches && !to->branches) ?
 		       -ENOMEM :
 		       0;
 }
@@ -793,6 +796,7 @@ void dp_points_free(struct dp_points *points)
 		free(points->v[i].module);
 		free(points->v[i].exits);
 		free(points->v[i].early_starts);
+		free(points->v[i].branches);
 	}
 	dp_tail_targets_free(points);
 	free(points->v);

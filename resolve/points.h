@@ -100,6 +100,29 @@ const char *dp_spec_colon(const char *text);
 bool dp_spec_reserved(const char *module);
 
 /**
+ * struct dp_early_start - where the jump of an exit's probe may begin before the exit
+ * @addr: 0: nowhere
+ * @better: a jump at the exit would be worse, if there is room for one. Nothing else branches to
+ *          what is between @addr and the exit's end; or the other jump reaches into another function
+ * @exact: a jump from there ends with the exit, and nothing else branches to it. Every strategy
+ *         can do that; only interior can do the rest
+ */
+struct dp_early_start {
+	u64 addr;
+	bool better, exact;
+};
+
+/**
+ * struct dp_branch - a branch to an exit, which may be displaced together with what is behind it
+ * @addr: of the branch; @size: bytes from there on to which nothing else branches, the first excepted
+ * @exit: index of the exit
+ */
+struct dp_branch {
+	u64 addr;
+	u32 size, exit;
+};
+
+/**
  * struct dp_point - one address that a spec stands for
  * @name: canonical, pasteable spec, "libc.so.6:malloc+0x4"; of a line, and an inlined copy, what the
  *        user has written, and where that is if there are several: "prog:prog.c:23[main+0x4]"; owned
@@ -123,8 +146,9 @@ struct dp_point {
 	char reason[160]; /* words for @refused */
 	/* of a return probe: the exits of its function */
 	struct dp_exit *exits;
-	u64 *early_starts; /* per exit: its early start, or 0 */
-	size_t nr_exits;
+	struct dp_early_start *early_starts; /* per exit */
+	struct dp_branch *branches; /* branches to exits without room */
+	size_t nr_exits, nr_branches;
 	struct dp_type ret; /* what its function returns, once @typed */
 	const struct dp_prototype
 		*prototype; /* what else is known of it, or NULL */

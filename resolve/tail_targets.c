@@ -192,6 +192,7 @@ void dp_tail_targets_free(struct dp_points *points)
 	for (i = 0; i < o->n; i++) {
 		free(o->v[i].exits);
 		free(o->v[i].early_starts);
+		free(o->v[i].branches);
 	}
 	for (i = 0; i < DP_READERS; i++)
 		dp_exit_reader_close(&o->reader[i]);

@@ -243,10 +243,64 @@ static void count_inner(struct dp_out *o, const struct dp_detour_spec *s, int i)
 	dp_sequence_describe(o, &q);
 }
 
+/* The instruction behind the @i-th one to which that branches, or 0. */
+static int branches_to(const struct dp_region *r, int i)
+{
+	const struct insn_facts *f = &r->facts[i];
+	int k;
+
+	for (k = i + 1; k < r->nr; k++)
+		if ((f->class == DP_INSN_JCC || f->class == DP_INSN_JMP) &&
+		    r->at[i] + f->len + f->target == r->at[k])
+			return k;
+	return 0;
+}
+
+/* The copy of a branch ends with its displacement. */
+static void aim(struct dp_out *o, unsigned int branch_end, u16 to)
+{
+	unsigned int end = o->len;
+
+	o->len = branch_end - 4;
+	dp_put_rel32(o, o->at + to);
+	o->len = end;
+}
+
+/* Branches from one instruction of the region to a later one stay in the detour. */
+static void aim_inside(struct dp_out *o, const struct dp_region *r,
+		       const struct dp_detour *d, const u8 *len)
+{
+	int i, k;
+
+	for (i = 0; i < r->nr; i++) {
+		k = branches_to(r, i);
+		if (k)
+			aim(o, d->insn[i] + len[i], d->at[k]);
+	}
+}
+
+static void put_duplicate(struct dp_out *o, const struct dp_detour_spec *s,
+			  struct dp_detour *d, const u8 *len)
+{
+	const struct dp_duplicate *l = &s->duplicate;
+	int i;
+
+	if (!l->before)
+		return;
+	d->duplicate = (u16)o->len;
+	call_out(o, s->entry, l->before);
+	d->duplicate_insn = (u16)o->len;
+	dp_put(o, l->code, l->len);
+	for (i = 0; i < s->region->nr; i++)
+		if (l->branches >> i & 1)
+			aim(o, d->insn[i] + len[i], d->duplicate);
+}
+
 static int put_insns(struct dp_out *o, const struct dp_detour_spec *s,
 		     struct dp_detour *d)
 {
 	const struct dp_region *r = s->region;
+	u8 len[DP_REGION_INSNS] = { 0 };
 	struct dp_copy copy;
 	int i, err;
 
@@ -269,6 +323,7 @@ static int put_insns(struct dp_out *o, const struct dp_detour_spec *s,
 		if (err)
 			return err;
 		dp_put(o, copy.code, copy.body_len);
+		len[i] = copy.body_len;
 		d->atomic |= (u8)(copy.atomic << i);
 		if (i || !s->native)
 			call_out(o, s->entry, s->after[i]);
@@ -276,6 +331,8 @@ static int put_insns(struct dp_out *o, const struct dp_detour_spec *s,
 	d->at[i] = (u16)o->len;
 	if (!s->intercept_entry && dp_insn_falls_through(r->facts[i - 1].class))
 		dp_put_jmp(o, s->from + r->len);
+	aim_inside(o, r, d, len);
+	put_duplicate(o, s, d, len);
 	return 0;
 }
 

@@ -48,6 +48,8 @@ static u64 behind_jump(const struct dp_jump *j, u64 offset)
 {
 	int i = 0;
 
+	if (j->duplicate && offset >= j->duplicate)
+		return j->duplicated_at;
 	while (i + 1 < j->nr && offset >= j->at[i + 1])
 		i++;
 	return dp_site_at(j->site)->addr + j->offset[i];

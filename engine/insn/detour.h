@@ -9,6 +9,7 @@
  *     first instruction of the region
  *     …  where requested, count, or call out before or after an instruction
  *     jump back behind the region
+ *     duplicate: call out, and a ret, to which branches of the region lead
  *
  * A detour skips the red zone and relies on nothing below it. No flag and no register
  * is different when an instruction of the region is reached.
@@ -27,8 +28,9 @@ struct dp_native;
 #define DP_NATIVE_MAX 1024
 #define DP_DETOUR_INSN 96
 #define DP_DETOUR_COUNT 208
-#define DP_DETOUR_MAX                                                         \
-	(DP_NATIVE_MAX + DP_DETOUR_ALIGN + DP_REGION_INSNS * DP_DETOUR_INSN + \
+#define DP_DETOUR_MAX                             \
+	(DP_NATIVE_MAX + DP_DETOUR_ALIGN +        \
+	 (DP_REGION_INSNS + 1) * DP_DETOUR_INSN + \
 	 (DP_REGION_INSNS - 1) * DP_DETOUR_COUNT)
 
 /**
@@ -73,6 +75,18 @@ struct dp_detour_stream {
 	bool coarse;
 	enum dp_commits commits;
 	struct dp_insn_memory memory;
+};
+
+/**
+ * struct dp_duplicate - a ret elsewhere in the text, of which the detour has a copy
+ * @branches: one bit for each instruction of the region that branches to it
+ * @before: as in struct dp_detour_spec; 0: there is no duplicate
+ * @code, @len: its bytes
+ */
+struct dp_duplicate {
+	u32 before;
+	const u8 *code;
+	u8 len, branches;
 };
 
 /**
@@ -122,6 +136,7 @@ struct dp_detour_spec {
 	u64 tracked;
 	u64 intercept_entry;
 	u32 intercept;
+	struct dp_duplicate duplicate;
 };
 
 /**
@@ -131,12 +146,14 @@ struct dp_detour_spec {
  * @at: where each instruction begins, with its call-out; the last one is the jump back
  * @insn: where the instruction itself is
  * @atomic: one bit per instruction: it is one instruction here, too
+ * @duplicate: where its call-out begins, @duplicate_insn: where the ret is; 0: there is none
  */
 struct dp_detour {
 	u8 code[DP_DETOUR_MAX];
 	u16 len, start, leave;
 	u16 at[DP_REGION_INSNS + 1];
 	u16 insn[DP_REGION_INSNS];
+	u16 duplicate, duplicate_insn;
 	u8 atomic;
 };
 

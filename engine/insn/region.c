@@ -18,7 +18,7 @@ static int add(struct dp_region *r, const struct insn_facts *f, size_t room,
 		return fail(
 			why,
 			"a system call is among the bytes that a jump needs");
-	if (r->len + f->len > room)
+	if (r->len + f->len > room || r->nr == DP_REGION_INSNS)
 		return fail(why, "its function has no room for a jump");
 	r->at[r->nr] = r->len;
 	r->facts[r->nr++] = *f;
@@ -31,14 +31,15 @@ static bool calls(u8 class)
 	return class == DP_INSN_CALL || class == DP_INSN_CALL_IND;
 }
 
-int dp_region_decode(const u8 *code, size_t size, size_t room,
-		     struct dp_region *r, const char **why)
+/* At least @least bytes, and no more than @room */
+static int decode(const u8 *code, size_t size, size_t least, size_t room,
+		  struct dp_region *r, const char **why)
 {
 	struct insn_facts f;
 	int err = 0, i;
 
 	*r = (struct dp_region){ 0 };
-	while (!err && r->len < DP_JUMP_SIZE) {
+	while (!err && r->len < least) {
 		if (r->len >= size ||
 		    dp_insn_facts(code + r->len, size - r->len, &f))
 			return fail(why,
@@ -56,6 +57,20 @@ int dp_region_decode(const u8 *code, size_t size, size_t room,
 				why,
 				"signal return code is recognised by its bytes");
 	return err;
+}
+
+int dp_region_decode(const u8 *code, size_t size, size_t room,
+		     struct dp_region *r, const char **why)
+{
+	return decode(code, size, DP_JUMP_SIZE, room, r, why);
+}
+
+int dp_region_decode_all(const u8 *code, size_t len, struct dp_region *r,
+			 const char **why)
+{
+	if (len < DP_JUMP_SIZE || len > DP_REGION_MAX)
+		return fail(why, "no jump displaces so many bytes");
+	return decode(code, len, len, len, r, why);
 }
 
 static bool has_target(u8 class)

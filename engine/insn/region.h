@@ -41,6 +41,10 @@ struct dp_region {
 int dp_region_decode(const u8 *code, size_t size, size_t room,
 		     struct dp_region *region, const char **why);
 
+/** dp_region_decode_all() - the same of a region that is all of @len bytes */
+int dp_region_decode_all(const u8 *code, size_t len, struct dp_region *region,
+			 const char **why);
+
 /**
  * struct dp_entries - targets of a function's direct branches within the function
  * @v: @n addresses, ascending

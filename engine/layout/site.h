@@ -44,6 +44,8 @@ struct dp_jump_program {
  *         instruction; 0: none can
  * @runs: what the detour runs itself
  * @room: bytes that its detour may take
+ * @duplicate: offset of the duplicate's call-out, @duplicate_insn: of its ret; 0: there is none
+ * @duplicates: 1 + index of the site whose ret that is, @duplicated_at: its address
  */
 struct dp_jump {
 	u64 base, island;
@@ -57,6 +59,9 @@ struct dp_jump {
 	u16 room, leave;
 	u8 before, after, counted;
 	struct dp_jump_program runs;
+	u16 duplicate, duplicate_insn;
+	u32 duplicates;
+	u64 duplicated_at;
 };
 
 /** enum dp_mode - how a site is armed */

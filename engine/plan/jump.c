@@ -19,8 +19,7 @@
 #include "engine/site/site.h"
 #include "engine/site/internal.h"
 
-/* The instruction of a region that begins at @addr, or -1. */
-static int insn_at(const struct dp_site *s, u64 addr)
+int dp_jump_insn_at(const struct dp_site *s, u64 addr)
 {
 	int i;
 
@@ -40,7 +39,7 @@ void dp_jump_cover_none(struct dp_site *s)
 
 bool dp_jump_cover(struct dp_site *lead, struct dp_site *s)
 {
-	int k = insn_at(lead, s->addr);
+	int k = dp_jump_insn_at(lead, s->addr);
 
 	if (k <= 0)
 		return false;
@@ -64,7 +63,8 @@ void dp_jump_note_traps(const struct dp_engine *e, struct dp_site *s)
 u32 dp_jump_room(const struct dp_engine *e, const struct dp_site *s)
 {
 	return (s->runs ? DP_NATIVE_MAX : DP_DETOUR_HEAD) +
-	       s->region.nr * DP_DETOUR_INSN + DP_DETOUR_ALIGN;
+	       (s->region.nr + (s->branches_to != 0)) * DP_DETOUR_INSN +
+	       DP_DETOUR_ALIGN;
 }
 
 static bool counts_alone(const struct dp_engine *e, const struct dp_site *s)
@@ -95,6 +95,10 @@ static void fill_jump(struct dp_jump *j, const struct dp_site *s,
 		j->offset[i] = s->region.at[i];
 	}
 	j->at[i] = d->at[i];
+	j->duplicate = d->duplicate;
+	j->duplicate_insn = d->duplicate_insn;
+	j->duplicates = s->duplicates;
+	j->duplicated_at = s->duplicates ? s->branches_to : 0;
 }
 
 /* The site at the k-th instruction: itself, or one that its jump covers, or NULL. */
@@ -193,6 +197,38 @@ static void encode(const struct dp_engine *e, const struct dp_site *s,
 		spec->call = ((s->place - 1) | DP_CALLOUT_CALLS) + 1;
 }
 
+u8 dp_jump_branches(const struct dp_site *s)
+{
+	const struct dp_region *r = &s->region;
+	u8 found = 0;
+	int k;
+
+	for (k = 0; s->branches_to && k < r->nr; k++)
+		if ((r->facts[k].class == DP_INSN_JCC ||
+		     r->facts[k].class == DP_INSN_JMP) &&
+		    s->addr + r->at[k] + r->facts[k].len +
+				    (u64)r->facts[k].target ==
+			    s->branches_to)
+			found |= (u8)(1 << k);
+	return found;
+}
+
+static void encode_duplicate(const struct dp_engine *e, const struct dp_site *s,
+			     struct dp_detour_spec *spec)
+{
+	const struct dp_site *to =
+		s->duplicates ? &e->sites[s->duplicates - 1] : NULL;
+
+	if (!to)
+		return;
+	spec->duplicate = (struct dp_duplicate){
+		.before = number_of(to, 1, false) + 1,
+		.code = to->code,
+		.len = to->facts.len,
+		.branches = dp_jump_branches(s),
+	};
+}
+
 static void fill_members(const struct dp_engine *e, const struct dp_site *s,
 			 struct dp_jump *j)
 {
@@ -278,6 +314,7 @@ int dp_jump_plan(const struct dp_engine *e, const struct dp_site *s,
 	j->after = work.after;
 	j->counted = work.counted;
 	encode(e, s, j, &spec);
+	encode_duplicate(e, s, &spec);
 	if (dp_jump_is_tracked(e, s))
 		spec.tracked = stubs + DP_STUB_TRACKED;
 	if (e->own)

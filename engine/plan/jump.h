@@ -41,6 +41,10 @@ int dp_jump_plan(const struct dp_engine *e, const struct dp_site *s,
 		 struct dp_jump *j, u64 at, u32 pad, u8 *out, u64 stubs);
 /** dp_jump_is_tracked() - can calls that begin at the site go on through a stub? */
 bool dp_jump_is_tracked(const struct dp_engine *e, const struct dp_site *s);
+/** dp_jump_insn_at() - the instruction of the region of @site that begins at @addr, or -1 */
+int dp_jump_insn_at(const struct dp_site *site, u64 addr);
+/** dp_jump_branches() - one bit for each instruction of the region that branches to @site->branches_to */
+u8 dp_jump_branches(const struct dp_site *site);
 /** dp_jump_cover() - let the jump of @lead cover @site. Return: false: no instruction of the
  *  region begins there. */
 bool dp_jump_cover(struct dp_site *lead, struct dp_site *site);

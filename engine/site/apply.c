@@ -76,6 +76,24 @@ static void mark_around(struct dp_engine *e, struct batch *b, u32 i)
 	mark_side(e, b, addr, ~0ull);
 }
 
+/* Jumps that have a duplicate of a site of the batch */
+static void mark_branches(struct dp_engine *e, struct batch *b)
+{
+	const struct dp_site *to;
+	bool any = false;
+	u32 i;
+
+	for (i = 0; i < b->n && !any; i++)
+		any = e->sites[b->v[i]].duplicated;
+	for (i = 0; any && i < e->nr_sites; i++) {
+		to = e->sites[i].branches_to ?
+			     dp_engine_find(e, e->sites[i].branches_to) :
+			     NULL;
+		if (to && to->marked)
+			mark_around(e, b, i);
+	}
+}
+
 static struct batch batch_of(struct dp_engine *e, const u32 *probes, u32 n)
 {
 	struct batch b = { e->growth->touched, 0 };
@@ -83,6 +101,7 @@ static struct batch batch_of(struct dp_engine *e, const u32 *probes, u32 n)
 
 	for (i = 0; i < n; i++)
 		mark_around(e, &b, e->probes[probes[i]].site);
+	mark_branches(e, &b);
 	return b;
 }
 
@@ -256,6 +275,16 @@ static u8 wanted(const struct dp_site *s)
 		       s->wants;
 }
 
+/* The hit half must find a site before its first byte is a breakpoint. One without probes is found from
+ * its first jump on. */
+static void enter(struct dp_engine *e, struct dp_site *s)
+{
+	if (s->entered || s->wants == DP_WANT_OFF)
+		return;
+	dp_hash_enter(e, s->addr, s->place - 1);
+	s->entered = true;
+}
+
 static void decide(struct dp_engine *e, const struct batch *b)
 {
 	u32 i;
@@ -266,6 +295,7 @@ static void decide(struct dp_engine *e, const struct batch *b)
 		struct dp_site *s = &e->sites[b->v[i]];
 		struct dp_site_entry *entry = dp_live_site(e, b->v[i]);
 
+		enter(e, s);
 		entry->wanted = wanted(s);
 		if (e->own)
 			entry->unowned = s->unowned;

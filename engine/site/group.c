@@ -17,6 +17,9 @@
  *
  * A site without probes begins a jump early, if that covers the one that it serves.
  *
+ * Where branches of a jump's region go to a ret that is a breakpoint, the detour may have a duplicate of
+ * the ret. A site without probes may begin a jump for that alone.
+ *
  * Behind its five bytes, a jump's detour may go on with the instructions of sites that cannot begin
  * jumps, because they have no room, say. Such a site is a breakpoint in the text, for threads that
  * branch to it. Threads that come through the jump go on behind it. Only neighbours do that: a site
@@ -112,13 +115,45 @@ static const struct dp_site *served(const struct dp_engine *e,
 	return to && is_enabled(e, to, &why) && !why ? to : NULL;
 }
 
+static bool may_follow(const struct dp_engine *e)
+{
+	return !e->own && e->arming == DP_ARM_INTERIOR;
+}
+
+/* The site whose ret the jump's detour is to have, or NULL. One that can be a jump is reached by a
+ * branch in the text. */
+static const struct dp_site *duplicate_of(const struct dp_engine *e,
+					  const struct dp_site *s)
+{
+	const struct dp_site *to = s->branches_to && may_follow(e) ?
+					   dp_engine_find(e, s->branches_to) :
+					   NULL;
+	const char *why = NULL;
+
+	return to && to->place && to->duplicated && to->mode == DP_MODE_TRAP &&
+			       is_enabled(e, to, &why) && !why &&
+			       dp_jump_branches(s) ?
+		       to :
+		       NULL;
+}
+
 /* Its jump's five bytes end in the last instruction, or with it. */
-static void end_region(struct dp_site *s)
+static void end_region(struct dp_region *r)
+{
+	while (r->nr && r->at[r->nr - 1] >= DP_JUMP_SIZE)
+		r->len = r->at[--r->nr];
+}
+
+/* Or the region ends with the instruction of the site that is served. */
+static void begin_region(struct dp_site *s)
 {
 	struct dp_region *r = &s->region;
 
-	while (r->nr && r->at[r->nr - 1] >= DP_JUMP_SIZE)
-		r->len = r->at[--r->nr];
+	end_region(r);
+	while (r->nr && r->len < s->serves) {
+		r->len = r->at[r->nr] + r->facts[r->nr].len;
+		r->nr++;
+	}
 }
 
 /* What the site wants by itself. A site without a region keeps its reason. */
@@ -129,14 +164,14 @@ static void want(const struct dp_engine *e, struct dp_site *s)
 
 	s->leader = s->behind = 0;
 	dp_jump_cover_none(s);
-	end_region(s);
+	begin_region(s);
 	s->alone = false;
 	s->wants = DP_WANT_OFF;
 	if (able)
 		s->why = NULL;
 	else if (!s->why)
 		s->why = "breakpoints were asked for";
-	if (!is_enabled(e, s, &why) && !served(e, s))
+	if (!is_enabled(e, s, &why) && !served(e, s) && !duplicate_of(e, s))
 		return;
 	if (!why && e->growth->unoptimized)
 		why = "optimising is switched off";
@@ -160,11 +195,6 @@ static bool join(const struct dp_engine *e, struct dp_site *lead,
 	       !s->alone && dp_jump_cover(lead, s);
 }
 
-static bool may_follow(const struct dp_engine *e)
-{
-	return !e->own && e->arming == DP_ARM_INTERIOR;
-}
-
 /* So near that functions are none, at the 16 bytes to which they are aligned. */
 u32 dp_group_most(const struct dp_engine *e)
 {
@@ -177,27 +207,41 @@ static bool are_neighbours(const struct dp_engine *e, u32 a, u32 b)
 	return e->sites[b].addr - e->sites[a].addr <= dp_group_most(e);
 }
 
-/* The detour of @lead goes on with the site, which is right behind its region. Return: false: it
- * cannot. */
-static bool follow(const struct dp_engine *e, struct dp_site *lead,
-		   struct dp_site *s)
+/* The region of @lead goes on with the site, which is right behind it. Return: false: it cannot. */
+static bool extend(struct dp_site *lead, const struct dp_site *s)
 {
 	struct dp_region *r = &lead->region;
 	u8 i, len = s->facts.len;
 
-	if (!may_follow(e) || s->alone || s->early || s->intercept >= 0 ||
-	    s->within || s->observed || s->wants != DP_WANT_TRAP ||
-	    s->addr != lead->addr + r->len || r->nr == DP_REGION_INSNS ||
+	if (s->addr != lead->addr + r->len || r->nr == DP_REGION_INSNS ||
 	    r->len + len > sizeof(lead->code) ||
-	    !dp_insn_falls_through(r->facts[r->nr - 1].class) ||
-	    s->facts.class == DP_INSN_SYSCALL)
+	    !dp_insn_falls_through(r->facts[r->nr - 1].class))
 		return false;
 	for (i = 0; i < len; i++)
 		lead->code[r->len + i] = s->code[i];
 	r->at[r->nr] = r->len;
-	r->facts[r->nr] = s->facts;
-	lead->covers[r->nr++] = s->place;
+	r->facts[r->nr++] = s->facts;
 	r->len += len;
+	return true;
+}
+
+/* The detour of @lead, behind the five bytes of its jump, has the site's instruction, too.
+ * Return: false: it cannot. */
+static bool follow(const struct dp_engine *e, struct dp_site *lead,
+		   struct dp_site *s)
+{
+	int k;
+
+	if (!may_follow(e) || s->alone || s->early || s->intercept >= 0 ||
+	    s->within || s->observed || s->wants != DP_WANT_TRAP ||
+	    s->facts.class == DP_INSN_SYSCALL)
+		return false;
+	k = dp_jump_insn_at(lead, s->addr);
+	if (k < 0 && extend(lead, s))
+		k = lead->region.nr - 1;
+	if (k < 0)
+		return false;
+	lead->covers[k] = s->place;
 	s->behind = lead->place;
 	return true;
 }
@@ -211,6 +255,8 @@ static void give_up(struct dp_engine *e, const u32 *which, u32 n,
 	dp_jump_cover_none(lead);
 	do {
 		s = &e->sites[which[--n]];
+		if (s->behind == lead->place)
+			s->behind = 0;
 		if (s != lead && s->leader != lead->place)
 			continue;
 		s->leader = 0;
@@ -220,6 +266,50 @@ static void give_up(struct dp_engine *e, const u32 *which, u32 n,
 	} while (s != lead);
 }
 
+/* The jump ends with its five bytes, and so do the sites before the @n-th that are behind those. */
+static void cut(struct dp_engine *e, const u32 *which, u32 n,
+		struct dp_site *lead)
+{
+	struct dp_site *s = NULL;
+
+	while (n && s != lead) {
+		s = &e->sites[which[--n]];
+		if (s->behind == lead->place)
+			s->behind = 0;
+	}
+	end_region(&lead->region);
+	for (n = lead->region.nr; n < DP_REGION_INSNS; n++)
+		lead->covers[n] = 0;
+}
+
+/* No site from the @n-th on is part of the jump of @lead, or NULL. If the site that it serves is
+ * none either, its detour must not have that one's instruction. */
+static void leave(struct dp_engine *e, const u32 *which, u32 n,
+		  struct dp_site *lead)
+{
+	if (!lead || !lead->serves || lead->wants != DP_WANT_PLAN ||
+	    lead->covers[lead->region.nr - 1])
+		return;
+	if (lead->early && !duplicate_of(e, lead))
+		give_up(e, which, n, lead);
+	else
+		cut(e, which, n, lead);
+}
+
+static void choose_duplicates(const struct dp_engine *e, const u32 *which,
+			      u32 n)
+{
+	const struct dp_site *to;
+	struct dp_site *s;
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		s = &e->sites[which[i]];
+		to = s->wants == DP_WANT_PLAN ? duplicate_of(e, s) : NULL;
+		s->duplicates = to ? (u32)(to - e->sites) + 1 : 0;
+	}
+}
+
 void dp_group_choose(struct dp_engine *e, const u32 *which, u32 n)
 {
 	struct dp_site *lead = NULL, *s;
@@ -227,14 +317,17 @@ void dp_group_choose(struct dp_engine *e, const u32 *which, u32 n)
 
 	for (i = 0; i < n; i++) {
 		s = &e->sites[which[i]];
-		if (i && !are_neighbours(e, which[i - 1], which[i]))
+		if (i && !are_neighbours(e, which[i - 1], which[i])) {
+			leave(e, which, i, lead);
 			lead = NULL;
+		}
 		want(e, s);
 		if (s->wants == DP_WANT_OFF)
 			continue;
 		if (lead && s->addr - lead->addr >= DP_JUMP_SIZE) {
 			if (follow(e, lead, s))
 				continue;
+			leave(e, which, i, lead);
 			lead = NULL;
 		}
 		if (lead && join(e, lead, s)) {
@@ -245,4 +338,6 @@ void dp_group_choose(struct dp_engine *e, const u32 *which, u32 n)
 			give_up(e, which, i, lead);
 		lead = s->wants == DP_WANT_PLAN ? s : NULL;
 	}
+	leave(e, which, n, lead);
+	choose_duplicates(e, which, n);
 }

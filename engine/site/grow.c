@@ -29,7 +29,7 @@ static bool serves(const struct dp_engine *e, const struct dp_site *s,
 	if (j->runs.program != runs.program || j->runs.start != runs.start ||
 	    j->runs.probe != runs.probe)
 		return false;
-	if (j->nr != s->region.nr)
+	if (j->nr != s->region.nr || j->duplicates != s->duplicates)
 		return false;
 	for (k = 1; k < s->region.nr; k++)
 		if (j->member[k] != s->covers[k])

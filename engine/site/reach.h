@@ -39,17 +39,32 @@ void dp_engine_allow_jump(struct dp_engine *engine, u32 probe,
 
 /**
  * dp_engine_start_early() - begin the jump of a probe at an earlier instruction
- * @addr: of an instruction from which every thread comes to the probe's instruction,
- *   which ends DP_JUMP_SIZE bytes behind @addr
- * @code: bytes found there; @size: how many
+ * @addr: of an instruction from which threads come to the probe's instruction
+ * @code: bytes found there; @size: up to the end of the probe's instruction, DP_JUMP_SIZE at
+ *   least
  *
  * For the end of a function, behind which other code is entered: each entry would be an
- * interior arrival. Where it is not possible, nothing changes. Before the layout.
+ * interior arrival. Where the probe's instruction is behind the jump's five bytes, it stays a
+ * breakpoint for threads that branch to it, and only interior can do that. Before the layout.
+ * Return: false: it is not possible, and nothing has changed.
  */
-void dp_engine_start_early(struct dp_engine *engine, u64 addr, const u8 *code,
+bool dp_engine_start_early(struct dp_engine *engine, u64 addr, const u8 *code,
 			   size_t size);
 
-/** dp_engine_forbid_jump() - make a probe a breakpoint, for the reason @why */
+/**
+ * dp_engine_duplicate() - let a branch's jump have a duplicate of a probe's ret
+ * @probe: of a ret; nothing is done if it can be a jump
+ * @addr: of an instruction that branches there
+ * @code: bytes found there; @size: how many, all within its function, and only the first of them
+ *   branched to
+ *
+ * Without a site at the branch, one without a probe is made. Only interior can do that. Before the
+ * layout.
+ */
+void dp_engine_duplicate(struct dp_engine *engine, u32 probe, u64 addr,
+			 const u8 *code, size_t size);
+
+/** dp_engine_forbid_jump() - make a probe a breakpoint, for the reason @why. Before the layout. */
 void dp_engine_forbid_jump(struct dp_engine *engine, u32 probe,
 			   const char *why);
 

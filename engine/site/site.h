@@ -27,7 +27,11 @@ struct dp_left {
  * @code: original bytes, @facts.len of them
  * @intercept: number of the system call that is intercepted here, or -1
  * @within: 1 + index of the site whose intercept has this one's instruction, or 0
- * @early: no probe is here: the jump serves the site at the region's last instruction
+ * @branches_to: address of a ret to which an instruction of the region branches, 0: none; @duplicates:
+ *         1 + index of the site there if the jump has, or is to have, a duplicate of it. @duplicated:
+ *         jumps of other sites may have one of this site
+ * @serves: bytes of a region whose last instruction is that of a site which the jump serves; 0: it
+ *         serves none. @early: no probe is here, but a jump to serve that site
  * @pool: index of the pool that holds its copy
  * @region: the region of a jump here; @region.nr is 0 if no jump is possible
  * @why: the reason, if no jump is possible or the site is a breakpoint
@@ -60,17 +64,18 @@ struct dp_site {
 	bool records; /* … which can make a record */
 	bool instances; /* an instance begins or ends here */
 	bool observed; /* the intercepted call is made in the detour */
-	bool early;
+	bool early, duplicated;
 	bool entered, x87, marked, was_jump, was_trap, was_armed, alone, staged;
 	bool spare; /* see release.c */
 	bool crowded; /* see arrivals.c; @traps_before: before a jump stepped back for it */
 	bool unowned; /* its mapping is unowned: see gone.c */
-	u8 mode, traps, last, size, wants;
+	u8 mode, traps, last, size, wants, serves;
 	u8 armed_then; /* before the batch that is being written; @jump_then, too */
 	u32 leader, behind, covers[DP_REGION_INSNS], jump_then;
 	u32 plan, jumps, probes;
 	struct dp_left left;
-	u64 island, post, traps_before;
+	u32 duplicates;
+	u64 branches_to, island, post, traps_before;
 	const char *why;
 	struct dp_region region;
 };

@@ -333,6 +333,11 @@ static int before_jump(const struct dp_site_entry *s, const struct dp_jump *j,
 			*orig = s->addr + j->offset[i];
 			return 0;
 		}
+	if (j->duplicate &&
+	    (offset == j->duplicate || offset == j->duplicate_insn)) {
+		*orig = j->duplicated_at;
+		return 0;
+	}
 	*orig = s->addr + j->size;
 	return offset == j->at[n] ? 0 : -EAGAIN;
 }

@@ -72,12 +72,12 @@ kill -STOP "$victim"
 poll 10 is_state "$victim" T
 dies INT
 is "the program is stopped: the tool leaves all the same" "$status $(clean)" "0 "
-is_state "$victim" T && ok "and it is still stopped" || not_ok "and it is still stopped" "$(grep State "/proc/$victim/status")"
+poll 1 is_state "$victim" T && ok "and it is still stopped" || not_ok "and it is still stopped" "$(grep State "/proc/$victim/status")"
 begin stat listed
 dies KILL
 out=$("$DPROBES" detach -q -p "$victim" 2>&1)
 is "stopped, attached to and cleaned" "$? $out$(clean)" "0 "
-is_state "$victim" T && ok "and still stopped" || not_ok "and still stopped" "$(grep State "/proc/$victim/status")"
+poll 1 is_state "$victim" T && ok "and still stopped" || not_ok "and still stopped" "$(grep State "/proc/$victim/status")"
 kill -CONT "$victim"
 before=$(ticks)
 poll 10 moves && ok "it goes on with SIGCONT" || not_ok "it goes on with SIGCONT"

@@ -135,13 +135,30 @@ static inline u32 length_at(const struct text *t, u32 at)
 	return end - at;
 }
 
+/* Does a thread that traps at @at find the site? */
+static inline bool is_found(const struct text *t, u32 at,
+			    const struct dp_site_entry *s)
+{
+	const struct dp_arena *arena = t->view->arena;
+	const u32 *slots =
+		(const void *)((const char *)arena + arena->control.hash_off);
+	u32 mask = arena->control.hash_mask, i;
+
+	for (i = dp_site_hash(t->base + at) & mask; s && slots[i];
+	     i = (i + 1) & mask)
+		if (s == &t->view->sites[slots[i] - 1])
+			return true;
+	return false;
+}
+
 /* A breakpoint that some site answers for. */
 static inline bool breaks(const struct text *t, const u8 *bytes, u32 at)
 {
 	const struct dp_site_entry *s = at >= 4 ? jump_at(t, at - 4) : NULL;
 
 	if (bytes[at] == DP_BREAKPOINT)
-		return text_site(t, at) || around(t, at, true);
+		return is_found(t, at, text_site(t, at)) ||
+		       is_found(t, at, around(t, at, true));
 	return s && s->traps >> 4 & 1 && bytes[at] == s->patch[4];
 }
 

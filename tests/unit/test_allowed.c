@@ -359,6 +359,7 @@ static void functions_that_cannot_be_followed_now(void **state)
 	assert_int_equal(point.nr_exits, 1);
 	free(point.exits);
 	free(point.early_starts);
+	free(point.branches);
 	dp_exit_reader_close(&reader);
 	dp_tail_targets_free(&points);
 	dp_process_close(proc);

@@ -381,13 +381,39 @@ static bool counts_alone(const struct dp_detour_spec *s, enum kind kind, int i)
 	return can_count(kind) && (i ? s->inner[i] != 0 : s->rseq != NULL);
 }
 
+/* The later instruction to which the branch @i goes within the region, or 0 */
+static int inner_target(const struct dp_region *r, int i)
+{
+	int k;
+
+	for (k = i + 1; k < r->nr; k++)
+		if ((r->facts[i].class == DP_INSN_JCC ||
+		     r->facts[i].class == DP_INSN_JMP) &&
+		    r->at[i] + r->facts[i].len + r->facts[i].target == r->at[k])
+			return k;
+	return 0;
+}
+
+/* Which instruction comes behind @i: what such branches go over changes rcx. -1: none */
+static int next_of(const struct dp_region *r, int i, const struct outcome *o,
+		   bool skips)
+{
+	int k = inner_target(r, i);
+
+	if (k)
+		return skips ? k : i + 1;
+	return leaves(r, i, o) ? -1 : i + 1;
+}
+
 static void expect_callout(const struct dp_detour_spec *s, enum kind kind,
-			   const struct outcome *plain, const struct outcome *o)
+			   const struct outcome *plain, const struct outcome *o,
+			   bool skips)
 {
 	u64 n = 0, counted[COUNTERS_STRIDE] = { 0 };
-	int i;
+	int i, next;
 
-	for (i = 0; i < s->region->nr; i++) {
+	for (i = 0; i >= 0 && i < s->region->nr; i = next) {
+		next = next_of(s->region, i, plain, skips);
 		if (counts_alone(s, kind, i))
 			counted[COUNTER / 8 + i] = 1;
 		else if (s->before[i])
@@ -396,9 +422,7 @@ static void expect_callout(const struct dp_detour_spec *s, enum kind kind,
 						 (!i && s->rseq ?
 							  DP_CALLOUT_UNCOUNTED :
 							  0));
-		if (leaves(s->region, i, plain))
-			break;
-		if (s->after[i])
+		if (s->after[i] && next == i + 1)
 			assert_int_equal(o->told[n++], s->after[i] - 1);
 	}
 	assert_int_equal(o->nr_told, n);
@@ -442,7 +466,7 @@ static void compare(const struct machine *from, size_t n, enum kind kind)
 	const char *why;
 
 	memcpy(code, area + TEXT, n);
-	assert_int_equal(dp_region_decode(code, n, n, &region, &why), 0);
+	assert_int_equal(dp_region_decode_all(code, n, &region, &why), 0);
 	run(from, &plain);
 	assert_in_range(plain.exit, 1, 3 + STACK_WORDS);
 	spell(&spec, &region, code, kind);
@@ -451,7 +475,8 @@ static void compare(const struct machine *from, size_t n, enum kind kind)
 	run(from, &probed);
 	memcpy(area + TEXT, code, n);
 	expect_same(&region, &plain, &probed);
-	expect_callout(&spec, kind, &plain, &probed);
+	expect_callout(&spec, kind, &plain, &probed,
+		       plain.m.r[RCX] == from->r[RCX]);
 	if (spec.rseq || spec.inner_rseq)
 		assert_int_equal(rseq_cs(), 0);
 }
@@ -505,6 +530,90 @@ static void changes_nothing(void **state)
 				continue;
 			print_message("# %s, %d\n", codes[i].name, kind);
 			compare_all(put_code(&codes[i]), kind);
+		}
+}
+
+/* jcc over lea 5(%rdx), %rcx, to ret; the same with jmp, and with more in between */
+static void stays_inside(void **state)
+{
+	struct code c = { .name = "inner jcc" };
+	char text[64];
+	enum kind kind;
+	int cc;
+
+	for (cc = 0; cc < 16; cc++)
+		for (kind = 0; kind < KINDS; kind++) {
+			if (kind != BEFORE && kind != ALL && !__rseq_size)
+				continue;
+			snprintf(text, sizeof(text), "7%x04 488d4a05 c3", cc);
+			c.text = text;
+			compare_all(put_code(&c), kind);
+			snprintf(text, sizeof(text),
+				 "0f8%x05000000 488d4a05 90 4889c6 c3", cc);
+			compare_all(put_code(&c), kind);
+		}
+	c.text = "90 eb05 488d4a05 90 4889c6";
+	compare_all(put_code(&c), BEFORE);
+}
+
+/* A ret elsewhere; nobody else uses the bytes there. */
+#define ELSEWHERE 0x6c
+
+/* The detour tells of it first, and then has it itself: the ret in the text is a breakpoint. */
+static void duplicate(const struct machine *from, size_t n, u8 branches)
+{
+	static const u8 ret = 0xc3;
+	struct dp_detour_spec spec;
+	struct outcome plain, probed;
+	struct dp_region region;
+	u8 code[DP_REGION_MAX];
+	struct dp_detour d;
+	const char *why;
+
+	memcpy(code, area + TEXT, n);
+	assert_int_equal(dp_region_decode_all(code, n, &region, &why), 0);
+	area[ELSEWHERE] = ret;
+	run(from, &plain);
+	spell(&spec, &region, code, BEFORE);
+	spec.duplicate = (struct dp_duplicate){ 1 + number(9, false), &ret, 1,
+						branches };
+	put_detour(&spec, &d);
+	area[ELSEWHERE] = CC;
+	count_from_zero(true);
+	run(from, &probed);
+	memcpy(area + TEXT, code, n);
+	expect_same(&region, &plain, &probed);
+	assert_in_range(d.duplicate, d.at[region.nr], d.duplicate_insn);
+	assert_int_equal(area[DETOUR + d.duplicate_insn], ret);
+	assert_int_equal(d.len, d.duplicate_insn + 1);
+	assert_int_equal(probed.nr_told, plain.exit == 1 ? 1 : 2);
+	assert_int_equal(probed.told[0], number(0, false));
+	if (plain.exit != 1)
+		assert_int_equal(probed.told[1], number(9, false));
+}
+
+/* One branch, and two, to a ret elsewhere */
+static void has_a_duplicate(void **state)
+{
+	struct code c = { .name = "duplicate", .to = ELSEWHERE };
+	unsigned int flags;
+	struct machine m;
+	char text[32];
+	int cc;
+
+	for (cc = 0; cc < 16; cc++)
+		for (flags = 0; flags < 64; flags++) {
+			start_of(&m, 1, flags_of(flags));
+			c.aim = 1;
+			c.size = 1;
+			snprintf(text, sizeof(text), "7%x00 4889c3", cc);
+			c.text = text;
+			duplicate(&m, put_code(&c), 1);
+			c.aim = 4;
+			c.size = 4;
+			snprintf(text, sizeof(text), "7%x%02x 0f8%x00000000",
+				 cc, ELSEWHERE - 2, (cc + 3) % 16);
+			duplicate(&m, put_code(&c), 3);
 		}
 }
 
@@ -616,7 +725,7 @@ static void interrupt(const struct dp_detour_spec *s, const struct walk *w,
 	assert_int_equal(traps_seen, 1);
 	assert_int_equal(sent_back, s->at + w->at - w->seq.first < w->seq.len);
 	expect_same(s->region, plain, &o);
-	expect_callout(s, kind, plain, &o);
+	expect_callout(s, kind, plain, &o, false);
 	assert_int_equal(rseq_cs(), 0);
 }
 
@@ -1042,6 +1151,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(changes_nothing),
 		cmocka_unit_test(takes_every_condition),
+		cmocka_unit_test(stays_inside),
+		cmocka_unit_test(has_a_duplicate),
 		cmocka_unit_test(counts_once_when_interrupted),
 		cmocka_unit_test(counts_exactly),
 		cmocka_unit_test(keeps_its_layout),

@@ -665,7 +665,7 @@ static void begin_early(struct world *w, enum dp_arming arming)
 	begin(w, HIGH, arming);
 	hex("4883c408c3", w->t.orig + 10);
 	assert_int_equal(add(w, 14, true), 0);
-	dp_engine_start_early(w->e, HIGH + 10, w->t.orig + 10, SLOT);
+	dp_engine_start_early(w->e, HIGH + 10, w->t.orig + 10, 5);
 }
 
 static void begins_before_a_probe(void **state)
@@ -702,6 +702,230 @@ static void begins_before_a_probe(void **state)
 	}
 }
 
+/* Where the jump is, and the probe behind it is a breakpoint for threads that branch to it */
+static void expect_far(struct world *w, u32 start, u32 probed, u32 probe)
+{
+	const struct dp_jump *j = dp_view_jump(&w->e->view, site_of(w, start));
+
+	assert_int_equal(w->t.now[start], JUMP);
+	assert_int_equal(w->t.now[probed], DP_BREAKPOINT);
+	assert_memory_equal(w->t.now + start + DP_JUMP_SIZE,
+			    w->t.orig + start + DP_JUMP_SIZE,
+			    probed - start - DP_JUMP_SIZE);
+	assert_int_equal(w->t.orig[probed], 0xc3);
+	assert_int_equal(j->offset[j->nr - 1], probed - start);
+	assert_int_equal(j->member[j->nr - 1],
+			 site_of(w, probed) - w->e->view.sites + 1);
+	assert_int_equal(j->size, probed - start + 1);
+	assert_string_equal(dp_engine_mode(w->e, w->probe[probe]), "jump");
+	assert_string_equal(dp_engine_reason(w->e, w->probe[probe]), "");
+	expect_armed(w);
+}
+
+/* add $8, %rsp; pop %rbp; pop %rbx; ret: the probe is behind the jump's five bytes. */
+static void begins_far_before(void **state)
+{
+	struct world w;
+	u32 i;
+
+	begin(&w, HIGH, DP_ARM_INTERIOR);
+	hex("4883c408 5d 5b c3", w.t.orig + 10);
+	assert_int_equal(add(&w, 16, false), 0);
+	assert_true(dp_engine_start_early(w.e, HIGH + 10, w.t.orig + 10, 7));
+	assert_true(dp_engine_start_early(w.e, HIGH + 10, w.t.orig + 10, 7));
+	assert_false(dp_engine_start_early(w.e, HIGH + 10, w.t.orig + 10, 5));
+	assert_false(dp_engine_start_early(w.e, HIGH + 14, w.t.orig + 14, 3));
+	assert_int_equal(build(&w), 0);
+	assert_int_equal(commit(&w), 0);
+	for (i = 0; i < 2; i++) {
+		expect_far(&w, 10, 16, 0);
+		dp_engine_turn(w.e, w.probe[0], false);
+		assert_int_equal(apply(&w), 0);
+		assert_memory_equal(w.t.now, w.t.orig, SIZE);
+		dp_engine_turn(w.e, w.probe[0], true);
+		assert_int_equal(apply(&w), 0);
+	}
+	assert_int_equal(disarm(&w, false, NULL), 0);
+	assert_memory_equal(w.t.now, w.t.orig, SIZE);
+	assert_int_equal(w.t.broken, 0);
+	end(&w);
+}
+
+/* A probe that can have a jump of its own has that; by quiesce it is a breakpoint. */
+static void begins_far_before_no_jump(void **state)
+{
+	static const struct {
+		enum dp_arming arming;
+		bool room;
+		u8 at10, at16;
+	} rows[] = {
+		{ DP_ARM_INTERIOR, true, 0x48, JUMP },
+		{ DP_ARM_QUIESCE, false, 0x48, DP_BREAKPOINT },
+		{ DP_ARM_TRAP, false, 0x48, DP_BREAKPOINT },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct world w;
+
+		begin(&w, HIGH, rows[i].arming);
+		hex("4883c408 5d 5b c3 90909090", w.t.orig + 10);
+		assert_int_equal(add(&w, 16, rows[i].room), 0);
+		assert_true(dp_engine_start_early(w.e, HIGH + 10, w.t.orig + 10,
+						  7));
+		assert_int_equal(build(&w), 0);
+		assert_int_equal(commit(&w), 0);
+		assert_int_equal(w.t.now[10], rows[i].at10);
+		assert_int_equal(w.t.now[16], rows[i].at16);
+		assert_int_equal(disarm(&w, false, NULL), 0);
+		assert_memory_equal(w.t.now, w.t.orig, SIZE);
+		end(&w);
+	}
+}
+
+/* xor %eax, %eax; cmpq $5, 16(%rsi); setne %al; ret: the jump at the first probe goes on to the
+ * second, while that is enabled. */
+static void goes_on_to_a_probe(void **state)
+{
+	const struct dp_jump *j;
+	struct world w;
+	u32 i;
+
+	begin(&w, HIGH, DP_ARM_INTERIOR);
+	hex("31c0 48837e1005 0f95c0 c3", w.t.orig + 10);
+	assert_int_equal(add(&w, 10, true), 0);
+	assert_int_equal(add(&w, 20, false), 0);
+	assert_true(dp_engine_start_early(w.e, HIGH + 10, w.t.orig + 10, 11));
+	assert_int_equal(build(&w), 0);
+	assert_int_equal(commit(&w), 0);
+	for (i = 0; i < 2; i++) {
+		expect_far(&w, 10, 20, 1);
+		dp_engine_turn(w.e, w.probe[1], false);
+		assert_int_equal(apply(&w), 0);
+		j = dp_view_jump(&w.e->view, site_of(&w, 10));
+		assert_int_equal(j->nr, 2);
+		assert_int_equal(j->size, 7);
+		assert_int_equal(w.t.now[10], JUMP);
+		assert_int_equal(w.t.now[20], 0xc3);
+		dp_engine_turn(w.e, w.probe[1], true);
+		assert_int_equal(apply(&w), 0);
+	}
+	/* The jump counts hits of the first one. So it is not there for the other alone. */
+	dp_engine_turn(w.e, w.probe[0], false);
+	assert_int_equal(apply(&w), 0);
+	assert_int_equal(w.t.now[10], w.t.orig[10]);
+	assert_int_equal(w.t.now[20], DP_BREAKPOINT);
+	dp_engine_turn(w.e, w.probe[1], false);
+	assert_int_equal(apply(&w), 0);
+	assert_memory_equal(w.t.now, w.t.orig, SIZE);
+	assert_int_equal(disarm(&w, false, NULL), 0);
+	assert_int_equal(w.t.broken, 0);
+	end(&w);
+}
+
+/* jle 1f; mov %rax, %rbx; nops; 1: ret, which is probed */
+static void begin_duplicate(struct world *w, enum dp_arming arming, bool room)
+{
+	begin(w, HIGH, arming);
+	hex("7e06 4889c3 90 90 90 c3", w->t.orig + 10);
+	assert_int_equal(add(w, 18, room), 0);
+	dp_engine_duplicate(w->e, w->probe[0], HIGH + 10, w->t.orig + 10, 8);
+	assert_int_equal(build(w), 0);
+	assert_int_equal(commit(w), 0);
+}
+
+/* The branch's jump is there for the sake of the duplicate. */
+static void duplicates_a_ret(void **state)
+{
+	const struct dp_jump *j;
+	struct world w;
+	u64 orig;
+	u32 i;
+
+	begin_duplicate(&w, DP_ARM_INTERIOR, false);
+	for (i = 0; i < 2; i++) {
+		assert_int_equal(w.t.now[10], JUMP);
+		assert_int_equal(w.t.now[18], DP_BREAKPOINT);
+		expect_armed(&w);
+		j = dp_view_jump(&w.e->view, site_of(&w, 10));
+		assert_int_equal(j->duplicated_at, HIGH + 18);
+		assert_in_range(j->duplicate, j->at[j->nr] + 1,
+				j->duplicate_insn);
+		assert_int_equal(dp_view_original(&w.e->view,
+						  j->base + j->duplicate,
+						  &orig),
+				 0);
+		assert_int_equal(orig, HIGH + 18);
+		assert_int_equal(dp_view_original(&w.e->view,
+						  j->base + j->duplicate_insn,
+						  &orig),
+				 0);
+		assert_int_equal(orig, HIGH + 18);
+		dp_engine_turn(w.e, w.probe[0], false);
+		assert_int_equal(apply(&w), 0);
+		assert_memory_equal(w.t.now, w.t.orig, SIZE);
+		dp_engine_turn(w.e, w.probe[0], true);
+		assert_int_equal(apply(&w), 0);
+	}
+	assert_int_equal(disarm(&w, false, NULL), 0);
+	assert_memory_equal(w.t.now, w.t.orig, SIZE);
+	assert_int_equal(w.t.broken, 0);
+	end(&w);
+}
+
+/* A probe that can have a jump is reached in the text; only interior can do the rest. */
+static void duplicates_no_other(void **state)
+{
+	static const struct {
+		enum dp_arming arming;
+		bool room;
+	} rows[] = { { DP_ARM_INTERIOR, true },
+		     { DP_ARM_QUIESCE, false },
+		     { DP_ARM_TRAP, false } };
+	size_t i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct world w;
+
+		begin_duplicate(&w, rows[i].arming, rows[i].room);
+		assert_int_equal(w.t.now[10], 0x7e);
+		assert_int_not_equal(w.t.now[18], 0xc3);
+		assert_int_equal(disarm(&w, false, NULL), 0);
+		assert_memory_equal(w.t.now, w.t.orig, SIZE);
+		end(&w);
+	}
+}
+
+/* The branch is in a probe's own jump, which has the duplicate only while the ret's probe is enabled. */
+static void duplicates_in_a_probe(void **state)
+{
+	const struct dp_jump *j;
+	struct world w;
+	u32 i;
+
+	begin(&w, HIGH, DP_ARM_INTERIOR);
+	hex("90 7e06 4889c3 90 90 90 c3", w.t.orig + 9);
+	assert_int_equal(add(&w, 9, true), 0);
+	assert_int_equal(add(&w, 18, false), 0);
+	dp_engine_duplicate(w.e, w.probe[1], HIGH + 10, w.t.orig + 10, 8);
+	assert_int_equal(build(&w), 0);
+	assert_null(site_of(&w, 10));
+	assert_int_equal(commit(&w), 0);
+	for (i = 0; i < 4; i++) {
+		j = dp_view_jump(&w.e->view, site_of(&w, 9));
+		assert_int_equal(w.t.now[9], JUMP);
+		assert_int_equal(j->duplicated_at, i & 1 ? 0 : HIGH + 18);
+		assert_int_equal(j->duplicate != 0, !(i & 1));
+		assert_int_equal(w.t.now[18], i & 1 ? 0xc3 : DP_BREAKPOINT);
+		dp_engine_turn(w.e, w.probe[1], i & 1);
+		assert_int_equal(apply(&w), 0);
+	}
+	assert_int_equal(disarm(&w, false, NULL), 0);
+	assert_memory_equal(w.t.now, w.t.orig, SIZE);
+	assert_int_equal(w.t.broken, 0);
+	end(&w);
+}
+
 /* Where the jump cannot be, only the probe is a breakpoint. */
 static void begins_nowhere_else(void **state)
 {
@@ -732,7 +956,7 @@ static void begins_at_the_probe(void **state)
 		begin(&w, HIGH, DP_ARM_INTERIOR);
 		hex(codes[i], w.t.orig + 10);
 		assert_int_equal(add(&w, 14, false), 0);
-		dp_engine_start_early(w.e, HIGH + 10, w.t.orig + 10, SLOT);
+		dp_engine_start_early(w.e, HIGH + 10, w.t.orig + 10, 5);
 		assert_int_equal(build(&w), 0);
 		assert_null(site_of(&w, 10));
 		end(&w);
@@ -796,6 +1020,12 @@ int main(void)
 		cmocka_unit_test(minds_returns),
 		cmocka_unit_test(minds_faults),
 		cmocka_unit_test(begins_before_a_probe),
+		cmocka_unit_test(begins_far_before),
+		cmocka_unit_test(begins_far_before_no_jump),
+		cmocka_unit_test(goes_on_to_a_probe),
+		cmocka_unit_test(duplicates_a_ret),
+		cmocka_unit_test(duplicates_no_other),
+		cmocka_unit_test(duplicates_in_a_probe),
 		cmocka_unit_test(begins_nowhere_else),
 		cmocka_unit_test(begins_at_the_probe),
 		cmocka_unit_test(keeps_reasons),

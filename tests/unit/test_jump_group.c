@@ -924,7 +924,7 @@ static void stays_early(void **state)
 	begin(&w, HIGH, DP_ARM_INTERIOR);
 	hex("4883c408c3", w.t.orig + 10);
 	assert_int_equal(add(&w, 14, true), 0);
-	dp_engine_start_early(w.e, HIGH + 10, w.t.orig + 10, SLOT);
+	dp_engine_start_early(w.e, HIGH + 10, w.t.orig + 10, 5);
 	assert_int_equal(build(&w), 0);
 	assert_int_equal(commit(&w), 0);
 	arrive(&w, FIRST, 5000);

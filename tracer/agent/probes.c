@@ -46,13 +46,55 @@ static bool must_not_trap(const struct dp_agent *a, u32 probe, const char **why)
 	       !dp_engine_may_jump(a->engine, probe, why);
 }
 
+/* Begin the jump of an exit's probe early, if that is better. */
+static void start_early(struct adding *d, const struct dp_early_start *early,
+			const struct dp_exit *exit, u32 probe)
+{
+	size_t size = exit->addr + exit->len - early->addr;
+	struct dp_engine *e = d->a->engine;
+	u8 code[DP_REGION_MAX];
+	const char *why;
+
+	if (!early->addr ||
+	    (!early->exact &&
+	     (d->a->settings.arming != DP_ARM_INTERIOR ||
+	      (!early->better && dp_engine_may_jump(e, probe, &why)))))
+		return;
+	if (dp_code_read(&d->code, early->addr, code, size) != size ||
+	    !dp_engine_start_early(e, early->addr, code, size))
+		return;
+	if (!early->exact)
+		dp_engine_forbid_jump(e, probe,
+				      "others branch to the bytes behind it");
+}
+
+/* Lead branches to an exit that stays a breakpoint to a copy of it. */
+static void add_branches(struct adding *d, const struct dp_point *p, size_t k,
+			 u32 probe)
+{
+	u8 code[DP_REGION_MAX];
+	size_t i, n;
+
+	if (d->a->settings.arming != DP_ARM_INTERIOR)
+		return;
+	for (i = 0; i < p->nr_branches; i++) {
+		const struct dp_branch *l = &p->branches[i];
+
+		if (l->exit != k)
+			continue;
+		n = dp_code_read(&d->code, l->addr, code, l->size);
+		if (n == l->size)
+			dp_engine_duplicate(d->a->engine, probe, l->addr, code,
+					    n);
+	}
+}
+
 /* Add an exit, or take the probe @again of one whose code is there again.
  * @enter: the probe at the function's entry, or DP_NO_GROUP */
 static int add_exit(struct adding *d, const struct dp_point *p, u32 enter,
 		    size_t k, const u32 *again, const char **why)
 {
 	const struct dp_exit *exit = &p->exits[k];
-	u64 early_start = p->early_starts[k];
 	struct dp_engine *e = d->a->engine;
 	u32 probe = again ? *again : 0;
 	u8 code[DP_REGION_MAX];
@@ -67,12 +109,10 @@ static int add_exit(struct adding *d, const struct dp_point *p, u32 enter,
 		return err;
 	d->last = probe > d->last ? probe : d->last;
 	allow_jump(d, probe, exit->addr);
-	if (!early_start && must_not_trap(d->a, probe, why))
+	if (!p->early_starts[k].exact && must_not_trap(d->a, probe, why))
 		return -EOPNOTSUPP;
-	if (early_start) {
-		n = dp_code_read(&d->code, early_start, code, sizeof(code));
-		dp_engine_start_early(e, early_start, code, n);
-	}
+	start_early(d, &p->early_starts[k], exit, probe);
+	add_branches(d, p, k, probe);
 	return 0;
 }
 
