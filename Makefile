@@ -518,10 +518,14 @@ $(B)/fuzz/obj/%.o: %.c
 $(B)/fuzz/%: $(B)/fuzz/obj/fuzz/%.o $(FUZZ_OBJ)
 	$(Q)clang -fsanitize=fuzzer,address,undefined -o $@ $^ $(LIBS)
 
+# Debug information is read in the fuzzer itself.
+$(B)/fuzz/fuzz_types: private LIBS += -Wl,--wrap=dp_reader_read
+
 fuzz: DEPS_EXTRA = clang libclang-rt-14-dev
 fuzz: deps
 	$(Q)$(MAKE) --no-print-directory $(FUZZ)
-	$(Q)for f in $(FUZZ); do mkdir -p $$f.corpus; $$f -max_total_time=$(FUZZ_SECONDS) \
+	$(Q)for f in $(FUZZ); do mkdir -p $$f.corpus; \
+		[ ! -e fuzz/$${f##*/}.seeds ] || sh fuzz/$${f##*/}.seeds $$f.corpus || exit 1; $$f -max_total_time=$(FUZZ_SECONDS) \
 		$$(cat fuzz/$${f##*/}.args 2>/dev/null) $$f.corpus || exit 1; done
 
 # Costs, ours and the peers', interleaved in one run. A peer's debugger puts its

@@ -148,20 +148,36 @@ static int open_common(struct dp_elf *elf, bool (*is)(const Elf64_Ehdr *eh))
 	return err;
 }
 
+/* Its /proc/PID/fd is closed to a process that has got rights by executing its file. */
+static int open_again(int at, const char *path)
+{
+	const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+	char link[40];
+	int fd;
+
+	snprintf(link, sizeof(link), "/proc/thread-self/fd/%d", at);
+	fd = open(link, flags);
+	return fd < 0 ? open(path, flags) : fd;
+}
+
+/* What is no file is not even opened: that has effects with some devices. */
 int dp_elf_open_file(const char *path, struct stat *st)
 {
-	char link[40];
-	int at = open(path, O_PATH | O_CLOEXEC), fd = -ENOENT;
+	int at = open(path, O_PATH | O_CLOEXEC), fd;
 
 	if (at < 0)
 		return -errno;
-	/* What is no file is not even opened: that has effects with some devices. */
-	if (!fstat(at, st) && S_ISREG(st->st_mode)) {
-		snprintf(link, sizeof(link), "/proc/thread-self/fd/%d", at);
-		fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-		fd = fd < 0 ? -errno : fd;
+	if (fstat(at, st) || !S_ISREG(st->st_mode)) {
+		close(at);
+		return -ENOENT;
 	}
+	fd = open_again(at, path);
+	fd = fd < 0 ? -errno : fd;
 	close(at);
+	if (fd >= 0 && (fstat(fd, st) || !S_ISREG(st->st_mode))) {
+		close(fd);
+		return -ENOENT;
+	}
 	return fd;
 }
 

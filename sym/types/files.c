@@ -33,6 +33,10 @@ static int find_debug(struct dp_files *f, const struct dp_module *m)
 	if (has_info(&f->program))
 		return 0;
 	err = dp_debugfile_open(&f->program, f->root, m->path, &f->separate);
+	if (!err && !has_info(&f->separate)) {
+		dp_elf_close(&f->separate);
+		err = -ENOENT;
+	}
 	if (err && !dp_is_shortage(err))
 		err = download_separate(f, m);
 	if (err)

@@ -245,22 +245,30 @@ static __attribute__((noreturn)) void end_for_memory(void)
 	_exit(EFBIG);
 }
 
+/* Return: NULL if there is nothing in it that can be read */
+static Dwarf *open_info(const struct dp_reader *r, int fd)
+{
+	Dwarf *dwarf = r->dw.dwarf_begin(fd, DWARF_C_READ);
+	Dwarf_Off next;
+	size_t head;
+
+	if (!dwarf ||
+	    r->dw.dwarf_nextcu(dwarf, 0, &next, &head, NULL, NULL, NULL))
+		return NULL;
+	r->dw.dwarf_new_oom_handler(dwarf, end_for_memory);
+	return dwarf;
+}
+
 /* Return: the exit status */
 static int begin(struct dp_reader *r, const struct dp_files *f)
 {
-	Dwarf *alt;
+	Dwarf *alt = f->has_alt ? open_info(r, ALT) : NULL;
 
-	r->dwarf = r->dw.dwarf_begin(DEBUG, DWARF_C_READ);
-	if (!r->dwarf)
-		return f->zstd ? EPROTONOSUPPORT : ENOENT;
-	r->dw.dwarf_new_oom_handler(r->dwarf, end_for_memory);
-	if (!f->has_alt)
-		return 0;
-	alt = r->dw.dwarf_begin(ALT, DWARF_C_READ);
-	if (!alt)
-		return f->zstd ? EPROTONOSUPPORT : ENOLINK;
-	r->dw.dwarf_new_oom_handler(alt, end_for_memory);
-	r->dw.dwarf_setalt(r->dwarf, alt);
+	r->dwarf = open_info(r, DEBUG);
+	if (!r->dwarf || (f->has_alt && !alt))
+		return f->zstd ? EPROTONOSUPPORT : EBADMSG;
+	if (alt)
+		r->dw.dwarf_setalt(r->dwarf, alt);
 	return 0;
 }
 

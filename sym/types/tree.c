@@ -154,7 +154,7 @@ static int take_names(struct builder *b)
 	for (i = 0; i < b->t->names; i++) {
 		const struct dp_tree_name *from = &b->t->enumerator[i];
 
-		if (from->text >= b->t->text)
+		if (from->text >= b->t->text || !b->text[from->text])
 			return -EBADMSG;
 		b->name[i] = (struct dp_prototype_name){ b->text + from->text,
 							 from->value, ~0ull };

@@ -112,6 +112,38 @@ for how in zlib zlib-gnu zstd; do
 	fi
 done
 
+# More than there is time for: each unit imports the next one twice.
+bomb() {
+	local k n=$1
+	printf '%s\n' '.section .note.GNU-stack,"",@progbits' '.section .debug_abbrev,"",@progbits' '.Labbrev:' \
+		'.uleb128 1, 0x11; .byte 1; .uleb128 0x13, 0x0b, 0x11, 0x01, 0x12, 0x07; .byte 0, 0' \
+		'.uleb128 2, 0x3d; .byte 0; .uleb128 0x18, 0x10; .byte 0, 0' '.uleb128 3, 0x3c; .byte 1, 0, 0, 0' '.section .debug_info,"",@progbits'
+	for ((k = 0; k < n; k++)); do
+		printf '%s\n' ".long .Lend$k - .Lstart$k" ".Lstart$k: .short 4; .long .Labbrev; .byte 8" ".Ldie$k:"
+		[ $k = 0 ] && echo '.uleb128 1; .byte 12; .quad first, 4096' || echo '.uleb128 3'
+		[ $k = $((n - 1)) ] || echo ".uleb128 2; .long .Ldie$((k + 1)); .uleb128 2; .long .Ldie$((k + 1))"
+		printf '%s\n' '.byte 0' ".Lend$k:"
+	done
+}
+bomb 48 >"$dir/bomb.s"
+(cd "$dir/inside" && "$CC" -O1 -w -g0 -o ../bomb first.c second.c ../bomb.s)
+before=$SECONDS
+refuses "debug information without an end" "$dir/bomb" 'takes longer than five seconds to read'
+is "which is not waited for any longer" $((SECONDS - before < 60)) 1
+is "and whose readers have ended" "$(pgrep -P $$ dprobes)" ""
+# More than there is memory for, or that is said to be so
+for size in "12 9 takes more than 4 GB of memory to read" "11 80 its debug information is damaged"; do
+	read -r byte value why <<<"$size"
+	objcopy --compress-debug-sections=zlib "$keep" "$dir/packed"
+	info=$((0x$(readelf -SW "$dir/packed" | sed -nE 's/.*\.debug_info *PROGBITS *[0-9a-f]* ([0-9a-f]*) .*/\1/p')))
+	printf "\\x$value" | dd of="$dir/packed" bs=1 seek=$((info + byte)) conv=notrunc status=none
+	refuses "a section that is said to be too large ($why)" "$dir/packed" "$why"
+done
+cp "$keep" "$dir/heavy"
+truncate -s 1500M "$dir/heavy"
+shows "a file of more than a GB" "$dir/heavy"
+rm "$dir/heavy"
+
 # What several files have in common
 if command -v dwz >/dev/null; then
 	for form in inside separate; do

@@ -668,6 +668,9 @@ static void test_enumerators(void **state)
 	forged->names = 1;
 	forged->enumerator[0].text = ~0u;
 	assert_bad();
+	/* A value would be shown as nothing. */
+	forged->enumerator[0].text = 0;
+	assert_bad();
 	forged->enumerator[0].text = 5;
 	forged->parameter[0].type = INT;
 	p = build();
