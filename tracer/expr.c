@@ -29,15 +29,6 @@
 #define FAULT_ELEMENTS 3 /* of an exception: its code, an address, 0 */
 #define FAULT_SIZE (FAULT_ELEMENTS * (u32)sizeof(u64))
 
-/* Function arguments in order: System V AMD64 ABI 3.2.3. */
-u16 dp_expr_argument(int n)
-{
-	static const u16 regs[DP_TRACE_ARGS] = { 0x64, 0x65, 0x63,
-						 0x62, 0x68, 0x69 };
-
-	return regs[n];
-}
-
 /* What is returned */
 
 static void returned_type(struct dp_coder *c, const struct dp_value *v,
@@ -96,6 +87,18 @@ static bool take_returned(struct dp_coder *c, u16 n)
 
 /* Items */
 
+/* Of a string and a pattern, which is on the stack: a byte of it may take two. */
+static u32 depth_of_pattern(const struct dp_values *values,
+			    const struct dp_value *v, u32 left, u32 right)
+{
+	const struct dp_value *text = &values->v[v->right];
+
+	if (values->v[v->left].op == DP_VALUE_TEXT)
+		text = &values->v[v->left];
+	return (2 * (u32)text->span + 7) / 8 + 2 +
+	       (left > right ? left : right);
+}
+
 /* Elements of the stack that computing node @n takes, at most. A test of a string takes three. */
 static u32 depth_of(const struct dp_values *values, u16 n)
 {
@@ -107,6 +110,8 @@ static u32 depth_of(const struct dp_values *values, u16 n)
 	left = depth_of(values, v->left);
 	if (v->op >= DP_VALUE_OR)
 		right = 1 + depth_of(values, v->right);
+	if (v->op == DP_VALUE_LIKE)
+		return depth_of_pattern(values, v, left, right);
 	/* Of floating-point numbers, both are there again, and a constant. */
 	if (v->op >= DP_VALUE_EQ && v->op <= DP_VALUE_GT)
 		right += 2;
@@ -301,7 +306,7 @@ static void log_default(struct dp_coder *c)
 		snprintf(item->name, sizeof(item->name), "arg%d", i);
 		item->type.kind = DP_VALUE_UNTYPED;
 		item->place = (u8)i;
-		dp_code_op16(c, DP_OPCODE_PUSH_R, dp_expr_argument(i));
+		dp_code_op16(c, DP_OPCODE_PUSH_R, dp_code_argument_register(i));
 		dp_code_op16(c, DP_OPCODE_LOG_I, 1);
 		c->out->logmax += DP_ITEM_PREFIX + sizeof(u64);
 	}

@@ -60,7 +60,4 @@ int dp_expr_count(const struct dp_spec *spec, struct dp_trace_program *program,
 		  struct dp_diag *diag);
 void dp_expr_free(struct dp_trace_program *program);
 
-/** dp_expr_argument() - the register of the @n-th of DP_TRACE_ARGS arguments */
-u16 dp_expr_argument(int n);
-
 #endif

@@ -67,6 +67,9 @@ bool dp_code_is_place(const struct dp_values *values, u16 n);
 /** dp_code_is_text() - is node @n to be shown, or compared, as a string? */
 bool dp_code_is_text(const struct dp_values *values, u16 n);
 
+/** dp_code_test_text() - push 1 if comparison @v of a string with a text, or a pattern, holds */
+void dp_code_test_text(struct dp_coder *c, const struct dp_value *v);
+
 /* real: floating-point numbers are compared as C compares them. */
 
 /** dp_code_real_bits() - 32 or 64 bits of the floating-point number that node @n is; 0: it is none */
@@ -109,6 +112,8 @@ void dp_code_members(const struct dp_prototype_type *t, char *buf, size_t len);
 
 /** dp_code_name() - push what @v names. Return: its type */
 struct dp_value_type dp_code_name(struct dp_coder *c, const struct dp_value *v);
+/** dp_code_argument_register() - the register of the @n-th of DP_TRACE_ARGS arguments */
+u16 dp_code_argument_register(int n);
 /** dp_code_argument() - push the @n-th argument; @v: for an error */
 void dp_code_argument(struct dp_coder *c, const struct dp_value *v, int n);
 /** dp_code_float_argument() - push the @n-th floating-point argument, 64 bits of it; @v: for an
