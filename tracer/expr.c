@@ -466,6 +466,42 @@ static struct test begin_return(struct dp_coder *c, const struct dp_spec *spec,
 	return condition(c, spec, values);
 }
 
+/* Of the table's functions that set errno where they fail: so many bytes from the thread pointer as a
+ * word says. The number 0 in place of its address: it is not known. */
+static void log_errno(struct dp_coder *c, const struct dp_prototype *f)
+{
+	u32 works, unknown, bad;
+
+	dp_code_op16(c, DP_OPCODE_PUSH_R, dp_code_return_register());
+	dp_code_extend(c, dp_code_known(f->returns));
+	dp_code_push(c, f->failure);
+	dp_code_op(c, DP_OPCODE_EQ);
+	works = dp_code_jump(c, DP_OPCODE_JZ);
+	dp_code_push(c, 0);
+	c->out->errno_at = c->out->len - 8;
+	unknown = dp_code_jump(c, DP_OPCODE_JZ);
+	bad = dp_code_jump(c, DP_OPCODE_SX);
+	dp_code_op(c, DP_OPCODE_PUSH_MEM_U64);
+	dp_code_op(c, DP_OPCODE_PUSH_TASK);
+	dp_code_op(c, DP_OPCODE_ADD);
+	dp_code_op(c, DP_OPCODE_PUSH_MEM_U32);
+	dp_code_op16(c, DP_OPCODE_LOG_I, 1);
+	dp_code_land(c, works);
+	dp_code_land(c, unknown);
+	dp_code_land(c, bad);
+	c->out->logmax += DP_ITEM_PREFIX + sizeof(u64);
+}
+
+static bool sets_errno(const struct dp_spec *spec)
+{
+	const struct dp_prototype *f = spec->table;
+
+	return spec->kind == DP_SPEC_RETURN && f &&
+	       f->fails == DP_PROTOTYPE_FAILS_ERRNO &&
+	       (f->returns->kind == DP_PROTOTYPE_INT ||
+		f->returns->kind == DP_PROTOTYPE_POINTER);
+}
+
 static int end(struct dp_coder *c)
 {
 	if (c->err)
@@ -479,7 +515,7 @@ int dp_expr_trace(const struct dp_spec *spec, struct dp_trace_program *program,
 	struct dp_values values = { .text = "" };
 	struct dp_coder c = begin(spec, program, &values, diag);
 	struct test t = condition(&c, spec, &values);
-	bool leaves = program->judged;
+	bool leaves = program->judged || sets_errno(spec);
 
 	if (spec->args)
 		leaves |= log_items(&c, spec, &values);
@@ -493,6 +529,8 @@ int dp_expr_trace(const struct dp_spec *spec, struct dp_trace_program *program,
 		t = begin_return(&c, spec, &values);
 		if (spec->args)
 			log_items(&c, spec, &values);
+		if (sets_errno(spec))
+			log_errno(&c, spec->table);
 		if (program->logmax > DP_VM_LOG)
 			program->logmax = DP_VM_LOG;
 		finish(&c, t);

@@ -77,9 +77,9 @@ run trace -q -o "$dir/lines" 'r:libc.so.6:strtol()' 'r:libc.so.6:open()' 'r:libc
 	-- "$dir/calls"
 is "what is returned has its type, and an error its name" \
 	"$(grep -oE '(strtol|open|trylock|abs) = .* <' "$dir/lines" | sed 's/open = [0-9]* </open = N </')" \
-	"open = -1 <
+	"open = -1 ENOENT (No such file or directory) <
 open = N <
-open = -1 <
+open = -1 EFAULT (Bad address) <
 trylock = 16 EBUSY (Device or resource busy) <
 strtol = -7 <
 abs = 3 <"

@@ -114,6 +114,8 @@ void dp_code_members(const struct dp_prototype_type *t, char *buf, size_t len);
 struct dp_value_type dp_code_name(struct dp_coder *c, const struct dp_value *v);
 /** dp_code_argument_register() - the register of the @n-th of DP_TRACE_ARGS arguments */
 u16 dp_code_argument_register(int n);
+/** dp_code_return_register() - the register of what is returned, if that is an integer */
+u16 dp_code_return_register(void);
 /** dp_code_argument() - push the @n-th argument; @v: for an error */
 void dp_code_argument(struct dp_coder *c, const struct dp_value *v, int n);
 /** dp_code_float_argument() - push the @n-th floating-point argument, 64 bits of it; @v: for an
