@@ -101,7 +101,8 @@ static void say(const char *f, int failed)
 }
 static void *calls(void *arg)
 {
-	char byte;
+	char byte, *line = NULL;
+	size_t n = 0;
 
 	say("close", close(99) < 0);
 	say("open", open("/none/here", O_RDONLY) < 0);
@@ -111,6 +112,8 @@ static void *calls(void *arg)
 	say("read", read(98, &byte, 1) < 0);
 	say("fopen", !fopen("/none/either", "r"));
 	say("realpath", !realpath("/none", NULL));
+	errno = EPERM;
+	getline(&line, &n, fopen("/dev/null", "r"));
 	return NULL;
 }
 int main(void)
@@ -139,6 +142,8 @@ for how in DPROBES_ARM=interior DPROBES_ARM=trap; do
 		" 3 fopen ENOENT (No such file or directory)
  3 realpath ENOENT (No such file or directory)"
 done
+"$DPROBES" trace -q -o "$dir/lines" r:libc.so.6:getdelim -- "$dir/fails" >/dev/null
+like "not where a file ends" "$(head -n 1 "$dir/lines")" ' = -1 <'
 "$DPROBES" trace -q --json -o "$dir/lines" r:libc.so.6:lseek -- "$dir/fails" >/dev/null
 like "JSON has the number" "$(head -n 1 "$dir/lines")" '"ret":-1,"errno":22,"latency_ns"'
 refused() {
