@@ -29,6 +29,11 @@
  *   dp_code_returns()               bytes of a function that only returns; 0: it does more
  *   dp_code_of_flags()              how an instruction saves or loads flags: enum dp_flags_use
  *
+ *   dp_code_errno()                 where a thread's errno is, by the DP_ERRNO_SIZE bytes of a
+ *                                   libc's function __errno_location() at address @at: so many
+ *                                   bytes from its thread pointer as the word at *@word has, or
+ *                                   @offset, if that is 0. False: it is not known
+ *
  * And the bytes by which unwinders leave a part of the stack:
  *
  *   DP_CODE_MOVES_STACK             initializer: libgcc sets the stack pointer

@@ -64,6 +64,7 @@ struct dp_spec {
 	u32 log; /* bytes of a record, at most */
 	const struct dp_prototype
 		*prototype; /* of its function; NULL: none is known */
+	const struct dp_prototype *table; /* what a table has of it, or NULL */
 	struct dp_prototype *own_prototype; /* the same from debug information */
 	bool asks; /* it has a name that only debug information may know */
 	int module_col, point_col, offset_col, args_col, cond_col;

@@ -28,15 +28,6 @@
 #define FAULT_ELEMENTS 3 /* of an exception: its code, an address, 0 */
 #define FAULT_SIZE (FAULT_ELEMENTS * (u32)sizeof(u64))
 
-/* Function arguments in order: System V AMD64 ABI 3.2.3. */
-u16 dp_expr_argument(int n)
-{
-	static const u16 regs[DP_TRACE_ARGS] = { 0x64, 0x65, 0x63,
-						 0x62, 0x68, 0x69 };
-
-	return regs[n];
-}
-
 /* What is returned */
 
 static void returned_type(struct dp_coder *c, const struct dp_value *v,
@@ -95,6 +86,18 @@ static bool take_returned(struct dp_coder *c, u16 n)
 
 /* Items */
 
+/* Of a string and a pattern, which is on the stack: a byte of it may take two. */
+static u32 depth_of_pattern(const struct dp_values *values,
+			    const struct dp_value *v, u32 left, u32 right)
+{
+	const struct dp_value *text = &values->v[v->right];
+
+	if (values->v[v->left].op == DP_VALUE_TEXT)
+		text = &values->v[v->left];
+	return (2 * (u32)text->span + 7) / 8 + 2 +
+	       (left > right ? left : right);
+}
+
 /* Elements of the stack that computing node @n takes, at most. A test of a string takes three. */
 static u32 depth_of(const struct dp_values *values, u16 n)
 {
@@ -106,6 +109,8 @@ static u32 depth_of(const struct dp_values *values, u16 n)
 	left = depth_of(values, v->left);
 	if (v->op >= DP_VALUE_OR)
 		right = 1 + depth_of(values, v->right);
+	if (v->op == DP_VALUE_LIKE)
+		return depth_of_pattern(values, v, left, right);
 	/* Of floating-point numbers, both are there again, and a constant. */
 	if (v->op >= DP_VALUE_EQ && v->op <= DP_VALUE_GT)
 		right += 2;
@@ -374,7 +379,7 @@ static void log_default(struct dp_coder *c)
 		snprintf(item->name, sizeof(item->name), "arg%d", i);
 		item->type.kind = DP_VALUE_UNTYPED;
 		item->place = (u8)i;
-		dp_code_op16(c, DP_OPCODE_PUSH_R, dp_expr_argument(i));
+		dp_code_op16(c, DP_OPCODE_PUSH_R, dp_code_argument_register(i));
 		dp_code_op16(c, DP_OPCODE_LOG_I, 1);
 		c->out->logmax += DP_ITEM_PREFIX + sizeof(u64);
 	}
@@ -555,6 +560,42 @@ static struct test begin_return(struct dp_coder *c, const struct dp_spec *spec,
 	return condition(c, spec, values);
 }
 
+/* Of the table's functions that set errno where they fail: so many bytes from the thread pointer as a
+ * word says. The number 0 in place of its address: it is not known. */
+static void log_errno(struct dp_coder *c, const struct dp_prototype *f)
+{
+	u32 works, unknown, bad;
+
+	dp_code_op16(c, DP_OPCODE_PUSH_R, dp_code_return_register());
+	dp_code_extend(c, dp_code_known(f->returns));
+	dp_code_push(c, f->failure);
+	dp_code_op(c, DP_OPCODE_EQ);
+	works = dp_code_jump(c, DP_OPCODE_JZ);
+	dp_code_push(c, 0);
+	c->out->errno_at = c->out->len - 8;
+	unknown = dp_code_jump(c, DP_OPCODE_JZ);
+	bad = dp_code_jump(c, DP_OPCODE_SX);
+	dp_code_op(c, DP_OPCODE_PUSH_MEM_U64);
+	dp_code_op(c, DP_OPCODE_PUSH_TASK);
+	dp_code_op(c, DP_OPCODE_ADD);
+	dp_code_op(c, DP_OPCODE_PUSH_MEM_U32);
+	dp_code_op16(c, DP_OPCODE_LOG_I, 1);
+	dp_code_land(c, works);
+	dp_code_land(c, unknown);
+	dp_code_land(c, bad);
+	c->out->logmax += DP_ITEM_PREFIX + sizeof(u64);
+}
+
+static bool sets_errno(const struct dp_spec *spec)
+{
+	const struct dp_prototype *f = spec->table;
+
+	return spec->kind == DP_SPEC_RETURN && f &&
+	       f->fails == DP_PROTOTYPE_FAILS_ERRNO &&
+	       (f->returns->kind == DP_PROTOTYPE_INT ||
+		f->returns->kind == DP_PROTOTYPE_POINTER);
+}
+
 static int end(struct dp_coder *c)
 {
 	if (c->err)
@@ -568,7 +609,7 @@ int dp_expr_trace(const struct dp_spec *spec, struct dp_trace_program *program,
 	struct dp_values values = { .text = "" };
 	struct dp_coder c = begin(spec, program, &values, diag);
 	struct test t = condition(&c, spec, &values);
-	bool leaves = program->judged;
+	bool leaves = program->judged || sets_errno(spec);
 
 	if (spec->args)
 		leaves |= log_items(&c, spec, &values);
@@ -582,6 +623,8 @@ int dp_expr_trace(const struct dp_spec *spec, struct dp_trace_program *program,
 		t = begin_return(&c, spec, &values);
 		if (spec->args)
 			log_items(&c, spec, &values);
+		if (sets_errno(spec))
+			log_errno(&c, spec->table);
 		if (program->logmax > DP_VM_LOG)
 			program->logmax = DP_VM_LOG;
 		finish(&c, t);

@@ -37,6 +37,9 @@ struct dp_trace_item {
  * @logmax: bytes that the longest record takes; @jumps: that a run makes, at most
  * @enters: a hit runs the code from its start; of a return probe, an entry
  * @leaves: 1 + offset of what runs at a return; 0: nothing. @judged: it has a condition
+ * @errno_at: of a number in the code: the address of a word that says where errno is, see
+ *            dp_session_bind(); 0: none. The last thing that is logged at a return is errno then,
+ *            if the function has failed
  * @ret: the type of retval, if the spec has it; retval is in no record's log
  */
 struct dp_trace_program {
@@ -44,7 +47,7 @@ struct dp_trace_program {
 	size_t nr_items;
 	u8 *code;
 	size_t cap;
-	u32 len, logmax, jumps, leaves;
+	u32 len, logmax, jumps, leaves, errno_at;
 	bool enters, judged;
 	struct dp_type ret;
 };
@@ -63,8 +66,5 @@ int dp_expr_trace(const struct dp_spec *spec, struct dp_trace_program *program,
 int dp_expr_count(const struct dp_spec *spec, struct dp_trace_program *program,
 		  struct dp_diag *diag);
 void dp_expr_free(struct dp_trace_program *program);
-
-/** dp_expr_argument() - the register of the @n-th of DP_TRACE_ARGS arguments */
-u16 dp_expr_argument(int n);
 
 #endif

@@ -169,23 +169,24 @@ static void put(FILE *out, struct dp_type type, u64 value, bool json)
 	}
 }
 
-/* A number of an error has a name. errno is not known here. */
-static bool put_failure(FILE *out, const struct dp_prototype *f, u64 value)
+/* A number of an error has a name; @err: errno, 0: not known */
+static bool put_failure(FILE *out, const struct dp_prototype *f, u64 value,
+			int err)
 {
 	char text[120];
 
-	if (!f || f->fails != DP_PROTOTYPE_FAILS_ERROR ||
-	    dp_prototypes_show_return(text, sizeof(text), f, value, 0) < 0)
+	if (!f || (!err && f->fails != DP_PROTOTYPE_FAILS_ERROR) ||
+	    dp_prototypes_show_return(text, sizeof(text), f, value, err) < 0)
 		return false;
 	dp_output_print(out, " = %s", text);
 	return true;
 }
 
-void dp_returned_text(FILE *out, const struct dp_point *p, u64 value)
+void dp_returned_text(FILE *out, const struct dp_point *p, u64 value, int err)
 {
 	struct dp_type type = p->ret;
 
-	if (put_failure(out, p->prototype, value))
+	if (put_failure(out, p->prototype, value, err))
 		return;
 	if (type.kind == DP_TYPE_UNKNOWN) {
 		dp_output_print(out, " = rax=0x%lx", value);

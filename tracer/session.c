@@ -12,7 +12,9 @@
 #include <string.h>
 #include "proc/host.h"
 #include "resolve/points.h"
+#include "engine/vm/ops.h"
 #include "engine/vm/vm.h"
+#include "sym/failure.h"
 
 /* For how long a process may execute one program after another. */
 #define EXECS_SECONDS 5
@@ -34,7 +36,7 @@ static int check_expressions(const struct dp_session *s, struct dp_spec *spec,
 	}
 	if (!spec->own_prototype && !spec->bare &&
 	    (spec->args || spec->cond || s->kind->arguments))
-		spec->prototype = dp_prototype_of_spec(spec);
+		spec->prototype = spec->table = dp_prototype_of_spec(spec);
 	err = dp_expr_trace(spec, &program, diag);
 	if (err == -ENODATA && !spec->own_prototype &&
 	    dp_prototype_may_ask(spec, s->opt, diag)) {
@@ -108,6 +110,38 @@ static int ask(struct dp_session *s, struct dp_spec *spec, size_t first,
 	return dp_prototype_refuse(s, spec, 0, diag);
 }
 
+/* A program is the same for all processes, but for where errno is. */
+static void fill_errno(const struct dp_session *s, u8 *code, u32 at)
+{
+	u64 word;
+	s64 offset;
+
+	if (!dp_failure_errno(s->source->mods, &word, &offset))
+		return;
+	memcpy(code + at, word ? &word : (u64 *)&offset, sizeof(word));
+	/* The jump and the handler before the load have an operand of eight bytes each. */
+	if (!word)
+		code[at + 8 + 2 * 9] = DP_OPCODE_NOP;
+}
+
+static int add_program(struct dp_session *s, const struct dp_program_spec *spec,
+		       u32 errno_at, u32 *program, u32 *offset,
+		       const char **why)
+{
+	struct dp_program_spec filled = *spec;
+	u8 *code = errno_at ? malloc(spec->code_len) : NULL;
+	int err;
+
+	if (code) {
+		memcpy(code, spec->code, spec->code_len);
+		fill_errno(s, code, errno_at);
+		filled.code = code;
+	}
+	err = s->ops->add_program(s->source, &filled, program, offset, why);
+	free(code);
+	return err;
+}
+
 int dp_session_bind(struct dp_session *s, size_t point,
 		    const struct dp_trace_program *program, u32 nr_lv,
 		    struct dp_diag *diag)
@@ -132,8 +166,8 @@ int dp_session_bind(struct dp_session *s, size_t point,
 				      .maxhits = 0xffffffff,
 				      .logonfault = true };
 	const char *why;
-	int err = s->ops->add_program(s->source, &spec, &binding.program,
-				      &offset, &why);
+	int err = add_program(s, &spec, program->errno_at, &binding.program,
+			      &offset, &why);
 
 	if (err)
 		return dp_diag_set(diag, err,

@@ -285,8 +285,9 @@ void dp_returned_find(struct dp_session *s, struct dp_modules *mods);
  * dp_returned_text() - " = -1"; " = rax=0x2a" for an unknown type; nothing for void
  * dp_returned_json() - ",\"ret\":-1"; ",\"rax\":\"0x2a\"" if unknown; nothing for void
  * @value: of rax, or of xmm0 for DP_TYPE_FLOAT
+ * @err: errno; 0: it is not known, or the function has not failed
  */
-void dp_returned_text(FILE *out, const struct dp_point *p, u64 value);
+void dp_returned_text(FILE *out, const struct dp_point *p, u64 value, int err);
 void dp_returned_json(FILE *out, struct dp_type type, u64 value);
 
 /* json.c */

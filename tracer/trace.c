@@ -49,11 +49,12 @@ static void put_number(FILE *out, u32 value)
 }
 
 /** struct shown - the values of a record, by their places in the spec; @n of them are there
- *  @cut: others should be */
+ *  @cut: others should be; @err: errno, or 0 */
 struct shown {
 	const struct dp_trace_item *as[DP_TRACE_ITEMS];
 	struct dp_logged is[DP_TRACE_ITEMS];
 	bool cut;
+	int err;
 };
 
 /* What is logged at the return comes behind what is logged at the entry. */
@@ -74,6 +75,18 @@ static void take_part(struct shown *v, const struct dp_trace_program *p,
 	}
 }
 
+static int take_errno(const struct dp_trace_program *p,
+		      const struct dp_record_copy *r, u32 *at)
+{
+	struct dp_item item;
+	u32 err = 0;
+
+	if (p->errno_at && dp_item_next(r, at, &item) &&
+	    item.token == DP_ITEM_ELEMENTS && item.size >= sizeof(err))
+		memcpy(&err, item.payload, sizeof(err));
+	return (int)err;
+}
+
 /* A call that has not returned has no value of its return. */
 static void take_values(struct shown *v, const struct dp_trace_program *p,
 			const struct dp_record_copy *r,
@@ -83,8 +96,10 @@ static void take_values(struct shown *v, const struct dp_trace_program *p,
 
 	memset(v, 0, sizeof(*v));
 	take_part(v, p, r, &at, false);
-	if (leaving && leaving->how == DP_CALL_RETURNED)
-		take_part(v, p, r, &at, true);
+	if (!leaving || leaving->how != DP_CALL_RETURNED)
+		return;
+	take_part(v, p, r, &at, true);
+	v->err = take_errno(p, r, &at);
 }
 
 static void print_args(FILE *out, const struct shown *v,
@@ -159,10 +174,10 @@ static bool take_leaving(struct dp_record_copy *r, struct dp_leaving *leaving)
 
 /* " = 42 <0.000001234>", the time in seconds */
 static void print_leaving(FILE *out, const struct dp_point *p,
-			  const struct dp_leaving *l, u64 ns)
+			  const struct dp_leaving *l, u64 ns, int err)
 {
 	if (l->how == DP_CALL_RETURNED)
-		dp_returned_text(out, p, l->value);
+		dp_returned_text(out, p, l->value, err);
 	else
 		dp_output_print(out, " = %s", leavings[l->how]);
 	if (l->how == DP_CALL_RETURNED || l->how == DP_CALL_TAIL_CALLED)
@@ -171,10 +186,12 @@ static void print_leaving(FILE *out, const struct dp_point *p,
 }
 
 static void json_leaving(FILE *out, struct dp_type type,
-			 const struct dp_leaving *l, u64 ns)
+			 const struct dp_leaving *l, u64 ns, int err)
 {
 	if (l->how == DP_CALL_RETURNED)
 		dp_returned_json(out, type, l->value);
+	if (err)
+		dp_output_print(out, ",\"errno\":%d", err);
 	/* The time at which a call was abandoned is not known. */
 	if (l->how != DP_CALL_ABANDONED)
 		dp_output_print(out, ",\"latency_ns\":%lu", ns);
@@ -199,7 +216,7 @@ static void print_record(struct dp_session *s, const struct dp_record_copy *r,
 		dp_json_stamp(out, &stamp, p->name);
 		json_args(out, &v, s->source->mods);
 		if (leaving)
-			json_leaving(out, p->ret, leaving, ns);
+			json_leaving(out, p->ret, leaving, ns, v.err);
 		putc('}', out);
 	} else {
 		put_text(out, stamp.time, ' ');
@@ -209,7 +226,7 @@ static void print_record(struct dp_session *s, const struct dp_record_copy *r,
 		dp_output_write(out, p->name, strlen(p->name));
 		print_args(out, &v, s->source->mods);
 		if (leaving)
-			print_leaving(out, p, leaving, ns);
+			print_leaving(out, p, leaving, ns, v.err);
 	}
 	putc('\n', out);
 }

@@ -219,4 +219,33 @@ static inline enum dp_flags_use dp_code_of_flags(const u8 *code)
 	return dp_code_is_syscall(code) ? DP_FLAGS_BY_CALL : DP_FLAGS_NONE;
 }
 
+/* endbr64; mov word(%rip), %rax, or mov $offset, %rax in a static program; add %fs:0, %rax; ret.
+ * mov %fs:0, %rax; add $offset, %rax; ret in musl */
+#define DP_ERRNO_SIZE 24
+
+static inline bool dp_code_errno(const u8 *code, u64 at, u64 *word, s64 *offset)
+{
+	static const u8 endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	static const u8 adds[] = { 0x64, 0x48, 0x03, 0x04, 0x25,
+				   0,	 0,    0,    0,	   0xc3 };
+	static const u8 loads[] = { 0x64, 0x48, 0x8b, 0x04, 0x25,
+				    0,	  0,	0,    0,    0x48 };
+	u32 i = __builtin_memcmp(code, endbr, 4) ? 0 : 4;
+	s32 disp;
+
+	*word = 0;
+	__builtin_memcpy(&disp, code + i + 3, sizeof(disp));
+	*offset = disp;
+	if (!__builtin_memcmp(code + i, loads, sizeof(loads))) {
+		*offset = (signed char)code[i + 12];
+		return code[i + 10] == 0x83 && code[i + 11] == 0xc0 &&
+		       code[i + 13] == 0xc3;
+	}
+	if (code[i] != 0x48 || __builtin_memcmp(code + i + 7, adds, 10))
+		return false;
+	if (code[i + 1] == 0x8b && code[i + 2] == 0x05)
+		*word = at + i + 7 + (u64)(s64)disp;
+	return *word || (code[i + 1] == 0xc7 && code[i + 2] == 0xc0);
+}
+
 #endif

@@ -139,6 +139,9 @@ void dp_vm_data(struct dp_vm *vm, u8 op, u64 arg)
 	case DP_OPCODE_POP_MEM_U64:
 		pop_memory(vm, size_of(op, DP_OPCODE_POP_MEM_U8));
 		break;
+	case DP_OPCODE_LIKE:
+		dp_vm_like(vm, arg);
+		break;
 	case DP_OPCODE_VFY_R:
 	case DP_OPCODE_VFY_RW:
 		verify(vm, op == DP_OPCODE_VFY_RW);

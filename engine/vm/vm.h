@@ -46,6 +46,25 @@ enum dp_vm_operand_class {
 	DP_VM_OPERAND_LP = 6,
 };
 
+/**
+ * enum dp_vm_like - tokens of a pattern; all other bytes mean themselves
+ * @DP_LIKE_OF, @DP_LIKE_NONE_OF: a number of ranges follows, then first and last byte of each
+ *
+ * ( pattern… address most -- truth ): the pattern's first eight bytes are uppermost, its length is
+ * in the operand. The string ends at a byte of 0, or after @most bytes: with DP_LIKE_ENDS. Where
+ * the end is not known and decides, it is an invalid address.
+ */
+enum dp_vm_like {
+	DP_LIKE_ITSELF = 1, /* the next byte means itself */
+	DP_LIKE_MANY,
+	DP_LIKE_ANY,
+	DP_LIKE_OF,
+	DP_LIKE_NONE_OF,
+};
+#define DP_LIKE_LENGTH 0xff
+#define DP_LIKE_ENDS 0x100
+#define DP_LIKE_MOST 1024
+
 /** enum dp_vm_item - tokens of the items in a log */
 enum dp_vm_item {
 	DP_ITEM_RANGE = 0,

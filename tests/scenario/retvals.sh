@@ -82,6 +82,70 @@ like "JSON, in the order of the spec" "$(sed -n 5p "$dir/lines")" '"args":\{"ret
 strip -o "$dir/bare" "$dir/returns"
 "$DPROBES" trace -q -o "$dir/lines" 'r:libc.so.6:strtol(retval) if retval < 0' 'r:libc.so.6:getenv(retval:str)' -- "$dir/returns" -5 2>"$dir/err" >/dev/null
 like "by a table" "$(grep strtol "$dir/lines")$(head -n 2 "$dir/err")" 'r:libc.so.6:strtol = -5 <'
+# errno of each call that fails, in each thread, is what the program has of it
+cat >"$dir/fails.c" <<'END'
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static void say(const char *f, int failed)
+{
+	int err = errno;
+
+	if (failed)
+		printf("%s %s (%s)\n", f, strerrorname_np(err), strerror(err));
+	errno = 0;
+}
+static void *calls(void *arg)
+{
+	char byte, *line = NULL;
+	size_t n = 0;
+
+	say("close", close(99) < 0);
+	say("open", open("/none/here", O_RDONLY) < 0);
+	say("open", open("/etc/hostname/x", O_RDONLY) < 0);
+	say("open", close(open("/etc/hostname", O_RDONLY)) < 0);
+	say("lseek", lseek(0, 0, 77) < 0);
+	say("read", read(98, &byte, 1) < 0);
+	say("fopen", !fopen("/none/either", "r"));
+	say("realpath", !realpath("/none", NULL));
+	errno = EPERM;
+	getline(&line, &n, fopen("/dev/null", "r"));
+	return NULL;
+}
+int main(void)
+{
+	pthread_t t[2];
+	int i;
+
+	calls(NULL);
+	for (i = 0; i < 2; i++) {
+		pthread_create(&t[i], NULL, calls, NULL);
+		pthread_join(t[i], NULL);
+	}
+	return 0;
+}
+END
+"${CC:-gcc}" -w -O1 -D_GNU_SOURCE -pthread -o "$dir/fails" "$dir/fails.c"
+"$dir/fails" | grep -vE '^(fopen|realpath)' >"$dir/said"
+fails=(r:libc.so.6:{close,open,lseek,read,fopen,realpath})
+for how in DPROBES_ARM=interior DPROBES_ARM=trap; do
+	env $how "$DPROBES" trace -q -o "$dir/lines" "${fails[@]}" -- "$dir/fails" >/dev/null 2>"$dir/err"
+	# Each fopen() has called open(), which has failed the same way.
+	sed -nE 's/.* r:libc\.so\.6:(\w+) .* = (-1|NULL) ([A-Z].*\)) <.*/\1 \3/p' "$dir/lines" >"$dir/got"
+	is "$how: errno is the program's" "$(grep -vE '^(fopen|realpath)' "$dir/got" | awk '!(/ENOENT/ && n++ % 2)' | sort | uniq -c)" \
+		"$(sort "$dir/said" | uniq -c)"
+	is "$how: of pointers, too" "$(grep -E '^(fopen|realpath)' "$dir/got" | sort | uniq -c | tr -s ' ')" \
+		" 3 fopen ENOENT (No such file or directory)
+ 3 realpath ENOENT (No such file or directory)"
+done
+"$DPROBES" trace -q -o "$dir/lines" r:libc.so.6:getdelim -- "$dir/fails" >/dev/null
+like "not where a file ends" "$(head -n 1 "$dir/lines")" ' = -1 <'
+"$DPROBES" trace -q --json -o "$dir/lines" r:libc.so.6:lseek -- "$dir/fails" >/dev/null
+like "JSON has the number" "$(head -n 1 "$dir/lines")" '"ret":-1,"errno":22,"latency_ns"'
 refused() {
 	"$DPROBES" trace "$2" -- "${3:-$dir/returns}" >/dev/null 2>"$dir/err"
 	like "$1" "$? $(<"$dir/err")" "^2 .*$4"

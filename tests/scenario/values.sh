@@ -77,9 +77,9 @@ run trace -q -o "$dir/lines" 'r:libc.so.6:strtol()' 'r:libc.so.6:open()' 'r:libc
 	-- "$dir/calls"
 is "what is returned has its type, and an error its name" \
 	"$(grep -oE '(strtol|open|trylock|abs) = .* <' "$dir/lines" | sed 's/open = [0-9]* </open = N </')" \
-	"open = -1 <
+	"open = -1 ENOENT (No such file or directory) <
 open = N <
-open = -1 <
+open = -1 EFAULT (Bad address) <
 trylock = 16 EBUSY (Device or resource busy) <
 strtol = -7 <
 abs = 3 <"
@@ -155,6 +155,8 @@ for how in whole separate; do
 	is "$how: strings of members" "$status $(hits "$dir/counts" shapes:draw)" "0 0"
 	run stat -q -o "$dir/counts" 'draw if s->next->name ~ "las*" && s->tag ~ "eightlo*"' -- "$dir/shapes"
 	is "$how: strings of members that hold" "$status $(hits "$dir/counts" shapes:draw)" "0 1"
+	run stat -q -o "$dir/counts" 'draw if s->name ~ "*n[a-e]" && s->tag == "eightlon" && !(s->tag ~ "*long")' -- "$dir/shapes"
+	is "$how: patterns, and an array of characters without an end" "$status $(hits "$dir/counts" shapes:draw)" "0 1"
 	run list -v 'draw' hidden -- "$dir/shapes"
 	is "$how: what could be printed" "$(grep values: <<<"$out")" "    values: s->{name, at, hue, bytes, word, size, flag, filled, tag, next}, scale, hue, n, words
     values: level"

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* test_numbers: a system call whose number comes from elsewhere, in this program's own text. */
+/* test_numbers: a system call whose number comes from elsewhere, in this program's own text; and where
+ * errno is. */
+#include <dlfcn.h>
 #include <dprobes/diag.h>
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "arch/calls.h"
 #include "proc/attach/attach.h"
 #include "proc/code/intercepts.h"
 #include "proc/proc.h"
@@ -78,9 +82,51 @@ static void is_let_be_without_its_function(void **state)
 	dp_process_close(proc);
 }
 
+/* This program's libc, where errno really is; and what others have. */
+static void errno_is_found(void **state)
+{
+	static const u8 fixed[DP_ERRNO_SIZE] = { 0xf3, 0x0f, 0x1e, 0xfa, 0x48,
+						 0xc7, 0xc0, 0xc0, 0xff, 0xff,
+						 0xff, 0x64, 0x48, 0x03, 0x04,
+						 0x25, 0,    0,	   0,	 0,
+						 0xc3 };
+	static const u8 musl[DP_ERRNO_SIZE] = { 0x64, 0x48, 0x8b, 0x04, 0x25,
+						0,    0,    0,	  0,	0x48,
+						0x83, 0xc0, 0x34, 0xc3 };
+	void *function = dlsym(RTLD_DEFAULT, "__errno_location");
+	u8 odd[DP_ERRNO_SIZE];
+	u64 word;
+	s64 offset;
+	size_t i;
+
+	assert_true(dp_code_errno(function, (u64)function, &word, &offset));
+	assert_true(word);
+	assert_ptr_equal((char *)__builtin_thread_pointer() +
+				 *(const s64 *)word,
+			 &errno);
+	assert_true(dp_code_errno(fixed, 0, &word, &offset));
+	assert_true(!word && offset == -64);
+	assert_true(dp_code_errno(musl, 0, &word, &offset));
+	assert_true(!word && offset == 0x34);
+	/* Any other byte, and it is not known. */
+	for (i = 0; i < 21; i++) {
+		memcpy(odd, fixed, sizeof(odd));
+		odd[i] ^= 0x10;
+		assert_int_equal(dp_code_errno(odd, 0, &word, &offset),
+				 i >= 7 && i < 11);
+	}
+	for (i = 0; i < 14; i++) {
+		memcpy(odd, musl, sizeof(odd));
+		odd[i] ^= 0x10;
+		assert_int_equal(dp_code_errno(odd, 0, &word, &offset),
+				 i == 12);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(errno_is_found),
 		cmocka_unit_test(is_found),
 		cmocka_unit_test(is_let_be_without_its_function),
 	};

@@ -5,8 +5,10 @@
 #include <stddef.h>
 #include <cmocka.h>
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include "tracer/expr.h"
 #include "tracer/session.h"
 #include "tracer/values/show.h"
@@ -341,6 +343,86 @@ static void texts_compared(void **state)
 	assert_true(holds("arg1:str != \"\""));
 }
 
+/* A string that has no end before the page has is compared no further. */
+static void arrays_compared(void **state)
+{
+	of_f = &prototype;
+	memcpy(first.bytes, "abcd", 4);
+	assert_true(holds("r->bytes:str == \"abcd\""));
+	assert_true(holds("r->bytes:str != \"abc\""));
+	assert_true(holds("r->bytes:str != \"abcde\""));
+	assert_true(holds("r->bytes:str ~ \"abcd*\""));
+	assert_true(holds("r->bytes:str ~ \"a??d\""));
+	assert_false(holds("r->bytes:str ~ \"abcd?*\""));
+	assert_true(holds("r->bytes:str ~ \"*cd\""));
+	assert_false(holds("r->next->next->bytes:str != \"abcde\""));
+	first.bytes[2] = 0;
+	assert_true(holds("r->bytes:str == \"ab\""));
+	assert_true(holds("r->bytes:str ~ \"*b\""));
+	assert_false(holds("r->bytes:str ~ \"ab?*\""));
+}
+
+/* Pieces of patterns and strings, in all orders; fnmatch() has the same words. */
+static void patterns(void **state)
+{
+	static const char *const pieces[] = { "a",    "b",    "*",    "?",
+					      "[ab]", "[!a]", "[a-]", "[]x]",
+					      "\\*",  "ab",   "-",    "]" };
+	char pattern[120], quoted[240], cond[300], string[12];
+	u64 seed = 99;
+	u32 round, i, n, k, held = 0;
+
+	for (round = 0; round < 30000; round++) {
+		*pattern = *string = '\0';
+		n = (u32)(vm_random(&seed) % 7);
+		for (i = 0; i < n; i++)
+			strcat(pattern, pieces[vm_random(&seed) % 12]);
+		n = (u32)(vm_random(&seed) % 9);
+		for (i = 0; i < n; i++)
+			string[i] = "ab*]-x"[vm_random(&seed) % 6];
+		string[n] = '\0';
+		for (i = k = 0; pattern[i]; i++)
+			quoted[k++] = pattern[i];
+		quoted[k] = '\0';
+		snprintf(cond, sizeof(cond), "rsi:str ~ \"%s\"", quoted);
+		b.regs.si = (u64)string;
+		if (holds(cond) != !fnmatch(pattern, string, 0))
+			fail_msg("%s of %s", cond, string);
+		held += !fnmatch(pattern, string, 0);
+	}
+	assert_true(held > 1000);
+}
+
+/* At the end of memory, and behind what is looked at */
+static void patterns_at_the_end(void **state)
+{
+	char *page = mmap(NULL, 2 * 4096, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	mprotect(page + 4096, 4096, PROT_NONE);
+	memset(page, 'x', 4096);
+	memcpy(page + 4091, "abcd", 5);
+	b.regs.si = (u64)page + 4091;
+	assert_true(holds("rsi:str ~ \"*cd\" && rsi:str ~ \"*b*d*\""));
+	page[4095] = 'e';
+	/* It has no end: only what begins with it is known. */
+	assert_true(holds("rsi:str ~ \"a*d*\""));
+	assert_false(holds("rsi:str ~ \"*f\""));
+	assert_false(holds("!(rsi:str ~ \"*f\")"));
+	b.regs.si = (u64)page;
+	page[500] = 'y';
+	assert_true(holds("rsi:str ~ \"*y*\""));
+	page[1023] = 'z';
+	assert_true(holds("rsi:str ~ \"*z*\""));
+	page[1024] = 'w';
+	assert_false(holds("rsi:str ~ \"*w*\" || !(rsi:str ~ \"*w*\")"));
+	munmap(page, 8192);
+	assert_string_equal(
+		shown("a=arg0 == 0 || (char *)rcx ~ \"*a\", b=*(char **)(rdi+8) ~ \"f*[o-w]\"",
+		      false),
+		"a=<bad address 0x0> b=true");
+}
+
 /* Against the compiler's own. */
 static void integers(void **state)
 {
@@ -430,8 +512,8 @@ static void refused(void **state)
 		{ "f if -1 < arg0:u32", -EINVAL, 10 },
 		{ "f if arg0 == \"x\"", -EINVAL, 5 },
 		{ "f if arg0 ~ 5", -EINVAL, 12 },
-		{ "f if arg0:str ~ \"a*b\"", -EOPNOTSUPP, 16 },
-		{ "f if arg0:str ~ \"[ab]\"", -EOPNOTSUPP, 16 },
+		{ "f if arg0:str ~ \"[ab\"", -EINVAL, 16 },
+		{ "f if arg0:str ~ \"x*[!\"", -EINVAL, 16 },
 		{ "f if *(double *)arg0 > arg1", -EINVAL, 23 },
 		{ "f if arg1 < farg0", -EINVAL, 5 },
 		{ "f if farg0 ~ 1.5", -EINVAL, 13 },
@@ -596,6 +678,9 @@ int main(void)
 		cmocka_unit_test_setup(reals_and_integers, setup),
 		cmocka_unit_test_setup(json, setup),
 		cmocka_unit_test_setup(texts_compared, setup),
+		cmocka_unit_test_setup(arrays_compared, setup),
+		cmocka_unit_test_setup(patterns, setup),
+		cmocka_unit_test_setup(patterns_at_the_end, setup),
 		cmocka_unit_test_setup(integers, setup),
 		cmocka_unit_test_setup(refused, setup),
 		cmocka_unit_test_setup(by_name, setup),

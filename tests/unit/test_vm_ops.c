@@ -848,6 +848,50 @@ static void registers(void **state)
 	a_register(DP_REG_ORIG_RAX, ~0ull, false, NULL, 0);
 }
 
+/* The pattern's first eight bytes are uppermost. */
+static void likes(void **state)
+{
+	static char text[] = "some text";
+	u8 code[60], *at;
+	u64 from = (u64)text, yes = 1, no = 0;
+	u32 most, k;
+	/* s*t, with a class of two ranges before the t */
+	static const u8 pattern[] = { 's', DP_LIKE_MANY, DP_LIKE_OF, 2,	 'a',
+				      'd', 'x',		 'x',	     't' };
+
+	for (most = 8; most <= 9; most++)
+		for (k = 0; k < 2; k++) {
+			at = code;
+			*at++ = OP(PUSH);
+			memset(at, 0, 8);
+			*at = pattern[8];
+			at += 8;
+			*at++ = OP(PUSH);
+			memcpy(at, pattern, 8);
+			at += 8;
+			*at++ = OP(PUSH);
+			memcpy(at, &from, 8);
+			at += 8;
+			*at++ = OP(PUSH);
+			memset(at, 0, 8);
+			*at = (u8)most;
+			at += 8;
+			*at++ = OP(LIKE);
+			*at++ = 9;
+			*at++ = !k;
+			*at++ = OP(LOG_I);
+			*at++ = 1;
+			*at++ = 0;
+			*at++ = OP(EXIT);
+			run(code, (u32)(at - code));
+			if (!k)
+				wrote(DP_ITEM_ELEMENTS, most == 9 ? &yes : &no,
+				      1);
+			else if (most == 8)
+				assert_int_equal(b.vm.parm[0], from + 8);
+		}
+}
+
 /* As the compiler has it. What is no number stays none. */
 static void widened(void **state)
 {
@@ -1045,6 +1089,7 @@ int main(void)
 		TEST(exceptions),
 		TEST(exceptions_go_up),
 		TEST(registers),
+		TEST(likes),
 		TEST(widened),
 		TEST(vectors),
 		TEST(facts),

@@ -7,84 +7,12 @@
  */
 #include "tracer/values/code.h"
 #include "engine/vm/ops.h"
-#include "sym/list.h"
 #include "sym/prototypes.h"
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 static const struct dp_value_type boolean = { .kind = DP_VALUE_BOOL,
 					      .bits = 8 };
-
-void dp_code_bad(struct dp_coder *c, const struct dp_value *v, int err,
-		 const char *fmt, ...)
-{
-	char why[200];
-	va_list ap;
-
-	if (c->err)
-		return;
-	va_start(ap, fmt);
-	vsnprintf(why, sizeof(why), fmt, ap);
-	va_end(ap);
-	c->err = dp_diag_set(c->diag, err, "%s", why);
-	dp_diag_caret(c->diag, c->column + v->at, v->span);
-}
-
-/* The program's bytes */
-
-static void put(struct dp_coder *c, u64 value, u32 size)
-{
-	struct dp_trace_program *o = c->out;
-	u32 i;
-
-	if (dp_list_reserve(&o->code, o->len + size, &o->cap, 1)) {
-		c->err = dp_diag_set(c->diag, -ENOMEM, "out of memory");
-		return;
-	}
-	for (i = 0; i < size; i++)
-		o->code[o->len++] = (u8)(value >> (8 * i));
-}
-
-void dp_code_op(struct dp_coder *c, u8 op)
-{
-	put(c, op, 1);
-}
-
-void dp_code_op8(struct dp_coder *c, u8 op, u8 operand)
-{
-	put(c, op, 1);
-	put(c, operand, 1);
-}
-
-void dp_code_op16(struct dp_coder *c, u8 op, u16 operand)
-{
-	put(c, op, 1);
-	put(c, operand, 2);
-}
-
-void dp_code_push(struct dp_coder *c, u64 value)
-{
-	put(c, DP_OPCODE_PUSH, 1);
-	put(c, value, 8);
-}
-
-u32 dp_code_jump(struct dp_coder *c, u8 op)
-{
-	put(c, op, 1);
-	put(c, 0, 8);
-	c->out->jumps += op != DP_OPCODE_SX;
-	return c->out->len;
-}
-
-void dp_code_land(struct dp_coder *c, u32 jump)
-{
-	u64 distance = c->out->len - jump;
-
-	if (!c->err)
-		memcpy(c->out->code + jump - 8, &distance, 8);
-}
 
 /* Questions about nodes */
 
@@ -101,7 +29,7 @@ bool dp_code_is_place(const struct dp_values *values, u16 n)
 	       op == DP_VALUE_INDEX || op == DP_VALUE_MEMBER;
 }
 
-/* Is a string read, byte by byte? */
+/* Is a string read? */
 static bool compares_text(const struct dp_values *values,
 			  const struct dp_value *v)
 {
@@ -619,7 +547,7 @@ void dp_code_word(struct dp_coder *c, u16 n, u32 offset)
 
 /* Strings */
 
-static void negate(struct dp_coder *c)
+void dp_code_negate(struct dp_coder *c)
 {
 	dp_code_push(c, 1);
 	dp_code_op(c, DP_OPCODE_XOR);
@@ -638,147 +566,6 @@ void dp_code_text(struct dp_coder *c, u16 n)
 	type = dp_code_place(c, inner);
 	if (type.stars)
 		load(c, at(c->values, inner), type);
-}
-
-/* A byte of a text in quotes, where "\" stands before what means itself */
-struct letter {
-	char c;
-	bool meant;
-};
-
-static struct letter letter_at(const struct dp_coder *c,
-			       const struct dp_value *text, int *i)
-{
-	const char *s = c->values->text + text->at;
-	struct letter l = { s[*i], false };
-
-	if (l.c == '\\' && *i + 2 < text->span) {
-		l = (struct letter){ s[++*i], true };
-		if (l.c == 'n')
-			l.c = '\n';
-		if (l.c == 't')
-			l.c = '\t';
-	}
-	++*i;
-	return l;
-}
-
-#define TEXT_MAX 128
-
-/* The byte at offset @i of the string whose address is on the stack is @l. Return: the jump
- * to where it is not. */
-static u32 compare_byte(struct dp_coder *c, u32 i, struct letter l, bool glob)
-{
-	u32 differs;
-
-	dp_code_op8(c, DP_OPCODE_DUP_I, 1);
-	dp_code_push(c, i);
-	dp_code_op(c, DP_OPCODE_ADD);
-	dp_code_op(c, DP_OPCODE_PUSH_MEM_U8);
-	if (!glob || l.meant || l.c != '?') {
-		dp_code_push(c, (u8)l.c);
-		dp_code_op(c, DP_OPCODE_EQ);
-	}
-	differs = dp_code_jump(c, DP_OPCODE_JZ);
-	dp_code_op8(c, DP_OPCODE_ROS, 1);
-	return differs;
-}
-
-/* @bounded: no zero byte ends the string. Return: how many jumps to where it differs are in
- * @out. */
-static u32 compare_bytes(struct dp_coder *c, const struct dp_value *text,
-			 bool glob, bool bounded, u32 *out)
-{
-	int i = 1, last = text->span - 1;
-	struct letter l;
-	u32 n = 0;
-
-	while (i < last && n < TEXT_MAX - 1) {
-		l = letter_at(c, text, &i);
-		if (glob && !l.meant && l.c == '*' && i == last)
-			return n;
-		if (glob && !l.meant && strchr("*[", l.c))
-			dp_code_bad(
-				c, text, -EOPNOTSUPP,
-				"a pattern has '?', and '*' at its end; others are not there yet");
-		out[n] = compare_byte(c, n, l, glob);
-		n++;
-	}
-	if (i < last)
-		dp_code_bad(c, text, -EINVAL,
-			    "a text to be compared has at most 127 bytes");
-	if (bounded)
-		return n;
-	out[n] = compare_byte(c, n, (struct letter){ 0, true }, glob);
-	return n + 1;
-}
-
-/* The string in @view of node @n is as long as a text, or longer if that ends with '*'.
- * The string's address is on the stack. Return: the jump to where it is not. */
-static u32 compare_length(struct dp_coder *c, u16 n,
-			  const struct dp_printer *view,
-			  const struct dp_value *text, bool glob)
-{
-	int i = 1, last = text->span - 1;
-	struct letter l = { 0, true };
-	u32 len = 0, differs;
-
-	for (; i < last; len++)
-		l = letter_at(c, text, &i);
-	glob = glob && l.c == '*' && !l.meant;
-	dp_code_word(c, n, view->length);
-	dp_code_push(c, len - glob);
-	dp_code_op(c, glob ? DP_OPCODE_LTU : DP_OPCODE_EQ);
-	if (glob)
-		negate(c);
-	differs = dp_code_jump(c, DP_OPCODE_JZ);
-	dp_code_op8(c, DP_OPCODE_ROS, 1);
-	return differs;
-}
-
-/* Return: as compare_bytes() */
-static u32 compare_view(struct dp_coder *c, u16 n,
-			const struct dp_printer *view,
-			const struct dp_value *text, bool glob, u32 *out)
-{
-	dp_code_word(c, n, view->pointer);
-	out[0] = compare_length(c, n, view, text, glob);
-	return 1 + compare_bytes(c, text, glob, true, out + 1);
-}
-
-static void test_text(struct dp_coder *c, const struct dp_value *v)
-{
-	bool swapped = at(c->values, v->left)->op == DP_VALUE_TEXT;
-	u16 string = swapped ? v->right : v->left;
-	const struct dp_value *text =
-		at(c->values, swapped ? v->left : v->right);
-	bool glob = v->op == DP_VALUE_LIKE;
-	u32 differs[TEXT_MAX], n, done;
-	struct dp_printer view;
-
-	string = dp_code_text_view(c->values, string, &view);
-	if (!view.kind && !dp_code_is_text(c->values, string)) {
-		/* A name that is not known is the first error. */
-		dp_code_value(c, string);
-		dp_code_bad(
-			c, at(c->values, string), -EINVAL,
-			"this is no string: write :str after it, or (char *) before it");
-		return;
-	}
-	if (view.kind) {
-		n = compare_view(c, string, &view, text, glob, differs);
-	} else {
-		dp_code_text(c, string);
-		n = compare_bytes(c, text, glob, false, differs);
-	}
-	dp_code_op8(c, DP_OPCODE_ROS, 1);
-	dp_code_push(c, v->op != DP_VALUE_NE);
-	done = dp_code_jump(c, DP_OPCODE_JMP);
-	while (n-- > 0)
-		dp_code_land(c, differs[n]);
-	dp_code_op8(c, DP_OPCODE_ROS, 2);
-	dp_code_push(c, v->op == DP_VALUE_NE);
-	dp_code_land(c, done);
 }
 
 /* Tests */
@@ -815,7 +602,7 @@ static void test_numbers(struct dp_coder *c, const struct dp_value *v)
 				   DP_OPCODE_LTS :
 				   DP_OPCODE_LTU);
 	if (op == DP_VALUE_NE || op == DP_VALUE_LE || op == DP_VALUE_GE)
-		negate(c);
+		dp_code_negate(c);
 }
 
 static void test(struct dp_coder *c, const struct dp_value *v)
@@ -825,7 +612,7 @@ static void test(struct dp_coder *c, const struct dp_value *v)
 
 	if (text && (v->op == DP_VALUE_EQ || v->op == DP_VALUE_NE ||
 		     v->op == DP_VALUE_LIKE))
-		test_text(c, v);
+		dp_code_test_text(c, v);
 	else if (v->op == DP_VALUE_LIKE)
 		dp_code_bad(c, at(c->values, v->right), -EINVAL,
 			    "'~' compares a string with a \"pattern*\"");
@@ -862,7 +649,7 @@ void dp_code_truth(struct dp_coder *c, u16 n)
 		break;
 	case DP_VALUE_NOT:
 		dp_code_truth(c, v->left);
-		negate(c);
+		dp_code_negate(c);
 		break;
 	case DP_VALUE_EQ:
 	case DP_VALUE_NE:
@@ -881,6 +668,6 @@ void dp_code_truth(struct dp_coder *c, u16 n)
 		dp_code_value(c, n);
 		dp_code_push(c, 0);
 		dp_code_op(c, DP_OPCODE_EQ);
-		negate(c);
+		dp_code_negate(c);
 	}
 }

@@ -65,6 +65,9 @@ void dp_code_text(struct dp_coder *c, u16 n);
 /** dp_code_truth() - push 1 if node @n holds, 0 otherwise */
 void dp_code_truth(struct dp_coder *c, u16 n);
 
+/** dp_code_negate() - make 0 of 1 on the stack, and 1 of 0 */
+void dp_code_negate(struct dp_coder *c);
+
 /** dp_code_touches() - can computing node @n raise an exception? */
 bool dp_code_touches(const struct dp_values *values, u16 n);
 /** dp_code_is_place() - is node @n in memory? */
@@ -75,6 +78,9 @@ u16 dp_code_text_view(const struct dp_values *values, u16 n,
 		      struct dp_printer *view);
 /** dp_code_is_text() - is node @n to be shown, or compared, as a string? */
 bool dp_code_is_text(const struct dp_values *values, u16 n);
+
+/** dp_code_test_text() - push 1 if comparison @v of a string with a text, or a pattern, holds */
+void dp_code_test_text(struct dp_coder *c, const struct dp_value *v);
 
 /* real: floating-point numbers are compared as C compares them. */
 
@@ -132,6 +138,10 @@ void dp_code_members(const struct dp_prototype_type *t, char *buf, size_t len);
 
 /** dp_code_name() - push what @v names. Return: its type */
 struct dp_value_type dp_code_name(struct dp_coder *c, const struct dp_value *v);
+/** dp_code_argument_register() - the register of the @n-th of DP_TRACE_ARGS arguments */
+u16 dp_code_argument_register(int n);
+/** dp_code_return_register() - the register of what is returned, if that is an integer */
+u16 dp_code_return_register(void);
 /** dp_code_argument() - push the @n-th argument; @v: for an error */
 void dp_code_argument(struct dp_coder *c, const struct dp_value *v, int n);
 /** dp_code_float_argument() - push the @n-th floating-point argument, 64 bits of it; @v: for an

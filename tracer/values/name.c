@@ -79,11 +79,19 @@ static void push_stack(struct dp_coder *c, u64 offset)
 	dp_code_op(c, DP_OPCODE_PUSH_MEM_U64);
 }
 
-/* System V AMD64 ABI 3.2.3 */
+/* Function arguments in order: System V AMD64 ABI 3.2.3. */
+u16 dp_code_argument_register(int n)
+{
+	static const u16 regs[DP_TRACE_ARGS] = { 0x64, 0x65, 0x63,
+						 0x62, 0x68, 0x69 };
+
+	return regs[n];
+}
+
 void dp_code_argument(struct dp_coder *c, const struct dp_value *v, int n)
 {
 	if (n < DP_TRACE_ARGS)
-		dp_code_op16(c, DP_OPCODE_PUSH_R, dp_expr_argument(n));
+		dp_code_op16(c, DP_OPCODE_PUSH_R, dp_code_argument_register(n));
 	else if (c->at_entry)
 		push_stack(c, (u64)(n - DP_TRACE_ARGS + 1) * WORD);
 	else

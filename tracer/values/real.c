@@ -99,12 +99,6 @@ static void push_between(struct dp_coder *c, s64 low, s64 high)
 
 /* Comparisons */
 
-static void negate(struct dp_coder *c)
-{
-	dp_code_push(c, 1);
-	dp_code_op(c, DP_OPCODE_XOR);
-}
-
 /* In place of the key: what comes of its comparison */
 static void compare_key(struct dp_coder *c, u8 op, const struct keys *k)
 {
@@ -125,7 +119,7 @@ static void compare_key(struct dp_coder *c, u8 op, const struct keys *k)
 		/* None is between two neighbours. */
 		push_between(c, k->above, k->below);
 		if (op == DP_VALUE_NE)
-			negate(c);
+			dp_code_negate(c);
 	}
 }
 
@@ -186,7 +180,7 @@ static void compare_keys(struct dp_coder *c, u8 op)
 	else
 		dp_code_op(c, DP_OPCODE_LTS);
 	if (op == DP_VALUE_LE || op == DP_VALUE_GE)
-		negate(c);
+		dp_code_negate(c);
 }
 
 static void test_two(struct dp_coder *c, const struct dp_value *v)
@@ -205,7 +199,7 @@ static void test_two(struct dp_coder *c, const struct dp_value *v)
 		dp_code_op8(c, DP_OPCODE_ROS, 1);
 	}
 	if (v->op == DP_VALUE_NE)
-		negate(c);
+		dp_code_negate(c);
 }
 
 static const struct dp_value *at(const struct dp_coder *c, u16 n)

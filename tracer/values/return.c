@@ -86,6 +86,11 @@ static bool is_refused(struct dp_coder *c, const struct dp_value *v)
 	return c->err;
 }
 
+u16 dp_code_return_register(void)
+{
+	return RAX;
+}
+
 struct dp_value_type dp_code_returned(struct dp_coder *c,
 				      const struct dp_value *v)
 {
