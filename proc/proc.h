@@ -121,12 +121,14 @@ void dp_process_found_in(struct dp_process *proc, struct dp_modules *mods);
  * dp_process_install() - map the agent and arm every site of an engine
  * @engine: holds the sites, all added, none planned
  *
- * On success a launched command runs. On failure nothing is left behind, and a launched
- * command still runs, unprobed, until dp_process_close().
+ * On success a launched command waits for dp_process_let_go(). On failure nothing is left
+ * behind, and a launched command runs, unprobed, until dp_process_close().
  * Return: 0 or a negative errno with words.
  */
 int dp_process_install(struct dp_process *proc, struct dp_engine *engine,
 		       struct dp_diag *diag);
+/** dp_process_let_go() - let a command run that has waited since it was launched, if it has */
+void dp_process_let_go(struct dp_process *proc);
 
 /**
  * dp_process_extend() - arm what has been added to the engine of an installed process

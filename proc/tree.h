@@ -87,7 +87,7 @@ void dp_tree_let_on(const struct dp_tree_event *event);
  * dp_process_renew() - open the process of DP_TREE_EXECED, as dp_process_launch() leaves
  * it: stopped before the first code of its own
  *
- * It waits for dp_process_install(), or dp_process_close(). On failure it goes on.
+ * It waits for dp_process_let_go(), or dp_process_close(). On failure it goes on.
  * Return: as dp_process_attach().
  */
 int dp_process_renew(struct dp_tree *tree, const struct dp_tree_event *event,

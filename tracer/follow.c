@@ -7,6 +7,7 @@
  * process ends, its session is freed and its account closed.
  */
 #include "tracer/interval.h"
+#include "tracer/live.h"
 #include "tracer/session.h"
 #include "proc/tree.h"
 #include "sym/list.h"
@@ -190,7 +191,11 @@ static int open_again(struct dp_process_tree *h, struct dp_session *s,
 		dp_report_refused(s);
 	if (!err)
 		err = s->ops->arm(s->source, diag);
-	return err;
+	if (err)
+		return err;
+	dp_live_more(s);
+	s->ops->go(s->source);
+	return 0;
 }
 
 static struct dp_session *fresh(struct dp_process_tree *h)
@@ -478,6 +483,7 @@ static void report(const struct dp_process_tree *h)
 	    (h->ending == DP_ENDING_OUTPUT && dp_output_left(opt->out)))
 		return;
 	dp_report_dull(h->first);
+	dp_output_begin(stderr);
 	dp_output_print(
 		stderr,
 		"dprobes: %lu process image%s with probes, %lu without: ",
@@ -540,7 +546,7 @@ static int begin(struct dp_process_tree *h, struct dp_diag *diag)
 	err = s->ops->arm(s->source, diag);
 	if (err)
 		return err;
-	dp_live_tell(s);
+	dp_live_begin(s);
 	if (hand_over(h))
 		return dp_diag_set(diag, -ENOMEM, "out of memory");
 	return 0;

@@ -257,6 +257,7 @@ void dp_groups_report(const struct dp_session *s)
 	if (!g->sessions)
 		return;
 	dp_groups_total(g, &total);
+	dp_output_begin(s->opt->out);
 	print_both(s, g, &total);
 	fflush(s->opt->out);
 	if (g->lost || total.lost)

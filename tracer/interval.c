@@ -140,42 +140,44 @@ static void print_text(const struct dp_session *s, struct dp_table *t,
 }
 
 /* Return: 0, or -ENOMEM. */
-static int fill(struct dp_session **v, size_t n, struct dp_table *t)
+static int fill(const struct dp_session *s, struct dp_session **v, size_t n,
+		struct dp_table *t)
 {
-	struct dp_groups *come = &v[0]->printed->come;
-	bool programs = dp_table_by(v[0]->opt) == DP_TABLE_PROGRAMS;
+	struct dp_groups *come = &s->printed->come;
+	bool programs = dp_table_by(s->opt) == DP_TABLE_PROGRAMS;
 	size_t i;
 	int err;
 
 	for (i = 0; programs && i < n; i++)
 		group(v[i], come);
 	err = dp_table_open(t, programs ? come->n : dp_table_points(v, n),
-			    dp_table_by(v[0]->opt));
+			    dp_table_by(s->opt));
 	if (err)
 		return err;
 	for (i = 0; !programs && i < n; i++)
 		look_at_all(v[i], t);
 	dp_groups_rows(come, t);
-	dp_table_sort(t, v[0]->opt->top);
+	dp_table_sort(t, s->opt->top);
 	return 0;
 }
 
-static void print_interval(struct dp_session **v, size_t n, double span)
+static void print_interval(const struct dp_session *s, struct dp_session **v,
+			   size_t n, double span)
 {
-	const struct dp_tracer_options *opt = v[0]->opt;
+	const struct dp_tracer_options *opt = s->opt;
 	struct timespec now;
 	struct dp_table t;
 
-	if (fill(v, n, &t))
+	if (fill(s, v, n, &t))
 		return;
 	clock_gettime(CLOCK_REALTIME, &now);
 	if (opt->json)
 		print_json(opt->out, &t, &now, span);
 	else
-		print_text(v[0], &t, &now);
+		print_text(s, &t, &now);
 	fflush(opt->out);
 	dp_table_close(&t);
-	dp_groups_free(&v[0]->printed->come);
+	dp_groups_free(&s->printed->come);
 }
 
 double dp_interval_look(const struct dp_session *s, struct dp_session **v,
@@ -191,8 +193,9 @@ double dp_interval_look(const struct dp_session *s, struct dp_session **v,
 		printed->next = now + every;
 	}
 	if (now >= printed->next) {
-		if (n)
-			print_interval(v, n, now - printed->since);
+		/* Where no process has probes, nothing is counted, but by those that have ended. */
+		if (n || printed->come.n)
+			print_interval(s, v, n, now - printed->since);
 		printed->since = now;
 		/* An interval that was missed is part of the one before. */
 		while (printed->next <= now)

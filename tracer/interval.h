@@ -10,12 +10,13 @@ struct dp_session;
 /**
  * struct dp_printed - what all sessions of a run have printed
  * @titled, @interval_titled: the header of the table, and of those of intervals; @records: how many
+ * @slow: that probes are slow
  * @dull: rows that were left out because their probes had no hit
  * @since, @next: when the last interval ended, and when this one does, by dp_source_now()
  * @groups: what processes that have ended had counted, by program; @come: the same of this interval
  */
 struct dp_printed {
-	bool titled, interval_titled;
+	bool titled, interval_titled, slow;
 	u64 records, dull;
 	double since, next;
 	struct dp_groups groups, come;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* live: tell that probes are there, and which of them are slow, before that is paid. */
+/* live: see live.h. */
+#include "tracer/live.h"
+#include "tracer/interval.h"
 #include "tracer/output.h"
 #include "tracer/session.h"
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -79,13 +82,13 @@ static void find_slow(const struct dp_session *s, struct slow_sum *sum)
 		dp_output_say("the same of %zu more", n - DP_NAMED_MAX);
 }
 
-static void tell_live(const struct dp_session *s, const struct slow_sum *sum)
+/* "812 (nginx): 3 probes, 1 by breakpoint, …" */
+static void tell_probes(const struct dp_session *s, const struct slow_sum *sum)
 {
 	size_t probes = dp_report_probes(s);
 
-	dp_output_print(stderr, "dprobes: probing %d (%s): %zu probe%s",
-			s->source->pid, dp_report_program(s), probes,
-			probes == 1 ? "" : "s");
+	dp_output_print(stderr, "%d (%s): %zu probe%s", s->source->pid,
+			dp_report_program(s), probes, probes == 1 ? "" : "s");
 	if (sum->entries)
 		dp_output_print(stderr, ", %zu by breakpoint", sum->entries);
 	if (sum->exits)
@@ -95,17 +98,57 @@ static void tell_live(const struct dp_session *s, const struct slow_sum *sum)
 		dp_output_print(stderr,
 				", which is some thousand times as slow%s",
 				s->opt->verbose ? "" : " (-v says why)");
-	fputs("; ^C ends\n", stderr);
 }
 
-void dp_live_tell(const struct dp_session *s)
+/* A script that wants breakpoints knows what they cost. */
+static bool wants_breakpoints(void)
+{
+	const char *arm = secure_getenv("DPROBES_ARM");
+
+	return arm && !strcmp(arm, "trap");
+}
+
+static void tell(const struct dp_session *s)
 {
 	bool person = isatty(STDERR_FILENO);
 	struct slow_sum sum;
 
-	if (s->opt->quiet || (!person && !s->opt->verbose))
+	if (s->opt->quiet)
 		return;
 	find_slow(s, &sum);
 	if (person)
-		tell_live(s, &sum);
+		fputs("dprobes: probing ", stderr);
+	else if ((sum.entries || sum.exits) && !s->opt->verbose &&
+		 !wants_breakpoints())
+		fputs("dprobes: ", stderr);
+	else
+		return;
+	tell_probes(s, &sum);
+	dp_output_print(stderr, "%s\n", person ? "; ^C ends" : "");
+	s->printed->slow |= sum.entries || sum.exits;
+}
+
+void dp_live_begin(const struct dp_session *s)
+{
+	tell(s);
+	if (!s->opt->argv)
+		return;
+	dp_output_share();
+	s->ops->go(s->source);
+}
+
+void dp_live_more(const struct dp_session *s)
+{
+	struct slow_sum sum;
+
+	if (s->opt->quiet || s->printed->slow || wants_breakpoints())
+		return;
+	find_slow(s, &sum);
+	if (!sum.entries && !sum.exits)
+		return;
+	s->printed->slow = true;
+	dp_output_begin(stderr);
+	fputs("dprobes: ", stderr);
+	tell_probes(s, &sum);
+	fputs("\n", stderr);
 }

@@ -14,12 +14,16 @@
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
 #define MOST 1024 /* most lines are shorter */
 #define DIGITS 24
 /* Of a pipe's atomic write, less what a record takes */
 #define PIECE (PIPE_BUF - MOST)
 #define EACH(byte) (0x0101010101010101ull * (byte))
+
+/* A command that the tool has started writes to the tool's terminal, if it has one. */
+static bool shared;
 
 /* From the space to the tilde? Eight bytes at a time; what is not so at once is looked at again. */
 static bool is_plain(const char *text, size_t len)
@@ -101,6 +105,35 @@ void dp_output_hex(FILE *out, u64 value)
 	write_digits(out, value, 16);
 }
 
+void dp_output_share(void)
+{
+	shared = true;
+}
+
+static bool is_dumb(void)
+{
+	const char *term = secure_getenv("TERM");
+
+	return !term || !*term || !strcmp(term, "dumb");
+}
+
+void dp_output_begin(FILE *out)
+{
+	struct winsize size = { 0 };
+	int err = errno, is_none;
+
+	if (!shared || __fpending(out) || is_dumb())
+		return;
+	is_none = ioctl(fileno(out), TIOCGWINSZ, &size);
+	/* Why an earlier write has failed is told later. */
+	errno = err;
+	if (is_none)
+		return;
+	if (size.ws_col)
+		dp_output_print(out, "%*s", size.ws_col, "");
+	putc('\r', out);
+}
+
 void dp_output_whole(FILE *out)
 {
 	if (__fpending(out) > PIECE)
@@ -118,6 +151,7 @@ void dp_output_say(const char *fmt, ...)
 	va_end(ap);
 	if (n < 0)
 		return;
+	dp_output_begin(stderr);
 	dp_output_print(stderr, "dprobes: %s\n", text);
 	free(text);
 }

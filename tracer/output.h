@@ -25,6 +25,15 @@ void dp_output_write(FILE *out, const char *text, size_t len);
 /** dp_output_decimal() - print a number; dp_output_hex() - behind "0x" */
 void dp_output_decimal(FILE *out, u64 value);
 void dp_output_hex(FILE *out, u64 value);
+/** dp_output_share() - from now on a command of the tool's writes to the same terminal as the tool */
+void dp_output_share(void);
+/**
+ * dp_output_begin() - a line begins: behind what the command has left of a line of its own, if it has
+ *
+ * The tool does not see where the cursor is. As many spaces as the terminal has columns take it to the
+ * next line from anywhere but the beginning of one; there they stay in it, and the line begins over them.
+ */
+void dp_output_begin(FILE *out);
 /** dp_output_whole() - what has been printed ends with a whole record: write it before more would not
  *  go in one piece into a pipe */
 void dp_output_whole(FILE *out);

@@ -9,6 +9,7 @@
 #include "resolve/exits.h"
 #include "sym/sym.h"
 #include "tracer/inlined.h"
+#include "tracer/live.h"
 #include "tracer/output.h"
 #include "tracer/session.h"
 #include <dprobes/diag.h>
@@ -330,10 +331,12 @@ static void probe(struct dp_session *s, struct dp_modules *mods,
 	if (s->kind->arguments)
 		dp_returned_find(s, mods);
 	want = dp_session_request(s);
-	if (s->ops->libraries->extend(s->source, mods, &want, &diag))
+	if (s->ops->libraries->extend(s->source, mods, &want, &diag)) {
 		tell_failed(s, &diag);
-	else
-		tell_armed(s, was_pending);
+		return;
+	}
+	tell_armed(s, was_pending);
+	dp_live_more(s);
 }
 
 /* Where nothing is to be armed, some points may be gone. */

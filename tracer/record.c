@@ -141,6 +141,7 @@ void dp_record_print(struct dp_session *s, const struct dp_record_copy *record)
 {
 	if (dp_record_were_all(s))
 		return;
+	dp_output_begin(s->opt->out);
 	s->kind->record(s, record);
 	/* No reader sees half a record. */
 	dp_output_whole(s->opt->out);

@@ -163,10 +163,12 @@ static void count_rows(struct dp_session *s)
 
 void dp_report_counts(struct dp_session *s)
 {
-	if (dp_table_by(s->opt) == DP_TABLE_PROGRAMS)
+	if (dp_table_by(s->opt) == DP_TABLE_PROGRAMS) {
 		dp_groups_count(&s->printed->groups, s);
-	else
-		count_rows(s);
+		return;
+	}
+	dp_output_begin(s->opt->out);
+	count_rows(s);
 }
 
 void dp_report_dull(const struct dp_session *s)
@@ -458,6 +460,7 @@ void dp_report_summary(const struct dp_session *s)
 		dp_report_costly(s);
 	dp_sums_add(&sums, s);
 	tell_pace(s, &sums);
+	dp_output_begin(stderr);
 	fputs("dprobes: ", stderr);
 	if (s->opt->children)
 		dp_output_print(stderr, "%s (%d): ", dp_report_program(s),

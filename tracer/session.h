@@ -211,11 +211,6 @@ bool dp_calls_total(const struct dp_session *s, struct dp_account *total);
 /** dp_calls_complain() - tell of damaged calls and accounts that do not balance */
 void dp_calls_complain(const struct dp_session *s);
 
-/* live.c */
-/** dp_live_tell() - to a person at a terminal: probes are there now, and how many are slow; with -v,
- *  to anybody: which, and why */
-void dp_live_tell(const struct dp_session *s);
-
 /* report.c */
 /** Probes that are named one by one, at most; the others are a number. */
 #define DP_NAMED_MAX 8

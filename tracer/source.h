@@ -177,7 +177,8 @@ static inline double dp_source_now(void)
  * add() - add a probe at each point that is not refused
  * add_program() - Return: 0; -EINVAL with @why it is refused at @offset; -ENOMEM.
  * bind() - from struct dp_source_request's callback only
- * arm() - arm all probes or none. A launched process then runs.
+ * arm() - arm all probes or none
+ * go() - a launched process runs, which has waited until now; NULL: the source launches none
  * wait() - wait for an event, @ms at most; a signal's handler ends the wait early
  * tend() - to be called at every turn of a loop around wait()
  *   @t: seconds (CLOCK_MONOTONIC). @foreign: called for each site that has been ceded
@@ -224,6 +225,7 @@ struct dp_source_ops {
 	void (*bind)(struct dp_source *source, const struct dp_point *point,
 		     const struct dp_binding *binding);
 	int (*arm)(struct dp_source *source, struct dp_diag *diag);
+	void (*go)(struct dp_source *source);
 	enum dp_source_state (*wait)(struct dp_source *source, int ms);
 	void (*tend)(struct dp_source *source, double t,
 		     void (*foreign)(void *arg, u64 addr, bool away), void *arg,

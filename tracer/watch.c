@@ -2,6 +2,7 @@
 /* watch: run a session, from armed probes to their end. */
 #include "proc/facts.h"
 #include "tracer/interval.h"
+#include "tracer/live.h"
 #include "tracer/order.h"
 #include "tracer/output.h"
 #include "tracer/session.h"
@@ -276,7 +277,7 @@ static int probe(struct dp_session *s, int *died_of, struct dp_diag *diag)
 	err = s->ops->arm(s->source, diag);
 	if (err)
 		return say_failed(s, err, diag);
-	dp_live_tell(s);
+	dp_live_begin(s);
 	failed = watch(s, diag);
 	err = dp_session_finish(s, failed ? NULL : diag);
 	if (s->ending == DP_ENDING_EXEC)

@@ -77,9 +77,6 @@ int dp_leave(struct dp_process *proc, struct dp_view *view,
 /** dp_unmap() - unmap the agent and its pools, as far as they are mapped */
 int dp_unmap(struct dp_process *proc);
 
-/** dp_process_let_go() - release a process that is held since its start */
-void dp_process_let_go(struct dp_process *proc);
-
 /* recover: what a killed tool left in a process. Context: tool process; may sleep. */
 
 /** dp_recover_needed() - is anything of ours in a process that has just been looked at? */

@@ -467,7 +467,8 @@ int dp_process_install(struct dp_process *proc, struct dp_engine *engine,
 	if (err && proc->base && !proc->exited)
 		dp_process_detach(proc, NULL);
 	proc->found = NULL;
-	dp_process_let_go(proc);
+	if (err)
+		dp_process_let_go(proc);
 	dp_tracer_children_end(proc);
 	return err ? has_failed(proc, err, diag) : 0;
 }

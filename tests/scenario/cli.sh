@@ -139,21 +139,32 @@ refuses dmesg -q -v -f "-a a=b" --pending --json "-- true" --all "--top 3"
 usage "dmesg --duration without -w" "duration goes with -w" dmesg -p 1 --duration 1s
 usage "--getvars --reset --json" "reset does not use --json" --getvars --all --reset --json
 is "an option that is refused makes no file" "$([ -e "$dir/file" ] || echo none)" none
-# The help tells of those that are used, and of no others.
-for verb in stat trace run list disable enable doctor detach insmod lsmod rmmod enabled sysctl dmesg; do
+# Every option of every verb: the help tells of those that are used, and of no others; so does the manual page.
+sed -nE 's/^\t\{ "([a-z-]+)", (no|required)_argument, NULL, (.*) \},$/\1 \2 \3/p' cli/options.c >"$dir/options"
+like "options, as the tool has them" "$(wc -l <"$dir/options")" '^[2-9][0-9]$'
+verbs=$("$DPROBES" help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p')
+like "verbs, likewise" "$(wc -w <<<"$verbs")" '^(1[4-9]|[2-9][0-9])$'
+for verb in $verbs; do
 	told= used=
-	for option in p o f q v w a n i pending duration json all top; do
-		dashes=--
-		[ ${#option} -gt 1 ] || dashes=-
-		"$DPROBES" $verb --help | grep -qE -- "^ +(-[a-z], )?$dashes$option[ ,]" && told="$told $option"
+	is "help $verb is $verb --help" "$("$DPROBES" help $verb)" "$("$DPROBES" $verb --help)"
+	"$DPROBES" $verb --help >"$dir/help"
+	while read -r option takes letter; do
+		value= brief=
+		case $letter in "'"?"'") brief=-${letter:1:1} ;; esac
 		case $option in
-		p | n | top) value=1 ;; i) value=1s ;; o) value=/dev/null ;; a) value=a=b ;; duration) value=1s ;; *) value= ;;
+		help | version) continue ;;
+		duration | interval) value=1s ;; output) value=/dev/null ;; alias) value=a=b ;; *) [ "$takes" = no ] || value=1 ;;
 		esac
+		grep -qE -- "^ +(-[a-z], )?--$option( |\$)" "$dir/help" && told="$told $option"
 		# An option that there is not makes sure that nothing is done.
-		"$DPROBES" $verb $dashes$option $value -z 2>&1 | grep -q 'does not use' || used="$used $option"
-	done
+		"$DPROBES" $verb --$option $value -z 2>&1 | grep -q "$verb does not use .*--$option\b" || used="$used $option"
+		[ -z "$brief" ] || is "$verb $brief is $verb --$option" "$("$DPROBES" $verb $brief $value -z 2>&1)" "$("$DPROBES" $verb --$option $value -z 2>&1)"
+	done <"$dir/options"
 	is "$verb --help has what $verb uses" "$told" "$used"
 done
+is "the manual page has all of them" "$(while read -r option _; do
+	grep -qE -- "^\.It .*Fl -$option\b" man/dprobes.1 || echo "$option"
+done <"$dir/options")" ""
 run stat f -o /no/such/dir/file -- true
 like "an output that cannot be written" "$status $err" '^1 dprobes: cannot write /no/such/dir/file'
 

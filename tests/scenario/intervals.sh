@@ -63,6 +63,25 @@ END
 cc -O1 -o "$dir/late" "$dir/late.c"
 "$DPROBES" stat -v r:late -- "$dir/late" >/dev/null 2>"$dir/err"
 like "-v: returns that are slow" "$(cat "$dir/err")" '^dprobes: r:late:late: 1 of 1 exits by breakpoint: the bytes behind it'
+# What is slow is said before it is paid, to anybody, once in a run; but not where it was asked for.
+costs=': 1 probe, 1 whose returns are by breakpoint, which is some thousand times as slow \(-v says why\)$'
+"$DPROBES" stat r:late -- "$dir/late" >/dev/null 2>"$dir/err"
+like "a program that reads this is told the number" "$(head -n 1 "$dir/err")" "^dprobes: [0-9]+ \(late\)$costs"
+is "in one line" "$(grep -c breakpoint "$dir/err")" 1
+"$DPROBES" stat -q r:late -- "$dir/late" >/dev/null 2>"$dir/err"
+is "-q: nothing" "$(cat "$dir/err")" ""
+DPROBES_ARM=trap "$DPROBES" stat r:late -- "$dir/late" >/dev/null 2>"$dir/err"
+is "nor where breakpoints are asked for" "$(grep -c 'breakpoint' "$dir/err")" 0
+"$DPROBES" stat -f late:late r:late:late -- sh -c "$dir/late; $dir/late" >/dev/null 2>"$dir/err"
+like "of a program that is executed later" "$(grep breakpoint "$dir/err")" \
+	'^dprobes: [0-9]+ \(late\): 2 probes, 1 whose returns are by breakpoint, which is some thousand times as slow \(-v says why\)$'
+is "once" "$(grep -c breakpoint "$dir/err")" 1
+# late() in a library that is loaded later
+sed '/^int main/,$d' "$dir/late.c" | sed 's/late:/late: .globl late;/' >"$dir/liblate.c"
+cc -shared -fPIC -o "$dir/liblate.so" "$dir/liblate.c"
+/usr/bin/python3 -S -c 'print(1)' >/dev/null &&
+	"$DPROBES" stat --pending r:liblate.so:late -- /usr/bin/python3 -S -c "import ctypes; ctypes.CDLL('$dir/liblate.so').late(1)" >/dev/null 2>"$dir/err"
+like "of a library that comes later" "$(grep breakpoint "$dir/err")" "^dprobes: [0-9]+ \(python3[.0-9]*\)$costs"
 if command -v script >/dev/null; then
 	script -qc "$DPROBES stat r:late -- $dir/late" /dev/null </dev/null >"$dir/screen"
 	like "also on a terminal" "$(cat "$dir/screen")" \
@@ -82,7 +101,7 @@ like "-v: which are slow" "$(head -n 1 "$dir/err")" '^dprobes: conditions:asked 
 like "a return probe" "$(sed -n 2p "$dir/err")" \
 	'^dprobes: r:conditions:reads: its entry and ([1-9]) of \1 exits by breakpoint: breakpoints were asked for$'
 DPROBES_ARM=trap "$DPROBES" stat --duration 50ms asked -p "$victim" >/dev/null 2>"$dir/err"
-is "without it a program that reads this is not" "$(grep -c breakpoint "$dir/err")" 0
+is "without it a program that reads this is not, where they are asked for" "$(grep -c breakpoint "$dir/err")" 0
 kill -TERM "$victim"
 wait "$victim"
 like "the program comes to its end" "$? $(cat "$dir/out")" '^0 calls [0-9]+ '

@@ -34,12 +34,17 @@ static void calls(int from, int to)
 }
 int main(int argc, char **argv)
 {
-	FILE *lines = argc > 1 ? NULL : fopen("lines", "r");
+	FILE *lines = argc > 1 && argv[1][0] != 'h' ? NULL : fopen("lines", "r");
 	char line[8];
 
-	if (argc > 1)
+	if (!lines)
 		calls(1, atoi(argv[1]));
-	while (lines && fgets(line, sizeof(line), lines))
+	while (argc > 1 && lines && fgets(line, sizeof(line), lines) && *line != '0') {
+		printf("half of %c, ", *line);
+		fflush(stdout);
+		fns[0]();
+	}
+	while (argc == 1 && lines && fgets(line, sizeof(line), lines))
 		calls(*line == '1' ? 1 : 2990, *line == '1' ? 10 : 2993);
 	return 0;
 }
@@ -81,12 +86,14 @@ printf './screens 3\n./names\n./screens 5 && ./screens 20\n' >"$dir/script"
 mkfifo "$dir/lines"
 printf 'set -g status off\nset -g default-terminal screen\nset -g exit-empty off\n' >"$dir/tmux.conf"
 tmux_() { env -u TMUX -u COLUMNS -u LINES LC_ALL=C.UTF-8 tmux -S "$dir/socket" -f "$dir/tmux.conf" "$@"; }
+# Lines that are longer than the screen are shown whole, so that a process id does not move what follows.
+joined=-J
 # look SIZE: into $dir/now, without the empty lines at its end
 look() {
 	local text
 
-	text=$(tmux_ capture-pane -p -J -t "$1" | sed -E 's/ +$//
-		s/\b[0-2][0-9]:[0-5][0-9]:[0-5][0-9]\b/HH:MM:SS/; s/(probing|process) [0-9]+/\1 PID/')
+	text=$(tmux_ capture-pane -p ${joined-} -t "$1" | sed -E 's/ +$//
+		s/\b[0-2][0-9]:[0-5][0-9]:[0-5][0-9]\b/HH:MM:SS/; s/(HH:MM:SS)\.[0-9]{6} [0-9]+ [0-9]+ /\1.UUUUUU PID TID /; s/(probing|process) [0-9]+/\1 PID/')
 	printf '%s\n' "$text" >"$dir/now"
 }
 # begin SIZE ARGS...: dprobes at a terminal of its own
@@ -148,5 +155,24 @@ for size in 80x24 200x50; do
 	end "$size"
 	exec 7>&-
 done
+
+# What the command has left of a line stays by itself: of several, and at the end.
+joined=
+for size in 80x24 200x50; do
+	exec 7<>"$dir/lines"
+	begin "$size" trace 'libscreens.so:fn_0001(x=1)' -- ./screens halves
+	for n in 1 2; do
+		echo "$n" >&7
+		traced() { look "$size" && [ "$(grep -c 'libscreens.so:fn_0001' "$dir/now")" = "$n" ]; }
+		poll 10 traced
+	done
+	echo 0 >&7
+	poll 20 test -e "$dir/over"
+	look "$size"
+	as_ever trace-halves "$size"
+	end "$size"
+	exec 7>&-
+done
+screen stat-halves stat libc.so.6:exit -- sh -c 'printf "half a line"'
 tmux_ kill-server
 plan

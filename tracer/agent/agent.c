@@ -154,6 +154,11 @@ static int arm(struct dp_source *source, struct dp_diag *diag)
 	return err;
 }
 
+static void go(struct dp_source *source)
+{
+	dp_process_let_go(dp_agent_of(source)->proc);
+}
+
 static enum dp_source_state wait_for(struct dp_source *source, int ms)
 {
 	switch (dp_process_poll(dp_agent_of(source)->proc, ms)) {
@@ -379,6 +384,7 @@ const struct dp_source_ops dp_agent_source = {
 	.add_program = add_program,
 	.bind = bind,
 	.arm = arm,
+	.go = go,
 	.wait = wait_for,
 	.tend = tend,
 	.records = dp_agent_records,
