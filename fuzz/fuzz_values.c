@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "tracer/expr.h"
+#include "known_classes.h"
 #include "known_record.h"
 #include "vm_programs.h"
 
@@ -14,6 +15,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 static void run(const struct dp_trace_program *p)
 {
 	static struct record record = { .name = "name", .next = &record };
+	static struct classes all = { .text = { 4, "name" } };
 	static struct vm_bench b;
 	struct dp_vm_limits limits = { VM_VARS, 0 };
 	u32 start = 0, offset;
@@ -24,6 +26,7 @@ static void run(const struct dp_trace_program *p)
 		abort();
 	b.regs.di = (u64)&record;
 	b.regs.dx = (u64)b.text;
+	b.regs.si = (u64)&all;
 	b.vm.code = p->code;
 	b.vm.stack_mask = DP_EXPR_STACK - 1;
 	b.vm.jmpmax = p->jumps;
@@ -66,6 +69,9 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		compile(&spec, true);
 		compile(&spec, false);
 		spec.prototype = &prototype;
+		compile(&spec, true);
+		compile(&spec, false);
+		spec.prototype = &of_classes;
 		compile(&spec, true);
 		compile(&spec, false);
 		dp_spec_free(&spec);

@@ -90,6 +90,7 @@ struct dp_prototype_field {
  * @bits: of INT and FLOAT, and of each part of COMPLEX
  * @is_signed: of INT
  * @hidden: the value is not to be shown
+ * @partial: of STRUCT: it has more than @fields
  * @exact: of ARRAY: a pointer to it is one to all of it; otherwise, to its first element
  * @levels: structs and arrays in one another, at most DP_PROTOTYPE_LEVELS
  * @size: bytes in memory, 0: not known before there is a value, or not at all
@@ -105,7 +106,7 @@ struct dp_prototype_field {
  */
 struct dp_prototype_type {
 	u8 kind, lens, bits;
-	bool is_signed, hidden, exact;
+	bool is_signed, hidden, partial, exact;
 	u8 levels;
 	u32 size, align, parts;
 	const struct dp_prototype_type *of;

@@ -74,9 +74,9 @@ int dp_types_returned(struct dp_modules *mods, const struct dp_module *m,
  * it (".isra.0"); with Clang the function is not known if it is seen at its entry.
  * What returns a large struct has an argument before them that is not among them.
  *
- * Left out of structs: what is in virtual base classes, and bit fields that are in nine bytes.
- * Fields of base classes, and of structs and unions without a name, are those of the struct around
- * them. An enumeration of Rust's whose values have parts is a struct with variants.
+ * Left out of structs, which are partial then: what is in virtual base classes, and bit fields
+ * that are in nine bytes. Fields of base classes, and of structs and unions without a name, are
+ * those of the struct around them. An enumeration of Rust's whose values have parts is a struct with variants.
  * Names have no control characters; they are otherwise as the file has them.
  * What lies behind more than four pointers, or finds no room, is void behind a pointer, or a
  * STRUCT without fields, as is a value of a kind that enum dp_prototype_kind lacks.

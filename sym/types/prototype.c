@@ -368,7 +368,7 @@ static bool is_part(const struct writer *w, Dwarf_Die *die)
 	int tag = dw->dwarf_tag(die);
 
 	if (tag == DW_TAG_inheritance)
-		return !dp_reader_number(w->r, die, DW_AT_virtuality);
+		return true;
 	return tag == DW_TAG_member &&
 	       !dw->dwarf_hasattr(die, DW_AT_external) &&
 	       !dw->dwarf_hasattr(die, DW_AT_declaration);
@@ -409,6 +409,13 @@ static bool place_bits(const struct writer *w, u32 i, Dwarf_Die *die, u64 base,
 
 static bool put_variants(struct writer *w, u32 i, Dwarf_Die *part, u64 base);
 
+/* A base class that is not always at one place, or a bit field in nine bytes */
+static bool leave_out(struct dp_tree *t, u32 i)
+{
+	t->type[i].partial = true;
+	return true;
+}
+
 /* Return: false if there is no room */
 static bool put_field(struct writer *w, u32 i, Dwarf_Die *die, u64 base,
 		      int depth)
@@ -421,13 +428,16 @@ static bool put_field(struct writer *w, u32 i, Dwarf_Die *die, u64 base,
 
 	if (w->r->dw.dwarf_tag(die) == DW_TAG_variant_part)
 		return put_variants(w, i, die, base);
-	if (!is_part(w, die) || !place_of(w, die, &offset))
+	if (!is_part(w, die))
 		return true;
+	if (dp_reader_number(w->r, die, DW_AT_virtuality) ||
+	    !place_of(w, die, &offset))
+		return leave_out(t, i);
 	field.offset = base + offset;
 	name = put_name(w, die);
 	if (name && w->r->dw.dwarf_hasattr(die, DW_AT_bit_size) &&
 	    !place_bits(w, i, die, base, offset, &field))
-		return true;
+		return leave_out(t, i);
 	if (!name)
 		return !dp_reader_type(w->r, die, &inner) ||
 		       !dp_reader_peel(w->r, &inner) ||
@@ -435,7 +445,7 @@ static bool put_field(struct writer *w, u32 i, Dwarf_Die *die, u64 base,
 		       put_fields(w, i, &inner, base + offset, depth + 1);
 	type = type_of(w, die, w->pointers[i]);
 	if (!type)
-		return true;
+		return leave_out(t, i);
 	if (type == DP_TREE_NONE || name == DP_TREE_TEXT ||
 	    t->fields == DP_TREE_FIELDS)
 		return false;
@@ -563,11 +573,13 @@ static void fill_struct(struct writer *w, u32 i)
 
 	t->size = dp_reader_number(w->r, &die, DW_AT_byte_size);
 	put_struct_name(w, i);
-	if (w->r->dw.dwarf_hasattr(&die, DW_AT_declaration))
+	t->partial = w->r->dw.dwarf_hasattr(&die, DW_AT_declaration);
+	if (t->partial)
 		return;
 	if (!put_fields(w, i, &die, 0, 0)) {
 		w->t->fields = fields;
 		t->lens = DP_PROTOTYPE_PLAIN;
+		t->partial = true;
 		return;
 	}
 	t->first = fields;

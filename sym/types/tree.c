@@ -280,6 +280,7 @@ static int take_struct(struct builder *b, const struct dp_tree_type *from,
 	     from->lens != DP_PROTOTYPE_VARIANTS))
 		return -EBADMSG;
 	to->lens = from->lens;
+	to->partial = from->partial;
 	to->of = from->of ? &b->type[from->of] : NULL;
 	to->name = text_at(b, from->name);
 	to->size = from->size <= SIZE_MOST ? (u32)from->size : 0;
@@ -323,6 +324,7 @@ static void make_opaque(struct dp_prototype_type *t, u32 size)
 					 .levels = 1,
 					 .size = size,
 					 .align = 1,
+					 .partial = true,
 					 .name = t->name };
 }
 

@@ -25,6 +25,7 @@
  *        FUNCTION; of STRUCT: PLAIN, VARIANTS, or HEX; the tool finds out strings
  * @bits: of INT and FLOAT, and of each part of COMPLEX
  * @is_signed: of INT, not 0 if so
+ * @partial: of STRUCT, not 0 if it has more than its fields
  * @size: of STRUCT
  * @of: type, of POINTER and ARRAY; of STRUCT, what a template is of, 0: none
  * @first, @n: fields of STRUCT; names of ENUM
@@ -32,7 +33,7 @@
  * @name: of STRUCT, in the text
  */
 struct dp_tree_type {
-	u8 kind, lens, bits, is_signed;
+	u8 kind, lens, bits, is_signed, partial;
 	u32 of, first, n, name;
 	u64 size, length;
 };

@@ -6,6 +6,7 @@
 cat >"$dir/classes.cc" <<'END'
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -37,6 +38,10 @@ struct row : base {
 };
 struct odd { std::string s; long double real; __int128 large; _Complex double complex; char16_t wide; static int shared; };
 int odd::shared = 7;
+struct root { int in_root; };
+struct middle : virtual root { int in_middle; };
+struct known_elsewhere;
+struct packet { int n; int more[2]; char rest[]; };
 namespace mine {
 template <class C, class T> struct basic_string { int a; char b[4]; };
 template <class T> struct vector { int _M_impl; };
@@ -75,6 +80,8 @@ KEPT void point_at(std::unique_ptr<point> &u, const std::shared_ptr<row> &s, std
 KEPT void scalars(int &i, const bool &b, double &d, hue &h, point &p, int *&q, const char &c) { see(i, b, d, h, p, q, c); }
 KEPT void whole(const row &r) { see(r); }
 KEPT void others(odd *o) { see(o); }
+KEPT void diamond(middle &m, known_elsewhere &k) { see(m, k); }
+KEPT void rows(int (*rows)[3], int (&all)[2][3], packet *p, int (*call)(const char *)) { see(rows, all, p, call); }
 KEPT void own(mine::basic_string<char, int> &s, mine::vector<int> &v, mine::basic_string_view &w, mine::optional<int> &o) { see(s, v, w, o); }
 }
 
@@ -154,6 +161,17 @@ int main()
 	__imag__ x.complex = -2.5;
 	say("others *o={s=\"odd\",real=1.25,large=0xffffffffffffffffffffffffffffffff,complex={1.0,-2.5},wide=119}");
 	others(&x);
+	middle m;
+	m.in_root = 1;
+	m.in_middle = 2;
+	snprintf(at, sizeof(at), " k=%p", (void *)&m);
+	say(std::string("diamond m.in_middle=2") + at);
+	diamond(m, *(known_elsewhere *)&m);
+	packet *packet = (struct packet *)calloc(1, 200);
+	packet->more[1] = 8;
+	strcpy(packet->rest, "flexible");
+	say("rows *rows={0,1,4} rows[1]={9,16,25} rows[1][2]=25 all={{0,1,4},{9,16,25}} all[1][0]=9 p->rest=\"flexible\" p->rest[2]='e' p->more={0,8}");
+	rows(r.matrix, r.matrix, packet, puts);
 	mine::basic_string<char, int> ms = { 3, "abc" };
 	mine::vector<int> mv = { 4 };
 	mine::basic_string_view mw = { "view", 4 };
@@ -269,7 +287,7 @@ differs() { diff "$dir/got" "$dir/wanted" | head -n 6; }
 strings=('text(s, v, *p, moved)')
 library=('many(v, points)' 'point_at(u, *u, u->x, s, s->name, o, n)' 'scalars(i, b, d, h, p, p.y, q, *q, c)' 'row::method(this->number, more, this->name)'
 	'whole(r.number, r.name, r.narrow, r.wide, r.colour, r.yes, r.list, r.at, r.at[1].y, r.matrix, r.matrix[1], r.matrix[1][2], r.text, r.maybe, r.names)'
-	'others(*o)' 'own(s, v, w, o)')
+	'others(*o)' 'own(s, v, w, o)' 'diamond(m.in_middle, k)' 'rows(*rows, rows[1], rows[1][2], all, all[1][0], p->rest, p->rest[2], p->more)')
 
 for how in "${CXX:-g++} -O0 -gdwarf-3" "${CXX:-g++} -O1 -gdwarf-4" "${CXX:-g++} -O2" "clang++ -O2 -fstandalone-debug"; do
 	# shellcheck disable=SC2086
@@ -286,13 +304,25 @@ for how in "${CXX:-g++} -O0 -gdwarf-3" "${CXX:-g++} -O1 -gdwarf-4" "${CXX:-g++} 
 		diff - <(grep '^struct ' "$dir/wanted"))" '^$'
 done
 "${CXX:-g++}" -O1 -g -w -std=c++17 -o "$dir/classes" "$dir/classes.cc"
-for cond in 1:'s == "a"' 0:'s == "b"' 8:'s != "a"' 2:'s == "a" || s == "a\"b\\c\td\n"' 1:'v ~ "zero*"' 3:'s ~ "??????????????*" && s ~ "x*" || s == "fifteen bytes!!"' \
-	9:'s ~ "*"' 1:'s ~ ""' 1:'s ~ "?"' 0:'s == "zero"' 9:'moved ~ "*" && *p == "other"' 1:'moved == "!"'; do
-	timeout 100 "$DPROBES" stat -q -o "$dir/counts" "text if ${cond#*:}" -- "$dir/classes" >/dev/null 2>&1
-	is "a condition on a string: ${cond#*:}" "$(hits "$dir/counts" classes:text)" "${cond%%:*}"
+conds=(1:'s == "a"' 0:'s == "b"' 8:'s != "a"' 2:'s == "a" || s == "a\"b\\c\td\n"' 1:'v ~ "zero*"' 3:'s ~ "??????????????*" && s ~ "x*" || s == "fifteen bytes!!"'
+	9:'s ~ "*"' 1:'s ~ ""' 1:'s ~ "?"' 0:'s == "zero"' 9:'moved ~ "*" && *p == "other"' 1:'moved == "!"')
+all=
+for i in "${!conds[@]}"; do
+	all+=", c$i=${conds[i]#*:}"
 done
+timeout 100 "$DPROBES" trace -q -o "$dir/lines" "text(${all#, })" -- "$dir/classes" >/dev/null 2>&1
+for i in "${!conds[@]}"; do
+	is "a condition on a string: ${conds[i]#*:}" "$(grep -c " c$i=true" "$dir/lines")" "${conds[i]%%:*}"
+done
+timeout 100 "$DPROBES" stat -q -o "$dir/counts" "text if ${conds[3]#*:}" -- "$dir/classes" >/dev/null 2>&1
+is "one that decides" "$(hits "$dir/counts" classes:text)" 2
 timeout 100 "$DPROBES" stat -q 'row::method if r.wide < -3' -- "$dir/classes" >/dev/null 2>"$dir/err"
 like "a name that is none" "$(<"$dir/err")" 'this function has this, more'
+timeout 100 "$DPROBES" trace -q 'diamond(m.in_root)' -- "$dir/classes" >/dev/null 2>"$dir/err"
+like "a member of a virtual base" "$(<"$dir/err")" 'the struct has .*in_middle; what is in virtual base classes is not there yet'
+timeout 100 "$DPROBES" trace -q -o "$dir/lines" 'diamond(m)' 'rows(call, *p)' -- "$dir/classes" >/dev/null 2>"$dir/err"
+like "that there is more is told" "$(cat "$dir/lines")" 'm=\{_vptr\.middle=0x[0-9a-f]+,in_middle=2,\.\.\.\}'
+like "a pointer to a function; of an array without a length nothing" "$(cat "$dir/lines")" 'call=0x[0-9a-f]+ <(_IO_)?puts> \*p=\{n=0,more=\{0,8\}\}'
 timeout 100 "$DPROBES" trace -q 'text(s.size)' -- "$dir/classes" >/dev/null 2>"$dir/err"
 like "a member that is none" "$(<"$dir/err")" 'the struct has _M_dataplus, _M_string_length'
 timeout 100 "$DPROBES" stat -q -o "$dir/counts" 'whole if r.wide == -3 && r.narrow == 5 && r.colour == blue && r.yes && r.owned == 0 && r.name ~ "nnn*"' \

@@ -47,7 +47,7 @@ static void run(const struct dp_trace_program *p)
 	assert_false(b.vm.truncated);
 }
 
-static bool holds(const char *cond)
+static __attribute__((unused)) bool holds(const char *cond)
 {
 	struct dp_trace_program p;
 	struct dp_diag diag;

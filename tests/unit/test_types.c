@@ -756,6 +756,26 @@ static void test_places_of_bits(void **state)
 	assert_false(dp_tree_place_bits(&f, 0, 8, 4, -1ull));
 }
 
+static void test_partial(void **state)
+{
+	struct dp_prototype *p;
+
+	forge();
+	p = build();
+	assert_false(p->parameters[0].type->of->partial);
+	free(p);
+	forged->type[STRUCT].partial = 1;
+	p = build();
+	assert_true(p->parameters[0].type->of->partial);
+	free(p);
+	/* One of whose fields one does not fit */
+	forge();
+	forged->field[1].offset = 16;
+	p = build();
+	assert_true(p->parameters[0].type->of->partial);
+	free(p);
+}
+
 static void test_roles(void **state)
 {
 	struct dp_prototype *p;
@@ -836,6 +856,7 @@ int main(void)
 		cmocka_unit_test(test_enumerators),
 		cmocka_unit_test(test_bits_out_of_range),
 		cmocka_unit_test(test_places_of_bits),
+		cmocka_unit_test(test_partial),
 		cmocka_unit_test(test_roles),
 		cmocka_unit_test(test_noise),
 	};

@@ -13,6 +13,7 @@
 #include "tracer/session.h"
 #include "tracer/values/show.h"
 #include "expr_runs.h"
+#include "known_classes.h"
 #include "known_record.h"
 
 static struct record first, second;
@@ -665,6 +666,119 @@ static void too_much(void **state)
 	assert_int_equal(compile(text, true, &p, &diag), -EINVAL);
 }
 
+static struct string_view other = { 4, "four and more" };
+static const s32 numbers[] = { 5, -6, 7 };
+static struct classes all = { .text = { 3, "abcd" },
+			      .list = { numbers, numbers + 3 },
+			      .shared = &other,
+			      .low = 5,
+			      .high = 77,
+			      .wide = -3 };
+
+static void use_classes(void)
+{
+	of_f = &of_classes;
+	b.regs.di = b.regs.si = (u64)&all;
+}
+
+static void stand_for(void **state)
+{
+	use_classes();
+	assert_string_equal(
+		shown("c.text, c->list, p->shared->_M_len, *c.shared, c.low, p->high, c.wide",
+		      false),
+		"c.text=\"abc\" c->list={5,-6,7} p->shared->_M_len=4 *c.shared=\"four\" c.low=5 p->high=77 c.wide=-3");
+	assert_string_equal(
+		shown("n=c.low + c.wide:d, t=c.text:str, m=c.high:x8", false),
+		"n=2 t=\"abc\" m=0x4d");
+	all.list.end = (const s32 *)((u64)numbers - sizeof(*numbers));
+	assert_int_equal(memcmp(shown("c.list", false), "c.list=<from 0x", 15),
+			 0);
+	all.shared = NULL;
+	other.length = 9;
+	assert_string_equal(
+		shown("*c.shared, c.shared->_M_len", false),
+		"*c.shared=<bad address 0x0> c.shared->_M_len=<bad address 0x0>");
+	all.list.end = numbers + 3;
+	all.shared = &other;
+	assert_true(holds("c.low == 5 && p->high == 77 && c.wide == -3"));
+	assert_true(holds("c.wide < c.low && c.shared && p->shared != 0"));
+	assert_false(holds("c.shared == 0 || c.high < 77 || c.wide > -3"));
+}
+
+/* All texts of up to four of three bytes, as memcmp() has them */
+static void texts_with_lengths(void **state)
+{
+	static const char letters[] = { 'a', 'b', '\0' };
+	char text[4], cond[80];
+	u32 i, k, n, m, len;
+
+	use_classes();
+	all.text.text = text;
+	for (i = 0; i < 81; i++)
+		for (len = 0; len <= 4; len++)
+			for (k = 0; k < 16; k++)
+				for (m = 0; m <= 4; m += 2) {
+					char want[5] = "";
+					bool same, begins;
+
+					for (n = 0; n < 4; n++)
+						text[n] =
+							letters[i /
+								(u32[]){ 1, 3, 9,
+									 27 }[n] %
+								3];
+					for (n = 0; n < m; n++)
+						want[n] = "ab"[k >> n & 1];
+					all.text.length = len;
+					begins = len >= m &&
+						 !memcmp(text, want, m);
+					same = begins && len == m;
+					snprintf(cond, sizeof(cond),
+						 "c.text == \"%s\"", want);
+					assert_int_equal(holds(cond), same);
+					snprintf(cond, sizeof(cond),
+						 "\"%s\" != p->text", want);
+					assert_int_equal(holds(cond), !same);
+					snprintf(cond, sizeof(cond),
+						 "c.text ~ \"%s*\"", want);
+					assert_int_equal(holds(cond), begins);
+				}
+	all.text = (struct string_view){ 3, "abcd" };
+	assert_true(holds("c.text ~ \"?b?\""));
+	assert_false(holds("c.text ~ \"?b\" || c.text ~ \"?b??\""));
+	/* What is not there does not hold, unless its length says enough. */
+	all.text.text = (void *)8;
+	assert_false(holds("c.text == \"abc\" || c.text != \"abc\""));
+	assert_true(holds("c.text != \"abcd\""));
+}
+
+static void classes_refused(void **state)
+{
+	static const struct {
+		const char *text;
+		int err, column;
+	} bad[] = {
+		{ "f(c.list == 5)", -EINVAL, 2 },
+		{ "f(c.text + 1)", -EINVAL, 2 },
+		{ "f(c.list[0])", -EINVAL, 2 },
+		{ "f(c.shared->nothing)", -EINVAL, 12 },
+		{ "f(c.low:u8[2])", -EINVAL, 2 },
+		{ "f if c.list == \"x\"", -EINVAL, 5 },
+		{ "f if c.text == 5", -EINVAL, 5 },
+	};
+	struct dp_trace_program p;
+	struct dp_diag diag;
+	size_t i;
+
+	use_classes();
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		if (compile(bad[i].text, false, &p, &diag) != bad[i].err ||
+		    diag.column != bad[i].column || !diag.text[0])
+			fail_msg("%s: %s at %d", bad[i].text, diag.text,
+				 diag.column);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -688,6 +802,9 @@ int main(void)
 		cmocka_unit_test_setup(whole_structs, setup),
 		cmocka_unit_test_setup(names_refused, setup),
 		cmocka_unit_test_setup(too_much, setup),
+		cmocka_unit_test_setup(stand_for, setup),
+		cmocka_unit_test_setup(texts_with_lengths, setup),
+		cmocka_unit_test_setup(classes_refused, setup),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

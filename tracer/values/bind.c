@@ -206,8 +206,9 @@ void dp_code_refer(struct dp_values *values, u32 n,
 	const struct dp_prototype_type *t = f->parameters[parameter].type;
 
 	dp_code_parameter(&values->v[n], f, parameter);
+	/* Of what is only declared, there is nothing but its address. */
 	if (t->kind == DP_PROTOTYPE_POINTER &&
-	    t->lens == DP_PROTOTYPE_REFERENCE)
+	    t->lens == DP_PROTOTYPE_REFERENCE && t->of->size)
 		refer(values, n);
 }
 

@@ -171,8 +171,12 @@ static void refuse_member(struct dp_coder *c, const struct dp_value *v)
 				"this is a struct: '.' has its members" :
 				"this is a pointer: \"->\" has the members of what it points to");
 	else
-		dp_code_bad(c, &name, -EINVAL, "the struct has %s",
-			    *names ? names : "no members that are known");
+		dp_code_bad(
+			c, &name, -EINVAL, "the struct has %s%s",
+			*names ? names : "no members that are known",
+			type.known->partial && type.known->n ?
+				"; what is in virtual base classes is not there yet" :
+				"");
 }
 
 static void add_offset(struct dp_coder *c, u32 offset)

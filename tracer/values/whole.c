@@ -184,7 +184,7 @@ static bool is_there(const struct dp_prototype_field *f, u32 size)
 
 	return f->offset <= size && needs <= size - f->offset &&
 	       (needs || f->type->kind == DP_PROTOTYPE_STRUCT) &&
-	       !(!needs && f->type->name);
+	       (needs || (!f->type->name && f->type->lens != DP_PROTOTYPE_HEX));
 }
 
 static void show_field(struct dp_whole *w, const struct dp_prototype_field *f,
@@ -215,6 +215,8 @@ static void show_fields(struct dp_whole *w, const struct dp_prototype_type *t,
 		}
 		show_field(w, &t->fields[i], at, size, level + 1);
 	}
+	if (t->partial)
+		put(w, n ? ",..." : "...", "");
 	put(w, tuple ? ")" : "}", tuple ? "]" : "}");
 }
 
@@ -222,8 +224,7 @@ static void show_fields(struct dp_whole *w, const struct dp_prototype_type *t,
 static void show_struct(struct dp_whole *w, const struct dp_prototype_type *t,
 			u32 at, u32 size, int level)
 {
-	/* An empty class has one byte. */
-	if (level < DP_SHOWN_LEVELS && (t->n || t->size == 1))
+	if (level < DP_SHOWN_LEVELS)
 		show_fields(w, t, at, size, level);
 	else
 		put(w, "{...}", "{}");
