@@ -9,6 +9,7 @@
 struct dp_diag;
 struct dp_prototypes;
 struct dp_prototype_type;
+struct dp_scope;
 
 /** enum dp_prototype_kind - what a value is, as far as passing and reading it goes (LP64) */
 enum dp_prototype_kind {
@@ -33,6 +34,14 @@ enum dp_prototype_lens {
 	DP_PROTOTYPE_FLAGS, /* @names */
 	DP_PROTOTYPE_STRING, /* an array of characters, or a pointer to one */
 	DP_PROTOTYPE_FORMAT, /* a string as of printf(3), which says what follows it */
+};
+
+/** enum dp_prototype_passed - how a struct is passed as an argument, and returned */
+enum dp_prototype_passed {
+	DP_PROTOTYPE_PASSED_UNKNOWN,
+	DP_PROTOTYPE_PASSED_VALUE, /* by the classes of its fields, which are all there */
+	DP_PROTOTYPE_PASSED_PARTLY, /* the same, but it has bit fields, too */
+	DP_PROTOTYPE_PASSED_REFERENCE, /* by its address */
 };
 
 /** enum dp_prototype_count - where the length of an array stands */
@@ -72,6 +81,7 @@ struct dp_prototype_field {
  * @bits: of INT and FLOAT, and of each part of COMPLEX
  * @is_signed: of INT
  * @hidden: the value is not to be shown
+ * @passed: of STRUCT, enum dp_prototype_passed
  * @levels: structs and arrays in one another, at most DP_PROTOTYPE_LEVELS
  * @size: bytes in memory, 0: not known before there is a value, or not at all
  * @align: of it, at least 1
@@ -86,7 +96,7 @@ struct dp_prototype_field {
 struct dp_prototype_type {
 	u8 kind, lens, bits;
 	bool is_signed, hidden;
-	u8 levels;
+	u8 levels, passed;
 	u32 size, align, parts;
 	const struct dp_prototype_type *of;
 	struct dp_prototype_length length;
@@ -121,6 +131,8 @@ enum dp_prototype_fails {
  * @parameters, @n: in order
  * @variadic: others may follow them
  * @fails: enum dp_prototype_fails; @failure: as @returns has it, extended by its sign
+ * @scope: names at one address of it, by debug information; or NULL. If it is there and not
+ *         by_abi, there are no @parameters
  */
 struct dp_prototype {
 	const char *name;
@@ -130,6 +142,7 @@ struct dp_prototype {
 	bool variadic;
 	u8 fails;
 	u64 failure;
+	const struct dp_scope *scope;
 };
 
 /**
