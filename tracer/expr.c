@@ -10,10 +10,11 @@
  * A false condition jumps over the log. All jumps lead forward.
  */
 #include "tracer/expr.h"
-#include "tracer/values/code.h"
+#include "tracer/values/place.h"
 #include "arch/arch.h"
 #include "engine/vm/ops.h"
 #include "engine/vm/vm.h"
+#include "sym/places.h"
 #include "sym/prototypes.h"
 #include <errno.h>
 #include <stdio.h>
@@ -93,6 +94,8 @@ static u32 depth_of(const struct dp_values *values, u16 n)
 
 	if (v->op <= DP_VALUE_PARAMETER)
 		return 3;
+	if (v->op == DP_VALUE_VARIABLE || dp_place_is_split(values, n))
+		return DP_PLACE_DEEPEST + 1;
 	left = depth_of(values, v->left);
 	if (v->op >= DP_VALUE_OR)
 		right = 1 + depth_of(values, v->right);
@@ -240,8 +243,29 @@ static struct dp_value_type log_whole(struct dp_coder *c, u16 n,
 static bool is_whole(const struct dp_values *values, u16 n,
 		     struct dp_value_type type)
 {
-	return dp_code_is_place(values, n) &&
+	return (dp_code_is_place(values, n) || dp_place_is_split(values, n)) &&
 	       (type.count || (!type.stars && type.kind == DP_VALUE_STRUCT));
+}
+
+/* A struct or an array that is not in memory: its words. Three would be an exception. */
+static struct dp_value_type log_split(struct dp_coder *c, u16 n)
+{
+	u32 words = dp_place_words(c->values, n), bad = 0;
+	bool touches = dp_code_touches(c->values, n);
+
+	if (touches)
+		bad = dp_code_jump(c, DP_OPCODE_SX);
+	if (words == FAULT_ELEMENTS)
+		dp_code_push(c, 0);
+	dp_place_push_whole(c, n);
+	words += words == FAULT_ELEMENTS;
+	if (touches)
+		dp_code_op(c, DP_OPCODE_UX);
+	dp_code_op16(c, DP_OPCODE_LOG_I, (u16)words);
+	if (touches)
+		log_exception(c, bad);
+	c->out->logmax += words * (u32)sizeof(u64) + FAULT_SIZE;
+	return dp_code_type(c->values, n);
 }
 
 static void log_text(struct dp_coder *c, u16 n, struct dp_value_type type)
@@ -262,7 +286,10 @@ static void log_item(struct dp_coder *c, const struct dp_value_item *from)
 	check_depth(c, from->value);
 	name_item(c->values, from, item);
 	c->out->logmax += DP_ITEM_PREFIX;
-	if (dp_code_is_text(c->values, from->value)) {
+	if (is_whole(c->values, from->value, type) &&
+	    dp_place_is_split(c->values, from->value)) {
+		item->type = log_split(c, from->value);
+	} else if (dp_code_is_text(c->values, from->value)) {
 		log_text(c, from->value, type);
 		item->type.kind = DP_VALUE_STRING;
 	} else if (v->op == DP_VALUE_SHOWN && v->type.count) {
@@ -301,7 +328,9 @@ static void log_parameters(struct dp_coder *c, struct dp_values *values)
 		values->nr = 1;
 		values->v[0] = (struct dp_value){ 0 };
 		dp_code_parameter(&values->v[0], f, i);
-		if (!f->parameters[i].name || values->v[0].number == ~0ull)
+		if (!f->parameters[i].name || values->v[0].number == ~0ull ||
+		    (values->v[0].op == DP_VALUE_VARIABLE &&
+		     !dp_place_can_show(&values->v[0], f)))
 			continue;
 		shown = &c->out->items[c->out->nr_items];
 		log_item(c, &item);
@@ -389,7 +418,9 @@ static struct dp_coder begin(const struct dp_spec *spec,
 		.out = program,
 		.diag = diag,
 		.prototype = spec->prototype,
-		.at_entry = spec->form == DP_POINT_SYMBOL && !spec->offset,
+		.at_entry = (spec->form == DP_POINT_SYMBOL && !spec->offset) ||
+			    (spec->prototype && spec->prototype->scope &&
+			     spec->prototype->scope->is_entry),
 	};
 }
 

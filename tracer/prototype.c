@@ -6,6 +6,7 @@
 #include "sym/prototypes.h"
 #include "tracer/expr.h"
 #include "tracer/values/code.h"
+#include "tracer/values/words.h"
 #include "sym/sym.h"
 #include "sym/types.h"
 #include <errno.h>
@@ -48,9 +49,8 @@ bool dp_prototype_may_ask(const struct dp_spec *spec,
 			  const struct dp_tracer_options *opt,
 			  struct dp_diag *diag)
 {
-	if (!is_entry(spec)) {
-		dp_diag_add(diag,
-			    "; names are those of one function, at its entry");
+	if (dp_spec_is_glob(spec)) {
+		dp_diag_add(diag, "; names are those of one function");
 		return false;
 	}
 	if (opt->children)
@@ -60,36 +60,59 @@ bool dp_prototype_may_ask(const struct dp_spec *spec,
 	return !opt->children;
 }
 
-static void tell_parameter(FILE *out, const struct dp_prototype_parameter *p)
+static int ask_about(struct dp_session *s, struct dp_spec *spec, size_t first,
+		     const struct dp_words *words)
 {
-	struct dp_value_type type = dp_code_known(p->type);
-	char members[400];
+	const struct dp_point *p = &s->points.v[first];
+	const struct dp_module *m = dp_module_at(s->source->mods, p->addr);
+	const char *text[DP_WORDS_MAX];
+	bool local[DP_WORDS_MAX];
+	const struct dp_wanted wanted = {
+		.words = text,
+		.local = local,
+		.n = words->n,
+		.all = !words->n,
+		.changed = dp_prototype_is_changed(p->symbol) ||
+			   strstr(p->symbol, ".constprop."),
+	};
+	size_t i;
 
-	dp_output_print(out, "%s", p->name);
-	if (type.kind != DP_VALUE_STRUCT || type.stars != 1 || !type.known->n)
-		return;
-	dp_code_members(type.known, members, sizeof(members));
-	dp_output_print(out, "->{%s}", members);
+	for (i = 0; i < words->n; i++) {
+		text[i] = words->v[i].text;
+		local[i] = words->v[i].local;
+	}
+	if (!m)
+		return -ENOENT;
+	free(spec->own_prototype);
+	spec->own_prototype = NULL;
+	return dp_types_scope(s->source->mods, m, p->addr, &wanted,
+			      &spec->own_prototype);
+}
+
+static void tell_names(FILE *out, const struct dp_prototype *f)
+{
+	char text[2000];
+
+	dp_code_tell(f, true, text, sizeof(text));
+	if (*text)
+		dp_output_print(out, "    values: %s\n", text);
+	dp_code_tell(f, false, text, sizeof(text));
+	if (*text)
+		dp_output_print(out, "    without a value here: %s\n", text);
 }
 
 void dp_prototype_tell(struct dp_session *s, size_t i)
 {
 	struct dp_spec *spec = &s->specs[s->points.v[i].spec - s->specs];
 	const struct dp_prototype *f = dp_prototype_of_spec(spec);
-	u32 k, n = 0;
+	const struct dp_words all = { .n = 0 };
 
-	if (!is_entry(spec))
+	if (dp_spec_is_glob(spec))
 		return;
-	if (!f && !dp_prototype_ask(s, spec, i))
+	if (!f && !ask_about(s, spec, i, &all))
 		f = spec->own_prototype;
-	for (k = 0; f && k < f->n; k++) {
-		if (!f->parameters[k].name)
-			continue;
-		dp_output_print(s->opt->out, n++ ? ", " : "    values: ");
-		tell_parameter(s->opt->out, &f->parameters[k]);
-	}
-	if (n)
-		putc('\n', s->opt->out);
+	if (f)
+		tell_names(s->opt->out, f);
 }
 
 bool dp_prototype_is_changed(const char *symbol)
@@ -100,22 +123,18 @@ bool dp_prototype_is_changed(const char *symbol)
 int dp_prototype_ask(struct dp_session *s, struct dp_spec *spec, size_t first)
 {
 	const struct dp_point *p = &s->points.v[first];
-	const struct dp_module *m;
+	struct dp_words words = { .n = 0 };
+	int err;
 
 	if (s->points.n == first || p->refused)
 		return -ENOENT;
 	if (s->points.n > first + 1 && p[1].spec == spec)
 		return -E2BIG;
-	if (dp_prototype_is_changed(p->symbol) ||
-	    strstr(p->symbol, ".constprop."))
-		return -EINVAL;
-	m = dp_module_at(s->source->mods, p->addr);
-	if (!m)
-		return -ENOENT;
-	free(spec->own_prototype);
-	spec->own_prototype = NULL;
-	return dp_types_prototype(s->source->mods, m, p->addr,
-				  &spec->own_prototype);
+	err = dp_words_add(&words, spec->args);
+	err = err ?: dp_words_add(&words, spec->cond);
+	err = err ?: ask_about(s, spec, first, &words);
+	dp_words_free(&words);
+	return err;
 }
 
 int dp_prototype_refuse(struct dp_session *s, struct dp_spec *spec, int err,
@@ -130,11 +149,7 @@ int dp_prototype_refuse(struct dp_session *s, struct dp_spec *spec, int err,
 	if (!err)
 		return bad == -ENOMEM ? bad : -EINVAL;
 	if (err == -E2BIG)
-		dp_diag_add(diag, "; there are several such functions");
-	else if (err == -EINVAL)
-		dp_diag_add(
-			diag,
-			"; the compiler has given this one other parameters");
+		dp_diag_add(diag, "; there are several such places");
 	else if (err == -ENOENT && !loaded)
 		dp_diag_add(diag, "; it is not loaded yet");
 	else if (err == -ENOENT)

@@ -35,16 +35,15 @@ bool dp_prototype_may_ask(const struct dp_spec *spec,
  * dp_prototype_ask() - set own_prototype of @spec by debug information
  * @first: its first point in @s
  *
- * Return: 0; -ENOENT the function is not loaded; -E2BIG there are several; -EINVAL it is a clone
- * that the compiler has given other parameters; as dp_types_prototype().
+ * Return: 0; -ENOENT it is not loaded; -E2BIG there are several points; as dp_types_scope().
  */
 int dp_prototype_ask(struct dp_session *s, struct dp_spec *spec, size_t first);
 /** dp_prototype_refuse() - say what is wrong in @spec, and why nothing more is known; @err: of
  *  dp_prototype_ask(). Return: -EINVAL, -ENOMEM */
 int dp_prototype_refuse(struct dp_session *s, struct dp_spec *spec, int err,
 			struct dp_diag *diag);
-/** dp_prototype_tell() - print a line of the names that a spec of the function at point @i could
- *  have; nothing if its spec is of several, or no names are known */
+/** dp_prototype_tell() - print the names that a spec of point @i could have, and those that are
+ *  optimised out there; nothing if its spec is a glob, or no names are known */
 void dp_prototype_tell(struct dp_session *s, size_t i);
 /** dp_prototype_is_changed() - is it a clone, which may have fewer parameters, and return less,
  *  than its name's type says? */

@@ -218,7 +218,7 @@ static void refused(void **state)
 		{ "f(*arg0)", -EINVAL, 3 },
 		{ "f(*(void *)arg0)", -EINVAL, 2 },
 		{ "f((double)arg0)", -EINVAL, 2 },
-		{ "f((struct s *)arg0)", -EOPNOTSUPP, 5 },
+		{ "f((struct s *)arg0)", -ENODATA, 3 },
 		{ "f(arg0->x)", -EINVAL, 8 },
 		{ "f(arg0->)", -EINVAL, 8 },
 		{ "f(@errno)", -EOPNOTSUPP, 2 },

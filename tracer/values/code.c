@@ -6,6 +6,7 @@
  * right side can raise an exception, it is computed only if it decides.
  */
 #include "tracer/values/code.h"
+#include "tracer/values/place.h"
 #include "engine/vm/ops.h"
 #include "sym/list.h"
 #include "sym/prototypes.h"
@@ -99,8 +100,12 @@ bool dp_code_is_place(const struct dp_values *values, u16 n)
 {
 	u8 op = at(values, n)->op;
 
+	if (op == DP_VALUE_VARIABLE)
+		return at(values, n)->in_memory;
+	if (op == DP_VALUE_MEMBER)
+		return !dp_place_is_split(values, n);
 	return op == DP_VALUE_DEREF || op == DP_VALUE_FETCH ||
-	       op == DP_VALUE_INDEX || op == DP_VALUE_MEMBER;
+	       op == DP_VALUE_INDEX;
 }
 
 /* Is a string read, byte by byte? */
@@ -123,6 +128,8 @@ bool dp_code_touches(const struct dp_values *values, u16 n)
 	case DP_VALUE_NAME:
 	case DP_VALUE_PARAMETER:
 		return dp_code_touches_name(values, v);
+	case DP_VALUE_VARIABLE:
+		return v->reads;
 	default:
 		return dp_code_is_place(values, n) ||
 		       compares_text(values, v) ||
@@ -275,6 +282,8 @@ struct dp_value_type dp_code_place(struct dp_coder *c, u16 n)
 	const struct dp_value *v = at(c->values, n);
 
 	switch (c->err ? DP_VALUE_NUMBER : v->op) {
+	case DP_VALUE_VARIABLE:
+		return dp_place_push(c, v);
 	case DP_VALUE_FETCH:
 		return place_fetched(c, v);
 	case DP_VALUE_MEMBER:
@@ -295,9 +304,29 @@ static struct dp_value_type push_loaded(struct dp_coder *c, u16 n)
 	return type;
 }
 
+/* A cast to a type of the program that is not known, or that no number has */
+static bool refuse_type(struct dp_coder *c, const struct dp_value *v)
+{
+	const struct dp_value name = { .at = v->name_at, .span = v->name_span };
+
+	if (v->type.kind == DP_VALUE_NAMED)
+		dp_code_bad(
+			c, &name, -ENODATA,
+			"no type of this name is known of the program: its debug information would tell");
+	else if (v->type.count ||
+		 (!v->type.stars && (v->type.kind == DP_VALUE_STRUCT ||
+				     v->type.kind == DP_VALUE_VOID)))
+		dp_code_bad(
+			c, v, -EINVAL,
+			"a value is cast to a number or a pointer: *(struct node *)rdi");
+	return c->err;
+}
+
 static struct dp_value_type push_cast(struct dp_coder *c,
 				      const struct dp_value *v)
 {
+	if (refuse_type(c, v))
+		return untyped;
 	dp_code_value(c, v->left);
 	if (v->type.kind == DP_VALUE_FLOAT && !v->type.stars)
 		dp_code_bad(
@@ -431,13 +460,17 @@ struct dp_value_type dp_code_value(struct dp_coder *c, u16 n)
 	case DP_VALUE_NAME:
 	case DP_VALUE_PARAMETER:
 		return dp_code_name(c, v);
+	case DP_VALUE_VARIABLE:
+	case DP_VALUE_MEMBER:
+		return dp_place_is_split(c->values, n) ?
+			       dp_place_push_part(c, n) :
+			       push_loaded(c, n);
 	case DP_VALUE_NEGATE:
 	case DP_VALUE_INVERT:
 		return push_unary(c, v);
 	case DP_VALUE_DEREF:
 	case DP_VALUE_FETCH:
 	case DP_VALUE_INDEX:
-	case DP_VALUE_MEMBER:
 		return push_loaded(c, n);
 	case DP_VALUE_CAST:
 		return push_cast(c, v);

@@ -85,6 +85,11 @@ int dp_code_length_of(const struct dp_prototype *f, u32 parameter);
 /** dp_code_names() - the names of the parameters, with commas */
 void dp_code_names(const struct dp_prototype *f, char *buf, size_t len);
 
+/** dp_code_tell() - the same with members, and with variables: those that are @there, or those
+ *  that are optimised out */
+void dp_code_tell(const struct dp_prototype *f, bool there, char *buf,
+		  size_t len);
+
 /** dp_code_members() - the names of the members of a struct, with commas */
 void dp_code_members(const struct dp_prototype_type *t, char *buf, size_t len);
 
@@ -97,6 +102,8 @@ void dp_code_argument(struct dp_coder *c, const struct dp_value *v, int n);
 /** dp_code_touches_name() - is it in memory? */
 bool dp_code_touches_name(const struct dp_values *values,
 			  const struct dp_value *v);
+/** dp_code_is_ours() - is it a register, an argument or a fact of the hit? */
+bool dp_code_is_ours(const char *text, int len);
 /** dp_code_is_retval() - is it "retval"? */
 bool dp_code_is_retval(const struct dp_values *values,
 		       const struct dp_value *v);

@@ -159,7 +159,7 @@ static struct dp_value_type push_parameter(struct dp_coder *c,
 	if (v->number >= ARGUMENT_MAX) {
 		dp_code_bad(
 			c, v, -EOPNOTSUPP,
-			"floating-point arguments, structs as arguments, and what is behind these or belongs to a function that returns a struct, are not there yet");
+			"how this is passed is not known: it, one before it, or what the function returns, is a struct of which not all is known");
 		return untyped;
 	}
 	dp_code_argument(c, v, (int)v->number);
@@ -226,4 +226,17 @@ bool dp_code_is_retval(const struct dp_values *values, const struct dp_value *v)
 {
 	return v->op == DP_VALUE_NAME && (dp_value_is(values, v, "retval") ||
 					  dp_value_is(values, v, "$retval"));
+}
+
+bool dp_code_is_ours(const char *text, int len)
+{
+	static const char *const facts[] = { "pid",    "cpu",	  "caller",
+					     "retval", "latency", "comm",
+					     "tid",    "time",	  "stack" };
+	size_t i;
+
+	for (i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
+		if (is_register(text, len, facts[i]))
+			return true;
+	return find_register(text, len) >= 0 || find_argument(text, len) >= 0;
 }

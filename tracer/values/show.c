@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define LEVELS 2
+#define FAULT_ELEMENTS 3 /* of an exception: its code, an address, 0 */
 
 /* What dp_output_write() says as it is, or as the byte that it is. */
 static u32 plain(const u8 *text, u32 len)
@@ -282,13 +283,18 @@ void dp_value_show(FILE *out, const struct dp_trace_item *shown,
 		   bool json)
 {
 	u64 value[2] = { 0 };
-	bool many = item->token == DP_ITEM_ELEMENTS && item->count > 1;
+	bool many = item->token == DP_ITEM_ELEMENTS &&
+		    item->count == FAULT_ELEMENTS;
+	bool whole =
+		shown->type.count ||
+		(shown->type.kind == DP_VALUE_STRUCT && !shown->type.stars);
 
 	if (item->token == DP_ITEM_STRING) {
 		show_characters(out, item->payload, item->size, json);
 		return;
 	}
-	if (item->token == DP_ITEM_RANGE) {
+	if (item->token == DP_ITEM_RANGE ||
+	    (item->token == DP_ITEM_ELEMENTS && whole && !many)) {
 		show_in_memory(out, shown->type, item->payload, item->size,
 			       json, 0);
 		return;
