@@ -434,6 +434,22 @@ static bool put_const_value(struct dp_locating *l, Dwarf_Die *die,
 	return put(l, DP_STEP_NUMBER, value) && add_piece(l, v, &p);
 }
 
+/* An empty range at the entry of a function holds there. */
+static bool is_at_entry(struct dp_locating *l, Dwarf_Attribute *attr,
+			Dwarf_Op **op, size_t *n)
+{
+	Dwarf_Addr base, start, end;
+	ptrdiff_t at = 0;
+
+	if (l->pc != l->entry || !l->listed)
+		return false;
+	while ((at = l->w->r->dw.dwarf_getlocations(attr, at, &base, &start,
+						    &end, op, n)) > 0)
+		if (start == end && start == l->pc)
+			return true;
+	return false;
+}
+
 void dp_location_put(struct dp_locating *l, Dwarf_Die *die,
 		     struct dp_tree_variable *v)
 {
@@ -441,6 +457,7 @@ void dp_location_put(struct dp_locating *l, Dwarf_Die *die,
 	struct expression e = { 0 };
 	Dwarf_Attribute attr;
 	Dwarf_Op *op;
+	int found;
 
 	v->first = l->w->t->scope.pieces;
 	v->n = 0;
@@ -452,7 +469,11 @@ void dp_location_put(struct dp_locating *l, Dwarf_Die *die,
 	}
 	l->listed = is_list(&attr);
 	e.attr = &attr;
-	if (dw->dwarf_getlocation_addr(&attr, l->pc, &op, &e.n, 1) == 1) {
+	found = dw->dwarf_getlocation_addr(&attr, l->pc, &op, &e.n, 1);
+	if (found < 0) {
+		/* Operations that libdw does not know: "uninitialised" is one. */
+		put_nowhere(l, v, DP_PLACE_COMPUTED);
+	} else if (found == 1 || is_at_entry(l, &attr, &op, &e.n)) {
 		e.op = op;
 		put_expression(l, &e, v);
 	} else {

@@ -419,21 +419,125 @@ static u8 passed_by_members(const struct writer *w, Dwarf_Die *of)
 	return passed;
 }
 
-/* C passes all structs by value; C++ says what it does. */
+static bool is_reference_to(const struct writer *w, Dwarf_Die *die,
+			    const Dwarf_Die *to)
+{
+	Dwarf_Die type;
+	int tag;
+
+	if (!dp_reader_type(w->r, die, &type) || !dp_reader_peel(w->r, &type))
+		return false;
+	tag = w->r->dw.dwarf_tag(&type);
+	if (tag != DW_TAG_reference_type && tag != DW_TAG_rvalue_reference_type)
+		return false;
+	return dp_reader_type(w->r, &type, &type) &&
+	       dp_reader_peel(w->r, &type) && type.addr == to->addr;
+}
+
+/* Does the function copy or move what it is a member of? */
+static bool takes_another(const struct writer *w, Dwarf_Die *function,
+			  const Dwarf_Die *of)
+{
+	Dwarf_Die die;
+	int more;
+
+	for (more = w->r->dw.dwarf_child(function, &die); !more;
+	     more = w->r->dw.dwarf_siblingof(&die, &die))
+		if (w->r->dw.dwarf_tag(&die) == DW_TAG_formal_parameter &&
+		    is_reference_to(w, &die, of))
+			return true;
+	return false;
+}
+
+/* A destructor, a constructor that copies, or a virtual function: its class may be passed by
+ * reference. */
+static bool is_special(const struct writer *w, Dwarf_Die *function,
+		       Dwarf_Die *of)
+{
+	const char *name = name_of(w, function, DW_AT_name);
+	const char *class = name_of(w, of, DW_AT_name);
+	size_t len = name ? strlen(name) : 0;
+
+	if (dp_reader_number(w->r, function, DW_AT_virtuality) ||
+	    (name && *name == '~'))
+		return true;
+	return name && class && !strncmp(name, class, len) &&
+	       (!class[len] || class[len] == '<') &&
+	       takes_another(w, function, of);
+}
+
+static bool is_trivial(const struct writer *w, Dwarf_Die *of, int depth);
+
+static bool member_is_trivial(const struct writer *w, Dwarf_Die *die, int depth)
+{
+	Dwarf_Die type = *die;
+	int i;
+
+	for (i = 0; i < BASES_MAX && dp_reader_type(w->r, &type, &type) &&
+		    dp_reader_peel(w->r, &type);
+	     i++) {
+		if (is_struct(w->r->dw.dwarf_tag(&type)))
+			return is_trivial(w, &type, depth + 1);
+		if (w->r->dw.dwarf_tag(&type) != DW_TAG_array_type)
+			return true;
+	}
+	return i < BASES_MAX;
+}
+
+/* Can a class of C++ be copied as its bytes, by all that debug information says of it? */
+static bool is_trivial(const struct writer *w, Dwarf_Die *of, int depth)
+{
+	Dwarf_Die die;
+	int more, tag;
+
+	if (depth > BASES_MAX ||
+	    w->r->dw.dwarf_hasattr(of, DW_AT_declaration) ||
+	    w->r->dw.dwarf_hasattr(of, DW_AT_containing_type))
+		return false;
+	for (more = w->r->dw.dwarf_child(of, &die); !more;
+	     more = w->r->dw.dwarf_siblingof(&die, &die)) {
+		tag = w->r->dw.dwarf_tag(&die);
+		if (tag == DW_TAG_subprogram && is_special(w, &die, of))
+			return false;
+		if ((tag == DW_TAG_member || tag == DW_TAG_inheritance) &&
+		    !w->r->dw.dwarf_hasattr(&die, DW_AT_external) &&
+		    !member_is_trivial(w, &die, depth))
+			return false;
+	}
+	return true;
+}
+
+static bool is_by_value(const struct writer *w, Dwarf_Die *die, int lang)
+{
+	switch (lang) {
+	case DW_LANG_C:
+	case DW_LANG_C89:
+	case DW_LANG_C99:
+	case DW_LANG_C11:
+		return true;
+	case DW_LANG_C_plus_plus:
+	case DW_LANG_C_plus_plus_03:
+	case DW_LANG_C_plus_plus_11:
+	case DW_LANG_C_plus_plus_14:
+		return is_trivial(w, die, 0);
+	default:
+		return false;
+	}
+}
+
+/* C passes all structs by value; of C++, some compilers say what they do. */
 static u8 passed(const struct writer *w, Dwarf_Die *die)
 {
 	u64 how = dp_reader_number(w->r, die, DW_AT_calling_convention);
 	Dwarf_Die unit;
-	int lang;
 
 	if (how == DW_CC_pass_by_reference)
 		return DP_PROTOTYPE_PASSED_REFERENCE;
 	if (!w->r->dw.dwarf_diecu(die, &unit, NULL, NULL))
 		return DP_PROTOTYPE_PASSED_UNKNOWN;
-	lang = w->r->dw.dwarf_srclang(&unit);
-	return how == DW_CC_pass_by_value || lang == DW_LANG_C ||
-			       lang == DW_LANG_C89 || lang == DW_LANG_C99 ||
-			       lang == DW_LANG_C11 ?
+	return how == DW_CC_pass_by_value ||
+			       is_by_value(w, die,
+					   w->r->dw.dwarf_srclang(&unit)) ?
 		       passed_by_members(w, die) :
 		       DP_PROTOTYPE_PASSED_UNKNOWN;
 }

@@ -97,17 +97,29 @@ static bool put_variable(struct walk *k, Dwarf_Die *die)
 	return true;
 }
 
+/* A block without addresses has all of the block around it. */
+static bool is_everywhere(const struct walk *k, Dwarf_Die *die)
+{
+	return libdw(k)->dwarf_tag(die) == DW_TAG_lexical_block &&
+	       !libdw(k)->dwarf_hasattr(die, DW_AT_low_pc) &&
+	       !libdw(k)->dwarf_hasattr(die, DW_AT_ranges);
+}
+
 /* The variables of @block itself */
-static bool put_variables(struct walk *k, Dwarf_Die *block)
+static bool put_variables(struct walk *k, Dwarf_Die *block, int depth)
 {
 	Dwarf_Die die;
 	int more;
 
 	for (more = libdw(k)->dwarf_child(block, &die); !more;
-	     more = libdw(k)->dwarf_siblingof(&die, &die))
+	     more = libdw(k)->dwarf_siblingof(&die, &die)) {
 		if (is_variable(libdw(k)->dwarf_tag(&die)) &&
 		    !put_variable(k, &die))
 			return false;
+		if (is_everywhere(k, &die) && depth < BLOCKS_MAX &&
+		    !put_variables(k, &die, depth + 1))
+			return false;
+	}
 	return true;
 }
 
@@ -126,20 +138,33 @@ static bool has_copy(struct walk *k, Dwarf_Die *block, const Dwarf_Die *of)
 	return false;
 }
 
+/* What @block lacks of @origin; a block without a copy is all absent. */
+static bool put_lacking(struct walk *k, Dwarf_Die *block, Dwarf_Die *origin,
+			int depth)
+{
+	Dwarf_Die die;
+	int more, tag;
+
+	for (more = libdw(k)->dwarf_child(origin, &die); !more;
+	     more = libdw(k)->dwarf_siblingof(&die, &die)) {
+		tag = libdw(k)->dwarf_tag(&die);
+		if ((!is_variable(tag) && tag != DW_TAG_lexical_block) ||
+		    (block && has_copy(k, block, &die)))
+			continue;
+		if (tag == DW_TAG_lexical_block ?
+			    depth < BLOCKS_MAX &&
+				    !put_lacking(k, NULL, &die, depth + 1) :
+			    !put_variable(k, &die))
+			return false;
+	}
+	return true;
+}
+
 static bool put_absent(struct walk *k, Dwarf_Die *block)
 {
-	Dwarf_Die origin = dp_writer_origin(k->w, block), die;
-	int more;
+	Dwarf_Die origin = dp_writer_origin(k->w, block);
 
-	if (origin.addr == block->addr)
-		return true;
-	for (more = libdw(k)->dwarf_child(&origin, &die); !more;
-	     more = libdw(k)->dwarf_siblingof(&die, &die))
-		if (is_variable(libdw(k)->dwarf_tag(&die)) &&
-		    is_wanted(k, dp_writer_name(k->w, &die)) &&
-		    !has_copy(k, block, &die) && !put_variable(k, &die))
-			return false;
-	return true;
+	return origin.addr == block->addr || put_lacking(k, block, &origin, 0);
 }
 
 static bool leads_in(const struct walk *k, Dwarf_Die *die)
@@ -378,7 +403,7 @@ void dp_scope_put(struct writer *w, Dwarf_Die *function)
 	w->t->scope.wanted = 1;
 	begin(&k, function);
 	for (i = k.blocks; i-- > 0;)
-		if (!put_variables(&k, &k.block[i]) ||
+		if (!put_variables(&k, &k.block[i], 0) ||
 		    !put_absent(&k, &k.block[i]))
 			return;
 	if (!w->r->wanted->all)

@@ -181,8 +181,6 @@ done
 run trace --json -q -o "$dir/lines" 'draw(*s->next, s->at)' -- "$dir/shapes"
 is "JSON has objects" "$(head -n 1 "$dir/lines" | grep -o '"args".*' | sed 's/"name":"0x[0-9a-f]*"/"name":P/')" \
 	'"args":{"*s->next":{"name":P,"at":{"x":3,"y":-4},"hue":3,"bytes":[9,8,7,6],"word":101124105,"size":2.5,"filled":true,"tag":"tag","next":"0x0"},"s->at":{"x":1,"y":-2}}}'
-run trace -f 'draw(s)' -- "$dir/shapes"
-like "with -f it is refused by name" "$status $err" '^2 .*with -f, names of debug information are not there yet'
 strip "$dir/shapes"
 run trace 'main(argc)' -- "$dir/calls"
 like "without debug information it says which is missing" "$status $err" '^2 .*no names are known; its debug information is not installed \(package'

@@ -122,13 +122,15 @@ static int find_parameter(const struct dp_prototype *f, const char *text,
 	return many == 1 && len >= PREFIX_MIN ? found : -1;
 }
 
-/* The beginning of a parameter's name is no name if there is a variable of that name. */
+/* The beginning of a parameter's name is no name if there is a variable of that name; and where
+ * the ABI does not tell where the parameter is, debug information may. */
 static bool is_certain(const struct dp_prototype *f, const char *text, int len,
 		       int parameter)
 {
 	struct dp_value v = { 0 };
 
-	return !f->parameters[parameter].name[len] ||
+	return (!f->parameters[parameter].name[len] &&
+		dp_abi_place(f, (u32)parameter, &(struct dp_place){ 0 })) ||
 	       !dp_place_bind_name(&v, f, text, len);
 }
 
@@ -187,10 +189,20 @@ find_constant(const struct dp_prototype *f, const char *text, int len)
 	return found;
 }
 
+/* Registers and facts that are values stay what they are. */
+static bool is_value_of_ours(const char *text, int len)
+{
+	return (len == 3 &&
+		(!memcmp(text, "pid", 3) || !memcmp(text, "cpu", 3))) ||
+	       (len == 6 && !memcmp(text, "caller", 6)) ||
+	       dp_code_is_register(text, len);
+}
+
 static bool is_of_ours(const char *text, int len)
 {
 	return *text == '%' || *text == '$' ||
-	       (len == 4 && !memcmp(text, "arg", 3));
+	       (len == 4 && !memcmp(text, "arg", 3) && text[3] >= '0' &&
+		text[3] <= '9');
 }
 
 /* "struct node", as it is written: blanks do not count, and what is before "::" neither. */
@@ -242,7 +254,8 @@ void dp_code_bind(struct dp_values *values, const struct dp_prototype *f)
 		text = values->text + v->at;
 		if (v->op == DP_VALUE_CAST && v->type.kind == DP_VALUE_NAMED)
 			bind_cast(values, v, f->scope);
-		if (v->op != DP_VALUE_NAME || is_of_ours(text, v->span))
+		if (v->op != DP_VALUE_NAME || is_of_ours(text, v->span) ||
+		    (f->scope && is_value_of_ours(text, v->span)))
 			continue;
 		parameter = find_parameter(f, text, v->span);
 		if (parameter >= 0 && is_certain(f, text, v->span, parameter)) {

@@ -210,6 +210,11 @@ static void refuse_member(struct dp_coder *c, const struct dp_value *v)
 	struct dp_value name = { .at = v->name_at, .span = v->name_span };
 	char names[100];
 
+	if (at(c->values, v->left)->op == DP_VALUE_PARAMETER &&
+	    at(c->values, v->left)->number == ~0ull) {
+		dp_code_value(c, v->left);
+		return;
+	}
 	if (type.kind != DP_VALUE_STRUCT) {
 		/* A name that is not known is the first error. */
 		dp_code_value(c, v->left);

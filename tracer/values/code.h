@@ -102,6 +102,8 @@ void dp_code_argument(struct dp_coder *c, const struct dp_value *v, int n);
 /** dp_code_touches_name() - is it in memory? */
 bool dp_code_touches_name(const struct dp_values *values,
 			  const struct dp_value *v);
+/** dp_code_is_register() - is it a register? */
+bool dp_code_is_register(const char *text, int len);
 /** dp_code_is_ours() - is it a register, an argument or a fact of the hit? */
 bool dp_code_is_ours(const char *text, int len);
 /** dp_code_is_retval() - is it "retval"? */

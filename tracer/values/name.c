@@ -228,6 +228,11 @@ bool dp_code_is_retval(const struct dp_values *values, const struct dp_value *v)
 					  dp_value_is(values, v, "$retval"));
 }
 
+bool dp_code_is_register(const char *text, int len)
+{
+	return find_register(text, len) >= 0;
+}
+
 bool dp_code_is_ours(const char *text, int len)
 {
 	static const char *const facts[] = { "pid",    "cpu",	  "caller",
