@@ -21,6 +21,7 @@ static void interpret(const u8 *code, const struct dp_native_limits *limits)
 	bench.vm.logmax = limits->logmax;
 	bench.vm.code = code;
 	native_regs(&run, &bench.regs);
+	native_give_vectors(&bench.vm);
 	dp_vm_run(&bench.vm);
 }
 

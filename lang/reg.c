@@ -10,7 +10,7 @@ static const struct reg {
 } regs[] = {
 #define REG(number, name, field, half, writable) { number, writable, #name },
 #define SPECIAL(number, name) { number, false, #name },
-	DP_REGS(REG) DP_SPECIAL_REGS(SPECIAL)
+	DP_REGS(REG) DP_SPECIAL_REGS(SPECIAL) DP_VECTOR_REGS(SPECIAL)
 };
 
 #define NR_REGS (sizeof(regs) / sizeof(regs[0]))

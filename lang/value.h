@@ -8,8 +8,8 @@
  *   shown   sum [ ":" FORMAT ]           FORMAT  u8 … x64, str, d, x, c …; TYPE "[" N "]"
  *   sum     | ^ & << >> + - *, each closer than the one before, so & is closer than ==
  *   unary   - ~ ! * or "(" TYPE ")", then unary; or a primary
- *   primary NUMBER 'c' "text" NAME %REG $NAME "(" or ")", then { "[" or "]" | "->" NAME | "." NAME }
- *           +OFFSET "(" sum ")", the fetch of ftrace
+ *   primary NUMBER 1.5 'c' "text" NAME %REG $NAME "(" or ")", then { "[" or "]" | "->" NAME | "." NAME }
+ *           +OFFSET "(" sum ")", +uOFFSET "(" sum ")" and \NUMBER, as ftrace writes them
  *
  * Context: tool; pure, without allocation.
  */
@@ -27,8 +27,10 @@ struct dp_prototype_type;
 /** enum dp_value_op - what a node is */
 enum dp_value_op {
 	DP_VALUE_NUMBER, /* @number; @negative: it is written with a minus */
+	DP_VALUE_REAL, /* a double, whose bits @number has */
 	DP_VALUE_TEXT, /* "…", without its quotes */
 	DP_VALUE_NAME, /* register, argument, …; with its % or $ */
+	DP_VALUE_RETVAL, /* what is returned, of @type; zeros: that is not known */
 	DP_VALUE_PARAMETER, /* what a name has been bound to: argument @number of @type */
 	DP_VALUE_VARIABLE, /* the same: variable @left, of @type; or parameter @left, if @by_abi */
 	DP_VALUE_NEGATE,
@@ -69,6 +71,7 @@ enum dp_value_kind {
 	DP_VALUE_CHAR,
 	DP_VALUE_BOOL,
 	DP_VALUE_FLOAT,
+	DP_VALUE_ENUM, /* a format only: the names that the type has */
 	DP_VALUE_SYMBOL, /* an address, shown as what is there */
 	DP_VALUE_STRING, /* the text that a pointer points to */
 	DP_VALUE_STRUCT, /* in memory only */
@@ -79,11 +82,12 @@ enum dp_value_kind {
 /**
  * struct dp_value_type - @kind: enum dp_value_kind; @bits: 8 to 64, 0: those of the value
  * @stars: a pointer to a pointer to …; @count: elements of an array, 0: none
+ * @within: @bits are a part of so many bits, from bit @from on; 0: they are not
  * @known: what the program's debug information, or a table of prototypes, has of it, without
  *         stars and count; or NULL
  */
 struct dp_value_type {
-	u8 kind, bits, stars;
+	u8 kind, bits, stars, from, within;
 	u16 count;
 	const struct dp_prototype_type *known;
 };
@@ -139,6 +143,8 @@ int dp_value_condition(struct dp_values *values, const char *text, int column,
 /** dp_value_is() - is the text of @v @word? */
 bool dp_value_is(const struct dp_values *values, const struct dp_value *v,
 		 const char *word);
+/** dp_value_has_sign() - is it a number that may be negative? */
+bool dp_value_has_sign(struct dp_value_type type);
 /** dp_value_size() - bytes of one element of @type, no struct, in memory; 0: it has no size */
 u32 dp_value_size(struct dp_value_type type);
 

@@ -54,6 +54,7 @@ enum dp_place_why {
 	DP_PLACE_COMPUTED, /* by operations that steps do not have */
 	DP_PLACE_X87, /* in a register of the x87, or another that is not read */
 	DP_PLACE_NO_FRAME, /* the function's frame is not built yet, or gone */
+	DP_PLACE_UNCERTAIN, /* in pieces that may be elsewhere, or nowhere */
 	DP_PLACE_TOO_LARGE, /* for what the child may write */
 	DP_PLACE_WHYS,
 };

@@ -7,6 +7,9 @@
  *               logged, of which the second is the address that cannot be read
  *   exit
  *
+ * What needs the value that a function returns is another such program behind it, which runs when
+ * the function returns: the terms of the condition, and the items, that lead to retval.
+ *
  * A false condition jumps over the log. All jumps lead forward.
  */
 #include "tracer/expr.h"
@@ -27,15 +30,6 @@
 #define FAULT_ELEMENTS 3 /* of an exception: its code, an address, 0 */
 #define FAULT_SIZE (FAULT_ELEMENTS * (u32)sizeof(u64))
 
-/* Function arguments in order: System V AMD64 ABI 3.2.3. */
-u16 dp_expr_argument(int n)
-{
-	static const u16 regs[DP_TRACE_ARGS] = { 0x64, 0x65, 0x63,
-						 0x62, 0x68, 0x69 };
-
-	return regs[n];
-}
-
 /* What is returned */
 
 static void returned_type(struct dp_coder *c, const struct dp_value *v,
@@ -49,11 +43,8 @@ static void returned_type(struct dp_coder *c, const struct dp_value *v,
 				    [DP_VALUE_FLOAT] = DP_TYPE_FLOAT };
 	u8 kind = v->type.kind, bits = v->type.bits ?: 64;
 
-	if (kind == DP_VALUE_STRING)
-		dp_code_bad(c, v, -EOPNOTSUPP,
-			    "strings that are returned are not there yet");
-	else if (kind >= sizeof(kinds) || v->type.count || v->type.stars ||
-		 (kind && !kinds[kind]))
+	if (kind >= sizeof(kinds) || v->type.count || v->type.stars ||
+	    (kind && !kinds[kind]))
 		dp_code_bad(
 			c, v, -EINVAL,
 			"what is returned is u8 to u64, s8 to s64, x8 to x64, f32 or f64");
@@ -62,29 +53,52 @@ static void returned_type(struct dp_coder *c, const struct dp_value *v,
 					  kind == DP_VALUE_BOOL ? 8 : bits };
 }
 
-/* "retval" is not logged at the entry: it says how the return value is shown.
- * Return: false: this is another value. */
-static bool take_returned(struct dp_coder *c, const struct dp_spec *spec, u16 n)
+/* A number that is returned is in each record. */
+static bool is_returned(const struct dp_values *values, u16 n)
 {
-	const struct dp_value *v = &c->values->v[n], *name = v;
-	struct dp_type *ret = &c->out->ret;
+	const struct dp_value *v = &values->v[n], *name = v;
 
 	if (v->op == DP_VALUE_SHOWN)
-		name = &c->values->v[v->left];
-	if (!dp_code_is_retval(c->values, name))
+		name = &values->v[v->left];
+	if (name->op != DP_VALUE_RETVAL)
 		return false;
-	if (spec->kind != DP_SPEC_RETURN)
-		dp_code_bad(
-			c, name, -EINVAL,
-			"retval is of return probes: r:FUNCTION(retval:s32)");
-	else if (ret->kind)
-		dp_code_bad(c, name, -EINVAL, "retval is there twice");
-	else if (v->op == DP_VALUE_SHOWN)
+	return v->op != DP_VALUE_SHOWN ?
+		       !dp_code_is_text(values, n) :
+		       !v->type.count && v->type.kind != DP_VALUE_STRING &&
+			       v->type.kind != DP_VALUE_SYMBOL &&
+			       v->type.kind != DP_VALUE_OCTAL &&
+			       v->type.kind != DP_VALUE_CHAR;
+}
+
+/* "retval" is not logged: it says how the return value is shown. Return: false: this is another
+ * value. */
+static bool take_returned(struct dp_coder *c, u16 n)
+{
+	const struct dp_value *v = &c->values->v[n];
+	struct dp_type *ret = &c->out->ret;
+
+	if (!is_returned(c->values, n))
+		return false;
+	if (!c->at_return && ret->kind)
+		dp_code_bad(c, v, -EINVAL, "retval is there twice");
+	else if (!c->at_return && v->op == DP_VALUE_SHOWN)
 		returned_type(c, v, ret);
 	return true;
 }
 
 /* Items */
+
+/* Of a string and a pattern, which is on the stack: a byte of it may take two. */
+static u32 depth_of_pattern(const struct dp_values *values,
+			    const struct dp_value *v, u32 left, u32 right)
+{
+	const struct dp_value *text = &values->v[v->right];
+
+	if (values->v[v->left].op == DP_VALUE_TEXT)
+		text = &values->v[v->left];
+	return (2 * (u32)text->span + 7) / 8 + 2 +
+	       (left > right ? left : right);
+}
 
 /* Elements of the stack that computing node @n takes, at most. A test of a string takes three. */
 static u32 depth_of(const struct dp_values *values, u16 n)
@@ -99,6 +113,11 @@ static u32 depth_of(const struct dp_values *values, u16 n)
 	left = depth_of(values, v->left);
 	if (v->op >= DP_VALUE_OR)
 		right = 1 + depth_of(values, v->right);
+	if (v->op == DP_VALUE_LIKE)
+		return depth_of_pattern(values, v, left, right);
+	/* Of floating-point numbers, both are there again, and a constant. */
+	if (v->op >= DP_VALUE_EQ && v->op <= DP_VALUE_GT)
+		right += 2;
 	return left > right ? left : right;
 }
 
@@ -277,7 +296,8 @@ static void log_text(struct dp_coder *c, u16 n, struct dp_value_type type)
 	log_memory(c, n, DP_OPCODE_LOG_STR, len);
 }
 
-static void log_item(struct dp_coder *c, const struct dp_value_item *from)
+static void log_item(struct dp_coder *c, const struct dp_value_item *from,
+		     size_t place)
 {
 	struct dp_trace_item *item = &c->out->items[c->out->nr_items++];
 	const struct dp_value *v = &c->values->v[from->value];
@@ -285,6 +305,8 @@ static void log_item(struct dp_coder *c, const struct dp_value_item *from)
 
 	check_depth(c, from->value);
 	name_item(c->values, from, item);
+	item->place = (u8)place;
+	item->at_return = c->at_return;
 	c->out->logmax += DP_ITEM_PREFIX;
 	if (is_whole(c->values, from->value, type) &&
 	    dp_place_is_split(c->values, from->value)) {
@@ -310,7 +332,8 @@ static void log_default(struct dp_coder *c)
 		item = &c->out->items[c->out->nr_items++];
 		snprintf(item->name, sizeof(item->name), "arg%d", i);
 		item->type.kind = DP_VALUE_UNTYPED;
-		dp_code_op16(c, DP_OPCODE_PUSH_R, dp_expr_argument(i));
+		item->place = (u8)i;
+		dp_code_op16(c, DP_OPCODE_PUSH_R, dp_code_argument_register(i));
 		dp_code_op16(c, DP_OPCODE_LOG_I, 1);
 		c->out->logmax += DP_ITEM_PREFIX + sizeof(u64);
 	}
@@ -333,34 +356,55 @@ static void log_parameters(struct dp_coder *c, struct dp_values *values)
 		     !dp_place_can_show(&values->v[0], f)))
 			continue;
 		shown = &c->out->items[c->out->nr_items];
-		log_item(c, &item);
+		log_item(c, &item, c->out->nr_items);
 		snprintf(shown->name, sizeof(shown->name), "%s",
 			 f->parameters[i].name);
 	}
 }
 
-/* An empty log makes no record, so the program logs 0 elements. */
-static void log_end(struct dp_coder *c)
+/* An empty log makes no record, so the program logs 0 elements; but of a call there is one. */
+static void log_end(struct dp_coder *c, const struct dp_spec *spec)
 {
-	if (!c->out->nr_items)
+	if (!c->out->nr_items && spec->kind != DP_SPEC_RETURN)
 		dp_code_op16(c, DP_OPCODE_LOG_I, 0);
+	c->out->enters |= c->out->nr_items || spec->kind != DP_SPEC_RETURN;
 	c->out->logmax += DP_ITEM_PREFIX;
 	if (c->out->logmax > DP_VM_LOG)
 		c->out->logmax = DP_VM_LOG;
 }
 
-static void log_items(struct dp_coder *c, const struct dp_spec *spec,
+static void bind(struct dp_coder *c, const struct dp_spec *spec,
+		 struct dp_values *values)
+{
+	if (c->err)
+		return;
+	if (spec->kind == DP_SPEC_RETURN)
+		dp_code_bind_returned(values, spec->prototype);
+	dp_code_bind(values, spec->prototype);
+}
+
+/* Of the entry, or of the return. Return: are there others? */
+static bool log_items(struct dp_coder *c, const struct dp_spec *spec,
 		      struct dp_values *values)
 {
+	bool others = false, is;
 	u32 i;
 
 	c->column = spec->args_col + 1;
 	c->err = c->err ?:
 			  dp_value_list(values, spec->args, c->column, c->diag);
-	dp_code_bind(values, c->err ? NULL : spec->prototype);
-	for (i = 0; !c->err && i < values->nr_items; i++)
-		if (!take_returned(c, spec, values->items[i].value))
-			log_item(c, &values->items[i]);
+	bind(c, spec, values);
+	for (i = 0; !c->err && i < values->nr_items; i++) {
+		u16 n = values->items[i].value;
+
+		if (take_returned(c, n))
+			continue;
+		is = dp_code_is_of_return(values, n) == c->at_return;
+		others |= !is;
+		if (is)
+			log_item(c, &values->items[i], i);
+	}
+	return others;
 }
 
 /* Programs */
@@ -369,6 +413,27 @@ static void log_items(struct dp_coder *c, const struct dp_spec *spec,
 struct test {
 	u32 fault, fails;
 };
+
+#define NONE 0xffff
+
+/* What is left of node @n with the terms of the entry, or of the return, alone. Return: NONE:
+ * nothing */
+static u16 terms(struct dp_coder *c, struct dp_values *values, u16 n)
+{
+	struct dp_value *v = &values->v[n];
+
+	if (v->op != DP_VALUE_AND) {
+		if (dp_code_is_of_return(values, n) == c->at_return)
+			return n;
+		c->out->judged |= !c->at_return;
+		return NONE;
+	}
+	v->left = terms(c, values, v->left);
+	v->right = terms(c, values, v->right);
+	if (v->left == NONE)
+		return v->right;
+	return v->right == NONE ? v->left : n;
+}
 
 static struct test condition(struct dp_coder *c, const struct dp_spec *spec,
 			     struct dp_values *values)
@@ -380,10 +445,13 @@ static struct test condition(struct dp_coder *c, const struct dp_spec *spec,
 		return t;
 	c->column = spec->cond_col;
 	c->err = dp_value_condition(values, spec->cond, c->column, c->diag);
+	bind(c, spec, values);
 	if (c->err)
 		return t;
-	dp_code_bind(values, spec->prototype);
-	n = values->items[0].value;
+	n = terms(c, values, values->items[0].value);
+	if (n == NONE)
+		return t;
+	c->out->enters |= !c->at_return;
 	check_depth(c, n);
 	if (dp_code_touches(values, n))
 		t.fault = dp_code_jump(c, DP_OPCODE_SX);
@@ -394,18 +462,15 @@ static struct test condition(struct dp_coder *c, const struct dp_spec *spec,
 	return t;
 }
 
-static int finish(struct dp_coder *c, struct test t)
+static void finish(struct dp_coder *c, struct test t)
 {
 	dp_code_op(c, DP_OPCODE_EXIT);
-	if (t.fails) {
-		dp_code_land(c, t.fails);
-		if (t.fault)
-			dp_code_land(c, t.fault);
-		dp_code_op(c, DP_OPCODE_ABORT);
-	}
-	if (c->err)
-		dp_expr_free(c->out);
-	return c->err;
+	if (!t.fails)
+		return;
+	dp_code_land(c, t.fails);
+	if (t.fault)
+		dp_code_land(c, t.fault);
+	dp_code_op(c, DP_OPCODE_ABORT);
 }
 
 static struct dp_coder begin(const struct dp_spec *spec,
@@ -424,21 +489,46 @@ static struct dp_coder begin(const struct dp_spec *spec,
 	};
 }
 
+static struct test begin_return(struct dp_coder *c, const struct dp_spec *spec,
+				struct dp_values *values)
+{
+	c->at_return = true;
+	c->out->leaves = c->out->len + 1;
+	return condition(c, spec, values);
+}
+
+static int end(struct dp_coder *c)
+{
+	if (c->err)
+		dp_expr_free(c->out);
+	return c->err;
+}
+
 int dp_expr_trace(const struct dp_spec *spec, struct dp_trace_program *program,
 		  struct dp_diag *diag)
 {
 	struct dp_values values = { .text = "" };
 	struct dp_coder c = begin(spec, program, &values, diag);
 	struct test t = condition(&c, spec, &values);
+	bool leaves = program->judged;
 
 	if (spec->args)
-		log_items(&c, spec, &values);
+		leaves |= log_items(&c, spec, &values);
 	else if (spec->prototype)
 		log_parameters(&c, &values);
 	else
 		log_default(&c);
-	log_end(&c);
-	return finish(&c, t);
+	log_end(&c, spec);
+	finish(&c, t);
+	if (leaves && !c.err) {
+		t = begin_return(&c, spec, &values);
+		if (spec->args)
+			log_items(&c, spec, &values);
+		if (program->logmax > DP_VM_LOG)
+			program->logmax = DP_VM_LOG;
+		finish(&c, t);
+	}
+	return end(&c);
 }
 
 int dp_expr_count(const struct dp_spec *spec, struct dp_trace_program *program,
@@ -448,8 +538,15 @@ int dp_expr_count(const struct dp_spec *spec, struct dp_trace_program *program,
 	struct dp_coder c = begin(spec, program, &values, diag);
 	struct test t = condition(&c, spec, &values);
 
+	if (program->judged && !c.err) {
+		finish(&c, t);
+		t = begin_return(&c, spec, &values);
+	} else {
+		program->enters = true;
+	}
 	dp_code_op16(&c, DP_OPCODE_INC_LV_I, 0);
-	return finish(&c, t);
+	finish(&c, t);
+	return end(&c);
 }
 
 void dp_expr_free(struct dp_trace_program *program)

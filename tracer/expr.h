@@ -7,6 +7,7 @@
 #include "tracer/tracer.h"
 
 #define DP_TRACE_ARGS 6 /* in registers */
+#define DP_TRACE_FLOAT_ARGS 8 /* in vector registers */
 #define DP_TRACE_ITEMS DP_VALUE_ITEMS
 #define DP_TRACE_STRING 200 /* bytes of a string that are shown */
 #define DP_TRACE_NAME 40
@@ -16,16 +17,22 @@
  * struct dp_trace_item - one value of a trace line, in the order of the log
  * @name: "arg0"; an expression as it is written, its end cut off
  * @type: a string, an array, or a value of 64 bits, extended from its bits
+ * @place: among the values of the spec; @at_return: it is logged when the function returns, behind
+ *         those of its entry
  */
 struct dp_trace_item {
 	char name[DP_TRACE_NAME];
 	struct dp_value_type type;
+	u8 place;
+	bool at_return;
 };
 
 /**
  * struct dp_trace_program - what a spec's hits run
  * @items: the values in a record; empty for a program that only counts
  * @logmax: bytes that the longest record takes; @jumps: that a run makes, at most
+ * @enters: a hit runs the code from its start; of a return probe, an entry
+ * @leaves: 1 + offset of what runs at a return; 0: nothing. @judged: it has a condition
  * @ret: the type of retval, if the spec has it; retval is in no record's log
  */
 struct dp_trace_program {
@@ -33,7 +40,8 @@ struct dp_trace_program {
 	size_t nr_items;
 	u8 *code;
 	size_t cap;
-	u32 len, logmax, jumps;
+	u32 len, logmax, jumps, leaves;
+	bool enters, judged;
 	struct dp_type ret;
 };
 
@@ -51,8 +59,5 @@ int dp_expr_trace(const struct dp_spec *spec, struct dp_trace_program *program,
 int dp_expr_count(const struct dp_spec *spec, struct dp_trace_program *program,
 		  struct dp_diag *diag);
 void dp_expr_free(struct dp_trace_program *program);
-
-/** dp_expr_argument() - the register of the @n-th of DP_TRACE_ARGS arguments */
-u16 dp_expr_argument(int n);
 
 #endif

@@ -350,6 +350,8 @@ static void tell_tallies(const struct dp_sums *s)
 		{ tally[DP_TALLY_PASSED], "", "let pass" },
 		{ tally[DP_TALLY_DISABLED], "", "after the probe's end" },
 		{ tally[DP_TALLY_CONTEXT], "", "missed for want of a context" },
+		{ tally[DP_TALLY_UNJUDGED], "return",
+		  " not judged for want of a context" },
 		{ tally[DP_TALLY_LOST], "record", " lost" },
 		{ tally[DP_TALLY_DISCARDED], "record", " discarded" },
 		{ tally[DP_TALLY_INSTANCES], "",

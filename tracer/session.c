@@ -47,20 +47,24 @@ int dp_session_bind(struct dp_session *s, size_t point,
 		    const struct dp_trace_program *program, u32 nr_lv,
 		    struct dp_diag *diag)
 {
-	u32 start = 0, offset;
+	u32 starts[2] = { 0, program->leaves - 1 }, offset;
 	const struct dp_program_spec spec = {
 		.name = s->points.v[point].module,
 		.code = program->code,
 		.code_len = program->len,
-		.starts = &start,
-		.nr_starts = 1,
+		.starts = starts,
+		.nr_starts = program->leaves ? 2 : 1,
 		.nr_lv = nr_lv,
 		.jmpmax = program->jumps,
 		.logmax = program->logmax,
 		.stack = DP_EXPR_STACK,
 	};
 	/* A line is shown for every hit, even if the program faults. */
-	struct dp_binding binding = { .maxhits = 0xffffffff,
+	struct dp_binding binding = { .start = program->enters ? 0 :
+								 DP_NO_START,
+				      .leaves = program->leaves,
+				      .judged = program->judged,
+				      .maxhits = 0xffffffff,
 				      .logonfault = true };
 	const char *why;
 	int err = s->ops->add_program(s->source, &spec, &binding.program,

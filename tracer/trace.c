@@ -73,57 +73,96 @@ static void put_number(FILE *out, u32 value)
 	putc_unlocked(' ', out);
 }
 
-static void print_args(FILE *out, const struct dp_trace_program *p,
-		       const struct dp_record_copy *r, struct dp_modules *mods)
+/** struct shown - the values of a record, by their places in the spec; @n of them are there
+ *  @cut: others should be */
+struct shown {
+	const struct dp_trace_item *as[DP_TRACE_ITEMS];
+	struct dp_item is[DP_TRACE_ITEMS];
+	bool cut;
+};
+
+/* What is logged at the return comes behind what is logged at the entry. */
+static void take_part(struct shown *v, const struct dp_trace_program *p,
+		      const struct dp_record_copy *r, u32 *at, bool at_return)
 {
-	struct dp_item item;
-	u32 at = 0;
 	size_t i;
 
-	for (i = 0; i < p->nr_items && dp_item_next(r, &at, &item); i++) {
-		putc_unlocked(' ', out);
-		put_text(out, p->items[i].name, '=');
-		dp_value_show(out, &p->items[i], &item, mods, false);
+	for (i = 0; i < p->nr_items && !v->cut; i++) {
+		const struct dp_trace_item *item = &p->items[i];
+
+		if (item->at_return != at_return)
+			continue;
+		if (dp_item_next(r, at, &v->is[item->place]))
+			v->as[item->place] = item;
+		else
+			v->cut = true;
 	}
-	if (i < p->nr_items)
+}
+
+/* A call that has not returned has no value of its return. */
+static void take_values(struct shown *v, const struct dp_trace_program *p,
+			const struct dp_record_copy *r,
+			const struct dp_leaving *leaving)
+{
+	u32 at = 0;
+
+	memset(v, 0, sizeof(*v));
+	take_part(v, p, r, &at, false);
+	if (leaving && leaving->how == DP_CALL_RETURNED)
+		take_part(v, p, r, &at, true);
+}
+
+static void print_args(FILE *out, const struct shown *v,
+		       struct dp_modules *mods)
+{
+	size_t i;
+
+	for (i = 0; i < DP_TRACE_ITEMS; i++) {
+		if (!v->as[i])
+			continue;
+		putc_unlocked(' ', out);
+		put_text(out, v->as[i]->name, '=');
+		dp_value_show(out, v->as[i], &v->is[i], mods, false);
+	}
+	if (v->cut)
 		fputs(" <cut>", out);
 }
 
 /* A name that occurs twice, with two types, becomes "arg0" and "arg0_2". */
-static void json_name(FILE *out, const struct dp_trace_program *p, size_t i)
+static void json_name(FILE *out, const struct shown *v, size_t i)
 {
-	char again[DP_TRACE_NAME + 8];
+	const char *name = v->as[i]->name;
+	char again[DP_TRACE_NAME + 12];
 	int nr = 1;
 	size_t k;
 
 	for (k = 0; k < i; k++)
-		nr += !strcmp(p->items[k].name, p->items[i].name);
+		nr += v->as[k] && !strcmp(v->as[k]->name, name);
 	if (nr > 1)
-		snprintf(again, sizeof(again), "%s_%d", p->items[i].name, nr);
-	dp_json_string(out, nr > 1 ? again : p->items[i].name);
+		snprintf(again, sizeof(again), "%s_%d", name, nr);
+	dp_json_string(out, nr > 1 ? again : name);
 	putc_unlocked(':', out);
 }
 
 /* ,"args":{…}, and ,"truncated":true if a value is cut or missing */
-static void json_args(FILE *out, const struct dp_trace_program *p,
-		      const struct dp_record_copy *r, struct dp_modules *mods)
+static void json_args(FILE *out, const struct shown *v, struct dp_modules *mods)
 {
-	struct dp_item item;
-	bool cut = false;
-	u32 at = 0;
-	size_t i;
+	bool cut = v->cut;
+	size_t i, n = 0;
 
 	fputs(",\"args\":{", out);
-	for (i = 0; i < p->nr_items && dp_item_next(r, &at, &item); i++) {
-		if (i)
+	for (i = 0; i < DP_TRACE_ITEMS; i++) {
+		if (!v->as[i])
+			continue;
+		if (n++)
 			putc(',', out);
-		json_name(out, p, i);
-		dp_value_show(out, &p->items[i], &item, mods, true);
-		cut |= item.token == DP_ITEM_STRING &&
-		       item.size >= DP_TRACE_STRING;
+		json_name(out, v, i);
+		dp_value_show(out, v->as[i], &v->is[i], mods, true);
+		cut |= v->is[i].token == DP_ITEM_STRING &&
+		       v->is[i].size >= DP_TRACE_STRING;
 	}
 	putc('}', out);
-	if (cut || i < p->nr_items)
+	if (cut)
 		fputs(",\"truncated\":true", out);
 }
 
@@ -177,12 +216,14 @@ static void print_record(struct dp_session *s, const struct dp_record_copy *r,
 	const struct dp_trace_program *program = &find_program(s, p)->program;
 	FILE *out = s->opt->out;
 	struct dp_stamp stamp;
+	struct shown v;
 
+	take_values(&v, program, r, leaving);
 	dp_record_stamp(s, r, &stamp);
 	if (s->opt->json) {
 		putc('{', out);
 		dp_json_stamp(out, &stamp, p->name);
-		json_args(out, program, r, s->source->mods);
+		json_args(out, &v, s->source->mods);
 		if (leaving)
 			json_leaving(out, p->ret, leaving, ns);
 		putc('}', out);
@@ -192,7 +233,7 @@ static void print_record(struct dp_session *s, const struct dp_record_copy *r,
 		put_number(out, stamp.tid);
 		put_text(out, stamp.comm, ' ');
 		dp_output_write(out, p->name, strlen(p->name));
-		print_args(out, program, r, s->source->mods);
+		print_args(out, &v, s->source->mods);
 		if (leaving)
 			print_leaving(out, p, leaving, ns);
 	}

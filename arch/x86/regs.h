@@ -4,7 +4,7 @@
  *
  * 0x00 to 0x0f are the numbers of DProbes for the i386. A 32-bit register stands for the
  * low half of the 64-bit register; writing it clears the other half, as the processor does.
- * From 0x60 on: the registers of x86-64.
+ * From 0x60 on: the registers of x86-64; from 0x80 on, its vector registers.
  */
 #ifndef DP_ARCH_REGS_H
 #define DP_ARCH_REGS_H
@@ -56,5 +56,28 @@ enum dp_special_reg {
 	X(DP_REG_FS_BASE, fs_base) \
 	X(DP_REG_GS_BASE, gs_base) \
 	X(DP_REG_ORIG_RAX, orig_rax)
+
+/* The first of DP_NR_XMM vector registers; DProbes has numbers for whole ones. */
+#define DP_REG_XMM 0x80
+#define DP_NR_XMM 16
+
+/* DP_VECTOR_REGS(X): X(number, name); of each, the low 64 bits; they can only be read. */
+#define DP_VECTOR_REGS(X) \
+	X(0x80, xmm0)     \
+	X(0x81, xmm1)     \
+	X(0x82, xmm2)     \
+	X(0x83, xmm3)     \
+	X(0x84, xmm4)     \
+	X(0x85, xmm5)     \
+	X(0x86, xmm6)     \
+	X(0x87, xmm7)     \
+	X(0x88, xmm8)     \
+	X(0x89, xmm9)     \
+	X(0x8a, xmm10)    \
+	X(0x8b, xmm11)    \
+	X(0x8c, xmm12)    \
+	X(0x8d, xmm13)    \
+	X(0x8e, xmm14)    \
+	X(0x8f, xmm15)
 
 #endif

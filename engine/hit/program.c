@@ -82,6 +82,7 @@ static void prepare(struct dp_vm *vm, u32 probe, const struct dp_hit *hit,
 	vm->jmpmax = prog->jmpmax;
 	vm->logmax = prog->logmax;
 	vm->regs = regs;
+	vm->fpstate = hit->fpstate;
 	vm->safe_low = hit->low;
 	vm->safe_high = hit->high;
 	vm->resume = resume;
@@ -164,21 +165,35 @@ static void run(void *arg)
 
 /* Control disables a probe, waits until no context is claimed, and gives the program's room, and
  * the probe's number, to others. So the probe is looked at once more. */
-static struct dp_context *claim(u32 probe, u32 site, const struct dp_hit *hit)
+static struct dp_context *claim(u32 probe, u32 site, const struct dp_hit *hit,
+				enum dp_tally *why)
 {
 	const struct dp_probe_entry *p = dp_probe(probe);
 	struct dp_context *ctx = dp_context_claim(hit);
 
-	if (!ctx) {
-		dp_tally(probe, DP_TALLY_CONTEXT);
+	*why = DP_TALLY_CONTEXT;
+	if (!ctx)
 		return NULL;
-	}
 	if (__atomic_load_n(&p->enabled, __ATOMIC_SEQ_CST) && p->program &&
-	    p->site == site)
+	    p->site == site) {
+		ctx->probe = probe;
+		ctx->site = site;
+		ctx->hit = (u64)hit;
 		return ctx;
+	}
 	dp_context_release(ctx);
-	dp_tally(probe, DP_TALLY_DISABLED);
+	*why = DP_TALLY_DISABLED;
 	return NULL;
+}
+
+/* A signal frame must not go onto the context's stack. */
+static void run_there(struct dp_context *ctx, const struct dp_hit *hit,
+		      void (*what)(void *))
+{
+	if (hit->signals)
+		what(ctx);
+	else
+		dp_call_on(ctx, what, &ctx->stack[DP_CONTEXT_STACK]);
 }
 
 static bool execute(u32 probe, const struct dp_site_entry *site,
@@ -186,27 +201,22 @@ static bool execute(u32 probe, const struct dp_site_entry *site,
 		    struct dp_exit_instance *instance)
 {
 	struct dp_context *ctx;
+	enum dp_tally why;
 
 	if (!admit(probe))
 		return false;
-	ctx = claim(probe, dp_site_index(site), hit);
+	ctx = claim(probe, dp_site_index(site), hit, &why);
 	if (!ctx) {
+		dp_tally(probe, why);
 		dp_program_undo(probe);
 		return false;
 	}
-	ctx->probe = probe;
-	ctx->site = dp_site_index(site);
 	/* To read the clock takes longer than many a program. */
 	if (!*serial && program_of(dp_probe(probe))->logmax)
 		*serial = dp_port_ticks();
 	ctx->serial = ctx->ticks = *serial;
-	ctx->hit = (u64)hit;
 	ctx->instance = (u64)instance;
-	/* A signal frame must not go onto the context's stack. */
-	if (hit->signals)
-		run(ctx);
-	else
-		dp_call_on(ctx, run, &ctx->stack[DP_CONTEXT_STACK]);
+	run_there(ctx, hit, run);
 	if (ctx->waits)
 		dp_context_suspend(ctx);
 	else
@@ -227,4 +237,30 @@ void dp_program_enter(u32 probe, const struct dp_site_entry *site,
 	u64 serial = dp_port_ticks();
 
 	execute(probe, site, hit, &serial, instance);
+}
+
+/* What a call returns is for its program to look at. */
+static void judge(void *arg)
+{
+	struct dp_context *ctx = arg;
+	const struct dp_hit *hit = (const void *)ctx->hit;
+
+	prepare(&ctx->vm, ctx->probe, hit, dp_hit_regs(hit, &ctx->regs));
+	ctx->vm.pc = dp_probe(ctx->probe)->leaves - 1;
+	dp_vm_run(&ctx->vm);
+}
+
+struct dp_context *dp_program_leave(u32 probe, const struct dp_hit *hit)
+{
+	enum dp_tally why;
+	struct dp_context *ctx = claim(probe, dp_probe(probe)->site, hit, &why);
+
+	if (ctx) {
+		ctx->instance = 0;
+		ctx->waits = 0;
+		run_there(ctx, hit, judge);
+	} else if (why == DP_TALLY_CONTEXT) {
+		dp_tally(probe, DP_TALLY_UNJUDGED);
+	}
+	return ctx;
 }

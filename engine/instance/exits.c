@@ -5,7 +5,7 @@
  *   entry ─► an instance is there already? that was left otherwise: abandoned
  *         ─► key into the table ─► counted ─► program: arguments, condition
  *         ─► complete
- *   exit  ─► key found ─► ending ─► counted, record ─► free
+ *   exit  ─► key found ─► ending ─► counted, program: what is returned, record ─► free
  *   tail jump to a function whose exits are probed ─► tail-called: ends at one of those
  *   unwinder ─► those between the old stack pointer and the new one: unwound
  *
@@ -207,18 +207,32 @@ static u32 logged(const struct dp_exit_instance *v)
 	return len < most_logged() ? len : most_logged();
 }
 
-APART static void tell(u32 group, const struct dp_exit_instance *v, u32 tid,
-		       struct dp_leaving *leaving)
+/* @head: when the call ended, and where; @ctx: what is logged of that, or NULL */
+APART static void tell(struct dp_record *head, const struct dp_exit_instance *v,
+		       struct dp_leaving *leaving, const struct dp_context *ctx)
 {
-	u32 len = logged(v);
+	u32 len = logged(v), more = ctx ? ctx->vm.lp : 0;
 	struct dp_log_part parts[] = { { leaving, sizeof(*leaving) },
-				       { v + 1, len } };
-	struct dp_record head = { .ticks = dp_port_ticks(),
-				  .probe = group,
-				  .tid = tid };
+				       { v + 1, len },
+				       { ctx ? ctx->vm.log : NULL, more } };
 
-	head.len = (u16)(sizeof(*leaving) + len);
-	dp_log_put(&head, &leaving->entered, parts, 2, false);
+	if (more > DP_VM_LOG - len)
+		more = parts[2].len = DP_VM_LOG - len;
+	head->len = (u16)(sizeof(*leaving) + len + more);
+	dp_log_put(head, &leaving->entered, parts, ctx ? 3 : 2, false);
+}
+
+/* What the program makes of a return: it runs in @ctx, which is NULL otherwise. Return: false: the
+ * call makes no record. */
+APART static bool judge(u32 group, enum dp_call_end how,
+			const struct dp_hit *hit, struct dp_context **ctx)
+{
+	const struct dp_probe_entry *p = dp_probe(group);
+
+	*ctx = NULL;
+	if (p->leaves && how == DP_CALL_RETURNED && hit)
+		*ctx = dp_program_leave(group, hit);
+	return *ctx ? (*ctx)->vm.end != DP_VM_ABORT : !(p->way & DP_WAY_JUDGED);
 }
 
 /* Return: false if the code here cannot have written this. */
@@ -258,7 +272,7 @@ static const u8 tallies[] = {
 /* What a call of probe @group returns, just before the instruction that returns. */
 APART static u64 returned(u32 group, const struct dp_hit *hit)
 {
-	return dp_probe(group)->way & DP_WAY_XMM ? dp_xmm0(hit->fpstate) :
+	return dp_probe(group)->way & DP_WAY_XMM ? dp_xmm(hit->fpstate, 0) :
 						   dp_hit_ret(hit);
 }
 
@@ -275,19 +289,26 @@ APART static void leave(const struct place *at, u32 group, enum dp_call_end how,
 	struct dp_exit_instance *v = instance_of(at);
 	struct dp_leaving leaving = { .entered = v->ticks, .how = how };
 	bool logs = dp_probe(group)->way & DP_WAY_LOGS;
+	struct dp_record head = { .probe = group };
+	struct dp_context *ctx;
 
 	/* Time that is waited for the reader is none of the call's. */
-	if (logs)
+	if (logs) {
 		leaving.entered += dp_log_wait();
+		head.ticks = dp_port_ticks();
+	}
 	begin_end(v);
 	if (exit != DP_NO_GROUP)
 		count(exit);
 	else
 		dp_tally(group, tallies[how]);
-	if (logs) {
+	if (judge(group, how, hit, &ctx) && logs) {
 		leaving.value = hit ? returned(group, hit) : 0;
-		tell(group, v, hit ? dp_hit_tid() : v->tid, &leaving);
+		head.tid = hit ? dp_hit_tid() : v->tid;
+		tell(&head, v, &leaving, ctx);
 	}
+	if (ctx)
+		dp_context_release(ctx);
 	release(at);
 }
 
@@ -343,7 +364,7 @@ void dp_exit_instance_begin(u32 probe, const struct dp_site_entry *site,
 	}
 	count(probe);
 	v = instance_of(&p);
-	if (dp_probe(probe)->program)
+	if (dp_probe(probe)->program && dp_probe(probe)->start != DP_NO_START)
 		dp_program_enter(probe, site, hit, v);
 	else
 		dp_exit_instance_fill(v, probe, hit, NULL, 0);

@@ -43,12 +43,17 @@ static inline bool dp_kind_is_hidden(u8 kind)
  *   floating-point number */
 #define DP_WAY_LOGS 8
 #define DP_WAY_XMM 128
+/* … only calls that have returned, and of these the ones whose program agrees, make records */
+#define DP_WAY_JUDGED 256
 /* @way of DP_KIND_UNWIND: where the part of the stack ends that is about to be left */
 #define DP_WAY_UNTIL_CX 32 /* the word at rcx included */
 #define DP_WAY_UNTIL_DI 64 /* what is below rdi */
 
 /* @group of an exit that is probed only for calls that come to it by a tail jump */
 #define DP_NO_GROUP 0xffffffffu
+
+/* @start of a probe at an entry: its program runs at returns only */
+#define DP_NO_START 0xffffffffu
 
 /* @maxhits of a probe: so many or more, and it has no limit */
 #define DP_HITS_UNLIMITED 0x7fffffffu
@@ -57,7 +62,8 @@ static inline bool dp_kind_is_hidden(u8 kind)
  * struct dp_probe_entry - one probe of a site; control owns it
  * @next: 1 + index of the next probe at the site
  * @program: 1 + index of the program it runs, 0 for none
- * @start: offset in the program's code
+ * @start: offset in the program's code, or DP_NO_START
+ * @leaves: of DP_KIND_ENTER: 1 + offset in the code of what runs when a call returns; 0: nothing
  * @maxhits: executions after which it is disabled
  * @logonfault: its record counts even if the original instruction faults
  * @kind: enum dp_kind; the rest is for handlers in C, by address
@@ -94,7 +100,7 @@ struct dp_probe_entry {
 	u32 deadline, disabled;
 	u64 gone;
 	u64 since, earlier, met_since, met_earlier;
-	u32 counting, pad;
+	u32 counting, leaves;
 };
 
 /** dp_probe_is_handler() - as dp_kind_is_handler(); calls that handlers track by exits have
@@ -145,6 +151,7 @@ enum dp_tally {
 	DP_TALLY_TOOL_GONE, /* hits after the end of the tool */
 	DP_TALLY_BROUGHT, /* instances that a fork has brought along */
 	DP_TALLY_INSIDE, /* instances whose probe was disabled before they ended */
+	DP_TALLY_UNJUDGED, /* returns whose program had no context */
 	/* interior arrivals, of the first probe of a site: see dp_engine_middle() */
 	DP_TALLY_MIDDLE,
 	DP_TALLY_NR,

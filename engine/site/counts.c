@@ -77,7 +77,8 @@ void dp_hits_end(struct dp_engine *e, u32 probe)
 u64 dp_engine_missed(const struct dp_engine *e, u32 probe)
 {
 	return dp_engine_tally(e, probe, DP_TALLY_CONTEXT) +
-	       dp_engine_tally(e, probe, DP_TALLY_INSTANCES);
+	       dp_engine_tally(e, probe, DP_TALLY_INSTANCES) +
+	       dp_engine_tally(e, probe, DP_TALLY_UNJUDGED);
 }
 
 u64 dp_engine_tally(const struct dp_engine *e, u32 probe, enum dp_tally what)

@@ -142,6 +142,8 @@ static void fill_binding(struct dp_probe_entry *p,
 {
 	p->program = binding->program + 1;
 	p->start = binding->start;
+	p->leaves = binding->leaves;
+	p->way |= binding->judged ? DP_WAY_JUDGED : 0;
 	p->maxhits = binding->maxhits;
 	p->major = binding->major;
 	p->minor = binding->minor;

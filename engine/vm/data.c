@@ -18,6 +18,8 @@ u64 dp_vm_fetch(const struct dp_vm *vm, void *to, u64 from, u64 len)
 
 static u64 special(const struct dp_vm *vm, u64 reg)
 {
+	if (reg - DP_REG_XMM < DP_NR_XMM)
+		return dp_xmm(vm->fpstate, (u32)(reg - DP_REG_XMM));
 	switch (reg) {
 	case DP_REG_CS:
 		return vm->regs->cs;
@@ -136,6 +138,9 @@ void dp_vm_data(struct dp_vm *vm, u8 op, u64 arg)
 	case DP_OPCODE_POP_MEM_U32:
 	case DP_OPCODE_POP_MEM_U64:
 		pop_memory(vm, size_of(op, DP_OPCODE_POP_MEM_U8));
+		break;
+	case DP_OPCODE_LIKE:
+		dp_vm_like(vm, arg);
 		break;
 	case DP_OPCODE_VFY_R:
 	case DP_OPCODE_VFY_RW:

@@ -35,6 +35,7 @@ void dp_vm_variable(struct dp_vm *vm, u8 op, u64 arg);
 void dp_vm_math(struct dp_vm *vm, u8 op, u64 arg);
 void dp_vm_stack(struct dp_vm *vm, u8 op, u64 arg);
 void dp_vm_data(struct dp_vm *vm, u8 op, u64 arg);
+void dp_vm_like(struct dp_vm *vm, u64 arg);
 void dp_vm_handler(struct dp_vm *vm, u8 op, u64 arg);
 
 /** dp_vm_raise() - raise an exception: push it, and go to its handler or end */

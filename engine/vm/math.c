@@ -59,6 +59,29 @@ static void divide(struct dp_vm *vm, bool with_sign)
 	dp_vm_push(vm, with_sign ? (u64)((s64)n / (s64)d) : n / d);
 }
 
+/* Exponents are 127 and 1023 above those of the numbers. A float below all normal ones has bits
+ * to be moved up. */
+#define BIAS (1023 - 127)
+#define FRACTION 23
+#define WIDER (52 - FRACTION)
+
+static u64 widened(u64 x)
+{
+	u64 sign = x >> 31 & 1, exponent = x >> FRACTION & 0xff;
+	u64 fraction = x & ((1u << FRACTION) - 1);
+
+	if (exponent == 0xff)
+		exponent = 0x7ff;
+	else if (exponent)
+		exponent += BIAS;
+	else if (fraction) {
+		for (exponent = BIAS + 1; !(fraction >> FRACTION); exponent--)
+			fraction <<= 1;
+		fraction &= (1u << FRACTION) - 1;
+	}
+	return sign << 63 | exponent << 52 | fraction << WIDER;
+}
+
 static u64 two(u8 op, u64 top, u64 next)
 {
 	switch (op) {
@@ -105,6 +128,9 @@ void dp_vm_math(struct dp_vm *vm, u8 op, u64 arg)
 		break;
 	case DP_OPCODE_NEG:
 		dp_vm_poke(vm, vm->tos, ~dp_vm_peek(vm, vm->tos));
+		break;
+	case DP_OPCODE_F64:
+		dp_vm_poke(vm, vm->tos, widened(dp_vm_peek(vm, vm->tos)));
 		break;
 	case DP_OPCODE_PBL:
 	case DP_OPCODE_PBR:

@@ -4,8 +4,10 @@
  *
  * Verifier, interpreter, assembler and disassembler all read it. Codes are
  * those of DProbes 5.0, and ours for comparisons, 0xa0 to 0xa2: 1 if the next element is
- * equal to the top, or less, without or with sign; else 0. Operands follow the code byte
- * unaligned, little-endian.
+ * equal to the top, or less, without or with sign; else 0. 0xa3 makes of a float in the low 32
+ * bits of the top the double that is the same number. 0xa4 tells whether a string matches a
+ * pattern, see enum dp_vm_like. Operands follow the code byte unaligned,
+ * little-endian.
  */
 #ifndef DP_VM_OPS_H
 #define DP_VM_OPS_H
@@ -213,6 +215,8 @@ enum dp_op_state {
 	X(0xa0, EQ, NONE, 2, 1, 0, RAW, MATH, "eq")                          \
 	X(0xa1, LTU, NONE, 2, 1, 0, RAW, MATH, "ltu")                        \
 	X(0xa2, LTS, NONE, 2, 1, 0, RAW, MATH, "lts")                        \
+	X(0xa3, F64, NONE, 1, 1, 0, RAW, MATH, "f64")                        \
+	X(0xa4, LIKE, U16, DP_VARIES, 1, 0, RAW, DATA, "like %")             \
 	X(0xb0, SEG2LIN, NONE, 2, 1, 0, LATER, IO, "seg2lin")                \
 	X(0xb1, PUSH_IO_U8, NONE, 1, 1, 0, LATER, IO, "push io,u8")          \
 	X(0xb2, PUSH_IO_U16, NONE, 1, 1, 0, LATER, IO, "push io,u16")        \

@@ -25,13 +25,14 @@ struct dp_program_spec {
 	u32 jmpmax, logmax, stack;
 };
 
-/** struct dp_binding - how a probe runs a program; see struct dp_probe_entry */
+/** struct dp_binding - how a probe runs a program; see struct dp_probe_entry
+ *  @judged: a call makes a record only if it returns, and what runs then agrees */
 struct dp_binding {
 	u32 program;
-	u32 start;
+	u32 start, leaves;
 	u16 major, minor;
 	u32 passcount, maxhits;
-	bool logonfault;
+	bool logonfault, judged;
 };
 
 #endif

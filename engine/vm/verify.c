@@ -40,6 +40,7 @@ static bool readable_register(u64 number)
 #define SPECIAL(number, name) case number:
 		DP_REGS(REGISTER)
 		DP_SPECIAL_REGS(SPECIAL)
+		DP_VECTOR_REGS(SPECIAL)
 		return true;
 	default:
 		return false;

@@ -46,6 +46,25 @@ enum dp_vm_operand_class {
 	DP_VM_OPERAND_LP = 6,
 };
 
+/**
+ * enum dp_vm_like - tokens of a pattern; all other bytes mean themselves
+ * @DP_LIKE_OF, @DP_LIKE_NONE_OF: a number of ranges follows, then first and last byte of each
+ *
+ * ( pattern… address most -- truth ): the pattern's first eight bytes are uppermost, its length is
+ * in the operand. The string ends at a byte of 0, or after @most bytes: with DP_LIKE_ENDS. Where
+ * the end is not known and decides, it is an invalid address.
+ */
+enum dp_vm_like {
+	DP_LIKE_ITSELF = 1, /* the next byte means itself */
+	DP_LIKE_MANY,
+	DP_LIKE_ANY,
+	DP_LIKE_OF,
+	DP_LIKE_NONE_OF,
+};
+#define DP_LIKE_LENGTH 0xff
+#define DP_LIKE_ENDS 0x100
+#define DP_LIKE_MOST 1024
+
 /** enum dp_vm_item - tokens of the items in a log */
 enum dp_vm_item {
 	DP_ITEM_RANGE = 0,
@@ -80,6 +99,7 @@ struct dp_vm_frame {
  * @lv, @gv: variables, shared with other machines; @nr_lv, @nr_gv how many
  * @stack_mask: elements of the stack, less one
  * @regs: of the probed thread; general registers may be changed
+ * @fpstate: address of the thread's saved vector registers; 0: they are in place
  * @safe_low, @safe_high: memory known to be readable
  * @resume: reactivates the probe of this program with a minor code, or NULL
  * @major, @minor: of the record; set before the run
@@ -96,6 +116,7 @@ struct dp_vm {
 	u32 stack_mask, jmpmax, logmax;
 	u32 pc;
 	struct dp_regs *regs;
+	u64 fpstate;
 	u64 safe_low, safe_high;
 	void (*resume)(struct dp_vm *vm, u16 minor);
 	u32 probe;

@@ -27,6 +27,11 @@ bool dp_value_word_is(const struct dp_value_parser *p, int len,
 /** dp_value_number() - the number that comes next */
 u64 dp_value_number(struct dp_value_parser *p);
 
+/** dp_value_is_real() - is the number that comes next a floating-point one? */
+bool dp_value_is_real(const struct dp_value_parser *p);
+/** dp_value_real() - that number: as C has it, a float with an "f" behind */
+double dp_value_real(struct dp_value_parser *p);
+
 /** dp_value_type() - "unsigned int *", as in a cast. Return: false: no type comes next */
 bool dp_value_type(struct dp_value_parser *p, struct dp_value_type *type);
 /** dp_value_program_type() - "struct node", or a name that can only be a type, without stars */

@@ -3,6 +3,7 @@
 #include "lang/value/private.h"
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #define STARS_MAX 8
 #define COUNT_MAX 64
@@ -38,19 +39,27 @@ static const struct {
 	u8 kind, bits;
 } formats[] = {
 	{ "symbol", DP_VALUE_SYMBOL, 64 }, { "sym", DP_VALUE_SYMBOL, 64 },
-	{ "d", DP_VALUE_SIGNED, 0 },	   { "u", DP_VALUE_UNSIGNED, 0 },
-	{ "x", DP_VALUE_HEX, 0 },	   { "hex", DP_VALUE_HEX, 0 },
-	{ "o", DP_VALUE_OCTAL, 0 },	   { "c", DP_VALUE_CHAR, 8 },
-	{ "char", DP_VALUE_CHAR, 8 },	   { "bool", DP_VALUE_BOOL, 8 },
-	{ "s", DP_VALUE_STRING, 0 },	   { "str", DP_VALUE_STRING, 0 },
-	{ "string", DP_VALUE_STRING, 0 },  { "ustring", DP_VALUE_STRING, 0 },
+	{ "symstr", DP_VALUE_SYMBOL, 64 }, { "ip", DP_VALUE_SYMBOL, 64 },
+	{ "enum", DP_VALUE_ENUM, 0 },	   { "d", DP_VALUE_SIGNED, 0 },
+	{ "u", DP_VALUE_UNSIGNED, 0 },	   { "x", DP_VALUE_HEX, 0 },
+	{ "hex", DP_VALUE_HEX, 0 },	   { "o", DP_VALUE_OCTAL, 0 },
+	{ "c", DP_VALUE_CHAR, 8 },	   { "char", DP_VALUE_CHAR, 8 },
+	{ "bool", DP_VALUE_BOOL, 8 },	   { "s", DP_VALUE_STRING, 0 },
+	{ "str", DP_VALUE_STRING, 0 },	   { "string", DP_VALUE_STRING, 0 },
+	{ "ustring", DP_VALUE_STRING, 0 },
 };
 
 #define LENGTH(a) (sizeof(a) / sizeof((a)[0]))
 
-/* What is known of ftrace, perf and C, and is not there. */
-static const char *const absent[] = { "symstr",	  "ip",	    "enum",
-				      "bitfield", "struct", "union" };
+/* What is known of ftrace, perf and C, and is not there; what does instead */
+static const struct {
+	const char *word, *why;
+} absent[] = {
+	{ "bitfield",
+	  "a bit field is b4@8/32: four bits from bit 8 on, of 32" },
+	{ "struct", "a struct is shown by its type: *(struct NAME *)…" },
+	{ "union", "a union is shown by its type: *(union NAME *)…" },
+};
 
 /* u8 … x64, f32, f64 */
 static bool is_sized(const struct dp_value_parser *p, int len,
@@ -192,15 +201,54 @@ static void refuse(struct dp_value_parser *p, int len)
 	size_t i;
 
 	for (i = 0; i < LENGTH(absent); i++)
-		if (dp_value_word_is(p, len, absent[i]))
-			dp_value_bad(p, p->at, len, -EOPNOTSUPP,
-				     "this format is not there yet");
-	if (len > 1 && p->text[p->at] == 'b' && p->text[p->at + len] == '@')
-		dp_value_bad(p, p->at, len, -EOPNOTSUPP,
-			     "bit fields are not there yet; >> and & do it");
+		if (dp_value_word_is(p, len, absent[i].word))
+			dp_value_bad(p, p->at, len, -EOPNOTSUPP, absent[i].why);
 	dp_value_bad(
 		p, p->at, len, -EINVAL,
-		"a format is u8 to u64, s8 to s64, x8 to x64, d, u, x, o, c, bool, sym or str; u8[16] is an array");
+		"a format is u8 to u64, s8 to s64, x8 to x64, f32, f64, d, u, x, o, c, bool, enum, sym, str or b4@8/32; u8[16] is an array");
+}
+
+/* A number of a bit field: up to @most */
+static u8 take_bits(struct dp_value_parser *p, u64 most)
+{
+	int at = p->at;
+	u64 n = dp_value_number(p);
+
+	if (n > most)
+		dp_value_bad(
+			p, at, p->at - at, -EINVAL,
+			"a bit field is within the 8, 16, 32 or 64 bits behind its '/'");
+	return (u8)n;
+}
+
+/* b4@8/32: four bits, from bit 8 on, of 32. Return: false: it is none. */
+static bool take_field(struct dp_value_parser *p, int len,
+		       struct dp_value_type *type)
+{
+	int at = p->at;
+	const char *s = p->text + at;
+	u64 within;
+
+	if (len < 2 || *s != 'b' || s[len] != '@' ||
+	    strspn(s + 1, "0123456789") != (size_t)len - 1)
+		return false;
+	p->at++;
+	*type = (struct dp_value_type){ .kind = DP_VALUE_UNSIGNED };
+	type->bits = take_bits(p, 64);
+	p->at++;
+	type->from = take_bits(p, 63);
+	if (!dp_value_accept(p, "/"))
+		dp_value_bad(
+			p, p->at, 1, -EINVAL,
+			"the size of what has the bit field is missing: /32");
+	within = take_bits(p, 64);
+	if (!type->bits || within < 8 || within & (within - 1) ||
+	    type->from + type->bits > within)
+		dp_value_bad(
+			p, at, p->at - at, -EINVAL,
+			"a bit field is within the 8, 16, 32 or 64 bits behind its '/'");
+	type->within = (u8)within;
+	return true;
 }
 
 void dp_value_format(struct dp_value_parser *p, struct dp_value_type *type)
@@ -210,6 +258,8 @@ void dp_value_format(struct dp_value_parser *p, struct dp_value_type *type)
 
 	dp_value_skip(p);
 	len = dp_value_word(p);
+	if (take_field(p, len, type))
+		return;
 	if (!find_format(p, len, type)) {
 		refuse(p, len);
 		return;
@@ -220,6 +270,10 @@ void dp_value_format(struct dp_value_parser *p, struct dp_value_type *type)
 		return;
 	dp_value_skip(p);
 	count = dp_value_number(p);
+	if (type->kind == DP_VALUE_STRING)
+		dp_value_bad(
+			p, at, p->at - at, -EOPNOTSUPP,
+			"an array of strings is not there yet: each is a value, as +8(+0(%di)):string");
 	if (!dp_value_accept(p, "]") || !count || count > COUNT_MAX ||
 	    !type->bits || type->kind == DP_VALUE_SYMBOL)
 		dp_value_bad(p, at, p->at - at, -EINVAL,
@@ -230,4 +284,10 @@ void dp_value_format(struct dp_value_parser *p, struct dp_value_type *type)
 u32 dp_value_size(struct dp_value_type type)
 {
 	return type.stars ? 8 : type.bits / 8;
+}
+
+bool dp_value_has_sign(struct dp_value_type type)
+{
+	return !type.stars &&
+	       (type.kind == DP_VALUE_SIGNED || type.kind == DP_VALUE_CHAR);
 }

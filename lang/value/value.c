@@ -45,6 +45,44 @@ static u16 parse_number(struct dp_value_parser *p, int at, bool negative)
 	return n;
 }
 
+static u16 parse_real(struct dp_value_parser *p, int at, bool negative)
+{
+	double number = dp_value_real(p);
+	u16 n = node(p, DP_VALUE_REAL, 0, 0, at);
+
+	if (negative)
+		number = -number;
+	memcpy(&p->out->v[n].number, &number, sizeof(number));
+	return n;
+}
+
+/* A digit, or a point with a digit behind */
+static bool begins_number(const char *s)
+{
+	return isdigit((unsigned char)s[*s == '.']);
+}
+
+static u16 parse_constant(struct dp_value_parser *p, int at, bool negative)
+{
+	return dp_value_is_real(p) ? parse_real(p, at, negative) :
+				     parse_number(p, at, negative);
+}
+
+/* \5 and \-5 of ftrace */
+static u16 parse_immediate(struct dp_value_parser *p, int at)
+{
+	bool negative = p->text[++p->at] == '-';
+
+	p->at += negative;
+	if (!begins_number(p->text + p->at)) {
+		dp_value_bad(
+			p, at, 1, -EINVAL,
+			"behind this is a number; a text stands in quotes");
+		return 0;
+	}
+	return parse_constant(p, at, negative);
+}
+
 static u16 parse_character(struct dp_value_parser *p, int at)
 {
 	const char *s = p->text + at;
@@ -105,7 +143,10 @@ static bool is_fetch(const struct dp_value_parser *p)
 {
 	const char *s = p->text + p->at;
 
-	if ((*s != '+' && *s != '-') || !isdigit((unsigned char)s[1]))
+	if (*s != '+' && *s != '-')
+		return false;
+	s += s[1] == 'u';
+	if (!isdigit((unsigned char)s[1]))
 		return false;
 	for (s++; isalnum((unsigned char)*s); s++)
 		continue;
@@ -115,8 +156,12 @@ static bool is_fetch(const struct dp_value_parser *p)
 static u16 parse_fetch(struct dp_value_parser *p, int at)
 {
 	bool back = p->text[p->at++] == '-';
-	u64 offset = dp_value_number(p);
 	u16 inner, n;
+	u64 offset;
+
+	/* All memory is a user's. */
+	p->at += p->text[p->at] == 'u';
+	offset = dp_value_number(p);
 
 	p->at++;
 	if (!go_deeper(p))
@@ -157,8 +202,10 @@ static u16 parse_primary(struct dp_value_parser *p, int at)
 {
 	char c = p->text[at];
 
-	if (isdigit((unsigned char)c))
-		return parse_number(p, at, false);
+	if (begins_number(p->text + at))
+		return parse_constant(p, at, false);
+	if (c == '\\')
+		return parse_immediate(p, at);
 	if (c == '\'')
 		return parse_character(p, at);
 	if (c == '"')
@@ -238,9 +285,9 @@ static u16 parse_unary(struct dp_value_parser *p)
 	at = p->at;
 	if (is_fetch(p))
 		return parse_fetch(p, at);
-	if (p->text[at] == '-' && isdigit((unsigned char)p->text[at + 1])) {
+	if (p->text[at] == '-' && begins_number(p->text + at + 1)) {
 		p->at++;
-		return parse_number(p, at, true);
+		return parse_constant(p, at, true);
 	}
 	for (i = 0; i < sizeof(prefix) / sizeof(prefix[0]); i++) {
 		if (p->text[at] != prefix[i].c)

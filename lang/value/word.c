@@ -3,6 +3,7 @@
 #include "lang/value/private.h"
 #include <ctype.h>
 #include <errno.h>
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,6 +61,37 @@ u64 dp_value_number(struct dp_value_parser *p)
 	    !isdigit((unsigned char)*text))
 		dp_value_bad(p, p->at, (int)(end - text) + 1, -EINVAL,
 			     "this is not a number of 64 bits");
+	p->at += (int)(end - text);
+	return value;
+}
+
+bool dp_value_is_real(const struct dp_value_parser *p)
+{
+	const char *s = p->text + p->at;
+
+	if (*s == '0' && (s[1] == 'x' || s[1] == 'X'))
+		return false;
+	while (isdigit((unsigned char)*s))
+		s++;
+	return *s == '.' || *s == 'e' || *s == 'E';
+}
+
+double dp_value_real(struct dp_value_parser *p)
+{
+	const char *text = p->text + p->at;
+	char *end;
+	double value = strtod(text, &end);
+
+	if (*end == 'f' || *end == 'F') {
+		value = (double)strtof(text, &end);
+		end++;
+	}
+	if (isalnum((unsigned char)*end) || *end == '.' || *end == '_')
+		dp_value_bad(p, p->at, (int)(end - text) + 1, -EINVAL,
+			     "this is no floating-point number: 1.5, -2e3");
+	else if (value > DBL_MAX)
+		dp_value_bad(p, p->at, (int)(end - text), -EINVAL,
+			     "this is above all floating-point numbers");
 	p->at += (int)(end - text);
 	return value;
 }

@@ -450,6 +450,46 @@ static bool is_at_entry(struct dp_locating *l, Dwarf_Attribute *attr,
 	return false;
 }
 
+static bool has_parts(const struct dp_locating *l, Dwarf_Die *die)
+{
+	Dwarf_Die type;
+
+	if (!dp_reader_type(l->w->r, die, &type) ||
+	    !dp_reader_peel(l->w->r, &type))
+		return false;
+	switch (l->w->r->dw.dwarf_tag(&type)) {
+	case DW_TAG_structure_type:
+	case DW_TAG_class_type:
+	case DW_TAG_union_type:
+	case DW_TAG_array_type:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/*
+ * GCC joins what it knows of pieces where paths of code come together, so that a piece may be
+ * said to be in a register which has something else after a loop. Other locations it intersects.
+ */
+static bool is_uncertain(const struct dp_locating *l, Dwarf_Die *die,
+			 const struct expression *e)
+{
+	const struct dp_libdw *dw = &l->w->r->dw;
+	Dwarf_Attribute attr;
+	const char *producer = NULL;
+	Dwarf_Die unit;
+
+	if (!e->n || !l->listed || l->pc == l->entry ||
+	    !(is_end(&e->op[e->n - 1]) ||
+	      (is_value(&e->op[e->n - 1]) && has_parts(l, die))))
+		return false;
+	if (dw->dwarf_diecu(l->function, &unit, NULL, NULL) &&
+	    dw->dwarf_attr_integrate(&unit, DW_AT_producer, &attr))
+		producer = dw->dwarf_formstring(&attr);
+	return !producer || !strncmp(producer, "GNU", 3);
+}
+
 void dp_location_put(struct dp_locating *l, Dwarf_Die *die,
 		     struct dp_tree_variable *v)
 {
@@ -475,7 +515,10 @@ void dp_location_put(struct dp_locating *l, Dwarf_Die *die,
 		put_nowhere(l, v, DP_PLACE_COMPUTED);
 	} else if (found == 1 || is_at_entry(l, &attr, &op, &e.n)) {
 		e.op = op;
-		put_expression(l, &e, v);
+		if (is_uncertain(l, die, &e))
+			put_nowhere(l, v, DP_PLACE_UNCERTAIN);
+		else
+			put_expression(l, &e, v);
 	} else {
 		put_nowhere(l, v, DP_PLACE_OPTIMISED_OUT);
 		put_known(l, &attr, v);

@@ -17,7 +17,7 @@ SPOILT = 50  # hits of a place at which the second run spoils the stack
 ENVIRONMENT = {"PYTHONHASHSEED": "0", "PYTHONMALLOC": "malloc", "MALLOC_MMAP_THRESHOLD_": "1000000000"}
 REASONS = ["is optimised out here", "is not kept here", "is of each thread", "points to what is in pieces", "is computed here",
            "is in a register here", "is in a vector register", "is not in its place here", "how this is passed is not known",
-           "has no size", "no members that are known", "is not known to be a struct"]
+           "is in pieces here that GCC", "has no size", "no members that are known", "is not known to be a struct"]
 
 
 # In gdb

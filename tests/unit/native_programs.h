@@ -137,6 +137,8 @@ static inline void native_randomize(struct native_run *n, u64 *seed)
 			native_in.r[i] =
 				(u64)n->data + NATIVE_PAGE - (r >> 8 & 7);
 	}
+	for (i = 0; i < DP_NR_XMM; i++)
+		native_vectors[i] = native_number(seed);
 	native_in.r[NATIVE_RSP] = (u64)&n->stack[512];
 	native_in.flags = vm_random(seed);
 	/* Anywhere in the stream, which may be full */

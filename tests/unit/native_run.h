@@ -34,6 +34,9 @@ struct native_cpu {
 
 struct native_cpu native_in, native_out, native_left;
 u64 native_saved[8], native_start;
+/* The low halves of the vector registers, and where fxsave has put them for the interpreter */
+u64 native_vectors[DP_NR_XMM];
+static u8 native_fxsaved[512];
 void native_enter(void);
 void native_exit(void);
 void native_agent(void);
@@ -43,6 +46,8 @@ void native_agent(void);
 	X(rax, 0) X(rcx, 8) X(rdx, 16) X(rbx, 24) X(rbp, 40) X(rsi, 48) \
 	X(rdi, 56) X(r8, 64) X(r9, 72) X(r10, 80) X(r11, 88) X(r12, 96) \
 	X(r13, 104) X(r14, 112) X(r15, 120)
+#define NATIVE_VECTOR(number, name) \
+	"movq native_vectors+8*(" #number "-0x80)(%rip), %" #name "\n"
 #define NATIVE_LOAD(reg, at) "mov native_in+" #at "(%rip), %" #reg "\n"
 #define NATIVE_STORE(reg, at) "mov %" #reg ", native_out+" #at "(%rip)\n"
 #define NATIVE_LEFT(reg, at) "mov %" #reg ", native_left+" #at "(%rip)\n"
@@ -54,6 +59,7 @@ __asm__(".text\n"
 	"mov %r14, native_saved+32(%rip)\n mov %r15, native_saved+40(%rip)\n"
 	"mov %rsp, native_saved+48(%rip)\n"
 	"push native_in+128(%rip)\n popfq\n"
+	DP_VECTOR_REGS(NATIVE_VECTOR)
 	NATIVE_EACH(NATIVE_LOAD)
 	"mov native_in+32(%rip), %rsp\n"
 	"jmp *native_start(%rip)\n"
@@ -344,6 +350,17 @@ static inline bool native_log_agrees(const struct native_run *n,
 	return vm->end == DP_VM_EXIT && !vm->truncated && len &&
 	       len == vm->lp && !memcmp(log, vm->log, len) &&
 	       major == vm->major && minor == vm->minor;
+}
+
+static inline void native_give_vectors(struct dp_vm *vm)
+{
+	u32 i;
+
+	for (i = 0; i < DP_NR_XMM; i++)
+		memcpy(native_fxsaved + DP_FPSTATE_XMM0 +
+			       DP_FPSTATE_XMM_SIZE * i,
+		       &native_vectors[i], sizeof(u64));
+	vm->fpstate = (u64)native_fxsaved;
 }
 
 /* The same registers, for the interpreter */

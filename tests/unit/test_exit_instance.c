@@ -208,6 +208,95 @@ static void test_unwanted(void **state)
 	assert_int_equal(in_use(), 0);
 }
 
+/* Logs 0x77 at the entry; at the return rax, unless it is 5. */
+static const u8 judges[] = {
+	0x4c, 0x77, 0,	  0,	0,    0, 0, 0, 0, 0x1b,
+	1,    0,    0x0d, 0x46, 0x60, 0, /* push r,rax */
+	0x43, 1, /* dup 1 */
+	0x4c, 5,    0,	  0,	0,    0, 0, 0, 0, 0xa0, /* eq */
+	0x07, 6,    0,	  0,	0,    0, 0, 0, 0, /* jnz … */
+	0x45, 1,    0x1b, 1,	0, /* ros 1, log 1 */
+	0x0d, 0x0b
+};
+#define JUDGES 13
+
+static void judge_returns(u32 way)
+{
+	dp_fake_program(LOGS, judges, sizeof(judges));
+	probe_at(LOGS)->leaves = 1 + JUDGES;
+	probe_at(LOGS)->way |= way;
+}
+
+static void test_judged(void **state)
+{
+	static const u8 both[] = {
+		DP_ITEM_ELEMENTS, 1, 0, 0x77, 0, 0, 0, 0, 0, 0, 0,
+		DP_ITEM_ELEMENTS, 1, 0, 6
+	};
+	u64 stack[1] = { 0x1234 };
+
+	judge_returns(DP_WAY_JUDGED);
+	enter(LOGS, stack);
+	leave(LOGS_EXIT, stack, 6);
+	assert_int_equal(nr_told, 1);
+	assert_int_equal(told_head.len, sizeof(told) + 22);
+	assert_memory_equal(told_log, both, sizeof(both));
+	enter(LOGS, stack);
+	leave(LOGS_EXIT, stack, 5);
+	/* It has returned all the same. */
+	assert_int_equal(nr_told, 1);
+	assert_int_equal(dp_fake_count_calls(LOGS_EXIT), 2);
+	assert_int_equal(in_use(), 0);
+	/* What does not return is not judged, and makes no record. */
+	probe_at(LOGS_EXIT)->way = DP_WAY_TAIL;
+	enter(LOGS, stack);
+	leave(LOGS_EXIT, stack, 6);
+	assert_int_equal(nr_told, 1);
+	assert_int_equal(dp_fake_count_calls(LOGS_EXIT), 3);
+}
+
+/* Without a condition each call makes a record; only those that return have what is returned. */
+static void test_values_of_returns(void **state)
+{
+	u64 stack[1] = { 0x1234 };
+
+	judge_returns(0);
+	probe_at(LOGS_EXIT)->way = DP_WAY_TAIL;
+	enter(LOGS, stack);
+	leave(LOGS_EXIT, stack, 6);
+	assert_int_equal(nr_told, 1);
+	assert_int_equal(told_head.len, sizeof(told) + 11);
+	/* Nothing at the entry */
+	probe_at(LOGS_EXIT)->way = 0;
+	probe_at(LOGS)->start = DP_NO_START;
+	enter(LOGS, stack);
+	leave(LOGS_EXIT, stack, 0x88);
+	assert_int_equal(nr_told, 2);
+	assert_int_equal(told_head.len, sizeof(told) + 11);
+	assert_int_equal(told_log[3], 0x88);
+	assert_int_equal(dp_probe_state(LOGS)->count, 1);
+}
+
+/* No context is left: it is told, and with a condition there is no record. */
+static void test_not_judged(void **state)
+{
+	struct dp_context *all = dp_at(dp_arena.control.context_off);
+	u64 stack[1] = { 0x1234 };
+	u32 i;
+
+	judge_returns(DP_WAY_JUDGED);
+	enter(LOGS, stack);
+	for (i = 0; i < dp_arena.control.nr_contexts; i++) {
+		all[i].state = DP_CONTEXT_RUNS;
+		all[i].tid = DP_FAKE_PID + 1;
+	}
+	leave(LOGS_EXIT, stack, 6);
+	assert_int_equal(nr_told, 0);
+	assert_int_equal(tally(LOGS, DP_TALLY_UNJUDGED), 1);
+	assert_int_equal(tally(LOGS, DP_TALLY_CONTEXT), 0);
+	assert_int_equal(dp_fake_count_calls(LOGS_EXIT), 1);
+}
+
 /* Jumps to another function, whose exits are probed, and which returns. */
 static void test_tail_target(void **state)
 {
@@ -690,6 +779,9 @@ int main(void)
 		cmocka_unit_test_setup(test_return, setup),
 		cmocka_unit_test_setup(test_dispatched, setup),
 		cmocka_unit_test_setup(test_tail, setup),
+		cmocka_unit_test_setup(test_judged, setup),
+		cmocka_unit_test_setup(test_values_of_returns, setup),
+		cmocka_unit_test_setup(test_not_judged, setup),
 		cmocka_unit_test_setup(test_branch, setup),
 		cmocka_unit_test_setup(test_recursion, setup),
 		cmocka_unit_test_setup(test_abandoned, setup),

@@ -226,8 +226,38 @@ static void what_is_no_type_is_refused(void **state)
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		if (trace(bad[i], &p) != -EINVAL)
 			fail_msg("\"%s\" is taken", bad[i]);
-	assert_int_equal(trace("r:f(retval:str)", &p), -EOPNOTSUPP);
-	assert_int_equal(trace("r:f if retval == 1", &p), -EOPNOTSUPP);
+	/* What it returns is to be asked for. */
+	assert_int_equal(trace("r:f if retval == 1", &p), -ENODATA);
+	assert_int_equal(trace("r:f(retval->x)", &p), -ENODATA);
+	assert_int_equal(trace("f if retval == 1", &p), -EINVAL);
+}
+
+/* What is logged where, of which values; a condition is split. */
+static void what_is_of_the_return(void **state)
+{
+	struct dp_trace_program p;
+
+	assert_int_equal(trace("r:f(a=*(int *)retval, arg1, retval:str)", &p),
+			 0);
+	assert_int_equal(p.nr_items, 3);
+	assert_string_equal(p.items[0].name, "arg1");
+	assert_int_equal(p.items[0].place, 1);
+	assert_false(p.items[0].at_return);
+	assert_true(p.items[1].at_return && p.items[2].at_return);
+	assert_int_equal(p.items[1].place, 0);
+	assert_true(p.enters && p.leaves && !p.judged);
+	assert_int_equal(trace("r:f(retval:u8) if (int)retval < 0", &p), 0);
+	assert_true(!p.enters && p.leaves && p.judged);
+	assert_int_equal(trace("r:f if arg0 && (retval:f64 > 1.5 && arg1)", &p),
+			 0);
+	assert_true(p.enters && p.leaves && p.judged);
+	assert_int_equal(trace("r:f() if arg0 == 1", &p), 0);
+	assert_true(p.enters && !p.leaves && !p.judged);
+	assert_int_equal(trace("r:f()", &p), 0);
+	assert_true(!p.enters && !p.leaves);
+	assert_int_equal(trace("r:f if arg0 || retval:u8", &p), -EINVAL);
+	assert_int_equal(trace("r:f(arg0 + (int)retval)", &p), -EINVAL);
+	assert_int_equal(trace("r:f(caller + (int)retval)", &p), -EINVAL);
 }
 
 int main(void)
@@ -241,6 +271,8 @@ int main(void)
 		TEST(values_are_logged_in_order),
 		TEST(what_is_returned_has_a_type),
 		TEST(what_is_no_type_is_refused),
+		TEST(what_is_of_the_return),
+		cmocka_unit_test(what_is_of_the_return),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -384,12 +384,13 @@ static void every_instruction_of_the_table(void **state)
 
 static const char *const reg_names[] = {
 #define REG_NAME(number, name, ...) #name,
-	DP_REGS(REG_NAME) DP_SPECIAL_REGS(REG_NAME)
+	DP_REGS(REG_NAME) DP_SPECIAL_REGS(REG_NAME) DP_VECTOR_REGS(REG_NAME)
 };
 
 static const u16 reg_numbers[] = {
 #define REG_NUMBER(number, ...) number,
 	DP_REGS(REG_NUMBER) DP_SPECIAL_REGS(REG_NUMBER)
+		DP_VECTOR_REGS(REG_NUMBER)
 };
 
 static void every_register_of_the_table(void **state)

@@ -55,6 +55,7 @@ static void interpret(const u8 *code)
 	bench.vm.logmax = limits.logmax;
 	bench.vm.code = code;
 	native_regs(&run, &bench.regs);
+	native_give_vectors(&bench.vm);
 	dp_vm_run(&bench.vm);
 }
 

@@ -5,8 +5,10 @@
 #include <stddef.h>
 #include <cmocka.h>
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include "tracer/expr.h"
 #include "tracer/session.h"
 #include "tracer/values/show.h"
@@ -116,6 +118,10 @@ static void spelled_otherwise(void **state)
 		shown("a=$arg3:s32, %dx:s16, $stack0, $stack1:u64, $arg8",
 		      false),
 		"a=-2 %dx=-2 $stack0=0xca11e4 $stack1=66 $arg8=0x4d");
+	assert_string_equal(
+		shown("a=+u4(%di):x16, b=\\5, c=\\-5, caller:ip, caller:symstr",
+		      false),
+		"a=0xfffe b=5 c=-5 caller=0xca11e4 caller=0xca11e4");
 	assert_string_equal(shown("arg6, arg7:u8, caller:sym", false),
 			    "arg6=0x42 arg7=77 caller=0xca11e4");
 	assert_string_equal(shown("a=arg2 + 10:d, b=1 << 4 | 3, c=-arg2",
@@ -127,6 +133,31 @@ static void spelled_otherwise(void **state)
 	assert_string_equal(shown("a=arg2 == -2:s64, b=!arg3, c=arg3 || arg2",
 				  false),
 			    "a=true b=true c=true");
+}
+
+/* In each place of each size, against shifts */
+static void bit_fields(void **state)
+{
+	u64 bits = 0x0123456789abcdef, wanted;
+	u32 within, from, n;
+	char text[100], is[60];
+
+	memcpy(&second.bytes, &bits, 4);
+	b.regs.di = (u64)&bits;
+	b.regs.si = bits;
+	for (within = 8; within <= 64; within *= 2)
+		for (from = 0; from < within; from += 3)
+			for (n = 1; from + n <= within; n += 5) {
+				wanted = bits << (64 - from - n) >> (64 - n);
+				snprintf(
+					text, sizeof(text),
+					"a=+0(%%di):b%u@%u/%u, b=%%si:b%u@%u/%u",
+					n, from, within, n, from, within);
+				snprintf(is, sizeof(is), "a=%lu b=%lu", wanted,
+					 wanted);
+				assert_string_equal(shown(text, false), is);
+			}
+	assert_true(holds("+4(%di):b4@8/16 == 5 && %si:b8@56/64 == 1"));
 }
 
 static void what_is_not_there(void **state)
@@ -143,6 +174,140 @@ static void what_is_not_there(void **state)
 	assert_true(holds("*(int *)arg0 == -5 || *(int *)arg3 == 5"));
 	assert_false(holds("(char *)arg3 == \"\""));
 	assert_false(holds("(char *)arg3 != \"\""));
+}
+
+static u8 saved[512];
+
+static void set_vector(u32 n, const void *value, u32 size)
+{
+	memset(saved + DP_FPSTATE_XMM0 + 16 * n, 0xee, 8);
+	memcpy(saved + DP_FPSTATE_XMM0 + 16 * n, value, size);
+	b.vm.fpstate = (u64)saved;
+}
+
+static void in_vector_registers(void **state)
+{
+	double half = 0.5, last = -3;
+	float narrow = 1.25f;
+
+	set_vector(0, &half, 8);
+	set_vector(1, &narrow, 4);
+	set_vector(15, &last, 8);
+	assert_string_equal(
+		shown("farg0, farg1:f32, %xmm15, xmm15:f64, z=farg0, x=xmm0:x64, y=farg0:x",
+		      false),
+		"farg0=0.5 farg1=1.25 %xmm15=-3.0 xmm15=-3.0 z=0.5 x=0x3fe0000000000000 y=0x3fe0000000000000");
+	assert_string_equal(shown("a=(double)farg0, farg1:f32", true),
+			    "a=0.5 farg1=1.25");
+	b.vm.fpstate = 0;
+}
+
+static const double reals[] = {
+	0,
+	-0.0,
+	1,
+	-1,
+	1.5,
+	0.1,
+	-0.1,
+	2147483648.0,
+	16777217,
+	3.4028234663852886e38, /* the greatest float */
+	3.4028234663852887e39,
+	1.401298464324817e-45, /* the least one */
+	1e-45,
+	-7e-46,
+	1.1754943508222875e-38, /* the least normal one */
+	2.2250738585072014e-308,
+	4.9406564584124654e-324,
+	1.7976931348623157e308,
+	-1e300,
+	__builtin_inf(),
+	-__builtin_inf(),
+	__builtin_nan(""),
+	-__builtin_nan("0x5"),
+};
+#define NR_REALS (sizeof(reals) / sizeof(reals[0]))
+
+/* @left OP @right, for each OP, as this compiler has it; both are read as these expressions */
+static void compare_reals(const char *l, double left, const char *r,
+			  double right)
+{
+	const struct {
+		const char *op;
+		bool is;
+	} tests[] = { { "==", left == right }, { "!=", left != right },
+		      { "<", left < right },   { "<=", left <= right },
+		      { ">", left > right },   { ">=", left >= right } };
+	char text[120];
+	size_t i;
+
+	for (i = 0; i < 6; i++) {
+		snprintf(text, sizeof(text), "%s %s %s", l, tests[i].op, r);
+		if (holds(text) != tests[i].is)
+			fail_msg("%s, of %a and %a", text, left, right);
+	}
+}
+
+static void with_constants(double x, float narrow, double y)
+{
+	char text[60];
+
+	snprintf(text, sizeof(text), "%.17g", y);
+	compare_reals("farg0", x, text, y);
+	compare_reals(text, y, "xmm0", x);
+	compare_reals("farg1:f32", (double)narrow, text, y);
+	compare_reals(text, y, "xmm1:f32", (double)narrow);
+	snprintf(text, sizeof(text), "%.8ef", (double)(float)y);
+	if ((double)(float)y - (double)(float)y == 0)
+		compare_reals("farg1:f32", (double)narrow, text,
+			      (double)(float)y);
+}
+
+static void reals_compared(void **state)
+{
+	size_t i, k;
+
+	for (i = 0; i < NR_REALS; i++)
+		for (k = 0; k < NR_REALS; k++) {
+			double x = reals[i], y = reals[k];
+			float narrow = (float)x, other = (float)y;
+
+			set_vector(0, &x, 8);
+			set_vector(1, &narrow, 4);
+			set_vector(2, &y, 8);
+			set_vector(3, &other, 4);
+			compare_reals("farg0", x, "farg2", y);
+			compare_reals("farg1:f32", (double)narrow, "farg3:f32",
+				      (double)other);
+			compare_reals("farg1:f32", (double)narrow, "xmm2", y);
+			compare_reals("farg0", x, "xmm3:f32", (double)other);
+			if (y - y == 0)
+				with_constants(x, narrow, y);
+			assert_int_equal(holds("farg0"), x != 0);
+			assert_int_equal(holds("!(farg1:f32)"), !narrow);
+			assert_int_equal(holds("farg0 && farg2"), x && y);
+		}
+	b.vm.fpstate = 0;
+}
+
+static void reals_and_integers(void **state)
+{
+	double x = 9007199254740992.0, y = -3;
+
+	set_vector(0, &x, 8);
+	set_vector(1, &y, 8);
+	/* An integer becomes a double first, as in C. */
+	assert_true(holds("farg0 == 9007199254740993"));
+	assert_true(holds("farg0 < 0xffffffffffffffff"));
+	assert_true(holds("farg1 == -3 && farg1 < 0 && farg1 <= -3"));
+	assert_true(holds("-2 > farg1 && .5 > farg1 && 'a' > farg1"));
+	assert_true(holds("*(double *)(rdi+16) == 2.5 && 1.5 < 2"));
+	assert_true(holds("*(float *)(rdi+28) == -.5f && 2e3 >= 2000"));
+	assert_true(holds("farg0 == 1e0 || farg1 > -3.0000001"));
+	assert_string_equal(shown("1.5, a=-2e3, b=0.1f, c=.5 < 1", false),
+			    "1.5=1.5 a=-2000.0 b=0.10000000149011612 c=true");
+	b.vm.fpstate = 0;
 }
 
 static void json(void **state)
@@ -174,6 +339,86 @@ static void texts_compared(void **state)
 	assert_true(holds("arg1:str == \"a\\\"\\\\*?\\n\""));
 	assert_true(holds("arg1:str ~ \"a\\\"\\\\\\*\\?\\n\""));
 	assert_true(holds("arg1:str != \"\""));
+}
+
+/* A string that has no end before the page has is compared no further. */
+static void arrays_compared(void **state)
+{
+	of_f = &prototype;
+	memcpy(first.bytes, "abcd", 4);
+	assert_true(holds("r->bytes:str == \"abcd\""));
+	assert_true(holds("r->bytes:str != \"abc\""));
+	assert_true(holds("r->bytes:str != \"abcde\""));
+	assert_true(holds("r->bytes:str ~ \"abcd*\""));
+	assert_true(holds("r->bytes:str ~ \"a??d\""));
+	assert_false(holds("r->bytes:str ~ \"abcd?*\""));
+	assert_true(holds("r->bytes:str ~ \"*cd\""));
+	assert_false(holds("r->next->next->bytes:str != \"abcde\""));
+	first.bytes[2] = 0;
+	assert_true(holds("r->bytes:str == \"ab\""));
+	assert_true(holds("r->bytes:str ~ \"*b\""));
+	assert_false(holds("r->bytes:str ~ \"ab?*\""));
+}
+
+/* Pieces of patterns and strings, in all orders; fnmatch() has the same words. */
+static void patterns(void **state)
+{
+	static const char *const pieces[] = { "a",    "b",    "*",    "?",
+					      "[ab]", "[!a]", "[a-]", "[]x]",
+					      "\\*",  "ab",   "-",    "]" };
+	char pattern[120], quoted[240], cond[300], string[12];
+	u64 seed = 99;
+	u32 round, i, n, k, held = 0;
+
+	for (round = 0; round < 30000; round++) {
+		*pattern = *string = '\0';
+		n = (u32)(vm_random(&seed) % 7);
+		for (i = 0; i < n; i++)
+			strcat(pattern, pieces[vm_random(&seed) % 12]);
+		n = (u32)(vm_random(&seed) % 9);
+		for (i = 0; i < n; i++)
+			string[i] = "ab*]-x"[vm_random(&seed) % 6];
+		string[n] = '\0';
+		for (i = k = 0; pattern[i]; i++)
+			quoted[k++] = pattern[i];
+		quoted[k] = '\0';
+		snprintf(cond, sizeof(cond), "rsi:str ~ \"%s\"", quoted);
+		b.regs.si = (u64)string;
+		if (holds(cond) != !fnmatch(pattern, string, 0))
+			fail_msg("%s of %s", cond, string);
+		held += !fnmatch(pattern, string, 0);
+	}
+	assert_true(held > 1000);
+}
+
+/* At the end of memory, and behind what is looked at */
+static void patterns_at_the_end(void **state)
+{
+	char *page = mmap(NULL, 2 * 4096, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	mprotect(page + 4096, 4096, PROT_NONE);
+	memset(page, 'x', 4096);
+	memcpy(page + 4091, "abcd", 5);
+	b.regs.si = (u64)page + 4091;
+	assert_true(holds("rsi:str ~ \"*cd\" && rsi:str ~ \"*b*d*\""));
+	page[4095] = 'e';
+	/* It has no end: only what begins with it is known. */
+	assert_true(holds("rsi:str ~ \"a*d*\""));
+	assert_false(holds("rsi:str ~ \"*f\""));
+	assert_false(holds("!(rsi:str ~ \"*f\")"));
+	b.regs.si = (u64)page;
+	page[500] = 'y';
+	assert_true(holds("rsi:str ~ \"*y*\""));
+	page[1023] = 'z';
+	assert_true(holds("rsi:str ~ \"*z*\""));
+	page[1024] = 'w';
+	assert_false(holds("rsi:str ~ \"*w*\" || !(rsi:str ~ \"*w*\")"));
+	munmap(page, 8192);
+	assert_string_equal(
+		shown("a=arg0 == 0 || (char *)rcx ~ \"*a\", b=*(char **)(rdi+8) ~ \"f*[o-w]\"",
+		      false),
+		"a=<bad address 0x0> b=true");
 }
 
 /* Against the compiler's own. */
@@ -222,16 +467,38 @@ static void refused(void **state)
 		{ "f(arg0->x)", -EINVAL, 8 },
 		{ "f(arg0->)", -EINVAL, 8 },
 		{ "f(@errno)", -EOPNOTSUPP, 2 },
-		{ "f(arg0:ip)", -EOPNOTSUPP, 7 },
+		{ "f(arg0:enum)", -ENODATA, 2 },
+		{ "f(arg0:struct)", -EOPNOTSUPP, 7 },
+		{ "f(+0(%di):string[2])", -EOPNOTSUPP, 16 },
+		{ "f(\\x)", -EINVAL, 2 },
+		{ "f($params)", -EOPNOTSUPP, 2 },
 		{ "f(+0(%di):sym[2])", -EINVAL, 13 },
-		{ "f(%di:b4@4/16)", -EOPNOTSUPP, 6 },
-		{ "f(farg0)", -EOPNOTSUPP, 2 },
+		{ "f(%di:b0@4/16)", -EINVAL, 6 },
+		{ "f(%di:b4@13/16)", -EINVAL, 6 },
+		{ "f(%di:b4@4/24)", -EINVAL, 6 },
+		{ "f(%di:b4@4)", -EINVAL, 10 },
+		{ "f(%di:b65@0/64)", -EINVAL, 7 },
+		{ "f(farg0:b4@4/16)", -EINVAL, 2 },
+		{ "f(farg8)", -EINVAL, 2 },
+		{ "f(xmm16)", -EINVAL, 2 },
+		{ "f(farg0:d)", -EINVAL, 2 },
+		{ "f(*(double *)arg0:f32)", -EINVAL, 2 },
+		{ "f(*(float *)arg0:f64)", -EINVAL, 2 },
+		{ "f(arg0:f64)", -EINVAL, 2 },
+		{ "f((int)farg0)", -EINVAL, 2 },
+		{ "f((float)farg0)", -EINVAL, 2 },
+		{ "f((char *)farg0)", -EINVAL, 2 },
+		{ "f(farg0 + 1)", -EINVAL, 2 },
+		{ "f(1 | farg0)", -EINVAL, 6 },
+		{ "f(-farg0)", -EINVAL, 3 },
+		{ "f(farg0 << 1)", -EINVAL, 2 },
+		{ "f(((int *)arg0)[farg0])", -EINVAL, 16 },
 		{ "f($comm)", -EOPNOTSUPP, 2 },
 		{ "f(nothing)", -ENODATA, 2 },
 		{ "f(arg0:u8[0])", -EINVAL, 9 },
 		{ "f(+0(%di):u8[65])", -EINVAL, 12 },
 		{ "f(arg0:u8[2])", -EINVAL, 2 },
-		{ "f(+0(%di):str[2])", -EINVAL, 13 },
+		{ "f(+0(%di):str[2])", -EOPNOTSUPP, 13 },
 		{ "f(arg0[0])", -EINVAL, 2 },
 		{ "f(arg0 == )", -EINVAL, 10 },
 		{ "f(1 2)", -EINVAL, 4 },
@@ -243,9 +510,16 @@ static void refused(void **state)
 		{ "f if -1 < arg0:u32", -EINVAL, 10 },
 		{ "f if arg0 == \"x\"", -EINVAL, 5 },
 		{ "f if arg0 ~ 5", -EINVAL, 12 },
-		{ "f if arg0:str ~ \"a*b\"", -EOPNOTSUPP, 16 },
-		{ "f if arg0:str ~ \"[ab]\"", -EOPNOTSUPP, 16 },
-		{ "f if *(double *)arg0 > 1", -EOPNOTSUPP, 5 },
+		{ "f if arg0:str ~ \"[ab\"", -EINVAL, 16 },
+		{ "f if arg0:str ~ \"x*[!\"", -EINVAL, 16 },
+		{ "f if *(double *)arg0 > arg1", -EINVAL, 23 },
+		{ "f if arg1 < farg0", -EINVAL, 5 },
+		{ "f if farg0 ~ 1.5", -EINVAL, 13 },
+		{ "f if farg0 < 1.5.5", -EINVAL, 13 },
+		{ "f if farg0 < 1e", -EINVAL, 13 },
+		{ "f if farg0 < 1e999", -EINVAL, 13 },
+		{ "f if farg0 == \"1.5\"", -EINVAL, 5 },
+		{ "f if arg0 == 1.5", -EINVAL, 5 },
 		{ "f if arg0 = 1", -EINVAL, 10 },
 	};
 	struct dp_trace_program p;
@@ -269,6 +543,7 @@ static void by_name(void **state)
 	assert_string_equal(
 		shown("hue, name, count, cou, arg1", false),
 		"hue=BLUE name=\"first of two\" count=-7 cou=-7 arg1=0x2");
+	assert_string_equal(shown("hue:enum", false), "hue=BLUE");
 	assert_string_equal(
 		shown("r->number, r->half, r->small:d, r->yes, r->name, r->real",
 		      false),
@@ -287,6 +562,26 @@ static void by_name(void **state)
 	assert_true(
 		holds("r->name ~ \"first*\" || r->next->next->number == 1"));
 	assert_false(holds("r->next->next->number != 1"));
+}
+
+/* Arguments by their numbers, whatever a parameter's name begins with */
+static void numbers_are_no_names(void **state)
+{
+	static const struct dp_prototype_parameter odd[] = {
+		{ .name = "arg10th", .type = &number },
+		{ .name = "farg1st", .type = &number },
+	};
+	static const struct dp_prototype named = { .name = "f",
+						   .parameters = odd,
+						   .n = 2 };
+	double half = 0.5;
+
+	of_f = &named;
+	stack[5] = 0x55;
+	set_vector(1, &half, 8);
+	assert_string_equal(shown("arg10, farg1, arg10t == arg0:s32", false),
+			    "arg10=0x55 farg1=0.5 arg10t == arg0:s32=true");
+	b.vm.fpstate = 0;
 }
 
 static void whole_structs(void **state)
@@ -319,7 +614,6 @@ static void names_refused(void **state)
 		{ "f(r.number)", -EINVAL, 4 },
 		{ "f((*r)->number)", -EINVAL, 8 },
 		{ "f(hue->x)", -EINVAL, 7 },
-		{ "f(d)", -EOPNOTSUPP, 2 },
 		{ "f(co, x)", -ENODATA, 2 },
 		{ "f(r->bytes + 1)", -EINVAL, 2 },
 		{ "f(*r + 1)", -EINVAL, 2 },
@@ -378,12 +672,20 @@ int main(void)
 		cmocka_unit_test_setup(in_memory, setup),
 		cmocka_unit_test_setup(strings, setup),
 		cmocka_unit_test_setup(spelled_otherwise, setup),
+		cmocka_unit_test_setup(bit_fields, setup),
 		cmocka_unit_test_setup(what_is_not_there, setup),
+		cmocka_unit_test_setup(in_vector_registers, setup),
+		cmocka_unit_test_setup(reals_compared, setup),
+		cmocka_unit_test_setup(reals_and_integers, setup),
 		cmocka_unit_test_setup(json, setup),
 		cmocka_unit_test_setup(texts_compared, setup),
+		cmocka_unit_test_setup(arrays_compared, setup),
+		cmocka_unit_test_setup(patterns, setup),
+		cmocka_unit_test_setup(patterns_at_the_end, setup),
 		cmocka_unit_test_setup(integers, setup),
 		cmocka_unit_test_setup(refused, setup),
 		cmocka_unit_test_setup(by_name, setup),
+		cmocka_unit_test_setup(numbers_are_no_names, setup),
 		cmocka_unit_test_setup(whole_structs, setup),
 		cmocka_unit_test_setup(names_refused, setup),
 		cmocka_unit_test_setup(too_much, setup),

@@ -848,6 +848,121 @@ static void registers(void **state)
 	a_register(DP_REG_ORIG_RAX, ~0ull, false, NULL, 0);
 }
 
+/* The pattern's first eight bytes are uppermost. */
+static void likes(void **state)
+{
+	static char text[] = "some text";
+	u8 code[60], *at;
+	u64 from = (u64)text, yes = 1, no = 0;
+	u32 most, k;
+	/* s*t, with a class of two ranges before the t */
+	static const u8 pattern[] = { 's', DP_LIKE_MANY, DP_LIKE_OF, 2,	 'a',
+				      'd', 'x',		 'x',	     't' };
+
+	for (most = 8; most <= 9; most++)
+		for (k = 0; k < 2; k++) {
+			at = code;
+			*at++ = OP(PUSH);
+			memset(at, 0, 8);
+			*at = pattern[8];
+			at += 8;
+			*at++ = OP(PUSH);
+			memcpy(at, pattern, 8);
+			at += 8;
+			*at++ = OP(PUSH);
+			memcpy(at, &from, 8);
+			at += 8;
+			*at++ = OP(PUSH);
+			memset(at, 0, 8);
+			*at = (u8)most;
+			at += 8;
+			*at++ = OP(LIKE);
+			*at++ = 9;
+			*at++ = !k;
+			*at++ = OP(LOG_I);
+			*at++ = 1;
+			*at++ = 0;
+			*at++ = OP(EXIT);
+			run(code, (u32)(at - code));
+			if (!k)
+				wrote(DP_ITEM_ELEMENTS, most == 9 ? &yes : &no,
+				      1);
+			else if (most == 8)
+				assert_int_equal(b.vm.parm[0], from + 8);
+		}
+}
+
+/* As the compiler has it. What is no number stays none. */
+static void widened(void **state)
+{
+	u64 seed = 7, got;
+	u32 i, bits;
+
+	for (i = 0; i < 20000; i++) {
+		u8 code[] = { PUSH(0), OP(F64), TOP(1) };
+		float narrow;
+		double wide;
+
+		bits = (u32)vm_random(&seed);
+		/* Zeros, the least, all kinds of exponents */
+		bits = i < 8	  ? i >> 1 | i << 31 :
+		       i % 3 == 0 ? bits & 0x807fffff :
+		       i % 3 == 1 ? bits | 0x7f800000 :
+				    bits;
+		memcpy(&narrow, &bits, sizeof(narrow));
+		wide = (double)narrow;
+		memcpy(code + 1, &bits, sizeof(bits));
+		memset(code + 5, 0xa5, 4);
+		run(code, sizeof(code));
+		memcpy(&got, b.vm.log + 3, 8);
+		if (narrow == narrow)
+			assert_memory_equal(&got, &wide, 8);
+		else
+			assert_true(got << 1 > 0x7ffull << 53);
+	}
+}
+
+/* As a processor saves them. */
+static void save_vectors(const u64 *low, u8 *saved)
+{
+#define LOAD(n) "movq " #n "*8(%1), %%xmm" #n "\n"
+	__asm__ volatile(LOAD(0) LOAD(1) LOAD(2) LOAD(3) LOAD(4) LOAD(5) LOAD(6)
+				 LOAD(7) LOAD(8) LOAD(9) LOAD(10) LOAD(11)
+					 LOAD(12) LOAD(13) LOAD(14)
+						 LOAD(15) "fxsave (%0)"
+			 :
+			 : "r"(saved), "r"(low)
+			 : "memory", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4",
+			   "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
+			   "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
+#undef LOAD
+}
+
+/* The registers themselves are read by the agent's machine: tests/scenario/floats.sh. */
+static void vectors(void **state)
+{
+	static u8 saved[512] __attribute__((aligned(16)));
+	u64 low[DP_NR_XMM];
+	u8 code[DP_NR_XMM * 3 + 4], at = 0;
+	u32 i;
+
+	for (i = 0; i < DP_NR_XMM; i++) {
+		low[i] = (i + 1) * 0x0123456789abcull;
+		code[at++] = DP_OPCODE_PUSH_R;
+		code[at++] = (u8)(DP_REG_XMM + DP_NR_XMM - 1 - i);
+		code[at++] = 0;
+	}
+	code[at++] = DP_OPCODE_LOG_I;
+	code[at++] = DP_NR_XMM;
+	code[at++] = 0;
+	code[at++] = DP_OPCODE_EXIT;
+	save_vectors(low, saved);
+	b.vm.fpstate = (u64)saved;
+	run(code, at);
+	wrote(DP_ITEM_ELEMENTS, low, DP_NR_XMM);
+	b.vm.fpstate = 0;
+}
+
 /* [rows 301, 302] */
 static void facts(void **state)
 {
@@ -974,6 +1089,9 @@ int main(void)
 		TEST(exceptions),
 		TEST(exceptions_go_up),
 		TEST(registers),
+		TEST(likes),
+		TEST(widened),
+		TEST(vectors),
 		TEST(facts),
 		TEST(runs_begin_anew),
 		TEST(refusals_say_what_and_where),

@@ -70,7 +70,7 @@ static const struct {
 
 static const u16 vm_regs[] = {
 #define VM_REG_ROW(number, ...) number,
-	DP_REGS(VM_REG_ROW)
+	DP_REGS(VM_REG_ROW) DP_VECTOR_REGS(VM_REG_ROW)
 };
 #define VM_NR_REGS (sizeof(vm_regs) / sizeof(vm_regs[0]))
 

@@ -7,6 +7,7 @@
  */
 #include "tracer/values/place.h"
 #include "sym/prototypes.h"
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -198,11 +199,19 @@ static bool is_value_of_ours(const char *text, int len)
 	       dp_code_is_register(text, len);
 }
 
+/* %di, $arg1, arg10, farg0 */
 static bool is_of_ours(const char *text, int len)
 {
-	return *text == '%' || *text == '$' ||
-	       (len == 4 && !memcmp(text, "arg", 3) && text[3] >= '0' &&
-		text[3] <= '9');
+	int at = *text == 'f';
+
+	if (*text == '%' || *text == '$')
+		return true;
+	if (len < at + 4 || memcmp(text + at, "arg", 3))
+		return false;
+	for (at += 3; at < len; at++)
+		if (!isdigit((unsigned char)text[at]))
+			return false;
+	return true;
 }
 
 /* "struct node", as it is written: blanks do not count, and what is before "::" neither. */

@@ -8,86 +8,12 @@
 #include "tracer/values/code.h"
 #include "tracer/values/place.h"
 #include "engine/vm/ops.h"
-#include "sym/list.h"
 #include "sym/prototypes.h"
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
-static const struct dp_value_type untyped = { .kind = DP_VALUE_UNTYPED,
-					      .bits = 64 };
 static const struct dp_value_type boolean = { .kind = DP_VALUE_BOOL,
 					      .bits = 8 };
-
-void dp_code_bad(struct dp_coder *c, const struct dp_value *v, int err,
-		 const char *fmt, ...)
-{
-	char why[200];
-	va_list ap;
-
-	if (c->err)
-		return;
-	va_start(ap, fmt);
-	vsnprintf(why, sizeof(why), fmt, ap);
-	va_end(ap);
-	c->err = dp_diag_set(c->diag, err, "%s", why);
-	dp_diag_caret(c->diag, c->column + v->at, v->span);
-}
-
-/* The program's bytes */
-
-static void put(struct dp_coder *c, u64 value, u32 size)
-{
-	struct dp_trace_program *o = c->out;
-	u32 i;
-
-	if (dp_list_reserve(&o->code, o->len + size, &o->cap, 1)) {
-		c->err = dp_diag_set(c->diag, -ENOMEM, "out of memory");
-		return;
-	}
-	for (i = 0; i < size; i++)
-		o->code[o->len++] = (u8)(value >> (8 * i));
-}
-
-void dp_code_op(struct dp_coder *c, u8 op)
-{
-	put(c, op, 1);
-}
-
-void dp_code_op8(struct dp_coder *c, u8 op, u8 operand)
-{
-	put(c, op, 1);
-	put(c, operand, 1);
-}
-
-void dp_code_op16(struct dp_coder *c, u8 op, u16 operand)
-{
-	put(c, op, 1);
-	put(c, operand, 2);
-}
-
-void dp_code_push(struct dp_coder *c, u64 value)
-{
-	put(c, DP_OPCODE_PUSH, 1);
-	put(c, value, 8);
-}
-
-u32 dp_code_jump(struct dp_coder *c, u8 op)
-{
-	put(c, op, 1);
-	put(c, 0, 8);
-	c->out->jumps += op != DP_OPCODE_SX;
-	return c->out->len;
-}
-
-void dp_code_land(struct dp_coder *c, u32 jump)
-{
-	u64 distance = c->out->len - jump;
-
-	if (!c->err)
-		memcpy(c->out->code + jump - 8, &distance, 8);
-}
 
 /* Questions about nodes */
 
@@ -108,7 +34,7 @@ bool dp_code_is_place(const struct dp_values *values, u16 n)
 	       op == DP_VALUE_INDEX;
 }
 
-/* Is a string read, byte by byte? */
+/* Is a string read? */
 static bool compares_text(const struct dp_values *values,
 			  const struct dp_value *v)
 {
@@ -123,7 +49,9 @@ bool dp_code_touches(const struct dp_values *values, u16 n)
 
 	switch (v->op) {
 	case DP_VALUE_NUMBER:
+	case DP_VALUE_REAL:
 	case DP_VALUE_TEXT:
+	case DP_VALUE_RETVAL:
 		return false;
 	case DP_VALUE_NAME:
 	case DP_VALUE_PARAMETER:
@@ -148,13 +76,9 @@ static struct dp_value_type target_of(struct dp_value_type type)
 
 /* Values */
 
-static void extend(struct dp_coder *c, struct dp_value_type type)
+static bool is_real(struct dp_value_type type)
 {
-	bool sign = type.kind == DP_VALUE_SIGNED || type.kind == DP_VALUE_CHAR;
-
-	if (!type.stars && type.bits && type.bits < 64)
-		dp_code_op8(c, sign ? DP_OPCODE_PBL_I : DP_OPCODE_PZL_I,
-			    type.bits);
+	return type.kind == DP_VALUE_FLOAT && !type.stars;
 }
 
 static void load(struct dp_coder *c, const struct dp_value *v,
@@ -175,8 +99,20 @@ static void load(struct dp_coder *c, const struct dp_value *v,
 		return;
 	}
 	dp_code_op(c, ops[size]);
-	if (type.kind == DP_VALUE_SIGNED || type.kind == DP_VALUE_CHAR)
-		extend(c, type);
+	if (dp_value_has_sign(type))
+		dp_code_extend(c, type);
+}
+
+/* A number to compute with */
+static struct dp_value_type push_integer(struct dp_coder *c, u16 n)
+{
+	struct dp_value_type type = dp_code_value(c, n);
+
+	if (is_real(type))
+		dp_code_bad(
+			c, at(c->values, n), -EINVAL,
+			"floating-point numbers are shown and compared; nothing is computed with them");
+	return type;
 }
 
 /* Push what is at index @right of pointer @left. */
@@ -185,7 +121,7 @@ static void add_scaled(struct dp_coder *c, u16 index,
 {
 	u32 size = dp_code_size(element);
 
-	dp_code_value(c, index);
+	push_integer(c, index);
 	if (size > 1) {
 		dp_code_push(c, size);
 		dp_code_op(c, DP_OPCODE_MUL);
@@ -241,8 +177,11 @@ static struct dp_value_type place_member(struct dp_coder *c,
 	const struct dp_prototype_field *f = dp_code_field(c->values, v);
 
 	if (!f || (!v->arrow && !dp_code_is_place(c->values, v->left))) {
+		/* What it is, and why it is not there, is the first error. */
+		if (at(c->values, v->left)->op == DP_VALUE_RETVAL)
+			dp_code_value(c, v->left);
 		refuse_member(c, v);
-		return untyped;
+		return DP_CODE_UNTYPED;
 	}
 	if (v->arrow)
 		dp_code_value(c, v->left);
@@ -261,7 +200,7 @@ static struct dp_value_type place_fetched(struct dp_coder *c,
 	dp_code_value(c, v->left);
 	dp_code_push(c, v->number);
 	dp_code_op(c, DP_OPCODE_ADD);
-	return untyped;
+	return DP_CODE_UNTYPED;
 }
 
 /* What a pointer points to, or an array has; at an index. */
@@ -297,7 +236,7 @@ struct dp_value_type dp_code_place(struct dp_coder *c, u16 n)
 	case DP_VALUE_INDEX:
 		return place_element(c, v);
 	default:
-		return untyped;
+		return DP_CODE_UNTYPED;
 	}
 }
 
@@ -330,15 +269,76 @@ static bool refuse_type(struct dp_coder *c, const struct dp_value *v)
 static struct dp_value_type push_cast(struct dp_coder *c,
 				      const struct dp_value *v)
 {
+	struct dp_value_type type = v->type, was;
+
 	if (refuse_type(c, v))
-		return untyped;
-	dp_code_value(c, v->left);
-	if (v->type.kind == DP_VALUE_FLOAT && !v->type.stars)
+		return DP_CODE_UNTYPED;
+	was = dp_code_value(c, v->left);
+	if (is_real(type) != is_real(was) ||
+	    (is_real(type) && type.bits != was.bits))
 		dp_code_bad(
 			c, v, -EINVAL,
-			"registers here hold no floating point; *(double *)… is in memory");
-	extend(c, v->type);
-	return v->type;
+			"floating-point numbers are not converted: farg0 and xmm0 are doubles, farg0:f32 a float, *(double *)… is in memory");
+	dp_code_extend(c, type);
+	return type;
+}
+
+/* All 64 bits of a vector register may be a double; the low ones a float. */
+static void check_real(struct dp_coder *c, const struct dp_value *v,
+		       struct dp_value_type type, struct dp_value_type was)
+{
+	bool narrowed = type.bits == 32 &&
+			dp_code_is_vector(c->values, at(c->values, v->left));
+
+	if (is_real(was) && type.kind == DP_VALUE_HEX)
+		narrowed |= type.bits == was.bits;
+	else if (is_real(was) && !is_real(type))
+		dp_code_bad(
+			c, v, -EINVAL,
+			"this is floating point: f%d, or x%d, which shows its bits",
+			was.bits, was.bits);
+	if (is_real(was) && type.bits != was.bits && !narrowed)
+		dp_code_bad(c, v, -EINVAL, "this is a %s: f%d",
+			    was.bits == 32 ? "float" : "double", was.bits);
+	else if (is_real(type) && !is_real(was))
+		dp_code_bad(
+			c, v, -EINVAL,
+			"f32 and f64 are for retval, memory, farg0 and xmm0: arg0 and general registers hold no floating point");
+}
+
+/* What is fetched has the size of what the bits are in. */
+static struct dp_value_type push_field(struct dp_coder *c,
+				       const struct dp_value *v)
+{
+	struct dp_value_type in = { .kind = DP_VALUE_UNSIGNED,
+				    .bits = v->type.within };
+
+	if (at(c->values, v->left)->op == DP_VALUE_FETCH) {
+		dp_code_place(c, v->left);
+		load(c, v, in);
+	} else {
+		push_integer(c, v->left);
+	}
+	if (v->type.from)
+		dp_code_op8(c, DP_OPCODE_SHR_I, v->type.from);
+	dp_code_op8(c, DP_OPCODE_PZL_I, v->type.bits);
+	in.bits = 64;
+	return in;
+}
+
+/* Names are those of the value's own type. */
+static struct dp_value_type push_enum(struct dp_coder *c,
+				      const struct dp_value *v)
+{
+	struct dp_value_type type = dp_code_value(c, v->left);
+
+	if (!type.known || type.stars ||
+	    (type.known->lens != DP_PROTOTYPE_ENUM &&
+	     type.known->lens != DP_PROTOTYPE_FLAGS))
+		dp_code_bad(
+			c, v, -ENODATA,
+			"of this no enumeration is known, which would have names");
+	return type;
 }
 
 /* A format without a number of bits leaves the value as it is. */
@@ -351,8 +351,12 @@ static struct dp_value_type push_shown(struct dp_coder *c,
 		dp_code_bad(
 			c, v, -EINVAL,
 			"this is no number; a string is compared with a \"text\"");
-		return untyped;
+		return DP_CODE_UNTYPED;
 	}
+	if (type.within)
+		return push_field(c, v);
+	if (type.kind == DP_VALUE_ENUM)
+		return push_enum(c, v);
 	/* What ftrace fetches has the size of its format. */
 	if (at(c->values, v->left)->op == DP_VALUE_FETCH && type.bits) {
 		dp_code_place(c, v->left);
@@ -362,11 +366,8 @@ static struct dp_value_type push_shown(struct dp_coder *c,
 	was = dp_code_value(c, v->left);
 	if (!type.bits)
 		type.bits = was.stars ? 64 : was.bits;
-	if (type.kind == DP_VALUE_FLOAT && was.kind != DP_VALUE_FLOAT)
-		dp_code_bad(
-			c, v, -EINVAL,
-			"f32 and f64 are for retval and memory: arg0 and registers hold no floating point");
-	extend(c, type);
+	check_real(c, v, type, was);
+	dp_code_extend(c, type);
 	return type;
 }
 
@@ -379,7 +380,7 @@ static struct dp_value_type either(struct dp_value_type a,
 	return a.kind == DP_VALUE_UNSIGNED && b.kind == DP_VALUE_UNSIGNED ?
 		       (struct dp_value_type){ .kind = DP_VALUE_UNSIGNED,
 					       .bits = 64 } :
-		       untyped;
+		       DP_CODE_UNTYPED;
 }
 
 static struct dp_value_type push_sum(struct dp_coder *c,
@@ -390,13 +391,13 @@ static struct dp_value_type push_sum(struct dp_coder *c,
 		       dp_code_type(c->values, v->right).stars;
 	struct dp_value_type left, right;
 
-	left = dp_code_value(c, swapped ? v->right : v->left);
+	left = push_integer(c, swapped ? v->right : v->left);
 	if (left.stars) {
 		add_scaled(c, swapped ? v->left : v->right, target_of(left),
 			   op);
 		return left;
 	}
-	right = dp_code_value(c, swapped ? v->left : v->right);
+	right = push_integer(c, swapped ? v->left : v->right);
 	dp_code_op(c, op);
 	return either(left, right);
 }
@@ -408,8 +409,8 @@ static struct dp_value_type push_bits(struct dp_coder *c,
 				  [DP_VALUE_BIT_XOR] = DP_OPCODE_XOR,
 				  [DP_VALUE_BIT_AND] = DP_OPCODE_AND,
 				  [DP_VALUE_MUL] = DP_OPCODE_MUL };
-	struct dp_value_type left = dp_code_value(c, v->left);
-	struct dp_value_type right = dp_code_value(c, v->right);
+	struct dp_value_type left = push_integer(c, v->left);
+	struct dp_value_type right = push_integer(c, v->right);
 
 	dp_code_op(c, ops[v->op]);
 	return either(left, right);
@@ -419,7 +420,7 @@ static struct dp_value_type push_shift(struct dp_coder *c,
 				       const struct dp_value *v)
 {
 	const struct dp_value *by = at(c->values, v->right);
-	struct dp_value_type type = dp_code_value(c, v->left);
+	struct dp_value_type type = push_integer(c, v->left);
 
 	if (by->op != DP_VALUE_NUMBER || by->number > 63)
 		dp_code_bad(c, by, -EINVAL,
@@ -427,7 +428,7 @@ static struct dp_value_type push_shift(struct dp_coder *c,
 	dp_code_op8(c,
 		    v->op == DP_VALUE_SHL ? DP_OPCODE_SHL_I : DP_OPCODE_SHR_I,
 		    (u8)by->number);
-	return type.kind == DP_VALUE_SIGNED ? untyped : type;
+	return type.kind == DP_VALUE_SIGNED ? DP_CODE_UNTYPED : type;
 }
 
 static struct dp_value_type push_number(struct dp_coder *c,
@@ -442,11 +443,11 @@ static struct dp_value_type push_number(struct dp_coder *c,
 static struct dp_value_type push_unary(struct dp_coder *c,
 				       const struct dp_value *v)
 {
-	struct dp_value_type type = dp_code_value(c, v->left);
+	struct dp_value_type type = push_integer(c, v->left);
 
 	if (v->op == DP_VALUE_INVERT) {
 		dp_code_op(c, DP_OPCODE_NEG);
-		return untyped;
+		return DP_CODE_UNTYPED;
 	}
 	dp_code_push(c, 0);
 	dp_code_op(c, DP_OPCODE_SUB);
@@ -458,10 +459,15 @@ static struct dp_value_type push_unary(struct dp_coder *c,
 struct dp_value_type dp_code_value(struct dp_coder *c, u16 n)
 {
 	const struct dp_value *v = at(c->values, n);
+	struct dp_value_type type;
 
 	switch (c->err ? DP_VALUE_NUMBER : v->op) {
 	case DP_VALUE_NUMBER:
 		return push_number(c, v);
+	case DP_VALUE_REAL:
+		dp_code_push(c, v->number);
+		return (struct dp_value_type){ .kind = DP_VALUE_FLOAT,
+					       .bits = 64 };
 	case DP_VALUE_NAME:
 	case DP_VALUE_PARAMETER:
 		return dp_code_name(c, v);
@@ -470,6 +476,10 @@ struct dp_value_type dp_code_value(struct dp_coder *c, u16 n)
 		return dp_place_is_split(c->values, n) ?
 			       dp_place_push_part(c, n) :
 			       push_loaded(c, n);
+	case DP_VALUE_RETVAL:
+		type = dp_code_returned(c, v);
+		dp_code_extend(c, type);
+		return type;
 	case DP_VALUE_NEGATE:
 	case DP_VALUE_INVERT:
 		return push_unary(c, v);
@@ -496,7 +506,7 @@ struct dp_value_type dp_code_value(struct dp_coder *c, u16 n)
 		dp_code_bad(
 			c, v, -EINVAL,
 			"a text is compared with a string: arg0:str == \"text\"");
-		return untyped;
+		return DP_CODE_UNTYPED;
 	default:
 		dp_code_truth(c, n);
 		return boolean;
@@ -520,104 +530,6 @@ void dp_code_text(struct dp_coder *c, u16 n)
 		load(c, at(c->values, inner), type);
 }
 
-/* A byte of a text in quotes, where "\" stands before what means itself */
-struct letter {
-	char c;
-	bool meant;
-};
-
-static struct letter letter_at(const struct dp_coder *c,
-			       const struct dp_value *text, int *i)
-{
-	const char *s = c->values->text + text->at;
-	struct letter l = { s[*i], false };
-
-	if (l.c == '\\' && *i + 2 < text->span) {
-		l = (struct letter){ s[++*i], true };
-		if (l.c == 'n')
-			l.c = '\n';
-		if (l.c == 't')
-			l.c = '\t';
-	}
-	++*i;
-	return l;
-}
-
-#define TEXT_MAX 128
-
-/* The byte at offset @i of the string whose address is on the stack is @l. Return: the jump
- * to where it is not. */
-static u32 compare_byte(struct dp_coder *c, u32 i, struct letter l, bool glob)
-{
-	u32 differs;
-
-	dp_code_op8(c, DP_OPCODE_DUP_I, 1);
-	dp_code_push(c, i);
-	dp_code_op(c, DP_OPCODE_ADD);
-	dp_code_op(c, DP_OPCODE_PUSH_MEM_U8);
-	if (!glob || l.meant || l.c != '?') {
-		dp_code_push(c, (u8)l.c);
-		dp_code_op(c, DP_OPCODE_EQ);
-	}
-	differs = dp_code_jump(c, DP_OPCODE_JZ);
-	dp_code_op8(c, DP_OPCODE_ROS, 1);
-	return differs;
-}
-
-/* Return: how many jumps to where the string differs are in @out. */
-static u32 compare_bytes(struct dp_coder *c, const struct dp_value *text,
-			 bool glob, u32 out[TEXT_MAX])
-{
-	int i = 1, last = text->span - 1;
-	struct letter l;
-	u32 n = 0;
-
-	while (i < last && n < TEXT_MAX - 1) {
-		l = letter_at(c, text, &i);
-		if (glob && !l.meant && l.c == '*' && i == last)
-			return n;
-		if (glob && !l.meant && strchr("*[", l.c))
-			dp_code_bad(
-				c, text, -EOPNOTSUPP,
-				"a pattern has '?', and '*' at its end; others are not there yet");
-		out[n] = compare_byte(c, n, l, glob);
-		n++;
-	}
-	if (i < last)
-		dp_code_bad(c, text, -EINVAL,
-			    "a text to be compared has at most 127 bytes");
-	out[n] = compare_byte(c, n, (struct letter){ 0, true }, glob);
-	return n + 1;
-}
-
-static void test_text(struct dp_coder *c, const struct dp_value *v)
-{
-	bool swapped = at(c->values, v->left)->op == DP_VALUE_TEXT;
-	u16 string = swapped ? v->right : v->left;
-	const struct dp_value *text =
-		at(c->values, swapped ? v->left : v->right);
-	u32 differs[TEXT_MAX], n, done;
-
-	if (!dp_code_is_text(c->values, string)) {
-		/* A name that is not known is the first error. */
-		dp_code_value(c, string);
-		dp_code_bad(
-			c, at(c->values, string), -EINVAL,
-			"this is no string: write :str after it, or (char *) before it");
-		return;
-	}
-	dp_code_text(c, string);
-	n = compare_bytes(c, text, v->op == DP_VALUE_LIKE, differs);
-	dp_code_op8(c, DP_OPCODE_ROS, 1);
-	dp_code_push(c, v->op != DP_VALUE_NE);
-	done = dp_code_jump(c, DP_OPCODE_JMP);
-	while (n-- > 0)
-		dp_code_land(c, differs[n]);
-	dp_code_op8(c, DP_OPCODE_ROS, 2);
-	dp_code_push(c, v->op == DP_VALUE_NE);
-	dp_code_land(c, done);
-}
-
 /* Tests */
 
 static void negate(struct dp_coder *c)
@@ -626,19 +538,13 @@ static void negate(struct dp_coder *c)
 	dp_code_op(c, DP_OPCODE_XOR);
 }
 
-static bool has_sign(struct dp_value_type type)
-{
-	return !type.stars &&
-	       (type.kind == DP_VALUE_SIGNED || type.kind == DP_VALUE_CHAR);
-}
-
 /* Is @n a negative number, and what it is compared with, of @type, has no sign? */
 static void refuse_sign(struct dp_coder *c, u16 n, u16 with,
 			struct dp_value_type type)
 {
 	const struct dp_value *other = at(c->values, with);
 
-	if (at(c->values, n)->negative && !has_sign(type))
+	if (at(c->values, n)->negative && !dp_value_has_sign(type))
 		dp_code_bad(
 			c, other, -EINVAL,
 			"this has no sign to be compared with a negative number: write (int)%.*s, or %.*s:s64",
@@ -654,17 +560,15 @@ static void test_numbers(struct dp_coder *c, const struct dp_value *v)
 
 	refuse_sign(c, v->right, v->left, left);
 	refuse_sign(c, v->left, v->right, right);
-	if (left.kind == DP_VALUE_FLOAT || right.kind == DP_VALUE_FLOAT)
-		dp_code_bad(c, v, -EOPNOTSUPP,
-			    "floating-point numbers are not compared yet");
 	if (op == DP_VALUE_GT || op == DP_VALUE_LE)
 		dp_code_op(c, DP_OPCODE_XCHG);
 	if (op == DP_VALUE_EQ || op == DP_VALUE_NE)
 		dp_code_op(c, DP_OPCODE_EQ);
 	else
-		dp_code_op(c, has_sign(left) || has_sign(right) ?
-				      DP_OPCODE_LTS :
-				      DP_OPCODE_LTU);
+		dp_code_op(c,
+			   dp_value_has_sign(left) || dp_value_has_sign(right) ?
+				   DP_OPCODE_LTS :
+				   DP_OPCODE_LTU);
 	if (op == DP_VALUE_NE || op == DP_VALUE_LE || op == DP_VALUE_GE)
 		negate(c);
 }
@@ -676,10 +580,13 @@ static void test(struct dp_coder *c, const struct dp_value *v)
 
 	if (text && (v->op == DP_VALUE_EQ || v->op == DP_VALUE_NE ||
 		     v->op == DP_VALUE_LIKE))
-		test_text(c, v);
+		dp_code_test_text(c, v);
 	else if (v->op == DP_VALUE_LIKE)
 		dp_code_bad(c, at(c->values, v->right), -EINVAL,
 			    "'~' compares a string with a \"pattern*\"");
+	else if (dp_code_real_bits(c->values, v->left) ||
+		 dp_code_real_bits(c->values, v->right))
+		dp_code_test_real(c, v);
 	else
 		test_numbers(c, v);
 }
@@ -722,6 +629,10 @@ void dp_code_truth(struct dp_coder *c, u16 n)
 		test(c, v);
 		break;
 	default:
+		if (dp_code_real_bits(c->values, n)) {
+			dp_code_truth_of_real(c, n);
+			break;
+		}
 		dp_code_value(c, n);
 		dp_code_push(c, 0);
 		dp_code_op(c, DP_OPCODE_EQ);

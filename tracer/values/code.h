@@ -18,6 +18,7 @@ struct dp_prototype_field;
  * struct dp_coder - code is appended to @out
  * @values: what is compiled; its text begins at @column of the spec
  * @at_entry: the probe is at the entry of a function, where arguments are on the stack
+ * @at_return: what is computed is computed when the function returns
  * @prototype: of the function, or NULL
  */
 struct dp_coder {
@@ -25,7 +26,7 @@ struct dp_coder {
 	struct dp_trace_program *out;
 	struct dp_diag *diag;
 	int column, err;
-	bool at_entry;
+	bool at_entry, at_return;
 	const struct dp_prototype *prototype;
 };
 
@@ -41,6 +42,13 @@ void dp_code_push(struct dp_coder *c, u64 value);
 /** dp_code_jump() - a jump, or DP_OPCODE_SX. Return: for dp_code_land(), where it leads */
 u32 dp_code_jump(struct dp_coder *c, u8 op);
 void dp_code_land(struct dp_coder *c, u32 jump);
+
+/* 64 bits of which nothing is known */
+#define DP_CODE_UNTYPED \
+	((struct dp_value_type){ .kind = DP_VALUE_UNTYPED, .bits = 64 })
+
+/** dp_code_extend() - make of the number on the stack 64 bits, with the sign that @type has */
+void dp_code_extend(struct dp_coder *c, struct dp_value_type type);
 
 /** dp_code_value() - push node @n. Return: its type */
 struct dp_value_type dp_code_value(struct dp_coder *c, u16 n);
@@ -58,6 +66,18 @@ bool dp_code_touches(const struct dp_values *values, u16 n);
 bool dp_code_is_place(const struct dp_values *values, u16 n);
 /** dp_code_is_text() - is node @n to be shown, or compared, as a string? */
 bool dp_code_is_text(const struct dp_values *values, u16 n);
+
+/** dp_code_test_text() - push 1 if comparison @v of a string with a text, or a pattern, holds */
+void dp_code_test_text(struct dp_coder *c, const struct dp_value *v);
+
+/* real: floating-point numbers are compared as C compares them. */
+
+/** dp_code_real_bits() - 32 or 64 bits of the floating-point number that node @n is; 0: it is none */
+u8 dp_code_real_bits(const struct dp_values *values, u16 n);
+/** dp_code_test_real() - push 1 if comparison @v holds, 0 otherwise; one side is such a number */
+void dp_code_test_real(struct dp_coder *c, const struct dp_value *v);
+/** dp_code_truth_of_real() - push 1 if node @n, such a number, is not 0 */
+void dp_code_truth_of_real(struct dp_coder *c, u16 n);
 
 /* typed: what is known before anything is computed. */
 
@@ -97,8 +117,17 @@ void dp_code_members(const struct dp_prototype_type *t, char *buf, size_t len);
 
 /** dp_code_name() - push what @v names. Return: its type */
 struct dp_value_type dp_code_name(struct dp_coder *c, const struct dp_value *v);
+/** dp_code_argument_register() - the register of the @n-th of DP_TRACE_ARGS arguments */
+u16 dp_code_argument_register(int n);
 /** dp_code_argument() - push the @n-th argument; @v: for an error */
 void dp_code_argument(struct dp_coder *c, const struct dp_value *v, int n);
+/** dp_code_float_argument() - push the @n-th floating-point argument, 64 bits of it; @v: for an
+ *  error, where @n is not below DP_TRACE_FLOAT_ARGS */
+void dp_code_float_argument(struct dp_coder *c, const struct dp_value *v,
+			    int n);
+/** dp_code_is_vector() - is it a vector register, or an argument in one? */
+bool dp_code_is_vector(const struct dp_values *values,
+		       const struct dp_value *v);
 /** dp_code_touches_name() - is it in memory? */
 bool dp_code_touches_name(const struct dp_values *values,
 			  const struct dp_value *v);
@@ -106,8 +135,18 @@ bool dp_code_touches_name(const struct dp_values *values,
 bool dp_code_is_register(const char *text, int len);
 /** dp_code_is_ours() - is it a register, an argument or a fact of the hit? */
 bool dp_code_is_ours(const char *text, int len);
+/* return: what is returned. */
+
 /** dp_code_is_retval() - is it "retval"? */
 bool dp_code_is_retval(const struct dp_values *values,
 		       const struct dp_value *v);
+/** dp_code_bind_returned() - make of each such name what @f returns; @f: or NULL */
+void dp_code_bind_returned(struct dp_values *values,
+			   const struct dp_prototype *f);
+/** dp_code_is_of_return() - does node @n need what is returned? */
+bool dp_code_is_of_return(const struct dp_values *values, u16 n);
+/** dp_code_returned() - push it. Return: its type */
+struct dp_value_type dp_code_returned(struct dp_coder *c,
+				      const struct dp_value *v);
 
 #endif

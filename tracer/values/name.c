@@ -15,9 +15,6 @@
 #define WORD 8
 #define RSP 0x67 /* its number among DP_REGS */
 
-static const struct dp_value_type untyped = { .kind = DP_VALUE_UNTYPED,
-					      .bits = 64 };
-
 static bool is_register(const char *text, int len, const char *name)
 {
 	return (int)strlen(name) == len && !memcmp(text, name, len);
@@ -82,11 +79,19 @@ static void push_stack(struct dp_coder *c, u64 offset)
 	dp_code_op(c, DP_OPCODE_PUSH_MEM_U64);
 }
 
-/* System V AMD64 ABI 3.2.3 */
+/* Function arguments in order: System V AMD64 ABI 3.2.3. */
+u16 dp_code_argument_register(int n)
+{
+	static const u16 regs[DP_TRACE_ARGS] = { 0x64, 0x65, 0x63,
+						 0x62, 0x68, 0x69 };
+
+	return regs[n];
+}
+
 void dp_code_argument(struct dp_coder *c, const struct dp_value *v, int n)
 {
 	if (n < DP_TRACE_ARGS)
-		dp_code_op16(c, DP_OPCODE_PUSH_R, dp_expr_argument(n));
+		dp_code_op16(c, DP_OPCODE_PUSH_R, dp_code_argument_register(n));
 	else if (c->at_entry)
 		push_stack(c, (u64)(n - DP_TRACE_ARGS + 1) * WORD);
 	else
@@ -95,17 +100,61 @@ void dp_code_argument(struct dp_coder *c, const struct dp_value *v, int n)
 			"the stack has this argument at the function's entry only");
 }
 
+/* The System V AMD64 ABI passes eight in registers, each in the low bits of one. */
+void dp_code_float_argument(struct dp_coder *c, const struct dp_value *v, int n)
+{
+	if (n < DP_TRACE_FLOAT_ARGS)
+		dp_code_op16(c, DP_OPCODE_PUSH_R, (u16)(DP_REG_XMM + n));
+	else
+		dp_code_bad(
+			c, v, -EINVAL,
+			"farg0 to farg7 are in registers; those behind are on the stack, among the others: *(double *)(rsp+8)");
+}
+
+/* Number of a vector register: "xmm8", "%xmm8", "farg0"; -1: it is none */
+static int find_vector(const char *text, int len)
+{
+	int marked = *text == '%', n;
+
+	n = number_behind(text + marked, len - marked, "xmm");
+	if (n < 0 && !marked)
+		n = number_behind(text, len, "farg");
+	return n;
+}
+
+static struct dp_value_type push_vector(struct dp_coder *c,
+					const struct dp_value *v, int n)
+{
+	static const struct dp_value_type real = { .kind = DP_VALUE_FLOAT,
+						   .bits = 64 };
+
+	if (*name_of(c->values, v) == 'f')
+		dp_code_float_argument(c, v, n);
+	else if (n < DP_NR_XMM)
+		dp_code_op16(c, DP_OPCODE_PUSH_R, (u16)(DP_REG_XMM + n));
+	else
+		dp_code_bad(c, v, -EINVAL,
+			    "of vector registers, xmm0 to xmm15 can be read");
+	return real;
+}
+
+bool dp_code_is_vector(const struct dp_values *values, const struct dp_value *v)
+{
+	return v->op == DP_VALUE_NAME &&
+	       find_vector(name_of(values, v), v->span) >= 0;
+}
+
 /* What is known by its name, and is no value. */
 static const struct {
 	const char *name, *why;
 } absent[] = {
-	{ "retval", "conditions on retval are not there yet" },
-	{ "$retval", "conditions on retval are not there yet" },
 	{ "latency", "every line of a return has its latency" },
 	{ "comm", "every line has the name of its thread" },
 	{ "$comm", "every line has the name of its thread" },
 	{ "tid", "every line has the number of its thread" },
 	{ "time", "every line has its time" },
+	{ "$params", "parameters are shown where no values are given" },
+	{ "$vars", "parameters are shown where no values are given" },
 	{ "stack", "stacks are not there yet" },
 };
 
@@ -113,16 +162,18 @@ static bool is_absent(struct dp_coder *c, const struct dp_value *v)
 {
 	size_t i;
 
+	if (dp_code_is_retval(c->values, v)) {
+		dp_code_bad(
+			c, v, -EINVAL,
+			"retval is of return probes: r:FUNCTION(retval:s32)");
+		return true;
+	}
 	for (i = 0; i < sizeof(absent) / sizeof(absent[0]); i++)
 		if (dp_value_is(c->values, v, absent[i].name)) {
 			dp_code_bad(c, v, -EOPNOTSUPP, "%s", absent[i].why);
 			return true;
 		}
-	if (number_behind(name_of(c->values, v), v->span, "farg") < 0)
-		return false;
-	dp_code_bad(c, v, -EOPNOTSUPP,
-		    "floating-point arguments are not there yet");
-	return true;
+	return false;
 }
 
 /* pid, cpu, caller, $stack, $stack0 … Return: false: none of them */
@@ -152,19 +203,14 @@ static bool push_fact(struct dp_coder *c, const struct dp_value *v)
 static struct dp_value_type push_parameter(struct dp_coder *c,
 					   const struct dp_value *v)
 {
-	u8 bits = v->type.stars ? 64 : v->type.bits;
-	bool sign = v->type.kind == DP_VALUE_SIGNED ||
-		    v->type.kind == DP_VALUE_CHAR;
-
 	if (v->number >= ARGUMENT_MAX) {
 		dp_code_bad(
 			c, v, -EOPNOTSUPP,
 			"how this is passed is not known: it, one before it, or what the function returns, is a struct of which not all is known");
-		return untyped;
+		return DP_CODE_UNTYPED;
 	}
 	dp_code_argument(c, v, (int)v->number);
-	if (bits && bits < 64)
-		dp_code_op8(c, sign ? DP_OPCODE_PBL_I : DP_OPCODE_PZL_I, bits);
+	dp_code_extend(c, v->type);
 	return v->type;
 }
 
@@ -185,17 +231,34 @@ static void refuse(struct dp_coder *c, const struct dp_value *v)
 		*names ? names : "parameters without names: arg0, arg1 …");
 }
 
+/* All but facts that are the same then */
+static bool is_of_entry(const struct dp_coder *c, const struct dp_value *v)
+{
+	return v->op == DP_VALUE_PARAMETER ||
+	       (!dp_value_is(c->values, v, "pid") &&
+		!dp_value_is(c->values, v, "cpu"));
+}
+
 struct dp_value_type dp_code_name(struct dp_coder *c, const struct dp_value *v)
 {
 	static const struct dp_value_type number = { .kind = DP_VALUE_UNSIGNED,
 						     .bits = 32 };
 	const char *text = name_of(c->values, v);
 	int arg = find_argument(text, v->span);
+	int vector = find_vector(text, v->span);
 	int reg = *text == '%' ? find_marked(text + 1, v->span - 1) :
 				 find_register(text, v->span);
 
+	if (c->at_return && is_of_entry(c, v)) {
+		dp_code_bad(
+			c, v, -EINVAL,
+			"this is read at the entry, retval at the return: each is a value of its own, or joined by &&");
+		return DP_CODE_UNTYPED;
+	}
 	if (v->op == DP_VALUE_PARAMETER)
 		return push_parameter(c, v);
+	if (vector >= 0)
+		return push_vector(c, v, vector);
 	if (arg >= 0)
 		dp_code_argument(c, v, arg);
 	else if (reg >= 0)
@@ -204,10 +267,10 @@ struct dp_value_type dp_code_name(struct dp_coder *c, const struct dp_value *v)
 		return dp_value_is(c->values, v, "pid") ||
 				       dp_value_is(c->values, v, "cpu") ?
 			       number :
-			       untyped;
+			       DP_CODE_UNTYPED;
 	else
 		refuse(c, v);
-	return untyped;
+	return DP_CODE_UNTYPED;
 }
 
 bool dp_code_touches_name(const struct dp_values *values,
@@ -220,12 +283,6 @@ bool dp_code_touches_name(const struct dp_values *values,
 	return find_argument(text, v->span) >= DP_TRACE_ARGS ||
 	       number_behind(text, v->span, "$stack") >= 0 ||
 	       dp_value_is(values, v, "caller");
-}
-
-bool dp_code_is_retval(const struct dp_values *values, const struct dp_value *v)
-{
-	return v->op == DP_VALUE_NAME && (dp_value_is(values, v, "retval") ||
-					  dp_value_is(values, v, "$retval"));
 }
 
 bool dp_code_is_register(const char *text, int len)

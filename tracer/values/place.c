@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* place: the steps of a variable's place, as instructions; parts of what is in pieces. */
 #include "tracer/values/place.h"
+#include "arch/arch.h"
 #include "engine/vm/ops.h"
 #include "sym/prototypes.h"
 #include <errno.h>
@@ -10,9 +11,6 @@
 #define WORD 8u
 #define KNOWN_MAX 2 /* ranges that are told */
 #define WORDS_MAX 16 /* of a whole value: the stack has room for them */
-
-static const struct dp_value_type untyped = { .kind = DP_VALUE_UNTYPED,
-					      .bits = 64 };
 
 /* Binding */
 
@@ -75,16 +73,6 @@ bool dp_place_bind_name(struct dp_value *v, const struct dp_prototype *f,
 	return false;
 }
 
-static bool can_push(const struct dp_piece *p)
-{
-	u32 i;
-
-	for (i = 0; i < p->n; i++)
-		if (p->steps[i].op == DP_STEP_VECTOR)
-			return false;
-	return p->kind != DP_PIECE_NOWHERE;
-}
-
 bool dp_place_can_show(const struct dp_value *v, const struct dp_prototype *f)
 {
 	struct dp_place p;
@@ -94,7 +82,7 @@ bool dp_place_can_show(const struct dp_value *v, const struct dp_prototype *f)
 	    dp_code_size(v->type) * (v->type.count ?: 1u) > WORDS_MAX * WORD)
 		return false;
 	for (i = 0; i < p.n; i++)
-		if (!can_push(&p.pieces[i]))
+		if (p.pieces[i].kind == DP_PIECE_NOWHERE)
 			return false;
 	return true;
 }
@@ -114,6 +102,8 @@ static const char *const reasons[DP_PLACE_WHYS] = {
 	[DP_PLACE_X87] = "is in a register here that cannot be read",
 	[DP_PLACE_NO_FRAME] =
 		"is not in its place here: the function's frame is not built yet, or gone",
+	[DP_PLACE_UNCERTAIN] =
+		"is in pieces here that GCC does not follow reliably: at the function's entry it can be read",
 	[DP_PLACE_TOO_LARGE] = "has too many pieces here",
 };
 
@@ -161,13 +151,6 @@ static void push_register(struct dp_coder *c, u64 n)
 	dp_code_op16(c, DP_OPCODE_PUSH_R, numbers[n]);
 }
 
-static void push_vector(struct dp_coder *c, const struct dp_value *v)
-{
-	dp_code_bad(c, v, -EOPNOTSUPP,
-		    "%.*s is in a vector register here: these cannot be read",
-		    v->span, c->values->text + v->at);
-}
-
 static void shift_with_sign(struct dp_coder *c, u8 n)
 {
 	dp_code_op8(c, DP_OPCODE_SHR_I, n);
@@ -185,8 +168,7 @@ static void load(struct dp_coder *c, u64 size)
 	dp_code_op(c, ops[size]);
 }
 
-static void push_step(struct dp_coder *c, const struct dp_value *v,
-		      const struct dp_step *s)
+static void push_step(struct dp_coder *c, const struct dp_step *s)
 {
 	static const u8 ops[DP_STEP_OPS] = {
 		[DP_STEP_ADD] = DP_OPCODE_ADD, [DP_STEP_SUB] = DP_OPCODE_RSUB,
@@ -203,7 +185,7 @@ static void push_step(struct dp_coder *c, const struct dp_value *v,
 		push_register(c, s->n);
 		break;
 	case DP_STEP_VECTOR:
-		push_vector(c, v);
+		dp_code_op16(c, DP_OPCODE_PUSH_R, (u16)(DP_REG_XMM + s->n));
 		break;
 	case DP_STEP_LOAD:
 		load(c, s->n);
@@ -237,7 +219,7 @@ static bool push_steps(struct dp_coder *c, const struct dp_value *v,
 		return false;
 	}
 	for (i = 0; i < piece->n; i++)
-		push_step(c, v, &piece->steps[i]);
+		push_step(c, &piece->steps[i]);
 	return true;
 }
 
@@ -347,15 +329,6 @@ bool dp_place_is_split(const struct dp_values *values, u16 n)
 	return split(values, n, &offset);
 }
 
-static void extend(struct dp_coder *c, struct dp_value_type type)
-{
-	bool sign = !type.stars && (type.kind == DP_VALUE_SIGNED ||
-				    type.kind == DP_VALUE_CHAR);
-
-	if (sign && type.bits < 64)
-		dp_code_op8(c, DP_OPCODE_PBL_I, type.bits);
-}
-
 struct dp_value_type dp_place_push_part(struct dp_coder *c, u16 n)
 {
 	struct dp_value_type type = dp_code_type(c->values, n);
@@ -364,7 +337,7 @@ struct dp_value_type dp_place_push_part(struct dp_coder *c, u16 n)
 	struct dp_place p;
 
 	if (!place_of(c->prototype, v, &p))
-		return untyped;
+		return DP_CODE_UNTYPED;
 	if (p.n == 1 && p.pieces->kind == DP_PIECE_NOWHERE) {
 		refuse(c, v, &p, p.pieces->why);
 		return type;
@@ -375,7 +348,7 @@ struct dp_value_type dp_place_push_part(struct dp_coder *c, u16 n)
 		return type;
 	}
 	push_range(c, v, &p, offset, size);
-	extend(c, type);
+	dp_code_extend(c, type);
 	return type;
 }
 

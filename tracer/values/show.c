@@ -166,13 +166,13 @@ static void show_scalar(FILE *out, struct dp_value_type type, u64 value,
 /* @bytes: of one value, in memory */
 static u64 element(struct dp_value_type type, const u8 *bytes)
 {
-	bool sign = !type.stars && (type.kind == DP_VALUE_SIGNED ||
-				    type.kind == DP_VALUE_CHAR);
 	u32 size = dp_value_size(type), unused = 64 - 8 * size;
 	u64 value = 0;
 
 	memcpy(&value, bytes, size);
-	return sign ? (u64)((s64)(value << unused) >> unused) : value;
+	return dp_value_has_sign(type) ?
+		       (u64)((s64)(value << unused) >> unused) :
+		       value;
 }
 
 static void show_in_memory(FILE *out, struct dp_value_type type,

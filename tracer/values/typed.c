@@ -126,6 +126,7 @@ struct dp_value_type dp_code_type(const struct dp_values *values, u16 n)
 
 	switch (v->op) {
 	case DP_VALUE_CAST:
+	case DP_VALUE_RETVAL:
 	case DP_VALUE_PARAMETER:
 	case DP_VALUE_VARIABLE:
 		return v->type;

@@ -59,6 +59,12 @@ void dp_x86_store(struct dp_out *o, struct dp_x86_rm to, u8 from)
 	put_op(o, 0x89, from, to);
 }
 
+void dp_x86_mov_vector(struct dp_out *o, u8 to, u8 from)
+{
+	DP_PUT(o, 0x66);
+	put_op2(o, REX_W, 0x7e, from, dp_x86_in(to));
+}
+
 void dp_x86_mov_imm(struct dp_out *o, u8 to, u64 imm)
 {
 	if (!imm) {

@@ -77,6 +77,8 @@ static inline struct dp_x86_rm dp_x86_at(u8 reg, s32 disp)
 /** dp_x86_mov() - @to = @from, 64 bits; dp_x86_store() - @to = @from, in memory */
 void dp_x86_mov(struct dp_out *o, u8 to, struct dp_x86_rm from);
 void dp_x86_store(struct dp_out *o, struct dp_x86_rm to, u8 from);
+/** dp_x86_mov_vector() - @to = the low 64 bits of xmm register @from */
+void dp_x86_mov_vector(struct dp_out *o, u8 to, u8 from);
 /** dp_x86_mov_imm() - as short as it can be. Changes flags. */
 void dp_x86_mov_imm(struct dp_out *o, u8 to, u64 imm);
 /** dp_x86_lea() - @to = address of @from, in memory */

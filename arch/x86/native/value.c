@@ -42,8 +42,14 @@ enum {
 	NUMBER_flags = DP_BODY_NONE,
 };
 
+static bool is_vector(u64 reg)
+{
+	return reg - DP_REG_XMM < DP_NR_XMM;
+}
+
 static u8 number_of(u64 reg, bool *low)
 {
+	*low = false;
 	switch (reg) {
 #define NUMBER(number, name, field, half, writable) \
 	case number:                                \
@@ -59,7 +65,7 @@ bool dp_native_reads(u16 reg)
 {
 	bool low;
 
-	return number_of(reg, &low) != DP_BODY_NONE;
+	return is_vector(reg) || number_of(reg, &low) != DP_BODY_NONE;
 }
 
 static bool can_go(const struct dp_body *b, u8 reg)
@@ -127,7 +133,7 @@ static bool is_in_place(const struct dp_body *b,
 	bool low;
 	u8 reg = number_of(v->imm, &low);
 
-	if (low || reg == PC || reg == DP_RSP)
+	if (low || is_vector(v->imm) || reg == PC || reg == DP_RSP)
 		return false;
 	*rm = b->saved >> reg & 1 ? dp_body_slot(b, reg) : dp_x86_in(reg);
 	return true;
@@ -177,7 +183,9 @@ static void put_register(struct dp_body *b, u8 to, u64 number)
 	bool low;
 	u8 reg = number_of(number, &low);
 
-	if (reg == PC) {
+	if (is_vector(number)) {
+		dp_x86_mov_vector(b->o, to, (u8)(number - DP_REG_XMM));
+	} else if (reg == PC) {
 		/* As long for every pc, so that the code has one length. */
 		DP_PUT(b->o, (u8)(0x48 | to >> 3), (u8)(0xb8 | (to & 7)));
 		dp_put64(b->o, b->spec->from);

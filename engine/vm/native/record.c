@@ -39,6 +39,8 @@ static bool is_quiet(u8 op, u64 arg)
 	case DP_OPCODE_SHR_I:
 	case DP_OPCODE_ROL_I:
 	case DP_OPCODE_ROR_I:
+	case DP_OPCODE_F64:
+	case DP_OPCODE_PUSH_TSP_I:
 	case DP_OPCODE_INC_LV_I:
 	case DP_OPCODE_DEC_LV_I:
 	case DP_OPCODE_INC_GV_I:
