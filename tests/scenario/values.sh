@@ -262,6 +262,24 @@ run trace 'work+1(n)' -- "$dir/bare"
 like "before the frame is built" "$status $err" "^2 dprobes: n is not in its place here: the function's frame is not built yet"
 run trace 'work((struct nothing *)s)' -- "$dir/places"
 like "a type that it has not" "$status $err" '^2 dprobes: no type of this name is known of the program'
+# Two functions of a name: each has its own types and places
+cat >"$dir/one.c" <<'END'
+struct item { int a; long b; };
+static __attribute__((noinline, noipa)) long same(struct item *p, int only) { return p->b + only; }
+extern long two(void);
+int main(void) { struct item i = { 1, 2 }; return same(&i, 5) + two() != 12; }
+END
+cat >"$dir/two.c" <<'END'
+struct item { long b; char pad[40]; int a; };
+static __attribute__((noinline, noipa)) long same(int n, struct item *p) { return p->b + n; }
+long two(void) { struct item i = { 3, "", 4 }; return same(2, &i); }
+END
+"${CC:-gcc}" -w -O2 -g -o "$dir/both" "$dir/one.c" "$dir/two.c"
+run trace 'same(p->a)' -- "$dir/both"
+one=$(sed -n 's/^ *\([^ ]*\) *(one.c)$/\1/p' <<<"$err") two=$(sed -n 's/^ *\([^ ]*\) *(two.c)$/\1/p' <<<"$err")
+run trace -q -o "$dir/lines" "$one(p->a, p->b, only)" "$two(p->a, p->b, n)" -- "$dir/both"
+is "functions of a name, by their offsets" "$status $(sed 's/.* both:[^ ]* //' "$dir/lines")" "0 p->a=1 p->b=2 only=5
+p->a=4 p->b=3 n=2"
 # With -f: the same file, and another build of it
 sed 's/struct pair { long a; int b; }/struct pair { int b; long a; }/; s/{ 11, 22 }/{ 22, 11 }/; s/{ 33, 44 }/{ 44, 33 }/' "$dir/places.c" >"$dir/other.c"
 mkdir -p "$dir/other"
