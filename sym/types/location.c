@@ -434,7 +434,8 @@ static bool put_const_value(struct dp_locating *l, Dwarf_Die *die,
 	return put(l, DP_STEP_NUMBER, value) && add_piece(l, v, &p);
 }
 
-/* An empty range at the entry of a function holds there. */
+/* At the entry of a function an empty range holds, too: it is of what the variable is before
+ * assignments that take no code. */
 static bool is_at_entry(struct dp_locating *l, Dwarf_Attribute *attr,
 			Dwarf_Op **op, size_t *n)
 {
@@ -445,7 +446,7 @@ static bool is_at_entry(struct dp_locating *l, Dwarf_Attribute *attr,
 		return false;
 	while ((at = l->w->r->dw.dwarf_getlocations(attr, at, &base, &start,
 						    &end, op, n)) > 0)
-		if (start == end && start == l->pc)
+		if (start == l->pc || (start < l->pc && l->pc < end))
 			return true;
 	return false;
 }
@@ -509,11 +510,13 @@ void dp_location_put(struct dp_locating *l, Dwarf_Die *die,
 	}
 	l->listed = is_list(&attr);
 	e.attr = &attr;
-	found = dw->dwarf_getlocation_addr(&attr, l->pc, &op, &e.n, 1);
+	found = is_at_entry(l, &attr, &op, &e.n) ?
+			1 :
+			dw->dwarf_getlocation_addr(&attr, l->pc, &op, &e.n, 1);
 	if (found < 0) {
 		/* Operations that libdw does not know: "uninitialised" is one. */
 		put_nowhere(l, v, DP_PLACE_COMPUTED);
-	} else if (found == 1 || is_at_entry(l, &attr, &op, &e.n)) {
+	} else if (found == 1) {
 		e.op = op;
 		if (is_uncertain(l, die, &e))
 			put_nowhere(l, v, DP_PLACE_UNCERTAIN);
