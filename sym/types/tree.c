@@ -3,7 +3,7 @@
  * tree: a prototype in one block of memory, of numbers from a child that may be hostile.
  *
  *   struct dp_prototype | parameters | types | fields | names | text, with a zero byte behind |
- *   places (place.c)
+ *   places (pieces.c)
  *
  * Numbers that lead nowhere are an error. What is merely too large, or does not fit into what
  * it is in, becomes a STRUCT without fields: debug information has such things, too.
@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "sym/types/place.h"
+#include "sym/types/pieces.h"
 #include "sym/types/tree.h"
 
 #define SIZE_MOST (1u << 20)
@@ -60,7 +60,7 @@ static bool counts_are_sane(const struct dp_tree *t)
 	return t->parameters <= DP_PROTOTYPE_PARAMETERS && t->types &&
 	       t->types <= DP_TREE_TYPES && t->fields <= DP_TREE_FIELDS &&
 	       t->names <= DP_TREE_NAMES && t->text <= DP_TREE_TEXT &&
-	       dp_places_are_sane(&t->scope);
+	       dp_pieces_are_sane(&t->scope);
 }
 
 static bool is_within(u32 first, u32 n, u32 of)
@@ -77,7 +77,7 @@ static int allocate(struct builder *b)
 	size_t names = t->names * sizeof(*b->name);
 	size_t text = (t->text + 8) & ~(size_t)7;
 	char *at = calloc(1, sizeof(*b->block) + params + types + fields +
-				     names + text + dp_places_room(t));
+				     names + text + dp_pieces_room(t));
 
 	if (!at)
 		return -ENOMEM;
@@ -389,9 +389,9 @@ static int take_function(struct builder *b)
 
 static int take_places(struct builder *b, const struct dp_frame *frame)
 {
-	const struct dp_places_of of = { b->t, frame, b->type, b->text };
+	const struct dp_pieces_of of = { b->t, frame, b->type, b->text };
 
-	return dp_places_build(&of, b->places, &b->block->prototype.scope);
+	return dp_pieces_build(&of, b->places, &b->block->prototype.scope);
 }
 
 int dp_tree_build(const struct dp_tree *t, const struct dp_frame *frame,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * place: places of variables, of numbers from a child that may be hostile.
+ * pieces: places of variables, of numbers from a child that may be hostile.
  *
  *   struct dp_scope | variables | type names | pieces | known | steps
  *
@@ -8,13 +8,13 @@
  * does not have at this address, not yet or no more, is nowhere.
  */
 #include <errno.h>
-#include "sym/types/place.h"
+#include "sym/types/pieces.h"
 
 #define RSP 7
 #define RED_ZONE 128
 
 struct builder {
-	const struct dp_places_of *of;
+	const struct dp_pieces_of *of;
 	const struct dp_tree_scope *from;
 	struct dp_scope *scope;
 	struct dp_variable *variable;
@@ -25,7 +25,7 @@ struct builder {
 	u32 steps, pieces; /* that have been taken */
 };
 
-bool dp_places_are_sane(const struct dp_tree_scope *s)
+bool dp_pieces_are_sane(const struct dp_tree_scope *s)
 {
 	return s->variables <= DP_TREE_VARIABLES &&
 	       s->pieces <= DP_TREE_PIECES && s->steps <= DP_TREE_STEPS &&
@@ -38,7 +38,7 @@ static u32 most_steps(const struct dp_tree_scope *s)
 	return 3 * s->steps;
 }
 
-size_t dp_places_room(const struct dp_tree *t)
+size_t dp_pieces_room(const struct dp_tree *t)
 {
 	const struct dp_tree_scope *s = &t->scope;
 
@@ -317,7 +317,7 @@ static int take_all(struct builder *b)
 	return err;
 }
 
-int dp_places_build(const struct dp_places_of *of, void *room,
+int dp_pieces_build(const struct dp_pieces_of *of, void *room,
 		    const struct dp_scope **scope)
 {
 	struct builder b = { .of = of, .from = &of->tree->scope };
