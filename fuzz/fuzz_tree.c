@@ -116,7 +116,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	tree.returns = number(tree.types);
 	take_types();
 	take_rest();
-	if (!dp_tree_build(&tree, &p)) {
+	if (!dp_tree_build(&tree, NULL, &p)) {
 		check(p);
 		free(p);
 	}

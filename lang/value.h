@@ -32,6 +32,7 @@ enum dp_value_op {
 	DP_VALUE_NAME, /* register, argument, …; with its % or $ */
 	DP_VALUE_RETVAL, /* what is returned, of @type; zeros: that is not known */
 	DP_VALUE_PARAMETER, /* what a name has been bound to: argument @number of @type */
+	DP_VALUE_VARIABLE, /* the same: variable @left, of @type; or parameter @left, if @by_abi */
 	DP_VALUE_NEGATE,
 	DP_VALUE_INVERT,
 	DP_VALUE_NOT,
@@ -75,6 +76,7 @@ enum dp_value_kind {
 	DP_VALUE_STRING, /* the text that a pointer points to */
 	DP_VALUE_STRUCT, /* in memory only */
 	DP_VALUE_VOID, /* a pointer's target only */
+	DP_VALUE_NAMED, /* a type of the program, whose name a cast has; until it is looked up */
 };
 
 /**
@@ -94,10 +96,11 @@ struct dp_value_type {
  * struct dp_value - a node
  * @op: enum dp_value_op; @left, @right: index of other nodes
  * @at, @span: where it stands in the text; @name_at, @name_span: of a member's name
+ * @in_memory: a variable has an address; @reads: memory is read to find it
  */
 struct dp_value {
 	u8 op;
-	bool negative, arrow;
+	bool negative, arrow, by_abi, in_memory, reads;
 	struct dp_value_type type;
 	u16 left, right;
 	int at, span, name_at, name_span;

@@ -40,6 +40,18 @@ enum dp_inlines {
 };
 
 /**
+ * struct dp_asked - what debug information has told of one place in a file
+ * @dev, @ino, @time: of the file, and when it was changed; @offset: of the place, from the
+ *                    file's first address; @bias: where it is loaded
+ * @prototype: for free()
+ */
+struct dp_asked {
+	struct dp_asked *next;
+	u64 dev, ino, time, offset, bias;
+	struct dp_prototype *prototype;
+};
+
+/**
  * struct dp_spec - [KIND:][MODULE:]POINT[(ARGS)][ if COND], taken apart
  *
  * Strings are the object's own; dp_spec_free() frees them. Columns are 0-based
@@ -65,7 +77,8 @@ struct dp_spec {
 	const struct dp_prototype
 		*prototype; /* of its function; NULL: none is known */
 	const struct dp_prototype *table; /* what a table has of it, or NULL */
-	struct dp_prototype *own_prototype; /* the same from debug information */
+	struct dp_asked
+		*asked; /* what debug information has told, of each place */
 	bool asks; /* it has a name that only debug information may know */
 	int module_col, point_col, offset_col, args_col, cond_col;
 };
@@ -150,6 +163,8 @@ struct dp_point {
 	struct dp_early_start *early_starts; /* per exit */
 	struct dp_branch *branches; /* branches to exits without room */
 	size_t nr_exits, nr_branches;
+	const struct dp_prototype *
+		names; /* that its spec's values have here; NULL: those of the spec */
 	struct dp_type ret; /* what its function returns, once @typed */
 	const struct dp_prototype
 		*prototype; /* what else is known of it, or NULL */

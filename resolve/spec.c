@@ -488,6 +488,17 @@ int dp_spec_parse(const char *text, struct dp_spec *spec, struct dp_diag *diag)
 	return err;
 }
 
+static void free_asked(struct dp_spec *spec)
+{
+	struct dp_asked *a;
+
+	while ((a = spec->asked)) {
+		spec->asked = a->next;
+		free(a->prototype);
+		free(a);
+	}
+}
+
 void dp_spec_free(struct dp_spec *spec)
 {
 	free(spec->text);
@@ -495,7 +506,7 @@ void dp_spec_free(struct dp_spec *spec)
 	free(spec->name);
 	free(spec->args);
 	free(spec->cond);
-	free(spec->own_prototype);
+	free_asked(spec);
 	memset(spec, 0, sizeof(*spec));
 }
 

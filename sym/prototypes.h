@@ -9,6 +9,7 @@
 struct dp_diag;
 struct dp_prototypes;
 struct dp_prototype_type;
+struct dp_scope;
 
 /** enum dp_prototype_kind - what a value is, as far as passing and reading it goes (LP64) */
 enum dp_prototype_kind {
@@ -36,6 +37,14 @@ enum dp_prototype_lens {
 	DP_PROTOTYPE_REFERENCE, /* a pointer that stands for what it points at */
 	DP_PROTOTYPE_FUNCTION, /* VOID behind a pointer: it points at code */
 	DP_PROTOTYPE_VARIANTS, /* a struct with one of its fields: enum dp_prototype_role */
+};
+
+/** enum dp_prototype_passed - how a struct is passed as an argument, and returned */
+enum dp_prototype_passed {
+	DP_PROTOTYPE_PASSED_UNKNOWN,
+	DP_PROTOTYPE_PASSED_VALUE, /* by the classes of its fields, which are all there */
+	DP_PROTOTYPE_PASSED_PARTLY, /* the same, but it has bit fields, too */
+	DP_PROTOTYPE_PASSED_REFERENCE, /* by its address */
 };
 
 /** enum dp_prototype_count - where the length of an array stands */
@@ -92,6 +101,7 @@ struct dp_prototype_field {
  * @hidden: the value is not to be shown
  * @partial: of STRUCT: it has more than @fields
  * @exact: of ARRAY: a pointer to it is one to all of it; otherwise, to its first element
+ * @passed: of STRUCT, enum dp_prototype_passed
  * @levels: structs and arrays in one another, at most DP_PROTOTYPE_LEVELS
  * @size: bytes in memory, 0: not known before there is a value, or not at all
  * @align: of it, at least 1
@@ -107,7 +117,7 @@ struct dp_prototype_field {
 struct dp_prototype_type {
 	u8 kind, lens, bits;
 	bool is_signed, hidden, partial, exact;
-	u8 levels;
+	u8 levels, passed;
 	u32 size, align, parts;
 	const struct dp_prototype_type *of;
 	struct dp_prototype_length length;
@@ -143,6 +153,8 @@ enum dp_prototype_fails {
  * @parameters, @n: in order
  * @variadic: others may follow them
  * @fails: enum dp_prototype_fails; @failure: as @returns has it, extended by its sign
+ * @scope: names at one address of it, by debug information; or NULL. If it is there and not
+ *         by_abi, there are no @parameters
  */
 struct dp_prototype {
 	const char *name;
@@ -152,6 +164,7 @@ struct dp_prototype {
 	bool variadic;
 	u8 fails;
 	u64 failure;
+	const struct dp_scope *scope;
 };
 
 /**

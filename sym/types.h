@@ -88,4 +88,29 @@ int dp_types_returned(struct dp_modules *mods, const struct dp_module *m,
 int dp_types_prototype(struct dp_modules *mods, const struct dp_module *m,
 		       u64 addr, struct dp_prototype **p);
 
+/**
+ * struct dp_wanted - names that are asked for
+ * @words, @n: names of variables, and of types, "struct node" being one word; all variables of
+ *             the function are wanted if @all, and no globals
+ * @local: of each, whether only a local variable is meant
+ * @changed: the compiler has given the function other parameters than its type says
+ */
+struct dp_wanted {
+	const char *const *words;
+	const bool *local;
+	size_t n;
+	bool all, changed;
+};
+
+/**
+ * dp_types_scope() - the names that hold at an address of code, and where their values are
+ * @addr: in the process
+ * @p: a prototype as dp_types_prototype() makes it, with a scope; without parameters if @addr is
+ *     not an entry, or it is not known how they are passed
+ *
+ * Return: as dp_types_prototype().
+ */
+int dp_types_scope(struct dp_modules *mods, const struct dp_module *m, u64 addr,
+		   const struct dp_wanted *wanted, struct dp_prototype **p);
+
 #endif

@@ -13,10 +13,11 @@
  * A false condition jumps over the log. All jumps lead forward.
  */
 #include "tracer/expr.h"
-#include "tracer/values/code.h"
+#include "tracer/values/place.h"
 #include "arch/arch.h"
 #include "engine/vm/ops.h"
 #include "engine/vm/vm.h"
+#include "sym/places.h"
 #include "sym/prototypes.h"
 #include <errno.h>
 #include <stdio.h>
@@ -106,6 +107,8 @@ static u32 depth_of(const struct dp_values *values, u16 n)
 
 	if (v->op <= DP_VALUE_PARAMETER)
 		return 3;
+	if (v->op == DP_VALUE_VARIABLE || dp_place_is_split(values, n))
+		return DP_PLACE_DEEPEST + 1;
 	left = depth_of(values, v->left);
 	if (v->op >= DP_VALUE_OR)
 		right = 1 + depth_of(values, v->right);
@@ -328,9 +331,30 @@ static void log_whole(struct dp_coder *c, u16 n, struct dp_trace_item *item)
 static bool is_whole(const struct dp_values *values, u16 n,
 		     struct dp_value_type type)
 {
-	return dp_code_is_place(values, n) &&
+	return (dp_code_is_place(values, n) || dp_place_is_split(values, n)) &&
 	       (type.count || dp_code_is_wide(type) ||
 		(!type.stars && type.kind == DP_VALUE_STRUCT));
+}
+
+/* A struct or an array that is not in memory: its words. Three would be an exception. */
+static struct dp_value_type log_split(struct dp_coder *c, u16 n)
+{
+	u32 words = dp_place_words(c->values, n), bad = 0;
+	bool touches = dp_code_touches(c->values, n);
+
+	if (touches)
+		bad = dp_code_jump(c, DP_OPCODE_SX);
+	if (words == FAULT_ELEMENTS)
+		dp_code_push(c, 0);
+	dp_place_push_whole(c, n);
+	words += words == FAULT_ELEMENTS;
+	if (touches)
+		dp_code_op(c, DP_OPCODE_UX);
+	dp_code_op16(c, DP_OPCODE_LOG_I, (u16)words);
+	if (touches)
+		log_exception(c, bad);
+	c->out->logmax += words * (u32)sizeof(u64) + FAULT_SIZE;
+	return dp_code_type(c->values, n);
 }
 
 static void log_text(struct dp_coder *c, u16 n, struct dp_value_type type)
@@ -356,7 +380,10 @@ static void log_item(struct dp_coder *c, const struct dp_value_item *from,
 	item->place = (u8)place;
 	item->at_return = c->at_return;
 	c->out->logmax += DP_ITEM_PREFIX;
-	if (dp_code_is_text(c->values, n)) {
+	if (dp_place_is_split(c->values, n) && !view.kind &&
+	    is_whole(c->values, n, type)) {
+		item->type = log_split(c, n);
+	} else if (dp_code_is_text(c->values, n)) {
 		log_text(c, n, type);
 		item->type.kind = DP_VALUE_STRING;
 	} else if (v->op == DP_VALUE_SHOWN && v->type.count) {
@@ -394,13 +421,15 @@ static bool is_shown(const struct dp_values *values)
 }
 
 /* Is it known where a parameter, node 0, or what it stands for, is? */
-static bool is_known(const struct dp_values *values)
+static bool is_known(const struct dp_values *values,
+		     const struct dp_prototype *f)
 {
 	const struct dp_value *v = &values->v[0];
 
 	if (v->op == DP_VALUE_DEREF)
 		v = &values->v[v->left];
-	return v->number != ~0ull;
+	return v->number != ~0ull &&
+	       (v->op != DP_VALUE_VARIABLE || dp_place_can_show(v, f));
 }
 
 /* All parameters that the function is known to have, where they have names and can be read */
@@ -417,7 +446,7 @@ static void log_parameters(struct dp_coder *c, struct dp_values *values)
 		dp_code_refer(values, 0, f, i);
 		if (!is_shown(values))
 			dp_code_parameter(&values->v[0], f, i);
-		if (!f->parameters[i].name || !is_known(values))
+		if (!f->parameters[i].name || !is_known(values, f))
 			continue;
 		shown = &c->out->items[c->out->nr_items];
 		log_item(c, &item, c->out->nr_items);
@@ -547,8 +576,10 @@ static struct dp_coder begin(const struct dp_spec *spec,
 		.out = program,
 		.diag = diag,
 		.prototype = spec->prototype,
-		.at_entry = spec->form == DP_POINT_SYMBOL && !spec->offset &&
-			    !spec->bare,
+		.at_entry = (spec->form == DP_POINT_SYMBOL && !spec->offset &&
+			     !spec->bare) ||
+			    (spec->prototype && spec->prototype->scope &&
+			     spec->prototype->scope->is_entry),
 	};
 }
 

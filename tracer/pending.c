@@ -11,6 +11,7 @@
 #include "tracer/inlined.h"
 #include "tracer/live.h"
 #include "tracer/output.h"
+#include "tracer/names.h"
 #include "tracer/session.h"
 #include <dprobes/diag.h>
 #include <errno.h>
@@ -125,8 +126,10 @@ bool dp_pending_take(struct dp_session *s, size_t i, struct dp_diag *diag)
 
 static bool same_points(const struct dp_point *was, const struct dp_point *is)
 {
+	/* A program with the program's own names has addresses in it. */
 	return !strcmp(was->name, is->name) && was->refused == is->refused &&
-	       was->nr_exits == is->nr_exits;
+	       was->nr_exits == is->nr_exits &&
+	       (!was->names || was->addr == is->addr);
 }
 
 static void exchange(struct dp_point *a, struct dp_point *b)
@@ -154,6 +157,7 @@ static bool return_points(struct dp_session *s, struct dp_modules *mods,
 	for (i = 0; same && i < n; i++) {
 		again.v[i].probe = s->points.v[first + i].probe;
 		again.v[i].program = s->points.v[first + i].program;
+		again.v[i].names = s->points.v[first + i].names;
 		exchange(&s->points.v[first + i], &again.v[i]);
 	}
 	dp_points_free(&again);
@@ -219,6 +223,17 @@ static bool look_again(struct dp_session *s, struct dp_modules *mods,
 	return false;
 }
 
+static int find_first(struct dp_session *s, struct dp_modules *mods,
+		      struct dp_spec *spec, struct dp_diag *diag)
+{
+	size_t first = s->points.n;
+	int err = s->ops->resolve(s->source, mods, spec, &s->points, diag);
+
+	if (err || !spec->asks)
+		return err;
+	return dp_names_ask(s, mods, spec, first, diag);
+}
+
 static bool look_first(struct dp_session *s, struct dp_modules *mods,
 		       struct dp_spec *spec, bool *pending)
 {
@@ -228,7 +243,7 @@ static bool look_first(struct dp_session *s, struct dp_modules *mods,
 	if (!has_module(mods, spec))
 		return false;
 	*pending = false;
-	if (s->ops->resolve(s->source, mods, spec, &s->points, &diag)) {
+	if (find_first(s, mods, spec, &diag)) {
 		if (s->ops->ended(s->source))
 			return false;
 		dp_output_say("%s%s cannot be probed: %s", who(s).s, spec->text,

@@ -7,11 +7,14 @@
 #include "sym/prototypes.h"
 #include "tracer/expr.h"
 #include "tracer/values/code.h"
+#include "tracer/values/words.h"
 #include "sym/sym.h"
 #include "sym/types.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static struct dp_prototypes *tables;
 
@@ -45,65 +48,62 @@ const struct dp_prototype *dp_prototype_of_spec(const struct dp_spec *spec)
 				NULL;
 }
 
-bool dp_prototype_may_ask(const struct dp_spec *spec,
-			  const struct dp_tracer_options *opt,
-			  struct dp_diag *diag)
+bool dp_prototype_may_ask(const struct dp_spec *spec, struct dp_diag *diag)
 {
-	if (spec->bare) {
-		dp_diag_add(
-			diag,
-			"; it has inlined copies, and names there are not there yet");
-		return false;
-	}
-	if (!is_entry(spec)) {
-		dp_diag_add(diag,
-			    "; names are those of one function, at its entry");
-		return false;
-	}
-	if (opt->children)
-		dp_diag_add(
-			diag,
-			"; with -f, names of debug information are not there yet");
-	return !opt->children;
+	if (dp_spec_is_glob(spec))
+		dp_diag_add(diag, "; names are those of one function");
+	return !dp_spec_is_glob(spec);
 }
 
-/* What stands for something else is told by its name alone. */
-static void tell_parameter(FILE *out, const struct dp_prototype_parameter *p)
+static int ask_about(struct dp_modules *mods, const struct dp_point *p,
+		     const struct dp_words *words, struct dp_prototype **f)
 {
-	struct dp_value_type type = dp_code_known(p->type);
-	struct dp_printer view;
-	char members[400];
+	const struct dp_module *m = dp_module_at(mods, p->addr);
+	const char *text[DP_WORDS_MAX];
+	bool local[DP_WORDS_MAX];
+	const struct dp_wanted wanted = {
+		.words = text,
+		.local = local,
+		.n = words->n,
+		.all = !words->n,
+		.changed = dp_prototype_is_changed(p->symbol) ||
+			   strstr(p->symbol, ".constprop."),
+	};
+	size_t i;
 
-	dp_output_print(out, "%s", p->name);
-	if (type.kind != DP_VALUE_STRUCT || type.stars != 1 || !type.known->n ||
-	    type.known->lens == DP_PROTOTYPE_VARIANTS ||
-	    dp_printer_of(type.known, &view))
-		return;
-	dp_code_members(type.known, members, sizeof(members));
-	dp_output_print(out,
-			p->type->lens == DP_PROTOTYPE_REFERENCE ? ".{%s}" :
-								  "->{%s}",
-			members);
+	for (i = 0; i < words->n; i++) {
+		text[i] = words->v[i].text;
+		local[i] = words->v[i].local;
+	}
+	return m ? dp_types_scope(mods, m, p->addr, &wanted, f) : -ENOENT;
+}
+
+static void tell_names(FILE *out, const struct dp_prototype *f)
+{
+	char text[2000];
+
+	dp_code_tell(f, true, text, sizeof(text));
+	if (*text)
+		dp_output_print(out, "    values: %s\n", text);
+	dp_code_tell(f, false, text, sizeof(text));
+	if (*text)
+		dp_output_print(out, "    without a value here: %s\n", text);
 }
 
 void dp_prototype_tell(struct dp_session *s, size_t i)
 {
-	struct dp_spec *spec = &s->specs[s->points.v[i].spec - s->specs];
-	const struct dp_prototype *f = dp_prototype_of_spec(spec);
-	u32 k, n = 0;
+	const struct dp_point *p = &s->points.v[i];
+	const struct dp_prototype *f = dp_prototype_of_spec(p->spec);
+	const struct dp_words all = { .n = 0 };
+	struct dp_prototype *own = NULL;
 
-	if (!is_entry(spec))
+	if (dp_spec_is_glob(p->spec))
 		return;
-	if (!f && !dp_prototype_ask(s, spec, i))
-		f = spec->own_prototype;
-	for (k = 0; f && k < f->n; k++) {
-		if (!f->parameters[k].name)
-			continue;
-		dp_output_print(s->opt->out, n++ ? ", " : "    values: ");
-		tell_parameter(s->opt->out, &f->parameters[k]);
-	}
-	if (n)
-		putc('\n', s->opt->out);
+	if (!f && !ask_about(s->source->mods, p, &all, &own))
+		f = own;
+	if (f)
+		tell_names(s->opt->out, f);
+	free(own);
 }
 
 bool dp_prototype_is_changed(const char *symbol)
@@ -111,47 +111,91 @@ bool dp_prototype_is_changed(const char *symbol)
 	return strstr(symbol, ".isra.") || strstr(symbol, ".part.");
 }
 
-int dp_prototype_ask(struct dp_session *s, struct dp_spec *spec, size_t first)
+/* Which place of which file @p is: @key has no prototype yet. */
+static int identify(struct dp_modules *mods, const struct dp_point *p,
+		    struct dp_asked *key)
 {
-	const struct dp_point *p = &s->points.v[first];
-	const struct dp_module *m;
+	const struct dp_module *m = dp_module_at(mods, p->addr);
+	int fd = m ? dp_module_open(mods, m) : -ENOENT;
+	struct stat st;
+	int err;
 
-	if (s->points.n == first || p->refused)
-		return -ENOENT;
-	if (s->points.n > first + 1 && p[1].spec == spec)
-		return -E2BIG;
-	if (dp_prototype_is_changed(p->symbol) ||
-	    strstr(p->symbol, ".constprop."))
-		return -EINVAL;
-	m = dp_module_at(s->source->mods, p->addr);
-	if (!m)
-		return -ENOENT;
-	free(spec->own_prototype);
-	spec->own_prototype = NULL;
-	return dp_types_prototype(s->source->mods, m, p->addr,
-				  &spec->own_prototype);
+	if (fd < 0)
+		return fd == -ENOMEM || fd == -EMFILE ? fd : -ENOENT;
+	err = fstat(fd, &st) ? -errno : 0;
+	close(fd);
+	*key = (struct dp_asked){
+		.dev = st.st_dev,
+		.ino = st.st_ino,
+		.time = (u64)st.st_mtim.tv_sec * 1000000000 +
+			(u64)st.st_mtim.tv_nsec,
+		.offset = p->addr - m->bias,
+		.bias = m->bias,
+	};
+	return err;
 }
 
-int dp_prototype_refuse(struct dp_session *s, struct dp_spec *spec, int err,
+static const struct dp_asked *find_asked(const struct dp_spec *spec,
+					 const struct dp_asked *key)
+{
+	const struct dp_asked *a = spec->asked;
+
+	while (a && (a->dev != key->dev || a->ino != key->ino ||
+		     a->time != key->time || a->offset != key->offset ||
+		     a->bias != key->bias))
+		a = a->next;
+	return a;
+}
+
+static int ask_for(struct dp_modules *mods, struct dp_spec *spec,
+		   struct dp_point *p, struct dp_asked *key)
+{
+	struct dp_words words = { .n = 0 };
+	struct dp_asked *a;
+	int err = dp_words_add(&words, spec->args);
+
+	err = err ?: dp_words_add(&words, spec->cond);
+	err = err ?: ask_about(mods, p, &words, &key->prototype);
+	dp_words_free(&words);
+	if (err)
+		return err;
+	a = malloc(sizeof(*a));
+	if (!a) {
+		free(key->prototype);
+		return -ENOMEM;
+	}
+	*a = *key;
+	a->next = spec->asked;
+	spec->asked = a;
+	p->names = a->prototype;
+	return 0;
+}
+
+int dp_prototype_ask(struct dp_modules *mods, struct dp_spec *spec,
+		     struct dp_point *p)
+{
+	const struct dp_asked *a;
+	struct dp_asked key;
+	int err = identify(mods, p, &key);
+
+	if (err)
+		return err;
+	a = find_asked(spec, &key);
+	if (!a)
+		return ask_for(mods, spec, p, &key);
+	p->names = a->prototype;
+	return 0;
+}
+
+int dp_prototype_refuse(const struct dp_spec *spec, int err,
 			struct dp_diag *diag)
 {
 	struct dp_trace_program program;
-	bool loaded = s->points.n && s->points.v[s->points.n - 1].spec == spec;
 	int bad = dp_expr_trace(spec, &program, diag);
 
 	if (!bad)
 		dp_expr_free(&program);
-	if (!err)
-		return bad == -ENOMEM ? bad : -EINVAL;
-	if (err == -E2BIG)
-		dp_diag_add(diag, "; there are several such functions");
-	else if (err == -EINVAL)
-		dp_diag_add(
-			diag,
-			"; the compiler has given this one other parameters");
-	else if (err == -ENOENT && !loaded)
-		dp_diag_add(diag, "; it is not loaded yet");
-	else
+	if (err)
 		dp_diag_add(diag, "; its debug information %s",
 			    dp_debuginfo_failure(err));
 	return bad == -ENOMEM ? bad : -EINVAL;

@@ -7,10 +7,11 @@
 #include <stddef.h>
 
 struct dp_diag;
+struct dp_modules;
+struct dp_point;
 struct dp_prototype;
 struct dp_session;
 struct dp_spec;
-struct dp_tracer_options;
 
 /**
  * dp_prototype_of() - what is known of a function by the tables of prototypes
@@ -28,23 +29,21 @@ const struct dp_prototype *dp_prototype_of_spec(const struct dp_spec *spec);
  * dp_prototype_may_ask() - may debug information know a name that the tables do not?
  * @diag: has what the tables say; why not is added
  */
-bool dp_prototype_may_ask(const struct dp_spec *spec,
-			  const struct dp_tracer_options *opt,
-			  struct dp_diag *diag);
+bool dp_prototype_may_ask(const struct dp_spec *spec, struct dp_diag *diag);
 /**
- * dp_prototype_ask() - set own_prototype of @spec by debug information
- * @first: its first point in @s
+ * dp_prototype_ask() - set the names of point @p of @spec by debug information
  *
- * Return: 0; -ENOENT the function is not loaded; -E2BIG there are several; -EINVAL it is a clone
- * that the compiler has given other parameters; as dp_types_prototype().
+ * What has been told once of the same place of the same file is not asked again.
+ * Return: 0; as dp_types_scope().
  */
-int dp_prototype_ask(struct dp_session *s, struct dp_spec *spec, size_t first);
+int dp_prototype_ask(struct dp_modules *mods, struct dp_spec *spec,
+		     struct dp_point *p);
 /** dp_prototype_refuse() - say what is wrong in @spec, and why nothing more is known; @err: of
- *  dp_prototype_ask(). Return: -EINVAL, -ENOMEM */
-int dp_prototype_refuse(struct dp_session *s, struct dp_spec *spec, int err,
+ *  dp_prototype_ask(), or 0. Return: -EINVAL, -ENOMEM */
+int dp_prototype_refuse(const struct dp_spec *spec, int err,
 			struct dp_diag *diag);
-/** dp_prototype_tell() - print a line of the names that a spec of the function at point @i could
- *  have; nothing if its spec is of several, or no names are known */
+/** dp_prototype_tell() - print the names that a spec of point @i could have, and those that are
+ *  optimised out there; nothing if its spec is a glob, or no names are known */
 void dp_prototype_tell(struct dp_session *s, size_t i);
 /** dp_prototype_is_changed() - is it a clone, which may have fewer parameters, and return less,
  *  than its name's type says? */

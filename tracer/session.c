@@ -2,7 +2,7 @@
 /* session: open and close the specs, the source and the points of a run. */
 #include "tracer/inlined.h"
 #include "tracer/interval.h"
-#include "tracer/prototype.h"
+#include "tracer/names.h"
 #include "tracer/session.h"
 #include "tracer/debuginfo.h"
 #include "tracer/expr.h"
@@ -18,40 +18,6 @@
 
 /* For how long a process may execute one program after another. */
 #define EXECS_SECONDS 5
-
-/* Check a spec's ARGS and COND, before anything is started. */
-static int check_expressions(const struct dp_session *s, struct dp_spec *spec,
-			     struct dp_diag *diag)
-{
-	struct dp_trace_program program;
-	int err;
-
-	if (spec->args && !s->kind->arguments) {
-		err = dp_diag_set(
-			diag, -EINVAL,
-			"arguments (in parentheses) are for dprobes trace, which shows them");
-		dp_diag_caret(diag, spec->args_col,
-			      (int)strlen(spec->args) + 2);
-		return err;
-	}
-	if (!spec->own_prototype && !spec->bare &&
-	    (spec->args || spec->cond || s->kind->arguments))
-		spec->prototype = spec->table = dp_prototype_of_spec(spec);
-	err = dp_expr_trace(spec, &program, diag);
-	if (err == -ENODATA && !spec->own_prototype &&
-	    dp_prototype_may_ask(spec, s->opt, diag)) {
-		dp_diag_clear(diag);
-		spec->asks = true;
-		spec->log = DP_VM_LOG;
-		return 0;
-	}
-	if (err)
-		return err == -ENODATA ? -EINVAL : err;
-	spec->ret = program.ret;
-	spec->log = program.logmax;
-	dp_expr_free(&program);
-	return 0;
-}
 
 int dp_session_parse(struct dp_session *s, const struct dp_tracer_options *opt,
 		     const struct dp_session_kind *kind, const char **bad_spec,
@@ -77,7 +43,7 @@ int dp_session_parse(struct dp_session *s, const struct dp_tracer_options *opt,
 		if (!err && kind->inlines)
 			err = dp_inlined_ask(&s->specs[i], opt, diag);
 		if (!err)
-			err = check_expressions(s, &s->specs[i], diag);
+			err = dp_names_check(s, &s->specs[i], diag);
 		if (err && err != -ENOMEM)
 			*bad_spec = opt->specs[i];
 	}
@@ -89,25 +55,7 @@ int dp_session_note(struct dp_session *s, struct dp_spec *spec, size_t first,
 {
 	if (!dp_inlined_found(spec, &s->points, first))
 		return 0;
-	return dp_inlined_check(spec, diag) ?: check_expressions(s, spec, diag);
-}
-
-/* Names that debug information has: of the one function that the spec is of. */
-static int ask(struct dp_session *s, struct dp_spec *spec, size_t first,
-	       struct dp_diag *diag)
-{
-	const struct dp_prototype *table = spec->prototype;
-	int err = dp_prototype_ask(s, spec, first);
-
-	if (err)
-		return dp_prototype_refuse(s, spec, err, diag);
-	spec->prototype = spec->own_prototype;
-	err = check_expressions(s, spec, diag);
-	if (!err || !table)
-		return err;
-	/* Not known to either: the names of the table are the usual ones. */
-	spec->prototype = table;
-	return dp_prototype_refuse(s, spec, 0, diag);
+	return dp_inlined_check(spec, diag) ?: dp_names_check(s, spec, diag);
 }
 
 /* A program is the same for all processes, but for where errno is. */
@@ -196,7 +144,8 @@ int dp_session_resolve(struct dp_session *s, const char **bad_spec,
 		if (!err)
 			err = dp_session_note(s, &s->specs[i], first, diag);
 		if (!err && s->specs[i].asks)
-			err = ask(s, &s->specs[i], first, diag);
+			err = dp_names_ask(s, s->source->mods, &s->specs[i],
+					   first, diag);
 		if (err && err != -ENOMEM)
 			*bad_spec = s->opt->specs[i];
 		else

@@ -5,12 +5,15 @@
 
 static int bind(struct dp_session *s, size_t point, struct dp_diag *diag)
 {
-	const struct dp_spec *spec = s->points.v[point].spec;
+	const struct dp_point *p = &s->points.v[point];
+	struct dp_spec *spec = &s->specs[p->spec - s->specs];
 	struct dp_trace_program program;
 	int err;
 
 	if (!spec->cond)
 		return 0;
+	if (p->names)
+		spec->prototype = p->names;
 	err = dp_expr_count(spec, &program, diag);
 	if (err)
 		return err;

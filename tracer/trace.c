@@ -10,28 +10,53 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A spec's points share its program. */
+/* A spec's points share its program, where its names are the same. */
 struct traced {
-	const struct dp_spec *spec;
+	struct traced *next;
+	const struct dp_prototype *names;
 	struct dp_trace_program program;
 };
 
+static struct traced *find_program(const struct dp_session *s,
+				   const struct dp_point *p)
+{
+	struct traced **own = s->own, *t = own[p->spec - s->specs];
+
+	while (t && t->names != p->names)
+		t = t->next;
+	return t;
+}
+
 static const struct dp_trace_program *program_for(struct dp_session *s,
-						  const struct dp_spec *spec,
+						  const struct dp_point *p,
 						  struct dp_diag *diag)
 {
-	struct traced *t = s->own;
-	size_t i = (size_t)(spec - s->specs);
+	struct traced **own = s->own, *t = find_program(s, p);
+	struct dp_spec *spec = &s->specs[p->spec - s->specs];
 
-	if (!t[i].spec && !dp_expr_trace(spec, &t[i].program, diag))
-		t[i].spec = spec;
-	return t[i].spec ? &t[i].program : NULL;
+	if (t)
+		return &t->program;
+	t = calloc(1, sizeof(*t));
+	if (!t) {
+		dp_diag_set(diag, -ENOMEM, "out of memory");
+		return NULL;
+	}
+	if (p->names)
+		spec->prototype = p->names;
+	if (dp_expr_trace(spec, &t->program, diag)) {
+		free(t);
+		return NULL;
+	}
+	t->names = p->names;
+	t->next = own[spec - s->specs];
+	own[spec - s->specs] = t;
+	return &t->program;
 }
 
 static int bind(struct dp_session *s, size_t point, struct dp_diag *diag)
 {
 	const struct dp_trace_program *p =
-		program_for(s, s->points.v[point].spec, diag);
+		program_for(s, &s->points.v[point], diag);
 
 	return p ? dp_session_bind(s, point, p, 0, diag) : -EINVAL;
 }
@@ -203,8 +228,7 @@ static void print_record(struct dp_session *s, const struct dp_record_copy *r,
 {
 	const struct dp_point *p = dp_record_point(s, r->head.probe);
 	u64 ns = leaving ? dp_record_ns(s, leaving->entered, r->head.ticks) : 0;
-	const struct traced *t = s->own;
-	const struct dp_trace_program *program = &t[p->spec - s->specs].program;
+	const struct dp_trace_program *program = &find_program(s, p)->program;
 	FILE *out = s->opt->out;
 	struct dp_stamp stamp;
 	struct shown v;
@@ -262,7 +286,7 @@ int dp_tracer_trace(const struct dp_tracer_options *opt, const char **bad_spec,
 		.record = record,
 		.report = report,
 	};
-	struct traced *traced = calloc(opt->nr_specs + 1, sizeof(*traced));
+	struct traced **traced = calloc(opt->nr_specs + 1, sizeof(*traced)), *t;
 	size_t i;
 	int err;
 
@@ -270,7 +294,11 @@ int dp_tracer_trace(const struct dp_tracer_options *opt, const char **bad_spec,
 		return dp_diag_set(diag, -ENOMEM, "out of memory");
 	err = dp_session_do(opt, &kind, traced, bad_spec, died_of, diag);
 	for (i = 0; i < opt->nr_specs; i++)
-		dp_expr_free(&traced[i].program);
+		while ((t = traced[i])) {
+			traced[i] = t->next;
+			dp_expr_free(&t->program);
+			free(t);
+		}
 	free(traced);
 	return err;
 }

@@ -5,11 +5,12 @@
 
 #include "lang/value.h"
 
-/** struct dp_value_parser - @err: the first error; nothing more is taken then */
+/** struct dp_value_parser - @err: the first error; nothing more is taken then
+ *  @named_at, @named_span: where the type of the program stands that was taken last */
 struct dp_value_parser {
 	struct dp_values *out;
 	const char *text;
-	int column, at, depth, err;
+	int column, at, depth, err, named_at, named_span;
 	struct dp_diag *diag;
 };
 
@@ -33,6 +34,9 @@ double dp_value_real(struct dp_value_parser *p);
 
 /** dp_value_type() - "unsigned int *", as in a cast. Return: false: no type comes next */
 bool dp_value_type(struct dp_value_parser *p, struct dp_value_type *type);
+/** dp_value_program_type() - "struct node", or a name that can only be a type, without stars */
+bool dp_value_program_type(struct dp_value_parser *p,
+			   struct dp_value_type *type);
 /** dp_value_format() - what follows a colon */
 void dp_value_format(struct dp_value_parser *p, struct dp_value_type *type);
 

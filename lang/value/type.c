@@ -164,13 +164,8 @@ bool dp_value_type(struct dp_value_parser *p, struct dp_value_type *type)
 {
 	while (accept_word(p, "const") || accept_word(p, "volatile"))
 		continue;
-	if (accept_word(p, "struct") || accept_word(p, "union") ||
-	    accept_word(p, "enum")) {
-		dp_value_bad(p, p->at - 4, 4, -EOPNOTSUPP,
-			     "types of the program are not there yet");
-		return false;
-	}
-	if (!take_base(p, type))
+	dp_value_skip(p);
+	if (!take_base(p, type) && !dp_value_program_type(p, type))
 		return false;
 	while (accept_word(p, "const"))
 		continue;

@@ -176,16 +176,21 @@ static u16 parse_fetch(struct dp_value_parser *p, int at)
 static u16 parse_parenthesis(struct dp_value_parser *p, int at)
 {
 	struct dp_value_type type = { 0 };
+	int named_at, named_span;
 	u16 n;
 
 	p->at++;
 	if (!go_deeper(p))
 		return 0;
 	if (dp_value_type(p, &type)) {
+		named_at = p->named_at;
+		named_span = p->named_span;
 		close_parenthesis(p);
 		n = p->err ? 0 : parse_unary(p);
 		n = node(p, DP_VALUE_CAST, n, 0, at);
 		p->out->v[n].type = type;
+		p->out->v[n].name_at = named_at;
+		p->out->v[n].name_span = named_span;
 		return n;
 	}
 	n = p->err ? 0 : parse_or(p);

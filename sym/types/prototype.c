@@ -10,24 +10,16 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include "sym/names/mod.h"
+#include "sym/types/frame.h"
 #include "sym/types/reader.h"
 #include "sym/types/tree.h"
+#include "sym/types/writer.h"
 
 #define POINTERS_MAX 4 /* followed from a parameter on */
 #define BASES_MAX 16 /* structs that are part of one another and have no name */
 #define ORIGINS_MAX 8
 #define NAME_MOST 400 /* bytes of a struct's name */
-
-/* @die, @dimension: type of each number; @dimension counts those of an array.
- * @pointers: that lead to it. @filled: how many have had their turn */
-struct writer {
-	const struct dp_reader *r;
-	struct dp_tree *t;
-	u32 filled;
-	Dwarf_Die die[DP_TREE_TYPES];
-	u32 dimension[DP_TREE_TYPES];
-	u8 pointers[DP_TREE_TYPES];
-};
 
 /* Return: DP_TREE_TEXT if there is no room */
 static u32 put_text(struct dp_tree *t, const char *text)
@@ -565,6 +557,178 @@ static u32 type_of_template(struct writer *w, u32 i)
 	return type == DP_TREE_NONE ? 0 : type;
 }
 
+/* How a member bears on how its struct is passed: enum dp_prototype_passed */
+static u8 passed_with(const struct writer *w, Dwarf_Die *die)
+{
+	const struct dp_libdw *dw = &w->r->dw;
+	int tag = dw->dwarf_tag(die), i;
+	Dwarf_Die type = *die;
+
+	if (tag == DW_TAG_variant_part ||
+	    dw->dwarf_hasattr(die, DW_AT_alignment))
+		return DP_PROTOTYPE_PASSED_UNKNOWN;
+	if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) ||
+	    dw->dwarf_hasattr(die, DW_AT_external) ||
+	    dw->dwarf_hasattr(die, DW_AT_declaration))
+		return DP_PROTOTYPE_PASSED_VALUE;
+	if (dw->dwarf_hasattr(die, DW_AT_bit_size))
+		return DP_PROTOTYPE_PASSED_PARTLY;
+	if (!is_part(w, die))
+		return DP_PROTOTYPE_PASSED_UNKNOWN;
+	/* Vectors are arrays, in registers of their own. */
+	for (i = 0; i < BASES_MAX && dp_reader_type(w->r, &type, &type) &&
+		    dp_reader_peel(w->r, &type);
+	     i++) {
+		if (dw->dwarf_hasattr(&type, DW_AT_GNU_vector))
+			return DP_PROTOTYPE_PASSED_UNKNOWN;
+		if (dw->dwarf_tag(&type) != DW_TAG_array_type)
+			break;
+	}
+	return DP_PROTOTYPE_PASSED_VALUE;
+}
+
+static u8 passed_by_members(const struct writer *w, Dwarf_Die *of)
+{
+	u8 passed = DP_PROTOTYPE_PASSED_VALUE, with;
+	Dwarf_Die die;
+	int more;
+
+	if (w->r->dw.dwarf_hasattr(of, DW_AT_alignment))
+		return DP_PROTOTYPE_PASSED_UNKNOWN;
+	for (more = w->r->dw.dwarf_child(of, &die); !more;
+	     more = w->r->dw.dwarf_siblingof(&die, &die)) {
+		with = passed_with(w, &die);
+		if (with == DP_PROTOTYPE_PASSED_UNKNOWN)
+			return with;
+		if (with == DP_PROTOTYPE_PASSED_PARTLY)
+			passed = with;
+	}
+	return passed;
+}
+
+static bool is_reference_to(const struct writer *w, Dwarf_Die *die,
+			    const Dwarf_Die *to)
+{
+	Dwarf_Die type;
+	int tag;
+
+	if (!dp_reader_type(w->r, die, &type) || !dp_reader_peel(w->r, &type))
+		return false;
+	tag = w->r->dw.dwarf_tag(&type);
+	if (tag != DW_TAG_reference_type && tag != DW_TAG_rvalue_reference_type)
+		return false;
+	return dp_reader_type(w->r, &type, &type) &&
+	       dp_reader_peel(w->r, &type) && type.addr == to->addr;
+}
+
+/* Does the function copy or move what it is a member of? */
+static bool takes_another(const struct writer *w, Dwarf_Die *function,
+			  const Dwarf_Die *of)
+{
+	Dwarf_Die die;
+	int more;
+
+	for (more = w->r->dw.dwarf_child(function, &die); !more;
+	     more = w->r->dw.dwarf_siblingof(&die, &die))
+		if (w->r->dw.dwarf_tag(&die) == DW_TAG_formal_parameter &&
+		    is_reference_to(w, &die, of))
+			return true;
+	return false;
+}
+
+/* A destructor, a constructor that copies, or a virtual function: its class may be passed by
+ * reference. */
+static bool is_special(const struct writer *w, Dwarf_Die *function,
+		       Dwarf_Die *of)
+{
+	const char *name = name_of(w, function, DW_AT_name);
+	const char *class = name_of(w, of, DW_AT_name);
+	size_t len = name ? strlen(name) : 0;
+
+	if (dp_reader_number(w->r, function, DW_AT_virtuality) ||
+	    (name && *name == '~'))
+		return true;
+	return name && class && !strncmp(name, class, len) &&
+	       (!class[len] || class[len] == '<') &&
+	       takes_another(w, function, of);
+}
+
+static bool is_trivial(const struct writer *w, Dwarf_Die *of, int depth);
+
+static bool member_is_trivial(const struct writer *w, Dwarf_Die *die, int depth)
+{
+	Dwarf_Die type = *die;
+	int i;
+
+	for (i = 0; i < BASES_MAX && dp_reader_type(w->r, &type, &type) &&
+		    dp_reader_peel(w->r, &type);
+	     i++) {
+		if (is_struct(w->r->dw.dwarf_tag(&type)))
+			return is_trivial(w, &type, depth + 1);
+		if (w->r->dw.dwarf_tag(&type) != DW_TAG_array_type)
+			return true;
+	}
+	return i < BASES_MAX;
+}
+
+/* Can a class of C++ be copied as its bytes, by all that debug information says of it? */
+static bool is_trivial(const struct writer *w, Dwarf_Die *of, int depth)
+{
+	Dwarf_Die die;
+	int more, tag;
+
+	if (depth > BASES_MAX ||
+	    w->r->dw.dwarf_hasattr(of, DW_AT_declaration) ||
+	    w->r->dw.dwarf_hasattr(of, DW_AT_containing_type))
+		return false;
+	for (more = w->r->dw.dwarf_child(of, &die); !more;
+	     more = w->r->dw.dwarf_siblingof(&die, &die)) {
+		tag = w->r->dw.dwarf_tag(&die);
+		if (tag == DW_TAG_subprogram && is_special(w, &die, of))
+			return false;
+		if ((tag == DW_TAG_member || tag == DW_TAG_inheritance) &&
+		    !w->r->dw.dwarf_hasattr(&die, DW_AT_external) &&
+		    !member_is_trivial(w, &die, depth))
+			return false;
+	}
+	return true;
+}
+
+static bool is_by_value(const struct writer *w, Dwarf_Die *die, int lang)
+{
+	switch (lang) {
+	case DW_LANG_C:
+	case DW_LANG_C89:
+	case DW_LANG_C99:
+	case DW_LANG_C11:
+		return true;
+	case DW_LANG_C_plus_plus:
+	case DW_LANG_C_plus_plus_03:
+	case DW_LANG_C_plus_plus_11:
+	case DW_LANG_C_plus_plus_14:
+		return is_trivial(w, die, 0);
+	default:
+		return false;
+	}
+}
+
+/* C passes all structs by value; of C++, some compilers say what they do. */
+static u8 passed(const struct writer *w, Dwarf_Die *die)
+{
+	u64 how = dp_reader_number(w->r, die, DW_AT_calling_convention);
+	Dwarf_Die unit;
+
+	if (how == DW_CC_pass_by_reference)
+		return DP_PROTOTYPE_PASSED_REFERENCE;
+	if (!w->r->dw.dwarf_diecu(die, &unit, NULL, NULL))
+		return DP_PROTOTYPE_PASSED_UNKNOWN;
+	return how == DW_CC_pass_by_value ||
+			       is_by_value(w, die,
+					   w->r->dw.dwarf_srclang(&unit)) ?
+		       passed_by_members(w, die) :
+		       DP_PROTOTYPE_PASSED_UNKNOWN;
+}
+
 static void fill_struct(struct writer *w, u32 i)
 {
 	struct dp_tree_type *t = &w->t->type[i];
@@ -582,6 +746,7 @@ static void fill_struct(struct writer *w, u32 i)
 		t->partial = true;
 		return;
 	}
+	t->passed = passed(w, &die);
 	t->first = fields;
 	t->n = w->t->fields - fields;
 	t->of = type_of_template(w, i);
@@ -772,22 +937,71 @@ static bool is_passed_otherwise(const struct writer *w, Dwarf_Die *function)
 	return false;
 }
 
+u32 dp_writer_text(struct writer *w, const char *text)
+{
+	return put_text(w->t, text);
+}
+
+const char *dp_writer_name(const struct writer *w, Dwarf_Die *die)
+{
+	return name_of(w, die, DW_AT_name);
+}
+
+u32 dp_writer_type(struct writer *w, Dwarf_Die *die)
+{
+	return type_of_value(w, die);
+}
+
+u32 dp_writer_enter(struct writer *w, const Dwarf_Die *type)
+{
+	return enter(w, type, 0, 0);
+}
+
+Dwarf_Die dp_writer_origin(const struct writer *w, const Dwarf_Die *die)
+{
+	return origin_of(w, die);
+}
+
+/* Is the address asked for that of @function's first instruction? */
+static bool is_at_entry(const struct dp_reader *r, Dwarf_Die *function)
+{
+	Dwarf_Addr pc, unit, end;
+
+	if (r->dw.dwarf_entrypc(function, &pc) &&
+	    r->dw.dwarf_ranges(function, 0, &unit, &pc, &end) <= 0)
+		return false;
+	return pc + r->bias == r->addr[0];
+}
+
+static bool put_prototype(struct writer *w, Dwarf_Die *function)
+{
+	Dwarf_Die origin = origin_of(w, function);
+
+	return w->t->scope.is_entry &&
+	       !(w->r->wanted && w->r->wanted->changed) &&
+	       dp_reader_is_c(w->r, function) &&
+	       !is_called_otherwise(w, function) && put_parameters(w, &origin);
+}
+
 static void see(const struct dp_reader *r, Dwarf_Die *function, size_t i)
 {
 	struct dp_tree *t = r->out;
 	struct writer w = { .r = r, .t = t, .filled = 1 };
-	Dwarf_Die origin = origin_of(&w, function);
 
-	if (!dp_reader_is_c(r, function) || is_called_otherwise(&w, function))
-		return;
 	memset(t, 0, sizeof(*t));
 	t->types = t->text = 1;
+	t->scope.is_entry = is_at_entry(r, function);
 	put_function(&w, function);
-	if (!put_parameters(&w, &origin))
-		return;
+	t->scope.by_abi = put_prototype(&w, function);
+	if (r->wanted)
+		dp_scope_put(&w, function);
 	for (; w.filled < t->types; w.filled++)
 		fill(&w, w.filled);
-	t->found = !is_passed_otherwise(&w, function);
+	if (t->scope.by_abi && is_passed_otherwise(&w, function))
+		t->scope.by_abi = false;
+	if (!t->scope.by_abi)
+		t->parameters = 0;
+	t->found = t->scope.by_abi || r->wanted;
 }
 
 static bool has(const struct dp_reader *r, size_t i)
@@ -795,6 +1009,48 @@ static bool has(const struct dp_reader *r, size_t i)
 	const struct dp_tree *t = r->out;
 
 	return t->found;
+}
+
+static int build(const struct dp_reader *r, const struct dp_frame *frame,
+		 struct dp_prototype **p)
+{
+	const struct dp_tree *t = r->out;
+
+	return t->found ? dp_tree_build(t, frame, p) : -ENOENT;
+}
+
+static int load_frame(struct dp_frame *f, struct dp_modules *mods,
+		      const struct dp_module *m, u64 addr)
+{
+	struct dp_elf elf;
+	int err = dp_file_open_elf(mods, dp_mod_of(m), &elf);
+
+	memset(f, 0, sizeof(*f));
+	if (err)
+		return dp_is_shortage(err) ? err : -ENOENT;
+	err = dp_frame_load(f, &elf, addr - m->bias);
+	dp_elf_close(&elf);
+	return err;
+}
+
+int dp_types_scope(struct dp_modules *mods, const struct dp_module *m, u64 addr,
+		   const struct dp_wanted *wanted, struct dp_prototype **p)
+{
+	struct dp_reader r = { .addr = &addr,
+			       .n = 1,
+			       .size = sizeof(struct dp_tree),
+			       .wanted = wanted,
+			       .see = see,
+			       .has = has };
+	struct dp_frame frame;
+	int err = load_frame(&frame, mods, m, addr);
+
+	err = err ?: dp_reader_read(&r, mods, m);
+	err = err ?: build(&r, &frame, p);
+	if (r.out)
+		munmap(r.out, r.size);
+	dp_frame_free(&frame);
+	return err;
 }
 
 int dp_types_prototype(struct dp_modules *mods, const struct dp_module *m,
@@ -805,12 +1061,9 @@ int dp_types_prototype(struct dp_modules *mods, const struct dp_module *m,
 			       .size = sizeof(struct dp_tree),
 			       .see = see,
 			       .has = has };
-	const struct dp_tree *t;
 	int err = dp_reader_read(&r, mods, m);
 
-	t = r.out;
-	if (!err)
-		err = t->found ? dp_tree_build(t, p) : -ENOENT;
+	err = err ?: build(&r, NULL, p);
 	if (r.out)
 		munmap(r.out, r.size);
 	return err;

@@ -166,12 +166,21 @@ static void note_at(const struct dp_reader *r, u64 pc, Dwarf_Die *function)
 			r->see(r, function, (size_t)(at - r->addr));
 }
 
+static void note_within(const struct dp_reader *r, Dwarf_Die *function)
+{
+	if (!r->has(r, 0) &&
+	    r->dw.dwarf_haspc(function, r->addr[0] - r->bias) > 0)
+		r->see(r, function, 0);
+}
+
 static int note(Dwarf_Die *function, void *arg)
 {
 	struct dp_reader *r = arg;
 	Dwarf_Addr pc, unit, end;
 
-	if (!r->dw.dwarf_entrypc(function, &pc))
+	if (r->wanted)
+		note_within(r, function);
+	else if (!r->dw.dwarf_entrypc(function, &pc))
 		note_at(r, pc, function);
 	/* A function in several pieces: its entry is in the first. */
 	else if (r->dw.dwarf_ranges(function, 0, &unit, &pc, &end) > 0)
@@ -221,7 +230,9 @@ static void read_all(struct dp_reader *r)
 
 	while (!r->dw.dwarf_nextcu(r->dwarf, at, &next, &head, NULL, NULL,
 				   NULL)) {
-		if (r->dw.dwarf_offdie(r->dwarf, at + head, &unit))
+		if (r->dw.dwarf_offdie(r->dwarf, at + head, &unit) &&
+		    !(r->wanted &&
+		      !r->dw.dwarf_haspc(&unit, r->addr[0] - r->bias)))
 			read_unit(r, &unit);
 		if (r->n == 1 && r->has(r, 0))
 			break;

@@ -12,30 +12,38 @@
 #include "sym/types.h"
 
 /* DP_LIBDW(X): X(function) for each function of libdw that is used */
-#define DP_LIBDW(X)               \
-	X(dwarf_begin)            \
-	X(dwarf_new_oom_handler)  \
-	X(dwarf_setalt)           \
-	X(dwarf_cu_info)          \
-	X(dwarf_addrdie)          \
-	X(dwarf_getaranges)       \
-	X(dwarf_nextcu)           \
-	X(dwarf_offdie)           \
-	X(dwarf_dieoffset)        \
-	X(dwarf_getfuncs)         \
-	X(dwarf_entrypc)          \
-	X(dwarf_ranges)           \
-	X(dwarf_attr)             \
-	X(dwarf_attr_integrate)   \
-	X(dwarf_hasattr)          \
-	X(dwarf_formref_die)      \
-	X(dwarf_formstring)       \
-	X(dwarf_formudata)        \
-	X(dwarf_getlocation_addr) \
-	X(dwarf_child)            \
-	X(dwarf_siblingof)        \
-	X(dwarf_diecu)            \
-	X(dwarf_srclang)          \
+#define DP_LIBDW(X)                         \
+	X(dwarf_begin)                      \
+	X(dwarf_cu_info)                    \
+	X(dwarf_setalt)                     \
+	X(dwarf_new_oom_handler)            \
+	X(dwarf_addrdie)                    \
+	X(dwarf_getaranges)                 \
+	X(dwarf_nextcu)                     \
+	X(dwarf_offdie)                     \
+	X(dwarf_dieoffset)                  \
+	X(dwarf_getfuncs)                   \
+	X(dwarf_entrypc)                    \
+	X(dwarf_ranges)                     \
+	X(dwarf_attr)                       \
+	X(dwarf_attr_integrate)             \
+	X(dwarf_hasattr)                    \
+	X(dwarf_formref_die)                \
+	X(dwarf_formstring)                 \
+	X(dwarf_formudata)                  \
+	X(dwarf_getlocation_addr)           \
+	X(dwarf_haspc)                      \
+	X(dwarf_getlocations)               \
+	X(dwarf_getlocation)                \
+	X(dwarf_getlocation_attr)           \
+	X(dwarf_getlocation_implicit_value) \
+	X(dwarf_formaddr)                   \
+	X(dwarf_formblock)                  \
+	X(dwarf_lineprologueend)            \
+	X(dwarf_child)                      \
+	X(dwarf_siblingof)                  \
+	X(dwarf_diecu)                      \
+	X(dwarf_srclang)                    \
 	X(dwarf_tag)
 
 /* DP_LIBDW_LINES(X): the same for line tables */
@@ -62,6 +70,8 @@ struct dp_libdw {
  * struct dp_reader - what is read of functions
  * @addr, @n: entries of the functions in the process, ascending
  * @bias: of their module
+ * @wanted: names that are asked for, at @addr[0], which may be anywhere in its function then;
+ *          or NULL
  * @out: memory that the child and the tool share
  * @size: bytes of it
  * @see: told that the DIE @function is the one at @addr[@i], for each such DIE
@@ -74,6 +84,7 @@ struct dp_reader {
 	const u64 *addr;
 	size_t n;
 	u64 bias;
+	const struct dp_wanted *wanted;
 	void *out;
 	size_t size;
 	void (*see)(const struct dp_reader *r, Dwarf_Die *function, size_t i);

@@ -2,7 +2,8 @@
 /*
  * tree: a prototype in one block of memory, of numbers from a child that may be hostile.
  *
- *   struct dp_prototype | parameters | types | fields | names | text, with a zero byte behind
+ *   struct dp_prototype | parameters | types | fields | names | text, with a zero byte behind |
+ *   places (pieces.c)
  *
  * Numbers that lead nowhere are an error. What is merely too large, or does not fit into what
  * it is in, becomes a STRUCT without fields: debug information has such things, too.
@@ -10,6 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "sym/types/pieces.h"
 #include "sym/types/tree.h"
 
 #define SIZE_MOST (1u << 20)
@@ -29,6 +31,7 @@ struct builder {
 	struct dp_prototype_field *field;
 	struct dp_prototype_name *name;
 	char *text;
+	void *places;
 	u8 state[DP_TREE_TYPES];
 };
 
@@ -102,7 +105,8 @@ static bool counts_are_sane(const struct dp_tree *t)
 {
 	return t->parameters <= DP_PROTOTYPE_PARAMETERS && t->types &&
 	       t->types <= DP_TREE_TYPES && t->fields <= DP_TREE_FIELDS &&
-	       t->names <= DP_TREE_NAMES && t->text <= DP_TREE_TEXT;
+	       t->names <= DP_TREE_NAMES && t->text <= DP_TREE_TEXT &&
+	       dp_pieces_are_sane(&t->scope);
 }
 
 static bool is_within(u32 first, u32 n, u32 of)
@@ -117,8 +121,9 @@ static int allocate(struct builder *b)
 	size_t types = t->types * sizeof(*b->type);
 	size_t fields = t->fields * sizeof(*b->field);
 	size_t names = t->names * sizeof(*b->name);
+	size_t text = (t->text + 8) & ~(size_t)7;
 	char *at = calloc(1, sizeof(*b->block) + params + types + fields +
-				     names + t->text + 1);
+				     names + text + dp_pieces_room(t));
 
 	if (!at)
 		return -ENOMEM;
@@ -127,6 +132,7 @@ static int allocate(struct builder *b)
 	b->field = (void *)(at += types);
 	b->name = (void *)(at += fields);
 	b->text = at + names;
+	b->places = b->text + text;
 	return 0;
 }
 
@@ -284,6 +290,9 @@ static int take_struct(struct builder *b, const struct dp_tree_type *from,
 	to->of = from->of ? &b->type[from->of] : NULL;
 	to->name = text_at(b, from->name);
 	to->size = from->size <= SIZE_MOST ? (u32)from->size : 0;
+	to->passed = from->passed <= DP_PROTOTYPE_PASSED_REFERENCE ?
+			     from->passed :
+			     DP_PROTOTYPE_PASSED_UNKNOWN;
 	to->fields = b->field + from->first;
 	to->n = from->n;
 	return 0;
@@ -493,7 +502,15 @@ static int take_function(struct builder *b)
 	return 0;
 }
 
-int dp_tree_build(const struct dp_tree *t, struct dp_prototype **p)
+static int take_places(struct builder *b, const struct dp_frame *frame)
+{
+	const struct dp_pieces_of of = { b->t, frame, b->type, b->text };
+
+	return dp_pieces_build(&of, b->places, &b->block->prototype.scope);
+}
+
+int dp_tree_build(const struct dp_tree *t, const struct dp_frame *frame,
+		  struct dp_prototype **p)
 {
 	struct builder b = { .t = t };
 	int err;
@@ -508,6 +525,7 @@ int dp_tree_build(const struct dp_tree *t, struct dp_prototype **p)
 	err = err ?: take_fields(&b);
 	err = err ?: take_types(&b);
 	err = err ?: take_function(&b);
+	err = err ?: take_places(&b, frame);
 	if (err)
 		free(b.block);
 	else

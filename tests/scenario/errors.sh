@@ -126,7 +126,7 @@ is "an IFUNC means its implementation" "$(awk 'NR > 1 { printf "%s ", $1 }' "$di
 refuses "malformed spec" 2 'an offset is a number' '            ^' stat 'libc.so.6:f+zz' "${touch_it[@]}"
 refuses "a return probe inside a function" 2 'a return probe has no offset' '             ^~' stat r:libc.so.6:f+1 "${touch_it[@]}"
 refuses "arguments of a count" 2 'arguments .* are for dprobes trace' ' ^~~' stat 'f(a)' "${touch_it[@]}"
-refuses "a value that is none" 2 'a value is arg0, arg1 …, a register' '    ^~' trace 'f+4(di)' "${touch_it[@]}"
+refuses "a value that is none" 2 'a value is arg0, arg1 …, a register' '   ^~' trace 'f*(di)' "${touch_it[@]}"
 refuses "a type that is none" 2 'a format is u8 to u64' '       ^~~' trace 'f(arg0:u12)' "${touch_it[@]}"
 refuses "no sign" 2 'no sign .* \(int\)arg0, or arg0:s64' '     ^~~~' stat 'f if arg0 == -1' "${touch_it[@]}"
 refuses "an assignment" 2 'equality is "=="' '         ^' stat 'f if rdi = 3' "${touch_it[@]}"

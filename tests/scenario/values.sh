@@ -90,8 +90,6 @@ is "what could be printed there" "$(grep values: <<<"$out")" '    values: pathna
 run trace 'libc.so.6:open(path, foo)' -- "$dir/calls"
 like "a name that it has not: it says which there are" "$status $err" '^2 .*this function has path[a-z]*, flags, mode; a value is one of these'
 like "and where" "$err" '^                       \^~~$'
-run trace 'libm.so.6:pow(x)' -- "$dir/calls"
-like "one that is floating point" "$status $err" '^2 .*floating-point arguments.* are not there yet'
 # Names and types of debug information, of the program itself
 cat >"$dir/shapes.c" <<'END'
 #include <stdbool.h>
@@ -160,8 +158,8 @@ for how in whole separate; do
 	run list -v 'draw' hidden -- "$dir/shapes"
 	is "$how: what could be printed" "$(grep values: <<<"$out")" "    values: s->{name, at, hue, bytes, word, size, flag, filled, tag, next}, scale, hue, n, words
     values: level"
-	run trace 'copy(s)' -- "$dir/shapes"
-	like "$how: a function that returns a struct" "$status $err" '^2 .*returns a struct, are not there yet'
+	run trace -q -o "$dir/lines" 'copy(s->name)' -- "$dir/shapes"
+	is "$how: a function that returns a struct" "$(shapes copy)" 's->name="one"'
 	run trace 'draw(s->nme)' -- "$dir/shapes"
 	like "$how: a member that it has not" "$status $err" '^2 .*the struct has name, at, hue, '
 	run trace 'draw(what)' -- "$dir/shapes"
@@ -183,10 +181,121 @@ done
 run trace --json -q -o "$dir/lines" 'draw(*s->next, s->at)' -- "$dir/shapes"
 is "JSON has objects" "$(head -n 1 "$dir/lines" | grep -o '"args".*')" \
 	'"args":{"*s->next":{"name":"last","at":{"x":3,"y":-4},"hue":3,"bytes":[9,8,7,6],"word":101124105,"size":2.5,"flag":1,"filled":true,"tag":"tag","next":"0x0"},"s->at":{"x":1,"y":-2}}}'
-run trace -f 'draw(s)' -- "$dir/shapes"
-like "with -f it is refused by name" "$status $err" '^2 .*with -f, names of debug information are not there yet'
-run trace 'draw+4(s)' -- "$dir/shapes"
-like "not in the middle of a function" "$status $err" '^2 .*names are those of one function, at its entry'
+# Names anywhere in a function: the program prints what it has at the labels that it exports.
+cat >"$dir/places.c" <<'END'
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+struct node { struct node *next; int v; const char *name; };
+typedef struct node node_t;
+struct pair { long a; int b; };
+struct reals { double x, y; };
+struct big { long a[5]; };
+enum colour { RED = 1, GREEN = 5 };
+enum colour hue = GREEN;
+node_t *list;
+static long secret = 99;
+__thread int own = 3;
+#define KEPT __attribute__((noinline, noclone, noipa))
+#define HERE(name) __asm__ volatile(".globl " #name "\n.type " #name ", @function\n" #name ": nop" ::: "memory")
+KEPT long work(struct pair p, int n, struct big b, const char *s, struct reals r, float f)
+{
+	long total = secret++;
+	for (int i = 0; i < n; i++) {
+		int square = i * i;
+		total += square + b.a[i] + own;
+		HERE(inner);
+		printf("inner i=%d square=%d total=%ld\n", i, square, total);
+	}
+	{
+		const char *s = "inner";
+		HERE(shadow);
+		printf("shadow s=\"%s\" n=%d\n", s, n);
+		printf("%ld\n", p.a);
+	}
+	return total + (long)strlen(s) + (long)(r.x + r.y + f);
+}
+KEPT struct big make(int x, struct pair p) { return (struct big){ { x, p.a } }; }
+int main(int argc, char **argv)
+{
+	struct node last = { 0, 2, "two" }, first = { &last, 1, "one" };
+	struct big b = { { 1, 2, 3, 4, 5 } };
+
+	list = &first;
+	setbuf(stdout, NULL);
+	b = make((int)work((struct pair){ 11, 22 }, 3, b, "hello", (struct reals){ 1.5, -2.5 }, 0.25f), (struct pair){ 33, 44 });
+	if (argc == 2 && !fork())
+		execl(argv[1], argv[1], NULL);
+	return b.a[1] != 33;
+}
+END
+places() { sed -n "s/.* places:$1 //p" "$dir/lines"; }
+printed() { sed -n "s/^$1 //p" "$dir/printed"; }
+for flags in "-O2 -g" "-O0 -g" "-O1 -g -gdwarf-4 -fno-pie -no-pie"; do
+	# shellcheck disable=SC2086
+	"${CC:-gcc}" -w $flags -o "$dir/places" "$dir/places.c"
+	"$DPROBES" trace -q -o "$dir/lines" 'inner(i, square, total)' 'shadow(s, n)' -- "$dir/places" >"$dir/printed" 2>"$dir/err"
+	is "$flags: locals and parameters in the middle of a function" "$(places inner) $(cat "$dir/err")" "$(printed inner) "
+	is "$flags: the innermost of a name" "$(places shadow)" "$(printed shadow)"
+	run trace -q -o "$dir/lines" 'work(p, p.b, n, b, s, r, r.y, f, hue, secret, list->next->name)' \
+		'make(x, p, (enum colour)x, v=((struct node *)list)->v, w=((node_t *)list)->next->name)' -- "$dir/places"
+	is "$flags: parameters by the whole ABI, and globals" "$status $(places work)" \
+		'0 p={a=11,b=22} p.b=22 n=3 b={a={1,2,3,4,5}} s="hello" r={x=1.5,y=-2.5} r.y=-2.5 f=0.25 hue=GREEN secret=99 list->next->name="two"'
+	like "$flags: of a function that returns a struct in memory, and casts to types of the program" "$(places make)" \
+		'^x=1[0-9]+ p=\{a=33,b=44\} \(enum colour\)x=1[0-9]+ v=1 w="two"$'
+	run trace 'work(own)' -- "$dir/places"
+	like "$flags: thread-local" "$status $err" '^2 dprobes: own is of each thread its own'
+	run stat -q -o "$dir/counts" 'inner if square == 4 && b.a[2] == 3' 'work if f == 0.25 && r.x > 1.0' -- "$dir/places"
+	is "$flags: conditions" "$status $(hits "$dir/counts" places:inner) $(hits "$dir/counts" places:work)" "0 1 1"
+done
+"${CC:-gcc}" -w -O2 -g -o "$dir/places" "$dir/places.c"
+run trace 'work(total)' -- "$dir/places"
+like "what is not there yet, and where it is" "$status $err" '^2 dprobes: total is optimised out here; it is known from work\+0x[0-9a-f]+ to \+0x'
+like "its caret" "$err" '^       \^~~~~$'
+run trace 'shadow(p.a)' -- "$dir/places"
+like "pieces that GCC says to be where something else is" "$status $err" '^2 dprobes: p is (in pieces here that GCC does not follow|optimised out)'
+run list -v work -- "$dir/places"
+like "list: values" "$out" 'values: p\.\{a, b\}, n, b\.\{a\}, s, r\.\{x, y\}, f'
+like "list: what has none" "$out" 'without a value here: .*total'
+"${CC:-gcc}" -w -O0 -g -o "$dir/bare" "$dir/places.c"
+run trace 'work+1(n)' -- "$dir/bare"
+like "before the frame is built" "$status $err" "^2 dprobes: n is not in its place here: the function's frame is not built yet"
+run trace 'work((struct nothing *)s)' -- "$dir/places"
+like "a type that it has not" "$status $err" '^2 dprobes: no type of this name is known of the program'
+# Two functions of a name: each has its own types and places
+cat >"$dir/one.c" <<'END'
+struct item { int a; long b; };
+static __attribute__((noinline, noipa)) long same(struct item *p, int only) { return p->b + only; }
+extern long two(void);
+int main(void) { struct item i = { 1, 2 }; return same(&i, 5) + two() != 12; }
+END
+cat >"$dir/two.c" <<'END'
+struct item { long b; char pad[40]; int a; };
+static __attribute__((noinline, noipa)) long same(int n, struct item *p) { return p->b + n; }
+long two(void) { struct item i = { 3, "", 4 }; return same(2, &i); }
+END
+"${CC:-gcc}" -w -O2 -g -o "$dir/both" "$dir/one.c" "$dir/two.c"
+run trace 'same(p->a)' -- "$dir/both"
+one=$(sed -n 's/^ *\([^ ]*\) *(one.c)$/\1/p' <<<"$err") two=$(sed -n 's/^ *\([^ ]*\) *(two.c)$/\1/p' <<<"$err")
+run trace -q -o "$dir/lines" "$one(p->a, p->b, only)" "$two(p->a, p->b, n)" -- "$dir/both"
+is "functions of a name, by their offsets" "$status $(sed 's/.* both:[^ ]* //' "$dir/lines")" "0 p->a=1 p->b=2 only=5
+p->a=4 p->b=3 n=2"
+# With -f: the same file, and another build of it
+sed 's/struct pair { long a; int b; }/struct pair { int b; long a; }/; s/{ 11, 22 }/{ 22, 11 }/; s/{ 33, 44 }/{ 44, 33 }/' "$dir/places.c" >"$dir/other.c"
+mkdir -p "$dir/other"
+"${CC:-gcc}" -w -O1 -g -o "$dir/other/places" "$dir/other.c"
+for to in places other/places; do
+	run trace -f -q -o "$dir/lines" 'work(p.a, p.b, n, secret)' -- "$dir/places" "$dir/$to"
+	is "with -f, $to" "$status $(places work | sort | uniq -c | sed 's/^ *//')" "0 2 p.a=11 p.b=22 n=3 secret=99"
+done
+if command -v gdb >/dev/null; then
+	"${CXX:-g++}" -w -O2 -g -o "$dir/values" tests/victims/values.cc
+	seed=${VALUES_SEED:-$RANDOM}
+	timeout 200 /usr/bin/python3 tests/tools/gdb-values.py "$DPROBES" "$seed" 12 "$dir" values "$dir/values" >"$dir/said" 2>&1
+	like "seed $seed: as gdb has them: $(head -n 1 "$dir/said")" "$(grep -c ': dprobes .*, gdb ' "$dir/said") $(head -n 1 "$dir/said")" '^0 .*[1-9][0-9]* equal'
+else
+	skip "as gdb has them" "there is no gdb"
+fi
 strip "$dir/shapes"
 run trace 'main(argc)' -- "$dir/calls"
 like "without debug information it says which is missing" "$status $err" '^2 .*no names are known; its debug information is not installed \(package'

@@ -365,7 +365,7 @@ static struct dp_prototype *random_function(void)
 	tree->parameter[0] =
 		(struct dp_tree_parameter){ word_at[COUNT(words) - 1],
 					    TYPES - 1 };
-	return dp_tree_build(tree, &p) ? NULL : p;
+	return dp_tree_build(tree, NULL, &p) ? NULL : p;
 }
 
 static u32 seen[DP_PRINTER_MAYBE + 1];

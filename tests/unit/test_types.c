@@ -432,7 +432,7 @@ static struct dp_prototype *build(void)
 {
 	struct dp_prototype *p = NULL;
 
-	assert_int_equal(dp_tree_build(forged, &p), 0);
+	assert_int_equal(dp_tree_build(forged, NULL, &p), 0);
 	assert_non_null(p);
 	return p;
 }
@@ -481,12 +481,12 @@ static void test_numbers_out_of_range(void **state)
 		for (k = 0; k < COUNT(bad); k++) {
 			forge();
 			*number[i] = bad[k];
-			assert_int_equal(dp_tree_build(t, &p), -EBADMSG);
+			assert_int_equal(dp_tree_build(t, NULL, &p), -EBADMSG);
 		}
 	}
 	forge();
 	t->types = 0;
-	assert_int_equal(dp_tree_build(t, &p), -EBADMSG);
+	assert_int_equal(dp_tree_build(t, NULL, &p), -EBADMSG);
 	assert_null(p);
 }
 
@@ -494,7 +494,7 @@ static void assert_bad(void)
 {
 	struct dp_prototype *p = NULL;
 
-	assert_int_equal(dp_tree_build(forged, &p), -EBADMSG);
+	assert_int_equal(dp_tree_build(forged, NULL, &p), -EBADMSG);
 	assert_null(p);
 }
 
@@ -829,7 +829,7 @@ static void test_noise(void **state)
 			seed = seed * 6364136223846793005ull + 1;
 			((u8 *)forged)[(seed >> 33) % span] = (u8)(seed >> 24);
 		}
-		if (!dp_tree_build(forged, &p))
+		if (!dp_tree_build(forged, NULL, &p))
 			free(p);
 	}
 }

@@ -6,6 +6,7 @@
  * right side can raise an exception, it is computed only if it decides.
  */
 #include "tracer/values/code.h"
+#include "tracer/values/place.h"
 #include "engine/vm/ops.h"
 #include "sym/prototypes.h"
 #include <errno.h>
@@ -25,8 +26,12 @@ bool dp_code_is_place(const struct dp_values *values, u16 n)
 {
 	u8 op = at(values, n)->op;
 
+	if (op == DP_VALUE_VARIABLE)
+		return at(values, n)->in_memory;
+	if (op == DP_VALUE_MEMBER)
+		return !dp_place_is_split(values, n);
 	return op == DP_VALUE_DEREF || op == DP_VALUE_FETCH ||
-	       op == DP_VALUE_INDEX || op == DP_VALUE_MEMBER;
+	       op == DP_VALUE_INDEX;
 }
 
 /* Is a string read? */
@@ -51,6 +56,8 @@ bool dp_code_touches(const struct dp_values *values, u16 n)
 	case DP_VALUE_NAME:
 	case DP_VALUE_PARAMETER:
 		return dp_code_touches_name(values, v);
+	case DP_VALUE_VARIABLE:
+		return v->reads;
 	default:
 		return dp_code_is_place(values, n) ||
 		       compares_text(values, v) ||
@@ -72,15 +79,6 @@ static struct dp_value_type target_of(struct dp_value_type type)
 static bool is_real(struct dp_value_type type)
 {
 	return type.kind == DP_VALUE_FLOAT && !type.stars;
-}
-
-void dp_code_extend(struct dp_coder *c, struct dp_value_type type)
-{
-	if (!type.stars && type.bits && type.bits < 64)
-		dp_code_op8(c,
-			    dp_value_has_sign(type) ? DP_OPCODE_PBL_I :
-						      DP_OPCODE_PZL_I,
-			    type.bits);
 }
 
 static const u8 loads[] = { [1] = DP_OPCODE_PUSH_MEM_U8,
@@ -149,6 +147,11 @@ static void refuse_member(struct dp_coder *c, const struct dp_value *v)
 	struct dp_value name = { .at = v->name_at, .span = v->name_span };
 	char names[100];
 
+	if (at(c->values, v->left)->op == DP_VALUE_PARAMETER &&
+	    at(c->values, v->left)->number == ~0ull) {
+		dp_code_value(c, v->left);
+		return;
+	}
 	if (type.kind != DP_VALUE_STRUCT) {
 		/* A name that is not known is the first error. */
 		dp_code_value(c, v->left);
@@ -239,6 +242,8 @@ struct dp_value_type dp_code_place(struct dp_coder *c, u16 n)
 	const struct dp_value *v = at(c->values, n);
 
 	switch (c->err ? DP_VALUE_NUMBER : v->op) {
+	case DP_VALUE_VARIABLE:
+		return dp_place_push(c, v);
 	case DP_VALUE_FETCH:
 		return place_fetched(c, v);
 	case DP_VALUE_MEMBER:
@@ -271,11 +276,8 @@ static void load_unit(struct dp_coder *c, u16 n, u32 bytes)
 	}
 }
 
-static struct dp_value_type load_bits(struct dp_coder *c, u16 n,
-				      const struct dp_prototype_field *f,
-				      struct dp_value_type type)
+void dp_code_cut_bits(struct dp_coder *c, const struct dp_prototype_field *f)
 {
-	load_unit(c, n, f->unit);
 	if (f->shift)
 		dp_code_op8(c, DP_OPCODE_SHR_I, f->shift);
 	if (f->bits < 64)
@@ -283,7 +285,6 @@ static struct dp_value_type load_bits(struct dp_coder *c, u16 n,
 			    f->type->is_signed ? DP_OPCODE_PBL_I :
 						 DP_OPCODE_PZL_I,
 			    f->bits);
-	return type;
 }
 
 static struct dp_value_type push_loaded(struct dp_coder *c, u16 n)
@@ -292,8 +293,11 @@ static struct dp_value_type push_loaded(struct dp_coder *c, u16 n)
 	const struct dp_prototype_field *bits = dp_code_bits(c->values, n);
 	struct dp_printer view;
 
-	if (bits)
-		return load_bits(c, n, bits, type);
+	if (bits) {
+		load_unit(c, n, bits->unit);
+		dp_code_cut_bits(c, bits);
+		return type;
+	}
 	if (dp_code_view(type, &view) && view.kind == DP_PRINTER_POINTER) {
 		add_offset(c, view.pointer);
 		type = dp_code_pointer(type);
@@ -302,11 +306,32 @@ static struct dp_value_type push_loaded(struct dp_coder *c, u16 n)
 	return type;
 }
 
+/* A cast to a type of the program that is not known, or that no number has */
+static bool refuse_type(struct dp_coder *c, const struct dp_value *v)
+{
+	const struct dp_value name = { .at = v->name_at, .span = v->name_span };
+
+	if (v->type.kind == DP_VALUE_NAMED)
+		dp_code_bad(
+			c, &name, -ENODATA,
+			"no type of this name is known of the program: its debug information would tell");
+	else if (v->type.count ||
+		 (!v->type.stars && (v->type.kind == DP_VALUE_STRUCT ||
+				     v->type.kind == DP_VALUE_VOID)))
+		dp_code_bad(
+			c, v, -EINVAL,
+			"a value is cast to a number or a pointer: *(struct node *)rdi");
+	return c->err;
+}
+
 static struct dp_value_type push_cast(struct dp_coder *c,
 				      const struct dp_value *v)
 {
-	struct dp_value_type type = v->type, was = dp_code_value(c, v->left);
+	struct dp_value_type type = v->type, was;
 
+	if (refuse_type(c, v))
+		return DP_CODE_UNTYPED;
+	was = dp_code_value(c, v->left);
 	if (is_real(type) != is_real(was) ||
 	    (is_real(type) && type.bits != was.bits))
 		dp_code_bad(
@@ -504,6 +529,11 @@ struct dp_value_type dp_code_value(struct dp_coder *c, u16 n)
 	case DP_VALUE_NAME:
 	case DP_VALUE_PARAMETER:
 		return dp_code_name(c, v);
+	case DP_VALUE_VARIABLE:
+	case DP_VALUE_MEMBER:
+		return dp_place_is_split(c->values, n) ?
+			       dp_place_push_part(c, n) :
+			       push_loaded(c, n);
 	case DP_VALUE_RETVAL:
 		type = dp_code_returned(c, v);
 		dp_code_extend(c, type);
@@ -514,7 +544,6 @@ struct dp_value_type dp_code_value(struct dp_coder *c, u16 n)
 	case DP_VALUE_DEREF:
 	case DP_VALUE_FETCH:
 	case DP_VALUE_INDEX:
-	case DP_VALUE_MEMBER:
 		return push_loaded(c, n);
 	case DP_VALUE_CAST:
 		return push_cast(c, v);
@@ -544,6 +573,10 @@ struct dp_value_type dp_code_value(struct dp_coder *c, u16 n)
 
 void dp_code_word(struct dp_coder *c, u16 n, u32 offset)
 {
+	if (dp_place_is_split(c->values, n)) {
+		dp_place_push_word(c, n, offset);
+		return;
+	}
 	dp_code_place(c, n);
 	add_offset(c, offset);
 	dp_code_op(c, DP_OPCODE_PUSH_MEM_U64);

@@ -55,6 +55,8 @@ struct dp_value_type dp_code_value(struct dp_coder *c, u16 n);
 /** dp_code_place() - push the address of node @n instead, which is in memory.
  *  Return: the type of what is there */
 struct dp_value_type dp_code_place(struct dp_coder *c, u16 n);
+/** dp_code_cut_bits() - make of the unit of bit field @f, on the stack, the bit field */
+void dp_code_cut_bits(struct dp_coder *c, const struct dp_prototype_field *f);
 /** dp_code_word() - push the 8 bytes at @offset of node @n, which is in memory */
 void dp_code_word(struct dp_coder *c, u16 n, u32 offset);
 /** dp_code_bits() - the bit field that node @n is; NULL: it is none */
@@ -131,6 +133,11 @@ int dp_code_length_of(const struct dp_prototype *f, u32 parameter);
 /** dp_code_names() - the names of the parameters, with commas */
 void dp_code_names(const struct dp_prototype *f, char *buf, size_t len);
 
+/** dp_code_tell() - the same with members, and with variables: those that are @there, or those
+ *  that are optimised out */
+void dp_code_tell(const struct dp_prototype *f, bool there, char *buf,
+		  size_t len);
+
 /** dp_code_members() - the names of the members of a struct, with commas */
 void dp_code_members(const struct dp_prototype_type *t, char *buf, size_t len);
 
@@ -154,6 +161,10 @@ bool dp_code_is_vector(const struct dp_values *values,
 /** dp_code_touches_name() - is it in memory? */
 bool dp_code_touches_name(const struct dp_values *values,
 			  const struct dp_value *v);
+/** dp_code_is_register() - is it a register? */
+bool dp_code_is_register(const char *text, int len);
+/** dp_code_is_ours() - is it a register, an argument or a fact of the hit? */
+bool dp_code_is_ours(const char *text, int len);
 /* return: what is returned. */
 
 /** dp_code_is_retval() - is it "retval"? */

@@ -76,3 +76,12 @@ void dp_code_land(struct dp_coder *c, u32 jump)
 	if (!c->err)
 		memcpy(c->out->code + jump - 8, &distance, 8);
 }
+
+void dp_code_extend(struct dp_coder *c, struct dp_value_type type)
+{
+	if (!type.stars && type.bits && type.bits < 64)
+		dp_code_op8(c,
+			    dp_value_has_sign(type) ? DP_OPCODE_PBL_I :
+						      DP_OPCODE_PZL_I,
+			    type.bits);
+}

@@ -206,7 +206,7 @@ static struct dp_value_type push_parameter(struct dp_coder *c,
 	if (v->number >= ARGUMENT_MAX) {
 		dp_code_bad(
 			c, v, -EOPNOTSUPP,
-			"floating-point arguments, structs as arguments, and what is behind these or belongs to a function that returns a struct, are not there yet");
+			"how this is passed is not known: it, one before it, or what the function returns, is a struct of which not all is known");
 		return DP_CODE_UNTYPED;
 	}
 	dp_code_argument(c, v, (int)v->number);
@@ -283,4 +283,22 @@ bool dp_code_touches_name(const struct dp_values *values,
 	return find_argument(text, v->span) >= DP_TRACE_ARGS ||
 	       number_behind(text, v->span, "$stack") >= 0 ||
 	       dp_value_is(values, v, "caller");
+}
+
+bool dp_code_is_register(const char *text, int len)
+{
+	return find_register(text, len) >= 0;
+}
+
+bool dp_code_is_ours(const char *text, int len)
+{
+	static const char *const facts[] = { "pid",    "cpu",	  "caller",
+					     "retval", "latency", "comm",
+					     "tid",    "time",	  "stack" };
+	size_t i;
+
+	for (i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
+		if (is_register(text, len, facts[i]))
+			return true;
+	return find_register(text, len) >= 0 || find_argument(text, len) >= 0;
 }

@@ -61,7 +61,7 @@ bool dp_code_is_of_return(const struct dp_values *values, u16 n)
 {
 	const struct dp_value *v = &values->v[n];
 
-	if (v->op <= DP_VALUE_PARAMETER)
+	if (v->op <= DP_VALUE_VARIABLE)
 		return v->op == DP_VALUE_RETVAL;
 	return dp_code_is_of_return(values, v->left) ||
 	       (v->op >= DP_VALUE_OR && dp_code_is_of_return(values, v->right));

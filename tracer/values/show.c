@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FAULT_ELEMENTS 3 /* of an exception: its code, an address, 0 */
+
 /* What dp_output_write() says as it is, or as the byte that it is. */
 static u32 plain(const u8 *text, u32 len)
 {
@@ -246,12 +248,17 @@ bool dp_value_show(FILE *out, const struct dp_trace_item *shown,
 {
 	const struct dp_item *item = &logged->item;
 	u64 value[2] = { 0 };
-	bool many = item->token == DP_ITEM_ELEMENTS && item->count > 1;
+	bool many = item->token == DP_ITEM_ELEMENTS &&
+		    item->count == FAULT_ELEMENTS;
+	bool whole =
+		shown->type.count || dp_code_is_wide(shown->type) ||
+		(shown->type.kind == DP_VALUE_STRUCT && !shown->type.stars);
 
 	if (item->token == DP_ITEM_STRING)
 		return dp_show_text(out, item->payload, item->size,
 				    item->size >= DP_TRACE_STRING, json);
-	if (item->token == DP_ITEM_RANGE)
+	if (item->token == DP_ITEM_RANGE ||
+	    (item->token == DP_ITEM_ELEMENTS && whole && !many))
 		return show_whole(out, shown, logged, mods, json);
 	memcpy(value, item->payload,
 	       item->size < sizeof(value) ? item->size : sizeof(value));

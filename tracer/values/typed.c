@@ -179,6 +179,7 @@ struct dp_value_type dp_code_type(const struct dp_values *values, u16 n)
 	case DP_VALUE_CAST:
 	case DP_VALUE_RETVAL:
 	case DP_VALUE_PARAMETER:
+	case DP_VALUE_VARIABLE:
 		return v->type;
 	case DP_VALUE_DEREF:
 	case DP_VALUE_INDEX:
