@@ -12,6 +12,7 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -22,18 +23,20 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "sym/aside.h"
 #include "sym/types/download.h"
 #include "sym/types/note.h"
 #include "sym/types/pass.h"
 
-#define LOST_MAX 64
+#define KNOWN_MAX 64
 
-/* Builds that no server has, as far as is known */
-static struct {
+/* Builds that have been asked for. @fd: -1, no server has it, as far as is known */
+static struct known {
 	u8 id[DP_BUILD_ID_MAX];
 	size_t len;
-} lost[LOST_MAX];
-static size_t nr_lost;
+	int fd;
+} known[KNOWN_MAX];
+static size_t nr_known;
 static bool given_up;
 static volatile sig_atomic_t interrupted;
 
@@ -126,6 +129,7 @@ static void be_child(int line, const char *cache, const u8 *id, size_t len)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	own_line = dp_pass_keep(&line, 1, 3);
+	dp_aside_alone(NULL);
 	setenv("DEBUGINFOD_CACHE_PATH", cache, true);
 	client = load(&l) ? l.begin() : NULL;
 	if (client) {
@@ -230,22 +234,34 @@ static void note_failure(int err, const char *module, const char *cache)
 			module, strerror(-err));
 }
 
-static bool is_lost(const u8 *id, size_t len)
+static struct known *find_known(const u8 *id, size_t len)
 {
 	size_t i;
 
-	for (i = 0; i < nr_lost; i++)
-		if (lost[i].len == len && !memcmp(lost[i].id, id, len))
-			return true;
-	return false;
+	for (i = 0; i < nr_known; i++)
+		if (known[i].len == len && !memcmp(known[i].id, id, len))
+			return &known[i];
+	return NULL;
 }
 
-static void lose(const u8 *id, size_t len)
+static void remember(const u8 *id, size_t len, int fd)
 {
-	if (nr_lost == LOST_MAX)
+	struct known *k = &known[nr_known];
+
+	if (nr_known == KNOWN_MAX)
 		return;
-	memcpy(lost[nr_lost].id, id, len);
-	lost[nr_lost++].len = len;
+	memcpy(k->id, id, len);
+	k->len = len;
+	k->fd = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	nr_known++;
+}
+
+/* What has been found is found again. */
+static int reopen(const struct known *k, struct dp_elf *elf)
+{
+	int fd = k->fd < 0 ? -1 : fcntl(k->fd, F_DUPFD_CLOEXEC, 0);
+
+	return fd < 0 || dp_elf_open_debug(elf, fd) ? -ENOENT : 0;
 }
 
 static int take(int fd, const u8 *id, size_t len, struct dp_elf *elf)
@@ -268,19 +284,22 @@ int dp_download(const u8 *id, size_t len, const char *module,
 		struct dp_elf *elf)
 {
 	const char *urls = secure_getenv("DEBUGINFOD_URLS");
+	const struct known *k = find_known(id, len);
 	char cache[4096] = "";
 	int fd, err;
 
-	if (!urls || !urls[strspn(urls, " \t")] || given_up || is_lost(id, len))
+	if (k)
+		return reopen(k, elf);
+	if (!urls || !urls[strspn(urls, " \t")] || given_up)
 		return -ENOENT;
 	if (find_cache(cache, sizeof(cache)) && is_own(cache))
 		fd = fetch_until_interrupted(cache, id, len, module);
 	else
 		fd = -EPERM;
 	err = fd < 0 ? fd : take(fd, id, len, elf);
+	remember(id, len, err ? -1 : elf->fd);
 	if (!err)
 		return 0;
-	lose(id, len);
 	note_failure(err, module, cache);
 	return -ENOENT;
 }
