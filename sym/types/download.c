@@ -25,6 +25,7 @@
 #include <unistd.h>
 #include "sym/aside.h"
 #include "sym/types/download.h"
+#include "sym/types/foreground.h"
 #include "sym/types/note.h"
 #include "sym/types/pass.h"
 
@@ -126,6 +127,7 @@ static void be_child(int line, const char *cache, const u8 *id, size_t len)
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
 	signal(SIGHUP, SIG_DFL);
+	signal(SIGTSTP, SIG_IGN);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	own_line = dp_pass_keep(&line, 1, 3);
@@ -174,11 +176,21 @@ static int listen_to(int line, const char *module)
 	return interrupted ? -EINTR : -EIO;
 }
 
+static bool end_child(pid_t child)
+{
+	int status = 0;
+
+	kill(child, SIGKILL);
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		continue;
+	return WIFSIGNALED(status) && WTERMSIG(status) == SIGINT;
+}
+
 /* Its child has ended when it returns. */
 static int fetch(const char *cache, const u8 *id, size_t len,
 		 const char *module)
 {
-	int pair[2], fd;
+	int pair[2], fd, terminal;
 	pid_t child;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
@@ -187,13 +199,15 @@ static int fetch(const char *cache, const u8 *id, size_t len,
 	if (!child)
 		be_child(pair[1], cache, id, len);
 	close(pair[1]);
-	fd = child < 0 ? -errno : listen_to(pair[0], module);
-	close(pair[0]);
+	fd = -EAGAIN;
 	if (child > 0) {
-		kill(child, SIGKILL);
-		while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
-			continue;
+		terminal = dp_foreground_give(child);
+		fd = listen_to(pair[0], module);
+		if (end_child(child) && fd == -EIO)
+			fd = -EINTR;
+		dp_foreground_back(terminal);
 	}
+	close(pair[0]);
 	dp_note_progress(module, 0, true);
 	return fd;
 }
