@@ -190,7 +190,12 @@ for compiler in "$CC" clang; do
 		[ -e "$at/away/prog.dwp" ] || skip "$what, .dwp" "there is no dwp(1) for it"
 	done
 done
-compiler=$CC at=$dir/split-${CC##*/}-5
+compiler=$CC
+for version in 4 5; do
+	build types-$version -gdwarf-$version -gsplit-dwarf -fdebug-types-section
+	shows "split, DWARF $version, types in sections of their own" "$dir/types-$version/prog"
+done
+at=$dir/split-${CC##*/}-5
 partly='its debug information is in part in other files'
 (cd "$at" && cp ../other.c first.c && "$CC" -w -O1 -g -gdwarf-5 -gsplit-dwarf -c first.c)
 refuses "a .dwo of another build" "$at/prog" "$partly" \
