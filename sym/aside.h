@@ -18,6 +18,15 @@
 bool dp_aside_confine(u64 memory, int answers);
 
 /**
+ * dp_aside_alone() - give up the memory that is shared with other processes
+ * @kept: but for the mapping that begins here; or NULL
+ *
+ * The tool has tables of processes mapped, which believe what they read there.
+ * Context: a child, before dp_aside_confine().
+ */
+void dp_aside_alone(const void *kept);
+
+/**
  * dp_aside_lend() - have the next call to open a file, whichever it is, return a descriptor
  * @fd: it, which is the caller's then; -1: that call fails with ENOENT, as those behind it do
  * Context: a child that is confined.

@@ -108,6 +108,7 @@ static void be_child(int fd)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	dup2(fd, STDIN_FILENO);
 	close_range(STDIN_FILENO + 1, ~0u, 0);
+	dp_aside_alone(board);
 	dp_demangler_begin();
 	if (dp_aside_confine(MEMORY_MOST, STDIN_FILENO))
 		serve(STDIN_FILENO);

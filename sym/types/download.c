@@ -12,6 +12,7 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -22,18 +23,21 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "sym/aside.h"
 #include "sym/types/download.h"
+#include "sym/types/foreground.h"
 #include "sym/types/note.h"
 #include "sym/types/pass.h"
 
-#define LOST_MAX 64
+#define KNOWN_MAX 64
 
-/* Builds that no server has, as far as is known */
-static struct {
+/* Builds that have been asked for. @fd: -1, no server has it, as far as is known */
+static struct known {
 	u8 id[DP_BUILD_ID_MAX];
 	size_t len;
-} lost[LOST_MAX];
-static size_t nr_lost;
+	int fd;
+} known[KNOWN_MAX];
+static size_t nr_known;
 static bool given_up;
 static volatile sig_atomic_t interrupted;
 
@@ -123,9 +127,11 @@ static void be_child(int line, const char *cache, const u8 *id, size_t len)
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
 	signal(SIGHUP, SIG_DFL);
+	signal(SIGTSTP, SIG_IGN);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	own_line = dp_pass_keep(&line, 1, 3);
+	dp_aside_alone(NULL);
 	setenv("DEBUGINFOD_CACHE_PATH", cache, true);
 	client = load(&l) ? l.begin() : NULL;
 	if (client) {
@@ -170,11 +176,21 @@ static int listen_to(int line, const char *module)
 	return interrupted ? -EINTR : -EIO;
 }
 
+static bool end_child(pid_t child)
+{
+	int status = 0;
+
+	kill(child, SIGKILL);
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		continue;
+	return WIFSIGNALED(status) && WTERMSIG(status) == SIGINT;
+}
+
 /* Its child has ended when it returns. */
 static int fetch(const char *cache, const u8 *id, size_t len,
 		 const char *module)
 {
-	int pair[2], fd;
+	int pair[2], fd, terminal;
 	pid_t child;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
@@ -183,13 +199,15 @@ static int fetch(const char *cache, const u8 *id, size_t len,
 	if (!child)
 		be_child(pair[1], cache, id, len);
 	close(pair[1]);
-	fd = child < 0 ? -errno : listen_to(pair[0], module);
-	close(pair[0]);
+	fd = -EAGAIN;
 	if (child > 0) {
-		kill(child, SIGKILL);
-		while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
-			continue;
+		terminal = dp_foreground_give(child);
+		fd = listen_to(pair[0], module);
+		if (end_child(child) && fd == -EIO)
+			fd = -EINTR;
+		dp_foreground_back(terminal);
 	}
+	close(pair[0]);
 	dp_note_progress(module, 0, true);
 	return fd;
 }
@@ -230,22 +248,34 @@ static void note_failure(int err, const char *module, const char *cache)
 			module, strerror(-err));
 }
 
-static bool is_lost(const u8 *id, size_t len)
+static struct known *find_known(const u8 *id, size_t len)
 {
 	size_t i;
 
-	for (i = 0; i < nr_lost; i++)
-		if (lost[i].len == len && !memcmp(lost[i].id, id, len))
-			return true;
-	return false;
+	for (i = 0; i < nr_known; i++)
+		if (known[i].len == len && !memcmp(known[i].id, id, len))
+			return &known[i];
+	return NULL;
 }
 
-static void lose(const u8 *id, size_t len)
+static void remember(const u8 *id, size_t len, int fd)
 {
-	if (nr_lost == LOST_MAX)
+	struct known *k = &known[nr_known];
+
+	if (nr_known == KNOWN_MAX)
 		return;
-	memcpy(lost[nr_lost].id, id, len);
-	lost[nr_lost++].len = len;
+	memcpy(k->id, id, len);
+	k->len = len;
+	k->fd = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	nr_known++;
+}
+
+/* What has been found is found again. */
+static int reopen(const struct known *k, struct dp_elf *elf)
+{
+	int fd = k->fd < 0 ? -1 : fcntl(k->fd, F_DUPFD_CLOEXEC, 0);
+
+	return fd < 0 || dp_elf_open_debug(elf, fd) ? -ENOENT : 0;
 }
 
 static int take(int fd, const u8 *id, size_t len, struct dp_elf *elf)
@@ -268,19 +298,22 @@ int dp_download(const u8 *id, size_t len, const char *module,
 		struct dp_elf *elf)
 {
 	const char *urls = secure_getenv("DEBUGINFOD_URLS");
+	const struct known *k = find_known(id, len);
 	char cache[4096] = "";
 	int fd, err;
 
-	if (!urls || !urls[strspn(urls, " \t")] || given_up || is_lost(id, len))
+	if (k)
+		return reopen(k, elf);
+	if (!urls || !urls[strspn(urls, " \t")] || given_up)
 		return -ENOENT;
 	if (find_cache(cache, sizeof(cache)) && is_own(cache))
 		fd = fetch_until_interrupted(cache, id, len, module);
 	else
 		fd = -EPERM;
 	err = fd < 0 ? fd : take(fd, id, len, elf);
+	remember(id, len, err ? -1 : elf->fd);
 	if (!err)
 		return 0;
-	lose(id, len);
 	note_failure(err, module, cache);
 	return -ENOENT;
 }

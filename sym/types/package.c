@@ -18,6 +18,7 @@
 
 #define HEAD 16
 #define COLUMNS_MAX 16
+#define NAME_MAX_LEN 24
 #define SECTIONS_MAX \
 	16 /* with the first, which is none, and the last, of names */
 
@@ -34,7 +35,7 @@ struct cut {
 	u64 at, *left;
 	Elf64_Shdr sh[SECTIONS_MAX];
 	u32 n, names;
-	char name[SECTIONS_MAX * 24];
+	char name[SECTIONS_MAX * NAME_MAX_LEN];
 };
 
 #define COLUMN_MAX 9
@@ -197,30 +198,107 @@ static int put_headers(struct cut *c)
 		       -ENOSPC;
 }
 
+static int finish(struct cut *c, int err)
+{
+	err = err ?: put_headers(c);
+	if (!err)
+		return c->fd;
+	close(c->fd);
+	return err;
+}
+
+static bool begin(struct cut *c, const struct dp_elf *from, u64 *left)
+{
+	*c = (struct cut){ .from = from,
+			   .fd = memfd_create("dwo", MFD_CLOEXEC),
+			   .at = sizeof(Elf64_Ehdr),
+			   .left = left,
+			   .n = 1,
+			   .names = 1 };
+	return c->fd >= 0;
+}
+
 int dp_package_cut(const struct dp_package *p, u64 id, u64 *left)
 {
-	struct cut c = { .from = &p->elf,
-			 .at = sizeof(Elf64_Ehdr),
-			 .left = left,
-			 .n = 1,
-			 .names = 1 };
 	struct table t;
+	struct cut c;
 	u32 row;
-	int err;
 
 	if (!find_tables(p, &t))
 		return -ENOEXEC;
 	row = find_row(p, &t, id);
 	if (!row)
 		return -ENOENT;
-	c.fd = memfd_create("dwo", MFD_CLOEXEC);
-	if (c.fd < 0)
+	if (!begin(&c, &p->elf, left))
 		return -errno;
-	err = put_sections(&c, p, &t, row) ?: put_headers(&c);
-	if (!err)
-		return c.fd;
-	close(c.fd);
-	return err;
+	return finish(&c, put_sections(&c, p, &t, row));
+}
+
+static const char *name_of(const struct dp_elf *elf, size_t i)
+{
+	const char *name = dp_elf_section_name(elf, &elf->sh[i]),
+		   *end = strrchr(name, '.');
+
+	return !strncmp(name, ".debug_", 7) && !strcmp(end, ".dwo") ? name : "";
+}
+
+bool dp_package_is_loose(const struct dp_elf *dwo)
+{
+	size_t i, units = 0, types = 0;
+
+	for (i = 1; i < dwo->n_sh; i++) {
+		units += !strcmp(name_of(dwo, i), ".debug_info.dwo");
+		types += !strcmp(name_of(dwo, i), ".debug_types.dwo");
+	}
+	return units > 1 || types > 1;
+}
+
+/* The sections that have the name of number @i, the first of these, in one */
+static int put_joined(struct cut *c, size_t i)
+{
+	const char *name = name_of(c->from, i);
+	const Elf64_Shdr *sh = c->from->sh;
+	Elf64_Shdr *to;
+
+	if (c->n == SECTIONS_MAX - 1 || strlen(name) >= NAME_MAX_LEN)
+		return -ENOEXEC;
+	to = begin_section(c, name);
+	for (; i < c->from->n_sh; i++) {
+		if (strcmp(name_of(c->from, i), name))
+			continue;
+		if (sh[i].sh_size > *c->left)
+			return -EFBIG;
+		*c->left -= sh[i].sh_size;
+		if ((sh[i].sh_flags & SHF_COMPRESSED) ||
+		    !copy(c, sh[i].sh_offset, sh[i].sh_size))
+			return -ENOEXEC;
+		to->sh_size += sh[i].sh_size;
+	}
+	return 0;
+}
+
+static bool has(const struct cut *c, const char *name)
+{
+	u32 i;
+
+	for (i = 1; i < c->n; i++)
+		if (!strcmp(c->name + c->sh[i].sh_name, name))
+			return true;
+	return false;
+}
+
+int dp_package_join(const struct dp_elf *dwo, u64 *left)
+{
+	struct cut c;
+	int err = 0;
+	size_t i;
+
+	if (!begin(&c, dwo, left))
+		return -errno;
+	for (i = 1; i < dwo->n_sh && !err; i++)
+		if (*name_of(dwo, i) && !has(&c, name_of(dwo, i)))
+			err = put_joined(&c, i);
+	return finish(&c, err);
 }
 
 int dp_package_open(struct dp_package *p, int fd)

@@ -8,6 +8,7 @@
 #ifndef DP_TYPES_PACKAGE_H
 #define DP_TYPES_PACKAGE_H
 
+#include <stdbool.h>
 #include "port_types.h"
 #include "sym/elf/elf.h"
 
@@ -36,5 +37,11 @@ void dp_package_close(struct dp_package *p);
  * damaged, or compressed; -EFBIG it is larger than @left; errors of memfd_create(2).
  */
 int dp_package_cut(const struct dp_package *p, u64 id, u64 *left);
+
+/** dp_package_is_loose() - has a .dwo file several sections of units? Those of types are such, with
+ *  -fdebug-types-section, and libdw takes one section of a name only. */
+bool dp_package_is_loose(const struct dp_elf *dwo);
+/** dp_package_join() - such a file with its sections joined. @left, Return: as dp_package_cut() */
+int dp_package_join(const struct dp_elf *dwo, u64 *left);
 
 #endif

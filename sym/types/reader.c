@@ -313,6 +313,7 @@ static void be_child(struct dp_reader *r, const struct dp_files *f, int line)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	alarm(DP_TYPES_SECONDS);
 	r->line = dp_pass_keep(fd, DESCRIPTORS, LINE);
+	dp_aside_alone(r->out);
 	_exit(read_functions(r, f));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* split: units of debug information that are in files of their own (.dwo, .dwp). */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -13,60 +14,60 @@
 
 /* The tool may have rights that who wrote the path has not. So what is opened is looked at, and
  * only what was made for this is handed on. */
-static int open_unit(const char *path)
+static int open_unit(const char *path, u64 *left)
 {
 	struct stat st;
 	struct dp_elf elf;
-	int fd = dp_elf_open_file(path, &st), own;
+	int fd = dp_elf_open_file(path, &st);
 
 	if (fd < 0)
 		return fd;
-	own = dup(fd);
-	if (own < 0 || dp_elf_open_debug(&elf, fd)) {
-		close(own < 0 ? fd : own);
+	if (dp_elf_open_debug(&elf, fd))
 		return -ENOENT;
-	}
-	if (!dp_elf_section(&elf, ".debug_info.dwo")) {
-		close(own);
-		own = -ENOENT;
-	}
+	if (!dp_elf_section(&elf, ".debug_info.dwo"))
+		fd = -ENOENT;
+	else if (dp_package_is_loose(&elf))
+		fd = dp_package_join(&elf, left);
+	else
+		fd = fcntl(elf.fd, F_DUPFD_CLOEXEC, 0);
 	dp_elf_close(&elf);
-	return own;
+	return fd;
 }
 
 static int open_beside(const struct dp_elf *elf, const char *root,
-		       const char *name)
+		       const char *name, u64 *left)
 {
 	char path[DP_ALTLINK_MAX], *base = dp_debugfile_beside(elf, root, path);
 
 	if (!base || strlen(name) >= (size_t)(path + sizeof(path) - base))
 		return -ENOENT;
 	strcpy(base, name);
-	return open_unit(path);
+	return open_unit(path, left);
 }
 
-static int open_in(const char *root, const char *dir, const char *name)
+static int open_in(const char *root, const char *dir, const char *name,
+		   u64 *left)
 {
 	char path[3 * DP_ALTLINK_MAX];
 
 	snprintf(path, sizeof(path), "%s%s%s%s", root, dir, *dir ? "/" : "",
 		 name);
-	return open_unit(path);
+	return open_unit(path, left);
 }
 
 /* As libdw does: beside the file that names it, or where it was built. */
-static int open_named(const struct dp_split *s, const struct dp_split_ask *ask,
+static int open_named(struct dp_split *s, const struct dp_split_ask *ask,
 		      const char *root)
 {
 	int fd;
 
 	if (*ask->name == '/')
-		return open_in(root, "", ask->name);
-	fd = open_beside(s->debug, root, ask->name);
+		return open_in(root, "", ask->name, &s->left);
+	fd = open_beside(s->debug, root, ask->name, &s->left);
 	if (fd < 0)
-		fd = open_beside(s->program, root, ask->name);
+		fd = open_beside(s->program, root, ask->name, &s->left);
 	if (fd < 0 && *ask->dir == '/')
-		fd = open_in(root, ask->dir, ask->name);
+		fd = open_in(root, ask->dir, ask->name, &s->left);
 	return fd;
 }
 

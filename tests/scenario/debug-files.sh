@@ -190,7 +190,12 @@ for compiler in "$CC" clang; do
 		[ -e "$at/away/prog.dwp" ] || skip "$what, .dwp" "there is no dwp(1) for it"
 	done
 done
-compiler=$CC at=$dir/split-${CC##*/}-5
+compiler=$CC
+for version in 4 5; do
+	build types-$version -gdwarf-$version -gsplit-dwarf -fdebug-types-section
+	shows "split, DWARF $version, types in sections of their own" "$dir/types-$version/prog"
+done
+at=$dir/split-${CC##*/}-5
 partly='its debug information is in part in other files'
 (cd "$at" && cp ../other.c first.c && "$CC" -w -O1 -g -gdwarf-5 -gsplit-dwarf -c first.c)
 refuses "a .dwo of another build" "$at/prog" "$partly" \
@@ -295,6 +300,29 @@ if ldconfig -p | grep -q libdebuginfod.so.1; then
 	wait $tool
 	like "^C ends the download, and the trace goes on without" "$? $(cut -d: -f4- "$dir/lines")" '^0 [a-z]*:first = rax=0x'
 	like "and it is said" "$(<"$dir/err")" '^dprobes: the download of debug information of alone was interrupted; nothing more is downloaded$'
+	# On a terminal the command does not get it.
+	rm -rf "$dir/asked" "$dir/cache"
+	/usr/bin/python3 - "$dir/asked" "$DPROBES" trace -o "$dir/lines" 'r:first()' -- "$alone" >"$dir/screen" <<'P'
+import os, pty, sys, time
+child, terminal = pty.fork()
+if not child:
+    os.execvp(sys.argv[2], sys.argv[2:])
+for _ in range(500):
+    if os.path.exists(sys.argv[1]):
+        break
+    time.sleep(0.02)
+time.sleep(0.2)
+os.write(terminal, b"\3")
+said = b""
+try:
+    while more := os.read(terminal, 4096):
+        said += more
+except OSError:
+    pass
+os.write(1, said)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+P
+	like "^C at a terminal is not the command's" "$(tail -n 1 "$dir/screen") $(cut -d: -f4- "$dir/lines")" '^0 alone:first = rax=0x'
 	unserve
 	if [ "$(id -u)" = 0 ]; then
 		fake wrong
