@@ -111,19 +111,48 @@ static void fill_errno(const struct dp_session *s, u8 *code, u32 at)
 		code[at + 8 + 2 * 9] = DP_OPCODE_NOP;
 }
 
+#define RATE_SECONDS 0.01
+
+/* Nanoseconds of 2^DP_TRACE_RATE_BITS ticks, measured once */
+static u64 clock_rate(const struct dp_session *s)
+{
+	static u64 rate;
+	double began, now;
+	u64 from, to;
+
+	if (rate)
+		return rate;
+	from = s->ops->ticks();
+	began = now = dp_source_now();
+	while (now - began < RATE_SECONDS)
+		now = dp_source_now();
+	to = s->ops->ticks();
+	rate = (u64)((now - began) * 1e9 / (double)(to - from) *
+			     (double)(1u << DP_TRACE_RATE_BITS) +
+		     0.5);
+	return rate;
+}
+
+/* What a program needs to know of this process, and of this machine */
 static int add_program(struct dp_session *s, const struct dp_program_spec *spec,
-		       u32 errno_at, u32 *program, u32 *offset,
-		       const char **why)
+		       const struct dp_trace_program *of, u32 *program,
+		       u32 *offset, const char **why)
 {
 	struct dp_program_spec filled = *spec;
-	u8 *code = errno_at ? malloc(spec->code_len) : NULL;
+	u8 *code = malloc(spec->code_len + 1);
+	u64 rate = of->nr_rates ? clock_rate(s) : 0;
+	u32 i;
 	int err;
 
-	if (code) {
-		memcpy(code, spec->code, spec->code_len);
-		fill_errno(s, code, errno_at);
-		filled.code = code;
-	}
+	*why = "out of memory";
+	if (!code)
+		return -ENOMEM;
+	memcpy(code, spec->code, spec->code_len);
+	if (of->errno_at)
+		fill_errno(s, code, of->errno_at);
+	for (i = 0; i < of->nr_rates; i++)
+		memcpy(code + of->rate_at[i], &rate, sizeof(rate));
+	filled.code = code;
 	err = s->ops->add_program(s->source, &filled, program, offset, why);
 	free(code);
 	return err;
@@ -153,8 +182,8 @@ int dp_session_bind(struct dp_session *s, size_t point,
 				      .maxhits = 0xffffffff,
 				      .logonfault = true };
 	const char *why;
-	int err = add_program(s, &spec, program->errno_at, &binding.program,
-			      &offset, &why);
+	int err =
+		add_program(s, &spec, program, &binding.program, &offset, &why);
 
 	if (err)
 		return dp_diag_set(diag, err,

@@ -83,6 +83,7 @@ static void prepare(struct dp_vm *vm, u32 probe, const struct dp_hit *hit,
 	vm->logmax = prog->logmax;
 	vm->regs = regs;
 	vm->fpstate = hit->fpstate;
+	vm->latency = 0;
 	vm->safe_low = hit->low;
 	vm->safe_high = hit->high;
 	vm->resume = resume;
@@ -247,10 +248,12 @@ static void judge(void *arg)
 
 	prepare(&ctx->vm, ctx->probe, hit, dp_hit_regs(hit, &ctx->regs));
 	ctx->vm.pc = dp_probe(ctx->probe)->leaves - 1;
+	ctx->vm.latency = ctx->ticks;
 	dp_vm_run(&ctx->vm);
 }
 
-struct dp_context *dp_program_leave(u32 probe, const struct dp_hit *hit)
+struct dp_context *dp_program_leave(u32 probe, const struct dp_hit *hit,
+				    u64 latency)
 {
 	enum dp_tally why;
 	struct dp_context *ctx = claim(probe, dp_probe(probe)->site, hit, &why);
@@ -258,6 +261,7 @@ struct dp_context *dp_program_leave(u32 probe, const struct dp_hit *hit)
 	if (ctx) {
 		ctx->instance = 0;
 		ctx->waits = 0;
+		ctx->ticks = latency;
 		run_there(ctx, hit, judge);
 	} else if (why == DP_TALLY_CONTEXT) {
 		dp_tally(probe, DP_TALLY_UNJUDGED);

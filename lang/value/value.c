@@ -37,7 +37,7 @@ static bool go_deeper(struct dp_value_parser *p)
 
 static u16 parse_number(struct dp_value_parser *p, int at, bool negative)
 {
-	u64 number = dp_value_number(p);
+	u64 number = dp_value_time(p);
 	u16 n = node(p, DP_VALUE_NUMBER, 0, 0, at);
 
 	p->out->v[n].number = negative ? -number : number;

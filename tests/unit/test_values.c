@@ -160,6 +160,13 @@ static void bit_fields(void **state)
 	assert_true(holds("+4(%di):b4@8/16 == 5 && %si:b8@56/64 == 1"));
 }
 
+static void times(void **state)
+{
+	assert_true(holds("10us == 10000 && 1ms == 1000us && 2s == 2000ms"));
+	assert_true(holds("7ns == 7 && 0x10ms == 16000000 && 5s - 1 > 4s"));
+	assert_true(holds("-1us:s64 == -1000"));
+}
+
 static void what_is_not_there(void **state)
 {
 	/* Each value for itself */
@@ -467,6 +474,10 @@ static void refused(void **state)
 		{ "f(arg0->x)", -EINVAL, 8 },
 		{ "f(arg0->)", -EINVAL, 8 },
 		{ "f(@errno)", -EOPNOTSUPP, 2 },
+		{ "f if 5min == 1", -EINVAL, 5 },
+		{ "f if 5usec == 1", -EINVAL, 5 },
+		{ "f if 99999999999999s == 1", -EINVAL, 5 },
+		{ "f if latency > 1ms", -EOPNOTSUPP, 5 },
 		{ "f(arg0:enum)", -ENODATA, 2 },
 		{ "f(arg0:struct)", -EOPNOTSUPP, 7 },
 		{ "f(+0(%di):string[2])", -EOPNOTSUPP, 16 },
@@ -674,6 +685,7 @@ int main(void)
 		cmocka_unit_test_setup(strings, setup),
 		cmocka_unit_test_setup(spelled_otherwise, setup),
 		cmocka_unit_test_setup(bit_fields, setup),
+		cmocka_unit_test_setup(times, setup),
 		cmocka_unit_test_setup(what_is_not_there, setup),
 		cmocka_unit_test_setup(in_vector_registers, setup),
 		cmocka_unit_test_setup(reals_compared, setup),

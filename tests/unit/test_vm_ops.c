@@ -969,6 +969,9 @@ static void facts(void **state)
 	u32 cpu;
 	u64 got;
 
+	b.vm.latency = 0x1234567890ab;
+	RUN(OP(PUSH_LATENCY), TOP(1));
+	wrote(DP_ITEM_ELEMENTS, &b.vm.latency, 1);
 	RUN(OP(PUSH_TASK), OP(PUSH_PID), OP(PUSH_WID), TOP(3));
 	wrote(DP_ITEM_ELEMENTS,
 	      ((u64[]){ -64ull, (u64)getpid(),

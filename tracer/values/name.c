@@ -148,7 +148,7 @@ bool dp_code_is_vector(const struct dp_values *values, const struct dp_value *v)
 static const struct {
 	const char *name, *why;
 } absent[] = {
-	{ "latency", "every line of a return has its latency" },
+	{ "latency", "a latency is that of a call that returns: r:FUNCTION" },
 	{ "comm", "every line has the name of its thread" },
 	{ "$comm", "every line has the name of its thread" },
 	{ "tid", "every line has the number of its thread" },
