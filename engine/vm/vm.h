@@ -99,6 +99,7 @@ struct dp_vm_frame {
  * @lv, @gv: variables, shared with other machines; @nr_lv, @nr_gv how many
  * @stack_mask: elements of the stack, less one
  * @regs: of the probed thread; general registers may be changed
+ * @tid: of the thread, in its own namespace
  * @latency: ticks that the call which returns has taken
  * @fpstate: address of the thread's saved vector registers; 0: they are in place
  * @safe_low, @safe_high: memory known to be readable
@@ -120,7 +121,7 @@ struct dp_vm {
 	u64 latency, fpstate;
 	u64 safe_low, safe_high;
 	void (*resume)(struct dp_vm *vm, u16 minor);
-	u32 probe;
+	u32 probe, tid;
 
 	u16 major, minor;
 	u8 end, facility;
