@@ -13,6 +13,8 @@
 #include "engine/vm/ops.h"
 #include "engine/vm/vm.h"
 #include "sym/failure.h"
+#include "sym/sym.h"
+#include "sym/variable.h"
 
 /* For how long a process may execute one program after another. */
 #define EXECS_SECONDS 5
@@ -133,27 +135,69 @@ static u64 clock_rate(const struct dp_session *s)
 	return rate;
 }
 
+/* Of the module of a point. A library that goes and comes again has its variables elsewhere. */
+static int fill_symbols(struct dp_session *s, size_t point, u8 *code,
+			const struct dp_trace_program *of, struct dp_diag *diag)
+{
+	struct dp_modules *mods = s->source->mods;
+	const struct dp_module *m = dp_module_at(mods, s->points.v[point].addr);
+	u64 addr, number;
+	u32 i;
+	int err;
+
+	for (i = 0; i < of->nr_symbols; i++) {
+		const struct dp_trace_symbol *v = &of->symbols[i];
+
+		if (m && !m->is_main && !dp_module_stays(mods, m))
+			return dp_diag_set(
+				diag, -EOPNOTSUPP,
+				"@%s: %s may be unloaded; variables of such libraries are not there yet",
+				v->name, m->base);
+		err = m ? dp_variable_find(mods, m, v->name, &addr) : -ENOENT;
+		if (err)
+			return dp_diag_set(
+				diag, -EINVAL, "@%s: %s %s", v->name,
+				m ? m->base : "the module",
+				err == -EINVAL ?
+					"and others have several of that name" :
+					"has no symbol of that name");
+		memcpy(&number, code + v->at, sizeof(number));
+		number += addr;
+		memcpy(code + v->at, &number, sizeof(number));
+	}
+	return 0;
+}
+
 /* What a program needs to know of this process, and of this machine */
-static int add_program(struct dp_session *s, const struct dp_program_spec *spec,
+static int add_program(struct dp_session *s, size_t point,
+		       const struct dp_program_spec *spec,
 		       const struct dp_trace_program *of, u32 *program,
-		       u32 *offset, const char **why)
+		       struct dp_diag *diag)
 {
 	struct dp_program_spec filled = *spec;
 	u8 *code = malloc(spec->code_len + 1);
 	u64 rate = of->nr_rates ? clock_rate(s) : 0;
-	u32 i;
+	u32 i, offset;
+	const char *why;
 	int err;
 
-	*why = "out of memory";
 	if (!code)
-		return -ENOMEM;
+		return dp_diag_set(diag, -ENOMEM, "out of memory");
 	memcpy(code, spec->code, spec->code_len);
 	if (of->errno_at)
 		fill_errno(s, code, of->errno_at);
 	for (i = 0; i < of->nr_rates; i++)
 		memcpy(code + of->rate_at[i], &rate, sizeof(rate));
 	filled.code = code;
-	err = s->ops->add_program(s->source, &filled, program, offset, why);
+	err = fill_symbols(s, point, code, of, diag);
+	if (!err) {
+		err = s->ops->add_program(s->source, &filled, program, &offset,
+					  &why);
+		if (err)
+			dp_diag_set(diag, err,
+				    "%s: %s at byte %u of its program",
+				    s->points.v[point].name, why, offset);
+	}
 	free(code);
 	return err;
 }
@@ -162,7 +206,7 @@ int dp_session_bind(struct dp_session *s, size_t point,
 		    const struct dp_trace_program *program, u32 nr_lv,
 		    struct dp_diag *diag)
 {
-	u32 starts[2] = { 0, program->leaves - 1 }, offset;
+	u32 starts[2] = { 0, program->leaves - 1 };
 	const struct dp_program_spec spec = {
 		.name = s->points.v[point].module,
 		.code = program->code,
@@ -181,14 +225,10 @@ int dp_session_bind(struct dp_session *s, size_t point,
 				      .judged = program->judged,
 				      .maxhits = 0xffffffff,
 				      .logonfault = true };
-	const char *why;
-	int err =
-		add_program(s, &spec, program, &binding.program, &offset, &why);
+	int err = add_program(s, point, &spec, program, &binding.program, diag);
 
 	if (err)
-		return dp_diag_set(diag, err,
-				   "%s: %s at byte %u of its program",
-				   s->points.v[point].name, why, offset);
+		return err;
 	s->ops->bind(s->source, &s->points.v[point], &binding);
 	s->points.v[point].program = binding.program;
 	return 0;
