@@ -9,7 +9,7 @@
  *   sum     | ^ & << >> + - *, each closer than the one before, so & is closer than ==
  *   unary   - ~ ! * or "(" TYPE ")", then unary; or a primary
  *   primary NUMBER 1.5 'c' "text" NAME %REG $NAME "(" or ")", then { "[" or "]" | "->" NAME | "." NAME }
- *           +OFFSET "(" sum ")", +uOFFSET "(" sum ")" and \NUMBER, as ftrace writes them
+ *           @NAME @NAME+OFFSET @ADDRESS, +OFFSET "(" sum ")", +uOFFSET "(" sum ")" and \NUMBER, as ftrace writes them
  *
  * Context: tool; pure, without allocation.
  */
@@ -30,6 +30,7 @@ enum dp_value_op {
 	DP_VALUE_REAL, /* a double, whose bits @number has */
 	DP_VALUE_TEXT, /* "…", without its quotes */
 	DP_VALUE_NAME, /* register, argument, …; with its % or $ */
+	DP_VALUE_GLOBAL, /* what is at the symbol NAME + @number; no name: at @number */
 	DP_VALUE_RETVAL, /* what is returned, of @type; zeros: that is not known */
 	DP_VALUE_PARAMETER, /* what a name has been bound to: argument @number of @type */
 	DP_VALUE_VARIABLE, /* the same: variable @left, of @type; or parameter @left, if @by_abi */

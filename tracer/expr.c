@@ -59,7 +59,7 @@ static bool is_returned(const struct dp_values *values, u16 n)
 
 	if (v->op == DP_VALUE_SHOWN)
 		name = &values->v[v->left];
-	if (name->op != DP_VALUE_RETVAL)
+	if (name->op != DP_VALUE_RETVAL || !dp_code_is_retval(values, name))
 		return false;
 	return v->op != DP_VALUE_SHOWN ?
 		       !dp_code_is_text(values, n) :

@@ -12,6 +12,11 @@
 #define DP_TRACE_ITEMS DP_VALUE_ITEMS
 #define DP_TRACE_STRING 200 /* bytes of a string that are shown */
 #define DP_TRACE_NAME 40
+#define DP_TRACE_SYMBOLS 16
+#define DP_TRACE_SYMBOL 128 /* bytes of a name */
+#define DP_TRACE_RATES 16 /* numbers in a program: two for each latency */
+#define DP_TRACE_RATE_BITS \
+	30 /* a rate is in nanoseconds of so many ticks, by powers of 2 */
 #define DP_EXPR_STACK 32 /* elements of a program's stack */
 
 /**
@@ -31,6 +36,12 @@ struct dp_trace_item {
 	u32 follows;
 };
 
+/** struct dp_trace_symbol - a number in the code, to which the address of @name is added */
+struct dp_trace_symbol {
+	u32 at;
+	char name[DP_TRACE_SYMBOL];
+};
+
 /**
  * struct dp_trace_program - what a spec's hits run
  * @items: the values in a record; empty for a program that only counts
@@ -40,6 +51,8 @@ struct dp_trace_item {
  * @errno_at: of a number in the code: the address of a word that says where errno is, see
  *            dp_session_bind(); 0: none. The last thing that is logged at a return is errno then,
  *            if the function has failed
+ * @rate_at, @nr_rates: of numbers in the code: the clock's rate, see dp_session_bind()
+ * @symbols, @nr_symbols: likewise, addresses of symbols
  * @ret: the type of retval, if the spec has it; retval is in no record's log
  */
 struct dp_trace_program {
@@ -48,6 +61,9 @@ struct dp_trace_program {
 	u8 *code;
 	size_t cap;
 	u32 len, logmax, jumps, leaves, errno_at;
+	u32 rate_at[DP_TRACE_RATES], nr_rates;
+	struct dp_trace_symbol symbols[DP_TRACE_SYMBOLS];
+	u32 nr_symbols;
 	bool enters, judged;
 	struct dp_type ret;
 };

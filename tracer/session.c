@@ -15,6 +15,8 @@
 #include "engine/vm/ops.h"
 #include "engine/vm/vm.h"
 #include "sym/failure.h"
+#include "sym/sym.h"
+#include "sym/variable.h"
 
 /* For how long a process may execute one program after another. */
 #define EXECS_SECONDS 5
@@ -72,20 +74,91 @@ static void fill_errno(const struct dp_session *s, u8 *code, u32 at)
 		code[at + 8 + 2 * 9] = DP_OPCODE_NOP;
 }
 
-static int add_program(struct dp_session *s, const struct dp_program_spec *spec,
-		       u32 errno_at, u32 *program, u32 *offset,
-		       const char **why)
+#define RATE_SECONDS 0.01
+
+/* Nanoseconds of 2^DP_TRACE_RATE_BITS ticks, measured once */
+static u64 clock_rate(const struct dp_session *s)
 {
-	struct dp_program_spec filled = *spec;
-	u8 *code = errno_at ? malloc(spec->code_len) : NULL;
+	static u64 rate;
+	double began, now;
+	u64 from, to;
+
+	if (rate)
+		return rate;
+	from = s->ops->ticks();
+	began = now = dp_source_now();
+	while (now - began < RATE_SECONDS)
+		now = dp_source_now();
+	to = s->ops->ticks();
+	rate = (u64)((now - began) * 1e9 / (double)(to - from) *
+			     (double)(1u << DP_TRACE_RATE_BITS) +
+		     0.5);
+	return rate;
+}
+
+/* Of the module of a point. A library that goes and comes again has its variables elsewhere. */
+static int fill_symbols(struct dp_session *s, size_t point, u8 *code,
+			const struct dp_trace_program *of, struct dp_diag *diag)
+{
+	struct dp_modules *mods = s->source->mods;
+	const struct dp_module *m = dp_module_at(mods, s->points.v[point].addr);
+	u64 addr, number;
+	u32 i;
 	int err;
 
-	if (code) {
-		memcpy(code, spec->code, spec->code_len);
-		fill_errno(s, code, errno_at);
-		filled.code = code;
+	for (i = 0; i < of->nr_symbols; i++) {
+		const struct dp_trace_symbol *v = &of->symbols[i];
+
+		if (m && !m->is_main && !dp_module_stays(mods, m))
+			return dp_diag_set(
+				diag, -EOPNOTSUPP,
+				"@%s: %s may be unloaded; variables of such libraries are not there yet",
+				v->name, m->base);
+		err = m ? dp_variable_find(mods, m, v->name, &addr) : -ENOENT;
+		if (err)
+			return dp_diag_set(
+				diag, -EINVAL, "@%s: %s %s", v->name,
+				m ? m->base : "the module",
+				err == -EINVAL ?
+					"and others have several of that name" :
+					"has no symbol of that name");
+		memcpy(&number, code + v->at, sizeof(number));
+		number += addr;
+		memcpy(code + v->at, &number, sizeof(number));
 	}
-	err = s->ops->add_program(s->source, &filled, program, offset, why);
+	return 0;
+}
+
+/* What a program needs to know of this process, and of this machine */
+static int add_program(struct dp_session *s, size_t point,
+		       const struct dp_program_spec *spec,
+		       const struct dp_trace_program *of, u32 *program,
+		       struct dp_diag *diag)
+{
+	struct dp_program_spec filled = *spec;
+	u8 *code = malloc(spec->code_len + 1);
+	u64 rate = of->nr_rates ? clock_rate(s) : 0;
+	u32 i, offset;
+	const char *why;
+	int err;
+
+	if (!code)
+		return dp_diag_set(diag, -ENOMEM, "out of memory");
+	memcpy(code, spec->code, spec->code_len);
+	if (of->errno_at)
+		fill_errno(s, code, of->errno_at);
+	for (i = 0; i < of->nr_rates; i++)
+		memcpy(code + of->rate_at[i], &rate, sizeof(rate));
+	filled.code = code;
+	err = fill_symbols(s, point, code, of, diag);
+	if (!err) {
+		err = s->ops->add_program(s->source, &filled, program, &offset,
+					  &why);
+		if (err)
+			dp_diag_set(diag, err,
+				    "%s: %s at byte %u of its program",
+				    s->points.v[point].name, why, offset);
+	}
 	free(code);
 	return err;
 }
@@ -94,7 +167,7 @@ int dp_session_bind(struct dp_session *s, size_t point,
 		    const struct dp_trace_program *program, u32 nr_lv,
 		    struct dp_diag *diag)
 {
-	u32 starts[2] = { 0, program->leaves - 1 }, offset;
+	u32 starts[2] = { 0, program->leaves - 1 };
 	const struct dp_program_spec spec = {
 		.name = s->points.v[point].module,
 		.code = program->code,
@@ -113,14 +186,10 @@ int dp_session_bind(struct dp_session *s, size_t point,
 				      .judged = program->judged,
 				      .maxhits = 0xffffffff,
 				      .logonfault = true };
-	const char *why;
-	int err = add_program(s, &spec, program->errno_at, &binding.program,
-			      &offset, &why);
+	int err = add_program(s, point, &spec, program, &binding.program, diag);
 
 	if (err)
-		return dp_diag_set(diag, err,
-				   "%s: %s at byte %u of its program",
-				   s->points.v[point].name, why, offset);
+		return err;
 	s->ops->bind(s->source, &s->points.v[point], &binding);
 	s->points.v[point].program = binding.program;
 	return 0;

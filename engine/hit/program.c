@@ -66,10 +66,11 @@ static void resume(struct dp_vm *vm, u16 minor)
 					   __ATOMIC_RELAXED);
 }
 
-static void prepare(struct dp_vm *vm, u32 probe, const struct dp_hit *hit,
+static void prepare(struct dp_context *ctx, const struct dp_hit *hit,
 		    struct dp_regs *regs)
 {
-	const struct dp_probe_entry *p = dp_probe(probe);
+	const struct dp_probe_entry *p = dp_probe(ctx->probe);
+	struct dp_vm *vm = &ctx->vm;
 	const struct dp_program_entry *prog = program_of(p);
 
 	vm->code = dp_at(prog->code_off);
@@ -83,10 +84,12 @@ static void prepare(struct dp_vm *vm, u32 probe, const struct dp_hit *hit,
 	vm->logmax = prog->logmax;
 	vm->regs = regs;
 	vm->fpstate = hit->fpstate;
+	vm->latency = 0;
 	vm->safe_low = hit->low;
 	vm->safe_high = hit->high;
 	vm->resume = resume;
-	vm->probe = probe;
+	vm->probe = ctx->probe;
+	vm->tid = ctx->tid;
 	vm->major = p->major;
 	vm->minor = p->minor;
 }
@@ -139,7 +142,7 @@ static void run(void *arg)
 
 	if (__atomic_load_n(&dp_arena.hit.pending, __ATOMIC_RELAXED))
 		dp_pending_abandon(ctx->tid, hit);
-	prepare(&ctx->vm, ctx->probe, hit, dp_hit_regs(hit, &ctx->regs));
+	prepare(ctx, hit, dp_hit_regs(hit, &ctx->regs));
 	dp_vm_run(&ctx->vm);
 	dp_hit_put_regs(hit, ctx->vm.regs);
 	obey(ctx->probe, ctx->vm.end);
@@ -245,12 +248,14 @@ static void judge(void *arg)
 	struct dp_context *ctx = arg;
 	const struct dp_hit *hit = (const void *)ctx->hit;
 
-	prepare(&ctx->vm, ctx->probe, hit, dp_hit_regs(hit, &ctx->regs));
+	prepare(ctx, hit, dp_hit_regs(hit, &ctx->regs));
 	ctx->vm.pc = dp_probe(ctx->probe)->leaves - 1;
+	ctx->vm.latency = ctx->ticks;
 	dp_vm_run(&ctx->vm);
 }
 
-struct dp_context *dp_program_leave(u32 probe, const struct dp_hit *hit)
+struct dp_context *dp_program_leave(u32 probe, const struct dp_hit *hit,
+				    u64 latency)
 {
 	enum dp_tally why;
 	struct dp_context *ctx = claim(probe, dp_probe(probe)->site, hit, &why);
@@ -258,6 +263,7 @@ struct dp_context *dp_program_leave(u32 probe, const struct dp_hit *hit)
 	if (ctx) {
 		ctx->instance = 0;
 		ctx->waits = 0;
+		ctx->ticks = latency;
 		run_there(ctx, hit, judge);
 	} else if (why == DP_TALLY_CONTEXT) {
 		dp_tally(probe, DP_TALLY_UNJUDGED);

@@ -225,13 +225,14 @@ APART static void tell(struct dp_record *head, const struct dp_exit_instance *v,
 /* What the program makes of a return: it runs in @ctx, which is NULL otherwise. Return: false: the
  * call makes no record. */
 APART static bool judge(u32 group, enum dp_call_end how,
-			const struct dp_hit *hit, struct dp_context **ctx)
+			const struct dp_hit *hit, u64 latency,
+			struct dp_context **ctx)
 {
 	const struct dp_probe_entry *p = dp_probe(group);
 
 	*ctx = NULL;
 	if (p->leaves && how == DP_CALL_RETURNED && hit)
-		*ctx = dp_program_leave(group, hit);
+		*ctx = dp_program_leave(group, hit, latency);
 	return *ctx ? (*ctx)->vm.end != DP_VM_ABORT : !(p->way & DP_WAY_JUDGED);
 }
 
@@ -293,16 +294,17 @@ APART static void leave(const struct place *at, u32 group, enum dp_call_end how,
 	struct dp_context *ctx;
 
 	/* Time that is waited for the reader is none of the call's. */
-	if (logs) {
+	if (logs)
 		leaving.entered += dp_log_wait();
+	if (logs || dp_probe(group)->leaves)
 		head.ticks = dp_port_ticks();
-	}
 	begin_end(v);
 	if (exit != DP_NO_GROUP)
 		count(exit);
 	else
 		dp_tally(group, tallies[how]);
-	if (judge(group, how, hit, &ctx) && logs) {
+	if (judge(group, how, hit, head.ticks - leaving.entered, &ctx) &&
+	    logs) {
 		leaving.value = hit ? returned(group, hit) : 0;
 		head.tid = hit ? dp_hit_tid() : v->tid;
 		tell(&head, v, &leaving, ctx);
@@ -339,7 +341,7 @@ void dp_exit_instance_fill(struct dp_exit_instance *v, u32 probe,
 	v->len = (u16)len;
 	v->tail_called = v->ending = 0;
 	dp_bytes_copy(v + 1, log, len);
-	if (dp_probe(probe)->way & DP_WAY_LOGS) {
+	if (dp_probe(probe)->way & (DP_WAY_LOGS | DP_WAY_JUDGED)) {
 		v->tid = dp_hit_tid();
 		v->ticks = dp_port_ticks();
 	}

@@ -48,7 +48,7 @@ struct dp_instance_table {
  * struct dp_exit_instance - hit owns it; what its program logged at the entry follows
  * @slot: address of the return address; 0: the instance is incomplete, or over
  * @ret: the return address; 0: it could not be read
- * @ticks: when the function was entered, where instances make records
+ * @ticks: when the function was entered, where instances make records, or are judged
  * @serial: counts the instances that were here
  * @tid: the thread that entered; @len: bytes that follow
  * @tail_called: its function has jumped to another one, which returns in its place

@@ -103,6 +103,12 @@ static void push_fact(struct dp_vm *vm, u8 op)
 	case DP_OPCODE_PUSH_PID:
 		dp_vm_push(vm, dp_port_pid());
 		break;
+	case DP_OPCODE_PUSH_TID:
+		dp_vm_push(vm, vm->tid);
+		break;
+	case DP_OPCODE_PUSH_LATENCY:
+		dp_vm_push(vm, vm->latency);
+		break;
 	case DP_OPCODE_PUSH_PROCID:
 		dp_vm_push(vm, dp_port_cpu());
 		break;

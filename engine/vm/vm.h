@@ -99,6 +99,8 @@ struct dp_vm_frame {
  * @lv, @gv: variables, shared with other machines; @nr_lv, @nr_gv how many
  * @stack_mask: elements of the stack, less one
  * @regs: of the probed thread; general registers may be changed
+ * @tid: of the thread, in its own namespace
+ * @latency: ticks that the call which returns has taken
  * @fpstate: address of the thread's saved vector registers; 0: they are in place
  * @safe_low, @safe_high: memory known to be readable
  * @resume: reactivates the probe of this program with a minor code, or NULL
@@ -116,10 +118,10 @@ struct dp_vm {
 	u32 stack_mask, jmpmax, logmax;
 	u32 pc;
 	struct dp_regs *regs;
-	u64 fpstate;
+	u64 latency, fpstate;
 	u64 safe_low, safe_high;
 	void (*resume)(struct dp_vm *vm, u16 minor);
-	u32 probe;
+	u32 probe, tid;
 
 	u16 major, minor;
 	u8 end, facility;

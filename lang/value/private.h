@@ -27,6 +27,8 @@ bool dp_value_word_is(const struct dp_value_parser *p, int len,
 /** dp_value_number() - the number that comes next */
 u64 dp_value_number(struct dp_value_parser *p);
 
+/** dp_value_time() - that number, or so many nanoseconds: 5us, 10ms, 2s */
+u64 dp_value_time(struct dp_value_parser *p);
 /** dp_value_is_real() - is the number that comes next a floating-point one? */
 bool dp_value_is_real(const struct dp_value_parser *p);
 /** dp_value_real() - that number: as C has it, a float with an "f" behind */

@@ -37,7 +37,7 @@ static bool go_deeper(struct dp_value_parser *p)
 
 static u16 parse_number(struct dp_value_parser *p, int at, bool negative)
 {
-	u64 number = dp_value_number(p);
+	u64 number = dp_value_time(p);
 	u16 n = node(p, DP_VALUE_NUMBER, 0, 0, at);
 
 	p->out->v[n].number = negative ? -number : number;
@@ -198,6 +198,42 @@ static u16 parse_parenthesis(struct dp_value_parser *p, int at)
 	return n;
 }
 
+/* +8 or -8 right behind a symbol */
+static u64 take_offset(struct dp_value_parser *p)
+{
+	const char *s = p->text + p->at;
+	bool back = *s == '-';
+	u64 n;
+
+	if ((*s != '+' && !back) || !isdigit((unsigned char)s[1]))
+		return 0;
+	p->at++;
+	n = dp_value_number(p);
+	return back ? -n : n;
+}
+
+static u16 parse_global(struct dp_value_parser *p, int at)
+{
+	int name_at = ++p->at, len = dp_value_word(p);
+	u64 number = 0;
+	u16 n;
+
+	if (p->text[p->at] == '+')
+		dp_value_bad(
+			p, at, 2, -EOPNOTSUPP,
+			"offsets in a file are not there yet: @NAME, or @0xADDRESS");
+	p->at += len;
+	if (len)
+		number = take_offset(p);
+	else
+		number = dp_value_number(p);
+	n = node(p, DP_VALUE_GLOBAL, 0, 0, at);
+	p->out->v[n].number = number;
+	p->out->v[n].name_at = name_at;
+	p->out->v[n].name_span = len;
+	return n;
+}
+
 static u16 parse_primary(struct dp_value_parser *p, int at)
 {
 	char c = p->text[at];
@@ -213,9 +249,7 @@ static u16 parse_primary(struct dp_value_parser *p, int at)
 	if (c == '(')
 		return parse_parenthesis(p, at);
 	if (c == '@')
-		dp_value_bad(
-			p, at, 1, -EOPNOTSUPP,
-			"variables of the program (@NAME) are not there yet");
+		return parse_global(p, at);
 	return parse_name(p, at);
 }
 

@@ -49,20 +49,56 @@ bool dp_value_word_is(const struct dp_value_parser *p, int len,
 	return (int)strlen(word) == len && !memcmp(p->text + p->at, word, len);
 }
 
-u64 dp_value_number(struct dp_value_parser *p)
+/* Nanoseconds of the unit at *@end, which goes behind it; 1: there is none */
+static u64 take_unit(char **end)
+{
+	static const struct {
+		const char *word;
+		u64 ns;
+	} units[] = { { "ns", 1 },
+		      { "us", 1000 },
+		      { "ms", 1000000 },
+		      { "s", 1000000000 } };
+	size_t i, n;
+
+	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		n = strlen(units[i].word);
+		if (strncmp(*end, units[i].word, n) ||
+		    isalnum((unsigned char)(*end)[n]))
+			continue;
+		*end += n;
+		return units[i].ns;
+	}
+	return 1;
+}
+
+static u64 take_number(struct dp_value_parser *p, bool time)
 {
 	const char *text = p->text + p->at;
+	u64 value, ns = 1;
 	char *end;
-	u64 value;
+	bool bad;
 
 	errno = 0;
 	value = strtoull(text, &end, 0);
-	if (errno || end == text || isalnum((unsigned char)*end) ||
-	    !isdigit((unsigned char)*text))
+	bad = errno || end == text || !isdigit((unsigned char)*text);
+	if (time)
+		ns = take_unit(&end);
+	if (bad || isalnum((unsigned char)*end) || value > ~0ull / ns)
 		dp_value_bad(p, p->at, (int)(end - text) + 1, -EINVAL,
 			     "this is not a number of 64 bits");
 	p->at += (int)(end - text);
-	return value;
+	return value * ns;
+}
+
+u64 dp_value_number(struct dp_value_parser *p)
+{
+	return take_number(p, false);
+}
+
+u64 dp_value_time(struct dp_value_parser *p)
+{
+	return take_number(p, true);
 }
 
 bool dp_value_is_real(const struct dp_value_parser *p)

@@ -82,6 +82,22 @@ like "JSON, in the order of the spec" "$(sed -n 5p "$dir/lines")" '"args":\{"ret
 strip -o "$dir/bare" "$dir/returns"
 "$DPROBES" trace -q -o "$dir/lines" 'r:libc.so.6:strtol(retval) if retval < 0' 'r:libc.so.6:getenv(retval:str)' -- "$dir/returns" -5 2>"$dir/err" >/dev/null
 like "by a table" "$(grep strtol "$dir/lines")$(head -n 2 "$dir/err")" 'r:libc.so.6:strtol = -5 <'
+# Calls by the time that they take, as the lines have it
+cat >"$dir/slow.c" <<'END'
+#include <time.h>
+__attribute__((noipa)) int slow(long us) { struct timespec t = { 0, us * 1000 }; return us ? nanosleep(&t, 0) : 0; }
+int main(void) { int i; for (i = 0; i < 40; i++) { slow(0); slow(i % 4 ? 0 : 3000); slow(i % 8 ? 0 : 12000); } return 0; }
+END
+"${CC:-gcc}" -O1 -o "$dir/slow" "$dir/slow.c"
+"$DPROBES" trace --json -q -o "$dir/all" 'r:slow(latency, arg0:u64)' -- "$dir/slow"
+is "a latency is that of the line, but for the clock's measure" "$(/usr/bin/python3 -c '
+import json, sys
+rows = [json.loads(line) for line in open(sys.argv[1])]
+print(len(rows), all(abs(r["args"]["latency"] - r["latency_ns"]) <= 2 + r["latency_ns"] / 500 for r in rows))' "$dir/all")" "120 True"
+for how in DPROBES_ARM=interior DPROBES_ARM=trap; do
+	env $how "$DPROBES" stat -q -o "$dir/counts" 'r:slow if latency >= 3ms' 'r:slow if latency > 12000us && arg0 > 0' -- "$dir/slow"
+	is "$how: those that take so long" "$(hits "$dir/counts" r:slow:slow | sort -n | tr '\n' ' ')" "5 15 "
+done
 # errno of each call that fails, in each thread, is what the program has of it
 cat >"$dir/fails.c" <<'END'
 #include <errno.h>
@@ -155,7 +171,7 @@ refused "a condition of either" 'r:sign if retval < 0 || i > 2' "" 'read at the 
 refused "nothing is returned" 'r:nothing(*retval)' "" 'returns nothing'
 refused "a struct" 'r:whole(retval.a)' "" 'a struct that is returned, not its address'
 refused "not at an entry" 'sign if retval < 0' "" 'retval is of return probes'
-refused "a latency" 'r:sign if latency > 5' "" 'latency'
+refused "a latency, of no call" 'sign if latency > 5' "" 'a latency is that of a call that returns'
 like "not where nothing is known of it" "$("$DPROBES" trace 'r:libm.so.6:__nosuch if retval < 0' -- "$dir/returns" 2>&1 >/dev/null)" \
 	'not known what this function returns: write \(int\)retval'
 plan

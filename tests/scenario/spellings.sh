@@ -13,9 +13,14 @@ enum hue { RED = 1, GREEN, BLUE };
 struct thing { uint32_t word; uint16_t half; uint8_t bytes[6]; const char *name; int64_t number; struct thing *next; };
 struct thing things[2] = { { 0xfedcba98, 0xffee, { 1, 2, 0x80, 0xff, 'x', 0 }, "a name", -5, &things[1] }, { 7, 8, "text", "next", 9, NULL } };
 unsigned counter = 4711;
+static int hidden[2] = { 7, -9 };
+char told[] = "what is told";
+double ratio = 1.5;
+const char *where = "there";
 KEPT long probed(struct thing *t, const char *text, int n, unsigned flags, enum hue hue, long six, long seven, long eight)
 {
-	return n + seven;
+	hidden[1]--;
+	return n + seven + hidden[0];
 }
 int main(void)
 {
@@ -65,6 +70,15 @@ is_shown '+0(+16(%di)):ustring' '"a name"'
 is_shown '+0(+16(+32(%di))):string' '"next"'
 is_shown '+6(+32(%di)):string' '"text"'
 is_shown '+24(%di):s64' -5
+is_shown '@counter:u32' 4711
+is_shown '@hidden:s32[2]' '{7,-9}'
+is_shown '@hidden+4:s32' -9
+is_shown '@told:string' '"what is told"'
+is_shown '@told+5:string' '"is told"'
+is_shown '*(char *)(@where:u64):str' '"there"'
+is_shown '@ratio:f64' 1.5
+is_shown '@ratio:f64 > 1.25 && @counter:u32 == 4711' true
+is_shown '@0x8:u8' '<bad address 0x8>'
 is_shown '\5' 5
 is_shown '\-5' -5
 is_shown '\0x1f:x8' 0x1f
@@ -80,7 +94,8 @@ is_shown '+6(%di):x8[1]' '{0x1}'
 is_shown '+0(%di):b4@4/32' "$(said field4)"
 is_shown '+0(%di):b1@31/32' "$(said field1)"
 is_shown '%cx:b3@5/8' 5
-is_shown '+0($retval):x8' '<bad address 0x4a>' r:
+is_shown '+0($retval):x8' '<bad address 0x51>' r:
+is_shown '@hidden+4:s32' -9 r:
 # perf-probe: C expressions
 is_shown 'n' -3
 is_shown 'flags:x' 0xa5
@@ -95,9 +110,27 @@ is_shown 'hue:enum' BLUE
 is_shown 'n:x32' 0xfffffffd
 is_shown 'n > 0' false
 "$DPROBES" trace -q -o "$dir/lines" 'probed%return(n, $retval)' -- "$dir/forms" >/dev/null 2>"$dir/err"
-like "probed%return" "$(cat "$dir/lines" "$dir/err")" 'n=-3 = 74 <'
+like "probed%return" "$(cat "$dir/lines" "$dir/err")" 'n=-3 = 81 <'
+# A variable of the C library that the program has a copy of
+cat >"$dir/copied.c" <<'END'
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+int main(void)
+{
+	printf("0x%lx 0x%lx\n", (unsigned long)stdout, (unsigned long)environ);
+	fflush(stdout);
+	return strtol("1", NULL, 10) != 1;
+}
+END
+"${CC:-gcc}" -w -D_GNU_SOURCE -fno-builtin -no-pie -o "$dir/copied" "$dir/copied.c"
+"$DPROBES" trace -q -o "$dir/lines" 'libc.so.6:strtol(a=@stdout, b=@environ)' -- "$dir/copied" >"$dir/out" 2>"$dir/err"
+is "@stdout and @environ are the program's" "$(sed -E 's/.* a=(\S+) b=(\S+)$/\1 \2/' "$dir/lines" | tail -n 1)" "$(cat "$dir/out")"
+"$DPROBES" trace 'probed(@nothing)' -- "$dir/forms" >/dev/null 2>"$dir/err"
+like "a symbol that is none" "$(<"$dir/err")" '@nothing: forms has no symbol of that name'
 # What has another word here, or none
 is_refused '$comm' 'every line has the name of its thread'
+is_refused '@+16' 'offsets in a file are not there yet'
 is_refused '$params' 'shown where no values are given'
 is_refused '$vars' 'shown where no values are given'
 is_refused '+0(%di):string[2]' 'an array of strings is not there yet'

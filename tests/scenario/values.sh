@@ -90,6 +90,32 @@ is "what could be printed there" "$(grep values: <<<"$out")" '    values: pathna
 run trace 'libc.so.6:open(path, foo)' -- "$dir/calls"
 like "a name that it has not: it says which there are" "$status $err" '^2 .*this function has path[a-z]*, flags, mode; a value is one of these'
 like "and where" "$err" '^                       \^~~$'
+# A thread's number, at the entry of what it calls
+cat >"$dir/threads.c" <<'END'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+__attribute__((noipa)) void here(int id) { }
+static void *go(void *arg) { here(gettid()); here(gettid()); return arg; }
+int main(void)
+{
+	pthread_t t[3];
+	int i;
+
+	here(gettid());
+	for (i = 0; i < 3; i++)
+		pthread_create(&t[i], NULL, go, NULL);
+	for (i = 0; i < 3; i++)
+		pthread_join(t[i], NULL);
+	return 0;
+}
+END
+"${CC:-gcc}" -O1 -pthread -o "$dir/threads" "$dir/threads.c"
+for how in DPROBES_ARM=interior DPROBES_ARM=trap; do
+	env $how "$DPROBES" trace -q -o "$dir/lines" 'here(tid, a=arg0:u32, pid) if tid == arg0:u32 && tid >= pid' -- "$dir/threads"
+	is "$how: tid" "$(awk '{ split($6, t, "="); split($7, a, "="); n += $3 == t[2] && t[2] == a[2] } END { print NR, n }' "$dir/lines")" "7 7"
+done
 # Names and types of debug information, of the program itself
 cat >"$dir/shapes.c" <<'END'
 #include <stdbool.h>

@@ -39,11 +39,15 @@ def said(kind, value):
 
 
 def real():
-    return rng.choice([0.5, -2.25, 1e300, 3.0, -0.125, 1024.0])
+    return rng.choice([0.5, -2.25, 1e300, 3.0, -0.125, 1024.0, 0.1, -1 / 3, 5e-324, float(rng.getrandbits(60)), rng.uniform(-1e9, 1e9)])
 
 
 def said_real(value):
-    text = "%.15g" % value
+    """The shortest of 15 to 17 digits, as the C library prints them, that is the same number"""
+    for digits in range(15, 18):
+        text = "%.*g" % (digits, value)
+        if float(text) == value:
+            break
     return text if any(c in text for c in ".e") else text + ".0"
 
 
@@ -62,6 +66,29 @@ def hue():
 def narrowed(kind, bits):
     """A kind with fewer bits, but the name that says how it is shown."""
     return (kind[0], bits, kind[2])
+
+
+def narrow():
+    return struct.unpack("f", struct.pack("f", rng.choice([0.5, -0.1, 3.0, 1e-45, 3.4e38, rng.uniform(-1e6, 1e6)])))[0]
+
+
+def said_narrow(value):
+    for digits in range(6, 10):
+        text = "%.*g" % (digits, value)
+        if struct.unpack("f", struct.pack("f", float(text)))[0] == value:
+            break
+    return text if any(c in text for c in ".e") else text + ".0"
+
+
+def compared(name, value):
+    """A comparison of a floating-point argument, and whether it holds"""
+    with_ = rng.choice([value, real(), 0.0, float(rng.randint(-3, 3))])
+    if abs(with_) > 1e18 or with_ != with_:
+        with_ = 0.0
+    op = rng.choice(["==", "!=", "<", "<=", ">", ">="])
+    holds = {"==": value == with_, "!=": value != with_, "<": value < with_, "<=": value <= with_, ">": value > with_,
+             ">=": value >= with_}[op]
+    return "%s %s %s" % (name, op, repr(with_)), "true" if holds else "false"
 
 
 class Struct:
@@ -229,7 +256,7 @@ for n in range(8):
     structs.append(Struct(n, structs[:]))
 globals_, bodies, calls, specs, wanted = [], [], [], [], []
 for n in range(functions):
-    params, args, shows = [], [], []
+    params, args, shows, reals = [], [], [], 0
     for i in range(rng.randint(1, 9)):
         name, what = "p%d" % i, rng.random()
         if what < .5:
@@ -238,9 +265,20 @@ for n in range(functions):
             params.append("%s %s" % (kind[0], name))
             args.append(literal(kind, v))
             shows.append((name, said(kind, v)))
-        elif what < .6:
+        elif what < .55:
+            v = real()
             params.append("double %s" % name)
-            args.append(repr(real()))
+            args.append(repr(v))
+            if reals < 8:
+                shows += [("farg%d" % reals, said_real(v)), compared("farg%d" % reals, v)]
+            reals += 1
+        elif what < .6:
+            v = narrow()
+            params.append("float %s" % name)
+            args.append(repr(v) + "f")
+            if reals < 8:
+                shows += [("farg%d:f32" % reals, said_narrow(v)), compared("farg%d:f32" % reals, v)]
+            reals += 1
         elif what < .7:
             params.append("enum hue %s" % name)
             v = hue()

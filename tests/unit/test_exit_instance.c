@@ -277,6 +277,23 @@ static void test_values_of_returns(void **state)
 	assert_int_equal(dp_probe_state(LOGS)->count, 1);
 }
 
+/* The time of the call is that of the record. */
+static void test_latency(void **state)
+{
+	/* push latency; log 1; exit */
+	static const u8 code[] = { 0x0d, 0xa5, 0x1b, 1, 0, 0x0d };
+	u64 stack[1] = { 0x1234 }, took;
+
+	dp_fake_program(LOGS, code, sizeof(code));
+	probe_at(LOGS)->leaves = 2;
+	enter(LOGS, stack);
+	leave(LOGS_EXIT, stack, 6);
+	assert_int_equal(nr_told, 1);
+	memcpy(&took, told_log + DP_ITEM_PREFIX, sizeof(took));
+	assert_int_equal(took, told_head.ticks - told.entered);
+	assert_true(took > 0);
+}
+
 /* No context is left: it is told, and with a condition there is no record. */
 static void test_not_judged(void **state)
 {
@@ -781,6 +798,7 @@ int main(void)
 		cmocka_unit_test_setup(test_tail, setup),
 		cmocka_unit_test_setup(test_judged, setup),
 		cmocka_unit_test_setup(test_values_of_returns, setup),
+		cmocka_unit_test_setup(test_latency, setup),
 		cmocka_unit_test_setup(test_not_judged, setup),
 		cmocka_unit_test_setup(test_branch, setup),
 		cmocka_unit_test_setup(test_recursion, setup),

@@ -251,6 +251,9 @@ static void what_is_of_the_return(void **state)
 	assert_int_equal(trace("r:f if arg0 && (retval:f64 > 1.5 && arg1)", &p),
 			 0);
 	assert_true(p.enters && p.leaves && p.judged);
+	assert_int_equal(trace("r:f(latency) if latency > 1ms", &p), 0);
+	assert_true(p.items[0].at_return && !p.enters && p.judged);
+	assert_int_equal(p.nr_rates, 4);
 	assert_int_equal(trace("r:f() if arg0 == 1", &p), 0);
 	assert_true(p.enters && !p.leaves && !p.judged);
 	assert_int_equal(trace("r:f()", &p), 0);

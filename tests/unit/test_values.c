@@ -163,6 +163,37 @@ static void bit_fields(void **state)
 	assert_true(holds("+4(%di):b4@8/16 == 5 && %si:b8@56/64 == 1"));
 }
 
+/* Symbols are filled in where the process is known. */
+static void symbols(void **state)
+{
+	char text[200];
+	struct dp_trace_program p;
+	struct dp_diag diag;
+
+	snprintf(text, sizeof(text),
+		 "a=@%#lx:s32, b=@%#lx:string, c=@%#lx:b4@0/8", (u64)&first,
+		 (u64)first.name, (u64)&first.half);
+	assert_string_equal(shown(text, false), "a=-5 b=\"first of two\" c=14");
+	assert_int_equal(
+		compile("f(@one:u8, @two+8, @two-8:u16)", false, &p, &diag), 0);
+	assert_int_equal(p.nr_symbols, 3);
+	assert_string_equal(p.symbols[0].name, "one");
+	assert_string_equal(p.symbols[2].name, "two");
+	assert_int_equal(*(s64 *)(p.code + p.symbols[1].at), 8);
+	assert_int_equal(*(s64 *)(p.code + p.symbols[2].at), -8);
+	dp_expr_free(&p);
+	/* Not there: an address that is none */
+	assert_string_equal(shown("@0x10:u32", false),
+			    "@0x10=<bad address 0x10>");
+}
+
+static void times(void **state)
+{
+	assert_true(holds("10us == 10000 && 1ms == 1000us && 2s == 2000ms"));
+	assert_true(holds("7ns == 7 && 0x10ms == 16000000 && 5s - 1 > 4s"));
+	assert_true(holds("-1us:s64 == -1000"));
+}
+
 static void what_is_not_there(void **state)
 {
 	/* Each value for itself */
@@ -469,7 +500,13 @@ static void refused(void **state)
 		{ "f((struct s *)arg0)", -ENODATA, 3 },
 		{ "f(arg0->x)", -EINVAL, 8 },
 		{ "f(arg0->)", -EINVAL, 8 },
-		{ "f(@errno)", -EOPNOTSUPP, 2 },
+		{ "f(@+16)", -EOPNOTSUPP, 2 },
+		{ "f(@)", -EINVAL, 3 },
+		{ "f(@x->y)", -EINVAL, 6 },
+		{ "f if 5min == 1", -EINVAL, 5 },
+		{ "f if 5usec == 1", -EINVAL, 5 },
+		{ "f if 99999999999999s == 1", -EINVAL, 5 },
+		{ "f if latency > 1ms", -EOPNOTSUPP, 5 },
 		{ "f(arg0:enum)", -ENODATA, 2 },
 		{ "f(arg0:struct)", -EOPNOTSUPP, 7 },
 		{ "f(+0(%di):string[2])", -EOPNOTSUPP, 16 },
@@ -785,6 +822,8 @@ int main(void)
 		cmocka_unit_test_setup(strings, setup),
 		cmocka_unit_test_setup(spelled_otherwise, setup),
 		cmocka_unit_test_setup(bit_fields, setup),
+		cmocka_unit_test_setup(symbols, setup),
+		cmocka_unit_test_setup(times, setup),
 		cmocka_unit_test_setup(what_is_not_there, setup),
 		cmocka_unit_test_setup(in_vector_registers, setup),
 		cmocka_unit_test_setup(reals_compared, setup),

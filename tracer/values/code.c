@@ -10,6 +10,7 @@
 #include "engine/vm/ops.h"
 #include "sym/prototypes.h"
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct dp_value_type boolean = { .kind = DP_VALUE_BOOL,
@@ -31,7 +32,7 @@ bool dp_code_is_place(const struct dp_values *values, u16 n)
 	if (op == DP_VALUE_MEMBER)
 		return !dp_place_is_split(values, n);
 	return op == DP_VALUE_DEREF || op == DP_VALUE_FETCH ||
-	       op == DP_VALUE_INDEX;
+	       op == DP_VALUE_GLOBAL || op == DP_VALUE_INDEX;
 }
 
 /* Is a string read? */
@@ -210,6 +211,35 @@ static struct dp_value_type place_member(struct dp_coder *c,
 	return dp_code_known(f->type);
 }
 
+/* Without a format it is of 64 bits. */
+static bool is_fetched(const struct dp_value *v)
+{
+	return v->op == DP_VALUE_FETCH || v->op == DP_VALUE_GLOBAL;
+}
+
+/* The address of a symbol is filled in for each process: see dp_session_bind(). */
+static struct dp_value_type place_global(struct dp_coder *c,
+					 const struct dp_value *v)
+{
+	struct dp_trace_program *o = c->out;
+	struct dp_trace_symbol *s = &o->symbols[o->nr_symbols];
+
+	dp_code_push(c, v->number);
+	if (!v->name_span)
+		return DP_CODE_UNTYPED;
+	if (o->nr_symbols == DP_TRACE_SYMBOLS ||
+	    v->name_span >= DP_TRACE_SYMBOL) {
+		dp_code_bad(c, v, -EINVAL,
+			    "too many symbols, or one whose name is too long");
+		return DP_CODE_UNTYPED;
+	}
+	o->nr_symbols++;
+	s->at = o->len - 8;
+	snprintf(s->name, sizeof(s->name), "%.*s", v->name_span,
+		 c->values->text + v->name_at);
+	return DP_CODE_UNTYPED;
+}
+
 static struct dp_value_type place_fetched(struct dp_coder *c,
 					  const struct dp_value *v)
 {
@@ -246,6 +276,8 @@ struct dp_value_type dp_code_place(struct dp_coder *c, u16 n)
 		return dp_place_push(c, v);
 	case DP_VALUE_FETCH:
 		return place_fetched(c, v);
+	case DP_VALUE_GLOBAL:
+		return place_global(c, v);
 	case DP_VALUE_MEMBER:
 		return place_member(c, v);
 	case DP_VALUE_DEREF:
@@ -371,7 +403,7 @@ static struct dp_value_type push_field(struct dp_coder *c,
 	struct dp_value_type in = { .kind = DP_VALUE_UNSIGNED,
 				    .bits = v->type.within };
 
-	if (at(c->values, v->left)->op == DP_VALUE_FETCH) {
+	if (is_fetched(at(c->values, v->left))) {
 		dp_code_place(c, v->left);
 		load(c, v, in);
 	} else {
@@ -416,7 +448,7 @@ static struct dp_value_type push_shown(struct dp_coder *c,
 	if (type.kind == DP_VALUE_ENUM)
 		return push_enum(c, v);
 	/* What ftrace fetches has the size of its format. */
-	if (at(c->values, v->left)->op == DP_VALUE_FETCH && type.bits) {
+	if (is_fetched(at(c->values, v->left)) && type.bits) {
 		dp_code_place(c, v->left);
 		load(c, v, type);
 		return type;
@@ -543,6 +575,7 @@ struct dp_value_type dp_code_value(struct dp_coder *c, u16 n)
 		return push_unary(c, v);
 	case DP_VALUE_DEREF:
 	case DP_VALUE_FETCH:
+	case DP_VALUE_GLOBAL:
 	case DP_VALUE_INDEX:
 		return push_loaded(c, n);
 	case DP_VALUE_CAST:

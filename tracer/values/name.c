@@ -148,10 +148,11 @@ bool dp_code_is_vector(const struct dp_values *values, const struct dp_value *v)
 static const struct {
 	const char *name, *why;
 } absent[] = {
-	{ "latency", "every line of a return has its latency" },
-	{ "comm", "every line has the name of its thread" },
-	{ "$comm", "every line has the name of its thread" },
-	{ "tid", "every line has the number of its thread" },
+	{ "latency", "a latency is that of a call that returns: r:FUNCTION" },
+	{ "comm",
+	  "every line has the name of its thread; conditions have its number: tid == 1234" },
+	{ "$comm",
+	  "every line has the name of its thread; conditions have its number: tid == 1234" },
 	{ "time", "every line has its time" },
 	{ "$params", "parameters are shown where no values are given" },
 	{ "$vars", "parameters are shown where no values are given" },
@@ -176,13 +177,15 @@ static bool is_absent(struct dp_coder *c, const struct dp_value *v)
 	return false;
 }
 
-/* pid, cpu, caller, $stack, $stack0 … Return: false: none of them */
+/* pid, tid, cpu, caller, $stack, $stack0 … Return: false: none of them */
 static bool push_fact(struct dp_coder *c, const struct dp_value *v)
 {
 	int word = number_behind(name_of(c->values, v), v->span, "$stack");
 
 	if (dp_value_is(c->values, v, "pid"))
 		dp_code_op(c, DP_OPCODE_PUSH_PID);
+	else if (dp_value_is(c->values, v, "tid"))
+		dp_code_op(c, DP_OPCODE_PUSH_TID);
 	else if (dp_value_is(c->values, v, "cpu"))
 		dp_code_op(c, DP_OPCODE_PUSH_PROCID);
 	else if (dp_value_is(c->values, v, "$stack"))
@@ -239,6 +242,13 @@ static bool is_of_entry(const struct dp_coder *c, const struct dp_value *v)
 		!dp_value_is(c->values, v, "cpu"));
 }
 
+static bool is_number(const struct dp_coder *c, const struct dp_value *v)
+{
+	return dp_value_is(c->values, v, "pid") ||
+	       dp_value_is(c->values, v, "tid") ||
+	       dp_value_is(c->values, v, "cpu");
+}
+
 struct dp_value_type dp_code_name(struct dp_coder *c, const struct dp_value *v)
 {
 	static const struct dp_value_type number = { .kind = DP_VALUE_UNSIGNED,
@@ -264,10 +274,7 @@ struct dp_value_type dp_code_name(struct dp_coder *c, const struct dp_value *v)
 	else if (reg >= 0)
 		dp_code_op16(c, DP_OPCODE_PUSH_R, (u16)reg);
 	else if (is_absent(c, v) || push_fact(c, v))
-		return dp_value_is(c->values, v, "pid") ||
-				       dp_value_is(c->values, v, "cpu") ?
-			       number :
-			       DP_CODE_UNTYPED;
+		return is_number(c, v) ? number : DP_CODE_UNTYPED;
 	else
 		refuse(c, v);
 	return DP_CODE_UNTYPED;

@@ -13,6 +13,9 @@
 
 #define RAX 0x60 /* its number among DP_REGS */
 
+static const struct dp_value_type nanoseconds = { .kind = DP_VALUE_UNSIGNED,
+						  .bits = 64 };
+
 /* Neither a table nor debug information has said what it is. */
 static bool is_unknown(struct dp_value_type type)
 {
@@ -47,7 +50,13 @@ void dp_code_bind_returned(struct dp_values *values,
 	for (i = 0; i < values->nr; i++) {
 		struct dp_value *v = &values->v[i];
 
-		if (v->op != DP_VALUE_NAME || !dp_code_is_retval(values, v))
+		if (v->op != DP_VALUE_NAME)
+			continue;
+		if (dp_value_is(values, v, "latency")) {
+			v->op = DP_VALUE_RETVAL;
+			v->type = nanoseconds;
+		}
+		if (!dp_code_is_retval(values, v))
 			continue;
 		v->op = DP_VALUE_RETVAL;
 		if (f && f->returns)
@@ -86,6 +95,36 @@ static bool is_refused(struct dp_coder *c, const struct dp_value *v)
 	return c->err;
 }
 
+/* The clock's rate is filled in for each process: nanoseconds of 2^30 ticks. */
+static void push_rate(struct dp_coder *c)
+{
+	struct dp_trace_program *o = c->out;
+
+	dp_code_push(c, 0);
+	if (o->nr_rates == DP_TRACE_RATES)
+		c->err = c->err ?:
+				  dp_diag_set(c->diag, -EINVAL,
+					      "latency is there too often");
+	else
+		o->rate_at[o->nr_rates++] = o->len - 8;
+}
+
+/* ticks * rate >> 30, of the upper bits and of the lower 30 */
+static void push_latency(struct dp_coder *c)
+{
+	dp_code_op(c, DP_OPCODE_PUSH_LATENCY);
+	dp_code_op8(c, DP_OPCODE_DUP_I, 1);
+	dp_code_op8(c, DP_OPCODE_SHR_I, DP_TRACE_RATE_BITS);
+	push_rate(c);
+	dp_code_op(c, DP_OPCODE_MUL);
+	dp_code_op(c, DP_OPCODE_XCHG);
+	dp_code_op8(c, DP_OPCODE_PZL_I, DP_TRACE_RATE_BITS);
+	push_rate(c);
+	dp_code_op(c, DP_OPCODE_MUL);
+	dp_code_op8(c, DP_OPCODE_SHR_I, DP_TRACE_RATE_BITS);
+	dp_code_op(c, DP_OPCODE_ADD);
+}
+
 u16 dp_code_return_register(void)
 {
 	return RAX;
@@ -99,6 +138,10 @@ struct dp_value_type dp_code_returned(struct dp_coder *c,
 
 	if (is_refused(c, v))
 		return type;
+	if (!dp_code_is_retval(c->values, v)) {
+		push_latency(c);
+		return type;
+	}
 	dp_code_op16(c, DP_OPCODE_PUSH_R, real ? DP_REG_XMM : RAX);
 	return type;
 }

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * variable: what a module calls by a name that is no function's.
+ *
+ * An exported name means what the program itself has by that name, if it has it: there the dynamic
+ * linker has led all uses to.
+ */
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+#include "sym/names/mod.h"
+#include "sym/variable.h"
+
+/* Exported by @m. Return: false: it is not, or cannot be read. */
+static bool exports(struct dp_modules *mods, const struct dp_module *m,
+		    const char *name, u64 *addr)
+{
+	struct dp_mod *mod = dp_mod_of(m);
+
+	if (dp_mod_load(mods, mod, DP_MOD_DYNSYM) ||
+	    dp_dynsym_find(&mod->read.dynsym, name, addr))
+		return false;
+	*addr += m->bias;
+	return true;
+}
+
+/* Of a name that @m exports: which one is meant */
+static int choose(struct dp_modules *mods, const struct dp_module *m,
+		  const char *name, u64 *addr)
+{
+	const struct dp_module *other;
+	size_t i, n = 0;
+	u64 there;
+
+	for (i = 0; i < dp_modules_count(mods); i++) {
+		other = dp_modules_get(mods, i);
+		if (other == m || !exports(mods, other, name, &there))
+			continue;
+		if (other->is_main) {
+			*addr = there;
+			return 0;
+		}
+		n++;
+	}
+	return n && !m->is_main ? -EINVAL : 0;
+}
+
+struct scan {
+	const char *name;
+	u64 value;
+	size_t n;
+};
+
+static void look_at(struct scan *s, const Elf64_Sym *sym, const char *name)
+{
+	if (!dp_dynsym_defines(sym) || sym->st_shndx == SHN_ABS ||
+	    ELF64_ST_TYPE(sym->st_info) == STT_SECTION ||
+	    ELF64_ST_TYPE(sym->st_info) == STT_FILE || strcmp(name, s->name))
+		return;
+	s->n += !s->n || s->value != sym->st_value;
+	s->value = sym->st_value;
+}
+
+static int scan_table(struct scan *s, const struct dp_elf *elf)
+{
+	const Elf64_Shdr *strings,
+		*sh = dp_elf_symbols(elf, SHT_SYMTAB, &strings);
+	void *str = NULL, *v = NULL;
+	int err = sh ? dp_elf_load_section(elf, strings, &str) : -ENOENT;
+	const Elf64_Sym *sym;
+	u64 i;
+
+	if (!err)
+		err = dp_elf_load_section(elf, sh, &v);
+	for (i = 0; !err && i < sh->sh_size / sizeof(*sym); i++) {
+		sym = (const Elf64_Sym *)v + i;
+		if (sym->st_name < strings->sh_size)
+			look_at(s, sym, (const char *)str + sym->st_name);
+	}
+	free(v);
+	free(str);
+	return err;
+}
+
+/* One that is not exported; several static ones cannot be told apart. */
+static int find_static(struct dp_modules *mods, const struct dp_module *m,
+		       const char *name, u64 *addr)
+{
+	struct scan s = { .name = name };
+	struct dp_elf elf;
+	int fd = dp_module_open(mods, m), err;
+
+	if (fd < 0)
+		return fd;
+	err = dp_elf_open_fd(&elf, fd);
+	if (err)
+		return err;
+	err = scan_table(&s, &elf);
+	dp_elf_close(&elf);
+	*addr = s.value + m->bias;
+	return err ? err : s.n == 1 ? 0 : s.n ? -EINVAL : -ENOENT;
+}
+
+int dp_variable_find(struct dp_modules *mods, const struct dp_module *m,
+		     const char *name, u64 *addr)
+{
+	if (exports(mods, m, name, addr))
+		return choose(mods, m, name, addr);
+	return find_static(mods, m, name, addr);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* variable: what a module calls by a name that is no function's. */
+#ifndef DP_SYM_VARIABLE_H
+#define DP_SYM_VARIABLE_H
+
+#include "port_types.h"
+
+struct dp_module;
+struct dp_modules;
+
+/**
+ * dp_variable_find() - the address of a variable, or of anything else that has a name, in a process
+ * @m: the module that uses it
+ *
+ * Context: tool; may sleep. Source: ours.
+ * Return: 0; -ENOENT @m has no such name; -EINVAL several have; an error of the file's.
+ */
+int dp_variable_find(struct dp_modules *mods, const struct dp_module *m,
+		     const char *name, u64 *addr);
+
+#endif
