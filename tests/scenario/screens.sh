@@ -129,7 +129,7 @@ screen() {
 screen stat-library stat 'libscreens.so:*' -- ./screens 3000
 screen stat-top stat --top 15 'libscreens.so:*' -- ./screens 3000
 screen stat-names stat 'warehouse::*' -- ./names
-screen stat-children stat -f 'libscreens.so:fn_000[1-4]' 'warehouse::pallet::lift' libc.so.6:exit -- sh script
+screen stat-children stat -f 'libscreens.so:fn_000[1-4]' 'warehouse::pallet::lift' libc.so.6:exit -- dash script
 screen list list 'libscreens.so:fn_00[0-3]?' -- ./screens 1
 screen list-names list -v 'warehouse::*' -- ./names
 screen stat-refused stat 'libscreens.so:fn_9' -- ./screens 1
@@ -173,6 +173,6 @@ for size in 80x24 200x50; do
 	end "$size"
 	exec 7>&-
 done
-screen stat-halves stat libc.so.6:exit -- sh -c 'printf "half a line"'
+screen stat-halves stat libc.so.6:exit -- dash -c 'printf "half a line"'
 tmux_ kill-server
 plan
