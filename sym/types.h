@@ -93,13 +93,15 @@ int dp_types_prototype(struct dp_modules *mods, const struct dp_module *m,
  * @words, @n: names of variables, and of types, "struct node" being one word; all variables of
  *             the function are wanted if @all, and no globals
  * @local: of each, whether only a local variable is meant
+ * @begins: a function may be meant that has been inlined and begins at the address, which may be
+ *          none of its own
  * @changed: the compiler has given the function other parameters than its type says
  */
 struct dp_wanted {
 	const char *const *words;
 	const bool *local;
 	size_t n;
-	bool all, changed;
+	bool all, begins, changed;
 };
 
 /**

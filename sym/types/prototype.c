@@ -20,6 +20,7 @@
 #define BASES_MAX 16 /* structs that are part of one another and have no name */
 #define ORIGINS_MAX 8
 #define NAME_MOST 400 /* bytes of a struct's name */
+#define SEARCHES_MAX 8 /* through all units */
 
 /* Return: DP_TREE_TEXT if there is no room */
 static u32 put_text(struct dp_tree *t, const char *text)
@@ -752,8 +753,53 @@ static void fill_struct(struct writer *w, u32 i)
 	t->of = type_of_template(w, i);
 }
 
+/* Is there in @unit what @name is the name of? It becomes *@die. */
+static bool find_in_unit(const struct writer *w, Dwarf_Die *unit, int tag,
+			 const char *name, Dwarf_Die *die)
+{
+	const char *is;
+	Dwarf_Die at;
+	int more;
+
+	for (more = w->r->dw.dwarf_child(unit, &at); !more;
+	     more = w->r->dw.dwarf_siblingof(&at, &at)) {
+		if (w->r->dw.dwarf_tag(&at) != tag ||
+		    w->r->dw.dwarf_hasattr(&at, DW_AT_declaration))
+			continue;
+		is = name_of(w, &at, DW_AT_name);
+		if (!is || strcmp(is, name))
+			continue;
+		*die = at;
+		return true;
+	}
+	return false;
+}
+
+/* A struct that is only declared in the function's unit: another may have it. */
+static void find_definition(struct writer *w, Dwarf_Die *die)
+{
+	const struct dp_reader *r = w->r;
+	const char *name = name_of(w, die, DW_AT_name);
+	Dwarf_Off at = 0, next;
+	Dwarf_Die unit;
+	size_t head;
+
+	if (!name || !r->wanted || w->searches++ >= SEARCHES_MAX)
+		return;
+	while (!r->dw.dwarf_nextcu(r->dwarf, at, &next, &head, NULL, NULL,
+				   NULL)) {
+		if (r->dw.dwarf_offdie(r->dwarf, at + head, &unit) &&
+		    find_in_unit(w, &unit, r->dw.dwarf_tag(die), name, die))
+			return;
+		at = next;
+	}
+}
+
 static void fill(struct writer *w, u32 i)
 {
+	if (is_struct(w->r->dw.dwarf_tag(&w->die[i])) &&
+	    w->r->dw.dwarf_hasattr(&w->die[i], DW_AT_declaration))
+		find_definition(w, &w->die[i]);
 	switch (w->r->dw.dwarf_tag(&w->die[i])) {
 	case DW_TAG_base_type:
 		return fill_base(w, i);

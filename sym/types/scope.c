@@ -167,10 +167,21 @@ static bool put_absent(struct walk *k, Dwarf_Die *block)
 	return origin.addr == block->addr || put_lacking(k, block, &origin, 0);
 }
 
+/* The first instruction of an inlined function can be one of the function around it. */
+static bool begins_here(const struct walk *k, Dwarf_Die *die, int tag)
+{
+	Dwarf_Addr pc;
+
+	return k->w->r->wanted->begins && tag == DW_TAG_inlined_subroutine &&
+	       !libdw(k)->dwarf_entrypc(die, &pc) && pc == k->l.pc;
+}
+
 static bool leads_in(const struct walk *k, Dwarf_Die *die)
 {
 	int tag = libdw(k)->dwarf_tag(die);
 
+	if (begins_here(k, die, tag))
+		return true;
 	return (tag == DW_TAG_lexical_block || tag == DW_TAG_try_block ||
 		tag == DW_TAG_catch_block ||
 		tag == DW_TAG_inlined_subroutine) &&

@@ -11,11 +11,12 @@
  * @die, @dimension: type of each number; @dimension counts those of an array
  * @pointers: that lead to it
  * @filled: how many have had their turn
+ * @searches: for definitions of what is declared only
  */
 struct writer {
 	const struct dp_reader *r;
 	struct dp_tree *t;
-	u32 filled;
+	u32 filled, searches;
 	Dwarf_Die die[DP_TREE_TYPES];
 	u32 dimension[DP_TREE_TYPES];
 	u8 pointers[DP_TREE_TYPES];

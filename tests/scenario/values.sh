@@ -293,10 +293,15 @@ cat >"$dir/one.c" <<'END'
 struct item { int a; long b; };
 static __attribute__((noinline, noipa)) long same(struct item *p, int only) { return p->b + only; }
 extern long two(void);
-int main(void) { struct item i = { 1, 2 }; return same(&i, 5) + two() != 12; }
+struct hidden;
+extern struct hidden *make(void);
+__attribute__((noinline, noipa)) int use(struct hidden *h) { return h != 0; }
+int main(void) { use(make()); struct item i = { 1, 2 }; return same(&i, 5) + two() != 12; }
 END
 cat >"$dir/two.c" <<'END'
 struct item { long b; char pad[40]; int a; };
+struct hidden { int first; struct item item; };
+struct hidden *make(void) { static struct hidden h = { 77, { 88 } }; return &h; }
 static __attribute__((noinline, noipa)) long same(int n, struct item *p) { return p->b + n; }
 long two(void) { struct item i = { 3, "", 4 }; return same(2, &i); }
 END
@@ -306,6 +311,8 @@ one=$(sed -n 's/^ *\([^ ]*\) *(one.c)$/\1/p' <<<"$err") two=$(sed -n 's/^ *\([^ 
 run trace -q -o "$dir/lines" "$one(p->a, p->b, only)" "$two(p->a, p->b, n)" -- "$dir/both"
 is "functions of a name, by their offsets" "$status $(sed 's/.* both:[^ ]* //' "$dir/lines")" "0 p->a=1 p->b=2 only=5
 p->a=4 p->b=3 n=2"
+run trace -q -o "$dir/lines" 'use(h->first, h->item.b)' -- "$dir/both"
+is "a struct that is defined elsewhere" "$status $(sed 's/.* both:use //' "$dir/lines")" "0 h->first=77 h->item.b=88"
 # With -f: the same file, and another build of it
 sed 's/struct pair { long a; int b; }/struct pair { int b; long a; }/; s/{ 11, 22 }/{ 22, 11 }/; s/{ 33, 44 }/{ 44, 33 }/' "$dir/places.c" >"$dir/other.c"
 mkdir -p "$dir/other"

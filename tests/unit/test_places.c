@@ -340,6 +340,7 @@ int main(void)
 
 	forged = malloc(sizeof(*forged));
 	assert_non_null(forged);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	failed = cmocka_run_group_tests_name("places", tests, NULL, NULL);
 	free(forged);
 	return failed;
