@@ -9,7 +9,7 @@ static const char help[] =
 	"  SPEC              [r:][MODULE:]POINT; MODULE is a soname, path, file name or\n"
 	"                    glob, empty for the program itself; POINT is func,\n"
 	"                    func+0x1c, ns::func or \"ns::func(int)\" of C++ and Rust,\n"
-	"                    a glob, 0xADDR or +FILEOFFSET; it may end in\n"
+	"                    a glob, FILE:LINE, 0xADDR or +FILEOFFSET; it may end in\n"
 	"                    \" if COND\": ==, !=, <, <=, >, >=, && and || on arg0 to arg5,\n"
 	"                    registers and numbers, and only such hits count; with r:\n"
 	"                    the calls of func are followed, and the summary says how\n"

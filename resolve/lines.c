@@ -40,11 +40,22 @@ static int unread(const struct reader *r, int err)
 		return dp_diag_set(
 			r->diag, err,
 			"debug information is read by libdw, which is not installed (package libdw1)");
+	if (err == -ETIMEDOUT)
+		return dp_diag_set(
+			r->diag, err,
+			"debug information of %s takes longer to read than %d seconds",
+			r->m->base, DP_TYPES_SECONDS);
+	if (err == -EXDEV)
+		return dp_diag_set(
+			r->diag, err,
+			"debug information of %s is in files of its own (.dwo, by -gsplit-dwarf), which are not read",
+			r->m->base);
 	if (err == -E2BIG)
 		return dp_diag_set(
 			r->diag, err,
-			"%s: there are more than %d such places in %s",
-			r->spec->text, DP_LINE_PLACES, r->m->base);
+			"%s has more than %d places, or is of more than %d files, in %s",
+			r->spec->name, DP_LINE_PLACES, DP_LINE_FILES,
+			r->m->base);
 	return dp_diag_set(r->diag, err,
 			   "debug information of %s cannot be read: %s",
 			   r->m->base, strerror(-err));
@@ -305,9 +316,29 @@ static bool is_whole(const struct reader *r, const struct dp_line_place *p)
 static int no_copy(const struct reader *r)
 {
 	return dp_diag_set(
-		r->diag, -EINVAL,
+		r->diag, -ENOENT,
 		"%s was inlined everywhere in %s, and no copy of it has code of its own; a line of its callers can be probed instead (FILE:LINE)",
 		r->spec->name, r->m->base);
+}
+
+/* Functions that only their file knows may be without parameters in debug information, and so
+ * are not told from others of their name. Return: 0: there is none; -EINVAL, with words */
+static int no_parameters(const struct reader *r)
+{
+	const struct dp_line_places *l = r->places;
+	const char *want = r->spec->name;
+	size_t n = strcspn(want, "<("), i;
+
+	for (i = 0; i < l->n && strchr(want, '('); i++) {
+		const char *f = l->v[i].function;
+
+		if (f && !strncmp(f, want, n) && (!f[n] || f[n] == '<'))
+			return dp_diag_set(
+				r->diag, -EINVAL,
+				"debug information of %s does not tell parameters of this function; it is all of \"%s\", by that name",
+				r->m->base, f);
+	}
+	return 0;
 }
 
 int dp_spec_inlined(struct dp_modules *mods, const struct dp_module *m,
@@ -320,13 +351,16 @@ int dp_spec_inlined(struct dp_modules *mods, const struct dp_module *m,
 
 	if (err)
 		return err == -ENOENT ? -ENODATA : unread(&r, err);
+	err = no_parameters(&r);
 	dp_demangle_begin();
 	filter(&r, is_named);
 	dp_demangle_end();
 	n = places->n;
 	filter(&r, is_whole);
 	sort(&r);
-	if (!places->n)
+	if (places->n)
+		err = 0;
+	else if (!err)
 		err = n ? no_copy(&r) : -ENOENT;
 	if (err)
 		dp_lines_free(places);

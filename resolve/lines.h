@@ -16,7 +16,7 @@ struct dp_spec;
  * @places: each address once, ascending, and in the text of @m; for dp_lines_free()
  *
  * Return: 0, and there are some; with words and a caret: -ENOENT no debug information, no such file,
- * no code; -EINVAL several files; -EOPNOTSUPP libdw is not there; -E2BIG, -ETIMEDOUT, -EBADMSG,
+ * no code; -EINVAL several files; -EOPNOTSUPP libdw is not there; -E2BIG, -EXDEV, -ETIMEDOUT, -EBADMSG,
  * -ENOMEM.
  */
 int dp_spec_line(struct dp_modules *mods, const struct dp_module *m,
@@ -27,9 +27,9 @@ int dp_spec_line(struct dp_modules *mods, const struct dp_module *m,
  * dp_spec_inlined() - the inlined copies of the function that a spec names
  *
  * Pieces of functions, which code jumps to, are left out.
- * Return: as dp_spec_line(), but -ENOENT without words if debug information does not have
- * the function, -ENODATA without words if there is none, and -EINVAL if the function was
- * inlined, and no code is left.
+ * Return: as dp_spec_line(), but -ENOENT without words if debug information does not have the
+ * function, with words if that was inlined, and no code is left; -ENODATA without words if there is
+ * none; -EINVAL with words if parameters are named that it does not tell.
  */
 int dp_spec_inlined(struct dp_modules *mods, const struct dp_module *m,
 		    const struct dp_spec *spec, struct dp_line_places *places,

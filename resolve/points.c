@@ -444,10 +444,12 @@ static int add_lines(struct resolver *r, const struct dp_module *m,
 
 	while (first < n && r->points->v[first].spec != r->spec)
 		first++;
+	dp_demangle_begin();
 	for (i = 0; i < list->n && !err; i++)
 		if (first == n || !is_there(r, first, list->v[i].addr))
 			err = add_address(r, m, list->v[i].addr, list,
 					  &list->v[i]);
+	dp_demangle_end();
 	return err;
 }
 
@@ -496,7 +498,7 @@ static int resolve_missing(struct resolver *r, const struct dp_module *m)
 	if (err == -ENODATA && spec->inlines == DP_INLINES_TOO)
 		dp_spec_no_debug(m, -ENOENT, "inlined copies are not known",
 				 &why);
-	if (err == -EINVAL) {
+	if ((err == -EINVAL || err == -ENOENT) && *why.text) {
 		dp_diag_set(r->diag, err, "%s", why.text);
 		return mark_name(r, err);
 	}
@@ -523,7 +525,7 @@ static int find_copies(struct resolver *r, const struct dp_module *m,
 	if (err == -ENODATA)
 		err = dp_spec_no_debug(m, -EOPNOTSUPP,
 				       "inlined copies are not known", r->diag);
-	else if (err == -ENOENT || err == -EINVAL)
+	else if (err == -ENOENT)
 		err = 0;
 	if (err)
 		return mark_name(r, err);

@@ -62,7 +62,8 @@ struct dp_line_places {
  * Nothing is certain of the addresses: they may be in no text, or in the middle of it.
  *
  * Context: may sleep, for DP_TYPES_SECONDS at most.
- * Return: 0; -ENOENT there is no debug information; -E2BIG too many places or files; otherwise as
+ * Return: 0; -ENOENT there is no debug information; -E2BIG too many places or files; -EXDEV
+ * functions are in files of their own (.dwo); otherwise as
  * dp_types_returned().
  */
 int dp_lines_find(struct dp_modules *mods, const struct dp_module *m,

@@ -87,7 +87,7 @@ static int find_argument(const char *text, size_t *span)
 int dp_inlined_check(const struct dp_spec *spec, struct dp_diag *diag)
 {
 	static const char why[] =
-		"an inlined copy has no arguments in registers of their own: name registers (rdi), or leave this away";
+		"an inlined copy has no arguments in registers of their own, and a clone may have other ones: name registers (rdi), or leave this away";
 	size_t span;
 	int at = find_argument(spec->args, &span);
 

@@ -19,8 +19,7 @@
 struct row {
 	struct dp_armed a;
 	const char *name;
-	const char *
-		place; /* what debug information says of a line or copy, or NULL */
+	const char *place; /* of a line or an inlined copy, or NULL */
 	pid_t pid; /* 0: of the process that the user named */
 	pid_t tool; /* of an armed probe; 0: it has ended */
 	const char *symbol, *module, *mode, *reason, *flags;

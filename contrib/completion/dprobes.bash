@@ -29,7 +29,7 @@ _dprobes_target() {
 _dprobes_list() { "$1" list "$2" "${target[@]}" 2>/dev/null </dev/null; }
 
 # _dprobes_specs COMMAND WORD: functions; without a module those of the program, and the modules, and if
-# there is no such one, the functions of one library
+# there is no such one, the functions of one library, and source files for FILE:LINE
 _dprobes_specs() {
 	local kind="" cur=$2 found
 
@@ -48,6 +48,7 @@ _dprobes_specs() {
 	if [ -n "$found" ] && [ "$(cut -d: -f1 <<<"$found" | sort -u | wc -l)" -eq 1 ]; then
 		_dprobes_add "" < <(sed "s/^/$kind/" <<<"$found")
 	fi
+	_dprobes_add "$2" < <(compgen -f -- "$cur" | grep -E '\.([cChH]|cc|cpp|cxx|hh|hpp|rs|[sS])$' | sed "s/^/$kind/; s/$/:/")
 }
 
 # _dprobes_operands COMMAND VERB WORD: what is no option

@@ -78,6 +78,16 @@ static void visit(struct dp_reader *r, struct dp_scope *s)
 	dp_found_add(r->out, &place);
 }
 
+static void read_unit(struct dp_reader *r, Dwarf_Die *unit)
+{
+	struct dp_found *found = r->out;
+
+	if (dp_unit_is_split(r, unit))
+		found->split = 1;
+	else
+		dp_scopes_walk(r, unit, visit);
+}
+
 static void read_units(struct dp_reader *r)
 {
 	Dwarf_Off at = 0, next;
@@ -88,7 +98,7 @@ static void read_units(struct dp_reader *r)
 	     !r->dw.dwarf_nextcu(r->dwarf, at, &next, &head, NULL, NULL, NULL);
 	     at = next)
 		if (r->dw.dwarf_offdie(r->dwarf, at + head, &unit))
-			dp_scopes_walk(r, &unit, visit);
+			read_unit(r, &unit);
 }
 
 int dp_lines_inlined(struct dp_modules *mods, const struct dp_module *m,

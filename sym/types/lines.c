@@ -37,10 +37,11 @@ struct owners {
 struct wanted {
 	char file[DP_SOURCE_PATH];
 	u64 line;
+	Dwarf_Die unit; /* which is read */
 	struct rows rows; /* of the unit */
 	struct owners owners;
-	const char *
-		name[NAMES_MOST]; /* as libdw has the paths of the unit's files */
+	/* The unit's files, by libdw's copies of their names, and their numbers in the answer */
+	const char *name[NAMES_MOST];
 	u32 source[NAMES_MOST], n;
 };
 
@@ -81,14 +82,18 @@ static void find_files(struct dp_reader *r, Dwarf_Die *unit)
 	w->n = 0;
 	if (r->dw.dwarf_getsrcfiles(unit, &files, &n))
 		return;
-	for (i = 0; i < n && w->n < NAMES_MOST; i++) {
+	for (i = 0; i < n; i++) {
 		name = r->dw.dwarf_filesrc(files, i, NULL, NULL);
-		if (name && dp_source_path(name, path) &&
-		    ends_in(path, w->file))
-			w->name[w->n++] = name;
+		if (!name || !dp_unit_path(r, unit, name, path) ||
+		    !ends_in(path, w->file))
+			continue;
+		if (w->n == NAMES_MOST) {
+			((struct dp_found *)r->out)->full = 1;
+			return;
+		}
+		w->source[w->n] = ~0u;
+		w->name[w->n++] = name;
 	}
-	for (i = 0; i < w->n; i++)
-		w->source[i] = ~0u;
 }
 
 /* Return: number of the file @name of this unit; ~0: it is not wanted */
@@ -103,7 +108,7 @@ static u32 source_of(struct dp_reader *r, const char *name)
 	if (i == w->n)
 		return ~0u;
 	if (w->source[i] == ~0u &&
-	    (!dp_source_path(name, path) ||
+	    (!dp_unit_path(r, &w->unit, name, path) ||
 	     !number_of_file(r->out, path, !strcmp(path, w->file),
 			     &w->source[i])))
 		w->source[i] = ~0u;
@@ -204,6 +209,9 @@ static void own(struct dp_reader *r, struct dp_scope *s, struct row *row,
 		row->strange = true;
 		return;
 	}
+	/* Of what has no line of its own, the function around it is a better owner. */
+	if (row->empty && !known && row->owner)
+		return;
 	if (!s->seen) {
 		dp_scope_fill(r, s, &place);
 		if (dp_list_push(&w->owners, &place))
@@ -322,13 +330,17 @@ static void write_rows(struct dp_reader *r)
 
 static void read_unit(struct dp_reader *r, Dwarf_Die *unit)
 {
+	struct dp_found *found = r->out;
 	struct wanted *w = r->own;
 	Dwarf_Lines *lines;
 	size_t n, i;
 
+	w->unit = *unit;
 	w->rows.n = w->owners.n = 0;
 	find_files(r, unit);
-	if (!w->n || r->dw.dwarf_getsrclines(unit, &lines, &n))
+	if (w->n && dp_unit_is_split(r, unit))
+		found->split = 1;
+	if (!w->n || found->split || r->dw.dwarf_getsrclines(unit, &lines, &n))
 		return;
 	for (i = 0; i < n; i++)
 		take_row(r, lines, n, i);
@@ -349,7 +361,8 @@ static void read_units(struct dp_reader *r)
 	     !r->dw.dwarf_nextcu(r->dwarf, at, &next, &head, NULL, NULL, NULL);
 	     at = next)
 		if (r->dw.dwarf_offdie(r->dwarf, at + head, &unit) &&
-		    r->dw.dwarf_tag(&unit) == DW_TAG_compile_unit)
+		    (r->dw.dwarf_tag(&unit) == DW_TAG_compile_unit ||
+		     r->dw.dwarf_tag(&unit) == DW_TAG_skeleton_unit))
 			read_unit(r, &unit);
 }
 

@@ -133,6 +133,8 @@ int dp_places_read(struct dp_reader *r, struct dp_modules *mods,
 		err = -EBADMSG;
 	if (!err && f->full)
 		err = -E2BIG;
+	if (!err && f->split)
+		err = -EXDEV;
 	if (!err)
 		err = take(f, m->bias, places);
 	if (r->out)

@@ -31,12 +31,13 @@ struct dp_found_file {
  * struct dp_found - what a child has found
  * @text: bytes of @bytes; "" at 0 is for what is not known
  * @full: not 0 if there was more than there is room for
+ * @split: not 0 if some of it is in files that are not read
  * The rest is the child's own.
  * @recent: texts that were written last, in turn, for the same few come again and again
  */
 struct dp_found {
 	u32 places, files, text;
-	u8 full;
+	u8 full, split;
 	u32 recent[16], turn;
 	u64 origin; /* of the function that was named last, and that name */
 	u32 name;
@@ -66,7 +67,7 @@ struct dp_scope {
 };
 
 /** dp_scopes_walk() - show all functions and copies of a unit to @visit, the outer ones first;
- *  in the child */
+ *  in the child. What was cut off from a copy, and inlined in it, is that copy. */
 void dp_scopes_walk(struct dp_reader *r, Dwarf_Die *unit,
 		    void (*visit)(struct dp_reader *r, struct dp_scope *scope));
 /** dp_scope_name() - linkage name of a function, or of one of C its name, or NULL; in the child */
@@ -76,6 +77,10 @@ const char *dp_scope_name(const struct dp_reader *r, Dwarf_Die *die);
 /** dp_source_path() - resolve "." and ".." in a path, as far as that can be done without looking
  *  @to: room for DP_SOURCE_PATH bytes. Return: false: nothing remains, or it is too long */
 bool dp_source_path(const char *path, char *to);
+/** dp_unit_path() - the whole path of a file that a unit calls @name; in the child. Otherwise as
+ *  dp_source_path() */
+bool dp_unit_path(const struct dp_reader *r, Dwarf_Die *unit, const char *name,
+		  char *to);
 /** dp_scope_call() - where a copy was called; in the child
  *  @path: of the file, DP_SOURCE_PATH bytes; "" if unknown. Return: line; 0: unknown */
 u32 dp_scope_call(const struct dp_reader *r, Dwarf_Die *die, char *path);
@@ -84,6 +89,9 @@ u32 dp_scope_declared(const struct dp_reader *r, Dwarf_Die *die, char *path);
 /** dp_scope_fill() - write all that is told of a scope but @addr and @source; in the child */
 void dp_scope_fill(struct dp_reader *r, const struct dp_scope *scope,
 		   struct dp_found_place *place);
+
+/** dp_unit_is_split() - are a unit's functions in a file of their own (.dwo)? In the child */
+bool dp_unit_is_split(const struct dp_reader *r, Dwarf_Die *unit);
 
 /**
  * dp_places_read() - have a child find places, and check them

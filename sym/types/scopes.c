@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* scopes: the functions of a unit, and the copies that are inlined in them; in the child. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "sym/types/places.h"
@@ -106,6 +107,20 @@ static bool number_of(const struct dp_reader *r, Dwarf_Die *die,
 	       !r->dw.dwarf_formudata(&attr, value);
 }
 
+bool dp_unit_path(const struct dp_reader *r, Dwarf_Die *unit, const char *name,
+		  char *to)
+{
+	const char *where = *name == '/' ? NULL :
+					   name_by(r, unit, DW_AT_comp_dir);
+	char whole[DP_SOURCE_PATH];
+	int n;
+
+	if (!where)
+		return dp_source_path(name, to);
+	n = snprintf(whole, sizeof(whole), "%s/%s", where, name);
+	return n > 0 && (size_t)n < sizeof(whole) && dp_source_path(whole, to);
+}
+
 /* Return: a line; @path: of a file that the unit of @die has a number for, or "" */
 static u32 source_of(const struct dp_reader *r, Dwarf_Die *die,
 		     unsigned int file, unsigned int line, char *path)
@@ -121,7 +136,7 @@ static u32 source_of(const struct dp_reader *r, Dwarf_Die *die,
 	    r->dw.dwarf_diecu(die, &unit, NULL, NULL) &&
 	    !r->dw.dwarf_getsrcfiles(&unit, &files, &n) && number < n) {
 		name = r->dw.dwarf_filesrc(files, number, NULL, NULL);
-		if (!name || !dp_source_path(name, path))
+		if (!name || !dp_unit_path(r, &unit, name, path))
 			*path = '\0';
 	}
 	number_of(r, die, line, &at);
@@ -186,10 +201,15 @@ static bool qualify(const struct dp_reader *r, Dwarf_Die *at, char *to)
 
 	for (i = r->dw.dwarf_getscopes_die(at, &scopes) - 1; i > 0; i--) {
 		const char *name = name_by(r, &scopes[i], DW_AT_name);
+		int tag = r->dw.dwarf_tag(&scopes[i]);
 
-		if (!is_qualifier(r->dw.dwarf_tag(&scopes[i])))
+		if (!is_qualifier(tag))
 			continue;
-		n += append(to, n, name ?: "(anonymous namespace)");
+		if (!name)
+			name = tag == DW_TAG_namespace ?
+				       "(anonymous namespace)" :
+				       "(anonymous class)";
+		n += append(to, n, name);
 		n += append(to, n, "::");
 	}
 	free(scopes);
@@ -259,6 +279,35 @@ static bool is_scope(int tag)
 	return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine;
 }
 
+/* GCC may inline the beginning of a function alone, and then what it has cut off in that: this is
+ * called where the function is declared. */
+static bool is_piece(const struct dp_reader *r, const struct dp_scope *s)
+{
+	static const unsigned int pairs[][2] = {
+		{ DW_AT_call_file, DW_AT_decl_file },
+		{ DW_AT_call_line, DW_AT_decl_line },
+		{ DW_AT_call_column, DW_AT_decl_column },
+	};
+	Dwarf_Die of, out;
+	size_t i;
+
+	if (s->tag != DW_TAG_inlined_subroutine || !s->out)
+		return false;
+	of = origin_of(r, s->die);
+	out = origin_of(r, s->out->die);
+	if (r->dw.dwarf_dieoffset(&of) != r->dw.dwarf_dieoffset(&out))
+		return false;
+	for (i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		Dwarf_Word call = 0, declared = 0;
+
+		number_of(r, s->die, pairs[i][0], &call);
+		number_of(r, &of, pairs[i][1], &declared);
+		if (call != declared)
+			return false;
+	}
+	return true;
+}
+
 static bool has_scopes(int tag)
 {
 	switch (tag) {
@@ -288,17 +337,26 @@ static void walk(const struct walk *w, Dwarf_Die *of,
 	for (more = dw->dwarf_child(of, &die); !more;
 	     more = dw->dwarf_siblingof(&die, &die)) {
 		struct dp_scope s = { .die = &die, .out = out };
+		bool own;
 
 		s.tag = dw->dwarf_tag(&die);
 		if (!has_scopes(s.tag))
 			continue;
-		if (is_scope(s.tag)) {
+		own = is_scope(s.tag) && !is_piece(w->r, &s);
+		if (own) {
 			s.entry = entry_of(w->r, &die);
 			w->visit(w->r, &s);
 		}
 		if (depth < DEPTH_MAX)
-			walk(w, &die, is_scope(s.tag) ? &s : out, depth + 1);
+			walk(w, &die, own ? &s : out, depth + 1);
 	}
+}
+
+bool dp_unit_is_split(const struct dp_reader *r, Dwarf_Die *unit)
+{
+	return r->dw.dwarf_tag(unit) == DW_TAG_skeleton_unit ||
+	       r->dw.dwarf_hasattr(unit, DW_AT_dwo_name) ||
+	       r->dw.dwarf_hasattr(unit, DW_AT_GNU_dwo_name);
 }
 
 void dp_scopes_walk(struct dp_reader *r, Dwarf_Die *unit,

@@ -43,6 +43,7 @@ offers "functions of the program, by their names alone" "victim_function " "dpro
 offers "also of a return probe" "victim_function " "dprobes stat r:victim_" " -p $victim"
 offers "libraries" "libc.so.6: " "dprobes stat libc." " -p $victim"
 offers "a function of a library, by its name alone" "libc.so.6:realloc libc.so.6:reallocarray " "dprobes stat reall" " -p $victim"
+offers "source files, for their lines" "cli/cmd-stat.c: cli/cmd-switch.c: " "dprobes stat cli/cmd-s" " -p $victim"
 offers "without a process there is nothing to know" " " "dprobes stat libc.so.6:reall"
 offers "a process that is none" " " "dprobes stat libc.so.6:reall" " -p 0"
 like "a command's words" "$(complete_at "dprobes stat malloc -- ls /et")" '^/etc '

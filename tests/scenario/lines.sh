@@ -215,7 +215,315 @@ for compiler in g++ clang++; do
 		is "$compiler $options: both" "$(hits zoo::Animal::feed)" "$(($(counted int) + $(counted double)))"
 		is "$compiler $options: all of a template" "$(hits "prog.cc:$(line_of prog.cc twice)")" "$(counted twice)"
 		is "$compiler $options: all copies of a template" "$(hits zoo::twice)" "$(counted twice)"
+		if nm -C "$prog" | grep -q 'zoo::twice' || ! [ $compiler = g++ ]; then
+			is "$compiler $options: with parameters" "$(hits '"zoo::twice<long>(long)"')" 7
+		else
+			"$DPROBES" list '"zoo::twice<long>(long)"' -- "$prog" 2>"$dir/stderr" >&2
+			like "$compiler $options: parameters that are not told" "$(head -1 "$dir/stderr")" 'does not tell parameters of this function; it is all of "zoo::twice<(long int|double)>"'
+			is "$compiler $options: by that name" "$(hits '"zoo::twice<long int>"')" 7
+		fi
 		is "$compiler $options: a linkage name" "$(hits --mangled _ZN3zoo6Animal4feedEd)" "$(counted double)"
 	done
 done
+
+# What is shown
+prog=$dir/shown pie=""
+built gcc -O2 -no-pie || exit 1
+run() { # ARGS...: sets $out $err $status
+	"$DPROBES" "$@" >"$dir/stdout" 2>"$dir/stderr"
+	status=$?
+	out=$(cat "$dir/stdout") err=$(cat "$dir/stderr")
+}
+# Line $1 of what was said is this text, and under the spec are these carets.
+refused() { # NAME PATTERN CARETS ARGS...
+	local name=$1 pattern=$2 carets=$3
+	shift 3
+	run "$@" -- "$prog"
+	like "$name" "$status $(head -1 "$dir/stderr")" "^[12] dprobes: $pattern"
+	[ "$(tail -1 "$dir/stderr")" = "  $carets" ] || not_ok "$name: caret" "$err" "wanted: $carets"
+	[ -z "$out" ] || not_ok "$name: it has run" "$out"
+}
+small=$(line_of prog.c small) loop=$(line_of prog.c loop) call=$(line_of prog.c call) never=$(line_of prog.c never)
+run list "prog.c:$small" small "prog.c:$loop" -- "$prog"
+like "list: specs that can be given again" "$status $(tr '\n' ' ' <<<"$out")" \
+	'^0 (shown:caller\+0x[0-9a-f]+ ){2}shown:rare\+0x[0-9a-f]+ (shown:caller\+0x[0-9a-f]+ ){2}shown:rare\+0x[0-9a-f]+ shown:caller\+0x[0-9a-f]+ $'
+mapfile -t specs <<<"$out"
+is "they mean the same" "$(addresses "${specs[@]}" | tr '\n' ' ')" "$(addresses "prog.c:$small" small "prog.c:$loop" | tr '\n' ' ')"
+run list -v small "prog.c:$loop" -- "$prog"
+like "list -v: a copy in a copy" "$out" "^    small, inlined in nested at $dir/prog.c:$((call - 8))$"
+like "list -v: a copy in a function" "$out" "^    small, inlined in rare at $dir/prog.c:$((never + 1))$"
+like "list -v: a line" "$out" "^    $dir/prog.c:$loop in caller$"
+run list --json "prog.c:$small" -- "$prog"
+like "list --json" "$out" "\"symbol\":\"rare\",\"offset\":[0-9]+,\"module\":\"shown\",.*\"place\":\"$dir/prog.c:$small of small, inlined in rare at $dir/prog.c:$((never + 1))\""
+run stat "prog.c:$loop" small --inlined main -- "$prog" 3
+like "stat: one place is called what it was asked for as" "$out" "^ *3 .* shown:prog.c:$loop$"
+like "stat: several have where they are behind that" "$out" '^ *3 .* shown:small\[caller\+0x[0-9a-f]+\]$'
+like "stat: a function with a body" "$out" '^ *1 .* shown:main$'
+run trace "prog.c:$never" "prog.c:$(line_of prog.c main)(rdi:u64)" "prog.c:$call" small -- "$prog" 1001
+like "trace: a line, and no values there" "$out" " shown shown:prog.c:$never$"
+like "trace: but those that are asked for" "$out" " shown:prog.c:$(line_of prog.c main) rdi=2$"
+like "trace: copies" "$out" ' shown:small\[rare\+0x[0-9a-f]+\]$'
+run trace --json -n 1 "prog.c:$loop" -- "$prog"
+like "trace --json" "$out" "\"probe\":\"shown:prog.c:$loop\",\"args\":\{\}"
+run stat "./prog.c:$loop if rdi == rdi" "$dir/prog.c:$loop" -- "$prog" 6
+is "a path in other words, and all of it" "$(awk 'NR > 2 { print $1 }' "$dir/stdout" | sort | tr '\n' ' ')" "6 6 "
+
+# What needs no debug information does not wait for it.
+reads() { LD_DEBUG=files "$DPROBES" "$@" -- "$prog" 2>&1 | grep -c 'file=libdw'; }
+is "a function that is there is found without debug information" "$(reads stat main caller) $(reads trace main caller+0) $(reads list 'c*')" "0 0 0"
+[ "$(reads stat "prog.c:$loop")" -gt 0 ] || not_ok "a line is not, which shows that this can be seen"
+
+# Every line without code is told, with the next one that has some.
+readelf -wL "$prog" 2>/dev/null | awk '$1 == "prog.c" && $2 ~ /^[0-9]+$/ && $3 ~ /^0x/ { print $2 }' | sort -nu >"$dir/lines"
+wrong=""
+for line in $(seq "$(wc -l <"$dir/prog.c")"); do
+	grep -qx "$line" "$dir/lines" && continue
+	next=$(awk -v line="$line" '$1 > line { print; exit }' "$dir/lines")
+	run list "prog.c:$line" -- "$prog"
+	[ "$status $(head -1 "$dir/stderr")" = "1 dprobes: line $line of $dir/prog.c has no code${next:+; the next line that has is $next}" ] ||
+		[[ -z $next && $err == *"the last line that has is $(tail -1 "$dir/lines")"* ]] || wrong="$wrong $line: $err"
+done
+is "lines without code: the next one is told" "$wrong" ""
+refused "a line behind the last" "line 4294967297 of $dir/prog.c has no code; the last line that has is $(tail -1 "$dir/lines")$" '       ^~~~~~~~~~' stat prog.c:4294967297
+refused "a line of 20 digits" 'this number is too large' '       ^~~~~~~~~~~~~~~~~~~~' stat prog.c:99999999999999999999
+refused "a negative line" 'lines are counted from 1' '       ^~' stat prog.c:-3
+refused "a file that is not there" 'no source file "rog.c" has code in shown' '^~~~~' stat rog.c:3
+refused "a file without a name" 'a source file is missing' ' ^' stat :3
+refused "a file that is a module" 'no module "prog.c"' '^~~~~~' stat prog.c:main
+refused "arguments of copies" 'an inlined copy has no arguments' '      ^~~~' trace 'small(arg0)'
+refused "conditions on them" 'an inlined copy has no arguments' '         ^~~~~' stat 'small if $arg1 == 1'
+refused "parameters of copies" '.*it has inlined copies' '      ^' trace 'small(x)'
+refused "the caller of a copy" 'the stack has the caller at the function.s entry only' '      ^~~~~~' trace 'small(caller)'
+refused "returns of copies" 'small was inlined everywhere in shown, and an inlined copy does not return' '  ^~~~~' stat r:small
+refused "an offset in copies" 'small has no body of its own in shown' '^~~~~' stat small+4
+
+# A function that was inlined, and left nothing
+cat >"$dir/gone.c" <<'C'
+static inline __attribute__((always_inline)) int gone(int x) { return x; }
+static inline __attribute__((always_inline)) int unused(int x) { return x; }
+__attribute__((section(".text.dropped"))) int dropped(int x);
+int dropped(int x) { return x + 1; } /* LINE:dropped */
+int main(int argc, char **argv) { return gone(argc) - argc; }
+C
+prog=$dir/gone
+gcc -g -O2 -ffunction-sections -Wl,--gc-sections -o "$prog" "$dir/gone.c"
+refused "a function that left nothing" 'gone was inlined everywhere in gone, and no copy of it has code' '^~~~' stat gone
+refused "one that was never used" 'no function "unused" in gone' '^~~~~~' stat unused
+refused "a line that the linker has dropped" "line $(line_of gone.c dropped) of .*gone.c has no code" '       ^' stat "gone.c:$(line_of gone.c dropped)"
+
+# A clone of a function is a body of it. A piece that was cut off is none, nor is it one more copy.
+cat >"$dir/clone.c" <<'C'
+#include <stdio.h>
+volatile long count[2], sink[8];
+static __attribute__((noinline)) long doubled(long x, long by)
+{
+	count[0]++;
+	return x * by + sink[0];
+}
+static long split(long x)
+{
+	count[1]++;
+	if (__builtin_expect(x < 100, 1))
+		return x;
+	for (int i = 0; i < 8; i++)
+		sink[i] += x;
+	return sink[3] * doubled(x, 2); /* LINE:cut */
+}
+long ends(long x);
+__attribute__((noinline)) long ends(long x) { return split(x) + split(x + 95); }
+int main(int argc, char **argv)
+{
+	long n = 0;
+
+	for (long i = 0; i < 9; i++)
+		n += ends(i);
+	n += doubled(3, 2);
+	printf("%ld doubled %ld split %ld\n", n, count[0], count[1]);
+	return 0;
+}
+C
+prog=$dir/clone pie=""
+gcc -g -O2 -no-pie -o "$prog" "$dir/clone.c" || exit 1
+nm "$prog" >"$dir/names"
+readelf -wi "$prog" >"$dir/dies" 2>/dev/null
+if grep -q ' doubled$' "$dir/names" || [ "$(grep -c DW_TAG_inlined_subroutine "$dir/dies")" -ne 4 ]; then
+	skip "clones and pieces" "this compiler makes others"
+else
+	is "a clone is the function" "$(hits doubled) $(grep -c 'clone:doubled.constprop.0"' "$dir/counts")" "$(counted doubled) 1"
+	is "its pieces are no copies" "$(hits split)" "$(counted split)"
+	is "lines of pieces are the copies'" "$(hits "clone.c:$(line_of clone.c cut)")" "$(($(counted doubled) - 1))"
+	refused "a clone has other arguments" 'an inlined copy has no arguments' '        ^~~~' trace 'doubled(arg1)'
+fi
+
+# Files of one name
+for where in one two "my dir"; do
+	printf 'int %s(int x);\nint %s(int x)\n{\n\treturn x + 3;\n}\n' "${where// /_}" "${where// /_}" >"$dir/$where/part.c"
+done
+printf 'int one(int x); int two(int x); int my_dir(int x);\nint main(int argc, char **argv) { return one(two(my_dir(argc))) != 10; }\n' >"$dir/parts.c"
+prog=$dir/parts
+(cd "$dir" && gcc -g -O1 -o parts parts.c one/part.c two/part.c "my dir/part.c")
+run stat part.c:4 -- "$prog"
+is "several files: all are told" "$status $(sed -n 2,4p "$dir/stderr" | sort)" "2   \"$dir/my dir/part.c\":4
+  $dir/one/part.c:4
+  $dir/two/part.c:4"
+for spec in one/part.c:4 "$dir/two/part.c:4" '"my dir/part.c":4' "\"$dir/my dir/part.c\":4" "parts:one/../two/part.c:4" 'p:parts:"my dir/part.c":4'; do
+	run stat "$spec" -- "$prog"
+	like "$spec" "$status $out" '^0 .*
+ *1 *0 .*part.c'
+done
+
+# Debug information that is somewhere else, or nowhere
+prog=$dir/apart
+built gcc -O2 -no-pie
+before=$(addresses "prog.c:$small" "prog.c:$call" small | tr '\n' ' ')
+objcopy --only-keep-debug "$prog" "$prog.debug"
+strip "$prog"
+refused "no debug information" 'source lines are not known: debug information of apart is not installed \(package NAME-dbgsym' '^~~~~~' stat "prog.c:$small"
+refused "nor for copies" 'no function "small" in apart; .*inlined copies are not known: debug information of apart is not installed' '^~~~~' stat --inlined small
+objcopy --add-gnu-debuglink="$prog.debug" "$prog"
+is "debug information of its own file" "$(addresses "prog.c:$small" "prog.c:$call" small | tr '\n' ' ')" "$before"
+
+for format in 4 5; do
+	(cd "$dir" && gcc -g -O2 -gdwarf-$format -gsplit-dwarf -no-pie -o apart prog.c other.c)
+	refused "DWARF $format: that is in files of its own" 'debug information of apart is in files of its own \(.dwo' '^~~~~~' stat "prog.c:$small"
+	refused "DWARF $format: nor for copies" 'no function "small" in apart; .*in files of its own' '^~~~~' stat small
+	refused "DWARF $format: nor for all of them" 'debug information of apart is in files of its own' '^~~~~~' stat --inlined caller
+done
+
+# Debug information that lies
+prog=$dir/liar
+built gcc -O2 -no-pie
+objcopy -O binary --only-section=.debug_line --set-section-flags .debug_line=alloc "$prog" "$dir/line"
+objcopy -O binary --only-section=.debug_info --set-section-flags .debug_info=alloc "$prog" "$dir/info"
+died=""
+for seed in $(seq 12); do
+	section=line
+	[ $((seed % 2)) = 0 ] || section=info
+	cp "$prog" "$dir/lies" && cp "$dir/$section" "$dir/section"
+	for i in 1 2 3 4 5 6; do
+		printf "\\x$(printf %x $(((seed * 37 + i * 101) % 256)))" |
+			dd of="$dir/section" bs=1 conv=notrunc seek=$(((seed * 7919 + i * 3571) % $(stat -c %s "$dir/section"))) status=none
+	done
+	objcopy --update-section ".debug_$section=$dir/section" "$dir/lies" 2>/dev/null
+	run list "prog.c:$small" "prog.c:$call" -- "$dir/lies"
+	[ $status -le 2 ] || died="$died $seed:$status"
+	run list small -- "$dir/lies"
+	[ $status -le 2 ] || died="$died $seed:$status"
+done
+is "damaged debug information harms nothing" "$died" ""
+cat >"$dir/middle.s" <<'S'
+	.file "middle.s"
+	.text
+	.globl main
+	.type main, @function
+main:
+	.loc 1 10
+	xorl %eax, %eax
+	.byte 0xb9
+	.loc 1 20
+	xorl %eax, %eax
+	nop
+	nop
+	.loc 1 30
+	ret
+	.size main, .-main
+	.section .note.GNU-stack
+S
+sed -i 's/.file "middle.s"/.file 1 "middle.s"/' "$dir/middle.s"
+prog=$dir/middle
+if gcc -g0 -Wa,--gdwarf-5 -o "$prog" -x assembler "$dir/middle.s" 2>/dev/null || gcc -o "$prog" "$dir/middle.s" 2>"$dir/err"; then
+	run stat middle.s:30 -- "$prog"
+	like "a line of assembly" "$status $out" 'middle:middle.s:30$'
+	refused "a line within an instruction" 'middle:middle.s:20 cannot be probed: no instruction begins there' '^~~~~~~~~~~' stat middle.s:20
+else
+	skip "lines of assembly" "the assembler does not take them: $(head -1 "$dir/err")"
+fi
+
+# Children, and a running process
+prog=$dir/shown
+run stat -f --json "prog.c:$loop" -- sh -c "$prog 3; $prog 4; exit"
+is "-f: in each program that has the line" "$(sed -n 's/.*"hits":\([0-9]*\).*/\1/p' "$dir/stdout" | tr '\n' ' ')" "3 4 "
+run stat -f --json --inlined small -- sh -c "$prog 3; $prog 4; exit"
+is "-f: and the copies, where they are asked for" "$(sed -n 's/.*"hits":\([0-9]*\).*/\1/p' "$dir/stdout" | awk '{ n += $1 } END { print n }')" 14
+run stat -f small -- sh -c "$prog 3; exit"
+like "-f: or says so" "$err" 'no process had small; with --inlined, copies of it count that were inlined$'
+
+# A library that comes later; nobody has named its function, all of which is inlined.
+cat >"$dir/late.c" <<'C'
+volatile long late_count;
+static inline __attribute__((always_inline)) long quick(long x)
+{
+	late_count++; /* LINE:quick */
+	return x + late_count;
+}
+long late(long n);
+long late(long n)
+{
+	long sum = 0;
+
+	for (long i = 0; i < n; i++)
+		sum += quick(i); /* LINE:late */
+	return sum;
+}
+C
+cat >"$dir/loader.c" <<'C'
+#include <dlfcn.h>
+#include <stdio.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	void *lib;
+	char c;
+
+	puts("ready");
+	fflush(stdout);
+	while (argc > 2 && read(0, &c, 1) == 1 && c != '\n')
+		;
+	lib = dlopen(argv[1], RTLD_NOW);
+	printf("%ld", ((long (*)(long))dlsym(lib, "late"))(7));
+	printf(" quick %ld\n", *(long *)dlsym(lib, "late_count"));
+	fflush(stdout);
+	while (argc > 2 && read(0, &c, 1) == 1)
+		;
+	return 0;
+}
+C
+gcc -g -O2 -fno-unroll-loops -shared -fPIC -o "$dir/liblate.so" "$dir/late.c" && gcc -g -o "$dir/loader" "$dir/loader.c" || exit 1
+quick=$(line_of late.c quick)
+run stat -q --json -o "$dir/counts" "liblate.so:late.c:$quick" liblate.so:quick --pending -- "$dir/loader" "$dir/liblate.so"
+is "a library to come: a line, and a function that was inlined" \
+	"$(sed -n 's/.*"probe":"\([^[]*\)[^"]*","hits":\([0-9]*\),.*/\1 \2/p' "$dir/counts")" \
+	"liblate.so:late.c:$quick $(counted quick)
+liblate.so:quick $(counted quick)"
+run trace -q --pending liblate.so:quick -- "$dir/loader" "$dir/liblate.so"
+like "a library to come: no values in a copy" "$out" ' loader liblate.so:quick$'
+run trace --pending 'liblate.so:quick(arg0)' -- "$dir/loader" "$dir/liblate.so"
+like "a library to come: nor those that were asked for" "$err" 'liblate.so:quick\(arg0\) cannot be probed: an inlined copy has no arguments'
+gcc -g -o "$dir/linked" -x c - -L"$dir" -llate -Wl,-rpath,"$dir" <<<'long late(long n); int main(void) { return late(0); }'
+prog=$dir/linked
+refused "a file that another module has" "no source file \"late.c\" has code in linked, by its debug information; liblate.so has one: write liblate.so:late.c:$quick$" '^~~~~~' stat "late.c:$quick"
+refused "a glob of modules" '[0-9]+ modules match "\*"; name one' '^' stat "*:late.c:$quick"
+
+mkfifo "$dir/in"
+"$dir/loader" "$dir/liblate.so" wait <"$dir/in" >"$dir/stdout" 2>"$dir/err" &
+victim=$!
+pids+=("$victim")
+exec 5>"$dir/in"
+poll 10 grep -q ready "$dir/stdout"
+"$DPROBES" stat -o "$dir/counts" --pending "liblate.so:late.c:$quick" liblate.so:late -p $victim 2>"$dir/talk" 5>&- &
+tool=$!
+pids+=("$tool")
+is_pending() { "$DPROBES" list -p $victim | grep -q PENDING; }
+poll 10 is_pending
+echo go >&5
+poll 10 grep -q quick "$dir/stdout"
+is "the probes of a process are listed" "$("$DPROBES" list -p $victim | grep -c ' late+0x[0-9a-f]*  liblate.so ')" 2
+"$DPROBES" disable "liblate.so:late.c:$quick" -p $victim 2>"$dir/err"
+is "and can be disabled by their line" "$? $("$DPROBES" list -p $victim | grep -c 'DISABLED')" "0 1"
+"$DPROBES" enable liblate.so:quick -p $victim 2>"$dir/err"
+is "or by what was inlined there" "$? $("$DPROBES" list -p $victim | grep -c 'DISABLED')" "0 0"
+exec 5>&-
+wait $victim
+wait $tool
+is "hits of a line in a process that runs" "$(sed -n 's/^ *\([0-9]*\) .*liblate.so:late.c:'"$quick"'$/\1/p' "$dir/counts")" "$(counted quick)"
 plan

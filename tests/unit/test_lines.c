@@ -131,6 +131,7 @@ static void test_bodies(void **state)
 	assert_int_equal(found.n, 1);
 	assert_int_equal(found.v[0].addr, (u64)(uintptr_t)first);
 	assert_false(found.v[0].inlined);
+	dp_lines_free(&found);
 	assert_int_equal(
 		dp_lines_inlined(mods, own, "no_such_function", &found), 0);
 	assert_int_equal(found.n, 0);
@@ -289,6 +290,7 @@ LIE(huge_places, f->places = ~0u)
 LIE(many_files, f->files = DP_LINE_FILES + 1)
 LIE(much_text, f->text = DP_FOUND_TEXT + 1)
 LIE(full, f->full = 1)
+LIE(split, f->split = 1)
 LIE(endless_text, memset(f->bytes, 'x', DP_FOUND_TEXT); f->text = DP_FOUND_TEXT)
 
 static void test_lies(void **state)
@@ -305,6 +307,7 @@ static void test_lies(void **state)
 		assert_int_equal(found.n, 0);
 	}
 	assert_int_equal(ask(full), -E2BIG);
+	assert_int_equal(ask(split), -EXDEV);
 	assert_int_equal(ask(endless_text), 0);
 	assert_true(strlen(found.v[0].function) < DP_FOUND_TEXT);
 }
