@@ -286,6 +286,8 @@ like "list: what has none" "$out" 'without a value here: .*total'
 "${CC:-gcc}" -w -O0 -g -o "$dir/bare" "$dir/places.c"
 run trace 'work+1(n)' -- "$dir/bare"
 like "before the frame is built" "$status $err" "^2 dprobes: n is not in its place here: the function's frame is not built yet"
+run trace 'r:work(v=retval + secret)' -- "$dir/places"
+like "a variable at the return" "$status $err" '^2 dprobes: this is read at the entry, retval at the return'
 run trace 'work((struct nothing *)s)' -- "$dir/places"
 like "a type that it has not" "$status $err" '^2 dprobes: no type of this name is known of the program'
 # Two functions of a name: each has its own types and places

@@ -214,6 +214,12 @@ static bool push_steps(struct dp_coder *c, const struct dp_value *v,
 {
 	u32 i;
 
+	if (c->at_return) {
+		dp_code_bad(
+			c, v, -EINVAL,
+			"this is read at the entry, retval at the return: each is a value of its own, or joined by &&");
+		return false;
+	}
 	if (piece->kind == DP_PIECE_NOWHERE) {
 		refuse(c, v, p, piece->why);
 		return false;
