@@ -75,8 +75,8 @@ int dp_lines_find(struct dp_modules *mods, const struct dp_module *m,
  *        of @places are of functions with a like name
  * @places: there are no files in it
  *
- * The place of a copy is its entry: the one that debug information names, or else its lowest
- * address.
+ * The place of a copy is its entry: the one that debug information names, or else where its first
+ * piece begins (DWARF 5, 2.18).
  * Return: as dp_lines_find().
  */
 int dp_lines_inlined(struct dp_modules *mods, const struct dp_module *m,

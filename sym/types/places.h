@@ -55,7 +55,7 @@ void dp_found_add(struct dp_found *found, const struct dp_found_place *place);
  * struct dp_scope - a function, or an inlined copy, that a walk has come to
  * @die: of it; @tag: of that
  * @out: the scope around it, or NULL
- * @entry: its entry, or its lowest address, in the file; 0 if it has no code
+ * @entry: its entry, in the file; 0 if it has no code
  * @seen: for the visitor
  */
 struct dp_scope {

@@ -252,26 +252,23 @@ void dp_scope_fill(struct dp_reader *r, const struct dp_scope *scope,
 			dp_found_text(found, dp_scope_name(r, scope->out->die));
 }
 
-/* The entry may be told as a distance from where the first piece begins. */
+/* The entry is where the first piece begins, which need not be the lowest one, or as far from
+ * there as is told. */
 static u64 entry_of(const struct dp_reader *r, Dwarf_Die *die)
 {
-	Dwarf_Addr base, start, end, first = 0, lowest = 0;
-	Dwarf_Word far;
+	Dwarf_Addr base, start, end;
+	Dwarf_Word far = 0;
 	ptrdiff_t at = 0;
 
 	if (!r->dw.dwarf_entrypc(die, &start))
 		return start;
-	while ((at = r->dw.dwarf_ranges(die, at, &base, &start, &end)) > 0) {
-		if (start >= end)
-			continue;
-		if (!first)
-			first = start;
-		if (!lowest || start < lowest)
-			lowest = start;
-	}
-	if (first && number_of(r, die, DW_AT_entry_pc, &far))
-		return first + far;
-	return lowest;
+	while ((at = r->dw.dwarf_ranges(die, at, &base, &start, &end)) > 0)
+		if (start < end)
+			break;
+	if (at <= 0)
+		return 0;
+	number_of(r, die, DW_AT_entry_pc, &far);
+	return start + far;
 }
 
 static bool is_scope(int tag)

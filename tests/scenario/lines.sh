@@ -253,6 +253,8 @@ run list -v small "prog.c:$loop" -- "$prog"
 like "list -v: a copy in a copy" "$out" "^    small, inlined in nested at $dir/prog.c:$((call - 8))$"
 like "list -v: a copy in a function" "$out" "^    small, inlined in rare at $dir/prog.c:$((never + 1))$"
 like "list -v: a line" "$out" "^    $dir/prog.c:$loop in caller$"
+run list -v "prog.c:$((never + 1))" -- "$prog"
+is "list -v: a line that calls a copy is the caller's" "$(sed 1d "$dir/stdout")" "    $dir/prog.c:$((never + 1)) in rare"
 run list --json "prog.c:$small" -- "$prog"
 like "list --json" "$out" "\"symbol\":\"rare\",\"offset\":[0-9]+,\"module\":\"shown\",.*\"place\":\"$dir/prog.c:$small of small, inlined in rare at $dir/prog.c:$((never + 1))\""
 run stat "prog.c:$loop" small --inlined main -- "$prog" 3
@@ -331,12 +333,19 @@ static long split(long x)
 }
 long ends(long x);
 __attribute__((noinline)) long ends(long x) { return split(x) + split(x + 95); }
+__attribute__((cold, noinline)) static void fail(long n) { sink[7] += n; }
+long checked(long n);
+__attribute__((noinline)) long checked(long n)
+{
+	if (n > 7 + sink[6]) { fail(n); sink[5]++; } /* LINE:cold */
+	return n + sink[0];
+}
 int main(int argc, char **argv)
 {
 	long n = 0;
 
 	for (long i = 0; i < 9; i++)
-		n += ends(i);
+		n += ends(i) + checked(i);
 	n += doubled(3, 2);
 	printf("%ld doubled %ld split %ld\n", n, count[0], count[1]);
 	return 0;
@@ -353,6 +362,12 @@ else
 	is "its pieces are no copies" "$(hits split)" "$(counted split)"
 	is "lines of pieces are the copies'" "$(hits "clone.c:$(line_of clone.c cut)")" "$(($(counted doubled) - 1))"
 	refused "a clone has other arguments" 'an inlined copy has no arguments' '        ^~~~' trace 'doubled(arg1)'
+fi
+
+if ! grep -q ' checked.cold$' "$dir/names" || [ $((16#$(awk '$3 == "checked.cold" { print $1 }' "$dir/names"))) -gt $((16#$(awk '$3 == "checked" { print $1 }' "$dir/names"))) ]; then
+	skip "the cold part of a function" "this compiler leaves it where it is, or puts it behind"
+else
+	is "the cold part of a function is not where its line is" "$(hits "clone.c:$(line_of clone.c cold)")" 9
 fi
 
 # Files of one name
