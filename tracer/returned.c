@@ -30,7 +30,9 @@ static int by_address(const void *a, const void *b)
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
-static void tell(const struct dp_session *s, const struct dp_module *m, int err)
+/* @some: whether the others are known */
+static void tell(const struct dp_session *s, const struct dp_module *m, int err,
+		 bool some)
 {
 	if (err == -ENOENT && s->opt->verbose)
 		dp_output_say(
@@ -39,8 +41,9 @@ static void tell(const struct dp_session *s, const struct dp_module *m, int err)
 	else if (err && err != -ENOENT &&
 		 (err != -EOPNOTSUPP || s->opt->verbose))
 		dp_output_say(
-			"what functions of %s return is shown as rax: its debug information %s",
-			m->base, dp_debuginfo_failure(err));
+			"what %sfunctions of %s return is shown as rax: its debug information %s",
+			some ? "some " : "", m->base,
+			dp_debuginfo_failure(err));
 }
 
 static struct dp_type returned_by(const struct dp_prototype *f)
@@ -84,12 +87,18 @@ static void find_in(struct dp_session *s, struct dp_modules *mods,
 {
 	struct dp_type *type = calloc(n, sizeof(*type));
 	u64 *addr = calloc(n, sizeof(*addr));
+	bool some = false;
 	size_t i;
+	int err;
 
 	for (i = 0; addr && i < n; i++)
 		addr[i] = point[i]->addr;
-	if (addr && type)
-		tell(s, m, dp_types_returned(mods, m, addr, type, n));
+	if (addr && type) {
+		err = dp_types_returned(mods, m, addr, type, n);
+		for (i = 0; i < n; i++)
+			some |= type[i].kind != DP_TYPE_UNKNOWN;
+		tell(s, m, err, some);
+	}
 	for (i = 0; addr && type && i < n; i++) {
 		point[i]->ret = type[i];
 		ask_tables(point[i]);

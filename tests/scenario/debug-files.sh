@@ -200,6 +200,11 @@ partly='its debug information is in part in other files'
 (cd "$at" && cp ../other.c first.c && "$CC" -w -O1 -g -gdwarf-5 -gsplit-dwarf -c first.c)
 refuses "a .dwo of another build" "$at/prog" "$partly" \
 	'^dprobes: debug information that is split off is not used, as it is of another build: first.dwo$'
+cp "$at/away/second.dwo" "$at"
+run trace -o "$dir/lines" 'r:first()' 'r:second()' -- "$at/prog"
+is "the other .dwo is used" "$(sed -E 's/.*:(first|second) /\1 /; s/ <.*//; s/0x.*/N/' "$dir/lines")" "first = rax=N
+second = -209"
+like "and which of the two is not, is said" "$err" '^dprobes: what some functions of prog return is shown as rax: its debug information is in part'
 # What has only the name of one: it is not read, and not waited for.
 rm "$at/first.dwo"
 mkfifo "$at/first.dwo"
