@@ -13,6 +13,7 @@
 #include "sym/names/mod.h"
 #include "sym/types/frame.h"
 #include "sym/types/reader.h"
+#include "sym/types/split.h"
 #include "sym/types/tree.h"
 #include "sym/types/writer.h"
 
@@ -789,6 +790,7 @@ static void find_definition(struct writer *w, Dwarf_Die *die)
 	while (!r->dw.dwarf_nextcu(r->dwarf, at, &next, &head, NULL, NULL,
 				   NULL)) {
 		if (r->dw.dwarf_offdie(r->dwarf, at + head, &unit) &&
+		    dp_split_join(r, &unit, r->line) &&
 		    find_in_unit(w, &unit, r->dw.dwarf_tag(die), name, die))
 			return;
 		at = next;

@@ -27,7 +27,7 @@ def word(value):
     import gdb
     kind = value.type.strip_typedefs()
     if kind.code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
-        return int(value.referenced_value().address) & MASK
+        return word(value.referenced_value())
     if kind.code == gdb.TYPE_CODE_FLT and kind.sizeof == 8:
         return struct.unpack("<Q", struct.pack("<d", float(value)))[0]
     if kind.code == gdb.TYPE_CODE_FLT and kind.sizeof == 4:
@@ -39,8 +39,8 @@ def is_number(kind):
     import gdb
     if kind.code == gdb.TYPE_CODE_FLT:
         return kind.sizeof in (4, 8)
-    return kind.code in (gdb.TYPE_CODE_INT, gdb.TYPE_CODE_CHAR, gdb.TYPE_CODE_BOOL, gdb.TYPE_CODE_ENUM, gdb.TYPE_CODE_PTR,
-                         gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF) and kind.sizeof <= 8
+    return kind.code in (gdb.TYPE_CODE_INT, gdb.TYPE_CODE_CHAR, gdb.TYPE_CODE_BOOL, gdb.TYPE_CODE_ENUM,
+                         gdb.TYPE_CODE_PTR) and kind.sizeof <= 8
 
 
 def is_float(kind):
@@ -49,9 +49,12 @@ def is_float(kind):
 
 
 def expressions(name, kind):
-    """What is asked of a variable: (path, is it a float) of it, or of the numbers in it."""
+    """What is asked of a variable: (path, is it a float) of it, or of the numbers in it. A reference stands for what
+    it refers to."""
     import gdb
     kind = kind.strip_typedefs()
+    if kind.code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
+        kind = kind.target().strip_typedefs()
     if is_number(kind):
         yield [name], is_float(kind)
     elif kind.code in (gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION):

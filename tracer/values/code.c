@@ -23,18 +23,6 @@ static const struct dp_value *at(const struct dp_values *values, u16 n)
 	return &values->v[n];
 }
 
-bool dp_code_is_place(const struct dp_values *values, u16 n)
-{
-	u8 op = at(values, n)->op;
-
-	if (op == DP_VALUE_VARIABLE)
-		return at(values, n)->in_memory;
-	if (op == DP_VALUE_MEMBER)
-		return !dp_place_is_split(values, n);
-	return op == DP_VALUE_DEREF || op == DP_VALUE_FETCH ||
-	       op == DP_VALUE_GLOBAL || op == DP_VALUE_INDEX;
-}
-
 /* Is a string read? */
 static bool compares_text(const struct dp_values *values,
 			  const struct dp_value *v)
@@ -306,17 +294,6 @@ static void load_unit(struct dp_coder *c, u16 n, u32 bytes)
 		dp_code_op8(c, DP_OPCODE_SHL_I, (u8)(8 * done));
 		dp_code_op(c, DP_OPCODE_OR);
 	}
-}
-
-void dp_code_cut_bits(struct dp_coder *c, const struct dp_prototype_field *f)
-{
-	if (f->shift)
-		dp_code_op8(c, DP_OPCODE_SHR_I, f->shift);
-	if (f->bits < 64)
-		dp_code_op8(c,
-			    f->type->is_signed ? DP_OPCODE_PBL_I :
-						 DP_OPCODE_PZL_I,
-			    f->bits);
 }
 
 static struct dp_value_type push_loaded(struct dp_coder *c, u16 n)

@@ -3,6 +3,7 @@
 #include "tracer/values/code.h"
 #include "engine/vm/ops.h"
 #include "sym/list.h"
+#include "sym/prototypes.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -84,4 +85,15 @@ void dp_code_extend(struct dp_coder *c, struct dp_value_type type)
 			    dp_value_has_sign(type) ? DP_OPCODE_PBL_I :
 						      DP_OPCODE_PZL_I,
 			    type.bits);
+}
+
+void dp_code_cut_bits(struct dp_coder *c, const struct dp_prototype_field *f)
+{
+	if (f->shift)
+		dp_code_op8(c, DP_OPCODE_SHR_I, f->shift);
+	if (f->bits < 64)
+		dp_code_op8(c,
+			    f->type->is_signed ? DP_OPCODE_PBL_I :
+						 DP_OPCODE_PZL_I,
+			    f->bits);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* typed: what is known of values before they are computed: types, members, sizes. */
-#include "tracer/values/code.h"
+#include "tracer/values/place.h"
 #include "sym/prototypes.h"
 #include <string.h>
 
@@ -209,6 +209,18 @@ u16 dp_code_text_view(const struct dp_values *values, u16 n,
 		return inner;
 	*view = (struct dp_printer){ 0 };
 	return n;
+}
+
+bool dp_code_is_place(const struct dp_values *values, u16 n)
+{
+	u8 op = values->v[n].op;
+
+	if (op == DP_VALUE_VARIABLE)
+		return values->v[n].in_memory;
+	if (op == DP_VALUE_MEMBER)
+		return !dp_place_is_split(values, n);
+	return op == DP_VALUE_DEREF || op == DP_VALUE_FETCH ||
+	       op == DP_VALUE_GLOBAL || op == DP_VALUE_INDEX;
 }
 
 bool dp_code_is_text(const struct dp_values *values, u16 n)
