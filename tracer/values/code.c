@@ -95,14 +95,6 @@ static const struct dp_value *at(const struct dp_values *values, u16 n)
 	return &values->v[n];
 }
 
-bool dp_code_is_place(const struct dp_values *values, u16 n)
-{
-	u8 op = at(values, n)->op;
-
-	return op == DP_VALUE_DEREF || op == DP_VALUE_FETCH ||
-	       op == DP_VALUE_INDEX || op == DP_VALUE_MEMBER;
-}
-
 /* Is a string read, byte by byte? */
 static bool compares_text(const struct dp_values *values,
 			  const struct dp_value *v)

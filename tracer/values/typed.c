@@ -194,6 +194,14 @@ struct dp_value_type dp_code_type(const struct dp_values *values, u16 n)
 	}
 }
 
+bool dp_code_is_place(const struct dp_values *values, u16 n)
+{
+	u8 op = values->v[n].op;
+
+	return op == DP_VALUE_DEREF || op == DP_VALUE_FETCH ||
+	       op == DP_VALUE_INDEX || op == DP_VALUE_MEMBER;
+}
+
 u16 dp_code_text_view(const struct dp_values *values, u16 n,
 		      struct dp_printer *view)
 {
