@@ -9,6 +9,7 @@
  * Types are looked for in the unit first, too.
  */
 #include <string.h>
+#include "sym/types/split.h"
 #include "sym/types/writer.h"
 
 #define BLOCKS_MAX 64 /* in one another */
