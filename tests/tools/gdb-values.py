@@ -12,6 +12,8 @@ import subprocess
 import sys
 
 MASK = (1 << 64) - 1
+# These names are never those of variables.
+OURS = re.compile(r"arg\d+|farg\d+|[er]?(ax|bx|cx|dx|si|di|bp|sp|ip)|r\d+|xmm\d+|[re]?flags|cs|ss|pid|tid|cpu|caller|[fg]s_base|orig_rax")
 SPOILT = 50  # hits of a place at which the second run spoils the stack
 # All that is allocated is in one place, which is the same with gdb and with dprobes.
 ENVIRONMENT = {"PYTHONHASHSEED": "0", "PYTHONMALLOC": "malloc", "MALLOC_MMAP_THRESHOLD_": "1000000000"}
@@ -71,7 +73,8 @@ def symbols(addr):
     while block and not block.is_global and not block.is_static:
         for s in block:
             label = s.type is None or s.type.name == "__CORE_ADDR"
-            if (s.is_variable or s.is_argument) and s.name not in seen and re.fullmatch(r"[A-Za-z_]\w*", s.name) and not label:
+            if (s.is_variable or s.is_argument) and s.name not in seen and re.fullmatch(r"[A-Za-z_]\w*", s.name) and not label \
+                    and not OURS.fullmatch(s.name):
                 seen.add(s.name)
                 yield s
         if block.function and not is_inlined(block):
