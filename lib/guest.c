@@ -63,6 +63,29 @@ static struct dp_request request_of(struct dp_guest_probe *g,
 	};
 }
 
+/* Only there was the program's code verified to begin. */
+static bool is_start(const struct dp_program *p, u32 at)
+{
+	u32 i;
+
+	for (i = 0; i < p->spec.nr_starts; i++)
+		if (p->starts[i] == at)
+			return true;
+	return false;
+}
+
+static bool is_sane_binding(const struct dp_engine *e,
+			    const struct dp_binding *b)
+{
+	const struct dp_program *p;
+
+	if (b->program >= e->nr_programs)
+		return false;
+	p = &e->programs[b->program];
+	return (b->start == DP_NO_START || is_start(p, b->start)) &&
+	       (!b->leaves || is_start(p, b->leaves - 1));
+}
+
 /* What an order may ask for: nothing here calls into the process. */
 static bool is_sane(const struct dp_guest *v)
 {
@@ -72,7 +95,7 @@ static bool is_sane(const struct dp_guest *v)
 	if (v->kind != DP_KIND_PLAIN && v->kind != DP_KIND_ENTER &&
 	    v->kind != DP_KIND_EXIT && v->kind != DP_KIND_UNWIND)
 		return false;
-	return (!v->bound || v->binding.program < e->nr_programs) &&
+	return (!v->bound || is_sane_binding(e, &v->binding)) &&
 	       (!exit ||
 		(find(v->group) && e->probes[v->group].kind == DP_KIND_ENTER));
 }

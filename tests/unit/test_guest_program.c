@@ -421,6 +421,13 @@ static void damaged_guests_are_refused(void **state)
 	begin(&o);
 	v[0] = bound((void *)one, 1);
 	assert_int_equal(dp_guests_add(v, 1), -EINVAL);
+	/* Where its program does not begin */
+	v[0] = bound((void *)one, 0);
+	v[0].binding.start = 1;
+	assert_int_equal(dp_guests_add(v, 1), -EINVAL);
+	v[0] = bound((void *)one, 0);
+	v[0].binding.leaves = 2;
+	assert_int_equal(dp_guests_add(v, 1), -EINVAL);
 	for (kind = 0; kind < 256; kind++) {
 		v[0] = guest((void *)one);
 		v[0].kind = kind;
