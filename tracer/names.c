@@ -18,8 +18,7 @@
 /* What every line has is no value; but a variable of the program may have that name. */
 static bool may_be_named_so(const struct dp_spec *spec)
 {
-	static const char *const facts[] = { "latency", "comm", "tid", "time",
-					     "stack" };
+	static const char *const facts[] = { "comm", "time", "stack" };
 	struct dp_words words = { .n = 0 };
 	bool any = false;
 	size_t i, k;

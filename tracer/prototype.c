@@ -66,7 +66,7 @@ static int ask_about(struct dp_modules *mods, const struct dp_point *p,
 		.local = local,
 		.n = words->n,
 		.all = !words->n,
-		.begins = p->spec->form == DP_POINT_LINE,
+		.begins = p->bare || p->spec->form == DP_POINT_LINE,
 		/* What has no symbol may be a clone. */
 		.changed = dp_prototype_is_changed(p->symbol) ||
 			   strstr(p->symbol, ".constprop.") || !*p->symbol,

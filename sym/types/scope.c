@@ -391,8 +391,7 @@ static void see_units(struct walk *k, const Dwarf_Die *own)
 	       !r->dw.dwarf_nextcu(r->dwarf, at, &next, &head, NULL, NULL,
 				   NULL)) {
 		if (r->dw.dwarf_offdie(r->dwarf, at + head, &unit) &&
-		    dp_split_join(r, &unit, r->line) &&
-		    unit.addr != own->addr)
+		    dp_split_join(r, &unit, r->line) && unit.addr != own->addr)
 			see_space(k, &unit, false, 0);
 		at = next;
 	}

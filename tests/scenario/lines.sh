@@ -254,7 +254,7 @@ like "list -v: a copy in a copy" "$out" "^    small, inlined in nested at $dir/p
 like "list -v: a copy in a function" "$out" "^    small, inlined in rare at $dir/prog.c:$((never + 1))$"
 like "list -v: a line" "$out" "^    $dir/prog.c:$loop in caller$"
 run list -v "prog.c:$((never + 1))" -- "$prog"
-is "list -v: a line that calls a copy is the caller's" "$(sed 1d "$dir/stdout")" "    $dir/prog.c:$((never + 1)) in rare"
+is "list -v: a line that calls a copy is the caller's" "$(sed "1d; / a value here:/d" "$dir/stdout")" "    $dir/prog.c:$((never + 1)) in rare"
 run list --json "prog.c:$small" -- "$prog"
 like "list --json" "$out" "\"symbol\":\"rare\",\"offset\":[0-9]+,\"module\":\"shown\",.*\"place\":\"$dir/prog.c:$small of small, inlined in rare at $dir/prog.c:$((never + 1))\""
 run stat "prog.c:$loop" small --inlined main -- "$prog" 3
@@ -294,7 +294,8 @@ refused "a file without a name" 'a source file is missing' ' ^' stat :3
 refused "a file that is a module" 'no module "prog.c"' '^~~~~~' stat prog.c:main
 refused "arguments of copies" 'an inlined copy has no arguments' '      ^~~~' trace 'small(arg0)'
 refused "conditions on them" 'an inlined copy has no arguments' '         ^~~~~' stat 'small if $arg1 == 1'
-refused "parameters of copies" '.*it has inlined copies' '      ^' trace 'small(x)'
+run trace -q -o "$dir/values" "small(x)" -- "$prog"
+is "parameters of copies" "$(sed -n 's/.*small\[[^ ]* x=//p' "$dir/values" | sort -n | tr '\n' ' ')" "0 0 1 2 2 3 4 4 6 8 "
 refused "the caller of a copy" 'the stack has the caller at the function.s entry only' '      ^~~~~~' trace 'small(caller)'
 refused "returns of copies" 'small was inlined everywhere in shown, and an inlined copy does not return' '  ^~~~~' stat r:small
 refused "an offset in copies" 'small has no body of its own in shown' '^~~~~' stat small+4

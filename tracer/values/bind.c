@@ -231,7 +231,8 @@ void dp_code_refer(struct dp_values *values, u32 n,
 static bool is_value_of_ours(const char *text, int len)
 {
 	return (len == 3 &&
-		(!memcmp(text, "pid", 3) || !memcmp(text, "cpu", 3))) ||
+		(!memcmp(text, "pid", 3) || !memcmp(text, "tid", 3) ||
+		 !memcmp(text, "cpu", 3))) ||
 	       (len == 6 && !memcmp(text, "caller", 6)) ||
 	       dp_code_is_register(text, len);
 }
