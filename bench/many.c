@@ -80,6 +80,8 @@ static int put_on(struct bench_run *run, struct many *m)
 		err = add_all(run, m);
 	if (!err)
 		err = dp_process_install(m->proc, m->engine, &diag);
+	if (!err)
+		dp_process_let_go(m->proc);
 	if (!err && dp_engine_jumps(m->engine) == BENCH_MANY)
 		return 0;
 	end(m);

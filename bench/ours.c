@@ -152,6 +152,7 @@ static int install(struct bench_run *run, struct attached *a,
 	dp_engine_set_arming(a->engine, arming);
 	if (dp_process_install(a->proc, a->engine, &diag))
 		return undone(run, a, &diag);
+	dp_process_let_go(a->proc);
 	if (arming != DP_ARM_TRAP && !dp_engine_jumps(a->engine)) {
 		detach(a);
 		return fail(run, "the probe is no jump");

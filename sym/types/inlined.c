@@ -90,15 +90,11 @@ static void read_unit(struct dp_reader *r, Dwarf_Die *unit)
 
 static void read_units(struct dp_reader *r)
 {
-	Dwarf_Off at = 0, next;
-	size_t head;
+	Dwarf_Off at = 0;
 	Dwarf_Die unit;
 
-	for (;
-	     !r->dw.dwarf_nextcu(r->dwarf, at, &next, &head, NULL, NULL, NULL);
-	     at = next)
-		if (r->dw.dwarf_offdie(r->dwarf, at + head, &unit))
-			read_unit(r, &unit);
+	while (dp_reader_next_unit(r, &at, &unit))
+		read_unit(r, &unit);
 }
 
 int dp_lines_inlined(struct dp_modules *mods, const struct dp_module *m,

@@ -698,20 +698,8 @@ static bool is_trivial(const struct writer *w, Dwarf_Die *of, int depth)
 
 static bool is_by_value(const struct writer *w, Dwarf_Die *die, int lang)
 {
-	switch (lang) {
-	case DW_LANG_C:
-	case DW_LANG_C89:
-	case DW_LANG_C99:
-	case DW_LANG_C11:
-		return true;
-	case DW_LANG_C_plus_plus:
-	case DW_LANG_C_plus_plus_03:
-	case DW_LANG_C_plus_plus_11:
-	case DW_LANG_C_plus_plus_14:
-		return is_trivial(w, die, 0);
-	default:
-		return false;
-	}
+	return dp_lang_is_c(lang) ||
+	       (dp_lang_is_cxx(lang) && is_trivial(w, die, 0));
 }
 
 /* C passes all structs by value; of C++, some compilers say what they do. */
@@ -781,20 +769,15 @@ static void find_definition(struct writer *w, Dwarf_Die *die)
 {
 	const struct dp_reader *r = w->r;
 	const char *name = name_of(w, die, DW_AT_name);
-	Dwarf_Off at = 0, next;
+	Dwarf_Off at = 0;
 	Dwarf_Die unit;
-	size_t head;
 
 	if (!name || !r->wanted || w->searches++ >= SEARCHES_MAX)
 		return;
-	while (!r->dw.dwarf_nextcu(r->dwarf, at, &next, &head, NULL, NULL,
-				   NULL)) {
-		if (r->dw.dwarf_offdie(r->dwarf, at + head, &unit) &&
-		    dp_split_join(r, &unit, r->line) &&
+	while (dp_reader_next_unit(r, &at, &unit))
+		if (dp_split_join(r, &unit, r->line) &&
 		    find_in_unit(w, &unit, r->dw.dwarf_tag(die), name, die))
 			return;
-		at = next;
-	}
 }
 
 static void fill(struct writer *w, u32 i)

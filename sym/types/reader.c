@@ -129,26 +129,28 @@ struct dp_type dp_reader_base(const struct dp_reader *r, Dwarf_Die *die)
 	return type.kind ? type : (struct dp_type){ 0 };
 }
 
+bool dp_lang_is_c(int lang)
+{
+	return lang == DW_LANG_C || lang == DW_LANG_C89 ||
+	       lang == DW_LANG_C99 || lang == DW_LANG_C11;
+}
+
+bool dp_lang_is_cxx(int lang)
+{
+	return lang == DW_LANG_C_plus_plus || lang == DW_LANG_C_plus_plus_03 ||
+	       lang == DW_LANG_C_plus_plus_11 || lang == DW_LANG_C_plus_plus_14;
+}
+
 bool dp_reader_is_c(const struct dp_reader *r, Dwarf_Die *function)
 {
 	Dwarf_Die unit;
+	int lang;
 
 	if (!r->dw.dwarf_diecu(function, &unit, NULL, NULL))
 		return false;
-	switch (r->dw.dwarf_srclang(&unit)) {
-	case DW_LANG_C:
-	case DW_LANG_C89:
-	case DW_LANG_C99:
-	case DW_LANG_C11:
-	case DW_LANG_C_plus_plus:
-	case DW_LANG_C_plus_plus_03:
-	case DW_LANG_C_plus_plus_11:
-	case DW_LANG_C_plus_plus_14:
-	case DW_LANG_Rust:
-		return true;
-	default:
-		return false;
-	}
+	lang = r->dw.dwarf_srclang(&unit);
+	return dp_lang_is_c(lang) || dp_lang_is_cxx(lang) ||
+	       lang == DW_LANG_Rust;
 }
 
 static void note_at(const struct dp_reader *r, u64 pc, Dwarf_Die *function)
@@ -222,22 +224,32 @@ static bool read_some(struct dp_reader *r)
 	return all;
 }
 
+bool dp_reader_next_unit(const struct dp_reader *r, Dwarf_Off *at,
+			 Dwarf_Die *unit)
+{
+	Dwarf_Off this, next;
+	size_t head;
+
+	while (!r->dw.dwarf_nextcu(r->dwarf, *at, &next, &head, NULL, NULL,
+				   NULL)) {
+		this = *at + head;
+		*at = next;
+		if (r->dw.dwarf_offdie(r->dwarf, this, unit))
+			return true;
+	}
+	return false;
+}
+
 static void read_all(struct dp_reader *r)
 {
-	Dwarf_Off at = 0, next;
-	size_t head;
+	Dwarf_Off at = 0;
 	Dwarf_Die unit;
 
-	while (!r->dw.dwarf_nextcu(r->dwarf, at, &next, &head, NULL, NULL,
-				   NULL)) {
-		if (r->dw.dwarf_offdie(r->dwarf, at + head, &unit) &&
-		    !(r->wanted &&
-		      !r->dw.dwarf_haspc(&unit, r->addr[0] - r->bias)))
+	while (!(r->n == 1 && r->has(r, 0)) &&
+	       dp_reader_next_unit(r, &at, &unit))
+		if (!r->wanted ||
+		    r->dw.dwarf_haspc(&unit, r->addr[0] - r->bias))
 			read_unit(r, &unit);
-		if (r->n == 1 && r->has(r, 0))
-			break;
-		at = next;
-	}
 }
 
 void dp_reader_walk(struct dp_reader *r)

@@ -106,6 +106,13 @@ int dp_reader_read(struct dp_reader *r, struct dp_modules *mods,
 
 /** dp_reader_libdw() - load libdw. Return: false: it is not installed */
 bool dp_reader_libdw(struct dp_libdw *dw);
+/** dp_reader_next_unit() - the unit at *@at, or behind; *@at, at first 0, is moved behind it.
+ *  Return: false: there is no more */
+bool dp_reader_next_unit(const struct dp_reader *r, Dwarf_Off *at,
+			 Dwarf_Die *unit);
+/** dp_lang_is_c(), dp_lang_is_cxx() - is a unit's language C, or C++? */
+bool dp_lang_is_c(int lang);
+bool dp_lang_is_cxx(int lang);
 /** dp_reader_walk() - read the functions of @r->dwarf */
 void dp_reader_walk(struct dp_reader *r);
 /** dp_reader_number() - a number that a DIE, or a DIE that it refers to, has; 0 without one */

@@ -297,8 +297,7 @@ static bool is_named_plainly(const struct walk *k, int tag, Dwarf_Die *die)
 	if (!libdw(k)->dwarf_diecu(die, &unit, NULL, NULL))
 		return false;
 	lang = libdw(k)->dwarf_srclang(&unit);
-	return lang != DW_LANG_C && lang != DW_LANG_C89 &&
-	       lang != DW_LANG_C99 && lang != DW_LANG_C11;
+	return !dp_lang_is_c(lang);
 }
 
 static void put_type(struct walk *k, size_t word, Dwarf_Die *die)
@@ -383,18 +382,14 @@ static bool lacks(const struct walk *k)
 static void see_units(struct walk *k, const Dwarf_Die *own)
 {
 	const struct dp_reader *r = k->w->r;
-	Dwarf_Off at = 0, next;
-	size_t head, n = 0;
+	Dwarf_Off at = 0;
 	Dwarf_Die unit;
+	size_t n = 0;
 
 	while (lacks(k) && n++ < UNITS_MAX &&
-	       !r->dw.dwarf_nextcu(r->dwarf, at, &next, &head, NULL, NULL,
-				   NULL)) {
-		if (r->dw.dwarf_offdie(r->dwarf, at + head, &unit) &&
-		    dp_split_join(r, &unit, r->line) && unit.addr != own->addr)
+	       dp_reader_next_unit(r, &at, &unit))
+		if (dp_split_join(r, &unit, r->line) && unit.addr != own->addr)
 			see_space(k, &unit, false, 0);
-		at = next;
-	}
 }
 
 static void put_globals(struct walk *k)

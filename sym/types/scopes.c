@@ -71,17 +71,8 @@ static bool is_plain_c(const struct dp_reader *r, Dwarf_Die *die)
 {
 	Dwarf_Die unit;
 
-	if (!r->dw.dwarf_diecu(die, &unit, NULL, NULL))
-		return false;
-	switch (r->dw.dwarf_srclang(&unit)) {
-	case DW_LANG_C:
-	case DW_LANG_C89:
-	case DW_LANG_C99:
-	case DW_LANG_C11:
-		return true;
-	default:
-		return false;
-	}
+	return r->dw.dwarf_diecu(die, &unit, NULL, NULL) &&
+	       dp_lang_is_c(r->dw.dwarf_srclang(&unit));
 }
 
 static const char *linkage_name(const struct dp_reader *r, Dwarf_Die *die)

@@ -227,5 +227,6 @@ int main(int argc, char **argv)
 		fprintf(stderr, "arm-all: %s\n", diag.text);
 		return 125;
 	}
+	dp_process_let_go(t.proc);
 	return finish();
 }

@@ -242,6 +242,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "toggle: %s\n", diag.text);
 		return 125;
 	}
+	dp_process_let_go(t.proc);
 	if (broken)
 		break_protocol();
 	usleep(200000);
