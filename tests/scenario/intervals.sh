@@ -51,8 +51,9 @@ fi
 # A function whose entry has room for a jump, but not its exit.
 cat >"$dir/late.c" <<'END'
 int late(int);
-__asm__(".type late, @function\nlate: .cfi_startproc; test %edi, %edi; jne 1f; .rept 8; nop; .endr; 1: ret; .cfi_endproc\n"
-	".size late, . - late; .byte 6, 6, 6, 6, 6, 6, 6, 6");
+__asm__(".type late, @function\nlate: .cfi_startproc; test %edi, %edi; jne 1f; .rept 8; nop; .endr; call 2f; 1: ret; .cfi_endproc\n"
+	".size late, . - late; .byte 6, 6, 6, 6, 6, 6, 6, 6\n"
+	"2: ret");
 int main(void)
 {
 	for (int i = 0; i < 100; i++)

@@ -40,7 +40,7 @@ is "a name of a table: that" "$(opens trace 'libc.so.6:open(path)' "${at[@]}")" 
 is "also of a command" "$(launches trace 'libc.so.6:getenv(name)' -- true)" "prototypes "
 like "a struct of the program's: libdw" "$(opens trace 'handle(r->path)' "${at[@]}")" '(^| )libdw '
 like "it has been read" "$(cat "$dir/said")" ' r->path="/(etc|no)/'
-like "also of a command" "$(launches list -v handle -- "$VICTIMS/questions")" '(^| )libdw '
+like "also of a command" "$("$DPROBES" list -v handle -- "$VICTIMS/questions" 2>&1)" 'values: r->\{path'
 kill -KILL "$victim"
 wait "$victim" 2>/dev/null
 plan

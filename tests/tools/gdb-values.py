@@ -13,7 +13,7 @@ import sys
 
 MASK = (1 << 64) - 1
 # These names are never those of variables.
-OURS = re.compile(r"arg\d+|farg\d+|[er]?(ax|bx|cx|dx|si|di|bp|sp|ip)|r\d+|xmm\d+|[re]?flags|cs|ss|pid|tid|cpu|caller|[fg]s_base|orig_rax")
+OURS = re.compile(r"arg\d+|farg\d+|[er]?(ax|bx|cx|dx|si|di|bp|sp|ip)|r\d+|xmm\d+|[re]?flags|cs|ss|pid|tid|cpu|caller|retval|latency|[fg]s_base|orig_rax")
 SPOILT = 50  # hits of a place at which the second run spoils the stack
 # All that is allocated is in one place, which is the same with gdb and with dprobes.
 ENVIRONMENT = {"PYTHONHASHSEED": "0", "PYTHONMALLOC": "malloc", "MALLOC_MMAP_THRESHOLD_": "1000000000"}
@@ -41,6 +41,9 @@ def is_number(kind):
     import gdb
     if kind.code == gdb.TYPE_CODE_FLT:
         return kind.sizeof in (4, 8)
+    # References of Rust are pointers to gdb.
+    if str(kind).startswith(("*mut ", "*const ")):
+        return False
     return kind.code in (gdb.TYPE_CODE_INT, gdb.TYPE_CODE_CHAR, gdb.TYPE_CODE_BOOL, gdb.TYPE_CODE_ENUM,
                          gdb.TYPE_CODE_PTR) and kind.sizeof <= 8
 
@@ -57,6 +60,8 @@ def expressions(name, kind):
     kind = kind.strip_typedefs()
     if kind.code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
         kind = kind.target().strip_typedefs()
+    if str(kind) == "struct sysinfo":
+        return  # of the whole machine, from one moment to the next
     if is_number(kind):
         yield [name], is_float(kind)
     elif kind.code in (gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION):
