@@ -18,4 +18,14 @@ struct dp_modules;
 int dp_variable_find(struct dp_modules *mods, const struct dp_module *m,
 		     const char *name, u64 *addr);
 
+/**
+ * dp_variable_at() - the variable that has @addr in it
+ * @name: lives as long as @mods; @offset: of @addr in it
+ *
+ * Symbol tables are read once. Context: tool; may sleep. Source: ours.
+ * Return: 0; -ENOENT there is none that a symbol table has, with its size.
+ */
+int dp_variable_at(struct dp_modules *mods, u64 addr, const char **name,
+		   u64 *offset);
+
 #endif

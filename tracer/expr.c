@@ -314,18 +314,25 @@ static void refuse_whole(struct dp_coder *c, u16 n, struct dp_value_type type)
 	dp_code_bad(c, &c->values->v[n], -EINVAL, "%s", why);
 }
 
+static void log_follows(struct dp_coder *c, u16 n, struct dp_trace_item *item)
+{
+	u32 i;
+
+	item->follows = dp_follow_list(item->type, item->follow);
+	for (i = 0; i < item->follows; i++)
+		log_follow(c, n, &item->follow[i]);
+}
+
 static void log_whole(struct dp_coder *c, u16 n, struct dp_trace_item *item)
 {
-	u32 size = size_of_whole(item->type), i;
+	u32 size = size_of_whole(item->type);
 
 	if (!size) {
 		refuse_whole(c, n, item->type);
 		return;
 	}
 	log_memory(c, n, DP_OPCODE_LOG_MRF, size);
-	item->follows = dp_follow_list(item->type, item->follow);
-	for (i = 0; i < item->follows; i++)
-		log_follow(c, n, &item->follow[i]);
+	log_follows(c, n, item);
 }
 
 static bool is_whole(const struct dp_values *values, u16 n,
@@ -380,9 +387,9 @@ static void log_item(struct dp_coder *c, const struct dp_value_item *from,
 	item->place = (u8)place;
 	item->at_return = c->at_return;
 	c->out->logmax += DP_ITEM_PREFIX;
-	if (dp_place_is_split(c->values, n) && !view.kind &&
-	    is_whole(c->values, n, type)) {
+	if (dp_place_is_split(c->values, n) && is_whole(c->values, n, type)) {
 		item->type = log_split(c, n);
+		log_follows(c, n, item);
 	} else if (dp_code_is_text(c->values, n)) {
 		log_text(c, n, type);
 		item->type.kind = DP_VALUE_STRING;

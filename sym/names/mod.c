@@ -114,16 +114,25 @@ static int fill_relocs(struct dp_modules *mods, struct dp_mod *mod,
 				      &mod->read.dynsym);
 }
 
+static int fill_objects(struct dp_modules *mods, struct dp_mod *mod,
+			const struct dp_elf *elf)
+{
+	char root[32];
+
+	dp_file_root(mods, root, sizeof(root));
+	return soften(
+		dp_objects_load(&mod->read.objects, elf, root, mod->pub.path));
+}
+
 int dp_mod_load(struct dp_modules *mods, struct dp_mod *mod,
 		enum dp_mod_table table)
 {
 	static int (*const fill[])(struct dp_modules * mods,
 				   struct dp_mod * mod,
 				   const struct dp_elf *elf) = {
-		[DP_MOD_DYNSYM] = ensure_dynsym,
-		[DP_MOD_SYMTAB] = fill_symtab,
-		[DP_MOD_FDES] = fill_fdes,
-		[DP_MOD_RELOCS] = fill_relocs,
+		[DP_MOD_DYNSYM] = ensure_dynsym, [DP_MOD_SYMTAB] = fill_symtab,
+		[DP_MOD_FDES] = fill_fdes,	 [DP_MOD_RELOCS] = fill_relocs,
+		[DP_MOD_OBJECTS] = fill_objects,
 	};
 	struct dp_elf elf;
 	int err;

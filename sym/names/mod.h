@@ -28,6 +28,7 @@ enum dp_mod_table {
 	DP_MOD_SYMTAB,
 	DP_MOD_FDES,
 	DP_MOD_RELOCS,
+	DP_MOD_OBJECTS,
 	DP_MOD_TABLES,
 };
 
@@ -88,6 +89,25 @@ static inline void dp_sym_demangle_ahead(const struct dp_symtab *tab, u32 i,
 						    tab->n - i);
 }
 
+/** struct dp_object - a variable; @value: its address in the file. @name: in struct dp_objects */
+struct dp_object {
+	u64 value, size;
+	const char *name;
+};
+
+/** struct dp_objects - ascending; @text: their names */
+struct dp_objects {
+	struct dp_object *v;
+	size_t n, room;
+	char *text;
+};
+
+/** dp_objects_load() - read the symbol table of @elf, or of its debug file under @root.
+ *  Return: 0; -ENOENT there is none; -ENOMEM; -EFBIG, and other errors of the file's */
+int dp_objects_load(struct dp_objects *o, const struct dp_elf *elf,
+		    const char *root, const char *path);
+void dp_objects_free(struct dp_objects *o);
+
 /** struct dp_mod - a module, and the tables of it that have been read */
 struct dp_mod {
 	struct dp_module pub; /* first, so that a dp_module is a dp_mod */
@@ -106,6 +126,7 @@ struct dp_mod {
 		struct dp_fdes fdes;
 		struct dp_relocs relocs;
 		struct dp_demangled demangled;
+		struct dp_objects objects;
 	} read;
 };
 

@@ -326,7 +326,7 @@ static void fill_array(struct writer *w, u32 i)
 	w->t->type[i].length = length;
 }
 
-static bool is_struct(int tag)
+bool dp_writer_is_struct(int tag)
 {
 	return tag == DW_TAG_structure_type || tag == DW_TAG_union_type ||
 	       tag == DW_TAG_class_type;
@@ -356,7 +356,7 @@ static bool place_of(const struct writer *w, Dwarf_Die *die, u64 *offset)
 	       has_addend(w, die, offset);
 }
 
-static bool is_part(const struct writer *w, Dwarf_Die *die)
+bool dp_writer_is_part(const struct writer *w, Dwarf_Die *die)
 {
 	const struct dp_libdw *dw = &w->r->dw;
 	int tag = dw->dwarf_tag(die);
@@ -422,7 +422,7 @@ static bool put_field(struct writer *w, u32 i, Dwarf_Die *die, u64 base,
 
 	if (w->r->dw.dwarf_tag(die) == DW_TAG_variant_part)
 		return put_variants(w, i, die, base);
-	if (!is_part(w, die))
+	if (!dp_writer_is_part(w, die))
 		return true;
 	if (dp_reader_number(w->r, die, DW_AT_virtuality) ||
 	    !place_of(w, die, &offset))
@@ -435,7 +435,7 @@ static bool put_field(struct writer *w, u32 i, Dwarf_Die *die, u64 base,
 	if (!name)
 		return !dp_reader_type(w->r, die, &inner) ||
 		       !dp_reader_peel(w->r, &inner) ||
-		       !is_struct(w->r->dw.dwarf_tag(&inner)) ||
+		       !dp_writer_is_struct(w->r->dw.dwarf_tag(&inner)) ||
 		       put_fields(w, i, &inner, base + offset, depth + 1);
 	type = type_of(w, die, w->pointers[i]);
 	if (!type)
@@ -559,166 +559,6 @@ static u32 type_of_template(struct writer *w, u32 i)
 	return type == DP_TREE_NONE ? 0 : type;
 }
 
-/* How a member bears on how its struct is passed: enum dp_prototype_passed */
-static u8 passed_with(const struct writer *w, Dwarf_Die *die)
-{
-	const struct dp_libdw *dw = &w->r->dw;
-	int tag = dw->dwarf_tag(die), i;
-	Dwarf_Die type = *die;
-
-	if (tag == DW_TAG_variant_part ||
-	    dw->dwarf_hasattr(die, DW_AT_alignment))
-		return DP_PROTOTYPE_PASSED_UNKNOWN;
-	if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) ||
-	    dw->dwarf_hasattr(die, DW_AT_external) ||
-	    dw->dwarf_hasattr(die, DW_AT_declaration))
-		return DP_PROTOTYPE_PASSED_VALUE;
-	if (dw->dwarf_hasattr(die, DW_AT_bit_size))
-		return DP_PROTOTYPE_PASSED_PARTLY;
-	if (!is_part(w, die))
-		return DP_PROTOTYPE_PASSED_UNKNOWN;
-	/* Vectors are arrays, in registers of their own. */
-	for (i = 0; i < BASES_MAX && dp_reader_type(w->r, &type, &type) &&
-		    dp_reader_peel(w->r, &type);
-	     i++) {
-		if (dw->dwarf_hasattr(&type, DW_AT_GNU_vector))
-			return DP_PROTOTYPE_PASSED_UNKNOWN;
-		if (dw->dwarf_tag(&type) != DW_TAG_array_type)
-			break;
-	}
-	return DP_PROTOTYPE_PASSED_VALUE;
-}
-
-static u8 passed_by_members(const struct writer *w, Dwarf_Die *of)
-{
-	u8 passed = DP_PROTOTYPE_PASSED_VALUE, with;
-	Dwarf_Die die;
-	int more;
-
-	if (w->r->dw.dwarf_hasattr(of, DW_AT_alignment))
-		return DP_PROTOTYPE_PASSED_UNKNOWN;
-	for (more = w->r->dw.dwarf_child(of, &die); !more;
-	     more = w->r->dw.dwarf_siblingof(&die, &die)) {
-		with = passed_with(w, &die);
-		if (with == DP_PROTOTYPE_PASSED_UNKNOWN)
-			return with;
-		if (with == DP_PROTOTYPE_PASSED_PARTLY)
-			passed = with;
-	}
-	return passed;
-}
-
-static bool is_reference_to(const struct writer *w, Dwarf_Die *die,
-			    const Dwarf_Die *to)
-{
-	Dwarf_Die type;
-	int tag;
-
-	if (!dp_reader_type(w->r, die, &type) || !dp_reader_peel(w->r, &type))
-		return false;
-	tag = w->r->dw.dwarf_tag(&type);
-	if (tag != DW_TAG_reference_type && tag != DW_TAG_rvalue_reference_type)
-		return false;
-	return dp_reader_type(w->r, &type, &type) &&
-	       dp_reader_peel(w->r, &type) && type.addr == to->addr;
-}
-
-/* Does the function copy or move what it is a member of? */
-static bool takes_another(const struct writer *w, Dwarf_Die *function,
-			  const Dwarf_Die *of)
-{
-	Dwarf_Die die;
-	int more;
-
-	for (more = w->r->dw.dwarf_child(function, &die); !more;
-	     more = w->r->dw.dwarf_siblingof(&die, &die))
-		if (w->r->dw.dwarf_tag(&die) == DW_TAG_formal_parameter &&
-		    is_reference_to(w, &die, of))
-			return true;
-	return false;
-}
-
-/* A destructor, a constructor that copies, or a virtual function: its class may be passed by
- * reference. */
-static bool is_special(const struct writer *w, Dwarf_Die *function,
-		       Dwarf_Die *of)
-{
-	const char *name = name_of(w, function, DW_AT_name);
-	const char *class = name_of(w, of, DW_AT_name);
-	size_t len = name ? strlen(name) : 0;
-
-	if (dp_reader_number(w->r, function, DW_AT_virtuality) ||
-	    (name && *name == '~'))
-		return true;
-	return name && class && !strncmp(name, class, len) &&
-	       (!class[len] || class[len] == '<') &&
-	       takes_another(w, function, of);
-}
-
-static bool is_trivial(const struct writer *w, Dwarf_Die *of, int depth);
-
-static bool member_is_trivial(const struct writer *w, Dwarf_Die *die, int depth)
-{
-	Dwarf_Die type = *die;
-	int i;
-
-	for (i = 0; i < BASES_MAX && dp_reader_type(w->r, &type, &type) &&
-		    dp_reader_peel(w->r, &type);
-	     i++) {
-		if (is_struct(w->r->dw.dwarf_tag(&type)))
-			return is_trivial(w, &type, depth + 1);
-		if (w->r->dw.dwarf_tag(&type) != DW_TAG_array_type)
-			return true;
-	}
-	return i < BASES_MAX;
-}
-
-/* Can a class of C++ be copied as its bytes, by all that debug information says of it? */
-static bool is_trivial(const struct writer *w, Dwarf_Die *of, int depth)
-{
-	Dwarf_Die die;
-	int more, tag;
-
-	if (depth > BASES_MAX ||
-	    w->r->dw.dwarf_hasattr(of, DW_AT_declaration) ||
-	    w->r->dw.dwarf_hasattr(of, DW_AT_containing_type))
-		return false;
-	for (more = w->r->dw.dwarf_child(of, &die); !more;
-	     more = w->r->dw.dwarf_siblingof(&die, &die)) {
-		tag = w->r->dw.dwarf_tag(&die);
-		if (tag == DW_TAG_subprogram && is_special(w, &die, of))
-			return false;
-		if ((tag == DW_TAG_member || tag == DW_TAG_inheritance) &&
-		    !w->r->dw.dwarf_hasattr(&die, DW_AT_external) &&
-		    !member_is_trivial(w, &die, depth))
-			return false;
-	}
-	return true;
-}
-
-static bool is_by_value(const struct writer *w, Dwarf_Die *die, int lang)
-{
-	return dp_lang_is_c(lang) ||
-	       (dp_lang_is_cxx(lang) && is_trivial(w, die, 0));
-}
-
-/* C passes all structs by value; of C++, some compilers say what they do. */
-static u8 passed(const struct writer *w, Dwarf_Die *die)
-{
-	u64 how = dp_reader_number(w->r, die, DW_AT_calling_convention);
-	Dwarf_Die unit;
-
-	if (how == DW_CC_pass_by_reference)
-		return DP_PROTOTYPE_PASSED_REFERENCE;
-	if (!w->r->dw.dwarf_diecu(die, &unit, NULL, NULL))
-		return DP_PROTOTYPE_PASSED_UNKNOWN;
-	return how == DW_CC_pass_by_value ||
-			       is_by_value(w, die,
-					   w->r->dw.dwarf_srclang(&unit)) ?
-		       passed_by_members(w, die) :
-		       DP_PROTOTYPE_PASSED_UNKNOWN;
-}
-
 static void fill_struct(struct writer *w, u32 i)
 {
 	struct dp_tree_type *t = &w->t->type[i];
@@ -736,7 +576,7 @@ static void fill_struct(struct writer *w, u32 i)
 		t->partial = true;
 		return;
 	}
-	t->passed = passed(w, &die);
+	t->passed = dp_writer_passed(w, &die);
 	t->first = fields;
 	t->n = w->t->fields - fields;
 	t->of = type_of_template(w, i);
@@ -782,7 +622,7 @@ static void find_definition(struct writer *w, Dwarf_Die *die)
 
 static void fill(struct writer *w, u32 i)
 {
-	if (is_struct(w->r->dw.dwarf_tag(&w->die[i])) &&
+	if (dp_writer_is_struct(w->r->dw.dwarf_tag(&w->die[i])) &&
 	    w->r->dw.dwarf_hasattr(&w->die[i], DW_AT_declaration))
 		find_definition(w, &w->die[i]);
 	switch (w->r->dw.dwarf_tag(&w->die[i])) {

@@ -33,6 +33,13 @@ u32 dp_writer_enter(struct writer *w, const Dwarf_Die *type);
 /** dp_writer_origin() - what @die is a copy of, itself if it is none */
 Dwarf_Die dp_writer_origin(const struct writer *w, const Dwarf_Die *die);
 
+/** dp_writer_is_struct() - is it the tag of a struct, a union or a class? */
+bool dp_writer_is_struct(int tag);
+/** dp_writer_is_part() - is a member, or a base class, in the memory of its struct, at one place? */
+bool dp_writer_is_part(const struct writer *w, Dwarf_Die *die);
+/** dp_writer_passed() - how a struct is passed: enum dp_prototype_passed (passed.c) */
+u8 dp_writer_passed(const struct writer *w, Dwarf_Die *die);
+
 /** dp_scope_put() - put the names that hold at the address, in @function (scope.c) */
 void dp_scope_put(struct writer *w, Dwarf_Die *function);
 

@@ -323,6 +323,23 @@ for to in places other/places; do
 	run trace -f -q -o "$dir/lines" 'work(p.a, p.b, n, secret)' -- "$dir/places" "$dir/$to"
 	is "with -f, $to" "$status $(places work | sort | uniq -c | sed 's/^ *//')" "0 2 p.a=11 p.b=22 n=3 secret=99"
 done
+# Pointers that lead to variables have their names behind them.
+cat >"$dir/aims.c" <<'END'
+struct node { int v; } fixed[4];
+static long word = 1;
+__attribute__((noinline, noipa)) void aim(struct node *n, long *w, struct node *none, struct node *own) { }
+int main(void) { struct node own; aim(&fixed[2], &word, 0, &own); return 0; }
+END
+"${CC:-gcc}" -w -O1 -g -o "$dir/aims" "$dir/aims.c"
+for how in whole stripped; do
+	[ $how = whole ] || { objcopy --only-keep-debug "$dir/aims" "$dir/aims.debug" && strip "$dir/aims" &&
+		objcopy --add-gnu-debuglink="$dir/aims.debug" "$dir/aims"; }
+	run trace 'aim(n, w, none, own)' -- "$dir/aims"
+	is "$how: pointers to variables" "$status $(sed 's/.* aims:aim //; s/=0x[1-9a-f][0-9a-f]*/=P/g' <<<"$out")" \
+		"0 n=P <fixed+0x8> w=P <word> none=0x0 own=P"
+done
+run trace --json 'aim(n)' -- "$dir/aims"
+like "JSON has the address alone" "$out" '"args":\{"n":"0x[0-9a-f]+"\}'
 if command -v gdb >/dev/null; then
 	"${CXX:-g++}" -w -O2 -g -o "$dir/values" tests/victims/values.cc
 	seed=${VALUES_SEED:-$RANDOM}

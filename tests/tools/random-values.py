@@ -248,7 +248,8 @@ class Value:
         globals_.append("static struct %s g%d = { %s };" % (kind.name, len(globals_), inner.text))
         self.parts.append("&g%d" % (len(globals_) - 1))
         self.paths += [(name + "->" + path, text) for path, text in inner.paths]
-        self.shows.append((name, lambda level, left: "P"))
+        target = "P <g%d>" % (len(globals_) - 1)
+        self.shows.append((name, lambda level, left: target))
 
 
 structs = []

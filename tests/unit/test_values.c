@@ -163,6 +163,14 @@ static void bit_fields(void **state)
 	assert_true(holds("+4(%di):b4@8/16 == 5 && %si:b8@56/64 == 1"));
 }
 
+static s64 word_at(const struct dp_trace_program *p, u32 at)
+{
+	s64 word;
+
+	memcpy(&word, p->code + at, sizeof(word));
+	return word;
+}
+
 /* Symbols are filled in where the process is known. */
 static void symbols(void **state)
 {
@@ -179,8 +187,8 @@ static void symbols(void **state)
 	assert_int_equal(p.nr_symbols, 3);
 	assert_string_equal(p.symbols[0].name, "one");
 	assert_string_equal(p.symbols[2].name, "two");
-	assert_int_equal(*(s64 *)(p.code + p.symbols[1].at), 8);
-	assert_int_equal(*(s64 *)(p.code + p.symbols[2].at), -8);
+	assert_int_equal(word_at(&p, p.symbols[1].at), 8);
+	assert_int_equal(word_at(&p, p.symbols[2].at), -8);
 	dp_expr_free(&p);
 	/* Not there: an address that is none */
 	assert_string_equal(shown("@0x10:u32", false),

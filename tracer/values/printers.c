@@ -14,7 +14,7 @@
 #define DEPTH_MAX 8
 
 /* @name: of the struct; its beginning, if it ends with one of "<,[".
- * @length: see struct dp_printer; NULL: none */
+ * @length: see struct dp_printer; NULL: none. With '-' before its path, it has a sign */
 static const struct printer {
 	const char *name;
 	u8 kind;
@@ -49,6 +49,9 @@ static const struct printer {
 	{ "&[", DP_PRINTER_ELEMENTS, false, "data_ptr", "length" },
 	{ "&mut [", DP_PRINTER_ELEMENTS, false, "data_ptr", "length" },
 	{ "Vec<", DP_PRINTER_ELEMENTS, false, "buf.*", "len" },
+	/* Go */
+	{ "string", DP_PRINTER_TEXT, false, "str", "-len" },
+	{ "[", DP_PRINTER_ELEMENTS, false, "array", "-len" },
 };
 
 /** struct member - a member of a member of …: @type: of it; @at: in the whole */
@@ -182,11 +185,13 @@ element_of(const struct dp_prototype_type *t,
 static bool take_length(const struct printer *p,
 			const struct dp_prototype_type *t, struct dp_printer *v)
 {
+	bool is_signed = p->length && *p->length == '-';
 	struct member m;
 
 	if (!p->length)
 		return true;
-	if (!find(t, p->length, &m) || m.at + m.type->size > t->size)
+	if (!find(t, p->length + is_signed, &m) ||
+	    m.at + m.type->size > t->size)
 		return false;
 	v->length = m.at;
 	v->ends = p->ends;
@@ -195,7 +200,7 @@ static bool take_length(const struct printer *p,
 	if (p->ends)
 		return m.type->kind == DP_PROTOTYPE_POINTER;
 	return m.type->kind == DP_PROTOTYPE_INT && m.type->bits == 64 &&
-	       !m.type->is_signed;
+	       m.type->is_signed == is_signed;
 }
 
 static bool take_pointer(const struct printer *p,

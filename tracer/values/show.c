@@ -8,6 +8,7 @@
 #include "engine/vm/vm.h"
 #include "sym/prototypes.h"
 #include "sym/sym.h"
+#include "sym/variable.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,14 +170,38 @@ static void show_function(FILE *out, struct dp_modules *mods, u64 addr)
 	putc_unlocked('>', out);
 }
 
+/* " <variable+0x8>" */
+static void show_variable(FILE *out, struct dp_modules *mods, u64 addr)
+{
+	const char *name;
+	u64 offset;
+
+	if (!mods || dp_variable_at(mods, addr, &name, &offset))
+		return;
+	dp_output_print(out, " <%s", name);
+	if (offset)
+		dp_output_print(out, "+0x%lx", offset);
+	putc_unlocked('>', out);
+}
+
+/* Where a pointer of a known type leads, if that has a name */
+static void show_target(FILE *out, struct dp_modules *mods,
+			struct dp_value_type type, u64 value)
+{
+	if (type.stars == 1 && type.known &&
+	    type.known->lens == DP_PROTOTYPE_FUNCTION)
+		show_function(out, mods, value);
+	else if (type.stars && value)
+		show_variable(out, mods, value);
+}
+
 void dp_show_scalar(FILE *out, struct dp_modules *mods,
 		    struct dp_value_type type, u64 value, bool json)
 {
 	if (json || !show_names(out, type, value))
 		show_number(out, type, value, json);
-	if (!json && type.stars == 1 && type.known &&
-	    type.known->lens == DP_PROTOTYPE_FUNCTION)
-		show_function(out, mods, value);
+	if (!json)
+		show_target(out, mods, type, value);
 }
 
 /* What should be a string, and is none, is a pointer. */

@@ -203,7 +203,8 @@ u16 dp_code_text_view(const struct dp_values *values, u16 n,
 	bool shown = v->op == DP_VALUE_SHOWN && v->type.kind == DP_VALUE_STRING;
 	u16 inner = shown ? v->left : n;
 
-	if (dp_code_is_place(values, inner) &&
+	if ((dp_code_is_place(values, inner) ||
+	     dp_place_is_split(values, inner)) &&
 	    dp_code_view(dp_code_type(values, inner), view) &&
 	    view->kind == DP_PRINTER_TEXT)
 		return inner;
