@@ -93,7 +93,7 @@ static void push_between(struct dp_coder *c, s64 low, s64 high)
 	}
 	dp_code_push(c, (u64)low);
 	dp_code_op(c, DP_OPCODE_RSUB);
-	dp_code_push(c, (u64)(high - low) + 1);
+	dp_code_push(c, (u64)high - (u64)low + 1);
 	dp_code_op(c, DP_OPCODE_LTU);
 }
 
