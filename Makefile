@@ -513,7 +513,7 @@ FUZZ_OBJ := $(FUZZ_SRC:%.c=$(B)/fuzz/obj/%.o)
 .SECONDARY: $(FUZZ_OBJ) $(FUZZ:$(B)/fuzz/%=$(B)/fuzz/obj/fuzz/%.o)
 $(B)/fuzz/obj/%.o: %.c
 	@mkdir -p $(@D)
-	$(Q)clang -std=gnu11 -g -O1 $(INC) -Itests/unit $(DEFS) -fsanitize=fuzzer-no-link,address,undefined -MMD -MP -c -o $@ $<
+	$(Q)clang -std=gnu11 -g -O1 $(INC) -Itests/unit $(DEFS) -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -MMD -MP -c -o $@ $<
 
 $(B)/fuzz/%: $(B)/fuzz/obj/fuzz/%.o $(FUZZ_OBJ)
 	$(Q)clang -fsanitize=fuzzer,address,undefined -o $@ $^ $(LIBS)
