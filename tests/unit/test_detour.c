@@ -456,6 +456,15 @@ static void expect_same(const struct dp_region *r, const struct outcome *plain,
 	assert_memory_equal(o->data, plain->data, sizeof(o->data));
 }
 
+/* The @n bytes of the text */
+static void take(size_t n, u8 *code, struct dp_region *region)
+{
+	const char *why;
+
+	memcpy(code, area + TEXT, n);
+	assert_int_equal(dp_region_decode_all(code, n, region, &why), 0);
+}
+
 static void compare(const struct machine *from, size_t n, enum kind kind)
 {
 	struct dp_detour_spec spec;
@@ -463,10 +472,8 @@ static void compare(const struct machine *from, size_t n, enum kind kind)
 	struct dp_region region;
 	u8 code[DP_REGION_MAX];
 	struct dp_detour d;
-	const char *why;
 
-	memcpy(code, area + TEXT, n);
-	assert_int_equal(dp_region_decode_all(code, n, &region, &why), 0);
+	take(n, code, &region);
 	run(from, &plain);
 	assert_in_range(plain.exit, 1, 3 + STACK_WORDS);
 	spell(&spec, &region, code, kind);
@@ -568,10 +575,8 @@ static void duplicate(const struct machine *from, size_t n, u8 branches)
 	struct dp_region region;
 	u8 code[DP_REGION_MAX];
 	struct dp_detour d;
-	const char *why;
 
-	memcpy(code, area + TEXT, n);
-	assert_int_equal(dp_region_decode_all(code, n, &region, &why), 0);
+	take(n, code, &region);
 	area[ELSEWHERE] = ret;
 	run(from, &plain);
 	spell(&spec, &region, code, BEFORE);

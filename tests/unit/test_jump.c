@@ -266,6 +266,24 @@ static void lands_above_low_addresses(void **state)
 	end(&w);
 }
 
+/* The first probe is disabled, which leaves nothing, and enabled. */
+static void off_and_on(struct world *w)
+{
+	dp_engine_turn(w->e, w->probe[0], false);
+	assert_int_equal(apply(w), 0);
+	assert_memory_equal(w->t.now, w->t.orig, SIZE);
+	dp_engine_turn(w->e, w->probe[0], true);
+	assert_int_equal(apply(w), 0);
+}
+
+static void end_as_before(struct world *w)
+{
+	assert_int_equal(disarm(w, false, NULL), 0);
+	assert_memory_equal(w->t.now, w->t.orig, SIZE);
+	assert_int_equal(w->t.broken, 0);
+	end(w);
+}
+
 /* A site at the fifth byte of a jump, where only another byte than a breakpoint is possible, has
  * its own breakpoint there only while the jump is not there. */
 static void covers_another_byte(void **state)
@@ -284,10 +302,7 @@ static void covers_another_byte(void **state)
 	assert_int_not_equal(w.t.now[4], DP_BREAKPOINT);
 	assert_int_equal(apply(&w), 0);
 	expect_armed(&w);
-	assert_int_equal(disarm(&w, false, NULL), 0);
-	assert_memory_equal(w.t.now, w.t.orig, SIZE);
-	assert_int_equal(w.t.broken, 0);
-	end(&w);
+	end_as_before(&w);
 }
 
 static void traps_where_nothing_is_free(void **state)
@@ -689,16 +704,9 @@ static void begins_before_a_probe(void **state)
 			/* Nothing behind it has changed. */
 			assert_memory_equal(w.t.now + 15, w.t.orig + 15,
 					    SIZE - 15);
-			dp_engine_turn(w.e, w.probe[0], false);
-			assert_int_equal(apply(&w), 0);
-			assert_memory_equal(w.t.now, w.t.orig, SIZE);
-			dp_engine_turn(w.e, w.probe[0], true);
-			assert_int_equal(apply(&w), 0);
+			off_and_on(&w);
 		}
-		assert_int_equal(disarm(&w, false, NULL), 0);
-		assert_memory_equal(w.t.now, w.t.orig, SIZE);
-		assert_int_equal(w.t.broken, 0);
-		end(&w);
+		end_as_before(&w);
 	}
 }
 
@@ -739,16 +747,9 @@ static void begins_far_before(void **state)
 	assert_int_equal(commit(&w), 0);
 	for (i = 0; i < 2; i++) {
 		expect_far(&w, 10, 16, 0);
-		dp_engine_turn(w.e, w.probe[0], false);
-		assert_int_equal(apply(&w), 0);
-		assert_memory_equal(w.t.now, w.t.orig, SIZE);
-		dp_engine_turn(w.e, w.probe[0], true);
-		assert_int_equal(apply(&w), 0);
+		off_and_on(&w);
 	}
-	assert_int_equal(disarm(&w, false, NULL), 0);
-	assert_memory_equal(w.t.now, w.t.orig, SIZE);
-	assert_int_equal(w.t.broken, 0);
-	end(&w);
+	end_as_before(&w);
 }
 
 /* A probe that can have a jump of its own has that; by quiesce it is a breakpoint. */
@@ -861,16 +862,9 @@ static void duplicates_a_ret(void **state)
 						  &orig),
 				 0);
 		assert_int_equal(orig, HIGH + 18);
-		dp_engine_turn(w.e, w.probe[0], false);
-		assert_int_equal(apply(&w), 0);
-		assert_memory_equal(w.t.now, w.t.orig, SIZE);
-		dp_engine_turn(w.e, w.probe[0], true);
-		assert_int_equal(apply(&w), 0);
+		off_and_on(&w);
 	}
-	assert_int_equal(disarm(&w, false, NULL), 0);
-	assert_memory_equal(w.t.now, w.t.orig, SIZE);
-	assert_int_equal(w.t.broken, 0);
-	end(&w);
+	end_as_before(&w);
 }
 
 /* A probe that can have a jump is reached in the text; only interior can do the rest. */
@@ -920,10 +914,7 @@ static void duplicates_in_a_probe(void **state)
 		dp_engine_turn(w.e, w.probe[1], i & 1);
 		assert_int_equal(apply(&w), 0);
 	}
-	assert_int_equal(disarm(&w, false, NULL), 0);
-	assert_memory_equal(w.t.now, w.t.orig, SIZE);
-	assert_int_equal(w.t.broken, 0);
-	end(&w);
+	end_as_before(&w);
 }
 
 /* Where the jump cannot be, only the probe is a breakpoint. */
