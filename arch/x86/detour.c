@@ -243,26 +243,19 @@ static void count_inner(struct dp_out *o, const struct dp_detour_spec *s, int i)
 	dp_sequence_describe(o, &q);
 }
 
-/* The instruction behind the @i-th one to which that branches, or 0. */
-static int branches_to(const struct dp_region *r, int i)
-{
-	const struct insn_facts *f = &r->facts[i];
-	int k;
-
-	for (k = i + 1; k < r->nr; k++)
-		if ((f->class == DP_INSN_JCC || f->class == DP_INSN_JMP) &&
-		    r->at[i] + f->len + f->target == r->at[k])
-			return k;
-	return 0;
-}
-
-/* The copy of a branch ends with its displacement. */
-static void aim(struct dp_out *o, unsigned int branch_end, u16 to)
+/* Let the copies of @branches, each of which ends with its displacement, lead to @to. */
+static void aim(struct dp_out *o, const struct dp_detour *d, const u8 *len,
+		u8 branches, u16 to)
 {
 	unsigned int end = o->len;
+	int i;
 
-	o->len = branch_end - 4;
-	dp_put_rel32(o, o->at + to);
+	for (i = 0; i < DP_REGION_INSNS; i++) {
+		if (!(branches >> i & 1))
+			continue;
+		o->len = d->insn[i] + len[i] - 4;
+		dp_put_rel32(o, o->at + to);
+	}
 	o->len = end;
 }
 
@@ -270,12 +263,13 @@ static void aim(struct dp_out *o, unsigned int branch_end, u16 to)
 static void aim_inside(struct dp_out *o, const struct dp_region *r,
 		       const struct dp_detour *d, const u8 *len)
 {
-	int i, k;
+	u8 earlier;
+	int k;
 
-	for (i = 0; i < r->nr; i++) {
-		k = branches_to(r, i);
-		if (k)
-			aim(o, d->insn[i] + len[i], d->at[k]);
+	for (k = 1; k < r->nr; k++) {
+		earlier = (u8)((1 << k) - 1);
+		aim(o, d, len, dp_region_branches(r, r->at[k]) & earlier,
+		    d->at[k]);
 	}
 }
 
@@ -283,7 +277,6 @@ static void put_duplicate(struct dp_out *o, const struct dp_detour_spec *s,
 			  struct dp_detour *d, const u8 *len)
 {
 	const struct dp_duplicate *l = &s->duplicate;
-	int i;
 
 	if (!l->before)
 		return;
@@ -291,9 +284,7 @@ static void put_duplicate(struct dp_out *o, const struct dp_detour_spec *s,
 	call_out(o, s->entry, l->before);
 	d->duplicate_insn = (u16)o->len;
 	dp_put(o, l->code, l->len);
-	for (i = 0; i < s->region->nr; i++)
-		if (l->branches >> i & 1)
-			aim(o, d->insn[i] + len[i], d->duplicate);
+	aim(o, d, len, l->branches, d->duplicate);
 }
 
 static int put_insns(struct dp_out *o, const struct dp_detour_spec *s,

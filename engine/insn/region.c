@@ -91,6 +91,21 @@ static bool in_the_middle(const struct dp_region *r, u64 offset)
 	return true;
 }
 
+u8 dp_region_branches(const struct dp_region *r, u64 offset)
+{
+	const struct insn_facts *f;
+	u8 found = 0;
+	int i;
+
+	for (i = 0; i < r->nr; i++) {
+		f = &r->facts[i];
+		if ((f->class == DP_INSN_JCC || f->class == DP_INSN_JMP) &&
+		    r->at[i] + f->len + (u64)f->target == offset)
+			found |= (u8)(1 << i);
+	}
+	return found;
+}
+
 void dp_entries_find(struct dp_entries *e, const u8 *code, size_t size,
 		     u64 start)
 {

@@ -76,6 +76,10 @@ void dp_entries_find(struct dp_entries *entries, const u8 *code, size_t size,
 const char *dp_region_entered(const struct dp_region *region, u64 addr,
 			      const struct dp_entries *entries);
 
+/** dp_region_branches() - one bit for each jump of the region, conditional or not, that leads to
+ *  @offset from its beginning */
+u8 dp_region_branches(const struct dp_region *region, u64 offset);
+
 /** dp_insn_falls_through() - can the instruction behind it in memory be next? */
 static inline bool dp_insn_falls_through(u8 class)
 {

@@ -199,18 +199,9 @@ static void encode(const struct dp_engine *e, const struct dp_site *s,
 
 u8 dp_jump_branches(const struct dp_site *s)
 {
-	const struct dp_region *r = &s->region;
-	u8 found = 0;
-	int k;
-
-	for (k = 0; s->branches_to && k < r->nr; k++)
-		if ((r->facts[k].class == DP_INSN_JCC ||
-		     r->facts[k].class == DP_INSN_JMP) &&
-		    s->addr + r->at[k] + r->facts[k].len +
-				    (u64)r->facts[k].target ==
-			    s->branches_to)
-			found |= (u8)(1 << k);
-	return found;
+	return s->branches_to ? dp_region_branches(&s->region,
+						   s->branches_to - s->addr) :
+				0;
 }
 
 static void encode_duplicate(const struct dp_engine *e, const struct dp_site *s,
