@@ -122,6 +122,36 @@ def read(frame, symbol, path):
         return "error"
 
 
+def pieces_end(name, pc):
+    """Bytes of a variable that pieces say something of here; None if it has none. To gdb, what is behind them is 0."""
+    import gdb
+    frame, text = gdb.newest_frame(), ""
+    while frame and not text:
+        frame.select()
+        try:
+            text = gdb.execute("info address " + name, to_string=True)
+        except gdb.error:
+            pass
+        frame = frame.older() if frame.type() == gdb.INLINE_FRAME else None
+    for part in re.split(r"  Range ", text)[1:]:
+        start, end = (int(n, 16) for n in re.match(r"0x([0-9a-f]+)-0x([0-9a-f]+)", part).groups())
+        if start <= pc < end:
+            text = part
+            break
+    sizes = re.findall(r"\[(\d+)-byte piece\]", text)
+    return sum(int(n) for n in sizes) if sizes else None
+
+
+def member_end(symbol, path):
+    """Where a member ends in its variable."""
+    import gdb
+    kind = symbol.type.strip_typedefs()
+    if kind.code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
+        return 0
+    field = next(f for f in kind.fields() if f.name == path[1])
+    return field.bitpos // 8 + field.type.sizeof
+
+
 def asked_of(addr, entry):
     asked = []
     for s in symbols(addr):
@@ -137,7 +167,10 @@ def see(place, pc):
         frame = frame.older()
     by_name = {s.name: s for s in symbols(pc)}
     for a in place["asked"]:
-        a["gdb"] = read(frame, by_name[a["path"][0]], a["path"])
+        symbol = by_name[a["path"][0]]
+        a["gdb"] = read(frame, symbol, a["path"])
+        if len(a["path"]) > 1:
+            a["cut"] = member_end(symbol, a["path"]) > (pieces_end(symbol.name, pc) or 1 << 32)
     place["hit"] = True
 
 
@@ -311,8 +344,8 @@ def judge(place, asked):
         return "not the same twice"
     if why:
         known = next((r for r in REASONS if r in why), None)
-        if known == REASONS[0] and theirs == 0 and len(asked["path"]) > 1:
-            return "in no piece, which is 0 to gdb"
+        if known == REASONS[0] and asked.get("cut"):
+            return "cut off by the pieces, which is 0 to gdb"
         if not known or known == REASONS[0] and theirs != "out":
             return "MISMATCH"
         return "optimised out in both" if known == REASONS[0] else "refused"
