@@ -192,7 +192,7 @@ static void test_cut_at_end(void **state)
 			(void *)((char *)instances +
 				 i * dp_arena.control.instance_stride);
 
-		v->ending = v->slot != 0;
+		v->state = DP_INSTANCE_DOUBT;
 	}
 	next_takes_place(stack);
 }
@@ -378,8 +378,8 @@ static void what_cannot_be_a_call_does_not_end(void **state)
 	for (i = 0; i < LINES * DP_INSTANCE_WAYS; i++) {
 		v = (void *)(dp_arena.control.instance_tables[0].instances +
 			     i * dp_arena.control.instance_stride);
-		if (v->slot)
-			v->slot += 8;
+		if (v->group)
+			v->group++;
 	}
 	leave(NOBODYS_EXIT, stack, 6);
 	assert_int_equal(in_use(), 1);
@@ -574,7 +574,7 @@ static void as_much_is_logged_as_there_is_room_for(void **state)
 	u32 i;
 
 	enter(LOGS, stack);
-	for (i = 0; !v->slot; i++)
+	for (i = 0; !v->group; i++)
 		v = (void *)((char *)v + dp_arena.control.instance_stride);
 	memset((char *)(v + 1) + STAGED, 0x55, 8);
 	dp_exit_instance_fill(v, LOGS, &hit, log, sizeof(log));
