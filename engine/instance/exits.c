@@ -102,7 +102,8 @@ static bool is_sane(const struct dp_place *at)
 {
 	const struct dp_exit_instance *v = at->instance;
 
-	return v->group == at->group + 1 && v->len <= most_logged();
+	return v->group == at->group + 1 && v->len <= most_logged() &&
+	       state_of(v) <= DP_INSTANCE_LIVE;
 }
 
 /* From here until the place is free, one count is in doubt. */
