@@ -18,6 +18,8 @@
 #include "engine/site/internal.h"
 #include "engine/site/site.h"
 
+/* Lines of the directory that tell how full it is */
+#define SAMPLE 1024u
 /* A line of the directory of blocks with none of the highest bits set is a stack's. */
 #define SLOT_BITS 47
 
@@ -322,23 +324,30 @@ static bool is_empty(const struct dp_engine *e, u32 block)
 	return true;
 }
 
+/* Judged by the first lines: the hash is even. */
 bool dp_engine_blocks_crowded(const struct dp_engine *e)
 {
 	u32 n = e->instances.blocks, i, used = 0;
 
+	if (n > SAMPLE)
+		n = SAMPLE;
 	for (i = 0; i < n; i++)
 		used += tag_of(e, i) != 0;
 	return used * 2 > n;
 }
 
-void dp_engine_blocks_reclaim(struct dp_engine *e)
+u32 dp_engine_blocks_reclaim(struct dp_engine *e)
 {
-	u32 i;
+	u32 i, n = 0;
 
-	for (i = 0; i < e->instances.blocks; i++)
-		if (tag_of(e, i) && is_empty(e, i))
-			__atomic_store_n(&e->instances.block[i].tag, 0,
-					 __ATOMIC_RELEASE);
+	for (i = 0; i < e->instances.blocks; i++) {
+		if (!tag_of(e, i) || !is_empty(e, i))
+			continue;
+		__atomic_store_n(&e->instances.block[i].tag, 0,
+				 __ATOMIC_RELEASE);
+		n++;
+	}
+	return n;
 }
 
 /*

@@ -133,9 +133,9 @@ void dp_engine_fork_instances(struct dp_engine *child,
 
 /** dp_engine_blocks_crowded() - does more than half of the directory of blocks have stacks?
  *  dp_engine_blocks_reclaim() - give back the blocks of stacks on which no tracked call runs.
- *  Context: no thread is in the agent. */
+ *  Context: no thread is in the agent. Return: how many. */
 bool dp_engine_blocks_crowded(const struct dp_engine *engine);
-void dp_engine_blocks_reclaim(struct dp_engine *engine);
+u32 dp_engine_blocks_reclaim(struct dp_engine *engine);
 
 /** dp_instances_measure() - lines of the table, blocks, and bytes of an instance */
 void dp_instances_measure(const struct dp_engine *engine, u32 *lines,
