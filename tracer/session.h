@@ -37,8 +37,7 @@ struct dp_records;
 struct dp_session_kind {
 	bool arguments;
 	bool inlines;
-	bool waits;
-	bool counts;
+	bool waits, counts;
 	int (*bind)(struct dp_session *s, size_t point, struct dp_diag *diag);
 	void (*record)(struct dp_session *s,
 		       const struct dp_record_copy *record);

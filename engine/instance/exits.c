@@ -190,8 +190,7 @@ APART static void replace(u32 probe, const struct dp_hit *hit)
 	if (!dp_place_find(&p, probe, hit->sp) || !is_whole(&p))
 		return;
 	v = p.instance;
-	if (v->state & DP_INSTANCE_TAIL_CALLED &&
-	    return_address(hit) == v->ret)
+	if (v->state & DP_INSTANCE_TAIL_CALLED && return_address(hit) == v->ret)
 		leave(&p, DP_CALL_TAIL_CALLED, DP_NO_GROUP, hit);
 	else
 		leave(&p, DP_CALL_ABANDONED, DP_NO_GROUP, NULL);

@@ -12,11 +12,11 @@
 #include "engine/layout/arena.h"
 #include "engine/layout/private.h"
 #include "engine/layout/site.h"
+#include "engine/plan/call.h"
 #include "engine/plan/copy.h"
 #include "engine/plan/jump.h"
 #include "engine/plan/native.h"
 #include "engine/plan/plan.h"
-#include "engine/site/calls.h"
 #include "engine/site/site.h"
 #include "engine/site/internal.h"
 
@@ -179,10 +179,10 @@ struct dp_jump_work dp_jump_work(const struct dp_engine *e,
 static u64 by_of(const struct dp_engine *e, const struct dp_site *member,
 		 u64 stubs)
 {
-	switch (dp_calls_way(e, member)) {
-	case DP_CALLS_ENTER:
+	switch (dp_call_way(e, member)) {
+	case DP_CALL_BEGINS:
 		return stubs + DP_STUB_ENTER;
-	case DP_CALLS_EXIT:
+	case DP_CALL_FINISHES:
 		return stubs + DP_STUB_EXIT;
 	default:
 		return 0;

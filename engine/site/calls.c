@@ -1,55 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* calls: sites where detours begin and end calls that are only counted. */
+/* calls: what code does at sites where calls begin and end. */
 #include "arch/arch.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/block.h"
 #include "engine/layout/instance.h"
 #include "engine/layout/probe.h"
+#include "engine/plan/call.h"
 #include "engine/site/calls.h"
 #include "engine/site/engine.h"
 #include "engine/site/internal.h"
 #include "engine/site/site.h"
-
-/* What makes a call more than two counts */
-#define MORE (DP_WAY_LOGS | DP_WAY_JUDGED)
-/* An exit that has to be looked at before it is one */
-#define DEPENDS (DP_WAY_TAKEN | DP_WAY_SHARED | DP_WAY_TAIL_TARGET)
-
-static bool can(const struct dp_engine *e)
-{
-	return e->rseq_usable && e->rseq.signature == DP_STREAM_SIGNATURE &&
-	       e->instances.entries && !e->own;
-}
-
-static bool is_counted(const struct dp_engine *e, u32 probe)
-{
-	const struct dp_probe *p = &e->probes[probe];
-
-	return p->kind == DP_KIND_ENTER && !p->bound && !(p->way & MORE) &&
-	       !p->handlers.instance_pool;
-}
-
-static enum dp_calls_way way_of(const struct dp_engine *e, u32 probe)
-{
-	const struct dp_probe *p = &e->probes[probe];
-
-	if (is_counted(e, probe))
-		return DP_CALLS_ENTER;
-	if (p->kind == DP_KIND_EXIT && p->group != DP_NO_GROUP &&
-	    !(p->way & DEPENDS) && is_counted(e, p->group))
-		return DP_CALLS_EXIT;
-	return DP_CALLS_HIT;
-}
-
-enum dp_calls_way dp_calls_way(const struct dp_engine *e,
-			       const struct dp_site *s)
-{
-	u32 p = s->first_probe;
-
-	if (!can(e) || !p || e->probes[p - 1].next || s->intercept >= 0)
-		return DP_CALLS_HIT;
-	return way_of(e, p - 1);
-}
 
 /* The only probe that hits of the site find, or DP_NO_GROUP */
 static u32 only_linked(const struct dp_engine *e, const struct dp_site *s)
@@ -73,12 +33,12 @@ static struct dp_call_entry entry_of(const struct dp_engine *e, u32 probe)
 			   (u32)sizeof(u64),
 	};
 
-	switch (way_of(e, probe)) {
-	case DP_CALLS_ENTER:
+	switch (dp_call_way_of(e, probe)) {
+	case DP_CALL_BEGINS:
 		entry.group = probe + 1;
 		entry.counter |= DP_CALL_ENTER;
 		return entry;
-	case DP_CALLS_EXIT:
+	case DP_CALL_FINISHES:
 		entry.group = e->probes[probe].group + 1;
 		entry.counter |= DP_CALL_EXIT;
 		return entry;
@@ -96,7 +56,7 @@ void dp_calls_note(struct dp_engine *e, u32 i)
 
 	if (!c->block_mask || !e->sites[i].place)
 		return;
-	if (can(e) && probe != DP_NO_GROUP && e->view.probes[probe].enabled)
+	if (probe != DP_NO_GROUP && e->view.probes[probe].enabled)
 		entry = entry_of(e, probe);
 	__atomic_store_n((u64 *)&table[e->sites[i].place - 1],
 			 (u64)entry.group << 32 | entry.counter,

@@ -49,9 +49,8 @@ static struct dp_exit_instance *word_of(const struct dp_engine *e, u32 block,
 {
 	const struct dp_exit_instances *v = &e->instances;
 
-	return (void *)(v->block_instances +
-			((u64)block * DP_BLOCK_WORDS + word) *
-				v->instance_stride);
+	return (void *)(v->block_instances + ((u64)block * DP_BLOCK_WORDS +
+					      word) * v->instance_stride);
 }
 
 static bool is_entry(const struct dp_engine *e, u32 group)
@@ -81,14 +80,12 @@ static bool at_key(struct at *at, u32 i)
 	u32 t = 0;
 	u64 key;
 
-	while (t + 1 < v->tables &&
-	       i >= v->table[t].lines * DP_INSTANCE_WAYS)
+	while (t + 1 < v->tables && i >= v->table[t].lines * DP_INSTANCE_WAYS)
 		i -= v->table[t++].lines * DP_INSTANCE_WAYS;
 	at->key = &v->table[t]
 			   .line[i / DP_INSTANCE_WAYS]
 			   .key[i % DP_INSTANCE_WAYS];
-	at->v = (void *)(v->table[t].instances +
-			 (u64)i * v->instance_stride);
+	at->v = (void *)(v->table[t].instances + (u64)i * v->instance_stride);
 	key = __atomic_load_n(at->key, __ATOMIC_ACQUIRE);
 	at->group = dp_instance_group(key);
 	at->slot = dp_instance_slot(key);
@@ -111,8 +108,9 @@ static u32 places(const struct dp_engine *e)
 
 static bool is_there(struct at *at)
 {
-	return at->index < words(at->of) ? at_word(at) :
-					   at_key(at, at->index - words(at->of));
+	return at->index < words(at->of) ?
+		       at_word(at) :
+		       at_key(at, at->index - words(at->of));
 }
 
 /* Memory of a block that no stack has is not looked at: it would be there from then on. */
@@ -281,9 +279,9 @@ static void forget(const struct dp_engine *e, const struct at *at)
 	if (at->key)
 		release_key(e, at);
 	else
-		at->v->word = (struct dp_exit_instance){
-			.crowded = at->v->crowded
-		}.word;
+		at->v->word =
+			(struct dp_exit_instance){ .crowded = at->v->crowded }
+				.word;
 }
 
 static bool is_disabled(const struct dp_disabled *off, const struct at *at)

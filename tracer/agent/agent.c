@@ -231,8 +231,7 @@ static void reclaim_now(void *agent)
  * hardly any have. */
 static void reclaim_blocks(struct dp_agent *a, double t)
 {
-	if (!a->calls || t < a->reclaim ||
-	    !dp_engine_blocks_crowded(a->engine))
+	if (!a->calls || t < a->reclaim || !dp_engine_blocks_crowded(a->engine))
 		return;
 	a->reclaimed = 0;
 	if (dp_process_outside(a->proc, reclaim_now, a) == -EAGAIN)
