@@ -15,7 +15,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#define PROBED extern "C" __attribute__((noipa))
+/* Apart, so that jumps of any kind have room. */
+#define PROBED extern "C" __attribute__((noipa, aligned(64)))
 #define SMALL_STACK 16384
 #define ROUTINES 64
 
@@ -129,9 +130,11 @@ static __thread jmp_buf out;
 
 PROBED unsigned long acc_jumper(unsigned long i)
 {
+	volatile unsigned long own = i;
+
 	if (i % 3 == 0)
 		longjmp(out, 1);
-	return i;
+	return i ^ own ^ i;
 }
 
 /* @depth: so many frames between */
@@ -153,7 +156,7 @@ static void calls(unsigned long i)
 	mine[LEAF].returned += 5;
 	mine[NESTED].returned++;
 	mine[TAIL].tail++;
-	mine[ONWARD].returned++;
+	mine[ONWARD].tail++;
 	mine[DEEP].returned += 4;
 }
 
