@@ -71,16 +71,29 @@ def expressions(name, kind):
                 yield [name, field.name], is_float(field.type.strip_typedefs())
 
 
+def is_enumerator(s):
+    import gdb
+    return s.is_constant and s.type.code == gdb.TYPE_CODE_ENUM and any(f.name == s.name for f in s.type.fields())
+
+
+def hides(s):
+    """Does its name stand for it, and not for what an outer block has?"""
+    import gdb
+    label = s.type is None or s.type.name == "__CORE_ADDR"
+    return not label and s.addr_class not in (gdb.SYMBOL_LOC_TYPEDEF, gdb.SYMBOL_LOC_LABEL)
+
+
 def symbols(addr):
-    """Those of the blocks around an address, the innermost of each name, and its block."""
+    """Those of the blocks around an address, the innermost of each name. A variable that has the same value
+    everywhere is a constant to gdb: the block of an inlined function's abstract instance has it, too, without one."""
     import gdb
     block, seen = gdb.block_for_pc(addr), set()
     while block and not block.is_global and not block.is_static:
         for s in block:
-            label = s.type is None or s.type.name == "__CORE_ADDR"
-            if (s.is_variable or s.is_argument) and s.name not in seen and re.fullmatch(r"[A-Za-z_]\w*", s.name) and not label \
-                    and not OURS.fullmatch(s.name):
-                seen.add(s.name)
+            if s.name in seen or not re.fullmatch(r"[A-Za-z_]\w*", s.name) or not hides(s) or OURS.fullmatch(s.name):
+                continue
+            seen.add(s.name)
+            if s.is_variable or s.is_argument or s.is_constant and not is_enumerator(s):
                 yield s
         if block.function and not is_inlined(block):
             break
@@ -142,12 +155,14 @@ def pieces_end(name, pc):
     return sum(int(n) for n in sizes) if sizes else None
 
 
-def member_end(symbol, path):
-    """Where a member ends in its variable."""
+def end_of(symbol, path):
+    """Where a variable, or its member, ends."""
     import gdb
     kind = symbol.type.strip_typedefs()
     if kind.code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
         return 0
+    if len(path) == 1:
+        return kind.sizeof
     field = next(f for f in kind.fields() if f.name == path[1])
     return field.bitpos // 8 + field.type.sizeof
 
@@ -169,8 +184,7 @@ def see(place, pc):
     for a in place["asked"]:
         symbol = by_name[a["path"][0]]
         a["gdb"] = read(frame, symbol, a["path"])
-        if len(a["path"]) > 1:
-            a["cut"] = member_end(symbol, a["path"]) > (pieces_end(symbol.name, pc) or 1 << 32)
+        a["cut"] = end_of(symbol, a["path"]) > (pieces_end(symbol.name, pc) or 1 << 32)
     place["hit"] = True
 
 
