@@ -84,19 +84,21 @@ def hides(s):
 
 
 def symbols(addr):
-    """Those of the blocks around an address, the innermost of each name. A variable that has the same value
-    everywhere is a constant to gdb: the block of an inlined function's abstract instance has it, too, without one."""
+    """Those of the blocks around an address, the innermost of each name, each with the number of the inlined
+    function that has it. A variable that has the same value everywhere is a constant to gdb: the block of an inlined
+    function's abstract instance has it, too, without one."""
     import gdb
-    block, seen = gdb.block_for_pc(addr), set()
+    block, seen, depth = gdb.block_for_pc(addr), set(), 0
     while block and not block.is_global and not block.is_static:
         for s in block:
             if s.name in seen or not re.fullmatch(r"[A-Za-z_]\w*", s.name) or not hides(s) or OURS.fullmatch(s.name):
                 continue
             seen.add(s.name)
             if s.is_variable or s.is_argument or s.is_constant and not is_enumerator(s):
-                yield s
+                yield s, depth
         if block.function and not is_inlined(block):
             break
+        depth += bool(block.function)
         block = block.superblock
 
 
@@ -135,22 +137,25 @@ def read(frame, symbol, path):
         return "error"
 
 
-def pieces_end(name, pc):
+def is_in_range(text, pc):
+    start, end = (int(n, 16) for n in re.match(r"0x([0-9a-f]+)-0x([0-9a-f]+)", text).groups())
+    return start <= pc < end
+
+
+def pieces_end(symbol, depth, pc):
     """Bytes of a variable that pieces say something of here; None if it has none. To gdb, what is behind them is 0."""
     import gdb
-    frame, text = gdb.newest_frame(), ""
-    while frame and not text:
-        frame.select()
-        try:
-            text = gdb.execute("info address " + name, to_string=True)
-        except gdb.error:
-            pass
-        frame = frame.older() if frame.type() == gdb.INLINE_FRAME else None
-    for part in re.split(r"  Range ", text)[1:]:
-        start, end = (int(n, 16) for n in re.match(r"0x([0-9a-f]+)-0x([0-9a-f]+)", part).groups())
-        if start <= pc < end:
-            text = part
-            break
+    frame = gdb.newest_frame()
+    for _ in range(depth):
+        frame = frame.older()
+    frame.select()
+    try:
+        text = gdb.execute("info address " + symbol.name, to_string=True)
+    except gdb.error:
+        return None  # gdb cannot say it of every form
+    ranges = re.split(r"  Range ", text)[1:]
+    if ranges:
+        text = next((r for r in ranges if is_in_range(r, pc)), "")
     sizes = re.findall(r"\[(\d+)-byte piece\]", text)
     return sum(int(n) for n in sizes) if sizes else None
 
@@ -169,7 +174,7 @@ def end_of(symbol, path):
 
 def asked_of(addr, entry):
     asked = []
-    for s in symbols(addr):
+    for s, _ in symbols(addr):
         for path, narrow in expressions(s.name, s.type):
             asked.append({"path": path, "float": narrow, "parameter": s.is_argument})
     return {"addr": addr, "entry": entry, "asked": asked[:12], "hit": False}
@@ -180,11 +185,11 @@ def see(place, pc):
     frame = gdb.newest_frame()
     while frame.type() == gdb.INLINE_FRAME and frame.older():
         frame = frame.older()
-    by_name = {s.name: s for s in symbols(pc)}
+    by_name = {s.name: (s, depth) for s, depth in symbols(pc)}
     for a in place["asked"]:
-        symbol = by_name[a["path"][0]]
+        symbol, depth = by_name[a["path"][0]]
         a["gdb"] = read(frame, symbol, a["path"])
-        a["cut"] = end_of(symbol, a["path"]) > (pieces_end(symbol.name, pc) or 1 << 32)
+        a["cut"] = end_of(symbol, a["path"]) > (pieces_end(symbol, depth, pc) or 1 << 32)
     place["hit"] = True
 
 
@@ -238,7 +243,8 @@ def in_gdb(file):
         places = {maps[p["file"]] + p["offset"]: dict(p, hit=False) for p in job["places"]}
     else:
         places = choose(job["entries"], random.Random(job["seed"]), maps)
-    points = {addr: gdb.Breakpoint("*%d" % addr, internal=True) for addr in places}
+    # Where an inlined function begins, gdb hides its frame from those who have set no breakpoint there: internal ones.
+    points = {addr: gdb.Breakpoint("*%d" % addr) for addr in places}
     hits = {}
     while gdb.selected_inferior().pid:
         gdb.execute("continue")
