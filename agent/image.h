@@ -26,7 +26,9 @@ extern const u32 dp_agent_waits_home;
 extern const u32 dp_agent_stack_mine;
 extern const u32 dp_agent_enter_entry;
 extern const u32 dp_agent_exit_entry;
-/* Where the two sequences are that count calls, relative to this: see arch/x86/exits.S */
+extern const u32 dp_agent_enter_timed_entry;
+extern const u32 dp_agent_exit_timed_entry;
+/* Where the sequences are that count calls, relative to this: see arch/x86/exits.S */
 extern const u32 dp_agent_call_sequences;
 
 /** dp_agent_sequence() - the @i-th of these, of an agent that is at @base */
@@ -49,8 +51,12 @@ static inline struct dp_agent_entries dp_agent_entries(u64 base)
 		.observe = base + dp_agent_observe_entry,
 		.enter = base + dp_agent_enter_entry,
 		.exit = base + dp_agent_exit_entry,
+		.enter_timed = base + dp_agent_enter_timed_entry,
+		.exit_timed = base + dp_agent_exit_timed_entry,
 		.counts = { dp_agent_sequence(base, 0),
-			    dp_agent_sequence(base, 1) },
+			    dp_agent_sequence(base, 1),
+			    dp_agent_sequence(base, 2),
+			    dp_agent_sequence(base, 3) },
 	};
 }
 

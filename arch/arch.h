@@ -66,6 +66,8 @@ struct dp_jump_pattern dp_jump_pattern(u64 addr, u8 traps, u8 last);
  */
 u8 dp_jump_upward(u32 i);
 
+#define DP_CALL_SEQUENCES 4
+
 /** struct dp_agent_sequence - a restartable sequence of the agent: addresses of its first
  *  instruction, of that behind its last one, and of where an interruption leads */
 struct dp_agent_sequence {
@@ -77,12 +79,12 @@ struct dp_agent_sequence {
  * @hit: for probes
  * @tracked: for the first probe of a call that may be tracked
  * @observe: for intercepted calls that are made in the detour
- * @enter, @exit: for sites where calls begin, and end, that may only have to be counted; their
- *         sequences: @counts
+ * @enter, @exit: for sites where calls begin, and end, that may only have to be counted;
+ *         @enter_timed, @exit_timed: counted and timed; the sequences of these: @counts
  */
 struct dp_agent_entries {
-	u64 hit, tracked, observe, enter, exit;
-	struct dp_agent_sequence counts[2];
+	u64 hit, tracked, observe, enter, exit, enter_timed, exit_timed;
+	struct dp_agent_sequence counts[DP_CALL_SEQUENCES];
 };
 
 /* Where the stubs for them are in each pool: at its start */
@@ -91,7 +93,9 @@ struct dp_agent_entries {
 #define DP_STUB_OBSERVE (2 * DP_ENTRY_STUB)
 #define DP_STUB_ENTER (3 * DP_ENTRY_STUB)
 #define DP_STUB_EXIT (4 * DP_ENTRY_STUB)
-#define DP_STUBS (5 * DP_ENTRY_STUB)
+#define DP_STUB_ENTER_TIMED (5 * DP_ENTRY_STUB)
+#define DP_STUB_EXIT_TIMED (6 * DP_ENTRY_STUB)
+#define DP_STUBS (7 * DP_ENTRY_STUB)
 
 /** dp_detour_stubs() - encode the stubs of a pool, DP_STUBS bytes */
 void dp_detour_stubs(u8 *code, const struct dp_agent_entries *entries);

@@ -371,4 +371,6 @@ void dp_detour_stubs(u8 *code, const struct dp_agent_entries *entries)
 	dp_detour_entry_stub(code + DP_STUB_OBSERVE, entries->observe);
 	dp_detour_entry_stub(code + DP_STUB_ENTER, entries->enter);
 	dp_detour_entry_stub(code + DP_STUB_EXIT, entries->exit);
+	dp_detour_entry_stub(code + DP_STUB_ENTER_TIMED, entries->enter_timed);
+	dp_detour_entry_stub(code + DP_STUB_EXIT_TIMED, entries->exit_timed);
 }

@@ -7,6 +7,7 @@
 #include "engine/layout/arena.h"
 #include "engine/layout/block.h"
 #include "engine/layout/private.h"
+#include "engine/layout/ring.h"
 
 #define AT(offset, type, field) \
 	_Static_assert((offset) == __builtin_offsetof(type, field), #field)
@@ -17,12 +18,28 @@ AT(DP_O_HANDLER_BEFORE, struct dp_arena_control, handler_before);
 AT(DP_O_RSEQ_OFFSET, struct dp_arena_control, rseq_offset);
 AT(DP_O_BLOCKS, struct dp_arena_control, blocks);
 AT(DP_O_CALLS, struct dp_arena_control, calls);
+AT(DP_O_TID_OFFSET, struct dp_arena_control, tid_offset);
+AT(DP_O_STREAM_STRIDE, struct dp_arena_control, stream_stride);
+AT(DP_O_STREAM_MASK, struct dp_arena_control, stream_mask);
+AT(DP_O_TIMED_CALLS, struct dp_arena_control, timed_calls);
+AT(DP_O_STREAMS, struct dp_arena_control, streams);
 AT(DP_O_BLOCK_BITS, struct dp_arena_control, block_bits);
 AT(DP_O_INSTANCE_WORDS, struct dp_arena_control, instance_words);
 AT(DP_O_CALL_SEQUENCES, struct dp_arena_control, call_sequences);
 AT(8, struct dp_block, instances);
 AT(8, struct dp_exit_instance, ret);
 AT(16, struct dp_exit_instance, serial);
+AT(20, struct dp_exit_instance, tid);
+AT(24, struct dp_exit_instance, ticks);
+AT(64, struct dp_stream, limit);
+AT(8, struct dp_stream_call, what);
+AT(12, struct dp_stream_call, tid);
+AT(16, struct dp_stream_call, entered);
+AT(24, struct dp_stream_call, value);
+_Static_assert(sizeof(struct dp_stream) == 128, "stream");
+_Static_assert(sizeof(struct dp_stream_call) == 32, "stream");
+_Static_assert(DP_O_CALL_SHIFT == DP_CALL_SHIFT, "call");
+_Static_assert(DP_O_STREAM_CALL == DP_STREAM_CALL, "stream");
 _Static_assert(sizeof(struct dp_block) == 16, "block");
 _Static_assert(DP_O_BLOCK_SHIFT == DP_BLOCK_SHIFT, "block");
 _Static_assert(DP_O_BLOCK_BYTES == DP_BLOCK_BYTES, "block");

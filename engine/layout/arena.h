@@ -36,6 +36,7 @@
 
 #include "port_types.h"
 #include "engine/layout/base.h"
+#include "arch/arch.h"
 #include "engine/layout/instance.h"
 
 /* control: written by control only, obeyed by the hit half. */
@@ -139,15 +140,16 @@ struct dp_arena_control {
 	/* of streams; @stream_mask: bytes of data, less one; 0: there are none */
 	u32 stream_off, stream_stride, stream_mask;
 	/* of the directory of blocks; @block_mask: lines, less one; 0: there are no blocks.
-	 * Of the blocks, and of struct dp_call_entry, one for each site */
+	 * Of the blocks, and of struct dp_call_entry, two for each site */
 	u32 block_off, block_mask, blocks_off, call_off;
 	u32 instance_words; /* in @instance_stride */
-	/* for code: addresses of the directory and of those entries, and the bits of a line's
-	 * offset in the directory */
-	u64 blocks, calls, block_bits;
+	/* for code: addresses of the directory, of those entries, for calls that are counted and
+	 * for those that are timed, and of the streams; and the bits of a line's offset in the
+	 * directory */
+	u64 blocks, calls, timed_calls, streams, block_bits;
 	/* descriptors of the sequences that count where calls begin and end: see
 	 * struct dp_agent_sequence */
-	u64 call_sequences[2][4] __attribute__((aligned(32)));
+	u64 call_sequences[DP_CALL_SEQUENCES][4] __attribute__((aligned(32)));
 };
 
 /* Of @tool_futex, and of the owner's: the thread's id, and the bit that the kernel sets

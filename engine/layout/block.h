@@ -57,8 +57,8 @@ static inline u32 dp_block_home(u64 tag, u32 mask)
 
 /**
  * struct dp_call_entry - what detours do themselves at a site where calls begin or end
- * @counter: offset of the counter of the site's only probe in a CPU's counters, and DP_CALL_ENTER or
- *         DP_CALL_EXIT; 0: nothing
+ * @counter: offset of the counter of the site's only probe in a CPU's counters, or, at the exit of
+ *         a timed call, its number, shifted; and DP_CALL_ENTER or DP_CALL_EXIT; 0: nothing
  * @group: as of an instance
  */
 struct dp_call_entry {
@@ -67,5 +67,6 @@ struct dp_call_entry {
 
 #define DP_CALL_EXIT 1u
 #define DP_CALL_ENTER 2u
+#define DP_CALL_SHIFT 3
 
 #endif

@@ -6,6 +6,7 @@
 #include "port_types.h"
 #include "arch/arch.h"
 #include "engine/layout/base.h"
+#include "engine/layout/probe.h"
 
 /*
  * An instance is one call of a function whose exits are probed. The return address is
@@ -125,6 +126,12 @@ enum dp_call_end {
 	/* another function returns in its place; an instance counts it as returned */
 	DP_CALL_TAIL_CALLED = DP_CALL_ENDS,
 };
+
+/** dp_probe_ends() - how a tracked call ends at an exit */
+static inline enum dp_call_end dp_probe_ends(u32 way)
+{
+	return way & DP_WAY_TAIL ? DP_CALL_TAIL_CALLED : DP_CALL_RETURNED;
+}
 
 /**
  * struct dp_account - what became of the calls of a function

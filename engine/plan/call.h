@@ -10,11 +10,14 @@ struct dp_site;
 
 /** enum dp_call_way - what a call-out comes to first
  *  @DP_CALL_BEGINS, @DP_CALL_FINISHES: code that does all that is to be done if the site has a
- *         struct dp_call_entry, and else goes on to the agent */
+ *         struct dp_call_entry, and else goes on to the agent
+ *  @DP_CALL_BEGINS_TIMED, @DP_CALL_FINISHES_TIMED: likewise, of calls that make records */
 enum dp_call_way {
 	DP_CALL_HITS,
 	DP_CALL_BEGINS,
 	DP_CALL_FINISHES,
+	DP_CALL_BEGINS_TIMED,
+	DP_CALL_FINISHES_TIMED,
 };
 
 /** dp_call_way() - what the call-out of @site is to come to

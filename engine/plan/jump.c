@@ -184,6 +184,10 @@ static u64 by_of(const struct dp_engine *e, const struct dp_site *member,
 		return stubs + DP_STUB_ENTER;
 	case DP_CALL_FINISHES:
 		return stubs + DP_STUB_EXIT;
+	case DP_CALL_BEGINS_TIMED:
+		return stubs + DP_STUB_ENTER_TIMED;
+	case DP_CALL_FINISHES_TIMED:
+		return stubs + DP_STUB_EXIT_TIMED;
 	default:
 		return 0;
 	}

@@ -107,7 +107,7 @@ static void describe_counts(struct dp_arena_control *c,
 {
 	int i;
 
-	for (i = 0; i < 2; i++) {
+	for (i = 0; i < DP_CALL_SEQUENCES; i++) {
 		c->call_sequences[i][0] = 0; /* version, flags */
 		c->call_sequences[i][1] = q[i].first;
 		c->call_sequences[i][2] = q[i].committed - q[i].first;
@@ -142,6 +142,8 @@ static void lay_out(struct dp_engine *e, const struct dp_mapping *map)
 	c->linker_state = e->linker_state;
 	c->blocks = c->base + DP_ARENA_OFFSET + c->block_off;
 	c->calls = c->base + DP_ARENA_OFFSET + c->call_off;
+	c->timed_calls = c->calls + c->max_sites * sizeof(struct dp_call_entry);
+	c->streams = c->base + DP_ARENA_OFFSET + c->stream_off;
 	c->block_bits = c->block_mask * sizeof(struct dp_block);
 	describe_counts(c, map->entries.counts);
 }

@@ -26,39 +26,58 @@ static u32 only_linked(const struct dp_engine *e, const struct dp_site *s)
 	return only;
 }
 
-static struct dp_call_entry entry_of(const struct dp_engine *e, u32 probe)
+static u32 counter_of(const struct dp_engine *e, u32 probe)
 {
-	struct dp_call_entry entry = {
-		.counter = (e->arena->control.probe_counters + probe) *
-			   (u32)sizeof(u64),
-	};
+	return (e->arena->control.probe_counters + probe) * (u32)sizeof(u64);
+}
 
-	switch (dp_call_way_of(e, probe)) {
+static struct dp_call_entry entry_of(const struct dp_engine *e, u32 probe,
+				     enum dp_call_way way)
+{
+	u32 group = e->probes[probe].group + 1;
+
+	switch (way) {
 	case DP_CALL_BEGINS:
-		entry.group = probe + 1;
-		entry.counter |= DP_CALL_ENTER;
-		return entry;
+	case DP_CALL_BEGINS_TIMED:
+		return (struct dp_call_entry){
+			counter_of(e, probe) | DP_CALL_ENTER, probe + 1
+		};
 	case DP_CALL_FINISHES:
-		entry.group = e->probes[probe].group + 1;
-		entry.counter |= DP_CALL_EXIT;
-		return entry;
+		return (struct dp_call_entry){
+			counter_of(e, probe) | DP_CALL_EXIT, group
+		};
+	case DP_CALL_FINISHES_TIMED:
+		return (struct dp_call_entry){
+			probe << DP_CALL_SHIFT | DP_CALL_EXIT, group
+		};
 	default:
 		return (struct dp_call_entry){ 0 };
 	}
 }
 
+static void put(struct dp_engine *e, u32 i, struct dp_call_entry entry)
+{
+	u64 *words = (void *)((char *)e->arena + e->arena->control.call_off);
+
+	__atomic_store_n(&words[i], (u64)entry.group << 32 | entry.counter,
+			 __ATOMIC_RELEASE);
+}
+
 void dp_calls_note(struct dp_engine *e, u32 i)
 {
 	const struct dp_arena_control *c = &e->arena->control;
-	struct dp_call_entry *table = (void *)((char *)e->arena + c->call_off);
-	struct dp_call_entry entry = { 0 };
-	u32 probe = only_linked(e, &e->sites[i]);
+	const struct dp_call_entry none = { 0 };
+	u32 probe = only_linked(e, &e->sites[i]), place = e->sites[i].place;
+	enum dp_call_way way = DP_CALL_HITS;
+	struct dp_call_entry entry;
+	bool timed;
 
-	if (!c->block_mask || !e->sites[i].place)
+	if (!c->block_mask || !place)
 		return;
 	if (probe != DP_NO_GROUP && e->view.probes[probe].enabled)
-		entry = entry_of(e, probe);
-	__atomic_store_n((u64 *)&table[e->sites[i].place - 1],
-			 (u64)entry.group << 32 | entry.counter,
-			 __ATOMIC_RELEASE);
+		way = dp_call_way_of(e, probe);
+	timed = way == DP_CALL_BEGINS_TIMED || way == DP_CALL_FINISHES_TIMED;
+	entry = way == DP_CALL_HITS ? none : entry_of(e, probe, way);
+	put(e, place - 1, timed ? none : entry);
+	put(e, place - 1 + c->max_sites, timed ? entry : none);
 }

@@ -254,9 +254,11 @@ static void lay_out_tables(const struct dp_engine *e,
 	c->program_off = take(
 		offset, c->max_programs * sizeof(struct dp_program_entry), 8);
 	c->code_off = take(offset, c->max_code, 8);
-	c->call_off = take(
-		offset,
-		tracks(e) ? c->max_sites * sizeof(struct dp_call_entry) : 0, 8);
+	c->call_off = take(offset,
+			   tracks(e) ? 2 * (u64)c->max_sites *
+					       sizeof(struct dp_call_entry) :
+				       0,
+			   8);
 }
 
 u64 dp_tables_lay_out(const struct dp_engine *e, struct dp_arena_control *c)

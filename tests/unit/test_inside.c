@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include "engine/layout/block.h"
+#include "engine/layout/ring.h"
 #include "engine/site/calls.h"
 #include "engine/site/counts.h"
 #include "engine/site/enable.h"
@@ -383,6 +384,187 @@ static void calls_with_more_to_do_are_left_to_the_agent(void **state)
 	end(&w);
 }
 
+/* Timed calls */
+
+#define STREAM 4096
+
+static struct dp_call_entry timed_call_of(const struct world *w, u32 probe)
+{
+	const struct dp_arena_control *c = &w->e->arena->control;
+	const struct dp_call_entry *calls =
+		(void *)((char *)w->e->arena + c->call_off);
+
+	return calls[c->max_sites + w->e->view.probes[probe].site];
+}
+
+/* A function with two exits, whose calls make records: @binding, of a program that is added. Return:
+ * the probe at its entry; its exits follow */
+static u32 time_calls(struct world *w, struct dp_binding binding, u32 way)
+{
+	u32 enter;
+
+	assert_int_equal(add(w, 100, &enter), 0);
+	assert_int_equal(dp_engine_track(w->e, enter, true), 0);
+	if (way & DP_WAY_XMM)
+		dp_engine_track_xmm(w->e, enter);
+	add_exit(w, enter, 0, 110);
+	add_exit(w, enter, DP_WAY_TAIL, 120);
+	binding.program = add_program(w);
+	binding.maxhits = ~0u;
+	dp_engine_bind(w->e, enter, &binding);
+	assert_int_equal(go(w), 0);
+	return enter;
+}
+
+static void timing_beginning(struct world *w)
+{
+	count_beginning(w, DP_STREAM_SIGNATURE);
+	dp_engine_set_tid_offset(w->e, 720);
+	dp_engine_set_rings(w->e, STREAM, false);
+}
+
+static void code_times_calls_of_which_no_value_is_wanted(void **state)
+{
+	const struct dp_binding nothing = { .start = DP_NO_START };
+	struct world w;
+	u32 enter;
+
+	timing_beginning(&w);
+	enter = time_calls(&w, nothing, 0);
+	assert_true(is_nothing(&w, enter) && is_nothing(&w, enter + 1));
+	assert_int_equal(timed_call_of(&w, enter).group, enter + 1);
+	assert_int_equal(timed_call_of(&w, enter).counter,
+			 counter_of(&w, enter) | DP_CALL_ENTER);
+	assert_int_equal(timed_call_of(&w, enter + 2).group, enter + 1);
+	assert_int_equal(timed_call_of(&w, enter + 2).counter,
+			 (enter + 2) << DP_CALL_SHIFT | DP_CALL_EXIT);
+	dp_engine_admit(w.e, false);
+	assert_int_equal(timed_call_of(&w, enter).group, 0);
+	end(&w);
+}
+
+static void expect_untimed(struct world *w, struct dp_binding binding, u32 way)
+{
+	u32 enter = time_calls(w, binding, way), i;
+
+	for (i = enter; i <= enter + 2; i++) {
+		assert_true(is_nothing(w, i));
+		assert_int_equal(timed_call_of(w, i).counter, 0);
+	}
+	end(w);
+}
+
+static void other_records_are_left_to_the_agent(void **state)
+{
+	const struct dp_binding nothing = { .start = DP_NO_START };
+	struct world w;
+
+	timing_beginning(&w);
+	expect_untimed(&w, (struct dp_binding){ .start = 0 }, 0);
+	timing_beginning(&w);
+	expect_untimed(&w,
+		       (struct dp_binding){ .start = DP_NO_START, .leaves = 1 },
+		       0);
+	timing_beginning(&w);
+	expect_untimed(
+		&w, (struct dp_binding){ .start = DP_NO_START, .judged = true },
+		0);
+	timing_beginning(&w);
+	expect_untimed(&w, nothing, DP_WAY_XMM);
+	/* Writers wait; no time; no thread's id */
+	timing_beginning(&w);
+	dp_engine_set_rings(w.e, STREAM, true);
+	expect_untimed(&w, nothing, 0);
+	timing_beginning(&w);
+	dp_engine_set_coarse(w.e, true);
+	expect_untimed(&w, nothing, 0);
+	timing_beginning(&w);
+	dp_engine_set_tid_offset(w.e, 0);
+	expect_untimed(&w, nothing, 0);
+}
+
+static struct dp_record_copy got[8];
+static u32 nr_got;
+
+static void keep(void *arg, const struct dp_record_copy *r)
+{
+	assert_true(nr_got < 8);
+	got[nr_got++] = *r;
+}
+
+static u32 read_records(struct world *w)
+{
+	size_t n;
+
+	nr_got = 0;
+	n = dp_engine_records(w->e, keep, NULL, false);
+	assert_int_equal(n, nr_got);
+	return nr_got;
+}
+
+/* As code does, or any code of the target's; @bytes of it */
+static void write_call(struct world *w, u32 what, u64 bytes)
+{
+	const struct dp_arena_control *c = &w->e->arena->control;
+	struct dp_stream *s = (void *)((char *)w->e->arena + c->stream_off);
+	struct dp_stream_call *r =
+		(void *)((char *)(s + 1) + (s->head & c->stream_mask));
+
+	*r = (struct dp_stream_call){ .ticks = 900,
+				      .what = what,
+				      .tid = 77,
+				      .entered = 500,
+				      .value = 5 };
+	s->head += bytes;
+}
+
+static void expect_call(const struct dp_record_copy *r, u32 enter, u32 how)
+{
+	struct dp_leaving l;
+
+	assert_int_equal(r->head.probe, enter);
+	assert_int_equal(r->head.ticks, 900);
+	assert_int_equal(r->head.tid, 77);
+	assert_int_equal(r->head.len, sizeof(l));
+	memcpy(&l, r->data, sizeof(l));
+	assert_int_equal(l.entered, 500);
+	assert_int_equal(l.value, 5);
+	assert_int_equal(l.how, how);
+}
+
+static void reads_what_code_has_timed(void **state)
+{
+	const struct dp_binding nothing = { .start = DP_NO_START };
+	const u32 size = sizeof(struct dp_stream_call);
+	struct world w;
+	u32 enter;
+
+	timing_beginning(&w);
+	enter = time_calls(&w, nothing, 0);
+	write_call(&w, dp_stream_what(enter + 1, 0, DP_STREAM_CALL), size);
+	write_call(&w, dp_stream_what(enter + 2, 0, DP_STREAM_CALL), size);
+	assert_int_equal(read_records(&w), 2);
+	expect_call(&got[0], enter, DP_CALL_RETURNED);
+	expect_call(&got[1], enter, DP_CALL_TAIL_CALLED);
+	assert_int_equal(dp_engine_hits(w.e, enter + 1), 1);
+	assert_int_equal(dp_engine_hits(w.e, enter + 2), 1);
+	assert_int_equal(dp_engine_hits(w.e, enter), 0);
+	/* No exit, and no probe: the next one is read all the same. */
+	write_call(&w, dp_stream_what(enter, 0, DP_STREAM_CALL), size);
+	write_call(&w, dp_stream_what(enter + 3, 0, DP_STREAM_CALL), size);
+	write_call(&w, dp_stream_what(enter + 1, 0, DP_STREAM_CALL), size);
+	assert_int_equal(read_records(&w), 1);
+	assert_int_equal(w.e->reader.torn, 2);
+	assert_int_equal(dp_engine_hits(w.e, enter + 1), 2);
+	/* It ends before its end. */
+	write_call(&w, dp_stream_what(enter + 1, 0, DP_STREAM_CALL), size - 8);
+	assert_int_equal(read_records(&w), 0);
+	assert_int_equal(w.e->reader.torn, 3);
+	write_call(&w, dp_stream_what(enter + 1, 0, DP_STREAM_CALL), size);
+	assert_int_equal(read_records(&w), 1);
+	end(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -393,6 +575,9 @@ int main(void)
 		cmocka_unit_test(code_counts_simple_calls),
 		cmocka_unit_test(what_is_off_is_left_to_the_agent),
 		cmocka_unit_test(calls_with_more_to_do_are_left_to_the_agent),
+		cmocka_unit_test(code_times_calls_of_which_no_value_is_wanted),
+		cmocka_unit_test(other_records_are_left_to_the_agent),
+		cmocka_unit_test(reads_what_code_has_timed),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -53,6 +53,10 @@ void dp_fake_instances(u32 lines, u32 staged);
  *  call counts in this world, too: by the real restartable sequences. */
 void dp_fake_blocks(u32 n);
 
+/** dp_fake_streams() - add a stream for each CPU, of @bytes, a power of two. Threads have their real
+ *  ids then. */
+void dp_fake_streams(u32 bytes);
+
 /** dp_fake_count() - hits of a site, in all shards; dp_fake_count_calls() those of a probe that
  *  tracks calls */
 u64 dp_fake_count(u32 site);
