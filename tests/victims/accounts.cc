@@ -33,12 +33,13 @@ enum function {
 	YIELDS,
 	RAISES,
 	QUITS,
+	WORKS,
 	FUNCTIONS,
 };
 
 static const char *const names[FUNCTIONS] = {
-	"leaf",	   "nested", "deep",  "tail",	"onward", "thrower",
-	"between", "jumper", "under", "yields", "raises", "quits",
+	"leaf",	  "nested", "deep",   "tail",	"onward", "thrower", "between",
+	"jumper", "under",  "yields", "raises", "quits",  "works",
 };
 
 /* How calls of a function have ended */
@@ -126,6 +127,14 @@ PROBED unsigned long acc_between(unsigned long i)
 	return acc_thrower(i) + 1;
 }
 
+/* As short as functions are that do something */
+PROBED unsigned long acc_works(unsigned long i)
+{
+	for (int n = 0; n < 6; n++)
+		i = i * 6364136223846793005ul + 1442695040888963407ul;
+	return i | 1;
+}
+
 static __thread jmp_buf out;
 
 PROBED unsigned long acc_jumper(unsigned long i)
@@ -191,6 +200,25 @@ static void jumps(unsigned long i)
 	(jumped ? mine[UNDER].left : mine[UNDER].returned) += depth + 1;
 	expect(acc_leaf(i) == i * 3 + 1, "a leaf after a jump");
 	mine[LEAF].returned++;
+}
+
+/* Of 250 calls one is left, deep or not so deep; the others return. */
+static void abandons(unsigned long i)
+{
+	const int depth = (int)(i % 5);
+	unsigned long n, sum = 0;
+
+	if (!setjmp(out))
+		acc_under(i * 3, depth);
+	mine[JUMPER].left++;
+	mine[UNDER].left += depth + 1;
+	for (n = 0; n < 244 - (unsigned long)depth; n++)
+		sum += acc_works(n);
+	expect(sum, "a sum of works");
+	mine[WORKS].returned += (long)n;
+	acc_nested(i);
+	mine[NESTED].returned++;
+	mine[LEAF].returned += 2;
 }
 
 /* Coroutines: of one thread each */
@@ -385,10 +413,11 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*turn)(unsigned long i);
 	} modes[] = {
-		{ "calls", calls },   { "throws", throws },
-		{ "jumps", jumps },   { "coroutines", coroutines },
-		{ "stacks", stacks }, { "signals", signals },
-		{ "brief", brief },   { "mixed", mixed },
+		{ "calls", calls },	      { "throws", throws },
+		{ "jumps", jumps },	      { "abandons", abandons },
+		{ "coroutines", coroutines }, { "stacks", stacks },
+		{ "signals", signals },	      { "brief", brief },
+		{ "mixed", mixed },
 	};
 	int nr = argc == 4 ? std::atoi(argv[2]) : 0;
 	pthread_t *t = new pthread_t[nr];
