@@ -486,10 +486,10 @@ units: $(UNIT)
 mutated: $(B)/dprobes $(B)/libdprobes.so.1 $(TOOL) $(B)/tests/dprobes-kill-points
 
 # Programs that check does without, and what it skips where they are not.
-check-victims: DEPS_OPTIONAL = nodejs libpython3.11-testsuite redis-server postgresql golang-go musl-tools libglib2.0-tests
+check-victims: DEPS_OPTIONAL = nodejs libpython3.11-testsuite redis-server postgresql golang-go musl-tools libglib2.0-tests liblua5.4-dev
 check-victims: deps
 	$(Q)$(MAKE) --no-print-directory tests
-	$(Q)CYCLES=$${CYCLES:-25} tests/run $(addprefix tests/scenario/,return-victims.sh attach-go.sh soak.sh suites.sh)
+	$(Q)WHOLE=1 CYCLES=$${CYCLES:-25} tests/run $(addprefix tests/scenario/,programs.sh return-victims.sh attach-go.sh soak.sh suites.sh)
 
 check-unit: deps
 	$(Q)$(MAKE) --no-print-directory $(UNIT)
