@@ -14,6 +14,7 @@ static int describe(struct dp_request *r, void *probe)
 			.kind = DP_KIND_KPROBE,
 			.pre_needs = dp_handler_needs((void *)p->pre_handler),
 			.post_needs = dp_handler_needs((void *)p->post_handler),
+			.spares = dp_handler_spares((void *)p->pre_handler),
 			.first = true,
 			.single = p->post_handler || p->break_handler,
 			.why = p->post_handler ? "it has a post_handler" :
