@@ -25,7 +25,7 @@ struct dp_native;
 /* Bytes at most: of what counts, of what calls a followed handler, of a program, of each instruction with its call-outs, of what counts
  * an inner one */
 #define DP_DETOUR_HEAD 192
-#define DP_FOLLOWED_MAX 640
+#define DP_FOLLOWED_MAX 704
 #define DP_NATIVE_MAX 1024
 #define DP_DETOUR_INSN 96
 #define DP_DETOUR_COUNT 208
