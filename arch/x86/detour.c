@@ -14,6 +14,7 @@
 #include "engine/insn/detour.h"
 #include "arch/arch.h"
 #include "arch/x86/emit.h"
+#include "arch/x86/followed.h"
 #include "arch/x86/native/head.h"
 #include "arch/x86/sequence.h"
 #include "engine/insn/callout.h"
@@ -342,6 +343,8 @@ int dp_detour_make(const struct dp_detour_spec *s, struct dp_detour *d)
 	*d = (struct dp_detour){ 0 };
 	if (s->native)
 		err = dp_native_head(&o, s, d);
+	else if (s->followed)
+		dp_followed_head(&o, s, d);
 	else if (s->rseq)
 		put_counting(&o, s, d);
 	else
@@ -373,4 +376,5 @@ void dp_detour_stubs(u8 *code, const struct dp_agent_entries *entries)
 	dp_detour_entry_stub(code + DP_STUB_EXIT, entries->exit);
 	dp_detour_entry_stub(code + DP_STUB_ENTER_TIMED, entries->enter_timed);
 	dp_detour_entry_stub(code + DP_STUB_EXIT_TIMED, entries->exit_timed);
+	dp_detour_entry_stub(code + DP_STUB_HANDLER, entries->handler);
 }
