@@ -82,6 +82,19 @@ static inline u32 dp_unwind_saved(u8 state)
 		       depth - DP_DEPTH_SAVED;
 }
 
+/** dp_unwind_copy() - copy as many notes as there are */
+static inline void dp_unwind_copy(struct dp_unwind_states *to,
+				  const struct dp_unwind_states *from)
+{
+	u32 i;
+
+	for (i = 0; i < DP_UNWIND_REGS; i++)
+		to->slot[i] = from->slot[i];
+	to->nr = from->nr;
+	for (i = 0; i < from->nr; i++)
+		to->v[i] = from->v[i];
+}
+
 /** dp_unwind_at() - the state at an offset */
 static inline u8 dp_unwind_at(const struct dp_unwind_states *u, u32 at)
 {
