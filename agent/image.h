@@ -24,6 +24,21 @@ extern const u32 dp_agent_unwound_entry;
 extern const u32 dp_agent_return_passed;
 extern const u32 dp_agent_waits_home;
 extern const u32 dp_agent_stack_mine;
+extern const u32 dp_agent_enter_entry;
+extern const u32 dp_agent_exit_entry;
+/* Where the two sequences are that count calls, relative to this: see arch/x86/exits.S */
+extern const u32 dp_agent_call_sequences;
+
+/** dp_agent_sequence() - the @i-th of these, of an agent that is at @base */
+static inline struct dp_agent_sequence dp_agent_sequence(u64 base, u32 i)
+{
+	const s32 *at = (const void *)&dp_agent_image[dp_agent_call_sequences];
+	u64 from = base + dp_agent_call_sequences;
+
+	return (struct dp_agent_sequence){ from + (u64)(s64)at[3 * i],
+					   from + (u64)(s64)at[3 * i + 1],
+					   from + (u64)(s64)at[3 * i + 2] };
+}
 
 /** dp_agent_entries() - where detours enter an agent that is at @base */
 static inline struct dp_agent_entries dp_agent_entries(u64 base)
@@ -32,6 +47,10 @@ static inline struct dp_agent_entries dp_agent_entries(u64 base)
 		.hit = base + dp_agent_hit_entry,
 		.tracked = base + dp_agent_tracked_entry,
 		.observe = base + dp_agent_observe_entry,
+		.enter = base + dp_agent_enter_entry,
+		.exit = base + dp_agent_exit_entry,
+		.counts = { dp_agent_sequence(base, 0),
+			    dp_agent_sequence(base, 1) },
 	};
 }
 

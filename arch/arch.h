@@ -66,21 +66,32 @@ struct dp_jump_pattern dp_jump_pattern(u64 addr, u8 traps, u8 last);
  */
 u8 dp_jump_upward(u32 i);
 
+/** struct dp_agent_sequence - a restartable sequence of the agent: addresses of its first
+ *  instruction, of that behind its last one, and of where an interruption leads */
+struct dp_agent_sequence {
+	u64 first, committed, abort;
+};
+
 /**
  * struct dp_agent_entries - where detours enter the agent: addresses of its entries
  * @hit: for probes
  * @tracked: for the first probe of a call that may be tracked
  * @observe: for intercepted calls that are made in the detour
+ * @enter, @exit: for sites where calls begin, and end, that may only have to be counted; their
+ *         sequences: @counts
  */
 struct dp_agent_entries {
-	u64 hit, tracked, observe;
+	u64 hit, tracked, observe, enter, exit;
+	struct dp_agent_sequence counts[2];
 };
 
 /* Where the stubs for them are in each pool: at its start */
 #define DP_STUB_HIT 0
 #define DP_STUB_TRACKED DP_ENTRY_STUB
 #define DP_STUB_OBSERVE (2 * DP_ENTRY_STUB)
-#define DP_STUBS (3 * DP_ENTRY_STUB)
+#define DP_STUB_ENTER (3 * DP_ENTRY_STUB)
+#define DP_STUB_EXIT (4 * DP_ENTRY_STUB)
+#define DP_STUBS (5 * DP_ENTRY_STUB)
 
 /** dp_detour_stubs() - encode the stubs of a pool, DP_STUBS bytes */
 void dp_detour_stubs(u8 *code, const struct dp_agent_entries *entries);

@@ -29,6 +29,7 @@ struct dp_records;
  * @arguments: the verb's specs may have ARGS
  * @inlines: a function may have been inlined, which its specs then mean
  * @waits: --pending is one of the verb's options
+ * @counts: calls are only counted, unless their spec has a condition
  * @bind: give the probe of a point its program, if it has one
  * @record: called with the records of probes, in order of time
  * @report: print what remains to be told at the end
@@ -36,7 +37,7 @@ struct dp_records;
 struct dp_session_kind {
 	bool arguments;
 	bool inlines;
-	bool waits;
+	bool waits, counts;
 	int (*bind)(struct dp_session *s, size_t point, struct dp_diag *diag);
 	void (*record)(struct dp_session *s,
 		       const struct dp_record_copy *record);

@@ -5,6 +5,7 @@
 #include "arch/x86/offsets.h"
 #include "arch/x86/ptregs.h"
 #include "engine/layout/arena.h"
+#include "engine/layout/block.h"
 #include "engine/layout/private.h"
 
 #define AT(offset, type, field) \
@@ -13,6 +14,24 @@ AT(DP_O_SELF_OFFSET, struct dp_arena_control, self_offset);
 AT(DP_O_SITE_OFF, struct dp_arena_control, site_off);
 AT(DP_O_VECTORS, struct dp_arena_control, vectors);
 AT(DP_O_HANDLER_BEFORE, struct dp_arena_control, handler_before);
+AT(DP_O_RSEQ_OFFSET, struct dp_arena_control, rseq_offset);
+AT(DP_O_BLOCKS, struct dp_arena_control, blocks);
+AT(DP_O_CALLS, struct dp_arena_control, calls);
+AT(DP_O_BLOCK_BITS, struct dp_arena_control, block_bits);
+AT(DP_O_INSTANCE_WORDS, struct dp_arena_control, instance_words);
+AT(DP_O_CALL_SEQUENCES, struct dp_arena_control, call_sequences);
+AT(8, struct dp_block, instances);
+AT(8, struct dp_exit_instance, ret);
+AT(16, struct dp_exit_instance, serial);
+_Static_assert(sizeof(struct dp_block) == 16, "block");
+_Static_assert(DP_O_BLOCK_SHIFT == DP_BLOCK_SHIFT, "block");
+_Static_assert(DP_O_BLOCK_BYTES == DP_BLOCK_BYTES, "block");
+_Static_assert(DP_O_BLOCK_FACTOR == DP_BLOCK_FACTOR, "block");
+_Static_assert(DP_O_BLOCK_FACTOR_SHIFT == DP_BLOCK_FACTOR_SHIFT, "block");
+_Static_assert(DP_O_CALL_EXIT == DP_CALL_EXIT, "call");
+_Static_assert(DP_O_CALL_ENTER == DP_CALL_ENTER, "call");
+AT(0, struct dp_call_entry, counter);
+_Static_assert(DP_O_SIGNATURE == DP_STREAM_SIGNATURE, "signature");
 AT(DP_O_PRIVATE_LEAVING, struct dp_private, leaving);
 AT(DP_O_ERRNO_OFFSET, struct dp_arena_control, errno_offset);
 AT(DP_O_VM_CHILDREN, struct dp_arena, hit.vm_children);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* offsets: of fields, for entry.S. arch/x86/offsets.c checks them. */
+/* offsets: of fields, for entry.S and exits.S. arch/x86/offsets.c checks them. */
 #ifndef DP_ARCH_OFFSETS_H
 #define DP_ARCH_OFFSETS_H
 
@@ -9,6 +9,20 @@
 #define DP_O_ERRNO_OFFSET 180
 #define DP_O_VECTORS 184
 #define DP_O_HANDLER_BEFORE 224
+#define DP_O_RSEQ_OFFSET 152
+#define DP_O_INSTANCE_WORDS 27392
+#define DP_O_BLOCKS 27400
+#define DP_O_CALLS 27408
+#define DP_O_BLOCK_BITS 27416
+#define DP_O_CALL_SEQUENCES 27424
+/* engine/layout/block.h */
+#define DP_O_BLOCK_SHIFT 10
+#define DP_O_BLOCK_BYTES 1024
+#define DP_O_BLOCK_FACTOR 0x5bd1e995
+#define DP_O_BLOCK_FACTOR_SHIFT 24
+#define DP_O_CALL_EXIT 1
+#define DP_O_CALL_ENTER 2
+#define DP_O_SIGNATURE 0x53053053 /* DP_STREAM_SIGNATURE */
 /* struct dp_arena */
 #define DP_O_VM_CHILDREN 32804
 /* struct dp_private */

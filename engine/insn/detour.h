@@ -81,11 +81,12 @@ struct dp_detour_stream {
 /**
  * struct dp_duplicate - a ret elsewhere in the text, of which the detour has a copy
  * @branches: one bit for each instruction of the region that branches to it
- * @before: as in struct dp_detour_spec; 0: there is no duplicate
+ * @before, @by: as in struct dp_detour_spec; no @before: there is no duplicate
  * @code, @len: its bytes
  */
 struct dp_duplicate {
 	u32 before;
+	u64 by;
 	const u8 *code;
 	u8 len, branches;
 };
@@ -98,6 +99,8 @@ struct dp_duplicate {
  * @entry: address of code that jumps to the agent's dp_hit_entry, or dp_observe_entry
  * @before, @after: 1 + the number for the call-out before and after an instruction; 0:
  *         no call-out
+ * @by: of a call-out before an instruction: address of code that jumps to another entry of the
+ *         agent than @entry; 0: none
  * @call: likewise, before the last instruction, whatever @before says
  * @inner: 1 + offset of the counter of an inner instruction, which the detour counts by @inner_rseq;
  *         then @before is called out only if that is impossible. 0: none
@@ -125,6 +128,7 @@ struct dp_detour_spec {
 	const u8 *code;
 	const struct dp_region *region;
 	u32 before[DP_REGION_INSNS], after[DP_REGION_INSNS];
+	u64 by[DP_REGION_INSNS];
 	u32 call;
 	const struct dp_rseq *rseq, *inner_rseq;
 	u32 inner[DP_REGION_INSNS];

@@ -138,6 +138,16 @@ struct dp_arena_control {
 	u32 block;
 	/* of streams; @stream_mask: bytes of data, less one; 0: there are none */
 	u32 stream_off, stream_stride, stream_mask;
+	/* of the directory of blocks; @block_mask: lines, less one; 0: there are no blocks.
+	 * Of the blocks, and of struct dp_call_entry, one for each site */
+	u32 block_off, block_mask, blocks_off, call_off;
+	u32 instance_words; /* in @instance_stride */
+	/* for code: addresses of the directory and of those entries, and the bits of a line's
+	 * offset in the directory */
+	u64 blocks, calls, block_bits;
+	/* descriptors of the sequences that count where calls begin and end: see
+	 * struct dp_agent_sequence */
+	u64 call_sequences[2][4] __attribute__((aligned(32)));
 };
 
 /* Of @tool_futex, and of the owner's: the thread's id, and the bit that the kernel sets
@@ -170,6 +180,8 @@ struct dp_arena_hit {
 	u32 stacks; /* 1 + the last of DP_STACKS that was ever used */
 	u32 pad;
 	u64 full; /* calls not tracked for want of room */
+	u32 strays; /* there were instances in lines whose stack had no block */
+	u32 pad2;
 	u64 filter_ask; /* the last thread that was about to install a filter */
 	u32 filter_late; /* threads that went on without an answer */
 	/* such a thread has given the text back to the page cache */
@@ -177,7 +189,7 @@ struct dp_arena_hit {
 };
 
 #define DP_LAYOUT_MAGIC 0x3165626f72507044ull
-#define DP_LAYOUT_VERSION 32
+#define DP_LAYOUT_VERSION 33
 
 #define DP_AGENT_TEXT (24 * DP_PAGE)
 #define DP_WIPE_OFFSET DP_AGENT_TEXT

@@ -12,6 +12,7 @@
 #include "engine/layout/arena.h"
 #include "engine/layout/private.h"
 #include "engine/layout/site.h"
+#include "engine/plan/call.h"
 #include "engine/plan/copy.h"
 #include "engine/plan/jump.h"
 #include "engine/plan/native.h"
@@ -174,8 +175,23 @@ struct dp_jump_work dp_jump_work(const struct dp_engine *e,
 	return w;
 }
 
+/* What the call-out of a member comes to first; 0: as usual */
+static u64 by_of(const struct dp_engine *e, const struct dp_site *member,
+		 u64 stubs)
+{
+	switch (dp_call_way(e, member)) {
+	case DP_CALL_BEGINS:
+		return stubs + DP_STUB_ENTER;
+	case DP_CALL_FINISHES:
+		return stubs + DP_STUB_EXIT;
+	default:
+		return 0;
+	}
+}
+
 static void encode(const struct dp_engine *e, const struct dp_site *s,
-		   const struct dp_jump *j, struct dp_detour_spec *spec)
+		   const struct dp_jump *j, u64 stubs,
+		   struct dp_detour_spec *spec)
 {
 	const struct dp_site *member;
 	int k;
@@ -185,6 +201,8 @@ static void encode(const struct dp_engine *e, const struct dp_site *s,
 		/* Where counting is impossible, the agent counts. */
 		if ((j->before | j->counted) >> k & 1 || (!k && spec->rseq))
 			spec->before[k] = number_of(member, k, spec->rseq) + 1;
+		if (spec->before[k])
+			spec->by[k] = by_of(e, member, stubs);
 		if (j->counted >> k & 1)
 			spec->inner[k] =
 				(member->place - 1) * (u32)sizeof(u64) + 1;
@@ -205,7 +223,7 @@ u8 dp_jump_branches(const struct dp_site *s)
 }
 
 static void encode_duplicate(const struct dp_engine *e, const struct dp_site *s,
-			     struct dp_detour_spec *spec)
+			     u64 stubs, struct dp_detour_spec *spec)
 {
 	const struct dp_site *to =
 		s->duplicates ? &e->sites[s->duplicates - 1] : NULL;
@@ -214,6 +232,7 @@ static void encode_duplicate(const struct dp_engine *e, const struct dp_site *s,
 		return;
 	spec->duplicate = (struct dp_duplicate){
 		.before = number_of(to, 1, false) + 1,
+		.by = by_of(e, to, stubs),
 		.code = to->code,
 		.len = to->facts.len,
 		.branches = dp_jump_branches(s),
@@ -305,8 +324,8 @@ int dp_jump_plan(const struct dp_engine *e, const struct dp_site *s,
 	j->before = work.before;
 	j->after = work.after;
 	j->counted = work.counted;
-	encode(e, s, j, &spec);
-	encode_duplicate(e, s, &spec);
+	encode(e, s, j, stubs, &spec);
+	encode_duplicate(e, s, stubs, &spec);
 	if (dp_jump_is_tracked(e, s))
 		spec.tracked = stubs + DP_STUB_TRACKED;
 	if (e->own)

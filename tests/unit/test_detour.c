@@ -581,8 +581,10 @@ static void duplicate(const struct machine *from, size_t n, u8 branches)
 	area[ELSEWHERE] = ret;
 	run(from, &plain);
 	spell(&spec, &region, code, BEFORE);
-	spec.duplicate = (struct dp_duplicate){ 1 + number(9, false), &ret, 1,
-						branches };
+	spec.duplicate = (struct dp_duplicate){ .before = 1 + number(9, false),
+						.code = &ret,
+						.len = 1,
+						.branches = branches };
 	put_detour(&spec, &d);
 	area[ELSEWHERE] = CC;
 	count_from_zero(true);
