@@ -17,6 +17,8 @@
 #include <ucontext.h>
 #include "engine/insn/detour.h"
 #include "engine/insn/callout.h"
+#include "engine/layout/site.h"
+#include "engine/site/view.h"
 #include "hex.h"
 #include "unwound.h"
 
@@ -1170,7 +1172,39 @@ static struct stepper {
 	u64 bad_pc;
 } stepper;
 
-static u64 nr_stepped, nr_interrupted;
+static u64 nr_stepped, nr_interrupted, nr_moved;
+
+/* The site and its detour, as a tool sees them that leaves */
+static struct dp_site_entry step_site;
+static struct dp_jump step_jumps[2];
+static const struct dp_view step_view = {
+	.sites = &step_site,
+	.jumps = step_jumps,
+	.nr_sites = 1,
+	.nr_jumps = 2,
+};
+
+static void note_jump(const struct dp_detour *d, const struct dp_region *r)
+{
+	struct dp_jump *j = &step_jumps[1];
+	int i;
+
+	step_site.addr = at(TEXT);
+	*j = (struct dp_jump){ .base = at(DETOUR),
+			       .len = d->len,
+			       .start = d->start,
+			       .nr = r->nr,
+			       .size = r->len,
+			       .duplicate = d->duplicate,
+			       .duplicate_insn = d->duplicate_insn,
+			       .duplicated_at = at(ELSEWHERE) };
+	for (i = 0; i < r->nr; i++) {
+		j->at[i] = d->at[i];
+		j->insn[i] = d->insn[i];
+		j->offset[i] = r->at[i];
+	}
+	j->at[i] = d->at[i];
+}
 
 static void note_plain(const ucontext_t *uc, u64 pc)
 {
@@ -1212,6 +1246,23 @@ static bool same_registers(const struct unwound *u, const struct unwound *want,
 	return true;
 }
 
+/* A tool that leaves moves a thread to the program's instruction: it finds all registers, as
+ * they are, and flags. A thread in between is let run on. */
+static bool can_move(const ucontext_t *uc, u64 pc, u64 ignored)
+{
+	static const struct dp_detour none;
+	const struct unwound *want = &trace.at[stepper.now];
+	struct unwound u;
+	u64 to;
+
+	if (dp_view_original(&step_view, pc, &to))
+		return true;
+	nr_moved++;
+	unwound_at(&none, pc, uc, &u);
+	return to == trace.pc[stepper.now] && same_registers(&u, want, false) &&
+	       !((u.flags ^ want->flags) & ~ignored);
+}
+
 static void expect_step(const ucontext_t *uc, u64 pc)
 {
 	const struct dp_detour *d = stepper.d;
@@ -1232,6 +1283,7 @@ static void expect_step(const ucontext_t *uc, u64 pc)
 			      "instruction" :
 		      !same_registers(&u, want, loops) ? "registers" :
 		      exact && (u.flags ^ want->flags) & ~ignored ? "flags" :
+		      !can_move(uc, pc, ignored)		  ? "moved" :
 								    NULL;
 	stepper.bad_pc = pc;
 }
@@ -1301,6 +1353,7 @@ static void step_detour(const struct machine *m, struct dp_detour_spec *spec,
 	int i;
 
 	put_detour(spec, &d);
+	note_jump(&d, spec->region);
 	assert_in_range(d.unwind.nr, 1, DP_UNWIND_NOTES - 1);
 	for (i = 0; i <= interrupts; i++) {
 		stepper.interrupts = i;
@@ -1371,7 +1424,10 @@ static void step_duplicates(void)
 	struct code c = {
 		.text = "7400 4889c3", .aim = 1, .size = 1, .to = ELSEWHERE
 	};
-	const struct dp_duplicate to = { 1 + number(9, false), &ret, 1, 1 };
+	const struct dp_duplicate to = { .before = 1 + number(9, false),
+					 .code = &ret,
+					 .len = 1,
+					 .branches = 1 };
 	struct manner how = { .duplicate = &to };
 	struct machine m;
 	unsigned int zero;
@@ -1400,8 +1456,8 @@ static void tells_where_it_is(void **state)
 	}
 	step_duplicates();
 	steps_on(false);
-	print_message("# %lu steps, %lu interruptions\n", nr_stepped,
-		      nr_interrupted);
+	print_message("# %lu steps, %lu interruptions, %lu times movable\n",
+		      nr_stepped, nr_interrupted, nr_moved);
 	assert_true(nr_stepped > 10000 && nr_interrupted > 50);
 }
 

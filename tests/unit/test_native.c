@@ -784,6 +784,14 @@ static struct {
 	int interrupt;
 } stepped;
 
+/* A tool that leaves moves a thread from there to the program's instruction, as it is. */
+static bool is_movable(u64 offset)
+{
+	const struct dp_detour *d = &run.detour;
+
+	return offset == d->start || offset == d->insn[0] || offset == d->at[1];
+}
+
 static void on_step(int sig, siginfo_t *info, void *context)
 {
 	ucontext_t *uc = context;
@@ -801,6 +809,9 @@ static void on_step(int sig, siginfo_t *info, void *context)
 	for (i = 0; i < 16; i++)
 		if (u.r[i] != native_in.r[i])
 			stepped.bad_pc = (u64)g[REG_RIP];
+	if (is_movable((u64)g[REG_RIP] - base) &&
+	    u.r[NATIVE_RSP] != (u64)g[REG_RSP])
+		stepped.bad_pc = (u64)g[REG_RIP];
 	if (stepped.interrupt && unwound_area.rseq_cs && !--stepped.interrupt &&
 	    unwound_interrupt(uc, &to)) {
 		g[REG_RIP] = (greg_t)to;
