@@ -24,12 +24,8 @@
 #define STEPS 256
 #define SAVED 7
 
-/* Registers that a function keeps, and the stack pointer: DWARF's numbers, and a signal frame's */
-static const struct {
-	int dwarf, frame;
-} saved[SAVED] = { { 7, REG_RSP },  { 3, REG_RBX },  { 6, REG_RBP },
-		   { 12, REG_R12 }, { 13, REG_R13 }, { 14, REG_R14 },
-		   { 15, REG_R15 } };
+/* The stack pointer, and registers that a function keeps: DWARF's numbers */
+static const int saved[SAVED] = { 7, 3, 6, 12, 13, 14, 15 };
 
 /** struct view - what an unwinder says of the program's frames; @regs: in the innermost */
 struct view {
@@ -179,7 +175,7 @@ static void take_regs(struct view *v, void *cursor)
 	int i;
 
 	for (i = 0; i < SAVED; i++)
-		unw.get(cursor, saved[i].dwarf, &v->regs[i]);
+		unw.get(cursor, saved[i], &v->regs[i]);
 }
 
 static void by_libunwind(struct view *v, ucontext_t *uc)
