@@ -81,6 +81,8 @@ static void *reserve(u64 size)
 		return NULL;
 	munlock(mem, size);
 	madvise(mem, size, MADV_DONTDUMP);
+	/* It is used here and there: huge pages would be mostly empty. */
+	madvise(mem, size, MADV_NOHUGEPAGE);
 	return mem;
 }
 
