@@ -60,6 +60,7 @@ static void put_save(struct dp_out *o, u32 touches)
 	int reg;
 
 	dp_put_move_stack(o, -FRAME);
+	dp_put_saved(o);
 	for (reg = 0; reg < DP_GPRS; reg++)
 		if (is_saved(touches, reg))
 			put_frame(o, 0x89, reg, dp_touches_slot((u32)reg));
@@ -251,6 +252,20 @@ static void put_call(struct dp_out *o, const struct dp_detour_spec *s,
 	DP_PUT(o, 0x48, 0x89, 0xcc);
 }
 
+/* For unwinders. Between the move of the stack pointer and the store of a register they find another
+ * value there. */
+static void note_slots(struct dp_detour *d, u32 touches)
+{
+	u32 reg;
+
+	for (reg = 0; reg < DP_GPRS; reg++)
+		d->unwind.slot[reg] =
+			is_saved(touches, (int)reg) ?
+				(u8)((DP_O_FRAME_SIZE - dp_touches_slot(reg)) /
+				     8) :
+				0;
+}
+
 void dp_followed_head(struct dp_out *o, const struct dp_detour_spec *s,
 		      struct dp_detour *d)
 {
@@ -259,10 +274,16 @@ void dp_followed_head(struct dp_out *o, const struct dp_detour_spec *s,
 				 .counter = s->counter };
 	struct aims a = { 0 };
 
+	note_slots(d, s->followed->touches);
 	o->len = DP_SEQUENCE_DESCRIPTOR + s->pad;
+	dp_put_at(o, FRAME, 0);
+	dp_put_saved(o);
 	put_cold(o, s, &a);
+	dp_put_at(o, FRAME, 0);
+	dp_put_saved(o);
 	put_abort(o, s, &a, &q);
 	d->start = (u16)o->len;
+	dp_put_at(o, 0, 0);
 	put_save(o, s->followed->touches);
 	put_count(o, &a, &q);
 	put_checks(o, s, &a);

@@ -18,6 +18,7 @@
 #define DP_DETOUR_H
 
 #include "engine/insn/region.h"
+#include "engine/insn/unwind.h"
 
 struct dp_native;
 
@@ -166,6 +167,7 @@ struct dp_detour_spec {
  * @insn: where the instruction itself is
  * @atomic: one bit per instruction: it is one instruction here, too
  * @duplicate: where its call-out begins, @duplicate_insn: where the ret is; 0: there is none
+ * @unwind: what unwinders have to know. The slots of rax and rcx are those of an inner count, too.
  */
 struct dp_detour {
 	u8 code[DP_DETOUR_MAX];
@@ -174,6 +176,7 @@ struct dp_detour {
 	u16 insn[DP_REGION_INSNS];
 	u16 duplicate, duplicate_insn;
 	u8 atomic;
+	struct dp_unwind_states unwind;
 };
 
 /**

@@ -361,7 +361,8 @@ static struct dp_detour_stream stream_of(const struct dp_engine *e,
 }
 
 int dp_jump_plan(const struct dp_engine *e, const struct dp_site *s,
-		 struct dp_jump *j, u64 at, u32 pad, u8 *out, u64 stubs)
+		 struct dp_jump *j, u64 at, u32 pad, u8 *out, u64 stubs,
+		 struct dp_unwind_states *states)
 {
 	struct dp_detour_spec spec = {
 		.from = s->addr,
@@ -422,6 +423,8 @@ int dp_jump_plan(const struct dp_engine *e, const struct dp_site *s,
 		return err;
 	for (n = 0; n < d.len; n++)
 		out[n] = d.code[n];
+	if (states)
+		dp_unwind_copy(states, &d.unwind);
 	fill_jump(j, s, &d, at);
 	j->site = i;
 	j->tracked = spec.tracked != 0;
