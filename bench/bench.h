@@ -99,6 +99,12 @@ int bench_command_on(struct bench_run *run, const struct bench *bench,
 int bench_command_off(struct bench_run *run, const struct bench *bench,
 		      double *ms);
 
+/* sql.c: ours, on a real program */
+int bench_sql_entries(struct bench_run *run, const struct bench *bench,
+		      double *times);
+int bench_sql_returns(struct bench_run *run, const struct bench *bench,
+		      double *times);
+
 /* peer_*.c: the others' */
 int bench_uprobe(struct bench_run *run, const struct bench *bench, double *ns);
 int bench_uretprobe(struct bench_run *run, const struct bench *bench,

@@ -43,6 +43,8 @@ static const struct bench benches[] = {
 	{ "command_off_1k", "ms", true, bench_command_off, BENCH_PUSH },
 	{ "on_10k_pid", "ms", true, bench_on, BENCH_PUSH },
 	{ "off_10k_pid", "ms", true, bench_off, BENCH_PUSH },
+	{ "sql_entries", "x", true, bench_sql_entries, BENCH_PUSH },
+	{ "sql_returns", "x", true, bench_sql_returns, BENCH_PUSH },
 	{ "site_bytes", "B", true, bench_site, BENCH_PUSH },
 	{ "uprobe_push", "ns", false, bench_uprobe, BENCH_PUSH },
 	{ "uprobe_nop5", "ns", false, bench_uprobe, BENCH_NOP5 },

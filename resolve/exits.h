@@ -84,9 +84,10 @@ int dp_tail_targets_resolve(struct dp_points *points, struct dp_modules *mods,
 int dp_tail_targets_cover(struct dp_points *points);
 /** dp_tail_targets_is_covered() - are the exits of the function at @addr probed? */
 bool dp_tail_targets_is_covered(const struct dp_points *points, u64 addr);
-/** dp_tail_targets_way() - the DP_WAY_* of an exit, with those exits in mind */
+/** dp_tail_targets_way() - the DP_WAY_* of an exit of @p, with those exits in mind. A call that is
+ *  only counted ends with the jump. */
 u32 dp_tail_targets_way(const struct dp_points *points,
-			const struct dp_exit *exit);
+			const struct dp_point *p, const struct dp_exit *exit);
 
 void dp_tail_targets_free(struct dp_points *points);
 

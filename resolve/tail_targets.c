@@ -204,10 +204,20 @@ void dp_tail_targets_free(struct dp_points *points)
 	points->tail_targets = NULL;
 }
 
+/* Does no call wait for one that the function jumps to? */
+static bool only_counted(const struct dp_points *points,
+			 const struct dp_point *p)
+{
+	const struct dp_tail_targets *o = points->tail_targets;
+
+	return p->spec && p->spec->counted && !(o && has(o, p->addr));
+}
+
 u32 dp_tail_targets_way(const struct dp_points *points,
-			const struct dp_exit *exit)
+			const struct dp_point *p, const struct dp_exit *exit)
 {
 	bool covered = exit->kind == DP_EXIT_TAIL && exit->to &&
+		       !only_counted(points, p) &&
 		       dp_tail_targets_is_covered(points, exit->to);
 
 	return dp_exit_way(exit) | (covered ? DP_WAY_TAIL_TARGET : 0);

@@ -2,7 +2,7 @@
 /*
  * exits: one call of a function, from its entry to one of its exits.
  *
- *   entry ─► an instance is there already? that was left otherwise: abandoned
+ *   entry ─► an instance of it, or with another return address? that was left otherwise: abandoned
  *         ─► place taken: in doubt ─► counted ─► program: arguments, condition
  *         ─► live
  *   exit  ─► found ─► in doubt ─► counted, program: what is returned, record ─► free
@@ -182,18 +182,47 @@ APART static void leave(const struct dp_place *at, enum dp_call_end how,
 
 /* The function is entered where an instance of it is. That was left otherwise, or its
  * tail target has jumped back to the function. */
+static void replace_own(const struct dp_place *p, const struct dp_hit *hit)
+{
+	const struct dp_exit_instance *v = p->instance;
+
+	if (!is_whole(p))
+		return;
+	if (v->state & DP_INSTANCE_TAIL_CALLED && return_address(hit) == v->ret)
+		leave(p, DP_CALL_TAIL_CALLED, DP_NO_GROUP, hit);
+	else
+		leave(p, DP_CALL_ABANDONED, DP_NO_GROUP, NULL);
+}
+
+/* Has the call been left without our knowledge, now that another function is entered at its slot? Two
+ * calls have one frame where a function runs on into another one. They have the same return address,
+ * and exits in common. */
+static bool has_gone(const struct dp_place *p, const struct dp_hit *hit)
+{
+	const struct dp_exit_instance *v = p->instance;
+	u64 ret;
+
+	if (p->group >= dp_arena.control.nr_probes || !is_sane(p) ||
+	    state_of(v) != DP_INSTANCE_LIVE || !v->ret)
+		return false;
+	ret = return_address(hit);
+	if (ret == v->ret)
+		return v->state == DP_INSTANCE_LIVE &&
+		       !(dp_probe(p->group)->way & DP_WAY_SHARED);
+	return ret;
+}
+
+/* A call begins at the slot of others. Those that have gone would be in its way for long. */
 APART static void replace(u32 probe, const struct dp_hit *hit)
 {
-	const struct dp_exit_instance *v;
 	struct dp_place p;
 
-	if (!dp_place_find(&p, probe, hit->sp) || !is_whole(&p))
-		return;
-	v = p.instance;
-	if (v->state & DP_INSTANCE_TAIL_CALLED && return_address(hit) == v->ret)
-		leave(&p, DP_CALL_TAIL_CALLED, DP_NO_GROUP, hit);
-	else
-		leave(&p, DP_CALL_ABANDONED, DP_NO_GROUP, NULL);
+	dp_place_begin(&p, hit->sp);
+	while (dp_place_next(&p))
+		if (p.group == probe)
+			replace_own(&p, hit);
+		else if (has_gone(&p, hit))
+			leave(&p, DP_CALL_ABANDONED, DP_NO_GROUP, NULL);
 }
 
 void dp_exit_instance_fill(struct dp_exit_instance *v, u32 probe,

@@ -37,7 +37,8 @@ static inline bool dp_kind_is_hidden(u8 kind)
 /* @way of a probe: how a function is left there */
 #define DP_WAY_TAIL 1 /* by a jump to another function, not by a return */
 #define DP_WAY_TAKEN 2 /* only if the branch is taken */
-#define DP_WAY_SHARED 4 /* calls come here that did not pass the entry */
+#define DP_WAY_SHARED \
+	4 /* calls come here that did not pass the entry; of an entry: so it is with an exit */
 #define DP_WAY_TAIL_TARGET 16 /* the exits of the tail target are probed, too */
 /* @way of a probe at an entry: instances make records; its function returns a
  *   floating-point number */

@@ -54,6 +54,17 @@ void dp_engine_track_xmm(struct dp_engine *e, u32 probe)
 	e->probes[probe].way |= DP_WAY_XMM;
 }
 
+/* The entry's probe knows if an exit of its function is another one's, too. */
+static void note_shared(struct dp_engine *e, u32 exit)
+{
+	const struct dp_probe *p = &e->probes[exit];
+
+	if (p->kind == DP_KIND_EXIT && p->group != DP_NO_GROUP &&
+	    p->way & DP_WAY_SHARED)
+		dp_engine_set_way(e, p->group,
+				  e->probes[p->group].way | DP_WAY_SHARED);
+}
+
 int dp_engine_add_exit(struct dp_engine *e, u32 enter, u32 way, u64 addr,
 		       const u8 *code, size_t size, u32 *probe,
 		       const char **why)
@@ -67,6 +78,7 @@ int dp_engine_add_exit(struct dp_engine *e, u32 enter, u32 way, u64 addr,
 	e->probes[*probe].way = way;
 	e->sites[e->probes[*probe].site].instances = true;
 	e->instances.tail_target |= way & DP_WAY_TAIL_TARGET;
+	note_shared(e, *probe);
 	return 0;
 }
 
@@ -118,6 +130,7 @@ void dp_engine_set_way(struct dp_engine *e, u32 probe, u32 way)
 	if (!p->fresh)
 		__atomic_store_n((u32 *)&e->view.probes[probe].way, way,
 				 __ATOMIC_RELEASE);
+	note_shared(e, probe);
 }
 
 void dp_engine_admit(struct dp_engine *e, bool may)

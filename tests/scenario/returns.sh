@@ -20,25 +20,39 @@ account() {
 	awk '$2 { print $1, $2, $3, $4, $5, $6 + $7 }' "$dir/bare" | sort >"$dir/own"
 }
 
-# A call that is only counted ends with a jump to another function.
-only_counted() { awk '{ print $1, $2, 0, $3 + $4, $5, $6 }' "$dir/own" >"$dir/ends" && mv "$dir/ends" "$dir/own"; }
+# A call that is only counted ends with a jump to another function. How many of them do the victim does
+# not say.
+only_counted() {
+	local f
+	for f in own seen; do
+		awk '{ print $1, $2, $3 + $4, $5, $6 }' "$dir/$f" >"$dir/ends" && mv "$dir/ends" "$dir/$f"
+	done
+}
+jumped() { awk -v f="$1" '$1 == f { print $4 }' "$dir/seen"; }
 
 asked='r:ret_*'
 for mode in values deep jumps throws threads coroutines tails mutual chains elsewhere pointers \
 	forks signals last "quits 50"; do
 	# shellcheck disable=SC2086
 	account $mode
-	[ "$mode" != chains ] || only_counted
+	case $mode in
+	tails) is "$mode: ends by jumps" "$(jumped ret_tail)" 750 ;;
+	mutual) is "$mode: ends by jumps" "$(jumped ret_even) $(jumped ret_odd)" "5000 5000" ;;
+	chains) is "$mode: ends by jumps" "$(jumped ret_chain)" 1000 ;;
+	esac
+	case $mode in tails | mutual | chains) only_counted ;; esac
 	is "$mode: the program" "$status $(cat "$dir/probed")" "0 $(cat "$dir/bare")"
 	is "$mode: its calls" "$(cat "$dir/seen")" "$(cat "$dir/own")"
 	is "$mode: balances" "$(grep -cE 'balance|BUG|cut off' "$dir/stderr")" 0
 done
 # A call that is looked at ends where its tail target returns.
 asked='r:ret_* if latency >= 0'
-account chains
-is "chains that are looked at: the program" "$status $(cat "$dir/probed")" "0 $(cat "$dir/bare")"
-is "chains that are looked at: their calls" "$(cat "$dir/seen")" "$(cat "$dir/own")"
-is "chains that are looked at: balances" "$(grep -cE 'balance|BUG|cut off' "$dir/stderr")" 0
+for mode in tails chains; do
+	account $mode
+	is "$mode that are looked at: the program" "$status $(cat "$dir/probed")" "0 $(cat "$dir/bare")"
+	is "$mode that are looked at: their calls" "$(cat "$dir/seen")" "$(cat "$dir/own")"
+	is "$mode that are looked at: balances" "$(grep -cE 'balance|BUG|cut off' "$dir/stderr")" 0
+done
 LD_BIND_NOW=1 account elsewhere
 is "a tail call into a library: its calls" "$(cat "$dir/seen")" "$(cat "$dir/own")"
 like "which return" "$(cat "$dir/seen")" '^ret_elsewhere 1000 1000 0 0 0$'

@@ -135,6 +135,47 @@ static void test_abandoned(void **state)
 	assert_int_equal(in_use(), 0);
 }
 
+/* A call of another function is at its place: from another caller, or from the same one, as errors that
+ * an interpreter throws by longjmp are caught. */
+static void calls_of_others_end_what_was_left(void **state)
+{
+	u64 stack[1] = { 0x1234 };
+
+	enter(LOGS, stack);
+	stack[0] = 0x5678;
+	enter(PLAIN, stack);
+	assert_int_equal(tally(LOGS, DP_TALLY_ABANDONED), 1);
+	assert_int_equal(told.how, DP_CALL_ABANDONED);
+	enter(LOGS, stack);
+	assert_int_equal(tally(PLAIN, DP_TALLY_ABANDONED), 1);
+	assert_int_equal(in_use(), 1);
+	leave(LOGS_EXIT, stack, 1);
+	assert_int_equal(in_use(), 0);
+}
+
+/* One whose exits are another function's, too, may be in the same frame; then it has the same return
+ * address. */
+static void calls_in_one_frame_are_both_live(void **state)
+{
+	u64 stack[1] = { 0x1234 }, key;
+
+	probe_at(OTHER)->way |= DP_WAY_SHARED;
+	enter(OTHER, stack);
+	enter(PLAIN, stack);
+	assert_int_equal(in_use(), 2);
+	stack[0] = 0x5678;
+	enter(LOGS, stack);
+	assert_int_equal(in_use(), 1);
+	assert_int_equal(tally(OTHER, DP_TALLY_ABANDONED), 1);
+	assert_int_equal(tally(PLAIN, DP_TALLY_ABANDONED), 1);
+	/* What is in doubt is left alone. */
+	key = dp_instance_key(PLAIN, (u64)stack);
+	lines_of(0)[dp_instance_hash(key) & (LINES - 1)].key[3] = key;
+	enter(LOGS, stack);
+	assert_int_equal(in_use(), 2);
+	assert_int_equal(tally(PLAIN, DP_TALLY_ABANDONED), 1);
+}
+
 /* It is told of as the thread's that made it. */
 static void abandoned_calls_are_their_threads(void **state)
 {
@@ -805,6 +846,9 @@ int main(void)
 		cmocka_unit_test_setup(test_branch, setup),
 		cmocka_unit_test_setup(test_recursion, setup),
 		cmocka_unit_test_setup(test_abandoned, setup),
+		cmocka_unit_test_setup(calls_of_others_end_what_was_left,
+				       setup),
+		cmocka_unit_test_setup(calls_in_one_frame_are_both_live, setup),
 		cmocka_unit_test_setup(abandoned_calls_are_their_threads,
 				       setup),
 		cmocka_unit_test_setup(test_cut, setup),
@@ -850,6 +894,10 @@ int main(void)
 		cmocka_unit_test_setup(test_branch, setup_blocks),
 		cmocka_unit_test_setup(test_recursion, setup_blocks),
 		cmocka_unit_test_setup(test_abandoned, setup_blocks),
+		cmocka_unit_test_setup(calls_of_others_end_what_was_left,
+				       setup_blocks),
+		cmocka_unit_test_setup(calls_in_one_frame_are_both_live,
+				       setup_blocks),
 		cmocka_unit_test_setup(abandoned_calls_are_their_threads,
 				       setup_blocks),
 		cmocka_unit_test_setup(test_cut_at_end, setup_blocks),

@@ -91,7 +91,7 @@ static void tells_ways(void **state)
 	dp_engine_set_way(w.e, hidden, DP_WAY_TAIL);
 	assert_int_equal(go(&w), 0);
 	told = w.e->view.probes;
-	assert_int_equal(told[enter].way, DP_WAY_XMM);
+	assert_int_equal(told[enter].way, DP_WAY_XMM | DP_WAY_SHARED);
 	assert_int_equal(told[exit].way, DP_WAY_SHARED);
 	assert_int_equal(told[hidden].way, DP_WAY_TAIL);
 	assert_int_equal(told[unwind].way, DP_WAY_UNTIL_DI);

@@ -103,7 +103,7 @@ static int add_exit(struct adding *d, const struct dp_point *p, u32 enter,
 	int err = again ? dp_engine_move(e, probe, exit->addr, code, n, why) :
 			  dp_engine_add_exit(
 				  e, enter,
-				  dp_tail_targets_way(d->want->points, exit),
+				  dp_tail_targets_way(d->want->points, p, exit),
 				  exit->addr, code, n, &probe, why);
 
 	if (err)
@@ -133,7 +133,7 @@ static int add_tail_exit(struct adding *d, const struct dp_point *target,
 	}
 	if (!err && probe != DP_NO_GROUP)
 		dp_engine_set_way(e, probe,
-				  dp_tail_targets_way(d->want->points,
+				  dp_tail_targets_way(d->want->points, target,
 						      &target->exits[k]));
 	return err;
 }
@@ -341,7 +341,7 @@ static void renew_ways(struct adding *d, const struct dp_point *p)
 
 	for (k = 0; k < p->nr_exits; k++)
 		dp_engine_set_way(d->a->engine, p->probe + 1 + (u32)k,
-				  dp_tail_targets_way(d->want->points,
+				  dp_tail_targets_way(d->want->points, p,
 						      &p->exits[k]));
 }
 

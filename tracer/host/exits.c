@@ -32,7 +32,7 @@ static int add_exits(struct dp_host_source *h, const struct dp_points *points,
 
 	for (k = 0; k < p->nr_exits && !err; k++)
 		err = add_guest(h, DP_KIND_EXIT,
-				dp_tail_targets_way(points, &p->exits[k]),
+				dp_tail_targets_way(points, p, &p->exits[k]),
 				group, p->exits[k].addr);
 	return err;
 }
