@@ -182,7 +182,7 @@ $(FAKE_UNIT): $(B)/tests/unit/test_%: tests/unit/test_%.c $(FAKE_OBJ) $(FAKE_WOR
 	$(Q)$(CC) $(ALL_CFLAGS) $(FAKE_DEFS) -o $@ $< $(FAKE_OBJ) $(FAKE_WORLD) -lcmocka
 
 # The library's own objects.
-LIB_UNIT := $(patsubst %,$(B)/tests/unit/test_%,enter foreign frames guest guest_program handler helper injected kretprobe library module serve service settle uprobe uretprobe)
+LIB_UNIT := $(patsubst %,$(B)/tests/unit/test_%,enter follow foreign frames guest guest_program handler helper injected kretprobe library module serve service settle uprobe uretprobe)
 $(LIB_UNIT): $(B)/tests/unit/test_%: tests/unit/test_%.c $(LIB_OBJ) $(B)/libcore.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(LIB_OBJ) $(B)/libcore.a $(LIBS) -lcmocka
@@ -550,9 +550,9 @@ $(B)/bench/self/throw.o: bench/self/throw.cc bench/self/throw.h
 	@mkdir -p $(@D)
 	$(Q)$(CXX) -O2 -g -I. -c -o $@ $<
 
-$(B)/bench/self/self: bench/self/main.c bench/self/many.S $(B)/bench/self/throw.o $(B)/libdprobes.so.1
+$(B)/bench/self/self: bench/self/main.c bench/self/placed.c bench/self/placed.h bench/self/placed.S bench/self/many.S $(B)/bench/self/throw.o $(B)/libdprobes.so.1
 	@mkdir -p $(@D)
-	$(Q)$(CC) -O2 -g $(WARN) -Iinclude -I. -D_GNU_SOURCE -o $@ bench/self/main.c bench/self/many.S \
+	$(Q)$(CC) -O2 -g $(WARN) -Iinclude -I. -D_GNU_SOURCE -o $@ bench/self/main.c bench/self/placed.c bench/self/placed.S bench/self/many.S \
 		$(B)/bench/self/throw.o -L$(B) -ldprobes -lstdc++ -Wl,-rpath,'$$ORIGIN/../..'
 
 $(B)/bench/self/uprobes: bench/self/uprobes.c bench/self/many.S $(B)/libdprobes.so.1

@@ -17,6 +17,10 @@ extern const u32 dp_agent_intercept_entry;
 extern const u32 dp_agent_intercept_linger;
 extern const u32 dp_agent_observe_entry;
 extern const u32 dp_agent_hit_entry;
+extern const u32 dp_agent_handler_entry;
+extern const u32 dp_agent_handler_start;
+extern const u32 dp_agent_handler_counted;
+extern const u32 dp_agent_handler_abort;
 extern const u32 dp_agent_tracked_entry;
 extern const u32 dp_agent_jprobe_return;
 extern const u32 dp_agent_return_entry;
@@ -47,6 +51,7 @@ static inline struct dp_agent_entries dp_agent_entries(u64 base)
 {
 	return (struct dp_agent_entries){
 		.hit = base + dp_agent_hit_entry,
+		.handler = base + dp_agent_handler_entry,
 		.tracked = base + dp_agent_tracked_entry,
 		.observe = base + dp_agent_observe_entry,
 		.enter = base + dp_agent_enter_entry,
@@ -58,6 +63,16 @@ static inline struct dp_agent_entries dp_agent_entries(u64 base)
 			    dp_agent_sequence(base, 2),
 			    dp_agent_sequence(base, 3) },
 	};
+}
+
+/** dp_agent_describe_handler() - fill in the descriptor of the sequence in which @handler counts
+ *  Source: struct rseq_cs of linux/rseq.h. */
+static inline void dp_agent_describe_handler(u64 base, u64 sequence[4])
+{
+	sequence[0] = 0;
+	sequence[1] = base + dp_agent_handler_start;
+	sequence[2] = dp_agent_handler_counted - dp_agent_handler_start;
+	sequence[3] = base + dp_agent_handler_abort;
 }
 
 #endif

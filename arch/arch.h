@@ -10,6 +10,7 @@
  *   state.h        what is saved around a handler
  *   roles.h        a thread's registers by the part that they play, for the hit half
  *   simulate.h     branches executed in registers
+ *   touches.h      registers that a handler touches
  *   stream.h       records, put into memory that each CPU has for itself
  *
  * Context of every function: any. Pure.
@@ -28,6 +29,7 @@
 #include "arch/x86/simulate.h"
 #include "arch/x86/state.h"
 #include "arch/x86/stream.h"
+#include "arch/x86/touches.h"
 #include "arch/x86/xstate.h"
 
 struct insn_facts;
@@ -77,13 +79,14 @@ struct dp_agent_sequence {
 /**
  * struct dp_agent_entries - where detours enter the agent: addresses of its entries
  * @hit: for probes
+ * @handler: for handlers, where the detour has not counted
  * @tracked: for the first probe of a call that may be tracked
  * @observe: for intercepted calls that are made in the detour
  * @enter, @exit: for sites where calls begin, and end, that may only have to be counted;
  *         @enter_timed, @exit_timed: counted and timed; the sequences of these: @counts
  */
 struct dp_agent_entries {
-	u64 hit, tracked, observe, enter, exit, enter_timed, exit_timed;
+	u64 hit, handler, tracked, observe, enter, exit, enter_timed, exit_timed;
 	struct dp_agent_sequence counts[DP_CALL_SEQUENCES];
 };
 
@@ -95,7 +98,8 @@ struct dp_agent_entries {
 #define DP_STUB_EXIT (4 * DP_ENTRY_STUB)
 #define DP_STUB_ENTER_TIMED (5 * DP_ENTRY_STUB)
 #define DP_STUB_EXIT_TIMED (6 * DP_ENTRY_STUB)
-#define DP_STUBS (7 * DP_ENTRY_STUB)
+#define DP_STUB_HANDLER (7 * DP_ENTRY_STUB)
+#define DP_STUBS (8 * DP_ENTRY_STUB)
 
 /** dp_detour_stubs() - encode the stubs of a pool, DP_STUBS bytes */
 void dp_detour_stubs(u8 *code, const struct dp_agent_entries *entries);

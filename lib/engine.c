@@ -6,6 +6,7 @@
  * calls for signals. Afterwards the process needs no helper.
  */
 #include "lib/self.h"
+#include "lib/chart.h"
 #include "lib/frames.h"
 #include "lib/modules.h"
 #include "agent/image.h"
@@ -19,6 +20,9 @@
 #include <errno.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+/* Free parts of charts that are looked at */
+#define CHART_HOLES (2 * DP_MAX_POOLS)
 
 static s32 from_thread_pointer(const void *variable)
 {
@@ -41,6 +45,8 @@ static void set_up(struct dp_arena *arena)
 	c->frames = (u64)dp_frames();
 	c->handler_before = (u64)dp_handler_before;
 	c->handler_after = (u64)dp_handler_after;
+	if (c->counts_alone && c->rseq_signature == DP_RSEQ_SIGNATURE)
+		dp_agent_describe_handler(c->base, c->handler_sequence);
 }
 
 static int grow_map(void *arg, u64 addr, u64 size)
@@ -57,7 +63,16 @@ static int grow_put(void *arg, u64 addr, const void *code, size_t len)
 
 static int grow_holes(void *arg, struct dp_hole **holes, size_t *n)
 {
-	return dp_holes_find(0, 2 * DP_MAX_POOLS, holes, n);
+	int err = dp_holes_find(0, 2 * DP_MAX_POOLS + CHART_HOLES, holes, n);
+
+	if (!err)
+		err = dp_charts_holes(*holes, n, CHART_HOLES);
+	return err;
+}
+
+static void grow_chart(void *arg, const struct dp_charted *code)
+{
+	dp_chart_note(code);
 }
 
 static int grow_stopped(void *arg, const u32 *which, u32 n, bool in)
@@ -87,8 +102,9 @@ static int grow_hold(void *arg, bool unowned, int (*work)(void *what),
 	return ret;
 }
 
-static const struct dp_growth_ops growth_ops = { grow_map, grow_put, grow_holes,
-						 grow_stopped, grow_hold };
+static const struct dp_growth_ops growth_ops = { grow_map,   grow_put,
+						 grow_holes, grow_stopped,
+						 grow_hold,  grow_chart };
 
 static int no_memory(int err)
 {

@@ -7,6 +7,7 @@
  * Lock: "the library" (DESIGN.md, Locks).
  */
 #include "lib/self.h"
+#include "lib/chart.h"
 #include "lib/frames.h"
 #include "port_raw.h"
 #include "engine/site/engine.h"
@@ -131,8 +132,11 @@ int dp_self_begin_any(void)
 
 int dp_self_begin(bool make)
 {
-	int err = dp_self_begin_any();
+	int err;
 
+	if (make && !is_borrowed() && !dp_self_in_handler())
+		dp_charts_open();
+	err = dp_self_begin_any();
 	if (err || dp_self.engine)
 		return err;
 	err = make ? dp_self_make() : -ESRCH;

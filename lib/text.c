@@ -6,6 +6,7 @@
  * closes all descriptors, another file can get our number.
  */
 #include "lib/text.h"
+#include "lib/chart.h"
 #include "engine/layout/handler.h"
 #include "proc/facts.h"
 #include <errno.h>
@@ -101,7 +102,10 @@ int dp_code_map(u64 addr, u64 size)
 	if (fd < 0)
 		return -ENOMEM;
 	got = mmap(to, size, PROT_READ | PROT_EXEC,
-		   MAP_PRIVATE | MAP_FIXED_NOREPLACE, fd, 0);
+		   MAP_PRIVATE |
+			   (dp_chart_has(addr, size) ? MAP_FIXED :
+						       MAP_FIXED_NOREPLACE),
+		   fd, 0);
 	if (got != to)
 		err = got == MAP_FAILED && errno == EEXIST ? -EEXIST : -ENOMEM;
 	close(fd);

@@ -85,6 +85,10 @@ int dp_limits_file(const char *name, u64 size);
  *  Return: 0; -EMFILE, -ENFILE, with words. */
 int dp_limits_descriptors(struct dp_diag *diag);
 
+/** dp_limits_tight() - is the address space of a process or of this one limited, or is memory of it
+ *  locked? Then memory that may never be touched is no less dear. */
+bool dp_limits_tight(pid_t pid);
+
 /** dp_limits_survive() - ignore SIGXFSZ, so that a write beyond RLIMIT_FSIZE fails
  *  instead of ending this process */
 void dp_limits_survive(void);

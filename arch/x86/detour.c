@@ -14,11 +14,16 @@
 #include "engine/insn/detour.h"
 #include "arch/arch.h"
 #include "arch/x86/emit.h"
+#include "arch/x86/followed.h"
+#include "arch/x86/native/encode.h"
 #include "arch/x86/native/head.h"
 #include "arch/x86/sequence.h"
 #include "engine/insn/callout.h"
+#include "engine/insn/unwind.h"
 
 #define RED_ZONE DP_RED_ZONE_SIZE
+/* Of save() */
+#define SAVED_DEPTH (RED_ZONE + 16)
 
 static u64 here(const struct dp_out *o)
 {
@@ -36,8 +41,10 @@ static void call_tracked(struct dp_out *o, const struct dp_detour_spec *s,
 {
 	DP_PUT(o, 0xff, 0x35);
 	dp_put_rel32(o, o->at + TRACKED_TARGET);
+	dp_put_deeper(o, 8);
 	DP_PUT(o, 0x68);
 	dp_put32(o, number | DP_CALLOUT_TRACKED);
+	dp_put_deeper(o, 8);
 	DP_PUT(o, 0xe8);
 	dp_put_rel32(o, s->tracked);
 	DP_PUT(o, 0xff, 0x64, 0x24, 0x08);
@@ -73,13 +80,27 @@ static void call_before(struct dp_out *o, const struct dp_detour_spec *s,
 static void save(struct dp_out *o)
 {
 	dp_put_move_stack(o, -RED_ZONE);
-	DP_PUT(o, 0x50, 0x51); /* push %rax; push %rcx */
+	dp_put_saved(o);
+	DP_PUT(o, 0x50); /* push %rax */
+	dp_put_deeper(o, 8);
+	DP_PUT(o, 0x51); /* push %rcx */
+	dp_put_deeper(o, 8);
+}
+
+/* Where the code begins behind save() */
+static void begin_saved(struct dp_out *o)
+{
+	dp_put_at(o, SAVED_DEPTH, o->insn);
+	dp_put_saved(o);
 }
 
 /* Undo save(), except for the red zone. */
 static void restore(struct dp_out *o)
 {
-	DP_PUT(o, 0x59, 0x58); /* pop %rcx; pop %rax */
+	DP_PUT(o, 0x59); /* pop %rcx */
+	dp_put_deeper(o, -8);
+	DP_PUT(o, 0x58); /* pop %rax */
+	dp_put_deeper(o, -8);
 }
 
 /* Offsets in a counting detour. For a jump with one byte of displacement: offset of that
@@ -103,12 +124,14 @@ static void put_slow(struct dp_out *o, const struct dp_detour_spec *s,
 		     struct count *c)
 {
 	c->slow = o->len;
+	begin_saved(o);
 	dp_sequence_forget(o, s->rseq);
 	restore(o);
 	call_first(o, s, DP_CALLOUT_UNCOUNTED);
 	put_to_insn(o, c);
 	dp_sequence_sign(o, s->rseq);
 	c->abort = o->len;
+	begin_saved(o);
 	DP_PUT(o, 0xeb, 0);
 	c->to_restart = o->len - 1;
 }
@@ -138,12 +161,14 @@ static void put_enable_word(struct dp_out *o, const struct dp_detour_spec *s,
 	call_first(o, s, 0);
 	if (s->tracked) {
 		c->target = o->len;
+		dp_put_at(o, DP_TRACKED_DEPTH, o->insn);
 		dp_put_move_stack(o, DP_TRACKED_DEPTH);
 	}
 	DP_PUT(o, 0xeb, 0);
 	to_end = o->len - 1;
 	dp_put_aim(o, to_over);
 	dp_put_aim(o, to_idle);
+	begin_saved(o);
 	restore(o);
 	dp_put_move_stack(o, RED_ZONE);
 	dp_put_aim(o, to_end);
@@ -156,6 +181,7 @@ static void put_count(struct dp_out *o, const struct dp_detour_spec *s,
 				 .table = s->table,
 				 .counter = s->counter };
 
+	dp_put_at(o, 0, o->insn);
 	save(o);
 	dp_put_aim(o, c->to_restart);
 	dp_sequence_put(o, &q);
@@ -194,8 +220,10 @@ static void put_intercept(struct dp_out *o, const struct dp_detour_spec *s)
 {
 	u64 back = s->from + s->region->len;
 
-	DP_PUT(o, 0x48, 0x8d, 0x64, 0x24, 0x80, 0x68);
+	dp_put_move_stack(o, -RED_ZONE);
+	DP_PUT(o, 0x68);
 	dp_put32(o, (u32)back);
+	dp_put_deeper(o, 8);
 	DP_PUT(o, 0xc7, 0x44, 0x24, 0x04);
 	dp_put32(o, (u32)(back >> 32));
 	DP_PUT(o, 0xb8);
@@ -241,6 +269,7 @@ static void count_inner(struct dp_out *o, const struct dp_detour_spec *s, int i)
 	o->len += DP_SEQUENCE_DESCRIPTOR;
 	dp_sequence_sign(o, s->inner_rseq);
 	q.abort = o->len;
+	begin_saved(o);
 	dp_put_jmp(o, o->at + again);
 	dp_put_aim(o, q.to_slow);
 	dp_sequence_forget(o, s->inner_rseq);
@@ -288,6 +317,7 @@ static void put_duplicate(struct dp_out *o, const struct dp_detour_spec *s,
 	if (!l->before)
 		return;
 	d->duplicate = (u16)o->len;
+	dp_put_at(o, 0, DP_UNWIND_DUPLICATE);
 	call_before(o, s, l->before, l->by);
 	d->duplicate_insn = (u16)o->len;
 	dp_put(o, l->code, l->len);
@@ -304,6 +334,7 @@ static int put_insns(struct dp_out *o, const struct dp_detour_spec *s,
 
 	for (i = 0; i < r->nr; i++) {
 		d->at[i] = (u16)o->len;
+		dp_put_at(o, 0, (u8)i);
 		if (i + 1 == r->nr)
 			call_out(o, s->entry, s->call);
 		if (i && s->inner[i])
@@ -321,6 +352,8 @@ static int put_insns(struct dp_out *o, const struct dp_detour_spec *s,
 		if (err)
 			return err;
 		dp_put(o, copy.code, copy.body_len);
+		dp_end_copy(o, d->insn[i], r->facts[i].class,
+			    i + 1 < r->nr ? (u8)(i + 1) : DP_UNWIND_BEHIND);
 		len[i] = copy.body_len;
 		d->atomic |= (u8)(copy.atomic << i);
 		if (i || !s->native)
@@ -336,12 +369,19 @@ static int put_insns(struct dp_out *o, const struct dp_detour_spec *s,
 
 int dp_detour_make(const struct dp_detour_spec *s, struct dp_detour *d)
 {
-	struct dp_out o = { d->code, 0, s->at, false };
+	struct dp_out o = { .code = d->code,
+			    .at = s->at,
+			    .unwind = &d->unwind };
 	int err = 0;
 
 	*d = (struct dp_detour){ 0 };
+	/* What saves others says so. */
+	d->unwind.slot[DP_RAX] = 1;
+	d->unwind.slot[DP_RCX] = 2;
 	if (s->native)
 		err = dp_native_head(&o, s, d);
+	else if (s->followed)
+		dp_followed_head(&o, s, d);
 	else if (s->rseq)
 		put_counting(&o, s, d);
 	else
@@ -357,7 +397,7 @@ int dp_detour_make(const struct dp_detour_spec *s, struct dp_detour *d)
 
 unsigned int dp_detour_entry_stub(u8 *code, u64 target)
 {
-	struct dp_out o = { code, 0, 0, false };
+	struct dp_out o = { .code = code };
 
 	DP_PUT(&o, 0xff, 0x25, 0, 0, 0, 0);
 	dp_put64(&o, target);
@@ -373,4 +413,5 @@ void dp_detour_stubs(u8 *code, const struct dp_agent_entries *entries)
 	dp_detour_entry_stub(code + DP_STUB_EXIT, entries->exit);
 	dp_detour_entry_stub(code + DP_STUB_ENTER_TIMED, entries->enter_timed);
 	dp_detour_entry_stub(code + DP_STUB_EXIT_TIMED, entries->exit_timed);
+	dp_detour_entry_stub(code + DP_STUB_HANDLER, entries->handler);
 }

@@ -6,18 +6,40 @@
 #include "arch/x86/arch_defs.h"
 #include "engine/insn/insn.h"
 
+struct dp_unwind_states;
+
 /**
  * struct dp_out - code that is being written
  * @code: where to; @len: bytes so far
  * @at: address of @code[0] in the target
  * @far: something was out of reach
+ * @saved: what is below the red zone are registers
+ * @insn: the instruction of the program for which the thread stands, as in a state
+ * @depth: bytes from the thread's stack pointer to the program's
+ * @unwind: where the states are noted, or NULL
  */
 struct dp_out {
 	u8 *code;
 	unsigned int len;
 	u64 at;
-	bool far;
+	bool far, saved;
+	u8 insn;
+	u32 depth;
+	struct dp_unwind_states *unwind;
 };
+
+/** dp_put_state() - note the state from here on */
+void dp_put_state(struct dp_out *o);
+/** dp_put_at() - from here on, the thread is at this depth, for instruction @insn */
+void dp_put_at(struct dp_out *o, u32 depth, u8 insn);
+/** dp_put_deeper() - the instruction before this has moved the stack pointer down by so many bytes */
+void dp_put_deeper(struct dp_out *o, s32 by);
+/** dp_end_copy() - from offset @start on is the copy of an instruction; behind it, the thread stands for
+ *  instruction @next */
+void dp_end_copy(struct dp_out *o, unsigned int start, u8 class, u8 next);
+/** dp_put_saved() - the next words that are pushed are registers; after dp_put_at(), those that
+ *  have been, too */
+void dp_put_saved(struct dp_out *o);
 
 static inline void dp_put(struct dp_out *o, const u8 *bytes, unsigned int n)
 {
@@ -63,10 +85,11 @@ static inline void dp_put_move_stack(struct dp_out *o, s32 by)
 {
 	if (by == (int8_t)by) {
 		DP_PUT(o, 0x48, 0x8d, 0x64, 0x24, (u8)by);
-		return;
+	} else {
+		DP_PUT(o, 0x48, 0x8d, 0xa4, 0x24);
+		dp_put32(o, (u32)by);
 	}
-	DP_PUT(o, 0x48, 0x8d, 0xa4, 0x24);
-	dp_put32(o, (u32)by);
+	dp_put_deeper(o, -by);
 }
 
 /* push $number; call entry; and behind it, the stack pointer is the thread's again. Before, it is
@@ -75,6 +98,7 @@ static inline void dp_put_callout(struct dp_out *o, u64 entry, u32 number)
 {
 	DP_PUT(o, 0x68);
 	dp_put32(o, number);
+	dp_put_deeper(o, 8);
 	DP_PUT(o, 0xe8);
 	dp_put_rel32(o, entry);
 	dp_put_move_stack(o, DP_RED_ZONE_SIZE + 8);

@@ -5,7 +5,7 @@
 
 unsigned int dp_emit_jmp(u8 *code, u64 at, u64 target)
 {
-	struct dp_out o = { code, 0, at, false };
+	struct dp_out o = { .code = code, .at = at };
 
 	dp_put_jmp(&o, target);
 	return o.far ? 0 : o.len;

@@ -13,6 +13,7 @@
 	_Static_assert((offset) == __builtin_offsetof(type, field), #field)
 AT(DP_O_SELF_OFFSET, struct dp_arena_control, self_offset);
 AT(DP_O_SITE_OFF, struct dp_arena_control, site_off);
+AT(DP_O_HANDLER_SEQUENCE, struct dp_arena_control, handler_sequence);
 AT(DP_O_VECTORS, struct dp_arena_control, vectors);
 AT(DP_O_HANDLER_BEFORE, struct dp_arena_control, handler_before);
 AT(DP_O_RSEQ_OFFSET, struct dp_arena_control, rseq_offset);
@@ -57,6 +58,7 @@ AT(DP_O_SITE_X87, struct dp_site_entry, x87);
 AT(DP_O_SITE_FAST, struct dp_site_entry, fast);
 AT(DP_O_PROBE_NEEDS, struct dp_probe_entry, pre_needs);
 AT(DP_O_PROBE_USER, struct dp_probe_entry, user);
+AT(DP_O_PROBE_TOUCHES, struct dp_probe_entry, touches);
 AT(DP_O_PROBE_PRE, struct dp_probe_entry, pre);
 AT(DP_O_STACK_BUSY, struct dp_stack, busy);
 AT(DP_O_STACK_JUMPED, struct dp_stack, jumped);
@@ -78,6 +80,8 @@ _Static_assert(DP_DETOUR_BUSY == __builtin_offsetof(struct dp_stack, busy),
 _Static_assert(DP_O_BUSY_FAST == DP_BUSY_FAST, "busy");
 _Static_assert(DP_O_BUSY_HANDLER == DP_BUSY_HANDLER, "busy");
 _Static_assert(DP_O_BUSY_ENTER == DP_BUSY_ENTER, "busy");
+_Static_assert(DP_O_BUSY_FOLLOWED == DP_BUSY_FOLLOWED, "busy");
 _Static_assert(DP_O_BUSY_RETURN == DP_BUSY_RETURN, "busy");
 _Static_assert(DP_O_CALLOUT_INDEX == DP_CALLOUT_INDEX, "number");
+_Static_assert(DP_O_CALLOUT_UNCOUNTED == DP_CALLOUT_UNCOUNTED, "number");
 _Static_assert(DP_STACK_BYTES == DP_STACK_SIZE, "stack");

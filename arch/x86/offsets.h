@@ -8,6 +8,7 @@
 #define DP_O_SITE_OFF 56
 #define DP_O_ERRNO_OFFSET 180
 #define DP_O_VECTORS 184
+#define DP_O_HANDLER_SEQUENCE 27584
 #define DP_O_HANDLER_BEFORE 224
 #define DP_O_RSEQ_OFFSET 152
 #define DP_O_TID_OFFSET 140
@@ -43,6 +44,7 @@
 #define DP_O_PROBE_NEEDS 30
 #define DP_O_PROBE_USER 32
 #define DP_O_PROBE_PRE 40
+#define DP_O_PROBE_TOUCHES 144
 /* struct dp_stack */
 #define DP_O_STACK_BUSY 4
 #define DP_O_STACK_JUMPED 8
@@ -65,7 +67,12 @@
 #define DP_O_BUSY_FAST 2
 #define DP_O_BUSY_ENTER 4
 #define DP_O_BUSY_RETURN 5
+#define DP_O_BUSY_FOLLOWED 6
 #define DP_O_CALLOUT_INDEX 0x07ffffff /* DP_CALLOUT_INDEX */
+#define DP_O_CALLOUT_UNCOUNTED 0x40000000 /* DP_CALLOUT_UNCOUNTED */
+/* struct rseq */
+#define DP_RSEQ_CPU_ID 4
+#define DP_RSEQ_CS 8
 #define DP_STACK_BYTES 0x10000 /* DP_STACK_SIZE */
 
 #endif

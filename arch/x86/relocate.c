@@ -112,7 +112,7 @@ static int fail(const char **why, const char *reason, int err)
 int dp_insn_relocate(const u8 *code, const struct insn_facts *f, u64 from,
 		     u64 to, struct dp_copy *copy, const char **why)
 {
-	struct dp_out o = { copy->code, 0, to, false };
+	struct dp_out o = { .code = copy->code, .at = to };
 
 	if (f->class == DP_INSN_REFUSED)
 		return fail(why, f->refusal, -EINVAL);

@@ -18,13 +18,15 @@
 #define DP_DETOUR_H
 
 #include "engine/insn/region.h"
+#include "engine/insn/unwind.h"
 
 struct dp_native;
 
 #define DP_DETOUR_ALIGN 32
-/* Bytes at most: of what counts, of a program, of each instruction with its call-outs, of what counts
+/* Bytes at most: of what counts, of what calls a followed handler, of a program, of each instruction with its call-outs, of what counts
  * an inner one */
 #define DP_DETOUR_HEAD 192
+#define DP_FOLLOWED_MAX 704
 #define DP_NATIVE_MAX 1024
 #define DP_DETOUR_INSN 96
 #define DP_DETOUR_COUNT 208
@@ -91,6 +93,17 @@ struct dp_duplicate {
 };
 
 /**
+ * struct dp_detour_followed - a followed handler, which the detour calls
+ * @touches: registers that are saved; a handler that touches others is called out for
+ * @fast: address of the word with the address of its struct dp_probe_entry, or with 0
+ * @vm_children: address of the word that says that there are CLONE_VM children
+ */
+struct dp_detour_followed {
+	u64 fast, vm_children;
+	u32 touches;
+};
+
+/**
  * struct dp_detour_spec - what a detour has to do
  * @from: address of the site; @code: its bytes; @region: what the jump displaces
  * @at: address of the detour, a multiple of DP_DETOUR_ALIGN
@@ -118,6 +131,8 @@ struct dp_duplicate {
  * @tracked: address of code that jumps to the agent's dp_tracked_entry, which gets the
  *         first instruction's call-out with DP_CALLOUT_TRACKED. The agent may change
  *         where the thread goes on. 0: none. Only with @rseq and @enable_word
+ * @followed: a handler that the detour calls when it has counted, or NULL. Only with @rseq and
+ *         @self, without @enable_word
  * @intercept_entry: address of the agent's dp_intercept_entry, which makes system call
  *         @intercept in place of the last instruction; 0: none
  */
@@ -138,6 +153,7 @@ struct dp_detour_spec {
 	u64 enable_word;
 	s32 self;
 	u64 tracked;
+	const struct dp_detour_followed *followed;
 	u64 intercept_entry;
 	u32 intercept;
 	struct dp_duplicate duplicate;
@@ -151,6 +167,7 @@ struct dp_detour_spec {
  * @insn: where the instruction itself is
  * @atomic: one bit per instruction: it is one instruction here, too
  * @duplicate: where its call-out begins, @duplicate_insn: where the ret is; 0: there is none
+ * @unwind: what unwinders have to know. The slots of rax and rcx are those of an inner count, too.
  */
 struct dp_detour {
 	u8 code[DP_DETOUR_MAX];
@@ -159,6 +176,7 @@ struct dp_detour {
 	u16 insn[DP_REGION_INSNS];
 	u16 duplicate, duplicate_insn;
 	u8 atomic;
+	struct dp_unwind_states unwind;
 };
 
 /**

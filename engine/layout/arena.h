@@ -150,6 +150,8 @@ struct dp_arena_control {
 	/* descriptors of the sequences that count where calls begin and end: see
 	 * struct dp_agent_sequence */
 	u64 call_sequences[DP_CALL_SEQUENCES][4] __attribute__((aligned(32)));
+	/* descriptor of the sequence in which the agent counts hits of handlers; 0: it cannot */
+	u64 handler_sequence[4] __attribute__((aligned(32)));
 };
 
 /* Of @tool_futex, and of the owner's: the thread's id, and the bit that the kernel sets
@@ -191,7 +193,7 @@ struct dp_arena_hit {
 };
 
 #define DP_LAYOUT_MAGIC 0x3165626f72507044ull
-#define DP_LAYOUT_VERSION 33
+#define DP_LAYOUT_VERSION 34
 
 #define DP_AGENT_TEXT (24 * DP_PAGE)
 #define DP_WIPE_OFFSET DP_AGENT_TEXT

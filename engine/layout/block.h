@@ -22,8 +22,9 @@
 /* A tag is in its home, or in another of these lines, by exclusive or. Detours look in the
  * first two. */
 #define DP_BLOCK_WAYS 8
-/* At most; and bytes of all of them, about */
+/* At most, where memory is tight, and at least; and bytes of all of them, about */
 #define DP_BLOCKS_MOST 8192u
+#define DP_BLOCKS_TIGHT 1024u
 #define DP_BLOCKS_LEAST 64u
 #define DP_BLOCKS_BYTES (32u << 20)
 

@@ -35,6 +35,7 @@
 #define LINE 64
 #define PATTERNS (1 << (DP_JUMP_SIZE - 1))
 #define NEAR (1ull << 30)
+#define UNCHARTED (1ull << 62)
 
 struct page {
 	u64 addr; /* 0: none */
@@ -232,11 +233,14 @@ static u64 try_hole(struct dp_islands *l, const struct dp_hole *hole,
 	return 0;
 }
 
+/* Any hole with a chart is nearer than those without. */
 static u64 distance(const struct dp_hole *hole, u64 addr)
 {
+	u64 far = hole->is & DP_HOLE_CHARTED ? 0 : UNCHARTED;
+
 	if (addr < hole->start)
-		return hole->start - addr;
-	return addr > hole->end ? addr - hole->end : 0;
+		return far + (hole->start - addr);
+	return far + (addr > hole->end ? addr - hole->end : 0);
 }
 
 /* The nearest hole not tried yet that the jump can lead into: the next in distance after @last. */

@@ -3,11 +3,13 @@
 #ifndef DP_PLAN_JUMP_H
 #define DP_PLAN_JUMP_H
 
+#include "engine/layout/site.h"
 #include "port_types.h"
 
 struct dp_engine;
 struct dp_jump;
 struct dp_site;
+struct dp_unwind_states;
 
 /* Why a site is a breakpoint */
 #define DP_WHY_RETURNS "a call returns into the bytes that a jump needs"
@@ -36,9 +38,19 @@ struct dp_jump_work dp_jump_work(const struct dp_engine *e,
  * @at, @out: address of the detour, and where to write it
  * @pad: see struct dp_detour_spec
  * @stubs: address of the stubs of its pool
+ * @states: set to those of its code, or NULL
  */
 int dp_jump_plan(const struct dp_engine *e, const struct dp_site *s,
-		 struct dp_jump *j, u64 at, u32 pad, u8 *out, u64 stubs);
+		 struct dp_jump *j, u64 at, u32 pad, u8 *out, u64 stubs,
+		 struct dp_unwind_states *states);
+/** struct dp_jump_way - what a detour does before the first instruction: see struct dp_jump */
+struct dp_jump_way {
+	enum dp_jump_calls calls;
+	u32 touches;
+};
+/** dp_jump_way() - what is best for the probes of a site */
+struct dp_jump_way dp_jump_way(const struct dp_engine *e,
+			       const struct dp_site *s);
 /** dp_jump_is_tracked() - can calls that begin at the site go on through a stub? */
 bool dp_jump_is_tracked(const struct dp_engine *e, const struct dp_site *s);
 /** dp_jump_insn_at() - the instruction of the region of @site that begins at @addr, or -1 */

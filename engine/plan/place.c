@@ -13,6 +13,9 @@ static u64 window_low(const struct dp_pool_need *need)
 	return need->high > DP_REACH + LOWEST ? need->high - DP_REACH : LOWEST;
 }
 
+/* How far a hole without a chart is away, besides */
+#define UNCHARTED (1ull << 62)
+
 static u64 distance(const struct dp_pool_need *need, u64 addr)
 {
 	if (addr + need->size <= need->low)
@@ -39,15 +42,18 @@ static u64 fit(const struct dp_pool_need *need, const struct dp_hole *hole)
 int dp_place_one(struct dp_pool_need *need, const struct dp_hole *holes,
 		 size_t n)
 {
-	u64 addr;
+	u64 addr, far, least = ~0ull;
 	size_t i;
 
 	need->addr = 0;
 	for (i = 0; i < n; i++) {
-		addr = holes[i].ours ? 0 : fit(need, &holes[i]);
-		if (addr && (!need->addr ||
-			     distance(need, addr) < distance(need, need->addr)))
-			need->addr = addr;
+		addr = holes[i].is & DP_HOLE_OURS ? 0 : fit(need, &holes[i]);
+		far = distance(need, addr) +
+		      (holes[i].is & DP_HOLE_CHARTED ? 0 : UNCHARTED);
+		if (!addr || far >= least)
+			continue;
+		need->addr = addr;
+		least = far;
 	}
 	return need->addr ? 0 : -ENOMEM;
 }

@@ -40,10 +40,14 @@ void dp_site_span(const struct dp_site *s, u64 *low, u64 *high);
 
 /* place: addresses for memory that has to be mapped. */
 
-/** struct dp_hole - unmapped addresses [start, end) */
+/* Mapped by us, and only for islands; unwinders know code there, so it is better than others */
+#define DP_HOLE_OURS 1
+#define DP_HOLE_CHARTED 2
+
+/** struct dp_hole - unmapped addresses [start, end); @is: DP_HOLE_* */
 struct dp_hole {
 	u64 start, end;
-	bool ours; /* mapped by us, and only for islands */
+	u8 is;
 };
 
 /** dp_place_one() - choose an address for a pool

@@ -57,6 +57,11 @@ void dp_engine_set_rings(struct dp_engine *e, u32 bytes, bool block)
 	e->block = block;
 }
 
+void dp_engine_set_tight(struct dp_engine *e, bool tight)
+{
+	e->tight = tight;
+}
+
 void dp_engine_set_coarse(struct dp_engine *e, bool coarse)
 {
 	e->coarse = coarse;

@@ -93,6 +93,9 @@ void dp_engine_set_native(struct dp_engine *engine, bool native, u32 leave);
  */
 void dp_engine_set_rings(struct dp_engine *engine, u32 bytes, bool block);
 
+/** dp_engine_set_tight() - take little room for calls in progress. Before the build. */
+void dp_engine_set_tight(struct dp_engine *engine, bool tight);
+
 /** dp_engine_set_coarse() - records that detours make have the time at which they are read, because
  *  to read the clock costs more than all the rest. Before the build. */
 void dp_engine_set_coarse(struct dp_engine *engine, bool coarse);

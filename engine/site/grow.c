@@ -40,9 +40,16 @@ static bool serves(const struct dp_engine *e, const struct dp_site *s,
 	       (j->tracked || !dp_jump_is_tracked(e, s));
 }
 
+/* Where charts tell of code, each piece of it begins a grain of theirs. */
+static u32 charted_align(const struct dp_engine *e)
+{
+	return dp_room_charts(e) ? DP_CHARTED_ALIGN : 1;
+}
+
 /* In the room of a detour that another site has left. Return: 1: it has not that room. */
 static int encode_left(struct dp_engine *e, struct dp_site *s,
-		       const struct dp_jump *left, struct dp_jump *j)
+		       const struct dp_jump *left, struct dp_jump *j,
+		       struct dp_unwind_states *states)
 {
 	int pool = dp_room_near(e, s, left->base), err;
 	u8 code[DP_DETOUR_MAX];
@@ -50,7 +57,7 @@ static int encode_left(struct dp_engine *e, struct dp_site *s,
 	if (pool < 0)
 		return 1;
 	err = dp_jump_plan(e, s, j, left->base, 0, code,
-			   e->need.pools[pool].addr);
+			   e->need.pools[pool].addr, states);
 	if (err || j->len > left->room)
 		return 1;
 	s->pool = (u32)pool;
@@ -59,7 +66,8 @@ static int encode_left(struct dp_engine *e, struct dp_site *s,
 }
 
 /* In the room that has been taken. Return: 0 or an errno. */
-static int encode_new(struct dp_engine *e, struct dp_site *s, struct dp_jump *j)
+static int encode_new(struct dp_engine *e, struct dp_site *s, struct dp_jump *j,
+		      struct dp_unwind_states *states)
 {
 	u64 at;
 	u8 *out;
@@ -67,32 +75,38 @@ static int encode_new(struct dp_engine *e, struct dp_site *s, struct dp_jump *j)
 
 	dp_room_consume(e, s, 0, DP_DETOUR_ALIGN);
 	at = dp_room_cursor(e, s, &out);
-	err = dp_jump_plan(e, s, j, at, 0, out, e->need.pools[s->pool].addr);
+	err = dp_jump_plan(e, s, j, at, 0, out, e->need.pools[s->pool].addr,
+			   states);
 	j->room = j->len;
 	return err;
 }
 
 /* With its entry at @at. Return: 1: it is not as large as was guessed. */
 static int encode_at(const struct dp_engine *e, const struct dp_site *s, u64 at,
-		     const struct dp_guess *g, struct dp_jump *j, u8 *code)
+		     const struct dp_guess *g, struct dp_jump *j, u8 *code,
+		     struct dp_unwind_states *states)
 {
 	u64 stubs = e->need.pools[s->pool].addr;
 	u32 pad = (u32)(at - g->start) % DP_DETOUR_ALIGN;
+	struct dp_unwind_states found;
 	struct dp_jump there = { 0 };
 
-	if (dp_jump_plan(e, s, &there, at - g->start - pad, pad, code, stubs) ||
+	if (dp_jump_plan(e, s, &there, at - g->start - pad, pad, code, stubs,
+			 &found) ||
 	    there.base + there.start != at ||
 	    (u32)there.len - there.start > g->after)
 		return 1;
 	there.room = there.len;
 	*j = there;
+	dp_unwind_copy(states, &found);
 	return 0;
 }
 
 /* Where the jump leads: then no island is needed.
  * Return: 0; 1 there is no room, or it is not so large; an errno. */
 static int encode_there(struct dp_engine *e, struct dp_site *s,
-			const struct dp_guess *g, struct dp_jump *j)
+			const struct dp_guess *g, struct dp_jump *j,
+			struct dp_unwind_states *states)
 {
 	u8 code[DP_DETOUR_MAX], last = s->last;
 	u64 at;
@@ -100,7 +114,7 @@ static int encode_there(struct dp_engine *e, struct dp_site *s,
 			       &at);
 
 	if (!err)
-		err = encode_at(e, s, at, g, j, code);
+		err = encode_at(e, s, at, g, j, code, states);
 	if (!err)
 		err = dp_room_settle(e, j->base, code, j->len);
 	if (err)
@@ -108,32 +122,58 @@ static int encode_there(struct dp_engine *e, struct dp_site *s,
 	return err;
 }
 
+/* Of detours that do the same before the first instruction */
+static struct dp_guess *guess_for(struct dp_engine *e, const struct dp_site *s)
+{
+	return &e->growth->guess[s->runs ? DP_CALLS_FOLLOWED + 1 :
+					   dp_jump_way(e, s).calls];
+}
+
 /* Where the jump leads, or else anywhere. @fresh: set in the second case
  * Return: 0; -ENOMEM there is no room; an error of writing. */
 static int encode(struct dp_engine *e, struct dp_site *s, struct dp_jump *j,
-		  bool *fresh)
+		  struct dp_unwind_states *states, bool *fresh)
 {
-	struct dp_guess *guess = &e->growth->guess[s->runs];
+	struct dp_guess *guess = guess_for(e, s);
 	int err = dp_room_take(e, s, DP_DETOUR_ALIGN + DP_DETOUR_MAX);
 
 	if (err)
 		return err;
-	err = s->traps && guess->after ? encode_there(e, s, guess, j) : 1;
+	err = s->traps && guess->after ? encode_there(e, s, guess, j, states) :
+					 1;
 	if (err <= 0)
 		return err;
 	*fresh = true;
-	err = encode_new(e, s, j);
+	err = encode_new(e, s, j, states);
 	if (err || !s->traps)
 		return err;
 	*guess = (struct dp_guess){ j->start, (u32)j->len - j->start };
-	err = encode_there(e, s, guess, j);
+	err = encode_there(e, s, guess, j, states);
 	*fresh = err;
 	return err > 0 ? 0 : err;
+}
+
+static void chart_jump(struct dp_engine *e, const struct dp_site *s,
+		       const struct dp_jump *j,
+		       const struct dp_unwind_states *states)
+{
+	struct dp_charted code = { .at = j->base,
+				   .len = j->len,
+				   .states = states,
+				   .addr = s->addr,
+				   .duplicate = j->duplicated_at };
+	int i;
+
+	for (i = 0; i < j->nr; i++)
+		code.offset[i] = j->offset[i];
+	code.offset[DP_UNWIND_BEHIND] = j->size;
+	dp_room_chart(e, &code);
 }
 
 /* @n: its number in the table. Return: 0; -ENOMEM there is no room; an error of writing. */
 static int make_jump(struct dp_engine *e, struct dp_site *s, u32 n)
 {
+	struct dp_unwind_states states;
 	struct dp_jump j = { 0 };
 	bool left, fresh = false;
 	int err = 1;
@@ -141,11 +181,11 @@ static int make_jump(struct dp_engine *e, struct dp_site *s, u32 n)
 	if (n >= e->arena->control.max_jumps)
 		return -ENOMEM;
 	if (n < e->view.nr_jumps)
-		err = encode_left(e, s, &e->view.jumps[n], &j);
+		err = encode_left(e, s, &e->view.jumps[n], &j, &states);
 	left = !err;
 	if (err > 0) {
 		j = (struct dp_jump){ 0 };
-		err = encode(e, s, &j, &fresh);
+		err = encode(e, s, &j, &states, &fresh);
 	}
 	s->island = 0;
 	if (!err && s->traps && (left || fresh))
@@ -153,7 +193,8 @@ static int make_jump(struct dp_engine *e, struct dp_site *s, u32 n)
 	if (err)
 		return err > 0 ? -ENOMEM : err;
 	if (fresh)
-		dp_room_consume(e, s, j.len, 1);
+		dp_room_consume(e, s, j.len, charted_align(e));
+	chart_jump(e, s, &j, &states);
 	s->staged |= fresh;
 	j.island = s->island;
 	j.earlier = s->jumps;
@@ -161,16 +202,46 @@ static int make_jump(struct dp_engine *e, struct dp_site *s, u32 n)
 	return 0;
 }
 
-int dp_grow_jump(struct dp_engine *e, struct dp_site *s)
+/* Does the detour of a jump do what is best before the first instruction? */
+static bool suits(const struct dp_engine *e, const struct dp_site *s,
+		  const struct dp_jump *j)
+{
+	struct dp_jump_way way = dp_jump_way(e, s);
+
+	return j->calls == way.calls && !(way.touches & ~j->touches);
+}
+
+/* A jump that has been made for the site, or 0. @any: it need not be the best */
+static u32 find_jump(const struct dp_engine *e, const struct dp_site *s,
+		     bool any)
+{
+	const struct dp_jump *j;
+	u32 n;
+
+	for (n = s->jumps; n; n = j->earlier) {
+		j = &e->view.jumps[n];
+		if (serves(e, s, j) && (any || suits(e, s, j)))
+			return n;
+	}
+	return 0;
+}
+
+/* Text is not written again for a better jump. */
+static u32 present_jump(const struct dp_engine *e, const struct dp_site *s)
+{
+	const struct dp_site_entry *entry = dp_entry_of(e, s);
+
+	return entry && entry->armed == DP_SITE_THERE && entry->jump &&
+			       serves(e, s, &e->view.jumps[entry->jump]) ?
+		       entry->jump :
+		       0;
+}
+
+static int new_jump(struct dp_engine *e, struct dp_site *s)
 {
 	u32 n, left;
 	int err;
 
-	for (n = s->jumps; n; n = e->view.jumps[n].earlier)
-		if (serves(e, s, &e->view.jumps[n])) {
-			s->plan = n;
-			return 0;
-		}
 	n = s->left.jumps ? s->left.jumps : e->view.nr_jumps;
 	left = s->left.jumps ? e->view.jumps[n].earlier : 0;
 	err = make_jump(e, s, n);
@@ -183,6 +254,26 @@ int dp_grow_jump(struct dp_engine *e, struct dp_site *s)
 			 __ATOMIC_RELEASE);
 	s->jumps = s->plan = n;
 	return 0;
+}
+
+int dp_grow_jump(struct dp_engine *e, struct dp_site *s)
+{
+	u32 n = present_jump(e, s), any;
+	int err;
+
+	if (!n)
+		n = find_jump(e, s, false);
+	if (n) {
+		s->plan = n;
+		return 0;
+	}
+	any = find_jump(e, s, true);
+	err = new_jump(e, s);
+	if (err && any) {
+		s->plan = any;
+		err = 0;
+	}
+	return err;
 }
 
 /* The copies of a site: of its instruction alone, and that which ends in a breakpoint. */
@@ -213,6 +304,27 @@ static int make_post(const struct dp_site *s, struct dp_site_entry *entry,
 	return err;
 }
 
+static u8 body_of(const struct dp_site_entry *entry, u64 at)
+{
+	return at == entry->single ? entry->single_body : entry->post_body;
+}
+
+/* Behind the body may be a breakpoint, and there is the jump back. */
+static void chart_copy(struct dp_engine *e, const struct dp_site *s, u64 at,
+		       u8 len, u8 body)
+{
+	struct dp_unwind_states states;
+	struct dp_charted code = {
+		.at = at, .len = len, .states = &states, .addr = s->addr
+	};
+
+	if (!dp_room_charts(e))
+		return;
+	dp_copy_unwind(&states, s->facts.class, body);
+	code.offset[DP_UNWIND_BEHIND] = s->facts.len;
+	dp_room_chart(e, &code);
+}
+
 /* Where another site has left one, or in new memory. */
 static int put_copy(struct dp_engine *e, struct dp_site *s,
 		    struct dp_site_entry *entry, copy_fn *make, u64 *at,
@@ -223,16 +335,20 @@ static int put_copy(struct dp_engine *e, struct dp_site *s,
 
 	if (pool >= 0 && !make(s, entry, *at, code, &len) && len <= room) {
 		s->pool = (u32)pool;
+		chart_copy(e, s, *at, len, body_of(entry, *at));
 		return dp_room_put(e, *at, code, len);
 	}
-	err = dp_room_take(e, s, DP_COPY_MAX);
+	err = dp_room_take(e, s, DP_COPY_MAX + DP_CHARTED_ALIGN);
 	if (err)
 		return err;
+	dp_room_consume(e, s, 0, charted_align(e));
 	*at = dp_room_cursor(e, s, &out);
 	err = make(s, entry, *at, out, &len);
-	if (!err)
-		dp_room_consume(e, s, len, 1);
-	return err;
+	if (err)
+		return err;
+	dp_room_consume(e, s, len, 1);
+	chart_copy(e, s, *at, len, body_of(entry, *at));
+	return 0;
 }
 
 int dp_grow_post(struct dp_engine *e, u32 i)

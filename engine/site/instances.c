@@ -164,7 +164,7 @@ void dp_instances_measure(const struct dp_engine *e, u32 *lines, u32 *blocks,
 	while (*lines * DP_INSTANCE_WAYS * (u64)*stride >
 	       (e->own ? OWN_BYTES : DP_INSTANCE_BYTES))
 		*lines /= 2;
-	*blocks = DP_BLOCKS_MOST;
+	*blocks = e->tight ? DP_BLOCKS_TIGHT : DP_BLOCKS_MOST;
 	while (*blocks > DP_BLOCKS_LEAST &&
 	       *blocks * DP_BLOCK_WORDS * (u64)*stride > DP_BLOCKS_BYTES)
 		*blocks /= 2;

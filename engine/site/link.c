@@ -178,6 +178,7 @@ static void fill_probe(struct dp_engine *e, u32 probe)
 					  .group = p->group,
 					  .way = p->way,
 					  .deadline = h->deadline,
+					  .touches = ~h->spares,
 					  .disabled = disabled,
 					  .earlier = earlier,
 					  .met_earlier = met_earlier };

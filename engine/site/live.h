@@ -24,6 +24,26 @@
 #include "engine/text/target.h"
 
 struct dp_engine;
+struct dp_unwind_states;
+
+/**
+ * struct dp_charted - generated code, as unwinders have to know it
+ * @at, @len: where it is
+ * @states: of the code, or NULL: it is an island, or without @addr a stub that is called
+ * @addr: the first instruction of the program for which it stands
+ * @offset: by the instruction in a state: where that is, from @addr
+ * @duplicate: where a duplicate's ret is in the program
+ */
+struct dp_charted {
+	u64 at;
+	u32 len;
+	const struct dp_unwind_states *states;
+	u64 addr, duplicate;
+	u8 offset[8];
+};
+
+/* Code with states of its own begins at such an address. */
+#define DP_CHARTED_ALIGN 16
 
 /**
  * struct dp_growth_ops - memory of the process
@@ -39,6 +59,7 @@ struct dp_engine;
  * @hold: call @work, which writes text, while no library can be unloaded. Probes of
  *   libraries unloaded earlier have been abandoned. @unowned: some of the text may be
  *   unmapped at any time. @work allocates nothing. Return: what @work does, or an errno
+ * @chart: let unwinders know code, before anything leads there; or NULL
  */
 struct dp_growth_ops {
 	int (*map)(void *arg, u64 addr, u64 size);
@@ -47,6 +68,7 @@ struct dp_growth_ops {
 	int (*stopped)(void *arg, const u32 *which, u32 n, bool in);
 	int (*hold)(void *arg, bool unowned, int (*work)(void *what),
 		    void *what);
+	void (*chart)(void *arg, const struct dp_charted *code);
 };
 
 /* The smallest pool where probes come one by one */
@@ -81,10 +103,12 @@ int dp_engine_adopt(struct dp_engine *engine, struct dp_arena *arena,
  * @first: it is called before the probes already at its site
  * @deadline: of DP_KIND_UPCALL, in ms
  * @way: of an exit: DP_WAY_*
+ * @spares: registers that @pre leaves alone, as its code has shown: ~@touches of struct
+ *   dp_probe_entry; 0: it is not known
  */
 struct dp_handlers {
 	u8 kind, pre_needs, post_needs;
-	u32 deadline, way;
+	u32 deadline, way, spares;
 	bool single, first;
 	const char *why;
 	u64 user, pre, post, fault, nmissed, instance_pool;

@@ -70,14 +70,17 @@ struct dp_growth *dp_room_copy(const struct dp_engine *of)
 
 /* For islands, our island arenas are as good as holes. The fewer there are, the sooner is one
  * found: arenas side by side are one. */
-static void add_arena(struct dp_growth *g, u64 start, u64 end)
+static void add_arena(struct dp_growth *g, const struct dp_pool_need *p,
+		      bool charted)
 {
+	u8 is = DP_HOLE_OURS | (charted ? DP_HOLE_CHARTED : 0);
+	u64 start = p->addr, end = p->addr + p->size;
 	size_t i;
 
 	for (i = 0; i < g->nr_holes; i++) {
 		struct dp_hole *h = &g->holes[i];
 
-		if (!h->ours || (h->end != start && h->start != end))
+		if (h->is != is || (h->end != start && h->start != end))
 			continue;
 		if (h->end == start)
 			h->end = end;
@@ -85,8 +88,7 @@ static void add_arena(struct dp_growth *g, u64 start, u64 end)
 			h->start = start;
 		return;
 	}
-	g->holes[g->nr_holes++] =
-		(struct dp_hole){ .start = start, .end = end, .ours = true };
+	g->holes[g->nr_holes++] = (struct dp_hole){ start, end, is };
 }
 
 static int refresh_holes(struct dp_engine *e)
@@ -106,9 +108,19 @@ static int refresh_holes(struct dp_engine *e)
 	for (i = 0; i < e->need.nr_pools; i++) {
 		p = &e->need.pools[i];
 		if (g->pools[i].island_arena)
-			add_arena(g, p->addr, p->addr + p->size);
+			add_arena(g, p, g->pools[i].charted);
 	}
 	return 0;
+}
+
+static bool is_charted(const struct dp_growth *g, u64 addr)
+{
+	size_t i;
+
+	for (i = 0; i < g->nr_holes; i++)
+		if (addr >= g->holes[i].start && addr < g->holes[i].end)
+			return g->holes[i].is & DP_HOLE_CHARTED;
+	return false;
 }
 
 /* The caller has checked that there is room. */
@@ -130,6 +142,8 @@ static int map_pool(struct dp_engine *e, const struct dp_pool_need *need,
 		    bool island_arena)
 {
 	struct dp_growth *g = e->growth;
+	struct dp_pool pool = { .island_arena = island_arena,
+				.charted = is_charted(g, need->addr) };
 	int err;
 
 	if (e->need.nr_pools == DP_MAX_POOLS)
@@ -137,12 +151,12 @@ static int map_pool(struct dp_engine *e, const struct dp_pool_need *need,
 	err = g->setup.ops->map(g->setup.arg, need->addr, need->size);
 	if (err)
 		return err;
-	enter_pool(e, need, (struct dp_pool){ .island_arena = island_arena });
+	enter_pool(e, need, pool);
 	g->nr_arenas += island_arena;
 	g->nr_holes =
 		dp_holes_carve(g->holes, g->nr_holes, need->addr, need->size);
 	if (island_arena)
-		add_arena(g, need->addr, need->addr + need->size);
+		add_arena(g, need, pool.charted);
 	return 0;
 }
 
@@ -187,6 +201,8 @@ static int new_pool(struct dp_engine *e, u64 low, u64 high)
 	dp_detour_stubs(stubs, &g->setup.entries);
 	g->pools[e->need.nr_pools - 1].used = sizeof(stubs);
 	err = g->setup.ops->put(g->setup.arg, need.addr, stubs, sizeof(stubs));
+	dp_room_chart(e, &(struct dp_charted){ .at = need.addr,
+					       .len = sizeof(stubs) });
 	/* No detour may call a stub that is not there. */
 	g->pools[e->need.nr_pools - 1].full = err;
 	return err;
@@ -292,7 +308,7 @@ static int open_island_arena(struct dp_engine *e, u64 addr)
 	for (i = 0; i < g->nr_holes; i++) {
 		const struct dp_hole *h = &g->holes[i];
 
-		if (h->ours || addr < h->start || addr >= h->end)
+		if (h->is & DP_HOLE_OURS || addr < h->start || addr >= h->end)
 			continue;
 		start = start < h->start ? h->start : start;
 		end = end > h->end ? h->end : end;
@@ -355,9 +371,13 @@ int dp_room_island(struct dp_engine *e, struct dp_site *s, u64 detour)
 	if (!dp_emit_jmp(jmp, s->island, detour))
 		return -ENOMEM;
 	err = dp_room_put(e, s->island, jmp, sizeof(jmp));
-	if (!err)
-		dp_island_claim(e->growth->islands, s->island, sizeof(jmp));
-	return err;
+	if (err)
+		return err;
+	dp_island_claim(e->growth->islands, s->island, sizeof(jmp));
+	dp_room_chart(e, &(struct dp_charted){ .at = s->island,
+					       .len = sizeof(jmp),
+					       .addr = s->addr });
+	return 0;
 }
 
 int dp_room_meet(struct dp_engine *e, struct dp_site *s, u32 before, u32 after,
@@ -402,6 +422,19 @@ int dp_room_near(const struct dp_engine *e, const struct dp_site *s, u64 at)
 			return reaches(&e->need.pools[i], low, high) ? (int)i :
 								       -1;
 	return -1;
+}
+
+bool dp_room_charts(const struct dp_engine *e)
+{
+	return e->growth->setup.ops->chart;
+}
+
+void dp_room_chart(const struct dp_engine *e, const struct dp_charted *code)
+{
+	const struct dp_live_setup *setup = &e->growth->setup;
+
+	if (setup->ops->chart)
+		setup->ops->chart(setup->arg, code);
 }
 
 int dp_room_put(const struct dp_engine *e, u64 at, const u8 *code, u32 len)

@@ -10,10 +10,11 @@ struct dp_engine;
 struct dp_jump;
 struct dp_site;
 
-/** struct dp_pool - one area: of copies, or an island arena; @full: nothing more goes there */
+/** struct dp_pool - one area: of copies, or an island arena; @full: nothing more goes there;
+ *  @charted: as of the hole that it was in */
 struct dp_pool {
 	u32 used;
-	bool island_arena, full;
+	bool island_arena, full, charted;
 };
 
 /** struct dp_stage - code for [@from, @to) of a pool, not written to the process yet */
@@ -52,7 +53,8 @@ struct dp_growth {
 	struct dp_hole *holes;
 	size_t nr_holes;
 	struct dp_islands *islands;
-	struct dp_guess guess[2]; /* the second one: running a program */
+	/* by enum dp_jump_calls; the last one: of those that run a program */
+	struct dp_guess guess[DP_CALLS_FOLLOWED + 2];
 	u32 nr_arenas; /* pools that are island arenas */
 	u64 coming; /* bytes that sites without a plan will need, at most */
 	u32 free_probe; /* 1 + index, linked by next */
@@ -91,6 +93,11 @@ int dp_room_write(struct dp_engine *engine);
 /** dp_room_put() - write code to room that was taken earlier. Return: 0 or an errno. */
 int dp_room_put(const struct dp_engine *engine, u64 at, const u8 *code,
 		u32 len);
+/** dp_room_chart() - tell unwinders of the process of code that is put there, or is going to be.
+ *  dp_room_charts() - would that do anything? */
+void dp_room_chart(const struct dp_engine *engine,
+		   const struct dp_charted *code);
+bool dp_room_charts(const struct dp_engine *engine);
 /** dp_room_near() - the pool that has @at, if it is in reach of what the site refers to; else
  *  -1 */
 int dp_room_near(const struct dp_engine *engine, const struct dp_site *site,

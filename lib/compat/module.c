@@ -146,17 +146,22 @@ static int add_alias(const char *text, struct dp_diag *diag)
 static int measure(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct dp_compat_loaded *loaded = arg;
-	ElfW(Addr) here = (ElfW(Addr))loaded->module, end = 0;
+	ElfW(Addr) here = (ElfW(Addr))loaded->module - info->dlpi_addr;
+	ElfW(Addr) start = ~(ElfW(Addr))0, end = 0;
 	int i;
 
-	for (i = 0; i < info->dlpi_phnum; i++)
-		if (info->dlpi_phdr[i].p_type == PT_LOAD)
-			end = info->dlpi_phdr[i].p_vaddr +
-			      info->dlpi_phdr[i].p_memsz;
-	if (here - info->dlpi_addr >= end)
+	for (i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+
+		if (ph->p_type != PT_LOAD)
+			continue;
+		start = ph->p_vaddr < start ? ph->p_vaddr : start;
+		end = ph->p_vaddr + ph->p_memsz;
+	}
+	if (here < start || here >= end)
 		return 0;
-	loaded->start = (const char *)info->dlpi_addr;
-	loaded->size = end;
+	loaded->start = (const char *)info->dlpi_addr + start;
+	loaded->size = end - start;
 	return 1;
 }
 

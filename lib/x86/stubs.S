@@ -16,7 +16,8 @@
 	.size	dp_stub_room, STUBS
 /*
  * The caller's stack pointer is the present one, because the return has popped the stub's
- * address. The true return address is the first word of the stub's struct dp_frame. With
+ * address; a thread that has pushed the number (at 19) is below. One that comes from the detour
+ * (at 0) is far below the slot. The true return address is the first word of the stub's struct dp_frame. With
  *
  *	page = pc & ~0xfff	frames = page + *(u64 *)page
  *
@@ -25,7 +26,11 @@
  */
 	.cfi_startproc simple
 	.cfi_personality 0x1b, dp_frame_personality
-	.cfi_def_cfa rsp, 0
+	.cfi_escape 0x0f, 22 /* DW_CFA_def_cfa_expression */
+	.cfi_escape 0x77, 0, 0x80, 0, 0x4f, 0x1a, 0x12 /* breg7; breg16; lit31; and; dup */
+	.cfi_escape 0x30, 0x29, 0x08, 152, 0x1e /* lit0; eq; const1u 152; mul */
+	.cfi_escape 0x16, 0x08, 19, 0x29, 0x38, 0x1e /* swap; const1u 19; eq; lit8; mul */
+	.cfi_escape 0x22, 0x22, 0x96, 0x96 /* plus; plus; nop; nop */
 	.cfi_escape 0x10, 16, 21 /* DW_CFA_expression, of the return address */
 	.cfi_escape 0x80, 0 /* DW_OP_breg16: pc */
 	.cfi_escape 0x0a, 0xff, 0x0f, 0x20, 0x1a /* const2u 0xfff; not; and */

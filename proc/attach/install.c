@@ -77,9 +77,9 @@ struct agent {
 	bool planned;
 };
 
-static const struct dp_growth_ops ops = { dp_pools_add, dp_pools_put,
+static const struct dp_growth_ops ops = { dp_pools_add,	  dp_pools_put,
 					  dp_pools_holes, dp_arm_stopped,
-					  dp_arm_hold };
+					  dp_arm_hold,	  NULL };
 
 static void locate(const struct dp_process *proc, struct dp_mapping *map,
 		   u64 base)

@@ -121,6 +121,14 @@ static u64 locked(pid_t pid)
 	return dp_status_read(pid, pid, &st) ? 0 : st.locked;
 }
 
+bool dp_limits_tight(pid_t pid)
+{
+	struct rlimit own;
+
+	return limit(pid, RLIMIT_AS) != RLIM_INFINITY || locked(pid) ||
+	       getrlimit(RLIMIT_AS, &own) || own.rlim_cur != RLIM_INFINITY;
+}
+
 static void why_no_memory(pid_t pid, u64 size, size_t mappings, char *text)
 {
 	u64 space = limit(pid, RLIMIT_AS), data = limit(pid, RLIMIT_DATA);

@@ -11,6 +11,8 @@ go() { echo >&5; exec 5>&-; }
 tables() { [ "$(grep -c ' rw-s 00000000 .*memfd:dprobes' "/proc/$1/maps")" -ge 1 ]; }
 field() { sed -n "s/.*\"$1\":\([0-9]*\).*/\1/p"; }
 
+# Where address space is limited there are few blocks, and calls go into tables.
+ulimit -S -v 16000000
 # A launched one, because the first way down is to be followed
 launch() { # OPTION... -- WORD...
 	rm -f "$dir/go"
@@ -38,6 +40,17 @@ is "the child's: what it has entered, and what it was in returns as well" \
 	"$(field hits <<<"$child") $(field missed <<<"$child") $(field returned <<<"$child") $(field inside <<<"$child")" \
 	"11 0 $((calls + 11)) 0"
 is "nothing else is said" "$(grep -cE 'balance|BUG|entered before' "$dir/err")" 0
+
+# The same where all calls are in blocks
+(
+	ulimit -S -v unlimited
+	"$DPROBES" stat --json -f -o "$dir/counts" r:inside_call -- "$victim_prog" 20000 fork <<<"" >"$dir/out" 2>"$dir/err"
+	echo "$?" >"$dir/status"
+)
+is "in blocks: the program is right" "$(cat "$dir/status") $(tail -n 1 "$dir/out")" "0 right"
+is "in blocks: all return, in the child as well" \
+	"$(sed -n 's/.*"hits":\([0-9]*\),.*"returned":\([0-9]*\),.*"inside":\([0-9]*\)}/\1 \2 \3/p' "$dir/counts" | sort | tr '\n' ' ')" \
+	"11 20012 0 40002 40002 0 "
 
 # A library that shows that it is armed: its cbrt is called from the bottom.
 cat >"$dir/late.c" <<'C'

@@ -90,8 +90,8 @@ enum native_end { NATIVE_UNMET, NATIVE_MET, NATIVE_RECORD, NATIVE_LEFT_IT };
 static __thread u32 native_tid = NATIVE_TID;
 
 /* @code: one page that can be run; @table: of each CPU, this one's counters; @guard: no memory
- * from the middle of @data on; @stream: of all CPUs, in which a record begins at @from, made
- * between the times @before and @after */
+ * from the middle of @data on; @rseq: where it counts; @step: the trap flag, or 0; @stream: of all CPUs,
+ * in which a record begins at @from, made between the times @before and @after */
 struct native_run {
 	u8 *code;
 	u64 *table, counters[2];
@@ -101,6 +101,8 @@ struct native_run {
 	u32 faults;
 	enum dp_commits commits;
 	struct dp_insn_memory memory;
+	struct dp_rseq rseq;
+	u64 step;
 	u64 from, before, after;
 	struct {
 		struct dp_stream head;
@@ -180,6 +182,7 @@ static inline bool native_begin(struct native_run *n)
 	for (i = 0; i < 65536; i++)
 		n->table[i] = (u64)n->counters;
 	n->stream.head.limit = ~0ull;
+	n->rseq = (struct dp_rseq){ (s32)__rseq_offset, RSEQ_SIG };
 	n->data = mmap(NULL, 2 * NATIVE_PAGE, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	mprotect(n->data + NATIVE_PAGE, NATIVE_PAGE, PROT_NONE);
@@ -215,7 +218,6 @@ static inline int native_make(struct native_run *n,
 			      const struct dp_native *native)
 {
 	static const u8 nop5[5] = { 0x0f, 0x1f, 0x44, 0, 0 };
-	const struct dp_rseq rseq = { (s32)__rseq_offset, RSEQ_SIG };
 	struct dp_region region = { .nr = 1, .len = sizeof(nop5) };
 	struct dp_detour_spec spec = {
 		.from = (u64)(n->code + NATIVE_SITE),
@@ -224,7 +226,7 @@ static inline int native_make(struct native_run *n,
 		.code = nop5,
 		.region = &region,
 		.before = { 1 },
-		.rseq = &rseq,
+		.rseq = &n->rseq,
 		.table = (u64)n->table,
 		.counter = 0,
 		.met_counter = sizeof(u64),
@@ -302,7 +304,7 @@ static inline int native_go(struct native_run *n)
 	u64 *red_zone = &n->stack[512 - 16];
 	u32 end;
 
-	native_in.flags = (native_in.flags & NATIVE_FLAGS) | 0x202;
+	native_in.flags = (native_in.flags & NATIVE_FLAGS) | 0x202 | n->step;
 	for (i = 0; i < 32; i++)
 		red_zone[i] = i * 0x0101010101ull;
 	native_enter_at(n);

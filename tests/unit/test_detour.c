@@ -17,7 +17,11 @@
 #include <ucontext.h>
 #include "engine/insn/detour.h"
 #include "engine/insn/callout.h"
+#include "engine/layout/site.h"
+#include "engine/site/view.h"
 #include "hex.h"
+#include "machine.h"
+#include "unwound.h"
 
 #define SIGNATURE 0x53053053
 #define CPUS 65536
@@ -41,75 +45,6 @@ enum {
 };
 #define PAD_SIZE 0x20
 #define STACK_WORDS 32 /* each the address of another pad */
-
-/* In the order of their numbers. */
-enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI };
-
-struct machine {
-	u64 r[16], flags;
-};
-
-extern struct machine machine_in, machine_out;
-extern u64 machine_go, nr_told;
-extern u32 told[32];
-void machine_run(void); /* from machine_in, at machine_go */
-void machine_leave(void); /* is where that ends */
-void machine_told(void); /* in place of the agent: notes the number */
-
-__asm__(".pushsection .bss\n"
-	".balign 16\n"
-	".globl machine_in, machine_out, machine_go, nr_told, told\n"
-	".hidden machine_in, machine_out, machine_go, nr_told, told\n"
-	"machine_in: .skip 136\n"
-	"machine_out: .skip 136\n"
-	"machine_go: .skip 8\n"
-	"nr_told: .skip 8\n"
-	"told: .skip 128\n"
-	"host_sp: .skip 8\n"
-	".popsection\n"
-	".pushsection .text\n"
-	".globl machine_run, machine_leave, machine_told\n"
-	".hidden machine_run, machine_leave, machine_told\n"
-	"machine_run:\n"
-	"push %rbx; push %rbp; push %r12; push %r13; push %r14; push %r15\n"
-	"mov %rsp, host_sp(%rip)\n"
-	"pushq machine_in+128(%rip)\n"
-	"popfq\n"
-	"mov machine_in(%rip), %rax; mov machine_in+8(%rip), %rcx\n"
-	"mov machine_in+16(%rip), %rdx; mov machine_in+24(%rip), %rbx\n"
-	"mov machine_in+32(%rip), %rsp; mov machine_in+40(%rip), %rbp\n"
-	"mov machine_in+48(%rip), %rsi; mov machine_in+56(%rip), %rdi\n"
-	"mov machine_in+64(%rip), %r8; mov machine_in+72(%rip), %r9\n"
-	"mov machine_in+80(%rip), %r10; mov machine_in+88(%rip), %r11\n"
-	"mov machine_in+96(%rip), %r12; mov machine_in+104(%rip), %r13\n"
-	"mov machine_in+112(%rip), %r14; mov machine_in+120(%rip), %r15\n"
-	"jmp *machine_go(%rip)\n"
-	"machine_leave:\n"
-	"mov %rax, machine_out(%rip); mov %rcx, machine_out+8(%rip)\n"
-	"mov %rdx, machine_out+16(%rip); mov %rbx, machine_out+24(%rip)\n"
-	"mov %rsp, machine_out+32(%rip); mov %rbp, machine_out+40(%rip)\n"
-	"mov %rsi, machine_out+48(%rip); mov %rdi, machine_out+56(%rip)\n"
-	"mov %r8, machine_out+64(%rip); mov %r9, machine_out+72(%rip)\n"
-	"mov %r10, machine_out+80(%rip); mov %r11, machine_out+88(%rip)\n"
-	"mov %r12, machine_out+96(%rip); mov %r13, machine_out+104(%rip)\n"
-	"mov %r14, machine_out+112(%rip); mov %r15, machine_out+120(%rip)\n"
-	"mov host_sp(%rip), %rsp\n"
-	"pushfq\n"
-	"popq machine_out+128(%rip)\n"
-	"cld\n"
-	"pop %r15; pop %r14; pop %r13; pop %r12; pop %rbp; pop %rbx\n"
-	"ret\n"
-	"machine_told:\n"
-	"pushfq; push %rax; push %rcx; push %rdx\n"
-	"mov 40(%rsp), %eax\n"
-	"mov nr_told(%rip), %ecx\n"
-	"and $31, %ecx\n"
-	"lea told(%rip), %rdx\n"
-	"mov %eax, (%rdx,%rcx,4)\n"
-	"incl nr_told(%rip)\n"
-	"pop %rdx; pop %rcx; pop %rax; popfq\n"
-	"ret\n"
-	".popsection\n");
 
 /* @aim: offset of a displacement of @size bytes, if any, which ends the
  * instruction but for @behind bytes and shall refer to @to */
@@ -1137,6 +1072,327 @@ static void knows_its_reach(void **state)
 	assert_int_equal(dp_detour_make(&s, &d), -EINVAL);
 }
 
+/* Step by step, the detour tells where the program is. */
+
+/* What a detour in one's own process does behind the count */
+enum own_kind { NOT_OWN, ENABLED, IN_HANDLER, IDLE, TRACKED, OWN_KINDS };
+
+#define TRACE 128
+
+/**
+ * struct trace - the program by itself, at each instruction of the region
+ * @end: address behind the region
+ */
+static struct trace {
+	struct unwound at[TRACE];
+	u64 pc[TRACE];
+	int n;
+} trace;
+
+/**
+ * struct stepper - the thread that is stepped
+ * @d: the detour, or NULL: the program by itself
+ * @now: where in the trace it is
+ * @steps: in the detour; @interrupts: at so many steps in a sequence from now; 0: not
+ */
+static struct stepper {
+	const struct dp_detour *d;
+	const struct dp_region *r;
+	const struct dp_duplicate *duplicate;
+	int now, steps, interrupts;
+	const char *bad;
+	u64 bad_pc;
+} stepper;
+
+static u64 nr_stepped, nr_interrupted, nr_moved;
+
+/* The site and its detour, as a tool sees them that leaves */
+static struct dp_site_entry step_site;
+static struct dp_jump step_jumps[2];
+static const struct dp_view step_view = {
+	.sites = &step_site,
+	.jumps = step_jumps,
+	.nr_sites = 1,
+	.nr_jumps = 2,
+};
+
+static void note_jump(const struct dp_detour *d, const struct dp_region *r)
+{
+	struct dp_jump *j = &step_jumps[1];
+	int i;
+
+	step_site.addr = at(TEXT);
+	*j = (struct dp_jump){ .base = at(DETOUR),
+			       .len = d->len,
+			       .start = d->start,
+			       .nr = r->nr,
+			       .size = r->len,
+			       .duplicate = d->duplicate,
+			       .duplicate_insn = d->duplicate_insn,
+			       .duplicated_at = at(ELSEWHERE) };
+	for (i = 0; i < r->nr; i++) {
+		j->at[i] = d->at[i];
+		j->insn[i] = d->insn[i];
+		j->offset[i] = r->at[i];
+	}
+	j->at[i] = d->at[i];
+}
+
+static void note_plain(const ucontext_t *uc, u64 pc)
+{
+	static const struct dp_detour none;
+	int i;
+
+	for (i = 0; i < stepper.r->nr && pc != at(TEXT) + stepper.r->at[i]; i++)
+		;
+	if (i == stepper.r->nr && pc != at(TEXT) + stepper.r->len &&
+	    pc != at(ELSEWHERE))
+		return;
+	unwound_at(&none, pc, uc, &trace.at[trace.n]);
+	trace.pc[trace.n++] = pc;
+}
+
+static u64 original(u8 insn)
+{
+	return at(insn == DP_UNWIND_DUPLICATE ? ELSEWHERE :
+		  insn == DP_UNWIND_BEHIND    ? TEXT + stepper.r->len :
+						TEXT + stepper.r->at[insn]);
+}
+
+/* Is it an instruction of the program's own, as it is? */
+static bool is_instruction(const struct dp_detour *d, u8 insn, u64 offset)
+{
+	return insn < stepper.r->nr	   ? offset == d->insn[insn] :
+	       insn == DP_UNWIND_DUPLICATE ? offset == d->duplicate_insn :
+					     offset == d->at[stepper.r->nr];
+}
+
+static bool same_registers(const struct unwound *u, const struct unwound *want,
+			   bool loops)
+{
+	int i;
+
+	for (i = 0; i < DP_UNWIND_REGS; i++)
+		if (u->r[i] != want->r[i] && !(loops && i == RCX))
+			return false;
+	return true;
+}
+
+/* A tool that leaves moves a thread to the program's instruction: it finds all registers, as
+ * they are, and flags. A thread in between is let run on. */
+static bool can_move(const ucontext_t *uc, u64 pc, u64 ignored)
+{
+	static const struct dp_detour none;
+	const struct unwound *want = &trace.at[stepper.now];
+	struct unwound u;
+	u64 to;
+
+	if (dp_view_original(&step_view, pc, &to))
+		return true;
+	nr_moved++;
+	unwound_at(&none, pc, uc, &u);
+	return to == trace.pc[stepper.now] && same_registers(&u, want, false) &&
+	       !((u.flags ^ want->flags) & ~ignored);
+}
+
+static void expect_step(const ucontext_t *uc, u64 pc)
+{
+	const struct dp_detour *d = stepper.d;
+	const u64 ignored = UNWOUND_TRAP_FLAG | 1 << 16;
+	const struct unwound *want;
+	struct unwound u;
+	bool exact, loops;
+
+	unwound_at(d, at(DETOUR), uc, &u);
+	exact = is_instruction(d, u.insn, pc - at(DETOUR));
+	if (stepper.now + 1 < trace.n &&
+	    original(u.insn) == trace.pc[stepper.now + 1])
+		stepper.now++;
+	want = &trace.at[stepper.now];
+	loops = u.insn < stepper.r->nr && !exact &&
+		stepper.r->facts[u.insn].class == DP_INSN_LOOP;
+	stepper.bad = original(u.insn) != trace.pc[stepper.now] ?
+			      "instruction" :
+		      !same_registers(&u, want, loops) ? "registers" :
+		      exact && (u.flags ^ want->flags) & ~ignored ? "flags" :
+		      !can_move(uc, pc, ignored)		  ? "moved" :
+								    NULL;
+	stepper.bad_pc = pc;
+}
+
+static void on_step(int sig, siginfo_t *info, void *context)
+{
+	ucontext_t *uc = context;
+	greg_t *g = uc->uc_mcontext.gregs;
+	u64 pc = (u64)g[REG_RIP], to;
+
+	if (pc == (u64)(uintptr_t)machine_leave)
+		g[REG_EFL] &= ~(greg_t)UNWOUND_TRAP_FLAG;
+	if (!stepper.d) {
+		note_plain(uc, pc);
+		return;
+	}
+	if (pc - at(DETOUR) >= stepper.d->len || stepper.bad)
+		return;
+	stepper.steps++;
+	expect_step(uc, pc);
+	if (stepper.interrupts && unwound_area.rseq_cs &&
+	    !--stepper.interrupts && unwound_interrupt(uc, &to)) {
+		g[REG_RIP] = (greg_t)to;
+		nr_interrupted++;
+	}
+}
+
+static void run_stepped(const struct machine *from, const struct dp_detour *d)
+{
+	struct machine m = *from;
+	struct outcome o;
+
+	m.flags |= UNWOUND_TRAP_FLAG;
+	stepper.d = d;
+	stepper.now = stepper.steps = 0;
+	stepper.bad = NULL;
+	run(&m, &o);
+	assert_int_equal(unwound_area.rseq_cs, 0);
+	if (stepper.bad)
+		fail_msg("%s at +%#lx", stepper.bad,
+			 stepper.bad_pc - at(DETOUR));
+	nr_stepped += (u64)stepper.steps;
+}
+
+/* The word that says whether the detour calls out, and the thread's stack's */
+static u64 step_enable;
+static __thread u32 step_stack[8], *step_self;
+
+static void make_own(struct dp_detour_spec *s, enum own_kind own)
+{
+	if (own == NOT_OWN)
+		return;
+	step_enable = own == ENABLED || own == TRACKED;
+	step_stack[DP_DETOUR_BUSY / 4] = own == IN_HANDLER;
+	step_self = own == IDLE ? NULL : step_stack;
+	s->enable_word = (u64)(uintptr_t)&step_enable;
+	s->self =
+		(s32)((char *)&step_self - (char *)__builtin_thread_pointer());
+	s->tracked = own == TRACKED ? at(STUB) : 0;
+}
+
+/* @interrupts: in its sequences, at each of so many steps, run after run */
+static void step_detour(const struct machine *m, struct dp_detour_spec *spec,
+			int interrupts)
+{
+	struct dp_detour d;
+	int i;
+
+	put_detour(spec, &d);
+	note_jump(&d, spec->region);
+	assert_in_range(d.unwind.nr, 1, DP_UNWIND_NOTES - 1);
+	for (i = 0; i <= interrupts; i++) {
+		stepper.interrupts = i;
+		run_stepped(m, &d);
+		assert_true(stepper.steps > 1);
+	}
+}
+
+/** struct manner - how a detour is stepped */
+struct manner {
+	enum kind kind;
+	enum own_kind own;
+	int interrupts;
+	const struct dp_duplicate *duplicate;
+};
+
+static void step_one(const struct machine *m, size_t n,
+		     const struct manner *how)
+{
+	const struct dp_rseq rseq = unwound_rseq(SIGNATURE);
+	struct dp_detour_spec spec;
+	struct dp_region region;
+	u8 code[DP_REGION_MAX];
+
+	take(n, code, &region);
+	stepper.r = &region;
+	trace.n = 0;
+	area[ELSEWHERE] = 0xc3;
+	run_stepped(m, NULL);
+	spell(&spec, &region, code, how->kind);
+	spec.rseq = spec.rseq ? &rseq : NULL;
+	spec.inner_rseq = spec.inner_rseq ? &rseq : NULL;
+	if (how->duplicate)
+		spec.duplicate = *how->duplicate;
+	make_own(&spec, how->own);
+	count_from_zero(can_count(how->kind));
+	step_detour(m, &spec, how->interrupts);
+	memcpy(area + TEXT, code, n);
+}
+
+static void steps_on(bool on)
+{
+	static u8 alternate[65536];
+	stack_t ss = { .ss_sp = alternate, .ss_size = sizeof(alternate) };
+	struct sigaction sa = { .sa_sigaction = on_step,
+				.sa_flags = SA_SIGINFO | SA_ONSTACK };
+
+	if (!on)
+		sa = (struct sigaction){ .sa_handler = SIG_DFL };
+	assert_int_equal(sigaltstack(&ss, NULL), 0);
+	assert_int_equal(sigaction(SIGTRAP, &sa, NULL), 0);
+}
+
+static void step_kinds(const struct machine *m, size_t n, int interrupts)
+{
+	struct manner how = { .interrupts = interrupts };
+
+	for (how.kind = 0; how.kind < KINDS; how.kind++)
+		step_one(m, n, &how);
+	for (how.own = ENABLED; how.own < OWN_KINDS; how.own++)
+		for (how.kind = COUNTS; how.kind <= CANNOT_COUNT; how.kind++)
+			step_one(m, n, &how);
+}
+
+static void step_duplicates(void)
+{
+	static const u8 ret = 0xc3;
+	struct code c = {
+		.text = "7400 4889c3", .aim = 1, .size = 1, .to = ELSEWHERE
+	};
+	const struct dp_duplicate to = { .before = 1 + number(9, false),
+					 .code = &ret,
+					 .len = 1,
+					 .branches = 1 };
+	struct manner how = { .duplicate = &to };
+	struct machine m;
+	unsigned int zero;
+
+	for (zero = 0; zero < 2; zero++) {
+		start_of(&m, 1, flags_of(zero << 3));
+		for (how.kind = COUNTS; how.kind <= BEFORE; how.kind++)
+			step_one(&m, put_code(&c), &how);
+	}
+}
+
+/* What loop and jrcxz look at is 0, 1 or more. */
+static void tells_where_it_is(void **state)
+{
+	struct machine m;
+	size_t i, n;
+	u64 rcx;
+
+	steps_on(true);
+	for (i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+		n = put_code(&codes[i]);
+		for (rcx = codes[i].to == PAD_NEAR ? 0 : 2; rcx < 3; rcx++) {
+			start_of(&m, rcx, flags_of((unsigned int)rcx * 21));
+			step_kinds(&m, n, i == 4 ? 12 : 0);
+		}
+	}
+	step_duplicates();
+	steps_on(false);
+	print_message("# %lu steps, %lu interruptions, %lu times movable\n",
+		      nr_stepped, nr_interrupted, nr_moved);
+	assert_true(nr_stepped > 10000 && nr_interrupted > 50);
+}
+
 static void *map(size_t size, int prot)
 {
 	void *mem = mmap(NULL, size, prot, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -1164,6 +1420,7 @@ int main(void)
 		cmocka_unit_test(counts_exactly),
 		cmocka_unit_test(keeps_its_layout),
 		cmocka_unit_test(knows_its_reach),
+		cmocka_unit_test(tells_where_it_is),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

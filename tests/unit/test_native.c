@@ -8,6 +8,7 @@
 #include "native_programs.h"
 #include "vm_bytes.h"
 #include "port.h"
+#include "unwound.h"
 
 static struct native_run run;
 static struct vm_bench bench;
@@ -775,6 +776,95 @@ static void random_programs(void **state)
 		    run.faults > n / 100);
 }
 
+/* Step by step, all of the thread's registers can be found: until its instruction, they are what
+ * they were. */
+
+static struct {
+	u64 steps, interruptions, bad_pc;
+	int interrupt;
+} stepped;
+
+/* A tool that leaves moves a thread from there to the program's instruction, as it is. */
+static bool is_movable(u64 offset)
+{
+	const struct dp_detour *d = &run.detour;
+
+	return offset == d->start || offset == d->insn[0] || offset == d->at[1];
+}
+
+static void on_step(int sig, siginfo_t *info, void *context)
+{
+	ucontext_t *uc = context;
+	greg_t *g = uc->uc_mcontext.gregs;
+	u64 base = (u64)(run.code + NATIVE_DETOUR), to;
+	struct unwound u;
+	u32 i;
+
+	if ((u64)g[REG_RIP] == (u64)native_exit)
+		g[REG_EFL] &= ~(greg_t)UNWOUND_TRAP_FLAG;
+	if ((u64)g[REG_RIP] - base >= run.detour.len)
+		return;
+	stepped.steps++;
+	unwound_at(&run.detour, base, uc, &u);
+	for (i = 0; i < 16; i++)
+		if (u.r[i] != native_in.r[i])
+			stepped.bad_pc = (u64)g[REG_RIP];
+	if (is_movable((u64)g[REG_RIP] - base) &&
+	    u.r[NATIVE_RSP] != (u64)g[REG_RSP])
+		stepped.bad_pc = (u64)g[REG_RIP];
+	if (stepped.interrupt && unwound_area.rseq_cs && !--stepped.interrupt &&
+	    unwound_interrupt(uc, &to)) {
+		g[REG_RIP] = (greg_t)to;
+		stepped.interruptions++;
+	}
+}
+
+static void step_random(u32 i, u64 *seed)
+{
+	int end;
+
+	native_randomize(&run, seed);
+	stepped.interrupt = (int)(i % 12);
+	end = native_go(&run);
+	if (stepped.bad_pc)
+		fail_msg("program %u, at +%#lx", i,
+			 stepped.bad_pc - (u64)(run.code + NATIVE_DETOUR));
+	assert_true(end >= 0);
+	assert_int_equal(unwound_area.rseq_cs, 0);
+}
+
+static void tells_where_it_is(void **state)
+{
+	struct sigaction sa = { .sa_sigaction = on_step,
+				.sa_flags = SA_SIGINFO | SA_ONSTACK },
+			 was;
+	const struct dp_rseq real = run.rseq;
+	u64 seed = 0x13198a2e03707344ull;
+	u8 code[12 * NATIVE_MOST];
+	u32 i, made = 0;
+
+	native_catch();
+	sigaction(SIGTRAP, &sa, &was);
+	run.rseq = unwound_rseq(RSEQ_SIG);
+	run.step = UNWOUND_TRAP_FLAG;
+	for (i = 0; made < 1500; i++) {
+		u32 len =
+			native_generate(code, 1 + vm_random(&seed) % 40, &seed);
+
+		run.commits = i >> 3 & 3;
+		if (walk(code, len) || native_make(&run, &native))
+			continue;
+		made++;
+		step_random(made, &seed);
+	}
+	run.step = 0;
+	run.rseq = real;
+	sigaction(SIGTRAP, &was, NULL);
+	print_message("# %lu steps, %lu interruptions\n", stepped.steps,
+		      stepped.interruptions);
+	assert_true(stepped.steps > 10000 && stepped.interruptions > 100);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -804,6 +894,7 @@ int main(void)
 		TEST(full),
 		TEST(decodes),
 		TEST(random_programs),
+		TEST(tells_where_it_is),
 	};
 	int failed;
 

@@ -6,6 +6,7 @@
 #include "engine/site/counts.h"
 #include "engine/site/instances.h"
 #include "proc/attach_other.h"
+#include "proc/facts.h"
 #include "proc/proc.h"
 #include "resolve/code.h"
 #include "resolve/exits.h"
@@ -388,6 +389,7 @@ static void set_process(const struct adding *d)
 	dp_engine_set_tid_offset(a->engine,
 				 dp_thread_tid_offset(a->source.mods));
 	dp_engine_set_native(a->engine, a->settings.native, a->settings.leave);
+	dp_engine_set_tight(a->engine, dp_limits_tight(a->source.pid));
 	dp_engine_set_rings(a->engine, d->want->ring_bytes, d->want->block);
 	dp_engine_set_coarse(a->engine, d->want->coarse);
 }

@@ -163,10 +163,41 @@ static void put_push(struct dp_out *o, u8 op, u8 reg)
 	DP_PUT(o, (u8)(op | (reg & 7)));
 }
 
+static void push(struct dp_body *b, u8 reg)
+{
+	put_push(b->o, 0x50, reg);
+	dp_put_deeper(b->o, WORD);
+}
+
+static void pop(struct dp_body *b, u8 reg)
+{
+	put_push(b->o, 0x58, reg);
+	dp_put_deeper(b->o, -WORD);
+}
+
 static void move_stack(struct dp_body *b, s32 by)
 {
-	if (by)
-		dp_x86_lea(b->o, DP_RSP, dp_x86_at(DP_RSP, by));
+	if (!by)
+		return;
+	dp_x86_lea(b->o, DP_RSP, dp_x86_at(DP_RSP, by));
+	dp_put_deeper(b->o, -by);
+}
+
+/* Slots are counted from the red zone on. */
+static void note_slots(const struct dp_body *b)
+{
+	u8 reg, slot = 0;
+
+	if (!b->o->unwind)
+		return;
+	for (reg = DP_X86_REGS; reg-- > 0;)
+		b->o->unwind->slot[reg] = b->saved >> reg & 1 ? ++slot : 0;
+}
+
+void dp_body_inside(struct dp_body *b)
+{
+	dp_put_at(b->o, (u32)dp_body_frame(b), 0);
+	dp_put_saved(b->o);
 }
 
 /* lahf; seto %al: all flags that arithmetic changes */
@@ -175,11 +206,13 @@ void dp_body_enter(struct dp_body *b)
 	u8 reg;
 
 	move_stack(b, -RED_ZONE);
+	note_slots(b);
+	dp_put_saved(b->o);
 	for (reg = DP_X86_REGS; reg-- > 0;)
 		if (b->saved >> reg & 1)
-			put_push(b->o, 0x50, reg);
+			push(b, reg);
 	DP_PUT(b->o, 0x9f, 0x0f, 0x90, 0xc0);
-	put_push(b->o, 0x50, DP_RAX);
+	push(b, DP_RAX);
 	move_stack(b, -flags_slot(b).disp);
 }
 
@@ -189,11 +222,11 @@ void dp_body_exit(struct dp_body *b, bool red_zone)
 	u8 reg;
 
 	move_stack(b, flags_slot(b).disp);
-	put_push(b->o, 0x58, DP_RAX);
+	pop(b, DP_RAX);
 	DP_PUT(b->o, 0x04, 0x7f, 0x9e);
 	for (reg = 0; reg < DP_X86_REGS; reg++)
 		if (b->saved >> reg & 1)
-			put_push(b->o, 0x58, reg);
+			pop(b, reg);
 	move_stack(b, red_zone ? 0 : RED_ZONE);
 }
 

@@ -102,6 +102,8 @@ void dp_body_jump(struct dp_body *b, u8 cc, u8 label);
  *  stack pointer stays below the red zone */
 void dp_body_enter(struct dp_body *b);
 void dp_body_exit(struct dp_body *b, bool red_zone);
+/** dp_body_inside() - to unwinders, code that comes next stands between the two */
+void dp_body_inside(struct dp_body *b);
 
 /** dp_body_ends() - does a block end like that? dp_body_counts() - is a hit counted by this code? Then
  *  rdx is the counter's offset, and no value is there. */

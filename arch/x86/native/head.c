@@ -21,6 +21,8 @@ static u32 put_first(struct dp_body *b, const struct dp_detour_spec *s)
 		return 0;
 	}
 	dp_put(o, copy.code, copy.body_len);
+	dp_end_copy(o, o->len - copy.body_len, r->facts[0].class,
+		    r->nr > 1 ? 1 : DP_UNWIND_BEHIND);
 	dp_put_move_stack(o, -DP_RED_ZONE_SIZE);
 	dp_put_callout(o, s->entry, s->after[0] - 1);
 	return copy.body_len;
@@ -39,6 +41,7 @@ static struct leave put_leave(struct dp_body *b, const struct dp_detour_spec *s)
 	struct leave l;
 
 	dp_body_bind(b, DP_LABEL_LEAVE);
+	dp_body_inside(b);
 	dp_sequence_forget(o, s->rseq);
 	dp_body_exit(b, true);
 	dp_put_callout(o, s->entry, (s->before[0] - 1) | DP_CALLOUT_UNCOUNTED);
@@ -57,6 +60,7 @@ static unsigned int put_abort(struct dp_body *b, const struct dp_detour_spec *s,
 
 	dp_sequence_sign(b->o, s->rseq);
 	at = b->o->len;
+	dp_body_inside(b);
 	dp_body_jump(b, DP_CC_ALWAYS, label);
 	return at;
 }
@@ -92,6 +96,7 @@ static void put_count(struct dp_body *b, const struct dp_detour_spec *s,
 static void put_program(struct dp_body *b, const struct dp_detour_spec *s,
 			unsigned int abort)
 {
+	dp_put_at(b->o, 0, 0);
 	dp_body_enter(b);
 	if (dp_body_ends(b, DP_NATIVE_UNMET))
 		put_counter(b, s->counter);
