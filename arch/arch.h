@@ -86,7 +86,8 @@ struct dp_agent_sequence {
  *         @enter_timed, @exit_timed: counted and timed; the sequences of these: @counts
  */
 struct dp_agent_entries {
-	u64 hit, handler, tracked, observe, enter, exit, enter_timed, exit_timed;
+	u64 hit, handler, tracked, observe, enter, exit, enter_timed,
+		exit_timed;
 	struct dp_agent_sequence counts[DP_CALL_SEQUENCES];
 };
 
