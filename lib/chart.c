@@ -60,6 +60,8 @@ struct head {
 	u8 frames[DP_CHART_FRAMES] __attribute__((aligned(8)));
 };
 
+_Static_assert(sizeof(struct head) <= DP_PAGE, "a page");
+
 /** struct file - all of it: @dynamic is where the chart ends */
 struct file {
 	union {
@@ -98,9 +100,13 @@ static bool make_tables(void)
 	nr_pieces = nr_notes = 1;
 	memset(tables.notes[0].slot, DP_CHART_NEVER,
 	       sizeof(tables.notes[0].slot));
-	for (state = 0; state < 256; state++)
+	for (state = 0; state < 256; state++) {
 		tables.sp[state] = (u16)dp_unwind_sp((u8)state);
+		tables.saved[state] = (u8)dp_unwind_saved((u8)state);
+		tables.inner[state] = dp_unwind_insn((u8)state) != 0;
+	}
 	tables.sp[DP_CHART_CALLED] = 8;
+	tables.saved[DP_CHART_CALLED] = 0;
 	return true;
 }
 
@@ -462,7 +468,7 @@ static u32 take_note(const struct dp_chart *c, u64 at)
 
 static void fill_note(struct dp_chart_note *n, const struct dp_charted *code)
 {
-	static const u8 number[DP_CHART_REGS] = { 0, 1, 2, 8, 9, 10, 11 };
+	static const u8 number[DP_CHART_REGS] = { 0, 1, 2, 6, 7, 8, 9, 10, 11 };
 	u32 i;
 
 	n->at = code->at;

@@ -50,7 +50,7 @@ void dp_chart_note(const struct dp_charted *code);
 /* State of a stub: it has been called, so its return address is on top. */
 #define DP_CHART_CALLED 0xfe
 /* Registers that code of ours may change */
-#define DP_CHART_REGS 7
+#define DP_CHART_REGS 9
 #define DP_CHART_NEVER 0xff
 
 /**
@@ -72,17 +72,21 @@ struct dp_chart_piece {
 struct dp_chart_note {
 	u64 addr, duplicate;
 	u8 offset[8];
-	u8 slot[8];
+	u8 slot[16];
 	u64 at;
 };
 
 /**
  * struct dp_chart_tables - what the description's expressions read
- * @sp: by state: bytes from the thread's stack pointer to the program's
+ * @sp: by state: bytes from the thread's stack pointer, or frame, to the program's stack pointer
+ * @saved: by state: slots that have registers
+ * @inner: by state: it is behind the first instruction
  * @pieces: the first one is empty, for code that is not noted
  */
 struct dp_chart_tables {
 	u16 sp[256];
+	u8 saved[256];
+	u8 inner[256];
 	struct dp_chart_piece *pieces;
 	struct dp_chart_note *notes;
 };
@@ -97,7 +101,7 @@ struct dp_chart {
 	u32 *index;
 };
 
-#define DP_CHART_FRAMES 2048
+#define DP_CHART_FRAMES 3072
 /** dp_chart_describe() - encode a CIE and the FDE of a chart, with an end
  *  @out: DP_CHART_FRAMES bytes; @fde: set to the FDE's offset
  *  Return: bytes. */

@@ -10,11 +10,13 @@
  */
 #include "lib/chart.h"
 #include "engine/insn/unwind.h"
+#include "engine/layout/handler.h"
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-/* DWARF's numbers of registers */
+/* DWARF's numbers of registers; a call's second argument is in R_ARGUMENT */
+#define R_ARGUMENT 4
 #define R_SP 7
 #define R_PC 16
 
@@ -37,7 +39,6 @@ enum {
 	OP_SHRA = 0x26,
 	OP_BRA = 0x28,
 	OP_GE = 0x2a,
-	OP_LT = 0x2d,
 	OP_NE = 0x2e,
 	OP_SKIP = 0x2f,
 	OP_LIT0 = 0x30,
@@ -198,6 +199,28 @@ static void depth(struct expr *e)
 	fetch(e, 2);
 }
 
+/* address, state ─► where the thread's frame is, if it is not at that address; state */
+static void find_frame(struct expr *e)
+{
+	u32 other;
+
+	op(e, OP_DUP);
+	other = unless(e, DP_UNWIND_IN_ARGUMENT);
+	op(e, OP_SWAP);
+	op(e, OP_DROP);
+	reg(e, R_ARGUMENT);
+	op(e, OP_SWAP);
+	land(e, other);
+	op(e, OP_DUP);
+	other = unless(e, DP_UNWIND_IN_STACK);
+	op(e, OP_SWAP);
+	literal(e, offsetof(struct dp_stack, regs));
+	op(e, OP_PLUS);
+	op(e, OP_DEREF);
+	op(e, OP_SWAP);
+	land(e, other);
+}
+
 /* A stub is called from a place in a detour that has a depth of its own. */
 static void stack_pointer(struct expr *e)
 {
@@ -215,6 +238,7 @@ static void stack_pointer(struct expr *e)
 	op(e, OP_DEREF);
 	only_state(e);
 	land(e, other);
+	find_frame(e);
 	depth(e);
 	op(e, OP_PLUS);
 }
@@ -275,29 +299,50 @@ static void program_counter(struct expr *e)
 	instruction(e);
 }
 
+/* The slot of a register ahead of the first instruction */
+static void noted_slot(struct expr *e, u8 number_of)
+{
+	reg(e, R_PC);
+	note(e);
+	literal(e, offsetof(struct dp_chart_note, slot) + number_of);
+	op(e, OP_PLUS);
+	fetch(e, 1);
+}
+
+/* The slot of rax or rcx: an inner count has its own. */
+static void first_slots(struct expr *e, u8 number_of)
+{
+	u32 other, end;
+
+	reg(e, R_PC);
+	only_state(e);
+	address(e, e->tables->inner);
+	op(e, OP_PLUS);
+	fetch(e, 1);
+	other = jump(e, OP_BRA);
+	noted_slot(e, number_of);
+	end = jump(e, OP_SKIP);
+	land(e, other);
+	literal(e, number_of + 1);
+	land(e, end);
+}
+
 /* A register that may be in a slot */
 static void saved(struct expr *e, u8 which, u8 number_of)
 {
 	u32 other, end;
 
+	reg(e, R_SP);
 	reg(e, R_PC);
-	state(e);
-	op(e, OP_DUP);
-	literal(e, DP_CHART_CALLED);
-	op(e, OP_LT);
-	other = jump(e, OP_BRA);
-	op(e, OP_DROP);
-	literal(e, 0);
-	land(e, other);
-	literal(e, DP_UNWIND_DEPTH);
-	op(e, OP_AND);
-	literal(e, DP_DEPTH_SAVED);
-	op(e, OP_MINUS);
-	op(e, OP_SWAP);
-	note(e);
-	literal(e, offsetof(struct dp_chart_note, slot) + number_of);
+	only_state(e);
+	find_frame(e);
+	address(e, e->tables->saved);
 	op(e, OP_PLUS);
 	fetch(e, 1);
+	if (number_of < 2)
+		first_slots(e, number_of);
+	else
+		noted_slot(e, number_of);
 	op(e, OP_OVER);
 	op(e, OP_OVER);
 	op(e, OP_GE);
@@ -307,7 +352,6 @@ static void saved(struct expr *e, u8 which, u8 number_of)
 	land(e, other);
 	op(e, OP_MINUS);
 	shift(e, OP_SHL, 3);
-	reg(e, R_SP);
 	op(e, OP_PLUS);
 	op(e, OP_DEREF);
 	land(e, end);
@@ -329,8 +373,8 @@ static void put_expr(u8 *out, u32 *len, const struct expr *e)
 
 static void put_saved(u8 *out, u32 *len, struct expr *e)
 {
-	/* rax, rcx, rdx, r8 … r11 */
-	static const u8 which[DP_CHART_REGS] = { 0, 2, 1, 8, 9, 10, 11 };
+	/* rax, rcx, rdx, rsi, rdi, r8 … r11 */
+	static const u8 which[DP_CHART_REGS] = { 0, 2, 1, 4, 5, 8, 9, 10, 11 };
 	u8 i;
 
 	for (i = 0; i < DP_CHART_REGS; i++) {

@@ -40,6 +40,9 @@ void dp_end_copy(struct dp_out *o, unsigned int start, u8 class, u8 next);
 /** dp_put_saved() - the next words that are pushed are registers; after dp_put_at(), those that
  *  have been, too */
 void dp_put_saved(struct dp_out *o);
+/** dp_put_frame() - from here on, the thread has the frame of what calls a followed handler
+ *  @state: DP_UNWIND_FRAME, or one of those that say where it is */
+void dp_put_frame(struct dp_out *o, u8 state);
 
 static inline void dp_put(struct dp_out *o, const u8 *bytes, unsigned int n)
 {

@@ -26,12 +26,17 @@
 #include "arch/x86/offsets.h"
 #include "arch/x86/sequence.h"
 #include "engine/insn/callout.h"
+#include "engine/insn/unwind.h"
 
 /* Offsets in the frame, from the top of the stack */
 #define FRAME (DP_O_FRAME_SIZE + DP_RED_ZONE_SIZE)
 #define FLAGS DP_O_REGS_ORIG_AX /* of lahf and seto */
 
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI };
+
+_Static_assert(DP_RED_ZONE_SIZE + 8 * (DP_UNWIND_FRAME - DP_DEPTH_SAVED) ==
+		       FRAME,
+	       "a depth");
 
 /* What the detour itself uses */
 #define OWN (1u << RAX | 1u << RCX | 1u << RSI | 1u << RDI)
@@ -60,10 +65,11 @@ static void put_save(struct dp_out *o, u32 touches)
 	int reg;
 
 	dp_put_move_stack(o, -FRAME);
-	dp_put_saved(o);
+	dp_put_frame(o, DP_UNWIND_UNSAVED);
 	for (reg = 0; reg < DP_GPRS; reg++)
 		if (is_saved(touches, reg))
 			put_frame(o, 0x89, reg, dp_touches_slot((u32)reg));
+	dp_put_frame(o, DP_UNWIND_FRAME);
 	DP_PUT(o, 0x9f, 0x0f, 0x90, 0xc0);
 	put_frame(o, 0x89, RAX, FLAGS);
 }
@@ -135,14 +141,18 @@ static void put_cold(struct dp_out *o, const struct dp_detour_spec *s,
 	put_number(o, number | DP_CALLOUT_UNCOUNTED);
 	to_leave = put_jmp_later(o);
 	a->unknown = o->len;
+	dp_put_frame(o, DP_UNWIND_IN_ARGUMENT);
 	PUT_FIELD(o, DP_O_STACK_BUSY, 0xc7, 0x40); /* movl $0, busy(%rax) */
 	dp_put32(o, 0);
 	DP_PUT(o, 0x48, 0x89, 0xf4); /* mov %rsi, %rsp */
+	dp_put_frame(o, DP_UNWIND_FRAME);
 	a->counted = o->len;
 	put_number(o, number);
 	dp_put_aim_far(o, to_leave, 0);
 	put_restore(o, s->followed->touches);
 	dp_put_move_stack(o, DP_O_NUMBER);
+	/* What is left of the frame has no registers. */
+	dp_put_at(o, FRAME - DP_O_NUMBER, 0);
 	DP_PUT(o, 0xe8); /* call entry */
 	dp_put_rel32(o, s->entry);
 	dp_put_move_stack(o, FRAME - DP_O_NUMBER);
@@ -221,11 +231,13 @@ static void put_switch(struct dp_out *o)
 {
 	/* mov %rsp, %rsi; mov %rax, %rsp; movl $followed, busy(%rax) */
 	DP_PUT(o, 0x48, 0x89, 0xe6, 0x48, 0x89, 0xc4);
+	dp_put_frame(o, DP_UNWIND_IN_ARGUMENT);
 	PUT_FIELD(o, DP_O_STACK_BUSY, 0xc7, 0x40);
 	dp_put32(o, DP_O_BUSY_FOLLOWED);
 	/* mov %rcx, sp(%rax); mov %rsi, regs(%rax) */
 	PUT_FIELD(o, DP_O_STACK_SP, 0x48, 0x89, 0x48);
 	PUT_FIELD(o, DP_O_STACK_REGS, 0x48, 0x89, 0x70);
+	dp_put_frame(o, DP_UNWIND_IN_STACK);
 }
 
 static void put_call(struct dp_out *o, const struct dp_detour_spec *s,
@@ -245,15 +257,16 @@ static void put_call(struct dp_out *o, const struct dp_detour_spec *s,
 	PUT_FIELD(o, DP_O_PROBE_USER, 0x48, 0x8b, 0x7f);
 	DP_PUT(o, 0xff, 0xd1);
 	/* A signal's handler may take the stack as soon as it is not busy:
-	 * mov regs(%rsp), %rcx; movl $0, busy(%rsp); mov %rcx, %rsp */
-	PUT_FIELD(o, DP_O_STACK_REGS, 0x48, 0x8b, 0x4c, 0x24);
+	 * mov regs(%rsp), %rsi; movl $0, busy(%rsp); mov %rsi, %rsp */
+	PUT_FIELD(o, DP_O_STACK_REGS, 0x48, 0x8b, 0x74, 0x24);
+	dp_put_frame(o, DP_UNWIND_IN_ARGUMENT);
 	PUT_FIELD(o, DP_O_STACK_BUSY, 0xc7, 0x44, 0x24);
 	dp_put32(o, 0);
-	DP_PUT(o, 0x48, 0x89, 0xcc);
+	DP_PUT(o, 0x48, 0x89, 0xf4);
+	dp_put_frame(o, DP_UNWIND_FRAME);
 }
 
-/* For unwinders. Between the move of the stack pointer and the store of a register they find another
- * value there. */
+/* For unwinders */
 static void note_slots(struct dp_detour *d, u32 touches)
 {
 	u32 reg;

@@ -5,6 +5,8 @@
 #include "engine/insn/class.h"
 #include "engine/insn/region.h"
 
+_Static_assert(DP_REGION_INSNS <= DP_UNWIND_FRAMES, "no such instruction");
+
 static u8 state_of(const struct dp_out *o)
 {
 	u32 words = o->depth / 8, skipped = DP_RED_ZONE_SIZE / 8;
@@ -18,10 +20,9 @@ static u8 state_of(const struct dp_out *o)
 }
 
 /* Code may be encoded anew from an earlier offset on. */
-void dp_put_state(struct dp_out *o)
+static void put_note(struct dp_out *o, u8 state)
 {
 	struct dp_unwind_states *u = o->unwind;
-	u8 state = state_of(o);
 
 	if (!u)
 		return;
@@ -33,6 +34,16 @@ void dp_put_state(struct dp_out *o)
 		o->far = true;
 	else
 		u->v[u->nr++] = (struct dp_unwind_note){ (u16)o->len, state };
+}
+
+void dp_put_state(struct dp_out *o)
+{
+	put_note(o, state_of(o));
+}
+
+void dp_put_frame(struct dp_out *o, u8 state)
+{
+	put_note(o, state);
 }
 
 void dp_put_at(struct dp_out *o, u32 depth, u8 insn)

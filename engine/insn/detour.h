@@ -167,7 +167,8 @@ struct dp_detour_spec {
  * @insn: where the instruction itself is
  * @atomic: one bit per instruction: it is one instruction here, too
  * @duplicate: where its call-out begins, @duplicate_insn: where the ret is; 0: there is none
- * @unwind: what unwinders have to know. The slots of rax and rcx are those of an inner count, too.
+ * @unwind: what unwinders have to know. An inner count has rax and rcx in the first two slots, whatever
+ *         @unwind says of them.
  */
 struct dp_detour {
 	u8 code[DP_DETOUR_MAX];

@@ -33,6 +33,16 @@
 /* From here on, slots have registers: as many as the depth is above. */
 #define DP_DEPTH_SAVED 5
 
+/* What calls a followed handler, for the first instruction, has a frame that is so deep. No region has
+ * a sixth instruction. On the handlers' stack the frame's address is in the register of a call's second
+ * argument, or in struct dp_stack, which is on top: a signal's handler may change that one until the
+ * thread is busy, and again afterwards. In a frame that is unsaved, no slot has its register yet. */
+#define DP_UNWIND_FRAME 28
+#define DP_UNWIND_FRAMES 5
+#define DP_UNWIND_IN_ARGUMENT (DP_UNWIND_FRAMES << DP_UNWIND_INSN)
+#define DP_UNWIND_IN_STACK (DP_UNWIND_IN_ARGUMENT + 1)
+#define DP_UNWIND_UNSAVED (DP_UNWIND_IN_ARGUMENT + 2)
+
 /* A detour has no more notes. Registers, by their numbers */
 #define DP_UNWIND_NOTES 224
 #define DP_UNWIND_REGS 16
@@ -58,10 +68,26 @@ struct dp_unwind_states {
  *  ahead of the jump back */
 void dp_copy_unwind(struct dp_unwind_states *states, u8 class, u8 body);
 
-/** dp_unwind_sp() - bytes from the thread's stack pointer to the program's in a state */
+static inline u32 dp_unwind_depth(u8 state)
+{
+	return state >> DP_UNWIND_INSN == DP_UNWIND_FRAMES ?
+		       DP_UNWIND_FRAME :
+		       state & DP_UNWIND_DEPTH;
+}
+
+/** dp_unwind_insn() - the instruction, or one of DP_UNWIND_* */
+static inline u8 dp_unwind_insn(u8 state)
+{
+	u8 insn = (u8)(state >> DP_UNWIND_INSN);
+
+	return insn == DP_UNWIND_FRAMES ? 0 : insn;
+}
+
+/** dp_unwind_sp() - bytes from the thread's stack pointer, or from its frame if that is elsewhere, to
+ *  the program's stack pointer in a state */
 static inline u32 dp_unwind_sp(u8 state)
 {
-	u32 depth = state & DP_UNWIND_DEPTH;
+	u32 depth = dp_unwind_depth(state);
 
 	if (state == DP_UNWIND_ISLAND)
 		return 0;
@@ -75,11 +101,12 @@ static inline u32 dp_unwind_sp(u8 state)
 /** dp_unwind_saved() - slots that have registers in a state */
 static inline u32 dp_unwind_saved(u8 state)
 {
-	u32 depth = state & DP_UNWIND_DEPTH;
+	u32 depth = dp_unwind_depth(state);
 
-	return state == DP_UNWIND_ISLAND || depth <= DP_DEPTH_SAVED ?
-		       0 :
-		       depth - DP_DEPTH_SAVED;
+	if (state == DP_UNWIND_ISLAND || state == DP_UNWIND_UNSAVED ||
+	    depth <= DP_DEPTH_SAVED)
+		return 0;
+	return depth - DP_DEPTH_SAVED;
 }
 
 /** dp_unwind_copy() - copy as many notes as there are */

@@ -39,11 +39,13 @@ enum {
 	FUNCTION = 0x70, /* lea 1(%rax), %rax; ret */
 	PAD_FAR = 0x80, /* and others, PAD_SIZE apart */
 	STUB = 0x1000,
+	HANDLER = 0x1800,
 	DETOUR = 0x2000,
 	DATA = 0x3000,
 	EXIT = 0x3800, /* which pad it was */
 };
 #define PAD_SIZE 0x20
+#define HANDLER_MAX 0x100
 #define STACK_WORDS 32 /* each the address of another pad */
 
 /* @aim: offset of a displacement of @size bytes, if any, which ends the
@@ -1075,7 +1077,16 @@ static void knows_its_reach(void **state)
 /* Step by step, the detour tells where the program is. */
 
 /* What a detour in one's own process does behind the count */
-enum own_kind { NOT_OWN, ENABLED, IN_HANDLER, IDLE, TRACKED, OWN_KINDS };
+enum own_kind {
+	NOT_OWN,
+	ENABLED,
+	IN_HANDLER,
+	IDLE,
+	TRACKED,
+	FOLLOWED,
+	TOUCHES_MORE, /* than the detour that would call the handler has saved */
+	OWN_KINDS
+};
 
 #define TRACE 128
 
@@ -1104,7 +1115,7 @@ static struct stepper {
 	u64 bad_pc;
 } stepper;
 
-static u64 nr_stepped, nr_interrupted, nr_moved;
+static u64 nr_stepped, nr_interrupted, nr_moved, nr_called;
 
 /* The site and its detour, as a tool sees them that leaves */
 static struct dp_site_entry step_site;
@@ -1220,6 +1231,18 @@ static void expect_step(const ucontext_t *uc, u64 pc)
 	stepper.bad_pc = pc;
 }
 
+/* In a handler that a detour has called, and that has pushed nothing: the detour's frame */
+static void expect_caller(const ucontext_t *uc)
+{
+	ucontext_t caller = *uc;
+	greg_t *g = caller.uc_mcontext.gregs;
+
+	g[REG_RIP] = *(greg_t *)g[REG_RSP];
+	g[REG_RSP] += 8;
+	nr_called++;
+	expect_step(&caller, (u64)g[REG_RIP]);
+}
+
 static void on_step(int sig, siginfo_t *info, void *context)
 {
 	ucontext_t *uc = context;
@@ -1232,7 +1255,11 @@ static void on_step(int sig, siginfo_t *info, void *context)
 		note_plain(uc, pc);
 		return;
 	}
-	if (pc - at(DETOUR) >= stepper.d->len || stepper.bad)
+	if (stepper.bad)
+		return;
+	if (pc - at(HANDLER) < HANDLER_MAX)
+		expect_caller(uc);
+	if (pc - at(DETOUR) >= stepper.d->len)
 		return;
 	stepper.steps++;
 	expect_step(uc, pc);
@@ -1264,10 +1291,61 @@ static void run_stepped(const struct machine *from, const struct dp_detour *d)
 static u64 step_enable;
 static __thread u32 step_stack[8], *step_self;
 
+/* What a followed handler is called with, and for */
+static u8 step_handlers[DP_STACK_SIZE] __attribute__((aligned(4096)));
+static struct dp_probe_entry step_probe;
+static u64 step_fast;
+static u32 step_children;
+
+/* It leaves rubbish in all that a function may change. */
+static void put_handler(u32 touches, u32 saved)
+{
+	u8 *to = area + HANDLER;
+	u32 reg;
+
+	for (reg = 0; reg < DP_GPRS; reg++)
+		if (saved >> reg & 1) { /* mov $rubbish, %reg */
+			*to++ = (u8)(0x48 | reg >> 3);
+			*to++ = 0xc7;
+			*to++ = (u8)(0xc0 | (reg & 7));
+			memset(to, 0x5b, 4);
+			to += 4;
+		}
+	to += hex("31c0 c3", to); /* xor %eax, %eax; ret */
+	assert_true(to <= area + HANDLER + HANDLER_MAX);
+	step_probe = (struct dp_probe_entry){ .touches = touches,
+					      .pre = at(HANDLER) };
+	step_fast = (u64)(uintptr_t)&step_probe;
+}
+
+static void make_followed(struct dp_detour_spec *s, bool more)
+{
+	static struct dp_detour_followed followed;
+	const u32 scratch = 0xfc7, rbx = 1 << RBX;
+	struct dp_stack *mine =
+		(void *)(step_handlers + sizeof(step_handlers) - sizeof(*mine));
+
+	memset(mine, 0, sizeof(*mine));
+	step_self = (u32 *)mine;
+	put_handler(more ? scratch | rbx : scratch, scratch);
+	followed = (struct dp_detour_followed){
+		.fast = (u64)(uintptr_t)&step_fast,
+		.vm_children = (u64)(uintptr_t)&step_children,
+		.touches = scratch,
+	};
+	s->followed = &followed;
+	s->self =
+		(s32)((char *)&step_self - (char *)__builtin_thread_pointer());
+}
+
 static void make_own(struct dp_detour_spec *s, enum own_kind own)
 {
 	if (own == NOT_OWN)
 		return;
+	if (own == FOLLOWED || own == TOUCHES_MORE) {
+		make_followed(s, own == TOUCHES_MORE);
+		return;
+	}
 	step_enable = own == ENABLED || own == TRACKED;
 	step_stack[DP_DETOUR_BUSY / 4] = own == IN_HANDLER;
 	step_self = own == IDLE ? NULL : step_stack;
@@ -1345,9 +1423,13 @@ static void step_kinds(const struct machine *m, size_t n, int interrupts)
 
 	for (how.kind = 0; how.kind < KINDS; how.kind++)
 		step_one(m, n, &how);
-	for (how.own = ENABLED; how.own < OWN_KINDS; how.own++)
+	for (how.own = ENABLED; how.own < FOLLOWED; how.own++)
 		for (how.kind = COUNTS; how.kind <= CANNOT_COUNT; how.kind++)
 			step_one(m, n, &how);
+	for (; how.own < OWN_KINDS; how.own++)
+		for (how.kind = 0; how.kind < KINDS; how.kind++)
+			if (counts_first(how.kind))
+				step_one(m, n, &how);
 }
 
 static void step_duplicates(void)
@@ -1388,9 +1470,11 @@ static void tells_where_it_is(void **state)
 	}
 	step_duplicates();
 	steps_on(false);
-	print_message("# %lu steps, %lu interruptions, %lu times movable\n",
-		      nr_stepped, nr_interrupted, nr_moved);
-	assert_true(nr_stepped > 10000 && nr_interrupted > 50);
+	print_message(
+		"# %lu steps, %lu in handlers, %lu interruptions, %lu times movable\n",
+		nr_stepped, nr_called, nr_interrupted, nr_moved);
+	assert_true(nr_stepped > 10000 && nr_called > 1000 &&
+		    nr_interrupted > 50);
 }
 
 static void *map(size_t size, int prot)

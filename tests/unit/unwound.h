@@ -13,6 +13,7 @@
 #include <string.h>
 #include <ucontext.h>
 #include "engine/insn/detour.h"
+#include "engine/layout/handler.h"
 
 #define UNWOUND_TRAP_FLAG 0x100ull
 #define UNWOUND_RSP 4
@@ -56,15 +57,25 @@ static inline bool unwound_interrupt(const ucontext_t *uc, u64 *to)
 	return true;
 }
 
+/* What the depth of a state is about */
+static inline u64 unwound_frame(u8 state, const greg_t *g)
+{
+	if (state == DP_UNWIND_IN_ARGUMENT)
+		return (u64)g[REG_RSI];
+	if (state == DP_UNWIND_IN_STACK)
+		return ((const struct dp_stack *)g[REG_RSP])->regs;
+	return (u64)g[REG_RSP];
+}
+
 static inline void unwound_at(const struct dp_detour *d, u64 base,
 			      const ucontext_t *uc, struct unwound *u)
 {
 	const greg_t *g = uc->uc_mcontext.gregs;
 	u8 state = dp_unwind_at(&d->unwind, (u32)((u64)g[REG_RIP] - base));
-	u64 sp = (u64)g[REG_RSP] + dp_unwind_sp(state);
+	u64 sp = unwound_frame(state, g) + dp_unwind_sp(state);
 	u32 i, slot;
 
-	u->insn = state >> DP_UNWIND_INSN;
+	u->insn = dp_unwind_insn(state);
 	u->flags = (u64)g[REG_EFL];
 	for (i = 0; i < DP_UNWIND_REGS; i++) {
 		/* What counts inner instructions saves two, always. */
