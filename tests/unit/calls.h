@@ -18,6 +18,18 @@ static inline u32 add_call(struct world *w, u32 offset)
 	return probe;
 }
 
+/* An exit of the function that probe @enter is at; DP_NO_GROUP: of none */
+static inline u32 add_exit(struct world *w, u32 enter, u32 way, u32 offset)
+{
+	u32 probe;
+
+	assert_int_equal(dp_engine_add_exit(w->e, enter, way, TEXT + offset,
+					    w->text + offset, DP_REGION_MAX,
+					    &probe, NULL),
+			 0);
+	return probe;
+}
+
 /* A line of the first table; @by: so far from where the slot's keys belong */
 static inline struct dp_instance_line *line_of(const struct world *w, u64 slot,
 					       u32 by)

@@ -243,17 +243,6 @@ static struct dp_call_entry call_of(const struct world *w, u32 probe)
 	return calls[w->e->view.probes[probe].site];
 }
 
-static u32 add_exit(struct world *w, u32 enter, u32 way, u32 offset)
-{
-	u32 probe;
-
-	assert_int_equal(dp_engine_add_exit(w->e, enter, way, TEXT + offset,
-					    w->text + offset, DP_REGION_MAX,
-					    &probe, NULL),
-			 0);
-	return probe;
-}
-
 static bool is_nothing(const struct world *w, u32 probe)
 {
 	struct dp_call_entry call = call_of(w, probe);

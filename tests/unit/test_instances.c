@@ -47,17 +47,6 @@ static u32 add_logging_call(struct world *w, u32 offset, u32 logmax)
 	return probe;
 }
 
-static u32 add_exit(struct world *w, u32 enter, u32 way, u32 offset)
-{
-	u32 probe;
-
-	assert_int_equal(dp_engine_add_exit(w->e, enter, way, TEXT + offset,
-					    w->text + offset, DP_REGION_MAX,
-					    &probe, NULL),
-			 0);
-	return probe;
-}
-
 static u32 add_unwind(struct world *w, u32 way, u32 offset)
 {
 	u32 probe;
