@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
 static void try_code(struct vm_bench *b, const u8 *code, u32 len)
 {
-	struct dp_vm_limits limits = { VM_VARS, VM_VARS };
+	struct dp_vm_limits limits = { VM_VARS, VM_VARS, DP_ALLOW_ALL };
 	u32 start = 0, offset;
 	const char *why;
 

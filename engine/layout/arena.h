@@ -136,6 +136,10 @@ struct dp_arena_control {
 	u32 probe_counters, met_counters;
 	/* a futex that nobody wakes: not 0, hits wait until the reader makes room */
 	u32 block;
+	/* Of each context: room for the log, for stack traces, for the heap; and all of it */
+	u32 room_off, log_room, trace_room, heap_room, room_stride;
+	/* what programs allocate: struct dp_vm_globals */
+	u32 globals_off;
 	/* of streams; @stream_mask: bytes of data, less one; 0: there are none */
 	u32 stream_off, stream_stride, stream_mask;
 };
@@ -177,7 +181,7 @@ struct dp_arena_hit {
 };
 
 #define DP_LAYOUT_MAGIC 0x3165626f72507044ull
-#define DP_LAYOUT_VERSION 32
+#define DP_LAYOUT_VERSION 33
 
 #define DP_AGENT_TEXT (24 * DP_PAGE)
 #define DP_WIPE_OFFSET DP_AGENT_TEXT

@@ -116,6 +116,7 @@ like "a value that makes no sense" "$? $(cat "$dir/err")" '^[12] dprobes: DPROBE
 "$victim_bin" 2 200000000000 signals bad >"$dir/out" 2>"$dir/err" &
 victim=$!
 pids+=("$victim")
+until [ "$(realpath "/proc/$victim/exe")" = "$(realpath "$victim_bin")" ]; do sleep 0.01; done
 bad=0 counted=0
 for ((i = 0; i < ${CYCLES:-20}; i++)); do
 	"$DPROBES" stat --json -o "$dir/counts" --duration 30ms 'asked if arg0:u8 < 4' -p "$victim" 2>"$dir/said" || bad=$((bad + 1))

@@ -16,7 +16,9 @@
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 #define HEAD "name = /bin/true\nmodtype = user\n"
-#define PROBE HEAD "vars = 256\ngvars = 256\noffset = main\n"
+#define PROBE                                                       \
+	HEAD "vars = 256\ngvars = 256\nallow = write,reg,io,call\n" \
+	     "offset = main\n"
 
 static struct dp_lang_program *assemble(const char *text, u8 word)
 {
@@ -83,6 +85,9 @@ static void same_point(const struct dp_lang_point *a,
 	assert_int_equal(a->group, b->group);
 	assert_int_equal(a->type, b->type);
 	assert_int_equal(a->logonfault, b->logonfault);
+	assert_int_equal(a->retprobe, b->retprobe);
+	assert_int_equal(a->heap, b->heap);
+	assert_int_equal(a->ex_mask, b->ex_mask);
 	assert_int_equal(a->start, b->start);
 	assert_int_equal(a->end, b->end);
 }
@@ -101,6 +106,14 @@ static void same_program(const struct dp_lang_program *a,
 	assert_int_equal(a->vars, b->vars);
 	assert_int_equal(a->gvars, b->gvars);
 	assert_int_equal(a->stack, b->stack);
+	assert_int_equal(a->ex_logmax, b->ex_logmax);
+	assert_int_equal(a->heapmax, b->heapmax);
+	assert_int_equal(a->allow, b->allow);
+	assert_int_equal(a->autostacktrace, b->autostacktrace);
+	assert_true(a->filter.pid == b->filter.pid);
+	same_text(a->filter.comm, b->filter.comm);
+	same_text(a->filter.user, b->filter.user);
+	same_text(a->filter.cgroup, b->filter.cgroup);
 	assert_int_equal(a->code_len, b->code_len);
 	assert_memory_equal(a->code, b->code, a->code_len);
 	assert_int_equal(a->nr_points, b->nr_points);
@@ -318,7 +331,14 @@ static void defaults_are_those_of_dprobes(void **state)
 
 	assert_int_equal(p->major, 0);
 	assert_int_equal(p->jmpmax, DP_JMP_MAX);
-	assert_int_equal(p->logmax, DP_LOG_MAX);
+	assert_int_equal(p->logmax, DP_LOG_DEFAULT);
+	assert_int_equal(p->ex_logmax, DP_EX_LOG_MAX);
+	assert_int_equal(p->heapmax, DP_HEAP_MAX);
+	assert_int_equal(p->allow, 0);
+	assert_false(p->autostacktrace || p->traces || p->heaps);
+	assert_int_equal(p->points[0].ex_mask, 0x0fff);
+	assert_int_equal(p->points[0].heap, DP_HEAP_MAX);
+	assert_false(p->points[0].retprobe);
 	assert_int_equal(p->vars, 0);
 	assert_int_equal(p->gvars, 5);
 	assert_int_equal(p->stack, DP_STACK_DEFAULT);
@@ -384,12 +404,14 @@ static void every_instruction_of_the_table(void **state)
 
 static const char *const reg_names[] = {
 #define REG_NAME(number, name, ...) #name,
-	DP_REGS(REG_NAME) DP_SPECIAL_REGS(REG_NAME) DP_VECTOR_REGS(REG_NAME)
+	DP_REGS(REG_NAME) DP_SPECIAL_REGS(REG_NAME) DP_WIDE_REGS(REG_NAME)
+#define HALF_NAME(number, name) #name "l",
+		DP_VECTOR_REGS(HALF_NAME)
 };
 
 static const u16 reg_numbers[] = {
 #define REG_NUMBER(number, ...) number,
-	DP_REGS(REG_NUMBER) DP_SPECIAL_REGS(REG_NUMBER)
+	DP_REGS(REG_NUMBER) DP_SPECIAL_REGS(REG_NUMBER) DP_WIDE_REGS(REG_NUMBER)
 		DP_VECTOR_REGS(REG_NUMBER)
 };
 
@@ -564,7 +586,7 @@ static void later_complaints_find_their_place(void **state)
 					  p->points[0].symbol),
 			 -ENOENT);
 	assert_string_equal(diag.text,
-			    "t.dp:5:10: there is no symbol \"main\"");
+			    "t.dp:6:10: there is no symbol \"main\"");
 	assert_string_equal(line, "offset = main");
 	assert_int_equal(diag.column, 9);
 	assert_int_equal(diag.span, 4);
