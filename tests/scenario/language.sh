@@ -213,7 +213,7 @@ is "values without a preprocessor" "$out" "  elements 0x3"
 text subst -D n
 like "a value without a name" "$status $err" '^2 dprobes: -D n is not KEY=VALUE'
 
-# Symbols, lines, arguments [rows 246, 300]
+# Symbols, lines, arguments [row 300]
 program symbols '' $'push &logger_deep\npush r,rip\nsub\nlog 1\npush logger_call + 2\npush &logger_call\nrsub\nlog 1'
 text symbols
 is "addresses of symbols" "$out" $'  elements 0x0\n  elements 0x2'

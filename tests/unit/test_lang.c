@@ -784,6 +784,72 @@ static void refusals_say_where_and_why(void **state)
 	globfree(&files);
 }
 
+/* Is @spelling one of those that a line of the manual's tables has before its stack picture? */
+static bool is_in_table(const char *page, const char *spelling)
+{
+	size_t len = strlen(spelling), k;
+	const char *line, *p, *end;
+
+	for (line = page; *line; line += *line == '\n') {
+		end = line + strcspn(line, "\n");
+		p = memmem(line, (size_t)(end - line), "( ", 2);
+		for (; p && line < p; line += k) {
+			line += strspn(line, " |,");
+			k = strcspn(line, "|,(\n");
+			/* A comma within an operand has no blank behind it. */
+			while (line[k] == ',' && line[k + 1] != ' ')
+				k += 1 + strcspn(line + k + 1, "|,(\n");
+			while (k && line[k - 1] == ' ')
+				k--;
+			if (k == len && !memcmp(line, spelling, len))
+				return true;
+			k += !k;
+		}
+		line = end;
+	}
+	return false;
+}
+
+static const char *placeholder(int operand)
+{
+	static const char *const names[] = {
+		[DP_OPERAND_U8] = "N8",	  [DP_OPERAND_U16] = "N16",
+		[DP_OPERAND_S16] = "S16", [DP_OPERAND_UL] = "N",
+		[DP_OPERAND_REL] = "L",	  [DP_OPERAND_REG] = "REG",
+		[DP_OPERAND_REGW] = "REG", [DP_OPERAND_LV] = "I",
+	};
+
+	return names[operand];
+}
+
+/* Ten instructions of global variables are told together. */
+static bool is_told_elsewhere(u8 code)
+{
+	return code >= DP_OPCODE_PUSH_GV_I && code <= DP_OPCODE_DEC_GV;
+}
+
+static void the_manual_has_every_instruction(void **state)
+{
+	char spelling[64];
+	size_t i, len;
+	char *page = read_file("man/dprobes.lang.7", &len);
+
+	for (i = 0; i < COUNT(op_rows); i++) {
+		if (op_rows[i].state != DP_OP_READY ||
+		    is_told_elsewhere(op_rows[i].code))
+			continue;
+		len = strcspn(op_rows[i].text, "%");
+		snprintf(spelling, sizeof(spelling), "%.*s%s", (int)len,
+			 op_rows[i].text,
+			 op_rows[i].text[len] ? placeholder(op_rows[i].operand) :
+						"");
+		if (!is_in_table(page, spelling))
+			fail_msg("dprobes.lang(7) has no \"%s\"", spelling);
+	}
+	assert_false(is_in_table(page, "add N8"));
+	free(page);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -807,6 +873,7 @@ int main(void)
 		cmocka_unit_test(listings_end_at_damage),
 		cmocka_unit_test(listings_end_at_damaged_places),
 		cmocka_unit_test(refusals_say_where_and_why),
+		cmocka_unit_test(the_manual_has_every_instruction),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
