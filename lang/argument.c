@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* argument: what functions are given and return, as instructions for where the ABI has it. */
 #include "lang/private.h"
+#include <string.h>
 
 /* Source: System V ABI for x86-64, 3.2.3. */
 static const char *const registers[] = {
@@ -66,6 +67,26 @@ static int returned(struct dp_lang_reader *r, struct dp_source_place at)
 	return emit_register(r, at, "rax");
 }
 
+/* A call that leads nowhere until the value's code is known */
+static int value(struct dp_lang_reader *r, struct dp_source_place at,
+		 const struct dp_token *text)
+{
+	struct dp_lang_program *p = r->program;
+	struct dp_lang_value v = { .at = text->at,
+				   .code = p->code_len + 1,
+				   .point = (u32)p->nr_points - 1 };
+	void *values = dp_lang_grow(p->values, p->nr_values, sizeof(v));
+
+	if (!values)
+		return dp_lang_nomem(r->diag);
+	p->values = values;
+	v.text = strndup(text->s, text->len);
+	if (!v.text)
+		return dp_lang_nomem(r->diag);
+	p->values[p->nr_values++] = v;
+	return dp_lang_emit(r, at, dp_lang_op_at(DP_OPCODE_CALL), 0);
+}
+
 bool dp_lang_argument(struct dp_lang_reader *r,
 		      const struct dp_lang_instruction *insn, int *err)
 {
@@ -78,6 +99,8 @@ bool dp_lang_argument(struct dp_lang_reader *r,
 		*err = returned(r, insn->mnemonic.at);
 	else if (insn->n == 2 && !o[1].word && dp_lex_is(&o[0].name, "arg"))
 		*err = argument(r, insn->mnemonic.at, &o[1].number);
+	else if (insn->n == 2 && o[1].symbol && dp_lex_is(&o[0].name, "v"))
+		*err = value(r, insn->mnemonic.at, &o[1].name);
 	else
 		return false;
 	return true;

@@ -105,7 +105,7 @@ static void mark_targets(struct listing *l)
 	u32 at, label = 0;
 
 	for (at = 0; at < l->sound; at++) {
-		if (!is_jump(l, at))
+		if (!is_jump(l, at) || dp_lang_value_at(l->p, at + 1))
 			continue;
 		target = target_of(l, at);
 		if (target < l->p->code_len && l->marks[target].begins)
@@ -294,6 +294,7 @@ static void print_operand(const struct listing *l, u32 at, u8 operand)
 static void print_code(const struct listing *l,
 		       const struct dp_lang_point *point)
 {
+	const struct dp_lang_value *value;
 	const struct dp_lang_op *op;
 	u32 at;
 
@@ -302,6 +303,11 @@ static void print_code(const struct listing *l,
 			continue;
 		if (l->marks[at].target)
 			fprintf(l->out, "L%u:\n", l->marks[at].label);
+		value = dp_lang_value_at(l->p, at + 1);
+		if (value) {
+			fprintf(l->out, "\tpush v,\"%s\"\n", value->text);
+			continue;
+		}
 		op = dp_lang_op_at(l->p->code[at]);
 		fprintf(l->out, "\t%.*s", (int)strcspn(op->text, "%"),
 			op->text);

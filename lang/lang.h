@@ -79,6 +79,18 @@ struct dp_lang_symbol {
 };
 
 /**
+ * struct dp_lang_value - a value of the probed program, as specs have it: push v,"len + 1"
+ * @code: offset of the distance of a call, of what computes it
+ * @point: index of the probe in whose code it stands
+ */
+struct dp_lang_value {
+	char *text;
+	u32 code;
+	u32 point;
+	struct dp_source_place at;
+};
+
+/**
  * struct dp_lang_filter - in which processes a program runs; NULL and -1: in any
  * @comm, @cgroup: patterns for the name of the process and the path of its group
  * @user: name or number; @pid: as the tool sees it
@@ -98,7 +110,7 @@ struct dp_lang_filter {
  * @allow: enum dp_vm_allow; @allow_at: its value in the text
  * @autostacktrace: each exception leaves a stack trace
  * @traces, @heaps: some instruction makes stack traces, or uses the heap
- * @symbols: @nr_symbols literals to be filled in
+ * @symbols: @nr_symbols literals to be filled in; @values: @nr_values calls to be led to code
  * @stack: elements of the RPN stack, DP_STACK_DEFAULT or DP_STACK_SMALL
  */
 struct dp_lang_program {
@@ -117,6 +129,8 @@ struct dp_lang_program {
 	struct dp_lang_filter filter;
 	struct dp_lang_symbol *symbols;
 	size_t nr_symbols;
+	struct dp_lang_value *values;
+	size_t nr_values;
 	struct dp_lang_point *points;
 	size_t nr_points;
 	u8 *code;

@@ -143,6 +143,8 @@ int dp_lang_symbol_use(struct dp_lang_reader *r,
 		       u64 *value);
 const struct dp_lang_symbol *
 dp_lang_symbol_at(const struct dp_lang_program *program, u32 code);
+const struct dp_lang_value *
+dp_lang_value_at(const struct dp_lang_program *program, u32 code);
 /* Is it FILE:LINE, where quotes are a path's? */
 bool dp_lang_is_line(const char *text, u32 len);
 
@@ -165,7 +167,7 @@ struct dp_lang_instruction {
 	u32 n;
 };
 
-/* argument.c: "push arg,N" and "push retval". Return: false: it is none of them. */
+/* argument.c: "push arg,N", "push retval" and "push v,TEXT". Return: false: it is none of them. */
 bool dp_lang_argument(struct dp_lang_reader *r,
 		      const struct dp_lang_instruction *insn, int *err);
 

@@ -65,6 +65,9 @@ void dp_lang_free(struct dp_lang_program *program)
 	for (i = 0; i < program->nr_symbols; i++)
 		free(program->symbols[i].name);
 	free(program->symbols);
+	for (i = 0; i < program->nr_values; i++)
+		free(program->values[i].text);
+	free(program->values);
 	free(program->filter.comm);
 	free(program->filter.cgroup);
 	free(program->filter.user);

@@ -42,6 +42,17 @@ dp_lang_symbol_at(const struct dp_lang_program *program, u32 code)
 	return NULL;
 }
 
+const struct dp_lang_value *
+dp_lang_value_at(const struct dp_lang_program *program, u32 code)
+{
+	size_t i;
+
+	for (i = 0; i < program->nr_values; i++)
+		if (program->values[i].code == code)
+			return &program->values[i];
+	return NULL;
+}
+
 bool dp_lang_is_line(const char *text, u32 len)
 {
 	u32 digits = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* run: run probe programs from files in one process. */
 #include "tracer/filter.h"
+#include "tracer/program.h"
 #include "tracer/session.h"
 #include "lang/lang.h"
 #include "sym/list.h"
@@ -242,41 +243,15 @@ static bool wraps(const struct dp_lang_program *p)
 	return false;
 }
 
-/* The addresses of symbols, in the module of the file's first point */
-static int fill_symbols(struct dp_session *s, const struct file *f,
-			size_t point, u8 *code, struct dp_diag *diag)
+/* @starts: room for one of each probe; @code: for this process */
+static int add_program(struct dp_session *s, struct file *f, u32 *starts,
+		       const u8 *code, u32 len, const char **why)
 {
 	const struct dp_lang_program *p = f->program;
-	const struct run *run = s->own;
-	u64 addr, number;
-	size_t i;
-
-	for (i = 0; i < p->nr_symbols; i++) {
-		const struct dp_lang_symbol *v = &p->symbols[i];
-		struct dp_diag words = { .text = "" };
-		int err = dp_session_symbol(s, point, "&", v->name, &addr,
-					    &words);
-
-		if (err)
-			return dp_lang_complain(p, v->at, err, run->bad_line,
-						diag, "%s", words.text);
-		memcpy(&number, code + v->code, sizeof(number));
-		number += addr;
-		memcpy(code + v->code, &number, sizeof(number));
-	}
-	return 0;
-}
-
-static int take_program(struct dp_session *s, struct file *f, size_t point,
-			struct dp_diag *diag)
-{
-	const struct dp_lang_program *p = f->program;
-	u32 *starts = calloc(p->nr_points, sizeof(*starts)), offset;
-	u8 *code = malloc(p->code_len);
-	struct dp_program_spec spec = {
+	const struct dp_program_spec spec = {
 		.name = p->name,
 		.code = code,
-		.code_len = p->code_len,
+		.code_len = len,
 		.starts = starts,
 		.nr_starts = (u32)p->nr_points,
 		.nr_lv = p->vars,
@@ -290,27 +265,34 @@ static int take_program(struct dp_session *s, struct file *f, size_t point,
 		.auto_trace = p->autostacktrace,
 		.wraps = wraps(p),
 	};
-	const char *why = "out of memory";
+	u32 offset;
 	size_t i;
-	int err = starts && code ? 0 : -ENOMEM;
 
-	if (!err) {
-		memcpy(code, p->code, p->code_len);
-		err = fill_symbols(s, f, point, code, diag);
-		if (err)
-			goto out;
-	}
-	for (i = 0; !err && i < p->nr_points; i++)
+	for (i = 0; i < p->nr_points; i++)
 		starts[i] = p->points[i].start;
-	if (!err)
-		err = s->ops->add_program(s->source, &spec, &f->number, &offset,
-					  &why);
+	return s->ops->add_program(s->source, &spec, &f->number, &offset, why);
+}
+
+static int take_program(struct dp_session *s, struct file *f, size_t point,
+			struct dp_diag *diag)
+{
+	const struct dp_lang_program *p = f->program;
+	const struct run *run = s->own;
+	const char *why = "out of memory";
+	u8 *code;
+	u32 len, *starts;
+	int err = dp_program_code(s, p, f->first, point, run->bad_line, &code,
+				  &len, diag);
+
 	if (err)
-		dp_diag_set(diag, err, "%s cannot be run: %s", p->file, why);
-out:
+		return err;
+	starts = calloc(p->nr_points, sizeof(*starts));
+	err = starts ? add_program(s, f, starts, code, len, &why) : -ENOMEM;
 	free(starts);
 	free(code);
-	return err;
+	return err ? dp_diag_set(diag, err, "%s cannot be run: %s", p->file,
+				 why) :
+		     0;
 }
 
 static int check_opcode(struct dp_session *s, const struct file *f,

@@ -223,6 +223,28 @@ like "one that there is not" "$status $err" '^2 dprobes: .*nosymbol.dp:10:8: &lo
 program args '' $'push arg,1\nlog 1'
 text args
 is "an argument" "$out" "  elements 0x29"
+# Values as specs have them, by tables of prototypes and by debug information
+printf 'struct req { int len; struct req *next; };\n__attribute__((noipa)) int handle(struct req *r, int extra) { return r->len + extra; }\n' >"$dir/req.c"
+printf 'int main(void)\n{\n\tstruct req b = { 9, 0 }, a = { 7, &b };\n\n\treturn handle(&a, 5) + handle(&b, 1) - 22;\n}\n' >>"$dir/req.c"
+cc -g -O1 -o "$dir/req" "$dir/req.c"
+printf 'name = req\nmodtype = user\noffset = handle\n\tsx bad\n\tpush v,"r->len + extra * 2"\n\tlog 1\n\tpush v,"r->next->len"\n\tlog 1\n\texit\nbad:\tlog 1\n' >"$dir/value.dp"
+for native in 0 1; do
+	is "values of debug information, and a bad pointer (native $native)" \
+		"$(DPROBES_NATIVE=$native "$DPROBES" run -q "$dir/value.dp" -- "$dir/req" | grep elements | tr -d '\n')" \
+		"  elements 0x11  elements 0x9  elements 0xb  elements 0x1"
+done
+sed -i 's/extra/extro/' "$dir/value.dp"
+"$DPROBES" run "$dir/value.dp" -- "$dir/req" >"$dir/stdout" 2>"$dir/stderr"
+like "a name that there is not" "$? $(cat "$dir/stderr")" '^2 dprobes: .*value.dp:5:9: this function has r, extra; '
+printf 'name = libc.so.6\nmodtype = user\noffset = write\n\tpush v,"fd == 1"\n\tpush v,"count"\n\tlog 2\noffset = write\nretprobe = yes\n\tpush v,"retval"\n\tlog 1\n' >"$dir/value.dp"
+"$DPROBES" run -q -o "$dir/records" "$dir/value.dp" -- sh -c 'echo four' >"$dir/stdout" 2>"$dir/stderr"
+is "values of the table of prototypes" "$(grep elements "$dir/records" | tr -d '\n')" "  elements 0x5 0x1  elements 0x5"
+sed -i 's/retval/fd/' "$dir/value.dp"
+"$DPROBES" run "$dir/value.dp" -- sh -c 'echo four' >"$dir/stdout" 2>"$dir/stderr"
+like "what is gone at the return" "$(cat "$dir/stderr")" 'value.dp:9:9: this is known at the entry, and the probe is at the return'
+printf 'name = libc.so.6\nmodtype = user\noffset = write\n\tpush v,"retval"\n\tlog 1\n' >"$dir/value.dp"
+"$DPROBES" run "$dir/value.dp" -- sh -c 'echo four' >"$dir/stdout" 2>"$dir/stderr"
+like "what is not known yet at the entry" "$(cat "$dir/stderr")" 'value.dp:4:9: '
 line=$(($(grep -n '^__attribute__((noipa)) void logger_tick' tests/victims/logger.c | cut -d: -f1) + 2))
 printf 'name = logger\nmodtype = user\noffset = logger.c:%s\n\tlog 0\n' "$line" >"$dir/line.dp"
 "$DPROBES" run "$dir/line.dp" -- "$logger" threads 1 5 >"$dir/stdout" 2>"$dir/stderr"

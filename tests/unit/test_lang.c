@@ -114,6 +114,16 @@ static void same_program(const struct dp_lang_program *a,
 	same_text(a->filter.comm, b->filter.comm);
 	same_text(a->filter.user, b->filter.user);
 	same_text(a->filter.cgroup, b->filter.cgroup);
+	assert_int_equal(a->nr_symbols, b->nr_symbols);
+	for (i = 0; i < a->nr_symbols; i++) {
+		assert_string_equal(a->symbols[i].name, b->symbols[i].name);
+		assert_int_equal(a->symbols[i].code, b->symbols[i].code);
+	}
+	assert_int_equal(a->nr_values, b->nr_values);
+	for (i = 0; i < a->nr_values; i++) {
+		assert_string_equal(a->values[i].text, b->values[i].text);
+		assert_int_equal(a->values[i].code, b->values[i].code);
+	}
 	assert_int_equal(a->code_len, b->code_len);
 	assert_memory_equal(a->code, b->code, a->code_len);
 	assert_int_equal(a->nr_points, b->nr_points);
@@ -321,6 +331,31 @@ static void keywords_fill_the_program(void **state)
 	assert_true(b->absolute && b->value == (s64)0xffffffff81000000);
 	assert_int_equal(b->major, 7);
 	assert_int_equal(b->opcode, -1);
+	round_trip(p);
+	dp_lang_free(p);
+}
+
+static void values_and_symbols_are_kept(void **state)
+{
+	struct dp_lang_program *p = assemble(
+		PROBE "push v,\"a->b + 1\"\npush &main + 4\n"
+		      "push \"ns::f(int)\" - 2\nl: jmp l\noffset = x.c:7\nnop\n"
+		      "offset = \"d/x.c:8\"\npush 1; log 1\n",
+		8);
+
+	assert_int_equal(p->nr_values, 1);
+	assert_string_equal(p->values[0].text, "a->b + 1");
+	assert_int_equal(p->values[0].code, 1);
+	assert_int_equal(p->values[0].at.line, 7);
+	assert_int_equal(p->nr_symbols, 2);
+	assert_string_equal(p->symbols[0].name, "main");
+	assert_int_equal(p->symbols[0].code, 10);
+	assert_int_equal(p->code[10], 4);
+	assert_string_equal(p->symbols[1].name, "ns::f(int)");
+	assert_int_equal(p->code[19], 0xfe);
+	assert_true(p->points[1].line && p->points[2].line);
+	assert_string_equal(p->points[1].symbol, "x.c:7");
+	assert_string_equal(p->points[2].symbol, "d/x.c:8");
 	round_trip(p);
 	dp_lang_free(p);
 }
@@ -813,9 +848,9 @@ static bool is_in_table(const char *page, const char *spelling)
 static const char *placeholder(int operand)
 {
 	static const char *const names[] = {
-		[DP_OPERAND_U8] = "N8",	  [DP_OPERAND_U16] = "N16",
-		[DP_OPERAND_S16] = "S16", [DP_OPERAND_UL] = "N",
-		[DP_OPERAND_REL] = "L",	  [DP_OPERAND_REG] = "REG",
+		[DP_OPERAND_U8] = "N8",	   [DP_OPERAND_U16] = "N16",
+		[DP_OPERAND_S16] = "S16",  [DP_OPERAND_UL] = "N",
+		[DP_OPERAND_REL] = "L",	   [DP_OPERAND_REG] = "REG",
 		[DP_OPERAND_REGW] = "REG", [DP_OPERAND_LV] = "I",
 	};
 
@@ -841,8 +876,9 @@ static void the_manual_has_every_instruction(void **state)
 		len = strcspn(op_rows[i].text, "%");
 		snprintf(spelling, sizeof(spelling), "%.*s%s", (int)len,
 			 op_rows[i].text,
-			 op_rows[i].text[len] ? placeholder(op_rows[i].operand) :
-						"");
+			 op_rows[i].text[len] ?
+				 placeholder(op_rows[i].operand) :
+				 "");
 		if (!is_in_table(page, spelling))
 			fail_msg("dprobes.lang(7) has no \"%s\"", spelling);
 	}
@@ -858,6 +894,7 @@ int main(void)
 		cmocka_unit_test(the_programs_of_the_paper_assemble),
 		cmocka_unit_test(keywords_fill_the_program),
 		cmocka_unit_test(defaults_are_those_of_dprobes),
+		cmocka_unit_test(values_and_symbols_are_kept),
 		cmocka_unit_test(every_instruction_of_the_table),
 		cmocka_unit_test(every_register_of_the_table),
 		cmocka_unit_test(limits_can_be_reached),
