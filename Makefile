@@ -151,7 +151,7 @@ SELF := $(patsubst tests/self/%.c,$(B)/tests/self/%,$(wildcard tests/self/*.c)) 
 SCENARIO := $(filter-out tests/scenario/lib%.sh,$(wildcard tests/scenario/*.sh))
 
 .SECONDEXPANSION:
-$(B)/tests/unit/test_adopt $(B)/tests/unit/test_move $(B)/tests/unit/test_control $(B)/tests/unit/test_enable $(B)/tests/unit/test_fork $(B)/tests/unit/test_gone $(B)/tests/unit/test_group $(B)/tests/unit/test_instances $(B)/tests/unit/test_jump $(B)/tests/unit/test_jump_group $(B)/tests/unit/test_jump_text $(B)/tests/unit/test_live $(B)/tests/unit/test_native_plan $(B)/tests/unit/test_stream: $(B)/tests/unit/test_%: tests/unit/test_%.c $(B)/libcore.a $(wildcard port/fake/*.c)
+$(B)/tests/unit/test_adopt $(B)/tests/unit/test_move $(B)/tests/unit/test_control $(B)/tests/unit/test_enable $(B)/tests/unit/test_fork $(B)/tests/unit/test_gone $(B)/tests/unit/test_group $(B)/tests/unit/test_inside $(B)/tests/unit/test_instances $(B)/tests/unit/test_jump $(B)/tests/unit/test_jump_group $(B)/tests/unit/test_jump_text $(B)/tests/unit/test_live $(B)/tests/unit/test_native_plan $(B)/tests/unit/test_stream: $(B)/tests/unit/test_%: tests/unit/test_%.c $(B)/libcore.a $(wildcard port/fake/*.c)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -o $@ $< $(wildcard port/fake/*.c) $(B)/libcore.a $(LIBS) -lcmocka
 
@@ -176,13 +176,13 @@ $(B)/fake/%.o: %.S
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(HIT_CFLAGS) -DDP_PORT_FAKE -c -o $@ $<
 
-FAKE_UNIT := $(patsubst %,$(B)/tests/unit/test_%,action upcall call completes dispatch fault instance intercept leave left log marks mask retprobe stack stubs trap exit_instance exit_unwind vm_child wait wait_beside)
+FAKE_UNIT := $(patsubst %,$(B)/tests/unit/test_%,action upcall call counted_calls completes dispatch fault instance intercept leave left log marks mask retprobe stack stubs trap exit_instance exit_unwind vm_child wait wait_beside)
 $(FAKE_UNIT): $(B)/tests/unit/test_%: tests/unit/test_%.c $(FAKE_OBJ) $(FAKE_WORLD)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(FAKE_DEFS) -o $@ $< $(FAKE_OBJ) $(FAKE_WORLD) -lcmocka
 
 # The library's own objects.
-LIB_UNIT := $(patsubst %,$(B)/tests/unit/test_%,enter foreign frames guest guest_program handler helper injected kretprobe library module serve service settle uprobe uretprobe)
+LIB_UNIT := $(patsubst %,$(B)/tests/unit/test_%,enter follow foreign frames guest guest_program handler helper injected kretprobe library module serve service settle uprobe uretprobe)
 $(LIB_UNIT): $(B)/tests/unit/test_%: tests/unit/test_%.c $(LIB_OBJ) $(B)/libcore.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(LIB_OBJ) $(B)/libcore.a $(LIBS) -lcmocka
@@ -502,8 +502,8 @@ demo: deps
 # Long forms of what check does briefly.
 stress: deps
 	$(Q)$(MAKE) --no-print-directory tests
-	$(Q)CYCLES=1000 TIMES=1000000 TOGGLES=200000 ROUNDS=1000 ENTRIES=10000000 KILLS=500 REPLACING=120 TEST_TIMEOUT=7200 tests/run \
-		$(addprefix tests/scenario/,attach-cycles.sh harsh.sh jump.sh storm.sh blocked.sh soak.sh killer.sh reloaded.sh) $(SELF)
+	$(Q)CYCLES=1000 TIMES=1000000 TOGGLES=200000 ROUNDS=1000 ENTRIES=10000000 KILLS=500 REPLACING=120 VALUES_RANDOM=30 TEST_TIMEOUT=7200 tests/run \
+		$(addprefix tests/scenario/,attach-cycles.sh harsh.sh jump.sh storm.sh blocked.sh soak.sh killer.sh reloaded.sh gdb-values.sh) $(SELF)
 
 FUZZ_SECONDS ?= 600
 FUZZ := $(patsubst fuzz/%.c,$(B)/fuzz/%,$(wildcard fuzz/fuzz_*.c))
@@ -550,9 +550,9 @@ $(B)/bench/self/throw.o: bench/self/throw.cc bench/self/throw.h
 	@mkdir -p $(@D)
 	$(Q)$(CXX) -O2 -g -I. -c -o $@ $<
 
-$(B)/bench/self/self: bench/self/main.c bench/self/many.S $(B)/bench/self/throw.o $(B)/libdprobes.so.1
+$(B)/bench/self/self: bench/self/main.c bench/self/placed.c bench/self/placed.h bench/self/placed.S bench/self/many.S $(B)/bench/self/throw.o $(B)/libdprobes.so.1
 	@mkdir -p $(@D)
-	$(Q)$(CC) -O2 -g $(WARN) -Iinclude -I. -D_GNU_SOURCE -o $@ bench/self/main.c bench/self/many.S \
+	$(Q)$(CC) -O2 -g $(WARN) -Iinclude -I. -D_GNU_SOURCE -o $@ bench/self/main.c bench/self/placed.c bench/self/placed.S bench/self/many.S \
 		$(B)/bench/self/throw.o -L$(B) -ldprobes -lstdc++ -Wl,-rpath,'$$ORIGIN/../..'
 
 $(B)/bench/self/uprobes: bench/self/uprobes.c bench/self/many.S $(B)/libdprobes.so.1

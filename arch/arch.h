@@ -10,6 +10,7 @@
  *   state.h        what is saved around a handler
  *   roles.h        a thread's registers by the part that they play, for the hit half
  *   simulate.h     branches executed in registers
+ *   touches.h      registers that a handler touches
  *   stream.h       records, put into memory that each CPU has for itself
  *
  * Context of every function: any. Pure.
@@ -28,6 +29,7 @@
 #include "arch/x86/simulate.h"
 #include "arch/x86/state.h"
 #include "arch/x86/stream.h"
+#include "arch/x86/touches.h"
 #include "arch/x86/xstate.h"
 
 struct insn_facts;
@@ -66,21 +68,39 @@ struct dp_jump_pattern dp_jump_pattern(u64 addr, u8 traps, u8 last);
  */
 u8 dp_jump_upward(u32 i);
 
+#define DP_CALL_SEQUENCES 4
+
+/** struct dp_agent_sequence - a restartable sequence of the agent: addresses of its first
+ *  instruction, of that behind its last one, and of where an interruption leads */
+struct dp_agent_sequence {
+	u64 first, committed, abort;
+};
+
 /**
  * struct dp_agent_entries - where detours enter the agent: addresses of its entries
  * @hit: for probes
+ * @handler: for handlers, where the detour has not counted
  * @tracked: for the first probe of a call that may be tracked
  * @observe: for intercepted calls that are made in the detour
+ * @enter, @exit: for sites where calls begin, and end, that may only have to be counted;
+ *         @enter_timed, @exit_timed: counted and timed; the sequences of these: @counts
  */
 struct dp_agent_entries {
-	u64 hit, tracked, observe;
+	u64 hit, handler, tracked, observe, enter, exit, enter_timed,
+		exit_timed;
+	struct dp_agent_sequence counts[DP_CALL_SEQUENCES];
 };
 
 /* Where the stubs for them are in each pool: at its start */
 #define DP_STUB_HIT 0
 #define DP_STUB_TRACKED DP_ENTRY_STUB
 #define DP_STUB_OBSERVE (2 * DP_ENTRY_STUB)
-#define DP_STUBS (3 * DP_ENTRY_STUB)
+#define DP_STUB_ENTER (3 * DP_ENTRY_STUB)
+#define DP_STUB_EXIT (4 * DP_ENTRY_STUB)
+#define DP_STUB_ENTER_TIMED (5 * DP_ENTRY_STUB)
+#define DP_STUB_EXIT_TIMED (6 * DP_ENTRY_STUB)
+#define DP_STUB_HANDLER (7 * DP_ENTRY_STUB)
+#define DP_STUBS (8 * DP_ENTRY_STUB)
 
 /** dp_detour_stubs() - encode the stubs of a pool, DP_STUBS bytes */
 void dp_detour_stubs(u8 *code, const struct dp_agent_entries *entries);

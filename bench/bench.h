@@ -64,6 +64,8 @@ int bench_counter(struct bench_run *run, const struct bench *bench, double *ns);
 int bench_trap(struct bench_run *run, const struct bench *bench, double *ns);
 int bench_pair_exits(struct bench_run *run, const struct bench *bench,
 		     double *ns);
+int bench_pair_timed(struct bench_run *run, const struct bench *bench,
+		     double *ns);
 int bench_attach(struct bench_run *run, const struct bench *bench, double *ms);
 int bench_stopped(struct bench_run *run, const struct bench *bench, double *ms);
 int bench_program(struct bench_run *run, const struct bench *bench, double *ns);

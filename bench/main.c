@@ -26,6 +26,7 @@ static const struct bench benches[] = {
 	{ "counter_2threads", "ns", true, bench_counter_two, BENCH_PUSH },
 	{ "trap", "ns", true, bench_trap, BENCH_PUSH },
 	{ "pair_exits", "ns", true, bench_pair_exits, BENCH_PUSH },
+	{ "pair_timed", "ns", true, bench_pair_timed, BENCH_PUSH },
 	{ "program", "ns", true, bench_program, BENCH_PUSH },
 	{ "program_mem", "ns", true, bench_program_mem, BENCH_PUSH },
 	{ "record", "ns", true, bench_record, BENCH_PUSH },

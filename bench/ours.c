@@ -63,10 +63,13 @@ static void tell_tid_offset(struct attached *a)
 	dp_modules_close(mods);
 }
 
-/* Have the probe run a program. */
-static int add_program(struct attached *a, const u8 *code, u32 len, u32 logmax)
+/* Have the probe run a program. @from: where it begins, or DP_NO_START */
+static int add_program(struct attached *a, const u8 *code, u32 len, u32 logmax,
+		       u32 from)
 {
-	struct dp_binding binding = { .maxhits = ~0u, .logonfault = true };
+	struct dp_binding binding = { .maxhits = ~0u,
+				      .logonfault = true,
+				      .start = from };
 	u32 start = 0, offset;
 	const char *why;
 	const struct dp_program_spec program = { .name = "bench",
@@ -99,11 +102,20 @@ static int bind(struct attached *a, const char *text, bool trace)
 		err = trace ? dp_expr_trace(&spec, &p, NULL) :
 			      dp_expr_count(&spec, &p, NULL);
 	if (!err) {
-		err = add_program(a, p.code, p.len, p.logmax);
+		err = add_program(a, p.code, p.len, p.logmax, 0);
 		dp_expr_free(&p);
 	}
 	dp_spec_free(&spec);
 	return err;
+}
+
+/* What "dprobes trace" makes of a return of which no value is wanted. */
+static int bind_nothing(struct attached *a)
+{
+	static const u8 code[] = { DP_OPCODE_EXIT };
+
+	tell_tid_offset(a);
+	return add_program(a, code, sizeof(code), 8, DP_NO_START);
 }
 
 static bool read_code(const struct attached *a, u64 addr,
@@ -287,7 +299,7 @@ int bench_program_mem(struct bench_run *run, const struct bench *b, double *ns)
 
 	if (begin(run, b, &a))
 		return -1;
-	if (add_program(&a, code, sizeof(code), 0)) {
+	if (add_program(&a, code, sizeof(code), 0, 0)) {
 		detach(&a);
 		return fail(run, "its program cannot be made");
 	}
@@ -463,7 +475,7 @@ int bench_trap(struct bench_run *run, const struct bench *b, double *ns)
 
 /* Entry and return of a function that is left by one ret, counted: a probe on each. */
 static int add_exit(struct bench_run *run, struct attached *a, u64 entry,
-		    u32 *exit)
+		    bool timed, u32 *exit)
 {
 	u8 code[FUNCTION + DP_REGION_MAX];
 	struct dp_reach reach = { entry,    code,     sizeof(code),
@@ -477,7 +489,7 @@ static int add_exit(struct bench_run *run, struct attached *a, u64 entry,
 	       f.class != DP_INSN_RET && at < FUNCTION)
 		at += f.len;
 	reach.room -= at;
-	if (dp_engine_track(a->engine, a->probe, false) ||
+	if (dp_engine_track(a->engine, a->probe, timed) ||
 	    dp_engine_add_exit(a->engine, a->probe, 0, entry + at, code + at,
 			       sizeof(code) - at, exit, NULL))
 		return fail(run, "its exit cannot be probed");
@@ -485,30 +497,62 @@ static int add_exit(struct bench_run *run, struct attached *a, u64 entry,
 	return 0;
 }
 
+/* Entry and return of the function. @timed: they make records */
+static int attach_pair(struct bench_run *run, const struct bench *b, bool timed,
+		       struct attached *a, u32 *exit)
+{
+	if (begin(run, b, a))
+		return -1;
+	if (add_exit(run, a, run->shared->addr[b->function], timed, exit) ||
+	    (timed && bind_nothing(a))) {
+		detach(a);
+		return fail(run, "the pair cannot be probed");
+	}
+	if (install(run, a, DP_ARM_DEFAULT))
+		return -1;
+	if (dp_engine_jumps(a->engine) == 2)
+		return 0;
+	detach(a);
+	return fail(run, "the probes are no jumps");
+}
+
 int bench_pair_exits(struct bench_run *run, const struct bench *b, double *ns)
 {
 	double plain = bench_calls(run, b->function, PAIRS);
 	struct attached a;
+	bool all;
 	u32 exit;
 
-	if (begin(run, b, &a))
-		return -1;
-	if (add_exit(run, &a, run->shared->addr[b->function], &exit)) {
-		detach(&a);
-		return -1;
-	}
-	if (install(run, &a, DP_ARM_DEFAULT))
+	if (attach_pair(run, b, false, &a, &exit))
 		return -1;
 	*ns = bench_calls(run, b->function, PAIRS) - plain;
-	if (dp_engine_jumps(a.engine) != 2 ||
-	    dp_engine_hits(a.engine, exit) != PAIRS) {
-		detach(&a);
-		return fail(run, "the returns are not the calls, or no jumps");
-	}
+	all = dp_engine_hits(a.engine, exit) == PAIRS;
+	detach(&a);
 	snprintf(run->note, sizeof(run->note),
 		 "entry and return of another process, counted");
+	return all ? 0 : fail(run, "the returns are not the calls");
+}
+
+/* The second round is into memory that has been written before. */
+int bench_pair_timed(struct bench_run *run, const struct bench *b, double *ns)
+{
+	double plain = bench_calls(run, b->function, RECORDS);
+	struct attached a;
+	unsigned long n = 0;
+	u32 exit, turns;
+
+	if (attach_pair(run, b, true, &a, &exit))
+		return -1;
+	turns = 2 + dp_engine_arena(a.engine)->control.stream_mask / RECORDS /
+			    sizeof(struct dp_stream_call);
+	for (; turns; turns--) {
+		*ns = bench_calls(run, b->function, RECORDS) - plain;
+		n = records(&a);
+	}
 	detach(&a);
-	return 0;
+	snprintf(run->note, sizeof(run->note),
+		 "entry and return of another process, with time and record");
+	return n == RECORDS ? 0 : fail(run, "the records are not the calls");
 }
 
 int bench_attach(struct bench_run *run, const struct bench *b, double *ms)

@@ -6,6 +6,7 @@
  * times as much as such a handler. So a handler's code, and all that it calls, is examined
  * at registration. If it jumps or calls through a pointer or the PLT, all are saved.
  */
+#include "lib/follow.h"
 #include "lib/leads.h"
 #include "lib/self.h"
 #include "resolve/reach.h"
@@ -23,6 +24,7 @@ struct walk {
 static struct {
 	u64 handler, generation;
 	u8 needs;
+	u32 spares;
 } cache[CACHE];
 
 static void follow(struct walk *w, u64 addr, const struct insn_facts *f)
@@ -39,21 +41,26 @@ static void follow(struct walk *w, u64 addr, const struct insn_facts *f)
 			w->state = DP_STATE_ALL;
 }
 
-static void step(struct walk *w, u64 addr)
+static size_t fetch(void *arg, u64 addr, u8 *code, size_t size)
 {
 	struct dp_reach_reader text = { .target = &dp_self.text.target,
 					.engine = dp_self.engine };
+
+	return dp_reach_fetch(&text, addr, code, size);
+}
+
+static void step(struct walk *w, u64 addr)
+{
 	enum dp_insn_state state;
 	struct insn_facts f;
 	u8 code[DP_INSN_MAX], xmms;
-	size_t n = dp_reach_fetch(&text, addr, code, sizeof(code));
+	size_t n = fetch(NULL, addr, code, sizeof(code));
 
 	if (!n || dp_insn_facts(code, n, &f)) {
 		w->state = DP_STATE_ALL;
 		return;
 	}
-	/* ud2, where the compiler knows that control does not come. */
-	if (f.class == DP_INSN_REFUSED && code[0] == 0x0f && code[1] == 0x0b)
+	if (dp_leads_nowhere(code, &f))
 		return;
 	state = dp_insn_state(code, n, &xmms);
 	if (xmms > w->xmms)
@@ -82,18 +89,30 @@ static u8 examine(u64 handler)
 					    0));
 }
 
+/* What is known of a handler: its place in the cache. */
+static u32 look_up(u64 handler)
+{
+	static const struct dp_follow_text text = { .fetch = fetch };
+	u64 generation = dp_symbol_map_generation(dp_self.symbols);
+	u32 i = dp_site_hash(handler) % CACHE;
+
+	if (cache[i].handler == handler && cache[i].generation == generation)
+		return i;
+	cache[i].handler = handler;
+	cache[i].generation = generation;
+	cache[i].needs = examine(handler);
+	cache[i].spares = ~dp_follow(&text, handler);
+	return i;
+}
+
 u8 dp_handler_needs(const void *handler)
 {
-	u64 addr = (u64)handler;
-	u64 generation = dp_symbol_map_generation(dp_self.symbols);
-	u32 i = dp_site_hash(addr) % CACHE;
-
 	if (!handler || dp_is_gpr(handler))
 		return DP_STATE_GENERAL;
-	if (cache[i].handler != addr || cache[i].generation != generation) {
-		cache[i].handler = addr;
-		cache[i].generation = generation;
-		cache[i].needs = examine(addr);
-	}
-	return cache[i].needs;
+	return cache[look_up((u64)handler)].needs;
+}
+
+u32 dp_handler_spares(const void *handler)
+{
+	return handler ? cache[look_up((u64)handler)].spares : 0;
 }

@@ -4,6 +4,12 @@
 #include "engine/layout/site.h"
 #include <errno.h>
 
+/* A fault_handler may change any register of the pre_handler, and where that goes on. */
+static u32 spares_of(const struct kprobe *p)
+{
+	return p->fault_handler ? 0 : dp_handler_spares((void *)p->pre_handler);
+}
+
 static int describe(struct dp_request *r, void *probe)
 {
 	struct kprobe *p = probe;
@@ -14,6 +20,7 @@ static int describe(struct dp_request *r, void *probe)
 			.kind = DP_KIND_KPROBE,
 			.pre_needs = dp_handler_needs((void *)p->pre_handler),
 			.post_needs = dp_handler_needs((void *)p->post_handler),
+			.spares = spares_of(p),
 			.first = true,
 			.single = p->post_handler || p->break_handler,
 			.why = p->post_handler ? "it has a post_handler" :

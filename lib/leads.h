@@ -63,6 +63,13 @@ static inline bool dp_trail_next(struct dp_trail *t, u64 *addr)
 	return false;
 }
 
+/** dp_leads_nowhere() - ud2, where the compiler knows that control does not come */
+static inline bool dp_leads_nowhere(const u8 *code, const struct insn_facts *f)
+{
+	return f->class == DP_INSN_REFUSED && code[0] == 0x0f &&
+	       code[1] == 0x0b;
+}
+
 /**
  * dp_leads() - where control may be after an instruction, as far as its bytes tell
  * @next: address behind the instruction

@@ -261,6 +261,8 @@ void dp_report_hold(bool held);
 /** dp_handler_needs() - registers to save around a handler: enum dp_insn_state, and how
  *  many xmm registers */
 u8 dp_handler_needs(const void *handler);
+/** dp_handler_spares() - registers that a pre_handler leaves alone: see struct dp_handlers */
+u32 dp_handler_spares(const void *handler);
 
 /* kretprobe.c */
 /** dp_pool_leave() - no call takes an instance of the pool any more: free it later */

@@ -71,6 +71,7 @@ struct dp_spec {
 	bool bare; /* nothing is known of arguments: it has inlined copies */
 	char *args; /* text between the parentheses, or NULL */
 	char *cond; /* text after "if", or NULL */
+	bool counted; /* of its calls nothing but their number is wanted */
 	bool found; /* in at least one process */
 	struct dp_type ret; /* type of retval among @args, if they give it */
 	u32 log; /* bytes of a record, at most */

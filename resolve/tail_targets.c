@@ -111,7 +111,9 @@ static int see_jumps(const struct looker *l, const struct dp_point *p)
 {
 	struct dp_tail_targets *o = l->points->tail_targets;
 	struct dp_exit *exits = p->exits;
-	size_t i, n = p->refused || p->gone ? 0 : p->nr_exits;
+	/* A call that is only counted ends where its function is left. */
+	bool none = p->refused || p->gone || (p->spec && p->spec->counted);
+	size_t i, n = none ? 0 : p->nr_exits;
 	u64 addr = p->addr;
 	int err = 0;
 

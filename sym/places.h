@@ -2,7 +2,8 @@
 /*
  * places: where the values of a program's names are at one address of its code.
  *
- *   place    one or more pieces; two or more are parts of one struct, or number
+ *   place    one or more pieces; two or more are parts of one struct, or number, and one may be,
+ *            too; what no piece describes is nowhere
  *   piece    steps, which compute a number: an address in memory, or the value itself
  *   step     one operation on a stack of numbers
  */

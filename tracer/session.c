@@ -40,6 +40,7 @@ int dp_session_parse(struct dp_session *s, const struct dp_tracer_options *opt,
 		err = dp_spec_parse(opt->specs[i], &s->specs[i], diag);
 		if (!err) {
 			s->nr_specs++;
+			s->specs[i].counted = kind->counts && !s->specs[i].cond;
 			err = dp_spec_supported(&s->specs[i], diag);
 		}
 		if (!err && kind->inlines)

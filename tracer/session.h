@@ -30,6 +30,7 @@ struct dp_records;
  * @arguments: the verb's specs may have ARGS
  * @inlines: a function may have been inlined, which its specs then mean
  * @waits: --pending is one of the verb's options
+ * @counts: calls are only counted, unless their spec has a condition
  * @wants: does a spec mean the session's process? If not, @diag says why. NULL: all do
  * @rooms: fill in @longest, @traces and @heap of a request, for programs from files; or NULL
  * @bind: give the probe of a point its program, if it has one
@@ -39,7 +40,7 @@ struct dp_records;
 struct dp_session_kind {
 	bool arguments;
 	bool inlines;
-	bool waits;
+	bool waits, counts;
 	bool (*wants)(const struct dp_session *s, size_t spec,
 		      struct dp_diag *diag);
 	void (*rooms)(const struct dp_session *s,

@@ -28,6 +28,7 @@ int dp_tracer_stat(const struct dp_tracer_options *opt, const char **bad_spec,
 	static const struct dp_session_kind kind = {
 		.inlines = true,
 		.waits = true,
+		.counts = true,
 		.bind = bind,
 		.report = dp_report_counts,
 	};

@@ -24,6 +24,9 @@
 /* Bytes below the stack pointer that a function may use (psABI, 3.2.2) */
 #define DP_RED_ZONE_SIZE 128
 
+/* What stands before code of the agent to which the interruption of a sequence leads (linux/rseq.h) */
+#define DP_RSEQ_SIGNATURE 0x53053053
+
 /* A tracked call goes on in its detour with a stack pointer so far below the thread's own:
  * @tracked of struct dp_detour_spec. */
 #define DP_TRACKED_DEPTH 144

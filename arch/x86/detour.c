@@ -14,6 +14,7 @@
 #include "engine/insn/detour.h"
 #include "arch/arch.h"
 #include "arch/x86/emit.h"
+#include "arch/x86/followed.h"
 #include "arch/x86/native/head.h"
 #include "arch/x86/sequence.h"
 #include "engine/insn/callout.h"
@@ -61,6 +62,13 @@ static void call_out(struct dp_out *o, u64 entry, u32 number)
 		return;
 	dp_put_move_stack(o, -RED_ZONE);
 	dp_put_callout(o, entry, number - 1);
+}
+
+/* @by: where to, 0: as all others */
+static void call_before(struct dp_out *o, const struct dp_detour_spec *s,
+			u32 number, u64 by)
+{
+	call_out(o, by ? by : s->entry, number);
 }
 
 static void save(struct dp_out *o)
@@ -281,7 +289,7 @@ static void put_duplicate(struct dp_out *o, const struct dp_detour_spec *s,
 	if (!l->before)
 		return;
 	d->duplicate = (u16)o->len;
-	call_out(o, s->entry, l->before);
+	call_before(o, s, l->before, l->by);
 	d->duplicate_insn = (u16)o->len;
 	dp_put(o, l->code, l->len);
 	aim(o, d, len, l->branches, d->duplicate);
@@ -302,7 +310,7 @@ static int put_insns(struct dp_out *o, const struct dp_detour_spec *s,
 		if (i && s->inner[i])
 			count_inner(o, s, i);
 		else if (i || !s->rseq)
-			call_out(o, s->entry, s->before[i]);
+			call_before(o, s, s->before[i], s->by[i]);
 		d->insn[i] = (u16)o->len;
 		if (s->intercept_entry && i + 1 == r->nr) {
 			put_intercept(o, s);
@@ -335,6 +343,8 @@ int dp_detour_make(const struct dp_detour_spec *s, struct dp_detour *d)
 	*d = (struct dp_detour){ 0 };
 	if (s->native)
 		err = dp_native_head(&o, s, d);
+	else if (s->followed)
+		dp_followed_head(&o, s, d);
 	else if (s->rseq)
 		put_counting(&o, s, d);
 	else
@@ -362,4 +372,9 @@ void dp_detour_stubs(u8 *code, const struct dp_agent_entries *entries)
 	dp_detour_entry_stub(code + DP_STUB_HIT, entries->hit);
 	dp_detour_entry_stub(code + DP_STUB_TRACKED, entries->tracked);
 	dp_detour_entry_stub(code + DP_STUB_OBSERVE, entries->observe);
+	dp_detour_entry_stub(code + DP_STUB_ENTER, entries->enter);
+	dp_detour_entry_stub(code + DP_STUB_EXIT, entries->exit);
+	dp_detour_entry_stub(code + DP_STUB_ENTER_TIMED, entries->enter_timed);
+	dp_detour_entry_stub(code + DP_STUB_EXIT_TIMED, entries->exit_timed);
+	dp_detour_entry_stub(code + DP_STUB_HANDLER, entries->handler);
 }

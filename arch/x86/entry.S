@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* entry: where detours and stubs enter the hit half. */
+#include "arch/x86/arch_defs.h"
 #include "arch/x86/flags.inc"
 #include "arch/x86/offsets.h"
 
@@ -34,13 +35,13 @@
 	push	%r15
 	.endm
 
-	/* struct dp_regs; sp and ip are filled in later. */
+	/* struct dp_regs; sp and ip are filled in later: a store less is time. */
 	.macro	save_regs
 	push	$DP_USER_SS
-	push	%rax			/* sp */
+	lea	-8(%rsp), %rsp		/* sp */
 	pushfq
 	push	$DP_USER_CS
-	push	%rax			/* ip */
+	lea	-8(%rsp), %rsp		/* ip */
 	push	$-1			/* orig_ax */
 	save_gprs
 	.endm
@@ -123,17 +124,32 @@
 	add	%rsi, SITE
 	.endm
 
-	.globl	dp_hit_entry
-	.hidden	dp_hit_entry
+/*
+ * A call-out of a detour that has not counted. All registers are saved, so counting takes any:
+ * a restartable sequence, whose descriptor is in the arena. A thread that it cannot count, as
+ * one of a fork child, goes the way of those that are told to the agent.
+ */
+	.globl	dp_handler_entry, dp_handler_start, dp_handler_counted, dp_handler_abort
+	.hidden	dp_handler_entry, dp_handler_start, dp_handler_counted, dp_handler_abort
 	.balign 64
-dp_hit_entry:
+dp_handler_entry:
 	save_regs
-	movslq	dp_arena+DP_O_SELF_OFFSET(%rip), SELF
 	mov	DP_O_NUMBER(%rsp), %edx
-	bt	$30, %edx		/* DP_CALLOUT_UNCOUNTED */
-	jc	5f
-	mov	%fs:(SELF), SELF
-	find_site
+	movslq	dp_arena+DP_O_RSEQ_OFFSET(%rip), %rsi
+	movslq	dp_arena+DP_O_SELF_OFFSET(%rip), %rdi
+	lea	dp_table(%rip), %r8
+8:	lea	dp_arena+DP_O_HANDLER_SEQUENCE(%rip), %rax
+	mov	%rax, %fs:DP_RSEQ_CS(%rsi)
+dp_handler_start:
+	movzwl	%fs:DP_RSEQ_CPU_ID(%rsi), %eax
+	mov	(%r8,%rax,8), %rcx
+	test	%rcx, %rcx
+	jz	9f
+	incq	(%rcx,%rdx,8)
+dp_handler_counted:
+	movq	$0, %fs:DP_RSEQ_CS(%rsi)
+	mov	%fs:(%rdi), SELF
+0:	find_site
 	lea	DP_O_FRAME_SIZE+DP_RED_ZONE(%rsp), SP
 	mov	SP, DP_O_REGS_SP(%rsp)
 	testl	$0x400, DP_O_REGS_FLAGS(%rsp)
@@ -158,7 +174,7 @@ dp_hit_entry:
 	jnz	dp_load_here
 	mov	DP_O_REGS_SP(%rsp), %rcx
 	cmp	DP_O_STACK_SP(%r12), %rcx
-	jne	9f
+	jne	dp_hit_resume
 3:	load_gprs
 	go_back
 4:	cld
@@ -198,9 +214,29 @@ dp_hit_entry:
 	mov	%r13d, %eax
 	jmp	2b
 	/* The thread goes on in the detour, with another stack pointer. */
-9:	mov	%rsp, %rdi
+dp_hit_resume:
+	mov	%rsp, %rdi
 	call	dp_detour_resume
 	jmp	dp_load_here
+	.byte	0x0f, 0xb9, 0x3d	/* ud1: the signature is its operand */
+	.long	DP_RSEQ_SIGNATURE
+dp_handler_abort:
+	jmp	8b
+9:	movq	$0, %fs:DP_RSEQ_CS(%rsi)
+	orl	$DP_O_CALLOUT_UNCOUNTED, DP_O_NUMBER(%rsp)
+	jmp	5b
+
+	.globl	dp_hit_entry
+	.hidden	dp_hit_entry
+	.balign 64
+dp_hit_entry:
+	save_regs
+	movslq	dp_arena+DP_O_SELF_OFFSET(%rip), SELF
+	mov	DP_O_NUMBER(%rsp), %edx
+	bt	$30, %edx		/* DP_CALLOUT_UNCOUNTED */
+	jc	5b
+	mov	%fs:(SELF), SELF
+	jmp	0b
 
 /*
  * A call-out for a tracked call: the number on the stack, and above it the address where

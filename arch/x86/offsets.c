@@ -5,14 +5,51 @@
 #include "arch/x86/offsets.h"
 #include "arch/x86/ptregs.h"
 #include "engine/layout/arena.h"
+#include "engine/layout/block.h"
 #include "engine/layout/private.h"
+#include "engine/layout/ring.h"
 
 #define AT(offset, type, field) \
 	_Static_assert((offset) == __builtin_offsetof(type, field), #field)
 AT(DP_O_SELF_OFFSET, struct dp_arena_control, self_offset);
 AT(DP_O_SITE_OFF, struct dp_arena_control, site_off);
+AT(DP_O_HANDLER_SEQUENCE, struct dp_arena_control, handler_sequence);
 AT(DP_O_VECTORS, struct dp_arena_control, vectors);
 AT(DP_O_HANDLER_BEFORE, struct dp_arena_control, handler_before);
+AT(DP_O_RSEQ_OFFSET, struct dp_arena_control, rseq_offset);
+AT(DP_O_BLOCKS, struct dp_arena_control, blocks);
+AT(DP_O_CALLS, struct dp_arena_control, calls);
+AT(DP_O_TID_OFFSET, struct dp_arena_control, tid_offset);
+AT(DP_O_STREAM_STRIDE, struct dp_arena_control, stream_stride);
+AT(DP_O_STREAM_MASK, struct dp_arena_control, stream_mask);
+AT(DP_O_TIMED_CALLS, struct dp_arena_control, timed_calls);
+AT(DP_O_STREAMS, struct dp_arena_control, streams);
+AT(DP_O_BLOCK_BITS, struct dp_arena_control, block_bits);
+AT(DP_O_INSTANCE_WORDS, struct dp_arena_control, instance_words);
+AT(DP_O_CALL_SEQUENCES, struct dp_arena_control, call_sequences);
+AT(8, struct dp_block, instances);
+AT(8, struct dp_exit_instance, ret);
+AT(16, struct dp_exit_instance, serial);
+AT(20, struct dp_exit_instance, tid);
+AT(24, struct dp_exit_instance, ticks);
+AT(64, struct dp_stream, limit);
+AT(8, struct dp_stream_call, what);
+AT(12, struct dp_stream_call, tid);
+AT(16, struct dp_stream_call, entered);
+AT(24, struct dp_stream_call, value);
+_Static_assert(sizeof(struct dp_stream) == 128, "stream");
+_Static_assert(sizeof(struct dp_stream_call) == 32, "stream");
+_Static_assert(DP_O_CALL_SHIFT == DP_CALL_SHIFT, "call");
+_Static_assert(DP_O_STREAM_CALL == DP_STREAM_CALL, "stream");
+_Static_assert(sizeof(struct dp_block) == 16, "block");
+_Static_assert(DP_O_BLOCK_SHIFT == DP_BLOCK_SHIFT, "block");
+_Static_assert(DP_O_BLOCK_BYTES == DP_BLOCK_BYTES, "block");
+_Static_assert(DP_O_BLOCK_FACTOR == DP_BLOCK_FACTOR, "block");
+_Static_assert(DP_O_BLOCK_FACTOR_SHIFT == DP_BLOCK_FACTOR_SHIFT, "block");
+_Static_assert(DP_O_CALL_EXIT == DP_CALL_EXIT, "call");
+_Static_assert(DP_O_CALL_ENTER == DP_CALL_ENTER, "call");
+AT(0, struct dp_call_entry, counter);
+_Static_assert(DP_O_SIGNATURE == DP_STREAM_SIGNATURE, "signature");
 AT(DP_O_PRIVATE_LEAVING, struct dp_private, leaving);
 AT(DP_O_ERRNO_OFFSET, struct dp_arena_control, errno_offset);
 AT(DP_O_VM_CHILDREN, struct dp_arena, hit.vm_children);
@@ -21,6 +58,7 @@ AT(DP_O_SITE_X87, struct dp_site_entry, x87);
 AT(DP_O_SITE_FAST, struct dp_site_entry, fast);
 AT(DP_O_PROBE_NEEDS, struct dp_probe_entry, pre_needs);
 AT(DP_O_PROBE_USER, struct dp_probe_entry, user);
+AT(DP_O_PROBE_TOUCHES, struct dp_probe_entry, touches);
 AT(DP_O_PROBE_PRE, struct dp_probe_entry, pre);
 AT(DP_O_STACK_BUSY, struct dp_stack, busy);
 AT(DP_O_STACK_JUMPED, struct dp_stack, jumped);
@@ -42,6 +80,8 @@ _Static_assert(DP_DETOUR_BUSY == __builtin_offsetof(struct dp_stack, busy),
 _Static_assert(DP_O_BUSY_FAST == DP_BUSY_FAST, "busy");
 _Static_assert(DP_O_BUSY_HANDLER == DP_BUSY_HANDLER, "busy");
 _Static_assert(DP_O_BUSY_ENTER == DP_BUSY_ENTER, "busy");
+_Static_assert(DP_O_BUSY_FOLLOWED == DP_BUSY_FOLLOWED, "busy");
 _Static_assert(DP_O_BUSY_RETURN == DP_BUSY_RETURN, "busy");
 _Static_assert(DP_O_CALLOUT_INDEX == DP_CALLOUT_INDEX, "number");
+_Static_assert(DP_O_CALLOUT_UNCOUNTED == DP_CALLOUT_UNCOUNTED, "number");
 _Static_assert(DP_STACK_BYTES == DP_STACK_SIZE, "stack");

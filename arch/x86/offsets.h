@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* offsets: of fields, for entry.S. arch/x86/offsets.c checks them. */
+/* offsets: of fields, for entry.S and exits.S. arch/x86/offsets.c checks them. */
 #ifndef DP_ARCH_OFFSETS_H
 #define DP_ARCH_OFFSETS_H
 
@@ -8,7 +8,29 @@
 #define DP_O_SITE_OFF 56
 #define DP_O_ERRNO_OFFSET 180
 #define DP_O_VECTORS 184
+#define DP_O_HANDLER_SEQUENCE 27584
 #define DP_O_HANDLER_BEFORE 224
+#define DP_O_RSEQ_OFFSET 152
+#define DP_O_TID_OFFSET 140
+#define DP_O_STREAM_STRIDE 27368
+#define DP_O_STREAM_MASK 27372
+#define DP_O_INSTANCE_WORDS 27392
+#define DP_O_BLOCKS 27400
+#define DP_O_CALLS 27408
+#define DP_O_TIMED_CALLS 27416
+#define DP_O_STREAMS 27424
+#define DP_O_BLOCK_BITS 27432
+#define DP_O_CALL_SEQUENCES 27456
+/* engine/layout/block.h */
+#define DP_O_BLOCK_SHIFT 10
+#define DP_O_BLOCK_BYTES 1024
+#define DP_O_BLOCK_FACTOR 0x5bd1e995
+#define DP_O_BLOCK_FACTOR_SHIFT 24
+#define DP_O_CALL_EXIT 1
+#define DP_O_CALL_ENTER 2
+#define DP_O_CALL_SHIFT 3
+#define DP_O_STREAM_CALL 30
+#define DP_O_SIGNATURE 0x53053053 /* DP_STREAM_SIGNATURE */
 /* struct dp_arena */
 #define DP_O_VM_CHILDREN 32804
 /* struct dp_private */
@@ -22,6 +44,7 @@
 #define DP_O_PROBE_NEEDS 30
 #define DP_O_PROBE_USER 32
 #define DP_O_PROBE_PRE 40
+#define DP_O_PROBE_TOUCHES 144
 /* struct dp_stack */
 #define DP_O_STACK_BUSY 4
 #define DP_O_STACK_JUMPED 8
@@ -44,7 +67,12 @@
 #define DP_O_BUSY_FAST 2
 #define DP_O_BUSY_ENTER 4
 #define DP_O_BUSY_RETURN 5
+#define DP_O_BUSY_FOLLOWED 6
 #define DP_O_CALLOUT_INDEX 0x07ffffff /* DP_CALLOUT_INDEX */
+#define DP_O_CALLOUT_UNCOUNTED 0x40000000 /* DP_CALLOUT_UNCOUNTED */
+/* struct rseq */
+#define DP_RSEQ_CPU_ID 4
+#define DP_RSEQ_CS 8
 #define DP_STACK_BYTES 0x10000 /* DP_STACK_SIZE */
 
 #endif

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * self: what probes cost in one's own process: a hit of each kind, and many of
- * them on and off. Prints as bench does; last the manual's own table.
+ * them on and off. Prints as bench does; last the manual's own table. "self placed": only hits of
+ * handlers.
  *
  * Every round measures everything once, the same call without a probe as well.
  */
 #include <dprobes/kprobes.h>
+#include "bench/self/placed.h"
 #include "bench/self/throw.h"
 #include <sched.h>
 #include <stdbool.h>
@@ -37,18 +39,11 @@ static __attribute__((noinline)) int bench_returns(int a, int b)
 }
 
 static unsigned long count;
-static double sum = 1;
 static void (*volatile anything)(void);
 
 static int DP_HANDLER_GPR gpr(struct kprobe *p, struct pt_regs *regs)
 {
 	count += regs->di;
-	return 0;
-}
-
-static int ordinary(struct kprobe *p, struct pt_regs *regs)
-{
-	sum = sum * 0.5 + (double)regs->di;
 	return 0;
 }
 
@@ -107,7 +102,7 @@ static int twin(int a, int b)
 	jprobe_return();
 }
 
-static double now(void)
+double bench_now(void)
 {
 	struct timespec t;
 
@@ -117,25 +112,25 @@ static double now(void)
 
 static double call_cost(int calls)
 {
-	double start = now();
+	double start = bench_now();
 	int i;
 
 	for (i = 0; i < calls; i++)
 		bench_function(i, 2);
-	return (now() - start) / calls;
+	return (bench_now() - start) / calls;
 }
 
 static double returns_cost(int calls)
 {
-	double start = now();
+	double start = bench_now();
 	int i;
 
 	for (i = 0; i < calls; i++)
 		bench_returns(i, 2);
-	return (now() - start) / calls;
+	return (bench_now() - start) / calls;
 }
 
-static void die(const char *what, int err)
+void bench_die(const char *what, int err)
 {
 	fprintf(stderr, "self: %s: %d %s\n", what, err, dp_last_diag()->text);
 	exit(1);
@@ -159,8 +154,6 @@ struct cost {
 /* clang-format off */
 static const struct cost costs[] = {
 	{ .name = "self_counter", .note = "no handler", .optimized = true, .k = true },
-	{ .name = "handler", .note = "general registers only, full pt_regs", .optimized = true, .pre = gpr, .k = true },
-	{ .name = "handler_vector", .note = "floating point in the handler", .optimized = true, .pre = ordinary, .k = true },
 	{ .name = "handler_all", .note = "calls through a pointer: all vector state, x87", .optimized = true, .pre = through_pointer, .k = true },
 	{ .name = "pair", .note = "entry and return, a handler each", .optimized = true, .r = true, .entry = entered },
 	{ .name = "pair_timed", .note = "latency of the call: two timestamps", .optimized = true, .r = true, .entry = started, .ret = stopped },
@@ -208,7 +201,7 @@ static double measure(const struct cost *c)
 	if (!err && c->j)
 		err = register_jprobe(&j);
 	if (err)
-		die(c->name, err);
+		bench_die(c->name, err);
 	call(10);
 	cost = call(slow ? TRAP_CALLS : CALLS);
 	if (c->j)
@@ -237,7 +230,7 @@ static void throw_once(double *bare, double *probed)
 	*bare = bench_throw_cost(THROWS);
 	err = register_kretprobes(all, 3);
 	if (err)
-		die("throw", err);
+		bench_die("throw", err);
 	*probed = bench_throw_cost(THROWS);
 	unregister_kretprobes(all, 3);
 }
@@ -256,14 +249,14 @@ static void many(int n, double *on, double *off)
 		};
 		list[i] = &probes[i];
 	}
-	start = now();
+	start = bench_now();
 	err = register_kprobes(list, n);
-	*on = (now() - start) / 1e6;
+	*on = (bench_now() - start) / 1e6;
 	if (err)
-		die("many", err);
-	start = now();
+		bench_die("many", err);
+	start = bench_now();
 	unregister_kprobes(list, n);
-	*off = (now() - start) / 1e6;
+	*off = (bench_now() - start) / 1e6;
 }
 
 /* Beside @n others, at a site that is new. */
@@ -272,29 +265,29 @@ static void one_more(int n, double *on)
 	double start;
 	int err = register_kprobes(list, n);
 
-	start = now();
+	start = bench_now();
 	err = err ? err : register_kprobe(&probes[n]);
-	*on = (now() - start) / 1e6;
+	*on = (bench_now() - start) / 1e6;
 	if (err)
-		die("one more", err);
+		bench_die("one more", err);
 	unregister_kprobe(&probes[n]);
 	unregister_kprobes(list, n);
 }
 
 static void one_by_one(int n, double *on, double *off)
 {
-	double start = now();
+	double start = bench_now();
 	int i, err = 0;
 
 	for (i = 0; i < n && !err; i++)
 		err = register_kprobe(&probes[i]);
-	*on = (now() - start) / 1e6;
+	*on = (bench_now() - start) / 1e6;
 	if (err)
-		die("one by one", err);
-	start = now();
+		bench_die("one by one", err);
+	start = bench_now();
 	for (i = 0; i < n; i++)
 		unregister_kprobe(&probes[i]);
-	*off = (now() - start) / 1e6;
+	*off = (bench_now() - start) / 1e6;
 }
 
 static int by_value(const void *a, const void *b)
@@ -304,8 +297,8 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static double print(const char *name, const char *unit, double *v, int n,
-		    const char *note)
+double bench_print(const char *name, const char *unit, double *v, int n,
+		   const char *note)
 {
 	qsort(v, (size_t)n, sizeof(*v), by_value);
 	printf("{\"bench\":\"%s\",\"unit\":\"%s\",\"value\":%.2f,\"min\":%.2f,\"max\":%.2f,\"note\":\"%s\"}\n",
@@ -343,15 +336,15 @@ static void print_many(void)
 	for (i = 0; i < 5; i++)
 		one_more(10000, &v[6][i]);
 	one_by_one(MANY, &v[4][0], &v[5][0]);
-	print("site_bytes", "B", bytes, 1,
-	      "resident memory, patched text and all, per site");
-	print("on_10k", "ms", v[0], 5, "10,000 kprobes in one batch");
-	print("off_10k", "ms", v[1], 5, "and off again");
-	print("on_50k", "ms", v[2], 5, "50,000");
-	print("off_50k", "ms", v[3], 5, "and off again");
-	print("add_one_10k", "ms", v[6], 5, "one more beside 10,000");
-	print("on_50k_single", "ms", v[4], 1, "one by one");
-	print("off_50k_single", "ms", v[5], 1, "and off again");
+	bench_print("site_bytes", "B", bytes, 1,
+		    "resident memory, patched text and all, per site");
+	bench_print("on_10k", "ms", v[0], 5, "10,000 kprobes in one batch");
+	bench_print("off_10k", "ms", v[1], 5, "and off again");
+	bench_print("on_50k", "ms", v[2], 5, "50,000");
+	bench_print("off_50k", "ms", v[3], 5, "and off again");
+	bench_print("add_one_10k", "ms", v[6], 5, "one more beside 10,000");
+	bench_print("on_50k_single", "ms", v[4], 1, "one by one");
+	bench_print("off_50k_single", "ms", v[5], 1, "and off again");
 }
 
 static void print_throw(void)
@@ -363,10 +356,11 @@ static void print_throw(void)
 		throw_once(&v[0][i], &v[1][i]);
 		v[2][i] = v[1][i] / v[0][i];
 	}
-	print("throw", "ns", v[0], ROUNDS, "through three functions, no probe");
-	print("throw_probed", "ns", v[1], ROUNDS,
-	      "and with a return probe on each");
-	print("ratio_throw", "1", v[2], ROUNDS, "of the two");
+	bench_print("throw", "ns", v[0], ROUNDS,
+		    "through three functions, no probe");
+	bench_print("throw_probed", "ns", v[1], ROUNDS,
+		    "and with a return probe on each");
+	bench_print("ratio_throw", "1", v[2], ROUNDS, "of the two");
 }
 
 static double value_of(const double *values, const char *name)
@@ -420,23 +414,30 @@ static void print_table(const double *v)
 	       value_of(v, "r") / value_of(v, "k"));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	static double v[NR_COSTS][ROUNDS];
 	double medians[NR_COSTS];
 	cpu_set_t set;
 	int round, i;
+	bool only;
 
 	CPU_ZERO(&set);
 	CPU_SET(0, &set);
 	sched_setaffinity(0, sizeof(set), &set);
 	anything = nothing;
+	only = argc > 1 && !strcmp(argv[1], "placed");
+	for (round = 0; round < BENCH_PLACED_ROUNDS; round++)
+		bench_placed_round();
+	bench_placed_print();
+	if (only)
+		return 0;
 	for (round = 0; round < ROUNDS; round++)
 		for (i = 0; i < NR_COSTS; i++)
 			v[i][round] = measure(&costs[i]);
 	for (i = 0; i < NR_COSTS; i++)
-		medians[i] =
-			print(costs[i].name, "ns", v[i], ROUNDS, costs[i].note);
+		medians[i] = bench_print(costs[i].name, "ns", v[i], ROUNDS,
+					 costs[i].note);
 	print_throw();
 	print_many();
 	print_table(medians);

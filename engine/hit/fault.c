@@ -200,6 +200,13 @@ static void give_up(struct dp_mcontext *mc, u64 guard)
 	dp_mcontext_set_sp(mc, guard);
 }
 
+/* Registers that a followed handler leaves alone are in place: its detour must go on. */
+static void leave_followed(const struct dp_stack *stack, struct dp_mcontext *mc)
+{
+	dp_mcontext_set_pc(mc, ((const u64 *)stack)[-1]);
+	dp_mcontext_set_sp(mc, (u64)stack);
+}
+
 /* Give the handler up, unless its fault_handler mends the fault. */
 static bool in_handler(struct fault *f, struct dp_mcontext *mc)
 {
@@ -209,6 +216,10 @@ static bool in_handler(struct fault *f, struct dp_mcontext *mc)
 		return true;
 	if (f->fast) {
 		dp_call_give_up(f->stack->probe - 1);
+		if (f->stack->busy == DP_BUSY_FOLLOWED) {
+			leave_followed(f->stack, mc);
+			return true;
+		}
 		dp_mcontext_set_pc(mc, (u64)dp_call_fast_up);
 		dp_mcontext_set_up(mc, f->stack->regs, (u64)f->stack);
 		return true;
@@ -225,7 +236,7 @@ static u32 fast_probe(const struct dp_stack *stack)
 	const struct dp_site_entry *site;
 	const struct dp_probe_entry *p;
 
-	if (stack->busy != DP_BUSY_FAST)
+	if (stack->busy != DP_BUSY_FAST && stack->busy != DP_BUSY_FOLLOWED)
 		return ri ? ((const struct dp_instance_pool *)ri->instance_pool)
 					       ->probe +
 				       1 :

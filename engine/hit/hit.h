@@ -94,12 +94,6 @@ static inline bool dp_probe_leaves(const struct dp_probe_entry *p,
 	return !(p->way & DP_WAY_TAKEN) || dp_branch_taken(site, flags, count);
 }
 
-/** dp_probe_ends() - how a tracked call ends at an exit */
-static inline enum dp_call_end dp_probe_ends(u32 way)
-{
-	return way & DP_WAY_TAIL ? DP_CALL_TAIL_CALLED : DP_CALL_RETURNED;
-}
-
 static inline void dp_tally(u32 probe, enum dp_tally what)
 {
 	__atomic_fetch_add(&dp_probe_state(probe)->tally[what], 1,

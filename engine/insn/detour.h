@@ -22,9 +22,10 @@
 struct dp_native;
 
 #define DP_DETOUR_ALIGN 32
-/* Bytes at most: of what counts, of a program, of each instruction with its call-outs, of what counts
+/* Bytes at most: of what counts, of what calls a followed handler, of a program, of each instruction with its call-outs, of what counts
  * an inner one */
 #define DP_DETOUR_HEAD 192
+#define DP_FOLLOWED_MAX 704
 #define DP_NATIVE_MAX 1024
 #define DP_DETOUR_INSN 96
 #define DP_DETOUR_COUNT 208
@@ -80,13 +81,25 @@ struct dp_detour_stream {
 /**
  * struct dp_duplicate - a ret elsewhere in the text, of which the detour has a copy
  * @branches: one bit for each instruction of the region that branches to it
- * @before: as in struct dp_detour_spec; 0: there is no duplicate
+ * @before, @by: as in struct dp_detour_spec; no @before: there is no duplicate
  * @code, @len: its bytes
  */
 struct dp_duplicate {
 	u32 before;
+	u64 by;
 	const u8 *code;
 	u8 len, branches;
+};
+
+/**
+ * struct dp_detour_followed - a followed handler, which the detour calls
+ * @touches: registers that are saved; a handler that touches others is called out for
+ * @fast: address of the word with the address of its struct dp_probe_entry, or with 0
+ * @vm_children: address of the word that says that there are CLONE_VM children
+ */
+struct dp_detour_followed {
+	u64 fast, vm_children;
+	u32 touches;
 };
 
 /**
@@ -97,6 +110,8 @@ struct dp_duplicate {
  * @entry: address of code that jumps to the agent's dp_hit_entry, or dp_observe_entry
  * @before, @after: 1 + the number for the call-out before and after an instruction; 0:
  *         no call-out
+ * @by: of a call-out before an instruction: address of code that jumps to another entry of the
+ *         agent than @entry; 0: none
  * @call: likewise, before the last instruction, whatever @before says
  * @inner: 1 + offset of the counter of an inner instruction, which the detour counts by @inner_rseq;
  *         then @before is called out only if that is impossible. 0: none
@@ -115,6 +130,8 @@ struct dp_duplicate {
  * @tracked: address of code that jumps to the agent's dp_tracked_entry, which gets the
  *         first instruction's call-out with DP_CALLOUT_TRACKED. The agent may change
  *         where the thread goes on. 0: none. Only with @rseq and @enable_word
+ * @followed: a handler that the detour calls when it has counted, or NULL. Only with @rseq and
+ *         @self, without @enable_word
  * @intercept_entry: address of the agent's dp_intercept_entry, which makes system call
  *         @intercept in place of the last instruction; 0: none
  */
@@ -124,6 +141,7 @@ struct dp_detour_spec {
 	const u8 *code;
 	const struct dp_region *region;
 	u32 before[DP_REGION_INSNS], after[DP_REGION_INSNS];
+	u64 by[DP_REGION_INSNS];
 	u32 call;
 	const struct dp_rseq *rseq, *inner_rseq;
 	u32 inner[DP_REGION_INSNS];
@@ -134,6 +152,7 @@ struct dp_detour_spec {
 	u64 enable_word;
 	s32 self;
 	u64 tracked;
+	const struct dp_detour_followed *followed;
 	u64 intercept_entry;
 	u32 intercept;
 	struct dp_duplicate duplicate;

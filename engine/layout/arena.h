@@ -36,6 +36,7 @@
 
 #include "port_types.h"
 #include "engine/layout/base.h"
+#include "arch/arch.h"
 #include "engine/layout/instance.h"
 
 /* control: written by control only, obeyed by the hit half. */
@@ -136,12 +137,25 @@ struct dp_arena_control {
 	u32 probe_counters, met_counters;
 	/* a futex that nobody wakes: not 0, hits wait until the reader makes room */
 	u32 block;
+	/* of streams; @stream_mask: bytes of data, less one; 0: there are none */
+	u32 stream_off, stream_stride, stream_mask;
+	/* of the directory of blocks; @block_mask: lines, less one; 0: there are no blocks.
+	 * Of the blocks, and of struct dp_call_entry, two for each site */
+	u32 block_off, block_mask, blocks_off, call_off;
+	u32 instance_words; /* in @instance_stride */
+	/* for code: addresses of the directory, of those entries, for calls that are counted and
+	 * for those that are timed, and of the streams; and the bits of a line's offset in the
+	 * directory */
+	u64 blocks, calls, timed_calls, streams, block_bits;
+	/* descriptors of the sequences that count where calls begin and end: see
+	 * struct dp_agent_sequence */
+	u64 call_sequences[DP_CALL_SEQUENCES][4] __attribute__((aligned(32)));
+	/* descriptor of the sequence in which the agent counts hits of handlers; 0: it cannot */
+	u64 handler_sequence[4] __attribute__((aligned(32)));
 	/* Of each context: room for the log, for stack traces, for the heap; and all of it */
 	u32 room_off, log_room, trace_room, heap_room, room_stride;
 	/* what programs allocate: struct dp_vm_globals */
 	u32 globals_off;
-	/* of streams; @stream_mask: bytes of data, less one; 0: there are none */
-	u32 stream_off, stream_stride, stream_mask;
 };
 
 /* Of @tool_futex, and of the owner's: the thread's id, and the bit that the kernel sets
@@ -174,6 +188,8 @@ struct dp_arena_hit {
 	u32 stacks; /* 1 + the last of DP_STACKS that was ever used */
 	u32 pad;
 	u64 full; /* calls not tracked for want of room */
+	u32 strays; /* there were instances in lines whose stack had no block */
+	u32 pad2;
 	u64 filter_ask; /* the last thread that was about to install a filter */
 	u32 filter_late; /* threads that went on without an answer */
 	/* such a thread has given the text back to the page cache */
@@ -181,9 +197,9 @@ struct dp_arena_hit {
 };
 
 #define DP_LAYOUT_MAGIC 0x3165626f72507044ull
-#define DP_LAYOUT_VERSION 33
+#define DP_LAYOUT_VERSION 35
 
-#define DP_AGENT_TEXT (24 * DP_PAGE)
+#define DP_AGENT_TEXT (28 * DP_PAGE)
 #define DP_WIPE_OFFSET DP_AGENT_TEXT
 #define DP_TABLE_OFFSET (DP_WIPE_OFFSET + DP_PAGE)
 /* An address for each value of 16 bits; hardly any of the table is ever touched. */

@@ -6,13 +6,15 @@
 #include "port_types.h"
 #include "arch/arch.h"
 #include "engine/layout/base.h"
+#include "engine/layout/probe.h"
 
 /*
  * An instance is one call of a function whose exits are probed. The return address is
- * not touched. The instance is found again by the slot, and belongs to no thread. The
- * table has lines of keys, a cache line each; the instances' data is apart from it. A
- * key is in the line that its slot hashes to, or, if that has no room, in one of the
- * next lines.
+ * not touched. The instance is found again by the slot, and belongs to no thread. It is
+ * in the block of its stack (block.h). A second one at the same slot, and one whose stack
+ * has no block, is in a table. That has lines of keys, a cache line each; the instances'
+ * data is apart from it. A key is in the line that its slot hashes to, or, if that has no
+ * room, in one of the next lines.
  *
  * When a table fills up, control adds another one in memory of its own, several times
  * as large. Instances begin in the newest table that has room, and end where they are.
@@ -44,21 +46,34 @@ struct dp_instance_table {
 	u32 line_mask, pad;
 };
 
+/* States of an instance. It is in doubt until its entry has been counted, and while its exit is.
+ * Tail-called: its function has jumped to another one, which returns in its place. */
+#define DP_INSTANCE_DOUBT 0
+#define DP_INSTANCE_LIVE 1
+#define DP_INSTANCE_TAIL_CALLED 2
+
 /**
  * struct dp_exit_instance - hit owns it; what its program logged at the entry follows
- * @slot: address of the return address; 0: the instance is incomplete, or over
+ * @word: of the next four; where they change, they change at once
+ * @group: 1 + the probe at its function's entry; 0: there is none
+ * @state: DP_INSTANCE_*; @len: bytes that follow
+ * @crowded: of one in a block: further instances at its slot, which are in lines
  * @ret: the return address; 0: it could not be read
- * @ticks: when the function was entered, where instances make records, or are judged
  * @serial: counts the instances that were here
- * @tid: the thread that entered; @len: bytes that follow
- * @tail_called: its function has jumped to another one, which returns in its place
- * @ending: its end is being counted, or was
+ * @tid: the thread that entered, and @ticks: when, where instances make records, or are judged
  */
 struct dp_exit_instance {
-	u64 slot, ret, ticks, serial;
-	u32 tid;
-	u16 len;
-	u8 tail_called, ending;
+	union {
+		struct {
+			u32 group;
+			u8 state, crowded;
+			u16 len;
+		};
+		u64 word;
+	};
+	u64 ret;
+	u32 serial, tid;
+	u64 ticks;
 };
 
 /** dp_instance_key() - the key of a call; @group: the probe at its function's entry */
@@ -111,6 +126,12 @@ enum dp_call_end {
 	/* another function returns in its place; an instance counts it as returned */
 	DP_CALL_TAIL_CALLED = DP_CALL_ENDS,
 };
+
+/** dp_probe_ends() - how a tracked call ends at an exit */
+static inline enum dp_call_end dp_probe_ends(u32 way)
+{
+	return way & DP_WAY_TAIL ? DP_CALL_TAIL_CALLED : DP_CALL_RETURNED;
+}
 
 /**
  * struct dp_account - what became of the calls of a function

@@ -71,6 +71,8 @@ static inline bool dp_kind_is_hidden(u8 kind)
  * @logonfault: its record counts even if the original instruction faults
  * @kind: enum dp_kind; the rest is for handlers in C, by address
  * @pre_needs, @post_needs: enum dp_insn_state: what has to be saved around the handlers
+ * @touches: registers that the pre_handler may read from its argument, write there, or change:
+ *         bits of the processor's; ~0: all of its argument
  * @user: the first argument of its handlers
  * @pre, @post, @fault: handlers, 0 for none
  * @nmissed: address of the counter of hits that ran no handler
@@ -104,6 +106,7 @@ struct dp_probe_entry {
 	u64 gone;
 	u64 since, earlier, met_since, met_earlier;
 	u32 counting, leaves;
+	u32 touches, pad;
 	u32 heap, ex_mask;
 };
 

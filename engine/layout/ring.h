@@ -137,8 +137,10 @@ struct dp_ring {
 /* Values that a record can have; records of a program, by the place where it ends */
 #define DP_STREAM_VALUES 16
 #define DP_STREAM_EXITS 8
-/* In the place of their number: the record is a struct dp_record, with its data */
+/* In the place of their number: the record is a struct dp_record, with its data; or a struct
+ * dp_stream_call */
 #define DP_STREAM_WHOLE 31
+#define DP_STREAM_CALL 30
 /* Bytes of the longest record, for which there is room behind the data, too. Longer ones go into
  * rings. */
 #define DP_STREAM_MOST \
@@ -179,6 +181,14 @@ _Static_assert(__builtin_offsetof(struct dp_record, probe) ==
 	       "both kinds of records tell apart by the same word");
 _Static_assert(DP_STREAM_MOST <= DP_STREAM_MARGIN,
 	       "the longest record has its room");
+
+/** struct dp_stream_call - a call has ended, at an exit
+ *  @what: of the probe at the exit; @entered: ticks; @value: what is returned */
+struct dp_stream_call {
+	u64 ticks;
+	u32 what, tid;
+	u64 entered, value;
+};
 
 /** dp_stream_what() - the probe, where its program ended, and how many values it logged */
 static inline u32 dp_stream_what(u32 probe, u32 exit, u32 values)

@@ -24,6 +24,18 @@ struct dp_jump_program {
 };
 
 /**
+ * enum dp_jump_calls - what a detour in one's own process does before the first instruction
+ * @DP_CALLS_COUNTED: it counts, and calls out if the enable word says so
+ * @DP_CALLS_HANDLER: it calls out, and the agent counts
+ * @DP_CALLS_FOLLOWED: it saves what a followed handler touches, counts, and calls the handler
+ */
+enum dp_jump_calls {
+	DP_CALLS_COUNTED,
+	DP_CALLS_HANDLER,
+	DP_CALLS_FOLLOWED,
+};
+
+/**
  * struct dp_jump - where a site's jump goes, and what is there
  * @site: whose jump it is
  * @base: address of the detour, @len bytes
@@ -44,6 +56,7 @@ struct dp_jump_program {
  *         instruction; 0: none can
  * @runs: what the detour runs itself
  * @room: bytes that its detour may take
+ * @calls: enum dp_jump_calls; @touches: of DP_CALLS_FOLLOWED, see struct dp_probe_entry
  * @duplicate: offset of the duplicate's call-out, @duplicate_insn: of its ret; 0: there is none
  * @duplicates: 1 + index of the site whose ret that is, @duplicated_at: its address
  */
@@ -57,8 +70,9 @@ struct dp_jump {
 	u32 site, earlier;
 	u32 member[DP_JUMP_INSNS];
 	u16 room, leave;
-	u8 before, after, counted;
+	u8 before, after, counted, calls;
 	struct dp_jump_program runs;
+	u32 touches;
 	u16 duplicate, duplicate_insn;
 	u32 duplicates;
 	u64 duplicated_at;

@@ -12,6 +12,7 @@
 #include "engine/layout/arena.h"
 #include "engine/layout/private.h"
 #include "engine/layout/site.h"
+#include "engine/plan/call.h"
 #include "engine/plan/copy.h"
 #include "engine/plan/jump.h"
 #include "engine/plan/native.h"
@@ -60,9 +61,17 @@ void dp_jump_note_traps(const struct dp_engine *e, struct dp_site *s)
 		s->traps |= (u8)(1u << s->region.at[i]);
 }
 
+static u32 head_room(const struct dp_engine *e, const struct dp_site *s)
+{
+	if (s->runs)
+		return DP_NATIVE_MAX;
+	return dp_jump_way(e, s).calls == DP_CALLS_FOLLOWED ? DP_FOLLOWED_MAX :
+							      DP_DETOUR_HEAD;
+}
+
 u32 dp_jump_room(const struct dp_engine *e, const struct dp_site *s)
 {
-	return (s->runs ? DP_NATIVE_MAX : DP_DETOUR_HEAD) +
+	return head_room(e, s) +
 	       (s->region.nr + (s->branches_to != 0)) * DP_DETOUR_INSN +
 	       DP_DETOUR_ALIGN;
 }
@@ -174,8 +183,28 @@ struct dp_jump_work dp_jump_work(const struct dp_engine *e,
 	return w;
 }
 
+/* What the call-out of a member comes to first; 0: as usual */
+static u64 by_of(const struct dp_engine *e, const struct dp_site *member,
+		 u64 stubs)
+{
+	switch (dp_call_way(e, member)) {
+	case DP_CALL_BEGINS:
+		return stubs + DP_STUB_ENTER;
+	case DP_CALL_FINISHES:
+		return stubs + DP_STUB_EXIT;
+	case DP_CALL_BEGINS_TIMED:
+		return stubs + DP_STUB_ENTER_TIMED;
+	case DP_CALL_FINISHES_TIMED:
+		return stubs + DP_STUB_EXIT_TIMED;
+	default:
+		return 0;
+	}
+}
+
+/* @by: what the first one's comes to, if the detour does not count; or 0 */
 static void encode(const struct dp_engine *e, const struct dp_site *s,
-		   const struct dp_jump *j, struct dp_detour_spec *spec)
+		   const struct dp_jump *j, u64 stubs, u64 by,
+		   struct dp_detour_spec *spec)
 {
 	const struct dp_site *member;
 	int k;
@@ -184,7 +213,10 @@ static void encode(const struct dp_engine *e, const struct dp_site *s,
 		member = member_at(e, s, k);
 		/* Where counting is impossible, the agent counts. */
 		if ((j->before | j->counted) >> k & 1 || (!k && spec->rseq))
-			spec->before[k] = number_of(member, k, spec->rseq) + 1;
+			spec->before[k] =
+				number_of(member, k, spec->rseq || by) + 1;
+		if (spec->before[k])
+			spec->by[k] = k || !by ? by_of(e, member, stubs) : by;
 		if (j->counted >> k & 1)
 			spec->inner[k] =
 				(member->place - 1) * (u32)sizeof(u64) + 1;
@@ -205,7 +237,7 @@ u8 dp_jump_branches(const struct dp_site *s)
 }
 
 static void encode_duplicate(const struct dp_engine *e, const struct dp_site *s,
-			     struct dp_detour_spec *spec)
+			     u64 stubs, struct dp_detour_spec *spec)
 {
 	const struct dp_site *to =
 		s->duplicates ? &e->sites[s->duplicates - 1] : NULL;
@@ -214,6 +246,7 @@ static void encode_duplicate(const struct dp_engine *e, const struct dp_site *s,
 		return;
 	spec->duplicate = (struct dp_duplicate){
 		.before = number_of(to, 1, false) + 1,
+		.by = by_of(e, to, stubs),
 		.code = to->code,
 		.len = to->facts.len,
 		.branches = dp_jump_branches(s),
@@ -246,6 +279,67 @@ static bool has_returns(const struct dp_engine *e, const struct dp_site *s)
 bool dp_jump_is_tracked(const struct dp_engine *e, const struct dp_site *s)
 {
 	return e->own && counts_alone(e, s) && has_returns(e, s);
+}
+
+/* Can the agent count for handlers, and call them without asking which process this is? */
+static bool counts_for_handlers(const struct dp_engine *e,
+				const struct dp_site *s)
+{
+	const struct dp_arena_control *c = e->arena ? &e->arena->control : NULL;
+
+	return e->own && c && c->self_offset && c->handler_sequence[1] &&
+	       counts_alone(e, s) && !s->runs;
+}
+
+struct dp_jump_way dp_jump_way(const struct dp_engine *e,
+			       const struct dp_site *s)
+{
+	struct dp_jump_way way = { DP_CALLS_COUNTED, 0 };
+	const struct dp_probe *probe;
+	u32 p, n = 0;
+	bool any = false;
+
+	if (!counts_for_handlers(e, s))
+		return way;
+	for (p = s->first_probe; p; p = probe->next, n++) {
+		probe = &e->probes[p - 1];
+		if (probe->kind != DP_KIND_KPROBE || probe->bound)
+			return way;
+		any |= probe->handlers.pre != 0;
+		way.touches = ~probe->handlers.spares;
+	}
+	if (any && n == 1 && ~way.touches)
+		way.calls = DP_CALLS_FOLLOWED;
+	else
+		way = (struct dp_jump_way){ any ? DP_CALLS_HANDLER :
+						  DP_CALLS_COUNTED,
+					    0 };
+	return way;
+}
+
+/* And all that the handlers before have touched: so a site has few jumps, whatever comes. */
+static u32 touches_of(const struct dp_engine *e, const struct dp_site *s,
+		      u32 touches)
+{
+	u32 n;
+
+	for (n = s->jumps; n; n = e->view.jumps[n].earlier)
+		touches |= e->view.jumps[n].touches;
+	return touches;
+}
+
+static u64 arena_at(const struct dp_engine *e, u64 offset)
+{
+	return e->arena->control.base + DP_ARENA_OFFSET + offset;
+}
+
+/* Address of a field of the site's entry */
+static u64 entry_at(const struct dp_engine *e, const struct dp_site *s,
+		    u64 offset)
+{
+	return arena_at(e,
+			e->arena->control.site_off + offset +
+				(s->place - 1) * sizeof(struct dp_site_entry));
 }
 
 static struct dp_detour_stream stream_of(const struct dp_engine *e,
@@ -282,6 +376,14 @@ int dp_jump_plan(const struct dp_engine *e, const struct dp_site *s,
 		.table = e->arena->control.base + DP_TABLE_OFFSET,
 	};
 	u32 i = s->place - 1;
+	u64 by = 0;
+	struct dp_jump_way way = dp_jump_way(e, s);
+	struct dp_detour_followed followed = {
+		.fast = entry_at(e, s, offsetof(struct dp_site_entry, fast)),
+		.vm_children =
+			arena_at(e, offsetof(struct dp_arena, hit.vm_children)),
+		.touches = touches_of(e, s, way.touches),
+	};
 	struct dp_jump_work work;
 	struct dp_detour d;
 	u16 n;
@@ -291,7 +393,9 @@ int dp_jump_plan(const struct dp_engine *e, const struct dp_site *s,
 		spec.intercept_entry = e->map.intercept_entry;
 		spec.intercept = (u32)s->intercept;
 	}
-	if (counts_alone(e, s)) {
+	if (way.calls == DP_CALLS_HANDLER) {
+		by = stubs + DP_STUB_HANDLER;
+	} else if (counts_alone(e, s)) {
 		spec.rseq = &e->rseq;
 		spec.counter = i * (u32)sizeof(u64);
 		spec.met_counter =
@@ -304,16 +408,15 @@ int dp_jump_plan(const struct dp_engine *e, const struct dp_site *s,
 	j->before = work.before;
 	j->after = work.after;
 	j->counted = work.counted;
-	encode(e, s, j, &spec);
-	encode_duplicate(e, s, &spec);
+	encode(e, s, j, stubs, by, &spec);
+	encode_duplicate(e, s, stubs, &spec);
 	if (dp_jump_is_tracked(e, s))
 		spec.tracked = stubs + DP_STUB_TRACKED;
-	if (e->own)
-		spec.enable_word =
-			e->arena->control.base + DP_ARENA_OFFSET +
-			e->arena->control.site_off +
-			i * sizeof(struct dp_site_entry) +
-			__builtin_offsetof(struct dp_site_entry, enable_word);
+	if (way.calls == DP_CALLS_FOLLOWED)
+		spec.followed = &followed;
+	else if (e->own)
+		spec.enable_word = entry_at(
+			e, s, offsetof(struct dp_site_entry, enable_word));
 	err = dp_detour_make(&spec, &d);
 	if (err)
 		return err;
@@ -322,6 +425,9 @@ int dp_jump_plan(const struct dp_engine *e, const struct dp_site *s,
 	fill_jump(j, s, &d, at);
 	j->site = i;
 	j->tracked = spec.tracked != 0;
+	j->calls = (u8)way.calls;
+	if (spec.followed)
+		j->touches = followed.touches;
 	fill_members(e, s, j);
 	return 0;
 }

@@ -3,6 +3,7 @@
 #ifndef DP_PLAN_JUMP_H
 #define DP_PLAN_JUMP_H
 
+#include "engine/layout/site.h"
 #include "port_types.h"
 
 struct dp_engine;
@@ -39,6 +40,14 @@ struct dp_jump_work dp_jump_work(const struct dp_engine *e,
  */
 int dp_jump_plan(const struct dp_engine *e, const struct dp_site *s,
 		 struct dp_jump *j, u64 at, u32 pad, u8 *out, u64 stubs);
+/** struct dp_jump_way - what a detour does before the first instruction: see struct dp_jump */
+struct dp_jump_way {
+	enum dp_jump_calls calls;
+	u32 touches;
+};
+/** dp_jump_way() - what is best for the probes of a site */
+struct dp_jump_way dp_jump_way(const struct dp_engine *e,
+			       const struct dp_site *s);
 /** dp_jump_is_tracked() - can calls that begin at the site go on through a stub? */
 bool dp_jump_is_tracked(const struct dp_engine *e, const struct dp_site *s);
 /** dp_jump_insn_at() - the instruction of the region of @site that begins at @addr, or -1 */

@@ -6,6 +6,7 @@
  */
 #include "engine/insn/detour.h"
 #include "engine/layout/arena.h"
+#include "engine/layout/block.h"
 #include "engine/layout/base.h"
 #include "engine/layout/ring.h"
 #include "engine/layout/site.h"
@@ -100,6 +101,20 @@ static void name_pending(const struct dp_engine *e, struct dp_arena_control *c)
 	c->nr_pending = e->nr_pending;
 }
 
+/* Descriptors of the agent's sequences that count calls. Source: linux/rseq.h. */
+static void describe_counts(struct dp_arena_control *c,
+			    const struct dp_agent_sequence *q)
+{
+	int i;
+
+	for (i = 0; i < DP_CALL_SEQUENCES; i++) {
+		c->call_sequences[i][0] = 0; /* version, flags */
+		c->call_sequences[i][1] = q[i].first;
+		c->call_sequences[i][2] = q[i].committed - q[i].first;
+		c->call_sequences[i][3] = q[i].abort;
+	}
+}
+
 static void lay_out(struct dp_engine *e, const struct dp_mapping *map)
 {
 	struct dp_arena_control *c = &e->arena->control;
@@ -125,6 +140,12 @@ static void lay_out(struct dp_engine *e, const struct dp_mapping *map)
 	c->own_process = e->own;
 	c->nr_jumps = 1;
 	c->linker_state = e->linker_state;
+	c->blocks = c->base + DP_ARENA_OFFSET + c->block_off;
+	c->calls = c->base + DP_ARENA_OFFSET + c->call_off;
+	c->timed_calls = c->calls + c->max_sites * sizeof(struct dp_call_entry);
+	c->streams = c->base + DP_ARENA_OFFSET + c->stream_off;
+	c->block_bits = c->block_mask * sizeof(struct dp_block);
+	describe_counts(c, map->entries.counts);
 }
 
 static void fill_program(struct dp_engine *e, struct dp_program *p,

@@ -108,12 +108,19 @@ static int encode_there(struct dp_engine *e, struct dp_site *s,
 	return err;
 }
 
+/* Of detours that do the same before the first instruction */
+static struct dp_guess *guess_for(struct dp_engine *e, const struct dp_site *s)
+{
+	return &e->growth->guess[s->runs ? DP_CALLS_FOLLOWED + 1 :
+					   dp_jump_way(e, s).calls];
+}
+
 /* Where the jump leads, or else anywhere. @fresh: set in the second case
  * Return: 0; -ENOMEM there is no room; an error of writing. */
 static int encode(struct dp_engine *e, struct dp_site *s, struct dp_jump *j,
 		  bool *fresh)
 {
-	struct dp_guess *guess = &e->growth->guess[s->runs];
+	struct dp_guess *guess = guess_for(e, s);
 	int err = dp_room_take(e, s, DP_DETOUR_ALIGN + DP_DETOUR_MAX);
 
 	if (err)
@@ -161,16 +168,46 @@ static int make_jump(struct dp_engine *e, struct dp_site *s, u32 n)
 	return 0;
 }
 
-int dp_grow_jump(struct dp_engine *e, struct dp_site *s)
+/* Does the detour of a jump do what is best before the first instruction? */
+static bool suits(const struct dp_engine *e, const struct dp_site *s,
+		  const struct dp_jump *j)
+{
+	struct dp_jump_way way = dp_jump_way(e, s);
+
+	return j->calls == way.calls && !(way.touches & ~j->touches);
+}
+
+/* A jump that has been made for the site, or 0. @any: it need not be the best */
+static u32 find_jump(const struct dp_engine *e, const struct dp_site *s,
+		     bool any)
+{
+	const struct dp_jump *j;
+	u32 n;
+
+	for (n = s->jumps; n; n = j->earlier) {
+		j = &e->view.jumps[n];
+		if (serves(e, s, j) && (any || suits(e, s, j)))
+			return n;
+	}
+	return 0;
+}
+
+/* Text is not written again for a better jump. */
+static u32 present_jump(const struct dp_engine *e, const struct dp_site *s)
+{
+	const struct dp_site_entry *entry = dp_entry_of(e, s);
+
+	return entry && entry->armed == DP_SITE_THERE && entry->jump &&
+			       serves(e, s, &e->view.jumps[entry->jump]) ?
+		       entry->jump :
+		       0;
+}
+
+static int new_jump(struct dp_engine *e, struct dp_site *s)
 {
 	u32 n, left;
 	int err;
 
-	for (n = s->jumps; n; n = e->view.jumps[n].earlier)
-		if (serves(e, s, &e->view.jumps[n])) {
-			s->plan = n;
-			return 0;
-		}
 	n = s->left.jumps ? s->left.jumps : e->view.nr_jumps;
 	left = s->left.jumps ? e->view.jumps[n].earlier : 0;
 	err = make_jump(e, s, n);
@@ -183,6 +220,26 @@ int dp_grow_jump(struct dp_engine *e, struct dp_site *s)
 			 __ATOMIC_RELEASE);
 	s->jumps = s->plan = n;
 	return 0;
+}
+
+int dp_grow_jump(struct dp_engine *e, struct dp_site *s)
+{
+	u32 n = present_jump(e, s), any;
+	int err;
+
+	if (!n)
+		n = find_jump(e, s, false);
+	if (n) {
+		s->plan = n;
+		return 0;
+	}
+	any = find_jump(e, s, true);
+	err = new_jump(e, s);
+	if (err && any) {
+		s->plan = any;
+		err = 0;
+	}
+	return err;
 }
 
 /* The copies of a site: of its instruction alone, and that which ends in a breakpoint. */

@@ -6,6 +6,8 @@
 #include "engine/layout/site.h"
 #include "engine/layout/ring.h"
 #include "engine/layout/instance.h"
+#include "engine/layout/block.h"
+#include "engine/site/calls.h"
 #include "engine/site/counts.h"
 #include "engine/site/engine.h"
 #include "engine/site/program.h"
@@ -122,11 +124,13 @@ void dp_engine_admit(struct dp_engine *e, bool may)
 {
 	u32 i;
 
-	for (i = 0; e->arena && i < e->nr_probes; i++)
-		if (e->probes[i].kind == DP_KIND_ENTER)
-			__atomic_store_n((u32 *)&e->view.probes[i].enabled,
-					 may && e->probes[i].enabled,
-					 __ATOMIC_RELEASE);
+	for (i = 0; e->arena && i < e->nr_probes; i++) {
+		if (e->probes[i].kind != DP_KIND_ENTER)
+			continue;
+		__atomic_store_n((u32 *)&e->view.probes[i].enabled,
+				 may && e->probes[i].enabled, __ATOMIC_RELEASE);
+		dp_calls_note(e, e->probes[i].site);
+	}
 }
 
 static u32 staged(const struct dp_engine *e)
@@ -139,13 +143,20 @@ static u32 staged(const struct dp_engine *e)
 	return any ? dp_programs_longest(e) : 0;
 }
 
-void dp_instances_measure(const struct dp_engine *e, u32 *lines, u32 *stride)
+void dp_instances_measure(const struct dp_engine *e, u32 *lines, u32 *blocks,
+			  u32 *stride)
 {
 	*stride = ((u32)sizeof(struct dp_exit_instance) + staged(e) + 7) & ~7u;
 	*lines = DP_INSTANCE_LINES;
 	while (*lines * DP_INSTANCE_WAYS * (u64)*stride >
 	       (e->own ? OWN_BYTES : DP_INSTANCE_BYTES))
 		*lines /= 2;
+	*blocks = DP_BLOCKS_MOST;
+	while (*blocks > DP_BLOCKS_LEAST &&
+	       *blocks * DP_BLOCK_WORDS * (u64)*stride > DP_BLOCKS_BYTES)
+		*blocks /= 2;
+	if (e->own)
+		*blocks = 0;
 }
 
 void dp_account_begin(const struct dp_engine *e, u32 enter,
@@ -215,6 +226,11 @@ void dp_instances_open(struct dp_engine *e)
 	c->instance_tables[0].instances = base + c->instance_off;
 	c->instance_tables[0].line_mask = c->line_mask;
 	c->nr_instance_tables = 1;
+	if (!c->block_mask || e->own)
+		return;
+	v->blocks = c->block_mask + 1;
+	v->block = (void *)((char *)e->arena + c->block_off);
+	v->block_instances = (char *)e->arena + c->blocks_off;
 }
 
 /* Judged by the first lines of the newest table: the hash is even. */
@@ -288,220 +304,4 @@ void dp_engine_instances_grow(struct dp_engine *e, u64 addr, void *ours)
 	c->instance_tables[i].instances = addr + keys;
 	c->instance_tables[i].line_mask = lines - 1;
 	__atomic_store_n(&c->nr_instance_tables, ++v->tables, __ATOMIC_RELEASE);
-}
-
-/* A cursor over all tables; all zeros is the first place. */
-struct cursor {
-	u32 table, line, way;
-};
-
-static u64 *key_at(const struct dp_engine *e, struct cursor at)
-{
-	return &e->instances.table[at.table].line[at.line].key[at.way];
-}
-
-static struct dp_exit_instance *instance_at(const struct dp_engine *e,
-					    struct cursor at)
-{
-	const struct dp_exit_instances *v = &e->instances;
-
-	return (void *)(v->table[at.table].instances +
-			((u64)at.line * DP_INSTANCE_WAYS + at.way) *
-				v->instance_stride);
-}
-
-static bool next(const struct dp_engine *e, struct cursor *at)
-{
-	if (++at->way < DP_INSTANCE_WAYS)
-		return true;
-	at->way = 0;
-	if (++at->line < e->instances.table[at->table].lines)
-		return true;
-	at->line = 0;
-	return ++at->table < e->instances.tables;
-}
-
-static struct cursor instance_cursor_at(const struct dp_engine *e, u32 index)
-{
-	const struct dp_exit_instances *v = &e->instances;
-	struct cursor at = { .line = index / DP_INSTANCE_WAYS,
-			     .way = index % DP_INSTANCE_WAYS };
-
-	while (at.table + 1 < v->tables && at.line >= v->table[at.table].lines)
-		at.line -= v->table[at.table++].lines;
-	return at;
-}
-
-/* A key in the tables of @of. The target may have written it: it counts only if it names
- * an entry probe of @e. Return: 0: no such key. */
-static u64 key_in(const struct dp_engine *of, struct cursor at,
-		  const struct dp_engine *e)
-{
-	u64 key = __atomic_load_n(key_at(of, at), __ATOMIC_ACQUIRE);
-	u32 group = dp_instance_group(key);
-
-	return key && group < e->nr_probes &&
-			       e->probes[group].kind == DP_KIND_ENTER ?
-		       key :
-		       0;
-}
-
-static void copy(const struct dp_engine *e, struct cursor at, u64 key,
-		 struct dp_instance_copy *copy)
-{
-	const struct dp_exit_instance *v = instance_at(e, at);
-
-	copy->probe = dp_instance_group(key);
-	copy->slot = dp_instance_slot(key);
-	copy->serial = __atomic_load_n(&v->serial, __ATOMIC_RELAXED);
-	/* An incomplete instance has no valid return address. */
-	copy->whole = __atomic_load_n(&v->slot, __ATOMIC_ACQUIRE) ==
-			      copy->slot &&
-		      !v->ending;
-	copy->ret = copy->whole ? __atomic_load_n(&v->ret, __ATOMIC_RELAXED) :
-				  0;
-}
-
-size_t dp_engine_instances(const struct dp_engine *e,
-			   void (*take)(void *,
-					const struct dp_instance_copy *),
-			   void *arg)
-{
-	struct dp_instance_copy instance = { 0 };
-	struct cursor at = { 0 };
-	size_t n = 0;
-	u64 key;
-
-	if (!e->arena || !e->instances.tables)
-		return 0;
-	do {
-		key = key_in(e, at, e);
-		if (key) {
-			copy(e, at, key, &instance);
-			take(arg, &instance);
-			n++;
-		}
-		instance.index++;
-	} while (next(e, &at));
-	return n;
-}
-
-bool dp_engine_instances_still(const struct dp_engine *e,
-			       const struct dp_instance_copy *v)
-{
-	struct cursor at = instance_cursor_at(e, v->index);
-
-	return __atomic_load_n(key_at(e, at), __ATOMIC_ACQUIRE) ==
-		       dp_instance_key(v->probe, v->slot) &&
-	       __atomic_load_n(&instance_at(e, at)->serial, __ATOMIC_RELAXED) ==
-		       v->serial;
-}
-
-void dp_engine_instance_record(const struct dp_engine *e,
-			       const struct dp_instance_copy *copy,
-			       struct dp_record_copy *record)
-{
-	const struct dp_exit_instance *v =
-		instance_at(e, instance_cursor_at(e, copy->index));
-	struct dp_leaving leaving = { .entered = v->ticks,
-				      .how = DP_CALL_ABANDONED };
-	u32 most = e->instances.instance_stride - (u32)sizeof(*v), i;
-	u32 len = __atomic_load_n(&v->len, __ATOMIC_RELAXED);
-	const u8 *from = (const u8 *)(v + 1);
-	u8 *to = record->data + sizeof(leaving);
-
-	len = len < most ? len : most;
-	record->head = (struct dp_record){
-		.ticks = dp_engine_ticks(),
-		.probe = copy->probe,
-		.tid = v->tid,
-		.len = (u16)(sizeof(leaving) + len),
-	};
-	__builtin_memcpy(record->data, &leaving, sizeof(leaving));
-	for (i = 0; i < len; i++)
-		to[i] = from[i];
-}
-
-/*
- * --- from one engine into another, which has as many tables, with as many lines ---
- *
- * Each instance keeps its place. The lines' counts of displaced keys are made anew, and
- * the room for logged data may differ.
- */
-
-static void take_instance(const struct dp_engine *e, const struct dp_engine *of,
-			  struct cursor at)
-{
-	u32 to = e->instances.instance_stride,
-	    from = of->instances.instance_stride, i;
-	u8 *out = (u8 *)instance_at(e, at);
-	const u8 *in = (const u8 *)instance_at(of, at);
-
-	for (i = 0; i < to && i < from; i++)
-		out[i] = in[i];
-}
-
-static void enter(struct dp_engine *e, struct cursor at, u64 key)
-{
-	u32 lines = e->instances.table[at.table].lines;
-	u32 home = dp_instance_hash(key) & (lines - 1);
-	struct dp_instance_line *l = &e->instances.table[at.table].line[home];
-	struct dp_exit_instance *v = instance_at(e, at);
-	u32 most = e->instances.instance_stride - (u32)sizeof(*v);
-
-	if (v->len > most)
-		v->len = (u16)most;
-	l->displaced += home != at.line;
-	*key_at(e, at) = key;
-}
-
-/* Return: false if the instance has changed meanwhile. */
-static bool take(struct dp_engine *e, const struct dp_engine *of,
-		 struct cursor at, u64 *key)
-{
-	*key = key_in(of, at, e);
-	if (!*key)
-		return false;
-	take_instance(e, of, at);
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	if (__atomic_load_n(key_at(of, at), __ATOMIC_RELAXED) == *key &&
-	    __atomic_load_n(&instance_at(of, at)->serial, __ATOMIC_RELAXED) ==
-		    instance_at(e, at)->serial)
-		return true;
-	instance_at(e, at)->slot = 0;
-	return false;
-}
-
-static bool same_tables(const struct dp_engine *e, const struct dp_engine *of)
-{
-	return e->instances.tables &&
-	       e->instances.tables == of->instances.tables &&
-	       e->instances.table[0].lines == of->instances.table[0].lines;
-}
-
-void dp_engine_fork_instances(struct dp_engine *e, const struct dp_engine *of,
-			      u32 was, u32 is,
-			      bool (*holds)(void *arg, u64 slot, u64 word),
-			      void *arg)
-{
-	struct cursor at = { 0 };
-	struct dp_exit_instance *v;
-	u64 key;
-
-	if (!same_tables(e, of))
-		return;
-	do {
-		if (!take(e, of, at, &key))
-			continue;
-		v = instance_at(e, at);
-		if (v->slot != dp_instance_slot(key) || v->ending ||
-		    !holds(arg, v->slot, v->ret)) {
-			v->slot = 0;
-			continue;
-		}
-		if (v->tid == was)
-			v->tid = is;
-		e->view.states[dp_instance_group(key)].tally[DP_TALLY_BROUGHT]++;
-		enter(e, at, key);
-	} while (next(e, &at));
 }

@@ -131,9 +131,15 @@ void dp_engine_fork_instances(struct dp_engine *child,
 			      bool (*holds)(void *arg, u64 slot, u64 word),
 			      void *arg);
 
-/** dp_instances_measure() - lines of the table, and bytes of an instance */
+/** dp_engine_blocks_crowded() - does more than half of the directory of blocks have stacks?
+ *  dp_engine_blocks_reclaim() - give back the blocks of stacks on which no tracked call runs.
+ *  Context: no thread is in the agent. Return: how many. */
+bool dp_engine_blocks_crowded(const struct dp_engine *engine);
+u32 dp_engine_blocks_reclaim(struct dp_engine *engine);
+
+/** dp_instances_measure() - lines of the table, blocks, and bytes of an instance */
 void dp_instances_measure(const struct dp_engine *engine, u32 *lines,
-			  u32 *stride);
+			  u32 *blocks, u32 *stride);
 /** dp_instances_open() - note the first table, which is in the arena */
 void dp_instances_open(struct dp_engine *engine);
 

@@ -46,8 +46,7 @@ struct dp_reader {
 	struct dp_record_shape *shapes, *whole; /* stream.c */
 };
 
-/* The tables of instances. Like that of the rings, the geometry is the engine's own. An
- * instance's place is its index in all tables, one after the other. */
+/* The blocks and tables of instances. Like that of the rings, the geometry is the engine's own. */
 struct dp_exit_instances {
 	struct {
 		struct dp_instance_line *line;
@@ -55,6 +54,9 @@ struct dp_exit_instances {
 		u32 lines;
 	} table[DP_INSTANCE_TABLES];
 	u32 tables, instance_stride;
+	struct dp_block *block;
+	char *block_instances;
+	u32 blocks; /* 0: there are none */
 	bool entries; /* some probe begins instances */
 	bool tail_target; /* some exit is DP_WAY_TAIL_TARGET */
 	u64 full; /* the hit half's count when a table was last added */

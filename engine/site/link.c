@@ -5,6 +5,7 @@
 #include "engine/layout/instance.h"
 #include "engine/layout/site.h"
 #include "engine/site/build.h"
+#include "engine/site/calls.h"
 #include "engine/site/counts.h"
 #include "engine/site/engine.h"
 #include "engine/site/grow.h"
@@ -108,6 +109,7 @@ void dp_link_mirror(struct dp_engine *e, u32 i)
 	if (!fast(e, i))
 		__atomic_store_n(&entry->fast, 0, __ATOMIC_SEQ_CST);
 	note_work(e, i);
+	dp_calls_note(e, i);
 }
 
 static void switch_on(struct dp_engine *e, u32 probe)
@@ -179,6 +181,7 @@ static void fill_probe(struct dp_engine *e, u32 probe)
 					  .group = p->group,
 					  .way = p->way,
 					  .deadline = h->deadline,
+					  .touches = ~h->spares,
 					  .disabled = disabled,
 					  .earlier = earlier,
 					  .met_earlier = met_earlier };

@@ -81,10 +81,12 @@ int dp_engine_adopt(struct dp_engine *engine, struct dp_arena *arena,
  * @first: it is called before the probes already at its site
  * @deadline: of DP_KIND_UPCALL, in ms
  * @way: of an exit: DP_WAY_*
+ * @spares: registers that @pre leaves alone, as its code has shown: ~@touches of struct
+ *   dp_probe_entry; 0: it is not known
  */
 struct dp_handlers {
 	u8 kind, pre_needs, post_needs;
-	u32 deadline, way;
+	u32 deadline, way, spares;
 	bool single, first;
 	const char *why;
 	u64 user, pre, post, fault, nmissed, instance_pool;

@@ -52,7 +52,8 @@ struct dp_growth {
 	struct dp_hole *holes;
 	size_t nr_holes;
 	struct dp_islands *islands;
-	struct dp_guess guess[2]; /* the second one: running a program */
+	/* by enum dp_jump_calls; the last one: of those that run a program */
+	struct dp_guess guess[DP_CALLS_FOLLOWED + 2];
 	u32 nr_arenas; /* pools that are island arenas */
 	u64 coming; /* bytes that sites without a plan will need, at most */
 	u32 free_probe; /* 1 + index, linked by next */

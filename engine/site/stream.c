@@ -260,6 +260,47 @@ static bool read_whole(struct dp_engine *e, struct reading *r)
 	return true;
 }
 
+/* What the exit of a function has recorded is that of the probe at its entry, and a hit of the exit.
+ * Return: false if there is no such exit. */
+static bool take_call(struct dp_engine *e, const struct reading *r, u32 what)
+{
+	const struct dp_stream_call *from = (const void *)next(r);
+	struct dp_record_copy *to = &e->reader.whole->copy;
+	struct dp_leaving leaving = { 0 };
+	u32 exit = dp_stream_probe(what);
+	struct dp_probe_entry *p = (void *)&e->view.probes[exit];
+
+	if (exit >= e->view.nr_probes || e->probes[exit].kind != DP_KIND_EXIT ||
+	    e->probes[exit].group >= e->view.nr_probes)
+		return false;
+	leaving.entered = word(&from->entered);
+	leaving.value = word(&from->value);
+	leaving.how = dp_probe_ends(e->probes[exit].way);
+	to->head = (struct dp_record){
+		.ticks = word(&from->ticks),
+		.probe = e->probes[exit].group,
+		.tid = (u32)(word(&from->what) >> 32),
+		.cpu = r->cpu,
+		.len = sizeof(leaving),
+	};
+	__builtin_memcpy(to->data, &leaving, sizeof(leaving));
+	p->earlier++;
+	r->take(r->arg, to);
+	return true;
+}
+
+static bool read_call(struct dp_engine *e, struct reading *r, u32 what)
+{
+	if (r->head - r->tail < sizeof(struct dp_stream_call))
+		return false;
+	if (take_call(e, r, what))
+		r->n++;
+	else
+		e->reader.torn++;
+	r->tail += sizeof(struct dp_stream_call);
+	return true;
+}
+
 /* Return: false if the rest makes no sense. */
 static bool read_next(struct dp_engine *e, struct reading *r)
 {
@@ -269,6 +310,8 @@ static bool read_next(struct dp_engine *e, struct reading *r)
 
 	if (dp_stream_values(what) == DP_STREAM_WHOLE)
 		return read_whole(e, r);
+	if (dp_stream_values(what) == DP_STREAM_CALL)
+		return read_call(e, r, what);
 	if (len > r->head - r->tail ||
 	    dp_stream_values(what) > DP_STREAM_VALUES)
 		return false;

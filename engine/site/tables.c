@@ -8,6 +8,7 @@
  */
 #include "engine/site/instances.h"
 #include "engine/layout/arena.h"
+#include "engine/layout/block.h"
 #include "engine/layout/handler.h"
 #include "engine/layout/ring.h"
 #include "engine/layout/base.h"
@@ -75,17 +76,35 @@ static u32 longest_record(const struct dp_engine *e)
 static void lay_out_instances(const struct dp_engine *e,
 			      struct dp_arena_control *c, u64 *offset)
 {
-	u32 lines, stride;
+	u32 lines, blocks, stride;
 
 	if (!tracks(e))
 		return;
-	dp_instances_measure(e, &lines, &stride);
+	dp_instances_measure(e, &lines, &blocks, &stride);
 	c->line_mask = lines - 1;
 	c->line_off =
 		take(offset, lines * sizeof(struct dp_instance_line), LINE);
 	c->instance_stride = stride;
 	c->instance_off =
 		take(offset, (u64)lines * DP_INSTANCE_WAYS * stride, LINE);
+}
+
+static void lay_out_blocks(const struct dp_engine *e,
+			   struct dp_arena_control *c, u64 *offset)
+{
+	u32 lines, blocks, stride;
+
+	c->block_mask = 0;
+	if (!tracks(e))
+		return;
+	dp_instances_measure(e, &lines, &blocks, &stride);
+	if (!blocks)
+		return;
+	c->block_mask = blocks - 1;
+	c->instance_words = stride / (u32)sizeof(u64);
+	c->block_off = take(offset, blocks * sizeof(struct dp_block), LINE);
+	c->blocks_off =
+		take(offset, (u64)blocks * DP_BLOCK_WORDS * stride, DP_PAGE);
 }
 
 /* Of each CPU */
@@ -205,8 +224,8 @@ static void lay_out_hit(const struct dp_engine *e, struct dp_arena_control *c,
 	lay_out_instances(e, c, offset);
 }
 
-/* No fork child has this part: programs derive addresses from variables, and a thread
- * takes registers from an upcall's answer. */
+/* No fork child has this part: programs derive addresses from variables, a line of the directory
+ * of blocks has one, and a thread takes registers from an upcall's answer. */
 static void lay_out_own(const struct dp_engine *e, struct dp_arena_control *c,
 			u64 *offset)
 {
@@ -217,6 +236,7 @@ static void lay_out_own(const struct dp_engine *e, struct dp_arena_control *c,
 		c->globals_off =
 			take(offset, sizeof(struct dp_vm_globals), LINE);
 	lay_out_upcalls(e, c, offset);
+	lay_out_blocks(e, c, offset);
 }
 
 /* Only what a hit uses of it takes memory. */
@@ -259,6 +279,11 @@ static void lay_out_tables(const struct dp_engine *e,
 	c->program_off = take(
 		offset, c->max_programs * sizeof(struct dp_program_entry), 8);
 	c->code_off = take(offset, c->max_code, 8);
+	c->call_off = take(offset,
+			   tracks(e) ? 2 * (u64)c->max_sites *
+					       sizeof(struct dp_call_entry) :
+				       0,
+			   8);
 }
 
 u64 dp_tables_lay_out(const struct dp_engine *e, struct dp_arena_control *c)

@@ -71,19 +71,34 @@ def expressions(name, kind):
                 yield [name, field.name], is_float(field.type.strip_typedefs())
 
 
-def symbols(addr):
-    """Those of the blocks around an address, the innermost of each name, and its block."""
+def is_enumerator(s):
     import gdb
-    block, seen = gdb.block_for_pc(addr), set()
+    return s.is_constant and s.type.code == gdb.TYPE_CODE_ENUM and any(f.name == s.name for f in s.type.fields())
+
+
+def hides(s):
+    """Does its name stand for it, and not for what an outer block has?"""
+    import gdb
+    label = s.type is None or s.type.name == "__CORE_ADDR"
+    return not label and s.addr_class not in (gdb.SYMBOL_LOC_TYPEDEF, gdb.SYMBOL_LOC_LABEL)
+
+
+def symbols(addr):
+    """Those of the blocks around an address, the innermost of each name, each with the number of the inlined
+    function that has it. A variable that has the same value everywhere is a constant to gdb: the block of an inlined
+    function's abstract instance has it, too, without one."""
+    import gdb
+    block, seen, depth = gdb.block_for_pc(addr), set(), 0
     while block and not block.is_global and not block.is_static:
         for s in block:
-            label = s.type is None or s.type.name == "__CORE_ADDR"
-            if (s.is_variable or s.is_argument) and s.name not in seen and re.fullmatch(r"[A-Za-z_]\w*", s.name) and not label \
-                    and not OURS.fullmatch(s.name):
-                seen.add(s.name)
-                yield s
+            if s.name in seen or not re.fullmatch(r"[A-Za-z_]\w*", s.name) or not hides(s) or OURS.fullmatch(s.name):
+                continue
+            seen.add(s.name)
+            if s.is_variable or s.is_argument or s.is_constant and not is_enumerator(s):
+                yield s, depth
         if block.function and not is_inlined(block):
             break
+        depth += bool(block.function)
         block = block.superblock
 
 
@@ -122,39 +137,44 @@ def read(frame, symbol, path):
         return "error"
 
 
-def pieces_end(name, pc):
+def is_in_range(text, pc):
+    start, end = (int(n, 16) for n in re.match(r"0x([0-9a-f]+)-0x([0-9a-f]+)", text).groups())
+    return start <= pc < end
+
+
+def pieces_end(symbol, depth, pc):
     """Bytes of a variable that pieces say something of here; None if it has none. To gdb, what is behind them is 0."""
     import gdb
-    frame, text = gdb.newest_frame(), ""
-    while frame and not text:
-        frame.select()
-        try:
-            text = gdb.execute("info address " + name, to_string=True)
-        except gdb.error:
-            pass
-        frame = frame.older() if frame.type() == gdb.INLINE_FRAME else None
-    for part in re.split(r"  Range ", text)[1:]:
-        start, end = (int(n, 16) for n in re.match(r"0x([0-9a-f]+)-0x([0-9a-f]+)", part).groups())
-        if start <= pc < end:
-            text = part
-            break
+    frame = gdb.newest_frame()
+    for _ in range(depth):
+        frame = frame.older()
+    frame.select()
+    try:
+        text = gdb.execute("info address " + symbol.name, to_string=True)
+    except gdb.error:
+        return None  # gdb cannot say it of every form
+    ranges = re.split(r"  Range ", text)[1:]
+    if ranges:
+        text = next((r for r in ranges if is_in_range(r, pc)), "")
     sizes = re.findall(r"\[(\d+)-byte piece\]", text)
     return sum(int(n) for n in sizes) if sizes else None
 
 
-def member_end(symbol, path):
-    """Where a member ends in its variable."""
+def end_of(symbol, path):
+    """Where a variable, or its member, ends."""
     import gdb
     kind = symbol.type.strip_typedefs()
     if kind.code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
         return 0
+    if len(path) == 1:
+        return kind.sizeof
     field = next(f for f in kind.fields() if f.name == path[1])
     return field.bitpos // 8 + field.type.sizeof
 
 
 def asked_of(addr, entry):
     asked = []
-    for s in symbols(addr):
+    for s, _ in symbols(addr):
         for path, narrow in expressions(s.name, s.type):
             asked.append({"path": path, "float": narrow, "parameter": s.is_argument})
     return {"addr": addr, "entry": entry, "asked": asked[:12], "hit": False}
@@ -165,12 +185,11 @@ def see(place, pc):
     frame = gdb.newest_frame()
     while frame.type() == gdb.INLINE_FRAME and frame.older():
         frame = frame.older()
-    by_name = {s.name: s for s in symbols(pc)}
+    by_name = {s.name: (s, depth) for s, depth in symbols(pc)}
     for a in place["asked"]:
-        symbol = by_name[a["path"][0]]
+        symbol, depth = by_name[a["path"][0]]
         a["gdb"] = read(frame, symbol, a["path"])
-        if len(a["path"]) > 1:
-            a["cut"] = member_end(symbol, a["path"]) > (pieces_end(symbol.name, pc) or 1 << 32)
+        a["cut"] = end_of(symbol, a["path"]) > (pieces_end(symbol, depth, pc) or 1 << 32)
     place["hit"] = True
 
 
@@ -224,7 +243,8 @@ def in_gdb(file):
         places = {maps[p["file"]] + p["offset"]: dict(p, hit=False) for p in job["places"]}
     else:
         places = choose(job["entries"], random.Random(job["seed"]), maps)
-    points = {addr: gdb.Breakpoint("*%d" % addr, internal=True) for addr in places}
+    # Where an inlined function begins, gdb hides its frame from those who have set no breakpoint there: internal ones.
+    points = {addr: gdb.Breakpoint("*%d" % addr) for addr in places}
     hits = {}
     while gdb.selected_inferior().pid:
         gdb.execute("continue")

@@ -47,12 +47,13 @@ static inline struct dp_exit_instance *put(const struct world *w, u32 probe,
 
 	line->key[way] = dp_instance_key(probe, slot);
 	line_of(w, slot, 0)->displaced += by != 0;
-	*v = (struct dp_exit_instance){ .slot = slot,
+	*v = (struct dp_exit_instance){ .group = probe + 1,
+					.state = DP_INSTANCE_LIVE,
+					.len = 3,
 					.ret = 77,
 					.ticks = 8,
 					.serial = 5,
-					.tid = 99,
-					.len = 3 };
+					.tid = 99 };
 	memcpy(v + 1, "log", 3);
 	return v;
 }

@@ -11,6 +11,7 @@
 #include "port/fake/hit/world.h"
 #include "engine/insn/class.h"
 #include "engine/layout/base.h"
+#include "engine/layout/block.h"
 #include "engine/layout/site.h"
 #include "engine/layout/ring.h"
 #include "engine/layout/instance.h"
@@ -89,6 +90,16 @@ static inline int setup(void **state)
 	return 0;
 }
 
+#define BLOCKS 16
+
+/* The same with blocks */
+static inline int setup_blocks(void **state)
+{
+	setup(state);
+	dp_fake_blocks(BLOCKS);
+	return 0;
+}
+
 static inline u64 tally(u32 probe, enum dp_tally what)
 {
 	return dp_probe_state(probe)->tally[what];
@@ -140,9 +151,25 @@ static inline u32 in_table(u32 table)
 	return n;
 }
 
+static inline struct dp_exit_instance *block_word(u32 i)
+{
+	return (void *)((char *)dp_at(dp_arena.control.blocks_off) +
+			i * dp_arena.control.instance_stride);
+}
+
+static inline u32 in_blocks(void)
+{
+	u32 n = 0, i;
+
+	for (i = 0; dp_arena.control.block_mask && i < BLOCKS * DP_BLOCK_WORDS;
+	     i++)
+		n += block_word(i)->group != 0;
+	return n;
+}
+
 static inline u32 in_use(void)
 {
-	u32 n = 0, t;
+	u32 n = in_blocks(), t;
 
 	for (t = 0; t < dp_arena.control.nr_instance_tables; t++)
 		n += in_table(t);

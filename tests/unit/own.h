@@ -131,7 +131,7 @@ static inline void expect_armed(const struct world *w, u32 at, u8 mode)
 	assert_int_equal(dp_view_is_jump(&w->e->view, entry),
 			 mode == DP_MODE_JUMP);
 	expect_written(w, entry->single, entry->single_len);
-	expect_written(w, w->e->need.pools[s->pool].addr, 3ull * DP_ENTRY_STUB);
+	expect_written(w, w->e->need.pools[s->pool].addr, DP_STUBS);
 	if (mode != DP_MODE_JUMP) {
 		assert_int_not_equal(entry->armed, DP_SITE_OFF);
 		assert_int_equal(w->text[at], DP_BREAKPOINT);

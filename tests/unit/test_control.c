@@ -17,6 +17,7 @@
 #include "port/fake/fake.h"
 #include "memory.h"
 #include "starve.h"
+#include "engine/layout/block.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/site.h"
 #include "engine/layout/instance.h"
@@ -387,7 +388,7 @@ static void accounts_for_calls(void **state)
 	struct dp_exit_instance *v;
 	struct bytes b;
 	void *file;
-	u32 enter, exit;
+	u32 enter, exit, words;
 
 	assert_int_equal(dp_engine_create(&e), 0);
 	assert_int_equal(add(e, LEA, &enter), 0);
@@ -416,14 +417,18 @@ static void accounts_for_calls(void **state)
 	assert_false(probes[enter].enabled);
 
 	v = put_instance(arena, 9, dp_instance_key(enter, slot));
-	*v = (struct dp_exit_instance){
-		.slot = slot, .ret = 77, .serial = 5, .tid = 6, .len = 0xffff
-	};
+	*v = (struct dp_exit_instance){ .group = enter + 1,
+					.state = DP_INSTANCE_LIVE,
+					.len = 0xffff,
+					.ret = 77,
+					.serial = 5,
+					.tid = 6 };
+	words = (arena->control.block_mask + 1) * DP_BLOCK_WORDS;
 	put_instance(arena, 11, dp_instance_key(exit, slot));
 	put_instance(arena, 12, ~0ull);
 	nr_seen = 0;
 	assert_int_equal(dp_engine_instances(e, see, NULL), 1);
-	assert_int_equal(seen[0].index, 9);
+	assert_int_equal(seen[0].index, words + 9);
 	assert_int_equal(seen[0].probe, enter);
 	assert_int_equal(seen[0].slot, slot);
 	assert_int_equal(seen[0].ret, 77);
@@ -434,7 +439,7 @@ static void accounts_for_calls(void **state)
 	assert_int_equal(record.head.probe, enter);
 	v->serial++;
 	assert_false(dp_engine_instances_still(e, seen));
-	v->slot = 0; /* not complete */
+	v->state = DP_INSTANCE_DOUBT;
 	dp_engine_instances(e, see, NULL);
 	assert_int_equal(seen[1].ret, 0);
 	assert_false(seen[1].whole);
@@ -455,7 +460,7 @@ static void adds_tables(void **state)
 	struct dp_engine *e;
 	struct dp_exit_instance *v;
 	struct bytes b;
-	u32 enter, first, i;
+	u32 enter, first, words, i;
 	void *file;
 	char *more;
 	u64 size;
@@ -492,17 +497,19 @@ static void adds_tables(void **state)
 	/* One in each */
 	lines = (void *)more;
 	first = DP_INSTANCE_LINES * DP_INSTANCE_WAYS;
+	words = (arena->control.block_mask + 1) * DP_BLOCK_WORDS;
 	put_instance(arena, first - 1, dp_instance_key(enter, slot));
 	lines[1].key[2] = dp_instance_key(enter, slot + 8);
 	v = (void *)(more + (t[1].instances - t[1].lines) +
 		     (DP_INSTANCE_WAYS + 2) * arena->control.instance_stride);
-	v->slot = slot + 8;
+	v->group = enter + 1;
+	v->state = DP_INSTANCE_LIVE;
 	v->ret = 78;
 	nr_seen = 0;
 	assert_int_equal(dp_engine_instances(e, see, NULL), 2);
-	assert_int_equal(seen[0].index, first - 1);
+	assert_int_equal(seen[0].index, words + first - 1);
 	assert_int_equal(seen[0].slot, slot);
-	assert_int_equal(seen[1].index, first + DP_INSTANCE_WAYS + 2);
+	assert_int_equal(seen[1].index, words + first + DP_INSTANCE_WAYS + 2);
 	assert_int_equal(seen[1].slot, slot + 8);
 	assert_int_equal(seen[1].ret, 78);
 	assert_true(dp_engine_instances_still(e, &seen[0]));

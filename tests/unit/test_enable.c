@@ -581,24 +581,27 @@ static void put_instance(struct dp_engine *e, u32 probe, u64 slot, u32 by,
 	u64 key = dp_instance_key(probe, slot);
 	u32 home = dp_instance_hash(key) & (e->instances.table[0].lines - 1);
 	u32 line = (home + by) & (e->instances.table[0].lines - 1), way = 0;
+	struct dp_exit_instance *at;
 
 	while (e->instances.table[0].line[line].key[way])
 		way++;
 	e->instances.table[0].line[line].key[way] = key;
 	e->instances.table[0].line[home].displaced += by != 0;
-	*(struct dp_exit_instance *)(e->instances.table[0].instances +
-				     (line * DP_INSTANCE_WAYS + way) *
-					     e->instances.instance_stride) = *v;
+	at = (void *)(e->instances.table[0].instances +
+		      (line * DP_INSTANCE_WAYS + way) *
+			      e->instances.instance_stride);
+	*at = *v;
+	at->group = probe + 1;
 }
 
 /* What was inside counts as that, and is not taken for a later call. */
 static void forgets_calls(void **state)
 {
-	const struct dp_exit_instance whole = { .slot = SLOT, .ret = 1 },
-				      tail = { .slot = SLOT + 8,
-					       .tail_called = 1 },
-				      ending = { .slot = SLOT, .ending = 1 },
-				      incomplete = { 0 };
+	const struct dp_exit_instance
+		whole = { .state = DP_INSTANCE_LIVE, .ret = 1 },
+		tail = { .state = DP_INSTANCE_LIVE | DP_INSTANCE_TAIL_CALLED },
+		ending = { .state = DP_INSTANCE_DOUBT, .ret = 1 },
+		incomplete = { 0 };
 	const struct dp_instance_line none = { 0 };
 	struct dp_account account;
 	struct dp_disabled off;
@@ -662,7 +665,8 @@ static u64 slot_of_first_line(const struct dp_engine *e)
 /* From the first place of the first table to the last place of the last one. */
 static void forgets_in_all_tables(void **state)
 {
-	const struct dp_exit_instance whole = { .slot = SLOT, .ret = 1 };
+	const struct dp_exit_instance whole = { .state = DP_INSTANCE_LIVE,
+						.ret = 1 };
 	struct dp_instance_line *lines;
 	struct dp_exit_instance *v;
 	struct dp_account account;
@@ -688,12 +692,13 @@ static void forgets_in_all_tables(void **state)
 	lines[last].key[DP_INSTANCE_WAYS - 1] = dp_instance_key(probe, slot);
 	v = (void *)w.e->instances.table[1].instances;
 	*v = whole;
+	v->group = probe + 1;
 	w.off[probe] = 1;
 	off = (struct dp_disabled){ w.off, sizeof(w.off) };
 	dp_engine_forget_disabled(w.e, &off);
 	assert_true(is_empty(w.e, 0));
 	assert_true(is_empty(w.e, 1));
-	assert_int_equal(v->slot, 0);
+	assert_int_equal(v->word, 0);
 	dp_engine_account(w.e, probe, &account);
 	assert_int_equal(account.inside, 3);
 	assert_int_equal(account.cut, 1);

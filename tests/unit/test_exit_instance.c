@@ -187,12 +187,14 @@ static void test_cut_at_end(void **state)
 	u32 i;
 
 	enter(LOGS, stack);
+	for (i = 0; in_blocks() && i < BLOCKS * DP_BLOCK_WORDS; i++)
+		block_word(i)->state = DP_INSTANCE_DOUBT;
 	for (i = 0; i < LINES * DP_INSTANCE_WAYS; i++) {
 		struct dp_exit_instance *v =
 			(void *)((char *)instances +
 				 i * dp_arena.control.instance_stride);
 
-		v->ending = v->slot != 0;
+		v->state = DP_INSTANCE_DOUBT;
 	}
 	next_takes_place(stack);
 }
@@ -378,8 +380,8 @@ static void what_cannot_be_a_call_does_not_end(void **state)
 	for (i = 0; i < LINES * DP_INSTANCE_WAYS; i++) {
 		v = (void *)(dp_arena.control.instance_tables[0].instances +
 			     i * dp_arena.control.instance_stride);
-		if (v->slot)
-			v->slot += 8;
+		if (v->group)
+			v->group++;
 	}
 	leave(NOBODYS_EXIT, stack, 6);
 	assert_int_equal(in_use(), 1);
@@ -574,7 +576,7 @@ static void as_much_is_logged_as_there_is_room_for(void **state)
 	u32 i;
 
 	enter(LOGS, stack);
-	for (i = 0; !v->slot; i++)
+	for (i = 0; !v->group; i++)
 		v = (void *)((char *)v + dp_arena.control.instance_stride);
 	memset((char *)(v + 1) + STAGED, 0x55, 8);
 	dp_exit_instance_fill(v, LOGS, &hit, log, sizeof(log));
@@ -836,6 +838,38 @@ int main(void)
 		cmocka_unit_test_setup(test_damaged, setup),
 		cmocka_unit_test_setup(test_odd_slot, setup),
 		cmocka_unit_test_setup(test_threads, setup),
+
+		/* Likewise, with blocks in front of the lines */
+		cmocka_unit_test_setup(test_return, setup_blocks),
+		cmocka_unit_test_setup(test_dispatched, setup_blocks),
+		cmocka_unit_test_setup(test_tail, setup_blocks),
+		cmocka_unit_test_setup(test_judged, setup_blocks),
+		cmocka_unit_test_setup(test_values_of_returns, setup_blocks),
+		cmocka_unit_test_setup(test_latency, setup_blocks),
+		cmocka_unit_test_setup(test_not_judged, setup_blocks),
+		cmocka_unit_test_setup(test_branch, setup_blocks),
+		cmocka_unit_test_setup(test_recursion, setup_blocks),
+		cmocka_unit_test_setup(test_abandoned, setup_blocks),
+		cmocka_unit_test_setup(abandoned_calls_are_their_threads,
+				       setup_blocks),
+		cmocka_unit_test_setup(test_cut_at_end, setup_blocks),
+		cmocka_unit_test_setup(test_unwanted, setup_blocks),
+		cmocka_unit_test_setup(test_tail_target, setup_blocks),
+		cmocka_unit_test_setup(
+			a_function_that_is_jumped_back_to_is_called_anew,
+			setup_blocks),
+		cmocka_unit_test_setup(test_tail_target_lost, setup_blocks),
+		cmocka_unit_test_setup(test_tail_called_before, setup_blocks),
+		cmocka_unit_test_setup(test_xmm, setup_blocks),
+		cmocka_unit_test_setup(test_unwound, setup_blocks),
+		cmocka_unit_test_setup(
+			return_addresses_that_are_there_are_loaded,
+			setup_blocks),
+		cmocka_unit_test_setup(return_addresses_are_read_with_care,
+				       setup_blocks),
+		cmocka_unit_test_setup(test_entered_before, setup_blocks),
+		cmocka_unit_test_setup(test_shared, setup_blocks),
+		cmocka_unit_test_setup(test_odd_slot, setup_blocks),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

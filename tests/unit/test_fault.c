@@ -346,6 +346,33 @@ static void faulting_fast_handler(void **state)
 	assert_int_equal(dp_arena.hit.news, 1);
 }
 
+/* The handler that a detour has called by itself: it goes on behind the call, with the registers that
+ * the handler leaves alone. */
+static void faulting_followed_handler(void **state)
+{
+	static struct dp_call_frame frame;
+	struct dp_stack *stack;
+
+	kprobe(0);
+	hit();
+	stack = dp_stack_known();
+	stack->busy = DP_BUSY_FOLLOWED;
+	stack->regs = (u64)&frame;
+	((u64 *)stack)[-1] = 0x777000;
+	dp_fake_regs()->rsp = dp_stack_low(stack) + 8192;
+	dp_fake_regs()->rip = 0x1234;
+	dp_fake_regs()->rbx = 11;
+	dp_fake_regs()->r12 = 12;
+	dp_fake_raise(SIGSEGV, SEGV_MAPERR);
+	assert_int_equal(dp_fake_seen.entered, 0);
+	assert_int_equal(dp_fake_regs()->rip, 0x777000);
+	assert_int_equal(dp_fake_regs()->rsp, (u64)stack);
+	assert_int_equal(dp_fake_regs()->rbx, 11);
+	assert_int_equal(dp_fake_regs()->r12, 12);
+	assert_int_equal(dp_probe_state(0)->status, DP_PROBE_FAULTED);
+	assert_int_equal(dp_fake_tally(0, DP_TALLY_FAULTED), 1);
+}
+
 static u64 page_fault(u64 pc)
 {
 	dp_fake_regs()->trapno = 14;
@@ -652,6 +679,7 @@ int main(void)
 		cmocka_unit_test_setup(stack_of_a_thread, begin),
 		cmocka_unit_test_setup(faulting_handler, begin),
 		cmocka_unit_test_setup(faulting_fast_handler, begin),
+		cmocka_unit_test_setup(faulting_followed_handler, begin),
 		cmocka_unit_test_setup(whose_fast_handler, begin),
 		cmocka_unit_test_setup(copy_is_mended, begin),
 		cmocka_unit_test_setup(alternate_stack_is_hidden, begin),

@@ -365,8 +365,8 @@ static void brings_calls_along(void **state)
 	assert_int_equal(go(&w), 0);
 	put(&w, p, SLOT, 0, 0)->tid = MAKER;
 	put(&w, q, SLOT + 0x1000, 2, 6);
-	put(&w, q, SLOT + 0x2000, 0, 1)->ending = 1;
-	put(&w, q, SLOT + 0x3000, 0, 1)->slot = 0;
+	put(&w, q, SLOT + 0x2000, 0, 1)->state = DP_INSTANCE_DOUBT;
+	put(&w, q, SLOT + 0x3000, 0, 1)->group = 0;
 	put(&w, q, SLOT + 0x4000, 0, 1);
 	not_held = SLOT + 0x4000;
 	bring(&w, &own);
@@ -377,7 +377,7 @@ static void brings_calls_along(void **state)
 	assert_int_equal(v->serial, 5);
 	assert_memory_equal(v + 1, "log", 3);
 	v = instance_in(&own, line_of(&own, SLOT + 0x1000, 2), 6);
-	assert_int_equal(v->slot, SLOT + 0x1000);
+	assert_int_equal(v->group, q + 1);
 	assert_int_equal(v->tid, 99);
 	assert_int_equal(line_of(&own, SLOT, 0)->displaced, 0);
 	assert_int_equal(line_of(&own, SLOT + 0x1000, 0)->displaced, 1);
@@ -388,7 +388,7 @@ static void brings_calls_along(void **state)
 	dp_engine_account(own.e, q, &account);
 	assert_int_equal(account.entered, 1);
 	/* What the child does with them is not its parent's. */
-	instance_in(&own, line_of(&own, SLOT, 0), 0)->slot = 0;
+	instance_in(&own, line_of(&own, SLOT, 0), 0)->word = 0;
 	line_of(&own, SLOT, 0)->key[0] = 0;
 	assert_int_equal(in_progress(&own), 1);
 	assert_int_equal(in_progress(&w), 5);

@@ -66,11 +66,30 @@ static void registers_are_saved_that_are_used(void **state)
 	assert_int_equal(dp_handler_needs(NULL), DP_STATE_GENERAL);
 }
 
+/* What is not followed spares none. */
+static void registers_are_spared_that_are_not_touched(void **state)
+{
+	/* Not where another test has had one */
+	u8 *here = code + 40 * ROOM;
+
+	memcpy(here, "\x31\xc0\xc3", 3);
+	memcpy(here + ROOM, "\x48\x89\xf8\xc3", 4);
+	assert_int_equal(dp_handler_spares(here), ~(1u << DP_GPR_RESULT));
+	assert_int_equal(dp_handler_spares(here + ROOM), 0);
+	assert_int_equal(dp_handler_spares(code + PAGE), 0);
+	assert_int_equal(dp_handler_spares(NULL), 0);
+	/* Known from then on */
+	here[1] = 0xff;
+	assert_int_equal(dp_handler_spares(here), ~(1u << DP_GPR_RESULT));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
 			registers_are_saved_that_are_used, begin, end),
+		cmocka_unit_test_setup_teardown(
+			registers_are_spared_that_are_not_touched, begin, end),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -498,12 +498,12 @@ static void believes_what_is_whole(void **state)
 	assert_true(found[0].whole);
 	assert_int_equal(found[0].ret, 77);
 	assert_int_equal(found[0].serial, 5);
-	v->ending = 1;
+	v->state = DP_INSTANCE_DOUBT;
 	assert_int_equal(in_progress(&w), 1);
 	assert_false(found[0].whole);
 	assert_int_equal(found[0].ret, 0);
-	v->ending = 0;
-	v->slot = SLOT + 8;
+	v->state = DP_INSTANCE_LIVE;
+	v->group++;
 	assert_int_equal(in_progress(&w), 1);
 	assert_false(found[0].whole);
 	assert_int_equal(found[0].slot, SLOT);

@@ -437,10 +437,152 @@ static void hits_come_to_all_others(void **state)
 	}
 }
 
+/* A site's jump, and what its detour does */
+
+static void begin_calling(struct world *w)
+{
+	struct dp_arena_control *c;
+
+	begin(w);
+	dp_engine_set_rseq(w->e, 0x20, 0x53053053);
+	c = &dp_engine_arena(w->e)->control;
+	c->self_offset = -64;
+	c->handler_sequence[1] = ENTRY;
+}
+
+static u32 register_one(struct world *w, u32 at, u64 pre, u32 spares)
+{
+	u32 probe = add(w, at), bad;
+
+	w->e->probes[probe].handlers.pre = pre;
+	w->e->probes[probe].handlers.spares = spares;
+	assert_int_equal(dp_live_commit(w->e, &w->target, &probe, 1, &bad), 0);
+	return probe;
+}
+
+static void unregister_one(struct world *w, u32 probe)
+{
+	assert_int_equal(dp_live_remove(w->e, &w->target, &probe, 1), 0);
+	dp_live_forget(w->e, probe);
+}
+
+static const struct dp_jump *jump_of(const struct world *w, u32 at)
+{
+	return dp_view_jump(&w->e->view, entry_of(w, at));
+}
+
+static void expect_calls(const struct world *w, u32 at, u8 calls, u32 touches)
+{
+	expect_armed(w, at, DP_MODE_JUMP);
+	assert_int_equal(jump_of(w, at)->calls, calls);
+	assert_int_equal(jump_of(w, at)->touches, touches);
+}
+
+static void does_what_is_best_for_handlers(void **state)
+{
+	struct world w;
+	u32 probe, jumps;
+
+	begin_calling(&w);
+	probe = register_one(&w, LEA, ENTRY, ~3u);
+	expect_calls(&w, LEA, DP_CALLS_FOLLOWED, 3);
+	assert_int_equal(dp_live_probe(w.e, probe)->touches, 3);
+	unregister_one(&w, probe);
+	/* One that touches less has the same; one that touches others has another, for both. */
+	jumps = w.e->view.nr_jumps;
+	probe = register_one(&w, LEA, ENTRY, ~1u);
+	expect_calls(&w, LEA, DP_CALLS_FOLLOWED, 3);
+	unregister_one(&w, probe);
+	assert_int_equal(w.e->view.nr_jumps, jumps);
+	probe = register_one(&w, LEA, ENTRY, ~4u);
+	expect_calls(&w, LEA, DP_CALLS_FOLLOWED, 7);
+	unregister_one(&w, probe);
+	assert_int_equal(w.e->view.nr_jumps, jumps + 1);
+	/* Not followed; no handler */
+	probe = register_one(&w, LEA, ENTRY, 0);
+	expect_calls(&w, LEA, DP_CALLS_HANDLER, 0);
+	assert_int_equal(dp_live_probe(w.e, probe)->touches, ~0u);
+	unregister_one(&w, probe);
+	probe = register_one(&w, LEA, 0, 0);
+	expect_calls(&w, LEA, DP_CALLS_COUNTED, 0);
+	unregister_one(&w, probe);
+	assert_int_equal(w.e->view.nr_jumps, jumps + 3);
+	/* All are there already. */
+	unregister_one(&w, register_one(&w, LEA, 0, 0));
+	unregister_one(&w, register_one(&w, LEA, ENTRY, 0));
+	unregister_one(&w, register_one(&w, LEA, ENTRY, ~7u));
+	assert_int_equal(w.e->view.nr_jumps, jumps + 3);
+	end(&w);
+}
+
+/* Text is not written again; the handler is called by the word of the site's entry only as long as
+ * it is the only one. */
+static void leaves_a_live_jump(void **state)
+{
+	struct world w;
+	u32 one, two, jump;
+
+	begin_calling(&w);
+	one = register_one(&w, LEA, ENTRY, ~3u);
+	jump = entry_of(&w, LEA)->jump;
+	assert_true(entry_of(&w, LEA)->fast);
+	two = register_one(&w, LEA, ENTRY, ~4u);
+	assert_int_equal(entry_of(&w, LEA)->jump, jump);
+	assert_false(entry_of(&w, LEA)->fast);
+	unregister_one(&w, one);
+	/* A thread in the detour sees that this handler touches more than it saves. */
+	assert_int_equal(entry_of(&w, LEA)->jump, jump);
+	assert_true(entry_of(&w, LEA)->fast);
+	assert_int_equal(dp_live_probe(w.e, two)->touches, 4);
+	assert_int_equal(jump_of(&w, LEA)->touches, 3);
+	unregister_one(&w, two);
+	assert_false(entry_of(&w, LEA)->fast);
+	end(&w);
+}
+
+/* The bytes of this jump lead to one address only, which has been taken. */
+static void has_one_jump_where_there_is_no_room(void **state)
+{
+	struct world w;
+
+	begin_calling(&w);
+	unregister_one(&w, register_one(&w, PUSHES, ENTRY, ~3u));
+	register_one(&w, PUSHES, ENTRY, ~4u);
+	expect_calls(&w, PUSHES, DP_CALLS_FOLLOWED, 3);
+	assert_true(entry_of(&w, PUSHES)->fast);
+	end(&w);
+}
+
+/* Where the agent cannot count, or is not this process's, it is as it was. */
+static void counts_first_otherwise(void **state)
+{
+	struct dp_arena_control *c;
+	struct world w;
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		begin_calling(&w);
+		c = &dp_engine_arena(w.e)->control;
+		if (i == 0)
+			c->handler_sequence[1] = 0;
+		else if (i == 1)
+			c->self_offset = 0;
+		else
+			w.e->rseq_usable = false;
+		register_one(&w, LEA, ENTRY, ~3u);
+		expect_calls(&w, LEA, DP_CALLS_COUNTED, 0);
+		end(&w);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(jumps),
+		cmocka_unit_test(does_what_is_best_for_handlers),
+		cmocka_unit_test(leaves_a_live_jump),
+		cmocka_unit_test(has_one_jump_where_there_is_no_room),
+		cmocka_unit_test(counts_first_otherwise),
 		cmocka_unit_test(arms_no_code_that_was_not_written),
 		cmocka_unit_test(keeps_what_waits_for_another_pool),
 		cmocka_unit_test(finds_other_memory),

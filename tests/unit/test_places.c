@@ -202,6 +202,29 @@ static void test_pieces(void **state)
 	assert_nowhere(NULL, DP_PLACE_COMPUTED);
 }
 
+/* One piece may be of a part; without a size it is of all. */
+static void test_one_piece(void **state)
+{
+	static const u32 sizes[][2] = { { 0, 16 }, { 8, 8 }, { 16, 16 } };
+	struct dp_prototype *p;
+	const struct dp_variable *v;
+	size_t i;
+
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		forge();
+		piece(DP_PIECE_MEMORY, 0, sizes[i][0],
+		      step(DP_STEP_REGISTER, RSP));
+		variable(PAIR, 1);
+		v = built(NULL, &p);
+		assert_int_equal(v->n, 1);
+		assert_int_equal(v->pieces->kind, DP_PIECE_MEMORY);
+		assert_int_equal(v->pieces->size, sizes[i][1]);
+		free(p);
+	}
+	forged->scope.piece[1].size = 17;
+	assert_nowhere(NULL, DP_PLACE_COMPUTED);
+}
+
 static void with_step(u8 op, u64 n)
 {
 	forge();
@@ -332,6 +355,7 @@ int main(void)
 		cmocka_unit_test(test_frame),
 		cmocka_unit_test(test_frame_register),
 		cmocka_unit_test(test_pieces),
+		cmocka_unit_test(test_one_piece),
 		cmocka_unit_test(test_steps),
 		cmocka_unit_test(test_numbers_out_of_range),
 		cmocka_unit_test(test_noise),

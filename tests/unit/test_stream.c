@@ -690,7 +690,7 @@ static void drops_all_behind_what_is_too_long(void **state)
 {
 	u32 i;
 
-	for (i = DP_STREAM_VALUES + 1; i < DP_STREAM_WHOLE; i++)
+	for (i = DP_STREAM_VALUES + 1; i < DP_STREAM_CALL; i++)
 		expect_torn(dp_stream_what(GOOD, 0, i), false);
 }
 

@@ -12,6 +12,7 @@
 #include "tracer/expr.h"
 #include "tracer/session.h"
 #include "tracer/values/show.h"
+#include "sym/places.h"
 #include "expr_runs.h"
 #include "known_classes.h"
 #include "known_record.h"
@@ -648,6 +649,50 @@ static void whole_structs(void **state)
 			    "*r=<bad address 0x0> count=0");
 }
 
+/* A variable v, a struct record of which the first @size bytes are in memory */
+static void use_cut(u32 size)
+{
+	static const struct dp_step at = { DP_STEP_REGISTER, 5 }; /* rdi */
+	static struct dp_piece piece;
+	static const struct dp_variable v = {
+		.name = "v", .type = &known, .pieces = &piece, .n = 1
+	};
+	static const struct dp_scope scope = { .variables = &v, .n = 1 };
+	static const struct dp_prototype in_f = { .name = "f",
+						  .scope = &scope };
+
+	piece = (struct dp_piece){
+		.kind = DP_PIECE_MEMORY, .size = size, .steps = &at, .n = 1
+	};
+	of_f = &in_f;
+}
+
+static void assert_cut(const char *text)
+{
+	struct dp_trace_program p;
+	struct dp_diag diag;
+
+	if (compile(text, false, &p, &diag) != -EOPNOTSUPP ||
+	    !strstr(diag.text, "v is optimised out here"))
+		fail_msg("%s: %s", text, diag.text);
+}
+
+/* What is behind the only piece of a variable in memory is not a part of it. */
+static void cut_off_by_the_piece(void **state)
+{
+	use_cut(sizeof(struct record));
+	assert_string_equal(shown("v.number, v.real, v.next->name", false),
+			    "v.number=-5 v.real=2.5 v.next->name=\"second\"");
+	use_cut(12);
+	assert_string_equal(shown("v.number, v.half, v.yes", false),
+			    "v.number=-5 v.half=65534 v.yes=true");
+	assert_cut("f(v.real)");
+	assert_cut("f(v.name)"); /* half of it is there */
+	assert_cut("f(v.next->name)");
+	assert_cut("f(v)");
+	assert_cut("f if v.real > 1.0");
+}
+
 static void names_refused(void **state)
 {
 	static const struct {
@@ -846,6 +891,7 @@ int main(void)
 		cmocka_unit_test_setup(by_name, setup),
 		cmocka_unit_test_setup(numbers_are_no_names, setup),
 		cmocka_unit_test_setup(whole_structs, setup),
+		cmocka_unit_test_setup(cut_off_by_the_piece, setup),
 		cmocka_unit_test_setup(names_refused, setup),
 		cmocka_unit_test_setup(too_much, setup),
 		cmocka_unit_test_setup(stand_for, setup),

@@ -22,6 +22,10 @@
 #define LEAST_SECONDS 0.1
 #define SECONDS_A_SITE 5e-5
 /* Longest time between tend() calls: with tracked calls, and without. */
+/* Blocks that are given back: again after so many seconds, or later if they were few */
+#define RECLAIM_SECONDS 0.1
+#define RECLAIM_SELDOM 10.0
+#define RECLAIM_FEW 256
 #define GROW_MS 10
 #define IDLE_MS 200
 
@@ -216,6 +220,26 @@ static void grow_calls(struct dp_agent *a)
 		      diag.text);
 }
 
+static void reclaim_now(void *agent)
+{
+	struct dp_agent *a = agent;
+
+	a->reclaimed = dp_engine_blocks_reclaim(a->engine);
+}
+
+/* Give back the blocks of stacks that have gone. All threads are stopped for that: seldom, where
+ * hardly any have. */
+static void reclaim_blocks(struct dp_agent *a, double t)
+{
+	if (!a->calls || t < a->reclaim || !dp_engine_blocks_crowded(a->engine))
+		return;
+	a->reclaimed = 0;
+	if (dp_process_outside(a->proc, reclaim_now, a) == -EAGAIN)
+		return;
+	a->reclaim = t + (a->reclaimed < RECLAIM_FEW ? RECLAIM_SELDOM :
+						       RECLAIM_SECONDS);
+}
+
 /* While threads trap inside jumps, that is looked at often. */
 static bool arrives(struct dp_agent *a)
 {
@@ -241,6 +265,7 @@ static void tend(struct dp_source *source, double t,
 			dp_process_cede(a->proc, foreign, arg);
 	}
 	grow_calls(a);
+	reclaim_blocks(a, t);
 	if (dp_engine_step_back(a->engine))
 		dp_process_apply(a->proc, NULL);
 	news->most = a->calls || arrives(a) ? GROW_MS : IDLE_MS;

@@ -23,6 +23,7 @@
  * @settled: when ended threads were last looked for, in seconds
  * @foreign: when foreign breakpoints are next looked for
  * @freed: when a stuck ring was last freed
+ * @reclaim: when blocks may be reclaimed again, and @reclaimed: how many were
  */
 struct dp_agent {
 	struct dp_source source;
@@ -35,7 +36,8 @@ struct dp_agent {
 	size_t nr_points;
 	u32 last;
 	struct dp_disabled off;
-	double settled, foreign, freed;
+	double settled, foreign, freed, reclaim;
+	u32 reclaimed;
 	u64 arrivals; /* traps inside jumps, when last looked at */
 };
 

@@ -213,8 +213,9 @@ static bool take(struct cursor *at, const struct dp_prototype_type *t,
 	if (referred && at->general < GENERAL) {
 		take_registers(at, &c, WORD, p);
 		p->piece[0].kind = DP_PIECE_MEMORY;
+		p->piece[0].size = t->size;
 	} else if (referred) {
-		put_memory(p, at->stack, WORD);
+		put_memory(p, at->stack, t->size);
 		at->stack += WORD;
 		p->step[3] = (struct dp_step){ DP_STEP_LOAD, WORD };
 		p->piece[0].n++;

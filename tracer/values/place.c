@@ -40,20 +40,29 @@ static bool reads(const struct dp_place *p)
 	return false;
 }
 
+/* What is behind the pieces of a value is nowhere, and not what follows them in memory. */
+static bool covers(const struct dp_place *p, u32 size)
+{
+	const struct dp_piece *last = p->pieces + p->n - 1;
+
+	return last->offset + last->size == size;
+}
+
 void dp_place_bind(struct dp_value *v, const struct dp_prototype *f, u32 i,
 		   bool by_abi)
 {
+	const struct dp_prototype_type *type =
+		by_abi ? f->parameters[i].type : f->scope->variables[i].type;
 	struct dp_place p;
 
 	v->op = DP_VALUE_VARIABLE;
 	v->left = (u16)i;
 	v->by_abi = by_abi;
-	v->type = dp_code_known(by_abi ? f->parameters[i].type :
-					 f->scope->variables[i].type);
+	v->type = dp_code_known(type);
 	if (!place_of(f, v, &p))
 		return;
 	v->in_memory = p.n == 1 && p.pieces->kind == DP_PIECE_MEMORY &&
-		       !p.pieces->offset;
+		       covers(&p, type->size);
 	v->reads = reads(&p);
 }
 
@@ -75,11 +84,11 @@ bool dp_place_bind_name(struct dp_value *v, const struct dp_prototype *f,
 
 bool dp_place_can_show(const struct dp_value *v, const struct dp_prototype *f)
 {
+	u32 size = dp_code_size(v->type) * (v->type.count ?: 1u), i;
 	struct dp_place p;
-	u32 i;
 
-	if (!place_of(f, v, &p) || !dp_code_size(v->type) ||
-	    dp_code_size(v->type) * (v->type.count ?: 1u) > WORDS_MAX * WORD)
+	if (!place_of(f, v, &p) || !size || size > WORDS_MAX * WORD ||
+	    !covers(&p, size))
 		return false;
 	for (i = 0; i < p.n; i++)
 		if (p.pieces[i].kind == DP_PIECE_NOWHERE)

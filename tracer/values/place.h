@@ -2,7 +2,7 @@
 /*
  * place: values of variables, wherever they are (sym/places.h).
  *
- * A variable in one piece in memory is read as what a pointer leads to is. The others are
+ * A variable of which all is in one piece in memory is read as what a pointer leads to is. The others are
  * split: each part of them is computed from the pieces.
  */
 #ifndef DP_TRACER_VALUES_PLACE_H

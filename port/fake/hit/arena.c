@@ -4,11 +4,15 @@
 #include "engine/hit/hit.h"
 #include <assert.h>
 #include <string.h>
+#include <sys/rseq.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include "engine/layout/arena.h"
+#include "engine/layout/block.h"
 #include "engine/vm/vm.h"
 #include "port/user/signals/trap.h"
 
-#define ARENA (1u << 20)
+#define ARENA (1u << 21)
 #define INDEX_SLOTS 256u
 #define SLOT_BYTES 1024u
 #define COPIES 0x6000000ull
@@ -21,8 +25,10 @@ __asm__(".pushsection .bss\n"
 	".balign 4096\n"
 	".globl dp_arena\n"
 	".hidden dp_arena\n"
-	"dp_arena: .skip 1048576\n"
+	"dp_arena: .skip 2097152\n"
 	".popsection\n");
+
+extern const s32 dp_call_sequences[12] __attribute__((visibility("hidden")));
 
 static u32 used;
 static u64 taken[DP_FAKE_CPUS]; /* records */
@@ -68,6 +74,7 @@ void dp_fake_begin(u32 caught)
 {
 	memset(dp_at(0), 0, ARENA);
 	memset(&dp_private, 0, sizeof(dp_private));
+	memset(dp_table, 0, sizeof(dp_table));
 	used = sizeof(struct dp_arena);
 	memset(taken, 0, sizeof(taken));
 	/* dp_trap_entry is the last byte of the text: dp_trap_inside() needs no other. */
@@ -172,6 +179,71 @@ void dp_fake_instances(u32 lines, u32 staged)
 	t->instances = (u64)dp_at(
 		dp_fake_room(lines * DP_INSTANCE_WAYS * c->instance_stride));
 	c->nr_instance_tables++;
+}
+
+/* As agent/image.h has it of the agent */
+static void describe(u64 *descriptor, const s32 *at)
+{
+	u64 from = (u64)dp_call_sequences;
+
+	descriptor[1] = from + (u64)(s64)at[0];
+	descriptor[2] = (u64)(s64)(at[1] - at[0]);
+	descriptor[3] = from + (u64)(s64)at[2];
+}
+
+void dp_fake_blocks(u32 n)
+{
+	struct dp_arena_control *c = &dp_arena.control;
+	u32 i;
+
+	c->block_mask = n - 1;
+	c->instance_words = c->instance_stride / (u32)sizeof(u64);
+	c->block_off = dp_fake_room(n * sizeof(struct dp_block));
+	c->blocks_off = dp_fake_room(n * DP_BLOCK_WORDS * c->instance_stride);
+	c->call_off =
+		dp_fake_room(2 * DP_FAKE_SITES * sizeof(struct dp_call_entry));
+	c->blocks = (u64)dp_at(c->block_off);
+	c->calls = (u64)dp_at(c->call_off);
+	c->timed_calls =
+		c->calls + DP_FAKE_SITES * sizeof(struct dp_call_entry);
+	c->block_bits = c->block_mask * sizeof(struct dp_block);
+	c->rseq_offset = (s32)__rseq_offset;
+	for (i = 0; i < DP_CALL_SEQUENCES; i++)
+		describe(c->call_sequences[i], dp_call_sequences + 3 * i);
+	for (i = 0; i < DP_TABLE_WORDS - 1; i++)
+		dp_table[i] = (u64)dp_at(c->counter_off +
+					 (i & c->shard_mask) * c->shard_stride);
+}
+
+/* Where libc keeps a thread's id */
+static u32 tid_offset(void)
+{
+	const u32 *from = __builtin_thread_pointer();
+	const u32 tid = (u32)syscall(SYS_gettid);
+	u32 i = 4;
+
+	while (from[i] != tid)
+		i++;
+	return i * (u32)sizeof(u32);
+}
+
+void dp_fake_streams(u32 bytes)
+{
+	struct dp_arena_control *c = &dp_arena.control;
+	u32 i;
+
+	c->tid_offset = tid_offset();
+	c->rseq_signature = DP_STREAM_SIGNATURE;
+	c->rseq_offset = (s32)__rseq_offset;
+	c->stream_mask = bytes - 1;
+	c->stream_stride =
+		(u32)sizeof(struct dp_stream) + bytes + DP_STREAM_MARGIN;
+	c->stream_off = dp_fake_room(DP_FAKE_CPUS * c->stream_stride);
+	c->streams = (u64)dp_at(c->stream_off);
+	for (i = 0; i < DP_FAKE_CPUS; i++)
+		((struct dp_stream *)dp_at(c->stream_off +
+					   i * c->stream_stride))
+			->limit = bytes - DP_STREAM_MOST;
 }
 
 u64 dp_fake_count(u32 site)

@@ -49,6 +49,13 @@ void dp_fake_program(u32 probe, const u8 *code, u32 len);
 /** dp_fake_instances() - add a table of instances: @lines lines, a power of two; @staged
  *  logged bytes in each instance */
 void dp_fake_instances(u32 lines, u32 staged);
+/** dp_fake_blocks() - add @n blocks, a power of two; after dp_fake_instances(). The code that detours
+ *  call counts in this world, too: by the real restartable sequences. */
+void dp_fake_blocks(u32 n);
+
+/** dp_fake_streams() - add a stream for each CPU, of @bytes, a power of two. Threads have their real
+ *  ids then. */
+void dp_fake_streams(u32 bytes);
 
 /** dp_fake_count() - hits of a site, in all shards; dp_fake_count_calls() those of a probe that
  *  tracks calls */
