@@ -13,6 +13,9 @@ static const char help[] =
 	"  -- CMD [ARGS]     start a command, probed before its first own code\n"
 	"  -f, --children    also in processes that it forks, and in what they execute;\n"
 	"                    libraries to come are waited for in each\n"
+	"  -D, --define K=V  put V in the place of %K% in the programs, and define the macro K\n"
+	"      --include DIR look there, too, for what #include names\n"
+	"      --allow LIST  what programs may ask for: write, reg, io, call; none; all by default\n"
 	"      --buffer SIZE room for records, of each CPU: 256k, 64M at most\n"
 	"      --block       hits wait while there is no room; else their records are lost\n"
 	"      --coarse-time a hit does not read the clock: the time is when its record was read\n"
@@ -54,6 +57,6 @@ const struct dp_command dp_cmd_run = {
 	.examples = "  dprobes run examples/malloc.dp -- sort /etc/services\n"
 		    "  dprobes run --duration 10s prog.dp -p 1234\n",
 	.options = "ponfqv" DP_TAKES_COMMAND DP_TAKES_JSON DP_TAKES_DURATION
-		DP_TAKES_RINGS DP_TAKES_MANGLED,
+		DP_TAKES_RINGS DP_TAKES_MANGLED DP_TAKES_SOURCES,
 	.run = run,
 };

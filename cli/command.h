@@ -19,12 +19,13 @@ enum {
 };
 
 #define DP_TAKES_JSON "J"
-#define DP_TAKES_DURATION "D"
+#define DP_TAKES_DURATION "S"
 #define DP_TAKES_PENDING "P"
 #define DP_TAKES_RINGS "BKT" /* --buffer, --block, --coarse-time */
 #define DP_TAKES_TABLE "AM" /* --all, --top */
 #define DP_TAKES_INLINED "I"
 #define DP_TAKES_MANGLED "G"
+#define DP_TAKES_SOURCES "DCW" /* -D, --include, --allow */
 #define DP_TAKES_COMMAND "-" /* -- CMD [ARGS] */
 
 /**

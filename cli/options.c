@@ -13,7 +13,7 @@
 /* The letters of struct dp_command's options. */
 enum {
 	OPT_JSON = 'J',
-	OPT_DURATION = 'D',
+	OPT_DURATION = 'S',
 	OPT_PENDING = 'P',
 	OPT_BUFFER = 'B',
 	OPT_BLOCK = 'K',
@@ -22,8 +22,10 @@ enum {
 	OPT_TOP = 'M',
 	OPT_MANGLED = 'G',
 	OPT_INLINED = 'I',
+	OPT_INCLUDE = 'C',
+	OPT_ALLOW = 'W',
 };
-#define WITHOUT_LETTER "JDPBKTAMGI"
+#define WITHOUT_LETTER "JSPBKTAMGICW"
 
 static const struct option long_options[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
@@ -37,6 +39,9 @@ static const struct option long_options[] = {
 	{ "all", no_argument, NULL, OPT_ALL },
 	{ "top", required_argument, NULL, OPT_TOP },
 	{ "inlined", no_argument, NULL, OPT_INLINED },
+	{ "define", required_argument, NULL, 'D' },
+	{ "include", required_argument, NULL, OPT_INCLUDE },
+	{ "allow", required_argument, NULL, OPT_ALLOW },
 	{ "mangled", no_argument, NULL, OPT_MANGLED },
 	{ "interval", required_argument, NULL, 'i' },
 	{ "records", required_argument, NULL, 'n' },
@@ -155,6 +160,45 @@ static int add_alias(const char *alias, struct dp_tracer_options *opt)
 	return 0;
 }
 
+static int add_define(char *text, struct dp_tracer_options *opt)
+{
+	char *equals = strchr(text, '=');
+	struct dp_lang_define *more;
+
+	if (!equals || equals == text || strchr(text, '\n'))
+		return dp_usage_error("-D %s is not KEY=VALUE", text);
+	more = realloc(opt->defines, (opt->nr_defines + 1) * sizeof(*more));
+	if (!more)
+		return DP_EXIT_FAILURE;
+	*equals = '\0';
+	more[opt->nr_defines++] = (struct dp_lang_define){ text, equals + 1 };
+	opt->defines = more;
+	return 0;
+}
+
+static int add_include(const char *directory, struct dp_tracer_options *opt)
+{
+	const char **more =
+		realloc(opt->includes, (opt->nr_includes + 1) * sizeof(*more));
+
+	if (!more)
+		return DP_EXIT_FAILURE;
+	more[opt->nr_includes++] = directory;
+	opt->includes = more;
+	return 0;
+}
+
+static int parse_allow(const char *text, u32 *allow)
+{
+	const char *bad = dp_tracer_allow(text, allow);
+
+	if (!bad)
+		return 0;
+	return dp_usage_error(
+		"--allow is a list of write, reg, io and call, or none; \"%.*s\" is not of it",
+		(int)strcspn(bad, ","), bad);
+}
+
 static bool is_used(const struct dp_command *cmd, int c)
 {
 	return c == 'h' || c == 'V' || strchr(cmd->options, c);
@@ -216,6 +260,12 @@ static int take(const struct dp_command *cmd, int c,
 	case OPT_COARSE:
 		opt->coarse = true;
 		return 0;
+	case 'D':
+		return add_define(optarg, opt);
+	case OPT_INCLUDE:
+		return add_include(optarg, opt);
+	case OPT_ALLOW:
+		return parse_allow(optarg, &opt->allow);
 	case OPT_INLINED:
 		opt->inlined = true;
 		return 0;
@@ -290,10 +340,11 @@ int dp_options_parse(const struct dp_command *cmd, int argc, char **argv,
 			return dp_usage_error("there is no command after --");
 	}
 	opt->out = stdout;
+	dp_tracer_allow("write,reg,io,call", &opt->allow);
 	opterr = 0;
 	/* "-": specs come as option 1, in order, whatever POSIXLY_CORRECT says */
-	while ((c = getopt_long(words, argv, "-:p:o:a:n:i:fwqvhV", long_options,
-				NULL)) != -1) {
+	while ((c = getopt_long(words, argv, "-:p:o:a:n:i:D:fwqvhV",
+				long_options, NULL)) != -1) {
 		if (c == 1)
 			argv[nr++] = optarg;
 		else if (c == '?' || c == ':')

@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
 static void try_code(struct vm_bench *b, const u8 *code, u32 len)
 {
-	struct dp_vm_limits limits = { VM_VARS, VM_VARS };
+	struct dp_vm_limits limits = { VM_VARS, VM_VARS, DP_ALLOW_ALL };
 	u32 start = 0, offset;
 	const char *why;
 
@@ -52,6 +52,12 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	b.vm.stack_mask = data[0] & 1 ? 31 : DP_VM_STACK - 1;
 	b.vm.jmpmax = data[0] & 2 ? 16 : 255;
 	b.vm.logmax = data[0] & 4 ? data[0] >> 3 : DP_VM_LOG;
+	if (data[0] & 0x40) {
+		b.vm.heapmax = data[size - 1];
+		b.vm.tracemax = 4 * data[size - 1];
+		b.vm.ex_mask = (u16)(data[size - 1] << 8 | DP_EX_MASK);
+		b.vm.auto_trace = data[size - 1] & 1;
+	}
 	if (data[0] & 0x80 && size > 9)
 		try_mutation(&b, data + 1, size - 1);
 	else

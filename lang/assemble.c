@@ -15,6 +15,8 @@ int dp_lang_emit(struct dp_lang_reader *r, struct dp_source_place at,
 				   "the code of a file has at most %u bytes; "
 				   "split this one",
 				   DP_CODE_MAX);
+	p->traces |= op->code == DP_OPCODE_LOG_ST;
+	p->heaps |= op->code == DP_OPCODE_MALLOC;
 	p->code[p->code_len++] = op->code;
 	for (i = 0; i < size; i++)
 		p->code[p->code_len++] = value >> (8 * i);

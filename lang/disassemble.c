@@ -105,7 +105,7 @@ static void mark_targets(struct listing *l)
 	u32 at, label = 0;
 
 	for (at = 0; at < l->sound; at++) {
-		if (!is_jump(l, at))
+		if (!is_jump(l, at) || dp_lang_value_at(l->p, at + 1))
 			continue;
 		target = target_of(l, at);
 		if (target < l->p->code_len && l->marks[target].begins)
@@ -128,6 +128,35 @@ static void mark(struct listing *l)
 	mark_targets(l);
 }
 
+static void print_allow(const struct listing *l)
+{
+	static const char *const words[] = { "write", "reg", "io", "call" };
+	const char *before = "allow = ";
+	u32 i;
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (l->p->allow & (1u << i)) {
+			fprintf(l->out, "%s%s", before, words[i]);
+			before = ",";
+		}
+	if (l->p->allow)
+		fputc('\n', l->out);
+}
+
+static void print_filter(const struct listing *l)
+{
+	const struct dp_lang_filter *f = &l->p->filter;
+
+	if (f->pid >= 0)
+		fprintf(l->out, "pid = %lld\n", (long long)f->pid);
+	if (f->comm)
+		fprintf(l->out, "comm = \"%s\"\n", f->comm);
+	if (f->user)
+		fprintf(l->out, "uid = \"%s\"\n", f->user);
+	if (f->cgroup)
+		fprintf(l->out, "cgroup = \"%s\"\n", f->cgroup);
+}
+
 static void print_header(const struct listing *l)
 {
 	const struct dp_lang_program *p = l->p;
@@ -142,14 +171,22 @@ static void print_header(const struct listing *l)
 		fprintf(l->out, "id = %u\n", p->id);
 	if (p->jmpmax != DP_JMP_MAX)
 		fprintf(l->out, "jmpmax = %u\n", p->jmpmax);
-	if (p->logmax != DP_LOG_MAX)
+	if (p->logmax != DP_LOG_DEFAULT)
 		fprintf(l->out, "logmax = %u\n", p->logmax);
+	if (p->ex_logmax != DP_EX_LOG_MAX)
+		fprintf(l->out, "ex_logmax = %u\n", p->ex_logmax);
+	if (p->heapmax != DP_HEAP_MAX)
+		fprintf(l->out, "heapmax = %u\n", p->heapmax);
+	if (p->autostacktrace)
+		fputs("autostacktrace = yes\n", l->out);
 	if (p->vars)
 		fprintf(l->out, "vars = %u\n", p->vars);
 	if (p->gvars)
 		fprintf(l->out, "gvars = %u\n", p->gvars);
 	if (p->stack != DP_STACK_DEFAULT)
 		fprintf(l->out, "stack = %u\n", p->stack);
+	print_allow(l);
+	print_filter(l);
 }
 
 /* Names that are no word, as those of C++ and Rust, have quotes. */
@@ -199,13 +236,39 @@ static void print_point(const struct listing *l,
 		fprintf(l->out, "type = %u\n", point->type);
 	if (point->logonfault)
 		fputs("logonfault = yes\n", l->out);
+	if (point->retprobe)
+		fputs("retprobe = yes\n", l->out);
+	if (point->ex_mask != DP_EX_MASK_DEFAULT)
+		fprintf(l->out, "ex_mask = 0x%x\n", point->ex_mask);
+	if (point->heap != l->p->heapmax)
+		fprintf(l->out, "heap = %u\n", point->heap);
+}
+
+static void print_symbol(const struct listing *l,
+			 const struct dp_lang_symbol *s, u64 value)
+{
+	const char *q = quote_for(s->name);
+	s64 addend = l->p->word == 4 ? (s32)value : (s64)value;
+
+	fprintf(l->out, "&%s%s%s", q, s->name, q);
+	if (addend < 0)
+		fprintf(l->out, " - 0x%llx", -(unsigned long long)addend);
+	else if (addend)
+		fprintf(l->out, " + 0x%llx", (unsigned long long)addend);
 }
 
 static void print_operand(const struct listing *l, u32 at, u8 operand)
 {
 	u64 value =
 		value_at(l, at + 1, dp_lang_operand_size(operand, l->p->word));
+	const struct dp_lang_symbol *symbol =
+		operand == DP_OPERAND_UL ? dp_lang_symbol_at(l->p, at + 1) :
+					   NULL;
 
+	if (symbol) {
+		print_symbol(l, symbol, value);
+		return;
+	}
 	switch (operand) {
 	case DP_OPERAND_NONE:
 		break;
@@ -231,6 +294,7 @@ static void print_operand(const struct listing *l, u32 at, u8 operand)
 static void print_code(const struct listing *l,
 		       const struct dp_lang_point *point)
 {
+	const struct dp_lang_value *value;
 	const struct dp_lang_op *op;
 	u32 at;
 
@@ -239,6 +303,11 @@ static void print_code(const struct listing *l,
 			continue;
 		if (l->marks[at].target)
 			fprintf(l->out, "L%u:\n", l->marks[at].label);
+		value = dp_lang_value_at(l->p, at + 1);
+		if (value) {
+			fprintf(l->out, "\tpush v,\"%s\"\n", value->text);
+			continue;
+		}
 		op = dp_lang_op_at(l->p->code[at]);
 		fprintf(l->out, "\t%.*s", (int)strcspn(op->text, "%"),
 			op->text);

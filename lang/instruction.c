@@ -81,6 +81,11 @@ static int find_register(struct dp_lang_reader *r,
 	if (!operand->word)
 		return dp_lang_bad(r, operand->number.at,
 				   "a register is named: rax, rdi, eax");
+	if (dp_lang_reg_is_kernels(name))
+		return dp_lang_bad(r, name->at,
+				   "%.*s is a register that only the kernel "
+				   "can read; a program in a process cannot",
+				   DP_TOKEN_SHOWN(name));
 	number = dp_lang_reg_find(name, &writable);
 	if (number < 0)
 		err = dp_lang_bad(r, name->at,
@@ -100,12 +105,8 @@ static int find_register(struct dp_lang_reader *r,
 /* Refuse a word where a number belongs. */
 static int refuse_word(struct dp_lang_reader *r,
 		       const struct dp_lang_instruction *insn,
-		       const struct dp_token *word, u32 bits)
+		       const struct dp_token *word)
 {
-	if (bits)
-		return dp_lang_later(r, word->at,
-				     "symbols as literals are not there yet; "
-				     "write a number");
 	if (insn->n == 1)
 		return dp_lang_shape_wrong(r, insn);
 	return dp_lang_bad(r, word->at,
@@ -128,10 +129,33 @@ static int encode_operand(struct dp_lang_reader *r,
 	if (operand == DP_OPERAND_REL)
 		return dp_lang_bad(r, number->at,
 				   "a jump goes to a label, not to a number");
+	if (last->word && operand == DP_OPERAND_UL &&
+	    (last->symbol || bits || !dp_lang_shape_begins(insn)))
+		return dp_lang_symbol_use(r, last, bits, value);
 	if (last->word)
-		return refuse_word(r, insn, &last->name, bits);
+		return refuse_word(r, insn, &last->name);
 	*value = number->negative ? -number->value : number->value;
 	return check_number(r, number, operand, bits);
+}
+
+static int refuse_right(struct dp_lang_reader *r, struct dp_source_place at,
+			const struct dp_lang_op *op)
+{
+	static const struct {
+		u32 bit;
+		const char *what, *word;
+	} rights[] = { { DP_ALLOW_WRITE, "writes memory", "write" },
+		       { DP_ALLOW_REG, "changes a register", "reg" },
+		       { DP_ALLOW_IO, "uses an io port", "io" },
+		       { DP_ALLOW_CALL, "calls a function", "call" } };
+	u32 i = 0;
+
+	while (!(dp_op_needs(op->code) & rights[i].bit))
+		i++;
+	return dp_lang_bad(r, at,
+			   "this %s, which the header does not ask for; put "
+			   "\"allow = %s\" into it",
+			   rights[i].what, rights[i].word);
 }
 
 int dp_lang_instruction_encode(struct dp_lang_reader *r,
@@ -143,6 +167,8 @@ int dp_lang_instruction_encode(struct dp_lang_reader *r,
 	u32 bits;
 	int err = 0;
 
+	if (dp_lang_argument(r, insn, &err))
+		return err;
 	dp_lang_shape(insn, false, shape);
 	op = dp_lang_op_find(shape, &bits);
 	if (!op) {
@@ -155,5 +181,7 @@ int dp_lang_instruction_encode(struct dp_lang_reader *r,
 		return dp_lang_shape_later(r, insn->mnemonic.at, op);
 	if (op->operand != DP_OPERAND_NONE)
 		err = encode_operand(r, insn, op->operand, bits, &value);
+	if (!err && dp_op_needs(op->code) & ~r->program->allow)
+		err = refuse_right(r, insn->mnemonic.at, op);
 	return err ? err : dp_lang_emit(r, insn->mnemonic.at, op, value);
 }

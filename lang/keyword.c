@@ -13,6 +13,10 @@ enum value_kind {
 	VALUE_MODTYPE,
 	VALUE_STACK,
 	VALUE_YESNO,
+	VALUE_ALLOW,
+	VALUE_TEXT,
+	VALUE_PID,
+	VALUE_HEAP,
 	VALUE_OFFSET,
 	VALUE_ADDRESS,
 };
@@ -37,9 +41,17 @@ static const struct keyword header_keys[] = {
 	{ "id", VALUE_NUMBER, HEADER(id), 0, 65535 },
 	{ "jmpmax", VALUE_NUMBER, HEADER(jmpmax), 0, DP_JMP_MAX },
 	{ "logmax", VALUE_NUMBER, HEADER(logmax), 0, DP_LOG_MAX },
+	{ "ex_logmax", VALUE_NUMBER, HEADER(ex_logmax), 0, DP_EX_LOG_MAX },
+	{ "heapmax", VALUE_NUMBER, HEADER(heapmax), 0, DP_HEAP_MAX },
+	{ "autostacktrace", VALUE_YESNO, HEADER(autostacktrace), 0, 0 },
 	{ "vars", VALUE_NUMBER, HEADER(vars), 0, DP_VARS_MAX },
 	{ "gvars", VALUE_NUMBER, HEADER(gvars), 0, DP_VARS_MAX },
 	{ "stack", VALUE_STACK, 0, 0, 0, 0 },
+	{ "allow", VALUE_ALLOW, 0, 0, 0, 0 },
+	{ "pid", VALUE_PID, 0, 0, 0, 0 },
+	{ "comm", VALUE_TEXT, HEADER(filter.comm), 0, 0 },
+	{ "uid", VALUE_TEXT, HEADER(filter.user), 0, 0 },
+	{ "cgroup", VALUE_TEXT, HEADER(filter.cgroup), 0, 0 },
 	{ NULL, 0, 0, 0, 0, 0 },
 };
 
@@ -53,18 +65,16 @@ static const struct keyword point_keys[] = {
 	{ "maxhits", VALUE_NUMBER, POINT(maxhits), 0, DP_MAXHITS_DEFAULT },
 	{ "group", VALUE_NUMBER, POINT(group), 0, 65535 },
 	{ "type", VALUE_NUMBER, POINT(type), 0, 65535 },
-	{ "logonfault", VALUE_YESNO, 0, 0, 0, 0 },
+	{ "logonfault", VALUE_YESNO, POINT(logonfault), 0, 0 },
+	{ "retprobe", VALUE_YESNO, POINT(retprobe), 0, 0 },
+	{ "ex_mask", VALUE_NUMBER, POINT(ex_mask), 0, 65535 },
+	{ "heap", VALUE_HEAP, POINT(heap), 0, DP_HEAP_MAX },
 	{ NULL, 0, 0, 0, 0, 0 },
 };
 
 static const struct later {
 	const char *name, *what;
 } later_keys[] = {
-	{ "exlogmax", "stack traces (ex_logmax)" },
-	{ "heapmax", "byte heaps (heapmax)" },
-	{ "heap", "byte heaps (heap)" },
-	{ "autostacktrace", "stack traces (autostacktrace)" },
-	{ "exmask", "exception masks (ex_mask)" },
 	{ "watch", "watchpoints (watch)" },
 	{ "len", "watchpoints (len)" },
 	{ NULL, NULL },
@@ -81,10 +91,22 @@ static void normalise(const struct dp_token *key, char name[NAME_MAX_LEN])
 	name[i < key->len ? 0 : n] = '\0';
 }
 
+/* Underscores of a keyword are optional. */
+static bool is_named(const char *keyword, const char *name)
+{
+	for (; *keyword; keyword++) {
+		if (*keyword == '_')
+			continue;
+		if (*keyword != *name++)
+			return false;
+	}
+	return !*name;
+}
+
 static const struct keyword *find(const struct keyword *keys, const char *name)
 {
 	for (; keys->name; keys++)
-		if (!strcmp(keys->name, name))
+		if (is_named(keys->name, name))
 			return keys;
 	return NULL;
 }
@@ -171,27 +193,133 @@ static int store_stack(struct dp_lang_reader *r)
 	return 0;
 }
 
-static int store_yesno(struct dp_lang_reader *r)
+static int store_yesno(struct dp_lang_reader *r, const struct keyword *k,
+		       void *to)
 {
 	bool yes = r->tok.kind == DP_TOKEN_WORD && dp_lex_is(&r->tok, "yes");
 
 	if (!yes && (r->tok.kind != DP_TOKEN_WORD || !dp_lex_is(&r->tok, "no")))
-		return dp_lang_bad(r, r->tok.at, "logonfault is yes or no");
-	last_point(r)->logonfault = yes;
+		return dp_lang_bad(r, r->tok.at, "%s is yes or no", k->name);
+	memcpy((char *)to + k->offset, &yes, sizeof(yes));
 	return dp_lex_next(r);
 }
 
-/* SYMBOL [(+|-) NUMBER] */
+static u32 allowed(const struct dp_token *tok)
+{
+	static const struct {
+		const char *word;
+		u32 bit;
+	} words[] = { { "write", DP_ALLOW_WRITE },
+		      { "reg", DP_ALLOW_REG },
+		      { "io", DP_ALLOW_IO },
+		      { "call", DP_ALLOW_CALL } };
+	size_t i;
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (tok->kind == DP_TOKEN_WORD && dp_lex_is(tok, words[i].word))
+			return words[i].bit;
+	return 0;
+}
+
+static int store_allow(struct dp_lang_reader *r)
+{
+	struct dp_lang_program *p = r->program;
+	int err = 0;
+	u32 bit;
+
+	p->allow_at = r->tok.at;
+	for (;;) {
+		bit = allowed(&r->tok);
+		if (!bit)
+			return dp_lang_bad(r, r->tok.at,
+					   "allow is a list of write, reg, io "
+					   "and call");
+		p->allow |= bit;
+		p->allow_at = dp_lang_join(p->allow_at, r->tok.at);
+		err = dp_lex_next(r);
+		if (err || r->tok.kind != ',')
+			return err;
+		err = dp_lex_next(r);
+		if (err)
+			return err;
+	}
+}
+
+static int store_text(struct dp_lang_reader *r, const struct keyword *k,
+		      void *to)
+{
+	char *text;
+
+	if (r->tok.kind != DP_TOKEN_NAME || !r->tok.len)
+		return dp_lang_bad(r, r->tok.at, "%s is empty here", k->name);
+	text = strndup(r->tok.s, r->tok.len);
+	memcpy((char *)to + k->offset, &text, sizeof(text));
+	return text ? dp_lex_next(r) : dp_lang_nomem(r->diag);
+}
+
+static int store_pid(struct dp_lang_reader *r)
+{
+	struct dp_lang_number number;
+	int err = dp_lang_number(r, "pid", &number);
+
+	if (!err)
+		err = dp_lang_range(r, &number, "pid", 1, INT32_MAX);
+	if (!err)
+		r->program->filter.pid = (s64)number.value;
+	return err;
+}
+
+static int store_heap(struct dp_lang_reader *r)
+{
+	struct dp_lang_number number;
+	int err = dp_lang_number(r, "heap", &number);
+
+	if (!err)
+		err = dp_lang_range(r, &number, "heap", 0, r->program->heapmax);
+	if (!err)
+		last_point(r)->heap = number.value;
+	return err;
+}
+
+/* The line of FILE:LINE; the tokens of that lie side by side in the text. */
+static int store_line(struct dp_lang_reader *r, struct dp_lang_point *point,
+		      const struct dp_token *file)
+{
+	struct dp_lang_number number;
+	int err = dp_lex_next(r);
+
+	if (!err)
+		err = dp_lang_number(r, "a line", &number);
+	if (!err)
+		err = dp_lang_range(r, &number, "a line", 1, INT32_MAX);
+	if (err)
+		return err;
+	free(point->symbol);
+	point->symbol = NULL;
+	if (asprintf(&point->symbol, "%.*s:%llu", (int)file->len, file->s,
+		     (unsigned long long)number.value) < 0)
+		return dp_lang_nomem(r->diag);
+	point->line = true;
+	point->at = dp_lang_join(point->at, number.at);
+	return 0;
+}
+
+/* SYMBOL [(+|-) NUMBER], or FILE:LINE */
 static int store_symbol(struct dp_lang_reader *r, struct dp_lang_point *point)
 {
 	struct dp_lang_number number = { 0 };
+	struct dp_token name = r->tok;
 	bool negative;
 	int err;
 
 	point->symbol = strndup(r->tok.s, r->tok.len);
 	if (!point->symbol)
 		return dp_lang_nomem(r->diag);
+	point->line = name.kind == DP_TOKEN_NAME &&
+		      dp_lang_is_line(name.s, name.len);
 	err = dp_lex_next(r);
+	if (!err && r->tok.kind == ':' && name.kind == DP_TOKEN_WORD)
+		return store_line(r, point, &name);
 	if (err || (r->tok.kind != '+' && r->tok.kind != '-'))
 		return err;
 	negative = r->tok.kind == '-';
@@ -265,6 +393,8 @@ static int open_point(struct dp_lang_reader *r, const struct dp_token *key,
 		.opcode = -1,
 		.major = p->major,
 		.maxhits = DP_MAXHITS_DEFAULT,
+		.heap = p->heapmax,
+		.ex_mask = DP_EX_MASK_DEFAULT,
 		.start = p->code_len,
 	};
 	r->point_seen = 0;
@@ -286,7 +416,15 @@ static int store(struct dp_lang_reader *r, const struct keyword *k, void *to)
 	case VALUE_STACK:
 		return store_stack(r);
 	case VALUE_YESNO:
-		return store_yesno(r);
+		return store_yesno(r, k, to);
+	case VALUE_ALLOW:
+		return store_allow(r);
+	case VALUE_TEXT:
+		return store_text(r, k, to);
+	case VALUE_PID:
+		return store_pid(r);
+	case VALUE_HEAP:
+		return store_heap(r);
 	case VALUE_OFFSET:
 	case VALUE_ADDRESS:
 		return store_place(r, k->name);
@@ -301,7 +439,8 @@ static int store(struct dp_lang_reader *r, const struct keyword *k, void *to)
 static int read_value(struct dp_lang_reader *r, const struct keyword *k,
 		      void *to)
 {
-	int err = k->kind == VALUE_NAME ? dp_lex_name(r) : dp_lex_next(r);
+	bool text = k->kind == VALUE_NAME || k->kind == VALUE_TEXT;
+	int err = text ? dp_lex_name(r) : dp_lex_next(r);
 
 	if (!err)
 		err = store(r, k, to);

@@ -25,7 +25,11 @@ enum dp_modtype {
 };
 
 #define DP_VARS_MAX 256
-#define DP_LOG_MAX 1024
+#define DP_LOG_MAX 65536
+#define DP_LOG_DEFAULT 1024
+#define DP_EX_LOG_MAX 1024
+#define DP_HEAP_MAX 16384
+#define DP_EX_MASK_DEFAULT 0x0fff
 #define DP_JMP_MAX 65535
 #define DP_CODE_MAX 65535
 #define DP_MAXHITS_DEFAULT 0x7fffffffu
@@ -40,10 +44,12 @@ struct dp_source_place {
 
 /**
  * struct dp_lang_point - one probe of a file
- * @symbol: name in "offset = name + 4", or NULL for a plain number
+ * @symbol: name in "offset = name + 4", or NULL for a plain number; @line: it is FILE:LINE
  * @value: the number, or what is added to the symbol
  * @absolute: "address =" rather than "offset ="
  * @opcode: expected first byte, -1 if the file does not say
+ * @heap: bytes that it may allocate at a hit; @ex_mask: exceptions that are raised
+ * @retprobe: its handler runs when the function returns
  * @passcount: hits to let pass; @maxhits: executions after which the probe is disabled
  * @start, @end: its code is [start, end) of the image's
  * @at: place of the value of offset or address, for diagnostics; @opcode_at: of opcode
@@ -56,9 +62,42 @@ struct dp_lang_point {
 	u16 major, minor;
 	u32 passcount, maxhits;
 	u16 group, type;
-	bool logonfault;
+	bool line, logonfault, retprobe;
+	u32 heap, ex_mask;
 	u32 start, end;
 	struct dp_source_place at, opcode_at;
+};
+
+/**
+ * struct dp_lang_symbol - a literal that is an address
+ * @code: offset in the code of the literal, which has what is added to the address
+ */
+struct dp_lang_symbol {
+	char *name;
+	u32 code;
+	struct dp_source_place at;
+};
+
+/**
+ * struct dp_lang_value - a value of the probed program, as specs have it: push v,"len + 1"
+ * @code: offset of the distance of a call, of what computes it
+ * @point: index of the probe in whose code it stands
+ */
+struct dp_lang_value {
+	char *text;
+	u32 code;
+	u32 point;
+	struct dp_source_place at;
+};
+
+/**
+ * struct dp_lang_filter - in which processes a program runs; NULL and -1: in any
+ * @comm, @cgroup: patterns for the name of the process and the path of its group
+ * @user: name or number; @pid: as the tool sees it
+ */
+struct dp_lang_filter {
+	s64 pid;
+	char *comm, *cgroup, *user;
 };
 
 /**
@@ -67,6 +106,11 @@ struct dp_lang_point {
  * @text: the source text, to show places in it
  * @name: of the module, without quotes
  * @word: bytes of an element: 8, or 4 for images as DProbes made on the i386
+ * @ex_logmax: bytes of stack traces; @heapmax: bytes of a probe's heap
+ * @allow: enum dp_vm_allow; @allow_at: its value in the text
+ * @autostacktrace: each exception leaves a stack trace
+ * @traces, @heaps: some instruction makes stack traces, or uses the heap
+ * @symbols: @nr_symbols literals to be filled in; @values: @nr_values calls to be led to code
  * @stack: elements of the RPN stack, DP_STACK_DEFAULT or DP_STACK_SMALL
  */
 struct dp_lang_program {
@@ -78,12 +122,45 @@ struct dp_lang_program {
 	u16 major;
 	u16 id;
 	u32 jmpmax, logmax, vars, gvars, stack;
+	u32 ex_logmax, heapmax, allow;
+	struct dp_source_place allow_at;
+	bool autostacktrace, traces, heaps;
 	u8 word;
+	struct dp_lang_filter filter;
+	struct dp_lang_symbol *symbols;
+	size_t nr_symbols;
+	struct dp_lang_value *values;
+	size_t nr_values;
 	struct dp_lang_point *points;
 	size_t nr_points;
 	u8 *code;
 	u32 code_len;
 };
+
+/** struct dp_lang_define - "-D key=value" */
+struct dp_lang_define {
+	const char *key, *value;
+};
+
+/** struct dp_lang_sources - what a file's text may refer to; @includes: directories */
+struct dp_lang_sources {
+	const struct dp_lang_define *defines;
+	size_t nr_defines;
+	const char *const *includes;
+	size_t nr_includes;
+};
+
+/**
+ * dp_lang_preprocess() - put in values for %key%, and run the C preprocessor if a line begins with '#'
+ * @file: where the text is from; what it includes in quotes is looked for beside it
+ * @text: malloc()ed, @len bytes; replaced. It may have line markers, which dp_lang_assemble()
+ *        understands.
+ *
+ * Runs a program, cc, gcc or clang. Ignores SIGPIPE meanwhile.
+ * Return: 0; -EPERM the tool has more rights than its caller; -EINVAL the preprocessor complains; -EIO there is none; -ENOMEM; with words.
+ */
+int dp_lang_preprocess(const struct dp_lang_sources *from, const char *file,
+		       char **text, size_t *len, struct dp_diag *diag);
 
 /**
  * dp_lang_assemble() - make a program of its text

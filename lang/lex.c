@@ -96,11 +96,12 @@ static u32 substitution(const char *s, const char *end)
 	return p != end && *p == '%' && p > s + 1 ? p + 1 - s : 0;
 }
 
-static int later_substitution(struct dp_lang_reader *r, u32 len)
+static int no_value(struct dp_lang_reader *r, u32 len)
 {
-	return dp_lang_later(r, here(r, len),
-			     "substitutions (%%name%%) are not there yet; "
-			     "write the value itself");
+	return dp_lang_bad(r, here(r, len),
+			   "there is no value for %.*s; give it one with "
+			   "-D %.*s=VALUE",
+			   (int)len, r->pos, (int)len - 2, r->pos + 1);
 }
 
 static int stray(struct dp_lang_reader *r)
@@ -109,8 +110,8 @@ static int stray(struct dp_lang_reader *r)
 	char c = *r->pos;
 
 	if (len)
-		return later_substitution(r, len);
-	if (c == ';' || c == '#')
+		return no_value(r, len);
+	if (c == '#')
 		return dp_lang_bad(r, here(r, 1),
 				   "'%c' begins no comment; use //", c);
 	if (isprint((u8)c))
@@ -179,7 +180,7 @@ static int check_name(struct dp_lang_reader *r, const char *s, u32 len)
 					   (u8)s[i]);
 		subst = substitution(s + i, s + len);
 		if (subst)
-			return later_substitution(r, subst);
+			return no_value(r, subst);
 		/* Only the next '%' can begin a substitution: skip the word before it. */
 		if (s[i] == '%')
 			while (i + 1 < len && is_word(s[i + 1]))
@@ -258,7 +259,9 @@ int dp_lex_next(struct dp_lang_reader *r)
 		return take_character(r);
 	if (*r->pos == '"')
 		return take_quoted(r);
-	if (strchr("=,:+-", *r->pos))
+	if (*r->pos == ';')
+		return take(r, DP_TOKEN_END, 1);
+	if (strchr("=,:+-&", *r->pos))
 		return take(r, *r->pos, 1);
 	return stray(r);
 }

@@ -3,15 +3,48 @@
  * an instruction. */
 #include "lang/private.h"
 
+/* (+|-) NUMBER behind a name */
+static int read_addend(struct dp_lang_reader *r,
+		       struct dp_lang_operand *operand)
+{
+	bool negative = r->tok.kind == '-';
+	int err = 0;
+
+	if (r->tok.kind == '+')
+		err = dp_lex_next(r);
+	if (!err && (!negative || r->tok.kind == '-'))
+		err = dp_lang_number(r, "what is added to a symbol",
+				     &operand->number);
+	if (!err)
+		err = dp_lang_range(r, &operand->number,
+				    "what is added to a symbol", INT64_MIN,
+				    INT64_MAX);
+	operand->symbol = true;
+	return err;
+}
+
 static int read_operand(struct dp_lang_reader *r,
 			struct dp_lang_operand *operand)
 {
-	operand->word = r->tok.kind == DP_TOKEN_WORD;
+	int err;
+
+	operand->symbol = r->tok.kind == '&' || r->tok.kind == DP_TOKEN_NAME;
+	err = r->tok.kind == '&' ? dp_lex_next(r) : 0;
+	if (err)
+		return err;
+	operand->word = r->tok.kind == DP_TOKEN_WORD ||
+			r->tok.kind == DP_TOKEN_NAME;
+	if (operand->symbol && (!operand->word || !r->tok.len))
+		return dp_lang_bad(r, r->tok.at,
+				   "the name of a symbol follows '&'");
 	if (!operand->word)
 		return dp_lang_number(r, "an operand without a name",
 				      &operand->number);
 	operand->name = r->tok;
-	return dp_lex_next(r);
+	err = dp_lex_next(r);
+	if (!err && (r->tok.kind == '+' || r->tok.kind == '-'))
+		err = read_addend(r, operand);
+	return err;
 }
 
 static int read_operands(struct dp_lang_reader *r,
@@ -108,7 +141,20 @@ static int statement(struct dp_lang_reader *r)
 				    instruction(r, &word);
 }
 
-/* A line of the preprocessor begins with '#', whatever follows. */
+/* A ';' ends a statement, too: a macro has but one line. */
+static int statements(struct dp_lang_reader *r)
+{
+	int err = statement(r);
+
+	while (!err && r->tok.len) {
+		err = dp_lex_next(r);
+		if (!err)
+			err = statement(r);
+	}
+	return err;
+}
+
+/* A line of the preprocessor begins with '#', whatever follows; its markers have been left by it. */
 static int begin_line(struct dp_lang_reader *r)
 {
 	const char *s = r->pos;
@@ -117,10 +163,13 @@ static int begin_line(struct dp_lang_reader *r)
 	while (s != r->end && (*s == ' ' || *s == '\t'))
 		s++;
 	at.column = s - r->bol;
-	if (s != r->end && *s == '#')
-		return dp_lang_later(r, at,
-				     "preprocessor lines (#define ...) are not "
-				     "there yet");
+	if (dp_lang_is_marker(r->bol)) {
+		while (r->pos != r->end && *r->pos != '\n')
+			r->pos++;
+	} else if (s != r->end && *s == '#') {
+		return dp_lang_bad(r, at,
+				   "the preprocessor does not know this line");
+	}
 	return dp_lex_next(r);
 }
 
@@ -131,7 +180,7 @@ int dp_lang_parse(struct dp_lang_reader *r)
 	do {
 		err = begin_line(r);
 		if (!err)
-			err = statement(r);
+			err = statements(r);
 		if (err)
 			return err;
 	} while (dp_lex_newline(r));

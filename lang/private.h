@@ -18,7 +18,8 @@
 
 /* The kind of a punctuation token is its character. */
 enum dp_token_kind {
-	DP_TOKEN_END = 256, /* of the line or of the text */
+	DP_TOKEN_END =
+		256, /* of the line or of the text; one with a length is a ';' */
 	DP_TOKEN_WORD,
 	DP_TOKEN_NUMBER,
 	DP_TOKEN_NAME, /* the value of name, without its quotes */
@@ -84,6 +85,8 @@ struct dp_lang_reader {
 			 (r)->diag, __VA_ARGS__)
 
 /* program.c */
+/* Does a line marker of the preprocessor begin here? */
+bool dp_lang_is_marker(const char *s);
 int dp_lang_nomem(struct dp_diag *diag);
 int dp_lang_new(const char *file, const char *text, size_t len, u8 word,
 		struct dp_lang_program **program);
@@ -124,11 +127,26 @@ const struct dp_lang_op *dp_lang_op_shape(size_t i, const char **shape);
 
 /* reg.c */
 int dp_lang_reg_find(const struct dp_token *name, bool *writable);
+/* Can only the kernel read it? */
+bool dp_lang_reg_is_kernels(const struct dp_token *name);
 const char *dp_lang_reg_name(u16 number);
 void dp_lang_reg_list(struct dp_diag *diag, bool writable);
 
 /* near.c */
 bool dp_lang_near(const char *a, const char *b);
+
+struct dp_lang_operand;
+
+/* symbol.c: a literal that is the address of a symbol */
+int dp_lang_symbol_use(struct dp_lang_reader *r,
+		       const struct dp_lang_operand *operand, u32 bits,
+		       u64 *value);
+const struct dp_lang_symbol *
+dp_lang_symbol_at(const struct dp_lang_program *program, u32 code);
+const struct dp_lang_value *
+dp_lang_value_at(const struct dp_lang_program *program, u32 code);
+/* Is it FILE:LINE, where quotes are a path's? */
+bool dp_lang_is_line(const char *text, u32 len);
 
 /* label.c */
 int dp_lang_label_add(struct dp_lang_reader *r, const struct dp_token *name);
@@ -136,8 +154,9 @@ int dp_lang_label_use(struct dp_lang_reader *r, const struct dp_token *name);
 int dp_lang_label_resolve(struct dp_lang_reader *r);
 void dp_lang_label_free(struct dp_lang_reader *r);
 
+/* @word: a name; @symbol: of an address in the module, to which @number is added */
 struct dp_lang_operand {
-	bool word;
+	bool word, symbol;
 	struct dp_token name;
 	struct dp_lang_number number;
 };
@@ -148,6 +167,10 @@ struct dp_lang_instruction {
 	u32 n;
 };
 
+/* argument.c: "push arg,N", "push retval" and "push v,TEXT". Return: false: it is none of them. */
+bool dp_lang_argument(struct dp_lang_reader *r,
+		      const struct dp_lang_instruction *insn, int *err);
+
 /* instruction.c */
 int dp_lang_instruction_encode(struct dp_lang_reader *r,
 			       const struct dp_lang_instruction *insn);
@@ -157,6 +180,8 @@ int dp_lang_instruction_encode(struct dp_lang_reader *r,
 
 void dp_lang_shape(const struct dp_lang_instruction *insn, bool immediate,
 		   char shape[DP_LANG_SHAPE_MAX]);
+/* Do its first two words begin one? */
+bool dp_lang_shape_begins(const struct dp_lang_instruction *insn);
 /* Say why @insn is no instruction. Return: the error. */
 int dp_lang_shape_wrong(struct dp_lang_reader *r,
 			const struct dp_lang_instruction *insn);

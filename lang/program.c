@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* program: allocate and free programs, and point at places in their text. */
 #include "lang/private.h"
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +38,10 @@ int dp_lang_new(const char *file, const char *text, size_t len, u8 word,
 		return -ENOMEM;
 	p->word = word;
 	p->jmpmax = DP_JMP_MAX;
-	p->logmax = DP_LOG_MAX;
+	p->logmax = DP_LOG_DEFAULT;
+	p->ex_logmax = DP_EX_LOG_MAX;
+	p->heapmax = DP_HEAP_MAX;
+	p->filter.pid = -1;
 	p->stack = DP_STACK_DEFAULT;
 	p->file = strdup(file);
 	p->code = malloc(DP_CODE_MAX);
@@ -58,6 +62,15 @@ void dp_lang_free(struct dp_lang_program *program)
 		return;
 	for (i = 0; i < program->nr_points; i++)
 		free(program->points[i].symbol);
+	for (i = 0; i < program->nr_symbols; i++)
+		free(program->symbols[i].name);
+	free(program->symbols);
+	for (i = 0; i < program->nr_values; i++)
+		free(program->values[i].text);
+	free(program->values);
+	free(program->filter.comm);
+	free(program->filter.cgroup);
+	free(program->filter.user);
 	free(program->points);
 	free(program->file);
 	free(program->text);
@@ -116,19 +129,56 @@ static char *show_line(const char *s, struct dp_source_place *at)
 	return out;
 }
 
+/* "# LINE "FILE"" of the preprocessor */
+static bool is_marker(const char *s)
+{
+	return s[0] == '#' && s[1] == ' ' && isdigit((u8)s[2]);
+}
+
+bool dp_lang_is_marker(const char *s)
+{
+	return is_marker(s);
+}
+
+/* Where line @line of the text comes from: @file is in the text, if it is of another one. */
+static u32 origin(const struct dp_lang_program *p, u32 line, const char **file,
+		  int *len)
+{
+	const char *s = p->text, *quote;
+	u32 now = 1, from = line;
+
+	*file = p->file;
+	*len = (int)strlen(p->file);
+	for (; now < line && s; now++, s = strchr(s, '\n'), s += s != NULL) {
+		if (!is_marker(s))
+			continue;
+		quote = strchr(s, '"');
+		from = (u32)strtoul(s + 2, NULL, 10) + line - now - 1;
+		if (!quote)
+			continue;
+		*file = quote + 1;
+		*len = (int)strcspn(quote + 1, "\"\n");
+	}
+	return from;
+}
+
 int dp_lang_complain(const struct dp_lang_program *program,
 		     struct dp_source_place at, int err, char **line,
 		     struct dp_diag *diag, const char *fmt, ...)
 {
 	const char *s = find_line(program->text, at.line);
 	char words[DP_DIAG_MAX];
+	const char *file;
 	va_list ap;
+	u32 from;
+	int len;
 
 	va_start(ap, fmt);
 	vsnprintf(words, sizeof(words), fmt, ap);
 	va_end(ap);
-	dp_diag_set(diag, err, "%s:%u:%u: %s", program->file, at.line,
-		    at.column + 1, words);
+	from = origin(program, at.line, &file, &len);
+	dp_diag_set(diag, err, "%.*s:%u:%u: %s", len, file, from, at.column + 1,
+		    words);
 	if (!line)
 		return err;
 	*line = show_line(s, &at);

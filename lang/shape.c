@@ -26,7 +26,7 @@ void dp_lang_shape(const struct dp_lang_instruction *insn, bool immediate,
 	u32 i;
 
 	for (i = 0; i < insn->n; i++) {
-		bool word = insn->operand[i].word &&
+		bool word = insn->operand[i].word && !insn->operand[i].symbol &&
 			    !(immediate && i == insn->n - 1);
 
 		at = append(shape, at, i ? &comma : &space);
@@ -146,6 +146,14 @@ static int unknown(struct dp_lang_reader *r, const struct dp_token *mnemonic,
 		dp_diag_add(r->diag, "; did you mean \"%.*s\"?",
 			    (int)word_len(near), near);
 	return err;
+}
+
+bool dp_lang_shape_begins(const struct dp_lang_instruction *insn)
+{
+	char shape[DP_LANG_SHAPE_MAX];
+
+	dp_lang_shape(insn, false, shape);
+	return first(shape, 2, false);
 }
 
 static struct dp_source_place place(const struct dp_lang_instruction *insn)

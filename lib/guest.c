@@ -216,7 +216,7 @@ static int add_program(struct dp_guest_program *p)
 					    &offset, &why);
 	if (!err && !dp_programs_fit(dp_self.engine)) {
 		dp_programs_drop(dp_self.engine, p->number);
-		why = "there are too many programs";
+		why = "there is no room for so many programs, or for such long logs";
 		err = -ENOSPC;
 	}
 	return err ? dp_fail(err, "%s", why) : 0;

@@ -23,7 +23,7 @@
 
 #define DP_SERVICE_PATH "/memfd:libdprobes"
 #define DP_SERVICE_MAGIC 0x31656369767265ffull
-#define DP_SERVICE_VERSION 5
+#define DP_SERVICE_VERSION 6
 #define DP_SERVICE_ORDER 65536
 #define DP_SERVICE_MODULES 64
 #define DP_SERVICE_LINES 512 /* a power of two */

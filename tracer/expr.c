@@ -688,6 +688,47 @@ int dp_expr_count(const struct dp_spec *spec, struct dp_trace_program *program,
 	return end(&c);
 }
 
+static bool is_truth(const struct dp_value *v)
+{
+	return v->op == DP_VALUE_NOT ||
+	       (v->op >= DP_VALUE_OR && v->op <= DP_VALUE_LIKE);
+}
+
+/* At a return the registers are no longer those of the entry. */
+static void check_time(struct dp_coder *c, u16 n)
+{
+	if (dp_code_is_of_return(c->values, n) == c->at_return)
+		return;
+	dp_code_bad(
+		c, &c->values->v[n], -EINVAL,
+		c->at_return ?
+			"this is known at the entry, and the probe is at the return" :
+			"this is known at the return; give the probe retprobe = yes");
+}
+
+int dp_expr_push(const struct dp_spec *spec, const char *text, bool at_return,
+		 struct dp_trace_program *program, struct dp_diag *diag)
+{
+	struct dp_values values = { .text = "" };
+	struct dp_coder c = begin(spec, program, &values, diag);
+	u16 n;
+
+	c.at_return = at_return;
+	c.err = dp_value_condition(&values, text, 0, diag);
+	bind(&c, spec, &values);
+	if (!c.err) {
+		n = values.items[0].value;
+		check_time(&c, n);
+		check_depth(&c, n);
+		if (is_truth(&values.v[n]))
+			dp_code_truth(&c, n);
+		else
+			dp_code_value(&c, n);
+	}
+	dp_code_op(&c, DP_OPCODE_RET);
+	return end(&c);
+}
+
 void dp_expr_free(struct dp_trace_program *program)
 {
 	free(program->code);

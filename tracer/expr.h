@@ -81,6 +81,13 @@ int dp_expr_trace(const struct dp_spec *spec, struct dp_trace_program *program,
 		  struct dp_diag *diag);
 int dp_expr_count(const struct dp_spec *spec, struct dp_trace_program *program,
 		  struct dp_diag *diag);
+/**
+ * dp_expr_push() - push a value on the stack, and ret
+ * @text: of one value, whose names are those of @spec; @at_return: of what a function returns
+ * Return: as dp_expr_trace(), with a caret into @text.
+ */
+int dp_expr_push(const struct dp_spec *spec, const char *text, bool at_return,
+		 struct dp_trace_program *program, struct dp_diag *diag);
 void dp_expr_free(struct dp_trace_program *program);
 
 #endif

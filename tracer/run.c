@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* run: run probe programs from files in one process. */
+#include "tracer/filter.h"
+#include "tracer/program.h"
 #include "tracer/session.h"
 #include "lang/lang.h"
 #include "sym/list.h"
 #include "tracer/output.h"
 #include <dprobes/diag.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "resolve/points.h"
+#include "engine/vm/ops.h"
+#include "engine/vm/vm.h"
 
 #define FILE_MAX (16u << 20)
 
@@ -53,6 +59,49 @@ static int read_file(const char *path, char **text, size_t *len,
 		     0;
 }
 
+/* Where the tool has been built or installed with its headers, they are found without being named. */
+static char *own_headers(void)
+{
+	char exe[PATH_MAX], *path = NULL;
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	char *slash;
+
+	if (n <= 0)
+		return NULL;
+	exe[n] = '\0';
+	slash = strrchr(exe, '/');
+	if (!slash ||
+	    asprintf(&path, "%.*s/../include", (int)(slash - exe), exe) < 0)
+		return NULL;
+	return path;
+}
+
+static int preprocess(struct run *run, const char *path, char **text,
+		      size_t *len, struct dp_diag *diag)
+{
+	const struct dp_tracer_options *opt = run->opt;
+	const char **all = calloc(opt->nr_includes + 1, sizeof(*all));
+	char *own = own_headers();
+	struct dp_lang_sources from = {
+		.defines = opt->defines,
+		.nr_defines = opt->nr_defines,
+		.includes = all,
+		.nr_includes = opt->nr_includes,
+	};
+	size_t i;
+	int err;
+
+	for (i = 0; all && i < opt->nr_includes; i++)
+		all[i] = opt->includes[i];
+	if (all && own)
+		all[from.nr_includes++] = own;
+	err = all ? dp_lang_preprocess(&from, path, text, len, diag) :
+		    dp_diag_set(diag, -ENOMEM, "out of memory");
+	free(own);
+	free(all);
+	return err;
+}
+
 static int assemble(struct run *run, const char *path, struct file *file,
 		    struct dp_diag *diag)
 {
@@ -61,9 +110,16 @@ static int assemble(struct run *run, const char *path, struct file *file,
 	int err = read_file(path, &text, &len, diag);
 
 	if (!err)
+		err = preprocess(run, path, &text, &len, diag);
+	if (!err)
 		err = dp_lang_assemble(path, text, len, 8, &file->program,
 				       run->bad_line, diag);
 	free(text);
+	if (!err && file->program->allow & ~run->opt->allow)
+		err = dp_lang_complain(
+			file->program, file->program->allow_at, -EPERM,
+			run->bad_line, diag,
+			"the program asks for more than --allow permits");
 	if (!err && file->program->modtype != DP_MODTYPE_USER)
 		err = dp_lang_complain(
 			file->program, file->program->name_at, -EOPNOTSUPP,
@@ -76,19 +132,23 @@ static int assemble(struct run *run, const char *path, struct file *file,
 static char *spec_of(const struct dp_lang_program *p,
 		     const struct dp_lang_point *pt)
 {
+	const char *kind = pt->retprobe ? "r:" : "";
 	char *text = NULL;
 	int n;
 
-	if (pt->symbol && (s64)pt->value < 0)
-		n = asprintf(&text, "\"%s\":\"%s\"-0x%lx", p->name, pt->symbol,
-			     0 - pt->value);
+	if (pt->line)
+		n = asprintf(&text, "%s\"%s\":%s", kind, p->name, pt->symbol);
+	else if (pt->symbol && (s64)pt->value < 0)
+		n = asprintf(&text, "%s\"%s\":\"%s\"-0x%lx", kind, p->name,
+			     pt->symbol, 0 - pt->value);
 	else if (pt->symbol && pt->value)
-		n = asprintf(&text, "\"%s\":\"%s\"+0x%lx", p->name, pt->symbol,
-			     pt->value);
+		n = asprintf(&text, "%s\"%s\":\"%s\"+0x%lx", kind, p->name,
+			     pt->symbol, pt->value);
 	else if (pt->symbol)
-		n = asprintf(&text, "\"%s\":\"%s\"", p->name, pt->symbol);
+		n = asprintf(&text, "%s\"%s\":\"%s\"", kind, p->name,
+			     pt->symbol);
 	else
-		n = asprintf(&text, "\"%s\":%s0x%lx", p->name,
+		n = asprintf(&text, "%s\"%s\":%s0x%lx", kind, p->name,
 			     pt->absolute ? "" : "+", pt->value);
 	return n < 0 ? NULL : text;
 }
@@ -152,33 +212,84 @@ static int at_source(struct run *run, size_t spec, int err,
 				"%s", words.text);
 }
 
-static int take_program(struct dp_session *s, struct file *f,
-			struct dp_diag *diag)
+static u32 larger(u32 a, u32 b)
+{
+	return a > b ? a : b;
+}
+
+/* The largest heap of its probes */
+static u32 heap_of(const struct dp_lang_program *p)
+{
+	u32 most = 0;
+	size_t i;
+
+	for (i = 0; p->heaps && i < p->nr_points; i++)
+		most = larger(most, p->points[i].heap);
+	return most;
+}
+
+static u32 traces_of(const struct dp_lang_program *p)
+{
+	return p->traces || p->autostacktrace ? p->ex_logmax : 0;
+}
+
+static bool wraps(const struct dp_lang_program *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->nr_points; i++)
+		if (p->points[i].ex_mask & DP_EX_RPN_STACK_WRAP)
+			return true;
+	return false;
+}
+
+/* @starts: room for one of each probe; @code: for this process */
+static int add_program(struct dp_session *s, struct file *f, u32 *starts,
+		       const u8 *code, u32 len, const char **why)
 {
 	const struct dp_lang_program *p = f->program;
-	u32 *starts = calloc(p->nr_points, sizeof(*starts)), offset;
-	struct dp_program_spec spec = {
+	const struct dp_program_spec spec = {
 		.name = p->name,
-		.code = p->code,
-		.code_len = p->code_len,
+		.code = code,
+		.code_len = len,
 		.starts = starts,
 		.nr_starts = (u32)p->nr_points,
 		.nr_lv = p->vars,
 		.nr_gv = p->gvars,
 		.jmpmax = p->jmpmax,
 		.logmax = p->logmax,
+		.tracemax = traces_of(p),
+		.heapmax = heap_of(p),
 		.stack = p->stack,
+		.allow = p->allow,
+		.auto_trace = p->autostacktrace,
+		.wraps = wraps(p),
 	};
-	const char *why = "out of memory";
+	u32 offset;
 	size_t i;
-	int err = starts ? 0 : -ENOMEM;
 
-	for (i = 0; !err && i < p->nr_points; i++)
+	for (i = 0; i < p->nr_points; i++)
 		starts[i] = p->points[i].start;
-	if (!err)
-		err = s->ops->add_program(s->source, &spec, &f->number, &offset,
-					  &why);
+	return s->ops->add_program(s->source, &spec, &f->number, &offset, why);
+}
+
+static int take_program(struct dp_session *s, struct file *f, size_t point,
+			struct dp_diag *diag)
+{
+	const struct dp_lang_program *p = f->program;
+	const struct run *run = s->own;
+	const char *why = "out of memory";
+	u8 *code;
+	u32 len, *starts;
+	int err = dp_program_code(s, p, f->first, point, run->bad_line, &code,
+				  &len, diag);
+
+	if (err)
+		return err;
+	starts = calloc(p->nr_points, sizeof(*starts));
+	err = starts ? add_program(s, f, starts, code, len, &why) : -ENOMEM;
 	free(starts);
+	free(code);
 	return err ? dp_diag_set(diag, err, "%s cannot be run: %s", p->file,
 				 why) :
 		     0;
@@ -220,6 +331,33 @@ static u32 number_in(const struct dp_session *s, const struct file *f,
 	return DP_NO_PROGRAM;
 }
 
+static bool wants(const struct dp_session *s, size_t spec, struct dp_diag *diag)
+{
+	const struct dp_lang_point *pt;
+	const struct dp_lang_program *p = file_of(s->own, spec, &pt)->program;
+	struct dp_diag words = { .text = "" };
+
+	if (dp_filter_wants(&p->filter, s->source->pid, &words))
+		return true;
+	dp_diag_set(diag, -ESRCH, "%s is not for this process: %s", p->file,
+		    words.text);
+	return false;
+}
+
+static void rooms(const struct dp_session *s, struct dp_source_request *want)
+{
+	const struct run *run = s->own;
+	size_t i;
+
+	for (i = 0; i < run->nr_files; i++) {
+		const struct dp_lang_program *p = run->files[i].program;
+
+		want->longest = larger(want->longest, p->logmax);
+		want->traces = larger(want->traces, traces_of(p));
+		want->heap = larger(want->heap, heap_of(p));
+	}
+}
+
 static int bind(struct dp_session *s, size_t point, struct dp_diag *diag)
 {
 	struct run *run = s->own;
@@ -230,7 +368,7 @@ static int bind(struct dp_session *s, size_t point, struct dp_diag *diag)
 	int err = check_opcode(s, f, pt, point, diag);
 
 	if (!err && number_in(s, f, point) == DP_NO_PROGRAM)
-		err = take_program(s, f, diag);
+		err = take_program(s, f, point, diag);
 	if (err)
 		return err;
 	b = (struct dp_binding){
@@ -241,13 +379,44 @@ static int bind(struct dp_session *s, size_t point, struct dp_diag *diag)
 		.passcount = pt->passcount,
 		.maxhits = pt->maxhits,
 		.logonfault = pt->logonfault,
+		.heap = pt->heap,
+		.ex_mask = pt->ex_mask,
 	};
+	if (pt->retprobe) {
+		b.start = DP_NO_START;
+		b.leaves = pt->start + 1;
+		b.judged = b.tells = true;
+	}
 	s->ops->bind(s->source, &s->points.v[point], &b);
 	s->points.v[point].program = f->number;
 	return 0;
 }
 
-static void record(struct dp_session *s, const struct dp_record_copy *r)
+/* The record of a return has how the call ended in front, and how the program ended behind.
+ * Return: false if it makes no sense. */
+static bool take_return(struct dp_record_copy *r)
+{
+	struct dp_leaving leaving;
+	struct dp_program_ending ending;
+
+	if (r->head.len < sizeof(leaving) + sizeof(ending) ||
+	    r->head.len > sizeof(r->data))
+		return false;
+	r->head.len -= (u32)(sizeof(leaving) + sizeof(ending));
+	memmove(r->data, r->data + sizeof(leaving),
+		r->head.len + sizeof(ending));
+	memcpy(&ending, r->data + r->head.len, sizeof(ending));
+	r->head.major = ending.major;
+	r->head.minor = ending.minor;
+	r->head.exception = ending.exception;
+	r->head.facility = ending.facility;
+	r->head.flags = ending.flags;
+	r->head.traces = ending.traces;
+	memcpy(r->head.parm, ending.parm, sizeof(ending.parm));
+	return ending.traces <= r->head.len;
+}
+
+static void print(struct dp_session *s, const struct dp_record_copy *r)
 {
 	const struct dp_point *p = dp_record_point(s, r->head.probe);
 	struct dp_stamp stamp;
@@ -257,6 +426,27 @@ static void record(struct dp_session *s, const struct dp_record_copy *r)
 		dp_items_json(s->opt->out, &stamp, p->name, r);
 	else
 		dp_items_text(s->opt->out, &stamp, p->name, r);
+}
+
+static void record(struct dp_session *s, const struct dp_record_copy *r)
+{
+	struct dp_record_copy *copy;
+
+	if (dp_record_point(s, r->head.probe)->spec->kind != DP_SPEC_RETURN) {
+		print(s, r);
+		return;
+	}
+	copy = malloc(sizeof(*copy));
+	if (!copy) {
+		s->dropped++;
+		return;
+	}
+	memcpy(copy, r, offsetof(struct dp_record_copy, data) + r->head.len);
+	if (take_return(copy))
+		print(s, copy);
+	else
+		s->torn++;
+	free(copy);
 }
 
 static void variable(const char *name, const char *space, u32 i, u64 value)
@@ -289,6 +479,8 @@ static void report(struct dp_session *s)
 }
 
 static const struct dp_session_kind kind = {
+	.wants = wants,
+	.rooms = rooms,
 	.bind = bind,
 	.record = record,
 	.report = report,
@@ -309,6 +501,32 @@ static int run_session(struct run *run, int *died_of, struct dp_diag *diag)
 	if (bad_spec && i < run->nr_specs)
 		err = at_source(run, i, err, diag);
 	return err;
+}
+
+const char *dp_tracer_allow(const char *list, u32 *allow)
+{
+	static const struct {
+		const char *word;
+		u32 bits;
+	} words[] = { { "none", 0 },
+		      { "write", DP_ALLOW_WRITE },
+		      { "reg", DP_ALLOW_REG },
+		      { "io", DP_ALLOW_IO },
+		      { "call", DP_ALLOW_CALL } };
+	size_t i, len;
+
+	for (*allow = 0;; list += len + 1) {
+		len = strcspn(list, ",");
+		for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+			if (strlen(words[i].word) == len &&
+			    !strncmp(words[i].word, list, len))
+				break;
+		if (i == sizeof(words) / sizeof(words[0]))
+			return list;
+		*allow |= words[i].bits;
+		if (!list[len])
+			return NULL;
+	}
 }
 
 int dp_tracer_run(const struct dp_tracer_options *opt, char **bad_line,

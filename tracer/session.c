@@ -98,11 +98,31 @@ static u64 clock_rate(const struct dp_session *s)
 }
 
 /* Of the module of a point. A library that goes and comes again has its variables elsewhere. */
-static int fill_symbols(struct dp_session *s, size_t point, u8 *code,
-			const struct dp_trace_program *of, struct dp_diag *diag)
+int dp_session_symbol(struct dp_session *s, size_t point, const char *words,
+		      const char *name, u64 *addr, struct dp_diag *diag)
 {
 	struct dp_modules *mods = s->source->mods;
 	const struct dp_module *m = dp_module_at(mods, s->points.v[point].addr);
+	int err;
+
+	if (m && !m->is_main && !dp_module_stays(mods, m))
+		return dp_diag_set(
+			diag, -EOPNOTSUPP,
+			"%s%s: %s may be unloaded; variables of such libraries are not there yet",
+			words, name, m->base);
+	err = m ? dp_variable_find(mods, m, name, addr) : -ENOENT;
+	if (!err)
+		return 0;
+	return dp_diag_set(diag, -EINVAL, "%s%s: %s %s", words, name,
+			   m ? m->base : "the module",
+			   err == -EINVAL ?
+				   "and others have several of that name" :
+				   "has no symbol of that name");
+}
+
+static int fill_symbols(struct dp_session *s, size_t point, u8 *code,
+			const struct dp_trace_program *of, struct dp_diag *diag)
+{
 	u64 addr, number;
 	u32 i;
 	int err;
@@ -110,19 +130,9 @@ static int fill_symbols(struct dp_session *s, size_t point, u8 *code,
 	for (i = 0; i < of->nr_symbols; i++) {
 		const struct dp_trace_symbol *v = &of->symbols[i];
 
-		if (m && !m->is_main && !dp_module_stays(mods, m))
-			return dp_diag_set(
-				diag, -EOPNOTSUPP,
-				"@%s: %s may be unloaded; variables of such libraries are not there yet",
-				v->name, m->base);
-		err = m ? dp_variable_find(mods, m, v->name, &addr) : -ENOENT;
+		err = dp_session_symbol(s, point, "@", v->name, &addr, diag);
 		if (err)
-			return dp_diag_set(
-				diag, -EINVAL, "@%s: %s %s", v->name,
-				m ? m->base : "the module",
-				err == -EINVAL ?
-					"and others have several of that name" :
-					"has no symbol of that name");
+			return err;
 		memcpy(&number, code + v->at, sizeof(number));
 		number += addr;
 		memcpy(code + v->at, &number, sizeof(number));
@@ -186,6 +196,7 @@ int dp_session_bind(struct dp_session *s, size_t point,
 				      .leaves = program->leaves,
 				      .judged = program->judged,
 				      .maxhits = 0xffffffff,
+				      .ex_mask = DP_EX_MASK,
 				      .logonfault = true };
 	int err = add_program(s, point, &spec, program, &binding.program, diag);
 
@@ -199,11 +210,16 @@ int dp_session_bind(struct dp_session *s, size_t point,
 int dp_session_resolve(struct dp_session *s, const char **bad_spec,
 		       struct dp_diag *diag)
 {
-	size_t i, first;
+	struct dp_diag unwanted = { .text = "" };
+	size_t i, first, passed = 0;
 	int err = s->ops->modules(s->source, &s->source->mods, diag);
 
 	for (i = 0; i < s->nr_specs && !err; i++) {
 		first = s->points.n;
+		if (s->kind->wants && !s->kind->wants(s, i, &unwanted)) {
+			passed++;
+			continue;
+		}
 		err = s->ops->resolve(s->source, s->source->mods, &s->specs[i],
 				      &s->points, diag);
 		s->specs[i].found |= !err;
@@ -221,6 +237,8 @@ int dp_session_resolve(struct dp_session *s, const char **bad_spec,
 		else
 			dp_diag_clear(diag);
 	}
+	if (!err && passed == s->nr_specs && !s->opt->children)
+		err = dp_diag_set(diag, -ESRCH, "%s", unwanted.text);
 	return err;
 }
 

@@ -4,6 +4,7 @@
 #define DP_SESSION_H
 
 #include "tracer/tracer.h"
+#include "tracer/items.h"
 #include "tracer/source.h"
 
 /** enum dp_ending - what ended the counting */
@@ -30,6 +31,8 @@ struct dp_records;
  * @inlines: a function may have been inlined, which its specs then mean
  * @waits: --pending is one of the verb's options
  * @counts: calls are only counted, unless their spec has a condition
+ * @wants: does a spec mean the session's process? If not, @diag says why. NULL: all do
+ * @rooms: fill in @longest, @traces and @heap of a request, for programs from files; or NULL
  * @bind: give the probe of a point its program, if it has one
  * @record: called with the records of probes, in order of time
  * @report: print what remains to be told at the end
@@ -38,6 +41,10 @@ struct dp_session_kind {
 	bool arguments;
 	bool inlines;
 	bool waits, counts;
+	bool (*wants)(const struct dp_session *s, size_t spec,
+		      struct dp_diag *diag);
+	void (*rooms)(const struct dp_session *s,
+		      struct dp_source_request *want);
 	int (*bind)(struct dp_session *s, size_t point, struct dp_diag *diag);
 	void (*record)(struct dp_session *s,
 		       const struct dp_record_copy *record);
@@ -157,6 +164,11 @@ int dp_follow_run(struct dp_session *s, int *died_of, struct dp_diag *diag);
 int dp_session_add_probes(struct dp_session *s, struct dp_diag *diag);
 void dp_session_close(struct dp_session *s);
 
+/** dp_session_symbol() - the address of a name in the module of a point
+ *  @words: what stands before the name in messages. Return: 0; a negative errno with words. */
+int dp_session_symbol(struct dp_session *s, size_t point, const char *words,
+		      const char *name, u64 *addr, struct dp_diag *diag);
+
 struct dp_trace_program;
 /**
  * dp_session_bind() - have the probe of a point run a program
@@ -251,27 +263,6 @@ int dp_order_check(const struct dp_tracer_options *opt, struct dp_diag *diag);
 /** dp_order_text() - these, a line each; the module's path is absolute, because it may be opened
  *  in another directory. Return: malloc()ed, or NULL. */
 char *dp_order_text(const struct dp_tracer_options *opt);
-
-/* items.c: what a program has logged */
-/** struct dp_item - one item of a log
- *  @token: enum dp_vm_item; @count: bytes or elements; @size: bytes */
-struct dp_item {
-	u8 token;
-	u32 count, size;
-	const u8 *payload;
-};
-
-/**
- * dp_item_next() - take the next item off a log
- * @at: offset, advanced
- * Return: false at the end, or where the rest of the log makes no sense.
- */
-bool dp_item_next(const struct dp_record_copy *record, u32 *at,
-		  struct dp_item *item);
-void dp_items_text(FILE *out, const struct dp_stamp *stamp, const char *probe,
-		   const struct dp_record_copy *record);
-void dp_items_json(FILE *out, const struct dp_stamp *stamp, const char *probe,
-		   const struct dp_record_copy *record);
 
 /* returned.c: values that tracked functions return, printed by type */
 /** dp_returned_find() - set the return types of all points: from their specs or, where

@@ -39,6 +39,7 @@ struct dp_tracer_options;
  * @specs: the specs of the points; @pending: of each spec: does it wait for its library?
  * @coming: a spec waited for its library at first, so having nothing to probe is no error
  * @logs: hits make records; @longest: bytes of the longest record of any spec
+ * @traces, @heap: the most that a program asks for, see struct dp_program_spec
  * @ring_bytes, @block: see dp_engine_set_rings(); @coarse: see dp_engine_set_coarse()
  * @listed: no probe will be armed, but the mode of each is decided
  * @bind: called for each point that has its probe, to bind a program; NULL: none has one
@@ -49,7 +50,7 @@ struct dp_source_request {
 	const bool *pending;
 	size_t nr_specs;
 	bool coming, logs, listed;
-	u32 longest, ring_bytes;
+	u32 longest, traces, heap, ring_bytes;
 	bool block, coarse;
 	int (*bind)(void *arg, size_t point, struct dp_diag *diag);
 	void *arg;

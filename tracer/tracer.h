@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 #include "engine/layout/ring.h"
+#include "lang/lang.h"
 #include "resolve/points.h"
 
 /** struct dp_tracer_options - what the command line asked for */
@@ -31,6 +32,12 @@ struct dp_tracer_options {
 	bool inlined; /* a function's inlined copies, too */
 	bool mangled; /* names are linkage names, given and shown */
 	bool children; /* follow what the target forks and executes */
+	/* of run: what texts of programs refer to, and what programs may ask for */
+	struct dp_lang_define *defines;
+	size_t nr_defines;
+	const char **includes;
+	size_t nr_includes;
+	u32 allow; /* enum dp_vm_allow */
 };
 
 /** dp_output_left() - has the reader of @out, a pipe or the like, closed it? That is no
@@ -62,6 +69,10 @@ int dp_tracer_trace(const struct dp_tracer_options *opt, const char **bad_spec,
  */
 int dp_tracer_run(const struct dp_tracer_options *opt, char **bad_line,
 		  int *died_of, struct dp_diag *diag);
+
+/** dp_tracer_allow() - what a list of words lets programs ask for
+ *  @allow: enum dp_vm_allow. Return: NULL, or a word that is none. */
+const char *dp_tracer_allow(const char *list, u32 *allow);
 
 /**
  * struct dp_tracer_vars_options - which variables to show

@@ -103,7 +103,6 @@ static int bind(void *arg, size_t point, struct dp_diag *diag)
 	return s->kind->bind(s, point, diag);
 }
 
-/* The programs of a verb without arguments come from files. */
 static u32 longest(const struct dp_session *s)
 {
 	u32 most = 0;
@@ -111,12 +110,12 @@ static u32 longest(const struct dp_session *s)
 
 	for (i = 0; i < s->nr_specs; i++)
 		most = s->specs[i].log > most ? s->specs[i].log : most;
-	return s->kind->arguments ? most : DP_VM_LOG;
+	return most;
 }
 
 struct dp_source_request dp_session_request(struct dp_session *s)
 {
-	return (struct dp_source_request){
+	struct dp_source_request want = {
 		.points = &s->points,
 		.specs = s->specs,
 		.pending = s->pending,
@@ -131,6 +130,10 @@ struct dp_source_request dp_session_request(struct dp_session *s)
 		.bind = s->kind->bind ? bind : NULL,
 		.arg = s,
 	};
+
+	if (s->kind->rooms)
+		s->kind->rooms(s, &want);
+	return want;
 }
 
 int dp_session_add_probes(struct dp_session *s, struct dp_diag *diag)

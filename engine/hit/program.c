@@ -42,7 +42,9 @@ static bool admit(u32 probe)
 		return true;
 	do {
 		if (n >= max || __atomic_load_n(&s->status, __ATOMIC_RELAXED)) {
-			dp_tally(probe, DP_TALLY_DISABLED);
+			/* Of returns: the call is in the account already. */
+			if (!(dp_probe(probe)->way & DP_WAY_TELLS))
+				dp_tally(probe, DP_TALLY_DISABLED);
 			return false;
 		}
 	} while (!__atomic_compare_exchange_n(&s->count, &n, n + 1, false,
@@ -66,6 +68,23 @@ static void resume(struct dp_vm *vm, u16 minor)
 					   __ATOMIC_RELAXED);
 }
 
+static void give_room(struct dp_context *ctx,
+		      const struct dp_program_entry *prog)
+{
+	const struct dp_arena_control *c = &dp_arena.control;
+	const struct dp_context *first = dp_at(c->context_off);
+	u32 heap = dp_probe(ctx->probe)->heap;
+	struct dp_vm *vm = &ctx->vm;
+
+	vm->log = dp_at(c->room_off + (u64)(ctx - first) * c->room_stride);
+	vm->traces = vm->log + c->log_room;
+	vm->heap = vm->traces + c->trace_room;
+	vm->tracemax = prog->tracemax;
+	vm->heapmax = heap < c->heap_room ? heap : c->heap_room;
+	vm->auto_trace = prog->auto_trace;
+	vm->globals = c->globals_off ? dp_at(c->globals_off) : NULL;
+}
+
 static void prepare(struct dp_context *ctx, const struct dp_hit *hit,
 		    struct dp_regs *regs)
 {
@@ -82,6 +101,8 @@ static void prepare(struct dp_context *ctx, const struct dp_hit *hit,
 	vm->stack_mask = prog->stack_mask;
 	vm->jmpmax = prog->jmpmax;
 	vm->logmax = prog->logmax;
+	give_room(ctx, prog);
+	vm->ex_mask = (u16)p->ex_mask;
 	vm->regs = regs;
 	vm->fpstate = hit->fpstate;
 	vm->latency = 0;
@@ -108,7 +129,7 @@ static void obey(u32 probe, u8 end)
 static bool has_record(const struct dp_vm *vm)
 {
 	return vm->end != DP_VM_ABORT &&
-	       (vm->lp || vm->truncated || vm->facility ||
+	       (vm->lp || vm->stp || vm->truncated || vm->facility ||
 		vm->end == DP_VM_EXCEPTION);
 }
 
@@ -242,24 +263,64 @@ void dp_program_enter(u32 probe, const struct dp_site_entry *site,
 	execute(probe, site, hit, &serial, instance);
 }
 
+/* Put behind the log what else a record says. Stack traces come between, if there is room. */
+static void tell_ending(struct dp_vm *vm)
+{
+	struct dp_program_ending ending = {
+		.major = vm->major,
+		.minor = vm->minor,
+		.exception = vm->end == DP_VM_EXCEPTION ? vm->exception : 0,
+		.facility = vm->facility,
+		.flags = vm->truncated ? DP_RECORD_TRUNCATED : 0,
+		.parm = { vm->parm[0], vm->parm[1] },
+	};
+
+	if (vm->stp <= DP_VM_LOG - sizeof(ending) - vm->lp) {
+		dp_bytes_copy(vm->log + vm->lp, vm->traces, vm->stp);
+		vm->lp += vm->stp;
+		ending.traces = vm->stp;
+	} else {
+		ending.flags |= DP_RECORD_TRUNCATED;
+	}
+	dp_bytes_copy(vm->log + vm->lp, &ending, sizeof(ending));
+	vm->lp += sizeof(ending);
+}
+
 /* What a call returns is for its program to look at. */
 static void judge(void *arg)
 {
 	struct dp_context *ctx = arg;
 	const struct dp_hit *hit = (const void *)ctx->hit;
+	const struct dp_probe_entry *p = dp_probe(ctx->probe);
+	struct dp_vm *vm = &ctx->vm;
 
 	prepare(ctx, hit, dp_hit_regs(hit, &ctx->regs));
-	ctx->vm.pc = dp_probe(ctx->probe)->leaves - 1;
-	ctx->vm.latency = ctx->ticks;
-	dp_vm_run(&ctx->vm);
+	vm->pc = p->leaves - 1;
+	vm->latency = ctx->ticks;
+	if (!(p->way & DP_WAY_TELLS)) {
+		dp_vm_run(vm);
+		return;
+	}
+	if (vm->logmax > DP_VM_LOG - sizeof(struct dp_program_ending))
+		vm->logmax = DP_VM_LOG - sizeof(struct dp_program_ending);
+	dp_vm_run(vm);
+	dp_hit_put_regs(hit, vm->regs);
+	obey(ctx->probe, vm->end);
+	if (has_record(vm))
+		tell_ending(vm);
+	else
+		vm->end = DP_VM_ABORT;
 }
 
 struct dp_context *dp_program_leave(u32 probe, const struct dp_hit *hit,
 				    u64 latency)
 {
 	enum dp_tally why;
-	struct dp_context *ctx = claim(probe, dp_probe(probe)->site, hit, &why);
+	struct dp_context *ctx;
 
+	if (dp_probe(probe)->way & DP_WAY_TELLS && !admit(probe))
+		return NULL;
+	ctx = claim(probe, dp_probe(probe)->site, hit, &why);
 	if (ctx) {
 		ctx->instance = 0;
 		ctx->waits = 0;

@@ -152,6 +152,10 @@ struct dp_arena_control {
 	u64 call_sequences[DP_CALL_SEQUENCES][4] __attribute__((aligned(32)));
 	/* descriptor of the sequence in which the agent counts hits of handlers; 0: it cannot */
 	u64 handler_sequence[4] __attribute__((aligned(32)));
+	/* Of each context: room for the log, for stack traces, for the heap; and all of it */
+	u32 room_off, log_room, trace_room, heap_room, room_stride;
+	/* what programs allocate: struct dp_vm_globals */
+	u32 globals_off;
 };
 
 /* Of @tool_futex, and of the owner's: the thread's id, and the bit that the kernel sets
@@ -193,9 +197,9 @@ struct dp_arena_hit {
 };
 
 #define DP_LAYOUT_MAGIC 0x3165626f72507044ull
-#define DP_LAYOUT_VERSION 34
+#define DP_LAYOUT_VERSION 35
 
-#define DP_AGENT_TEXT (24 * DP_PAGE)
+#define DP_AGENT_TEXT (28 * DP_PAGE)
 #define DP_WIPE_OFFSET DP_AGENT_TEXT
 #define DP_TABLE_OFFSET (DP_WIPE_OFFSET + DP_PAGE)
 /* An address for each value of 16 bits; hardly any of the table is ever touched. */

@@ -46,6 +46,8 @@ static inline bool dp_kind_is_hidden(u8 kind)
 #define DP_WAY_XMM 128
 /* … only calls that have returned, and of these the ones whose program agrees, make records */
 #define DP_WAY_JUDGED 256
+/* … and have a struct dp_program_ending behind what it has logged */
+#define DP_WAY_TELLS 512
 /* @way of DP_KIND_UNWIND: where the part of the stack ends that is about to be left */
 #define DP_WAY_UNTIL_CX 32 /* the word at rcx included */
 #define DP_WAY_UNTIL_DI 64 /* what is below rdi */
@@ -66,6 +68,7 @@ static inline bool dp_kind_is_hidden(u8 kind)
  * @start: offset in the program's code, or DP_NO_START
  * @leaves: of DP_KIND_ENTER: 1 + offset in the code of what runs when a call returns; 0: nothing
  * @maxhits: executions after which it is disabled
+ * @heap, @ex_mask: see struct dp_binding
  * @logonfault: its record counts even if the original instruction faults
  * @kind: enum dp_kind; the rest is for handlers in C, by address
  * @pre_needs, @post_needs: enum dp_insn_state: what has to be saved around the handlers
@@ -105,6 +108,7 @@ struct dp_probe_entry {
 	u64 since, earlier, met_since, met_earlier;
 	u32 counting, leaves;
 	u32 touches, pad;
+	u32 heap, ex_mask;
 };
 
 /** dp_probe_is_handler() - as dp_kind_is_handler(); calls that handlers track by exits have

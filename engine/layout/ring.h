@@ -63,7 +63,7 @@ enum dp_record_flag {
  * @ticks: when the hit began, by dp_port_ticks()
  * @exception: enum dp_vm_exception that ended the program, or 0; @parm: its details
  * @facility: n of "exit n", or 0
- * @len: bytes of data behind it
+ * @len: bytes of data behind it; @traces: how many of them, the last ones, are stack traces
  */
 struct dp_record {
 	u64 ticks;
@@ -72,17 +72,31 @@ struct dp_record {
 	u32 cpu;
 	u16 major, minor;
 	u16 exception;
-	u16 len;
 	u8 facility;
 	u8 flags;
-	u16 pad;
+	u32 len;
+	u32 traces;
+	u32 pad;
 	u64 parm[2];
 };
+
+/** struct dp_program_ending - how a program ended that runs at returns, behind its log: see struct dp_record */
+struct dp_program_ending {
+	u16 major, minor;
+	u16 exception;
+	u8 facility;
+	u8 flags;
+	u32 traces;
+	u32 pad;
+	u64 parm[2];
+};
+
+#define DP_RECORD_MOST (DP_VM_LOG_MOST + DP_VM_TRACES)
 
 /** struct dp_record_copy - a record, copied out of the target's reach */
 struct dp_record_copy {
 	struct dp_record head;
-	u8 data[sizeof(struct dp_leaving) + DP_VM_LOG];
+	u8 data[DP_RECORD_MOST];
 };
 
 /**
@@ -127,8 +141,10 @@ struct dp_ring {
  * dp_stream_call */
 #define DP_STREAM_WHOLE 31
 #define DP_STREAM_CALL 30
-/* Bytes of the longest record, for which there is room behind the data, too */
-#define DP_STREAM_MOST sizeof(struct dp_record_copy)
+/* Bytes of the longest record, for which there is room behind the data, too. Longer ones go into
+ * rings. */
+#define DP_STREAM_MOST \
+	(sizeof(struct dp_record) + sizeof(struct dp_leaving) + DP_VM_LOG)
 #define DP_STREAM_MARGIN 1280
 #define DP_STREAM_LEAST (4u << 10)
 /* Numbers of probes that such a record can have */
@@ -204,7 +220,7 @@ struct dp_program_entry {
 	u32 code_off, code_len;
 	u32 lv_off, nr_lv;
 	u32 jmpmax, logmax, stack_mask;
-	u32 pad;
+	u32 tracemax, auto_trace, pad;
 	char name[DP_PROGRAM_NAME];
 };
 

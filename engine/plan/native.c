@@ -43,7 +43,8 @@ static struct dp_native *make(const struct dp_engine *e,
 	};
 
 	if (n &&
-	    (dp_native_walk(p->code, p->spec.code_len, start, &limits, n) ||
+	    (p->spec.wraps ||
+	     dp_native_walk(p->code, p->spec.code_len, start, &limits, n) ||
 	     !dp_native_encodes(n))) {
 		dp_port_free(n);
 		n = NULL;

@@ -148,7 +148,8 @@ static void fill(struct dp_record *r, const struct dp_context *ctx)
 		.major = vm->major,
 		.minor = vm->minor,
 		.exception = vm->end == DP_VM_EXCEPTION ? vm->exception : 0,
-		.len = (u16)vm->lp,
+		.len = vm->lp + vm->stp,
+		.traces = vm->stp,
 		.facility = vm->facility,
 		.flags = vm->truncated ? DP_RECORD_TRUNCATED : 0,
 		.parm = { vm->parm[0], vm->parm[1] },
@@ -195,7 +196,8 @@ static enum dp_stream_put_result put_in_stream(struct dp_record *head,
 	struct dp_stream_put p;
 
 	if (!c->stream_mask || c->rseq_signature != DP_STREAM_SIGNATURE ||
-	    probe >= DP_STREAM_PROBES)
+	    probe >= DP_STREAM_PROBES ||
+	    head->len > DP_STREAM_MOST - sizeof(*head))
 		return DP_STREAM_UNUSABLE;
 	p.table = (u64)dp_table;
 	p.base = (u64)dp_at(c->stream_off);
@@ -230,11 +232,12 @@ void dp_log_put(struct dp_record *head, u64 *entered,
 
 void dp_log_commit(struct dp_context *ctx)
 {
-	struct dp_log_part part = { ctx->vm.log, ctx->vm.lp };
+	struct dp_log_part parts[] = { { ctx->vm.log, ctx->vm.lp },
+				       { ctx->vm.traces, ctx->vm.stp } };
 	struct dp_record head;
 
 	fill(&head, ctx);
-	dp_log_put(&head, NULL, &part, 1, !ctx->waits);
+	dp_log_put(&head, NULL, parts, 2, !ctx->waits);
 }
 
 void dp_log_discard(struct dp_context *ctx)

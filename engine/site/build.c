@@ -160,6 +160,8 @@ static void fill_program(struct dp_engine *e, struct dp_program *p,
 	entry->nr_lv = p->spec.nr_lv;
 	entry->jmpmax = p->spec.jmpmax;
 	entry->logmax = p->spec.logmax;
+	entry->tracemax = p->spec.tracemax;
+	entry->auto_trace = p->spec.auto_trace;
 	entry->stack_mask = p->spec.stack - 1;
 	copy_bytes((u8 *)entry->name, (const u8 *)p->name, DP_PROGRAM_NAME);
 	copy_bytes((u8 *)e->arena + entry->code_off, p->code, p->spec.code_len);

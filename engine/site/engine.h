@@ -26,11 +26,11 @@ struct dp_target;
  * struct dp_expected - what may come later; the tables get room for it
  * @sites, @probes: how many
  * @programs: how many; 0: no probe that comes runs one
- * @log: bytes of their longest record
+ * @log: bytes of their longest record; @traces, @heap: as struct dp_program_spec has them
  * @calls: some of the probes track calls
  */
 struct dp_expected {
-	u32 sites, probes, programs, log;
+	u32 sites, probes, programs, log, traces, heap;
 	bool calls;
 };
 

@@ -146,10 +146,13 @@ static void fill_binding(struct dp_probe_entry *p,
 	p->start = binding->start;
 	p->leaves = binding->leaves;
 	p->way |= binding->judged ? DP_WAY_JUDGED : 0;
+	p->way |= binding->tells ? DP_WAY_TELLS : 0;
 	p->maxhits = binding->maxhits;
 	p->major = binding->major;
 	p->minor = binding->minor;
 	p->logonfault = binding->logonfault;
+	p->heap = binding->heap;
+	p->ex_mask = binding->ex_mask;
 }
 
 /* A hit may come to a probe as soon as it is linked, and goes on to the next. What a probe

@@ -16,6 +16,11 @@ static u32 clamp(u32 value, u32 max)
 	return value < max ? value : max;
 }
 
+static u32 larger(u32 a, u32 b)
+{
+	return a > b ? a : b;
+}
+
 static void copy_name(char *to, const char *from)
 {
 	size_t i;
@@ -36,7 +41,10 @@ int dp_engine_add_program(struct dp_engine *e,
 	p.spec.nr_lv = limits.nr_lv = clamp(spec->nr_lv, DP_VARS_MAX);
 	p.spec.nr_gv = limits.nr_gv = clamp(spec->nr_gv, DP_VARS_MAX);
 	p.spec.jmpmax = clamp(spec->jmpmax, JMPMAX_MAX);
-	p.spec.logmax = clamp(spec->logmax, DP_VM_LOG);
+	p.spec.logmax = clamp(spec->logmax, DP_VM_LOG_MOST);
+	p.spec.tracemax = clamp(spec->tracemax, DP_VM_TRACES);
+	p.spec.heapmax = clamp(spec->heapmax, DP_VM_HEAP);
+	limits.allow = spec->allow;
 	p.spec.stack = spec->stack == SMALL_STACK ? SMALL_STACK : DP_VM_STACK;
 	err = dp_vm_verify(spec->code, spec->code_len, &limits, spec->starts,
 			   spec->nr_starts, offset, why);
@@ -101,6 +109,14 @@ void dp_program_note(struct dp_engine *e, u32 probe)
 	s->records |= e->programs[p->binding.program].records;
 }
 
+/* Slots of rings, and what contexts have, are as large as the first programs needed. */
+static bool has_room(const struct dp_arena_control *c,
+		     const struct dp_program_spec *spec)
+{
+	return spec->logmax <= c->log_room && spec->tracemax <= c->trace_room &&
+	       spec->heapmax <= c->heap_room;
+}
+
 bool dp_programs_fit(const struct dp_engine *e)
 {
 	const struct dp_arena_control *c = &e->arena->control;
@@ -108,6 +124,8 @@ bool dp_programs_fit(const struct dp_engine *e)
 	u32 i;
 
 	for (i = c->nr_programs; i < e->nr_programs; i++) {
+		if (!has_room(c, &e->programs[i].spec))
+			return false;
 		code += e->programs[i].spec.code_len;
 		locals += e->programs[i].spec.nr_lv;
 	}
@@ -115,14 +133,25 @@ bool dp_programs_fit(const struct dp_engine *e)
 	       locals <= c->max_locals;
 }
 
+struct dp_program_rooms dp_programs_rooms(const struct dp_engine *e)
+{
+	struct dp_program_rooms most = { e->expected.log, e->expected.traces,
+					 e->expected.heap };
+	u32 i;
+
+	for (i = 0; i < e->nr_programs; i++) {
+		const struct dp_program_spec *s = &e->programs[i].spec;
+
+		most.log = larger(most.log, s->logmax);
+		most.traces = larger(most.traces, s->tracemax);
+		most.heap = larger(most.heap, s->heapmax);
+	}
+	return most;
+}
+
 u32 dp_programs_longest(const struct dp_engine *e)
 {
-	u32 longest = e->expected.log, i;
-
-	for (i = 0; i < e->nr_programs; i++)
-		if (e->programs[i].spec.logmax > longest)
-			longest = e->programs[i].spec.logmax;
-	return longest;
+	return clamp(dp_programs_rooms(e).log, DP_VM_LOG);
 }
 
 void dp_programs_drop(struct dp_engine *e, u32 n)

@@ -50,7 +50,15 @@ void dp_programs_drop(struct dp_engine *e, u32 n);
 /** dp_programs_restart() - forget all programs, and use their room again: no thread runs one, and
  *  no probe has one */
 void dp_programs_restart(struct dp_engine *e);
-/** dp_programs_longest() - bytes of the longest record of any program */
+/** struct dp_program_rooms - bytes of the largest log, stack traces and heap */
+struct dp_program_rooms {
+	u32 log, traces, heap;
+};
+
+/** dp_programs_rooms() - of any program, known or expected */
+struct dp_program_rooms dp_programs_rooms(const struct dp_engine *engine);
+
+/** dp_programs_longest() - bytes of the longest log that an instance of a call has room for */
 u32 dp_programs_longest(const struct dp_engine *engine);
 void dp_programs_free(struct dp_engine *engine);
 

@@ -51,7 +51,8 @@ static bool copy_record(const struct dp_engine *e, const struct dp_slot *slot,
 {
 	copy(&to->head, &slot->record, sizeof(to->head));
 	if (to->head.probe >= e->nr_probes || to->head.len > sizeof(to->data) ||
-	    to->head.len > e->reader.slot_size - sizeof(*slot))
+	    to->head.len > e->reader.slot_size - sizeof(*slot) ||
+	    to->head.traces > to->head.len)
 		return false;
 	copy(to->data, slot + 1, to->head.len);
 	return true;

@@ -251,7 +251,7 @@ static bool read_whole(struct dp_engine *e, struct reading *r)
 	to->head.cpu = r->cpu;
 	data = (to->head.len + VALUE - 1u) / VALUE;
 	if (to->head.probe >= e->nr_probes || to->head.len > sizeof(to->data) ||
-	    (head + data) * VALUE > have)
+	    to->head.traces > to->head.len || (head + data) * VALUE > have)
 		return false;
 	copy_words(to->data, from + head, data);
 	r->tail += (head + data) * VALUE;

@@ -60,9 +60,16 @@ u32 dp_tables_counters(const struct dp_engine *e)
 	return of_calls(e) + (runs(e) ? e->max_sites : 0);
 }
 
+static u32 round_up(u32 n, u32 to)
+{
+	return (n + to - 1) & ~(to - 1);
+}
+
 static u32 longest_record(const struct dp_engine *e)
 {
-	return dp_programs_longest(e) +
+	struct dp_program_rooms most = dp_programs_rooms(e);
+
+	return most.log + most.traces +
 	       (tracks(e) ? (u32)sizeof(struct dp_leaving) : 0);
 }
 
@@ -225,8 +232,25 @@ static void lay_out_own(const struct dp_engine *e, struct dp_arena_control *c,
 	c->own_off = begin_part(offset);
 	c->gv_off =
 		take(offset, (c->nr_gv + c->max_locals) * sizeof(u64), LINE);
+	if (c->max_programs)
+		c->globals_off =
+			take(offset, sizeof(struct dp_vm_globals), LINE);
 	lay_out_upcalls(e, c, offset);
 	lay_out_blocks(e, c, offset);
+}
+
+/* Only what a hit uses of it takes memory. */
+static void lay_out_rooms(const struct dp_engine *e, struct dp_arena_control *c,
+			  u64 *offset)
+{
+	struct dp_program_rooms most = dp_programs_rooms(e);
+
+	c->log_room = round_up(most.log + sizeof(struct dp_program_ending), 8);
+	c->trace_room = round_up(most.traces, 8);
+	c->heap_room = round_up(most.heap, 8);
+	c->room_stride =
+		round_up(c->log_room + c->trace_room + c->heap_room, LINE);
+	c->room_off = take(offset, (u64)c->nr_contexts * c->room_stride, LINE);
 }
 
 static void lay_out_private(const struct dp_engine *e,
@@ -236,6 +260,7 @@ static void lay_out_private(const struct dp_engine *e,
 	c->nr_contexts = c->max_programs ? DP_CONTEXTS : 0;
 	c->context_off =
 		take(offset, c->nr_contexts * sizeof(struct dp_context), LINE);
+	lay_out_rooms(e, c, offset);
 }
 
 static void lay_out_tables(const struct dp_engine *e,

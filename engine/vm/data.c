@@ -23,6 +23,11 @@ static u64 special(const struct dp_vm *vm, u64 reg)
 	switch (reg) {
 	case DP_REG_CS:
 		return vm->regs->cs;
+	case DP_REG_DS:
+	case DP_REG_ES:
+	case DP_REG_FS:
+	case DP_REG_GS:
+		return dp_selector((u32)reg);
 	case DP_REG_SS:
 		return vm->regs->ss;
 	case DP_REG_FS_BASE:
@@ -127,7 +132,8 @@ void dp_vm_data(struct dp_vm *vm, u8 op, u64 arg)
 		break;
 	case DP_OPCODE_PUSH_R:
 	case DP_OPCODE_PUSH_U:
-		dp_vm_push(vm, get_register(vm, arg));
+		if (!dp_vm_wide(vm, arg))
+			dp_vm_push(vm, get_register(vm, arg));
 		break;
 	case DP_OPCODE_POP_R:
 	case DP_OPCODE_POP_U:

@@ -2,17 +2,34 @@
 /* exception: a program's faults, and the handlers that it has for them. */
 #include "engine/vm/machine.h"
 
+/* An entry of a handler is a jump. What has used up the jumps is handled once more. */
+static bool may_enter(struct dp_vm *vm)
+{
+	if (vm->jumps < vm->jmpmax) {
+		vm->jumps++;
+		return true;
+	}
+	if (vm->exception == DP_EX_MAX_JMPS && vm->jumps == vm->jmpmax) {
+		vm->jumps++;
+		return true;
+	}
+	vm->exception = DP_EX_MAX_JMPS;
+	vm->parm[0] = vm->jmpmax;
+	vm->parm[1] = 0;
+	return false;
+}
+
 void dp_vm_unwind(struct dp_vm *vm)
 {
 	for (;;) {
 		struct dp_vm_frame *f = &vm->frames[vm->depth];
 
-		if (f->handler != DP_VM_NO_HANDLER) {
+		if (f->handler != DP_VM_NO_HANDLER && may_enter(vm)) {
 			vm->pc = f->handler;
 			f->handler = DP_VM_NO_HANDLER;
 			return;
 		}
-		if (!vm->depth) {
+		if (!vm->depth || f->handler != DP_VM_NO_HANDLER) {
 			vm->end = DP_VM_EXCEPTION;
 			return;
 		}
@@ -21,14 +38,27 @@ void dp_vm_unwind(struct dp_vm *vm)
 	}
 }
 
-void dp_vm_raise(struct dp_vm *vm, u16 code, u64 p1, u64 p2)
+static void note(struct dp_vm *vm, u16 code, u64 p1, u64 p2)
 {
-	/* Exceptions beyond the mask are ignored: execution goes on. */
-	if (!(code & DP_EX_MASK))
-		return;
+	vm->raised = true;
 	vm->exception = code;
 	vm->parm[0] = p1;
 	vm->parm[1] = p2;
+	if (vm->auto_trace && !dp_vm_stack_trace(vm))
+		vm->truncated = true;
+}
+
+void dp_vm_raise(struct dp_vm *vm, u16 code, u64 p1, u64 p2)
+{
+	bool wanted = code & vm->ex_mask;
+
+	if (!wanted && !(code & DP_EX_MASK))
+		return;
+	note(vm, code, p1, p2);
+	if (!wanted) {
+		vm->end = DP_VM_EXCEPTION;
+		return;
+	}
 	dp_vm_push(vm, p2);
 	dp_vm_push(vm, p1);
 	dp_vm_push(vm, code);
@@ -47,9 +77,8 @@ void dp_vm_handler(struct dp_vm *vm, u8 op, u64 arg)
 		f->handler = DP_VM_NO_HANDLER;
 		break;
 	case DP_OPCODE_RX:
-		vm->exception = (u16)dp_vm_peek(vm, vm->tos);
-		vm->parm[0] = dp_vm_peek(vm, vm->tos + 1);
-		vm->parm[1] = dp_vm_peek(vm, vm->tos + 2);
+		note(vm, (u16)dp_vm_peek(vm, vm->tos),
+		     dp_vm_peek(vm, vm->tos + 1), dp_vm_peek(vm, vm->tos + 2));
 		dp_vm_unwind(vm);
 		break;
 	case DP_OPCODE_PUSH_X:

@@ -41,9 +41,12 @@ static void call(struct dp_vm *vm, u64 target)
 	if (!may_jump(vm))
 		return;
 	f = &vm->frames[++vm->depth];
-	f->sbp = vm->sbp;
-	f->back = vm->pc;
-	f->handler = DP_VM_NO_HANDLER;
+	*f = (struct dp_vm_frame){
+		.sbp = vm->sbp,
+		.back = vm->pc,
+		.handler = DP_VM_NO_HANDLER,
+		.called = (u32)target,
+	};
 	vm->pc = (u32)target;
 }
 

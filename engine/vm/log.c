@@ -87,22 +87,22 @@ static void log_memory(struct dp_vm *vm, u8 token, u64 addr, u64 len)
 	vm->lp += DP_ITEM_PREFIX + (u32)len;
 }
 
-/* Begin an item of as many whole elements as fit. */
-static u64 begin_elements(struct dp_vm *vm, u8 token, u64 n)
+/* Begin an item of as many whole elements as fit. Return: false: it has no room at all. */
+static bool begin_elements(struct dp_vm *vm, u8 token, u64 n, u64 *fits)
 {
 	u64 fit;
 
-	if (room(vm) < DP_ITEM_PREFIX) {
-		overflow(vm);
-		return 0;
-	}
+	*fits = 0;
+	if (room(vm) < DP_ITEM_PREFIX)
+		return false;
 	fit = (room(vm) - DP_ITEM_PREFIX) / sizeof(u64);
 	if (fit > n)
 		fit = n;
 	prefix(vm, token, (u32)fit);
 	vm->plp = vm->lp;
 	vm->lp += DP_ITEM_PREFIX;
-	return fit;
+	*fits = fit;
+	return true;
 }
 
 static void element(struct dp_vm *vm, u64 value)
@@ -113,12 +113,15 @@ static void element(struct dp_vm *vm, u64 value)
 
 static void log_elements(struct dp_vm *vm, u64 n)
 {
-	u64 fit = begin_elements(vm, DP_ITEM_ELEMENTS, n), i;
+	u64 fit, i;
+	bool begun = begin_elements(vm, DP_ITEM_ELEMENTS, n, &fit);
 
 	for (i = 0; i < fit; i++)
 		element(vm, dp_vm_peek(vm, vm->tos + i));
 	vm->tos = (u32)(vm->tos + n) & vm->stack_mask;
-	if (fit < n)
+	dp_vm_fill(vm,
+		   n <= vm->stack_mask ? -(s64)n : -(s64)vm->stack_mask - 1);
+	if (!begun || fit < n)
 		overflow(vm);
 }
 
@@ -127,6 +130,7 @@ static void log_variables(struct dp_vm *vm, bool global)
 	const u64 *v = global ? vm->gv : vm->lv;
 	u64 have = global ? vm->nr_gv : vm->nr_lv;
 	u64 n = dp_vm_pop(vm), first = dp_vm_pop(vm), fit, i;
+	bool begun;
 
 	if (first >= have || n > have - first) {
 		dp_vm_raise(vm, DP_EX_INVALID_OPERAND,
@@ -134,10 +138,10 @@ static void log_variables(struct dp_vm *vm, bool global)
 			    first >= have ? first : have);
 		return;
 	}
-	fit = begin_elements(vm, global ? DP_ITEM_GV : DP_ITEM_LV, n);
+	begun = begin_elements(vm, global ? DP_ITEM_GV : DP_ITEM_LV, n, &fit);
 	for (i = 0; i < fit; i++)
 		element(vm, __atomic_load_n(&v[first + i], __ATOMIC_RELAXED));
-	if (fit < n)
+	if (!begun || fit < n)
 		overflow(vm);
 }
 

@@ -79,6 +79,15 @@ static void execute(struct dp_vm *vm)
 	case DP_UNIT_EX:
 		dp_vm_handler(vm, op, arg);
 		break;
+	case DP_UNIT_TRACE:
+		dp_vm_trace(vm, op);
+		break;
+	case DP_UNIT_HEAP:
+		dp_vm_heap(vm, op, arg);
+		break;
+	case DP_UNIT_IO:
+		dp_vm_io(vm, op);
+		break;
 	default:
 		dp_vm_raise(vm, DP_EX_INVALID_OPCODE, op, at);
 		break;
@@ -90,15 +99,15 @@ static void begin(struct dp_vm *vm)
 	vm->end = DP_VM_RUNS;
 	vm->facility = 0;
 	vm->truncated = false;
-	vm->lp = vm->plp = 0;
+	vm->lp = vm->plp = vm->stp = vm->heap_used = 0;
 	vm->exception = 0;
 	vm->parm[0] = vm->parm[1] = 0;
 	vm->tos = vm->sbp = 0;
 	vm->low = vm->stack_mask + 1;
+	vm->used = 0;
 	vm->depth = vm->jumps = 0;
 	vm->budget = DP_VM_BUDGET;
-	vm->frames[0].sbp = 0;
-	vm->frames[0].handler = DP_VM_NO_HANDLER;
+	vm->frames[0] = (struct dp_vm_frame){ .handler = DP_VM_NO_HANDLER };
 }
 
 /* Clear for the next run only the part of the stack that this run has used. */
@@ -110,10 +119,23 @@ static void finish(struct dp_vm *vm)
 		dp_vm_log_fault(vm, vm->parm[0]);
 }
 
+void dp_vm_charge(struct dp_vm *vm, u32 n)
+{
+	vm->budget -= n < vm->budget ? n : vm->budget;
+}
+
+/* Only a program that has asked for it hears of its stack's ends: others may use them. */
+static void check_stack(struct dp_vm *vm)
+{
+	if (vm->wrapped && !vm->raised && vm->end == DP_VM_RUNS)
+		dp_vm_raise(vm, DP_EX_RPN_STACK_WRAP, 0, 0);
+	vm->raised = vm->wrapped = false;
+}
+
 void dp_vm_run(struct dp_vm *vm)
 {
 	begin(vm);
-	vm->pending = false;
+	vm->pending = vm->raised = vm->wrapped = false;
 	while (vm->end == DP_VM_RUNS) {
 		if (!vm->budget--) {
 			/* Not passed to a handler, which could go on for ever. */
@@ -124,6 +146,7 @@ void dp_vm_run(struct dp_vm *vm)
 			break;
 		}
 		execute(vm);
+		check_stack(vm);
 	}
 	finish(vm);
 }

@@ -37,6 +37,16 @@ void dp_vm_stack(struct dp_vm *vm, u8 op, u64 arg);
 void dp_vm_data(struct dp_vm *vm, u8 op, u64 arg);
 void dp_vm_like(struct dp_vm *vm, u64 arg);
 void dp_vm_handler(struct dp_vm *vm, u8 op, u64 arg);
+void dp_vm_io(struct dp_vm *vm, u8 op);
+void dp_vm_trace(struct dp_vm *vm, u8 op);
+void dp_vm_heap(struct dp_vm *vm, u8 op, u64 n);
+/* Registers that are several elements. Return: false: it is none. */
+bool dp_vm_wide(struct dp_vm *vm, u64 reg);
+
+/** dp_vm_stack_trace() - append a stack trace, whole. Return: false: it has no room. */
+bool dp_vm_stack_trace(struct dp_vm *vm);
+/** dp_vm_charge() - a long instruction counts as @n more */
+void dp_vm_charge(struct dp_vm *vm, u32 n);
 
 /** dp_vm_raise() - raise an exception: push it, and go to its handler or end */
 void dp_vm_raise(struct dp_vm *vm, u16 code, u64 p1, u64 p2);
@@ -66,10 +76,20 @@ static inline u64 dp_vm_peek(const struct dp_vm *vm, u64 index)
 	return vm->stack[(u32)index & vm->stack_mask];
 }
 
+/* @n elements more, or less: what the stack cannot have wraps. */
+static inline void dp_vm_fill(struct dp_vm *vm, s64 n)
+{
+	s64 used = vm->used + n, size = vm->stack_mask + 1ll;
+
+	vm->wrapped |= used < 0 || used > size;
+	vm->used = used < 0 ? 0 : used > size ? (u32)size : (u32)used;
+}
+
 static inline void dp_vm_push(struct dp_vm *vm, u64 value)
 {
 	vm->tos = (vm->tos - 1) & vm->stack_mask;
 	dp_vm_poke(vm, vm->tos, value);
+	dp_vm_fill(vm, 1);
 }
 
 static inline u64 dp_vm_pop(struct dp_vm *vm)
@@ -77,6 +97,7 @@ static inline u64 dp_vm_pop(struct dp_vm *vm)
 	u64 value = vm->stack[vm->tos];
 
 	vm->tos = (vm->tos + 1) & vm->stack_mask;
+	dp_vm_fill(vm, -1);
 	return value;
 }
 

@@ -100,9 +100,9 @@ enum dp_op_state {
 	X(0x15, LOG_STR, NONE, 2, 0, 0, READY, LOG, "log str")               \
 	X(0x17, LOG_MRF, NONE, 2, 0, 0, READY, LOG, "log mrf")               \
 	X(0x1b, LOG_I, U16, DP_VARIES, 0, 0, READY, LOG, "log %")            \
-	X(0x1c, ALLOC_GV, NONE, 1, 1, 0, LATER, GV, "alloc gv")              \
-	X(0x1d, FREE_GV, NONE, 1, 0, 0, LATER, GV, "free gv")                \
-	X(0x1e, FREE_GV_I, GV, 0, 0, 0, LATER, GV, "free gv,%")              \
+	X(0x1c, ALLOC_GV, NONE, 1, 1, 0, READY, GV, "alloc gv")              \
+	X(0x1d, FREE_GV, NONE, 1, 0, 0, READY, GV, "free gv")                \
+	X(0x1e, FREE_GV_I, U16, 0, 0, 0, READY, GV, "free gv,%")             \
 	X(0x1f, PUSH_GV_I, GV, 0, 1, 0, READY, GV, "push gv,%")              \
 	X(0x20, PUSH_GV, NONE, 1, 1, 0, READY, GV, "push gv")                \
 	X(0x21, POP_GV_I, GV, 1, 0, 0, READY, GV, "pop gv,%")                \
@@ -170,18 +170,18 @@ enum dp_op_state {
 	X(0x69, PZR, NONE, 2, 1, 0, READY, MATH, "pzr")                      \
 	X(0x6a, PZL_I, U8, 1, 1, 0, READY, MATH, "pzl %")                    \
 	X(0x6b, PZR_I, U8, 1, 1, 0, READY, MATH, "pzr %")                    \
-	X(0x6c, SX, REL, 0, 0, 0, RAW, EX, "sx %")                           \
-	X(0x6d, UX, NONE, 0, 0, 0, RAW, EX, "ux")                            \
-	X(0x6e, RX, NONE, 3, 3, 0, RAW, EX, "rx")                            \
-	X(0x6f, PUSH_X, NONE, 0, 3, 0, RAW, EX, "push x")                    \
+	X(0x6c, SX, REL, 0, 0, 0, READY, EX, "sx %")                         \
+	X(0x6d, UX, NONE, 0, 0, 0, READY, EX, "ux")                          \
+	X(0x6e, RX, NONE, 3, 3, 0, READY, EX, "rx")                          \
+	X(0x6f, PUSH_X, NONE, 0, 3, 0, READY, EX, "push x")                  \
 	X(0x70, PUSH_LP, NONE, 0, 1, 0, READY, LOG, "push lp")               \
 	X(0x71, PUSH_PLP, NONE, 0, 1, 0, READY, LOG, "push plp")             \
 	X(0x72, POP_LP, NONE, 1, 0, 0, READY, LOG, "pop lp")                 \
-	X(0x73, LOG_ST, NONE, 0, 0, 0, LATER, TRACE, "log st")               \
-	X(0x74, PURGE_ST, NONE, 0, 0, 0, LATER, TRACE, "purge st")           \
-	X(0x75, TRACE_LV, NONE, 2, 0, 0, LATER, TRACE, "trace lv")           \
-	X(0x76, TRACE_GV, NONE, 2, 0, 0, LATER, TRACE, "trace gv")           \
-	X(0x77, TRACE_PV, NONE, 2, 0, 0, LATER, TRACE, "trace pv")           \
+	X(0x73, LOG_ST, NONE, 0, 0, 0, READY, TRACE, "log st")               \
+	X(0x74, PURGE_ST, NONE, 0, 0, 0, READY, TRACE, "purge st")           \
+	X(0x75, TRACE_LV, NONE, 2, 0, 0, READY, TRACE, "trace lv")           \
+	X(0x76, TRACE_GV, NONE, 2, 0, 0, READY, TRACE, "trace gv")           \
+	X(0x77, TRACE_PV, NONE, 2, 0, 0, READY, TRACE, "trace pv")           \
 	X(0x78, PUSH_SBP, NONE, 1, 1, 0, READY, STACK, "push sbp")           \
 	X(0x79, POP_SBP, NONE, 2, 0, 0, READY, STACK, "pop sbp")             \
 	X(0x7a, PUSH_TSP, NONE, 1, 1, 0, READY, STACK, "push tsp")           \
@@ -192,8 +192,8 @@ enum dp_op_state {
 	X(0x7f, POP_TSP_I, S16, 1, 0, 0, READY, STACK, "pop tsp,%")          \
 	X(0x80, COPY_SBP_I, S16, 1, 1, 0, READY, STACK, "copy sbp,%")        \
 	X(0x81, COPY_TSP_I, S16, 1, 1, 0, READY, STACK, "copy tsp,%")        \
-	X(0x82, PUSH_STP, NONE, 0, 1, 0, LATER, TRACE, "push stp")           \
-	X(0x83, POP_STP, NONE, 1, 0, 0, LATER, TRACE, "pop stp")             \
+	X(0x82, PUSH_STP, NONE, 0, 1, 0, READY, TRACE, "push stp")           \
+	X(0x83, POP_STP, NONE, 1, 0, 0, READY, TRACE, "pop stp")             \
 	X(0x84, SAVE_SBP, NONE, 0, 1, 0, READY, STACK, "save sbp")           \
 	X(0x85, RESTORE_SBP, NONE, 1, 0, 0, READY, STACK, "restore sbp")     \
 	X(0x86, SAVE_TSP, NONE, 0, 1, 0, READY, STACK, "save tsp")           \
@@ -204,17 +204,17 @@ enum dp_op_state {
 	X(0x8b, LOG_LV, NONE, 2, 0, 0, READY, LOG, "log lv")                 \
 	X(0x8c, LOG_GV, NONE, 2, 0, 0, READY, LOG, "log gv")                 \
 	X(0x8d, CALL_KMOD, NONE, 0, 0, 0, LATER, KERNEL, "call_kmod")        \
-	X(0x8e, MALLOC, NONE, 1, 1, 0, LATER, HEAP, "malloc")                \
-	X(0x8f, FREE, NONE, 1, 0, 0, LATER, HEAP, "free")                    \
+	X(0x8e, MALLOC, NONE, 1, 1, 0, READY, HEAP, "malloc")                \
+	X(0x8f, FREE, NONE, 1, 0, 0, READY, HEAP, "free")                    \
 	X(0x90, PUSH_WID, NONE, 0, 1, 0, READY, DATA, "push wid")            \
-	X(0x91, PUSHH_U8, U16, 2, DP_VARIES, 0, LATER, HEAP, "pushh u8,%")   \
-	X(0x92, PUSHH_U16, U16, 2, DP_VARIES, 0, LATER, HEAP, "pushh u16,%") \
-	X(0x93, PUSHH_U32, U16, 2, DP_VARIES, 0, LATER, HEAP, "pushh u32,%") \
-	X(0x94, PUSHH_U64, U16, 2, DP_VARIES, 0, LATER, HEAP, "pushh u64,%") \
-	X(0x95, POPH_U8, U16, DP_VARIES, 0, 0, LATER, HEAP, "poph u8,%")     \
-	X(0x96, POPH_U16, U16, DP_VARIES, 0, 0, LATER, HEAP, "poph u16,%")   \
-	X(0x97, POPH_U32, U16, DP_VARIES, 0, 0, LATER, HEAP, "poph u32,%")   \
-	X(0x98, POPH_U64, U16, DP_VARIES, 0, 0, LATER, HEAP, "poph u64,%")   \
+	X(0x91, PUSHH_U8, U16, 2, DP_VARIES, 0, READY, HEAP, "pushh u8,%")   \
+	X(0x92, PUSHH_U16, U16, 2, DP_VARIES, 0, READY, HEAP, "pushh u16,%") \
+	X(0x93, PUSHH_U32, U16, 2, DP_VARIES, 0, READY, HEAP, "pushh u32,%") \
+	X(0x94, PUSHH_U64, U16, 2, DP_VARIES, 0, READY, HEAP, "pushh u64,%") \
+	X(0x95, POPH_U8, U16, DP_VARIES, 0, 0, READY, HEAP, "poph u8,%")     \
+	X(0x96, POPH_U16, U16, DP_VARIES, 0, 0, READY, HEAP, "poph u16,%")   \
+	X(0x97, POPH_U32, U16, DP_VARIES, 0, 0, READY, HEAP, "poph u32,%")   \
+	X(0x98, POPH_U64, U16, DP_VARIES, 0, 0, READY, HEAP, "poph u64,%")   \
 	X(0x99, RSUB, NONE, 2, 1, 0, READY, MATH, "rsub")                    \
 	X(0xa0, EQ, NONE, 2, 1, 0, RAW, MATH, "eq")                          \
 	X(0xa1, LTU, NONE, 2, 1, 0, RAW, MATH, "ltu")                        \
@@ -223,13 +223,13 @@ enum dp_op_state {
 	X(0xa4, LIKE, U16, DP_VARIES, 1, 0, RAW, DATA, "like %")             \
 	X(0xa5, PUSH_LATENCY, NONE, 0, 1, 0, RAW, DATA, "push latency")      \
 	X(0xa6, PUSH_TID, NONE, 0, 1, 0, RAW, DATA, "push tid")              \
-	X(0xb0, SEG2LIN, NONE, 2, 1, 0, LATER, IO, "seg2lin")                \
-	X(0xb1, PUSH_IO_U8, NONE, 1, 1, 0, LATER, IO, "push io,u8")          \
-	X(0xb2, PUSH_IO_U16, NONE, 1, 1, 0, LATER, IO, "push io,u16")        \
-	X(0xb3, PUSH_IO_U32, NONE, 1, 1, 0, LATER, IO, "push io,u32")        \
-	X(0xb4, POP_IO_U8, NONE, 2, 0, 0, LATER, IO, "pop io,u8")            \
-	X(0xb5, POP_IO_U16, NONE, 2, 0, 0, LATER, IO, "pop io,u16")          \
-	X(0xb6, POP_IO_U32, NONE, 2, 0, 0, LATER, IO, "pop io,u32")
+	X(0xb0, SEG2LIN, NONE, 2, 1, 0, READY, IO, "seg2lin")                \
+	X(0xb1, PUSH_IO_U8, NONE, 1, 1, 0, READY, IO, "push io,u8")          \
+	X(0xb2, PUSH_IO_U16, NONE, 1, 1, 0, READY, IO, "push io,u16")        \
+	X(0xb3, PUSH_IO_U32, NONE, 1, 1, 0, READY, IO, "push io,u32")        \
+	X(0xb4, POP_IO_U8, NONE, 2, 0, 0, READY, IO, "pop io,u8")            \
+	X(0xb5, POP_IO_U16, NONE, 2, 0, 0, READY, IO, "pop io,u16")          \
+	X(0xb6, POP_IO_U32, NONE, 2, 0, 0, READY, IO, "pop io,u32")
 
 /** enum dp_opcode - DP_OPCODE_NOP and so on */
 enum dp_opcode {
@@ -237,5 +237,40 @@ enum dp_opcode {
 	DP_OPS(DP_OPCODE_ENUM)
 #undef DP_OPCODE_ENUM
 };
+
+/** enum dp_vm_allow - what a program may do only if it asks for it */
+enum dp_vm_allow {
+	DP_ALLOW_WRITE = 1, /* memory */
+	DP_ALLOW_REG = 2,
+	DP_ALLOW_IO = 4, /* read and write ports */
+	DP_ALLOW_CALL = 8, /* functions that the tool has named */
+};
+#define DP_ALLOW_ALL 15
+
+/** dp_op_needs() - enum dp_vm_allow that a program with this instruction has to ask for */
+static inline unsigned int dp_op_needs(unsigned char op)
+{
+	switch (op) {
+	case DP_OPCODE_POP_MEM_U8:
+	case DP_OPCODE_POP_MEM_U16:
+	case DP_OPCODE_POP_MEM_U32:
+	case DP_OPCODE_POP_MEM_U64:
+		return DP_ALLOW_WRITE;
+	case DP_OPCODE_POP_R:
+	case DP_OPCODE_POP_U:
+		return DP_ALLOW_REG;
+	case DP_OPCODE_PUSH_IO_U8:
+	case DP_OPCODE_PUSH_IO_U16:
+	case DP_OPCODE_PUSH_IO_U32:
+	case DP_OPCODE_POP_IO_U8:
+	case DP_OPCODE_POP_IO_U16:
+	case DP_OPCODE_POP_IO_U32:
+		return DP_ALLOW_IO;
+	case DP_OPCODE_CALL_KMOD:
+		return DP_ALLOW_CALL;
+	default:
+		return 0;
+	}
+}
 
 #endif

@@ -10,8 +10,13 @@
  * @name: name of the probed object, for later queries
  * @code: 8-byte words; @starts: where the handlers of its @nr_starts probes begin
  * @nr_lv, @nr_gv: variables it uses, at most 256 each
- * @jmpmax: jumps a hit, at most 65535; @logmax: bytes a record, at most DP_VM_LOG
+ * @jmpmax: jumps a hit, at most 65535; @logmax: bytes a record, at most DP_VM_LOG_MOST
+ * @tracemax: bytes of stack traces a record, at most DP_VM_TRACES
+ * @heapmax: bytes of the largest heap of its probes, at most DP_VM_HEAP
  * @stack: elements of the RPN stack: 1024 or 32
+ * @allow: enum dp_vm_allow, of what it asks for
+ * @auto_trace: each exception leaves a stack trace
+ * @wraps: some probe has EX_RPN_STACK_WRAP raised
  *
  * Values beyond a limit are clamped.
  */
@@ -23,16 +28,23 @@ struct dp_program_spec {
 	u32 nr_starts;
 	u32 nr_lv, nr_gv;
 	u32 jmpmax, logmax, stack;
+	u32 tracemax, heapmax, allow;
+	bool auto_trace, wraps;
 };
 
 /** struct dp_binding - how a probe runs a program; see struct dp_probe_entry
+ *  @heap: bytes of the heap at each hit; @ex_mask: exceptions that are raised, of DP_EX_MASK those
+ *  that are not end the program at once
+ *  @tells: records of returns say how the program ended
  *  @judged: a call makes a record only if it returns, and what runs then agrees */
 struct dp_binding {
 	u32 program;
 	u32 start, leaves;
 	u16 major, minor;
 	u32 passcount, maxhits;
-	bool logonfault, judged;
+	u32 heap;
+	u16 ex_mask;
+	bool logonfault, judged, tells;
 };
 
 #endif

@@ -9,6 +9,7 @@ static void duplicate(struct dp_vm *vm, u64 n)
 	for (i = 0; i < n && i < size; i++)
 		dp_vm_poke(vm, vm->tos - 1 - i, value);
 	vm->tos = (u32)(vm->tos - n) & vm->stack_mask;
+	dp_vm_fill(vm, n < size ? (s64)n : (s64)size);
 }
 
 static void exchange(struct dp_vm *vm)
@@ -86,6 +87,7 @@ static bool pointers(struct dp_vm *vm, u8 op)
 		return true;
 	case DP_OPCODE_RESTORE_TSP:
 		vm->tos = (u32)dp_vm_pop(vm) & vm->stack_mask;
+		vm->used = -vm->tos & vm->stack_mask;
 		return true;
 	default:
 		return false;
@@ -111,6 +113,7 @@ void dp_vm_stack(struct dp_vm *vm, u8 op, u64 arg)
 		break;
 	case DP_OPCODE_ROS:
 		vm->tos = (u32)(vm->tos + arg) & vm->stack_mask;
+		dp_vm_fill(vm, -(s64)arg);
 		break;
 	case DP_OPCODE_PUSH_TSP_I:
 	case DP_OPCODE_PUSH_SBP_I:

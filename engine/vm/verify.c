@@ -41,6 +41,7 @@ static bool readable_register(u64 number)
 		DP_REGS(REGISTER)
 		DP_SPECIAL_REGS(SPECIAL)
 		DP_VECTOR_REGS(SPECIAL)
+		DP_WIDE_REGS(SPECIAL)
 		return true;
 	default:
 		return false;
@@ -87,6 +88,8 @@ static const char *check_at(const u8 *code, u32 len, u32 at,
 		return "no such instruction";
 	if (flags[op] & LATER)
 		return "an instruction that is not there yet";
+	if (dp_op_needs(op) & ~limits->allow)
+		return "an instruction that the program is not allowed";
 	if (len - at - 1 < size)
 		return "the operand is cut off";
 	*next = at + 1 + size;

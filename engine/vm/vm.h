@@ -18,23 +18,33 @@ struct dp_regs;
 
 #define DP_VM_STACK 1024 /* elements; a program may ask for 32 */
 #define DP_VM_FRAMES 33 /* the handler's own and 32 nested calls */
-#define DP_VM_LOG 1024 /* bytes */
+#define DP_VM_LOG 1024 /* bytes, unless the program asks for more */
+#define DP_VM_LOG_MOST 65536
+#define DP_VM_TRACES 1024 /* bytes of stack traces, at most */
+#define DP_VM_HEAP 16384 /* bytes of the heap, at most */
+#define DP_VM_GLOBALS 256 /* what alloc gv gives begins behind so many */
 #define DP_VM_BUDGET 65536 /* instructions a hit */
 #define DP_VM_NO_HANDLER 0xffffffffu
 
 /** enum dp_vm_exception - exception codes of DProbes; parameters in brackets */
 enum dp_vm_exception {
 	DP_EX_INVALID_ADDR = 0x0001, /* (address) */
-	DP_EX_SEG_FAULT = 0x0002,
+	DP_EX_SEG_FAULT = 0x0002, /* (selector) */
 	DP_EX_MAX_JMPS = 0x0004, /* (jmpmax); (budget, 1) */
 	DP_EX_CALL_STACK_OVERFLOW = 0x0010, /* (32) too deep, (0) ret outside */
 	DP_EX_DIV_BY_ZERO = 0x0020,
 	DP_EX_INVALID_OPERAND = 0x0040, /* (enum dp_vm_operand_class, value) */
 	DP_EX_INVALID_OPCODE = 0x0080, /* (code byte, offset) */
+	DP_EX_HEAP_NOMEM = 0x0100, /* (size) */
+	DP_EX_HEAP_INVALID_HANDLE = 0x0200, /* (handle, offset) */
+	DP_EX_HEAP_INVALID_OFFSET = 0x0400, /* (handle, offset) */
 	DP_EX_LOG_OVERFLOW = 0x1000, /* (logmax) */
+	DP_EX_RPN_STACK_WRAP = 0x2000,
+	DP_EX_USER = 0x8000,
 };
 
-/* Exceptions that are raised by default, and never ignored. */
+/* Exceptions that are raised by default. Where a mask leaves one of them out, it ends the program
+ * at once; others that are left out are ignored. */
 #define DP_EX_MASK 0x0fff
 
 enum dp_vm_operand_class {
@@ -43,7 +53,9 @@ enum dp_vm_operand_class {
 	DP_VM_OPERAND_BIT = 3,
 	DP_VM_OPERAND_FACILITY = 4,
 	DP_VM_OPERAND_REG = 5,
-	DP_VM_OPERAND_LP = 6,
+	DP_VM_OPERAND_LP = 6, /* of the log, or of the stack traces */
+	DP_VM_OPERAND_PORT = 7,
+	DP_VM_OPERAND_CALL = 8,
 };
 
 /**
@@ -69,6 +81,8 @@ enum dp_vm_like {
 enum dp_vm_item {
 	DP_ITEM_RANGE = 0,
 	DP_ITEM_STRING = 1,
+	DP_ITEM_FRAMES = 3, /* these two and variables: in stack traces */
+	DP_ITEM_STACK = 4,
 	DP_ITEM_LV = 5,
 	DP_ITEM_GV = 6,
 	DP_ITEM_ELEMENTS = 7,
@@ -87,16 +101,39 @@ enum dp_vm_end {
 	DP_VM_EXCEPTION,
 };
 
+/** enum dp_vm_range - what a frame shows in stack traces, in their order */
+enum dp_vm_range {
+	DP_RANGE_STACK,
+	DP_RANGE_LV,
+	DP_RANGE_GV,
+	DP_RANGES,
+};
+
 struct dp_vm_frame {
 	u32 sbp;
 	u32 back; /* where the caller goes on */
 	u32 handler; /* DP_VM_NO_HANDLER: none */
+	u32 called;
+	struct {
+		u16 first, n;
+	} shown[DP_RANGES];
 };
+
+/**
+ * struct dp_vm_globals - global variables that programs allocate while they run
+ * @state: of each: 0 it is free; 1 to DP_VM_GLOBALS a block of so many begins; or DP_GLOBAL_INSIDE
+ */
+struct dp_vm_globals {
+	u16 state[DP_VM_GLOBALS];
+	u64 value[DP_VM_GLOBALS];
+};
+#define DP_GLOBAL_INSIDE 0xffff
 
 /**
  * struct dp_vm - one machine: its program, the results, and its internals
  * @code: verified
  * @lv, @gv: variables, shared with other machines; @nr_lv, @nr_gv how many
+ * @globals: those that are allocated, shared too; NULL: none can be
  * @stack_mask: elements of the stack, less one
  * @regs: of the probed thread; general registers may be changed
  * @tid: of the thread, in its own namespace
@@ -105,8 +142,12 @@ struct dp_vm_frame {
  * @safe_low, @safe_high: memory known to be readable
  * @resume: reactivates the probe of this program with a minor code, or NULL
  * @major, @minor: of the record; set before the run
- * @log: @lp bytes of it are used
+ * @log: room for @logmax bytes, of which @lp are used
+ * @traces: room for @tracemax bytes, of which @stp are used
+ * @heap: room for @heapmax bytes, with blocks up to @heap_used
+ * @ex_mask: exceptions that are raised; @auto_trace: each leaves a stack trace
  * @exception, @parm: the last exception
+ * @used: elements that are on the stack; @wrapped: there were too many, or too few
  * @low: lowest element written; all below it and, between runs, all are zero
  *
  * Everything from @stack on is zero between runs.
@@ -114,8 +155,12 @@ struct dp_vm_frame {
 struct dp_vm {
 	const u8 *code;
 	u64 *lv, *gv;
+	struct dp_vm_globals *globals;
+	u8 *log, *traces, *heap;
 	u32 nr_lv, nr_gv;
-	u32 stack_mask, jmpmax, logmax;
+	u32 stack_mask, jmpmax, logmax, tracemax, heapmax;
+	u16 ex_mask;
+	bool auto_trace;
 	u32 pc;
 	struct dp_regs *regs;
 	u64 latency, fpstate;
@@ -125,15 +170,14 @@ struct dp_vm {
 
 	u16 major, minor;
 	u8 end, facility;
-	bool truncated, pending;
-	u32 lp, plp;
+	bool truncated, pending, raised, wrapped;
+	u32 lp, plp, stp, heap_used;
 	u16 exception;
 	u64 parm[2];
 
-	u32 tos, sbp, low;
+	u32 tos, sbp, low, used;
 	u32 depth, jumps, budget;
 	struct dp_vm_frame frames[DP_VM_FRAMES];
-	u8 log[DP_VM_LOG];
 	u64 stack[DP_VM_STACK];
 };
 
@@ -145,9 +189,11 @@ struct dp_vm {
  */
 void dp_vm_run(struct dp_vm *vm);
 
-/** struct dp_vm_limits - limits for a program's operands */
+/** struct dp_vm_limits - limits for a program's operands
+ *  @allow: enum dp_vm_allow, of what it may do */
 struct dp_vm_limits {
 	u32 nr_lv, nr_gv;
+	u32 allow;
 };
 
 /**
@@ -158,8 +204,8 @@ struct dp_vm_limits {
  * @why: on failure, a static phrase
  *
  * Refuses code that could leave the program or its variables: unknown and unavailable
- * instructions, operands cut off, jumps that do not meet an instruction, bad registers
- * and variables, execution off the end.
+ * instructions, what it may not do, operands cut off, jumps that do not meet an instruction,
+ * bad registers and variables, execution off the end.
  *
  * Context: control half, may sleep. Return: 0; -EINVAL; -ENOMEM.
  */

@@ -13,7 +13,8 @@
 	CALL(process_vm_writev) CALL(madvise) CALL(arch_prctl)              \
 	CALL(sigaltstack) CALL(tgkill) CALL(mprotect) CALL(clock_gettime)   \
 	CALL(futex) CALL(rt_sigaction) CALL(rt_sigprocmask)                 \
-	CALL(rt_tgsigqueueinfo) CALL(unshare) CALL(mmap)
+	CALL(rt_tgsigqueueinfo) CALL(unshare) CALL(mmap) CALL(openat)       \
+	CALL(close) CALL(pread64) CALL(pwrite64)
 
 enum dp_own_call {
 #define DP_OWN_NAME(name) DP_OWN_##name,

@@ -126,6 +126,8 @@ static inline u64 dp_port_read(void *to, u64 from, u64 len)
 	return n > 0 ? (u64)n : 0;
 }
 
+#include "port/user/port_io.h"
+
 /* The kernel copies a mask in before it looks at what is to be done with it. */
 static inline bool dp_port_readable(u64 addr)
 {

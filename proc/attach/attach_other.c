@@ -136,6 +136,8 @@ static int install(struct dp_process *proc, u32 max_sites, u32 upcalls,
 		dp_engine_expect(engine, &(struct dp_expected){
 						 .programs = GUEST_PROGRAMS,
 						 .log = DP_VM_LOG,
+						 .traces = DP_VM_TRACES,
+						 .heap = DP_VM_HEAP,
 						 .calls = true });
 	return dp_process_install(proc, engine, diag);
 }

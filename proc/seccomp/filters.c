@@ -262,7 +262,17 @@ static const char *lacking(const struct call *v, size_t n, dp_filter_fn *ask,
 /* Can the hit half do without this call of its own? */
 static bool is_spared(long nr)
 {
-	return nr == SYS_unshare || nr == SYS_mmap;
+	switch (nr) {
+	case SYS_unshare:
+	case SYS_mmap:
+	case SYS_openat:
+	case SYS_close:
+	case SYS_pread64:
+	case SYS_pwrite64:
+		return true;
+	default:
+		return false;
+	}
 }
 
 const char *dp_filters_lack(const struct dp_process *proc, dp_filter_fn *ask,

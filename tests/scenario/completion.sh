@@ -21,7 +21,7 @@ offers() { is "$1" "$(complete_at "$3" "${4-}")" "$2"; }
 is "verbs" "$(complete_at "dprobes d")" "detach disable dmesg doctor "
 for verb in $(complete_at "dprobes "); do
 	case $verb in --* | help) continue ;; esac
-	wanted=$("$DPROBES" $verb --help | sed -nE 's/^ +(-[a-z], )?(--[a-z-]+).*/\2/p; s/^  -- CMD.*/--/p' | LC_ALL=C sort | tr '\n' ' ')
+	wanted=$("$DPROBES" $verb --help | sed -nE 's/^ +(-[a-zA-Z], )?(--[a-z-]+).*/\2/p; s/^  -- CMD.*/--/p' | LC_ALL=C sort | tr '\n' ' ')
 	offers "$verb: its options" "$wanted" "dprobes $verb -"
 done
 like "every verb" "$(complete_at "dprobes ")" '--getvars .*disable dmesg doctor enable enabled help insmod list lsmod rmmod run stat sysctl trace '

@@ -133,6 +133,20 @@ run_for 0.3
 first=$(value lv)
 is "a program's variables" "$? $((first > 1000)) $(($(value gv) > 1000))" "0 1 1"
 run_for 0.01
+
+printf '%s\n' 'name = live' 'modtype = user' 'vars = 2' 'gvars = 1' 'heapmax = 4096' 'offset = victim_function' 'max_hits = 20' \
+	'call F' 'push 8' malloc 'dup 1' 'pop lv,0' 'push r, rdi' 'push lv,0' 'push 0' 'poph u64,1' 'push lv,0' 'push 0' 'pushh u64,1' \
+	'push r, rdi' sub 'log 1' 'push 1' 'alloc gv' 'log 1' exit 'F: log st' ret 'offset = victim_function' 'retprobe = yes' 'minor = 2' \
+	'max_hits = 30' 'push retval' 'log 1' >"$dir/whole.dp"
+"$DPROBES" run --json --duration 0.3 "$dir/whole.dp" -p "$victim" >"$dir/lines" 2>"$dir/err"
+is "heap, traces and variables that are allocated" "$? $(grep -c '"minor":0,.*"data":"0701000000000000000000070100[0-9a-f]*","traces":"[0-9a-f]*","truncated":false' "$dir/lines")" "0 20"
+is "variables that are allocated are different ones" "$(sed -n 's/.*"minor":0,.*"data":"[0-9a-f]\{28\}\([0-9a-f]*\)".*/\1/p' "$dir/lines" | sort -u | wc -l)" 20
+is "returns" "$(grep -c '"minor":2,' "$dir/lines")" 30
+sed -i 's/^gvars.*/logmax = 4096/' "$dir/vars.dp"
+run_for 0.1
+like "a log that has no room there" "$? $(cat "$dir/err")" '^1 dprobes: .*there is no room for so many programs, or for such long logs'
+sed -i 's/^logmax.*/gvars = 1/' "$dir/vars.dp"
+run_for 0.01
 is "the next tool's begin at zero" "$(($(value lv) < first))" 1
 "$DPROBES" trace 'victim_function(arg0:u64) if arg0 < 30000' -p "$victim" >"$dir/lines" 2>"$dir/err" &
 tool=$!

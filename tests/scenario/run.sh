@@ -92,7 +92,7 @@ run cut stack
 like "a log that is too long is cut, and says so" "$(grep '^{' "$dir/stdout")" '"data":"001100[0-9a-f]{34}","truncated":true'
 
 # Registers [rows 248, 265]
-program change logger_deep $'push 999\npop r,rdi'
+program change logger_deep $'push 999\npop r,rdi' '' 'allow = reg'
 run change stack
 is "a register that a program changes is changed" "$out" 1000
 

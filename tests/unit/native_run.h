@@ -407,6 +407,7 @@ static inline bool native_agrees(const struct native_run *n,
 	    (b->vm.end != DP_VM_EXIT && b->vm.end != DP_VM_ABORT) ||
 	    (b->vm.end == DP_VM_EXIT && end != NATIVE_RECORD &&
 	     (b->vm.lp || b->vm.truncated)) ||
+	    b->vm.stp || b->vm.heap_used || b->globals.state[0] ||
 	    (end == NATIVE_RECORD && !native_log_agrees(n, native, &b->vm)) ||
 	    b->vm.facility)
 		return false;

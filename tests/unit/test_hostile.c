@@ -144,6 +144,8 @@ static struct dp_slot *slot_at(struct dp_arena *a, u32 number)
 }
 
 /* One record, the @number-th of the first ring. Return: was it taken? */
+static u32 traces;
+
 static bool reads(struct dp_engine *e, u32 number, u32 probe, u16 len)
 {
 	struct dp_arena *a = dp_engine_arena(e);
@@ -153,6 +155,7 @@ static bool reads(struct dp_engine *e, u32 number, u32 probe, u16 len)
 	memset(&s->record, 0xa5, sizeof(s->record));
 	s->record.probe = probe;
 	s->record.len = len;
+	s->record.traces = traces;
 	s->turn = (number & ~a->control.slot_mask) + 1;
 	assert_int_equal(dp_engine_records(e, take, NULL, false), 1);
 	assert_int_equal(s->turn, (number & ~a->control.slot_mask) +
@@ -181,6 +184,14 @@ static void reads_no_record_beyond_its_slot(void **state)
 	assert_false(reads(e, n++, 2, 0));
 	assert_false(reads(e, n++, ~0u, 0));
 	assert_int_equal(dp_engine_torn(e), 4);
+	traces = LOGMAX;
+	assert_true(reads(e, n++, 1, LOGMAX));
+	traces++;
+	assert_false(reads(e, n++, 1, LOGMAX));
+	traces = ~0u;
+	assert_false(reads(e, n++, 1, LOGMAX));
+	assert_int_equal(dp_engine_torn(e), 6);
+	traces = 0;
 	dp_engine_destroy(e);
 	free(file);
 }

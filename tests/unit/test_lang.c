@@ -16,7 +16,9 @@
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 #define HEAD "name = /bin/true\nmodtype = user\n"
-#define PROBE HEAD "vars = 256\ngvars = 256\noffset = main\n"
+#define PROBE                                                       \
+	HEAD "vars = 256\ngvars = 256\nallow = write,reg,io,call\n" \
+	     "offset = main\n"
 
 static struct dp_lang_program *assemble(const char *text, u8 word)
 {
@@ -83,6 +85,9 @@ static void same_point(const struct dp_lang_point *a,
 	assert_int_equal(a->group, b->group);
 	assert_int_equal(a->type, b->type);
 	assert_int_equal(a->logonfault, b->logonfault);
+	assert_int_equal(a->retprobe, b->retprobe);
+	assert_int_equal(a->heap, b->heap);
+	assert_int_equal(a->ex_mask, b->ex_mask);
 	assert_int_equal(a->start, b->start);
 	assert_int_equal(a->end, b->end);
 }
@@ -101,6 +106,24 @@ static void same_program(const struct dp_lang_program *a,
 	assert_int_equal(a->vars, b->vars);
 	assert_int_equal(a->gvars, b->gvars);
 	assert_int_equal(a->stack, b->stack);
+	assert_int_equal(a->ex_logmax, b->ex_logmax);
+	assert_int_equal(a->heapmax, b->heapmax);
+	assert_int_equal(a->allow, b->allow);
+	assert_int_equal(a->autostacktrace, b->autostacktrace);
+	assert_true(a->filter.pid == b->filter.pid);
+	same_text(a->filter.comm, b->filter.comm);
+	same_text(a->filter.user, b->filter.user);
+	same_text(a->filter.cgroup, b->filter.cgroup);
+	assert_int_equal(a->nr_symbols, b->nr_symbols);
+	for (i = 0; i < a->nr_symbols; i++) {
+		assert_string_equal(a->symbols[i].name, b->symbols[i].name);
+		assert_int_equal(a->symbols[i].code, b->symbols[i].code);
+	}
+	assert_int_equal(a->nr_values, b->nr_values);
+	for (i = 0; i < a->nr_values; i++) {
+		assert_string_equal(a->values[i].text, b->values[i].text);
+		assert_int_equal(a->values[i].code, b->values[i].code);
+	}
 	assert_int_equal(a->code_len, b->code_len);
 	assert_memory_equal(a->code, b->code, a->code_len);
 	assert_int_equal(a->nr_points, b->nr_points);
@@ -312,13 +335,45 @@ static void keywords_fill_the_program(void **state)
 	dp_lang_free(p);
 }
 
+static void values_and_symbols_are_kept(void **state)
+{
+	struct dp_lang_program *p = assemble(
+		PROBE "push v,\"a->b + 1\"\npush &main + 4\n"
+		      "push \"ns::f(int)\" - 2\nl: jmp l\noffset = x.c:7\nnop\n"
+		      "offset = \"d/x.c:8\"\npush 1; log 1\n",
+		8);
+
+	assert_int_equal(p->nr_values, 1);
+	assert_string_equal(p->values[0].text, "a->b + 1");
+	assert_int_equal(p->values[0].code, 1);
+	assert_int_equal(p->values[0].at.line, 7);
+	assert_int_equal(p->nr_symbols, 2);
+	assert_string_equal(p->symbols[0].name, "main");
+	assert_int_equal(p->symbols[0].code, 10);
+	assert_int_equal(p->code[10], 4);
+	assert_string_equal(p->symbols[1].name, "ns::f(int)");
+	assert_int_equal(p->code[19], 0xfe);
+	assert_true(p->points[1].line && p->points[2].line);
+	assert_string_equal(p->points[1].symbol, "x.c:7");
+	assert_string_equal(p->points[2].symbol, "d/x.c:8");
+	round_trip(p);
+	dp_lang_free(p);
+}
+
 static void defaults_are_those_of_dprobes(void **state)
 {
 	struct dp_lang_program *p = assemble(HEAD "offset = 16\ninc gv,4\n", 8);
 
 	assert_int_equal(p->major, 0);
 	assert_int_equal(p->jmpmax, DP_JMP_MAX);
-	assert_int_equal(p->logmax, DP_LOG_MAX);
+	assert_int_equal(p->logmax, DP_LOG_DEFAULT);
+	assert_int_equal(p->ex_logmax, DP_EX_LOG_MAX);
+	assert_int_equal(p->heapmax, DP_HEAP_MAX);
+	assert_int_equal(p->allow, 0);
+	assert_false(p->autostacktrace || p->traces || p->heaps);
+	assert_int_equal(p->points[0].ex_mask, 0x0fff);
+	assert_int_equal(p->points[0].heap, DP_HEAP_MAX);
+	assert_false(p->points[0].retprobe);
 	assert_int_equal(p->vars, 0);
 	assert_int_equal(p->gvars, 5);
 	assert_int_equal(p->stack, DP_STACK_DEFAULT);
@@ -384,12 +439,14 @@ static void every_instruction_of_the_table(void **state)
 
 static const char *const reg_names[] = {
 #define REG_NAME(number, name, ...) #name,
-	DP_REGS(REG_NAME) DP_SPECIAL_REGS(REG_NAME) DP_VECTOR_REGS(REG_NAME)
+	DP_REGS(REG_NAME) DP_SPECIAL_REGS(REG_NAME) DP_WIDE_REGS(REG_NAME)
+#define HALF_NAME(number, name) #name "l",
+		DP_VECTOR_REGS(HALF_NAME)
 };
 
 static const u16 reg_numbers[] = {
 #define REG_NUMBER(number, ...) number,
-	DP_REGS(REG_NUMBER) DP_SPECIAL_REGS(REG_NUMBER)
+	DP_REGS(REG_NUMBER) DP_SPECIAL_REGS(REG_NUMBER) DP_WIDE_REGS(REG_NUMBER)
 		DP_VECTOR_REGS(REG_NUMBER)
 };
 
@@ -564,7 +621,7 @@ static void later_complaints_find_their_place(void **state)
 					  p->points[0].symbol),
 			 -ENOENT);
 	assert_string_equal(diag.text,
-			    "t.dp:5:10: there is no symbol \"main\"");
+			    "t.dp:6:10: there is no symbol \"main\"");
 	assert_string_equal(line, "offset = main");
 	assert_int_equal(diag.column, 9);
 	assert_int_equal(diag.span, 4);
@@ -762,6 +819,73 @@ static void refusals_say_where_and_why(void **state)
 	globfree(&files);
 }
 
+/* Is @spelling one of those that a line of the manual's tables has before its stack picture? */
+static bool is_in_table(const char *page, const char *spelling)
+{
+	size_t len = strlen(spelling), k;
+	const char *line, *p, *end;
+
+	for (line = page; *line; line += *line == '\n') {
+		end = line + strcspn(line, "\n");
+		p = memmem(line, (size_t)(end - line), "( ", 2);
+		for (; p && line < p; line += k) {
+			line += strspn(line, " |,");
+			k = strcspn(line, "|,(\n");
+			/* A comma within an operand has no blank behind it. */
+			while (line[k] == ',' && line[k + 1] != ' ')
+				k += 1 + strcspn(line + k + 1, "|,(\n");
+			while (k && line[k - 1] == ' ')
+				k--;
+			if (k == len && !memcmp(line, spelling, len))
+				return true;
+			k += !k;
+		}
+		line = end;
+	}
+	return false;
+}
+
+static const char *placeholder(int operand)
+{
+	static const char *const names[] = {
+		[DP_OPERAND_U8] = "N8",	   [DP_OPERAND_U16] = "N16",
+		[DP_OPERAND_S16] = "S16",  [DP_OPERAND_UL] = "N",
+		[DP_OPERAND_REL] = "L",	   [DP_OPERAND_REG] = "REG",
+		[DP_OPERAND_REGW] = "REG", [DP_OPERAND_LV] = "I",
+	};
+
+	return names[operand];
+}
+
+/* Ten instructions of global variables are told together. */
+static bool is_told_elsewhere(u8 code)
+{
+	return code >= DP_OPCODE_PUSH_GV_I && code <= DP_OPCODE_DEC_GV;
+}
+
+static void the_manual_has_every_instruction(void **state)
+{
+	char spelling[64];
+	size_t i, len;
+	char *page = read_file("man/dprobes.lang.7", &len);
+
+	for (i = 0; i < COUNT(op_rows); i++) {
+		if (op_rows[i].state != DP_OP_READY ||
+		    is_told_elsewhere(op_rows[i].code))
+			continue;
+		len = strcspn(op_rows[i].text, "%");
+		snprintf(spelling, sizeof(spelling), "%.*s%s", (int)len,
+			 op_rows[i].text,
+			 op_rows[i].text[len] ?
+				 placeholder(op_rows[i].operand) :
+				 "");
+		if (!is_in_table(page, spelling))
+			fail_msg("dprobes.lang(7) has no \"%s\"", spelling);
+	}
+	assert_false(is_in_table(page, "add N8"));
+	free(page);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -770,6 +894,7 @@ int main(void)
 		cmocka_unit_test(the_programs_of_the_paper_assemble),
 		cmocka_unit_test(keywords_fill_the_program),
 		cmocka_unit_test(defaults_are_those_of_dprobes),
+		cmocka_unit_test(values_and_symbols_are_kept),
 		cmocka_unit_test(every_instruction_of_the_table),
 		cmocka_unit_test(every_register_of_the_table),
 		cmocka_unit_test(limits_can_be_reached),
@@ -785,6 +910,7 @@ int main(void)
 		cmocka_unit_test(listings_end_at_damage),
 		cmocka_unit_test(listings_end_at_damaged_places),
 		cmocka_unit_test(refusals_say_where_and_why),
+		cmocka_unit_test(the_manual_has_every_instruction),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

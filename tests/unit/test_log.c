@@ -34,7 +34,7 @@ static struct dp_context mine = {
 		.lp = 3,
 		.exception = DP_EX_SEG_FAULT,
 		.parm = { 5, 6 },
-		.log = "abc" },
+		.log = (u8[]){ "abc" } },
 };
 static struct dp_context other = { .tid = 8, .vm.exception = 1 };
 static u32 steps_done, comes_at;

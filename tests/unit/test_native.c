@@ -39,7 +39,7 @@ static struct dp_native_limits limits = { .stack_mask = 31,
 
 static int walk(const u8 *code, u32 len)
 {
-	struct dp_vm_limits vars = { VM_VARS, VM_VARS };
+	struct dp_vm_limits vars = { VM_VARS, VM_VARS, DP_ALLOW_ALL };
 	u32 start = 0, offset;
 	const char *why;
 

@@ -486,7 +486,7 @@ static bool show_random(const struct dp_prototype *f, u64 *memory)
 	assert_int_equal(b.vm.end, DP_VM_EXIT);
 	assert_false(b.vm.truncated && p.logmax < DP_VM_LOG);
 	/* What is read behind the record is seen by the sanitizers. */
-	r = malloc(offsetof(struct dp_record_copy, data) + b.vm.lp);
+	r = calloc(1, offsetof(struct dp_record_copy, data) + b.vm.lp);
 	r->head.len = (u16)b.vm.lp;
 	memcpy(r->data, b.vm.log, b.vm.lp);
 	assert_true(*shown(&p, r, false));

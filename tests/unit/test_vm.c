@@ -14,7 +14,7 @@ static struct vm_bench b;
 
 static void run(const u8 *code, u32 len)
 {
-	struct dp_vm_limits limits = { VM_VARS, VM_VARS };
+	struct dp_vm_limits limits = { VM_VARS, VM_VARS, DP_ALLOW_ALL };
 	const char *why;
 	u32 start = 0, offset;
 
@@ -426,7 +426,7 @@ static void ends_are_told_apart(void **state)
 
 static int verify(const u8 *code, u32 len, u32 start)
 {
-	struct dp_vm_limits limits = { VM_VARS, VM_VARS };
+	struct dp_vm_limits limits = { VM_VARS, VM_VARS, DP_ALLOW_ALL };
 	const char *why;
 	u32 offset;
 
@@ -447,7 +447,7 @@ static void the_verifier_rejects(void **state)
 	assert_int_equal(verify(good, sizeof(good), 10), -EINVAL);
 	assert_int_equal(verify(good, 0, 0), -EINVAL);
 	REJECTED(0x16, OP(EXIT));
-	REJECTED(OP(MALLOC), OP(EXIT));
+	REJECTED(OP(CALL_KMOD), OP(EXIT));
 	REJECTED(OP(NOP));
 	REJECTED(OP(CALL), WORD(-9));
 	REJECTED(OP(PUSH), 1, 2, 3);
@@ -460,6 +460,7 @@ static void the_verifier_rejects(void **state)
 	REJECTED(OP(PUSH_GV_I), 0, 1, OP(EXIT));
 	REJECTED(OP(PUSH_R), 0x7f, 0, OP(EXIT));
 	REJECTED(OP(PUSH_R), 0x90, 0, OP(EXIT));
+	REJECTED(OP(PUSH_R), 0x24, 0, OP(EXIT));
 	REJECTED(OP(POP_R), 0x80, 0, OP(EXIT));
 	REJECTED(OP(POP_R), 0x67, 0, OP(EXIT));
 	REJECTED(OP(POP_R), 0x00, 0, OP(EXIT));

@@ -23,6 +23,7 @@
 
 static struct vm_bench b;
 static bool seen[256];
+static u8 fxsaved[512];
 
 static const u8 operand_size[] = {
 	[DP_OPERAND_U8] = 1,   [DP_OPERAND_U16] = 2, [DP_OPERAND_S16] = 2,
@@ -36,7 +37,7 @@ static const u8 operand_of[256] = {
 
 static void run(const u8 *code, u32 len)
 {
-	struct dp_vm_limits limits = { VM_VARS, VM_VARS };
+	struct dp_vm_limits limits = { VM_VARS, VM_VARS, DP_ALLOW_ALL };
 	u32 start = 0, offset, at;
 	const char *why;
 
@@ -79,6 +80,13 @@ static void wrote(u8 token, const u64 *values, u32 n)
 		wrote(token, values, NR(values));            \
 	} while (0)
 #define LEFT(...) WROTE(DP_ITEM_ELEMENTS, __VA_ARGS__)
+/* The same, after an exception that was handled */
+#define LEFT_WITH(code, ...)                            \
+	do {                                            \
+		assert_int_equal(b.vm.exception, code); \
+		b.vm.exception = 0;                     \
+		LEFT(__VA_ARGS__);                      \
+	} while (0)
 
 static void raised(u16 code, u64 p1, u64 p2)
 {
@@ -1008,10 +1016,371 @@ static void runs_begin_anew(void **state)
 	assert_int_equal(b.vm.parm[0] | b.vm.parm[1], 0);
 }
 
+static u64 trace_word(u32 at)
+{
+	u64 v;
+
+	assert_true(at + 8 <= b.vm.stp);
+	memcpy(&v, b.traces + at, 8);
+	return v;
+}
+
+static void exception_handlers(void **state)
+{
+	/* sx H; push 1; push 0; div; H: push x; log 6 */
+	RUN(OP(SX), WORD(19), PUSH(1), PUSH(0), OP(DIV), OP(PUSH_X), TOP(6));
+	LEFT_WITH(DP_EX_DIV_BY_ZERO, DP_EX_DIV_BY_ZERO, 0, 0, DP_EX_DIV_BY_ZERO,
+		  0, 0);
+	/* Unset again, it ends the program. */
+	RUN(OP(SX), WORD(1), OP(UX), PUSH(1), PUSH(0), OP(DIV), OP(EXIT));
+	raised(DP_EX_DIV_BY_ZERO, 0, 0);
+	/* One of its own, with what is on the stack, and no mask for it */
+	b.vm.ex_mask = 0;
+	RUN(OP(SX), WORD(28), PUSH(3), PUSH(2), PUSH(DP_EX_USER), OP(RX),
+	    TOP(3));
+	LEFT_WITH(DP_EX_USER, DP_EX_USER, 2, 3);
+	/* What is masked out ends it in spite of the handler, or is nothing at all. */
+	RUN(OP(SX), WORD(19), PUSH(1), PUSH(0), OP(DIV), OP(EXIT));
+	raised(DP_EX_DIV_BY_ZERO, 0, 0);
+	assert_int_equal(b.vm.jumps, 0);
+}
+
+/* The entry of a handler counts as a jump; what has used up the jumps is handled once. */
+static void handlers_are_jumps(void **state)
+{
+	b.vm.jmpmax = 0;
+	RUN(OP(SX), WORD(19), PUSH(1), PUSH(0), OP(DIV), OP(EXIT));
+	raised(DP_EX_MAX_JMPS, 0, 0);
+	RUN(OP(SX), WORD(9), OP(JMP), WORD(0), TOP(1));
+	LEFT_WITH(DP_EX_MAX_JMPS, DP_EX_MAX_JMPS);
+	/* H: sx H; jmp H */
+	RUN(OP(SX), WORD(0), OP(SX), WORD(-9), OP(JMP), WORD(-18), OP(EXIT));
+	raised(DP_EX_MAX_JMPS, 0, 0);
+}
+
+static void the_log_may_overflow_loudly(void **state)
+{
+	b.vm.logmax = 2;
+	RUN(OP(SX), WORD(4), OP(LOG_I), SHORT(1), OP(EXIT), OP(ABORT));
+	assert_int_equal(b.vm.end, DP_VM_EXIT);
+	b.vm.ex_mask |= DP_EX_LOG_OVERFLOW;
+	RUN(OP(SX), WORD(4), OP(LOG_I), SHORT(1), OP(EXIT), OP(ABORT));
+	assert_int_equal(b.vm.end, DP_VM_ABORT);
+	assert_int_equal(b.vm.exception, DP_EX_LOG_OVERFLOW);
+	assert_int_equal(b.vm.parm[0], 2);
+}
+
+/* Only who asks for it is told. */
+static void the_stack_may_wrap_loudly(void **state)
+{
+	RUN(OP(ADD), OP(EXIT));
+	assert_int_equal(b.vm.end, DP_VM_EXIT);
+	b.vm.ex_mask |= DP_EX_RPN_STACK_WRAP;
+	RUN(PUSH(1), OP(ADD), OP(EXIT));
+	raised(DP_EX_RPN_STACK_WRAP, 0, 0);
+	RUN(PUSH(1), OP(ROS), 2, OP(EXIT));
+	raised(DP_EX_RPN_STACK_WRAP, 0, 0);
+	RUN(PUSH(1), PUSH(2), OP(ADD), OP(ROS), 1, OP(EXIT));
+	assert_int_equal(b.vm.end, DP_VM_EXIT);
+	b.vm.stack_mask = 31;
+	RUN(PUSH(1), OP(DUP_I), 31, OP(ROS), 32, OP(EXIT));
+	assert_int_equal(b.vm.end, DP_VM_EXIT);
+	RUN(PUSH(1), OP(DUP_I), 31, PUSH(2), OP(EXIT));
+	raised(DP_EX_RPN_STACK_WRAP, 0, 0);
+	RUN(PUSH(1), OP(DUP_I), 32, OP(EXIT));
+	raised(DP_EX_RPN_STACK_WRAP, 0, 0);
+	RUN(OP(LOG_I), SHORT(300), OP(EXIT));
+	raised(DP_EX_RPN_STACK_WRAP, 0, 0);
+	RUN(PUSH(20), OP(RESTORE_TSP), OP(ROS), 12, OP(EXIT));
+	assert_int_equal(b.vm.end, DP_VM_EXIT);
+	RUN(PUSH(20), OP(RESTORE_TSP), OP(ROS), 13, OP(EXIT));
+	raised(DP_EX_RPN_STACK_WRAP, 0, 0);
+}
+
+static void stack_traces(void **state)
+{
+	b.lv[1] = 0x1111;
+	b.lv[2] = 0x2222;
+	b.gv[0] = 0x3333;
+	/* call F; exit; F: push 1; push 2; trace lv; push 0; push 1; trace gv; push 0x55;
+	 * push -1 … trace pv; log st; ret */
+	RUN(OP(CALL), WORD(1), OP(EXIT), PUSH(1), PUSH(2), OP(TRACE_LV),
+	    PUSH(0), PUSH(1), OP(TRACE_GV), PUSH(0x55), PUSH(-1), PUSH(1),
+	    OP(TRACE_PV), OP(LOG_ST), OP(RET));
+	assert_int_equal(b.vm.stp, 32 + 3 + 16 + 3 + 8 + 3 + 16 + 3 + 8);
+	assert_int_equal(trace_word(0), 0);
+	assert_int_equal(trace_word(8), ~0ull);
+	assert_int_equal(b.traces[32], DP_ITEM_FRAMES);
+	assert_int_equal(b.traces[33], 1);
+	assert_int_equal(trace_word(35), 10);
+	assert_int_equal(trace_word(43), 9);
+	assert_int_equal(b.traces[51], DP_ITEM_STACK);
+	assert_int_equal(trace_word(54), 0x55);
+	assert_int_equal(b.traces[62], DP_ITEM_LV);
+	assert_int_equal(b.traces[63], 2);
+	assert_int_equal(trace_word(65), 0x1111);
+	assert_int_equal(trace_word(73), 0x2222);
+	assert_int_equal(b.traces[81], DP_ITEM_GV);
+	assert_int_equal(trace_word(84), 0x3333);
+	/* Of its own frame a handler shows nothing; what is purged is gone. */
+	RUN(OP(LOG_ST), OP(PURGE_ST), OP(LOG_ST), OP(PUSH_STP), TOP(1));
+	LEFT(35);
+	RUN(OP(LOG_ST), PUSH(5), OP(POP_STP), OP(PUSH_STP), TOP(1));
+	LEFT(5);
+	RUN(OP(LOG_ST), PUSH(36), OP(POP_STP), OP(EXIT));
+	raised(DP_EX_INVALID_OPERAND, DP_VM_OPERAND_LP, 36);
+	RUN(PUSH(VM_VARS), PUSH(1), OP(TRACE_LV), OP(EXIT));
+	raised(DP_EX_INVALID_OPERAND, DP_VM_OPERAND_LV, VM_VARS);
+	RUN(PUSH(1), PUSH(VM_VARS), OP(TRACE_GV), OP(EXIT));
+	raised(DP_EX_INVALID_OPERAND, DP_VM_OPERAND_GV, VM_VARS);
+}
+
+static void stack_traces_have_their_room(void **state)
+{
+	b.vm.tracemax = 69;
+	RUN(OP(LOG_ST), OP(LOG_ST), OP(EXIT));
+	assert_int_equal(b.vm.stp, 35);
+	assert_true(b.vm.truncated);
+	b.vm.ex_mask |= DP_EX_LOG_OVERFLOW;
+	RUN(OP(LOG_ST), OP(LOG_ST), OP(EXIT));
+	raised(DP_EX_LOG_OVERFLOW, 69, 0);
+	b.vm.auto_trace = true;
+	RUN(PUSH(1), PUSH(0), OP(DIV), OP(EXIT));
+	raised(DP_EX_DIV_BY_ZERO, 0, 0);
+	assert_int_equal(trace_word(0), DP_EX_DIV_BY_ZERO);
+	assert_false(b.vm.truncated);
+	b.vm.tracemax = 0;
+	RUN(PUSH(1), PUSH(0), OP(DIV), OP(EXIT));
+	assert_int_equal(b.vm.stp, 0);
+	assert_true(b.vm.truncated);
+	/* All the variables that there are, in all frames, are too many. */
+	b.vm.auto_trace = false;
+	b.vm.tracemax = DP_VM_TRACES;
+	RUN(OP(CALL), WORD(0), PUSH(0), PUSH(~0ull), OP(TRACE_PV), OP(LOG_ST),
+	    OP(EXIT));
+	raised(DP_EX_LOG_OVERFLOW, DP_VM_TRACES, 0);
+}
+
+static void the_heap(void **state)
+{
+	/* Two blocks; bytes go in and out upwards. */
+	RUN(PUSH(5), OP(MALLOC), PUSH(8), OP(MALLOC), TOP(2));
+	LEFT(24, 8);
+	RUN(PUSH(0x1122), PUSH(0x3344), PUSH(4), OP(MALLOC), OP(PUSH_TSP_I),
+	    SHORT(0), OP(POP_LV_I), SHORT(0), PUSH(0), OP(POPH_U16), SHORT(2),
+	    OP(PUSH_LV_I), SHORT(0), PUSH(0), OP(PUSHH_U8), SHORT(4), TOP(4));
+	LEFT(0x11, 0x22, 0x33, 0x44);
+	RUN(PUSH(-2), PUSH(8), OP(MALLOC), OP(PUSH_TSP_I), SHORT(0),
+	    OP(POP_LV_I), SHORT(0), PUSH(0), OP(POPH_U64), SHORT(1),
+	    OP(PUSH_LV_I), SHORT(0), PUSH(4), OP(PUSHH_U32), SHORT(1), TOP(1));
+	LEFT(0xffffffff);
+	RUN(PUSH(-2), PUSH(8), OP(MALLOC), OP(POP_LV_I), SHORT(0),
+	    OP(PUSH_LV_I), SHORT(0), PUSH(7), OP(POPH_U8), SHORT(1),
+	    OP(PUSH_LV_I), SHORT(0), PUSH(0), OP(PUSHH_U64), SHORT(1),
+	    OP(PUSH_LV_I), SHORT(0), PUSH(6), OP(PUSHH_U16), SHORT(1), TOP(1));
+	assert_int_equal(b.vm.log[3 + 1], 0xfe);
+	/* Both widths that have not been used yet */
+	RUN(PUSH(9), PUSH(4), OP(MALLOC), OP(POP_LV_I), SHORT(0), OP(PUSH_LV_I),
+	    SHORT(0), PUSH(0), OP(POPH_U32), SHORT(1), OP(EXIT));
+	assert_int_equal(b.vm.end, DP_VM_EXIT);
+}
+
+static void the_heap_has_bounds(void **state)
+{
+	RUN(PUSH(4), OP(MALLOC), PUSH(4), OP(PUSHH_U8), SHORT(1), OP(EXIT));
+	raised(DP_EX_HEAP_INVALID_OFFSET, 8, 4);
+	RUN(PUSH(4), OP(MALLOC), PUSH(1), OP(PUSHH_U32), SHORT(1), OP(EXIT));
+	raised(DP_EX_HEAP_INVALID_OFFSET, 8, 1);
+	RUN(PUSH(4), OP(MALLOC), PUSH(-1), OP(POPH_U8), SHORT(1), OP(EXIT));
+	raised(DP_EX_HEAP_INVALID_OFFSET, 8, ~0ull);
+	RUN(PUSH(4), OP(MALLOC), PUSH(0), OP(PUSHH_U64), SHORT(0xffff),
+	    OP(EXIT));
+	raised(DP_EX_HEAP_INVALID_OFFSET, 8, 0);
+	RUN(PUSH(16), PUSH(3), OP(PUSHH_U8), SHORT(1), OP(EXIT));
+	raised(DP_EX_HEAP_INVALID_HANDLE, 16, 3);
+	/* A handle inside a block, where the program has put what looks like a head */
+	RUN(PUSH(0x1000000010), PUSH(64), OP(MALLOC), PUSH(0), OP(POPH_U64),
+	    SHORT(1), PUSH(16), OP(FREE), OP(EXIT));
+	raised(DP_EX_HEAP_INVALID_HANDLE, 16, 0);
+	RUN(PUSH(4), OP(MALLOC), OP(DUP_I), 1, OP(FREE), OP(FREE), OP(EXIT));
+	raised(DP_EX_HEAP_INVALID_HANDLE, 8, 0);
+	RUN(PUSH(VM_HEAP - 8), OP(MALLOC), PUSH(0), OP(MALLOC), OP(EXIT));
+	raised(DP_EX_HEAP_NOMEM, 0, 0);
+	RUN(PUSH(VM_HEAP - 7), OP(MALLOC), OP(EXIT));
+	raised(DP_EX_HEAP_NOMEM, VM_HEAP - 7, 0);
+	RUN(PUSH(1ull << 40), OP(MALLOC), OP(EXIT));
+	raised(DP_EX_HEAP_NOMEM, 1ull << 40, 0);
+	b.vm.heapmax = 0;
+	RUN(PUSH(0), OP(MALLOC), OP(EXIT));
+	raised(DP_EX_HEAP_NOMEM, 0, 0);
+}
+
+/* Room is used again: neighbours are merged, and what is too much is another block. */
+static void the_heap_is_used_again(void **state)
+{
+	/* Three blocks of 16; the first two go; one of 40 fits there. */
+	RUN(PUSH(16), OP(MALLOC), PUSH(16), OP(MALLOC), PUSH(16), OP(MALLOC),
+	    OP(ROS), 1, OP(FREE), OP(FREE), PUSH(40), OP(MALLOC), PUSH(8),
+	    OP(MALLOC), TOP(2));
+	LEFT(80, 8);
+	/* A block of 8 leaves room for another one of 8. */
+	RUN(PUSH(40), OP(MALLOC), PUSH(8), OP(MALLOC), OP(ROS), 1, OP(FREE),
+	    PUSH(8), OP(MALLOC), PUSH(16), OP(MALLOC), TOP(2));
+	LEFT(24, 8);
+	/* All of it, again and again: L: malloc, free; loop L */
+	RUN(PUSH(100), PUSH(VM_HEAP - 8), OP(MALLOC), OP(FREE), OP(LOOP),
+	    WORD(-20), TOP(1));
+	LEFT(0);
+}
+
+/* A walk over many blocks takes the time of many instructions. */
+static void long_instructions_cost_more(void **state)
+{
+	u8 code[1 + 8 + 2 * 1 + 9 + 1], at = 0, i;
+	static u8 heap[DP_VM_HEAP];
+
+	b.vm.heap = heap;
+	b.vm.heapmax = sizeof(heap);
+	/* L: push 0; malloc; jmp L */
+	code[at++] = OP(PUSH);
+	for (i = 0; i < 8; i++)
+		code[at++] = 0;
+	code[at++] = OP(MALLOC);
+	code[at++] = OP(JMP);
+	vm_put(code, at, (u64)-19, 8);
+	run(code, at + 8);
+	raised(DP_EX_HEAP_NOMEM, 0, 0);
+	assert_true(DP_VM_BUDGET - b.vm.budget > 3 * sizeof(heap) / 16 + 10000);
+	b.vm.heap = b.heap;
+}
+
+static void globals_are_allocated(void **state)
+{
+	RUN(PUSH(2), OP(ALLOC_GV), OP(DUP_I), 1, OP(POP_LV_I), SHORT(0),
+	    PUSH(7), OP(POP_GV), OP(PUSH_LV_I), SHORT(0), OP(INC_GV),
+	    OP(PUSH_LV_I), SHORT(0), OP(PUSH_GV), OP(PUSH_LV_I), SHORT(0),
+	    TOP(2));
+	LEFT(DP_VM_GLOBALS, 8);
+	/* They outlive the hit; the next block lies behind. */
+	RUN(PUSH(1), OP(ALLOC_GV), PUSH(DP_VM_GLOBALS), OP(PUSH_GV), TOP(2));
+	LEFT(8, DP_VM_GLOBALS + 2);
+	RUN(PUSH(DP_VM_GLOBALS), OP(FREE_GV), OP(FREE_GV_I),
+	    SHORT(DP_VM_GLOBALS + 2), PUSH(DP_VM_GLOBALS), OP(ALLOC_GV),
+	    OP(PUSH_GV), TOP(1));
+	LEFT(0);
+	RUN(PUSH(1), OP(ALLOC_GV), OP(EXIT));
+	raised(DP_EX_INVALID_OPERAND, DP_VM_OPERAND_GV, 1);
+	RUN(PUSH(DP_VM_GLOBALS + 1), OP(FREE_GV), OP(EXIT));
+	raised(DP_EX_INVALID_OPERAND, DP_VM_OPERAND_GV, DP_VM_GLOBALS + 1);
+	RUN(OP(FREE_GV_I), SHORT(DP_VM_GLOBALS), OP(FREE_GV_I),
+	    SHORT(DP_VM_GLOBALS), OP(EXIT));
+	raised(DP_EX_INVALID_OPERAND, DP_VM_OPERAND_GV, DP_VM_GLOBALS);
+	RUN(PUSH(DP_VM_GLOBALS), OP(PUSH_GV), OP(EXIT));
+	raised(DP_EX_INVALID_OPERAND, DP_VM_OPERAND_GV, DP_VM_GLOBALS);
+	RUN(PUSH(0), OP(ALLOC_GV), OP(EXIT));
+	raised(DP_EX_INVALID_OPERAND, DP_VM_OPERAND_GV, 0);
+	RUN(PUSH(DP_VM_GLOBALS + 1), OP(ALLOC_GV), OP(EXIT));
+	raised(DP_EX_INVALID_OPERAND, DP_VM_OPERAND_GV, DP_VM_GLOBALS + 1);
+	b.vm.globals = NULL;
+	RUN(PUSH(1), OP(ALLOC_GV), OP(EXIT));
+	raised(DP_EX_INVALID_OPERAND, DP_VM_OPERAND_GV, 1);
+}
+
+/* [row 305] Where the kernel does not give the right, as in most places. */
+static void ports(void **state)
+{
+	static const u8 in[] = { OP(PUSH_IO_U8), OP(PUSH_IO_U16),
+				 OP(PUSH_IO_U32) };
+	bool may = !access("/dev/port", R_OK | W_OK);
+	u8 code[] = { PUSH(0x61), 0, OP(EXIT) };
+	u32 i;
+
+	for (i = 0; i < NR(in); i++) {
+		code[9] = in[i];
+		run(code, sizeof(code));
+		if (!may || b.vm.end != DP_VM_EXIT)
+			raised(DP_EX_INVALID_OPERAND, DP_VM_OPERAND_PORT, 0x61);
+	}
+	/* Beyond the last port there is none. */
+	RUN(PUSH(0xffff), PUSH(1), OP(POP_IO_U16), OP(EXIT));
+	raised(DP_EX_INVALID_OPERAND, DP_VM_OPERAND_PORT, 0xffff);
+	RUN(PUSH(0x10000), PUSH(1), OP(POP_IO_U8), OP(EXIT));
+	raised(DP_EX_INVALID_OPERAND, DP_VM_OPERAND_PORT, 0x10000);
+	RUN(PUSH(0xfffd), PUSH(1), OP(POP_IO_U32), OP(EXIT));
+	raised(DP_EX_INVALID_OPERAND, DP_VM_OPERAND_PORT, 0xfffd);
+}
+
+static void segments(void **state)
+{
+	RUN(OP(PUSH_R), SHORT(DP_REG_DS), PUSH(0x1234), OP(SEG2LIN), TOP(1));
+	LEFT(0x1234);
+	RUN(PUSH(0x33), PUSH(7), OP(SEG2LIN), TOP(1));
+	LEFT(7);
+	RUN(PUSH(0x2b), PUSH(~0ull), OP(SEG2LIN), TOP(1));
+	LEFT(~0ull);
+	/* The kernel's, none at all, one of a table that only the kernel reads */
+	RUN(PUSH(0x10), PUSH(7), OP(SEG2LIN), OP(EXIT));
+	raised(DP_EX_SEG_FAULT, 0x10, 0);
+	RUN(PUSH(0x1002b), PUSH(7), OP(SEG2LIN), OP(EXIT));
+	raised(DP_EX_SEG_FAULT, 0x1002b, 0);
+	RUN(PUSH(0x2f), PUSH(7), OP(SEG2LIN), OP(EXIT));
+	raised(DP_EX_SEG_FAULT, 0x2f, 0);
+}
+
+static void floating_point_registers(void **state)
+{
+	double two = 2.5;
+	u64 low = 1ull << 63 | 1ull << 61, v[2];
+	u32 mxcsr, i;
+	u16 fcw;
+
+	__asm__ volatile("stmxcsr %0" : "=m"(mxcsr));
+	__asm__ volatile("fnstcw %0" : "=m"(fcw));
+	RUN(OP(PUSH_R), SHORT(DP_REG_MXCSR), OP(PUSH_U), SHORT(DP_REG_FCW),
+	    TOP(2));
+	assert_int_equal(b.vm.end, DP_VM_EXIT);
+	memcpy(v, b.vm.log + 3, 16);
+	assert_int_equal(v[0], fcw);
+	assert_int_equal(v[1] & 0xffc0, mxcsr & 0xffc0);
+	/* What is on the x87's stack is there afterwards, too. */
+	__asm__ volatile("fldl %0" : : "m"(two));
+	RUN(OP(PUSH_R), SHORT(DP_REG_FR0), OP(PUSH_R), SHORT(DP_REG_FTW),
+	    TOP(3));
+	__asm__ volatile("fstpl %0" : "=m"(two));
+	assert_true(two == 2.5);
+	memcpy(&low, b.vm.log + 3 + 8, 8);
+	assert_int_equal(low, 1ull << 63 | 1ull << 61);
+	memcpy(v, b.vm.log + 3, 8);
+	assert_int_equal(v[0], 1 << 7);
+	/* In a trap, the kernel has them. */
+	memset(fxsaved, 0, sizeof(fxsaved));
+	for (i = 0; i < 512; i++)
+		fxsaved[i] = (u8)(i * 7);
+	b.vm.fpstate = (u64)fxsaved;
+	RUN(OP(PUSH_R), SHORT(DP_REG_FR0 + 7), OP(PUSH_R),
+	    SHORT(DP_REG_WHOLE_XMM0 + 1), OP(PUSH_R),
+	    SHORT(DP_REG_WHOLE_XMM8 + 7), TOP(6));
+	assert_memory_equal(b.vm.log + 3, fxsaved + 160 + 15 * 16, 16);
+	assert_memory_equal(b.vm.log + 3 + 16, fxsaved + 160 + 16, 16);
+	assert_memory_equal(b.vm.log + 3 + 32, fxsaved + 32 + 7 * 16, 10);
+	RUN(OP(PUSH_R), SHORT(DP_REG_FSW), OP(PUSH_R), SHORT(DP_REG_FIP),
+	    OP(PUSH_R), SHORT(DP_REG_FDP), OP(PUSH_R), SHORT(DP_REG_MXCSR),
+	    OP(PUSH_R), SHORT(DP_REG_FCS), OP(PUSH_R), SHORT(DP_REG_FDS),
+	    OP(PUSH_R), SHORT(DP_REG_FTW), TOP(7));
+	assert_int_equal(b.vm.log[3], fxsaved[4]);
+	assert_memory_equal(b.vm.log + 3 + 3 * 8, fxsaved + 24, 4);
+	assert_memory_equal(b.vm.log + 3 + 4 * 8, fxsaved + 16, 4);
+	assert_memory_equal(b.vm.log + 3 + 5 * 8, fxsaved + 8, 4);
+	assert_memory_equal(b.vm.log + 3 + 6 * 8, fxsaved + 2, 2);
+	b.vm.fpstate = 0;
+	RUN(PUSH(0), OP(PUSH_R), SHORT(DP_REG_CPUID), TOP(4));
+	assert_int_equal(b.vm.lp, 35);
+}
+
 static void refused(const char *wanted, u32 at, const u8 *code, u32 len,
 		    u32 start)
 {
-	struct dp_vm_limits limits = { VM_VARS, VM_VARS - 1 };
+	struct dp_vm_limits limits = { VM_VARS, VM_VARS - 1, DP_ALLOW_ALL };
 	const char *why = "";
 	u32 offset = ~0u;
 
@@ -1037,8 +1406,8 @@ static void refusals_say_what_and_where(void **state)
 	refused("a handler that begins at no instruction", 11, good,
 		sizeof(good), 11);
 	REFUSED("no such instruction", 1, OP(NOP), 0x16, OP(EXIT));
-	REFUSED("an instruction that is not there yet", 1, OP(NOP), OP(MALLOC),
-		OP(EXIT));
+	REFUSED("an instruction that is not there yet", 1, OP(NOP),
+		OP(CALL_KMOD), OP(EXIT));
 	REFUSED("the operand is cut off", 1, OP(NOP), OP(PUSH), 1, 2, 3, 4, 5,
 		6, 7);
 	REFUSED("the end of the code is run off", 1, OP(NOP), PUSH(1));
@@ -1050,6 +1419,8 @@ static void refusals_say_what_and_where(void **state)
 		OP(EXIT));
 	REFUSED("no register that can be written", 1, OP(NOP), OP(POP_R),
 		SHORT(0x67), OP(EXIT));
+	REFUSED("an instruction that is not there yet", 0, OP(CALL_KMOD),
+		OP(EXIT));
 	REFUSED("a jump that meets no instruction", 1, OP(NOP), OP(JMP),
 		WORD(1), OP(EXIT));
 }
@@ -1100,6 +1471,20 @@ int main(void)
 		TEST(vectors),
 		TEST(facts),
 		TEST(runs_begin_anew),
+		TEST(exception_handlers),
+		TEST(handlers_are_jumps),
+		TEST(the_log_may_overflow_loudly),
+		TEST(the_stack_may_wrap_loudly),
+		TEST(stack_traces),
+		TEST(stack_traces_have_their_room),
+		TEST(the_heap),
+		TEST(the_heap_has_bounds),
+		TEST(the_heap_is_used_again),
+		TEST(long_instructions_cost_more),
+		TEST(globals_are_allocated),
+		TEST(ports),
+		TEST(segments),
+		TEST(floating_point_registers),
 		TEST(refusals_say_what_and_where),
 		TEST(all_have_been_run),
 	};

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define VM_VARS 4
+#define VM_HEAP 512
 #define VM_GUARD 0x5ca1ab1e5ca1ab1eull
 
 struct vm_bench {
@@ -21,6 +22,15 @@ struct vm_bench {
 	u64 behind;
 	u64 lv_before, lv[VM_VARS], lv_behind;
 	u64 gv_before, gv[VM_VARS], gv_behind;
+	u64 log_before;
+	u8 log[DP_VM_LOG];
+	u64 traces_before;
+	u8 traces[DP_VM_TRACES];
+	u64 heap_before;
+	u8 heap[VM_HEAP];
+	u64 globals_before;
+	struct dp_vm_globals globals;
+	u64 globals_behind;
 	struct dp_regs regs;
 	char text[64];
 };
@@ -28,6 +38,8 @@ struct vm_bench {
 static inline void vm_bench_init(struct vm_bench *b)
 {
 	memset(b, 0, sizeof(*b));
+	b->log_before = b->traces_before = b->heap_before = b->globals_before =
+		b->globals_behind = VM_GUARD;
 	b->before = b->behind = b->lv_before = b->lv_behind = b->gv_before =
 		b->gv_behind = VM_GUARD;
 	b->vm.lv = b->lv;
@@ -36,6 +48,13 @@ static inline void vm_bench_init(struct vm_bench *b)
 	b->vm.stack_mask = DP_VM_STACK - 1;
 	b->vm.jmpmax = 65535;
 	b->vm.logmax = DP_VM_LOG;
+	b->vm.log = b->log;
+	b->vm.tracemax = DP_VM_TRACES;
+	b->vm.traces = b->traces;
+	b->vm.heapmax = VM_HEAP;
+	b->vm.heap = b->heap;
+	b->vm.globals = &b->globals;
+	b->vm.ex_mask = DP_EX_MASK;
 	b->vm.regs = &b->regs;
 	strcpy(b->text, "some text that a program may log");
 }
@@ -50,6 +69,9 @@ static inline bool vm_bench_intact(const struct vm_bench *b)
 	return b->before == VM_GUARD && b->behind == VM_GUARD &&
 	       b->lv_before == VM_GUARD && b->lv_behind == VM_GUARD &&
 	       b->gv_before == VM_GUARD && b->gv_behind == VM_GUARD &&
+	       b->log_before == VM_GUARD && b->traces_before == VM_GUARD &&
+	       b->heap_before == VM_GUARD && b->globals_before == VM_GUARD &&
+	       b->globals_behind == VM_GUARD && b->vm.stp <= b->vm.tracemax &&
 	       b->vm.lp <= b->vm.logmax && b->vm.end != DP_VM_RUNS;
 }
 
@@ -70,7 +92,7 @@ static const struct {
 
 static const u16 vm_regs[] = {
 #define VM_REG_ROW(number, ...) number,
-	DP_REGS(VM_REG_ROW) DP_VECTOR_REGS(VM_REG_ROW)
+	DP_REGS(VM_REG_ROW) DP_VECTOR_REGS(VM_REG_ROW) DP_WIDE_REGS(VM_REG_ROW)
 };
 #define VM_NR_REGS (sizeof(vm_regs) / sizeof(vm_regs[0]))
 
@@ -97,9 +119,12 @@ static inline u64 vm_literal(struct vm_bench *b, u64 *seed)
 	}
 }
 
+/* Memory, or a port */
 static inline bool vm_writes_memory(u8 code)
 {
-	return code >= DP_OPCODE_POP_MEM_U8 && code <= DP_OPCODE_POP_MEM_U64;
+	return (code >= DP_OPCODE_POP_MEM_U8 &&
+		code <= DP_OPCODE_POP_MEM_U64) ||
+	       (code >= DP_OPCODE_PUSH_IO_U8 && code <= DP_OPCODE_POP_IO_U32);
 }
 
 /* A program that writes memory would write the harness's. */

@@ -413,6 +413,8 @@ static void expect(const struct adding *d)
 				 .probes = (u32)now + more,
 				 .programs = programs ? more : 0,
 				 .log = want->coming ? want->longest : 0,
+				 .traces = want->coming ? want->traces : 0,
+				 .heap = want->coming ? want->heap : 0,
 				 .calls = tracks,
 			 });
 }

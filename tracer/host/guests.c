@@ -204,7 +204,8 @@ static int send_programs(struct dp_host_source *h, struct dp_diag *diag)
 		err = send_some(h, &next, buffer, diag);
 	free(buffer);
 	if (!err && !dp_mirror_programs(h->engine))
-		err = dp_diag_set(diag, -ENOSPC, "there are too many programs");
+		err = dp_diag_set(diag, -ENOSPC,
+				  "there is no room for so many programs");
 	return err;
 }
 

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * program: the code of a file's program, for one process.
+ *
+ *   code of the file ─► symbols filled in ─► code of each value behind it, to which its call leads
+ */
+#include "tracer/program.h"
+#include "tracer/expr.h"
+#include "tracer/prototype.h"
+#include "tracer/session.h"
+#include <dprobes/diag.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** struct making - code that grows; @at: what is wrong is there */
+struct making {
+	struct dp_session *s;
+	const struct dp_lang_program *p;
+	size_t first;
+	u8 *code;
+	u32 len;
+	struct dp_diag words;
+	struct dp_source_place at;
+};
+
+static void add_number(u8 *at, u64 n)
+{
+	u64 number;
+
+	memcpy(&number, at, sizeof(number));
+	number += n;
+	memcpy(at, &number, sizeof(number));
+}
+
+static int fill_symbols(struct making *m, size_t point)
+{
+	u64 addr;
+	size_t i;
+	int err;
+
+	for (i = 0; i < m->p->nr_symbols; i++) {
+		const struct dp_lang_symbol *v = &m->p->symbols[i];
+
+		m->at = v->at;
+		err = dp_session_symbol(m->s, point, "&", v->name, &addr,
+					&m->words);
+		if (err)
+			return err;
+		add_number(m->code + v->code, addr);
+	}
+	return 0;
+}
+
+/* The one place of a probe: at another one its names may be elsewhere. */
+static int place_of(struct making *m, const struct dp_lang_value *v,
+		    size_t *point)
+{
+	const struct dp_points *points = &m->s->points;
+	size_t i, n = 0;
+
+	for (i = 0; i < points->n; i++)
+		if ((size_t)(points->v[i].spec - m->s->specs) ==
+			    m->first + v->point &&
+		    !points->v[i].refused) {
+			*point = i;
+			n++;
+		}
+	if (n == 1)
+		return 0;
+	return dp_diag_set(
+		&m->words, -EOPNOTSUPP,
+		n ? "the probe of this value is at %zu places, and values are of one" :
+		    "the probe of this value is at no place yet",
+		n);
+}
+
+/* By the tables of prototypes, or by debug information */
+static int compile(struct making *m, const struct dp_lang_value *v,
+		   size_t point, struct dp_trace_program *out)
+{
+	struct dp_spec *spec =
+		&m->s->specs[m->s->points.v[point].spec - m->s->specs];
+	bool at_return = m->p->points[v->point].retprobe;
+	struct dp_point *at = &m->s->points.v[point];
+	int err;
+
+	spec->prototype = spec->table = dp_prototype_of_spec(spec);
+	err = dp_expr_push(spec, v->text, at_return, out, &m->words);
+	if (err != -ENODATA && err != -EOPNOTSUPP)
+		return err;
+	if (dp_prototype_ask(m->s->source->mods, spec, at) || !at->names)
+		return err == -ENODATA ? -EINVAL : err;
+	spec->prototype = at->names;
+	dp_diag_clear(&m->words);
+	err = dp_expr_push(spec, v->text, at_return, out, &m->words);
+	return err == -ENODATA ? -EINVAL : err;
+}
+
+static int append(struct making *m, const struct dp_lang_value *v,
+		  const struct dp_trace_program *from, size_t point)
+{
+	u64 addr, distance = m->len - (v->code + 8);
+	u8 *more;
+	u32 i;
+	int err;
+
+	if (from->len > DP_CODE_MAX - m->len)
+		return dp_diag_set(
+			&m->words, -EINVAL,
+			"there is no room for the code of this value");
+	if (from->nr_rates)
+		return dp_diag_set(&m->words, -EOPNOTSUPP,
+				   "the latency of a call is not there yet");
+	more = realloc(m->code, m->len + from->len);
+	if (!more)
+		return dp_diag_set(&m->words, -ENOMEM, "out of memory");
+	m->code = more;
+	memcpy(m->code + m->len, from->code, from->len);
+	memcpy(m->code + v->code, &distance, sizeof(distance));
+	for (i = 0; i < from->nr_symbols; i++) {
+		err = dp_session_symbol(m->s, point, "@", from->symbols[i].name,
+					&addr, &m->words);
+		if (err)
+			return err;
+		add_number(m->code + m->len + from->symbols[i].at, addr);
+	}
+	m->len += from->len;
+	return 0;
+}
+
+static int add_value(struct making *m, const struct dp_lang_value *v)
+{
+	struct dp_trace_program program;
+	size_t point = 0;
+	int err;
+
+	m->at = v->at;
+	err = place_of(m, v, &point);
+	if (!err)
+		err = compile(m, v, point, &program);
+	if (err)
+		return err;
+	err = append(m, v, &program, point);
+	dp_expr_free(&program);
+	return err;
+}
+
+int dp_program_code(struct dp_session *s, const struct dp_lang_program *p,
+		    size_t first, size_t point, char **bad_line, u8 **code,
+		    u32 *len, struct dp_diag *diag)
+{
+	struct making m = { .s = s, .p = p, .first = first, .len = p->code_len };
+	size_t i;
+	int err;
+
+	*code = NULL;
+	m.code = malloc(p->code_len);
+	if (!m.code)
+		return dp_diag_set(diag, -ENOMEM, "out of memory");
+	memcpy(m.code, p->code, p->code_len);
+	err = fill_symbols(&m, point);
+	for (i = 0; !err && i < p->nr_values; i++)
+		err = add_value(&m, &p->values[i]);
+	if (err) {
+		free(m.code);
+		return dp_lang_complain(p, m.at, err, bad_line, diag, "%s",
+					m.words.text);
+	}
+	*code = m.code;
+	*len = m.len;
+	return 0;
+}
