@@ -123,11 +123,12 @@
 	.endm
 
 	/* The instance is in doubt until it is what comes next. */
-	.macro	count name, kind
+	.macro	count name
 	mov	%r8, MINE
 	mov	WORD, (MINE)
 	mov	%edx, %eax
-	incq	-\kind(COUNTERS,%rax)
+	and	$-8, %eax
+	incq	(COUNTERS,%rax)
 \name\()_committed:
 	movslq	dp_arena+DP_O_RSEQ_OFFSET(%rip), %rax
 	movq	$0, %fs:RSEQ_CS(%rax)
@@ -146,6 +147,16 @@
 	bts	$LIVE, %rax
 	cmp	%rax, (%r8)
 	jne	\name\()_other
+	.endm
+
+	/* At an exit that functions share, the return address says whose call it is. */
+	.macro	expect_ret name
+	test	$DP_O_CALL_SHARED, %dl
+	jz	1f
+	mov	SLOT(%rsp), %rax
+	cmp	%rax, RET(%r8)
+	jne	\name\()_other
+1:
 	.endm
 
 	/* The clock, in rax. Changes rdx. */
@@ -205,7 +216,7 @@ enter_again:
 	cmpq	$0, (%r8)
 	jne	enter_other
 	fill
-	count	enter, DP_O_CALL_ENTER
+	count	enter
 	bts	$LIVE, WORD
 	mov	WORD, (MINE)
 	end
@@ -224,7 +235,8 @@ exit_again:
 	start	exit, 1
 	find	exit, DP_O_CALL_EXIT, DP_O_CALLS
 	expect_live exit
-	count	exit, DP_O_CALL_EXIT
+	expect_ret exit
+	count	exit
 	movq	$0, (MINE)
 	end
 	ret
@@ -252,7 +264,7 @@ enter_timed_again:
 	clock
 	mov	%rax, TICKS(%r8)
 	mov	%r9, ENTRY
-	count	enter_timed, DP_O_CALL_ENTER
+	count	enter_timed
 	bts	$LIVE, WORD
 	mov	WORD, (MINE)
 	pop	%r9
@@ -278,6 +290,7 @@ exit_timed_again:
 	mov	%eax, %r9d
 	find	exit_timed, DP_O_CALL_EXIT, DP_O_TIMED_CALLS
 	expect_live exit_timed
+	expect_ret exit_timed
 	imul	dp_arena+DP_O_STREAM_STRIDE(%rip), %r9d
 	add	dp_arena+DP_O_STREAMS(%rip), %r9
 	mov	(%r9), %r10

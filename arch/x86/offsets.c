@@ -48,6 +48,7 @@ _Static_assert(DP_O_BLOCK_FACTOR == DP_BLOCK_FACTOR, "block");
 _Static_assert(DP_O_BLOCK_FACTOR_SHIFT == DP_BLOCK_FACTOR_SHIFT, "block");
 _Static_assert(DP_O_CALL_EXIT == DP_CALL_EXIT, "call");
 _Static_assert(DP_O_CALL_ENTER == DP_CALL_ENTER, "call");
+_Static_assert(DP_O_CALL_SHARED == DP_CALL_SHARED, "call");
 AT(0, struct dp_call_entry, counter);
 _Static_assert(DP_O_SIGNATURE == DP_STREAM_SIGNATURE, "signature");
 AT(DP_O_PRIVATE_LEAVING, struct dp_private, leaving);

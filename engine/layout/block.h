@@ -59,7 +59,8 @@ static inline u32 dp_block_home(u64 tag, u32 mask)
 /**
  * struct dp_call_entry - what detours do themselves at a site where calls begin or end
  * @counter: offset of the counter of the site's only probe in a CPU's counters, or, at the exit of
- *         a timed call, its number, shifted; and DP_CALL_ENTER or DP_CALL_EXIT; 0: nothing
+ *         a timed call, its number, shifted; and DP_CALL_ENTER or DP_CALL_EXIT, and
+ *         DP_CALL_SHARED; 0: nothing
  * @group: as of an instance
  */
 struct dp_call_entry {
@@ -68,6 +69,8 @@ struct dp_call_entry {
 
 #define DP_CALL_EXIT 1u
 #define DP_CALL_ENTER 2u
+/* An exit of several functions: only the call with the return address ends. */
+#define DP_CALL_SHARED 4u
 #define DP_CALL_SHIFT 3
 
 #endif

@@ -11,7 +11,7 @@
 /* What makes a call more than two counts and a record of its time */
 #define MORE (DP_WAY_JUDGED | DP_WAY_XMM)
 /* An exit that has to be looked at before it is one */
-#define DEPENDS (DP_WAY_TAKEN | DP_WAY_SHARED | DP_WAY_TAIL_TARGET)
+#define DEPENDS (DP_WAY_TAKEN | DP_WAY_TAIL_TARGET)
 
 static bool can(const struct dp_engine *e)
 {

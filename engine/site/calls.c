@@ -35,6 +35,8 @@ static struct dp_call_entry entry_of(const struct dp_engine *e, u32 probe,
 				     enum dp_call_way way)
 {
 	u32 group = e->probes[probe].group + 1;
+	u32 exit = DP_CALL_EXIT |
+		   (e->probes[probe].way & DP_WAY_SHARED ? DP_CALL_SHARED : 0);
 
 	switch (way) {
 	case DP_CALL_BEGINS:
@@ -43,13 +45,11 @@ static struct dp_call_entry entry_of(const struct dp_engine *e, u32 probe,
 			counter_of(e, probe) | DP_CALL_ENTER, probe + 1
 		};
 	case DP_CALL_FINISHES:
-		return (struct dp_call_entry){
-			counter_of(e, probe) | DP_CALL_EXIT, group
-		};
+		return (struct dp_call_entry){ counter_of(e, probe) | exit,
+					       group };
 	case DP_CALL_FINISHES_TIMED:
-		return (struct dp_call_entry){
-			probe << DP_CALL_SHIFT | DP_CALL_EXIT, group
-		};
+		return (struct dp_call_entry){ probe << DP_CALL_SHIFT | exit,
+					       group };
 	default:
 		return (struct dp_call_entry){ 0 };
 	}

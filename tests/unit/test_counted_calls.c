@@ -94,6 +94,12 @@ static bool is_timed(u32 function)
 	return function % 2;
 }
 
+/* Calls of others come to the returns of every other pair of functions. */
+static bool is_shared(u32 function, u32 kind)
+{
+	return kind == RETURN && function / 2 % 2;
+}
+
 static struct dp_call_entry *call_at(u32 function, u32 kind)
 {
 	struct dp_call_entry *calls = dp_at(dp_arena.control.call_off);
@@ -113,6 +119,8 @@ static void make_call(u32 function, u32 kind)
 		counter = n << DP_CALL_SHIFT | DP_CALL_EXIT;
 	else
 		counter |= DP_CALL_EXIT;
+	if (is_shared(function, kind))
+		counter |= DP_CALL_SHARED;
 	*call_at(function, kind) = (struct dp_call_entry){
 		.counter = counter, .group = number_of(function, ENTER) + 1
 	};
@@ -126,7 +134,9 @@ static void make_probe(u32 function, u32 kind)
 	dp_fake_site(n, 0x400000 + n * 16);
 	p = dp_fake_probe(n, n, kind == ENTER ? DP_KIND_ENTER : DP_KIND_EXIT);
 	p->group = kind == ENTER ? DP_NO_GROUP : number_of(function, ENTER);
-	p->way = kind == TAIL ? DP_WAY_TAIL : 0;
+	p->way = kind == TAIL		   ? DP_WAY_TAIL :
+		 is_shared(function, kind) ? DP_WAY_SHARED :
+					     0;
 	if (kind == ENTER && is_timed(function))
 		p->way = DP_WAY_LOGS;
 	make_call(function, kind);
@@ -222,6 +232,13 @@ static void enter(struct thread *t, u32 function, u32 slot)
 	t->entered[function]++;
 }
 
+/* To anywhere else than where it was called from */
+static void go_astray(struct thread *t)
+{
+	if (t->depth)
+		t->stack[t->live[t->depth - 1].slot] ^= 1;
+}
+
 static void leave(struct thread *t, u32 kind)
 {
 	u32 function = t->live[--t->depth].function;
@@ -243,6 +260,23 @@ static void call(struct thread *t)
 		enter(t, function, top - down);
 }
 
+/* A slot below those of all calls: the agent writes to the stack below where it is called */
+static u64 *slot_below(struct thread *t)
+{
+	u32 top = t->depth ? t->live[t->depth - 1].slot : SLOTS;
+
+	return &t->stack[top ? randomly(&t->seed) % top : 0];
+}
+
+/* A return of a call that was not tracked, or was left. The word is what nobody else has written. */
+static void return_alone(struct thread *t)
+{
+	u64 *slot = slot_below(t);
+
+	*slot = 0x1000 + randomly(&t->seed) % 4;
+	hit(t, (u32)randomly(&t->seed) % FUNCTIONS, RETURN, (u64)slot);
+}
+
 static void step(struct thread *t)
 {
 	switch (randomly(&t->seed) % 16) {
@@ -256,15 +290,17 @@ static void step(struct thread *t)
 			      t->live[t->depth].slot);
 		}
 		break;
-	case 2: /* a return of a call that was not tracked */
-		hit(t, (u32)randomly(&t->seed) % FUNCTIONS, RETURN,
-		    (u64)&t->stack[randomly(&t->seed) % SLOTS]);
+	case 2:
+		return_alone(t);
 		break;
 	case 3: /* no stack pointer that a call has */
 		hit(t, 0, randomly(&t->seed) % KINDS,
-		    (u64)&t->stack[SLOTS / 2] + 1 + randomly(&t->seed) % 7);
+		    (u64)slot_below(t) - 1 - randomly(&t->seed) % 7);
 		break;
 	case 4:
+		if (randomly(&t->seed) % 4 == 0)
+			go_astray(t);
+	/* fall through */
 	case 5:
 	case 6:
 	case 7:

@@ -282,7 +282,10 @@ static void code_counts_simple_calls(void **state)
 	assert_int_equal(call_of(&w, exit).counter,
 			 counter_of(&w, exit) | DP_CALL_EXIT);
 	assert_int_equal(call_of(&w, tail).group, enter + 1);
-	assert_true(is_nothing(&w, taken) && is_nothing(&w, shared));
+	assert_true(is_nothing(&w, taken));
+	assert_int_equal(call_of(&w, shared).counter, counter_of(&w, shared) |
+							      DP_CALL_EXIT |
+							      DP_CALL_SHARED);
 	assert_true(is_nothing(&w, target) && is_nothing(&w, later));
 	/* Until all is armed, and from before it is disarmed */
 	dp_engine_admit(w.e, false);
