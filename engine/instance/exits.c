@@ -197,13 +197,17 @@ static void replace_own(const struct dp_place *p, const struct dp_hit *hit)
 /* Has the call been left without our knowledge, now that another function is entered at its slot? Two
  * calls have one frame where a function runs on into another one. They have the same return address,
  * and exits in common. */
-static bool has_gone(const struct dp_place *p, const struct dp_hit *hit)
+static bool has_gone(const struct dp_place *p, u32 probe,
+		     const struct dp_hit *hit)
 {
 	const struct dp_exit_instance *v = p->instance;
 	u64 ret;
 
 	if (p->group >= dp_arena.control.nr_probes || !is_sane(p) ||
 	    state_of(v) != DP_INSTANCE_LIVE || !v->ret)
+		return false;
+	/* Another probe of the function that is entered now */
+	if (dp_probe(p->group)->site == dp_probe(probe)->site)
 		return false;
 	ret = return_address(hit);
 	if (ret == v->ret)
@@ -221,7 +225,7 @@ APART static void replace(u32 probe, const struct dp_hit *hit)
 	while (dp_place_next(&p))
 		if (p.group == probe)
 			replace_own(&p, hit);
-		else if (has_gone(&p, hit))
+		else if (has_gone(&p, probe, hit))
 			leave(&p, DP_CALL_ABANDONED, DP_NO_GROUP, NULL);
 }
 

@@ -82,6 +82,9 @@ static inline int setup(void **state)
 	make_function(PLAIN, PLAIN_EXIT, 0);
 	make_function(LOGS, LOGS_EXIT, 0);
 	make_function(OTHER, SHARED_EXIT, DP_WAY_SHARED);
+	/* Functions have entries of their own. */
+	probe_at(PLAIN)->site = 1;
+	probe_at(OTHER)->site = 2;
 	probe_at(LOGS)->way = DP_WAY_LOGS;
 	dp_fake_program(LOGS, logs, sizeof(logs));
 	dp_fake_probe(NOBODYS_EXIT, 0, DP_KIND_EXIT);

@@ -153,6 +153,33 @@ static void calls_of_others_end_what_was_left(void **state)
 	assert_int_equal(in_use(), 0);
 }
 
+/* Of one function, for two conditions: each has its calls. */
+static void probes_of_one_function_are_apart(void **state)
+{
+	u64 stack[1] = { 0x1234 };
+	int i;
+
+	probe_at(PLAIN)->site = probe_at(LOGS)->site;
+	for (i = 0; i < 2; i++) {
+		enter(LOGS, stack);
+		enter(PLAIN, stack);
+		assert_int_equal(in_use(), 2);
+		leave(LOGS_EXIT, stack, 1);
+		leave(PLAIN_EXIT, stack, 1);
+		assert_int_equal(in_use(), 0);
+	}
+	/* Both were left: each entry ends its own. */
+	enter(LOGS, stack);
+	enter(PLAIN, stack);
+	stack[0] = 0x5678;
+	enter(LOGS, stack);
+	assert_int_equal(tally(LOGS, DP_TALLY_ABANDONED), 1);
+	assert_int_equal(tally(PLAIN, DP_TALLY_ABANDONED), 0);
+	enter(PLAIN, stack);
+	assert_int_equal(tally(PLAIN, DP_TALLY_ABANDONED), 1);
+	assert_int_equal(in_use(), 2);
+}
+
 /* One whose exits are another function's, too, may be in the same frame; then it has the same return
  * address. */
 static void calls_in_one_frame_are_both_live(void **state)
@@ -848,6 +875,7 @@ int main(void)
 		cmocka_unit_test_setup(test_abandoned, setup),
 		cmocka_unit_test_setup(calls_of_others_end_what_was_left,
 				       setup),
+		cmocka_unit_test_setup(probes_of_one_function_are_apart, setup),
 		cmocka_unit_test_setup(calls_in_one_frame_are_both_live, setup),
 		cmocka_unit_test_setup(abandoned_calls_are_their_threads,
 				       setup),
@@ -895,6 +923,8 @@ int main(void)
 		cmocka_unit_test_setup(test_recursion, setup_blocks),
 		cmocka_unit_test_setup(test_abandoned, setup_blocks),
 		cmocka_unit_test_setup(calls_of_others_end_what_was_left,
+				       setup_blocks),
+		cmocka_unit_test_setup(probes_of_one_function_are_apart,
 				       setup_blocks),
 		cmocka_unit_test_setup(calls_in_one_frame_are_both_live,
 				       setup_blocks),
