@@ -19,11 +19,9 @@
  *
  * Source: linux/rseq.h.
  */
+#include "arch/x86/arch_defs.h"
 #include "arch/x86/offsets.h"
 
-	/* struct rseq */
-	.set	CPU_ID, 4
-	.set	RSEQ_CS, 8
 	/* struct dp_exit_instance; a bit of its word */
 	.set	RET, 8
 	.set	SERIAL, 16
@@ -85,9 +83,9 @@
 	and	$DP_O_CALLOUT_INDEX, %edx
 	movslq	dp_arena+DP_O_RSEQ_OFFSET(%rip), %r8
 	lea	dp_arena+DP_O_CALL_SEQUENCES+\sequence*32(%rip), %rax
-	mov	%rax, %fs:RSEQ_CS(%r8)
+	mov	%rax, %fs:DP_RSEQ_CS(%r8)
 \name\()_start:
-	movzwl	%fs:CPU_ID(%r8), %eax
+	movzwl	%fs:DP_RSEQ_CPU_ID(%r8), %eax
 	lea	dp_table(%rip), COUNTERS
 	mov	(COUNTERS,%rax,8), COUNTERS
 	test	COUNTERS, COUNTERS
@@ -131,7 +129,7 @@
 	incq	(COUNTERS,%rax)
 \name\()_committed:
 	movslq	dp_arena+DP_O_RSEQ_OFFSET(%rip), %rax
-	movq	$0, %fs:RSEQ_CS(%rax)
+	movq	$0, %fs:DP_RSEQ_CS(%rax)
 	.endm
 
 	/* The instance has been entered. */
@@ -175,7 +173,7 @@
 	/* Leave it to the agent. */
 	.macro	other
 	movslq	dp_arena+DP_O_RSEQ_OFFSET(%rip), %rax
-	movq	$0, %fs:RSEQ_CS(%rax)
+	movq	$0, %fs:DP_RSEQ_CS(%rax)
 	end
 	jmp	dp_hit_entry
 	.endm
@@ -183,7 +181,7 @@
 	/* What stands before the code of an interruption. It is never run. */
 	.macro	sign
 	.byte	0x0f, 0xb9, 0x3d	/* ud1: the signature is its operand */
-	.long	DP_O_SIGNATURE
+	.long	DP_RSEQ_SIGNATURE
 	.endm
 
 	/* Take back an instance that has been entered, or ended. */
@@ -317,7 +315,7 @@ exit_timed_again:
 	mov	%r10, (%r9)
 exit_timed_committed:
 	movslq	dp_arena+DP_O_RSEQ_OFFSET(%rip), %rax
-	movq	$0, %fs:RSEQ_CS(%rax)
+	movq	$0, %fs:DP_RSEQ_CS(%rax)
 	movq	$0, (MINE)
 	pop	%r10
 	pop	%r9

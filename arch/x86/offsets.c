@@ -50,7 +50,6 @@ _Static_assert(DP_O_CALL_EXIT == DP_CALL_EXIT, "call");
 _Static_assert(DP_O_CALL_ENTER == DP_CALL_ENTER, "call");
 _Static_assert(DP_O_CALL_SHARED == DP_CALL_SHARED, "call");
 AT(0, struct dp_call_entry, counter);
-_Static_assert(DP_O_SIGNATURE == DP_STREAM_SIGNATURE, "signature");
 AT(DP_O_PRIVATE_LEAVING, struct dp_private, leaving);
 AT(DP_O_ERRNO_OFFSET, struct dp_arena_control, errno_offset);
 AT(DP_O_VM_CHILDREN, struct dp_arena, hit.vm_children);

@@ -31,7 +31,6 @@
 #define DP_O_CALL_SHARED 4
 #define DP_O_CALL_SHIFT 3
 #define DP_O_STREAM_CALL 30
-#define DP_O_SIGNATURE 0x53053053 /* DP_STREAM_SIGNATURE */
 /* struct dp_arena */
 #define DP_O_VM_CHILDREN 32804
 /* struct dp_private */

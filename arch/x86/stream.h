@@ -3,6 +3,7 @@
 #ifndef DP_ARCH_STREAM_H
 #define DP_ARCH_STREAM_H
 
+#include "arch/x86/arch_defs.h"
 #include "port_types.h"
 
 /** struct dp_log_part - @len bytes of a record */
@@ -37,7 +38,7 @@ struct dp_stream_put {
 };
 
 /* That its code has before the place to which an interruption leads */
-#define DP_STREAM_SIGNATURE 0x53053053
+#define DP_STREAM_SIGNATURE DP_RSEQ_SIGNATURE
 
 /** dp_stream_put() - claim room, fill it and publish it, in one restartable sequence
  *  Context: hit half, any stack. Needs general registers only. */

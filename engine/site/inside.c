@@ -26,7 +26,7 @@
 /**
  * struct at - a place
  * @of: whose it is; @index: see above
- * @v: the instance there; @key: the key of one in a line, or NULL
+ * @v: the instance there; @key: the key of one in a line, or NULL; @line: that, of table @table
  * @group: the probe at its function's entry; @slot: where its return address is
  */
 struct at {
@@ -34,6 +34,8 @@ struct at {
 	u32 index;
 	struct dp_exit_instance *v;
 	u64 *key;
+	struct dp_instance_line *line;
+	u32 table;
 	u32 group;
 	u64 slot;
 };
@@ -82,9 +84,9 @@ static bool at_key(struct at *at, u32 i)
 
 	while (t + 1 < v->tables && i >= v->table[t].lines * DP_INSTANCE_WAYS)
 		i -= v->table[t++].lines * DP_INSTANCE_WAYS;
-	at->key = &v->table[t]
-			   .line[i / DP_INSTANCE_WAYS]
-			   .key[i % DP_INSTANCE_WAYS];
+	at->table = t;
+	at->line = &v->table[t].line[i / DP_INSTANCE_WAYS];
+	at->key = &at->line->key[i % DP_INSTANCE_WAYS];
 	at->v = (void *)(v->table[t].instances + (u64)i * v->instance_stride);
 	key = __atomic_load_n(at->key, __ATOMIC_ACQUIRE);
 	at->group = dp_instance_group(key);
@@ -241,29 +243,13 @@ static struct dp_instance_line *home_of(const struct dp_engine *e, u32 t,
 					   (e->instances.table[t].lines - 1)];
 }
 
-/* The table and line of a key */
-static struct dp_instance_line *line_of(const struct dp_engine *e, u32 index,
-					u32 *t)
-{
-	u32 i = index - words(e);
-
-	for (*t = 0; *t + 1 < e->instances.tables &&
-		     i >= e->instances.table[*t].lines * DP_INSTANCE_WAYS;
-	     ++*t)
-		i -= e->instances.table[*t].lines * DP_INSTANCE_WAYS;
-	return &e->instances.table[*t].line[i / DP_INSTANCE_WAYS];
-}
-
 static void release_key(const struct dp_engine *e, const struct at *at)
 {
 	u64 key = dp_instance_key(at->group, at->slot);
 	struct dp_exit_instance *own = own_of(e, at->slot);
-	struct dp_instance_line *line, *home;
-	u32 t;
+	struct dp_instance_line *home = home_of(e, at->table, key);
 
-	line = line_of(e, at->index, &t);
-	home = home_of(e, t, key);
-	home->displaced -= home != line;
+	home->displaced -= home != at->line;
 	if (at->v->crowded && own && own->crowded)
 		own->crowded--;
 	at->v->word = 0;
@@ -387,12 +373,9 @@ static void enter_line(struct dp_engine *e, const struct at *at)
 {
 	u64 key = dp_instance_key(at->group, at->slot);
 	struct dp_exit_instance *own = own_of(e, at->slot);
-	struct dp_instance_line *line, *home;
-	u32 t;
+	struct dp_instance_line *home = home_of(e, at->table, key);
 
-	line = line_of(e, at->index, &t);
-	home = home_of(e, t, key);
-	home->displaced += home != line;
+	home->displaced += home != at->line;
 	at->v->crowded = own && own->crowded < 0xff;
 	if (at->v->crowded)
 		own->crowded++;

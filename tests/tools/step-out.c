@@ -16,11 +16,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
-#include <sys/rseq.h>
 #include <sys/uio.h>
-#include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "tests/tools/stepping.h"
 
 /* The function that is probed: a prologue, a branch, a call, a loop, and a ret that branches lead to */
 extern char stepped[], stepped_end[];
@@ -98,31 +97,6 @@ static bool in_pool(unsigned long pc)
 		if (pc >= pool[i].start && pc < pool[i].end)
 			return pc - near + (1ul << 31) < 1ul << 32;
 	return false;
-}
-
-static unsigned long pc_of(pid_t pid)
-{
-	struct user_regs_struct regs;
-
-	return ptrace(PTRACE_GETREGS, pid, 0, &regs) ? 0 : regs.rip;
-}
-
-static void clear_sequence(pid_t pid)
-{
-	struct user_regs_struct regs;
-
-	if (!ptrace(PTRACE_GETREGS, pid, 0, &regs))
-		ptrace(PTRACE_POKEDATA, pid,
-		       regs.fs_base + (unsigned long)__rseq_offset + 8, 0);
-}
-
-static bool step(pid_t pid)
-{
-	int status;
-
-	clear_sequence(pid);
-	return !ptrace(PTRACE_SINGLESTEP, pid, 0, 0) &&
-	       waitpid(pid, &status, __WALL) == pid && WIFSTOPPED(status);
 }
 
 /* Return: the thread is at the first instruction of the function. */

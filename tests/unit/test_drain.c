@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -47,6 +48,8 @@ struct left {
 
 static const struct left *left;
 static struct dp_sigframe frame;
+static atomic_int none_begun;
+static atomic_int *begun = &none_begun; /* threads that are where they stay */
 
 extern const char restorer[];
 __asm__(".text\n"
@@ -59,6 +62,7 @@ static struct dp_process *proc;
 
 static void *run(void *arg)
 {
+	atomic_fetch_add(begun, 1);
 	for (;;)
 		__asm__ volatile("pause");
 	return arg;
@@ -85,6 +89,7 @@ static void *leave_frame(void *arg)
 	__asm__ volatile("mov %%rsp, %0" : "=r"(sp));
 	frame.uc.mc.rsp = (u64)sp - left->short_of;
 	memcpy(sp - BELOW / sizeof(*sp), &frame, sizeof(frame));
+	atomic_fetch_add(begun, 1);
 	__asm__ volatile("1: pause; jmp 1b" : : : "memory");
 	return arg;
 }
@@ -206,19 +211,12 @@ static bool leads_there(const void *arg, u64 pc)
 	return pc == CODE || (left->agents && pc == (u64)restorer);
 }
 
-/* Have both threads come to where they stay? */
-static bool have_begun(void)
+/* The first thread sleeps, the others are where they stay. */
+static void await_begin(void)
 {
-	struct dp_sigframe f;
-	size_t i;
-
-	for (i = 0; i < proc->nr_threads; i++)
-		if (!dp_process_read(
-			    proc, dp_uregs_sp(&proc->threads[i].regs) - BELOW,
-			    &f, sizeof(f)) &&
-		    f.uc.mc.rip == CODE)
-			return proc->nr_threads == 3;
-	return false;
+	while (atomic_load(begun) != 2)
+		usleep(100);
+	await_sleep();
 }
 
 static void stacks_side_by_side(void **state)
@@ -242,11 +240,14 @@ static void stacks_side_by_side(void **state)
 	const struct dp_moves moves = { .from = leads_there, .to = nowhere };
 	struct dp_diag diag = { 0 };
 	pid_t victims[sizeof(cases) / sizeof(*cases)];
+	atomic_int *all_begun = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	size_t i;
 
 	/* All before the first look, which leaves frames on this stack. */
 	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		left = &cases[i];
+		begun = &all_begun[i];
 		victims[i] = fork();
 		if (!victims[i])
 			be_side_by_side();
@@ -254,9 +255,11 @@ static void stacks_side_by_side(void **state)
 	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		left = &cases[i];
 		victim = victims[i];
+		begun = &all_begun[i];
+		await_begin();
 		assert_int_equal(dp_process_attach(victim, &proc, &diag), 0);
-		while (!dp_stop_all(proc, &diag) && !have_begun())
-			dp_stop_release(proc);
+		if (dp_stop_all(proc, &diag))
+			fail_msg("case %zu: %s", i, diag.text);
 		if (dp_threads_move(proc, &moves) != left->out)
 			fail_msg("case %zu", i);
 		end(state);

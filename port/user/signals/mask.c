@@ -205,7 +205,8 @@ bool dp_mask_set_virtual(u64 mask)
 
 	if (!dp_mask_enter_virtual(mask))
 		return false;
-	if (had & DP_MASK_DEFERRED)
+	/* Asked only now: until the mask changed, signals were deferred. */
+	if (bits_of(whose) & DP_MASK_DEFERRED)
 		let_go(whose, dp_mask_of_bits(had) & ~mask);
 	return true;
 }
@@ -420,15 +421,14 @@ void dp_mask_forget(void)
 
 void dp_mask_real(bool real)
 {
-	u64 whose = dp_mask_whose(), bits = bits_of(whose);
-	u64 mask = dp_mask_of_bits(bits);
+	u64 whose = dp_mask_whose(), mask = dp_mask_of_bits(bits_of(whose));
 
 	if (real)
 		dp_port_swap_sigmask(dp_marks_plain(dp_marks_real()) | mask);
 	else
 		dp_port_swap_sigmask(dp_marks_of(dp_marks_real(), mask));
-	/* The kernel has them wait, now that it blocks them. */
-	if (real && bits & DP_MASK_DEFERRED)
+	/* The kernel has them wait, now that it blocks them and none is deferred any more. */
+	if (real && bits_of(whose) & DP_MASK_DEFERRED)
 		let_go(whose, ~0ull);
 }
 

@@ -89,6 +89,8 @@ static void release(struct dp_masked_wait *s)
 	if (s->unknown)
 		__atomic_fetch_sub(&dp_private.unknowns, 1, __ATOMIC_RELAXED);
 	s->unknown = 0;
+	/* A signal may come between the next claim and what that enters. */
+	s->was = 0;
 	__atomic_store_n(&s->thread, 0, __ATOMIC_RELEASE);
 }
 
