@@ -116,6 +116,7 @@ static void be_side_by_side(void)
 	alarm(60);
 	on_stack(stacks, run);
 	on_stack(stacks + STACK, leave_frame);
+	atomic_fetch_add(begun, 1);
 	for (;;)
 		pause();
 }
@@ -211,12 +212,13 @@ static bool leads_there(const void *arg, u64 pc)
 	return pc == CODE || (left->agents && pc == (u64)restorer);
 }
 
-/* The first thread sleeps, the others are where they stay. */
 static void await_begin(void)
 {
-	while (atomic_load(begun) != 2)
+	int i;
+
+	for (i = 0; i < 300000 && atomic_load(begun) != 3; i++)
 		usleep(100);
-	await_sleep();
+	assert_int_equal(atomic_load(begun), 3);
 }
 
 static void stacks_side_by_side(void **state)
