@@ -489,6 +489,7 @@ mutated: $(B)/dprobes $(B)/libdprobes.so.1 $(TOOL) $(B)/tests/dprobes-kill-point
 check-victims: DEPS_OPTIONAL = nodejs libpython3.11-testsuite redis-server postgresql golang-go musl-tools libglib2.0-tests liblua5.4-dev
 check-victims: deps
 	$(Q)$(MAKE) --no-print-directory tests
+	$(Q)tools/sqlite-suite $(B)/suites/sqlite || echo "not built: sqlite3's tests" >&2
 	$(Q)WHOLE=1 CYCLES=$${CYCLES:-25} tests/run $(addprefix tests/scenario/,programs.sh return-victims.sh attach-go.sh soak.sh suites.sh)
 
 check-unit: deps

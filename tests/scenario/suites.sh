@@ -30,6 +30,30 @@ talk() {
 		/^# /d; s/^\(([^:]*):[0-9]+\)/(\1)/' "$dir/raw" >"$to"
 }
 
+# sqlite_suite: each of its tests in a process of its own, with every return of the program followed
+sqlite_suite() {
+	local t
+	mkdir -p "$dir/sqlite"
+	for t in select1 select3 insert update delete index join where trigger1 expr func date types fkey1 savepoint rollback \
+		vacuum window1 with1 json101 alter analyze btree01 collate1 conflict distinct in limit minmax null pragma \
+		printf quote rowid sort subquery tempdb trans unique view; do
+		(cd "$dir/sqlite" && "$@" "$sqlite/testfixture" "$sqlite/test/$t.test")
+	done | sed -E '/^(Current|Maximum|Memory|Page-cache|Scratch|Lookaside|Number|Allocation)/d; s/[0-9]+ microseconds/TIME/; s/Time: .*//'
+}
+sqlite=$(realpath -m "${DPROBES%/*}")/suites/sqlite
+if [ -x "$sqlite/testfixture" ]; then
+	sqlite_suite >"$dir/alone" 2>&1
+	sqlite_suite "$(realpath "$DPROBES")" stat -q -o "$dir/counts" 'r:*' -- >"$dir/probed" 2>"$dir/err"
+	found=$(grep -c ' Ok$' "$dir/alone")
+	if [ "$found" -gt 5000 ] && cmp -s "$dir/alone" "$dir/probed"; then
+		ok "sqlite3's: finds what it finds alone ($found tests)"
+	else
+		not_ok "sqlite3's: finds what it finds alone" "$found tests; $(diff "$dir/alone" "$dir/probed" | head -n 20)"
+	fi
+else
+	skip "sqlite3's" "they are not there: make check-victims"
+fi
+
 modules="test_json test_generators test_exceptions test_contextlib test_struct test_re test_dict test_list test_set test_bytes
 	test_unicode test_float test_itertools test_functools test_threading_local test_weakref test_zlib"
 if /usr/bin/python3 -I -c 'import test.test_json' 2>/dev/null; then
