@@ -28,7 +28,7 @@ static u32 only_linked(const struct dp_engine *e, const struct dp_site *s)
 
 static u32 counter_of(const struct dp_engine *e, u32 probe)
 {
-	return (e->arena->control.probe_counters + probe) * (u32)sizeof(u64);
+	return (e->view.probe_counters + probe) * (u32)sizeof(u64);
 }
 
 static struct dp_call_entry entry_of(const struct dp_engine *e, u32 probe,
@@ -57,27 +57,25 @@ static struct dp_call_entry entry_of(const struct dp_engine *e, u32 probe,
 
 static void put(struct dp_engine *e, u32 i, struct dp_call_entry entry)
 {
-	u64 *words = (void *)((char *)e->arena + e->arena->control.call_off);
-
-	__atomic_store_n(&words[i], (u64)entry.group << 32 | entry.counter,
+	__atomic_store_n(&e->instances.calls[i],
+			 (u64)entry.group << 32 | entry.counter,
 			 __ATOMIC_RELEASE);
 }
 
 void dp_calls_note(struct dp_engine *e, u32 i)
 {
-	const struct dp_arena_control *c = &e->arena->control;
 	const struct dp_call_entry none = { 0 };
 	u32 probe = only_linked(e, &e->sites[i]), place = e->sites[i].place;
 	enum dp_call_way way = DP_CALL_HITS;
 	struct dp_call_entry entry;
 	bool timed;
 
-	if (!c->block_mask || !place)
+	if (!e->instances.calls || !place)
 		return;
 	if (probe != DP_NO_GROUP && e->view.probes[probe].enabled)
 		way = dp_call_way_of(e, probe);
 	timed = way == DP_CALL_BEGINS_TIMED || way == DP_CALL_FINISHES_TIMED;
 	entry = way == DP_CALL_HITS ? none : entry_of(e, probe, way);
 	put(e, place - 1, timed ? none : entry);
-	put(e, place - 1 + c->max_sites, timed ? entry : none);
+	put(e, place - 1 + e->instances.max_calls, timed ? entry : none);
 }

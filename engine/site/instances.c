@@ -239,7 +239,13 @@ void dp_instances_open(struct dp_engine *e)
 	c->instance_tables[0].instances = base + c->instance_off;
 	c->instance_tables[0].line_mask = c->line_mask;
 	c->nr_instance_tables = 1;
-	if (!c->block_mask || e->own)
+	if (!c->block_mask)
+		return;
+	if (!e->mirrored) {
+		v->calls = (void *)((char *)e->arena + c->call_off);
+		v->max_calls = c->max_sites;
+	}
+	if (e->own)
 		return;
 	v->blocks = c->block_mask + 1;
 	v->block = (void *)((char *)e->arena + c->block_off);

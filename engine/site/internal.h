@@ -57,6 +57,8 @@ struct dp_exit_instances {
 	struct dp_block *block;
 	char *block_instances;
 	u32 blocks; /* 0: there are none */
+	u64 *calls; /* struct dp_call_entry of each site, twice; NULL: there are no blocks */
+	u32 max_calls; /* entries of one of the two tables */
 	bool entries; /* some probe begins instances */
 	bool tail_target; /* some exit is DP_WAY_TAIL_TARGET */
 	u64 full; /* the hit half's count when a table was last added */
