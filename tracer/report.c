@@ -466,11 +466,16 @@ void dp_report_summary(const struct dp_session *s)
 		dp_output_print(stderr, "%s (%d): ", dp_report_program(s),
 				s->source->pid);
 	s->ops->totals(s->source, &all);
-	dp_output_print(
-		stderr,
-		"%zu probe%s at %zu site%s (%zu trap, %zu jump): ", probes,
-		probes == 1 ? "" : "s", all.sites, all.sites == 1 ? "" : "s",
-		all.sites - all.jumps, all.jumps);
+	if (all.watchpoints)
+		dp_output_print(stderr, "%u watchpoint%s: ", all.watchpoints,
+				all.watchpoints == 1 ? "" : "s");
+	else
+		dp_output_print(
+			stderr,
+			"%zu probe%s at %zu site%s (%zu trap, %zu jump): ",
+			probes, probes == 1 ? "" : "s", all.sites,
+			all.sites == 1 ? "" : "s", all.sites - all.jumps,
+			all.jumps);
 	dp_report_sums(s, &sums);
 	if (dp_calls_total(s, &n)) {
 		fputs("; calls: ", stderr);
