@@ -598,10 +598,6 @@ static int watch_supported(const struct dp_spec *spec, struct dp_diag *diag)
 		return refuse(
 			diag, spec->args_col, (int)strlen(spec->args) + 2,
 			"values of watchpoints cannot be chosen yet: new, old and by are shown without parentheses");
-	if (spec->cond)
-		return refuse(
-			diag, spec->cond_col, (int)strlen(spec->cond),
-			"conditions of watchpoints are not there yet: write the watchpoint without \"if\"");
 	if (dp_spec_is_glob(spec))
 		return refuse(
 			diag, spec->point_col, point_span(spec),

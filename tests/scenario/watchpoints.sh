@@ -62,6 +62,81 @@ like "the oracle saw every way to write" "$(wc -l <"$dir/steps")" '^18$'
 is "an instruction is named but where a string instruction is in its middle" \
 	"$(grep -c ' behind=' "$dir/trace")" 7
 
+# Conditions: 40 by chance, four in a command, counted by Python over what the oracle saw.
+cat >"$dir/conditions.py" <<'PY'
+import random, sys
+M = (1 << 64) - 1
+values = [tuple(int(x, 16) for x in line.split()[:2]) for line in open(sys.argv[1])]
+r = random.Random(int(sys.argv[2]))
+
+def signed(x, bits):
+    x &= (1 << bits) - 1
+    return x - (1 << bits) if x >> (bits - 1) else x
+
+def term(): # text, function of (new, old), has it a sign
+    k = r.randrange(5)
+    name = r.choice(["new", "old"])
+    get = (lambda n, o: n) if name == "new" else (lambda n, o: o)
+    if k == 0:
+        number = r.choice([0, 1, 9, 12, 0x41, 0x4141, 0xff, 1 << 32, r.getrandbits(64)])
+        return str(number), lambda n, o: number, None
+    if k == 1:
+        bits = r.choice([8, 16, 32, 64])
+        return f"{name}:s{bits}", lambda n, o: signed(get(n, o), bits), True
+    if k == 2:
+        bits = r.choice([8, 16, 32, 64])
+        return f"{name}:u{bits}", lambda n, o: get(n, o) & ((1 << bits) - 1), False
+    if k == 3:
+        op, f = r.choice([("+", lambda a, b: a + b), ("-", lambda a, b: a - b), ("*", lambda a, b: a * b),
+            ("&", lambda a, b: a & b), ("|", lambda a, b: a | b), ("^", lambda a, b: a ^ b)])
+        number = r.choice([1, 3, 0xff, 0xf0f0])
+        return f"({name} {op} {number})", lambda n, o: f(get(n, o), number) & M, False
+    by = r.randrange(64)
+    if r.randrange(2):
+        return f"({name} >> {by})", lambda n, o: get(n, o) >> by, False
+    return f"({name} << {by})", lambda n, o: get(n, o) << by & M, False
+
+def test():
+    (a, f, s), (b, g, t) = term(), term()
+    op, compare = r.choice([("==", lambda x, y: x == y), ("!=", lambda x, y: x != y), ("<", lambda x, y: x < y),
+        ("<=", lambda x, y: x <= y), (">", lambda x, y: x > y), (">=", lambda x, y: x >= y)])
+    both = (s is None or s) and (t is None or t) and (s or t)
+    fix = (lambda x: signed(x, 64)) if both else (lambda x: x & M)
+    return f"{a} {op} {b}", lambda n, o: compare(fix(f(n, o)), fix(g(n, o)))
+
+def condition(depth):
+    if not depth or r.randrange(3) == 0:
+        return test()
+    a, f = condition(depth - 1)
+    if r.randrange(4) == 0:
+        return f"!({a})", lambda n, o: not f(n, o)
+    b, g = condition(depth - 1)
+    if r.randrange(2):
+        return f"({a}) && ({b})", lambda n, o: f(n, o) and g(n, o)
+    return f"({a}) || ({b})", lambda n, o: f(n, o) or g(n, o)
+
+for i in range(40):
+    text, f = condition(3)
+    print(sum(bool(f(new, old)) for old, new in values), text, sep="\t")
+PY
+seed=${SEED:-$RANDOM}
+python3 "$dir/conditions.py" "$dir/steps" "$seed" >"$dir/conditions"
+bad=() specs=() wanted=()
+while IFS=$'\t' read -r number condition; do
+	specs+=("w:watched if $condition")
+	wanted+=("$number")
+	[ ${#specs[@]} -eq 4 ] || continue
+	got=$("$DPROBES" stat -q --json "${specs[@]}" -- "$VICTIMS/watched" ways 2>&1 |
+		sed 's/.*"hits":\([0-9]*\).*/\1/' | tr '\n' ' ')
+	[ "$got" = "${wanted[*]} " ] || bad+=("$(printf '%s; ' "${specs[@]}") got $got wanted ${wanted[*]}")
+	specs=() wanted=()
+done <"$dir/conditions"
+is "conditions hold as often as by what the oracle saw (SEED=$seed)" "${bad[*]:-}" ""
+is "there were 40" "$(wc -l <"$dir/conditions")" 40
+is "trace shows only hits for which they hold" \
+	"$("$DPROBES" trace -q 'w:watched if new == 9 || old == 9' -- "$VICTIMS/watched" ways |
+		sed 's/.*new=\([^ ]*\) old=\([^ ]*\) .*/\1 \2/')" $'0x9 0x3\n0x0 0x9'
+
 # Exact counts: the victim counts what it writes.
 begin
 watch 3 stat w:watched w:watched:rw w:watched_write:x
@@ -204,6 +279,12 @@ refused unaligned w:watched_many+4/8 'no multiple of 8'
 refused unmapped w:0x10/4 'nothing is mapped at 0x10'
 refused code w:watched_write 'how many bytes are watched there is not known'
 refused middle w:watched_write+1:x 'not at an instruction'
+refused negative 'w:watched if new < -1' 'no sign to be compared with a negative number: write new:s32'
+refused name 'w:watched if rax == 1' 'knows new, old, tid and numbers'
+refused execution 'w:watched_write:x if new' 'new and old are of variables'
+refused shift 'w:watched if new << old' 'a shift is by a number'
+refused type 'w:watched if new:f64 > 1' 'u8 to u64 and s8 to s64'
+refused deep "w:watched if new == $(printf '(1+%.0s' {1..40})1$(printf ')%.0s' {1..40})" 'too deep'
 refused together w:watched 'take a command each' main
 refused children w:watched '-f is not for watchpoints' -f
 like "refused: block" "$("$DPROBES" trace --block w:watched -- "$VICTIMS/watched" ways 2>&1)" '--block is not for watchpoints'
@@ -218,7 +299,7 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null &&
 	got=$("${user[@]}" "$dir/dprobes" stat w:watched -- "$dir/watched" ways 2>&1)
 	like "an ordinary user counts" "$got" '^ *18 +0  watch  w:watched/8$'
 	got=$("${user[@]}" "$dir/dprobes" trace w:watched -- "$dir/watched" ways 2>&1)
-	like "and is told what values take" "$got" 'CAP_BPF and CAP_PERFMON .*; dprobes stat counts without'
+	like "and is told what values take" "$got" 'CAP_BPF and CAP_PERFMON .*; dprobes stat without a condition counts without'
 else
 	skip "an ordinary user" "needs root, setpriv, and kernel.perf_event_paranoid up to 2"
 fi

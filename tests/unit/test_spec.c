@@ -226,7 +226,6 @@ static const struct wrong unsupported[] = {
 	{ "kernel:sched.c:42", "kernel", 0, 6 },
 	{ "w:kernel:jiffies", "kernel", 2, 6 },
 	{ "w:v(new)", "cannot be chosen yet", 3, 5 },
-	{ "w:v if new", "conditions of watchpoints", 7, 3 },
 	{ "w:v*", "four watchpoints", 2, 2 },
 	{ "w:+0x10", "SYMBOL+OFFSET or 0xADDRESS", 2, 5 },
 	{ "w:f/8:x", "has no length", 3, 2 },

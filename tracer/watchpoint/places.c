@@ -4,7 +4,7 @@
 #include "sym/list.h"
 #include "sym/sym.h"
 #include "sym/variable.h"
-#include "tracer/watchpoint/watchpoint.h"
+#include "tracer/watchpoint/code.h"
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <stdio.h>
@@ -191,6 +191,12 @@ static int add_code(struct dp_process *proc, struct dp_modules *mods,
 	return err;
 }
 
+static int check_condition(const struct dp_spec *spec, u8 len,
+			   struct dp_diag *diag)
+{
+	return spec->cond ? dp_watch_condition(NULL, spec, len, diag) : 0;
+}
+
 int dp_watch_place(struct dp_process *proc, struct dp_modules *mods,
 		   const struct dp_spec *spec, struct dp_points *points,
 		   struct dp_diag *diag)
@@ -199,10 +205,12 @@ int dp_watch_place(struct dp_process *proc, struct dp_modules *mods,
 	int err = 0;
 
 	if (spec->access == DP_WATCH_EXECUTE)
-		return add_code(proc, mods, spec, points, diag);
+		return check_condition(spec, 0, diag) ?:
+			       add_code(proc, mods, spec, points, diag);
 	if (spec->form == DP_POINT_SYMBOL)
 		err = find_symbol(mods, spec, &at, diag);
 	if (!err)
-		err = check(proc, spec, &at, diag);
+		err = check(proc, spec, &at, diag) ?:
+			      check_condition(spec, (u8)at.len, diag);
 	return err ? err : add(points, spec, &at, diag);
 }

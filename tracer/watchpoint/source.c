@@ -146,16 +146,28 @@ static int take_points(struct dp_watch_session *w, struct dp_points *points,
 			continue;
 		if (w->n == DP_WATCHPOINTS)
 			return too_many(points->n, diag);
+		p->program = (u32)w->n;
 		w->probe[w->n] = next++;
 		w->v[w->n++] = (struct dp_watchpoint){
 			.addr = p->addr,
 			.len = p->len,
 			.access = p->spec->access,
 			.name = p->name,
+			.spec = p->spec,
 		};
 	}
 	return w->n ? 0 :
 		      dp_diag_set(diag, -ENOENT, "there is nothing to watch");
+}
+
+static bool any_condition(const struct dp_watch_session *w)
+{
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < w->n; i++)
+		any |= w->v[i].spec->cond != NULL;
+	return any;
 }
 
 static int add(struct dp_source *source, const struct dp_source_request *want,
@@ -170,9 +182,9 @@ static int add(struct dp_source *source, const struct dp_source_request *want,
 			"--block is not for watchpoints: a thread that has trapped in the kernel cannot wait for the tool; use --buffer");
 	if (err || want->listed)
 		return err;
-	if (want->logs)
+	if (want->logs || any_condition(w))
 		err = dp_watch_values_open(&w->values, source->pid, w->v, w->n,
-					   want->ring_bytes, diag);
+					   want->logs, want->ring_bytes, diag);
 	if (err)
 		return err;
 	return dp_watch_events_open(
@@ -372,9 +384,14 @@ static void totals(const struct dp_source *source, struct dp_source_totals *all)
 	*all = (struct dp_source_totals){ .watchpoints = (u32)of(source)->n };
 }
 
+/* The only one is the number of hits for which a condition held. */
 static u64 variable(const struct dp_source *source, u32 program, u32 index)
 {
-	return 0;
+	const struct dp_watch_session *w = of(source);
+
+	return w->values && program < w->n ?
+		       dp_watch_values_held(w->values, program) :
+		       0;
 }
 
 static void calls(const struct dp_source *source, const struct dp_point *point,

@@ -6,14 +6,18 @@
  * there now, swaps that for what was there at the hit before, and puts both into a ring (a
  * BPF_MAP_TYPE_RINGBUF), from which the tool takes them without a system call:
  *
- *     hit ─► read user memory ─► swap in last[watch] ─► record ─► ring ─► dp_watch_values_read()
- *                                     │                    └── no room: lost[watch] + 1
- *                                     └── an array of one element that the tool has mapped
+ *     hit ─► read user memory ─► swap in last[watch] ─► condition ─► held[watch] + 1
+ *                                                          ┌─────────────┘
+ *                                                          └─► record ─► ring ─► the tool
+ *                                                                 └── no room: lost[watch] + 1
+ *
+ * last, lost and held are in an array of one element that the tool has mapped.
  *
  * The bytecode is written here, so that nothing has to be compiled or installed for it.
  */
 #include "proc/inspect.h"
-#include "tracer/watchpoint/watchpoint.h"
+#include "resolve/points.h"
+#include "tracer/watchpoint/code.h"
 #include <asm/ptrace.h>
 #include <dprobes/diag.h>
 #include <errno.h>
@@ -30,33 +34,24 @@
 #define RING_BYTES (4ull << 20)
 #define RING_LEAST (64ull << 10)
 #define RING_MOST (64ull << 20)
-#define CODE_MAX 80
 
 /* What programs and the tool share */
 struct shared {
 	u64 last[DP_WATCHPOINTS];
 	u64 lost[DP_WATCHPOINTS];
+	u64 held[DP_WATCHPOINTS];
 };
 
 struct dp_watch_values {
 	int array, ring;
 	int programs[DP_WATCHPOINTS];
 	size_t n, page;
+	bool logs;
 	struct shared *shared;
 	u64 bytes; /* of the ring */
 	volatile u64 *consumer; /* a page that the tool writes */
 	u8 *producer; /* a page that the kernel writes, and the data behind it, twice */
 };
-
-struct code {
-	struct bpf_insn v[CODE_MAX];
-	u32 n;
-};
-
-/* Where the program has things, below its frame pointer */
-#define RECORD (-(int)sizeof(struct dp_watch_record))
-#define NS_INFO (RECORD - 8)
-#define AT(member) (RECORD + (int)offsetof(struct dp_watch_record, member))
 
 static long bpf(int cmd, union bpf_attr *attr)
 {
@@ -65,8 +60,13 @@ static long bpf(int cmd, union bpf_attr *attr)
 	return ret < 0 ? -errno : ret;
 }
 
-static void put(struct code *c, u8 op, u8 dst, u8 src, int off, s32 imm)
+void dp_watch_put(struct dp_watch_code *c, u8 op, u8 dst, u8 src, int off,
+		  int imm)
 {
+	if (c->n == DP_WATCH_CODE) {
+		c->full = true;
+		return;
+	}
 	c->v[c->n++] = (struct bpf_insn){ .code = op,
 					  .dst_reg = dst,
 					  .src_reg = src,
@@ -74,128 +74,140 @@ static void put(struct code *c, u8 op, u8 dst, u8 src, int off, s32 imm)
 					  .imm = imm };
 }
 
-static void put_move(struct code *c, u8 dst, u8 src)
+static void put_zero(struct dp_watch_code *c, u8 size, int off)
 {
-	put(c, BPF_ALU64 | BPF_MOV | BPF_X, dst, src, 0, 0);
-}
-
-static void put_number(struct code *c, u8 dst, s32 number)
-{
-	put(c, BPF_ALU64 | BPF_MOV | BPF_K, dst, 0, 0, number);
-}
-
-static void put_wide(struct code *c, u8 dst, u8 kind, u64 number, u32 more)
-{
-	put(c, BPF_LD | BPF_DW | BPF_IMM, dst, kind, 0, (s32)number);
-	put(c, 0, 0, 0, 0, kind ? (s32)more : (s32)(number >> 32));
-}
-
-static void put_load(struct code *c, u8 size, u8 dst, u8 src, int off)
-{
-	put(c, BPF_LDX | BPF_MEM | size, dst, src, off, 0);
-}
-
-static void put_store(struct code *c, u8 size, int off, u8 src)
-{
-	put(c, BPF_STX | BPF_MEM | size, BPF_REG_10, src, off, 0);
-}
-
-static void put_zero(struct code *c, u8 size, int off)
-{
-	put(c, BPF_ST | BPF_MEM | size, BPF_REG_10, 0, off, 0);
-}
-
-/* dst = fp + off */
-static void put_address(struct code *c, u8 dst, int off)
-{
-	put_move(c, dst, BPF_REG_10);
-	put(c, BPF_ALU64 | BPF_ADD | BPF_K, dst, 0, 0, off);
-}
-
-static void put_call(struct code *c, s32 function)
-{
-	put(c, BPF_JMP | BPF_CALL, 0, 0, 0, function);
+	dp_watch_put(c, BPF_ST | BPF_MEM | size, BPF_REG_10, 0, off, 0);
 }
 
 /* Read the value, and swap it for the one before. */
-static void put_values(struct code *c, const struct dp_watch_values *v,
+static void put_values(struct dp_watch_code *c, const struct dp_watch_values *v,
 		       const struct dp_watchpoint *w, u32 watch)
 {
 	u32 jump;
 
 	if (w->access == DP_WATCH_EXECUTE)
 		return;
-	put_address(c, BPF_REG_1, AT(now));
-	put_number(c, BPF_REG_2, w->len);
-	put_wide(c, BPF_REG_3, 0, w->addr, 0);
-	put_call(c, BPF_FUNC_probe_read_user);
+	dp_watch_address(c, BPF_REG_1, DP_WATCH_AT(now));
+	dp_watch_number(c, BPF_REG_2, w->len);
+	dp_watch_wide(c, BPF_REG_3, 0, w->addr, 0);
+	dp_watch_call(c, BPF_FUNC_probe_read_user);
 	jump = c->n;
-	put(c, BPF_JMP | BPF_JNE | BPF_K, BPF_REG_0, 0, 0, 0);
-	put_wide(c, BPF_REG_7, BPF_PSEUDO_MAP_VALUE, (u32)v->array,
-		 (u32)(offsetof(struct shared, last) + watch * sizeof(u64)));
-	put_load(c, BPF_DW, BPF_REG_8, BPF_REG_10, AT(now));
-	put(c, BPF_STX | BPF_ATOMIC | BPF_DW, BPF_REG_7, BPF_REG_8, 0,
-	    BPF_XCHG);
-	put_store(c, BPF_DW, AT(before), BPF_REG_8);
-	put(c, BPF_ST | BPF_MEM | BPF_W, BPF_REG_10, 0, AT(known), 1);
-	c->v[jump].off = (__s16)(c->n - jump - 1);
+	dp_watch_put(c, BPF_JMP | BPF_JNE | BPF_K, BPF_REG_0, 0, 0, 0);
+	dp_watch_wide(
+		c, BPF_REG_7, BPF_PSEUDO_MAP_VALUE, (u32)v->array,
+		(u32)(offsetof(struct shared, last) + watch * sizeof(u64)));
+	dp_watch_load(c, BPF_DW, BPF_REG_8, BPF_REG_10, DP_WATCH_AT(now));
+	dp_watch_put(c, BPF_STX | BPF_ATOMIC | BPF_DW, BPF_REG_7, BPF_REG_8, 0,
+		     BPF_XCHG);
+	dp_watch_store(c, BPF_DW, DP_WATCH_AT(before), BPF_REG_8);
+	dp_watch_put(c, BPF_ST | BPF_MEM | BPF_W, BPF_REG_10, 0,
+		     DP_WATCH_AT(known), 1);
+	dp_watch_here(c, jump);
 }
 
 /* The thread's id as its process knows it: by the id namespace of the process */
-static void put_thread(struct code *c, const struct stat *ns)
+static void put_thread(struct dp_watch_code *c, const struct stat *ns)
 {
-	put_wide(c, BPF_REG_1, 0, ns->st_dev, 0);
-	put_wide(c, BPF_REG_2, 0, ns->st_ino, 0);
-	put_address(c, BPF_REG_3, NS_INFO);
-	put_number(c, BPF_REG_4, 8);
-	put_call(c, BPF_FUNC_get_ns_current_pid_tgid);
-	put_load(c, BPF_W, BPF_REG_1, BPF_REG_10, NS_INFO);
-	put_store(c, BPF_W, AT(tid), BPF_REG_1);
-	put_call(c, BPF_FUNC_get_smp_processor_id);
-	put_store(c, BPF_W, AT(cpu), BPF_REG_0);
+	dp_watch_wide(c, BPF_REG_1, 0, ns->st_dev, 0);
+	dp_watch_wide(c, BPF_REG_2, 0, ns->st_ino, 0);
+	dp_watch_address(c, BPF_REG_3, DP_WATCH_IDS);
+	dp_watch_number(c, BPF_REG_4, 8);
+	dp_watch_call(c, BPF_FUNC_get_ns_current_pid_tgid);
+	dp_watch_load(c, BPF_W, BPF_REG_1, BPF_REG_10, DP_WATCH_IDS);
+	dp_watch_store(c, BPF_W, DP_WATCH_AT(tid), BPF_REG_1);
+	dp_watch_call(c, BPF_FUNC_get_smp_processor_id);
+	dp_watch_store(c, BPF_W, DP_WATCH_AT(cpu), BPF_REG_0);
 }
 
-static void put_record(struct code *c, const struct dp_watch_values *v,
+/* shared.MEMBER[watch] += 1 */
+static void put_count(struct dp_watch_code *c, const struct dp_watch_values *v,
+		      size_t member, u32 watch)
+{
+	dp_watch_wide(c, BPF_REG_1, BPF_PSEUDO_MAP_VALUE, (u32)v->array,
+		      (u32)(member + watch * sizeof(u64)));
+	dp_watch_number(c, BPF_REG_2, 1);
+	dp_watch_put(c, BPF_STX | BPF_ATOMIC | BPF_DW, BPF_REG_1, BPF_REG_2, 0,
+		     BPF_ADD);
+}
+
+static void put_record(struct dp_watch_code *c, const struct dp_watch_values *v,
 		       u32 watch)
 {
-	put_wide(c, BPF_REG_1, BPF_PSEUDO_MAP_FD, (u32)v->ring, 0);
-	put_address(c, BPF_REG_2, RECORD);
-	put_number(c, BPF_REG_3, sizeof(struct dp_watch_record));
-	put_number(c, BPF_REG_4, BPF_RB_NO_WAKEUP);
-	put_call(c, BPF_FUNC_ringbuf_output);
-	put(c, BPF_JMP | BPF_JEQ | BPF_K, BPF_REG_0, 0, 4, 0);
-	put_wide(c, BPF_REG_1, BPF_PSEUDO_MAP_VALUE, (u32)v->array,
-		 (u32)(offsetof(struct shared, lost) + watch * sizeof(u64)));
-	put_number(c, BPF_REG_2, 1);
-	put(c, BPF_STX | BPF_ATOMIC | BPF_DW, BPF_REG_1, BPF_REG_2, 0, BPF_ADD);
+	u32 jump;
+
+	dp_watch_call(c, BPF_FUNC_ktime_get_ns);
+	dp_watch_store(c, BPF_DW, DP_WATCH_AT(ticks), BPF_REG_0);
+	dp_watch_wide(c, BPF_REG_1, BPF_PSEUDO_MAP_FD, (u32)v->ring, 0);
+	dp_watch_address(c, BPF_REG_2, DP_WATCH_RECORD);
+	dp_watch_number(c, BPF_REG_3, sizeof(struct dp_watch_record));
+	dp_watch_number(c, BPF_REG_4, BPF_RB_NO_WAKEUP);
+	dp_watch_call(c, BPF_FUNC_ringbuf_output);
+	jump = c->n;
+	dp_watch_put(c, BPF_JMP | BPF_JEQ | BPF_K, BPF_REG_0, 0, 0, 0);
+	put_count(c, v, offsetof(struct shared, lost), watch);
+	dp_watch_here(c, jump);
 }
 
-static void write_code(struct code *c, const struct dp_watch_values *v,
-		       const struct dp_watchpoint *w, u32 watch,
-		       const struct stat *ns)
+static void put_facts(struct dp_watch_code *c, const struct dp_watch_values *v,
+		      const struct dp_watchpoint *w, u32 watch,
+		      const struct stat *ns)
 {
 	int off;
 
-	c->n = 0;
-	put_move(c, BPF_REG_6, BPF_REG_1);
-	for (off = NS_INFO; off < 0; off += 8)
+	dp_watch_move(c, BPF_REG_6, BPF_REG_1);
+	for (off = DP_WATCH_IDS; off < 0; off += 8)
 		put_zero(c, BPF_DW, off);
 	put_values(c, v, w, watch);
-	put_load(c, BPF_DW, BPF_REG_1, BPF_REG_6,
-		 offsetof(struct bpf_perf_event_data, regs) +
-			 offsetof(struct pt_regs, rip));
-	put_store(c, BPF_DW, AT(pc), BPF_REG_1);
-	put_number(c, BPF_REG_1, (s32)watch);
-	put_store(c, BPF_W, AT(watch), BPF_REG_1);
+	dp_watch_load(c, BPF_DW, BPF_REG_1, BPF_REG_6,
+		      offsetof(struct bpf_perf_event_data, regs) +
+			      offsetof(struct pt_regs, rip));
+	dp_watch_store(c, BPF_DW, DP_WATCH_AT(pc), BPF_REG_1);
+	dp_watch_number(c, BPF_REG_1, (int)watch);
+	dp_watch_store(c, BPF_W, DP_WATCH_AT(watch), BPF_REG_1);
 	put_thread(c, ns);
-	put_call(c, BPF_FUNC_ktime_get_ns);
-	put_store(c, BPF_DW, AT(ticks), BPF_REG_0);
-	put_record(c, v, watch);
-	put_number(c, BPF_REG_0, 0);
-	put(c, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
 }
 
-static int load(const struct code *c)
+/* A hit whose value could not be read has no condition that fails. An execution has no value. */
+static int put_condition(struct dp_watch_code *c, const struct dp_watchpoint *w,
+			 u32 *jump)
+{
+	u32 unknown;
+	int err;
+
+	dp_watch_load(c, BPF_W, BPF_REG_0, BPF_REG_10, DP_WATCH_AT(known));
+	unknown = c->n;
+	dp_watch_put(c, BPF_JMP | BPF_JEQ | BPF_K, BPF_REG_0, 0, 0, 0);
+	if (w->access == DP_WATCH_EXECUTE)
+		dp_watch_here(c, unknown);
+	err = dp_watch_condition(c, w->spec, w->len, NULL);
+	*jump = c->n;
+	dp_watch_put(c, BPF_JMP | BPF_JEQ | BPF_K, BPF_REG_0, 0, 0, 0);
+	if (w->access != DP_WATCH_EXECUTE)
+		dp_watch_here(c, unknown);
+	return err;
+}
+
+static int write_code(struct dp_watch_code *c, const struct dp_watch_values *v,
+		      const struct dp_watchpoint *w, u32 watch,
+		      const struct stat *ns)
+{
+	u32 jump = 0;
+	int err = 0;
+
+	put_facts(c, v, w, watch, ns);
+	if (w->spec->cond)
+		err = put_condition(c, w, &jump);
+	put_count(c, v, offsetof(struct shared, held), watch);
+	if (v->logs)
+		put_record(c, v, watch);
+	if (w->spec->cond)
+		dp_watch_here(c, jump);
+	dp_watch_number(c, BPF_REG_0, 0);
+	dp_watch_put(c, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
+	return c->full ? -E2BIG : err;
+}
+
+static int load(const struct dp_watch_code *c)
 {
 	union bpf_attr attr = {
 		.prog_type = BPF_PROG_TYPE_PERF_EVENT,
@@ -263,18 +275,30 @@ static int make_maps(struct dp_watch_values *v)
 	return v->shared && v->consumer && v->producer ? 0 : -ENOMEM;
 }
 
+static int make_program(const struct dp_watch_values *v,
+			const struct dp_watchpoint *w, u32 watch,
+			const struct stat *ns)
+{
+	struct dp_watch_code *code = calloc(1, sizeof(*code));
+	int err;
+
+	if (!code)
+		return -ENOMEM;
+	err = write_code(code, v, w, watch, ns) ?: load(code);
+	free(code);
+	return err;
+}
+
 static int make_programs(struct dp_watch_values *v, pid_t pid,
 			 const struct dp_watchpoint *watches, size_t n)
 {
-	struct code code;
 	struct stat ns;
 	u32 i;
 
 	if (stat(dp_path("/proc/%d/ns/pid", pid).s, &ns))
 		return -errno;
 	for (i = 0; i < n; i++) {
-		write_code(&code, v, &watches[i], i, &ns);
-		v->programs[i] = load(&code);
+		v->programs[i] = make_program(v, &watches[i], i, &ns);
 		if (v->programs[i] < 0)
 			return v->programs[i];
 		v->n++;
@@ -287,18 +311,18 @@ static int cannot(int err, struct dp_diag *diag)
 	if (err == -EPERM || err == -EACCES)
 		return dp_diag_set(
 			diag, -EPERM,
-			"to read values at a hit takes a program in the kernel, and the right to load it: give dprobes CAP_BPF and CAP_PERFMON (sudo); dprobes stat counts without");
+			"to read values at a hit takes a program in the kernel, and the right to load it: give dprobes CAP_BPF and CAP_PERFMON (sudo); dprobes stat without a condition counts without");
 	if (err == -ENOMEM)
 		return dp_diag_set(diag, err, "out of memory");
 	return dp_diag_set(
 		diag, -EOPNOTSUPP,
-		"this kernel takes no program that reads values at a hit (%s; Linux 5.13 does); dprobes stat counts without",
+		"this kernel takes no program that reads values at a hit (%s; Linux 5.13 does); dprobes stat without a condition counts without",
 		strerror(-err));
 }
 
 int dp_watch_values_open(struct dp_watch_values **values, pid_t pid,
 			 const struct dp_watchpoint *watches, size_t n,
-			 u64 bytes, struct dp_diag *diag)
+			 bool logs, u64 bytes, struct dp_diag *diag)
 {
 	struct dp_watch_values *v = calloc(1, sizeof(*v));
 	int err;
@@ -306,6 +330,7 @@ int dp_watch_values_open(struct dp_watch_values **values, pid_t pid,
 	if (!v)
 		return dp_diag_set(diag, -ENOMEM, "out of memory");
 	v->array = v->ring = -1;
+	v->logs = logs;
 	v->page = (size_t)sysconf(_SC_PAGESIZE);
 	v->bytes = ring_bytes(bytes);
 	err = make_maps(v);
@@ -332,6 +357,11 @@ void dp_watch_values_begin(struct dp_watch_values *v, u32 watch, u64 now)
 u64 dp_watch_values_lost(const struct dp_watch_values *v, u32 watch)
 {
 	return __atomic_load_n(&v->shared->lost[watch], __ATOMIC_RELAXED);
+}
+
+u64 dp_watch_values_held(const struct dp_watch_values *v, u32 watch)
+{
+	return __atomic_load_n(&v->shared->held[watch], __ATOMIC_RELAXED);
 }
 
 size_t dp_watch_values_read(struct dp_watch_values *v,

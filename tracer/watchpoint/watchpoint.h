@@ -15,12 +15,13 @@
 
 #define DP_WATCHPOINTS 4 /* debug registers of a processor */
 
-/** struct dp_watchpoint - one that is wanted; @name: lives as long as the points */
+/** struct dp_watchpoint - one that is wanted; @name, @spec: live as long as the points */
 struct dp_watchpoint {
 	u64 addr;
 	u8 len;
 	enum dp_watch_access access;
 	const char *name;
+	const struct dp_spec *spec;
 };
 
 /** struct dp_watch_event - of thread @tid, and threads that it makes */
@@ -58,20 +59,23 @@ u64 dp_watch_events_cost(void);
 struct dp_watch_values;
 
 /**
- * dp_watch_values_open() - programs for the kernel that make a record of each hit
+ * dp_watch_values_open() - programs for the kernel that judge hits
+ * @logs: they make a record of each for which its condition holds
  * @bytes: of their ring, or 0: as usual
  *
  * Context: tool; may sleep. Return: 0; -EPERM, -EOPNOTSUPP, -ENOMEM with words.
  */
 int dp_watch_values_open(struct dp_watch_values **values, pid_t pid,
 			 const struct dp_watchpoint *watches, size_t n,
-			 u64 bytes, struct dp_diag *diag);
+			 bool logs, u64 bytes, struct dp_diag *diag);
 /** dp_watch_values_programs() - descriptors, one of each watchpoint */
 const int *dp_watch_values_programs(const struct dp_watch_values *values);
 /** dp_watch_values_begin() - what is there now is the value last seen */
 void dp_watch_values_begin(struct dp_watch_values *values, u32 watch, u64 now);
 /** dp_watch_values_lost() - records of a watchpoint for which there was no room */
 u64 dp_watch_values_lost(const struct dp_watch_values *values, u32 watch);
+/** dp_watch_values_held() - hits of a watchpoint for which its condition held */
+u64 dp_watch_values_held(const struct dp_watch_values *values, u32 watch);
 
 /** struct dp_watch_record - a hit as the kernel's program writes it; @tid: as the process knows it */
 struct dp_watch_record {
