@@ -17,6 +17,7 @@
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,6 +78,11 @@ static int open_process(const struct dp_tracer_options *opt, bool timed,
 	*source = &w->source;
 	err = opt->pid ? dp_process_open(opt->pid, &w->source.proc, diag) :
 			 dp_process_launch(opt->argv, &w->source.proc, diag);
+	if (err == -ESRCH && opt->pid && !kill(opt->pid, 0))
+		dp_diag_set(
+			diag, err,
+			"process %d has no memory that could be watched: it is a kernel thread, or ends",
+			opt->pid);
 	if (err)
 		return err;
 	w->source.pid = dp_process_pid(w->source.proc);
