@@ -176,6 +176,26 @@ static bool any_condition(const struct dp_watch_session *w)
 	return any;
 }
 
+/* Are they of the process that was opened, and may be traced? Its number may be another's by
+ * now, and after an exec it may have other rights. A later exec takes the events. */
+static int confirm(struct dp_watch_session *w, struct dp_diag *diag)
+{
+	if (!dp_process_ended(w->source.proc) &&
+	    !dp_process_replaced(w->source.proc))
+		return 0;
+	dp_watch_events_close(&w->events);
+	return dp_process_lost(w->source.pid, diag);
+}
+
+static int open_events(struct dp_watch_session *w, struct dp_diag *diag)
+{
+	const int *programs = w->values ? dp_watch_values_programs(w->values) :
+					  NULL;
+
+	return dp_watch_events_open(&w->events, w->source.pid, w->v, w->n, programs, diag) ?:
+		       confirm(w, diag);
+}
+
 static int add(struct dp_source *source, const struct dp_source_request *want,
 	       struct dp_diag *diag)
 {
@@ -191,11 +211,7 @@ static int add(struct dp_source *source, const struct dp_source_request *want,
 	if (want->logs || any_condition(w))
 		err = dp_watch_values_open(&w->values, source->pid, w->v, w->n,
 					   want->logs, want->ring_bytes, diag);
-	if (err)
-		return err;
-	return dp_watch_events_open(
-		&w->events, source->pid, w->v, w->n,
-		w->values ? dp_watch_values_programs(w->values) : NULL, diag);
+	return err ? err : open_events(w, diag);
 }
 
 static int add_program(struct dp_source *source,
