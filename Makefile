@@ -453,7 +453,7 @@ list-tests:
 # The tool with the sanitizers on what other processes, files and programs tell it. What it
 # puts into them is as ever.
 SAN_SCENARIO := $(patsubst %,tests/scenario/%.sh,cli trace follow plugin blocked doctor errors hostile insmod insmod-live \
-	knobs lifecycle neighbours orders returns run sandbox secure sleepers terminal tool-death)
+	knobs lifecycle neighbours orders returns run sandbox secure sleepers terminal tool-death watchpoints)
 check-san: deps
 	$(Q)$(MAKE) --no-print-directory tests
 	$(Q)$(MAKE) --no-print-directory B=$(B)-san SAN=address,undefined $(B)-san/dprobes

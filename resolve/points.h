@@ -15,13 +15,21 @@ struct dp_prototype;
 
 /* spec: [KIND:][MODULE:]POINT[(ARGS)][ if COND], by which a user names points. */
 
-/** enum dp_spec_kind - the KIND of a spec; only 'p' and 'r' can be armed so far */
+/** enum dp_spec_kind - the KIND of a spec; 'p', 'r' and 'w' can be armed so far */
 enum dp_spec_kind {
 	DP_SPEC_PROBE, /* p (default) */
 	DP_SPEC_RETURN, /* r, or func%return */
 	DP_SPEC_JPROBE, /* j */
 	DP_SPEC_USDT,
 	DP_SPEC_HOOK,
+	DP_SPEC_WATCH, /* w: POINT[/LEN][:rw|:w|:x] */
+};
+
+/** enum dp_watch_access - at what a watchpoint hits */
+enum dp_watch_access {
+	DP_WATCH_WRITE, /* w (default) */
+	DP_WATCH_ACCESS, /* rw */
+	DP_WATCH_EXECUTE, /* x */
 };
 
 /** enum dp_point_form - how the POINT of a spec is written */
@@ -54,6 +62,7 @@ struct dp_asked {
 /**
  * struct dp_spec - [KIND:][MODULE:]POINT[(ARGS)][ if COND], taken apart
  *
+ * A watchpoint's POINT is SYMBOL[+OFF][/LEN] or 0xADDR/LEN, and :rw, :w or :x may follow it.
  * Strings are the object's own; dp_spec_free() frees them. Columns are 0-based
  * offsets into @text, for carets.
  */
@@ -81,7 +90,9 @@ struct dp_spec {
 	struct dp_asked
 		*asked; /* what debug information has told, of each place */
 	bool asks; /* it has a name that only debug information may know */
-	int module_col, point_col, offset_col, args_col, cond_col;
+	enum dp_watch_access access; /* of a watchpoint */
+	u64 len; /* bytes that it watches; 0: those of its variable */
+	int module_col, point_col, offset_col, args_col, cond_col, len_col;
 };
 
 /** dp_list_line_spec() - the spec of a line of kprobes/list, malloc()ed; NULL: @text is no
@@ -157,6 +168,7 @@ struct dp_point {
 	bool several; /* its spec has others, too: that it is refused is no error */
 	bool bare; /* debug information has led to it, and it is no function's entry */
 	bool gone; /* its module has been unloaded */
+	u8 len; /* bytes that a watchpoint watches */
 	int refused; /* negative errno if it cannot be probed */
 	char reason[160]; /* words for @refused */
 	/* of a return probe: the exits of its function */

@@ -28,7 +28,7 @@ struct parser {
 static const char *const kind_words[] = {
 	[DP_SPEC_PROBE] = "p",	 [DP_SPEC_RETURN] = "r",
 	[DP_SPEC_JPROBE] = "j",	 [DP_SPEC_USDT] = "usdt",
-	[DP_SPEC_HOOK] = "hook",
+	[DP_SPEC_HOOK] = "hook", [DP_SPEC_WATCH] = "w",
 };
 
 #define NR_KINDS ((int)(sizeof(kind_words) / sizeof(kind_words[0])))
@@ -428,9 +428,64 @@ static int parse_usdt(struct parser *p, const struct part *part, int n)
 	return spec->name ? 0 : nomem(p);
 }
 
+/* :rw, :w or :x behind a point. Return: false: it is none of these */
+static bool take_access(struct parser *p, const struct part *part)
+{
+	static const char *const words[] = {
+		[DP_WATCH_WRITE] = "w",
+		[DP_WATCH_ACCESS] = "rw",
+		[DP_WATCH_EXECUTE] = "x",
+	};
+	size_t i, len = (size_t)(part->end - part->start);
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (!part->quoted && strlen(words[i]) == len &&
+		    !memcmp(words[i], p->text + part->start, len)) {
+			p->spec->access = (enum dp_watch_access)i;
+			return true;
+		}
+	return false;
+}
+
+/* /LEN at the end of a point, which then ends before it */
+static int take_len(struct parser *p, struct part *part)
+{
+	int i = part->quoted ? part->suffix : part->start, err;
+
+	while (i < part->end && p->text[i] != '/')
+		i++;
+	if (i == part->end)
+		return 0;
+	p->spec->len_col = i;
+	err = parse_number(p, i + 1, part->end, &p->spec->len,
+			   "a length is a number: /1, /2, /4 or /8");
+	part->end = i;
+	if (err || (p->spec->len && p->spec->len <= 8 &&
+		    !(p->spec->len & (p->spec->len - 1))))
+		return err;
+	return bad(
+		p, i, (int)strcspn(p->text + i, ": ("),
+		"a debug register watches 1, 2, 4 or 8 bytes: /1, /2, /4 or /8");
+}
+
+/* w:[MODULE:]POINT[/LEN][:ACCESS]; a lone word is a point */
+static int parse_watch(struct parser *p, struct part *part, int n)
+{
+	int err;
+
+	if (n > 1 && take_access(p, &part[n - 1]))
+		n--;
+	if (n > 2)
+		return bad(
+			p, part[2].start, part[2].end - part[2].start,
+			"a watchpoint ends with the access: :w, :rw or :x; without one with its point");
+	err = take_len(p, &part[n - 1]) ?: set_module(p, n == 2 ? part : NULL);
+	return err ?: parse_point(p, &part[n - 1]);
+}
+
 static int parse_location(struct parser *p)
 {
-	const struct part *part = p->part;
+	struct part *part = p->part;
 	int n = p->n, kind = -1, err;
 
 	if (n > 1 && !part->quoted)
@@ -443,6 +498,8 @@ static int parse_location(struct parser *p)
 	}
 	if (kind == DP_SPEC_USDT && (n == 2 || n == 3))
 		return parse_usdt(p, part, n);
+	if (kind == DP_SPEC_WATCH)
+		return parse_watch(p, part, n);
 	if (n > 1 && n <= 3 && all_digits(p, &part[n - 1])) {
 		err = set_module(p, n == 3 ? part : NULL);
 		return err ? err : parse_line(p, &part[n - 2]);
@@ -455,7 +512,7 @@ static int parse_location(struct parser *p)
 		return bad(
 			p, part[2].start - 1, 1,
 			kind < 0 && n == 3 ?
-				"three components, but the first is no KIND (p, r, j, usdt, hook)" :
+				"three components, but the first is no KIND (p, r, j, usdt, hook, w)" :
 				"too many ':' in this spec");
 	err = set_module(p, n == 2 ? part : NULL);
 	return err ? err : parse_point(p, &part[n - 1]);
@@ -522,12 +579,52 @@ static int missing(struct dp_diag *diag, int column, int span, const char *what)
 	return -EOPNOTSUPP;
 }
 
+static int refuse(struct dp_diag *diag, int column, int span, const char *why)
+{
+	dp_diag_set(diag, -EOPNOTSUPP, "%s", why);
+	dp_diag_caret(diag, column, span);
+	return -EOPNOTSUPP;
+}
+
+/* Length of the point, with what is behind it */
+static int point_span(const struct dp_spec *spec)
+{
+	return (int)strcspn(spec->text + spec->point_col, " (");
+}
+
+static int watch_supported(const struct dp_spec *spec, struct dp_diag *diag)
+{
+	if (spec->args)
+		return refuse(
+			diag, spec->args_col, (int)strlen(spec->args) + 2,
+			"values of watchpoints cannot be chosen yet: new, old and by are shown without parentheses");
+	if (dp_spec_is_glob(spec))
+		return refuse(
+			diag, spec->point_col, point_span(spec),
+			"there are four watchpoints: name the variable, not a glob");
+	if (spec->form != DP_POINT_SYMBOL && spec->form != DP_POINT_ADDRESS)
+		return refuse(
+			diag, spec->point_col, point_span(spec),
+			"a watchpoint is at SYMBOL, SYMBOL+OFFSET or 0xADDRESS");
+	if (spec->len && spec->access == DP_WATCH_EXECUTE)
+		return refuse(
+			diag, spec->len_col, 2,
+			"a watchpoint on execution is at an instruction, and has no length: write it without /LEN");
+	if (!spec->len && spec->form == DP_POINT_ADDRESS &&
+	    spec->access != DP_WATCH_EXECUTE)
+		return refuse(
+			diag, spec->point_col, point_span(spec),
+			"how many bytes are watched at an address must be said: write /1, /2, /4 or /8 behind it");
+	return 0;
+}
+
 int dp_spec_supported(const struct dp_spec *spec, struct dp_diag *diag)
 {
 	static const char *const kinds[] = {
 		[DP_SPEC_JPROBE] = "jprobes (j:)",
 		[DP_SPEC_USDT] = "static tracepoints (usdt:)",
 		[DP_SPEC_HOOK] = "hooks (hook:)",
+		[DP_SPEC_WATCH] = NULL,
 	};
 	int start = skip_space(spec->text, 0);
 
@@ -537,5 +634,5 @@ int dp_spec_supported(const struct dp_spec *spec, struct dp_diag *diag)
 	if (!strcmp(spec->module, "kernel"))
 		return missing(diag, spec->module_col, 6,
 			       "probes in the kernel (kernel:)");
-	return 0;
+	return spec->kind == DP_SPEC_WATCH ? watch_supported(spec, diag) : 0;
 }

@@ -28,4 +28,12 @@ int dp_variable_find(struct dp_modules *mods, const struct dp_module *m,
 int dp_variable_at(struct dp_modules *mods, u64 addr, const char **name,
 		   u64 *offset);
 
+/**
+ * dp_variable_size() - bytes of the variable that begins at @addr
+ *
+ * Context: as dp_variable_at(). Source: ours.
+ * Return: 0 if no symbol table tells.
+ */
+u64 dp_variable_size(struct dp_modules *mods, u64 addr);
+
 #endif

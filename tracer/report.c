@@ -437,14 +437,17 @@ void dp_report_costly(const struct dp_session *s)
 static void tell_pace(const struct dp_session *s, const struct dp_sums *sums)
 {
 	u64 lost = sums->tally[DP_TALLY_LOST];
+	struct dp_source_totals all;
 	double seconds = dp_source_now() - s->began;
 
 	if (!lost || s->opt->quiet || s->opt->block || seconds <= 0)
 		return;
+	s->ops->totals(s->source, &all);
 	dp_output_say(
-		"hits made %.0f records a second, %.0f of them could be taken; --buffer SIZE gives records more room, with --block hits wait for it",
+		"hits made %.0f records a second, %.0f of them could be taken; --buffer SIZE gives records more room%s",
 		(double)(sums->written + lost) / seconds,
-		(double)sums->written / seconds);
+		(double)sums->written / seconds,
+		all.watchpoints ? "" : ", with --block hits wait for it");
 }
 
 void dp_report_summary(const struct dp_session *s)
@@ -466,11 +469,16 @@ void dp_report_summary(const struct dp_session *s)
 		dp_output_print(stderr, "%s (%d): ", dp_report_program(s),
 				s->source->pid);
 	s->ops->totals(s->source, &all);
-	dp_output_print(
-		stderr,
-		"%zu probe%s at %zu site%s (%zu trap, %zu jump): ", probes,
-		probes == 1 ? "" : "s", all.sites, all.sites == 1 ? "" : "s",
-		all.sites - all.jumps, all.jumps);
+	if (all.watchpoints)
+		dp_output_print(stderr, "%u watchpoint%s: ", all.watchpoints,
+				all.watchpoints == 1 ? "" : "s");
+	else
+		dp_output_print(
+			stderr,
+			"%zu probe%s at %zu site%s (%zu trap, %zu jump): ",
+			probes, probes == 1 ? "" : "s", all.sites,
+			all.sites == 1 ? "" : "s", all.sites - all.jumps,
+			all.jumps);
 	dp_report_sums(s, &sums);
 	if (dp_calls_total(s, &n)) {
 		fputs("; calls: ", stderr);

@@ -21,6 +21,51 @@
 /* For how long a process may execute one program after another. */
 #define EXECS_SECONDS 5
 
+/* Do all specs of the session name watchpoints? Then these are its source. */
+static bool watches(const struct dp_session *s)
+{
+	return s->nr_specs && s->specs[0].kind == DP_SPEC_WATCH;
+}
+
+static int refuse_spec(const struct dp_spec *spec, const char *why,
+		       struct dp_diag *diag)
+{
+	dp_diag_set(diag, -EOPNOTSUPP, "%s", why);
+	dp_diag_caret(diag, spec->point_col,
+		      (int)strcspn(spec->text + spec->point_col, " ("));
+	return -EOPNOTSUPP;
+}
+
+/* Do the specs so far go with one source? */
+static int check_watch(const struct dp_session *s, const struct dp_spec *spec,
+		       struct dp_diag *diag)
+{
+	if (watches(s) != (spec->kind == DP_SPEC_WATCH))
+		return refuse_spec(
+			spec,
+			"watchpoints and other probes take a command each: start a second dprobes for this one",
+			diag);
+	if (watches(s) && s->opt->children)
+		return refuse_spec(
+			spec,
+			"-f is not for watchpoints: a child has memory of its own; watch it by its process id (-p)",
+			diag);
+	return 0;
+}
+
+/* What a spec refers to besides its point */
+static int check_spec(struct dp_session *s, struct dp_spec *spec,
+		      struct dp_diag *diag)
+{
+	int err = dp_spec_supported(spec, diag) ?: check_watch(s, spec, diag);
+
+	if (err || spec->kind == DP_SPEC_WATCH)
+		return err;
+	if (s->kind->inlines)
+		err = dp_inlined_ask(spec, s->opt, diag);
+	return err ?: dp_names_check(s, spec, diag);
+}
+
 int dp_session_parse(struct dp_session *s, const struct dp_tracer_options *opt,
 		     const struct dp_session_kind *kind, const char **bad_spec,
 		     struct dp_diag *diag)
@@ -41,12 +86,8 @@ int dp_session_parse(struct dp_session *s, const struct dp_tracer_options *opt,
 		if (!err) {
 			s->nr_specs++;
 			s->specs[i].counted = kind->counts && !s->specs[i].cond;
-			err = dp_spec_supported(&s->specs[i], diag);
+			err = check_spec(s, &s->specs[i], diag);
 		}
-		if (!err && kind->inlines)
-			err = dp_inlined_ask(&s->specs[i], opt, diag);
-		if (!err)
-			err = dp_names_check(s, &s->specs[i], diag);
 		if (err && err != -ENOMEM)
 			*bad_spec = opt->specs[i];
 	}
@@ -263,9 +304,11 @@ static int open_source(struct dp_session *s, const struct dp_source_ops *ops,
 static int open_once(struct dp_session *s, const char **bad_spec,
 		     struct dp_diag *diag)
 {
-	int err = open_source(s, &dp_agent_source, diag);
+	int err = open_source(
+		s, watches(s) ? &dp_watch_source : &dp_agent_source, diag);
 
-	if (err == -EBUSY && dp_host_find(s->opt->pid, NULL) > 0) {
+	if (err == -EBUSY && !watches(s) &&
+	    dp_host_find(s->opt->pid, NULL) > 0) {
 		s->ops->close(s->source);
 		s->source = NULL;
 		err = open_source(s, &dp_host_source, diag);

@@ -61,7 +61,7 @@ struct dp_source_request {
  * @interior: interior arrivals that are due to its site, or to those of its exits
  * @covered: its site is inside the jump of another site
  * @settled: its interior arrivals have come to an end, because a jump has stepped back
- * @mode: "jump" or "trap"
+ * @mode: "jump", "trap" or "watch"
  */
 struct dp_source_count {
 	u64 hits, missed, interior;
@@ -78,11 +78,12 @@ struct dp_source_count {
  * @vforked: hits of CLONE_VM children
  * @globals: global variables of all programs
  * @impossible: changes of a site that were refused, since the tool began
+ * @watchpoints: how many; such a source has no sites
  */
 struct dp_source_totals {
 	size_t sites, jumps;
 	u64 interior, torn, gone, late, vforked, impossible;
-	u32 globals;
+	u32 globals, watchpoints;
 };
 
 /** struct dp_source_end - how a process ended: @status of wait(2), if @known
@@ -278,6 +279,7 @@ struct dp_source {
 
 extern const struct dp_source_ops dp_agent_source;
 extern const struct dp_source_ops dp_host_source;
+extern const struct dp_source_ops dp_watch_source;
 
 /** dp_agent_detach() - take out what a killed tool has left; dp_host_detach() - in a process that
  *  probes itself.

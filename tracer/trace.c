@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* trace: print a line for every hit, with arguments. */
 #include "tracer/session.h"
+#include "tracer/watched.h"
 #include "tracer/expr.h"
 #include "tracer/values/show.h"
 #include "tracer/output.h"
@@ -261,6 +262,10 @@ static void record(struct dp_session *s, const struct dp_record_copy *r)
 	struct dp_record_copy rest;
 	struct dp_leaving leaving;
 
+	if (p->spec->kind == DP_SPEC_WATCH) {
+		dp_watched_print(s, r);
+		return;
+	}
 	if (p->spec->kind != DP_SPEC_RETURN) {
 		print_record(s, r, NULL);
 		return;

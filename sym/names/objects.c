@@ -108,8 +108,9 @@ static bool is_loaded(const struct dp_mod *mod, u64 value)
 	return false;
 }
 
-int dp_variable_at(struct dp_modules *mods, u64 addr, const char **name,
-		   u64 *offset)
+/* The object that has @addr in it, or NULL */
+static const struct dp_object *object_at(struct dp_modules *mods, u64 addr,
+					 u64 *offset)
 {
 	const struct dp_object *is;
 	size_t i;
@@ -125,9 +126,27 @@ int dp_variable_at(struct dp_modules *mods, u64 addr, const char **name,
 		is = find(&mod->read.objects, value);
 		if (!is || value - is->value >= is->size)
 			continue;
-		*name = is->name;
 		*offset = value - is->value;
-		return 0;
+		return is;
 	}
-	return -ENOENT;
+	return NULL;
+}
+
+int dp_variable_at(struct dp_modules *mods, u64 addr, const char **name,
+		   u64 *offset)
+{
+	const struct dp_object *is = object_at(mods, addr, offset);
+
+	if (!is)
+		return -ENOENT;
+	*name = is->name;
+	return 0;
+}
+
+u64 dp_variable_size(struct dp_modules *mods, u64 addr)
+{
+	u64 offset;
+	const struct dp_object *is = object_at(mods, addr, &offset);
+
+	return is && !offset ? is->size : 0;
 }

@@ -124,6 +124,15 @@ static const struct good goods[] = {
 	{ "usdt:lib.so:prov:name", DP_SPEC_USDT, 0, "lib.so", "prov:name", 0,
 	  NULL, NULL },
 	{ "hook:name", DP_SPEC_HOOK, 0, "", "name", 0, NULL, NULL },
+	{ "w:v", DP_SPEC_WATCH, 0, "", "v", 0, NULL, NULL },
+	{ "w:x", DP_SPEC_WATCH, 0, "", "x", 0, NULL, NULL },
+	{ "w:x:x", DP_SPEC_WATCH, 0, "", "x", 0, NULL, NULL },
+	{ "w:m:rw:w", DP_SPEC_WATCH, 0, "m", "rw", 0, NULL, NULL },
+	{ "w:m:v+8/4", DP_SPEC_WATCH, 0, "m", "v", 8, NULL, NULL },
+	{ "w:\"/a/b\":v/4:rw", DP_SPEC_WATCH, 0, "/a/b", "v", 0, NULL, NULL },
+	{ "w:\"a/b\"/2", DP_SPEC_WATCH, 0, "", "a/b", 0, NULL, NULL },
+	{ "w:0x10/8:rw", DP_SPEC_WATCH, DP_POINT_ADDRESS, "", NULL, 0x10, NULL,
+	  NULL },
 	{ "f()", 0, 0, "", "f", 0, "", NULL },
 	{ "f(a, b)", 0, 0, "", "f", 0, "a, b", NULL },
 	{ "f(g(a), \")\")", 0, 0, "", "f", 0, "g(a), \")\"", NULL },
@@ -194,6 +203,16 @@ static const struct wrong {
 	{ "f if", "no condition", 2, 2 },
 	{ "f if   ", "no condition", 2, 2 },
 	{ "f iff x", "double quotes", 2, 5 },
+	{ "w:v/3", "1, 2, 4 or 8", 3, 2 },
+	{ "w:v/16", "1, 2, 4 or 8", 3, 3 },
+	{ "w:v/0", "1, 2, 4 or 8", 3, 2 },
+	{ "w:v/0:rw", "1, 2, 4 or 8", 3, 2 },
+	{ "w:v/", "a length is a number", 3, 1 },
+	{ "w:v/x", "a length is a number", 4, 1 },
+	{ "w:m:v:q", "ends with the access", 6, 1 },
+	{ "w:m:v:\"x\"", "ends with the access", 6, 3 },
+	{ "w:", "missing", 1, 1 },
+	{ "w:f%return", "%return", 3, 7 },
 };
 
 /* A spec that is for later, a word of the answer, and the caret's place. */
@@ -205,7 +224,44 @@ static const struct wrong unsupported[] = {
 	{ "kernel:do_exit", "kernel", 0, 6 },
 	{ "j:main.c:42", "jprobes", 0, 1 },
 	{ "kernel:sched.c:42", "kernel", 0, 6 },
+	{ "w:kernel:jiffies", "kernel", 2, 6 },
+	{ "w:v(new)", "cannot be chosen yet", 3, 5 },
+	{ "w:v*", "four watchpoints", 2, 2 },
+	{ "w:+0x10", "SYMBOL+OFFSET or 0xADDRESS", 2, 5 },
+	{ "w:f/8:x", "has no length", 3, 2 },
+	{ "w:0x10", "must be said", 2, 4 },
 };
+
+/* What is watched, and at what: text, bytes, access. */
+static void watched(void **state)
+{
+	static const struct {
+		const char *text;
+		u64 len;
+		enum dp_watch_access access;
+	} list[] = {
+		{ "w:v", 0, DP_WATCH_WRITE },
+		{ "w:rw", 0, DP_WATCH_WRITE },
+		{ "w:v:w", 0, DP_WATCH_WRITE },
+		{ "w:v:rw", 0, DP_WATCH_ACCESS },
+		{ "w:v/1:rw", 1, DP_WATCH_ACCESS },
+		{ "w:m:v+4/2", 2, DP_WATCH_WRITE },
+		{ "w:f:x", 0, DP_WATCH_EXECUTE },
+		{ "w:m:f+4:x", 0, DP_WATCH_EXECUTE },
+		{ "w:0x1000/8", 8, DP_WATCH_WRITE },
+		{ "w:0x1000:x", 0, DP_WATCH_EXECUTE },
+	};
+	struct dp_spec spec;
+	size_t i;
+
+	for (i = 0; i < sizeof(list) / sizeof(list[0]); i++) {
+		assert_int_equal(dp_spec_parse(list[i].text, &spec, NULL), 0);
+		assert_int_equal(dp_spec_supported(&spec, NULL), 0);
+		assert_int_equal(spec.len, list[i].len);
+		assert_int_equal(spec.access, list[i].access);
+		dp_spec_free(&spec);
+	}
+}
 
 static void check_good(const struct good *g)
 {
@@ -385,6 +441,7 @@ static void lone_colons_separate(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(watched),
 		cmocka_unit_test(well_formed_specs_are_understood),
 		cmocka_unit_test(malformed_specs_get_a_caret),
 		cmocka_unit_test(forms_for_later_are_named),

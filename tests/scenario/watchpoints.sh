@@ -1,0 +1,309 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Watchpoints: exact counts, values and places against a program that goes step by step; threads,
+# children, exec; debug registers that are taken.
+. tests/scenario/lib.sh
+
+if ! "$DPROBES" stat -q -o /dev/null w:watched -- "$VICTIMS/watched" ways 2>"$dir/err"; then
+	skip "watchpoints" "$(head -n 1 "$dir/err")"
+	plan
+	exit
+fi
+
+begin() { # sets $victim, which reads commands
+	rm -f "$dir/in"
+	mkfifo "$dir/in"
+	: >"$dir/out"
+	"$VICTIMS/watched" <"$dir/in" >"$dir/out" 2>&1 &
+	victim=$!
+	pids+=("$victim")
+	exec 5>"$dir/in"
+	poll 10 grep -q ready "$dir/out"
+}
+answered() { [ "$(wc -l <"$dir/out")" -ge "$1" ]; }
+tell() { # COMMAND...: and wait for the answer
+	local n word
+	for word; do
+		n=$(wc -l <"$dir/out")
+		echo "$word" >&5
+		poll 60 answered $((n + 1))
+	done
+}
+written() { tail -n 1 "$dir/out"; }
+end() { exec 5>&-; wait "$victim"; }
+
+# Processes that hold perf events; a dprobes has switched its events on when it begins to wait.
+holds() { ls -l "/proc/$1/fd" 2>/dev/null | grep -c 'perf_event'; }
+is_watching() { [ "$(holds "$1")" -ge "$2" ] && asleep "$1"; }
+watch() { # EVENTS VERB ARGS...: a tool at the victim, with so many events or more; sets $tool
+	local n=$1
+	shift
+	"$DPROBES" "$@" -p "$victim" >"$dir/counts" 2>"$dir/talk" 5>&- &
+	tool=$!
+	pids+=("$tool")
+	poll 20 is_watching "$tool" "$n"
+	sleep 0.1
+}
+hits_of() { awk -v p="$1" '$NF == p { print $1 }' "$dir/counts"; }
+symbol() { nm "$VICTIMS/watched" | awk -v s="$1" '$3 == s { print $1 }'; }
+
+# The oracle: each instruction that changes the variable, found by single steps.
+"$TOOLS/watch-steps" "$(symbol main)" "$(symbol watched)" "$VICTIMS/watched" ways >"$dir/steps"
+"$DPROBES" trace -q w:watched -- "$VICTIMS/watched" ways >"$dir/trace" 2>"$dir/err"
+python3 -c '
+import re, sys
+for line in open(sys.argv[1]):
+    v = dict(re.findall(r"(\w+)=(\S+)", line))
+    at = v.get("by") or v["behind"]
+    print(v["old"], v["new"], int(at.split("+")[1], 16))' "$dir/trace" >"$dir/told"
+is "values, and the instructions that wrote, are those of single steps" \
+	"$(diff "$dir/steps" "$dir/told")" ""
+like "the oracle saw every way to write" "$(wc -l <"$dir/steps")" '^18$'
+is "each time it is certain which instruction it was" "$(grep -c ' by=' "$dir/trace")" 18
+
+# Conditions: 40 by chance, four in a command, counted by Python over what the oracle saw.
+cat >"$dir/conditions.py" <<'PY'
+import random, sys
+M = (1 << 64) - 1
+values = [tuple(int(x, 16) for x in line.split()[:2]) for line in open(sys.argv[1])]
+r = random.Random(int(sys.argv[2]))
+
+def signed(x, bits):
+    x &= (1 << bits) - 1
+    return x - (1 << bits) if x >> (bits - 1) else x
+
+def term(): # text, function of (new, old), has it a sign
+    k = r.randrange(5)
+    name = r.choice(["new", "old"])
+    get = (lambda n, o: n) if name == "new" else (lambda n, o: o)
+    if k == 0:
+        number = r.choice([0, 1, 9, 12, 0x41, 0x4141, 0xff, 1 << 32, r.getrandbits(64)])
+        return str(number), lambda n, o: number, None
+    if k == 1:
+        bits = r.choice([8, 16, 32, 64])
+        return f"{name}:s{bits}", lambda n, o: signed(get(n, o), bits), True
+    if k == 2:
+        bits = r.choice([8, 16, 32, 64])
+        return f"{name}:u{bits}", lambda n, o: get(n, o) & ((1 << bits) - 1), False
+    if k == 3:
+        op, f = r.choice([("+", lambda a, b: a + b), ("-", lambda a, b: a - b), ("*", lambda a, b: a * b),
+            ("&", lambda a, b: a & b), ("|", lambda a, b: a | b), ("^", lambda a, b: a ^ b)])
+        number = r.choice([1, 3, 0xff, 0xf0f0])
+        return f"({name} {op} {number})", lambda n, o: f(get(n, o), number) & M, False
+    by = r.randrange(64)
+    if r.randrange(2):
+        return f"({name} >> {by})", lambda n, o: get(n, o) >> by, False
+    return f"({name} << {by})", lambda n, o: get(n, o) << by & M, False
+
+def test():
+    (a, f, s), (b, g, t) = term(), term()
+    op, compare = r.choice([("==", lambda x, y: x == y), ("!=", lambda x, y: x != y), ("<", lambda x, y: x < y),
+        ("<=", lambda x, y: x <= y), (">", lambda x, y: x > y), (">=", lambda x, y: x >= y)])
+    both = (s is None or s) and (t is None or t) and (s or t)
+    fix = (lambda x: signed(x, 64)) if both else (lambda x: x & M)
+    return f"{a} {op} {b}", lambda n, o: compare(fix(f(n, o)), fix(g(n, o)))
+
+def condition(depth):
+    if not depth or r.randrange(3) == 0:
+        return test()
+    a, f = condition(depth - 1)
+    if r.randrange(4) == 0:
+        return f"!({a})", lambda n, o: not f(n, o)
+    b, g = condition(depth - 1)
+    if r.randrange(2):
+        return f"({a}) && ({b})", lambda n, o: f(n, o) and g(n, o)
+    return f"({a}) || ({b})", lambda n, o: f(n, o) or g(n, o)
+
+for i in range(40):
+    text, f = condition(3)
+    print(sum(bool(f(new, old)) for old, new in values), text, sep="\t")
+PY
+seed=${SEED:-$RANDOM}
+python3 "$dir/conditions.py" "$dir/steps" "$seed" >"$dir/conditions"
+bad=() specs=() wanted=()
+while IFS=$'\t' read -r number condition; do
+	specs+=("w:watched if $condition")
+	wanted+=("$number")
+	[ ${#specs[@]} -eq 4 ] || continue
+	got=$("$DPROBES" stat -q --json "${specs[@]}" -- "$VICTIMS/watched" ways 2>&1 |
+		sed 's/.*"hits":\([0-9]*\).*/\1/' | tr '\n' ' ')
+	[ "$got" = "${wanted[*]} " ] || bad+=("$(printf '%s; ' "${specs[@]}") got $got wanted ${wanted[*]}")
+	specs=() wanted=()
+done <"$dir/conditions"
+is "conditions hold as often as by what the oracle saw (SEED=$seed)" "${bad[*]:-}" ""
+is "there were 40" "$(wc -l <"$dir/conditions")" 40
+is "trace shows only hits for which they hold" \
+	"$("$DPROBES" trace -q 'w:watched if new == 9 || old == 9' -- "$VICTIMS/watched" ways |
+		sed 's/.*new=\([^ ]*\) old=\([^ ]*\) .*/\1 \2/')" $'0x9 0x3\n0x0 0x9'
+
+# Exact counts: the victim counts what it writes.
+begin
+watch 3 stat w:watched w:watched:rw w:watched_write:x
+tell 'b 1000' 't 20' 'p 2500' 'f 300' 'k 40'
+n=$(written)
+interrupt "$tool"
+is "the victim has written" "$n" 11200
+is "every write by every thread is counted, none of a child's or the kernel's" \
+	"$(hits_of w:watched/8)" "$n"
+is "the function that writes is entered as often" "$(hits_of w:watched:watched_write:x)" "$n"
+is "accesses are the writes, as long as nothing is read" "$(hits_of w:watched/8:rw)" "$n"
+watch 2 stat w:watched w:watched:rw
+tell 'r 77'
+interrupt "$tool"
+is "reads are no writes" "$(hits_of w:watched/8)" 0
+is "reads are accesses" "$(hits_of w:watched/8:rw)" 77
+
+# Threads that are there already, and new ones: a record of each write, and their ids
+watch 1 trace -o "$dir/records" w:watched
+tell 'p 200'
+interrupt "$tool"
+is "a record of each write" "$(wc -l <"$dir/records")" 800
+is "by four threads" "$(awk '{ print $3 }' "$dir/records" | sort -u | wc -l)" 4
+is "the value before is that of the record before" \
+	"$(sed 's/.*new=\([^ ]*\) old=\([^ ]*\) .*/\1 \2/' "$dir/records" |
+		awk 'NR > 1 && $2 != last { print NR ": " $0 } { last = $1 }' | wc -l)" 0
+like "the summary says how many" "$(cat "$dir/talk")" \
+	'1 watchpoint: 800 hits, 0 missed, 800 records; interrupted'
+
+# JSON
+"$DPROBES" trace -q --json w:watched w:watched_write:x -- "$VICTIMS/watched" ways >"$dir/json"
+is "JSON is as JSON is" "$(python3 -c '
+import json, sys
+v = [json.loads(line) for line in open(sys.argv[1])]
+print(len(v), v[0]["probe"], v[0]["args"]["new"], v[0]["args"]["old"], v[0]["by"], "behind" in v[9])' "$dir/json")" \
+	"18 w:watched/8 0x1 0x0 main+0x$(printf '%x' "$(awk 'NR == 1 { print $3 }' "$dir/steps")") False"
+
+# With a debugger: before, and after. Each keeps what it has.
+if command -v gdb >/dev/null; then
+	stepping() { # gdb, which has N hardware watchpoints and waits; sets $debugger
+		local i args=()
+		for ((i = 0; i < $1; i++)); do args+=(-ex "watch watched_many[$i]"); done
+		rm -f "$dir/gdb"
+		gdb -q -nx -batch -p "$victim" "${args[@]}" -ex 'shell touch '"$dir/gdb" -ex continue \
+			>"$dir/gdb.out" 2>&1 5>&- &
+		debugger=$!
+		pids+=("$debugger")
+		poll 60 test -e "$dir/gdb"
+		sleep 0.3
+	}
+	stepping 2
+	watch 2 stat w:watched w:watched_small
+	tell 'b 100'
+	interrupt "$tool"
+	is "a debugger that has two registers leaves two" "$(hits_of w:watched/8)" 100
+	got=$("$DPROBES" stat w:watched w:watched_small w:watched_many/8 -p "$victim" 2>&1)
+	is "the third is refused" "$?" 1
+	like "which names the debugger" "$got" "no debug register left.*a debugger has its.*: $debugger \(gdb\)"
+	kill -INT "$debugger"
+	wait "$debugger"
+	watch 2 stat w:watched w:watched_small
+	stepping 2
+	tell 'b 100'
+	interrupt "$tool"
+	is "one that comes later takes what is left, and nothing of ours" "$(hits_of w:watched/8)" 100
+	kill -INT "$debugger"
+	wait "$debugger"
+	got=$("$DPROBES" stat w:watched w:watched_small w:watched_many/8 -p "$victim" 2>&1)
+	like "what a debugger has had stays taken, which is said" "$got" \
+		'no debug register left.*a debugger that has gone.* keeps those of a thread until it ends'
+	end
+	begin
+else
+	skip "a debugger beside" "needs gdb"
+fi
+
+# All four are taken: by whom, as far as that is known. They are free again when that tool is killed.
+four=(w:watched w:watched_small w:watched_many/8 w:watched_many+8/8)
+watch 4 stat "${four[@]}"
+got=$("$DPROBES" stat w:watched_many+16/8 -p "$victim" 2>&1)
+is "a fifth watchpoint is refused" "$?" 1
+like "with who may have the four" "$got" \
+	"w:watched_many\+0x10/8: a thread has no debug register left, of the 4.*perf events, which may be it: .*\(dprobes\)"
+kill -KILL "$tool"
+wait "$tool" 2>/dev/null
+watch 4 stat "${four[@]}"
+tell 'b 10'
+interrupt "$tool"
+is "a killed tool leaves no debug register taken" "$(hits_of w:watched/8)" 10
+got=$("$DPROBES" stat "${four[@]}" w:watched_many+16/8 -p "$victim" 2>&1)
+like "five in one command are refused" "$got" 'these are 5 watchpoints, and a thread has 4 debug registers'
+
+# A probe beside, by another tool
+watch 1 stat w:watched
+"$DPROBES" stat -o "$dir/beside" watched_write -p "$victim" 2>/dev/null 5>&- &
+other=$!
+pids+=("$other")
+has_probe() { "$DPROBES" list -p "$victim" 2>/dev/null | grep -q watched_write; }
+poll 20 has_probe
+tell 'b 50'
+interrupt "$other"
+interrupt "$tool"
+is "beside a probe of another tool" "$(hits_of w:watched/8) $(awk '$NF == "watched:watched_write" { print $1 }' "$dir/beside")" "50 50"
+
+# What it costs is told.
+watch 1 stat w:watched
+tell 'p 30000'
+interrupt "$tool"
+is "120,000 writes by four threads at once" "$(hits_of w:watched/8)" 120000
+like "what frequent hits cost is told" "$(cat "$dir/talk")" \
+	'watchpoints hit [0-9]+ times a second: each is a trap into the kernel of [0-9]+ ns here, so they take [0-9]+ % of a CPU'
+
+# list
+got=$("$DPROBES" list -v w:watched w:watched_write:x -p "$victim")
+like "list -v tells what is not seen" "$got" '^w:watched/8  watch  a debug register of each thread; what the kernel writes or reads there is not seen$'
+is "list names what can be pasted" "$("$DPROBES" list w:watched:rw w:watched_write:x -p "$victim" | xargs "$DPROBES" list -p "$victim")" \
+	$'w:watched/8:rw\nw:watched:watched_write:x'
+
+# An exec ends them.
+watch 1 stat w:watched
+tell 'b 30'
+echo e >&5
+wait "$tool"
+is "counts of before an exec stay" "$(hits_of w:watched/8)" 30
+like "which ends them" "$(cat "$dir/talk")" 'exec of .*/cat ended the probes'
+end
+
+"$DPROBES" stat -q -o /dev/null w:watched -- "$VICTIMS/watched" <<<q >/dev/null
+is "a command's own status" "$?" 5
+
+# What is refused, in which words
+refused() { # NAME SPEC WORDS [OPTION...]
+	local name=$1 spec=$2 words=$3
+	shift 3
+	like "refused: $name" "$("$DPROBES" stat "$@" "$spec" -- "$VICTIMS/watched" ways 2>&1)" "$words"
+}
+refused unknown w:nowhere 'watched has no variable nowhere'
+refused large w:watched_many 'watched_many has 32 bytes, and a debug register watches 1, 2, 4 or 8: write watched_many/8'
+refused unaligned w:watched_many+4/8 'no multiple of 8'
+refused unmapped w:0x10/4 'nothing is mapped at 0x10'
+refused code w:watched_write 'how many bytes are watched there is not known'
+refused middle w:watched_write+1:x 'not at an instruction'
+refused negative 'w:watched if new < -1' 'no sign to be compared with a negative number: write new:s32'
+refused name 'w:watched if rax == 1' 'knows new, old, tid and numbers'
+refused execution 'w:watched_write:x if new' 'new and old are of variables'
+refused shift 'w:watched if new << old' 'a shift is by a number'
+refused type 'w:watched if new:f64 > 1' 'u8 to u64 and s8 to s64'
+refused deep "w:watched if new == $(printf '(1+%.0s' {1..40})1$(printf ')%.0s' {1..40})" 'too deep'
+refused together w:watched 'take a command each' main
+refused children w:watched '-f is not for watchpoints' -f
+like "refused: block" "$("$DPROBES" trace --block w:watched -- "$VICTIMS/watched" ways 2>&1)" '--block is not for watchpoints'
+
+got=$("$DPROBES" stat w:0x1000/8 -p 2 2>&1)
+[ -e /proc/2/maps ] && [ ! -e /proc/2/exe ] &&
+	like "refused: a kernel thread" "$got" 'no memory that could be watched|no process 2'
+
+# Without rights
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null &&
+	[ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 2 ]; then
+	user=(setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all)
+	cp "$DPROBES" "$dir/dprobes"
+	cp "$VICTIMS/watched" "$dir/watched"
+	chmod 755 "$dir" "$dir/dprobes" "$dir/watched"
+	got=$("${user[@]}" "$dir/dprobes" stat w:watched -- "$dir/watched" ways 2>&1)
+	like "an ordinary user counts" "$got" '^ *18 +0  watch  w:watched/8$'
+	got=$("${user[@]}" "$dir/dprobes" trace w:watched -- "$dir/watched" ways 2>&1)
+	like "and is told what values take" "$got" 'CAP_BPF and CAP_PERFMON .*; dprobes stat without a condition counts without'
+else
+	skip "an ordinary user" "needs root, setpriv, and kernel.perf_event_paranoid up to 2"
+fi
+plan

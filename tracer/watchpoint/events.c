@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * events: breakpoint events of the kernel's, one of each thread for each watchpoint.
+ *
+ * An event that is open goes with the threads that its thread makes from then on. So each
+ * thread must have been given one, or have inherited it, and none may have both: then its
+ * hits would count twice. While the events are opened, threads come. So:
+ *
+ *     list threads ─► open the events of each ─► list again ─► all listed have been opened: done
+ *           ▲                                        │
+ *           └───────────── close all ◄───────────────┘ another one, which may have inherited
+ *
+ * Threads that come behind that have been made by one that has its events. They are switched
+ * on last, so that nothing of a vain attempt is counted.
+ */
+#include "proc/facts.h"
+#include "proc/inspect.h"
+#include "sym/list.h"
+#include "tracer/watchpoint/watchpoint.h"
+#include <dirent.h>
+#include <dprobes/diag.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/hw_breakpoint.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define ATTEMPTS 200
+#define HOLDERS_TOLD 3
+#define COST_HITS 2000
+
+/* Of one call of dp_watch_events_open() */
+struct opening {
+	struct dp_watch_events *events;
+	pid_t pid;
+	const struct dp_watchpoint *watches;
+	size_t n;
+	const int *programs;
+	struct dp_diag *diag;
+};
+
+struct tids {
+	pid_t *v;
+	size_t n, cap;
+};
+
+static int by_number(const void *a, const void *b)
+{
+	const pid_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* Sorted. Return: 0; -ESRCH the process has ended; -ENOMEM */
+static int list_threads(pid_t pid, struct tids *tids)
+{
+	DIR *dir = opendir(dp_path("/proc/%d/task", pid).s);
+	struct dirent *d;
+	pid_t tid;
+	int err = 0;
+
+	*tids = (struct tids){ 0 };
+	if (!dir)
+		return -ESRCH;
+	while (!err && (d = readdir(dir))) {
+		tid = atoi(d->d_name);
+		if (tid > 0)
+			err = dp_list_add(&tids->v, &tids->n, &tids->cap, &tid,
+					  sizeof(tid));
+	}
+	closedir(dir);
+	if (!err)
+		qsort(tids->v, tids->n, sizeof(*tids->v), by_number);
+	return err ? err : tids->n ? 0 : -ESRCH;
+}
+
+/* Are all of @now among @then? */
+static bool are_known(const struct tids *now, const struct tids *then)
+{
+	size_t i;
+
+	for (i = 0; i < now->n; i++)
+		if (!bsearch(&now->v[i], then->v, then->n, sizeof(*then->v),
+			     by_number))
+			return false;
+	return true;
+}
+
+static struct perf_event_attr attr_of(const struct dp_watchpoint *w)
+{
+	static const u32 types[] = {
+		[DP_WATCH_WRITE] = HW_BREAKPOINT_W,
+		[DP_WATCH_ACCESS] = HW_BREAKPOINT_RW,
+		[DP_WATCH_EXECUTE] = HW_BREAKPOINT_X,
+	};
+
+	return (struct perf_event_attr){
+		.type = PERF_TYPE_BREAKPOINT,
+		.size = sizeof(struct perf_event_attr),
+		.bp_type = types[w->access],
+		.bp_addr = w->addr,
+		.bp_len = w->access == DP_WATCH_EXECUTE ? sizeof(long) : w->len,
+		.sample_period = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+		.disabled = 1,
+		.inherit = 1,
+		.inherit_thread = 1,
+		.remove_on_exec = 1,
+	};
+}
+
+static int open_event(const struct dp_watchpoint *w, pid_t tid)
+{
+	struct perf_event_attr attr = attr_of(w);
+	long fd = syscall(SYS_perf_event_open, &attr, tid, -1, -1,
+			  PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : (int)fd;
+}
+
+/* Has the process a descriptor of a perf event? */
+static bool has_events(pid_t pid)
+{
+	DIR *dir = opendir(dp_path("/proc/%d/fd", pid).s);
+	char to[32];
+	struct dirent *d;
+	bool has = false;
+	ssize_t n;
+
+	if (!dir)
+		return false;
+	while (!has && (d = readdir(dir))) {
+		n = readlinkat(dirfd(dir), d->d_name, to, sizeof(to) - 1);
+		to[n < 0 ? 0 : n] = '\0';
+		has = !strcmp(to, "anon_inode:[perf_event]");
+	}
+	closedir(dir);
+	return has;
+}
+
+static void name_process(struct dp_diag *diag, const char *before, pid_t pid)
+{
+	char comm[32] = "";
+	FILE *f = fopen(dp_path("/proc/%d/comm", pid).s, "re");
+
+	if (f && fgets(comm, sizeof(comm), f))
+		comm[strcspn(comm, "\n")] = '\0';
+	if (f)
+		fclose(f);
+	dp_diag_add(diag, "%s%d (%s)", before, pid, comm);
+}
+
+/* Who may have them: processes with perf events */
+static void name_holders(struct dp_diag *diag)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *d;
+	int n = 0;
+	pid_t pid;
+
+	while (dir && n < HOLDERS_TOLD && (d = readdir(dir))) {
+		pid = atoi(d->d_name);
+		if (pid <= 0 || pid == getpid() || !has_events(pid))
+			continue;
+		name_process(
+			diag,
+			n++ ? ", " :
+			      "; these processes have perf events, which may be it: ",
+			pid);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static pid_t tracer_of(pid_t pid)
+{
+	FILE *f = fopen(dp_path("/proc/%d/status", pid).s, "re");
+	char line[128];
+	pid_t tracer = 0;
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "TracerPid: %d", &tracer) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return tracer;
+}
+
+static int all_taken(const struct opening *o, const struct dp_watchpoint *w)
+{
+	pid_t tracer = tracer_of(o->pid);
+
+	dp_diag_set(
+		o->diag, -ENOSPC,
+		"%s: a thread has no debug register left, of the %d that there are",
+		w->name, DP_WATCHPOINTS);
+	if (tracer > 0)
+		name_process(
+			o->diag,
+			"; a debugger has its hardware breakpoints: ", tracer);
+	else
+		dp_diag_add(
+			o->diag,
+			"; a debugger that has gone, and had hardware breakpoints, keeps those of a thread until it ends");
+	name_holders(o->diag);
+	return -ENOSPC;
+}
+
+static int forbidden(const struct opening *o, int err)
+{
+	FILE *f = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
+	int level = 0;
+
+	if (f && fscanf(f, "%d", &level) != 1)
+		level = 0;
+	if (f)
+		fclose(f);
+	if (level > 2)
+		return dp_diag_set(
+			o->diag, err,
+			"kernel.perf_event_paranoid is %d, which keeps users from watchpoints: give dprobes CAP_PERFMON (sudo), or set it to 2",
+			level);
+	return dp_diag_set(
+		o->diag, err,
+		"watchpoints of process %d need the right to trace it: run dprobes as its user, or with CAP_PERFMON (sudo)",
+		o->pid);
+}
+
+static int cannot(const struct opening *o, const struct dp_watchpoint *w,
+		  int err)
+{
+	switch (err) {
+	case -ENOSPC:
+		return all_taken(o, w);
+	case -EPERM:
+	case -EACCES:
+		return forbidden(o, err);
+	case -EMFILE:
+	case -ENFILE:
+		return dp_diag_set(
+			o->diag, err,
+			"process %d has too many threads: each takes a descriptor a watchpoint; raise the limit (ulimit -n)",
+			o->pid);
+	case -E2BIG:
+	case -EINVAL:
+	case -ENOSYS:
+	case -ENOENT:
+	case -EOPNOTSUPP:
+		return dp_diag_set(
+			o->diag, -EOPNOTSUPP,
+			"%s: this kernel or machine has no such breakpoint events that go with threads (they take Linux 5.13): %s",
+			w->name, strerror(-err));
+	default:
+		return dp_diag_set(o->diag, err, "%s cannot be watched: %s",
+				   w->name, strerror(-err));
+	}
+}
+
+/* A thread that has ended needs none. */
+static int open_thread(const struct opening *o, pid_t tid)
+{
+	struct dp_watch_event e = { .tid = tid };
+	int err;
+
+	for (e.watch = 0; e.watch < o->n; e.watch++) {
+		e.fd = open_event(&o->watches[e.watch], tid);
+		if (e.fd == -ESRCH)
+			return 0;
+		if (e.fd < 0)
+			return cannot(o, &o->watches[e.watch], e.fd);
+		err = dp_list_add(&o->events->v, &o->events->n, &o->events->cap,
+				  &e, sizeof(e));
+		if (err)
+			close(e.fd);
+		else if (o->programs && ioctl(e.fd, PERF_EVENT_IOC_SET_BPF,
+					      o->programs[e.watch]))
+			err = -errno;
+		if (err)
+			return cannot(o, &o->watches[e.watch], err);
+	}
+	return 0;
+}
+
+/* Return: 0; 1 once more; a negative errno with words */
+static int attempt(const struct opening *o)
+{
+	struct tids then, now = { 0 };
+	int err = list_threads(o->pid, &then);
+	size_t i;
+
+	for (i = 0; !err && i < then.n; i++)
+		err = open_thread(o, then.v[i]);
+	if (!err)
+		err = list_threads(o->pid, &now) ?: !are_known(&now, &then);
+	free(then.v);
+	free(now.v);
+	if (err == -ESRCH)
+		dp_diag_set(o->diag, err, "process %d has ended", o->pid);
+	if (err)
+		dp_watch_events_close(o->events);
+	return err;
+}
+
+int dp_watch_events_open(struct dp_watch_events *events, pid_t pid,
+			 const struct dp_watchpoint *watches, size_t n,
+			 const int *programs, struct dp_diag *diag)
+{
+	const struct opening o = { events, pid, watches, n, programs, diag };
+	int err = dp_limits_descriptors(diag), tries = 0;
+
+	if (err)
+		return err;
+	do
+		err = attempt(&o);
+	while (err == 1 && ++tries < ATTEMPTS);
+	if (err != 1)
+		return err;
+	return dp_diag_set(
+		diag, -EAGAIN,
+		"process %d makes threads all the time, so watchpoints could count some of them twice; try again",
+		pid);
+}
+
+void dp_watch_events_switch(const struct dp_watch_events *events, bool on)
+{
+	size_t i;
+
+	for (i = 0; i < events->n; i++)
+		ioctl(events->v[i].fd,
+		      on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+}
+
+u64 dp_watch_events_count(const struct dp_watch_events *events, u32 watch)
+{
+	u64 sum = 0, n;
+	size_t i;
+
+	for (i = 0; i < events->n; i++)
+		if (events->v[i].watch == watch &&
+		    read(events->v[i].fd, &n, sizeof(n)) == sizeof(n))
+			sum += n;
+	return sum;
+}
+
+void dp_watch_events_close(struct dp_watch_events *events)
+{
+	size_t i;
+
+	for (i = 0; i < events->n; i++)
+		close(events->v[i].fd);
+	free(events->v);
+	*events = (struct dp_watch_events){ 0 };
+}
+
+/* Nanoseconds of this thread on a CPU */
+static u64 used(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (u64)t.tv_sec * 1000000000 + (u64)t.tv_nsec;
+}
+
+u64 dp_watch_events_cost(void)
+{
+	static volatile u64 word;
+	const struct dp_watchpoint w = { .addr = (u64)&word,
+					 .len = sizeof(word) };
+	int i, fd = open_event(&w, 0);
+	u64 began;
+
+	if (fd < 0)
+		return 0;
+	ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+	began = used();
+	for (i = 0; i < COST_HITS; i++)
+		word = (u64)i;
+	began = used() - began;
+	close(fd);
+	return began / COST_HITS;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * watchpoint: the parts of the source whose hits the processor's debug registers make.
+ *
+ *   session ─► source.c ─► places.c   specs → addresses
+ *                     ├──► events.c   a breakpoint event of each thread for each address
+ *                     ├──► values.c   a program of the kernel's that reads the values at a hit
+ *                     └──► doer.c     the instruction before the one at which a thread went on
+ */
+#ifndef DP_TRACER_WATCHPOINT_H
+#define DP_TRACER_WATCHPOINT_H
+
+#include "tracer/source.h"
+#include "tracer/watched.h"
+
+#define DP_WATCHPOINTS 4 /* debug registers of a processor */
+
+/** struct dp_watchpoint - one that is wanted; @name, @spec: live as long as the points */
+struct dp_watchpoint {
+	u64 addr;
+	u8 len;
+	enum dp_watch_access access;
+	const char *name;
+	const struct dp_spec *spec;
+};
+
+/** struct dp_watch_event - of thread @tid, and threads that it makes */
+struct dp_watch_event {
+	int fd;
+	pid_t tid;
+	u32 watch;
+};
+
+/** struct dp_watch_events - all of a process; zeros: none */
+struct dp_watch_events {
+	struct dp_watch_event *v;
+	size_t n, cap;
+};
+
+/**
+ * dp_watch_events_open() - an event of every thread for every watchpoint; none counts yet
+ * @programs: of each watchpoint, descriptors of programs that run at hits; NULL: none
+ *
+ * Threads that come later inherit theirs. Context: tool; may sleep.
+ * Return: 0; -ENOSPC debug registers are taken; -EPERM, -EACCES; -EAGAIN threads come too
+ * fast; -EMFILE; -EOPNOTSUPP; -ESRCH; with words.
+ */
+int dp_watch_events_open(struct dp_watch_events *events, pid_t pid,
+			 const struct dp_watchpoint *watches, size_t n,
+			 const int *programs, struct dp_diag *diag);
+/** dp_watch_events_switch() - have them count, or no more; what they have counted stays */
+void dp_watch_events_switch(const struct dp_watch_events *events, bool on);
+/** dp_watch_events_count() - the hits of one watchpoint by all threads */
+u64 dp_watch_events_count(const struct dp_watch_events *events, u32 watch);
+void dp_watch_events_close(struct dp_watch_events *events);
+/** dp_watch_events_cost() - nanoseconds that a hit costs here, measured; 0: not known */
+u64 dp_watch_events_cost(void);
+
+struct dp_watch_values;
+
+/**
+ * dp_watch_values_open() - programs for the kernel that judge hits
+ * @logs: they make a record of each for which its condition holds
+ * @bytes: of their ring, or 0: as usual
+ *
+ * Context: tool; may sleep. Return: 0; -EPERM, -EOPNOTSUPP, -ENOMEM with words.
+ */
+int dp_watch_values_open(struct dp_watch_values **values, pid_t pid,
+			 const struct dp_watchpoint *watches, size_t n,
+			 bool logs, u64 bytes, struct dp_diag *diag);
+/** dp_watch_values_programs() - descriptors, one of each watchpoint */
+const int *dp_watch_values_programs(const struct dp_watch_values *values);
+/** dp_watch_values_begin() - what is there now is the value last seen */
+void dp_watch_values_begin(struct dp_watch_values *values, u32 watch, u64 now);
+/** dp_watch_values_lost() - records of a watchpoint for which there was no room */
+u64 dp_watch_values_lost(const struct dp_watch_values *values, u32 watch);
+/** dp_watch_values_held() - hits of a watchpoint for which its condition held */
+u64 dp_watch_values_held(const struct dp_watch_values *values, u32 watch);
+
+/** struct dp_watch_record - a hit as the kernel's program writes it; @tid: as the process knows it */
+struct dp_watch_record {
+	u64 ticks, now, before, pc;
+	u32 watch, tid, cpu, known;
+};
+
+/** dp_watch_values_read() - hand on what has come. Return: how many. */
+size_t dp_watch_values_read(struct dp_watch_values *values,
+			    void (*take)(void *arg,
+					 const struct dp_watch_record *record),
+			    void *arg);
+void dp_watch_values_close(struct dp_watch_values *values);
+
+/**
+ * dp_watch_place() - append the point of a spec
+ * Return: 0; -ENOENT; -EINVAL unaligned, or of another size; -ENOMEM; as dp_points_resolve(); with
+ * words and a caret.
+ */
+int dp_watch_place(struct dp_process *proc, struct dp_modules *mods,
+		   const struct dp_spec *spec, struct dp_points *points,
+		   struct dp_diag *diag);
+
+/**
+ * dp_watch_doer() - the instruction that wrote to memory just before a thread came to @pc
+ *
+ * Instructions are decoded from the beginning of the function on, and nothing is guessed.
+ * Context: tool; may sleep. Return: its address; 0: it is not known.
+ */
+u64 dp_watch_doer(struct dp_modules *mods, u64 pc);
+
+#endif
