@@ -155,7 +155,7 @@ for verb in $verbs; do
 		help | version) continue ;;
 		duration | interval) value=1s ;; output) value=/dev/null ;; alias) value=a=b ;; *) [ "$takes" = no ] || value=1 ;;
 		esac
-		grep -qE -- "^ +(-[a-z], )?--$option( |\$)" "$dir/help" && told="$told $option"
+		grep -qE -- "^ +(-[a-zA-Z], )?--$option( |\$)" "$dir/help" && told="$told $option"
 		# An option that there is not makes sure that nothing is done.
 		"$DPROBES" $verb --$option $value -z 2>&1 | grep -q "$verb does not use .*--$option\b" || used="$used $option"
 		[ -z "$brief" ] || is "$verb $brief is $verb --$option" "$("$DPROBES" $verb $brief $value -z 2>&1)" "$("$DPROBES" $verb --$option $value -z 2>&1)"

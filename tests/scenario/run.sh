@@ -85,7 +85,7 @@ program facility logger_deep 'exit 3'
 run facility stack
 like "exit 3 says that it is not performed" "$(grep '^{' "$dir/stdout")" '"facility":3'
 "$DPROBES" run -q "$dir/facility.dp" -- "$VICTIMS/logger" stack >"$dir/stdout"
-like "in words too" "$(cat "$dir/stdout")" 'exit 3: a core dump, which is not performed yet'
+like "in words too" "$(cat "$dir/stdout")" 'exit 3: a core dump, which is not performed'
 # [rows 261, 262]
 program cut logger_deep $'push 100\npush r,rsp\nlog mrf' '' 'logmax = 20'
 run cut stack
