@@ -28,8 +28,10 @@ enum {
 	OPT_LOG_TARGET = 'L',
 	OPT_LOG = 'O',
 	OPT_UNFORMATTED = 'U',
+	OPT_CORE = 'R',
+	OPT_MINIDUMP = 'N',
 };
-#define WITHOUT_LETTER "JSPBKTAMGICWFLOU"
+#define WITHOUT_LETTER "JSPBKTAMGICWFLOURN"
 
 static const struct option long_options[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
@@ -50,6 +52,8 @@ static const struct option long_options[] = {
 	{ "log-target", required_argument, NULL, OPT_LOG_TARGET },
 	{ "log", required_argument, NULL, OPT_LOG },
 	{ "unformatted-output", no_argument, NULL, OPT_UNFORMATTED },
+	{ "core", required_argument, NULL, OPT_CORE },
+	{ "minidump", no_argument, NULL, OPT_MINIDUMP },
 	{ "mangled", no_argument, NULL, OPT_MANGLED },
 	{ "interval", required_argument, NULL, 'i' },
 	{ "records", required_argument, NULL, 'n' },
@@ -270,6 +274,18 @@ static int parse_items(const char *text, u32 *items)
 		(int)strcspn(bad, ","), bad);
 }
 
+static int parse_core(const char *text, const char **core)
+{
+	const char *bad = dp_tracer_core_bad(text);
+
+	*core = text;
+	if (bad)
+		return dp_usage_error(
+			"--core %s: \"%.2s\" stands for nothing; %%p, %%n, %%t, %%e and %%%% do",
+			text, bad);
+	return *text ? 0 : dp_usage_error("--core needs the name of a file");
+}
+
 static bool is_used(const struct dp_command *cmd, int c)
 {
 	return c == 'h' || c == 'V' || strchr(cmd->options, c);
@@ -345,6 +361,11 @@ static int take(const struct dp_command *cmd, int c,
 		return parse_items(optarg, &opt->log_items);
 	case OPT_UNFORMATTED:
 		opt->unformatted = true;
+		return 0;
+	case OPT_CORE:
+		return parse_core(optarg, &opt->core);
+	case OPT_MINIDUMP:
+		opt->minidump = true;
 		return 0;
 	case OPT_INLINED:
 		opt->inlined = true;

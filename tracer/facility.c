@@ -18,6 +18,7 @@ struct dp_facilities {
 	const struct dp_tracer_options *opt;
 	struct dp_commands *commands;
 	struct dp_log *log;
+	u64 cores; /* that have been asked for */
 	u64 absent[DP_FACILITIES]; /* records whose facility is not there */
 	u64 lost[DP_FACILITIES]; /* or has not taken them */
 	u64 unlogged; /* records that the log has not taken */
@@ -27,6 +28,7 @@ struct dp_facilities {
 static int refuse(const struct dp_tracer_options *opt, struct dp_diag *diag)
 {
 	const char *what = opt->nr_facilities		    ? "--facility" :
+			   opt->core			    ? "--core" :
 			   opt->log_target >= DP_LOG_SYSLOG ? "--log-target" :
 							      NULL;
 
@@ -117,22 +119,24 @@ static const char *const names[] = {
 	[DP_FACILITY_DEBUGGER] = "the kernel debugger",
 	[DP_FACILITY_CRASH_DUMP] =
 		"a crash dump, which only a kernel's probe can make",
-	[DP_FACILITY_CORE] = "a core dump",
 };
 
-static void perform(struct dp_facilities *f, const struct dp_stamp *stamp,
-		    const char *probe, const struct dp_record_copy *record,
+static void perform(struct dp_facilities *f, const struct dp_session *s,
+		    const struct dp_stamp *stamp, const char *probe,
+		    const struct dp_record_copy *record,
 		    struct dp_diag *outcome)
 {
 	u32 n = record->head.facility;
 
 	if (n >= DP_FACILITY_REGISTERED) {
 		command(f, stamp, probe, record, outcome);
-		return;
+	} else if (n == DP_FACILITY_CORE) {
+		f->lost[n] += !!dp_core_dump(s, stamp, ++f->cores, outcome);
+	} else {
+		f->absent[n]++;
+		dp_diag_set(outcome, -ENOENT, "%s, which is not performed",
+			    n < DP_FACILITY_CORE ? names[n] : "no facility");
 	}
-	f->absent[n]++;
-	dp_diag_set(outcome, -ENOENT, "%s, which is not performed",
-		    n <= DP_FACILITY_CORE ? names[n] : "no facility");
 }
 
 void dp_facilities_take(struct dp_facilities *f, const struct dp_session *s,
@@ -144,7 +148,7 @@ void dp_facilities_take(struct dp_facilities *f, const struct dp_session *s,
 
 	dp_record_stamp(s, record, &stamp);
 	if (record->head.facility)
-		perform(f, &stamp, p->name, record, &outcome);
+		perform(f, s, &stamp, p->name, record, &outcome);
 	if (f->log)
 		f->unlogged += !!dp_log_write(f->log, s, &stamp, record, id);
 	else if (s->opt->json)

@@ -59,6 +59,17 @@ int dp_commands_put(struct dp_commands *commands, u32 number, int file);
 /** dp_commands_end() - wait for all of them. @failed: of each number, or NULL: do not wait */
 void dp_commands_end(struct dp_commands *commands, u64 failed[DP_FACILITIES]);
 
+/* core.c: core dumps. */
+
+/**
+ * dp_core_dump() - make a core dump of the session's process, which runs on
+ * @number: of the dump, from 1
+ * @outcome: what became of it, in words
+ * Return: 0 or a negative errno
+ */
+int dp_core_dump(const struct dp_session *s, const struct dp_stamp *stamp,
+		 u64 number, struct dp_diag *outcome);
+
 /* log.c: DProbes' log. */
 
 struct dp_log;

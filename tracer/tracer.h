@@ -67,6 +67,8 @@ struct dp_tracer_options {
 	size_t nr_facilities;
 	enum dp_log_target log_target;
 	u32 log_items; /* enum dp_log_item */
+	const char *core; /* names of core dumps, a pattern; NULL: as usual */
+	bool minidump; /* they have only stacks */
 	bool unformatted; /* a log has bytes, and no rows */
 };
 
@@ -109,6 +111,8 @@ const char *dp_tracer_allow(const char *list, u32 *allow);
 const char *dp_tracer_log_target(const char *name, enum dp_log_target *target);
 const char *dp_tracer_log_items(const char *list, u32 *items);
 const char *dp_tracer_log_later(const char *word);
+/** dp_tracer_core_bad() - where is a pattern for names of core dumps wrong? NULL: nowhere */
+const char *dp_tracer_core_bad(const char *pattern);
 
 /**
  * struct dp_tracer_vars_options - which variables to show
