@@ -16,6 +16,14 @@ static const char help[] =
 	"  -D, --define K=V  put V in the place of %K% in the programs, and define the macro K\n"
 	"      --include DIR look there, too, for what #include names\n"
 	"      --allow LIST  what programs may ask for: write, reg, io, call; none; all by default\n"
+	"      --facility N=CMD  run CMD for each \"exit N\", N from 16 to 255; the record is its stdin\n"
+	"      --log-target T    records go to T: ring (they are printed), file (printed as DProbes\n"
+	"                        wrote them), syslog, klog\n"
+	"      --log LIST        with these in front of each in a log: PROCNAME, PID, UID, CSEIP, TSC, ALL\n"
+	"      --unformatted-output  a log has the bytes of a record on one line\n"
+	"      --core PATTERN    file of a core dump (\"exit 3\"): %p process, %n number of the dump, %t\n"
+	"                        time, %e name of the thread; core.%p.%n by default\n"
+	"      --minidump    core dumps have the stacks only, and what names need\n"
 	"      --buffer SIZE room for records, of each CPU: 256k, 64M at most\n"
 	"      --block       hits wait while there is no room; else their records are lost\n"
 	"      --coarse-time a hit does not read the clock: the time is when its record was read\n"
@@ -23,7 +31,7 @@ static const char help[] =
 	"  -n, --records N   stop after N records\n"
 	"  -o, --output FILE write the records to FILE\n"
 	"      --json        one JSON object a line: time pid tid comm probe minor major\n"
-	"                    cpu data exception facility truncated\n"
+	"                    cpu data exception facility outcome truncated\n"
 	"  -q, --quiet       no summary\n"
 	"  -v, --verbose     tell of refused matches\n"
 	"      --mangled     take and show linkage names, as nm(1) does\n"
@@ -57,6 +65,7 @@ const struct dp_command dp_cmd_run = {
 	.examples = "  dprobes run examples/malloc.dp -- sort /etc/services\n"
 		    "  dprobes run --duration 10s prog.dp -p 1234\n",
 	.options = "ponfqv" DP_TAKES_COMMAND DP_TAKES_JSON DP_TAKES_DURATION
-		DP_TAKES_RINGS DP_TAKES_MANGLED DP_TAKES_SOURCES,
+		DP_TAKES_RINGS DP_TAKES_MANGLED DP_TAKES_SOURCES
+			DP_TAKES_FACILITIES,
 	.run = run,
 };

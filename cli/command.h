@@ -26,6 +26,8 @@ enum {
 #define DP_TAKES_INLINED "I"
 #define DP_TAKES_MANGLED "G"
 #define DP_TAKES_SOURCES "DCW" /* -D, --include, --allow */
+#define DP_TAKES_FACILITIES \
+	"FLOURN" /* --facility, --log-target, --log, --unformatted-output, --core, --minidump */
 #define DP_TAKES_COMMAND "-" /* -- CMD [ARGS] */
 
 /**

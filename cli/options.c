@@ -24,8 +24,14 @@ enum {
 	OPT_INLINED = 'I',
 	OPT_INCLUDE = 'C',
 	OPT_ALLOW = 'W',
+	OPT_FACILITY = 'F',
+	OPT_LOG_TARGET = 'L',
+	OPT_LOG = 'O',
+	OPT_UNFORMATTED = 'U',
+	OPT_CORE = 'R',
+	OPT_MINIDUMP = 'N',
 };
-#define WITHOUT_LETTER "JSPBKTAMGICW"
+#define WITHOUT_LETTER "JSPBKTAMGICWFLOURN"
 
 static const struct option long_options[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
@@ -42,6 +48,12 @@ static const struct option long_options[] = {
 	{ "define", required_argument, NULL, 'D' },
 	{ "include", required_argument, NULL, OPT_INCLUDE },
 	{ "allow", required_argument, NULL, OPT_ALLOW },
+	{ "facility", required_argument, NULL, OPT_FACILITY },
+	{ "log-target", required_argument, NULL, OPT_LOG_TARGET },
+	{ "log", required_argument, NULL, OPT_LOG },
+	{ "unformatted-output", no_argument, NULL, OPT_UNFORMATTED },
+	{ "core", required_argument, NULL, OPT_CORE },
+	{ "minidump", no_argument, NULL, OPT_MINIDUMP },
 	{ "mangled", no_argument, NULL, OPT_MANGLED },
 	{ "interval", required_argument, NULL, 'i' },
 	{ "records", required_argument, NULL, 'n' },
@@ -199,6 +211,81 @@ static int parse_allow(const char *text, u32 *allow)
 		(int)strcspn(bad, ","), bad);
 }
 
+static bool has_facility(const struct dp_tracer_options *opt, u32 number)
+{
+	size_t i;
+
+	for (i = 0; i < opt->nr_facilities; i++)
+		if (opt->facilities[i].number == number)
+			return true;
+	return false;
+}
+
+static int add_facility(const char *text, struct dp_tracer_options *opt)
+{
+	struct dp_facility_command *more;
+	char *end;
+	unsigned long n = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end != '=' || !end[1] || n > 255)
+		return dp_usage_error("--facility %s is not N=CMD", text);
+	if (n < 16)
+		return dp_usage_error(
+			"--facility %s: facilities from 16 to 255 can be registered",
+			text);
+	if (has_facility(opt, (u32)n))
+		return dp_usage_error("--facility %lu is given twice", n);
+	more = realloc(opt->facilities,
+		       (opt->nr_facilities + 1) * sizeof(*more));
+	if (!more)
+		return DP_EXIT_FAILURE;
+	more[opt->nr_facilities++] =
+		(struct dp_facility_command){ (u32)n, end + 1 };
+	opt->facilities = more;
+	return 0;
+}
+
+static int parse_target(const char *text, enum dp_log_target *target)
+{
+	const char *bad = dp_tracer_log_target(text, target), *why;
+
+	if (!bad)
+		return 0;
+	why = dp_tracer_log_later(bad);
+	if (why)
+		return dp_usage_error("--log-target %s: %s", bad, why);
+	return dp_usage_error(
+		"--log-target is ring, file, syslog or klog, and not \"%s\"",
+		bad);
+}
+
+static int parse_items(const char *text, u32 *items)
+{
+	const char *bad = dp_tracer_log_items(text, items), *why;
+
+	if (!bad)
+		return 0;
+	why = dp_tracer_log_later(bad);
+	if (why)
+		return dp_usage_error("--log %.*s: %s", (int)strcspn(bad, ","),
+				      bad, why);
+	return dp_usage_error(
+		"--log is a list of PROCNAME, PID, UID, CSEIP, TSC and ALL; \"%.*s\" is not of it",
+		(int)strcspn(bad, ","), bad);
+}
+
+static int parse_core(const char *text, const char **core)
+{
+	const char *bad = dp_tracer_core_bad(text);
+
+	*core = text;
+	if (bad)
+		return dp_usage_error(
+			"--core %s: \"%.2s\" stands for nothing; %%p, %%n, %%t, %%e and %%%% do",
+			text, bad);
+	return *text ? 0 : dp_usage_error("--core needs the name of a file");
+}
+
 static bool is_used(const struct dp_command *cmd, int c)
 {
 	return c == 'h' || c == 'V' || strchr(cmd->options, c);
@@ -266,6 +353,20 @@ static int take(const struct dp_command *cmd, int c,
 		return add_include(optarg, opt);
 	case OPT_ALLOW:
 		return parse_allow(optarg, &opt->allow);
+	case OPT_FACILITY:
+		return add_facility(optarg, opt);
+	case OPT_LOG_TARGET:
+		return parse_target(optarg, &opt->log_target);
+	case OPT_LOG:
+		return parse_items(optarg, &opt->log_items);
+	case OPT_UNFORMATTED:
+		opt->unformatted = true;
+		return 0;
+	case OPT_CORE:
+		return parse_core(optarg, &opt->core);
+	case OPT_MINIDUMP:
+		opt->minidump = true;
+		return 0;
 	case OPT_INLINED:
 		opt->inlined = true;
 		return 0;

@@ -9,13 +9,6 @@
 #define ROW 16
 #define ELEMENT 8
 
-static const char *const facilities[] = {
-	NULL,
-	"the kernel debugger",
-	"a crash dump",
-	"a core dump",
-};
-
 /* Items of 64-bit numbers. */
 static const char *const numbers[] = {
 	[DP_ITEM_STACK] = "stack",
@@ -153,7 +146,8 @@ static bool two_parms(const struct dp_record *r)
 }
 
 /* Print an exception, a full log, or an exit's facility. */
-static void notes_text(FILE *out, const struct dp_record *r)
+static void notes_text(FILE *out, const struct dp_record *r,
+		       const struct dp_diag *outcome)
 {
 	if (r->exception)
 		dp_output_print(out, "  ended by %s (0x%lx",
@@ -165,12 +159,8 @@ static void notes_text(FILE *out, const struct dp_record *r)
 	if (r->flags & DP_RECORD_TRUNCATED)
 		fputs("  cut: the log is full (logmax)\n", out);
 	if (r->facility)
-		dp_output_print(
-			out, "  exit %u: %s, which is not performed yet\n",
-			r->facility,
-			r->facility < sizeof(facilities) / sizeof(*facilities) ?
-				facilities[r->facility] :
-				"a facility");
+		dp_output_print(out, "  exit %u: %s\n", r->facility,
+				outcome->text);
 }
 
 static void rest_text(FILE *out, const u8 *bytes, u32 n)
@@ -243,7 +233,8 @@ static void traces_text(FILE *out, const u8 *data, u32 len)
 }
 
 void dp_items_text(FILE *out, const struct dp_stamp *stamp, const char *probe,
-		   const struct dp_record_copy *record)
+		   const struct dp_record_copy *record,
+		   const struct dp_diag *outcome)
 {
 	u32 at = 0, len = record->head.len - record->head.traces;
 	struct dp_item item;
@@ -255,11 +246,12 @@ void dp_items_text(FILE *out, const struct dp_stamp *stamp, const char *probe,
 		item_text(out, &item);
 	rest_text(out, record->data + at, len - at);
 	traces_text(out, record->data + len, record->head.traces);
-	notes_text(out, &record->head);
+	notes_text(out, &record->head, outcome);
 }
 
 void dp_items_json(FILE *out, const struct dp_stamp *stamp, const char *probe,
-		   const struct dp_record_copy *record)
+		   const struct dp_record_copy *record,
+		   const struct dp_diag *outcome)
 {
 	const struct dp_record *r = &record->head;
 
@@ -280,6 +272,10 @@ void dp_items_json(FILE *out, const struct dp_stamp *stamp, const char *probe,
 			exception_name(r->exception), r->parm[0], r->parm[1]);
 	if (r->facility)
 		dp_output_print(out, ",\"facility\":%u", r->facility);
+	if (r->facility && outcome) {
+		fputs(",\"outcome\":", out);
+		dp_json_string(out, outcome->text);
+	}
 	dp_output_print(out, ",\"truncated\":%s}\n",
 			r->flags & DP_RECORD_TRUNCATED ? "true" : "false");
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include "port_types.h"
 
+struct dp_diag;
 struct dp_record_copy;
 struct dp_stamp;
 
@@ -24,9 +25,15 @@ struct dp_item {
  */
 bool dp_item_next(const struct dp_record_copy *record, u32 *at,
 		  struct dp_item *item);
+/**
+ * dp_items_text(), dp_items_json() - print a record
+ * @outcome: what became of its facility, in words; NULL: that is not known yet
+ */
 void dp_items_text(FILE *out, const struct dp_stamp *stamp, const char *probe,
-		   const struct dp_record_copy *record);
+		   const struct dp_record_copy *record,
+		   const struct dp_diag *outcome);
 void dp_items_json(FILE *out, const struct dp_stamp *stamp, const char *probe,
-		   const struct dp_record_copy *record);
+		   const struct dp_record_copy *record,
+		   const struct dp_diag *outcome);
 
 #endif

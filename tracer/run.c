@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* run: run probe programs from files in one process. */
+#include "tracer/facility.h"
 #include "tracer/filter.h"
 #include "tracer/program.h"
 #include "tracer/session.h"
@@ -36,6 +37,7 @@ struct run {
 	char **specs;
 	size_t nr_specs, room;
 	char **bad_line;
+	struct dp_facilities *facilities;
 };
 
 static int read_file(const char *path, char **text, size_t *len,
@@ -416,16 +418,14 @@ static bool take_return(struct dp_record_copy *r)
 	return ending.traces <= r->head.len;
 }
 
-static void print(struct dp_session *s, const struct dp_record_copy *r)
+static void take(struct dp_session *s, const struct dp_record_copy *r)
 {
+	const struct run *run = s->own;
 	const struct dp_point *p = dp_record_point(s, r->head.probe);
-	struct dp_stamp stamp;
+	const struct dp_lang_point *pt;
+	struct file *f = file_of(run, (size_t)(p->spec - s->specs), &pt);
 
-	dp_record_stamp(s, r, &stamp);
-	if (s->opt->json)
-		dp_items_json(s->opt->out, &stamp, p->name, r);
-	else
-		dp_items_text(s->opt->out, &stamp, p->name, r);
+	dp_facilities_take(run->facilities, s, r, f->program->id);
 }
 
 static void record(struct dp_session *s, const struct dp_record_copy *r)
@@ -433,7 +433,7 @@ static void record(struct dp_session *s, const struct dp_record_copy *r)
 	struct dp_record_copy *copy;
 
 	if (dp_record_point(s, r->head.probe)->spec->kind != DP_SPEC_RETURN) {
-		print(s, r);
+		take(s, r);
 		return;
 	}
 	copy = malloc(sizeof(*copy));
@@ -443,7 +443,7 @@ static void record(struct dp_session *s, const struct dp_record_copy *r)
 	}
 	memcpy(copy, r, offsetof(struct dp_record_copy, data) + r->head.len);
 	if (take_return(copy))
-		print(s, copy);
+		take(s, copy);
 	else
 		s->torn++;
 	free(copy);
@@ -539,7 +539,10 @@ int dp_tracer_run(const struct dp_tracer_options *opt, char **bad_line,
 	*bad_line = NULL;
 	err = load(&run, diag);
 	if (!err)
+		err = dp_facilities_open(opt, &run.facilities, diag);
+	if (!err)
 		err = run_session(&run, died_of, diag);
+	dp_facilities_close(run.facilities);
 	for (i = 0; i < run.nr_files; i++)
 		dp_lang_free(run.files[i].program);
 	for (i = 0; i < run.nr_specs; i++)

@@ -19,6 +19,7 @@
 #include "engine/layout/ring.h"
 #include "engine/layout/site.h"
 #include "engine/vm/program.h"
+#include "proc/core.h"
 #include "resolve/points.h"
 #include <sys/types.h>
 #include <time.h>
@@ -196,6 +197,7 @@ static inline double dp_source_now(void)
  *   source cannot. @which: of each point of @points: is it meant? One that is already as
  *   it is to be stays so.
  *   Return: 0; -EAGAIN a thread is inside; as arm(). On failure nothing has changed.
+ * core() - write a core file, see dp_process_core(). NULL: the source cannot
  * disarm() - take all probes out. @alive: the process's memory is still there
  *   Return: 0; -EAGAIN a thread is still inside; as arm().
  * settle() - close the account of calls; abandoned calls make records, if hits do
@@ -248,6 +250,9 @@ struct dp_source_ops {
 		      const struct dp_point *point, struct dp_account *counts);
 	int (*enable)(struct dp_source *source, const struct dp_points *points,
 		      const bool *which, bool on, struct dp_diag *diag);
+	int (*core)(struct dp_source *source,
+		    const struct dp_core_request *want,
+		    struct dp_core_result *result, struct dp_diag *diag);
 	int (*disarm)(struct dp_source *source, bool alive,
 		      struct dp_diag *diag);
 	void (*settle)(struct dp_source *source, dp_source_take take,

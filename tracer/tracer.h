@@ -9,6 +9,30 @@
 #include "lang/lang.h"
 #include "resolve/points.h"
 
+/** enum dp_log_target - where records of programs go. A ring is read, and its records are printed. */
+enum dp_log_target {
+	DP_LOG_RING,
+	DP_LOG_FILE,
+	DP_LOG_SYSLOG,
+	DP_LOG_KERNEL,
+};
+
+/** enum dp_log_item - what the header of a record in a log has besides the CPU */
+enum dp_log_item {
+	DP_LOG_PROCNAME = 1,
+	DP_LOG_PID = 2,
+	DP_LOG_UID = 4,
+	DP_LOG_CSEIP = 8,
+	DP_LOG_TSC = 16,
+	DP_LOG_ALL = 31,
+};
+
+/** struct dp_facility_command - "--facility N=CMD": takes the records of "exit N" */
+struct dp_facility_command {
+	u32 number;
+	const char *command;
+};
+
 /** struct dp_tracer_options - what the command line asked for */
 struct dp_tracer_options {
 	pid_t pid; /* 0: launch @argv */
@@ -38,6 +62,14 @@ struct dp_tracer_options {
 	const char **includes;
 	size_t nr_includes;
 	u32 allow; /* enum dp_vm_allow */
+	/* of run: what takes over when a program ends */
+	struct dp_facility_command *facilities;
+	size_t nr_facilities;
+	enum dp_log_target log_target;
+	u32 log_items; /* enum dp_log_item */
+	const char *core; /* names of core dumps, a pattern; NULL: as usual */
+	bool minidump; /* they have only stacks */
+	bool unformatted; /* a log has bytes, and no rows */
 };
 
 /** dp_output_left() - has the reader of @out, a pipe or the like, closed it? That is no
@@ -73,6 +105,14 @@ int dp_tracer_run(const struct dp_tracer_options *opt, char **bad_line,
 /** dp_tracer_allow() - what a list of words lets programs ask for
  *  @allow: enum dp_vm_allow. Return: NULL, or a word that is none. */
 const char *dp_tracer_allow(const char *list, u32 *allow);
+
+/** dp_tracer_log_target(), dp_tracer_log_items() - the target of this name; the items of a list.
+ *  Return: NULL, or a word that is none. dp_tracer_log_later(): why it is none. */
+const char *dp_tracer_log_target(const char *name, enum dp_log_target *target);
+const char *dp_tracer_log_items(const char *list, u32 *items);
+const char *dp_tracer_log_later(const char *word);
+/** dp_tracer_core_bad() - where is a pattern for names of core dumps wrong? NULL: nowhere */
+const char *dp_tracer_core_bad(const char *pattern);
 
 /**
  * struct dp_tracer_vars_options - which variables to show

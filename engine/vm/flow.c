@@ -2,7 +2,9 @@
 /* flow: jumps, calls, and the ends of a program. */
 #include "engine/vm/machine.h"
 
+/* The facilities that there are, and the first that can be registered */
 #define FACILITY_MAX 3
+#define FACILITY_REGISTERED 16
 
 /* Every jump taken counts, so that no loop is endless. */
 static bool may_jump(struct dp_vm *vm)
@@ -63,7 +65,8 @@ static void ret(struct dp_vm *vm)
 
 static void exit_by(struct dp_vm *vm, u64 facility)
 {
-	if (!facility || facility > FACILITY_MAX) {
+	if (!facility ||
+	    (facility > FACILITY_MAX && facility < FACILITY_REGISTERED)) {
 		dp_vm_raise(vm, DP_EX_INVALID_OPERAND, DP_VM_OPERAND_FACILITY,
 			    facility);
 		return;

@@ -14,7 +14,7 @@ program() {
 run() {
 	local file=$dir/$1.dp
 	shift
-	"$DPROBES" run --json "$file" -- "$VICTIMS/logger" "$@" >"$dir/stdout" 2>"$dir/stderr"
+	"$DPROBES" run --json --core "$dir/core.%p.%n" "$file" -- "$VICTIMS/logger" "$@" >"$dir/stdout" 2>"$dir/stderr"
 	status=$?
 	out=$(grep -v '^{' "$dir/stdout") err=$(cat "$dir/stderr")
 	n=$(grep -c '^{' "$dir/stdout")
@@ -83,9 +83,9 @@ is "an empty log makes no record" "$n" 0
 like "variables are shown with the summary" "$err" 'logger lv\[0\] = 0x1 \(1\)'
 program facility logger_deep 'exit 3'
 run facility stack
-like "exit 3 says that it is not performed" "$(grep '^{' "$dir/stdout")" '"facility":3'
-"$DPROBES" run -q "$dir/facility.dp" -- "$VICTIMS/logger" stack >"$dir/stdout"
-like "in words too" "$(cat "$dir/stdout")" 'exit 3: a core dump, which is not performed yet'
+like "exit 3 is told" "$(grep '^{' "$dir/stdout")" '"facility":3'
+"$DPROBES" run -q --core "$dir/core.%p.%n" "$dir/facility.dp" -- "$VICTIMS/logger" stack >"$dir/stdout"
+like "in words too" "$(cat "$dir/stdout")" 'exit 3: a core dump'
 # [rows 261, 262]
 program cut logger_deep $'push 100\npush r,rsp\nlog mrf' '' 'logmax = 20'
 run cut stack

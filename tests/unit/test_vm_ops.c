@@ -705,7 +705,7 @@ static void ends(void **state)
 {
 	u8 n;
 
-	for (n = 1; n <= 3; n++) {
+	for (n = 255; n; n = n == 16 ? 3 : n - 1) {
 		const u8 code[] = { OP(EXIT_N), n };
 
 		run(code, sizeof(code));
@@ -719,6 +719,8 @@ static void ends(void **state)
 	raised(DP_EX_INVALID_OPERAND, DP_VM_OPERAND_FACILITY, 0);
 	RUN(OP(EXIT_N), 4);
 	raised(DP_EX_INVALID_OPERAND, DP_VM_OPERAND_FACILITY, 4);
+	RUN(OP(EXIT_N), 15);
+	raised(DP_EX_INVALID_OPERAND, DP_VM_OPERAND_FACILITY, 15);
 	assert_int_equal(b.vm.facility, 0);
 	RUN(OP(ABORT));
 	assert_int_equal(b.vm.end, DP_VM_ABORT);

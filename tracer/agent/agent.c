@@ -273,6 +273,12 @@ static void tend(struct dp_source *source, double t,
 	news->filter_refused = dp_process_filter_installed(a->proc);
 }
 
+static int core(struct dp_source *source, const struct dp_core_request *want,
+		struct dp_core_result *result, struct dp_diag *diag)
+{
+	return dp_process_core(dp_agent_of(source)->proc, want, result, diag);
+}
+
 static int disarm(struct dp_source *source, bool alive, struct dp_diag *diag)
 {
 	struct dp_agent *a = dp_agent_of(source);
@@ -421,6 +427,7 @@ const struct dp_source_ops dp_agent_source = {
 	.variable = variable,
 	.calls = count_calls,
 	.enable = dp_agent_enable,
+	.core = core,
 	.disarm = disarm,
 	.settle = settle_calls,
 	.end = end,

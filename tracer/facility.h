@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * facility: what takes over when a program ends with "exit" or "exit N".
+ *
+ * The facilities of a run: where its records go, and who takes those that ask for more. A facility
+ * that is missing, or fails, never ends the run; each such record says so, and they are counted.
+ *
+ * Context of every function: tool process; may sleep.
+ */
+#ifndef DP_TRACER_FACILITY_H
+#define DP_TRACER_FACILITY_H
+
+#include "tracer/session.h"
+
+struct dp_facilities;
+struct dp_commands;
+
+/** The first number that can be registered */
+#define DP_FACILITY_REGISTERED 16
+#define DP_FACILITIES 256
+
+/** enum dp_facility_number - DProbes' own */
+enum dp_facility_number {
+	DP_FACILITY_DEBUGGER = 1,
+	DP_FACILITY_CRASH_DUMP,
+	DP_FACILITY_CORE,
+};
+
+/**
+ * dp_facilities_open() - begin, before any process is probed
+ * Return: 0; -EPERM the tool has more rights than its caller, who may not say what it runs or where
+ * it writes; -EIO the log cannot be written; -ENOMEM; with words.
+ */
+int dp_facilities_open(const struct dp_tracer_options *opt,
+		       struct dp_facilities **facilities, struct dp_diag *diag);
+/**
+ * dp_facilities_take() - a record that a program has made
+ * @id: of its file
+ *
+ * Written to the log, or printed, with what became of its facility.
+ */
+void dp_facilities_take(struct dp_facilities *facilities,
+			const struct dp_session *s,
+			const struct dp_record_copy *record, u16 id);
+/** dp_facilities_close() - wait for commands that still run, until ^C; tell what was not done */
+void dp_facilities_close(struct dp_facilities *facilities);
+
+/* command.c: commands that take records. */
+
+/** dp_command_begin() - make a child that will run @command. Return: 0; -ENOMEM, -EAGAIN */
+int dp_commands_begin(struct dp_commands **commands, u32 number,
+		      const char *command);
+/**
+ * dp_commands_put() - hand a record over; one command runs at a time for each number
+ * @file: has it from its beginning
+ * Return: 0; -ENOENT no command has this number; -EAGAIN too many wait; -EPIPE.
+ */
+int dp_commands_put(struct dp_commands *commands, u32 number, int file);
+/** dp_commands_end() - wait for all of them. @failed: of each number, or NULL: do not wait */
+void dp_commands_end(struct dp_commands *commands, u64 failed[DP_FACILITIES]);
+
+/* core.c: core dumps. */
+
+/**
+ * dp_core_dump() - make a core dump of the session's process, which runs on
+ * @number: of the dump, from 1
+ * @outcome: what became of it, in words
+ * Return: 0 or a negative errno
+ */
+int dp_core_dump(const struct dp_session *s, const struct dp_stamp *stamp,
+		 u64 number, struct dp_diag *outcome);
+
+/* log.c: DProbes' log. */
+
+struct dp_log;
+/** dp_log_open() - Return: as dp_facilities_open() */
+int dp_log_open(const struct dp_tracer_options *opt, struct dp_log **log,
+		struct dp_diag *diag);
+/** dp_log_write() - write a record as the kernel's DProbes did. Return: 0 or a negative errno */
+int dp_log_write(struct dp_log *log, const struct dp_session *s,
+		 const struct dp_stamp *stamp,
+		 const struct dp_record_copy *record, u16 id);
+void dp_log_close(struct dp_log *log);
+
+#endif
