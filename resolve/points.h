@@ -130,8 +130,8 @@ bool dp_spec_reserved(const char *module);
  * @addr: 0: nowhere
  * @better: a jump at the exit would be worse, if there is room for one. Nothing else branches to
  *          what is between @addr and the exit's end; or the other jump reaches into another function
- * @exact: a jump from there ends with the exit, and nothing else branches to it. Every strategy
- *         can do that; only interior can do the rest
+ * @exact: a jump from there ends with the exit, and nothing else branches to it, so it needs no
+ *         breakpoints inside
  */
 struct dp_early_start {
 	u64 addr;

@@ -130,11 +130,18 @@ static u64 before_rseq(const struct dp_reach_reader *g, u64 addr, u64 limit)
 	return limit;
 }
 
-/* Why quiesce cannot put a jump at @addr: branches arrive there; or NULL. */
-static const char *arrivals(struct dp_reach_reader *g, u64 addr)
+/* May the probe's jump be written with breakpoints inside, where jumps of quiesce have none? The tool has
+ * that for exits alone: a loop that begins at an entry comes there more often than the function is called. */
+static bool may_break(const struct dp_reach_reader *g,
+		      const struct dp_engine *e, u32 probe)
 {
-	if (g->arming != DP_ARM_QUIESCE)
-		return NULL;
+	return g->arming == DP_ARM_QUIESCE && !e->own && !e->signal_free &&
+	       e->probes[probe].kind == DP_KIND_EXIT;
+}
+
+/* Why threads may come to the middle of a jump at @addr, or NULL */
+static const char *find_arrivals(struct dp_reach_reader *g, u64 addr)
+{
 	if (g->mapped != g->module) {
 		dp_code_map_close(g->map);
 		g->map = NULL;
@@ -152,10 +159,22 @@ static const char *arrivals(struct dp_reach_reader *g, u64 addr)
 	return NULL;
 }
 
+/* Why quiesce cannot put a jump at @addr, or NULL. @arrive: set if threads may come to its middle */
+static const char *arrivals(struct dp_reach_reader *g, u64 addr,
+			    bool may_arrive, bool *arrive)
+{
+	const char *why = g->arming == DP_ARM_QUIESCE ? find_arrivals(g, addr) :
+							NULL;
+
+	*arrive = why && may_arrive;
+	return *arrive ? NULL : why;
+}
+
 void dp_reach_allow(struct dp_reach_reader *g, struct dp_engine *engine,
 		    u32 probe, u64 addr)
 {
 	u64 start, end, limit, next_start, next_end;
+	bool interior = g->arming == DP_ARM_INTERIOR, arrive = false;
 	struct dp_reach reach;
 	const char *why;
 
@@ -164,7 +183,8 @@ void dp_reach_allow(struct dp_reach_reader *g, struct dp_engine *engine,
 	else if (read_rseq(g, addr))
 		why = "its module's restartable sequences cannot be read";
 	else
-		why = arrivals(g, addr);
+		why = arrivals(g, addr, may_break(g, engine, probe), &arrive);
+	interior |= arrive;
 	if (!why && (dp_function_bounds(g->mods, addr, &start, &end) ||
 		     !dp_reach_enter(g, start, end)))
 		why = "nothing is known of the function around it";
@@ -174,8 +194,7 @@ void dp_reach_allow(struct dp_reach_reader *g, struct dp_engine *engine,
 	}
 	limit = end + padding(g, end, addr + DP_REGION_MAX);
 	/* The next function's instructions in the region keep breakpoints. */
-	if (limit - addr < DP_JUMP_SIZE && g->arming == DP_ARM_INTERIOR &&
-	    limit == end &&
+	if (limit - addr < DP_JUMP_SIZE && interior && limit == end &&
 	    !dp_function_bounds(g->mods, end, &next_start, &next_end) &&
 	    next_start == end && dp_reach_enter(g, start, next_end))
 		limit = end = next_end;
@@ -188,7 +207,8 @@ void dp_reach_allow(struct dp_reach_reader *g, struct dp_engine *engine,
 				   .size = g->size,
 				   .function = end - start,
 				   .entries = g->entries,
-				   .room = before_rseq(g, addr, limit) - addr };
+				   .room = before_rseq(g, addr, limit) - addr,
+				   .arrivals = arrive };
 	dp_engine_allow_jump(engine, probe, &reach);
 }
 

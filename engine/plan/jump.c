@@ -55,7 +55,7 @@ void dp_jump_note_traps(const struct dp_engine *e, struct dp_site *s)
 
 	s->traps = 0;
 	/* An intercept replaces one instruction, and is written while no thread runs. */
-	if (e->arming == DP_ARM_QUIESCE || s->intercept >= 0)
+	if (dp_site_arming(e, s) == DP_ARM_QUIESCE || s->intercept >= 0)
 		return;
 	for (i = 1; i < s->region.nr && s->region.at[i] < DP_JUMP_SIZE; i++)
 		s->traps |= (u8)(1u << s->region.at[i]);

@@ -172,6 +172,11 @@ static void blame(const struct dp_engine *e, struct dp_target *target,
 	}
 }
 
+static bool is_stopped_for(const struct dp_engine *e, u32 i)
+{
+	return dp_site_arming(e, &e->sites[i]) == DP_ARM_QUIESCE;
+}
+
 /* A tracer has to stop all threads for that. */
 static int arm_stopped(struct dp_engine *e, struct dp_target *target,
 		       const struct dp_sites *sites, u64 *bad)
@@ -184,7 +189,8 @@ static int arm_stopped(struct dp_engine *e, struct dp_target *target,
 		const struct dp_site_entry *s = dp_sites_at(sites, i);
 
 		if (s->mode == DP_MODE_JUMP && s->wanted == DP_WANT_PLAN &&
-		    s->armed != DP_SITE_THERE && s->armed != DP_SITE_GONE)
+		    s->armed != DP_SITE_THERE && s->armed != DP_SITE_GONE &&
+		    is_stopped_for(e, sites->which[i]))
 			which[n++] = sites->which[i];
 	}
 	sort_by_address(e, which, n);
@@ -197,9 +203,13 @@ static int arm_stopped(struct dp_engine *e, struct dp_target *target,
 static int arm_jumps(struct dp_engine *e, struct dp_target *target,
 		     const struct dp_sites *sites, u64 *bad)
 {
-	if (e->arming == DP_ARM_QUIESCE)
-		return arm_stopped(e, target, sites, bad);
-	return dp_strategy_interior.arm(target, sites, bad);
+	int err = e->arming == DP_ARM_QUIESCE ?
+			  arm_stopped(e, target, sites, bad) :
+			  0;
+
+	return err || e->signal_free ?
+		       err :
+		       dp_strategy_interior.arm(target, sites, bad);
 }
 
 /* The site does not begin a jump after all. */
@@ -227,7 +237,7 @@ static bool covers_any(const struct dp_engine *e, const struct dp_site *s)
 	bool any = false;
 	int k;
 
-	for (k = 1; k < s->region.nr; k++)
+	for (k = 1; k < s->region.nr && s->region.at[k] < DP_JUMP_SIZE; k++)
 		any |= s->covers[k] || (j->nr && j->member[k]);
 	return any;
 }
@@ -237,8 +247,8 @@ static bool must_stay(const struct dp_engine *e, const struct dp_site *s)
 {
 	u32 jump = dp_entry_of(e, s)->jump;
 
-	return e->arming == DP_ARM_QUIESCE && jump && covers_any(e, s) &&
-	       !dp_grow_serves(e, s, jump);
+	return dp_site_arming(e, s) == DP_ARM_QUIESCE && jump &&
+	       covers_any(e, s) && !dp_grow_serves(e, s, jump);
 }
 
 /* Without memory for a jump there are breakpoints: taking probes out never needs any. */
@@ -363,7 +373,7 @@ static bool is_inner(const struct dp_engine *e, const struct dp_site *s)
 {
 	const struct dp_site *lead = &e->sites[s->leader - 1];
 
-	return e->arming == DP_ARM_QUIESCE ||
+	return dp_site_arming(e, lead) == DP_ARM_QUIESCE ||
 	       (s->addr - lead->addr == DP_JUMP_SIZE - 1 &&
 		lead->last != DP_BREAKPOINT);
 }

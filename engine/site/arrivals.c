@@ -8,6 +8,7 @@
  * stepped back once stays so, so this comes to an end.
  */
 #include "engine/layout/site.h"
+#include "engine/plan/jump.h"
 #include "engine/site/arm.h"
 #include "engine/site/counts.h"
 #include "engine/site/internal.h"
@@ -49,10 +50,20 @@ static bool is_crowded(const struct dp_engine *e, const struct dp_site *s)
 	u64 n;
 
 	if (!s->place || !s->first_probe || s->wants != DP_WANT_PLAN ||
-	    s->leader || s->intercept >= 0)
+	    s->leader || s->intercept >= 0 ||
+	    dp_site_arming(e, s) != DP_ARM_INTERIOR)
 		return false;
 	n = arrivals_in(e, s);
 	return n >= FEW && n > dp_engine_hits(e, s->first_probe - 1);
+}
+
+/* Threads may be in the copies of a jump around it, and come back to behind its first byte. */
+static void let_arrive(const struct dp_engine *e, struct dp_site *s)
+{
+	if (s->arrivals || s->was_jump || !s->region.nr)
+		return;
+	s->arrivals = true;
+	dp_jump_note_traps(e, s);
 }
 
 static void step_back(const struct dp_engine *e, struct dp_site *s)
@@ -63,8 +74,10 @@ static void step_back(const struct dp_engine *e, struct dp_site *s)
 	s->crowded = true;
 	for (k = 1; k < s->region.nr; k++) {
 		inner = covered(e, s, k);
-		if (inner)
-			inner->traps_before += traps_of(e, inner);
+		if (!inner)
+			continue;
+		inner->traps_before += traps_of(e, inner);
+		let_arrive(e, inner);
 	}
 }
 
@@ -82,7 +95,7 @@ bool dp_engine_step_back(struct dp_engine *e)
 	bool any = false;
 	u32 i;
 
-	if (e->arming != DP_ARM_INTERIOR || n - e->arrivals_seen < FEW)
+	if (n - e->arrivals_seen < FEW)
 		return false;
 	e->arrivals_seen = n;
 	for (i = 0; i < e->nr_sites; i++)

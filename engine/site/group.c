@@ -52,7 +52,7 @@ static bool is_overlapped(const struct dp_engine *e, const struct dp_site *s)
 	for (d = 1; d < DP_JUMP_SIZE; d++) {
 		other = dp_engine_find(e, s->addr + d);
 		if ((other && other->intercept >= 0) ||
-		    (e->arming != DP_ARM_INTERIOR &&
+		    (dp_site_arming(e, s) != DP_ARM_INTERIOR &&
 		     leads_inside(e, s->addr, d)))
 			return true;
 	}
@@ -64,17 +64,28 @@ static const char *unfit(const struct dp_engine *e, const struct dp_site *s)
 {
 	if (e->arming == DP_ARM_TRAP)
 		return "breakpoints were asked for";
-	if (s->region.returns && e->arming == DP_ARM_QUIESCE)
+	if (dp_site_arming(e, s) != DP_ARM_QUIESCE)
+		return NULL;
+	if (s->region.returns)
 		return DP_WHY_RETURNS;
-	/* Where no signal is caught the fault is in the copy, and the way on, too. */
-	if (s->region.faults && e->nr_caught && e->arming == DP_ARM_QUIESCE)
+	if (s->region.faults && e->nr_caught)
 		return DP_WHY_FAULTS;
 	return NULL;
 }
 
+/* A handler of a fault goes on at a breakpoint of the jump's. Where no signal is caught the fault is in
+ * the copy, and the way on, too. */
+static bool may_go_on(const struct dp_engine *e, const struct dp_site *s)
+{
+	return s->region.faults && e->nr_caught && !e->own;
+}
+
 void dp_group_prepare(const struct dp_engine *e, struct dp_site *s)
 {
-	const char *why = unfit(e, s);
+	const char *why;
+
+	s->arrivals |= may_go_on(e, s) && !s->region.returns;
+	why = unfit(e, s);
 
 	if (!why)
 		return;
@@ -117,7 +128,7 @@ static const struct dp_site *served(const struct dp_engine *e,
 
 static bool may_follow(const struct dp_engine *e)
 {
-	return !e->own && e->arming == DP_ARM_INTERIOR;
+	return !e->own && !e->signal_free && e->arming != DP_ARM_TRAP;
 }
 
 /* The site whose ret the jump's detour is to have, or NULL. One that can be a jump is reached by a
@@ -190,7 +201,7 @@ static void want(const struct dp_engine *e, struct dp_site *s)
 static bool join(const struct dp_engine *e, struct dp_site *lead,
 		 struct dp_site *s)
 {
-	return (e->arming == DP_ARM_INTERIOR ||
+	return (dp_site_arming(e, lead) == DP_ARM_INTERIOR ||
 		(!s->was_trap && !s->was_jump)) &&
 	       !s->alone && dp_jump_cover(lead, s);
 }

@@ -130,4 +130,12 @@ static inline struct dp_site_entry *dp_entry_of(const struct dp_engine *e,
 	return e->arena && s->place ? &e->view.sites[s->place - 1] : NULL;
 }
 
+/** dp_site_arming() - how the site's jump is written */
+static inline enum dp_arming dp_site_arming(const struct dp_engine *e,
+					    const struct dp_site *s)
+{
+	return e->arming == DP_ARM_QUIESCE && s->arrivals ? DP_ARM_INTERIOR :
+							    e->arming;
+}
+
 #endif

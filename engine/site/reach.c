@@ -30,6 +30,7 @@ void dp_engine_allow_jump(struct dp_engine *e, u32 probe,
 	for (i = s->facts.len; i < s->region.len; i++)
 		s->code[i] = code[i];
 	s->size = s->region.len;
+	s->arrivals = g->arrivals;
 }
 
 void dp_engine_forbid_jump(struct dp_engine *e, u32 probe, const char *why)
@@ -69,7 +70,7 @@ static bool go_on(struct dp_site *s, const struct dp_region *region,
 }
 
 bool dp_engine_start_early(struct dp_engine *e, u64 addr, const u8 *code,
-			   size_t size)
+			   size_t size, bool arrivals)
 {
 	struct dp_region region;
 	struct dp_site *s = dp_engine_find(e, addr);
@@ -84,6 +85,7 @@ bool dp_engine_start_early(struct dp_engine *e, u64 addr, const u8 *code,
 	s->region = region;
 	s->size = s->serves = region.len;
 	s->early = true;
+	s->arrivals = arrivals;
 	return true;
 }
 
@@ -114,7 +116,7 @@ static struct dp_site *begin_branch(struct dp_engine *e, u64 addr,
 		return NULL;
 	s->region = region;
 	s->size = region.len;
-	s->early = true;
+	s->early = s->arrivals = true;
 	return s;
 }
 

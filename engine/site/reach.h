@@ -20,6 +20,8 @@ bool dp_engine_may_jump(const struct dp_engine *engine, u32 probe,
  * @room: bytes from the probe's address on that a jump may displace: to the end of the
  *   function, and over padding behind it
  * @entries: where its branches go
+ * @arrivals: threads may come to the middle of the jump. Where jumps are written while all threads are
+ *   stopped, this one is written as interior does, with breakpoints inside. Not in a signal-free process
  */
 struct dp_reach {
 	u64 start;
@@ -27,6 +29,7 @@ struct dp_reach {
 	size_t size, function;
 	size_t room;
 	struct dp_entries entries;
+	bool arrivals;
 };
 
 /**
@@ -42,14 +45,15 @@ void dp_engine_allow_jump(struct dp_engine *engine, u32 probe,
  * @addr: of an instruction from which threads come to the probe's instruction
  * @code: bytes found there; @size: up to the end of the probe's instruction, DP_JUMP_SIZE at
  *   least
+ * @arrivals: see struct dp_reach
  *
  * For the end of a function, behind which other code is entered: each entry would be an
  * interior arrival. Where the probe's instruction is behind the jump's five bytes, it stays a
- * breakpoint for threads that branch to it, and only interior can do that. Before the layout.
+ * breakpoint for threads that branch to it. Before the layout.
  * Return: false: it is not possible, and nothing has changed.
  */
 bool dp_engine_start_early(struct dp_engine *engine, u64 addr, const u8 *code,
-			   size_t size);
+			   size_t size, bool arrivals);
 
 /**
  * dp_engine_duplicate() - let a branch's jump have a duplicate of a probe's ret
@@ -58,8 +62,7 @@ bool dp_engine_start_early(struct dp_engine *engine, u64 addr, const u8 *code,
  * @code: bytes found there; @size: how many, all within its function, and only the first of them
  *   branched to
  *
- * Without a site at the branch, one without a probe is made. Only interior can do that. Before the
- * layout.
+ * Without a site at the branch, one without a probe is made. Before the layout.
  */
 void dp_engine_duplicate(struct dp_engine *engine, u32 probe, u64 addr,
 			 const u8 *code, size_t size);

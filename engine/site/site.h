@@ -32,6 +32,7 @@ struct dp_left {
  *         jumps of other sites may have one of this site
  * @serves: bytes of a region whose last instruction is that of a site which the jump serves; 0: it
  *         serves none. @early: no probe is here, but a jump to serve that site
+ * @arrivals: threads may come to the middle of its jump, so it has breakpoints inside in every strategy
  * @pool: index of the pool that holds its copy
  * @region: the region of a jump here; @region.nr is 0 if no jump is possible
  * @why: the reason, if no jump is possible or the site is a breakpoint
@@ -64,7 +65,7 @@ struct dp_site {
 	bool records; /* … which can make a record */
 	bool instances; /* an instance begins or ends here */
 	bool observed; /* the intercepted call is made in the detour */
-	bool early, duplicated;
+	bool early, duplicated, arrivals;
 	bool entered, x87, marked, was_jump, was_trap, was_armed, alone, staged;
 	bool spare; /* see release.c */
 	bool crowded; /* see arrivals.c; @traps_before: before a jump stepped back for it */

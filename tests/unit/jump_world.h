@@ -66,6 +66,7 @@ struct world {
 	struct dp_engine *e;
 	void *file;
 	u32 probe[SITES], nr_probes;
+	bool arrivals; /* threads may come to the middle of what is added */
 	u64 bad;
 	struct dp_view view; /* of the next tool */
 };
@@ -390,7 +391,8 @@ static inline int add(struct world *w, u32 at, bool jump)
 			      .code = w->t.orig + slot,
 			      .size = SIZE - slot,
 			      .function = SLOT,
-			      .room = SLOT - at % SLOT };
+			      .room = SLOT - at % SLOT,
+			      .arrivals = w->arrivals };
 	u64 branches[SLOT];
 	int err = dp_engine_add(w->e, w->t.base + at, w->t.orig + at, SIZE - at,
 				probe, NULL);

@@ -464,7 +464,8 @@ static void starts_early(void **state)
 	assert_int_equal(dp_live_add(w.e, TEXT + MIXED + 4, &found, &plain,
 				     true, &probe, &why),
 			 0);
-	dp_engine_start_early(w.e, TEXT + MIXED + 1, code + MIXED + 1, 5);
+	dp_engine_start_early(w.e, TEXT + MIXED + 1, code + MIXED + 1, 5,
+			      false);
 	assert_int_equal(dp_engine_plan(w.e), 0);
 	commit(&w, &probe, 1);
 	expect_armed(&w, MIXED + 1, DP_MODE_JUMP);

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include "engine/plan/jump.h"
 #include "engine/site/grow.h"
 #include "engine/vm/ops.h"
 #include "jump_world.h"
@@ -639,7 +640,7 @@ static void minds_returns(void **state)
 }
 
 /* The program's handler may go on behind an instruction that faults: where that is inside the
- * jump, the jump is for interior alone, and for where no signal is caught. */
+ * jump, it has breakpoints there in all strategies, unless no signal is caught. */
 static void minds_faults(void **state)
 {
 	static const struct {
@@ -655,9 +656,7 @@ static void minds_faults(void **state)
 
 	for (arming = DP_ARM_INTERIOR; arming <= DP_ARM_QUIESCE; arming++)
 		for (i = 0; i < 2 * sizeof(slots) / sizeof(slots[0]); i++) {
-			bool caught = i & 1, jump = arming == DP_ARM_INTERIOR ||
-						    !caught ||
-						    !slots[i / 2].inside;
+			bool caught = i & 1, inside = slots[i / 2].inside;
 			struct world w;
 
 			begin(&w, HIGH, arming);
@@ -667,11 +666,66 @@ static void minds_faults(void **state)
 			assert_int_equal(add(&w, 0, true), 0);
 			assert_int_equal(build(&w), 0);
 			assert_string_equal(dp_engine_mode(w.e, w.probe[0]),
-					    jump ? "jump" : "trap");
-			assert_int_equal(!*dp_engine_reason(w.e, w.probe[0]),
-					 jump);
+					    "jump");
+			assert_int_equal(w.e->sites[0].traps != 0,
+					 caught && (arming == DP_ARM_INTERIOR ||
+						    inside));
 			end(&w);
 		}
+}
+
+/* For handlers in C no jump of quiesce has breakpoints inside. */
+static void minds_faults_of_handlers(void **state)
+{
+	struct world w;
+
+	begin(&w, HIGH, DP_ARM_QUIESCE);
+	hex("488b07 b801000000", w.t.orig);
+	dp_engine_attach_own(w.e, SITES);
+	assert_int_equal(add(&w, 0, true), 0);
+	assert_int_equal(build(&w), 0);
+	assert_string_equal(dp_engine_mode(w.e, w.probe[0]), "trap");
+	assert_string_equal(dp_engine_reason(w.e, w.probe[0]), DP_WHY_FAULTS);
+	end(&w);
+}
+
+static void turn_all(struct world *w, bool on)
+{
+	u32 i;
+
+	for (i = 0; i < w->nr_probes; i++)
+		dp_engine_turn(w->e, w->probe[i], on);
+	assert_int_equal(apply(w), 0);
+}
+
+/* Jumps into the middle of which threads may come, beside one of those into which none does: the
+ * latter are written while all threads are stopped. */
+static void breaks_where_threads_arrive(void **state)
+{
+	struct world w;
+	u32 i;
+
+	begin(&w, HIGH, DP_ARM_QUIESCE);
+	for (i = 0; i < 3; i++) {
+		hex("4889c3 4889d8 90", w.t.orig + i * SLOT);
+		w.arrivals = i;
+		assert_int_equal(add(&w, i * SLOT, true), 0);
+	}
+	assert_int_equal(build(&w), 0);
+	assert_int_equal(commit(&w), 0);
+	for (i = 0; i < 6; i++) {
+		assert_int_equal(w.t.now[i % 3 * SLOT], JUMP);
+		assert_int_equal(site_of(&w, i % 3 * SLOT)->traps,
+				 i % 3 ? 1u << 3 : 0);
+		if (i % 3)
+			assert_int_equal(w.t.now[i % 3 * SLOT + 3],
+					 DP_BREAKPOINT);
+		expect_armed(&w);
+		turn_all(&w, false);
+		assert_memory_equal(w.t.now, w.t.orig, SIZE);
+		turn_all(&w, true);
+	}
+	end_as_before(&w);
 }
 
 /* add $8, %rsp; ret: the jump begins at the add, which nobody probes. */
@@ -680,7 +734,7 @@ static void begin_early(struct world *w, enum dp_arming arming)
 	begin(w, HIGH, arming);
 	hex("4883c408c3", w->t.orig + 10);
 	assert_int_equal(add(w, 14, true), 0);
-	dp_engine_start_early(w->e, HIGH + 10, w->t.orig + 10, 5);
+	dp_engine_start_early(w->e, HIGH + 10, w->t.orig + 10, 5, false);
 }
 
 static void begins_before_a_probe(void **state)
@@ -739,10 +793,14 @@ static void begins_far_before(void **state)
 	begin(&w, HIGH, DP_ARM_INTERIOR);
 	hex("4883c408 5d 5b c3", w.t.orig + 10);
 	assert_int_equal(add(&w, 16, false), 0);
-	assert_true(dp_engine_start_early(w.e, HIGH + 10, w.t.orig + 10, 7));
-	assert_true(dp_engine_start_early(w.e, HIGH + 10, w.t.orig + 10, 7));
-	assert_false(dp_engine_start_early(w.e, HIGH + 10, w.t.orig + 10, 5));
-	assert_false(dp_engine_start_early(w.e, HIGH + 14, w.t.orig + 14, 3));
+	assert_true(
+		dp_engine_start_early(w.e, HIGH + 10, w.t.orig + 10, 7, false));
+	assert_true(
+		dp_engine_start_early(w.e, HIGH + 10, w.t.orig + 10, 7, false));
+	assert_false(
+		dp_engine_start_early(w.e, HIGH + 10, w.t.orig + 10, 5, false));
+	assert_false(
+		dp_engine_start_early(w.e, HIGH + 14, w.t.orig + 14, 3, false));
 	assert_int_equal(build(&w), 0);
 	assert_int_equal(commit(&w), 0);
 	for (i = 0; i < 2; i++) {
@@ -752,7 +810,7 @@ static void begins_far_before(void **state)
 	end_as_before(&w);
 }
 
-/* A probe that can have a jump of its own has that; by quiesce it is a breakpoint. */
+/* A probe that can have a jump of its own has that. */
 static void begins_far_before_no_jump(void **state)
 {
 	static const struct {
@@ -761,7 +819,8 @@ static void begins_far_before_no_jump(void **state)
 		u8 at10, at16;
 	} rows[] = {
 		{ DP_ARM_INTERIOR, true, 0x48, JUMP },
-		{ DP_ARM_QUIESCE, false, 0x48, DP_BREAKPOINT },
+		{ DP_ARM_QUIESCE, true, 0x48, JUMP },
+		{ DP_ARM_QUIESCE, false, JUMP, DP_BREAKPOINT },
 		{ DP_ARM_TRAP, false, 0x48, DP_BREAKPOINT },
 	};
 	size_t i;
@@ -773,7 +832,7 @@ static void begins_far_before_no_jump(void **state)
 		hex("4883c408 5d 5b c3 90909090", w.t.orig + 10);
 		assert_int_equal(add(&w, 16, rows[i].room), 0);
 		assert_true(dp_engine_start_early(w.e, HIGH + 10, w.t.orig + 10,
-						  7));
+						  7, false));
 		assert_int_equal(build(&w), 0);
 		assert_int_equal(commit(&w), 0);
 		assert_int_equal(w.t.now[10], rows[i].at10);
@@ -796,7 +855,8 @@ static void goes_on_to_a_probe(void **state)
 	hex("31c0 48837e1005 0f95c0 c3", w.t.orig + 10);
 	assert_int_equal(add(&w, 10, true), 0);
 	assert_int_equal(add(&w, 20, false), 0);
-	assert_true(dp_engine_start_early(w.e, HIGH + 10, w.t.orig + 10, 11));
+	assert_true(dp_engine_start_early(w.e, HIGH + 10, w.t.orig + 10, 11,
+					  false));
 	assert_int_equal(build(&w), 0);
 	assert_int_equal(commit(&w), 0);
 	for (i = 0; i < 2; i++) {
@@ -836,14 +896,14 @@ static void begin_duplicate(struct world *w, enum dp_arming arming, bool room)
 }
 
 /* The branch's jump is there for the sake of the duplicate. */
-static void duplicates_a_ret(void **state)
+static void duplicate_a_ret(enum dp_arming arming)
 {
 	const struct dp_jump *j;
 	struct world w;
 	u64 orig;
 	u32 i;
 
-	begin_duplicate(&w, DP_ARM_INTERIOR, false);
+	begin_duplicate(&w, arming, false);
 	for (i = 0; i < 2; i++) {
 		assert_int_equal(w.t.now[10], JUMP);
 		assert_int_equal(w.t.now[18], DP_BREAKPOINT);
@@ -867,14 +927,20 @@ static void duplicates_a_ret(void **state)
 	end_as_before(&w);
 }
 
-/* A probe that can have a jump is reached in the text; only interior can do the rest. */
+static void duplicates_a_ret(void **state)
+{
+	duplicate_a_ret(DP_ARM_INTERIOR);
+	duplicate_a_ret(DP_ARM_QUIESCE);
+}
+
+/* A probe that can have a jump is reached in the text. */
 static void duplicates_no_other(void **state)
 {
 	static const struct {
 		enum dp_arming arming;
 		bool room;
 	} rows[] = { { DP_ARM_INTERIOR, true },
-		     { DP_ARM_QUIESCE, false },
+		     { DP_ARM_QUIESCE, true },
 		     { DP_ARM_TRAP, false } };
 	size_t i;
 
@@ -947,7 +1013,7 @@ static void begins_at_the_probe(void **state)
 		begin(&w, HIGH, DP_ARM_INTERIOR);
 		hex(codes[i], w.t.orig + 10);
 		assert_int_equal(add(&w, 14, false), 0);
-		dp_engine_start_early(w.e, HIGH + 10, w.t.orig + 10, 5);
+		dp_engine_start_early(w.e, HIGH + 10, w.t.orig + 10, 5, false);
 		assert_int_equal(build(&w), 0);
 		assert_null(site_of(&w, 10));
 		end(&w);
@@ -1010,6 +1076,8 @@ int main(void)
 		cmocka_unit_test(knows_who_is_inside),
 		cmocka_unit_test(minds_returns),
 		cmocka_unit_test(minds_faults),
+		cmocka_unit_test(minds_faults_of_handlers),
+		cmocka_unit_test(breaks_where_threads_arrive),
 		cmocka_unit_test(begins_before_a_probe),
 		cmocka_unit_test(begins_far_before),
 		cmocka_unit_test(begins_far_before_no_jump),

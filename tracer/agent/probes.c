@@ -47,6 +47,13 @@ static bool must_not_trap(const struct dp_agent *a, u32 probe, const char **why)
 	       !dp_engine_may_jump(a->engine, probe, why);
 }
 
+/* May threads come to the middle of jumps? They meet breakpoints there. */
+static bool may_arrive(const struct adding *d)
+{
+	return d->a->settings.arming != DP_ARM_TRAP &&
+	       !dp_process_permits(d->a->proc).no_traps;
+}
+
 /* Begin the jump of an exit's probe early, if that is better. */
 static void start_early(struct adding *d, const struct dp_early_start *early,
 			const struct dp_exit *exit, u32 probe)
@@ -58,11 +65,11 @@ static void start_early(struct adding *d, const struct dp_early_start *early,
 
 	if (!early->addr ||
 	    (!early->exact &&
-	     (d->a->settings.arming != DP_ARM_INTERIOR ||
+	     (!may_arrive(d) ||
 	      (!early->better && dp_engine_may_jump(e, probe, &why)))))
 		return;
 	if (dp_code_read(&d->code, early->addr, code, size) != size ||
-	    !dp_engine_start_early(e, early->addr, code, size))
+	    !dp_engine_start_early(e, early->addr, code, size, !early->exact))
 		return;
 	if (!early->exact)
 		dp_engine_forbid_jump(e, probe,
@@ -76,7 +83,7 @@ static void add_branches(struct adding *d, const struct dp_point *p, size_t k,
 	u8 code[DP_REGION_MAX];
 	size_t i, n;
 
-	if (d->a->settings.arming != DP_ARM_INTERIOR)
+	if (!may_arrive(d))
 		return;
 	for (i = 0; i < p->nr_branches; i++) {
 		const struct dp_branch *l = &p->branches[i];
