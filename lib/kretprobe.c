@@ -139,15 +139,6 @@ static int may_be_tracked(struct kretprobe *rp, struct tracked *f)
 		       f->name ? f->name : "the function", why);
 }
 
-/* Has the instance a call? When no handler runs, an instance that is still NEW was left
- * in an entry handler, and has none. */
-static bool is_away(const struct dp_instance *ri)
-{
-	u32 used = __atomic_load_n(&ri->used, __ATOMIC_ACQUIRE);
-
-	return used && !(used & DP_INSTANCE_NEW);
-}
-
 /* After its exits are unregistered, no call returns to a pool with exits. */
 static bool is_used(const struct pool *p)
 {
@@ -159,7 +150,7 @@ static bool is_used(const struct pool *p)
 	if (f->exits)
 		return false;
 	for (i = 0; i < f->nr; i++)
-		if (is_away(dp_instance_at(f, i)))
+		if (dp_instance_is_inside(dp_instance_at(f, i)))
 			return true;
 	return false;
 }
@@ -431,13 +422,13 @@ static bool is_abandoned(const struct dp_instance_pool *f,
 static void add_up(const struct dp_instance_pool *f,
 		   const struct dp_instance *ri, struct dp_kretprobe_account *a)
 {
-	a->entries += ri->entered;
-	a->returned += ri->ended[DP_CALL_RETURNED];
-	a->unwound += ri->ended[DP_CALL_UNWOUND];
-	a->abandoned += ri->ended[DP_CALL_ABANDONED];
-	a->vetoed += ri->ended[DP_CALL_VETOED];
+	a->entries += dp_instance_entered(ri);
+	a->returned += dp_instance_ended(ri, DP_CALL_RETURNED);
+	a->unwound += dp_instance_ended(ri, DP_CALL_UNWOUND);
+	a->abandoned += dp_instance_ended(ri, DP_CALL_ABANDONED);
+	a->vetoed += dp_instance_ended(ri, DP_CALL_VETOED);
 	/* Not before the entry handler has accepted the call. */
-	if (!is_away(ri))
+	if (!dp_instance_is_inside(ri))
 		return;
 	if (is_abandoned(f, ri))
 		a->abandoned++;

@@ -234,14 +234,16 @@ static void recover_one(struct dp_stack *stack, struct dp_instance *ri)
 {
 	if ((ri->used & ~DP_INSTANCE_NEW) != stack->tid)
 		return;
-	if (stack->counter)
+	if (stack->counter) {
 		*(u64 *)stack->counter = stack->sum;
-	if (stack->counter == (u64)&ri->entered)
-		ri->used = stack->tid;
-	else if (stack->counter || ri->used & DP_INSTANCE_NEW)
+		dp_instance_conclude(stack, ri);
+	} else if (!dp_instance_is_inside(ri)) {
 		dp_instance_put_away(stack, ri);
-	if (ri->used == stack->tid && !waits(ri))
+	} else if (!waits(ri)) {
 		dp_instance_end(stack, ri, ri->ending);
+	} else {
+		ri->used = stack->tid;
+	}
 }
 
 static void recover_all(struct dp_stack *stack)

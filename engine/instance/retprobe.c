@@ -239,7 +239,10 @@ static void end_unseen(struct ending *e)
 
 		instances = ri->next;
 		dp_instance_miss(dp_instance_pool_of(ri));
-		ri->ended[e->how]++;
+		if (e->how != DP_CALL_RETURNED)
+			ri->otherwise[e->how]++;
+		if (dp_instance_is_inside(ri))
+			dp_instance_step(ri);
 		dp_instance_give(NULL, ri);
 	}
 }

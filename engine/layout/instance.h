@@ -208,16 +208,46 @@ struct dp_instance_pool {
  * @index: its index in the pool
  * @used: id of the thread that took it, 0: it is free
  * @ending: enum dp_call_end, while its handler runs
- * @entered, @ended: calls that it was used for, and how they ended. The thread that has
- *         the instance counts. The sums over a pool are the probe's.
+ * @calls: twice the calls that it was used for, less one while it has one. So one store
+ *         counts, and says whether it has.
+ * @otherwise: calls that have ended, but not by returning, by enum dp_call_end. The thread
+ *         that has the instance counts. The sums over a pool are the probe's.
  */
 struct dp_instance {
 	u64 user, ret_addr, task;
 	u64 frame, next, instance_pool;
 	u32 index, used;
 	u64 ending;
-	u64 entered, ended[DP_CALL_ENDS];
+	u64 calls, otherwise[DP_CALL_ENDS];
 };
+
+/** dp_instance_is_inside() - has the instance a call that is tracked? */
+static inline bool dp_instance_is_inside(const struct dp_instance *ri)
+{
+	return __atomic_load_n(&ri->calls, __ATOMIC_ACQUIRE) & 1;
+}
+
+/** dp_instance_entered() - calls that it was used for, the present one included */
+static inline u64 dp_instance_entered(const struct dp_instance *ri)
+{
+	return (ri->calls + 1) / 2;
+}
+
+/** dp_instance_ended() - and how many of them have ended so
+ *  @how: not DP_CALL_TAIL_CALLED: those have returned. Calls that are DP_CALL_VETOED are none
+ *        of those that were entered. */
+static inline u64 dp_instance_ended(const struct dp_instance *ri,
+				    enum dp_call_end how)
+{
+	u64 others = ri->otherwise[DP_CALL_UNWOUND] +
+		     ri->otherwise[DP_CALL_ABANDONED],
+	    all = ri->calls / 2;
+
+	if (how != DP_CALL_RETURNED)
+		return ri->otherwise[how];
+	/* One of the others may be about to end. */
+	return all > others ? all - others : 0;
+}
 
 static inline struct dp_instance *
 dp_instance_at(const struct dp_instance_pool *f, u32 i)
@@ -243,6 +273,7 @@ enum dp_frame_state {
 	DP_FRAME_LIVE,
 	DP_FRAME_OVER, /* returned on a thread that has not listed it */
 	DP_FRAME_ABANDONED, /* the call was left; a late return goes home */
+	DP_FRAME_BOUND, /* free, for the next call of its instance */
 };
 
 /**
@@ -251,7 +282,8 @@ enum dp_frame_state {
  * @cont: where the stub's call goes
  * @slot: address of the return address on the stack
  * @next: address of the thread's next frame, the one of an outer call
- * @instances: address of the innermost instance that waits for the return
+ * @instances: address of the innermost instance that waits for the return; of a bound one: of
+ *         the instance that has it, whose @frame it is
  * @stack: address of the struct dp_stack in whose list it is
  * @user: of one of its probes, for reports
  * @state: enum dp_frame_state; @next_free: number of the next frame of a list

@@ -43,8 +43,9 @@ static void begin_in_a_call(void)
 
 static u64 sum_of(const struct dp_instance *ri)
 {
-	return ri->ended[DP_CALL_RETURNED] + ri->ended[DP_CALL_UNWOUND] +
-	       ri->ended[DP_CALL_ABANDONED];
+	return dp_instance_ended(ri, DP_CALL_RETURNED) +
+	       dp_instance_ended(ri, DP_CALL_UNWOUND) +
+	       dp_instance_ended(ri, DP_CALL_ABANDONED);
 }
 
 static u8 places[STUBS];
@@ -111,7 +112,9 @@ static void all_accounted_for(void)
 		ri = dp_instance_at(pool, i);
 		/* One that has no call yet is this thread's next. */
 		is_inside = ri->used && !(ri->used & DP_INSTANCE_NEW);
-		assert_int_equal(ri->entered - sum_of(ri), is_inside);
+		assert_int_equal(dp_instance_entered(ri) - sum_of(ri),
+				 is_inside);
+		assert_int_equal(dp_instance_is_inside(ri), is_inside);
 		inside += is_inside;
 	}
 	/* The outer call has not been touched. */
