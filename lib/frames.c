@@ -182,6 +182,26 @@ void dp_frame_leave(struct dp_frame *f)
 			   (u64)(f - dp_frame_room);
 }
 
+void dp_frame_unbind(struct dp_instance *ri)
+{
+	struct dp_frame *f = (void *)ri->frame;
+	u64 was, next;
+
+	if (!f || f->state != DP_FRAME_BOUND || f->instances != (u64)ri)
+		return;
+	f->instances = 0;
+	f->state = DP_FRAME_FREE;
+	/* Hits take from the list meanwhile. */
+	was = __atomic_load_n(&frames.free, __ATOMIC_ACQUIRE);
+	do {
+		f->next_free = (u32)was;
+		next = (was & ~0xffffffffull) + (1ull << 32) +
+		       (u64)(f - dp_frame_room);
+	} while (!__atomic_compare_exchange_n(&frames.free, &was, next, false,
+					      __ATOMIC_ACQ_REL,
+					      __ATOMIC_ACQUIRE));
+}
+
 static u64 word_at(u64 slot)
 {
 	u64 now;

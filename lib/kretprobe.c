@@ -157,8 +157,13 @@ static bool is_used(const struct pool *p)
 
 static void free_pool(struct pool *p)
 {
-	if (!p->instance_pool.exits)
+	u32 i;
+
+	if (!p->instance_pool.exits) {
+		for (i = 0; i < p->instance_pool.nr; i++)
+			dp_frame_unbind(dp_instance_at(&p->instance_pool, i));
 		dp_frames_release(p->instance_pool.nr);
+	}
 	free(p->exits);
 	free((void *)p->instance_pool.pool);
 	free(p);

@@ -101,6 +101,20 @@ static inline void dp_stub_give_spare(struct dp_stack *stack,
 	stack->taken = 0;
 }
 
+/** dp_stub_bound() - the frame that waits for the next call of an instance, or NULL
+ *  Context: the instance is in hand. */
+static inline struct dp_frame *dp_stub_bound(const struct dp_instance *ri)
+{
+	struct dp_frame *f = (void *)ri->frame;
+
+	return f && f->state == DP_FRAME_BOUND && f->instances == (u64)ri ?
+		       f :
+		       NULL;
+}
+
+/** dp_stub_unbind() - take that frame in hand. Return: NULL: there is none. */
+struct dp_frame *dp_stub_unbind(struct dp_stack *stack, struct dp_instance *ri);
+
 /** dp_stub_take() - take any free stub. Return: NULL if there is none. */
 struct dp_frame *dp_stub_take(struct dp_stack *stack);
 /** dp_stub_give() - free a stub, for the thread's own use or any thread's */
