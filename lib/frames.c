@@ -35,7 +35,7 @@ _Static_assert(sizeof(struct dp_frame) == 64, "stubs.S shifts by six");
 #pragma GCC visibility push(hidden)
 extern u8 dp_stub_room[STUB_BYTES];
 extern struct dp_frame dp_frame_room[STUBS];
-extern const char dp_stub_common[], dp_frame_pad[];
+extern const char dp_frame_pad[];
 u64 dp_stub_returned, dp_stub_unwound;
 static void (*passed)(u64 number);
 _Unwind_Reason_Code dp_frame_personality(int version, _Unwind_Action actions,
@@ -69,8 +69,9 @@ static void write_stub(u8 *at, u32 i)
 	put32(at + 10, (u32)((u64)&dp_frame_room[i].cont - (u64)(there + 14)));
 	at[14] = 0x68; /* push $i */
 	put32(at + 15, i);
-	at[19] = 0xe9; /* jmp dp_stub_common */
-	put32(at + 20, (u32)((u64)dp_stub_common - (u64)(there + 24)));
+	at[19] = 0xff; /* jmp *dp_stub_returned(%rip) */
+	at[20] = 0x25;
+	put32(at + 21, (u32)((u64)&dp_stub_returned - (u64)(there + 25)));
 }
 
 static void write_page(u8 *page, u32 first)

@@ -207,6 +207,27 @@ static void make_instances(const struct dp_instance_pool *f)
 	}
 }
 
+static u32 touches(kretprobe_handler_t handler)
+{
+	return handler ? ~dp_handler_spares((void *)handler) : 0;
+}
+
+/* Return: @quick of struct dp_instance_pool. A fault_handler may change what is known of the others. */
+static u8 how_quick(const struct kretprobe *rp,
+		    const struct dp_instance_pool *f)
+{
+	u32 both;
+
+	if (f->handler_needs || f->entry_needs || f->nr > DP_INSTANCE_SCAN ||
+	    f->data_size > QUICK_DATA)
+		return 0;
+	both = touches(rp->entry_handler) | touches(rp->handler);
+	if (rp->kp.fault_handler || both & ~DP_TOUCHES_SOME)
+		return 1;
+	return both & ~DP_TOUCHES_FEW ? DP_QUICK_FOLLOWED_FOR_MORE :
+					DP_QUICK_FOLLOWED;
+}
+
 static struct pool *make_pool(struct kretprobe *rp, enum dp_return_way way)
 {
 	struct pool *p = calloc(1, sizeof(*p));
@@ -235,10 +256,7 @@ static struct pool *make_pool(struct kretprobe *rp, enum dp_return_way way)
 		.unwind = !!(rp->kp.flags & KPROBE_FLAG_UNWIND),
 		.exits = way == DP_RETURN_SITE,
 	};
-	p->instance_pool.quick = !p->instance_pool.handler_needs &&
-				 !p->instance_pool.entry_needs &&
-				 n <= DP_INSTANCE_SCAN &&
-				 rp->data_size <= QUICK_DATA;
+	p->instance_pool.quick = how_quick(rp, &p->instance_pool);
 	make_instances(&p->instance_pool);
 	return p;
 }

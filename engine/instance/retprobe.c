@@ -370,7 +370,7 @@ static struct dp_frame *bind(struct dp_stack *stack, struct dp_instance *ri)
 static void begin_bound(struct dp_stack *stack, struct dp_instance *ri,
 			struct dp_frame *f, u64 sp)
 {
-	f->ret_addr = ri->ret_addr;
+	f->ret_addr = *(u64 *)sp;
 	f->slot = sp;
 	f->stack = (u64)stack;
 	f->next = stack->frames;

@@ -6,6 +6,7 @@
 #include "port_types.h"
 #include "arch/arch.h"
 #include "engine/layout/base.h"
+#include "engine/layout/frame.h"
 #include "engine/layout/probe.h"
 
 /*
@@ -170,7 +171,9 @@ struct dp_leaving {
  * @probe: index of its probe
  * @data_size: bytes behind each instance
  * @unwind: the handler is called for calls that an exception ends, too
- * @quick: its handlers touch general registers only, and each call needs little work
+ * @quick: its handlers touch general registers only, and each call needs little work; DP_QUICK_FOLLOWED:
+ *         they are followed besides, and touch DP_TOUCHES_FEW at most; DP_QUICK_FOLLOWED_FOR_MORE:
+ *         DP_TOUCHES_SOME at most
  * @exits: its calls are known by their slots, not by a stub
  * @reach: of calls that are known by their slots: the most places between where an instance
  *         is looked for first and where it is
@@ -190,6 +193,9 @@ struct dp_instance_pool {
 	u32 reach, pad2;
 	s64 away;
 };
+
+#define DP_QUICK_FOLLOWED 2
+#define DP_QUICK_FOLLOWED_FOR_MORE 3
 
 /* Pools up to this size are searched for a free instance; larger ones also count them. */
 #define DP_INSTANCE_SCAN 1024
@@ -254,67 +260,5 @@ dp_instance_at(const struct dp_instance_pool *f, u32 i)
 {
 	return (struct dp_instance *)(f->pool + (u64)i * f->stride);
 }
-
-/* frame: stubs and the return addresses that they stand for. */
-
-/*
- * A tracked call returns to a stub. The stub's address alone tells which call it was:
- * to us, and to unwinders. What a stub does, and DP_STUB_SIZE and DP_STUB_BACK, belong
- * to the processor: arch/.
- *
- * The first word of each page of stubs is the distance to its frames. See
- * lib/x86/stubs.S for what unwinders are told.
- */
-#define DP_STUBS_A_PAGE (DP_PAGE / DP_STUB_SIZE) /* the first is not a stub */
-
-/** enum dp_frame_state */
-enum dp_frame_state {
-	DP_FRAME_FREE,
-	DP_FRAME_LIVE,
-	DP_FRAME_OVER, /* returned on a thread that has not listed it */
-	DP_FRAME_ABANDONED, /* the call was left; a late return goes home */
-	DP_FRAME_BOUND, /* free, for the next call of its instance */
-};
-
-/**
- * struct dp_frame - what a stub stands for; in the library's memory
- * @ret_addr: the program's return address. Unwinders find it here, as the first word.
- * @cont: where the stub's call goes
- * @slot: address of the return address on the stack
- * @next: address of the thread's next frame, the one of an outer call
- * @instances: address of the innermost instance that waits for the return; of a bound one: of
- *         the instance that has it, whose @frame it is
- * @stack: address of the struct dp_stack in whose list it is
- * @user: of one of its probes, for reports
- * @state: enum dp_frame_state; @next_free: number of the next frame of a list
- */
-struct dp_frame {
-	u64 ret_addr;
-	u64 cont;
-	u64 slot;
-	u64 next;
-	u64 instances;
-	u64 stack;
-	u64 user;
-	u32 state, next_free;
-};
-
-/**
- * struct dp_frames - all frames; in the library's memory
- * @stubs: address of the first stub; @table: of the first frame. Stub n belongs to
- *         frame n.
- * @nr: how many there are by now; @fresh: number of the first that was never used
- * @free, @abandoned, @detached: number of the first frame of the list, and above it a
- *         stamp
- * @late: returns of calls that had been taken for left; @late_user, @late_addr: of the
- *        last one
- */
-struct dp_frames {
-	u64 stubs, table;
-	u64 nr, fresh;
-	u64 free, abandoned, detached;
-	u64 late;
-	u64 late_user, late_addr;
-};
 
 #endif
