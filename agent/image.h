@@ -22,6 +22,10 @@ extern const u32 dp_agent_handler_start;
 extern const u32 dp_agent_handler_counted;
 extern const u32 dp_agent_handler_abort;
 extern const u32 dp_agent_tracked_entry;
+extern const u32 dp_agent_pair_entry;
+extern const u32 dp_agent_pair_start;
+extern const u32 dp_agent_pair_counted;
+extern const u32 dp_agent_pair_abort;
 extern const u32 dp_agent_jprobe_return;
 extern const u32 dp_agent_return_entry;
 extern const u32 dp_agent_unwound_entry;
@@ -53,6 +57,7 @@ static inline struct dp_agent_entries dp_agent_entries(u64 base)
 		.hit = base + dp_agent_hit_entry,
 		.handler = base + dp_agent_handler_entry,
 		.tracked = base + dp_agent_tracked_entry,
+		.pair = base + dp_agent_pair_entry,
 		.observe = base + dp_agent_observe_entry,
 		.enter = base + dp_agent_enter_entry,
 		.exit = base + dp_agent_exit_entry,
@@ -73,6 +78,15 @@ static inline void dp_agent_describe_handler(u64 base, u64 sequence[4])
 	sequence[1] = base + dp_agent_handler_start;
 	sequence[2] = dp_agent_handler_counted - dp_agent_handler_start;
 	sequence[3] = base + dp_agent_handler_abort;
+}
+
+/** dp_agent_describe_pair() - likewise, of @pair */
+static inline void dp_agent_describe_pair(u64 base, u64 sequence[4])
+{
+	sequence[0] = 0;
+	sequence[1] = base + dp_agent_pair_start;
+	sequence[2] = dp_agent_pair_counted - dp_agent_pair_start;
+	sequence[3] = base + dp_agent_pair_abort;
 }
 
 #endif

@@ -80,13 +80,14 @@ struct dp_agent_sequence {
  * struct dp_agent_entries - where detours enter the agent: addresses of its entries
  * @hit: for probes
  * @handler: for handlers, where the detour has not counted
- * @tracked: for the first probe of a call that may be tracked
+ * @tracked: for the first probe of a call that may be tracked; @pair: for its only one, where the
+ *         detour has not counted
  * @observe: for intercepted calls that are made in the detour
  * @enter, @exit: for sites where calls begin, and end, that may only have to be counted;
  *         @enter_timed, @exit_timed: counted and timed; the sequences of these: @counts
  */
 struct dp_agent_entries {
-	u64 hit, handler, tracked, observe, enter, exit, enter_timed,
+	u64 hit, handler, tracked, pair, observe, enter, exit, enter_timed,
 		exit_timed;
 	struct dp_agent_sequence counts[DP_CALL_SEQUENCES];
 };
@@ -100,7 +101,8 @@ struct dp_agent_entries {
 #define DP_STUB_ENTER_TIMED (5 * DP_ENTRY_STUB)
 #define DP_STUB_EXIT_TIMED (6 * DP_ENTRY_STUB)
 #define DP_STUB_HANDLER (7 * DP_ENTRY_STUB)
-#define DP_STUBS (8 * DP_ENTRY_STUB)
+#define DP_STUB_PAIR (8 * DP_ENTRY_STUB)
+#define DP_STUBS (9 * DP_ENTRY_STUB)
 
 /** dp_detour_stubs() - encode the stubs of a pool, DP_STUBS bytes */
 void dp_detour_stubs(u8 *code, const struct dp_agent_entries *entries);

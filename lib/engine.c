@@ -45,8 +45,10 @@ static void set_up(struct dp_arena *arena)
 	c->frames = (u64)dp_frames();
 	c->handler_before = (u64)dp_handler_before;
 	c->handler_after = (u64)dp_handler_after;
-	if (c->counts_alone && c->rseq_signature == DP_RSEQ_SIGNATURE)
+	if (c->counts_alone && c->rseq_signature == DP_RSEQ_SIGNATURE) {
 		dp_agent_describe_handler(c->base, c->handler_sequence);
+		dp_agent_describe_pair(c->base, c->pair_sequence);
+	}
 }
 
 static int grow_map(void *arg, u64 addr, u64 size)

@@ -35,7 +35,7 @@ _Static_assert(sizeof(struct dp_frame) == 64, "stubs.S shifts by six");
 #pragma GCC visibility push(hidden)
 extern u8 dp_stub_room[STUB_BYTES];
 extern struct dp_frame dp_frame_room[STUBS];
-extern const char dp_stub_common[], dp_frame_pad[];
+extern const char dp_frame_pad[];
 u64 dp_stub_returned, dp_stub_unwound;
 static void (*passed)(u64 number);
 _Unwind_Reason_Code dp_frame_personality(int version, _Unwind_Action actions,
@@ -69,8 +69,9 @@ static void write_stub(u8 *at, u32 i)
 	put32(at + 10, (u32)((u64)&dp_frame_room[i].cont - (u64)(there + 14)));
 	at[14] = 0x68; /* push $i */
 	put32(at + 15, i);
-	at[19] = 0xe9; /* jmp dp_stub_common */
-	put32(at + 20, (u32)((u64)dp_stub_common - (u64)(there + 24)));
+	at[19] = 0xff; /* jmp *dp_stub_returned(%rip) */
+	at[20] = 0x25;
+	put32(at + 21, (u32)((u64)&dp_stub_returned - (u64)(there + 25)));
 }
 
 static void write_page(u8 *page, u32 first)
@@ -180,6 +181,26 @@ void dp_frame_leave(struct dp_frame *f)
 	f->next_free = (u32)frames.abandoned;
 	frames.abandoned = (frames.abandoned & ~0xffffffffull) + (1ull << 32) +
 			   (u64)(f - dp_frame_room);
+}
+
+void dp_frame_unbind(struct dp_instance *ri)
+{
+	struct dp_frame *f = (void *)ri->frame;
+	u64 was, next;
+
+	if (!f || f->state != DP_FRAME_BOUND || f->instances != (u64)ri)
+		return;
+	f->instances = 0;
+	f->state = DP_FRAME_FREE;
+	/* Hits take from the list meanwhile. */
+	was = __atomic_load_n(&frames.free, __ATOMIC_ACQUIRE);
+	do {
+		f->next_free = (u32)was;
+		next = (was & ~0xffffffffull) + (1ull << 32) +
+		       (u64)(f - dp_frame_room);
+	} while (!__atomic_compare_exchange_n(&frames.free, &was, next, false,
+					      __ATOMIC_ACQ_REL,
+					      __ATOMIC_ACQUIRE));
 }
 
 static u64 word_at(u64 slot)

@@ -42,5 +42,8 @@ extern const char dp_handler_after[] __attribute__((visibility("hidden")));
 /** dp_frame_leave() - give up a frame that is in no list, and whose slot has the program's
  *  return address again. Context: the process has no other thread. */
 void dp_frame_leave(struct dp_frame *f);
+/** dp_frame_unbind() - an instance is about to be freed: give up the frame that is bound to it
+ *  Context: no thread has the instance in hand. */
+void dp_frame_unbind(struct dp_instance *ri);
 
 #endif

@@ -139,15 +139,6 @@ static int may_be_tracked(struct kretprobe *rp, struct tracked *f)
 		       f->name ? f->name : "the function", why);
 }
 
-/* Has the instance a call? When no handler runs, an instance that is still NEW was left
- * in an entry handler, and has none. */
-static bool is_away(const struct dp_instance *ri)
-{
-	u32 used = __atomic_load_n(&ri->used, __ATOMIC_ACQUIRE);
-
-	return used && !(used & DP_INSTANCE_NEW);
-}
-
 /* After its exits are unregistered, no call returns to a pool with exits. */
 static bool is_used(const struct pool *p)
 {
@@ -159,15 +150,20 @@ static bool is_used(const struct pool *p)
 	if (f->exits)
 		return false;
 	for (i = 0; i < f->nr; i++)
-		if (is_away(dp_instance_at(f, i)))
+		if (dp_instance_is_inside(dp_instance_at(f, i)))
 			return true;
 	return false;
 }
 
 static void free_pool(struct pool *p)
 {
-	if (!p->instance_pool.exits)
+	u32 i;
+
+	if (!p->instance_pool.exits) {
+		for (i = 0; i < p->instance_pool.nr; i++)
+			dp_frame_unbind(dp_instance_at(&p->instance_pool, i));
 		dp_frames_release(p->instance_pool.nr);
+	}
 	free(p->exits);
 	free((void *)p->instance_pool.pool);
 	free(p);
@@ -211,6 +207,27 @@ static void make_instances(const struct dp_instance_pool *f)
 	}
 }
 
+static u32 touches(kretprobe_handler_t handler)
+{
+	return handler ? ~dp_handler_spares((void *)handler) : 0;
+}
+
+/* Return: @quick of struct dp_instance_pool. A fault_handler may change what is known of the others. */
+static u8 how_quick(const struct kretprobe *rp,
+		    const struct dp_instance_pool *f)
+{
+	u32 both;
+
+	if (f->handler_needs || f->entry_needs || f->nr > DP_INSTANCE_SCAN ||
+	    f->data_size > QUICK_DATA)
+		return 0;
+	both = touches(rp->entry_handler) | touches(rp->handler);
+	if (rp->kp.fault_handler || both & ~DP_TOUCHES_SOME)
+		return 1;
+	return both & ~DP_TOUCHES_FEW ? DP_QUICK_FOLLOWED_FOR_MORE :
+					DP_QUICK_FOLLOWED;
+}
+
 static struct pool *make_pool(struct kretprobe *rp, enum dp_return_way way)
 {
 	struct pool *p = calloc(1, sizeof(*p));
@@ -239,10 +256,7 @@ static struct pool *make_pool(struct kretprobe *rp, enum dp_return_way way)
 		.unwind = !!(rp->kp.flags & KPROBE_FLAG_UNWIND),
 		.exits = way == DP_RETURN_SITE,
 	};
-	p->instance_pool.quick = !p->instance_pool.handler_needs &&
-				 !p->instance_pool.entry_needs &&
-				 n <= DP_INSTANCE_SCAN &&
-				 rp->data_size <= QUICK_DATA;
+	p->instance_pool.quick = how_quick(rp, &p->instance_pool);
 	make_instances(&p->instance_pool);
 	return p;
 }
@@ -431,13 +445,13 @@ static bool is_abandoned(const struct dp_instance_pool *f,
 static void add_up(const struct dp_instance_pool *f,
 		   const struct dp_instance *ri, struct dp_kretprobe_account *a)
 {
-	a->entries += ri->entered;
-	a->returned += ri->ended[DP_CALL_RETURNED];
-	a->unwound += ri->ended[DP_CALL_UNWOUND];
-	a->abandoned += ri->ended[DP_CALL_ABANDONED];
-	a->vetoed += ri->ended[DP_CALL_VETOED];
+	a->entries += dp_instance_entered(ri);
+	a->returned += dp_instance_ended(ri, DP_CALL_RETURNED);
+	a->unwound += dp_instance_ended(ri, DP_CALL_UNWOUND);
+	a->abandoned += dp_instance_ended(ri, DP_CALL_ABANDONED);
+	a->vetoed += dp_instance_ended(ri, DP_CALL_VETOED);
 	/* Not before the entry handler has accepted the call. */
-	if (!is_away(ri))
+	if (!dp_instance_is_inside(ri))
 		return;
 	if (is_abandoned(f, ri))
 		a->abandoned++;

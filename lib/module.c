@@ -51,7 +51,8 @@ static const struct pt_regs *hit_regs(void)
 	const struct dp_stack *stack = dp_self_stack();
 
 	/* A followed handler's are not all there. */
-	if (!stack || !stack->busy || stack->busy == DP_BUSY_FOLLOWED)
+	if (!stack || !stack->busy || stack->busy == DP_BUSY_FOLLOWED ||
+	    stack->busy == DP_BUSY_PAIR)
 		return NULL;
 	return (const struct pt_regs *)(stack->jumped ? (u64)stack->saved :
 							stack->regs);

@@ -30,6 +30,10 @@
 /* A tracked call goes on in its detour with a stack pointer so far below the thread's own:
  * @tracked of struct dp_detour_spec. */
 #define DP_TRACKED_DEPTH 144
+/* Of a detour that does not count: bytes of the jump behind its call-out, and of the instruction behind
+ * that which takes the depth back */
+#define DP_TRACKED_JUMP 4
+#define DP_TRACKED_TAIL 8
 
 /*
  * A stub, to which a tracked call returns; each struct dp_frame has one:

@@ -213,6 +213,26 @@ static void put_counting(struct dp_out *o, const struct dp_detour_spec *s,
 	dp_put64(&head, o->at + c.target);
 }
 
+/* lea -136(%rsp), %rsp; push $number; call entry; jmp *8(%rsp); lea 144(%rsp), %rsp; and the region's
+ * first instruction. The agent counts, and writes the address for the jump. */
+static void put_tracked(struct dp_out *o, const struct dp_detour_spec *s,
+			struct dp_detour *d)
+{
+	u32 number = (s->before[0] - 1) | DP_CALLOUT_TRACKED;
+
+	o->len = s->pad;
+	d->start = (u16)o->len;
+	dp_put_at(o, 0, 0);
+	dp_put_move_stack(o, -(RED_ZONE + 8));
+	DP_PUT(o, 0x68);
+	dp_put32(o, number);
+	dp_put_deeper(o, 8);
+	DP_PUT(o, 0xe8);
+	dp_put_rel32(o, s->tracked);
+	DP_PUT(o, 0xff, 0x64, 0x24, 0x08);
+	dp_put_move_stack(o, DP_TRACKED_DEPTH);
+}
+
 /* The agent makes the system call, and returns behind the region:
  * lea -128(%rsp), %rsp; push $back; movl $back >> 32, 4(%rsp); mov $nr, %eax;
  * jmp *0(%rip); .quad dp_intercept_entry */
@@ -339,7 +359,7 @@ static int put_insns(struct dp_out *o, const struct dp_detour_spec *s,
 			call_out(o, s->entry, s->call);
 		if (i && s->inner[i])
 			count_inner(o, s, i);
-		else if (i || !s->rseq)
+		else if (i || !(s->rseq || s->tracked))
 			call_before(o, s, s->before[i], s->by[i]);
 		d->insn[i] = (u16)o->len;
 		if (s->intercept_entry && i + 1 == r->nr) {
@@ -384,6 +404,8 @@ int dp_detour_make(const struct dp_detour_spec *s, struct dp_detour *d)
 		dp_followed_head(&o, s, d);
 	else if (s->rseq)
 		put_counting(&o, s, d);
+	else if (s->tracked)
+		put_tracked(&o, s, d);
 	else
 		d->start = (u16)(o.len = s->pad);
 	if (err)
@@ -414,4 +436,5 @@ void dp_detour_stubs(u8 *code, const struct dp_agent_entries *entries)
 	dp_detour_entry_stub(code + DP_STUB_ENTER_TIMED, entries->enter_timed);
 	dp_detour_entry_stub(code + DP_STUB_EXIT_TIMED, entries->exit_timed);
 	dp_detour_entry_stub(code + DP_STUB_HANDLER, entries->handler);
+	dp_detour_entry_stub(code + DP_STUB_PAIR, entries->pair);
 }

@@ -242,11 +242,12 @@ dp_hit_entry:
  * A call-out for a tracked call: the number on the stack, and above it the address where
  * the thread goes on.
  */
-	.globl	dp_tracked_entry
-	.hidden	dp_tracked_entry
+	.globl	dp_tracked_entry, dp_tracked_saved
+	.hidden	dp_tracked_entry, dp_tracked_saved
 	.balign 64
 dp_tracked_entry:
 	save_regs
+dp_tracked_saved:
 	movslq	dp_arena+DP_O_SELF_OFFSET(%rip), SELF
 	mov	DP_O_NUMBER(%rsp), %edx
 	bt	$30, %edx		/* DP_CALLOUT_UNCOUNTED */
@@ -312,7 +313,7 @@ dp_load_here:
 /*
  * A tracked call has returned to a stub, which has put the number of its frame where the
  * return address was. There is no red zone below: the function has returned, and its caller
- * has made a call. Flags need not survive a return.
+ * has made a call. Flags need not survive a return. From pairs.S, where the usual call ends.
  */
 	.macro	save_returned
 	save_regs
@@ -320,11 +321,12 @@ dp_load_here:
 	cld
 	.endm
 
-	.globl	dp_return_entry
-	.hidden	dp_return_entry
+	.globl	dp_return_saved
+	.hidden	dp_return_saved
 	.balign 64
-dp_return_entry:
-	save_returned
+dp_return_saved:
+	mov	%rsp, %rdi
+	cld
 	movslq	dp_arena+DP_O_SELF_OFFSET(%rip), SELF
 	mov	%fs:(SELF), SELF
 	lea	DP_O_REGS_SIZE+8(%rsp), SP

@@ -9,6 +9,8 @@
 #define DP_O_ERRNO_OFFSET 180
 #define DP_O_VECTORS 184
 #define DP_O_HANDLER_SEQUENCE 27584
+#define DP_O_PAIR_SEQUENCE 27616
+#define DP_O_FRAMES 216
 #define DP_O_HANDLER_BEFORE 224
 #define DP_O_RSEQ_OFFSET 152
 #define DP_O_TID_OFFSET 140
@@ -37,14 +39,18 @@
 #define DP_O_PRIVATE_LEAVING 64
 /* struct dp_site_entry */
 #define DP_O_SITE_SIZE 128
+#define DP_O_SITE_SHIFT 7
 #define DP_O_SITE_ADDR 0
 #define DP_O_SITE_FAST 112
 #define DP_O_SITE_X87 71
 /* struct dp_probe_entry */
+#define DP_O_PROBE_KIND 29
 #define DP_O_PROBE_NEEDS 30
 #define DP_O_PROBE_USER 32
 #define DP_O_PROBE_PRE 40
+#define DP_O_PROBE_POOL 72
 #define DP_O_PROBE_TOUCHES 144
+#define DP_O_KIND_RETURN 2
 /* struct dp_stack */
 #define DP_O_STACK_BUSY 4
 #define DP_O_STACK_JUMPED 8
@@ -54,6 +60,48 @@
 #define DP_O_STACK_ALT_SP 64
 #define DP_O_STACK_ALT_SIZE 72
 #define DP_O_STACK_VECTORS 192
+#define DP_O_STACK_TID 0
+#define DP_O_STACK_FRAMES 56
+#define DP_O_STACK_INSTANCE 104
+#define DP_O_STACK_TASK 136
+#define DP_O_STACK_HINTS 3104
+#define DP_O_HINTS_MASK 31
+/* struct dp_instance_pool */
+#define DP_O_POOL_HANDLER 8
+#define DP_O_POOL_ENTRY 16
+#define DP_O_POOL_FIRST 32
+#define DP_O_POOL_STRIDE 40
+#define DP_O_POOL_NR 44
+#define DP_O_POOL_DATA_SIZE 48
+#define DP_O_POOL_PROBE 52
+#define DP_O_POOL_QUICK 59
+#define DP_O_QUICK_FOLLOWED 2
+/* struct dp_instance */
+#define DP_O_INSTANCE_RET 8
+#define DP_O_INSTANCE_TASK 16
+#define DP_O_INSTANCE_FRAME 24
+#define DP_O_INSTANCE_NEXT 32
+#define DP_O_INSTANCE_POOL 40
+#define DP_O_INSTANCE_INDEX 48
+#define DP_O_INSTANCE_USED 52
+#define DP_O_INSTANCE_ENDING 56
+#define DP_O_INSTANCE_CALLS 64
+#define DP_O_INSTANCE_SIZE 104
+#define DP_O_ENDS_RETURNED 0
+#define DP_O_ENDS_ABANDONED 2
+/* struct dp_frame, and dp_frames */
+#define DP_O_STUB_RET 0
+#define DP_O_STUB_CONT 8
+#define DP_O_STUB_SLOT 16
+#define DP_O_STUB_NEXT 24
+#define DP_O_STUB_INSTANCES 32
+#define DP_O_STUB_STACK 40
+#define DP_O_STUB_STATE 56
+#define DP_O_STUB_LIVE 1
+#define DP_O_STUB_BOUND 4
+#define DP_O_FRAMES_STUBS 0
+#define DP_O_FRAMES_TABLE 8
+#define DP_O_FRAMES_NR 16
 /* struct dp_regs, and the rest of struct dp_call_frame */
 #define DP_O_REGS_ORIG_AX 120
 #define DP_O_REGS_IP 128
@@ -68,6 +116,7 @@
 #define DP_O_BUSY_ENTER 4
 #define DP_O_BUSY_RETURN 5
 #define DP_O_BUSY_FOLLOWED 6
+#define DP_O_BUSY_PAIR 7
 #define DP_O_CALLOUT_INDEX 0x07ffffff /* DP_CALLOUT_INDEX */
 #define DP_O_CALLOUT_UNCOUNTED 0x40000000 /* DP_CALLOUT_UNCOUNTED */
 /* struct rseq */

@@ -200,7 +200,7 @@ static void give_up(struct dp_mcontext *mc, u64 guard)
 	dp_mcontext_set_sp(mc, guard);
 }
 
-/* Registers that a followed handler leaves alone are in place: its detour must go on. */
+/* Registers that a followed handler leaves alone are in place: what has called it must go on. */
 static void leave_followed(const struct dp_stack *stack, struct dp_mcontext *mc)
 {
 	dp_mcontext_set_pc(mc, ((const u64 *)stack)[-1]);
@@ -216,7 +216,8 @@ static bool in_handler(struct fault *f, struct dp_mcontext *mc)
 		return true;
 	if (f->fast) {
 		dp_call_give_up(f->stack->probe - 1);
-		if (f->stack->busy == DP_BUSY_FOLLOWED) {
+		if (f->stack->busy == DP_BUSY_FOLLOWED ||
+		    f->stack->busy == DP_BUSY_PAIR) {
 			leave_followed(f->stack, mc);
 			return true;
 		}

@@ -130,7 +130,8 @@ struct dp_detour_followed {
  *        DP_DETOUR_BUSY there says that the thread is in a handler.
  * @tracked: address of code that jumps to the agent's dp_tracked_entry, which gets the
  *         first instruction's call-out with DP_CALLOUT_TRACKED. The agent may change
- *         where the thread goes on. 0: none. Only with @rseq and @enable_word
+ *         where the thread goes on. 0: none. With @rseq and @enable_word, or to dp_pair_entry with
+ *         neither: that counts
  * @followed: a handler that the detour calls when it has counted, or NULL. Only with @rseq and
  *         @self, without @enable_word
  * @intercept_entry: address of the agent's dp_intercept_entry, which makes system call

@@ -228,20 +228,48 @@ static bool is_listed(const struct dp_stack *stack, const struct dp_frame *f)
 	return at;
 }
 
+static void unlist(struct dp_stack *stack, const struct dp_frame *f)
+{
+	u64 *link = &stack->frames;
+
+	while (*link && *link != (u64)f)
+		link = &dp_abandoned_frame(*link)->next;
+	if (*link)
+		*link = f->next;
+}
+
+/* The frame of a usual call changes hands with its instance: it is in the list while the instance
+ * has a call, or else waits for the next one. */
+static void recover_frame(struct dp_stack *stack, const struct dp_instance *ri)
+{
+	struct dp_frame *f = dp_abandoned_frame(ri->frame);
+
+	if (dp_instance_pool_of(ri)->exits || !f || f->instances != (u64)ri ||
+	    f->stack != (u64)stack)
+		return;
+	if (f->state == DP_FRAME_LIVE && !dp_instance_is_inside(ri))
+		f->state = DP_FRAME_BOUND;
+	if (f->state == DP_FRAME_BOUND)
+		unlist(stack, f);
+}
+
 /* Until the instance joins its frame, it is just given back. Afterwards the call is
  * over, unless the instance still waits for the return. */
 static void recover_one(struct dp_stack *stack, struct dp_instance *ri)
 {
 	if ((ri->used & ~DP_INSTANCE_NEW) != stack->tid)
 		return;
-	if (stack->counter)
+	recover_frame(stack, ri);
+	if (stack->counter) {
 		*(u64 *)stack->counter = stack->sum;
-	if (stack->counter == (u64)&ri->entered)
-		ri->used = stack->tid;
-	else if (stack->counter || ri->used & DP_INSTANCE_NEW)
+		dp_instance_conclude(stack, ri);
+	} else if (!dp_instance_is_inside(ri)) {
 		dp_instance_put_away(stack, ri);
-	if (ri->used == stack->tid && !waits(ri))
+	} else if (!waits(ri)) {
 		dp_instance_end(stack, ri, ri->ending);
+	} else {
+		ri->used = stack->tid;
+	}
 }
 
 static void recover_all(struct dp_stack *stack)

@@ -12,7 +12,7 @@ static bool claim(struct dp_instance *ri, struct dp_stack *stack)
 	u32 was = __atomic_load_n(&ri->used, __ATOMIC_RELAXED);
 
 	if (was)
-		return was == mine;
+		return was == mine && !dp_instance_is_inside(ri);
 	return __atomic_compare_exchange_n(&ri->used, &was, mine, false,
 					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }

@@ -101,6 +101,20 @@ static inline void dp_stub_give_spare(struct dp_stack *stack,
 	stack->taken = 0;
 }
 
+/** dp_stub_bound() - the frame that waits for the next call of an instance, or NULL
+ *  Context: the instance is in hand. */
+static inline struct dp_frame *dp_stub_bound(const struct dp_instance *ri)
+{
+	struct dp_frame *f = (void *)ri->frame;
+
+	return f && f->state == DP_FRAME_BOUND && f->instances == (u64)ri ?
+		       f :
+		       NULL;
+}
+
+/** dp_stub_unbind() - take that frame in hand. Return: NULL: there is none. */
+struct dp_frame *dp_stub_unbind(struct dp_stack *stack, struct dp_instance *ri);
+
 /** dp_stub_take() - take any free stub. Return: NULL if there is none. */
 struct dp_frame *dp_stub_take(struct dp_stack *stack);
 /** dp_stub_give() - free a stub, for the thread's own use or any thread's */
@@ -171,6 +185,7 @@ static inline void dp_instance_tally(struct dp_stack *stack, u64 *counter)
 	stack->counter = (u64)counter;
 	dp_barrier();
 	*counter = stack->sum;
+	dp_barrier();
 }
 
 /** dp_instance_put_away() - free the instance in hand */
@@ -183,13 +198,29 @@ static inline void dp_instance_put_away(struct dp_stack *stack,
 	stack->instance = 0;
 }
 
-/** dp_instance_end() - the call of the instance in hand has ended */
+/** dp_instance_step() - the call of the instance in hand is tracked from now on, or not any more */
+static inline void dp_instance_step(struct dp_instance *ri)
+{
+	__atomic_store_n(&ri->calls, ri->calls + 1, __ATOMIC_RELEASE);
+	dp_barrier();
+}
+
+/** dp_instance_conclude() - the instance in hand has no call any more */
+static inline void dp_instance_conclude(struct dp_stack *stack,
+					struct dp_instance *ri)
+{
+	if (dp_instance_is_inside(ri))
+		dp_instance_step(ri);
+	dp_instance_put_away(stack, ri);
+}
+
+/** dp_instance_end() - the call of the instance in hand has ended, or was vetoed */
 static inline void dp_instance_end(struct dp_stack *stack,
 				   struct dp_instance *ri, enum dp_call_end how)
 {
-	dp_instance_tally(
-		stack, &ri->ended[how < DP_CALL_ENDS ? how : DP_CALL_RETURNED]);
-	dp_instance_put_away(stack, ri);
+	if (how != DP_CALL_RETURNED && how < DP_CALL_ENDS)
+		dp_instance_tally(stack, &ri->otherwise[how]);
+	dp_instance_conclude(stack, ri);
 }
 
 /** dp_instance_next() - take the next instance of @stack->rest in hand, to be ended
@@ -223,11 +254,8 @@ void dp_instance_fill(struct dp_instance *ri, struct dp_stack *stack,
 static inline void dp_instance_enter(struct dp_stack *stack,
 				     struct dp_instance *ri, u32 used)
 {
-	dp_instance_tally(stack, &ri->entered);
-	dp_barrier();
+	dp_instance_step(ri);
 	__atomic_store_n(&ri->used, used, __ATOMIC_RELEASE);
-	dp_barrier();
-	stack->counter = 0;
 }
 
 #pragma GCC visibility pop

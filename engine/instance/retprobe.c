@@ -65,6 +65,13 @@ static struct dp_frame *frame_of(u64 sp)
 	return f && f->state == DP_FRAME_LIVE && f->slot == sp ? f : NULL;
 }
 
+/* The stub's own call writes the same. But handlers of this hit may look at the slot earlier, and a
+ * signal may come. */
+static void replace(u64 sp, const struct dp_frame *f)
+{
+	*(u64 *)sp = dp_stub_of(f) + DP_STUB_BACK;
+}
+
 /* Put the stub's address in place of the return address at @sp. Frames of calls farther
  * down the stack stay in front, where later calls from there find them. */
 static void begin_frame(struct dp_stack *stack, struct dp_frame *f, u64 sp)
@@ -84,9 +91,7 @@ static void begin_frame(struct dp_stack *stack, struct dp_frame *f, u64 sp)
 	*link = (u64)f;
 	dp_barrier();
 	stack->taken = 0;
-	/* The stub's own call writes the same. But handlers of this hit may look at the
-	 * slot earlier, and a signal may come. */
-	*(u64 *)sp = dp_stub_of(f) + DP_STUB_BACK;
+	replace(sp, f);
 }
 
 u64 dp_return_through(struct dp_frame *f, u64 cont)
@@ -118,8 +123,14 @@ void dp_return_enter(u32 probe, struct dp_regs *regs, struct dp_stack *stack,
 	if (!f)
 		dp_abandoned_same(stack, dp_regs_sp(regs));
 	ri = dp_abandoned_take(instance_pool, stack);
-	if (ri && !f)
+	if (ri)
+		new = dp_stub_unbind(stack, ri);
+	if (new &&f) {
+		dp_stub_give(stack, new);
+		new = NULL;
+	} else if (ri && !f && !new) {
 		new = dp_stub_take(stack);
+	}
 	if (!ri || !(f || new)) {
 		if (ri)
 			dp_instance_put_away(stack, ri);
@@ -239,7 +250,10 @@ static void end_unseen(struct ending *e)
 
 		instances = ri->next;
 		dp_instance_miss(dp_instance_pool_of(ri));
-		ri->ended[e->how]++;
+		if (e->how != DP_CALL_RETURNED)
+			ri->otherwise[e->how]++;
+		if (dp_instance_is_inside(ri))
+			dp_instance_step(ri);
 		dp_instance_give(NULL, ri);
 	}
 }
@@ -308,6 +322,9 @@ void dp_return_passed(u64 number)
  * The usual call has one probe with plain handlers, and a stub is at hand. It is made
  * farther down than all tracked calls of the thread, and its caller is not a stub. All
  * other calls go through dp_return_enter().
+ *
+ * When it returns, its frame is bound to its instance, which most likely has the next call. So
+ * most of both is as it has to be then. Whoever takes the instance has the frame as well.
  */
 struct dp_quick dp_return_quick_enter(const struct dp_probe_entry *p,
 				      struct dp_regs *regs,
@@ -318,15 +335,54 @@ struct dp_quick dp_return_quick_enter(const struct dp_probe_entry *p,
 	u64 sp = dp_regs_sp(regs), offset;
 	struct dp_instance *ri;
 
-	if (p->kind != DP_KIND_RETURN || !f->quick || !stack->spare ||
+	if (p->kind != DP_KIND_RETURN || !f->quick ||
 	    dp_stub_at(*(u64 *)sp, &offset) ||
 	    (stack->frames && dp_abandoned_frame(stack->frames)->slot <= sp))
 		return none;
 	ri = dp_instance_search(f, stack);
 	if (!ri)
 		return none;
+	if (!stack->spare && !dp_stub_bound(ri)) {
+		dp_instance_put_away(stack, ri);
+		return none;
+	}
 	dp_instance_fill(ri, stack, f, *(u64 *)sp);
 	return (struct dp_quick){ (u64)ri, f->entry };
+}
+
+/* Bind one of the thread's own frames to the instance in hand. */
+static struct dp_frame *bind(struct dp_stack *stack, struct dp_instance *ri)
+{
+	struct dp_frame *f = dp_stub_take_spare(stack);
+
+	f->user = ri->user;
+	f->instances = (u64)ri;
+	ri->frame = (u64)f;
+	dp_barrier();
+	f->state = DP_FRAME_BOUND;
+	dp_barrier();
+	stack->taken = 0;
+	return f;
+}
+
+/* The call is tracked from the step of its instance on. Until then all that was done is undone
+ * when the thread does not come back. */
+static void begin_bound(struct dp_stack *stack, struct dp_instance *ri,
+			struct dp_frame *f, u64 sp)
+{
+	f->ret_addr = *(u64 *)sp;
+	f->slot = sp;
+	f->stack = (u64)stack;
+	f->next = stack->frames;
+	dp_barrier();
+	f->state = DP_FRAME_LIVE;
+	dp_barrier();
+	stack->frames = (u64)f;
+	dp_barrier();
+	dp_instance_enter(stack, ri, stack->tid);
+	replace(sp, f);
+	dp_barrier();
+	stack->instance = 0;
 }
 
 void dp_return_quick_begin(u32 veto, struct dp_stack *stack)
@@ -340,9 +396,9 @@ void dp_return_quick_begin(u32 veto, struct dp_stack *stack)
 		dp_instance_end(stack, ri, DP_CALL_VETOED);
 		return;
 	}
-	f = dp_stub_take_spare(stack);
-	begin_frame(stack, f, dp_regs_sp(&at->regs));
-	join(stack, f, ri);
+	f = dp_stub_bound(ri);
+	begin_bound(stack, ri, f ? f : bind(stack, ri), dp_regs_sp(&at->regs));
+	f = (void *)ri->frame;
 	if (dp_regs_sp(&at->regs) == stack->sp)
 		*(u64 *)(at + 1) = dp_return_through(f, j->base + j->insn[0]);
 }
@@ -356,22 +412,20 @@ struct dp_quick dp_return_quick_hit(struct dp_returned *at,
 	struct dp_instance *ri = dp_instance_ptr(f->instances);
 	struct dp_instance_pool *instance_pool;
 
-	if (stack->frames != (u64)f || f->state != DP_FRAME_LIVE || ri->next ||
-	    stack->nr_spare == DP_SPARE_FRAMES)
+	if (stack->frames != (u64)f || f->state != DP_FRAME_LIVE || !ri ||
+	    ri->next)
 		return none;
 	instance_pool = dp_instance_pool_of(ri);
 	if (!instance_pool->quick)
 		return none;
 	ri->ending = DP_CALL_RETURNED;
 	stack->instance = (u64)ri;
-	stack->taken = (u32)at->back;
 	dp_barrier();
-	f->state = DP_FRAME_FREE;
+	f->state = DP_FRAME_BOUND;
 	dp_barrier();
 	stack->frames = f->next;
 	at->back = ri->ret_addr;
 	dp_regs_set_pc(&at->regs, at->back);
-	dp_stub_give_spare(stack, f);
 	return (struct dp_quick){ (u64)ri,
 				  __atomic_load_n(&instance_pool->handler,
 						  __ATOMIC_ACQUIRE) };

@@ -70,6 +70,19 @@ struct dp_frame *dp_stub_take(struct dp_stack *stack)
 	return f;
 }
 
+struct dp_frame *dp_stub_unbind(struct dp_stack *stack, struct dp_instance *ri)
+{
+	struct dp_frame *f = dp_stub_bound(ri);
+
+	if (!f)
+		return NULL;
+	stack->taken = dp_stub_number(f);
+	dp_barrier();
+	f->state = DP_FRAME_FREE;
+	dp_barrier();
+	return f;
+}
+
 void dp_stub_give(struct dp_stack *stack, struct dp_frame *f)
 {
 	if (stack->nr_spare < DP_SPARE_FRAMES) {

@@ -152,6 +152,7 @@ struct dp_arena_control {
 	u64 call_sequences[DP_CALL_SEQUENCES][4] __attribute__((aligned(32)));
 	/* descriptor of the sequence in which the agent counts hits of handlers; 0: it cannot */
 	u64 handler_sequence[4] __attribute__((aligned(32)));
+	u64 pair_sequence[4] __attribute__((aligned(32)));
 	/* Of each context: room for the log, for stack traces, for the heap; and all of it */
 	u32 room_off, log_room, trace_room, heap_room, room_stride;
 	/* what programs allocate: struct dp_vm_globals */

@@ -21,6 +21,7 @@
 #define DP_BUSY_ENTER 4 /* a return probe's entry handler */
 #define DP_BUSY_RETURN 5
 #define DP_BUSY_FOLLOWED 6 /* called by a detour */
+#define DP_BUSY_PAIR 7 /* a return probe's handlers that are followed */
 #define DP_OWNER_COMES 0x80000000u /* the stack is being prepared */
 
 #define DP_HINTS 32

@@ -6,6 +6,7 @@
 #include "port_types.h"
 #include "arch/arch.h"
 #include "engine/layout/base.h"
+#include "engine/layout/frame.h"
 #include "engine/layout/probe.h"
 
 /*
@@ -170,7 +171,9 @@ struct dp_leaving {
  * @probe: index of its probe
  * @data_size: bytes behind each instance
  * @unwind: the handler is called for calls that an exception ends, too
- * @quick: its handlers touch general registers only, and each call needs little work
+ * @quick: its handlers touch general registers only, and each call needs little work; DP_QUICK_FOLLOWED:
+ *         they are followed besides, and touch DP_TOUCHES_FEW at most; DP_QUICK_FOLLOWED_FOR_MORE:
+ *         DP_TOUCHES_SOME at most
  * @exits: its calls are known by their slots, not by a stub
  * @reach: of calls that are known by their slots: the most places between where an instance
  *         is looked for first and where it is
@@ -191,6 +194,9 @@ struct dp_instance_pool {
 	s64 away;
 };
 
+#define DP_QUICK_FOLLOWED 2
+#define DP_QUICK_FOLLOWED_FOR_MORE 3
+
 /* Pools up to this size are searched for a free instance; larger ones also count them. */
 #define DP_INSTANCE_SCAN 1024
 
@@ -208,81 +214,51 @@ struct dp_instance_pool {
  * @index: its index in the pool
  * @used: id of the thread that took it, 0: it is free
  * @ending: enum dp_call_end, while its handler runs
- * @entered, @ended: calls that it was used for, and how they ended. The thread that has
- *         the instance counts. The sums over a pool are the probe's.
+ * @calls: twice the calls that it was used for, less one while it has one. So one store
+ *         counts, and says whether it has.
+ * @otherwise: calls that have ended, but not by returning, by enum dp_call_end. The thread
+ *         that has the instance counts. The sums over a pool are the probe's.
  */
 struct dp_instance {
 	u64 user, ret_addr, task;
 	u64 frame, next, instance_pool;
 	u32 index, used;
 	u64 ending;
-	u64 entered, ended[DP_CALL_ENDS];
+	u64 calls, otherwise[DP_CALL_ENDS];
 };
+
+/** dp_instance_is_inside() - has the instance a call that is tracked? */
+static inline bool dp_instance_is_inside(const struct dp_instance *ri)
+{
+	return __atomic_load_n(&ri->calls, __ATOMIC_ACQUIRE) & 1;
+}
+
+/** dp_instance_entered() - calls that it was used for, the present one included */
+static inline u64 dp_instance_entered(const struct dp_instance *ri)
+{
+	return (ri->calls + 1) / 2;
+}
+
+/** dp_instance_ended() - and how many of them have ended so
+ *  @how: not DP_CALL_TAIL_CALLED: those have returned. Calls that are DP_CALL_VETOED are none
+ *        of those that were entered. */
+static inline u64 dp_instance_ended(const struct dp_instance *ri,
+				    enum dp_call_end how)
+{
+	u64 others = ri->otherwise[DP_CALL_UNWOUND] +
+		     ri->otherwise[DP_CALL_ABANDONED],
+	    all = ri->calls / 2;
+
+	if (how != DP_CALL_RETURNED)
+		return ri->otherwise[how];
+	/* One of the others may be about to end. */
+	return all > others ? all - others : 0;
+}
 
 static inline struct dp_instance *
 dp_instance_at(const struct dp_instance_pool *f, u32 i)
 {
 	return (struct dp_instance *)(f->pool + (u64)i * f->stride);
 }
-
-/* frame: stubs and the return addresses that they stand for. */
-
-/*
- * A tracked call returns to a stub. The stub's address alone tells which call it was:
- * to us, and to unwinders. What a stub does, and DP_STUB_SIZE and DP_STUB_BACK, belong
- * to the processor: arch/.
- *
- * The first word of each page of stubs is the distance to its frames. See
- * lib/x86/stubs.S for what unwinders are told.
- */
-#define DP_STUBS_A_PAGE (DP_PAGE / DP_STUB_SIZE) /* the first is not a stub */
-
-/** enum dp_frame_state */
-enum dp_frame_state {
-	DP_FRAME_FREE,
-	DP_FRAME_LIVE,
-	DP_FRAME_OVER, /* returned on a thread that has not listed it */
-	DP_FRAME_ABANDONED, /* the call was left; a late return goes home */
-};
-
-/**
- * struct dp_frame - what a stub stands for; in the library's memory
- * @ret_addr: the program's return address. Unwinders find it here, as the first word.
- * @cont: where the stub's call goes
- * @slot: address of the return address on the stack
- * @next: address of the thread's next frame, the one of an outer call
- * @instances: address of the innermost instance that waits for the return
- * @stack: address of the struct dp_stack in whose list it is
- * @user: of one of its probes, for reports
- * @state: enum dp_frame_state; @next_free: number of the next frame of a list
- */
-struct dp_frame {
-	u64 ret_addr;
-	u64 cont;
-	u64 slot;
-	u64 next;
-	u64 instances;
-	u64 stack;
-	u64 user;
-	u32 state, next_free;
-};
-
-/**
- * struct dp_frames - all frames; in the library's memory
- * @stubs: address of the first stub; @table: of the first frame. Stub n belongs to
- *         frame n.
- * @nr: how many there are by now; @fresh: number of the first that was never used
- * @free, @abandoned, @detached: number of the first frame of the list, and above it a
- *         stamp
- * @late: returns of calls that had been taken for left; @late_user, @late_addr: of the
- *        last one
- */
-struct dp_frames {
-	u64 stubs, table;
-	u64 nr, fresh;
-	u64 free, abandoned, detached;
-	u64 late;
-	u64 late_user, late_addr;
-};
 
 #endif

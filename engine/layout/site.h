@@ -28,11 +28,14 @@ struct dp_jump_program {
  * @DP_CALLS_COUNTED: it counts, and calls out if the enable word says so
  * @DP_CALLS_HANDLER: it calls out, and the agent counts
  * @DP_CALLS_FOLLOWED: it saves what a followed handler touches, counts, and calls the handler
+ * @DP_CALLS_TRACKED: it calls out for a call that is tracked, and the agent counts
  */
 enum dp_jump_calls {
 	DP_CALLS_COUNTED,
 	DP_CALLS_HANDLER,
 	DP_CALLS_FOLLOWED,
+	DP_CALLS_TRACKED,
+	DP_CALLS_WAYS,
 };
 
 /**

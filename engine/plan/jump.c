@@ -291,6 +291,15 @@ static bool counts_for_handlers(const struct dp_engine *e,
 	       counts_alone(e, s) && !s->runs;
 }
 
+/* Is a return probe its only one? */
+static bool is_pair(const struct dp_engine *e, const struct dp_site *s)
+{
+	const struct dp_probe *p =
+		s->first_probe ? &e->probes[s->first_probe - 1] : NULL;
+
+	return p && p->kind == DP_KIND_RETURN && !p->next && !p->bound;
+}
+
 struct dp_jump_way dp_jump_way(const struct dp_engine *e,
 			       const struct dp_site *s)
 {
@@ -301,6 +310,8 @@ struct dp_jump_way dp_jump_way(const struct dp_engine *e,
 
 	if (!counts_for_handlers(e, s))
 		return way;
+	if (is_pair(e, s))
+		way.calls = DP_CALLS_TRACKED;
 	for (p = s->first_probe; p; p = probe->next, n++) {
 		probe = &e->probes[p - 1];
 		if (probe->kind != DP_KIND_KPROBE || probe->bound)
@@ -396,6 +407,8 @@ int dp_jump_plan(const struct dp_engine *e, const struct dp_site *s,
 	}
 	if (way.calls == DP_CALLS_HANDLER) {
 		by = stubs + DP_STUB_HANDLER;
+	} else if (way.calls == DP_CALLS_TRACKED) {
+		by = stubs + DP_STUB_PAIR;
 	} else if (counts_alone(e, s)) {
 		spec.rseq = &e->rseq;
 		spec.counter = i * (u32)sizeof(u64);
@@ -411,11 +424,13 @@ int dp_jump_plan(const struct dp_engine *e, const struct dp_site *s,
 	j->counted = work.counted;
 	encode(e, s, j, stubs, by, &spec);
 	encode_duplicate(e, s, stubs, &spec);
-	if (dp_jump_is_tracked(e, s))
+	if (way.calls == DP_CALLS_TRACKED)
+		spec.tracked = by;
+	else if (dp_jump_is_tracked(e, s))
 		spec.tracked = stubs + DP_STUB_TRACKED;
 	if (way.calls == DP_CALLS_FOLLOWED)
 		spec.followed = &followed;
-	else if (e->own)
+	else if (e->own && way.calls != DP_CALLS_TRACKED)
 		spec.enable_word = entry_at(
 			e, s, offsetof(struct dp_site_entry, enable_word));
 	err = dp_detour_make(&spec, &d);

@@ -125,7 +125,7 @@ static int encode_there(struct dp_engine *e, struct dp_site *s,
 /* Of detours that do the same before the first instruction */
 static struct dp_guess *guess_for(struct dp_engine *e, const struct dp_site *s)
 {
-	return &e->growth->guess[s->runs ? DP_CALLS_FOLLOWED + 1 :
+	return &e->growth->guess[s->runs ? DP_CALLS_WAYS :
 					   dp_jump_way(e, s).calls];
 }
 

@@ -54,7 +54,7 @@ struct dp_growth {
 	size_t nr_holes;
 	struct dp_islands *islands;
 	/* by enum dp_jump_calls; the last one: of those that run a program */
-	struct dp_guess guess[DP_CALLS_FOLLOWED + 2];
+	struct dp_guess guess[DP_CALLS_WAYS + 1];
 	u32 nr_arenas; /* pools that are island arenas */
 	u64 coming; /* bytes that sites without a plan will need, at most */
 	u32 free_probe; /* 1 + index, linked by next */

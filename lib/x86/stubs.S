@@ -50,14 +50,6 @@ dp_frame_room:
 	.skip	FRAMES
 
 	.text
-/* All stubs jump here. */
-	.globl	dp_stub_common
-	.hidden	dp_stub_common
-	.type	dp_stub_common, @function
-dp_stub_common:
-	jmp	*dp_stub_returned(%rip)
-	.size	dp_stub_common, .-dp_stub_common
-
 /*
  * An exception passes: rax is its address, rdx the number of the frame. The stack is as
  * after the return of the tracked call.

@@ -161,7 +161,7 @@ static inline u64 entered(const struct dp_instance_pool *f)
 	u32 i;
 
 	for (i = 0; i < f->nr; i++)
-		sum += dp_instance_at(f, i)->entered;
+		sum += dp_instance_entered(dp_instance_at(f, i));
 	return sum;
 }
 
@@ -171,7 +171,7 @@ static inline u64 ended(const struct dp_instance_pool *f, enum dp_call_end how)
 	u32 i;
 
 	for (i = 0; i < f->nr; i++)
-		sum += dp_instance_at(f, i)->ended[how];
+		sum += dp_instance_ended(dp_instance_at(f, i), how);
 	return sum;
 }
 

@@ -475,7 +475,7 @@ static void of_tracked_calls(void **state)
 	((struct dp_probe_entry *)dp_probe(0))->kind = DP_KIND_EXIT;
 	hit();
 	assert_int_equal(ri->used, 0);
-	assert_int_equal(ri->ended[DP_CALL_RETURNED], 1);
+	assert_int_equal(dp_instance_ended(ri, DP_CALL_RETURNED), 1);
 	assert_int_equal(seen.calls, 2);
 	ri->used = DP_FAKE_PID | DP_INSTANCE_NEW;
 	dp_stack_known()->instance = (u64)ri;

@@ -25,7 +25,6 @@
 #define FIRST (DP_STACKS * DP_SPARE_FRAMES) /* frames that threads may keep */
 #define A_PAGE (DP_STUBS_A_PAGE - 1)
 
-extern const char dp_stub_common[] __attribute__((visibility("hidden")));
 extern const char dp_frame_pad[] __attribute__((visibility("hidden")));
 extern u64 dp_stub_returned __attribute__((visibility("hidden")));
 extern u64 dp_stub_unwound __attribute__((visibility("hidden")));
@@ -219,7 +218,7 @@ static void each_stub_is_of_its_frame(void **state)
 		assert_int_equal(p.up, DP_TRACKED_DEPTH + 8);
 		assert_int_equal(p.cont, (u64)&frame_at(i)->cont);
 		assert_int_equal(p.number, i);
-		assert_int_equal(p.target, (u64)dp_stub_common);
+		assert_int_equal(p.target, (u64)&dp_stub_returned);
 	}
 }
 

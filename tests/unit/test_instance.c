@@ -142,10 +142,10 @@ static void account(u64 entered, u64 returned, u64 unwound, u64 abandoned)
 
 	for (u32 i = 0; i < ACTIVE; i++) {
 		assert_int_equal(pool[i].ri.used, 0);
-		sum[0] += pool[i].ri.entered;
-		sum[1] += pool[i].ri.ended[DP_CALL_RETURNED];
-		sum[2] += pool[i].ri.ended[DP_CALL_UNWOUND];
-		sum[3] += pool[i].ri.ended[DP_CALL_ABANDONED];
+		sum[0] += dp_instance_entered(&pool[i].ri);
+		sum[1] += dp_instance_ended(&pool[i].ri, DP_CALL_RETURNED);
+		sum[2] += dp_instance_ended(&pool[i].ri, DP_CALL_UNWOUND);
+		sum[3] += dp_instance_ended(&pool[i].ri, DP_CALL_ABANDONED);
 	}
 	assert_int_equal(sum[0], entered);
 	assert_int_equal(sum[1], returned);
@@ -189,7 +189,7 @@ static void refused(void **state)
 	enter(3);
 	leave(EXIT, 3, 0);
 	account(0, 0, 0, 0);
-	assert_int_equal(first_at(3)->ended[DP_CALL_VETOED], 1);
+	assert_int_equal(dp_instance_ended(first_at(3), DP_CALL_VETOED), 1);
 }
 
 /* Another one is made at the same place. */
@@ -269,18 +269,23 @@ static void counts_left_for_good(void **state)
 	*ri = (struct dp_instance){ .instance_pool = (u64)&f,
 				    .used = DP_FAKE_PID | DP_INSTANCE_NEW,
 				    .ending = DP_CALL_ABANDONED };
+	ri->calls = 1;
 	stack.instance = (u64)ri;
-	stack.counter = (u64)&ri->entered;
-	stack.sum = 1;
 	dp_abandoned_recover(&stack);
 	account(1, 0, 0, 1);
 	enter(3);
 	stack.instance = (u64)ri;
-	stack.counter = (u64)&ri->entered;
-	stack.sum = ri->entered;
 	dp_abandoned_recover(&stack);
 	leave(EXIT, 3, 0);
 	account(2, 1, 0, 1);
+	/* That it was abandoned is being counted. */
+	enter(3);
+	ri->used = DP_FAKE_PID;
+	stack.instance = (u64)ri;
+	stack.counter = (u64)&ri->otherwise[DP_CALL_ABANDONED];
+	stack.sum = ri->otherwise[DP_CALL_ABANDONED] + 1;
+	dp_abandoned_recover(&stack);
+	account(3, 1, 0, 2);
 }
 
 /* An exit that other functions share: another call stands where the first was left. */
@@ -382,7 +387,8 @@ static void by_a_stub(void **state)
 	from_a_stub(dp_stub_number(begun));
 	account(1, 1, 0, 0);
 	assert_int_equal(stack.frames, 0);
-	assert_int_equal(stack.spare, dp_stub_number(begun));
+	assert_int_equal(stack.spare, 0);
+	assert_ptr_equal(dp_stub_bound((void *)begun->instances), begun);
 }
 
 /* Both probes of a function, or one that has jumped to the other, return together. */

@@ -43,8 +43,9 @@ static void begin_in_a_call(void)
 
 static u64 sum_of(const struct dp_instance *ri)
 {
-	return ri->ended[DP_CALL_RETURNED] + ri->ended[DP_CALL_UNWOUND] +
-	       ri->ended[DP_CALL_ABANDONED];
+	return dp_instance_ended(ri, DP_CALL_RETURNED) +
+	       dp_instance_ended(ri, DP_CALL_UNWOUND) +
+	       dp_instance_ended(ri, DP_CALL_ABANDONED);
 }
 
 static u8 places[STUBS];
@@ -74,6 +75,13 @@ static void all_stubs(void)
 	memset(places, 0, sizeof(places));
 	for (at = stack->frames; at; at = ((struct dp_frame *)at)->next)
 		found(dp_stub_number((void *)at));
+	for (n = 0; n < INSTANCES; n++) {
+		const struct dp_frame *f =
+			dp_stub_bound(dp_instance_at(pool, (u32)n));
+
+		if (f)
+			found(dp_stub_number(f));
+	}
 	find_list(stack->spare);
 	find_list(stack->kept);
 	find_list(stubs->free);
@@ -111,7 +119,9 @@ static void all_accounted_for(void)
 		ri = dp_instance_at(pool, i);
 		/* One that has no call yet is this thread's next. */
 		is_inside = ri->used && !(ri->used & DP_INSTANCE_NEW);
-		assert_int_equal(ri->entered - sum_of(ri), is_inside);
+		assert_int_equal(dp_instance_entered(ri) - sum_of(ri),
+				 is_inside);
+		assert_int_equal(dp_instance_is_inside(ri), is_inside);
 		inside += is_inside;
 	}
 	/* The outer call has not been touched. */
@@ -209,6 +219,78 @@ static void quick_returns_can_be_left_anywhere(void **state)
 	leave_everywhere(begin_in_an_inner_call, come_back_quickly, NULL);
 }
 
+static struct dp_call_frame room[2];
+
+static void enter_quickly(void)
+{
+	room->regs.sp = (u64)slot(INNER);
+	stack->sp = room->regs.sp;
+	stack->regs = (u64)room;
+	dp_return_quick_enter(dp_probe(0), &room->regs, stack);
+	dp_return_quick_begin(0, stack);
+}
+
+static void begin_a_quick_call(void)
+{
+	begin_in_a_call();
+	pool->quick = 1;
+}
+
+/* The instance has a stub from the call before. */
+static void begin_another_quick_call(void)
+{
+	begin_a_quick_call();
+	enter_quickly();
+	coming = returned(INNER);
+	come_back_quickly();
+	*slot(INNER) = HOME + INNER;
+	assert_int_equal(stack->spare, 0);
+}
+
+static void inner_is_quick_or_not(void)
+{
+	struct dp_frame *f = (void *)stack->frames;
+
+	assert_int_equal(missed(pool), 0);
+	if (f->slot == (u64)slot(OUTER))
+		return;
+	assert_int_equal(f->slot, (u64)slot(INNER));
+	assert_int_equal(f->state, DP_FRAME_LIVE);
+	assert_int_equal(f->ret_addr, HOME + INNER);
+	assert_true(dp_instance_is_inside((void *)f->instances));
+}
+
+static void quick_entries_can_be_left_anywhere(void **state)
+{
+	may_lose = 0;
+	leave_everywhere(begin_a_quick_call, enter_quickly,
+			 inner_is_quick_or_not);
+	leave_everywhere(begin_another_quick_call, enter_quickly,
+			 inner_is_quick_or_not);
+}
+
+/* On the long way, the stub is in hand first. */
+static void entries_with_bound_stubs_can_be_left_anywhere(void **state)
+{
+	may_lose = 0;
+	leave_everywhere(begin_another_quick_call, enter_inner, NULL);
+}
+
+static void begin_in_a_quick_call(void)
+{
+	begin_another_quick_call();
+	enter_quickly();
+	coming = returned(INNER);
+	number_of = coming->back;
+}
+
+static void bound_returns_can_be_left_anywhere(void **state)
+{
+	may_lose = 0;
+	leave_everywhere(begin_in_a_quick_call, come_back_quickly, NULL);
+	leave_everywhere(begin_in_a_quick_call, come_back_inner, NULL);
+}
+
 static void pass_inner(void)
 {
 	dp_return_passed(number_of);
@@ -255,6 +337,9 @@ int main(void)
 		cmocka_unit_test(entries_can_be_left_anywhere),
 		cmocka_unit_test(returns_can_be_left_anywhere),
 		cmocka_unit_test(quick_returns_can_be_left_anywhere),
+		cmocka_unit_test(quick_entries_can_be_left_anywhere),
+		cmocka_unit_test(entries_with_bound_stubs_can_be_left_anywhere),
+		cmocka_unit_test(bound_returns_can_be_left_anywhere),
 		cmocka_unit_test(exceptions_can_be_left_anywhere),
 		cmocka_unit_test(exceptions_after_others_can_be_left_anywhere),
 		cmocka_unit_test(entries_over_old_calls_can_be_left_anywhere),

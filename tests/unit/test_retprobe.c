@@ -550,11 +550,82 @@ static void quick_call(void **state)
 	assert_int_equal(at->back, HOME + 20);
 	assert_int_equal(at->regs.ip, HOME + 20);
 	assert_int_equal(stack->frames, 0);
-	assert_int_equal(stack->nr_spare, 1);
+	assert_int_equal(stack->nr_spare, 0);
 	dp_return_quick_end(stack);
+	assert_ptr_equal(dp_stub_bound(ri), ri->frame);
 	assert_int_equal(ended(f, DP_CALL_RETURNED), 2);
 	assert_int_equal(used(f), 0);
 	assert_int_equal(stack->instance | stack->taken, 0);
+}
+
+/* A usual call; its frame is bound to its instance then. */
+static struct dp_frame *call_quickly(u32 i)
+{
+	struct dp_frame *f;
+
+	assert_int_not_equal(quick_enter(i).instance, 0);
+	dp_return_quick_begin(0, stack);
+	f = frame_of(i);
+	assert_int_not_equal(dp_return_quick_hit(returned(i), stack).instance,
+			     0);
+	dp_return_quick_end(stack);
+	*slot(i) = HOME + i;
+	return f;
+}
+
+/* The next call has the same frame, by whatever way it is made, or returns. */
+static void bound(void **state)
+{
+	struct dp_instance_pool *f = quick(2);
+	struct dp_instance *ri;
+	struct dp_frame *frame = call_quickly(20);
+
+	assert_int_equal(stack->spare, 0);
+	assert_ptr_equal(call_quickly(21), frame);
+	ri = (void *)frame->instances;
+	assert_ptr_equal(dp_stub_bound(ri), frame);
+	call(22);
+	assert_ptr_equal(frame_of(22), frame);
+	assert_null(dp_stub_bound(ri));
+	assert_int_equal(stack->taken, 0);
+	assert_int_equal(come_back(22), HOME + 22);
+	assert_int_equal(stack->spare, dp_stub_number(frame));
+	assert_int_equal(entered(f), 4);
+	assert_int_equal(ended(f, DP_CALL_RETURNED), 4);
+	/* There was none: no stub is lost. */
+	assert_int_equal(stubs->fresh, 2);
+}
+
+/* A second probe's instance has a frame of its own, and joins that of the first. */
+static void bound_beside_another(void **state)
+{
+	struct dp_instance_pool *f = quick(2), *g = follow(1, 2);
+	struct dp_frame *frame = call_quickly(20);
+	struct dp_instance *ri = (void *)frame->instances;
+
+	/* The instance is the second probe's: its hits come last. */
+	ri->used = 1;
+	call(30);
+	assert_ptr_not_equal(frame_of(30), frame);
+	assert_int_equal(come_back(30), HOME + 30);
+	ri->used = 0;
+	assert_ptr_equal(dp_stub_bound(ri), frame);
+	*dp_instance_hint(stack, f) = ri->index;
+	*slot(30) = dp_stub_of(dp_stub_take(stack)) + DP_STUB_BACK;
+	frame_of(30)->ret_addr = HOME + 30;
+	frame_of(30)->slot = (u64)slot(30);
+	frame_of(30)->instances = 0;
+	frame_of(30)->stack = (u64)stack;
+	frame_of(30)->next = 0;
+	frame_of(30)->state = DP_FRAME_LIVE;
+	stack->frames = (u64)frame_of(30);
+	stack->taken = 0;
+	call(30);
+	assert_ptr_not_equal(frame_of(30), frame);
+	assert_int_equal(stack->spare, dp_stub_number(frame));
+	assert_int_equal(used(f) + used(g), 2);
+	assert_int_equal(come_back(30), HOME + 30);
+	assert_null(dp_stub_bound(ri));
 }
 
 static void quick_refused(void **state)
@@ -654,9 +725,6 @@ static void not_quick_back(void **state)
 	f->quick = 0;
 	assert_int_equal(dp_return_quick_hit(at, stack).instance, 0);
 	f->quick = 1;
-	stack->nr_spare = DP_SPARE_FRAMES;
-	assert_int_equal(dp_return_quick_hit(at, stack).instance, 0);
-	stack->nr_spare = 0;
 	inner->state = DP_FRAME_OVER;
 	assert_int_equal(dp_return_quick_hit(at, stack).instance, 0);
 	inner->state = DP_FRAME_LIVE;
@@ -698,6 +766,8 @@ int main(void)
 		cmocka_unit_test_setup(stub_at_another_slot, begin),
 		cmocka_unit_test_setup(after_a_handler_that_was_left, begin),
 		cmocka_unit_test_setup(quick_call, begin),
+		cmocka_unit_test_setup(bound, begin),
+		cmocka_unit_test_setup(bound_beside_another, begin),
 		cmocka_unit_test_setup(quick_refused, begin),
 		cmocka_unit_test_setup(not_quick, begin),
 		cmocka_unit_test_setup(not_quick_beside_others, begin),
