@@ -594,10 +594,6 @@ static int point_span(const struct dp_spec *spec)
 
 static int watch_supported(const struct dp_spec *spec, struct dp_diag *diag)
 {
-	if (spec->args)
-		return refuse(
-			diag, spec->args_col, (int)strlen(spec->args) + 2,
-			"values of watchpoints cannot be chosen yet: new, old and by are shown without parentheses");
 	if (dp_spec_is_glob(spec))
 		return refuse(
 			diag, spec->point_col, point_span(spec),

@@ -59,7 +59,8 @@ static int check_spec(struct dp_session *s, struct dp_spec *spec,
 {
 	int err = dp_spec_supported(spec, diag) ?: check_watch(s, spec, diag);
 
-	if (err || spec->kind == DP_SPEC_WATCH)
+	if (err || (spec->kind == DP_SPEC_WATCH &&
+		    (!spec->args || s->kind->arguments)))
 		return err;
 	if (s->kind->inlines)
 		err = dp_inlined_ask(spec, s->opt, diag);

@@ -225,7 +225,6 @@ static const struct wrong unsupported[] = {
 	{ "j:main.c:42", "jprobes", 0, 1 },
 	{ "kernel:sched.c:42", "kernel", 0, 6 },
 	{ "w:kernel:jiffies", "kernel", 2, 6 },
-	{ "w:v(new)", "cannot be chosen yet", 3, 5 },
 	{ "w:v*", "four watchpoints", 2, 2 },
 	{ "w:+0x10", "SYMBOL+OFFSET or 0xADDRESS", 2, 5 },
 	{ "w:f/8:x", "has no length", 3, 2 },

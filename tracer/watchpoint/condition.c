@@ -98,6 +98,11 @@ static struct meaning typed(struct compiler *c, const struct dp_value *v,
 		return bad(
 			c, v, -EOPNOTSUPP,
 			"types of a watchpoint's condition are u8 to u64 and s8 to s64");
+	if (c->len && type.bits > 8 * c->len &&
+	    at(c, v->left)->op == DP_VALUE_NAME)
+		return bad(
+			c, v, -EINVAL,
+			"this type has more bytes than are watched; /LEN behind the variable says how many these are");
 	compile(c, v->left, depth);
 	fetch(c, BPF_REG_1, depth);
 	dp_watch_put(c->code, BPF_ALU64 | BPF_LSH | BPF_K, BPF_REG_1, 0, 0,

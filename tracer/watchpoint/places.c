@@ -191,10 +191,23 @@ static int add_code(struct dp_process *proc, struct dp_modules *mods,
 	return err;
 }
 
-static int check_condition(const struct dp_spec *spec, u8 len,
-			   struct dp_diag *diag)
+/* What the spec wants to know; @len: bytes that are watched, or 0 */
+static int check_values(const struct dp_spec *spec, u8 len,
+			struct dp_diag *diag)
 {
-	return spec->cond ? dp_watch_condition(NULL, spec, len, diag) : 0;
+	int err = 0;
+
+	if (spec->args && !len) {
+		err = dp_diag_set(
+			diag, -EINVAL,
+			"values are of variables, and this is watched for its execution: a probe there shows arguments");
+		dp_diag_caret(diag, spec->args_col,
+			      (int)strlen(spec->args) + 2);
+	} else if (spec->args) {
+		err = dp_watch_shown(spec, len, diag);
+	}
+	return err || !spec->cond ? err :
+				    dp_watch_condition(NULL, spec, len, diag);
 }
 
 int dp_watch_place(struct dp_process *proc, struct dp_modules *mods,
@@ -205,12 +218,12 @@ int dp_watch_place(struct dp_process *proc, struct dp_modules *mods,
 	int err = 0;
 
 	if (spec->access == DP_WATCH_EXECUTE)
-		return check_condition(spec, 0, diag) ?:
+		return check_values(spec, 0, diag) ?:
 			       add_code(proc, mods, spec, points, diag);
 	if (spec->form == DP_POINT_SYMBOL)
 		err = find_symbol(mods, spec, &at, diag);
 	if (!err)
 		err = check(proc, spec, &at, diag) ?:
-			      check_condition(spec, (u8)at.len, diag);
+			      check_values(spec, (u8)at.len, diag);
 	return err ? err : add(points, spec, &at, diag);
 }

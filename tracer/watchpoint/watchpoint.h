@@ -100,6 +100,12 @@ int dp_watch_place(struct dp_process *proc, struct dp_modules *mods,
 		   struct dp_diag *diag);
 
 /**
+ * dp_watch_shown() - may the values of a spec be shown of @len bytes? 0: an instruction's
+ * Return: 0; -EINVAL, -EOPNOTSUPP with a caret; -ENOMEM.
+ */
+int dp_watch_shown(const struct dp_spec *spec, u8 len, struct dp_diag *diag);
+
+/**
  * dp_watch_doer() - the instruction that wrote to memory just before a thread came to @pc
  *
  * Instructions are decoded from the beginning of the function on, and nothing is guessed.
