@@ -18,6 +18,7 @@
  *                                     dp_uregs_above_intercept()
  *   dp_uregs_spill()                  into DP_PLAIN_RETURN_WORDS words, for DP_CODE_PLAIN_RETURN
  *   dp_uregs_retry()                  go back to the syscall instruction, with number @nr
+ *   dp_uregs_from()                   general registers, flags and pc from struct dp_regs
  *   dp_uregs_clear_direction()        flags as the entry of a function has them
  *
  * Context: any. Pure: only the caller's struct changes, not the thread.

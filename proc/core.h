@@ -19,12 +19,13 @@ struct dp_process;
  * @file: an empty regular file, open for reading and writing; the caller's
  * @small: only stacks, and what is needed to find names: data of modules, and small mappings
  * @tid: the thread that comes first, as the tool knows it; 0: any
+ * @inside: the same, as the process knows it: it waits in the agent, if it still does
  * @progress: called now and then, with the bytes that have been done, of all; or NULL
  */
 struct dp_core_request {
 	int file;
 	bool small;
-	u32 tid;
+	u32 tid, inside;
 	void (*progress)(void *arg, u64 done, u64 all);
 	void *arg;
 };
@@ -34,11 +35,13 @@ struct dp_core_request {
  * @threads: how many; @asleep: of these, threads that were left asleep, because the program would
  *           see that they woke: of their registers only those of their system call are known
  * @inside: threads that were in the agent; their frames begin there
+ * @held: the wanted thread was where it had hit
  * @size: bytes of the file; @unread: of memory that could not be read
  * @held_ns: for how long the threads were held
  */
 struct dp_core_result {
 	u32 threads, asleep, inside;
+	bool held;
 	u64 size, unread, held_ns;
 };
 
@@ -53,5 +56,8 @@ struct dp_core_result {
  */
 int dp_process_core(struct dp_process *proc, const struct dp_core_request *want,
 		    struct dp_core_result *result, struct dp_diag *diag);
+/** dp_process_core_end() - thread @inside goes on, if it waits for its core file. dp_process_core() sees to that
+ *  as soon as its stack has been copied. */
+void dp_process_core_end(struct dp_process *proc, u32 inside);
 
 #endif

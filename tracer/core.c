@@ -107,6 +107,8 @@ static void say_done(const char *name, const struct dp_core_result *r,
 	dp_diag_set(outcome, 0, "a core dump: %s, %u thread%s, held for %lu us",
 		    name, r->threads, r->threads == 1 ? "" : "s",
 		    (r->held_ns + 999) / 1000);
+	if (!r->held)
+		dp_diag_add(outcome, ", the one that hit had gone on");
 	if (r->asleep)
 		dp_diag_add(outcome, ", of %u only pc and stack are known",
 			    r->asleep);
@@ -118,7 +120,7 @@ static void say_done(const char *name, const struct dp_core_result *r,
 }
 
 static int dump(const struct dp_session *s, const struct dp_stamp *stamp,
-		const char *name, int file, struct dp_diag *outcome)
+		u32 inside, const char *name, int file, struct dp_diag *outcome)
 {
 	struct progress p = { .name = name,
 			      .next = dp_source_now() + PROGRESS_SECONDS,
@@ -126,6 +128,7 @@ static int dump(const struct dp_session *s, const struct dp_stamp *stamp,
 	const struct dp_core_request want = { .file = file,
 					      .small = s->opt->minidump,
 					      .tid = stamp->tid,
+					      .inside = inside,
 					      .progress = tell,
 					      .arg = &p };
 	struct dp_core_result result;
@@ -141,11 +144,10 @@ static int dump(const struct dp_session *s, const struct dp_stamp *stamp,
 }
 
 /* The file is the user's alone: it has what the process has in memory. */
-int dp_core_dump(const struct dp_session *s, const struct dp_stamp *stamp,
-		 u64 number, struct dp_diag *outcome)
+static int make_file(const struct dp_session *s, const char *name,
+		     struct dp_diag *outcome)
 {
-	char *name;
-	int file, err;
+	int file;
 
 	if (!s->ops->core)
 		return dp_diag_set(
@@ -155,24 +157,34 @@ int dp_core_dump(const struct dp_session *s, const struct dp_stamp *stamp,
 		return dp_diag_set(
 			outcome, -EPERM,
 			"a core dump, which is not made: this dprobes has more rights than its user");
-	name = name_of(s, stamp, number);
 	if (!name)
 		return dp_diag_set(outcome, -ENOMEM,
 				   "a core dump, which failed: out of memory");
 	file = open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 		    0600);
-	if (file < 0) {
-		err = dp_diag_set(outcome, -errno,
-				  "a core dump, but %s cannot be made: %s",
-				  name, strerror(errno));
-	} else {
-		err = dump(s, stamp, name, file, outcome);
+	if (file >= 0)
+		return file;
+	return dp_diag_set(outcome, -errno,
+			   "a core dump, but %s cannot be made: %s", name,
+			   strerror(errno));
+}
+
+int dp_core_dump(const struct dp_session *s, const struct dp_stamp *stamp,
+		 u32 inside, u64 number, struct dp_diag *outcome)
+{
+	char *name = name_of(s, stamp, number);
+	int file = make_file(s, name, outcome), err = file;
+
+	if (file >= 0) {
+		err = dump(s, stamp, inside, name, file, outcome);
 		if (close(file) && !err)
 			err = dp_diag_set(outcome, -errno,
 					  "a core dump, which failed: %s",
 					  strerror(errno));
 		if (err)
 			unlink(name);
+	} else if (s->ops->core_end) {
+		s->ops->core_end(s->source, inside);
 	}
 	free(name);
 	return err;

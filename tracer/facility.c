@@ -131,7 +131,8 @@ static void perform(struct dp_facilities *f, const struct dp_session *s,
 	if (n >= DP_FACILITY_REGISTERED) {
 		command(f, stamp, probe, record, outcome);
 	} else if (n == DP_FACILITY_CORE) {
-		f->lost[n] += !!dp_core_dump(s, stamp, ++f->cores, outcome);
+		f->lost[n] += !!dp_core_dump(s, stamp, record->head.tid,
+					     ++f->cores, outcome);
 	} else {
 		f->absent[n]++;
 		dp_diag_set(outcome, -ENOENT, "%s, which is not performed",

@@ -63,12 +63,13 @@ void dp_commands_end(struct dp_commands *commands, u64 failed[DP_FACILITIES]);
 
 /**
  * dp_core_dump() - make a core dump of the session's process, which runs on
+ * @inside: the thread that asked for it, as the process knows it
  * @number: of the dump, from 1
  * @outcome: what became of it, in words
  * Return: 0 or a negative errno
  */
 int dp_core_dump(const struct dp_session *s, const struct dp_stamp *stamp,
-		 u64 number, struct dp_diag *outcome);
+		 u32 inside, u64 number, struct dp_diag *outcome);
 
 /* log.c: DProbes' log. */
 

@@ -351,6 +351,7 @@ static void rooms(const struct dp_session *s, struct dp_source_request *want)
 	const struct run *run = s->own;
 	size_t i;
 
+	want->holds = true;
 	for (i = 0; i < run->nr_files; i++) {
 		const struct dp_lang_program *p = run->files[i].program;
 

@@ -42,6 +42,7 @@ struct dp_tracer_options;
  * @logs: hits make records; @longest: bytes of the longest record of any spec
  * @traces, @heap: the most that a program asks for, see struct dp_program_spec
  * @ring_bytes, @block: see dp_engine_set_rings(); @coarse: see dp_engine_set_coarse()
+ * @holds: threads are held while core dumps of theirs are made
  * @listed: no probe will be armed, but the mode of each is decided
  * @bind: called for each point that has its probe, to bind a program; NULL: none has one
  */
@@ -52,7 +53,7 @@ struct dp_source_request {
 	size_t nr_specs;
 	bool coming, logs, listed;
 	u32 longest, traces, heap, ring_bytes;
-	bool block, coarse;
+	bool block, coarse, holds;
 	int (*bind)(void *arg, size_t point, struct dp_diag *diag);
 	void *arg;
 };
@@ -198,6 +199,7 @@ static inline double dp_source_now(void)
  *   it is to be stays so.
  *   Return: 0; -EAGAIN a thread is inside; as arm(). On failure nothing has changed.
  * core() - write a core file, see dp_process_core(). NULL: the source cannot
+ * core_end() - there will be none: thread @inside, which may wait for it, goes on
  * disarm() - take all probes out. @alive: the process's memory is still there
  *   Return: 0; -EAGAIN a thread is still inside; as arm().
  * settle() - close the account of calls; abandoned calls make records, if hits do
@@ -253,6 +255,7 @@ struct dp_source_ops {
 	int (*core)(struct dp_source *source,
 		    const struct dp_core_request *want,
 		    struct dp_core_result *result, struct dp_diag *diag);
+	void (*core_end)(struct dp_source *source, u32 inside);
 	int (*disarm)(struct dp_source *source, bool alive,
 		      struct dp_diag *diag);
 	void (*settle)(struct dp_source *source, dp_source_take take,

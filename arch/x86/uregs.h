@@ -5,9 +5,20 @@
 
 #include <sys/user.h>
 #include "arch/x86/calls.h"
+#include "arch/x86/ptregs.h"
 #include "port_types.h"
 
 #define DP_X86_DF 0x400ull
+
+static inline void dp_uregs_from(struct user_regs_struct *u,
+				 const struct dp_regs *r)
+{
+#define FROM(reg, field) u->field = r->reg;
+	DP_REGS_OF(FROM)
+#undef FROM
+	u->rip = r->ip;
+	u->orig_rax = DP_NO_SYSCALL;
+}
 
 static inline u64 dp_uregs_pc(const struct user_regs_struct *r)
 {

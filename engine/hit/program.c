@@ -138,12 +138,16 @@ static bool settle(struct dp_context *ctx, const struct dp_site_entry *site,
 		   const struct dp_hit *hit)
 {
 	enum dp_completes completes = DP_COMPLETES;
+	bool held;
 
 	if (!dp_probe(ctx->probe)->logonfault)
 		completes = dp_completes(site, hit, ctx->vm.regs);
 	switch (completes) {
 	case DP_COMPLETES:
+		held = dp_hold_begin(ctx, hit);
 		dp_log_commit(ctx);
+		if (held)
+			dp_hold_end(ctx);
 		return false;
 	case DP_COMPLETES_NOT:
 		dp_log_discard(ctx);

@@ -57,6 +57,11 @@ void dp_engine_set_rings(struct dp_engine *e, u32 bytes, bool block)
 	e->block = block;
 }
 
+void dp_engine_set_holds(struct dp_engine *e, bool holds)
+{
+	e->holds = holds;
+}
+
 void dp_engine_set_tight(struct dp_engine *e, bool tight)
 {
 	e->tight = tight;

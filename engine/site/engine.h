@@ -92,6 +92,8 @@ void dp_engine_set_native(struct dp_engine *engine, bool native, u32 leave);
  * Before the build.
  */
 void dp_engine_set_rings(struct dp_engine *engine, u32 bytes, bool block);
+/** dp_engine_set_holds() - are threads held while their core dump is made? See hold.c */
+void dp_engine_set_holds(struct dp_engine *engine, bool holds);
 
 /** dp_engine_set_tight() - take little room for calls in progress. Before the build. */
 void dp_engine_set_tight(struct dp_engine *engine, bool tight);

@@ -154,6 +154,7 @@ static void lay_out_rings(const struct dp_engine *e, struct dp_arena_control *c,
 	c->ring_stride = (u32)sizeof(struct dp_ring) + slots * c->slot_size;
 	c->ring_off = take(offset, (u64)e->shards * c->ring_stride, LINE);
 	c->block = e->block;
+	c->core_holds = e->holds;
 }
 
 static void lay_out_upcalls(const struct dp_engine *e,

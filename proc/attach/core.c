@@ -18,10 +18,14 @@
 #include "sym/list.h"
 #include <dprobes/diag.h>
 #include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #define RED_ZONE 128
 /* So much of a stack is copied while threads are held; the rest is read later. */
@@ -91,8 +95,8 @@ static void take_vectors(struct dp_core_thread *c)
 	struct iovec all = { malloc(XSTATE_MOST), XSTATE_MOST };
 
 	c->xstate = all.iov_base;
-	if (all.iov_base &&
-	    !ptrace(PTRACE_GETREGSET, c->tid, NT_PRFPREG, &fp) &&
+	c->fp = !ptrace(PTRACE_GETREGSET, c->tid, NT_PRFPREG, &fp);
+	if (all.iov_base && c->fp &&
 	    !ptrace(PTRACE_GETREGSET, c->tid, NT_X86_XSTATE, &all))
 		c->xstate_size = all.iov_len;
 }
@@ -138,6 +142,36 @@ static int add(struct dp_core *core, const struct dp_core_thread *c)
 	return dp_list_push(&core->threads, c);
 }
 
+static bool waits_for(const struct dp_core *core)
+{
+	const struct dp_arena *a = dp_process_probed(core->proc);
+
+	return a && core->want->inside &&
+	       __atomic_load_n(&a->hit.core_tid, __ATOMIC_ACQUIRE) ==
+		       core->want->inside;
+}
+
+/* Does the thread wait for this core file? Its registers are where it has left them; the process
+ * can write there, and they are only shown. */
+static bool take_waiting(struct dp_core *core, const struct dp_arena_hit *h,
+			 struct dp_core_thread *c)
+{
+	struct dp_regs r = h->core_regs;
+	u64 fpstate = h->core_fpstate;
+
+	if ((u32)c->tid != core->want->tid || !waits_for(core))
+		return false;
+	dp_uregs_from(&c->regs, &r);
+	core->result->held = true;
+	if (!fpstate) {
+		take_vectors(c);
+		return true;
+	}
+	c->fp = !dp_process_read(core->proc, fpstate, &c->fpregs,
+				 sizeof(c->fpregs));
+	return true;
+}
+
 static int take_held(struct dp_core *core, const struct dp_maps *maps,
 		     const struct dp_view *view)
 {
@@ -149,8 +183,10 @@ static int take_held(struct dp_core *core, const struct dp_maps *maps,
 		struct dp_core_thread c = { .tid = proc->threads[i].tid,
 					    .regs = proc->threads[i].regs };
 
-		take_pc(proc, view, &proc->threads[i], &c);
-		take_vectors(&c);
+		if (!take_waiting(core, &view->arena->hit, &c)) {
+			take_pc(proc, view, &proc->threads[i], &c);
+			take_vectors(&c);
+		}
 		take_stack(proc, maps, view, &c);
 		err = add(core, &c);
 	}
@@ -217,6 +253,23 @@ static void put_first(struct dp_core *core, pid_t tid)
 		}
 }
 
+/* It stays in the agent. Return: how many such threads come first */
+static size_t waiting_first(struct dp_core *core)
+{
+	struct dp_process *proc = core->proc;
+	struct dp_thread first;
+	size_t i;
+
+	for (i = 0; i < proc->nr_threads; i++)
+		if ((u32)proc->threads[i].tid == core->want->tid) {
+			first = proc->threads[0];
+			proc->threads[0] = proc->threads[i];
+			proc->threads[i] = first;
+			return waits_for(core);
+		}
+	return 0;
+}
+
 static int copy(struct dp_core *core)
 {
 	struct dp_process *proc = core->proc;
@@ -226,7 +279,7 @@ static int copy(struct dp_core *core)
 
 	if (dp_memory_gone(proc) || !dp_process_view(proc, &view))
 		return -ESRCH;
-	dp_stop_run_out(proc, 0, in_agent, &view);
+	dp_stop_run_out(proc, waiting_first(core), in_agent, &view);
 	err = dp_maps_read(proc->pid, &maps);
 	if (err)
 		return err;
@@ -244,11 +297,14 @@ static int hold(struct dp_process *proc, void *arg, struct dp_diag *diag)
 	int err = dp_stop_all(proc, diag);
 	s64 since = dp_now_ns();
 
-	if (err)
+	if (err) {
+		dp_process_core_end(proc, core->want->inside);
 		return err;
+	}
 	clock_gettime(CLOCK_REALTIME, &t);
 	core->held_at = t.tv_sec * 1000000000ll + t.tv_nsec;
 	err = copy(core);
+	dp_process_core_end(proc, core->want->inside);
 	dp_stop_release(proc);
 	core->result->held_ns = (u64)(dp_now_ns() - since);
 	put_first(core, proc->pid);
@@ -266,6 +322,19 @@ bool dp_core_is_ours(const struct dp_process *proc, const struct dp_view *view,
 {
 	return dp_path_is_ours(path) || dp_view_owns(view, start) ||
 	       (proc->base && start - proc->base < DP_ARENA_OFFSET);
+}
+
+void dp_process_core_end(struct dp_process *proc, u32 inside)
+{
+	struct dp_arena *a = dp_process_probed(proc);
+
+	if (!a ||
+	    !__atomic_compare_exchange_n(&a->hit.core_tid, &inside, 0, false,
+					 __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		return;
+	__atomic_add_fetch(&a->control.core_served, 1, __ATOMIC_RELEASE);
+	syscall(SYS_futex, &a->control.core_served, FUTEX_WAKE, INT_MAX, NULL,
+		NULL, 0);
 }
 
 static void clean(struct dp_core *core)

@@ -17,12 +17,13 @@ struct dp_view;
 /**
  * struct dp_core_thread - a thread, as it was
  * @asleep, @inside: see struct dp_core_result
+ * @fp: @fpregs are known
  * @xstate: its vector registers, @xstate_size bytes; 0: not known
  * @stack: @stack_size bytes of its stack, from @stack_at on
  */
 struct dp_core_thread {
 	pid_t tid;
-	bool asleep, inside;
+	bool asleep, inside, fp;
 	struct user_regs_struct regs;
 	struct user_fpregs_struct fpregs;
 	u8 *xstate;

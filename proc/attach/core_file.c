@@ -50,7 +50,7 @@ static void status_note(FILE *f, const struct dp_core *core,
 		.pr_ppid = (pid_t)dp_stat_number(core->proc->pid, 4),
 		.pr_pgrp = (pid_t)dp_stat_number(core->proc->pid, 5),
 		.pr_sid = (pid_t)dp_stat_number(core->proc->pid, 6),
-		.pr_fpvalid = t->xstate_size != 0,
+		.pr_fpvalid = t->fp,
 	};
 	struct dp_status st;
 
@@ -65,10 +65,10 @@ static void status_note(FILE *f, const struct dp_core *core,
 
 static void vector_notes(FILE *f, const struct dp_core_thread *t)
 {
-	if (!t->xstate_size)
-		return;
-	note(f, "CORE", NT_PRFPREG, &t->fpregs, sizeof(t->fpregs));
-	note(f, "LINUX", NT_X86_XSTATE, t->xstate, t->xstate_size);
+	if (t->fp)
+		note(f, "CORE", NT_PRFPREG, &t->fpregs, sizeof(t->fpregs));
+	if (t->xstate_size)
+		note(f, "LINUX", NT_X86_XSTATE, t->xstate, t->xstate_size);
 }
 
 static void process_note(FILE *f, const struct dp_core *core)

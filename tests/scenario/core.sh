@@ -26,7 +26,7 @@ print("there", flush=True)
 for i in range(int(sys.argv[1])):
     time.sleep(0.02)
     os.getppid()
-time.sleep(0.5)
+time.sleep(0.3)
 print("done", flush=True)
 END
 cat >"$dir/core.dp" <<'END'
@@ -100,7 +100,14 @@ frames() {
 		awk '$1 == "T" { t = $2; next } t { print t, $0 }' | sort -s -k1,1n
 }
 
-# Backtraces are those that gdb shows of the process itself. [row 318]
+# at_getppid GDB ARGUMENTS...: names of functions and of registers with their values, of the thread that is there
+at_getppid() {
+	gdb -nx -batch "$@" -ex bt -ex 'info registers rip rsp rbp rbx r12 r13 r14 r15' -ex 'p $mxcsr' -ex 'x/4i getppid' 2>"$dir/gdb" |
+		grep -A1000 '^#0 .*getppid' | grep -E '^(#|r[a-z0-9]+ |\$|=?>? +0x)' | grep -v '^#0.*nanosleep' |
+		sed 's/^\(#[0-9]*\) *\(0x[0-9a-f]* in \)\?\([^ ]*\) .*/\1 \3/; s/^=>/  /' | awk '!seen[$0]++'
+}
+
+# Backtraces are those that gdb shows of the process itself, and at a breakpoint of its own. [rows 318, 321]
 for arm in interior trap; do
 	start "$python" "$dir/threads.py" 1000000
 	DPROBES_ARM=$arm "$DPROBES" run -n 1 --core "$dir/$arm.%p" "$dir/core.dp" -p "$victim" >"$dir/records" 2>"$dir/stderr"
@@ -113,7 +120,10 @@ for arm in interior trap; do
 	is "$arm: gdb shows 8 threads" "$(cut -d' ' -f1 "$dir/ours" | sort -u | wc -l)" 8
 	[ "$(grep -vc "^$victim " "$dir/theirs")" -gt 100 ] || not_ok "$arm: gdb shows the process" "$(cat "$dir/gdb")"
 	is "$arm: the frames of 7 are those of the process" "$(grep -v "^$victim " "$dir/ours" | md5sum)" "$(grep -v "^$victim " "$dir/theirs" | md5sum)"
-	is "$arm: and end in the same function for the one that was hit" "$(grep "^$victim " "$dir/ours" | tail -n 1)" "$(grep "^$victim " "$dir/theirs" | tail -n 1)"
+	at_getppid -p "$victim" -ex 'break getppid' -ex continue >"$dir/theirs"
+	at_getppid "$python" "$core" >"$dir/ours"
+	[ "$(wc -l <"$dir/theirs")" -gt 25 ] || not_ok "$arm: gdb shows its breakpoint" "$(cat "$dir/gdb")"
+	is "$arm: those of the one that was hit are as at a breakpoint there" "$(cat "$dir/ours")" "$(cat "$dir/theirs")"
 	is "$arm: its code is the program's" "$(about text "$core")" "0 bytes differ of many"
 	is "$arm: its mappings are the program's" "$(about maps "$core" "$victim")" same
 	[ "$(about data "$core")" -ge 1 ] && ok "$arm: its data is there" || not_ok "$arm: its data is there"
@@ -121,6 +131,27 @@ for arm in interior trap; do
 	is "$arm: readelf has no complaint" "$(readelf -hlW "$core" 2>&1 >"$dir/headers" | head -n 3)" ""
 	is "$arm: the process runs on" "$(kill -0 "$victim" && echo runs)" runs
 	kill "$victim"
+done
+
+# Threads that ask for one at the same time: each is where it has asked in its own.
+cat >"$dir/together.py" <<'END'
+import os, threading, time
+def asks(): barrier.wait(); os.getppid()
+barrier = threading.Barrier(4)
+threads = [threading.Thread(target=asks) for i in range(4)]
+for t in threads: t.start()
+for t in threads: t.join()
+time.sleep(0.3)
+print("done", flush=True)
+END
+for arm in interior trap; do
+	DPROBES_ARM=$arm "$DPROBES" run -q --core "$dir/together.%n" "$dir/core.dp" -- "$python" "$dir/together.py" >"$dir/records" 2>"$dir/stderr"
+	is "$arm: four at once" "$? $(grep -c '^done$' "$dir/records") $(grep -c 'threads, held for [0-9]* us$' "$dir/records")" "0 1 4"
+	for n in 1 2 3 4; do
+		gdb -nx -batch -ex 'info threads' "$python" "$dir/together.$n" 2>"$dir/gdb" | sed -n 's/^\* 1 .*LWP \([0-9]*\).*getppid .*/\1/p'
+	done | sort -u >"$dir/first"
+	is "$arm: each has its own thread first" "$(wc -l <"$dir/first")" 4
+	rm "$dir"/together.?
 done
 
 # Small ones
@@ -170,6 +201,7 @@ for arm in interior trap; do
 	DPROBES_ARM=$arm "$DPROBES" run --minidump --core "$dir/many-$arm.%n" "$dir/core.dp" -- "$python" "$dir/threads.py" 100 >"$dir/records" 2>"$dir/stderr"
 	is "$arm: the program ends as ever" "$? $(grep -c '^done$' "$dir/records")" "0 1"
 	is "$arm: 100 in a row" "$(ls "$dir/many-$arm".* | wc -l)" 100
+	is "$arm: of its own moment" "$(grep -c 'gone on' "$dir/records")" 0
 	like "$arm: each hit has its own" "$(cat "$dir/stderr")" ': 100 hits, 0 missed, 100 records'
 	echo "# $arm: held $(sed -n 's/.*held for \([0-9]*\) us.*/\1/p' "$dir/records" | sort -n | awk '{ v[NR] = $1 } END { print "median", v[int(NR / 2)], "most", v[NR], "us" }')"
 	is "$arm: the last one opens" "$(frames "$python" "$dir/many-$arm.100" | cut -d' ' -f1 | sort -u | wc -l)" 8

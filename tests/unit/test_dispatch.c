@@ -145,6 +145,81 @@ static void record_of_a_program(void **state)
 	assert_null(dp_fake_record());
 }
 
+static u32 naps;
+static u64 held_ip;
+
+static void note_nap(void)
+{
+	naps++;
+}
+
+static void serve(void)
+{
+	naps++;
+	assert_int_equal(dp_arena.hit.core_tid, DP_FAKE_PID + 2);
+	assert_non_null(dp_fake_record());
+	held_ip = dp_arena.hit.core_regs.ip;
+	dp_arena.hit.core_tid = 0;
+	dp_arena.control.core_served++;
+}
+
+static void die(void)
+{
+	naps++;
+	dp_arena.control.tool_futex = DP_TOOL_DIED;
+}
+
+/* Thread 2 asks for a core dump, from a tool that does @tool while it waits. */
+static void ask(void (*tool)(void), bool holds)
+{
+	naps = 0;
+	held_ip = 0;
+	with_program(EXIT_N);
+	dp_arena.control.core_holds = holds;
+	dp_fake_tool(tool);
+	dp_fake_thread(2);
+	assert_int_equal(hit(AT), dp_fake_copy(0));
+	dp_fake_tool(NULL);
+}
+
+static void waits_for_a_core(void **state)
+{
+	ask(serve, true);
+	assert_int_equal(naps, 1);
+	assert_int_equal(held_ip, AT);
+	assert_int_equal(dp_arena.hit.core_tid, 0);
+}
+
+/* Nobody waits for much longer than a second. */
+static void waits_in_vain(void **state)
+{
+	u64 began = dp_port_now();
+
+	ask(note_nap, true);
+	assert_in_range(dp_port_now() - began, 1000, 1100);
+	assert_int_equal(dp_arena.hit.core_tid, 0);
+	assert_non_null(dp_fake_record());
+	begin(state);
+	ask(die, true);
+	assert_int_equal(naps, 1);
+	assert_int_equal(dp_arena.hit.core_tid, 0);
+	begin(state);
+	ask(note_nap, false);
+	assert_int_equal(naps, 0);
+	assert_non_null(dp_fake_record());
+}
+
+/* The thread that has the place may have been killed. */
+static void takes_a_place_over(void **state)
+{
+	dp_arena.hit.core_tid = DP_FAKE_PID + 1;
+	ask(note_nap, true);
+	assert_true(naps > 1000);
+	assert_int_equal(dp_arena.hit.core_tid, 0);
+	assert_int_equal(dp_arena.hit.core_regs.ip, AT);
+	assert_non_null(dp_fake_record());
+}
+
 /* Nothing was logged, or it is not to be. */
 static void no_record(void **state)
 {
@@ -809,6 +884,9 @@ int main(void)
 		cmocka_unit_test_setup(counts_sites, begin),
 		cmocka_unit_test_setup(tool_is_gone, begin),
 		cmocka_unit_test_setup(record_of_a_program, begin),
+		cmocka_unit_test_setup(waits_for_a_core, begin),
+		cmocka_unit_test_setup(waits_in_vain, begin),
+		cmocka_unit_test_setup(takes_a_place_over, begin),
 		cmocka_unit_test_setup(no_record, begin),
 		cmocka_unit_test_setup(too_early_and_too_often, begin),
 		cmocka_unit_test_setup(without_limits, begin),

@@ -279,6 +279,11 @@ static int core(struct dp_source *source, const struct dp_core_request *want,
 	return dp_process_core(dp_agent_of(source)->proc, want, result, diag);
 }
 
+static void core_end(struct dp_source *source, u32 inside)
+{
+	dp_process_core_end(dp_agent_of(source)->proc, inside);
+}
+
 static int disarm(struct dp_source *source, bool alive, struct dp_diag *diag)
 {
 	struct dp_agent *a = dp_agent_of(source);
@@ -428,6 +433,7 @@ const struct dp_source_ops dp_agent_source = {
 	.calls = count_calls,
 	.enable = dp_agent_enable,
 	.core = core,
+	.core_end = core_end,
 	.disarm = disarm,
 	.settle = settle_calls,
 	.end = end,

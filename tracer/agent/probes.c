@@ -399,6 +399,8 @@ static void set_process(const struct adding *d)
 	dp_engine_set_tight(a->engine, dp_limits_tight(a->source.pid));
 	dp_engine_set_rings(a->engine, d->want->ring_bytes, d->want->block);
 	dp_engine_set_coarse(a->engine, d->want->coarse);
+	dp_engine_set_holds(
+		a->engine, d->want->holds && dp_process_permits(a->proc).waits);
 }
 
 /* Room for what libraries may bring, and for what they take along and bring again. */
