@@ -148,8 +148,11 @@ dp_pair_counted:
 	mov	%fs:(%rdi), %rax
 	lea	DP_O_FRAME_SIZE+8+DP_RED_ZONE(%rsp), %rcx
 	switch	5f
-	/* the pool: rdx */
+	/* where an instance may be: rdi; the pool: rdx */
+	mov	%edx, %edi
 	shl	$DP_O_SITE_SHIFT, %rdx
+	and	$DP_O_HINTS_MASK, %edi
+	mov	DP_O_STACK_TURNS(%rsp,%rdi,4), %edi
 	mov	dp_arena+DP_O_SITE_OFF(%rip), %eax
 	lea	dp_arena(%rip), %r8
 	add	%rax, %rdx
@@ -163,11 +166,11 @@ dp_pair_counted:
 	jb	4f
 	/* Is the caller no stub, and are all calls of the thread farther up? */
 	mov	dp_arena+DP_O_FRAMES(%rip), %rax
-	mov	(%rcx), %rdi
-	mov	DP_O_FRAMES_NR(%rax), %r8
-	sub	DP_O_FRAMES_STUBS(%rax), %rdi
-	shl	$5, %r8		/* DP_STUB_SIZE */
-	cmp	%r8, %rdi
+	mov	(%rcx), %r8
+	sub	DP_O_FRAMES_STUBS(%rax), %r8
+	mov	DP_O_FRAMES_NR(%rax), %rax
+	shl	$5, %rax		/* DP_STUB_SIZE */
+	cmp	%rax, %r8
 	jb	4f
 	mov	DP_O_STACK_FRAMES(%rsp), %rax
 	test	%rax, %rax
@@ -175,13 +178,10 @@ dp_pair_counted:
 	cmp	%rcx, DP_O_STUB_SLOT(%rax)
 	jbe	4f
 	/* the instance: rdi */
-1:	mov	DP_O_POOL_PROBE(%rdx), %eax
-	and	$DP_O_HINTS_MASK, %eax
-	mov	DP_O_STACK_HINTS(%rsp,%rax,4), %r8d
-	cmp	DP_O_POOL_NR(%rdx), %r8d
-	jae	4f
-	mov	DP_O_POOL_STRIDE(%rdx), %edi
-	imul	%r8, %rdi
+1:	cmp	DP_O_POOL_NR(%rdx), %edi
+	jae	first
+	mov	DP_O_POOL_STRIDE(%rdx), %eax
+	imul	%rax, %rdi
 	add	DP_O_POOL_FIRST(%rdx), %rdi
 	mov	DP_O_STACK_TID(%rsp), %r8d
 	or	$DP_O_INSTANCE_RESERVED, %r8d
@@ -275,7 +275,14 @@ entered:
 	load_flags
 	save_rest
 	jmp	dp_tracked_saved
-	/* The first from there on that is free, or reserved; the next call looks there first. */
+	/* Another probe was there. */
+first:	mov	DP_O_NUMBER(%rsi), %eax
+	and	$DP_O_HINTS_MASK, %eax
+	movl	$0, DP_O_STACK_TURNS(%rsp,%rax,4)
+	mov	DP_O_POOL_FIRST(%rdx), %rdi
+	/* The first from there on, once around, that is free, or reserved; the next call looks there first. */
+again:	mov	DP_O_STACK_TID(%rsp), %r8d
+	or	$DP_O_INSTANCE_RESERVED, %r8d
 6:	mov	DP_O_INSTANCE_USED(%rdi), %eax
 	test	%eax, %eax
 	jz	1f
@@ -284,16 +291,22 @@ entered:
 	cmpl	$0, DP_O_INSTANCE_HELD(%rdi)
 	je	1f
 0:	mov	DP_O_INSTANCE_INDEX(%rdi), %eax
+	mov	DP_O_POOL_STRIDE(%rdx), %r8d
 	inc	%eax
+	add	%r8, %rdi
 	cmp	DP_O_POOL_NR(%rdx), %eax
-	jae	4b
-	mov	DP_O_POOL_STRIDE(%rdx), %eax
-	add	%rax, %rdi
-	jmp	6b
-1:	mov	DP_O_POOL_PROBE(%rdx), %eax
+	jb	0f
+	xor	%eax, %eax
+	mov	DP_O_POOL_FIRST(%rdx), %rdi
+0:	mov	DP_O_NUMBER(%rsi), %r8d
+	and	$DP_O_HINTS_MASK, %r8d
+	cmp	%eax, DP_O_STACK_TURNS(%rsp,%r8,4)
+	jne	again
+	jmp	4b
+1:	mov	DP_O_NUMBER(%rsi), %eax
 	mov	DP_O_INSTANCE_INDEX(%rdi), %r8d
 	and	$DP_O_HINTS_MASK, %eax
-	mov	%r8d, DP_O_STACK_HINTS(%rsp,%rax,4)
+	mov	%r8d, DP_O_STACK_TURNS(%rsp,%rax,4)
 	cmpl	$0, DP_O_INSTANCE_USED(%rdi)
 	jne	reserved
 	mov	%rdi, DP_O_STACK_INSTANCE(%rsp)
@@ -366,12 +379,6 @@ dp_return_entry:
 0:	mov	DP_O_STACK_INSTANCE(%rsp), %rdi
 	mov	DP_O_STACK_REGS(%rsp), %rsi
 	mov	DP_O_INSTANCE_POOL(%rdi), %rdx
-1:	mov	DP_O_POOL_PROBE(%rdx), %eax
-	mov	DP_O_INSTANCE_INDEX(%rdi), %ecx
-	and	$DP_O_HINTS_MASK, %eax
-	cmp	%ecx, DP_O_STACK_HINTS(%rsp,%rax,4)
-	je	1f
-	mov	%ecx, DP_O_STACK_HINTS(%rsp,%rax,4)
 1:	incq	DP_O_INSTANCE_CALLS(%rdi)
 	mov	DP_O_STACK_TID(%rsp), %eax
 	or	$DP_O_INSTANCE_RESERVED, %eax
