@@ -39,8 +39,6 @@ extern struct dp_arena dp_arena __attribute__((visibility("hidden")));
 #define DP_SIGNAL_FREE_ID 0
 #define DP_SIGNAL_FREE_BASES 0
 #endif
-#define DP_MEMBARRIER_EXPEDITED 8 /* MEMBARRIER_CMD_PRIVATE_EXPEDITED */
-#define DP_MEMBARRIER_REGISTER 16
 #define DP_NO_CALL (-38) /* ENOSYS */
 #define DP_TIMED_OUT (-110) /* ETIMEDOUT */
 #define DP_INVALID (-22) /* EINVAL */
@@ -126,14 +124,6 @@ static inline u64 dp_port_read(void *to, u64 from, u64 len)
 	n = dp_syscall(__NR_process_vm_readv, dp_port_pid(), &local, 1, remote,
 		       len > first ? 2 : 1);
 	return n > 0 ? (u64)n : 0;
-}
-
-/* Registered at the first call, and in a fork child. */
-static inline bool dp_port_barrier(void)
-{
-	return !dp_syscall(__NR_membarrier, DP_MEMBARRIER_EXPEDITED) ||
-	       (!dp_syscall(__NR_membarrier, DP_MEMBARRIER_REGISTER) &&
-		!dp_syscall(__NR_membarrier, DP_MEMBARRIER_EXPEDITED));
 }
 
 #include "port/user/port_io.h"
