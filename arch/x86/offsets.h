@@ -64,7 +64,7 @@
 #define DP_O_STACK_FRAMES 56
 #define DP_O_STACK_INSTANCE 104
 #define DP_O_STACK_TASK 136
-#define DP_O_STACK_HINTS 3104
+#define DP_O_STACK_TURNS 3232
 #define DP_O_HINTS_MASK 31
 /* struct dp_instance_pool */
 #define DP_O_POOL_HANDLER 8
@@ -73,8 +73,8 @@
 #define DP_O_POOL_STRIDE 40
 #define DP_O_POOL_NR 44
 #define DP_O_POOL_DATA_SIZE 48
-#define DP_O_POOL_PROBE 52
 #define DP_O_POOL_QUICK 59
+#define DP_O_POOL_SHARED 68
 #define DP_O_QUICK_FOLLOWED 2
 /* struct dp_instance */
 #define DP_O_INSTANCE_RET 8
@@ -85,6 +85,8 @@
 #define DP_O_INSTANCE_INDEX 48
 #define DP_O_INSTANCE_USED 52
 #define DP_O_INSTANCE_ENDING 56
+#define DP_O_INSTANCE_HELD 60
+#define DP_O_INSTANCE_RESERVED 0x20000000
 #define DP_O_INSTANCE_CALLS 64
 #define DP_O_INSTANCE_SIZE 104
 #define DP_O_ENDS_RETURNED 0

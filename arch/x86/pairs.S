@@ -10,6 +10,9 @@
  * done then, and what is not saved yet is. Handlers touch DP_TOUCHES_FEW only, so the rest of their
  * struct pt_regs is not filled in. DF, AC and ID stay as they are.
  *
+ * A thread reserves the instances that its calls have had, so it takes them again without a locked
+ * instruction, until another thread needs one: see instance.c.
+ *
  * Stores are what it costs: a processor completes one in a cycle. So what is mostly there already is
  * compared, and @instance of the thread's struct dp_stack still says at the end of an entry what has
  * been in hand: a call that waits for its return is none that has to be recovered.
@@ -145,8 +148,11 @@ dp_pair_counted:
 	mov	%fs:(%rdi), %rax
 	lea	DP_O_FRAME_SIZE+8+DP_RED_ZONE(%rsp), %rcx
 	switch	5f
-	/* the pool: rdx */
+	/* where an instance may be: rdi; the pool: rdx */
+	mov	%edx, %edi
 	shl	$DP_O_SITE_SHIFT, %rdx
+	and	$DP_O_HINTS_MASK, %edi
+	mov	DP_O_STACK_TURNS(%rsp,%rdi,4), %edi
 	mov	dp_arena+DP_O_SITE_OFF(%rip), %eax
 	lea	dp_arena(%rip), %r8
 	add	%rax, %rdx
@@ -160,11 +166,11 @@ dp_pair_counted:
 	jb	4f
 	/* Is the caller no stub, and are all calls of the thread farther up? */
 	mov	dp_arena+DP_O_FRAMES(%rip), %rax
-	mov	(%rcx), %rdi
-	mov	DP_O_FRAMES_NR(%rax), %r8
-	sub	DP_O_FRAMES_STUBS(%rax), %rdi
-	shl	$5, %r8		/* DP_STUB_SIZE */
-	cmp	%r8, %rdi
+	mov	(%rcx), %r8
+	sub	DP_O_FRAMES_STUBS(%rax), %r8
+	mov	DP_O_FRAMES_NR(%rax), %rax
+	shl	$5, %rax		/* DP_STUB_SIZE */
+	cmp	%rax, %r8
 	jb	4f
 	mov	DP_O_STACK_FRAMES(%rsp), %rax
 	test	%rax, %rax
@@ -172,33 +178,43 @@ dp_pair_counted:
 	cmp	%rcx, DP_O_STUB_SLOT(%rax)
 	jbe	4f
 	/* the instance: rdi */
-1:	mov	DP_O_POOL_PROBE(%rdx), %eax
-	and	$DP_O_HINTS_MASK, %eax
-	mov	DP_O_STACK_HINTS(%rsp,%rax,4), %r8d
-	cmp	DP_O_POOL_NR(%rdx), %r8d
-	jae	4f
-	mov	DP_O_POOL_STRIDE(%rdx), %edi
-	imul	%r8, %rdi
+1:	cmp	DP_O_POOL_NR(%rdx), %edi
+	jae	first
+	mov	DP_O_POOL_STRIDE(%rdx), %eax
+	imul	%rax, %rdi
 	add	DP_O_POOL_FIRST(%rdx), %rdi
-	cmpl	$0, DP_O_INSTANCE_USED(%rdi)
-	jne	6f
-take:	mov	%rdi, DP_O_STACK_INSTANCE(%rsp)
 	mov	DP_O_STACK_TID(%rsp), %r8d
-	xor	%eax, %eax
-	lock cmpxchg	%r8d, DP_O_INSTANCE_USED(%rdi)
-	jne	3f
+	or	$DP_O_INSTANCE_RESERVED, %r8d
+	cmp	%r8d, DP_O_INSTANCE_USED(%rdi)
+	jne	6f
+	cmpl	$0, DP_O_INSTANCE_HELD(%rdi)
+	jne	6f
+	/* It is reserved: no other thread takes it, unless @shared says so. */
+reserved:
+	mov	%rdi, DP_O_STACK_INSTANCE(%rsp)
+	movl	$1, DP_O_INSTANCE_HELD(%rdi)
+	cmpl	$0, DP_O_POOL_SHARED(%rdx)
+	jne	2f
 	/* its stub's frame: r8 */
-	mov	DP_O_INSTANCE_FRAME(%rdi), %r8
+taken:	mov	DP_O_INSTANCE_FRAME(%rdi), %r8
 	test	%r8, %r8
-	jz	2f
+	jz	1f
 	cmpl	$DP_O_STUB_BOUND, DP_O_STUB_STATE(%r8)
-	jne	2f
+	jne	1f
 	cmp	%rdi, DP_O_STUB_INSTANCES(%r8)
-	jne	2f
+	jne	1f
 	mov	DP_O_STACK_TASK(%rsp), %rax
 	test	%rax, %rax
-	jz	2f
-	cmp	%rax, DP_O_INSTANCE_TASK(%rdi)
+	jnz	asked
+	/* Something is still to be found. */
+1:	mov	DP_O_STACK_TID(%rsp), %eax
+	cmp	%eax, DP_O_INSTANCE_USED(%rdi)
+	jne	2f
+	movl	$0, DP_O_INSTANCE_USED(%rdi)
+2:	movl	$0, DP_O_INSTANCE_HELD(%rdi)
+3:	movq	$0, DP_O_STACK_INSTANCE(%rsp)
+	jmp	4f
+asked:	cmp	%rax, DP_O_INSTANCE_TASK(%rdi)
 	je	1f
 	mov	%rax, DP_O_INSTANCE_TASK(%rdi)
 1:	mov	(%rcx), %rax
@@ -217,7 +233,8 @@ take:	mov	%rdi, DP_O_STACK_INSTANCE(%rsp)
 	cmpb	$DP_O_QUICK_FOLLOWED, DP_O_POOL_QUICK(%rdx)
 	jne	7f
 	call	*%rax
-0:	mov	DP_O_STACK_INSTANCE(%rsp), %rdi
+entered:
+	mov	DP_O_STACK_INSTANCE(%rsp), %rdi
 	mov	DP_O_STACK_REGS(%rsp), %rsi
 	mov	DP_O_STACK_SP(%rsp), %rcx
 	mov	DP_O_INSTANCE_FRAME(%rdi), %r8
@@ -251,9 +268,6 @@ take:	mov	%rdi, DP_O_STACK_INSTANCE(%rsp)
 	load_flags
 	load_few
 	ret
-	/* Its stub is still to be found. */
-2:	movl	$0, DP_O_INSTANCE_USED(%rdi)
-3:	movq	$0, DP_O_STACK_INSTANCE(%rsp)
 4:	switch_back
 5:	mov	DP_O_REGS_SIZE(%rsp), %rax
 	add	$DP_TRACKED_JUMP, %rax
@@ -261,18 +275,46 @@ take:	mov	%rdi, DP_O_STACK_INSTANCE(%rsp)
 	load_flags
 	save_rest
 	jmp	dp_tracked_saved
-	/* It has a call: the next one, and from there at once for the next call */
-6:	inc	%r8d
-	cmp	DP_O_POOL_NR(%rdx), %r8d
-	jae	4b
-	mov	DP_O_POOL_STRIDE(%rdx), %eax
-	add	%rax, %rdi
-	cmpl	$0, DP_O_INSTANCE_USED(%rdi)
-	jne	6b
-	mov	DP_O_POOL_PROBE(%rdx), %eax
+	/* Another probe was there. */
+first:	mov	DP_O_NUMBER(%rsi), %eax
 	and	$DP_O_HINTS_MASK, %eax
-	mov	%r8d, DP_O_STACK_HINTS(%rsp,%rax,4)
-	jmp	take
+	movl	$0, DP_O_STACK_TURNS(%rsp,%rax,4)
+	mov	DP_O_POOL_FIRST(%rdx), %rdi
+	/* The first from there on, once around, that is free, or reserved; the next call looks there first. */
+again:	mov	DP_O_STACK_TID(%rsp), %r8d
+	or	$DP_O_INSTANCE_RESERVED, %r8d
+6:	mov	DP_O_INSTANCE_USED(%rdi), %eax
+	test	%eax, %eax
+	jz	1f
+	cmp	%r8d, %eax
+	jne	0f
+	cmpl	$0, DP_O_INSTANCE_HELD(%rdi)
+	je	1f
+0:	mov	DP_O_INSTANCE_INDEX(%rdi), %eax
+	mov	DP_O_POOL_STRIDE(%rdx), %r8d
+	inc	%eax
+	add	%r8, %rdi
+	cmp	DP_O_POOL_NR(%rdx), %eax
+	jb	0f
+	xor	%eax, %eax
+	mov	DP_O_POOL_FIRST(%rdx), %rdi
+0:	mov	DP_O_NUMBER(%rsi), %r8d
+	and	$DP_O_HINTS_MASK, %r8d
+	cmp	%eax, DP_O_STACK_TURNS(%rsp,%r8,4)
+	jne	again
+	jmp	4b
+1:	mov	DP_O_NUMBER(%rsi), %eax
+	mov	DP_O_INSTANCE_INDEX(%rdi), %r8d
+	and	$DP_O_HINTS_MASK, %eax
+	mov	%r8d, DP_O_STACK_TURNS(%rsp,%rax,4)
+	cmpl	$0, DP_O_INSTANCE_USED(%rdi)
+	jne	reserved
+	mov	%rdi, DP_O_STACK_INSTANCE(%rsp)
+	mov	DP_O_STACK_TID(%rsp), %r8d
+	xor	%eax, %eax
+	lock cmpxchg	%r8d, DP_O_INSTANCE_USED(%rdi)
+	je	taken
+	jmp	3b
 7:	mov	DP_O_NUMBER(%rsi), %edx
 	mov	dp_arena+DP_O_SITE_OFF(%rip), %r8d
 	and	$DP_O_CALLOUT_INDEX, %edx
@@ -282,7 +324,7 @@ take:	mov	%rdi, DP_O_STACK_INSTANCE(%rsp)
 	mov	DP_O_SITE_ADDR(%r8,%rdx), %rdx
 	inc	%rdx
 	call_for_more	%rdx
-	jmp	0b
+	jmp	entered
 	.byte	0x0f, 0xb9, 0x3d	/* ud1: the signature is its operand */
 	.long	DP_RSEQ_SIGNATURE
 dp_pair_abort:
@@ -319,9 +361,9 @@ dp_return_entry:
 	mov	DP_O_INSTANCE_POOL(%rdi), %rdx
 	cmpb	$DP_O_QUICK_FOLLOWED, DP_O_POOL_QUICK(%rdx)
 	jb	4f
-	cmpq	$DP_O_ENDS_RETURNED, DP_O_INSTANCE_ENDING(%rdi)
+	cmpl	$DP_O_ENDS_RETURNED, DP_O_INSTANCE_ENDING(%rdi)
 	je	1f
-	movq	$DP_O_ENDS_RETURNED, DP_O_INSTANCE_ENDING(%rdi)
+	movl	$DP_O_ENDS_RETURNED, DP_O_INSTANCE_ENDING(%rdi)
 1:	mov	%rdi, DP_O_STACK_INSTANCE(%rsp)
 	movl	$DP_O_STUB_BOUND, DP_O_STUB_STATE(%r8)
 	mov	DP_O_STUB_NEXT(%r8), %rax
@@ -337,14 +379,14 @@ dp_return_entry:
 0:	mov	DP_O_STACK_INSTANCE(%rsp), %rdi
 	mov	DP_O_STACK_REGS(%rsp), %rsi
 	mov	DP_O_INSTANCE_POOL(%rdi), %rdx
-1:	mov	DP_O_POOL_PROBE(%rdx), %eax
-	mov	DP_O_INSTANCE_INDEX(%rdi), %ecx
-	and	$DP_O_HINTS_MASK, %eax
-	cmp	%ecx, DP_O_STACK_HINTS(%rsp,%rax,4)
-	je	1f
-	mov	%ecx, DP_O_STACK_HINTS(%rsp,%rax,4)
 1:	incq	DP_O_INSTANCE_CALLS(%rdi)
-	movl	$0, DP_O_INSTANCE_USED(%rdi)
+	mov	DP_O_STACK_TID(%rsp), %eax
+	or	$DP_O_INSTANCE_RESERVED, %eax
+	cmpl	$0, DP_O_POOL_SHARED(%rdx)
+	jne	6f
+	cmp	%eax, DP_O_INSTANCE_USED(%rdi)
+	jne	6f
+1:	movl	$0, DP_O_INSTANCE_HELD(%rdi)
 	movq	$0, DP_O_STACK_INSTANCE(%rsp)
 	switch_back
 	load_few
@@ -352,6 +394,12 @@ dp_return_entry:
 4:	switch_back
 5:	save_rest
 	jmp	dp_return_saved
+	/* It is reserved from now on, or free if they are shared. */
+6:	cmpl	$0, DP_O_POOL_SHARED(%rdx)
+	je	2f
+	xor	%eax, %eax
+2:	mov	%eax, DP_O_INSTANCE_USED(%rdi)
+	jmp	1b
 7:	call_for_more	%r8
 	jmp	0b
 

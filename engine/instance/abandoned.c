@@ -257,7 +257,8 @@ static void recover_frame(struct dp_stack *stack, const struct dp_instance *ri)
  * over, unless the instance still waits for the return. */
 static void recover_one(struct dp_stack *stack, struct dp_instance *ri)
 {
-	if ((ri->used & ~DP_INSTANCE_NEW) != stack->tid)
+	if ((ri->used & ~(DP_INSTANCE_NEW | DP_INSTANCE_RESERVED)) !=
+	    stack->tid)
 		return;
 	recover_frame(stack, ri);
 	if (stack->counter) {

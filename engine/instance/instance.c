@@ -1,24 +1,58 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* instance: take and free instances: see instance.h. */
+/*
+ * instance: take and free instances: see instance.h.
+ *
+ * A thread whose calls are usual ones (arch/x86/pairs.S) reserves the instances that they have had. It takes
+ * them again by plain stores, and other threads leave them alone:
+ *
+ *	its owner:	held = 1; is the pool shared? then held = 0, and as other threads do
+ *	another:	the pool is shared; a barrier in all threads; held? then it is in use
+ *
+ * A thread does that which finds no other instance, once for a pool: from then on all instances are all
+ * threads'. Whichever comes first sees the other's word, so each call has an instance if there is one.
+ */
 #include "engine/layout/instance.h"
 #include "engine/layout/handler.h"
 #include "engine/instance/instance.h"
+#include "port.h"
 
-/* An instance that this thread has and that has no call: the thread was interrupted for
- * good. */
-static bool claim(struct dp_instance *ri, struct dp_stack *stack)
+static bool swap(struct dp_instance *ri, u32 was, u32 is)
 {
-	u32 mine = stack->tid | DP_INSTANCE_NEW;
-	u32 was = __atomic_load_n(&ri->used, __ATOMIC_RELAXED);
-
-	if (was)
-		return was == mine && !dp_instance_is_inside(ri);
-	return __atomic_compare_exchange_n(&ri->used, &was, mine, false,
+	return __atomic_compare_exchange_n(&ri->used, &was, is, false,
 					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-struct dp_instance *dp_instance_search(struct dp_instance_pool *f,
-				       struct dp_stack *stack)
+static bool is_held(const struct dp_instance *ri)
+{
+	return __atomic_load_n(&ri->held, __ATOMIC_ACQUIRE);
+}
+
+static bool is_others(u32 used, const struct dp_stack *stack)
+{
+	return used & DP_INSTANCE_RESERVED &&
+	       (used & ~DP_INSTANCE_RESERVED) != stack->tid;
+}
+
+/* Free, this thread's own, or any thread's by now. One that this thread has and that has no call: the
+ * thread was interrupted for good. */
+static bool claim(const struct dp_instance_pool *f, struct dp_instance *ri,
+		  struct dp_stack *stack)
+{
+	u32 mine = stack->tid | DP_INSTANCE_NEW;
+	u32 was = __atomic_load_n(&ri->used, __ATOMIC_RELAXED);
+	bool shares = __atomic_load_n(&f->shared, __ATOMIC_ACQUIRE) ==
+		      DP_POOL_SHARES;
+
+	if (!was)
+		return swap(ri, was, mine);
+	if (was & DP_INSTANCE_RESERVED)
+		return (shares || !is_others(was, stack)) && !is_held(ri) &&
+		       swap(ri, was, mine);
+	return was == mine && !dp_instance_is_inside(ri);
+}
+
+static struct dp_instance *scan(const struct dp_instance_pool *f,
+				struct dp_stack *stack)
 {
 	u32 i = *dp_instance_hint(stack, f), left;
 
@@ -28,13 +62,44 @@ struct dp_instance *dp_instance_search(struct dp_instance_pool *f,
 		struct dp_instance *ri = dp_instance_at(f, i);
 
 		i = i + 1 == f->nr ? 0 : i + 1;
-		if (claim(ri, stack)) {
+		if (claim(f, ri, stack)) {
 			stack->instance = (u64)ri;
 			*dp_instance_hint(stack, f) = i;
 			return ri;
 		}
 	}
 	return NULL;
+}
+
+/* Return: true: other threads have had reserved instances that they do not use. */
+static bool revoke(struct dp_instance_pool *f, const struct dp_stack *stack)
+{
+	u32 shared = DP_POOL_RESERVES, i;
+	bool idle = false;
+
+	for (i = 0; i < f->nr && !idle; i++) {
+		const struct dp_instance *ri = dp_instance_at(f, i);
+
+		idle = is_others(ri->used, stack) && !is_held(ri);
+	}
+	if (!idle)
+		return false;
+	__atomic_compare_exchange_n(&f->shared, &shared, DP_POOL_REVOKES, false,
+				    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	if (shared == DP_POOL_SHARES)
+		return true;
+	if (!dp_port_barrier())
+		return false;
+	__atomic_store_n(&f->shared, DP_POOL_SHARES, __ATOMIC_RELEASE);
+	return true;
+}
+
+struct dp_instance *dp_instance_search(struct dp_instance_pool *f,
+				       struct dp_stack *stack)
+{
+	struct dp_instance *ri = scan(f, stack);
+
+	return ri || !revoke(f, stack) ? ri : scan(f, stack);
 }
 
 struct dp_instance *dp_instance_take(struct dp_instance_pool *f,

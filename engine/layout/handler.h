@@ -41,7 +41,7 @@
  * @spare: first frame of the thread's own list of free ones; @nr_spare: how many
  * @kept: number of a frame that an unwinder is still to look at, 0 for none
  * @patience: calls to be missed before the next search for abandoned ones
- * @hints: where to look for a free instance first
+ * @hints: where to look for a free instance first; @turns: likewise, in the usual call, by site
  * @instance: address of the instance in hand, whose call's entry or end is handled
  * @rest: address of the next instance to handle; @taken: number of the frame in hand
  * @counter: address of a counter of @instance that is about to become @sum
@@ -76,6 +76,7 @@ struct dp_stack {
 	u32 spare, nr_spare;
 	u32 patience, kept, taken, detached;
 	u32 hints[DP_HINTS];
+	u32 turns[DP_HINTS];
 };
 
 /* upcall: threads that wait for a handler in the tool. */

@@ -177,6 +177,7 @@ struct dp_leaving {
  * @exits: its calls are known by their slots, not by a stub
  * @reach: of calls that are known by their slots: the most places between where an instance
  *         is looked for first and where it is
+ * @shared: DP_POOL_*: whether threads may reserve instances
  * @away: instances in use, or fewer; only kept if there are more than DP_INSTANCE_SCAN
  */
 struct dp_instance_pool {
@@ -190,7 +191,7 @@ struct dp_instance_pool {
 	u8 handler_needs, entry_needs;
 	u8 unwind, quick, exits;
 	u8 pad[3];
-	u32 reach, pad2;
+	u32 reach, shared;
 	s64 away;
 };
 
@@ -202,6 +203,13 @@ struct dp_instance_pool {
 
 /* Of @used: the entry handler has not agreed yet */
 #define DP_INSTANCE_NEW 0x80000000u
+/* Of @used: the instance is reserved for this thread: others do not take it, unless instances are
+ * shared. @held says that it is taken. */
+#define DP_INSTANCE_RESERVED 0x20000000u
+#define DP_POOL_RESERVES 0
+#define DP_POOL_REVOKES \
+	1 /* No thread reserves any more, or takes one for that it is reserved. */
+#define DP_POOL_SHARES 2 /* And all threads have seen that. */
 /* @used: the call is tracked; the thread that comes to an exit at its slot ends it */
 #define DP_INSTANCE_AT_SLOT 0x40000000u
 
@@ -213,7 +221,7 @@ struct dp_instance_pool {
  * @instance_pool: address of its struct dp_instance_pool
  * @index: its index in the pool
  * @used: id of the thread that took it, 0: it is free
- * @ending: enum dp_call_end, while its handler runs
+ * @ending: enum dp_call_end, while its handler runs; @held: of a reserved one: it is taken
  * @calls: twice the calls that it was used for, less one while it has one. So one store
  *         counts, and says whether it has.
  * @otherwise: calls that have ended, but not by returning, by enum dp_call_end. The thread
@@ -223,7 +231,7 @@ struct dp_instance {
 	u64 user, ret_addr, task;
 	u64 frame, next, instance_pool;
 	u32 index, used;
-	u64 ending;
+	u32 ending, held;
 	u64 calls, otherwise[DP_CALL_ENDS];
 };
 

@@ -48,4 +48,15 @@ static inline bool dp_port_io_write(u16 port, const void *from, u32 size)
 	return dp_port_io(__NR_pwrite64, port, (u64)from, size);
 }
 
+#define DP_MEMBARRIER_EXPEDITED 8 /* MEMBARRIER_CMD_PRIVATE_EXPEDITED */
+#define DP_MEMBARRIER_REGISTER 16
+
+/* Registered at the first call, and in a fork child. */
+static inline bool dp_port_barrier(void)
+{
+	return !dp_syscall(__NR_membarrier, DP_MEMBARRIER_EXPEDITED) ||
+	       (!dp_syscall(__NR_membarrier, DP_MEMBARRIER_REGISTER) &&
+		!dp_syscall(__NR_membarrier, DP_MEMBARRIER_EXPEDITED));
+}
+
 #endif

@@ -327,6 +327,43 @@ static void threads(int active)
 	unregister_kretprobe(&rp);
 }
 
+static pthread_barrier_t turn;
+
+static void *calls_in_turn(void *arg)
+{
+	long i;
+
+	for (i = 0; i < 10; i++)
+		leaf(i);
+	pthread_barrier_wait(&turn);
+	pthread_barrier_wait(&turn);
+	for (i = 0; i < 10; i++)
+		leaf(i);
+	return NULL;
+}
+
+/* Threads that live, and are not in a call, keep no instance from others. */
+static void in_turn(void)
+{
+	struct kretprobe rp = { .kp.addr = (void *)leaf,
+				.entry_handler = counts,
+				.handler = counts_back,
+				.maxactive = 1 };
+	pthread_t t;
+	long i;
+
+	register_kretprobe(&rp);
+	pthread_barrier_init(&turn, NULL, 2);
+	pthread_create(&t, NULL, calls_in_turn, NULL);
+	pthread_barrier_wait(&turn);
+	for (i = 0; i < 10; i++)
+		leaf(i);
+	pthread_barrier_wait(&turn);
+	pthread_join(t, NULL);
+	ok(ended(&rp, 30), "threads have one instance in turn");
+	unregister_kretprobe(&rp);
+}
+
 static unsigned long *volatile bad;
 
 static int faults(struct kretprobe_instance *ri, struct pt_regs *regs)
@@ -367,6 +404,7 @@ int main(void)
 	registers();
 	more_registers();
 	calls_within_calls();
+	in_turn();
 	threads(2);
 	threads(THREADS);
 	threads(500);

@@ -65,7 +65,7 @@ static int of_vectors(struct kretprobe_instance *ri, struct pt_regs *regs)
 	return 0;
 }
 
-static bool is_quick(kretprobe_handler_t entry, kretprobe_handler_t handler,
+static int how_quick(kretprobe_handler_t entry, kretprobe_handler_t handler,
 		     int maxactive, size_t data)
 {
 	struct kretprobe rp = { .kp.addr = (kprobe_opcode_t *)function,
@@ -78,6 +78,45 @@ static bool is_quick(kretprobe_handler_t entry, kretprobe_handler_t handler,
 	assert_int_equal(asked.nr, maxactive);
 	assert_int_equal(asked.data_size, data);
 	return asked.quick;
+}
+
+static bool is_quick(kretprobe_handler_t entry, kretprobe_handler_t handler,
+		     int maxactive, size_t data)
+{
+	return how_quick(entry, handler, maxactive, data) != 0;
+}
+
+static int of_ip(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	*(unsigned long *)ri->data = regs->ip;
+	return 0;
+}
+
+static int of_flags(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	*(unsigned long *)ri->data = regs->flags;
+	return 0;
+}
+
+static int of_bx(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	*(unsigned long *)ri->data = regs->bx;
+	return 0;
+}
+
+/* What assembly saves is enough for what both handlers touch. */
+static void followed_handlers_are_known(void **state)
+{
+	assert_int_equal(how_quick(plain, plain, 1, 8), DP_QUICK_FOLLOWED);
+	assert_int_equal(how_quick(NULL, NULL, 1, 8), DP_QUICK_FOLLOWED);
+	assert_int_equal(how_quick(of_ip, plain, 1, 8),
+			 DP_QUICK_FOLLOWED_FOR_MORE);
+	assert_int_equal(how_quick(NULL, of_ip, 1, 8),
+			 DP_QUICK_FOLLOWED_FOR_MORE);
+	assert_int_equal(how_quick(plain, of_bx, 1, 8), 1);
+	assert_int_equal(how_quick(of_bx, of_ip, 1, 8), 1);
+	assert_int_equal(how_quick(of_flags, plain, 1, 8), 1);
+	assert_int_equal(how_quick(plain, of_flags, 1, 8), 1);
 }
 
 /* Vector registers are the program's where none are saved, and a search through many
@@ -101,6 +140,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
 			calls_are_quick_that_need_little_work, begin, end),
+		cmocka_unit_test_setup_teardown(followed_handlers_are_known,
+						begin, end),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -515,6 +515,39 @@ static void does_what_is_best_for_handlers(void **state)
 	end(&w);
 }
 
+static u32 register_return(struct world *w, u32 at)
+{
+	u32 probe = add(w, at), bad;
+
+	w->e->probes[probe].kind = DP_KIND_RETURN;
+	w->e->probes[probe].handlers = (struct dp_handlers){
+		.kind = DP_KIND_RETURN,
+	};
+	assert_int_equal(dp_live_commit(w->e, &w->target, &probe, 1, &bad), 0);
+	return probe;
+}
+
+/* A return probe alone has the agent count. Beside another probe the detour does. */
+static void tracks_a_call(void **state)
+{
+	struct world w;
+
+	begin_calling(&w);
+	unregister_one(&w, register_one(&w, LEA, ENTRY, 0));
+	unregister_one(&w, register_return(&w, LEA));
+	register_return(&w, LEA);
+	expect_calls(&w, LEA, DP_CALLS_TRACKED, 0);
+	assert_true(jump_of(&w, LEA)->tracked);
+	assert_true(entry_of(&w, LEA)->fast);
+	assert_false(jump_of(&w, LEA)->before & 0xfe);
+	end(&w);
+	begin_calling(&w);
+	w.e->rseq_usable = false;
+	register_return(&w, LEA);
+	expect_calls(&w, LEA, DP_CALLS_COUNTED, 0);
+	end(&w);
+}
+
 /* Text is not written again; the handler is called by the word of the site's entry only as long as
  * it is the only one. */
 static void leaves_a_live_jump(void **state)
@@ -580,6 +613,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(jumps),
 		cmocka_unit_test(does_what_is_best_for_handlers),
+		cmocka_unit_test(tracks_a_call),
 		cmocka_unit_test(leaves_a_live_jump),
 		cmocka_unit_test(has_one_jump_where_there_is_no_room),
 		cmocka_unit_test(counts_first_otherwise),

@@ -628,6 +628,84 @@ static void bound_beside_another(void **state)
 	assert_null(dp_stub_bound(ri));
 }
 
+#define OTHERS (DP_FAKE_PID + 7)
+
+/* What other threads have reserved is taken when there is no other, and when all have seen that: but not
+ * one that is held. */
+static void reserved_by_others(void **state)
+{
+	struct dp_instance_pool *f = follow(0, 2);
+	struct dp_instance *a = dp_instance_at(f, 0), *b = dp_instance_at(f, 1);
+	u32 before = dp_fake_seen.barriers;
+
+	a->used = OTHERS | DP_INSTANCE_RESERVED;
+	call(30);
+	assert_int_equal(b->used, DP_FAKE_PID);
+	assert_int_equal(f->shared, DP_POOL_RESERVES);
+	assert_int_equal(come_back(30), HOME + 30);
+	b->used = OTHERS | DP_INSTANCE_RESERVED;
+	b->held = 1;
+	call(20);
+	assert_int_equal(missed(f), 0);
+	assert_int_equal(a->used, DP_FAKE_PID);
+	assert_int_equal(dp_fake_seen.barriers, before + 1);
+	assert_int_equal(f->shared, DP_POOL_SHARES);
+	call(10);
+	assert_int_equal(missed(f), 1);
+	b->held = 0;
+	call(9);
+	assert_int_equal(missed(f), 1);
+	assert_int_equal(b->used, DP_FAKE_PID);
+	assert_int_equal(dp_fake_seen.barriers, before + 1);
+	come_back(9);
+	come_back(20);
+	assert_int_equal(used(f), 0);
+}
+
+/* Without a barrier it is not known whether the other thread has taken it. */
+static void reserved_for_good(void **state)
+{
+	struct dp_instance_pool *f = follow(0, 1);
+
+	dp_instance_at(f, 0)->used = OTHERS | DP_INSTANCE_RESERVED;
+	dp_fake_seen.no_barriers = 1;
+	call(20);
+	assert_int_equal(missed(f), 1);
+	assert_int_equal(f->shared, DP_POOL_REVOKES);
+	/* Another thread is about to: this one asks as well. */
+	dp_fake_seen.no_barriers = 0;
+	call(20);
+	assert_int_equal(missed(f), 1);
+	assert_int_equal(f->shared, DP_POOL_SHARES);
+	assert_int_equal(come_back(20), HOME + 20);
+}
+
+/* One's own is taken at once. A handler was left that had it: it stays reserved. */
+static void reserved_by_oneself(void **state)
+{
+	struct dp_instance_pool *f = follow(0, 1);
+	struct dp_instance *ri = dp_instance_at(f, 0);
+	u32 before = dp_fake_seen.barriers;
+
+	ri->used = DP_FAKE_PID | DP_INSTANCE_RESERVED;
+	ri->held = 1;
+	stack->instance = (u64)ri;
+	dp_abandoned_recover(stack);
+	assert_int_equal(ri->held, 0);
+	assert_int_equal(ri->used, DP_FAKE_PID | DP_INSTANCE_RESERVED);
+	call(20);
+	assert_int_equal(missed(f), 0);
+	assert_int_equal(come_back(20), HOME + 20);
+	assert_int_equal(dp_fake_seen.barriers, before);
+	/* Where instances are shared, none stays so. */
+	ri->used = DP_FAKE_PID | DP_INSTANCE_RESERVED;
+	ri->held = 1;
+	f->shared = DP_POOL_SHARES;
+	stack->instance = (u64)ri;
+	dp_abandoned_recover(stack);
+	assert_int_equal(ri->used | ri->held, 0);
+}
+
 static void quick_refused(void **state)
 {
 	struct dp_instance_pool *f = quick(2);
@@ -768,6 +846,9 @@ int main(void)
 		cmocka_unit_test_setup(quick_call, begin),
 		cmocka_unit_test_setup(bound, begin),
 		cmocka_unit_test_setup(bound_beside_another, begin),
+		cmocka_unit_test_setup(reserved_by_others, begin),
+		cmocka_unit_test_setup(reserved_for_good, begin),
+		cmocka_unit_test_setup(reserved_by_oneself, begin),
 		cmocka_unit_test_setup(quick_refused, begin),
 		cmocka_unit_test_setup(not_quick, begin),
 		cmocka_unit_test_setup(not_quick_beside_others, begin),

@@ -177,6 +177,9 @@ long dp_raw_call(long nr, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f)
 		return copy(true, (void *)b, (void *)d, e);
 	case __NR_arch_prctl:
 		return thread_pointer(a, (void *)b);
+	case __NR_membarrier:
+		dp_fake_seen.barriers++;
+		return dp_fake_seen.no_barriers ? -1 : 0;
 	case __NR_madvise:
 		return advise(a, b, c);
 	case __NR_mprotect:

@@ -143,6 +143,7 @@ struct dp_kernel_sigaction *dp_fake_action(u32 sig);
  */
 struct dp_fake_seen {
 	u32 entered;
+	u32 barriers, no_barriers; /* of all threads; there can be none */
 	u64 handler, restorer, mask;
 	struct dp_siginfo info;
 	struct dp_ucontext *frame;
