@@ -104,6 +104,8 @@ struct dp_agent_entries {
 #define DP_STUB_PAIR (8 * DP_ENTRY_STUB)
 #define DP_STUBS (9 * DP_ENTRY_STUB)
 
+/* Where a stub has the address that it jumps to */
+#define DP_STUB_WORD 6
 /** dp_detour_stubs() - encode the stubs of a pool, DP_STUBS bytes */
 void dp_detour_stubs(u8 *code, const struct dp_agent_entries *entries);
 

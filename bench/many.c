@@ -51,9 +51,13 @@ static int add_all(const struct bench_run *run, struct many *m)
 
 	dp_engine_set_arming(m->engine, DP_ARM_DEFAULT);
 	for (at = 0; at < SIZE && !err; at += BENCH_MANY_STEP) {
-		struct dp_reach reach = { first + at,	   m->text + at,
-					  BENCH_MANY_STEP, BENCH_MANY_STEP,
-					  BENCH_MANY_STEP, { 0 } };
+		struct dp_reach reach = { first + at,
+					  m->text + at,
+					  BENCH_MANY_STEP,
+					  BENCH_MANY_STEP,
+					  BENCH_MANY_STEP,
+					  { 0 },
+					  false };
 
 		err = dp_engine_add(m->engine, first + at, m->text + at,
 				    BENCH_MANY_STEP, &probe, &why);

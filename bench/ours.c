@@ -142,8 +142,8 @@ static int begin(struct bench_run *run, const struct bench *b,
 	struct dp_diag diag;
 	const char *why;
 	u8 code[FUNCTION + DP_REGION_MAX];
-	struct dp_reach reach = { addr,	    code,     sizeof(code),
-				  FUNCTION, FUNCTION, { 0 } };
+	struct dp_reach reach = { addr,	    code,  sizeof(code), FUNCTION,
+				  FUNCTION, { 0 }, false };
 
 	*a = (struct attached){ 0 };
 	dp_diag_clear(&diag);
@@ -440,7 +440,8 @@ int bench_every_insn(struct bench_run *run, const struct bench *b, double *ns)
 	}
 	for (i = 1; i <= BENCH_LOOP_INSNS; i++) {
 		struct dp_reach reach = { start,    code,     sizeof(code),
-					  FUNCTION, FUNCTION, { 0 } };
+					  FUNCTION, FUNCTION, { 0 },
+					  false };
 
 		dp_insn_facts(code + (at - start), DP_REGION_MAX, &f);
 		at += f.len;
@@ -478,8 +479,8 @@ static int add_exit(struct bench_run *run, struct attached *a, u64 entry,
 		    bool timed, u32 *exit)
 {
 	u8 code[FUNCTION + DP_REGION_MAX];
-	struct dp_reach reach = { entry,    code,     sizeof(code),
-				  FUNCTION, FUNCTION, { 0 } };
+	struct dp_reach reach = { entry,    code,  sizeof(code), FUNCTION,
+				  FUNCTION, { 0 }, false };
 	struct insn_facts f;
 	u64 at = 0;
 

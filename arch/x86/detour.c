@@ -70,11 +70,16 @@ static void call_out(struct dp_out *o, u64 entry, u32 number)
 	dp_put_callout(o, entry, number - 1);
 }
 
-/* @by: where to, 0: as all others */
+/* @by: the stub of where to, 0: as all others */
 static void call_before(struct dp_out *o, const struct dp_detour_spec *s,
 			u32 number, u64 by)
 {
-	call_out(o, by ? by : s->entry, number);
+	if (!number || !by) {
+		call_out(o, s->entry, number);
+		return;
+	}
+	dp_put_move_stack(o, -RED_ZONE);
+	dp_put_callout_by(o, by, number - 1);
 }
 
 static void save(struct dp_out *o)

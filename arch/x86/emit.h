@@ -107,6 +107,17 @@ static inline void dp_put_callout(struct dp_out *o, u64 entry, u32 number)
 	dp_put_move_stack(o, DP_RED_ZONE_SIZE + 8);
 }
 
+/* The same, by the address that the stub at @stub jumps to: one jump less. */
+static inline void dp_put_callout_by(struct dp_out *o, u64 stub, u32 number)
+{
+	DP_PUT(o, 0x68);
+	dp_put32(o, number);
+	dp_put_deeper(o, 8);
+	DP_PUT(o, 0xff, 0x15); /* call *stub + 6(%rip) */
+	dp_put_rel32(o, stub + DP_STUB_WORD);
+	dp_put_move_stack(o, DP_RED_ZONE_SIZE + 8);
+}
+
 /* The byte at @displacement is of a jump to here. */
 static inline void dp_put_aim(struct dp_out *o, unsigned int displacement)
 {

@@ -42,14 +42,14 @@
 #define COUNTERS %rcx
 #define ENTRY %rdx
 #define MINE %rsi
-#define WORD %rdi
+#define INSTANCE %rdi
 
 	/* The stack is: @more registers, those that are always saved, the return address, the number,
 	 * the red zone. */
 	.macro	stack_has more
-	.set	SAVED_AX, (6 + \more)*8
-	.set	NUMBER, (8 + \more)*8
-	.set	SLOT, (9 + \more)*8 + 128
+	.set	SAVED_AX, (5 + \more)*8
+	.set	NUMBER, (7 + \more)*8
+	.set	SLOT, (8 + \more)*8 + 128
 	.endm
 
 	.macro	begin
@@ -61,11 +61,9 @@
 	push	%rdx
 	push	%rsi
 	push	%rdi
-	push	%r8
 	.endm
 
 	.macro	end
-	pop	%r8
 	pop	%rdi
 	pop	%rsi
 	pop	%rdx
@@ -81,80 +79,94 @@
 	xor	%esi, %esi
 	mov	NUMBER(%rsp), %edx
 	and	$DP_O_CALLOUT_INDEX, %edx
-	movslq	dp_arena+DP_O_RSEQ_OFFSET(%rip), %r8
+	movslq	dp_arena+DP_O_RSEQ_OFFSET(%rip), %rcx
 	lea	dp_arena+DP_O_CALL_SEQUENCES+\sequence*32(%rip), %rax
-	mov	%rax, %fs:DP_RSEQ_CS(%r8)
+	mov	%rax, %fs:DP_RSEQ_CS(%rcx)
 \name\()_start:
-	movzwl	%fs:DP_RSEQ_CPU_ID(%r8), %eax
+	movzwl	%fs:DP_RSEQ_CPU_ID(%rcx), %eax
 	lea	dp_table(%rip), COUNTERS
 	mov	(COUNTERS,%rax,8), COUNTERS
 	test	COUNTERS, COUNTERS
 	jz	\name\()_other
 	.endm
 
-	/* The struct dp_call_entry of the site, and the instance of the slot, in r8 */
+	/* The struct dp_call_entry of the site, and the instance of the slot. Changes rax. */
 	.macro	find name, kind, calls
 	mov	dp_arena+\calls(%rip), %rax
 	mov	(%rax,ENTRY,8), ENTRY
 	test	$\kind, %dl
 	jz	\name\()_other
-	lea	SLOT(%rsp), %rdi
-	mov	%rdi, %rax
+	lea	SLOT(%rsp), %rax
 	shr	$DP_O_BLOCK_SHIFT, %rax
-	imul	$DP_O_BLOCK_FACTOR, %rax, %r8
-	shr	$DP_O_BLOCK_FACTOR_SHIFT - 4, %r8
-	and	dp_arena+DP_O_BLOCK_BITS(%rip), %r8
-	add	dp_arena+DP_O_BLOCKS(%rip), %r8
-	cmp	%rax, (%r8)
+	imul	$DP_O_BLOCK_FACTOR, %rax, INSTANCE
+	shr	$DP_O_BLOCK_FACTOR_SHIFT - 4, INSTANCE
+	and	dp_arena+DP_O_BLOCK_BITS(%rip), INSTANCE
+	add	dp_arena+DP_O_BLOCKS(%rip), INSTANCE
+	cmp	%rax, (INSTANCE)
 	je	1f
-	xor	$16, %r8
-	cmp	%rax, (%r8)
+	xor	$16, INSTANCE
+	cmp	%rax, (INSTANCE)
 	jne	\name\()_other
-1:	mov	8(%r8), %r8
-	test	$7, %dil
+1:	lea	SLOT(%rsp), %eax
+	test	$7, %al
 	jnz	\name\()_other
-	and	$DP_O_BLOCK_BYTES - 8, %edi
-	imul	dp_arena+DP_O_INSTANCE_WORDS(%rip), %edi
-	add	%rdi, %r8
-	mov	ENTRY, WORD
-	shr	$32, WORD
+	and	$DP_O_BLOCK_BYTES - 8, %eax
+	imul	dp_arena+DP_O_INSTANCE_WORDS(%rip), %eax
+	add	8(INSTANCE), %rax
+	mov	%rax, INSTANCE
 	.endm
 
-	/* The instance is in doubt until it is what comes next. */
+	/* The instance is in doubt, which @word says, until it is what comes next. */
+	.macro	doubt word
+	mov	INSTANCE, MINE
+	mov	\word, (MINE)
+	.endm
+
+	/* What the word of the instance is in doubt, in @word */
+	.macro	word word
+	mov	ENTRY, \word
+	shr	$32, \word
+	.endm
+
+	/* Not in doubt any more */
+	.macro	live word
+	bts	$LIVE, \word
+	mov	\word, (MINE)
+	.endm
+
+	/* Changes rcx. */
 	.macro	count name
-	mov	%r8, MINE
-	mov	WORD, (MINE)
-	mov	%edx, %eax
-	and	$-8, %eax
-	incq	(COUNTERS,%rax)
+	and	$-8, %edx
+	incq	(COUNTERS,ENTRY)
 \name\()_committed:
-	movslq	dp_arena+DP_O_RSEQ_OFFSET(%rip), %rax
-	movq	$0, %fs:DP_RSEQ_CS(%rax)
+	movslq	dp_arena+DP_O_RSEQ_OFFSET(%rip), %rcx
+	movq	$0, %fs:DP_RSEQ_CS(%rcx)
 	.endm
 
-	/* The instance has been entered. */
+	/* The instance has been entered. Changes rax. */
 	.macro	fill
 	mov	SLOT(%rsp), %rax
-	mov	%rax, RET(%r8)
-	incl	SERIAL(%r8)
+	mov	%rax, RET(INSTANCE)
+	incl	SERIAL(INSTANCE)
 	.endm
 
-	/* The instance of a call that is live is not the one that is looked for: on to \name_other. */
-	.macro	expect_live name
-	mov	WORD, %rax
-	bts	$LIVE, %rax
-	cmp	%rax, (%r8)
-	jne	\name\()_other
-	.endm
-
-	/* At an exit that functions share, the return address says whose call it is. */
+	/* At an exit that functions share, the return address says whose call it is. Changes rax. */
 	.macro	expect_ret name
 	test	$DP_O_CALL_SHARED, %dl
 	jz	1f
 	mov	SLOT(%rsp), %rax
-	cmp	%rax, RET(%r8)
+	cmp	%rax, RET(INSTANCE)
 	jne	\name\()_other
 1:
+	.endm
+
+	/* The instance of a call that is live is not the one that is looked for: on to \name_other. */
+	.macro	expect_live name, word
+	word	\word
+	bts	$LIVE, \word
+	cmp	\word, (INSTANCE)
+	jne	\name\()_other
+	btr	$LIVE, \word
 	.endm
 
 	/* The clock, in rax. Changes rdx. */
@@ -193,12 +205,11 @@
 	jmp	\name\()_again
 	.endm
 
-	.macro	abort_exit name
+	.macro	abort_exit name, word
 \name\()_abort:
 	test	MINE, MINE
 	jz	\name\()_again
-	bts	$LIVE, WORD
-	mov	WORD, (MINE)
+	live	\word
 	jmp	\name\()_again
 	.endm
 
@@ -211,12 +222,13 @@ dp_enter_entry:
 enter_again:
 	start	enter, 0
 	find	enter, DP_O_CALL_ENTER, DP_O_CALLS
-	cmpq	$0, (%r8)
+	cmpq	$0, (INSTANCE)
 	jne	enter_other
 	fill
+	word	%rax
+	doubt	%rax
 	count	enter
-	bts	$LIVE, WORD
-	mov	WORD, (MINE)
+	live	%rax
 	end
 	ret
 enter_other:
@@ -232,8 +244,9 @@ dp_exit_entry:
 exit_again:
 	start	exit, 1
 	find	exit, DP_O_CALL_EXIT, DP_O_CALLS
-	expect_live exit
 	expect_ret exit
+	expect_live exit, %rax
+	doubt	%rax
 	count	exit
 	movq	$0, (MINE)
 	end
@@ -241,7 +254,7 @@ exit_again:
 exit_other:
 	other
 	sign
-	abort_exit exit
+	abort_exit exit, %rax
 
 	stack_has 1
 	.globl	dp_enter_timed_entry
@@ -249,68 +262,69 @@ exit_other:
 	.balign 64
 dp_enter_timed_entry:
 	begin
-	push	%r9
+	push	%r8
 enter_timed_again:
 	start	enter_timed, 2
 	find	enter_timed, DP_O_CALL_ENTER, DP_O_TIMED_CALLS
-	cmpq	$0, (%r8)
+	cmpq	$0, (INSTANCE)
 	jne	enter_timed_other
 	fill
 	thread
-	mov	%eax, TID(%r8)
-	mov	ENTRY, %r9
+	mov	%eax, TID(INSTANCE)
+	mov	ENTRY, %r8
 	clock
-	mov	%rax, TICKS(%r8)
-	mov	%r9, ENTRY
+	mov	%rax, TICKS(INSTANCE)
+	mov	%r8, ENTRY
+	word	%rax
+	doubt	%rax
 	count	enter_timed
-	bts	$LIVE, WORD
-	mov	WORD, (MINE)
-	pop	%r9
+	live	%rax
+	pop	%r8
 	end
 	ret
 enter_timed_other:
-	pop	%r9
+	pop	%r8
 	other
 	sign
 	abort_enter enter_timed
 
 	/* The struct dp_call_entry has the number of the exit's probe, above DP_CALL_EXIT. */
-	stack_has 2
+	stack_has 3
 	.globl	dp_exit_timed_entry
 	.hidden	dp_exit_timed_entry
 	.balign 64
 dp_exit_timed_entry:
 	begin
+	push	%r8
 	push	%r9
 	push	%r10
 exit_timed_again:
 	start	exit_timed, 3
 	mov	%eax, %r9d
 	find	exit_timed, DP_O_CALL_EXIT, DP_O_TIMED_CALLS
-	expect_live exit_timed
 	expect_ret exit_timed
+	expect_live exit_timed, %r8
 	imul	dp_arena+DP_O_STREAM_STRIDE(%rip), %r9d
 	add	dp_arena+DP_O_STREAMS(%rip), %r9
 	mov	(%r9), %r10
 	cmp	LIMIT(%r9), %r10
 	jae	exit_timed_other
-	mov	%r8, MINE
-	mov	WORD, (MINE)
+	doubt	%r8
 	mov	%r10d, %eax
 	and	dp_arena+DP_O_STREAM_MASK(%rip), %eax
-	lea	DATA(%r9,%rax), %r8
+	lea	DATA(%r9,%rax), %rdi
 	mov	%edx, %ecx
 	shr	$DP_O_CALL_SHIFT, %ecx
 	or	$DP_O_STREAM_CALL << 27, %ecx
-	mov	%ecx, WHAT(%r8)
+	mov	%ecx, WHAT(%rdi)
 	thread
-	mov	%eax, WHOSE(%r8)
+	mov	%eax, WHOSE(%rdi)
 	mov	TICKS(MINE), %rax
-	mov	%rax, ENTERED(%r8)
+	mov	%rax, ENTERED(%rdi)
 	mov	SAVED_AX(%rsp), %rax
-	mov	%rax, VALUE(%r8)
+	mov	%rax, VALUE(%rdi)
 	clock
-	mov	%rax, (%r8)
+	mov	%rax, (%rdi)
 	add	$BYTES, %r10
 	mov	%r10, (%r9)
 exit_timed_committed:
@@ -319,14 +333,16 @@ exit_timed_committed:
 	movq	$0, (MINE)
 	pop	%r10
 	pop	%r9
+	pop	%r8
 	end
 	ret
 exit_timed_other:
 	pop	%r10
 	pop	%r9
+	pop	%r8
 	other
 	sign
-	abort_exit exit_timed
+	abort_exit exit_timed, %r8
 
 	/* struct dp_agent_sequence, relative to here */
 	.section .rodata.call_sequences, "a", @progbits

@@ -111,8 +111,8 @@ struct dp_detour_followed {
  * @entry: address of code that jumps to the agent's dp_hit_entry, or dp_observe_entry
  * @before, @after: 1 + the number for the call-out before and after an instruction; 0:
  *         no call-out
- * @by: of a call-out before an instruction: address of code that jumps to another entry of the
- *         agent than @entry; 0: none
+ * @by: of a call-out before an instruction: address of a stub that jumps to another entry of the
+ *         agent than @entry, which is called by the stub's word; 0: none
  * @call: likewise, before the last instruction, whatever @before says
  * @inner: 1 + offset of the counter of an inner instruction, which the detour counts by @inner_rseq;
  *         then @before is called out only if that is impossible. 0: none
