@@ -832,11 +832,13 @@ static void begins_far_before_no_jump(void **state)
 		hex("4883c408 5d 5b c3 90909090", w.t.orig + 10);
 		assert_int_equal(add(&w, 16, rows[i].room), 0);
 		assert_true(dp_engine_start_early(w.e, HIGH + 10, w.t.orig + 10,
-						  7, false));
+						  7, true));
 		assert_int_equal(build(&w), 0);
 		assert_int_equal(commit(&w), 0);
 		assert_int_equal(w.t.now[10], rows[i].at10);
 		assert_int_equal(w.t.now[16], rows[i].at16);
+		if (rows[i].at10 == JUMP)
+			assert_int_equal(site_of(&w, 10)->traps, 1u << 4);
 		assert_int_equal(disarm(&w, false, NULL), 0);
 		assert_memory_equal(w.t.now, w.t.orig, SIZE);
 		end(&w);
@@ -908,6 +910,7 @@ static void duplicate_a_ret(enum dp_arming arming)
 		assert_int_equal(w.t.now[10], JUMP);
 		assert_int_equal(w.t.now[18], DP_BREAKPOINT);
 		expect_armed(&w);
+		assert_int_equal(site_of(&w, 10)->traps, 1u << 2);
 		j = dp_view_jump(&w.e->view, site_of(&w, 10));
 		assert_int_equal(j->duplicated_at, HIGH + 18);
 		assert_in_range(j->duplicate, j->at[j->nr] + 1,
