@@ -48,18 +48,22 @@ static int end(void **state)
 	return 0;
 }
 
+/* The sanitizers would have a handler call functions of theirs. */
+#define UNCHECKED __attribute__((no_sanitize("address", "undefined")))
+
 static int __attribute__((noinline)) function(int x)
 {
 	__asm__ volatile("" : "+r"(x));
 	return x + 3;
 }
 
-static int plain(struct kretprobe_instance *ri, struct pt_regs *regs)
+static int UNCHECKED plain(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	return 0;
 }
 
-static int of_vectors(struct kretprobe_instance *ri, struct pt_regs *regs)
+static int UNCHECKED of_vectors(struct kretprobe_instance *ri,
+				struct pt_regs *regs)
 {
 	__asm__ volatile("pxor %%xmm3, %%xmm3" ::: "xmm3");
 	return 0;
@@ -86,19 +90,20 @@ static bool is_quick(kretprobe_handler_t entry, kretprobe_handler_t handler,
 	return how_quick(entry, handler, maxactive, data) != 0;
 }
 
-static int of_ip(struct kretprobe_instance *ri, struct pt_regs *regs)
+static int UNCHECKED of_ip(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	*(unsigned long *)ri->data = regs->ip;
 	return 0;
 }
 
-static int of_flags(struct kretprobe_instance *ri, struct pt_regs *regs)
+static int UNCHECKED of_flags(struct kretprobe_instance *ri,
+			      struct pt_regs *regs)
 {
 	*(unsigned long *)ri->data = regs->flags;
 	return 0;
 }
 
-static int of_bx(struct kretprobe_instance *ri, struct pt_regs *regs)
+static int UNCHECKED of_bx(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	*(unsigned long *)ri->data = regs->bx;
 	return 0;
