@@ -18,6 +18,6 @@ out "a count" 15 stat 1 stepped
 out "a predicate" 20 stat 1 'stepped if arg0 > 1'
 out "counts of inner instructions" 40 stat 1 stepped stepped+1 stepped+4 stepped+5
 out "a record" 20 trace 1 'stepped(arg0)'
-out "a call that is counted to its exits" 4 stat 1 r:stepped
+out "a call that is counted to its exits" 3 stat 1 r:stepped
 out "a site in the middle" 15 stat 1 stepped+13
 plan
