@@ -166,13 +166,12 @@ static u32 user_of(pid_t pid, u32 tid)
 /* On the clock that does not jump: CLOCK_MONOTONIC, in us */
 static u64 steady(double seconds)
 {
-	struct timespec real, steady;
+	struct timespec real;
 	double since;
 
 	clock_gettime(CLOCK_REALTIME, &real);
-	clock_gettime(CLOCK_MONOTONIC, &steady);
 	since = (double)real.tv_sec + (double)real.tv_nsec / 1e9 - seconds;
-	since = (double)steady.tv_sec + (double)steady.tv_nsec / 1e9 - since;
+	since = dp_source_now() - since;
 	return since > 0 ? (u64)(since * 1e6) : 0;
 }
 
