@@ -203,13 +203,13 @@ static int arm_stopped(struct dp_engine *e, struct dp_target *target,
 static int arm_jumps(struct dp_engine *e, struct dp_target *target,
 		     const struct dp_sites *sites, u64 *bad)
 {
-	int err = e->arming == DP_ARM_QUIESCE ?
-			  arm_stopped(e, target, sites, bad) :
-			  0;
+	int err = 0;
 
-	return err || e->signal_free ?
-		       err :
-		       dp_strategy_interior.arm(target, sites, bad);
+	if (e->arming == DP_ARM_QUIESCE)
+		err = arm_stopped(e, target, sites, bad);
+	if (!err && !e->signal_free)
+		err = dp_strategy_interior.arm(target, sites, bad);
+	return err;
 }
 
 /* The site does not begin a jump after all. */
