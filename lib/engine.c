@@ -43,6 +43,7 @@ static void set_up(struct dp_arena *arena)
 	c->vectors = dp_self_vectors();
 	c->task = (u64)dp_task_known;
 	c->frames = (u64)dp_frames();
+	c->pair.sites = c->base + DP_ARENA_OFFSET + c->site_off;
 	c->handler_before = (u64)dp_handler_before;
 	c->handler_after = (u64)dp_handler_after;
 	if (c->counts_alone && c->rseq_signature == DP_RSEQ_SIGNATURE) {

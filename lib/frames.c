@@ -135,7 +135,17 @@ static void tell_v8(void)
 		set(true_location);
 }
 
-int dp_frames_reserve(u64 n, u64 base)
+/* Stubs of new blocks are used after that. */
+static void tell(struct dp_pair_facts *f)
+{
+	f->stubs = frames.stubs;
+	f->table = frames.table;
+	f->bias = f->stubs - f->table / 2;
+	__atomic_store_n(&f->stub_bytes, frames.nr * DP_STUB_SIZE,
+			 __ATOMIC_RELEASE);
+}
+
+int dp_frames_reserve(u64 n, u64 base, struct dp_pair_facts *facts)
 {
 	u64 most = STUBS / DP_STUBS_A_PAGE * (DP_STUBS_A_PAGE - 1), usable;
 	int err = 0;
@@ -157,6 +167,7 @@ int dp_frames_reserve(u64 n, u64 base)
 		__atomic_store_n(&frames.nr, frames.nr + BLOCK,
 				 __ATOMIC_RELEASE);
 	}
+	tell(facts);
 	wanted += n;
 	return 0;
 }

@@ -18,7 +18,7 @@
  * Return: 0; -ENOMEM; why there can be no executable memory. Context: library
  * lock held.
  */
-int dp_frames_reserve(u64 n, u64 base);
+int dp_frames_reserve(u64 n, u64 base, struct dp_pair_facts *facts);
 /** dp_frames_release() - give back the frames of a freed probe */
 void dp_frames_release(u64 n);
 

@@ -42,9 +42,11 @@ _Static_assert(offsetof(struct dp_instance, task) ==
 _Static_assert(!offsetof(struct kretprobe, kp),
 	       "a list of one kind is a list of the other");
 
-/* @left: pools of unregistered probes, to which calls may still return */
+/* @left: pools of unregistered probes, to which calls may still return, and which threads may have noted
+ * until dp_self_settled() is more than @settled */
 struct pool {
 	struct dp_instance_pool instance_pool;
+	u64 settled;
 	struct pool *next;
 	struct kprobe *exits; /* NULL: return addresses are replaced */
 };
@@ -145,7 +147,8 @@ static bool is_used(const struct pool *p)
 	const struct dp_instance_pool *f = &p->instance_pool;
 	u32 i;
 
-	if (dp_self_in_hand(f->pool, (u64)f->nr * f->stride))
+	if (dp_self_settled() <= p->settled ||
+	    dp_self_in_hand(f->pool, (u64)f->nr * f->stride))
 		return true;
 	if (f->exits)
 		return false;
@@ -204,6 +207,8 @@ static void make_instances(const struct dp_instance_pool *f)
 		ri->user = f->user;
 		ri->instance_pool = (u64)f;
 		ri->index = i;
+		/* of no call */
+		ri->frame = f->exits ? 0 : dp_frames()->table;
 	}
 }
 
@@ -224,8 +229,9 @@ static u8 how_quick(const struct kretprobe *rp,
 	both = touches(rp->entry_handler) | touches(rp->handler);
 	if (rp->kp.fault_handler || both & ~DP_TOUCHES_SOME)
 		return 1;
-	return both & ~DP_TOUCHES_FEW ? DP_QUICK_FOLLOWED_FOR_MORE :
-					DP_QUICK_FOLLOWED;
+	return both & ~DP_TOUCHES_FEW || f->data_size ?
+		       DP_QUICK_FOLLOWED_FOR_MORE :
+		       DP_QUICK_FOLLOWED;
 }
 
 static struct pool *make_pool(struct kretprobe *rp, enum dp_return_way way)
@@ -236,8 +242,9 @@ static struct pool *make_pool(struct kretprobe *rp, enum dp_return_way way)
 	u32 n = (u32)rp->maxactive;
 	char *mem = p ? aligned_alloc(ALIGN, n * stride) : NULL;
 
-	if (!mem ||
-	    (way == DP_RETURN_STUB && dp_frames_reserve(n, dp_self.base))) {
+	if (!mem || (way == DP_RETURN_STUB &&
+		     dp_frames_reserve(n, dp_self.base,
+				       &dp_self.arena->control.pair))) {
 		free(mem);
 		free(p);
 		return NULL;
@@ -249,6 +256,7 @@ static struct pool *make_pool(struct kretprobe *rp, enum dp_return_way way)
 		.nmissed = (u64)&rp->nmissed,
 		.pool = (u64)mem,
 		.stride = (u32)stride,
+		.fast = DP_POOL_NO_ENTRY,
 		.nr = n,
 		.data_size = (u32)rp->data_size,
 		.handler_needs = dp_handler_needs((void *)rp->handler),
@@ -367,6 +375,7 @@ void dp_pool_leave(struct dp_instance_pool *instance_pool)
 {
 	struct pool *p = (struct pool *)instance_pool;
 
+	p->settled = dp_self_settled();
 	p->next = left;
 	left = p;
 }

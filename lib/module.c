@@ -49,10 +49,10 @@ static unsigned long lookup(const char *name)
 static const struct pt_regs *hit_regs(void)
 {
 	const struct dp_stack *stack = dp_self_stack();
+	u32 busy = stack ? dp_stack_busy(stack) : 0;
 
 	/* A followed handler's are not all there. */
-	if (!stack || !stack->busy || stack->busy == DP_BUSY_FOLLOWED ||
-	    stack->busy == DP_BUSY_PAIR)
+	if (!busy || busy == DP_BUSY_FOLLOWED || busy == DP_BUSY_PAIR)
 		return NULL;
 	return (const struct pt_regs *)(stack->jumped ? (u64)stack->saved :
 							stack->regs);

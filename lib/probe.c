@@ -166,8 +166,11 @@ static void introduce(struct dp_request *r, u32 index, u64 addr, u8 opcode)
 	r->user.p->nmissed = 0;
 	r->user.p->opcode = opcode;
 	r->user.p->addr = (kprobe_opcode_t *)addr;
-	if (instance_pool)
-		instance_pool->probe = index;
+	if (!instance_pool)
+		return;
+	instance_pool->probe = index;
+	if (instance_pool->quick >= DP_QUICK_FOLLOWED)
+		instance_pool->fast = dp_live_entry(dp_self.engine, index);
 }
 
 static int add(struct dp_request *r, struct dp_reach_reader *g, u32 *index)
@@ -385,12 +388,23 @@ static void silence(u32 index)
 		__atomic_store_n(&f->handler, 0, __ATOMIC_RELEASE);
 }
 
+/* The number of its probe may soon be another's. */
+static void close_pool(u32 index)
+{
+	struct dp_instance_pool *f = instance_pool_of(index);
+
+	if (f)
+		__atomic_store_n(&f->fast, DP_POOL_NO_ENTRY, __ATOMIC_RELEASE);
+}
+
 static void remove_all(const u32 *indexes, u32 n)
 {
 	struct dp_instance_pool *f;
 	u32 i;
 
 	dp_live_remove(dp_self.engine, &dp_self.text.target, indexes, n);
+	for (i = 0; i < n; i++)
+		close_pool(indexes[i]);
 	dp_self_settle();
 	for (i = 0; i < n; i++) {
 		f = instance_pool_of(indexes[i]);

@@ -31,7 +31,7 @@ bool dp_self_in_handler(void)
 {
 	const struct dp_stack *mine = dp_self_stack();
 	u64 here = (u64)__builtin_frame_address(0);
-	u32 busy = mine ? __atomic_load_n(&mine->busy, __ATOMIC_RELAXED) : 0;
+	u32 busy = mine ? dp_stack_busy(mine) : 0;
 
 	if (!busy || busy == DP_BUSY_SELF)
 		return false;
@@ -85,16 +85,19 @@ static struct dp_stack *claim_stack(void)
 void dp_self_say(bool self)
 {
 	struct dp_stack *mine = dp_self_stack();
-	u32 from = DP_BUSY_SELF;
+	u64 from;
 
 	if (self && !mine)
 		mine = claim_stack();
 	if (!mine || !is_made() || dp_self_in_handler())
 		return;
+	from = mine->busy;
 	if (self)
-		__atomic_store_n(&mine->busy, DP_BUSY_SELF, __ATOMIC_RELEASE);
-	else
-		__atomic_compare_exchange_n(&mine->busy, &from, 0, false,
+		__atomic_store_n(&mine->busy, dp_stack_turn(mine, DP_BUSY_SELF),
+				 __ATOMIC_RELEASE);
+	else if (from % DP_BUSY_TURN == DP_BUSY_SELF)
+		__atomic_compare_exchange_n(&mine->busy, &from,
+					    dp_stack_turn(mine, 0), false,
 					    __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
 

@@ -138,6 +138,8 @@ bool dp_self_in_hand(u64 start, u64 size);
 /** dp_self_settle() - wait until all handlers that run now have ended, except the calling
  *  thread's own */
 void dp_self_settle(void);
+/** dp_self_settled() - how often that has been done */
+u64 dp_self_settled(void);
 /** dp_self_settle_anew() - in a fork child */
 void dp_self_settle_anew(void);
 

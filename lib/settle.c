@@ -15,8 +15,9 @@
 
 /* By handler stack: see wait_for() */
 static u64 left_at[DP_STACKS];
+static u64 settled;
 
-static const struct dp_stack *stack_at(u32 i)
+static struct dp_stack *stack_at(u32 i)
 {
 	return (void *)(dp_self.arena->control.stack_base +
 			(u64)(i + 1) * DP_STACK_SIZE - sizeof(struct dp_stack));
@@ -87,28 +88,33 @@ static bool has_left(const struct dp_stack *s)
 /* A thread in the library is in no handler, and may be waiting for our lock. */
 static bool is_in_handler(const struct dp_stack *s)
 {
-	u32 busy = __atomic_load_n(&s->busy, __ATOMIC_ACQUIRE);
+	u32 busy = dp_stack_busy(s);
 
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	return busy && busy != DP_BUSY_SELF;
+}
+
+/* What grows with each use of the stack; never 0 */
+static u64 turn_of(const struct dp_stack *s)
+{
+	return __atomic_load_n(&s->busy, __ATOMIC_ACQUIRE) | DP_BUSY_KINDS;
 }
 
 /* A look is costly, and finds nothing if the handler is only slow, so looks become rarer.
  * A thread that has left its handler is not waited for until its next hit: @left_at is
- * its number of hits at that time, plus 1. */
+ * its turn at that time. */
 static void wait_for(const struct dp_stack *s, u64 *left_at)
 {
-	u64 hits = __atomic_load_n(&s->hits, __ATOMIC_ACQUIRE);
+	u64 turn = turn_of(s);
 	u32 naps, look = 1;
 
-	if (*left_at == hits + 1)
+	if (*left_at == turn)
 		return;
-	for (naps = 1; is_in_handler(s) &&
-		       __atomic_load_n(&s->hits, __ATOMIC_ACQUIRE) == hits;
-	     naps++) {
+	for (naps = 1; is_in_handler(s) && turn_of(s) == turn; naps++) {
 		if (naps == look) {
 			if (syscall(SYS_tgkill, getpid(), s->tid, 0) ||
 			    (look > 1 && has_left(s))) {
-				*left_at = hits + 1;
+				*left_at = turn;
 				return;
 			}
 			look = look > 1 ? look * 2 : NAPS_BEFORE_LOOK;
@@ -123,7 +129,7 @@ static bool is_taken(u32 by)
 }
 
 /* Return: the first stack from @i on that a thread owns, or NULL. */
-static const struct dp_stack *taken_from(u32 *i)
+static struct dp_stack *taken_from(u32 *i)
 {
 	const u32 *owners = (void *)((char *)dp_self.arena +
 				     dp_self.arena->control.owner_off);
@@ -151,14 +157,31 @@ void dp_self_settle_anew(void)
 	memset(left_at, 0, sizeof(left_at));
 }
 
-void dp_self_settle(void)
+/* A thread notes instances of pools that are about to be freed until it has been waited for. */
+static void forget_turns(struct dp_stack *s)
 {
-	const struct dp_stack *s;
 	u32 i;
 
+	for (i = 0; i < DP_HINTS; i++)
+		__atomic_store_n(&s->turns[i], 0, __ATOMIC_RELAXED);
+}
+
+u64 dp_self_settled(void)
+{
+	return settled;
+}
+
+void dp_self_settle(void)
+{
+	struct dp_stack *s;
+	u32 i;
+
+	for (i = 0; (s = taken_from(&i)); i++)
+		forget_turns(s);
 	/* After this, a thread that has not seen our change is seen as busy. */
 	dp_self.text.target.ops->sync(&dp_self.text.target);
 	for (i = 0; (s = taken_from(&i)); i++)
 		if (s != dp_self_stack())
 			wait_for(s, &left_at[i]);
+	settled++;
 }

@@ -23,7 +23,7 @@ dp_call_on:
 /*
  * dp_call_busy(arg, function, stack): dp_call_on() on the thread's struct dp_stack, which is
  * busy as long as it is in use. A signal handler may come between any two instructions, on
- * the alternate stack, and must not use a busy stack. What the function returns becomes @busy.
+ * the alternate stack, and must not use a busy stack. What the function returns becomes the kind in @busy.
  */
 	.globl	dp_call_busy
 	.hidden	dp_call_busy
@@ -35,9 +35,16 @@ dp_call_busy:
 	mov	%rdx, %rbx
 	mov	%rdx, %rsp
 	movl	$0, DP_O_STACK_JUMPED(%rbx)
-	movl	$DP_O_BUSY_HANDLER, DP_O_STACK_BUSY(%rbx)
+	mov	DP_O_STACK_BUSY(%rbx), %rax
+	mov	$-1, %al
+	add	$1+DP_O_BUSY_HANDLER, %rax
+	mov	%rax, DP_O_STACK_BUSY(%rbx)
 	call	*%rsi
-	mov	%eax, DP_O_STACK_BUSY(%rbx)
+	mov	DP_O_STACK_BUSY(%rbx), %rcx
+	mov	%eax, %eax
+	mov	$-1, %cl
+	lea	1(%rcx,%rax), %rax
+	mov	%rax, DP_O_STACK_BUSY(%rbx)
 	mov	%rbp, %rsp
 	pop	%rbx
 	pop	%rbp

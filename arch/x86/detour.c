@@ -142,7 +142,7 @@ static void put_slow(struct dp_out *o, const struct dp_detour_spec *s,
 }
 
 /* mov $enable_word, %rcx; mov (%rcx), %rcx; jrcxz 1f; jmp call_out;
- * 1: mov %fs:self, %rcx; jrcxz over; mov busy(%rcx), %ecx; jrcxz over; call_out: … */
+ * 1: mov %fs:self, %rcx; jrcxz over; movzbl busy(%rcx), %ecx; jrcxz over; call_out: … */
 static void put_enable_word(struct dp_out *o, const struct dp_detour_spec *s,
 			    struct count *c)
 {
@@ -159,7 +159,7 @@ static void put_enable_word(struct dp_out *o, const struct dp_detour_spec *s,
 	dp_put32(o, (u32)s->self);
 	DP_PUT(o, 0xe3, 0);
 	to_over = o->len - 1;
-	DP_PUT(o, 0x8b, 0x49, DP_DETOUR_BUSY, 0xe3, 0);
+	DP_PUT(o, 0x0f, 0xb6, 0x49, DP_DETOUR_BUSY, 0xe3, 0);
 	to_idle = o->len - 1;
 	dp_put_aim(o, to_call_out);
 	restore(o);
@@ -218,22 +218,31 @@ static void put_counting(struct dp_out *o, const struct dp_detour_spec *s,
 	dp_put64(&head, o->at + c.target);
 }
 
-/* lea -136(%rsp), %rsp; push $number; call entry; jmp *8(%rsp); lea 144(%rsp), %rsp; and the region's
- * first instruction. The agent counts, and writes the address for the jump. */
+/* lea -136(%rsp), %rsp; push $number; push back(%rip); jmp *entry(%rip); back: jmp *8(%rsp);
+ * lea 144(%rsp), %rsp; and the region's first instruction. The agent counts, and goes on to a stub, or writes the
+ * address for the jump. */
 static void put_tracked(struct dp_out *o, const struct dp_detour_spec *s,
 			struct dp_detour *d)
 {
 	u32 number = (s->before[0] - 1) | DP_CALLOUT_TRACKED;
+	struct dp_out head = *o;
 
-	o->len = s->pad;
+	head.unwind = NULL;
+	head.len = s->pad;
+	o->len = s->pad + 8;
 	d->start = (u16)o->len;
 	dp_put_at(o, 0, 0);
 	dp_put_move_stack(o, -(RED_ZONE + 8));
 	DP_PUT(o, 0x68);
 	dp_put32(o, number);
 	dp_put_deeper(o, 8);
-	DP_PUT(o, 0xe8);
-	dp_put_rel32(o, s->tracked);
+	DP_PUT(o, 0xff, 0x35);
+	dp_put_rel32(o, o->at + head.len);
+	dp_put_deeper(o, 8);
+	DP_PUT(o, 0xff, 0x25);
+	dp_put_rel32(o, s->tracked + DP_STUB_WORD);
+	dp_put64(&head, here(o));
+	dp_put_deeper(o, -8);
 	DP_PUT(o, 0xff, 0x64, 0x24, 0x08);
 	dp_put_move_stack(o, DP_TRACKED_DEPTH);
 }

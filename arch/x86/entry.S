@@ -84,6 +84,7 @@
  * rest. @busy is set and cleared on the handlers' stack only, and a hit on that stack is
  * inside a handler. So a thread that finds @busy set on the program's stack has left a
  * handler for good. @busy is set before the handler is looked up: unregistering waits for it.
+ * r14 is the program's stack pointer, as the handler finds it.
  */
 #define SELF %rax
 #define SITE %rdx
@@ -97,7 +98,7 @@
 	je	\slow
 	cmpl	$0, dp_arena+DP_O_VM_CHILDREN(%rip)
 	jne	\slow
-	cmpl	$0, DP_O_STACK_BUSY(SELF)
+	cmpb	$0, DP_O_STACK_BUSY(SELF)
 	jne	\slow
 	mov	SP, %rsi
 	sub	SELF, %rsi		/* on our own stack? */
@@ -110,18 +111,22 @@
 	mov	%rsp, %rbx
 	mov	SELF, %r12
 	mov	SELF, %rsp
-	movl	$\busy, DP_O_STACK_BUSY(%r12)
-	mov	SP, DP_O_STACK_SP(%r12)
+	addq	$\busy, DP_O_STACK_BUSY(%r12)
 	mov	%rbx, DP_O_STACK_REGS(%r12)
+	.endm
+
+	/* What runs there has ended, whatever it was; changes rcx. */
+	.macro	rest
+	mov	DP_O_STACK_BUSY(%r12), %rcx
+	mov	$-1, %cl
+	inc	%rcx
+	mov	%rcx, DP_O_STACK_BUSY(%r12)
 	.endm
 
 	/* From the number in edx. */
 	.macro	find_site
-	imul	$DP_O_SITE_SIZE, SITE
-	mov	dp_arena+DP_O_SITE_OFF(%rip), %ecx
-	lea	dp_arena(%rip), %rsi
-	add	%rcx, SITE
-	add	%rsi, SITE
+	shl	$DP_O_SITE_SHIFT, SITE
+	add	dp_arena+DP_O_PAIR_SITES(%rip), SITE
 	.endm
 
 /*
@@ -155,10 +160,10 @@ dp_handler_counted:
 	testl	$0x400, DP_O_REGS_FLAGS(%rsp)
 	jnz	4f
 1:	go_fast	5f, DP_O_BUSY_FAST
+	mov	SP, %r14
 	mov	DP_O_SITE_FAST(SITE), %rdi
 	test	%rdi, %rdi
 	jz	6f
-	incq	DP_O_STACK_HITS(%r12)
 	mov	DP_O_SITE_ADDR(SITE), %rsi
 	inc	%rsi
 	mov	%rsi, DP_O_REGS_IP(%rbx)
@@ -168,18 +173,17 @@ dp_handler_counted:
 	mov	DP_O_PROBE_PRE(%rdi), %rax
 	mov	DP_O_PROBE_USER(%rdi), %rdi
 	call	*%rax
-2:	movl	$0, DP_O_STACK_BUSY(%r12)
+2:	rest
 	mov	%rbx, %rsp
 	test	%eax, %eax
 	jnz	dp_load_here
-	mov	DP_O_REGS_SP(%rsp), %rcx
-	cmp	DP_O_STACK_SP(%r12), %rcx
+	cmp	DP_O_REGS_SP(%rsp), %r14
 	jne	dp_hit_resume
 3:	load_gprs
 	go_back
 4:	cld
 	jmp	1b
-6:	movl	$0, DP_O_STACK_BUSY(%r12)
+6:	rest
 	mov	%rbx, %rsp
 5:	mov	%rsp, %rdi
 	cld
@@ -235,6 +239,8 @@ dp_hit_entry:
 	mov	DP_O_NUMBER(%rsp), %edx
 	bt	$30, %edx		/* DP_CALLOUT_UNCOUNTED */
 	jc	5b
+	test	SELF, SELF		/* 0: as below */
+	jz	5b
 	mov	%fs:(SELF), SELF
 	jmp	0b
 
@@ -262,6 +268,8 @@ dp_tracked_saved:
 	testl	$0x400, DP_O_REGS_FLAGS(%rsp)
 	jnz	5b
 	go_fast	5b, DP_O_BUSY_ENTER
+	mov	SP, %r14
+	mov	SP, DP_O_STACK_SP(%r12)
 	mov	%edx, %r13d
 	find_site
 	mov	DP_O_SITE_FAST(SITE), %rdi
@@ -276,7 +284,6 @@ dp_tracked_saved:
 	test	%rax, %rax
 	jz	6b
 	mov	%r13d, DP_O_NUMBER(%rbx)
-	incq	DP_O_STACK_HITS(%r12)
 	mov	%rax, %rdi
 	mov	%rbx, %rsi
 	xor	%eax, %eax
@@ -296,9 +303,11 @@ dp_tracked_saved:
 dp_call_fast_up:
 	cld
 	xor	%eax, %eax
-	cmpl	$DP_O_BUSY_ENTER, DP_O_STACK_BUSY(%r12)
+	lea	DP_O_FRAME_SIZE+8+DP_RED_ZONE(%rbx), %r14
+	cmpb	$DP_O_BUSY_ENTER, DP_O_STACK_BUSY(%r12)
 	je	1b
-	cmpl	$DP_O_BUSY_RETURN, DP_O_STACK_BUSY(%r12)
+	lea	DP_O_FRAME_SIZE+DP_RED_ZONE(%rbx), %r14
+	cmpb	$DP_O_BUSY_RETURN, DP_O_STACK_BUSY(%r12)
 	je	dp_return_fast_end
 	jmp	2b
 
@@ -336,7 +345,6 @@ dp_return_saved:
 	call	dp_return_quick_hit
 	test	%rax, %rax
 	jz	6f
-	incq	DP_O_STACK_HITS(%r12)
 	test	%rdx, %rdx
 	jz	dp_return_fast_end
 	mov	%rax, %rdi
@@ -345,11 +353,11 @@ dp_return_saved:
 dp_return_fast_end:
 	mov	%r12, %rdi
 	call	dp_return_quick_end
-	movl	$0, DP_O_STACK_BUSY(%r12)
+	rest
 	mov	%rbx, %rsp
 1:	load_gprs
 	go_back
-6:	movl	$0, DP_O_STACK_BUSY(%r12)
+6:	rest
 	mov	%rbx, %rsp
 5:	mov	%rsp, %rdi
 	call	dp_return_hit

@@ -130,6 +130,15 @@ static unsigned int put_jmp_later(struct dp_out *o)
 	return o->len - 4;
 }
 
+/* The thread's handlers' stack is not busy any more:
+ * mov busy(%rsp), %rcx; mov $-1, %cl; inc %rcx; mov %rcx, busy(%rsp) */
+static void put_rest(struct dp_out *o)
+{
+	PUT_FIELD(o, DP_O_STACK_BUSY, 0x48, 0x8b, 0x4c, 0x24);
+	DP_PUT(o, 0xb1, 0xff, 0x48, 0xff, 0xc1);
+	PUT_FIELD(o, DP_O_STACK_BUSY, 0x48, 0x89, 0x4c, 0x24);
+}
+
 static void put_cold(struct dp_out *o, const struct dp_detour_spec *s,
 		     struct aims *a)
 {
@@ -142,8 +151,7 @@ static void put_cold(struct dp_out *o, const struct dp_detour_spec *s,
 	to_leave = put_jmp_later(o);
 	a->unknown = o->len;
 	dp_put_frame(o, DP_UNWIND_IN_ARGUMENT);
-	PUT_FIELD(o, DP_O_STACK_BUSY, 0xc7, 0x40); /* movl $0, busy(%rax) */
-	dp_put32(o, 0);
+	put_rest(o);
 	DP_PUT(o, 0x48, 0x89, 0xf4); /* mov %rsi, %rsp */
 	dp_put_frame(o, DP_UNWIND_FRAME);
 	a->counted = o->len;
@@ -191,7 +199,7 @@ static void put_checks(struct dp_out *o, const struct dp_detour_spec *s,
 	put_value(o, RCX, s->followed->vm_children);
 	DP_PUT(o, 0x83, 0x39, 0x00); /* cmpl $0, (%rcx) */
 	put_jcc(o, NOT_EQUAL, a->counted);
-	PUT_FIELD(o, DP_O_STACK_BUSY, 0x83, 0x78); /* cmpl $0, busy(%rax) */
+	PUT_FIELD(o, DP_O_STACK_BUSY, 0x80, 0x78); /* cmpb $0, busy(%rax) */
 	DP_PUT(o, 0x00);
 	put_jcc(o, NOT_EQUAL, a->counted);
 	DP_PUT(o, 0x48, 0x8d, 0x8c, 0x24); /* lea FRAME(%rsp), %rcx */
@@ -229,13 +237,12 @@ static void put_others(struct dp_out *o, const struct dp_detour_spec *s)
  * entry.S. */
 static void put_switch(struct dp_out *o)
 {
-	/* mov %rsp, %rsi; mov %rax, %rsp; movl $followed, busy(%rax) */
+	/* mov %rsp, %rsi; mov %rax, %rsp; addq $followed, busy(%rax) */
 	DP_PUT(o, 0x48, 0x89, 0xe6, 0x48, 0x89, 0xc4);
 	dp_put_frame(o, DP_UNWIND_IN_ARGUMENT);
-	PUT_FIELD(o, DP_O_STACK_BUSY, 0xc7, 0x40);
-	dp_put32(o, DP_O_BUSY_FOLLOWED);
-	/* mov %rcx, sp(%rax); mov %rsi, regs(%rax) */
-	PUT_FIELD(o, DP_O_STACK_SP, 0x48, 0x89, 0x48);
+	PUT_FIELD(o, DP_O_STACK_BUSY, 0x48, 0x83, 0x40);
+	DP_PUT(o, DP_O_BUSY_FOLLOWED);
+	/* mov %rsi, regs(%rax) */
 	PUT_FIELD(o, DP_O_STACK_REGS, 0x48, 0x89, 0x70);
 	dp_put_frame(o, DP_UNWIND_IN_STACK);
 }
@@ -251,17 +258,15 @@ static void put_call(struct dp_out *o, const struct dp_detour_spec *s,
 	dp_put32(o, DP_O_PROBE_TOUCHES);
 	dp_put32(o, ~s->followed->touches);
 	put_jcc(o, NOT_EQUAL, a->unknown);
-	PUT_FIELD(o, DP_O_STACK_HITS, 0x48, 0xff, 0x40); /* incq hits(%rax) */
 	/* mov pre(%rdi), %rcx; mov user(%rdi), %rdi; call *%rcx */
 	PUT_FIELD(o, DP_O_PROBE_PRE, 0x48, 0x8b, 0x4f);
 	PUT_FIELD(o, DP_O_PROBE_USER, 0x48, 0x8b, 0x7f);
 	DP_PUT(o, 0xff, 0xd1);
 	/* A signal's handler may take the stack as soon as it is not busy:
-	 * mov regs(%rsp), %rsi; movl $0, busy(%rsp); mov %rsi, %rsp */
+	 * mov regs(%rsp), %rsi; …; mov %rsi, %rsp */
 	PUT_FIELD(o, DP_O_STACK_REGS, 0x48, 0x8b, 0x74, 0x24);
 	dp_put_frame(o, DP_UNWIND_IN_ARGUMENT);
-	PUT_FIELD(o, DP_O_STACK_BUSY, 0xc7, 0x44, 0x24);
-	dp_put32(o, 0);
+	put_rest(o);
 	DP_PUT(o, 0x48, 0x89, 0xf4);
 	dp_put_frame(o, DP_UNWIND_FRAME);
 }

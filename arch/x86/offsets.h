@@ -10,7 +10,11 @@
 #define DP_O_VECTORS 184
 #define DP_O_HANDLER_SEQUENCE 27584
 #define DP_O_PAIR_SEQUENCE 27616
-#define DP_O_FRAMES 216
+#define DP_O_PAIR_SITES 27648
+#define DP_O_PAIR_STUBS 27656
+#define DP_O_PAIR_STUB_BYTES 27664
+#define DP_O_PAIR_TABLE 27672
+#define DP_O_PAIR_BIAS 27680
 #define DP_O_HANDLER_BEFORE 224
 #define DP_O_RSEQ_OFFSET 152
 #define DP_O_TID_OFFSET 140
@@ -52,18 +56,21 @@
 #define DP_O_PROBE_TOUCHES 144
 #define DP_O_KIND_RETURN 2
 /* struct dp_stack */
-#define DP_O_STACK_BUSY 4
-#define DP_O_STACK_JUMPED 8
-#define DP_O_STACK_HITS 16
-#define DP_O_STACK_SP 24
-#define DP_O_STACK_REGS 40
-#define DP_O_STACK_ALT_SP 64
-#define DP_O_STACK_ALT_SIZE 72
+#define DP_O_STACK_JUMPED 4
+#define DP_O_STACK_BUSY 16
+#define DP_O_BUSY_TURN 0x100
+#define DP_O_STACK_SP 32
+#define DP_O_STACK_REGS 48
+#define DP_O_STACK_ALT_SP 72
+#define DP_O_STACK_ZONE 88
+#define DP_O_STACK_ZONE_SIZE 96
+#define DP_O_STACK_ALT_SIZE 80
 #define DP_O_STACK_VECTORS 192
 #define DP_O_STACK_TID 0
-#define DP_O_STACK_FRAMES 56
-#define DP_O_STACK_INSTANCE 104
-#define DP_O_STACK_TASK 136
+#define DP_O_STACK_MINE 24
+#define DP_O_STACK_FRAMES 64
+#define DP_O_STACK_INSTANCE 128
+#define DP_O_STACK_TASK 160
 #define DP_O_STACK_TURNS 3232
 #define DP_O_HINTS_MASK 31
 /* struct dp_instance_pool */
@@ -75,6 +82,7 @@
 #define DP_O_POOL_DATA_SIZE 48
 #define DP_O_POOL_QUICK 59
 #define DP_O_POOL_SHARED 68
+#define DP_O_POOL_FAST 80
 #define DP_O_QUICK_FOLLOWED 2
 /* struct dp_instance */
 #define DP_O_INSTANCE_RET 8
@@ -83,8 +91,8 @@
 #define DP_O_INSTANCE_NEXT 32
 #define DP_O_INSTANCE_POOL 40
 #define DP_O_INSTANCE_INDEX 48
-#define DP_O_INSTANCE_USED 52
-#define DP_O_INSTANCE_ENDING 56
+#define DP_O_INSTANCE_USED 56
+#define DP_O_INSTANCE_ENDING 52
 #define DP_O_INSTANCE_HELD 60
 #define DP_O_INSTANCE_RESERVED 0x20000000
 #define DP_O_INSTANCE_CALLS 64
@@ -101,9 +109,6 @@
 #define DP_O_STUB_STATE 56
 #define DP_O_STUB_LIVE 1
 #define DP_O_STUB_BOUND 4
-#define DP_O_FRAMES_STUBS 0
-#define DP_O_FRAMES_TABLE 8
-#define DP_O_FRAMES_NR 16
 /* struct dp_regs, and the rest of struct dp_call_frame */
 #define DP_O_REGS_ORIG_AX 120
 #define DP_O_REGS_IP 128

@@ -132,7 +132,6 @@ static u32 run(void *arg)
 	stack->regs = (u64)call->regs;
 	stack->site = (u64)call->site;
 	stack->x87 = call->site->x87 && !call->signal;
-	stack->hits++;
 	stack->faulting = 0;
 	stack->after = call->after;
 	__asm__ volatile("" : : : "memory");
@@ -159,12 +158,14 @@ static bool enter(struct call *call, u64 sp)
 		return false;
 	}
 	if (dp_stack_nested(call->stack, sp)) {
-		miss(call->site, call->stack->busy == DP_BUSY_SELF ?
+		miss(call->site, dp_stack_busy(call->stack) == DP_BUSY_SELF ?
 					 DP_TALLY_SELF :
 					 DP_TALLY_RECURSED);
 		return false;
 	}
 	dp_abandoned_recover(call->stack);
+	if (!call->stack->zone_size)
+		dp_stack_set_zone(call->stack, sp);
 	/* A handler that was left by siglongjmp has left it hidden. */
 	if (call->stack->alt_off)
 		dp_call_show_alternate(call->stack);

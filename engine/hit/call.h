@@ -31,6 +31,8 @@ struct dp_stack *dp_stack_known(void);
 u64 dp_stack_low(const struct dp_stack *stack);
 /** dp_stack_alternate() - note this thread's alternate stack, as a trap tells it */
 void dp_stack_alternate(const struct dp_trap *trap);
+/** dp_stack_set_zone() - note where stacks around @sp are: see struct dp_stack */
+void dp_stack_set_zone(struct dp_stack *stack, u64 sp);
 /** dp_stack_ask_alternate() - the alternate stack may have changed: ask the kernel */
 void dp_stack_ask_alternate(void);
 /** dp_stack_nested() - is a thread whose stack pointer is @sp in a handler? */

@@ -112,7 +112,6 @@ static u32 ask(void *arg)
 
 	f->stack->sp = f->regs->sp;
 	f->stack->regs = (u64)f->regs;
-	f->stack->hits++;
 	f->stack->faulting = (u64)f->stack;
 	for (i = f->site->first_probe; i && !f->dealt_with;
 	     i = dp_probe(i - 1)->next) {
@@ -207,6 +206,13 @@ static void leave_followed(const struct dp_stack *stack, struct dp_mcontext *mc)
 	dp_mcontext_set_sp(mc, (u64)stack);
 }
 
+static bool is_followed(const struct dp_stack *stack)
+{
+	u32 busy = dp_stack_busy(stack);
+
+	return busy == DP_BUSY_FOLLOWED || busy == DP_BUSY_PAIR;
+}
+
 /* Give the handler up, unless its fault_handler mends the fault. */
 static bool in_handler(struct fault *f, struct dp_mcontext *mc)
 {
@@ -216,8 +222,7 @@ static bool in_handler(struct fault *f, struct dp_mcontext *mc)
 		return true;
 	if (f->fast) {
 		dp_call_give_up(f->stack->probe - 1);
-		if (f->stack->busy == DP_BUSY_FOLLOWED ||
-		    f->stack->busy == DP_BUSY_PAIR) {
+		if (is_followed(f->stack)) {
 			leave_followed(f->stack, mc);
 			return true;
 		}
@@ -236,8 +241,9 @@ static u32 fast_probe(const struct dp_stack *stack)
 	const struct dp_call_frame *frame = (void *)stack->regs;
 	const struct dp_site_entry *site;
 	const struct dp_probe_entry *p;
+	u32 busy = dp_stack_busy(stack);
 
-	if (stack->busy != DP_BUSY_FAST && stack->busy != DP_BUSY_FOLLOWED)
+	if (busy != DP_BUSY_FAST && busy != DP_BUSY_FOLLOWED)
 		return ri ? ((const struct dp_instance_pool *)ri->instance_pool)
 					       ->probe +
 				       1 :
@@ -262,7 +268,7 @@ static bool in_fast(struct fault *f, struct dp_mcontext *mc)
 /* A fault in a fault_handler gives that up. */
 static bool in_fault_handler(const struct dp_stack *stack, u64 sp)
 {
-	return stack->faulting && stack->busy &&
+	return stack->faulting && dp_stack_busy(stack) &&
 	       stack->faulting - sp < DP_STACK_SIZE;
 }
 
@@ -298,10 +304,10 @@ static bool raised_here(struct fault *f, struct dp_trap *trap)
 	f->stack = dp_stack_known();
 	if (!f->site && f->stack && in_jumped(f->stack, sp))
 		return leave_jumped(f, trap);
-	if (f->site || !f->stack || !f->stack->busy ||
+	if (f->site || !f->stack || !dp_stack_busy(f->stack) ||
 	    !in(sp, dp_stack_low(f->stack), DP_STACK_SIZE - DP_PAGE))
 		return false;
-	if (f->stack->busy != DP_BUSY_HANDLER)
+	if (dp_stack_busy(f->stack) != DP_BUSY_HANDLER)
 		return in_fast(f, mc);
 	return f->stack->guard && f->stack->probe && in_handler(f, mc);
 }

@@ -86,7 +86,7 @@ bool dp_jprobe_leave(struct dp_trap *trap)
 	give_words(stack, dp_regs_sp(regs));
 	give_vectors(stack, dp_mcontext_vectors(trap->regs));
 	stack->jumped = 0;
-	stack->busy = 0;
+	stack->busy = dp_stack_turn(stack, 0);
 	dp_call_go_on(site, regs, stack, trap);
 	return true;
 }

@@ -66,6 +66,41 @@ static bool take(u32 i, u32 tid)
 					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
+/* Leave of a zone around @sp what does not reach into @size bytes at @start. */
+static void cut(u64 *low, u64 *high, u64 sp, u64 start, u64 size)
+{
+	if (start > sp && start < *high)
+		*high = start;
+	else if (start + size <= sp && start + size > *low)
+		*low = start + size;
+	else if (sp - start < size)
+		*high = *low;
+}
+
+void dp_stack_set_zone(struct dp_stack *stack, u64 sp)
+{
+	u64 low = 0, high = ~0ull;
+
+	cut(&low, &high, sp, (u64)stack - DP_STACK_SIZE, DP_STACK_SIZE);
+	if (stack->alt_size)
+		cut(&low, &high, sp, stack->alt_sp, stack->alt_size);
+	/* A signal's handler has hits. */
+	stack->zone_size = 0;
+	dp_barrier();
+	stack->zone = low;
+	dp_barrier();
+	stack->zone_size = high > low ? high - low : 0;
+}
+
+/* Instances of another thread's calls, which is gone */
+static void forget_turns(struct dp_stack *stack)
+{
+	u32 i;
+
+	for (i = 0; i < DP_HINTS; i++)
+		__atomic_store_n(&stack->turns[i], 0, __ATOMIC_RELAXED);
+}
+
 /* Unused stacks first: no system call has to check whether an owner still lives. */
 static struct dp_stack *claim(u32 tid)
 {
@@ -85,7 +120,11 @@ static struct dp_stack *claim(u32 tid)
 				return NULL;
 			dp_abandoned_drop(stack);
 			stack->tid = tid;
-			stack->busy = stack->jumped = stack->alt_off = 0;
+			stack->mine = tid | DP_INSTANCE_RESERVED;
+			forget_turns(stack);
+			stack->zone_size = 0;
+			stack->busy = dp_stack_turn(stack, 0);
+			stack->jumped = stack->alt_off = 0;
 			stack->task = 0;
 			stack->thread = dp_hit_thread();
 			__atomic_store_n(&owners()[i], tid, __ATOMIC_RELEASE);
@@ -136,8 +175,10 @@ static bool interrupts(const struct dp_stack *stack)
 
 	if (dp_port_interrupted(stack->alt_sp, stack->alt_size, &sp))
 		return sp - dp_stack_low(stack) < DP_STACK_SIZE - DP_PAGE;
-	/* Something else than a signal handler runs there. */
-	return !dp_stack_on_alternate(stack, stack->sp);
+	/* Something else than a signal handler runs there. Handlers that generated code calls have
+	 * interrupted nothing there. */
+	return dp_stack_busy(stack) != DP_BUSY_HANDLER ||
+	       !dp_stack_on_alternate(stack, stack->sp);
 }
 
 void dp_stack_ask_alternate(void)
@@ -147,8 +188,11 @@ void dp_stack_ask_alternate(void)
 	if (!dp_wipe.owner || !dp_hit_is_owners())
 		return;
 	stack = dp_stack_known();
-	if (stack && !stack->alt_off)
-		dp_port_altstack(&stack->alt_sp, &stack->alt_size);
+	if (!stack || stack->alt_off)
+		return;
+	stack->zone_size = 0;
+	dp_port_altstack(&stack->alt_sp, &stack->alt_size);
+	dp_stack_set_zone(stack, (u64)__builtin_frame_address(0));
 }
 
 void dp_stack_alternate(const struct dp_trap *trap)
@@ -157,8 +201,12 @@ void dp_stack_alternate(const struct dp_trap *trap)
 
 	if (!stack || stack->alt_off)
 		return;
+	if (stack->alt_sp == trap->alt_sp && stack->alt_size == trap->alt_size)
+		return;
+	stack->zone_size = 0;
 	stack->alt_sp = trap->alt_sp;
 	stack->alt_size = trap->alt_size;
+	dp_stack_set_zone(stack, dp_mcontext_sp(trap->regs));
 }
 
 /*
@@ -171,9 +219,9 @@ bool dp_stack_nested(const struct dp_stack *stack, u64 sp)
 {
 	if (sp - dp_stack_low(stack) < DP_STACK_SIZE - DP_PAGE)
 		return true;
-	if (!stack->busy)
+	if (!dp_stack_busy(stack))
 		return false;
-	if (stack->busy == DP_BUSY_SELF)
+	if (dp_stack_busy(stack) == DP_BUSY_SELF)
 		return true;
 	if (stack->jumped)
 		return sp <= stack->sp;

@@ -18,6 +18,6 @@
 /* Bytes of a call-out behind the call: an lea that takes the number off the stack */
 #define DP_CALLOUT_TAIL 8
 /* Offset in struct dp_stack of @busy */
-#define DP_DETOUR_BUSY 4
+#define DP_DETOUR_BUSY 16
 
 #endif

@@ -27,17 +27,17 @@
 /* The jump of an island stands for the first instruction of where it leads. */
 #define DP_UNWIND_ISLAND 0xff
 
-/* Depths below this are words of a call's copy. From here on the red zone is skipped, and up to two
+/* Depths below this are words of a call's copy. From here on the red zone is skipped, and up to three
  * words are pushed that are no registers. */
 #define DP_DEPTH_SKIPPED 3
 /* From here on, slots have registers: as many as the depth is above. */
-#define DP_DEPTH_SAVED 5
+#define DP_DEPTH_SAVED 6
 
 /* What calls a followed handler, for the first instruction, has a frame that is so deep. No region has
  * a sixth instruction. On the handlers' stack the frame's address is in the register of a call's second
  * argument, or in struct dp_stack, which is on top: a signal's handler may change that one until the
  * thread is busy, and again afterwards. In a frame that is unsaved, no slot has its register yet. */
-#define DP_UNWIND_FRAME 28
+#define DP_UNWIND_FRAME 29
 #define DP_UNWIND_FRAMES 5
 #define DP_UNWIND_IN_ARGUMENT (DP_UNWIND_FRAMES << DP_UNWIND_INSN)
 #define DP_UNWIND_IN_STACK (DP_UNWIND_IN_ARGUMENT + 1)

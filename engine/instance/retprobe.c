@@ -224,7 +224,6 @@ static u32 run(void *arg)
 	/* The x87 registers may hold a result, and have enough room left. */
 	stack->x87 = 0;
 	stack->after = 0;
-	stack->hits++;
 	__asm__ volatile("" : : : "memory");
 	hidden = dp_call_hide_alternate(stack, false);
 	if (leave_frame(stack, e->frame, e->keeps))

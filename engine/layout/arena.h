@@ -153,6 +153,7 @@ struct dp_arena_control {
 	/* descriptor of the sequence in which the agent counts hits of handlers; 0: it cannot */
 	u64 handler_sequence[4] __attribute__((aligned(32)));
 	u64 pair_sequence[4] __attribute__((aligned(32)));
+	struct dp_pair_facts pair;
 	/* Of each context: room for the log, for stack traces, for the heap; and all of it */
 	u32 room_off, log_room, trace_room, heap_room, room_stride;
 	/* what programs allocate: struct dp_vm_globals */
@@ -206,7 +207,7 @@ struct dp_arena_hit {
 };
 
 #define DP_LAYOUT_MAGIC 0x3165626f72507044ull
-#define DP_LAYOUT_VERSION 36
+#define DP_LAYOUT_VERSION 37
 
 #define DP_AGENT_TEXT (28 * DP_PAGE)
 #define DP_WIPE_OFFSET DP_AGENT_TEXT

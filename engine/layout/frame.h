@@ -67,4 +67,15 @@ struct dp_frames {
 	u64 late_user, late_addr;
 };
 
+/**
+ * struct dp_pair_facts - what pairs.S and entry.S would have to work out at each call otherwise
+ * @sites: address of the first struct dp_site_entry
+ * @stubs, @table: as of struct dp_frames; @stub_bytes: of all stubs
+ * @bias: a stub's address, less half of its frame's
+ */
+struct dp_pair_facts {
+	u64 sites;
+	u64 stubs, stub_bytes, table, bias;
+};
+
 #endif

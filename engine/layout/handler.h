@@ -22,6 +22,8 @@
 #define DP_BUSY_RETURN 5
 #define DP_BUSY_FOLLOWED 6 /* called by a detour */
 #define DP_BUSY_PAIR 7 /* a return probe's handlers that are followed */
+#define DP_BUSY_KINDS 0xffull /* which of these: the lowest byte of @busy */
+#define DP_BUSY_TURN 0x100 /* what @busy grows by with each use of the stack */
 #define DP_OWNER_COMES 0x80000000u /* the stack is being prepared */
 
 #define DP_HINTS 32
@@ -30,10 +32,10 @@
 /**
  * struct dp_stack - the state of a thread in handlers; hit owns it
  * @tid: the thread that has the stack
- * @busy: a handler runs: DP_BUSY_*
+ * @busy: a handler runs: DP_BUSY_*; above that, how often the stack has been used
  * @jumped: a jprobe's handler runs, on the program's own stack
- * @hits: how many hits have used the stack
- * @sp: the program's stack pointer meanwhile
+ * @mine: @used and @held of an instance that the thread has reserved and not taken
+ * @sp: the program's stack pointer meanwhile, where @busy is DP_BUSY_HANDLER or DP_BUSY_ENTER
  * @probe: 1 + index of the probe whose handler runs
  * @regs: address of the registers that the handler got
  * @guard: stack pointer with which the handler can be given up
@@ -41,7 +43,8 @@
  * @spare: first frame of the thread's own list of free ones; @nr_spare: how many
  * @kept: number of a frame that an unwinder is still to look at, 0 for none
  * @patience: calls to be missed before the next search for abandoned ones
- * @hints: where to look for a free instance first; @turns: likewise, in the usual call, by site
+ * @hints: where to look for a free instance first; @turns: addresses of such, for
+ *         the usual call, by site
  * @instance: address of the instance in hand, whose call's entry or end is handled
  * @rest: address of the next instance to handle; @taken: number of the frame in hand
  * @counter: address of a counter of @instance that is about to become @sum
@@ -50,18 +53,22 @@
  * @task: what the library says of the thread, 0: it was not asked yet
  * @faulting: while a fault_handler runs, a stack pointer above it
  * @alt_sp, @alt_size: the alternate signal stack; @alt_off: the kernel does not know it
+ * @zone, @zone_size: memory of stacks where neither this one nor the alternate one is; @zone_size 0: not
+ *         known
  * @x87: the x87 registers are saved, too
  */
 struct dp_stack {
 	u32 tid;
-	u32 busy, jumped, alt_off;
-	u64 hits;
+	u32 jumped, alt_off, pad;
+	u64 busy;
+	u64 mine;
 	u64 sp;
 	u32 probe, x87;
 	u64 regs;
 	u64 guard;
 	u64 frames;
 	u64 alt_sp, alt_size;
+	u64 zone, zone_size;
 	u64 site;
 	u64 faulting;
 	u64 after; /* the handler runs after an instruction */
@@ -76,8 +83,22 @@ struct dp_stack {
 	u32 spare, nr_spare;
 	u32 patience, kept, taken, detached;
 	u32 hints[DP_HINTS];
-	u32 turns[DP_HINTS];
+	u64 turns[DP_HINTS];
 };
+
+/** dp_stack_busy() - what runs there: DP_BUSY_*, 0: nothing */
+static inline u32 dp_stack_busy(const struct dp_stack *stack)
+{
+	return (u32)(__atomic_load_n(&stack->busy, __ATOMIC_RELAXED) &
+		     DP_BUSY_KINDS);
+}
+
+/** dp_stack_turn() - @busy from now on, if something of this kind begins to run, or, with 0,
+ *  what runs has ended */
+static inline u64 dp_stack_turn(const struct dp_stack *stack, u32 kind)
+{
+	return (stack->busy | DP_BUSY_KINDS) + 1 + kind;
+}
 
 /* upcall: threads that wait for a handler in the tool. */
 

@@ -172,12 +172,14 @@ struct dp_leaving {
  * @data_size: bytes behind each instance
  * @unwind: the handler is called for calls that an exception ends, too
  * @quick: its handlers touch general registers only, and each call needs little work; DP_QUICK_FOLLOWED:
- *         they are followed besides, and touch DP_TOUCHES_FEW at most; DP_QUICK_FOLLOWED_FOR_MORE:
- *         DP_TOUCHES_SOME at most
+ *         they are followed besides, touch DP_TOUCHES_FEW at most, and there is no data;
+ *         DP_QUICK_FOLLOWED_FOR_MORE: they touch DP_TOUCHES_SOME at most
  * @exits: its calls are known by their slots, not by a stub
  * @reach: of calls that are known by their slots: the most places between where an instance
  *         is looked for first and where it is
  * @shared: DP_POOL_*: whether threads may reserve instances
+ * @fast: address of its struct dp_probe_entry, if DP_QUICK_FOLLOWED or more, and while it is registered; else
+ *         DP_POOL_NO_ENTRY
  * @away: instances in use, or fewer; only kept if there are more than DP_INSTANCE_SCAN
  */
 struct dp_instance_pool {
@@ -193,8 +195,10 @@ struct dp_instance_pool {
 	u8 pad[3];
 	u32 reach, shared;
 	s64 away;
+	u64 fast;
 };
 
+#define DP_POOL_NO_ENTRY 1
 #define DP_QUICK_FOLLOWED 2
 #define DP_QUICK_FOLLOWED_FOR_MORE 3
 
@@ -230,8 +234,8 @@ struct dp_instance_pool {
 struct dp_instance {
 	u64 user, ret_addr, task;
 	u64 frame, next, instance_pool;
-	u32 index, used;
-	u32 ending, held;
+	u32 index, ending;
+	u32 used, held;
 	u64 calls, otherwise[DP_CALL_ENDS];
 };
 

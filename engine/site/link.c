@@ -30,6 +30,14 @@ static bool may_be_fast(const struct dp_engine *e, u32 i,
 	return p->kind == DP_KIND_KPROBE && p->handlers.pre;
 }
 
+u64 dp_live_entry(const struct dp_engine *e, u32 probe)
+{
+	const struct dp_arena_control *c = &e->arena->control;
+
+	return c->base + DP_ARENA_OFFSET + c->probe_off +
+	       probe * sizeof(struct dp_probe_entry);
+}
+
 /* Address of the entry of the site's only probe, if the detour can do all the work; else
  * 0. */
 static u64 fast(const struct dp_engine *e, u32 i)
@@ -46,10 +54,7 @@ static u64 fast(const struct dp_engine *e, u32 i)
 			return 0;
 		only = p;
 	}
-	return only ? e->arena->control.base + DP_ARENA_OFFSET +
-			       e->arena->control.probe_off +
-			       (only - 1) * sizeof(struct dp_probe_entry) :
-		      0;
+	return only ? dp_live_entry(e, only - 1) : 0;
 }
 
 static bool is_handler(const struct dp_probe *p)

@@ -168,6 +168,9 @@ int dp_live_remove(struct dp_engine *engine, struct dp_target *target,
 const struct dp_handlers *dp_live_handlers(const struct dp_engine *engine,
 					   u32 probe);
 
+/** dp_live_entry() - address of a probe's struct dp_probe_entry, in the process */
+u64 dp_live_entry(const struct dp_engine *engine, u32 probe);
+
 /**
  * dp_live_switch_off() - stop calling the handlers of a probe
  * @user: what its handlers get; it must match the probe's

@@ -100,6 +100,8 @@ static u64 stub(u32 i)
 	return dp_frames()->stubs + (u64)i * DP_STUB_SIZE + DP_STUB_BACK;
 }
 
+static struct dp_pair_facts facts;
+
 static u64 usable(void)
 {
 	return dp_frames()->nr / DP_STUBS_A_PAGE * A_PAGE;
@@ -118,7 +120,7 @@ static void limit_files(u64 size)
 static void no_stubs_where_files_are_limited(void **state)
 {
 	limit_files(0);
-	assert_int_equal(dp_frames_reserve(1000000, base()), -EFBIG);
+	assert_int_equal(dp_frames_reserve(1000000, base(), &facts), -EFBIG);
 	assert_int_equal(dp_frames()->nr, 0);
 	assert_int_equal(nr_told, 1);
 	limit_files(RLIM_INFINITY);
@@ -130,7 +132,11 @@ static void there_are_as_many_as_needed(void **state)
 {
 	u64 had, step, rest;
 
-	assert_int_equal(dp_frames_reserve(1, base()), 0);
+	assert_int_equal(dp_frames_reserve(1, base(), &facts), 0);
+	assert_int_equal(facts.stub_bytes, dp_frames()->nr * DP_STUB_SIZE);
+	assert_int_equal(facts.stubs, dp_frames()->stubs);
+	assert_int_equal(facts.table, dp_frames()->table);
+	assert_int_equal(facts.bias + facts.table / 2, facts.stubs);
 	assert_int_equal(dp_stub_returned, base() + dp_agent_return_entry);
 	assert_int_equal(dp_stub_unwound, base() + dp_agent_unwound_entry);
 	assert_int_equal(nr_told, 1);
@@ -138,26 +144,26 @@ static void there_are_as_many_as_needed(void **state)
 	assert_true(usable() > FIRST + 1);
 	/* To the last stub, twice. */
 	rest = usable() - FIRST - 1;
-	assert_int_equal(dp_frames_reserve(rest, base()), 0);
+	assert_int_equal(dp_frames_reserve(rest, base(), &facts), 0);
 	dp_frames_release(rest);
-	assert_int_equal(dp_frames_reserve(rest, base()), 0);
+	assert_int_equal(dp_frames_reserve(rest, base(), &facts), 0);
 	assert_int_equal(dp_frames()->nr, had);
 	/* One more needs one step more. */
-	assert_int_equal(dp_frames_reserve(1, base()), 0);
+	assert_int_equal(dp_frames_reserve(1, base(), &facts), 0);
 	step = dp_frames()->nr - had;
 	assert_true(step > 0 && usable() - A_PAGE < FIRST + rest + 2 + step);
 	dp_frames_release(1);
-	assert_int_equal(dp_frames_reserve(1, base()), 0);
+	assert_int_equal(dp_frames_reserve(1, base(), &facts), 0);
 	assert_int_equal(dp_frames()->nr, had + step);
 	/* A step is one file, as large as its stubs. */
 	limit_files(step * DP_STUB_SIZE - 1);
-	assert_int_equal(dp_frames_reserve(step, base()), -EFBIG);
+	assert_int_equal(dp_frames_reserve(step, base(), &facts), -EFBIG);
 	assert_int_equal(dp_frames()->nr, had + step);
 	limit_files(step * DP_STUB_SIZE);
 	rest = usable() - FIRST - rest - 2;
-	assert_int_equal(dp_frames_reserve(rest, base()), 0);
+	assert_int_equal(dp_frames_reserve(rest, base(), &facts), 0);
 	assert_int_equal(dp_frames()->nr, had + step);
-	assert_int_equal(dp_frames_reserve(1, base()), 0);
+	assert_int_equal(dp_frames_reserve(1, base(), &facts), 0);
 	assert_int_equal(dp_frames()->nr, had + 2 * step);
 	limit_files(RLIM_INFINITY);
 }
@@ -398,10 +404,10 @@ static void there_is_an_end(void **state)
 	int next = next_descriptor();
 	u64 all;
 
-	assert_int_equal(dp_frames_reserve(1ull << 40, base()), 0);
+	assert_int_equal(dp_frames_reserve(1ull << 40, base(), &facts), 0);
 	all = dp_frames()->nr;
 	assert_true(usable() >= DP_FRAMES_MOST + FIRST);
-	assert_int_equal(dp_frames_reserve(1ull << 40, base()), 0);
+	assert_int_equal(dp_frames_reserve(1ull << 40, base(), &facts), 0);
 	assert_int_equal(dp_frames()->nr, all);
 	each_stub_is_of_its_frame(state);
 	/* The frames come behind the room for stubs. */

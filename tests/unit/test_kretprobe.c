@@ -112,8 +112,11 @@ static int UNCHECKED of_bx(struct kretprobe_instance *ri, struct pt_regs *regs)
 /* What assembly saves is enough for what both handlers touch. */
 static void followed_handlers_are_known(void **state)
 {
-	assert_int_equal(how_quick(plain, plain, 1, 8), DP_QUICK_FOLLOWED);
-	assert_int_equal(how_quick(NULL, NULL, 1, 8), DP_QUICK_FOLLOWED);
+	assert_int_equal(how_quick(plain, plain, 1, 0), DP_QUICK_FOLLOWED);
+	assert_int_equal(how_quick(NULL, NULL, 1, 0), DP_QUICK_FOLLOWED);
+	/* There is data to clear. */
+	assert_int_equal(how_quick(plain, plain, 1, 8),
+			 DP_QUICK_FOLLOWED_FOR_MORE);
 	assert_int_equal(how_quick(of_ip, plain, 1, 8),
 			 DP_QUICK_FOLLOWED_FOR_MORE);
 	assert_int_equal(how_quick(NULL, of_ip, 1, 8),

@@ -182,10 +182,11 @@ static void registers_are_of_the_hit(void **state)
 
 static void traces_leave_stubs(void **state)
 {
+	struct dp_pair_facts facts;
 	unsigned long ip, sp = 5;
 	struct dp_frame *f;
 
-	assert_int_equal(dp_frames_reserve(1, 0), 0);
+	assert_int_equal(dp_frames_reserve(1, 0, &facts), 0);
 	f = (struct dp_frame *)dp_frames()->table + 3;
 	f->ret_addr = 0x1234;
 	ip = dp_frames()->stubs + 3 * DP_STUB_SIZE + DP_STUB_BACK;

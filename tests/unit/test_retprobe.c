@@ -56,15 +56,15 @@ static void one_call(void **state)
 	assert_int_equal(seen.sp, (u64)slot(10));
 	assert_int_equal(seen.data, 5);
 	assert_int_equal(seen.stack.sp, (u64)slot(10));
-	assert_int_equal(seen.stack.busy, DP_BUSY_HANDLER);
+	assert_int_equal(dp_stack_busy(&seen.stack), DP_BUSY_HANDLER);
 	assert_int_equal(seen.stack.site, 0);
-	assert_int_equal(seen.stack.hits, 2);
+	assert_true(seen.stack.busy >= 2 * DP_BUSY_TURN);
 	assert_int_equal(ended(f, DP_CALL_RETURNED), 1);
 	assert_int_equal(used(f), 0);
 	assert_int_equal(frame->state, DP_FRAME_FREE);
 	assert_int_equal(stack->frames, 0);
 	assert_int_equal(stack->instance | stack->taken | stack->rest, 0);
-	assert_int_equal(stack->busy, 0);
+	assert_int_equal(dp_stack_busy(stack), 0);
 }
 
 /* Inner ones return first, or another order is kept to by their stubs alone. */

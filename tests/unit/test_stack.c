@@ -109,7 +109,8 @@ static void of_a_thread_that_has_ended(void **state)
 	owners[2] = ENDED;
 	assert_ptr_equal(dp_stack_mine(), stack);
 	assert_int_equal(dp_instance_at(f, 0)->used, 0);
-	assert_int_equal(stack->busy | stack->jumped | stack->alt_off, 0);
+	assert_int_equal(dp_stack_busy(stack) | stack->jumped | stack->alt_off,
+			 0);
 	assert_int_equal(stack->task, 0);
 }
 
@@ -156,11 +157,26 @@ static void children(void **state)
 	assert_int_equal(stack->alt_size, 0);
 }
 
+static u64 own_low(const struct dp_stack *stack)
+{
+	return (u64)stack - DP_STACK_SIZE;
+}
+
+static void expect_zone(const struct dp_stack *stack, u64 low, u64 high)
+{
+	assert_int_equal(stack->zone, low);
+	assert_int_equal(stack->zone_size, high - low);
+}
+
 static void alternate_stacks(void **state)
 {
-	struct dp_trap trap = { .alt_sp = 0x6000, .alt_size = 0x2000 };
+	struct dp_mcontext regs = { 0 };
+	struct dp_trap trap = { .regs = &regs,
+				.alt_sp = 0x6000,
+				.alt_size = 0x2000 };
 	struct dp_stack *stack;
 
+	dp_mcontext_set_sp(&regs, 0x9000);
 	/* Nothing is noted before a stack is taken, nor while it is hidden. */
 	dp_stack_ask_alternate();
 	dp_stack_alternate(&trap);
@@ -177,6 +193,32 @@ static void alternate_stacks(void **state)
 	dp_stack_alternate(&trap);
 	assert_int_equal(stack->alt_sp, 0x6000);
 	assert_int_equal(stack->alt_size, 0x2000);
+	expect_zone(stack, 0x8000, own_low(stack));
+}
+
+/* Neither the alternate stack nor the handlers' is in it. */
+static void zones(void **state)
+{
+	struct dp_stack *stack = dp_stack_mine();
+	u64 low = own_low(stack);
+
+	stack->alt_sp = 0x6000;
+	stack->alt_size = 0x2000;
+	dp_stack_set_zone(stack, 0x5fff);
+	expect_zone(stack, 0, 0x6000);
+	dp_stack_set_zone(stack, 0x8000);
+	expect_zone(stack, 0x8000, low);
+	dp_stack_set_zone(stack, (u64)stack);
+	expect_zone(stack, (u64)stack, ~0ull);
+	dp_stack_set_zone(stack, 0x6000);
+	assert_int_equal(stack->zone_size, 0);
+	dp_stack_set_zone(stack, 0x7fff);
+	assert_int_equal(stack->zone_size, 0);
+	dp_stack_set_zone(stack, low);
+	assert_int_equal(stack->zone_size, 0);
+	stack->alt_size = 0;
+	dp_stack_set_zone(stack, 0x6000);
+	expect_zone(stack, 0, low);
 }
 
 /* A signal's frame, so far from the top of the alternate stack of @size bytes */
@@ -278,6 +320,7 @@ int main(void)
 		cmocka_unit_test_setup(which_is_taken, begin),
 		cmocka_unit_test_setup(children, begin),
 		cmocka_unit_test_setup(alternate_stacks, begin),
+		cmocka_unit_test_setup(zones, begin),
 		cmocka_unit_test_setup(frames_of_signals, begin),
 		cmocka_unit_test_setup(nested, begin),
 	};
