@@ -30,6 +30,8 @@ extern const u32 dp_agent_jprobe_return;
 extern const u32 dp_agent_return_entry;
 extern const u32 dp_agent_unwound_entry;
 extern const u32 dp_agent_return_passed;
+extern const u32 dp_agent_return_bare;
+extern const u32 dp_agent_return_landed;
 extern const u32 dp_agent_waits_home;
 extern const u32 dp_agent_stack_mine;
 extern const u32 dp_agent_enter_entry;

@@ -20,6 +20,7 @@
 #include <errno.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <sys/auxv.h>
 
 /* Free parts of charts that are looked at */
 #define CHART_HOLES (2 * DP_MAX_POOLS)
@@ -44,6 +45,8 @@ static void set_up(struct dp_arena *arena)
 	c->task = (u64)dp_task_known;
 	c->frames = (u64)dp_frames();
 	c->pair.sites = c->base + DP_ARENA_OFFSET + c->site_off;
+	c->frame_pad = (u64)dp_frame_pad;
+	c->first_stack = getauxval(AT_EXECFN);
 	c->handler_before = (u64)dp_handler_before;
 	c->handler_after = (u64)dp_handler_after;
 	if (c->counts_alone && c->rseq_signature == DP_RSEQ_SIGNATURE) {

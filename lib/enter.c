@@ -9,6 +9,7 @@
 #include "lib/self.h"
 #include "lib/chart.h"
 #include "lib/frames.h"
+#include "lib/landing.h"
 #include "port_raw.h"
 #include "engine/site/engine.h"
 #include <errno.h>
@@ -52,6 +53,8 @@ static void begin_anew(void)
 	dp_self = (struct dp_self){ .symbols = dp_self.symbols,
 				    .owner = getpid() };
 	dp_self_settle_anew();
+	dp_pools_anew();
+	dp_landings_anew();
 }
 
 /* A CLONE_VM child, whose changes would be its parent's. */

@@ -10,6 +10,7 @@
  * functions only, so the functions are looked up in the module that has called.
  */
 #include "lib/frames.h"
+#include "lib/landing.h"
 #include "agent/image.h"
 #include "engine/layout/base.h"
 #include "engine/layout/handler.h"
@@ -35,9 +36,9 @@ _Static_assert(sizeof(struct dp_frame) == 64, "stubs.S shifts by six");
 #pragma GCC visibility push(hidden)
 extern u8 dp_stub_room[STUB_BYTES];
 extern struct dp_frame dp_frame_room[STUBS];
-extern const char dp_frame_pad[];
 u64 dp_stub_returned, dp_stub_unwound;
 static void (*passed)(u64 number);
+static void (*make_bare)(u64 sp, u64 slot, u64 exception);
 _Unwind_Reason_Code dp_frame_personality(int version, _Unwind_Action actions,
 					 _Unwind_Exception_Class class,
 					 struct _Unwind_Exception *exception,
@@ -153,6 +154,7 @@ int dp_frames_reserve(u64 n, u64 base, struct dp_pair_facts *facts)
 	dp_stub_returned = base + dp_agent_return_entry;
 	dp_stub_unwound = base + dp_agent_unwound_entry;
 	passed = (void (*)(u64))(base + dp_agent_return_passed);
+	make_bare = (void (*)(u64, u64, u64))(base + dp_agent_return_bare);
 	if (!frames.stubs)
 		tell_v8();
 	frames.stubs = (u64)dp_stub_room;
@@ -236,9 +238,9 @@ u64 dp_frame_home(u64 slot)
 
 /* --- exceptions --- */
 
-/** struct unwinder - functions of an unwinder; @caller: return address of its call */
+/** struct unwinder - functions of an unwinder; @caller: return address of its call; @base: of its module */
 struct unwinder {
-	const void *caller;
+	const void *caller, *base;
 	_Unwind_Ptr (*get_ip)(struct _Unwind_Context *);
 	void (*set_ip)(struct _Unwind_Context *, _Unwind_Ptr);
 	void (*set_gr)(struct _Unwind_Context *, int, _Unwind_Word);
@@ -276,6 +278,7 @@ static bool look_up(struct unwinder *u, const void *caller)
 	u->set_gr = of_same(handle, "_Unwind_SetGR", info.dli_fbase);
 	u->resume = of_same(handle, "_Unwind_Resume", info.dli_fbase);
 	u->caller = caller;
+	u->base = info.dli_fbase;
 	return u->get_ip && u->set_ip && u->set_gr && u->resume;
 }
 
@@ -320,8 +323,8 @@ static bool wants_to_hear(const struct dp_frame *f)
 }
 
 /*
- * A stub does nothing while an unwinder searches. In the cleanup phase the call has
- * ended. If the unwinder's functions cannot be found, it goes on by itself, and the
+ * While an unwinder searches, the first stub makes way for it where the unwinder has landings: it meets no
+ * more stubs then. In the cleanup phase the call has ended. If the unwinder's functions cannot be found, it goes on by itself, and the
  * instance is found abandoned later.
  */
 _Unwind_Reason_Code dp_frame_personality(int version, _Unwind_Action actions,
@@ -335,11 +338,18 @@ _Unwind_Reason_Code dp_frame_personality(int version, _Unwind_Action actions,
 
 	if (version != 1)
 		return _URC_FATAL_PHASE1_ERROR;
-	if (!(actions & _UA_CLEANUP_PHASE) || !find_unwinder(&u, caller))
+	if (!find_unwinder(&u, caller))
 		return _URC_CONTINUE_UNWIND;
 	f = dp_frame_of(u.get_ip(context));
 	if (!f)
 		return _URC_CONTINUE_UNWIND;
+	if (!(actions & _UA_CLEANUP_PHASE)) {
+		/* @private_1: of a forced unwind, that nobody catches */
+		if (!exception->private_1 && dp_landings_of(u.base))
+			make_bare((u64)__builtin_frame_address(0), f->slot,
+				  (u64)exception);
+		return _URC_CONTINUE_UNWIND;
+	}
 	/* In the frame that catches, the unwinder has to go through the landing pad: a
 	 * stub and its caller look the same to it. */
 	if (!(actions & _UA_HANDLER_FRAME) && !wants_to_hear(f)) {

@@ -22,6 +22,9 @@ int dp_frames_reserve(u64 n, u64 base, struct dp_pair_facts *facts);
 /** dp_frames_release() - give back the frames of a freed probe */
 void dp_frames_release(u64 n);
 
+/** dp_frame_pad - landing pad of all stubs: lib/x86/stubs.S */
+extern const char dp_frame_pad[] __attribute__((visibility("hidden")));
+
 /** dp_frames() - the table of all frames */
 struct dp_frames *dp_frames(void);
 

@@ -117,6 +117,7 @@ struct kprobe *get_kprobe(void *addr)
 	for (more = dp_live_first(dp_self.engine, (u64)addr, &i); more;
 	     more = dp_live_next(dp_self.engine, &i))
 		if (!dp_self.users[i].hidden && !dp_self.users[i].guest &&
+		    !dp_self.users[i].own &&
 		    (!p || dp_self.users[i].kind != 'j'))
 			p = dp_self.users[i].p;
 	dp_self_end();

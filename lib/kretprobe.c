@@ -8,6 +8,7 @@
  */
 #define DP_NO_MODULE_NOTE
 #include "lib/frames.h"
+#include "lib/landing.h"
 #include "lib/self.h"
 #include "resolve/exits.h"
 #include "sym/list.h"
@@ -51,6 +52,7 @@ struct pool {
 	struct kprobe *exits; /* NULL: return addresses are replaced */
 };
 static struct pool *left;
+static u32 nr_stub_pools; /* of probes that are registered */
 
 /** struct tracked - a function, and how its calls are tracked
  *  @addr: 0: not known
@@ -266,6 +268,7 @@ static struct pool *make_pool(struct kretprobe *rp, enum dp_return_way way)
 	};
 	p->instance_pool.quick = how_quick(rp, &p->instance_pool);
 	make_instances(&p->instance_pool);
+	nr_stub_pools += way == DP_RETURN_STUB;
 	return p;
 }
 
@@ -371,11 +374,17 @@ static int prepare(struct requests *list, struct kretprobe *rp,
 	return err || !exits ? err : find_exits(list, rp, f, reader);
 }
 
+void dp_pools_anew(void)
+{
+	nr_stub_pools = 0;
+}
+
 void dp_pool_leave(struct dp_instance_pool *instance_pool)
 {
 	struct pool *p = (struct pool *)instance_pool;
 
 	p->settled = dp_self_settled();
+	nr_stub_pools -= !instance_pool->exits;
 	p->next = left;
 	left = p;
 }
@@ -397,6 +406,8 @@ static int register_all(struct kretprobe **rps, int num)
 	dp_exit_reader_rest(reader);
 	if (!err)
 		err = dp_probes_register(list.v, (u32)list.n);
+	if (!err && nr_stub_pools)
+		dp_landings_add();
 	for (i = 0; err && i < num; i++)
 		if (f[i].pool)
 			dp_pool_leave(&f[i].pool->instance_pool);
@@ -424,6 +435,11 @@ void unregister_kretprobes(struct kretprobe **rps, int num)
 {
 	/* A struct kretprobe begins with its struct kprobe. */
 	unregister_kprobes((struct kprobe **)rps, num);
+	if (nr_stub_pools || !dp_landings_there() || dp_self_begin_bare())
+		return;
+	if (!nr_stub_pools)
+		dp_landings_drop();
+	dp_self_end();
 }
 
 DP_SINGLES(kretprobe)

@@ -45,7 +45,7 @@ static bool show_next(u32 *i, char *text, size_t size)
 
 	while (*i < dp_self.nr_users) {
 		u = &dp_self.users[(*i)++];
-		if (!u->p || u->hidden || u->guest)
+		if (!u->p || u->hidden || u->guest || u->own)
 			continue;
 		show(*i - 1, text, size);
 		return true;

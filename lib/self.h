@@ -41,6 +41,7 @@ struct dp_user {
 	struct dp_origin origin;
 	bool hidden; /* a further part of the probe before it; in no list */
 	bool guest; /* a tool's; in no list of the program's */
+	bool own; /* the library's; in no list */
 };
 
 struct dp_self {
@@ -269,6 +270,8 @@ u32 dp_handler_spares(const void *handler);
 /* kretprobe.c */
 /** dp_pool_leave() - no call takes an instance of the pool any more: free it later */
 void dp_pool_leave(struct dp_instance_pool *instance_pool);
+/** dp_pools_anew() - a fork child has no return probes */
+void dp_pools_anew(void);
 
 /* blacklist.c */
 /** struct dp_forbidden - [start, end) that may not be probed */

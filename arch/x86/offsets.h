@@ -65,13 +65,13 @@
 #define DP_O_STACK_ZONE 88
 #define DP_O_STACK_ZONE_SIZE 96
 #define DP_O_STACK_ALT_SIZE 80
-#define DP_O_STACK_VECTORS 192
+#define DP_O_STACK_VECTORS 256
 #define DP_O_STACK_TID 0
 #define DP_O_STACK_MINE 24
 #define DP_O_STACK_FRAMES 64
-#define DP_O_STACK_INSTANCE 128
-#define DP_O_STACK_TASK 160
-#define DP_O_STACK_TURNS 3232
+#define DP_O_STACK_INSTANCE 152
+#define DP_O_STACK_TASK 184
+#define DP_O_STACK_TURNS 3296
 #define DP_O_HINTS_MASK 31
 /* struct dp_instance_pool */
 #define DP_O_POOL_HANDLER 8

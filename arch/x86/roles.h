@@ -114,6 +114,15 @@ static inline u64 dp_regs_exception(const struct dp_regs *r)
 	return r->ax;
 }
 
+/* Of a struct _Unwind_Exception: @private_2: the stack pointer with which the exception is caught */
+#define DP_EXCEPTION_CATCHER 24
+
+/** dp_regs_landing() - where an unwinder is about to set the stack pointer: behind the word at rcx */
+static inline u64 dp_regs_landing(const struct dp_regs *r)
+{
+	return r->cx + sizeof(u64);
+}
+
 /** dp_regs_set_arg() - the first argument of a function that is about to be called */
 static inline void dp_regs_set_arg(struct dp_regs *r, u64 value)
 {

@@ -122,7 +122,7 @@ static struct dp_stack *claim(u32 tid)
 			stack->tid = tid;
 			stack->mine = tid | DP_INSTANCE_RESERVED;
 			forget_turns(stack);
-			stack->zone_size = 0;
+			stack->zone_size = stack->bare_high = 0;
 			stack->busy = dp_stack_turn(stack, 0);
 			stack->jumped = stack->alt_off = 0;
 			stack->task = 0;

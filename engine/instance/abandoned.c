@@ -12,6 +12,7 @@
 #include "engine/layout/instance.h"
 #include "engine/layout/handler.h"
 #include "engine/instance/instance.h"
+#include "engine/instance/retprobe.h"
 #include "port.h"
 #include "arch/arch.h"
 
@@ -72,9 +73,11 @@ static u64 word_at(u64 slot)
  * frame's number. */
 static bool is_there(const struct dp_frame *f)
 {
+	const struct dp_stack *stack = (void *)f->stack;
 	u64 now = word_at(f->slot);
 
-	return now == dp_stub_of(f) + DP_STUB_BACK || now == dp_stub_number(f);
+	return (stack && dp_return_is_bare(stack, f, now)) ||
+	       now == dp_stub_of(f) + DP_STUB_BACK || now == dp_stub_number(f);
 }
 
 /*

@@ -210,6 +210,17 @@ static void finish_all(struct ending *e, u64 instances)
 		dp_return_finish(e->stack, ri, e->regs, e->how);
 }
 
+void dp_return_end(struct dp_stack *stack, struct dp_frame *f,
+		   enum dp_call_end how)
+{
+	struct dp_instance *ri;
+
+	if (!leave_frame(stack, f, false))
+		return;
+	while ((ri = dp_instance_next(stack)))
+		dp_instance_end(stack, ri, how);
+}
+
 /* On the handler stack, where hits by signal handlers are missed. */
 static u32 run(void *arg)
 {

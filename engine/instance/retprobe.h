@@ -32,6 +32,23 @@ u64 dp_return_unwound(struct dp_returned *at);
  *  Context: the unwinder's personality routine, which goes on by itself. */
 void dp_return_passed(u64 number);
 
+/* landing: exceptions pass tracked calls without a stop at each stub. */
+
+/** dp_return_bare() - give calls above the one at @slot their own return addresses while @exception passes;
+ *  @sp: the stack pointer
+ *  Context: the unwinder's personality routine, in the search phase; no handler runs. */
+void dp_return_bare(u64 sp, u64 slot, u64 exception);
+/** dp_return_landed() - an unwinder sets the stack pointer. Context: a handler. Return: 0. */
+u32 dp_return_landed(u64 user, struct dp_regs *regs);
+/** dp_return_is_bare() - does a call have its own return address that long? @now: what its slot holds */
+bool dp_return_is_bare(const struct dp_stack *stack, const struct dp_frame *f,
+		       u64 now);
+
+/** dp_return_end() - end the call of a frame in the thread's list without calling handlers
+ *  Context: a handler of the thread's. */
+void dp_return_end(struct dp_stack *stack, struct dp_frame *f,
+		   enum dp_call_end how);
+
 /**
  * dp_return_enter() - a function with a return probe is entered
  * @begun: set to the call's frame, if this is its first probe; for dp_return_through()

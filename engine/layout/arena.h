@@ -154,6 +154,8 @@ struct dp_arena_control {
 	u64 handler_sequence[4] __attribute__((aligned(32)));
 	u64 pair_sequence[4] __attribute__((aligned(32)));
 	struct dp_pair_facts pair;
+	u64 frame_pad; /* landing pad of stubs */
+	u64 first_stack; /* where the stack of the process's first thread ends */
 	/* Of each context: room for the log, for stack traces, for the heap; and all of it */
 	u32 room_off, log_room, trace_room, heap_room, room_stride;
 	/* what programs allocate: struct dp_vm_globals */

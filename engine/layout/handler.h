@@ -55,6 +55,8 @@
  * @alt_sp, @alt_size: the alternate signal stack; @alt_off: the kernel does not know it
  * @zone, @zone_size: memory of stacks where neither this one nor the alternate one is; @zone_size 0: not
  *         known
+ * @bare_low, @bare_high: slots of calls that have no stubs, while @exception passes; @bare_high 0: there are
+ *         none: see landing.c
  * @x87: the x87 registers are saved, too
  */
 struct dp_stack {
@@ -69,6 +71,7 @@ struct dp_stack {
 	u64 frames;
 	u64 alt_sp, alt_size;
 	u64 zone, zone_size;
+	u64 bare_low, bare_high, exception;
 	u64 site;
 	u64 faulting;
 	u64 after; /* the handler runs after an instruction */

@@ -17,6 +17,7 @@ enum dp_kind {
 	DP_KIND_UPCALL, /* its handler runs in the tool */
 	DP_KIND_INJECTED, /* the tool has put its handler here */
 	DP_KIND_LINKER, /* loader events; not a user's probe */
+	DP_KIND_LANDING, /* an unwinder has passed calls that are tracked by stubs: see landing.c */
 };
 
 /** dp_kind_is_handler() - does such a probe call a handler in C, rather than run a program? */
@@ -24,14 +25,20 @@ static inline bool dp_kind_is_handler(u8 kind)
 {
 	return kind == DP_KIND_KPROBE || kind == DP_KIND_RETURN ||
 	       kind == DP_KIND_JPROBE || kind == DP_KIND_UPCALL ||
-	       kind == DP_KIND_INJECTED;
+	       kind == DP_KIND_INJECTED || kind == DP_KIND_LANDING;
+}
+
+/** dp_kind_is_called() - is the handler simply called, before the instruction? */
+static inline bool dp_kind_is_called(u8 kind)
+{
+	return kind == DP_KIND_KPROBE || kind == DP_KIND_LANDING;
 }
 
 /** dp_kind_is_hidden() - no user has registered such a probe: it serves others */
 static inline bool dp_kind_is_hidden(u8 kind)
 {
 	return kind == DP_KIND_EXIT || kind == DP_KIND_UNWIND ||
-	       kind == DP_KIND_LINKER;
+	       kind == DP_KIND_LINKER || kind == DP_KIND_LANDING;
 }
 
 /* @way of a probe: how a function is left there */

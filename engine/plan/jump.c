@@ -314,7 +314,7 @@ struct dp_jump_way dp_jump_way(const struct dp_engine *e,
 		way.calls = DP_CALLS_TRACKED;
 	for (p = s->first_probe; p; p = probe->next, n++) {
 		probe = &e->probes[p - 1];
-		if (probe->kind != DP_KIND_KPROBE || probe->bound)
+		if (!dp_kind_is_called(probe->kind) || probe->bound)
 			return way;
 		any |= probe->handlers.pre != 0;
 		way.touches = ~probe->handlers.spares;

@@ -27,7 +27,7 @@ static bool may_be_fast(const struct dp_engine *e, u32 i,
 	if (p->kind == DP_KIND_RETURN)
 		return dp_view_jump(&e->view, dp_entry_of(e, &e->sites[i]))
 			->tracked;
-	return p->kind == DP_KIND_KPROBE && p->handlers.pre;
+	return dp_kind_is_called(p->kind) && p->handlers.pre;
 }
 
 u64 dp_live_entry(const struct dp_engine *e, u32 probe)
@@ -65,7 +65,7 @@ static bool is_handler(const struct dp_probe *p)
 /* Has a hit to do more for the probe than to count the site? */
 static bool needs_agent(const struct dp_probe *p)
 {
-	if (p->kind == DP_KIND_KPROBE)
+	if (dp_kind_is_called(p->kind))
 		return p->handlers.pre || p->handlers.post;
 	return p->kind != DP_KIND_PLAIN || p->bound;
 }

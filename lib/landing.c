@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * landing: probes where unwinders leave a part of the stack, for as long as there are return probes.
+ *
+ * With them an exception need not stop at each stub that it passes: see engine/instance/landing.c. An unwinder
+ * whose code has another form, or where a jump has no room, has none, and exceptions stop at each stub there.
+ */
+#include "lib/frames.h"
+#include "lib/landing.h"
+#include "lib/self.h"
+#include "agent/image.h"
+#include "sym/unwinds.h"
+#include <dlfcn.h>
+#include <string.h>
+
+static struct kprobe landings[DP_UNWINDS_MAX];
+static u32 nr;
+static u64 looked; /* generation of the symbols then */
+/* Read by threads that unwind: where modules with landings begin. */
+static const void *bases[DP_UNWINDS_MAX];
+static u32 nr_bases;
+
+static struct dp_request request_of(u32 i)
+{
+	return (struct dp_request){
+		.user = { .p = &landings[i], .kind = 'k', .own = true },
+		.handlers = { .kind = DP_KIND_LANDING,
+			      .pre = dp_self.base + dp_agent_return_landed,
+			      .user = (u64)&landings[i],
+			      .nmissed = (u64)&landings[i].nmissed },
+	};
+}
+
+/* Slower than stopping at stubs, or not there? */
+static bool are_jumps(void)
+{
+	u32 i, index;
+
+	for (i = 0; i < nr; i++)
+		if (!dp_probe_index(&landings[i], &index) ||
+		    !dp_live_optimized(dp_self.engine, index))
+			return false;
+	return true;
+}
+
+static void note_bases(void)
+{
+	Dl_info info;
+	u32 i, n = 0;
+
+	for (i = 0; i < nr; i++) {
+		if (!dladdr(landings[i].addr, &info))
+			continue;
+		if (!n || bases[n - 1] != info.dli_fbase)
+			bases[n++] = info.dli_fbase;
+	}
+	__atomic_store_n(&nr_bases, n, __ATOMIC_RELEASE);
+}
+
+static int add(const struct dp_unwind *list, size_t n)
+{
+	struct dp_request requests[DP_UNWINDS_MAX];
+	size_t i;
+
+	memset(landings, 0, sizeof(landings));
+	for (i = nr = 0; i < n; i++) {
+		if (list[i].until != DP_UNWIND_CX)
+			continue;
+		landings[nr].addr = (kprobe_opcode_t *)list[i].addr;
+		requests[nr] = request_of(nr);
+		nr++;
+	}
+	return nr ? dp_probes_register(requests, nr) : 0;
+}
+
+void dp_landings_add(void)
+{
+	u64 generation = dp_symbol_map_generation(dp_self.symbols);
+	struct dp_unwind list[DP_UNWINDS_MAX];
+	size_t n;
+
+	if (looked == generation)
+		return;
+	dp_landings_drop();
+	looked = generation;
+	n = dp_unwinds_find(dp_symbol_map_modules(dp_self.symbols), list);
+	if (add(list, n)) {
+		nr = 0;
+		return;
+	}
+	if (are_jumps())
+		note_bases();
+	else
+		dp_landings_drop();
+}
+
+void dp_landings_drop(void)
+{
+	struct kprobe *v[DP_UNWINDS_MAX];
+	u32 i, n = nr;
+
+	__atomic_store_n(&nr_bases, 0, __ATOMIC_RELEASE);
+	for (i = 0; i < n; i++)
+		v[i] = &landings[i];
+	nr = 0;
+	looked = 0;
+	if (n)
+		dp_probes_unregister(v, n);
+}
+
+void dp_landings_anew(void)
+{
+	nr = nr_bases = 0;
+	looked = 0;
+}
+
+bool dp_landings_there(void)
+{
+	return nr;
+}
+
+bool dp_landings_of(const void *base)
+{
+	u32 n = __atomic_load_n(&nr_bases, __ATOMIC_ACQUIRE), i;
+
+	for (i = 0; i < n; i++)
+		if (bases[i] == base)
+			return true;
+	return false;
+}
