@@ -103,17 +103,24 @@
 	and	dp_arena+DP_O_BLOCK_BITS(%rip), INSTANCE
 	add	dp_arena+DP_O_BLOCKS(%rip), INSTANCE
 	cmp	%rax, (INSTANCE)
-	je	1f
-	xor	$16, INSTANCE
-	cmp	%rax, (INSTANCE)
-	jne	\name\()_other
-1:	lea	SLOT(%rsp), %eax
+	jne	\name\()_far
+\name\()_block:
+	lea	SLOT(%rsp), %eax
 	test	$7, %al
 	jnz	\name\()_other
 	and	$DP_O_BLOCK_BYTES - 8, %eax
 	imul	dp_arena+DP_O_INSTANCE_WORDS(%rip), %eax
 	add	8(INSTANCE), %rax
 	mov	%rax, INSTANCE
+	.endm
+
+	/* The block may be in the other half of its line. */
+	.macro	look_far name
+\name\()_far:
+	xor	$16, INSTANCE
+	cmp	%rax, (INSTANCE)
+	je	\name\()_block
+	jmp	\name\()_other
 	.endm
 
 	/* The instance is in doubt, which @word says, until it is what comes next. */
@@ -153,11 +160,15 @@
 	/* At an exit that functions share, the return address says whose call it is. Changes rax. */
 	.macro	expect_ret name
 	test	$DP_O_CALL_SHARED, %dl
-	jz	1f
+	jnz	\name\()_shared
+\name\()_own:
+	.endm
+	.macro	look_at_ret name
+\name\()_shared:
 	mov	SLOT(%rsp), %rax
 	cmp	%rax, RET(INSTANCE)
-	jne	\name\()_other
-1:
+	je	\name\()_own
+	jmp	\name\()_other
 	.endm
 
 	/* The instance of a call that is live is not the one that is looked for: on to \name_other. */
@@ -231,6 +242,7 @@ enter_again:
 	live	%rax
 	end
 	ret
+	look_far enter
 enter_other:
 	other
 	sign
@@ -251,6 +263,8 @@ exit_again:
 	movq	$0, (MINE)
 	end
 	ret
+	look_far exit
+	look_at_ret exit
 exit_other:
 	other
 	sign
@@ -282,6 +296,7 @@ enter_timed_again:
 	pop	%r8
 	end
 	ret
+	look_far enter_timed
 enter_timed_other:
 	pop	%r8
 	other
@@ -336,6 +351,8 @@ exit_timed_committed:
 	pop	%r8
 	end
 	ret
+	look_far exit_timed
+	look_at_ret exit_timed
 exit_timed_other:
 	pop	%r10
 	pop	%r9
