@@ -69,6 +69,8 @@ static inline bool dp_kind_is_hidden(u8 kind)
  * @leaves: of DP_KIND_ENTER: 1 + offset in the code of what runs when a call returns; 0: nothing
  * @maxhits: executions after which it is disabled
  * @heap, @ex_mask: see struct dp_binding
+ * @counted: 1 + the local variable of its program that is one higher for each hit that its program
+ *         has counted in the detour, over what the variable's memory has; 0: none
  * @logonfault: its record counts even if the original instruction faults
  * @kind: enum dp_kind; the rest is for handlers in C, by address
  * @pre_needs, @post_needs: enum dp_insn_state: what has to be saved around the handlers
@@ -107,7 +109,7 @@ struct dp_probe_entry {
 	u64 gone;
 	u64 since, earlier, met_since, met_earlier;
 	u32 counting, leaves;
-	u32 touches, pad;
+	u32 touches, counted;
 	u32 heap, ex_mask;
 };
 

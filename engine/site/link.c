@@ -139,6 +139,17 @@ static bool is_on(const struct dp_probe *p)
 	return p->enabled && (p->kind != DP_KIND_ENTER || is_handler(p));
 }
 
+/* 1 + the variable that a detour counts for the probe, which readers of the arena add; 0: none */
+static u32 counted(const struct dp_engine *e, const struct dp_binding *binding)
+{
+	const struct dp_native *n =
+		e->native && !e->own ?
+			dp_native_from(e, binding->program, binding->start) :
+			NULL;
+
+	return n && n->variable != DP_NATIVE_NONE ? 1u + n->variable : 0;
+}
+
 static void fill_binding(struct dp_probe_entry *p,
 			 const struct dp_binding *binding)
 {
@@ -185,8 +196,10 @@ static void fill_probe(struct dp_engine *e, u32 probe)
 					  .disabled = disabled,
 					  .earlier = earlier,
 					  .met_earlier = met_earlier };
-	if (p->bound)
+	if (p->bound) {
 		fill_binding(entry, &p->binding);
+		entry->counted = counted(e, &p->binding);
+	}
 	/* Its number may have been another's. */
 	if (!p->moved && dp_probe_counts_calls(entry))
 		dp_view_forget_hits(&e->view, e->view.probe_counters + probe);

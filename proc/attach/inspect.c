@@ -216,6 +216,16 @@ static void copy_variables(struct dp_variables *to, const struct dp_view *view,
 	       to->n * sizeof(u64));
 }
 
+/* Detours count some variables per CPU. */
+static void add_met(struct dp_variables *v, const struct dp_view *view,
+		    u32 program)
+{
+	u32 i;
+
+	for (i = 0; i < v->n; i++)
+		v->values[i] += dp_view_local_met(view, program, i);
+}
+
 static int read_variables(const struct dp_process *proc,
 			  const struct dp_view *view, u64 addr, void *arg)
 {
@@ -227,10 +237,12 @@ static int read_variables(const struct dp_process *proc,
 		return -ENOMEM;
 	copy_variables(&v->list[v->n++], view, "", addr,
 		       view->arena->control.gv_off, view->nr_gv);
-	for (i = 0; i < view->nr_programs; i++)
-		copy_variables(&v->list[v->n++], view, view->programs[i].name,
+	for (i = 0; i < view->nr_programs; i++) {
+		copy_variables(&v->list[v->n], view, view->programs[i].name,
 			       addr, view->programs[i].lv_off,
 			       view->programs[i].nr_lv);
+		add_met(&v->list[v->n++], view, i);
+	}
 	return 0;
 }
 
@@ -256,20 +268,35 @@ static bool is_among(const struct zeroing *z, u64 start, u32 n)
 	       z->addr - start <= (n - z->n) * sizeof(u64);
 }
 
+/* What detours have counted stays where it is: the memory of the variable makes up for it. */
+static void make_up(u64 *values, const struct zeroing *z,
+		    const struct dp_view *view, u64 addr, u32 program)
+{
+	u64 first =
+		(z->addr - addr - view->programs[program].lv_off) / sizeof(u64);
+	u32 i;
+
+	for (i = 0; i < z->n; i++)
+		values[i] -= dp_view_local_met(view, program, (u32)first + i);
+}
+
 /* The variables may be gone since they were listed, and another program's be there. */
 static int zero(const struct dp_process *proc, const struct dp_view *view,
 		u64 addr, void *arg)
 {
-	static const u64 zeros[DP_VARIABLES_MAX];
+	u64 values[DP_VARIABLES_MAX] = { 0 };
 	const struct zeroing *z = arg;
 	bool found =
 		is_among(z, addr + view->arena->control.gv_off, view->nr_gv);
 	u32 i;
 
-	for (i = 0; i < view->nr_programs && !found; i++)
+	for (i = 0; i < view->nr_programs && !found; i++) {
 		found = is_among(z, addr + view->programs[i].lv_off,
 				 view->programs[i].nr_lv);
-	return found ? dp_process_write(proc, z->addr, zeros,
+		if (found)
+			make_up(values, z, view, addr, i);
+	}
+	return found ? dp_process_write(proc, z->addr, values,
 					z->n * sizeof(u64)) :
 		       -ENOENT;
 }
