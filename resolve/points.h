@@ -168,6 +168,7 @@ struct dp_point {
 	bool several; /* its spec has others, too: that it is refused is no error */
 	bool bare; /* debug information has led to it, and it is no function's entry */
 	bool gone; /* its module has been unloaded */
+	bool retired; /* what it was probed for has been taken out, for good */
 	u8 len; /* bytes that a watchpoint watches */
 	int refused; /* negative errno if it cannot be probed */
 	char reason[160]; /* words for @refused */

@@ -78,8 +78,9 @@ int dp_session_parse(struct dp_session *s, const struct dp_tracer_options *opt,
 	s->opt = opt;
 	s->kind = kind;
 	dp_debuginfo_begin(opt);
-	s->specs = calloc(opt->nr_specs + 1, sizeof(*s->specs));
-	s->pending = calloc(opt->nr_specs + 1, sizeof(*s->pending));
+	s->specs = calloc(opt->nr_specs + kind->spare + 1, sizeof(*s->specs));
+	s->pending =
+		calloc(opt->nr_specs + kind->spare + 1, sizeof(*s->pending));
 	if (!s->specs || !s->pending)
 		return dp_diag_set(diag, -ENOMEM, "out of memory");
 	for (i = 0; i < opt->nr_specs && !err; i++) {
@@ -274,6 +275,8 @@ int dp_session_resolve(struct dp_session *s, const char **bad_spec,
 		if (!err && s->specs[i].asks)
 			err = dp_names_ask(s, s->source->mods, &s->specs[i],
 					   first, diag);
+		if (s->kind->settle)
+			err = s->kind->settle(s, i, first, err, diag);
 		if (err && err != -ENOMEM)
 			*bad_spec = s->opt->specs[i];
 		else

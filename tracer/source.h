@@ -21,6 +21,7 @@
 #include "engine/vm/program.h"
 #include "proc/core.h"
 #include "resolve/points.h"
+#include "tracer/changes.h"
 #include <sys/types.h>
 #include <time.h>
 
@@ -63,12 +64,15 @@ struct dp_source_request {
  * @interior: interior arrivals that are due to its site, or to those of its exits
  * @covered: its site is inside the jump of another site
  * @settled: its interior arrivals have come to an end, because a jump has stepped back
+ * @status: enum dp_status_bit; @count: executions, if the point's program has limits
  * @mode: "jump", "trap" or "watch"
  */
 struct dp_source_count {
 	u64 hits, missed, interior;
 	u64 tally[DP_TALLY_NR];
 	bool covered, settled;
+	u32 status;
+	s64 count;
 	const char *mode;
 };
 
@@ -115,44 +119,6 @@ struct dp_source_news {
 };
 
 typedef void (*dp_source_take)(void *arg, const struct dp_record_copy *record);
-
-/**
- * struct dp_source_libraries - libraries that come and go in a probed process
- *
- * unheard() - why the source would miss loader events; NULL: it would not
- * hear(), answer() - let the threads go on that had asked when hear() was called;
- *   answer() is given what hear() has returned
- * look() - find the probes whose code is gone: is_gone()
- * extend() - probe the points that have come, behind the others, and those that are
- *   there again; what is armed stays so. @mods: the modules now, taken over
- *   On failure these points are gone.
- */
-struct dp_source_libraries {
-	const char *(*unheard)(const struct dp_source *source);
-	u32 (*hear)(struct dp_source *source);
-	void (*answer)(struct dp_source *source, u32 heard);
-	void (*look)(struct dp_source *source);
-	bool (*is_gone)(const struct dp_source *source,
-			const struct dp_point *point);
-	int (*extend)(struct dp_source *source, struct dp_modules *mods,
-		      const struct dp_source_request *want,
-		      struct dp_diag *diag);
-};
-
-/**
- * struct dp_source_tree - processes that a probed process makes (proc/tree.h)
- *
- * fork() - the source of a fork child, with its parent's probes armed; the child waits
- *   for dp_tree_begin()
- * renew() - the source of a process that has executed, as open() leaves a launched one
- */
-struct dp_source_tree {
-	int (*fork)(struct dp_source *parent, struct dp_tree *tree,
-		    const struct dp_tree_event *event, struct dp_source **child,
-		    struct dp_diag *diag);
-	int (*renew)(struct dp_tree *tree, const struct dp_tree_event *event,
-		     struct dp_source **source, struct dp_diag *diag);
-};
 
 /** dp_source_now() - seconds of the clock that tend() is called with */
 static inline double dp_source_now(void)

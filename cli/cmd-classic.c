@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* cmd-classic: the commands that DProbes had: --insert, --remove, --query and their like. */
+#include "cli/command.h"
+#include "tracer/output.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char insert_help[] =
+	"Usage: dprobes {-i | --insert} FILE -P PID [options]\n"
+	"Insert a probe program into a running process. It stays there when the command has\n"
+	"ended, until --remove, or the end of the process: a process \"dprobes hold\" holds it.\n"
+	"\n"
+	"  -P, -p, --pid PID into this process\n"
+	"  -m, --merge       if there is a program of this name, add to it; where both have a\n"
+	"                    probe, the new one counts; local variables stay\n"
+	"  -c, --replace     if there is a program of this name, put this one in its place\n"
+	"  -u, --group LIST  only points of these groups: 1,4-6\n"
+	"  -t, --type LIST   only points of these types\n"
+	"  -s, --sym FILE    the program's symbols are in this ELF file\n"
+	"      --dont-verify-opcodes  whatever instruction is there will do\n"
+	"      --stop-cpus   accepted; no hit is missed without it\n"
+	"  -D, --define K=V  put V in the place of %K% in the program, and define the macro K\n"
+	"      --include DIR look there, too, for what #include names\n"
+	"      --allow LIST  what the program may ask for: write, reg, io, call; none; all by default\n"
+	"      --log-target T  records go to T: syslog (where there is one, by default), klog, file, ring\n"
+	"  -l, --log LIST    with these in front of each in a log: PROCNAME, PID, UID, CSEIP, TSC, ALL\n"
+	"  -f, --unformatted-output  a log has the bytes of a record on one line\n"
+	"      --facility N=CMD  run CMD for each \"exit N\", N from 16 to 255\n"
+	"      --core PATTERN, --minidump  of core dumps, as for dprobes run\n"
+	"  -o, --output FILE records go to FILE\n"
+	"      --json        there, one JSON object a line\n"
+	"      --buffer SIZE, --block  of the room for records, as for dprobes run\n"
+	"  -q, --quiet       only errors\n"
+	"  -h, --help        this text\n"
+	"\n"
+	"Points that cannot be armed are told, and do not keep the others from being armed; the\n"
+	"exit status is then 1. \"dprobes --query --all\" shows them all.\n";
+
+static const char remove_help[] =
+	"Usage: dprobes {-r | --remove} {-a | --all | --name NAME} [-P PID]\n"
+	"Take programs out that --insert has put into processes.\n"
+	"\n"
+	"  -a, --all         all of them\n"
+	"      --name NAME   those that probe this module\n"
+	"  -P, -p, --pid PID of this process only\n"
+	"  -h, --help        this text\n"
+	"\n"
+	"The exit status is 1 when there are none.\n";
+
+static const char query_help[] =
+	"Usage: dprobes {-q | --query} {-a | --all | --name NAME} [-P PID] [options]\n"
+	"Show the programs that --insert has put into processes: for each of their points its\n"
+	"status and its counts.\n"
+	"\n"
+	"  -a, --all         all of them\n"
+	"      --name NAME   those that probe this module\n"
+	"  -P, -p, --pid PID of this process only\n"
+	"  -x, --extended    their variables and their code, too\n"
+	"  -o, --output FILE write to FILE\n"
+	"      --json        one JSON object a line: pid hold name major minor probe status flags\n"
+	"                    hits run passed over missed mode why\n"
+	"  -h, --help        this text\n"
+	"\n"
+	"The exit status is 1 when there are none.\n";
+
+/** struct words - a command line as it is made of DProbes' one; @n of @v; @file: the operand */
+struct words {
+	char **v;
+	int n;
+	const char *file;
+	struct dp_classic_options classic;
+	bool all, stop_cpus;
+};
+
+/** struct option_word - an option; @as: what other commands call it, or NULL: @take has it */
+struct option_word {
+	char brief;
+	const char *full;
+	bool value;
+	const char *as;
+	int (*take)(struct words *w, const char *value);
+};
+
+static int put(struct words *w, const char *text)
+{
+	w->v[w->n] = strdup(text);
+	return w->v[w->n++] ? 0 : DP_EXIT_FAILURE;
+}
+
+static int take_merge(struct words *w, const char *value)
+{
+	w->classic.merge = true;
+	return 0;
+}
+
+static int take_replace(struct words *w, const char *value)
+{
+	w->classic.replace = true;
+	return 0;
+}
+
+static int take_any_opcode(struct words *w, const char *value)
+{
+	w->classic.any_opcode = true;
+	return 0;
+}
+
+static int take_stop_cpus(struct words *w, const char *value)
+{
+	w->stop_cpus = true;
+	return 0;
+}
+
+static int take_extended(struct words *w, const char *value)
+{
+	w->classic.extended = true;
+	return 0;
+}
+
+static int take_all(struct words *w, const char *value)
+{
+	w->all = true;
+	return 0;
+}
+
+static int take_name(struct words *w, const char *value)
+{
+	w->classic.name = strdup(value);
+	return w->classic.name ? 0 : DP_EXIT_FAILURE;
+}
+
+static int take_list(const char *value, const char *what, const char **list)
+{
+	const char *bad = dp_tracer_list_bad(value);
+
+	if (bad)
+		return dp_usage_error(
+			"--%s is a list of numbers, as 1,4-6; \"%s\" is not of it",
+			what, bad);
+	*list = strdup(value);
+	return *list ? 0 : DP_EXIT_FAILURE;
+}
+
+static int take_groups(struct words *w, const char *value)
+{
+	return take_list(value, "group", &w->classic.groups);
+}
+
+static int take_types(struct words *w, const char *value)
+{
+	return take_list(value, "type", &w->classic.types);
+}
+
+static int take_symbols(struct words *w, const char *value)
+{
+	w->classic.symbols = realpath(value, NULL);
+	if (w->classic.symbols)
+		return 0;
+	dp_output_print(stderr, "dprobes: --sym %s: %s\n", value,
+			strerror(errno));
+	return DP_EXIT_FAILURE;
+}
+
+static const struct option_word insert_words[] = {
+	{ 'P', "pid", true, "--pid", NULL },
+	{ 'm', "merge", false, NULL, take_merge },
+	{ 'c', "replace", false, NULL, take_replace },
+	{ 'u', "group", true, NULL, take_groups },
+	{ 't', "type", true, NULL, take_types },
+	{ 's', "sym", true, NULL, take_symbols },
+	{ 0, "dont-verify-opcodes", false, NULL, take_any_opcode },
+	{ 0, "stop-cpus", false, NULL, take_stop_cpus },
+	{ 'f', "unformatted-output", false, "--unformatted-output", NULL },
+	{ 'l', "log", true, "--log", NULL },
+	{ 0, NULL, false, NULL, NULL },
+};
+
+static const struct option_word name_words[] = {
+	{ 'P', "pid", true, "--pid", NULL },
+	{ 'a', "all", false, NULL, take_all },
+	{ 0, "name", true, NULL, take_name },
+	{ 'x', "extended", false, NULL, take_extended },
+	{ 0, NULL, false, NULL, NULL },
+};
+
+/* Is @word this option? @value: what follows in the same word, or NULL */
+static bool is_word(const struct option_word *o, const char *word,
+		    const char **value)
+{
+	size_t n = strlen(o->full);
+
+	*value = NULL;
+	if (word[0] != '-')
+		return false;
+	if (word[1] == '-') {
+		if (strncmp(word + 2, o->full, n) != 0 ||
+		    (word[n + 2] && word[n + 2] != '='))
+			return false;
+		*value = word[n + 2] ? word + n + 3 : NULL;
+		return true;
+	}
+	if (!o->brief || word[1] != o->brief || (word[2] && !o->value))
+		return false;
+	/* The original DProbes takes "-u=2". */
+	*value = word[2] ? word + 2 + (word[2] == '=') : NULL;
+	return true;
+}
+
+static bool is_item(const char *word)
+{
+	u32 items;
+
+	return word && *word != '-' && !dp_tracer_log_items(word, &items);
+}
+
+/* DProbes takes the items as words of their own: --log PID UID. */
+static int put_log(struct words *w, const char *value, char **more, int *used)
+{
+	size_t len = strlen(value) + 1;
+	char *list;
+	int i, n = 0, err;
+
+	while (is_item(more[n]))
+		len += strlen(more[n++]) + 1;
+	list = malloc(len);
+	if (!list)
+		return DP_EXIT_FAILURE;
+	strcpy(list, value);
+	for (i = 0; i < n; i++)
+		strcat(strcat(list, ","), more[i]);
+	*used += n;
+	err = put(w, "--log") ?: put(w, list);
+	free(list);
+	return err;
+}
+
+static int take_word(struct words *w, const struct option_word *o,
+		     const char *command, const char *value, char **rest,
+		     int *used)
+{
+	if (!o->value && value)
+		return dp_usage_error("%s: --%s takes no value", command,
+				      o->full);
+	if (o->value && !value) {
+		value = rest[0];
+		if (!value)
+			return dp_usage_error("%s: --%s needs a value", command,
+					      o->full);
+		++*used;
+	}
+	if (!o->as)
+		return o->take(w, value);
+	if (!strcmp(o->as, "--log"))
+		return put_log(w, value, rest + (*used - 1), used);
+	return put(w, o->as) ?: value ? put(w, value) : 0;
+}
+
+/* Return: 0 or an exit status. @argv: behind the command's own words */
+static int sort_words(struct words *w, const struct option_word *table,
+		      const char *command, char **argv)
+{
+	const struct option_word *o;
+	const char *value;
+	int used, err = 0;
+
+	for (; *argv && !err; argv += used) {
+		used = 1;
+		for (o = table; o->full; o++)
+			if (is_word(o, *argv, &value))
+				break;
+		err = o->full ?
+			      take_word(w, o, command, value, argv + 1, &used) :
+			      put(w, *argv);
+	}
+	return err;
+}
+
+static int begin(struct words *w, int argc, char **argv)
+{
+	*w = (struct words){ .v = calloc((size_t)argc * 2 + 4, sizeof(*w->v)) };
+	w->classic.title = dp_title_set;
+	return w->v ? put(w, argv[0]) : DP_EXIT_FAILURE;
+}
+
+static int parse(const struct dp_command *cmd, struct words *w,
+		 struct dp_tracer_options *opt, bool *done)
+{
+	int err = dp_options_parse(cmd, w->n, w->v, opt, done);
+
+	opt->classic = &w->classic;
+	return err;
+}
+
+static int insert(const struct dp_tracer_options *opt)
+{
+	struct dp_diag diag;
+	char *bad_line;
+	int err;
+
+	if (opt->nr_specs != 1)
+		return dp_usage_error("one program is inserted at a time");
+	if (!opt->pid)
+		return dp_usage_error("--insert needs -P PID");
+	if (opt->classic->merge && opt->classic->replace)
+		return dp_usage_error("--merge and --replace are two things");
+	dp_diag_clear(&diag);
+	err = dp_tracer_insert(opt, &bad_line, &diag);
+	if (err < 0) {
+		dp_complain(err, bad_line, &diag);
+		err = DP_EXIT_FAILURE;
+	}
+	free(bad_line);
+	return err;
+}
+
+static int by_name(const struct dp_tracer_options *opt, const char *command,
+		   int (*how)(const struct dp_tracer_options *opt,
+			      struct dp_diag *diag))
+{
+	struct dp_diag diag;
+	int err;
+
+	if (opt->nr_specs)
+		return dp_usage_error("%s takes no name (\"%s\")", command,
+				      opt->specs[0]);
+	dp_diag_clear(&diag);
+	err = how(opt, &diag);
+	if (err > 0 && !opt->quiet)
+		dp_output_print(stderr,
+				"dprobes: no process holds such a program; "
+				"dprobes --insert FILE -P PID inserts one\n");
+	return err < 0 ? dp_complain(err, NULL, &diag) : err;
+}
+
+static int remove_programs(const struct dp_tracer_options *opt)
+{
+	return by_name(opt, "--remove", dp_tracer_remove);
+}
+
+static int query(const struct dp_tracer_options *opt)
+{
+	return by_name(opt, "--query", dp_tracer_query);
+}
+
+static const struct dp_command insert_command = {
+	.name = "--insert",
+	.help = insert_help,
+	.examples = "  dprobes --insert examples/malloc.dp -P 1234\n",
+	.options = "poqv" DP_TAKES_JSON DP_TAKES_RINGS DP_TAKES_MANGLED
+		DP_TAKES_SOURCES DP_TAKES_FACILITIES,
+	.run = insert,
+};
+
+static const struct dp_command remove_command = {
+	.name = "--remove",
+	.help = remove_help,
+	.examples = "  dprobes --remove --all\n",
+	.options = "pq",
+	.run = remove_programs,
+};
+
+static const struct dp_command query_command = {
+	.name = "--query",
+	.help = query_help,
+	.examples = "  dprobes --query --all --extended\n",
+	.options = "poq" DP_TAKES_JSON,
+	.run = query,
+};
+
+/** struct classic - a command; @file: it takes one */
+static const struct classic {
+	char brief;
+	const char *full;
+	bool file;
+	const struct dp_command *cmd;
+	const struct option_word *words;
+} commands[] = {
+	{ 'i', "insert", true, &insert_command, insert_words },
+	{ 'r', "remove", false, &remove_command, name_words },
+	{ 'q', "query", false, &query_command, name_words },
+};
+
+static bool is_command(const struct classic *c, const char *word,
+		       const char **value)
+{
+	const struct option_word o = { .brief = c->brief,
+				       .full = c->full,
+				       .value = c->file };
+
+	return is_word(&o, word, value) && (c->file || !*value);
+}
+
+static void explain_stop_cpus(const struct words *w,
+			      const struct dp_tracer_options *opt)
+{
+	if (w->stop_cpus && !opt->quiet)
+		dp_output_print(
+			stderr,
+			"dprobes: --stop-cpus is not needed: probed instructions run elsewhere, so that no hit is missed\n");
+}
+
+static int run(const struct classic *c, struct words *w,
+	       struct dp_tracer_options *opt)
+{
+	bool done = false;
+	int err = parse(c->cmd, w, opt, &done);
+
+	if (!opt->mangled)
+		dp_demangle_names();
+	if (err || done)
+		return err;
+	if (!c->file && w->all == (w->classic.name != NULL))
+		return dp_usage_error("%s needs --all or --name NAME",
+				      c->cmd->name);
+	explain_stop_cpus(w, opt);
+	return c->cmd->run(opt);
+}
+
+bool dp_classic(int argc, char **argv, struct dp_tracer_options *opt,
+		int *status)
+{
+	size_t i, n = sizeof(commands) / sizeof(commands[0]);
+	static struct words w; /* the options point into it */
+	const char *file = NULL;
+	int at = 2;
+
+	for (i = 0; i < n && !is_command(&commands[i], argv[1], &file);)
+		i++;
+	if (i == n)
+		return false;
+	*status = begin(&w, argc, argv);
+	if (commands[i].file && !file && argc > 2 && *argv[2] != '-')
+		file = argv[at++];
+	if (!*status && file)
+		*status = put(&w, file);
+	if (!*status)
+		*status = sort_words(&w, commands[i].words,
+				     commands[i].cmd->name, argv + at);
+	if (!*status)
+		*status = run(&commands[i], &w, opt);
+	return true;
+}

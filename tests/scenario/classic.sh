@@ -1,0 +1,167 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# DProbes' own commands: programs that stay in a process. [rows 263, 290, 314, 319]
+. tests/scenario/lib.sh
+
+begin() { # a victim that obeys
+	rm -f "$dir/in"
+	mkfifo "$dir/in"
+	: >"$dir/out"
+	"${1:-$VICTIMS/switched}" <"$dir/in" >"$dir/out" 2>"$dir/err" &
+	victim=$!
+	pids+=("$victim")
+	exec 5>"$dir/in"
+	poll 10 grep -q ready "$dir/out"
+	lines=1
+}
+answered() { [ "$(wc -l <"$dir/out")" -ge $lines ]; }
+tell() {
+	local word
+	for word; do
+		lines=$((lines + 1))
+		echo "$word" >&5
+		poll 10 answered
+	done
+}
+end() { echo q >&5; exec 5>&-; wait "$victim"; }
+
+# A hold is nobody's child: cleanup() of lib.sh does not know it.
+holder() { "$DPROBES" -q -a -P "$victim" --json 2>/dev/null | sed -n 's/.*"hold":\([0-9]*\),.*/\1/p' | head -n 1; }
+ended() { ! grep -qs '^State:.[^ZX]' "/proc/$1/status"; }
+put_away() { # all holds of this test's victims
+	local p
+	for p in "${pids[@]:-}"; do [ -z "$p" ] || "$DPROBES" -r -a -P "$p" 2>/dev/null; done
+	cleanup
+}
+trap put_away EXIT
+
+classic() { # ARGS...: sets $status, $out and $err
+	"$DPROBES" "$@" >"$dir/stdout" 2>"$dir/stderr"
+	status=$?
+	out=$(cat "$dir/stdout") err=$(cat "$dir/stderr")
+}
+# An asker on a busy machine may be told that the hold does not answer, and tries again.
+answers() { classic "$@"; ! [[ $err == *"does not answer"* ]]; }
+order() { poll 10 answers "$@"; }
+local_of() { "$DPROBES" -g -a -p "$victim" --json | sed -n "s/.*\"space\":\"lv\",\"index\":$1,\"value\":\([0-9]*\)}/\1/p"; }
+# row NAME FIELD: of the point with this probe
+row() { "$DPROBES" -q -a -P "$victim" --json | grep "\"probe\":\"$1\"" | sed -n "s/.*\"$2\":\(\[[^]]*\]\|\"[^\"]*\"\|[0-9]*\).*/\1/p"; }
+text_of() { # bytes of the victim's functions
+	local f at base
+	base=$((16#$(awk -F- '/switched$/ { print $1; exit }' "/proc/$victim/maps")))
+	for f in sw_fast sw_other sw_inner sw_outer; do
+		at=$((16#$(nm "$VICTIMS/switched" | awk -v f=$f '$3 == f { print $1 }')))
+		[ $at -ge $((0x400000)) ] || at=$((base + at))
+		dd if="/proc/$victim/mem" bs=16 count=1 iflag=skip_bytes skip=$at 2>/dev/null | od -An -tx1
+	done
+}
+
+program() { # FILE NAME REST...
+	printf 'name = %s\nmodtype = user\nmajor = 1\n%b\n' "$2" "$3" >"$dir/$1.dp"
+}
+program two switched 'vars = 2\noffset = sw_fast\nminor = 1\ngroup = 1\ninc lv,0\noffset = sw_other\nminor = 2\ngroup = 2\ninc lv,1'
+
+# The process stays probed when the command has ended.
+begin
+before=$(text_of)
+classic --insert "$dir/two.dp" -P "$victim"
+is "an insertion" "$status" 0
+like "what it says" "$err" "2 of 2 points armed in process $victim; process [0-9]+ holds them"
+hold=$(holder)
+like "the hold is seen by its name" "$(ps -o args= -p "$hold")" '^dprobes hold'
+is "and by the kernel's name of it" "$(cat "/proc/$hold/comm")" "dprobes hold"
+tell c c
+is "hits after the command has ended" "$(row switched:sw_fast hits)" 200
+is "its variables" "$(local_of 0) $(local_of 1)" "200 200"
+is "status bits" "$(row switched:sw_fast status) $(row switched:sw_other flags)" '3 ["compiled","active"]'
+like "for people" "$("$DPROBES" --query --name switched)" 'switched:sw_fast  0x3 compiled,active  200 hits, 200 run, 0 passed'
+out=$("$DPROBES" -q -a -x -P "$victim")
+like "what it runs" "$out" '^ +inc lv,1$'
+like "and its variables" "$out" 'lv\[1\] = 0xc8 \(200\)'
+"$DPROBES" -g -a -p "$victim" --reset
+tell c
+is "variables are made zero" "$(local_of 0)" 100
+
+order --insert "$dir/two.dp" -P "$victim"
+classic stat switched:sw_fast -p "$victim" --duration 0.1
+like "another dprobes there" "$status $err" '^1 .*already probed'
+order -r --name nosuch -P "$victim"
+is "no such program" "$status" 1
+order --remove --name switched
+is "a removal" "$status $err" "0 "
+poll 1 ended "$hold"
+is "the hold has ended" "$?" 0
+is "the text is as it was" "$(text_of)" "$before"
+tell c
+is "nothing is probed" "$("$DPROBES" list -p "$victim")" ""
+classic -q -a -P "$victim"
+like "nothing is held" "$status $err" '^1 .*no process holds'
+end
+is "the victim" "$?" 0
+
+# Some points can be armed, and others cannot.
+begin
+program some switched 'offset = sw_fast\nopcode = 0xf1\nminor = 1\ninc gv,0\noffset = nosuch\nminor = 2\ninc gv,0\noffset = sw_other\nminor = 3\nmax_hits = 150\nlog 0\noffset = sw_inner\nminor = 4\npass_count = 20\nmax_hits = 0\nlog 0'
+sed -i 's/^major/gvars = 1\nmajor/' "$dir/some.dp"
+classic -i "$dir/some.dp" -P "$victim" -o "$dir/records"
+is "refused points" "$status" 1
+like "how many" "$err" '2 of 4 points armed'
+like "the opcode is another" "$err" 'some.dp:6:10: the opcode at .*sw_fast is 0x[0-9a-f]+, not 0xf1'
+like "with a caret" "$err" '^ +\^~~~'
+like "no such symbol" "$err" 'some.dp:[0-9]+:10: .*nosuch'
+tell c c
+is "the status of a wrong opcode" "$(row switched:nosuch status) $(row '.*sw_fast' flags)" '33 ["compiled","opcode-mismatch"]'
+is "after its last hit" "$(row switched:sw_other flags) $(row switched:sw_other run)" '["compiled","disabled"] 150'
+is "after those that pass" "$(row switched:sw_inner passed)" 20
+order -r -a -P "$victim"
+is "one that is not compared" "$(classic -i "$dir/some.dp" --dont-verify-opcodes -P "$victim"; echo "$status $err" | grep -o '[0-9] of [0-9] points')" "3 of 4 points"
+order -r -a -P "$victim"
+
+# Groups, types; options as DProbes spelt them.
+classic -i "$dir/two.dp" -u=2 -P "$victim" -f -l PID UID --stop-cpus
+like "one group" "$status $err" '^0 .*stop-cpus is not needed'
+like "of its points" "$err" '1 of 1 point armed'
+is "the other one is not there" "$(row switched:sw_fast hits)" ""
+order -r -a -P "$victim"
+classic -i "$dir/two.dp" --group 7 -P "$victim"
+like "no point of that group" "$status $err" '^1 .*none of its points'
+
+# Records go to a file.
+program log switched 'offset = sw_outer\nminor = 9\npush 7\nlog 1'
+classic -i "$dir/log.dp" -P "$victim" --json -o "$dir/records"
+tell c
+order -r -a -P "$victim"
+is "records in a file" "$(wc -l <"$dir/records") $(grep -c 'switched:sw_outer' "$dir/records")" "100 100"
+
+# The end of the hold, and of the process.
+classic -i "$dir/two.dp" -P "$victim"
+hold=$(holder)
+kill -KILL "$hold"
+poll 10 ended "$hold"
+tell c
+classic -i "$dir/two.dp" -P "$victim"
+is "after a hold that was killed" "$status $(grep -v nobody <<<"$err" | sed "s/[0-9]* holds/N holds/")" "0 dprobes: 2 of 2 points armed in process $victim; process N holds them"
+tell c
+is "the next one counts" "$(row switched:sw_fast hits)" 100
+hold=$(holder)
+kill -TERM "$hold"
+poll 10 ended "$hold"
+is "a hold that is told to end leaves nothing" "$(text_of)" "$before"
+classic -i "$dir/two.dp" -P "$victim"
+hold=$(holder)
+end
+is "the victim's own end" "$?" 0
+poll 10 ended "$hold"
+is "ends the hold" "$?" 0
+
+# What is wrong is told by the command.
+classic -i "$dir/two.dp" -P "$victim"
+like "no such process" "$status $err" '^1 .*process'
+printf 'name = x\nmodtype = user\nmajor = 1\noffset = f\nnonsense\n' >"$dir/bad.dp"
+classic -i "$dir/bad.dp" -P $$
+like "no program" "$status $err" '^1 .*bad.dp:5:1: '
+classic -i "$dir/two.dp"
+like "no process" "$status $err" '^2 .*needs -P PID'
+classic -r
+like "which ones?" "$status $err" '^2 .*needs --all or --name'
+plan

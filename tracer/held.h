@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* held: what a hold knows of its programs and points. */
+#ifndef DP_TRACER_HELD_H
+#define DP_TRACER_HELD_H
+
+#include "tracer/hold.h"
+#include "tracer/run.h"
+
+/** enum dp_held_status - DProbes' status bits of a probe, and one more */
+enum dp_held_status {
+	DP_HELD_COMPILED = 1,
+	DP_HELD_ACTIVE = 2,
+	DP_HELD_MISMATCH = 4,
+	DP_HELD_DISABLED = 8,
+	DP_HELD_REMOVED = 0x10,
+	DP_HELD_INVALID_OFFSET = 0x20,
+	DP_HELD_NO_DEBUG_REGISTER = 0x40,
+	DP_HELD_BAD_LENGTH = 0x80,
+	DP_HELD_NO_DEBUG_REGISTERS = 0x100,
+	DP_HELD_FAILED = 0x200,
+	DP_HELD_EXCLUDED = 0x400,
+	DP_HELD_SUSPENDED = 0x10000,
+};
+
+/* Programs, and points, that a process can have had from one hold */
+#define DP_HELD_FILES 64
+#define DP_HELD_POINTS 1024
+
+/**
+ * struct dp_held_point - a spec of a hold's session, and its point
+ * @status: why it is not armed, of enum dp_held_status; 0: it is
+ * @retired: it was removed, or another one took its place
+ * @why: in words
+ */
+struct dp_held_point {
+	u32 status;
+	bool retired;
+	char why[256];
+};
+
+/**
+ * struct dp_hold - a hold; its session's own
+ * @points: by spec; @gone: of each file: it was removed
+ * @any_opcode: of each file: opcodes are not compared
+ * @records: that have come; @kept: some log keeps them
+ * @talk: where words about what is inserted go
+ */
+struct dp_hold {
+	struct run run;
+	struct dp_held_point *points;
+	bool gone[DP_HELD_FILES];
+	u64 records;
+	bool kept;
+	int report;
+	FILE *talk;
+};
+
+/** dp_held_choose() - leave the points that a source does not want out of its program.
+ *  Return: 0; -ENOENT none is left; -ENOMEM; with words. */
+int dp_held_choose(struct dp_lang_program *program,
+		   const struct dp_held_source *source, struct dp_diag *diag);
+
+/** dp_held_query() - print what is held. @name: of programs, or "". Return: how many programs. */
+size_t dp_held_query(const struct dp_session *s, const char *name, u32 how,
+		     FILE *out);
+
+#endif
