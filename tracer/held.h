@@ -60,6 +60,30 @@ struct dp_hold {
 int dp_held_choose(struct dp_lang_program *program,
 		   const struct dp_held_source *source, struct dp_diag *diag);
 
+/** dp_hold_add() - make a file of a source, and its specs, behind the others. Return: 0; a negative
+ *  errno with words, and nothing has changed. dp_hold_drop() - forget the last one */
+int dp_hold_add(struct dp_hold *hold, const struct dp_held_source *source,
+		struct dp_diag *diag);
+void dp_hold_drop(struct dp_hold *hold);
+/** dp_hold_note_refused() - tell of points that the engine has refused, or rules of a name with
+ *  several functions. Return: how many of the specs from @first on are not armed. */
+u32 dp_hold_note_refused(struct dp_session *s, size_t first);
+/** dp_hold_mark() - mark the points of a file that are armed */
+void dp_hold_mark(const struct dp_session *s, size_t file, bool *which);
+/** dp_hold_note_retired() - note that these points were taken out */
+void dp_hold_note_retired(struct dp_session *s, const bool *which);
+/** dp_hold_is() - has the hold a program of that file, and does @name mean it? "": any */
+bool dp_hold_is(const struct dp_hold *hold, size_t file, const char *name);
+
+/**
+ * dp_hold_insert() - insert a program beside the others, or in the place of some
+ * @reply: gets words about points that are not armed, and a line with two numbers, of
+ *         struct dp_held_result; or, on an error, the line of the file where it is
+ * Return: 0; -EEXIST there is one of that name; a negative errno with words.
+ */
+int dp_hold_insert(struct dp_session *s, const struct dp_held_source *source,
+		   FILE *reply, struct dp_diag *diag);
+
 /** dp_held_query() - print what is held. @name: of programs, or "". Return: how many programs. */
 size_t dp_held_query(const struct dp_session *s, const char *name, u32 how,
 		     FILE *out);

@@ -92,9 +92,7 @@ static int settle(struct dp_session *s, size_t spec, size_t first, int err,
 	return 0;
 }
 
-/* What the engine has refused, or what rules refuse of a name with several functions. Return: how
- * many points of the specs from @first on are not armed. */
-static u32 note_refused(struct dp_session *s, size_t first)
+u32 dp_hold_note_refused(struct dp_session *s, size_t first)
 {
 	struct dp_hold *h = hold_of(s);
 	size_t i, spec;
@@ -129,7 +127,7 @@ static void begun(struct dp_session *s)
 	struct dp_hold *h = hold_of(s);
 	struct dp_held_result result = {
 		.points = (u32)s->nr_specs,
-		.refused = note_refused(s, 0),
+		.refused = dp_hold_note_refused(s, 0),
 	};
 
 	if (!h->kept && !s->opt->quiet)
@@ -155,7 +153,7 @@ static void report(struct dp_session *s)
 {
 }
 
-static bool is_held(const struct dp_hold *h, size_t file, const char *name)
+bool dp_hold_is(const struct dp_hold *h, size_t file, const char *name)
 {
 	return !h->gone[file] &&
 	       (!*name ||
@@ -168,8 +166,7 @@ static size_t first_behind(const struct dp_hold *h, size_t file)
 					    h->run.nr_specs;
 }
 
-/* Mark the points of a file's specs. */
-static void mark_file(const struct dp_session *s, size_t file, bool *which)
+void dp_hold_mark(const struct dp_session *s, size_t file, bool *which)
 {
 	const struct dp_hold *h = hold_of(s);
 	size_t i, spec;
@@ -177,18 +174,61 @@ static void mark_file(const struct dp_session *s, size_t file, bool *which)
 	for (i = 0; i < s->points.n; i++) {
 		spec = (size_t)(s->points.v[i].spec - s->specs);
 		if (spec >= h->run.files[file].first &&
-		    spec < first_behind(h, file) && !s->points.v[i].refused)
+		    spec < first_behind(h, file) && !s->points.v[i].refused &&
+		    !s->points.v[i].retired)
 			which[i] = true;
 	}
 }
 
-static void note_gone(struct dp_hold *h, size_t file)
+/* A file is gone when none of its points is left. */
+static void note_gone(struct dp_session *s, size_t file)
 {
+	struct dp_hold *h = hold_of(s);
 	size_t i;
 
+	for (i = h->run.files[file].first; i < first_behind(h, file); i++)
+		if (!h->points[i].retired)
+			return;
 	h->gone[file] = true;
+}
+
+/* Of a spec that has several points, all have to be. */
+static void note_spec(struct dp_session *s, size_t spec)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < s->points.n; i++)
+		if (s->points.v[i].spec == &s->specs[spec]) {
+			if (!s->points.v[i].retired && !s->points.v[i].refused)
+				return;
+			n++;
+		}
+	hold_of(s)->points[spec].retired |= n != 0;
+}
+
+void dp_hold_note_retired(struct dp_session *s, const bool *which)
+{
+	struct dp_hold *h = hold_of(s);
+	size_t i;
+
+	for (i = 0; i < s->points.n; i++)
+		if (which[i]) {
+			s->points.v[i].retired = true;
+			note_spec(s, (size_t)(s->points.v[i].spec - s->specs));
+		}
+	for (i = 0; i < h->run.nr_files; i++)
+		note_gone(s, i);
+}
+
+/* Those of its points that were refused go with the others. */
+static void note_removed(struct dp_session *s, size_t file)
+{
+	struct dp_hold *h = hold_of(s);
+	size_t i;
+
 	for (i = h->run.files[file].first; i < first_behind(h, file); i++)
 		h->points[i].retired = true;
+	h->gone[file] = true;
 }
 
 static bool any_left(const struct dp_hold *h)
@@ -203,11 +243,16 @@ static bool any_left(const struct dp_hold *h)
 
 static int retire(struct dp_session *s, const bool *which, struct dp_diag *diag)
 {
-	size_t i;
-	int err = s->ops->enable(s->source, &s->points, which, false, diag);
+	int err =
+		s->ops->retire ?
+			s->ops->retire(s->source, &s->points, which, diag) :
+			dp_diag_set(
+				diag, -EOPNOTSUPP,
+				"probes by way of %s are removed all at once: --remove --all",
+				s->ops->name);
 
-	for (i = 0; !err && i < s->points.n; i++)
-		s->points.v[i].retired |= which[i];
+	if (!err)
+		dp_hold_note_retired(s, which);
 	return err;
 }
 
@@ -225,8 +270,8 @@ static int remove_programs(struct dp_session *s, const char *name,
 		return dp_diag_set(diag, -ENOMEM, "out of memory");
 	memcpy(gone, h->gone, sizeof(gone));
 	for (i = 0; i < h->run.nr_files; i++)
-		if (is_held(h, i, name)) {
-			mark_file(s, i, which);
+		if (dp_hold_is(h, i, name)) {
+			dp_hold_mark(s, i, which);
 			gone[i] = any = true;
 		}
 	for (i = 0; i < h->run.nr_files && gone[i];)
@@ -239,10 +284,20 @@ static int remove_programs(struct dp_session *s, const char *name,
 		err = retire(s, which, diag);
 	for (i = 0; !err && i < h->run.nr_files; i++)
 		if (gone[i])
-			note_gone(h, i);
+			note_removed(s, i);
 	s->over = !any_left(h);
 	free(which);
 	return err;
+}
+
+static int insert(struct dp_session *s, const struct dp_order_text *o,
+		  FILE *reply, struct dp_diag *diag)
+{
+	struct dp_held_source source;
+
+	if (!dp_held_unpack(o->text, o->len, o->how, &source))
+		return dp_diag_set(diag, -EINVAL, "the order is damaged");
+	return dp_hold_insert(s, &source, reply, diag);
 }
 
 static int order(struct dp_session *s, const struct dp_order_text *o,
@@ -263,17 +318,25 @@ static int order(struct dp_session *s, const struct dp_order_text *o,
 				   "process %d has no program for %s",
 				   s->source->pid, o->text);
 	default:
-		return dp_diag_set(
-			diag, -EEXIST,
-			"process %d has a program; dprobes --remove --all -P %d takes it out",
-			s->source->pid, s->source->pid);
+		return insert(s, o, reply, diag);
 	}
+}
+
+/* Programs that come later may log as much as is usual. */
+static void rooms(const struct dp_session *s, struct dp_source_request *want)
+{
+	dp_run_rooms(s, want);
+	want->grows = true;
+	want->longest = want->longest > DP_LOG_DEFAULT ? want->longest :
+							 DP_LOG_DEFAULT;
+	want->traces = DP_EX_LOG_MAX;
+	want->heap = DP_HEAP_MAX;
 }
 
 static const struct dp_session_kind kind = {
 	.spare = DP_HELD_POINTS,
 	.wants = dp_run_wants,
-	.rooms = dp_run_rooms,
+	.rooms = rooms,
 	.bind = dp_run_bind,
 	.settle = settle,
 	.begun = begun,
@@ -282,9 +345,29 @@ static const struct dp_session_kind kind = {
 	.report = report,
 };
 
-/* Make a file of a source, and its specs. Nothing knows of it before that. */
-static int add_source(struct dp_hold *h, const struct dp_held_source *source,
-		      struct dp_diag *diag)
+static int add(struct dp_hold *h, const struct dp_held_source *source,
+	       struct file *f, struct dp_diag *diag)
+{
+	struct run *run = &h->run;
+	int err = dp_run_assemble(run, source->file, source->text, source->len,
+				  f, diag);
+
+	if (!err && f->program->allow & ~source->allow)
+		err = dp_lang_complain(
+			f->program, f->program->allow_at, -EPERM, run->bad_line,
+			diag, "the program asks for more than --allow permits");
+	if (!err)
+		err = dp_held_choose(f->program, source, diag);
+	if (!err && run->nr_specs + f->program->nr_points > DP_HELD_POINTS)
+		err = dp_diag_set(
+			diag, -ENOSPC,
+			"%s: a hold has room for %u points, of which %zu have been used",
+			source->file, DP_HELD_POINTS, run->nr_specs);
+	return err ?: dp_run_add_specs(run, f, diag);
+}
+
+int dp_hold_add(struct dp_hold *h, const struct dp_held_source *source,
+		struct dp_diag *diag)
 {
 	struct run *run = &h->run;
 	struct file *f = &run->files[run->nr_files];
@@ -293,33 +376,37 @@ static int add_source(struct dp_hold *h, const struct dp_held_source *source,
 	if (run->nr_files == DP_HELD_FILES)
 		return dp_diag_set(
 			diag, -ENOSPC,
-			"%u programs have been inserted into this process, which is all that a hold has room for; remove them all, and insert again",
-			DP_HELD_FILES);
-	err = dp_run_assemble(run, source->file, source->text, source->len, f,
-			      diag);
-	if (!err)
-		err = dp_held_choose(f->program, source, diag);
-	if (!err && run->nr_specs + f->program->nr_points > DP_HELD_POINTS)
-		err = dp_diag_set(
-			diag, -ENOSPC,
-			"%s: a hold has room for %u points, of which %zu have been used",
-			source->file, DP_HELD_POINTS, run->nr_specs);
-	if (!err)
-		err = dp_run_add_specs(run, f, diag);
-	if (err) {
-		dp_lang_free(f->program);
-		*f = (struct file){ 0 };
-		return err;
-	}
+			"%u programs have been inserted into process %d, which is all that a hold has room for; remove them all, and insert again",
+			DP_HELD_FILES, run->opt->pid);
+	*f = (struct file){ .room_lv = DP_VARS_MAX };
+	err = add(h, source, f, diag);
 	run->nr_files++;
-	return 0;
+	if (err)
+		dp_hold_drop(h);
+	return err;
+}
+
+void dp_hold_drop(struct dp_hold *h)
+{
+	struct run *run = &h->run;
+	struct file *f = &run->files[--run->nr_files];
+
+	while (f->program && run->nr_specs > f->first)
+		free(run->specs[--run->nr_specs]);
+	memset(&h->points[run->nr_specs], 0,
+	       (DP_HELD_POINTS - run->nr_specs) * sizeof(*h->points));
+	dp_lang_free(f->program);
+	*f = (struct file){ 0 };
 }
 
 static int open_hold(struct dp_hold *h, struct dp_diag *diag)
 {
 	h->points = calloc(DP_HELD_POINTS, sizeof(*h->points));
 	h->run.files = calloc(DP_HELD_FILES, sizeof(*h->run.files));
-	return h->points && h->run.files ?
+	/* The session keeps where they are. */
+	h->run.specs = calloc(DP_HELD_POINTS, sizeof(*h->run.specs));
+	h->run.room = h->run.specs ? DP_HELD_POINTS : 0;
+	return h->points && h->run.files && h->run.specs ?
 		       0 :
 		       dp_diag_set(diag, -ENOMEM, "out of memory");
 }
@@ -345,9 +432,11 @@ int dp_hold_run(const struct dp_tracer_options *opt,
 			     .talk = stderr };
 	int err = open_hold(&h, diag), sig = 0;
 
+	/* Each source has its own limit. */
+	dp_tracer_allow("write,reg,io,call", &mine.allow);
 	prctl(PR_SET_NAME, DP_HOLD_NAME);
 	if (!err)
-		err = add_source(&h, source, diag);
+		err = dp_hold_add(&h, source, diag);
 	if (!err) {
 		choose_log(&h, &mine);
 		err = dp_facilities_open(&mine, &h.run.facilities, diag);

@@ -260,6 +260,8 @@ static int add_program(struct dp_session *s, struct file *f, u32 *starts,
 		.allow = p->allow,
 		.auto_trace = p->autostacktrace,
 		.wraps = wraps(p),
+		.shares = f->shares,
+		.room_lv = f->room_lv,
 	};
 	u32 offset;
 	size_t i;

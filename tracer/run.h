@@ -17,11 +17,13 @@
  * struct file - a file and its program
  * @first: the first of its specs, which are its points', in order
  * @number: the program's number in the engine that took it last
+ * @shares: 1 + number of the program whose local variables it uses, or 0; @room_lv: local variables
+ *          for which it has room, if more than it uses
  */
 struct file {
 	struct dp_lang_program *program;
 	size_t first;
-	u32 number;
+	u32 number, shares, room_lv;
 };
 
 struct run {

@@ -93,6 +93,17 @@ int dp_session_do(const struct dp_tracer_options *opt,
 int dp_session_resolve(struct dp_session *s, const char **bad_spec,
 		       struct dp_diag *diag);
 
+/**
+ * dp_session_add_specs() - parse more specs, and find their points, behind the others
+ * @mods: the modules now; they become the source's with its exchange()
+ * Return: 0; a negative errno with words, and nothing has changed.
+ */
+int dp_session_add_specs(struct dp_session *s, const char *const *texts,
+			 size_t n, struct dp_modules *mods,
+			 struct dp_diag *diag);
+/** dp_session_drop_specs() - forget those from the @n-th on, which no source knows yet */
+void dp_session_drop_specs(struct dp_session *s, size_t n);
+
 /* watch.c: also for follow.c */
 void dp_watch_signals(void);
 bool dp_watch_interrupted(void);

@@ -44,6 +44,7 @@ struct dp_tracer_options;
  * @traces, @heap: the most that a program asks for, see struct dp_program_spec
  * @ring_bytes, @block: see dp_engine_set_rings(); @coarse: see dp_engine_set_coarse()
  * @holds: threads are held while core dumps of theirs are made
+ * @grows: there is to be room for points and programs that come later
  * @listed: no probe will be armed, but the mode of each is decided
  * @bind: called for each point that has its probe, to bind a program; NULL: none has one
  */
@@ -54,7 +55,7 @@ struct dp_source_request {
 	size_t nr_specs;
 	bool coming, logs, listed;
 	u32 longest, traces, heap, ring_bytes;
-	bool block, coarse, holds;
+	bool block, coarse, holds, grows;
 	int (*bind)(void *arg, size_t point, struct dp_diag *diag);
 	void *arg;
 };
@@ -164,6 +165,12 @@ static inline double dp_source_now(void)
  *   source cannot. @which: of each point of @points: is it meant? One that is already as
  *   it is to be stays so.
  *   Return: 0; -EAGAIN a thread is inside; as arm(). On failure nothing has changed.
+ * exchange() - probe the points that have come, behind the others, and take out for good those of
+ *   @retire, both at one moment for all hits. NULL: the source cannot. @mods: the modules now, taken over
+ *   Return: 0; -EAGAIN a thread is always inside a probe; as arm(). On failure the new points are not
+ *   probed, and the others are as they were.
+ * retire() - take some points out for good; their counts stay. NULL: the source cannot
+ *   Return: as enable().
  * core() - write a core file, see dp_process_core(). NULL: the source cannot
  * core_end() - there will be none: thread @inside, which may wait for it, goes on
  * disarm() - take all probes out. @alive: the process's memory is still there
@@ -218,6 +225,11 @@ struct dp_source_ops {
 		      const struct dp_point *point, struct dp_account *counts);
 	int (*enable)(struct dp_source *source, const struct dp_points *points,
 		      const bool *which, bool on, struct dp_diag *diag);
+	int (*exchange)(struct dp_source *source, struct dp_modules *mods,
+			const struct dp_source_request *want,
+			const bool *retire, struct dp_diag *diag);
+	int (*retire)(struct dp_source *source, const struct dp_points *points,
+		      const bool *which, struct dp_diag *diag);
 	int (*core)(struct dp_source *source,
 		    const struct dp_core_request *want,
 		    struct dp_core_result *result, struct dp_diag *diag);

@@ -83,7 +83,7 @@ static inline bool dp_kind_is_hidden(u8 kind)
  * @group: of DP_KIND_EXIT: the probe at its function's entry
  * @way: DP_WAY_*; of DP_KIND_UPCALL: the handler is called if the branch is taken
  * @deadline: of DP_KIND_UPCALL: ms for which a thread waits for the handler
- * @disabled: the user has disabled it, for listings: @enabled is 0 in other cases, too
+ * @disabled: the user has disabled it, for listings: enum dp_off; @enabled is 0 in other cases, too
  * @gone: the address where the probe was, if its code has gone; it is at no site then
  * @counting: the hits of its site are the probe's, too, less the @since ones before; @earlier:
  *         its hits before that, and those whose records the tool has read in streams; @met_since, @met_earlier: likewise, of those that its program
@@ -112,6 +112,32 @@ struct dp_probe_entry {
 	u32 touches, counted;
 	u32 heap, ex_mask;
 };
+
+/*
+ * @enabled of a probe: 0: it is off; else it is on from a generation on, until one begins
+ *
+ *     31        16 15         0
+ *     ┌───────────┬────────────┐
+ *     │ until, 0: │ 1 + from   │     1: it is on
+ *     │ for ever  │            │
+ *     └───────────┴────────────┘
+ */
+#define DP_ENABLED_FROM(generation) (1 + (generation))
+#define DP_ENABLED_UNTIL(enabled, generation) ((enabled) | (generation) << 16)
+
+/**
+ * dp_enabled_in() - is a probe on for hits of a generation?
+ * @enabled: as it is in the probe's entry; @generation: of the arena
+ *
+ * A hit reads the generation once, before it looks at any probe. So one word decides for all probes,
+ * however long a hit takes.
+ */
+static inline bool dp_enabled_in(u32 enabled, u32 generation)
+{
+	u32 from = enabled & 0xffff, until = enabled >> 16;
+
+	return from && generation >= from - 1 && (!until || generation < until);
+}
 
 /** dp_probe_is_handler() - as dp_kind_is_handler(); calls that handlers track by exits have
  *  a pool of instances */

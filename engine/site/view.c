@@ -371,6 +371,13 @@ static const struct dp_site_entry *detoured(const struct dp_view *view,
 	return NULL;
 }
 
+const struct dp_jump *dp_view_jump_at(const struct dp_view *view, u64 pc)
+{
+	const struct dp_jump *j;
+
+	return detoured(view, pc, &j) ? j : NULL;
+}
+
 int dp_view_original(const struct dp_view *view, u64 addr, u64 *orig)
 {
 	const struct dp_jump *j;

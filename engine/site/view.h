@@ -94,6 +94,9 @@ bool dp_view_owns(const struct dp_view *view, u64 addr);
  */
 int dp_view_original(const struct dp_view *view, u64 addr, u64 *orig);
 
+/** dp_view_jump_at() - the jump in whose detour or island a pc is, or NULL */
+const struct dp_jump *dp_view_jump_at(const struct dp_view *view, u64 pc);
+
 /** dp_view_intercepts() - does a pc in a pool stand for an intercepted system call, or for
  *  the instructions that lead to it? */
 bool dp_view_intercepts(const struct dp_view *view, u64 addr);

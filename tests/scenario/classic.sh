@@ -7,7 +7,7 @@ begin() { # a victim that obeys
 	rm -f "$dir/in"
 	mkfifo "$dir/in"
 	: >"$dir/out"
-	"${1:-$VICTIMS/switched}" <"$dir/in" >"$dir/out" 2>"$dir/err" &
+	"${@:-$VICTIMS/switched}" <"$dir/in" >"$dir/out" 2>"$dir/err" &
 	victim=$!
 	pids+=("$victim")
 	exec 5>"$dir/in"
@@ -154,10 +154,92 @@ is "the victim's own end" "$?" 0
 poll 10 ended "$hold"
 is "ends the hold" "$?" 0
 
+printf 'name = x\nmodtype = user\nmajor = 1\noffset = f\nnonsense\n' >"$dir/bad.dp"
+# Merged, and replaced, while threads call two functions in turn: each call is seen by one program.
+begin_alternate() { # THREADS
+	begin "$VICTIMS/alternate" "$1"
+}
+stop() { # the victim says how often each function was called: $first $second
+	tell s
+	read -r first second <<<"$(tail -n 1 "$dir/out")"
+}
+var() { "$DPROBES" -g -a -p "$victim" --json | sed -n "s/.*\"space\":\"$1\",\"index\":$2,\"value\":\([0-9]*\)}/\1/p"; }
+alternating() { # FILE SPACE INDEX INDEX
+	program "$1" alternate "vars = 8\ngvars = 8\noffset = alt_first\nminor = 1\ninc $2,$3\noffset = alt_second\nminor = 2\ninc $2,$4"
+}
+alternating l1 lv 0 1
+alternating l2 lv 2 3
+alternating g1 gv 0 1
+alternating g2 gv 2 3
+for threads in 1 3; do
+	for how in merge replace; do
+		begin_alternate $threads
+		space=lv
+		[ $how = merge ] || space=gv
+		one=$dir/${space%v}1.dp two=$dir/${space%v}2.dp
+		classic -i "$one" -P "$victim"
+		is "$how, $threads threads: inserted" "$status" 0
+		tell g
+		bad=0
+		for i in 1 2 3 4 5 6; do
+			order -i "$two" -P "$victim" --$how
+			[ "$status" = 0 ] || bad=$err
+			order -i "$one" -P "$victim" --$how
+			[ "$status" = 0 ] || bad=$err
+		done
+		is "$how, $threads threads: twelve times" "$bad" 0
+		like "$how, $threads threads: both have had their part" "$(var $space 0) $(var $space 2)" '^[1-9][0-9]* [1-9]'
+		stop
+		is "$how, $threads threads: no call of the first one is lost, or seen twice" "$(($(var $space 0) + $(var $space 2)))" "$first"
+		is "$how, $threads threads: nor of the second one" "$(($(var $space 1) + $(var $space 3)))" "$second"
+		# A thread may be between the two at each change.
+		apart=$(($(var $space 0) - $(var $space 1)))
+		[ ${apart#-} -le $((12 * threads)) ]
+		is "$how, $threads threads: they change together ($apart)" "$?" 0
+		is "$how, $threads threads: what is armed" "$("$DPROBES" list -p "$victim" | awk '{ print $3 }' | sort | xargs)" "alt_first+0x0 alt_second+0x0"
+		is "$how, $threads threads: what is held" "$("$DPROBES" -q -a -P "$victim" --json | grep -c '"status":3')" 2
+		order -r -a -P "$victim"
+		end
+		is "$how, $threads threads: the victim" "$?" 0
+	done
+done
+
+# A new point takes the place of one; the others stay, and so do the variables, which both use.
+begin_alternate 1
+program reader alternate 'vars = 6\noffset = alt_second\nminor = 7\npush lv,0\npop lv,5'
+classic -i "$dir/l1.dp" -P "$victim"
+tell g
+order -i "$dir/reader.dp" -P "$victim"
+like "a program of that name is there" "$status $err" '^1 .*--merge adds to it, --replace puts'
+order -m -i "$dir/reader.dp" -P "$victim"
+like "--merge in front is no command" "$status $err" '^2 '
+order -i "$dir/reader.dp" -m -P "$victim"
+is "merged" "$status" 0
+poll 10 test "$(var lv 5)" -gt 0
+stop
+is "what detours have counted is there for the new program" "$(var lv 0) $(var lv 5)" "$first $first"
+is "the other point is the old one" "$("$DPROBES" -q -a -P "$victim" --json | sed 's/.*"minor":\([0-9]*\),.*/\1/' | sort | xargs)" "1 7"
+program none alternate 'offset = nosuch\nminor = 1\ninc gv,0'
+sed -i 's/^major/gvars = 1\nmajor/' "$dir/none.dp"
+order -i "$dir/none.dp" -c -P "$victim"
+like "no point of it can be armed" "$status $err" 'no point is armed'
+is "so nothing is replaced" "$("$DPROBES" -q -a -P "$victim" --json | wc -l)" 2
+order -i "$dir/bad.dp" -c -P "$victim"
+like "no program" "$status $err" '^1 .*bad.dp:5:1: '
+program other libc.so.6 'offset = puts\nminor = 3\ninc gv,0'
+sed -i 's/^major/gvars = 1\nmajor/' "$dir/other.dp"
+order -i "$dir/other.dp" -P "$victim"
+like "another module's" "$status $err" '^0 .*1 of 1 point armed'
+is "two names" "$("$DPROBES" -q -a -P "$victim" | grep -c 'in process')" 3
+order -r --name libc.so.6 -P "$victim"
+is "one of them is removed" "$status $("$DPROBES" -q -a -P "$victim" --json | grep -c libc)" "0 0"
+is "the others stay" "$("$DPROBES" -q --name alternate -P "$victim" --json | wc -l)" 2
+order -r -a -P "$victim"
+end
+
 # What is wrong is told by the command.
 classic -i "$dir/two.dp" -P "$victim"
 like "no such process" "$status $err" '^1 .*process'
-printf 'name = x\nmodtype = user\nmajor = 1\noffset = f\nnonsense\n' >"$dir/bad.dp"
 classic -i "$dir/bad.dp" -P $$
 like "no program" "$status $err" '^1 .*bad.dp:5:1: '
 classic -i "$dir/two.dp"

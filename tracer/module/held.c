@@ -199,7 +199,9 @@ int dp_tracer_query(const struct dp_tracer_options *opt, struct dp_diag *diag)
 static int say_result(const struct dp_tracer_options *opt, pid_t hold,
 		      const struct dp_held_result *r)
 {
-	if (!opt->quiet)
+	if (r->points == r->refused)
+		dp_output_say("no point is armed in process %d", opt->pid);
+	else if (!opt->quiet)
 		dp_output_say(
 			"%u of %u point%s armed in process %d; process %d holds %s",
 			r->points - r->refused, r->points,
@@ -283,10 +285,10 @@ static int add_to(const struct dp_tracer_options *opt, const struct holder *h,
 		return err;
 	}
 	last = reply ? strrchr(reply, '\n') : NULL;
-	if (last)
-		sscanf(last + 1, "%u %u", &result.points, &result.refused);
+	last = last ? last + 1 : reply;
 	if (last) {
-		last[1] = '\0';
+		sscanf(last, "%u %u", &result.points, &result.refused);
+		*last = '\0';
 		print_lines(stderr, reply);
 	}
 	free(reply);
