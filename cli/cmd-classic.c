@@ -37,6 +37,29 @@ static const char insert_help[] =
 	"Points that cannot be armed are told, and do not keep the others from being armed; the\n"
 	"exit status is then 1. \"dprobes --query --all\" shows them all.\n";
 
+static const char apply_help[] =
+	"Usage: dprobes {-p | --apply-ppdf} FILE.ppdf -P PID [options]\n"
+	"Insert a program that --build-ppdf has made into a running process, which need not\n"
+	"have symbols. Options and exit status are those of --insert, but for -D, --include\n"
+	"and --sym; \"dprobes --insert --help\" tells of them.\n"
+	"\n"
+	"Where the module is of another build, or other instructions are at a point, that point\n"
+	"is not armed, which is told.\n";
+
+static const char build_help[] =
+	"Usage: dprobes {-b | --build-ppdf} FILE [options]\n"
+	"Make a probe program definition file: the program of FILE, with its symbols resolved,\n"
+	"for --apply-ppdf on a machine, or in a process, that has none. It has the build-id of\n"
+	"the module, and the instructions at each point, which are compared there.\n"
+	"\n"
+	"  -o, --outfile FILE  write to FILE; by default FILE.ppdf in the place of FILE.dp\n"
+	"  -s, --sym FILE    symbols are in this ELF file; by default in the one that \"name =\"\n"
+	"                    is the path of\n"
+	"  -D, --define K=V  put V in the place of %K% in the program, and define the macro K\n"
+	"      --include DIR look there, too, for what #include names\n"
+	"      --allow LIST  what the program may ask for\n"
+	"  -h, --help        this text\n";
+
 static const char remove_help[] =
 	"Usage: dprobes {-r | --remove} {-a | --all | --name NAME} [-P PID]\n"
 	"Take programs out that --insert has put into processes.\n"
@@ -176,6 +199,12 @@ static const struct option_word insert_words[] = {
 	{ 0, NULL, false, NULL, NULL },
 };
 
+static const struct option_word build_words[] = {
+	{ 's', "sym", true, NULL, take_symbols },
+	{ 'o', "outfile", true, "--output", NULL },
+	{ 0, NULL, false, NULL, NULL },
+};
+
 static const struct option_word name_words[] = {
 	{ 'P', "pid", true, "--pid", NULL },
 	{ 'a', "all", false, NULL, take_all },
@@ -299,9 +328,13 @@ static int insert(const struct dp_tracer_options *opt)
 	int err;
 
 	if (opt->nr_specs != 1)
-		return dp_usage_error("one program is inserted at a time");
+		return dp_usage_error(
+			opt->nr_specs ? "one program is inserted at a time" :
+					"which program is to be inserted?");
 	if (!opt->pid)
-		return dp_usage_error("--insert needs -P PID");
+		return dp_usage_error("%s needs -P PID",
+				      opt->classic->ppdf ? "--apply-ppdf" :
+							   "--insert");
 	if (opt->classic->merge && opt->classic->replace)
 		return dp_usage_error("--merge and --replace are two things");
 	dp_diag_clear(&diag);
@@ -312,6 +345,61 @@ static int insert(const struct dp_tracer_options *opt)
 	}
 	free(bad_line);
 	return err;
+}
+
+/* prog.dp ─► prog.ppdf, beside it */
+static FILE *open_beside(const char *path)
+{
+	size_t n = strlen(path);
+	char *to = malloc(n + sizeof(".ppdf"));
+	FILE *f;
+
+	if (!to)
+		return NULL;
+	if (n > 3 && !strcmp(path + n - 3, ".dp"))
+		n -= 3;
+	memcpy(to, path, n);
+	strcpy(to + n, ".ppdf");
+	f = fopen(to, "we");
+	if (!f)
+		dp_output_print(stderr, "dprobes: cannot write %s: %s\n", to,
+				strerror(errno));
+	free(to);
+	return f;
+}
+
+static int build_to(const struct dp_tracer_options *opt)
+{
+	struct dp_diag diag;
+	char *bad_line;
+	int err;
+
+	dp_diag_clear(&diag);
+	err = dp_tracer_build(opt, &bad_line, &diag);
+	if (err)
+		dp_complain(err, bad_line, &diag);
+	free(bad_line);
+	return err ? DP_EXIT_FAILURE : DP_EXIT_OK;
+}
+
+static int build(const struct dp_tracer_options *opt)
+{
+	struct dp_tracer_options to = *opt;
+	int err;
+
+	if (opt->nr_specs != 1)
+		return dp_usage_error("--build-ppdf needs a FILE");
+	if (opt->out != stdout)
+		return build_to(opt);
+	to.out = open_beside(opt->specs[0]);
+	if (!to.out)
+		return DP_EXIT_FAILURE;
+	err = build_to(&to);
+	if (!fclose(to.out) || err)
+		return err;
+	dp_output_print(stderr, "dprobes: cannot write the output: %s\n",
+			strerror(errno));
+	return DP_EXIT_FAILURE;
 }
 
 static int by_name(const struct dp_tracer_options *opt, const char *command,
@@ -352,6 +440,24 @@ static const struct dp_command insert_command = {
 	.run = insert,
 };
 
+static const struct dp_command apply_command = {
+	.name = "--apply-ppdf",
+	.help = apply_help,
+	.examples = "  dprobes --apply-ppdf malloc.ppdf -P 1234\n",
+	.options = "poqv" DP_TAKES_JSON DP_TAKES_RINGS DP_TAKES_MANGLED
+		   "W" DP_TAKES_FACILITIES,
+	.run = insert,
+};
+
+static const struct dp_command build_command = {
+	.name = "--build-ppdf",
+	.help = build_help,
+	.examples =
+		"  dprobes --build-ppdf prog.dp --sym /usr/lib/debug/prog -o prog.ppdf\n",
+	.options = "o" DP_TAKES_SOURCES,
+	.run = build,
+};
+
 static const struct dp_command remove_command = {
 	.name = "--remove",
 	.help = remove_help,
@@ -377,6 +483,8 @@ static const struct classic {
 	const struct option_word *words;
 } commands[] = {
 	{ 'i', "insert", true, &insert_command, insert_words },
+	{ 'p', "apply-ppdf", true, &apply_command, insert_words },
+	{ 'b', "build-ppdf", true, &build_command, build_words },
 	{ 'r', "remove", false, &remove_command, name_words },
 	{ 'q', "query", false, &query_command, name_words },
 };
@@ -413,6 +521,7 @@ static int run(const struct classic *c, struct words *w,
 	if (!c->file && w->all == (w->classic.name != NULL))
 		return dp_usage_error("%s needs --all or --name NAME",
 				      c->cmd->name);
+	w->classic.ppdf = c->cmd == &apply_command;
 	explain_stop_cpus(w, opt);
 	return c->cmd->run(opt);
 }

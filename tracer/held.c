@@ -114,6 +114,12 @@ static void keep_values(struct dp_lang_program *p, const u32 *now)
 	p->nr_values = n;
 }
 
+static void drop_point(struct dp_lang_point *pt)
+{
+	free(pt->symbol);
+	free(pt->label);
+}
+
 int dp_held_choose(struct dp_lang_program *p,
 		   const struct dp_held_source *source, struct dp_diag *diag)
 {
@@ -124,12 +130,14 @@ int dp_held_choose(struct dp_lang_program *p,
 		return dp_diag_set(diag, -ENOMEM, "out of memory");
 	for (i = 0; i < p->nr_points; i++) {
 		now[i] = is_wanted(source, &p->points[i]) ? (u32)n : ~0u;
-		if (source->how & DP_HELD_ANY_OPCODE)
+		if (source->how & DP_HELD_ANY_OPCODE) {
 			p->points[i].opcode = -1;
+			p->points[i].nr_bytes = 0;
+		}
 		if (now[i] != ~0u)
 			p->points[n++] = p->points[i];
 		else
-			free(p->points[i].symbol);
+			drop_point(&p->points[i]);
 	}
 	p->nr_points = n;
 	keep_values(p, now);

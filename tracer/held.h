@@ -44,6 +44,7 @@ struct dp_held_point {
  * @any_opcode: of each file: opcodes are not compared
  * @records: that have come; @kept: some log keeps them
  * @talk: where words about what is inserted go
+ * @coming: the modules as they are for what comes; NULL: nothing does
  */
 struct dp_hold {
 	struct run run;
@@ -53,6 +54,7 @@ struct dp_hold {
 	bool kept;
 	int report;
 	FILE *talk;
+	const struct dp_modules *coming;
 };
 
 /** dp_held_choose() - leave the points that a source does not want out of its program.

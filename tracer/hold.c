@@ -3,7 +3,9 @@
 #include "tracer/held.h"
 #include "tracer/order.h"
 #include "tracer/output.h"
-#include "sym/list.h"
+#include "tracer/place.h"
+#include "sym/file.h"
+#include "sym/sym.h"
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -59,21 +61,57 @@ static u32 status_of(int err)
 						  DP_HELD_FAILED;
 }
 
+/* Where probes are armed, the bytes below them count. */
+static const struct dp_modules *modules_of(const struct dp_session *s)
+{
+	return hold_of(s)->coming ?: s->source->mods;
+}
+
+static void mismatch(struct dp_session *s, size_t spec, struct dp_point *p,
+		     const char *what)
+{
+	dp_point_refuse(p, -EINVAL,
+			"%s of %.60s: the file was written for another version",
+			what, p->name);
+	refuse(hold_of(s), spec, DP_HELD_MISMATCH, p->reason);
+}
+
+static bool same_build(const struct dp_session *s,
+		       const struct dp_lang_program *program,
+		       const struct dp_point *p)
+{
+	const struct dp_modules *mods = modules_of(s);
+	const struct dp_module *m = dp_module_at(mods, p->addr);
+	u8 id[DP_SYMFILE_ID];
+	size_t n;
+
+	if (!program->build_len || !m)
+		return true;
+	n = dp_module_id(mods, m, id);
+	return n == program->build_len && !memcmp(id, program->build, n);
+}
+
 /* Are the bytes at a point those that its file expects? */
 static void compare(struct dp_session *s, size_t spec, struct dp_point *p)
 {
 	const struct dp_lang_point *pt;
-	u8 byte = 0;
+	const struct file *f = dp_run_file(s->own, spec, &pt);
+	u8 code[DP_LANG_BYTES] = { 0 };
+	ssize_t n = dp_modules_read(modules_of(s), p->addr, code, sizeof(code));
+	char words[80];
 
-	dp_run_file(s->own, spec, &pt);
-	if (p->refused || pt->opcode < 0 ||
-	    (s->ops->read(s->source, p->addr, &byte, 1) && byte == pt->opcode))
+	if (p->refused)
 		return;
-	dp_point_refuse(
-		p, -EINVAL,
-		"the opcode at %s is 0x%02x, not 0x%02x: the file was written for another version",
-		p->name, byte, (u32)pt->opcode);
-	refuse(hold_of(s), spec, DP_HELD_MISMATCH, p->reason);
+	if (!same_build(s, f->program, p)) {
+		mismatch(s, spec, p, "this is another build (by its build-id)");
+	} else if (pt->opcode >= 0 && (n < 1 || code[0] != pt->opcode)) {
+		snprintf(words, sizeof(words),
+			 "0x%02x, not 0x%02x, is the opcode", code[0],
+			 (u32)pt->opcode);
+		mismatch(s, spec, p, words);
+	} else if (n < pt->nr_bytes || memcmp(code, pt->bytes, pt->nr_bytes)) {
+		mismatch(s, spec, p, "other instructions are at the place");
+	}
 }
 
 static int settle(struct dp_session *s, size_t spec, size_t first, int err,
@@ -349,9 +387,15 @@ static int add(struct dp_hold *h, const struct dp_held_source *source,
 	       struct file *f, struct dp_diag *diag)
 {
 	struct run *run = &h->run;
-	int err = dp_run_assemble(run, source->file, source->text, source->len,
-				  f, diag);
+	int err = source->how & DP_HELD_PPDF ?
+			  dp_lang_read_ppdf(source->file, source->text,
+					    source->len, &f->program, diag) :
+			  dp_run_assemble(run, source->file, source->text,
+					  source->len, f, diag);
 
+	if (!err && *source->symbols)
+		err = dp_place_program(f->program, source->symbols, false,
+				       run->bad_line, diag);
 	if (!err && f->program->allow & ~source->allow)
 		err = dp_lang_complain(
 			f->program, f->program->allow_at, -EPERM, run->bad_line,

@@ -181,9 +181,11 @@ static int add_points(struct coming *c, struct dp_held_result *result,
 
 	if (err)
 		return err;
+	c->h->coming = mods;
 	err = dp_session_add_specs(c->s,
 				   (const char *const *)&run->specs[c->specs],
 				   n, mods, diag);
+	c->h->coming = NULL;
 	*result = (struct dp_held_result){ (u32)n, (u32)n };
 	if (!err && any_armable(c)) {
 		err = exchange(c, mods, diag);

@@ -7,6 +7,7 @@
 #include "tracer/session.h"
 #include "lang/lang.h"
 #include "sym/list.h"
+#include "sym/sym.h"
 #include "tracer/output.h"
 #include <dprobes/diag.h>
 #include <errno.h>
@@ -20,8 +21,8 @@
 
 #define FILE_MAX (16u << 20)
 
-static int read_file(const char *path, char **text, size_t *len,
-		     struct dp_diag *diag)
+int dp_run_read(const char *path, char **text, size_t *len,
+		struct dp_diag *diag)
 {
 	FILE *f = fopen(path, "re");
 	int err = f ? 0 : errno;
@@ -87,7 +88,7 @@ static int preprocess(struct run *run, const char *path, char **text,
 int dp_run_text(struct run *run, const char *path, char **text, size_t *len,
 		struct dp_diag *diag)
 {
-	int err = read_file(path, text, len, diag);
+	int err = dp_run_read(path, text, len, diag);
 
 	return err ?: preprocess(run, path, text, len, diag);
 }
@@ -302,7 +303,9 @@ static int check_opcode(struct dp_session *s, const struct file *f,
 
 	if (pt->opcode < 0 || s->points.v[point].gone)
 		return 0;
-	if (s->ops->read(s->source, s->points.v[point].addr, &byte, 1) &&
+	/* Where another probe is armed, the byte below it counts. */
+	if (dp_modules_read(s->source->mods, s->points.v[point].addr, &byte,
+			    1) == 1 &&
 	    byte == pt->opcode)
 		return 0;
 	return dp_lang_complain(

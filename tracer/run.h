@@ -36,6 +36,10 @@ struct run {
 	struct dp_facilities *facilities;
 };
 
+/** dp_run_read() - read a file. @text: malloc()ed, on failure too. Return: 0 or a negative errno with
+ *  words. */
+int dp_run_read(const char *path, char **text, size_t *len,
+		struct dp_diag *diag);
 /** dp_run_text() - read a file, and preprocess it. @text: malloc()ed, on failure too.
  *  Return: 0 or a negative errno with words. */
 int dp_run_text(struct run *run, const char *path, char **text, size_t *len,

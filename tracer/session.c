@@ -258,10 +258,11 @@ int dp_session_bind(struct dp_session *s, size_t point,
 	return 0;
 }
 
-/* Can a library that comes later be heard of? That is decided before the first probe is armed. */
+/* Can a library that comes later be heard of? For a hold that is decided before its first probe is
+ * armed. */
 static bool may_hear(const struct dp_session *s)
 {
-	return s->began == 0 || s->source->watches;
+	return !s->kind->order || s->began == 0 || s->source->watches;
 }
 
 /* Find the points of a spec. @passed: counts those that do not mean this process */

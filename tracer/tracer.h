@@ -130,6 +130,10 @@ int dp_tracer_run(const struct dp_tracer_options *opt, char **bad_line,
  */
 int dp_tracer_insert(const struct dp_tracer_options *opt, char **bad_line,
 		     struct dp_diag *diag);
+/** dp_tracer_build() - write the program of a file, its spec, to @out as a PPDF file, with its symbols
+ *  resolved. @bad_line: as for dp_tracer_run(). Return: 0 or a negative errno with words. */
+int dp_tracer_build(const struct dp_tracer_options *opt, char **bad_line,
+		    struct dp_diag *diag);
 /** dp_tracer_remove() - take out programs that are held. Return: 0; 1: there is none; a negative
  *  errno with words. */
 int dp_tracer_remove(const struct dp_tracer_options *opt, struct dp_diag *diag);

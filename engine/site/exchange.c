@@ -93,7 +93,9 @@ bool dp_exchange_inside(const struct dp_engine *e, u64 pc)
 		if (is_joining(e, i) &&
 		    e->programs[e->programs[i].spec.shares - 1].id ==
 			    j->runs.program)
-			return dp_view_original(&e->view, pc, &to);
+			return pc - j->base < j->insn[0] ||
+			       pc - j->base >= j->len ||
+			       dp_view_original(&e->view, pc, &to);
 	return false;
 }
 

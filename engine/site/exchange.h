@@ -29,8 +29,8 @@ void dp_exchange_begin(struct dp_engine *engine);
 void dp_exchange_program(struct dp_engine *engine, u32 program);
 /** dp_exchange_joins() - does a new program share the variables of another one? */
 bool dp_exchange_joins(const struct dp_engine *engine);
-/** dp_exchange_inside() - is a pc in a detour that counts variables which are to be shared, ahead of
- *  the program's own instruction? */
+/** dp_exchange_inside() - is a pc in a detour that counts variables which are to be shared, or on the
+ *  way to one, and not at the copy of the program's own instruction? */
 bool dp_exchange_inside(const struct dp_engine *engine, u64 pc);
 /**
  * dp_exchange_join() - let new programs share variables

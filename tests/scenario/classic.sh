@@ -106,7 +106,7 @@ sed -i 's/^major/gvars = 1\nmajor/' "$dir/some.dp"
 classic -i "$dir/some.dp" -P "$victim" -o "$dir/records"
 is "refused points" "$status" 1
 like "how many" "$err" '2 of 4 points armed'
-like "the opcode is another" "$err" 'some.dp:6:10: the opcode at .*sw_fast is 0x[0-9a-f]+, not 0xf1'
+like "the opcode is another" "$err" 'some.dp:6:10: 0x[0-9a-f]+, not 0xf1, is the opcode of switched:sw_fast'
 like "with a caret" "$err" '^ +\^~~~'
 like "no such symbol" "$err" 'some.dp:[0-9]+:10: .*nosuch'
 tell c c
@@ -236,6 +236,83 @@ is "one of them is removed" "$status $("$DPROBES" -q -a -P "$victim" --json | gr
 is "the others stay" "$("$DPROBES" -q --name alternate -P "$victim" --json | wc -l)" 2
 order -r -a -P "$victim"
 end
+
+# A file for where there are no symbols.
+program sym switched 'vars = 3\noffset = sw_fast\nminor = 1\ninc lv,0\noffset = sw_outer + 4\nminor = 2\nopcode = 0x48\ninc lv,1\npush &sw_inner\npop lv,2\noffset = sw_other\nminor = 3\nretprobe = yes\nlog 0'
+sed -i 's/^opcode.*//' "$dir/sym.dp"
+full=$(realpath "$VICTIMS/switched")
+strip -o "$dir/switched" "$full"
+addr_of() { # FUNCTION [OFFSET] of the stripped victim, by the one with symbols
+	local base
+	base=$((16#$(awk -F- '/\/switched$/ { print $1; exit }' "/proc/$victim/maps")))
+	echo $((base + 16#$(nm "$full" | awk -v f="$1" '$3 == f { print $1 }') + ${2:-0}))
+}
+armed() { "$DPROBES" list -p "$victim" --json | sed -n 's/.*"addr":"\([0-9a-fx]*\)".*/\1/p' | while read -r x; do echo $((x)); done | sort | xargs; }
+classic --build-ppdf "$dir/sym.dp"
+like "built without a file of symbols" "$status $err" '^1 .*sym.dp:1:8: the name is no path of a file; --sym FILE'
+classic -b "$dir/sym.dp" -s "$full" -o "$dir/sym.ppdf"
+is "built" "$status $err" "0 "
+sed "s|^name = .*|name = \"$full\"|" "$dir/sym.dp" >"$dir/path.dp"
+classic --build-ppdf "$dir/path.dp"
+is "by the path that is its name" "$status $(head -c 4 "$dir/path.ppdf")" "0 PPDF"
+begin "$dir/switched"
+classic -i "$dir/sym.dp" -P "$victim"
+like "the victim has no symbols" "$status $err" '^1 .*no function "sw_fast"'
+classic --apply-ppdf "$dir/sym.ppdf" -P "$victim"
+like "applied" "$status $(xargs <<<"$err")" '^0 .*3 of 3 points armed'
+is "where symbols say" "$(armed)" "$({ addr_of sw_fast; addr_of sw_outer 4; addr_of sw_other; } | sort | xargs)"
+tell c
+is "what it counts" "$(local_of 0) $(local_of 1)" "100 100"
+is "the address of a symbol" "$(local_of 2)" "$(addr_of sw_inner)"
+is "all of it is seen" "$("$DPROBES" -q -a -P "$victim" --json | sed 's/.*"hits":\([0-9]*\),.*/\1/' | xargs)" "100 100 100"
+order -p "$dir/sym.ppdf" -P "$victim" --replace
+like "replaced by the same" "$status $err" '^0 .*3 of 3 points armed'
+order -r -a -P "$victim"
+classic -i "$dir/sym.dp" -s "$full" -P "$victim"
+like "symbols of another file" "$status $(xargs <<<"$err")" '^0 .*3 of 3 points armed'
+order -r -a -P "$victim"
+end
+
+# Another build, or other instructions.
+cp "$dir/switched" "$dir/kept"
+head -c 20 /dev/urandom >"$dir/id"
+printf '\4\0\0\0\24\0\0\0\3\0\0\0GNU\0' | cat - "$dir/id" >"$dir/note"
+objcopy --update-section .note.gnu.build-id="$dir/note" "$dir/kept" "$dir/switched"
+begin "$dir/switched"
+classic -p "$dir/sym.ppdf" -P "$victim"
+like "another build" "$status $err" '^1 .*sym.ppdf:1:1: this is another build \(by its build-id\)'
+is "its points are not armed" "$(armed)" ""
+end
+cp "$dir/kept" "$dir/switched"
+at=$((16#$(nm "$full" | awk '$3 == "sw_fast" { print $1 }')))
+at=$(readelf -lW "$full" | awk '$1 == "LOAD" { print $2, $3, $5 }' | while read -r o v n; do [ $at -ge $((v)) ] && [ $at -lt $((v + n)) ] && echo $((at - v + o)); done)
+printf '\x0f\x1f\x00' | dd of="$dir/switched" bs=1 seek=$((at + 8)) conv=notrunc 2>/dev/null
+begin "$dir/switched"
+classic -p "$dir/sym.ppdf" -P "$victim"
+like "other bytes behind the first ones" "$status $err" '^1 .*sym.ppdf:1:1: other instructions are at the place'
+like "the other points" "$err" '2 of 3 points armed'
+is "its status" "$("$DPROBES" -q -a -P "$victim" --json | sed -n 's/.*"minor":1,.*"flags":\(\[[^]]*\]\).*/\1/p')" '["compiled","opcode-mismatch"]'
+order -r -a -P "$victim"
+classic -p "$dir/sym.ppdf" -P "$victim" --dont-verify-opcodes
+like "if it does not matter" "$status $(xargs <<<"$err")" '^0 .*3 of 3 points armed'
+order -r -a -P "$victim"
+head -c 200 "$dir/sym.ppdf" >"$dir/cut.ppdf"
+classic -p "$dir/cut.ppdf" -P "$victim"
+like "a damaged file" "$status $err" '^1 .*cut.ppdf is a damaged PPDF file'
+classic -p "$dir/sym.dp" -P "$victim"
+like "a file that is none" "$status $err" '^1 .*sym.dp is no PPDF file; --build-ppdf makes one'
+end
+refuses() { # NAME PATTERN REST: what --build-ppdf says of a program
+	program wrong switched "$3"
+	classic -b "$dir/wrong.dp" -s "$full" -o /dev/null
+	like "$1" "$status $err" "^1 .*wrong.dp:[0-9]+:[0-9]+: $2"
+	like "$1: where" "$err" '^ +\^'
+}
+refuses "no such symbol" 'nosuch is no symbol of the file' 'offset = nosuch\nlog 0'
+refuses "an address of a process" 'addresses are of one process; write offset = ' 'address = 0x401000\nlog 0'
+refuses "a line" 'lines are looked up in a process' 'offset = switched.c:22\nlog 0'
+refuses "a value" 'values are of a process' 'offset = sw_fast\npush v,"n + 1"\nlog 1'
+refuses "another opcode" 'the opcode there is another' 'offset = sw_fast\nopcode = 0xf1\nlog 0'
 
 # What is wrong is told by the command.
 classic -i "$dir/two.dp" -P "$victim"

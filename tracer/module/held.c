@@ -334,7 +334,9 @@ int dp_tracer_insert(const struct dp_tracer_options *opt, char **bad_line,
 	int err;
 
 	*bad_line = NULL;
-	err = dp_run_text(&run, source.file, &text, &source.len, diag);
+	err = opt->classic->ppdf ?
+		      dp_run_read(source.file, &text, &source.len, diag) :
+		      dp_run_text(&run, source.file, &text, &source.len, diag);
 	source.text = text;
 	if (!err)
 		err = find_holder(opt->pid, &h) ?
