@@ -64,7 +64,9 @@ program two switched 'vars = 2\noffset = sw_fast\nminor = 1\ngroup = 1\ninc lv,0
 # The process stays probed when the command has ended.
 begin
 before=$(text_of)
+exec 8>"$dir/other"
 classic --insert "$dir/two.dp" -P "$victim"
+exec 8>&-
 is "an insertion" "$status" 0
 like "what it says" "$err" "2 of 2 points armed in process $victim; process [0-9]+ holds them"
 hold=$(holder)
@@ -82,7 +84,7 @@ like "and its variables" "$out" 'lv\[1\] = 0xc8 \(200\)'
 tell c
 is "variables are made zero" "$(local_of 0)" 100
 
-order --insert "$dir/two.dp" -P "$victim"
+is "it has no file of the command's" "$(ls -l "/proc/$hold/fd" | grep -c "$dir/")" 0
 classic stat switched:sw_fast -p "$victim" --duration 0.1
 like "another dprobes there" "$status $err" '^1 .*already probed'
 order -r --name nosuch -P "$victim"
@@ -203,6 +205,27 @@ for threads in 1 3; do
 		is "$how, $threads threads: the victim" "$?" 0
 	done
 done
+
+# A hold that is killed while it changes programs
+begin_alternate 2
+tell g
+bad=0
+for ms in 00 02 05 08 15 30; do
+	classic -i "$dir/l1.dp" -P "$victim" -q
+	[ "$status" = 0 ] || bad=$err
+	hold=$(holder)
+	"$DPROBES" -i "$dir/l2.dp" -m -q -P "$victim" 2>/dev/null &
+	sleep 0.0$ms
+	kill -KILL "$hold"
+	wait $!
+	order -r -a -P "$victim"
+done
+is "killed holds: the next ones work" "$bad" 0
+"$DPROBES" detach -q -p "$victim"
+stop
+is "killed holds: the calls of the victim" "$first" "$second"
+end
+is "killed holds: the victim's end" "$?" 0
 
 # A new point takes the place of one; the others stay, and so do the variables, which both use.
 begin_alternate 1

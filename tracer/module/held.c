@@ -238,6 +238,20 @@ static int await(const struct dp_tracer_options *opt, pid_t child, int from)
 				     status_of(child);
 }
 
+/* Whoever waits for the end of a file of the command's is not to wait for the hold. */
+static void close_others(int a, int b)
+{
+	unsigned int low = (unsigned int)(a < b ? a : b);
+	unsigned int high = (unsigned int)(a < b ? b : a);
+
+	if (low > STDERR_FILENO + 1)
+		close_range(STDERR_FILENO + 1, low - 1, 0);
+	if (high > low + 1 && high > STDERR_FILENO + 1)
+		close_range(low > STDERR_FILENO ? low + 1 : STDERR_FILENO + 1,
+			    high - 1, 0);
+	close_range((high > STDERR_FILENO ? high : STDERR_FILENO) + 1, ~0u, 0);
+}
+
 /* Return, twice: in the command, and in the hold when it has ended. */
 static int start(const struct dp_tracer_options *opt,
 		 const struct dp_held_source *source, char **bad_line,
@@ -251,7 +265,7 @@ static int start(const struct dp_tracer_options *opt,
 	fflush(NULL);
 	child = fork();
 	if (!child) {
-		close(pipe_fds[0]);
+		close_others(pipe_fds[1], fileno(opt->out));
 		opt->classic->title(DP_HOLD_NAME);
 		return dp_hold_run(opt, source, pipe_fds[1], bad_line, diag);
 	}
@@ -324,12 +338,27 @@ static struct dp_held_source source_of(const struct dp_tracer_options *opt)
 	};
 }
 
+static int insert(const struct dp_tracer_options *opt,
+		  const struct dp_held_source *source, char **bad_line,
+		  struct dp_diag *diag)
+{
+	struct holder h;
+	int err = -ESRCH;
+
+	if (find_holder(opt->pid, &h))
+		err = add_to(opt, &h, source, bad_line, diag);
+	/* There is none, or it has just ended. */
+	if (err != -ESRCH || find_holder(opt->pid, &h))
+		return err;
+	dp_diag_clear(diag);
+	return start(opt, source, bad_line, diag);
+}
+
 int dp_tracer_insert(const struct dp_tracer_options *opt, char **bad_line,
 		     struct dp_diag *diag)
 {
 	struct run run = { .opt = opt, .bad_line = bad_line };
 	struct dp_held_source source = source_of(opt);
-	struct holder h;
 	char *text = NULL;
 	int err;
 
@@ -339,9 +368,7 @@ int dp_tracer_insert(const struct dp_tracer_options *opt, char **bad_line,
 		      dp_run_text(&run, source.file, &text, &source.len, diag);
 	source.text = text;
 	if (!err)
-		err = find_holder(opt->pid, &h) ?
-			      add_to(opt, &h, &source, bad_line, diag) :
-			      start(opt, &source, bad_line, diag);
+		err = insert(opt, &source, bad_line, diag);
 	free(text);
 	return err;
 }
