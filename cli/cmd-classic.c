@@ -349,10 +349,8 @@ static int insert(const struct dp_tracer_options *opt)
 		return dp_usage_error("--merge and --replace are two things");
 	dp_diag_clear(&diag);
 	err = dp_tracer_insert(opt, &bad_line, &diag);
-	if (err < 0) {
-		dp_complain(err, bad_line, &diag);
-		err = DP_EXIT_FAILURE;
-	}
+	if (err < 0)
+		err = dp_complain(err, bad_line, &diag);
 	free(bad_line);
 	return err;
 }
@@ -387,9 +385,9 @@ static int build_to(const struct dp_tracer_options *opt)
 	dp_diag_clear(&diag);
 	err = dp_tracer_build(opt, &bad_line, &diag);
 	if (err)
-		dp_complain(err, bad_line, &diag);
+		err = dp_complain(err, bad_line, &diag);
 	free(bad_line);
-	return err ? DP_EXIT_FAILURE : DP_EXIT_OK;
+	return err;
 }
 
 static int build(const struct dp_tracer_options *opt)

@@ -248,7 +248,7 @@ order -i "$dir/none.dp" -c -P "$victim"
 like "no point of it can be armed" "$status $err" 'no point is armed'
 is "so nothing is replaced" "$("$DPROBES" -q -a -P "$victim" --json | wc -l)" 2
 order -i "$dir/bad.dp" -c -P "$victim"
-like "no program" "$status $err" '^1 .*bad.dp:5:1: '
+like "no program" "$status $err" '^2 .*bad.dp:5:1: '
 program other libc.so.6 'offset = puts\nminor = 3\ninc gv,0'
 sed -i 's/^major/gvars = 1\nmajor/' "$dir/other.dp"
 order -i "$dir/other.dp" -P "$victim"
@@ -272,7 +272,7 @@ addr_of() { # FUNCTION [OFFSET] of the stripped victim, by the one with symbols
 }
 armed() { "$DPROBES" list -p "$victim" --json | sed -n 's/.*"addr":"\([0-9a-fx]*\)".*/\1/p' | while read -r x; do echo $((x)); done | sort | xargs; }
 classic --build-ppdf "$dir/sym.dp"
-like "built without a file of symbols" "$status $err" '^1 .*sym.dp:1:8: the name is no path of a file; --sym FILE'
+like "built without a file of symbols" "$status $err" '^2 .*sym.dp:1:8: the name is no path of a file; --sym FILE'
 classic -b "$dir/sym.dp" -s "$full" -o "$dir/sym.ppdf"
 is "built" "$status $err" "0 "
 sed "s|^name = .*|name = \"$full\"|" "$dir/sym.dp" >"$dir/path.dp"
@@ -328,7 +328,7 @@ end
 refuses() { # NAME PATTERN REST: what --build-ppdf says of a program
 	program wrong switched "$3"
 	classic -b "$dir/wrong.dp" -s "$full" -o /dev/null
-	like "$1" "$status $err" "^1 .*wrong.dp:[0-9]+:[0-9]+: $2"
+	like "$1" "$status $err" "^2 .*wrong.dp:[0-9]+:[0-9]+: $2"
 	like "$1: where" "$err" '^ +\^'
 }
 refuses "no such symbol" 'nosuch is no symbol of the file' 'offset = nosuch\nlog 0'
@@ -341,7 +341,7 @@ refuses "another opcode" 'the opcode there is another' 'offset = sw_fast\nopcode
 classic -i "$dir/two.dp" -P "$victim"
 like "no such process" "$status $err" '^1 .*process'
 classic -i "$dir/bad.dp" -P $$
-like "no program" "$status $err" '^1 .*bad.dp:5:1: '
+like "no program" "$status $err" '^2 .*bad.dp:5:1: '
 classic -i "$dir/two.dp"
 like "no process" "$status $err" '^2 .*needs -P PID'
 classic -r
