@@ -70,6 +70,8 @@ void dp_hold_drop(struct dp_hold *hold);
 /** dp_hold_note_refused() - tell of points that the engine has refused, or rules of a name with
  *  several functions. Return: how many of the specs from @first on are not armed. */
 u32 dp_hold_note_refused(struct dp_session *s, size_t first);
+/** dp_hold_count_waiting() - how many of the specs from @first on wait for their libraries */
+u32 dp_hold_count_waiting(const struct dp_session *s, size_t first);
 /** dp_hold_mark() - mark the points of a file that are armed */
 void dp_hold_mark(const struct dp_session *s, size_t file, bool *which);
 /** dp_hold_note_retired() - note that these points were taken out */

@@ -146,6 +146,15 @@ u32 dp_hold_note_refused(struct dp_session *s, size_t first)
 	return n;
 }
 
+u32 dp_hold_count_waiting(const struct dp_session *s, size_t first)
+{
+	u32 n = 0;
+
+	for (; first < s->nr_specs; first++)
+		n += s->pending[first];
+	return n;
+}
+
 /* The command goes on by itself; ^C at its terminal is not for the hold. */
 static void leave_terminal(void)
 {
@@ -166,6 +175,7 @@ static void begun(struct dp_session *s)
 	struct dp_held_result result = {
 		.points = (u32)s->nr_specs,
 		.refused = dp_hold_note_refused(s, 0),
+		.waiting = dp_hold_count_waiting(s, 0),
 	};
 
 	if (!h->kept && !s->opt->quiet)

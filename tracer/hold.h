@@ -41,9 +41,10 @@ struct dp_held_source {
 	size_t len;
 };
 
-/** struct dp_held_result - what came of an insertion; @refused: of the @points */
+/** struct dp_held_result - what came of an insertion: of the @points, so many are @refused, or are
+ *  @waiting for their libraries */
 struct dp_held_result {
-	u32 points, refused;
+	u32 points, refused, waiting;
 };
 
 /** dp_held_pack() - a source as the text of an order. Return: malloc()ed @len bytes, or NULL. */

@@ -186,7 +186,7 @@ static int add_points(struct coming *c, struct dp_held_result *result,
 				   (const char *const *)&run->specs[c->specs],
 				   n, mods, diag);
 	c->h->coming = NULL;
-	*result = (struct dp_held_result){ (u32)n, (u32)n };
+	*result = (struct dp_held_result){ (u32)n, (u32)n, 0 };
 	if (!err && any_armable(c)) {
 		err = exchange(c, mods, diag);
 		if (!err)
@@ -234,7 +234,8 @@ static void answer(FILE *reply, int err, const char *words, const char *line,
 		n = strcspn(words, "\n");
 		dp_output_print(reply, "%.*s\n", (int)n, words);
 	}
-	dp_output_print(reply, "%u %u", result->points, result->refused);
+	dp_output_print(reply, "%u %u %u", result->points, result->refused,
+			result->waiting);
 }
 
 int dp_hold_insert(struct dp_session *s, const struct dp_held_source *source,

@@ -337,6 +337,39 @@ refuses "a line" 'lines are looked up in a process' 'offset = switched.c:22\nlog
 refuses "a value" 'values are of a process' 'offset = sw_fast\npush v,"n + 1"\nlog 1'
 refuses "another opcode" 'the opcode there is another' 'offset = sw_fast\nopcode = 0xf1\nlog 0'
 
+# A library that comes later
+begin_libm() {
+	cat >"$dir/late.c" <<-END
+		#include <dlfcn.h>
+		#include <stdio.h>
+		int main(void)
+		{
+			double (*f)(double, int *), x = 1;
+			int c;
+
+			setvbuf(stdout, NULL, _IOLBF, 0);
+			puts("ready");
+			while ((c = getchar()) != EOF && c != 'q')
+				if (c == 'c') {
+					f = (double (*)(double, int *))dlsym(dlopen("libm.so.6", RTLD_NOW), "frexp");
+					x += f(x, &c) + f(2 * x, &c);
+					puts("called");
+				}
+			return x < 0;
+		}
+	END
+	cc -O1 -o "$dir/late" "$dir/late.c" -ldl && begin "$dir/late"
+}
+begin_libm
+program late libm.so.6 'vars = 1\noffset = frexp\nminor = 1\ninc lv,0'
+classic -i "$dir/late.dp" -P "$victim"
+like "a library that is not there yet" "$status $(xargs <<<"$err")" '^0 .*0 of 1 points armed in process [0-9]+, 1 waiting for a library'
+is "its status" "$(row libm.so.6:frexp flags) $(row libm.so.6:frexp why)" '["compiled"] "its library is not loaded"'
+tell c c
+is "it has come" "$(local_of 0) $(row libm.so.6:frexp flags)" '4 ["compiled","active"]'
+order -r -a -P "$victim"
+end
+
 # What is wrong is told by the command.
 classic -i "$dir/two.dp" -P "$victim"
 like "no such process" "$status $err" '^1 .*process'

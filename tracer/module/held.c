@@ -199,14 +199,19 @@ int dp_tracer_query(const struct dp_tracer_options *opt, struct dp_diag *diag)
 static int say_result(const struct dp_tracer_options *opt, pid_t hold,
 		      const struct dp_held_result *r)
 {
+	u32 armed = r->points - r->refused - r->waiting;
+
 	if (r->points == r->refused)
 		dp_output_say("no point is armed in process %d", opt->pid);
+	else if (!opt->quiet && r->waiting)
+		dp_output_say(
+			"%u of %u points armed in process %d, %u waiting for a library; process %d holds them",
+			armed, r->points, opt->pid, r->waiting, hold);
 	else if (!opt->quiet)
 		dp_output_say(
 			"%u of %u point%s armed in process %d; process %d holds %s",
-			r->points - r->refused, r->points,
-			r->points == 1 ? "" : "s", opt->pid, hold,
-			r->points == 1 ? "it" : "them");
+			armed, r->points, r->points == 1 ? "" : "s", opt->pid,
+			hold, r->points == 1 ? "it" : "them");
 	return r->refused != 0;
 }
 
@@ -301,7 +306,8 @@ static int add_to(const struct dp_tracer_options *opt, const struct holder *h,
 	last = reply ? strrchr(reply, '\n') : NULL;
 	last = last ? last + 1 : reply;
 	if (last) {
-		sscanf(last, "%u %u", &result.points, &result.refused);
+		sscanf(last, "%u %u %u", &result.points, &result.refused,
+		       &result.waiting);
 		*last = '\0';
 		print_lines(stderr, reply);
 	}
