@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* cmd-classic: the commands that DProbes had: --insert, --remove, --query and their like. */
-#include "cli/command.h"
+#include "cli/words.h"
 #include "tracer/output.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -96,30 +96,6 @@ static const char query_help[] =
 	"  -h, --help        this text\n"
 	"\n"
 	"The exit status is 1 when there are none.\n";
-
-/** struct words - a command line as it is made of DProbes' one; @n of @v; @file: the operand */
-struct words {
-	char **v;
-	int n;
-	const char *file;
-	struct dp_classic_options classic;
-	bool all, stop_cpus;
-};
-
-/** struct option_word - an option; @as: what other commands call it, or NULL: @take has it */
-struct option_word {
-	char brief;
-	const char *full;
-	bool value;
-	const char *as;
-	int (*take)(struct words *w, const char *value);
-};
-
-static int put(struct words *w, const char *text)
-{
-	w->v[w->n] = strdup(text);
-	return w->v[w->n++] ? 0 : DP_EXIT_FAILURE;
-}
 
 static int take_merge(struct words *w, const char *value)
 {
@@ -222,105 +198,6 @@ static const struct option_word name_words[] = {
 	{ 'x', "extended", false, NULL, take_extended },
 	{ 0, NULL, false, NULL, NULL },
 };
-
-/* Is @word this option? @value: what follows in the same word, or NULL */
-static bool is_word(const struct option_word *o, const char *word,
-		    const char **value)
-{
-	size_t n = strlen(o->full);
-
-	*value = NULL;
-	if (word[0] != '-')
-		return false;
-	if (word[1] == '-') {
-		if (strncmp(word + 2, o->full, n) != 0 ||
-		    (word[n + 2] && word[n + 2] != '='))
-			return false;
-		*value = word[n + 2] ? word + n + 3 : NULL;
-		return true;
-	}
-	if (!o->brief || word[1] != o->brief || (word[2] && !o->value))
-		return false;
-	/* The original DProbes takes "-u=2". */
-	*value = word[2] ? word + 2 + (word[2] == '=') : NULL;
-	return true;
-}
-
-static bool is_item(const char *word)
-{
-	u32 items;
-
-	return word && *word != '-' && !dp_tracer_log_items(word, &items);
-}
-
-/* DProbes takes the items as words of their own: --log PID UID. */
-static int put_log(struct words *w, const char *value, char **more, int *used)
-{
-	size_t len = strlen(value) + 1;
-	char *list;
-	int i, n = 0, err;
-
-	while (is_item(more[n]))
-		len += strlen(more[n++]) + 1;
-	list = malloc(len);
-	if (!list)
-		return DP_EXIT_FAILURE;
-	strcpy(list, value);
-	for (i = 0; i < n; i++)
-		strcat(strcat(list, ","), more[i]);
-	*used += n;
-	err = put(w, "--log") ?: put(w, list);
-	free(list);
-	return err;
-}
-
-static int take_word(struct words *w, const struct option_word *o,
-		     const char *command, const char *value, char **rest,
-		     int *used)
-{
-	if (!o->value && value)
-		return dp_usage_error("%s: --%s takes no value", command,
-				      o->full);
-	if (o->value && !value) {
-		value = rest[0];
-		if (!value)
-			return dp_usage_error("%s: --%s needs a value", command,
-					      o->full);
-		++*used;
-	}
-	if (!o->as)
-		return o->take(w, value);
-	if (!strcmp(o->as, "--log"))
-		return put_log(w, value, rest + (*used - 1), used);
-	return put(w, o->as) ?: value ? put(w, value) : 0;
-}
-
-/* Return: 0 or an exit status. @argv: behind the command's own words */
-static int sort_words(struct words *w, const struct option_word *table,
-		      const char *command, char **argv)
-{
-	const struct option_word *o;
-	const char *value;
-	int used, err = 0;
-
-	for (; *argv && !err; argv += used) {
-		used = 1;
-		for (o = table; o->full; o++)
-			if (is_word(o, *argv, &value))
-				break;
-		err = o->full ?
-			      take_word(w, o, command, value, argv + 1, &used) :
-			      put(w, *argv);
-	}
-	return err;
-}
-
-static int begin(struct words *w, int argc, char **argv)
-{
-	*w = (struct words){ .v = calloc((size_t)argc * 2 + 4, sizeof(*w->v)) };
-	w->classic.title = dp_title_set;
-	return w->v ? put(w, argv[0]) : DP_EXIT_FAILURE;
-}
 
 static int parse(const struct dp_command *cmd, struct words *w,
 		 struct dp_tracer_options *opt, bool *done)
@@ -504,7 +381,7 @@ static bool is_command(const struct classic *c, const char *word,
 				       .full = c->full,
 				       .value = c->file };
 
-	return is_word(&o, word, value) && (c->file || !*value);
+	return dp_words_is(&o, word, value) && (c->file || !*value);
 }
 
 static void explain_stop_cpus(const struct words *w,
@@ -546,14 +423,14 @@ bool dp_classic(int argc, char **argv, struct dp_tracer_options *opt,
 		i++;
 	if (i == n)
 		return false;
-	*status = begin(&w, argc, argv);
+	*status = dp_words_begin(&w, argc, argv);
 	if (commands[i].file && !file && argc > 2 && *argv[2] != '-')
 		file = argv[at++];
 	if (!*status && file)
-		*status = put(&w, file);
+		*status = dp_words_put(&w, file);
 	if (!*status)
-		*status = sort_words(&w, commands[i].words,
-				     commands[i].cmd->name, argv + at);
+		*status = dp_words_sort(&w, commands[i].words,
+					commands[i].cmd->name, argv + at);
 	if (!*status)
 		*status = run(&commands[i], &w, opt);
 	return true;
