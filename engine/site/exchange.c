@@ -5,6 +5,7 @@
 #include "engine/plan/native.h"
 #include "engine/site/enable.h"
 #include "engine/site/exchange.h"
+#include "engine/site/grow.h"
 #include "engine/site/instances.h"
 #include "engine/site/internal.h"
 #include "engine/site/site.h"
@@ -136,6 +137,16 @@ void dp_exchange_now(struct dp_engine *e, const struct dp_disabled *off)
 		e->probes[i].waits = false;
 	dp_engine_choose(e, off);
 	dp_engine_admit(e, true);
+}
+
+void dp_exchange_tidy(struct dp_engine *e, const struct dp_disabled *off)
+{
+	u32 i;
+
+	for (i = 0; i < off->n; i++)
+		if (off->v[i] == DP_OFF_RETIRED && e->probes[i].linked &&
+		    e->probes[i].kind == DP_KIND_PLAIN)
+			dp_link_out(e, i);
 }
 
 void dp_exchange_end(struct dp_engine *e)

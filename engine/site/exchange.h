@@ -41,6 +41,12 @@ bool dp_exchange_inside(const struct dp_engine *engine, u64 pc);
 void dp_exchange_join(struct dp_engine *engine);
 /** dp_exchange_now() - decide which probes are on from here on. @off: see dp_engine_choose() */
 void dp_exchange_now(struct dp_engine *engine, const struct dp_disabled *off);
+/**
+ * dp_exchange_tidy() - take retired probes off their sites, so that what is left there can be run by
+ * its detour again
+ * Context: no thread of the target is in the agent.
+ */
+void dp_exchange_tidy(struct dp_engine *engine, const struct dp_disabled *off);
 /** dp_exchange_end() - detours may run programs again, from the next dp_engine_apply() on */
 void dp_exchange_end(struct dp_engine *engine);
 

@@ -18,6 +18,7 @@
 
 /* A thread leaves a detour within microseconds, if it runs. */
 #define TRIES 200
+#define TIDY_TRIES 40
 #define NAP_US 500
 
 /* As they are now, for all probes that there are. @from, @to: and these are retired */
@@ -89,6 +90,27 @@ static void give_up(struct dp_agent *a, u32 first)
 	dp_agent_keep(a, off);
 }
 
+static void tidy_now(void *agent)
+{
+	const struct dp_agent *a = agent;
+
+	dp_exchange_tidy(a->engine, &a->off);
+}
+
+/* Where threads are hardly ever out of the agent, retired probes stay at their sites: hits pass them by. */
+static void tidy(struct dp_agent *a)
+{
+	int tries, err = -EAGAIN;
+
+	for (tries = 0; err == -EAGAIN && tries < TIDY_TRIES; tries++) {
+		err = dp_process_outside(a->proc, tidy_now, a);
+		if (err == -EAGAIN)
+			usleep(NAP_US);
+	}
+	if (!err)
+		dp_process_apply(a->proc, NULL);
+}
+
 static int change_places(struct dp_agent *a, u8 *off, u32 first,
 			 struct dp_diag *diag)
 {
@@ -105,6 +127,7 @@ static int change_places(struct dp_agent *a, u8 *off, u32 first,
 	}
 	dp_exchange_end(a->engine);
 	dp_agent_keep(a, off);
+	tidy(a);
 	return 0;
 }
 

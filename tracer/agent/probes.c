@@ -366,7 +366,7 @@ static void move_points(struct adding *d)
 
 	dp_engine_release_gone(d->a->engine);
 	for (i = 0; i < d->a->nr_points; i++) {
-		if (p->v[i].refused || p->v[i].gone)
+		if (p->v[i].refused || p->v[i].gone || p->v[i].retired)
 			continue;
 		if (dp_engine_is_gone(d->a->engine, p->v[i].probe) &&
 		    move_point(d, &p->v[i], &why)) {
