@@ -337,6 +337,32 @@ refuses "a line" 'lines are looked up in a process' 'offset = switched.c:22\nlog
 refuses "a value" 'values are of a process' 'offset = sw_fast\npush v,"n + 1"\nlog 1'
 refuses "another opcode" 'the opcode there is another' 'offset = sw_fast\nopcode = 0xf1\nlog 0'
 
+# Who may ask
+begin
+classic -i "$dir/two.dp" -P "$victim"
+mkfifo "$dir/in3"
+bash -c 'printf "dprobes hold" >/proc/$$/comm; read -r _ <"$0"' "$dir/in3" &
+other=$!
+pids+=("$other")
+poll 10 grep -qx 'dprobes hold' "/proc/$other/comm"
+is "a process that only has the name is none" "$("$DPROBES" -q -a -P "$victim" --json | wc -l)" 2
+order -r -a -P "$other"
+is "and cannot be asked" "$status" 1
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	install -m 755 "$DPROBES" "$dir/dprobes"
+	chmod 755 "$dir"
+	stranger() { setpriv --reuid 65534 --regid 65534 --clear-groups "$dir/dprobes" "$@" >"$dir/stdout" 2>"$dir/stderr"; echo "$? $(cat "$dir/stderr")"; }
+	like "a stranger sees nothing" "$(stranger -q -a -P "$victim")" '^1 .*no process holds'
+	like "and removes nothing" "$(stranger -r -a -P "$victim")" '^1 .*no process holds'
+	like "and inserts nothing" "$(stranger -i "$dir/two.dp" -P "$victim" -m)" '^1 .*process'
+	is "all of it is there" "$("$DPROBES" -q -a -P "$victim" --json | grep -c '"status":3')" 2
+else
+	skip "strangers" "it takes root, and setpriv"
+fi
+kill "$other"
+order -r -a -P "$victim"
+end
+
 # A library that comes later
 begin_libm() {
 	cat >"$dir/late.c" <<-END
