@@ -181,6 +181,7 @@ static void begun(struct dp_session *s)
 	if (!h->kept && !s->opt->quiet)
 		dp_output_say(
 			"nobody listens at /dev/log: records are counted, and not kept; -o FILE keeps them");
+	prctl(PR_SET_PDEATHSIG, 0);
 	dp_order_held(s->source->pid);
 	leave_terminal();
 	h->talk = stderr;

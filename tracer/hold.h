@@ -56,7 +56,8 @@ bool dp_held_unpack(const char *text, size_t len, u32 how,
 /**
  * dp_hold_run() - insert a program, and hold it until the end
  * @report: descriptor to which a struct dp_held_result is written when probes are armed. From then
- *          on the process has no terminal, and nothing that it says is heard.
+ *          on the process has no terminal, nothing that it says is heard, and its parent's end does not
+ *          matter to it (PR_SET_PDEATHSIG).
  * Return: exit status; a negative errno with words.
  */
 int dp_hold_run(const struct dp_tracer_options *opt,

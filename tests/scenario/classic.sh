@@ -227,6 +227,25 @@ is "killed holds: the calls of the victim" "$first" "$second"
 end
 is "killed holds: the victim's end" "$?" 0
 
+# A command that is ended before it has said anything has inserted nothing, or all of it.
+begin
+switched=$(text_of) bad=0
+for ms in 00 01 02 04 06 09 14 25; do
+	timeout --foreground -s TERM 0.0${ms}1 "$DPROBES" -i "$dir/two.dp" -q -P "$victim" 2>/dev/null
+	status=$?
+	if [ $status = 0 ]; then
+		order -r -a -P "$victim"
+		[ "$status" = 0 ] || bad=$err
+	else
+		"$DPROBES" -r -a -P "$victim" 2>/dev/null
+	fi
+done
+clean() { [ "$("$DPROBES" list -p "$victim" 2>&1)" = "" ] && [ "$(text_of)" = "$switched" ]; }
+poll 10 clean
+is "ended while they insert: nothing is left" "$? $bad" "0 0"
+end
+is "ended while they insert: the victim's end" "$?" 0
+
 # A new point takes the place of one; the others stay, and so do the variables, which both use.
 begin_alternate 1
 program reader alternate 'vars = 6\noffset = alt_second\nminor = 7\npush lv,0\npop lv,5'

@@ -24,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -257,19 +258,27 @@ static void close_others(int a, int b)
 	close_range((high > STDERR_FILENO ? high : STDERR_FILENO) + 1, ~0u, 0);
 }
 
+/* Until its points are armed the hold ends with the command. */
+static bool end_with(pid_t command)
+{
+	return !prctl(PR_SET_PDEATHSIG, SIGTERM) && getppid() == command;
+}
+
 /* Return, twice: in the command, and in the hold when it has ended. */
 static int start(const struct dp_tracer_options *opt,
 		 const struct dp_held_source *source, char **bad_line,
 		 struct dp_diag *diag)
 {
 	int pipe_fds[2], err;
-	pid_t child;
+	pid_t child, command = getpid();
 
 	if (pipe2(pipe_fds, O_CLOEXEC))
 		return dp_diag_set(diag, -errno, "cannot make a pipe");
 	fflush(NULL);
 	child = fork();
 	if (!child) {
+		if (!end_with(command))
+			_exit(1);
 		close_others(pipe_fds[1], fileno(opt->out));
 		opt->classic->title(DP_HOLD_NAME);
 		return dp_hold_run(opt, source, pipe_fds[1], bad_line, diag);
