@@ -151,7 +151,7 @@ SELF := $(patsubst tests/self/%.c,$(B)/tests/self/%,$(wildcard tests/self/*.c)) 
 SCENARIO := $(filter-out tests/scenario/lib%.sh,$(wildcard tests/scenario/*.sh))
 
 .SECONDEXPANSION:
-$(B)/tests/unit/test_adopt $(B)/tests/unit/test_move $(B)/tests/unit/test_control $(B)/tests/unit/test_enable $(B)/tests/unit/test_fork $(B)/tests/unit/test_gone $(B)/tests/unit/test_group $(B)/tests/unit/test_inside $(B)/tests/unit/test_instances $(B)/tests/unit/test_jump $(B)/tests/unit/test_jump_group $(B)/tests/unit/test_jump_text $(B)/tests/unit/test_live $(B)/tests/unit/test_native_plan $(B)/tests/unit/test_stream: $(B)/tests/unit/test_%: tests/unit/test_%.c $(B)/libcore.a $(wildcard port/fake/*.c)
+$(B)/tests/unit/test_adopt $(B)/tests/unit/test_move $(B)/tests/unit/test_control $(B)/tests/unit/test_enable $(B)/tests/unit/test_exchange $(B)/tests/unit/test_fork $(B)/tests/unit/test_gone $(B)/tests/unit/test_group $(B)/tests/unit/test_inside $(B)/tests/unit/test_instances $(B)/tests/unit/test_jump $(B)/tests/unit/test_jump_group $(B)/tests/unit/test_jump_text $(B)/tests/unit/test_live $(B)/tests/unit/test_native_plan $(B)/tests/unit/test_stream: $(B)/tests/unit/test_%: tests/unit/test_%.c $(B)/libcore.a $(wildcard port/fake/*.c)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -o $@ $< $(wildcard port/fake/*.c) $(B)/libcore.a $(LIBS) -lcmocka
 

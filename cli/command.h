@@ -89,6 +89,15 @@ void dp_demangle_names(void);
 /** dp_complain() - print a diagnostic with its caret. Return: exit status. */
 int dp_complain(int err, const char *bad_spec, const struct dp_diag *diag);
 
+/** dp_classic() - run one of DProbes' own commands, --insert and its like, if @argv[1] is one
+ *  @status: exit status. Return: false: it is none. */
+bool dp_classic(int argc, char **argv, struct dp_tracer_options *opt,
+		int *status);
+/** dp_title_begin() - note where the arguments are; dp_title_set() - show the process by this name
+ *  from now on. The arguments are gone then. */
+void dp_title_begin(int argc, char **argv);
+void dp_title_set(const char *name);
+
 /** dp_getvars() - dprobes --getvars. Return: exit status. */
 int dp_getvars(int argc, char **argv);
 

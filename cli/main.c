@@ -64,6 +64,7 @@ int main(int argc, char **argv)
 	bool done = false;
 	int err;
 
+	dp_title_begin(argc, argv);
 	keep_outputs_closed();
 	outlive_readers();
 	/* The tool ends soon: malloc() gives no page back before. */
@@ -78,12 +79,15 @@ int main(int argc, char **argv)
 		return flush(stdout, dp_verb_help(0, NULL));
 	if (!strcmp(argv[1], "help"))
 		return flush(stdout, dp_verb_help(argc - 2, argv + 2));
-	if (asks(argv[1], "-V", "--version")) {
+	/* DProbes spelt it -v. */
+	if (asks(argv[1], "-V", "--version") || !strcmp(argv[1], "-v")) {
 		puts("dprobes " DP_VERSION);
 		return flush(stdout, DP_EXIT_OK);
 	}
 	if (asks(argv[1], "-g", "--getvars"))
 		return flush(stdout, dp_getvars(argc - 1, argv + 1));
+	if (dp_classic(argc, argv, &opt, &err))
+		return flush(opt.out ? opt.out : stdout, err);
 	err = dp_verb_get(argv[1], &cmd);
 	if (err)
 		return err;

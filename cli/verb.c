@@ -114,7 +114,13 @@ static void list_verbs(void)
 	for (i = 0; i < NR_COMMANDS; i++)
 		dp_output_print(stdout, "  %-7s %s\n", commands[i]->name,
 				commands[i]->summary);
-	puts("\n  dprobes --getvars --all    variables of running probe programs (-g -a)\n"
+	puts("\nPrograms that stay, as DProbes had it:\n"
+	     "  dprobes --insert FILE -P PID   put a probe program into a process (-i)\n"
+	     "  dprobes --query --all          what has been inserted (-q -a)\n"
+	     "  dprobes --getvars --all        variables of running probe programs (-g -a)\n"
+	     "  dprobes --remove --all         take programs out (-r -a)\n"
+	     "  dprobes --build-ppdf FILE      resolve a program's symbols, for (-b)\n"
+	     "  dprobes --apply-ppdf FILE -P PID   a process that has none (-p)\n"
 	     "\n\"dprobes help VERB\" tells more, as does \"dprobes VERB --help\"; so does dprobes(1).\n"
 	     "-V, --version prints the version.");
 }

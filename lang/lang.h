@@ -35,6 +35,8 @@ enum dp_modtype {
 #define DP_MAXHITS_DEFAULT 0x7fffffffu
 #define DP_STACK_DEFAULT 1024
 #define DP_STACK_SMALL 32
+#define DP_LANG_BYTES 16
+#define DP_LANG_ID 64
 
 /** struct dp_source_place - a place in the text */
 struct dp_source_place {
@@ -51,6 +53,7 @@ struct dp_source_place {
  * @heap: bytes that it may allocate at a hit; @ex_mask: exceptions that are raised
  * @retprobe: its handler runs when the function returns
  * @passcount: hits to let pass; @maxhits: executions after which the probe is disabled
+ * @label: its name, of a point that is placed; @bytes: @nr_bytes that are expected there
  * @start, @end: its code is [start, end) of the image's
  * @at: place of the value of offset or address, for diagnostics; @opcode_at: of opcode
  */
@@ -64,6 +67,8 @@ struct dp_lang_point {
 	u16 group, type;
 	bool line, logonfault, retprobe;
 	u32 heap, ex_mask;
+	char *label;
+	u8 bytes[DP_LANG_BYTES], nr_bytes;
 	u32 start, end;
 	struct dp_source_place at, opcode_at;
 };
@@ -71,10 +76,13 @@ struct dp_lang_point {
 /**
  * struct dp_lang_symbol - a literal that is an address
  * @code: offset in the code of the literal, which has what is added to the address
+ * @placed: it is known where it is in its module: @addr, as in the module's file
  */
 struct dp_lang_symbol {
 	char *name;
 	u32 code;
+	bool placed;
+	u64 addr;
 	struct dp_source_place at;
 };
 
@@ -111,6 +119,7 @@ struct dp_lang_filter {
  * @autostacktrace: each exception leaves a stack trace
  * @traces, @heaps: some instruction makes stack traces, or uses the heap
  * @symbols: @nr_symbols literals to be filled in; @values: @nr_values calls to be led to code
+ * @build: the build-id, of @build_len bytes, of the module for which points are placed; 0: of any
  * @stack: elements of the RPN stack, DP_STACK_DEFAULT or DP_STACK_SMALL
  */
 struct dp_lang_program {
@@ -126,6 +135,8 @@ struct dp_lang_program {
 	struct dp_source_place allow_at;
 	bool autostacktrace, traces, heaps;
 	u8 word;
+	u8 build[DP_LANG_ID];
+	u32 build_len;
 	struct dp_lang_filter filter;
 	struct dp_lang_symbol *symbols;
 	size_t nr_symbols;
@@ -196,6 +207,25 @@ int dp_lang_complain(const struct dp_lang_program *program,
  * @out: written only
  */
 void dp_lang_disassemble(const struct dp_lang_program *program, FILE *out);
+
+/**
+ * dp_lang_write_ppdf() - write a program as a probe program definition file
+ * @out: written only
+ *
+ * All its points and symbols are placed: offsets in the module's file, without symbols; and it has no
+ * values. Return: 0; -EINVAL something is not placed; -EIO.
+ */
+int dp_lang_write_ppdf(const struct dp_lang_program *program, FILE *out);
+/**
+ * dp_lang_read_ppdf() - make a program of such a file
+ * @file: name for messages; @bytes: @len of them, which may be anything
+ *
+ * The file is verified whole, but for what the instructions do, which the machine's verifier knows.
+ * Return: 0; -EBADMSG it is damaged, or no such file; -EOPNOTSUPP of another version; -ENOMEM;
+ * with words.
+ */
+int dp_lang_read_ppdf(const char *file, const void *bytes, size_t len,
+		      struct dp_lang_program **program, struct dp_diag *diag);
 
 /** dp_lang_free() - free a program; NULL is fine */
 void dp_lang_free(struct dp_lang_program *program);

@@ -60,8 +60,10 @@ void dp_lang_free(struct dp_lang_program *program)
 
 	if (!program)
 		return;
-	for (i = 0; i < program->nr_points; i++)
+	for (i = 0; i < program->nr_points; i++) {
 		free(program->points[i].symbol);
+		free(program->points[i].label);
+	}
 	for (i = 0; i < program->nr_symbols; i++)
 		free(program->symbols[i].name);
 	free(program->symbols);

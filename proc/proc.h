@@ -171,6 +171,9 @@ int dp_process_share(struct dp_process *proc, u64 size, u64 *addr, void **ours,
  */
 int dp_process_outside(struct dp_process *proc, void (*then)(void *arg),
 		       void *arg);
+/** dp_process_exchange() - likewise, while no thread is dp_exchange_inside() */
+int dp_process_exchange(struct dp_process *proc, void (*then)(void *arg),
+			void *arg);
 
 /** dp_process_is_threaded() - has the process more than one thread now? */
 bool dp_process_is_threaded(const struct dp_process *proc);

@@ -786,20 +786,25 @@ int dp_points_copy(struct dp_points *to, const struct dp_points *from)
 	return err;
 }
 
+void dp_points_cut(struct dp_points *points, size_t n)
+{
+	while (points->n > n) {
+		struct dp_point *p = &points->v[--points->n];
+
+		free(p->name);
+		free(p->canonical);
+		free(p->place);
+		free(p->symbol);
+		free(p->module);
+		free(p->exits);
+		free(p->early_starts);
+		free(p->branches);
+	}
+}
+
 void dp_points_free(struct dp_points *points)
 {
-	size_t i;
-
-	for (i = 0; i < points->n; i++) {
-		free(points->v[i].name);
-		free(points->v[i].canonical);
-		free(points->v[i].place);
-		free(points->v[i].symbol);
-		free(points->v[i].module);
-		free(points->v[i].exits);
-		free(points->v[i].early_starts);
-		free(points->v[i].branches);
-	}
+	dp_points_cut(points, 0);
 	dp_tail_targets_free(points);
 	free(points->v);
 	*points = (struct dp_points){ 0 };

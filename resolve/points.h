@@ -168,6 +168,7 @@ struct dp_point {
 	bool several; /* its spec has others, too: that it is refused is no error */
 	bool bare; /* debug information has led to it, and it is no function's entry */
 	bool gone; /* its module has been unloaded */
+	bool retired; /* what it was probed for has been taken out, for good */
 	u8 len; /* bytes that a watchpoint watches */
 	int refused; /* negative errno if it cannot be probed */
 	char reason[160]; /* words for @refused */
@@ -220,6 +221,8 @@ int dp_points_renew(struct dp_process *proc, struct dp_modules *mods,
 /** dp_point_refuse() - note why @point cannot be probed. Return: @err */
 int dp_point_refuse(struct dp_point *point, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+/** dp_points_cut() - forget those from the @n-th on */
+void dp_points_cut(struct dp_points *points, size_t n);
 void dp_points_free(struct dp_points *points);
 /** dp_points_copy() - copy the points for a process with the same modules at the same
  *  addresses, without tail targets. @to begins as zeros. Return: 0 or -ENOMEM. */

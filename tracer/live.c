@@ -110,7 +110,7 @@ static bool wants_breakpoints(void)
 
 static void tell(const struct dp_session *s)
 {
-	bool person = isatty(STDERR_FILENO);
+	bool person = isatty(STDERR_FILENO) && !s->opt->classic;
 	struct slow_sum sum;
 
 	if (s->opt->quiet)

@@ -36,8 +36,8 @@ struct dp_log {
 	int kernel; /* descriptor, or -1 */
 };
 
-/* syslog(3) does not say that nobody listens. */
-static int find_syslog(struct dp_diag *diag)
+/* syslog(3) does not say that nobody listens. Return: 0 or an errno. */
+static int try_syslog(void)
 {
 	struct sockaddr_un name = { AF_UNIX, SYSTEM_LOG };
 	int type, fd, err = ENOENT;
@@ -49,6 +49,18 @@ static int find_syslog(struct dp_diag *diag)
 			      0;
 		close(fd);
 	}
+	return err;
+}
+
+bool dp_tracer_log_listens(void)
+{
+	return !try_syslog();
+}
+
+static int find_syslog(struct dp_diag *diag)
+{
+	int err = try_syslog();
+
 	if (err)
 		return dp_diag_set(
 			diag, -EIO,

@@ -33,17 +33,40 @@ void dp_order_open(void)
 	__atomic_store_n(&orders->magic, DP_ORDER_MAGIC, __ATOMIC_RELEASE);
 }
 
-/** struct order - a copy of what was asked; @met: of each point: has it been found? */
+void dp_order_held(pid_t pid)
+{
+	if (orders)
+		__atomic_store_n(&orders->held, (u32)pid, __ATOMIC_RELEASE);
+}
+
+/** struct order - a copy of what was asked; @met: of each point: has it been found? @text: of a
+ *  hold's verbs, instead of points */
 struct order {
 	u32 verb, pid, nr;
 	struct dp_order_point *points;
 	bool *met;
+	struct dp_order_text text;
 };
 
 static void drop(struct order *o)
 {
 	free(o->points);
 	free(o->met);
+	free(o->text.text);
+}
+
+static int take_text(struct order *o, struct dp_diag *diag)
+{
+	o->text = (struct dp_order_text){
+		.verb = o->verb,
+		.how = *(volatile u32 *)&orders->how,
+		.text = calloc(1, (size_t)o->nr + 1),
+		.len = o->nr,
+	};
+	if (!o->text.text)
+		return dp_diag_set(diag, -ENOMEM, "out of memory");
+	memcpy(o->text.text, orders->text, o->nr);
+	return 0;
 }
 
 static int take(struct order *o, struct dp_diag *diag)
@@ -51,6 +74,9 @@ static int take(struct order *o, struct dp_diag *diag)
 	*o = (struct order){ .verb = *(volatile u32 *)&orders->verb,
 			     .pid = *(volatile u32 *)&orders->pid,
 			     .nr = *(volatile u32 *)&orders->nr };
+	if (o->verb > DP_ORDER_ENABLE && o->verb <= DP_ORDER_QUERY &&
+	    o->nr <= DP_ORDER_TEXT)
+		return take_text(o, diag);
 	if (o->verb > DP_ORDER_ENABLE || !o->nr || o->nr > DP_ORDER_POINTS)
 		return dp_diag_set(diag, -EINVAL, "the order is damaged");
 	o->points = malloc(o->nr * sizeof(*o->points));
@@ -78,7 +104,7 @@ static size_t choose(const struct dp_points *points, struct order *o,
 			p->addr, p->spec->kind == DP_SPEC_RETURN
 		};
 
-		found = p->refused || p->gone ?
+		found = p->refused || p->gone || p->retired ?
 				NULL :
 				bsearch(&key, o->points, o->nr, sizeof(key),
 					dp_order_compare);
@@ -120,6 +146,32 @@ static int switch_points(struct dp_session *s, struct order *o, bool *which,
 	return err;
 }
 
+static int carry_out_text(struct dp_session *s, const struct order *o,
+			  struct dp_diag *diag)
+{
+	char *reply = NULL;
+	size_t len = 0;
+	FILE *out = s->kind->order ? open_memstream(&reply, &len) : NULL;
+	int err;
+
+	if (!s->kind->order)
+		return dp_diag_set(
+			diag, -EOPNOTSUPP,
+			"process %d is probed by a dprobes command, which holds no programs",
+			s->source->pid);
+	if (!out)
+		return dp_diag_set(diag, -ENOMEM, "out of memory");
+	err = s->kind->order(s, &o->text, out, diag);
+	if (fclose(out) && !err)
+		err = dp_diag_set(diag, -ENOMEM, "out of memory");
+	len = len < DP_ORDER_TEXT ? len : DP_ORDER_TEXT;
+	if (reply)
+		memcpy(orders->text, reply, len);
+	orders->replied = reply ? (u32)len : 0;
+	free(reply);
+	return err;
+}
+
 static int carry_out(struct dp_session *const *v, size_t n, struct order *o,
 		     void (*births)(struct dp_session *s), struct dp_diag *diag)
 {
@@ -136,6 +188,8 @@ static int carry_out(struct dp_session *const *v, size_t n, struct order *o,
 			"this dprobes does not probe process %u (any more)",
 			o->pid);
 	s = v[i];
+	if (o->verb > DP_ORDER_ENABLE)
+		return carry_out_text(s, o, diag);
 	if (!s->ops->enable)
 		return dp_diag_set(
 			diag, -EOPNOTSUPP,
@@ -166,6 +220,7 @@ void dp_order_look(struct dp_session *const *v, size_t n,
 					 number << 32 | DP_ORDER_TAKEN, false,
 					 __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
 		return;
+	orders->replied = 0;
 	if (__atomic_load_n(&orders->withdrawn, __ATOMIC_SEQ_CST) != number) {
 		err = take(&o, &diag);
 		if (!err) {

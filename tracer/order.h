@@ -18,14 +18,16 @@
 #define DP_TRACER_ORDER_H
 
 #include <dprobes/diag.h>
+#include <sys/types.h>
 #include "port_types.h"
 
 #define DP_ORDER_NAME "dprobes-orders"
 #define DP_ORDER_PATH "/memfd:" DP_ORDER_NAME
 #define DP_ORDER_MAGIC 0x317265647244706full
-#define DP_ORDER_VERSION 1
+#define DP_ORDER_VERSION 2
 #define DP_ORDER_POINTS 131072
 #define DP_ORDER_LOOK_MS 100
+#define DP_ORDER_TEXT (DP_ORDER_POINTS * sizeof(struct dp_order_point))
 
 enum dp_order_state {
 	DP_ORDER_IDLE,
@@ -37,6 +39,10 @@ enum dp_order_state {
 enum dp_order_verb {
 	DP_ORDER_DISABLE,
 	DP_ORDER_ENABLE,
+	/* of a dprobes hold: hold.h */
+	DP_ORDER_INSERT,
+	DP_ORDER_REMOVE,
+	DP_ORDER_QUERY,
 };
 
 /** struct dp_order_point - the probes at an address; @returns: the return probes */
@@ -47,8 +53,10 @@ struct dp_order_point {
 
 /**
  * struct dp_orders
- * @pid: the probed process; @nr: of @points, ascending by dp_order_compare()
- * @err, @diag: the answer
+ * @held: the process in which this tool, a dprobes hold, holds programs; 0: it is none
+ * @pid: the probed process; @how: of the verb
+ * @nr: of @points, ascending by dp_order_compare(); of a hold's verbs, bytes of @text
+ * @err, @diag: the answer; @replied: bytes of @text that go with it
  */
 struct dp_orders {
 	u64 magic;
@@ -56,9 +64,20 @@ struct dp_orders {
 	s32 err;
 	u64 state;
 	u64 withdrawn;
-	u32 verb, pid, nr, pad;
+	u32 held;
+	u32 verb, pid, nr, how, replied;
 	struct dp_diag diag;
-	struct dp_order_point points[DP_ORDER_POINTS];
+	union {
+		struct dp_order_point points[DP_ORDER_POINTS];
+		char text[DP_ORDER_TEXT];
+	};
+};
+
+/** struct dp_order_text - a copy of an order for a hold; a NUL is behind the @len bytes of @text */
+struct dp_order_text {
+	u32 verb, how;
+	char *text;
+	size_t len;
 };
 
 /** dp_order_compare() - for qsort(3) and bsearch(3) */
@@ -76,6 +95,8 @@ struct dp_session;
 /** dp_order_open() - take orders from now on. Without memory the tool takes none, which the
  *  asker is told. */
 void dp_order_open(void);
+/** dp_order_held() - say that this tool holds programs in a process */
+void dp_order_held(pid_t pid);
 /** dp_order_look() - carry out an order for one of these sessions, if there is one. Context:
  *  their probes are armed. @births: called before text is written, which a child must not
  *  be made in; NULL: no process is followed */

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "sym/sym.h"
 
 /** struct making - code that grows; @at: what is wrong is there */
 struct making {
@@ -33,6 +34,20 @@ static void add_number(u8 *at, u64 n)
 	memcpy(at, &number, sizeof(number));
 }
 
+/* Its address in the module's file is known. */
+static int placed(struct making *m, size_t point,
+		  const struct dp_lang_symbol *v, u64 *addr)
+{
+	const struct dp_module *at =
+		dp_module_at(m->s->source->mods, m->s->points.v[point].addr);
+
+	if (!at)
+		return dp_diag_set(&m->words, -EINVAL,
+				   "the module of &%s has gone", v->name);
+	*addr = at->bias + v->addr;
+	return 0;
+}
+
 static int fill_symbols(struct making *m, size_t point)
 {
 	u64 addr;
@@ -43,8 +58,9 @@ static int fill_symbols(struct making *m, size_t point)
 		const struct dp_lang_symbol *v = &m->p->symbols[i];
 
 		m->at = v->at;
-		err = dp_session_symbol(m->s, point, "&", v->name, &addr,
-					&m->words);
+		err = v->placed ? placed(m, point, v, &addr) :
+				  dp_session_symbol(m->s, point, "&", v->name,
+						    &addr, &m->words);
 		if (err)
 			return err;
 		add_number(m->code + v->code, addr);

@@ -3,9 +3,11 @@
 #include "tracer/facility.h"
 #include "tracer/filter.h"
 #include "tracer/program.h"
+#include "tracer/run.h"
 #include "tracer/session.h"
 #include "lang/lang.h"
 #include "sym/list.h"
+#include "sym/sym.h"
 #include "tracer/output.h"
 #include <dprobes/diag.h>
 #include <errno.h>
@@ -19,29 +21,8 @@
 
 #define FILE_MAX (16u << 20)
 
-/**
- * struct file - a file and its program
- * @first: the first of its specs, which are its points', in order
- * @number: the program's number in the engine that took it last
- */
-struct file {
-	struct dp_lang_program *program;
-	size_t first;
-	u32 number;
-};
-
-struct run {
-	const struct dp_tracer_options *opt;
-	struct file *files;
-	size_t nr_files;
-	char **specs;
-	size_t nr_specs, room;
-	char **bad_line;
-	struct dp_facilities *facilities;
-};
-
-static int read_file(const char *path, char **text, size_t *len,
-		     struct dp_diag *diag)
+int dp_run_read(const char *path, char **text, size_t *len,
+		struct dp_diag *diag)
 {
 	FILE *f = fopen(path, "re");
 	int err = f ? 0 : errno;
@@ -104,19 +85,20 @@ static int preprocess(struct run *run, const char *path, char **text,
 	return err;
 }
 
-static int assemble(struct run *run, const char *path, struct file *file,
-		    struct dp_diag *diag)
+int dp_run_text(struct run *run, const char *path, char **text, size_t *len,
+		struct dp_diag *diag)
 {
-	char *text;
-	size_t len;
-	int err = read_file(path, &text, &len, diag);
+	int err = dp_run_read(path, text, len, diag);
 
-	if (!err)
-		err = preprocess(run, path, &text, &len, diag);
-	if (!err)
-		err = dp_lang_assemble(path, text, len, 8, &file->program,
-				       run->bad_line, diag);
-	free(text);
+	return err ?: preprocess(run, path, text, len, diag);
+}
+
+int dp_run_assemble(struct run *run, const char *path, const char *text,
+		    size_t len, struct file *file, struct dp_diag *diag)
+{
+	int err = dp_lang_assemble(path, text, len, 8, &file->program,
+				   run->bad_line, diag);
+
 	if (!err && file->program->allow & ~run->opt->allow)
 		err = dp_lang_complain(
 			file->program, file->program->allow_at, -EPERM,
@@ -127,6 +109,19 @@ static int assemble(struct run *run, const char *path, struct file *file,
 			file->program, file->program->name_at, -EOPNOTSUPP,
 			run->bad_line, diag,
 			"probes in the kernel and its modules are not there yet");
+	return err;
+}
+
+static int assemble(struct run *run, const char *path, struct file *file,
+		    struct dp_diag *diag)
+{
+	char *text = NULL;
+	size_t len;
+	int err = dp_run_text(run, path, &text, &len, diag);
+
+	if (!err)
+		err = dp_run_assemble(run, path, text, len, file, diag);
+	free(text);
 	return err;
 }
 
@@ -155,7 +150,7 @@ static char *spec_of(const struct dp_lang_program *p,
 	return n < 0 ? NULL : text;
 }
 
-static int add_specs(struct run *run, struct file *file, struct dp_diag *diag)
+int dp_run_add_specs(struct run *run, struct file *file, struct dp_diag *diag)
 {
 	const struct dp_lang_program *p = file->program;
 	char *spec;
@@ -185,14 +180,14 @@ static int load(struct run *run, struct dp_diag *diag)
 
 		err = assemble(run, run->opt->specs[run->nr_files++], f, diag);
 		if (!err)
-			err = add_specs(run, f, diag);
+			err = dp_run_add_specs(run, f, diag);
 	}
 	return err;
 }
 
 /* The file, and its point, that a spec was made for. */
-static struct file *file_of(const struct run *run, size_t spec,
-			    const struct dp_lang_point **pt)
+struct file *dp_run_file(const struct run *run, size_t spec,
+			 const struct dp_lang_point **pt)
 {
 	size_t i = run->nr_files - 1;
 
@@ -207,7 +202,7 @@ static int at_source(struct run *run, size_t spec, int err,
 		     struct dp_diag *diag)
 {
 	const struct dp_lang_point *pt;
-	struct file *f = file_of(run, spec, &pt);
+	struct file *f = dp_run_file(run, spec, &pt);
 	struct dp_diag words = *diag;
 
 	return dp_lang_complain(f->program, pt->at, err, run->bad_line, diag,
@@ -266,6 +261,8 @@ static int add_program(struct dp_session *s, struct file *f, u32 *starts,
 		.allow = p->allow,
 		.auto_trace = p->autostacktrace,
 		.wraps = wraps(p),
+		.shares = f->shares,
+		.room_lv = f->room_lv,
 	};
 	u32 offset;
 	size_t i;
@@ -306,7 +303,9 @@ static int check_opcode(struct dp_session *s, const struct file *f,
 
 	if (pt->opcode < 0 || s->points.v[point].gone)
 		return 0;
-	if (s->ops->read(s->source, s->points.v[point].addr, &byte, 1) &&
+	/* Where another probe is armed, the byte below it counts. */
+	if (dp_modules_read(s->source->mods, s->points.v[point].addr, &byte,
+			    1) == 1 &&
 	    byte == pt->opcode)
 		return 0;
 	return dp_lang_complain(
@@ -333,10 +332,11 @@ static u32 number_in(const struct dp_session *s, const struct file *f,
 	return DP_NO_PROGRAM;
 }
 
-static bool wants(const struct dp_session *s, size_t spec, struct dp_diag *diag)
+bool dp_run_wants(const struct dp_session *s, size_t spec, struct dp_diag *diag)
 {
 	const struct dp_lang_point *pt;
-	const struct dp_lang_program *p = file_of(s->own, spec, &pt)->program;
+	const struct dp_lang_program *p =
+		dp_run_file(s->own, spec, &pt)->program;
 	struct dp_diag words = { .text = "" };
 
 	if (dp_filter_wants(&p->filter, s->source->pid, &words))
@@ -346,7 +346,7 @@ static bool wants(const struct dp_session *s, size_t spec, struct dp_diag *diag)
 	return false;
 }
 
-static void rooms(const struct dp_session *s, struct dp_source_request *want)
+void dp_run_rooms(const struct dp_session *s, struct dp_source_request *want)
 {
 	const struct run *run = s->own;
 	size_t i;
@@ -361,12 +361,12 @@ static void rooms(const struct dp_session *s, struct dp_source_request *want)
 	}
 }
 
-static int bind(struct dp_session *s, size_t point, struct dp_diag *diag)
+int dp_run_bind(struct dp_session *s, size_t point, struct dp_diag *diag)
 {
 	struct run *run = s->own;
 	size_t spec = (size_t)(s->points.v[point].spec - s->specs);
 	const struct dp_lang_point *pt;
-	struct file *f = file_of(run, spec, &pt);
+	struct file *f = dp_run_file(run, spec, &pt);
 	struct dp_binding b;
 	int err = check_opcode(s, f, pt, point, diag);
 
@@ -424,12 +424,12 @@ static void take(struct dp_session *s, const struct dp_record_copy *r)
 	const struct run *run = s->own;
 	const struct dp_point *p = dp_record_point(s, r->head.probe);
 	const struct dp_lang_point *pt;
-	struct file *f = file_of(run, (size_t)(p->spec - s->specs), &pt);
+	struct file *f = dp_run_file(run, (size_t)(p->spec - s->specs), &pt);
 
 	dp_facilities_take(run->facilities, s, r, f->program->id);
 }
 
-static void record(struct dp_session *s, const struct dp_record_copy *r)
+void dp_run_record(struct dp_session *s, const struct dp_record_copy *r)
 {
 	struct dp_record_copy *copy;
 
@@ -480,14 +480,15 @@ static void report(struct dp_session *s)
 }
 
 static const struct dp_session_kind kind = {
-	.wants = wants,
-	.rooms = rooms,
-	.bind = bind,
-	.record = record,
+	.wants = dp_run_wants,
+	.rooms = dp_run_rooms,
+	.bind = dp_run_bind,
+	.record = dp_run_record,
 	.report = report,
 };
 
-static int run_session(struct run *run, int *died_of, struct dp_diag *diag)
+int dp_run_session(struct run *run, const struct dp_session_kind *as,
+		   int *died_of, struct dp_diag *diag)
 {
 	struct dp_tracer_options opt = *run->opt;
 	const char *bad_spec = NULL;
@@ -496,7 +497,7 @@ static int run_session(struct run *run, int *died_of, struct dp_diag *diag)
 
 	opt.specs = (const char *const *)run->specs;
 	opt.nr_specs = run->nr_specs;
-	err = dp_session_do(&opt, &kind, run, &bad_spec, died_of, diag);
+	err = dp_session_do(&opt, as, run, &bad_spec, died_of, diag);
 	while (bad_spec && i < run->nr_specs && run->specs[i] != bad_spec)
 		i++;
 	if (bad_spec && i < run->nr_specs)
@@ -530,11 +531,23 @@ const char *dp_tracer_allow(const char *list, u32 *allow)
 	}
 }
 
+void dp_run_free(struct run *run)
+{
+	size_t i;
+
+	dp_facilities_close(run->facilities);
+	for (i = 0; i < run->nr_files; i++)
+		dp_lang_free(run->files[i].program);
+	for (i = 0; i < run->nr_specs; i++)
+		free(run->specs[i]);
+	free(run->files);
+	free(run->specs);
+}
+
 int dp_tracer_run(const struct dp_tracer_options *opt, char **bad_line,
 		  int *died_of, struct dp_diag *diag)
 {
 	struct run run = { .opt = opt, .bad_line = bad_line };
-	size_t i;
 	int err;
 
 	*bad_line = NULL;
@@ -542,13 +555,7 @@ int dp_tracer_run(const struct dp_tracer_options *opt, char **bad_line,
 	if (!err)
 		err = dp_facilities_open(opt, &run.facilities, diag);
 	if (!err)
-		err = run_session(&run, died_of, diag);
-	dp_facilities_close(run.facilities);
-	for (i = 0; i < run.nr_files; i++)
-		dp_lang_free(run.files[i].program);
-	for (i = 0; i < run.nr_specs; i++)
-		free(run.specs[i]);
-	free(run.files);
-	free(run.specs);
+		err = dp_run_session(&run, &kind, died_of, diag);
+	dp_run_free(&run);
 	return err;
 }

@@ -67,6 +67,22 @@ static int check_spec(struct dp_session *s, struct dp_spec *spec,
 	return err ?: dp_names_check(s, spec, diag);
 }
 
+static int parse_spec(struct dp_session *s, const char *text,
+		      const char **bad_spec, struct dp_diag *diag)
+{
+	struct dp_spec *spec = &s->specs[s->nr_specs];
+	int err = dp_spec_parse(text, spec, diag);
+
+	if (!err) {
+		s->nr_specs++;
+		spec->counted = s->kind->counts && !spec->cond;
+		err = check_spec(s, spec, diag);
+	}
+	if (err && err != -ENOMEM)
+		*bad_spec = text;
+	return err;
+}
+
 int dp_session_parse(struct dp_session *s, const struct dp_tracer_options *opt,
 		     const struct dp_session_kind *kind, const char **bad_spec,
 		     struct dp_diag *diag)
@@ -78,20 +94,13 @@ int dp_session_parse(struct dp_session *s, const struct dp_tracer_options *opt,
 	s->opt = opt;
 	s->kind = kind;
 	dp_debuginfo_begin(opt);
-	s->specs = calloc(opt->nr_specs + 1, sizeof(*s->specs));
-	s->pending = calloc(opt->nr_specs + 1, sizeof(*s->pending));
+	s->specs = calloc(opt->nr_specs + kind->spare + 1, sizeof(*s->specs));
+	s->pending =
+		calloc(opt->nr_specs + kind->spare + 1, sizeof(*s->pending));
 	if (!s->specs || !s->pending)
 		return dp_diag_set(diag, -ENOMEM, "out of memory");
-	for (i = 0; i < opt->nr_specs && !err; i++) {
-		err = dp_spec_parse(opt->specs[i], &s->specs[i], diag);
-		if (!err) {
-			s->nr_specs++;
-			s->specs[i].counted = kind->counts && !s->specs[i].cond;
-			err = check_spec(s, &s->specs[i], diag);
-		}
-		if (err && err != -ENOMEM)
-			*bad_spec = opt->specs[i];
-	}
+	for (i = 0; i < opt->nr_specs && !err; i++)
+		err = parse_spec(s, opt->specs[i], bad_spec, diag);
 	return err;
 }
 
@@ -249,31 +258,50 @@ int dp_session_bind(struct dp_session *s, size_t point,
 	return 0;
 }
 
+/* Can a library that comes later be heard of? For a hold that is decided before its first probe is
+ * armed. */
+static bool may_hear(const struct dp_session *s)
+{
+	return !s->kind->order || s->began == 0 || s->source->watches;
+}
+
+/* Find the points of a spec. @passed: counts those that do not mean this process */
+static int resolve_spec(struct dp_session *s, size_t i, struct dp_modules *mods,
+			size_t *passed, struct dp_diag *unwanted,
+			struct dp_diag *diag)
+{
+	size_t first = s->points.n;
+	int err;
+
+	if (s->kind->wants && !s->kind->wants(s, i, unwanted)) {
+		++*passed;
+		return 0;
+	}
+	err = s->ops->resolve(s->source, mods, &s->specs[i], &s->points, diag);
+	s->specs[i].found |= !err;
+	/* With -f, a program that the process executes may have it. */
+	if (err == -ENOENT && may_hear(s) &&
+	    (dp_pending_take(s, i, diag) || s->opt->children))
+		err = 0;
+	if (!err)
+		err = dp_session_note(s, &s->specs[i], first, diag);
+	if (!err && s->specs[i].asks)
+		err = dp_names_ask(s, mods, &s->specs[i], first, diag);
+	if (s->kind->settle)
+		err = s->kind->settle(s, i, first, err, diag);
+	return err;
+}
+
 int dp_session_resolve(struct dp_session *s, const char **bad_spec,
 		       struct dp_diag *diag)
 {
 	struct dp_diag unwanted = { .text = "" };
-	size_t i, first, passed = 0;
+	size_t i, passed = 0;
 	int err = s->ops->modules(s->source, &s->source->mods, diag);
 
 	for (i = 0; i < s->nr_specs && !err; i++) {
-		first = s->points.n;
-		if (s->kind->wants && !s->kind->wants(s, i, &unwanted)) {
-			passed++;
-			continue;
-		}
-		err = s->ops->resolve(s->source, s->source->mods, &s->specs[i],
-				      &s->points, diag);
-		s->specs[i].found |= !err;
-		/* With -f, a program that the process executes may have it. */
-		if (err == -ENOENT &&
-		    (dp_pending_take(s, i, diag) || s->opt->children))
-			err = 0;
-		if (!err)
-			err = dp_session_note(s, &s->specs[i], first, diag);
-		if (!err && s->specs[i].asks)
-			err = dp_names_ask(s, s->source->mods, &s->specs[i],
-					   first, diag);
+		err = resolve_spec(s, i, s->source->mods, &passed, &unwanted,
+				   diag);
 		if (err && err != -ENOMEM)
 			*bad_spec = s->opt->specs[i];
 		else
@@ -282,6 +310,45 @@ int dp_session_resolve(struct dp_session *s, const char **bad_spec,
 	if (!err && passed == s->nr_specs && !s->opt->children)
 		err = dp_diag_set(diag, -ESRCH, "%s", unwanted.text);
 	return err;
+}
+
+/* Where nothing has come of them, they have never been. */
+static void forget_specs(struct dp_session *s, size_t specs, size_t points)
+{
+	while (s->nr_specs > specs) {
+		s->pending[--s->nr_specs] = false;
+		dp_spec_free(&s->specs[s->nr_specs]);
+	}
+	dp_points_cut(&s->points, points);
+}
+
+int dp_session_add_specs(struct dp_session *s, const char *const *texts,
+			 size_t n, struct dp_modules *mods,
+			 struct dp_diag *diag)
+{
+	struct dp_diag unwanted = { .text = "" };
+	size_t specs = s->nr_specs, points = s->points.n, i, passed = 0;
+	const char *bad_spec;
+	int err = 0;
+
+	for (i = 0; i < n && !err; i++)
+		err = parse_spec(s, texts[i], &bad_spec, diag);
+	for (i = specs; i < s->nr_specs && !err; i++)
+		err = resolve_spec(s, i, mods, &passed, &unwanted, diag);
+	if (!err && passed == n)
+		err = dp_diag_set(diag, -ESRCH, "%s", unwanted.text);
+	if (err)
+		forget_specs(s, specs, points);
+	return err;
+}
+
+void dp_session_drop_specs(struct dp_session *s, size_t n)
+{
+	size_t i = s->points.n;
+
+	while (i && (size_t)(s->points.v[i - 1].spec - s->specs) >= n)
+		i--;
+	forget_specs(s, n, i);
 }
 
 /* Programs and records need the clock. */

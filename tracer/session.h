@@ -5,6 +5,7 @@
 
 #include "tracer/tracer.h"
 #include "tracer/items.h"
+#include "tracer/kind.h"
 #include "tracer/source.h"
 
 /** enum dp_ending - what ended the counting */
@@ -25,32 +26,6 @@ extern const char *const dp_ending_words[];
 struct dp_session;
 struct dp_records;
 
-/**
- * struct dp_session_kind - what a verb does with its probes
- * @arguments: the verb's specs may have ARGS
- * @inlines: a function may have been inlined, which its specs then mean
- * @waits: --pending is one of the verb's options
- * @counts: calls are only counted, unless their spec has a condition
- * @wants: does a spec mean the session's process? If not, @diag says why. NULL: all do
- * @rooms: fill in @longest, @traces and @heap of a request, for programs from files; or NULL
- * @bind: give the probe of a point its program, if it has one
- * @record: called with the records of probes, in order of time
- * @report: print what remains to be told at the end
- */
-struct dp_session_kind {
-	bool arguments;
-	bool inlines;
-	bool waits, counts;
-	bool (*wants)(const struct dp_session *s, size_t spec,
-		      struct dp_diag *diag);
-	void (*rooms)(const struct dp_session *s,
-		      struct dp_source_request *want);
-	int (*bind)(struct dp_session *s, size_t point, struct dp_diag *diag);
-	void (*record)(struct dp_session *s,
-		       const struct dp_record_copy *record);
-	void (*report)(struct dp_session *s);
-};
-
 struct dp_printed;
 struct dp_seen;
 
@@ -61,6 +36,7 @@ struct dp_seen;
  * @written: records that were printed; @dropped: for which there was no memory; @torn: of no
  *           probe of a point, for the process writes them
  * @began: when the probes were made, by dp_source_now()
+ * @over: the session is to end, as by ^C
  */
 struct dp_session {
 	const struct dp_tracer_options *opt;
@@ -74,6 +50,7 @@ struct dp_session {
 	void *own;
 	u64 written, dropped, torn;
 	double began;
+	bool over;
 	enum dp_ending ending;
 	const char *filter_refused; /* owned by the source */
 	bool *pending; /* of each spec: does it wait for its library? */
@@ -115,6 +92,17 @@ int dp_session_do(const struct dp_tracer_options *opt,
  *  Return: 0 or a negative errno with words. */
 int dp_session_resolve(struct dp_session *s, const char **bad_spec,
 		       struct dp_diag *diag);
+
+/**
+ * dp_session_add_specs() - parse more specs, and find their points, behind the others
+ * @mods: the modules now; they become the source's with its exchange()
+ * Return: 0; a negative errno with words, and nothing has changed.
+ */
+int dp_session_add_specs(struct dp_session *s, const char *const *texts,
+			 size_t n, struct dp_modules *mods,
+			 struct dp_diag *diag);
+/** dp_session_drop_specs() - forget those from the @n-th on, which no source knows yet */
+void dp_session_drop_specs(struct dp_session *s, size_t n);
 
 /* watch.c: also for follow.c */
 void dp_watch_signals(void);

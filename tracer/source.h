@@ -21,6 +21,7 @@
 #include "engine/vm/program.h"
 #include "proc/core.h"
 #include "resolve/points.h"
+#include "tracer/changes.h"
 #include <sys/types.h>
 #include <time.h>
 
@@ -43,6 +44,7 @@ struct dp_tracer_options;
  * @traces, @heap: the most that a program asks for, see struct dp_program_spec
  * @ring_bytes, @block: see dp_engine_set_rings(); @coarse: see dp_engine_set_coarse()
  * @holds: threads are held while core dumps of theirs are made
+ * @grows: there is to be room for points and programs that come later
  * @listed: no probe will be armed, but the mode of each is decided
  * @bind: called for each point that has its probe, to bind a program; NULL: none has one
  */
@@ -53,7 +55,7 @@ struct dp_source_request {
 	size_t nr_specs;
 	bool coming, logs, listed;
 	u32 longest, traces, heap, ring_bytes;
-	bool block, coarse, holds;
+	bool block, coarse, holds, grows;
 	int (*bind)(void *arg, size_t point, struct dp_diag *diag);
 	void *arg;
 };
@@ -63,12 +65,15 @@ struct dp_source_request {
  * @interior: interior arrivals that are due to its site, or to those of its exits
  * @covered: its site is inside the jump of another site
  * @settled: its interior arrivals have come to an end, because a jump has stepped back
+ * @status: enum dp_status_bit; @count: executions, if the point's program has limits
  * @mode: "jump", "trap" or "watch"
  */
 struct dp_source_count {
 	u64 hits, missed, interior;
 	u64 tally[DP_TALLY_NR];
 	bool covered, settled;
+	u32 status;
+	s64 count;
 	const char *mode;
 };
 
@@ -116,44 +121,6 @@ struct dp_source_news {
 
 typedef void (*dp_source_take)(void *arg, const struct dp_record_copy *record);
 
-/**
- * struct dp_source_libraries - libraries that come and go in a probed process
- *
- * unheard() - why the source would miss loader events; NULL: it would not
- * hear(), answer() - let the threads go on that had asked when hear() was called;
- *   answer() is given what hear() has returned
- * look() - find the probes whose code is gone: is_gone()
- * extend() - probe the points that have come, behind the others, and those that are
- *   there again; what is armed stays so. @mods: the modules now, taken over
- *   On failure these points are gone.
- */
-struct dp_source_libraries {
-	const char *(*unheard)(const struct dp_source *source);
-	u32 (*hear)(struct dp_source *source);
-	void (*answer)(struct dp_source *source, u32 heard);
-	void (*look)(struct dp_source *source);
-	bool (*is_gone)(const struct dp_source *source,
-			const struct dp_point *point);
-	int (*extend)(struct dp_source *source, struct dp_modules *mods,
-		      const struct dp_source_request *want,
-		      struct dp_diag *diag);
-};
-
-/**
- * struct dp_source_tree - processes that a probed process makes (proc/tree.h)
- *
- * fork() - the source of a fork child, with its parent's probes armed; the child waits
- *   for dp_tree_begin()
- * renew() - the source of a process that has executed, as open() leaves a launched one
- */
-struct dp_source_tree {
-	int (*fork)(struct dp_source *parent, struct dp_tree *tree,
-		    const struct dp_tree_event *event, struct dp_source **child,
-		    struct dp_diag *diag);
-	int (*renew)(struct dp_tree *tree, const struct dp_tree_event *event,
-		     struct dp_source **source, struct dp_diag *diag);
-};
-
 /** dp_source_now() - seconds of the clock that tend() is called with */
 static inline double dp_source_now(void)
 {
@@ -198,6 +165,12 @@ static inline double dp_source_now(void)
  *   source cannot. @which: of each point of @points: is it meant? One that is already as
  *   it is to be stays so.
  *   Return: 0; -EAGAIN a thread is inside; as arm(). On failure nothing has changed.
+ * exchange() - probe the points that have come, behind the others, and take out for good those of
+ *   @retire, both at one moment for all hits. NULL: the source cannot. @mods: the modules now, taken over
+ *   Return: 0; -EAGAIN a thread is always inside a probe; as arm(). On failure the new points are not
+ *   probed, and the others are as they were.
+ * retire() - take some points out for good; their counts stay. NULL: the source cannot
+ *   Return: as enable().
  * core() - write a core file, see dp_process_core(). NULL: the source cannot
  * core_end() - there will be none: thread @inside, which may wait for it, goes on
  * disarm() - take all probes out. @alive: the process's memory is still there
@@ -252,6 +225,11 @@ struct dp_source_ops {
 		      const struct dp_point *point, struct dp_account *counts);
 	int (*enable)(struct dp_source *source, const struct dp_points *points,
 		      const bool *which, bool on, struct dp_diag *diag);
+	int (*exchange)(struct dp_source *source, struct dp_modules *mods,
+			const struct dp_source_request *want,
+			const bool *retire, struct dp_diag *diag);
+	int (*retire)(struct dp_source *source, const struct dp_points *points,
+		      const bool *which, struct dp_diag *diag);
 	int (*core)(struct dp_source *source,
 		    const struct dp_core_request *want,
 		    struct dp_core_result *result, struct dp_diag *diag);

@@ -70,6 +70,23 @@ struct dp_tracer_options {
 	const char *core; /* names of core dumps, a pattern; NULL: as usual */
 	bool minidump; /* they have only stacks */
 	bool unformatted; /* a log has bytes, and no rows */
+	const struct dp_classic_options *classic; /* of DProbes' own commands */
+};
+
+/**
+ * struct dp_classic_options - what DProbes' own commands have besides
+ * @merge, @replace: what becomes of a program of that name that is there
+ * @any_opcode: opcodes are not compared; @ppdf: the file is one that --build-ppdf has made
+ * @targeted: --log-target was given
+ * @groups, @types: lists of the points that are wanted, or NULL: all are
+ * @symbols: a file with the symbols that points name, or NULL
+ * @name: programs for this module; NULL: all; @extended: tell more
+ * @title: give the process this name in listings of processes
+ */
+struct dp_classic_options {
+	bool merge, replace, any_opcode, ppdf, targeted, extended;
+	const char *groups, *types, *symbols, *name;
+	void (*title)(const char *name);
 };
 
 /** dp_output_left() - has the reader of @out, a pipe or the like, closed it? That is no
@@ -102,6 +119,27 @@ int dp_tracer_trace(const struct dp_tracer_options *opt, const char **bad_spec,
 int dp_tracer_run(const struct dp_tracer_options *opt, char **bad_line,
 		  int *died_of, struct dp_diag *diag);
 
+/**
+ * dp_tracer_insert() - put the program of a file into process @pid, where it stays
+ * @opt: its spec is the file; @classic is set
+ * @bad_line: as for dp_tracer_run()
+ *
+ * A process of its own holds it, in which this returns, too, when it has ended.
+ * Return: 0: all points are armed; 1: some are, or none, and words have been printed; a negative
+ * errno with words: -EEXIST a program of that name is there; -EBUSY another dprobes is.
+ */
+int dp_tracer_insert(const struct dp_tracer_options *opt, char **bad_line,
+		     struct dp_diag *diag);
+/** dp_tracer_build() - write the program of a file, its spec, to @out as a PPDF file, with its symbols
+ *  resolved. @bad_line: as for dp_tracer_run(). Return: 0 or a negative errno with words. */
+int dp_tracer_build(const struct dp_tracer_options *opt, char **bad_line,
+		    struct dp_diag *diag);
+/** dp_tracer_remove() - take out programs that are held. Return: 0; 1: there is none; a negative
+ *  errno with words. */
+int dp_tracer_remove(const struct dp_tracer_options *opt, struct dp_diag *diag);
+/** dp_tracer_query() - print what is held, to @out. Return: as dp_tracer_remove(). */
+int dp_tracer_query(const struct dp_tracer_options *opt, struct dp_diag *diag);
+
 /** dp_tracer_allow() - what a list of words lets programs ask for
  *  @allow: enum dp_vm_allow. Return: NULL, or a word that is none. */
 const char *dp_tracer_allow(const char *list, u32 *allow);
@@ -111,6 +149,10 @@ const char *dp_tracer_allow(const char *list, u32 *allow);
 const char *dp_tracer_log_target(const char *name, enum dp_log_target *target);
 const char *dp_tracer_log_items(const char *list, u32 *items);
 const char *dp_tracer_log_later(const char *word);
+/** dp_tracer_log_listens() - does anybody take what syslog(3) sends? */
+bool dp_tracer_log_listens(void);
+/** dp_tracer_list_bad() - where is a list of numbers, as "1,4-6", wrong? NULL: nowhere */
+const char *dp_tracer_list_bad(const char *list);
 /** dp_tracer_core_bad() - where is a pattern for names of core dumps wrong? NULL: nowhere */
 const char *dp_tracer_core_bad(const char *pattern);
 

@@ -48,7 +48,7 @@ bool dp_watch_interrupted(void)
 bool dp_watch_over(const struct dp_session *s, double end,
 		   enum dp_ending *ending)
 {
-	if (interrupted)
+	if (interrupted || s->over)
 		*ending = DP_ENDING_INTERRUPT;
 	else if (ferror(s->opt->out))
 		*ending = DP_ENDING_OUTPUT;
@@ -281,6 +281,8 @@ static int probe(struct dp_session *s, int *died_of, struct dp_diag *diag)
 	if (err)
 		return say_failed(s, err, diag);
 	dp_live_begin(s);
+	if (s->kind->begun)
+		s->kind->begun(s);
 	failed = watch(s, diag);
 	err = dp_session_finish(s, failed ? NULL : diag);
 	if (s->ending == DP_ENDING_EXEC)
@@ -310,7 +312,8 @@ int dp_session_run(struct dp_session *s, int *died_of, struct dp_diag *diag)
 	if (s->opt->children)
 		return dp_follow_run(s, died_of, diag);
 	err = dp_session_add_probes(s, diag);
-	dp_report_refused(s);
+	if (!s->kind->settle)
+		dp_report_refused(s);
 	if (err) {
 		s->ops->kill(s->source);
 		return say_failed(s, err, diag);

@@ -55,7 +55,8 @@ _dprobes_specs() {
 _dprobes_operands() {
 	case $2 in
 	stat | trace | list | disable | enable) _dprobes_specs "$1" "$3" ;;
-	run) _dprobes_add "" < <(compgen -f -X '!*.dp' -- "$3"; compgen -d -S / -- "$3") ;;
+	run | --insert | -i | --build-ppdf | -b) _dprobes_add "" < <(compgen -f -X '!*.dp' -- "$3"; compgen -d -S / -- "$3") ;;
+	--apply-ppdf) _dprobes_add "" < <(compgen -f -X '!*.ppdf' -- "$3"; compgen -d -S / -- "$3") ;;
 	insmod) _dprobes_add "" < <(compgen -f -X '!*.so' -- "$3"; compgen -d -S / -- "$3") ;;
 	rmmod) _dprobes_add "$3" < <("$1" lsmod "${target[@]}" 2>/dev/null | awk 'NR > 1 { print $2 }' | sort -u) ;;
 	help) _dprobes_add "$3" < <(_dprobes_verbs "$1") ;;
@@ -73,8 +74,8 @@ _dprobes_words() {
 	help=$("$1" "$4" --help 2>/dev/null)
 	_dprobes_target "${@:5}"
 	case $3 in
-	-p | --pid) COMPREPLY=($(compgen -W "$(cd /proc && echo [0-9]*)" -- "$2")) && return ;;
-	-o | --output) _dprobes_add "" < <(compgen -f -- "$2") && return ;;
+	-p | -P | --pid) COMPREPLY=($(compgen -W "$(cd /proc && echo [0-9]*)" -- "$2")) && return ;;
+	-o | --output | --outfile | --sym) _dprobes_add "" < <(compgen -f -- "$2") && return ;;
 	esac
 	# The value of another option: nothing is known of it.
 	if [[ $3 == -?* ]] && grep -qE -- "^ +(-[a-z], )?$3[ =][A-Z]|^ +$3, --[a-z-]+[ =][A-Z]" <<<"$help"; then
@@ -108,7 +109,7 @@ _dprobes() {
 		return
 	done
 	if [ ${#before[@]} -le 1 ]; then
-		_dprobes_add "$cur" < <(_dprobes_verbs "$1"; printf '%s\n' help --getvars --help --version)
+		_dprobes_add "$cur" < <(_dprobes_verbs "$1"; printf '%s\n' help --insert --remove --query --getvars --build-ppdf --apply-ppdf --help --version)
 	else
 		_dprobes_words "$1" "$cur" "${before[-1]}" "${words[@]:1}"
 	fi

@@ -85,14 +85,14 @@ function __dprobes_complete
     end
     if test (count $before) -eq 1
         __dprobes_verbs $cmd
-        printf '%s\n' help --getvars --help --version
+        printf '%s\n' help --insert --remove --query --getvars --build-ppdf --apply-ppdf --help --version
         return
     end
     switch $before[-1]
-        case -p --pid
+        case -p -P --pid
             __fish_complete_pids
             return
-        case -o --output
+        case -o --output --outfile --sym
             __fish_complete_path $cur
             return
     end

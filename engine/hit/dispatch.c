@@ -61,12 +61,15 @@ static bool each(const struct dp_site_entry *site, const struct dp_hit *hit)
 {
 	bool waits = false;
 	u64 serial = 0; /* 0: nothing has needed it */
+	u32 generation =
+		__atomic_load_n(&dp_arena.control.generation, __ATOMIC_ACQUIRE);
 	u32 i;
 
 	for (i = site->first_probe; i; i = dp_probe(i - 1)->next) {
 		const struct dp_probe_entry *probe = dp_probe(i - 1);
 
-		if (!probe->enabled || !begin(probe, i - 1, site, hit))
+		if (!dp_enabled_in(probe->enabled, generation) ||
+		    !begin(probe, i - 1, site, hit))
 			continue;
 		waits |= dp_program_run(i - 1, site, hit, &serial);
 	}

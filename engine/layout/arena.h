@@ -163,6 +163,8 @@ struct dp_arena_control {
 	/* not 0: a thread waits while the tool makes its core dump; a futex that counts those that
 	 * the tool has served */
 	u32 core_holds, core_served;
+	u32 generation; /* of the probes that are on: see dp_enabled_in() */
+	u32 pad_generation;
 };
 
 /* Of @tool_futex, and of the owner's: the thread's id, and the bit that the kernel sets

@@ -76,6 +76,8 @@ static inline bool dp_kind_is_hidden(u8 kind)
  * @leaves: of DP_KIND_ENTER: 1 + offset in the code of what runs when a call returns; 0: nothing
  * @maxhits: executions after which it is disabled
  * @heap, @ex_mask: see struct dp_binding
+ * @counted: 1 + the local variable of its program that is one higher for each hit that its program
+ *         has counted in the detour, over what the variable's memory has; 0: none
  * @logonfault: its record counts even if the original instruction faults
  * @kind: enum dp_kind; the rest is for handlers in C, by address
  * @pre_needs, @post_needs: enum dp_insn_state: what has to be saved around the handlers
@@ -88,7 +90,7 @@ static inline bool dp_kind_is_hidden(u8 kind)
  * @group: of DP_KIND_EXIT: the probe at its function's entry
  * @way: DP_WAY_*; of DP_KIND_UPCALL: the handler is called if the branch is taken
  * @deadline: of DP_KIND_UPCALL: ms for which a thread waits for the handler
- * @disabled: the user has disabled it, for listings: @enabled is 0 in other cases, too
+ * @disabled: the user has disabled it, for listings: enum dp_off; @enabled is 0 in other cases, too
  * @gone: the address where the probe was, if its code has gone; it is at no site then
  * @counting: the hits of its site are the probe's, too, less the @since ones before; @earlier:
  *         its hits before that, and those whose records the tool has read in streams; @met_since, @met_earlier: likewise, of those that its program
@@ -114,9 +116,35 @@ struct dp_probe_entry {
 	u64 gone;
 	u64 since, earlier, met_since, met_earlier;
 	u32 counting, leaves;
-	u32 touches, pad;
+	u32 touches, counted;
 	u32 heap, ex_mask;
 };
+
+/*
+ * @enabled of a probe: 0: it is off; else it is on from a generation on, until one begins
+ *
+ *     31        16 15         0
+ *     ┌───────────┬────────────┐
+ *     │ until, 0: │ 1 + from   │     1: it is on
+ *     │ for ever  │            │
+ *     └───────────┴────────────┘
+ */
+#define DP_ENABLED_FROM(generation) (1 + (generation))
+#define DP_ENABLED_UNTIL(enabled, generation) ((enabled) | (generation) << 16)
+
+/**
+ * dp_enabled_in() - is a probe on for hits of a generation?
+ * @enabled: as it is in the probe's entry; @generation: of the arena
+ *
+ * A hit reads the generation once, before it looks at any probe. So one word decides for all probes,
+ * however long a hit takes.
+ */
+static inline bool dp_enabled_in(u32 enabled, u32 generation)
+{
+	u32 from = enabled & 0xffff, until = enabled >> 16;
+
+	return from && generation >= from - 1 && (!until || generation < until);
+}
 
 /** dp_probe_is_handler() - as dp_kind_is_handler(); calls that handlers track by exits have
  *  a pool of instances */

@@ -220,7 +220,9 @@ struct dp_program_entry {
 	u32 code_off, code_len;
 	u32 lv_off, nr_lv;
 	u32 jmpmax, logmax, stack_mask;
-	u32 tracemax, auto_trace, pad;
+	u32 tracemax, auto_trace;
+	u32 nr_gv; /* global variables that it uses */
+	u32 shares; /* 1 + the program whose variables it uses, and with which they are shown; 0 */
 	char name[DP_PROGRAM_NAME];
 };
 

@@ -40,6 +40,7 @@ static struct dp_native *make(const struct dp_engine *e,
 		.leave = e->native_leave,
 		.loads = e->nr_caught,
 		.records = has_streams(e),
+		.shared = p->shared || p->spec.shares,
 	};
 
 	if (n &&
@@ -71,6 +72,22 @@ const struct dp_native *dp_native_from(const struct dp_engine *e, u32 program,
 		p->natives[i].native = make(e, p, start);
 	p->natives[i].tried = true;
 	return p->natives[i].native;
+}
+
+/* Is it about to change which programs the probe's hits run? */
+static bool is_exchanged(const struct dp_engine *e, const struct dp_probe *p)
+{
+	u32 i;
+
+	if (!e->exchanging)
+		return false;
+	if (p->waits || e->programs[p->binding.program].leaving)
+		return true;
+	for (i = 0; i < e->nr_programs; i++)
+		if (e->programs[i].spec.shares == p->binding.program + 1 &&
+		    !e->programs[i].joined)
+			return true;
+	return false;
 }
 
 static bool is_unlimited(const struct dp_binding *b)
@@ -106,7 +123,7 @@ const struct dp_native *dp_native_of(const struct dp_engine *e,
 		return NULL;
 	p = &e->probes[s->first_probe - 1];
 	if (p->next || p->kind != DP_KIND_PLAIN || !p->bound ||
-	    !is_unlimited(&p->binding))
+	    !is_unlimited(&p->binding) || is_exchanged(e, p))
 		return NULL;
 	native = dp_native_from(e, p->binding.program, p->binding.start);
 	if (!native || does_nothing(native, dp_native_commits(e, s, &memory)))

@@ -153,7 +153,9 @@ static void fill_program(struct dp_engine *e, struct dp_program *p,
 {
 	const struct dp_arena_control *c = &e->arena->control;
 
-	p->lv_off = c->gv_off + (c->nr_gv + e->locals_used) * 8;
+	p->lv_off = p->spec.shares ?
+			    e->programs[p->spec.shares - 1].lv_off :
+			    c->gv_off + (c->nr_gv + e->locals_used) * 8;
 	entry->code_off = c->code_off + e->code_used;
 	entry->code_len = p->spec.code_len;
 	entry->lv_off = p->lv_off;
@@ -163,10 +165,12 @@ static void fill_program(struct dp_engine *e, struct dp_program *p,
 	entry->tracemax = p->spec.tracemax;
 	entry->auto_trace = p->spec.auto_trace;
 	entry->stack_mask = p->spec.stack - 1;
+	entry->nr_gv = p->spec.nr_gv;
+	entry->shares = p->spec.shares;
 	copy_bytes((u8 *)entry->name, (const u8 *)p->name, DP_PROGRAM_NAME);
 	copy_bytes((u8 *)e->arena + entry->code_off, p->code, p->spec.code_len);
 	e->code_used += p->spec.code_len;
-	e->locals_used += p->spec.nr_lv;
+	e->locals_used += dp_program_locals(&p->spec);
 }
 
 void dp_programs_fill(struct dp_engine *e)

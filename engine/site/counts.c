@@ -89,6 +89,20 @@ u64 dp_engine_tally(const struct dp_engine *e, u32 probe, enum dp_tally what)
 		       0;
 }
 
+void dp_engine_state(const struct dp_engine *e, u32 probe, u32 *status,
+		     s64 *count)
+{
+	const struct dp_probe_state *s;
+
+	*status = 0;
+	*count = 0;
+	if (!e->arena || probe >= e->view.nr_probes)
+		return;
+	s = &e->view.states[probe];
+	*status = __atomic_load_n(&s->status, __ATOMIC_RELAXED);
+	*count = __atomic_load_n(&s->count, __ATOMIC_RELAXED);
+}
+
 u64 dp_engine_middle(const struct dp_engine *e, u32 probe)
 {
 	u32 first = e->sites[e->probes[probe].site].first_probe;

@@ -31,6 +31,10 @@ void dp_hits_end(struct dp_engine *engine, u32 probe);
 /** dp_engine_tally() - what became of the hits and records of a probe */
 u64 dp_engine_tally(const struct dp_engine *engine, u32 probe,
 		    enum dp_tally what);
+/** dp_engine_state() - enum dp_status_bit of a probe, and the executions of a program with limits,
+ *  from minus passcount on */
+void dp_engine_state(const struct dp_engine *engine, u32 probe, u32 *status,
+		     s64 *count);
 /**
  * dp_engine_middle() - traps in the middle of a jump that are due to a probe's site
  *

@@ -15,9 +15,14 @@
 #include "engine/site/internal.h"
 #include "engine/site/site.h"
 
+static u8 how_off(const struct dp_disabled *off, u32 probe)
+{
+	return probe < off->n ? off->v[probe] : 0;
+}
+
 static bool is_listed(const struct dp_disabled *off, u32 probe)
 {
-	return probe < off->n && off->v[probe];
+	return how_off(off, probe);
 }
 
 static bool any_entry(const struct dp_engine *e, const struct dp_disabled *off)
@@ -51,9 +56,13 @@ static struct dp_probe_entry *entry_of(const struct dp_engine *e, u32 i)
 	return (struct dp_probe_entry *)&e->view.probes[i];
 }
 
+/* What a generation has decided stays: a hit of the one before may still be looking. */
 static void set(struct dp_engine *e, u32 i, bool on)
 {
-	__atomic_store_n(&entry_of(e, i)->enabled, on, __ATOMIC_RELEASE);
+	struct dp_probe_entry *p = entry_of(e, i);
+
+	if (dp_enabled_in(p->enabled, e->arena->control.generation) != on)
+		__atomic_store_n(&p->enabled, on, __ATOMIC_RELEASE);
 	dp_calls_note(e, e->probes[i].site);
 }
 
@@ -75,7 +84,7 @@ void dp_engine_choose(struct dp_engine *e, const struct dp_disabled *off)
 
 	for (i = 0; i < e->nr_probes; i++) {
 		on = is_on(e, off, i, entries);
-		entry_of(e, i)->disabled = is_listed(off, i);
+		entry_of(e, i)->disabled = how_off(off, i);
 		dp_engine_turn(e, i, on);
 	}
 }

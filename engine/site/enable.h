@@ -16,8 +16,15 @@
 
 struct dp_engine;
 
+/** enum dp_off - DP_OFF_RETIRED: for good, and no listing shows it */
+enum dp_off {
+	DP_OFF_DISABLED = 1,
+	DP_OFF_RETIRED,
+};
+
 /** struct dp_disabled - which probes are off
- *  @v: by number; @n: how many are in it, the others are on. Exits follow their entries. */
+ *  @v: by number: 0, or how it is off; @n: how many are in it, the others are on. Exits follow their
+ *  entries. */
 struct dp_disabled {
 	const u8 *v;
 	u32 n;

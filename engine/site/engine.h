@@ -27,10 +27,11 @@ struct dp_target;
  * @sites, @probes: how many
  * @programs: how many; 0: no probe that comes runs one
  * @log: bytes of their longest record; @traces, @heap: as struct dp_program_spec has them
+ * @code, @locals: bytes of their code, and local variables, beyond what is usual
  * @calls: some of the probes track calls
  */
 struct dp_expected {
-	u32 sites, probes, programs, log, traces, heap;
+	u32 sites, probes, programs, log, traces, heap, code, locals;
 	bool calls;
 };
 

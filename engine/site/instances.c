@@ -141,7 +141,9 @@ void dp_engine_admit(struct dp_engine *e, bool may)
 		if (e->probes[i].kind != DP_KIND_ENTER)
 			continue;
 		__atomic_store_n((u32 *)&e->view.probes[i].enabled,
-				 may && e->probes[i].enabled, __ATOMIC_RELEASE);
+				 may && e->probes[i].enabled &&
+					 !e->probes[i].waits,
+				 __ATOMIC_RELEASE);
 		dp_calls_note(e, e->probes[i].site);
 	}
 }

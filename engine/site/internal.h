@@ -22,7 +22,9 @@ struct dp_record_shape;
 
 /** struct dp_program - a verified program; @code and @starts are the engine's own
  *  @id: no other program of the engine ever has it; @bound: how many probes were bound to it, @probe
- *  the last one; @records: it can make a record */
+ *  the last one; @records: it can make a record
+ *  @leaving: probes of it are about to go; @shared: others use its variables, or it uses another's;
+ *  @joined: those whose it uses know it */
 struct dp_program {
 	struct dp_program_spec spec;
 	char name[DP_PROGRAM_NAME];
@@ -30,7 +32,7 @@ struct dp_program {
 	u32 *starts;
 	u32 lv_off; /* offset in the arena */
 	u32 id, bound, probe;
-	bool records;
+	bool records, leaving, shared, joined;
 	struct dp_native_start *natives;
 };
 
@@ -85,6 +87,7 @@ struct dp_engine {
 	u32 shards;
 	struct dp_program *programs;
 	u32 nr_programs, cap_programs, program_ids;
+	bool exchanging; /* see exchange.h */
 	bool native; /* detours may run programs */
 	u32 native_leave; /* see struct dp_native_limits */
 	u32 ring_bytes; /* of each ring; 0: as usual */

@@ -138,10 +138,24 @@ static u32 next_linked(const struct dp_engine *e, u32 probe)
 	return p;
 }
 
-/* A call begins when all that ends it is in place: see dp_engine_admit(). */
-static bool is_on(const struct dp_probe *p)
+/* A call begins when all that ends it is in place: see dp_engine_admit(). What waits is on from the
+ * next generation on. */
+static u32 on_word(const struct dp_engine *e, const struct dp_probe *p)
 {
-	return p->enabled && (p->kind != DP_KIND_ENTER || is_handler(p));
+	if (!p->enabled || (p->kind == DP_KIND_ENTER && !is_handler(p)))
+		return 0;
+	return p->waits ? DP_ENABLED_FROM(e->arena->control.generation + 1) : 1;
+}
+
+/* 1 + the variable that a detour counts for the probe, which readers of the arena add; 0: none */
+static u32 counted(const struct dp_engine *e, const struct dp_binding *binding)
+{
+	const struct dp_native *n =
+		e->native && !e->own ?
+			dp_native_from(e, binding->program, binding->start) :
+			NULL;
+
+	return n && n->variable != DP_NATIVE_NONE ? 1u + n->variable : 0;
 }
 
 static void fill_binding(struct dp_probe_entry *p,
@@ -173,7 +187,7 @@ static void fill_probe(struct dp_engine *e, u32 probe)
 
 	*entry = (struct dp_probe_entry){ .site = e->sites[p->site].place - 1,
 					  .next = next_linked(e, probe),
-					  .enabled = is_on(p),
+					  .enabled = on_word(e, p),
 					  .kind = p->kind,
 					  .pre_needs = h->pre_needs,
 					  .post_needs = h->post_needs,
@@ -190,8 +204,10 @@ static void fill_probe(struct dp_engine *e, u32 probe)
 					  .disabled = disabled,
 					  .earlier = earlier,
 					  .met_earlier = met_earlier };
-	if (p->bound)
+	if (p->bound) {
 		fill_binding(entry, &p->binding);
+		entry->counted = counted(e, &p->binding);
+	}
 	/* Its number may have been another's. */
 	if (!p->moved && dp_probe_counts_calls(entry))
 		dp_view_forget_hits(&e->view, e->view.probe_counters + probe);
@@ -210,7 +226,7 @@ void dp_link_in(struct dp_engine *e, u32 probe)
 
 	fill_probe(e, probe);
 	e->probes[probe].linked = true;
-	if (e->probes[probe].enabled)
+	if (e->probes[probe].enabled && !e->probes[probe].waits)
 		dp_hits_begin(e, probe);
 	dp_link_mirror(e, i);
 }

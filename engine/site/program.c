@@ -30,6 +30,22 @@ static void copy_name(char *to, const char *from)
 	to[i] = '\0';
 }
 
+/* Variables that have to be given room */
+static u32 locals_of(const struct dp_program_spec *spec)
+{
+	return spec->shares ? 0 : larger(spec->nr_lv, spec->room_lv);
+}
+
+/* Does the program whose variables it shares have that many? */
+static bool may_share(const struct dp_engine *e,
+		      const struct dp_program_spec *spec)
+{
+	return !spec->shares ||
+	       (spec->shares <= e->nr_programs &&
+		!e->programs[spec->shares - 1].spec.shares &&
+		spec->nr_lv <= locals_of(&e->programs[spec->shares - 1].spec));
+}
+
 int dp_engine_add_program(struct dp_engine *e,
 			  const struct dp_program_spec *spec, u32 *program,
 			  u32 *offset, const char **why)
@@ -44,7 +60,12 @@ int dp_engine_add_program(struct dp_engine *e,
 	p.spec.logmax = clamp(spec->logmax, DP_VM_LOG_MOST);
 	p.spec.tracemax = clamp(spec->tracemax, DP_VM_TRACES);
 	p.spec.heapmax = clamp(spec->heapmax, DP_VM_HEAP);
+	p.spec.room_lv = clamp(spec->room_lv, DP_VARS_MAX);
 	limits.allow = spec->allow;
+	*why = "it has more local variables than the program whose variables it shares";
+	*offset = 0;
+	if (!may_share(e, &p.spec))
+		return -ENOSPC;
 	p.spec.stack = spec->stack == SMALL_STACK ? SMALL_STACK : DP_VM_STACK;
 	err = dp_vm_verify(spec->code, spec->code_len, &limits, spec->starts,
 			   spec->nr_starts, offset, why);
@@ -117,6 +138,11 @@ static bool has_room(const struct dp_arena_control *c,
 	       spec->heapmax <= c->heap_room;
 }
 
+u32 dp_program_locals(const struct dp_program_spec *spec)
+{
+	return locals_of(spec);
+}
+
 bool dp_programs_fit(const struct dp_engine *e)
 {
 	const struct dp_arena_control *c = &e->arena->control;
@@ -127,7 +153,7 @@ bool dp_programs_fit(const struct dp_engine *e)
 		if (!has_room(c, &e->programs[i].spec))
 			return false;
 		code += e->programs[i].spec.code_len;
-		locals += e->programs[i].spec.nr_lv;
+		locals += locals_of(&e->programs[i].spec);
 	}
 	return e->nr_programs <= c->max_programs && code <= c->max_code &&
 	       locals <= c->max_locals;

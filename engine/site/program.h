@@ -18,7 +18,8 @@ struct dp_engine;
  * @why: on failure, a static phrase
  *
  * Before dp_engine_plan(). The code is copied.
- * Return: 0; -EINVAL the verifier rejects it; -ENOMEM.
+ * Return: 0; -EINVAL the verifier rejects it; -ENOSPC there are not so many variables to share;
+ * -ENOMEM.
  */
 int dp_engine_add_program(struct dp_engine *engine,
 			  const struct dp_program_spec *spec, u32 *program,
@@ -43,6 +44,8 @@ u64 dp_engine_global(const struct dp_engine *engine, u32 index);
 /** dp_engine_globals() - how many global variables there are */
 u32 dp_engine_globals(const struct dp_engine *engine);
 
+/** dp_program_locals() - local variables for which a program takes room */
+u32 dp_program_locals(const struct dp_program_spec *spec);
 /** dp_programs_fit() - have the tables room for all programs? */
 bool dp_programs_fit(const struct dp_engine *e);
 /** dp_programs_drop() - forget all programs from the @n-th on */

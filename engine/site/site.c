@@ -300,8 +300,9 @@ int dp_engine_add(struct dp_engine *e, u64 addr, const u8 *code, size_t size,
 			*why = reason;
 		return err;
 	}
-	e->probes[e->nr_probes] =
-		(struct dp_probe){ .kind = DP_KIND_PLAIN, .enabled = true };
+	e->probes[e->nr_probes] = (struct dp_probe){ .kind = DP_KIND_PLAIN,
+						     .enabled = true,
+						     .waits = e->exchanging };
 	dp_site_link(e, site, e->nr_probes);
 	*probe = e->nr_probes++;
 	return 0;

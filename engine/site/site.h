@@ -91,6 +91,7 @@ struct dp_probe {
 	struct dp_binding binding;
 	struct dp_handlers handlers;
 	bool enabled, linked;
+	bool waits; /* for dp_exchange_now(): its site is armed, and it is not on yet */
 	u8 kind; /* DP_KIND_PLAIN, _ENTER, _EXIT */
 	u32 group, way;
 };

@@ -175,12 +175,12 @@ static void count_programs(const struct dp_engine *e,
 	u32 n = e->expected.programs, i;
 
 	c->max_programs = e->nr_programs + n;
-	c->max_code = n * CODE_EXPECTED;
-	c->max_locals = n;
+	c->max_code = n * CODE_EXPECTED + e->expected.code;
+	c->max_locals = n + e->expected.locals;
 	c->nr_gv = n ? DP_VARS_MAX : dp_engine_globals(e);
 	for (i = 0; i < e->nr_programs; i++) {
 		c->max_code += e->programs[i].spec.code_len;
-		c->max_locals += e->programs[i].spec.nr_lv;
+		c->max_locals += dp_program_locals(&e->programs[i].spec);
 	}
 }
 

@@ -208,6 +208,18 @@ u64 dp_view_probe_met(const struct dp_view *view, u32 probe)
 	return met;
 }
 
+u64 dp_view_local_met(const struct dp_view *view, u32 program, u32 index)
+{
+	u64 sum = 0;
+	u32 i;
+
+	for (i = 0; i < view->nr_probes; i++)
+		if (ONCE(view->probes[i].program) == program + 1 &&
+		    ONCE(view->probes[i].counted) == index + 1)
+			sum += dp_view_probe_met(view, i);
+	return sum;
+}
+
 void dp_view_forget_hits(const struct dp_view *view, u32 counter)
 {
 	u32 i;
@@ -357,6 +369,13 @@ static const struct dp_site_entry *detoured(const struct dp_view *view,
 			return &view->sites[site];
 	}
 	return NULL;
+}
+
+const struct dp_jump *dp_view_jump_at(const struct dp_view *view, u64 pc)
+{
+	const struct dp_jump *j;
+
+	return detoured(view, pc, &j) ? j : NULL;
 }
 
 int dp_view_original(const struct dp_view *view, u64 addr, u64 *orig)

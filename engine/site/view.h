@@ -52,6 +52,8 @@ u64 dp_view_site_hits(const struct dp_view *view, u32 site);
 u64 dp_view_met(const struct dp_view *view, u32 site);
 /** dp_view_probe_met() - the same of a probe, if its detour runs its program */
 u64 dp_view_probe_met(const struct dp_view *view, u32 probe);
+/** dp_view_local_met() - what detours have counted of a program's variable, over its memory */
+u64 dp_view_local_met(const struct dp_view *view, u32 program, u32 index);
 /** dp_view_forget_hits() - a counter that nothing counts in begins anew */
 void dp_view_forget_hits(const struct dp_view *view, u32 counter);
 /** dp_view_probe_hits() - hits of a probe so far */
@@ -91,6 +93,9 @@ bool dp_view_owns(const struct dp_view *view, u64 addr);
  * thread has to run on; -ENOENT no copy is there.
  */
 int dp_view_original(const struct dp_view *view, u64 addr, u64 *orig);
+
+/** dp_view_jump_at() - the jump in whose detour or island a pc is, or NULL */
+const struct dp_jump *dp_view_jump_at(const struct dp_view *view, u64 pc);
 
 /** dp_view_intercepts() - does a pc in a pool stand for an intercepted system call, or for
  *  the instructions that lead to it? */

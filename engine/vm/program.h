@@ -16,6 +16,8 @@
  * @stack: elements of the RPN stack: 1024 or 32
  * @allow: enum dp_vm_allow, of what it asks for
  * @auto_trace: each exception leaves a stack trace
+ * @shares: 1 + number of the program whose local variables it uses, or 0
+ * @room_lv: variables for which there is to be room, if more than @nr_lv: another may share them
  * @wraps: some probe has EX_RPN_STACK_WRAP raised
  *
  * Values beyond a limit are clamped.
@@ -29,6 +31,7 @@ struct dp_program_spec {
 	u32 nr_lv, nr_gv;
 	u32 jmpmax, logmax, stack;
 	u32 tracemax, heapmax, allow;
+	u32 shares, room_lv;
 	bool auto_trace, wraps;
 };
 

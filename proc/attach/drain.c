@@ -19,6 +19,7 @@
 #include "arch/arch.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/base.h"
+#include "engine/site/exchange.h"
 #include "engine/site/view.h"
 #include "arch/uframe.h"
 #include "arch/uregs.h"
@@ -339,4 +340,28 @@ int dp_process_outside(struct dp_process *proc, void (*then)(void *arg),
 	struct outside o = { then, arg };
 
 	return dp_tracer_child(proc, find_outside, &o, NULL);
+}
+
+static bool in_exchange(const void *engine, u64 pc)
+{
+	return dp_exchange_inside(engine, pc);
+}
+
+/* No thread comes to these detours any more. */
+static int find_exchange(struct dp_process *proc, void *arg,
+			 struct dp_diag *diag)
+{
+	const struct dp_moves moves = { .arg = proc->engine,
+					.from = in_exchange };
+	int err = dp_threads_clear(proc, &moves, do_then, arg, diag);
+
+	return err > 0 ? -EAGAIN : err;
+}
+
+int dp_process_exchange(struct dp_process *proc, void (*then)(void *arg),
+			void *arg)
+{
+	struct outside o = { then, arg };
+
+	return dp_tracer_child(proc, find_exchange, &o, NULL);
 }

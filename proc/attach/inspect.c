@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* inspect: the probes of a process, read from outside without touching it. */
+#include "engine/site/enable.h"
 #include "engine/site/view.h"
 #include "engine/text/state.h"
 #include "proc/attach/attach.h"
@@ -93,6 +94,15 @@ static void list_linked(const struct dp_view *view, struct dp_armed *list,
 			describe(view, i, &list[(*n)++]);
 }
 
+/* A probe that waits for its exchange is on its way. */
+static bool is_listed(const struct dp_view *view, u32 i)
+{
+	const struct dp_probe_entry *p = &view->probes[i];
+
+	return (view->sites[p->site].armed || p->disabled) &&
+	       p->disabled != DP_OFF_RETIRED && !dp_kind_is_hidden(p->kind);
+}
+
 static int list_probes(const struct dp_view *view, struct dp_armed **list,
 		       size_t *n)
 {
@@ -108,9 +118,7 @@ static int list_probes(const struct dp_view *view, struct dp_armed **list,
 	for (i = 0; i < view->arena->control.nr_pending && i < DP_PENDING; i++)
 		describe_pending(view, i, &(*list)[(*n)++]);
 	for (i = 0; i < view->nr_probes; i++)
-		if ((view->sites[view->probes[i].site].armed ||
-		     view->probes[i].disabled) &&
-		    !dp_kind_is_hidden(view->probes[i].kind))
+		if (is_listed(view, i))
 			describe(view, i, &(*list)[(*n)++]);
 	return 0;
 }
@@ -216,6 +224,26 @@ static void copy_variables(struct dp_variables *to, const struct dp_view *view,
 	       to->n * sizeof(u64));
 }
 
+/* There may be room for more than programs use. */
+static u32 globals_of(const struct dp_view *view)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i < view->nr_programs; i++)
+		n = view->programs[i].nr_gv > n ? view->programs[i].nr_gv : n;
+	return n < view->nr_gv ? n : view->nr_gv;
+}
+
+/* Detours count some variables per CPU. */
+static void add_met(struct dp_variables *v, const struct dp_view *view,
+		    u32 program)
+{
+	u32 i;
+
+	for (i = 0; i < v->n; i++)
+		v->values[i] += dp_view_local_met(view, program, i);
+}
+
 static int read_variables(const struct dp_process *proc,
 			  const struct dp_view *view, u64 addr, void *arg)
 {
@@ -226,11 +254,15 @@ static int read_variables(const struct dp_process *proc,
 	if (!v->list)
 		return -ENOMEM;
 	copy_variables(&v->list[v->n++], view, "", addr,
-		       view->arena->control.gv_off, view->nr_gv);
-	for (i = 0; i < view->nr_programs; i++)
-		copy_variables(&v->list[v->n++], view, view->programs[i].name,
+		       view->arena->control.gv_off, globals_of(view));
+	for (i = 0; i < view->nr_programs; i++) {
+		if (view->programs[i].shares)
+			continue;
+		copy_variables(&v->list[v->n], view, view->programs[i].name,
 			       addr, view->programs[i].lv_off,
 			       view->programs[i].nr_lv);
+		add_met(&v->list[v->n++], view, i);
+	}
 	return 0;
 }
 
@@ -256,20 +288,35 @@ static bool is_among(const struct zeroing *z, u64 start, u32 n)
 	       z->addr - start <= (n - z->n) * sizeof(u64);
 }
 
+/* What detours have counted stays where it is: the memory of the variable makes up for it. */
+static void make_up(u64 *values, const struct zeroing *z,
+		    const struct dp_view *view, u64 addr, u32 program)
+{
+	u64 first =
+		(z->addr - addr - view->programs[program].lv_off) / sizeof(u64);
+	u32 i;
+
+	for (i = 0; i < z->n; i++)
+		values[i] -= dp_view_local_met(view, program, (u32)first + i);
+}
+
 /* The variables may be gone since they were listed, and another program's be there. */
 static int zero(const struct dp_process *proc, const struct dp_view *view,
 		u64 addr, void *arg)
 {
-	static const u64 zeros[DP_VARIABLES_MAX];
+	u64 values[DP_VARIABLES_MAX] = { 0 };
 	const struct zeroing *z = arg;
 	bool found =
 		is_among(z, addr + view->arena->control.gv_off, view->nr_gv);
 	u32 i;
 
-	for (i = 0; i < view->nr_programs && !found; i++)
+	for (i = 0; i < view->nr_programs && !found; i++) {
 		found = is_among(z, addr + view->programs[i].lv_off,
 				 view->programs[i].nr_lv);
-	return found ? dp_process_write(proc, z->addr, zeros,
+		if (found)
+			make_up(values, z, view, addr, i);
+	}
+	return found ? dp_process_write(proc, z->addr, values,
 					z->n * sizeof(u64)) :
 		       -ENOENT;
 }

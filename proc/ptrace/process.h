@@ -248,7 +248,7 @@ u32 dp_status_filters(const struct dp_status *st);
 /** dp_stat_number() - a field of /proc/PID/stat by its number in proc(5), at least 4. @pid: 0: our
  *  own process. Return: 0: not known */
 u64 dp_stat_number(pid_t pid, int field);
-/** dp_tool_start() - start time of a process; 0: there is no such process */
+/** dp_tool_start() - start time of a process; 0: there is no such process, or it has ended */
 u64 dp_tool_start(pid_t pid);
 /** dp_line_read() - a file's first line, without the newline. Return: false: no line. */
 bool dp_line_read(const char *path, char *line, size_t size);

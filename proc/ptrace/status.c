@@ -283,9 +283,15 @@ u64 dp_stat_number(pid_t pid, int field)
 	return number;
 }
 
+/* A tool that has ended may have a parent that does not care. */
 u64 dp_tool_start(pid_t pid)
 {
-	return dp_stat_number(pid, STAT_START);
+	char text[1024];
+	const char *state = stat_read(pid, text, sizeof(text));
+
+	return state && *state != 'Z' && *state != 'X' ?
+		       dp_stat_number(pid, STAT_START) :
+		       0;
 }
 
 u32 dp_status_filters(const struct dp_status *st)

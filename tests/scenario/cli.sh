@@ -138,6 +138,26 @@ refuses sysctl -q -v -w -f "-a a=b" --pending --json "--duration 1s" "-- true" -
 refuses dmesg -q -v -f "-a a=b" --pending --json "-- true" --all "--top 3"
 usage "dmesg --duration without -w" "duration goes with -w" dmesg -p 1 --duration 1s
 usage "--getvars --reset --json" "reset does not use --json" --getvars --all --reset --json
+usage "--insert of nothing" 'which program' --insert -P 1
+usage "--insert of two programs" 'one program is inserted at a time' -i a.dp b.dp -P 1
+usage "--insert without a process" '--insert needs -P PID' --insert a.dp
+usage "--insert: what it does not have" '--insert: there is no option --nosuch' -i a.dp -P 1 --nosuch
+usage "--insert of a command" '--insert does not use -- CMD' -i a.dp -- true
+usage "--insert --merge --replace" 'are two things' -i a.dp -P 1 -m -c
+usage "--insert: no list of groups" '"4-x" is not of it' -i a.dp -P 1 -u 1,4-x
+usage "--insert: no list of types" '--type is a list of numbers' -i a.dp -P 1 --type=a
+usage "--insert: a flag with a value" '--merge takes no value' -i a.dp -P 1 --merge=1
+usage "--insert: no value" '--group needs a value' -i a.dp -P 1 --group
+usage "--insert: no log item" '"XYZ" is not of it' -i a.dp -P 1 --log XYZ
+usage "--insert: a log target of long ago" 'LTT is no more' -i a.dp -P 1 --log-target LTT
+usage "--apply-ppdf without a process" '--apply-ppdf needs -P PID' -p a.ppdf
+usage "--apply-ppdf -D" '--apply-ppdf does not use -D' --apply-ppdf a.ppdf -P 1 -D a=b
+usage "--build-ppdf of nothing" '--build-ppdf needs a FILE' -b
+usage "--build-ppdf --merge" 'there is no option' --build-ppdf a.dp --merge
+usage "--remove of nothing in particular" '--remove needs --all or --name' -r
+usage "--remove of all and one" '--remove needs --all or --name' -r -a --name x
+usage "--query with a name" 'takes no name \("x"\)' -q -a x
+usage "--query -D" '--query does not use -D' -q -a -D a=b
 is "an option that is refused makes no file" "$([ -e "$dir/file" ] || echo none)" none
 # Every option of every verb: the help tells of those that are used, and of no others; so does the manual page.
 sed -nE 's/^\t\{ "([a-z-]+)", (no|required)_argument, NULL, (.*) \},$/\1 \2 \3/p' cli/options.c >"$dir/options"

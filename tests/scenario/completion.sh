@@ -25,6 +25,11 @@ for verb in $(complete_at "dprobes "); do
 	offers "$verb: its options" "$wanted" "dprobes $verb -"
 done
 like "every verb" "$(complete_at "dprobes ")" '--getvars .*disable dmesg doctor enable enabled help insmod list lsmod rmmod run stat sysctl trace '
+for command in --insert --remove --query --getvars --build-ppdf --apply-ppdf; do
+	wanted=$("$DPROBES" $command --help | sed -nE 's/^ +(-[a-zA-Z], )?(--[a-z-]+).*/\2/p' | LC_ALL=C sort | tr '\n' ' ')
+	offers "$command: its options" "$wanted" "dprobes $command -"
+done
+offers "files of programs to insert" "examples/malloc-paper.dp examples/malloc.dp " "dprobes --insert examples/mal"
 offers "help of a verb" "stat sysctl " "dprobes help s"
 offers "a knob" "0 1 " "dprobes enabled "
 offers "the value of an option" " " "dprobes stat -i "

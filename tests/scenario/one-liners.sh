@@ -127,7 +127,9 @@ dprobes trace SPEC…
 dprobes list SPEC… (-p PID | -- CMD)
 dprobes disable SPEC… -p PID
 dprobes enable
-dprobes run FILE.dp… (-p PID | -- CMD)'
+dprobes run FILE.dp… (-p PID | -- CMD)
+dprobes --insert FILE -P PID
+dprobes hold'
 
 LD_PRELOAD=$build/libdprobes.so.1 start "$build/tests/victims/questions"
 while read -r command; do
@@ -144,7 +146,8 @@ while read -r command; do
 	run=${command//PID/$victim}
 	run=$(sed -E "s/-p [0-9]+/-p $victim/; s/\bVERB\b/stat/; s/\[(-p [0-9]+)\]/\1/" <<<"$run")
 	if [ "$run" = "dprobes -g -a" ]; then
-		"$pages/$DPROBES" run -q "$pages/examples/malloc.dp" -p "$victim" >/dev/null 2>&1 &
+		printf 'name = libc.so.6\nmodtype = user\nmajor = 1\ngvars = 1\noffset = malloc\npush gv,0\n' >"$dir/variable.dp"
+		"$pages/$DPROBES" run -q "$dir/variable.dp" -p "$victim" >/dev/null 2>&1 &
 		tool=$!
 		pids+=("$tool")
 		shown() { "$pages/$DPROBES" -g -a 2>/dev/null | grep -q "^$victim "; }

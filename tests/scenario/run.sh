@@ -196,6 +196,24 @@ kill -STOP "$victim"
 is "--reset makes them zero" "$("$DPROBES" -g -a | grep -vc '= 0x0 (0)$')" 0
 kill -CONT "$victim"
 interrupt $tool
+# What detours count by themselves; the probe's hits say how much that is.
+program counted logger_tick 'inc lv,0'
+"$DPROBES" run -q "$dir/counted.dp" -p "$victim" &
+tool=$!
+poll 10 counted
+local0() { "$DPROBES" -g -a --index=0 --json | sed -n 's/.*"lv","index":0,"value":\([0-9]*\)}/\1/p'; }
+hits() { "$DPROBES" list --json -p "$victim" | sed -n 's/.*"hits":\([0-9]*\),.*/\1/p'; }
+kill -STOP "$victim"
+before=$(hits)
+is "a variable that detours count" "$(local0)" "$before"
+"$DPROBES" -g -a --reset
+is "--reset makes it zero, too" "$(local0)" 0
+kill -CONT "$victim"
+poll 10 counted
+kill -STOP "$victim"
+is "and it counts from there" "$(local0)" "$(($(hits) - before))"
+kill -CONT "$victim"
+interrupt $tool
 is "no program runs, no variables" "$("$DPROBES" -g -a; echo $?)" 1
 kill -TERM "$victim"
 wait "$victim"

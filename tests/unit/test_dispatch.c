@@ -145,6 +145,30 @@ static void record_of_a_program(void **state)
 	assert_null(dp_fake_record());
 }
 
+/* One program goes, and another one comes: each hit runs one of them. */
+static void one_of_two_generations(void **state)
+{
+	const u8 code[] = { EXIT_N, 3 };
+	const struct dp_record *r;
+	u32 g;
+
+	dp_fake_site(0, AT);
+	dp_fake_probe(0, 0, DP_KIND_PLAIN)->enabled = DP_ENABLED_UNTIL(1, 2);
+	dp_fake_probe(1, 0, DP_KIND_PLAIN)->enabled = DP_ENABLED_FROM(2);
+	dp_fake_program(0, code, sizeof(code));
+	dp_fake_program(1, code, sizeof(code));
+	for (g = 0; g < 5; g++) {
+		dp_arena.control.generation = g;
+		assert_int_equal(hit(AT), dp_fake_copy(0));
+		r = dp_fake_record();
+		assert_non_null(r);
+		assert_int_equal(r->probe, g >= 2);
+		assert_null(dp_fake_record());
+	}
+	assert_int_equal(dp_fake_tally(0, DP_TALLY_DISABLED), 0);
+	assert_int_equal(dp_fake_tally(1, DP_TALLY_DISABLED), 0);
+}
+
 static u32 naps;
 static u64 held_ip;
 
@@ -884,6 +908,7 @@ int main(void)
 		cmocka_unit_test_setup(counts_sites, begin),
 		cmocka_unit_test_setup(tool_is_gone, begin),
 		cmocka_unit_test_setup(record_of_a_program, begin),
+		cmocka_unit_test_setup(one_of_two_generations, begin),
 		cmocka_unit_test_setup(waits_for_a_core, begin),
 		cmocka_unit_test_setup(waits_in_vain, begin),
 		cmocka_unit_test_setup(takes_a_place_over, begin),

@@ -73,6 +73,19 @@ size_t dp_agent_records(struct dp_source *source, dp_source_take take,
 /* enable.c: probes that are switched off and on */
 int dp_agent_enable(struct dp_source *source, const struct dp_points *points,
 		    const bool *which, bool on, struct dp_diag *diag);
+/** dp_agent_exchange() - see struct dp_source_ops: exchange.c */
+int dp_agent_exchange(struct dp_source *source, struct dp_modules *mods,
+		      const struct dp_source_request *want, const bool *retire,
+		      struct dp_diag *diag);
+/** dp_agent_retire() - see struct dp_source_ops: exchange.c */
+int dp_agent_retire(struct dp_source *source, const struct dp_points *points,
+		    const bool *which, struct dp_diag *diag);
+/** dp_agent_apply() - make a choice of probes that are off true in the text. @off: the agent's from
+ *  now on; freed. Return: as dp_agent_enable(), and then the choice before is made again. */
+int dp_agent_apply(struct dp_agent *a, u8 *off, struct dp_diag *diag);
+/** dp_agent_keep() - the same of a choice that hits see already: text that cannot be written stays
+ *  as it is, and does nothing */
+void dp_agent_keep(struct dp_agent *a, u8 *off);
 /** dp_agent_fork_disabled() - a fork child has the probes off that its parent has.
  *  Return: 0 or -ENOMEM. */
 int dp_agent_fork_disabled(struct dp_agent *child,

@@ -24,6 +24,7 @@ void dp_agent_count(const struct dp_source *source, const struct dp_point *p,
 		.settled = dp_engine_has_settled(e, p->probe),
 		.mode = dp_engine_mode(e, p->probe),
 	};
+	dp_engine_state(e, p->probe, &count->status, &count->count);
 	for (k = 0; k <= n; k++)
 		count->interior += dp_engine_middle(e, p->probe + (u32)k);
 	for (t = 0; t < DP_TALLY_NR; t++)

@@ -69,24 +69,11 @@ static u8 *changed(const struct dp_agent *a, const struct dp_points *points,
 	return off;
 }
 
-int dp_agent_enable(struct dp_source *source, const struct dp_points *points,
-		    const bool *which, bool on, struct dp_diag *diag)
+int dp_agent_apply(struct dp_agent *a, u8 *off, struct dp_diag *diag)
 {
-	struct dp_agent *a = dp_agent_of(source);
-	u8 *off = changed(a, points, which, on);
 	struct dp_disabled was = a->off;
 	int err;
 
-	if (!off)
-		return dp_diag_set(diag, -ENOMEM, "out of memory");
-	/* A call that began before would end at an exit that another call comes to. */
-	if (on && forget(a)) {
-		free(off);
-		return dp_diag_set(
-			diag, -EAGAIN,
-			"a thread of process %d is inside a probe; try again",
-			source->pid);
-	}
 	a->off = (struct dp_disabled){ off, dp_engine_probes(a->engine) };
 	err = apply(a, diag);
 	if (!err) {
@@ -99,6 +86,33 @@ int dp_agent_enable(struct dp_source *source, const struct dp_points *points,
 	free(off);
 	apply(a, NULL);
 	return err;
+}
+
+void dp_agent_keep(struct dp_agent *a, u8 *off)
+{
+	free((void *)a->off.v);
+	a->off = (struct dp_disabled){ off, dp_engine_probes(a->engine) };
+	if (!apply(a, NULL))
+		forget(a);
+}
+
+int dp_agent_enable(struct dp_source *source, const struct dp_points *points,
+		    const bool *which, bool on, struct dp_diag *diag)
+{
+	struct dp_agent *a = dp_agent_of(source);
+	u8 *off = changed(a, points, which, on);
+
+	if (!off)
+		return dp_diag_set(diag, -ENOMEM, "out of memory");
+	/* A call that began before would end at an exit that another call comes to. */
+	if (on && forget(a)) {
+		free(off);
+		return dp_diag_set(
+			diag, -EAGAIN,
+			"a thread of process %d is inside a probe; try again",
+			source->pid);
+	}
+	return dp_agent_apply(a, off, diag);
 }
 
 int dp_agent_fork_disabled(struct dp_agent *child,

@@ -4,6 +4,7 @@
 #include "engine/site/reach.h"
 #include "engine/plan/plan.h"
 #include "engine/site/counts.h"
+#include "engine/site/program.h"
 #include "engine/site/instances.h"
 #include "proc/attach_other.h"
 #include "proc/facts.h"
@@ -20,6 +21,11 @@
 
 /* Probes for which there is room where specs wait for a library */
 #define COMING 16384
+/* … and where programs come: as many probes, programs, bytes of their code, local variables */
+#define GROWS 2048
+#define GROWS_PROGRAMS 64
+#define GROWS_CODE (512u << 10)
+#define GROWS_LOCALS (GROWS_PROGRAMS * DP_VARS_MAX)
 
 /**
  * struct adding - state while probes are added
@@ -294,7 +300,7 @@ static int add_late(struct adding *d, size_t i)
 	while (first < dp_engine_probes(d->a->engine))
 		dp_engine_drop(d->a->engine, first++);
 	p->probe = d->last = last;
-	p->refused = err;
+	dp_point_refuse(p, err, "%.150s", diag.text);
 	return 0;
 }
 
@@ -360,7 +366,7 @@ static void move_points(struct adding *d)
 
 	dp_engine_release_gone(d->a->engine);
 	for (i = 0; i < d->a->nr_points; i++) {
-		if (p->v[i].refused || p->v[i].gone)
+		if (p->v[i].refused || p->v[i].gone || p->v[i].retired)
 			continue;
 		if (dp_engine_is_gone(d->a->engine, p->v[i].probe) &&
 		    move_point(d, &p->v[i], &why)) {
@@ -410,7 +416,8 @@ static void expect(const struct adding *d)
 	const struct dp_points *p = want->points;
 	size_t i, now = most_probes(p);
 	bool tracks = d->a->source.tracks, programs = want->logs;
-	u32 more = want->coming ? COMING : 0;
+	u32 more = want->coming ? COMING : want->grows ? GROWS : 0;
+	bool later = want->coming || want->grows;
 
 	for (i = 0; i < want->nr_specs; i++) {
 		tracks |= want->specs[i].kind == DP_SPEC_RETURN;
@@ -420,10 +427,14 @@ static void expect(const struct adding *d)
 			 &(struct dp_expected){
 				 .sites = 2 * (u32)now + 2 * more,
 				 .probes = (u32)now + more,
-				 .programs = programs ? more : 0,
-				 .log = want->coming ? want->longest : 0,
-				 .traces = want->coming ? want->traces : 0,
-				 .heap = want->coming ? want->heap : 0,
+				 .programs = want->grows ? GROWS_PROGRAMS :
+					     programs	 ? more :
+							   0,
+				 .log = later ? want->longest : 0,
+				 .traces = later ? want->traces : 0,
+				 .heap = later ? want->heap : 0,
+				 .code = want->grows ? GROWS_CODE : 0,
+				 .locals = want->grows ? GROWS_LOCALS : 0,
 				 .calls = tracks,
 			 });
 }
@@ -471,7 +482,7 @@ int dp_agent_add(struct dp_source *source, const struct dp_source_request *want,
 	}
 	if (!err)
 		err = dp_agent_watch(a, want, diag);
-	if (!err && source->watches)
+	if (!err && (source->watches || want->grows))
 		expect(&d);
 	dp_process_found_in(a->proc, source->mods);
 	if (!err && source->tracks &&

@@ -114,11 +114,12 @@ struct dp_native {
  * @stack_mask, @jmpmax, @logmax: see struct dp_vm
  * @loads: memory can be read where a fault is mended
  * @records: there are streams
+ * @shared: other programs use its variables
  * @leave: leave at this instruction, counted from 1 along the walk; 0: never. For tests
  */
 struct dp_native_limits {
 	u32 stack_mask, jmpmax, logmax, leave;
-	bool loads, records;
+	bool loads, records, shared;
 };
 
 /**

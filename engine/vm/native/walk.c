@@ -73,6 +73,8 @@ static bool is_additive(const struct dp_walk *w, u64 variable)
 	u32 at, next;
 	u64 arg;
 
+	if (w->limits->shared)
+		return false;
 	for (at = 0; at < w->len; at = next) {
 		u8 op = w->code[at];
 

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* symfile: names of one ELF file, of no process. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "sym/elf/elf.h"
+#include "sym/elf/symtab.h"
+#include "sym/file.h"
+#include "sym/names/mod.h"
+
+_Static_assert(DP_SYMFILE_ID == DP_BUILD_ID_MAX, "a build-id is one");
+
+/** struct dp_symfile - @names: with symbols; @code: with code, maybe the same file again */
+struct dp_symfile {
+	struct dp_elf names, code;
+	struct dp_symtab functions;
+};
+
+static int open_elf(const char *path, struct dp_elf *elf, bool debug)
+{
+	struct stat st;
+	int fd = dp_elf_open_file(path, &st);
+
+	if (fd < 0)
+		return fd;
+	fd = debug ? dp_elf_open_debug(elf, fd) : dp_elf_open_fd(elf, fd);
+	/* What has failed is closed already. */
+	if (fd)
+		*elf = (struct dp_elf){ .fd = -1 };
+	return fd;
+}
+
+/* What `objcopy --only-keep-debug` leaves has no code, and offsets that mean nothing. */
+static bool has_code(const struct dp_elf *elf)
+{
+	const Elf64_Shdr *text = dp_elf_section(elf, ".text");
+
+	return !text || text->sh_type == SHT_PROGBITS;
+}
+
+static int same_build(const struct dp_symfile *f)
+{
+	u8 id[DP_BUILD_ID_MAX];
+	size_t n = dp_elf_build_id(&f->names, id);
+
+	return !n || dp_debugfile_is(&f->code, id, n) ? 0 : -ESTALE;
+}
+
+static int read_functions(struct dp_symfile *f)
+{
+	struct dp_dynsym ds = { 0 };
+	int err = dp_symtab_add_symtab(&f->functions, &f->names, &f->code);
+
+	/* A file without .symtab has what it exports. */
+	if (!err || err == -ENOENT)
+		err = dp_dynsym_load(&ds, &f->names) ?
+			      0 :
+			      dp_symtab_add_dynsym(&f->functions, &ds,
+						   &f->code);
+	dp_dynsym_free(&ds);
+	return err ?: dp_symtab_index(&f->functions);
+}
+
+static int open_both(struct dp_symfile *f, const char *path, const char *code)
+{
+	int err = open_elf(path, &f->names, true);
+
+	if (err)
+		return err;
+	err = open_elf(code ? code : path, &f->code, false);
+	if (err)
+		return err;
+	if (!has_code(&f->code))
+		return -ENODATA;
+	err = same_build(f);
+	return err ?: read_functions(f);
+}
+
+int dp_symfile_open(const char *path, const char *code,
+		    struct dp_symfile **file)
+{
+	struct dp_symfile *f = calloc(1, sizeof(*f));
+	int err;
+
+	*file = NULL;
+	if (!f)
+		return -ENOMEM;
+	f->names.fd = f->code.fd = -1;
+	err = open_both(f, path, code);
+	if (err)
+		dp_symfile_close(f);
+	else
+		*file = f;
+	return err;
+}
+
+void dp_symfile_close(struct dp_symfile *f)
+{
+	if (!f)
+		return;
+	dp_symtab_free(&f->functions);
+	dp_elf_close(&f->names);
+	dp_elf_close(&f->code);
+	free(f);
+}
+
+int dp_symfile_function(const struct dp_symfile *f, const char *name, u64 *addr)
+{
+	const struct dp_sym *s, *best = NULL;
+	bool several = false;
+
+	for (s = dp_symtab_first(&f->functions, name); s;
+	     s = dp_symtab_next(&f->functions, s)) {
+		if (!best || s->rank > best->rank) {
+			best = s;
+			several = false;
+		} else if (s->rank == best->rank && s->value != best->value) {
+			several = true;
+		}
+	}
+	if (!best)
+		return -ENOENT;
+	*addr = best->value;
+	return several			   ? -EINVAL :
+	       best->type == STT_GNU_IFUNC ? -EOPNOTSUPP :
+					     0;
+}
+
+/** struct scan - @n: addresses that have the name */
+struct scan {
+	const char *name;
+	u64 value;
+	size_t n;
+};
+
+static void look_at(struct scan *s, const Elf64_Sym *sym, const char *name)
+{
+	if (!dp_dynsym_defines(sym) || sym->st_shndx == SHN_ABS ||
+	    ELF64_ST_TYPE(sym->st_info) == STT_SECTION ||
+	    ELF64_ST_TYPE(sym->st_info) == STT_FILE || strcmp(name, s->name))
+		return;
+	s->n += !s->n || s->value != sym->st_value;
+	s->value = sym->st_value;
+}
+
+static void scan_table(struct scan *s, const struct dp_elf *elf, u32 type)
+{
+	const Elf64_Shdr *strings, *sh = dp_elf_symbols(elf, type, &strings);
+	void *str = NULL, *v = NULL;
+	const Elf64_Sym *sym;
+	u64 i;
+
+	if (sh && !dp_elf_load_section(elf, strings, &str) &&
+	    !dp_elf_load_section(elf, sh, &v))
+		for (i = 0; i < sh->sh_size / sizeof(*sym); i++) {
+			sym = (const Elf64_Sym *)v + i;
+			if (sym->st_name < strings->sh_size)
+				look_at(s, sym, (char *)str + sym->st_name);
+		}
+	free(v);
+	free(str);
+}
+
+int dp_symfile_any(const struct dp_symfile *f, const char *name, u64 *addr)
+{
+	struct scan s = { .name = name };
+
+	scan_table(&s, &f->names, SHT_SYMTAB);
+	if (!s.n)
+		scan_table(&s, &f->names, SHT_DYNSYM);
+	*addr = s.value;
+	return !s.n ? -ENOENT : s.n > 1 ? -EINVAL : 0;
+}
+
+int dp_symfile_offset(const struct dp_symfile *f, u64 addr, u64 *offset)
+{
+	uint64_t avail, off;
+
+	if (dp_elf_offset(&f->code, addr, &off, &avail))
+		return -ENOENT;
+	*offset = off;
+	return 0;
+}
+
+size_t dp_symfile_code(const struct dp_symfile *f, u64 offset, u8 *code,
+		       size_t size)
+{
+	if (offset >= f->code.size)
+		return 0;
+	if (size > f->code.size - offset)
+		size = f->code.size - offset;
+	return dp_elf_read(&f->code, offset, code, size) ? 0 : size;
+}
+
+size_t dp_symfile_id(const struct dp_symfile *f, u8 id[DP_SYMFILE_ID])
+{
+	return dp_elf_build_id(&f->code, id);
+}
+
+size_t dp_module_id(const struct dp_modules *mods, const struct dp_module *m,
+		    u8 id[DP_SYMFILE_ID])
+{
+	struct dp_elf elf;
+	size_t n;
+
+	if (dp_file_open_elf(mods, dp_mod_of(m), &elf))
+		return 0;
+	n = dp_elf_build_id(&elf, id);
+	dp_elf_close(&elf);
+	return n;
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* exchange: probes that take the places of others, as hits of each generation see them. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <errno.h>
+#include "engine/layout/probe.h"
+#include "engine/site/counts.h"
+#include "engine/site/enable.h"
+#include "engine/site/exchange.h"
+#include "engine/site/program.h"
+#include "engine/vm/ops.h"
+#include "armed.h"
+#include "vm_bytes.h"
+
+#define ROUNDS 200000
+#define GENERATIONS 40
+#define HALF(v) (u8)(v), (u8)((u16)(v) >> 8)
+
+static u32 random_below(u32 n)
+{
+	static u64 x = 88172645463325252ull;
+
+	x ^= x << 13;
+	x ^= x >> 7;
+	x ^= x << 17;
+	return (u32)(x >> 33) % n;
+}
+
+/* What the word says of a generation is what has happened to the probe up to then. */
+static void test_word(void **state)
+{
+	u32 i, from, until, word, g;
+
+	for (i = 0; i < ROUNDS; i++) {
+		from = random_below(GENERATIONS);
+		until = random_below(2) ? 0 : from + 1 + random_below(8);
+		word = DP_ENABLED_FROM(from);
+		if (until)
+			word = DP_ENABLED_UNTIL(word, until);
+		g = random_below(GENERATIONS);
+		assert_int_equal(dp_enabled_in(word, g),
+				 g >= from && (!until || g < until));
+		assert_false(dp_enabled_in(0, g));
+	}
+	assert_true(dp_enabled_in(1, 0) && dp_enabled_in(1, GENERATIONS));
+}
+
+static const u8 inc[] = { OP(INC_LV_I), HALF(1), OP(EXIT) };
+static const u32 starts[] = { 0 };
+
+static int take_program(struct world *w, u32 shares, u32 nr_lv, u32 *number)
+{
+	const struct dp_program_spec spec = {
+		.name = "x",
+		.code = inc,
+		.code_len = sizeof(inc),
+		.starts = starts,
+		.nr_starts = 1,
+		.nr_lv = nr_lv,
+		.room_lv = shares ? 0 : 8,
+		.shares = shares,
+		.stack = 1024,
+	};
+	const char *why;
+	u32 at;
+
+	return dp_engine_add_program(w->e, &spec, number, &at, &why);
+}
+
+static u32 bound(struct world *w, u32 offset, u32 program)
+{
+	const struct dp_binding b = { .program = program,
+				      .maxhits = DP_HITS_UNLIMITED };
+	u32 probe;
+
+	assert_int_equal(add(w, offset, &probe), 0);
+	dp_engine_bind(w->e, probe, &b);
+	return probe;
+}
+
+static void begin_world(struct world *w)
+{
+	static const struct dp_expected room = { .sites = ROOM,
+						 .probes = ROOM,
+						 .programs = 4,
+						 .log = 64,
+						 .locals = 64 };
+
+	begin_expecting(w, DP_ARM_TRAP, &room);
+}
+
+static u32 generation(const struct world *w)
+{
+	return w->e->arena->control.generation;
+}
+
+static bool is_on(const struct world *w, u32 probe, u32 g)
+{
+	return dp_enabled_in(w->e->view.probes[probe].enabled, g);
+}
+
+/* Before and behind the one word that changes, either all is old or all is new. */
+static void test_at_once(void **state)
+{
+	struct world w;
+	u8 off[4] = { DP_OFF_RETIRED, 0, 0, 0 };
+	const struct dp_disabled which = { off, 4 };
+	u32 first, second, a, b, c, d, g;
+
+	begin_world(&w);
+	assert_int_equal(take_program(&w, 0, 2, &first), 0);
+	a = bound(&w, 0, first);
+	b = bound(&w, 32, first);
+	assert_int_equal(go(&w), 0);
+	g = generation(&w);
+	assert_true(is_on(&w, a, g) && is_on(&w, b, g));
+	dp_exchange_begin(w.e);
+	assert_int_equal(take_program(&w, first + 1, 4, &second), 0);
+	c = bound(&w, 0, second);
+	d = bound(&w, 64, second);
+	assert_int_equal(go(&w), 0);
+	assert_int_equal(w.text[64], INT3);
+	assert_true(is_on(&w, a, g) && is_on(&w, b, g));
+	assert_false(is_on(&w, c, g) || is_on(&w, d, g));
+	assert_true(dp_exchange_joins(w.e));
+	dp_exchange_join(w.e);
+	dp_exchange_now(w.e, &which);
+	dp_exchange_end(w.e);
+	assert_int_equal(generation(&w), g + 1);
+	/* Of a hit that began before */
+	assert_true(is_on(&w, a, g) && !is_on(&w, c, g) && !is_on(&w, d, g));
+	assert_true(!is_on(&w, a, g + 1) && is_on(&w, b, g + 1));
+	assert_true(is_on(&w, c, g + 1) && is_on(&w, d, g + 1));
+	assert_int_equal(w.e->view.probes[a].disabled, DP_OFF_RETIRED);
+	end(&w);
+}
+
+/* Both programs have the same variables, of which there are as many as the larger one uses. */
+static void test_shares(void **state)
+{
+	struct world w;
+	struct dp_disabled none = { NULL, 0 };
+	u32 first, second, third;
+
+	begin_world(&w);
+	assert_int_equal(take_program(&w, 0, 2, &first), 0);
+	bound(&w, 0, first);
+	assert_int_equal(go(&w), 0);
+	dp_exchange_begin(w.e);
+	assert_int_equal(take_program(&w, first + 1, 9, &third), -ENOSPC);
+	assert_int_equal(take_program(&w, first + 2, 2, &third), -ENOSPC);
+	assert_int_equal(take_program(&w, first + 1, 8, &second), 0);
+	assert_int_equal(take_program(&w, second + 1, 2, &third), -ENOSPC);
+	bound(&w, 32, second);
+	assert_int_equal(go(&w), 0);
+	dp_exchange_join(w.e);
+	dp_exchange_now(w.e, &none);
+	dp_exchange_end(w.e);
+	assert_false(dp_exchange_joins(w.e));
+	assert_int_equal(w.e->view.programs[first].lv_off,
+			 w.e->view.programs[second].lv_off);
+	assert_int_equal(w.e->view.programs[first].nr_lv, 8);
+	assert_int_equal(w.e->view.programs[second].shares, first + 1);
+	end(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_word),
+		cmocka_unit_test(test_at_once),
+		cmocka_unit_test(test_shares),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * exchange: probes with programs that come in the places of others, at one moment.
+ *
+ * engine/site/exchange.h has the steps. The new probes are armed first, and wait; then those that go
+ * and those that come change places, by one word. Threads are stopped meanwhile, so that hits are
+ * counted for the one or the other. The text of those that have gone is restored afterwards.
+ */
+#include "engine/site/engine.h"
+#include "engine/site/exchange.h"
+#include "proc/proc.h"
+#include "tracer/agent/agent.h"
+#include <dprobes/diag.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A thread leaves a detour within microseconds, if it runs. */
+#define TRIES 200
+#define TIDY_TRIES 40
+#define NAP_US 500
+
+/* As they are now, for all probes that there are. @from, @to: and these are retired */
+static u8 *off_now(const struct dp_agent *a, u32 from, u32 to)
+{
+	u8 *off = calloc(dp_engine_probes(a->engine) + 1, 1);
+
+	if (off && a->off.n)
+		memcpy(off, a->off.v, a->off.n);
+	if (off && from < to)
+		memset(off + from, DP_OFF_RETIRED, to - from);
+	return off;
+}
+
+static u8 *off_retired(const struct dp_agent *a, const struct dp_points *points,
+		       const bool *which, size_t n)
+{
+	u8 *off = off_now(a, 0, 0);
+	size_t i;
+
+	for (i = 0; off && i < n; i++)
+		if (which[i])
+			off[points->v[i].probe] = DP_OFF_RETIRED;
+	return off;
+}
+
+/** struct moment - what happens while threads are stopped; @off: which probes are off then */
+struct moment {
+	struct dp_engine *engine;
+	struct dp_disabled off;
+};
+
+static void now(void *arg)
+{
+	const struct moment *m = arg;
+
+	dp_exchange_join(m->engine);
+	dp_exchange_now(m->engine, &m->off);
+}
+
+/* Only detours that count what is to be shared have to be left. */
+static int meet_moment(struct dp_agent *a, u8 *off, struct dp_diag *diag)
+{
+	struct moment m = { a->engine, { off, dp_engine_probes(a->engine) } };
+	int tries, err = -EAGAIN;
+
+	for (tries = 0; err == -EAGAIN && tries < TRIES; tries++) {
+		err = dp_process_exchange(a->proc, now, &m);
+		if (err == -EAGAIN)
+			usleep(NAP_US);
+	}
+	return err ? dp_diag_set(
+			     diag, err,
+			     "a thread of process %d is always inside a probe; try again",
+			     a->source.pid) :
+		     0;
+}
+
+/* The new probes never were on. @first: of them */
+static void give_up(struct dp_agent *a, u32 first)
+{
+	u8 *off = off_now(a, first, dp_engine_probes(a->engine));
+	struct dp_disabled none = { off, dp_engine_probes(a->engine) };
+
+	if (!off)
+		return;
+	dp_exchange_now(a->engine, &none);
+	dp_exchange_end(a->engine);
+	dp_agent_keep(a, off);
+}
+
+static void tidy_now(void *agent)
+{
+	const struct dp_agent *a = agent;
+
+	dp_exchange_tidy(a->engine, &a->off);
+}
+
+/* Where threads are hardly ever out of the agent, retired probes stay at their sites: hits pass them by. */
+static void tidy(struct dp_agent *a)
+{
+	int tries, err = -EAGAIN;
+
+	for (tries = 0; err == -EAGAIN && tries < TIDY_TRIES; tries++) {
+		err = dp_process_outside(a->proc, tidy_now, a);
+		if (err == -EAGAIN)
+			usleep(NAP_US);
+	}
+	if (!err)
+		dp_process_apply(a->proc, NULL);
+}
+
+static int change_places(struct dp_agent *a, u8 *off, u32 first,
+			 struct dp_diag *diag)
+{
+	/* What is about to change is run by the interpreter meanwhile. */
+	int err = off ? dp_process_apply(a->proc, diag) :
+			dp_diag_set(diag, -ENOMEM, "out of memory");
+
+	if (!err)
+		err = meet_moment(a, off, diag);
+	if (err) {
+		free(off);
+		give_up(a, first);
+		return err;
+	}
+	dp_exchange_end(a->engine);
+	dp_agent_keep(a, off);
+	tidy(a);
+	return 0;
+}
+
+/* Where nothing has come, it waits for its library. */
+static bool any_alive(const struct dp_points *points, size_t first)
+{
+	size_t i = first;
+
+	while (i < points->n && points->v[i].refused)
+		i++;
+	return i < points->n || first == points->n;
+}
+
+int dp_agent_exchange(struct dp_source *source, struct dp_modules *mods,
+		      const struct dp_source_request *want, const bool *retire,
+		      struct dp_diag *diag)
+{
+	struct dp_agent *a = dp_agent_of(source);
+	size_t had = a->nr_points, i;
+	u32 first = dp_engine_probes(a->engine);
+	int err;
+
+	dp_exchange_begin(a->engine);
+	for (i = 0; i < had; i++)
+		if (retire[i] && want->points->v[i].program != DP_NO_PROGRAM)
+			dp_exchange_program(a->engine,
+					    want->points->v[i].program);
+	err = dp_agent_libraries.extend(source, mods, want, diag);
+	if (!err && !any_alive(want->points, had))
+		err = dp_diag_set(diag, -EINVAL, "%s",
+				  want->points->v[had].reason);
+	if (!err)
+		return change_places(a,
+				     off_retired(a, want->points, retire, had),
+				     first, diag);
+	dp_exchange_end(a->engine);
+	dp_process_apply(a->proc, NULL);
+	return err;
+}
+
+int dp_agent_retire(struct dp_source *source, const struct dp_points *points,
+		    const bool *which, struct dp_diag *diag)
+{
+	struct dp_agent *a = dp_agent_of(source);
+	u8 *off = off_retired(a, points, which, points->n);
+
+	return off ? dp_agent_apply(a, off, diag) :
+		     dp_diag_set(diag, -ENOMEM, "out of memory");
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* kind: what a verb does with the probes of its session. */
+#ifndef DP_TRACER_KIND_H
+#define DP_TRACER_KIND_H
+
+#include <stddef.h>
+#include <stdio.h>
+#include "port_types.h"
+
+struct dp_diag;
+struct dp_order_text;
+struct dp_record_copy;
+struct dp_session;
+struct dp_source_request;
+
+/**
+ * struct dp_session_kind - what a verb does with its probes
+ * @arguments: the verb's specs may have ARGS
+ * @inlines: a function may have been inlined, which its specs then mean
+ * @waits: --pending is one of the verb's options
+ * @counts: calls are only counted, unless their spec has a condition
+ * @wants: does a spec mean the session's process? If not, @diag says why. NULL: all do
+ * @rooms: fill in @longest, @traces and @heap of a request, for programs from files; or NULL
+ * @bind: give the probe of a point its program, if it has one
+ * @spare: room for so many specs that come later
+ * @settle: called with the points of a spec, from @first on, or with the error of a spec that has
+ *          none. Return: 0: the session goes on; a negative errno with words
+ * @begun: the probes are armed
+ * @order: carry out an order for a hold, with words for @reply; NULL: the session holds nothing
+ * @record: called with the records of probes, in order of time
+ * @report: print what remains to be told at the end
+ */
+struct dp_session_kind {
+	bool arguments;
+	bool inlines;
+	bool waits, counts;
+	bool (*wants)(const struct dp_session *s, size_t spec,
+		      struct dp_diag *diag);
+	void (*rooms)(const struct dp_session *s,
+		      struct dp_source_request *want);
+	int (*bind)(struct dp_session *s, size_t point, struct dp_diag *diag);
+	size_t spare;
+	int (*settle)(struct dp_session *s, size_t spec, size_t first, int err,
+		      struct dp_diag *diag);
+	void (*begun)(struct dp_session *s);
+	int (*order)(struct dp_session *s, const struct dp_order_text *order,
+		     FILE *reply, struct dp_diag *diag);
+	void (*record)(struct dp_session *s,
+		       const struct dp_record_copy *record);
+	void (*report)(struct dp_session *s);
+};
+
+#endif
