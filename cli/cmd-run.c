@@ -23,6 +23,8 @@ static const char help[] =
 	"      --unformatted-output  a log has the bytes of a record on one line\n"
 	"      --core PATTERN    file of a core dump (\"exit 3\"): %p process, %n number of the dump, %t\n"
 	"                        time, %e name of the thread; core.%p.%n by default\n"
+	"      --debugger CMD    \"exit 1\" stops the process and runs CMD, once the probes are out:\n"
+	"                        %p process, %i thread; without it \"gdb -p PID\" is only told\n"
 	"      --minidump    core dumps have the stacks only, and what names need\n"
 	"      --buffer SIZE room for records, of each CPU: 256k, 64M at most\n"
 	"      --block       hits wait while there is no room; else their records are lost\n"

@@ -6,6 +6,7 @@
  * facilities act. Each record says what became of its facility, and so does the end of the run.
  */
 #include "tracer/facility.h"
+#include "tracer/interval.h"
 #include "tracer/output.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@ struct dp_facilities {
 	struct dp_commands *commands;
 	struct dp_log *log;
 	u64 cores; /* that have been asked for */
+	struct dp_debugged debugged;
 	u64 absent[DP_FACILITIES]; /* records whose facility is not there */
 	u64 lost[DP_FACILITIES]; /* or has not taken them */
 	u64 unlogged; /* records that the log has not taken */
@@ -29,6 +31,7 @@ static int refuse(const struct dp_tracer_options *opt, struct dp_diag *diag)
 {
 	const char *what = opt->nr_facilities		    ? "--facility" :
 			   opt->core			    ? "--core" :
+			   opt->debugger		    ? "--debugger" :
 			   opt->log_target >= DP_LOG_SYSLOG ? "--log-target" :
 							      NULL;
 
@@ -115,11 +118,21 @@ static void command(struct dp_facilities *f, const struct dp_stamp *stamp,
 		dp_diag_set(outcome, 0, "handed over to its command");
 }
 
-static const char *const names[] = {
-	[DP_FACILITY_DEBUGGER] = "the kernel debugger",
-	[DP_FACILITY_CRASH_DUMP] =
-		"a crash dump, which only a kernel's probe can make",
-};
+static int debugger(struct dp_facilities *f, const struct dp_session *s,
+		    const struct dp_stamp *stamp, const char *probe, u32 inside,
+		    struct dp_diag *outcome)
+{
+	int err;
+
+	if (getauxval(AT_SECURE))
+		return dp_diag_set(
+			outcome, -EPERM,
+			"the debugger, which is not called: this dprobes has more rights than its user");
+	err = dp_debugger_halt(s, stamp, probe, inside, &f->debugged, outcome);
+	if (!err)
+		s->printed->halted = true;
+	return err;
+}
 
 static void perform(struct dp_facilities *f, const struct dp_session *s,
 		    const struct dp_stamp *stamp, const char *probe,
@@ -133,11 +146,23 @@ static void perform(struct dp_facilities *f, const struct dp_session *s,
 	} else if (n == DP_FACILITY_CORE) {
 		f->lost[n] += !!dp_core_dump(s, stamp, record->head.tid,
 					     ++f->cores, outcome);
+	} else if (n == DP_FACILITY_DEBUGGER) {
+		f->lost[n] += !!debugger(f, s, stamp, probe, record->head.tid,
+					 outcome);
 	} else {
 		f->absent[n]++;
-		dp_diag_set(outcome, -ENOENT, "%s, which is not performed",
-			    n < DP_FACILITY_CORE ? names[n] : "no facility");
+		dp_diag_set(
+			outcome, -ENOENT, "%s, which is not performed",
+			n == DP_FACILITY_CRASH_DUMP ?
+				"a crash dump, which only a kernel's probe can make" :
+				"no facility");
 	}
+}
+
+void dp_facilities_left(const struct dp_facilities *f)
+{
+	if (f->debugged.pid)
+		dp_debugger_call(f->opt, &f->debugged);
 }
 
 void dp_facilities_take(struct dp_facilities *f, const struct dp_session *s,

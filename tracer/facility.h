@@ -42,6 +42,8 @@ int dp_facilities_open(const struct dp_tracer_options *opt,
 void dp_facilities_take(struct dp_facilities *facilities,
 			const struct dp_session *s,
 			const struct dp_record_copy *record, u16 id);
+/** dp_facilities_left() - the probes have been taken out: what has to wait for that, a debugger */
+void dp_facilities_left(const struct dp_facilities *facilities);
 /** dp_facilities_close() - wait for commands that still run, until ^C; tell what was not done */
 void dp_facilities_close(struct dp_facilities *facilities);
 
@@ -70,6 +72,31 @@ void dp_commands_end(struct dp_commands *commands, u64 failed[DP_FACILITIES]);
  */
 int dp_core_dump(const struct dp_session *s, const struct dp_stamp *stamp,
 		 u32 inside, u64 number, struct dp_diag *outcome);
+
+/* debugger.c: a debugger takes a process over. */
+
+/** struct dp_debugged - the process that a debugger takes over; @pid: 0: none does
+ *  @tid: the thread that hit; @probe: what it hit */
+struct dp_debugged {
+	pid_t pid;
+	u32 tid;
+	char probe[256];
+};
+
+/**
+ * dp_debugger_halt() - stop the session's process for the debugger
+ * @inside: the thread that asked for it, as the process knows it
+ * @d: filled in
+ * @outcome: what became of it, in words
+ * Return: 0 or a negative errno
+ */
+int dp_debugger_halt(const struct dp_session *s, const struct dp_stamp *stamp,
+		     const char *probe, u32 inside, struct dp_debugged *d,
+		     struct dp_diag *outcome);
+/** dp_debugger_call() - the process has no probes any more: say how to debug it, or run --debugger
+ *  and wait for its end */
+void dp_debugger_call(const struct dp_tracer_options *opt,
+		      const struct dp_debugged *d);
 
 /* log.c: DProbes' log. */
 

@@ -479,12 +479,20 @@ static void report(struct dp_session *s)
 			 s->ops->variable(s->source, DP_NO_PROGRAM, i));
 }
 
+static void left(struct dp_session *s)
+{
+	const struct run *run = s->own;
+
+	dp_facilities_left(run->facilities);
+}
+
 static const struct dp_session_kind kind = {
 	.wants = wants,
 	.rooms = rooms,
 	.bind = bind,
 	.record = record,
 	.report = report,
+	.left = left,
 };
 
 static int run_session(struct run *run, int *died_of, struct dp_diag *diag)

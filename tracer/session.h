@@ -16,6 +16,7 @@ enum dp_ending {
 	DP_ENDING_RECORDS, /* as many as were asked for */
 	DP_ENDING_OUTPUT, /* the output cannot be written */
 	DP_ENDING_FILTER, /* a filter install: @filter_refused */
+	DP_ENDING_DEBUGGER, /* which takes the process over */
 	DP_ENDING_FAILURE, /* the probes could not be armed again */
 };
 
@@ -36,6 +37,7 @@ struct dp_records;
  * @bind: give the probe of a point its program, if it has one
  * @record: called with the records of probes, in order of time
  * @report: print what remains to be told at the end
+ * @left: the probes have been taken out, without -f; or NULL
  */
 struct dp_session_kind {
 	bool arguments;
@@ -49,6 +51,7 @@ struct dp_session_kind {
 	void (*record)(struct dp_session *s,
 		       const struct dp_record_copy *record);
 	void (*report)(struct dp_session *s);
+	void (*left)(struct dp_session *s);
 };
 
 struct dp_printed;

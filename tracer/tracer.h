@@ -68,6 +68,8 @@ struct dp_tracer_options {
 	enum dp_log_target log_target;
 	u32 log_items; /* enum dp_log_item */
 	const char *core; /* names of core dumps, a pattern; NULL: as usual */
+	const char *
+		debugger; /* command for a process that is stopped; NULL: only told */
 	bool minidump; /* they have only stacks */
 	bool unformatted; /* a log has bytes, and no rows */
 };
@@ -113,6 +115,8 @@ const char *dp_tracer_log_items(const char *list, u32 *items);
 const char *dp_tracer_log_later(const char *word);
 /** dp_tracer_core_bad() - where is a pattern for names of core dumps wrong? NULL: nowhere */
 const char *dp_tracer_core_bad(const char *pattern);
+/** dp_tracer_debugger_bad() - the same of a debugger's command */
+const char *dp_tracer_debugger_bad(const char *command);
 
 /**
  * struct dp_tracer_vars_options - which variables to show

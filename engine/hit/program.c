@@ -140,7 +140,9 @@ static bool settle(struct dp_context *ctx, const struct dp_site_entry *site,
 	enum dp_completes completes = DP_COMPLETES;
 	bool held;
 
-	if (!dp_probe(ctx->probe)->logonfault)
+	/* A debugger sees the instruction before it has run. */
+	if (!dp_probe(ctx->probe)->logonfault &&
+	    ctx->vm.facility != DP_FACILITY_DEBUGGER)
 		completes = dp_completes(site, hit, ctx->vm.regs);
 	switch (completes) {
 	case DP_COMPLETES:

@@ -38,10 +38,12 @@ void dp_context_release(struct dp_context *ctx);
 /** dp_context_suspend() - the record waits for the original instruction */
 void dp_context_suspend(struct dp_context *ctx);
 
-/** The number of the facility that makes core dumps */
+/** The numbers of the facilities that call a debugger, and that make core dumps */
+#define DP_FACILITY_DEBUGGER 1
 #define DP_FACILITY_CORE 3
-/** dp_hold_begin() - before a record is committed: is its thread to be held for a core dump?
- *  Context: may sleep, for a second or so. dp_hold_end() - wait for the tool, likewise */
+/** dp_hold_begin() - before a record is committed: is its thread to be held for one of them?
+ *  Context: may sleep, for a second or so. dp_hold_end() - wait for the tool, likewise. For the
+ *  debugger the tool says that the hit halts, see struct dp_hit */
 bool dp_hold_begin(const struct dp_context *ctx, const struct dp_hit *hit);
 void dp_hold_end(const struct dp_context *ctx);
 
