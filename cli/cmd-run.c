@@ -21,6 +21,7 @@ static const char help[] =
 	"                        wrote them), syslog, klog\n"
 	"      --log LIST        with these in front of each in a log: PROCNAME, PID, UID, CSEIP, TSC, ALL\n"
 	"      --unformatted-output  a log has the bytes of a record on one line\n"
+	"      --raw FILE    write the records to FILE, too, as DProbes sent them: binary, with --log's items\n"
 	"      --core PATTERN    file of a core dump (\"exit 3\"): %p process, %n number of the dump, %t\n"
 	"                        time, %e name of the thread; core.%p.%n by default\n"
 	"      --debugger CMD    \"exit 1\" stops the process and runs CMD, once the probes are out:\n"

@@ -31,8 +31,9 @@ enum {
 	OPT_CORE = 'R',
 	OPT_MINIDUMP = 'N',
 	OPT_DEBUGGER = 'E',
+	OPT_RAW = 'Z',
 };
-#define WITHOUT_LETTER "JSPBKTAMGICWFLOURNE"
+#define WITHOUT_LETTER "JSPBKTAMGICWFLOURNEZ"
 
 static const struct option long_options[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
@@ -54,6 +55,7 @@ static const struct option long_options[] = {
 	{ "log", required_argument, NULL, OPT_LOG },
 	{ "unformatted-output", no_argument, NULL, OPT_UNFORMATTED },
 	{ "core", required_argument, NULL, OPT_CORE },
+	{ "raw", required_argument, NULL, OPT_RAW },
 	{ "debugger", required_argument, NULL, OPT_DEBUGGER },
 	{ "minidump", no_argument, NULL, OPT_MINIDUMP },
 	{ "mangled", no_argument, NULL, OPT_MANGLED },
@@ -378,6 +380,11 @@ static int take(const struct dp_command *cmd, int c,
 		return 0;
 	case OPT_CORE:
 		return parse_core(optarg, &opt->core);
+	case OPT_RAW:
+		opt->raw = optarg;
+		return *optarg ?
+			       0 :
+			       dp_usage_error("--raw needs the name of a file");
 	case OPT_DEBUGGER:
 		return parse_debugger(optarg, &opt->debugger);
 	case OPT_MINIDUMP:

@@ -19,11 +19,13 @@ struct dp_facilities {
 	const struct dp_tracer_options *opt;
 	struct dp_commands *commands;
 	struct dp_log *log;
+	struct dp_raw *raw;
 	u64 cores; /* that have been asked for */
 	struct dp_debugged debugged;
 	u64 absent[DP_FACILITIES]; /* records whose facility is not there */
 	u64 lost[DP_FACILITIES]; /* or has not taken them */
 	u64 unlogged; /* records that the log has not taken */
+	u64 unraw; /* nor the file of --raw */
 };
 
 /* What a caller with fewer rights may not decide */
@@ -32,6 +34,7 @@ static int refuse(const struct dp_tracer_options *opt, struct dp_diag *diag)
 	const char *what = opt->nr_facilities		    ? "--facility" :
 			   opt->core			    ? "--core" :
 			   opt->debugger		    ? "--debugger" :
+			   opt->raw			    ? "--raw" :
 			   opt->log_target >= DP_LOG_SYSLOG ? "--log-target" :
 							      NULL;
 
@@ -59,6 +62,8 @@ int dp_facilities_open(const struct dp_tracer_options *opt,
 	f->opt = opt;
 	if (opt->log_target != DP_LOG_RING)
 		err = dp_log_open(opt, &f->log, diag);
+	if (opt->raw && !err)
+		err = dp_raw_open(opt, &f->raw, diag);
 	for (i = 0; i < opt->nr_facilities && !err; i++) {
 		err = dp_commands_begin(&f->commands, opt->facilities[i].number,
 					opt->facilities[i].command);
@@ -175,6 +180,8 @@ void dp_facilities_take(struct dp_facilities *f, const struct dp_session *s,
 	dp_record_stamp(s, record, &stamp);
 	if (record->head.facility)
 		perform(f, s, &stamp, p->name, record, &outcome);
+	if (f->raw)
+		f->unraw += !!dp_raw_write(f->raw, s, &stamp, record, id);
 	if (f->log)
 		f->unlogged += !!dp_log_write(f->log, s, &stamp, record, id);
 	else if (s->opt->json)
@@ -210,6 +217,10 @@ void dp_facilities_close(struct dp_facilities *f)
 	if (f->unlogged)
 		dp_output_say("%lu %s could not be written to the log",
 			      f->unlogged, some(f->unlogged));
+	f->unraw += !!dp_raw_close(f->raw);
+	if (f->unraw)
+		dp_output_say("%lu %s could not be written to %s", f->unraw,
+			      some(f->unraw), f->opt->raw);
 	dp_log_close(f->log);
 	free(f);
 }

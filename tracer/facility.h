@@ -109,5 +109,31 @@ int dp_log_write(struct dp_log *log, const struct dp_session *s,
 		 const struct dp_stamp *stamp,
 		 const struct dp_record_copy *record, u16 id);
 void dp_log_close(struct dp_log *log);
+/** dp_log_user() - the user of a thread; ~0: it has ended */
+u32 dp_log_user(pid_t pid, u32 tid);
+/** dp_log_time() - when a hit began, in ns of CLOCK_MONOTONIC */
+u64 dp_log_time(const struct dp_session *s, const struct dp_record *r);
+/**
+ * dp_log_traces() - the log of the record of stack traces that follows a record
+ * @all: out: free()d by the caller; @len: its bytes
+ * @whole: out: it can be read item by item; pop stp has not cut it
+ * Return: 0; -ENOMEM.
+ */
+int dp_log_traces(const struct dp_session *s,
+		  const struct dp_record_copy *record, u16 id, char **all,
+		  size_t *len, bool *whole);
+
+/* raw.c: the same records in binary. */
+
+struct dp_raw;
+/** dp_raw_open() - Return: 0; -EIO, -ENOMEM, with words */
+int dp_raw_open(const struct dp_tracer_options *opt, struct dp_raw **raw,
+		struct dp_diag *diag);
+/** dp_raw_write() - Return: 0 or a negative errno */
+int dp_raw_write(struct dp_raw *raw, const struct dp_session *s,
+		 const struct dp_stamp *stamp,
+		 const struct dp_record_copy *record, u16 id);
+/** dp_raw_close() - Return: 0; as close(2): the last records may be missing */
+int dp_raw_close(struct dp_raw *raw);
 
 #endif

@@ -68,8 +68,8 @@ struct dp_tracer_options {
 	enum dp_log_target log_target;
 	u32 log_items; /* enum dp_log_item */
 	const char *core; /* names of core dumps, a pattern; NULL: as usual */
-	const char *
-		debugger; /* command for a process that is stopped; NULL: only told */
+	const char *debugger; /* command for a stopped process; or NULL */
+	const char *raw; /* file of binary records; or NULL */
 	bool minidump; /* they have only stacks */
 	bool unformatted; /* a log has bytes, and no rows */
 };
