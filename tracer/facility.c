@@ -108,8 +108,19 @@ static void command(struct dp_facilities *f, const struct dp_stamp *stamp,
 		    struct dp_diag *outcome)
 {
 	u32 n = record->head.facility;
+	u8 taken = record->head.flags & (DP_RECORD_TAKEN | DP_RECORD_MISSED);
 	int err = hand_over(f, stamp, probe, record);
 
+	/* The process has a facility of its own by that number. */
+	if (err == -ENOENT && taken) {
+		f->lost[n] += taken == DP_RECORD_MISSED;
+		dp_diag_set(
+			outcome, 0, "%s",
+			taken == DP_RECORD_MISSED ?
+				"the process's own facility, which could not be called there" :
+				"taken by the process's own facility");
+		return;
+	}
 	f->absent[n] += err == -ENOENT;
 	f->lost[n] += err && err != -ENOENT;
 	if (err == -ENOENT)

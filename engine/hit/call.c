@@ -34,6 +34,8 @@ struct call {
 	bool post; /* a post_handler wants the hit */
 	u64 *target; /* the word that says where the thread goes on */
 	struct dp_frame *begun; /* frame of the call that begins */
+	const struct dp_facility_log *log; /* for a facility; NULL: handlers */
+	u32 facility, probe; /* and whose program asks for it */
 };
 
 static void miss(const struct dp_site_entry *site, enum dp_tally why)
@@ -121,6 +123,18 @@ static void each_after(struct call *call)
 	}
 }
 
+/* The thread is busy by now, so the library waits for it before a facility goes. */
+static void facility(const struct call *call)
+{
+	const struct dp_facility_entry *f = dp_facility_entry(call->facility);
+	u64 function = __atomic_load_n(&f->function, __ATOMIC_ACQUIRE);
+
+	call->stack->x87 = !call->signal;
+	if (function)
+		dp_call_handler(call->stack, call->probe, function, f->user,
+				(u64)call->log, DP_STATE_ALL);
+}
+
 /* On the thread's own handler stack. */
 static u32 run(void *arg)
 {
@@ -137,7 +151,9 @@ static u32 run(void *arg)
 	stack->after = call->after;
 	__asm__ volatile("" : : : "memory");
 	hidden = dp_call_hide_alternate(stack, call->on_alt);
-	if (call->after)
+	if (call->log)
+		facility(call);
+	else if (call->after)
 		each_after(call);
 	else
 		each_before(call);
@@ -283,4 +299,19 @@ void dp_call_after(const struct dp_site_entry *site, struct dp_trap *trap)
 	go(&call);
 	dp_regs_to(call.regs, trap->regs);
 	dp_mcontext_set_pc(trap->regs, dp_regs_pc(call.regs));
+}
+
+bool dp_call_facility(const struct dp_site_entry *site,
+		      const struct dp_hit *hit, u32 probe, u32 facility,
+		      const struct dp_facility_log *log)
+{
+	struct call call = {
+		.site = site, .log = log, .probe = probe, .facility = facility
+	};
+
+	if (!enter_hit(&call, hit))
+		return false;
+	call.regs = dp_hit_regs(hit, (void *)call.stack->trapped);
+	go(&call);
+	return true;
 }

@@ -11,6 +11,7 @@
 #include "port_types.h"
 #include "arch/arch.h"
 #include "engine/hit/hit.h"
+#include "engine/layout/facility.h"
 #include "engine/layout/handler.h"
 #include "engine/layout/instance.h"
 #include "engine/layout/site.h"
@@ -105,6 +106,24 @@ enum dp_goes dp_call_site(const struct dp_site_entry *site, struct dp_hit *hit);
 
 /** dp_call_after() - a probed instruction has completed: call post_handlers */
 void dp_call_after(const struct dp_site_entry *site, struct dp_trap *trap);
+
+/** dp_facility_entry() - of a number that can be registered; NULL: the process has no facilities */
+static inline const struct dp_facility_entry *dp_facility_entry(u32 number)
+{
+	const struct dp_facility_entry *all = (const void *)__atomic_load_n(
+		&dp_arena.control.facilities, __ATOMIC_ACQUIRE);
+
+	return all ? &all[number - DP_FACILITY_REGISTERED] : NULL;
+}
+
+/**
+ * dp_call_facility() - call a facility, as handlers are called
+ * @probe: whose program has ended; it is given up if the facility faults
+ * Return: false if none can be called here.
+ */
+bool dp_call_facility(const struct dp_site_entry *site,
+		      const struct dp_hit *hit, u32 probe, u32 facility,
+		      const struct dp_facility_log *log);
 
 /** dp_call_go_on() - a jprobe's handler has run: do the instruction, then post_handlers
  *  @regs: registers for the instruction; @trap: the trap that ended the handler */

@@ -5,6 +5,7 @@
 
 #include "port_types.h"
 #include "engine/hit/hit.h"
+#include "engine/layout/facility.h"
 #include "engine/layout/ring.h"
 #include "engine/layout/site.h"
 #include "engine/layout/instance.h"
@@ -47,6 +48,11 @@ void dp_context_suspend(struct dp_context *ctx);
 bool dp_hold_begin(const struct dp_context *ctx, const struct dp_hit *hit);
 void dp_hold_end(const struct dp_context *ctx);
 
+/** dp_facility_call() - if the program has ended for a facility of the process's own that is called
+ *  then, call it; once for each record. Context: as handlers. */
+void dp_facility_call(struct dp_context *ctx, const struct dp_hit *hit,
+		      enum dp_facility_call when);
+
 /** enum dp_completes - will the original instruction complete? */
 enum dp_completes {
 	DP_COMPLETES,
@@ -58,8 +64,10 @@ enum dp_completes {
 enum dp_completes dp_completes(const struct dp_site_entry *site,
 			       const struct dp_hit *hit, struct dp_regs *regs);
 
-/** dp_pending_complete() - the original instruction of a hit has completed */
-void dp_pending_complete(const struct dp_site_entry *site);
+/** dp_pending_complete() - the original instruction of a hit has completed
+ *  @hit: where the thread is now */
+void dp_pending_complete(const struct dp_site_entry *site,
+			 const struct dp_hit *hit);
 /** dp_pending_abandon() - discard records of hits that a thread will not come back to
  *  @hit: where the thread is now */
 void dp_pending_abandon(u32 tid, const struct dp_hit *hit);

@@ -102,12 +102,16 @@ static void interior_arrival(const struct dp_site_entry *site, int insn,
 /* The breakpoint behind the second copy: the instruction has completed. */
 static void completed(const struct dp_site_entry *site, struct dp_trap *trap)
 {
+	struct dp_hit hit;
+
 	if (dp_hit_who() != DP_WHO_OWNER) {
 		dp_mcontext_set_pc(trap->regs, site->addr + site->insn_len);
 		return;
 	}
-	if (__atomic_load_n(&dp_arena.hit.pending, __ATOMIC_RELAXED))
-		dp_pending_complete(site);
+	if (__atomic_load_n(&dp_arena.hit.pending, __ATOMIC_RELAXED)) {
+		dp_hit_of_trap(&hit, trap);
+		dp_pending_complete(site, &hit);
+	}
 	if (site->calls)
 		dp_call_after(site, trap);
 }

@@ -97,7 +97,7 @@ static void execute(struct dp_vm *vm)
 static void begin(struct dp_vm *vm)
 {
 	vm->end = DP_VM_RUNS;
-	vm->facility = 0;
+	vm->facility = vm->taken = 0;
 	vm->truncated = false;
 	vm->lp = vm->plp = vm->stp = vm->heap_used = 0;
 	vm->exception = 0;

@@ -171,6 +171,7 @@ struct dp_vm {
 	u16 major, minor;
 	u8 end, facility;
 	bool truncated, pending, raised, wrapped;
+	u8 taken; /* DP_RECORD_TAKEN, DP_RECORD_MISSED, or 0; see engine/hit/facility.c */
 	u32 lp, plp, stp, heap_used;
 	u16 exception;
 	u64 parm[2];
