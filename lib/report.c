@@ -52,7 +52,7 @@ static void say_faulted(u32 i)
 
 	dp_symbol_map_name(dp_self.symbols, addr, &name, &offset, &module);
 	if (u->guest) {
-		say("a facility has faulted that a program at %s+0x%lx called; that probe is disabled",
+		say("a function has faulted that a program at %s+0x%lx called; that probe is disabled",
 		    name ? name : "?", offset);
 		return;
 	}

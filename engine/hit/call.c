@@ -34,8 +34,7 @@ struct call {
 	bool post; /* a post_handler wants the hit */
 	u64 *target; /* the word that says where the thread goes on */
 	struct dp_frame *begun; /* frame of the call that begins */
-	const struct dp_facility_log *log; /* for a facility; NULL: handlers */
-	u32 facility, probe; /* and whose program asks for it */
+	struct dp_own_use *own; /* NULL: handlers */
 };
 
 static void miss(const struct dp_site_entry *site, enum dp_tally why)
@@ -123,16 +122,27 @@ static void each_after(struct call *call)
 	}
 }
 
-/* The thread is busy by now, so the library waits for it before a facility goes. */
-static void facility(const struct call *call)
+static bool has_faulted(u32 probe)
 {
-	const struct dp_facility_entry *f = dp_facility_entry(call->facility);
-	u64 function = __atomic_load_n(&f->function, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&dp_probe_state(probe)->status,
+			       __ATOMIC_RELAXED) &
+	       DP_PROBE_FAULTED;
+}
+
+/* The thread is busy by now, so the library waits for it before a function goes. */
+static void own(const struct call *call)
+{
+	struct dp_own_use *o = call->own;
+	u64 function = __atomic_load_n(&o->entry->function, __ATOMIC_ACQUIRE);
 
 	call->stack->x87 = !call->signal;
-	if (function)
-		dp_call_handler(call->stack, call->probe, function, f->user,
-				(u64)call->log, DP_STATE_ALL);
+	if (!function || o->entry->what != o->what)
+		return;
+	o->value = dp_call_handler(call->stack, o->probe, function,
+				   o->entry->user, (u64)o->argument,
+				   DP_STATE_ALL);
+	o->called = true;
+	o->faulted = has_faulted(o->probe);
 }
 
 /* On the thread's own handler stack. */
@@ -151,8 +161,8 @@ static u32 run(void *arg)
 	stack->after = call->after;
 	__asm__ volatile("" : : : "memory");
 	hidden = dp_call_hide_alternate(stack, call->on_alt);
-	if (call->log)
-		facility(call);
+	if (call->own)
+		own(call);
 	else if (call->after)
 		each_after(call);
 	else
@@ -301,17 +311,14 @@ void dp_call_after(const struct dp_site_entry *site, struct dp_trap *trap)
 	dp_mcontext_set_pc(trap->regs, dp_regs_pc(call.regs));
 }
 
-bool dp_call_facility(const struct dp_site_entry *site,
-		      const struct dp_hit *hit, u32 probe, u32 facility,
-		      const struct dp_facility_log *log)
+bool dp_call_own(const struct dp_site_entry *site, const struct dp_hit *hit,
+		 struct dp_own_use *own)
 {
-	struct call call = {
-		.site = site, .log = log, .probe = probe, .facility = facility
-	};
+	struct call call = { .site = site, .own = own };
 
 	if (!enter_hit(&call, hit))
 		return false;
 	call.regs = dp_hit_regs(hit, (void *)call.stack->trapped);
 	go(&call);
-	return true;
+	return own->called;
 }

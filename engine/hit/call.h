@@ -11,9 +11,9 @@
 #include "port_types.h"
 #include "arch/arch.h"
 #include "engine/hit/hit.h"
-#include "engine/layout/facility.h"
 #include "engine/layout/handler.h"
 #include "engine/layout/instance.h"
+#include "engine/layout/own.h"
 #include "engine/layout/site.h"
 #include "port.h"
 
@@ -107,23 +107,24 @@ enum dp_goes dp_call_site(const struct dp_site_entry *site, struct dp_hit *hit);
 /** dp_call_after() - a probed instruction has completed: call post_handlers */
 void dp_call_after(const struct dp_site_entry *site, struct dp_trap *trap);
 
-/** dp_facility_entry() - of a number that can be registered; NULL: the process has no facilities */
-static inline const struct dp_facility_entry *dp_facility_entry(u32 number)
-{
-	const struct dp_facility_entry *all = (const void *)__atomic_load_n(
-		&dp_arena.control.facilities, __ATOMIC_ACQUIRE);
-
-	return all ? &all[number - DP_FACILITY_REGISTERED] : NULL;
-}
-
 /**
- * dp_call_facility() - call a facility, as handlers are called
- * @probe: whose program has ended; it is given up if the facility faults
- * Return: false if none can be called here.
+ * struct dp_own_use - a function of the process's own, that a program calls
+ * @probe: whose program; the probe is given up if the function faults
+ * @what: has to be the entry's, which may have changed since
+ * @value: out: what it returns; @faulted: it has not
  */
-bool dp_call_facility(const struct dp_site_entry *site,
-		      const struct dp_hit *hit, u32 probe, u32 facility,
-		      const struct dp_facility_log *log);
+struct dp_own_use {
+	const struct dp_own_function *entry;
+	u64 what, value;
+	const void *argument;
+	u32 probe;
+	bool called, faulted;
+};
+
+/** dp_call_own() - call it, as handlers are called. Return: false if it is not there any more, or cannot
+ *  be called here. */
+bool dp_call_own(const struct dp_site_entry *site, const struct dp_hit *hit,
+		 struct dp_own_use *own);
 
 /** dp_call_go_on() - a jprobe's handler has run: do the instruction, then post_handlers
  *  @regs: registers for the instruction; @trap: the trap that ended the handler */

@@ -5,8 +5,8 @@
 
 #include "port_types.h"
 #include "engine/hit/hit.h"
-#include "engine/layout/facility.h"
 #include "engine/layout/ring.h"
+#include "engine/layout/own.h"
 #include "engine/layout/site.h"
 #include "engine/layout/instance.h"
 
@@ -49,9 +49,10 @@ bool dp_hold_begin(const struct dp_context *ctx, const struct dp_hit *hit);
 void dp_hold_end(const struct dp_context *ctx);
 
 /** dp_facility_call() - if the program has ended for a facility of the process's own that is called
- *  then, call it; once for each record. Context: as handlers. */
-void dp_facility_call(struct dp_context *ctx, const struct dp_hit *hit,
-		      enum dp_facility_call when);
+ *  then, call it; once for each record. Context: as handlers; @ctx->hit says where. */
+void dp_facility_call(struct dp_context *ctx, enum dp_facility_call when);
+/** dp_external_call() - see @external of struct dp_vm */
+bool dp_external_call(struct dp_vm *vm, struct dp_vm_call *call, bool make);
 
 /** enum dp_completes - will the original instruction complete? */
 enum dp_completes {

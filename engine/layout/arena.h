@@ -160,8 +160,9 @@ struct dp_arena_control {
 	/* not 0: a thread waits while the tool makes its core dump, or calls the debugger; a futex
 	 * that counts those that the tool has served; the thread that goes to the debugger, or 0 */
 	u32 core_holds, core_served, halted_tid;
-	/* address of struct dp_facility_entry, from DP_FACILITY_REGISTERED on; 0: the process has none */
-	u64 facilities;
+	/* addresses of tables of struct dp_own_function: of facilities, from DP_FACILITY_REGISTERED
+	 * on, and of external functions; 0: the process has none */
+	u64 facilities, externals;
 };
 
 /* Of @tool_futex, and of the owner's: the thread's id, and the bit that the kernel sets

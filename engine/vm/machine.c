@@ -88,6 +88,9 @@ static void execute(struct dp_vm *vm)
 	case DP_UNIT_IO:
 		dp_vm_io(vm, op);
 		break;
+	case DP_UNIT_CALL:
+		dp_vm_external(vm);
+		break;
 	default:
 		dp_vm_raise(vm, DP_EX_INVALID_OPCODE, op, at);
 		break;

@@ -6,7 +6,10 @@
  * plain(), and load() with good and bad memory, until SIGTERM. Then it prints, of each facility, how
  * often it was called, the sum of the numbers that were logged, and what was wrong. With an argument,
  * 20 comes and goes meanwhile.
+ *
+ * Its external functions: 1 has two arguments, 2 faults, 3 calls a probed function, 6 has six arguments.
  */
+#include <dprobes/external.h>
 #include <dprobes/facility.h>
 #include <dprobes/kprobes.h>
 #include <errno.h>
@@ -73,6 +76,38 @@ static void nest(void *ctx, const void *log, size_t len)
 	plain(1);
 }
 
+static unsigned long mixed;
+
+static unsigned long mix(void *ctx, const unsigned long *args)
+{
+	volatile double waste = 2.5;
+
+	waste = waste * 3;
+	errno = ENOTTY;
+	__atomic_fetch_add(&mixed, 1, __ATOMIC_RELAXED);
+	return args[0] * 3 + args[1];
+}
+
+static unsigned long trip(void *ctx, const unsigned long *args)
+{
+	return *(volatile char *)args[0];
+}
+
+static unsigned long recurse(void *ctx, const unsigned long *args)
+{
+	return (unsigned long)plain((long)args[0]);
+}
+
+static unsigned long six(void *ctx, const unsigned long *args)
+{
+	unsigned long value = 0;
+	int i;
+
+	for (i = 0; i < 6; i++)
+		value = value * 10 + args[i];
+	return value;
+}
+
 static void on_fault(int sig)
 {
 	siglongjmp(out, 1);
@@ -119,6 +154,27 @@ static int refused(void)
 	return 1;
 }
 
+static int add_externals(void)
+{
+	static dp_external_fn *const fn[] = { mix, trip, recurse, six };
+	static const unsigned int numbers[] = { 1, 2, 3, 6 },
+				  nr[] = { 2, 1, 1, 6 };
+	unsigned int i;
+
+	for (i = 0; i < 4; i++)
+		if (dp_external_register(numbers[i], "external", fn[i], NULL,
+					 nr[i]))
+			return refused();
+	printf("%d", dp_external_register(1, "another", mix, NULL, 2));
+	printf(" %s;", dp_last_diag()->text);
+	printf(" %d %d %d %d\n",
+	       dp_external_register(256, "high", mix, NULL, 2),
+	       dp_external_register(9, "none", NULL, NULL, 2),
+	       dp_external_register(9, "many", mix, NULL, 7),
+	       dp_external_unregister(9));
+	return 0;
+}
+
 static int begin(void)
 {
 	static dp_facility_fn *const fn[] = { take, take, fault, nest };
@@ -140,6 +196,8 @@ static int begin(void)
 	       dp_facility_register(30, "a\033[m", take, NULL, 0),
 	       dp_facility_register(30, "when", take, NULL, 7),
 	       dp_facility_unregister(30));
+	if (add_externals())
+		return 1;
 	fflush(stdout);
 	return 0;
 }
@@ -180,6 +238,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < 4; i++)
 		printf("%d: %lu calls, sum %lu, %lu wrong\n", 20 + i,
 		       tallies[i].calls, tallies[i].sum, tallies[i].wrong);
+	printf("mixed: %lu\n", mixed);
 	printf("%lu wrong, %lu reports\n", wrong, reports);
 	return 0;
 }
