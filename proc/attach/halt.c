@@ -115,8 +115,10 @@ static int lead_out(struct dp_process *proc, struct dp_arena *a,
 		return -ESRCH;
 	__atomic_store_n(&a->control.halted_tid, h->inside, __ATOMIC_RELEASE);
 	dp_process_core_end(proc, h->inside);
+	dp_kill_point("halt: told");
 	changed = quieten(a, t->tid, &was);
 	err = step_out(proc, &view, t);
+	dp_kill_point("halt: led out");
 	if (changed)
 		ptrace(PTRACE_SETSIGMASK, t->tid, 8, &was);
 	__atomic_store_n(&a->control.halted_tid, 0, __ATOMIC_RELEASE);
@@ -144,6 +146,7 @@ static int halt(struct dp_process *proc, void *arg, struct dp_diag *diag)
 		err = dp_stop_more(proc, false, diag);
 	if (err)
 		return err;
+	dp_kill_point("halt: held");
 	t = dp_stop_held(proc, h->tid);
 	if (!a || dp_memory_gone(proc))
 		err = -ESRCH;
@@ -152,6 +155,7 @@ static int halt(struct dp_process *proc, void *arg, struct dp_diag *diag)
 		err = lead_out(proc, a, t, h);
 	if (!err)
 		err = stop(proc, h);
+	dp_kill_point("halt: stopped");
 	dp_stop_release(proc);
 	return err;
 }

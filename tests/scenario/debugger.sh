@@ -86,12 +86,27 @@ for arm in interior trap; do
 	ends=$(grep -c 'for another hit' "$dir/stdout")
 	echo "# $arm: $ends other records asked for it"
 	kill -CONT "$logger_pid"
-	was=$(ticks_of "$logger_pid")
-	worked "$logger_pid" 5
+	worked "$logger_pid" 1
 	is "$arm, threads: it goes on" "$?" 0
 	kill -TERM "$logger_pid"
 	wait "$logger_pid"
 	is "$arm, threads: to its usual end" "$?" 0
+done
+
+# The tool is killed on the way: the process goes on, and the next dprobes takes out what is left.
+for how in 'interior held' 'interior told' 'interior led out' 'interior stopped' 'trap told'; do
+	arm=${how%% *} at=${how#* }
+	start "$VICTIMS/logger" forever 2
+	DPROBES_ARM=$arm DPROBES_KILL_POINT="halt: $at" build/tests/dprobes-kill-points run -o "$dir/records" "$dir/tick.dp" -p "$victim" 2>"$dir/stderr"
+	is "$arm, killed when $at: it was" "$? $(grep -c 'killed after' "$dir/stderr")" "137 1"
+	kill -CONT "$victim"
+	worked "$victim" 1
+	is "$arm, killed when $at: the process goes on" "$?" 0
+	"$DPROBES" detach -p "$victim" >"$dir/records" 2>&1
+	is "$arm, killed when $at: nothing stays there" "$? $("$TOOLS/text-sum" "$victim")" "0 $text"
+	kill -TERM "$victim"
+	wait "$victim"
+	is "$arm, killed when $at: it ends as usual" "$?" 0
 done
 
 # Signals that come all the time: none is lost, and the thread is where it hit.
