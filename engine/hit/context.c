@@ -151,7 +151,7 @@ void dp_pending_complete(const struct dp_site_entry *site,
 	while (serial && (ctx = first_of(tid, serial)))
 		if (take(ctx)) {
 			ctx->hit = (u64)hit;
-			dp_facility_call(ctx, DP_FACILITY_COMMITS);
+			dp_facility_due(ctx, DP_FACILITY_COMMITS);
 			dp_log_commit(ctx);
 			dp_context_release(ctx);
 		}

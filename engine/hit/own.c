@@ -40,7 +40,7 @@ void dp_facility_call(struct dp_context *ctx, enum dp_facility_call when)
 	const struct dp_facility_log log = { vm->log, vm->lp };
 	struct dp_own_use own = { .what = when, .argument = &log };
 
-	if (vm->facility < DP_FACILITY_REGISTERED || vm->taken)
+	if (vm->taken)
 		return;
 	own.entry = table(&dp_arena.control.facilities,
 			  vm->facility - DP_FACILITY_REGISTERED);

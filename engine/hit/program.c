@@ -147,7 +147,7 @@ static bool settle(struct dp_context *ctx, const struct dp_site_entry *site,
 		completes = dp_completes(site, hit, ctx->vm.regs);
 	switch (completes) {
 	case DP_COMPLETES:
-		dp_facility_call(ctx, DP_FACILITY_COMMITS);
+		dp_facility_due(ctx, DP_FACILITY_COMMITS);
 		held = dp_hold_begin(ctx, hit);
 		dp_log_commit(ctx);
 		if (held)
@@ -192,7 +192,7 @@ static void run(void *arg)
 	if (!ctx->serial)
 		ctx->serial = ctx->ticks = dp_port_ticks();
 	ctx->waits = 0;
-	dp_facility_call(ctx, DP_FACILITY_ENDS);
+	dp_facility_due(ctx, DP_FACILITY_ENDS);
 	ctx->waits = settle(ctx, &sites[ctx->site], hit);
 }
 
@@ -315,8 +315,8 @@ static void judge(void *arg)
 	dp_vm_run(vm);
 	dp_hit_put_regs(hit, vm->regs);
 	obey(ctx->probe, vm->end);
-	dp_facility_call(ctx, DP_FACILITY_ENDS);
-	dp_facility_call(ctx, DP_FACILITY_COMMITS);
+	dp_facility_due(ctx, DP_FACILITY_ENDS);
+	dp_facility_due(ctx, DP_FACILITY_COMMITS);
 	if (has_record(vm))
 		tell_ending(vm);
 	else

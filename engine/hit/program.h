@@ -48,8 +48,7 @@ void dp_context_suspend(struct dp_context *ctx);
 bool dp_hold_begin(const struct dp_context *ctx, const struct dp_hit *hit);
 void dp_hold_end(const struct dp_context *ctx);
 
-/** dp_facility_call() - if the program has ended for a facility of the process's own that is called
- *  then, call it; once for each record. Context: as handlers; @ctx->hit says where. */
+/** dp_facility_call() - see dp_facility_due() */
 void dp_facility_call(struct dp_context *ctx, enum dp_facility_call when);
 /** dp_external_call() - see @external of struct dp_vm */
 bool dp_external_call(struct dp_vm *vm, struct dp_vm_call *call, bool make);
@@ -74,6 +73,15 @@ void dp_pending_complete(const struct dp_site_entry *site,
 void dp_pending_abandon(u32 tid, const struct dp_hit *hit);
 
 #pragma GCC visibility pop
+
+/** dp_facility_due() - if the program has ended for a facility of the process's own that is called
+ *  then, call it; once for each record. Context: as handlers; @ctx->hit says where. */
+static inline void dp_facility_due(struct dp_context *ctx,
+				   enum dp_facility_call when)
+{
+	if (ctx->vm.facility >= DP_FACILITY_REGISTERED)
+		dp_facility_call(ctx, when);
+}
 
 /** dp_program_undo() - an execution does not count, see struct dp_probe_state. Without a limit none
  *  does. */
