@@ -224,7 +224,7 @@ $(B)/tests/tools/%: tests/tools/%.c $(B)/libcore.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(B)/libcore.a $(LIBS)
 
-$(B)/tests/tools/upcount $(B)/tests/tools/upreload: $(B)/tests/tools/%: tests/tools/%.c $(B)/libdprobes.so.1
+$(B)/tests/tools/facility $(B)/tests/tools/upcount $(B)/tests/tools/upreload: $(B)/tests/tools/%: tests/tools/%.c $(B)/libdprobes.so.1
 	@mkdir -p $(@D)
 	$(Q)$(CC) -O2 -g $(WARN) -Iinclude -D_GNU_SOURCE -o $@ $< -L$(B) -l:libdprobes.so.1 -Wl,-rpath,'$$ORIGIN/../..'
 

@@ -27,7 +27,7 @@ enum {
 #define DP_TAKES_MANGLED "G"
 #define DP_TAKES_SOURCES "DCW" /* -D, --include, --allow */
 #define DP_TAKES_FACILITIES \
-	"FLOURN" /* --facility, --log-target, --log, --unformatted-output, --core, --minidump */
+	"FLOURNEZ" /* --facility, --log-target, --log, --unformatted-output, --core, --minidump, --debugger, --raw */
 #define DP_TAKES_COMMAND "-" /* -- CMD [ARGS] */
 
 /**

@@ -30,8 +30,10 @@ enum {
 	OPT_UNFORMATTED = 'U',
 	OPT_CORE = 'R',
 	OPT_MINIDUMP = 'N',
+	OPT_DEBUGGER = 'E',
+	OPT_RAW = 'Z',
 };
-#define WITHOUT_LETTER "JSPBKTAMGICWFLOURN"
+#define WITHOUT_LETTER "JSPBKTAMGICWFLOURNEZ"
 
 static const struct option long_options[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
@@ -53,6 +55,8 @@ static const struct option long_options[] = {
 	{ "log", required_argument, NULL, OPT_LOG },
 	{ "unformatted-output", no_argument, NULL, OPT_UNFORMATTED },
 	{ "core", required_argument, NULL, OPT_CORE },
+	{ "raw", required_argument, NULL, OPT_RAW },
+	{ "debugger", required_argument, NULL, OPT_DEBUGGER },
 	{ "minidump", no_argument, NULL, OPT_MINIDUMP },
 	{ "mangled", no_argument, NULL, OPT_MANGLED },
 	{ "interval", required_argument, NULL, 'i' },
@@ -286,6 +290,18 @@ static int parse_core(const char *text, const char **core)
 	return *text ? 0 : dp_usage_error("--core needs the name of a file");
 }
 
+static int parse_debugger(const char *text, const char **debugger)
+{
+	const char *bad = dp_tracer_debugger_bad(text);
+
+	*debugger = text;
+	if (bad)
+		return dp_usage_error(
+			"--debugger %s: \"%.2s\" stands for nothing; %%p, %%i and %%%% do",
+			text, bad);
+	return *text ? 0 : dp_usage_error("--debugger needs a command");
+}
+
 static bool is_used(const struct dp_command *cmd, int c)
 {
 	return c == 'h' || c == 'V' || strchr(cmd->options, c);
@@ -364,6 +380,13 @@ static int take(const struct dp_command *cmd, int c,
 		return 0;
 	case OPT_CORE:
 		return parse_core(optarg, &opt->core);
+	case OPT_RAW:
+		opt->raw = optarg;
+		return *optarg ?
+			       0 :
+			       dp_usage_error("--raw needs the name of a file");
+	case OPT_DEBUGGER:
+		return parse_debugger(optarg, &opt->debugger);
 	case OPT_MINIDUMP:
 		opt->minidump = true;
 		return 0;

@@ -51,6 +51,11 @@ static void say_faulted(u32 i)
 	u64 addr = dp_live_addr(dp_self.engine, i), offset = 0;
 
 	dp_symbol_map_name(dp_self.symbols, addr, &name, &offset, &module);
+	if (u->guest) {
+		say("a function has faulted that a program at %s+0x%lx called; that probe is disabled",
+		    name ? name : "?", offset);
+		return;
+	}
 	say("a handler of the %s at %s+0x%lx has faulted, and is not called any more",
 	    u->kind == 'r' ? "return probe" :
 	    u->kind == 'j' ? "jprobe" :

@@ -6,6 +6,7 @@
  * facilities act. Each record says what became of its facility, and so does the end of the run.
  */
 #include "tracer/facility.h"
+#include "tracer/interval.h"
 #include "tracer/output.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -18,10 +19,13 @@ struct dp_facilities {
 	const struct dp_tracer_options *opt;
 	struct dp_commands *commands;
 	struct dp_log *log;
+	struct dp_raw *raw;
 	u64 cores; /* that have been asked for */
+	struct dp_debugged debugged;
 	u64 absent[DP_FACILITIES]; /* records whose facility is not there */
 	u64 lost[DP_FACILITIES]; /* or has not taken them */
 	u64 unlogged; /* records that the log has not taken */
+	u64 unraw; /* nor the file of --raw */
 };
 
 /* What a caller with fewer rights may not decide */
@@ -29,6 +33,8 @@ static int refuse(const struct dp_tracer_options *opt, struct dp_diag *diag)
 {
 	const char *what = opt->nr_facilities		    ? "--facility" :
 			   opt->core			    ? "--core" :
+			   opt->debugger		    ? "--debugger" :
+			   opt->raw			    ? "--raw" :
 			   opt->log_target >= DP_LOG_SYSLOG ? "--log-target" :
 							      NULL;
 
@@ -56,6 +62,8 @@ int dp_facilities_open(const struct dp_tracer_options *opt,
 	f->opt = opt;
 	if (opt->log_target != DP_LOG_RING)
 		err = dp_log_open(opt, &f->log, diag);
+	if (opt->raw && !err)
+		err = dp_raw_open(opt, &f->raw, diag);
 	for (i = 0; i < opt->nr_facilities && !err; i++) {
 		err = dp_commands_begin(&f->commands, opt->facilities[i].number,
 					opt->facilities[i].command);
@@ -100,8 +108,19 @@ static void command(struct dp_facilities *f, const struct dp_stamp *stamp,
 		    struct dp_diag *outcome)
 {
 	u32 n = record->head.facility;
+	u8 taken = record->head.flags & (DP_RECORD_TAKEN | DP_RECORD_MISSED);
 	int err = hand_over(f, stamp, probe, record);
 
+	/* The process has a facility of its own by that number. */
+	if (err == -ENOENT && taken) {
+		f->lost[n] += taken == DP_RECORD_MISSED;
+		dp_diag_set(
+			outcome, 0, "%s",
+			taken == DP_RECORD_MISSED ?
+				"the process's own facility, which could not be called there" :
+				"taken by the process's own facility");
+		return;
+	}
 	f->absent[n] += err == -ENOENT;
 	f->lost[n] += err && err != -ENOENT;
 	if (err == -ENOENT)
@@ -115,11 +134,21 @@ static void command(struct dp_facilities *f, const struct dp_stamp *stamp,
 		dp_diag_set(outcome, 0, "handed over to its command");
 }
 
-static const char *const names[] = {
-	[DP_FACILITY_DEBUGGER] = "the kernel debugger",
-	[DP_FACILITY_CRASH_DUMP] =
-		"a crash dump, which only a kernel's probe can make",
-};
+static int debugger(struct dp_facilities *f, const struct dp_session *s,
+		    const struct dp_stamp *stamp, const char *probe, u32 inside,
+		    struct dp_diag *outcome)
+{
+	int err;
+
+	if (getauxval(AT_SECURE))
+		return dp_diag_set(
+			outcome, -EPERM,
+			"the debugger, which is not called: this dprobes has more rights than its user");
+	err = dp_debugger_halt(s, stamp, probe, inside, &f->debugged, outcome);
+	if (!err)
+		s->printed->halted = true;
+	return err;
+}
 
 static void perform(struct dp_facilities *f, const struct dp_session *s,
 		    const struct dp_stamp *stamp, const char *probe,
@@ -133,11 +162,23 @@ static void perform(struct dp_facilities *f, const struct dp_session *s,
 	} else if (n == DP_FACILITY_CORE) {
 		f->lost[n] += !!dp_core_dump(s, stamp, record->head.tid,
 					     ++f->cores, outcome);
+	} else if (n == DP_FACILITY_DEBUGGER) {
+		f->lost[n] += !!debugger(f, s, stamp, probe, record->head.tid,
+					 outcome);
 	} else {
 		f->absent[n]++;
-		dp_diag_set(outcome, -ENOENT, "%s, which is not performed",
-			    n < DP_FACILITY_CORE ? names[n] : "no facility");
+		dp_diag_set(
+			outcome, -ENOENT, "%s, which is not performed",
+			n == DP_FACILITY_CRASH_DUMP ?
+				"a crash dump, which only a kernel's probe can make" :
+				"no facility");
 	}
+}
+
+void dp_facilities_left(const struct dp_facilities *f)
+{
+	if (f->debugged.pid)
+		dp_debugger_call(f->opt, &f->debugged);
 }
 
 void dp_facilities_take(struct dp_facilities *f, const struct dp_session *s,
@@ -150,6 +191,8 @@ void dp_facilities_take(struct dp_facilities *f, const struct dp_session *s,
 	dp_record_stamp(s, record, &stamp);
 	if (record->head.facility)
 		perform(f, s, &stamp, p->name, record, &outcome);
+	if (f->raw)
+		f->unraw += !!dp_raw_write(f->raw, s, &stamp, record, id);
 	if (f->log)
 		f->unlogged += !!dp_log_write(f->log, s, &stamp, record, id);
 	else if (s->opt->json)
@@ -185,6 +228,10 @@ void dp_facilities_close(struct dp_facilities *f)
 	if (f->unlogged)
 		dp_output_say("%lu %s could not be written to the log",
 			      f->unlogged, some(f->unlogged));
+	f->unraw += !!dp_raw_close(f->raw);
+	if (f->unraw)
+		dp_output_say("%lu %s could not be written to %s", f->unraw,
+			      some(f->unraw), f->opt->raw);
 	dp_log_close(f->log);
 	free(f);
 }

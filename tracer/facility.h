@@ -42,6 +42,8 @@ int dp_facilities_open(const struct dp_tracer_options *opt,
 void dp_facilities_take(struct dp_facilities *facilities,
 			const struct dp_session *s,
 			const struct dp_record_copy *record, u16 id);
+/** dp_facilities_left() - the probes have been taken out: what has to wait for that, a debugger */
+void dp_facilities_left(const struct dp_facilities *facilities);
 /** dp_facilities_close() - wait for commands that still run, until ^C; tell what was not done */
 void dp_facilities_close(struct dp_facilities *facilities);
 
@@ -71,6 +73,31 @@ void dp_commands_end(struct dp_commands *commands, u64 failed[DP_FACILITIES]);
 int dp_core_dump(const struct dp_session *s, const struct dp_stamp *stamp,
 		 u32 inside, u64 number, struct dp_diag *outcome);
 
+/* debugger.c: a debugger takes a process over. */
+
+/** struct dp_debugged - the process that a debugger takes over; @pid: 0: none does
+ *  @tid: the thread that hit; @probe: what it hit */
+struct dp_debugged {
+	pid_t pid;
+	u32 tid;
+	char probe[256];
+};
+
+/**
+ * dp_debugger_halt() - stop the session's process for the debugger
+ * @inside: the thread that asked for it, as the process knows it
+ * @d: filled in
+ * @outcome: what became of it, in words
+ * Return: 0 or a negative errno
+ */
+int dp_debugger_halt(const struct dp_session *s, const struct dp_stamp *stamp,
+		     const char *probe, u32 inside, struct dp_debugged *d,
+		     struct dp_diag *outcome);
+/** dp_debugger_call() - the process has no probes any more: say how to debug it, or run --debugger
+ *  and wait for its end */
+void dp_debugger_call(const struct dp_tracer_options *opt,
+		      const struct dp_debugged *d);
+
 /* log.c: DProbes' log. */
 
 struct dp_log;
@@ -82,5 +109,31 @@ int dp_log_write(struct dp_log *log, const struct dp_session *s,
 		 const struct dp_stamp *stamp,
 		 const struct dp_record_copy *record, u16 id);
 void dp_log_close(struct dp_log *log);
+/** dp_log_user() - the user of a thread; ~0: it has ended */
+u32 dp_log_user(pid_t pid, u32 tid);
+/** dp_log_time() - when a hit began, in ns of CLOCK_MONOTONIC */
+u64 dp_log_time(const struct dp_session *s, const struct dp_record *r);
+/**
+ * dp_log_traces() - the log of the record of stack traces that follows a record
+ * @all: out: free()d by the caller; @len: its bytes
+ * @whole: out: it can be read item by item; pop stp has not cut it
+ * Return: 0; -ENOMEM.
+ */
+int dp_log_traces(const struct dp_session *s,
+		  const struct dp_record_copy *record, u16 id, char **all,
+		  size_t *len, bool *whole);
+
+/* raw.c: the same records in binary. */
+
+struct dp_raw;
+/** dp_raw_open() - Return: 0; -EIO, -ENOMEM, with words */
+int dp_raw_open(const struct dp_tracer_options *opt, struct dp_raw **raw,
+		struct dp_diag *diag);
+/** dp_raw_write() - Return: 0 or a negative errno */
+int dp_raw_write(struct dp_raw *raw, const struct dp_session *s,
+		 const struct dp_stamp *stamp,
+		 const struct dp_record_copy *record, u16 id);
+/** dp_raw_close() - Return: 0; as close(2): the last records may be missing */
+int dp_raw_close(struct dp_raw *raw);
 
 #endif

@@ -29,6 +29,7 @@ struct dp_source_request;
  * @order: carry out an order for a hold, with words for @reply; NULL: the session holds nothing
  * @record: called with the records of probes, in order of time
  * @report: print what remains to be told at the end
+ * @left: the probes have been taken out, without -f; or NULL
  */
 struct dp_session_kind {
 	bool arguments;
@@ -48,6 +49,7 @@ struct dp_session_kind {
 	void (*record)(struct dp_session *s,
 		       const struct dp_record_copy *record);
 	void (*report)(struct dp_session *s);
+	void (*left)(struct dp_session *s);
 };
 
 #endif

@@ -159,7 +159,7 @@ static void data(const struct dp_log *log, FILE *out, const u8 *bytes, u32 len)
 			row(out, bytes, at, len);
 }
 
-static u32 user_of(pid_t pid, u32 tid)
+u32 dp_log_user(pid_t pid, u32 tid)
 {
 	char path[64], line[256];
 	unsigned int uid = ~0u;
@@ -175,16 +175,14 @@ static u32 user_of(pid_t pid, u32 tid)
 	return uid;
 }
 
-/* On the clock that does not jump: CLOCK_MONOTONIC, in us */
-static u64 steady(double seconds)
+u64 dp_log_time(const struct dp_session *s, const struct dp_record *r)
 {
-	struct timespec real;
-	double since;
+	struct timespec t;
+	u64 since = dp_record_ns(s, r->ticks, s->ops->ticks()), now;
 
-	clock_gettime(CLOCK_REALTIME, &real);
-	since = (double)real.tv_sec + (double)real.tv_nsec / 1e9 - seconds;
-	since = dp_source_now() - since;
-	return since > 0 ? (u64)(since * 1e6) : 0;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	now = (u64)t.tv_sec * 1000000000u + (u64)t.tv_nsec;
+	return now > since ? now - since : 0;
 }
 
 /* In the order of DProbes. What is not known is left out. */
@@ -200,12 +198,12 @@ static void header(const struct dp_log *log, FILE *out,
 			r->cpu);
 	if (want & DP_LOG_PID)
 		dp_output_print(out, "pid=%u ", stamp->pid);
-	uid = want & DP_LOG_UID ? user_of(s->source->pid, stamp->tid) : ~0u;
+	uid = want & DP_LOG_UID ? dp_log_user(s->source->pid, stamp->tid) : ~0u;
 	if (uid != ~0u)
 		dp_output_print(out, "uid=%u ", uid);
 	if (want & DP_LOG_CSEIP)
 		dp_output_print(out, "cs=%x eip=%08lx ", USER_CS, p->addr);
-	us = want & DP_LOG_TSC ? steady(stamp->seconds) : 0;
+	us = want & DP_LOG_TSC ? dp_log_time(s, r) / 1000 : 0;
 	if (want & DP_LOG_TSC)
 		dp_output_print(out, "tsc=%lu:%lu ", us / 1000000,
 				us % 1000000);
@@ -263,30 +261,42 @@ static s64 offset_of(const struct dp_session *s, const struct dp_point *p)
 	return m ? (s64)(p->addr - m->start + m->offset) : -1;
 }
 
-static void traces(const struct dp_log *log, FILE *out,
-		   const struct dp_session *s,
-		   const struct dp_record_copy *record, u16 id)
+int dp_log_traces(const struct dp_session *s,
+		  const struct dp_record_copy *record, u16 id, char **all,
+		  size_t *len, bool *whole)
 {
 	const struct dp_record *r = &record->head;
 	const struct dp_point *p = dp_record_point(s, r->probe);
 	const u8 *bytes = record->data + r->len - r->traces;
+	u32 n = count_traces(bytes, r->traces);
 	s64 offset = offset_of(s, p);
-	char *all = NULL;
-	size_t len = 0;
-	FILE *f = open_memstream(&all, &len);
+	FILE *f = open_memstream(all, len);
 
 	if (!f)
-		return;
+		return -ENOMEM;
+	*whole = n;
 	put_prefix(f, DP_ITEM_STRING, strlen(p->module));
 	put(f, p->module, strlen(p->module));
 	put(f, &offset, sizeof(offset));
 	put(f, &id, sizeof(id));
 	put(f, &r->major, sizeof(r->major));
 	put(f, &r->minor, sizeof(r->minor));
-	put_prefix(f, TRACE_LIST, count_traces(bytes, r->traces));
+	put_prefix(f, TRACE_LIST, n);
 	put(f, bytes, r->traces);
-	fclose(f);
-	dp_output_print(out, "dprobes(0,0) cpu=%u \n", r->cpu);
+	return fclose(f) ? -ENOMEM : 0;
+}
+
+static void traces(const struct dp_log *log, FILE *out,
+		   const struct dp_session *s,
+		   const struct dp_record_copy *record, u16 id)
+{
+	bool whole;
+	char *all;
+	size_t len;
+
+	if (dp_log_traces(s, record, id, &all, &len, &whole))
+		return;
+	dp_output_print(out, "dprobes(0,0) cpu=%u \n", record->head.cpu);
 	dp_output_print(out, "dprobes(0,0)  \n");
 	data(log, out, (u8 *)all, (u32)len);
 	free(all);

@@ -289,6 +289,7 @@ const char *const dp_ending_words[] = {
 	[DP_ENDING_DURATION] = "--duration is over",
 	[DP_ENDING_RECORDS] = "-n has been reached",
 	[DP_ENDING_OUTPUT] = "the output cannot be written",
+	[DP_ENDING_DEBUGGER] = "a debugger takes over",
 	[DP_ENDING_FAILURE] = "the probes could not be armed again",
 };
 

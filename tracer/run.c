@@ -479,12 +479,20 @@ static void report(struct dp_session *s)
 			 s->ops->variable(s->source, DP_NO_PROGRAM, i));
 }
 
+static void left(struct dp_session *s)
+{
+	const struct run *run = s->own;
+
+	dp_facilities_left(run->facilities);
+}
+
 static const struct dp_session_kind kind = {
 	.wants = dp_run_wants,
 	.rooms = dp_run_rooms,
 	.bind = dp_run_bind,
 	.record = dp_run_record,
 	.report = report,
+	.left = left,
 };
 
 int dp_run_session(struct run *run, const struct dp_session_kind *as,

@@ -17,6 +17,7 @@ enum dp_ending {
 	DP_ENDING_RECORDS, /* as many as were asked for */
 	DP_ENDING_OUTPUT, /* the output cannot be written */
 	DP_ENDING_FILTER, /* a filter install: @filter_refused */
+	DP_ENDING_DEBUGGER, /* which takes the process over */
 	DP_ENDING_FAILURE, /* the probes could not be armed again */
 };
 

@@ -171,7 +171,7 @@ static inline double dp_source_now(void)
  *   probed, and the others are as they were.
  * retire() - take some points out for good; their counts stay. NULL: the source cannot
  *   Return: as enable().
- * core() - write a core file, see dp_process_core(). NULL: the source cannot
+ * core(), halt() - see dp_process_core(), dp_process_halt(). NULL: the source cannot
  * core_end() - there will be none: thread @inside, which may wait for it, goes on
  * disarm() - take all probes out. @alive: the process's memory is still there
  *   Return: 0; -EAGAIN a thread is still inside; as arm().
@@ -234,6 +234,8 @@ struct dp_source_ops {
 		    const struct dp_core_request *want,
 		    struct dp_core_result *result, struct dp_diag *diag);
 	void (*core_end)(struct dp_source *source, u32 inside);
+	int (*halt)(struct dp_source *source, u32 tid, u32 inside, bool *there,
+		    struct dp_diag *diag);
 	int (*disarm)(struct dp_source *source, bool alive,
 		      struct dp_diag *diag);
 	void (*settle)(struct dp_source *source, dp_source_take take,

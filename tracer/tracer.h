@@ -68,6 +68,8 @@ struct dp_tracer_options {
 	enum dp_log_target log_target;
 	u32 log_items; /* enum dp_log_item */
 	const char *core; /* names of core dumps, a pattern; NULL: as usual */
+	const char *debugger; /* command for a stopped process; or NULL */
+	const char *raw; /* file of binary records; or NULL */
 	bool minidump; /* they have only stacks */
 	bool unformatted; /* a log has bytes, and no rows */
 	const struct dp_classic_options *classic; /* of DProbes' own commands */
@@ -155,6 +157,8 @@ bool dp_tracer_log_listens(void);
 const char *dp_tracer_list_bad(const char *list);
 /** dp_tracer_core_bad() - where is a pattern for names of core dumps wrong? NULL: nowhere */
 const char *dp_tracer_core_bad(const char *pattern);
+/** dp_tracer_debugger_bad() - the same of a debugger's command */
+const char *dp_tracer_debugger_bad(const char *command);
 
 /**
  * struct dp_tracer_vars_options - which variables to show

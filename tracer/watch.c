@@ -52,6 +52,8 @@ bool dp_watch_over(const struct dp_session *s, double end,
 		*ending = DP_ENDING_INTERRUPT;
 	else if (ferror(s->opt->out))
 		*ending = DP_ENDING_OUTPUT;
+	else if (s->printed->halted)
+		*ending = DP_ENDING_DEBUGGER;
 	else if (dp_record_were_all(s))
 		*ending = DP_ENDING_RECORDS;
 	else if (end && dp_source_now() >= end)
@@ -293,6 +295,8 @@ static int probe(struct dp_session *s, int *died_of, struct dp_diag *diag)
 	s->ops->end(s->source, &end);
 	if (!s->opt->quiet || end.trap)
 		dp_report_summary(s);
+	if (s->kind->left)
+		s->kind->left(s);
 	if (s->ending != DP_ENDING_EXEC)
 		status = outcome(s, died_of);
 	dp_pending_tell(s);

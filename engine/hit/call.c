@@ -34,6 +34,7 @@ struct call {
 	bool post; /* a post_handler wants the hit */
 	u64 *target; /* the word that says where the thread goes on */
 	struct dp_frame *begun; /* frame of the call that begins */
+	struct dp_own_use *own; /* NULL: handlers */
 };
 
 static void miss(const struct dp_site_entry *site, enum dp_tally why)
@@ -121,6 +122,29 @@ static void each_after(struct call *call)
 	}
 }
 
+static bool has_faulted(u32 probe)
+{
+	return __atomic_load_n(&dp_probe_state(probe)->status,
+			       __ATOMIC_RELAXED) &
+	       DP_PROBE_FAULTED;
+}
+
+/* The thread is busy by now, so the library waits for it before a function goes. */
+static void own(const struct call *call)
+{
+	struct dp_own_use *o = call->own;
+	u64 function = __atomic_load_n(&o->entry->function, __ATOMIC_ACQUIRE);
+
+	call->stack->x87 = !call->signal;
+	if (!function || o->entry->what != o->what)
+		return;
+	o->value = dp_call_handler(call->stack, o->probe, function,
+				   o->entry->user, (u64)o->argument,
+				   DP_STATE_ALL);
+	o->called = true;
+	o->faulted = has_faulted(o->probe);
+}
+
 /* On the thread's own handler stack. */
 static u32 run(void *arg)
 {
@@ -136,7 +160,9 @@ static u32 run(void *arg)
 	stack->after = call->after;
 	__asm__ volatile("" : : : "memory");
 	hidden = dp_call_hide_alternate(stack, call->on_alt);
-	if (call->after)
+	if (call->own)
+		own(call);
+	else if (call->after)
 		each_after(call);
 	else
 		each_before(call);
@@ -284,4 +310,16 @@ void dp_call_after(const struct dp_site_entry *site, struct dp_trap *trap)
 	go(&call);
 	dp_regs_to(call.regs, trap->regs);
 	dp_mcontext_set_pc(trap->regs, dp_regs_pc(call.regs));
+}
+
+bool dp_call_own(const struct dp_site_entry *site, const struct dp_hit *hit,
+		 struct dp_own_use *own)
+{
+	struct call call = { .site = site, .own = own };
+
+	if (!enter_hit(&call, hit))
+		return false;
+	call.regs = dp_hit_regs(hit, (void *)call.stack->trapped);
+	go(&call);
+	return own->called;
 }

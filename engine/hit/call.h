@@ -13,6 +13,7 @@
 #include "engine/hit/hit.h"
 #include "engine/layout/handler.h"
 #include "engine/layout/instance.h"
+#include "engine/layout/own.h"
 #include "engine/layout/site.h"
 #include "port.h"
 
@@ -107,6 +108,25 @@ enum dp_goes dp_call_site(const struct dp_site_entry *site, struct dp_hit *hit);
 
 /** dp_call_after() - a probed instruction has completed: call post_handlers */
 void dp_call_after(const struct dp_site_entry *site, struct dp_trap *trap);
+
+/**
+ * struct dp_own_use - a function of the process's own, that a program calls
+ * @probe: whose program; the probe is given up if the function faults
+ * @what: has to be the entry's, which may have changed since
+ * @value: out: what it returns; @faulted: it has not
+ */
+struct dp_own_use {
+	const struct dp_own_function *entry;
+	u64 what, value;
+	const void *argument;
+	u32 probe;
+	bool called, faulted;
+};
+
+/** dp_call_own() - call it, as handlers are called. Return: false if it is not there any more, or cannot
+ *  be called here. */
+bool dp_call_own(const struct dp_site_entry *site, const struct dp_hit *hit,
+		 struct dp_own_use *own);
 
 /** dp_call_go_on() - a jprobe's handler has run: do the instruction, then post_handlers
  *  @regs: registers for the instruction; @trap: the trap that ended the handler */

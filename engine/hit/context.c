@@ -141,7 +141,8 @@ static struct dp_context *first_of(u32 tid, u64 serial)
 	return first;
 }
 
-void dp_pending_complete(const struct dp_site_entry *site)
+void dp_pending_complete(const struct dp_site_entry *site,
+			 const struct dp_hit *hit)
 {
 	u32 tid = dp_hit_tid();
 	u64 serial = latest(tid, dp_site_index(site));
@@ -149,6 +150,8 @@ void dp_pending_complete(const struct dp_site_entry *site)
 
 	while (serial && (ctx = first_of(tid, serial)))
 		if (take(ctx)) {
+			ctx->hit = (u64)hit;
+			dp_facility_due(ctx, DP_FACILITY_COMMITS);
 			dp_log_commit(ctx);
 			dp_context_release(ctx);
 		}

@@ -28,14 +28,15 @@ static bool is_mine(void)
 }
 
 /* The thread may be told that an instruction has completed. */
-static bool is_hit(const struct dp_site_entry *site, u32 number)
+static bool is_hit(const struct dp_site_entry *site, u32 number,
+		   const struct dp_hit *hit)
 {
 	if (!is_mine())
 		return false;
 	if (!(number & DP_CALLOUT_AFTER))
 		return true;
 	if (__atomic_load_n(&dp_arena.hit.pending, __ATOMIC_RELAXED))
-		dp_pending_complete(site);
+		dp_pending_complete(site, hit);
 	return false;
 }
 
@@ -66,11 +67,11 @@ u64 dp_hit_detour(struct dp_call_frame *frame)
 	struct dp_hit hit = { .frame = frame };
 	u64 *above = (u64 *)(frame + 1);
 
-	if (!is_hit(site, number))
-		return 0;
 	if (number & DP_CALLOUT_TRACKED)
 		hit.target = above++;
 	hit.sp = (u64)above + DP_RED_ZONE;
+	if (!is_hit(site, number, &hit))
+		return 0;
 	frame->number = number & DP_CALLOUT_INDEX;
 	frame->inner = number & DP_CALLOUT_INNER;
 	dp_regs_set_pc(&frame->regs, site->addr);
@@ -91,7 +92,7 @@ void dp_hit_observed(u32 number, struct dp_mcontext *mc)
 		dp_site_at(number & DP_CALLOUT_INDEX);
 	struct dp_hit hit = { .mc = mc, .sp = dp_mcontext_sp(mc) };
 
-	if (!is_hit(site, number))
+	if (!is_hit(site, number, &hit))
 		return;
 	run(site, &hit, false);
 	dp_mcontext_set_sp(mc, hit.sp);

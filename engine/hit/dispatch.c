@@ -87,6 +87,8 @@ enum dp_goes dp_dispatch_site(const struct dp_site_entry *site,
 	if (site->counts && !counted)
 		dp_hit_count(dp_site_index(site));
 	hit->waits = site->runs && each(site, hit);
+	if (hit->halts)
+		return DP_GOES_AS_TOLD;
 	if (!site->calls)
 		return DP_GOES_ON;
 	return dp_arena.control.nr_upcalls ? dp_upcall_site(site, hit) :

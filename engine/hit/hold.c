@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * hold: a thread that asks for a core dump waits until the tool has copied its stack.
+ * hold: a thread that asks for a core dump waits until the tool has copied its stack; one that asks
+ * for a debugger, until the tool lets it go back to its instruction.
  *
  *   thread  takes the place, leaves its registers there, commits its record, waits
  *   tool    reads the record, copies, empties the place, wakes
+ *        or reads the record, says that the thread halts, empties the place, leads it out
  *
  * One thread at a time has the place; others wait for it before they commit theirs. Nobody waits for
  * much longer than a second: a thread that has been killed leaves the place taken, and a tool may be
@@ -52,12 +54,20 @@ static bool is_over(u64 since)
 	return !now || now - since >= MOST_MS;
 }
 
+/* At an intercepted call there is no way back to the instruction. */
+static bool is_wanted(u8 facility, const struct dp_hit *hit)
+{
+	if (facility == DP_FACILITY_DEBUGGER)
+		return hit->frame || hit->trap;
+	return facility == DP_FACILITY_CORE;
+}
+
 bool dp_hold_begin(const struct dp_context *ctx, const struct dp_hit *hit)
 {
 	struct dp_arena_hit *h = &dp_arena.hit;
 	u64 since;
 
-	if (ctx->vm.facility != DP_FACILITY_CORE || !is_served())
+	if (!is_wanted(ctx->vm.facility, hit) || !is_served())
 		return false;
 	for (since = dp_port_now(); !take(ctx->tid); nap()) {
 		if (!is_served())
@@ -82,4 +92,8 @@ void dp_hold_end(const struct dp_context *ctx)
 		nap();
 	__atomic_compare_exchange_n(tid, &mine, 0, false, __ATOMIC_RELEASE,
 				    __ATOMIC_RELAXED);
+	if (ctx->vm.facility == DP_FACILITY_DEBUGGER &&
+	    __atomic_load_n(&dp_arena.control.halted_tid, __ATOMIC_ACQUIRE) ==
+		    ctx->tid)
+		((struct dp_hit *)ctx->hit)->halts = true;
 }

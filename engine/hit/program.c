@@ -109,6 +109,7 @@ static void prepare(struct dp_context *ctx, const struct dp_hit *hit,
 	vm->safe_low = hit->low;
 	vm->safe_high = hit->high;
 	vm->resume = resume;
+	vm->external = dp_external_call;
 	vm->probe = ctx->probe;
 	vm->tid = ctx->tid;
 	vm->major = p->major;
@@ -140,10 +141,13 @@ static bool settle(struct dp_context *ctx, const struct dp_site_entry *site,
 	enum dp_completes completes = DP_COMPLETES;
 	bool held;
 
-	if (!dp_probe(ctx->probe)->logonfault)
+	/* A debugger sees the instruction before it has run. */
+	if (!dp_probe(ctx->probe)->logonfault &&
+	    ctx->vm.facility != DP_FACILITY_DEBUGGER)
 		completes = dp_completes(site, hit, ctx->vm.regs);
 	switch (completes) {
 	case DP_COMPLETES:
+		dp_facility_due(ctx, DP_FACILITY_COMMITS);
 		held = dp_hold_begin(ctx, hit);
 		dp_log_commit(ctx);
 		if (held)
@@ -188,6 +192,7 @@ static void run(void *arg)
 	if (!ctx->serial)
 		ctx->serial = ctx->ticks = dp_port_ticks();
 	ctx->waits = 0;
+	dp_facility_due(ctx, DP_FACILITY_ENDS);
 	ctx->waits = settle(ctx, &sites[ctx->site], hit);
 }
 
@@ -275,7 +280,7 @@ static void tell_ending(struct dp_vm *vm)
 		.minor = vm->minor,
 		.exception = vm->end == DP_VM_EXCEPTION ? vm->exception : 0,
 		.facility = vm->facility,
-		.flags = vm->truncated ? DP_RECORD_TRUNCATED : 0,
+		.flags = (vm->truncated ? DP_RECORD_TRUNCATED : 0) | vm->taken,
 		.parm = { vm->parm[0], vm->parm[1] },
 	};
 
@@ -310,6 +315,8 @@ static void judge(void *arg)
 	dp_vm_run(vm);
 	dp_hit_put_regs(hit, vm->regs);
 	obey(ctx->probe, vm->end);
+	dp_facility_due(ctx, DP_FACILITY_ENDS);
+	dp_facility_due(ctx, DP_FACILITY_COMMITS);
 	if (has_record(vm))
 		tell_ending(vm);
 	else

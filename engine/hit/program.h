@@ -6,6 +6,7 @@
 #include "port_types.h"
 #include "engine/hit/hit.h"
 #include "engine/layout/ring.h"
+#include "engine/layout/own.h"
 #include "engine/layout/site.h"
 #include "engine/layout/instance.h"
 
@@ -38,12 +39,19 @@ void dp_context_release(struct dp_context *ctx);
 /** dp_context_suspend() - the record waits for the original instruction */
 void dp_context_suspend(struct dp_context *ctx);
 
-/** The number of the facility that makes core dumps */
+/** The numbers of the facilities that call a debugger, and that make core dumps */
+#define DP_FACILITY_DEBUGGER 1
 #define DP_FACILITY_CORE 3
-/** dp_hold_begin() - before a record is committed: is its thread to be held for a core dump?
- *  Context: may sleep, for a second or so. dp_hold_end() - wait for the tool, likewise */
+/** dp_hold_begin() - before a record is committed: is its thread to be held for one of them?
+ *  Context: may sleep, for a second or so. dp_hold_end() - wait for the tool, likewise. For the
+ *  debugger the tool says that the hit halts, see struct dp_hit */
 bool dp_hold_begin(const struct dp_context *ctx, const struct dp_hit *hit);
 void dp_hold_end(const struct dp_context *ctx);
+
+/** dp_facility_call() - see dp_facility_due() */
+void dp_facility_call(struct dp_context *ctx, enum dp_facility_call when);
+/** dp_external_call() - see @external of struct dp_vm */
+bool dp_external_call(struct dp_vm *vm, struct dp_vm_call *call, bool make);
 
 /** enum dp_completes - will the original instruction complete? */
 enum dp_completes {
@@ -56,13 +64,24 @@ enum dp_completes {
 enum dp_completes dp_completes(const struct dp_site_entry *site,
 			       const struct dp_hit *hit, struct dp_regs *regs);
 
-/** dp_pending_complete() - the original instruction of a hit has completed */
-void dp_pending_complete(const struct dp_site_entry *site);
+/** dp_pending_complete() - the original instruction of a hit has completed
+ *  @hit: where the thread is now */
+void dp_pending_complete(const struct dp_site_entry *site,
+			 const struct dp_hit *hit);
 /** dp_pending_abandon() - discard records of hits that a thread will not come back to
  *  @hit: where the thread is now */
 void dp_pending_abandon(u32 tid, const struct dp_hit *hit);
 
 #pragma GCC visibility pop
+
+/** dp_facility_due() - if the program has ended for a facility of the process's own that is called
+ *  then, call it; once for each record. Context: as handlers; @ctx->hit says where. */
+static inline void dp_facility_due(struct dp_context *ctx,
+				   enum dp_facility_call when)
+{
+	if (ctx->vm.facility >= DP_FACILITY_REGISTERED)
+		dp_facility_call(ctx, when);
+}
 
 /** dp_program_undo() - an execution does not count, see struct dp_probe_state. Without a limit none
  *  does. */

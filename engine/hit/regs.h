@@ -40,6 +40,7 @@ struct dp_call_frame {
  * @fpstate: address of its saved vector registers; 0: they are in place
  * @signals: signals are not blocked during the hit
  * @waits: a record of this hit waits for the instruction
+ * @halts: the thread goes back to its instruction in the program, where a debugger takes over
  */
 struct dp_hit {
 	struct dp_call_frame *frame;
@@ -50,7 +51,7 @@ struct dp_hit {
 	u64 low, high;
 	u64 fpstate;
 	u64 alt_sp, alt_size;
-	bool signals, waits;
+	bool signals, waits, halts;
 };
 
 #define DP_ALT_UNKNOWN (~0ull)

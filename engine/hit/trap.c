@@ -34,7 +34,7 @@ void dp_hit_of_trap(struct dp_hit *hit, struct dp_trap *trap)
 	hit->sp = sp;
 	hit->low = hit->high = 0;
 	hit->fpstate = dp_mcontext_vectors(trap->regs);
-	hit->signals = hit->waits = false;
+	hit->signals = hit->waits = hit->halts = false;
 	hit->alt_sp = trap->alt_sp;
 	hit->alt_size = trap->alt_size;
 	if (trap->at < sp && sp - trap->at <= FRAME_MAX)
@@ -102,12 +102,16 @@ static void interior_arrival(const struct dp_site_entry *site, int insn,
 /* The breakpoint behind the second copy: the instruction has completed. */
 static void completed(const struct dp_site_entry *site, struct dp_trap *trap)
 {
+	struct dp_hit hit;
+
 	if (dp_hit_who() != DP_WHO_OWNER) {
 		dp_mcontext_set_pc(trap->regs, site->addr + site->insn_len);
 		return;
 	}
-	if (__atomic_load_n(&dp_arena.hit.pending, __ATOMIC_RELAXED))
-		dp_pending_complete(site);
+	if (__atomic_load_n(&dp_arena.hit.pending, __ATOMIC_RELAXED)) {
+		dp_hit_of_trap(&hit, trap);
+		dp_pending_complete(site, &hit);
+	}
 	if (site->calls)
 		dp_call_after(site, trap);
 }

@@ -158,6 +158,7 @@ APART static void leave(const struct dp_place *at, enum dp_call_end how,
 	bool logs = dp_probe(group)->way & DP_WAY_LOGS;
 	struct dp_record head = { .probe = group };
 	struct dp_context *ctx;
+	bool held = false;
 
 	/* Time that is waited for the reader is none of the call's. */
 	if (logs)
@@ -173,11 +174,14 @@ APART static void leave(const struct dp_place *at, enum dp_call_end how,
 	    logs) {
 		leaving.value = hit ? returned(group, hit) : 0;
 		head.tid = hit ? dp_hit_tid() : v->tid;
+		held = ctx && dp_hold_begin(ctx, hit);
 		tell(&head, v, &leaving, ctx);
 	}
+	dp_place_release(at);
+	if (held)
+		dp_hold_end(ctx);
 	if (ctx)
 		dp_context_release(ctx);
-	dp_place_release(at);
 }
 
 /* The function is entered where an instance of it is. That was left otherwise, or its

@@ -160,9 +160,12 @@ struct dp_arena_control {
 	u32 room_off, log_room, trace_room, heap_room, room_stride;
 	/* what programs allocate: struct dp_vm_globals */
 	u32 globals_off;
-	/* not 0: a thread waits while the tool makes its core dump; a futex that counts those that
-	 * the tool has served */
-	u32 core_holds, core_served;
+	/* not 0: a thread waits while the tool makes its core dump, or calls the debugger; a futex
+	 * that counts those that the tool has served; the thread that goes to the debugger, or 0 */
+	u32 core_holds, core_served, halted_tid;
+	/* addresses of tables of struct dp_own_function: of facilities, from DP_FACILITY_REGISTERED
+	 * on, and of external functions; 0: the process has none */
+	u64 facilities, externals;
 	u32 generation; /* of the probes that are on: see dp_enabled_in() */
 	u32 pad_generation;
 };
@@ -203,7 +206,7 @@ struct dp_arena_hit {
 	u32 filter_late; /* threads that went on without an answer */
 	/* such a thread has given the text back to the page cache */
 	u32 text_left;
-	/* the thread that waits for its core dump, or 0; its registers; where its vector
+	/* the thread that waits for its core dump, or for the debugger, or 0; its registers; where its vector
 	 * registers are, if not in place */
 	u32 core_tid;
 	struct dp_regs core_regs;
@@ -211,7 +214,7 @@ struct dp_arena_hit {
 };
 
 #define DP_LAYOUT_MAGIC 0x3165626f72507044ull
-#define DP_LAYOUT_VERSION 37
+#define DP_LAYOUT_VERSION 38
 
 #define DP_AGENT_TEXT (28 * DP_PAGE)
 #define DP_WIPE_OFFSET DP_AGENT_TEXT

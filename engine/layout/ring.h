@@ -56,6 +56,8 @@ struct dp_context {
 /** enum dp_record_flag */
 enum dp_record_flag {
 	DP_RECORD_TRUNCATED = 1, /* the log was too small */
+	DP_RECORD_TAKEN = 2, /* a facility of the process's own has had it */
+	DP_RECORD_MISSED = 4, /* or could not be called */
 };
 
 /**

@@ -151,7 +151,7 @@ static void fill(struct dp_record *r, const struct dp_context *ctx)
 		.len = vm->lp + vm->stp,
 		.traces = vm->stp,
 		.facility = vm->facility,
-		.flags = vm->truncated ? DP_RECORD_TRUNCATED : 0,
+		.flags = (vm->truncated ? DP_RECORD_TRUNCATED : 0) | vm->taken,
 		.parm = { vm->parm[0], vm->parm[1] },
 	};
 }

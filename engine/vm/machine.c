@@ -88,6 +88,9 @@ static void execute(struct dp_vm *vm)
 	case DP_UNIT_IO:
 		dp_vm_io(vm, op);
 		break;
+	case DP_UNIT_CALL:
+		dp_vm_external(vm);
+		break;
 	default:
 		dp_vm_raise(vm, DP_EX_INVALID_OPCODE, op, at);
 		break;
@@ -97,7 +100,7 @@ static void execute(struct dp_vm *vm)
 static void begin(struct dp_vm *vm)
 {
 	vm->end = DP_VM_RUNS;
-	vm->facility = 0;
+	vm->facility = vm->taken = 0;
 	vm->truncated = false;
 	vm->lp = vm->plp = vm->stp = vm->heap_used = 0;
 	vm->exception = 0;

@@ -25,7 +25,7 @@ enum dp_unit {
 	DP_UNIT_TRACE,
 	DP_UNIT_HEAP,
 	DP_UNIT_IO,
-	DP_UNIT_KERNEL,
+	DP_UNIT_CALL,
 };
 
 /* Each executes one instruction; @arg is its operand, or a jump's target. */
@@ -38,6 +38,7 @@ void dp_vm_data(struct dp_vm *vm, u8 op, u64 arg);
 void dp_vm_like(struct dp_vm *vm, u64 arg);
 void dp_vm_handler(struct dp_vm *vm, u8 op, u64 arg);
 void dp_vm_io(struct dp_vm *vm, u8 op);
+void dp_vm_external(struct dp_vm *vm);
 void dp_vm_trace(struct dp_vm *vm, u8 op);
 void dp_vm_heap(struct dp_vm *vm, u8 op, u64 n);
 /* Registers that are several elements. Return: false: it is none. */

@@ -41,12 +41,10 @@ enum dp_operand {
  * enum dp_op_state - can a program use the instruction?
  * @DP_OP_READY: yes
  * @DP_OP_RAW: the machine runs it, the language does not offer it yet
- * @DP_OP_LATER: not yet; the verifier rejects it
  */
 enum dp_op_state {
 	DP_OP_READY,
 	DP_OP_RAW,
-	DP_OP_LATER,
 };
 
 /* Groups, for messages: "io: not there yet". */
@@ -63,7 +61,7 @@ enum dp_op_state {
 #define DP_GROUP_TRACE "stack traces"
 #define DP_GROUP_HEAP "the byte heap"
 #define DP_GROUP_IO "io ports"
-#define DP_GROUP_KERNEL "the kernel's own"
+#define DP_GROUP_CALL "calls of functions"
 
 /*
  * DP_OPS(X): X(code, name, operand, pops, pushes, ends, state, group, text)
@@ -203,7 +201,7 @@ enum dp_op_state {
 	X(0x8a, LOG, NONE, DP_VARIES, 0, 0, READY, LOG, "log")               \
 	X(0x8b, LOG_LV, NONE, 2, 0, 0, READY, LOG, "log lv")                 \
 	X(0x8c, LOG_GV, NONE, 2, 0, 0, READY, LOG, "log gv")                 \
-	X(0x8d, CALL_KMOD, NONE, 0, 0, 0, LATER, KERNEL, "call_kmod")        \
+	X(0x8d, CALL_KMOD, NONE, DP_VARIES, 1, 0, READY, CALL, "call_kmod")  \
 	X(0x8e, MALLOC, NONE, 1, 1, 0, READY, HEAP, "malloc")                \
 	X(0x8f, FREE, NONE, 1, 0, 0, READY, HEAP, "free")                    \
 	X(0x90, PUSH_WID, NONE, 0, 1, 0, READY, DATA, "push wid")            \
@@ -243,7 +241,7 @@ enum dp_vm_allow {
 	DP_ALLOW_WRITE = 1, /* memory */
 	DP_ALLOW_REG = 2,
 	DP_ALLOW_IO = 4, /* read and write ports */
-	DP_ALLOW_CALL = 8, /* functions that the tool has named */
+	DP_ALLOW_CALL = 8, /* functions of the process */
 };
 #define DP_ALLOW_ALL 15
 

@@ -13,13 +13,11 @@
 #include "engine/vm/vm.h"
 
 #define KNOWN 1
-#define LATER 2
-#define ENDS 4
+#define ENDS 2
 
 static const u8 flags[256] = {
 #define FLAGS(code, name, operand, pops, pushes, ends, state, group, text) \
-	[code] = KNOWN | (DP_OP_##state == DP_OP_LATER ? LATER : 0) |      \
-		 (ends ? ENDS : 0),
+	[code] = KNOWN | (ends ? ENDS : 0),
 	DP_OPS(FLAGS)
 };
 
@@ -86,8 +84,6 @@ static const char *check_at(const u8 *code, u32 len, u32 at,
 
 	if (!(flags[op] & KNOWN))
 		return "no such instruction";
-	if (flags[op] & LATER)
-		return "an instruction that is not there yet";
 	if (dp_op_needs(op) & ~limits->allow)
 		return "an instruction that the program is not allowed";
 	if (len - at - 1 < size)

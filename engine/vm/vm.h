@@ -129,6 +129,22 @@ struct dp_vm_globals {
 };
 #define DP_GLOBAL_INSIDE 0xffff
 
+/** The most arguments of an external function */
+#define DP_VM_ARGUMENTS 6
+
+/**
+ * struct dp_vm_call - a call of an external function, by call_kmod
+ * @number: of the function; @nr: of arguments, which are @args, the first one first
+ * @value: that it returns
+ *
+ * Without @make only @nr is asked for. Return: false: there is no such function, or it cannot be
+ * called.
+ */
+struct dp_vm_call {
+	u64 number, args[DP_VM_ARGUMENTS], value;
+	u32 nr;
+};
+
 /**
  * struct dp_vm - one machine: its program, the results, and its internals
  * @code: verified
@@ -140,6 +156,7 @@ struct dp_vm_globals {
  * @latency: ticks that the call which returns has taken
  * @fpstate: address of the thread's saved vector registers; 0: they are in place
  * @safe_low, @safe_high: memory known to be readable
+ * @external: calls a function outside: see struct dp_vm_call; or NULL
  * @resume: reactivates the probe of this program with a minor code, or NULL
  * @major, @minor: of the record; set before the run
  * @log: room for @logmax bytes, of which @lp are used
@@ -166,11 +183,13 @@ struct dp_vm {
 	u64 latency, fpstate;
 	u64 safe_low, safe_high;
 	void (*resume)(struct dp_vm *vm, u16 minor);
+	bool (*external)(struct dp_vm *vm, struct dp_vm_call *call, bool make);
 	u32 probe, tid;
 
 	u16 major, minor;
 	u8 end, facility;
 	bool truncated, pending, raised, wrapped;
+	u8 taken; /* DP_RECORD_TAKEN, DP_RECORD_MISSED, or 0; see engine/hit/facility.c */
 	u32 lp, plp, stp, heap_used;
 	u16 exception;
 	u64 parm[2];

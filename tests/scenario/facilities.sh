@@ -39,12 +39,10 @@ like "also of one that is not there" "$err" '^dprobes: exit 20: 1 record whose c
 program four 'exit 4'
 run four
 like "4 to 15 are no facilities" "$out" '  ended by EX_INVALID_OPERAND \(0x4, 0x4\)'
-for n in 1 2; do
-	program only "exit $n"
-	run only
-	is "exit $n: the program goes on" "$status $(cat "$dir/stdout")" "0 42"
-	like "and it is told what is not done" "$err" "^dprobes: exit $n: 1 record for a facility that is not there$"
-done
+program only "exit 2"
+run only
+is "exit 2: the program goes on" "$status $(cat "$dir/stdout")" "0 42"
+like "and it is told what is not done" "$err" "^dprobes: exit 2: 1 record for a facility that is not there$"
 # One at a time, in order, none lost: more than the socket to the command holds
 printf 'name = logger\nmodtype = user\nmajor = 1\nvars = 1\noffset = logger_load\ninc lv,0\npush lv,0\nlog 1\nexit 255\n' >"$dir/many.dp"
 "$DPROBES" run -q --json --facility "255=cat >>$dir/all" "$dir/many.dp" -- "$VICTIMS/logger" restart 1000 >"$dir/records" 2>"$dir/stderr"

@@ -110,7 +110,7 @@ static inline u32 native_generate(u8 *code, u32 n, u64 *seed)
 			op = vm_ops[(r >> 8) % VM_NR_OPS].code;
 		for (k = 0; vm_ops[k].code != op; k++)
 			continue;
-		if (vm_ops[k].state == DP_OP_LATER || vm_writes_memory(op))
+		if (vm_writes_memory(op))
 			op = vm_ops[k = 0].code;
 		begins[i] = len;
 		code[len++] = op;

@@ -244,6 +244,71 @@ static void takes_a_place_over(void **state)
 	assert_non_null(dp_fake_record());
 }
 
+/* Its instruction may fail, so the thread goes through the copy that tells. */
+static void waiting(u32 i)
+{
+	struct dp_site_entry *s = site(i);
+
+	s->faults = DP_FAULTS_OTHER;
+	s->post = POST + i * 16;
+	s->post_body = 4;
+	s->post_len = 8;
+	dp_fake_index(s->post + 4, i);
+}
+
+/* The record is there although the instruction may fail; then the tool says whether the thread halts. */
+static void halt(void)
+{
+	const struct dp_record *r = dp_fake_record();
+
+	naps++;
+	assert_non_null(r);
+	assert_int_equal(r->facility, 1);
+	dp_arena.control.halted_tid = dp_arena.hit.core_tid;
+	dp_arena.hit.core_tid = 0;
+}
+
+static void halt_another(void)
+{
+	halt();
+	dp_arena.control.halted_tid++;
+}
+
+static u64 ask_debugger(void (*tool)(void), bool holds)
+{
+	static const u8 code[] = { EXIT_N, 1 };
+	u64 pc;
+
+	naps = 0;
+	dp_fake_site(0, AT);
+	waiting(0);
+	dp_fake_probe(0, 0, DP_KIND_PLAIN);
+	dp_fake_program(0, code, sizeof(code));
+	dp_arena.control.core_holds = holds;
+	dp_fake_tool(tool);
+	pc = hit(AT);
+	dp_fake_tool(NULL);
+	return pc;
+}
+
+/* [row 323] */
+static void goes_back_for_a_debugger(void **state)
+{
+	assert_int_equal(ask_debugger(halt, true), AT);
+	assert_int_equal(naps, 1);
+	begin(state);
+	assert_int_equal(ask_debugger(halt_another, true), dp_fake_copy(0));
+	assert_int_equal(naps, 1);
+	begin(state);
+	assert_int_equal(ask_debugger(die, true), dp_fake_copy(0));
+	assert_non_null(dp_fake_record());
+	begin(state);
+	assert_int_equal(ask_debugger(halt, false), dp_fake_copy(0));
+	assert_int_equal(naps, 0);
+	assert_non_null(dp_fake_record());
+	assert_int_equal(dp_arena.hit.pending, 0);
+}
+
 /* Nothing was logged, or it is not to be. */
 static void no_record(void **state)
 {
@@ -399,18 +464,6 @@ static void record_of_a_log(void **state)
 	r = dp_fake_record();
 	assert_non_null(r);
 	assert_int_equal(r->len, DP_ITEM_PREFIX + sizeof(u64));
-}
-
-/* Its instruction may fail, so the thread goes through the copy that tells. */
-static void waiting(u32 i)
-{
-	struct dp_site_entry *s = site(i);
-
-	s->faults = DP_FAULTS_OTHER;
-	s->post = POST + i * 16;
-	s->post_body = 4;
-	s->post_len = 8;
-	dp_fake_index(s->post + 4, i);
 }
 
 /* Let a thread run in each context, at @sp. */
@@ -912,6 +965,7 @@ int main(void)
 		cmocka_unit_test_setup(waits_for_a_core, begin),
 		cmocka_unit_test_setup(waits_in_vain, begin),
 		cmocka_unit_test_setup(takes_a_place_over, begin),
+		cmocka_unit_test_setup(goes_back_for_a_debugger, begin),
 		cmocka_unit_test_setup(no_record, begin),
 		cmocka_unit_test_setup(too_early_and_too_often, begin),
 		cmocka_unit_test_setup(without_limits, begin),

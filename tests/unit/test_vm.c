@@ -447,7 +447,6 @@ static void the_verifier_rejects(void **state)
 	assert_int_equal(verify(good, sizeof(good), 10), -EINVAL);
 	assert_int_equal(verify(good, 0, 0), -EINVAL);
 	REJECTED(0x16, OP(EXIT));
-	REJECTED(OP(CALL_KMOD), OP(EXIT));
 	REJECTED(OP(NOP));
 	REJECTED(OP(CALL), WORD(-9));
 	REJECTED(OP(PUSH), 1, 2, 3);

@@ -153,8 +153,7 @@ static inline u32 vm_generate(struct vm_bench *b, u8 *code, u32 n, u64 *seed)
 		u16 reg = vm_regs[vm_random(seed) % VM_NR_REGS];
 
 		begins[i] = len;
-		if (vm_ops[k].state == DP_OP_LATER ||
-		    vm_writes_memory(vm_ops[k].code)) {
+		if (vm_writes_memory(vm_ops[k].code)) {
 			code[len++] = DP_OPCODE_NOP;
 			continue;
 		}

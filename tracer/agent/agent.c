@@ -6,6 +6,7 @@
 #include "engine/site/instances.h"
 #include "proc/tree.h"
 #include "proc/linker.h"
+#include "proc/halt.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
 #include "tracer/output.h"
@@ -284,6 +285,13 @@ static void core_end(struct dp_source *source, u32 inside)
 	dp_process_core_end(dp_agent_of(source)->proc, inside);
 }
 
+static int halt(struct dp_source *source, u32 tid, u32 inside, bool *there,
+		struct dp_diag *diag)
+{
+	return dp_process_halt(dp_agent_of(source)->proc, tid, inside, there,
+			       diag);
+}
+
 static int disarm(struct dp_source *source, bool alive, struct dp_diag *diag)
 {
 	struct dp_agent *a = dp_agent_of(source);
@@ -436,6 +444,7 @@ const struct dp_source_ops dp_agent_source = {
 	.retire = dp_agent_retire,
 	.core = core,
 	.core_end = core_end,
+	.halt = halt,
 	.disarm = disarm,
 	.settle = settle_calls,
 	.end = end,

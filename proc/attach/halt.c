@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * halt: a thread that waits in the agent goes back to its probe's instruction, and the process stops.
+ *
+ *   all threads held ─► "it halts" ─► one single step after the other, until the pc is the program's
+ *                                 ─► SIGSTOP for this thread, the first that it takes ─► all released
+ *
+ * A hit of a breakpoint is in a signal handler: the way out goes through its sigreturn, after which
+ * all registers and the mask are the program's. The steps end there, in front of the instruction.
+ */
+#include "arch/uregs.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/base.h"
+#include "engine/site/view.h"
+#include "proc/core.h"
+#include "proc/halt.h"
+#include "proc/proc.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/procfs.h"
+#include "proc/ptrace/stop.h"
+#include <dprobes/diag.h>
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Some thousand instructions of the agent's take ten milliseconds or so. */
+#define STEPS_NS 2000000000ll
+
+/** struct halt - arguments of halt() */
+struct halt {
+	pid_t tid;
+	u32 inside;
+	bool there;
+};
+
+static bool waits(struct dp_arena *a, const struct halt *h)
+{
+	return h->inside &&
+	       __atomic_load_n(&a->hit.core_tid, __ATOMIC_ACQUIRE) == h->inside;
+}
+
+/* Signals of the program's wait meanwhile, but for those that the agent catches. Return: was the
+ * mask changed? In the handler of a breakpoint they wait anyway, and its end sets the program's. */
+static bool quieten(const struct dp_arena *a, pid_t tid, u64 *was)
+{
+	u64 quiet = ~dp_caught_mask(DP_CAUGHT);
+
+	return !a->hit.core_fpstate &&
+	       !ptrace(PTRACE_GETSIGMASK, tid, 8, was) &&
+	       !ptrace(PTRACE_SETSIGMASK, tid, 8, &quiet);
+}
+
+/* The signal of a step comes from the processor, or from the end of a system call. */
+static bool is_step(pid_t tid, int status)
+{
+	siginfo_t info;
+
+	return WIFSTOPPED(status) && status >> 8 == SIGTRAP &&
+	       !ptrace(PTRACE_GETSIGINFO, tid, 0, &info) &&
+	       (info.si_code == TRAP_TRACE || info.si_code == TRAP_BRKPT);
+}
+
+/* What the thread reports is reaped: were the tool to end now, the kernel would not send it the
+ * signal of a step. Return: the signal that it is to have; -ESRCH; -EAGAIN */
+static int await_step(struct dp_process *proc, struct dp_thread *t,
+		      s64 deadline)
+{
+	int status, got = dp_await_until(proc, t->tid, &status, deadline);
+	bool step;
+
+	if (!got)
+		return -EAGAIN;
+	if (got < 0 || dp_stop_lost(proc, t->tid, status))
+		return -ESRCH;
+	step = is_step(t->tid, status);
+	if (!(status >> 16))
+		waitpid(t->tid, &status, __WALL | WNOHANG);
+	if (ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs))
+		return -ESRCH;
+	return step || status >> 16 ? 0 : WSTOPSIG(status);
+}
+
+static int step_out(struct dp_process *proc, const struct dp_view *view,
+		    struct dp_thread *t)
+{
+	s64 deadline = dp_now_ns() + STEPS_NS;
+	int sig = 0;
+
+	while (sig >= 0 && dp_view_owns(view, dp_uregs_pc(&t->regs))) {
+		if (dp_now_ns() > deadline)
+			return -EAGAIN;
+		if (ptrace(PTRACE_SINGLESTEP, t->tid, 0, sig))
+			return -ESRCH;
+		sig = await_step(proc, t, deadline);
+	}
+	/* It is at the program's code already; so it has this signal behind the stop. */
+	if (sig > 0)
+		syscall(SYS_tgkill, proc->pid, t->tid, sig);
+	return sig < 0 ? sig : 0;
+}
+
+static int lead_out(struct dp_process *proc, struct dp_arena *a,
+		    struct dp_thread *t, const struct halt *h)
+{
+	struct dp_view view;
+	bool changed;
+	u64 was;
+	int err;
+
+	if (!dp_process_view(proc, &view))
+		return -ESRCH;
+	__atomic_store_n(&a->control.halted_tid, h->inside, __ATOMIC_RELEASE);
+	dp_process_core_end(proc, h->inside);
+	dp_kill_point("halt: told");
+	changed = quieten(a, t->tid, &was);
+	err = step_out(proc, &view, t);
+	dp_kill_point("halt: led out");
+	if (changed)
+		ptrace(PTRACE_SETSIGMASK, t->tid, 8, &was);
+	__atomic_store_n(&a->control.halted_tid, 0, __ATOMIC_RELEASE);
+	return err;
+}
+
+/* The thread takes it before it executes anything, and the others follow. */
+static int stop(struct dp_process *proc, const struct halt *h)
+{
+	if (h->there)
+		return syscall(SYS_tgkill, proc->pid, h->tid, SIGSTOP) ?
+			       -errno :
+			       0;
+	return kill(proc->pid, SIGSTOP) ? -errno : 0;
+}
+
+static int halt(struct dp_process *proc, void *arg, struct dp_diag *diag)
+{
+	struct dp_arena *a = dp_process_probed(proc);
+	struct halt *h = arg;
+	struct dp_thread *t;
+	int err = dp_stop_all(proc, diag);
+
+	if (!err && !dp_stop_held(proc, h->tid))
+		err = dp_stop_more(proc, false, diag);
+	if (err)
+		return err;
+	dp_kill_point("halt: held");
+	t = dp_stop_held(proc, h->tid);
+	if (!a || dp_memory_gone(proc))
+		err = -ESRCH;
+	h->there = !err && t && waits(a, h);
+	if (h->there)
+		err = lead_out(proc, a, t, h);
+	if (!err)
+		err = stop(proc, h);
+	dp_kill_point("halt: stopped");
+	dp_stop_release(proc);
+	return err;
+}
+
+static const char *words(int err)
+{
+	switch (err) {
+	case -ESRCH:
+		return "the process has ended, or executed another program";
+	case -EAGAIN:
+		return "the thread does not come out of the agent";
+	default:
+		return strerror(-err);
+	}
+}
+
+int dp_process_halt(struct dp_process *proc, u32 tid, u32 inside, bool *there,
+		    struct dp_diag *diag)
+{
+	struct halt h = { .tid = (pid_t)tid, .inside = inside };
+	int err = dp_tracer_child(proc, halt, &h, diag);
+
+	*there = h.there;
+	/* Whatever has come of it, no thread waits for it any longer. */
+	if (err)
+		dp_process_core_end(proc, inside);
+	if (err && diag && !diag->text[0])
+		dp_diag_set(diag, err, "%s", words(err));
+	return err;
+}

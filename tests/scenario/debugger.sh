@@ -1,0 +1,172 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# A program hands its process over to a debugger (exit 1): gdb finds the thread at the probed instruction, and
+# the program as it is without probes. What gdb shows is compared with a breakpoint of its own there.
+. tests/scenario/lib.sh
+ulimit -c 0
+
+if ! gdb -nx -batch 2>"$dir/err"; then
+	skip "exit 1 and gdb" "no gdb"
+	plan
+	exit
+fi
+logger=$(realpath "$VICTIMS/logger")
+# program NAME LINES...: writes $dir/NAME.dp, of probes in the logger
+program() {
+	local name=$1
+	shift
+	printf '%s\n' 'name = logger' 'modtype = user' 'major = 1' "$@" >"$dir/$name.dp"
+}
+# debugged OPTIONS... -- CMD: the tool in the background; returns when it has called the debugger. Sets $tool, $victim
+debugged() {
+	: >"$dir/stderr"
+	"$DPROBES" run "$@" >"$dir/stdout" 2>"$dir/stderr" &
+	tool=$!
+	pids+=("$tool")
+	called() { grep -q ': gdb -p [0-9]*$' "$dir/stderr"; }
+	poll 20 called || not_ok "the debugger is called" "$(cat "$dir/stdout" "$dir/stderr")"
+	victim=$(sed -n 's/.*: gdb -p \([0-9]*\)$/\1/p' "$dir/stderr")
+}
+# gdb shows the stop of a process as a signal, and would pass it on.
+go_on=(-ex 'handle SIGSTOP nostop noprint nopass' -ex continue)
+# look GDB ARGUMENTS...: frames, registers, and the instruction, without addresses that differ from run to run
+look() {
+	gdb -nx -batch "$@" -ex 'echo LOOK\n' -ex bt -ex 'info registers rax rcx rdx rdi rsi r8 r9 r10 eflags' -ex 'p $mxcsr' -ex 'x/i $pc' \
+		-ex 'x/2xg $rsp+8' -ex 'x/96xb logger_load' -ex 'echo END\n' "${go_on[@]}" 2>"$dir/gdb.err" >"$dir/gdb"
+	sed -n '/^LOOK/,/^END/p' "$dir/gdb" | sed 's/ 0x[0-9a-f]* in//; s/0x[0-9a-f]*\(:\| <\)/AT\1/; s/=> 0x[0-9a-f]*/=> AT/; s/argv=0x[0-9a-f]*/argv/' |
+		grep -vE '^(rcx|rdx|rsi|r8|r9|r10) .*0x[57]'
+}
+
+# The text of an unprobed one
+start "$VICTIMS/logger" forever 1
+kill -STOP "$victim"
+text=$("$TOOLS/text-sum" "$victim")
+kill -KILL "$victim"
+
+# Entry, in the middle, at an instruction that returns, and at the return of a tracked call. [row 323]
+program entry 'offset = logger_deep' 'exit 1'
+program middle 'offset = logger_call+10' 'exit 1'
+program at_ret 'offset = logger_deep+4' 'opcode = 0xc3' 'exit 1'
+program return 'offset = logger_deep' 'retprobe = yes' 'exit 1'
+program logs 'offset = logger_deep' 'push r,rdi' 'log 1' 'exit 1'
+for arm in interior trap quiesce; do
+	for at in entry:logger_deep middle:logger_call+10 at_ret:logger_deep+4 return:logger_deep+4 logs:logger_deep; do
+		name=${at%%:*} place=${at#*:}
+		DPROBES_ARM=$arm debugged "$dir/$name.dp" -- "$logger" stack
+		stopped "$victim" && ok "$arm, $name: the process is stopped" || not_ok "$arm, $name: the process is stopped"
+		is "$arm, $name: nothing of the tool's is mapped" "$(grep -c 'dprobes' "/proc/$victim/maps")" 0
+		is "$arm, $name: its text is the program's" "$("$TOOLS/text-sum" "$victim")" "$text"
+		look -p "$victim" >"$dir/ours"
+		look -ex 'set startup-with-shell off' -ex "break *($place)" -ex 'run stack' -ex 'delete' "$logger" >"$dir/theirs"
+		[ "$(grep -cE '^#0 .*logger_|^rdi +0x29 |^AT.*logger_load' "$dir/theirs")" -ge 3 ] || not_ok "gdb shows its own breakpoint" "$(cat "$dir/gdb" "$dir/gdb.err")"
+		is "$arm, $name: gdb shows what it shows at its own breakpoint" "$(cat "$dir/ours")" "$(cat "$dir/theirs")"
+		wait "$tool"
+		is "$arm, $name: it goes on to its usual result, which is the tool's" "$? $(tail -n 1 "$dir/stdout")" "0 42"
+	done
+done
+like "the record says what became of it" "$(cat "$dir/stdout")" '^  exit 1: the debugger: process [0-9]+ is stopped, this thread in front of the instruction$'
+like "with what the program has logged" "$(cat "$dir/stdout")" 'major=1 minor=0$'
+like "the summary says what ended the probes" "$(cat "$dir/stderr")" '^dprobes: 1 probe .*: 1 hit, 0 missed, 1 record; a debugger takes over$'
+like "and where to go on" "$(cat "$dir/stderr")" "^dprobes: process $victim is stopped at logger:logger_deep, thread $victim: gdb -p $victim$"
+
+# Several threads, all of them at the probe: one is in front of it, the others run on behind SIGCONT.
+program tick 'offset = logger_tick' 'pass_count = 1000' 'exit 1'
+for arm in interior trap; do
+	start "$VICTIMS/logger" forever 4
+	logger_pid=$victim
+	DPROBES_ARM=$arm debugged "$dir/tick.dp" -p "$logger_pid"
+	wait "$tool"
+	is "$arm, threads: the tool has ended, with success" "$?" 0
+	is "$arm, threads: the process stays stopped" "$(stopped "$logger_pid" && echo stopped)" stopped
+	tid=$(sed -n 's/.* thread \([0-9]*\): gdb.*/\1/p' "$dir/stderr")
+	gdb -nx -batch -p "$logger_pid" -ex 'info threads' 2>"$dir/gdb.err" >"$dir/gdb"
+	like "$arm, threads: the one that hit is in front of its instruction" "$(grep "LWP $tid" "$dir/gdb")" "LWP $tid\)[^ ]* .*logger_tick"
+	is "$arm, threads: the text is the program's" "$("$TOOLS/text-sum" "$logger_pid")" "$text"
+	is "$arm, threads: nothing of the tool's is mapped" "$(grep -c dprobes "/proc/$logger_pid/maps")" 0
+	ends=$(grep -c 'for another hit' "$dir/stdout")
+	echo "# $arm: $ends other records asked for it"
+	kill -CONT "$logger_pid"
+	worked "$logger_pid" 1
+	is "$arm, threads: it goes on" "$?" 0
+	kill -TERM "$logger_pid"
+	wait "$logger_pid"
+	is "$arm, threads: to its usual end" "$?" 0
+done
+
+# The tool is killed on the way: the process goes on, and the next dprobes takes out what is left.
+for how in 'interior held' 'interior told' 'interior led out' 'interior stopped' 'trap told'; do
+	arm=${how%% *} at=${how#* }
+	start "$VICTIMS/logger" forever 2
+	DPROBES_ARM=$arm DPROBES_KILL_POINT="halt: $at" build/tests/dprobes-kill-points run -o "$dir/records" "$dir/tick.dp" -p "$victim" 2>"$dir/stderr"
+	is "$arm, killed when $at: it was" "$? $(grep -c 'killed after' "$dir/stderr")" "137 1"
+	kill -CONT "$victim"
+	worked "$victim" 1
+	is "$arm, killed when $at: the process goes on" "$?" 0
+	"$DPROBES" detach -p "$victim" >"$dir/records" 2>&1
+	is "$arm, killed when $at: nothing stays there" "$? $("$TOOLS/text-sum" "$victim")" "0 $text"
+	kill -TERM "$victim"
+	wait "$victim"
+	is "$arm, killed when $at: it ends as usual" "$?" 0
+done
+
+# Signals that come all the time: none is lost, and the thread is where it hit.
+python=/usr/bin/python3
+cat >"$dir/alarms.py" <<'END'
+import os, signal, time
+n = [0]
+def alarm(sig, frame): n[0] += 1
+signal.signal(signal.SIGALRM, alarm)
+signal.setitimer(signal.ITIMER_REAL, 0.0005, 0.0005)
+print("there", flush=True)
+for i in range(300):
+    os.getppid()
+    time.sleep(0.001)
+signal.setitimer(signal.ITIMER_REAL, 0)
+print("done", n[0] > 50, flush=True)
+END
+printf '%s\n' 'name = libc.so.6' 'modtype = user' 'major = 1' 'offset = getppid' 'pass_count = 20' 'exit 1' >"$dir/getppid.dp"
+if "$python" -c '' 2>"$dir/err"; then
+	for arm in interior trap; do
+		DPROBES_ARM=$arm debugged "$dir/getppid.dp" -- "$python" "$dir/alarms.py"
+		gdb -nx -batch -p "$victim" -ex bt -ex 'x/i $pc' 2>"$dir/gdb.err" >"$dir/gdb"
+		like "$arm, signals: gdb shows the function" "$(grep -E '^#[0-3]' "$dir/gdb")" '^#[0-3] .*getppid \('
+		kill -CONT "$victim"
+		wait "$tool"
+		is "$arm, signals: it goes on to its usual result" "$? $(tail -n 1 "$dir/stdout")" "0 done True"
+	done
+else
+	skip "signals" "no python3"
+fi
+
+# A debugger of the user's choice, which has the terminal meanwhile
+program named 'offset = logger_deep' 'exit 1'
+"$DPROBES" run --debugger "gdb -nx -batch -p %p -ex bt -ex 'handle SIGSTOP nostop noprint nopass' -ex continue >$dir/gdb 2>&1; echo %i %% >$dir/said" "$dir/named.dp" -- "$logger" stack >"$dir/stdout" 2>"$dir/stderr"
+is "--debugger: the program goes on in it" "$? $(tail -n 1 "$dir/stdout")" "0 42"
+like "--debugger: it is called for the process" "$(cat "$dir/gdb")" '^#0 .* logger_deep \(\)$'
+is "--debugger: and told of the thread" "$(cat "$dir/said")" "$(sed -n 's/.* thread \([0-9]*\): gdb.*/\1/p' "$dir/stderr") %"
+"$DPROBES" run --debugger 'kill -CONT %p; exit 3' "$dir/named.dp" -- "$logger" stack >"$dir/stdout" 2>"$dir/stderr"
+is "--debugger: one that fails" "$? $(tail -n 1 "$dir/stdout")" "0 42"
+like "--debugger: is told" "$(cat "$dir/stderr")" '^dprobes: --debugger: kill -CONT [0-9]+; exit 3: exited with status 3$'
+for bad in %x 'gdb %'; do
+	"$DPROBES" run --debugger "$bad" "$dir/named.dp" -- true >"$dir/records" 2>&1
+	like "--debugger $bad is refused" "$? $(cat "$dir/records")" '^2 dprobes: --debugger .* stands for nothing; %p, %i and %% do; '
+done
+"$DPROBES" stat --debugger true main -- true >"$dir/records" 2>&1
+like "stat does not use it" "$? $(cat "$dir/records")" '^2 dprobes: stat does not use --debugger'
+
+# With -f the tool is the debugger already.
+"$DPROBES" run -f "$dir/named.dp" -- sh -c "$logger stack; echo behind" >"$dir/stdout" 2>"$dir/stderr"
+is "-f: nothing is stopped" "$? $(grep -v -e ^[0-9][0-9]: -e '^ ' "$dir/stdout" | tr '\n' ' ')" "0 42 behind "
+like "-f: the record says why" "$(cat "$dir/stdout")" 'exit 1: the debugger, which cannot be called with -f, .*; use -p [0-9]+$'
+like "-f: and it is counted" "$(cat "$dir/stderr")" '^dprobes: exit 1: 1 record that the facility could not take$'
+
+# In a process that probes itself nothing is stopped.
+LD_PRELOAD=$PWD/build/libdprobes.so.1 start "$VICTIMS/live" work 2
+"$DPROBES" insmod "${MODULES:-build/tests/modules}/probe.so" kind=kprobe -p "$victim" >"$dir/records"
+printf '%s\n' 'name = live' 'modtype = user' 'major = 1' 'offset = victim_function' 'exit 1' >"$dir/own.dp"
+"$DPROBES" run -n 1 "$dir/own.dp" -p "$victim" >"$dir/stdout" 2>"$dir/stderr"
+like "one that probes itself: it is told" "$(cat "$dir/stdout")" 'exit 1: the debugger, which cannot be called for a process that probes itself'
+like "and counted" "$(cat "$dir/stderr")" '^dprobes: exit 1: [0-9]+ records? that the facility could not take$'
+is "and the process is not stopped" "$(stopped "$victim" || echo runs)" runs
+kill -TERM "$victim"
+plan
