@@ -105,7 +105,7 @@ static void prepare(struct dp_context *ctx, const struct dp_hit *hit,
 	vm->ex_mask = (u16)p->ex_mask;
 	vm->regs = regs;
 	vm->fpstate = hit->fpstate;
-	vm->latency = 0;
+	vm->told = hit->before;
 	vm->safe_low = hit->low;
 	vm->safe_high = hit->high;
 	vm->resume = resume;
@@ -300,7 +300,7 @@ static void judge(void *arg)
 
 	prepare(ctx, hit, dp_hit_regs(hit, &ctx->regs));
 	vm->pc = p->leaves - 1;
-	vm->latency = ctx->ticks;
+	vm->told = ctx->ticks;
 	if (!(p->way & DP_WAY_TELLS)) {
 		dp_vm_run(vm);
 		return;

@@ -38,6 +38,7 @@ struct dp_call_frame {
  * @low, @high: the part of its stack that is mapped for certain
  * @alt_sp, @alt_size: its alternate stack; a size of DP_ALT_UNKNOWN: not asked yet
  * @fpstate: address of its saved vector registers; 0: they are in place
+ * @before: of watched data: the value last seen there
  * @signals: signals are not blocked during the hit
  * @waits: a record of this hit waits for the instruction
  */
@@ -50,6 +51,7 @@ struct dp_hit {
 	u64 low, high;
 	u64 fpstate;
 	u64 alt_sp, alt_size;
+	u64 before;
 	bool signals, waits;
 };
 

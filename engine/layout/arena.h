@@ -160,6 +160,8 @@ struct dp_arena_control {
 	/* not 0: a thread waits while the tool makes its core dump; a futex that counts those that
 	 * the tool has served */
 	u32 core_holds, core_served;
+	/* traps of watched data bear this number; 0: there are none */
+	u32 watch_number;
 };
 
 /* Of @tool_futex, and of the owner's: the thread's id, and the bit that the kernel sets
@@ -206,7 +208,7 @@ struct dp_arena_hit {
 };
 
 #define DP_LAYOUT_MAGIC 0x3165626f72507044ull
-#define DP_LAYOUT_VERSION 36
+#define DP_LAYOUT_VERSION 37
 
 #define DP_AGENT_TEXT (28 * DP_PAGE)
 #define DP_WIPE_OFFSET DP_AGENT_TEXT

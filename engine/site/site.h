@@ -47,6 +47,7 @@ struct dp_left {
  *        struct dp_jump
  * @was_trap: it has been a breakpoint by itself, @was_jump: it has begun a jump; @was_armed:
  *        threads may have been led to its copies
+ * @watch, @watch_len: of data, see struct dp_site_entry. No table of addresses has such a site.
  * @traps: a bit for each byte of the jump that has to be a breakpoint
  * @last: the breakpoint in the fifth byte of the jump, if it needs one
  * @post: address of the copy that ends in a breakpoint, written or not; 0: none
@@ -71,6 +72,7 @@ struct dp_site {
 	bool crowded; /* see arrivals.c; @traps_before: before a jump stepped back for it */
 	bool unowned; /* its mapping is unowned: see gone.c */
 	u8 mode, traps, last, size, wants, serves;
+	u8 watch, watch_len;
 	u8 armed_then; /* before the batch that is being written; @jump_then, too */
 	u32 leader, behind, covers[DP_REGION_INSNS], jump_then;
 	u32 plan, jumps, probes;
