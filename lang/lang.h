@@ -36,6 +36,14 @@ enum dp_modtype {
 #define DP_STACK_DEFAULT 1024
 #define DP_STACK_SMALL 32
 
+/** enum dp_lang_watch - on what a watchpoint probe fires */
+enum dp_lang_watch {
+	DP_LANG_WATCH_NONE, /* it is no watchpoint: its place is an instruction */
+	DP_LANG_WATCH_WRITE, /* w */
+	DP_LANG_WATCH_ACCESS, /* rw */
+	DP_LANG_WATCH_EXECUTE, /* x: as a probe of that instruction */
+};
+
 /** struct dp_source_place - a place in the text */
 struct dp_source_place {
 	u32 line; /* from 1 */
@@ -50,6 +58,8 @@ struct dp_source_place {
  * @opcode: expected first byte, -1 if the file does not say
  * @heap: bytes that it may allocate at a hit; @ex_mask: exceptions that are raised
  * @retprobe: its handler runs when the function returns
+ * @watch: enum dp_lang_watch; @len: bytes that are watched, 0: those of the symbol; @watch_at,
+ *         @len_at: their values in the text
  * @passcount: hits to let pass; @maxhits: executions after which the probe is disabled
  * @start, @end: its code is [start, end) of the image's
  * @at: place of the value of offset or address, for diagnostics; @opcode_at: of opcode
@@ -63,9 +73,10 @@ struct dp_lang_point {
 	u32 passcount, maxhits;
 	u16 group, type;
 	bool line, logonfault, retprobe;
+	u8 watch, len;
 	u32 heap, ex_mask;
 	u32 start, end;
-	struct dp_source_place at, opcode_at;
+	struct dp_source_place at, opcode_at, watch_at, len_at;
 };
 
 /**

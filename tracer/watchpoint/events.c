@@ -112,6 +112,8 @@ static struct perf_event_attr attr_of(const struct dp_watchpoint *w)
 		.inherit = 1,
 		.inherit_thread = 1,
 		.remove_on_exec = 1,
+		.sigtrap = w->tag != 0,
+		.sig_data = w->tag,
 	};
 }
 

@@ -15,13 +15,15 @@
 
 #define DP_WATCHPOINTS 4 /* debug registers of a processor */
 
-/** struct dp_watchpoint - one that is wanted; @name, @spec: live as long as the points */
+/** struct dp_watchpoint - one that is wanted; @name, @spec: live as long as the points
+ *  @tag: not 0: a hit raises SIGTRAP, which bears it */
 struct dp_watchpoint {
 	u64 addr;
 	u8 len;
 	enum dp_watch_access access;
 	const char *name;
 	const struct dp_spec *spec;
+	u64 tag;
 };
 
 /** struct dp_watch_event - of thread @tid, and threads that it makes */
