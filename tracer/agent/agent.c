@@ -279,6 +279,7 @@ static void tend(struct dp_source *source, double t,
 		if (sites)
 			dp_process_cede(a->proc, foreign, arg);
 	}
+	dp_agent_data_tend(a, t);
 	grow_calls(a);
 	reclaim_blocks(a, t);
 	if (dp_engine_step_back(a->engine))

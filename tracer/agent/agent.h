@@ -21,6 +21,7 @@ struct dp_agent_data {
 	u32 probe[DP_WATCHPOINTS];
 	size_t n;
 	struct dp_watch_events events;
+	struct dp_watch_cost cost;
 };
 
 /**
@@ -77,6 +78,8 @@ int dp_agent_add_data(struct dp_agent *a, struct dp_point *point,
 /** dp_agent_data_begin() - the agent is there: let the traps come. Return: 0; as
  *  dp_watch_events_open(). */
 int dp_agent_data_begin(struct dp_agent *a, struct dp_diag *diag);
+/** dp_agent_data_tend() - say once what frequent hits cost. @t: now */
+void dp_agent_data_tend(struct dp_agent *a, double t);
 /** dp_agent_data_end() - no more traps begin. One may be on its way. */
 void dp_agent_data_end(struct dp_agent *a);
 /** dp_agent_data_tell() - say how many hits have run no program, and why */

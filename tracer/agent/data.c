@@ -98,8 +98,18 @@ int dp_agent_data_begin(struct dp_agent *a, struct dp_diag *diag)
 		return 0;
 	}
 	begin_values(a);
+	dp_watch_cost_begin(&d->cost, dp_source_now());
 	dp_watch_events_switch(&d->events, true);
 	return 0;
+}
+
+void dp_agent_data_tend(struct dp_agent *a, double t)
+{
+	struct dp_agent_data *d = &a->data;
+
+	if (d->events.n)
+		dp_watch_cost_look(&d->cost, &d->events, (u32)d->n, t, true,
+				   " without its program");
 }
 
 void dp_agent_data_end(struct dp_agent *a)

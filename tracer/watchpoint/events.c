@@ -23,6 +23,7 @@
 #include <fcntl.h>
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -369,21 +370,29 @@ static u64 used(void)
 	return (u64)t.tv_sec * 1000000000 + (u64)t.tv_nsec;
 }
 
-u64 dp_watch_events_cost(void)
+static void return_at_once(int sig)
+{
+}
+
+u64 dp_watch_events_cost(bool signals)
 {
 	static volatile u64 word;
 	const struct dp_watchpoint w = { .addr = (u64)&word,
-					 .len = sizeof(word) };
+					 .len = sizeof(word),
+					 .tag = signals };
+	struct sigaction ours = { .sa_handler = return_at_once }, theirs;
 	int i, fd = open_event(&w, 0);
 	u64 began;
 
 	if (fd < 0)
 		return 0;
+	sigaction(SIGTRAP, &ours, &theirs);
 	ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
 	began = used();
 	for (i = 0; i < COST_HITS; i++)
 		word = (u64)i;
 	began = used() - began;
 	close(fd);
+	sigaction(SIGTRAP, &theirs, NULL);
 	return began / COST_HITS;
 }

@@ -5,7 +5,10 @@
  *   session ─► source.c ─► places.c   specs → addresses
  *                     ├──► events.c   a breakpoint event of each thread for each address
  *                     ├──► values.c   a program of the kernel's that reads the values at a hit
- *                     └──► doer.c     the instruction before the one at which a thread went on
+ *                     ├──► doer.c     the instruction before the one at which a thread went on
+ *                     └──► cost.c     what frequent hits take
+ *
+ * Of these, a program's watchpoints have places, events and cost (tracer/agent/data.c).
  */
 #ifndef DP_TRACER_WATCHPOINT_H
 #define DP_TRACER_WATCHPOINT_H
@@ -55,8 +58,22 @@ void dp_watch_events_switch(const struct dp_watch_events *events, bool on);
 /** dp_watch_events_count() - the hits of one watchpoint by all threads */
 u64 dp_watch_events_count(const struct dp_watch_events *events, u32 watch);
 void dp_watch_events_close(struct dp_watch_events *events);
-/** dp_watch_events_cost() - nanoseconds that a hit costs here, measured; 0: not known */
-u64 dp_watch_events_cost(void);
+/** dp_watch_events_cost() - nanoseconds that a hit costs here, measured; 0: not known
+ *  @signals: it raises a signal, whose handler returns */
+u64 dp_watch_events_cost(bool signals);
+
+/** struct dp_watch_cost - how many hits there were when that was looked at; @told: what they cost */
+struct dp_watch_cost {
+	double looked;
+	u64 seen;
+	bool told;
+};
+void dp_watch_cost_begin(struct dp_watch_cost *cost, double t);
+/** dp_watch_cost_look() - say once what frequent hits cost
+ *  @nr: watchpoints; @t: now, by dp_source_now(); @without: what the measure lacks, or "" */
+void dp_watch_cost_look(struct dp_watch_cost *cost,
+			const struct dp_watch_events *events, u32 nr, double t,
+			bool signals, const char *without);
 
 struct dp_watch_values;
 
