@@ -14,8 +14,11 @@
 #include <string.h>
 
 /* Programs made for trace and for conditions have no number. */
-static char kind_of(const struct dp_probe_entry *p)
+static char kind_of(const struct dp_probe_entry *p,
+		    const struct dp_site_entry *s)
 {
+	if (s->watch)
+		return 'w';
 	if (p->program && (p->major || p->minor))
 		return 'd';
 	return p->kind == DP_KIND_RETURN || p->kind == DP_KIND_ENTER ? 'r' :
@@ -53,7 +56,7 @@ static void describe(const struct dp_view *view, u32 i, struct dp_armed *out)
 
 	*out = (struct dp_armed){
 		.addr = p->gone ? p->gone : s->addr,
-		.kind = kind_of(p),
+		.kind = kind_of(p, s),
 		.disabled = !p->enabled || p->disabled,
 		.counts = p->kind == DP_KIND_PLAIN && !p->program,
 		.gone = p->gone || s->armed == DP_SITE_GONE,
@@ -63,6 +66,8 @@ static void describe(const struct dp_view *view, u32 i, struct dp_armed *out)
 			  tally[DP_TALLY_INSTANCES] +
 			  tally[DP_TALLY_TOOL_GONE] + tally[DP_TALLY_SELF],
 		.middle = dp_view_middle(view, i),
+		.watch = s->watch,
+		.watch_len = s->watch_len,
 	};
 	describe_exits(view, i, out);
 	dp_view_reason(view, s, out->reason);
@@ -109,6 +114,7 @@ static int list_probes(const struct dp_view *view, struct dp_armed **list,
 		describe_pending(view, i, &(*list)[(*n)++]);
 	for (i = 0; i < view->nr_probes; i++)
 		if ((view->sites[view->probes[i].site].armed ||
+		     view->sites[view->probes[i].site].watch ||
 		     view->probes[i].disabled) &&
 		    !dp_kind_is_hidden(view->probes[i].kind))
 			describe(view, i, &(*list)[(*n)++]);

@@ -212,7 +212,41 @@ is "nothing is left" "$(maps_of "$victim" | grep -c dprobes)" 0
 "$DPROBES" run --duration 0.5 "$dir/count.dp" -p "$victim" >/dev/null 2>"$dir/talk"
 like "the next one counts" "$(hits)" '^[1-9][0-9]+$'
 is "exactly" "$(lv 0) $(missed)" "$(hits) 0"
+"$DPROBES" run --duration 2 "$dir/count.dp" -p "$victim" >/dev/null 2>"$dir/talk"
+like "what frequent hits cost is told" "$(cat "$dir/talk")" \
+	'watchpoints hit [0-9]+ times a second: each is a signal of [0-9]+ ns here without its program, so they take [0-9]+ % of a CPU'
 is "nothing is left by that either" "$(maps_of "$victim" | grep -c dprobes)" 0
+kill "$victim"
+wait "$victim" 2>/dev/null
+
+# What is armed, in the format of the kernel's list, and as specs again
+program listed stored <<'DP'
+watch = w
+address = stored
+	exit
+watch = rw
+address = stored_beside + 4
+len = 2
+	exit
+offset = main
+	exit
+DP
+start "$stored" run
+"$DPROBES" run "$dir/listed.dp" -p "$victim" >/dev/null 2>"$dir/talk" &
+tool=$!
+pids+=("$tool")
+listed() { "$DPROBES" list -p "$victim" 2>/dev/null | grep -q ' main'; }
+poll 20 listed
+is "list has watchpoints" "$("$DPROBES" list -p "$victim" | sed 's/^[0-9a-f]*  //')" \
+	$'w  stored+0x0    [WATCH/8:w]\nw  stored_beside+0x4    [WATCH/2:rw]\nk  main+0x0    [OPTIMIZED]'
+is "at their addresses" "$("$DPROBES" list -p "$victim" | sed -n 's/^0*\([0-9a-f]*\)  w.*/w:0x\1/p' |
+	while read -r w; do "$DPROBES" list "$w/2" -p "$victim" | grep -c "$w"; done | tr '\n' ' ')" "1 1 "
+"$DPROBES" list -p "$victim" >"$dir/lines"
+is "its lines are specs" "$(while read -r line; do "$DPROBES" list "$line" -- "$stored" </dev/null; done <"$dir/lines")" \
+	$'w:stored/8\nw:stored_beside+0x4/2:rw\nstored:main'
+like "with their hits" "$("$DPROBES" list --json -p "$victim" | head -n 1)" \
+	'"kind":"w","symbol":"stored","offset":0.*"mode":"watch".*"hits":[1-9].*"access":"w","len":8'
+interrupt "$tool"
 kill "$victim"
 wait "$victim" 2>/dev/null
 
