@@ -181,13 +181,13 @@ bool dp_trap_hit(struct dp_trap *trap, u64 pc, bool breakpoint);
 
 /**
  * dp_trap_watched() - run the probes on data that the thread has just accessed
- * @number: of the site
+ * @tag: lower half of what the trap bears: see DP_WATCH_INDEX_BITS
  *
  * The trap comes behind the access. Registers are those of the program: in a copy of one of its
  * instructions the pc is that behind the original. What the engine accesses itself is no hit.
  * Context: as dp_trap_hit().
  */
-void dp_trap_watched(struct dp_trap *trap, u32 number);
+void dp_trap_watched(struct dp_trap *trap, u32 tag);
 
 /** dp_trap_returned() - is this the breakpoint at which a jprobe's handler ends?
  *  Return: true if it was, and the thread goes on as @trap says. */

@@ -153,14 +153,22 @@ static u64 last_seen(const struct dp_site_entry *site)
 	return __atomic_exchange_n(last, now, __ATOMIC_RELAXED);
 }
 
-void dp_trap_watched(struct dp_trap *trap, u32 number)
+/* Another probe may be there by now, or none. */
+static bool is_watched(const struct dp_site_entry *site, u32 tag)
+{
+	return dp_site_index(site) < dp_arena.control.nr_sites && site->watch &&
+	       site->watch_serial == tag >> DP_WATCH_INDEX_BITS &&
+	       site->first_probe;
+}
+
+void dp_trap_watched(struct dp_trap *trap, u32 tag)
 {
 	u64 pc = dp_mcontext_pc(trap->regs);
-	const struct dp_site_entry *site = dp_site_at(number);
+	const struct dp_site_entry *site =
+		dp_site_at(tag & ((1u << DP_WATCH_INDEX_BITS) - 1));
 	struct dp_hit hit;
 
-	if (number >= dp_arena.control.nr_sites || !site->watch ||
-	    !site->first_probe || dp_hit_who() != DP_WHO_OWNER ||
+	if (!is_watched(site, tag) || dp_hit_who() != DP_WHO_OWNER ||
 	    !show_own_pc(trap->regs))
 		return;
 	dp_hit_of_trap(&hit, trap);

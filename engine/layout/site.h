@@ -115,6 +115,13 @@ enum dp_mode {
 #define DP_SITE_CODE 0
 #define DP_SITE_WRITTEN 1
 #define DP_SITE_ACCESSED 2
+/* A third one is an instruction as well, at which the processor traps */
+#define DP_SITE_EXECUTED 3
+
+/* Of the tag of such a trap: so many bits are the site's index, and above is @watch_serial, which
+ * another probe at that index would not have */
+#define DP_WATCH_INDEX_BITS 20
+#define DP_WATCH_SERIALS (1u << (32 - DP_WATCH_INDEX_BITS))
 
 /**
  * struct dp_site_entry - one probed address; control owns it
@@ -154,7 +161,8 @@ enum dp_mode {
  * @wanted: whether, and how, it is to be armed: DP_WANT_*
  * @armed: DP_SITE_*: set before the first byte is written, cleared after the last byte
  *         is back. So the next tool knows what to look at.
- * @watch: DP_SITE_CODE and so on; @watch_len: bytes of the data
+ * @watch: DP_SITE_CODE and so on; @watch_len: bytes of the data;
+ *         @watch_serial: see DP_WATCH_INDEX_BITS
  * @returned: it was armed and is not any more. A debugger that met our breakpoint may
  *         put it back when it leaves.
  */
@@ -181,6 +189,7 @@ struct dp_site_entry {
 	u8 counts, calls, runs;
 	u8 reason, traps, unowned;
 	u8 watch, watch_len;
+	u16 watch_serial;
 	u32 number, jump, leader;
 	u64 single;
 	u64 target;

@@ -36,7 +36,8 @@ u64 dp_engine_watch_tag(const struct dp_engine *e, u32 probe)
 {
 	const struct dp_site *s = &e->sites[e->probes[probe].site];
 
-	return (u64)e->watch_number << 32 | (s->place - 1);
+	return (u64)e->watch_number << 32 |
+	       (u32)s->watch_serial << DP_WATCH_INDEX_BITS | (s->place - 1);
 }
 
 size_t dp_engine_watches(const struct dp_engine *e)

@@ -431,11 +431,11 @@ void dp_grow_watch(struct dp_engine *e, u32 i)
 
 	e->view.sites[i] = (struct dp_site_entry){
 		.addr = s->addr,
-		.mode = DP_MODE_TRAP,
-		.patch_len = 1,
+		.mode = DP_MODE_JUMP, /* without a patch: nothing is written */
 		.faults = DP_FAULTS_NEVER,
 		.watch = s->watch,
 		.watch_len = s->watch_len,
+		.watch_serial = s->watch_serial,
 	};
 	dp_entry_why(e->arena, &e->view.sites[i], s->why);
 	dp_view_forget_hits(&e->view, i);

@@ -310,19 +310,29 @@ int dp_engine_add(struct dp_engine *e, u64 addr, const u8 *code, size_t size,
 	return 0;
 }
 
+int dp_site_make_data(struct dp_engine *e, u64 addr, u8 len, u8 watch,
+		      struct dp_site **site)
+{
+	const struct dp_site fresh = {
+		.addr = addr,
+		.intercept = -1,
+		.why = DP_WHY_DATA,
+		.watch = watch,
+		.watch_len = len,
+		.watch_serial = (u16)(e->watch_serials++ % DP_WATCH_SERIALS)
+	};
+
+	return new_site(e, &fresh, site);
+}
+
 int dp_engine_add_watch(struct dp_engine *e, u64 addr, u8 len, u8 watch,
 			u32 *probe)
 {
-	const struct dp_site fresh = { .addr = addr,
-				       .intercept = -1,
-				       .why = DP_WHY_DATA,
-				       .watch = watch,
-				       .watch_len = len };
 	struct dp_site *site;
 
 	if (dp_engine_reserve((void **)&e->probes, e->nr_probes, &e->cap_probes,
 			      sizeof(*e->probes)) ||
-	    new_site(e, &fresh, &site))
+	    dp_site_make_data(e, addr, len, watch, &site))
 		return -ENOMEM;
 	e->probes[e->nr_probes] =
 		(struct dp_probe){ .kind = DP_KIND_PLAIN, .enabled = true };
