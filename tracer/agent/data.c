@@ -128,7 +128,7 @@ void dp_agent_data_tell(const struct dp_agent *a)
 		run = dp_engine_hits(a->engine, d->probe[i]);
 		if (run < all)
 			dp_output_say(
-				"%s: %lu of its hits raised no trap of their own, so the program has not run: one instruction hit several watchpoints, or SIGTRAP was blocked in the kernel",
+				"%s: %lu of its hits have not run the program: one instruction hit several watchpoints, SIGTRAP was blocked in the kernel, or a debugger has taken it",
 				d->v[i].name, all - run);
 	}
 }
