@@ -214,11 +214,12 @@ static struct dp_context *claim(u32 probe, u32 site, const struct dp_hit *hit,
 	return NULL;
 }
 
-/* A signal frame must not go onto the context's stack. */
+/* A signal frame must not go onto the context's stack: of a signal that may come, or of the trap that
+ * the engine's own access to watched data raises. */
 static void run_there(struct dp_context *ctx, const struct dp_hit *hit,
 		      void (*what)(void *))
 {
-	if (hit->signals)
+	if (hit->signals || dp_arena.control.watch_number)
 		what(ctx);
 	else
 		dp_call_on(ctx, what, &ctx->stack[DP_CONTEXT_STACK]);

@@ -92,6 +92,40 @@ setarch -R "$DPROBES" run "$dir/count.dp" -- "$stored" confined >"$dir/probed" 2
 is "a filter that forbids to return from handlers" "$? $(head -n 1 "$dir/probed")" "0 confined: 0, 0 traps, 0 pending, 0 blocked"
 like "ends the probes before it comes" "$(lv 0) $(tail -n 1 "$dir/talk")" '^4 .*the probes have ended before it installs a seccomp filter'
 
+# Stack that the signal's frame and the agent write and read: their own accesses are no hits, and do no
+# harm. Neither does a program that reads what is watched.
+program where stored <<'DP'
+watch = w
+address = stored
+	push r,rsp
+	log 1
+	exit
+DP
+unharmed() { # OFFSET: below the thread's stack pointer
+	program stack stored <<-DP
+		logmax = 0
+		watch = w
+		address = stored
+			push r,rsp
+			push mem,u64
+			inc lv,0
+			exit
+		watch = rw
+		address = $(printf '0x%x' $((sp - $1)))
+		len = 8
+			push r,rsp
+			push mem,u64
+			exit
+	DP
+	env -i setarch -R "$DPROBES" run -q "$dir/stack.dp" -- "$stored" in_handler kept >"$dir/probed" 2>"$dir/talk" &&
+		cmp -s "$dir/plain" "$dir/probed"
+}
+env -i setarch -R "$stored" in_handler kept >"$dir/plain"
+sp=$(env -i setarch -R "$DPROBES" run -q "$dir/where.dp" -- "$stored" in_handler kept | sed -n 's/^  elements //p' | tail -n 1)
+bad=()
+for ((i = 0; i < 4400; i += i < 2600 ? 200 : 24)); do unharmed $i || bad+=("$i"); done
+is "the stack of signals is watched" "${bad[*]:-}" ""
+
 # One instruction, several watchpoints: the kernel raises one trap for all.
 program several watched <<'DP'
 watch = w
