@@ -3,8 +3,9 @@
 #include "tracer/output.h"
 #include "tracer/watchpoint/watchpoint.h"
 
-/* More hits a second than that are worth a sentence. */
+/* More hits a second than that are worth a sentence. A signal costs more than a trap. */
 #define HITS_TOLD 20000
+#define SIGNALS_TOLD 5000
 #define TOLD_SECONDS 0.5
 
 static u64 all_hits(const struct dp_watch_events *events, u32 nr)
@@ -42,7 +43,8 @@ void dp_watch_cost_look(struct dp_watch_cost *cost,
 	if (cost->told || passed < TOLD_SECONDS)
 		return;
 	hits = all_hits(events, nr);
-	cost->told = (double)(hits - cost->seen) / passed > HITS_TOLD;
+	cost->told = (double)(hits - cost->seen) / passed >
+		     (signals ? SIGNALS_TOLD : HITS_TOLD);
 	if (cost->told)
 		tell((double)(hits - cost->seen) / passed, signals, without);
 	cost->seen = hits;
