@@ -25,6 +25,74 @@ int dp_lang_emit(struct dp_lang_reader *r, struct dp_source_place at,
 	return 0;
 }
 
+static int check_execution(struct dp_lang_reader *r,
+			   const struct dp_lang_point *point)
+{
+	return point->len ?
+		       dp_lang_bad(r, point->len_at,
+				   "what is executed is an instruction, and "
+				   "has no len; remove this line") :
+		       0;
+}
+
+/* What is watched is data. */
+static int check_watch(struct dp_lang_reader *r,
+		       const struct dp_lang_point *point)
+{
+	if (point->opcode >= 0)
+		return dp_lang_bad(r, point->opcode_at,
+				   "what is watched is data, and has no "
+				   "opcode; remove this line");
+	if (point->retprobe)
+		return dp_lang_bad(r, point->watch_at,
+				   "what is watched does not return; remove "
+				   "\"retprobe = yes\"");
+	if (point->line)
+		return dp_lang_bad(r, point->at,
+				   "a line has no variable; write \"address = "
+				   "SYMBOL\"");
+	if (!point->symbol && !point->absolute)
+		return dp_lang_bad(r, point->at,
+				   "this is a place in a file, and memory is "
+				   "watched; write \"address = NUMBER\"");
+	if (point->len && (u64)point->value & (point->len - 1u) &&
+	    !point->symbol)
+		return dp_lang_bad(r, point->at,
+				   "this is no multiple of len, which is %u; "
+				   "watch fewer bytes",
+				   point->len);
+	if (!point->symbol && !point->len)
+		return dp_lang_bad(r, point->at,
+				   "how many bytes are watched at a number "
+				   "must be said; add \"len = 8\"");
+	if (point->symbol && point->value < 0)
+		return dp_lang_later(
+			r, point->at,
+			"what is watched begins at SYMBOL or behind");
+	return 0;
+}
+
+static int check_point(struct dp_lang_reader *r,
+		       const struct dp_lang_point *point)
+{
+	if (!r->placed)
+		return dp_lang_bad(r, point->watch_at,
+				   "this probe watches no place; add "
+				   "\"address = SYMBOL\" behind this line");
+	switch (point->watch) {
+	case DP_LANG_WATCH_EXECUTE:
+		return check_execution(r, point);
+	case DP_LANG_WATCH_NONE:
+		return point->len ? dp_lang_bad(r, point->len_at,
+						"len is of a watchpoint; add "
+						"\"watch = w\", or remove "
+						"this line") :
+				    0;
+	default:
+		return check_watch(r, point);
+	}
+}
+
 /* A handler whose code could run off its end gets an exit. */
 int dp_lang_point_close(struct dp_lang_reader *r, struct dp_source_place at)
 {
@@ -37,7 +105,7 @@ int dp_lang_point_close(struct dp_lang_reader *r, struct dp_source_place at)
 	point->end = r->program->code_len;
 	if (!point->maxhits)
 		point->maxhits = DP_MAXHITS_DEFAULT;
-	return err;
+	return err ? err : check_point(r, point);
 }
 
 static int check_text(struct dp_lang_reader *r)

@@ -216,6 +216,12 @@ static void print_place(const struct listing *l,
 	fputc('\n', l->out);
 }
 
+static const char *const watch_words[] = {
+	[DP_LANG_WATCH_WRITE] = "w",
+	[DP_LANG_WATCH_ACCESS] = "rw",
+	[DP_LANG_WATCH_EXECUTE] = "x",
+};
+
 static void print_point(const struct listing *l,
 			const struct dp_lang_point *point)
 {
@@ -238,6 +244,10 @@ static void print_point(const struct listing *l,
 		fputs("logonfault = yes\n", l->out);
 	if (point->retprobe)
 		fputs("retprobe = yes\n", l->out);
+	if (point->watch)
+		fprintf(l->out, "watch = %s\n", watch_words[point->watch]);
+	if (point->len)
+		fprintf(l->out, "len = %u\n", point->len);
 	if (point->ex_mask != DP_EX_MASK_DEFAULT)
 		fprintf(l->out, "ex_mask = 0x%x\n", point->ex_mask);
 	if (point->heap != l->p->heapmax)

@@ -19,6 +19,8 @@ enum value_kind {
 	VALUE_HEAP,
 	VALUE_OFFSET,
 	VALUE_ADDRESS,
+	VALUE_WATCH,
+	VALUE_LEN,
 };
 
 /* @offset, @size: the field of struct dp_lang_program or dp_lang_point */
@@ -69,15 +71,9 @@ static const struct keyword point_keys[] = {
 	{ "retprobe", VALUE_YESNO, POINT(retprobe), 0, 0 },
 	{ "ex_mask", VALUE_NUMBER, POINT(ex_mask), 0, 65535 },
 	{ "heap", VALUE_HEAP, POINT(heap), 0, DP_HEAP_MAX },
+	{ "watch", VALUE_WATCH, 0, 0, 0, 0 },
+	{ "len", VALUE_LEN, 0, 0, 0, 0 },
 	{ NULL, 0, 0, 0, 0, 0 },
-};
-
-static const struct later {
-	const char *name, *what;
-} later_keys[] = {
-	{ "watch", "watchpoints (watch)" },
-	{ "len", "watchpoints (len)" },
-	{ NULL, NULL },
 };
 
 /* Lower case, no underscores; a name that is too long becomes empty. */
@@ -354,6 +350,47 @@ static int store_place(struct dp_lang_reader *r, const char *what)
 	return err;
 }
 
+static int store_watch(struct dp_lang_reader *r)
+{
+	static const char *const words[] = {
+		[DP_LANG_WATCH_WRITE] = "w",
+		[DP_LANG_WATCH_ACCESS] = "rw",
+		[DP_LANG_WATCH_EXECUTE] = "x",
+	};
+	struct dp_lang_point *point = last_point(r);
+	bool word = r->tok.kind == DP_TOKEN_WORD;
+	u8 i;
+
+	if (word && dp_lex_is(&r->tok, "io"))
+		return dp_lang_later(
+			r, r->tok.at,
+			"Linux sets no watchpoints on ports; "
+			"probe the function that reads or writes the port");
+	point->watch_at = r->tok.at;
+	for (i = DP_LANG_WATCH_WRITE; i <= DP_LANG_WATCH_EXECUTE; i++)
+		if (word && dp_lex_is(&r->tok, words[i]))
+			point->watch = i;
+	if (!point->watch)
+		return dp_lang_bad(r, r->tok.at, "watch is w, rw or x");
+	return dp_lex_next(r);
+}
+
+static int store_len(struct dp_lang_reader *r)
+{
+	struct dp_lang_point *point = last_point(r);
+	struct dp_lang_number number;
+	int err = dp_lang_number(r, "len", &number);
+
+	if (err)
+		return err;
+	if (number.negative || !number.value || number.value > 8 ||
+	    number.value & (number.value - 1))
+		return dp_lang_bad(r, number.at, "len is 1, 2, 4 or 8");
+	point->len = number.value;
+	point->len_at = number.at;
+	return 0;
+}
+
 static int check_header(struct dp_lang_reader *r, const struct dp_token *key)
 {
 	if (!r->program->name)
@@ -369,17 +406,12 @@ static int check_header(struct dp_lang_reader *r, const struct dp_token *key)
 }
 
 /* Begin a probe; its place is read later. */
-static int open_point(struct dp_lang_reader *r, const struct dp_token *key,
-		      bool absolute)
+static int new_point(struct dp_lang_reader *r, const struct dp_token *key)
 {
 	struct dp_lang_program *p = r->program;
 	void *points;
 	int err;
 
-	if (p->nr_points && !r->in_code)
-		return dp_lang_bad(r, key->at,
-				   "a probe has one place; instructions come "
-				   "between two of them");
 	err = p->nr_points ? dp_lang_point_close(r, key->at) :
 			     check_header(r, key);
 	if (err)
@@ -389,7 +421,6 @@ static int open_point(struct dp_lang_reader *r, const struct dp_token *key,
 		return dp_lang_nomem(r->diag);
 	p->points = points;
 	p->points[p->nr_points++] = (struct dp_lang_point){
-		.absolute = absolute,
 		.opcode = -1,
 		.major = p->major,
 		.maxhits = DP_MAXHITS_DEFAULT,
@@ -398,9 +429,29 @@ static int open_point(struct dp_lang_reader *r, const struct dp_token *key,
 		.start = p->code_len,
 	};
 	r->point_seen = 0;
-	r->in_code = false;
+	r->in_code = r->placed = false;
 	/* A handler without instructions gets an exit. */
 	r->open_end = true;
+	return 0;
+}
+
+/* A place begins a probe, but for one that "watch" has begun. */
+static int open_place(struct dp_lang_reader *r, const struct dp_token *key,
+		      bool absolute)
+{
+	struct dp_lang_program *p = r->program;
+	int err = 0;
+
+	if (p->nr_points && !r->in_code && r->placed)
+		return dp_lang_bad(r, key->at,
+				   "a probe has one place; instructions come "
+				   "between two of them");
+	if (!p->nr_points || r->in_code)
+		err = new_point(r, key);
+	if (err)
+		return err;
+	r->placed = true;
+	last_point(r)->absolute = absolute;
 	return 0;
 }
 
@@ -428,6 +479,10 @@ static int store(struct dp_lang_reader *r, const struct keyword *k, void *to)
 	case VALUE_OFFSET:
 	case VALUE_ADDRESS:
 		return store_place(r, k->name);
+	case VALUE_WATCH:
+		return store_watch(r);
+	case VALUE_LEN:
+		return store_len(r);
 	default:
 		break;
 	}
@@ -479,7 +534,11 @@ static int point_key(struct dp_lang_reader *r, const struct dp_token *key,
 	int err;
 
 	if (k->kind == VALUE_OFFSET || k->kind == VALUE_ADDRESS) {
-		err = open_point(r, key, k->kind == VALUE_ADDRESS);
+		err = open_place(r, key, k->kind == VALUE_ADDRESS);
+	} else if (k->kind == VALUE_WATCH &&
+		   (!r->program->nr_points || r->in_code)) {
+		err = new_point(r, key);
+		r->point_seen = 1u << (k - point_keys);
 	} else if (!r->program->nr_points) {
 		return dp_lang_bad(r, key->at,
 				   "%s belongs to a probe; \"offset = SYMBOL\" "
@@ -523,13 +582,8 @@ int dp_lang_keyword(struct dp_lang_reader *r, const struct dp_token *key)
 {
 	char name[NAME_MAX_LEN];
 	const struct keyword *header, *point;
-	const struct later *later;
 
 	normalise(key, name);
-	for (later = later_keys; later->name; later++)
-		if (!strcmp(later->name, name))
-			return dp_lang_later(r, key->at, "%s are not there yet",
-					     later->what);
 	header = find(header_keys, name);
 	point = find(point_keys, name);
 	if (header && !r->program->nr_points)

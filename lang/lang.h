@@ -38,6 +38,14 @@ enum dp_modtype {
 #define DP_LANG_BYTES 16
 #define DP_LANG_ID 64
 
+/** enum dp_lang_watch - on what a watchpoint probe fires */
+enum dp_lang_watch {
+	DP_LANG_WATCH_NONE, /* it is no watchpoint: its place is an instruction */
+	DP_LANG_WATCH_WRITE, /* w */
+	DP_LANG_WATCH_ACCESS, /* rw */
+	DP_LANG_WATCH_EXECUTE, /* x: as a probe of that instruction */
+};
+
 /** struct dp_source_place - a place in the text */
 struct dp_source_place {
 	u32 line; /* from 1 */
@@ -52,6 +60,8 @@ struct dp_source_place {
  * @opcode: expected first byte, -1 if the file does not say
  * @heap: bytes that it may allocate at a hit; @ex_mask: exceptions that are raised
  * @retprobe: its handler runs when the function returns
+ * @watch: enum dp_lang_watch; @len: bytes that are watched, 0: those of the symbol; @watch_at,
+ *         @len_at: their values in the text
  * @passcount: hits to let pass; @maxhits: executions after which the probe is disabled
  * @label: its name, of a point that is placed; @bytes: @nr_bytes that are expected there
  * @start, @end: its code is [start, end) of the image's
@@ -66,11 +76,12 @@ struct dp_lang_point {
 	u32 passcount, maxhits;
 	u16 group, type;
 	bool line, logonfault, retprobe;
+	u8 watch, len;
 	u32 heap, ex_mask;
 	char *label;
 	u8 bytes[DP_LANG_BYTES], nr_bytes;
 	u32 start, end;
-	struct dp_source_place at, opcode_at;
+	struct dp_source_place at, opcode_at, watch_at, len_at;
 };
 
 /**

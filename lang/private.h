@@ -60,6 +60,7 @@ struct dp_lang_labels {
  * @pos, @end: the rest of the text; @bol: where line @line begins
  * @tok: the token last read
  * @in_code: the open probe has an instruction or a label
+ * @placed: the open probe has its place
  * @open_end: control could reach the end of the open probe's code
  * @gvars_given: the header says how many global variables there are
  * @header_seen, @point_seen: keywords seen so far, bits
@@ -69,7 +70,7 @@ struct dp_lang_reader {
 	const char *pos, *end, *bol;
 	u32 line;
 	struct dp_token tok;
-	bool in_code, open_end, gvars_given;
+	bool in_code, open_end, placed, gvars_given;
 	u32 header_seen, point_seen;
 	struct dp_lang_labels labels, uses;
 	char **source_line;

@@ -18,6 +18,7 @@ struct dp_diag;
 
 /**
  * struct dp_armed - one armed probe of a process, as seen from outside
+ * @watch: it is on data: DP_SITE_WRITTEN, DP_SITE_ACCESSED; @watch_len: bytes of that
  * @has_exits: a return probe that does not touch the return address: it has probes at the
  *             @exits of its function
  * @exit_traps: how many of these are breakpoints
@@ -26,7 +27,7 @@ struct dp_diag;
  */
 struct dp_armed {
 	u64 addr;
-	char kind; /* 'k', 'r', 'j', 'd' of a program */
+	char kind; /* 'k', 'r', 'j', 'd' of a program, 'w' of one on data */
 	bool disabled;
 	bool counts; /* it only counts hits: a guest, where the process probes itself */
 	bool gone; /* its code is not mapped any more */
@@ -36,6 +37,7 @@ struct dp_armed {
 					* without an address */
 	u64 hits, missed;
 	u64 middle; /* interior arrivals at its site */
+	u8 watch, watch_len;
 	bool has_exits;
 	u32 exits, exit_traps, exit_tails, exit_lost;
 };

@@ -5,6 +5,8 @@
  *     00007f093a3a4930  k  malloc+0x0  libc.so.6 [DISABLED]
  *     ADDR              KIND FUNC+OFFSET MODULE  flags
  *
+ *     000055d0c8a3c040  w  counter+0x0    [WATCH/8:rw]
+ *
  * The name counts, not the address, which differs in another process.
  */
 #include "resolve/points.h"
@@ -22,9 +24,19 @@ static bool is_address(const char *text)
 	return n == DIGITS && text[n] == ' ';
 }
 
+/* "/8:rw" of a watchpoint, in the line's flag; else "" */
+static void watch_of(const char *text, char kind, char to[8])
+{
+	const char *flag = kind == 'w' ? strstr(text, "[WATCH/") : NULL;
+
+	*to = '\0';
+	if (flag)
+		snprintf(to, 8, "%.*s", (int)strcspn(flag + 6, "]"), flag + 6);
+}
+
 char *dp_list_line_spec(const char *text)
 {
-	char kind[2], symbol[WORD_MAX], module[WORD_MAX] = "", *spec;
+	char kind[2], symbol[WORD_MAX], module[WORD_MAX] = "", watch[8], *spec;
 	int words;
 
 	while (isspace((unsigned char)*text))
@@ -32,15 +44,17 @@ char *dp_list_line_spec(const char *text)
 	if (!is_address(text))
 		return NULL;
 	words = sscanf(text, "%*x %1s %511s %511s", kind, symbol, module);
-	if (words < 2 || !strchr("krjd", *kind))
+	if (words < 2 || !strchr("krjdw", *kind))
 		return NULL;
 	if (*module == '[')
 		*module = '\0';
-	if (asprintf(&spec, "%s%s%s%s",
+	watch_of(text, *kind, watch);
+	if (asprintf(&spec, "%s%s%s%s%s",
 		     *kind == 'r' ? "r:" :
 		     *kind == 'j' ? "j:" :
+		     *kind == 'w' ? "w:" :
 				    "",
-		     module, *module ? ":" : "", symbol) < 0)
+		     module, *module ? ":" : "", symbol, watch) < 0)
 		return NULL;
 	return spec;
 }

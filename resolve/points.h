@@ -5,6 +5,7 @@
 
 #include <dprobes/diag.h>
 #include "port_types.h"
+#include "proc/watch.h"
 #include "sym/types.h"
 
 struct dp_exit;
@@ -23,13 +24,6 @@ enum dp_spec_kind {
 	DP_SPEC_USDT,
 	DP_SPEC_HOOK,
 	DP_SPEC_WATCH, /* w: POINT[/LEN][:rw|:w|:x] */
-};
-
-/** enum dp_watch_access - at what a watchpoint hits */
-enum dp_watch_access {
-	DP_WATCH_WRITE, /* w (default) */
-	DP_WATCH_ACCESS, /* rw */
-	DP_WATCH_EXECUTE, /* x */
 };
 
 /** enum dp_point_form - how the POINT of a spec is written */

@@ -20,13 +20,13 @@ int dp_variable_find(struct dp_modules *mods, const struct dp_module *m,
 
 /**
  * dp_variable_at() - the variable that has @addr in it
- * @name: lives as long as @mods; @offset: of @addr in it
+ * @name: lives as long as @mods; @offset: of @addr in it; @m: its module, or NULL
  *
  * Symbol tables are read once. Context: tool; may sleep. Source: ours.
  * Return: 0; -ENOENT there is none that a symbol table has, with its size.
  */
 int dp_variable_at(struct dp_modules *mods, u64 addr, const char **name,
-		   u64 *offset);
+		   u64 *offset, const struct dp_module **m);
 
 /**
  * dp_variable_size() - bytes of the variable that begins at @addr

@@ -16,6 +16,7 @@ struct dp_source_request;
 /**
  * struct dp_session_kind - what a verb does with its probes
  * @arguments: the verb's specs may have ARGS
+ * @programs: its specs are of programs from files, whose watchpoints and other probes go together
  * @inlines: a function may have been inlined, which its specs then mean
  * @waits: --pending is one of the verb's options
  * @counts: calls are only counted, unless their spec has a condition
@@ -33,6 +34,7 @@ struct dp_source_request;
  */
 struct dp_session_kind {
 	bool arguments;
+	bool programs;
 	bool inlines;
 	bool waits, counts;
 	bool (*wants)(const struct dp_session *s, size_t spec,

@@ -6,6 +6,7 @@
 #include "proc/inspect.h"
 #include "sym/exits.h"
 #include "sym/sym.h"
+#include "sym/variable.h"
 #include "tracer/output.h"
 #include <dirent.h>
 #include <dprobes/diag.h>
@@ -27,6 +28,11 @@ struct row {
 	const char *exit_reason; /* why an exit is a trap, or "" */
 };
 
+static const char *access_of(const struct dp_armed *a)
+{
+	return a->watch == DP_SITE_WRITTEN ? "w" : "rw";
+}
+
 static void row_json(FILE *out, const struct row *r)
 {
 	dp_output_print(out, "{\"addr\":\"0x%lx\",\"kind\":\"%c\",\"symbol\":",
@@ -38,6 +44,9 @@ static void row_json(FILE *out, const struct row *r)
 	dp_json_string(out, r->reason);
 	dp_output_print(out, ",\"flags\":\"%s\",\"hits\":%lu,\"missed\":%lu",
 			r->flags, r->a.hits, r->a.missed);
+	if (r->a.watch)
+		dp_output_print(out, ",\"access\":\"%s\",\"len\":%u",
+				access_of(&r->a), r->a.watch_len);
 	if (r->place) {
 		fputs(",\"place\":", out);
 		dp_json_string(out, r->place);
@@ -211,6 +220,9 @@ static void print_armed(const struct dp_tracer_options *opt,
 	else
 		dp_output_print(opt->out, "0x%lx ", r->a.addr);
 	dp_output_print(opt->out, "%s", r->flags);
+	if (r->a.watch)
+		dp_output_print(opt->out, "[WATCH/%u:%s]", r->a.watch_len,
+				access_of(&r->a));
 	if (opt->verbose)
 		dp_output_print(opt->out,
 				"  pid %d  %s  %s  %lu hits  %lu missed",
@@ -231,6 +243,7 @@ static void print_armed(const struct dp_tracer_options *opt,
 static void describe(struct dp_modules *mods, const struct dp_armed *a,
 		     struct row *r)
 {
+	const struct dp_module *m;
 	struct dp_symbol sym;
 
 	*r = (struct row){
@@ -238,6 +251,7 @@ static void describe(struct dp_modules *mods, const struct dp_armed *a,
 		.symbol = "",
 		.module = "",
 		.mode = a->disabled  ? "off" :
+			a->watch     ? "watch" :
 			a->optimized ? "jump" :
 				       "trap",
 		.reason = a->optimized ? "" : a->reason,
@@ -247,7 +261,12 @@ static void describe(struct dp_modules *mods, const struct dp_armed *a,
 					"",
 		.exit_reason = "",
 	};
+	if (a->watch && mods &&
+	    !dp_variable_at(mods, a->addr, &r->symbol, &r->offset, &m))
+		r->module = m->is_main ? "" : m->base;
 	/* The address of a gone probe may have other code by now. */
+	if (a->watch)
+		return;
 	if (a->gone || !mods || dp_symbol_at(mods, a->addr, &sym))
 		return;
 	r->symbol = sym.name;

@@ -4,6 +4,7 @@
  *
  *   code of the file ─► symbols filled in ─► code of each value behind it, to which its call leads
  */
+#include "engine/vm/ops.h"
 #include "tracer/program.h"
 #include "tracer/expr.h"
 #include "tracer/prototype.h"
@@ -91,6 +92,42 @@ static int place_of(struct making *m, const struct dp_lang_value *v,
 		n);
 }
 
+/* A literal, and the instruction that reads as many bytes there */
+static void read_data(const struct dp_point *at, u8 *code, u32 *len)
+{
+	u8 op = at->len == 1 ? DP_OPCODE_PUSH_MEM_U8 :
+		at->len == 2 ? DP_OPCODE_PUSH_MEM_U16 :
+		at->len == 4 ? DP_OPCODE_PUSH_MEM_U32 :
+			       DP_OPCODE_PUSH_MEM_U64;
+
+	code[0] = DP_OPCODE_PUSH;
+	memcpy(code + 1, &at->addr, sizeof(at->addr));
+	code[1 + sizeof(at->addr)] = op;
+	*len = 2 + sizeof(at->addr);
+}
+
+/* What is watched has two values. */
+static int compile_data(struct making *m, const struct dp_lang_value *v,
+			const struct dp_point *at, struct dp_trace_program *out)
+{
+	*out = (struct dp_trace_program){ .cap = 16 };
+	out->code = malloc(out->cap);
+	if (!out->code)
+		return dp_diag_set(&m->words, -ENOMEM, "out of memory");
+	if (!strcmp(v->text, "new")) {
+		read_data(at, out->code, &out->len);
+	} else if (!strcmp(v->text, "old")) {
+		out->code[out->len++] = DP_OPCODE_PUSH_TOLD;
+	} else {
+		dp_expr_free(out);
+		return dp_diag_set(
+			&m->words, -EOPNOTSUPP,
+			"the values of a watchpoint are new and old; what is computed of them takes instructions");
+	}
+	out->code[out->len++] = DP_OPCODE_RET;
+	return 0;
+}
+
 /* By the tables of prototypes, or by debug information */
 static int compile(struct making *m, const struct dp_lang_value *v,
 		   size_t point, struct dp_trace_program *out)
@@ -101,6 +138,8 @@ static int compile(struct making *m, const struct dp_lang_value *v,
 	struct dp_point *at = &m->s->points.v[point];
 	int err;
 
+	if (spec->kind == DP_SPEC_WATCH)
+		return compile_data(m, v, at, out);
 	spec->prototype = spec->table = dp_prototype_of_spec(spec);
 	err = dp_expr_push(spec, v->text, at_return, out, &m->words);
 	if (err != -ENODATA && err != -EOPNOTSUPP)

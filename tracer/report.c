@@ -451,6 +451,22 @@ static void tell_pace(const struct dp_session *s, const struct dp_sums *sums)
 		all.watchpoints ? "" : ", with --block hits wait for it");
 }
 
+/* "3 watchpoints: ", "2 probes at 2 sites (0 trap, 2 jump): ", or both */
+static void tell_probes(size_t probes, const struct dp_source_totals *all)
+{
+	if (all->watchpoints)
+		dp_output_print(stderr, "%u watchpoint%s%s", all->watchpoints,
+				all->watchpoints == 1 ? "" : "s",
+				all->sites ? ", " : ": ");
+	if (all->sites || !all->watchpoints)
+		dp_output_print(
+			stderr,
+			"%zu probe%s at %zu site%s (%zu trap, %zu jump): ",
+			probes, probes == 1 ? "" : "s", all->sites,
+			all->sites == 1 ? "" : "s", all->sites - all->jumps,
+			all->jumps);
+}
+
 void dp_report_summary(const struct dp_session *s)
 {
 	struct dp_sums sums = { 0 };
@@ -470,16 +486,7 @@ void dp_report_summary(const struct dp_session *s)
 		dp_output_print(stderr, "%s (%d): ", dp_report_program(s),
 				s->source->pid);
 	s->ops->totals(s->source, &all);
-	if (all.watchpoints)
-		dp_output_print(stderr, "%u watchpoint%s: ", all.watchpoints,
-				all.watchpoints == 1 ? "" : "s");
-	else
-		dp_output_print(
-			stderr,
-			"%zu probe%s at %zu site%s (%zu trap, %zu jump): ",
-			probes, probes == 1 ? "" : "s", all.sites,
-			all.sites == 1 ? "" : "s", all.sites - all.jumps,
-			all.jumps);
+	tell_probes(probes - all.watchpoints, &all);
 	dp_report_sums(s, &sums);
 	if (dp_calls_total(s, &n)) {
 		fputs("; calls: ", stderr);

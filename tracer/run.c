@@ -125,6 +125,32 @@ static int assemble(struct run *run, const char *path, struct file *file,
 	return err;
 }
 
+/* w:[MODULE:]POINT[/LEN][:ACCESS] */
+static char *watch_of(const struct dp_lang_program *p,
+		      const struct dp_lang_point *pt)
+{
+	const char *access = pt->watch == DP_LANG_WATCH_ACCESS ? ":rw" : "";
+	char len[8] = "", *text = NULL;
+	int n;
+
+	if (pt->len)
+		snprintf(len, sizeof(len), "/%u", pt->len);
+	if (pt->symbol)
+		n = asprintf(&text, "w:\"%s\":\"%s\"+0x%lx%s%s", p->name,
+			     pt->symbol, pt->value, len, access);
+	else
+		n = asprintf(&text, "w:\"%s\":0x%lx%s%s", p->name, pt->value,
+			     len, access);
+	return n < 0 ? NULL : text;
+}
+
+/* What is watched for its execution is an instruction, and a probe there needs no register. */
+static bool is_data(const struct dp_lang_point *pt)
+{
+	return pt->watch == DP_LANG_WATCH_WRITE ||
+	       pt->watch == DP_LANG_WATCH_ACCESS;
+}
+
 /* [MODULE:]POINT as the rest of the tool reads it. */
 static char *spec_of(const struct dp_lang_program *p,
 		     const struct dp_lang_point *pt)
@@ -133,6 +159,8 @@ static char *spec_of(const struct dp_lang_program *p,
 	char *text = NULL;
 	int n;
 
+	if (is_data(pt))
+		return watch_of(p, pt);
 	if (pt->line)
 		n = asprintf(&text, "%s\"%s\":%s", kind, p->name, pt->symbol);
 	else if (pt->symbol && (s64)pt->value < 0)
@@ -487,6 +515,7 @@ static void left(struct dp_session *s)
 }
 
 static const struct dp_session_kind kind = {
+	.programs = true,
 	.wants = dp_run_wants,
 	.rooms = dp_run_rooms,
 	.bind = dp_run_bind,

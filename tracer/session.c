@@ -21,10 +21,12 @@
 /* For how long a process may execute one program after another. */
 #define EXECS_SECONDS 5
 
-/* Do all specs of the session name watchpoints? Then these are its source. */
+/* Do all specs of the session name watchpoints? Then these are its source. Programs run in the
+ * agent, whatever calls them. */
 static bool watches(const struct dp_session *s)
 {
-	return s->nr_specs && s->specs[0].kind == DP_SPEC_WATCH;
+	return !s->kind->programs && s->nr_specs &&
+	       s->specs[0].kind == DP_SPEC_WATCH;
 }
 
 static int refuse_spec(const struct dp_spec *spec, const char *why,
@@ -40,12 +42,14 @@ static int refuse_spec(const struct dp_spec *spec, const char *why,
 static int check_watch(const struct dp_session *s, const struct dp_spec *spec,
 		       struct dp_diag *diag)
 {
-	if (watches(s) != (spec->kind == DP_SPEC_WATCH))
+	bool data = spec->kind == DP_SPEC_WATCH;
+
+	if (!s->kind->programs && watches(s) != data)
 		return refuse_spec(
 			spec,
 			"watchpoints and other probes take a command each: start a second dprobes for this one",
 			diag);
-	if (watches(s) && s->opt->children)
+	if (data && s->opt->children)
 		return refuse_spec(
 			spec,
 			"-f is not for watchpoints: a child has memory of its own; watch it by its process id (-p)",
@@ -148,12 +152,31 @@ static u64 clock_rate(const struct dp_session *s)
 	return rate;
 }
 
+/* Data lies outside of a module's text: the module is the one that its program names. */
+static const struct dp_module *module_of(const struct dp_session *s,
+					 const struct dp_point *p)
+{
+	const struct dp_module **list, *m = NULL;
+	struct dp_diag unused = { .text = "" };
+	size_t n;
+
+	if (p->spec->kind != DP_SPEC_WATCH)
+		return dp_module_at(s->source->mods, p->addr);
+	if (dp_modules_match(s->source->mods, p->spec->module, &list, &n,
+			     &unused))
+		return NULL;
+	if (n == 1)
+		m = list[0];
+	free(list);
+	return m;
+}
+
 /* Of the module of a point. A library that goes and comes again has its variables elsewhere. */
 int dp_session_symbol(struct dp_session *s, size_t point, const char *words,
 		      const char *name, u64 *addr, struct dp_diag *diag)
 {
 	struct dp_modules *mods = s->source->mods;
-	const struct dp_module *m = dp_module_at(mods, s->points.v[point].addr);
+	const struct dp_module *m = module_of(s, &s->points.v[point]);
 	int err;
 
 	if (m && !m->is_main && !dp_module_stays(mods, m))

@@ -90,6 +90,12 @@ struct dp_sigframe {
 };
 
 #define DP_SI_KERNEL 0x80
+/* A perf event's trap, behind an access to watched data; @fields have what the opener of the event
+ * has given it, and whether it came late, because the signal was blocked. Source: asm-generic/siginfo.h */
+#define DP_TRAP_PERF 6
+#define DP_PERF_TAG(info) ((info)->fields[1])
+#define DP_PERF_BE_LATE(info) ((info)->fields[2] |= 1ull << 32)
+#define DP_PERF_LATE(info) ((info)->fields[2] >> 32 & 1)
 #define DP_ILL_ILLOPN 2
 
 #define DP_SIG_DFL 0

@@ -82,7 +82,8 @@ static bool before(struct call *call, u32 probe)
 
 static void each_before(struct call *call)
 {
-	u64 addr = call->site->addr;
+	bool data = call->site->watch;
+	u64 addr = data ? dp_regs_pc(call->regs) : call->site->addr;
 	u32 i;
 
 	for (i = call->site->first_probe; i && !call->obeyed;
@@ -90,7 +91,8 @@ static void each_before(struct call *call)
 		if (!dp_probe_is_handler(dp_probe(i - 1)) ||
 		    !dp_probe_is_on(i - 1))
 			continue;
-		dp_regs_set_pc(call->regs, addr + DP_BREAKPOINT_BEHIND);
+		dp_regs_set_pc(call->regs,
+			       data ? addr : addr + DP_BREAKPOINT_BEHIND);
 		call->obeyed = before(call, i - 1);
 	}
 	if (!call->obeyed)

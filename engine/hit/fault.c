@@ -103,6 +103,59 @@ static const struct dp_site_entry *copied(const struct fault *f, u64 pc,
 	return NULL;
 }
 
+/* In a detour the instructions of the region lie between its call-outs. A thread in the middle of one,
+ * or between two rounds of it, stands at the original. */
+static bool behind_detoured(const struct dp_jump *j, u64 offset, u64 *own)
+{
+	const struct dp_site_entry *s = dp_site_at(j->site);
+	int i;
+
+	if (j->duplicate && offset >= j->duplicate_insn) {
+		*own = j->duplicated_at;
+		return true;
+	}
+	for (i = 0; i < j->nr; i++) {
+		if (offset < j->insn[i] || offset > j->at[i + 1])
+			continue;
+		*own = s->addr + (offset < j->at[i + 1] ? j->offset[i] :
+				  i + 1 < j->nr		? j->offset[i + 1] :
+							  j->size);
+		return true;
+	}
+	return false;
+}
+
+/* @body: offset behind the instruction */
+static bool behind_copy(const struct dp_site_entry *s, u64 offset, u8 body,
+			u64 *own)
+{
+	*own = offset < body ? s->addr : s->addr + s->insn_len;
+	return offset <= body;
+}
+
+bool dp_copy_behind(u64 pc, u64 *own)
+{
+	const struct dp_jump *j;
+	u32 i;
+
+	*own = pc;
+	if (!in_pools(pc))
+		return true;
+	j = detoured(pc);
+	if (j)
+		return behind_detoured(j, pc - j->base, own);
+	for (i = 0; i < dp_arena.control.nr_sites; i++) {
+		const struct dp_site_entry *s = dp_site_at(i);
+
+		if (in(pc, s->single, s->single_len))
+			return behind_copy(s, pc - s->single, s->single_body,
+					   own);
+		if (s->post && in(pc, s->post, s->post_len))
+			return behind_copy(s, pc - s->post, s->post_body, own);
+	}
+	return false;
+}
+
 /* On the handler stack: call the site's fault_handlers. */
 static u32 ask(void *arg)
 {

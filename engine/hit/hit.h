@@ -179,6 +179,16 @@ struct dp_trap {
  */
 bool dp_trap_hit(struct dp_trap *trap, u64 pc, bool breakpoint);
 
+/**
+ * dp_trap_watched() - run the probes on data that the thread has just accessed
+ * @tag: lower half of what the trap bears: see DP_WATCH_INDEX_BITS
+ *
+ * The trap comes behind the access. Registers are those of the program: in a copy of one of its
+ * instructions the pc is that behind the original. What the engine accesses itself is no hit.
+ * Context: as dp_trap_hit().
+ */
+void dp_trap_watched(struct dp_trap *trap, u32 tag);
+
 /** dp_trap_returned() - is this the breakpoint at which a jprobe's handler ends?
  *  Return: true if it was, and the thread goes on as @trap says. */
 bool dp_trap_returned(struct dp_trap *trap);
@@ -196,6 +206,10 @@ bool dp_trap_raised(struct dp_trap *trap);
  *  The kernel has just written below the thread's stack pointer, unless it used the
  *  alternate stack. Then nothing of the thread's stack is certain. */
 void dp_hit_of_trap(struct dp_hit *hit, struct dp_trap *trap);
+/** dp_copy_behind() - which of the program's instructions follows the one that has just been executed
+ *  @pc: behind that, perhaps in a copy; @own: the program's. Return: false: no instruction of the
+ *  program's was executed. */
+bool dp_copy_behind(u64 pc, u64 *own);
 /** dp_site_copy() - where a trapped thread executes a site's instruction
  *  @post: it is to trap behind it; while a jump may stand there, no such copy leads back */
 u64 dp_site_copy(const struct dp_site_entry *site, bool post);

@@ -105,7 +105,7 @@ static void prepare(struct dp_context *ctx, const struct dp_hit *hit,
 	vm->ex_mask = (u16)p->ex_mask;
 	vm->regs = regs;
 	vm->fpstate = hit->fpstate;
-	vm->latency = 0;
+	vm->told = hit->before;
 	vm->safe_low = hit->low;
 	vm->safe_high = hit->high;
 	vm->resume = resume;
@@ -219,11 +219,12 @@ static struct dp_context *claim(u32 probe, u32 site, const struct dp_hit *hit,
 	return NULL;
 }
 
-/* A signal frame must not go onto the context's stack. */
+/* A signal frame must not go onto the context's stack: of a signal that may come, or of the trap that
+ * the engine's own access to watched data raises. */
 static void run_there(struct dp_context *ctx, const struct dp_hit *hit,
 		      void (*what)(void *))
 {
-	if (hit->signals)
+	if (hit->signals || dp_arena.control.watch_number)
 		what(ctx);
 	else
 		dp_call_on(ctx, what, &ctx->stack[DP_CONTEXT_STACK]);
@@ -305,7 +306,7 @@ static void judge(void *arg)
 
 	prepare(ctx, hit, dp_hit_regs(hit, &ctx->regs));
 	vm->pc = p->leaves - 1;
-	vm->latency = ctx->ticks;
+	vm->told = ctx->ticks;
 	if (!(p->way & DP_WAY_TELLS)) {
 		dp_vm_run(vm);
 		return;

@@ -38,6 +38,7 @@ struct dp_call_frame {
  * @low, @high: the part of its stack that is mapped for certain
  * @alt_sp, @alt_size: its alternate stack; a size of DP_ALT_UNKNOWN: not asked yet
  * @fpstate: address of its saved vector registers; 0: they are in place
+ * @before: of watched data: the value last seen there
  * @signals: signals are not blocked during the hit
  * @waits: a record of this hit waits for the instruction
  * @halts: the thread goes back to its instruction in the program, where a debugger takes over
@@ -52,6 +53,7 @@ struct dp_hit {
 	u64 fpstate;
 	u64 alt_sp, alt_size;
 	bool signals, waits, halts;
+	u64 before;
 };
 
 #define DP_ALT_UNKNOWN (~0ull)

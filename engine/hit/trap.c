@@ -32,7 +32,7 @@ void dp_hit_of_trap(struct dp_hit *hit, struct dp_trap *trap)
 	hit->trap = trap;
 	hit->mc = trap->regs;
 	hit->sp = sp;
-	hit->low = hit->high = 0;
+	hit->low = hit->high = hit->before = 0;
 	hit->fpstate = dp_mcontext_vectors(trap->regs);
 	hit->signals = hit->waits = hit->halts = false;
 	hit->alt_sp = trap->alt_sp;
@@ -132,6 +132,53 @@ bool dp_trap_hit(struct dp_trap *trap, u64 pc, bool breakpoint)
 	else
 		completed(site, trap);
 	return true;
+}
+
+/* Return: false: the engine itself has accessed the data. */
+static bool show_own_pc(struct dp_mcontext *mc)
+{
+	u64 pc = dp_mcontext_pc(mc), own;
+
+	if (pc - dp_arena.control.base < DP_AGENT_TEXT)
+		return false;
+	if (!dp_copy_behind(pc, &own))
+		return false;
+	dp_mcontext_set_pc(mc, own);
+	return true;
+}
+
+/* Another thread may have unmapped it. Apart, because its frame is not needed for long. */
+static __attribute__((noinline)) u64 last_seen(const struct dp_site_entry *site)
+{
+	u64 *last = &dp_probe_state(site->first_probe - 1)->last, now = 0;
+
+	if (dp_port_read(&now, site->addr, site->watch_len) != site->watch_len)
+		return __atomic_load_n(last, __ATOMIC_RELAXED);
+	return __atomic_exchange_n(last, now, __ATOMIC_RELAXED);
+}
+
+/* Another probe may be there by now, or none. */
+static bool is_watched(const struct dp_site_entry *site, u32 tag)
+{
+	return dp_site_index(site) < dp_arena.control.nr_sites && site->watch &&
+	       site->watch_serial == tag >> DP_WATCH_INDEX_BITS &&
+	       site->first_probe;
+}
+
+void dp_trap_watched(struct dp_trap *trap, u32 tag)
+{
+	u64 pc = dp_mcontext_pc(trap->regs);
+	const struct dp_site_entry *site =
+		dp_site_at(tag & ((1u << DP_WATCH_INDEX_BITS) - 1));
+	struct dp_hit hit;
+
+	if (!is_watched(site, tag) || dp_hit_who() != DP_WHO_OWNER ||
+	    !show_own_pc(trap->regs))
+		return;
+	dp_hit_of_trap(&hit, trap);
+	hit.before = last_seen(site);
+	dp_dispatch_site(site, &hit, false);
+	dp_mcontext_set_pc(trap->regs, pc);
 }
 
 bool dp_trap_returned(struct dp_trap *trap)

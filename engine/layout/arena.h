@@ -166,8 +166,9 @@ struct dp_arena_control {
 	/* addresses of tables of struct dp_own_function: of facilities, from DP_FACILITY_REGISTERED
 	 * on, and of external functions; 0: the process has none */
 	u64 facilities, externals;
+	/* traps of watched data bear this number; 0: there are none */
+	u32 watch_number;
 	u32 generation; /* of the probes that are on: see dp_enabled_in() */
-	u32 pad_generation;
 };
 
 /* Of @tool_futex, and of the owner's: the thread's id, and the bit that the kernel sets

@@ -204,11 +204,13 @@ enum dp_tally {
  * struct dp_probe_state - state of a probe; hit owns it
  * @count: executions so far; starts at minus passcount
  * @waiting: records that wait for their instruction
+ * @last: of a probe on data: the value that was last seen there
  */
 struct dp_probe_state {
 	s64 count;
 	u32 status;
 	u32 waiting;
+	u64 last;
 	u64 tally[DP_TALLY_NR];
 };
 

@@ -110,9 +110,22 @@ enum dp_mode {
 #define DP_WANT_PLAN 1
 #define DP_WANT_TRAP 2
 
+/* @watch: an instruction; data that is written; that is written or read. Nothing is armed at data:
+ *   the kernel raises a trap behind the access, see dp_trap_watched() */
+#define DP_SITE_CODE 0
+#define DP_SITE_WRITTEN 1
+#define DP_SITE_ACCESSED 2
+/* A third one is an instruction as well, at which the processor traps */
+#define DP_SITE_EXECUTED 3
+
+/* Of the tag of such a trap: so many bits are the site's index, and above is @watch_serial, which
+ * another probe at that index would not have */
+#define DP_WATCH_INDEX_BITS 20
+#define DP_WATCH_SERIALS (1u << (32 - DP_WATCH_INDEX_BITS))
+
 /**
  * struct dp_site_entry - one probed address; control owns it
- * @addr: of the original instruction
+ * @addr: of the original instruction, or of the data
  * @copy: of its copy (or of the code that an intercept runs instead)
  * @first_probe: 1 + index of its first probe, 0 for none
  * @orig: the bytes that arming replaced
@@ -148,6 +161,8 @@ enum dp_mode {
  * @wanted: whether, and how, it is to be armed: DP_WANT_*
  * @armed: DP_SITE_*: set before the first byte is written, cleared after the last byte
  *         is back. So the next tool knows what to look at.
+ * @watch: DP_SITE_CODE and so on; @watch_len: bytes of the data;
+ *         @watch_serial: see DP_WATCH_INDEX_BITS
  * @returned: it was armed and is not any more. A debugger that met our breakpoint may
  *         put it back when it leaves.
  */
@@ -173,6 +188,8 @@ struct dp_site_entry {
 	u8 single_atomic, x87;
 	u8 counts, calls, runs;
 	u8 reason, traps, unowned;
+	u8 watch, watch_len;
+	u16 watch_serial;
 	u32 number, jump, leader;
 	u64 single;
 	u64 target;

@@ -39,7 +39,8 @@ struct batch {
 
 static bool mark(struct dp_engine *e, struct batch *b, struct dp_site *s)
 {
-	if (s->marked || !s->place || s->intercept >= 0 || s->within)
+	if (s->marked || !s->place || s->intercept >= 0 || s->within ||
+	    s->watch)
 		return false;
 	s->marked = true;
 	b->v[b->n++] = (u32)(s - e->sites);

@@ -139,6 +139,7 @@ static void lay_out(struct dp_engine *e, const struct dp_mapping *map)
 	c->rseq_signature = e->rseq.signature;
 	c->own_process = e->own;
 	c->nr_jumps = 1;
+	c->watch_number = e->watch_number;
 	c->linker_state = e->linker_state;
 	c->blocks = c->base + DP_ARENA_OFFSET + c->block_off;
 	c->calls = c->base + DP_ARENA_OFFSET + c->call_off;

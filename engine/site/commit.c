@@ -56,7 +56,12 @@ static int plan(struct dp_engine *e, u32 i)
 	if (s->place)
 		return 0;
 	s->place = i + 1;
-	err = s->intercept < 0 ? dp_grow_site(e, i) : dp_grow_intercept(e, i);
+	err = 0;
+	if (s->watch)
+		dp_grow_watch(e, i);
+	else
+		err = s->intercept < 0 ? dp_grow_site(e, i) :
+					 dp_grow_intercept(e, i);
 	if (err)
 		s->place = 0;
 	else if (e->view.nr_sites < e->nr_sites) {
@@ -71,8 +76,9 @@ static int prepare(struct dp_engine *e, u32 probe)
 	u32 i = e->probes[probe].site;
 	int err = plan(e, i);
 
-	if (!err && (e->probes[probe].handlers.post ||
-		     dp_site_needs_post(&e->sites[i])))
+	if (!err && !e->sites[i].watch &&
+	    (e->probes[probe].handlers.post ||
+	     dp_site_needs_post(&e->sites[i])))
 		err = dp_grow_post(e, i);
 	return err;
 }
@@ -81,7 +87,7 @@ static void link_in(struct dp_engine *e, u32 probe)
 {
 	struct dp_site *s = &e->sites[e->probes[probe].site];
 
-	if (!s->entered)
+	if (!s->entered && !s->watch)
 		dp_hash_enter(e, s->addr, s->place - 1);
 	s->entered = true;
 	dp_grow_post_there(e, s);
@@ -155,7 +161,7 @@ static u64 coming(const struct dp_engine *e)
 
 	for (i = 0; i < e->nr_sites; i++) {
 		s = &e->sites[i];
-		if (s->addr && !s->place)
+		if (s->addr && !s->place && !s->watch)
 			bytes += (s->records ? 2 : 1) * DP_COPY_MAX +
 				 dp_jump_room(e, s) +
 				 inner_sites(e, s) * DP_DETOUR_COUNT;
@@ -282,6 +288,8 @@ void dp_engine_preview(struct dp_engine *e)
 		return;
 	for (i = 0; i < e->nr_sites; i++) {
 		s = &e->sites[i];
+		if (s->watch)
+			continue;
 		dp_group_prepare(e, s);
 		s->mode = s->region.nr ? DP_MODE_JUMP : DP_MODE_TRAP;
 		s->place = i + 1;

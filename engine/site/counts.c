@@ -22,6 +22,34 @@ static bool is_counted(const struct dp_engine *e, const struct dp_site *s)
 		       !s->addr && s->probes;
 }
 
+void dp_engine_set_watch_number(struct dp_engine *e, u32 number)
+{
+	e->watch_number = number;
+}
+
+void dp_engine_watch_begin(struct dp_engine *e, u32 probe, u64 now)
+{
+	__atomic_store_n(&e->view.states[probe].last, now, __ATOMIC_RELAXED);
+}
+
+u64 dp_engine_watch_tag(const struct dp_engine *e, u32 probe)
+{
+	const struct dp_site *s = &e->sites[e->probes[probe].site];
+
+	return (u64)e->watch_number << 32 |
+	       (u32)s->watch_serial << DP_WATCH_INDEX_BITS | (s->place - 1);
+}
+
+size_t dp_engine_watches(const struct dp_engine *e)
+{
+	size_t n = 0;
+	u32 i;
+
+	for (i = 0; i < e->nr_sites; i++)
+		n += e->sites[i].watch && e->sites[i].first_probe;
+	return n;
+}
+
 size_t dp_engine_jumps(const struct dp_engine *e)
 {
 	size_t n = 0;
@@ -39,7 +67,7 @@ size_t dp_engine_sites(const struct dp_engine *e)
 	u32 i;
 
 	for (i = 0; i < e->nr_sites; i++)
-		n += is_counted(e, &e->sites[i]);
+		n += is_counted(e, &e->sites[i]) && !e->sites[i].watch;
 	return n;
 }
 
@@ -151,8 +179,9 @@ u64 dp_engine_of_children(const struct dp_engine *e)
 
 const char *dp_engine_mode(const struct dp_engine *e, u32 probe)
 {
-	return dp_site_is_jump(&e->sites[e->probes[probe].site]) ? "jump" :
-								   "trap";
+	const struct dp_site *s = &e->sites[e->probes[probe].site];
+
+	return s->watch ? "watch" : dp_site_is_jump(s) ? "jump" : "trap";
 }
 
 const char *dp_engine_reason(const struct dp_engine *e, u32 probe)

@@ -50,11 +50,13 @@ bool dp_engine_has_settled(const struct dp_engine *engine, u32 probe);
 bool dp_engine_is_covered(const struct dp_engine *engine, u32 probe);
 
 u64 dp_engine_missed(const struct dp_engine *engine, u32 probe);
-/** dp_engine_mode() - "jump" or "trap"; dp_engine_reason() why not "jump" */
+/** dp_engine_mode() - "jump", "trap" or "watch"; dp_engine_reason() why not "jump" */
 const char *dp_engine_mode(const struct dp_engine *engine, u32 probe);
 const char *dp_engine_reason(const struct dp_engine *engine, u32 probe);
-/** dp_engine_sites() - addresses probed, without intercepts */
+/** dp_engine_sites() - addresses probed, without intercepts and data */
 size_t dp_engine_sites(const struct dp_engine *engine);
+/** dp_engine_watches() - probes on data, see dp_engine_add_watch() */
+size_t dp_engine_watches(const struct dp_engine *engine);
 /** dp_engine_jumps() - probed addresses that are armed with a jump */
 size_t dp_engine_jumps(const struct dp_engine *engine);
 

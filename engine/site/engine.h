@@ -57,6 +57,25 @@ int dp_engine_add(struct dp_engine *engine, u64 addr, const u8 *code,
 		  size_t size, u32 *probe, const char **why);
 
 /**
+ * dp_engine_add_watch() - put a probe on data
+ * @addr, @len: 1, 2, 4 or 8 bytes, aligned
+ * @watch: DP_SITE_WRITTEN, DP_SITE_ACCESSED
+ *
+ * Nothing is armed there: a hit is a trap that the caller has the kernel raise, with
+ * dp_engine_watch_tag(). Each call makes a site of its own. Before the layout.
+ * Return: 0; -ENOMEM.
+ */
+int dp_engine_add_watch(struct dp_engine *engine, u64 addr, u8 len, u8 watch,
+			u32 *probe);
+/** dp_engine_set_watch_number() - what the traps bear, so that the hit half knows them; not 0.
+ *  Before the build. */
+void dp_engine_set_watch_number(struct dp_engine *engine, u32 number);
+/** dp_engine_watch_begin() - what is there now is the value last seen. Before the traps come. */
+void dp_engine_watch_begin(struct dp_engine *engine, u32 probe, u64 now);
+/** dp_engine_watch_tag() - what the traps of a probe on data bear. After the build. */
+u64 dp_engine_watch_tag(const struct dp_engine *engine, u32 probe);
+
+/**
  * dp_engine_set_signal_free() - the hit half must neither make system calls nor raise signals
  *
  * All probes are then jumps, written while all threads are stopped (DP_ARM_QUIESCE), and
@@ -159,7 +178,7 @@ void dp_engine_retract(struct dp_engine *engine, struct dp_target *target,
 int dp_engine_move(struct dp_engine *engine, u32 probe, u64 addr,
 		   const u8 *code, size_t size, const char **why);
 
-/** dp_engine_site() - address of the i-th site, intercepts included; 0 where it is gone.
+/** dp_engine_site() - address of the i-th site, intercepts included; 0 where it is gone, and of data.
  *  Return: false past the end. */
 bool dp_engine_site(const struct dp_engine *engine, size_t i, u64 *addr);
 

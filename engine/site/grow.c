@@ -425,6 +425,24 @@ int dp_grow_site(struct dp_engine *e, u32 i)
 	return 0;
 }
 
+void dp_grow_watch(struct dp_engine *e, u32 i)
+{
+	const struct dp_site *s = &e->sites[i];
+
+	e->view.sites[i] = (struct dp_site_entry){
+		.addr = s->addr,
+		.mode = DP_MODE_JUMP, /* without a patch: nothing is written */
+		.faults = DP_FAULTS_NEVER,
+		.watch = s->watch,
+		.watch_len = s->watch_len,
+		.watch_serial = s->watch_serial,
+	};
+	dp_entry_why(e->arena, &e->view.sites[i], s->why);
+	dp_view_forget_hits(&e->view, i);
+	if (e->view.met_counters)
+		dp_view_forget_hits(&e->view, e->view.met_counters + i);
+}
+
 bool dp_grow_serves(const struct dp_engine *e, const struct dp_site *s,
 		    u32 jump)
 {

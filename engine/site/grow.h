@@ -10,6 +10,8 @@
 
 /** dp_grow_site() - plan the @i-th site. Return: 0; -ENOMEM no memory is free in its range. */
 int dp_grow_site(struct dp_engine *engine, u32 i);
+/** dp_grow_watch() - the @i-th site, of data: it has no code */
+void dp_grow_watch(struct dp_engine *engine, u32 i);
 /** dp_grow_jump() - find or make the jump of a site, for the sites that it is to cover:
  *  @site->plan. Return: 0; -ENOMEM there is no room for it; an error of writing. */
 int dp_grow_jump(struct dp_engine *engine, struct dp_site *site);

@@ -92,6 +92,8 @@ struct dp_engine {
 	u32 native_leave; /* see struct dp_native_limits */
 	u32 ring_bytes; /* of each ring; 0: as usual */
 	bool block; /* hits wait for the reader */
+	u32 watch_serials; /* so many sites of data have been made */
+	u32 watch_number; /* see dp_engine_set_watch_number() */
 	bool holds; /* threads wait for their core dump */
 	bool tight; /* see dp_engine_set_tight() */
 	bool mirrored; /* the tables are a process's that probes itself: mirror.c */

@@ -79,6 +79,27 @@ int dp_live_add(struct dp_engine *e, u64 addr, const struct dp_found *found,
 	return 0;
 }
 
+int dp_live_add_watch(struct dp_engine *e, u64 addr, u8 len, u8 watch,
+		      const struct dp_handlers *h, u32 *probe)
+{
+	struct dp_site *s;
+
+	if (e->nr_sites >= e->max_sites - 1 && !e->spare_sites)
+		return -ENOMEM;
+	if (dp_live_reserve(e) || take_probe(e, probe))
+		return -ENOMEM;
+	if (dp_site_make_data(e, addr, len, watch, &s)) {
+		e->probes[*probe].next = e->growth->free_probe;
+		e->growth->free_probe = *probe + 1;
+		return -ENOMEM;
+	}
+	e->probes[*probe] = (struct dp_probe){ .handlers = *h,
+					       .kind = h->kind,
+					       .enabled = true };
+	dp_site_link(e, s, *probe);
+	return 0;
+}
+
 bool dp_live_is_new(const struct dp_engine *e, u32 probe)
 {
 	const struct dp_site *s = &e->sites[e->probes[probe].site];
@@ -174,7 +195,8 @@ static bool take_back(const struct dp_engine *e, struct dp_target *target,
 		u8 n = dp_site_patch_len(s);
 
 		if (!e->sites[i].place || e->sites[i].intercept >= 0 ||
-		    !s->addr || target->ops->read(target, s->addr, now, n))
+		    e->sites[i].watch || !s->addr ||
+		    target->ops->read(target, s->addr, now, n))
 			continue;
 		is = dp_site_bytes(s, now);
 		if (is != DP_BYTES_ORIGINAL && is <= most)

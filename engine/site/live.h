@@ -136,6 +136,11 @@ int dp_live_add(struct dp_engine *engine, u64 addr,
 		const struct dp_handlers *handlers, bool enabled, u32 *probe,
 		const char **why);
 
+/** dp_live_add_watch() - add a probe on data, see dp_engine_add_watch(); it is committed, removed and
+ *  forgotten like any other. Return: 0; -ENOMEM. */
+int dp_live_add_watch(struct dp_engine *engine, u64 addr, u8 len, u8 watch,
+		      const struct dp_handlers *handlers, u32 *probe);
+
 /** dp_live_upcalls() - the @n places where threads of the process wait in upcalls; NULL:
  *  the process probes itself. It can write there at any time. */
 struct dp_upcalls *dp_live_upcalls(const struct dp_engine *engine, u32 *n);

@@ -73,7 +73,7 @@ void dp_release_site(struct dp_engine *e, struct dp_site *s)
 	if (s->entered)
 		leave_hash(e, s, entry);
 	leave_jumps(e, s);
-	if (s->place)
+	if (s->place && !s->watch)
 		leave_copies(s, entry);
 	s->addr = 0;
 	s->post = 0;
@@ -108,5 +108,8 @@ void dp_release_probe(struct dp_engine *e, u32 probe)
 	struct dp_site *s = &e->sites[e->probes[probe].site];
 
 	s->probes--;
+	/* Nothing is mapped or armed for data. */
+	if (s->watch && s->addr && !s->probes)
+		dp_release_site(e, s);
 	dp_release_place(e, s);
 }

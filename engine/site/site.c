@@ -37,11 +37,14 @@ struct dp_site *dp_engine_find(const struct dp_engine *e, u64 addr)
 	return NULL;
 }
 
+/* Data is found by its number alone. */
 static void hash_insert(struct dp_engine *e, u32 site)
 {
 	u64 addr = e->sites[site].addr;
 	u32 i = slot_of(e, addr);
 
+	if (e->sites[site].watch)
+		return;
 	while (e->hash[i].site)
 		i = (i + 1) & e->hash_mask;
 	e->hash[i] = (struct dp_site_slot){ site + 1, (u32)addr };
@@ -308,6 +311,37 @@ int dp_engine_add(struct dp_engine *e, u64 addr, const u8 *code, size_t size,
 	return 0;
 }
 
+int dp_site_make_data(struct dp_engine *e, u64 addr, u8 len, u8 watch,
+		      struct dp_site **site)
+{
+	const struct dp_site fresh = {
+		.addr = addr,
+		.intercept = -1,
+		.why = DP_WHY_DATA,
+		.watch = watch,
+		.watch_len = len,
+		.watch_serial = (u16)(e->watch_serials++ % DP_WATCH_SERIALS)
+	};
+
+	return new_site(e, &fresh, site);
+}
+
+int dp_engine_add_watch(struct dp_engine *e, u64 addr, u8 len, u8 watch,
+			u32 *probe)
+{
+	struct dp_site *site;
+
+	if (dp_engine_reserve((void **)&e->probes, e->nr_probes, &e->cap_probes,
+			      sizeof(*e->probes)) ||
+	    dp_site_make_data(e, addr, len, watch, &site))
+		return -ENOMEM;
+	e->probes[e->nr_probes] =
+		(struct dp_probe){ .kind = DP_KIND_PLAIN, .enabled = true };
+	dp_site_link(e, site, e->nr_probes);
+	*probe = e->nr_probes++;
+	return 0;
+}
+
 bool dp_engine_probed(const struct dp_engine *e, u64 addr, u64 len)
 {
 	const struct dp_site *s;
@@ -363,6 +397,6 @@ u32 dp_engine_probes(const struct dp_engine *e)
 
 bool dp_engine_site(const struct dp_engine *e, size_t i, u64 *addr)
 {
-	*addr = i < e->nr_sites ? e->sites[i].addr : 0;
+	*addr = i < e->nr_sites && !e->sites[i].watch ? e->sites[i].addr : 0;
 	return i < e->nr_sites;
 }

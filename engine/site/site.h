@@ -47,6 +47,7 @@ struct dp_left {
  *        struct dp_jump
  * @was_trap: it has been a breakpoint by itself, @was_jump: it has begun a jump; @was_armed:
  *        threads may have been led to its copies
+ * @watch, @watch_len, @watch_serial: of data, see struct dp_site_entry. No table of addresses has such a site.
  * @traps: a bit for each byte of the jump that has to be a breakpoint
  * @last: the breakpoint in the fifth byte of the jump, if it needs one
  * @post: address of the copy that ends in a breakpoint, written or not; 0: none
@@ -71,6 +72,8 @@ struct dp_site {
 	bool crowded; /* see arrivals.c; @traps_before: before a jump stepped back for it */
 	bool unowned; /* its mapping is unowned: see gone.c */
 	u8 mode, traps, last, size, wants, serves;
+	u8 watch, watch_len;
+	u16 watch_serial;
 	u8 armed_then; /* before the batch that is being written; @jump_then, too */
 	u32 leader, behind, covers[DP_REGION_INSNS], jump_then;
 	u32 plan, jumps, probes;
@@ -99,6 +102,9 @@ struct dp_probe {
 /** dp_site_take() - find or make the site at an address. Return: as dp_engine_add(). */
 int dp_site_take(struct dp_engine *e, u64 addr, const u8 *code, size_t size,
 		 struct dp_site **site, const char **why);
+/** dp_site_make_data() - make a site of data. Return: 0; -ENOMEM. */
+int dp_site_make_data(struct dp_engine *e, u64 addr, u8 len, u8 watch,
+		      struct dp_site **site);
 /** dp_site_may_join() - may a site get a probe beside what is armed?
  *  Return: 0; -EBUSY; -ENOSPC there is no room. */
 int dp_site_may_join(const struct dp_engine *e, u64 addr, const char **why);

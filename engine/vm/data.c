@@ -111,8 +111,8 @@ static void push_fact(struct dp_vm *vm, u8 op)
 	case DP_OPCODE_PUSH_TID:
 		dp_vm_push(vm, vm->tid);
 		break;
-	case DP_OPCODE_PUSH_LATENCY:
-		dp_vm_push(vm, vm->latency);
+	case DP_OPCODE_PUSH_TOLD:
+		dp_vm_push(vm, vm->told);
 		break;
 	case DP_OPCODE_PUSH_PROCID:
 		dp_vm_push(vm, dp_port_cpu());

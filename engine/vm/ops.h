@@ -8,7 +8,8 @@
  *   0xa0 to 0xa2  1 if the next element is equal to the top, or less, without or with sign; else 0
  *   0xa3          of a float in the low 32 bits of the top the double that is the same number
  *   0xa4          does a string match a pattern? See enum dp_vm_like
- *   0xa5          ticks that the call which returns has taken
+ *   0xa5          what the hit tells: ticks that the call which returns has taken; of watched data the
+ *                 value last seen
  *   0xa6          the thread's id
  *
  * Operands follow the code byte unaligned, little-endian.
@@ -219,7 +220,7 @@ enum dp_op_state {
 	X(0xa2, LTS, NONE, 2, 1, 0, RAW, MATH, "lts")                        \
 	X(0xa3, F64, NONE, 1, 1, 0, RAW, MATH, "f64")                        \
 	X(0xa4, LIKE, U16, DP_VARIES, 1, 0, RAW, DATA, "like %")             \
-	X(0xa5, PUSH_LATENCY, NONE, 0, 1, 0, RAW, DATA, "push latency")      \
+	X(0xa5, PUSH_TOLD, NONE, 0, 1, 0, RAW, DATA, "push told")            \
 	X(0xa6, PUSH_TID, NONE, 0, 1, 0, RAW, DATA, "push tid")              \
 	X(0xb0, SEG2LIN, NONE, 2, 1, 0, READY, IO, "seg2lin")                \
 	X(0xb1, PUSH_IO_U8, NONE, 1, 1, 0, READY, IO, "push io,u8")          \

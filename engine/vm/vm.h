@@ -153,7 +153,8 @@ struct dp_vm_call {
  * @stack_mask: elements of the stack, less one
  * @regs: of the probed thread; general registers may be changed
  * @tid: of the thread, in its own namespace
- * @latency: ticks that the call which returns has taken
+ * @told: what DP_OPCODE_PUSH_TOLD pushes: ticks that the call which returns has taken; of watched
+ *         data the value last seen
  * @fpstate: address of the thread's saved vector registers; 0: they are in place
  * @safe_low, @safe_high: memory known to be readable
  * @external: calls a function outside: see struct dp_vm_call; or NULL
@@ -180,7 +181,7 @@ struct dp_vm {
 	bool auto_trace;
 	u32 pc;
 	struct dp_regs *regs;
-	u64 latency, fpstate;
+	u64 told, fpstate;
 	u64 safe_low, safe_high;
 	void (*resume)(struct dp_vm *vm, u16 minor);
 	bool (*external)(struct dp_vm *vm, struct dp_vm_call *call, bool make);

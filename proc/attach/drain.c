@@ -283,6 +283,23 @@ static struct dp_moves home(const struct dp_view *view)
 				  .to = to_original };
 }
 
+/* A trap of watched data for which a thread has the signal blocked, asleep perhaps: without the agent
+ * it would kill the thread that lets it come. */
+static bool waits_late(const struct dp_process *proc,
+		       const struct dp_view *view)
+{
+	struct dp_status st;
+	pid_t tid;
+
+	if (!view->arena->control.watch_number)
+		return false;
+	dp_each_task(tid, proc->pid)
+		if (!dp_status_read(proc->pid, tid, &st) &&
+		    st.pending >> (SIGTRAP - 1) & 1)
+			return true;
+	return false;
+}
+
 /* A system call that is to pass through the agent must not bypass it while the virtual
  * masks still count. */
 bool dp_drained(struct dp_process *proc, const struct dp_view *view)
@@ -296,7 +313,8 @@ bool dp_drained(struct dp_process *proc, const struct dp_view *view)
 	moves.late = in_intercept;
 	for (i = 0; i < proc->nr_threads; i++)
 		clean = clean && !is_coming(proc, proc->threads[i].tid, caught);
-	return dp_threads_move(proc, &moves) && clean;
+	return dp_threads_move(proc, &moves) && clean &&
+	       !waits_late(proc, view);
 }
 
 bool dp_drain(struct dp_process *proc, const struct dp_view *view)

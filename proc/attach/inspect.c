@@ -15,8 +15,11 @@
 #include <string.h>
 
 /* Programs made for trace and for conditions have no number. */
-static char kind_of(const struct dp_probe_entry *p)
+static char kind_of(const struct dp_probe_entry *p,
+		    const struct dp_site_entry *s)
 {
+	if (s->watch)
+		return 'w';
 	if (p->program && (p->major || p->minor))
 		return 'd';
 	return p->kind == DP_KIND_RETURN || p->kind == DP_KIND_ENTER ? 'r' :
@@ -54,7 +57,7 @@ static void describe(const struct dp_view *view, u32 i, struct dp_armed *out)
 
 	*out = (struct dp_armed){
 		.addr = p->gone ? p->gone : s->addr,
-		.kind = kind_of(p),
+		.kind = kind_of(p, s),
 		.disabled = !p->enabled || p->disabled,
 		.counts = p->kind == DP_KIND_PLAIN && !p->program,
 		.gone = p->gone || s->armed == DP_SITE_GONE,
@@ -64,6 +67,8 @@ static void describe(const struct dp_view *view, u32 i, struct dp_armed *out)
 			  tally[DP_TALLY_INSTANCES] +
 			  tally[DP_TALLY_TOOL_GONE] + tally[DP_TALLY_SELF],
 		.middle = dp_view_middle(view, i),
+		.watch = s->watch,
+		.watch_len = s->watch_len,
 	};
 	describe_exits(view, i, out);
 	dp_view_reason(view, s, out->reason);
@@ -99,7 +104,8 @@ static bool is_listed(const struct dp_view *view, u32 i)
 {
 	const struct dp_probe_entry *p = &view->probes[i];
 
-	return (view->sites[p->site].armed || p->disabled) &&
+	return (view->sites[p->site].armed || view->sites[p->site].watch ||
+		p->disabled) &&
 	       p->disabled != DP_OFF_RETIRED && !dp_kind_is_hidden(p->kind);
 }
 

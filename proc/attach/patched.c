@@ -73,6 +73,8 @@ static void mark_unowned(struct dp_process *proc, const struct dp_maps *maps)
 	if (!dp_process_view(proc, &view))
 		return;
 	for (i = 0; i < view.nr_sites; i++) {
+		if (view.sites[i].watch)
+			continue;
 		m = dp_maps_find(maps, view.sites[i].addr);
 		if (!m || m != last)
 			unowned = !m || !stays(proc, m);

@@ -110,7 +110,8 @@ static bool is_loaded(const struct dp_mod *mod, u64 value)
 
 /* The object that has @addr in it, or NULL */
 static const struct dp_object *object_at(struct dp_modules *mods, u64 addr,
-					 u64 *offset)
+					 u64 *offset,
+					 const struct dp_module **m)
 {
 	const struct dp_object *is;
 	size_t i;
@@ -127,26 +128,31 @@ static const struct dp_object *object_at(struct dp_modules *mods, u64 addr,
 		if (!is || value - is->value >= is->size)
 			continue;
 		*offset = value - is->value;
+		*m = &mod->pub;
 		return is;
 	}
 	return NULL;
 }
 
 int dp_variable_at(struct dp_modules *mods, u64 addr, const char **name,
-		   u64 *offset)
+		   u64 *offset, const struct dp_module **m)
 {
-	const struct dp_object *is = object_at(mods, addr, offset);
+	const struct dp_module *module;
+	const struct dp_object *is = object_at(mods, addr, offset, &module);
 
 	if (!is)
 		return -ENOENT;
+	if (m)
+		*m = module;
 	*name = is->name;
 	return 0;
 }
 
 u64 dp_variable_size(struct dp_modules *mods, u64 addr)
 {
+	const struct dp_module *m;
 	u64 offset;
-	const struct dp_object *is = object_at(mods, addr, &offset);
+	const struct dp_object *is = object_at(mods, addr, &offset, &m);
 
 	return is && !offset ? is->size : 0;
 }

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# The program that probes itself, linked to either library.
+# The programs that probe and watch themselves, linked to either library.
 . tests/scenario/lib.sh
 
 build=${DPROBES%/*}
@@ -18,5 +18,17 @@ for how in shared static; do
 	is "$how: every call is counted" \
 		"$(awk '/ below 16 /{ if ($1 >= 6667) a = 1 } / below 256 /{ if ($1 >= 13333) b = 1 } END { print a + b }' <<<"$got")" 2
 	like "$how: one sort was timed" "$got" '^qsort took at most [1-9][0-9]* us, 0 calls missed$'
+	if cc -O2 -pthread -Iinclude -o "$dir/overwritten" examples/overwritten.c $libs 2>"$dir/err"; then
+		got=$("$dir/overwritten" 2>&1)
+		if grep -q 'perf_event_paranoid\|debug register' <<<"$got"; then
+			skip "$how: who overwrites" "$got"
+		else
+			# Its one byte is a dot, and the end of the text is another one.
+			is "$how: who overwrites" "$(sed 's/0x[0-9a-f]*$/OFFSET/' <<<"$got")" \
+				$'written 0 times so far\nwritten 2 times: first to 0xfeedfa2e, by another thread in copy()+OFFSET'
+		fi
+	else
+		not_ok "$how: it is built" "$(cat "$dir/err")"
+	fi
 done
 plan

@@ -2,15 +2,18 @@
 /*
  * watch-steps: what a watchpoint would tell, found by stepping through a program.
  *
- * watch-steps MAIN ADDR CMD ARGS…: from its function at MAIN on, CMD goes one instruction at a time,
+ * watch-steps [-r] MAIN ADDR CMD ARGS…: from its function at MAIN on, CMD goes one instruction at a time,
  * until it ends. Each that changes the eight bytes at ADDR makes a line "OLD NEW OFFSET": their
- * values, and where the instruction is, from MAIN. Addresses are those in the file.
+ * values, and where the instruction is, from MAIN; with -r also where the thread goes on, and its rax,
+ * rdi and rsp. Addresses are those in the file.
  */
 #include "tests/tools/stepping.h"
 #include <elf.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static unsigned long bias_of(pid_t pid, const char *command)
@@ -49,8 +52,18 @@ static void run_to(pid_t pid, unsigned long addr)
 	ptrace(PTRACE_SETREGS, pid, 0, &regs);
 }
 
+static void print_registers(pid_t pid, unsigned long from)
+{
+	struct user_regs_struct regs;
+
+	ptrace(PTRACE_GETREGS, pid, 0, &regs);
+	printf(" %llu 0x%llx 0x%llx 0x%llx", regs.rip - from, regs.rax,
+	       regs.rdi, regs.rsp);
+}
+
 /* Until the program ends */
-static void watch(pid_t pid, unsigned long from, unsigned long addr)
+static void watch(pid_t pid, unsigned long from, unsigned long addr,
+		  bool registers)
 {
 	unsigned long pc = pc_of(pid);
 	long now, before = ptrace(PTRACE_PEEKDATA, pid, addr, 0);
@@ -58,7 +71,11 @@ static void watch(pid_t pid, unsigned long from, unsigned long addr)
 	while (step(pid)) {
 		now = ptrace(PTRACE_PEEKDATA, pid, addr, 0);
 		if (now != before)
-			printf("0x%lx 0x%lx %lu\n", before, now, pc - from);
+			printf("0x%lx 0x%lx %lu", before, now, pc - from);
+		if (now != before && registers)
+			print_registers(pid, from);
+		if (now != before)
+			putchar('\n');
 		before = now;
 		pc = pc_of(pid);
 	}
@@ -66,10 +83,13 @@ static void watch(pid_t pid, unsigned long from, unsigned long addr)
 
 int main(int argc, char **argv)
 {
+	bool registers = argc > 1 && !strcmp(argv[1], "-r");
 	unsigned long bias;
 	int status;
 	pid_t pid;
 
+	argv += registers;
+	argc -= registers;
 	if (argc < 4)
 		return 2;
 	pid = fork();
@@ -83,6 +103,6 @@ int main(int argc, char **argv)
 	bias = bias_of(pid, argv[3]);
 	run_to(pid, strtoul(argv[1], NULL, 16) + bias);
 	watch(pid, strtoul(argv[1], NULL, 16) + bias,
-	      strtoul(argv[2], NULL, 16) + bias);
+	      strtoul(argv[2], NULL, 16) + bias, registers);
 	return 0;
 }

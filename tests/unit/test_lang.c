@@ -86,6 +86,8 @@ static void same_point(const struct dp_lang_point *a,
 	assert_int_equal(a->type, b->type);
 	assert_int_equal(a->logonfault, b->logonfault);
 	assert_int_equal(a->retprobe, b->retprobe);
+	assert_int_equal(a->watch, b->watch);
+	assert_int_equal(a->len, b->len);
 	assert_int_equal(a->heap, b->heap);
 	assert_int_equal(a->ex_mask, b->ex_mask);
 	assert_int_equal(a->start, b->start);

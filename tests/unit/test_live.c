@@ -608,6 +608,60 @@ static void counts_first_otherwise(void **state)
 	}
 }
 
+static u32 watch_data(struct world *w)
+{
+	static const struct dp_handlers h = { .kind = DP_KIND_KPROBE,
+					      .user = 1,
+					      .pre = 0x1000 };
+	u32 probe, bad;
+
+	assert_int_equal(dp_live_add_watch(w->e, TEXT + LEA, 8, DP_SITE_WRITTEN,
+					   &h, &probe),
+			 0);
+	assert_int_equal(dp_live_commit(w->e, &w->target, &probe, 1, &bad), 0);
+	return probe;
+}
+
+/* Data where an instruction is probed: nothing is written for it, and nothing finds it. */
+static void watches_data(void **state)
+{
+	const u32 index = (1u << DP_WATCH_INDEX_BITS) - 1;
+	const struct dp_site_entry *s;
+	struct world w;
+	u64 tag, other;
+	u32 probe;
+
+	begin(&w);
+	dp_engine_set_watch_number(w.e, 0x77);
+	probe = watch_data(&w);
+	assert_memory_equal(w.text, code, sizeof(code));
+	assert_null(dp_engine_find(w.e, TEXT + LEA));
+	assert_string_equal(dp_engine_mode(w.e, probe), "watch");
+	assert_int_equal(dp_engine_watches(w.e), 1);
+	tag = dp_engine_watch_tag(w.e, probe);
+	assert_int_equal(tag >> 32, 0x77);
+	s = dp_live_site(w.e, (u32)tag & index);
+	assert_int_equal(s->addr, TEXT + LEA);
+	assert_int_equal(s->first_probe, probe + 1);
+	assert_int_equal(s->watch_serial, (u32)tag >> DP_WATCH_INDEX_BITS);
+	assert_int_equal(arm(&w, LEA), 0);
+	expect_armed(&w, LEA, DP_MODE_JUMP);
+	assert_int_equal(dp_engine_watches(w.e), 1);
+	/* In a fork child */
+	dp_live_leave(w.e, &w.target);
+	assert_memory_equal(w.text, code, sizeof(code));
+	/* Its place serves the next one, whose tag is another one. */
+	dp_live_remove(w.e, &w.target, &probe, 1);
+	assert_int_equal(s->first_probe, 0);
+	dp_live_forget(w.e, probe);
+	assert_int_equal(dp_engine_watches(w.e), 0);
+	assert_int_equal(s->watch, DP_SITE_CODE);
+	other = dp_engine_watch_tag(w.e, watch_data(&w));
+	assert_int_equal(other & index, tag & index);
+	assert_true(other != tag);
+	end(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -627,6 +681,7 @@ int main(void)
 		cmocka_unit_test(shares_a_site),
 		cmocka_unit_test(goes_behind_the_instruction_later),
 		cmocka_unit_test(hits_come_to_all_others),
+		cmocka_unit_test(watches_data),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

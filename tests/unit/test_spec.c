@@ -397,6 +397,11 @@ static void takes_a_line_of_the_list(void **state)
 		  "j:libm.so.6:f+0x0" },
 		{ "000055ef42305340  k  0x55ef42305340 [DISABLED]",
 		  "0x55ef42305340" },
+		{ "000055ef42305340  w  v+0x8  libm.so.6 [WATCH/4:rw]",
+		  "w:libm.so.6:v+0x8/4:rw" },
+		{ "000055ef42305340  w  0x55ef42305340 [WATCH/8:w]",
+		  "w:0x55ef42305340/8:w" },
+		{ "000055ef42305340  w  v+0x0    ", "w:v+0x0" },
 	};
 	static const char *const other[] = {
 		"malloc",

@@ -322,6 +322,112 @@ static void jump_around_another(void **state)
 	assert_int_equal(dp_arena.hit.interior_arrivals, 2);
 }
 
+#define NUMBER 0x1234567ull /* that the events of this agent bear */
+
+/* Where the thread is behind its access. Return: was it a hit? It goes on there in any case. */
+static bool access(u64 pc, u64 tag, bool late)
+{
+	dp_fake_regs()->rip = pc;
+	dp_fake_watched(tag, late);
+	look_for_hit();
+	assert_false(dp_fake_seen.died);
+	assert_int_equal(dp_fake_regs()->rip, pc);
+	return hit_at;
+}
+
+static u64 data = 5;
+
+static void make_data(u32 i)
+{
+	make_site(i, (u64)&data, false);
+	*site(i) = (struct dp_site_entry){ .addr = site(i)->addr,
+					   .first_probe = site(i)->first_probe,
+					   .watch = DP_SITE_WRITTEN,
+					   .watch_len = 8,
+					   .counts = 1 };
+	dp_arena.control.watch_number = NUMBER;
+}
+
+static void access_to_data(void **state)
+{
+	make_jump(0, AT, INT3);
+	make_data(1);
+	assert_true(access(AT + 3, NUMBER << 32 | 1, false));
+	assert_ptr_equal(hit_at, site(1));
+	assert_int_equal(dp_probe_state(1)->last, 5);
+	data = 6;
+	/* One that has been blocked is over; a site of code; none */
+	assert_false(access(AT + 3, NUMBER << 32 | 1, true));
+	assert_false(access(AT + 3, NUMBER << 32, false));
+	assert_false(access(AT + 3, NUMBER << 32 | 99, false));
+	assert_int_equal(dp_probe_state(1)->last, 5);
+	/* The agent's own access, and those of a detour */
+	assert_false(
+		access(dp_arena.control.base + 8, NUMBER << 32 | 1, false));
+	site(1)->first_probe = 0;
+	assert_false(access(AT + 3, NUMBER << 32 | 1, false));
+}
+
+/* The program's own events: it has no handler. */
+static void access_to_data_of_others(void **state)
+{
+	make_data(1);
+	dp_fake_regs()->rip = AT;
+	dp_fake_watched((NUMBER + 1) << 32 | 1, false);
+	assert_int_equal(dp_fake_seen.died, DP_SIGTRAP);
+	dp_fake_revive(DP_CAUGHT_JUMPS);
+	dp_arena.control.watch_number = 0;
+	dp_fake_watched(1, false);
+	assert_int_equal(dp_fake_seen.died, DP_SIGTRAP);
+}
+
+/* Behind which instruction of the program is a pc in generated code? */
+static void copies_of_accesses(void **state)
+{
+	static const struct {
+		u64 offset;
+		bool known;
+		u64 own;
+	} cases[] = {
+		{ 0x00, false, 0 },	{ 0x07, false, 0 },
+		{ 0x08, true, AT },	{ 0x0a, true, AT },
+		{ 0x10, true, AT + 1 }, { 0x14, false, 0 },
+		{ 0x18, true, AT + 1 }, { 0x40, true, AT + 4 },
+		{ 0x4c, true, AT + 4 }, { 0x50, true, AT + 5 },
+		{ 0x51, false, 0 },
+	};
+	struct dp_jump *j;
+	u64 own;
+	u32 i;
+
+	make_jump(0, AT, INT3);
+	make_site(1, AT + 0x100, false);
+	j = dp_fake_jump(site(0));
+	j->len = 0x60;
+	j->at[5] = 0x50;
+	dp_arena.control.nr_jumps = 2;
+	dp_arena.control.pools[0] = (struct dp_span){ DETOUR, 0x2000 };
+	dp_arena.control.nr_pools = 1;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		bool known = dp_copy_behind(DETOUR + cases[i].offset, &own);
+
+		if (known != cases[i].known || (known && own != cases[i].own))
+			fail_msg("offset 0x%lx: %d, 0x%lx", cases[i].offset,
+				 known, own);
+	}
+	site(1)->single = DETOUR + 0x1800;
+	site(1)->single_len = 12;
+	site(1)->single_body = 7;
+	assert_true(dp_copy_behind(DETOUR + 0x1807, &own));
+	assert_int_equal(own, AT + 0x101);
+	assert_true(dp_copy_behind(DETOUR + 0x1803, &own));
+	assert_int_equal(own, AT + 0x100);
+	assert_false(dp_copy_behind(DETOUR + 0x1808, &own));
+	assert_false(dp_copy_behind(DETOUR + 0x1900, &own));
+	assert_true(dp_copy_behind(AT + 0x55, &own));
+	assert_int_equal(own, AT + 0x55);
+}
+
 /* A site whose copy is its own one goes on in the detour of the jump that covers it; until its
  * instruction is over, only if that detour tells. */
 static void copy_in_the_detour_around(void **state)
@@ -415,6 +521,9 @@ int main(void)
 		cmocka_unit_test_setup(jump_around_another, begin),
 		cmocka_unit_test_setup(copy_in_the_detour_around, begin),
 		cmocka_unit_test_setup(behind_a_second_copy, begin),
+		cmocka_unit_test_setup(access_to_data, begin),
+		cmocka_unit_test_setup(access_to_data_of_others, begin),
+		cmocka_unit_test_setup(copies_of_accesses, begin),
 		cmocka_unit_test_setup(known_of_the_stack, begin),
 	};
 

@@ -1011,12 +1011,12 @@ static void facts(void **state)
 	u32 cpu;
 	u64 got;
 
-	b.vm.latency = 0x1234567890ab;
+	b.vm.told = 0x1234567890ab;
 	b.vm.tid = 4711;
 	RUN(OP(PUSH_TID), TOP(1));
 	wrote(DP_ITEM_ELEMENTS, (u64[]){ 4711 }, 1);
-	RUN(OP(PUSH_LATENCY), TOP(1));
-	wrote(DP_ITEM_ELEMENTS, &b.vm.latency, 1);
+	RUN(OP(PUSH_TOLD), TOP(1));
+	wrote(DP_ITEM_ELEMENTS, &b.vm.told, 1);
 	RUN(OP(PUSH_TASK), OP(PUSH_PID), OP(PUSH_WID), TOP(3));
 	wrote(DP_ITEM_ELEMENTS,
 	      ((u64[]){ -64ull, (u64)getpid(),

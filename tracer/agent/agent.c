@@ -117,8 +117,11 @@ static int resolve(struct dp_source *source, struct dp_modules *mods,
 		   const struct dp_spec *spec, struct dp_points *points,
 		   struct dp_diag *diag)
 {
-	return dp_points_resolve(dp_agent_of(source)->proc, mods, spec, points,
-				 diag);
+	struct dp_process *proc = dp_agent_of(source)->proc;
+
+	if (spec->kind == DP_SPEC_WATCH)
+		return dp_watch_place(proc, mods, spec, points, diag);
+	return dp_points_resolve(proc, mods, spec, points, diag);
 }
 
 static bool read_memory(const struct dp_source *source, u64 addr, void *to,
@@ -150,11 +153,23 @@ static u64 variable(const struct dp_source *source, u32 program, u32 index)
 					  dp_engine_local(e, program, index);
 }
 
+/* Without its watchpoints the agent has nothing to do there. */
+static int give_back(struct dp_agent *a, int err)
+{
+	if (err && !dp_process_ended(a->proc)) {
+		dp_process_detach(a->proc, NULL);
+		dp_process_let_go(a->proc);
+	}
+	return err;
+}
+
 static int arm(struct dp_source *source, struct dp_diag *diag)
 {
 	struct dp_agent *a = dp_agent_of(source);
 	int err = dp_process_install(a->proc, a->engine, diag);
 
+	if (!err)
+		err = give_back(a, dp_agent_data_begin(a, diag));
 	a->settled = dp_source_now();
 	return err;
 }
@@ -265,6 +280,7 @@ static void tend(struct dp_source *source, double t,
 		if (sites)
 			dp_process_cede(a->proc, foreign, arg);
 	}
+	dp_agent_data_tend(a, t);
 	grow_calls(a);
 	reclaim_blocks(a, t);
 	if (dp_engine_step_back(a->engine))
@@ -298,10 +314,12 @@ static int disarm(struct dp_source *source, bool alive, struct dp_diag *diag)
 	int err;
 
 	dp_engine_admit(a->engine, false);
+	dp_agent_data_end(a);
 	/* Without memory the finds of the last look still hold. */
 	if (alive)
 		dp_calls_look(a->calls, true);
 	err = dp_process_detach(a->proc, diag);
+	dp_agent_data_tell(a);
 	if (!err && a->logs)
 		dp_engine_settle_all(a->engine);
 	return err;
@@ -343,6 +361,7 @@ static void close_agent(struct dp_source *source)
 
 	if (!a)
 		return;
+	dp_agent_data_close(a);
 	dp_process_close(a->proc);
 	dp_calls_close(a->calls);
 	dp_engine_destroy(a->engine);

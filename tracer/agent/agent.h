@@ -13,6 +13,16 @@
 #include "tracer/agent/settings.h"
 #include "tracer/instances/instances.h"
 #include "tracer/source.h"
+#include "tracer/watchpoint/watchpoint.h"
+
+/** struct dp_agent_data - probes on data, by their numbers, and their events while they are armed */
+struct dp_agent_data {
+	struct dp_watchpoint v[DP_WATCHPOINTS];
+	u32 probe[DP_WATCHPOINTS];
+	size_t n;
+	struct dp_watch_events events;
+	struct dp_watch_cost cost;
+};
 
 /**
  * struct dp_agent - a process that an agent probes
@@ -36,6 +46,7 @@ struct dp_agent {
 	size_t nr_points;
 	u32 last;
 	struct dp_disabled off;
+	struct dp_agent_data data;
 	double settled, foreign, freed, reclaim;
 	u32 reclaimed;
 	u64 arrivals; /* traps inside jumps, when last looked at */
@@ -58,6 +69,25 @@ int dp_agent_add_more(struct dp_agent *a, const struct dp_source_request *want,
 int dp_agent_watch(struct dp_agent *a, const struct dp_source_request *want,
 		   struct dp_diag *diag);
 extern const struct dp_source_libraries dp_agent_libraries;
+
+/* data.c: watchpoints of programs */
+/** dp_agent_add_data() - add the probe of a watchpoint: its number goes to @point.
+ *  Return: 0; -ENOSPC, -EOPNOTSUPP, -ENOMEM with words. */
+int dp_agent_add_data(struct dp_agent *a, struct dp_point *point,
+		      struct dp_diag *diag);
+/** dp_agent_data_begin() - the agent is there: let the traps come. Return: 0; as
+ *  dp_watch_events_open(). */
+int dp_agent_data_begin(struct dp_agent *a, struct dp_diag *diag);
+/** dp_agent_data_tend() - say once what frequent hits cost. @t: now */
+void dp_agent_data_tend(struct dp_agent *a, double t);
+/** dp_agent_data_end() - no more traps begin. One may be on its way. */
+void dp_agent_data_end(struct dp_agent *a);
+/** dp_agent_data_tell() - say how many hits have run no program, and why */
+void dp_agent_data_tell(const struct dp_agent *a);
+void dp_agent_data_close(struct dp_agent *a);
+/** dp_agent_data_count() - put the kernel's count in place of the agent's, if the probe is on data */
+void dp_agent_data_count(const struct dp_agent *a, u32 probe,
+			 struct dp_source_count *count);
 
 /* counts.c; see struct dp_source_ops */
 void dp_agent_count(const struct dp_source *source,

@@ -25,6 +25,7 @@ void dp_agent_count(const struct dp_source *source, const struct dp_point *p,
 		.mode = dp_engine_mode(e, p->probe),
 	};
 	dp_engine_state(e, p->probe, &count->status, &count->count);
+	dp_agent_data_count(dp_agent_of(source), p->probe, count);
 	for (k = 0; k <= n; k++)
 		count->interior += dp_engine_middle(e, p->probe + (u32)k);
 	for (t = 0; t < DP_TALLY_NR; t++)
@@ -46,6 +47,7 @@ void dp_agent_totals(const struct dp_source *source,
 
 	*totals = (struct dp_source_totals){
 		.sites = dp_engine_sites(e),
+		.watchpoints = (u32)dp_engine_watches(e),
 		.jumps = dp_engine_jumps(e),
 		.interior = dp_engine_interior_arrivals(e),
 		.torn = dp_engine_torn(e),

@@ -261,15 +261,31 @@ static int refuse(const struct adding *d, struct dp_point *p, int err,
 	return 0;
 }
 
+static int add_data(struct adding *d, size_t i, struct dp_diag *diag)
+{
+	struct dp_point *p = &d->want->points->v[i];
+	int err = dp_agent_add_data(d->a, p, diag);
+
+	if (err) {
+		p->probe = d->last;
+		return err;
+	}
+	d->last = p->probe;
+	return d->want->bind ? d->want->bind(d->want->arg, i, diag) : 0;
+}
+
 static int add_point(struct adding *d, size_t i, struct dp_diag *diag)
 {
 	struct dp_point *p = &d->want->points->v[i];
 	const char *why = "out of memory";
 	u8 code[DP_REGION_MAX];
-	size_t n = dp_code_read(&d->code, p->addr, code, sizeof(code));
-	int err =
-		dp_engine_add(d->a->engine, p->addr, code, n, &p->probe, &why);
+	size_t n;
+	int err;
 
+	if (p->spec->kind == DP_SPEC_WATCH)
+		return add_data(d, i, diag);
+	n = dp_code_read(&d->code, p->addr, code, sizeof(code));
+	err = dp_engine_add(d->a->engine, p->addr, code, n, &p->probe, &why);
 	if (err) {
 		p->probe = d->last;
 		return refuse(d, p, err, n, why, diag);
@@ -473,7 +489,8 @@ int dp_agent_add(struct dp_source *source, const struct dp_source_request *want,
 	err = add_points(&d, 0, diag);
 	a->last = d.last;
 	dp_reach_reader_close(&d.reach_reader);
-	if (!err && !want->coming && !dp_engine_sites(a->engine))
+	if (!err && !want->coming && !dp_engine_sites(a->engine) &&
+	    !dp_engine_watches(a->engine))
 		err = dp_diag_set(diag, -EINVAL,
 				  "none of the matches can be probed");
 	if (!err && want->listed) {

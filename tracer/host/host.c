@@ -225,6 +225,11 @@ static int resolve(struct dp_source *source, struct dp_modules *mods,
 		   const struct dp_spec *spec, struct dp_points *points,
 		   struct dp_diag *diag)
 {
+	if (spec->kind == DP_SPEC_WATCH)
+		return dp_diag_set(
+			diag, -EOPNOTSUPP,
+			"process %d probes itself, and there programs have no watchpoints; dprobes trace has",
+			source->pid);
 	return dp_points_resolve(dp_host_of(source)->client.proc, mods, spec,
 				 points, diag);
 }

@@ -112,7 +112,7 @@ static void push_rate(struct dp_coder *c)
 /* ticks * rate >> 30, of the upper bits and of the lower 30 */
 static void push_latency(struct dp_coder *c)
 {
-	dp_code_op(c, DP_OPCODE_PUSH_LATENCY);
+	dp_code_op(c, DP_OPCODE_PUSH_TOLD);
 	dp_code_op8(c, DP_OPCODE_DUP_I, 1);
 	dp_code_op8(c, DP_OPCODE_SHR_I, DP_TRACE_RATE_BITS);
 	push_rate(c);

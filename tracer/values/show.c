@@ -176,7 +176,7 @@ static void show_variable(FILE *out, struct dp_modules *mods, u64 addr)
 	const char *name;
 	u64 offset;
 
-	if (!mods || dp_variable_at(mods, addr, &name, &offset))
+	if (!mods || dp_variable_at(mods, addr, &name, &offset, NULL))
 		return;
 	dp_output_print(out, " <%s", name);
 	if (offset)

@@ -24,9 +24,6 @@
 #include <unistd.h>
 
 #define IDLE_MS 100
-/* More hits a second than that are worth a sentence. */
-#define HITS_TOLD 20000
-#define TOLD_SECONDS 0.5
 #define DOERS 64
 
 /* Instructions that have been found, by where their threads went on */
@@ -34,7 +31,7 @@ struct doer {
 	u64 pc, by;
 };
 
-/* @off: it neither counts nor traps any more; @told: what it costs has been said */
+/* @off: it neither counts nor traps any more */
 struct dp_watch_session {
 	struct dp_source source;
 	char exe[PATH_MAX], execed[PATH_MAX];
@@ -44,9 +41,7 @@ struct dp_watch_session {
 	struct dp_watch_events events;
 	struct dp_watch_values *values;
 	struct doer doers[DOERS];
-	double looked;
-	u64 seen;
-	bool told;
+	struct dp_watch_cost cost;
 	/* of one records(): */
 	dp_source_take take;
 	void *arg;
@@ -235,7 +230,7 @@ static int arm(struct dp_source *source, struct dp_diag *diag)
 		dp_watch_values_begin(w->values, i, now);
 	}
 	dp_watch_events_switch(&w->events, true);
-	w->looked = dp_source_now();
+	dp_watch_cost_begin(&w->cost, dp_source_now());
 	return 0;
 }
 
@@ -261,43 +256,15 @@ static enum dp_source_state wait_for(struct dp_source *source, int ms)
 	return has_executed(of(source)) ? DP_SOURCE_EXECED : DP_SOURCE_RUNS;
 }
 
-static u64 all_hits(const struct dp_watch_session *w)
-{
-	u64 sum = 0;
-	u32 i;
-
-	for (i = 0; i < w->n; i++)
-		sum += dp_watch_events_count(&w->events, i);
-	return sum;
-}
-
-static void tell_cost(struct dp_watch_session *w, double rate)
-{
-	u64 ns = dp_watch_events_cost();
-
-	w->told = true;
-	dp_output_say(
-		"watchpoints hit %.0f times a second: each is a trap into the kernel of %lu ns here%s, so they take %.0f %% of a CPU",
-		rate, ns, w->values ? " without its record" : "",
-		rate * (double)ns / 1e7);
-}
-
 static void tend(struct dp_source *source, double t,
 		 void (*foreign)(void *arg, u64 addr, bool away), void *arg,
 		 struct dp_source_news *news)
 {
 	struct dp_watch_session *w = of(source);
-	double passed = t - w->looked;
-	u64 hits;
 
 	*news = (struct dp_source_news){ .most = IDLE_MS };
-	if (w->told || passed < TOLD_SECONDS)
-		return;
-	hits = all_hits(w);
-	if ((double)(hits - w->seen) / passed > HITS_TOLD)
-		tell_cost(w, (double)(hits - w->seen) / passed);
-	w->seen = hits;
-	w->looked = t;
+	dp_watch_cost_look(&w->cost, &w->events, (u32)w->n, t, false,
+			   w->values ? " without its record" : "");
 }
 
 /* One instruction makes most of the hits. */

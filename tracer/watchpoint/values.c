@@ -311,7 +311,7 @@ static int cannot(int err, struct dp_diag *diag)
 	if (err == -EPERM || err == -EACCES)
 		return dp_diag_set(
 			diag, -EPERM,
-			"to read values at a hit takes a program in the kernel, and the right to load it: give dprobes CAP_BPF and CAP_PERFMON (sudo); dprobes stat without a condition counts without");
+			"to read values at a hit takes a program in the kernel, and the right to load it: give dprobes CAP_BPF and CAP_PERFMON (sudo); dprobes stat without a condition counts without, and a program of dprobes run (watch = w) has values without");
 	if (err == -ENOMEM)
 		return dp_diag_set(diag, err, "out of memory");
 	return dp_diag_set(

@@ -3,58 +3,32 @@
  * watchpoint: the parts of the source whose hits the processor's debug registers make.
  *
  *   session ─► source.c ─► places.c   specs → addresses
- *                     ├──► events.c   a breakpoint event of each thread for each address
+ *                     ├──► proc/watch a breakpoint event of each thread for each address
  *                     ├──► values.c   a program of the kernel's that reads the values at a hit
- *                     └──► doer.c     the instruction before the one at which a thread went on
+ *                     ├──► doer.c     the instruction before the one at which a thread went on
+ *                     └──► cost.c     what frequent hits take
+ *
+ * Of these, a program's watchpoints have places, events and cost (tracer/agent/data.c).
  */
 #ifndef DP_TRACER_WATCHPOINT_H
 #define DP_TRACER_WATCHPOINT_H
 
+#include "proc/watch.h"
 #include "tracer/source.h"
 #include "tracer/watched.h"
 
-#define DP_WATCHPOINTS 4 /* debug registers of a processor */
-
-/** struct dp_watchpoint - one that is wanted; @name, @spec: live as long as the points */
-struct dp_watchpoint {
-	u64 addr;
-	u8 len;
-	enum dp_watch_access access;
-	const char *name;
-	const struct dp_spec *spec;
+/** struct dp_watch_cost - how many hits there were when that was looked at; @told: what they cost */
+struct dp_watch_cost {
+	double looked;
+	u64 seen;
+	bool told;
 };
-
-/** struct dp_watch_event - of thread @tid, and threads that it makes */
-struct dp_watch_event {
-	int fd;
-	pid_t tid;
-	u32 watch;
-};
-
-/** struct dp_watch_events - all of a process; zeros: none */
-struct dp_watch_events {
-	struct dp_watch_event *v;
-	size_t n, cap;
-};
-
-/**
- * dp_watch_events_open() - an event of every thread for every watchpoint; none counts yet
- * @programs: of each watchpoint, descriptors of programs that run at hits; NULL: none
- *
- * Threads that come later inherit theirs. Context: tool; may sleep.
- * Return: 0; -ENOSPC debug registers are taken; -EPERM, -EACCES; -EAGAIN threads come too
- * fast; -EMFILE; -EOPNOTSUPP; -ESRCH; with words.
- */
-int dp_watch_events_open(struct dp_watch_events *events, pid_t pid,
-			 const struct dp_watchpoint *watches, size_t n,
-			 const int *programs, struct dp_diag *diag);
-/** dp_watch_events_switch() - have them count, or no more; what they have counted stays */
-void dp_watch_events_switch(const struct dp_watch_events *events, bool on);
-/** dp_watch_events_count() - the hits of one watchpoint by all threads */
-u64 dp_watch_events_count(const struct dp_watch_events *events, u32 watch);
-void dp_watch_events_close(struct dp_watch_events *events);
-/** dp_watch_events_cost() - nanoseconds that a hit costs here, measured; 0: not known */
-u64 dp_watch_events_cost(void);
+void dp_watch_cost_begin(struct dp_watch_cost *cost, double t);
+/** dp_watch_cost_look() - say once what frequent hits cost
+ *  @nr: watchpoints; @t: now, by dp_source_now(); @without: what the measure lacks, or "" */
+void dp_watch_cost_look(struct dp_watch_cost *cost,
+			const struct dp_watch_events *events, u32 nr, double t,
+			bool signals, const char *without);
 
 struct dp_watch_values;
 

@@ -198,6 +198,17 @@ void dp_fake_raise(u32 sig, s32 code)
 	dp_kernel_deliver();
 }
 
+void dp_fake_watched(u64 tag, bool late)
+{
+	struct dp_siginfo info = { .signo = DP_SIGTRAP,
+				   .code = DP_TRAP_PERF,
+				   .fields = { 0, tag, (u64)late << 32 } };
+	struct dp_ucontext uc = context_of(dp_kernel_task());
+
+	come(DP_SIGTRAP, &info, &uc);
+	dp_kernel_deliver();
+}
+
 void dp_fake_breakpoint(u64 pc)
 {
 	dp_fake_regs()->rip = pc + 1;

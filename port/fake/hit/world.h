@@ -162,6 +162,9 @@ struct dp_mcontext *dp_fake_regs(void);
 /** dp_fake_raise() - the processor raises a signal in this thread; a blocked one kills */
 void dp_fake_raise(u32 sig, s32 code);
 
+/** dp_fake_watched() - this thread has accessed watched data, and the kernel's event bears @tag */
+void dp_fake_watched(u64 tag, bool late);
+
 /** dp_fake_breakpoint() - this thread meets a breakpoint at @pc */
 void dp_fake_breakpoint(u64 pc);
 

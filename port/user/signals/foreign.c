@@ -18,6 +18,18 @@
 #include "port.h"
 #include "port_hit.h"
 
+/* Of a perf event that the program has opened: such a trap waits where it is blocked. */
+static bool is_events(const struct dp_siginfo *info)
+{
+	return info->signo == DP_SIGTRAP && info->code == DP_TRAP_PERF;
+}
+
+/* Raised by an instruction */
+static bool is_forced(const struct dp_siginfo *info)
+{
+	return info->code > 0 && !is_events(info);
+}
+
 /* An instruction that raises a blocked signal ends the process without a system call: the
  * program's own instruction again or, after another cause, a breakpoint of the agent. */
 static void die_trapped(const struct dp_siginfo *info, struct dp_ucontext *uc)
@@ -82,7 +94,7 @@ static bool marked(const struct dp_siginfo *info, struct dp_ucontext *uc)
  * raises kills. Return: is it dealt with? */
 static bool is_blocked(struct dp_siginfo *info, struct dp_ucontext *uc)
 {
-	bool forced = info->code > 0;
+	bool forced = is_forced(info);
 	bool held = dp_mask_blocked() & DP_SIGMASK(info->signo);
 
 	if (!held && !marked(info, uc))
@@ -91,6 +103,8 @@ static bool is_blocked(struct dp_siginfo *info, struct dp_ucontext *uc)
 		die(info, uc);
 		return true;
 	}
+	if (is_events(info))
+		DP_PERF_BE_LATE(info);
 	if (!held)
 		return dp_marks_defer(info);
 	if (!dp_mask_defer(info))
@@ -115,7 +129,7 @@ u64 dp_foreign_trap(struct dp_siginfo *info, struct dp_ucontext *uc)
 {
 	struct dp_kernel_sigaction action, once = { 0 };
 	u32 k = dp_caught_index((u64)info->signo);
-	bool forced = info->code > 0;
+	bool forced = is_forced(info);
 	u64 mask;
 
 	if (is_blocked(info, uc))

@@ -3,6 +3,7 @@
  * trap: caught signals, on their way to the engine or to the program.
  *
  *   int3 at a site ──► kernel ──► dp_trap_entry ──► dp_hit_trap
+ *   access to watched data ──┘                        │ data? dp_trap_watched()
  *                                                     │ site? dp_trap_hit()
  *                                                     │ else dp_foreign_trap()
  *   copy runs, jumps back behind the site ◄── sigreturn
@@ -64,6 +65,20 @@ static bool is_sites(const struct dp_siginfo *info, struct dp_trap *trap)
 	return is_substitute(info) && dp_trap_hit(trap, pc, false);
 }
 
+/* An access to watched data, behind which the kernel traps. One that comes late, for the signal was
+ * blocked, is of an instruction long since past: it is none of the program's signals either. */
+static bool is_watched(const struct dp_siginfo *info, struct dp_trap *trap)
+{
+	u32 number = dp_arena.control.watch_number;
+
+	if (info->signo != DP_SIGTRAP || info->code != DP_TRAP_PERF ||
+	    !number || DP_PERF_TAG(info) >> 32 != number)
+		return false;
+	if (!DP_PERF_LATE(info))
+		dp_trap_watched(trap, (u32)DP_PERF_TAG(info));
+	return true;
+}
+
 /* Has the program's own instruction faulted, in a copy? Then its frame shows that. */
 static bool is_handlers(struct dp_siginfo *info, struct dp_trap *trap)
 {
@@ -86,7 +101,8 @@ u64 dp_hit_trap(struct dp_siginfo *info, struct dp_ucontext *uc)
 
 	if (dp_marks_nudged(info, &uc->sigmask))
 		return 0;
-	if (!is_sites(info, &trap) && !is_handlers(info, &trap))
+	if (!is_watched(info, &trap) && !is_sites(info, &trap) &&
+	    !is_handlers(info, &trap))
 		return dp_foreign_trap(info, uc);
 	show_alternate(&trap, uc);
 	return 0;

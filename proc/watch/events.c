@@ -15,24 +15,27 @@
  */
 #include "proc/facts.h"
 #include "proc/inspect.h"
+#include "proc/watch.h"
 #include "sym/list.h"
-#include "tracer/watchpoint/watchpoint.h"
 #include <dirent.h>
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #define ATTEMPTS 200
 #define HOLDERS_TOLD 3
 #define COST_HITS 2000
+#define HIGH 1000
 
 /* Of one call of dp_watch_events_open() */
 struct opening {
@@ -109,9 +112,11 @@ static struct perf_event_attr attr_of(const struct dp_watchpoint *w)
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
 		.disabled = 1,
-		.inherit = 1,
-		.inherit_thread = 1,
+		.inherit = !w->tid,
+		.inherit_thread = !w->tid,
 		.remove_on_exec = 1,
+		.sigtrap = w->tag != 0,
+		.sig_data = w->tag,
 	};
 }
 
@@ -122,6 +127,17 @@ static int open_event(const struct dp_watchpoint *w, pid_t tid)
 			  PERF_FLAG_FD_CLOEXEC);
 
 	return fd < 0 ? -errno : (int)fd;
+}
+
+/* Out of the way of a program's own */
+static int move_up(int fd)
+{
+	int high = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, HIGH);
+
+	if (high < 0)
+		return fd;
+	close(fd);
+	return high;
 }
 
 /* Has the process a descriptor of a perf event? */
@@ -221,6 +237,11 @@ static int forbidden(const struct opening *o, int err)
 		level = 0;
 	if (f)
 		fclose(f);
+	if (o->pid == getpid())
+		return dp_diag_set(
+			o->diag, err,
+			"the kernel permits this process no watchpoints (perf_event_open); kernel.perf_event_paranoid is %d, and may be 2 at most without CAP_PERFMON",
+			level);
 	if (level > 2)
 		return dp_diag_set(
 			o->diag, err,
@@ -270,6 +291,8 @@ static int open_thread(const struct opening *o, pid_t tid)
 
 	for (e.watch = 0; e.watch < o->n; e.watch++) {
 		e.fd = open_event(&o->watches[e.watch], tid);
+		if (o->pid == getpid())
+			e.fd = move_up(e.fd);
 		if (e.fd == -ESRCH)
 			return 0;
 		if (e.fd < 0)
@@ -285,6 +308,18 @@ static int open_thread(const struct opening *o, pid_t tid)
 			return cannot(o, &o->watches[e.watch], err);
 	}
 	return 0;
+}
+
+static int attempt_one(const struct opening *o)
+{
+	int err = open_thread(o, o->watches->tid);
+
+	if (!err && !o->events->n)
+		err = dp_diag_set(o->diag, -ESRCH, "there is no thread %d",
+				  o->watches->tid);
+	if (err)
+		dp_watch_events_close(o->events);
+	return err;
 }
 
 /* Return: 0; 1 once more; a negative errno with words */
@@ -316,6 +351,8 @@ int dp_watch_events_open(struct dp_watch_events *events, pid_t pid,
 
 	if (err)
 		return err;
+	if (n && watches->tid)
+		return attempt_one(&o);
 	do
 		err = attempt(&o);
 	while (err == 1 && ++tries < ATTEMPTS);
@@ -367,21 +404,29 @@ static u64 used(void)
 	return (u64)t.tv_sec * 1000000000 + (u64)t.tv_nsec;
 }
 
-u64 dp_watch_events_cost(void)
+static void return_at_once(int sig)
+{
+}
+
+u64 dp_watch_events_cost(bool signals)
 {
 	static volatile u64 word;
 	const struct dp_watchpoint w = { .addr = (u64)&word,
-					 .len = sizeof(word) };
+					 .len = sizeof(word),
+					 .tag = signals };
+	struct sigaction ours = { .sa_handler = return_at_once }, theirs;
 	int i, fd = open_event(&w, 0);
 	u64 began;
 
 	if (fd < 0)
 		return 0;
+	sigaction(SIGTRAP, &ours, &theirs);
 	ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
 	began = used();
 	for (i = 0; i < COST_HITS; i++)
 		word = (u64)i;
 	began = used() - began;
 	close(fd);
+	sigaction(SIGTRAP, &theirs, NULL);
 	return began / COST_HITS;
 }
