@@ -156,7 +156,7 @@ $(B)/tests/unit/test_adopt $(B)/tests/unit/test_move $(B)/tests/unit/test_contro
 	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -o $@ $< $(wildcard port/fake/*.c) $(B)/libcore.a $(LIBS) -lcmocka
 
 # The machine, built as any program, so that the sanitizers see it.
-$(B)/tests/unit/test_vm $(B)/tests/unit/test_vm_ops $(B)/tests/unit/test_expr $(B)/tests/unit/test_values $(B)/tests/unit/test_printers $(B)/tests/unit/test_native: $(B)/tests/unit/test_%: tests/unit/test_%.c $(VM_SRC) $(B)/libcore.a
+$(B)/tests/unit/test_vm $(B)/tests/unit/test_vm_ops $(B)/tests/unit/test_vectors $(B)/tests/unit/test_expr $(B)/tests/unit/test_values $(B)/tests/unit/test_printers $(B)/tests/unit/test_native: $(B)/tests/unit/test_%: tests/unit/test_%.c $(VM_SRC) $(B)/libcore.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -o $@ $< $(VM_SRC) $(B)/libcore.a $(LIBS) -lcmocka
 

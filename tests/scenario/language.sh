@@ -23,7 +23,7 @@ text() {
 # data NAME [ENV]: the log in hexadecimal, of all records
 data() { env ${2:+"$2"} "$DPROBES" run -q --json "$dir/$1.dp" -- "$logger" stack | sed -n 's/.*"data":"\([0-9a-f]*\)".*/\1/p'; }
 
-# Handlers [row 293]
+# Handlers [row 293] [defect 18]
 program handled '' $'sx H\npush 1\npush 0\ndiv\nH: log 3'
 text handled
 is "a handler gets the code and what goes with it" "$out" "  elements 0x20 0x0 0x0"
@@ -109,7 +109,7 @@ printf 'name = logger\nmodtype = user\nvars = 1\ngvars = 2\noffset = logger_call
 "$DPROBES" run "$dir/one.dp" "$dir/two.dp" -- "$logger" stack >"$dir/stdout" 2>"$dir/stderr"
 is "global variables are common to files" "$(grep -c 'lv\[0\] = 0x1 ' "$dir/stderr") $(grep 'gv\[1\]' "$dir/stderr")" "2 dprobes: global gv[1] = 0x2 (2)"
 
-# Rights [row 248]
+# Rights [row 248] [defect 15]
 printf 'name = logger\nmodtype = user\noffset = logger_deep\npush r,rsp\npush 1\npop mem,u64\n' >"$dir/writes.dp"
 "$DPROBES" run "$dir/writes.dp" -- "$logger" stack >"$dir/stdout" 2>"$dir/stderr"
 like "memory is not written without being asked for" "$? $(cat "$dir/stderr" "$dir/stdout")" \
@@ -253,7 +253,7 @@ printf 'name = logger\nmodtype = user\noffset = logger.c:99999\n\tlog 0\n' >"$di
 "$DPROBES" run "$dir/line.dp" -- "$logger" stack >"$dir/stdout" 2>"$dir/stderr"
 like "one that there is not" "$? $(cat "$dir/stderr")" '^[12] dprobes: .*line.dp:3:10: '
 
-# Returns
+# Returns [defect 22]
 program returns 'logmax = 100' $'push retval\nlog 1\nsetmin 8' 'retprobe = yes'
 sed -i 's/^offset = .*/offset = logger_deep/' "$dir/returns.dp"
 "$DPROBES" run "$dir/returns.dp" -- "$logger" stack >"$dir/stdout" 2>"$dir/stderr"
@@ -277,7 +277,7 @@ END2
 is "of the third, the fourth and the fifth call" "$(grep -c '"traces":"[0-9a-f]*","exception":"EX_DIV_BY_ZERO"' "$dir/stdout")" 3
 like "and the account is right" "$(cat "$dir/stderr")" ': 10 hits, 0 missed, 3 records, 2 let pass; calls: 10 returned'
 
-# Filters
+# Filters [defect 21]
 printf 'name = logger\nmodtype = user\ncomm = log*\nuid = %s\noffset = logger_deep\n\tlog 0\n' "$(id -u)" >"$dir/filter.dp"
 text filter
 is "the right process" "$status $(grep -c major= "$dir/stdout")" "0 1"

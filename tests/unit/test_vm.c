@@ -158,7 +158,7 @@ static void calls_nest_32_deep(void **state)
 	assert_int_equal(logged(0), 7);
 }
 
-/* [rows 282, 285] */
+/* [rows 282, 285] [defect 10] */
 static void the_stack_is_a_circle(void **state)
 {
 	u32 i;
@@ -438,6 +438,7 @@ static int verify(const u8 *code, u32 len, u32 start)
 		assert_int_equal(verify(code, sizeof(code), 0), -EINVAL); \
 	} while (0)
 
+/* [defect 8] */
 static void the_verifier_rejects(void **state)
 {
 	static const u8 good[] = { PUSH(1), OP(EXIT) };

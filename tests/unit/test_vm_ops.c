@@ -337,6 +337,7 @@ static void variables(void **state)
 		raised(DP_EX_INVALID_OPERAND, DP_VM_OPERAND_##kind, VM_VARS); \
 	} while (0)
 
+/* [defect 12] */
 static void variables_that_are_not_there(void **state)
 {
 	b.vm.nr_gv = VM_VARS + 1;
@@ -530,7 +531,7 @@ static void verified(const u8 *addr, u64 r, u64 rw)
 	wrote(DP_ITEM_ELEMENTS, &rw, 1);
 }
 
-/* [row 297] */
+/* [row 297] [defect 14] */
 static void memory_is_verified(void **state)
 {
 	u8 *page = lone_page(), before[4096];
@@ -574,6 +575,7 @@ static void item_is(u8 token, u32 len, const void *bytes, bool cut)
 	assert_int_equal(b.vm.truncated, cut);
 }
 
+/* [defect 11] */
 static void text_is_logged(void **state)
 {
 	u8 *page = lone_page();
@@ -659,7 +661,7 @@ static void jumps(void **state)
 	LEFT(1);
 }
 
-/* [row 293] */
+/* [row 293] [defect 9] */
 static void loops(void **state)
 {
 	/* push 3; L: inc lv,0; loop L; log 2 */
@@ -999,7 +1001,7 @@ static void facts(void **state)
 	assert_int_equal(got, cpu);
 }
 
-/* What a run leaves behind is none of the next one's. */
+/* What a run leaves behind is none of the next one's. [defect 10] */
 static void runs_begin_anew(void **state)
 {
 	b.vm.logmax = 12;
@@ -1047,7 +1049,7 @@ static void exception_handlers(void **state)
 	assert_int_equal(b.vm.jumps, 0);
 }
 
-/* The entry of a handler counts as a jump; what has used up the jumps is handled once. */
+/* The entry of a handler counts as a jump; what has used up the jumps is handled once. [defect 9] */
 static void handlers_are_jumps(void **state)
 {
 	b.vm.jmpmax = 0;
@@ -1099,6 +1101,7 @@ static void the_stack_may_wrap_loudly(void **state)
 	raised(DP_EX_RPN_STACK_WRAP, 0, 0);
 }
 
+/* [defect 10] */
 static void stack_traces(void **state)
 {
 	b.lv[1] = 0x1111;
@@ -1137,6 +1140,7 @@ static void stack_traces(void **state)
 	raised(DP_EX_INVALID_OPERAND, DP_VM_OPERAND_GV, VM_VARS);
 }
 
+/* [defect 11] */
 static void stack_traces_have_their_room(void **state)
 {
 	b.vm.tracemax = 69;
@@ -1181,12 +1185,18 @@ static void the_heap(void **state)
 	    OP(PUSH_LV_I), SHORT(0), PUSH(0), OP(PUSHH_U64), SHORT(1),
 	    OP(PUSH_LV_I), SHORT(0), PUSH(6), OP(PUSHH_U16), SHORT(1), TOP(1));
 	assert_int_equal(b.vm.log[3 + 1], 0xfe);
+	/* Two of eight bytes are two. */
+	RUN(PUSH(0x1111), PUSH(0x2222), PUSH(16), OP(MALLOC), OP(PUSH_TSP_I),
+	    SHORT(0), OP(POP_LV_I), SHORT(0), PUSH(0), OP(POPH_U64), SHORT(2),
+	    OP(PUSH_LV_I), SHORT(0), PUSH(0), OP(PUSHH_U64), SHORT(2), TOP(2));
+	LEFT(0x1111, 0x2222);
 	/* Both widths that have not been used yet */
 	RUN(PUSH(9), PUSH(4), OP(MALLOC), OP(POP_LV_I), SHORT(0), OP(PUSH_LV_I),
 	    SHORT(0), PUSH(0), OP(POPH_U32), SHORT(1), OP(EXIT));
 	assert_int_equal(b.vm.end, DP_VM_EXIT);
 }
 
+/* [defect 12] */
 static void the_heap_has_bounds(void **state)
 {
 	RUN(PUSH(4), OP(MALLOC), PUSH(4), OP(PUSHH_U8), SHORT(1), OP(EXIT));
