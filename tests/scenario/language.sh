@@ -134,7 +134,7 @@ text outs
 is "one that there is not" "$out" "  ended by EX_INVALID_OPERAND (0x7, 0x10000)"
 program segments '' $'push r,ds\npush r,rsp\nseg2lin\npush r,esp\nsub\nlog 1\npush 0x10\npush 0\nseg2lin'
 text segments
-is "a segment" "$out" $'  elements 0x0\n  ended by EX_SEG_FAULT (0x10)'
+is "a segment" "$out" $'  elements 0x0\n  bad segment 0x10\n  ended by EX_SEG_FAULT (0x10)'
 
 # Registers of the floating-point units are the same in a detour and in a trap. [row 299]
 program vectors '' $'push u,xmm0\npush u,mxcsr\npush r,fcw\npush r,xmm15\nlog 6'

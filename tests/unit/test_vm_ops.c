@@ -1339,6 +1339,35 @@ static void segments(void **state)
 	raised(DP_EX_SEG_FAULT, 0x2f, 0);
 }
 
+/* The selector is in the log, if there is room. Nothing of it is where the program goes on. */
+static void bad_segments_are_logged(void **state)
+{
+	RUN(PUSH(0x10), PUSH(7), OP(SEG2LIN), OP(EXIT));
+	assert_int_equal(b.vm.lp, 11);
+	assert_memory_equal(b.vm.log, "\xfe\x08\0\x10\0\0\0\0\0\0\0", 11);
+	b.vm.logmax = 10;
+	RUN(PUSH(0x10), PUSH(7), OP(SEG2LIN), OP(EXIT));
+	assert_int_equal(b.vm.lp, 0);
+	assert_true(b.vm.truncated);
+	b.vm.logmax = DP_VM_LOG;
+	RUN(OP(SX), WORD(20), PUSH(0x10), PUSH(7), OP(SEG2LIN), OP(EXIT),
+	    TOP(2));
+	LEFT_WITH(DP_EX_SEG_FAULT, DP_EX_SEG_FAULT, 0x10);
+}
+
+/* That one bad address has been handled is no matter for the next one. */
+static void each_fault_is_logged_once(void **state)
+{
+	RUN(OP(SX), WORD(20), PUSH(4), PUSH(8), OP(LOG_MRF), OP(EXIT), PUSH(16),
+	    OP(PUSH_MEM_U8), OP(EXIT));
+	raised(DP_EX_INVALID_ADDR, 16, 0);
+	assert_int_equal(b.vm.lp, 22);
+	assert_memory_equal(b.vm.log, "\xff\x08\0\x08", 4);
+	assert_memory_equal(b.vm.log + 11, "\xff\x08\0\x10", 4);
+	RUN(PUSH(4), PUSH(8), OP(LOG_MRF), OP(EXIT));
+	assert_int_equal(b.vm.lp, 11);
+}
+
 static void floating_point_registers(void **state)
 {
 	double two = 2.5;
@@ -1496,6 +1525,8 @@ int main(void)
 		TEST(globals_are_allocated),
 		TEST(ports),
 		TEST(segments),
+		TEST(bad_segments_are_logged),
+		TEST(each_fault_is_logged_once),
 		TEST(floating_point_registers),
 		TEST(refusals_say_what_and_where),
 		TEST(all_have_been_run),
