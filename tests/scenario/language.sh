@@ -136,6 +136,12 @@ program segments '' $'push r,ds\npush r,rsp\nseg2lin\npush r,esp\nsub\nlog 1\npu
 text segments
 is "a segment" "$out" $'  elements 0x0\n  bad segment 0x10\n  ended by EX_SEG_FAULT (0x10)'
 
+# As DProbes wrote it before there was seg2lin
+program segmented '' $'push 8\npush r,ss\npush r,rsp\npush 8\nadd\nlog mrs\npush 1\npush 0x10\npush 0\nlog str,s'
+text segmented
+is "memory of a segment, and of none" "$(grep -v '^    ' <<<"$out") $(grep -o '11 11 11 11 11 11 11 11 ' <<<"$out")" \
+	$'  memory, 8 bytes\n  bad segment 0x10\n  ended by EX_SEG_FAULT (0x10) 11 11 11 11 11 11 11 11 '
+
 # Registers of the floating-point units are the same in a detour and in a trap. [row 299]
 program vectors '' $'push u,xmm0\npush u,mxcsr\npush r,fcw\npush r,xmm15\nlog 6'
 is "vector registers, in a detour and in a trap" "$(data vectors DPROBES_ARM=trap)" "$(data vectors DPROBES_ARM=interior)"

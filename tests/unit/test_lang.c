@@ -196,6 +196,8 @@ static const struct vector {
 	  "4cffffffffffffffff 4cffffffffffffffff 0d" },
 	{ "jmp end\nnop\nexit\nend:", "01 02000000 00 0d 0d",
 	  "01 0200000000000000 00 0d 0d" },
+	{ "log mrs\nLOG ASCII,S\nlog str,s\nlog mrf", "b017 b015 b015 17 0d",
+	  "b017 b015 b015 17 0d" },
 	{ "", "0d", "0d" },
 	{ "push 'c'", "4c63000000 0d", "4c6300000000000000 0d" },
 	{ "nop // why\n/* or\nwhy */ exit /**/\n\n", "00 0d", "00 0d" },
