@@ -155,10 +155,10 @@ $(B)/tests/unit/test_adopt $(B)/tests/unit/test_move $(B)/tests/unit/test_contro
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -o $@ $< $(wildcard port/fake/*.c) $(B)/libcore.a $(LIBS) -lcmocka
 
-# The machine, built as any program, so that the sanitizers see it.
+# The machine, built as any program, so that the sanitizers see it; what it writes may be bounded.
 $(B)/tests/unit/test_vm $(B)/tests/unit/test_vm_ops $(B)/tests/unit/test_vectors $(B)/tests/unit/test_expr $(B)/tests/unit/test_values $(B)/tests/unit/test_printers $(B)/tests/unit/test_native: $(B)/tests/unit/test_%: tests/unit/test_%.c $(VM_SRC) $(B)/libcore.a
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -o $@ $< $(VM_SRC) $(B)/libcore.a $(LIBS) -lcmocka
+	$(Q)$(CC) -Itests/unit/bounded $(ALL_CFLAGS) -Itests/unit -o $@ $< $(VM_SRC) $(B)/libcore.a $(LIBS) -lcmocka
 
 # The whole hit half on a world in memory (port/fake/hit), built as for the agent otherwise.
 FAKE_OBJ := $(patsubst %.S,$(B)/fake/%.o,$(patsubst %.c,$(B)/fake/%.o,$(HIT_SRC)))
@@ -511,6 +511,7 @@ FUZZ := $(patsubst fuzz/%.c,$(B)/fuzz/%,$(wildcard fuzz/fuzz_*.c))
 FUZZ_SRC := $(ENGINE_SRC) $(VM_CONTROL_SRC) $(wildcard port/user/*.c) lib/diag.c lib/escape.c proc/seccomp/filter.c \
 	$(VM_SRC) $(wildcard sym/*/*.c lang/*.c lang/*/*.c) resolve/spec.c resolve/listline.c tracer/expr.c tracer/values/abi.c tracer/values/bind.c tracer/values/code.c tracer/values/emit.c tracer/values/name.c tracer/values/place.c tracer/values/printers.c tracer/values/real.c tracer/values/return.c tracer/values/text.c tracer/values/typed.c
 FUZZ_OBJ := $(FUZZ_SRC:%.c=$(B)/fuzz/obj/%.o)
+$(B)/fuzz/obj/engine/vm/data.o $(B)/fuzz/obj/engine/vm/io.o: private INC := -Itests/unit/bounded $(INC)
 .SECONDARY: $(FUZZ_OBJ) $(FUZZ:$(B)/fuzz/%=$(B)/fuzz/obj/fuzz/%.o)
 $(B)/fuzz/obj/%.o: %.c
 	@mkdir -p $(@D)

@@ -4,6 +4,7 @@
 #define NATIVE_PROGRAMS_H
 
 #include "native_run.h"
+#include "vm_window.h"
 
 static const u8 native_ops[] = {
 	DP_OPCODE_NOP,		DP_OPCODE_JMP,		DP_OPCODE_JLT,
@@ -110,7 +111,7 @@ static inline u32 native_generate(u8 *code, u32 n, u64 *seed)
 			op = vm_ops[(r >> 8) % VM_NR_OPS].code;
 		for (k = 0; vm_ops[k].code != op; k++)
 			continue;
-		if (vm_ops[k].state == DP_OP_LATER || vm_writes_memory(op))
+		if (vm_ops[k].state == DP_OP_LATER)
 			op = vm_ops[k = 0].code;
 		begins[i] = len;
 		code[len++] = op;
@@ -123,6 +124,15 @@ static inline u32 native_generate(u8 *code, u32 n, u64 *seed)
 	for (i = 0; i < nr_jumps; i++)
 		native_land(code, jumps[i], begins, n + 1, seed);
 	return len;
+}
+
+/* The interpreter alone writes, and what a detour may read stays as it is. */
+static inline void native_window(struct native_run *n)
+{
+	vm_window.at = n->data;
+	vm_window.size = NATIVE_PAGE;
+	vm_window.drops = true;
+	vm_window.allow = DP_ALLOW_ALL;
 }
 
 /* Registers with numbers, and addresses of memory, near its end, and of none */

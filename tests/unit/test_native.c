@@ -51,6 +51,7 @@ static int walk(const u8 *code, u32 len)
 static void interpret(const u8 *code)
 {
 	vm_bench_init(&bench);
+	native_window(&run);
 	bench.vm.stack_mask = limits.stack_mask;
 	bench.vm.jmpmax = limits.jmpmax;
 	bench.vm.logmax = limits.logmax;
@@ -814,8 +815,23 @@ static u32 put_element(u8 *code, u32 len, u64 *seed)
 	return vm_put(code, len, RAX + (r >> 8) % 7, 2);
 }
 
-/* Four elements, the instruction, and what it leaves. Memory that it writes is the test's, and the
- * port is none. */
+/* What comes before the instruction: where it writes to, and what */
+static u32 put_place(u8 *code, u32 len, u8 op, u64 *seed)
+{
+	bool port = op >= OP(PUSH_IO_U8) && op <= OP(POP_IO_U32);
+
+	if (!port && (op < OP(POP_MEM_U8) || op > OP(POP_MEM_U64)))
+		return len;
+	code[len++] = OP(PUSH);
+	len = vm_put(code, len,
+		     (port ? 0 : (u64)run.data) + (vm_random(seed) & 63), 8);
+	if (op == OP(PUSH_IO_U8) || op == OP(PUSH_IO_U16) ||
+	    op == OP(PUSH_IO_U32))
+		return len;
+	return put_element(code, len, seed);
+}
+
+/* Four elements, the instruction, and what it leaves */
 static u32 with_instruction(u8 *code, u32 k, u64 *seed)
 {
 	u8 op = vm_ops[k].code;
@@ -823,17 +839,7 @@ static u32 with_instruction(u8 *code, u32 k, u64 *seed)
 
 	for (i = 0; i < 4; i++)
 		len = put_element(code, len, seed);
-	if (vm_writes_memory(op)) {
-		code[len++] = OP(PUSH);
-		len = vm_put(code, len,
-			     vm_ops[k].code >= OP(PUSH_IO_U8) ?
-				     0x10000 :
-				     (u64)run.data + (vm_random(seed) & 63),
-			     8);
-		if (op != OP(PUSH_IO_U8) && op != OP(PUSH_IO_U16) &&
-		    op != OP(PUSH_IO_U32))
-			len = put_element(code, len, seed);
-	}
+	len = put_place(code, len, op, seed);
 	code[len++] = op;
 	len = native_operand(code, len, vm_ops[k].operand, seed);
 	code[len++] = OP(LOG_I);
