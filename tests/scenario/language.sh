@@ -209,6 +209,14 @@ text lines
 like "lines are counted as they are written" "$err" 'lines.dp:8:2: there is no instruction "pusch"'
 PATH=/nowhere "$DPROBES" run "$dir/lines.dp" -- "$logger" stack >"$dir/stdout" 2>"$dir/stderr"
 like "no compiler" "$(cat "$dir/stderr")" 'lines.dp:4: this line is for the C preprocessor, and there is no cc, gcc or clang; install one'
+mkdir "$dir/bin"
+: >"$dir/bin/cc"
+PATH=$dir/bin "$DPROBES" run "$dir/lines.dp" -- "$logger" stack >"$dir/stdout" 2>"$dir/stderr"
+like "one that cannot be executed" "$(cat "$dir/stderr")" 'lines.dp:4: the C preprocessor cannot be started: Permission denied'
+printf '#!/bin/sh\nexit 1\n' >"$dir/bin/cc"
+chmod +x "$dir/bin/cc"
+PATH=$dir/bin "$DPROBES" run "$dir/lines.dp" -- "$logger" stack >"$dir/stdout" 2>"$dir/stderr"
+like "one that fails without a word" "$(cat "$dir/stderr")" 'lines.dp: the C preprocessor has failed'
 printf '#iff\n' >"$dir/lines.dp"
 text lines
 like "what the preprocessor says" "$err" 'lines.dp:1:2: invalid preprocessing directive #iff'

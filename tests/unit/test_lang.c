@@ -499,6 +499,18 @@ static void limits_can_be_reached(void **state)
 	}
 }
 
+static void words_have_4_or_8_bytes(void **state)
+{
+	struct dp_lang_program *p;
+	struct dp_diag diag;
+
+	dp_diag_clear(&diag);
+	assert_int_equal(dp_lang_assemble("t.dp", PROBE, strlen(PROBE), 2, &p,
+					  NULL, &diag),
+			 -EINVAL);
+	assert_string_equal(diag.text, "a word has 4 or 8 bytes, not 2");
+}
+
 static void literals_of_a_small_word_have_32_bits(void **state)
 {
 	static const char text[] = PROBE "push q,0x100000000\n";
@@ -538,7 +550,9 @@ static void code_has_its_limit(void **state)
 	free(text);
 	text = many("nop\n", DP_CODE_MAX);
 	assert_int_equal(refuse(text, strlen(text), &diag), -EINVAL);
-	assert_non_null(strstr(diag.text, "at most 65535 bytes"));
+	assert_non_null(strstr(
+		diag.text,
+		"the code of a file has at most 65535 bytes; split this one"));
 	free(text);
 }
 
@@ -900,6 +914,7 @@ int main(void)
 		cmocka_unit_test(every_instruction_of_the_table),
 		cmocka_unit_test(every_register_of_the_table),
 		cmocka_unit_test(limits_can_be_reached),
+		cmocka_unit_test(words_have_4_or_8_bytes),
 		cmocka_unit_test(literals_of_a_small_word_have_32_bits),
 		cmocka_unit_test(code_has_its_limit),
 		cmocka_unit_test(text_has_its_limit),
