@@ -13,6 +13,7 @@
 #include "arch/arch.h"
 #include "engine/vm/ops.h"
 #include "lang/lang.h"
+#include "lang/private.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 #define HEAD "name = /bin/true\nmodtype = user\n"
@@ -902,6 +903,50 @@ static void the_manual_has_every_instruction(void **state)
 	free(page);
 }
 
+/* "push mem,u8  | b": the last word alone may be another one. */
+static bool is_behind_a_bar(const char *page, const char *op, const char *alias)
+{
+	size_t len = strcspn(op, "%");
+	const char *line = page, *end, *bar;
+
+	while ((line = strstr(line, op))) {
+		end = line + strcspn(line, "\n");
+		bar = memchr(line + len, '|', (size_t)(end - line) - len);
+		if (line > page && line[-1] == '\n' && bar && bar < end &&
+		    !strncmp(bar + 1 + strspn(bar + 1, " "), alias,
+			     strlen(alias)))
+			return true;
+		line = end;
+	}
+	return false;
+}
+
+/* Other spellings of instructions, too */
+static void the_manual_has_every_spelling(void **state)
+{
+	const struct dp_lang_op *op;
+	const char *shape, *last;
+	char spelling[64];
+	size_t i, len, aliases_seen = 0;
+	char *page = read_file("man/dprobes.lang.7", &len);
+
+	for (i = 0; (op = dp_lang_op_shape(i, &shape)); i++) {
+		if (op->state != DP_OP_READY || !strcmp(op->text, shape))
+			continue;
+		aliases_seen++;
+		len = strcspn(shape, "%");
+		snprintf(spelling, sizeof(spelling), "%.*s%s", (int)len, shape,
+			 shape[len] ? placeholder(op->operand) : "");
+		last = strrchr(shape, ',');
+		if (!is_in_table(page, spelling) &&
+		    !(last && is_behind_a_bar(page, op->text, last + 1)))
+			fail_msg("dprobes.lang(7) has no \"%s\"", spelling);
+	}
+	assert_true(aliases_seen > 20);
+	assert_false(is_behind_a_bar(page, "push mem,u8", "w"));
+	free(page);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -928,6 +973,7 @@ int main(void)
 		cmocka_unit_test(listings_end_at_damaged_places),
 		cmocka_unit_test(refusals_say_where_and_why),
 		cmocka_unit_test(the_manual_has_every_instruction),
+		cmocka_unit_test(the_manual_has_every_spelling),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
