@@ -1230,6 +1230,10 @@ static void the_heap_has_bounds(void **state)
 /* Room is used again: neighbours are merged, and what is too much is another block. */
 static void the_heap_is_used_again(void **state)
 {
+	/* What has been in it is gone. */
+	memset(b.heap, 0xa5, sizeof(b.heap));
+	RUN(PUSH(16), OP(MALLOC), PUSH(0), OP(PUSHH_U64), SHORT(2), TOP(2));
+	LEFT(0, 0);
 	/* Three blocks of 16; the first two go; one of 40 fits there. */
 	RUN(PUSH(16), OP(MALLOC), PUSH(16), OP(MALLOC), PUSH(16), OP(MALLOC),
 	    OP(ROS), 1, OP(FREE), OP(FREE), PUSH(40), OP(MALLOC), PUSH(8),

@@ -214,6 +214,19 @@ static inline u32 vm_row(u8 code)
 	return k;
 }
 
+static inline u32 vm_operand_size(u8 code)
+{
+	static const u8 sizes[] = {
+		[DP_OPERAND_U8] = 1,   [DP_OPERAND_U16] = 2,
+		[DP_OPERAND_S16] = 2,  [DP_OPERAND_UL] = 8,
+		[DP_OPERAND_REL] = 8,  [DP_OPERAND_REG] = 2,
+		[DP_OPERAND_REGW] = 2, [DP_OPERAND_LV] = 2,
+		[DP_OPERAND_GV] = 2,
+	};
+
+	return sizes[vm_ops[vm_row(code)].operand];
+}
+
 /* Few instructions end a program, and many set a handler or open a call, so that what is behind
  * them runs, too. Half are of some neighbours in the table, which are @near. */
 static inline u32 vm_choose(u64 near, u64 *seed)
