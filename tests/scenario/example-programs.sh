@@ -253,6 +253,35 @@ is "in a process: forks and kills" "$? $(grep -o 'lv\[.\] = 0x[0-9a-f]*' "$dir/s
 is "and each is a record of sixteen bytes of stack" "$(grep -o 'major=1 minor=[12]' "$dir/records" | xargs) $(grep -c 'memory, 16 bytes' "$dir/records")" \
 	"major=1 minor=1 major=1 minor=2 major=1 minor=2 3"
 
+# What the log has of it, where the stack is @ and the letters behind it
+cat >"$dir/letters.s" <<'EOF2'
+	.globl main, kill_proc, do_fork
+main:	movabs $0x4f4e4d4c4b4a4948, %rax
+	push %rax
+	movabs $0x4746454443424140, %rax
+	push %rax
+	jmp kill_proc
+	.type kill_proc, @function
+kill_proc: push %rbp
+	pop %rbp
+	add $16, %rsp
+	xor %eax, %eax
+	ret
+	.size kill_proc, . - kill_proc
+	.type do_fork, @function
+do_fork: push %rbp
+	pop %rbp
+	ret
+	.size do_fork, . - do_fork
+	.section .note.GNU-stack, "", @progbits
+EOF2
+cc -no-pie -o "$dir/bzImage" "$dir/letters.s"
+"$DPROBES" run -q -o "$dir/records" --log-target file "$dir/fork-kill-paper.dp" -- "$dir/bzImage" 2>"$dir/stderr"
+is "its log is as DProbes wrote it" "$? $(sed 's/cpu=[0-9]* //' "$dir/records")" "0 dprobes(1,1) 
+dprobes(1,1)  
+0x00000000 : 00100040 41424344 45464748 494a4b4c : ...@ABCDEFGHIJKL
+0x00000010 : 4d4e4f                              : MNO"
+
 # The second one compares the address of the argument, where the i386 has it, on a stack that is there.
 mkdir "$dir/lib"
 printf 'void *__malloc(unsigned long n)\n{\n\treturn (void *)n;\n}\n' >"$dir/libc.c"
