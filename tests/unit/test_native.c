@@ -697,6 +697,8 @@ static void can_record(void **state)
 	assert_false(CAN_RECORD(REG(RDI), OP(PBL_I), 8, OP(PZL_I), 64, IF_TOP));
 	assert_true(CAN_RECORD(REG(RDI), OP(PBL_I), 0, IF_TOP));
 	assert_true(CAN_RECORD(REG(RDI), OP(PZL_I), 65, IF_TOP));
+	assert_false(CAN_RECORD(REG(RDI), OP(PBR_I), 1, OP(PZR_I), 64, IF_TOP));
+	assert_true(CAN_RECORD(REG(RDI), OP(PBR_I), 0, IF_TOP));
 	assert_true(CAN_RECORD(OP(LOG_I), HALF(0), OP(EXIT)));
 	assert_true(CAN_RECORD(OP(EXIT_N), 1));
 	assert_true(CAN_RECORD(REG(RDI), OP(PUSH_MEM_U8), OP(EXIT)));
@@ -792,14 +794,15 @@ static const u8 detours_run[] = {
 	OP(XCHG),	  OP(DUP_I),	    OP(DUP),	      OP(ROS),
 	OP(PUSH_R),	  OP(PUSH_U),	    OP(PUSH),	      OP(PUSH_MEM_U8),
 	OP(PUSH_MEM_U16), OP(PUSH_MEM_U32), OP(PUSH_MEM_U64), OP(PBL),
-	OP(PBL_I),	  OP(PZL),	    OP(PZR),	      OP(PZL_I),
-	OP(PZR_I),	  OP(SX),	    OP(UX),	      OP(PUSH_LP),
-	OP(PUSH_PLP),	  OP(PUSH_SBP),	    OP(POP_SBP),      OP(PUSH_TSP),
-	OP(POP_TSP),	  OP(PUSH_SBP_I),   OP(POP_SBP_I),    OP(PUSH_TSP_I),
-	OP(POP_TSP_I),	  OP(COPY_SBP_I),   OP(COPY_TSP_I),   OP(SAVE_SBP),
-	OP(RESTORE_SBP),  OP(SAVE_TSP),	    OP(RESTORE_TSP),  OP(COPY_SBP),
-	OP(COPY_TSP),	  OP(LOG),	    OP(PUSH_WID),     OP(RSUB),
-	OP(EQ),		  OP(LTU),	    OP(LTS),
+	OP(PBL_I),	  OP(PBR),	    OP(PBR_I),	      OP(PZL),
+	OP(PZR),	  OP(PZL_I),	    OP(PZR_I),	      OP(SX),
+	OP(UX),		  OP(PUSH_LP),	    OP(PUSH_PLP),     OP(PUSH_SBP),
+	OP(POP_SBP),	  OP(PUSH_TSP),	    OP(POP_TSP),      OP(PUSH_SBP_I),
+	OP(POP_SBP_I),	  OP(PUSH_TSP_I),   OP(POP_TSP_I),    OP(COPY_SBP_I),
+	OP(COPY_TSP_I),	  OP(SAVE_SBP),	    OP(RESTORE_SBP),  OP(SAVE_TSP),
+	OP(RESTORE_TSP),  OP(COPY_SBP),	    OP(COPY_TSP),     OP(LOG),
+	OP(PUSH_WID),	  OP(RSUB),	    OP(EQ),	      OP(LTU),
+	OP(LTS),
 };
 
 static u32 put_element(u8 *code, u32 len, u64 *seed)
