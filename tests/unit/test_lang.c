@@ -680,8 +680,8 @@ static const char *const listings[] = {
 	"\tpop tsp,-2\n\tjz L0\n\tjmp L1\nL1:\n\texit 3\n"
 	"\naddress = g + 0x4\n\texit\n",
 	"name = \"x\"\nmodtype = user\n\naddress = f\nL0:\n\tjmp L0\n",
-	"name = \"x\"\nmodtype = user\n\noffset = \"ns::f<int>(int)\" + 0x4\n\tret\n"
-	"\noffset = \"ns::operator==\"\n\tret\n\noffset = f.part@x\n\tret\n",
+	("name = \"x\"\nmodtype = user\n\noffset = \"ns::f<int>(int)\" + 0x4\n\tret\n"
+	 "\noffset = \"ns::operator==\"\n\tret\n\noffset = f.part@x\n\tret\n"),
 	"name = \"x\"\nmodtype = kernel\n\noffset = 0x10\n\tnop\n\tret\n",
 };
 

@@ -231,9 +231,47 @@ static void compares_an_argument(void **state)
 	assert_int_equal(b.vm.facility, 0);
 }
 
+/* As in DProbes 5: the first code and the last one of each range, and how the first is written */
+static void the_codes_are_those_of_dprobes(void **state)
+{
+	static const struct {
+		u8 first, last;
+		const char *text;
+	} ranges[] = {
+		{ 0x00, 0x15, "nop" },	     { 0x17, 0x17, "log mrf" },
+		{ 0x1b, 0x49, "log %" },     { 0x4c, 0x54, "push %" },
+		{ 0x5d, 0x98, "push task" }, { 0xb0, 0xb6, "seg2lin" },
+	};
+	static const struct {
+		u8 code;
+		const char *text;
+	} rows[] = {
+#define TEXT(code, name, operand, pops, pushes, ends, state, group, text) \
+	{ code, text },
+		DP_OPS(TEXT)
+	};
+	u32 known = 0, i, k, code;
+
+	for (i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
+		for (code = ranges[i].first; code <= ranges[i].last; code++) {
+			for (k = 0; rows[k].code != code; k++)
+				assert_true(k + 1 <
+					    sizeof(rows) / sizeof(rows[0]));
+			if (code == ranges[i].first)
+				assert_string_equal(rows[k].text,
+						    ranges[i].text);
+			known++;
+		}
+	/* And ours, where it has none */
+	for (k = 0; k < sizeof(rows) / sizeof(rows[0]); k++)
+		known -= rows[k].code < 0x99 || rows[k].code >= 0xb0;
+	assert_int_equal(known, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_codes_are_those_of_dprobes),
 		cmocka_unit_test_setup(each, setup),
 		cmocka_unit_test_setup(sixteen_bytes_of_the_stack, setup),
 		cmocka_unit_test_setup(memory_that_is_not_there, setup),
