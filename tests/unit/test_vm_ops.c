@@ -1055,6 +1055,8 @@ static void handlers_are_jumps(void **state)
 	b.vm.jmpmax = 0;
 	RUN(OP(SX), WORD(19), PUSH(1), PUSH(0), OP(DIV), OP(EXIT));
 	raised(DP_EX_MAX_JMPS, 0, 0);
+	RUN(OP(SX), WORD(11), PUSH(1), OP(PBL_I), 65, OP(EXIT));
+	raised(DP_EX_MAX_JMPS, 0, 0);
 	RUN(OP(SX), WORD(9), OP(JMP), WORD(0), TOP(1));
 	LEFT_WITH(DP_EX_MAX_JMPS, DP_EX_MAX_JMPS);
 	/* H: sx H; jmp H */
