@@ -259,6 +259,18 @@ like "what is gone at the return" "$(cat "$dir/stderr")" 'value.dp:9:9: this is 
 printf 'name = libc.so.6\nmodtype = user\noffset = write\n\tpush v,"retval"\n\tlog 1\n' >"$dir/value.dp"
 "$DPROBES" run "$dir/value.dp" -- sh -c 'echo four' >"$dir/stdout" 2>"$dir/stderr"
 like "what is not known yet at the entry" "$(cat "$dir/stderr")" 'value.dp:4:9: '
+printf 'name = libc.so.6\nmodtype = user\noffset = write\nretprobe = yes\n\tpush v,"latency"\n\tlog 1\n' >"$dir/value.dp"
+"$DPROBES" run "$dir/value.dp" -- sh -c 'echo four' >"$dir/stdout" 2>"$dir/stderr"
+like "how long a call has taken" "$? $(cat "$dir/stderr")" '^[12] dprobes: .*value.dp:5:9: the latency of a call is not there yet'
+{ printf 'name = libc.so.6\nmodtype = user\noffset = write\n\tpush v,"count"\n\tlog 1\n'; yes nop | head -n 65521; } >"$dir/value.dp"
+"$DPROBES" run "$dir/value.dp" -- sh -c 'echo four' >"$dir/stdout" 2>"$dir/stderr"
+like "more code than a file has room for" "$? $(cat "$dir/stderr")" '^[12] dprobes: .*value.dp:4:9: there is no room for the code of this value'
+printf 'namespace ns {\n__attribute__((noipa)) int twin(int given) { return given + 1; }\n__attribute__((noipa)) int twin(long given) { return (int)given + 2; }\n}\n' >"$dir/twins.cc"
+printf 'int main()\n{\n\treturn ns::twin(1) + ns::twin(1l) - 5;\n}\n' >>"$dir/twins.cc"
+g++ -g -O1 -o "$dir/twins" "$dir/twins.cc"
+printf 'name = twins\nmodtype = user\noffset = "ns::twin"\n\tpush v,"given"\n\tlog 1\n' >"$dir/value.dp"
+"$DPROBES" run "$dir/value.dp" -- "$dir/twins" >"$dir/stdout" 2>"$dir/stderr"
+like "of two functions of a name" "$? $(cat "$dir/stderr")" '^[12] dprobes: .*value.dp:4:9: the probe of this value is at 2 places, and values are of one'
 line=$(($(grep -n '^__attribute__((noipa)) void logger_tick' tests/victims/logger.c | cut -d: -f1) + 2))
 printf 'name = logger\nmodtype = user\noffset = logger.c:%s\n\tlog 0\n' "$line" >"$dir/line.dp"
 "$DPROBES" run "$dir/line.dp" -- "$logger" threads 1 5 >"$dir/stdout" 2>"$dir/stderr"
@@ -301,6 +313,9 @@ like "the wrong one" "$status $err" '^1 dprobes: .*filter.dp is not for this pro
 sed -i 's/^comm.*/uid = nobody-there/; /^uid = [0-9]/d' "$dir/filter.dp"
 text filter
 like "nobody" "$err" 'uid = nobody-there, and there is no such user'
+sed -i 's/^uid.*/uid = 4242/' "$dir/filter.dp"
+text filter
+like "somebody else" "$err" 'uid = 4242, and process [0-9]+ is another user.s'
 sed -i 's/^uid.*/pid = 1/' "$dir/filter.dp"
 text filter
 like "by number" "$err" 'pid = 1, and this is process [0-9]+'
