@@ -21,11 +21,11 @@ for f in tests/lang/err.*.dp; do
 	head -n 1 "$f"
 done >"$dir/said"
 
-# Sentences are what the language's objects have as text: three words or more. A conversion stands for anything. What a
+# Sentences are what the objects of the language, and of the tool that takes its files, have as text: three words or more. A conversion stands for anything. What a
 # small file cannot show, or the tool says later, is in some other test: four words of it are, one behind the other.
 build=${DPROBES%/*}
 export LC_ALL=C.UTF-8
-strings -e S -n 10 "$build"/lang/*.o "$build"/lang/value/*.o | grep -aE '[a-z]+ .* [a-z]' | sort -u >"$dir/sentences"
+strings -e S -n 10 "$build"/lang/*.o "$build"/lang/value/*.o "$build"/tracer/{program,filter}.o | grep -aE '[a-z]+ .* [a-z]' | sort -u >"$dir/sentences"
 like "there are many" "$(wc -l <"$dir/sentences")" '^1[0-9][0-9]$'
 # Names of groups and of types are no sentences.
 sed -n 's/^#define DP_GROUP_.* "\(.*\)"/\1/p' engine/vm/ops.h >"$dir/names"
