@@ -101,6 +101,7 @@ static int append(struct making *m, const struct dp_lang_value *v,
 		  const struct dp_trace_program *from, size_t point)
 {
 	u64 addr, distance = m->len - (v->code + 8);
+	u64 rate = from->nr_rates ? dp_session_rate(m->s) : 0;
 	u8 *more;
 	u32 i;
 	int err;
@@ -109,9 +110,6 @@ static int append(struct making *m, const struct dp_lang_value *v,
 		return dp_diag_set(
 			&m->words, -EINVAL,
 			"there is no room for the code of this value");
-	if (from->nr_rates)
-		return dp_diag_set(&m->words, -EOPNOTSUPP,
-				   "the latency of a call is not there yet");
 	more = realloc(m->code, m->len + from->len);
 	if (!more)
 		return dp_diag_set(&m->words, -ENOMEM, "out of memory");
@@ -125,6 +123,9 @@ static int append(struct making *m, const struct dp_lang_value *v,
 			return err;
 		add_number(m->code + m->len + from->symbols[i].at, addr);
 	}
+	for (i = 0; i < from->nr_rates; i++)
+		memcpy(m->code + m->len + from->rate_at[i], &rate,
+		       sizeof(rate));
 	m->len += from->len;
 	return 0;
 }

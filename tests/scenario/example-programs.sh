@@ -175,6 +175,36 @@ read -r asked came where < <(elements)
 is "short-reads.dp: one, and its sizes" "$status $(elements | wc -l) $asked $came" "0 1 0x2710 0x64"
 is "and who has asked" "$(within pipes "$where")" asks
 
+cat >"$dir/slow.c" <<'EOF2'
+#include <unistd.h>
+char buffer[10];
+ssize_t waits(int fd) { return read(fd, buffer, sizeof(buffer)) - 1; }
+int main(void)
+{
+	int fd[2], i;
+
+	if (pipe(fd) || write(fd[1], buffer, 1) != 1 || read(fd[0], buffer, 1) != 1)
+		return 2;
+	for (i = 0; i < 3; i++) {
+		if (!fork()) {
+			usleep(60000);
+			_exit(write(fd[1], buffer, 1) != 1);
+		}
+		if (waits(fd[0]))
+			return 3;
+	}
+	return 0;
+}
+EOF2
+compiled slow
+program slow-reads -D MS=50 -- "$dir/slow"
+is "slow-reads.dp: three of four" "$status $(elements | wc -l) $(grep -o 'lv\[.\] = 0x[0-9]' <<<"$err" | xargs)" "0 3 lv[0] = 0x4 lv[1] = 0x3"
+wrong=
+while read -r took came where; do
+	[ $((took)) -ge 50000000 ] && [ $((took)) -lt 60000000000 ] && [ "$came $(within slow "$where")" = "0x1 waits" ] || wrong+=" $took $came $where"
+done < <(elements)
+is "what they took, what came, and who has waited" "$wrong" ""
+
 cat >"$dir/sized.c" <<'EOF2'
 #include <stdlib.h>
 int main(void)

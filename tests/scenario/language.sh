@@ -260,8 +260,14 @@ printf 'name = libc.so.6\nmodtype = user\noffset = write\n\tpush v,"retval"\n\tl
 "$DPROBES" run "$dir/value.dp" -- sh -c 'echo four' >"$dir/stdout" 2>"$dir/stderr"
 like "what is not known yet at the entry" "$(cat "$dir/stderr")" 'value.dp:4:9: '
 printf 'name = libc.so.6\nmodtype = user\noffset = write\nretprobe = yes\n\tpush v,"latency"\n\tlog 1\n' >"$dir/value.dp"
+for arm in interior trap; do
+	DPROBES_ARM=$arm "$DPROBES" run -q -o "$dir/records" "$dir/value.dp" -- sh -c 'echo four' >"$dir/stdout" 2>"$dir/stderr"
+	took=$(sed -n 's/.*elements //p' "$dir/records")
+	[ $((took)) -ge 100 ] && [ $((took)) -lt 10000000000 ] && ok "how long a call has taken ($arm)" || not_ok "how long a call has taken ($arm)" "$took" "$(cat "$dir/stderr")"
+done
+sed -i '/^retprobe/d' "$dir/value.dp"
 "$DPROBES" run "$dir/value.dp" -- sh -c 'echo four' >"$dir/stdout" 2>"$dir/stderr"
-like "how long a call has taken" "$? $(cat "$dir/stderr")" '^[12] dprobes: .*value.dp:5:9: the latency of a call is not there yet'
+like "which is known at its end" "$? $(cat "$dir/stderr")" '^[12] dprobes: .*value.dp:4:9: a latency is that of a call that returns'
 { printf 'name = libc.so.6\nmodtype = user\noffset = write\n\tpush v,"count"\n\tlog 1\n'; yes nop | head -n 65521; } >"$dir/value.dp"
 "$DPROBES" run "$dir/value.dp" -- sh -c 'echo four' >"$dir/stdout" 2>"$dir/stderr"
 like "more code than a file has room for" "$? $(cat "$dir/stderr")" '^[12] dprobes: .*value.dp:4:9: there is no room for the code of this value'
