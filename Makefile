@@ -453,7 +453,7 @@ list-tests:
 # The tool with the sanitizers on what other processes, files and programs tell it. What it
 # puts into them is as ever.
 SAN_SCENARIO := $(patsubst %,tests/scenario/%.sh,cli trace follow plugin blocked doctor errors hostile insmod insmod-live \
-	knobs lifecycle neighbours orders returns run sandbox secure sleepers terminal tool-death watchpoints)
+	knobs language lifecycle neighbours orders random-programs returns run sandbox secure sleepers terminal tool-death watchpoints)
 check-san: deps
 	$(Q)$(MAKE) --no-print-directory tests
 	$(Q)$(MAKE) --no-print-directory B=$(B)-san SAN=address,undefined $(B)-san/dprobes
@@ -500,11 +500,14 @@ demo: deps
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)DPROBES=$(B)/dprobes examples/demo.sh
 
-# Long forms of what check does briefly.
+# Long forms of what check does briefly. Ten million images go through the verifier, with the sanitizers.
+STRESSED := $(addprefix $(B)-san/tests/unit/,test_vm test_native)
 stress: deps
 	$(Q)$(MAKE) --no-print-directory tests
-	$(Q)CYCLES=1000 TIMES=1000000 TOGGLES=200000 ROUNDS=1000 ENTRIES=10000000 KILLS=500 REPLACING=120 VALUES_RANDOM=30 TEST_TIMEOUT=7200 tests/run \
-		$(addprefix tests/scenario/,accounts.sh attach-cycles.sh harsh.sh jump.sh storm.sh blocked.sh soak.sh killer.sh reloaded.sh gdb-values.sh) $(SELF)
+	$(Q)$(MAKE) --no-print-directory B=$(B)-san SAN=address,undefined $(STRESSED)
+	$(Q)VM_ROUNDS=3400000 NATIVE_PROGRAMS=1000000 CYCLES=1000 TIMES=1000000 TOGGLES=200000 ROUNDS=1000 ENTRIES=10000000 KILLS=500 REPLACING=120 VALUES_RANDOM=30 TEST_TIMEOUT=7200 tests/run \
+		$(addprefix tests/scenario/,accounts.sh attach-cycles.sh harsh.sh jump.sh storm.sh blocked.sh soak.sh killer.sh reloaded.sh gdb-values.sh random-programs.sh) \
+		$(STRESSED) $(SELF)
 
 FUZZ_SECONDS ?= 600
 FUZZ := $(patsubst fuzz/%.c,$(B)/fuzz/%,$(wildcard fuzz/fuzz_*.c))
