@@ -1224,6 +1224,8 @@ static void the_heap_has_bounds(void **state)
 	raised(DP_EX_HEAP_NOMEM, VM_HEAP - 7, 0);
 	RUN(PUSH(1ull << 40), OP(MALLOC), OP(EXIT));
 	raised(DP_EX_HEAP_NOMEM, 1ull << 40, 0);
+	RUN(OP(SX), WORD(11), PUSH(1ull << 40), OP(MALLOC), OP(EXIT), TOP(3));
+	LEFT_WITH(DP_EX_HEAP_NOMEM, DP_EX_HEAP_NOMEM, 1ull << 40, 0);
 	b.vm.heapmax = 0;
 	RUN(PUSH(0), OP(MALLOC), OP(EXIT));
 	raised(DP_EX_HEAP_NOMEM, 0, 0);
