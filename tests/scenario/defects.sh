@@ -18,6 +18,30 @@ for arm in interior quiesce trap; do
 	like "by, $arm: nor one that goes down" "$(cat "$dir/stderr")" 'gv\[0\] = 0xffffffffffffb1e0 '
 done
 
+# Blocks of variables that threads allocate are their own, and zero. [defect 13]
+cat >"$dir/blocks.dp" <<'EOF2'
+name = logger
+modtype = user
+vars = 2
+offset = logger_tick
+	push 2
+	alloc gv
+	dup 1; inc gv
+	dup 1; push 1; add; inc gv
+	dup 1; push gv; push 1; sub; jnz bad
+	ros 1
+	dup 1; push 1; add; push gv; push 1; sub; jnz bad
+	ros 1
+	free gv
+	inc lv,0
+	exit
+bad:	inc lv,1
+EOF2
+for arm in interior trap; do
+	DPROBES_ARM=$arm "$DPROBES" run "$dir/blocks.dp" -- "$logger" threads 4 10000 >"$dir/stdout" 2>"$dir/stderr"
+	is "blocks of global variables, $arm" "$(grep -o 'lv\[.\] = 0x[0-9a-f]*' "$dir/stderr" | xargs)" "lv[0] = 0x9c40 lv[1] = 0x0"
+done
+
 # Instructions that see or change all flags: all of them probed. An interrupt is refused by its name. [defect 2]
 cat >"$dir/flags.c" <<'EOF2'
 #include <stdio.h>
