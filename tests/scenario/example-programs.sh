@@ -148,9 +148,13 @@ done
 program failing-opens -- "$dir/opens"
 is "failing-opens.dp: one of thirteen" "$(grep -o 'lv\[[01]\] = 0x[0-9a-f]*' <<<"$err" | xargs)" "lv[0] = 0xd lv[1] = 0x1"
 like "and its name" "$out" '^    00000000  2f 6e 6f 6e 65 78 69 73 .*\|/nonexistent/fil\|'
-is "and who has tried" "$(within opens "$(elements)")" fails
+read -r why where < <(elements)
+is "and why, and who has tried" "$why $(within opens "$where")" "0x2 fails"
 program failing-opens -- cat /nonexistent/1 /etc/hostname /nonexistent/22
 is "those of cat" "$(grep -o '|/nonexistent/.*|' <<<"$out" | xargs)" "|/nonexistent/1| |/nonexistent/22|"
+program failing-opens -- cat /etc/passwd/1 /nonexistent /
+is "and what it says of them" "$(elements | cut -d ' ' -f 1 | xargs)" "0x14 0x2"
+like "which is so" "$err" '^cat: /etc/passwd/1: Not a directory$'
 
 cat >"$dir/pipes.c" <<'EOF2'
 #include <stdio.h>

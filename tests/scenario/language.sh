@@ -285,6 +285,23 @@ printf 'name = logger\nmodtype = user\noffset = logger.c:99999\n\tlog 0\n' >"$di
 "$DPROBES" run "$dir/line.dp" -- "$logger" stack >"$dir/stdout" 2>"$dir/stderr"
 like "one that there is not" "$? $(cat "$dir/stderr")" '^[12] dprobes: .*line.dp:3:10: '
 
+# As the program itself sees it
+printf '#include <errno.h>\n#include <stdio.h>\n__attribute__((noipa)) int sets(int n) { errno = n; return n; }\n' >"$dir/errno.c"
+printf 'int main(void)\n{\n\treturn sets(7) + sets(70000) + sets(0) - 70007;\n}\n' >>"$dir/errno.c"
+printf 'modtype = user\noffset = sets\n\tpush v,"errno"\n\tlog 1\noffset = sets\nretprobe = yes\n\tpush v,"errno"\n\tlog 1\n' >"$dir/errno.dp"
+sed '1s/^/name = errno\n/' "$dir/errno.dp" >"$dir/errno2.dp"
+cc -O1 -o "$dir/errno" "$dir/errno.c"
+cc -O1 -static -o "$dir/errno-static" "$dir/errno.c"
+sed 's/^name = .*/name = errno-static/' "$dir/errno2.dp" >"$dir/errno3.dp"
+for what in "errno2 errno" "errno3 errno-static"; do
+	"$DPROBES" run -q "$dir/${what% *}.dp" -- "$dir/${what#* }" >"$dir/stdout" 2>"$dir/stderr"
+	is "errno, before and after (${what#* })" "$(sed -n 's/^  elements //p' "$dir/stdout" | xargs) $(cat "$dir/stderr")" "0x0 0x7 0x7 0x11170 0x11170 0x0 "
+done
+
+printf 'name = bare\nmodtype = user\noffset = bare_return\n\tpush v,"errno"\n\tlog 1\n' >"$dir/errno.dp"
+timeout 20 "$DPROBES" run "$dir/errno.dp" -- "$VICTIMS/bare/bare" >"$dir/stdout" 2>"$dir/stderr"
+like "a program without any" "$? $(cat "$dir/stderr")" '^[12] dprobes: .*errno.dp:4:9: where errno is in this process is not known: it has no C library'
+
 # Returns [defect 22]
 program returns 'logmax = 100' $'push retval\nlog 1\nsetmin 8' 'retprobe = yes'
 sed -i 's/^offset = .*/offset = logger_deep/' "$dir/returns.dp"
