@@ -155,10 +155,10 @@ $(B)/tests/unit/test_adopt $(B)/tests/unit/test_move $(B)/tests/unit/test_contro
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -o $@ $< $(wildcard port/fake/*.c) $(B)/libcore.a $(LIBS) -lcmocka
 
-# The machine, built as any program, so that the sanitizers see it.
-$(B)/tests/unit/test_vm $(B)/tests/unit/test_vm_ops $(B)/tests/unit/test_expr $(B)/tests/unit/test_values $(B)/tests/unit/test_printers $(B)/tests/unit/test_native: $(B)/tests/unit/test_%: tests/unit/test_%.c $(VM_SRC) $(B)/libcore.a
+# The machine, built as any program, so that the sanitizers see it; what it writes may be bounded.
+$(B)/tests/unit/test_vm $(B)/tests/unit/test_vm_ops $(B)/tests/unit/test_vectors $(B)/tests/unit/test_expr $(B)/tests/unit/test_values $(B)/tests/unit/test_printers $(B)/tests/unit/test_native: $(B)/tests/unit/test_%: tests/unit/test_%.c $(VM_SRC) $(B)/libcore.a
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -o $@ $< $(VM_SRC) $(B)/libcore.a $(LIBS) -lcmocka
+	$(Q)$(CC) -Itests/unit/bounded $(ALL_CFLAGS) -Itests/unit -o $@ $< $(VM_SRC) $(B)/libcore.a $(LIBS) -lcmocka
 
 # The whole hit half on a world in memory (port/fake/hit), built as for the agent otherwise.
 FAKE_OBJ := $(patsubst %.S,$(B)/fake/%.o,$(patsubst %.c,$(B)/fake/%.o,$(HIT_SRC)))
@@ -453,7 +453,7 @@ list-tests:
 # The tool with the sanitizers on what other processes, files and programs tell it. What it
 # puts into them is as ever.
 SAN_SCENARIO := $(patsubst %,tests/scenario/%.sh,cli trace follow plugin blocked doctor errors hostile insmod insmod-live \
-	knobs lifecycle neighbours orders returns run sandbox secure sleepers terminal tool-death watchpoints)
+	knobs language lifecycle neighbours orders random-programs returns run sandbox secure sleepers terminal tool-death watchpoints)
 check-san: deps
 	$(Q)$(MAKE) --no-print-directory tests
 	$(Q)$(MAKE) --no-print-directory B=$(B)-san SAN=address,undefined $(B)-san/dprobes
@@ -500,17 +500,21 @@ demo: deps
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)DPROBES=$(B)/dprobes examples/demo.sh
 
-# Long forms of what check does briefly.
+# Long forms of what check does briefly. Ten million images go through the verifier, with the sanitizers.
+STRESSED := $(addprefix $(B)-san/tests/unit/,test_vm test_native)
 stress: deps
 	$(Q)$(MAKE) --no-print-directory tests
-	$(Q)CYCLES=1000 TIMES=1000000 TOGGLES=200000 ROUNDS=1000 ENTRIES=10000000 KILLS=500 REPLACING=120 VALUES_RANDOM=30 TEST_TIMEOUT=7200 tests/run \
-		$(addprefix tests/scenario/,accounts.sh attach-cycles.sh harsh.sh jump.sh storm.sh blocked.sh soak.sh killer.sh reloaded.sh gdb-values.sh) $(SELF)
+	$(Q)$(MAKE) --no-print-directory B=$(B)-san SAN=address,undefined $(STRESSED)
+	$(Q)VM_ROUNDS=3400000 NATIVE_PROGRAMS=1000000 CYCLES=1000 TIMES=1000000 TOGGLES=200000 ROUNDS=1000 ENTRIES=10000000 KILLS=500 REPLACING=120 VALUES_RANDOM=30 TEST_TIMEOUT=7200 tests/run \
+		$(addprefix tests/scenario/,accounts.sh attach-cycles.sh harsh.sh jump.sh storm.sh blocked.sh soak.sh killer.sh reloaded.sh gdb-values.sh random-programs.sh) \
+		$(STRESSED) $(SELF)
 
 FUZZ_SECONDS ?= 600
 FUZZ := $(patsubst fuzz/%.c,$(B)/fuzz/%,$(wildcard fuzz/fuzz_*.c))
 FUZZ_SRC := $(ENGINE_SRC) $(VM_CONTROL_SRC) $(wildcard port/user/*.c) lib/diag.c lib/escape.c proc/seccomp/filter.c \
 	$(VM_SRC) $(wildcard sym/*/*.c lang/*.c lang/*/*.c) resolve/spec.c resolve/listline.c tracer/expr.c tracer/values/abi.c tracer/values/bind.c tracer/values/code.c tracer/values/emit.c tracer/values/name.c tracer/values/place.c tracer/values/printers.c tracer/values/real.c tracer/values/return.c tracer/values/text.c tracer/values/typed.c
 FUZZ_OBJ := $(FUZZ_SRC:%.c=$(B)/fuzz/obj/%.o)
+$(B)/fuzz/obj/engine/vm/data.o $(B)/fuzz/obj/engine/vm/io.o: private INC := -Itests/unit/bounded $(INC)
 .SECONDARY: $(FUZZ_OBJ) $(FUZZ:$(B)/fuzz/%=$(B)/fuzz/obj/fuzz/%.o)
 $(B)/fuzz/obj/%.o: %.c
 	@mkdir -p $(@D)

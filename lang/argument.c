@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* argument: what functions are given and return, as instructions for where the ABI has it. */
+/*
+ * argument: what functions are given and return, as instructions for where the ABI has it; and the
+ * other words that stand for several instructions: values, and memory of a segment.
+ */
 #include "lang/private.h"
 #include <string.h>
 
@@ -87,11 +90,46 @@ static int value(struct dp_lang_reader *r, struct dp_source_place at,
 	return dp_lang_emit(r, at, dp_lang_op_at(DP_OPCODE_CALL), 0);
 }
 
+/* "log mrs" and "log str,s": DProbes had them before seg2lin. */
+static bool is_text(const struct dp_lang_instruction *insn)
+{
+	const struct dp_lang_operand *o = insn->operand;
+
+	return insn->n == 2 && o[0].word && o[1].word && !o[1].symbol &&
+	       dp_lex_is(&o[1].name, "s") &&
+	       (dp_lex_is(&o[0].name, "str") || dp_lex_is(&o[0].name, "ascii"));
+}
+
+static bool is_range(const struct dp_lang_instruction *insn)
+{
+	return insn->n == 1 && insn->operand[0].word &&
+	       dp_lex_is(&insn->operand[0].name, "mrs");
+}
+
+static bool segment(struct dp_lang_reader *r,
+		    const struct dp_lang_instruction *insn, int *err)
+{
+	bool text = is_text(insn);
+
+	if (!dp_lex_is(&insn->mnemonic, "log") || (!text && !is_range(insn)))
+		return false;
+	*err = dp_lang_emit(r, insn->mnemonic.at,
+			    dp_lang_op_at(DP_OPCODE_SEG2LIN), 0);
+	if (!*err)
+		*err = dp_lang_emit(r, insn->mnemonic.at,
+				    dp_lang_op_at(text ? DP_OPCODE_LOG_STR :
+							 DP_OPCODE_LOG_MRF),
+				    0);
+	return true;
+}
+
 bool dp_lang_argument(struct dp_lang_reader *r,
 		      const struct dp_lang_instruction *insn, int *err)
 {
 	const struct dp_lang_operand *o = insn->operand;
 
+	if (segment(r, insn, err))
+		return true;
 	if (!dp_lex_is(&insn->mnemonic, "push") || !insn->n || !o[0].word ||
 	    o[0].symbol)
 		return false;

@@ -168,7 +168,7 @@ struct dp_lang_instruction {
 	u32 n;
 };
 
-/* argument.c: "push arg,N", "push retval" and "push v,TEXT". Return: false: it is none of them. */
+/* argument.c: "push arg,N", "push retval", "push v,TEXT", "log mrs" and "log str,s". Return: false: it is none of them. */
 bool dp_lang_argument(struct dp_lang_reader *r,
 		      const struct dp_lang_instruction *insn, int *err);
 

@@ -125,8 +125,10 @@ static void item_text(FILE *out, const struct dp_item *item)
 {
 	if (numbers_of(item)) {
 		elements_text(out, numbers_of(item), item);
-	} else if (item->token == DP_ITEM_FAULT) {
-		dp_output_print(out, "  bad address 0x%lx\n",
+	} else if (item->token >= DP_ITEM_SEG_FAULT) {
+		dp_output_print(out, "  bad %s 0x%lx\n",
+				item->token == DP_ITEM_FAULT ? "address" :
+							       "segment",
 				item->size == 8 ? element(item, 0) : (u64)0);
 	} else {
 		dp_output_print(out, "  %s, %u bytes\n",

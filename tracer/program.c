@@ -9,6 +9,8 @@
 #include "tracer/expr.h"
 #include "tracer/prototype.h"
 #include "tracer/session.h"
+#include "engine/vm/ops.h"
+#include "sym/failure.h"
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -156,6 +158,7 @@ static int append(struct making *m, const struct dp_lang_value *v,
 		  const struct dp_trace_program *from, size_t point)
 {
 	u64 addr, distance = m->len - (v->code + 8);
+	u64 rate = from->nr_rates ? dp_session_rate(m->s) : 0;
 	u8 *more;
 	u32 i;
 	int err;
@@ -164,9 +167,6 @@ static int append(struct making *m, const struct dp_lang_value *v,
 		return dp_diag_set(
 			&m->words, -EINVAL,
 			"there is no room for the code of this value");
-	if (from->nr_rates)
-		return dp_diag_set(&m->words, -EOPNOTSUPP,
-				   "the latency of a call is not there yet");
 	more = realloc(m->code, m->len + from->len);
 	if (!more)
 		return dp_diag_set(&m->words, -ENOMEM, "out of memory");
@@ -180,8 +180,44 @@ static int append(struct making *m, const struct dp_lang_value *v,
 			return err;
 		add_number(m->code + m->len + from->symbols[i].at, addr);
 	}
+	for (i = 0; i < from->nr_rates; i++)
+		memcpy(m->code + m->len + from->rate_at[i], &rate,
+		       sizeof(rate));
 	m->len += from->len;
 	return 0;
+}
+
+#define NUMBER 0, 0, 0, 0, 0, 0, 0, 0
+
+/* Of the thread, so many bytes from its pointer; or as a word says, which is 0 until the dynamic
+ * linker has been there: then it is at address 0, an exception. */
+static int add_errno(struct making *m, const struct dp_lang_value *v)
+{
+	u8 code[] = { DP_OPCODE_PUSH,
+		      NUMBER,
+		      DP_OPCODE_PUSH_MEM_U64,
+		      DP_OPCODE_JZ,
+		      NUMBER,
+		      DP_OPCODE_PUSH_TASK,
+		      DP_OPCODE_ADD,
+		      DP_OPCODE_PUSH_MEM_U32,
+		      DP_OPCODE_RET };
+	const struct dp_trace_program program = { .code = code,
+						  .len = sizeof(code) };
+	s64 offset;
+	u64 word;
+
+	if (!dp_failure_errno(m->s->source->mods, &word, &offset))
+		return dp_diag_set(
+			&m->words, -EOPNOTSUPP,
+			"where errno is in this process is not known: it has no C library, or one whose code is another");
+	memcpy(code + 1, word ? &word : (u64 *)&offset, sizeof(word));
+	/* The number itself, not what is there */
+	if (!word)
+		code[9] = DP_OPCODE_NOP;
+	/* Over two instructions */
+	code[11] = 2;
+	return append(m, v, &program, 0);
 }
 
 static int add_value(struct making *m, const struct dp_lang_value *v)
@@ -191,6 +227,8 @@ static int add_value(struct making *m, const struct dp_lang_value *v)
 	int err;
 
 	m->at = v->at;
+	if (!strcmp(v->text, "errno"))
+		return add_errno(m, v);
 	err = place_of(m, v, &point);
 	if (!err)
 		err = compile(m, v, point, &program);

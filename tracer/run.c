@@ -20,6 +20,8 @@
 #include "engine/vm/vm.h"
 
 #define FILE_MAX (16u << 20)
+/* So many of a file are shown whatever they are. */
+#define VARIABLES_SHOWN 16
 
 int dp_run_read(const char *path, char **text, size_t *len,
 		struct dp_diag *diag)
@@ -478,9 +480,23 @@ void dp_run_record(struct dp_session *s, const struct dp_record_copy *r)
 	free(copy);
 }
 
-static void variable(const char *name, const char *space, u32 i, u64 value)
+/* Of a table, what is in it */
+static void variables(struct dp_session *s, u32 program, const char *name,
+		      const char *space, u32 n)
 {
-	dp_output_say("%s %s[%u] = 0x%lx (%ld)", name, space, i, value, value);
+	u32 i, zeros = 0;
+	u64 value;
+
+	for (i = 0; i < n; i++) {
+		value = s->ops->variable(s->source, program, i);
+		if (value || n <= VARIABLES_SHOWN)
+			dp_output_say("%s %s[%u] = 0x%lx (%ld)", name, space, i,
+				      value, value);
+		else
+			zeros++;
+	}
+	if (zeros)
+		dp_output_say("%s %s: %u others are 0", name, space, zeros);
 }
 
 /* Variables go to stderr with the summary: they are no records. */
@@ -489,22 +505,19 @@ static void report(struct dp_session *s)
 	const struct run *run = s->own;
 	struct dp_source_totals all;
 	size_t f;
-	u32 i, n;
+	u32 n;
 
 	fflush(s->opt->out);
 	if (s->opt->quiet)
 		return;
 	for (f = 0; f < run->nr_files; f++) {
 		n = number_in(s, &run->files[f], s->points.n);
-		for (i = 0;
-		     n != DP_NO_PROGRAM && i < run->files[f].program->vars; i++)
-			variable(run->files[f].program->name, "lv", i,
-				 s->ops->variable(s->source, n, i));
+		if (n != DP_NO_PROGRAM)
+			variables(s, n, run->files[f].program->name, "lv",
+				  run->files[f].program->vars);
 	}
 	s->ops->totals(s->source, &all);
-	for (i = 0; i < all.globals; i++)
-		variable("global", "gv", i,
-			 s->ops->variable(s->source, DP_NO_PROGRAM, i));
+	variables(s, DP_NO_PROGRAM, "global", "gv", all.globals);
 }
 
 static void left(struct dp_session *s)

@@ -132,8 +132,8 @@ static void fill_errno(const struct dp_session *s, u8 *code, u32 at)
 
 #define RATE_SECONDS 0.01
 
-/* Nanoseconds of 2^DP_TRACE_RATE_BITS ticks, measured once */
-static u64 clock_rate(const struct dp_session *s)
+/* Measured once */
+u64 dp_session_rate(const struct dp_session *s)
 {
 	static u64 rate;
 	double began, now;
@@ -222,7 +222,7 @@ static int add_program(struct dp_session *s, size_t point,
 {
 	struct dp_program_spec filled = *spec;
 	u8 *code = malloc(spec->code_len + 1);
-	u64 rate = of->nr_rates ? clock_rate(s) : 0;
+	u64 rate = of->nr_rates ? dp_session_rate(s) : 0;
 	u32 i, offset;
 	const char *why;
 	int err;

@@ -153,6 +153,8 @@ int dp_follow_run(struct dp_session *s, int *died_of, struct dp_diag *diag);
 int dp_session_add_probes(struct dp_session *s, struct dp_diag *diag);
 void dp_session_close(struct dp_session *s);
 
+/** dp_session_rate() - nanoseconds of 2^DP_TRACE_RATE_BITS of the source's ticks. Context: the first call takes 10 ms. */
+u64 dp_session_rate(const struct dp_session *s);
 /** dp_session_symbol() - the address of a name in the module of a point
  *  @words: what stands before the name in messages. Return: 0; a negative errno with words. */
 int dp_session_symbol(struct dp_session *s, size_t point, const char *words,

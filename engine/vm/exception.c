@@ -27,6 +27,7 @@ void dp_vm_unwind(struct dp_vm *vm)
 		if (f->handler != DP_VM_NO_HANDLER && may_enter(vm)) {
 			vm->pc = f->handler;
 			f->handler = DP_VM_NO_HANDLER;
+			vm->pending = false;
 			return;
 		}
 		if (!vm->depth || f->handler != DP_VM_NO_HANDLER) {

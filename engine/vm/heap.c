@@ -11,8 +11,9 @@
 #include "arch/arch.h"
 
 #define ROUND 8u
-/* Blocks that are looked at in the time of an instruction */
+/* Blocks that are looked at, and words that are cleared, in the time of an instruction */
 #define WALK 16
+#define CLEAR 64
 
 /** struct block - @size: bytes that were asked for; @room: that there are behind it */
 struct block {
@@ -58,6 +59,17 @@ static void split(struct dp_vm *vm, u32 offset, u32 room)
 	b->room = (u16)room;
 }
 
+/* What an earlier hit has left there is not for this one. */
+static void take(struct dp_vm *vm, struct block *b, u32 size)
+{
+	u32 words = b->room / (u32)sizeof(u64);
+
+	b->size = size;
+	b->taken = 1;
+	dp_words_zero((u64 *)(b + 1), words);
+	dp_vm_charge(vm, words / CLEAR);
+}
+
 static void allocate(struct dp_vm *vm, u64 size)
 {
 	u32 room = size ? ((u32)size + ROUND - 1) & ~(ROUND - 1) : ROUND;
@@ -84,8 +96,7 @@ static void allocate(struct dp_vm *vm, u64 size)
 		dp_vm_raise(vm, DP_EX_HEAP_NOMEM, size, 0);
 		return;
 	}
-	at(vm, offset)->size = (u32)size;
-	at(vm, offset)->taken = 1;
+	take(vm, at(vm, offset), (u32)size);
 	dp_vm_push(vm, offset + sizeof(struct block));
 }
 

@@ -26,21 +26,21 @@ static void prefix(struct dp_vm *vm, u8 token, u32 count)
 	vm->log[vm->lp + 2] = (u8)(count >> 8);
 }
 
-void dp_vm_log_fault(struct dp_vm *vm, u64 addr)
+void dp_vm_log_fault(struct dp_vm *vm, u8 token, u64 what)
 {
-	if (room(vm) < DP_ITEM_PREFIX + sizeof(addr)) {
+	if (room(vm) < DP_ITEM_PREFIX + sizeof(what)) {
 		vm->truncated = true;
 		return;
 	}
-	prefix(vm, DP_ITEM_FAULT, sizeof(addr));
-	dp_bytes_copy(vm->log + vm->lp + DP_ITEM_PREFIX, &addr, sizeof(addr));
+	prefix(vm, token, sizeof(what));
+	dp_bytes_copy(vm->log + vm->lp + DP_ITEM_PREFIX, &what, sizeof(what));
 	vm->plp = vm->lp;
-	vm->lp += DP_ITEM_PREFIX + sizeof(addr);
+	vm->lp += DP_ITEM_PREFIX + sizeof(what);
 }
 
 static void bad_address(struct dp_vm *vm, u64 addr)
 {
-	dp_vm_log_fault(vm, addr);
+	dp_vm_log_fault(vm, DP_ITEM_FAULT, addr);
 	vm->pending = true;
 	dp_vm_raise(vm, DP_EX_INVALID_ADDR, addr, 0);
 }

@@ -117,9 +117,12 @@ static void begin(struct dp_vm *vm)
 static void finish(struct dp_vm *vm)
 {
 	dp_words_zero(&vm->stack[vm->low], vm->stack_mask + 1 - vm->low);
-	if (vm->end == DP_VM_EXCEPTION && vm->exception == DP_EX_INVALID_ADDR &&
-	    !vm->pending)
-		dp_vm_log_fault(vm, vm->parm[0]);
+	if (vm->end != DP_VM_EXCEPTION || vm->pending)
+		return;
+	if (vm->exception == DP_EX_INVALID_ADDR)
+		dp_vm_log_fault(vm, DP_ITEM_FAULT, vm->parm[0]);
+	else if (vm->exception == DP_EX_SEG_FAULT)
+		dp_vm_log_fault(vm, DP_ITEM_SEG_FAULT, vm->parm[0]);
 }
 
 void dp_vm_charge(struct dp_vm *vm, u32 n)

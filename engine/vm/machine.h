@@ -53,8 +53,8 @@ void dp_vm_charge(struct dp_vm *vm, u32 n);
 void dp_vm_raise(struct dp_vm *vm, u16 code, u64 p1, u64 p2);
 /** dp_vm_unwind() - go to the innermost handler, or end */
 void dp_vm_unwind(struct dp_vm *vm);
-/** dp_vm_log_fault() - put a fault item into the log */
-void dp_vm_log_fault(struct dp_vm *vm, u64 addr);
+/** dp_vm_log_fault() - put an item of a fault into the log: an address, or a selector */
+void dp_vm_log_fault(struct dp_vm *vm, u8 token, u64 what);
 /**
  * dp_vm_fetch() - read memory of the program
  * Return: bytes that could be read before the first bad address.

@@ -164,7 +164,7 @@ struct dp_vm_call {
  * @traces: room for @tracemax bytes, of which @stp are used
  * @heap: room for @heapmax bytes, with blocks up to @heap_used
  * @ex_mask: exceptions that are raised; @auto_trace: each leaves a stack trace
- * @exception, @parm: the last exception
+ * @exception, @parm: the last exception; @pending: its item is in the log
  * @used: elements that are on the stack; @wrapped: there were too many, or too few
  * @low: lowest element written; all below it and, between runs, all are zero
  *

@@ -28,10 +28,17 @@
 	push arg, n;  \
 	pbl 32
 
-/* ( -- p ) Where the function returns to: at its first instruction */
+/* ( -- p ) Where the function returns to: at its first instruction, or at a return */
 #define DP_RETURN_ADDRESS \
 	push r, rsp;      \
 	push mem, u64
+
+/* ( -- i ) A number of so many bits for this thread, an index of a variable perhaps. Threads whose
+ * stacks lie side by side have different ones, others may have the same. */
+#define DP_THREAD(bits) \
+	push task;      \
+	shr 12;         \
+	pzl bits
 
 /* Log what these push, the first one first */
 #define DP_LOG1(a) \

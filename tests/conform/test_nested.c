@@ -7,7 +7,7 @@
 #include <signal.h>
 #include <sys/syscall.h>
 
-/* --- a probe that is hit inside a handler --- */
+/* --- a probe that is hit inside a handler --- [defect 4] */
 
 static int call_other(struct kprobe *p, struct pt_regs *regs)
 {

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Every error a user can cause: one helpful sentence, a caret, an exit status,
-# and a command that has not run.
+# and a command that has not run. [defect 24]
 . tests/scenario/lib.sh
 
 chmod 755 "$dir"

@@ -53,7 +53,7 @@ is "each record is handed over, or said not to be" "$((handed + $(grep -c 'too m
 is "what was handed over has come, in order" "$(sed 's/,"truncated.*//' "$dir/all")" \
 	"$(grep 'handed over' "$dir/records" | sed 's/,"outcome.*//')"
 
-# DProbes' log. [rows 260, 324]
+# DProbes' log. [rows 260, 324] [defects 17, 19]
 program plain exit
 run plain --log-target file
 text='dprobes(1,7)  

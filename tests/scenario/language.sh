@@ -23,7 +23,7 @@ text() {
 # data NAME [ENV]: the log in hexadecimal, of all records
 data() { env ${2:+"$2"} "$DPROBES" run -q --json "$dir/$1.dp" -- "$logger" stack | sed -n 's/.*"data":"\([0-9a-f]*\)".*/\1/p'; }
 
-# Handlers [row 293]
+# Handlers [row 293] [defect 18]
 program handled '' $'sx H\npush 1\npush 0\ndiv\nH: log 3'
 text handled
 is "a handler gets the code and what goes with it" "$out" "  elements 0x20 0x0 0x0"
@@ -109,7 +109,7 @@ printf 'name = logger\nmodtype = user\nvars = 1\ngvars = 2\noffset = logger_call
 "$DPROBES" run "$dir/one.dp" "$dir/two.dp" -- "$logger" stack >"$dir/stdout" 2>"$dir/stderr"
 is "global variables are common to files" "$(grep -c 'lv\[0\] = 0x1 ' "$dir/stderr") $(grep 'gv\[1\]' "$dir/stderr")" "2 dprobes: global gv[1] = 0x2 (2)"
 
-# Rights [row 248]
+# Rights [row 248] [defect 15]
 printf 'name = logger\nmodtype = user\noffset = logger_deep\npush r,rsp\npush 1\npop mem,u64\n' >"$dir/writes.dp"
 "$DPROBES" run "$dir/writes.dp" -- "$logger" stack >"$dir/stdout" 2>"$dir/stderr"
 like "memory is not written without being asked for" "$? $(cat "$dir/stderr" "$dir/stdout")" \
@@ -134,7 +134,13 @@ text outs
 is "one that there is not" "$out" "  ended by EX_INVALID_OPERAND (0x7, 0x10000)"
 program segments '' $'push r,ds\npush r,rsp\nseg2lin\npush r,esp\nsub\nlog 1\npush 0x10\npush 0\nseg2lin'
 text segments
-is "a segment" "$out" $'  elements 0x0\n  ended by EX_SEG_FAULT (0x10)'
+is "a segment" "$out" $'  elements 0x0\n  bad segment 0x10\n  ended by EX_SEG_FAULT (0x10)'
+
+# As DProbes wrote it before there was seg2lin
+program segmented '' $'push 8\npush r,ss\npush r,rsp\npush 8\nadd\nlog mrs\npush 1\npush 0x10\npush 0\nlog str,s'
+text segmented
+is "memory of a segment, and of none" "$(grep -v '^    ' <<<"$out") $(grep -o '11 11 11 11 11 11 11 11 ' <<<"$out")" \
+	$'  memory, 8 bytes\n  bad segment 0x10\n  ended by EX_SEG_FAULT (0x10) 11 11 11 11 11 11 11 11 '
 
 # Registers of the floating-point units are the same in a detour and in a trap. [row 299]
 program vectors '' $'push u,xmm0\npush u,mxcsr\npush r,fcw\npush r,xmm15\nlog 6'
@@ -203,6 +209,14 @@ text lines
 like "lines are counted as they are written" "$err" 'lines.dp:8:2: there is no instruction "pusch"'
 PATH=/nowhere "$DPROBES" run "$dir/lines.dp" -- "$logger" stack >"$dir/stdout" 2>"$dir/stderr"
 like "no compiler" "$(cat "$dir/stderr")" 'lines.dp:4: this line is for the C preprocessor, and there is no cc, gcc or clang; install one'
+mkdir "$dir/bin"
+: >"$dir/bin/cc"
+PATH=$dir/bin "$DPROBES" run "$dir/lines.dp" -- "$logger" stack >"$dir/stdout" 2>"$dir/stderr"
+like "one that cannot be executed" "$(cat "$dir/stderr")" 'lines.dp:4: the C preprocessor cannot be started: Permission denied'
+printf '#!/bin/sh\nexit 1\n' >"$dir/bin/cc"
+chmod +x "$dir/bin/cc"
+PATH=$dir/bin "$DPROBES" run "$dir/lines.dp" -- "$logger" stack >"$dir/stdout" 2>"$dir/stderr"
+like "one that fails without a word" "$(cat "$dir/stderr")" 'lines.dp: the C preprocessor has failed'
 printf '#iff\n' >"$dir/lines.dp"
 text lines
 like "what the preprocessor says" "$err" 'lines.dp:1:2: invalid preprocessing directive #iff'
@@ -245,6 +259,24 @@ like "what is gone at the return" "$(cat "$dir/stderr")" 'value.dp:9:9: this is 
 printf 'name = libc.so.6\nmodtype = user\noffset = write\n\tpush v,"retval"\n\tlog 1\n' >"$dir/value.dp"
 "$DPROBES" run "$dir/value.dp" -- sh -c 'echo four' >"$dir/stdout" 2>"$dir/stderr"
 like "what is not known yet at the entry" "$(cat "$dir/stderr")" 'value.dp:4:9: '
+printf 'name = libc.so.6\nmodtype = user\noffset = write\nretprobe = yes\n\tpush v,"latency"\n\tlog 1\n' >"$dir/value.dp"
+for arm in interior trap; do
+	DPROBES_ARM=$arm "$DPROBES" run -q -o "$dir/records" "$dir/value.dp" -- sh -c 'echo four' >"$dir/stdout" 2>"$dir/stderr"
+	took=$(sed -n 's/.*elements //p' "$dir/records")
+	[ $((took)) -ge 100 ] && [ $((took)) -lt 10000000000 ] && ok "how long a call has taken ($arm)" || not_ok "how long a call has taken ($arm)" "$took" "$(cat "$dir/stderr")"
+done
+sed -i '/^retprobe/d' "$dir/value.dp"
+"$DPROBES" run "$dir/value.dp" -- sh -c 'echo four' >"$dir/stdout" 2>"$dir/stderr"
+like "which is known at its end" "$? $(cat "$dir/stderr")" '^[12] dprobes: .*value.dp:4:9: a latency is that of a call that returns'
+{ printf 'name = libc.so.6\nmodtype = user\noffset = write\n\tpush v,"count"\n\tlog 1\n'; yes nop | head -n 65521; } >"$dir/value.dp"
+"$DPROBES" run "$dir/value.dp" -- sh -c 'echo four' >"$dir/stdout" 2>"$dir/stderr"
+like "more code than a file has room for" "$? $(cat "$dir/stderr")" '^[12] dprobes: .*value.dp:4:9: there is no room for the code of this value'
+printf 'namespace ns {\n__attribute__((noipa)) int twin(int given) { return given + 1; }\n__attribute__((noipa)) int twin(long given) { return (int)given + 2; }\n}\n' >"$dir/twins.cc"
+printf 'int main()\n{\n\treturn ns::twin(1) + ns::twin(1l) - 5;\n}\n' >>"$dir/twins.cc"
+g++ -g -O1 -o "$dir/twins" "$dir/twins.cc"
+printf 'name = twins\nmodtype = user\noffset = "ns::twin"\n\tpush v,"given"\n\tlog 1\n' >"$dir/value.dp"
+"$DPROBES" run "$dir/value.dp" -- "$dir/twins" >"$dir/stdout" 2>"$dir/stderr"
+like "of two functions of a name" "$? $(cat "$dir/stderr")" '^[12] dprobes: .*value.dp:4:9: the probe of this value is at 2 places, and values are of one'
 line=$(($(grep -n '^__attribute__((noipa)) void logger_tick' tests/victims/logger.c | cut -d: -f1) + 2))
 printf 'name = logger\nmodtype = user\noffset = logger.c:%s\n\tlog 0\n' "$line" >"$dir/line.dp"
 "$DPROBES" run "$dir/line.dp" -- "$logger" threads 1 5 >"$dir/stdout" 2>"$dir/stderr"
@@ -253,7 +285,24 @@ printf 'name = logger\nmodtype = user\noffset = logger.c:99999\n\tlog 0\n' >"$di
 "$DPROBES" run "$dir/line.dp" -- "$logger" stack >"$dir/stdout" 2>"$dir/stderr"
 like "one that there is not" "$? $(cat "$dir/stderr")" '^[12] dprobes: .*line.dp:3:10: '
 
-# Returns
+# As the program itself sees it
+printf '#include <errno.h>\n#include <stdio.h>\n__attribute__((noipa)) int sets(int n) { errno = n; return n; }\n' >"$dir/errno.c"
+printf 'int main(void)\n{\n\treturn sets(7) + sets(70000) + sets(0) - 70007;\n}\n' >>"$dir/errno.c"
+printf 'modtype = user\noffset = sets\n\tpush v,"errno"\n\tlog 1\noffset = sets\nretprobe = yes\n\tpush v,"errno"\n\tlog 1\n' >"$dir/errno.dp"
+sed '1s/^/name = errno\n/' "$dir/errno.dp" >"$dir/errno2.dp"
+cc -O1 -o "$dir/errno" "$dir/errno.c"
+cc -O1 -static -o "$dir/errno-static" "$dir/errno.c"
+sed 's/^name = .*/name = errno-static/' "$dir/errno2.dp" >"$dir/errno3.dp"
+for what in "errno2 errno" "errno3 errno-static"; do
+	"$DPROBES" run -q "$dir/${what% *}.dp" -- "$dir/${what#* }" >"$dir/stdout" 2>"$dir/stderr"
+	is "errno, before and after (${what#* })" "$(sed -n 's/^  elements //p' "$dir/stdout" | xargs) $(cat "$dir/stderr")" "0x0 0x7 0x7 0x11170 0x11170 0x0 "
+done
+
+printf 'name = bare\nmodtype = user\noffset = bare_return\n\tpush v,"errno"\n\tlog 1\n' >"$dir/errno.dp"
+timeout 20 "$DPROBES" run "$dir/errno.dp" -- "$VICTIMS/bare/bare" >"$dir/stdout" 2>"$dir/stderr"
+like "a program without any" "$? $(cat "$dir/stderr")" '^[12] dprobes: .*errno.dp:4:9: where errno is in this process is not known: it has no C library'
+
+# Returns [defect 22]
 program returns 'logmax = 100' $'push retval\nlog 1\nsetmin 8' 'retprobe = yes'
 sed -i 's/^offset = .*/offset = logger_deep/' "$dir/returns.dp"
 "$DPROBES" run "$dir/returns.dp" -- "$logger" stack >"$dir/stdout" 2>"$dir/stderr"
@@ -277,7 +326,7 @@ END2
 is "of the third, the fourth and the fifth call" "$(grep -c '"traces":"[0-9a-f]*","exception":"EX_DIV_BY_ZERO"' "$dir/stdout")" 3
 like "and the account is right" "$(cat "$dir/stderr")" ': 10 hits, 0 missed, 3 records, 2 let pass; calls: 10 returned'
 
-# Filters
+# Filters [defect 21]
 printf 'name = logger\nmodtype = user\ncomm = log*\nuid = %s\noffset = logger_deep\n\tlog 0\n' "$(id -u)" >"$dir/filter.dp"
 text filter
 is "the right process" "$status $(grep -c major= "$dir/stdout")" "0 1"
@@ -287,6 +336,9 @@ like "the wrong one" "$status $err" '^1 dprobes: .*filter.dp is not for this pro
 sed -i 's/^comm.*/uid = nobody-there/; /^uid = [0-9]/d' "$dir/filter.dp"
 text filter
 like "nobody" "$err" 'uid = nobody-there, and there is no such user'
+sed -i 's/^uid.*/uid = 4242/' "$dir/filter.dp"
+text filter
+like "somebody else" "$err" 'uid = 4242, and process [0-9]+ is another user.s'
 sed -i 's/^uid.*/pid = 1/' "$dir/filter.dp"
 text filter
 like "by number" "$err" 'pid = 1, and this is process [0-9]+'

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# How much room records have, and programs that wait for it: none is lost, or each is counted.
+# How much room records have, and programs that wait for it: none is lost, or each is counted. [defects 16, 19]
 . tests/scenario/lib.sh
 
 cat >"$dir/calls.c" <<'EOF'

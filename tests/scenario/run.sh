@@ -129,7 +129,7 @@ run resumed threads 1 10
 is "suspend, and resume by another probe" "$(grep -o '"data":"070100[0-9a-f]*' "$dir/stdout" | cut -c15- | tr '\n' ' ')" \
 	"0000000000000000 0500000000000000 "
 
-# opcode [row 309]
+# opcode [row 309] [defect 20]
 program opcode logger_deep 'inc lv,0' 'opcode = 0x48'
 run opcode stack
 is "an opcode that is right" "$status $out" "0 42"

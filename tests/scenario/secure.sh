@@ -62,6 +62,10 @@ printf '#!/bin/sh\necho the wrong one\n' >"$dir/bin/true"
 chmod 755 "$dir/bin" "$dir/bin/true"
 as DPROBES_ARM=none PATH="$dir/bin:$PATH" -- "$dir/tool" stat -q -o /dev/null libc.so.6:malloc -- true
 is "the tool does not either, nor look for commands in its caller's PATH" "$got" ""
+printf '#define X 1\nname = libc.so.6\nmodtype = user\noffset = malloc\nlog X\n' >"$dir/x.dp"
+as -- "$dir/tool" run "$dir/x.dp" -- true
+is "nor does it run a compiler" "$got" \
+	"dprobes: $dir/x.dp:1: with more rights than its caller's, dprobes does not run the C preprocessor "
 cp "$DPROBES" "$dir/tool-plain"
 as DPROBES_ARM=none -- "$dir/tool-plain" stat -q libc.so.6:malloc -- true
 like "without rights it does" "$got" 'DPROBES_ARM is "none"'

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Watchpoints: exact counts, values and places against a program that goes step by step; threads,
-# children, exec; debug registers that are taken.
+# children, exec; debug registers that are taken. [defect 7]
 . tests/scenario/lib.sh
 
 if ! "$DPROBES" stat -q -o /dev/null w:watched -- "$VICTIMS/watched" ways 2>"$dir/err"; then

@@ -4,6 +4,7 @@
 #define NATIVE_PROGRAMS_H
 
 #include "native_run.h"
+#include "vm_window.h"
 
 static const u8 native_ops[] = {
 	DP_OPCODE_NOP,		DP_OPCODE_JMP,		DP_OPCODE_JLT,
@@ -18,6 +19,7 @@ static const u8 native_ops[] = {
 	DP_OPCODE_ROR_I,	DP_OPCODE_SHL_I,	DP_OPCODE_SHR_I,
 	DP_OPCODE_SHL,		DP_OPCODE_ROR,		DP_OPCODE_PBL_I,
 	DP_OPCODE_PZL_I,	DP_OPCODE_PZR_I,	DP_OPCODE_PZL,
+	DP_OPCODE_PBR_I,	DP_OPCODE_PBR,		DP_OPCODE_PZR,
 	DP_OPCODE_XCHG,		DP_OPCODE_DUP_I,	DP_OPCODE_DUP,
 	DP_OPCODE_ROS,		DP_OPCODE_PUSH_R,	DP_OPCODE_PUSH,
 	DP_OPCODE_PUSH_MEM_U8,	DP_OPCODE_PUSH_MEM_U16, DP_OPCODE_PUSH_MEM_U32,
@@ -110,8 +112,6 @@ static inline u32 native_generate(u8 *code, u32 n, u64 *seed)
 			op = vm_ops[(r >> 8) % VM_NR_OPS].code;
 		for (k = 0; vm_ops[k].code != op; k++)
 			continue;
-		if (vm_writes_memory(op))
-			op = vm_ops[k = 0].code;
 		begins[i] = len;
 		code[len++] = op;
 		if (vm_ops[k].operand == DP_OPERAND_REL)
@@ -123,6 +123,15 @@ static inline u32 native_generate(u8 *code, u32 n, u64 *seed)
 	for (i = 0; i < nr_jumps; i++)
 		native_land(code, jumps[i], begins, n + 1, seed);
 	return len;
+}
+
+/* The interpreter alone writes, and what a detour may read stays as it is. */
+static inline void native_window(struct native_run *n)
+{
+	vm_window.at = n->data;
+	vm_window.size = NATIVE_PAGE;
+	vm_window.drops = true;
+	vm_window.allow = DP_ALLOW_ALL;
 }
 
 /* Registers with numbers, and addresses of memory, near its end, and of none */

@@ -13,6 +13,7 @@
 #include "arch/arch.h"
 #include "engine/vm/ops.h"
 #include "lang/lang.h"
+#include "lang/private.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 #define HEAD "name = /bin/true\nmodtype = user\n"
@@ -198,6 +199,8 @@ static const struct vector {
 	  "4cffffffffffffffff 4cffffffffffffffff 0d" },
 	{ "jmp end\nnop\nexit\nend:", "01 02000000 00 0d 0d",
 	  "01 0200000000000000 00 0d 0d" },
+	{ "log mrs\nLOG ASCII,S\nlog str,s\nlog mrf", "b017 b015 b015 17 0d",
+	  "b017 b015 b015 17 0d" },
 	{ "", "0d", "0d" },
 	{ "push 'c'", "4c63000000 0d", "4c6300000000000000 0d" },
 	{ "nop // why\n/* or\nwhy */ exit /**/\n\n", "00 0d", "00 0d" },
@@ -499,6 +502,18 @@ static void limits_can_be_reached(void **state)
 	}
 }
 
+static void words_have_4_or_8_bytes(void **state)
+{
+	struct dp_lang_program *p;
+	struct dp_diag diag;
+
+	dp_diag_clear(&diag);
+	assert_int_equal(dp_lang_assemble("t.dp", PROBE, strlen(PROBE), 2, &p,
+					  NULL, &diag),
+			 -EINVAL);
+	assert_string_equal(diag.text, "a word has 4 or 8 bytes, not 2");
+}
+
 static void literals_of_a_small_word_have_32_bits(void **state)
 {
 	static const char text[] = PROBE "push q,0x100000000\n";
@@ -538,7 +553,9 @@ static void code_has_its_limit(void **state)
 	free(text);
 	text = many("nop\n", DP_CODE_MAX);
 	assert_int_equal(refuse(text, strlen(text), &diag), -EINVAL);
-	assert_non_null(strstr(diag.text, "at most 65535 bytes"));
+	assert_non_null(strstr(
+		diag.text,
+		"the code of a file has at most 65535 bytes; split this one"));
 	free(text);
 }
 
@@ -665,8 +682,8 @@ static const char *const listings[] = {
 	"\tpop tsp,-2\n\tjz L0\n\tjmp L1\nL1:\n\texit 3\n"
 	"\naddress = g + 0x4\n\texit\n",
 	"name = \"x\"\nmodtype = user\n\naddress = f\nL0:\n\tjmp L0\n",
-	"name = \"x\"\nmodtype = user\n\noffset = \"ns::f<int>(int)\" + 0x4\n\tret\n"
-	"\noffset = \"ns::operator==\"\n\tret\n\noffset = f.part@x\n\tret\n",
+	("name = \"x\"\nmodtype = user\n\noffset = \"ns::f<int>(int)\" + 0x4\n\tret\n"
+	 "\noffset = \"ns::operator==\"\n\tret\n\noffset = f.part@x\n\tret\n"),
 	"name = \"x\"\nmodtype = kernel\n\noffset = 0x10\n\tnop\n\tret\n",
 };
 
@@ -888,6 +905,50 @@ static void the_manual_has_every_instruction(void **state)
 	free(page);
 }
 
+/* "push mem,u8  | b": the last word alone may be another one. */
+static bool is_behind_a_bar(const char *page, const char *op, const char *alias)
+{
+	size_t len = strcspn(op, "%");
+	const char *line = page, *end, *bar;
+
+	while ((line = strstr(line, op))) {
+		end = line + strcspn(line, "\n");
+		bar = memchr(line + len, '|', (size_t)(end - line) - len);
+		if (line > page && line[-1] == '\n' && bar && bar < end &&
+		    !strncmp(bar + 1 + strspn(bar + 1, " "), alias,
+			     strlen(alias)))
+			return true;
+		line = end;
+	}
+	return false;
+}
+
+/* Other spellings of instructions, too */
+static void the_manual_has_every_spelling(void **state)
+{
+	const struct dp_lang_op *op;
+	const char *shape, *last;
+	char spelling[64];
+	size_t i, len, aliases_seen = 0;
+	char *page = read_file("man/dprobes.lang.7", &len);
+
+	for (i = 0; (op = dp_lang_op_shape(i, &shape)); i++) {
+		if (op->state != DP_OP_READY || !strcmp(op->text, shape))
+			continue;
+		aliases_seen++;
+		len = strcspn(shape, "%");
+		snprintf(spelling, sizeof(spelling), "%.*s%s", (int)len, shape,
+			 shape[len] ? placeholder(op->operand) : "");
+		last = strrchr(shape, ',');
+		if (!is_in_table(page, spelling) &&
+		    !(last && is_behind_a_bar(page, op->text, last + 1)))
+			fail_msg("dprobes.lang(7) has no \"%s\"", spelling);
+	}
+	assert_true(aliases_seen > 20);
+	assert_false(is_behind_a_bar(page, "push mem,u8", "w"));
+	free(page);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -900,6 +961,7 @@ int main(void)
 		cmocka_unit_test(every_instruction_of_the_table),
 		cmocka_unit_test(every_register_of_the_table),
 		cmocka_unit_test(limits_can_be_reached),
+		cmocka_unit_test(words_have_4_or_8_bytes),
 		cmocka_unit_test(literals_of_a_small_word_have_32_bits),
 		cmocka_unit_test(code_has_its_limit),
 		cmocka_unit_test(text_has_its_limit),
@@ -913,6 +975,7 @@ int main(void)
 		cmocka_unit_test(listings_end_at_damaged_places),
 		cmocka_unit_test(refusals_say_where_and_why),
 		cmocka_unit_test(the_manual_has_every_instruction),
+		cmocka_unit_test(the_manual_has_every_spelling),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -51,6 +51,7 @@ static int walk(const u8 *code, u32 len)
 static void interpret(const u8 *code)
 {
 	vm_bench_init(&bench);
+	native_window(&run);
 	bench.vm.stack_mask = limits.stack_mask;
 	bench.vm.jmpmax = limits.jmpmax;
 	bench.vm.logmax = limits.logmax;
@@ -696,6 +697,8 @@ static void can_record(void **state)
 	assert_false(CAN_RECORD(REG(RDI), OP(PBL_I), 8, OP(PZL_I), 64, IF_TOP));
 	assert_true(CAN_RECORD(REG(RDI), OP(PBL_I), 0, IF_TOP));
 	assert_true(CAN_RECORD(REG(RDI), OP(PZL_I), 65, IF_TOP));
+	assert_false(CAN_RECORD(REG(RDI), OP(PBR_I), 1, OP(PZR_I), 64, IF_TOP));
+	assert_true(CAN_RECORD(REG(RDI), OP(PBR_I), 0, IF_TOP));
 	assert_true(CAN_RECORD(OP(LOG_I), HALF(0), OP(EXIT)));
 	assert_true(CAN_RECORD(OP(EXIT_N), 1));
 	assert_true(CAN_RECORD(REG(RDI), OP(PUSH_MEM_U8), OP(EXIT)));
@@ -774,6 +777,122 @@ static void random_programs(void **state)
 	assert_true(made > n / 10 && ends[0] > n / 10 && ends[1] > n / 100 &&
 		    ends[2] > n / 100 && ends[3] > n / 100 &&
 		    run.faults > n / 100);
+}
+
+/* --- each instruction of the table, with elements that are numbers and such that are registers --- */
+
+/* Those that detours run between elements and a log; all others leave. */
+static const u8 detours_run[] = {
+	OP(NOP),	  OP(JMP),	    OP(JLT),	      OP(JLE),
+	OP(JGT),	  OP(JGE),	    OP(JZ),	      OP(JNZ),
+	OP(LOOP),	  OP(CALL),	    OP(ABORT),	      OP(EXIT),
+	OP(SETMIN_I),	  OP(SETMIN),	    OP(SETMAJ_I),     OP(SETMAJ),
+	OP(LOG_I),	  OP(ADD),	    OP(SUB),	      OP(MUL),
+	OP(NEG),	  OP(AND),	    OP(OR),	      OP(XOR),
+	OP(ROL_I),	  OP(ROL),	    OP(ROR_I),	      OP(ROR),
+	OP(SHL_I),	  OP(SHL),	    OP(SHR_I),	      OP(SHR),
+	OP(XCHG),	  OP(DUP_I),	    OP(DUP),	      OP(ROS),
+	OP(PUSH_R),	  OP(PUSH_U),	    OP(PUSH),	      OP(PUSH_MEM_U8),
+	OP(PUSH_MEM_U16), OP(PUSH_MEM_U32), OP(PUSH_MEM_U64), OP(PBL),
+	OP(PBL_I),	  OP(PBR),	    OP(PBR_I),	      OP(PZL),
+	OP(PZR),	  OP(PZL_I),	    OP(PZR_I),	      OP(SX),
+	OP(UX),		  OP(PUSH_LP),	    OP(PUSH_PLP),     OP(PUSH_SBP),
+	OP(POP_SBP),	  OP(PUSH_TSP),	    OP(POP_TSP),      OP(PUSH_SBP_I),
+	OP(POP_SBP_I),	  OP(PUSH_TSP_I),   OP(POP_TSP_I),    OP(COPY_SBP_I),
+	OP(COPY_TSP_I),	  OP(SAVE_SBP),	    OP(RESTORE_SBP),  OP(SAVE_TSP),
+	OP(RESTORE_TSP),  OP(COPY_SBP),	    OP(COPY_TSP),     OP(LOG),
+	OP(PUSH_WID),	  OP(RSUB),	    OP(EQ),	      OP(LTU),
+	OP(LTS),
+};
+
+static u32 put_element(u8 *code, u32 len, u64 *seed)
+{
+	u64 r = vm_random(seed);
+
+	if (r & 1) {
+		code[len++] = OP(PUSH);
+		return vm_put(code, len,
+			      r & 2 ? r >> 8 & 3 : native_number(seed), 8);
+	}
+	code[len++] = OP(PUSH_R);
+	return vm_put(code, len, RAX + (r >> 8) % 7, 2);
+}
+
+/* What comes before the instruction: where it writes to, and what */
+static u32 put_place(u8 *code, u32 len, u8 op, u64 *seed)
+{
+	bool port = op >= OP(PUSH_IO_U8) && op <= OP(POP_IO_U32);
+
+	if (!port && (op < OP(POP_MEM_U8) || op > OP(POP_MEM_U64)))
+		return len;
+	code[len++] = OP(PUSH);
+	len = vm_put(code, len,
+		     (port ? 0 : (u64)run.data) + (vm_random(seed) & 63), 8);
+	if (op == OP(PUSH_IO_U8) || op == OP(PUSH_IO_U16) ||
+	    op == OP(PUSH_IO_U32))
+		return len;
+	return put_element(code, len, seed);
+}
+
+/* Four elements, the instruction, and what it leaves */
+static u32 with_instruction(u8 *code, u32 k, u64 *seed)
+{
+	u8 op = vm_ops[k].code;
+	u32 len = 0, i;
+
+	for (i = 0; i < 4; i++)
+		len = put_element(code, len, seed);
+	len = put_place(code, len, op, seed);
+	code[len++] = op;
+	len = native_operand(code, len, vm_ops[k].operand, seed);
+	code[len++] = OP(LOG_I);
+	len = vm_put(code, len, 1 + (vm_random(seed) & 3), 2);
+	code[len++] = OP(EXIT);
+	return len;
+}
+
+static bool runs_in_a_detour(u32 k, u64 *seed)
+{
+	u8 code[256];
+	bool runs = false;
+	int end;
+	u32 i;
+
+	for (i = 0; i < 400; i++) {
+		u32 len = with_instruction(code, k, seed);
+
+		limits.stack_mask = i & 1 ? 31 : DP_VM_STACK - 1;
+		native_randomize(&run, seed);
+		interpret(code);
+		assert_true(vm_bench_intact(&bench));
+		if (walk(code, len) || native_make(&run, &native))
+			continue;
+		end = native_go(&run);
+		if (!native_agrees(&run, &native, &bench, end))
+			fail_msg("instruction %#x, try %u: %d", vm_ops[k].code,
+				 i, end);
+		runs |= end != NATIVE_LEFT_IT;
+	}
+	return runs;
+}
+
+static void each_instruction(void **state)
+{
+	u64 seed = 0x082efa98ec4e6c89ull;
+	u32 k;
+
+	native_catch();
+	run.commits = DP_COMMITS;
+	limits.jmpmax = 1000;
+	limits.logmax = DP_VM_LOG;
+	for (k = 0; k < VM_NR_OPS; k++) {
+		bool wanted = memchr(detours_run, vm_ops[k].code,
+				     sizeof(detours_run));
+
+		if (runs_in_a_detour(k, &seed) != wanted)
+			fail_msg("instruction %#x: the detour %s",
+				 vm_ops[k].code, wanted ? "leaves" : "runs it");
+	}
 }
 
 /* Step by step, all of the thread's registers can be found: until its instruction, they are what
@@ -894,6 +1013,7 @@ int main(void)
 		TEST(full),
 		TEST(decodes),
 		TEST(random_programs),
+		TEST(each_instruction),
 		TEST(tells_where_it_is),
 	};
 	int failed;

@@ -108,7 +108,7 @@ static void chooses(void **state)
 	expect(&a, true);
 }
 
-/* [row 322] The detour itself runs all that is asked: no hit is interpreted, or leaves its jump. */
+/* [row 322] [defect 3] The detour itself runs all that is asked: no hit is interpreted, or leaves its jump. */
 static void runs_long_conditions(void **state)
 {
 	static const char *const texts[] = {

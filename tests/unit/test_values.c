@@ -583,6 +583,70 @@ static void refused(void **state)
 	}
 }
 
+static void says(const char *text, const char *words)
+{
+	struct dp_trace_program p;
+	struct dp_diag diag;
+
+	if (!compile(text, false, &p, &diag) || !strstr(diag.text, words))
+		fail_msg("%.60s: %s", text, diag.text);
+}
+
+/* "f(", @n times @what, a number, @n times @then, and ")" */
+static const char *many_of(char *text, const char *what, int n,
+			   const char *then)
+{
+	char *to = stpcpy(text, "f(");
+	int i;
+
+	for (i = 0; i < n; i++)
+		to = stpcpy(to, what);
+	to = stpcpy(to, "1");
+	for (i = 0; i < n; i++)
+		to = stpcpy(to, then);
+	strcpy(to, ")");
+	return text;
+}
+
+/* Of the parser: what is wrong, and what to write instead */
+static void refused_with_words(void **state)
+{
+	/* clang-format off */
+	static const char *const bad[][2] = {
+		{ "f(arg0 == )", "a value is missing here: a register, an argument (arg0), a number" },
+		{ "f(((int *)arg0)[1)", "a ']' is missing here" },
+		{ "f(arg0->)", "the name of a member is missing here" },
+		{ "f(arg0 == 'ab')", "a character stands between two of these" },
+		{ "f((void)arg0)", "no value is void; void * is a type" },
+		{ "f((int *********)arg0)", "too many '*' in this type" },
+		{ "f(arg0:struct)", "a struct is shown by its type: *(struct NAME *)" },
+		{ "f(arg0:union)", "a union is shown by its type: *(union NAME *)" },
+		{ "f(arg0:bitfield)", "a bit field is b4@8/32: four bits from bit 8 on, of 32" },
+		{ "f(%di:b4@4)", "the size of what has the bit field is missing: /32" },
+		{ "f(%di:b4@13/16)", "a bit field is within the 8, 16, 32 or 64 bits behind its '/'" },
+		{ "f(arg0:u12)", "a format is u8 to u64, s8 to s64, x8 to x64, f32, f64, d, u, x, o, c, bool" },
+		{ "f(arg0:u8[0])", "an array has 1 to 64 elements of a size: x8[16]" },
+		{ "f(+0(%di):str[2])", "an array of strings is not there yet: each is a value" },
+		{ "f(\\x)", "behind this is a number; a text stands in quotes" },
+		{ "f(@+16)", "offsets in a file are not there yet" },
+		{ "f if farg0 < 1e", "this is no floating-point number: 1.5, -2e3" },
+		{ "f if farg0 < 1e999", "this is above all floating-point numbers" },
+		{ "f if arg0 < 5min", "this is not a number of 64 bits" },
+		{ "f if (arg0 == 1) 2", "only && and || may follow a comparison" },
+	};
+	/* clang-format on */
+	char text[2048];
+	size_t i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		says(bad[i][0], bad[i][1]);
+	says(many_of(text, "(", 65, ")"),
+	     "too many parentheses in one another");
+	says(many_of(text, "1+", 200, ""), "this is too long");
+	says(many_of(text, "1,", 16, ""),
+	     "a trace line shows at most 16 values");
+}
+
 static void by_name(void **state)
 {
 	of_f = &prototype;
@@ -888,6 +952,7 @@ int main(void)
 		cmocka_unit_test_setup(patterns_at_the_end, setup),
 		cmocka_unit_test_setup(integers, setup),
 		cmocka_unit_test_setup(refused, setup),
+		cmocka_unit_test_setup(refused_with_words, setup),
 		cmocka_unit_test_setup(by_name, setup),
 		cmocka_unit_test_setup(numbers_are_no_names, setup),
 		cmocka_unit_test_setup(whole_structs, setup),

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include "vm_bytes.h"
 #include "vm_programs.h"
+#include "vm_window.h"
 
 static struct vm_bench b;
 
@@ -158,7 +159,7 @@ static void calls_nest_32_deep(void **state)
 	assert_int_equal(logged(0), 7);
 }
 
-/* [rows 282, 285] */
+/* [rows 282, 285] [defect 10] */
 static void the_stack_is_a_circle(void **state)
 {
 	u32 i;
@@ -438,6 +439,7 @@ static int verify(const u8 *code, u32 len, u32 start)
 		assert_int_equal(verify(code, sizeof(code), 0), -EINVAL); \
 	} while (0)
 
+/* [defect 8] */
 static void the_verifier_rejects(void **state)
 {
 	static const u8 good[] = { PUSH(1), OP(EXIT) };
@@ -466,36 +468,93 @@ static void the_verifier_rejects(void **state)
 	REJECTED(OP(POP_R), 0x72, 0, OP(EXIT));
 }
 
-/* Programs that are random but verified stay within their bounds; mutated ones
- * are rejected or do so too. */
+static u32 try_image(const u8 *code, u32 len, u32 allow)
+{
+	struct dp_vm_limits limits = { VM_VARS, VM_VARS, allow };
+	const struct dp_regs before = b.regs;
+	u32 start = 0, offset;
+	const char *why;
+
+	vm_window.allow = allow;
+	if (dp_vm_verify(code, len, &limits, &start, 1, &offset, &why))
+		return 0;
+	b.vm.code = code;
+	b.vm.pc = 0;
+	dp_vm_run(&b.vm);
+	if (!vm_bench_intact(&b) || (!(allow & DP_ALLOW_REG) &&
+				     memcmp(&before, &b.regs, sizeof(before))))
+		fail_msg("image of %u bytes, allow %u", len, allow);
+	return 1;
+}
+
+/* All that a file and its probe can say */
+static void choose_limits(u64 *seed)
+{
+	u64 r = vm_random(seed);
+
+	b.vm.stack_mask = r & 1 ? 31 : DP_VM_STACK - 1;
+	b.vm.logmax = r & 0xe ? DP_VM_LOG : (u32)(r >> 8 & 63);
+	b.vm.jmpmax = (u32)(r >> 16 & 255);
+	b.vm.tracemax = r & 0x30 ? DP_VM_TRACES : (u32)(r >> 24 & 255);
+	b.vm.heapmax = r & 0xc0 ? VM_HEAP : (u32)(r >> 32 & 255);
+	b.vm.auto_trace = !(r >> 40 & 7);
+	b.vm.ex_mask = r >> 43 & 1 ? DP_EX_MASK : (u16)(r >> 48);
+	b.vm.resume = r >> 42 & 1 ? note_resume : NULL;
+	if (!(r >> 44 & 15))
+		memset(&b.globals, 0, sizeof(b.globals));
+}
+
+static void mutate(u8 *code, u32 len, u64 *seed)
+{
+	u32 n = 1 + (u32)(vm_random(seed) & 3);
+
+	while (n--)
+		code[vm_random(seed) % len] =
+			vm_random(seed) & 1 ?
+				vm_ops[vm_random(seed) % VM_NR_OPS].code :
+				(u8)vm_random(seed);
+}
+
+static u32 anything(u8 *code, u64 *seed)
+{
+	u32 len = 1 + (u32)(vm_random(seed) & 31), i;
+
+	for (i = 0; i < len; i++)
+		code[i] = vm_random(seed) & 1 ?
+				  vm_ops[vm_random(seed) % VM_NR_OPS].code :
+				  (u8)(vm_random(seed) >> 8);
+	code[len++] = OP(EXIT);
+	return len;
+}
+
+/* Programs that are random but verified stay within their bounds; mutated ones, and bytes that are
+ * any, are rejected or do so too. None writes what it has not asked for. */
 static void random_programs_stay_inside(void **state)
 {
 	const char *rounds = getenv("VM_ROUNDS");
 	u32 n = rounds ? (u32)atol(rounds) : 100000, len, i;
+	u32 generated = 0, mutated = 0, any = 0;
 	u64 seed = 0x9e3779b97f4a7c15ull;
-	static u8 code[11 * 65];
-	u32 mutated = 0;
+	static u8 code[VM_CODE_MOST(64)];
 
+	vm_window.at = (u8 *)b.text;
+	vm_window.size = sizeof(b.text);
 	for (i = 0; i < n; i++) {
-		b.vm.stack_mask = i & 1 ? 31 : DP_VM_STACK - 1;
-		b.vm.logmax = i % 64 == 0 ? (u32)(vm_random(&seed) & 63) :
-					    DP_VM_LOG;
-		b.vm.jmpmax = (u32)(vm_random(&seed) & 255);
+		choose_limits(&seed);
 		len = vm_generate(&b, code, 1 + i % 64, &seed);
-		run(code, len);
-		code[vm_random(&seed) % len] = (u8)vm_random(&seed);
-		if (i % 4 || verify(code, len, 0))
-			continue;
-		if (memchr(code, OP(POP_MEM_U8), len) ||
-		    memchr(code, OP(POP_MEM_U16), len) ||
-		    memchr(code, OP(POP_MEM_U32), len) ||
-		    memchr(code, OP(POP_MEM_U64), len))
-			continue;
-		mutated++;
-		run(code, len);
+		assert_int_equal(try_image(code, len, DP_ALLOW_ALL), 1);
+		generated += try_image(code, len, vm_random(&seed) & 15);
+		mutate(code, len, &seed);
+		mutated += try_image(code, len, vm_random(&seed) & 15);
+		len = anything(code, &seed);
+		any += try_image(code, len, vm_random(&seed) & 15);
 	}
-	print_message("# %u programs, %u more after a mutation\n", n, mutated);
-	assert_true(mutated > n / 100);
+	print_message(
+		"# %u images: %u programs, of which %u ask for less, %u mutated, %u of any bytes; %lu writes, %lu ports\n",
+		3 * n, n, generated, mutated, any, vm_window.writes,
+		vm_window.ports);
+	assert_true(generated > n / 20 && mutated > n / 100 && any > n / 200);
+	assert_true(vm_window.writes > n / 100 && vm_window.ports > n / 100);
 }
 
 int main(void)

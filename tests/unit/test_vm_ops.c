@@ -337,6 +337,7 @@ static void variables(void **state)
 		raised(DP_EX_INVALID_OPERAND, DP_VM_OPERAND_##kind, VM_VARS); \
 	} while (0)
 
+/* [defect 12] */
 static void variables_that_are_not_there(void **state)
 {
 	b.vm.nr_gv = VM_VARS + 1;
@@ -530,7 +531,7 @@ static void verified(const u8 *addr, u64 r, u64 rw)
 	wrote(DP_ITEM_ELEMENTS, &rw, 1);
 }
 
-/* [row 297] */
+/* [row 297] [defect 14] */
 static void memory_is_verified(void **state)
 {
 	u8 *page = lone_page(), before[4096];
@@ -574,6 +575,7 @@ static void item_is(u8 token, u32 len, const void *bytes, bool cut)
 	assert_int_equal(b.vm.truncated, cut);
 }
 
+/* [defect 11] */
 static void text_is_logged(void **state)
 {
 	u8 *page = lone_page();
@@ -659,7 +661,7 @@ static void jumps(void **state)
 	LEFT(1);
 }
 
-/* [row 293] */
+/* [row 293] [defect 9] */
 static void loops(void **state)
 {
 	/* push 3; L: inc lv,0; loop L; log 2 */
@@ -1031,7 +1033,7 @@ static void facts(void **state)
 	assert_int_equal(got, cpu);
 }
 
-/* What a run leaves behind is none of the next one's. */
+/* What a run leaves behind is none of the next one's. [defect 10] */
 static void runs_begin_anew(void **state)
 {
 	b.vm.logmax = 12;
@@ -1079,11 +1081,13 @@ static void exception_handlers(void **state)
 	assert_int_equal(b.vm.jumps, 0);
 }
 
-/* The entry of a handler counts as a jump; what has used up the jumps is handled once. */
+/* The entry of a handler counts as a jump; what has used up the jumps is handled once. [defect 9] */
 static void handlers_are_jumps(void **state)
 {
 	b.vm.jmpmax = 0;
 	RUN(OP(SX), WORD(19), PUSH(1), PUSH(0), OP(DIV), OP(EXIT));
+	raised(DP_EX_MAX_JMPS, 0, 0);
+	RUN(OP(SX), WORD(11), PUSH(1), OP(PBL_I), 65, OP(EXIT));
 	raised(DP_EX_MAX_JMPS, 0, 0);
 	RUN(OP(SX), WORD(9), OP(JMP), WORD(0), TOP(1));
 	LEFT_WITH(DP_EX_MAX_JMPS, DP_EX_MAX_JMPS);
@@ -1131,6 +1135,7 @@ static void the_stack_may_wrap_loudly(void **state)
 	raised(DP_EX_RPN_STACK_WRAP, 0, 0);
 }
 
+/* [defect 10] */
 static void stack_traces(void **state)
 {
 	b.lv[1] = 0x1111;
@@ -1169,6 +1174,7 @@ static void stack_traces(void **state)
 	raised(DP_EX_INVALID_OPERAND, DP_VM_OPERAND_GV, VM_VARS);
 }
 
+/* [defect 11] */
 static void stack_traces_have_their_room(void **state)
 {
 	b.vm.tracemax = 69;
@@ -1213,12 +1219,18 @@ static void the_heap(void **state)
 	    OP(PUSH_LV_I), SHORT(0), PUSH(0), OP(PUSHH_U64), SHORT(1),
 	    OP(PUSH_LV_I), SHORT(0), PUSH(6), OP(PUSHH_U16), SHORT(1), TOP(1));
 	assert_int_equal(b.vm.log[3 + 1], 0xfe);
+	/* Two of eight bytes are two. */
+	RUN(PUSH(0x1111), PUSH(0x2222), PUSH(16), OP(MALLOC), OP(PUSH_TSP_I),
+	    SHORT(0), OP(POP_LV_I), SHORT(0), PUSH(0), OP(POPH_U64), SHORT(2),
+	    OP(PUSH_LV_I), SHORT(0), PUSH(0), OP(PUSHH_U64), SHORT(2), TOP(2));
+	LEFT(0x1111, 0x2222);
 	/* Both widths that have not been used yet */
 	RUN(PUSH(9), PUSH(4), OP(MALLOC), OP(POP_LV_I), SHORT(0), OP(PUSH_LV_I),
 	    SHORT(0), PUSH(0), OP(POPH_U32), SHORT(1), OP(EXIT));
 	assert_int_equal(b.vm.end, DP_VM_EXIT);
 }
 
+/* [defect 12] */
 static void the_heap_has_bounds(void **state)
 {
 	RUN(PUSH(4), OP(MALLOC), PUSH(4), OP(PUSHH_U8), SHORT(1), OP(EXIT));
@@ -1244,6 +1256,8 @@ static void the_heap_has_bounds(void **state)
 	raised(DP_EX_HEAP_NOMEM, VM_HEAP - 7, 0);
 	RUN(PUSH(1ull << 40), OP(MALLOC), OP(EXIT));
 	raised(DP_EX_HEAP_NOMEM, 1ull << 40, 0);
+	RUN(OP(SX), WORD(11), PUSH(1ull << 40), OP(MALLOC), OP(EXIT), TOP(3));
+	LEFT_WITH(DP_EX_HEAP_NOMEM, DP_EX_HEAP_NOMEM, 1ull << 40, 0);
 	b.vm.heapmax = 0;
 	RUN(PUSH(0), OP(MALLOC), OP(EXIT));
 	raised(DP_EX_HEAP_NOMEM, 0, 0);
@@ -1252,6 +1266,10 @@ static void the_heap_has_bounds(void **state)
 /* Room is used again: neighbours are merged, and what is too much is another block. */
 static void the_heap_is_used_again(void **state)
 {
+	/* What has been in it is gone. */
+	memset(b.heap, 0xa5, sizeof(b.heap));
+	RUN(PUSH(16), OP(MALLOC), PUSH(0), OP(PUSHH_U64), SHORT(2), TOP(2));
+	LEFT(0, 0);
 	/* Three blocks of 16; the first two go; one of 40 fits there. */
 	RUN(PUSH(16), OP(MALLOC), PUSH(16), OP(MALLOC), PUSH(16), OP(MALLOC),
 	    OP(ROS), 1, OP(FREE), OP(FREE), PUSH(40), OP(MALLOC), PUSH(8),
@@ -1359,6 +1377,35 @@ static void segments(void **state)
 	raised(DP_EX_SEG_FAULT, 0x1002b, 0);
 	RUN(PUSH(0x2f), PUSH(7), OP(SEG2LIN), OP(EXIT));
 	raised(DP_EX_SEG_FAULT, 0x2f, 0);
+}
+
+/* The selector is in the log, if there is room. Nothing of it is where the program goes on. */
+static void bad_segments_are_logged(void **state)
+{
+	RUN(PUSH(0x10), PUSH(7), OP(SEG2LIN), OP(EXIT));
+	assert_int_equal(b.vm.lp, 11);
+	assert_memory_equal(b.vm.log, "\xfe\x08\0\x10\0\0\0\0\0\0\0", 11);
+	b.vm.logmax = 10;
+	RUN(PUSH(0x10), PUSH(7), OP(SEG2LIN), OP(EXIT));
+	assert_int_equal(b.vm.lp, 0);
+	assert_true(b.vm.truncated);
+	b.vm.logmax = DP_VM_LOG;
+	RUN(OP(SX), WORD(20), PUSH(0x10), PUSH(7), OP(SEG2LIN), OP(EXIT),
+	    TOP(2));
+	LEFT_WITH(DP_EX_SEG_FAULT, DP_EX_SEG_FAULT, 0x10);
+}
+
+/* That one bad address has been handled is no matter for the next one. */
+static void each_fault_is_logged_once(void **state)
+{
+	RUN(OP(SX), WORD(20), PUSH(4), PUSH(8), OP(LOG_MRF), OP(EXIT), PUSH(16),
+	    OP(PUSH_MEM_U8), OP(EXIT));
+	raised(DP_EX_INVALID_ADDR, 16, 0);
+	assert_int_equal(b.vm.lp, 22);
+	assert_memory_equal(b.vm.log, "\xff\x08\0\x08", 4);
+	assert_memory_equal(b.vm.log + 11, "\xff\x08\0\x10", 4);
+	RUN(PUSH(4), PUSH(8), OP(LOG_MRF), OP(EXIT));
+	assert_int_equal(b.vm.lp, 11);
 }
 
 static void floating_point_registers(void **state)
@@ -1534,6 +1581,8 @@ int main(void)
 		TEST(segments),
 		TEST(functions),
 		TEST(calls_are_asked_for),
+		TEST(bad_segments_are_logged),
+		TEST(each_fault_is_logged_once),
 		TEST(floating_point_registers),
 		TEST(refusals_say_what_and_where),
 		TEST(all_have_been_run),

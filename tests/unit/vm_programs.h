@@ -84,15 +84,17 @@ static inline u64 vm_random(u64 *seed)
 }
 
 #define VM_OP_ROW(code, name, operand, pops, pushes, ends, state, ...) \
-	{ code, DP_OPERAND_##operand, DP_OP_##state },
+	{ code, DP_OPERAND_##operand, DP_OP_##state, ends, pops },
 static const struct {
-	u8 code, operand, state;
+	u8 code, operand, state, ends;
+	int pops;
 } vm_ops[] = { DP_OPS(VM_OP_ROW) };
 #define VM_NR_OPS (sizeof(vm_ops) / sizeof(vm_ops[0]))
 
 static const u16 vm_regs[] = {
 #define VM_REG_ROW(number, ...) number,
-	DP_REGS(VM_REG_ROW) DP_VECTOR_REGS(VM_REG_ROW) DP_WIDE_REGS(VM_REG_ROW)
+	DP_REGS(VM_REG_ROW) DP_SPECIAL_REGS(VM_REG_ROW)
+		DP_VECTOR_REGS(VM_REG_ROW) DP_WIDE_REGS(VM_REG_ROW)
 };
 #define VM_NR_REGS (sizeof(vm_regs) / sizeof(vm_regs[0]))
 
@@ -102,61 +104,162 @@ static inline u32 vm_put(u8 *code, u32 at, u64 value, u32 size)
 	return at + size;
 }
 
-/* Literals that lead somewhere: small, an address, or anything. */
+/* Literals that lead somewhere: small, an address, the first block of a heap, what "alloc gv" gives
+ * first, a segment; or anything. */
 static inline u64 vm_literal(struct vm_bench *b, u64 *seed)
 {
 	u64 r = vm_random(seed);
 
-	switch (r & 3) {
+	switch (r & 7) {
 	case 0:
 		return r >> 8 & 0xff;
 	case 1:
-		return (u64)b->text + (r >> 8 & 63);
 	case 2:
+		return (u64)b->text + (r >> 8 & 63);
+	case 3:
 		return (u64) - (s64)(r >> 8 & 0xff);
+	case 4:
+		return 8;
+	case 5:
+		return r & 8 ? DP_VM_GLOBALS : 0x2b;
+	case 6:
+		return r >> 8 & 3;
 	default:
 		return r;
 	}
 }
 
-/* Memory, or a port */
-static inline bool vm_writes_memory(u8 code)
+/* A register that can be written */
+static inline u16 vm_writable(u64 *seed)
 {
-	return (code >= DP_OPCODE_POP_MEM_U8 &&
-		code <= DP_OPCODE_POP_MEM_U64) ||
-	       (code >= DP_OPCODE_PUSH_IO_U8 && code <= DP_OPCODE_POP_IO_U32);
+	static const struct {
+		u16 number;
+		bool writable;
+	} regs[] = {
+#define VM_WRITABLE(number, name, field, half, writable) { number, writable },
+		DP_REGS(VM_WRITABLE)
+	};
+	u64 i;
+
+	do
+		i = vm_random(seed) % (sizeof(regs) / sizeof(regs[0]));
+	while (!regs[i].writable);
+	return regs[i].number;
 }
 
-/* A program that writes memory would write the harness's. */
-static inline bool vm_program_writes(const u8 *code, size_t len)
+static inline u32 vm_push(u8 *code, u32 len, u64 value)
 {
-	size_t i;
-
-	for (i = 0; i < len; i++)
-		if (vm_writes_memory(code[i]))
-			return true;
-	return false;
+	code[len] = DP_OPCODE_PUSH;
+	return vm_put(code, len + 1, value, 8);
 }
+
+/* Eight tokens of a pattern: those that mean something, and letters of the text */
+static inline u64 vm_pattern(struct vm_bench *b, u64 *seed)
+{
+	u64 word = 0, i, r;
+
+	for (i = 0; i < 8; i++) {
+		r = vm_random(seed);
+		word = word << 8 |
+		       (r & 1 ? 1 + r % 5 : (u8)b->text[(r >> 8) % 32]);
+	}
+	return word;
+}
+
+/* A block of the heap, with another one behind it perhaps, and an offset in it */
+static inline u32 vm_block(u8 *code, u32 len, bool offset, u64 *seed)
+{
+	u64 r = vm_random(seed);
+
+	len = vm_push(code, len, r & 127);
+	code[len++] = DP_OPCODE_MALLOC;
+	if (!offset && r & 128) {
+		code[len++] = DP_OPCODE_DUP_I;
+		code[len++] = 1;
+		code[len++] = DP_OPCODE_MALLOC;
+		code[len++] = DP_OPCODE_ROS;
+		code[len++] = 1;
+	}
+	return offset ? vm_push(code, len, r >> 8 & 7) : len;
+}
+
+/* Elements for an instruction, or none */
+static inline u32 vm_elements(struct vm_bench *b, u8 *code, u32 len, u8 op,
+			      int n, u64 *seed)
+{
+	u64 r = vm_random(seed);
+
+	if (r & 1)
+		return len;
+	if (op == DP_OPCODE_FREE ||
+	    (op >= DP_OPCODE_PUSHH_U8 && op <= DP_OPCODE_POPH_U64))
+		return vm_block(code, len, op != DP_OPCODE_FREE, seed);
+	if (op == DP_OPCODE_LIKE) {
+		len = vm_push(code, len, vm_pattern(b, seed));
+		len = vm_push(code, len, vm_pattern(b, seed));
+		len = vm_push(code, len, (u64)b->text + (r >> 8 & 31));
+		return vm_push(code, len, r >> 16 & 63);
+	}
+	for (; n > 0; n--)
+		len = vm_push(code, len, vm_literal(b, seed));
+	return len;
+}
+
+static inline u32 vm_row(u8 code)
+{
+	u32 k = 0;
+
+	while (vm_ops[k].code != code)
+		k++;
+	return k;
+}
+
+static inline u32 vm_operand_size(u8 code)
+{
+	static const u8 sizes[] = {
+		[DP_OPERAND_U8] = 1,   [DP_OPERAND_U16] = 2,
+		[DP_OPERAND_S16] = 2,  [DP_OPERAND_UL] = 8,
+		[DP_OPERAND_REL] = 8,  [DP_OPERAND_REG] = 2,
+		[DP_OPERAND_REGW] = 2, [DP_OPERAND_LV] = 2,
+		[DP_OPERAND_GV] = 2,
+	};
+
+	return sizes[vm_ops[vm_row(code)].operand];
+}
+
+/* Few instructions end a program, and many set a handler or open a call, so that what is behind
+ * them runs, too. Half are of some neighbours in the table, which are @near. */
+static inline u32 vm_choose(u64 near, u64 *seed)
+{
+	u64 r = vm_random(seed);
+	u32 k = (u32)((r & 8 ? r >> 8 : near + (r >> 8) % 8) % VM_NR_OPS);
+
+	if (!(r & 0xf0))
+		return vm_row(r & 1 ? DP_OPCODE_SX : DP_OPCODE_CALL);
+	return vm_ops[k].ends && r & 7 ? vm_row(DP_OPCODE_NOP) : k;
+}
+
+/* Four pushes, and the instruction itself */
+#define VM_CODE_MOST(n) (((n) + 1) * 5 * 9)
 
 /**
- * vm_generate() - a random program of about @n instructions
- * @code: room for 11 * (@n + 1) bytes
- * Programs write no memory: theirs is the harness's own.
+ * vm_generate() - a random program of about @n instructions, and elements for some of them
+ * @code: room for VM_CODE_MOST(@n) bytes
+ * What it may write is the window's: see vm_window.h.
  * Return: its length.
  */
 static inline u32 vm_generate(struct vm_bench *b, u8 *code, u32 n, u64 *seed)
 {
 	u32 begins[256], jumps[256], nr_jumps = 0, len = 0, i;
+	u64 near = vm_random(seed) % VM_NR_OPS;
 
 	for (i = 0; i < n; i++) {
-		u32 k = (u32)(vm_random(seed) % VM_NR_OPS);
+		u32 k = vm_choose(near, seed);
 		u16 reg = vm_regs[vm_random(seed) % VM_NR_REGS];
 
 		begins[i] = len;
-		if (vm_writes_memory(vm_ops[k].code)) {
-			code[len++] = DP_OPCODE_NOP;
-			continue;
-		}
+		len = vm_elements(b, code, len, vm_ops[k].code, vm_ops[k].pops,
+				  seed);
 		code[len++] = vm_ops[k].code;
 		switch (vm_ops[k].operand) {
 		case DP_OPERAND_NONE:
@@ -175,14 +278,17 @@ static inline u32 vm_generate(struct vm_bench *b, u8 *code, u32 n, u64 *seed)
 			len = vm_put(code, len, reg, 2);
 			break;
 		case DP_OPERAND_REGW:
-			len = vm_put(code, len, 0x60, 2);
+			len = vm_put(code, len, vm_writable(seed), 2);
 			break;
 		case DP_OPERAND_LV:
 		case DP_OPERAND_GV:
 			len = vm_put(code, len, vm_random(seed) % VM_VARS, 2);
 			break;
-		default:
-			len = vm_put(code, len, vm_random(seed), 2);
+		default: /* counts, of which small ones lead farther */
+			len = vm_put(code, len,
+				     vm_random(seed) >>
+					     (vm_random(seed) & 1 ? 0 : 60),
+				     2);
 			break;
 		}
 	}

@@ -33,6 +33,21 @@ static u8 shifted(struct dp_walk *w, u8 op, u8 x, u64 by)
 			    x, by);
 }
 
+/* Bit @n, and those above it; those below are what it is: all, or none. */
+static u8 propagated_right(struct dp_walk *w, u8 x, u64 n)
+{
+	u8 high = shifted(w, DP_OPCODE_SHR_I, x, n - 1);
+	u8 bit = dp_value_two(w->n, DP_NATIVE_AND, high,
+			      dp_value_const(w->n, 1));
+	u8 all =
+		dp_value_two(w->n, DP_NATIVE_SUB, dp_value_const(w->n, 0), bit);
+	u8 below = dp_value_two(w->n, DP_NATIVE_AND, all,
+				dp_value_const(w->n, (1ull << (n - 1)) - 1));
+
+	return dp_value_two(w->n, DP_NATIVE_OR,
+			    shifted(w, DP_OPCODE_SHL_I, high, n - 1), below);
+}
+
 /* Bits count from 1. */
 static u8 propagated(struct dp_walk *w, u8 op, u8 x, u64 n)
 {
@@ -50,6 +65,9 @@ static u8 propagated(struct dp_walk *w, u8 op, u8 x, u64 n)
 		return n == WIDTH ?
 			       x :
 			       dp_value_one(w->n, DP_NATIVE_UNSIGNED, x, n);
+	case DP_OPCODE_PBR:
+	case DP_OPCODE_PBR_I:
+		return propagated_right(w, x, n);
 	case DP_OPCODE_PZR:
 	case DP_OPCODE_PZR_I:
 		high = shifted(w, DP_OPCODE_SHR_I, x, n - 1);

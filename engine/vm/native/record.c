@@ -47,7 +47,9 @@ static bool is_quiet(u8 op, u64 arg)
 	case DP_OPCODE_DEC_GV_I:
 		return true;
 	case DP_OPCODE_PBL_I:
+	case DP_OPCODE_PBR_I:
 	case DP_OPCODE_PZL_I:
+	case DP_OPCODE_PZR_I:
 		return arg && arg <= 64;
 	default:
 		return is_jump(op);
