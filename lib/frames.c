@@ -10,7 +10,6 @@
  * functions only, so the functions are looked up in the module that has called.
  */
 #include "lib/frames.h"
-#include "lib/landing.h"
 #include "agent/image.h"
 #include "engine/layout/base.h"
 #include "engine/layout/handler.h"
@@ -251,6 +250,9 @@ struct unwinder {
 #define UNWINDERS 32
 static struct unwinder unwinders[UNWINDERS];
 static u32 nr_unwinders, nr_ready;
+/* Where modules begin whose unwinder has landings: read by threads that unwind */
+static const void *landed[UNWINDERS];
+static u32 nr_landed;
 
 static void *of_same(void *handle, const char *name, const void *base)
 {
@@ -311,6 +313,26 @@ static bool find_unwinder(struct unwinder *u, const void *caller)
 	return true;
 }
 
+static bool has_landings(const void *base)
+{
+	u32 n = __atomic_load_n(&nr_landed, __ATOMIC_ACQUIRE), i;
+
+	for (i = 0; i < n; i++)
+		if (landed[i] == base)
+			return true;
+	return false;
+}
+
+void dp_frames_let_pass(const void *const *bases, u32 n)
+{
+	__atomic_store_n(&nr_landed, 0, __ATOMIC_RELEASE);
+	if (n > UNWINDERS)
+		n = UNWINDERS;
+	if (n)
+		memcpy(landed, bases, n * sizeof(*bases));
+	__atomic_store_n(&nr_landed, n, __ATOMIC_RELEASE);
+}
+
 /* Does a probe of the call have KPROBE_FLAG_UNWIND? */
 static bool wants_to_hear(const struct dp_frame *f)
 {
@@ -345,7 +367,7 @@ _Unwind_Reason_Code dp_frame_personality(int version, _Unwind_Action actions,
 		return _URC_CONTINUE_UNWIND;
 	if (!(actions & _UA_CLEANUP_PHASE)) {
 		/* @private_1: of a forced unwind, that nobody catches */
-		if (!exception->private_1 && dp_landings_of(u.base))
+		if (!exception->private_1 && has_landings(u.base))
 			make_bare((u64)__builtin_frame_address(0), f->slot,
 				  (u64)exception);
 		return _URC_CONTINUE_UNWIND;

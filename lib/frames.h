@@ -25,6 +25,10 @@ void dp_frames_release(u64 n);
 /** dp_frame_pad - landing pad of all stubs: lib/x86/stubs.S */
 extern const char dp_frame_pad[] __attribute__((visibility("hidden")));
 
+/** dp_frames_let_pass() - the unwinders in the modules at @bases tell where they land: exceptions pass calls
+ *  without a stop at each stub. Context: library lock held. */
+void dp_frames_let_pass(const void *const *bases, u32 n);
+
 /** dp_frames() - the table of all frames */
 struct dp_frames *dp_frames(void);
 

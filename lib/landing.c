@@ -16,9 +16,6 @@
 static struct kprobe landings[DP_UNWINDS_MAX];
 static u32 nr;
 static u64 looked; /* generation of the symbols then */
-/* Read by threads that unwind: where modules with landings begin. */
-static const void *bases[DP_UNWINDS_MAX];
-static u32 nr_bases;
 
 static struct dp_request request_of(u32 i)
 {
@@ -43,8 +40,9 @@ static bool are_jumps(void)
 	return true;
 }
 
-static void note_bases(void)
+static void let_pass(void)
 {
+	const void *bases[DP_UNWINDS_MAX];
 	Dl_info info;
 	u32 i, n = 0;
 
@@ -54,7 +52,7 @@ static void note_bases(void)
 		if (!n || bases[n - 1] != info.dli_fbase)
 			bases[n++] = info.dli_fbase;
 	}
-	__atomic_store_n(&nr_bases, n, __ATOMIC_RELEASE);
+	dp_frames_let_pass(bases, n);
 }
 
 static int add(const struct dp_unwind *list, size_t n)
@@ -89,7 +87,7 @@ void dp_landings_add(void)
 		return;
 	}
 	if (are_jumps())
-		note_bases();
+		let_pass();
 	else
 		dp_landings_drop();
 }
@@ -99,7 +97,7 @@ void dp_landings_drop(void)
 	struct kprobe *v[DP_UNWINDS_MAX];
 	u32 i, n = nr;
 
-	__atomic_store_n(&nr_bases, 0, __ATOMIC_RELEASE);
+	dp_frames_let_pass(NULL, 0);
 	for (i = 0; i < n; i++)
 		v[i] = &landings[i];
 	nr = 0;
@@ -110,21 +108,12 @@ void dp_landings_drop(void)
 
 void dp_landings_anew(void)
 {
-	nr = nr_bases = 0;
+	nr = 0;
 	looked = 0;
+	dp_frames_let_pass(NULL, 0);
 }
 
 bool dp_landings_there(void)
 {
 	return nr;
-}
-
-bool dp_landings_of(const void *base)
-{
-	u32 n = __atomic_load_n(&nr_bases, __ATOMIC_ACQUIRE), i;
-
-	for (i = 0; i < n; i++)
-		if (bases[i] == base)
-			return true;
-	return false;
 }

@@ -15,7 +15,4 @@ void dp_landings_anew(void);
 /** dp_landings_there() - are there any? Context: library lock held. */
 bool dp_landings_there(void);
 
-/** dp_landings_of() - has the unwinder in the module at @base all of them? Context: any thread; no lock. */
-bool dp_landings_of(const void *base);
-
 #endif
