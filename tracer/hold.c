@@ -383,6 +383,7 @@ static void rooms(const struct dp_session *s, struct dp_source_request *want)
 }
 
 static const struct dp_session_kind kind = {
+	.programs = true,
 	.spare = DP_HELD_POINTS,
 	.wants = dp_run_wants,
 	.rooms = rooms,
@@ -393,6 +394,21 @@ static const struct dp_session_kind kind = {
 	.record = record,
 	.report = report,
 };
+
+/* Watchpoints are armed with the process's first program, by events that are not exchanged. */
+static int refuse_watched(const struct run *run, const struct file *f,
+			  struct dp_diag *diag)
+{
+	u32 i;
+
+	for (i = 0; run->nr_files && i < f->program->nr_points; i++)
+		if (dp_run_is_data(&f->program->points[i]))
+			return dp_lang_complain(
+				f->program, f->program->points[i].watch_at,
+				-EOPNOTSUPP, run->bad_line, diag,
+				"watchpoints cannot come to programs that are inserted already; remove those first");
+	return 0;
+}
 
 static int add(struct dp_hold *h, const struct dp_held_source *source,
 	       struct file *f, struct dp_diag *diag)
@@ -413,6 +429,8 @@ static int add(struct dp_hold *h, const struct dp_held_source *source,
 			diag, "the program asks for more than --allow permits");
 	if (!err)
 		err = dp_held_choose(f->program, source, diag);
+	if (!err)
+		err = refuse_watched(run, f, diag);
 	if (!err && run->nr_specs + f->program->nr_points > DP_HELD_POINTS)
 		err = dp_diag_set(
 			diag, -ENOSPC,
@@ -433,7 +451,7 @@ int dp_hold_add(struct dp_hold *h, const struct dp_held_source *source,
 			diag, -ENOSPC,
 			"%u programs have been inserted into process %d, which is all that a hold has room for; remove them all, and insert again",
 			DP_HELD_FILES, run->opt->pid);
-	*f = (struct file){ .room_lv = DP_VARS_MAX };
+	*f = (struct file){ .room_lv = DP_VARS_MAX, .first = run->nr_specs };
 	err = add(h, source, f, diag);
 	run->nr_files++;
 	if (err)

@@ -147,7 +147,7 @@ static char *watch_of(const struct dp_lang_program *p,
 }
 
 /* What is watched for its execution is an instruction, and a probe there needs no register. */
-static bool is_data(const struct dp_lang_point *pt)
+bool dp_run_is_data(const struct dp_lang_point *pt)
 {
 	return pt->watch == DP_LANG_WATCH_WRITE ||
 	       pt->watch == DP_LANG_WATCH_ACCESS;
@@ -161,7 +161,7 @@ static char *spec_of(const struct dp_lang_program *p,
 	char *text = NULL;
 	int n;
 
-	if (is_data(pt))
+	if (dp_run_is_data(pt))
 		return watch_of(p, pt);
 	if (pt->line)
 		n = asprintf(&text, "%s\"%s\":%s", kind, p->name, pt->symbol);
