@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* gone: find probes whose code is not mapped any more, and update the callers' flags. */
+#include "lib/frames.h"
 #include "lib/self.h"
 
 /* A library that is loaded again at the same place has none of our bytes. */
@@ -58,6 +59,9 @@ static void mark(bool (*has_gone)(u32 i, const void *arg), const void *arg)
 		    !has_gone(i, arg))
 			continue;
 		u->gone = true;
+		/* Another unwinder may be there. */
+		if (u->own)
+			dp_frames_let_pass(NULL, 0);
 		u->p->flags = (u->p->flags & DP_FLAGS_KEPT) | KPROBE_FLAG_GONE |
 			      (u->disabled ? KPROBE_FLAG_DISABLED : 0);
 	}
