@@ -86,10 +86,12 @@ void dp_landings_add(void)
 		nr = 0;
 		return;
 	}
-	if (are_jumps())
+	if (are_jumps()) {
 		let_pass();
-	else
-		dp_landings_drop();
+		return;
+	}
+	dp_landings_drop();
+	looked = generation;
 }
 
 void dp_landings_drop(void)
