@@ -55,37 +55,60 @@ static void let_pass(void)
 	dp_frames_let_pass(bases, n);
 }
 
-static int add(const struct dp_unwind *list, size_t n)
+/* Return: how many there are */
+static u32 find(struct dp_unwind *list)
 {
-	struct dp_request requests[DP_UNWINDS_MAX];
-	size_t i;
+	size_t n =
+		dp_unwinds_find(dp_symbol_map_modules(dp_self.symbols), list);
+	u32 i, kept = 0;
 
-	memset(landings, 0, sizeof(landings));
-	for (i = nr = 0; i < n; i++) {
-		if (list[i].until != DP_UNWIND_CX)
-			continue;
-		landings[nr].addr = (kprobe_opcode_t *)list[i].addr;
-		requests[nr] = request_of(nr);
-		nr++;
-	}
-	return nr ? dp_probes_register(requests, nr) : 0;
+	for (i = 0; i < n; i++)
+		if (list[i].until == DP_UNWIND_CX)
+			list[kept++] = list[i];
+	return kept;
 }
 
+static bool are_there(const struct dp_unwind *list, u32 n)
+{
+	u32 i;
+
+	for (i = 0; i < n && i < nr; i++)
+		if ((u64)landings[i].addr != list[i].addr)
+			return false;
+	return n == nr;
+}
+
+static bool add(const struct dp_unwind *list, u32 n)
+{
+	struct dp_request requests[DP_UNWINDS_MAX];
+	u32 i;
+
+	memset(landings, 0, sizeof(landings));
+	for (i = 0; i < n; i++) {
+		landings[i].addr = (kprobe_opcode_t *)list[i].addr;
+		requests[i] = request_of(i);
+	}
+	nr = n && !dp_probes_register(requests, n) ? n : 0;
+	return nr;
+}
+
+/* Those of before stay where they are all: an exception may be on its way. */
 void dp_landings_add(void)
 {
 	u64 generation = dp_symbol_map_generation(dp_self.symbols);
 	struct dp_unwind list[DP_UNWINDS_MAX];
-	size_t n;
+	u32 n;
 
 	if (looked == generation)
 		return;
+	looked = generation;
+	n = find(list);
+	if (are_there(list, n))
+		return;
 	dp_landings_drop();
 	looked = generation;
-	n = dp_unwinds_find(dp_symbol_map_modules(dp_self.symbols), list);
-	if (add(list, n)) {
-		nr = 0;
+	if (!add(list, n))
 		return;
-	}
 	if (are_jumps()) {
 		let_pass();
 		return;
