@@ -27,7 +27,7 @@ enum dp_facility_when {
 	 * it raises a signal. */
 	DP_FACILITY_AT_COMMIT,
 	/* when the program ends: the instruction has not been executed yet, and the record may be discarded */
-	DP_FACILITY_AT_ONCE,
+	DP_FACILITY_AT_ONCE
 };
 
 /**

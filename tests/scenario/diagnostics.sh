@@ -5,7 +5,7 @@
 . tests/scenario/lib.sh
 
 # What an error is about; a new kind of errors is put here first.
-tags="ALLOW ARG KEY LABEL LATER LINE OPERAND RANGE REG SUBST SYMBOL SYNTAX VAR"
+tags="ALLOW ARG KEY LABEL LATER LINE OPERAND RANGE REG SUBST SYMBOL SYNTAX VAR WATCH"
 strange=
 for f in tests/lang/err.*.dp; do
 	name=${f##*/err.} tag=${name%%.*}

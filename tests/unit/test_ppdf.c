@@ -175,6 +175,24 @@ static void refuses_what_is_cut(void **state)
 	dp_lang_free(p);
 }
 
+/* The version is the second word. */
+static void says_what_is_wrong(void **state)
+{
+	struct dp_lang_program *p = placed(), *again;
+	size_t len;
+	u8 *bytes = written(p, &len);
+	struct dp_diag diag;
+
+	bytes[4]++;
+	seal(bytes, len);
+	assert_int_equal(dp_lang_read_ppdf("x.ppdf", bytes, len, &again, &diag),
+			 -EOPNOTSUPP);
+	assert_non_null(strstr(diag.text,
+			       "is a PPDF file of another version, or machine"));
+	free(bytes);
+	dp_lang_free(p);
+}
+
 static void refuses_each_wrong_bit(void **state)
 {
 	struct dp_lang_program *p = placed(), *again;
@@ -257,6 +275,7 @@ int main(void)
 		cmocka_unit_test(comes_back),
 		cmocka_unit_test(wants_all_placed),
 		cmocka_unit_test(refuses_what_is_cut),
+		cmocka_unit_test(says_what_is_wrong),
 		cmocka_unit_test(refuses_each_wrong_bit),
 		cmocka_unit_test(checks_every_number),
 	};
