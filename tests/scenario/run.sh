@@ -184,6 +184,7 @@ like "and the next tool works" "$? $(tail -n 1 "$dir/stderr")" '^0 .* [1-9][0-9]
 program vars logger_tick $'inc lv,0\ninc gv,1'
 "$DPROBES" run -q "$dir/vars.dp" -p "$victim" &
 tool=$!
+halted() { grep -qs '^State:.T' "/proc/$victim/status"; } # no thread of it runs on, on another CPU
 counted() { "$DPROBES" -g -a | grep -q "lv\[0\] = 0x[1-9a-f]"; }
 poll 10 counted
 like "dprobes -g -a" "$("$DPROBES" -g -a)" "^$victim global gv\[0\] = 0x0 \(0\)"
@@ -191,7 +192,7 @@ like "locals" "$("$DPROBES" --getvars --all --local | head -1)" "^$victim logger
 like "by name and index" "$("$DPROBES" --getvars --name logger --local --index=1-2)" "^$victim logger lv\[1\] = 0x0 \(0\)
 $victim logger lv\[2\] = 0x0 \(0\)$"
 is "--reset prints nothing" "$("$DPROBES" -g -a --reset --index=1)" ""
-kill -STOP "$victim"
+kill -STOP "$victim"; poll 5 halted
 "$DPROBES" -g -a --reset
 is "--reset makes them zero" "$("$DPROBES" -g -a | grep -vc '= 0x0 (0)$')" 0
 kill -CONT "$victim"
@@ -203,14 +204,14 @@ tool=$!
 poll 10 counted
 local0() { "$DPROBES" -g -a --index=0 --json | sed -n 's/.*"lv","index":0,"value":\([0-9]*\)}/\1/p'; }
 hits() { "$DPROBES" list --json -p "$victim" | sed -n 's/.*"hits":\([0-9]*\),.*/\1/p'; }
-kill -STOP "$victim"
+kill -STOP "$victim"; poll 5 halted
 before=$(hits)
 is "a variable that detours count" "$(local0)" "$before"
 "$DPROBES" -g -a --reset
 is "--reset makes it zero, too" "$(local0)" 0
 kill -CONT "$victim"
 poll 10 counted
-kill -STOP "$victim"
+kill -STOP "$victim"; poll 5 halted
 is "and it counts from there" "$(local0)" "$(($(hits) - before))"
 kill -CONT "$victim"
 interrupt $tool

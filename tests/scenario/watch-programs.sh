@@ -248,12 +248,12 @@ address = watched
 wrong:	exit 3
 DP
 	mkfifo "$dir/go"
-	"$DPROBES" run --core "$dir/core" "$dir/wrong.dp" -- "$watched" <"$dir/go" >/dev/null 2>"$dir/talk" &
+	"$DPROBES" run --core "$dir/core" "$dir/wrong.dp" -- "$watched" <"$dir/go" >"$dir/out" 2>"$dir/talk" &
 	tool=$!
 	pids+=("$tool")
-	echo 'b 20' 6>&- >"$dir/go" & # which is open until the core is there
+	echo 'b 20' 6>&- >"$dir/go" & # which is open until the core is there, and its record
 	exec 6>"$dir/go"
-	poll 20 test -s "$dir/core"
+	poll 20 grep -q 'minor=' "$dir/out"
 	exec 6>&-
 	wait "$tool"
 	is "exit 3 makes a core at the store" \
