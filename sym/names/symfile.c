@@ -8,6 +8,7 @@
 #include "sym/elf/symtab.h"
 #include "sym/file.h"
 #include "sym/names/mod.h"
+#include "sym/names/scan.h"
 
 _Static_assert(DP_SYMFILE_ID == DP_BUILD_ID_MAX, "a build-id is one");
 
@@ -127,24 +128,7 @@ int dp_symfile_function(const struct dp_symfile *f, const char *name, u64 *addr)
 					     0;
 }
 
-/** struct scan - @n: addresses that have the name */
-struct scan {
-	const char *name;
-	u64 value;
-	size_t n;
-};
-
-static void look_at(struct scan *s, const Elf64_Sym *sym, const char *name)
-{
-	if (!dp_dynsym_defines(sym) || sym->st_shndx == SHN_ABS ||
-	    ELF64_ST_TYPE(sym->st_info) == STT_SECTION ||
-	    ELF64_ST_TYPE(sym->st_info) == STT_FILE || strcmp(name, s->name))
-		return;
-	s->n += !s->n || s->value != sym->st_value;
-	s->value = sym->st_value;
-}
-
-static void scan_table(struct scan *s, const struct dp_elf *elf, u32 type)
+static void scan_table(struct dp_scan *s, const struct dp_elf *elf, u32 type)
 {
 	const Elf64_Shdr *strings, *sh = dp_elf_symbols(elf, type, &strings);
 	void *str = NULL, *v = NULL;
@@ -156,7 +140,8 @@ static void scan_table(struct scan *s, const struct dp_elf *elf, u32 type)
 		for (i = 0; i < sh->sh_size / sizeof(*sym); i++) {
 			sym = (const Elf64_Sym *)v + i;
 			if (sym->st_name < strings->sh_size)
-				look_at(s, sym, (char *)str + sym->st_name);
+				dp_scan_look_at(s, sym,
+						(char *)str + sym->st_name);
 		}
 	free(v);
 	free(str);
@@ -164,7 +149,7 @@ static void scan_table(struct scan *s, const struct dp_elf *elf, u32 type)
 
 int dp_symfile_any(const struct dp_symfile *f, const char *name, u64 *addr)
 {
-	struct scan s = { .name = name };
+	struct dp_scan s = { .name = name };
 
 	scan_table(&s, &f->names, SHT_SYMTAB);
 	if (!s.n)

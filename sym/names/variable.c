@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "sym/names/mod.h"
+#include "sym/names/scan.h"
 #include "sym/variable.h"
 
 /* Exported by @m. Return: false: it is not, or cannot be read. */
@@ -45,23 +46,7 @@ static int choose(struct dp_modules *mods, const struct dp_module *m,
 	return n && !m->is_main ? -EINVAL : 0;
 }
 
-struct scan {
-	const char *name;
-	u64 value;
-	size_t n;
-};
-
-static void look_at(struct scan *s, const Elf64_Sym *sym, const char *name)
-{
-	if (!dp_dynsym_defines(sym) || sym->st_shndx == SHN_ABS ||
-	    ELF64_ST_TYPE(sym->st_info) == STT_SECTION ||
-	    ELF64_ST_TYPE(sym->st_info) == STT_FILE || strcmp(name, s->name))
-		return;
-	s->n += !s->n || s->value != sym->st_value;
-	s->value = sym->st_value;
-}
-
-static int scan_table(struct scan *s, const struct dp_elf *elf)
+static int scan_table(struct dp_scan *s, const struct dp_elf *elf)
 {
 	const Elf64_Shdr *strings,
 		*sh = dp_elf_symbols(elf, SHT_SYMTAB, &strings);
@@ -75,7 +60,8 @@ static int scan_table(struct scan *s, const struct dp_elf *elf)
 	for (i = 0; !err && i < sh->sh_size / sizeof(*sym); i++) {
 		sym = (const Elf64_Sym *)v + i;
 		if (sym->st_name < strings->sh_size)
-			look_at(s, sym, (const char *)str + sym->st_name);
+			dp_scan_look_at(s, sym,
+					(const char *)str + sym->st_name);
 	}
 	free(v);
 	free(str);
@@ -86,7 +72,7 @@ static int scan_table(struct scan *s, const struct dp_elf *elf)
 static int find_static(struct dp_modules *mods, const struct dp_module *m,
 		       const char *name, u64 *addr)
 {
-	struct scan s = { .name = name };
+	struct dp_scan s = { .name = name };
 	struct dp_elf elf;
 	int fd = dp_module_open(mods, m), err;
 
