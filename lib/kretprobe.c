@@ -52,7 +52,8 @@ struct pool {
 	struct kprobe *exits; /* NULL: return addresses are replaced */
 };
 static struct pool *left;
-static u32 nr_stub_pools; /* of probes that are registered */
+/* of probes that are registered; changed with the library locked, and read without */
+static u32 nr_stub_pools;
 
 /** struct tracked - a function, and how its calls are tracked
  *  @addr: 0: not known
@@ -236,6 +237,16 @@ static u8 how_quick(const struct kretprobe *rp,
 		       DP_QUICK_FOLLOWED;
 }
 
+static void count_stub_pools(int n)
+{
+	__atomic_fetch_add(&nr_stub_pools, (u32)n, __ATOMIC_RELAXED);
+}
+
+static bool has_stub_pools(void)
+{
+	return __atomic_load_n(&nr_stub_pools, __ATOMIC_RELAXED);
+}
+
 static struct pool *make_pool(struct kretprobe *rp, enum dp_return_way way)
 {
 	struct pool *p = calloc(1, sizeof(*p));
@@ -268,7 +279,7 @@ static struct pool *make_pool(struct kretprobe *rp, enum dp_return_way way)
 	};
 	p->instance_pool.quick = how_quick(rp, &p->instance_pool);
 	make_instances(&p->instance_pool);
-	nr_stub_pools += way == DP_RETURN_STUB;
+	count_stub_pools(way == DP_RETURN_STUB);
 	return p;
 }
 
@@ -376,7 +387,7 @@ static int prepare(struct requests *list, struct kretprobe *rp,
 
 void dp_pools_anew(void)
 {
-	nr_stub_pools = 0;
+	__atomic_store_n(&nr_stub_pools, 0, __ATOMIC_RELAXED);
 }
 
 void dp_pool_leave(struct dp_instance_pool *instance_pool)
@@ -384,7 +395,7 @@ void dp_pool_leave(struct dp_instance_pool *instance_pool)
 	struct pool *p = (struct pool *)instance_pool;
 
 	p->settled = dp_self_settled();
-	nr_stub_pools -= !instance_pool->exits;
+	count_stub_pools(-!instance_pool->exits);
 	p->next = left;
 	left = p;
 }
@@ -406,7 +417,7 @@ static int register_all(struct kretprobe **rps, int num)
 	dp_exit_reader_rest(reader);
 	if (!err)
 		err = dp_probes_register(list.v, (u32)list.n);
-	if (!err && nr_stub_pools)
+	if (!err && has_stub_pools())
 		dp_landings_add();
 	for (i = 0; err && i < num; i++)
 		if (f[i].pool)
@@ -435,9 +446,9 @@ void unregister_kretprobes(struct kretprobe **rps, int num)
 {
 	/* A struct kretprobe begins with its struct kprobe. */
 	unregister_kprobes((struct kprobe **)rps, num);
-	if (nr_stub_pools || !dp_landings_there() || dp_self_begin_bare())
+	if (has_stub_pools() || !dp_landings_there() || dp_self_begin_bare())
 		return;
-	if (!nr_stub_pools)
+	if (!has_stub_pools())
 		dp_landings_drop();
 	dp_self_end();
 }

@@ -15,7 +15,14 @@
 
 static struct kprobe landings[DP_UNWINDS_MAX];
 static u32 nr;
+static bool there; /* some are; read without the library's lock, too */
 static u64 looked; /* generation of the symbols then */
+
+static void set_nr(u32 n)
+{
+	nr = n;
+	__atomic_store_n(&there, n != 0, __ATOMIC_RELAXED);
+}
 
 static struct dp_request request_of(u32 i)
 {
@@ -88,7 +95,7 @@ static bool add(const struct dp_unwind *list, u32 n)
 		landings[i].addr = (kprobe_opcode_t *)list[i].addr;
 		requests[i] = request_of(i);
 	}
-	nr = n && !dp_probes_register(requests, n) ? n : 0;
+	set_nr(n && !dp_probes_register(requests, n) ? n : 0);
 	return nr;
 }
 
@@ -125,7 +132,7 @@ void dp_landings_drop(void)
 	dp_frames_let_pass(NULL, 0);
 	for (i = 0; i < n; i++)
 		v[i] = &landings[i];
-	nr = 0;
+	set_nr(0);
 	looked = 0;
 	if (n)
 		dp_probes_unregister(v, n);
@@ -133,12 +140,12 @@ void dp_landings_drop(void)
 
 void dp_landings_anew(void)
 {
-	nr = 0;
+	set_nr(0);
 	looked = 0;
 	dp_frames_let_pass(NULL, 0);
 }
 
 bool dp_landings_there(void)
 {
-	return nr;
+	return __atomic_load_n(&there, __ATOMIC_RELAXED);
 }

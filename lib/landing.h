@@ -12,7 +12,7 @@ void dp_landings_add(void);
 void dp_landings_drop(void);
 /** dp_landings_anew() - there are none in a fork child */
 void dp_landings_anew(void);
-/** dp_landings_there() - are there any? Context: library lock held. */
+/** dp_landings_there() - are there any? Context: any. */
 bool dp_landings_there(void);
 
 #endif

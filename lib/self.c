@@ -91,7 +91,7 @@ void dp_self_say(bool self)
 		mine = claim_stack();
 	if (!mine || !is_made() || dp_self_in_handler())
 		return;
-	from = mine->busy;
+	from = __atomic_load_n(&mine->busy, __ATOMIC_RELAXED);
 	if (self)
 		__atomic_store_n(&mine->busy, dp_stack_turn(mine, DP_BUSY_SELF),
 				 __ATOMIC_RELEASE);

@@ -100,7 +100,9 @@ static inline u32 dp_stack_busy(const struct dp_stack *stack)
  *  what runs has ended */
 static inline u64 dp_stack_turn(const struct dp_stack *stack, u32 kind)
 {
-	return (stack->busy | DP_BUSY_KINDS) + 1 + kind;
+	u64 busy = __atomic_load_n(&stack->busy, __ATOMIC_RELAXED);
+
+	return (busy | DP_BUSY_KINDS) + 1 + kind;
 }
 
 /* upcall: threads that wait for a handler in the tool. */
