@@ -187,8 +187,8 @@ static void says_what_is_wrong(void **state)
 	seal(bytes, len);
 	assert_int_equal(dp_lang_read_ppdf("x.ppdf", bytes, len, &again, &diag),
 			 -EOPNOTSUPP);
-	assert_non_null(strstr(diag.text,
-			       "is a PPDF file of another version, or machine"));
+	assert_non_null(strstr(
+		diag.text, "is a PPDF file of another version, or machine"));
 	free(bytes);
 	dp_lang_free(p);
 }
