@@ -232,9 +232,9 @@ static u8 how_quick(const struct kretprobe *rp,
 	both = touches(rp->entry_handler) | touches(rp->handler);
 	if (rp->kp.fault_handler || both & ~DP_TOUCHES_SOME)
 		return 1;
-	return both & ~DP_TOUCHES_FEW || f->data_size ?
-		       DP_QUICK_FOLLOWED_FOR_MORE :
-		       DP_QUICK_FOLLOWED;
+	if (both & ~DP_TOUCHES_FEW)
+		return DP_QUICK_FOLLOWED_FOR_MORE;
+	return f->data_size ? DP_QUICK_FOLLOWED_WITH_DATA : DP_QUICK_FOLLOWED;
 }
 
 static void count_stub_pools(int n)
@@ -446,10 +446,10 @@ void unregister_kretprobes(struct kretprobe **rps, int num)
 {
 	/* A struct kretprobe begins with its struct kprobe. */
 	unregister_kprobes((struct kprobe **)rps, num);
-	if (has_stub_pools() || !dp_landings_there() || dp_self_begin_bare())
+	if (has_stub_pools() || !dp_landings_there() || dp_self_begin(false))
 		return;
 	if (!has_stub_pools())
-		dp_landings_drop();
+		dp_landings_rest();
 	dp_self_end();
 }
 

@@ -16,11 +16,17 @@
 static struct kprobe landings[DP_UNWINDS_MAX];
 static u32 nr;
 static bool there; /* some are; read without the library's lock, too */
-static u64 looked; /* generation of the symbols then */
+/* Where they may be, and for which generation of the symbols */
+static struct dp_unwind known[DP_UNWINDS_MAX];
+static u32 nr_known;
+static u64 known_at;
+static u32 looks;
+static bool rest; /* they are switched off: there is no return probe */
 
 static void set_nr(u32 n)
 {
 	nr = n;
+	rest = false;
 	__atomic_store_n(&there, n != 0, __ATOMIC_RELAXED);
 }
 
@@ -99,32 +105,7 @@ static bool add(const struct dp_unwind *list, u32 n)
 	return nr;
 }
 
-/* Those of before stay where they are all: an exception may be on its way. */
-void dp_landings_add(void)
-{
-	u64 generation = dp_symbol_map_generation(dp_self.symbols);
-	struct dp_unwind list[DP_UNWINDS_MAX];
-	u32 n;
-
-	if (looked == generation)
-		return;
-	looked = generation;
-	n = find(list);
-	if (are_there(list, n))
-		return;
-	dp_landings_drop();
-	looked = generation;
-	if (!add(list, n))
-		return;
-	if (are_jumps()) {
-		let_pass();
-		return;
-	}
-	dp_landings_drop();
-	looked = generation;
-}
-
-void dp_landings_drop(void)
+static void drop(void)
 {
 	struct kprobe *v[DP_UNWINDS_MAX];
 	u32 i, n = nr;
@@ -133,15 +114,80 @@ void dp_landings_drop(void)
 	for (i = 0; i < n; i++)
 		v[i] = &landings[i];
 	set_nr(0);
-	looked = 0;
 	if (n)
 		dp_probes_unregister(v, n);
+}
+
+static bool has_gone(void)
+{
+	u32 i, index;
+
+	for (i = 0; i < nr; i++)
+		if (!dp_probe_index(&landings[i], &index) ||
+		    dp_self.users[index].gone)
+			return true;
+	return false;
+}
+
+/* To look through all modules takes long. So an unwinder that comes with a library has no landings, where there
+ * was one before, or where libraries have come and gone often. */
+#define LOOKS 16
+static void look(u64 generation)
+{
+	if (known_at == generation || looks == LOOKS ||
+	    (nr_known && !has_gone()))
+		return;
+	nr_known = find(known);
+	known_at = generation;
+	looks++;
+}
+
+/* Those that rest stay where they are planned, but leave no byte in the text. */
+static void turn(bool on)
+{
+	u32 indexes[DP_UNWINDS_MAX], i, n = 0;
+
+	for (i = 0; i < nr; i++)
+		n += dp_probe_index(&landings[i], &indexes[n]);
+	if (n)
+		dp_live_enable(dp_self.engine, &dp_self.text.target, indexes, n,
+			       on);
+	rest = !on;
+	__atomic_store_n(&there, on && nr, __ATOMIC_RELAXED);
+	if (on)
+		return;
+	dp_self_settle();
+}
+
+/* Those of before stay where they are all: an exception may be on its way. */
+void dp_landings_add(void)
+{
+	look(dp_symbol_map_generation(dp_self.symbols));
+	if (are_there(known, nr_known)) {
+		if (!rest)
+			return;
+		turn(true);
+	} else {
+		drop();
+		if (!add(known, nr_known))
+			return;
+	}
+	if (are_jumps())
+		let_pass();
+	else
+		dp_landings_rest();
+}
+
+void dp_landings_rest(void)
+{
+	dp_frames_let_pass(NULL, 0);
+	turn(false);
 }
 
 void dp_landings_anew(void)
 {
 	set_nr(0);
-	looked = 0;
+	known_at = looks = 0;
 	dp_frames_let_pass(NULL, 0);
 }
 

@@ -8,8 +8,8 @@
 /** dp_landings_add() - put them on all unwinders that are loaded, where that is possible
  *  Context: library lock held; there is an engine. */
 void dp_landings_add(void);
-/** dp_landings_drop() - take them away. Context: library lock held. */
-void dp_landings_drop(void);
+/** dp_landings_rest() - switch them off. Context: library lock held. */
+void dp_landings_rest(void);
 /** dp_landings_anew() - there are none in a fork child */
 void dp_landings_anew(void);
 /** dp_landings_there() - are there any? Context: any. */

@@ -169,7 +169,7 @@ static void introduce(struct dp_request *r, u32 index, u64 addr, u8 opcode)
 	if (!instance_pool)
 		return;
 	instance_pool->probe = index;
-	if (instance_pool->quick >= DP_QUICK_FOLLOWED)
+	if (instance_pool->quick >= DP_QUICK_FOLLOWED_FOR_MORE)
 		instance_pool->fast = dp_live_entry(dp_self.engine, index);
 }
 

@@ -114,6 +114,8 @@ _Static_assert(DP_O_INSTANCE_SIZE == sizeof(struct dp_instance), "instance");
 _Static_assert(sizeof(struct dp_frame) == 2 * DP_STUB_SIZE, "frame");
 _Static_assert(DP_O_HINTS_MASK == DP_HINTS - 1, "hints");
 _Static_assert(DP_O_INSTANCE_HELD == DP_O_INSTANCE_USED + 4, "one word");
+_Static_assert(DP_O_QUICK_FOR_MORE == DP_QUICK_FOLLOWED_FOR_MORE, "quick");
+_Static_assert(DP_O_QUICK_WITH_DATA == DP_QUICK_FOLLOWED_WITH_DATA, "quick");
 _Static_assert(DP_O_QUICK_FOLLOWED == DP_QUICK_FOLLOWED, "quick");
 _Static_assert(DP_O_KIND_RETURN == DP_KIND_RETURN, "kind");
 _Static_assert(DP_O_ENDS_RETURNED == DP_CALL_RETURNED, "ends");

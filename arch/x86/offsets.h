@@ -83,7 +83,9 @@
 #define DP_O_POOL_QUICK 59
 #define DP_O_POOL_SHARED 68
 #define DP_O_POOL_FAST 80
-#define DP_O_QUICK_FOLLOWED 2
+#define DP_O_QUICK_FOR_MORE 2
+#define DP_O_QUICK_WITH_DATA 3
+#define DP_O_QUICK_FOLLOWED 4
 /* struct dp_instance */
 #define DP_O_INSTANCE_RET 8
 #define DP_O_INSTANCE_TASK 16

@@ -205,7 +205,7 @@ taken:	mov	DP_O_INSTANCE_FRAME(%rdi), %rax
 	mov	DP_O_POOL_ENTRY(%rdx), %rax
 	cmpb	$DP_O_QUICK_FOLLOWED, DP_O_POOL_QUICK(%rdx)
 	jne	more
-	test	%rax, %rax
+few:	test	%rax, %rax
 	jz	prepared
 	call	*%rax
 entered:
@@ -320,6 +320,8 @@ more:	mov	DP_O_POOL_DATA_SIZE(%rdx), %eax
 	sub	$8, %eax
 	jnz	0b
 1:	mov	DP_O_POOL_ENTRY(%rdx), %rax
+	cmpb	$DP_O_QUICK_FOR_MORE, DP_O_POOL_QUICK(%rdx)
+	jne	few
 	test	%rax, %rax
 	jz	prepared
 	mov	DP_O_NUMBER(%rsi), %edx
@@ -381,8 +383,8 @@ dp_return_entry:
 	cmpq	$0, DP_O_INSTANCE_NEXT(%rdi)
 	jne	return_back
 	mov	DP_O_INSTANCE_POOL(%rdi), %rdx
-	cmpb	$DP_O_QUICK_FOLLOWED, DP_O_POOL_QUICK(%rdx)
-	jne	0f
+	cmpb	$DP_O_QUICK_WITH_DATA, DP_O_POOL_QUICK(%rdx)
+	jb	0f
 	end_call
 	call	*%rax
 handled:
@@ -410,7 +412,8 @@ give_up:
 free:	xor	%eax, %eax
 	jmp	give
 	/* The handler touches more, or this is for dp_return_saved. */
-0:	jb	return_back
+0:	cmpb	$DP_O_QUICK_FOR_MORE, DP_O_POOL_QUICK(%rdx)
+	jb	return_back
 	end_call
 	call_for_more	%rcx, RETURN_SP
 	jmp	handled

@@ -171,14 +171,13 @@ struct dp_leaving {
  * @probe: index of its probe
  * @data_size: bytes behind each instance
  * @unwind: the handler is called for calls that an exception ends, too
- * @quick: its handlers touch general registers only, and each call needs little work; DP_QUICK_FOLLOWED:
- *         they are followed besides, touch DP_TOUCHES_FEW at most, and there is no data;
- *         DP_QUICK_FOLLOWED_FOR_MORE: they touch DP_TOUCHES_SOME at most
+ * @quick: its handlers touch general registers only, and each call needs little work; and as
+ *         DP_QUICK_ says, they are followed
  * @exits: its calls are known by their slots, not by a stub
  * @reach: of calls that are known by their slots: the most places between where an instance
  *         is looked for first and where it is
  * @shared: DP_POOL_*: whether threads may reserve instances
- * @fast: address of its struct dp_probe_entry, if DP_QUICK_FOLLOWED or more, and while it is registered; else
+ * @fast: address of its struct dp_probe_entry, if its handlers are followed, and while it is registered; else
  *         DP_POOL_NO_ENTRY
  * @away: instances in use, or fewer; only kept if there are more than DP_INSTANCE_SCAN
  */
@@ -199,8 +198,11 @@ struct dp_instance_pool {
 };
 
 #define DP_POOL_NO_ENTRY 1
-#define DP_QUICK_FOLLOWED 2
-#define DP_QUICK_FOLLOWED_FOR_MORE 3
+/* Handlers are followed, and touch DP_TOUCHES_SOME at most; or DP_TOUCHES_FEW, and there is data to clear, or
+ * none */
+#define DP_QUICK_FOLLOWED_FOR_MORE 2
+#define DP_QUICK_FOLLOWED_WITH_DATA 3
+#define DP_QUICK_FOLLOWED 4
 
 /* Pools up to this size are searched for a free instance; larger ones also count them. */
 #define DP_INSTANCE_SCAN 1024

@@ -5,6 +5,8 @@
  */
 #include "tap.h"
 #include <cstdlib>
+#include <cstring>
+#include <unwind.h>
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -38,6 +40,15 @@ struct leaves {
 		returns ? own[f].returned++ : own[f].unwound++;
 	}
 };
+
+/* Of the unwinder, as it is without probes */
+#define CODE 2048
+static unsigned char code[CODE];
+
+static bool unwinder_is_probed(void)
+{
+	return memcmp(code, (void *)&_Unwind_Resume, CODE) != 0;
+}
 
 static unsigned next(unsigned *seed)
 {
@@ -182,6 +193,7 @@ static void probe(bool tells)
 		list[i] = &probes[i];
 	}
 	is(register_kretprobes(list, FUNCTIONS), 0, "return probes");
+	ok(unwinder_is_probed(), "the unwinder tells where it lands");
 }
 
 static void expect(const char *what, bool tells)
@@ -211,6 +223,7 @@ static void expect(const char *what, bool tells)
 	is((long)heard, tells ? (long)all[4].unwound : 0,
 	   "the one that wants to hear");
 	unregister_kretprobes(list, FUNCTIONS);
+	ok(!unwinder_is_probed(), "its code is as it was");
 }
 
 static void one_round(const char *what, bool tells, int threads)
@@ -266,6 +279,7 @@ static void in_a_child()
 int main()
 {
 	setvbuf(stdout, nullptr, _IOLBF, 0);
+	memcpy(code, (void *)&_Unwind_Resume, CODE);
 	one_round("one thread", false, 0);
 	one_round("and one that wants to hear", true, 0);
 	one_round("four threads", true, 4);

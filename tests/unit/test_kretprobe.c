@@ -116,7 +116,7 @@ static void followed_handlers_are_known(void **state)
 	assert_int_equal(how_quick(NULL, NULL, 1, 0), DP_QUICK_FOLLOWED);
 	/* There is data to clear. */
 	assert_int_equal(how_quick(plain, plain, 1, 8),
-			 DP_QUICK_FOLLOWED_FOR_MORE);
+			 DP_QUICK_FOLLOWED_WITH_DATA);
 	assert_int_equal(how_quick(of_ip, plain, 1, 8),
 			 DP_QUICK_FOLLOWED_FOR_MORE);
 	assert_int_equal(how_quick(NULL, of_ip, 1, 8),
