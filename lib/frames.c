@@ -333,17 +333,6 @@ void dp_frames_let_pass(const void *const *bases, u32 n)
 	__atomic_store_n(&nr_landed, n, __ATOMIC_RELEASE);
 }
 
-/* Does a probe of the call have KPROBE_FLAG_UNWIND? */
-static bool wants_to_hear(const struct dp_frame *f)
-{
-	const struct dp_instance *ri = (void *)f->instances;
-
-	for (; ri; ri = (void *)ri->next)
-		if (((const struct dp_instance_pool *)ri->instance_pool)->unwind)
-			return true;
-	return false;
-}
-
 /*
  * While an unwinder searches, the first stub makes way for it where the unwinder has landings: it meets no
  * more stubs then. In the cleanup phase the call has ended. If the unwinder's functions cannot be found, it goes on by itself, and the
@@ -374,7 +363,7 @@ _Unwind_Reason_Code dp_frame_personality(int version, _Unwind_Action actions,
 	}
 	/* In the frame that catches, the unwinder has to go through the landing pad: a
 	 * stub and its caller look the same to it. */
-	if (!(actions & _UA_HANDLER_FRAME) && !wants_to_hear(f)) {
+	if (!(actions & _UA_HANDLER_FRAME) && !dp_frame_wants_to_hear(f)) {
 		passed((u64)(f - dp_frame_room));
 		return _URC_CONTINUE_UNWIND;
 	}

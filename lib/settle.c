@@ -157,15 +157,6 @@ void dp_self_settle_anew(void)
 	memset(left_at, 0, sizeof(left_at));
 }
 
-/* A thread notes instances of pools that are about to be freed until it has been waited for. */
-static void forget_turns(struct dp_stack *s)
-{
-	u32 i;
-
-	for (i = 0; i < DP_HINTS; i++)
-		__atomic_store_n(&s->turns[i], 0, __ATOMIC_RELAXED);
-}
-
 u64 dp_self_settled(void)
 {
 	return settled;
@@ -176,8 +167,9 @@ void dp_self_settle(void)
 	struct dp_stack *s;
 	u32 i;
 
+	/* A thread may note instances of pools that are about to be freed until it has been waited for. */
 	for (i = 0; (s = taken_from(&i)); i++)
-		forget_turns(s);
+		dp_stack_forget_turns(s);
 	/* After this, a thread that has not seen our change is seen as busy. */
 	dp_self.text.target.ops->sync(&dp_self.text.target);
 	for (i = 0; (s = taken_from(&i)); i++)

@@ -5,7 +5,6 @@
 
 /* struct dp_arena_control */
 #define DP_O_SELF_OFFSET 176
-#define DP_O_SITE_OFF 56
 #define DP_O_ERRNO_OFFSET 180
 #define DP_O_VECTORS 184
 #define DP_O_HANDLER_SEQUENCE 27584
@@ -58,7 +57,6 @@
 /* struct dp_stack */
 #define DP_O_STACK_JUMPED 4
 #define DP_O_STACK_BUSY 16
-#define DP_O_BUSY_TURN 0x100
 #define DP_O_STACK_SP 32
 #define DP_O_STACK_REGS 48
 #define DP_O_STACK_ALT_SP 72
@@ -96,11 +94,9 @@
 #define DP_O_INSTANCE_USED 56
 #define DP_O_INSTANCE_ENDING 52
 #define DP_O_INSTANCE_HELD 60
-#define DP_O_INSTANCE_RESERVED 0x20000000
 #define DP_O_INSTANCE_CALLS 64
 #define DP_O_INSTANCE_SIZE 104
 #define DP_O_ENDS_RETURNED 0
-#define DP_O_ENDS_ABANDONED 2
 /* struct dp_frame, and dp_frames */
 #define DP_O_STUB_RET 0
 #define DP_O_STUB_CONT 8

@@ -92,15 +92,6 @@ void dp_stack_set_zone(struct dp_stack *stack, u64 sp)
 	stack->zone_size = high > low ? high - low : 0;
 }
 
-/* Instances of another thread's calls, which is gone */
-static void forget_turns(struct dp_stack *stack)
-{
-	u32 i;
-
-	for (i = 0; i < DP_HINTS; i++)
-		__atomic_store_n(&stack->turns[i], 0, __ATOMIC_RELAXED);
-}
-
 /* Unused stacks first: no system call has to check whether an owner still lives. */
 static struct dp_stack *claim(u32 tid)
 {
@@ -121,7 +112,7 @@ static struct dp_stack *claim(u32 tid)
 			dp_abandoned_drop(stack);
 			stack->tid = tid;
 			stack->mine = tid | DP_INSTANCE_RESERVED;
-			forget_turns(stack);
+			dp_stack_forget_turns(stack);
 			stack->zone_size = stack->bare_high = 0;
 			stack->busy = dp_stack_turn(stack, 0);
 			stack->jumped = stack->alt_off = 0;

@@ -36,17 +36,6 @@ static u64 top_of(const struct dp_stack *stack, u64 sp)
 	return first - sp < MOST_STACK ? first : 0;
 }
 
-/* Does a probe want to be told of exceptions? Then its stub is needed. */
-static bool wants_to_hear(const struct dp_frame *f)
-{
-	const struct dp_instance *ri = dp_instance_ptr(f->instances);
-
-	for (; ri; ri = dp_instance_ptr(ri->next))
-		if (dp_instance_pool_of(ri)->unwind)
-			return true;
-	return false;
-}
-
 static u64 stub_back(const struct dp_frame *f)
 {
 	return dp_stub_of(f) + DP_STUB_BACK;
@@ -93,7 +82,7 @@ static void bare_between(struct dp_stack *stack, u64 from, u64 to)
 
 		at = f->next;
 		if (f->slot >= from && f->slot < to && has_stub(f) &&
-		    !wants_to_hear(f))
+		    !dp_frame_wants_to_hear(f))
 			bare(stack, f);
 	}
 }
@@ -115,7 +104,7 @@ void dp_return_bare(u64 sp, u64 slot, u64 exception)
 static bool has_ended(const struct dp_stack *stack, const struct dp_frame *f,
 		      u64 from, u64 to)
 {
-	if (f->slot < from || f->slot >= to || wants_to_hear(f))
+	if (f->slot < from || f->slot >= to || dp_frame_wants_to_hear(f))
 		return false;
 	if (f->slot + DP_WORD == to)
 		return *(const volatile u64 *)f->slot !=

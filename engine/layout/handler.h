@@ -105,6 +105,16 @@ static inline u64 dp_stack_turn(const struct dp_stack *stack, u32 kind)
 	return (busy | DP_BUSY_KINDS) + 1 + kind;
 }
 
+/** dp_stack_forget_turns() - erase its notes of instances
+ *  The thread's next call at each site looks for one. Context: its thread, or another one. */
+static inline void dp_stack_forget_turns(struct dp_stack *stack)
+{
+	u32 i;
+
+	for (i = 0; i < DP_HINTS; i++)
+		__atomic_store_n(&stack->turns[i], 0, __ATOMIC_RELAXED);
+}
+
 /* upcall: threads that wait for a handler in the tool. */
 
 /** enum dp_upcall_state - whose turn it is: the thread's or the tool's */

@@ -275,4 +275,15 @@ dp_instance_at(const struct dp_instance_pool *f, u32 i)
 	return (struct dp_instance *)(f->pool + (u64)i * f->stride);
 }
 
+/** dp_frame_wants_to_hear() - does a probe of the call want to be told of exceptions? Then its stub is needed. */
+static inline bool dp_frame_wants_to_hear(const struct dp_frame *f)
+{
+	const struct dp_instance *ri = (void *)f->instances;
+
+	for (; ri; ri = (void *)ri->next)
+		if (((const struct dp_instance_pool *)ri->instance_pool)->unwind)
+			return true;
+	return false;
+}
+
 #endif
