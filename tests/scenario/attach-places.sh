@@ -81,13 +81,12 @@ else
 fi
 
 # Stopped: stays stopped, whenever the stop came, and goes on as if nothing had been.
-is_stopped() { [ "$(grep -h ^State: "/proc/$1"/task/*/status | grep -vc 'T (stopped)')" -eq 0 ]; }
 start "$VICTIMS/busy" 3
 kill -STOP "$victim"
-poll 5 is_stopped "$victim"
+poll 5 stopped "$victim"
 "$DPROBES" stat -q -o "$dir/counts" --duration 20ms work -p "$victim" 2>"$dir/err"
 is "a stopped process" "$? $(hits "$dir/counts" busy:work)" "0 0"
-if poll 5 is_stopped "$victim"; then ok "stays stopped"; else not_ok "stays stopped"; fi
+if poll 5 stopped "$victim"; then ok "stays stopped"; else not_ok "stays stopped"; fi
 kill -CONT "$victim"
 bad=0
 for i in 0 1 2 3 4 5 6 7 8 9; do
@@ -96,7 +95,7 @@ for i in 0 1 2 3 4 5 6 7 8 9; do
 	sleep 0.0$i
 	kill -STOP "$victim"
 	wait $tool || bad=$((bad + 1))
-	poll 5 is_stopped "$victim" || bad=$((bad + 1))
+	poll 5 stopped "$victim" || bad=$((bad + 1))
 	kill -CONT "$victim"
 done
 is "one that is stopped at any moment of that" "$bad $(cat "$dir/err")" "0 "

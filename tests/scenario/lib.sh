@@ -88,9 +88,14 @@ cycles() {
 	wait "$victim"
 }
 
-# asleep PID, stopped PID: its first thread; worked PID TICKS: until it has had a CPU for so long
+# asleep PID: its first thread; stopped PID: all of its threads, which a stop reaches one by one; worked PID TICKS: until it has had a CPU for so long
 asleep() { grep -q '^State:.S' "/proc/$1/status"; }
-stopped() { grep -q '^State:.T' "/proc/$1/status"; }
+stopped() {
+	local states
+
+	states=$(grep -hs '^State:' "/proc/$1"/task/*/status) || return
+	! grep -qv '^State:.T' <<<"$states"
+}
 ticks_of() { awk '{ sub(/.*\) /, ""); print $12 + $13 }' "/proc/$1/stat"; }
 worked() {
 	local end

@@ -184,7 +184,6 @@ like "and the next tool works" "$? $(tail -n 1 "$dir/stderr")" '^0 .* [1-9][0-9]
 program vars logger_tick $'inc lv,0\ninc gv,1'
 "$DPROBES" run -q "$dir/vars.dp" -p "$victim" &
 tool=$!
-halted() { grep -qs '^State:.T' "/proc/$victim/status"; } # no thread of it runs on, on another CPU
 counted() { "$DPROBES" -g -a | grep -q "lv\[0\] = 0x[1-9a-f]"; }
 poll 10 counted
 like "dprobes -g -a" "$("$DPROBES" -g -a)" "^$victim global gv\[0\] = 0x0 \(0\)"
@@ -192,7 +191,7 @@ like "locals" "$("$DPROBES" --getvars --all --local | head -1)" "^$victim logger
 like "by name and index" "$("$DPROBES" --getvars --name logger --local --index=1-2)" "^$victim logger lv\[1\] = 0x0 \(0\)
 $victim logger lv\[2\] = 0x0 \(0\)$"
 is "--reset prints nothing" "$("$DPROBES" -g -a --reset --index=1)" ""
-kill -STOP "$victim"; poll 5 halted
+kill -STOP "$victim"; poll 5 stopped "$victim"
 "$DPROBES" -g -a --reset
 is "--reset makes them zero" "$("$DPROBES" -g -a | grep -vc '= 0x0 (0)$')" 0
 kill -CONT "$victim"
@@ -204,15 +203,17 @@ tool=$!
 poll 10 counted
 local0() { "$DPROBES" -g -a --index=0 --json | sed -n 's/.*"lv","index":0,"value":\([0-9]*\)}/\1/p'; }
 hits() { "$DPROBES" list --json -p "$victim" | sed -n 's/.*"hits":\([0-9]*\),.*/\1/p'; }
-kill -STOP "$victim"; poll 5 halted
+kill -STOP "$victim"; poll 5 stopped "$victim"
 before=$(hits)
-is "a variable that detours count" "$(local0)" "$before"
+# A thread may have been stopped between one count and the other.
+near() { if [ $(($1 - $2)) -ge -4 ] && [ $(($1 - $2)) -le 4 ]; then echo near; else echo "$1, not $2"; fi; }
+is "a variable that detours count" "$(near "$(local0)" "$before")" near
 "$DPROBES" -g -a --reset
 is "--reset makes it zero, too" "$(local0)" 0
 kill -CONT "$victim"
 poll 10 counted
-kill -STOP "$victim"; poll 5 halted
-is "and it counts from there" "$(local0)" "$(($(hits) - before))"
+kill -STOP "$victim"; poll 5 stopped "$victim"
+is "and it counts from there" "$(near "$(local0)" "$(($(hits) - before))")" near
 kill -CONT "$victim"
 interrupt $tool
 is "no program runs, no variables" "$("$DPROBES" -g -a; echo $?)" 1
