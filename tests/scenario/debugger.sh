@@ -53,7 +53,7 @@ for arm in interior trap quiesce; do
 	for at in entry:logger_deep middle:logger_call+10 at_ret:logger_deep+4 return:logger_deep+4 logs:logger_deep; do
 		name=${at%%:*} place=${at#*:}
 		DPROBES_ARM=$arm debugged "$dir/$name.dp" -- "$logger" stack
-		stopped "$victim" && ok "$arm, $name: the process is stopped" || not_ok "$arm, $name: the process is stopped"
+		poll 5 stopped "$victim" && ok "$arm, $name: the process is stopped" || not_ok "$arm, $name: the process is stopped"
 		is "$arm, $name: nothing of the tool's is mapped" "$(grep -c 'dprobes' "/proc/$victim/maps")" 0
 		is "$arm, $name: its text is the program's" "$("$TOOLS/text-sum" "$victim")" "$text"
 		look -p "$victim" >"$dir/ours"
@@ -77,7 +77,7 @@ for arm in interior trap; do
 	DPROBES_ARM=$arm debugged "$dir/tick.dp" -p "$logger_pid"
 	wait "$tool"
 	is "$arm, threads: the tool has ended, with success" "$?" 0
-	is "$arm, threads: the process stays stopped" "$(stopped "$logger_pid" && echo stopped)" stopped
+	is "$arm, threads: the process stays stopped" "$(poll 5 stopped "$logger_pid" && echo stopped)" stopped
 	tid=$(sed -n 's/.* thread \([0-9]*\): gdb.*/\1/p' "$dir/stderr")
 	gdb -nx -batch -p "$logger_pid" -ex 'info threads' 2>"$dir/gdb.err" >"$dir/gdb"
 	like "$arm, threads: the one that hit is in front of its instruction" "$(grep "LWP $tid" "$dir/gdb")" "LWP $tid\)[^ ]* .*logger_tick"
