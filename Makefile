@@ -179,7 +179,10 @@ $(B)/fake/%.o: %.S
 FAKE_UNIT := $(patsubst %,$(B)/tests/unit/test_%,action upcall call counted_calls completes dispatch fault instance intercept landing leave left log marks mask retprobe stack stubs trap exit_instance exit_unwind vm_child wait wait_beside)
 $(FAKE_UNIT): $(B)/tests/unit/test_%: tests/unit/test_%.c $(FAKE_OBJ) $(FAKE_WORLD)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) $(FAKE_DEFS) -o $@ $< $(FAKE_OBJ) $(FAKE_WORLD) -lcmocka
+	$(Q)$(CC) $(ALL_CFLAGS) $(FAKE_DEFS) -o $@ $< $(FAKE_OBJ) $(FAKE_WORLD) $(FAKE_MORE) -lcmocka
+# It encodes detours.
+$(B)/tests/unit/test_counted_calls: FAKE_MORE := $(B)/libcore.a -lZydis
+$(B)/tests/unit/test_counted_calls: $(B)/libcore.a
 
 # The library's own objects.
 LIB_UNIT := $(patsubst %,$(B)/tests/unit/test_%,enter follow foreign frames guest guest_program handler helper injected kretprobe library module serve service settle uprobe uretprobe)

@@ -13,6 +13,7 @@
  */
 #include "engine/insn/detour.h"
 #include "arch/arch.h"
+#include "arch/x86/counted.h"
 #include "arch/x86/emit.h"
 #include "arch/x86/followed.h"
 #include "arch/x86/native/encode.h"
@@ -358,9 +359,36 @@ static void put_duplicate(struct dp_out *o, const struct dp_detour_spec *s,
 	aim(o, d, len, l->branches, d->duplicate);
 }
 
+/* What comes before instruction @i */
+static void put_before(struct dp_out *o, const struct dp_detour_spec *s, int i,
+		       struct dp_counted *counted)
+{
+	if (s->call_at[i])
+		dp_counted_put(o, s, i, counted);
+	else if (i && s->inner[i])
+		count_inner(o, s, i);
+	else if (i || !(s->rseq || s->tracked))
+		call_before(o, s, s->before[i], s->by[i]);
+}
+
+/* Where the last instruction does not fall through, nothing is where the jump back would be. */
+static void put_cold(struct dp_out *o, const struct dp_detour_spec *s,
+		     const struct dp_counted *counted)
+{
+	int i;
+
+	for (i = 0; i < s->region->nr; i++) {
+		if (!s->call_at[i])
+			continue;
+		DP_PUT(o, DP_BREAKPOINT);
+		dp_counted_cold(o, s, i, &counted[i]);
+	}
+}
+
 static int put_insns(struct dp_out *o, const struct dp_detour_spec *s,
 		     struct dp_detour *d)
 {
+	struct dp_counted counted[DP_REGION_INSNS];
 	const struct dp_region *r = s->region;
 	u8 len[DP_REGION_INSNS] = { 0 };
 	struct dp_copy copy;
@@ -371,10 +399,7 @@ static int put_insns(struct dp_out *o, const struct dp_detour_spec *s,
 		dp_put_at(o, 0, (u8)i);
 		if (i + 1 == r->nr)
 			call_out(o, s->entry, s->call);
-		if (i && s->inner[i])
-			count_inner(o, s, i);
-		else if (i || !(s->rseq || s->tracked))
-			call_before(o, s, s->before[i], s->by[i]);
+		put_before(o, s, i, &counted[i]);
 		d->insn[i] = (u16)o->len;
 		if (s->intercept_entry && i + 1 == r->nr) {
 			put_intercept(o, s);
@@ -398,6 +423,7 @@ static int put_insns(struct dp_out *o, const struct dp_detour_spec *s,
 		dp_put_jmp(o, s->from + r->len);
 	aim_inside(o, r, d, len);
 	put_duplicate(o, s, d, len);
+	put_cold(o, s, counted);
 	return 0;
 }
 
@@ -412,6 +438,10 @@ int dp_detour_make(const struct dp_detour_spec *s, struct dp_detour *d)
 	/* What saves others says so. */
 	d->unwind.slot[DP_RAX] = 1;
 	d->unwind.slot[DP_RCX] = 2;
+	if (s->calls) {
+		d->unwind.slot[DP_RDX] = 3;
+		d->unwind.slot[DP_RSI] = 4;
+	}
 	if (s->native)
 		err = dp_native_head(&o, s, d);
 	else if (s->followed)

@@ -7,27 +7,29 @@
  * with nothing done: no struct dp_call_entry for the site, no block for the stack, another
  * instance at the slot, no counters for this CPU.
  *
- *     start: counters of this CPU ─► what is to be done at the site ─► block ─► instance
+ *     block ─► instance ─► start: counters of this CPU ─► what is to be done at the site
  *            ─► in doubt ─► count: committed ─► it is live (or free)
  *
  * A timed call ends with a record in this CPU's stream, whose head is the commit then: the reader
  * counts it.
  *
  * Between start and committed an interruption leads to abort. That takes back what the thread has
- * done to the instance, and starts again. The instance is this thread's to take back if rsi has
- * its address. One that was in doubt before is left to dp_hit_entry.
+ * done to the instance, and starts again. The instance is this thread's to take back if rsi is its
+ * word, in doubt: rsi is an address until the instance has been looked at. One that was in doubt
+ * before is left to dp_hit_entry.
  *
  * Source: linux/rseq.h.
  */
 #include "arch/x86/arch_defs.h"
 #include "arch/x86/offsets.h"
 
-	/* struct dp_exit_instance; a bit of its word */
+	/* struct dp_exit_instance: @group, and from STATE on the rest of its word; what follows */
+	.set	STATE, 4
 	.set	RET, 8
 	.set	SERIAL, 16
 	.set	TID, 20
 	.set	TICKS, 24
-	.set	LIVE, 32
+	.set	LIVE, 1		/* DP_INSTANCE_LIVE, with @crowded and @len zero */
 	/* struct dp_stream; struct dp_stream_record with what a call has in it */
 	.set	LIMIT, 64
 	.set	DATA, 128
@@ -39,17 +41,15 @@
 
 	.text
 
+#define INSTANCE %rax
 #define COUNTERS %rcx
-#define ENTRY %rdx
-#define MINE %rsi
-#define INSTANCE %rdi
 
 	/* The stack is: @more registers, those that are always saved, the return address, the number,
 	 * the red zone. */
 	.macro	stack_has more
-	.set	SAVED_AX, (5 + \more)*8
-	.set	NUMBER, (7 + \more)*8
-	.set	SLOT, (8 + \more)*8 + 128
+	.set	SAVED_AX, (4 + \more)*8
+	.set	NUMBER, (6 + \more)*8
+	.set	SLOT, (7 + \more)*8 + 128
 	.endm
 
 	.macro	begin
@@ -60,11 +60,9 @@
 	push	%rcx
 	push	%rdx
 	push	%rsi
-	push	%rdi
 	.endm
 
 	.macro	end
-	pop	%rdi
 	pop	%rsi
 	pop	%rdx
 	pop	%rcx
@@ -74,123 +72,121 @@
 	pop	%rax
 	.endm
 
-	/* From here an interruption leads to \name_abort. */
-	.macro	start name, sequence
-	xor	%esi, %esi
-	mov	NUMBER(%rsp), %edx
-	and	$DP_O_CALLOUT_INDEX, %edx
-	movslq	dp_arena+DP_O_RSEQ_OFFSET(%rip), %rcx
-	lea	dp_arena+DP_O_CALL_SEQUENCES+\sequence*32(%rip), %rax
-	mov	%rax, %fs:DP_RSEQ_CS(%rcx)
-\name\()_start:
-	movzwl	%fs:DP_RSEQ_CPU_ID(%rcx), %eax
-	lea	dp_table(%rip), COUNTERS
-	mov	(COUNTERS,%rax,8), COUNTERS
-	test	COUNTERS, COUNTERS
-	jz	\name\()_other
-	.endm
-
-	/* The struct dp_call_entry of the site, and the instance of the slot. Changes rax. */
-	.macro	find name, kind, calls
-	mov	dp_arena+\calls(%rip), %rax
-	mov	(%rax,ENTRY,8), ENTRY
-	test	$\kind, %dl
-	jz	\name\()_other
+	/* The instance of the slot. A slot that is not aligned has no block. Changes rcx, rdx. */
+	.macro	find name
+	cmpl	$0, dp_wipe(%rip)	/* No fork child has blocks. */
+	je	\name\()_other
 	lea	SLOT(%rsp), %rax
-	shr	$DP_O_BLOCK_SHIFT, %rax
-	imul	$DP_O_BLOCK_FACTOR, %rax, INSTANCE
-	shr	$DP_O_BLOCK_FACTOR_SHIFT - 4, INSTANCE
-	and	dp_arena+DP_O_BLOCK_BITS(%rip), INSTANCE
-	add	dp_arena+DP_O_BLOCKS(%rip), INSTANCE
-	cmp	%rax, (INSTANCE)
+	mov	%rax, %rdx
+	and	$-DP_O_BLOCK_BYTES | 7, %rdx
+	imul	$DP_O_BLOCK_FACTOR, %rdx, %rcx
+	shr	$DP_O_BLOCK_FACTOR_SHIFT - 4, %rcx
+	and	dp_arena+DP_O_BLOCK_BITS(%rip), %rcx
+	add	dp_arena+DP_O_BLOCKS(%rip), %rcx
+	cmp	%rdx, (%rcx)
 	jne	\name\()_far
 \name\()_block:
-	lea	SLOT(%rsp), %eax
-	test	$7, %al
-	jnz	\name\()_other
 	and	$DP_O_BLOCK_BYTES - 8, %eax
 	imul	dp_arena+DP_O_INSTANCE_WORDS(%rip), %eax
-	add	8(INSTANCE), %rax
-	mov	%rax, INSTANCE
+	add	8(%rcx), INSTANCE
 	.endm
 
 	/* The block may be in the other half of its line. */
 	.macro	look_far name
 \name\()_far:
-	xor	$16, INSTANCE
-	cmp	%rax, (INSTANCE)
+	xor	$16, %rcx
+	cmp	%rdx, (%rcx)
 	je	\name\()_block
 	jmp	\name\()_other
 	.endm
 
-	/* The instance is in doubt, which @word says, until it is what comes next. */
-	.macro	doubt word
-	mov	INSTANCE, MINE
-	mov	\word, (MINE)
+	/* From here an interruption leads to \name_abort. The CPU is in \cpu, the sites' struct
+	 * dp_call_entry at rsi, and the CPUs' counters at rdx. */
+	.macro	start name, sequence, calls, cpu
+\name\()_again:
+	mov	dp_arena+\calls(%rip), %rsi
+	movslq	dp_arena+DP_O_RSEQ_OFFSET(%rip), %rcx
+	lea	dp_arena+DP_O_CALL_SEQUENCES+\sequence*32(%rip), %rdx
+	mov	%rdx, %fs:DP_RSEQ_CS(%rcx)
+\name\()_start:
+	movzwl	%fs:DP_RSEQ_CPU_ID(%rcx), \cpu
+	lea	dp_table(%rip), %rdx
 	.endm
 
-	/* What the word of the instance is in doubt, in @word */
-	.macro	word word
-	mov	ENTRY, \word
-	shr	$32, \word
+	/* This CPU's counters */
+	.macro	counters name
+	mov	(%rdx,%rcx,8), COUNTERS
+	test	COUNTERS, COUNTERS
+	jz	\name\()_other
 	.endm
 
-	/* Not in doubt any more */
-	.macro	live word
-	bts	$LIVE, \word
-	mov	\word, (MINE)
+	/* The struct dp_call_entry of the site, in rdx */
+	.macro	entry
+	mov	NUMBER(%rsp), %edx
+	and	$DP_O_CALLOUT_INDEX, %edx
+	mov	(%rsi,%rdx,8), %rdx
 	.endm
 
-	/* Changes rcx. */
-	.macro	count name
-	and	$-8, %edx
-	incq	(COUNTERS,ENTRY)
+	/* It begins calls, and the instance's word is to be rsi. @counter is in rdx then. */
+	.macro	expect_enter name
+	mov	%edx, %esi
+	shr	$32, %rdx
+	test	$DP_O_CALL_ENTER, %dl
+	jz	\name\()_other
+	.endm
+
+	/* It ends the call that is live. At an exit that functions share, the return address says
+	 * whose call it is. Else on to \name_other. */
+	.macro	expect_exit name
+	cmp	%edx, (INSTANCE)
+	jne	\name\()_other
+	cmpl	$LIVE, STATE(INSTANCE)
+	jne	\name\()_other
+	shr	$32, %rdx
+	test	$DP_O_CALL_SHARED | DP_O_CALL_ENTER, %dl
+	jnz	\name\()_shared
+\name\()_own:
+	mov	(INSTANCE), %esi
+	.endm
+	.macro	look_at_ret name
+\name\()_shared:
+	xor	$DP_O_CALL_SHARED, %edx
+	test	$DP_O_CALL_SHARED | DP_O_CALL_ENTER, %dl
+	jnz	\name\()_other
+	mov	SLOT(%rsp), %rsi
+	cmp	%rsi, RET(INSTANCE)
+	je	\name\()_own
+	jmp	\name\()_other
+	.endm
+
+	/* @kind: the bit of it that is in rdx */
+	.macro	count name, kind
+	incq	-\kind(COUNTERS,%rdx)
 \name\()_committed:
 	movslq	dp_arena+DP_O_RSEQ_OFFSET(%rip), %rcx
 	movq	$0, %fs:DP_RSEQ_CS(%rcx)
 	.endm
 
-	/* The instance has been entered. Changes rax. */
-	.macro	fill
-	mov	SLOT(%rsp), %rax
-	mov	%rax, RET(INSTANCE)
+	/* The instance, which is free, is of this call. Changes rdx. */
+	.macro	fill name
+	cmpq	$0, (INSTANCE)
+	jne	\name\()_other
+	mov	SLOT(%rsp), %rdx
+	mov	%rdx, RET(INSTANCE)
 	incl	SERIAL(INSTANCE)
 	.endm
 
-	/* At an exit that functions share, the return address says whose call it is. Changes rax. */
-	.macro	expect_ret name
-	test	$DP_O_CALL_SHARED, %dl
-	jnz	\name\()_shared
-\name\()_own:
-	.endm
-	.macro	look_at_ret name
-\name\()_shared:
-	mov	SLOT(%rsp), %rax
-	cmp	%rax, RET(INSTANCE)
-	je	\name\()_own
-	jmp	\name\()_other
-	.endm
-
-	/* The instance of a call that is live is not the one that is looked for: on to \name_other. */
-	.macro	expect_live name, word
-	word	\word
-	bts	$LIVE, \word
-	cmp	\word, (INSTANCE)
-	jne	\name\()_other
-	btr	$LIVE, \word
-	.endm
-
-	/* The clock, in rax. Changes rdx. */
+	/* The clock, in rdx. Changes rax. */
 	.macro	clock
 	rdtsc
 	shl	$32, %rdx
-	or	%rdx, %rax
+	or	%rax, %rdx
 	.endm
 
-	/* The thread's id, in eax */
-	.macro	thread
-	movslq	dp_arena+DP_O_TID_OFFSET(%rip), %rax
-	mov	%fs:(%rax), %eax
+	/* The thread's id, in \tid */
+	.macro	thread offset, tid
+	movslq	dp_arena+DP_O_TID_OFFSET(%rip), \offset
+	mov	%fs:(\offset), \tid
 	.endm
 
 	/* Leave it to the agent. */
@@ -207,20 +203,12 @@
 	.long	DP_RSEQ_SIGNATURE
 	.endm
 
-	/* Take back an instance that has been entered, or ended. */
-	.macro	abort_enter name
+	/* Take back what the thread has done to the instance: nothing, unless it has rsi for its word. */
+	.macro	abort name, instance, undo:vararg
 \name\()_abort:
-	test	MINE, MINE
-	jz	\name\()_again
-	movq	$0, (MINE)
-	jmp	\name\()_again
-	.endm
-
-	.macro	abort_exit name, word
-\name\()_abort:
-	test	MINE, MINE
-	jz	\name\()_again
-	live	\word
+	cmp	%rsi, (\instance)
+	jne	\name\()_again
+	\undo
 	jmp	\name\()_again
 	.endm
 
@@ -230,37 +218,36 @@
 	.balign 64
 dp_enter_entry:
 	begin
-enter_again:
-	start	enter, 0
-	find	enter, DP_O_CALL_ENTER, DP_O_CALLS
-	cmpq	$0, (INSTANCE)
-	jne	enter_other
-	fill
-	word	%rax
-	doubt	%rax
-	count	enter
-	live	%rax
+	find	enter
+	fill	enter
+	start	enter, 0, DP_O_CALLS, %ecx
+	counters enter
+	entry
+	expect_enter enter
+	mov	%rsi, (INSTANCE)
+	count	enter, DP_O_CALL_ENTER
+	movl	$LIVE, STATE(INSTANCE)
 	end
 	ret
 	look_far enter
 enter_other:
 	other
 	sign
-	abort_enter enter
+	abort	enter, INSTANCE, movq $0, (INSTANCE)
 
 	.globl	dp_exit_entry
 	.hidden	dp_exit_entry
 	.balign 64
 dp_exit_entry:
 	begin
-exit_again:
-	start	exit, 1
-	find	exit, DP_O_CALL_EXIT, DP_O_CALLS
-	expect_ret exit
-	expect_live exit, %rax
-	doubt	%rax
-	count	exit
-	movq	$0, (MINE)
+	find	exit
+	start	exit, 1, DP_O_CALLS, %ecx
+	counters exit
+	entry
+	expect_exit exit
+	movl	$0, STATE(INSTANCE)
+	count	exit, DP_O_CALL_EXIT
+	movq	$0, (INSTANCE)
 	end
 	ret
 	look_far exit
@@ -268,87 +255,85 @@ exit_again:
 exit_other:
 	other
 	sign
-	abort_exit exit, %rax
+	abort	exit, INSTANCE, movl $LIVE, STATE(INSTANCE)
 
-	stack_has 1
 	.globl	dp_enter_timed_entry
 	.hidden	dp_enter_timed_entry
 	.balign 64
 dp_enter_timed_entry:
 	begin
-	push	%r8
-enter_timed_again:
-	start	enter_timed, 2
-	find	enter_timed, DP_O_CALL_ENTER, DP_O_TIMED_CALLS
-	cmpq	$0, (INSTANCE)
-	jne	enter_timed_other
-	fill
-	thread
-	mov	%eax, TID(INSTANCE)
-	mov	ENTRY, %r8
+	find	enter_timed
+	fill	enter_timed
+	thread	%rdx, %edx
+	mov	%edx, TID(INSTANCE)
+	mov	INSTANCE, %rsi
 	clock
-	mov	%rax, TICKS(INSTANCE)
-	mov	%r8, ENTRY
-	word	%rax
-	doubt	%rax
-	count	enter_timed
-	live	%rax
-	pop	%r8
+	mov	%rdx, TICKS(%rsi)
+	mov	%rsi, INSTANCE
+	start	enter_timed, 2, DP_O_TIMED_CALLS, %ecx
+	counters enter_timed
+	entry
+	expect_enter enter_timed
+	mov	%rsi, (INSTANCE)
+	count	enter_timed, DP_O_CALL_ENTER
+	movl	$LIVE, STATE(INSTANCE)
 	end
 	ret
 	look_far enter_timed
 enter_timed_other:
-	pop	%r8
 	other
 	sign
-	abort_enter enter_timed
+	abort	enter_timed, INSTANCE, movq $0, (INSTANCE)
 
+#define MINE %r10
 	/* The struct dp_call_entry has the number of the exit's probe, above DP_CALL_EXIT. */
-	stack_has 3
+	stack_has 4
 	.globl	dp_exit_timed_entry
 	.hidden	dp_exit_timed_entry
 	.balign 64
 dp_exit_timed_entry:
 	begin
+	push	%rdi
 	push	%r8
 	push	%r9
 	push	%r10
-exit_timed_again:
-	start	exit_timed, 3
-	mov	%eax, %r9d
-	find	exit_timed, DP_O_CALL_EXIT, DP_O_TIMED_CALLS
-	expect_ret exit_timed
-	expect_live exit_timed, %r8
-	imul	dp_arena+DP_O_STREAM_STRIDE(%rip), %r9d
-	add	dp_arena+DP_O_STREAMS(%rip), %r9
-	mov	(%r9), %r10
-	cmp	LIMIT(%r9), %r10
+	find	exit_timed
+	mov	INSTANCE, MINE
+	start	exit_timed, 3, DP_O_TIMED_CALLS, %edi
+	cmpq	$0, (%rdx,%rdi,8)
+	je	exit_timed_other
+	entry
+	expect_exit exit_timed
+	imul	dp_arena+DP_O_STREAM_STRIDE(%rip), %edi
+	add	dp_arena+DP_O_STREAMS(%rip), %rdi
+	mov	(%rdi), %r8
+	cmp	LIMIT(%rdi), %r8
 	jae	exit_timed_other
-	doubt	%r8
-	mov	%r10d, %eax
-	and	dp_arena+DP_O_STREAM_MASK(%rip), %eax
-	lea	DATA(%r9,%rax), %rdi
-	mov	%edx, %ecx
-	shr	$DP_O_CALL_SHIFT, %ecx
-	or	$DP_O_STREAM_CALL << 27, %ecx
-	mov	%ecx, WHAT(%rdi)
-	thread
-	mov	%eax, WHOSE(%rdi)
-	mov	TICKS(MINE), %rax
-	mov	%rax, ENTERED(%rdi)
-	mov	SAVED_AX(%rsp), %rax
-	mov	%rax, VALUE(%rdi)
+	movl	$0, STATE(INSTANCE)
+	mov	%r8d, %ecx
+	and	dp_arena+DP_O_STREAM_MASK(%rip), %ecx
+	lea	DATA(%rdi,%rcx), %r9
+	shr	$DP_O_CALL_SHIFT, %edx
+	or	$DP_O_STREAM_CALL << 27, %edx
+	mov	%edx, WHAT(%r9)
+	thread	%rcx, %ecx
+	mov	%ecx, WHOSE(%r9)
+	mov	TICKS(INSTANCE), %rcx
+	mov	%rcx, ENTERED(%r9)
+	mov	SAVED_AX(%rsp), %rcx
+	mov	%rcx, VALUE(%r9)
 	clock
-	mov	%rax, (%rdi)
-	add	$BYTES, %r10
-	mov	%r10, (%r9)
+	mov	%rdx, (%r9)
+	add	$BYTES, %r8
+	mov	%r8, (%rdi)
 exit_timed_committed:
-	movslq	dp_arena+DP_O_RSEQ_OFFSET(%rip), %rax
-	movq	$0, %fs:DP_RSEQ_CS(%rax)
+	movslq	dp_arena+DP_O_RSEQ_OFFSET(%rip), %rcx
+	movq	$0, %fs:DP_RSEQ_CS(%rcx)
 	movq	$0, (MINE)
 	pop	%r10
 	pop	%r9
 	pop	%r8
+	pop	%rdi
 	end
 	ret
 	look_far exit_timed
@@ -357,9 +342,15 @@ exit_timed_other:
 	pop	%r10
 	pop	%r9
 	pop	%r8
+	pop	%rdi
 	other
 	sign
-	abort_exit exit_timed, %r8
+exit_timed_abort:
+	mov	MINE, INSTANCE
+	cmp	%rsi, (INSTANCE)
+	jne	exit_timed_again
+	movl	$LIVE, STATE(INSTANCE)
+	jmp	exit_timed_again
 
 	/* struct dp_agent_sequence, relative to here */
 	.section .rodata.call_sequences, "a", @progbits

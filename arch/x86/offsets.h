@@ -27,10 +27,9 @@
 #define DP_O_BLOCK_BITS 27432
 #define DP_O_CALL_SEQUENCES 27456
 /* engine/layout/block.h */
-#define DP_O_BLOCK_SHIFT 10
 #define DP_O_BLOCK_BYTES 1024
 #define DP_O_BLOCK_FACTOR 0x5bd1e995
-#define DP_O_BLOCK_FACTOR_SHIFT 24
+#define DP_O_BLOCK_FACTOR_SHIFT 34
 #define DP_O_CALL_EXIT 1
 #define DP_O_CALL_ENTER 2
 #define DP_O_CALL_SHARED 4

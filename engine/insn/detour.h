@@ -24,16 +24,17 @@ struct dp_native;
 
 #define DP_DETOUR_ALIGN 32
 /* Bytes at most: of what counts, of what calls a followed handler, of a program, of each instruction with its call-outs, of what counts
- * an inner one */
+ * an inner one, and of what counts where a call begins or ends */
 #define DP_DETOUR_HEAD 192
 #define DP_FOLLOWED_MAX 704
 #define DP_NATIVE_MAX 1024
 #define DP_DETOUR_INSN 96
 #define DP_DETOUR_COUNT 208
+#define DP_DETOUR_CALL 448
 #define DP_DETOUR_MAX                             \
 	(DP_NATIVE_MAX + DP_DETOUR_ALIGN +        \
 	 (DP_REGION_INSNS + 1) * DP_DETOUR_INSN + \
-	 (DP_REGION_INSNS - 1) * DP_DETOUR_COUNT)
+	 DP_REGION_INSNS * DP_DETOUR_CALL)
 
 /**
  * struct dp_rseq - where a thread's struct rseq is
@@ -104,6 +105,17 @@ struct dp_detour_followed {
 };
 
 /**
+ * struct dp_detour_calls - of the calls that detours begin and end themselves
+ * @wipe: address of a word that is 0 in fork children, which have no blocks
+ * @blocks: address of the directory; @block_bits: of an offset in it; @instance_words: see struct
+ *         dp_arena_control
+ */
+struct dp_detour_calls {
+	u64 wipe, blocks;
+	u32 block_bits, instance_words;
+};
+
+/**
  * struct dp_detour_spec - what a detour has to do
  * @from: address of the site; @code: its bytes; @region: what the jump displaces
  * @at: address of the detour, a multiple of DP_DETOUR_ALIGN
@@ -116,6 +128,10 @@ struct dp_detour_followed {
  * @call: likewise, before the last instruction, whatever @before says
  * @inner: 1 + offset of the counter of an inner instruction, which the detour counts by @inner_rseq;
  *         then @before is called out only if that is impossible. 0: none
+ * @calls: of all calls, or NULL
+ * @call_at: address of the struct dp_call_entry of a call that begins or ends at an instruction, which
+ *         the detour counts by @inner_rseq while there is @call_value; else @before is called out. 0: none.
+ *         Not beside @native, @followed or @tracked
  * @rseq: count without the agent, or NULL. Then @before[0] is called out only if
  *        counting is impossible, and with DP_CALLOUT_UNCOUNTED.
  * @table: address of the CPUs' addresses of counters, 65,536 of them, 0 for no CPU
@@ -147,6 +163,9 @@ struct dp_detour_spec {
 	u32 call;
 	const struct dp_rseq *rseq, *inner_rseq;
 	u32 inner[DP_REGION_INSNS];
+	const struct dp_detour_calls *calls;
+	u64 call_at[DP_REGION_INSNS];
+	u64 call_value[DP_REGION_INSNS];
 	u64 table;
 	u32 counter, met_counter;
 	const struct dp_native *native;

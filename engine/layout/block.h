@@ -2,8 +2,8 @@
 /*
  * block: the instances of one piece of a stack.
  *
- *   slot ─► tag: its upper bits ─► directory: a line with this tag ─► block
- *        └► its lower bits ─────────────────────────────────────────► instance
+ *   slot ─► tag: where the piece begins ─► directory: a line with this tag ─► block
+ *        └► its lower bits ───────────────────────────────────────────────► instance
  *
  * A block has an instance for each word of the piece, so an instance is found without a
  * search. Only the thread that runs on a stack touches its instances, by plain loads and
@@ -16,8 +16,7 @@
 
 #include "port_types.h"
 
-#define DP_BLOCK_SHIFT 10
-#define DP_BLOCK_BYTES (1u << DP_BLOCK_SHIFT) /* of a stack */
+#define DP_BLOCK_BYTES 1024u /* of a stack */
 #define DP_BLOCK_WORDS (DP_BLOCK_BYTES / 8)
 /* A tag is in its home, or in another of these lines, by exclusive or. Detours look in the
  * first two. */
@@ -34,10 +33,10 @@ struct dp_block {
 	u64 tag, instances;
 };
 
-/** dp_block_tag() - which piece of a stack a slot is in */
+/** dp_block_tag() - where the piece of a stack begins that a slot is in */
 static inline u64 dp_block_tag(u64 slot)
 {
-	return slot >> DP_BLOCK_SHIFT;
+	return slot & ~(u64)(DP_BLOCK_BYTES - 1);
 }
 
 /** dp_block_word() - which word of its piece a slot is */
@@ -48,7 +47,7 @@ static inline u32 dp_block_word(u64 slot)
 
 /* Detours compute the same. Blocks of one stack are scattered: two stacks meet in single lines. */
 #define DP_BLOCK_FACTOR 0x5bd1e995u
-#define DP_BLOCK_FACTOR_SHIFT 24
+#define DP_BLOCK_FACTOR_SHIFT 34
 
 /** dp_block_home() - where a tag is looked for first; @mask: lines, less one */
 static inline u32 dp_block_home(u64 tag, u32 mask)
@@ -64,8 +63,14 @@ static inline u32 dp_block_home(u64 tag, u32 mask)
  * @group: as of an instance
  */
 struct dp_call_entry {
-	u32 counter, group;
+	u32 group, counter;
 };
+
+/** dp_call_value() - both, as they are read and written */
+static inline u64 dp_call_value(struct dp_call_entry entry)
+{
+	return (u64)entry.counter << 32 | entry.group;
+}
 
 #define DP_CALL_EXIT 1u
 #define DP_CALL_ENTER 2u

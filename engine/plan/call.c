@@ -2,6 +2,7 @@
 /* call: which call-outs come to code that counts calls (arch/x86/exits.S). */
 #include "arch/arch.h"
 #include "engine/layout/arena.h"
+#include "engine/layout/block.h"
 #include "engine/layout/probe.h"
 #include "engine/layout/ring.h"
 #include "engine/plan/call.h"
@@ -12,6 +13,10 @@
 #define MORE (DP_WAY_JUDGED | DP_WAY_XMM)
 /* An exit that has to be looked at before it is one */
 #define DEPENDS (DP_WAY_TAKEN | DP_WAY_TAIL_TARGET)
+
+/* Code in a detour costs eight times the memory of a call-out, and cache lines of its own: worth it for
+ * functions that somebody has picked, not for all that there are. */
+#define INLINE_SITES 1024
 
 static bool can(const struct dp_engine *e)
 {
@@ -78,4 +83,41 @@ enum dp_call_way dp_call_way(const struct dp_engine *e, const struct dp_site *s)
 	if (!p || e->probes[p - 1].next || s->intercept >= 0)
 		return DP_CALL_HITS;
 	return dp_call_way_of(e, p - 1);
+}
+
+static u32 counter_of(const struct dp_engine *e, u32 probe)
+{
+	return (e->view.probe_counters + probe) * (u32)sizeof(u64);
+}
+
+struct dp_call_entry dp_call_entry(const struct dp_engine *e, u32 probe,
+				   enum dp_call_way way)
+{
+	u32 group = e->probes[probe].group + 1;
+	u32 exit = DP_CALL_EXIT |
+		   (e->probes[probe].way & DP_WAY_SHARED ? DP_CALL_SHARED : 0);
+
+	switch (way) {
+	case DP_CALL_BEGINS:
+	case DP_CALL_BEGINS_TIMED:
+		return (struct dp_call_entry){
+			probe + 1, counter_of(e, probe) | DP_CALL_ENTER
+		};
+	case DP_CALL_FINISHES:
+		return (struct dp_call_entry){ group,
+					       counter_of(e, probe) | exit };
+	case DP_CALL_FINISHES_TIMED:
+		return (struct dp_call_entry){ group,
+					       probe << DP_CALL_SHIFT | exit };
+	default:
+		return (struct dp_call_entry){ 0 };
+	}
+}
+
+bool dp_call_is_inline(const struct dp_engine *e, const struct dp_site *s)
+{
+	enum dp_call_way way = dp_call_way(e, s);
+
+	return (way == DP_CALL_BEGINS || way == DP_CALL_FINISHES) &&
+	       s - e->sites < INLINE_SITES;
 }

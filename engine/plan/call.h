@@ -4,6 +4,7 @@
 #define DP_PLAN_CALL_H
 
 #include "port_types.h"
+#include "engine/layout/block.h"
 
 struct dp_engine;
 struct dp_site;
@@ -25,5 +26,13 @@ enum dp_call_way {
 enum dp_call_way dp_call_way(const struct dp_engine *e,
 			     const struct dp_site *site);
 enum dp_call_way dp_call_way_of(const struct dp_engine *e, u32 probe);
+
+/** dp_call_entry() - what there is to do at the site of @probe, whose only probe it is; @way: not
+ *  DP_CALL_HITS */
+struct dp_call_entry dp_call_entry(const struct dp_engine *e, u32 probe,
+				   enum dp_call_way way);
+
+/** dp_call_is_inline() - does the detour itself count the calls that begin or end at @site? */
+bool dp_call_is_inline(const struct dp_engine *e, const struct dp_site *site);
 
 #endif

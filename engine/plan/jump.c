@@ -201,6 +201,30 @@ static u64 by_of(const struct dp_engine *e, const struct dp_site *member,
 	}
 }
 
+/* Calls that the detour counts itself */
+static void encode_calls(const struct dp_engine *e, const struct dp_site *s,
+			 const struct dp_detour_calls *calls,
+			 struct dp_detour_spec *spec)
+{
+	const struct dp_site *member;
+	u32 probe;
+	int k;
+
+	for (k = 0; k < s->region.nr && !spec->native; k++) {
+		member = member_at(e, s, k);
+		if (!spec->before[k] || spec->inner[k] ||
+		    !dp_call_is_inline(e, member))
+			continue;
+		probe = member->first_probe - 1;
+		spec->calls = calls;
+		spec->call_at[k] =
+			e->arena->control.calls +
+			(member->place - 1) * sizeof(struct dp_call_entry);
+		spec->call_value[k] = dp_call_value(
+			dp_call_entry(e, probe, dp_call_way(e, member)));
+	}
+}
+
 /* @by: what the first one's comes to, if the detour does not count; or 0 */
 static void encode(const struct dp_engine *e, const struct dp_site *s,
 		   const struct dp_jump *j, u64 stubs, u64 by,
@@ -396,6 +420,13 @@ int dp_jump_plan(const struct dp_engine *e, const struct dp_site *s,
 			arena_at(e, offsetof(struct dp_arena, hit.vm_children)),
 		.touches = touches_of(e, s, way.touches),
 	};
+	const struct dp_arena_control *c = &e->arena->control;
+	const struct dp_detour_calls calls = {
+		.wipe = c->base + DP_WIPE_OFFSET,
+		.blocks = c->blocks,
+		.block_bits = (u32)c->block_bits,
+		.instance_words = c->instance_words,
+	};
 	struct dp_jump_work work;
 	struct dp_detour d;
 	u16 n;
@@ -423,6 +454,7 @@ int dp_jump_plan(const struct dp_engine *e, const struct dp_site *s,
 	j->after = work.after;
 	j->counted = work.counted;
 	encode(e, s, j, stubs, by, &spec);
+	encode_calls(e, s, &calls, &spec);
 	encode_duplicate(e, s, stubs, &spec);
 	if (way.calls == DP_CALLS_TRACKED)
 		spec.tracked = by;

@@ -26,39 +26,9 @@ static u32 only_linked(const struct dp_engine *e, const struct dp_site *s)
 	return only;
 }
 
-static u32 counter_of(const struct dp_engine *e, u32 probe)
-{
-	return (e->view.probe_counters + probe) * (u32)sizeof(u64);
-}
-
-static struct dp_call_entry entry_of(const struct dp_engine *e, u32 probe,
-				     enum dp_call_way way)
-{
-	u32 group = e->probes[probe].group + 1;
-	u32 exit = DP_CALL_EXIT |
-		   (e->probes[probe].way & DP_WAY_SHARED ? DP_CALL_SHARED : 0);
-
-	switch (way) {
-	case DP_CALL_BEGINS:
-	case DP_CALL_BEGINS_TIMED:
-		return (struct dp_call_entry){
-			counter_of(e, probe) | DP_CALL_ENTER, probe + 1
-		};
-	case DP_CALL_FINISHES:
-		return (struct dp_call_entry){ counter_of(e, probe) | exit,
-					       group };
-	case DP_CALL_FINISHES_TIMED:
-		return (struct dp_call_entry){ probe << DP_CALL_SHIFT | exit,
-					       group };
-	default:
-		return (struct dp_call_entry){ 0 };
-	}
-}
-
 static void put(struct dp_engine *e, u32 i, struct dp_call_entry entry)
 {
-	__atomic_store_n(&e->instances.calls[i],
-			 (u64)entry.group << 32 | entry.counter,
+	__atomic_store_n(&e->instances.calls[i], dp_call_value(entry),
 			 __ATOMIC_RELEASE);
 }
 
@@ -75,7 +45,7 @@ void dp_calls_note(struct dp_engine *e, u32 i)
 	if (probe != DP_NO_GROUP && e->view.probes[probe].enabled)
 		way = dp_call_way_of(e, probe);
 	timed = way == DP_CALL_BEGINS_TIMED || way == DP_CALL_FINISHES_TIMED;
-	entry = way == DP_CALL_HITS ? none : entry_of(e, probe, way);
+	entry = way == DP_CALL_HITS ? none : dp_call_entry(e, probe, way);
 	put(e, place - 1, timed ? none : entry);
 	put(e, place - 1 + e->instances.max_calls, timed ? entry : none);
 }

@@ -8,6 +8,7 @@
 #include "engine/insn/detour.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/site.h"
+#include "engine/plan/call.h"
 #include "engine/plan/copy.h"
 #include "engine/plan/jump.h"
 #include "engine/plan/plan.h"
@@ -164,7 +165,8 @@ static u64 coming(const struct dp_engine *e)
 		if (s->addr && !s->place && !s->watch)
 			bytes += (s->records ? 2 : 1) * DP_COPY_MAX +
 				 dp_jump_room(e, s) +
-				 inner_sites(e, s) * DP_DETOUR_COUNT;
+				 inner_sites(e, s) * DP_DETOUR_COUNT +
+				 dp_call_is_inline(e, s) * DP_DETOUR_CALL;
 	}
 	return bytes;
 }

@@ -69,9 +69,9 @@ static bool at_word(struct at *at)
 
 	at->v = word_of(at->of, block, word);
 	at->key = NULL;
-	at->slot = (tag << DP_BLOCK_SHIFT) + word * 8;
+	at->slot = tag + word * 8;
 	at->group = __atomic_load_n(&at->v->group, __ATOMIC_ACQUIRE) - 1;
-	return tag && !(tag >> (SLOT_BITS - DP_BLOCK_SHIFT)) &&
+	return tag && tag == dp_block_tag(tag) && !(tag >> SLOT_BITS) &&
 	       is_entry(at->of, at->group);
 }
 

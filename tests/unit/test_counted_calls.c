@@ -21,8 +21,11 @@
 #include <sys/ucontext.h>
 #include <unistd.h>
 #include <x86intrin.h>
+#include "arch/arch.h"
 #include "engine/hit/hit.h"
 #include "engine/insn/callout.h"
+#include "engine/insn/detour.h"
+#include "engine/insn/region.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/block.h"
 #include "engine/layout/instance.h"
@@ -53,32 +56,38 @@ struct through {
 	u64 sp, number, entry;
 };
 
-/* rbx and r12 are left for this code. */
+/* rbx and r12 are left for this code: @name, which goes on with @through at the site. */
+#define THROUGH(name, through)                                         \
+	".text\n" name ":\n"                                           \
+	"	push %rbx; push %r12; push %rbp\n"                           \
+	"	mov %rdi, %rbx\n"                                            \
+	"	mov %rsp, %r12\n"                                            \
+	"	push 80(%rbx); popfq\n"                                      \
+	"	mov 0(%rbx), %rax; mov 8(%rbx), %rcx; mov 16(%rbx), %rdx\n"  \
+	"	mov 24(%rbx), %rsi; mov 32(%rbx), %rdi; mov 40(%rbx), %r8\n" \
+	"	mov 48(%rbx), %r9; mov 56(%rbx), %r10; mov 64(%rbx), %r11\n" \
+	"	mov 72(%rbx), %rbp\n"                                        \
+	"	mov 88(%rbx), %rsp\n" through "	mov %rsp, 88(%rbx)\n"  \
+	"	mov %r12, %rsp\n"                                            \
+	"	mov %rax, 0(%rbx); mov %rcx, 8(%rbx); mov %rdx, 16(%rbx)\n"  \
+	"	mov %rsi, 24(%rbx); mov %rdi, 32(%rbx); mov %r8, 40(%rbx)\n" \
+	"	mov %r9, 48(%rbx); mov %r10, 56(%rbx); mov %r11, 64(%rbx)\n" \
+	"	mov %rbp, 72(%rbx)\n"                                        \
+	"	pushfq; pop 80(%rbx)\n"                                      \
+	"	pop %rbp; pop %r12; pop %rbx\n"                              \
+	"	ret\n"
+
 void call_out(struct through *r);
-__asm__(".text\n"
-	"call_out:\n"
-	"	push %rbx; push %r12; push %rbp\n"
-	"	mov %rdi, %rbx\n"
-	"	mov %rsp, %r12\n"
-	"	push 80(%rbx); popfq\n"
-	"	mov 0(%rbx), %rax; mov 8(%rbx), %rcx; mov 16(%rbx), %rdx\n"
-	"	mov 24(%rbx), %rsi; mov 32(%rbx), %rdi; mov 40(%rbx), %r8\n"
-	"	mov 48(%rbx), %r9; mov 56(%rbx), %r10; mov 64(%rbx), %r11\n"
-	"	mov 72(%rbx), %rbp\n"
-	"	mov 88(%rbx), %rsp\n"
-	"	lea -128(%rsp), %rsp\n"
-	"	push 96(%rbx)\n"
-	"	call *104(%rbx)\n"
-	"	lea 136(%rsp), %rsp\n"
-	"	mov %rsp, 88(%rbx)\n"
-	"	mov %r12, %rsp\n"
-	"	mov %rax, 0(%rbx); mov %rcx, 8(%rbx); mov %rdx, 16(%rbx)\n"
-	"	mov %rsi, 24(%rbx); mov %rdi, 32(%rbx); mov %r8, 40(%rbx)\n"
-	"	mov %r9, 48(%rbx); mov %r10, 56(%rbx); mov %r11, 64(%rbx)\n"
-	"	mov %rbp, 72(%rbx)\n"
-	"	pushfq; pop 80(%rbx)\n"
-	"	pop %rbp; pop %r12; pop %rbx\n"
-	"	ret\n");
+__asm__(THROUGH("call_out", "	lea -128(%rsp), %rsp\n"
+			    "	push 96(%rbx)\n"
+			    "	call *104(%rbx)\n"
+			    "	lea 136(%rsp), %rsp\n"));
+
+/* By a detour of this region */
+void jump_out(struct through *r);
+void region(void);
+__asm__(THROUGH("jump_out", "	jmp *104(%rbx)\n"
+			    "region: nopl 8(%rax,%rax,1)\n"));
 
 /* Sites and probes of a function: its entry, a return, and a jump to another function */
 enum { ENTER, RETURN, TAIL, KINDS };
@@ -142,6 +151,50 @@ static void make_probe(u32 function, u32 kind)
 	make_call(function, kind);
 }
 
+/* Detours of the functions whose calls are not timed, and where each is entered */
+static u8 detours[FUNCTIONS * KINDS][1024] __attribute__((aligned(4096)));
+static struct dp_detour made[FUNCTIONS * KINDS];
+
+static void make_detour(u32 function, u32 kind)
+{
+	const struct dp_arena_control *c = &dp_arena.control;
+	const struct dp_rseq rseq = { (s32)__rseq_offset, RSEQ_SIG };
+	const struct dp_detour_calls calls = { (u64)&dp_wipe, c->blocks,
+					       (u32)c->block_bits,
+					       c->instance_words };
+	u32 n = number_of(function, kind);
+	struct dp_region whole;
+	const char *why;
+	struct dp_detour_spec spec = {
+		.from = (u64)region,
+		.at = (u64)detours[n],
+		.entry = (u64)dp_hit_entry,
+		.code = (const u8 *)region,
+		.region = &whole,
+		.before = { (n | DP_CALLOUT_UNCOUNTED) + 1 },
+		.inner_rseq = &rseq,
+		.table = (u64)dp_table,
+		.calls = &calls,
+		.call_at = { (u64)call_at(function, kind) },
+		.call_value = { dp_call_value(*call_at(function, kind)) },
+	};
+
+	assert_int_equal(dp_region_decode_all(spec.code, 5, &whole, &why), 0);
+	assert_int_equal(dp_detour_make(&spec, &made[n]), 0);
+	assert_in_range(made[n].len, 1, DP_DETOUR_CALL + 10);
+	memcpy(detours[n], made[n].code, made[n].len);
+}
+
+static void make_detours(void)
+{
+	u32 i, k;
+
+	mprotect(detours, sizeof(detours), PROT_READ | PROT_WRITE | PROT_EXEC);
+	for (i = 0; i < FUNCTIONS; i++)
+		for (k = 0; k < KINDS && !is_timed(i); k++)
+			make_detour(i, k);
+}
+
 static int setup(void **state)
 {
 	u32 i, k;
@@ -154,6 +207,7 @@ static int setup(void **state)
 	for (i = 0; i < FUNCTIONS; i++)
 		for (k = 0; k < KINDS; k++)
 			make_probe(i, k);
+	make_detours();
 	return 0;
 }
 
@@ -203,6 +257,8 @@ static u64 entry_of(u32 function, u32 kind)
 	return kind == ENTER ? (u64)dp_enter_entry : (u64)dp_exit_entry;
 }
 
+static bool
+	by_detours; /* which have the code in themselves, where it does not time */
 static bool steps; /* the next hit is stepped through */
 
 static void hit(const struct thread *t, u32 function, u32 kind, u64 sp)
@@ -216,7 +272,13 @@ static void hit(const struct thread *t, u32 function, u32 kind, u64 sp)
 	r.sp = sp;
 	r.number = number_of(function, kind) | DP_CALLOUT_UNCOUNTED;
 	r.entry = t->fast ? entry_of(function, kind) : (u64)dp_hit_entry;
-	call_out(&r);
+	if (t->fast && by_detours && !is_timed(function)) {
+		r.entry = (u64)detours[number_of(function, kind)] +
+			  made[number_of(function, kind)].start;
+		jump_out(&r);
+	} else {
+		call_out(&r);
+	}
 	assert_int_equal(rseq_here()->rseq_cs, 0);
 	assert_int_equal(r.flags & ARITHMETIC, flags);
 	assert_int_equal(r.sp, sp);
@@ -395,8 +457,8 @@ static void see_blocks(struct seen *s)
 		s->used++;
 		/* Code that was interrupted has taken another serial number. */
 		s->sum += (v->word ^ v->ret << 8) *
-			  (lines[i / DP_BLOCK_WORDS].tag * DP_BLOCK_WORDS +
-			   i % DP_BLOCK_WORDS);
+			  (lines[i / DP_BLOCK_WORDS].tag +
+			   i % DP_BLOCK_WORDS * 8);
 	}
 }
 
@@ -577,7 +639,7 @@ static void goes_to_the_agent_where_it_is_not_simple(void **state)
 		u32 home = dp_block_home(tag, BLOCKS - 1);
 		struct dp_block *lines = dp_at(dp_arena.control.block_off);
 
-		lines[home ^ i].tag = 1;
+		lines[home ^ i].tag = DP_BLOCK_BYTES;
 		pairs(&t, 7, 1);
 		assert_int_equal(lines[home ^ (i + 1)].tag, tag);
 		assert_int_equal(pairs(&t, 7, 10), i ? 20 : 0);
@@ -684,11 +746,9 @@ static void calls_are_timed(void **state)
 	sched_setaffinity(0, sizeof(set), &set);
 }
 
-#define STORE 5 /* bytes of mov %rax, %fs:8(%r8) */
-
-/* A thread is stepped to where it has just counted. */
+/* A thread is stepped to where it has just counted. @store: bytes of the store ahead of @start */
 static struct {
-	u64 start, pc, steps;
+	u64 start, pc, store, steps;
 	const u64 *slot;
 	struct dp_exit_instance is;
 } stop;
@@ -700,21 +760,42 @@ static void step_on(int signal, siginfo_t *info, void *context)
 	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
 	u64 pc = (u64)regs[REG_RIP];
 
-	if (pc == stop.start - STORE)
-		regs[REG_RIP] += STORE;
+	if (pc == stop.start - stop.store)
+		regs[REG_RIP] += (greg_t)stop.store;
 	if (pc == stop.pc)
 		stop.is = *instance_at(stop.slot);
 	if (pc == stop.pc || stop.steps++ == 1000)
 		regs[REG_EFL] &= ~0x100;
 }
 
-static void step_to_the_count(struct thread *t, u32 function, u32 kind)
+static void stop_in_code(u32 function, u32 kind)
 {
 	const s32 *at = dp_call_sequences +
 			3 * (2 * is_timed(function) + (kind != ENTER));
 
 	stop.start = (u64)dp_call_sequences + (u64)(s64)at[0];
 	stop.pc = (u64)dp_call_sequences + (u64)(s64)at[1];
+	stop.store = 5; /* mov %rdx, %fs:8(%rcx) */
+}
+
+static void stop_in_detour(u32 function, u32 kind)
+{
+	const u64 code = (u64)detours[number_of(function, kind)],
+		  *descriptor = (void *)code;
+
+	while (descriptor[0] || descriptor[1] - code >= sizeof(*detours))
+		descriptor += 4;
+	stop.start = descriptor[1];
+	stop.pc = descriptor[1] + descriptor[2];
+	stop.store = 9; /* mov %rdx, %fs:rseq_cs */
+}
+
+static void step_to_the_count(struct thread *t, u32 function, u32 kind)
+{
+	if (by_detours && !is_timed(function))
+		stop_in_detour(function, kind);
+	else
+		stop_in_code(function, kind);
 	stop.slot = &t->stack[7];
 	stop.steps = 0;
 	steps = true;
@@ -854,19 +935,32 @@ static void threads_lose_nothing(void **state)
 	free(t);
 }
 
+static int with_detours(void **state)
+{
+	by_detours = true;
+	return setup(state);
+}
+
+static int without(void **state)
+{
+	by_detours = false;
+	return 0;
+}
+
+#define BOTH(test)                           \
+	cmocka_unit_test_setup(test, setup), \
+		cmocka_unit_test_setup_teardown(test, with_detours, without)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(leaves_what_the_agent_leaves, setup),
-		cmocka_unit_test_setup(goes_to_the_agent_where_it_is_not_simple,
-				       setup),
-		cmocka_unit_test_setup(leaves_what_is_in_doubt_to_the_agent,
-				       setup),
+		BOTH(leaves_what_the_agent_leaves),
+		BOTH(goes_to_the_agent_where_it_is_not_simple),
+		BOTH(leaves_what_is_in_doubt_to_the_agent),
+		BOTH(what_is_being_counted_is_in_doubt),
+		BOTH(interruptions_lose_nothing),
+		BOTH(threads_lose_nothing),
 		cmocka_unit_test_setup(calls_are_timed, setup),
-		cmocka_unit_test_setup(what_is_being_counted_is_in_doubt,
-				       setup),
-		cmocka_unit_test_setup(interruptions_lose_nothing, setup),
-		cmocka_unit_test_setup(threads_lose_nothing, setup),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

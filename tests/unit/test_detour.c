@@ -15,6 +15,8 @@
 #include <sys/mman.h>
 #include <sys/rseq.h>
 #include <ucontext.h>
+#include "engine/layout/block.h"
+#include "engine/layout/instance.h"
 #include "engine/insn/detour.h"
 #include "engine/insn/callout.h"
 #include "engine/layout/site.h"
@@ -1355,6 +1357,58 @@ static void make_own(struct dp_detour_spec *s, enum own_kind own)
 	s->tracked = own == TRACKED ? at(STUB) : 0;
 }
 
+/* A call that a detour begins or ends: its instance is the one of the slot, in a block of the first line of
+ * the directory or of the other one. */
+static struct {
+	struct dp_block directory[2];
+	struct dp_exit_instance block[DP_BLOCK_WORDS], *is;
+	u64 entry, slot;
+	u32 kind;
+} step_call;
+
+#define STEP_GROUP 7
+
+static void make_call(struct dp_detour_spec *s, const struct machine *m,
+		      u32 kind, bool far)
+{
+	static struct dp_detour_calls calls;
+	static u32 nobodys_child = 1;
+	struct dp_call_entry value = { STEP_GROUP, COUNTER | kind };
+
+	memset(&step_call, 0, sizeof(step_call));
+	step_call.kind = kind;
+	step_call.slot = m->r[RSP];
+	step_call.is = &step_call.block[dp_block_word(m->r[RSP])];
+	step_call.directory[far] =
+		(struct dp_block){ dp_block_tag(m->r[RSP]),
+				   (u64)(uintptr_t)step_call.block };
+	step_call.entry = dp_call_value(value);
+	calls = (struct dp_detour_calls){
+		.wipe = (u64)(uintptr_t)&nobodys_child,
+		.blocks = (u64)(uintptr_t)step_call.directory,
+		.instance_words = sizeof(struct dp_exit_instance) / 8,
+	};
+	s->calls = &calls;
+	s->call_at[0] = (u64)(uintptr_t)&step_call.entry;
+	s->call_value[0] = dp_call_value(value);
+}
+
+static void expect_call(bool before)
+{
+	struct dp_exit_instance is = { .group = STEP_GROUP,
+				       .state = DP_INSTANCE_LIVE };
+
+	if (!step_call.kind)
+		return;
+	if (before) {
+		is.word *= step_call.kind == DP_CALL_EXIT;
+		step_call.is->word = is.word;
+	} else {
+		is.word *= step_call.kind == DP_CALL_ENTER;
+		assert_true(step_call.is->word == is.word);
+	}
+}
+
 /* @interrupts: in its sequences, at each of so many steps, run after run */
 static void step_detour(const struct machine *m, struct dp_detour_spec *spec,
 			int interrupts)
@@ -1367,17 +1421,21 @@ static void step_detour(const struct machine *m, struct dp_detour_spec *spec,
 	assert_in_range(d.unwind.nr, 1, DP_UNWIND_NOTES - 1);
 	for (i = 0; i <= interrupts; i++) {
 		stepper.interrupts = i;
+		expect_call(true);
 		run_stepped(m, &d);
+		expect_call(false);
 		assert_true(stepper.steps > 1);
 	}
 }
 
-/** struct manner - how a detour is stepped */
+/** struct manner - how a detour is stepped; @call: DP_CALL_ENTER or DP_CALL_EXIT, or 0; @far: of its block */
 struct manner {
 	enum kind kind;
 	enum own_kind own;
 	int interrupts;
 	const struct dp_duplicate *duplicate;
+	u32 call;
+	bool far;
 };
 
 static void step_one(const struct machine *m, size_t n,
@@ -1399,6 +1457,9 @@ static void step_one(const struct machine *m, size_t n,
 	if (how->duplicate)
 		spec.duplicate = *how->duplicate;
 	make_own(&spec, how->own);
+	step_call.kind = 0;
+	if (how->call)
+		make_call(&spec, m, how->call, how->far);
 	count_from_zero(can_count(how->kind));
 	step_detour(m, &spec, how->interrupts);
 	memcpy(area + TEXT, code, n);
@@ -1417,6 +1478,19 @@ static void steps_on(bool on)
 	assert_int_equal(sigaction(SIGTRAP, &sa, NULL), 0);
 }
 
+static void step_calls(const struct machine *m, size_t n, int interrupts)
+{
+	struct manner how = { .kind = COUNTS_INNER, .interrupts = interrupts };
+	int far;
+
+	for (far = 0; far < 2; far++)
+		for (how.call = DP_CALL_EXIT; how.call <= DP_CALL_ENTER;
+		     how.call++) {
+			how.far = far;
+			step_one(m, n, &how);
+		}
+}
+
 static void step_kinds(const struct machine *m, size_t n, int interrupts)
 {
 	struct manner how = { .interrupts = interrupts };
@@ -1430,6 +1504,7 @@ static void step_kinds(const struct machine *m, size_t n, int interrupts)
 		for (how.kind = 0; how.kind < KINDS; how.kind++)
 			if (counts_first(how.kind))
 				step_one(m, n, &how);
+	step_calls(m, n, interrupts);
 }
 
 static void step_duplicates(void)

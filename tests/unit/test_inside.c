@@ -103,7 +103,9 @@ static void finds_calls_in_blocks(void **state)
 	/* No entry, and no stack */
 	v->group = 99;
 	assert_int_equal(in_progress(&w), 2);
-	block_at(&w, SLOT, 0)->tag |= 1ull << 37;
+	block_at(&w, SLOT, 0)->tag |= 1ull << 47;
+	assert_int_equal(in_progress(&w), 1);
+	block_at(&w, SLOT, 0)->tag = dp_block_tag(SLOT) + 16;
 	assert_int_equal(in_progress(&w), 1);
 	block_at(&w, SLOT, 0)->tag = 0;
 	assert_int_equal(in_progress(&w), 1);
@@ -154,9 +156,9 @@ static void gives_back_blocks_of_stacks_that_have_gone(void **state)
 	lines = (void *)((char *)w.e->arena + w.e->arena->control.block_off);
 	assert_false(dp_engine_blocks_crowded(w.e));
 	for (i = 0; i < 512; i++)
-		lines[i].tag = i + 1;
+		lines[i].tag = (i + 1) * DP_BLOCK_BYTES;
 	assert_false(dp_engine_blocks_crowded(w.e));
-	lines[512].tag = 513;
+	lines[512].tag = 513 * DP_BLOCK_BYTES;
 	assert_true(dp_engine_blocks_crowded(w.e));
 	assert_int_equal(dp_engine_blocks_reclaim(w.e), 513);
 	assert_int_equal(dp_engine_blocks_reclaim(w.e), 0);
