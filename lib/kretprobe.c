@@ -234,7 +234,8 @@ static u8 how_quick(const struct kretprobe *rp,
 		return 1;
 	if (both & ~DP_TOUCHES_FEW)
 		return DP_QUICK_FOLLOWED_FOR_MORE;
-	return f->data_size ? DP_QUICK_FOLLOWED_WITH_DATA : DP_QUICK_FOLLOWED;
+	return f->data_size > sizeof(u64) ? DP_QUICK_FOLLOWED_WITH_DATA :
+					    DP_QUICK_FOLLOWED;
 }
 
 static void count_stub_pools(int n)
@@ -277,6 +278,8 @@ static struct pool *make_pool(struct kretprobe *rp, enum dp_return_way way)
 		.unwind = !!(rp->kp.flags & KPROBE_FLAG_UNWIND),
 		.exits = way == DP_RETURN_SITE,
 	};
+	_Static_assert(sizeof(struct dp_instance) % ALIGN,
+		       "the first word of data is in the stride");
 	p->instance_pool.quick = how_quick(rp, &p->instance_pool);
 	make_instances(&p->instance_pool);
 	count_stub_pools(way == DP_RETURN_STUB);

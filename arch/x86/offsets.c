@@ -121,6 +121,7 @@ _Static_assert(DP_O_ENDS_RETURNED == DP_CALL_RETURNED, "ends");
 _Static_assert(DP_O_STUB_LIVE == DP_FRAME_LIVE, "state");
 _Static_assert(DP_O_STUB_BOUND == DP_FRAME_BOUND, "state");
 _Static_assert(DP_O_BUSY_PAIR == DP_BUSY_PAIR, "busy");
+_Static_assert(DP_O_BUSY_TURN == DP_BUSY_TURN, "busy");
 AT(DP_O_REGS_ORIG_AX, struct dp_call_frame, regs.orig_ax);
 AT(DP_O_REGS_IP, struct dp_call_frame, regs.ip);
 AT(DP_O_REGS_FLAGS, struct dp_call_frame, regs.flags);

@@ -56,17 +56,17 @@
 /* struct dp_stack */
 #define DP_O_STACK_JUMPED 4
 #define DP_O_STACK_BUSY 16
-#define DP_O_STACK_SP 32
+#define DP_O_STACK_SP 72
 #define DP_O_STACK_REGS 48
-#define DP_O_STACK_ALT_SP 72
-#define DP_O_STACK_ZONE 88
-#define DP_O_STACK_ZONE_SIZE 96
-#define DP_O_STACK_ALT_SIZE 80
+#define DP_O_STACK_ALT_SP 80
+#define DP_O_STACK_ZONE 96
+#define DP_O_STACK_ZONE_SIZE 104
+#define DP_O_STACK_ALT_SIZE 88
 #define DP_O_STACK_VECTORS 256
 #define DP_O_STACK_TID 0
 #define DP_O_STACK_MINE 24
-#define DP_O_STACK_FRAMES 64
-#define DP_O_STACK_INSTANCE 152
+#define DP_O_STACK_FRAMES 32
+#define DP_O_STACK_INSTANCE 56
 #define DP_O_STACK_TASK 184
 #define DP_O_STACK_TURNS 3296
 #define DP_O_HINTS_MASK 31
@@ -87,13 +87,13 @@
 #define DP_O_INSTANCE_RET 8
 #define DP_O_INSTANCE_TASK 16
 #define DP_O_INSTANCE_FRAME 24
-#define DP_O_INSTANCE_NEXT 32
+#define DP_O_INSTANCE_NEXT 64
 #define DP_O_INSTANCE_POOL 40
 #define DP_O_INSTANCE_INDEX 48
 #define DP_O_INSTANCE_USED 56
 #define DP_O_INSTANCE_ENDING 52
 #define DP_O_INSTANCE_HELD 60
-#define DP_O_INSTANCE_CALLS 64
+#define DP_O_INSTANCE_CALLS 32
 #define DP_O_INSTANCE_SIZE 104
 #define DP_O_ENDS_RETURNED 0
 /* struct dp_frame, and dp_frames */
@@ -117,6 +117,7 @@
 
 #define DP_O_BUSY_HANDLER 1
 #define DP_O_BUSY_FAST 2
+#define DP_O_BUSY_TURN 0x100
 #define DP_O_BUSY_ENTER 4
 #define DP_O_BUSY_RETURN 5
 #define DP_O_BUSY_FOLLOWED 6

@@ -118,12 +118,9 @@
 	jmp	\slow
 	.endm
 
-	/* and back: changes rax */
+	/* and back */
 	.macro	switch_back
-	mov	DP_O_STACK_BUSY(%rsp), %rax
-	mov	$-1, %al
-	inc	%rax
-	mov	%rax, DP_O_STACK_BUSY(%rsp)
+	addq	$DP_O_BUSY_TURN - DP_O_BUSY_PAIR, DP_O_STACK_BUSY(%rsp)
 	mov	%rsi, %rsp
 	.endm
 
@@ -179,7 +176,8 @@ dp_pair_counted:
 	cmp	%rax, DP_O_POOL_FAST(%rdx)
 	jne	first
 	/* Is the caller no stub, and are all calls of the thread farther up? */
-known:	mov	(%rcx), %rax
+known:	mov	(%rcx), %r8
+	mov	%r8, %rax
 	sub	dp_arena+DP_O_PAIR_STUBS(%rip), %rax
 	cmp	dp_arena+DP_O_PAIR_STUB_BYTES(%rip), %rax
 	jb	back
@@ -200,8 +198,8 @@ taken:	mov	DP_O_INSTANCE_FRAME(%rdi), %rax
 	jne	unbound
 	cmp	%rdi, DP_O_STUB_INSTANCES(%rax)
 	jne	unbound
-	mov	(%rcx), %rax
-	mov	%rax, DP_O_INSTANCE_RET(%rdi)
+	mov	%r8, DP_O_INSTANCE_RET(%rdi)
+	movq	$0, DP_O_INSTANCE_SIZE(%rdi)	/* its data, if there is any; there is room */
 	mov	DP_O_POOL_ENTRY(%rdx), %rax
 	cmpb	$DP_O_QUICK_FOLLOWED, DP_O_POOL_QUICK(%rdx)
 	jne	more
@@ -310,8 +308,9 @@ found:	mov	DP_O_NUMBER(%rsi), %eax
 	test	%rax, %rax
 	jz	unbound
 	mov	%rax, DP_O_INSTANCE_TASK(%rdi)
+	mov	(%rcx), %r8
 	jmp	taken
-	/* There is data to clear, or the handler touches more. */
+	/* There is more data to clear, or the handler touches more. */
 more:	mov	DP_O_POOL_DATA_SIZE(%rdx), %eax
 	add	$7, %eax
 	and	$-8, %eax

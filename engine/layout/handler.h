@@ -64,18 +64,19 @@ struct dp_stack {
 	u32 jumped, alt_off, pad;
 	u64 busy;
 	u64 mine;
-	u64 sp;
+	u64 frames;
 	u32 probe, x87;
 	u64 regs;
+	u64 instance; /* the end of a line: see pairs.S */
 	u64 guard;
-	u64 frames;
+	u64 sp;
 	u64 alt_sp, alt_size;
 	u64 zone, zone_size;
 	u64 bare_low, bare_high, exception;
 	u64 site;
 	u64 faulting;
 	u64 after; /* the handler runs after an instruction */
-	u64 instance, rest, counter, sum;
+	u64 rest, counter, sum;
 	u64 task, thread;
 	u8 vectors[DP_VECTORS_SIZE] __attribute__((aligned(64)));
 	u64 trapped[21]; /* the registers of a hit by a breakpoint */

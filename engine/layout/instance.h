@@ -199,7 +199,7 @@ struct dp_instance_pool {
 
 #define DP_POOL_NO_ENTRY 1
 /* Handlers are followed, and touch DP_TOUCHES_SOME at most; or DP_TOUCHES_FEW, and there is data to clear, or
- * none */
+ * a word of it at most: there is room for that in any case */
 #define DP_QUICK_FOLLOWED_FOR_MORE 2
 #define DP_QUICK_FOLLOWED_WITH_DATA 3
 #define DP_QUICK_FOLLOWED 4
@@ -235,10 +235,10 @@ struct dp_instance_pool {
  */
 struct dp_instance {
 	u64 user, ret_addr, task;
-	u64 frame, next, instance_pool;
+	u64 frame, calls, instance_pool;
 	u32 index, ending;
-	u32 used, held;
-	u64 calls, otherwise[DP_CALL_ENDS];
+	u32 used, held; /* the end of a line: see pairs.S */
+	u64 next, otherwise[DP_CALL_ENDS];
 };
 
 /** dp_instance_is_inside() - has the instance a call that is tracked? */

@@ -30,7 +30,7 @@ END
 under() {
 	local name=$1 said
 	shift
-	start "$VICTIMS/writers" 3
+	start "$VICTIMS/writers" 2
 	"$DPROBES" "$@" -q --duration 900ms -p "$victim" >"$dir/tool" 2>&1 &
 	local tool=$!
 	pids+=("$tool")

@@ -61,13 +61,16 @@ __asm__(".text\n"
 
 static volatile unsigned long seen[8];
 static volatile long runs[2];
+static volatile unsigned long last; /* word of the data */
 
 static int looks(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	seen[0] = regs->di;
 	seen[1] = regs->r8;
-	seen[2] = *(unsigned long *)ri->data;
-	*(unsigned long *)ri->data = 7;
+	seen[2] = ((unsigned long *)ri->data)[0] |
+		  ((unsigned long *)ri->data)[last];
+	((unsigned long *)ri->data)[last] = 7;
+	((unsigned long *)ri->data)[0] = 7;
 	runs[0]++;
 	return 0;
 }
@@ -161,14 +164,16 @@ static bool ended(struct kretprobe *rp, unsigned long calls)
 #define TIMES 9
 
 /* The first calls are not the usual ones: there is no stub yet. */
-static void registers(void)
+static void registers(size_t words)
 {
 	struct kretprobe rp = { .kp.addr = (void *)pairs_function,
 				.entry_handler = looks,
 				.handler = looks_back,
-				.data_size = 8 };
+				.data_size = 8 * words };
 	unsigned long r[REGS], was[REGS], n, good = 0, told = 0;
 
+	last = words - 1;
+	runs[0] = runs[1] = 0;
 	is(register_kretprobe(&rp), 0, "handlers that are followed");
 	for (n = 1; n <= TIMES; n++) {
 		fill(r, n);
@@ -401,7 +406,8 @@ static void faulting(bool back)
 
 int main(void)
 {
-	registers();
+	registers(1);
+	registers(5);
 	more_registers();
 	calls_within_calls();
 	in_turn();

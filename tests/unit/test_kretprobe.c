@@ -114,8 +114,9 @@ static void followed_handlers_are_known(void **state)
 {
 	assert_int_equal(how_quick(plain, plain, 1, 0), DP_QUICK_FOLLOWED);
 	assert_int_equal(how_quick(NULL, NULL, 1, 0), DP_QUICK_FOLLOWED);
-	/* There is data to clear. */
-	assert_int_equal(how_quick(plain, plain, 1, 8),
+	/* A word of data is always cleared; there is more. */
+	assert_int_equal(how_quick(plain, plain, 1, 8), DP_QUICK_FOLLOWED);
+	assert_int_equal(how_quick(plain, plain, 1, 9),
 			 DP_QUICK_FOLLOWED_WITH_DATA);
 	assert_int_equal(how_quick(of_ip, plain, 1, 8),
 			 DP_QUICK_FOLLOWED_FOR_MORE);

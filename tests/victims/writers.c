@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * writers: a program with a child of fewer rights, which shares what a fork child shares
- * and would change what its parent executes. Usage: writers [seconds]
+ * and would change what its parent executes. Usage: writers [seconds], from
+ * the signal on
  *
  * On SIGUSR1 it makes such a child. The child tries to make every mapping of dprobes
  * writable that it executes, or that only the tool may write, and prints each success.
@@ -154,7 +155,7 @@ static int right(unsigned long n)
 
 int main(int argc, char **argv)
 {
-	time_t end = time(NULL) + (argc > 1 ? atoi(argv[1]) : 5);
+	time_t end = time(NULL) + 60;
 	unsigned long n = 0, wrong = 0;
 	pid_t pid = 0;
 	int status;
@@ -165,6 +166,7 @@ int main(int argc, char **argv)
 	while (time(NULL) < end) {
 		wrong += !right(n++);
 		if (asked && !pid) {
+			end = time(NULL) + (argc > 1 ? atoi(argv[1]) : 5);
 			pid = fork();
 			if (!pid)
 				child();
