@@ -696,6 +696,53 @@ static struct dp_exit_instance *instance_at(const u64 *slot)
 				c->instance_stride);
 }
 
+static struct dp_block *line_of(const u64 *slot)
+{
+	struct dp_block *lines = dp_at(dp_arena.control.block_off);
+	u64 tag = dp_block_tag((u64)slot);
+
+	while (lines->tag != tag)
+		lines++;
+	return lines;
+}
+
+/* It has no blocks: neither is one looked at, nor is anything counted. */
+static void a_fork_child_has_no_part_in_it(void **state)
+{
+	struct thread t = { .stack = stack_at(0), .fast = true };
+	u64 counted, instances;
+	u32 function;
+
+	for (function = 0; function < FUNCTIONS; function++) {
+		pairs_of(&t, function, 7, 2);
+		instances = line_of(&t.stack[7])->instances;
+		counted = see().counts[number_of(function, ENTER)];
+		dp_wipe.owner = 0;
+		line_of(&t.stack[7])->instances = 64;
+		enter(&t, function, 7);
+		leave(&t, RETURN);
+		line_of(&t.stack[7])->instances = instances;
+		dp_wipe.owner = DP_FAKE_PID;
+		assert_int_equal(see().counts[number_of(function, ENTER)],
+				 counted);
+		assert_int_equal(instance_at(&t.stack[7])->word, 0);
+	}
+}
+
+/* So a tool that looks at a call twice sees whether it is the same. */
+static void each_call_has_a_number(void **state)
+{
+	struct thread t = { .stack = stack_at(0), .fast = true };
+	u32 function, before;
+
+	for (function = 0; function < FUNCTIONS; function++) {
+		pairs_of(&t, function, 7, 1);
+		before = instance_at(&t.stack[7])->serial;
+		assert_int_equal(pairs_of(&t, function, 7, 10), 0);
+		assert_int_equal(instance_at(&t.stack[7])->serial, before + 10);
+	}
+}
+
 /* Of a record that has been made last */
 static const struct dp_stream_call *last_call(u64 head)
 {
@@ -960,6 +1007,8 @@ int main(void)
 		BOTH(what_is_being_counted_is_in_doubt),
 		BOTH(interruptions_lose_nothing),
 		BOTH(threads_lose_nothing),
+		BOTH(a_fork_child_has_no_part_in_it),
+		BOTH(each_call_has_a_number),
 		cmocka_unit_test_setup(calls_are_timed, setup),
 	};
 
