@@ -56,6 +56,23 @@ conditions() { "$DPROBES" trace -q -o "$dir/trace" "$@" -- "$victim_bin" forms >
 is "conditions compare with signs" "$(conditions 'usdt:forms:s32 if arg0 < 0' 'usdt:forms:u32 if arg0 > 0' 'usdt:forms:reals if arg0 == 1.5 && arg3 > 0' \
 	'usdt:forms:s32 if arg0 > 0' 'usdt:forms:s8 if arg0 != -17')" 3
 
+# A program of the language
+cat >"$dir/prog.dp" <<'P'
+name = tracepoints
+modtype = user
+major = 7
+offset = usdt:forms:s32
+	push v,"arg0 < 0"
+	log 1
+offset = usdt:forms:low
+	push v,"arg2"
+	log 1
+P
+"$DPROBES" run --json -q -o "$dir/records" "$dir/prog.dp" -- "$victim_bin" forms >"$dir/out" 2>"$dir/err"
+is "a program has the values of a tracepoint, too" "$(grep -oE '"probe":"[^"]*"|[0-9a-f]{16}"' "$dir/records" | tr -d '"' | paste -sd' ')" \
+	"probe:usdt:forms:s32 $(printf '0100000000000000') probe:usdt:forms:low $(sed -n 's/^usdt:forms:low.*arg2=\([0-9]*\).*/\1/p' "$dir/out" |
+		python3 -c 'print(int(input()).to_bytes(8, "little").hex())')"
+
 # Semaphores
 at_of() { "$DPROBES" list -v "usdt:$1" -p "$victim" 2>/dev/null | sed -n 's/^    semaphore: //p' | head -n 1; }
 value() { dd if="/proc/${2:-$victim}/mem" bs=1 skip=$(($1)) count=2 status=none 2>/dev/null | od -An -tu2 | tr -d ' '; }
@@ -207,6 +224,11 @@ is "and its passes are counted" "$hits" "$(sed -n 's/^child passed \([0-9]*\) .*
 is "both are lowered in the end" "$(value "$at")" 0
 kill -TERM "$victim"
 wait "$victim"
+
+# An exec has another program's semaphores.
+"$DPROBES" stat -f --json -q -o "$dir/counts" usdt:victim:guarded -- sh -c "exec timeout -s TERM 0.5 $victim_bin rounds" >"$dir/out" 2>"$dir/err"
+is "what a followed process executes is probed, and its semaphores are raised" \
+	"$(grep tracepoints "$dir/counts" | grep -o '"hits":[0-9]*' | cut -d: -f2)" "$(sed -n 's/^passed \([0-9]*\) .*/\1/p' "$dir/out")"
 
 # A process that probes itself: the tool is a guest of the library's engine.
 export LD_PRELOAD=$PWD/build/libdprobes.so.1

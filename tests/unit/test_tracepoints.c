@@ -412,5 +412,6 @@ int main(void)
 		cmocka_unit_test(test_moved),	cmocka_unit_test(test_damaged),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("tracepoints", tests, NULL, NULL);
 }
