@@ -249,14 +249,14 @@ int dp_semaphores_set(struct dp_process *proc, u64 base,
 	return dp_process_ended(proc) ? 0 : err;
 }
 
+/* A site that has been taken out may have left its semaphore to another place of the tracepoint. */
 static bool is_gone(const struct dp_view *view, u64 code)
 {
-	u32 i;
+	u32 i = 0;
 
-	for (i = 0; i < view->nr_sites; i++)
-		if (view->sites[i].addr == code)
-			return view->sites[i].armed == DP_SITE_GONE;
-	return true;
+	while (i < view->nr_sites && view->sites[i].addr != code)
+		i++;
+	return i < view->nr_sites && view->sites[i].armed == DP_SITE_GONE;
 }
 
 void dp_semaphores_forget(struct dp_process *proc)
