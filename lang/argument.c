@@ -56,6 +56,10 @@ static int argument(struct dp_lang_reader *r, struct dp_source_place at,
 				   "arguments are there at the entry of a "
 				   "function, and this is a probe of its "
 				   "return");
+	if (r->program->points[r->program->nr_points - 1].usdt)
+		return dp_lang_bad(r, at,
+				   "the arguments of a tracepoint are values: "
+				   "push v,\"arg0\" is the first");
 	if (number->value <= NR_REGISTERS)
 		return emit_register(r, at, registers[number->value - 1]);
 	return emit_from_stack(r, at, number->value);

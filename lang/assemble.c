@@ -47,10 +47,11 @@ static int check_watch(struct dp_lang_reader *r,
 		return dp_lang_bad(r, point->watch_at,
 				   "what is watched does not return; remove "
 				   "\"retprobe = yes\"");
-	if (point->line)
+	if (point->line || point->usdt)
 		return dp_lang_bad(r, point->at,
-				   "a line has no variable; write \"address = "
-				   "SYMBOL\"");
+				   "a %s has no variable; write \"address = "
+				   "SYMBOL\"",
+				   point->line ? "line" : "tracepoint");
 	if (!point->symbol && !point->absolute)
 		return dp_lang_bad(r, point->at,
 				   "this is a place in a file, and memory is "
@@ -79,6 +80,10 @@ static int check_point(struct dp_lang_reader *r,
 		return dp_lang_bad(r, point->watch_at,
 				   "this probe watches no place; add "
 				   "\"address = SYMBOL\" behind this line");
+	if (point->usdt && point->retprobe)
+		return dp_lang_bad(r, point->at,
+				   "a tracepoint does not return; remove "
+				   "\"retprobe = yes\"");
 	switch (point->watch) {
 	case DP_LANG_WATCH_EXECUTE:
 		return check_execution(r, point);

@@ -300,7 +300,43 @@ static int store_line(struct dp_lang_reader *r, struct dp_lang_point *point,
 	return 0;
 }
 
-/* SYMBOL [(+|-) NUMBER], or FILE:LINE */
+/* One of the names of usdt:PROVIDER:NAME, behind a colon */
+static int take_name(struct dp_lang_reader *r, struct dp_token *name)
+{
+	int err = 0;
+
+	if (r->tok.kind != ':')
+		return dp_lang_bad(r, r->tok.at,
+				   "a tracepoint is usdt:PROVIDER:NAME");
+	err = dp_lex_next(r);
+	*name = r->tok;
+	if (err)
+		return err;
+	if (name->kind != DP_TOKEN_WORD && name->kind != DP_TOKEN_NAME)
+		return dp_lang_bad(r, name->at,
+				   "a tracepoint is usdt:PROVIDER:NAME");
+	return dp_lex_next(r);
+}
+
+static int store_tracepoint(struct dp_lang_reader *r,
+			    struct dp_lang_point *point)
+{
+	struct dp_token provider, name;
+	int err = take_name(r, &provider) ?: take_name(r, &name);
+
+	if (err)
+		return err;
+	free(point->symbol);
+	point->symbol = NULL;
+	if (asprintf(&point->symbol, "%.*s:%.*s", (int)provider.len, provider.s,
+		     (int)name.len, name.s) < 0)
+		return dp_lang_nomem(r->diag);
+	point->usdt = true;
+	point->at = dp_lang_join(point->at, name.at);
+	return 0;
+}
+
+/* SYMBOL [(+|-) NUMBER], FILE:LINE, or usdt:PROVIDER:NAME */
 static int store_symbol(struct dp_lang_reader *r, struct dp_lang_point *point)
 {
 	struct dp_lang_number number = { 0 };
@@ -314,6 +350,8 @@ static int store_symbol(struct dp_lang_reader *r, struct dp_lang_point *point)
 	point->line = name.kind == DP_TOKEN_NAME &&
 		      dp_lang_is_line(name.s, name.len);
 	err = dp_lex_next(r);
+	if (!err && r->tok.kind == ':' && dp_lex_is(&name, "usdt"))
+		return store_tracepoint(r, point);
 	if (!err && r->tok.kind == ':' && name.kind == DP_TOKEN_WORD)
 		return store_line(r, point, &name);
 	if (err || (r->tok.kind != '+' && r->tok.kind != '-'))

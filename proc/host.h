@@ -44,6 +44,11 @@ int dp_host_look(struct dp_host *host);
 int dp_host_share(struct dp_host *host, struct dp_diag *diag);
 void dp_host_close(struct dp_host *host);
 
+/** dp_host_base() - where its agent begins, for dp_semaphores_set() */
+u64 dp_host_base(const struct dp_host *host);
+/** dp_host_lower() - lower the semaphores that a tool has raised in a process that probes itself */
+void dp_host_lower(struct dp_process *proc);
+
 /** struct dp_host_patch - bytes that the engine has written over: @len from @addr on */
 struct dp_host_patch {
 	u64 addr;

@@ -89,6 +89,8 @@ pid_t dp_process_pid(const struct dp_process *proc);
 u32 dp_process_inside(const struct dp_process *proc);
 /** dp_process_mem() - descriptor of /proc/PID/mem; the object's own */
 int dp_process_mem(const struct dp_process *proc);
+/** dp_process_base() - where its agent begins; 0: it has none */
+u64 dp_process_base(const struct dp_process *proc);
 /** dp_process_exe() - path of the program that the process ran when it was opened */
 const char *dp_process_exe(const struct dp_process *proc);
 bool dp_process_launched(const struct dp_process *proc);

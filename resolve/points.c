@@ -4,6 +4,7 @@
 #include "resolve/code.h"
 #include "resolve/exits.h"
 #include "resolve/lines.h"
+#include "resolve/tracepoints.h"
 #include "proc/proc.h"
 #include "sym/demangle.h"
 #include "sym/list.h"
@@ -169,13 +170,15 @@ static const char *module_name(struct resolver *r, const struct dp_module *m)
 }
 
 /* Where a point is; @symbol is "" if no function's name leads there. @of, @line: what debug
- * information has said, or NULL. */
+ * information has said, @tracepoint: what a note has, or NULL. */
 struct place {
 	const struct dp_module *m;
 	const char *symbol, *named;
 	u64 addr, offset;
 	const struct dp_line_places *of;
 	const struct dp_line_place *line;
+	const struct dp_found_tracepoint *tracepoint;
+	bool alone; /* the only place of that tracepoint */
 };
 
 /* The name to write: demangled where that leads back. @text: room for it */
@@ -216,6 +219,28 @@ static int name_line(struct resolver *r, struct dp_point *p,
 	return n < 0 || !p->place ? -ENOMEM : 0;
 }
 
+/* The tracepoint names the point, and where it is, which of its places. */
+static int name_tracepoint(struct resolver *r, struct dp_point *p,
+			   const struct place *at)
+{
+	const struct dp_found_tracepoint *f = at->tracepoint;
+	const char *where = strchr(p->name, ':') + 1;
+	char *name = NULL;
+
+	p->canonical = dp_tracepoint_spec(r->mods, module_name(r, at->m), f);
+	p->arguments = strdup(f->t->arguments);
+	p->note = f->note;
+	p->semaphore = f->t->semaphore ? f->t->semaphore + f->m->bias : 0;
+	if (!p->canonical || !p->arguments ||
+	    (!at->alone && asprintf(&name, "%s[%s]", p->canonical, where) < 0))
+		return -ENOMEM;
+	if (at->alone)
+		name = strdup(p->canonical);
+	free(p->name);
+	p->name = name;
+	return name ? 0 : -ENOMEM;
+}
+
 static int name_point(struct resolver *r, struct dp_point *p,
 		      const struct place *at)
 {
@@ -245,6 +270,8 @@ static int name_point(struct resolver *r, struct dp_point *p,
 		p->name = NULL;
 	if (n < 0 || !p->symbol || !p->module)
 		return -ENOMEM;
+	if (at->tracepoint)
+		return name_tracepoint(r, p, at);
 	return at->line ? name_line(r, p, at) : 0;
 }
 
@@ -297,22 +324,30 @@ static bool leads_back(struct resolver *r, const struct dp_symbol *s)
 	return same;
 }
 
+/* Name an address by a symbol that holds it, if there is such. */
+static void find_symbol(struct resolver *r, struct place *at)
+{
+	struct dp_symbol sym;
+
+	at->symbol = at->named = "";
+	if (dp_symbol_at(r->mods, at->addr, &sym) ||
+	    at->addr - sym.addr >= (sym.size ? sym.size : 1))
+		return;
+	at->symbol = sym.name;
+	at->offset = at->addr - sym.addr;
+	if (leads_back(r, &sym))
+		at->named = sym.name;
+}
+
 /* Add an address in its canonical form: by a symbol that holds it, if there is such.
  * @of, @line: what debug information has said, or NULL */
 static int add_address(struct resolver *r, const struct dp_module *m, u64 addr,
 		       const struct dp_line_places *of,
 		       const struct dp_line_place *line)
 {
-	struct place at = { m, "", "", addr, 0, of, line };
-	struct dp_symbol sym;
+	struct place at = { .m = m, .addr = addr, .of = of, .line = line };
 
-	if (!dp_symbol_at(r->mods, addr, &sym) &&
-	    addr - sym.addr < (sym.size ? sym.size : 1)) {
-		at.symbol = sym.name;
-		at.offset = addr - sym.addr;
-		if (leads_back(r, &sym))
-			at.named = sym.name;
-	}
+	find_symbol(r, &at);
 	return add_point(r, &at);
 }
 
@@ -627,6 +662,47 @@ static int resolve_line(struct resolver *r)
 	return err;
 }
 
+static bool same_tracepoint(const struct dp_found_tracepoint *a,
+			    const struct dp_found_tracepoint *b)
+{
+	return a->m == b->m && !strcmp(a->t->provider, b->t->provider) &&
+	       !strcmp(a->t->name, b->t->name);
+}
+
+/* Places of one tracepoint are not always side by side. */
+static bool is_alone(const struct dp_found_tracepoints *found, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < found->n; i++)
+		if (i != n && same_tracepoint(&found->v[i], &found->v[n]))
+			return false;
+	return true;
+}
+
+static int resolve_tracepoints(struct resolver *r)
+{
+	struct dp_found_tracepoints found;
+	int err = dp_spec_tracepoints(r->mods, r->spec, &found, r->diag);
+	size_t i;
+
+	if (err)
+		return err;
+	r->several |= found.n > 1;
+	for (i = 0; i < found.n && !err; i++) {
+		const struct dp_found_tracepoint *f = &found.v[i];
+		struct place at = { .m = f->m,
+				    .addr = f->m->bias + f->t->addr,
+				    .tracepoint = f,
+				    .alone = is_alone(&found, i) };
+
+		find_symbol(r, &at);
+		err = add_point(r, &at);
+	}
+	free(found.v);
+	return err;
+}
+
 static int resolve_address(struct resolver *r)
 {
 	u64 addr = r->spec->value;
@@ -673,6 +749,8 @@ static int resolve(struct resolver *r)
 		return resolve_offset(r);
 	case DP_POINT_LINE:
 		return resolve_line(r);
+	case DP_POINT_TRACEPOINT:
+		return resolve_tracepoints(r);
 	default:
 		return resolve_symbols(r);
 	}
@@ -755,6 +833,7 @@ static int copy_point(struct dp_point *to, const struct dp_point *from)
 	to->name = strdup(from->name);
 	to->canonical = copy_text(from->canonical);
 	to->place = copy_text(from->place);
+	to->arguments = copy_text(from->arguments);
 	to->symbol = strdup(from->symbol);
 	to->module = strdup(from->module);
 	to->exits = copy_of(from->exits, n * sizeof(*from->exits));
@@ -765,6 +844,7 @@ static int copy_point(struct dp_point *to, const struct dp_point *from)
 	return !to->name || !to->symbol || !to->module ||
 			       !to->canonical != !from->canonical ||
 			       !to->place != !from->place ||
+			       !to->arguments != !from->arguments ||
 			       (n && (!to->exits || !to->early_starts)) ||
 			       (from->nr_branches && !to->branches) ?
 		       -ENOMEM :
@@ -794,6 +874,7 @@ void dp_points_cut(struct dp_points *points, size_t n)
 		free(p->name);
 		free(p->canonical);
 		free(p->place);
+		free(p->arguments);
 		free(p->symbol);
 		free(p->module);
 		free(p->exits);

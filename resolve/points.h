@@ -16,12 +16,12 @@ struct dp_prototype;
 
 /* spec: [KIND:][MODULE:]POINT[(ARGS)][ if COND], by which a user names points. */
 
-/** enum dp_spec_kind - the KIND of a spec; 'p', 'r' and 'w' can be armed so far */
+/** enum dp_spec_kind - the KIND of a spec; all but 'j' and 'hook' can be armed so far */
 enum dp_spec_kind {
 	DP_SPEC_PROBE, /* p (default) */
 	DP_SPEC_RETURN, /* r, or func%return */
 	DP_SPEC_JPROBE, /* j */
-	DP_SPEC_USDT,
+	DP_SPEC_USDT, /* usdt: [MODULE:]PROVIDER:NAME, a static tracepoint */
 	DP_SPEC_HOOK,
 	DP_SPEC_WATCH, /* w: POINT[/LEN][:rw|:w|:x] */
 };
@@ -32,6 +32,7 @@ enum dp_point_form {
 	DP_POINT_ADDRESS, /* 0xADDR */
 	DP_POINT_FILE_OFFSET, /* +FILEOFFSET */
 	DP_POINT_LINE, /* file.c:42 */
+	DP_POINT_TRACEPOINT, /* of usdt: */
 };
 
 /** enum dp_inlines - are the inlined copies of a function its points, too? */
@@ -45,11 +46,12 @@ enum dp_inlines {
  * struct dp_asked - what debug information has told of one place in a file
  * @dev, @ino, @time: of the file, and when it was changed; @offset: of the place, from the
  *                    file's first address; @bias: where it is loaded
+ * @note: of a tracepoint: which of the file's notes tells of it
  * @prototype: for free()
  */
 struct dp_asked {
 	struct dp_asked *next;
-	u64 dev, ino, time, offset, bias;
+	u64 dev, ino, time, offset, bias, note;
 	struct dp_prototype *prototype;
 };
 
@@ -65,6 +67,8 @@ struct dp_spec {
 	enum dp_spec_kind kind;
 	char *module; /* "" = main program */
 	char *name; /* symbol or glob; source file for LINE */
+	/* of a tracepoint, or a glob. Without @module, it may be a module's name as well. Else NULL */
+	char *provider;
 	enum dp_point_form form;
 	u64 value; /* address, file offset or line */
 	u64 offset; /* +off of a symbol */
@@ -144,8 +148,8 @@ struct dp_branch {
 
 /**
  * struct dp_point - one address that a spec stands for
- * @name: canonical, pasteable spec, "libc.so.6:malloc+0x4"; of a line, and an inlined copy, what the
- *        user has written, and where that is if there are several: "prog:prog.c:23[main+0x4]"; owned
+ * @name: canonical, pasteable spec, "libc.so.6:malloc+0x4"; of a line, an inlined copy and a
+ *        tracepoint, where that is, too, if there are several: "prog:prog.c:23[main+0x4]"; owned
  * @canonical: the pasteable spec of such a point, else NULL; @place: more of where it is, or NULL; owned
  * @probe: its number in the engine, ascending over the points; a refused point has that
  *         of the point before it. @program: number of the program that it runs
@@ -164,6 +168,9 @@ struct dp_point {
 	bool gone; /* its module has been unloaded */
 	bool retired; /* what it was probed for has been taken out, for good */
 	u8 len; /* bytes that a watchpoint watches */
+	char *arguments; /* of a tracepoint, as its note has them; owned */
+	u32 note; /* its number among the notes of its file */
+	u64 semaphore; /* its address; 0: it has none */
 	int refused; /* negative errno if it cannot be probed */
 	char reason[160]; /* words for @refused */
 	/* of a return probe: the exits of its function */
@@ -212,6 +219,9 @@ int dp_points_find(struct dp_process *proc, struct dp_modules *mods,
 /** dp_points_renew() - find out again where tail jumps of all points lead. Return: 0 or -ENOMEM. */
 int dp_points_renew(struct dp_process *proc, struct dp_modules *mods,
 		    struct dp_points *points);
+/** dp_spec_has_tracepoints() - is there any that the spec, a usdt:, means? */
+bool dp_spec_has_tracepoints(struct dp_modules *mods,
+			     const struct dp_spec *spec);
 /** dp_point_refuse() - note why @point cannot be probed. Return: @err */
 int dp_point_refuse(struct dp_point *point, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

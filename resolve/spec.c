@@ -414,18 +414,46 @@ static int set_module(struct parser *p, const struct part *part)
 	return p->spec->module ? 0 : nomem(p);
 }
 
-/* usdt:[MODULE:]PROVIDER:NAME: the point itself has a colon. */
+/* A name of a tracepoint, or of its provider */
+static int parse_word(struct parser *p, const struct part *part, char **word)
+{
+	if (part->quoted && part->suffix != part->end)
+		return bad(p, part->suffix, part->end - part->suffix,
+			   "only ':' may follow a quoted name here");
+	*word = part_name(p, part, part->end);
+	if (!*word)
+		return nomem(p);
+	return **word ?
+		       0 :
+		       bad(p, part->start ? part->start - 1 : 0, 1,
+			   "a tracepoint is usdt:PROVIDER:NAME, or usdt:MODULE:PROVIDER:NAME");
+}
+
+/* usdt:*, and what is all of a provider's or a module's */
+static bool is_all(const struct parser *p, const struct part *part)
+{
+	return part->end == part->start + 1 && p->text[part->start] == '*';
+}
+
+/* usdt:[MODULE:]PROVIDER:NAME. Whether the first of two is a module, the process tells. */
 static int parse_usdt(struct parser *p, const struct part *part, int n)
 {
 	struct dp_spec *spec = p->spec;
+	const struct part *name = &part[n - 1];
 	int err = set_module(p, n == 3 ? part : NULL);
 
-	if (err)
-		return err;
-	part += n == 3;
-	spec->point_col = part->start;
-	spec->name = copy_text(p->text, part->start, p->end);
-	return spec->name ? 0 : nomem(p);
+	spec->form = DP_POINT_TRACEPOINT;
+	spec->point_col = part[n == 3].start;
+	if (!err && n == 1 && !is_all(p, part))
+		err = bad(
+			p, part->start, part->end - part->start,
+			"a tracepoint is usdt:PROVIDER:NAME; usdt:PROVIDER:* is all of one, usdt:* is all");
+	err = err ?: parse_word(p, &part[n == 3], &spec->provider);
+	err = err ?: parse_word(p, name, &spec->name);
+	if (!err)
+		spec->glob = strpbrk(spec->name, GLOB) ||
+			     strpbrk(spec->provider, GLOB);
+	return err;
 }
 
 /* :rw, :w or :x behind a point. Return: false: it is none of these */
@@ -496,7 +524,7 @@ static int parse_location(struct parser *p)
 		part++;
 		n--;
 	}
-	if (kind == DP_SPEC_USDT && (n == 2 || n == 3))
+	if (kind == DP_SPEC_USDT && n <= 3)
 		return parse_usdt(p, part, n);
 	if (kind == DP_SPEC_WATCH)
 		return parse_watch(p, part, n);
@@ -561,6 +589,7 @@ void dp_spec_free(struct dp_spec *spec)
 	free(spec->text);
 	free(spec->module);
 	free(spec->name);
+	free(spec->provider);
 	free(spec->args);
 	free(spec->cond);
 	free_asked(spec);
@@ -618,7 +647,7 @@ int dp_spec_supported(const struct dp_spec *spec, struct dp_diag *diag)
 {
 	static const char *const kinds[] = {
 		[DP_SPEC_JPROBE] = "jprobes (j:)",
-		[DP_SPEC_USDT] = "static tracepoints (usdt:)",
+		[DP_SPEC_USDT] = NULL,
 		[DP_SPEC_HOOK] = "hooks (hook:)",
 		[DP_SPEC_WATCH] = NULL,
 	};

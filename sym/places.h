@@ -19,6 +19,7 @@ enum dp_step_op {
 	DP_STEP_NUMBER, /* push @n */
 	DP_STEP_REGISTER, /* push general register @n, as DWARF numbers them */
 	DP_STEP_VECTOR, /* push the low half of vector register @n */
+	DP_STEP_THREAD, /* push the thread pointer; of tracepoints only */
 	DP_STEP_CFA, /* push the stack pointer of the caller; never in a struct dp_place */
 	DP_STEP_FRAME, /* push register @n, on which the frame is based; never there either */
 	DP_STEP_LOAD, /* replace an address by the @n bytes there: 1, 2, 4 or 8 */
@@ -57,6 +58,8 @@ enum dp_place_why {
 	DP_PLACE_NO_FRAME, /* the function's frame is not built yet, or gone */
 	DP_PLACE_UNCERTAIN, /* in pieces that may be elsewhere, or nowhere */
 	DP_PLACE_TOO_LARGE, /* for what the child may write */
+	DP_PLACE_FORM, /* the note of a tracepoint has it in a form that is not known */
+	DP_PLACE_SYMBOL, /* the note has it by a symbol that the module has not, or not one of */
 	DP_PLACE_WHYS,
 };
 
@@ -90,6 +93,7 @@ struct dp_known {
  * @pieces, @n: ascending, at least one
  * @known, @nr_known: where it can be told, if @pieces is NOWHERE; some of those places
  * @is_parameter: of the function, or of one that is inlined
+ * @written: as the note of a tracepoint has it; else NULL
  */
 struct dp_variable {
 	const char *name;
@@ -99,6 +103,7 @@ struct dp_variable {
 	const struct dp_known *known;
 	u32 nr_known;
 	bool is_parameter;
+	const char *written;
 };
 
 /** struct dp_type_name - a type of the program by its name: "node_t", "struct node" */
@@ -114,6 +119,7 @@ struct dp_type_name {
  * @is_entry: the address is the entry of its function
  * @entry: that of its function; 0: it is not known
  * @by_abi: its parameters are those of its prototype, passed as the ABI says
+ * @of_tracepoint: variables are the arguments of a tracepoint, in order: arg0, arg1, …
  */
 struct dp_scope {
 	const struct dp_variable *variables;
@@ -121,7 +127,7 @@ struct dp_scope {
 	const struct dp_type_name *types;
 	u32 nr_types;
 	u64 entry;
-	bool is_entry, by_abi;
+	bool is_entry, by_abi, of_tracepoint;
 };
 
 #endif

@@ -18,6 +18,11 @@ struct dp_modules;
 int dp_variable_find(struct dp_modules *mods, const struct dp_module *m,
 		     const char *name, u64 *addr);
 
+/** dp_variable_own() - the same of the symbol that @m itself has, whatever the dynamic linker has led
+ *  other uses of the name to. Return: as dp_variable_find(). */
+int dp_variable_own(struct dp_modules *mods, const struct dp_module *m,
+		    const char *name, u64 *addr);
+
 /**
  * dp_variable_at() - the variable that has @addr in it
  * @name: lives as long as @mods; @offset: of @addr in it; @m: its module, or NULL

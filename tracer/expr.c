@@ -462,6 +462,35 @@ static void log_parameters(struct dp_coder *c, struct dp_values *values)
 	}
 }
 
+/* All arguments of a tracepoint, or as many as a line has room for */
+static void log_arguments(struct dp_coder *c, struct dp_values *values,
+			  const struct dp_spec *spec)
+{
+	const struct dp_scope *scope = c->prototype->scope;
+	struct dp_value_item item = { 0 };
+	struct dp_trace_item *shown;
+	u32 i;
+
+	c->column = spec->point_col;
+	for (i = 0; i < scope->n && c->out->nr_items < DP_TRACE_ITEMS; i++) {
+		values->nr = 1;
+		values->v[0] = (struct dp_value){
+			.span = (int)strcspn(spec->text + c->column, " (")
+		};
+		dp_place_bind(&values->v[0], c->prototype, i, false);
+		shown = &c->out->items[c->out->nr_items];
+		log_item(c, &item, c->out->nr_items);
+		snprintf(shown->name, sizeof(shown->name), "%s",
+			 scope->variables[i].name);
+	}
+}
+
+static bool is_tracepoint(const struct dp_spec *spec)
+{
+	return spec->prototype && spec->prototype->scope &&
+	       spec->prototype->scope->of_tracepoint;
+}
+
 /* An empty log makes no record, so the program logs 0 elements; but of a call there is one. */
 static void log_end(struct dp_coder *c, const struct dp_spec *spec)
 {
@@ -651,9 +680,12 @@ int dp_expr_trace(const struct dp_spec *spec, struct dp_trace_program *program,
 
 	if (spec->args)
 		leaves |= log_items(&c, spec, &values);
+	else if (is_tracepoint(spec))
+		log_arguments(&c, &values, spec);
 	else if (spec->prototype)
 		log_parameters(&c, &values);
-	else if (spec->form != DP_POINT_LINE && !spec->bare)
+	else if (spec->form != DP_POINT_LINE &&
+		 spec->form != DP_POINT_TRACEPOINT && !spec->bare)
 		log_default(&c);
 	log_end(&c, spec);
 	finish(&c, t);

@@ -5,6 +5,8 @@
 #include "resolve/exits.h"
 #include "proc/inspect.h"
 #include "sym/exits.h"
+#include "sym/places.h"
+#include "sym/prototypes.h"
 #include "sym/sym.h"
 #include "sym/variable.h"
 #include "tracer/output.h"
@@ -13,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #include "resolve/points.h"
 
@@ -21,6 +24,7 @@ struct row {
 	struct dp_armed a;
 	const char *name;
 	const char *place; /* of a line or an inlined copy, or NULL */
+	const struct dp_point *point; /* NULL: of an armed probe */
 	pid_t pid; /* 0: of the process that the user named */
 	pid_t tool; /* of an armed probe; 0: it has ended */
 	const char *symbol, *module, *mode, *reason, *flags;
@@ -31,6 +35,16 @@ struct row {
 static const char *access_of(const struct dp_armed *a)
 {
 	return a->watch == DP_SITE_WRITTEN ? "w" : "rw";
+}
+
+static void tracepoint_json(FILE *out, const struct dp_point *p)
+{
+	fputs(",\"tracepoint\":", out);
+	dp_json_string(out, p->canonical);
+	fputs(",\"arguments\":", out);
+	dp_json_string(out, p->arguments);
+	if (p->semaphore)
+		dp_output_print(out, ",\"semaphore\":\"0x%lx\"", p->semaphore);
 }
 
 static void row_json(FILE *out, const struct row *r)
@@ -51,6 +65,8 @@ static void row_json(FILE *out, const struct row *r)
 		fputs(",\"place\":", out);
 		dp_json_string(out, r->place);
 	}
+	if (r->point && r->point->arguments)
+		tracepoint_json(out, r->point);
 	if (r->a.middle)
 		dp_output_print(out, ",\"interior\":%lu", r->a.middle);
 	if (r->a.has_exits)
@@ -125,15 +141,52 @@ static void foretell_exits(const struct dp_session *s, size_t i, struct row *r)
 	}
 }
 
-static void list_verbose(FILE *out, const struct row *r)
+/* "(arg0, arg1)": the values that a tracepoint has */
+static void list_arguments(FILE *out, const struct dp_point *p)
 {
-	dp_output_print(out, "%s  %s  %s", r->name, r->mode, r->reason);
+	const struct dp_scope *s = p->names ? p->names->scope : NULL;
+	u32 i;
+
+	if (p->spec->kind != DP_SPEC_USDT || p->spec->args || !s)
+		return;
+	for (i = 0; i < s->n; i++)
+		dp_output_print(out, "%s%s", i ? ", " : "(",
+				s->variables[i].name);
+	if (s->n)
+		putc(')', out);
+}
+
+static void list_verbose(FILE *out, const struct row *r,
+			 const struct dp_point *p)
+{
+	dp_output_print(out, "%s", r->name);
+	list_arguments(out, p);
+	dp_output_print(out, "  %s  %s", r->mode, r->reason);
 	if (r->a.has_exits && *r->reason)
 		fputs("; ", out);
 	exits_text(out, r);
 	putc('\n', out);
 	if (r->place)
 		dp_output_print(out, "    %s\n", r->place);
+	if (p->arguments && *p->arguments)
+		dp_output_print(out, "    arguments: %s\n", p->arguments);
+	if (p->semaphore)
+		dp_output_print(out, "    semaphore: 0x%lx\n", p->semaphore);
+}
+
+/* Its other places have the same spec. */
+static bool is_listed(const struct dp_session *s, size_t n)
+{
+	const struct dp_point *p = &s->points.v[n];
+	size_t i = 0;
+
+	if (p->spec->kind != DP_SPEC_USDT)
+		return false;
+	while (i < n &&
+	       (s->points.v[i].spec != p->spec || s->points.v[i].refused ||
+		strcmp(s->points.v[i].canonical, p->canonical)))
+		i++;
+	return i < n;
 }
 
 static void print_point(struct dp_session *s, size_t i, bool planned)
@@ -147,6 +200,7 @@ static void print_point(struct dp_session *s, size_t i, bool planned)
 		       .has_exits = returns && planned && !p->refused },
 		.name = p->canonical ? p->canonical : p->name,
 		.place = p->place,
+		.point = p,
 		.symbol = p->symbol,
 		.module = p->module,
 		.offset = p->offset,
@@ -156,13 +210,16 @@ static void print_point(struct dp_session *s, size_t i, bool planned)
 
 	foretell(s, i, planned, &r);
 	foretell_exits(s, i, &r);
-	if (opt->json)
+	if (opt->json) {
 		row_json(opt->out, &r);
-	else if (!p->refused && !opt->verbose)
-		dp_output_print(opt->out, "%s\n", r.name);
+	} else if (!p->refused && !opt->verbose && !is_listed(s, i)) {
+		dp_output_print(opt->out, "%s", r.name);
+		list_arguments(opt->out, p);
+		putc('\n', opt->out);
+	}
 	if (opt->json || p->refused || !opt->verbose)
 		return;
-	list_verbose(opt->out, &r);
+	list_verbose(opt->out, &r, p);
 	dp_prototype_tell(s, i);
 }
 

@@ -34,6 +34,23 @@ static bool may_be_named_so(const struct dp_spec *spec)
 	return any;
 }
 
+/* What its arguments are is told by notes, once there is a process. */
+static int check_tracepoint(struct dp_spec *spec, struct dp_diag *diag)
+{
+	struct dp_values values;
+	int err = 0;
+
+	if (spec->args)
+		err = dp_value_list(&values, spec->args, spec->args_col + 1,
+				    diag);
+	if (!err && spec->cond)
+		err = dp_value_condition(&values, spec->cond, spec->cond_col,
+					 diag);
+	spec->asks = true;
+	spec->log = DP_VM_LOG;
+	return err;
+}
+
 int dp_names_check(const struct dp_session *s, struct dp_spec *spec,
 		   struct dp_diag *diag)
 {
@@ -48,6 +65,10 @@ int dp_names_check(const struct dp_session *s, struct dp_spec *spec,
 			      (int)strlen(spec->args) + 2);
 		return err;
 	}
+	if (spec->kind == DP_SPEC_USDT && !spec->asks)
+		return spec->args || spec->cond || s->kind->arguments ?
+			       check_tracepoint(spec, diag) :
+			       0;
 	if (!spec->asks && (spec->args || spec->cond || s->kind->arguments))
 		spec->prototype = spec->table = dp_prototype_of_spec(spec);
 	err = dp_expr_trace(spec, &program, diag);
@@ -67,14 +88,35 @@ int dp_names_check(const struct dp_session *s, struct dp_spec *spec,
 	return 0;
 }
 
-/* Names that debug information has at one point */
+/* Arguments that a note has */
+static int read_note(struct dp_session *s, struct dp_modules *mods,
+		     struct dp_spec *spec, struct dp_point *p,
+		     struct dp_diag *diag)
+{
+	int err = dp_prototype_ask(mods, spec, p);
+
+	spec->prototype = err ? NULL : p->names;
+	if (err)
+		return dp_diag_set(diag, err,
+				   "the file of %s cannot be read: %s", p->name,
+				   strerror(-err));
+	/* What is only listed needs no values. */
+	if (!s->kind->bind && !spec->args && !spec->cond)
+		return 0;
+	return dp_names_check(s, spec, diag);
+}
+
+/* Names that debug information, or a note, has at one point */
 static int ask_at(struct dp_session *s, struct dp_modules *mods,
 		  struct dp_spec *spec, struct dp_point *p,
 		  struct dp_diag *diag)
 {
 	const struct dp_prototype *table = dp_prototype_of_spec(spec);
-	int err = dp_prototype_ask(mods, spec, p);
+	int err;
 
+	if (spec->kind == DP_SPEC_USDT)
+		return read_note(s, mods, spec, p, diag);
+	err = dp_prototype_ask(mods, spec, p);
 	spec->prototype = err ? table : p->names;
 	if (err)
 		return dp_prototype_refuse(spec, err, diag);

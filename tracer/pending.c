@@ -18,11 +18,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* "" where the spec names none, and may mean any */
+static bool names_module(const struct dp_spec *spec)
+{
+	return *spec->module || spec->kind == DP_SPEC_USDT;
+}
+
+static const char *module_of(const struct dp_spec *spec)
+{
+	if (*spec->module || spec->kind != DP_SPEC_USDT)
+		return spec->module;
+	return "a module that has it";
+}
+
 static bool has_module(struct dp_modules *mods, const struct dp_spec *spec)
 {
 	const struct dp_module **list;
 	size_t n;
-	int err = dp_modules_match(mods, spec->module, &list, &n, NULL);
+	int err;
+
+	if (spec->kind == DP_SPEC_USDT && !*spec->module)
+		return dp_spec_has_tracepoints(mods, spec);
+	err = dp_modules_match(mods, spec->module, &list, &n, NULL);
 
 	if (!err)
 		free(list);
@@ -67,12 +84,15 @@ static void tell_unheard(const struct dp_session *s, const struct dp_spec *spec,
 	    (s->opt->verbose || dp_modules_linker(s->source->mods)))
 		dp_output_say(
 			"process %d: %s is not waited for: %s; have it load %s before dprobes begins",
-			s->source->pid, spec->text, why, spec->module);
+			s->source->pid, spec->text, why, module_of(spec));
 }
 
 static bool may_come(const struct dp_session *s, const struct dp_spec *spec)
 {
-	return s->opt->pending || dp_loadable(s, spec->module);
+	return s->opt->pending ||
+	       dp_loadable(s, *spec->module || !spec->provider ?
+				      spec->module :
+				      spec->provider);
 }
 
 /* May a spec wait with -f, where most processes never load its library? */
@@ -109,7 +129,7 @@ bool dp_pending_take(struct dp_session *s, size_t i, struct dp_diag *diag)
 {
 	const struct dp_spec *spec = &s->specs[i];
 
-	if (!s->kind->report || !*spec->module ||
+	if (!s->kind->report || !names_module(spec) ||
 	    spec->form == DP_POINT_ADDRESS || has_module(s->source->mods, spec))
 		return false;
 	if (s->opt->children ? !may_wait(s, spec) :
@@ -120,7 +140,7 @@ bool dp_pending_take(struct dp_session *s, size_t i, struct dp_diag *diag)
 	/* With -f specs are pending in nearly every process. */
 	if (!s->opt->quiet && (!s->tree || s->opt->verbose))
 		dp_output_say("%s%s is pending: %s is not loaded yet", who(s).s,
-			      spec->text, spec->module);
+			      spec->text, module_of(spec));
 	return true;
 }
 
@@ -413,5 +433,5 @@ void dp_pending_tell(const struct dp_session *s)
 		if (s->pending[i])
 			dp_output_say("%s%s was never armed: %s was not loaded",
 				      who(s).s, s->specs[i].text,
-				      s->specs[i].module);
+				      module_of(&s->specs[i]));
 }

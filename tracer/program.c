@@ -130,6 +130,22 @@ static int compile_data(struct making *m, const struct dp_lang_value *v,
 	return 0;
 }
 
+/* By the note of a tracepoint */
+static int compile_argument(struct making *m, const struct dp_lang_value *v,
+			    struct dp_point *at, struct dp_trace_program *out)
+{
+	struct dp_spec *spec = &m->s->specs[at->spec - m->s->specs];
+	int err = dp_prototype_ask(m->s->source->mods, spec, at);
+
+	if (err)
+		return dp_diag_set(&m->words, err,
+				   "the file of %s cannot be read: %s",
+				   at->name, strerror(-err));
+	spec->prototype = at->names;
+	err = dp_expr_push(spec, v->text, false, out, &m->words);
+	return err == -ENODATA ? -EINVAL : err;
+}
+
 /* By the tables of prototypes, or by debug information */
 static int compile(struct making *m, const struct dp_lang_value *v,
 		   size_t point, struct dp_trace_program *out)
@@ -142,6 +158,8 @@ static int compile(struct making *m, const struct dp_lang_value *v,
 
 	if (spec->kind == DP_SPEC_WATCH)
 		return compile_data(m, v, at, out);
+	if (spec->kind == DP_SPEC_USDT)
+		return compile_argument(m, v, at, out);
 	spec->prototype = spec->table = dp_prototype_of_spec(spec);
 	err = dp_expr_push(spec, v->text, at_return, out, &m->words);
 	if (err != -ENODATA && err != -EOPNOTSUPP)

@@ -9,6 +9,7 @@
 #include "tracer/values/code.h"
 #include "tracer/values/words.h"
 #include "sym/sym.h"
+#include "sym/tracepoints.h"
 #include "sym/types.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -99,7 +100,7 @@ void dp_prototype_tell(struct dp_session *s, size_t i)
 	const struct dp_words all = { .n = 0 };
 	struct dp_prototype *own = NULL;
 
-	if (dp_spec_is_glob(p->spec))
+	if (dp_spec_is_glob(p->spec) || p->spec->kind == DP_SPEC_USDT)
 		return;
 	if (!f && !ask_about(s->source->mods, p, &all, &own))
 		f = own;
@@ -133,6 +134,7 @@ static int identify(struct dp_modules *mods, const struct dp_point *p,
 			(u64)st.st_mtim.tv_nsec,
 		.offset = p->addr - m->bias,
 		.bias = m->bias,
+		.note = p->note,
 	};
 	return err;
 }
@@ -144,21 +146,38 @@ static const struct dp_asked *find_asked(const struct dp_spec *spec,
 
 	while (a && (a->dev != key->dev || a->ino != key->ino ||
 		     a->time != key->time || a->offset != key->offset ||
-		     a->bias != key->bias))
+		     a->bias != key->bias || a->note != key->note))
 		a = a->next;
 	return a;
+}
+
+static int ask_note(struct dp_modules *mods, const struct dp_point *p,
+		    struct dp_prototype **f)
+{
+	return dp_tracepoint_arguments(mods, dp_module_at(mods, p->addr),
+				       p->canonical, p->arguments, f);
+}
+
+static int ask_words(struct dp_modules *mods, const struct dp_spec *spec,
+		     const struct dp_point *p, struct dp_prototype **f)
+{
+	struct dp_words words = { .n = 0 };
+	int err = dp_words_add(&words, spec->args);
+
+	err = err ?: dp_words_add(&words, spec->cond);
+	err = err ?: ask_about(mods, p, &words, f);
+	dp_words_free(&words);
+	return err;
 }
 
 static int ask_for(struct dp_modules *mods, struct dp_spec *spec,
 		   struct dp_point *p, struct dp_asked *key)
 {
-	struct dp_words words = { .n = 0 };
 	struct dp_asked *a;
-	int err = dp_words_add(&words, spec->args);
+	int err = spec->kind == DP_SPEC_USDT ?
+			  ask_note(mods, p, &key->prototype) :
+			  ask_words(mods, spec, p, &key->prototype);
 
-	err = err ?: dp_words_add(&words, spec->cond);
-	err = err ?: ask_about(mods, p, &words, &key->prototype);
-	dp_words_free(&words);
 	if (err)
 		return err;
 	a = malloc(sizeof(*a));

@@ -163,7 +163,9 @@ static char *spec_of(const struct dp_lang_program *p,
 
 	if (dp_run_is_data(pt))
 		return watch_of(p, pt);
-	if (pt->line)
+	if (pt->usdt)
+		n = asprintf(&text, "usdt:\"%s\":%s", p->name, pt->symbol);
+	else if (pt->line)
 		n = asprintf(&text, "%s\"%s\":%s", kind, p->name, pt->symbol);
 	else if (pt->symbol && (s64)pt->value < 0)
 		n = asprintf(&text, "%s\"%s\":\"%s\"-0x%lx", kind, p->name,

@@ -215,7 +215,7 @@ struct dp_arena_hit {
 };
 
 #define DP_LAYOUT_MAGIC 0x3165626f72507044ull
-#define DP_LAYOUT_VERSION 40
+#define DP_LAYOUT_VERSION 41
 
 #define DP_AGENT_TEXT (32 * DP_PAGE)
 #define DP_WIPE_OFFSET DP_AGENT_TEXT
@@ -223,7 +223,7 @@ struct dp_arena_hit {
 /* An address for each value of 16 bits; hardly any of the table is ever touched. */
 #define DP_TABLE_WORDS 65536
 #define DP_PRIVATE_OFFSET (DP_TABLE_OFFSET + DP_TABLE_WORDS * 8)
-#define DP_PRIVATE_SIZE (36 * DP_PAGE)
+#define DP_PRIVATE_SIZE (44 * DP_PAGE)
 /* Offset of a field of struct dp_private; and of room behind it, for what the tool's calls read
  * and write */
 #define DP_PRIVATE_AT(field) \

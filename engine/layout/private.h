@@ -5,6 +5,7 @@
 
 #include "port_types.h"
 #include "engine/layout/base.h"
+#include "engine/layout/semaphore.h"
 
 /* mask: the virtual mask. */
 
@@ -221,6 +222,7 @@ struct dp_kernel_wait {
  * @kernel_waits: masked waits that the agent has not seen begin
  * @stacks: for the work of intercepts, where the program's stacks are small
  * @sequence: see struct dp_stream_put
+ * @nr_semaphores: of @semaphores, so many have ever been used
  */
 struct dp_private {
 	u64 in_force;
@@ -256,6 +258,8 @@ struct dp_private {
 		u64 words[DP_INTERCEPT_STACK_WORDS];
 	} stacks[DP_INTERCEPT_STACKS];
 	u64 sequence[4] __attribute__((aligned(32)));
+	u64 nr_semaphores;
+	struct dp_semaphore semaphores[DP_SEMAPHORES];
 };
 
 #endif

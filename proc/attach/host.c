@@ -17,6 +17,7 @@
 #include "proc/code/intercepts.h"
 #include "proc/host.h"
 #include "proc/proc.h"
+#include "proc/semaphores.h"
 #include "proc/ptrace/process.h"
 #include <dprobes/diag.h>
 #include <errno.h>
@@ -173,4 +174,18 @@ int dp_host_patches(const struct dp_host *h, struct dp_host_patch **list,
 	}
 	qsort(*list, *n, sizeof(**list), by_addr);
 	return 0;
+}
+
+u64 dp_host_base(const struct dp_host *host)
+{
+	return host->addr - DP_ARENA_OFFSET;
+}
+
+void dp_host_lower(struct dp_process *proc)
+{
+	size_t size;
+	u64 addr;
+
+	if (!dp_arena_find(proc, &size, &addr, NULL))
+		dp_semaphores_lower(proc, addr - DP_ARENA_OFFSET);
 }

@@ -14,6 +14,7 @@
 #include "proc/attach/attach.h"
 #include "proc/attach/area.h"
 #include "proc/linker.h"
+#include "proc/semaphores.h"
 #include "proc/tree.h"
 #include "proc/proc.h"
 #include "proc/ptrace/stop.h"
@@ -390,6 +391,7 @@ static int leave(struct dp_process *proc, void *arg, struct dp_diag *diag)
 	bool again = !left && dp_view_presume(view);
 	u64 bad = 0;
 
+	dp_semaphores_lower(proc, view->arena->control.base);
 	/* A filter that allows no breakpoints on the way: write while no thread runs. */
 	if (view->arena->control.signal_free)
 		err = dp_stop_alone(proc, diag);

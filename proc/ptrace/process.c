@@ -42,6 +42,11 @@ int dp_process_mem(const struct dp_process *proc)
 	return proc->mem;
 }
 
+u64 dp_process_base(const struct dp_process *proc)
+{
+	return proc->base;
+}
+
 const char *dp_process_exe(const struct dp_process *proc)
 {
 	return proc->exe;

@@ -124,15 +124,24 @@ static int fill_objects(struct dp_modules *mods, struct dp_mod *mod,
 		dp_objects_load(&mod->read.objects, elf, root, mod->pub.path));
 }
 
+static int fill_tracepoints(struct dp_modules *mods, struct dp_mod *mod,
+			    const struct dp_elf *elf)
+{
+	return soften(dp_tracepoints_read(&mod->read.tracepoints, elf));
+}
+
 int dp_mod_load(struct dp_modules *mods, struct dp_mod *mod,
 		enum dp_mod_table table)
 {
 	static int (*const fill[])(struct dp_modules * mods,
 				   struct dp_mod * mod,
 				   const struct dp_elf *elf) = {
-		[DP_MOD_DYNSYM] = ensure_dynsym, [DP_MOD_SYMTAB] = fill_symtab,
-		[DP_MOD_FDES] = fill_fdes,	 [DP_MOD_RELOCS] = fill_relocs,
+		[DP_MOD_DYNSYM] = ensure_dynsym,
+		[DP_MOD_SYMTAB] = fill_symtab,
+		[DP_MOD_FDES] = fill_fdes,
+		[DP_MOD_RELOCS] = fill_relocs,
 		[DP_MOD_OBJECTS] = fill_objects,
+		[DP_MOD_TRACEPOINTS] = fill_tracepoints,
 	};
 	struct dp_elf elf;
 	int err;

@@ -17,6 +17,7 @@
 #include "sym/elf/symtab.h"
 #include "sym/demangle.h"
 #include "sym/sym.h"
+#include "sym/tracepoints.h"
 #include "sym/unwind/fdes.h"
 
 /* Find section __rseq_cs, in the file's addresses. */
@@ -29,6 +30,7 @@ enum dp_mod_table {
 	DP_MOD_FDES,
 	DP_MOD_RELOCS,
 	DP_MOD_OBJECTS,
+	DP_MOD_TRACEPOINTS,
 	DP_MOD_TABLES,
 };
 
@@ -127,6 +129,7 @@ struct dp_mod {
 		struct dp_relocs relocs;
 		struct dp_demangled demangled;
 		struct dp_objects objects;
+		struct dp_tracepoints tracepoints;
 	} read;
 };
 

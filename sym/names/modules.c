@@ -174,6 +174,7 @@ static void mod_free(struct dp_mod *mod)
 	dp_relocs_free(&mod->read.relocs);
 	dp_demangled_free(&mod->read.demangled);
 	dp_objects_free(&mod->read.objects);
+	dp_tracepoints_free(&mod->read.tracepoints);
 	dp_elf_close(&mod->shape);
 	free(mod->soname);
 	free(mod);

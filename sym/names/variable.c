@@ -94,3 +94,10 @@ int dp_variable_find(struct dp_modules *mods, const struct dp_module *m,
 		return choose(mods, m, name, addr);
 	return find_static(mods, m, name, addr);
 }
+
+int dp_variable_own(struct dp_modules *mods, const struct dp_module *m,
+		    const char *name, u64 *addr)
+{
+	return exports(mods, m, name, addr) ? 0 :
+					      find_static(mods, m, name, addr);
+}

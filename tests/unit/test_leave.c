@@ -87,6 +87,52 @@ static void fork_child(void **state)
 	assert_int_equal(dp_fake_mask(), TRAP | USR1);
 }
 
+static void note(u32 i, u16 *word, u32 is, u32 how, u32 was)
+{
+	*word = (u16)is;
+	dp_private.semaphores[i] = (struct dp_semaphore){ .addr = (u64)word,
+							  .state = how,
+							  .was = was };
+	dp_private.nr_semaphores = i + 1;
+}
+
+/* The child takes off what the tool has added, and no more, once. */
+static void child_lowers_semaphores(void **state)
+{
+	static const u16 wanted[] = { 0, 3, 3, 3, 6, 3, 0, 9 };
+	u16 word[8];
+	u32 i;
+
+	note(0, &word[0], 1, DP_SEMAPHORE_RAISED, 0);
+	note(1, &word[1], 4, DP_SEMAPHORE_RAISED, 3);
+	note(2, &word[2], 3, DP_SEMAPHORE_RAISING, 3);
+	note(3, &word[3], 3, DP_SEMAPHORE_LOWERING, 4);
+	note(4, &word[4], 7, DP_SEMAPHORE_RAISING, 6);
+	note(5, &word[5], 4, DP_SEMAPHORE_LOWERING, 4);
+	note(6, &word[6], 0, DP_SEMAPHORE_RAISED, 0);
+	note(7, &word[7], 9, DP_SEMAPHORE_FREE, 0);
+	dp_fake_fork();
+	dp_fake_breakpoint(AT);
+	dp_hit_leave(NULL);
+	for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		assert_int_equal(word[i], wanted[i]);
+		assert_int_equal(dp_private.semaphores[i].addr, 0);
+	}
+}
+
+/* Be there any number of them, as a program may have written. */
+static void child_with_bad_notes(void **state)
+{
+	u16 word;
+
+	note(DP_SEMAPHORES - 1, &word, 1, DP_SEMAPHORE_RAISED, 0);
+	dp_private.nr_semaphores = ~0ull;
+	dp_fake_fork();
+	dp_fake_breakpoint(AT);
+	assert_int_equal(word, 0);
+	assert_int_equal(dp_fake_byte(AT), 0x90);
+}
+
 /* Others have changed these pages, so they are not given back. */
 static void through_the_copy(void **state)
 {
@@ -626,6 +672,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(fork_child, begin),
+		cmocka_unit_test_setup(child_lowers_semaphores, begin),
+		cmocka_unit_test_setup(child_with_bad_notes, begin),
 		cmocka_unit_test_setup(through_the_copy, begin),
 		cmocka_unit_test_setup(another_library, begin),
 		cmocka_unit_test_setup(one_byte_of_another, begin),

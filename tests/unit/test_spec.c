@@ -120,9 +120,13 @@ static const struct good goods[] = {
 	RET("\"f(int)\"%return", "", "f(int)"),
 	{ "j:main", DP_SPEC_JPROBE, DP_POINT_SYMBOL, "", "main", 0, NULL,
 	  NULL },
-	{ "usdt:prov:name", DP_SPEC_USDT, 0, "", "prov:name", 0, NULL, NULL },
-	{ "usdt:lib.so:prov:name", DP_SPEC_USDT, 0, "lib.so", "prov:name", 0,
+	{ "usdt:prov:name", DP_SPEC_USDT, DP_POINT_TRACEPOINT, "", "name", 0,
 	  NULL, NULL },
+	{ "usdt:lib.so:prov:name", DP_SPEC_USDT, DP_POINT_TRACEPOINT, "lib.so",
+	  "name", 0, NULL, NULL },
+	{ "usdt:\"a:b\":prov:n*(arg0, arg1:s) if arg2 > 3", DP_SPEC_USDT,
+	  DP_POINT_TRACEPOINT, "a:b", "n*", 0, "arg0, arg1:s", "arg2 > 3" },
+	{ "usdt:*", DP_SPEC_USDT, DP_POINT_TRACEPOINT, "", "*", 0, NULL, NULL },
 	{ "hook:name", DP_SPEC_HOOK, 0, "", "name", 0, NULL, NULL },
 	{ "w:v", DP_SPEC_WATCH, 0, "", "v", 0, NULL, NULL },
 	{ "w:x", DP_SPEC_WATCH, 0, "", "x", 0, NULL, NULL },
@@ -213,13 +217,16 @@ static const struct wrong {
 	{ "w:m:v:\"x\"", "ends with the access", 6, 3 },
 	{ "w:", "missing", 1, 1 },
 	{ "w:f%return", "%return", 3, 7 },
+	{ "usdt:a", "usdt:PROVIDER:*", 5, 1 },
+	{ "usdt:a:", "usdt:PROVIDER:NAME", 6, 1 },
+	{ "usdt:a:b:c:d", "too many", 8, 1 },
 };
 
 /* A spec that is for later, a word of the answer, and the caret's place. */
 static const struct wrong unsupported[] = {
 	{ "r:kernel:do_exit", "kernel", 2, 6 },
 	{ "j:main", "jprobes", 0, 1 },
-	{ "usdt:a:b", "usdt:", 0, 4 },
+	{ "usdt:kernel:a:b", "kernel", 5, 6 },
 	{ "hook:a", "hook", 0, 4 },
 	{ "kernel:do_exit", "kernel", 0, 6 },
 	{ "j:main.c:42", "jprobes", 0, 1 },
@@ -320,6 +327,29 @@ static void malformed_specs_get_a_caret(void **state)
 			fail_msg("\"%s\" is accepted", wrongs[i].text);
 		check_wrong(&wrongs[i], &diag);
 	}
+}
+
+static void expect_provider(const char *text, const char *provider,
+			    const char *name, bool glob)
+{
+	struct dp_diag diag;
+	struct dp_spec spec;
+
+	assert_int_equal(dp_spec_parse(text, &spec, &diag), 0);
+	assert_string_equal(spec.provider, provider);
+	assert_string_equal(spec.name, name);
+	assert_int_equal(spec.glob, glob);
+	assert_int_equal(dp_spec_supported(&spec, &diag), 0);
+	dp_spec_free(&spec);
+}
+
+static void tracepoints_have_providers(void **state)
+{
+	expect_provider("usdt:python:line", "python", "line", false);
+	expect_provider("usdt:python*:line", "python*", "line", true);
+	expect_provider("usdt:m:p:n?", "p", "n?", true);
+	expect_provider("usdt:*", "*", "*", true);
+	expect_provider("usdt:\"a:b\":\"c d\"", "a:b", "c d", false);
 }
 
 static void forms_for_later_are_named(void **state)
@@ -449,6 +479,7 @@ int main(void)
 		cmocka_unit_test(well_formed_specs_are_understood),
 		cmocka_unit_test(malformed_specs_get_a_caret),
 		cmocka_unit_test(forms_for_later_are_named),
+		cmocka_unit_test(tracepoints_have_providers),
 		cmocka_unit_test(forms_for_now_are_supported),
 		cmocka_unit_test(any_prefix_of_a_spec_is_safe),
 		cmocka_unit_test(takes_a_line_of_the_list),

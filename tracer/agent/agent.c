@@ -10,6 +10,7 @@
 #include "proc/proc.h"
 #include "sym/sym.h"
 #include "tracer/output.h"
+#include "tracer/semaphores.h"
 #include "tracer/tracer.h"
 #include <dprobes/diag.h>
 #include <errno.h>
@@ -163,6 +164,18 @@ static int give_back(struct dp_agent *a, int err)
 	return err;
 }
 
+static bool is_on(const void *agent, const struct dp_point *p)
+{
+	const struct dp_disabled *off = &((const struct dp_agent *)agent)->off;
+
+	return p->probe >= off->n || !off->v[p->probe];
+}
+
+void dp_agent_semaphores(struct dp_agent *a, const struct dp_points *points)
+{
+	dp_points_raise(a->proc, dp_process_base(a->proc), points, is_on, a);
+}
+
 static int arm(struct dp_source *source, struct dp_diag *diag)
 {
 	struct dp_agent *a = dp_agent_of(source);
@@ -170,6 +183,8 @@ static int arm(struct dp_source *source, struct dp_diag *diag)
 
 	if (!err)
 		err = give_back(a, dp_agent_data_begin(a, diag));
+	if (!err)
+		dp_agent_semaphores(a, a->points);
 	a->settled = dp_source_now();
 	return err;
 }

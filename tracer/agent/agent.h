@@ -47,6 +47,8 @@ struct dp_agent {
 	u32 last;
 	struct dp_disabled off;
 	struct dp_agent_data data;
+	const struct dp_points
+		*points; /* the session's; NULL: none have been added here */
 	double settled, foreign, freed, reclaim;
 	u32 reclaimed;
 	u64 arrivals; /* traps inside jumps, when last looked at */
@@ -88,6 +90,10 @@ void dp_agent_data_close(struct dp_agent *a);
 /** dp_agent_data_count() - put the kernel's count in place of the agent's, if the probe is on data */
 void dp_agent_data_count(const struct dp_agent *a, u32 probe,
 			 struct dp_source_count *count);
+
+/** dp_agent_semaphores() - raise the semaphores of the tracepoints among @points that are armed, and
+ *  no others. What cannot be raised is told. */
+void dp_agent_semaphores(struct dp_agent *a, const struct dp_points *points);
 
 /* counts.c; see struct dp_source_ops */
 void dp_agent_count(const struct dp_source *source,

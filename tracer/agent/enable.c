@@ -101,6 +101,7 @@ int dp_agent_enable(struct dp_source *source, const struct dp_points *points,
 {
 	struct dp_agent *a = dp_agent_of(source);
 	u8 *off = changed(a, points, which, on);
+	int err;
 
 	if (!off)
 		return dp_diag_set(diag, -ENOMEM, "out of memory");
@@ -112,7 +113,9 @@ int dp_agent_enable(struct dp_source *source, const struct dp_points *points,
 			"a thread of process %d is inside a probe; try again",
 			source->pid);
 	}
-	return dp_agent_apply(a, off, diag);
+	err = dp_agent_apply(a, off, diag);
+	dp_agent_semaphores(a, points);
+	return err;
 }
 
 int dp_agent_fork_disabled(struct dp_agent *child,

@@ -159,10 +159,13 @@ int dp_agent_exchange(struct dp_source *source, struct dp_modules *mods,
 	if (!err && !any_alive(want->points, had))
 		err = dp_diag_set(diag, -EINVAL, "%s",
 				  want->points->v[had].reason);
-	if (!err)
-		return change_places(a,
-				     off_retired(a, want->points, retire, had),
-				     first, diag);
+	if (!err) {
+		err = change_places(a,
+				    off_retired(a, want->points, retire, had),
+				    first, diag);
+		dp_agent_semaphores(a, want->points);
+		return err;
+	}
 	dp_exchange_end(a->engine);
 	dp_process_apply(a->proc, NULL);
 	return err;
@@ -174,6 +177,9 @@ int dp_agent_retire(struct dp_source *source, const struct dp_points *points,
 	struct dp_agent *a = dp_agent_of(source);
 	u8 *off = off_retired(a, points, which, points->n);
 
-	return off ? dp_agent_apply(a, off, diag) :
-		     dp_diag_set(diag, -ENOMEM, "out of memory");
+	int err = off ? dp_agent_apply(a, off, diag) :
+			dp_diag_set(diag, -ENOMEM, "out of memory");
+
+	dp_agent_semaphores(a, points);
+	return err;
 }

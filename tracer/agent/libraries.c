@@ -9,6 +9,7 @@
 #include "engine/site/counts.h"
 #include "proc/linker.h"
 #include "proc/proc.h"
+#include "proc/semaphores.h"
 #include "sym/sym.h"
 #include "tracer/agent/agent.h"
 #include <dprobes/diag.h>
@@ -120,6 +121,7 @@ static void answer(struct dp_source *source, u32 heard)
 static void look(struct dp_source *source)
 {
 	dp_process_mark_gone(dp_agent_of(source)->proc);
+	dp_semaphores_forget(dp_agent_of(source)->proc);
 }
 
 static bool is_gone(const struct dp_source *source,
@@ -159,6 +161,7 @@ static int extend(struct dp_source *source, struct dp_modules *mods,
 		err = dp_process_extend(a->proc, diag);
 	if (err && !dp_process_ended(a->proc))
 		refuse_from(a, want->points, had, last, err);
+	dp_agent_semaphores(a, want->points);
 	return err;
 }
 

@@ -480,6 +480,7 @@ int dp_agent_add(struct dp_source *source, const struct dp_source_request *want,
 	int err;
 
 	a->logs = want->logs;
+	a->points = want->points;
 	source->tracks = false;
 	err = dp_engine_create(&a->engine);
 	if (err || dp_tail_targets_cover(want->points))

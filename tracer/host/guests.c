@@ -268,6 +268,7 @@ int dp_host_add(struct dp_source *source, const struct dp_source_request *want,
 
 	if (want->listed)
 		return 0;
+	h->points = want->points;
 	if (add_guests(h, want->points, want->logs))
 		return no_memory(diag);
 	err = bind_all(want, diag);

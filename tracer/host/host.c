@@ -3,12 +3,14 @@
 #include "engine/site/counts.h"
 #include "engine/site/engine.h"
 #include "proc/attach_other.h"
+#include "proc/host.h"
 #include "proc/inspect.h"
 #include "proc/proc.h"
 #include "resolve/points.h"
 #include "sym/sym.h"
 #include "tracer/host/host.h"
 #include "tracer/output.h"
+#include "tracer/semaphores.h"
 #include "tracer/tracer.h"
 #include <dprobes/diag.h>
 #include <errno.h>
@@ -131,8 +133,11 @@ static int begin(struct dp_host_source *h, const struct dp_tracer_options *opt,
 		return err;
 	h->locked = true;
 	sign(h, (u32)getpid());
-	return clean(h, diag) ?:
-		       dp_host_open(h->client.proc, h->engine, &h->host, diag);
+	err = clean(h, diag) ?:
+		      dp_host_open(h->client.proc, h->engine, &h->host, diag);
+	if (!err)
+		dp_host_lower(h->client.proc);
+	return err;
 }
 
 static int open_host(const struct dp_tracer_options *opt, bool timed,
@@ -255,6 +260,17 @@ static int turn(struct dp_host_source *h, struct dp_diag *diag)
 	return err;
 }
 
+static bool is_on(const void *host, const struct dp_point *p)
+{
+	return ((const struct dp_host_source *)host)->guests[p->probe].on;
+}
+
+static void raise(struct dp_host_source *h, const struct dp_points *points)
+{
+	dp_points_raise(h->client.proc, dp_host_base(h->host), points, is_on,
+			h);
+}
+
 static int arm(struct dp_source *source, struct dp_diag *diag)
 {
 	struct dp_host_source *h = dp_host_of(source);
@@ -266,6 +282,8 @@ static int arm(struct dp_source *source, struct dp_diag *diag)
 	err = turn(h, diag);
 	if (err)
 		dp_host_leave(h, NULL);
+	else
+		raise(h, h->points);
 	return err;
 }
 
@@ -325,6 +343,7 @@ static int enable(struct dp_source *source, const struct dp_points *points,
 		if (which[i])
 			h->guests[points->v[i].probe].on =
 				!dp_host_is_disabled(h, points->v[i].probe);
+	raise(h, points);
 	return err;
 }
 
@@ -381,6 +400,7 @@ int dp_host_leave(struct dp_host_source *h, struct dp_diag *diag)
 
 	if (!h->in || h->out || h->ended)
 		return 0;
+	dp_host_lower(h->client.proc);
 	err = stop_programs(h, &words);
 	dp_host_refresh(h, dp_source_now());
 	if (!err)
@@ -453,6 +473,7 @@ int dp_host_detach(pid_t pid, struct dp_diag *diag)
 	if (!err) {
 		DP_CLIENT_GET(&h.client, hosted, &hosted);
 		err = clean(&h, diag);
+		dp_host_lower(h.client.proc);
 	}
 	dp_client_close(&h.client);
 	return err ? err : hosted != 0;

@@ -27,6 +27,7 @@
  * @engine: has the programs, and mirrors the process's engine; @host: where it looks
  * @guests: @n of them, first the @nr_entries of points, whose @probe is an index here
  * @calls: calls that have not ended
+ * @points: the session's
  * @index: 1 + index of the guest with a number in the engine, for @nr_index numbers
  * @jumps: of each guest: its site is a jump, as of the last look before they are @stopped
  * @looked: when counts were last read, in seconds; @settled: when waiting records were;
@@ -45,6 +46,7 @@ struct dp_host_source {
 	struct dp_guest *guests;
 	size_t n, room, nr_entries;
 	struct dp_calls *calls;
+	const struct dp_points *points;
 	u32 *index, nr_index;
 	bool *jumps;
 	double looked, settled, moved;

@@ -288,6 +288,19 @@ static void bind_cast(struct dp_values *values, struct dp_value *v,
 	}
 }
 
+/* arg0, $arg1: of a tracepoint that has so many */
+static bool bind_argument(struct dp_value *v, const struct dp_prototype *f,
+			  const char *text)
+{
+	int n = dp_code_find_argument(text, v->span);
+
+	if (!f->scope || !f->scope->of_tracepoint || n < 0 ||
+	    (u32)n >= f->scope->n)
+		return false;
+	dp_place_bind(v, f, (u32)n, false);
+	return true;
+}
+
 void dp_code_bind(struct dp_values *values, const struct dp_prototype *f)
 {
 	const struct dp_prototype_name *constant;
@@ -301,7 +314,8 @@ void dp_code_bind(struct dp_values *values, const struct dp_prototype *f)
 		text = values->text + v->at;
 		if (v->op == DP_VALUE_CAST && v->type.kind == DP_VALUE_NAMED)
 			bind_cast(values, v, f->scope);
-		if (v->op != DP_VALUE_NAME || is_of_ours(text, v->span) ||
+		if (v->op != DP_VALUE_NAME || bind_argument(v, f, text) ||
+		    is_of_ours(text, v->span) ||
 		    (f->scope && is_value_of_ours(text, v->span)))
 			continue;
 		parameter = find_parameter(f, text, v->span);

@@ -145,6 +145,8 @@ void dp_code_members(const struct dp_prototype_type *t, char *buf, size_t len);
 
 /** dp_code_name() - push what @v names. Return: its type */
 struct dp_value_type dp_code_name(struct dp_coder *c, const struct dp_value *v);
+/** dp_code_find_argument() - the number of argument "arg0", or "$arg1", from 0; -1: it is none */
+int dp_code_find_argument(const char *text, int len);
 /** dp_code_argument_register() - the register of the @n-th of DP_TRACE_ARGS arguments */
 u16 dp_code_argument_register(int n);
 /** dp_code_return_register() - the register of what is returned, if that is an integer */

@@ -7,6 +7,8 @@
 #include "tracer/values/code.h"
 #include "arch/arch.h"
 #include "engine/vm/ops.h"
+#include "sym/places.h"
+#include "sym/prototypes.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -63,8 +65,7 @@ static const char *name_of(const struct dp_values *values,
 	return values->text + v->at;
 }
 
-/* Return: number of an argument, from 0; or -1. */
-static int find_argument(const char *text, int len)
+int dp_code_find_argument(const char *text, int len)
 {
 	int n = number_behind(text, len, "$arg");
 
@@ -217,10 +218,40 @@ static struct dp_value_type push_parameter(struct dp_coder *c,
 	return v->type;
 }
 
+/* What a note does not tell is no argument, whatever the registers have. */
+static void refuse_argument(struct dp_coder *c, const struct dp_value *v)
+{
+	u32 n = c->prototype->scope->n;
+
+	if (*name_of(c->values, v) == 'f')
+		dp_code_bad(
+			c, v, -EINVAL,
+			"floating-point arguments of a tracepoint are among the others: arg0, arg1 …");
+	else if (n)
+		dp_code_bad(c, v, -EINVAL,
+			    "%.60s has %u argument%s, from arg0 on",
+			    c->prototype->name, n, n == 1 ? "" : "s");
+	else
+		dp_code_bad(c, v, -EINVAL, "%.60s has no arguments",
+			    c->prototype->name);
+}
+
+static bool is_tracepoint(const struct dp_coder *c)
+{
+	return c->prototype && c->prototype->scope &&
+	       c->prototype->scope->of_tracepoint;
+}
+
 static void refuse(struct dp_coder *c, const struct dp_value *v)
 {
 	char names[100];
 
+	if (is_tracepoint(c)) {
+		dp_code_bad(
+			c, v, -EINVAL,
+			"a value of a tracepoint is arg0, arg1 …, a register (rdi, eax …) or what these point to");
+		return;
+	}
 	if (!c->prototype) {
 		dp_code_bad(
 			c, v, -ENODATA,
@@ -254,7 +285,7 @@ struct dp_value_type dp_code_name(struct dp_coder *c, const struct dp_value *v)
 	static const struct dp_value_type number = { .kind = DP_VALUE_UNSIGNED,
 						     .bits = 32 };
 	const char *text = name_of(c->values, v);
-	int arg = find_argument(text, v->span);
+	int arg = dp_code_find_argument(text, v->span);
 	int vector = find_vector(text, v->span);
 	int reg = *text == '%' ? find_marked(text + 1, v->span - 1) :
 				 find_register(text, v->span);
@@ -267,6 +298,10 @@ struct dp_value_type dp_code_name(struct dp_coder *c, const struct dp_value *v)
 	}
 	if (v->op == DP_VALUE_PARAMETER)
 		return push_parameter(c, v);
+	if (is_tracepoint(c) && (arg >= 0 || (vector >= 0 && *text == 'f'))) {
+		refuse_argument(c, v);
+		return DP_CODE_UNTYPED;
+	}
 	if (vector >= 0)
 		return push_vector(c, v, vector);
 	if (arg >= 0)
@@ -287,7 +322,7 @@ bool dp_code_touches_name(const struct dp_values *values,
 
 	if (v->op == DP_VALUE_PARAMETER)
 		return v->number >= DP_TRACE_ARGS;
-	return find_argument(text, v->span) >= DP_TRACE_ARGS ||
+	return dp_code_find_argument(text, v->span) >= DP_TRACE_ARGS ||
 	       number_behind(text, v->span, "$stack") >= 0 ||
 	       dp_value_is(values, v, "caller");
 }
@@ -307,5 +342,6 @@ bool dp_code_is_ours(const char *text, int len)
 	for (i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
 		if (is_register(text, len, facts[i]))
 			return true;
-	return find_register(text, len) >= 0 || find_argument(text, len) >= 0;
+	return find_register(text, len) >= 0 ||
+	       dp_code_find_argument(text, len) >= 0;
 }

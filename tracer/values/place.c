@@ -114,6 +114,9 @@ static const char *const reasons[DP_PLACE_WHYS] = {
 	[DP_PLACE_UNCERTAIN] =
 		"is in pieces here that GCC does not follow reliably: at the function's entry it can be read",
 	[DP_PLACE_TOO_LARGE] = "has too many pieces here",
+	[DP_PLACE_FORM] = "is of a form that is not known",
+	[DP_PLACE_SYMBOL] =
+		"has a symbol that its module does not have, or has more than once",
 };
 
 /* "func+0x14 to func+0x30" */
@@ -142,6 +145,13 @@ static void refuse(struct dp_coder *c, const struct dp_value *v,
 {
 	char known[120];
 
+	if (p->variable && p->variable->written) {
+		dp_code_bad(c, v, -EOPNOTSUPP,
+			    "%s of %.40s is \"%.60s\" in its note, which %s",
+			    p->variable->name, c->prototype->name,
+			    p->variable->written, reasons[why]);
+		return;
+	}
 	tell_known(c, p->variable, known, sizeof(known));
 	dp_code_bad(c, v, -EOPNOTSUPP, "%.*s %s%s", v->span,
 		    c->values->text + v->at, reasons[why], known);
@@ -195,6 +205,9 @@ static void push_step(struct dp_coder *c, const struct dp_step *s)
 		break;
 	case DP_STEP_VECTOR:
 		dp_code_op16(c, DP_OPCODE_PUSH_R, (u16)(DP_REG_XMM + s->n));
+		break;
+	case DP_STEP_THREAD:
+		dp_code_op(c, DP_OPCODE_PUSH_TASK);
 		break;
 	case DP_STEP_LOAD:
 		load(c, s->n);

@@ -110,8 +110,27 @@ void dp_hit_leave_signals(u64 *mask)
 	dp_mask_give_back(mask);
 }
 
+/* The child's own copies, which the fork has made. */
+static void lower_semaphores(void)
+{
+	u64 n = dp_private.nr_semaphores, addr, i;
+	u16 now;
+
+	for (i = 0; i < n && i < DP_SEMAPHORES; i++) {
+		struct dp_semaphore *s = &dp_private.semaphores[i];
+
+		addr = __atomic_exchange_n(&s->addr, 0, __ATOMIC_RELAXED);
+		if (!addr || dp_port_copy_in(&now, addr, sizeof(now)) ||
+		    !dp_semaphore_is_up(s, now))
+			continue;
+		now--;
+		dp_port_copy_out(addr, &now, sizeof(now));
+	}
+}
+
 bool dp_hit_leave(u64 *mask)
 {
+	lower_semaphores();
 	/* The tool does not take the child's agent out. */
 	dp_private.leaving = 0;
 	if (!dp_hit_leave_text())
