@@ -18,6 +18,7 @@
 #include "proc/proc.h"
 #include "proc/ptrace/stop.h"
 #include "proc/ptrace/process.h"
+#include "proc/ptrace/registers.h"
 #include "proc/ptrace/remote.h"
 #include "proc/seccomp/filters.h"
 #include "proc/signals/masks.h"
@@ -390,6 +391,9 @@ static int leave(struct dp_process *proc, void *arg, struct dp_diag *diag)
 	bool again = !left && dp_view_presume(view);
 	u64 bad = 0;
 
+	err = dp_registers_return(proc, &view->arena->control, diag);
+	if (err)
+		return err;
 	/* A filter that allows no breakpoints on the way: write while no thread runs. */
 	if (view->arena->control.signal_free)
 		err = dp_stop_alone(proc, diag);
