@@ -11,7 +11,7 @@
  * catches SIGTRAP, and the arena says which they are. Whoever takes the agent out clears them first.
  *
  *     agent ─► noted in the arena ─► set ─► … ─► cleared ─► hits on their way ─► no tracer ─► agent out
- *                       killed here: dp_registers_return(), by the next tool ──────────────────┘
+ *                       killed here: dp_registers_return(), by the guardian or the next tool ──┘
  */
 #include "engine/layout/arena.h"
 #include "engine/site/engine.h"
@@ -23,6 +23,7 @@
 #include "proc/ptrace/tree.h"
 #include "proc/tree.h"
 #include "proc/watch.h"
+#include "proc/watch/guardian.h"
 #include "proc/watch/holders.h"
 #include <dprobes/diag.h>
 #include <errno.h>
@@ -58,6 +59,7 @@ struct dp_watch_registers {
 	struct dp_process *proc;
 	struct dp_tree *tree;
 	struct dp_engine *own;
+	struct dp_guardian guardian;
 	const struct dp_watchpoint *v;
 	size_t n;
 	u32 slot[DP_WATCHPOINTS];
@@ -319,8 +321,10 @@ int dp_watch_registers_open(struct dp_watch_registers **out,
 	if (why)
 		return cannot_handle(proc, watches->name, why, diag);
 	err = put_agent(r, diag);
-	if (!err)
+	if (!err) {
+		dp_guardian_open(&r->guardian, proc->pid);
 		err = follow(r, diag);
+	}
 	return err ? err : arm(r, diag);
 }
 
@@ -378,8 +382,10 @@ bool dp_watch_registers_wait(struct dp_watch_registers *r, int ms)
 	what = turn(r, ms, &event);
 	if (what == DP_TREE_EXECED)
 		ptrace(PTRACE_DETACH, event.pid, 0, 0);
-	if (what == DP_TREE_EXECED || what == DP_TREE_EXITED)
+	if (what == DP_TREE_EXECED || what == DP_TREE_EXITED) {
 		leave_tree(r);
+		dp_guardian_dismiss(&r->guardian);
+	}
 	return !r->tree;
 }
 
@@ -452,8 +458,11 @@ int dp_watch_registers_end(struct dp_watch_registers *r)
 {
 	int err, tries = 0;
 
-	if (!r || !r->tree)
+	if (!r || !r->tree) {
+		if (r)
+			dp_guardian_dismiss(&r->guardian);
 		return 0;
+	}
 	r->armed = false;
 	dp_tree_pass(r->tree);
 	err = is_over(r) ? 0 : clear_all(r);
@@ -464,7 +473,11 @@ int dp_watch_registers_end(struct dp_watch_registers *r)
 	dp_kill_point("registers: let go");
 	if (r->tree)
 		leave_tree(r);
-	return err && !is_over(r) ? err : 0;
+	err = is_over(r) ? 0 : err;
+	/* Where registers are left it tries again when the tool has ended. */
+	if (!err)
+		dp_guardian_dismiss(&r->guardian);
+	return err;
 }
 
 void dp_watch_registers_close(struct dp_watch_registers *r)
