@@ -69,6 +69,8 @@ void dp_watch_events_close(struct dp_watch_events *events);
 /** dp_watch_events_cost() - nanoseconds that a hit costs here, measured; 0: not known
  *  @signals: it raises a signal, whose handler returns */
 u64 dp_watch_events_cost(bool signals);
+/** dp_watch_events_forbidden() - words for a caller that may have no events of @pid. Return: @err. */
+int dp_watch_events_forbidden(pid_t pid, int err, struct dp_diag *diag);
 /** dp_watch_events_denied() - is @err that the caller may have no such events, or has none here? */
 bool dp_watch_events_denied(int err);
 

@@ -140,7 +140,7 @@ static int move_up(int fd)
 	return high;
 }
 
-static int forbidden(const struct opening *o, int err)
+int dp_watch_events_forbidden(pid_t pid, int err, struct dp_diag *diag)
 {
 	FILE *f = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
 	int level = 0;
@@ -149,20 +149,20 @@ static int forbidden(const struct opening *o, int err)
 		level = 0;
 	if (f)
 		fclose(f);
-	if (o->pid == getpid())
+	if (pid == getpid())
 		return dp_diag_set(
-			o->diag, err,
-			"the kernel permits this process no watchpoints (perf_event_open); kernel.perf_event_paranoid is %d, and may be 2 at most without CAP_PERFMON",
+			diag, err,
+			"the kernel permits this process no perf events (kernel.perf_event_paranoid is %d, and may be 2 at most without CAP_PERFMON, or a filter forbids them); without these the debug registers of threads to come take a tracer that stays, which a process cannot be of itself: dprobes run has watchpoints (watch = w)",
 			level);
 	if (level > 2)
 		return dp_diag_set(
-			o->diag, err,
-			"kernel.perf_event_paranoid is %d, which keeps users from watchpoints: give dprobes CAP_PERFMON (sudo), or set it to 2",
+			diag, err,
+			"kernel.perf_event_paranoid is %d, which keeps users from perf events: give dprobes CAP_PERFMON (sudo), or set it to 2; without DPROBES_WATCH=events it would set the registers by ptrace(2)",
 			level);
 	return dp_diag_set(
-		o->diag, err,
+		diag, err,
 		"watchpoints of process %d need the right to trace it: run dprobes as its user, or with CAP_PERFMON (sudo)",
-		o->pid);
+		pid);
 }
 
 bool dp_watch_events_denied(int err)
@@ -178,7 +178,7 @@ static int cannot(const struct opening *o, const struct dp_watchpoint *w,
 		return dp_watch_taken(o->pid, w->name, o->diag);
 	case -EPERM:
 	case -EACCES:
-		return forbidden(o, err);
+		return dp_watch_events_forbidden(o->pid, err, o->diag);
 	case -EMFILE:
 	case -ENFILE:
 		return dp_diag_set(

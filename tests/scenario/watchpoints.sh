@@ -330,6 +330,8 @@ for errno in 1 13 38; do
 		"$(DPROBES_WATCH=events "$TOOLS/refuse" $errno "$DPROBES" stat w:watched -p "$victim" 2>&1)" \
 		'right to trace it|perf_event_paranoid|no such breakpoint events'
 done
+like "a process's own take events" "$(DPROBES_WATCH=registers build/tests/self/watches 2>&1)" \
+	'SKIP .*permits this process no perf events.*a tracer that stays, which a process cannot be of itself'
 like "another way is none" "$(DPROBES_WATCH=x "$DPROBES" stat w:watched -p "$victim" 2>&1)" \
 	'DPROBES_WATCH is "x"; it can be events or registers'
 
