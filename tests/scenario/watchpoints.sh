@@ -191,6 +191,26 @@ print(sum((new - old).values()), sum((old - new).values()))' "$dir/records" | gr
 like "the summary says how many" "$(cat "$dir/talk")" \
 	'1 watchpoint: 800 hits, 0 missed, 800 records; interrupted'
 
+# Threads, children of all kinds, signals, and a process that is stopped meanwhile
+n=$(written)
+watch 2 stat w:watched w:watched_write:x
+(
+	trap - EXIT
+	for _ in {1..20}; do
+		kill -STOP "$victim"
+		sleep 0.01
+		kill -CONT "$victim"
+		sleep 0.02
+	done
+) &
+stopping=$!
+tell 'm 60'
+wait "$stopping"
+interrupt "$tool"
+is "threads come and go, children of all kinds, signals and stops" "$(hits_of w:watched/8) $(hits_of w:watched:watched_write:x)" \
+	"$(($(written) - n)) $(($(written) - n))"
+is "and as many as were written" "$(($(written) - n))" $((60 * 21))
+
 # JSON
 "$DPROBES" trace -q --json w:watched w:watched_write:x -- "$VICTIMS/watched" ways >"$dir/json"
 is "JSON is as JSON is" "$(python3 -c '
