@@ -335,6 +335,27 @@ like "list -v tells what is not seen" "$got" '^w:watched/8  watch  a debug regis
 is "list names what can be pasted" "$("$DPROBES" list w:watched:rw w:watched_write:x -p "$victim" | xargs "$DPROBES" list -p "$victim")" \
 	$'w:watched/8:rw\nw:watched:watched_write:x'
 
+# What is armed, in the format of the kernel's list: from the tool, for nothing of it is in the process
+watch 3 stat w:watched w:watched_many+8/4:rw w:watched_write:x
+listed() { [ "$("$DPROBES" list -p "$victim" | wc -l)" -eq 3 ]; }
+tell 'b 40'
+poll 10 listed
+is "list has watchpoints" "$("$DPROBES" list -p "$victim" | sed 's/^[0-9a-f]*  //')" \
+	$'w  watched+0x0    [WATCH/8:w]\nw  watched_many+0x8    [WATCH/4:rw]\nw  watched_write+0x0    [WATCH:x]'
+is "at their addresses" "$("$DPROBES" list -p "$victim" | sed -n 's/^0*\([0-9a-f]*\)  w .*/\1/p' | tail -c 4 | head -c 3)" \
+	"$(symbol watched_write | tail -c 4)"
+"$DPROBES" list -p "$victim" >"$dir/lines"
+is "its lines are specs" "$(while read -r line; do "$DPROBES" list "$line" -p "$victim"; done <"$dir/lines")" \
+	$'w:watched/8\nw:watched_many+0x8/4:rw\nw:watched:watched_write:x'
+has_hits() { "$DPROBES" list -v -p "$victim" | grep -q '\[WATCH:x\]  pid .*  40 hits  0 missed$'; }
+poll 10 has_hits
+is "with their hits" "$?" 0
+like "in JSON" "$("$DPROBES" list --json -p "$victim" | tail -n 1)" \
+	'"kind":"w","symbol":"watched_write","offset":0.*"mode":"watch".*"hits":40.*"access":"x","len":0,"pid":'"$victim"',"tool":'"$tool"
+like "and among those of all processes" "$("$DPROBES" list | grep -c 'watched_write+0x0    \[WATCH:x\]')" '^[1-9]'
+interrupt "$tool"
+is "and none when the tool has ended" "$("$DPROBES" list -p "$victim")" ""
+
 # The kernel refuses events, as it does to users without rights, or by a filter: then the registers are set.
 for errno in 1 13 38; do
 	DPROBES_WATCH='' "$TOOLS/refuse" $errno "$DPROBES" trace -o "$dir/records" 'w:watched if new > 4' -p "$victim" \
