@@ -327,6 +327,8 @@ static void signaled(struct dp_tree *f, pid_t tid, int sig)
 	dp_kill_point("tree: signal");
 	if (sig == SIGTRAP && f->alone)
 		sig = f->alone->trap(f->alone, tid);
+	if (sig < 0)
+		return;
 	f->trapped |= sig == SIGTRAP;
 	ptrace(PTRACE_CONT, tid, 0, sig);
 }

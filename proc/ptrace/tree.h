@@ -16,7 +16,8 @@ struct dp_process;
 /**
  * struct dp_traced - what is done with threads of a process that is traced for itself alone
  * @begin: a thread is stopped, perhaps for the first time
- * @trap: a thread has stopped for SIGTRAP. Return: the signal that it gets, or 0
+ * @trap: a thread has stopped for SIGTRAP. Return: the signal that it gets, or 0; negative: it stays
+ *        stopped, and is asked for again
  * @full: no more traps are taken until the tool has seen to these
  *
  * Children of the process are let go as they are born.

@@ -16,6 +16,8 @@
 #include "engine/layout/arena.h"
 #include "engine/site/engine.h"
 #include "arch/debug.h"
+#include "proc/attach/attach.h"
+#include "proc/inspect.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/registers.h"
@@ -27,9 +29,12 @@
 #include "proc/watch/holders.h"
 #include <dprobes/diag.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ptrace.h>
+#include <unistd.h>
 
 #define BATCH 256 /* hits of one turn */
 #define TURN_MS 20 /* a filter install, or the like, waits no longer */
@@ -52,6 +57,8 @@ struct known {
  * @slot: of each watchpoint, its register; @addr, @control: of all
  * @own: the engine of an agent that is there for the handler alone
  * @armed: threads that stop get registers; @taken: hits of this turn
+ * @status: the process's, open; @turns: the tool waits for hits, so that threads may wait for it
+ * @unhandled: SIGTRAP has no handler, for it was forced upon thread @barred, which had it blocked
  * @spent: CPU time of the tool in turns with hits, and @timed: how many these were
  */
 struct dp_watch_registers {
@@ -66,7 +73,9 @@ struct dp_watch_registers {
 	u64 addr[DP_REGISTERS], control, hits[DP_WATCHPOINTS];
 	struct dp_watch_taker taker;
 	struct known known[KNOWN];
-	bool armed;
+	bool armed, turns, unhandled;
+	int status;
+	pid_t barred;
 	u32 taken;
 	u64 bare, spent, timed;
 	s64 loader;
@@ -90,6 +99,42 @@ static void begin(struct dp_traced *traced, pid_t tid)
 	known_of(r, tid)->tid = 0;
 	r->bare += set == -ENOSPC;
 	dp_kill_point("registers: set");
+}
+
+/* Does the process have a handler of SIGTRAP still? The status is of a file that is open. */
+static bool is_caught(const struct dp_watch_registers *r)
+{
+	char text[4096];
+	const char *at;
+	ssize_t n = pread(r->status, text, sizeof(text) - 1, 0);
+
+	text[n < 0 ? 0 : n] = '\0';
+	at = strstr(text, "SigCgt:");
+	return !at || strtoull(at + 7, NULL, 16) >> (SIGTRAP - 1) & 1;
+}
+
+/* The kernel forces the signal of a register. A thread that had blocked SIGTRAP where the agent does not see it
+ * has that open now, and the process no handler. */
+static void block_again(struct dp_watch_registers *r, pid_t tid)
+{
+	u64 mask;
+
+	r->barred = 0;
+	if (ptrace(PTRACE_GETSIGMASK, tid, sizeof(mask), &mask))
+		return;
+	mask |= 1ull << (SIGTRAP - 1);
+	ptrace(PTRACE_SETSIGMASK, tid, sizeof(mask), &mask);
+}
+
+/* Return: the thread stays stopped until there is a handler again. */
+static bool waits_for_handler(struct dp_watch_registers *r, pid_t tid)
+{
+	if (is_caught(r))
+		return false;
+	r->unhandled = r->traced.full = true;
+	if (!r->barred)
+		r->barred = tid;
+	return r->turns;
 }
 
 static u32 inside_of(struct dp_watch_registers *r, pid_t tid)
@@ -173,14 +218,22 @@ static int trap(struct dp_traced *traced, pid_t tid)
 	if (ptrace(PTRACE_GETSIGINFO, tid, 0, &info) ||
 	    (info.si_code != HWBKPT && info.si_code != TRAP_TRACE))
 		return SIGTRAP;
+	if (waits_for_handler(r, tid))
+		return -1;
 	registers = dp_registers_hit(tid);
 	if (!has_ours(r, registers))
 		return SIGTRAP;
 	dp_kill_point("registers: hit");
-	if (info.si_code == HWBKPT)
+	if (info.si_code != HWBKPT) {
+		hit(r, tid, (u64)info.si_addr, registers, NULL);
+		return SIGTRAP;
+	}
+	if (!r->unhandled && tid != r->barred)
 		return hit(r, tid, (u64)info.si_addr, registers, &info);
 	hit(r, tid, (u64)info.si_addr, registers, NULL);
-	return SIGTRAP;
+	if (tid == r->barred)
+		block_again(r, tid);
+	return 0;
 }
 
 static int cannot_handle(const struct dp_process *proc, const char *name,
@@ -318,6 +371,8 @@ int dp_watch_registers_open(struct dp_watch_registers **out,
 	r->n = n;
 	if (taker)
 		r->taker = *taker;
+	r->status = open(dp_path("/proc/%d/status", proc->pid).s,
+			 O_RDONLY | O_CLOEXEC);
 	if (why)
 		return cannot_handle(proc, watches->name, why, diag);
 	err = put_agent(r, diag);
@@ -362,7 +417,9 @@ static enum dp_tree_what turn(struct dp_watch_registers *r, int ms,
 
 	r->taken = 0;
 	r->traced.full = false;
+	r->turns = true;
 	what = dp_tree_next(r->tree, (int)turn_ms(r, ms), event);
+	r->turns = false;
 	if (r->taken) {
 		r->spent += used() - began;
 		r->timed += r->taken;
@@ -370,6 +427,15 @@ static enum dp_tree_what turn(struct dp_watch_registers *r, int ms,
 	if (dp_tree_trapped(r->tree))
 		r->loader = dp_now_ns() + LOADER_NS;
 	return what;
+}
+
+/* The thread for whose call it is done may be the one that waits. */
+static void handle_again(struct dp_watch_registers *r)
+{
+	if (dp_live_trap_again(r->proc))
+		return;
+	r->unhandled = false;
+	dp_kill_point("registers: handled again");
 }
 
 bool dp_watch_registers_wait(struct dp_watch_registers *r, int ms)
@@ -380,6 +446,8 @@ bool dp_watch_registers_wait(struct dp_watch_registers *r, int ms)
 	if (!r->tree)
 		return true;
 	what = turn(r, ms, &event);
+	if (r->unhandled && what == DP_TREE_NOTHING)
+		handle_again(r);
 	if (what == DP_TREE_EXECED)
 		ptrace(PTRACE_DETACH, event.pid, 0, 0);
 	if (what == DP_TREE_EXECED || what == DP_TREE_EXITED) {
@@ -482,7 +550,10 @@ int dp_watch_registers_end(struct dp_watch_registers *r)
 
 void dp_watch_registers_close(struct dp_watch_registers *r)
 {
-	if (r)
-		dp_engine_destroy(r->own);
+	if (!r)
+		return;
+	dp_engine_destroy(r->own);
+	if (r->status >= 0)
+		close(r->status);
 	free(r);
 }
