@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -130,6 +131,14 @@ static void remove_probe(struct watched *w)
 	dp_live_forget(dp_self.engine, w->probe);
 }
 
+/* Registers without events are for a tool, which stays. */
+static bool are_events_unwanted(void)
+{
+	const char *way = secure_getenv("DPROBES_WATCH");
+
+	return way && !strcmp(way, "registers");
+}
+
 static int open_events(struct watched *w, pid_t tid)
 {
 	const struct perf_event_attr *attr = &w->event.attr;
@@ -143,9 +152,12 @@ static int open_events(struct watched *w, pid_t tid)
 		.tag = dp_engine_watch_tag(dp_self.engine, w->probe),
 		.tid = tid,
 	};
-	int err = dp_watch_events_open(&w->events, getpid(), &watch, 1, NULL,
-				       dp_last());
+	int err;
 
+	if (are_events_unwanted())
+		return dp_watch_events_forbidden(getpid(), -EPERM, dp_last());
+	err = dp_watch_events_open(&w->events, getpid(), &watch, 1, NULL,
+				   dp_last());
 	if (!err)
 		dp_watch_events_switch(&w->events, true);
 	return err;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * watch: debug registers of a process's threads, as breakpoint events of the kernel's.
+ * watch: debug registers of a process's threads, as breakpoint events of the kernel's, or set by ptrace(2).
  *
  * Context of every function: tool, or a process that watches itself; may sleep.
  */
@@ -69,5 +69,65 @@ void dp_watch_events_close(struct dp_watch_events *events);
 /** dp_watch_events_cost() - nanoseconds that a hit costs here, measured; 0: not known
  *  @signals: it raises a signal, whose handler returns */
 u64 dp_watch_events_cost(bool signals);
+/** dp_watch_events_forbidden() - words for a caller that may have no events of @pid. Return: @err. */
+int dp_watch_events_forbidden(pid_t pid, int err, struct dp_diag *diag);
+/** dp_watch_events_denied() - is @err that the caller may have no such events, or has none here? */
+bool dp_watch_events_denied(int err);
+
+/*
+ * registers: debug registers of a process's threads, set by ptrace(2), without events.
+ *
+ * The tool traces all threads meanwhile, for each trap and each new thread stops for it. An agent is
+ * in the process, whose handler takes the traps when the tool has been killed.
+ */
+
+struct dp_engine;
+struct dp_process;
+struct dp_watch_registers;
+
+/** struct dp_watch_hit - thread @tid, as the process knows it, goes on at @pc; it has hit each watchpoint
+ *  with a bit in @which */
+struct dp_watch_hit {
+	u32 which, tid;
+	u64 pc;
+};
+
+/**
+ * struct dp_watch_taker - what is done with hits of watchpoints without a tag
+ * @take: called while the thread is stopped. Return: there is no room for more hits like that.
+ */
+struct dp_watch_taker {
+	bool (*take)(void *arg, const struct dp_watch_hit *hit);
+	void *arg;
+};
+
+/**
+ * dp_watch_registers_open() - set the registers of all threads; hits count at once
+ * @proc: attached or launched. Without an agent it gets one.
+ * @watches: in place until dp_watch_registers_close(). A hit of those with a tag raises a SIGTRAP that bears
+ * it, as events do.
+ *
+ * Threads that come later get theirs before their first instruction.
+ * Return: 0; -ENOSPC; -EOPNOTSUPP the process can have no handler for its traps; as
+ * dp_process_install(); with words.
+ */
+int dp_watch_registers_open(struct dp_watch_registers **registers,
+			    struct dp_process *proc,
+			    const struct dp_watchpoint *watches, size_t n,
+			    const struct dp_watch_taker *taker,
+			    struct dp_diag *diag);
+/** dp_watch_registers_wait() - take hits and what else happens, @ms at most. To be called at every turn
+ *  instead of dp_process_poll(). Return: the process has changed: see dp_process_poll(). */
+bool dp_watch_registers_wait(struct dp_watch_registers *r, int ms);
+u64 dp_watch_registers_count(const struct dp_watch_registers *r, u32 watch);
+/** dp_watch_registers_bare() - threads that got no registers, for others had taken them */
+u64 dp_watch_registers_bare(const struct dp_watch_registers *r);
+/** dp_watch_registers_cost() - nanoseconds of a CPU that each hit has taken the tool; 0: not known */
+u64 dp_watch_registers_cost(const struct dp_watch_registers *r);
+/** dp_watch_registers_end() - clear all, take the hits that are on their way, and trace no more. Before
+ *  dp_process_detach(), which tries again where some are left; NULL is fine. Return: 0; as dp_stop_all(). */
+int dp_watch_registers_end(struct dp_watch_registers *r);
+/** dp_watch_registers_close() - behind dp_process_close(); NULL is fine */
+void dp_watch_registers_close(struct dp_watch_registers *r);
 
 #endif

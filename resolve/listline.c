@@ -24,10 +24,10 @@ static bool is_address(const char *text)
 	return n == DIGITS && text[n] == ' ';
 }
 
-/* "/8:rw" of a watchpoint, in the line's flag; else "" */
+/* "/8:rw" or ":x" of a watchpoint, in the line's flag; else "" */
 static void watch_of(const char *text, char kind, char to[8])
 {
-	const char *flag = kind == 'w' ? strstr(text, "[WATCH/") : NULL;
+	const char *flag = kind == 'w' ? strstr(text, "[WATCH") : NULL;
 
 	*to = '\0';
 	if (flag)

@@ -9,13 +9,16 @@
 #include "sym/prototypes.h"
 #include "sym/sym.h"
 #include "sym/variable.h"
+#include "tracer/order.h"
 #include "tracer/output.h"
 #include <dirent.h>
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "resolve/points.h"
 
@@ -34,7 +37,9 @@ struct row {
 
 static const char *access_of(const struct dp_armed *a)
 {
-	return a->watch == DP_SITE_WRITTEN ? "w" : "rw";
+	return a->watch == DP_SITE_WRITTEN  ? "w" :
+	       a->watch == DP_SITE_ACCESSED ? "rw" :
+					      "x";
 }
 
 static void tracepoint_json(FILE *out, const struct dp_point *p)
@@ -277,7 +282,9 @@ static void print_armed(const struct dp_tracer_options *opt,
 	else
 		dp_output_print(opt->out, "0x%lx ", r->a.addr);
 	dp_output_print(opt->out, "%s", r->flags);
-	if (r->a.watch)
+	if (r->a.watch == DP_SITE_EXECUTED)
+		dp_output_print(opt->out, "[WATCH:x]");
+	else if (r->a.watch)
 		dp_output_print(opt->out, "[WATCH/%u:%s]", r->a.watch_len,
 				access_of(&r->a));
 	if (opt->verbose)
@@ -318,11 +325,11 @@ static void describe(struct dp_modules *mods, const struct dp_armed *a,
 					"",
 		.exit_reason = "",
 	};
-	if (a->watch && mods &&
+	if (a->watch && a->watch != DP_SITE_EXECUTED && mods &&
 	    !dp_variable_at(mods, a->addr, &r->symbol, &r->offset, &m))
 		r->module = m->is_main ? "" : m->base;
 	/* The address of a gone probe may have other code by now. */
-	if (a->watch)
+	if (a->watch && a->watch != DP_SITE_EXECUTED)
 		return;
 	if (a->gone || !mods || dp_symbol_at(mods, a->addr, &sym))
 		return;
@@ -384,23 +391,106 @@ static int list_process(const struct dp_tracer_options *opt, pid_t pid,
 	return 0;
 }
 
+/* Has the owner of one process a right to the other? Anybody can say that a tool of his watches one. */
+static bool may_watch(pid_t tool, pid_t pid)
+{
+	struct stat a, b;
+
+	return !stat(dp_path("/proc/%d", tool).s, &a) &&
+	       !stat(dp_path("/proc/%d", pid).s, &b) &&
+	       (!a.st_uid || a.st_uid == b.st_uid);
+}
+
+/* @head: of another process's memory. Return: false: it tells of no watchpoint. */
+static bool read_watches(pid_t tool, struct dp_orders *head)
+{
+	u64 addr = dp_mapping_named(tool, DP_ORDER_PATH);
+	int mem = addr ? open(dp_path("/proc/%d/mem", tool).s,
+			      O_RDONLY | O_CLOEXEC) :
+			 -1;
+	const size_t size = offsetof(struct dp_orders, points);
+	bool whole;
+
+	if (mem < 0)
+		return false;
+	whole = pread(mem, head, size, (off_t)addr) == (ssize_t)size;
+	close(mem);
+	return whole && head->magic == DP_ORDER_MAGIC &&
+	       head->version == DP_ORDER_VERSION && head->nr_watches &&
+	       head->nr_watches <= DP_ORDER_WATCHES &&
+	       may_watch(tool, (pid_t)head->watched);
+}
+
+static void print_watch(const struct dp_tracer_options *opt, pid_t tool,
+			struct dp_modules *mods, const struct dp_orders *head,
+			u32 i)
+{
+	const struct dp_order_watch *w = &head->watches[i];
+	const struct dp_armed a = { .addr = w->addr,
+				    .kind = 'w',
+				    .hits = w->hits,
+				    .watch = (u8)w->access,
+				    .watch_len = (u8)w->len };
+	struct row r;
+
+	if (w->access < DP_SITE_WRITTEN || w->access > DP_SITE_EXECUTED ||
+	    w->len > sizeof(u64))
+		return;
+	describe(mods, &a, &r);
+	r.pid = (pid_t)head->watched;
+	r.tool = tool;
+	print_armed(opt, &r);
+}
+
+/* What a tool that watches says of itself: nothing, or nothing with a name, is in the process. */
+static void list_watches(const struct dp_tracer_options *opt, pid_t tool,
+			 struct dp_orders *head)
+{
+	struct dp_modules *mods = NULL;
+	pid_t pid;
+	int mem;
+	u32 i;
+
+	if (!read_watches(tool, head))
+		return;
+	pid = (pid_t)head->watched;
+	if (opt->pid && opt->pid != pid)
+		return;
+	mem = open(dp_path("/proc/%d/mem", pid).s, O_RDONLY | O_CLOEXEC);
+	if (mem >= 0 && dp_modules_open(pid, mem, &mods, NULL))
+		mods = NULL;
+	for (i = 0; i < head->nr_watches; i++)
+		print_watch(opt, tool, mods, head, i);
+	dp_modules_close(mods);
+	if (mem >= 0)
+		close(mem);
+}
+
 int dp_tracer_list_armed(const struct dp_tracer_options *opt,
 			 struct dp_diag *diag)
 {
+	struct dp_orders *head = malloc(sizeof(*head));
 	struct dirent *d;
-	DIR *dir;
-	int err;
+	DIR *dir = opendir("/proc");
+	int err = 0;
+	pid_t pid;
 
-	if (opt->pid) {
+	if (opt->pid)
 		err = list_process(opt, opt->pid, diag);
-		return err == -ENOENT ? 0 : err;
+	if (err && err != -ENOENT)
+		goto out;
+	err = dir && head ? 0 : dp_diag_set(diag, -errno, "cannot read /proc");
+	while (!err && (d = readdir(dir))) {
+		pid = atoi(d->d_name);
+		if (pid <= 0)
+			continue;
+		if (!opt->pid)
+			list_process(opt, pid, NULL);
+		list_watches(opt, pid, head);
 	}
-	dir = opendir("/proc");
-	if (!dir)
-		return dp_diag_set(diag, -errno, "cannot read /proc");
-	while ((d = readdir(dir)))
-		if (atoi(d->d_name) > 0)
-			list_process(opt, atoi(d->d_name), NULL);
-	closedir(dir);
-	return 0;
+out:
+	if (dir)
+		closedir(dir);
+	free(head);
+	return err;
 }

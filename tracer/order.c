@@ -39,6 +39,42 @@ void dp_order_held(pid_t pid)
 		__atomic_store_n(&orders->held, (u32)pid, __ATOMIC_RELEASE);
 }
 
+static u32 access_of(const struct dp_point *p)
+{
+	return p->spec->access == DP_WATCH_EXECUTE ? DP_SITE_EXECUTED :
+	       p->spec->access == DP_WATCH_ACCESS  ? DP_SITE_ACCESSED :
+						     DP_SITE_WRITTEN;
+}
+
+static void show_watch(const struct dp_session *s, const struct dp_point *p,
+		       struct dp_order_watch *w)
+{
+	struct dp_source_count c;
+
+	s->ops->count(s->source, p, &c);
+	w->addr = p->addr;
+	w->hits = c.hits;
+	w->access = access_of(p);
+	w->len = w->access == DP_SITE_EXECUTED ? 0 : p->len;
+}
+
+void dp_order_watches(const struct dp_session *s, double t)
+{
+	static double last;
+	u32 n = 0;
+	size_t i;
+
+	if (!orders || (s && (s->ops != &dp_watch_source ||
+			      t < last + DP_ORDER_LOOK_MS / 1e3)))
+		return;
+	last = t;
+	for (i = 0; s && i < s->points.n && n < DP_ORDER_WATCHES; i++)
+		if (!s->points.v[i].refused)
+			show_watch(s, &s->points.v[i], &orders->watches[n++]);
+	orders->watched = s ? (u32)s->source->pid : 0;
+	__atomic_store_n(&orders->nr_watches, n, __ATOMIC_RELEASE);
+}
+
 /** struct order - a copy of what was asked; @met: of each point: has it been found? @text: of a
  *  hold's verbs, instead of points */
 struct order {

@@ -24,7 +24,7 @@
 #define DP_ORDER_NAME "dprobes-orders"
 #define DP_ORDER_PATH "/memfd:" DP_ORDER_NAME
 #define DP_ORDER_MAGIC 0x317265647244706full
-#define DP_ORDER_VERSION 2
+#define DP_ORDER_VERSION 3
 #define DP_ORDER_POINTS 131072
 #define DP_ORDER_LOOK_MS 100
 #define DP_ORDER_TEXT (DP_ORDER_POINTS * sizeof(struct dp_order_point))
@@ -51,9 +51,18 @@ struct dp_order_point {
 	u64 returns;
 };
 
+/** struct dp_order_watch - a watchpoint of the tool's, and its hits of a moment ago
+ *  @access: DP_SITE_WRITTEN, DP_SITE_ACCESSED, DP_SITE_EXECUTED; @len: bytes, 0 of an instruction */
+struct dp_order_watch {
+	u64 addr, hits;
+	u32 len, access;
+};
+#define DP_ORDER_WATCHES 4
+
 /**
  * struct dp_orders
  * @held: the process in which this tool, a dprobes hold, holds programs; 0: it is none
+ * @watched: the process in which this tool has the @nr_watches @watches, for listings
  * @pid: the probed process; @how: of the verb
  * @nr: of @points, ascending by dp_order_compare(); of a hold's verbs, bytes of @text
  * @err, @diag: the answer; @replied: bytes of @text that go with it
@@ -66,6 +75,8 @@ struct dp_orders {
 	u64 withdrawn;
 	u32 held;
 	u32 verb, pid, nr, how, replied;
+	u32 watched, nr_watches;
+	struct dp_order_watch watches[DP_ORDER_WATCHES];
 	struct dp_diag diag;
 	union {
 		struct dp_order_point points[DP_ORDER_POINTS];
@@ -97,6 +108,9 @@ struct dp_session;
 void dp_order_open(void);
 /** dp_order_held() - say that this tool holds programs in a process */
 void dp_order_held(pid_t pid);
+/** dp_order_watches() - let others see what watchpoints a session has, and their hits. @t: now, by
+ *  dp_source_now(); it is done every DP_ORDER_LOOK_MS. NULL: none any more */
+void dp_order_watches(const struct dp_session *s, double t);
 /** dp_order_look() - carry out an order for one of these sessions, if there is one. Context:
  *  their probes are armed. @births: called before text is written, which a child must not
  *  be made in; NULL: no process is followed */

@@ -197,6 +197,7 @@ static int watch(struct dp_session *s, struct dp_diag *diag)
 			break;
 		came = s->records ? dp_records_read(s, false) : 0;
 		dp_order_look(&s, 1, NULL);
+		dp_order_watches(s, dp_source_now());
 		/* After a look at libraries the source has more to do. */
 		if (news.asked)
 			news.most = BUSY_MS;
@@ -254,7 +255,10 @@ static void take_record(void *arg, const struct dp_record_copy *record)
 int dp_session_finish(struct dp_session *s, struct dp_diag *diag)
 {
 	bool alive = s->ending != DP_ENDING_EXIT && s->ending != DP_ENDING_EXEC;
-	int err = s->ops->disarm(s->source, alive, diag);
+	int err;
+
+	dp_order_watches(NULL, 0);
+	err = s->ops->disarm(s->source, alive, diag);
 
 	read_last(s, !err);
 	s->ops->settle(s->source, take_record, s);

@@ -93,6 +93,8 @@ struct dp_sigframe {
 /* A perf event's trap, behind an access to watched data; @fields have what the opener of the event
  * has given it, and whether it came late, because the signal was blocked. Source: asm-generic/siginfo.h */
 #define DP_TRAP_PERF 6
+/* A debug register's trap, which a tracer has set */
+#define DP_TRAP_HWBKPT 4
 #define DP_PERF_TAG(info) ((info)->fields[1])
 #define DP_PERF_BE_LATE(info) ((info)->fields[2] |= 1ull << 32)
 #define DP_PERF_LATE(info) ((info)->fields[2] >> 32 & 1)

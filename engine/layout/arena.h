@@ -49,6 +49,8 @@
 #define DP_PENDING 32
 #define DP_PENDING_SIZE 120
 
+#define DP_REGISTERS 4 /* debug registers of a thread, for addresses */
+
 /** struct dp_arena_control - what control tells the hit half */
 struct dp_arena_control {
 	u64 magic;
@@ -169,6 +171,11 @@ struct dp_arena_control {
 	/* traps of watched data bear this number; 0: there are none */
 	u32 watch_number;
 	u32 generation; /* of the probes that are on: see dp_enabled_in() */
+	/* not 0: traps of debug registers that a tool has set by ptrace(2) may come */
+	u32 register_traps;
+	/* Those registers, and their bits in the control register; 0: no thread has any. A thread that
+	 * lives on keeps them when the tool has ended. */
+	u64 register_control, registers[DP_REGISTERS];
 };
 
 /* Of @tool_futex, and of the owner's: the thread's id, and the bit that the kernel sets
@@ -215,7 +222,7 @@ struct dp_arena_hit {
 };
 
 #define DP_LAYOUT_MAGIC 0x3165626f72507044ull
-#define DP_LAYOUT_VERSION 41
+#define DP_LAYOUT_VERSION 42
 
 #define DP_AGENT_TEXT (32 * DP_PAGE)
 #define DP_WIPE_OFFSET DP_AGENT_TEXT

@@ -44,6 +44,9 @@ struct dp_mapping dp_mapping_of(const struct dp_process *proc);
 
 /** dp_live_go() - step of dp_process_install(). Return: as that. */
 int dp_live_go(struct dp_process *proc, struct dp_diag *diag);
+/** dp_live_trap_again() - set the agent's action of SIGTRAP again, which the kernel has taken away
+ *  Return: 0; as dp_borrowed_begin(). */
+int dp_live_trap_again(struct dp_process *proc);
 
 /* arm: probes written into text, and taken out of it. */
 

@@ -291,7 +291,8 @@ static bool waits_late(const struct dp_process *proc,
 	struct dp_status st;
 	pid_t tid;
 
-	if (!view->arena->control.watch_number)
+	if (!view->arena->control.watch_number &&
+	    !view->arena->control.register_traps)
 		return false;
 	dp_each_task(tid, proc->pid)
 		if (!dp_status_read(proc->pid, tid, &st) &&

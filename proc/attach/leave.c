@@ -19,6 +19,7 @@
 #include "proc/proc.h"
 #include "proc/ptrace/stop.h"
 #include "proc/ptrace/process.h"
+#include "proc/ptrace/registers.h"
 #include "proc/ptrace/remote.h"
 #include "proc/seccomp/filters.h"
 #include "proc/signals/masks.h"
@@ -392,6 +393,9 @@ static int leave(struct dp_process *proc, void *arg, struct dp_diag *diag)
 	u64 bad = 0;
 
 	dp_semaphores_lower(proc, view->arena->control.base);
+	err = dp_registers_return(proc, &view->arena->control, diag);
+	if (err)
+		return err;
 	/* A filter that allows no breakpoints on the way: write while no thread runs. */
 	if (view->arena->control.signal_free)
 		err = dp_stop_alone(proc, diag);

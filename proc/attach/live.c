@@ -22,6 +22,7 @@
 #include "proc/signals/masks.h"
 #include <dprobes/diag.h>
 #include <errno.h>
+#include <signal.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/ptrace.h>
@@ -42,9 +43,8 @@ static int note_actions(struct dp_process *proc, u64 ours)
 	return err;
 }
 
-/* The program's action is noted again in the same call: a thread that was asleep may
- * have set another. */
-static int take_actions(struct dp_process *proc)
+/* Write our action where a remote call finds it. @at: out: its address there */
+static int write_action(struct dp_process *proc, u64 *at)
 {
 	struct dp_kernel_sigaction ours = {
 		.handler = proc->base + dp_agent_trap_entry,
@@ -52,10 +52,30 @@ static int take_actions(struct dp_process *proc)
 		.restorer = proc->base + dp_agent_trap_restorer,
 		.mask = DP_TRAP_MASK(proc->own_process),
 	};
-	u64 at = proc->base + DP_PRIVATE_SCRATCH;
 
-	return dp_process_write(proc, at, &ours, sizeof(ours)) ?:
-		       note_actions(proc, at);
+	*at = proc->base + DP_PRIVATE_SCRATCH;
+	return dp_process_write(proc, *at, &ours, sizeof(ours));
+}
+
+/* The program's action is noted again in the same call: a thread that was asleep may
+ * have set another. */
+static int take_actions(struct dp_process *proc)
+{
+	u64 at;
+
+	return write_action(proc, &at) ?: note_actions(proc, at);
+}
+
+int dp_live_trap_again(struct dp_process *proc)
+{
+	u64 at;
+	int err = dp_borrowed_begin(proc, NULL);
+
+	if (err)
+		return err;
+	err = write_action(proc, &at) ?: dp_masks_action(proc, SIGTRAP, at, 0);
+	dp_borrowed_end(proc);
+	return err;
 }
 
 /* Is the thread at the call itself, with a number of no interest, or one that

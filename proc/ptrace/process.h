@@ -22,6 +22,7 @@
 struct dp_arena;
 struct dp_diag;
 struct dp_engine;
+struct dp_traced;
 struct dp_tree;
 struct dp_modules;
 struct dp_process;
@@ -86,6 +87,7 @@ struct dp_process {
 	struct dp_target target; /* first: the engine's handle on it */
 	/* What a fork child is born with. */
 	struct dp_tree *tree; /* its process tree (-f), or NULL */
+	struct dp_traced *traced; /* it is traced for itself alone, or NULL */
 	int status;
 	u32 ns_pid;
 	char exe[PATH_MAX];

@@ -169,6 +169,8 @@ static int is_stopped(struct dp_process *proc, struct dp_thread *t, int got)
 	if (got <= 0 || ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs) ||
 	    !suspends(proc, t->tid, true))
 		return -ESRCH;
+	if (proc->tree && proc->traced)
+		proc->traced->begin(proc->traced, t->tid);
 	dp_resume_call(proc, t);
 	return 0;
 }

@@ -262,6 +262,9 @@ void dp_borrowed_end(struct dp_process *proc);
 
 /* tracer_child: work that goes on to its end if the tool is killed. */
 
+/* By its name the next tool knows a tracer whose end it has to wait for. */
+#define DP_TRACER_CHILD_NAME "dprobes-errand"
+
 /** dp_work_fn - work on @proc; @arg: what the caller has given with it */
 typedef int dp_work_fn(struct dp_process *proc, void *arg,
 		       struct dp_diag *diag);

@@ -18,7 +18,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define TRACER_CHILD_NAME "dprobes-errand"
 #define TRACER_CHILD_MS 5000
 
 struct tracer_child {
@@ -90,7 +89,7 @@ void dp_tracer_child_wait(pid_t tracer)
 	char comm[32] = "";
 
 	dp_line_read(dp_path("/proc/%d/comm", tracer).s, comm, sizeof(comm));
-	if (strcmp(comm, TRACER_CHILD_NAME) && !is_ending(tracer))
+	if (strcmp(comm, DP_TRACER_CHILD_NAME) && !is_ending(tracer))
 		return;
 	p.fd = (int)syscall(SYS_pidfd_open, tracer, 0);
 	if (p.fd < 0)
@@ -112,7 +111,7 @@ int dp_tracer_child(struct dp_process *proc, dp_work_fn *work, void *arg,
 	struct tracer_child e = { proc, work, arg, diag, 0 };
 	const struct dp_child child = { .work = run,
 					.arg = &e,
-					.name = TRACER_CHILD_NAME,
+					.name = DP_TRACER_CHILD_NAME,
 					.outlives = true };
 
 	int err = 0;

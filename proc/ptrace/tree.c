@@ -13,6 +13,9 @@
  *   exec               the process waits, before the first instruction of the
  *                      new image, for dp_process_renew()
  *
+ * A process that is traced for itself alone (struct dp_traced) has no tree: its children are let
+ * go as they are born. New threads of it do not go on before it is told.
+ *
  * The two reports of a birth, the parent's and the child's, come in any order.
  */
 #include "engine/layout/arena.h"
@@ -48,6 +51,7 @@ struct pids {
  * @early: children that have stopped before their parent has reported their birth
  * @events: not yet returned by dp_tree_next()
  * @trapped: a SIGTRAP has been delivered since dp_tree_trapped() was called last
+ * @alone: of a process that is traced for itself alone, or NULL
  */
 struct dp_tree {
 	struct dp_process **procs;
@@ -56,6 +60,7 @@ struct dp_tree {
 	struct dp_tree_event *events;
 	size_t nr_events, cap_events;
 	bool trapped;
+	struct dp_traced *alone;
 	int signals;
 	sigset_t mask;
 };
@@ -140,6 +145,11 @@ void dp_tree_close(struct dp_tree *f)
 	free(f);
 }
 
+void dp_tree_alone(struct dp_tree *f, struct dp_traced *traced)
+{
+	f->alone = traced;
+}
+
 static struct dp_process *proc_of(const struct dp_tree *f, pid_t pid)
 {
 	size_t i;
@@ -206,6 +216,15 @@ static bool keeps_much(const struct dp_arena *arena)
 	return arena->control.nr_contexts || arena->control.nr_instance_tables;
 }
 
+/* It may have been let go already, when its own stop was reported first. */
+static void let_out(pid_t child)
+{
+	int status;
+
+	if (dp_stop_wait(child, &status) == child && WIFSTOPPED(status))
+		ptrace(PTRACE_DETACH, child, 0, 0);
+}
+
 /* A process is born; its maker is stopped. Return: is the maker to stay stopped? */
 static bool born(struct dp_tree *f, pid_t maker, pid_t child, int event,
 		 bool may_wait)
@@ -244,8 +263,12 @@ static void made(struct dp_tree *f, pid_t tid, int event, bool may_wait)
 	bool waits = false;
 
 	if (!ptrace(PTRACE_GETEVENTMSG, tid, 0, &child) && child &&
-	    group_of((pid_t)child) == (pid_t)child)
-		waits = born(f, tid, (pid_t)child, event, may_wait);
+	    group_of((pid_t)child) == (pid_t)child) {
+		if (f->alone)
+			let_out((pid_t)child);
+		else
+			waits = born(f, tid, (pid_t)child, event, may_wait);
+	}
 	if (!waits)
 		dp_tree_let(tid, false);
 }
@@ -253,6 +276,12 @@ static void made(struct dp_tree *f, pid_t tid, int event, bool may_wait)
 /* A new thread goes on; a process whose birth is not reported yet waits. */
 static void stopped(struct dp_tree *f, pid_t tid, int status)
 {
+	if (f->alone && !proc_of(f, tid) && group_of(tid) == tid) {
+		ptrace(PTRACE_DETACH, tid, 0, 0);
+		return;
+	}
+	if (f->alone)
+		f->alone->begin(f->alone, tid);
 	if (is_group_stop(status) || proc_of(f, tid) ||
 	    find_pid(&f->others, tid) || group_of(tid) != tid)
 		dp_tree_let(tid, is_group_stop(status));
@@ -292,6 +321,18 @@ static void executed(struct dp_tree *f, pid_t pid)
 			.what = DP_TREE_EXECED, .proc = proc, .pid = pid });
 }
 
+/* Deliver the signal, unless it is a trap that has been taken. */
+static void signaled(struct dp_tree *f, pid_t tid, int sig)
+{
+	dp_kill_point("tree: signal");
+	if (sig == SIGTRAP && f->alone)
+		sig = f->alone->trap(f->alone, tid);
+	if (sig < 0)
+		return;
+	f->trapped |= sig == SIGTRAP;
+	ptrace(PTRACE_CONT, tid, 0, sig);
+}
+
 bool dp_tree_deal(struct dp_tree *f, pid_t tid, int status, bool may_wait)
 {
 	if (!WIFSTOPPED(status)) {
@@ -300,9 +341,7 @@ bool dp_tree_deal(struct dp_tree *f, pid_t tid, int status, bool may_wait)
 	}
 	switch (EVENT_OF(status)) {
 	case 0:
-		f->trapped |= WSTOPSIG(status) == SIGTRAP;
-		dp_kill_point("tree: signal");
-		ptrace(PTRACE_CONT, tid, 0, WSTOPSIG(status));
+		signaled(f, tid, WSTOPSIG(status));
 		return true;
 	case PTRACE_EVENT_FORK:
 	case PTRACE_EVENT_VFORK:
@@ -318,12 +357,17 @@ bool dp_tree_deal(struct dp_tree *f, pid_t tid, int status, bool may_wait)
 	}
 }
 
+static bool is_full(const struct dp_tree *f)
+{
+	return f->alone && f->alone->full;
+}
+
 static void take_notice(struct dp_tree *f, bool may_wait)
 {
 	int status;
 	pid_t tid;
 
-	while ((tid = dp_stop_seen(-1, &status, WNOHANG)) > 0)
+	while (!is_full(f) && (tid = dp_stop_seen(-1, &status, WNOHANG)) > 0)
 		dp_tree_deal(f, tid, status, may_wait);
 }
 
@@ -354,7 +398,8 @@ enum dp_tree_what dp_tree_next(struct dp_tree *f, int timeout_ms,
 
 	drain(f);
 	take_notice(f, true);
-	if (!f->nr_events && !f->trapped && poll(&p, 1, timeout_ms) > 0)
+	if (!f->nr_events && !f->trapped && !is_full(f) &&
+	    poll(&p, 1, timeout_ms) > 0)
 		take_notice(f, true);
 	event->what = DP_TREE_NOTHING;
 	if (f->nr_events)

@@ -14,6 +14,24 @@ struct dp_process;
 	 PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC)
 
 /**
+ * struct dp_traced - what is done with threads of a process that is traced for itself alone
+ * @begin: a thread is stopped, perhaps for the first time
+ * @trap: a thread has stopped for SIGTRAP. Return: the signal that it gets, or 0; negative: it stays
+ *        stopped, and is asked for again
+ * @full: no more traps are taken until the tool has seen to these
+ *
+ * Children of the process are let go as they are born.
+ */
+struct dp_traced {
+	void (*begin)(struct dp_traced *traced, pid_t tid);
+	int (*trap)(struct dp_traced *traced, pid_t tid);
+	bool full;
+};
+
+/** dp_tree_alone() - of an empty tree: it has one process, which is traced for itself alone */
+void dp_tree_alone(struct dp_tree *tree, struct dp_traced *traced);
+
+/**
  * dp_tree_deal() - handle what waitpid(2) has said of a thread of the process tree
  * @may_wait: the thread may stay stopped, as no caller waits for it
  * Return: false if the thread has ended, or has executed another program.

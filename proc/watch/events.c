@@ -16,6 +16,7 @@
 #include "proc/facts.h"
 #include "proc/inspect.h"
 #include "proc/watch.h"
+#include "proc/watch/holders.h"
 #include "sym/list.h"
 #include <dirent.h>
 #include <dprobes/diag.h>
@@ -33,7 +34,6 @@
 #include <unistd.h>
 
 #define ATTEMPTS 200
-#define HOLDERS_TOLD 3
 #define COST_HITS 2000
 #define HIGH 1000
 
@@ -140,95 +140,7 @@ static int move_up(int fd)
 	return high;
 }
 
-/* Has the process a descriptor of a perf event? */
-static bool has_events(pid_t pid)
-{
-	DIR *dir = opendir(dp_path("/proc/%d/fd", pid).s);
-	char to[32];
-	struct dirent *d;
-	bool has = false;
-	ssize_t n;
-
-	if (!dir)
-		return false;
-	while (!has && (d = readdir(dir))) {
-		n = readlinkat(dirfd(dir), d->d_name, to, sizeof(to) - 1);
-		to[n < 0 ? 0 : n] = '\0';
-		has = !strcmp(to, "anon_inode:[perf_event]");
-	}
-	closedir(dir);
-	return has;
-}
-
-static void name_process(struct dp_diag *diag, const char *before, pid_t pid)
-{
-	char comm[32] = "";
-	FILE *f = fopen(dp_path("/proc/%d/comm", pid).s, "re");
-
-	if (f && fgets(comm, sizeof(comm), f))
-		comm[strcspn(comm, "\n")] = '\0';
-	if (f)
-		fclose(f);
-	dp_diag_add(diag, "%s%d (%s)", before, pid, comm);
-}
-
-/* Who may have them: processes with perf events */
-static void name_holders(struct dp_diag *diag)
-{
-	DIR *dir = opendir("/proc");
-	struct dirent *d;
-	int n = 0;
-	pid_t pid;
-
-	while (dir && n < HOLDERS_TOLD && (d = readdir(dir))) {
-		pid = atoi(d->d_name);
-		if (pid <= 0 || pid == getpid() || !has_events(pid))
-			continue;
-		name_process(
-			diag,
-			n++ ? ", " :
-			      "; these processes have perf events, which may be it: ",
-			pid);
-	}
-	if (dir)
-		closedir(dir);
-}
-
-static pid_t tracer_of(pid_t pid)
-{
-	FILE *f = fopen(dp_path("/proc/%d/status", pid).s, "re");
-	char line[128];
-	pid_t tracer = 0;
-
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "TracerPid: %d", &tracer) == 1)
-			break;
-	if (f)
-		fclose(f);
-	return tracer;
-}
-
-static int all_taken(const struct opening *o, const struct dp_watchpoint *w)
-{
-	pid_t tracer = tracer_of(o->pid);
-
-	dp_diag_set(
-		o->diag, -ENOSPC,
-		"%s: a thread has no debug register left, of the %d that there are",
-		w->name, DP_WATCHPOINTS);
-	if (tracer > 0)
-		name_process(
-			o->diag,
-			"; a debugger has its hardware breakpoints: ", tracer);
-	else
-		dp_diag_add(
-			o->diag,
-			"; a debugger that has gone, and had hardware breakpoints, keeps those of a thread until it ends");
-	name_holders(o->diag);
-	return -ENOSPC;
-}
-
-static int forbidden(const struct opening *o, int err)
+int dp_watch_events_forbidden(pid_t pid, int err, struct dp_diag *diag)
 {
 	FILE *f = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
 	int level = 0;
@@ -237,20 +149,25 @@ static int forbidden(const struct opening *o, int err)
 		level = 0;
 	if (f)
 		fclose(f);
-	if (o->pid == getpid())
+	if (pid == getpid())
 		return dp_diag_set(
-			o->diag, err,
-			"the kernel permits this process no watchpoints (perf_event_open); kernel.perf_event_paranoid is %d, and may be 2 at most without CAP_PERFMON",
+			diag, err,
+			"the kernel permits this process no perf events (kernel.perf_event_paranoid is %d, and may be 2 at most without CAP_PERFMON, or a filter forbids them); without these the debug registers of threads to come take a tracer that stays, which a process cannot be of itself: dprobes run has watchpoints (watch = w)",
 			level);
 	if (level > 2)
 		return dp_diag_set(
-			o->diag, err,
-			"kernel.perf_event_paranoid is %d, which keeps users from watchpoints: give dprobes CAP_PERFMON (sudo), or set it to 2",
+			diag, err,
+			"kernel.perf_event_paranoid is %d, which keeps users from perf events: give dprobes CAP_PERFMON (sudo), or set it to 2; without DPROBES_WATCH=events it would set the registers by ptrace(2)",
 			level);
 	return dp_diag_set(
-		o->diag, err,
+		diag, err,
 		"watchpoints of process %d need the right to trace it: run dprobes as its user, or with CAP_PERFMON (sudo)",
-		o->pid);
+		pid);
+}
+
+bool dp_watch_events_denied(int err)
+{
+	return err == -EPERM || err == -EACCES || err == -EOPNOTSUPP;
 }
 
 static int cannot(const struct opening *o, const struct dp_watchpoint *w,
@@ -258,10 +175,10 @@ static int cannot(const struct opening *o, const struct dp_watchpoint *w,
 {
 	switch (err) {
 	case -ENOSPC:
-		return all_taken(o, w);
+		return dp_watch_taken(o->pid, w->name, o->diag);
 	case -EPERM:
 	case -EACCES:
-		return forbidden(o, err);
+		return dp_watch_events_forbidden(o->pid, err, o->diag);
 	case -EMFILE:
 	case -ENFILE:
 		return dp_diag_set(

@@ -3,6 +3,7 @@
 # Watchpoints: exact counts, values and places against a program that goes step by step; threads,
 # children, exec; debug registers that are taken. [defect 7]
 . tests/scenario/lib.sh
+. tests/scenario/lib-registers.sh
 
 if ! "$DPROBES" stat -q -o /dev/null w:watched -- "$VICTIMS/watched" ways 2>"$dir/err"; then
 	skip "watchpoints" "$(head -n 1 "$dir/err")"
@@ -34,7 +35,10 @@ end() { exec 5>&-; wait "$victim"; }
 
 # Processes that hold perf events; a dprobes has switched its events on when it begins to wait.
 holds() { ls -l "/proc/$1/fd" 2>/dev/null | grep -c 'perf_event'; }
-is_watching() { [ "$(holds "$1")" -ge "$2" ] && asleep "$1"; }
+traces() { ! grep TracerPid "/proc/$victim/task/"*/status 2>/dev/null | grep -qv "[^0-9]$1\$"; }
+is_watching() {
+	if by_registers; then traces "$1"; else [ "$(holds "$1")" -ge "$2" ]; fi && asleep "$1"
+}
 watch() { # EVENTS VERB ARGS...: a tool at the victim, with so many events or more; sets $tool
 	local n=$1
 	shift
@@ -187,6 +191,26 @@ print(sum((new - old).values()), sum((old - new).values()))' "$dir/records" | gr
 like "the summary says how many" "$(cat "$dir/talk")" \
 	'1 watchpoint: 800 hits, 0 missed, 800 records; interrupted'
 
+# Threads, children of all kinds, signals, and a process that is stopped meanwhile
+n=$(written)
+watch 2 stat w:watched w:watched_write:x
+(
+	trap - EXIT
+	for _ in {1..20}; do
+		kill -STOP "$victim"
+		sleep 0.01
+		kill -CONT "$victim"
+		sleep 0.02
+	done
+) &
+stopping=$!
+tell 'm 60'
+wait "$stopping"
+interrupt "$tool"
+is "threads come and go, children of all kinds, signals and stops" "$(hits_of w:watched/8) $(hits_of w:watched:watched_write:x)" \
+	"$(($(written) - n)) $(($(written) - n))"
+is "and as many as were written" "$(($(written) - n))" $((60 * 21))
+
 # JSON
 "$DPROBES" trace -q --json w:watched w:watched_write:x -- "$VICTIMS/watched" ways >"$dir/json"
 is "JSON is as JSON is" "$(python3 -c '
@@ -208,26 +232,57 @@ if command -v gdb >/dev/null; then
 		poll 60 test -e "$dir/gdb"
 		sleep 0.3
 	}
-	stepping 2
-	watch 2 stat w:watched w:watched_small
-	tell 'b 100'
-	interrupt "$tool"
-	is "a debugger that has two registers leaves two" "$(hits_of w:watched/8)" 100
-	got=$("$DPROBES" stat w:watched w:watched_small w:watched_many/8 -p "$victim" 2>&1)
-	is "the third is refused" "$?" 1
-	like "which names the debugger" "$got" "no debug register left.*a debugger has its.*: $debugger \(gdb\)"
-	kill -INT "$debugger"
-	wait "$debugger"
-	watch 2 stat w:watched w:watched_small
-	stepping 2
-	tell 'b 100'
-	interrupt "$tool"
-	is "one that comes later takes what is left, and nothing of ours" "$(hits_of w:watched/8)" 100
-	kill -INT "$debugger"
-	wait "$debugger"
-	got=$("$DPROBES" stat w:watched w:watched_small w:watched_many/8 -p "$victim" 2>&1)
-	like "what a debugger has had stays taken, which is said" "$got" \
-		'no debug register left.*a debugger that has gone.* keeps those of a thread until it ends'
+	beside() {
+		stepping 2
+		watch 2 stat w:watched w:watched_small
+		tell 'b 100'
+		interrupt "$tool"
+		is "a debugger that has two registers leaves two" "$(hits_of w:watched/8)" 100
+		got=$("$DPROBES" stat w:watched w:watched_small w:watched_many/8 -p "$victim" 2>&1)
+		is "the third is refused" "$?" 1
+		like "which names the debugger" "$got" "no debug register left.*a debugger has its.*: $debugger \(gdb\)"
+		kill -INT "$debugger"
+		wait "$debugger"
+		watch 2 stat w:watched w:watched_small
+		stepping 2
+		tell 'b 100'
+		interrupt "$tool"
+		is "one that comes later takes what is left, and nothing of ours" "$(hits_of w:watched/8)" 100
+		kill -INT "$debugger"
+		wait "$debugger"
+		got=$("$DPROBES" stat w:watched w:watched_small w:watched_many/8 -p "$victim" 2>&1)
+		like "what a debugger has had stays taken, which is said" "$got" \
+			'no debug register left.*a debugger that has gone.* keeps those of a thread until it ends'
+	}
+	registers() { "$TOOLS/registers" "$victim" | sed 's/^[0-9]* [0-9] //' | sort | uniq -c | tr -s ' ' | tr '\n' ';'; }
+	# One tracer at a time: who comes first keeps the process, and what a debugger has left stays.
+	instead() {
+		stepping 1
+		got=$("$DPROBES" stat w:watched -p "$victim" 2>&1)
+		like "where a debugger is, none is set" "$got" "is being traced by process $debugger; end that first"
+		kill -INT "$debugger"
+		wait "$debugger"
+		watch 1 stat w:watched w:watched_small
+		is "a debugger that comes later is told that the process is taken" \
+			"$(gdb -q -nx -batch -p "$victim" 2>&1 5>&- | grep -c "already traced by process $tool")" 1
+		tell 'b 100'
+		interrupt "$tool"
+		is "and takes nothing of ours" "$(hits_of w:watched/8)" 100
+		stepping 1
+		kill -KILL "$debugger"
+		wait "$debugger" 2>/dev/null
+		kept=$(registers)
+		like "a debugger that was killed has left its register" "$kept" '^ 1 0x[0-9a-f]* 9;$'
+		watch 3 stat w:watched w:watched:rw w:watched_small
+		tell 'b 100' 'p 25'
+		interrupt "$tool"
+		is "the other three are there for us" "$(hits_of w:watched/8) $(hits_of w:watched/8:rw)" "200 200"
+		is "and its own stays as it was" "$(registers)" "$kept"
+		got=$("$DPROBES" stat w:watched w:watched:rw w:watched_small w:watched_many+8/8 -p "$victim" 2>&1)
+		like "a fourth is refused" "$got" 'no debug register left.*a debugger that has gone.* keeps those of a thread until it ends'
+		is "and leaves nothing" "$(registers)" "$kept"
+	}
+	if by_registers; then instead; else beside; fi
 	end
 	begin
 else
@@ -239,8 +294,9 @@ four=(w:watched w:watched_small w:watched_many/8 w:watched_many+8/8)
 watch 4 stat "${four[@]}"
 got=$("$DPROBES" stat w:watched_many+16/8 -p "$victim" 2>&1)
 is "a fifth watchpoint is refused" "$?" 1
-like "with who may have the four" "$got" \
-	"w:watched_many\+0x10/8: a thread has no debug register left, of the 4.*perf events, which may be it: .*\(dprobes\)"
+taken="w:watched_many\+0x10/8: a thread has no debug register left, of the 4.*perf events, which may be it: .*\(dprobes\)"
+by_registers && taken="already probed by dprobes $tool"
+like "with who may have the four" "$got" "$taken"
 kill -KILL "$tool"
 wait "$tool" 2>/dev/null
 watch 4 stat "${four[@]}"
@@ -251,30 +307,74 @@ got=$("$DPROBES" stat "${four[@]}" w:watched_many+16/8 -p "$victim" 2>&1)
 like "five in one command are refused" "$got" 'these are 5 watchpoints, and a thread has 4 debug registers'
 
 # A probe beside, by another tool
-watch 1 stat w:watched
-"$DPROBES" stat -o "$dir/beside" watched_write -p "$victim" 2>/dev/null 5>&- &
-other=$!
-pids+=("$other")
-has_probe() { "$DPROBES" list -p "$victim" 2>/dev/null | grep -q watched_write; }
-poll 20 has_probe
-tell 'b 50'
-interrupt "$other"
-interrupt "$tool"
-is "beside a probe of another tool" "$(hits_of w:watched/8) $(awk '$NF == "watched:watched_write" { print $1 }' "$dir/beside")" "50 50"
+if ! by_registers; then
+	watch 1 stat w:watched
+	"$DPROBES" stat -o "$dir/beside" watched_write -p "$victim" 2>/dev/null 5>&- &
+	other=$!
+	pids+=("$other")
+	has_probe() { "$DPROBES" list -p "$victim" 2>/dev/null | grep -q watched_write; }
+	poll 20 has_probe
+	tell 'b 50'
+	interrupt "$other"
+	interrupt "$tool"
+	is "beside a probe of another tool" "$(hits_of w:watched/8) $(awk '$NF == "watched:watched_write" { print $1 }' "$dir/beside")" "50 50"
+fi
 
 # What it costs is told.
 watch 1 stat w:watched
 tell 'p 30000'
 interrupt "$tool"
 is "120,000 writes by four threads at once" "$(hits_of w:watched/8)" 120000
-like "what frequent hits cost is told" "$(cat "$dir/talk")" \
-	'watchpoints hit [0-9]+ times a second: each is a trap into the kernel of [0-9]+ ns here, so they take [0-9]+ % of a CPU'
+costs='each is a trap into the kernel of [0-9]+ ns here, so they take [0-9]+ % of a CPU'
+by_registers && costs='without perf events each stops its thread until dprobes has looked, for which dprobes alone takes [0-9]+ ns'
+like "what frequent hits cost is told" "$(cat "$dir/talk")" "watchpoints hit [0-9]+ times a second: $costs"
 
 # list
 got=$("$DPROBES" list -v w:watched w:watched_write:x -p "$victim")
 like "list -v tells what is not seen" "$got" '^w:watched/8  watch  a debug register of each thread; what the kernel writes or reads there is not seen$'
 is "list names what can be pasted" "$("$DPROBES" list w:watched:rw w:watched_write:x -p "$victim" | xargs "$DPROBES" list -p "$victim")" \
 	$'w:watched/8:rw\nw:watched:watched_write:x'
+
+# What is armed, in the format of the kernel's list: from the tool, for nothing of it is in the process
+watch 3 stat w:watched w:watched_many+8/4:rw w:watched_write:x
+listed() { [ "$("$DPROBES" list -p "$victim" | wc -l)" -eq 3 ]; }
+tell 'b 40'
+poll 10 listed
+is "list has watchpoints" "$("$DPROBES" list -p "$victim" | sed 's/^[0-9a-f]*  //')" \
+	$'w  watched+0x0    [WATCH/8:w]\nw  watched_many+0x8    [WATCH/4:rw]\nw  watched_write+0x0    [WATCH:x]'
+is "at their addresses" "$("$DPROBES" list -p "$victim" | sed -n 's/^0*\([0-9a-f]*\)  w .*/\1/p' | tail -c 4 | head -c 3)" \
+	"$(symbol watched_write | tail -c 4)"
+"$DPROBES" list -p "$victim" >"$dir/lines"
+is "its lines are specs" "$(while read -r line; do "$DPROBES" list "$line" -p "$victim"; done <"$dir/lines")" \
+	$'w:watched/8\nw:watched_many+0x8/4:rw\nw:watched:watched_write:x'
+has_hits() { "$DPROBES" list -v -p "$victim" | grep -q '\[WATCH:x\]  pid .*  40 hits  0 missed$'; }
+poll 10 has_hits
+is "with their hits" "$?" 0
+like "in JSON" "$("$DPROBES" list --json -p "$victim" | tail -n 1)" \
+	'"kind":"w","symbol":"watched_write","offset":0.*"mode":"watch".*"hits":40.*"access":"x","len":0,"pid":'"$victim"',"tool":'"$tool"
+like "and among those of all processes" "$("$DPROBES" list | grep -c 'watched_write+0x0    \[WATCH:x\]')" '^[1-9]'
+interrupt "$tool"
+is "and none when the tool has ended" "$("$DPROBES" list -p "$victim")" ""
+
+# The kernel refuses events, as it does to users without rights, or by a filter: then the registers are set.
+for errno in 1 13 38; do
+	DPROBES_WATCH='' "$TOOLS/refuse" $errno "$DPROBES" trace -o "$dir/records" 'w:watched if new > 4' -p "$victim" \
+		2>"$dir/talk" 5>&- &
+	tool=$!
+	pids+=("$tool")
+	poll 20 traces "$tool" && poll 20 asleep "$tool"
+	sleep 0.1
+	tell 'b 70' 't 20'
+	interrupt "$tool"
+	is "events are refused ($errno): hits are taken all the same" "$(wc -l <"$dir/records")" 165
+	like "events alone are wanted, and refused ($errno)" \
+		"$(DPROBES_WATCH=events "$TOOLS/refuse" $errno "$DPROBES" stat w:watched -p "$victim" 2>&1)" \
+		'right to trace it|perf_event_paranoid|no such breakpoint events'
+done
+like "a process's own take events" "$(DPROBES_WATCH=registers build/tests/self/watches 2>&1)" \
+	'SKIP .*permits this process no perf events.*a tracer that stays, which a process cannot be of itself'
+like "another way is none" "$(DPROBES_WATCH=x "$DPROBES" stat w:watched -p "$victim" 2>&1)" \
+	'DPROBES_WATCH is "x"; it can be events or registers'
 
 # An exec ends them.
 watch 1 stat w:watched
@@ -330,7 +430,9 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null &&
 	got=$("${user[@]}" "$dir/dprobes" stat w:watched -- "$dir/watched" ways 2>&1)
 	like "an ordinary user counts" "$got" '^ *18 +0  watch  w:watched/8$'
 	got=$("${user[@]}" "$dir/dprobes" trace w:watched -- "$dir/watched" ways 2>&1)
-	like "and is told what values take" "$got" 'CAP_BPF and CAP_PERFMON .*; dprobes stat without a condition counts without'
+	is "and is shown values, without rights to programs of the kernel's" "$(grep -c ' new=.* by=main' <<<"$got")" 18
+	got=$(DPROBES_WATCH=events "${user[@]}" "$dir/dprobes" trace w:watched -- "$dir/watched" ways 2>&1)
+	like "which events would take" "$got" 'CAP_BPF and CAP_PERFMON .*; dprobes stat without a condition counts without'
 else
 	skip "an ordinary user" "needs root, setpriv, and kernel.perf_event_paranoid up to 2"
 fi

@@ -381,6 +381,23 @@ static void access_to_data_of_others(void **state)
 	assert_int_equal(dp_fake_seen.died, DP_SIGTRAP);
 }
 
+/* A killed tool has left debug registers; without any, the trap is the program's. */
+static void traps_of_registers(void **state)
+{
+	make_jump(0, AT, INT3);
+	dp_arena.control.register_traps = 1;
+	dp_fake_regs()->rip = AT;
+	dp_fake_raise(DP_SIGTRAP, DP_TRAP_HWBKPT);
+	look_for_hit();
+	assert_false(dp_fake_seen.died);
+	assert_null(hit_at);
+	assert_int_equal(dp_fake_regs()->rip, AT);
+	dp_arena.control.register_traps = 0;
+	dp_fake_raise(DP_SIGTRAP, DP_TRAP_HWBKPT);
+	assert_int_equal(dp_fake_seen.died, DP_SIGTRAP);
+	dp_fake_revive(DP_CAUGHT_JUMPS);
+}
+
 /* Behind which instruction of the program is a pc in generated code? */
 static void copies_of_accesses(void **state)
 {
@@ -523,6 +540,7 @@ int main(void)
 		cmocka_unit_test_setup(behind_a_second_copy, begin),
 		cmocka_unit_test_setup(access_to_data, begin),
 		cmocka_unit_test_setup(access_to_data_of_others, begin),
+		cmocka_unit_test_setup(traps_of_registers, begin),
 		cmocka_unit_test_setup(copies_of_accesses, begin),
 		cmocka_unit_test_setup(known_of_the_stack, begin),
 	};

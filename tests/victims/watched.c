@@ -4,12 +4,15 @@
  *
  * Without arguments it reads commands: b N (N writes), t N (N threads one after the other, ten
  * writes each), p N (four threads at once, N writes each), f N (a child writes N times), k N (the
- * kernel writes N times), r N (N reads), e (becomes cat), q (exits with 5). It answers with what
+ * kernel writes N times), r N (N reads), m N (N rounds of threads, children that write, in its memory and in
+ * their own, a program that is spawned, and signals whose handler writes), e (becomes cat), q (exits with 5). It answers with what
  * it has written itself, in all. With "ways" it writes once in each way, and ends; with "stores"
  * likewise, but not by a stack that is there; with "pointer" it writes where main() is.
  */
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,6 +111,37 @@ static void by_stack(void)
 		     : "rax", "memory");
 }
 
+static void on_signal(int sig)
+{
+	watched_write(sig);
+}
+
+/* A child in our memory writes; it is not the thread that is watched. */
+static void by_vfork(void)
+{
+	if (!vfork()) {
+		watched = 1;
+		_exit(0);
+	}
+	wait(NULL);
+}
+
+static void by_all(long n)
+{
+	char *const argv[] = { "true", NULL };
+	pid_t pid;
+
+	signal(SIGUSR1, on_signal);
+	while (n--) {
+		by_threads(4, 5);
+		by_child(3);
+		by_vfork();
+		if (!posix_spawn(&pid, "/bin/true", NULL, NULL, argv, NULL))
+			waitpid(pid, NULL, 0);
+		raise(SIGUSR1);
+	}
+}
+
 static void obey(const char *line)
 {
 	long n = atol(line + 1), i;
@@ -132,6 +166,9 @@ static void obey(const char *line)
 	case 'r':
 		for (i = 0; i < n; i++)
 			sum += watched;
+		break;
+	case 'm':
+		by_all(n);
 		break;
 	case 'e':
 		execl("/bin/cat", "cat", NULL);

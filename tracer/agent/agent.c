@@ -196,7 +196,11 @@ static void go(struct dp_source *source)
 
 static enum dp_source_state wait_for(struct dp_source *source, int ms)
 {
-	switch (dp_process_poll(dp_agent_of(source)->proc, ms)) {
+	struct dp_agent *a = dp_agent_of(source);
+
+	if (!dp_agent_data_wait(a, ms))
+		return DP_SOURCE_RUNS;
+	switch (dp_process_poll(a->proc, ms)) {
 	case DP_PROCESS_EXITED:
 		return DP_SOURCE_EXITED;
 	case DP_PROCESS_EXECED:
@@ -376,8 +380,9 @@ static void close_agent(struct dp_source *source)
 
 	if (!a)
 		return;
-	dp_agent_data_close(a);
+	dp_agent_data_end(a);
 	dp_process_close(a->proc);
+	dp_agent_data_close(a);
 	dp_calls_close(a->calls);
 	dp_engine_destroy(a->engine);
 	dp_modules_close(source->mods);

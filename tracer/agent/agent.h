@@ -20,7 +20,7 @@ struct dp_agent_data {
 	struct dp_watchpoint v[DP_WATCHPOINTS];
 	u32 probe[DP_WATCHPOINTS];
 	size_t n;
-	struct dp_watch_events events;
+	struct dp_watch_armed armed;
 	struct dp_watch_cost cost;
 };
 
@@ -82,10 +82,14 @@ int dp_agent_add_data(struct dp_agent *a, struct dp_point *point,
 int dp_agent_data_begin(struct dp_agent *a, struct dp_diag *diag);
 /** dp_agent_data_tend() - say once what frequent hits cost. @t: now */
 void dp_agent_data_tend(struct dp_agent *a, double t);
+/** dp_agent_data_wait() - where the tool takes the traps, wait for them, @ms at most. Return: false: it
+ *  has waited, and the process is as it was. */
+bool dp_agent_data_wait(struct dp_agent *a, int ms);
 /** dp_agent_data_end() - no more traps begin. One may be on its way. */
 void dp_agent_data_end(struct dp_agent *a);
 /** dp_agent_data_tell() - say how many hits have run no program, and why */
 void dp_agent_data_tell(const struct dp_agent *a);
+/** dp_agent_data_close() - behind dp_agent_data_end() and dp_process_close() */
 void dp_agent_data_close(struct dp_agent *a);
 /** dp_agent_data_count() - put the kernel's count in place of the agent's, if the probe is on data */
 void dp_agent_data_count(const struct dp_agent *a, u32 probe,

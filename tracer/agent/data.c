@@ -79,42 +79,78 @@ static void begin_values(struct dp_agent *a)
 
 /* Events that were opened behind an exec would be of a program without an agent. An exec that
  * comes later takes them. */
-int dp_agent_data_begin(struct dp_agent *a, struct dp_diag *diag)
+static int open_events(struct dp_agent *a, struct dp_diag *diag)
 {
 	struct dp_agent_data *d = &a->data;
-	size_t i;
-	int err;
+	int err = dp_watch_events_open(&d->armed.events, a->source.pid, d->v,
+				       d->n, NULL, diag);
 
-	if (!d->n || dp_process_ended(a->proc))
-		return 0;
-	for (i = 0; i < d->n; i++)
-		d->v[i].tag = dp_engine_watch_tag(a->engine, d->probe[i]);
-	err = dp_watch_events_open(&d->events, a->source.pid, d->v, d->n, NULL,
-				   diag);
 	if (err && !dp_process_ended(a->proc))
 		return err;
 	if (dp_process_ended(a->proc) || dp_process_replaced(a->proc)) {
-		dp_watch_events_close(&d->events);
+		dp_watch_events_close(&d->armed.events);
 		return 0;
 	}
 	begin_values(a);
 	dp_watch_cost_begin(&d->cost, dp_source_now());
-	dp_watch_events_switch(&d->events, true);
+	dp_watch_events_switch(&d->armed.events, true);
 	return 0;
+}
+
+static int open_registers(struct dp_agent *a, struct dp_diag *diag)
+{
+	struct dp_agent_data *d = &a->data;
+	int err;
+
+	begin_values(a);
+	dp_watch_cost_begin(&d->cost, dp_source_now());
+	err = dp_watch_registers_open(&d->armed.registers, a->proc, d->v, d->n,
+				      NULL, diag);
+	if (err)
+		dp_watch_registers_end(d->armed.registers);
+	return err;
+}
+
+int dp_agent_data_begin(struct dp_agent *a, struct dp_diag *diag)
+{
+	struct dp_agent_data *d = &a->data;
+	enum dp_watch_way way;
+	size_t i;
+	int err = dp_watch_way_read(&way, diag);
+
+	if (err || !d->n || dp_process_ended(a->proc))
+		return d->n ? err : 0;
+	for (i = 0; i < d->n; i++)
+		d->v[i].tag = dp_engine_watch_tag(a->engine, d->probe[i]);
+	if (way == DP_WATCH_REGISTERS)
+		return open_registers(a, diag);
+	err = open_events(a, diag);
+	if (way == DP_WATCH_EVENTS || !dp_watch_events_denied(err))
+		return err;
+	dp_diag_clear(diag);
+	return open_registers(a, diag);
+}
+
+bool dp_agent_data_wait(struct dp_agent *a, int ms)
+{
+	struct dp_watch_registers *r = a->data.armed.registers;
+
+	return !r || dp_watch_registers_wait(r, ms);
 }
 
 void dp_agent_data_tend(struct dp_agent *a, double t)
 {
 	struct dp_agent_data *d = &a->data;
 
-	if (d->events.n)
-		dp_watch_cost_look(&d->cost, &d->events, (u32)d->n, t, true,
+	if (d->armed.events.n || d->armed.registers)
+		dp_watch_cost_look(&d->cost, &d->armed, (u32)d->n, t, true,
 				   " without its program");
 }
 
 void dp_agent_data_end(struct dp_agent *a)
 {
-	dp_watch_events_switch(&a->data.events, false);
+	dp_watch_events_switch(&a->data.armed.events, false);
+	dp_watch_registers_end(a->data.armed.registers);
 }
 
 void dp_agent_data_tell(const struct dp_agent *a)
@@ -123,8 +159,9 @@ void dp_agent_data_tell(const struct dp_agent *a)
 	u64 all, run;
 	u32 i;
 
+	dp_watch_bare_tell(&d->armed);
 	for (i = 0; i < d->n; i++) {
-		all = dp_watch_events_count(&d->events, i);
+		all = dp_watch_armed_count(&d->armed, i);
 		run = dp_engine_hits(a->engine, d->probe[i]);
 		if (run < all)
 			dp_output_say(
@@ -135,7 +172,8 @@ void dp_agent_data_tell(const struct dp_agent *a)
 
 void dp_agent_data_close(struct dp_agent *a)
 {
-	dp_watch_events_close(&a->data.events);
+	dp_watch_events_close(&a->data.armed.events);
+	dp_watch_registers_close(a->data.armed.registers);
 }
 
 void dp_agent_data_count(const struct dp_agent *a, u32 probe,
@@ -148,7 +186,7 @@ void dp_agent_data_count(const struct dp_agent *a, u32 probe,
 	for (i = 0; i < d->n; i++) {
 		if (d->probe[i] != probe)
 			continue;
-		all = dp_watch_events_count(&d->events, i);
+		all = dp_watch_armed_count(&d->armed, i);
 		if (all <= count->hits)
 			continue;
 		count->missed += all - count->hits;

@@ -96,5 +96,8 @@ static inline void dp_watch_here(struct dp_watch_code *c, u32 from)
  */
 int dp_watch_condition(struct dp_watch_code *code, const struct dp_spec *spec,
 		       u8 len, struct dp_diag *diag);
+/** dp_watch_judge() - does the condition of dp_watch_condition()'s code hold for a record? */
+bool dp_watch_judge(const struct dp_watch_code *code,
+		    const struct dp_watch_record *record);
 
 #endif

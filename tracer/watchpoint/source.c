@@ -5,9 +5,13 @@
  * Nothing is put into the process: the kernel sets its threads' debug registers, counts, and
  * runs the programs that make records. It takes the events back when the tool ends, however it
  * does. So this source has no agent, and nothing to recover.
+ *
+ * Where the kernel permits that not, the tool sets the registers by ptrace(2), takes the hits
+ * itself (taken.c), and puts an agent into the process, for its end (proc/watch/registers.c).
  */
 #include "engine/layout/ring.h"
 #include "proc/inspect.h"
+#include "proc/linker.h"
 #include "proc/proc.h"
 #include "resolve/points.h"
 #include "sym/sym.h"
@@ -31,15 +35,19 @@ struct doer {
 	u64 pc, by;
 };
 
-/* @off: it neither counts nor traps any more */
+/* @by_registers: not by events; then @taken has hits, where they mean more than a count */
 struct dp_watch_session {
 	struct dp_source source;
 	char exe[PATH_MAX], execed[PATH_MAX];
 	struct dp_watchpoint v[DP_WATCHPOINTS];
 	u32 probe[DP_WATCHPOINTS];
 	size_t n;
-	struct dp_watch_events events;
+	struct dp_watch_armed armed;
 	struct dp_watch_values *values;
+	bool by_registers, logs;
+	struct dp_watch_taken *taken;
+	struct dp_process
+		*looked; /* as it was opened first, whose memory @mods read */
 	struct doer doers[DOERS];
 	struct dp_watch_cost cost;
 	/* of one records(): */
@@ -178,7 +186,7 @@ static int confirm(struct dp_watch_session *w, struct dp_diag *diag)
 	if (!dp_process_ended(w->source.proc) &&
 	    !dp_process_replaced(w->source.proc))
 		return 0;
-	dp_watch_events_close(&w->events);
+	dp_watch_events_close(&w->armed.events);
 	return dp_process_lost(w->source.pid, diag);
 }
 
@@ -187,15 +195,60 @@ static int open_events(struct dp_watch_session *w, struct dp_diag *diag)
 	const int *programs = w->values ? dp_watch_values_programs(w->values) :
 					  NULL;
 
-	return dp_watch_events_open(&w->events, w->source.pid, w->v, w->n, programs, diag) ?:
+	return dp_watch_events_open(&w->armed.events, w->source.pid, w->v, w->n, programs, diag) ?:
 		       confirm(w, diag);
+}
+
+/* By programs of the kernel's, if hits are more than counts */
+static int add_events(struct dp_watch_session *w,
+		      const struct dp_source_request *want,
+		      struct dp_diag *diag)
+{
+	int err = 0;
+
+	if (want->logs || any_condition(w))
+		err = dp_watch_values_open(&w->values, w->source.pid, w->v,
+					   w->n, want->logs, want->ring_bytes,
+					   diag);
+	return err ? err : open_events(w, diag);
+}
+
+/* A process that was opened for its memory is attached to. It must be the one that was opened. */
+static int attach(struct dp_watch_session *w, struct dp_diag *diag)
+{
+	struct dp_process *proc;
+	int err = dp_process_attach(w->source.pid, &proc, diag);
+
+	if (err)
+		return err;
+	if (dp_process_ended(w->source.proc) ||
+	    dp_process_replaced(w->source.proc)) {
+		dp_process_close(proc);
+		return dp_process_lost(w->source.pid, diag);
+	}
+	w->looked = w->source.proc;
+	w->source.proc = proc;
+	return 0;
+}
+
+static int add_registers(struct dp_watch_session *w, bool logs,
+			 struct dp_diag *diag)
+{
+	dp_watch_events_close(&w->armed.events);
+	dp_watch_values_close(w->values);
+	w->values = NULL;
+	w->by_registers = true;
+	w->logs = logs;
+	return w->source.launched ? 0 : attach(w, diag);
 }
 
 static int add(struct dp_source *source, const struct dp_source_request *want,
 	       struct dp_diag *diag)
 {
 	struct dp_watch_session *w = of(source);
-	int err = take_points(w, want->points, diag);
+	enum dp_watch_way way;
+	int err = dp_watch_way_read(&way, diag) ?:
+			  take_points(w, want->points, diag);
 
 	if (!err && want->block)
 		err = dp_diag_set(
@@ -203,10 +256,13 @@ static int add(struct dp_source *source, const struct dp_source_request *want,
 			"--block is not for watchpoints: a thread that has trapped in the kernel cannot wait for the tool; use --buffer");
 	if (err || want->listed)
 		return err;
-	if (want->logs || any_condition(w))
-		err = dp_watch_values_open(&w->values, source->pid, w->v, w->n,
-					   want->logs, want->ring_bytes, diag);
-	return err ? err : open_events(w, diag);
+	if (way != DP_WATCH_REGISTERS) {
+		err = add_events(w, want, diag);
+		if (way == DP_WATCH_EVENTS || !dp_watch_events_denied(err))
+			return err;
+		dp_diag_clear(diag);
+	}
+	return add_registers(w, want->logs, diag);
 }
 
 static int add_program(struct dp_source *source,
@@ -218,9 +274,26 @@ static int add_program(struct dp_source *source,
 	return -EINVAL;
 }
 
+static int arm_registers(struct dp_watch_session *w, struct dp_diag *diag)
+{
+	struct dp_watch_taker taker;
+	int err = dp_watch_taken_open(&w->taken, w->source.proc, w->v, w->n,
+				      w->logs, diag);
+
+	if (err)
+		return err;
+	taker = dp_watch_taken_taker(w->taken);
+	err = dp_watch_registers_open(&w->armed.registers, w->source.proc, w->v,
+				      w->n, &taker, diag);
+	if (err)
+		dp_process_kill_launched(w->source.proc);
+	return err;
+}
+
 static int arm(struct dp_source *source, struct dp_diag *diag)
 {
 	struct dp_watch_session *w = of(source);
+	int err = 0;
 	u64 now;
 	u32 i;
 
@@ -229,9 +302,11 @@ static int arm(struct dp_source *source, struct dp_diag *diag)
 		dp_process_read(source->proc, w->v[i].addr, &now, w->v[i].len);
 		dp_watch_values_begin(w->values, i, now);
 	}
-	dp_watch_events_switch(&w->events, true);
+	if (w->by_registers)
+		err = arm_registers(w, diag);
+	dp_watch_events_switch(&w->armed.events, true);
 	dp_watch_cost_begin(&w->cost, dp_source_now());
-	return 0;
+	return err;
 }
 
 static void go(struct dp_source *source)
@@ -251,9 +326,22 @@ static bool has_executed(struct dp_watch_session *w)
 
 static enum dp_source_state wait_for(struct dp_source *source, int ms)
 {
-	if (dp_process_poll(source->proc, ms) == DP_PROCESS_EXITED)
+	struct dp_watch_session *w = of(source);
+	struct dp_watch_registers *r = w->armed.registers;
+
+	if (r && !dp_watch_registers_wait(r, ms))
+		return DP_SOURCE_RUNS;
+	switch (dp_process_poll(source->proc, ms)) {
+	case DP_PROCESS_EXITED:
 		return DP_SOURCE_EXITED;
-	return has_executed(of(source)) ? DP_SOURCE_EXECED : DP_SOURCE_RUNS;
+	case DP_PROCESS_EXECED:
+		snprintf(w->execed, sizeof(w->execed), "%s",
+			 dp_process_execed(source->proc));
+		return DP_SOURCE_EXECED;
+	default:
+		return !r && has_executed(w) ? DP_SOURCE_EXECED :
+					       DP_SOURCE_RUNS;
+	}
 }
 
 static void tend(struct dp_source *source, double t,
@@ -263,8 +351,11 @@ static void tend(struct dp_source *source, double t,
 	struct dp_watch_session *w = of(source);
 
 	*news = (struct dp_source_news){ .most = IDLE_MS };
-	dp_watch_cost_look(&w->cost, &w->events, (u32)w->n, t, false,
+	dp_watch_cost_look(&w->cost, &w->armed, (u32)w->n, t, false,
 			   w->values ? " without its record" : "");
+	if (w->by_registers)
+		news->filter_refused =
+			dp_process_filter_installed(source->proc);
 }
 
 /* One instruction makes most of the hits. */
@@ -318,6 +409,8 @@ static size_t records(struct dp_source *source, dp_source_take take, void *arg,
 
 	w->take = take;
 	w->arg = arg;
+	if (w->taken)
+		return dp_watch_taken_read(w->taken, hand_on, w);
 	return w->values ? dp_watch_values_read(w->values, hand_on, w) : 0;
 }
 
@@ -352,7 +445,8 @@ static void count(const struct dp_source *source, const struct dp_point *point,
 	u32 watch = watch_of(w, point);
 
 	*c = (struct dp_source_count){
-		.hits = dp_watch_events_count(&w->events, watch),
+		.hits = watch < w->n ? dp_watch_armed_count(&w->armed, watch) :
+				       0,
 		.mode = "watch",
 	};
 	if (w->values && watch < w->n)
@@ -378,6 +472,8 @@ static u64 variable(const struct dp_source *source, u32 program, u32 index)
 {
 	const struct dp_watch_session *w = of(source);
 
+	if (w->taken && program < w->n)
+		return dp_watch_taken_held(w->taken, program);
 	return w->values && program < w->n ?
 		       dp_watch_values_held(w->values, program) :
 		       0;
@@ -391,8 +487,14 @@ static void calls(const struct dp_source *source, const struct dp_point *point,
 
 static int disarm(struct dp_source *source, bool alive, struct dp_diag *diag)
 {
-	dp_watch_events_switch(&of(source)->events, false);
-	return 0;
+	struct dp_watch_session *w = of(source);
+
+	dp_watch_events_switch(&w->armed.events, false);
+	if (!w->by_registers)
+		return 0;
+	dp_watch_registers_end(w->armed.registers);
+	dp_watch_bare_tell(&w->armed);
+	return dp_process_detach(source->proc, diag);
 }
 
 static void settle(struct dp_source *source, dp_source_take take, void *arg)
@@ -403,6 +505,8 @@ static void end(const struct dp_source *source, struct dp_source_end *e)
 {
 	*e = (struct dp_source_end){ .execed = of(source)->execed };
 	e->known = dp_process_status(source->proc, &e->status);
+	e->trap = of(source)->armed.registers &&
+		  dp_process_trap_death(source->proc);
 }
 
 static void kill_launched(struct dp_source *source)
@@ -417,10 +521,14 @@ static void close_watch(struct dp_source *source)
 
 	if (!w)
 		return;
-	dp_watch_events_close(&w->events);
+	dp_watch_events_close(&w->armed.events);
 	dp_watch_values_close(w->values);
+	dp_watch_registers_end(w->armed.registers);
 	dp_process_close(source->proc);
+	dp_watch_registers_close(w->armed.registers);
+	dp_watch_taken_close(w->taken);
 	dp_modules_close(source->mods);
+	dp_process_close(w->looked);
 	free(w);
 }
 

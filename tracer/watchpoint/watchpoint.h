@@ -6,9 +6,10 @@
  *                     ├──► proc/watch a breakpoint event of each thread for each address
  *                     ├──► values.c   a program of the kernel's that reads the values at a hit
  *                     ├──► doer.c     the instruction before the one at which a thread went on
- *                     └──► cost.c     what frequent hits take
+ *                     ├──► cost.c     what frequent hits take
+ *                     └──► taken.c    hits of registers that the tool sets where there are no events
  *
- * Of these, a program's watchpoints have places, events and cost (tracer/agent/data.c).
+ * Of these, a program's watchpoints have places, events or registers, and cost (tracer/agent/data.c).
  */
 #ifndef DP_TRACER_WATCHPOINT_H
 #define DP_TRACER_WATCHPOINT_H
@@ -24,11 +25,30 @@ struct dp_watch_cost {
 	bool told;
 };
 void dp_watch_cost_begin(struct dp_watch_cost *cost, double t);
+
+/** struct dp_watch_armed - watchpoints of a process: by events, or by registers where these are not NULL */
+struct dp_watch_armed {
+	struct dp_watch_events events;
+	struct dp_watch_registers *registers;
+};
+/** dp_watch_armed_count() - the hits of one watchpoint by all threads */
+u64 dp_watch_armed_count(const struct dp_watch_armed *armed, u32 watch);
 /** dp_watch_cost_look() - say once what frequent hits cost
  *  @nr: watchpoints; @t: now, by dp_source_now(); @without: what the measure lacks, or "" */
 void dp_watch_cost_look(struct dp_watch_cost *cost,
-			const struct dp_watch_events *events, u32 nr, double t,
+			const struct dp_watch_armed *armed, u32 nr, double t,
 			bool signals, const char *without);
+
+/** enum dp_watch_way - $DPROBES_WATCH: how debug registers are set */
+enum dp_watch_way {
+	DP_WATCH_EITHER, /* by events; by ptrace(2) where the kernel permits no events */
+	DP_WATCH_EVENTS,
+	DP_WATCH_REGISTERS,
+};
+/** dp_watch_way_read() - Return: 0; -EINVAL with words. */
+int dp_watch_way_read(enum dp_watch_way *way, struct dp_diag *diag);
+/** dp_watch_bare_tell() - say how many threads came that got no registers */
+void dp_watch_bare_tell(const struct dp_watch_armed *armed);
 
 struct dp_watch_values;
 
@@ -63,6 +83,27 @@ size_t dp_watch_values_read(struct dp_watch_values *values,
 					 const struct dp_watch_record *record),
 			    void *arg);
 void dp_watch_values_close(struct dp_watch_values *values);
+
+struct dp_watch_taken;
+
+/**
+ * dp_watch_taken_open() - what the kernel's programs do at hits of events, done by the tool at those of registers
+ * @logs: hits make records. Return: 0; -ENOMEM; as dp_watch_condition(); with words.
+ */
+int dp_watch_taken_open(struct dp_watch_taken **taken,
+			const struct dp_process *proc,
+			const struct dp_watchpoint *watches, size_t n,
+			bool logs, struct dp_diag *diag);
+/** dp_watch_taken_taker() - for dp_watch_registers_open() */
+struct dp_watch_taker dp_watch_taken_taker(struct dp_watch_taken *taken);
+u64 dp_watch_taken_held(const struct dp_watch_taken *taken, u32 watch);
+/** dp_watch_taken_read() - hand on what has come. Return: how many. */
+size_t dp_watch_taken_read(struct dp_watch_taken *taken,
+			   void (*take)(void *arg,
+					const struct dp_watch_record *record),
+			   void *arg);
+/** dp_watch_taken_close() - NULL is fine */
+void dp_watch_taken_close(struct dp_watch_taken *taken);
 
 /**
  * dp_watch_place() - append the point of a spec

@@ -132,7 +132,8 @@ static void leave(void)
 	if (!dp_hit_leave_text())
 		return;
 	dp_arena.hit.text_left = 1;
-	if (!dp_port_alone())
+	/* Debug registers that only a tool can clear raise signals, for which the action stays. */
+	if (!dp_port_alone() || dp_arena.control.register_control)
 		return;
 	dp_hit_leave_signals(NULL);
 	dp_mask_forget();

@@ -79,6 +79,14 @@ static bool is_watched(const struct dp_siginfo *info, struct dp_trap *trap)
 	return true;
 }
 
+/* A tool that sets registers by ptrace(2) takes their traps before they come here. Of one that was
+ * killed the registers are there until the next tool, and the traps are of no use. */
+static bool is_left_register(const struct dp_siginfo *info)
+{
+	return info->signo == DP_SIGTRAP && info->code == DP_TRAP_HWBKPT &&
+	       dp_arena.control.register_traps;
+}
+
 /* Has the program's own instruction faulted, in a copy? Then its frame shows that. */
 static bool is_handlers(struct dp_siginfo *info, struct dp_trap *trap)
 {
@@ -101,8 +109,8 @@ u64 dp_hit_trap(struct dp_siginfo *info, struct dp_ucontext *uc)
 
 	if (dp_marks_nudged(info, &uc->sigmask))
 		return 0;
-	if (!is_watched(info, &trap) && !is_sites(info, &trap) &&
-	    !is_handlers(info, &trap))
+	if (!is_watched(info, &trap) && !is_left_register(info) &&
+	    !is_sites(info, &trap) && !is_handlers(info, &trap))
 		return dp_foreign_trap(info, uc);
 	show_alternate(&trap, uc);
 	return 0;
