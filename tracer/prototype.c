@@ -156,6 +156,7 @@ static int ask_for(struct dp_modules *mods, struct dp_spec *spec,
 	struct dp_asked *a;
 	int err = dp_words_add(&words, spec->args);
 
+	err = err ?: dp_words_add(&words, spec->aggs);
 	err = err ?: dp_words_add(&words, spec->cond);
 	err = err ?: ask_about(mods, p, &words, &key->prototype);
 	dp_words_free(&words);

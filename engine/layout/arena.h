@@ -13,7 +13,7 @@
  *            │ arena                │
  *            │   control       r--s │ struct dp_arena_control: only the tool writes it
  *            │   hit           rw-s │ struct dp_arena_hit, counters, rings, instances
- *            │   own           rw-s │ variables, upcalls; no fork child has them
+ *            │   own           rw-s │ variables, values, upcalls; no fork child has them
  *            │   private       rw-p │ contexts; a fork child has its own
  *            │   tables        r--s │ sites, probes, programs: only the tool writes them
  *            └──────────────────────┘
@@ -169,6 +169,8 @@ struct dp_arena_control {
 	/* traps of watched data bear this number; 0: there are none */
 	u32 watch_number;
 	u32 generation; /* of the probes that are on: see dp_enabled_in() */
+	/* of struct dp_aggregate_entry; where what they keep begins */
+	u32 aggregate_off, nr_aggregates, aggregated_off;
 };
 
 /* Of @tool_futex, and of the owner's: the thread's id, and the bit that the kernel sets
@@ -215,7 +217,7 @@ struct dp_arena_hit {
 };
 
 #define DP_LAYOUT_MAGIC 0x3165626f72507044ull
-#define DP_LAYOUT_VERSION 38
+#define DP_LAYOUT_VERSION 39
 
 #define DP_AGENT_TEXT (32 * DP_PAGE)
 #define DP_WIPE_OFFSET DP_AGENT_TEXT

@@ -220,7 +220,7 @@ struct dp_kernel_wait {
  * @masked_waits: @serial is of the last one; @unknowns of them have @unknown
  * @kernel_waits: masked waits that the agent has not seen begin
  * @stacks: for the work of intercepts, where the program's stacks are small
- * @sequence: see struct dp_stream_put
+ * @sequence: see struct dp_stream_put; @row_sequence: see struct dp_row_put
  */
 struct dp_private {
 	u64 in_force;
@@ -256,6 +256,7 @@ struct dp_private {
 		u64 words[DP_INTERCEPT_STACK_WORDS];
 	} stacks[DP_INTERCEPT_STACKS];
 	u64 sequence[4] __attribute__((aligned(32)));
+	u64 row_sequence[4] __attribute__((aligned(32)));
 };
 
 #endif

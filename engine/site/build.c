@@ -49,6 +49,7 @@ struct dp_layout_need *dp_engine_layout(struct dp_engine *e, u32 shards)
 				 e->nr_probes + e->expected.probes;
 	e->nr_caught = e->signal_free ? 0 : DP_CAUGHT;
 	choose_shards(e, shards);
+	dp_aggregates_place(e, e->shards);
 	need->arena_size = dp_tables_lay_out(e, &control);
 	need->own_off = control.own_off;
 	need->private_off = control.private_off;
@@ -146,6 +147,8 @@ static void lay_out(struct dp_engine *e, const struct dp_mapping *map)
 	c->timed_calls = c->calls + c->max_sites * sizeof(struct dp_call_entry);
 	c->streams = c->base + DP_ARENA_OFFSET + c->stream_off;
 	c->block_bits = c->block_mask * sizeof(struct dp_block);
+	e->aggregated_off = c->aggregated_off;
+	dp_aggregates_fill(e);
 	describe_counts(c, map->entries.counts);
 }
 
