@@ -432,6 +432,6 @@ void dp_kept_lost(const struct dp_kept *kept, const struct dp_kept_state *state)
 	for (i = 0; i < DP_AGGREGATE_FIELDS; i++)
 		if (state->missing[i])
 			dp_output_say(
-				"%s: there are more distinct values than %u, and those beyond are not counted",
-				kept->spec->text, kept->table.most);
+				"%s: there are more distinct values than its table has room for (--map-size N gives it more); those beyond are not counted",
+				kept->spec->text);
 }

@@ -44,6 +44,20 @@ bool dp_row_put(const struct dp_row_put *p);
  *  larger than *@pair, which is aligned to 16 */
 void dp_row_pair(u64 *pair, u64 order, u64 value);
 
+/** dp_load_word(), dp_load_byte() - read memory of the program. Return: false: it cannot be read.
+ *  Context: where faults are mended, see dp_load_mends() */
+bool dp_load_word(u64 address, u64 *to);
+bool dp_load_byte(u64 address, u64 *to);
+extern const u8 dp_load_end[], dp_load_bad[];
+
 #pragma GCC visibility pop
+
+/** dp_load_mends() - where a thread goes on that has faulted at @pc; 0: that is not in these two */
+static inline u64 dp_load_mends(u64 pc)
+{
+	return pc - (u64)dp_load_word < (u64)dp_load_end - (u64)dp_load_word ?
+		       (u64)dp_load_bad :
+		       0;
+}
 
 #endif

@@ -72,9 +72,9 @@ static void resume(struct dp_vm *vm, u16 minor)
 static void aggregate(u32 table, const u64 *first)
 {
 	if (first)
-		dp_aggregate_put(table, first);
+		dp_aggregate_put(dp_aggregate_table(table), first);
 	else
-		dp_aggregate_lose(table);
+		dp_aggregate_lose(dp_aggregate_table(table));
 }
 
 static void give_room(struct dp_context *ctx,

@@ -68,13 +68,20 @@ struct dp_aggregate_field {
 	u64 step;
 };
 
+/** enum dp_aggregate_quick - what dp_keep_entry can do by itself, where there is one word of keys or none
+ *  @DP_QUICK_COUNT: count; @DP_QUICK_HIST: of a sole hist() */
+enum dp_aggregate_quick { DP_QUICK_NONE, DP_QUICK_COUNT, DP_QUICK_HIST };
+
 /**
  * struct dp_aggregate_entry - a table; control owns it
  * @keys: words of a key; @nr_fields: values of a hit behind them
  * @most: keys that there may be; @slot_mask: slots, less one; @slot_words: of each
  * @updates: entries of a log; @row_words: of a row, an even number
  * @shards: CPUs that have rows; @shard_bytes: of all rows of one
- * @slot_off, @row_off, @account_off: in the arena
+ * @slot_off, @row_off, @account_off: in the arena; @slots, @rows: addresses of the first two
+ * @row_bytes: of each row of a CPU
+ * @sole: the only field is a histogram. A hit is one more in a bucket, and the count stays 0
+ * @quick: enum dp_aggregate_quick; @sign, @bucket_off: of its histogram, bytes in a row
  */
 struct dp_aggregate_entry {
 	u32 keys, nr_fields;
@@ -82,7 +89,10 @@ struct dp_aggregate_entry {
 	u32 updates, row_words;
 	u32 shards;
 	u64 shard_bytes;
-	u32 slot_off, row_off, account_off, pad;
+	u32 slot_off, row_off, account_off, row_bytes;
+	u64 slots, rows;
+	u8 sole, quick, sign, pad;
+	u32 bucket_off;
 	struct dp_aggregate_field fields[DP_AGGREGATE_FIELDS];
 };
 

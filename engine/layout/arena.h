@@ -169,6 +169,8 @@ struct dp_arena_control {
 	/* traps of watched data bear this number; 0: there are none */
 	u32 watch_number;
 	u32 generation; /* of the probes that are on: see dp_enabled_in() */
+	/* descriptor of the sequence in which dp_keep_entry changes a row */
+	u64 keep_sequence[4] __attribute__((aligned(32)));
 	/* of struct dp_aggregate_entry; where what they keep begins */
 	u32 aggregate_off, nr_aggregates, aggregated_off;
 };

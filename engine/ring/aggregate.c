@@ -18,7 +18,7 @@
 #define GOLDEN 0x9e3779b97f4a7c15ull
 #define NO_SLOT 0xffffffffu
 
-static const struct dp_aggregate_entry *entry_of(u32 number)
+const struct dp_aggregate_entry *dp_aggregate_table(u32 number)
 {
 	const struct dp_aggregate_entry *entries =
 		dp_at(dp_arena.control.aggregate_off);
@@ -233,10 +233,20 @@ static void put_sets(const struct dp_aggregate_entry *t, const u64 *first)
 	for (i = 0; i < t->nr_fields; i++) {
 		if (t->fields[i].kind != DP_FIELD_SET)
 			continue;
-		set = entry_of(t->fields[i].set);
+		set = dp_aggregate_table(t->fields[i].set);
 		if (find(set, first, first - t->keys - i) == NO_SLOT)
 			lose(set, DP_LOST_FULL);
 	}
+}
+
+/* The word that the hit is one more in, in place of the count */
+static u32 sole_word(const struct dp_aggregate_entry *t, u64 value)
+{
+	const struct dp_aggregate_field *f = &t->fields[0];
+
+	return f->at + (f->kind == DP_FIELD_HIST ?
+				dp_hist_bucket(value, f->sign) :
+				dp_lhist_bucket(f, value));
 }
 
 static bool can_put(void)
@@ -246,9 +256,8 @@ static bool can_put(void)
 	return c->counts_alone && c->rseq_signature == DP_RSEQ_SIGNATURE;
 }
 
-void dp_aggregate_put(u32 number, const u64 *first)
+void dp_aggregate_put(const struct dp_aggregate_entry *t, const u64 *first)
 {
-	const struct dp_aggregate_entry *t = entry_of(number);
 	u32 slot = find(t, first, NULL);
 	struct dp_row_put p;
 
@@ -264,12 +273,71 @@ void dp_aggregate_put(u32 number, const u64 *first)
 	p.sequence = (u64)dp_private.row_sequence;
 	p.nr = 0;
 	put_sets(t, first);
-	fill(&p, t, first);
+	if (t->sole)
+		p.row += sole_word(t, value_at(t, first, 0)) * sizeof(u64);
+	else
+		fill(&p, t, first);
 	if (!can_put() || !dp_row_put(&p))
 		put_shared(&p);
 }
 
-void dp_aggregate_lose(u32 number)
+void dp_aggregate_lose(const struct dp_aggregate_entry *t)
 {
-	lose(entry_of(number), DP_LOST_UNREADABLE);
+	lose(t, DP_LOST_UNREADABLE);
+}
+
+#define WORD 8
+#define LOWS 0x0101010101010101ull
+
+/* Bytes of a word before its first 0; WORD: there is none */
+static u32 length(u64 word)
+{
+	u64 ends = (word - LOWS) & ~word & LOWS << 7;
+
+	return ends ? (u32)__builtin_ctzll(ends) / 8 : WORD;
+}
+
+/* At the end of a page: no byte behind the string's end is read. */
+static bool load_slowly(u64 address, u64 *to)
+{
+	u64 byte = 1;
+	u32 i;
+
+	*to = 0;
+	for (i = 0; i < WORD && byte; i++) {
+		if (!dp_load_byte(address + i, &byte))
+			return false;
+		*to |= byte << 8 * i;
+	}
+	return true;
+}
+
+/* Words of the string whose address is at *@first */
+static bool read_text(u64 *first, u32 words)
+{
+	u64 address = *first, word;
+	u32 i, n = WORD;
+
+	for (i = 0; i < words && n == WORD; i++, address += WORD) {
+		if (address % DP_PAGE > DP_PAGE - WORD ?
+			    !load_slowly(address, &word) :
+			    !dp_load_word(address, &word))
+			return false;
+		n = length(word);
+		*(first - i) = n < WORD ? word & ((1ull << 8 * n) - 1) : word;
+	}
+	for (; i < words; i++)
+		*(first - i) = 0;
+	return true;
+}
+
+void dp_aggregate_put_texts(const struct dp_aggregate_entry *t, u64 *first,
+			    u64 texts)
+{
+	for (; texts; texts >>= 16)
+		if (!read_text(first - (texts & 0xff), texts >> 8 & 0xff)) {
+			dp_aggregate_lose(t);
+			return;
+		}
+	dp_aggregate_put(t, first);
 }

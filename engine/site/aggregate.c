@@ -76,12 +76,19 @@ static u32 updates_of(const struct dp_aggregate_field *f)
 								       1;
 }
 
+static bool is_histogram(const struct dp_aggregate_field *f)
+{
+	return f->kind == DP_FIELD_HIST || f->kind == DP_FIELD_LHIST;
+}
+
 /* A pair is aligned, because an instruction changes both words at once. */
 static void place_fields(struct dp_aggregate_entry *t)
 {
 	u32 i, at;
 
-	for (i = 0, t->updates = 0; i < t->nr_fields; i++)
+	t->sole = t->nr_fields == 1 && is_histogram(&t->fields[0]);
+	t->updates = 0;
+	for (i = 0; i < t->nr_fields && !t->sole; i++)
 		t->updates += updates_of(&t->fields[i]);
 	at = 1 + 2 * t->updates * (u32)(sizeof(struct dp_aggregate_log) / 8);
 	for (i = 0; i < t->nr_fields; i++) {
@@ -212,6 +219,24 @@ void dp_aggregates_place(struct dp_engine *e, u32 shards)
 	e->aggregate_bytes = at;
 }
 
+static void make_quick(const struct dp_engine *e, struct dp_aggregate_entry *t)
+{
+	u64 base = e->arena->control.base + DP_ARENA_OFFSET;
+
+	t->slots = base + t->slot_off;
+	t->rows = base + t->row_off;
+	t->row_bytes = t->row_words * (u32)sizeof(u64);
+	if (!e->rseq_usable || e->rseq.signature != DP_RSEQ_SIGNATURE ||
+	    t->keys > 1)
+		return;
+	if (!t->nr_fields && t->row_words)
+		t->quick = DP_QUICK_COUNT;
+	else if (t->sole && t->fields[0].kind == DP_FIELD_HIST)
+		t->quick = DP_QUICK_HIST;
+	t->sign = t->fields[0].sign;
+	t->bucket_off = t->fields[0].at * (u32)sizeof(u64);
+}
+
 void dp_aggregates_fill(struct dp_engine *e)
 {
 	const struct dp_arena_control *c = &e->arena->control;
@@ -224,6 +249,7 @@ void dp_aggregates_fill(struct dp_engine *e)
 		to[i].account_off += c->aggregated_off;
 		to[i].slot_off += c->aggregated_off;
 		to[i].row_off += c->aggregated_off;
+		make_quick(e, &to[i]);
 	}
 }
 
@@ -266,6 +292,21 @@ static void carry_out(const struct dp_aggregate_entry *t, const u64 *row, u64 n,
 	}
 }
 
+/* Each hit is one more in one of its buckets. */
+static bool read_sole(const struct dp_aggregate_entry *t, const u64 *row,
+		      u64 *to)
+{
+	const struct dp_aggregate_field *f = &t->fields[0];
+	u32 i;
+
+	to[0] = 0;
+	for (i = 0; i < f->words; i++) {
+		to[f->at + i] = peek(&row[f->at + i]);
+		to[0] += to[f->at + i];
+	}
+	return to[0];
+}
+
 /* A row as it is after one of its hits. Return: false: it has none. */
 static bool snapshot(const struct dp_aggregate_entry *t, const u64 *row,
 		     u64 *to)
@@ -301,7 +342,7 @@ static void read_rows(const struct dp_engine *e,
 
 	clear(sum, t->row_words);
 	for (i = 0; t->row_words && i <= t->shards; i++) {
-		if (snapshot(t, row, one))
+		if (t->sole ? read_sole(t, row, one) : snapshot(t, row, one))
 			dp_aggregate_merge(t, sum, one);
 		row += t->shard_bytes / sizeof(u64);
 	}

@@ -102,18 +102,23 @@ static void name_pending(const struct dp_engine *e, struct dp_arena_control *c)
 	c->nr_pending = e->nr_pending;
 }
 
-/* Descriptors of the agent's sequences that count calls. Source: linux/rseq.h. */
+/* Source: linux/rseq.h. */
+static void describe(u64 to[4], const struct dp_agent_sequence *q)
+{
+	to[0] = 0; /* version, flags */
+	to[1] = q->first;
+	to[2] = q->committed - q->first;
+	to[3] = q->abort;
+}
+
+/* Descriptors of the agent's sequences that count calls */
 static void describe_counts(struct dp_arena_control *c,
 			    const struct dp_agent_sequence *q)
 {
 	int i;
 
-	for (i = 0; i < DP_CALL_SEQUENCES; i++) {
-		c->call_sequences[i][0] = 0; /* version, flags */
-		c->call_sequences[i][1] = q[i].first;
-		c->call_sequences[i][2] = q[i].committed - q[i].first;
-		c->call_sequences[i][3] = q[i].abort;
-	}
+	for (i = 0; i < DP_CALL_SEQUENCES; i++)
+		describe(c->call_sequences[i], &q[i]);
 }
 
 static void lay_out(struct dp_engine *e, const struct dp_mapping *map)
@@ -150,6 +155,7 @@ static void lay_out(struct dp_engine *e, const struct dp_mapping *map)
 	e->aggregated_off = c->aggregated_off;
 	dp_aggregates_fill(e);
 	describe_counts(c, map->entries.counts);
+	describe(c->keep_sequence, &map->entries.keeps);
 }
 
 static void fill_program(struct dp_engine *e, struct dp_program *p,

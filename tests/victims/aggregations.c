@@ -24,6 +24,8 @@ static const char *const names[NAMES] = {
 	"one that has more than sixty-four bytes, so that it is cut off somewhere",
 	""
 };
+long step(int key, long value, const char *name);
+
 static long threads, calls, keys;
 static unsigned long counts[MOST];
 static sigjmp_buf again;
@@ -42,7 +44,7 @@ static void *run(void *arg)
 	long i, first = (long)arg;
 
 	for (i = 0; i < calls; i++) {
-		int key = (int)((i * 7 + first) % keys);
+		int key = (int)((i * 11 + first) % keys);
 
 		step(key - 2, i * 1000 - 5000, names[(i + first) % NAMES]);
 		seen[key]++;

@@ -47,10 +47,11 @@ static bool is_fact(const struct dp_values *values, u16 n)
 					   dp_value_is(values, v, "cpu")));
 }
 
-/* Has the entry to log it? */
+/* Has the entry of a call to log it, because the hit is its return? */
 static bool is_entered(const struct dp_coder *c, u16 n)
 {
-	return !dp_code_is_of_return(c->values, n) && !is_fact(c->values, n);
+	return c->out->judged && !dp_code_is_of_return(c->values, n) &&
+	       !is_fact(c->values, n);
 }
 
 static bool touches(const struct dp_coder *c, u16 n)
