@@ -65,15 +65,16 @@ static void check_bounds(struct dp_value_parser *p,
 			 const struct dp_aggregate *a)
 {
 	int span = p->at - a->at;
+	s64 width;
 
 	if (p->err)
 		return;
 	if (a->step <= 0 || a->high <= a->low ||
-	    __builtin_sub_overflow_p(a->high, a->low, (s64)0))
+	    __builtin_sub_overflow(a->high, a->low, &width))
 		dp_value_bad(
 			p, a->at, span, -EINVAL,
 			"of lhist(v, LO, HI, STEP), HI is above LO, and STEP above 0");
-	else if ((a->high - a->low - 1) / a->step >= DP_AGGREGATE_STEPS)
+	else if ((width - 1) / a->step >= DP_AGGREGATE_STEPS)
 		dp_value_bad(
 			p, a->at, span, -EINVAL,
 			"this lhist has more than 1000 steps: take a larger STEP");

@@ -141,11 +141,27 @@ kill -KILL $target
 # What cannot be is refused where it stands.
 stat 'step{summ(arg0)}' -- "$victim"
 like "a word that is none" "$err" 'one of count\(\) sum\(v\)'
-for spec in 'step{count() by stack}' 'step{sum()}' 'step{count(arg0)}' 'step{lhist(arg0, 5, 1, 1)}' 'step{sum(comm)}' \
-	'step{sum(farg0)}' 'step{count() by (arg0}' 'step{count() arg0}' 'step{count()' 'step{count() by arg0, arg1:str, arg2:str, arg3:str}'; do
-	stat "$spec" -- "$victim"
-	like "refused with a caret: $spec" "$status $(tail -n 1 "$dir/err")" '^[12]  +\^~*$'
-done
+# refused SPEC SENTENCE: with a caret
+refused() {
+	stat "$1" -- "$victim"
+	like "refused: $1" "$status $(head -n 1 "$dir/err") $(tail -n 1 "$dir/err")" "^[12] dprobes: $2.*  +\\^~*\$"
+}
+refused 'step{count() by stack}' 'stacks are not there yet'
+refused 'step{sum()}' "it is a value's: sum\(arg1\), hist\(latency\)"
+refused 'step{sum}' 'parentheses follow: count\(\), sum\(arg1\)'
+refused 'step{sum(arg0}' "a '\)' ends the value"
+refused 'step{count(arg0)}' 'count\(\) has no value: it counts hits'
+refused 'step{lhist(arg0)}' 'lhist has four: the value, where it begins, where it ends, and the step: lhist\(arg1, 0, 1000, 10\)'
+refused 'step{lhist(arg0, 5, 1, 1)}' 'of lhist\(v, LO, HI, STEP\), HI is above LO, and STEP above 0'
+refused 'step{lhist(arg0, 0, 1001, 1)}' 'this lhist has more than 1000 steps: take a larger STEP'
+refused 'step{lhist(arg0, 0, arg1, 1)}' 'the bounds and the step of lhist are numbers'
+refused "step{$(printf 'count(), %.0s' 1 2 3 4 5 6 7 8)count()}" 'a spec keeps eight of them at most'
+refused 'step{count() arg0}' 'behind what is kept, keys may follow: by KEY, …'
+refused 'step{count() by arg0 arg1}' 'keys are separated by commas'
+refused 'step{sum(comm)}' 'a string is no number'
+refused 'step{sum(farg0)}' 'floating-point numbers are shown and compared'
+refused 'step{count()' 'this brace is not closed'
+refused 'step{count() by arg0:str, arg1:str, arg2:str}' 'keys have 160 bytes at most'
 "$DPROBES" trace 'step{count()}' -- "$victim" >"$dir/stdout" 2>"$dir/err"
 like "trace keeps nothing" "$(<"$dir/err")" 'is for dprobes stat'
 plan
