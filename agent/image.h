@@ -38,14 +38,20 @@ extern const u32 dp_agent_enter_entry;
 extern const u32 dp_agent_exit_entry;
 extern const u32 dp_agent_enter_timed_entry;
 extern const u32 dp_agent_exit_timed_entry;
+extern const u32 dp_agent_keep_entry;
+extern const u32 dp_agent_keep_texts_entry;
 /* Where the sequences are that count calls, relative to this: see arch/x86/exits.S */
 extern const u32 dp_agent_call_sequences;
 
-/** dp_agent_sequence() - the @i-th of these, of an agent that is at @base */
-static inline struct dp_agent_sequence dp_agent_sequence(u64 base, u32 i)
+/* The same of arch/x86/row.S */
+extern const u32 dp_agent_keep_sequence;
+
+/** dp_agent_sequence() - the @i-th of those at @offset, of an agent that is at @base */
+static inline struct dp_agent_sequence dp_agent_sequence(u64 base, u32 offset,
+							 u32 i)
 {
-	const s32 *at = (const void *)&dp_agent_image[dp_agent_call_sequences];
-	u64 from = base + dp_agent_call_sequences;
+	const s32 *at = (const void *)&dp_agent_image[offset];
+	u64 from = base + offset;
 
 	return (struct dp_agent_sequence){ from + (u64)(s64)at[3 * i],
 					   from + (u64)(s64)at[3 * i + 1],
@@ -65,10 +71,14 @@ static inline struct dp_agent_entries dp_agent_entries(u64 base)
 		.exit = base + dp_agent_exit_entry,
 		.enter_timed = base + dp_agent_enter_timed_entry,
 		.exit_timed = base + dp_agent_exit_timed_entry,
-		.counts = { dp_agent_sequence(base, 0),
-			    dp_agent_sequence(base, 1),
-			    dp_agent_sequence(base, 2),
-			    dp_agent_sequence(base, 3) },
+		.keep = base + dp_agent_keep_entry,
+		.keep_texts = base + dp_agent_keep_texts_entry,
+		.counts = { dp_agent_sequence(base, dp_agent_call_sequences, 0),
+			    dp_agent_sequence(base, dp_agent_call_sequences, 1),
+			    dp_agent_sequence(base, dp_agent_call_sequences, 2),
+			    dp_agent_sequence(base, dp_agent_call_sequences,
+					      3) },
+		.keeps = dp_agent_sequence(base, dp_agent_keep_sequence, 0),
 	};
 }
 

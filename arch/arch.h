@@ -28,6 +28,7 @@
 #include "arch/x86/sigframe.h"
 #include "arch/x86/simulate.h"
 #include "arch/x86/state.h"
+#include "arch/x86/row.h"
 #include "arch/x86/stream.h"
 #include "arch/x86/touches.h"
 #include "arch/x86/xstate.h"
@@ -85,11 +86,12 @@ struct dp_agent_sequence {
  * @observe: for intercepted calls that are made in the detour
  * @enter, @exit: for sites where calls begin, and end, that may only have to be counted;
  *         @enter_timed, @exit_timed: counted and timed; the sequences of these: @counts
+ * @keep, @keep_texts: for code that has the words of a table's hit on the stack: see dp_keep_entry. @keeps: its sequence
  */
 struct dp_agent_entries {
 	u64 hit, handler, tracked, pair, observe, enter, exit, enter_timed,
-		exit_timed;
-	struct dp_agent_sequence counts[DP_CALL_SEQUENCES];
+		exit_timed, keep, keep_texts;
+	struct dp_agent_sequence counts[DP_CALL_SEQUENCES], keeps;
 };
 
 /* Where the stubs for them are in each pool: at its start */
@@ -102,7 +104,9 @@ struct dp_agent_entries {
 #define DP_STUB_EXIT_TIMED (6 * DP_ENTRY_STUB)
 #define DP_STUB_HANDLER (7 * DP_ENTRY_STUB)
 #define DP_STUB_PAIR (8 * DP_ENTRY_STUB)
-#define DP_STUBS (9 * DP_ENTRY_STUB)
+#define DP_STUB_KEEP (9 * DP_ENTRY_STUB)
+#define DP_STUB_KEEP_TEXTS (10 * DP_ENTRY_STUB)
+#define DP_STUBS (11 * DP_ENTRY_STUB)
 
 /* Where a stub has the address that it jumps to */
 #define DP_STUB_WORD 6

@@ -52,6 +52,9 @@ double bench_calls(struct bench_run *run, enum bench_function function,
 /** bench_two() - the same of two threads at once, on a CPU each, ours too */
 double bench_two(struct bench_run *run, enum bench_function function,
 		 uint64_t calls);
+/* as many threads as BENCH_CROWD; the mean of their times on a CPU */
+double bench_many_threads(struct bench_run *run, enum bench_function function,
+			  uint64_t calls);
 
 /** bench_check() - end, if the victim has ended */
 void bench_check(const struct bench_run *run);
@@ -71,6 +74,12 @@ int bench_stopped(struct bench_run *run, const struct bench *bench, double *ms);
 int bench_program(struct bench_run *run, const struct bench *bench, double *ns);
 int bench_program_mem(struct bench_run *run, const struct bench *bench,
 		      double *ns);
+int bench_hist_key(struct bench_run *run, const struct bench *bench,
+		   double *ns);
+int bench_hist_string(struct bench_run *run, const struct bench *bench,
+		      double *ns);
+int bench_hist_threads(struct bench_run *run, const struct bench *bench,
+		       double *ns);
 int bench_jumps(struct bench_run *run, const struct bench *bench, double *ns);
 int bench_record(struct bench_run *run, const struct bench *bench, double *ns);
 int bench_record_coarse(struct bench_run *run, const struct bench *bench,

@@ -29,6 +29,9 @@ static const struct bench benches[] = {
 	{ "pair_timed", "ns", true, bench_pair_timed, BENCH_PUSH },
 	{ "program", "ns", true, bench_program, BENCH_PUSH },
 	{ "program_mem", "ns", true, bench_program_mem, BENCH_PUSH },
+	{ "hist_key", "ns", true, bench_hist_key, BENCH_PUSH },
+	{ "hist_string", "ns", true, bench_hist_string, BENCH_PUSH },
+	{ "hist_8threads", "ns", true, bench_hist_threads, BENCH_PUSH },
 	{ "record", "ns", true, bench_record, BENCH_PUSH },
 	{ "record_coarse", "ns", true, bench_record_coarse, BENCH_PUSH },
 	{ "record_cold", "ns", true, bench_record_cold, BENCH_PUSH },
@@ -109,6 +112,12 @@ double bench_two(struct bench_run *run, enum bench_function function,
 		 uint64_t calls)
 {
 	return ask(run, function, calls, 2);
+}
+
+double bench_many_threads(struct bench_run *run, enum bench_function function,
+			  uint64_t calls)
+{
+	return ask(run, function, calls, BENCH_CROWD);
 }
 
 int bench_plain(struct bench_run *run, const struct bench *b, double *ns)

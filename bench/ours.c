@@ -7,6 +7,7 @@
 #include "engine/site/instances.h"
 #include "engine/layout/arena.h"
 #include "engine/site/reach.h"
+#include "engine/site/aggregate.h"
 #include "engine/site/counts.h"
 #include "engine/site/engine.h"
 #include "engine/site/program.h"
@@ -25,6 +26,8 @@
 #define CALLS 3000
 #define MANY_CALLS 1000000
 #define RECORDS 20000
+#define STRING_CALLS 10000
+#define HITS 20000
 /* of one with two values */
 #define RECORD_BYTES 32
 #define LOOPS 2000
@@ -103,6 +106,27 @@ static int bind(struct attached *a, const char *text, bool trace)
 			      dp_expr_count(&spec, &p, NULL);
 	if (!err) {
 		err = add_program(a, p.code, p.len, p.logmax, 0);
+		dp_expr_free(&p);
+	}
+	dp_spec_free(&spec);
+	return err;
+}
+
+/* What "dprobes stat" makes of a spec that keeps values, in table 0 */
+static int bind_kept(struct attached *a, const char *text)
+{
+	struct dp_trace_program p;
+	struct dp_spec spec;
+	const char *why;
+	u32 table;
+	int err = dp_spec_parse(text, &spec, NULL);
+
+	tell_tid_offset(a);
+	err = err ?: dp_expr_aggregate(&spec, &p, NULL);
+	if (!err) {
+		p.shape.most = DP_AGGREGATE_USUAL;
+		err = dp_engine_add_aggregate(a->engine, &p.shape, &table, &why) ?:
+			      add_program(a, p.code, p.len, p.logmax, 0);
 		dp_expr_free(&p);
 	}
 	dp_spec_free(&spec);
@@ -259,6 +283,58 @@ int bench_program(struct bench_run *run, const struct bench *b, double *ns)
 			   DP_ARM_DEFAULT, &a) ?
 		       -1 :
 		       counted(run, b, &a, plain, ns);
+}
+
+static void add_hits(void *arg, const u64 *key, const u64 *row)
+{
+	u64 *hits = arg;
+
+	(void)key;
+	*hits += row[0];
+}
+
+/* Added cost of a hit that is kept, if all are. */
+static int kept(struct bench_run *run, const struct bench *b, const char *spec,
+		calls_fn *make, u64 calls, u64 hits, double *ns)
+{
+	double plain = make(run, b->function, calls);
+	struct attached a;
+	u64 sum = 0;
+
+	if (begin(run, b, &a))
+		return -1;
+	if (bind_kept(&a, spec)) {
+		detach(&a);
+		return fail(run, "its program cannot be made");
+	}
+	if (install(run, &a, DP_ARM_DEFAULT))
+		return -1;
+	*ns = make(run, b->function, calls) - plain;
+	dp_engine_read_aggregate(a.engine, 0, add_hits, &sum);
+	detach(&a);
+	return sum == hits ? 0 : fail(run, "the table has not kept the calls");
+}
+
+int bench_hist_key(struct bench_run *run, const struct bench *b, double *ns)
+{
+	return kept(run, b, "f{hist(rsi) by rdi}", bench_calls, HITS, HITS, ns);
+}
+
+int bench_hist_string(struct bench_run *run, const struct bench *b, double *ns)
+{
+	int err;
+
+	run->shared->text = 1;
+	err = kept(run, b, "f{hist(rsi) by rdi:str}", bench_calls, STRING_CALLS,
+		   STRING_CALLS, ns);
+	run->shared->text = 0;
+	return err;
+}
+
+int bench_hist_threads(struct bench_run *run, const struct bench *b, double *ns)
+{
+	return kept(run, b, "f{hist(rsi) by rdi}", bench_many_threads,
+		    MANY_CALLS, BENCH_CROWD * MANY_CALLS, ns);
 }
 
 /* The first argument leads to the number that is asked for. */

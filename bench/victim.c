@@ -114,17 +114,26 @@ typedef void function(const uint64_t *number);
 static void (*const callers[BENCH_PLACES])(function *f, const uint64_t *number,
 					   uint64_t n) = { EACH_PLACE(CALLS) };
 
-static uint64_t time_calls(function *f, uint32_t place, uint64_t calls)
+/* What the functions are called with */
+static const uint64_t *argument(const struct bench_shared *s)
 {
+	static const char text[] __attribute__((aligned(8))) = BENCH_TEXT;
 	static const uint64_t number = BENCH_NUMBER;
+
+	return s->text ? (const void *)text : &number;
+}
+
+static uint64_t time_calls(function *f, uint32_t place, uint64_t calls,
+			   const uint64_t *number)
+{
 	uint64_t ns[PARTS], t;
 	int part;
 
 	if (calls % PARTS)
-		callers[place](f, &number, calls % PARTS);
+		callers[place](f, number, calls % PARTS);
 	for (part = 0; part < PARTS; part++) {
 		t = now();
-		callers[place](f, &number, calls / PARTS);
+		callers[place](f, number, calls / PARTS);
 		ns[part] = now() - t;
 	}
 	qsort(ns, PARTS, sizeof(ns[0]), by_value);
@@ -143,7 +152,8 @@ static function *const functions[BENCH_FUNCTIONS][BENCH_PLACES] = {
 
 static uint64_t time_function(const struct bench_shared *s)
 {
-	return time_calls(functions[s->function][s->place], s->place, s->calls);
+	return time_calls(functions[s->function][s->place], s->place, s->calls,
+			  argument(s));
 }
 
 struct second {
@@ -175,6 +185,54 @@ static uint64_t time_two(struct bench_shared *s)
 	ns = time_function(s);
 	pthread_join(thread, NULL);
 	return (ns + second.ns) / 2;
+}
+
+static uint64_t on_cpu(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+struct one_of_many {
+	struct bench_shared *shared;
+	pthread_t thread;
+	uint64_t ns;
+	int cpu;
+};
+
+static void *one_of_many(void *arg)
+{
+	struct one_of_many *one = arg;
+	const struct bench_shared *s = one->shared;
+	uint64_t began;
+
+	pin(one->cpu);
+	began = on_cpu();
+	callers[s->place](functions[s->function][s->place], argument(s),
+			  s->calls);
+	one->ns = on_cpu() - began;
+	return NULL;
+}
+
+/* The mean of the time that each has been on a CPU */
+static uint64_t time_many(struct bench_shared *s)
+{
+	struct one_of_many v[BENCH_CROWD];
+	uint64_t ns = 0;
+	uint32_t i;
+
+	for (i = 0; i < BENCH_CROWD; i++) {
+		v[i] = (struct one_of_many){ .shared = s, .cpu = i % 2 };
+		if (pthread_create(&v[i].thread, NULL, one_of_many, &v[i]))
+			exit(1);
+	}
+	for (i = 0; i < BENCH_CROWD; i++) {
+		pthread_join(v[i].thread, NULL);
+		ns += v[i].ns;
+	}
+	return ns / BENCH_CROWD;
 }
 
 /* A process of several threads is more to attach to than one with one. */
@@ -230,7 +288,9 @@ int main(void)
 		watch(s);
 		if (asked == s->answered)
 			continue;
-		s->ns = s->threads > 1 ? time_two(s) : time_function(s);
+		s->ns = s->threads > 2	? time_many(s) :
+			s->threads == 2 ? time_two(s) :
+					  time_function(s);
 		__atomic_store_n(&s->answered, asked, __ATOMIC_RELEASE);
 		t = now();
 	}

@@ -22,6 +22,8 @@ enum bench_function {
 #define BENCH_NAMED 1000
 
 #define BENCH_NUMBER 7
+#define BENCH_TEXT "sixteen bytes ok"
+#define BENCH_CROWD 8 /* threads that are more than two */
 
 /* What a call costs depends on where function and caller lie: at so many places, 8 bytes apart, each
  * of which is measured as often. BENCH_NOP5 and BENCH_ENDBR64 lie at one. */
@@ -40,9 +42,10 @@ enum bench_function {
  * @addr, @place: addresses at the place that is being measured, and which it is, set by the driver
  * @ready: the victim has begun
  * @asked: the driver's request number; @function and @calls belong to it, and @threads,
- *	which make so many calls each, on a CPU of their own, at once
+ *	which make so many calls each, at once: two on a CPU of their own, more on both;
+ *	@text: the functions are called with the address of BENCH_TEXT
  * @answered: the last request that is done; @ns is what its calls take, from the
- *	median of some parts; of two threads, the mean
+ *	median of some parts; of two threads, the mean; of more, that of their time on a CPU
  * @watched: bytes to look at, BENCH_MANY_STEP apart from @watch on, until all of them
  *	are others than they were when the victim saw the request; 0: none
  * @watching: the victim looks at so many
@@ -55,7 +58,7 @@ struct bench_shared {
 	uint32_t place;
 	uint32_t ready;
 	uint32_t asked, answered;
-	uint32_t function, threads;
+	uint32_t function, threads, text;
 	uint64_t calls;
 	uint64_t ns;
 	uint64_t gap_ns;

@@ -16,6 +16,9 @@ static const char help[] =
 	"                    they ended. w:[MODULE:]VARIABLE[/LEN][:rw|:x] counts accesses to\n"
 	"                    a variable, by a debug register; usdt:[MODULE:]PROVIDER:NAME is\n"
 	"                    a static tracepoint\n"
+	"                    SPEC{AGG, ... by KEY, ...} keeps values of hits, by keys: AGG is\n"
+	"                    count() sum(v) avg(v) min(v) max(v) hist(v) first(v) last(v)\n"
+	"                    distinct(v) lhist(v,LO,HI,STEP); with r: also of latency, retval\n"
 	"  -p, --pid PID     count in a running process\n"
 	"  -- CMD [ARGS]     start a command, counting before its first own code\n"
 	"  -f, --children    also in processes that it forks, and in what they execute;\n"
@@ -26,6 +29,7 @@ static const char help[] =
 	"  -i, --interval T  every T, print what has come since: as many rows as have any;\n"
 	"                    on a terminal in place of the rows before. At the end, all\n"
 	"      --top N       only the N rows with most hits, and the sums of the others\n"
+	"      --map-size N  keys of a table of values, at most: 4096\n"
 	"      --all         also the matches of a glob that had no hit\n"
 	"  -o, --output FILE write the counts to FILE\n"
 	"      --json        one JSON object a line: probe hits missed mode; with -f pid and\n"
@@ -69,7 +73,8 @@ const struct dp_command dp_cmd_stat = {
 	.help = help,
 	.examples =
 		"  dprobes stat libc.so.6:malloc libc.so.6:free -- sort /etc/services\n"
-		"  dprobes stat -i 1s --top 10 'libc.so.6:*' -p 1234\n",
+		"  dprobes stat -i 1s --top 10 'libc.so.6:*' -p 1234\n"
+		"  dprobes stat 'r:libc.so.6:read{hist(latency) by fd}' -p 1234\n",
 	.options = "poifqv" DP_TAKES_COMMAND DP_TAKES_JSON DP_TAKES_DURATION
 		DP_TAKES_PENDING DP_TAKES_TABLE DP_TAKES_MANGLED
 			DP_TAKES_INLINED,

@@ -22,7 +22,7 @@ enum {
 #define DP_TAKES_DURATION "S"
 #define DP_TAKES_PENDING "P"
 #define DP_TAKES_RINGS "BKT" /* --buffer, --block, --coarse-time */
-#define DP_TAKES_TABLE "AM" /* --all, --top */
+#define DP_TAKES_TABLE "AMY" /* --all, --top, --map-size */
 #define DP_TAKES_INLINED "I"
 #define DP_TAKES_MANGLED "G"
 #define DP_TAKES_SOURCES "DCW" /* -D, --include, --allow */

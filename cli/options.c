@@ -32,8 +32,9 @@ enum {
 	OPT_MINIDUMP = 'N',
 	OPT_DEBUGGER = 'E',
 	OPT_RAW = 'Z',
+	OPT_MAP_SIZE = 'Y',
 };
-#define WITHOUT_LETTER "JSPBKTAMGICWFLOURNEZ"
+#define WITHOUT_LETTER "JSPBKTAMGICWFLOURNEZY"
 
 static const struct option long_options[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
@@ -46,6 +47,7 @@ static const struct option long_options[] = {
 	{ "coarse-time", no_argument, NULL, OPT_COARSE },
 	{ "all", no_argument, NULL, OPT_ALL },
 	{ "top", required_argument, NULL, OPT_TOP },
+	{ "map-size", required_argument, NULL, OPT_MAP_SIZE },
 	{ "inlined", no_argument, NULL, OPT_INLINED },
 	{ "define", required_argument, NULL, 'D' },
 	{ "include", required_argument, NULL, OPT_INCLUDE },
@@ -145,6 +147,19 @@ static int parse_number(const char *text, const char *what, u64 *n)
 	if (*text >= '1' && *text <= '9' && !*end && !errno)
 		return 0;
 	return dp_usage_error("\"%s\" is not a number of %s", text, what);
+}
+
+static int parse_map_size(const char *text, u32 *keys)
+{
+	u64 n;
+	int err = parse_number(text, "keys", &n);
+
+	if (!err && n > DP_AGGREGATE_MOST)
+		return dp_usage_error(
+			"--map-size %s: a table has %u keys at most", text,
+			DP_AGGREGATE_MOST);
+	*keys = (u32)n;
+	return err;
 }
 
 static int open_output(const char *path, struct dp_tracer_options *opt)
@@ -357,6 +372,8 @@ static int take(const struct dp_command *cmd, int c,
 		return 0;
 	case OPT_TOP:
 		return parse_number(optarg, "rows", &opt->top);
+	case OPT_MAP_SIZE:
+		return parse_map_size(optarg, &opt->map_size);
 	case OPT_BLOCK:
 		opt->block = true;
 		return 0;

@@ -31,7 +31,8 @@ static void interpret(const u8 *code, const struct dp_native_limits *limits)
 static void try_code(const u8 *code, u32 len,
 		     const struct dp_native_limits *limits, u64 *seed)
 {
-	struct dp_vm_limits vars = { VM_VARS, VM_VARS, DP_ALLOW_ALL };
+	struct dp_vm_limits vars = { VM_VARS, VM_VARS, DP_ALLOW_ALL,
+				     vm_tables };
 	u32 start = 0, offset, i;
 	const char *why;
 

@@ -17,7 +17,7 @@ static void run(const struct dp_trace_program *p)
 	static struct record record = { .name = "name", .next = &record };
 	static struct classes all = { .text = { 4, "name" } };
 	static struct vm_bench b;
-	struct dp_vm_limits limits = { VM_VARS, 0, DP_ALLOW_ALL };
+	struct dp_vm_limits limits = { VM_VARS, 0, DP_ALLOW_ALL, vm_tables };
 	u32 start = 0, offset;
 	const char *why;
 

@@ -14,7 +14,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
 static void try_code(struct vm_bench *b, const u8 *code, u32 len)
 {
-	struct dp_vm_limits limits = { VM_VARS, VM_VARS, vm_window.allow };
+	struct dp_vm_limits limits = { VM_VARS, VM_VARS, vm_window.allow,
+				       vm_tables };
 	const struct dp_regs before = b->regs;
 	u32 start = 0, offset;
 	const char *why;

@@ -141,6 +141,50 @@ int dp_value_list(struct dp_values *values, const char *text, int column,
 int dp_value_condition(struct dp_values *values, const char *text, int column,
 		       struct dp_diag *diag);
 
+/** enum dp_aggregate_op - what is kept of the values of many hits */
+enum dp_aggregate_op {
+	DP_AGGREGATE_COUNT,
+	DP_AGGREGATE_SUM,
+	DP_AGGREGATE_AVG,
+	DP_AGGREGATE_MIN,
+	DP_AGGREGATE_MAX,
+	DP_AGGREGATE_HIST, /* powers of two */
+	DP_AGGREGATE_LHIST, /* steps of one size */
+	DP_AGGREGATE_FIRST,
+	DP_AGGREGATE_LAST,
+	DP_AGGREGATE_DISTINCT,
+	DP_AGGREGATE_OPS,
+};
+
+#define DP_AGGREGATES 8
+#define DP_AGGREGATE_STEPS 1000 /* of an lhist */
+
+/**
+ * struct dp_aggregate - what is kept of one value
+ * @op: enum dp_aggregate_op; @value: index of its node, if it has one
+ * @low, @high, @step: of an lhist; @at, @span: where it stands in the text
+ */
+struct dp_aggregate {
+	u8 op;
+	u16 value;
+	s64 low, high, step;
+	int at, span;
+};
+
+/** struct dp_aggregates - the keys are items of struct dp_values */
+struct dp_aggregates {
+	struct dp_aggregate v[DP_AGGREGATES];
+	u32 n;
+};
+
+/**
+ * dp_value_aggregates() - take apart what a spec has in braces: AGG, … [by KEY, …]
+ * @values: gets the nodes, and the keys as items
+ * Return: as dp_value_list().
+ */
+int dp_value_aggregates(struct dp_values *values, struct dp_aggregates *aggs,
+			const char *text, int column, struct dp_diag *diag);
+
 /** dp_value_is() - is the text of @v @word? */
 bool dp_value_is(const struct dp_values *values, const struct dp_value *v,
 		 const char *word);

@@ -77,6 +77,7 @@ struct dp_spec {
 	enum dp_inlines inlines;
 	bool bare; /* nothing is known of arguments: it has inlined copies */
 	char *args; /* text between the parentheses, or NULL */
+	char *aggs; /* text between the braces, or NULL */
 	char *cond; /* text after "if", or NULL */
 	bool counted; /* of its calls nothing but their number is wanted */
 	bool found; /* in at least one process */
@@ -90,7 +91,8 @@ struct dp_spec {
 	bool asks; /* it has a name that only debug information may know */
 	enum dp_watch_access access; /* of a watchpoint */
 	u64 len; /* bytes that it watches; 0: those of its variable */
-	int module_col, point_col, offset_col, args_col, cond_col, len_col;
+	int module_col, point_col, offset_col, args_col, aggs_col, cond_col,
+		len_col;
 };
 
 /** dp_list_line_spec() - the spec of a line of kprobes/list, malloc()ed; NULL: @text is no

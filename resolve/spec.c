@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* spec: [KIND:][MODULE:]POINT[(ARGS)][ if COND], taken apart. */
+/* spec: [KIND:][MODULE:]POINT[(ARGS)][{AGGREGATIONS}][ if COND], taken apart. */
 #include "resolve/points.h"
 #include <ctype.h>
 #include <errno.h>
@@ -122,6 +122,27 @@ const char *dp_spec_colon(const char *text)
 	return text;
 }
 
+/* Names of Rust have parts in braces, each behind a "::"; others begin what is aggregated.
+ * Return: the column behind such a part, or @i. */
+static int skip_braces(const char *s, int i)
+{
+	int depth = 0, at = i;
+
+	if (s[i] != '{' || !i || s[i - 1] != ':')
+		return i;
+	do {
+		depth += s[at] == '{' ? 1 : s[at] == '}' ? -1 : 0;
+		at++;
+	} while (depth && s[at] && !isspace((unsigned char)s[at]));
+	return depth ? i : at;
+}
+
+static bool ends_point(const char *s, int i)
+{
+	return !s[i] || s[i] == '(' || s[i] == '{' ||
+	       isspace((unsigned char)s[i]);
+}
+
 /* An odd run of colons starts with a separator, an even one is part of a name. */
 static int split(struct parser *p, int i)
 {
@@ -132,7 +153,7 @@ static int split(struct parser *p, int i)
 	p->n = 1;
 	part->start = i;
 	part->suffix = -1;
-	while (s[i] && s[i] != '(' && !isspace((unsigned char)s[i])) {
+	for (i = skip_braces(s, i); !ends_point(s, i); i = skip_braces(s, i)) {
 		if (s[i] == '"') {
 			if (i != part->start)
 				return bad(
@@ -163,7 +184,9 @@ static int split(struct parser *p, int i)
 	return 0;
 }
 
-static int parse_args(struct parser *p, int i)
+/* From @open on to the @close that belongs to it. Return: its column, or -EINVAL. */
+static int find_close(struct parser *p, int i, char close, const char *unclosed,
+		      const char *quote)
 {
 	const char *s = p->text;
 	int open = i, depth = 0;
@@ -172,21 +195,39 @@ static int parse_args(struct parser *p, int i)
 		if (s[i] == '"') {
 			i = skip_quotes(s, i);
 			if (i < 0)
-				return bad(
-					p, open, 1,
-					"a quote after this parenthesis is not closed");
+				return bad(p, open, 1, quote);
 			i--;
-		} else if (s[i] == '(') {
+		} else if (s[i] == s[open]) {
 			depth++;
-		} else if (s[i] == ')' && !--depth) {
-			break;
+		} else if (s[i] == close && !--depth) {
+			return i;
 		}
 	}
-	if (!s[i])
-		return bad(p, open, 1, "this parenthesis is not closed");
-	p->spec->args_col = open;
-	p->spec->args = copy_text(s, open + 1, i);
-	return p->spec->args ? i + 1 : nomem(p);
+	return bad(p, open, 1, unclosed);
+}
+
+static int parse_args(struct parser *p, int i)
+{
+	int end = find_close(p, i, ')', "this parenthesis is not closed",
+			     "a quote after this parenthesis is not closed");
+
+	if (end < 0)
+		return end;
+	p->spec->args_col = i;
+	p->spec->args = copy_text(p->text, i + 1, end);
+	return p->spec->args ? end + 1 : nomem(p);
+}
+
+static int parse_aggs(struct parser *p, int i)
+{
+	int end = find_close(p, i, '}', "this brace is not closed",
+			     "a quote after this brace is not closed");
+
+	if (end < 0)
+		return end;
+	p->spec->aggs_col = i;
+	p->spec->aggs = copy_text(p->text, i + 1, end);
+	return p->spec->aggs ? end + 1 : nomem(p);
 }
 
 static int parse_cond(struct parser *p, int i)
@@ -207,27 +248,26 @@ static int parse_cond(struct parser *p, int i)
 
 static int parse_tail(struct parser *p)
 {
-	const char *s = p->text;
+	const char *s = p->text, *why;
 	int i = p->end;
-	bool args = s[i] == '(';
 
-	if (args) {
+	if (s[i] == '(')
 		i = parse_args(p, i);
-		if (i < 0)
-			return i;
-	}
+	if (i >= 0 && s[skip_space(s, i)] == '{')
+		i = parse_aggs(p, skip_space(s, i));
+	if (i < 0)
+		return i;
 	i = skip_space(s, i);
 	if (!s[i])
 		return 0;
 	if (at_if(s, i))
 		return parse_cond(p, i);
-	if (args)
-		return bad(
-			p, i, strlen(s + i),
-			"only \" if CONDITION\" may follow the arguments; put double quotes around a name that has parentheses");
-	return bad(
-		p, i, strlen(s + i),
-		"only \" if CONDITION\" may follow a space; put double quotes around a name that has one");
+	why = "only \" if CONDITION\" may follow a space; put double quotes around a name that has one";
+	if (p->spec->aggs)
+		why = "only \" if CONDITION\" may follow what is aggregated";
+	else if (p->spec->args)
+		why = "only {AGGREGATIONS} and \" if CONDITION\" may follow the arguments; put double quotes around a name that has parentheses";
+	return bad(p, i, strlen(s + i), why);
 }
 
 /* Parse a number that ends where the location does. */
@@ -492,7 +532,7 @@ static int take_len(struct parser *p, struct part *part)
 		    !(p->spec->len & (p->spec->len - 1))))
 		return err;
 	return bad(
-		p, i, (int)strcspn(p->text + i, ": ("),
+		p, i, (int)strcspn(p->text + i, ": ({"),
 		"a debug register watches 1, 2, 4 or 8 bytes: /1, /2, /4 or /8");
 }
 
@@ -591,6 +631,7 @@ void dp_spec_free(struct dp_spec *spec)
 	free(spec->name);
 	free(spec->provider);
 	free(spec->args);
+	free(spec->aggs);
 	free(spec->cond);
 	free_asked(spec);
 	memset(spec, 0, sizeof(*spec));
@@ -618,7 +659,7 @@ static int refuse(struct dp_diag *diag, int column, int span, const char *why)
 /* Length of the point, with what is behind it */
 static int point_span(const struct dp_spec *spec)
 {
-	return (int)strcspn(spec->text + spec->point_col, " (");
+	return (int)strcspn(spec->text + spec->point_col, " ({");
 }
 
 static int watch_supported(const struct dp_spec *spec, struct dp_diag *diag)

@@ -142,37 +142,6 @@ static void name_item(const struct dp_values *values,
 		 values->text + from->at, end);
 }
 
-/* A length becomes what is shown at most, if that is less. */
-static void least(struct dp_coder *c, u32 most)
-{
-	u32 less, done;
-
-	dp_code_op8(c, DP_OPCODE_DUP_I, 1);
-	dp_code_push(c, most);
-	dp_code_op(c, DP_OPCODE_LTU);
-	less = dp_code_jump(c, DP_OPCODE_JNZ);
-	dp_code_op8(c, DP_OPCODE_ROS, 2);
-	dp_code_push(c, most);
-	done = dp_code_jump(c, DP_OPCODE_JMP);
-	dp_code_land(c, less);
-	dp_code_op8(c, DP_OPCODE_ROS, 1);
-	dp_code_land(c, done);
-}
-
-static void push_length(struct dp_coder *c, const struct dp_value *v, u32 most)
-{
-	int arg = v->op == DP_VALUE_PARAMETER ?
-			  dp_code_length_of(c->prototype, v->left) :
-			  -1;
-
-	if (arg < 0) {
-		dp_code_push(c, most);
-	} else {
-		dp_code_argument(c, v, arg);
-		least(c, most);
-	}
-}
-
 /* What an exception at @bad leads to: its three elements are logged. Otherwise nothing is. */
 static void log_exception(struct dp_coder *c, u32 bad)
 {
@@ -193,7 +162,7 @@ static void log_memory(struct dp_coder *c, u16 n, u8 op, u32 len)
 
 	if (touches)
 		bad = dp_code_jump(c, DP_OPCODE_SX);
-	push_length(c, v, len);
+	dp_code_text_length(c, v, len);
 	if (op == DP_OPCODE_LOG_STR)
 		dp_code_text(c, n);
 	else
@@ -228,7 +197,7 @@ static void push_followed_length(struct dp_coder *c, u16 n,
 	} else {
 		dp_code_word(c, n, f->at + f->view.length);
 	}
-	least(c, (f->most + text) / each);
+	dp_code_least(c, (f->most + text) / each);
 	if (each > 1) {
 		dp_code_push(c, each);
 		dp_code_op(c, DP_OPCODE_MUL);
@@ -716,6 +685,39 @@ int dp_expr_count(const struct dp_spec *spec, struct dp_trace_program *program,
 		program->enters = true;
 	}
 	dp_code_op16(&c, DP_OPCODE_INC_LV_I, 0);
+	finish(&c, t);
+	return end(&c);
+}
+
+/* At a return, what the entry has logged is there, and so are facts of the thread. */
+int dp_expr_aggregate(const struct dp_spec *spec,
+		      struct dp_trace_program *program, struct dp_diag *diag)
+{
+	struct dp_values conditions = { .text = "" }, values = { .text = "" };
+	struct dp_coder c = begin(spec, program, &conditions, diag);
+	struct dp_aggregates aggs = { .n = 0 };
+	bool returns = spec->kind == DP_SPEC_RETURN;
+	struct test t = condition(&c, spec, &conditions);
+
+	c.values = &values;
+	c.column = spec->aggs_col + 1;
+	c.err = c.err ?:
+			dp_value_aggregates(&values, &aggs, spec->aggs,
+					    c.column, c.diag);
+	bind(&c, spec, &values);
+	if (returns && !c.err) {
+		program->judged = true;
+		program->enters |= dp_code_aggregate_enter(&c, &aggs);
+		finish(&c, t);
+		c.values = &conditions;
+		t = begin_return(&c, spec, &conditions);
+		c.values = &values;
+		c.column = spec->aggs_col + 1;
+	} else {
+		program->enters = true;
+	}
+	if (!c.err)
+		dp_code_aggregate(&c, &aggs);
 	finish(&c, t);
 	return end(&c);
 }

@@ -3,6 +3,7 @@
 #ifndef DP_EXPR_H
 #define DP_EXPR_H
 
+#include "engine/layout/aggregate.h"
 #include "lang/value.h"
 #include "tracer/values/printers.h"
 #include "tracer/tracer.h"
@@ -17,6 +18,7 @@
 #define DP_TRACE_RATES 16 /* numbers in a program: two for each latency */
 #define DP_TRACE_RATE_BITS \
 	30 /* a rate is in nanoseconds of so many ticks, by powers of 2 */
+#define DP_TRACE_KEEPS 4 /* instructions that keep a hit */
 #define DP_EXPR_STACK 32 /* elements of a program's stack */
 
 /**
@@ -25,15 +27,28 @@
  * @type: a string, an array, or a value of 64 bits, extended from its bits
  * @place: among the values of the spec; @at_return: it is logged when the function returns, behind
  *         those of its entry
+ * @words: of a key of a table
  * @follow, @follows: what a struct or an array leads to, which is logged behind it
  */
 struct dp_trace_item {
 	char name[DP_TRACE_NAME];
 	struct dp_value_type type;
-	u8 place;
+	u8 place, words;
 	bool at_return;
 	struct dp_follow follow[DP_FOLLOWS];
 	u32 follows;
+};
+
+#define DP_TRACE_KEPT 64
+
+/** struct dp_trace_kept - what is kept of a value: @op: enum dp_aggregate_op
+ *  @name: as it is written; @time: the value is in nanoseconds
+ *  @field: number of the table's field, if it has one */
+struct dp_trace_kept {
+	char name[DP_TRACE_KEPT];
+	struct dp_value_type type;
+	u8 op, field;
+	bool time;
 };
 
 /** struct dp_trace_symbol - a number in the code, to which the address of @name is added */
@@ -53,6 +68,8 @@ struct dp_trace_symbol {
  *            if the function has failed
  * @rate_at, @nr_rates: of numbers in the code: the clock's rate, see dp_session_bind()
  * @symbols, @nr_symbols: likewise, addresses of symbols
+ * @kept, @nr_kept: what its hits keep, in a table of @shape; the items are its keys then. @keep_at,
+ *         @nr_keeps: of instructions' operands in the code, which name the table
  * @ret: the type of retval, if the spec has it; retval is in no record's log
  */
 struct dp_trace_program {
@@ -64,6 +81,9 @@ struct dp_trace_program {
 	u32 rate_at[DP_TRACE_RATES], nr_rates;
 	struct dp_trace_symbol symbols[DP_TRACE_SYMBOLS];
 	u32 nr_symbols;
+	struct dp_trace_kept kept[DP_AGGREGATES];
+	struct dp_aggregate_shape shape;
+	u32 nr_kept, keep_at[DP_TRACE_KEEPS], nr_keeps;
 	bool enters, judged;
 	struct dp_type ret;
 };
@@ -71,6 +91,7 @@ struct dp_trace_program {
 /**
  * dp_expr_trace() - log the values where the condition holds
  * dp_expr_count() - count in local variable 0 where the condition holds
+ * dp_expr_aggregate() - keep the values where the condition holds, in a table
  * @program: filled in; free with dp_expr_free()
  *
  * A condition that reads memory that is not there does not hold.
@@ -81,6 +102,8 @@ int dp_expr_trace(const struct dp_spec *spec, struct dp_trace_program *program,
 		  struct dp_diag *diag);
 int dp_expr_count(const struct dp_spec *spec, struct dp_trace_program *program,
 		  struct dp_diag *diag);
+int dp_expr_aggregate(const struct dp_spec *spec,
+		      struct dp_trace_program *program, struct dp_diag *diag);
 /**
  * dp_expr_push() - push a value on the stack, and ret
  * @text: of one value, whose names are those of @spec; @at_return: of what a function returns

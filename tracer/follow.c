@@ -80,6 +80,7 @@ static void give_back(const struct dp_process_tree *h, struct dp_session *s)
 	}
 	free(s->pending);
 	free(s->seen);
+	free(s->tables);
 	free(s);
 }
 
@@ -172,6 +173,7 @@ static struct dp_session *another(struct dp_process_tree *h,
 	s->source = NULL;
 	s->seen = NULL;
 	s->nr_seen = 0;
+	s->tables = NULL;
 	s->written = 0;
 	s->users = 0;
 	return s;
@@ -526,8 +528,10 @@ static int hand_over(struct dp_process_tree *h)
 		return -ENOMEM;
 	own->source = s->source;
 	own->records = s->records;
+	own->tables = s->tables;
 	s->source = NULL;
 	s->records = NULL;
+	s->tables = NULL;
 	s->points = (struct dp_points){ 0 };
 	add(h, own);
 	return 0;
@@ -586,6 +590,8 @@ int dp_follow_run(struct dp_session *s, int *died_of, struct dp_diag *diag)
 		while (h.n)
 			close_session(&h, h.v[0], h.ending);
 		dp_groups_report(s);
+		if (s->kind->finish)
+			s->kind->finish(s);
 		err = outcome(&h, died_of);
 		report(&h);
 		tell_missing(s);

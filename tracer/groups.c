@@ -149,7 +149,7 @@ void dp_groups_count(struct dp_groups *g, const struct dp_session *s)
 	dp_groups_session(g);
 	for (i = 0; i < s->points.n; i++) {
 		dp_row_read(s, &s->points.v[i], &row);
-		if (!row.point->refused)
+		if (!row.point->refused && !row.point->spec->aggs)
 			dp_groups_add(g, &row);
 	}
 }

@@ -93,6 +93,9 @@ int dp_inlined_check(const struct dp_spec *spec, struct dp_diag *diag)
 
 	if (at >= 0)
 		return bad(diag, spec->args_col + 1 + at, (int)span, why);
+	at = find_argument(spec->aggs, &span);
+	if (at >= 0)
+		return bad(diag, spec->aggs_col + 1 + at, (int)span, why);
 	at = find_argument(spec->cond, &span);
 	return at < 0 ? 0 : bad(diag, spec->cond_col + at, (int)span, why);
 }

@@ -6,7 +6,9 @@
  * terminal the table of an interval replaces the one before; the totals at the end do not.
  */
 #include "tracer/interval.h"
+#include "tracer/kept.h"
 #include "tracer/output.h"
+#include "tracer/screen.h"
 #include "tracer/session.h"
 #include "tracer/table.h"
 #include <stdlib.h>
@@ -52,7 +54,7 @@ static bool look(struct dp_session *s, size_t i, struct dp_row *row)
 	dp_row_read(s, &s->points.v[i], row);
 	row->hits = since(&s->seen[i].hits, row->hits);
 	row->missed = since(&s->seen[i].missed, row->missed);
-	return !row->point->refused &&
+	return !row->point->refused && !row->point->spec->aggs &&
 	       (row->hits || row->missed || s->opt->all);
 }
 
@@ -92,14 +94,19 @@ static void row_json(FILE *out, const struct dp_row *row, const char *when)
 			row->hits, row->missed, row->mode);
 }
 
+static void stamp(char when[WHEN], const struct timespec *now, double span)
+{
+	snprintf(when, WHEN, "\"time\":%.6f,\"interval\":%.6f,",
+		 (double)now->tv_sec + (double)now->tv_nsec / 1e9, span);
+}
+
 static void print_json(FILE *out, const struct dp_table *t,
 		       const struct timespec *now, double span)
 {
 	char when[WHEN];
 	size_t i;
 
-	snprintf(when, sizeof(when), "\"time\":%.6f,\"interval\":%.6f,",
-		 (double)now->tv_sec + (double)now->tv_nsec / 1e9, span);
+	stamp(when, now, span);
 	for (i = 0; i < t->n; i++)
 		row_json(out, &t->rows[i], when);
 	dp_table_others_json(out, t, when);
@@ -118,16 +125,39 @@ static void title(FILE *out, const struct dp_table *t,
 	printed->interval_titled = true;
 }
 
+static void name_time(char day[WHEN], const struct timespec *now)
+{
+	struct tm tm = { 0 };
+
+	localtime_r(&now->tv_sec, &tm);
+	if (!strftime(day, WHEN, "%H:%M:%S ", &tm))
+		*day = '\0';
+}
+
+/* What specs keep of their hits. @first: no table stands above it */
+static void keep(const struct dp_session *s, struct dp_session **v, size_t n,
+		 const struct timespec *now, double span, bool first)
+{
+	char when[WHEN], day[WHEN];
+
+	if (!s->kind->keeps)
+		return;
+	stamp(when, now, span);
+	name_time(day, now);
+	/* home, and all that follows is cleared */
+	if (first && !s->opt->json && dp_screen_columns(s->opt->out))
+		fputs("\033[H\033[J", s->opt->out);
+	dp_kept_look(s, v, n, when, day);
+}
+
 static void print_text(const struct dp_session *s, struct dp_table *t,
 		       const struct timespec *now)
 {
 	FILE *out = s->opt->out;
-	struct tm tm = { 0 };
-	char day[WHEN] = "";
+	char day[WHEN];
 	size_t i;
 
-	localtime_r(&now->tv_sec, &tm);
-	strftime(day, sizeof(day), "%H:%M:%S ", &tm);
+	name_time(day, now);
 	dp_table_fit(t, out, true);
 	title(out, t, s->printed);
 	for (i = 0; i < t->n; i++) {
@@ -173,8 +203,9 @@ static void print_interval(const struct dp_session *s, struct dp_session **v,
 	clock_gettime(CLOCK_REALTIME, &now);
 	if (opt->json)
 		print_json(opt->out, &t, &now, span);
-	else
+	else if (dp_kept_counted(s))
 		print_text(s, &t, &now);
+	keep(s, v, n, &now, span, !dp_kept_counted(s));
 	fflush(opt->out);
 	dp_table_close(&t);
 	dp_groups_free(&s->printed->come);

@@ -22,6 +22,8 @@ struct dp_source_request;
  * @counts: calls are only counted, unless their spec has a condition
  * @wants: does a spec mean the session's process? If not, @diag says why. NULL: all do
  * @rooms: fill in @longest, @traces and @heap of a request, for programs from files; or NULL
+ * @keeps: its specs may keep values of hits, in braces
+ * @prepare: add the tables of specs that have no point yet; or NULL
  * @bind: give the probe of a point its program, if it has one
  * @spare: room for so many specs that come later
  * @settle: called with the points of a spec, from @first on, or with the error of a spec that has
@@ -30,17 +32,19 @@ struct dp_source_request;
  * @order: carry out an order for a hold, with words for @reply; NULL: the session holds nothing
  * @record: called with the records of probes, in order of time
  * @report: print what remains to be told at the end
+ * @finish: with -f, print what is told of all processes; or NULL
  * @left: the probes have been taken out, without -f; or NULL
  */
 struct dp_session_kind {
 	bool arguments;
 	bool programs;
 	bool inlines;
-	bool waits, counts;
+	bool waits, counts, keeps;
 	bool (*wants)(const struct dp_session *s, size_t spec,
 		      struct dp_diag *diag);
 	void (*rooms)(const struct dp_session *s,
 		      struct dp_source_request *want);
+	int (*prepare)(struct dp_session *s, struct dp_diag *diag);
 	int (*bind)(struct dp_session *s, size_t point, struct dp_diag *diag);
 	size_t spare;
 	int (*settle)(struct dp_session *s, size_t spec, size_t first, int err,
@@ -51,6 +55,7 @@ struct dp_session_kind {
 	void (*record)(struct dp_session *s,
 		       const struct dp_record_copy *record);
 	void (*report)(struct dp_session *s);
+	void (*finish)(struct dp_session *s);
 	void (*left)(struct dp_session *s);
 };
 

@@ -25,7 +25,8 @@ static bool may_be_named_so(const struct dp_spec *spec)
 
 	if (dp_spec_is_glob(spec))
 		return false;
-	if (!dp_words_add(&words, spec->args))
+	if (!dp_words_add(&words, spec->args) &&
+	    !dp_words_add(&words, spec->aggs))
 		dp_words_add(&words, spec->cond);
 	for (i = 0; i < words.n; i++)
 		for (k = 0; k < sizeof(facts) / sizeof(facts[0]); k++)
@@ -65,13 +66,24 @@ int dp_names_check(const struct dp_session *s, struct dp_spec *spec,
 			      (int)strlen(spec->args) + 2);
 		return err;
 	}
+	if (spec->aggs && !s->kind->keeps) {
+		err = dp_diag_set(
+			diag, -EINVAL,
+			"what is kept of hits (in braces) is for dprobes stat");
+		dp_diag_caret(diag, spec->aggs_col,
+			      (int)strlen(spec->aggs) + 2);
+		return err;
+	}
 	if (spec->kind == DP_SPEC_USDT && !spec->asks)
-		return spec->args || spec->cond || s->kind->arguments ?
+		return spec->args || spec->aggs || spec->cond ||
+				       s->kind->arguments ?
 			       check_tracepoint(spec, diag) :
 			       0;
-	if (!spec->asks && (spec->args || spec->cond || s->kind->arguments))
+	if (!spec->asks &&
+	    (spec->args || spec->aggs || spec->cond || s->kind->arguments))
 		spec->prototype = spec->table = dp_prototype_of_spec(spec);
-	err = dp_expr_trace(spec, &program, diag);
+	err = spec->aggs ? dp_expr_aggregate(spec, &program, diag) :
+			   dp_expr_trace(spec, &program, diag);
 	if (!spec->asks &&
 	    ((err == -EOPNOTSUPP && may_be_named_so(spec)) ||
 	     (err == -ENODATA && dp_prototype_may_ask(spec, diag)))) {

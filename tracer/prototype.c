@@ -164,6 +164,7 @@ static int ask_words(struct dp_modules *mods, const struct dp_spec *spec,
 	struct dp_words words = { .n = 0 };
 	int err = dp_words_add(&words, spec->args);
 
+	err = err ?: dp_words_add(&words, spec->aggs);
 	err = err ?: dp_words_add(&words, spec->cond);
 	err = err ?: ask_about(mods, p, &words, f);
 	dp_words_free(&words);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* report: print what was counted, and what ended the run. */
 #include "tracer/interval.h"
+#include "tracer/kept.h"
 #include "tracer/session.h"
 #include "tracer/output.h"
 #include "tracer/table.h"
@@ -143,6 +144,8 @@ static void count_rows(struct dp_session *s)
 	if (dp_table_open(&t, s->points.n, dp_table_by(s->opt)))
 		return;
 	for (i = 0; i < s->points.n; i++) {
+		if (s->points.v[i].spec->aggs)
+			continue;
 		dp_row_read(s, &s->points.v[i], &row);
 		if (has_all(s->opt))
 			dp_table_add(&t, &row);
@@ -163,6 +166,8 @@ static void count_rows(struct dp_session *s)
 
 void dp_report_counts(struct dp_session *s)
 {
+	if (!dp_kept_counted(s))
+		return;
 	if (dp_table_by(s->opt) == DP_TABLE_PROGRAMS) {
 		dp_groups_count(&s->printed->groups, s);
 		return;
@@ -390,7 +395,7 @@ void dp_report_sums(const struct dp_session *s, const struct dp_sums *sums)
 	size_t i;
 
 	for (i = 0; i < s->nr_specs; i++)
-		conditions |= s->specs[i].cond != NULL;
+		conditions |= s->specs[i].cond && !s->specs[i].aggs;
 	dp_output_print(stderr, "%lu hit%s", sums->hits,
 			sums->hits == 1 ? "" : "s");
 	if (conditions && !s->kind->record)

@@ -34,7 +34,7 @@ static int refuse_spec(const struct dp_spec *spec, const char *why,
 {
 	dp_diag_set(diag, -EOPNOTSUPP, "%s", why);
 	dp_diag_caret(diag, spec->point_col,
-		      (int)strcspn(spec->text + spec->point_col, " ("));
+		      (int)strcspn(spec->text + spec->point_col, " ({"));
 	return -EOPNOTSUPP;
 }
 
@@ -57,12 +57,28 @@ static int check_watch(const struct dp_session *s, const struct dp_spec *spec,
 	return 0;
 }
 
+static bool data_keeps(const struct dp_spec *spec)
+{
+	return spec->kind == DP_SPEC_WATCH && spec->aggs;
+}
+
+static int refuse_braces(const struct dp_spec *spec, struct dp_diag *diag)
+{
+	dp_diag_set(
+		diag, -EOPNOTSUPP,
+		"a watchpoint's hits are counted by the kernel, and nothing else is kept of them: dprobes trace shows their values");
+	dp_diag_caret(diag, spec->aggs_col, (int)strlen(spec->aggs) + 2);
+	return -EOPNOTSUPP;
+}
+
 /* What a spec refers to besides its point */
 static int check_spec(struct dp_session *s, struct dp_spec *spec,
 		      struct dp_diag *diag)
 {
 	int err = dp_spec_supported(spec, diag) ?: check_watch(s, spec, diag);
 
+	if (!err && data_keeps(spec))
+		err = refuse_braces(spec, diag);
 	if (err || (spec->kind == DP_SPEC_WATCH &&
 		    (!spec->args || s->kind->arguments)))
 		return err;
@@ -79,7 +95,7 @@ static int parse_spec(struct dp_session *s, const char *text,
 
 	if (!err) {
 		s->nr_specs++;
-		spec->counted = s->kind->counts && !spec->cond;
+		spec->counted = s->kind->counts && !spec->cond && !spec->aggs;
 		err = check_spec(s, spec, diag);
 	}
 	if (err && err != -ENOMEM)
@@ -234,6 +250,9 @@ static int add_program(struct dp_session *s, size_t point,
 		fill_errno(s, code, of->errno_at);
 	for (i = 0; i < of->nr_rates; i++)
 		memcpy(code + of->rate_at[i], &rate, sizeof(rate));
+	for (i = 0; i < of->nr_keeps; i++)
+		code[of->keep_at[i]] = (u8)dp_session_table(
+			s, (size_t)(s->points.v[point].spec - s->specs));
 	filled.code = code;
 	err = fill_symbols(s, point, code, of, diag);
 	if (!err) {
@@ -262,7 +281,7 @@ int dp_session_bind(struct dp_session *s, size_t point,
 		.nr_lv = nr_lv,
 		.jmpmax = program->jumps,
 		.logmax = program->logmax,
-		.stack = DP_EXPR_STACK,
+		.stack = program->nr_kept ? DP_VM_STACK : DP_EXPR_STACK,
 	};
 	/* A line is shown for every hit, even if the program faults. */
 	struct dp_binding binding = { .start = program->enters ? 0 :
@@ -381,7 +400,7 @@ static bool needs_clock(const struct dp_session *s)
 	size_t i;
 
 	for (i = 0; i < s->nr_specs; i++)
-		needed |= s->specs[i].cond != NULL;
+		needed |= s->specs[i].cond || s->specs[i].aggs;
 	return needed;
 }
 
@@ -427,6 +446,8 @@ static void forget(struct dp_session *s)
 	dp_points_free(&s->points);
 	for (i = 0; i < s->nr_specs; i++)
 		s->specs[i].found = s->pending[i] = false;
+	free(s->tables);
+	s->tables = NULL;
 	s->nr_coming = 0;
 }
 
@@ -486,6 +507,7 @@ void dp_session_close(struct dp_session *s)
 	free(s->specs);
 	free(s->pending);
 	free(s->seen);
+	free(s->tables);
 }
 
 int dp_tracer_detach(const struct dp_tracer_options *opt, struct dp_diag *diag)

@@ -62,6 +62,7 @@ struct dp_session {
 	u32 users;
 	struct dp_process_tree *tree; /* with -f, once the session is in it */
 	struct dp_printed *printed; /* by all sessions of the run */
+	u32 *tables; /* 1 + number of the table of each spec; NULL: none has one */
 	struct dp_seen *seen; /* of each point: what intervals before have had */
 	size_t nr_seen;
 };
@@ -160,6 +161,15 @@ u64 dp_session_rate(const struct dp_session *s);
 int dp_session_symbol(struct dp_session *s, size_t point, const char *words,
 		      const char *name, u64 *addr, struct dp_diag *diag);
 
+#define DP_NO_TABLE 0xffffffffu
+/** dp_session_table() - the table in which a spec's hits are kept. DP_NO_TABLE: there is none */
+static inline u32 dp_session_table(const struct dp_session *s, size_t spec)
+{
+	while (!s->tables && s->origin)
+		s = s->origin;
+	return s->tables && s->tables[spec] ? s->tables[spec] - 1 : DP_NO_TABLE;
+}
+
 struct dp_trace_program;
 /**
  * dp_session_bind() - have the probe of a point run a program
@@ -175,7 +185,7 @@ static inline u64 dp_session_hits(const struct dp_session *s,
 				  const struct dp_point *point,
 				  const struct dp_source_count *count)
 {
-	if (point->spec->cond && !s->kind->record)
+	if (point->spec->cond && !point->spec->aggs && !s->kind->record)
 		return s->ops->variable(s->source, point->program, 0);
 	return count->hits;
 }

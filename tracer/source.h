@@ -16,6 +16,7 @@
 #ifndef DP_TRACER_SOURCE_H
 #define DP_TRACER_SOURCE_H
 
+#include "engine/layout/aggregate.h"
 #include "engine/layout/ring.h"
 #include "engine/layout/site.h"
 #include "engine/vm/program.h"
@@ -46,6 +47,7 @@ struct dp_tracer_options;
  * @holds: threads are held while core dumps of theirs are made
  * @grows: there is to be room for points and programs that come later
  * @listed: no probe will be armed, but the mode of each is decided
+ * @prepare: called before any point has its probe, to add tables; or NULL
  * @bind: called for each point that has its probe, to bind a program; NULL: none has one
  */
 struct dp_source_request {
@@ -56,6 +58,7 @@ struct dp_source_request {
 	bool coming, logs, listed;
 	u32 longest, traces, heap, ring_bytes;
 	bool block, coarse, holds, grows;
+	int (*prepare)(void *arg, struct dp_diag *diag);
 	int (*bind)(void *arg, size_t point, struct dp_diag *diag);
 	void *arg;
 };
@@ -147,6 +150,9 @@ static inline double dp_source_now(void)
  * read() - Return: false: fewer than @size bytes can be read at @addr.
  * add() - add a probe at each point that is not refused
  * add_program() - Return: 0; -EINVAL with @why it is refused at @offset; -ENOMEM.
+ * add_aggregate() - add a table, from struct dp_source_request's callbacks only. NULL: the source
+ *   cannot. Return: 0; -ENOSPC, -EBUSY, -ENOMEM with @why.
+ * aggregate() - its geometry; read_aggregate(), aggregate_lost() - see engine/site/aggregate.h
  * bind() - from struct dp_source_request's callback only
  * arm() - arm all probes or none
  * go() - a launched process runs, which has waited until now; NULL: the source launches none
@@ -201,6 +207,17 @@ struct dp_source_ops {
 	int (*add_program)(struct dp_source *source,
 			   const struct dp_program_spec *spec, u32 *program,
 			   u32 *offset, const char **why);
+	int (*add_aggregate)(struct dp_source *source,
+			     const struct dp_aggregate_shape *shape, u32 *table,
+			     const char **why);
+	const struct dp_aggregate_entry *(*aggregate)(
+		const struct dp_source *source, u32 table);
+	int (*read_aggregate)(const struct dp_source *source, u32 table,
+			      void (*take)(void *arg, const u64 *key,
+					   const u64 *row),
+			      void *arg);
+	void (*aggregate_lost)(const struct dp_source *source, u32 table,
+			       u64 lost[DP_LOST_NR]);
 	void (*bind)(struct dp_source *source, const struct dp_point *point,
 		     const struct dp_binding *binding);
 	int (*arm)(struct dp_source *source, struct dp_diag *diag);

@@ -1,25 +1,80 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* stat: count hits, or hits for which a condition holds. */
+/* stat: count hits, or hits for which a condition holds; or keep values of them in tables. */
+#include "tracer/interval.h"
+#include "tracer/kept.h"
+#include "tracer/output.h"
 #include "tracer/session.h"
 #include "tracer/expr.h"
+#include <dprobes/diag.h>
+#include <errno.h>
+#include <stdlib.h>
+
+static struct dp_kept *kept_of(const struct dp_session *s, size_t spec)
+{
+	return (struct dp_kept *)s->own + spec;
+}
+
+static int compile(const struct dp_spec *spec, struct dp_trace_program *program,
+		   struct dp_diag *diag)
+{
+	return spec->aggs ? dp_expr_aggregate(spec, program, diag) :
+			    dp_expr_count(spec, program, diag);
+}
 
 static int bind(struct dp_session *s, size_t point, struct dp_diag *diag)
 {
 	const struct dp_point *p = &s->points.v[point];
-	struct dp_spec *spec = &s->specs[p->spec - s->specs];
+	size_t i = (size_t)(p->spec - s->specs);
+	struct dp_spec *spec = &s->specs[i];
 	struct dp_trace_program program;
 	int err;
 
-	if (!spec->cond)
+	if (!spec->cond && !spec->aggs)
 		return 0;
 	if (p->names)
 		spec->prototype = p->names;
-	err = dp_expr_count(spec, &program, diag);
+	err = compile(spec, &program, diag);
 	if (err)
 		return err;
-	err = dp_session_bind(s, point, &program, 1, diag);
+	if (spec->aggs)
+		err = dp_kept_table(s, kept_of(s, i), i, &program, diag);
+	err = err ?: dp_session_bind(s, point, &program, !spec->aggs, diag);
 	dp_expr_free(&program);
 	return err;
+}
+
+/* A spec whose library is not there yet has its table from the beginning, if it is known what that
+ * will have. */
+static int prepare(struct dp_session *s, struct dp_diag *diag)
+{
+	struct dp_trace_program program;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < s->nr_specs && !err; i++) {
+		kept_of(s, i)->spec = &s->specs[i];
+		if (!s->specs[i].aggs || s->specs[i].asks)
+			continue;
+		err = compile(&s->specs[i], &program, diag) ?:
+			      dp_kept_table(s, kept_of(s, i), i, &program,
+					    diag);
+		if (!err)
+			dp_expr_free(&program);
+	}
+	return err;
+}
+
+static void report(struct dp_session *s)
+{
+	dp_kept_leave(s);
+	dp_report_counts(s);
+	if (!s->opt->children)
+		dp_kept_report(s, s->source->mods);
+}
+
+static void finish(struct dp_session *s)
+{
+	dp_kept_report(s, NULL);
 }
 
 int dp_tracer_stat(const struct dp_tracer_options *opt, const char **bad_spec,
@@ -29,9 +84,23 @@ int dp_tracer_stat(const struct dp_tracer_options *opt, const char **bad_spec,
 		.inlines = true,
 		.waits = true,
 		.counts = true,
+		.keeps = true,
+		.prepare = prepare,
 		.bind = bind,
-		.report = dp_report_counts,
+		.report = report,
+		.finish = finish,
 	};
+	struct dp_kept *kept = calloc(opt->nr_specs + 1, sizeof(*kept));
+	size_t i;
+	int status;
 
-	return dp_session_do(opt, &kind, NULL, bad_spec, died_of, diag);
+	if (!kept)
+		return dp_diag_set(diag, -ENOMEM, "out of memory");
+	status = dp_session_do(opt, &kind, kept, bad_spec, died_of, diag);
+	for (i = 0; i < opt->nr_specs; i++) {
+		dp_kept_clear(&kept[i].ended);
+		dp_kept_clear(&kept[i].before);
+	}
+	free(kept);
+	return status;
 }

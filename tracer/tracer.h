@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <sys/types.h>
+#include "engine/layout/aggregate.h"
 #include "engine/layout/ring.h"
 #include "lang/lang.h"
 #include "resolve/points.h"
@@ -39,6 +40,7 @@ struct dp_tracer_options {
 	char *const *argv;
 	double duration; /* seconds, 0: until the end */
 	double interval; /* seconds between tables of stat, 0: only the last one */
+	u32 map_size; /* keys of a table of stat, at most; 0: as usual */
 	u64 top; /* rows of a table, at most; 0: any number */
 	bool all; /* rows of probes without a hit, too */
 	bool json, quiet, verbose;

@@ -105,13 +105,22 @@ static int bind(void *arg, size_t point, struct dp_diag *diag)
 	return s->kind->bind(s, point, diag);
 }
 
+static int prepare(void *arg, struct dp_diag *diag)
+{
+	struct dp_session *s = arg;
+
+	return s->kind->prepare(s, diag);
+}
+
 static u32 longest(const struct dp_session *s)
 {
 	u32 most = 0;
 	size_t i;
 
 	for (i = 0; i < s->nr_specs; i++)
-		most = s->specs[i].log > most ? s->specs[i].log : most;
+		if ((s->kind->record || s->specs[i].aggs) &&
+		    s->specs[i].log > most)
+			most = s->specs[i].log;
 	return most;
 }
 
@@ -124,11 +133,12 @@ struct dp_source_request dp_session_request(struct dp_session *s)
 		.nr_specs = s->nr_specs,
 		.coming = s->nr_coming,
 		.logs = s->kind->record,
-		.longest = s->kind->record ? longest(s) : 0,
+		.longest = longest(s),
 		.ring_bytes = (u32)s->opt->buffer,
 		.block = s->opt->block,
 		.coarse = s->opt->coarse,
 		.listed = !s->kind->report,
+		.prepare = s->kind->prepare ? prepare : NULL,
 		.bind = s->kind->bind ? bind : NULL,
 		.arg = s,
 	};

@@ -481,4 +481,6 @@ void dp_detour_stubs(u8 *code, const struct dp_agent_entries *entries)
 	dp_detour_entry_stub(code + DP_STUB_EXIT_TIMED, entries->exit_timed);
 	dp_detour_entry_stub(code + DP_STUB_HANDLER, entries->handler);
 	dp_detour_entry_stub(code + DP_STUB_PAIR, entries->pair);
+	dp_detour_entry_stub(code + DP_STUB_KEEP, entries->keep);
+	dp_detour_entry_stub(code + DP_STUB_KEEP_TEXTS, entries->keep_texts);
 }

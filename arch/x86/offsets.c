@@ -4,6 +4,7 @@
 #include "engine/insn/callout.h"
 #include "arch/x86/offsets.h"
 #include "arch/x86/ptregs.h"
+#include "engine/layout/aggregate.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/block.h"
 #include "engine/layout/private.h"
@@ -32,6 +33,32 @@ AT(DP_O_STREAMS, struct dp_arena_control, streams);
 AT(DP_O_BLOCK_BITS, struct dp_arena_control, block_bits);
 AT(DP_O_INSTANCE_WORDS, struct dp_arena_control, instance_words);
 AT(DP_O_CALL_SEQUENCES, struct dp_arena_control, call_sequences);
+AT(DP_O_KEEP_SEQUENCE, struct dp_arena_control, keep_sequence);
+AT(DP_O_KEEP_KEYS, struct dp_aggregate_entry, keys);
+AT(DP_O_KEEP_NR_FIELDS, struct dp_aggregate_entry, nr_fields);
+AT(DP_O_KEEP_SLOT_MASK, struct dp_aggregate_entry, slot_mask);
+AT(DP_O_KEEP_SHARDS, struct dp_aggregate_entry, shards);
+AT(DP_O_KEEP_SHARD_BYTES, struct dp_aggregate_entry, shard_bytes);
+AT(DP_O_KEEP_ROW_BYTES, struct dp_aggregate_entry, row_bytes);
+AT(DP_O_KEEP_SLOTS, struct dp_aggregate_entry, slots);
+AT(DP_O_KEEP_ROWS, struct dp_aggregate_entry, rows);
+AT(DP_O_KEEP_QUICK, struct dp_aggregate_entry, quick);
+AT(DP_O_KEEP_SIGN, struct dp_aggregate_entry, sign);
+AT(DP_O_KEEP_BUCKET_OFF, struct dp_aggregate_entry, bucket_off);
+_Static_assert(DP_O_QUICK_HIST == DP_QUICK_HIST && DP_QUICK_COUNT == 1,
+	       "words");
+_Static_assert(DP_O_SLOT_READY == DP_SLOT_READY, "tags");
+_Static_assert(DP_O_HIST_NEGATIVE == DP_HIST_NEGATIVE, "buckets");
+AT(8, struct dp_aggregate_slot, key);
+AT(4, struct dp_row_update, at);
+AT(8, struct dp_row_update, value);
+AT(8, struct dp_row_put, row);
+AT(16, struct dp_row_put, stride);
+AT(24, struct dp_row_put, shards);
+AT(32, struct dp_row_put, rseq);
+AT(40, struct dp_row_put, sequence);
+AT(48, struct dp_row_put, nr);
+AT(56, struct dp_row_put, update);
 AT(8, struct dp_block, instances);
 AT(8, struct dp_exit_instance, ret);
 AT(16, struct dp_exit_instance, serial);

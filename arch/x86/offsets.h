@@ -26,6 +26,22 @@
 #define DP_O_STREAMS 27424
 #define DP_O_BLOCK_BITS 27432
 #define DP_O_CALL_SEQUENCES 27456
+#define DP_O_KEEP_SEQUENCE 27776
+/* struct dp_aggregate_entry */
+#define DP_O_KEEP_KEYS 0
+#define DP_O_KEEP_NR_FIELDS 4
+#define DP_O_KEEP_SLOT_MASK 12
+#define DP_O_KEEP_SHARDS 28
+#define DP_O_KEEP_SHARD_BYTES 32
+#define DP_O_KEEP_ROW_BYTES 52
+#define DP_O_KEEP_SLOTS 56
+#define DP_O_KEEP_ROWS 64
+#define DP_O_KEEP_QUICK 73
+#define DP_O_KEEP_SIGN 74
+#define DP_O_KEEP_BUCKET_OFF 76
+#define DP_O_QUICK_HIST 2
+#define DP_O_SLOT_READY 3
+#define DP_O_HIST_NEGATIVE 65
 /* engine/layout/block.h */
 #define DP_O_BLOCK_BYTES 1024
 #define DP_O_BLOCK_FACTOR 0x5bd1e995

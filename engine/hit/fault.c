@@ -370,6 +370,10 @@ bool dp_trap_raised(struct dp_trap *trap)
 	struct fault f = { .trap = dp_mcontext_cause(trap->regs) };
 	u64 pc = dp_mcontext_pc(trap->regs);
 
+	if (dp_load_mends(pc)) {
+		dp_mcontext_set_pc(trap->regs, dp_load_mends(pc));
+		return true;
+	}
 	f.pooled = in_pools(pc);
 	f.jump = f.pooled ? detoured(pc) : NULL;
 	if (f.jump && leaves(f.jump, trap->regs))

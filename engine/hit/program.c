@@ -17,6 +17,7 @@
 #include "engine/layout/site.h"
 #include "engine/layout/instance.h"
 #include "engine/instance/exits.h"
+#include "engine/ring/aggregate.h"
 #include "engine/ring/log.h"
 #include "port.h"
 #include "engine/vm/vm.h"
@@ -68,6 +69,14 @@ static void resume(struct dp_vm *vm, u16 minor)
 					   __ATOMIC_RELAXED);
 }
 
+static void aggregate(u32 table, const u64 *first)
+{
+	if (first)
+		dp_aggregate_put(dp_aggregate_table(table), first);
+	else
+		dp_aggregate_lose(dp_aggregate_table(table));
+}
+
 static void give_room(struct dp_context *ctx,
 		      const struct dp_program_entry *prog)
 {
@@ -110,6 +119,9 @@ static void prepare(struct dp_context *ctx, const struct dp_hit *hit,
 	vm->safe_high = hit->high;
 	vm->resume = resume;
 	vm->external = dp_external_call;
+	vm->aggregate = aggregate;
+	vm->entered = NULL;
+	vm->entered_len = 0;
 	vm->probe = ctx->probe;
 	vm->tid = ctx->tid;
 	vm->major = p->major;
@@ -307,6 +319,8 @@ static void judge(void *arg)
 	prepare(ctx, hit, dp_hit_regs(hit, &ctx->regs));
 	vm->pc = p->leaves - 1;
 	vm->told = ctx->ticks;
+	vm->entered = (const void *)ctx->entered;
+	vm->entered_len = ctx->entered_len;
 	if (!(p->way & DP_WAY_TELLS)) {
 		dp_vm_run(vm);
 		return;
@@ -325,7 +339,7 @@ static void judge(void *arg)
 }
 
 struct dp_context *dp_program_leave(u32 probe, const struct dp_hit *hit,
-				    u64 latency)
+				    u64 latency, const void *entered, u32 len)
 {
 	enum dp_tally why;
 	struct dp_context *ctx;
@@ -337,6 +351,8 @@ struct dp_context *dp_program_leave(u32 probe, const struct dp_hit *hit,
 		ctx->instance = 0;
 		ctx->waits = 0;
 		ctx->ticks = latency;
+		ctx->entered = (u64)entered;
+		ctx->entered_len = len;
 		run_there(ctx, hit, judge);
 	} else if (why == DP_TALLY_CONTEXT) {
 		dp_tally(probe, DP_TALLY_UNJUDGED);

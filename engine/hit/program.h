@@ -26,10 +26,11 @@ void dp_program_enter(u32 probe, const struct dp_site_entry *site,
 		      struct dp_exit_instance *instance);
 
 /** dp_program_leave() - run what the program of a probe at an entry has for a call's return
- *  @hit: at the exit; @latency: ticks of the call. Return: what it has logged, or that it aborts; to be released. NULL: it has
+ *  @hit: at the exit; @latency: ticks of the call; @entered: @len bytes, what it has logged at the
+ *  entry, while this runs. Return: what it has logged, or that it aborts; to be released. NULL: it has
  *  not run. */
 struct dp_context *dp_program_leave(u32 probe, const struct dp_hit *hit,
-				    u64 latency);
+				    u64 latency, const void *entered, u32 len);
 
 /** dp_context_claim() - take a context for a hit, or one that this thread has left for
  *  good

@@ -139,7 +139,9 @@ struct dp_detour_calls {
  * @native: a program, encoded before it counts, or NULL; it takes the call-outs of the first
  *         instruction where it leaves. Only with @rseq, and without @enable_word
  * @met_counter: like @counter, where the program is met
- * @stream: of its records
+ * @stream: of its records; @keep, @keep_texts: addresses of stubs that jump to the agent's
+ *          dp_keep_entry and dp_keep_texts_entry
+ * @tables: address of the first struct dp_aggregate_entry
  * @enable_word: address of the enable word, or 0. The detour calls out after counting,
  *         if the word is not 0 or the thread is in a handler.
  * @self: offset from the thread pointer of the address of the thread's struct dp_stack.
@@ -170,7 +172,7 @@ struct dp_detour_spec {
 	u32 counter, met_counter;
 	const struct dp_native *native;
 	struct dp_detour_stream stream;
-	u64 enable_word;
+	u64 keep, keep_texts, tables, enable_word;
 	s32 self;
 	u64 tracked;
 	const struct dp_detour_followed *followed;

@@ -80,15 +80,15 @@ APART static void tell(struct dp_record *head, const struct dp_exit_instance *v,
 
 /* What the program makes of a return: it runs in @ctx, which is NULL otherwise. Return: false: the
  * call makes no record. */
-APART static bool judge(u32 group, enum dp_call_end how,
-			const struct dp_hit *hit, u64 latency,
-			struct dp_context **ctx)
+APART static bool judge(u32 group, const struct dp_exit_instance *v,
+			enum dp_call_end how, const struct dp_hit *hit,
+			u64 latency, struct dp_context **ctx)
 {
 	const struct dp_probe_entry *p = dp_probe(group);
 
 	*ctx = NULL;
 	if (p->leaves && how == DP_CALL_RETURNED && hit)
-		*ctx = dp_program_leave(group, hit, latency);
+		*ctx = dp_program_leave(group, hit, latency, v + 1, logged(v));
 	return *ctx ? (*ctx)->vm.end != DP_VM_ABORT : !(p->way & DP_WAY_JUDGED);
 }
 
@@ -170,7 +170,7 @@ APART static void leave(const struct dp_place *at, enum dp_call_end how,
 		count(exit);
 	else
 		dp_tally(group, tallies[how]);
-	if (judge(group, how, hit, head.ticks - leaving.entered, &ctx) &&
+	if (judge(group, v, how, hit, head.ticks - leaving.entered, &ctx) &&
 	    logs) {
 		leaving.value = hit ? returned(group, hit) : 0;
 		head.tid = hit ? dp_hit_tid() : v->tid;

@@ -13,7 +13,7 @@
  *            │ arena                │
  *            │   control       r--s │ struct dp_arena_control: only the tool writes it
  *            │   hit           rw-s │ struct dp_arena_hit, counters, rings, instances
- *            │   own           rw-s │ variables, upcalls; no fork child has them
+ *            │   own           rw-s │ variables, values, upcalls; no fork child has them
  *            │   private       rw-p │ contexts; a fork child has its own
  *            │   tables        r--s │ sites, probes, programs: only the tool writes them
  *            └──────────────────────┘
@@ -176,6 +176,10 @@ struct dp_arena_control {
 	/* Those registers, and their bits in the control register; 0: no thread has any. A thread that
 	 * lives on keeps them when the tool has ended. */
 	u64 register_control, registers[DP_REGISTERS];
+	/* descriptor of the sequence in which dp_keep_entry changes a row */
+	u64 keep_sequence[4] __attribute__((aligned(32)));
+	/* of struct dp_aggregate_entry; where what they keep begins */
+	u32 aggregate_off, nr_aggregates, aggregated_off;
 };
 
 /* Of @tool_futex, and of the owner's: the thread's id, and the bit that the kernel sets
@@ -222,7 +226,7 @@ struct dp_arena_hit {
 };
 
 #define DP_LAYOUT_MAGIC 0x3165626f72507044ull
-#define DP_LAYOUT_VERSION 42
+#define DP_LAYOUT_VERSION 43
 
 #define DP_AGENT_TEXT (32 * DP_PAGE)
 #define DP_WIPE_OFFSET DP_AGENT_TEXT

@@ -41,6 +41,8 @@ struct dp_context {
 	u32 pad;
 	/* address of the struct dp_exit_instance that begins; 0: none */
 	u64 instance;
+	/* of what was logged at the entry, for what runs at a return; its bytes */
+	u64 entered, entered_len;
 	struct dp_regs regs;
 	u64 stack[DP_CONTEXT_STACK];
 	struct dp_vm vm;

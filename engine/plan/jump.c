@@ -446,6 +446,10 @@ int dp_jump_plan(const struct dp_engine *e, const struct dp_site *s,
 		spec.met_counter =
 			spec.counter +
 			e->arena->control.met_counters * (u32)sizeof(u64);
+		spec.keep = stubs + DP_STUB_KEEP;
+		spec.keep_texts = stubs + DP_STUB_KEEP_TEXTS;
+		spec.tables = e->arena->control.base + DP_ARENA_OFFSET +
+			      e->arena->control.aggregate_off;
 		spec.native = dp_native_of(e, s, &j->runs);
 		spec.stream = stream_of(e, s);
 	}

@@ -104,7 +104,9 @@ static bool does_nothing(const struct dp_native *n, enum dp_commits commits)
 		return false;
 	for (i = 0; i < n->nr_blocks; i++)
 		if (n->blocks[i].end == DP_NATIVE_MET ||
-		    n->blocks[i].end == DP_NATIVE_UNMET)
+		    n->blocks[i].end == DP_NATIVE_UNMET ||
+		    (n->blocks[i].end == DP_NATIVE_RECORD &&
+		     n->records[n->blocks[i].record].table))
 			return false;
 	return true;
 }

@@ -49,6 +49,7 @@ struct dp_layout_need *dp_engine_layout(struct dp_engine *e, u32 shards)
 				 e->nr_probes + e->expected.probes;
 	e->nr_caught = e->signal_free ? 0 : DP_CAUGHT;
 	choose_shards(e, shards);
+	dp_aggregates_place(e, e->shards);
 	need->arena_size = dp_tables_lay_out(e, &control);
 	need->own_off = control.own_off;
 	need->private_off = control.private_off;
@@ -101,18 +102,23 @@ static void name_pending(const struct dp_engine *e, struct dp_arena_control *c)
 	c->nr_pending = e->nr_pending;
 }
 
-/* Descriptors of the agent's sequences that count calls. Source: linux/rseq.h. */
+/* Source: linux/rseq.h. */
+static void describe(u64 to[4], const struct dp_agent_sequence *q)
+{
+	to[0] = 0; /* version, flags */
+	to[1] = q->first;
+	to[2] = q->committed - q->first;
+	to[3] = q->abort;
+}
+
+/* Descriptors of the agent's sequences that count calls */
 static void describe_counts(struct dp_arena_control *c,
 			    const struct dp_agent_sequence *q)
 {
 	int i;
 
-	for (i = 0; i < DP_CALL_SEQUENCES; i++) {
-		c->call_sequences[i][0] = 0; /* version, flags */
-		c->call_sequences[i][1] = q[i].first;
-		c->call_sequences[i][2] = q[i].committed - q[i].first;
-		c->call_sequences[i][3] = q[i].abort;
-	}
+	for (i = 0; i < DP_CALL_SEQUENCES; i++)
+		describe(c->call_sequences[i], &q[i]);
 }
 
 static void lay_out(struct dp_engine *e, const struct dp_mapping *map)
@@ -146,7 +152,10 @@ static void lay_out(struct dp_engine *e, const struct dp_mapping *map)
 	c->timed_calls = c->calls + c->max_sites * sizeof(struct dp_call_entry);
 	c->streams = c->base + DP_ARENA_OFFSET + c->stream_off;
 	c->block_bits = c->block_mask * sizeof(struct dp_block);
+	e->aggregated_off = c->aggregated_off;
+	dp_aggregates_fill(e);
 	describe_counts(c, map->entries.counts);
+	describe(c->keep_sequence, &map->entries.keeps);
 }
 
 static void fill_program(struct dp_engine *e, struct dp_program *p,

@@ -55,10 +55,13 @@ static int copy_engine(const struct dp_engine *of, struct dp_engine **copy)
 		dp_engine_dup(of->probes, of->nr_probes * sizeof(*of->probes));
 	e->hash = dp_engine_dup(of->hash,
 				(of->hash_mask + 1) * sizeof(*of->hash));
+	e->cap_aggregates = of->nr_aggregates;
+	e->aggregates = dp_engine_dup(
+		of->aggregates, of->nr_aggregates * sizeof(*of->aggregates));
 	*copy = e;
 	e->growth = dp_room_copy(of);
 	return copy_programs(e, of) || !e->sites || !e->probes || !e->hash ||
-			       !e->growth ?
+			       !e->aggregates || !e->growth ?
 		       -ENOMEM :
 		       0;
 }

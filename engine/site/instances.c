@@ -154,7 +154,8 @@ static u32 staged(const struct dp_engine *e)
 	u32 i;
 
 	for (i = 0; i < e->nr_probes; i++)
-		any |= e->probes[i].way & DP_WAY_LOGS;
+		any |= e->probes[i].way & DP_WAY_LOGS ||
+		       (e->probes[i].bound && e->probes[i].binding.judged);
 	return any ? dp_programs_longest(e) : 0;
 }
 

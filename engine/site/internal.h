@@ -10,6 +10,7 @@
 #include "engine/layout/instance.h"
 #include "engine/plan/native.h"
 #include "engine/plan/plan.h"
+#include "engine/site/aggregate.h"
 #include "engine/site/engine.h"
 #include "engine/site/program.h"
 #include "engine/site/site.h"
@@ -99,6 +100,10 @@ struct dp_engine {
 	bool mirrored; /* the tables are a process's that probes itself: mirror.c */
 	bool coarse; /* see dp_engine_set_coarse() */
 	u32 filled_programs, code_used, locals_used; /* in the tables */
+	/* its tables of values; in the arena they begin at @aggregated_off */
+	struct dp_aggregate_entry *aggregates;
+	u32 nr_aggregates, cap_aggregates, aggregated_off;
+	u64 aggregate_bytes;
 	struct dp_reader reader;
 	struct dp_exit_instances instances;
 	u32 tid_offset;

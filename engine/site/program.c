@@ -51,7 +51,8 @@ int dp_engine_add_program(struct dp_engine *e,
 			  u32 *offset, const char **why)
 {
 	struct dp_program p = { .spec = *spec };
-	struct dp_vm_limits limits;
+	u8 words[DP_AGGREGATE_TABLES];
+	struct dp_vm_limits limits = { .aggregate_words = words };
 	int err;
 
 	p.spec.nr_lv = limits.nr_lv = clamp(spec->nr_lv, DP_VARS_MAX);
@@ -62,6 +63,7 @@ int dp_engine_add_program(struct dp_engine *e,
 	p.spec.heapmax = clamp(spec->heapmax, DP_VM_HEAP);
 	p.spec.room_lv = clamp(spec->room_lv, DP_VARS_MAX);
 	limits.allow = spec->allow;
+	dp_aggregates_words(e, words);
 	*why = "it has more local variables than the program whose variables it shares";
 	*offset = 0;
 	if (!may_share(e, &p.spec))

@@ -236,6 +236,7 @@ static void lay_out_own(const struct dp_engine *e, struct dp_arena_control *c,
 	if (c->max_programs)
 		c->globals_off =
 			take(offset, sizeof(struct dp_vm_globals), LINE);
+	c->aggregated_off = take(offset, e->aggregate_bytes, LINE);
 	lay_out_upcalls(e, c, offset);
 	lay_out_blocks(e, c, offset);
 }
@@ -280,6 +281,10 @@ static void lay_out_tables(const struct dp_engine *e,
 	c->program_off = take(
 		offset, c->max_programs * sizeof(struct dp_program_entry), 8);
 	c->code_off = take(offset, c->max_code, 8);
+	c->nr_aggregates = e->nr_aggregates;
+	c->aggregate_off =
+		take(offset,
+		     e->nr_aggregates * sizeof(struct dp_aggregate_entry), 8);
 	c->call_off = take(offset,
 			   tracks(e) ? 2 * (u64)c->max_sites *
 					       sizeof(struct dp_call_entry) :

@@ -154,6 +154,18 @@ void dp_vm_data(struct dp_vm *vm, u8 op, u64 arg)
 	case DP_OPCODE_LIKE:
 		dp_vm_like(vm, arg);
 		break;
+	case DP_OPCODE_AGGREGATE:
+		dp_vm_aggregate(vm, arg);
+		break;
+	case DP_OPCODE_PUSH_STR:
+		dp_vm_push_text(vm, arg);
+		break;
+	case DP_OPCODE_PUSH_COMM:
+		dp_vm_push_comm(vm);
+		break;
+	case DP_OPCODE_PUSH_ENTERED:
+		dp_vm_push_entered(vm, arg);
+		break;
 	case DP_OPCODE_VFY_R:
 	case DP_OPCODE_VFY_RW:
 		verify(vm, op == DP_OPCODE_VFY_RW);

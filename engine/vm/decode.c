@@ -21,6 +21,7 @@ u8 dp_op_size(u8 op)
 		[DP_OPERAND_UL] = 8,   [DP_OPERAND_REL] = 8,
 		[DP_OPERAND_REG] = 2,  [DP_OPERAND_REGW] = 2,
 		[DP_OPERAND_LV] = 2,   [DP_OPERAND_GV] = 2,
+		[DP_OPERAND_AGG] = 2,
 	};
 
 	return sizes[dp_op_operand(op)];

@@ -11,6 +11,10 @@
  *   0xa5          what the hit tells: ticks that the call which returns has taken; of watched data the
  *                 value last seen
  *   0xa6          the thread's id
+ *   0xa7          keep a hit in a table: its words are on the stack
+ *   0xa8          so many words of a string, with zeros behind its end
+ *   0xa9          the thread's name, two words
+ *   0xaa          8 bytes of what was logged at the entry of the call that returns
  *
  * Operands follow the code byte unaligned, little-endian.
  */
@@ -24,6 +28,7 @@
  * @DP_OPERAND_REG: u16, number of a register (regs.h) that can be read
  * @DP_OPERAND_REGW: u16, number of a register that can be written
  * @DP_OPERAND_LV, @DP_OPERAND_GV: u16, index of a variable
+ * @DP_OPERAND_AGG: u16, a table, and how many words it takes: see engine/layout/aggregate.h
  */
 enum dp_operand {
 	DP_OPERAND_NONE,
@@ -36,6 +41,7 @@ enum dp_operand {
 	DP_OPERAND_REGW,
 	DP_OPERAND_LV,
 	DP_OPERAND_GV,
+	DP_OPERAND_AGG,
 };
 
 /**
@@ -222,6 +228,10 @@ enum dp_op_state {
 	X(0xa4, LIKE, U16, DP_VARIES, 1, 0, RAW, DATA, "like %")             \
 	X(0xa5, PUSH_TOLD, NONE, 0, 1, 0, RAW, DATA, "push told")            \
 	X(0xa6, PUSH_TID, NONE, 0, 1, 0, RAW, DATA, "push tid")              \
+	X(0xa7, AGGREGATE, AGG, DP_VARIES, 0, 0, RAW, DATA, "aggregate %")   \
+	X(0xa8, PUSH_STR, U16, 2, DP_VARIES, 0, RAW, DATA, "push str,%")     \
+	X(0xa9, PUSH_COMM, NONE, 0, 2, 0, RAW, DATA, "push comm")            \
+	X(0xaa, PUSH_ENTERED, U16, 0, 1, 0, RAW, DATA, "push entered,%")     \
 	X(0xb0, SEG2LIN, NONE, 2, 1, 0, READY, IO, "seg2lin")                \
 	X(0xb1, PUSH_IO_U8, NONE, 1, 1, 0, READY, IO, "push io,u8")          \
 	X(0xb2, PUSH_IO_U16, NONE, 1, 1, 0, READY, IO, "push io,u16")        \

@@ -58,6 +58,19 @@ static bool writable_register(u64 number)
 	}
 }
 
+static const char *check_aggregate(u64 value, const struct dp_vm_limits *limits)
+{
+	u64 table = value & DP_AGGREGATE_TABLE;
+	u64 words = value >> DP_AGGREGATE_SHIFT & DP_AGGREGATE_COUNT_MASK;
+
+	if (!limits->aggregate_words || table >= DP_VM_AGGREGATES ||
+	    limits->aggregate_words[table] == 0xff)
+		return "no such table";
+	return limits->aggregate_words[table] == words ?
+		       NULL :
+		       "as many words as a hit of the table has not";
+}
+
 static const char *check_operand(u8 kind, u64 value,
 				 const struct dp_vm_limits *limits)
 {
@@ -66,6 +79,8 @@ static const char *check_operand(u8 kind, u64 value,
 		return value < limits->nr_lv ? NULL : "no such local variable";
 	case DP_OPERAND_GV:
 		return value < limits->nr_gv ? NULL : "no such global variable";
+	case DP_OPERAND_AGG:
+		return check_aggregate(value, limits);
 	case DP_OPERAND_REG:
 		return readable_register(value) ? NULL : "no such register";
 	case DP_OPERAND_REGW:

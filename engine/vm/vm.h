@@ -145,6 +145,15 @@ struct dp_vm_call {
 	u32 nr;
 };
 
+/* Tables in which hits are kept: an instruction's operand says which one, how many words a hit has,
+ * or that it is lost. Words of a text among them, at most */
+#define DP_VM_AGGREGATES 64
+#define DP_AGGREGATE_TABLE 0xff
+#define DP_AGGREGATE_SHIFT 8
+#define DP_AGGREGATE_COUNT_MASK 0x7f
+#define DP_AGGREGATE_LOSES 0x8000
+#define DP_VM_TEXT_WORDS 8
+
 /**
  * struct dp_vm - one machine: its program, the results, and its internals
  * @code: verified
@@ -158,6 +167,8 @@ struct dp_vm_call {
  * @fpstate: address of the thread's saved vector registers; 0: they are in place
  * @safe_low, @safe_high: memory known to be readable
  * @external: calls a function outside: see struct dp_vm_call; or NULL
+ * @aggregate: keeps a hit in a table: words from *@first downwards; @first NULL: it is lost there
+ * @entered: what has been logged at the entry of the call that returns, @entered_len bytes
  * @resume: reactivates the probe of this program with a minor code, or NULL
  * @major, @minor: of the record; set before the run
  * @log: room for @logmax bytes, of which @lp are used
@@ -185,6 +196,9 @@ struct dp_vm {
 	u64 safe_low, safe_high;
 	void (*resume)(struct dp_vm *vm, u16 minor);
 	bool (*external)(struct dp_vm *vm, struct dp_vm_call *call, bool make);
+	void (*aggregate)(u32 table, const u64 *first);
+	const u8 *entered;
+	u32 entered_len;
 	u32 probe, tid;
 
 	u16 major, minor;
@@ -210,10 +224,13 @@ struct dp_vm {
 void dp_vm_run(struct dp_vm *vm);
 
 /** struct dp_vm_limits - limits for a program's operands
- *  @allow: enum dp_vm_allow, of what it may do */
+ *  @allow: enum dp_vm_allow, of what it may do
+ *  @aggregate_words: words of a hit, of each of DP_VM_AGGREGATES tables; 0xff: there is none. NULL:
+ *  there is no table */
 struct dp_vm_limits {
 	u32 nr_lv, nr_gv;
 	u32 allow;
+	const u8 *aggregate_words;
 };
 
 /**

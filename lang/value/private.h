@@ -42,4 +42,13 @@ bool dp_value_program_type(struct dp_value_parser *p,
 /** dp_value_format() - what follows a colon */
 void dp_value_format(struct dp_value_parser *p, struct dp_value_type *type);
 
+/** dp_value_begin() - take @text apart; dp_value_expect_end() - it ends here, or else @why */
+void dp_value_begin(struct dp_value_parser *p, struct dp_values *values,
+		    const char *text, int column, struct dp_diag *diag);
+void dp_value_expect_end(struct dp_value_parser *p, const char *why);
+/** dp_value_expression() - a value, or a condition. Return: its node */
+u16 dp_value_expression(struct dp_value_parser *p);
+/** dp_value_take_item() - the same with a name, as the next item */
+void dp_value_take_item(struct dp_value_parser *p);
+
 #endif

@@ -7,7 +7,7 @@
 
 #define DEEPEST 64
 
-static u16 parse_or(struct dp_value_parser *p);
+u16 dp_value_expression(struct dp_value_parser *p);
 static u16 parse_unary(struct dp_value_parser *p);
 
 /* Return: index of a new node that ends here; of node 0 if there is no room */
@@ -166,7 +166,7 @@ static u16 parse_fetch(struct dp_value_parser *p, int at)
 	p->at++;
 	if (!go_deeper(p))
 		return 0;
-	inner = parse_or(p);
+	inner = dp_value_expression(p);
 	close_parenthesis(p);
 	n = node(p, DP_VALUE_FETCH, inner, 0, at);
 	p->out->v[n].number = back ? -offset : offset;
@@ -193,7 +193,7 @@ static u16 parse_parenthesis(struct dp_value_parser *p, int at)
 		p->out->v[n].name_span = named_span;
 		return n;
 	}
-	n = p->err ? 0 : parse_or(p);
+	n = p->err ? 0 : dp_value_expression(p);
 	close_parenthesis(p);
 	return n;
 }
@@ -259,7 +259,7 @@ static u16 parse_index(struct dp_value_parser *p, u16 of, int at)
 
 	if (!go_deeper(p))
 		return 0;
-	index = parse_or(p);
+	index = dp_value_expression(p);
 	p->depth--;
 	if (!dp_value_accept(p, "]"))
 		dp_value_bad(p, p->at, 1, -EINVAL, "a ']' is missing here");
@@ -433,7 +433,7 @@ static u16 parse_and(struct dp_value_parser *p)
 	return left;
 }
 
-static u16 parse_or(struct dp_value_parser *p)
+u16 dp_value_expression(struct dp_value_parser *p)
 {
 	u16 left = parse_and(p), right;
 	int at = p->out->v[left].at;
@@ -445,8 +445,8 @@ static u16 parse_or(struct dp_value_parser *p)
 	return left;
 }
 
-static void begin(struct dp_value_parser *p, struct dp_values *values,
-		  const char *text, int column, struct dp_diag *diag)
+void dp_value_begin(struct dp_value_parser *p, struct dp_values *values,
+		    const char *text, int column, struct dp_diag *diag)
 {
 	*p = (struct dp_value_parser){
 		.out = values, .text = text, .column = column, .diag = diag
@@ -456,7 +456,7 @@ static void begin(struct dp_value_parser *p, struct dp_values *values,
 	values->v[0] = (struct dp_value){ 0 };
 }
 
-static void expect_end(struct dp_value_parser *p, const char *why)
+void dp_value_expect_end(struct dp_value_parser *p, const char *why)
 {
 	dp_value_skip(p);
 	if (p->text[p->at] == '=' && p->text[p->at + 1] != '=')
@@ -486,14 +486,14 @@ static bool take_name(struct dp_value_parser *p, struct dp_value_item *item)
 	return true;
 }
 
-static void parse_item(struct dp_value_parser *p)
+void dp_value_take_item(struct dp_value_parser *p)
 {
 	struct dp_values *o = p->out;
 	struct dp_value_item item;
 	bool named = take_name(p, &item);
 	const struct dp_value *v;
 
-	item.value = parse_or(p);
+	item.value = dp_value_expression(p);
 	if (p->err)
 		return;
 	v = &o->v[item.value];
@@ -515,14 +515,14 @@ int dp_value_list(struct dp_values *values, const char *text, int column,
 {
 	struct dp_value_parser p;
 
-	begin(&p, values, text, column, diag);
+	dp_value_begin(&p, values, text, column, diag);
 	dp_value_skip(&p);
 	if (!text[p.at])
 		return 0;
 	do
-		parse_item(&p);
+		dp_value_take_item(&p);
 	while (!p.err && dp_value_accept(&p, ","));
-	expect_end(&p, "values are separated by commas");
+	dp_value_expect_end(&p, "values are separated by commas");
 	return p.err;
 }
 
@@ -531,9 +531,9 @@ int dp_value_condition(struct dp_values *values, const char *text, int column,
 {
 	struct dp_value_parser p;
 
-	begin(&p, values, text, column, diag);
-	values->items[0].value = parse_or(&p);
+	dp_value_begin(&p, values, text, column, diag);
+	values->items[0].value = dp_value_expression(&p);
 	values->nr_items = 1;
-	expect_end(&p, "only && and || may follow a comparison");
+	dp_value_expect_end(&p, "only && and || may follow a comparison");
 	return p.err;
 }

@@ -14,7 +14,8 @@
 	CALL(sigaltstack) CALL(tgkill) CALL(mprotect) CALL(clock_gettime)   \
 	CALL(futex) CALL(rt_sigaction) CALL(rt_sigprocmask)                 \
 	CALL(rt_tgsigqueueinfo) CALL(unshare) CALL(mmap) CALL(openat)       \
-	CALL(close) CALL(pread64) CALL(pwrite64) CALL(membarrier)
+	CALL(close) CALL(pread64) CALL(pwrite64) CALL(membarrier)  \
+	CALL(prctl)
 
 enum dp_own_call {
 #define DP_OWN_NAME(name) DP_OWN_##name,

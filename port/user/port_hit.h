@@ -127,6 +127,7 @@ static inline u64 dp_port_read(void *to, u64 from, u64 len)
 }
 
 #include "port/user/port_io.h"
+#include "port/user/port_name.h"
 
 /* The kernel copies a mask in before it looks at what is to be done with it. */
 static inline bool dp_port_readable(u64 addr)

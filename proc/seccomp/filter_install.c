@@ -150,12 +150,13 @@ static const char *leave(struct dp_process *proc, const char *fmt,
 /* Tell the agent which calls of its own to do without, for a thread that finds no tool. */
 static void note_permitted(struct dp_process *proc, const struct wanted *w)
 {
-	static const long spared[] = { SYS_unshare, SYS_mmap, SYS_membarrier };
+	static const long spared[] = { SYS_unshare, SYS_mmap, SYS_membarrier,
+				       SYS_prctl };
 	struct dp_arena *a = dp_process_probed(proc);
 	size_t i;
 
 	proc->no_restart |= says(w, SYS_restart_syscall) != DP_FILTER_ALWAYS;
-	for (i = 0; i < 3; i++)
+	for (i = 0; i < sizeof(spared) / sizeof(spared[0]); i++)
 		if (says(w, spared[i]) != DP_FILTER_ALWAYS)
 			a->control.forbidden |= dp_own_bit(spared[i]);
 }

@@ -25,7 +25,7 @@ done >"$dir/said"
 # small file cannot show, or the tool says later, is in some other test: four words of it are, one behind the other.
 build=${DPROBES%/*}
 export LC_ALL=C.UTF-8
-strings -e S -n 10 "$build"/lang/*.o "$build"/lang/value/*.o "$build"/tracer/{program,filter}.o | grep -aE '[a-z]+ .* [a-z]' | sort -u >"$dir/sentences"
+strings -d -e S -n 10 "$build"/lang/*.o "$build"/lang/value/*.o "$build"/tracer/{program,filter}.o | grep -aE '[a-z]+ .* [a-z]' | sort -u >"$dir/sentences"
 like "there are many" "$(wc -l <"$dir/sentences")" '^1[0-9][0-9]$'
 # Names of groups and of types are no sentences.
 sed -n 's/^#define DP_GROUP_.* "\(.*\)"/\1/p' engine/vm/ops.h >"$dir/names"

@@ -58,7 +58,7 @@ static bool may_look_below(const u8 *code, u32 len)
 
 static bool fits(const u8 *code, u32 len)
 {
-	struct dp_vm_limits limits = { VM_VARS, VM_VARS, 0 };
+	struct dp_vm_limits limits = { VM_VARS, VM_VARS, 0, vm_tables };
 	u32 start = 0, offset, at;
 	const char *why;
 

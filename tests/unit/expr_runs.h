@@ -30,7 +30,7 @@ static int compile(const char *text, bool count, struct dp_trace_program *p,
 
 static void run(const struct dp_trace_program *p)
 {
-	struct dp_vm_limits limits = { VM_VARS, 0, DP_ALLOW_ALL };
+	struct dp_vm_limits limits = { VM_VARS, 0, DP_ALLOW_ALL, vm_tables };
 	u32 start = 0, offset;
 	const char *why;
 

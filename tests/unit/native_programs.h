@@ -79,6 +79,8 @@ static inline u32 native_operand(u8 *code, u32 len, u8 kind, u64 *seed)
 	case DP_OPERAND_LV:
 	case DP_OPERAND_GV:
 		return vm_put(code, len, r & 8 ? 1 : r % VM_VARS, 2);
+	case DP_OPERAND_AGG:
+		return vm_put(code, len, VM_AGGREGATE, 2);
 	default: /* small, up or down */
 		return vm_put(code, len, (u64)(s64)((s64)(r & 15) - 4), 2);
 	}

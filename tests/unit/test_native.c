@@ -39,7 +39,8 @@ static struct dp_native_limits limits = { .stack_mask = 31,
 
 static int walk(const u8 *code, u32 len)
 {
-	struct dp_vm_limits vars = { VM_VARS, VM_VARS, DP_ALLOW_ALL };
+	struct dp_vm_limits vars = { VM_VARS, VM_VARS, DP_ALLOW_ALL,
+				     vm_tables };
 	u32 start = 0, offset;
 	const char *why;
 

@@ -472,6 +472,38 @@ static void lone_colons_separate(void **state)
 	}
 }
 
+/* Braces behind "::" are of names of Rust; others say what is kept. */
+static void braces(void **state)
+{
+	static const struct {
+		const char *text, *name, *args, *aggs, *cond;
+		int column;
+	} list[] = {
+		{ "f{count()}", "f", NULL, "count()", NULL, 1 },
+		{ "f {count()} if x", "f", NULL, "count()", "x", 2 },
+		{ "f(a){hist(b) by \"}\"}", "f", "a", "hist(b) by \"}\"", NULL,
+		  4 },
+		{ "m::{closure#0}{count()}", "m::{closure#0}", NULL, "count()",
+		  NULL, 14 },
+		{ "m::{{closure}}::f", "m::{{closure}}::f", NULL, NULL, NULL,
+		  0 },
+		{ "r:\"f(int)\"{count()}", "f(int)", NULL, "count()", NULL,
+		  10 },
+	};
+	struct dp_spec spec;
+	size_t i;
+
+	for (i = 0; i < COUNT(list); i++) {
+		assert_int_equal(dp_spec_parse(list[i].text, &spec, NULL), 0);
+		assert_string_equal(spec.name, list[i].name);
+		assert_string_equal(spec.args ?: "-", list[i].args ?: "-");
+		assert_string_equal(spec.aggs ?: "-", list[i].aggs ?: "-");
+		assert_string_equal(spec.cond ?: "-", list[i].cond ?: "-");
+		assert_int_equal(spec.aggs_col, list[i].column);
+		dp_spec_free(&spec);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -485,6 +517,7 @@ int main(void)
 		cmocka_unit_test(takes_a_line_of_the_list),
 		cmocka_unit_test(reserved_module_names),
 		cmocka_unit_test(lone_colons_separate),
+		cmocka_unit_test(braces),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -57,7 +57,7 @@ static void bytes_are(const char *text, const char *hex)
 static void run(const char *text)
 {
 	struct dp_lang_program *p = assemble(text, 8);
-	struct dp_vm_limits limits = { VM_VARS, VM_VARS, p->allow };
+	struct dp_vm_limits limits = { VM_VARS, VM_VARS, p->allow, vm_tables };
 	u32 offset, start = 0;
 	const char *why;
 

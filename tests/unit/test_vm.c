@@ -15,7 +15,8 @@ static struct vm_bench b;
 
 static void run(const u8 *code, u32 len)
 {
-	struct dp_vm_limits limits = { VM_VARS, VM_VARS, DP_ALLOW_ALL };
+	struct dp_vm_limits limits = { VM_VARS, VM_VARS, DP_ALLOW_ALL,
+				       vm_tables };
 	const char *why;
 	u32 start = 0, offset;
 
@@ -427,7 +428,8 @@ static void ends_are_told_apart(void **state)
 
 static int verify(const u8 *code, u32 len, u32 start)
 {
-	struct dp_vm_limits limits = { VM_VARS, VM_VARS, DP_ALLOW_ALL };
+	struct dp_vm_limits limits = { VM_VARS, VM_VARS, DP_ALLOW_ALL,
+				       vm_tables };
 	const char *why;
 	u32 offset;
 
@@ -470,7 +472,7 @@ static void the_verifier_rejects(void **state)
 
 static u32 try_image(const u8 *code, u32 len, u32 allow)
 {
-	struct dp_vm_limits limits = { VM_VARS, VM_VARS, allow };
+	struct dp_vm_limits limits = { VM_VARS, VM_VARS, allow, vm_tables };
 	const struct dp_regs before = b.regs;
 	u32 start = 0, offset;
 	const char *why;

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 #include "vm_programs.h"
 #include "port_hit.h"
@@ -29,6 +30,7 @@ static const u8 operand_size[] = {
 	[DP_OPERAND_U8] = 1,   [DP_OPERAND_U16] = 2, [DP_OPERAND_S16] = 2,
 	[DP_OPERAND_UL] = 8,   [DP_OPERAND_REL] = 8, [DP_OPERAND_REG] = 2,
 	[DP_OPERAND_REGW] = 2, [DP_OPERAND_LV] = 2,  [DP_OPERAND_GV] = 2,
+	[DP_OPERAND_AGG] = 2,
 };
 static const u8 operand_of[256] = {
 #define OPERAND(code, name, operand, ...) [code] = DP_OPERAND_##operand,
@@ -37,7 +39,8 @@ static const u8 operand_of[256] = {
 
 static void run(const u8 *code, u32 len)
 {
-	struct dp_vm_limits limits = { VM_VARS, VM_VARS, DP_ALLOW_ALL };
+	struct dp_vm_limits limits = { VM_VARS, VM_VARS, DP_ALLOW_ALL,
+				       vm_tables };
 	u32 start = 0, offset, at;
 	const char *why;
 
@@ -1461,7 +1464,8 @@ static void floating_point_registers(void **state)
 static void refused(const char *wanted, u32 at, const u8 *code, u32 len,
 		    u32 start)
 {
-	struct dp_vm_limits limits = { VM_VARS, VM_VARS - 1, DP_ALLOW_ALL };
+	struct dp_vm_limits limits = { VM_VARS, VM_VARS - 1, DP_ALLOW_ALL,
+				       vm_tables };
 	const char *why = "";
 	u32 offset = ~0u;
 
@@ -1475,7 +1479,8 @@ static void refused(const char *wanted, u32 at, const u8 *code, u32 len,
 static void calls_are_asked_for(void **state)
 {
 	static const u8 code[] = { PUSH(1), OP(CALL_KMOD), OP(EXIT) };
-	struct dp_vm_limits limits = { 0, 0, DP_ALLOW_ALL & ~DP_ALLOW_CALL };
+	struct dp_vm_limits limits = { 0, 0, DP_ALLOW_ALL & ~DP_ALLOW_CALL,
+				       vm_tables };
 	const char *why = "";
 	u32 offset = ~0u, start = 0;
 
@@ -1487,6 +1492,109 @@ static void calls_are_asked_for(void **state)
 	assert_int_equal(dp_vm_verify(code, sizeof(code), &limits, &start, 1,
 				      &offset, &why),
 			 0);
+}
+
+/* What was kept last, and in which table; no words: lost */
+static struct {
+	u64 words[VM_TABLE_WORDS];
+	u32 table, kept, lost;
+} kept;
+
+static void keep(u32 table, const u64 *first)
+{
+	u32 i;
+
+	kept.table = table;
+	kept.kept += first != NULL;
+	kept.lost += !first;
+	for (i = 0; first && i < VM_TABLE_WORDS; i++)
+		kept.words[i] = *(first - i);
+}
+
+static void tables(void **state)
+{
+	memset(&kept, 0, sizeof(kept));
+	b.vm.aggregate = keep;
+	RUN(PUSH(77), PUSH(1), PUSH(2), PUSH(3), OP(AGGREGATE),
+	    SHORT(VM_AGGREGATE | 5), TOP(1));
+	LEFT(77);
+	assert_int_equal(kept.kept, 1);
+	assert_int_equal(kept.table, 5);
+	assert_int_equal(kept.words[0], 1);
+	assert_int_equal(kept.words[2], 3);
+	RUN(PUSH(77), OP(AGGREGATE), SHORT(VM_AGGREGATE | DP_AGGREGATE_LOSES),
+	    TOP(1));
+	LEFT(77);
+	/* The words would be in two places. */
+	RUN(PUSH(77), OP(AGGREGATE), SHORT(VM_AGGREGATE), TOP(1));
+	LEFT(77);
+	assert_int_equal(kept.kept, 1);
+	assert_int_equal(kept.lost, 2);
+	b.vm.aggregate = NULL;
+}
+
+/* In code, words of a string, the first one on top: as it is logged */
+static void text(const char *from, u64 most, u32 words)
+{
+	u8 code[] = { PUSH(0),	 PUSH(0), OP(PUSH_STR), SHORT(words), OP(LOG_I),
+		      (u8)words, 0,	  OP(EXIT) };
+
+	memcpy(code + 1, &from, sizeof(from));
+	memcpy(code + 10, &most, sizeof(most));
+	run(code, sizeof(code));
+}
+
+static void texts(void **state)
+{
+	static char page[2 * 4096] __attribute__((aligned(4096)));
+	char *end = page + 4096;
+
+	memset(page, 'x', sizeof(page));
+	strcpy(page, "abcd");
+	text(page, 16, 2);
+	LEFT(0, 0x64636261);
+	memcpy(page, "abcdefgh", 8);
+	page[8] = '\0';
+	text(page, 16, 2);
+	LEFT(0, 0x6867666564636261);
+	/* No more than so many, whatever follows */
+	text(page, 4, 2);
+	LEFT(0, 0x64636261);
+	/* It ends before memory does, or it does not. */
+	assert_int_equal(mprotect(end, 4096, PROT_NONE), 0);
+	memcpy(end - 5, "abcd", 5);
+	text(end - 5, 16, 2);
+	LEFT(0, 0x64636261);
+	end[-1] = 'x';
+	text(end - 5, 16, 2);
+	raised(DP_EX_INVALID_ADDR, (u64)end, 0);
+	assert_int_equal(mprotect(end, 4096, PROT_READ | PROT_WRITE), 0);
+}
+
+static void names_of_threads(void **state)
+{
+	u64 name[2] = { 0 }, got;
+
+	prctl(PR_SET_NAME, "a thread's name");
+	prctl(PR_GET_NAME, name);
+	RUN(OP(PUSH_COMM), TOP(2));
+	memcpy(&got, b.vm.log + 3, 8);
+	assert_int_equal(got, name[1]);
+	memcpy(&got, b.vm.log + 11, 8);
+	assert_int_equal(got, name[0]);
+}
+
+static void entries(void **state)
+{
+	static const u64 log[] = { 11, 12 };
+
+	b.vm.entered = (const u8 *)log;
+	b.vm.entered_len = sizeof(log);
+	RUN(OP(PUSH_ENTERED), SHORT(8), TOP(1));
+	LEFT(12);
+	RUN(OP(PUSH_ENTERED), SHORT(9), TOP(1));
+	raised(DP_EX_INVALID_ADDR, 9, 0);
+	b.vm.entered_len = 0;
 }
 
 #define REFUSED(why, at, ...)                             \
@@ -1516,6 +1624,10 @@ static void refusals_say_what_and_where(void **state)
 		OP(EXIT));
 	REFUSED("no register that can be written", 1, OP(NOP), OP(POP_R),
 		SHORT(0x67), OP(EXIT));
+	REFUSED("no such table", 1, OP(NOP), OP(AGGREGATE),
+		SHORT(VM_AGGREGATE | DP_VM_AGGREGATES), OP(EXIT));
+	REFUSED("as many words as a hit of the table has not", 1, OP(NOP),
+		OP(AGGREGATE), SHORT(VM_AGGREGATE * 2), OP(EXIT));
 	REFUSED("a jump that meets no instruction", 1, OP(NOP), OP(JMP),
 		WORD(1), OP(EXIT));
 }
@@ -1584,6 +1696,10 @@ int main(void)
 		TEST(bad_segments_are_logged),
 		TEST(each_fault_is_logged_once),
 		TEST(floating_point_registers),
+		TEST(tables),
+		TEST(texts),
+		TEST(names_of_threads),
+		TEST(entries),
 		TEST(refusals_say_what_and_where),
 		TEST(all_have_been_run),
 	};

@@ -214,6 +214,12 @@ static inline u32 vm_row(u8 code)
 	return k;
 }
 
+/* A hit of each table has as many words. */
+#define VM_TABLE_WORDS 3
+#define VM_AGGREGATE (VM_TABLE_WORDS << DP_AGGREGATE_SHIFT)
+static const u8 vm_tables[DP_VM_AGGREGATES] = { [0 ... DP_VM_AGGREGATES - 1] =
+							VM_TABLE_WORDS };
+
 static inline u32 vm_operand_size(u8 code)
 {
 	static const u8 sizes[] = {
@@ -221,7 +227,7 @@ static inline u32 vm_operand_size(u8 code)
 		[DP_OPERAND_S16] = 2,  [DP_OPERAND_UL] = 8,
 		[DP_OPERAND_REL] = 8,  [DP_OPERAND_REG] = 2,
 		[DP_OPERAND_REGW] = 2, [DP_OPERAND_LV] = 2,
-		[DP_OPERAND_GV] = 2,
+		[DP_OPERAND_GV] = 2,   [DP_OPERAND_AGG] = 2,
 	};
 
 	return sizes[vm_ops[vm_row(code)].operand];
@@ -283,6 +289,9 @@ static inline u32 vm_generate(struct vm_bench *b, u8 *code, u32 n, u64 *seed)
 		case DP_OPERAND_LV:
 		case DP_OPERAND_GV:
 			len = vm_put(code, len, vm_random(seed) % VM_VARS, 2);
+			break;
+		case DP_OPERAND_AGG:
+			len = vm_put(code, len, VM_AGGREGATE, 2);
 			break;
 		default: /* counts, of which small ones lead farther */
 			len = vm_put(code, len,

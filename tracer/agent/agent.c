@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* agent: the agent source, from taking hold of a process to closing it. */
 #include "tracer/agent/agent.h"
+#include "engine/site/aggregate.h"
 #include "engine/site/counts.h"
 #include "engine/site/program.h"
 #include "engine/site/instances.h"
@@ -138,6 +139,35 @@ static int add_program(struct dp_source *source,
 {
 	return dp_engine_add_program(dp_agent_of(source)->engine, spec, program,
 				     offset, why);
+}
+
+static int add_aggregate(struct dp_source *source,
+			 const struct dp_aggregate_shape *shape, u32 *table,
+			 const char **why)
+{
+	return dp_engine_add_aggregate(dp_agent_of(source)->engine, shape,
+				       table, why);
+}
+
+static const struct dp_aggregate_entry *
+aggregate(const struct dp_source *source, u32 table)
+{
+	return dp_engine_aggregate(dp_agent_of(source)->engine, table);
+}
+
+static int read_aggregate(const struct dp_source *source, u32 table,
+			  void (*take)(void *arg, const u64 *key,
+				       const u64 *row),
+			  void *arg)
+{
+	return dp_engine_read_aggregate(dp_agent_of(source)->engine, table,
+					take, arg);
+}
+
+static void aggregate_lost(const struct dp_source *source, u32 table,
+			   u64 lost[DP_LOST_NR])
+{
+	dp_engine_aggregate_lost(dp_agent_of(source)->engine, table, lost);
 }
 
 static void bind(struct dp_source *source, const struct dp_point *point,
@@ -465,6 +495,10 @@ const struct dp_source_ops dp_agent_source = {
 	.read = read_memory,
 	.add = dp_agent_add,
 	.add_program = add_program,
+	.add_aggregate = add_aggregate,
+	.aggregate = aggregate,
+	.read_aggregate = read_aggregate,
+	.aggregate_lost = aggregate_lost,
 	.bind = bind,
 	.arm = arm,
 	.go = go,

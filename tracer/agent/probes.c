@@ -437,7 +437,7 @@ static void expect(const struct adding *d)
 
 	for (i = 0; i < want->nr_specs; i++) {
 		tracks |= want->specs[i].kind == DP_SPEC_RETURN;
-		programs |= want->specs[i].cond != NULL;
+		programs |= want->specs[i].cond || want->specs[i].aggs;
 	}
 	dp_engine_expect(d->a->engine,
 			 &(struct dp_expected){
@@ -487,7 +487,8 @@ int dp_agent_add(struct dp_source *source, const struct dp_source_request *want,
 		return dp_diag_set(diag, -ENOMEM, "out of memory");
 	d = begin(a, want);
 	set_process(&d);
-	err = add_points(&d, 0, diag);
+	err = want->prepare ? want->prepare(want->arg, diag) : 0;
+	err = err ?: add_points(&d, 0, diag);
 	a->last = d.last;
 	dp_reach_reader_close(&d.reach_reader);
 	if (!err && !want->coming && !dp_engine_sites(a->engine) &&

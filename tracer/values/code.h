@@ -64,6 +64,11 @@ const struct dp_prototype_field *dp_code_bits(const struct dp_values *values,
 					      u16 n);
 /** dp_code_text() - push the address of the string that node @n is, or leads to */
 void dp_code_text(struct dp_coder *c, u16 n);
+/** dp_code_text_length() - push how many bytes of the string that @v is are looked at, @most at most.
+ *  dp_code_least() - make @most of the length on the stack, if that is more */
+void dp_code_text_length(struct dp_coder *c, const struct dp_value *v,
+			 u32 most);
+void dp_code_least(struct dp_coder *c, u32 most);
 /** dp_code_truth() - push 1 if node @n holds, 0 otherwise */
 void dp_code_truth(struct dp_coder *c, u16 n);
 
@@ -175,6 +180,13 @@ bool dp_code_is_retval(const struct dp_values *values,
 /** dp_code_bind_returned() - make of each such name what @f returns; @f: or NULL */
 void dp_code_bind_returned(struct dp_values *values,
 			   const struct dp_prototype *f);
+/** dp_code_aggregate() - keep a hit in a table: the keys are the items of the values, and their
+ *  types, and those of what is kept, are noted in the program
+ *  dp_code_aggregate_enter() - log what its return will need of the entry. Return: is there any? */
+void dp_code_aggregate(struct dp_coder *c, const struct dp_aggregates *aggs);
+bool dp_code_aggregate_enter(struct dp_coder *c,
+			     const struct dp_aggregates *aggs);
+
 /** dp_code_is_of_return() - does node @n need what is returned? */
 bool dp_code_is_of_return(const struct dp_values *values, u16 n);
 /** dp_code_returned() - push it. Return: its type */

@@ -345,3 +345,35 @@ void dp_code_test_text(struct dp_coder *c, const struct dp_value *v)
 	if (v->op == DP_VALUE_NE)
 		dp_code_negate(c);
 }
+
+/* Lengths */
+
+void dp_code_least(struct dp_coder *c, u32 most)
+{
+	u32 less, done;
+
+	dp_code_op8(c, DP_OPCODE_DUP_I, 1);
+	dp_code_push(c, most);
+	dp_code_op(c, DP_OPCODE_LTU);
+	less = dp_code_jump(c, DP_OPCODE_JNZ);
+	dp_code_op8(c, DP_OPCODE_ROS, 2);
+	dp_code_push(c, most);
+	done = dp_code_jump(c, DP_OPCODE_JMP);
+	dp_code_land(c, less);
+	dp_code_op8(c, DP_OPCODE_ROS, 1);
+	dp_code_land(c, done);
+}
+
+void dp_code_text_length(struct dp_coder *c, const struct dp_value *v, u32 most)
+{
+	int arg = v->op == DP_VALUE_PARAMETER ?
+			  dp_code_length_of(c->prototype, v->left) :
+			  -1;
+
+	if (arg < 0) {
+		dp_code_push(c, most);
+	} else {
+		dp_code_argument(c, v, arg);
+		dp_code_least(c, most);
+	}
+}

@@ -360,7 +360,8 @@ static bool makes_record(const struct dp_body *b,
 			 const struct dp_native_block *block)
 {
 	return block->end == DP_NATIVE_RECORD &&
-	       b->spec->stream.commits != DP_COMMITS_LEAVES;
+	       (b->spec->stream.commits != DP_COMMITS_LEAVES ||
+		b->n->records[block->record].table);
 }
 
 /* Where a block leads that does nothing else; or the block itself. */

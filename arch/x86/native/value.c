@@ -368,6 +368,11 @@ u8 dp_body_value(struct dp_body *b, u8 value)
 	case DP_NATIVE_OR:
 	case DP_NATIVE_XOR:
 		return of_two(b, value);
+	case DP_NATIVE_TEXT:
+	case DP_NATIVE_REST:
+		/* They are more than a number. */
+		b->fails = true;
+		return DP_RAX;
 	default:
 		return of_one(b, value);
 	}

@@ -20,6 +20,24 @@ static bool push_memory(struct dp_walk *w, u8 size)
 	return true;
 }
 
+/* Whole words, as many as there is room for */
+static bool push_text(struct dp_walk *w, u64 words)
+{
+	u8 most = dp_walk_pop(w), address = dp_walk_pop(w), i;
+	u64 bytes;
+
+	if (!w->limits->loads || !words || words > DP_VM_TEXT_WORDS ||
+	    !dp_value_is_const(w->n, most, &bytes) ||
+	    bytes != words * ELEMENT) {
+		w->end = DP_NATIVE_LEAVE;
+		return true;
+	}
+	dp_walk_push(w, dp_value_text(w->n, address, (u8)words));
+	for (i = 1; i < words; i++)
+		dp_walk_push(w, dp_value_rest(w->n, i));
+	return true;
+}
+
 bool dp_walk_data(struct dp_walk *w, u8 op, u64 arg)
 {
 	switch (op) {
@@ -35,6 +53,8 @@ bool dp_walk_data(struct dp_walk *w, u8 op, u64 arg)
 			return false;
 		dp_walk_push(w, dp_value_reg(w->n, (u16)arg));
 		return true;
+	case DP_OPCODE_PUSH_STR:
+		return push_text(w, arg);
 	case DP_OPCODE_PUSH_MEM_U8:
 		return push_memory(w, 1);
 	case DP_OPCODE_PUSH_MEM_U16:

@@ -8,7 +8,8 @@
  *
  *        ┌── unmet: the hit is counted, and nothing else
  *   test ┼── met: the hit is counted, and a variable is one higher
- *        ├── record: values go to the reader, who counts the hit
+ *        ├── record: values go to the reader, who counts the hit; or the hit is counted, and then
+ *        │   they go into a table
  *        └── leave: the interpreter runs the program, from its start
  *
  * Before it ends, the code has no effect, so it can leave at any place: where a program does
@@ -49,6 +50,9 @@ enum dp_native_op {
 	DP_NATIVE_EQ, /* 1 if so, else 0 */
 	DP_NATIVE_LTU,
 	DP_NATIVE_LTS,
+	/* for tables only: of the string at @a, @size words; each but the first is DP_NATIVE_REST */
+	DP_NATIVE_TEXT,
+	DP_NATIVE_REST, /* word @imm of it */
 };
 
 /** struct dp_native_value - @a, @b: numbers of other values; @truth: it is 0 or 1, whatever the
@@ -74,13 +78,23 @@ enum dp_native_end {
  * struct dp_native_record - what a program has logged where it ends
  * @nr_items: items of elements; @items: how many elements each has
  * @nr_values, @values: the elements of all items, numbers of values
+ * @table: 1 + number of the table that the values go into, the first one first, instead; 0
+ * @texts: of those, the strings: see dp_native_text()
  */
 struct dp_native_record {
 	u32 major, minor;
-	u8 nr_items, nr_values;
+	u8 nr_items, nr_values, table;
+	u64 texts;
 	u8 items[DP_NATIVE_ITEMS];
 	u8 values[DP_NATIVE_ELEMENTS];
 };
+
+/* A string takes two bytes of @texts: where it begins among the values, and its words */
+#define DP_NATIVE_TEXTS 4
+static inline u64 dp_native_text(u32 i, u8 at, u8 words)
+{
+	return ((u64)at | (u64)words << 8) << 16 * i;
+}
 
 /**
  * struct dp_native_block - values @first to @last - 1 have become known, and what then

@@ -45,6 +45,8 @@ static bool is_quiet(u8 op, u64 arg)
 	case DP_OPCODE_DEC_LV_I:
 	case DP_OPCODE_INC_GV_I:
 	case DP_OPCODE_DEC_GV_I:
+	case DP_OPCODE_AGGREGATE:
+	case DP_OPCODE_PUSH_TID:
 		return true;
 	case DP_OPCODE_PBL_I:
 	case DP_OPCODE_PBR_I:

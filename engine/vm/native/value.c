@@ -29,12 +29,18 @@ static bool is_truth(const struct dp_native *n, const struct dp_native_value *v)
 	}
 }
 
+static bool is_read(u8 op)
+{
+	return op == DP_NATIVE_LOAD || op == DP_NATIVE_TEXT ||
+	       op == DP_NATIVE_REST;
+}
+
 /* Memory may change between two loads, so a load is never another's. */
 static u8 put(struct dp_native *n, struct dp_native_value value)
 {
 	u8 i;
 
-	for (i = 0; i < n->nr_values && value.op != DP_NATIVE_LOAD; i++)
+	for (i = 0; i < n->nr_values && !is_read(value.op); i++)
 		if (is_same(&n->values[i], &value))
 			return i;
 	if (n->nr_values == DP_NATIVE_VALUES)
@@ -54,6 +60,22 @@ u8 dp_value_reg(struct dp_native *n, u16 reg)
 {
 	return put(n,
 		   (struct dp_native_value){ .op = DP_NATIVE_REG, .imm = reg });
+}
+
+u8 dp_value_text(struct dp_native *n, u8 addr, u8 words)
+{
+	n->loads = true;
+	return addr == DP_NATIVE_NO_VALUE ?
+		       addr :
+		       put(n, (struct dp_native_value){ .op = DP_NATIVE_TEXT,
+							.size = words,
+							.a = addr });
+}
+
+u8 dp_value_rest(struct dp_native *n, u8 word)
+{
+	return put(n, (struct dp_native_value){ .op = DP_NATIVE_REST,
+						.imm = word });
 }
 
 u8 dp_value_load(struct dp_native *n, u8 addr, u8 size)

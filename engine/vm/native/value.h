@@ -13,6 +13,8 @@
 u8 dp_value_const(struct dp_native *n, u64 imm);
 u8 dp_value_reg(struct dp_native *n, u16 reg);
 u8 dp_value_load(struct dp_native *n, u8 addr, u8 size);
+u8 dp_value_text(struct dp_native *n, u8 addr, u8 words);
+u8 dp_value_rest(struct dp_native *n, u8 word);
 u8 dp_value_one(struct dp_native *n, enum dp_native_op op, u8 a, u64 imm);
 u8 dp_value_two(struct dp_native *n, enum dp_native_op op, u8 a, u8 b);
 

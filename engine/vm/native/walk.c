@@ -102,6 +102,67 @@ static void increment(struct dp_walk *w, u64 variable)
 	w->s->met = true;
 }
 
+/* Does the program end here? */
+static bool ends(const struct dp_walk *w)
+{
+	u32 at = w->s->pc;
+	u64 arg;
+
+	if (w->code[at] == DP_OPCODE_JMP) {
+		dp_op_decode(w->code, at, &arg);
+		at = (u32)arg;
+	}
+	return w->code[at] == DP_OPCODE_EXIT;
+}
+
+/* Return: false: there are too many, or the words are not all of a string. */
+static bool note_texts(const struct dp_walk *w, struct dp_native_record *r,
+		       u32 words)
+{
+	const struct dp_native_value *v;
+	u32 i, k, n = 0, left = 0;
+
+	r->texts = 0;
+	for (i = 0; i<words; i++, left -= left> 0) {
+		if (r->values[i] == DP_NATIVE_NO_VALUE)
+			return false;
+		v = &w->n->values[r->values[i]];
+		k = v->op == DP_NATIVE_TEXT;
+		if (left ? v->op != DP_NATIVE_REST :
+			   v->op == DP_NATIVE_REST ||
+				    (k && n == DP_NATIVE_TEXTS))
+			return false;
+		if (!k)
+			continue;
+		r->texts |= dp_native_text(n++, (u8)i, v->size);
+		left = v->size;
+	}
+	return !left;
+}
+
+/* The last thing that a program does */
+static void keep(struct dp_walk *w, u64 arg)
+{
+	struct dp_native_record *r = &w->s->record;
+	struct dp_native *n = w->n;
+	u32 words = arg >> DP_AGGREGATE_SHIFT & DP_AGGREGATE_COUNT_MASK, i;
+
+	w->end = DP_NATIVE_LEAVE;
+	if (arg & DP_AGGREGATE_LOSES || words > DP_NATIVE_ELEMENTS ||
+	    r->nr_items || w->s->met || n->nr_records == DP_NATIVE_RECORDS ||
+	    !ends(w))
+		return;
+	for (i = 0; i < words; i++)
+		r->values[i] = dp_walk_peek(w, w->s->tos + words - 1 - i);
+	if (!note_texts(w, r, words))
+		return;
+	r->nr_values = (u8)words;
+	r->table = (u8)(1 + (arg & DP_AGGREGATE_TABLE));
+	n->blocks[w->s->block].record = n->nr_records;
+	n->records[n->nr_records++] = *r;
+	w->end = DP_NATIVE_RECORD;
+}
+
 static void other(struct dp_walk *w, u8 op, u64 arg)
 {
 	switch (op) {
@@ -111,6 +172,9 @@ static void other(struct dp_walk *w, u8 op, u64 arg)
 		break;
 	case DP_OPCODE_INC_LV_I:
 		increment(w, arg);
+		break;
+	case DP_OPCODE_AGGREGATE:
+		keep(w, arg);
 		break;
 	case DP_OPCODE_EXIT:
 	case DP_OPCODE_ABORT:

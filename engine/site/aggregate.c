@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * aggregate: tables in which hits keep values (engine/layout/aggregate.h), control's side.
+ *
+ * The engine has a copy of the geometry, and believes nothing else of what is in the arena.
+ */
+#include "engine/layout/aggregate.h"
+#include "engine/layout/arena.h"
+#include "arch/arch.h"
+#include "engine/site/aggregate.h"
+#include "engine/site/internal.h"
+#include "engine/vm/vm.h"
+#include "port.h"
+
+#define LINE 64
+#define TABLE_BYTES \
+	(64ull << 20) /* from here on, CPUs have no rows of their own */
+#define TABLES_BYTES (512ull << 20)
+/* A writer that is that often at a row while it is copied is a hostile one. */
+#define SNAPSHOTS 100
+
+_Static_assert(DP_AGGREGATE_TABLES == DP_VM_AGGREGATES &&
+		       DP_AGGREGATE_WORDS <= DP_AGGREGATE_COUNT_MASK,
+	       "an instruction names each table, and says what it takes");
+
+static u64 lines(u64 bytes)
+{
+	return (bytes + LINE - 1) & ~(u64)(LINE - 1);
+}
+
+static u64 slots_of(const struct dp_aggregate_entry *t)
+{
+	return (u64)t->slot_mask + 1;
+}
+
+static u64 slot_bytes(const struct dp_aggregate_entry *t)
+{
+	return slots_of(t) * t->slot_words * sizeof(u64);
+}
+
+static u64 bytes_of(const struct dp_aggregate_entry *t)
+{
+	return LINE + lines(slot_bytes(t)) + (t->shards + 1) * t->shard_bytes;
+}
+
+static u32 power_above(u32 n)
+{
+	u32 p = 2;
+
+	while (p < n)
+		p *= 2;
+	return p;
+}
+
+static u32 words_of(const struct dp_aggregate_field *f)
+{
+	switch (f->kind) {
+	case DP_FIELD_HIST:
+		return DP_HIST_BUCKETS;
+	case DP_FIELD_LHIST:
+		return dp_lhist_buckets(f->low, f->high, f->step);
+	case DP_FIELD_FIRST:
+	case DP_FIELD_LAST:
+		return 2;
+	case DP_FIELD_SET:
+		return 0;
+	default:
+		return 1;
+	}
+}
+
+static u32 updates_of(const struct dp_aggregate_field *f)
+{
+	return f->kind == DP_FIELD_SET				     ? 0 :
+	       f->kind == DP_FIELD_FIRST || f->kind == DP_FIELD_LAST ? 2 :
+								       1;
+}
+
+static bool is_histogram(const struct dp_aggregate_field *f)
+{
+	return f->kind == DP_FIELD_HIST || f->kind == DP_FIELD_LHIST;
+}
+
+/* A pair is aligned, because an instruction changes both words at once. */
+static void place_fields(struct dp_aggregate_entry *t)
+{
+	u32 i, at;
+
+	t->sole = t->nr_fields == 1 && is_histogram(&t->fields[0]);
+	t->updates = 0;
+	for (i = 0; i < t->nr_fields && !t->sole; i++)
+		t->updates += updates_of(&t->fields[i]);
+	at = 1 + 2 * t->updates * (u32)(sizeof(struct dp_aggregate_log) / 8);
+	for (i = 0; i < t->nr_fields; i++) {
+		struct dp_aggregate_field *f = &t->fields[i];
+
+		f->words = (u16)words_of(f);
+		at += f->words == 2 ? at & 1 : 0;
+		f->at = (u16)at;
+		at += f->words;
+	}
+	t->row_words = at + (at & 1);
+}
+
+static struct dp_aggregate_entry begin(u32 keys, u32 most)
+{
+	return (struct dp_aggregate_entry){
+		.keys = keys,
+		.most = most,
+		.slot_mask = power_above(most + most / 2) - 1,
+		.slot_words = 1 + keys,
+	};
+}
+
+static int append(struct dp_engine *e, const struct dp_aggregate_entry *t,
+		  u32 *table)
+{
+	if (dp_engine_reserve((void **)&e->aggregates, e->nr_aggregates,
+			      &e->cap_aggregates, sizeof(*e->aggregates)))
+		return -ENOMEM;
+	*table = e->nr_aggregates;
+	e->aggregates[e->nr_aggregates++] = *t;
+	return 0;
+}
+
+/* A set has the keys, and the value as one more. */
+static int append_sets(struct dp_engine *e, struct dp_aggregate_entry *t,
+		       u32 most)
+{
+	struct dp_aggregate_entry set = begin(t->keys + 1, most);
+	int err = 0;
+	u32 i;
+
+	for (i = 0; i < t->nr_fields && !err; i++)
+		if (t->fields[i].kind == DP_FIELD_SET)
+			err = append(e, &set, &t->fields[i].set);
+	return err;
+}
+
+static const char *too_much(const struct dp_engine *e,
+			    const struct dp_aggregate_entry *t)
+{
+	u64 row = (u64)t->row_words * sizeof(u64), all = 0;
+	u32 i, sets = 0;
+
+	for (i = 0; i < t->nr_fields; i++)
+		sets += t->fields[i].kind == DP_FIELD_SET;
+	if (e->nr_aggregates + sets >= DP_AGGREGATE_TABLES)
+		return "there are too many aggregations";
+	if (t->updates > DP_ROW_UPDATES)
+		return "a spec keeps eight values at most, and first() and last() are two each";
+	for (i = 0; i < e->nr_aggregates; i++)
+		all += slot_bytes(&e->aggregates[i]) +
+		       slots_of(&e->aggregates[i]) *
+			       e->aggregates[i].row_words * sizeof(u64);
+	all += (1 + sets) * (slot_bytes(t) + slots_of(t) * sizeof(u64)) +
+	       slots_of(t) * row;
+	return all > TABLES_BYTES / 4 ?
+		       "the tables would take more than 128 MB for each CPU: give fewer keys (--map-size), or fewer histograms" :
+		       NULL;
+}
+
+int dp_engine_add_aggregate(struct dp_engine *e,
+			    const struct dp_aggregate_shape *shape, u32 *table,
+			    const char **why)
+{
+	struct dp_aggregate_entry t = begin(shape->keys, shape->most);
+	u32 i;
+
+	*why = "its table would have to be there from the beginning";
+	if (e->arena)
+		return -EBUSY;
+	t.nr_fields = shape->nr;
+	for (i = 0; i < shape->nr; i++)
+		t.fields[i] = shape->fields[i];
+	if (!t.keys) {
+		t.most = 1;
+		t.slot_mask = 1;
+	}
+	place_fields(&t);
+	*why = too_much(e, &t);
+	if (*why)
+		return -ENOSPC;
+	*why = "out of memory";
+	return append_sets(e, &t, shape->most) ?: append(e, &t, table);
+}
+
+const struct dp_aggregate_entry *dp_engine_aggregate(const struct dp_engine *e,
+						     u32 table)
+{
+	return table < e->nr_aggregates ? &e->aggregates[table] : NULL;
+}
+
+/* Very many keys have rows for fewer CPUs; the others share one. */
+static u32 shards_for(const struct dp_aggregate_entry *t, u32 shards)
+{
+	while (shards && shards * t->shard_bytes > TABLE_BYTES)
+		shards /= 2;
+	return shards;
+}
+
+/* Offsets count from the first table, until they are filled in. */
+void dp_aggregates_place(struct dp_engine *e, u32 shards)
+{
+	u64 at = 0;
+	u32 i;
+
+	for (i = 0; i < e->nr_aggregates; i++) {
+		struct dp_aggregate_entry *t = &e->aggregates[i];
+
+		t->shard_bytes =
+			lines(slots_of(t) * t->row_words * sizeof(u64));
+		t->shards = t->row_words ? shards_for(t, shards) : 0;
+		t->account_off = (u32)at;
+		t->slot_off = (u32)(at + LINE);
+		t->row_off = (u32)(at + LINE + lines(slot_bytes(t)));
+		at += bytes_of(t);
+	}
+	e->aggregate_bytes = at;
+}
+
+static void make_quick(const struct dp_engine *e, struct dp_aggregate_entry *t)
+{
+	u64 base = e->arena->control.base + DP_ARENA_OFFSET;
+
+	t->slots = base + t->slot_off;
+	t->rows = base + t->row_off;
+	t->row_bytes = t->row_words * (u32)sizeof(u64);
+	if (!e->rseq_usable || e->rseq.signature != DP_RSEQ_SIGNATURE ||
+	    t->keys > 1)
+		return;
+	if (!t->nr_fields && t->row_words)
+		t->quick = DP_QUICK_COUNT;
+	else if (t->sole && t->fields[0].kind == DP_FIELD_HIST)
+		t->quick = DP_QUICK_HIST;
+	t->sign = t->fields[0].sign;
+	t->bucket_off = t->fields[0].at * (u32)sizeof(u64);
+}
+
+void dp_aggregates_fill(struct dp_engine *e)
+{
+	const struct dp_arena_control *c = &e->arena->control;
+	struct dp_aggregate_entry *to =
+		(void *)((char *)e->arena + c->aggregate_off);
+	u32 i;
+
+	for (i = 0; i < e->nr_aggregates; i++) {
+		to[i] = e->aggregates[i];
+		to[i].account_off += c->aggregated_off;
+		to[i].slot_off += c->aggregated_off;
+		to[i].row_off += c->aggregated_off;
+		make_quick(e, &to[i]);
+	}
+}
+
+void dp_aggregates_words(const struct dp_engine *e,
+			 u8 words[DP_AGGREGATE_TABLES])
+{
+	u32 i;
+
+	for (i = 0; i < DP_AGGREGATE_TABLES; i++)
+		words[i] = i < e->nr_aggregates ?
+				   (u8)(e->aggregates[i].keys +
+					e->aggregates[i].nr_fields) :
+				   0xff;
+}
+
+/* The reader */
+
+static u64 peek(const u64 *word)
+{
+	return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+
+static const u64 *place(const struct dp_engine *e, u64 off)
+{
+	return (const void *)((const char *)e->arena + e->aggregated_off + off);
+}
+
+/* What the last update's log says, whether the fields have it or not */
+static void carry_out(const struct dp_aggregate_entry *t, const u64 *row, u64 n,
+		      u64 *to)
+{
+	const u64 *log = row + 1 + (n & 1) * 2 * t->updates;
+	u32 first = 1 + 4 * t->updates, i;
+	u64 at;
+
+	for (i = 0; i < t->updates; i++) {
+		at = peek(&log[2 * i]);
+		if (at >= first && at < t->row_words)
+			to[at] = peek(&log[2 * i + 1]);
+	}
+}
+
+/* Each hit is one more in one of its buckets. */
+static bool read_sole(const struct dp_aggregate_entry *t, const u64 *row,
+		      u64 *to)
+{
+	const struct dp_aggregate_field *f = &t->fields[0];
+	u32 i;
+
+	to[0] = 0;
+	for (i = 0; i < f->words; i++) {
+		to[f->at + i] = peek(&row[f->at + i]);
+		to[0] += to[f->at + i];
+	}
+	return to[0];
+}
+
+/* A row as it is after one of its hits. Return: false: it has none. */
+static bool snapshot(const struct dp_aggregate_entry *t, const u64 *row,
+		     u64 *to)
+{
+	u32 tries, i;
+	u64 n = peek(row), before;
+
+	for (tries = 0; n && tries < SNAPSHOTS; tries++) {
+		for (i = 1 + 4 * t->updates; i < t->row_words; i++)
+			to[i] = peek(&row[i]);
+		carry_out(t, row, n, to);
+		before = n;
+		n = peek(row);
+		if (n == before)
+			break;
+	}
+	to[0] = n;
+	return n;
+}
+
+static void clear(u64 *words, u32 n)
+{
+	while (n--)
+		words[n] = 0;
+}
+
+static void read_rows(const struct dp_engine *e,
+		      const struct dp_aggregate_entry *t, u64 slot, u64 *sum,
+		      u64 *one)
+{
+	const u64 *row = place(e, t->row_off) + slot * t->row_words;
+	u32 i;
+
+	clear(sum, t->row_words);
+	for (i = 0; t->row_words && i <= t->shards; i++) {
+		if (t->sole ? read_sole(t, row, one) : snapshot(t, row, one))
+			dp_aggregate_merge(t, sum, one);
+		row += t->shard_bytes / sizeof(u64);
+	}
+}
+
+/* Return: false: no key is there. */
+static bool read_key(const struct dp_aggregate_entry *t, const u64 *slot,
+		     u64 key[DP_AGGREGATE_KEYS + 1])
+{
+	u32 i;
+
+	if ((peek(slot) & DP_SLOT_STATE) != DP_SLOT_READY)
+		return false;
+	for (i = 0; i < t->keys; i++)
+		key[i] = peek(&slot[1 + i]);
+	return true;
+}
+
+int dp_engine_read_aggregate(const struct dp_engine *e, u32 table,
+			     void (*take)(void *arg, const u64 *key,
+					  const u64 *row),
+			     void *arg)
+{
+	const struct dp_aggregate_entry *t = dp_engine_aggregate(e, table);
+	u64 key[DP_AGGREGATE_KEYS + 1], i, *row;
+	const u64 *slot;
+
+	if (!t || !e->arena || !e->aggregated_off)
+		return 0;
+	row = dp_port_alloc(2 * (t->row_words + 1) * sizeof(u64));
+	if (!row)
+		return -ENOMEM;
+	slot = place(e, t->slot_off);
+	for (i = 0; i < slots_of(t); i++, slot += t->slot_words) {
+		if (!read_key(t, slot, key))
+			continue;
+		read_rows(e, t, i, row, row + t->row_words + 1);
+		if (row[0] || !t->row_words)
+			take(arg, key, row);
+	}
+	dp_port_free(row);
+	return 0;
+}
+
+void dp_engine_aggregate_lost(const struct dp_engine *e, u32 table,
+			      u64 lost[DP_LOST_NR])
+{
+	const struct dp_aggregate_entry *t = dp_engine_aggregate(e, table);
+	const struct dp_aggregate_account *a;
+	u32 i;
+
+	for (i = 0; i < DP_LOST_NR; i++)
+		lost[i] = 0;
+	if (!t || !e->arena || !e->aggregated_off)
+		return;
+	a = (const void *)place(e, t->account_off);
+	for (i = 0; i < DP_LOST_NR; i++)
+		lost[i] = peek(&a->lost[i]);
+}
