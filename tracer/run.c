@@ -524,7 +524,7 @@ static void left(struct dp_session *s)
 {
 	const struct run *run = s->own;
 
-	dp_facilities_left(run->facilities);
+	dp_facilities_left(run->facilities, s);
 }
 
 static const struct dp_session_kind kind = {
