@@ -39,10 +39,6 @@ static int halt(const struct dp_session *s, const struct dp_stamp *stamp,
 	struct dp_diag words = { .text = "" };
 	int err;
 
-	if (!s->ops->halt)
-		return dp_diag_set(
-			outcome, -EOPNOTSUPP,
-			"the debugger, which cannot be called for a process that probes itself; set a breakpoint of its own");
 	err = s->ops->halt(s->source, stamp->tid, inside, there, &words);
 	return err ? dp_diag_set(outcome, err,
 				 "the debugger, which was not called: %s",
@@ -50,20 +46,32 @@ static int halt(const struct dp_session *s, const struct dp_stamp *stamp,
 		     0;
 }
 
+/* A process that probes itself takes a tool's probes out itself. Stopped, it could not. */
+static int say_late(const struct dp_session *s, struct dp_diag *outcome)
+{
+	return dp_diag_set(
+		outcome, 0,
+		"the debugger: process %d probes itself, and is stopped when the probes of dprobes are out; this thread goes on until then",
+		s->debugged.pid);
+}
+
 int dp_debugger_halt(struct dp_session *s, const struct dp_stamp *stamp,
 		     const char *probe, u32 inside, struct dp_diag *outcome)
 {
-	bool there = false;
+	bool there = false, late = !s->ops->halt;
 	int err;
 
 	if (s->debugged.pid)
 		return dp_diag_set(
 			outcome, -EBUSY,
 			"the debugger, which has been called for another hit");
-	err = halt(s, stamp, inside, &there, outcome);
+	err = late ? 0 : halt(s, stamp, inside, &there, outcome);
 	if (err)
 		return err;
-	s->debugged = (struct dp_debugged){ s->source->pid, stamp->tid, probe };
+	s->debugged =
+		(struct dp_debugged){ s->source->pid, stamp->tid, probe, late };
+	if (late)
+		return say_late(s, outcome);
 	dp_diag_set(outcome, 0, "the debugger: process %d is stopped, %s",
 		    s->debugged.pid,
 		    there ? "this thread in front of the instruction" :
@@ -164,9 +172,17 @@ void dp_debugger_wait(bool (*over)(void))
 	last = -1;
 }
 
-void dp_debugger_call(const struct dp_tracer_options *opt,
-		      const struct dp_debugged *d)
+void dp_debugger_call(const struct dp_session *s)
 {
+	const struct dp_tracer_options *opt = s->opt;
+	const struct dp_debugged *d = &s->debugged;
+	int err = d->late ? s->ops->stop(s->source) : 0;
+
+	if (err) {
+		dp_output_say("process %d is not stopped: %s", d->pid,
+			      strerror(-err));
+		return;
+	}
 	dp_output_say("process %d is stopped at %s, thread %u: gdb -p %d",
 		      d->pid, d->probe, d->tid, d->pid);
 	if (opt->debugger && opt->children)

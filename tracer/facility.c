@@ -168,11 +168,10 @@ static void perform(struct dp_facilities *f, struct dp_session *s,
 	}
 }
 
-void dp_facilities_left(const struct dp_facilities *f,
-			const struct dp_session *s)
+void dp_facilities_left(const struct dp_session *s)
 {
 	if (s->debugged.pid)
-		dp_debugger_call(f->opt, &s->debugged);
+		dp_debugger_call(s);
 }
 
 void dp_facilities_take(struct dp_facilities *f, struct dp_session *s,

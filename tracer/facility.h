@@ -42,8 +42,7 @@ int dp_facilities_open(const struct dp_tracer_options *opt,
 void dp_facilities_take(struct dp_facilities *facilities, struct dp_session *s,
 			const struct dp_record_copy *record, u16 id);
 /** dp_facilities_left() - the probes of @s have been taken out: what has to wait for that, a debugger */
-void dp_facilities_left(const struct dp_facilities *facilities,
-			const struct dp_session *s);
+void dp_facilities_left(const struct dp_session *s);
 /** dp_facilities_close() - wait for commands that still run, until ^C; tell what was not done */
 void dp_facilities_close(struct dp_facilities *facilities);
 
@@ -85,13 +84,12 @@ int dp_core_dump(const struct dp_session *s, const struct dp_stamp *stamp,
 int dp_debugger_halt(struct dp_session *s, const struct dp_stamp *stamp,
 		     const char *probe, u32 inside, struct dp_diag *outcome);
 /**
- * dp_debugger_call() - the process has no probes any more: say how to debug it, and run --debugger
+ * dp_debugger_call() - the process has no probes of ours any more: say how to debug it, and run --debugger
  *
  * Waits for the debugger's end. With -f other processes need the tool meanwhile: there a debugger
  * runs beside it, when those before it have ended.
  */
-void dp_debugger_call(const struct dp_tracer_options *opt,
-		      const struct dp_debugged *d);
+void dp_debugger_call(const struct dp_session *s);
 /** dp_debugger_runs() - does one run beside the tool? Context: also a signal's handler */
 bool dp_debugger_runs(void);
 /** dp_debugger_wait() - wait for debuggers that run beside the tool, or until @over() */

@@ -522,9 +522,7 @@ static void report(struct dp_session *s)
 
 static void left(struct dp_session *s)
 {
-	const struct run *run = s->own;
-
-	dp_facilities_left(run->facilities, s);
+	dp_facilities_left(s);
 }
 
 static const struct dp_session_kind kind = {

@@ -28,11 +28,12 @@ struct dp_session;
 struct dp_records;
 
 /** struct dp_debugged - a process that a debugger takes over; @pid: 0: none does
- *  @tid: the thread that hit; @probe: what it hit */
+ *  @tid: the thread that hit; @probe: what it hit; @late: it is stopped when its probes are out */
 struct dp_debugged {
 	pid_t pid;
 	u32 tid;
 	const char *probe;
+	bool late;
 };
 
 struct dp_printed;

@@ -269,13 +269,26 @@ for at in 'halt: told' 'halt: stopped' 'tree: parts'; do
 	wait "$victim"
 done
 
-# In a process that probes itself nothing is stopped.
+# A process that probes itself is stopped when the tool's probes are out; its own stay.
 LD_PRELOAD=$PWD/build/libdprobes.so.1 start "$VICTIMS/live" work 2
-"$DPROBES" insmod "${MODULES:-build/tests/modules}/probe.so" kind=kprobe -p "$victim" >"$dir/records"
-printf '%s\n' 'name = live' 'modtype = user' 'major = 1' 'offset = victim_function' 'exit 1' >"$dir/own.dp"
-"$DPROBES" run -n 1 "$dir/own.dp" -p "$victim" >"$dir/stdout" 2>"$dir/stderr"
-like "one that probes itself: it is told" "$(cat "$dir/stdout")" 'exit 1: the debugger, which cannot be called for a process that probes itself'
-like "and counted" "$(cat "$dir/stderr")" '^dprobes: exit 1: [0-9]+ records? that the facility could not take$'
-is "and the process is not stopped" "$(stopped "$victim" || echo runs)" runs
-kill -TERM "$victim"
+live=$victim
+before=$("$TOOLS/text-sum" "$live")
+"$DPROBES" insmod "${MODULES:-build/tests/modules}/probe.so" kind=kprobe -p "$live" >"$dir/records"
+own=$("$TOOLS/text-sum" "$live")
+[ "$own" != "$before" ] || not_ok "one that probes itself: it has a probe"
+printf '%s\n' 'name = live' 'modtype = user' 'major = 1' 'offset = victim_function' 'push r,rdi' 'log 1' 'exit 1' >"$dir/own.dp"
+debugged "$dir/own.dp" -p "$live"
+wait "$tool"
+is "one that probes itself: the tool ends" "$?" 0
+like "one that probes itself: the record says when it is stopped" "$(cat "$dir/stdout")" 'exit 1: the debugger: process [0-9]+ probes itself, and is stopped when the probes of dprobes are out; this thread goes on until then$'
+poll 5 stopped "$live" && ok "one that probes itself: it is" || not_ok "one that probes itself: it is"
+is "one that probes itself: only its own probes are in its text" "$("$TOOLS/text-sum" "$live")" "$own"
+gdb -nx -batch -p "$live" -ex 'info threads' "${go_on[@]/continue/detach}" 2>"$dir/gdb.err" >"$dir/gdb"
+is "one that probes itself: gdb can look at it" "$(grep -c '^[* ] .*LWP' "$dir/gdb")" "$(find "/proc/$live/task" -mindepth 1 -maxdepth 1 | wc -l)"
+kill -CONT "$live"
+worked "$live" 1
+is "one that probes itself: it goes on" "$?" 0
+"$DPROBES" stat --duration 0.2 victim_function -p "$live" >"$dir/records" 2>&1
+is "one that probes itself: the next tool has its probes there" "$?" 0
+kill -TERM "$live"
 plan
