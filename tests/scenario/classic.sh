@@ -320,6 +320,7 @@ tell c
 is "what it counts" "$(local_of 0) $(local_of 1)" "100 100"
 is "the address of a symbol" "$(local_of 2)" "$(addr_of sw_inner)"
 is "all of it is seen" "$("$DPROBES" -q -a -P "$victim" --json | sed 's/.*"hits":\([0-9]*\),.*/\1/' | xargs)" "100 100 100"
+build_listed=$("$DPROBES" -q -a -x -P "$victim" | grep build_id)
 order -p "$dir/sym.ppdf" -P "$victim" --replace
 like "replaced by the same" "$status $err" '^0 .*3 of 3 points armed'
 order -r -a -P "$victim"
@@ -328,7 +329,7 @@ like "symbols of another file" "$status $(xargs <<<"$err")" '^0 .*3 of 3 points 
 order -r -a -P "$victim"
 end
 
-# Another build, or other instructions.
+# Another build, or other instructions. [defect 20]
 cp "$dir/switched" "$dir/kept"
 head -c 20 /dev/urandom >"$dir/id"
 printf '\4\0\0\0\24\0\0\0\3\0\0\0GNU\0' | cat - "$dir/id" >"$dir/note"
@@ -357,6 +358,10 @@ like "a damaged file" "$status $err" '^1 .*cut.ppdf is a damaged PPDF file'
 classic -p "$dir/sym.dp" -P "$victim"
 like "a file that is none" "$status $err" '^1 .*sym.dp is no PPDF file; --build-ppdf makes one'
 end
+printf 'name = %s\nbuild_id = %s\nmodtype = user\noffset = sw_fast\nlog 0\n' switched 00 >"$dir/built.dp"
+classic -b "$dir/built.dp" -s "$full" -o /dev/null
+like "a program for another build" "$status $err" '^2 .*built.dp:2:12: .*/switched is another build'
+is "a listing says for which build it is" "$(xargs <<<"$build_listed")" "build_id = $(readelf -n "$full" | awk '/Build ID/ { print $3 }')"
 refuses() { # NAME PATTERN REST: what --build-ppdf says of a program
 	program wrong switched "$3"
 	classic -b "$dir/wrong.dp" -s "$full" -o /dev/null
