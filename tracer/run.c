@@ -353,6 +353,21 @@ static int check_build(struct dp_session *s, const struct file *f, size_t point,
 		p->name);
 }
 
+/* Where the process has functions for programs, they may come and go. */
+static int check_calls(struct dp_session *s, const struct file *f,
+		       struct dp_diag *diag)
+{
+	const struct run *run = s->own;
+
+	if (!f->program->calls || s->ops->functions)
+		return 0;
+	return dp_lang_complain(
+		f->program, f->program->calls_at, -EOPNOTSUPP, run->bad_line,
+		diag,
+		"process %d does not probe itself, so it has no functions for programs: dp_external_register(3); write exit N, which runs a command, or push mem",
+		s->source->pid);
+}
+
 static int check_opcode(struct dp_session *s, const struct file *f,
 			const struct dp_lang_point *pt, size_t point,
 			struct dp_diag *diag)
@@ -427,7 +442,8 @@ int dp_run_bind(struct dp_session *s, size_t point, struct dp_diag *diag)
 	const struct dp_lang_point *pt;
 	struct file *f = dp_run_file(run, spec, &pt);
 	struct dp_binding b;
-	int err = check_build(s, f, point, diag) ?:
+	int err = check_build(s, f, point, diag)  ?:
+			  check_calls(s, f, diag) ?:
 			  check_opcode(s, f, pt, point, diag);
 
 	if (!err && number_in(s, f, point) == DP_NO_PROGRAM)

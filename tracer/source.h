@@ -133,6 +133,7 @@ static inline double dp_source_now(void)
 /**
  * struct dp_source_ops - a way to probe
  * @libraries, @tree: NULL where the source cannot do that
+ * @functions: programs can call functions that the process has registered for them
  *
  * open() - take hold of @opt->pid, or launch @opt->argv; nothing is touched yet
  *   @timed: programs or records will need the clock
@@ -184,6 +185,7 @@ static inline double dp_source_now(void)
  */
 struct dp_source_ops {
 	const char *name;
+	bool functions;
 	const struct dp_source_libraries *libraries;
 	const struct dp_source_tree *tree;
 	int (*open)(const struct dp_tracer_options *opt, bool timed,

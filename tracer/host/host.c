@@ -466,6 +466,7 @@ int dp_host_detach(pid_t pid, struct dp_diag *diag)
 
 const struct dp_source_ops dp_host_source = {
 	.name = "the engine of a process that probes itself",
+	.functions = true,
 	.open = open_host,
 	.ended = ended,
 	.outdated = outdated,
