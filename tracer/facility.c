@@ -168,7 +168,7 @@ static void perform(struct dp_facilities *f, struct dp_session *s,
 	}
 }
 
-void dp_facilities_left(const struct dp_session *s)
+void dp_facilities_left(struct dp_session *s)
 {
 	if (s->debugged.pid)
 		dp_debugger_call(s);

@@ -42,7 +42,7 @@ int dp_facilities_open(const struct dp_tracer_options *opt,
 void dp_facilities_take(struct dp_facilities *facilities, struct dp_session *s,
 			const struct dp_record_copy *record, u16 id);
 /** dp_facilities_left() - the probes of @s have been taken out: what has to wait for that, a debugger */
-void dp_facilities_left(const struct dp_session *s);
+void dp_facilities_left(struct dp_session *s);
 /** dp_facilities_close() - wait for commands that still run, until ^C; tell what was not done */
 void dp_facilities_close(struct dp_facilities *facilities);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* hold: see hold.h. */
+#include "tracer/facility.h"
 #include "tracer/held.h"
 #include "tracer/order.h"
 #include "tracer/output.h"
@@ -378,6 +379,7 @@ static const struct dp_session_kind kind = {
 	.order = order,
 	.record = record,
 	.report = report,
+	.left = dp_facilities_left,
 };
 
 /* Watchpoints are armed with the process's first program, by events that are not exchanged. */

@@ -566,11 +566,6 @@ static void report(struct dp_session *s)
 	variables(s, DP_NO_PROGRAM, "global", "gv", all.globals);
 }
 
-static void left(struct dp_session *s)
-{
-	dp_facilities_left(s);
-}
-
 static const struct dp_session_kind kind = {
 	.programs = true,
 	.wants = dp_run_wants,
@@ -578,7 +573,7 @@ static const struct dp_session_kind kind = {
 	.bind = dp_run_bind,
 	.record = dp_run_record,
 	.report = report,
-	.left = left,
+	.left = dp_facilities_left,
 };
 
 int dp_run_session(struct run *run, const struct dp_session_kind *as,
