@@ -24,9 +24,9 @@ classic() { # ARGS...: sets $status and $err
 # A thread that could be asked is not there at any time: the tool says so, and is asked again.
 agrees() { classic "$@"; ! [[ $err == *"does not answer"* || $err == *"try again"* ]]; }
 order() { poll 10 agrees "$@"; }
-field() { "$DPROBES" -q -a -P "$victim" --json | sed -n "s/.*\"$1\":\(\[[^]]*\]\|[0-9]*\).*/\1/p"; }
+field() { order -q -a -P "$victim" --json; sed -n "s/.*\"$1\":\(\[[^]]*\]\|[0-9]*\).*/\1/p" "$dir/stdout"; }
 holder() { field hold | head -n 1; }
-variable() { "$DPROBES" -g -a -p "$victim" --json | sed -n 's/.*"index":0,"value":\([0-9]*\)}/\1/p'; }
+variable() { order -g -a -p "$victim" --json; sed -n 's/.*"index":0,"value":\([0-9]*\)}/\1/p' "$dir/stdout"; }
 armed() { "$DPROBES" list -p "$victim" 2>/dev/null | awk '{ print $2, $3 }' | sort | xargs; }
 ended() { ! grep -qs '^State:.[^ZX]' "/proc/$1/status"; }
 # counts COMMAND: what it prints grows
@@ -86,7 +86,7 @@ for arm in interior quiesce trap; do
 	hold=$(holder)
 	passed() { [ "$(field run)" = 150 ]; }
 	poll 10 passed
-	is "$arm: no hit beyond its last runs it" "$(field run) $(variable)" "150 150"
+	is "$arm: no hit beyond its last runs it" "$(field run) $(variable) $(field flags)" '150 150 ["compiled","disabled"]'
 	classic -i "$dir/counts.dp" -P "$victim"
 	like "$arm: another program" "$status $err" "^1 .*--merge adds to it, --replace puts"
 	for how in -m -c; do
