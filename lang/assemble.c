@@ -17,6 +17,10 @@ int dp_lang_emit(struct dp_lang_reader *r, struct dp_source_place at,
 				   DP_CODE_MAX);
 	p->traces |= op->code == DP_OPCODE_LOG_ST;
 	p->heaps |= op->code == DP_OPCODE_MALLOC;
+	if (op->code == DP_OPCODE_CALL_KMOD && !p->calls) {
+		p->calls = true;
+		p->calls_at = at;
+	}
 	p->code[p->code_len++] = op->code;
 	for (i = 0; i < size; i++)
 		p->code[p->code_len++] = value >> (8 * i);

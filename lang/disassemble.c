@@ -157,6 +157,18 @@ static void print_filter(const struct listing *l)
 		fprintf(l->out, "cgroup = \"%s\"\n", f->cgroup);
 }
 
+static void print_build(const struct dp_lang_program *p, FILE *out)
+{
+	u32 i;
+
+	if (!p->build_len)
+		return;
+	fputs("build_id = ", out);
+	for (i = 0; i < p->build_len; i++)
+		fprintf(out, "%02x", p->build[i]);
+	putc('\n', out);
+}
+
 static void print_header(const struct listing *l)
 {
 	const struct dp_lang_program *p = l->p;
@@ -185,6 +197,7 @@ static void print_header(const struct listing *l)
 		fprintf(l->out, "gvars = %u\n", p->gvars);
 	if (p->stack != DP_STACK_DEFAULT)
 		fprintf(l->out, "stack = %u\n", p->stack);
+	print_build(p, l->out);
 	print_allow(l);
 	print_filter(l);
 }

@@ -15,6 +15,7 @@ enum value_kind {
 	VALUE_YESNO,
 	VALUE_ALLOW,
 	VALUE_TEXT,
+	VALUE_BUILD,
 	VALUE_PID,
 	VALUE_HEAP,
 	VALUE_OFFSET,
@@ -54,6 +55,7 @@ static const struct keyword header_keys[] = {
 	{ "comm", VALUE_TEXT, HEADER(filter.comm), 0, 0 },
 	{ "uid", VALUE_TEXT, HEADER(filter.user), 0, 0 },
 	{ "cgroup", VALUE_TEXT, HEADER(filter.cgroup), 0, 0 },
+	{ "build_id", VALUE_BUILD, 0, 0, 0, 0 },
 	{ NULL, 0, 0, 0, 0, 0 },
 };
 
@@ -251,6 +253,37 @@ static int store_text(struct dp_lang_reader *r, const struct keyword *k,
 	text = strndup(r->tok.s, r->tok.len);
 	memcpy((char *)to + k->offset, &text, sizeof(text));
 	return text ? dp_lex_next(r) : dp_lang_nomem(r->diag);
+}
+
+static int hex_digit(char c)
+{
+	return isdigit((u8)c)  ? c - '0' :
+	       isxdigit((u8)c) ? tolower((u8)c) - 'a' + 10 :
+				 -1;
+}
+
+static int store_build(struct dp_lang_reader *r)
+{
+	struct dp_lang_program *p = r->program;
+	const struct dp_token *t = &r->tok;
+	u32 i, n = t->kind == DP_TOKEN_NAME ? t->len : 0;
+	int high, low;
+
+	p->build_at = t->at;
+	for (i = 0; i + 1 < n && i / 2 < DP_LANG_ID; i += 2) {
+		high = hex_digit(t->s[i]);
+		low = hex_digit(t->s[i + 1]);
+		if (high < 0 || low < 0)
+			break;
+		p->build[i / 2] = (u8)(high << 4 | low);
+	}
+	p->build_len = i / 2;
+	if (!n || i != n)
+		return dp_lang_bad(
+			r, t->at,
+			"build_id is what readelf -n says of the module: an even number of hexadecimal digits, %u at most",
+			2 * DP_LANG_ID);
+	return dp_lex_next(r);
 }
 
 static int store_pid(struct dp_lang_reader *r)
@@ -510,6 +543,8 @@ static int store(struct dp_lang_reader *r, const struct keyword *k, void *to)
 		return store_allow(r);
 	case VALUE_TEXT:
 		return store_text(r, k, to);
+	case VALUE_BUILD:
+		return store_build(r);
 	case VALUE_PID:
 		return store_pid(r);
 	case VALUE_HEAP:
@@ -532,7 +567,8 @@ static int store(struct dp_lang_reader *r, const struct keyword *k, void *to)
 static int read_value(struct dp_lang_reader *r, const struct keyword *k,
 		      void *to)
 {
-	bool text = k->kind == VALUE_NAME || k->kind == VALUE_TEXT;
+	bool text = k->kind == VALUE_NAME || k->kind == VALUE_TEXT ||
+		    k->kind == VALUE_BUILD;
 	int err = text ? dp_lex_name(r) : dp_lex_next(r);
 
 	if (!err)

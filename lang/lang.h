@@ -130,8 +130,9 @@ struct dp_lang_filter {
  * @allow: enum dp_vm_allow; @allow_at: its value in the text
  * @autostacktrace: each exception leaves a stack trace
  * @traces, @heaps: some instruction makes stack traces, or uses the heap
+ * @calls: some instruction calls a function of the process, the first one at @calls_at
  * @symbols: @nr_symbols literals to be filled in; @values: @nr_values calls to be led to code
- * @build: the build-id, of @build_len bytes, of the module for which points are placed; 0: of any
+ * @build: the build-id, of @build_len bytes, of the module that is meant; 0: any; @build_at: where it stands in the text
  * @stack: elements of the RPN stack, DP_STACK_DEFAULT or DP_STACK_SMALL
  */
 struct dp_lang_program {
@@ -145,10 +146,12 @@ struct dp_lang_program {
 	u32 jmpmax, logmax, vars, gvars, stack;
 	u32 ex_logmax, heapmax, allow;
 	struct dp_source_place allow_at;
-	bool autostacktrace, traces, heaps;
+	bool autostacktrace, traces, heaps, calls;
+	struct dp_source_place calls_at;
 	u8 word;
 	u8 build[DP_LANG_ID];
 	u32 build_len;
+	struct dp_source_place build_at;
 	struct dp_lang_filter filter;
 	struct dp_lang_symbol *symbols;
 	size_t nr_symbols;

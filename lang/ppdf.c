@@ -25,7 +25,7 @@
 #define CRC_POLYNOMIAL 0xedb88320u
 
 /* Of @marks of a head, and of @marks of a point */
-enum { AUTOSTACKTRACE = 1, TRACES = 2, HEAPS = 4, MARKS = 7 };
+enum { AUTOSTACKTRACE = 1, TRACES = 2, HEAPS = 4, CALLS = 8, MARKS = 15 };
 enum { LOGONFAULT = 1, RETPROBE = 2, POINT_MARKS = 3 };
 
 struct head {
@@ -112,7 +112,7 @@ static struct head head_of(const struct dp_lang_program *p, struct strings *s)
 		.program_id = p->id,
 		.marks = (u16)((p->autostacktrace ? AUTOSTACKTRACE : 0) |
 			       (p->traces ? TRACES : 0) |
-			       (p->heaps ? HEAPS : 0)),
+			       (p->heaps ? HEAPS : 0) | (p->calls ? CALLS : 0)),
 		.jmpmax = p->jmpmax,
 		.logmax = p->logmax,
 		.vars = p->vars,
@@ -306,6 +306,7 @@ static bool take_head(struct reading *r)
 	p->autostacktrace = h->marks & AUTOSTACKTRACE;
 	p->traces = h->marks & TRACES;
 	p->heaps = h->marks & HEAPS;
+	p->calls = h->marks & CALLS;
 	p->jmpmax = h->jmpmax;
 	p->logmax = h->logmax;
 	p->vars = h->vars;
@@ -418,6 +419,8 @@ static int make_text(struct dp_lang_program *p)
 			.span = n > 1 ? (u32)n - 1 : 0,
 		};
 		pt->opcode_at = pt->at;
+		if (!i)
+			p->calls_at = p->build_at = pt->at;
 	}
 	if (fclose(f)) {
 		free(text);

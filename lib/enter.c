@@ -13,15 +13,39 @@
 #include "port_raw.h"
 #include "engine/site/engine.h"
 #include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* Threads have the lock in the order in which they have come. A mutex would go to a thread that calls
+ * all the time again and again, before one that waits has woken up. */
+static struct {
+	u32 next, serves;
+} lock;
 static __thread int saved_errno, saved_cancel;
 static __thread u64 saved_mask;
+
+static void take_lock(void)
+{
+	u32 mine = __atomic_fetch_add(&lock.next, 1, __ATOMIC_SEQ_CST), now;
+
+	while ((now = __atomic_load_n(&lock.serves, __ATOMIC_SEQ_CST)) != mine)
+		dp_raw(SYS_futex, (long)&lock.serves, FUTEX_WAIT_PRIVATE, now,
+		       0, 0);
+}
+
+static void drop_lock(void)
+{
+	u32 next = __atomic_add_fetch(&lock.serves, 1, __ATOMIC_SEQ_CST);
+
+	if (__atomic_load_n(&lock.next, __ATOMIC_SEQ_CST) != next)
+		dp_raw(SYS_futex, (long)&lock.serves, FUTEX_WAKE_PRIVATE,
+		       INT_MAX, 0, 0);
+}
 
 /* In a fork child, which has only this thread: restore the return addresses of its
  * tracked calls, and the original code. */
@@ -80,7 +104,7 @@ int dp_self_begin_bare(void)
 	saved_errno = errno;
 	dp_diag_clear(dp_last());
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &saved_cancel);
-	pthread_mutex_lock(&lock);
+	take_lock();
 	if (dp_self.owner != getpid())
 		begin_anew();
 	return 0;
@@ -170,7 +194,7 @@ void dp_self_end(void)
 {
 	if (dp_self.text.mem > 0)
 		dp_text_close(&dp_self.text);
-	pthread_mutex_unlock(&lock);
+	drop_lock();
 	errno = saved_errno;
 	/* pthread_setcancelstate() may end the thread at once, outside the library. */
 	pthread_cleanup_push(leave, NULL);
@@ -181,29 +205,22 @@ void dp_self_end(void)
 
 bool dp_self_busy(void)
 {
-	if (pthread_mutex_trylock(&lock))
-		return true;
-	pthread_mutex_unlock(&lock);
-	return false;
+	return __atomic_load_n(&lock.next, __ATOMIC_SEQ_CST) !=
+	       __atomic_load_n(&lock.serves, __ATOMIC_SEQ_CST);
 }
 
 static void lock_before_fork(void)
 {
 	dp_self_enter(&saved_mask);
-	pthread_mutex_lock(&lock);
+	take_lock();
 	dp_self_say(false);
-}
-
-static void drop_lock(void)
-{
-	pthread_mutex_unlock(&lock);
-	dp_self_leave(saved_mask);
 }
 
 static void unlock_after_fork(void)
 {
 	dp_self_say(true);
 	drop_lock();
+	dp_self_leave(saved_mask);
 }
 
 static void unlock_in_child(void)
@@ -211,7 +228,9 @@ static void unlock_in_child(void)
 	dp_report_in_child();
 	dp_notes_in_child();
 	leave_parent();
-	drop_lock();
+	/* The threads that waited are not there. */
+	lock.next = lock.serves;
+	dp_self_leave(saved_mask);
 }
 
 static void __attribute__((constructor)) watch_forks(void)

@@ -29,4 +29,7 @@ struct dp_process;
 int dp_process_halt(struct dp_process *proc, u32 tid, u32 inside, bool *there,
 		    struct dp_diag *diag);
 
+/** dp_process_stop() - stop a process by SIGSTOP, wherever its threads are. Return: 0; -ESRCH; -EPERM */
+int dp_process_stop(const struct dp_process *proc);
+
 #endif

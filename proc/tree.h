@@ -77,6 +77,16 @@ void dp_tree_let_go(struct dp_tree *tree, const struct dp_tree_event *event);
 int dp_process_fork(struct dp_tree *tree, const struct dp_tree_event *event,
 		    struct dp_process **child, struct dp_diag *diag);
 
+/**
+ * dp_tree_part() - follow a process no longer: none of its threads is traced
+ *
+ * One that is stopped stays so, and another tracer may come. If it is a child of the tool's, its end
+ * is still an event, without @proc.
+ * Return: 0; as dp_process_attach(), and it is still followed.
+ */
+int dp_tree_part(struct dp_tree *tree, struct dp_process *proc,
+		 struct dp_diag *diag);
+
 /** dp_tree_begin() - let a waiting process go on, and the thread that waits because of
  *  the event */
 void dp_tree_begin(struct dp_process *proc, const struct dp_tree_event *event);

@@ -46,6 +46,7 @@ struct dp_source_libraries {
  * fork() - the source of a fork child, with its parent's probes armed; the child waits
  *   for dp_tree_begin()
  * renew() - the source of a process that has executed, as open() leaves a launched one
+ * part() - follow the process no longer: dp_tree_part()
  */
 struct dp_source_tree {
 	int (*fork)(struct dp_source *parent, struct dp_tree *tree,
@@ -53,6 +54,8 @@ struct dp_source_tree {
 		    struct dp_diag *diag);
 	int (*renew)(struct dp_tree *tree, const struct dp_tree_event *event,
 		     struct dp_source **source, struct dp_diag *diag);
+	int (*part)(struct dp_source *source, struct dp_tree *tree,
+		    struct dp_diag *diag);
 };
 
 #endif

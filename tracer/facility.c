@@ -21,7 +21,6 @@ struct dp_facilities {
 	struct dp_log *log;
 	struct dp_raw *raw;
 	u64 cores; /* that have been asked for */
-	struct dp_debugged debugged;
 	u64 absent[DP_FACILITIES]; /* records whose facility is not there */
 	u64 lost[DP_FACILITIES]; /* or has not taken them */
 	u64 unlogged; /* records that the log has not taken */
@@ -134,23 +133,17 @@ static void command(struct dp_facilities *f, const struct dp_stamp *stamp,
 		dp_diag_set(outcome, 0, "handed over to its command");
 }
 
-static int debugger(struct dp_facilities *f, const struct dp_session *s,
-		    const struct dp_stamp *stamp, const char *probe, u32 inside,
-		    struct dp_diag *outcome)
+static int debugger(struct dp_session *s, const struct dp_stamp *stamp,
+		    const char *probe, u32 inside, struct dp_diag *outcome)
 {
-	int err;
-
 	if (getauxval(AT_SECURE))
 		return dp_diag_set(
 			outcome, -EPERM,
 			"the debugger, which is not called: this dprobes has more rights than its user");
-	err = dp_debugger_halt(s, stamp, probe, inside, &f->debugged, outcome);
-	if (!err)
-		s->printed->halted = true;
-	return err;
+	return dp_debugger_halt(s, stamp, probe, inside, outcome);
 }
 
-static void perform(struct dp_facilities *f, const struct dp_session *s,
+static void perform(struct dp_facilities *f, struct dp_session *s,
 		    const struct dp_stamp *stamp, const char *probe,
 		    const struct dp_record_copy *record,
 		    struct dp_diag *outcome)
@@ -163,8 +156,8 @@ static void perform(struct dp_facilities *f, const struct dp_session *s,
 		f->lost[n] += !!dp_core_dump(s, stamp, record->head.tid,
 					     ++f->cores, outcome);
 	} else if (n == DP_FACILITY_DEBUGGER) {
-		f->lost[n] += !!debugger(f, s, stamp, probe, record->head.tid,
-					 outcome);
+		f->lost[n] +=
+			!!debugger(s, stamp, probe, record->head.tid, outcome);
 	} else {
 		f->absent[n]++;
 		dp_diag_set(
@@ -175,13 +168,13 @@ static void perform(struct dp_facilities *f, const struct dp_session *s,
 	}
 }
 
-void dp_facilities_left(const struct dp_facilities *f)
+void dp_facilities_left(struct dp_session *s)
 {
-	if (f->debugged.pid)
-		dp_debugger_call(f->opt, &f->debugged);
+	if (s->debugged.pid)
+		dp_debugger_call(s);
 }
 
-void dp_facilities_take(struct dp_facilities *f, const struct dp_session *s,
+void dp_facilities_take(struct dp_facilities *f, struct dp_session *s,
 			const struct dp_record_copy *record, u16 id)
 {
 	const struct dp_point *p = dp_record_point(s, record->head.probe);
@@ -219,6 +212,7 @@ void dp_facilities_close(struct dp_facilities *f)
 
 	if (!f)
 		return;
+	dp_debugger_wait(dp_watch_interrupted);
 	dp_commands_end(f->commands, failed);
 	for (i = 0; i < DP_FACILITIES; i++) {
 		tell(i, f->absent[i], "for a facility that is not there");

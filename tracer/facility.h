@@ -39,11 +39,10 @@ int dp_facilities_open(const struct dp_tracer_options *opt,
  *
  * Written to the log, or printed, with what became of its facility.
  */
-void dp_facilities_take(struct dp_facilities *facilities,
-			const struct dp_session *s,
+void dp_facilities_take(struct dp_facilities *facilities, struct dp_session *s,
 			const struct dp_record_copy *record, u16 id);
-/** dp_facilities_left() - the probes have been taken out: what has to wait for that, a debugger */
-void dp_facilities_left(const struct dp_facilities *facilities);
+/** dp_facilities_left() - the probes of @s have been taken out: what has to wait for that, a debugger */
+void dp_facilities_left(struct dp_session *s);
 /** dp_facilities_close() - wait for commands that still run, until ^C; tell what was not done */
 void dp_facilities_close(struct dp_facilities *facilities);
 
@@ -75,28 +74,26 @@ int dp_core_dump(const struct dp_session *s, const struct dp_stamp *stamp,
 
 /* debugger.c: a debugger takes a process over. */
 
-/** struct dp_debugged - the process that a debugger takes over; @pid: 0: none does
- *  @tid: the thread that hit; @probe: what it hit */
-struct dp_debugged {
-	pid_t pid;
-	u32 tid;
-	char probe[256];
-};
-
 /**
  * dp_debugger_halt() - stop the session's process for the debugger
+ * @probe: its name, the session's
  * @inside: the thread that asked for it, as the process knows it
- * @d: filled in
  * @outcome: what became of it, in words
- * Return: 0 or a negative errno
+ * Return: 0, and @s->debugged is filled in; or a negative errno
  */
-int dp_debugger_halt(const struct dp_session *s, const struct dp_stamp *stamp,
-		     const char *probe, u32 inside, struct dp_debugged *d,
-		     struct dp_diag *outcome);
-/** dp_debugger_call() - the process has no probes any more: say how to debug it, or run --debugger
- *  and wait for its end */
-void dp_debugger_call(const struct dp_tracer_options *opt,
-		      const struct dp_debugged *d);
+int dp_debugger_halt(struct dp_session *s, const struct dp_stamp *stamp,
+		     const char *probe, u32 inside, struct dp_diag *outcome);
+/**
+ * dp_debugger_call() - the process has no probes of ours any more: say how to debug it, and run --debugger
+ *
+ * Waits for the debugger's end. With -f other processes need the tool meanwhile: there a debugger
+ * runs beside it, when those before it have ended.
+ */
+void dp_debugger_call(const struct dp_session *s);
+/** dp_debugger_runs() - does one run beside the tool? Context: also a signal's handler */
+bool dp_debugger_runs(void);
+/** dp_debugger_wait() - wait for debuggers that run beside the tool, or until @over() */
+void dp_debugger_wait(bool (*over)(void));
 
 /* log.c: DProbes' log. */
 

@@ -32,7 +32,7 @@
  * @main: the target itself; @status: of wait(2), once it has ended
  * @sums: over closed sessions
  * @loader_event: until then a loader event may be about to come
- * @processes: images with probes; @bare: images without
+ * @processes: images with probes; @bare: images without; @parted: left to debuggers
  */
 struct dp_process_tree {
 	struct dp_session *first;
@@ -44,7 +44,7 @@ struct dp_process_tree {
 	int status;
 	double loader_event;
 	struct dp_sums sums;
-	u64 processes, bare;
+	u64 processes, bare, parted;
 	enum dp_ending ending;
 	int err;
 };
@@ -93,6 +93,20 @@ static void empty(const struct dp_process_tree *h, struct dp_session *s)
 	give_back(h, s);
 }
 
+/* The process is the debugger's; its end is still to be known if it is the command. */
+static void part(struct dp_process_tree *h, struct dp_session *s)
+{
+	struct dp_diag diag = { .text = "" };
+
+	if (s->ops->tree->part(s->source, h->tree, &diag)) {
+		dp_output_say("process %d stays traced: %s", s->source->pid,
+			      diag.text);
+		return;
+	}
+	h->parted++;
+	s->kind->left(s);
+}
+
 static void close_session(struct dp_process_tree *h, struct dp_session *s,
 			  enum dp_ending ending)
 {
@@ -126,6 +140,8 @@ static void close_session(struct dp_process_tree *h, struct dp_session *s,
 	while (h->v[i] != s)
 		i++;
 	memmove(&h->v[i], &h->v[i + 1], (--h->n - i) * sizeof(*h->v));
+	if (ending == DP_ENDING_DEBUGGER)
+		part(h, s);
 	empty(h, s);
 }
 
@@ -176,6 +192,7 @@ static struct dp_session *another(struct dp_process_tree *h,
 	s->tables = NULL;
 	s->written = 0;
 	s->users = 0;
+	s->debugged.pid = 0;
 	return s;
 }
 
@@ -382,6 +399,21 @@ static bool tend(struct dp_process_tree *h, struct dp_session *s, double *most,
 	return false;
 }
 
+/* A record has stopped a process: it goes, with its threads where they are. Children that it has
+ * made stay. */
+static void hand_to_debuggers(struct dp_process_tree *h)
+{
+	size_t i = 0;
+
+	while (i < h->n)
+		if (h->v[i]->debugged.pid) {
+			dp_follow_births(h->v[i]);
+			close_session(h, h->v[i], DP_ENDING_DEBUGGER);
+		} else {
+			i++;
+		}
+}
+
 /* Return: longest wait, in ms. */
 static int tend_all(struct dp_process_tree *h, double end)
 {
@@ -391,6 +423,7 @@ static int tend_all(struct dp_process_tree *h, double end)
 	while (i < h->n)
 		if (tend(h, h->v[i], &most, &came))
 			i++;
+	hand_to_debuggers(h);
 	dp_order_look(h->v, h->n, dp_follow_births);
 	if (dp_tree_trapped(h->tree))
 		h->loader_event = t + LOADER_EVENT_SECONDS;
@@ -472,7 +505,9 @@ static void tell_ending(const struct dp_process_tree *h)
 	if (h->ending != DP_ENDING_EXIT)
 		dp_output_print(stderr, "%s", dp_ending_words[h->ending]);
 	else if (!h->main_ended)
-		fputs("all have ended", stderr);
+		dp_output_print(stderr, "%s",
+				h->parted ? "all others have ended" :
+					    "all have ended");
 	else
 		tell_end(h);
 }

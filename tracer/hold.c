@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* hold: see hold.h. */
+#include "tracer/facility.h"
 #include "tracer/held.h"
 #include "tracer/order.h"
 #include "tracer/output.h"
@@ -76,21 +77,6 @@ static void mismatch(struct dp_session *s, size_t spec, struct dp_point *p,
 	refuse(hold_of(s), spec, DP_HELD_MISMATCH, p->reason);
 }
 
-static bool same_build(const struct dp_session *s,
-		       const struct dp_lang_program *program,
-		       const struct dp_point *p)
-{
-	const struct dp_modules *mods = modules_of(s);
-	const struct dp_module *m = dp_module_at(mods, p->addr);
-	u8 id[DP_SYMFILE_ID];
-	size_t n;
-
-	if (!program->build_len || !m)
-		return true;
-	n = dp_module_id(mods, m, id);
-	return n == program->build_len && !memcmp(id, program->build, n);
-}
-
 /* Are the bytes at a point those that its file expects? */
 static void compare(struct dp_session *s, size_t spec, struct dp_point *p)
 {
@@ -102,7 +88,7 @@ static void compare(struct dp_session *s, size_t spec, struct dp_point *p)
 
 	if (p->refused)
 		return;
-	if (!same_build(s, f->program, p)) {
+	if (!dp_run_same_build(modules_of(s), f->program, p)) {
 		mismatch(s, spec, p, "this is another build (by its build-id)");
 	} else if (pt->opcode >= 0 && (n < 1 || code[0] != pt->opcode)) {
 		snprintf(words, sizeof(words),
@@ -393,6 +379,7 @@ static const struct dp_session_kind kind = {
 	.order = order,
 	.record = record,
 	.report = report,
+	.left = dp_facilities_left,
 };
 
 /* Watchpoints are armed with the process's first program, by events that are not exchanged. */

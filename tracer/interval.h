@@ -13,11 +13,10 @@ struct dp_session;
  * @slow: that probes are slow
  * @dull: rows that were left out because their probes had no hit
  * @since, @next: when the last interval ended, and when this one does, by dp_source_now()
- * @halted: a process has been stopped for a debugger, so that the run ends
  * @groups: what processes that have ended had counted, by program; @come: the same of this interval
  */
 struct dp_printed {
-	bool titled, interval_titled, slow, halted;
+	bool titled, interval_titled, slow;
 	u64 records, dull;
 	double since, next;
 	struct dp_groups groups, come;

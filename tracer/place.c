@@ -139,13 +139,27 @@ static int place_literal(const struct placing *pl, struct dp_lang_symbol *v)
 	return err ? unknown(pl, v->at, err, v->name) : 0;
 }
 
+/* A program may say for which build it has been written. */
+static int place_build(const struct placing *pl)
+{
+	struct dp_lang_program *p = pl->p;
+	u8 id[DP_LANG_ID];
+	u32 n = (u32)dp_symfile_id(pl->file, id);
+
+	if (p->build_len && (p->build_len != n || memcmp(p->build, id, n)))
+		return complain(pl, p->build_at, -EINVAL, pl->path,
+				"is another build");
+	memcpy(p->build, id, n);
+	p->build_len = n;
+	return 0;
+}
+
 static int place_all(const struct placing *pl)
 {
 	struct dp_lang_program *p = pl->p;
 	size_t i;
-	int err = 0;
+	int err = place_build(pl);
 
-	p->build_len = (u32)dp_symfile_id(pl->file, p->build);
 	for (i = 0; i < p->nr_points && !err; i++)
 		err = place_point(pl, &p->points[i]);
 	for (i = 0; i < p->nr_symbols && !err; i++)

@@ -108,12 +108,17 @@ static const char *name_of(const struct row *r)
 	return r->p ? r->p->name : r->place;
 }
 
+/* Counts of a process that runs are of different moments. Where a limit is, one count alone says it. */
 static u64 executed(const struct row *r)
 {
 	const u64 *tally = r->count.tally;
 	u64 not = tally[DP_TALLY_PASSED] + tally[DP_TALLY_DISABLED] +
 		  r->count.missed;
 
+	if (r->count.count < 0)
+		return 0;
+	if (r->pt->maxhits < DP_MAXHITS_DEFAULT)
+		return (u64)r->count.count;
 	return r->count.hits > not ? r->count.hits - not : 0;
 }
 

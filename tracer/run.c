@@ -6,6 +6,7 @@
 #include "tracer/run.h"
 #include "tracer/session.h"
 #include "lang/lang.h"
+#include "sym/file.h"
 #include "sym/list.h"
 #include "sym/sym.h"
 #include "tracer/output.h"
@@ -326,6 +327,49 @@ static int take_program(struct dp_session *s, struct file *f, size_t point,
 		     0;
 }
 
+bool dp_run_same_build(const struct dp_modules *mods,
+		       const struct dp_lang_program *program,
+		       const struct dp_point *p)
+{
+	const struct dp_module *m = dp_module_at(mods, p->addr);
+	u8 id[DP_SYMFILE_ID];
+	size_t n;
+
+	if (!program->build_len || !m)
+		return true;
+	n = dp_module_id(mods, m, id);
+	return n == program->build_len && !memcmp(id, program->build, n);
+}
+
+static int check_build(struct dp_session *s, const struct file *f, size_t point,
+		       struct dp_diag *diag)
+{
+	const struct dp_point *p = &s->points.v[point];
+	const struct run *run = s->own;
+
+	if (p->gone || dp_run_same_build(s->source->mods, f->program, p))
+		return 0;
+	return dp_lang_complain(
+		f->program, f->program->build_at, -EINVAL, run->bad_line, diag,
+		"%s is of another build than the file was written for",
+		p->name);
+}
+
+/* Where the process has functions for programs, they may come and go. */
+static int check_calls(struct dp_session *s, const struct file *f,
+		       struct dp_diag *diag)
+{
+	const struct run *run = s->own;
+
+	if (!f->program->calls || s->ops->functions)
+		return 0;
+	return dp_lang_complain(
+		f->program, f->program->calls_at, -EOPNOTSUPP, run->bad_line,
+		diag,
+		"process %d does not probe itself, so it has no functions for programs: dp_external_register(3); write exit N, which runs a command, or push mem",
+		s->source->pid);
+}
+
 static int check_opcode(struct dp_session *s, const struct file *f,
 			const struct dp_lang_point *pt, size_t point,
 			struct dp_diag *diag)
@@ -400,7 +444,9 @@ int dp_run_bind(struct dp_session *s, size_t point, struct dp_diag *diag)
 	const struct dp_lang_point *pt;
 	struct file *f = dp_run_file(run, spec, &pt);
 	struct dp_binding b;
-	int err = check_opcode(s, f, pt, point, diag);
+	int err = check_build(s, f, point, diag)  ?:
+			  check_calls(s, f, diag) ?:
+			  check_opcode(s, f, pt, point, diag);
 
 	if (!err && number_in(s, f, point) == DP_NO_PROGRAM)
 		err = take_program(s, f, point, diag);
@@ -522,13 +568,6 @@ static void report(struct dp_session *s)
 	variables(s, DP_NO_PROGRAM, "global", "gv", all.globals);
 }
 
-static void left(struct dp_session *s)
-{
-	const struct run *run = s->own;
-
-	dp_facilities_left(run->facilities);
-}
-
 static const struct dp_session_kind kind = {
 	.programs = true,
 	.wants = dp_run_wants,
@@ -536,7 +575,7 @@ static const struct dp_session_kind kind = {
 	.bind = dp_run_bind,
 	.record = dp_run_record,
 	.report = report,
-	.left = left,
+	.left = dp_facilities_left,
 };
 
 int dp_run_session(struct run *run, const struct dp_session_kind *as,

@@ -61,6 +61,11 @@ int dp_run_session(struct run *run, const struct dp_session_kind *kind,
 /** dp_run_free() - free what is in it, and wait for facilities */
 void dp_run_free(struct run *run);
 
+/** dp_run_same_build() - is a point in the build that its program has been written for, if it says which? */
+bool dp_run_same_build(const struct dp_modules *mods,
+		       const struct dp_lang_program *program,
+		       const struct dp_point *p);
+
 /* See struct dp_session_kind. */
 bool dp_run_wants(const struct dp_session *s, size_t spec,
 		  struct dp_diag *diag);

@@ -27,6 +27,15 @@ extern const char *const dp_ending_words[];
 struct dp_session;
 struct dp_records;
 
+/** struct dp_debugged - a process that a debugger takes over; @pid: 0: none does
+ *  @tid: the thread that hit; @probe: what it hit; @late: it is stopped when its probes are out */
+struct dp_debugged {
+	pid_t pid;
+	u32 tid;
+	const char *probe;
+	bool late;
+};
+
 struct dp_printed;
 struct dp_seen;
 
@@ -38,6 +47,7 @@ struct dp_seen;
  *           probe of a point, for the process writes them
  * @began: when the probes were made, by dp_source_now()
  * @over: the session is to end, as by ^C
+ * @debugged: its process has been stopped for a debugger, so that it ends
  */
 struct dp_session {
 	const struct dp_tracer_options *opt;
@@ -52,6 +62,7 @@ struct dp_session {
 	u64 written, dropped, torn;
 	double began;
 	bool over;
+	struct dp_debugged debugged;
 	enum dp_ending ending;
 	const char *filter_refused; /* owned by the source */
 	bool *pending; /* of each spec: does it wait for its library? */

@@ -136,6 +136,7 @@ static inline double dp_source_now(void)
 /**
  * struct dp_source_ops - a way to probe
  * @libraries, @tree: NULL where the source cannot do that
+ * @functions: programs can call functions that the process has registered for them
  *
  * open() - take hold of @opt->pid, or launch @opt->argv; nothing is touched yet
  *   @timed: programs or records will need the clock
@@ -178,6 +179,8 @@ static inline double dp_source_now(void)
  * retire() - take some points out for good; their counts stay. NULL: the source cannot
  *   Return: as enable().
  * core(), halt() - see dp_process_core(), dp_process_halt(). NULL: the source cannot
+ * stop() - stop the process, whose probes are out. Only a source without halt() has it.
+ *   Return: 0; -ESRCH, -EPERM
  * core_end() - there will be none: thread @inside, which may wait for it, goes on
  * disarm() - take all probes out. @alive: the process's memory is still there
  *   Return: 0; -EAGAIN a thread is still inside; as arm().
@@ -188,6 +191,7 @@ static inline double dp_source_now(void)
  */
 struct dp_source_ops {
 	const char *name;
+	bool functions;
 	const struct dp_source_libraries *libraries;
 	const struct dp_source_tree *tree;
 	int (*open)(const struct dp_tracer_options *opt, bool timed,
@@ -253,6 +257,7 @@ struct dp_source_ops {
 	void (*core_end)(struct dp_source *source, u32 inside);
 	int (*halt)(struct dp_source *source, u32 tid, u32 inside, bool *there,
 		    struct dp_diag *diag);
+	int (*stop)(struct dp_source *source);
 	int (*disarm)(struct dp_source *source, bool alive,
 		      struct dp_diag *diag);
 	void (*settle)(struct dp_source *source, dp_source_take take,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* watch: run a session, from armed probes to their end. */
 #include "proc/facts.h"
+#include "tracer/facility.h"
 #include "tracer/interval.h"
 #include "tracer/live.h"
 #include "tracer/order.h"
@@ -24,9 +25,11 @@ void dp_tracer_prepare(void)
 	dp_limits_survive();
 }
 
+/* ^C of a debugger that has the terminal is not the tool's. */
 static void on_signal(int sig)
 {
-	interrupted = 1;
+	if (sig != SIGINT || !dp_debugger_runs())
+		interrupted = 1;
 }
 
 void dp_watch_signals(void)
@@ -52,7 +55,7 @@ bool dp_watch_over(const struct dp_session *s, double end,
 		*ending = DP_ENDING_INTERRUPT;
 	else if (ferror(s->opt->out))
 		*ending = DP_ENDING_OUTPUT;
-	else if (s->printed->halted)
+	else if (s->debugged.pid)
 		*ending = DP_ENDING_DEBUGGER;
 	else if (dp_record_were_all(s))
 		*ending = DP_ENDING_RECORDS;

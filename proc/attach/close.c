@@ -55,7 +55,7 @@ void dp_process_abandon(struct dp_process *proc)
 	struct dp_arena *arena = dp_process_arena(proc);
 
 	if (proc->tree)
-		dp_tree_drop(proc->tree, proc);
+		dp_tree_drop(proc->tree, proc, false);
 	if (proc->file && arena)
 		dp_alive_end(&arena->control);
 	if (proc->attached_other)

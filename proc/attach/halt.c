@@ -160,6 +160,13 @@ static int halt(struct dp_process *proc, void *arg, struct dp_diag *diag)
 	return err;
 }
 
+int dp_process_stop(const struct dp_process *proc)
+{
+	return syscall(SYS_pidfd_send_signal, proc->pidfd, SIGSTOP, NULL, 0) ?
+		       -errno :
+		       0;
+}
+
 static const char *words(int err)
 {
 	switch (err) {

@@ -184,13 +184,28 @@ static bool is_for_signal(const siginfo_t *info)
 	       info->si_status != (SIGTRAP | 0x80);
 }
 
+/* A child that the tool does not trace has stopped: nothing to be told, and it would come first
+ * each time. */
+static bool is_strange(const siginfo_t *info)
+{
+	siginfo_t stop;
+
+	return info->si_pid && info->si_code == CLD_STOPPED &&
+	       !waitid(P_PID, (id_t)info->si_pid, &stop,
+		       WSTOPPED | WNOHANG | __WALL);
+}
+
 pid_t dp_stop_seen(pid_t tid, int *status, int flags)
 {
-	siginfo_t info = { 0 };
+	siginfo_t info;
 
-	if (waitid(tid < 0 ? P_ALL : P_PID, tid < 0 ? 0 : (id_t)tid, &info,
-		   WEXITED | WSTOPPED | WNOWAIT | __WALL | flags))
-		return -1;
+	do {
+		info.si_pid = 0;
+		if (waitid(tid < 0 ? P_ALL : P_PID, tid < 0 ? 0 : (id_t)tid,
+			   &info,
+			   WEXITED | WSTOPPED | WNOWAIT | __WALL | flags))
+			return -1;
+	} while (is_strange(&info));
 	if (!info.si_pid)
 		return 0;
 	if (!is_for_signal(&info))

@@ -48,6 +48,7 @@ struct pids {
  * struct dp_tree
  * @procs: processes with probes
  * @others: processes without: in their parent's memory, or not to be probed
+ * @parted: processes that are not followed any more; of the tool's children the end is told
  * @early: children that have stopped before their parent has reported their birth
  * @events: not yet returned by dp_tree_next()
  * @trapped: a SIGTRAP has been delivered since dp_tree_trapped() was called last
@@ -56,7 +57,7 @@ struct pids {
 struct dp_tree {
 	struct dp_process **procs;
 	size_t nr_procs, cap_procs;
-	struct pids others, early;
+	struct pids others, parted, early;
 	struct dp_tree_event *events;
 	size_t nr_events, cap_events;
 	bool trapped;
@@ -69,13 +70,15 @@ struct dp_tree {
  * its end. So nothing that is to be told of it later gets lost. */
 static bool make_room(struct dp_tree *f)
 {
-	size_t n = f->nr_procs + f->others.n + f->early.n + f->nr_events +
-		   TAKEN + 1;
+	size_t n = f->nr_procs + f->others.n + f->parted.n + f->early.n +
+		   f->nr_events + TAKEN + 1;
 
 	return !dp_list_reserve(&f->procs, n, &f->cap_procs,
 				sizeof(*f->procs)) &&
 	       !dp_list_reserve(&f->others.v, n, &f->others.cap,
 				sizeof(*f->others.v)) &&
+	       !dp_list_reserve(&f->parted.v, n, &f->parted.cap,
+				sizeof(*f->parted.v)) &&
 	       !dp_list_reserve(&f->early.v, n, &f->early.cap,
 				sizeof(*f->early.v)) &&
 	       !dp_list_reserve(&f->events, 2 * n, &f->cap_events,
@@ -140,6 +143,7 @@ void dp_tree_close(struct dp_tree *f)
 		close(f->signals);
 	free(f->procs);
 	free(f->others.v);
+	free(f->parted.v);
 	free(f->early.v);
 	free(f->events);
 	free(f);
@@ -192,7 +196,13 @@ static bool is_group_stop(int status)
 void dp_tree_let(pid_t tid, bool group_stop)
 {
 	ptrace(PTRACE_SETOPTIONS, tid, 0, DP_TREE_OPTIONS);
-	ptrace(group_stop ? PTRACE_LISTEN : PTRACE_CONT, tid, 0, 0);
+	if (group_stop && !ptrace(PTRACE_LISTEN, tid, 0, 0))
+		return;
+	/* Behind a remote call it is in another stop. In front of its next instruction it stops as
+	 * its process does, which is reported. */
+	if (group_stop)
+		ptrace(PTRACE_INTERRUPT, tid, 0, 0);
+	ptrace(PTRACE_CONT, tid, 0, 0);
 }
 
 static void tell(struct dp_tree *f, const struct dp_tree_event *event)
@@ -298,7 +308,7 @@ static void ended(struct dp_tree *f, pid_t tid, int status)
 		proc->exited = proc->reaped = proc->status_known = true;
 		proc->status = status;
 		forget(f, proc);
-	} else if (!drop_pid(&f->others, tid)) {
+	} else if (!drop_pid(&f->others, tid) && !drop_pid(&f->parted, tid)) {
 		return;
 	}
 	tell(f, &(struct dp_tree_event){ .what = DP_TREE_EXITED,
@@ -438,7 +448,7 @@ bool dp_tree_birth(struct dp_tree *f, const struct dp_process *proc,
 	return false;
 }
 
-void dp_tree_drop(struct dp_tree *f, struct dp_process *proc)
+void dp_tree_drop(struct dp_tree *f, struct dp_process *proc, bool parts)
 {
 	size_t i;
 
@@ -447,7 +457,7 @@ void dp_tree_drop(struct dp_tree *f, struct dp_process *proc)
 		if (f->events[i].proc == proc)
 			f->events[i].proc = NULL;
 	if (!proc->exited && !proc->execed[0])
-		add_pid(&f->others, proc->pid);
+		add_pid(parts ? &f->parted : &f->others, proc->pid);
 }
 
 void dp_tree_let_on(const struct dp_tree_event *event)

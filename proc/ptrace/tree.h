@@ -38,8 +38,9 @@ void dp_tree_alone(struct dp_tree *tree, struct dp_traced *traced);
  */
 bool dp_tree_deal(struct dp_tree *tree, pid_t tid, int status, bool may_wait);
 
-/** dp_tree_drop() - forget an object that is about to be freed; its process is still followed */
-void dp_tree_drop(struct dp_tree *tree, struct dp_process *proc);
+/** dp_tree_drop() - forget an object that is about to be freed; its process is still followed,
+ *  unless it @parts */
+void dp_tree_drop(struct dp_tree *tree, struct dp_process *proc, bool parts);
 /** dp_tree_let() - let a stopped thread go on; @group_stop: it stays in its group stop */
 void dp_tree_let(pid_t tid, bool group_stop);
 /** dp_tree_join() - add @proc to the tree's processes with probes. Return: 0; -ENOMEM. */

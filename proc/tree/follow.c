@@ -51,6 +51,23 @@ int dp_tree_add(struct dp_tree *f, struct dp_process *proc)
 		       0;
 }
 
+int dp_tree_part(struct dp_tree *f, struct dp_process *proc,
+		 struct dp_diag *diag)
+{
+	int err = 0;
+
+	if (!proc->exited && !proc->execed[0])
+		err = dp_stop_alone(proc, diag) ?:
+						  dp_stop_more(proc, false, diag);
+	if (err)
+		return err;
+	dp_kill_point("tree: parts");
+	dp_tree_drop(f, proc, true);
+	proc->tree = NULL;
+	dp_stop_release(proc);
+	return 0;
+}
+
 void dp_tree_begin(struct dp_process *proc, const struct dp_tree_event *event)
 {
 	dp_process_let_go(proc);

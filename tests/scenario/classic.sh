@@ -3,28 +3,6 @@
 # DProbes' own commands: programs that stay in a process. [rows 263, 290, 314, 319]
 . tests/scenario/lib.sh
 
-begin() { # a victim that obeys
-	rm -f "$dir/in"
-	mkfifo "$dir/in"
-	: >"$dir/out"
-	"${@:-$VICTIMS/switched}" <"$dir/in" >"$dir/out" 2>"$dir/err" &
-	victim=$!
-	pids+=("$victim")
-	exec 5>"$dir/in"
-	poll 10 grep -q ready "$dir/out"
-	lines=1
-}
-answered() { [ "$(wc -l <"$dir/out")" -ge $lines ]; }
-tell() {
-	local word
-	for word; do
-		lines=$((lines + 1))
-		echo "$word" >&5
-		poll 10 answered
-	done
-}
-end() { echo q >&5; exec 5>&-; wait "$victim"; }
-
 # A hold is nobody's child: cleanup() of lib.sh does not know it.
 holder() { "$DPROBES" -q -a -P "$victim" --json 2>/dev/null | sed -n 's/.*"hold":\([0-9]*\),.*/\1/p' | head -n 1; }
 ended() { ! grep -qs '^State:.[^ZX]' "/proc/$1/status"; }
@@ -62,7 +40,7 @@ program() { # FILE NAME REST...
 program two switched 'vars = 2\noffset = sw_fast\nminor = 1\ngroup = 1\ninc lv,0\noffset = sw_other\nminor = 2\ngroup = 2\ninc lv,1'
 
 # The process stays probed when the command has ended.
-begin
+obey "$VICTIMS/switched"
 before=$(text_of)
 exec 8>"$dir/other"
 classic --insert "$dir/two.dp" -P "$victim"
@@ -72,7 +50,7 @@ like "what it says" "$err" "2 of 2 points armed in process $victim; process [0-9
 hold=$(holder)
 like "the hold is seen by its name" "$(ps -o args= -p "$hold")" '^dprobes hold'
 is "and by the kernel's name of it" "$(cat "/proc/$hold/comm")" "dprobes hold"
-tell c c
+bid c c
 is "hits after the command has ended" "$(row switched:sw_fast hits)" 200
 is "its variables" "$(local_of 0) $(local_of 1)" "200 200"
 is "status bits" "$(row switched:sw_fast status) $(row switched:sw_other flags)" '3 ["compiled","active"]'
@@ -81,7 +59,7 @@ out=$("$DPROBES" -q -a -x -P "$victim")
 like "what it runs" "$out" '^ +inc lv,1$'
 like "and its variables" "$out" 'lv\[1\] = 0xc8 \(200\)'
 "$DPROBES" -g -a -p "$victim" --reset
-tell c
+bid c
 is "variables are made zero" "$(local_of 0)" 100
 
 is "it has no file of the command's" "$(ls -l "/proc/$hold/fd" | grep -c "$dir/")" 0
@@ -94,15 +72,15 @@ is "a removal" "$status $err" "0 "
 poll 1 ended "$hold"
 is "the hold has ended" "$?" 0
 is "the text is as it was" "$(text_of)" "$before"
-tell c
+bid c
 is "nothing is probed" "$("$DPROBES" list -p "$victim")" ""
 classic -q -a -P "$victim"
 like "nothing is held" "$status $err" '^1 .*no process holds'
-end
+dismiss q
 is "the victim" "$?" 0
 
 # Some points can be armed, and others cannot.
-begin
+obey "$VICTIMS/switched"
 program some switched 'offset = sw_fast\nopcode = 0xf1\nminor = 1\ninc gv,0\noffset = nosuch\nminor = 2\ninc gv,0\noffset = sw_other\nminor = 3\nmax_hits = 150\nlog 0\noffset = sw_inner\nminor = 4\npass_count = 20\nmax_hits = 0\nlog 0'
 sed -i 's/^major/gvars = 1\nmajor/' "$dir/some.dp"
 classic -i "$dir/some.dp" -P "$victim" -o "$dir/records"
@@ -111,7 +89,7 @@ like "how many" "$err" '2 of 4 points armed'
 like "the opcode is another" "$err" 'some.dp:6:10: 0x[0-9a-f]+, not 0xf1, is the opcode of switched:sw_fast'
 like "with a caret" "$err" '^ +\^~~~'
 like "no such symbol" "$err" 'some.dp:[0-9]+:10: .*nosuch'
-tell c c
+bid c c
 is "the status of a wrong opcode" "$(row switched:nosuch status) $(row '.*sw_fast' flags)" '33 ["compiled","opcode-mismatch"]'
 is "after its last hit" "$(row switched:sw_other flags) $(row switched:sw_other run)" '["compiled","disabled"] 150'
 is "after those that pass" "$(row switched:sw_inner passed)" 20
@@ -131,7 +109,7 @@ like "no point of that group" "$status $err" '^1 .*none of its points'
 # Records go to a file.
 program log switched 'offset = sw_outer\nminor = 9\npush 7\nlog 1'
 classic -i "$dir/log.dp" -P "$victim" --json -o "$dir/records"
-tell c
+bid c
 order -r -a -P "$victim"
 is "records in a file" "$(wc -l <"$dir/records") $(grep -c 'switched:sw_outer' "$dir/records")" "100 100"
 
@@ -144,7 +122,7 @@ like "a program that asks for too much" "$status $err" '^[12] .*writes.dp:3:.*mo
 program watched switched 'address = sw_word\nwatch = w\nlen = 4\nminor = 5\nlog 0'
 classic -i "$dir/watched.dp" -P "$victim" -c
 like "a watchpoint" "$status $err" '^2 .*watched.dp:5:.*watchpoints cannot come to programs that are inserted already'
-tell c
+bid c
 is "the points of the first" "$(row switched:sw_fast hits) $(holder)" "100 $hold"
 order -r -a -P "$victim"
 
@@ -153,10 +131,10 @@ classic -i "$dir/two.dp" -P "$victim"
 hold=$(holder)
 kill -KILL "$hold"
 poll 10 ended "$hold"
-tell c
+bid c
 classic -i "$dir/two.dp" -P "$victim"
 is "after a hold that was killed" "$status $(grep -v nobody <<<"$err" | sed "s/[0-9]* holds/N holds/")" "0 dprobes: 2 of 2 points armed in process $victim; process N holds them"
-tell c
+bid c
 is "the next one counts" "$(row switched:sw_fast hits)" 100
 hold=$(holder)
 kill -TERM "$hold"
@@ -164,7 +142,7 @@ poll 10 ended "$hold"
 is "a hold that is told to end leaves nothing" "$(text_of)" "$before"
 classic -i "$dir/two.dp" -P "$victim"
 hold=$(holder)
-end
+dismiss q
 is "the victim's own end" "$?" 0
 poll 10 ended "$hold"
 is "ends the hold" "$?" 0
@@ -172,10 +150,10 @@ is "ends the hold" "$?" 0
 printf 'name = x\nmodtype = user\nmajor = 1\noffset = f\nnonsense\n' >"$dir/bad.dp"
 # Merged, and replaced, while threads call two functions in turn: each call is seen by one program.
 begin_alternate() { # THREADS
-	begin "$VICTIMS/alternate" "$1"
+	obey "$VICTIMS/alternate" "$1"
 }
 stop() { # the victim says how often each function was called: $first $second
-	tell s
+	bid s
 	read -r first second <<<"$(tail -n 1 "$dir/out")"
 }
 var() { "$DPROBES" -g -a -p "$victim" --json | sed -n "s/.*\"space\":\"$1\",\"index\":$2,\"value\":\([0-9]*\)}/\1/p"; }
@@ -194,7 +172,7 @@ for threads in 1 3; do
 		one=$dir/${space%v}1.dp two=$dir/${space%v}2.dp
 		classic -i "$one" -P "$victim"
 		is "$how, $threads threads: inserted" "$status" 0
-		tell g
+		bid g
 		bad=0
 		for i in 1 2 3 4 5 6; do
 			order -i "$two" -P "$victim" --$how
@@ -214,14 +192,14 @@ for threads in 1 3; do
 		is "$how, $threads threads: what is armed" "$("$DPROBES" list -p "$victim" | awk '{ print $3 }' | sort | xargs)" "alt_first+0x0 alt_second+0x0"
 		is "$how, $threads threads: what is held" "$("$DPROBES" -q -a -P "$victim" --json | grep -c '"status":3')" 2
 		order -r -a -P "$victim"
-		end
+		dismiss q
 		is "$how, $threads threads: the victim" "$?" 0
 	done
 done
 
 # A hold that is killed while it changes programs
 begin_alternate 2
-tell g
+bid g
 bad=0
 for ms in 00 02 05 08 15 30; do
 	classic -i "$dir/l1.dp" -P "$victim" -q
@@ -237,11 +215,11 @@ is "killed holds: the next ones work" "$bad" 0
 "$DPROBES" detach -q -p "$victim"
 stop
 is "killed holds: the calls of the victim" "$first" "$second"
-end
+dismiss q
 is "killed holds: the victim's end" "$?" 0
 
 # A command that is ended before it has said anything has inserted nothing, or all of it.
-begin
+obey "$VICTIMS/switched"
 switched=$(text_of) bad=0
 for ms in 00 01 02 04 06 09 14 25; do
 	timeout --foreground -s TERM 0.0${ms}1 "$DPROBES" -i "$dir/two.dp" -q -P "$victim" 2>/dev/null
@@ -256,14 +234,14 @@ done
 clean() { [ "$("$DPROBES" list -p "$victim" 2>&1)" = "" ] && [ "$(text_of)" = "$switched" ]; }
 poll 10 clean
 is "ended while they insert: nothing is left" "$? $bad" "0 0"
-end
+dismiss q
 is "ended while they insert: the victim's end" "$?" 0
 
 # A new point takes the place of one; the others stay, and so do the variables, which both use.
 begin_alternate 1
 program reader alternate 'vars = 6\noffset = alt_second\nminor = 7\npush lv,0\npop lv,5'
 classic -i "$dir/l1.dp" -P "$victim"
-tell g
+bid g
 order -i "$dir/reader.dp" -P "$victim"
 like "a program of that name is there" "$status $err" '^1 .*--merge adds to it, --replace puts'
 order -m -i "$dir/reader.dp" -P "$victim"
@@ -290,7 +268,7 @@ order -r --name libc.so.6 -P "$victim"
 is "one of them is removed" "$status $("$DPROBES" -q -a -P "$victim" --json | grep -c libc)" "0 0"
 is "the others stay" "$("$DPROBES" -q --name alternate -P "$victim" --json | wc -l)" 2
 order -r -a -P "$victim"
-end
+dismiss q
 
 # A file for where there are no symbols.
 program sym switched 'vars = 3\noffset = sw_fast\nminor = 1\ninc lv,0\noffset = sw_outer + 4\nminor = 2\nopcode = 0x48\ninc lv,1\npush &sw_inner\npop lv,2\noffset = sw_other\nminor = 3\nretprobe = yes\nlog 0'
@@ -310,39 +288,40 @@ is "built" "$status $err" "0 "
 sed "s|^name = .*|name = \"$full\"|" "$dir/sym.dp" >"$dir/path.dp"
 classic --build-ppdf "$dir/path.dp"
 is "by the path that is its name" "$status $(head -c 4 "$dir/path.ppdf")" "0 PPDF"
-begin "$dir/switched"
+obey "$dir/switched"
 classic -i "$dir/sym.dp" -P "$victim"
 like "the victim has no symbols" "$status $err" '^1 .*no function "sw_fast"'
 classic --apply-ppdf "$dir/sym.ppdf" -P "$victim"
 like "applied" "$status $(xargs <<<"$err")" '^0 .*3 of 3 points armed'
 is "where symbols say" "$(armed)" "$({ addr_of sw_fast; addr_of sw_outer 4; addr_of sw_other; } | sort | xargs)"
-tell c
+bid c
 is "what it counts" "$(local_of 0) $(local_of 1)" "100 100"
 is "the address of a symbol" "$(local_of 2)" "$(addr_of sw_inner)"
 is "all of it is seen" "$("$DPROBES" -q -a -P "$victim" --json | sed 's/.*"hits":\([0-9]*\),.*/\1/' | xargs)" "100 100 100"
+build_listed=$("$DPROBES" -q -a -x -P "$victim" | grep build_id)
 order -p "$dir/sym.ppdf" -P "$victim" --replace
 like "replaced by the same" "$status $err" '^0 .*3 of 3 points armed'
 order -r -a -P "$victim"
 classic -i "$dir/sym.dp" -s "$full" -P "$victim"
 like "symbols of another file" "$status $(xargs <<<"$err")" '^0 .*3 of 3 points armed'
 order -r -a -P "$victim"
-end
+dismiss q
 
-# Another build, or other instructions.
+# Another build, or other instructions. [defect 20]
 cp "$dir/switched" "$dir/kept"
 head -c 20 /dev/urandom >"$dir/id"
 printf '\4\0\0\0\24\0\0\0\3\0\0\0GNU\0' | cat - "$dir/id" >"$dir/note"
 objcopy --update-section .note.gnu.build-id="$dir/note" "$dir/kept" "$dir/switched"
-begin "$dir/switched"
+obey "$dir/switched"
 classic -p "$dir/sym.ppdf" -P "$victim"
 like "another build" "$status $err" '^1 .*sym.ppdf:1:1: this is another build \(by its build-id\)'
 is "its points are not armed" "$(armed)" ""
-end
+dismiss q
 cp "$dir/kept" "$dir/switched"
 at=$((16#$(nm "$full" | awk '$3 == "sw_fast" { print $1 }')))
 at=$(readelf -lW "$full" | awk '$1 == "LOAD" { print $2, $3, $5 }' | while read -r o v n; do [ $at -ge $((v)) ] && [ $at -lt $((v + n)) ] && echo $((at - v + o)); done)
 printf '\x0f\x1f\x00' | dd of="$dir/switched" bs=1 seek=$((at + 8)) conv=notrunc 2>/dev/null
-begin "$dir/switched"
+obey "$dir/switched"
 classic -p "$dir/sym.ppdf" -P "$victim"
 like "other bytes behind the first ones" "$status $err" '^1 .*sym.ppdf:1:1: other instructions are at the place'
 like "the other points" "$err" '2 of 3 points armed'
@@ -356,7 +335,11 @@ classic -p "$dir/cut.ppdf" -P "$victim"
 like "a damaged file" "$status $err" '^1 .*cut.ppdf is a damaged PPDF file'
 classic -p "$dir/sym.dp" -P "$victim"
 like "a file that is none" "$status $err" '^1 .*sym.dp is no PPDF file; --build-ppdf makes one'
-end
+dismiss q
+printf 'name = %s\nbuild_id = %s\nmodtype = user\noffset = sw_fast\nlog 0\n' switched 00 >"$dir/built.dp"
+classic -b "$dir/built.dp" -s "$full" -o /dev/null
+like "a program for another build" "$status $err" '^2 .*built.dp:2:12: .*/switched is another build'
+is "a listing says for which build it is" "$(xargs <<<"$build_listed")" "build_id = $(readelf -n "$full" | awk '/Build ID/ { print $3 }')"
 refuses() { # NAME PATTERN REST: what --build-ppdf says of a program
 	program wrong switched "$3"
 	classic -b "$dir/wrong.dp" -s "$full" -o /dev/null
@@ -370,7 +353,7 @@ refuses "a value" 'values are of a process' 'offset = sw_fast\npush v,"n + 1"\nl
 refuses "another opcode" 'the opcode there is another' 'offset = sw_fast\nopcode = 0xf1\nlog 0'
 
 # Who may ask
-begin
+obey "$VICTIMS/switched"
 classic -i "$dir/two.dp" -P "$victim"
 mkfifo "$dir/in3"
 bash -c 'printf "dprobes hold" >/proc/$$/comm; read -r _ <"$0"' "$dir/in3" &
@@ -393,7 +376,7 @@ else
 fi
 kill "$other"
 order -r -a -P "$victim"
-end
+dismiss q
 
 # A library that comes later
 begin_libm() {
@@ -416,17 +399,17 @@ begin_libm() {
 			return x < 0;
 		}
 	END
-	cc -O1 -o "$dir/late" "$dir/late.c" -ldl && begin "$dir/late"
+	cc -O1 -o "$dir/late" "$dir/late.c" -ldl && obey "$dir/late"
 }
 begin_libm
 program late libm.so.6 'vars = 1\noffset = frexp\nminor = 1\ninc lv,0'
 classic -i "$dir/late.dp" -P "$victim"
 like "a library that is not there yet" "$status $(xargs <<<"$err")" '^0 .*0 of 1 points armed in process [0-9]+, 1 waiting for a library'
 is "its status" "$(row libm.so.6:frexp flags) $(row libm.so.6:frexp why)" '["compiled"] "its library is not loaded"'
-tell c c
+bid c c
 is "it has come" "$(local_of 0) $(row libm.so.6:frexp flags)" '4 ["compiled","active"]'
 order -r -a -P "$victim"
-end
+dismiss q
 
 # What is wrong is told by the command.
 classic -i "$dir/two.dp" -P "$victim"

@@ -154,19 +154,141 @@ done
 "$DPROBES" stat --debugger true main -- true >"$dir/records" 2>&1
 like "stat does not use it" "$? $(cat "$dir/records")" '^2 dprobes: stat does not use --debugger'
 
-# With -f the tool is the debugger already.
-"$DPROBES" run -f "$dir/named.dp" -- sh -c "$logger stack; echo behind" >"$dir/stdout" 2>"$dir/stderr"
-is "-f: nothing is stopped" "$? $(grep -v -e ^[0-9][0-9]: -e '^ ' "$dir/stdout" | tr '\n' ' ')" "0 42 behind "
-like "-f: the record says why" "$(cat "$dir/stdout")" 'exit 1: the debugger, which cannot be called with -f, .*; use -p [0-9]+$'
-like "-f: and it is counted" "$(cat "$dir/stderr")" '^dprobes: exit 1: 1 record that the facility could not take$'
+# With -f: the process that asked is left to the debugger, and traced no more; the others stay as they are.
+untraced() { [ "$(awk '/^TracerPid/ { print $2 }' "/proc/$1/status")" = 0 ]; }
+for arm in interior trap quiesce; do
+	DPROBES_ARM=$arm debugged -f "$dir/entry.dp" -- sh -c "$logger stack; echo behind"
+	poll 5 stopped "$victim" && ok "-f, $arm: the process is stopped" || not_ok "-f, $arm: the process is stopped"
+	untraced "$victim" && ok "-f, $arm: and not traced" || not_ok "-f, $arm: and not traced"
+	is "-f, $arm: its text is the program's" "$("$TOOLS/text-sum" "$victim")" "$text"
+	is "-f, $arm: nothing of the tool's is mapped" "$(grep -c 'dprobes' "/proc/$victim/maps")" 0
+	look -p "$victim" >"$dir/ours"
+	look -ex 'set startup-with-shell off' -ex "break *(logger_deep)" -ex 'run stack' -ex 'delete' "$logger" >"$dir/theirs"
+	is "-f, $arm: gdb shows what it shows at its own breakpoint" "$(cat "$dir/ours")" "$(cat "$dir/theirs")"
+	wait "$tool"
+	is "-f, $arm: it goes on, and so does the command" "$? $(grep -v -e ^[0-9][0-9]: -e '^ ' "$dir/stdout" | tr '\n' ' ')" "0 42 behind "
+done
+like "-f: the record says what became of it" "$(cat "$dir/stdout")" '^  exit 1: the debugger: process [0-9]+ is stopped, this thread in front of the instruction$'
 
-# In a process that probes itself nothing is stopped.
+# The command itself is stopped, and its end is the tool's. A child of it forks on meanwhile: its records come.
+program forks 'offset = logger_tick' 'maxhits = 1' 'push r,rdi' 'log 1' 'exit' 'offset = logger_deep' 'exit 1'
+debugged -f "$dir/forks.dp" -- sh -c "(while :; do timeout 0.1 $logger forever 1; done) & echo \$! >$dir/loop; exec $logger stack"
+marks() { grep -c 'logger:logger_tick' "$dir/stdout"; }
+before=$(marks)
+more() { [ "$(marks)" -ge $((before + 3)) ]; }
+poll 20 more && ok "-f: the others are probed, and their children" || not_ok "-f: the others are probed, and their children" "$(cat "$dir/stdout" "$dir/stderr")"
+stopped "$victim" && ok "-f: while the command stays stopped" || not_ok "-f: while the command stays stopped"
+kill -CONT "$victim"
+gone() { ! kill -0 "$victim" 2>"$dir/err"; }
+poll 10 gone
+kill -TERM "$(cat "$dir/loop")"
+wait "$tool"
+is "-f: its end is the tool's" "$? $(grep -x 42 "$dir/stdout")" "0 42"
+like "-f: and told" "$(tail -n 1 "$dir/stderr")" "; process $victim exited with status 0$"
+
+# Several processes, all stopped at one time, each for itself
+called() { [ "$(grep -c ': gdb -p [0-9]*$' "$dir/stderr")" = 3 ]; }
+"$DPROBES" run -f "$dir/entry.dp" -- sh -c "$logger stack & $logger stack & $logger stack; wait" >"$dir/stdout" 2>"$dir/stderr" &
+tool=$!
+pids+=("$tool")
+poll 20 called && ok "-f: three processes are stopped" || not_ok "-f: three processes are stopped" "$(cat "$dir/stdout" "$dir/stderr")"
+for victim in $(sed -n 's/.*: gdb -p \([0-9]*\)$/\1/p' "$dir/stderr"); do
+	stopped "$victim" && untraced "$victim" || not_ok "-f: $victim is stopped, and not traced"
+	kill -CONT "$victim"
+done
+wait "$tool"
+is "-f: and go on" "$? $(grep -cx 42 "$dir/stdout")" "0 3"
+
+# A fork child without an exec, whose parent has handlers, and threads that are attached to
+cat >"$dir/child.py" <<'END'
+import os
+pid = os.fork()
+if not pid:
+    os._exit(7 if os.getppid() > 0 else 1)
+print("parent", os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
+END
+printf '%s\n' 'name = libc.so.6' 'modtype = user' 'major = 1' 'offset = getppid' 'exit 1' >"$dir/child.dp"
+if /usr/bin/python3 -c '' 2>"$dir/err"; then
+	debugged -f "$dir/child.dp" -- /usr/bin/python3 "$dir/child.py"
+	gdb -nx -batch -p "$victim" -ex bt -ex 'info inferiors' "${go_on[@]}" 2>"$dir/gdb.err" >"$dir/gdb"
+	like "-f, a fork child: gdb shows the function" "$(grep -E '^#0' "$dir/gdb")" '^#0 .*getppid \('
+	wait "$tool"
+	is "-f, a fork child: its parent has its status" "$? $(tail -n 1 "$dir/stdout")" "0 parent 7"
+else
+	skip "-f, a fork child" "no python3"
+fi
+start "$VICTIMS/logger" forever 4
+logger_pid=$victim
+debugged -f "$dir/tick.dp" -p "$logger_pid"
+wait "$tool"
+is "-f, threads: the tool has nothing more to follow" "$? $(grep -c '; all others have ended$' "$dir/stderr")" "0 1"
+all_untraced() { ! grep -h '^TracerPid' /proc/"$logger_pid"/task/*/status | grep -qv '	0$'; }
+stopped "$logger_pid" && all_untraced && ok "-f, threads: all are stopped, and none is traced" || not_ok "-f, threads: all are stopped, and none is traced"
+gdb -nx -batch -p "$logger_pid" -ex 'info threads' 2>"$dir/gdb.err" >"$dir/gdb"
+like "-f, threads: the one that hit is in front of its instruction" "$(grep "LWP $(sed -n 's/.* thread \([0-9]*\): gdb.*/\1/p' "$dir/stderr")" "$dir/gdb")" 'LWP [0-9]+\)[^ ]* .*logger_tick'
+kill -CONT "$logger_pid"
+worked "$logger_pid" 1
+is "-f, threads: they go on" "$? $("$TOOLS/text-sum" "$logger_pid")" "0 $text"
+kill -TERM "$logger_pid"
+wait "$logger_pid"
+
+# --debugger with -f runs beside the tool, one at a time; ^C is the debugger's meanwhile.
+cat >"$dir/debug" <<END
+#!/bin/bash
+echo "begin \$1" >>$dir/said
+for ((i = 0; i < 200; i++)); do
+	[ -e $dir/forked ] && break
+	sleep 0.05
+done
+[ -e $dir/forked ] && kill -INT "\$(cat $dir/tool)" && sleep 0.3
+kill -CONT \$1
+echo "end \$1" >>$dir/said
+exit 3
+END
+chmod +x "$dir/debug"
+: >"$dir/said"
+"$DPROBES" run -f --debugger "$dir/debug %p" "$dir/entry.dp" -- sh -c "$logger stack & $logger stack & for i in 1 2 3 4 5; do /bin/true; done; echo >$dir/forked; wait; $logger stack" >"$dir/stdout" 2>"$dir/stderr" &
+tool=$!
+echo "$tool" >"$dir/tool"
+wait "$tool"
+is "-f --debugger: all have gone on" "$? $(grep -cx 42 "$dir/stdout")" "0 3"
+is "-f --debugger: one at a time" "$(cut -d' ' -f1 "$dir/said" | tr '\n' ' ')" "begin end begin end begin end "
+is "-f --debugger: failures are told" "$(grep -c 'exited with status 3$' "$dir/stderr")" 3
+
+# The tool is killed on the way.
+for at in 'halt: told' 'halt: stopped' 'tree: parts'; do
+	start "$VICTIMS/logger" forever 2
+	DPROBES_KILL_POINT="$at" build/tests/dprobes-kill-points run -f -o "$dir/records" "$dir/tick.dp" -p "$victim" 2>"$dir/stderr"
+	is "-f, killed at $at: it was" "$? $(grep -c 'killed after' "$dir/stderr")" "137 1"
+	kill -CONT "$victim"
+	worked "$victim" 1
+	is "-f, killed at $at: the process goes on" "$?" 0
+	"$DPROBES" detach -p "$victim" >"$dir/records" 2>&1
+	is "-f, killed at $at: nothing stays there" "$? $("$TOOLS/text-sum" "$victim")" "0 $text"
+	kill -TERM "$victim"
+	wait "$victim"
+done
+
+# A process that probes itself is stopped when the tool's probes are out; its own stay.
 LD_PRELOAD=$PWD/build/libdprobes.so.1 start "$VICTIMS/live" work 2
-"$DPROBES" insmod "${MODULES:-build/tests/modules}/probe.so" kind=kprobe -p "$victim" >"$dir/records"
-printf '%s\n' 'name = live' 'modtype = user' 'major = 1' 'offset = victim_function' 'exit 1' >"$dir/own.dp"
-"$DPROBES" run -n 1 "$dir/own.dp" -p "$victim" >"$dir/stdout" 2>"$dir/stderr"
-like "one that probes itself: it is told" "$(cat "$dir/stdout")" 'exit 1: the debugger, which cannot be called for a process that probes itself'
-like "and counted" "$(cat "$dir/stderr")" '^dprobes: exit 1: [0-9]+ records? that the facility could not take$'
-is "and the process is not stopped" "$(stopped "$victim" || echo runs)" runs
-kill -TERM "$victim"
+live=$victim
+before=$("$TOOLS/text-sum" "$live")
+"$DPROBES" insmod "${MODULES:-build/tests/modules}/probe.so" kind=kprobe -p "$live" >"$dir/records"
+own=$("$TOOLS/text-sum" "$live")
+[ "$own" != "$before" ] || not_ok "one that probes itself: it has a probe"
+printf '%s\n' 'name = live' 'modtype = user' 'major = 1' 'offset = victim_function' 'push r,rdi' 'log 1' 'exit 1' >"$dir/own.dp"
+debugged "$dir/own.dp" -p "$live"
+wait "$tool"
+is "one that probes itself: the tool ends" "$?" 0
+like "one that probes itself: the record says when it is stopped" "$(cat "$dir/stdout")" 'exit 1: the debugger: process [0-9]+ probes itself, and is stopped when the probes of dprobes are out; this thread goes on until then$'
+poll 5 stopped "$live" && ok "one that probes itself: it is" || not_ok "one that probes itself: it is"
+is "one that probes itself: only its own probes are in its text" "$("$TOOLS/text-sum" "$live")" "$own"
+gdb -nx -batch -p "$live" -ex 'info threads' "${go_on[@]/continue/detach}" 2>"$dir/gdb.err" >"$dir/gdb"
+is "one that probes itself: gdb can look at it" "$(grep -c '^[* ] .*LWP' "$dir/gdb")" "$(find "/proc/$live/task" -mindepth 1 -maxdepth 1 | wc -l)"
+kill -CONT "$live"
+worked "$live" 1
+is "one that probes itself: it goes on" "$?" 0
+"$DPROBES" stat --duration 0.2 victim_function -p "$live" >"$dir/records" 2>&1
+is "one that probes itself: the next tool has its probes there" "$?" 0
+kill -TERM "$live"
 plan

@@ -93,8 +93,17 @@ kill -TERM "$victim"
 wait "$victim"
 is "the process goes on to its end" "$?" 0
 
-# A process without the library has no functions.
+# A process without the library has no functions, which is known before anything is probed.
 printf 'name = logger\nmodtype = user\nmajor = 1\nallow = call\noffset = logger_deep\npush 1\npush 2\npush 1\ncallk\nlog 1\n' >"$dir/other.dp"
 out=$("$DPROBES" run -q "$dir/other.dp" -- "$VICTIMS/logger" stack 2>&1)
-like "in a process without any" "$out" 'ended by EX_INVALID_OPERAND \(0x8, 0x1\)'
+like "in a process without any" "$? $out" '^2 dprobes: .*other.dp:9:1: process [0-9]+ does not probe itself, so it has no functions for programs'
+like "with a caret" "$out" '^ +\^~~~~$'
+start "$VICTIMS/logger" forever 1
+"$DPROBES" -b "$dir/other.dp" -s "$VICTIMS/logger" -o "$dir/other.ppdf"
+for how in "-i $dir/other.dp" "-p $dir/other.ppdf"; do
+	# shellcheck disable=SC2086
+	out=$("$DPROBES" $how -P "$victim" 2>&1)
+	like "nor by ${how%% *}" "$? $out" '^[12] dprobes: .*other.(dp:9|ppdf:1):1: process [0-9]+ does not probe itself'
+done
+is "and nothing is probed there" "$("$DPROBES" list -p "$victim")" ""
 plan

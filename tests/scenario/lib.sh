@@ -103,6 +103,34 @@ worked() {
 	has_had() { [ "$(ticks_of "$1")" -ge "$end" ]; }
 	poll 60 has_had "$1"
 }
+# obey COMMAND...: $victim reads words from this shell, says "ready", and then a line to $dir/out for each word
+# bid WORD...: give it words, each when the one before has been answered; dismiss WORD: the last; its status
+obey() {
+	rm -f "$dir/in"
+	mkfifo "$dir/in"
+	: >"$dir/out"
+	"$@" <"$dir/in" >"$dir/out" 2>"$dir/err" &
+	victim=$!
+	pids+=("$victim")
+	exec 5>"$dir/in"
+	poll 10 grep -q ready "$dir/out"
+	lines=1
+}
+answered() { [ "$(wc -l <"$dir/out")" -ge "$lines" ]; }
+bid() {
+	local word
+
+	for word; do
+		lines=$((lines + 1))
+		echo "$word" >&5
+		poll 10 answered
+	done
+}
+dismiss() {
+	echo "$1" >&5
+	exec 5>&-
+	wait "$victim"
+}
 # interrupt PID: a child ends by SIGINT; its status. A shell has that ignored in the background, up to
 # where the tool takes it.
 interrupt() {

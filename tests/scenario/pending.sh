@@ -14,53 +14,31 @@ if ! ${CC:-cc} -shared -fPIC -O1 -fno-builtin -o "$dir/early.so" "$dir/early.c" 
 	plan
 	exit
 fi
-
-begin() { # COMMAND...: that reads commands
-	rm -f "$dir/in"
-	mkfifo "$dir/in"
-	: >"$dir/out"
-	"$@" <"$dir/in" >"$dir/out" 2>"$dir/err" &
-	victim=$!
-	pids+=("$victim")
-	exec 5>"$dir/in"
-	poll 10 grep -q ready "$dir/out"
-	lines=1
-}
-answered() { [ "$(wc -l <"$dir/out")" -ge $lines ]; }
-tell() {
-	local word
-	for word; do
-		lines=$((lines + 1))
-		echo "$word" >&5
-		poll 10 answered
-	done
-}
 wrong() { grep -v -e '^ok ' -e ready "$dir/out"; }
-end() { echo quit >&5; exec 5>&-; wait $victim; }
 list() { "$DPROBES" list -p "$victim"; }
 pending() { list | grep -q PENDING; }
 hits() { awk '/cbrt/ { print $1 }' "$dir/counts"; }
 
 for arm in interior quiesce trap; do
 	export DPROBES_ARM=$arm
-	begin "$VICTIMS/plugin" "$dir/early.so"
+	obey "$VICTIMS/plugin" "$dir/early.so"
 	"$DPROBES" stat -o "$dir/counts" "$dir/early.so:cbrt" libc.so.6:free -p $victim 2>"$dir/talk" &
 	tool=$!
 	pids+=("$tool")
 	poll 10 pending
 	like "$arm: the list while it is not there" "$(list | head -n 1)" '^0000000000000000  k  cbrt\+0x0  .*early.so \[PENDING\]$'
-	tell open call
+	bid open call
 	like "$arm: and when it is" "$(list | grep cbrt)" '^0000[0-9a-f]{12}  k  cbrt\+0x0  early.so (\[OPTIMIZED\])?$'
 	interrupt $tool
 	is "$arm: the tool" "$?" 0
 	is "$arm: hits, those in its constructor among them" "$(hits)" 8
-	end
+	dismiss quit
 	is "$arm: the program is right" "$? $(wrong)" "0 "
 	is "$arm: what was said" "$(grep -c 'is pending: .* is not loaded yet$\|is not pending any more$' "$dir/talk")" 2
 
-	begin "$DPROBES" stat -q -o "$dir/counts" "$dir/early.so:cbrt" -- "$VICTIMS/plugin" "$dir/early.so"
-	tell open call
-	end
+	obey "$DPROBES" stat -q -o "$dir/counts" "$dir/early.so:cbrt" -- "$VICTIMS/plugin" "$dir/early.so"
+	bid open call
+	dismiss quit
 	is "$arm: a command, and nothing else is probed" "$? $(wrong) $(hits)" "0  8"
 
 	"$DPROBES" stat --json -q -o "$dir/counts" libm.so.6:cbrt matrix:victim_function -- "$VICTIMS/matrix" dlopen 40 >"$dir/out"
@@ -80,18 +58,18 @@ for arm in interior quiesce trap; do
 done
 export -n DPROBES_ARM
 
-begin "$DPROBES" trace -o "$dir/lines" "r:$dir/early.so:cbrt" libc.so.6:fgets -- "$VICTIMS/plugin" "$dir/early.so"
-tell open call
-end
+obey "$DPROBES" trace -o "$dir/lines" "r:$dir/early.so:cbrt" libc.so.6:fgets -- "$VICTIMS/plugin" "$dir/early.so"
+bid open call
+dismiss quit
 is "records and followed calls" "$? $(grep -c 'cbrt .* = rax=0x' "$dir/lines") $(grep -c 'fgets' "$dir/lines")" "0 8 3"
 
-begin "$DPROBES" trace -v -o "$dir/lines" "r:$dir/early.so:cbrt" -- "$VICTIMS/plugin" "$dir/early.so"
+obey "$DPROBES" trace -v -o "$dir/lines" "r:$dir/early.so:cbrt" -- "$VICTIMS/plugin" "$dir/early.so"
 victim=$(pgrep -P "$victim" plugin)
-tell open call close
+bid open call close
 like "unloaded it is gone" "$(list)" 'cbrt|0x.*\[GONE\]'
-tell open call
+bid open call
 like "and armed when it is there again" "$(list | head -n 1)" 'cbrt\+0x0  early.so (\[OPTIMIZED\])?$'
-tell close open close fill check
+bid close open close fill check
 exec 5>&-
 poll 10 test ! -d "/proc/$victim"
 is "all its calls were followed" "$(grep -c 'cbrt .* = rax=0x' "$dir/lines")" 18
@@ -106,7 +84,7 @@ is "unless it shall be waited for" "$?" 0
 is_armed() { list | grep -q 'cbrt+0x0  early.so'; }
 left_stopped() { stopped "$victim" && is_armed; }
 while_added() { # SIGNAL
-	begin "$VICTIMS/plugin" "$dir/early.so"
+	obey "$VICTIMS/plugin" "$dir/early.so"
 	DPROBES_HALT="extend: built" build/tests/dprobes-kill-points stat -q -o "$dir/counts" "$dir/early.so:cbrt" -p $victim 2>"$dir/talk" &
 	tool=$!
 	pids+=("$tool")
@@ -122,8 +100,8 @@ poll 10 left_stopped
 is "a thread that waits for probes gets a SIGSTOP: the process is stopped" "$?" 0
 kill -CONT "$victim"
 poll 10 answered
-tell call
-end
+bid call
+dismiss quit
 is "and goes on with SIGCONT, right" "$? $(wrong)" "0 "
 wait "$tool"
 is "and no hit is lost" "$? $(hits)" "0 8"
@@ -135,18 +113,18 @@ wait "$tool"
 
 # Whoever waits in the linker does not wait for a tool that is gone, or for ever for one that is stopped.
 for how in KILL STOP; do
-	begin "$VICTIMS/plugin" "$dir/early.so"
+	obey "$VICTIMS/plugin" "$dir/early.so"
 	"$DPROBES" stat -q -o "$dir/counts" "$dir/early.so:cbrt" -p $victim 2>"$dir/talk" &
 	tool=$!
 	pids+=("$tool")
 	poll 10 pending
 	kill -$how $tool
-	tell open call close open call
+	bid open call close open call
 	is "the tool gets SIG$how: the program goes on" "$(wrong)" ""
 	kill -CONT $tool 2>/dev/null
 	interrupt $tool
 	"$DPROBES" detach -q -p $victim
 	is "and is left as it was" "$? $(grep -c dprobes /proc/$victim/maps)" "0 0"
-	end
+	dismiss quit
 done 2>/dev/null
 plan

@@ -138,6 +138,23 @@ run opcode stack
 like "one that is wrong is found before anything runs" "$status $out $err" \
 	'^2 +dprobes: .*opcode.dp:8:10: the opcode at logger:logger_deep is 0x48, not 0x55'
 
+# build_id [defect 20]
+build=$(readelf -n "$VICTIMS/logger" | awk '/Build ID/ { print $3 }')
+program build logger_deep 'inc lv,0'
+sed "s/^name/build_id = $build\nname/" "$dir/build.dp" >"$dir/right.dp"
+run right stack
+is "the build that is meant" "$status $out" "0 42"
+for other in "00${build:2}" "${build%??}" "${build}00"; do
+	sed "s/^name/build_id = $other\nname/" "$dir/build.dp" >"$dir/wrong.dp"
+	run wrong stack
+	like "another one is found before anything runs, ${#other} digits" "$status $out $err" \
+		'^2 +dprobes: .*wrong.dp:[0-9]+:12: logger:logger_deep is of another build than the file was written for'
+	like "with a caret" "$err" '^ +\^~~~'
+done
+objcopy --remove-section .note.gnu.build-id "$VICTIMS/logger" "$dir/logger"
+"$DPROBES" run "$dir/right.dp" -- "$dir/logger" stack >"$dir/stdout" 2>"$dir/stderr"
+like "and a module that has none" "$? $(cat "$dir/stderr")" '^2 dprobes: .*right.dp:[0-9]+:12: logger:logger_deep is of another build'
+
 # Threads: every record once, whole, and in order [row 288]
 program ticks logger_tick $'push r,rsi\npush r,rdi\nlog 2'
 "$DPROBES" run --json "$dir/ticks.dp" -- "$VICTIMS/logger" threads 8 "${TIMES:-4000}" >"$dir/stdout" 2>"$dir/stderr"

@@ -3,28 +3,6 @@
 # dprobes disable and enable: probes that a running tool has, from outside.
 . tests/scenario/lib.sh
 
-begin() { # COMMAND...: that reads commands
-	rm -f "$dir/in"
-	mkfifo "$dir/in"
-	: >"$dir/out"
-	"$@" <"$dir/in" >"$dir/out" 2>"$dir/err" &
-	victim=$!
-	pids+=("$victim")
-	exec 5>"$dir/in"
-	poll 10 grep -q ready "$dir/out"
-	lines=1
-}
-answered() { [ "$(wc -l <"$dir/out")" -ge $lines ]; }
-tell() {
-	local word
-	for word; do
-		lines=$((lines + 1))
-		echo "$word" >&5
-		poll 10 answered
-	done
-}
-end() { echo q >&5; exec 5>&-; wait "$victim"; }
-
 list() { "$DPROBES" list "$@" -p "$victim"; }
 has() { # LINES: this many probes that are not disabled, or more
 	[ "$(list | grep -cv 'DISABLED\|PENDING')" -ge "$1" ]
@@ -61,22 +39,22 @@ all_bytes() { bytes sw_fast; bytes sw_other; bytes sw_inner; bytes sw_outer; byt
 
 for arm in interior quiesce trap; do
 	export DPROBES_ARM=$arm
-	begin "$VICTIMS/switched"
+	obey "$VICTIMS/switched"
 	virgin=$(all_bytes)
 	probe 3 stat sw_fast sw_other sw_inner
-	tell c
+	bid c
 	order disable sw_fast
 	is "$arm: disabled" "$status $err $(flags sw_fast k)" "0  [DISABLED]"
 	is "$arm: its text is as it was" "$(bytes sw_fast)" "$(head -n 1 <<<"$virgin")"
 	is "$arm: the others are not" "$([ "$(all_bytes)" = "$virgin" ]; echo $?)" 1
-	tell c
+	bid c
 	is "$arm: it counts nothing, the others do" "$(hits_of sw_fast k) $(hits_of sw_other k)" "100 200"
 	order disable 'sw_*'
-	tell c
+	bid c
 	is "$arm: a glob" "$status $(hits_of sw_fast k) $(hits_of sw_other k) $(hits_of sw_inner k)" "0 100 200 200"
 	is "$arm: all text is as it was" "$(all_bytes)" "$virgin"
 	order enable sw_other "$(list | grep sw_fast)"
-	tell c
+	bid c
 	is "$arm: two are enabled, one by its line of the list" \
 		"$status $(hits_of sw_fast k) $(hits_of sw_other k) $(hits_of sw_inner k)" "0 200 300 200"
 	order enable sw_other
@@ -91,42 +69,42 @@ for arm in interior quiesce trap; do
 	# Return probes: the entry and all exits. Of sw_wait()'s calls #1 is inside when it is disabled,
 	# #2 when it is enabled: at the same place on the stack. #3 is seen, #4 is inside at the end.
 	probe 2 stat r:sw_wait r:sw_outer
-	tell w c
+	bid w c
 	is "$arm: a return probe counts" "$(hits_of sw_wait r) $(hits_of sw_outer r)" "1 100"
 	order disable sw_wait
 	like "$arm: as an entry probe it is not there" "$status $err" "^1 dprobes: process $victim has no probe at sw_wait;"
 	order disable r:sw_wait
 	is "$arm: a return probe is disabled" "$status $(flags sw_wait r)" "0 [DISABLED]"
 	is "$arm: entry and exits are as they were" "$(bytes sw_wait)" "$(tail -n 1 <<<"$virgin")"
-	tell w
+	bid w
 	order enable sw_wait%return
 	is "$arm: a return probe is enabled" "$status $err" "0 "
-	tell w w
+	bid w w
 	interrupt "$tool"
 	is "$arm: its account balances" "$? $(grep -c 'does not balance' "$dir/talk")" "0 0"
 	is "$arm: its hits" "$(counted sw_wait) $(counted sw_outer)" "3 100"
 	like "$arm: and how they ended" "$(cat "$dir/talk")" 'calls: 101 returned, 2 still inside, 2 entered before;'
 	is "$arm: the text after all that" "$(all_bytes)" "$virgin"
-	end
+	dismiss q
 	is "$arm: the program found its results right" "$? $(tail -n 1 "$dir/out")" "0 right"
 done
 unset DPROBES_ARM
 
 # trace: a call that was inside has no line.
-begin "$VICTIMS/switched"
+obey "$VICTIMS/switched"
 probe 1 trace 'r:sw_wait(retval)'
-tell w
+bid w
 order disable 'r:sw_wait(retval)'
-tell w
+bid w
 order enable r:sw_wait
-tell w w
+bid w w
 interrupt "$tool"
 is "trace has lines of calls that were seen from end to end" "$? $(grep -c '= 119 ' "$dir/counts")" "0 1"
 
 # Two probes at an address, and two in one jump.
 probe 2 stat sw_fast 'sw_fast if rdi == 3'
 order disable sw_fast
-tell c
+bid c
 is "both probes at an address" "$status $(hits_of sw_fast k | xargs)" "0 0 0"
 interrupt "$tool"
 
@@ -135,22 +113,22 @@ second=$((16#$(objdump -d --disassemble=sw_outer "$VICTIMS/switched" | awk '/^ .
 	16#$(nm "$VICTIMS/switched" | awk '$3 == "sw_outer" { print $1 }')))
 if [ $second -lt 5 ]; then
 	probe 2 stat sw_outer "sw_outer+$second"
-	tell c
+	bid c
 	order disable "sw_outer+$second"
-	tell c
+	bid c
 	is "a site inside the jump of another is disabled" \
 		"$status $err $(list -v | grep -c '\[DISABLED\].* 100 hits') $(list -v | grep -c '\[OPTIMIZED\].* 200 hits')" "0  1 1"
 	order enable "sw_outer+$second"
 	order disable sw_outer
-	tell c
+	bid c
 	is "the site that began the jump is disabled" \
 		"$status $err $(list -v | grep -c '\[DISABLED\].* 200 hits') $(list -v | grep -c '\[OPTIMIZED\].* 200 hits')" "0  1 1"
 	order disable sw_outer "sw_outer+$second"
-	tell c
+	bid c
 	is "both disabled" "$status $(list -v | grep -c '\[DISABLED\].* 200 hits') $(bytes sw_outer)" \
 		"0 2 $(sed -n 4p <<<"$virgin")"
 	order enable sw_outer "sw_outer+$second"
-	tell c
+	bid c
 	is "both enabled" "$status $(list -v | grep -c '\[OPTIMIZED\].* 300 hits')" "0 2"
 	interrupt "$tool"
 else
@@ -168,12 +146,12 @@ push r,rdi
 log 1
 P
 probe 1 run --json "$dir/fast.dp"
-tell c
+bid c
 order disable sw_fast
 is "the probe of a program" "$status $(flags sw_fast d)" "0 [DISABLED]"
-tell c
+bid c
 order enable sw_fast
-tell c
+bid c
 interrupt "$tool"
 is "its records" "$? $(grep -c '"minor":7' "$dir/counts")" "0 200"
 
@@ -286,7 +264,7 @@ turn sw_other >"$dir/second"
 wait $first
 is "two askers" "$(sort -u "$dir/first" "$dir/second" | xargs)" "0"
 is "both probes are armed" "$(list | grep -c DISABLED)" 0
-tell c
+bid c
 interrupt "$tool"
 is "the tool" "$?" 0
 is "its account balances" "$(grep -c 'does not balance' "$dir/talk")" 0
@@ -305,20 +283,20 @@ ask disable sw_fast
 like "and then it is gone" "$status $err" "^1 dprobes: the dprobes that probed process $victim .* has ended"
 "$DPROBES" detach -p "$victim" 2>/dev/null
 is "what it left is taken out" "$(all_bytes)" "$virgin"
-end
+dismiss q
 is "the program found its results right" "$? $(tail -n 1 "$dir/out")" "0 right"
 
 # Libraries come and go: what is disabled stays so.
-begin "$VICTIMS/plugin"
+obey "$VICTIMS/plugin"
 probe 1 stat libm.so.6:cbrt libc.so.6:free
 order disable libc.so.6:free
-tell open call
+bid open call
 is "a probe that is disabled when another one's library comes" "$(flags free k) $(flags cbrt k)" "[DISABLED] [OPTIMIZED]"
 order disable libm.so.6:cbrt
-tell close open call
+bid close open call
 is "a probe whose library goes and comes" "$(flags cbrt k) $(hits_of cbrt k)" "[DISABLED] 6"
 order enable libm.so.6:cbrt
-tell call
+bid call
 is "it counts on" "$status $(flags cbrt k) $(hits_of cbrt k)" "0 [OPTIMIZED] 12"
 interrupt "$tool"
 is "the tool" "$?" 0
@@ -330,11 +308,11 @@ second=$(objdump -d --no-show-raw-insn --start-address="0x$(nm -D "$lib" | awk '
 second=$((16#${second#* } - 16#${second% *}))
 if [ $second -lt 5 ]; then
 	probe 2 stat libm.so.6:cbrt "libm.so.6:cbrt+$second"
-	tell call
+	bid call
 	order disable "libm.so.6:cbrt+$second"
-	tell call
+	bid call
 	order enable "libm.so.6:cbrt+$second"
-	tell call
+	bid call
 	is "a site inside a jump of a library that may go" \
 		"$status $err $(list -v | grep -c 'GONE') $(list -v | grep -oE '[0-9]+ hits' | xargs)" "0  0 18 hits 12 hits"
 	interrupt "$tool"
@@ -398,19 +376,19 @@ poll 10 grep -q ready "$dir/out"
 lines=1
 victim=$(pgrep -P "$tool" | head -n 1)
 poll 10 has 4
-tell f c
+bid f c
 child=$(awk '/^child/ { print $2 }' "$dir/out" | tail -n 1)
 of_child() { victim=$child "$@"; }
 child_hit() { [ "$(of_child hits_of sw_fast k)" -ge 3 ]; }
 poll 10 child_hit
 of_child order disable sw_fast
 is "-f: disabled in the child" "$status $err $(of_child flags sw_fast k) $(flags sw_fast k)" "0  [DISABLED] [OPTIMIZED]"
-tell c
+bid c
 is "-f: its parent counts on" "$(hits_of sw_fast k)" 200
 kill -KILL "$child"
 order disable sw_fast
 is "-f: disabled in the parent" "$status $err $(flags sw_fast k)" "0  [DISABLED]"
-tell f c
+bid f c
 # The table of the child that was killed may be among the lines.
 children() { [ "$(grep -c '^child' "$dir/out")" -eq "$1" ]; }
 poll 10 children 2
@@ -424,11 +402,11 @@ is "-f: and counts when it is enabled" "$status $err" "0 "
 poll 10 child_hit
 is "-f: what it counts" "$(of_child child_hit; echo $?) $(hits_of sw_fast k)" "0 200"
 kill -KILL "$child"
-tell w
+bid w
 order disable r:sw_wait
-tell w
+bid w
 order enable r:sw_wait
-tell w w
+bid w w
 echo q >&5
 exec 5>&-
 wait "$tool"

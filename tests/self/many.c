@@ -222,6 +222,65 @@ static int written_as(void *arm)
 	return 0;
 }
 
+static volatile long turns;
+static volatile bool stop;
+
+static void *turn_all(void *arg)
+{
+	while (!stop) {
+		if (dp_kprobes_enabled(turns & 1) < 0)
+			return arg;
+		turns++;
+	}
+	return dp_kprobes_enabled(1) < 0 ? arg : NULL;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const long *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+static bool be(int policy, int priority)
+{
+	const struct sched_param p = { .sched_priority = priority };
+
+	return !sched_setscheduler(0, policy, &p);
+}
+
+/* A thread that waits for the library comes next, so between two calls of this thread there are two of the
+ * other's. By realtime's priority, both have a CPU all the time. */
+#define TIMES 200
+static int waits_its_turn(void *unused)
+{
+	struct kprobe one = { .pre_handler = count }, two = one;
+	long between[TIMES], i;
+	pthread_t thread;
+	void *failed;
+
+	one.addr = at[0];
+	two.addr = at[1];
+	EXPECT(be(SCHED_FIFO, 1) && !register_kprobe(&one) &&
+	       !pthread_create(&thread, NULL, turn_all, &one));
+	while (turns < 10)
+		sched_yield();
+	for (i = 0; i < TIMES; i++) {
+		between[i] = turns;
+		EXPECT(!register_kprobe(&two));
+		unregister_kprobe(&two);
+		between[i] = turns - between[i];
+	}
+	stop = true;
+	pthread_join(thread, &failed);
+	unregister_kprobe(&one);
+	qsort(between, TIMES, sizeof(*between), by_size);
+	printf("# %ld turns of the other thread by two of one, at most %ld\n",
+	       between[TIMES / 2], between[TIMES - 1]);
+	EXPECT(!failed && between[TIMES / 2] > 0 && between[TIMES / 2] <= 4);
+	return 0;
+}
+
 int main(void)
 {
 	struct text text = text_of("/proc/self/exe");
@@ -234,6 +293,14 @@ int main(void)
 	ok_child(written_as, "trap", 60, "breakpoints, as asked");
 	ok_child(written_as, "interior", 60, "jumps with breakpoints inside");
 	ok_child(written_as, "quiesce", 60, "jumps without");
+	if (sysconf(_SC_NPROCESSORS_ONLN) > 1 && be(SCHED_FIFO, 1) &&
+	    be(SCHED_OTHER, 0))
+		ok_child(
+			waits_its_turn, NULL, 60,
+			"a thread that calls all the time lets the others call");
+	else
+		skip("a thread that calls all the time lets the others call",
+		     "one CPU, or no realtime priority");
 	batch(&text);
 	singly(&text);
 	too_many(&text);

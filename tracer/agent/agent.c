@@ -472,6 +472,12 @@ static int renew(struct dp_tree *tree, const struct dp_tree_event *event,
 	return err ? err : give(proc, source, diag);
 }
 
+static int part(struct dp_source *source, struct dp_tree *tree,
+		struct dp_diag *diag)
+{
+	return dp_tree_part(tree, dp_agent_of(source)->proc, diag);
+}
+
 int dp_agent_detach(pid_t pid, struct dp_diag *diag)
 {
 	return dp_process_clean(pid, diag);
@@ -480,6 +486,7 @@ int dp_agent_detach(pid_t pid, struct dp_diag *diag)
 static const struct dp_source_tree tree_ops = {
 	.fork = fork_agent,
 	.renew = renew,
+	.part = part,
 };
 
 const struct dp_source_ops dp_agent_source = {

@@ -68,6 +68,7 @@ void dp_host_count(const struct dp_source *source, const struct dp_point *point,
 	for (k = 0; dp_host_exit(h, point->probe, k, &exit); k++)
 		count->interior +=
 			dp_view_middle(dp_mirror_view(h->engine), exit);
+	dp_engine_state(h->engine, g->probe, &count->status, &count->count);
 	s = site_of(h, g->probe);
 	count->covered = s && s->leader;
 	count->mode = h->jumps[point->probe] ? "jump" : "trap";

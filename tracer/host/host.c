@@ -4,6 +4,7 @@
 #include "engine/site/engine.h"
 #include "proc/attach_other.h"
 #include "proc/host.h"
+#include "proc/halt.h"
 #include "proc/inspect.h"
 #include "proc/proc.h"
 #include "resolve/points.h"
@@ -426,6 +427,11 @@ static int disarm(struct dp_source *source, bool alive, struct dp_diag *diag)
 	return 0;
 }
 
+static int stop(struct dp_source *source)
+{
+	return dp_process_stop(dp_host_of(source)->client.proc);
+}
+
 static void end(const struct dp_source *source, struct dp_source_end *end)
 {
 	const struct dp_host_source *h = dp_host_of(source);
@@ -481,6 +487,7 @@ int dp_host_detach(pid_t pid, struct dp_diag *diag)
 
 const struct dp_source_ops dp_host_source = {
 	.name = "the engine of a process that probes itself",
+	.functions = true,
 	.open = open_host,
 	.ended = ended,
 	.outdated = outdated,
@@ -503,6 +510,7 @@ const struct dp_source_ops dp_host_source = {
 	.variable = dp_host_variable,
 	.calls = dp_host_calls,
 	.enable = enable,
+	.stop = stop,
 	.disarm = disarm,
 	.settle = dp_host_settle,
 	.end = end,
