@@ -27,7 +27,7 @@ HIT_CFLAGS = -std=gnu11 -O2 -g $(WARN) $(INC) -DDP_AGENT -ffreestanding -nostdli
 ARCH_HIT_SRC := $(addprefix arch/x86/,offsets.c simulate.c)
 # Of programs, too.
 VM_CONTROL_SRC := engine/vm/verify.c engine/vm/decode.c
-ENGINE_SRC := $(wildcard engine/insn/*.c engine/site/*.c engine/plan/*.c engine/text/*.c engine/vm/native/*.c arch/x86/native/*.c) \
+ENGINE_SRC := $(wildcard engine/insn/*.c engine/site/*.c engine/plan/*.c engine/text/*.c engine/hook/*.c engine/vm/native/*.c arch/x86/native/*.c) \
 	$(filter-out $(ARCH_HIT_SRC),$(wildcard arch/x86/*.c))
 CONTROL_SRC := $(ENGINE_SRC) $(wildcard port/user/*.c sym/*/*.c proc/*/*.c lang/*.c lang/*/*.c resolve/*.c tracer/*.c tracer/*/*.c) $(VM_CONTROL_SRC) lib/diag.c lib/escape.c
 VM_SRC := $(filter-out $(VM_CONTROL_SRC),$(wildcard engine/vm/*.c))
@@ -182,7 +182,7 @@ $(FAKE_UNIT): $(B)/tests/unit/test_%: tests/unit/test_%.c $(FAKE_OBJ) $(FAKE_WOR
 	$(Q)$(CC) $(ALL_CFLAGS) $(FAKE_DEFS) -o $@ $< $(FAKE_OBJ) $(FAKE_WORLD) -lcmocka
 
 # The library's own objects.
-LIB_UNIT := $(patsubst %,$(B)/tests/unit/test_%,enter follow foreign frames guest guest_program handler helper injected kretprobe library module serve service settle uprobe uretprobe)
+LIB_UNIT := $(patsubst %,$(B)/tests/unit/test_%,enter follow foreign frames guest guest_program handler helper hook_order injected kretprobe library module serve service settle uprobe uretprobe)
 $(LIB_UNIT): $(B)/tests/unit/test_%: tests/unit/test_%.c $(LIB_OBJ) $(B)/libcore.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(LIB_OBJ) $(B)/libcore.a $(LIBS) -lcmocka
@@ -333,6 +333,13 @@ $(B)/tests/self/lib%.so: tests/self/so/%.c
 # They write to what is shared by its layout.
 $(B)/tests/self/uprobes-evil: SELF_FLAGS += -Iport/user -Iport -Iengine
 $(B)/tests/victims/hostile: VICTIM_FLAGS += -I. -Iport/user -Iport -Iengine
+
+# With hooks of its own
+$(B)/tests/self/libhooks.so: tests/self/so/hooks.c tests/self/hooks.h $(wildcard include/dprobes/*.h)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -O2 -g $(WARN) -Iinclude -I. -fPIC -shared -Wl,-soname,libhooks.so -o $@ $<
+$(B)/tests/self/hooks: | $(B)/tests/self/libhooks.so
+$(B)/tests/self/hooks: private SELF_LIBS += -rdynamic
 
 $(B)/tests/self/processes $(B)/tests/self/gone: | $(B)/tests/self/libself_one.so $(B)/tests/self/libself_two.so
 

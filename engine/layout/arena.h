@@ -169,6 +169,7 @@ struct dp_arena_control {
 	/* traps of watched data bear this number; 0: there are none */
 	u32 watch_number;
 	u32 generation; /* of the probes that are on: see dp_enabled_in() */
+	u64 swaps; /* address of struct dp_swaps; 0: the process has none */
 };
 
 /* Of @tool_futex, and of the owner's: the thread's id, and the bit that the kernel sets
