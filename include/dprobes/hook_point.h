@@ -8,6 +8,9 @@
 
 #include <dprobes/hook_types.h>
 
+/* Macros take any number of arguments. */
+#if defined(__cplusplus) || __STDC_VERSION__ >= 199901L
+
 #ifdef __cplusplus
 #define DP_HOOK_C(...) \
 	extern "C" {   \
@@ -96,7 +99,7 @@ static __attribute__((unused)) int dp_hook_nobody(struct gkh_hook *h,
 		DP_HOOK_CAT(DP_HOOK_NAME(__VA_ARGS__), _gkh_count) =           \
 			0 DP_HOOK_MAP(DP_HOOK_ONE, __VA_ARGS__)                \
 	};                                                                     \
-	static __attribute__((unused, cold)) int DP_HOOK_CAT(                  \
+	static __attribute__((unused, cold, __noinline__)) int DP_HOOK_CAT(    \
 		DP_HOOK_NAME(__VA_ARGS__), _gkh_call)(                         \
 		long *dp_ret DP_HOOK_MAP(DP_HOOK_##way##_PARAM, __VA_ARGS__))  \
 	{                                                                      \
@@ -244,7 +247,8 @@ static __attribute__((unused)) int dp_hook_nobody(struct gkh_hook *h,
 #define DP_HOOK_AT(name, ...)                                          \
 	DP_HOOK_PLACE(DP_HOOK_ASM("gkh_hook_" DP_HOOK_STRING(name),    \
 				  "\"" DP_HOOK_STRING(name) "\"", ""), \
-		      , __VA_ARGS__)
+		      , (void)sizeof(DP_HOOK_HEAD(name));              \
+		      __VA_ARGS__)
 
 #define DP_HOOK_COPY(i, v)               \
 	DP_HOOK_AUTO dp_hook_v##i = (v); \
@@ -282,4 +286,5 @@ static __attribute__((unused)) int dp_hook_nobody(struct gkh_hook *h,
 					 "GKHook" h "_ret:\n"));              \
 	} while (0)
 
+#endif
 #endif

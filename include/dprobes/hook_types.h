@@ -13,7 +13,7 @@
 extern "C" {
 typedef bool dp_hook_bool;
 #else
-typedef _Bool dp_hook_bool;
+__extension__ typedef _Bool dp_hook_bool;
 #endif
 
 /** The most parameters of a hook */

@@ -14,13 +14,15 @@
  * Other files that use a hook say USE_HOOK() with the same types, usually in a header; the one file
  * that defines a hook whose header it includes says DEFINE_HOOK() instead of DECLARE_HOOK(). Of a hook
  * with modifiable parameters, DECLARE_WRITABLE_HOOK(), the arguments are addresses of variables, and
- * exits see these. Types are spelt so that "TYPE name" declares a parameter.
+ * exits see these. Types are spelt so that "TYPE name" declares a parameter. C99 or C++11 is needed.
  */
 #ifndef DPROBES_HOOKS_H
 #define DPROBES_HOOKS_H
 
 #include <dprobes/gkh.h>
 #include <dprobes/hook_point.h>
+
+#if defined(__cplusplus) || __STDC_VERSION__ >= 199901L
 
 /* DECLARE_HOOK(NAME, TYPE…) - define a hook, with up to GKH_MAXARGS parameters */
 #define DECLARE_HOOK(...) DP_HOOK_DECLARE(RO, 0, __VA_ARGS__)
@@ -123,4 +125,5 @@
 		      DP_HOOK_REFER(0, p0) DP_HOOK_REFER(1, p1) \
 			      DP_HOOK_REFER(2, p2) DP_HOOK_REFER(3, p3))
 
+#endif
 #endif

@@ -98,6 +98,7 @@ static int come_and_go(void)
 	return err;
 }
 
+/* [defects 25, 29] */
 static void storm(void)
 {
 	long rounds = amount("HOOK_ROUNDS", 400), i;
@@ -222,6 +223,7 @@ static int stay(struct gkh_hook *h, struct gkh_args *a)
 	return GKH_CONTINUE;
 }
 
+/* [defect 26] */
 static void waits(void)
 {
 	struct gkh_rec rec = { .hook_name = "number", .exit = stay };
@@ -450,6 +452,7 @@ static void *open_library(const char *argv0)
 	return dlopen(path, RTLD_NOW);
 }
 
+/* [rows 325, 352] */
 static void libraries(const char *argv0)
 {
 	struct gkh_rec rec = { .hook_name = "of_library",

@@ -264,5 +264,6 @@ int main(void)
 	const struct CMUnitTest tests[] = { cmocka_unit_test(
 		test_random_operations) };
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
