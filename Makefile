@@ -572,6 +572,12 @@ $(B)/bench/self/uprobes: bench/self/uprobes.c bench/self/many.S $(B)/libdprobes.
 	$(Q)$(CC) -O2 -g $(WARN) -Iinclude -D_GNU_SOURCE -o $@ bench/self/uprobes.c bench/self/many.S \
 		-L$(B) -ldprobes -Wl,-rpath,'$$ORIGIN/../..'
 
+LTTNG_LIBS = $(if $(wildcard /usr/include/lttng/tracepoint.h /usr/include/*/lttng/tracepoint.h),-llttng-ust -ldl)
+$(B)/bench/self/hooks: bench/self/hooks.c $(wildcard include/dprobes/*.h) $(B)/libdprobes.so.1
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O2 -g $(WARN) -Iinclude -I. -D_GNU_SOURCE -o $@ bench/self/hooks.c -L$(B) -ldprobes \
+		$(LTTNG_LIBS) -Wl,-rpath,'$$ORIGIN/../..'
+
 BENCH_PEERS := $(B)/bench/twins \
 	$(if $(wildcard /usr/include/lttng/tracepoint.h /usr/include/*/lttng/tracepoint.h),$(B)/bench/twins-lttng)
 bench-peers: $(BENCH_PEERS)
@@ -580,10 +586,10 @@ bench-peers: $(BENCH_PEERS)
 BENCH_OURS = $(and $(BENCH),$(if $(filter uprobe% uretprobe gdb% uftrace lttng%,$(BENCH)),,ours))
 bench: DEPS_OPTIONAL = $(if $(BENCH_OURS),,gdb gdbserver uftrace lttng-tools liblttng-ust-dev)
 bench: deps
-	$(Q)$(MAKE) -s --no-print-directory $(B)/bench/victim $(B)/bench/bench $(B)/bench/self/self $(B)/bench/self/uprobes
+	$(Q)$(MAKE) -s --no-print-directory $(B)/bench/victim $(B)/bench/bench $(B)/bench/self/self $(B)/bench/self/uprobes $(B)/bench/self/hooks
 	$(Q)$(if $(BENCH_OURS),,$(MAKE) -sk --no-print-directory bench-peers || true)
 	$(Q)$(B)/bench/bench $(BENCH) $(B)/bench/victim
-	$(Q)$(if $(filter-out core,$(BENCH)),,$(B)/bench/self/self && $(B)/bench/self/uprobes)
+	$(Q)$(if $(filter-out core,$(BENCH)),,$(B)/bench/self/self && $(B)/bench/self/uprobes && $(B)/bench/self/hooks)
 
 # The headers that modules and programs are built with, and how pkg-config says it.
 TO := $(DESTDIR)$(PREFIX)

@@ -6,6 +6,7 @@
  * Those of modules that were there before the library are found by a note in the module.
  */
 #include "lib/hook.h"
+#include "lib/enter.h"
 #include <elf.h>
 #include <errno.h>
 #include <link.h>
@@ -13,9 +14,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define LISTENERS 16
 #define EVENTS 64
+#define NAP_US 50
 
 static int nobody(struct gkh_hook *h, struct gkh_args *a)
 {
@@ -27,6 +30,11 @@ static struct dp_hook_module **modules;
 static u32 nr_modules;
 static bool exits;
 
+/* "hooks" (DESIGN.md, Locks), and what its holder restores */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static u64 saved_mask;
+static int saved_errno, saved_cancel;
+
 static gkh_event_fn listeners[LISTENERS];
 /* Told at the end of the call that they are of */
 static struct event {
@@ -35,28 +43,70 @@ static struct event {
 } events[EVENTS];
 static u32 nr_events;
 
+static void take_lock(void)
+{
+	u64 mask;
+
+	dp_self_enter(&mask);
+	pthread_mutex_lock(&lock);
+	saved_mask = mask;
+}
+
+static void drop_lock(void)
+{
+	u64 mask = saved_mask;
+
+	pthread_mutex_unlock(&lock);
+	dp_self_leave(mask);
+}
+
+static int not_now(void)
+{
+	if (dp_self_in_handler())
+		return dp_fail(-EAGAIN,
+			       "hooks cannot be changed from a handler");
+	if (dp_self_is_borrowed())
+		return dp_fail(
+			-EAGAIN,
+			"a vfork child cannot change the hooks of its parent");
+	if (!dp_hook_inside_any())
+		return 0;
+	/* Another thread may wait for this one, or stand still. */
+	if (pthread_mutex_trylock(&lock))
+		return dp_fail(-EAGAIN, "another thread changes hooks");
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+
 static int enter(void)
 {
+	int err = not_now(), error = errno, cancel;
 	struct dp_hook_reader *r;
-	int err;
 
-	if (dp_hook_inside_any() && dp_self_busy())
-		return dp_fail(-EAGAIN,
-			       "another thread changes hooks or probes");
-	err = dp_self_begin_bare();
-	r = err ? NULL : dp_hook_reader();
+	if (err)
+		return err;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	take_lock();
+	saved_errno = error;
+	saved_cancel = cancel;
+	dp_diag_clear(dp_last());
+	r = dp_hook_reader();
 	if (r)
 		r->quiet++;
-	return err;
+	return 0;
 }
 
 static void go(void)
 {
 	struct dp_hook_reader *r = dp_hook_reader();
+	int cancel = saved_cancel;
 
 	if (r && r->quiet)
 		r->quiet--;
-	dp_self_end();
+	dp_hook_text_close();
+	errno = saved_errno;
+	drop_lock();
+	pthread_setcancelstate(cancel, NULL);
 }
 
 int dp_hooks_begin(void)
@@ -352,6 +402,40 @@ int gkh_list(void (*line)(void *arg, const char *text), void *arg)
 	return text ? n : -ENOMEM;
 }
 
+struct printing {
+	char *text;
+	size_t size, used;
+	unsigned int more;
+};
+
+#define MORE_ROOM 32
+
+static void print_line(void *arg, const char *line)
+{
+	struct printing *p = arg;
+	size_t n = strlen(line) + 1;
+
+	if (p->more || p->size - p->used < n + MORE_ROOM) {
+		p->more++;
+		return;
+	}
+	memcpy(p->text + p->used, line, n);
+	p->used += n;
+	p->text[p->used - 1] = '\n';
+}
+
+int dp_hooks_print(char *text, size_t size)
+{
+	struct printing p = { .text = text, .size = size };
+	int n = gkh_list(print_line, &p);
+
+	if (p.more)
+		p.used += (size_t)snprintf(text + p.used, MORE_ROOM,
+					   "... %u more\n", p.more);
+	text[p.used] = '\0';
+	return n < 0 ? n : 0;
+}
+
 struct range {
 	u64 inside, start, end;
 };
@@ -423,8 +507,11 @@ static void gone(struct dp_hook_module *m)
 	u32 i;
 
 	m->gone = NULL;
-	if (exits || dp_hooks_begin())
+	if (exits)
 		return;
+	/* In an exit, and another thread is at work: it does not wait for this one. */
+	while (dp_hooks_begin())
+		usleep(NAP_US);
 	withdraw(m);
 	for (i = 0; i < nr_modules; i++)
 		if (modules[i] == m)
@@ -508,12 +595,13 @@ static void in_child(void)
 {
 	dp_hook_readers_anew();
 	dp_hook_hold_anew();
+	drop_lock();
 }
 
 /* Modules that have been relocated before the library was there have not found it. */
 static void __attribute__((constructor(102))) find_modules(void)
 {
-	pthread_atfork(NULL, NULL, in_child);
+	pthread_atfork(take_lock, drop_lock, in_child);
 	if (dp_hooks_begin())
 		return;
 	dl_iterate_phdr(find_notes, NULL);

@@ -2,8 +2,9 @@
 /*
  * hook: the hooks of this process, and what is done to them.
  *
- * Everything here is under the library's lock, between dp_hooks_begin() and dp_hooks_end(). That lock
- * is not held while a thread waits for others to leave an exit. Each file calls only the files before
+ * Everything here is under the lock "hooks", between dp_hooks_begin() and dp_hooks_end(): modules come and
+ * go under the dynamic linker's lock, under which the library's must not be taken. It is not held
+ * while a thread waits for others to leave an exit. Each file calls only the files before
  * it: hook_text, hook_reader, hook_exit, hook.
  */
 #ifndef DP_LIB_HOOK_H
@@ -53,6 +54,8 @@ static inline struct dp_hook_info *dp_hook_info(const struct gkh_hook *h)
 struct dp_hook_reader *dp_hook_reader(void);
 /** dp_hook_inside_any() - is the calling thread in an exit? Context: any. */
 bool dp_hook_inside_any(void);
+/** dp_hook_is_running() - may the calling thread, on whatever stack, be in an exit? */
+bool dp_hook_is_running(void);
 /** dp_hook_readers_anew() - in a fork child: only this thread is there */
 void dp_hook_readers_anew(void);
 /** dp_hook_in_use() - may a thread use @list, which nobody finds any more? @hard: ask where threads are
@@ -79,6 +82,8 @@ void dp_hook_deactivate(struct dp_hook_info *info);
 int dp_hook_place_add(struct dp_hook_info *info, u64 at, u64 to);
 /** dp_hook_places_remove() - forget the places in [start, end), whose text goes */
 void dp_hook_places_remove(struct dp_hook_info *info, u64 start, u64 end);
+/** dp_hook_text_close() - before the lock is dropped */
+void dp_hook_text_close(void);
 /** dp_hook_sync() - all threads see what has been stored */
 int dp_hook_sync(void);
 
@@ -109,5 +114,12 @@ bool dp_hook_has_exit(const struct dp_hook_info *info, u64 start, u64 end);
  *  that there are. @deleted: their hook is deleted.
  *  Return: 0; GKH_DEFERRED. Context: between begin and end; may pause. */
 int dp_hook_orphan(struct dp_hook_info *info, u64 start, u64 end, bool deleted);
+
+/** dp_hook_switch() - arm or disarm an exit by its name, or its address as lists show it, for a tool.
+ *  Return: 0; -ENOENT; -EPERM it is not for others; as gkh_arm(), gkh_disarm(); with words. */
+int dp_hook_switch(const char *hook, const char *exit, bool on);
+/** dp_hooks_print() - gkh_list() into @text, of @size bytes. What has no room is counted.
+ *  Return: 0; an errno. */
+int dp_hooks_print(char *text, size_t size);
 
 #endif

@@ -10,7 +10,9 @@
  */
 #include "lib/hook.h"
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define USER_FLAGS \
@@ -562,6 +564,70 @@ int gkh_disarm(struct gkh_rec *list)
 int gkh_deregister(struct gkh_rec *list)
 {
 	return leave(list, true);
+}
+
+static bool is_called(const struct gkh_rec *rec, const char *name)
+{
+	char text[32];
+
+	if (rec->exit_name)
+		return !strcmp(rec->exit_name, name);
+	snprintf(text, sizeof(text), "%p", (const void *)rec);
+	return !strcmp(text, name);
+}
+
+static int find_exit(const char *hook, const char *exit, struct gkh_rec **found)
+{
+	struct dp_hook_info *info = dp_hook_named(hook);
+	struct gkh_rec *rec = info ? info->first : NULL;
+
+	while (rec && !is_called(rec, exit))
+		rec = dp_hook_order_next(rec);
+	*found = rec;
+	if (!info)
+		return dp_fail(-ENOENT, "there is no hook %.64s", hook);
+	if (!rec)
+		return dp_fail(-ENOENT, "hook %.64s has no exit %.64s", hook,
+			       exit);
+	return rec->proc_writable ?
+		       0 :
+		       dp_fail(-EPERM,
+			       "exit %.64s is not for others to arm: its program has not set proc_writable",
+			       exit);
+}
+
+/* One record, whatever it is chained to */
+static int switch_one(struct gkh_rec *rec, bool on)
+{
+	struct gkh_rec *next = rec->next;
+	int err;
+
+	rec->next = NULL;
+	err = on ? prepare_arm(rec) : 0;
+	if (!err)
+		err = on ? arm(rec) : disarm_all(rec, false);
+	rec->next = next;
+	return err;
+}
+
+int dp_hook_switch(const char *hook, const char *exit, bool on)
+{
+	struct gkh_rec *rec;
+	int err = dp_hooks_begin();
+
+	if (err)
+		return err;
+	err = find_exit(hook, exit, &rec);
+	if (!err)
+		err = switch_one(rec, on);
+	dp_hooks_end();
+	if (err != 1)
+		return err;
+	err = dp_self_begin(true);
+	if (err)
+		return err;
+	dp_self_end();
+	return dp_hook_switch(hook, exit, on);
 }
 
 static bool is_in(const struct gkh_rec *rec, u64 start, u64 end)

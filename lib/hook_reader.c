@@ -92,6 +92,11 @@ bool dp_hook_inside_any(void)
 	return r->depth && dp_hook_inside(r, (u64)__builtin_frame_address(0));
 }
 
+bool dp_hook_is_running(void)
+{
+	return dp_hook_alone || (dp_hook_self && dp_hook_self->depth);
+}
+
 void dp_hook_readers_anew(void)
 {
 	struct dp_hook_reader *mine = dp_hook_self;
@@ -105,13 +110,28 @@ void dp_hook_readers_anew(void)
 	dp_hook_others = 0;
 }
 
+/* The kernel reads the word first, and then refuses what is asked for. */
+static bool is_readable(u64 addr)
+{
+	return dp_raw(SYS_rt_sigprocmask, -1, (long)addr, 0, sizeof(u64), 0) !=
+	       -EFAULT;
+}
+
+/* A stack may have been unmapped. */
+static bool has_cookie(const struct dp_hook_frame *f)
+{
+	return is_readable(f->sp) &&
+	       __atomic_load_n((const u64 *)f->sp, __ATOMIC_RELAXED) ==
+		       dp_hook_cookie(f->serial);
+}
+
 /* Where a thread is now says whether it has left: is its stack pointer above the frame? */
 static bool has_left(const struct dp_hook_reader *r,
 		     const struct dp_hook_frame *f)
 {
 	u64 sp, pc;
 
-	if (is_dead(r->owner))
+	if (is_dead(r->owner) || !has_cookie(f))
 		return true;
 	return dp_self_where(r->owner, &sp, &pc) && sp - f->sp - 1 < AWAY;
 }
@@ -182,15 +202,19 @@ static u64 *more_counts(void)
 	return p < 0 && p > -4096 ? NULL : (u64 *)p;
 }
 
-/* On a signal's stack only frames of the same stack are known to be left. */
-static bool is_left(u64 sp, u64 here)
+/* On a signal's stack only frames of the same stack are known by their places to be left. */
+static bool is_left(const struct dp_hook_frame *f, u64 here)
 {
 	stack_t s = { .ss_flags = SS_DISABLE };
 
+	if (!has_cookie(f))
+		return true;
+	if (f->sp > here)
+		return false;
 	dp_raw(SYS_sigaltstack, 0, (long)&s, 0, 0, 0);
 	if (s.ss_flags & SS_ONSTACK)
-		return sp - (u64)s.ss_sp < s.ss_size;
-	return here - sp < AWAY;
+		return f->sp - (u64)s.ss_sp < s.ss_size;
+	return here - f->sp < AWAY;
 }
 
 static void block(u64 *mask)

@@ -6,15 +6,20 @@
  * An address stays known while its text is mapped: a trap may come late.
  */
 #include "lib/hook.h"
+#include "lib/enter.h"
 #include "engine/layout/swap.h"
 #include "engine/text/swap.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define SWAPS_LEAST 64
+#define ENGINE_NAPS 100
+#define ENGINE_NAP_US 50
 
 static const u8 nop[DP_SWAP_SIZE] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
+static struct dp_text text;
 static struct dp_swaps *swaps;
 static u32 nr_swaps; /* slots that are not free */
 
@@ -59,8 +64,6 @@ static int know(u64 addr)
 		__atomic_store_n(slot, addr, __ATOMIC_RELEASE);
 		nr_swaps++;
 	}
-	__atomic_store_n(&dp_self.arena->control.swaps, (u64)swaps,
-			 __ATOMIC_RELEASE);
 	return 0;
 }
 
@@ -74,13 +77,13 @@ static void forget(u64 addr)
 
 bool dp_hook_text_ready(void)
 {
-	return dp_self.engine;
+	return __atomic_load_n(&dp_self.engine, __ATOMIC_ACQUIRE) &&
+	       dp_self.owner == getpid();
 }
 
-/* The library's lock may have been taken without opening the text. */
 static int open_text(void)
 {
-	int err = dp_self.text.mem > 0 ? 0 : dp_text_open(&dp_self.text);
+	int err = text.mem > 0 ? 0 : dp_text_open(&text);
 
 	if (err)
 		return dp_fail(err,
@@ -89,17 +92,49 @@ static int open_text(void)
 	return 0;
 }
 
+void dp_hook_text_close(void)
+{
+	if (text.mem > 0)
+		dp_text_close(&text);
+}
+
+/* The engine may be about to write there, too. Its lock comes before ours, so it is not waited for but so
+ * long; both look at what is there before they write. */
+static bool keep_engine_out(void)
+{
+	int i;
+
+	for (i = 0; i < ENGINE_NAPS; i++) {
+		if (dp_self_try())
+			return true;
+		usleep(ENGINE_NAP_US);
+	}
+	return false;
+}
+
+static void tell_agent(u64 at)
+{
+	__atomic_store_n(&swaps->at, at, __ATOMIC_RELEASE);
+	if (dp_hook_text_ready())
+		__atomic_store_n(&dp_self.arena->control.swaps, (u64)swaps,
+				 __ATOMIC_RELEASE);
+}
+
 static int swap(struct dp_hook_place *place, bool jumps)
 {
 	u8 jump[DP_SWAP_SIZE];
+	bool alone;
 	int err;
 
 	if (dp_emit_jmp(jump, place->at, place->to) != sizeof(jump))
 		return -EINVAL;
-	__atomic_store_n(&swaps->at, place->at, __ATOMIC_RELEASE);
-	err = dp_text_swap(&dp_self.text.target, place->at, jumps ? nop : jump,
+	alone = keep_engine_out();
+	tell_agent(place->at);
+	err = dp_text_swap(&text.target, place->at, jumps ? nop : jump,
 			   jumps ? jump : nop);
-	__atomic_store_n(&swaps->at, 0, __ATOMIC_RELEASE);
+	tell_agent(0);
+	if (alone)
+		dp_self_try_end();
 	if (!err)
 		place->jumps = jumps;
 	return err;
@@ -154,6 +189,9 @@ void dp_hook_deactivate(struct dp_hook_info *info)
 	for (i = 0; i < info->nr_places; i++)
 		if (info->places[i].jumps && !swap(&info->places[i], false))
 			info->nr_jumps--;
+	/* A probe is in the way: the next call tries again. Until then the hook calls nobody. */
+	if (info->nr_jumps)
+		__atomic_store_n(&dp_hook_disarmed, 1, __ATOMIC_RELEASE);
 }
 
 int dp_hook_place_add(struct dp_hook_info *info, u64 at, u64 to)
@@ -167,7 +205,7 @@ int dp_hook_place_add(struct dp_hook_info *info, u64 at, u64 to)
 	places[info->nr_places++] = (struct dp_hook_place){ at, to, false };
 	if (!info->hook->active)
 		return 0;
-	return dp_self.engine ? dp_hook_activate(info) : 0;
+	return dp_hook_text_ready() ? dp_hook_activate(info) : 0;
 }
 
 void dp_hook_places_remove(struct dp_hook_info *info, u64 start, u64 end)

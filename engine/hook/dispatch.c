@@ -25,8 +25,7 @@ u32 dp_hook_inside(struct dp_hook_reader *r, u64 here)
 
 	while (depth) {
 		i = depth <= DP_HOOK_DEPTH ? depth - 1 : DP_HOOK_DEPTH - 1;
-		if (r->frame[i].sp > here ||
-		    !dp_hook_world->left(r->frame[i].sp, here))
+		if (!dp_hook_world->left(&r->frame[i], here))
 			break;
 		depth = i;
 	}
@@ -91,29 +90,34 @@ note_disarmed(struct gkh_hook *h, const struct dp_hook_list *list)
 	dp_hook_world->idle(h);
 }
 
-static int call_all(struct gkh_hook *h, const struct dp_hook_list *list,
-		    struct gkh_args *a)
-{
-	bool less = false;
-	int rc = GKH_CONTINUE;
-	u32 i, flags;
+#define ODD (GKH_ARMED | GKH_DISABLE_IRQS | GKH_STOP_CPUS)
 
-	for (i = 0; i < list->n && rc == GKH_CONTINUE; i++) {
+/* Not armed any more, or with entry conditions */
+static __attribute__((noinline)) int call_odd(struct gkh_rec *rec,
+					      struct gkh_args *a, u32 flags)
+{
+	return flags & GKH_ARMED ? call_with(rec, a) : GKH_CONTINUE;
+}
+
+static inline __attribute__((always_inline)) int
+call_all(struct gkh_hook *h, const struct dp_hook_list *list,
+	 struct gkh_args *a)
+{
+	u32 i, n = list->n, flags, less = 0;
+	int rc = GKH_CONTINUE;
+
+	for (i = 0; i < n && rc == GKH_CONTINUE; i++) {
 		struct gkh_rec *rec = list->rec[i];
 
 		flags = __atomic_load_n(&rec->flags, __ATOMIC_RELAXED);
-		if (!(flags & GKH_ARMED)) {
-			less = true;
-			continue;
-		}
 		a->rec = rec;
-		if (flags & (GKH_DISABLE_IRQS | GKH_STOP_CPUS))
-			rc = call_with(rec, a);
-		else
+		if (__builtin_expect((flags & ODD) == GKH_ARMED, 1))
 			rc = rec->exit(h, a);
-		less |= !dp_hook_is_armed(rec);
+		else
+			rc = call_odd(rec, a, flags);
+		less |= ~__atomic_load_n(&rec->flags, __ATOMIC_RELAXED);
 	}
-	if (__builtin_expect(less, 0))
+	if (__builtin_expect(less & GKH_ARMED, 0))
 		note_disarmed(h, list);
 	return rc;
 }
@@ -154,31 +158,48 @@ static void count(struct dp_hook_reader *r, struct gkh_hook *h)
 		r->counts[h->number]++;
 }
 
-static int dispatch_in(struct dp_hook_reader *r, u64 here, u32 depth,
-		       struct gkh_hook *h, struct gkh_args *a)
+/* In so many dispatches that there is no frame: control waits until the thread is in fewer. */
+static __attribute__((noinline)) int dispatch_deep(struct dp_hook_reader *r,
+						   u32 depth,
+						   struct gkh_hook *h,
+						   struct gkh_args *a)
 {
-	struct dp_hook_frame *f = depth < DP_HOOK_DEPTH ? &r->frame[depth] :
-							  NULL;
 	const struct dp_hook_list *list;
 	int rc = GKH_CONTINUE;
+
+	r->depth = depth + 1;
+	KEEP_ORDER();
+	list = list_of(h);
+	count(r, h);
+	if (list)
+		rc = call_all(h, list, a);
+	__atomic_store_n(&r->depth, depth, __ATOMIC_RELEASE);
+	return rc;
+}
+
+static inline __attribute__((always_inline)) int
+dispatch_in(struct dp_hook_reader *r, u32 depth, struct gkh_hook *h,
+	    struct gkh_args *a)
+{
+	struct dp_hook_frame *f = &r->frame[depth];
+	const struct dp_hook_list *list;
+	int rc = GKH_CONTINUE;
+	volatile u64 cookie;
 
 	/* First of all: a signal handler's dispatch takes the next frame. */
 	r->depth = depth + 1;
 	KEEP_ORDER();
-	if (__builtin_expect(f != NULL, 1)) {
-		f->sp = here;
-		f->serial = ++r->serial;
-		f->list = DP_HOOK_ENTERING;
-	}
+	f->serial = ++r->serial;
+	cookie = dp_hook_cookie(f->serial);
+	f->sp = (u64)&cookie;
+	f->list = DP_HOOK_ENTERING;
 	KEEP_ORDER();
 	list = list_of(h);
-	if (__builtin_expect(f != NULL, 1))
-		__atomic_store_n(&f->list, list, __ATOMIC_RELAXED);
+	__atomic_store_n(&f->list, list, __ATOMIC_RELAXED);
 	count(r, h);
 	if (list)
 		rc = call_all(h, list, a);
-	if (__builtin_expect(f != NULL, 1))
-		__atomic_store_n(&f->list, NULL, __ATOMIC_RELEASE);
+	__atomic_store_n(&f->list, NULL, __ATOMIC_RELEASE);
 	__atomic_store_n(&r->depth, depth, __ATOMIC_RELEASE);
 	return rc;
 }
@@ -186,7 +207,6 @@ static int dispatch_in(struct dp_hook_reader *r, u64 here, u32 depth,
 int dp_hook_dispatch(struct gkh_hook *h, struct gkh_args *a)
 {
 	struct dp_hook_reader *r = dp_hook_self;
-	u64 here = (u64)__builtin_frame_address(0);
 	u32 depth;
 
 	if (__builtin_expect(!r, 0)) {
@@ -198,6 +218,8 @@ int dp_hook_dispatch(struct gkh_hook *h, struct gkh_args *a)
 		return GKH_CONTINUE;
 	depth = r->depth;
 	if (__builtin_expect(depth, 0))
-		depth = dp_hook_inside(r, here);
-	return dispatch_in(r, here, depth, h, a);
+		depth = dp_hook_inside(r, (u64)__builtin_frame_address(0));
+	if (__builtin_expect(depth >= DP_HOOK_DEPTH, 0))
+		return dispatch_deep(r, depth, h, a);
+	return dispatch_in(r, depth, h, a);
 }

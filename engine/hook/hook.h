@@ -40,7 +40,7 @@ struct dp_hook_list {
 
 /**
  * struct dp_hook_frame - a dispatch that a thread is in
- * @sp: address on the thread's stack
+ * @sp: address of a word on the thread's stack, which has dp_hook_cookie() as long as the dispatch goes on
  * @list: in use; NULL: none. It may be one that is not there any more, so it is compared only
  * @serial: of the dispatch, in its thread
  * @left: control has found that the thread has left dispatch @left otherwise than by return
@@ -50,6 +50,11 @@ struct dp_hook_frame {
 	const struct dp_hook_list *list;
 	u64 serial, left;
 };
+
+static inline u64 dp_hook_cookie(u64 serial)
+{
+	return serial ^ 0x6b6f6f68206e6920ull;
+}
 
 /**
  * struct dp_hook_reader - a thread
@@ -71,8 +76,8 @@ struct dp_hook_reader {
  * struct dp_hook_world - what dispatch asks of the world
  * @reader: the calling thread's; NULL: there is none for it
  * @counts: memory for a reader's counts, zeroed; NULL
- * @left: a frame at @sp is the thread's, whose stack is at @here now, @sp below. Has the thread left
- *   it, by longjmp(3) or an exception?
+ * @left: has the calling thread, whose stack is at @here now, left the dispatch of frame @f, by
+ *   longjmp(3) or an exception?
  * @block, @unblock: signals
  * @hold: stop all other threads. Return: false: they cannot be stopped, and this is noted
  * @release: let them go on
@@ -82,7 +87,7 @@ struct dp_hook_reader {
 struct dp_hook_world {
 	struct dp_hook_reader *(*reader)(void);
 	u64 *(*counts)(void);
-	bool (*left)(u64 sp, u64 here);
+	bool (*left)(const struct dp_hook_frame *f, u64 here);
 	void (*block)(u64 *mask);
 	void (*unblock)(u64 mask);
 	bool (*hold)(void);

@@ -86,7 +86,7 @@ struct gkh_args {
  * @hook_name: of the hook, if @hook is NULL
  * @exit: Context: the thread that runs through the hook, where the hook is: in a signal handler, in
  *   malloc(3). Of this library it may call gkh_disarm(), gkh_deregister() and dp_last_diag().
- *   It may leave by an exception or longjmp(3).
+ *   It may leave by an exception or longjmp(3), unless it has GKH_DISABLE_IRQS or GKH_STOP_CPUS.
  * @flags: enum gkh_prio, enum gkh_flags
  * @index: out: its place among the hook's exits, 1 is the first
  * @exit_name: for lists, or NULL

@@ -134,4 +134,64 @@ is "and then the hooks with theirs" "$got" "<6>khook: closed"
 kill -TERM "$pid"
 wait "$pid"
 is "the program found its results right" "$? $(tail -n 1 "$dir/out")" "0 right"
+
+# The example: a server with three hooks, and two plug-ins
+gcc -O2 -g -Wall -Wextra -Wno-unused-parameter -Iinclude -rdynamic -o "$dir/server" examples/hooks/server.c -ldl 2>"$dir/err"
+for p in counting limiting; do
+	gcc -O2 -Wall -Wextra -Wno-unused-parameter -fPIC -shared -Iinclude -o "$dir/$p.so" examples/hooks/$p.c \
+		-Lbuild -l:libdprobes.so.1 -Wl,-rpath,"$PWD/build" 2>>"$dir/err"
+done
+is "the example compiles without a warning" "$(cat "$dir/err")" ""
+is "the server alone" "$("$dir/server" 20 2>&1 | tail -1)" 180
+wanted=$(awk 'BEGIN { for (i = 0; i < 20; i++) { s = i % 10; if (s > 7) continue; n++; sum += 2 * s > 6 ? 6 : 2 * s }; print n, sum }')
+is "with plug-ins" "$("$dir/server" 20 "$dir/counting.so" "$dir/limiting.so" 2>&1 | sort | tr '\n' ' ')" \
+	"${wanted#* } counting: ${wanted% *} requests, ${wanted#* } bytes ready "
+
+# From outside: what the process has
+start "$dir/server" 100000 "$dir/counting.so" "$dir/limiting.so"
+tool() { # ARGS...: sets got, err, status
+	got=$("$DPROBES" "$@" 2>"$dir/tool")
+	status=$?
+	err=$(cat "$dir/tool")
+}
+tool hooks -p "$victim"
+is "hooks and exits are listed" "$(sed 's/active [0-9]*/active N/' <<<"$got" | sort | tr '\n' '|')" \
+	"  1 counting 1 writable|  1 refuse 1|  1 shorten 1|answer_made active N|request_came active N|request_over active N|"
+tool hooks --disarm request_over:counting -p "$victim"
+is "an exit that its program lets others arm" "$status $err" "0 "
+tool hooks -p "$victim"
+like "is disarmed" "$(tr '\n' '|' <<<"$got")" 'request_over idle [1-9][0-9]*\|  1 counting 0 writable'
+tool hooks --arm request_over:counting -p "$victim"
+tool hooks -p "$victim"
+like "and armed again" "$(tr '\n' '|' <<<"$got")" 'request_over active [1-9][0-9]*\|  1 counting 1 writable'
+tool hooks --disarm request_came:refuse -p "$victim"
+like "others are not for others" "$status $err" '^1 dprobes: exit refuse is not for others to arm'
+tool hooks --arm request_over:nobody -p "$victim"
+is "an exit that is none" "$status $err" "1 dprobes: hook request_over has no exit nobody"
+tool hooks --arm nothing:nobody -p "$victim"
+is "a hook that is none" "$status $err" "1 dprobes: there is no hook nothing"
+tool hooks --arm nothing -p "$victim"
+like "no exit named" "$status $err" 'nothing is not HOOK:EXIT, as dprobes hooks -p'
+tool stat hook:request_came hook:request_over --duration 0.5 -p "$victim"
+like "probes at armed hooks count" "$(awk '/hook:/ && $1 > 0 { print $NF }' <<<"$got" | sort | tr '\n' ' ')" \
+	'^hook:server:request_came hook:server:request_over $'
+kill "$victim"
+wait "$victim" 2>/dev/null
+
+# A probe at a dormant hook, without the program's help
+start "$dir/server" 100000
+tool stat 'hook:*' --duration 0.5 -p "$victim"
+is "probes at dormant hooks count" "$(awk '/hook:/ && $1 > 0' <<<"$got" | grep -c hook:server:)" 3
+tool hooks -p "$victim"
+like "a process without the library" "$status $err" '^1 dprobes: process [0-9]+ does not use libdprobes'
+kill "$victim"
+wait "$victim" 2>/dev/null
+tool stat hook:request_came -- "$dir/server" 50
+like "and in a program that is started" "$(tail -1 <<<"$got")" '^ +50 +0 +jump +hook:server:request_came$'
+tool trace hook:request_came -- "$dir/server" 1
+like "a line says the hook, and no arguments" "$(grep hook: <<<"$got")" 'server hook:server:request_came$'
+tool trace 'hook:request_came(r->size)' -- "$dir/server" 3
+like "but values by debug information" "$(grep hook: <<<"$got" | tail -1)" 'hook:server:request_came r->size=2$'
+tool stat hook:request -- "$dir/server" 1
+like "a hook that is none" "$status $err" 'server has no hook "request"; "hook:server:\*" has them all'
 plan

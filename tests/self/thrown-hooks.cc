@@ -71,7 +71,8 @@ int main()
 	is(thrown, 100, "an exception goes through the hook");
 	is(twice(3L) + twice(4), 14, "in an instance of a template");
 	is(sum, 7, "each has the hook");
-	is(gkh_deregister(&rec), 0, "exits that were left so are not waited for");
+	is(gkh_deregister(&rec), 0,
+	   "exits that were left so are not waited for");
 	parse("abcdef");
 	is(thrown, 100, "and are not called any more");
 	return plan();
