@@ -512,9 +512,9 @@ STRESSED := $(addprefix $(B)-san/tests/unit/,test_vm test_native)
 stress: deps
 	$(Q)$(MAKE) --no-print-directory tests
 	$(Q)$(MAKE) --no-print-directory B=$(B)-san SAN=address,undefined $(STRESSED)
-	$(Q)VM_ROUNDS=3400000 NATIVE_PROGRAMS=1000000 CYCLES=1000 TIMES=1000000 TOGGLES=200000 ROUNDS=1000 ENTRIES=10000000 KILLS=500 REPLACING=120 VALUES_RANDOM=30 TEST_TIMEOUT=7200 tests/run \
+	$(Q)VM_ROUNDS=3400000 NATIVE_PROGRAMS=1000000 HOOK_ROUNDS=1000000 HOOK_OPS=1000000 CYCLES=1000 TIMES=1000000 TOGGLES=200000 ROUNDS=1000 ENTRIES=10000000 KILLS=500 REPLACING=120 VALUES_RANDOM=30 TEST_TIMEOUT=7200 tests/run \
 		$(addprefix tests/scenario/,accounts.sh attach-cycles.sh harsh.sh jump.sh storm.sh blocked.sh soak.sh killer.sh reloaded.sh gdb-values.sh random-programs.sh) \
-		$(STRESSED) $(SELF)
+		$(STRESSED) $(B)/tests/unit/test_hook_order $(SELF)
 
 FUZZ_SECONDS ?= 600
 FUZZ := $(patsubst fuzz/%.c,$(B)/fuzz/%,$(wildcard fuzz/fuzz_*.c))
