@@ -28,6 +28,8 @@ DECLARE_HOOK(allocated, size_t);
 static bool is_running = true;
 static unsigned long torn, late, calls;
 static int closed;
+/* Odd from before exits are deregistered until that has been done */
+static unsigned long phase, parted;
 
 /* Each exit has a bit, and none may be called when it has been deregistered. */
 #define BIT_EXIT(name, hook, bit)                                       \
@@ -52,13 +54,17 @@ static bool is_whole(unsigned int bits)
 /* What has been armed at the first hook is armed at the second, until it is disarmed. */
 static void *run_through(void *unused)
 {
-	unsigned long n = 0;
+	unsigned long n = 0, then;
 	unsigned int bits, more;
 
 	while (__atomic_load_n(&is_running, __ATOMIC_RELAXED)) {
 		bits = more = 0;
+		then = __atomic_load_n(&phase, __ATOMIC_ACQUIRE);
 		HOOK(seen, &bits);
 		HOOK(second, &more);
+		if (then % 2 == 0 && bits == 3 && more != 4 &&
+		    __atomic_load_n(&phase, __ATOMIC_ACQUIRE) == then)
+			__atomic_fetch_add(&parted, 1, __ATOMIC_RELAXED);
 		if (!is_whole(bits))
 			__atomic_fetch_add(&torn, 1, __ATOMIC_RELAXED);
 		if (++n % 64 == 0)
@@ -92,9 +98,11 @@ static int come_and_go(void)
 	err = gkh_register(&one);
 	if (!err)
 		err = gkh_arm(&one);
+	__atomic_fetch_add(&phase, 1, __ATOMIC_SEQ_CST);
 	if (!err)
 		err = gkh_deregister(&one);
 	__atomic_store_n(&closed, 1, __ATOMIC_RELEASE);
+	__atomic_fetch_add(&phase, 1, __ATOMIC_SEQ_CST);
 	return err;
 }
 
@@ -117,6 +125,7 @@ static void storm(void)
 		pthread_join(t[k], NULL);
 	ok(calls > 0, "the threads ran: %lu times", calls);
 	is((long)torn, 0, "each call saw all exits of its hook, or none");
+	is((long)parted, 0, "and those of two hooks together");
 	is((long)late, 0, "no exit was called when it had been deregistered");
 	closed = 0;
 	chain_none();
