@@ -27,7 +27,7 @@ HIT_CFLAGS = -std=gnu11 -O2 -g $(WARN) $(INC) -DDP_AGENT -ffreestanding -nostdli
 ARCH_HIT_SRC := $(addprefix arch/x86/,offsets.c simulate.c)
 # Of programs, too.
 VM_CONTROL_SRC := engine/vm/verify.c engine/vm/decode.c
-ENGINE_SRC := $(wildcard engine/insn/*.c engine/site/*.c engine/plan/*.c engine/text/*.c engine/vm/native/*.c arch/x86/native/*.c) \
+ENGINE_SRC := $(wildcard engine/insn/*.c engine/site/*.c engine/plan/*.c engine/text/*.c engine/hook/*.c engine/vm/native/*.c arch/x86/native/*.c) \
 	$(filter-out $(ARCH_HIT_SRC),$(wildcard arch/x86/*.c))
 CONTROL_SRC := $(ENGINE_SRC) $(wildcard port/user/*.c sym/*/*.c proc/*/*.c lang/*.c lang/*/*.c resolve/*.c tracer/*.c tracer/*/*.c) $(VM_CONTROL_SRC) lib/diag.c lib/escape.c
 VM_SRC := $(filter-out $(VM_CONTROL_SRC),$(wildcard engine/vm/*.c))
@@ -185,7 +185,7 @@ $(B)/tests/unit/test_counted_calls: FAKE_MORE := $(B)/libcore.a -lZydis
 $(B)/tests/unit/test_counted_calls: $(B)/libcore.a
 
 # The library's own objects.
-LIB_UNIT := $(patsubst %,$(B)/tests/unit/test_%,enter follow foreign frames guest guest_program handler helper injected kretprobe library module serve service settle uprobe uretprobe)
+LIB_UNIT := $(patsubst %,$(B)/tests/unit/test_%,enter follow foreign frames guest guest_program handler helper hook_order injected kretprobe library module serve service settle uprobe uretprobe)
 $(LIB_UNIT): $(B)/tests/unit/test_%: tests/unit/test_%.c $(LIB_OBJ) $(B)/libcore.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(LIB_OBJ) $(B)/libcore.a $(LIBS) -lcmocka
@@ -336,6 +336,13 @@ $(B)/tests/self/lib%.so: tests/self/so/%.c
 # They write to what is shared by its layout.
 $(B)/tests/self/uprobes-evil: SELF_FLAGS += -Iport/user -Iport -Iengine
 $(B)/tests/victims/hostile: VICTIM_FLAGS += -I. -Iport/user -Iport -Iengine
+
+# With hooks of its own
+$(B)/tests/self/libhooks.so: tests/self/so/hooks.c tests/self/hooks.h $(wildcard include/dprobes/*.h)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -O2 -g $(WARN) -Iinclude -I. -fPIC -shared -Wl,-soname,libhooks.so -o $@ $<
+$(B)/tests/self/hooks: | $(B)/tests/self/libhooks.so
+$(B)/tests/self/hooks: private SELF_LIBS += -rdynamic
 
 $(B)/tests/self/processes $(B)/tests/self/gone: | $(B)/tests/self/libself_one.so $(B)/tests/self/libself_two.so
 
@@ -508,9 +515,9 @@ STRESSED := $(addprefix $(B)-san/tests/unit/,test_vm test_native)
 stress: deps
 	$(Q)$(MAKE) --no-print-directory tests
 	$(Q)$(MAKE) --no-print-directory B=$(B)-san SAN=address,undefined $(STRESSED)
-	$(Q)VM_ROUNDS=3400000 NATIVE_PROGRAMS=1000000 CYCLES=1000 TIMES=1000000 TOGGLES=200000 ROUNDS=1000 ENTRIES=10000000 KILLS=500 REPLACING=120 VALUES_RANDOM=30 TEST_TIMEOUT=7200 tests/run \
+	$(Q)VM_ROUNDS=3400000 NATIVE_PROGRAMS=1000000 HOOK_ROUNDS=1000000 HOOK_OPS=1000000 CYCLES=1000 TIMES=1000000 TOGGLES=200000 ROUNDS=1000 ENTRIES=10000000 KILLS=500 REPLACING=120 VALUES_RANDOM=30 TEST_TIMEOUT=7200 tests/run \
 		$(addprefix tests/scenario/,accounts.sh attach-cycles.sh harsh.sh jump.sh storm.sh blocked.sh soak.sh killer.sh reloaded.sh gdb-values.sh random-programs.sh) \
-		$(STRESSED) $(SELF)
+		$(STRESSED) $(B)/tests/unit/test_hook_order $(SELF)
 
 FUZZ_SECONDS ?= 600
 FUZZ := $(patsubst fuzz/%.c,$(B)/fuzz/%,$(wildcard fuzz/fuzz_*.c))
@@ -568,6 +575,12 @@ $(B)/bench/self/uprobes: bench/self/uprobes.c bench/self/many.S $(B)/libdprobes.
 	$(Q)$(CC) -O2 -g $(WARN) -Iinclude -D_GNU_SOURCE -o $@ bench/self/uprobes.c bench/self/many.S \
 		-L$(B) -ldprobes -Wl,-rpath,'$$ORIGIN/../..'
 
+LTTNG_LIBS = $(if $(wildcard /usr/include/lttng/tracepoint.h /usr/include/*/lttng/tracepoint.h),-llttng-ust -ldl)
+$(B)/bench/self/hooks: bench/self/hooks.c $(wildcard include/dprobes/*.h) $(B)/libdprobes.so.1
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O2 -g $(WARN) -Iinclude -I. -D_GNU_SOURCE -o $@ bench/self/hooks.c -L$(B) -ldprobes \
+		$(LTTNG_LIBS) -Wl,-rpath,'$$ORIGIN/../..'
+
 BENCH_PEERS := $(B)/bench/twins \
 	$(if $(wildcard /usr/include/lttng/tracepoint.h /usr/include/*/lttng/tracepoint.h),$(B)/bench/twins-lttng)
 bench-peers: $(BENCH_PEERS)
@@ -576,10 +589,10 @@ bench-peers: $(BENCH_PEERS)
 BENCH_OURS = $(and $(BENCH),$(if $(filter uprobe% uretprobe gdb% uftrace lttng%,$(BENCH)),,ours))
 bench: DEPS_OPTIONAL = $(if $(BENCH_OURS),,gdb gdbserver uftrace lttng-tools liblttng-ust-dev)
 bench: deps
-	$(Q)$(MAKE) -s --no-print-directory $(B)/bench/victim $(B)/bench/bench $(B)/bench/self/self $(B)/bench/self/uprobes
+	$(Q)$(MAKE) -s --no-print-directory $(B)/bench/victim $(B)/bench/bench $(B)/bench/self/self $(B)/bench/self/uprobes $(B)/bench/self/hooks
 	$(Q)$(if $(BENCH_OURS),,$(MAKE) -sk --no-print-directory bench-peers || true)
 	$(Q)$(B)/bench/bench $(BENCH) $(B)/bench/victim
-	$(Q)$(if $(filter-out core,$(BENCH)),,$(B)/bench/self/self && $(B)/bench/self/uprobes)
+	$(Q)$(if $(filter-out core,$(BENCH)),,$(B)/bench/self/self && $(B)/bench/self/uprobes && $(B)/bench/self/hooks)
 
 # The headers that modules and programs are built with, and how pkg-config says it.
 TO := $(DESTDIR)$(PREFIX)

@@ -51,7 +51,7 @@ struct dp_command {
 extern const struct dp_command dp_cmd_stat, dp_cmd_trace, dp_cmd_run,
 	dp_cmd_list, dp_cmd_insmod, dp_cmd_lsmod, dp_cmd_rmmod, dp_cmd_enabled,
 	dp_cmd_sysctl, dp_cmd_dmesg, dp_cmd_doctor, dp_cmd_detach,
-	dp_cmd_disable, dp_cmd_enable;
+	dp_cmd_disable, dp_cmd_enable, dp_cmd_hooks;
 
 /** dp_verb_get() - the verb of this name. Return: 0, or DP_EXIT_USAGE with words on stderr, the
  *  nearest verb among them. */

@@ -33,8 +33,10 @@ enum {
 	OPT_DEBUGGER = 'E',
 	OPT_RAW = 'Z',
 	OPT_MAP_SIZE = 'Y',
+	OPT_ARM = 'X',
+	OPT_DISARM = 'Q',
 };
-#define WITHOUT_LETTER "JSPBKTAMGICWFLOURNEZY"
+#define WITHOUT_LETTER "JSPBKTAMGICWFLOURNEZXYQ"
 
 static const struct option long_options[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
@@ -59,6 +61,8 @@ static const struct option long_options[] = {
 	{ "core", required_argument, NULL, OPT_CORE },
 	{ "raw", required_argument, NULL, OPT_RAW },
 	{ "debugger", required_argument, NULL, OPT_DEBUGGER },
+	{ "arm", required_argument, NULL, OPT_ARM },
+	{ "disarm", required_argument, NULL, OPT_DISARM },
 	{ "minidump", no_argument, NULL, OPT_MINIDUMP },
 	{ "mangled", no_argument, NULL, OPT_MANGLED },
 	{ "interval", required_argument, NULL, 'i' },
@@ -317,6 +321,17 @@ static int parse_debugger(const char *text, const char **debugger)
 	return *text ? 0 : dp_usage_error("--debugger needs a command");
 }
 
+static int take_exit(const char *text, bool disarms,
+		     struct dp_tracer_options *opt)
+{
+	if (opt->exit)
+		return dp_usage_error(
+			"one exit at a time is armed or disarmed");
+	opt->exit = text;
+	opt->disarms = disarms;
+	return 0;
+}
+
 static bool is_used(const struct dp_command *cmd, int c)
 {
 	return c == 'h' || c == 'V' || strchr(cmd->options, c);
@@ -395,6 +410,9 @@ static int take(const struct dp_command *cmd, int c,
 	case OPT_UNFORMATTED:
 		opt->unformatted = true;
 		return 0;
+	case OPT_ARM:
+	case OPT_DISARM:
+		return take_exit(optarg, c == OPT_DISARM, opt);
 	case OPT_CORE:
 		return parse_core(optarg, &opt->core);
 	case OPT_RAW:

@@ -7,6 +7,7 @@
  * Lock: "the library" (DESIGN.md, Locks).
  */
 #include "lib/self.h"
+#include "lib/enter.h"
 #include "lib/chart.h"
 #include "lib/frames.h"
 #include "lib/landing.h"
@@ -82,7 +83,7 @@ static void begin_anew(void)
 }
 
 /* A CLONE_VM child, whose changes would be its parent's. */
-static bool is_borrowed(void)
+bool dp_self_is_borrowed(void)
 {
 	u64 base = __atomic_load_n(&dp_self.base, __ATOMIC_ACQUIRE);
 	const struct dp_wipe *wipe = (void *)(base + DP_WIPE_OFFSET);
@@ -96,7 +97,7 @@ int dp_self_begin_bare(void)
 	if (dp_self_in_handler())
 		return dp_fail(-EAGAIN,
 			       "probes cannot be changed from a handler");
-	if (is_borrowed())
+	if (dp_self_is_borrowed())
 		return dp_fail(
 			-EAGAIN,
 			"a vfork child cannot change the probes of its parent");
@@ -161,7 +162,7 @@ int dp_self_begin(bool make)
 {
 	int err;
 
-	if (make && !is_borrowed() && !dp_self_in_handler())
+	if (make && !dp_self_is_borrowed() && !dp_self_in_handler())
 		dp_charts_open();
 	err = dp_self_begin_any();
 	if (err || dp_self.engine)
@@ -201,6 +202,16 @@ void dp_self_end(void)
 	pthread_setcancelstate(saved_cancel, NULL);
 	pthread_cleanup_pop(1);
 	dp_report_deliver();
+}
+
+bool dp_self_try(void)
+{
+	return !pthread_mutex_trylock(&lock);
+}
+
+void dp_self_try_end(void)
+{
+	pthread_mutex_unlock(&lock);
 }
 
 bool dp_self_busy(void)

@@ -145,42 +145,73 @@ static int talk(const struct dp_helper_order *order, const u32 *which,
 		       0;
 }
 
-int dp_helper_run(const struct dp_helper_order *order, const u32 *which,
-		  struct dp_helper_answer *answer, struct dp_diag *diag)
+static int open_all(struct dp_helper_run *run)
 {
-	int fds[5] = { -1, -1, -1, -1, -1 }, *orders = fds, *answers = fds + 2;
-	struct launch l = { .file = fds[4] = helper_file() };
-	int err = l.file < 0 ? l.file : make_pipe(orders);
-	pid_t pid = -1;
+	int err = run->fds[4] = helper_file();
 
-	if (!err)
-		err = make_pipe(answers);
+	if (err >= 0)
+		err = make_pipe(run->fds);
+	return err < 0 ? err : make_pipe(run->fds + 2);
+}
+
+static void close_one(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+int dp_helper_open(struct dp_helper_run *run,
+		   const struct dp_helper_order *order, const u32 *which,
+		   struct dp_helper_answer *answer, struct dp_diag *diag)
+{
+	int *orders = run->fds, *answers = run->fds + 2, err;
+	struct launch l = { 0 };
+
+	*run = (struct dp_helper_run){ { -1, -1, -1, -1, -1 }, -1, NULL };
+	err = open_all(run);
 	if (!err) {
-		l.orders = orders[0];
-		l.answer = answers[1];
-		l.tell = orders[1];
-		l.hear = answers[0];
-		pid = launch(&l);
-		close(answers[1]);
-		answers[1] = -1;
-		err = pid < 0 ? pid :
-				talk(order, which, answer, orders[1],
-				     answers[0], diag);
+		l = (struct launch){ .file = run->fds[4],
+				     .orders = orders[0],
+				     .answer = answers[1],
+				     .tell = orders[1],
+				     .hear = answers[0] };
+		run->pid = launch(&l);
+		run->stack = l.stack;
+		close_one(&answers[1]);
+		err = run->pid < 0 ? run->pid :
+				     talk(order, which, answer, orders[1],
+					  answers[0], diag);
 	}
-	if (pid < 0)
+	if (run->pid < 0)
 		dp_diag_set(
 			diag, err,
 			"the helper that prepares this process cannot be started: %s",
 			strerror(-err));
+	return err;
+}
+
+void dp_helper_close(struct dp_helper_run *run)
+{
+	pid_t pid = run->pid;
+
 	/* The helper may still wait for an order: let its read end. */
-	close(orders[1]);
-	orders[1] = -1;
+	close_one(&run->fds[1]);
 	while (pid > 0 && waitpid(pid, NULL, __WALL) < 0 && errno == EINTR)
 		continue;
-	if (l.stack && l.stack != MAP_FAILED)
-		munmap(l.stack, HELPER_STACK);
+	if (run->stack && run->stack != MAP_FAILED)
+		munmap(run->stack, HELPER_STACK);
 	if (pid > 0 && is_to_be_named())
 		prctl(PR_SET_PTRACER, 0, 0, 0, 0);
-	close_all(fds, 5);
+	close_all(run->fds, 5);
+}
+
+int dp_helper_run(const struct dp_helper_order *order, const u32 *which,
+		  struct dp_helper_answer *answer, struct dp_diag *diag)
+{
+	struct dp_helper_run run;
+	int err = dp_helper_open(&run, order, which, answer, diag);
+
+	dp_helper_close(&run);
 	return err;
 }

@@ -136,6 +136,8 @@ bool dp_self_busy(void);
  *  memory, maybe left by siglongjmp? No thread may take another instance from it. */
 bool dp_self_in_hand(u64 start, u64 size);
 
+/** dp_self_where() - where a thread is; the helper may stop it for a moment. Return: false: nobody knows */
+bool dp_self_where(u32 tid, u64 *sp, u64 *pc);
 /** dp_self_settle() - wait until all handlers that run now have ended, except the calling
  *  thread's own */
 void dp_self_settle(void);

@@ -6,12 +6,14 @@
  * on a stack of the service.
  */
 #include "lib/self.h"
+#include "lib/hook.h"
 #include "lib/modules.h"
 #include "lib/service.h"
 #include "proc/facts.h"
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -145,9 +147,37 @@ static int host(u32 verb)
 	return err;
 }
 
+static int of_hooks(int err)
+{
+	if (err)
+		service->diag = *dp_last_diag();
+	return err;
+}
+
+/* Words are lines: a name may have spaces. */
+static int switch_exit(void)
+{
+	char *hook, *exit = NULL;
+
+	service->order[DP_SERVICE_ORDER - 1] = '\0';
+	hook = strchr(service->order, '\n');
+	if (hook)
+		exit = strchr(++hook, '\n');
+	if (!exit)
+		return dp_diag_set(&service->diag, -EINVAL,
+				   "the order is damaged");
+	*exit++ = '\0';
+	return of_hooks(dp_hook_switch(hook, exit, *service->order == '1'));
+}
+
 static int carry_out(u32 verb)
 {
 	switch (verb) {
+	case DP_SERVICE_HOOKS:
+		return of_hooks(
+			dp_hooks_print(service->order, DP_SERVICE_ORDER));
+	case DP_SERVICE_EXIT:
+		return switch_exit();
 	case DP_SERVICE_LOAD:
 		return load();
 	case DP_SERVICE_UNLOAD:
@@ -162,7 +192,8 @@ static int carry_out(u32 verb)
 /* The thread may hold our locks itself, so it must not wait for them. */
 static bool is_busy(void)
 {
-	return in_handler || dp_self_busy() || dp_compat_busy();
+	return in_handler || dp_self_busy() || dp_compat_busy() ||
+	       dp_hook_is_running();
 }
 
 void dp_service_work(void)

@@ -23,7 +23,7 @@
 
 #define DP_SERVICE_PATH "/memfd:libdprobes"
 #define DP_SERVICE_MAGIC 0x31656369767265ffull
-#define DP_SERVICE_VERSION 6
+#define DP_SERVICE_VERSION 7
 #define DP_SERVICE_ORDER 65536
 #define DP_SERVICE_MODULES 64
 #define DP_SERVICE_LINES 512 /* a power of two */
@@ -49,6 +49,8 @@ enum dp_service_verb {
 	DP_SERVICE_UNPROBE, /* guests by @probe */
 	DP_SERVICE_CLEAN, /* all guests */
 	DP_SERVICE_SETTLE, /* discard records of guests for which nothing comes any more */
+	DP_SERVICE_HOOKS, /* @order becomes the hooks and their exits, a line each */
+	DP_SERVICE_EXIT, /* words: 1 or 0, hook, exit: armed or disarmed */
 };
 
 #define DP_GUEST_WHY 96

@@ -57,6 +57,11 @@ static bool ask_helper(u32 tid, u64 *sp, u64 *pc)
 	return true;
 }
 
+bool dp_self_where(u32 tid, u64 *sp, u64 *pc)
+{
+	return ask_kernel(tid, sp, pc) || ask_helper(tid, sp, pc);
+}
+
 static bool in_engine(u64 pc)
 {
 	const struct dp_arena_control *c = &dp_self.arena->control;
@@ -76,8 +81,7 @@ static bool has_left(const struct dp_stack *s)
 
 	if (syscall(SYS_tgkill, getpid(), s->tid, 0))
 		return true;
-	if ((!ask_kernel(s->tid, &sp, &pc) && !ask_helper(s->tid, &sp, &pc)) ||
-	    in_engine(pc))
+	if (!dp_self_where(s->tid, &sp, &pc) || in_engine(pc))
 		return false;
 	if (s->jumped)
 		return sp - s->sp - 1 < JPROBE_AWAY;

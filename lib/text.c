@@ -44,7 +44,7 @@ static int text_write(struct dp_target *target, u64 addr, const void *from,
 		       len);
 }
 
-static int text_sync(struct dp_target *target)
+int dp_threads_sync(void)
 {
 	int cmd = MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE;
 
@@ -58,6 +58,11 @@ static int text_sync(struct dp_target *target)
 	    !syscall(SYS_membarrier, cmd, 0, 0))
 		return 0;
 	return -errno;
+}
+
+static int text_sync(struct dp_target *target)
+{
+	return dp_threads_sync();
 }
 
 static const struct dp_target_ops ops = { .read = text_read,

@@ -22,6 +22,10 @@ struct dp_text {
 int dp_text_open(struct dp_text *text);
 void dp_text_close(struct dp_text *text);
 
+/** dp_threads_sync() - all threads of the process see what has been stored.
+ *  Return: 0; an errno of membarrier(2). */
+int dp_threads_sync(void);
+
 /** dp_code_map() - map @size bytes for execution, never for writing, at the free @addr.
  *  Return: 0; -EEXIST @addr is not free; -ENOMEM. */
 int dp_code_map(u64 addr, u64 size);

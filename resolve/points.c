@@ -7,6 +7,7 @@
 #include "resolve/tracepoints.h"
 #include "proc/proc.h"
 #include "sym/demangle.h"
+#include "sym/hooks.h"
 #include "sym/list.h"
 #include "sym/never.h"
 #include <ctype.h>
@@ -170,7 +171,8 @@ static const char *module_name(struct resolver *r, const struct dp_module *m)
 }
 
 /* Where a point is; @symbol is "" if no function's name leads there. @of, @line: what debug
- * information has said, @tracepoint: what a note has, or NULL. */
+ * information has said, @tracepoint: what a note has, or NULL. @hook: it is a place of this one, or
+ * NULL. */
 struct place {
 	const struct dp_module *m;
 	const char *symbol, *named;
@@ -179,6 +181,7 @@ struct place {
 	const struct dp_line_place *line;
 	const struct dp_found_tracepoint *tracepoint;
 	bool alone; /* the only place of that tracepoint */
+	const char *hook;
 };
 
 /* The name to write: demangled where that leads back. @text: room for it */
@@ -241,6 +244,24 @@ static int name_tracepoint(struct resolver *r, struct dp_point *p,
 	return name ? 0 : -ENOMEM;
 }
 
+/* A hook's name, and which of its places it is. */
+static int name_hook(struct resolver *r, struct dp_point *p,
+		     const struct place *at)
+{
+	const char *m = module_name(r, at->m), *mq = quote_for(m, "() ");
+	const char *q = quote_for(at->hook, "() +%{}");
+	int module = (int)(strlen(m) + 2 * strlen(mq) + strlen(":"));
+	const char *where = r->several ? p->name + module : "";
+	int n;
+
+	p->canonical = p->name;
+	n = asprintf(&p->name, "hook:%.*s%s%s%s%s%s%s", module, p->canonical, q,
+		     at->hook, q, *where ? "[" : "", where, *where ? "]" : "");
+	if (n < 0)
+		p->name = NULL;
+	return n < 0 ? -ENOMEM : 0;
+}
+
 static int name_point(struct resolver *r, struct dp_point *p,
 		      const struct place *at)
 {
@@ -272,6 +293,8 @@ static int name_point(struct resolver *r, struct dp_point *p,
 		return -ENOMEM;
 	if (at->tracepoint)
 		return name_tracepoint(r, p, at);
+	if (at->hook)
+		return name_hook(r, p, at);
 	return at->line ? name_line(r, p, at) : 0;
 }
 
@@ -346,6 +369,17 @@ static int add_address(struct resolver *r, const struct dp_module *m, u64 addr,
 		       const struct dp_line_place *line)
 {
 	struct place at = { .m = m, .addr = addr, .of = of, .line = line };
+
+	find_symbol(r, &at);
+	return add_point(r, &at);
+}
+
+static int add_hook(struct resolver *r, const struct dp_module *m,
+		    const struct dp_hook_note *note)
+{
+	struct place at = { .m = m,
+			    .addr = note->addr,
+			    .hook = is_plain(note->name) ? note->name : "?" };
 
 	find_symbol(r, &at);
 	return add_point(r, &at);
@@ -616,6 +650,59 @@ static int resolve_symbols(struct resolver *r)
 	return err;
 }
 
+/* The hooks of some modules. Return: how many there are, or a negative errno. */
+static int add_hooks(struct resolver *r, const struct dp_module **list,
+		     size_t n)
+{
+	struct dp_hook_notes *notes = calloc(n + 1, sizeof(*notes));
+	size_t i, k, found = 0;
+	int err = 0;
+
+	if (!notes)
+		return dp_diag_set(r->diag, -ENOMEM, "out of memory");
+	for (i = 0; i < n && !err; i++) {
+		err = dp_hook_notes_read(r->mods, list[i], r->spec->name,
+					 &notes[i]);
+		found += notes[i].n;
+	}
+	if (err)
+		dp_diag_set(r->diag, err, "the hooks of %s cannot be read: %s",
+			    list[i - 1]->base, strerror(-err));
+	r->several |= found > 1;
+	for (i = 0; i < n; i++) {
+		for (k = 0; k < notes[i].n && !err; k++)
+			err = add_hook(r, list[i], &notes[i].v[k]);
+		dp_hook_notes_free(&notes[i]);
+	}
+	free(notes);
+	return err ? err : (int)found;
+}
+
+static int resolve_hooks(struct resolver *r)
+{
+	const struct dp_spec *spec = r->spec;
+	const struct dp_module **list;
+	size_t n;
+	int found, err = dp_modules_match(r->mods, spec->module, &list, &n,
+					  r->diag);
+
+	if (err) {
+		dp_diag_caret(r->diag, spec->module_col,
+			      (int)strlen(spec->module));
+		return err;
+	}
+	found = add_hooks(r, list, n);
+	if (!found)
+		found = mark_name(
+			r,
+			dp_diag_set(
+				r->diag, -ENOENT,
+				"%s has no hook \"%s\"; \"hook:%s:*\" has them all",
+				list[0]->base, spec->name, list[0]->base));
+	free(list);
+	return found < 0 ? found : 0;
+}
+
 /* Find the one module that the spec names. */
 static int one_module(struct resolver *r, const struct dp_module **m)
 {
@@ -742,6 +829,8 @@ static void begin(struct resolver *r, struct dp_process *proc,
 
 static int resolve(struct resolver *r)
 {
+	if (r->spec->kind == DP_SPEC_HOOK)
+		return resolve_hooks(r);
 	switch (r->spec->form) {
 	case DP_POINT_ADDRESS:
 		return resolve_address(r);

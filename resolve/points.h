@@ -16,13 +16,13 @@ struct dp_prototype;
 
 /* spec: [KIND:][MODULE:]POINT[(ARGS)][ if COND], by which a user names points. */
 
-/** enum dp_spec_kind - the KIND of a spec; all but 'j' and 'hook' can be armed so far */
+/** enum dp_spec_kind - the KIND of a spec; all but 'j' can be armed so far */
 enum dp_spec_kind {
 	DP_SPEC_PROBE, /* p (default) */
 	DP_SPEC_RETURN, /* r, or func%return */
 	DP_SPEC_JPROBE, /* j */
 	DP_SPEC_USDT, /* usdt: [MODULE:]PROVIDER:NAME, a static tracepoint */
-	DP_SPEC_HOOK,
+	DP_SPEC_HOOK, /* hook: all places of the hooks of that name */
 	DP_SPEC_WATCH, /* w: POINT[/LEN][:rw|:w|:x] */
 };
 
@@ -75,7 +75,7 @@ struct dp_spec {
 	bool has_offset; /* for a line, only its column counts */
 	bool glob;
 	enum dp_inlines inlines;
-	bool bare; /* nothing is known of arguments: it has inlined copies */
+	bool bare; /* nothing is known of arguments: it has inlined copies, or is a hook */
 	char *args; /* text between the parentheses, or NULL */
 	char *aggs; /* text between the braces, or NULL */
 	char *cond; /* text after "if", or NULL */

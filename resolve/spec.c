@@ -608,6 +608,8 @@ int dp_spec_parse(const char *text, struct dp_spec *spec, struct dp_diag *diag)
 		if (!err)
 			err = parse_tail(&p);
 	}
+	/* Where a hook is, its arguments have not been evaluated. */
+	spec->bare = spec->kind == DP_SPEC_HOOK;
 	if (err)
 		dp_spec_free(spec);
 	return err;
@@ -689,7 +691,6 @@ int dp_spec_supported(const struct dp_spec *spec, struct dp_diag *diag)
 	static const char *const kinds[] = {
 		[DP_SPEC_JPROBE] = "jprobes (j:)",
 		[DP_SPEC_USDT] = NULL,
-		[DP_SPEC_HOOK] = "hooks (hook:)",
 		[DP_SPEC_WATCH] = NULL,
 	};
 	int start = skip_space(spec->text, 0);
@@ -700,5 +701,10 @@ int dp_spec_supported(const struct dp_spec *spec, struct dp_diag *diag)
 	if (!strcmp(spec->module, "kernel"))
 		return missing(diag, spec->module_col, 6,
 			       "probes in the kernel (kernel:)");
+	if (spec->kind == DP_SPEC_HOOK &&
+	    (spec->form != DP_POINT_SYMBOL || spec->has_offset))
+		return refuse(
+			diag, spec->point_col, point_span(spec),
+			"a hook is a place of its own: write hook:[MODULE:]NAME, without an offset, line or address");
 	return spec->kind == DP_SPEC_WATCH ? watch_supported(spec, diag) : 0;
 }

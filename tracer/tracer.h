@@ -69,6 +69,9 @@ struct dp_tracer_options {
 	size_t nr_facilities;
 	enum dp_log_target log_target;
 	u32 log_items; /* enum dp_log_item */
+	const char *
+		exit; /* HOOK:EXIT that is armed, or disarmed if @disarms; NULL: none */
+	bool disarms;
 	const char *core; /* names of core dumps, a pattern; NULL: as usual */
 	const char *debugger; /* command for a stopped process; or NULL */
 	const char *raw; /* file of binary records; or NULL */
@@ -227,6 +230,10 @@ int dp_tracer_insmod_pid(const struct dp_tracer_options *opt,
  */
 int dp_tracer_knob(const struct dp_tracer_options *opt, bool optimization,
 		   int value, const char *name, struct dp_diag *diag);
+
+/** dp_tracer_hooks() - list the hooks of process @pid, which uses libdprobes, and their exits; or, with
+ *  opt->exit, which is HOOK:EXIT, arm or disarm this one. Return: as dp_tracer_insmod_pid(). */
+int dp_tracer_hooks(const struct dp_tracer_options *opt, struct dp_diag *diag);
 
 /** dp_tracer_rmmod() - unload the module that the first spec names from process @pid.
  *  Return: as dp_tracer_insmod_pid(). */

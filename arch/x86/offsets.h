@@ -26,7 +26,7 @@
 #define DP_O_STREAMS 27424
 #define DP_O_BLOCK_BITS 27432
 #define DP_O_CALL_SEQUENCES 27456
-#define DP_O_KEEP_SEQUENCE 27776
+#define DP_O_KEEP_SEQUENCE 27840
 /* struct dp_aggregate_entry */
 #define DP_O_KEEP_KEYS 0
 #define DP_O_KEEP_NR_FIELDS 4

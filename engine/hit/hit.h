@@ -231,6 +231,10 @@ const struct dp_site_entry *dp_site_lookup(u64 addr);
  */
 int dp_site_boundary(const struct dp_site_entry *site, u64 addr);
 
+/** dp_swap_trapped() - has a thread met the breakpoint under which an instruction of the process's own
+ *  is exchanged? Then the thread goes on as @trap says. */
+bool dp_swap_trapped(struct dp_trap *trap, u64 pc);
+
 /**
  * dp_site_trapped() - the site whose breakpoint a thread has met
  * @pc: address of the breakpoint

@@ -122,7 +122,7 @@ bool dp_trap_hit(struct dp_trap *trap, u64 pc, bool breakpoint)
 
 	site = dp_site_trapped(pc, breakpoint, &around);
 	if (!site)
-		return false;
+		return breakpoint && dp_swap_trapped(trap, pc);
 	if (around)
 		count_middle(site);
 	if (pc == site->addr)

@@ -180,6 +180,7 @@ struct dp_arena_control {
 	u64 keep_sequence[4] __attribute__((aligned(32)));
 	/* of struct dp_aggregate_entry; where what they keep begins */
 	u32 aggregate_off, nr_aggregates, aggregated_off;
+	u64 swaps; /* address of struct dp_swaps; 0: the process has none */
 };
 
 /* Of @tool_futex, and of the owner's: the thread's id, and the bit that the kernel sets
@@ -226,7 +227,7 @@ struct dp_arena_hit {
 };
 
 #define DP_LAYOUT_MAGIC 0x3165626f72507044ull
-#define DP_LAYOUT_VERSION 43
+#define DP_LAYOUT_VERSION 44
 
 #define DP_AGENT_TEXT (32 * DP_PAGE)
 #define DP_WIPE_OFFSET DP_AGENT_TEXT

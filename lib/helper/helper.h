@@ -20,6 +20,7 @@ enum dp_helper_verb {
 	DP_HELPER_ATTACH_OWN, /* dp_process_attach_own() */
 	DP_HELPER_QUIESCE, /* dp_process_quiesce(); @n numbers follow */
 	DP_HELPER_LOOK, /* read registers of thread @n */
+	DP_HELPER_HOLD, /* stop all threads but thread @n, until orders end */
 };
 
 /** struct dp_helper_order - an order to the helper */
@@ -62,6 +63,21 @@ static inline int dp_helper_get(int fd, void *to, size_t n)
 {
 	return dp_helper_move(fd, to, n, true);
 }
+
+/** struct dp_helper_run - a helper that runs: its descriptors, who started it, the stack for that */
+struct dp_helper_run {
+	int fds[5];
+	pid_t pid;
+	char *stack;
+};
+
+/** dp_helper_open() - run the helper until it has answered; it may go on. dp_helper_close() follows in
+ *  any case. Return: as dp_helper_run(). */
+int dp_helper_open(struct dp_helper_run *run,
+		   const struct dp_helper_order *order, const u32 *which,
+		   struct dp_helper_answer *answer, struct dp_diag *diag);
+/** dp_helper_close() - wait for its end */
+void dp_helper_close(struct dp_helper_run *run);
 
 /**
  * dp_helper_run() - run the helper once

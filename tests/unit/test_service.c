@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "lib/hook.h"
 #include "lib/modules.h"
 #include "lib/self.h"
 #include "lib/service.h"
@@ -140,13 +141,15 @@ static void only_the_thread_with_the_number_works(void **state)
 
 static void damaged_orders_are_refused(void **state)
 {
-	assert_int_equal(order(DP_SERVICE_SETTLE + 1), -EOPNOTSUPP);
+	assert_int_equal(order(DP_SERVICE_EXIT + 1), -EOPNOTSUPP);
 	expect_words("there is no such order");
 	assert_int_equal(order_words(DP_SERVICE_LOAD, ""), -EINVAL);
 	expect_words("the order is damaged");
 	assert_int_equal(order_words(DP_SERVICE_TURN, "0"), -EINVAL);
 	expect_words("the order is damaged");
 	assert_int_equal(order_words(DP_SERVICE_TURN, "2 1"), -EINVAL);
+	expect_words("the order is damaged");
+	assert_int_equal(order_words(DP_SERVICE_EXIT, "1\nhook"), -EINVAL);
 	expect_words("the order is damaged");
 	assert_int_equal(order(DP_SERVICE_SETTLE), -ESRCH);
 	s->nr_guests = DP_SERVICE_GUESTS + 1;
@@ -169,6 +172,35 @@ static void modules_that_are_not_there_are_named(void **state)
 			 -ENOENT);
 	assert_int_equal(s->refused, 0);
 	assert_non_null(strstr(s->diag.text, "/nowhere/it.so"));
+}
+
+static int see(struct gkh_hook *h, struct gkh_args *a)
+{
+	return GKH_CONTINUE;
+}
+
+static void hooks_are_listed_and_exits_armed(void **state)
+{
+	static struct gkh_hook hook = { .name = "a hook" };
+	struct gkh_rec rec = { .hook = &hook,
+			       .exit = see,
+			       .exit_name = "an exit" };
+
+	assert_int_equal(gkh_identify(&hook), 0);
+	assert_int_equal(gkh_register(&rec), 0);
+	assert_int_equal(order_words(DP_SERVICE_HOOKS, ""), 0);
+	assert_string_equal(s->order, "a hook idle 0\n  1 an exit 0\n");
+	assert_int_equal(order_words(DP_SERVICE_EXIT, "1\na hook\nan exit"),
+			 -EPERM);
+	rec.proc_writable = true;
+	assert_int_equal(order_words(DP_SERVICE_EXIT, "1\na hook\nan exit"), 0);
+	assert_true(rec.flags & GKH_ARMED && hook.active);
+	assert_int_equal(order_words(DP_SERVICE_EXIT, "0\na hook\nan exit"), 0);
+	assert_false(rec.flags & GKH_ARMED || hook.active);
+	assert_int_equal(order_words(DP_SERVICE_EXIT, "1\na hook\nnone"),
+			 -ENOENT);
+	expect_words("hook a hook has no exit none");
+	assert_int_equal(gkh_delete(&hook, true), 0);
 }
 
 static void knobs_are_turned(void **state)
@@ -414,6 +446,7 @@ int main(void)
 		cmocka_unit_test(only_the_thread_with_the_number_works),
 		cmocka_unit_test(damaged_orders_are_refused),
 		cmocka_unit_test(modules_that_are_not_there_are_named),
+		cmocka_unit_test(hooks_are_listed_and_exits_armed),
 		cmocka_unit_test(knobs_are_turned),
 		cmocka_unit_test(a_busy_library_refuses),
 		cmocka_unit_test(a_handler_refuses),

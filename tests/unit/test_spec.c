@@ -227,7 +227,7 @@ static const struct wrong unsupported[] = {
 	{ "r:kernel:do_exit", "kernel", 2, 6 },
 	{ "j:main", "jprobes", 0, 1 },
 	{ "usdt:kernel:a:b", "kernel", 5, 6 },
-	{ "hook:a", "hook", 0, 4 },
+	{ "hook:a+4", "without an offset", 5, 3 },
 	{ "kernel:do_exit", "kernel", 0, 6 },
 	{ "j:main.c:42", "jprobes", 0, 1 },
 	{ "kernel:sched.c:42", "kernel", 0, 6 },

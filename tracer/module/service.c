@@ -268,3 +268,56 @@ int dp_tracer_knob(const struct dp_tracer_options *opt, bool optimization,
 	dp_client_close(&c);
 	return err;
 }
+
+static void show_hooks(const struct dp_client *c, const char *text)
+{
+	const char *end;
+
+	for (; (end = strchr(text, '\n')); text = end + 1)
+		dp_output_print(c->out, "%.*s\n", (int)(end - text), text);
+}
+
+static int list_hooks(struct dp_client *c, struct dp_diag *diag)
+{
+	char *text = calloc(1, DP_SERVICE_ORDER + 1);
+	int err = text ? ask(c, DP_SERVICE_HOOKS, "", diag) :
+			 dp_diag_set(diag, -ENOMEM, "out of memory");
+
+	if (!err && dp_client_get(c, offsetof(struct dp_service, order), text,
+				  DP_SERVICE_ORDER))
+		err = dp_client_gone(c, diag);
+	if (!err)
+		show_hooks(c, text);
+	free(text);
+	return err;
+}
+
+static int switch_exit(struct dp_client *c, const struct dp_tracer_options *opt,
+		       struct dp_diag *diag)
+{
+	size_t hook = strcspn(opt->exit, ":");
+	char text[512];
+
+	if (!opt->exit[hook] || !hook || !opt->exit[hook + 1] ||
+	    strpbrk(opt->exit, "\n") ||
+	    snprintf(text, sizeof(text), "%d\n%.*s\n%s", !opt->disarms,
+		     (int)hook, opt->exit,
+		     opt->exit + hook + 1) >= (int)sizeof(text))
+		return dp_diag_set(
+			diag, -EINVAL,
+			"%s is not HOOK:EXIT, as dprobes hooks -p %d lists them",
+			opt->exit, opt->pid);
+	return ask(c, DP_SERVICE_EXIT, text, diag);
+}
+
+int dp_tracer_hooks(const struct dp_tracer_options *opt, struct dp_diag *diag)
+{
+	struct dp_client c;
+	int err = dp_client_open(&c, opt->pid, opt->out, diag);
+
+	if (err)
+		return err;
+	err = opt->exit ? switch_exit(&c, opt, diag) : list_hooks(&c, diag);
+	dp_client_close(&c);
+	return err;
+}

@@ -21,6 +21,7 @@
 #define EXPORT_SYMBOL_GPL(sym) DP_EXPORT(sym, 1)
 #define EXPORT_SYMBOL_NS(sym, ns) DP_EXPORT(sym, 0)
 #define EXPORT_SYMBOL_NS_GPL(sym, ns) DP_EXPORT(sym, 1)
+#define EXPORT_SYMBOL_NOVERS(sym) DP_EXPORT(sym, 0)
 #define EXPORT_PER_CPU_SYMBOL(sym) DP_EXPORT(sym, 0)
 #define EXPORT_PER_CPU_SYMBOL_GPL(sym) DP_EXPORT(sym, 1)
 

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * dispatch: a thread runs through an armed hook, and calls its exits.
+ *
+ * No lock, no allocation, no call of libc: a hook may be in malloc(3), or in a signal handler. An exit
+ * may leave by longjmp(3) or an exception. Its frame is then dropped when the thread, or control, finds
+ * that the thread's stack has shrunk past it.
+ */
+#include "engine/hook/hook.h"
+
+const struct dp_hook_world *dp_hook_world;
+u64 dp_hook_epoch;
+u32 dp_hook_disarmed;
+u32 dp_hook_others;
+u64 dp_hook_unheld;
+__thread struct dp_hook_reader *dp_hook_self;
+__thread u32 dp_hook_alone;
+
+/* What control's sync of all threads needs: the compiler keeps the order */
+#define KEEP_ORDER() __asm__ volatile("" ::: "memory")
+
+u32 dp_hook_inside(struct dp_hook_reader *r, u64 here)
+{
+	u32 depth = r->depth, i;
+
+	while (depth) {
+		i = depth <= DP_HOOK_DEPTH ? depth - 1 : DP_HOOK_DEPTH - 1;
+		if (!dp_hook_world->left(&r->frame[i], here))
+			break;
+		depth = i;
+	}
+	if (depth != r->depth)
+		__atomic_store_n(&r->depth, depth, __ATOMIC_RELEASE);
+	return depth;
+}
+
+static const struct dp_hook_list *list_of(const struct gkh_hook *h)
+{
+	const struct dp_hook_list *list =
+		__atomic_load_n(&h->list, __ATOMIC_ACQUIRE);
+
+	if (list &&
+	    list->since > __atomic_load_n(&dp_hook_epoch, __ATOMIC_ACQUIRE))
+		list = __atomic_load_n(&list->older, __ATOMIC_ACQUIRE);
+	return list;
+}
+
+/* Between hold() and release() nobody else decides whether the exit is armed. */
+static __attribute__((noinline)) int call_held(struct gkh_rec *rec,
+					       struct gkh_args *a)
+{
+	int rc = GKH_CONTINUE;
+
+	if (!dp_hook_world->hold()) {
+		__atomic_fetch_add(&dp_hook_unheld, 1, __ATOMIC_RELAXED);
+		return rc;
+	}
+	if (dp_hook_is_armed(rec))
+		rc = rec->exit(rec->hook, a);
+	dp_hook_world->release();
+	return rc;
+}
+
+static __attribute__((noinline)) int call_with(struct gkh_rec *rec,
+					       struct gkh_args *a)
+{
+	u64 mask = 0;
+	int rc;
+
+	if (rec->flags & GKH_DISABLE_IRQS)
+		dp_hook_world->block(&mask);
+	if (rec->flags & GKH_STOP_CPUS)
+		rc = call_held(rec, a);
+	else
+		rc = rec->exit(rec->hook, a);
+	if (rec->flags & GKH_DISABLE_IRQS)
+		dp_hook_world->unblock(mask);
+	return rc;
+}
+
+static __attribute__((noinline)) void
+note_disarmed(struct gkh_hook *h, const struct dp_hook_list *list)
+{
+	u32 i;
+
+	__atomic_store_n(&dp_hook_disarmed, 1, __ATOMIC_RELEASE);
+	for (i = 0; i < list->n; i++)
+		if (dp_hook_is_armed(list->rec[i]))
+			return;
+	dp_hook_world->idle(h);
+}
+
+#define ODD (GKH_ARMED | GKH_DISABLE_IRQS | GKH_STOP_CPUS)
+
+/* Not armed any more, or with entry conditions */
+static __attribute__((noinline)) int call_odd(struct gkh_rec *rec,
+					      struct gkh_args *a, u32 flags)
+{
+	return flags & GKH_ARMED ? call_with(rec, a) : GKH_CONTINUE;
+}
+
+static inline __attribute__((always_inline)) int
+call_all(struct gkh_hook *h, const struct dp_hook_list *list,
+	 struct gkh_args *a)
+{
+	u32 i, n = list->n, flags, less = 0;
+	int rc = GKH_CONTINUE;
+
+	for (i = 0; i < n && rc == GKH_CONTINUE; i++) {
+		struct gkh_rec *rec = list->rec[i];
+
+		flags = __atomic_load_n(&rec->flags, __ATOMIC_RELAXED);
+		a->rec = rec;
+		if (__builtin_expect((flags & ODD) == GKH_ARMED, 1))
+			rc = rec->exit(h, a);
+		else
+			rc = call_odd(rec, a, flags);
+		less |= ~__atomic_load_n(&rec->flags, __ATOMIC_RELAXED);
+	}
+	if (__builtin_expect(less & GKH_ARMED, 0))
+		note_disarmed(h, list);
+	return rc;
+}
+
+/* Without a reader, control waits for all such threads. */
+static __attribute__((noinline)) int dispatch_other(struct gkh_hook *h,
+						    struct gkh_args *a)
+{
+	const struct dp_hook_list *list;
+	int rc = GKH_CONTINUE;
+
+	__atomic_fetch_add(&dp_hook_others, 1, __ATOMIC_SEQ_CST);
+	dp_hook_alone++;
+	list = list_of(h);
+	if (list)
+		rc = call_all(h, list, a);
+	dp_hook_alone--;
+	__atomic_fetch_sub(&dp_hook_others, 1, __ATOMIC_SEQ_CST);
+	return rc;
+}
+
+static __attribute__((noinline)) void count_first(struct dp_hook_reader *r,
+						  struct gkh_hook *h)
+{
+	if (h->number < DP_HOOK_COUNTED && !r->counts)
+		r->counts = dp_hook_world->counts();
+	if (h->number < DP_HOOK_COUNTED && r->counts)
+		r->counts[h->number]++;
+	else
+		__atomic_fetch_add((u64 *)&h->priv[1], 1, __ATOMIC_RELAXED);
+}
+
+static void count(struct dp_hook_reader *r, struct gkh_hook *h)
+{
+	if (__builtin_expect(!r->counts || h->number >= DP_HOOK_COUNTED, 0))
+		count_first(r, h);
+	else
+		r->counts[h->number]++;
+}
+
+/* In so many dispatches that there is no frame: control waits until the thread is in fewer. */
+static __attribute__((noinline)) int dispatch_deep(struct dp_hook_reader *r,
+						   u32 depth,
+						   struct gkh_hook *h,
+						   struct gkh_args *a)
+{
+	const struct dp_hook_list *list;
+	int rc = GKH_CONTINUE;
+
+	r->depth = depth + 1;
+	KEEP_ORDER();
+	list = list_of(h);
+	count(r, h);
+	if (list)
+		rc = call_all(h, list, a);
+	__atomic_store_n(&r->depth, depth, __ATOMIC_RELEASE);
+	return rc;
+}
+
+static inline __attribute__((always_inline)) int
+dispatch_in(struct dp_hook_reader *r, u32 depth, struct gkh_hook *h,
+	    struct gkh_args *a)
+{
+	struct dp_hook_frame *f = &r->frame[depth];
+	const struct dp_hook_list *list;
+	int rc = GKH_CONTINUE;
+	volatile u64 cookie;
+
+	/* First of all: a signal handler's dispatch takes the next frame. */
+	r->depth = depth + 1;
+	KEEP_ORDER();
+	f->serial = ++r->serial;
+	cookie = dp_hook_cookie(f->serial);
+	f->sp = (u64)&cookie;
+	f->list = DP_HOOK_ENTERING;
+	KEEP_ORDER();
+	list = list_of(h);
+	__atomic_store_n(&f->list, list, __ATOMIC_RELAXED);
+	count(r, h);
+	if (list)
+		rc = call_all(h, list, a);
+	__atomic_store_n(&f->list, NULL, __ATOMIC_RELEASE);
+	__atomic_store_n(&r->depth, depth, __ATOMIC_RELEASE);
+	return rc;
+}
+
+int dp_hook_dispatch(struct gkh_hook *h, struct gkh_args *a)
+{
+	struct dp_hook_reader *r = dp_hook_self;
+	u32 depth;
+
+	if (__builtin_expect(!r, 0)) {
+		r = dp_hook_world->reader();
+		if (!r)
+			return dispatch_other(h, a);
+	}
+	if (__builtin_expect(r->quiet, 0))
+		return GKH_CONTINUE;
+	depth = r->depth;
+	if (__builtin_expect(depth, 0))
+		depth = dp_hook_inside(r, (u64)__builtin_frame_address(0));
+	if (__builtin_expect(depth >= DP_HOOK_DEPTH, 0))
+		return dispatch_deep(r, depth, h, a);
+	return dispatch_in(r, depth, h, a);
+}
