@@ -206,12 +206,16 @@ void dp_self_end(void)
 
 bool dp_self_try(void)
 {
-	return !pthread_mutex_trylock(&lock);
+	u32 serves = __atomic_load_n(&lock.serves, __ATOMIC_SEQ_CST);
+
+	return __atomic_compare_exchange_n(&lock.next, &serves, serves + 1,
+					   false, __ATOMIC_SEQ_CST,
+					   __ATOMIC_SEQ_CST);
 }
 
 void dp_self_try_end(void)
 {
-	pthread_mutex_unlock(&lock);
+	drop_lock();
 }
 
 bool dp_self_busy(void)

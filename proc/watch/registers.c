@@ -386,7 +386,7 @@ int dp_watch_registers_open(struct dp_watch_registers **out,
 /* It is traced no more. Threads that are stopped are let go by the next dp_stop_release(). */
 static void leave_tree(struct dp_watch_registers *r)
 {
-	dp_tree_drop(r->tree, r->proc);
+	dp_tree_drop(r->tree, r->proc, true);
 	r->proc->tree = NULL;
 	r->proc->traced = NULL;
 	dp_tree_close(r->tree);
