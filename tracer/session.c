@@ -516,3 +516,10 @@ int dp_tracer_detach(const struct dp_tracer_options *opt, struct dp_diag *diag)
 		       dp_host_detach(opt->pid, diag) :
 		       dp_agent_detach(opt->pid, diag);
 }
+
+u32 dp_session_table(const struct dp_session *s, size_t spec)
+{
+	while (!s->tables && s->origin)
+		s = s->origin;
+	return s->tables && s->tables[spec] ? s->tables[spec] - 1 : DP_NO_TABLE;
+}

@@ -174,12 +174,7 @@ int dp_session_symbol(struct dp_session *s, size_t point, const char *words,
 
 #define DP_NO_TABLE 0xffffffffu
 /** dp_session_table() - the table in which a spec's hits are kept. DP_NO_TABLE: there is none */
-static inline u32 dp_session_table(const struct dp_session *s, size_t spec)
-{
-	while (!s->tables && s->origin)
-		s = s->origin;
-	return s->tables && s->tables[spec] ? s->tables[spec] - 1 : DP_NO_TABLE;
-}
+u32 dp_session_table(const struct dp_session *s, size_t spec);
 
 struct dp_trace_program;
 /**
