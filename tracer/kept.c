@@ -158,7 +158,7 @@ int dp_kept_table(struct dp_session *s, struct dp_kept *kept, size_t spec,
 
 	if (kept->made && !same_shape(&shape, &kept->program.shape))
 		return refuse_shape(kept->spec, diag);
-	if (dp_session_table(s, spec) != DP_NO_TABLE)
+	if (dp_kept_number(s, spec) != DP_NO_TABLE)
 		return 0;
 	if (!s->ops->add_aggregate)
 		return dp_diag_set(
@@ -226,7 +226,7 @@ static void begin(const struct dp_kept *kept, struct dp_kept_state *state)
 int dp_kept_add(const struct dp_session *s, const struct dp_kept *kept,
 		size_t spec, struct dp_kept_state *to)
 {
-	u32 table = dp_session_table(s, spec), i;
+	u32 table = dp_kept_number(s, spec), i;
 	u64 lost[DP_LOST_NR];
 	int err;
 

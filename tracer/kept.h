@@ -4,13 +4,22 @@
 #define DP_KEPT_H
 
 #include "tracer/expr.h"
+#include "tracer/session.h"
 #include <stddef.h>
 #include <stdio.h>
 
 struct dp_diag;
 struct dp_modules;
-struct dp_session;
 struct dp_spec;
+
+#define DP_NO_TABLE 0xffffffffu
+/** dp_kept_number() - the table in which a spec's hits are kept. DP_NO_TABLE: there is none */
+static inline u32 dp_kept_number(const struct dp_session *s, size_t spec)
+{
+	while (!s->tables && s->origin)
+		s = s->origin;
+	return s->tables && s->tables[spec] ? s->tables[spec] - 1 : DP_NO_TABLE;
+}
 
 /** struct dp_kept_row - a key, and what is kept for it
  *  @words: as a row of the table has them, the hits first; @distinct: of each field that is a set */

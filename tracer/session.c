@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* session: open and close the specs, the source and the points of a run. */
+#include "tracer/kept.h"
 #include "tracer/inlined.h"
 #include "tracer/interval.h"
 #include "tracer/names.h"
@@ -251,7 +252,7 @@ static int add_program(struct dp_session *s, size_t point,
 	for (i = 0; i < of->nr_rates; i++)
 		memcpy(code + of->rate_at[i], &rate, sizeof(rate));
 	for (i = 0; i < of->nr_keeps; i++)
-		code[of->keep_at[i]] = (u8)dp_session_table(
+		code[of->keep_at[i]] = (u8)dp_kept_number(
 			s, (size_t)(s->points.v[point].spec - s->specs));
 	filled.code = code;
 	err = fill_symbols(s, point, code, of, diag);
@@ -515,11 +516,4 @@ int dp_tracer_detach(const struct dp_tracer_options *opt, struct dp_diag *diag)
 	return dp_host_find(opt->pid, NULL) == 1 ?
 		       dp_host_detach(opt->pid, diag) :
 		       dp_agent_detach(opt->pid, diag);
-}
-
-u32 dp_session_table(const struct dp_session *s, size_t spec)
-{
-	while (!s->tables && s->origin)
-		s = s->origin;
-	return s->tables && s->tables[spec] ? s->tables[spec] - 1 : DP_NO_TABLE;
 }

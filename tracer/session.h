@@ -172,10 +172,6 @@ u64 dp_session_rate(const struct dp_session *s);
 int dp_session_symbol(struct dp_session *s, size_t point, const char *words,
 		      const char *name, u64 *addr, struct dp_diag *diag);
 
-#define DP_NO_TABLE 0xffffffffu
-/** dp_session_table() - the table in which a spec's hits are kept. DP_NO_TABLE: there is none */
-u32 dp_session_table(const struct dp_session *s, size_t spec);
-
 struct dp_trace_program;
 /**
  * dp_session_bind() - have the probe of a point run a program

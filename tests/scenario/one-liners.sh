@@ -119,6 +119,8 @@ declare -A printed=(
 	["dprobes doctor -p PID"]='process [0-9]+ can be probed'
 	["dprobes detach -p PID"]=''
 	["dprobes list [-p PID]"]=''
+	["dprobes hooks -p PID"]='request'
+	["dprobes stat --duration 1s hook:request"]='^ +[1-9][0-9]* +0  jump  .*request'
 	["dprobes -g -a"]='^[1-9][0-9]* global gv\[0\] = 0x0 \(0\)$'
 )
 # These say how a command is written, and are none.

@@ -4,6 +4,7 @@
  * opens a file that is there and one that is not, reads, allocates, uses OpenSSL, and has
  * functions and methods of its own.
  */
+#include <dprobes/hooks.h>
 #include <cstdio>
 #include <cstdlib>
 #include <dlfcn.h>
@@ -37,10 +38,13 @@ int __attribute__((noinline)) shop::cart::total() const
 	return sum;
 }
 
+DECLARE_HOOK(request, const char *);
+
 extern "C" int __attribute__((noinline)) handle(const struct request *r)
 {
 	char text[64];
 	int fd = open64(r->path, O_RDONLY);
+	HOOK(request, r->path);
 	ssize_t n = read(fd, text, r->size);
 
 	close(fd);
