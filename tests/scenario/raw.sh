@@ -154,7 +154,7 @@ is "20000 records" "$(decode "$dir/raw" | md5sum)" "$(convert | md5sum)"
 is "all of them" "$(decode "$dir/raw" | wc -l)" 20000
 decode "$dir/raw" time | sed 's/.*time=\([0-9]*\).*/\1/' >"$dir/times"
 # A thread that is taken off its CPU between its time and its record comes late.
-is "their times go forward" "$(awk '{ if ($1 + 50000 < last) n++; last = $1 } END { print n > 20 }' "$dir/times")" 0
+is "their times go forward" "$(awk '{ if ($1 + 50000 < last) n++; last = $1 } END { print (n > 20) }' "$dir/times")" 0
 [ "$(sort -u "$dir/times" | wc -l)" -gt 5000 ] && ok "in nanoseconds" || not_ok "in nanoseconds" "$(sort -u "$dir/times" | wc -l)"
 
 # With a log beside it; a file that cannot be written
