@@ -146,6 +146,27 @@ dp_row_pair:
 #define TABLE_AT %rax
 #define WORD_AT %rcx
 
+	/* Call @function with the table and the words of the hit, of which rcx, rsi and rdi are saved already, and
+	 * return. Six registers and a return address are below the words. */
+	.macro	keep_by function
+	push	%r8
+	push	%r9
+	push	%r10
+	push	%r11
+	mov	DP_O_KEEP_KEYS(TABLE_AT), %ecx
+	add	DP_O_KEEP_NR_FIELDS(TABLE_AT), %ecx
+	lea	6*8(%rsp,%rcx,8), %rsi
+	mov	TABLE_AT, %rdi
+	call	\function
+	pop	%r11
+	pop	%r10
+	pop	%r9
+	pop	%r8
+	pop	%rdi
+	pop	%rsi
+	ret
+	.endm
+
 /*
  * A detour has put the words of a hit onto the stack: the first one has the highest address, and the
  * last one is on top. rax: the struct dp_aggregate_entry. rax, rcx, rdx and the flags are the detour's
@@ -233,23 +254,7 @@ keep_without:
 keep_other:
 	movq	$0, %fs:RSEQ_CS(%rdx)
 keep_slow:
-	push	%r8
-	push	%r9
-	push	%r10
-	push	%r11
-	mov	DP_O_KEEP_KEYS(TABLE_AT), %ecx
-	add	DP_O_KEEP_NR_FIELDS(TABLE_AT), %ecx
-	/* Six registers and a return address are below the words. */
-	lea	6*8(%rsp,%rcx,8), %rsi
-	mov	TABLE_AT, %rdi
-	call	dp_aggregate_put
-	pop	%r11
-	pop	%r10
-	pop	%r9
-	pop	%r8
-	pop	%rdi
-	pop	%rsi
-	ret
+	keep_by dp_aggregate_put
 	.byte	0x0f, 0xb9, 0x3d	/* ud1: the signature is its operand */
 	.long	DP_RSEQ_SIGNATURE
 keep_abort:
@@ -262,22 +267,7 @@ keep_abort:
 dp_keep_texts_entry:
 	push	%rsi
 	push	%rdi
-	push	%r8
-	push	%r9
-	push	%r10
-	push	%r11
-	mov	DP_O_KEEP_KEYS(TABLE_AT), %ecx
-	add	DP_O_KEEP_NR_FIELDS(TABLE_AT), %ecx
-	lea	6*8(%rsp,%rcx,8), %rsi
-	mov	TABLE_AT, %rdi
-	call	dp_aggregate_put_texts
-	pop	%r11
-	pop	%r10
-	pop	%r9
-	pop	%r8
-	pop	%rdi
-	pop	%rsi
-	ret
+	keep_by dp_aggregate_put_texts
 
 /* dp_load_word(address, to), dp_load_byte(address, to): a fault of the first instruction of either
  * leads to dp_load_bad. */
