@@ -93,7 +93,7 @@ static void find(struct dp_out *o, const struct dp_detour_spec *s,
 	dp_put32(o, DP_BLOCK_FACTOR);
 	DP_PUT(o, 0x48, 0xc1, 0xe9, DP_BLOCK_FACTOR_SHIFT - 4); /* shr, %rcx */
 	DP_PUT(o, 0x81, 0xe1); /* and $.., %ecx */
-	dp_put32(o, s->calls->block_bits);
+	dp_put32(o, s->calls.block_bits);
 	DP_PUT(o, 0x48, 0x03, 0x0d); /* add blocks(%rip), %rcx */
 	c->blocks = put_gap(o);
 	DP_PUT(o, 0x48, 0x39, 0x11); /* cmp %rdx, (%rcx) */
@@ -103,7 +103,7 @@ static void find(struct dp_out *o, const struct dp_detour_spec *s,
 	DP_PUT(o, 0x25); /* and $.., %eax */
 	dp_put32(o, DP_BLOCK_BYTES - 8);
 	DP_PUT(o, 0x69, 0xc0); /* imul $.., %eax, %eax */
-	dp_put32(o, s->calls->instance_words);
+	dp_put32(o, s->calls.instance_words);
 	DP_PUT(o, 0x48, 0x03, 0x41, 0x08); /* add 8(%rcx), %rax */
 }
 
@@ -269,9 +269,9 @@ static void put_data(struct dp_out *o, const struct dp_detour_spec *s, int i,
 	dp_put64(o, o->at + c->first);
 	dp_put64(o, c->committed - c->first);
 	dp_put64(o, o->at + abort);
-	put_literal(o, c->wipe, s->calls->wipe);
+	put_literal(o, c->wipe, s->calls.wipe);
 	put_literal(o, c->table, s->table);
-	put_literal(o, c->blocks, s->calls->blocks);
+	put_literal(o, c->blocks, s->calls.blocks);
 	put_literal(o, c->entry, s->call_at[i]);
 	put_literal(o, c->value, s->call_value[i]);
 }

@@ -438,7 +438,7 @@ int dp_detour_make(const struct dp_detour_spec *s, struct dp_detour *d)
 	/* What saves others says so. */
 	d->unwind.slot[DP_RAX] = 1;
 	d->unwind.slot[DP_RCX] = 2;
-	if (s->calls) {
+	if (s->calls.wipe) {
 		d->unwind.slot[DP_RDX] = 3;
 		d->unwind.slot[DP_RSI] = 4;
 	}

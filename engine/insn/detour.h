@@ -128,7 +128,7 @@ struct dp_detour_calls {
  * @call: likewise, before the last instruction, whatever @before says
  * @inner: 1 + offset of the counter of an inner instruction, which the detour counts by @inner_rseq;
  *         then @before is called out only if that is impossible. 0: none
- * @calls: of all calls, or NULL
+ * @calls: of all calls, where @call_at has any
  * @call_at: address of the struct dp_call_entry of a call that begins or ends at an instruction, which
  *         the detour counts by @inner_rseq while there is @call_value; else @before is called out. 0: none.
  *         Not beside @native, @followed or @tracked
@@ -165,7 +165,7 @@ struct dp_detour_spec {
 	u32 call;
 	const struct dp_rseq *rseq, *inner_rseq;
 	u32 inner[DP_REGION_INSNS];
-	const struct dp_detour_calls *calls;
+	struct dp_detour_calls calls;
 	u64 call_at[DP_REGION_INSNS];
 	u64 call_value[DP_REGION_INSNS];
 	u64 table;

@@ -203,9 +203,9 @@ static u64 by_of(const struct dp_engine *e, const struct dp_site *member,
 
 /* Calls that the detour counts itself */
 static void encode_calls(const struct dp_engine *e, const struct dp_site *s,
-			 const struct dp_detour_calls *calls,
 			 struct dp_detour_spec *spec)
 {
+	const struct dp_arena_control *c = &e->arena->control;
 	const struct dp_site *member;
 	u32 probe;
 	int k;
@@ -216,9 +216,14 @@ static void encode_calls(const struct dp_engine *e, const struct dp_site *s,
 		    !dp_call_is_inline(e, member))
 			continue;
 		probe = member->first_probe - 1;
-		spec->calls = calls;
+		spec->calls = (struct dp_detour_calls){
+			.wipe = c->base + DP_WIPE_OFFSET,
+			.blocks = c->blocks,
+			.block_bits = (u32)c->block_bits,
+			.instance_words = c->instance_words,
+		};
 		spec->call_at[k] =
-			e->arena->control.calls +
+			c->calls +
 			(member->place - 1) * sizeof(struct dp_call_entry);
 		spec->call_value[k] = dp_call_value(
 			dp_call_entry(e, probe, dp_call_way(e, member)));
@@ -420,13 +425,6 @@ int dp_jump_plan(const struct dp_engine *e, const struct dp_site *s,
 			arena_at(e, offsetof(struct dp_arena, hit.vm_children)),
 		.touches = touches_of(e, s, way.touches),
 	};
-	const struct dp_arena_control *c = &e->arena->control;
-	const struct dp_detour_calls calls = {
-		.wipe = c->base + DP_WIPE_OFFSET,
-		.blocks = c->blocks,
-		.block_bits = (u32)c->block_bits,
-		.instance_words = c->instance_words,
-	};
 	struct dp_jump_work work;
 	struct dp_detour d;
 	u16 n;
@@ -458,7 +456,7 @@ int dp_jump_plan(const struct dp_engine *e, const struct dp_site *s,
 	j->after = work.after;
 	j->counted = work.counted;
 	encode(e, s, j, stubs, by, &spec);
-	encode_calls(e, s, &calls, &spec);
+	encode_calls(e, s, &spec);
 	encode_duplicate(e, s, stubs, &spec);
 	if (way.calls == DP_CALLS_TRACKED)
 		spec.tracked = by;

@@ -174,7 +174,7 @@ static void make_detour(u32 function, u32 kind)
 		.before = { (n | DP_CALLOUT_UNCOUNTED) + 1 },
 		.inner_rseq = &rseq,
 		.table = (u64)dp_table,
-		.calls = &calls,
+		.calls = calls,
 		.call_at = { (u64)call_at(function, kind) },
 		.call_value = { dp_call_value(*call_at(function, kind)) },
 	};

@@ -1371,7 +1371,6 @@ static struct {
 static void make_call(struct dp_detour_spec *s, const struct machine *m,
 		      u32 kind, bool far)
 {
-	static struct dp_detour_calls calls;
 	static u32 nobodys_child = 1;
 	struct dp_call_entry value = { STEP_GROUP, COUNTER | kind };
 
@@ -1383,12 +1382,11 @@ static void make_call(struct dp_detour_spec *s, const struct machine *m,
 		(struct dp_block){ dp_block_tag(m->r[RSP]),
 				   (u64)(uintptr_t)step_call.block };
 	step_call.entry = dp_call_value(value);
-	calls = (struct dp_detour_calls){
+	s->calls = (struct dp_detour_calls){
 		.wipe = (u64)(uintptr_t)&nobodys_child,
 		.blocks = (u64)(uintptr_t)step_call.directory,
 		.instance_words = sizeof(struct dp_exit_instance) / 8,
 	};
-	s->calls = &calls;
 	s->call_at[0] = (u64)(uintptr_t)&step_call.entry;
 	s->call_value[0] = dp_call_value(value);
 }
