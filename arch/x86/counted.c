@@ -80,11 +80,10 @@ static void leave_children(struct dp_out *o, struct dp_counted *c)
 	jump_to_other(o, c, JE);
 }
 
+/* From the slot, in rax, to the instance. In between, rax is an address that can be read. */
 static void find(struct dp_out *o, const struct dp_detour_spec *s,
 		 struct dp_counted *c)
 {
-	DP_PUT(o, 0x48, 0x8d, 0x84, 0x24); /* lea slot(%rsp), %rax */
-	dp_put32(o, SAVED_DEPTH);
 	DP_PUT(o, 0x48, 0x89, 0xc2); /* mov %rax, %rdx */
 	DP_PUT(o, 0x48, 0x81,
 	       0xe2); /* and $.., %rdx: a slot that is not aligned has no block */
@@ -97,31 +96,38 @@ static void find(struct dp_out *o, const struct dp_detour_spec *s,
 	DP_PUT(o, 0x48, 0x03, 0x0d); /* add blocks(%rip), %rcx */
 	c->blocks = put_gap(o);
 	DP_PUT(o, 0x48, 0x39, 0x11); /* cmp %rdx, (%rcx) */
-	DP_PUT(o, 0x0f, JNE);
-	c->far = put_gap(o);
-	c->to_block = o->len;
-	DP_PUT(o, 0x25); /* and $.., %eax */
+	jump_to_other(o, c, JNE);
+	DP_PUT(o, 0x89, 0xc2); /* mov %eax, %edx */
+	DP_PUT(o, 0x81, 0xe2); /* and $.., %edx */
 	dp_put32(o, DP_BLOCK_BYTES - 8);
-	DP_PUT(o, 0x69, 0xc0); /* imul $.., %eax, %eax */
+	DP_PUT(o, 0x69, 0xd2); /* imul $.., %edx, %edx */
 	dp_put32(o, s->calls.instance_words);
-	DP_PUT(o, 0x48, 0x03, 0x41, 0x08); /* add 8(%rcx), %rax */
+	DP_PUT(o, 0x48, 0x03, 0x51, 0x08); /* add 8(%rcx), %rdx */
+	DP_PUT(o, 0x48, 0x89, 0xd0); /* mov %rdx, %rax */
 }
 
+/* The sequence has the search in it: a stopped thread has no block in hand, which might be given back. */
 static void start(struct dp_out *o, const struct dp_detour_spec *s,
 		  struct dp_counted *c)
 {
-	u32 area = (u32)s->inner_rseq->offset;
-
 	c->again = o->len;
+	DP_PUT(o, 0x48, 0x8d, 0x84, 0x24); /* lea slot(%rsp), %rax */
+	dp_put32(o, SAVED_DEPTH);
 	DP_PUT(o, 0x48, 0x8b, 0x35); /* mov entry(%rip), %rsi */
 	c->entry = put_gap(o);
 	DP_PUT(o, 0x48, 0x8d, 0x15); /* lea descriptor(%rip), %rdx */
 	c->descriptor = put_gap(o);
 	DP_PUT(o, 0x64, 0x48, 0x89, 0x14, 0x25); /* mov %rdx, %fs:rseq_cs */
-	dp_put32(o, area + RSEQ_CS);
+	dp_put32(o, (u32)s->inner_rseq->offset + RSEQ_CS);
 	c->first = o->len;
+}
+
+/* This CPU's counters, in rcx, if what is to be done is still there, in rdx then */
+static void look_up(struct dp_out *o, const struct dp_detour_spec *s,
+		    struct dp_counted *c)
+{
 	DP_PUT(o, 0x64, 0x0f, 0xb7, 0x0c, 0x25); /* movzwl %fs:cpu_id, %ecx */
-	dp_put32(o, area + RSEQ_CPU_ID);
+	dp_put32(o, (u32)s->inner_rseq->offset + RSEQ_CPU_ID);
 	DP_PUT(o, 0x48, 0x8b, 0x15); /* mov table(%rip), %rdx */
 	c->table = put_gap(o);
 	DP_PUT(o, 0x48, 0x8b, 0x0c, 0xca); /* mov (%rdx,%rcx,8), %rcx */
@@ -165,7 +171,7 @@ static void enter(struct dp_out *o, const struct dp_detour_spec *s,
 	dp_put32(o, SAVED_DEPTH);
 	DP_PUT(o, 0x48, 0x89, 0x50, RET); /* mov %rdx, 8(%rax) */
 	DP_PUT(o, 0xff, 0x40, SERIAL); /* incl 16(%rax) */
-	start(o, s, c);
+	look_up(o, s, c);
 	put_word(o, value.group);
 	DP_PUT(o, 0x48, 0x89, 0x30); /* mov %rsi, (%rax) */
 	count(o, s, value.counter & OFFSET, c);
@@ -176,7 +182,7 @@ static void enter(struct dp_out *o, const struct dp_detour_spec *s,
 static void leave(struct dp_out *o, const struct dp_detour_spec *s,
 		  struct dp_call_entry value, struct dp_counted *c)
 {
-	start(o, s, c);
+	look_up(o, s, c);
 	DP_PUT(o, 0x39, 0x10); /* cmp %edx, (%rax) */
 	jump_to_other(o, c, JNE);
 	DP_PUT(o, 0x83, 0x78, STATE, DP_INSTANCE_LIVE); /* cmpl $1, 4(%rax) */
@@ -213,6 +219,7 @@ void dp_counted_put(struct dp_out *o, const struct dp_detour_spec *s, int i,
 	*c = (struct dp_counted){ 0 };
 	save(o);
 	leave_children(o, c);
+	start(o, s, c);
 	find(o, s, c);
 	if (begins(value))
 		enter(o, s, value, c);
@@ -235,16 +242,7 @@ static void put_literal(struct dp_out *o, unsigned int gap, u64 value)
 	dp_put64(o, value);
 }
 
-static void put_far(struct dp_out *o, const struct dp_counted *c)
-{
-	dp_put_aim_far(o, c->far, 0);
-	DP_PUT(o, 0x48, 0x83, 0xf1,
-	       sizeof(struct dp_block)); /* xor $.., %rcx */
-	DP_PUT(o, 0x48, 0x39, 0x11); /* cmp %rdx, (%rcx) */
-	DP_PUT(o, 0x0f, JE);
-	aim_back(o, c->to_block);
-}
-
+/* The shared code looks farther, and leaves to the agent what is not simple. */
 static void put_other(struct dp_out *o, const struct dp_detour_spec *s, int i,
 		      const struct dp_counted *c)
 {
@@ -254,7 +252,7 @@ static void put_other(struct dp_out *o, const struct dp_detour_spec *s, int i,
 		dp_put_aim_far(o, c->other[k], 0);
 	dp_sequence_forget(o, s->inner_rseq);
 	restore(o);
-	dp_put_callout(o, s->entry, s->before[i] - 1);
+	dp_put_callout_by(o, s->by[i], s->before[i] - 1);
 	DP_PUT(o, 0xe9);
 	aim_back(o, c->end);
 }
@@ -303,7 +301,6 @@ void dp_counted_cold(struct dp_out *o, const struct dp_detour_spec *s, int i,
 
 	dp_put_at(o, SAVED_DEPTH, (u8)i);
 	dp_put_saved(o);
-	put_far(o, c);
 	put_other(o, s, i, c);
 	dp_sequence_sign(o, s->inner_rseq);
 	dp_put_at(o, SAVED_DEPTH, (u8)i);

@@ -5,8 +5,8 @@
  *     save; block ─► instance ─► counters of this CPU ─► what is to be done at the site
  *          ─► in doubt ─► count: committed ─► it is live (or free); restore
  *     …
- *     behind all else: where it looks farther, where it leaves the call to the agent, its literals,
- *     its descriptor, and where an interruption leads
+ *     behind all else: where it leaves the call to that code, where an interruption leads, its
+ *     descriptor, and its literals
  *
  * It does what arch/x86/exits.S does, in the same order, and without its branches: what is there
  * looked up is here a constant.
@@ -17,18 +17,18 @@
 #include "arch/x86/emit.h"
 #include "engine/insn/detour.h"
 
-/* Ways to the agent */
+/* Ways to the shared code */
 #define DP_COUNTED_WAYS 7
 
 /**
  * struct dp_counted - one of them, while the detour is encoded. Offsets
- * @far, @to_block: of a displacement, and where it leads back; @other: of displacements, @others
+ * @other: of displacements, @others
  * @descriptor, @wipe, @table, @blocks, @entry, @value: of the displacements of what is in its literals
  * @again: where it starts; @first, @committed: what the kernel restarts
  * @end: where the instruction comes
  */
 struct dp_counted {
-	unsigned int far, to_block, other[DP_COUNTED_WAYS], others;
+	unsigned int other[DP_COUNTED_WAYS], others;
 	unsigned int descriptor, wipe, table, blocks, entry, value;
 	unsigned int again, first, committed, end;
 };

@@ -130,7 +130,7 @@ struct dp_detour_calls {
  *         then @before is called out only if that is impossible. 0: none
  * @calls: of all calls, where @call_at has any
  * @call_at: address of the struct dp_call_entry of a call that begins or ends at an instruction, which
- *         the detour counts by @inner_rseq while there is @call_value; else @before is called out. 0: none.
+ *         the detour counts by @inner_rseq while there is @call_value; else @before is called out, by @by. 0: none.
  *         Not beside @native, @followed or @tracked
  * @rseq: count without the agent, or NULL. Then @before[0] is called out only if
  *        counting is impossible, and with DP_CALLOUT_UNCOUNTED.

@@ -154,6 +154,8 @@ static void make_probe(u32 function, u32 kind)
 /* Detours of the functions whose calls are not timed, and where each is entered */
 static u8 detours[FUNCTIONS * KINDS][1024] __attribute__((aligned(4096)));
 static struct dp_detour made[FUNCTIONS * KINDS];
+static u8 stubs[2]
+	       [DP_ENTRY_STUB]; /* of the shared code for entries, and for exits */
 
 static void make_detour(u32 function, u32 kind)
 {
@@ -172,6 +174,7 @@ static void make_detour(u32 function, u32 kind)
 		.code = (const u8 *)region,
 		.region = &whole,
 		.before = { (n | DP_CALLOUT_UNCOUNTED) + 1 },
+		.by = { (u64)stubs[kind != ENTER] },
 		.inner_rseq = &rseq,
 		.table = (u64)dp_table,
 		.calls = calls,
@@ -189,6 +192,8 @@ static void make_detours(void)
 {
 	u32 i, k;
 
+	dp_detour_entry_stub(stubs[0], (u64)dp_enter_entry);
+	dp_detour_entry_stub(stubs[1], (u64)dp_exit_entry);
 	mprotect(detours, sizeof(detours), PROT_READ | PROT_WRITE | PROT_EXEC);
 	for (i = 0; i < FUNCTIONS; i++)
 		for (k = 0; k < KINDS && !is_timed(i); k++)

@@ -1364,6 +1364,7 @@ static struct {
 	struct dp_exit_instance block[DP_BLOCK_WORDS], *is;
 	u64 entry, slot;
 	u32 kind;
+	bool far;
 } step_call;
 
 #define STEP_GROUP 7
@@ -1376,6 +1377,7 @@ static void make_call(struct dp_detour_spec *s, const struct machine *m,
 
 	memset(&step_call, 0, sizeof(step_call));
 	step_call.kind = kind;
+	step_call.far = far;
 	step_call.slot = m->r[RSP];
 	step_call.is = &step_call.block[dp_block_word(m->r[RSP])];
 	step_call.directory[far] =
@@ -1387,6 +1389,7 @@ static void make_call(struct dp_detour_spec *s, const struct machine *m,
 		.blocks = (u64)(uintptr_t)step_call.directory,
 		.instance_words = sizeof(struct dp_exit_instance) / 8,
 	};
+	s->by[0] = at(STUB);
 	s->call_at[0] = (u64)(uintptr_t)&step_call.entry;
 	s->call_value[0] = dp_call_value(value);
 }
@@ -1402,7 +1405,8 @@ static void expect_call(bool before)
 		is.word *= step_call.kind == DP_CALL_EXIT;
 		step_call.is->word = is.word;
 	} else {
-		is.word *= step_call.kind == DP_CALL_ENTER;
+		/* What is in the other line is left to others. */
+		is.word *= (step_call.kind == DP_CALL_ENTER) != step_call.far;
 		assert_true(step_call.is->word == is.word);
 	}
 }
