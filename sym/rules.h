@@ -13,6 +13,8 @@
 #include "arch/arch.h"
 
 struct dp_elf;
+struct dp_module;
+struct dp_modules;
 
 /* Different rules of a module, at most: libraries of 100 MB have a tenth. */
 #define DP_RULES_MOST 16384
@@ -40,6 +42,9 @@ struct dp_rules {
  * Return: 0; -ENOENT it has no .eh_frame; -EFBIG; -ENOMEM; -ENOEXEC.
  */
 int dp_rules_read(struct dp_rules *rules, const struct dp_elf *elf);
+/** dp_module_rules() - the same of the file that a module has been mapped from. Return: also as open(2) */
+int dp_module_rules(const struct dp_modules *mods, const struct dp_module *m,
+		    struct dp_rules *rules);
 /** dp_rules_at() - the rule of the code at @addr */
 const struct dp_rule *dp_rules_at(const struct dp_rules *rules, u64 addr);
 void dp_rules_free(struct dp_rules *rules);

@@ -245,7 +245,9 @@ u32 dp_backtrace_number(struct dp_backtrace *b)
 	u32 node = 0, n = 0;
 
 	do {
-		node = dp_known_step(b->head, b->arena, node, b->pc);
+		node = dp_known_step(b->head, b->arena, node,
+				     b->pc | (b->exact ? DP_BACKTRACE_EXACT :
+							 0));
 		end = dp_backtrace_next(b);
 		if (++n == DP_BACKTRACE_FRAMES && !end)
 			end = DP_END_DEEP;

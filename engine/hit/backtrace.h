@@ -54,7 +54,7 @@ u32 dp_backtrace_take(struct dp_regs *regs);
 /**
  * dp_known_step() - the node of a frame
  * @from: node of the frame that it has called; 0: there is none
- * @frame: its pc, below 2^DP_BACKTRACE_PC, or enum dp_backtrace_end
+ * @frame: its pc, maybe with DP_BACKTRACE_EXACT, or enum dp_backtrace_end
  *
  * Lock-free; may be interrupted, and left for good, at any instruction.
  * Return: the node, maybe a new one; 0: there is no room.

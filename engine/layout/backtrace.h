@@ -28,6 +28,8 @@
 #define DP_BACKTRACE_MODULES 1024
 /* Addresses of a program's code have so many bits. */
 #define DP_BACKTRACE_PC 47
+/* Of a frame's pc: the thread goes on there; without it, the pc is behind a call */
+#define DP_BACKTRACE_EXACT (1ull << DP_BACKTRACE_PC)
 
 /** enum dp_backtrace_end - why a walk has ended
  *  @DP_END_COMPLETE: that was the outermost frame

@@ -27,7 +27,8 @@
 _Static_assert(sizeof(struct dp_backtrace_head) <= LINE && MAP_BYTES % 8 == 0,
 	       "the head has outgrown its line");
 
-int dp_engine_walk_stacks(struct dp_engine *e, u64 bytes, u32 nodes)
+int dp_engine_walk_stacks(struct dp_engine *e, u64 bytes, u32 nodes,
+			  void (*begin)(void *arg), void *arg)
 {
 	struct dp_backtraces *b = &e->backtraces;
 
@@ -37,6 +38,8 @@ int dp_engine_walk_stacks(struct dp_engine *e, u64 bytes, u32 nodes)
 	b->nodes = NODES_LEAST;
 	while (b->nodes < NODES_MOST && FULL(b->nodes) < nodes)
 		b->nodes *= 2;
+	b->begin = begin;
+	b->arg = arg;
 	return 0;
 }
 
@@ -62,7 +65,7 @@ static struct dp_backtrace_head *head_of(const struct dp_engine *e)
 	return at(e, e->backtraces.head_off);
 }
 
-static bool walks(const struct dp_engine *e)
+bool dp_engine_walks(const struct dp_engine *e)
 {
 	return e->arena && e->backtraces.nodes && e->backtraces.head_off;
 }
@@ -91,12 +94,27 @@ void dp_backtraces_fill(struct dp_engine *e, u32 own_off, u32 tables_off)
 		.most = FULL(b->nodes),
 		.account = own_off + ACCOUNT_AT,
 	};
+	if (b->begin)
+		b->begin(b->arg);
 }
 
 void dp_backtraces_free(struct dp_engine *e)
 {
 	dp_port_free(e->backtraces.code);
 	dp_port_free(e->backtraces.rule);
+}
+
+int dp_backtraces_copy(struct dp_engine *e, const struct dp_engine *of)
+{
+	struct dp_backtraces *b = &e->backtraces;
+
+	*b = of->backtraces;
+	b->begin = NULL;
+	b->cap_code = b->nr_code;
+	b->cap_rules = b->nr_rules;
+	b->code = dp_engine_dup(b->code, b->nr_code * sizeof(*b->code));
+	b->rule = dp_engine_dup(b->rule, b->nr_rules * sizeof(*b->rule));
+	return b->code && b->rule ? 0 : -ENOMEM;
 }
 
 /* --- code --- */
@@ -190,7 +208,7 @@ int dp_engine_add_code(struct dp_engine *e, const struct dp_backtrace_code *c,
 	struct dp_backtrace_module m = { .nr = c->nr };
 	u16 *numbers;
 
-	if (!walks(e) || !is_sound(c))
+	if (!dp_engine_walks(e) || !is_sound(c))
 		return -EINVAL;
 	bytes &= ~7ull;
 	if (bytes > b->bytes - b->used)
@@ -241,7 +259,7 @@ int dp_engine_map_code(struct dp_engine *e, const struct dp_backtrace_place *v,
 	struct dp_backtrace_map *map;
 	u32 next, i;
 
-	if (!walks(e) || !are_apart(e, v, nr))
+	if (!dp_engine_walks(e) || !are_apart(e, v, nr))
 		return -EINVAL;
 	if (nr > DP_BACKTRACE_MODULES)
 		return -ENOSPC;
@@ -304,8 +322,8 @@ u32 dp_engine_backtrace(const struct dp_engine *e, u32 number,
 	u64 frame;
 
 	*end = DP_END_NONE;
-	if (!walks(e) || !read_node(e, number, &frame, &node) || !frame ||
-	    frame >= DP_END_NR)
+	if (!dp_engine_walks(e) || !read_node(e, number, &frame, &node) ||
+	    !frame || frame >= DP_END_NR)
 		return 0;
 	*end = (enum dp_backtrace_end)frame;
 	while (n < DP_BACKTRACE_FRAMES && read_node(e, node, &frame, &node))
@@ -318,7 +336,7 @@ u64 dp_engine_backtraces_lost(const struct dp_engine *e)
 {
 	const struct dp_known_account *account;
 
-	if (!walks(e))
+	if (!dp_engine_walks(e))
 		return 0;
 	account = at(e, e->backtraces.own_off + ACCOUNT_AT);
 	return __atomic_load_n(&account->lost, __ATOMIC_RELAXED);

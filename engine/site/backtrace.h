@@ -41,15 +41,21 @@ struct dp_backtraces {
 	u32 nr_code, cap_code;
 	struct dp_rule *rule;
 	u32 nr_rules, cap_rules;
+	void (*begin)(void *arg);
+	void *arg;
 };
 
 /**
  * dp_engine_walk_stacks() - hits will walk stacks
  * @bytes: room for the ranges of all code: six bytes each; only what is used takes memory
  * @nodes: frames of different stacks, at least
+ * @begin: called with @arg by dp_engine_build(), to add code and to map it; or NULL
  * Context: before the first dp_engine_layout(). Return: 0; -EBUSY the tables are there.
  */
-int dp_engine_walk_stacks(struct dp_engine *e, u64 bytes, u32 nodes);
+int dp_engine_walk_stacks(struct dp_engine *e, u64 bytes, u32 nodes,
+			  void (*begin)(void *arg), void *arg);
+/** dp_engine_walks() - do hits walk stacks, and are the tables there? */
+bool dp_engine_walks(const struct dp_engine *e);
 
 /**
  * dp_engine_add_code() - put the rules of a module's code into the tables
@@ -70,8 +76,7 @@ int dp_engine_map_code(struct dp_engine *e, const struct dp_backtrace_place *v,
 
 /**
  * dp_engine_backtrace() - the stack of a number
- * @frames: set to the pcs, the innermost first; of all but the first, and those that a signal has
- *          interrupted, behind calls
+ * @frames: set to the pcs, the innermost first, with DP_BACKTRACE_EXACT
  * Return: how many there are, and in @end why there are no more; 0: there is no such stack. The target
  * may have written anything: that is what @frames gets then.
  */
@@ -88,5 +93,8 @@ u64 dp_backtraces_bytes(const struct dp_engine *e);
 u64 dp_backtraces_tables(const struct dp_engine *e);
 void dp_backtraces_fill(struct dp_engine *e, u32 own_off, u32 tables_off);
 void dp_backtraces_free(struct dp_engine *e);
+/** dp_backtraces_copy() - have those of @of, whose fork child @e is of. Return: 0; -ENOMEM, and none
+ *  are there. */
+int dp_backtraces_copy(struct dp_engine *e, const struct dp_engine *of);
 
 #endif

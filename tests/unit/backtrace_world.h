@@ -58,7 +58,7 @@ static void world_begin(u64 bytes, u32 nodes)
 
 	memset(&world, 0, sizeof(world));
 	if (dp_engine_create(&world.e) ||
-	    dp_engine_walk_stacks(world.e, bytes, nodes))
+	    dp_engine_walk_stacks(world.e, bytes, nodes, NULL, NULL))
 		abort();
 	tables = (own + dp_backtraces_bytes(world.e) + DP_PAGE) &
 		 ~(u64)(DP_PAGE - 1);
