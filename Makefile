@@ -160,6 +160,12 @@ $(B)/tests/unit/test_vm $(B)/tests/unit/test_vm_ops $(B)/tests/unit/test_vectors
 	@mkdir -p $(@D)
 	$(Q)$(CC) -Itests/unit/bounded $(ALL_CFLAGS) -Itests/unit -o $@ $< $(VM_SRC) $(B)/libcore.a $(LIBS) -lcmocka
 
+# Walks of stacks, built as any program, too.
+WALK_SRC := engine/hit/backtrace.c engine/hit/known.c
+$(B)/tests/unit/test_backtrace: tests/unit/test_backtrace.c tests/unit/backtrace_world.h $(WALK_SRC) $(B)/libcore.a
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -o $@ $< $(WALK_SRC) $(B)/libcore.a $(LIBS) -lcmocka
+
 # The whole hit half on a world in memory (port/fake/hit), built as for the agent otherwise.
 FAKE_OBJ := $(patsubst %.S,$(B)/fake/%.o,$(patsubst %.c,$(B)/fake/%.o,$(HIT_SRC)))
 FAKE_WORLD := $(patsubst %.c,$(B)/fake/%.o,$(wildcard port/fake/hit/*.c))
@@ -532,6 +538,8 @@ $(B)/fuzz/obj/%.o: %.c
 
 $(B)/fuzz/%: $(B)/fuzz/obj/fuzz/%.o $(FUZZ_OBJ)
 	$(Q)clang -fsanitize=fuzzer,address,undefined -o $@ $^ $(LIBS)
+
+$(B)/fuzz/fuzz_backtrace: $(WALK_SRC:%.c=$(B)/fuzz/obj/%.o)
 
 # Debug information is read in the fuzzer itself.
 $(B)/fuzz/fuzz_types: private LIBS += -Wl,--wrap=dp_reader_read

@@ -29,6 +29,7 @@
 #include "arch/x86/simulate.h"
 #include "arch/x86/state.h"
 #include "arch/x86/row.h"
+#include "arch/x86/rule.h"
 #include "arch/x86/stream.h"
 #include "arch/x86/touches.h"
 #include "arch/x86/xstate.h"

@@ -27,10 +27,12 @@ static const char help[] =
 	"      --block       hits wait while there is no room; else their records are lost\n"
 	"      --coarse-time a hit does not read the clock: the time is when its record was read\n"
 	"      --duration T  stop after T (2s, 500ms, 1m); ^C stops at any time\n"
+	"      --stack       also the stack of each hit, a line a frame, the innermost first\n"
 	"  -n, --records N   stop after N records\n"
 	"  -o, --output FILE write the lines to FILE\n"
 	"      --json        one JSON object a line: time pid tid comm probe args (an object),\n"
-	"                    truncated; of returns also ret (or rax) latency_ns exit\n"
+	"                    truncated; of returns also ret (or rax) latency_ns exit;\n"
+	"                    with --stack also stack stack_end\n"
 	"  -q, --quiet       no summary\n"
 	"  -v, --verbose     tell of refused matches\n"
 	"      --inlined     of a function that SPEC names, also the copies that were inlined\n"
@@ -64,6 +66,6 @@ const struct dp_command dp_cmd_trace = {
 		"  dprobes trace 'r:libc.so.6:malloc(arg0:u64) if arg0 > 100000' -p 1234\n",
 	.options = "ponfqv" DP_TAKES_COMMAND DP_TAKES_JSON DP_TAKES_DURATION
 		DP_TAKES_RINGS DP_TAKES_PENDING DP_TAKES_MANGLED
-			DP_TAKES_INLINED,
+			DP_TAKES_INLINED DP_TAKES_STACK,
 	.run = run,
 };

@@ -25,6 +25,7 @@ enum {
 #define DP_TAKES_TABLE "AMY" /* --all, --top, --map-size */
 #define DP_TAKES_INLINED "I"
 #define DP_TAKES_MANGLED "G"
+#define DP_TAKES_STACK "H"
 #define DP_TAKES_SOURCES "DCW" /* -D, --include, --allow */
 #define DP_TAKES_FACILITIES \
 	"FLOURNEZ" /* --facility, --log-target, --log, --unformatted-output, --core, --minidump, --debugger, --raw */

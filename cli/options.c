@@ -22,6 +22,7 @@ enum {
 	OPT_TOP = 'M',
 	OPT_MANGLED = 'G',
 	OPT_INLINED = 'I',
+	OPT_STACK = 'H',
 	OPT_INCLUDE = 'C',
 	OPT_ALLOW = 'W',
 	OPT_FACILITY = 'F',
@@ -36,7 +37,7 @@ enum {
 	OPT_ARM = 'X',
 	OPT_DISARM = 'Q',
 };
-#define WITHOUT_LETTER "JSPBKTAMGICWFLOURNEZXYQ"
+#define WITHOUT_LETTER "JSPBKTAMGIHCWFLOURNEZXYQ"
 
 static const struct option long_options[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
@@ -51,6 +52,7 @@ static const struct option long_options[] = {
 	{ "top", required_argument, NULL, OPT_TOP },
 	{ "map-size", required_argument, NULL, OPT_MAP_SIZE },
 	{ "inlined", no_argument, NULL, OPT_INLINED },
+	{ "stack", no_argument, NULL, OPT_STACK },
 	{ "define", required_argument, NULL, 'D' },
 	{ "include", required_argument, NULL, OPT_INCLUDE },
 	{ "allow", required_argument, NULL, OPT_ALLOW },
@@ -391,6 +393,9 @@ static int take(const struct dp_command *cmd, int c,
 		return parse_map_size(optarg, &opt->map_size);
 	case OPT_BLOCK:
 		opt->block = true;
+		return 0;
+	case OPT_STACK:
+		opt->stack = true;
 		return 0;
 	case OPT_COARSE:
 		opt->coarse = true;

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "sym/exits.h"
+#include "sym/rules.h"
 #include "sym/unwind/cfi.h"
 #include "sym/codemap.h"
 #include "sym/elf/elf.h"
@@ -124,6 +125,23 @@ static void read_returns(const struct dp_elf *elf, const struct dp_fdes *fdes)
 	}
 }
 
+static void read_rules(const struct dp_elf *elf)
+{
+	struct dp_rules rules;
+	size_t i;
+
+	if (dp_rules_read(&rules, elf))
+		return;
+	for (i = 0; i < rules.n; i++)
+		if (rules.v[i].which >= rules.nr_rules ||
+		    (i && rules.v[i].start <= rules.v[i - 1].start))
+			abort();
+	if (rules.n && rules.v[rules.n - 1].which)
+		abort();
+	dp_rules_at(&rules, elf->eh.e_entry);
+	dp_rules_free(&rules);
+}
+
 static void read_rest(const struct dp_elf *elf, const struct dp_dynsym *ds)
 {
 	struct dp_relocs rel;
@@ -234,6 +252,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	dp_dynsym_load(&ds, &elf);
 	read_symbols(&elf, &ds);
 	read_rest(&elf, &ds);
+	read_rules(&elf);
 	read_debugfile(&elf);
 	dp_dynsym_free(&ds);
 	dp_elf_close(&elf);

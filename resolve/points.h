@@ -75,6 +75,7 @@ struct dp_spec {
 	bool has_offset; /* for a line, only its column counts */
 	bool glob;
 	enum dp_inlines inlines;
+	bool stack; /* with the stack of each hit */
 	bool bare; /* nothing is known of arguments: it has inlined copies, or is a hook */
 	char *args; /* text between the parentheses, or NULL */
 	char *aggs; /* text between the braces, or NULL */

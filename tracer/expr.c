@@ -639,6 +639,14 @@ static int end(struct dp_coder *c)
 	return c->err;
 }
 
+static void log_stack(struct dp_coder *c)
+{
+	dp_code_op(c, DP_OPCODE_PUSH_BACKTRACE);
+	dp_code_op16(c, DP_OPCODE_LOG_I, 1);
+	c->out->logmax += DP_ITEM_PREFIX + sizeof(u64);
+	c->out->stack = c->out->enters = true;
+}
+
 int dp_expr_trace(const struct dp_spec *spec, struct dp_trace_program *program,
 		  struct dp_diag *diag)
 {
@@ -647,6 +655,8 @@ int dp_expr_trace(const struct dp_spec *spec, struct dp_trace_program *program,
 	struct test t = condition(&c, spec, &values);
 	bool leaves = program->judged || sets_errno(spec);
 
+	if (spec->stack)
+		log_stack(&c);
 	if (spec->args)
 		leaves |= log_items(&c, spec, &values);
 	else if (is_tracepoint(spec))

@@ -179,8 +179,7 @@ static inline double dp_source_now(void)
  * retire() - take some points out for good; their counts stay. NULL: the source cannot
  *   Return: as enable().
  * core(), halt() - see dp_process_core(), dp_process_halt(). NULL: the source cannot
- * stop() - stop the process, whose probes are out. Only a source without halt() has it.
- *   Return: 0; -ESRCH, -EPERM
+ * stop() - stop the process, whose probes are out. Only a source without halt() has it. Return: 0; -ESRCH, -EPERM
  * core_end() - there will be none: thread @inside, which may wait for it, goes on
  * disarm() - take all probes out. @alive: the process's memory is still there
  *   Return: 0; -EAGAIN a thread is still inside; as arm().
@@ -194,6 +193,7 @@ struct dp_source_ops {
 	bool functions;
 	const struct dp_source_libraries *libraries;
 	const struct dp_source_tree *tree;
+	const struct dp_source_stacks *stacks; /* stacks.h; or NULL */
 	int (*open)(const struct dp_tracer_options *opt, bool timed,
 		    struct dp_source **source, struct dp_diag *diag);
 	bool (*ended)(const struct dp_source *source);

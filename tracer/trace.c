@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* trace: print a line for every hit, with arguments. */
 #include "tracer/session.h"
+#include "tracer/stacks.h"
 #include "tracer/watched.h"
 #include "tracer/expr.h"
 #include "tracer/values/show.h"
@@ -44,6 +45,7 @@ static const struct dp_trace_program *program_for(struct dp_session *s,
 	}
 	if (p->names)
 		spec->prototype = p->names;
+	spec->stack = s->opt->stack;
 	if (dp_expr_trace(spec, &t->program, diag)) {
 		free(t);
 		return NULL;
@@ -58,7 +60,10 @@ static int bind(struct dp_session *s, size_t point, struct dp_diag *diag)
 {
 	const struct dp_trace_program *p =
 		program_for(s, &s->points.v[point], diag);
+	int err = p && p->stack ? dp_stacks_walk(s, diag) : 0;
 
+	if (err)
+		return err;
 	return p ? dp_session_bind(s, point, p, 0, diag) : -EINVAL;
 }
 
@@ -75,12 +80,13 @@ static void put_number(FILE *out, u32 value)
 }
 
 /** struct shown - the values of a record, by their places in the spec; @n of them are there
- *  @cut: others should be; @err: errno, or 0 */
+ *  @cut: others should be; @err: errno, or 0; @stack: its number, if @has_stack */
 struct shown {
 	const struct dp_trace_item *as[DP_TRACE_ITEMS];
 	struct dp_logged is[DP_TRACE_ITEMS];
-	bool cut;
+	bool cut, has_stack;
 	int err;
+	u32 stack;
 };
 
 /* What is logged at the return comes behind what is logged at the entry. */
@@ -113,6 +119,18 @@ static int take_errno(const struct dp_trace_program *p,
 	return (int)err;
 }
 
+static void take_stack(struct shown *v, const struct dp_trace_program *p,
+		       const struct dp_record_copy *r, u32 *at)
+{
+	struct dp_item item;
+
+	if (!p->stack || !dp_item_next(r, at, &item) ||
+	    item.token != DP_ITEM_ELEMENTS || item.size < sizeof(v->stack))
+		return;
+	memcpy(&v->stack, item.payload, sizeof(v->stack));
+	v->has_stack = true;
+}
+
 /* A call that has not returned has no value of its return. */
 static void take_values(struct shown *v, const struct dp_trace_program *p,
 			const struct dp_record_copy *r,
@@ -121,6 +139,7 @@ static void take_values(struct shown *v, const struct dp_trace_program *p,
 	u32 at = 0;
 
 	memset(v, 0, sizeof(*v));
+	take_stack(v, p, r, &at);
 	take_part(v, p, r, &at, false);
 	if (!leaving || leaving->how != DP_CALL_RETURNED)
 		return;
@@ -242,6 +261,8 @@ static void print_record(struct dp_session *s, const struct dp_record_copy *r,
 		json_args(out, &v, s->source->mods);
 		if (leaving)
 			json_leaving(out, p->ret, leaving, ns, v.err);
+		if (v.has_stack)
+			dp_stacks_json(out, s, v.stack);
 		putc('}', out);
 	} else {
 		put_text(out, stamp.time, ' ');
@@ -254,6 +275,8 @@ static void print_record(struct dp_session *s, const struct dp_record_copy *r,
 			print_leaving(out, p, leaving, ns, v.err);
 	}
 	putc('\n', out);
+	if (v.has_stack && !s->opt->json)
+		dp_stacks_print(out, s, v.stack);
 }
 
 static void record(struct dp_session *s, const struct dp_record_copy *r)

@@ -56,6 +56,7 @@ struct dp_tracer_options {
 	bool coarse; /* records have the time at which they are read */
 	u64 records; /* end after so many; 0: never */
 	bool inlined; /* a function's inlined copies, too */
+	bool stack; /* with the stack of each hit */
 	bool mangled; /* names are linkage names, given and shown */
 	bool children; /* follow what the target forks and executes */
 	/* of run: what texts of programs refer to, and what programs may ask for */

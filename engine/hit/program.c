@@ -12,6 +12,7 @@
  */
 #include "engine/hit/program.h"
 #include "engine/hit/hit.h"
+#include "engine/hit/backtrace.h"
 #include "engine/hit/call.h"
 #include "engine/layout/ring.h"
 #include "engine/layout/site.h"
@@ -120,6 +121,7 @@ static void prepare(struct dp_context *ctx, const struct dp_hit *hit,
 	vm->resume = resume;
 	vm->external = dp_external_call;
 	vm->aggregate = aggregate;
+	vm->backtrace = dp_backtrace_take;
 	vm->entered = NULL;
 	vm->entered_len = 0;
 	vm->probe = ctx->probe;

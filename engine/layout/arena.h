@@ -180,6 +180,8 @@ struct dp_arena_control {
 	u64 keep_sequence[4] __attribute__((aligned(32)));
 	/* of struct dp_aggregate_entry; where what they keep begins */
 	u32 aggregate_off, nr_aggregates, aggregated_off;
+	/* of struct dp_backtrace_head; where what walks keep begins */
+	u32 backtrace_off, backtraced_off;
 	u64 swaps; /* address of struct dp_swaps; 0: the process has none */
 };
 
@@ -227,7 +229,7 @@ struct dp_arena_hit {
 };
 
 #define DP_LAYOUT_MAGIC 0x3165626f72507044ull
-#define DP_LAYOUT_VERSION 44
+#define DP_LAYOUT_VERSION 45
 
 #define DP_AGENT_TEXT (32 * DP_PAGE)
 #define DP_WIPE_OFFSET DP_AGENT_TEXT

@@ -154,6 +154,7 @@ static void lay_out(struct dp_engine *e, const struct dp_mapping *map)
 	c->block_bits = c->block_mask * sizeof(struct dp_block);
 	e->aggregated_off = c->aggregated_off;
 	dp_aggregates_fill(e);
+	dp_backtraces_fill(e, c->backtraced_off, c->backtrace_off);
 	describe_counts(c, map->entries.counts);
 	describe(c->keep_sequence, &map->entries.keeps);
 }

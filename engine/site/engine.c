@@ -27,6 +27,7 @@ void dp_engine_destroy(struct dp_engine *engine)
 	dp_port_free(engine->probes);
 	dp_programs_free(engine);
 	dp_port_free(engine->aggregates);
+	dp_backtraces_free(engine);
 	dp_port_free(engine->hash);
 	dp_port_free(engine->reader.shapes);
 	dp_room_free(engine->growth);

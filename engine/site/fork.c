@@ -60,8 +60,9 @@ static int copy_engine(const struct dp_engine *of, struct dp_engine **copy)
 		of->aggregates, of->nr_aggregates * sizeof(*of->aggregates));
 	*copy = e;
 	e->growth = dp_room_copy(of);
-	return copy_programs(e, of) || !e->sites || !e->probes || !e->hash ||
-			       !e->aggregates || !e->growth ?
+	return copy_programs(e, of) || dp_backtraces_copy(e, of) || !e->sites ||
+			       !e->probes || !e->hash || !e->aggregates ||
+			       !e->growth ?
 		       -ENOMEM :
 		       0;
 }

@@ -11,6 +11,7 @@
 #include "engine/plan/native.h"
 #include "engine/plan/plan.h"
 #include "engine/site/aggregate.h"
+#include "engine/site/backtrace.h"
 #include "engine/site/engine.h"
 #include "engine/site/program.h"
 #include "engine/site/site.h"
@@ -104,6 +105,7 @@ struct dp_engine {
 	struct dp_aggregate_entry *aggregates;
 	u32 nr_aggregates, cap_aggregates, aggregated_off;
 	u64 aggregate_bytes;
+	struct dp_backtraces backtraces;
 	struct dp_reader reader;
 	struct dp_exit_instances instances;
 	u32 tid_offset;

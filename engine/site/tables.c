@@ -237,6 +237,7 @@ static void lay_out_own(const struct dp_engine *e, struct dp_arena_control *c,
 		c->globals_off =
 			take(offset, sizeof(struct dp_vm_globals), LINE);
 	c->aggregated_off = take(offset, e->aggregate_bytes, LINE);
+	c->backtraced_off = take(offset, dp_backtraces_bytes(e), LINE);
 	lay_out_upcalls(e, c, offset);
 	lay_out_blocks(e, c, offset);
 }
@@ -290,6 +291,10 @@ static void lay_out_tables(const struct dp_engine *e,
 					       sizeof(struct dp_call_entry) :
 				       0,
 			   8);
+	/* 0: hits walk no stacks */
+	c->backtrace_off = dp_backtraces_tables(e) ?
+				   take(offset, dp_backtraces_tables(e), LINE) :
+				   0;
 }
 
 u64 dp_tables_lay_out(const struct dp_engine *e, struct dp_arena_control *c)

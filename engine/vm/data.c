@@ -111,6 +111,9 @@ static void push_fact(struct dp_vm *vm, u8 op)
 	case DP_OPCODE_PUSH_TID:
 		dp_vm_push(vm, vm->tid);
 		break;
+	case DP_OPCODE_PUSH_BACKTRACE:
+		dp_vm_push(vm, vm->backtrace ? vm->backtrace(vm->regs) : 0);
+		break;
 	case DP_OPCODE_PUSH_TOLD:
 		dp_vm_push(vm, vm->told);
 		break;

@@ -232,6 +232,7 @@ enum dp_op_state {
 	X(0xa8, PUSH_STR, U16, 2, DP_VARIES, 0, RAW, DATA, "push str,%")     \
 	X(0xa9, PUSH_COMM, NONE, 0, 2, 0, RAW, DATA, "push comm")            \
 	X(0xaa, PUSH_ENTERED, U16, 0, 1, 0, RAW, DATA, "push entered,%")     \
+	X(0xab, PUSH_BACKTRACE, NONE, 0, 1, 0, RAW, DATA, "push backtrace")  \
 	X(0xb0, SEG2LIN, NONE, 2, 1, 0, READY, IO, "seg2lin")                \
 	X(0xb1, PUSH_IO_U8, NONE, 1, 1, 0, READY, IO, "push io,u8")          \
 	X(0xb2, PUSH_IO_U16, NONE, 1, 1, 0, READY, IO, "push io,u16")        \

@@ -168,6 +168,7 @@ struct dp_vm_call {
  * @safe_low, @safe_high: memory known to be readable
  * @external: calls a function outside: see struct dp_vm_call; or NULL
  * @aggregate: keeps a hit in a table: words from *@first downwards; @first NULL: it is lost there
+ * @backtrace: the number of the thread's stack, 0: it has none
  * @entered: what has been logged at the entry of the call that returns, @entered_len bytes
  * @resume: reactivates the probe of this program with a minor code, or NULL
  * @major, @minor: of the record; set before the run
@@ -197,6 +198,7 @@ struct dp_vm {
 	void (*resume)(struct dp_vm *vm, u16 minor);
 	bool (*external)(struct dp_vm *vm, struct dp_vm_call *call, bool make);
 	void (*aggregate)(u32 table, const u64 *first);
+	u32 (*backtrace)(struct dp_regs *regs);
 	const u8 *entered;
 	u32 entered_len;
 	u32 probe, tid;

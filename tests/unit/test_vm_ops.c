@@ -1584,6 +1584,21 @@ static void names_of_threads(void **state)
 	assert_int_equal(got, name[0]);
 }
 
+static u32 number_of_stack(struct dp_regs *regs)
+{
+	return regs == &b.regs ? 4712 : 0;
+}
+
+static void stacks(void **state)
+{
+	RUN(OP(PUSH_BACKTRACE), TOP(1));
+	wrote(DP_ITEM_ELEMENTS, (u64[]){ 0 }, 1);
+	b.vm.backtrace = number_of_stack;
+	RUN(OP(PUSH_BACKTRACE), TOP(1));
+	wrote(DP_ITEM_ELEMENTS, (u64[]){ 4712 }, 1);
+	b.vm.backtrace = NULL;
+}
+
 static void entries(void **state)
 {
 	static const u64 log[] = { 11, 12 };
@@ -1699,6 +1714,7 @@ int main(void)
 		TEST(tables),
 		TEST(texts),
 		TEST(names_of_threads),
+		TEST(stacks),
 		TEST(entries),
 		TEST(refusals_say_what_and_where),
 		TEST(all_have_been_run),

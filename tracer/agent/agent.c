@@ -11,6 +11,7 @@
 #include "proc/proc.h"
 #include "sym/sym.h"
 #include "tracer/output.h"
+#include "tracer/stacks.h"
 #include "tracer/semaphores.h"
 #include "tracer/tracer.h"
 #include <dprobes/diag.h>
@@ -416,6 +417,7 @@ static void close_agent(struct dp_source *source)
 	dp_calls_close(a->calls);
 	dp_engine_destroy(a->engine);
 	dp_modules_close(source->mods);
+	dp_agent_stacks_close(a);
 	free((void *)a->off.v);
 	free(a);
 }
@@ -506,6 +508,7 @@ const struct dp_source_ops dp_agent_source = {
 	.aggregate = aggregate,
 	.read_aggregate = read_aggregate,
 	.aggregate_lost = aggregate_lost,
+	.stacks = &dp_agent_stacks,
 	.bind = bind,
 	.arm = arm,
 	.go = go,

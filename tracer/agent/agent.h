@@ -43,6 +43,7 @@ struct dp_agent {
 	bool stuck;
 	struct dp_settings settings;
 	bool logs;
+	struct dp_agent_stacks *stacks; /* code that has been seen, or NULL */
 	size_t nr_points;
 	u32 last;
 	struct dp_disabled off;
@@ -71,6 +72,11 @@ int dp_agent_add_more(struct dp_agent *a, const struct dp_source_request *want,
 int dp_agent_watch(struct dp_agent *a, const struct dp_source_request *want,
 		   struct dp_diag *diag);
 extern const struct dp_source_libraries dp_agent_libraries;
+
+/* stacks.c */
+/** dp_agent_stacks_look() - code may have come or gone: see where it is. No thread goes on in it yet. */
+void dp_agent_stacks_look(struct dp_agent *a);
+void dp_agent_stacks_close(struct dp_agent *a);
 
 /* data.c: watchpoints of programs */
 /** dp_agent_add_data() - add the probe of a watchpoint: its number goes to @point.

@@ -92,7 +92,8 @@ int dp_agent_watch(struct dp_agent *a, const struct dp_source_request *want,
 	const char *why;
 	int err;
 
-	if (!want->coming && !s->watches && (!may_lose(a) || unheard(s)))
+	if (!want->coming && !s->watches &&
+	    ((!may_lose(a) && !a->stacks) || unheard(s)))
 		return 0;
 	err = watch_linker(a, &why);
 	s->watches = !err;
@@ -115,6 +116,7 @@ static u32 hear(struct dp_source *source)
 
 static void answer(struct dp_source *source, u32 heard)
 {
+	dp_agent_stacks_look(dp_agent_of(source));
 	dp_process_answer_heard(dp_agent_of(source)->proc, heard);
 }
 

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* backtrace: walk the stack of a thread at a site, and find the number of what is there. */
+#ifndef DP_HIT_BACKTRACE_H
+#define DP_HIT_BACKTRACE_H
+
+#include "engine/layout/backtrace.h"
+
+#pragma GCC visibility push(hidden)
+
+/**
+ * struct dp_backtrace - a walk that has come to a frame
+ * @head, @arena, @size: where all is
+ * @pc: of the frame; of all but the first one, and those that a signal has interrupted, behind a call
+ * @sp, @frame: its stack pointer, and its frame register if @framed
+ * @exact: @pc is of the next instruction
+ * @regs: all its registers, or NULL; @signal: address of the struct dp_ucontext that has them, or 0
+ */
+struct dp_backtrace {
+	const struct dp_backtrace_head *head;
+	char *arena;
+	u64 size;
+	u64 pc, sp, frame;
+	bool framed, exact;
+	struct dp_regs *regs;
+	u64 signal;
+};
+
+/** dp_backtrace_begin() - come to the frame of a thread with such registers, whose pc is the
+ *  program's. @head, @arena and @size are there. */
+void dp_backtrace_begin(struct dp_backtrace *b, struct dp_regs *regs);
+
+/**
+ * dp_backtrace_next() - go to the caller's frame
+ * Return: DP_END_NONE; else there is none, and the walk has ended.
+ *
+ * Context of all: hit half, any stack. Bounded; no fault, whatever the stack has.
+ */
+enum dp_backtrace_end dp_backtrace_next(struct dp_backtrace *b);
+
+/** dp_backtrace_load() - read a word of the program's. Return: false: it cannot be read. */
+bool dp_backtrace_load(u64 address, u64 *to);
+
+/**
+ * dp_backtrace_number() - walk to the end, and find the number of that stack
+ * Return: the number, the same for the same stack; 0: there is no room for one more, which is counted.
+ */
+u32 dp_backtrace_number(struct dp_backtrace *b);
+
+/** dp_backtrace_take() - the same of a thread at a site, with these registers, in the agent's arena */
+u32 dp_backtrace_take(struct dp_regs *regs);
+
+/* known: the stacks that have been walked. */
+
+/**
+ * dp_known_step() - the node of a frame
+ * @from: node of the frame that it has called; 0: there is none
+ * @frame: its pc, maybe with DP_BACKTRACE_EXACT, or enum dp_backtrace_end
+ *
+ * Lock-free; may be interrupted, and left for good, at any instruction.
+ * Return: the node, maybe a new one; 0: there is no room.
+ */
+u32 dp_known_step(const struct dp_backtrace_head *head, char *arena, u32 from,
+		  u64 frame);
+
+#pragma GCC visibility pop
+
+#endif

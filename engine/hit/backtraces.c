@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* backtraces: the stack of a thread at a site, as a number. */
+#include "engine/hit/backtrace.h"
+#include "engine/hit/hit.h"
+#include "port.h"
+
+bool dp_backtrace_load(u64 address, u64 *to)
+{
+	if (dp_arena.control.nr_caught == DP_CAUGHT)
+		return dp_load_word(address, to);
+	return !dp_port_copy_in(to, address, sizeof(*to));
+}
+
+u32 dp_backtrace_take(struct dp_regs *regs)
+{
+	struct dp_backtrace b = {
+		.head = dp_at(dp_arena.control.backtrace_off),
+		.arena = dp_at(0),
+		.size = dp_arena.control.arena_size,
+	};
+
+	if (!dp_arena.control.backtrace_off)
+		return 0;
+	dp_backtrace_begin(&b, regs);
+	return dp_backtrace_number(&b);
+}
