@@ -23,6 +23,7 @@ enum {
 #define DP_TAKES_PENDING "P"
 #define DP_TAKES_RINGS "BKT" /* --buffer, --block, --coarse-time */
 #define DP_TAKES_TABLE "AMY" /* --all, --top, --map-size */
+#define DP_TAKES_RECORDER "dur" /* --keep, --until, --rotate */
 #define DP_TAKES_INLINED "I"
 #define DP_TAKES_MANGLED "G"
 #define DP_TAKES_SOURCES "DCW" /* -D, --include, --allow */
@@ -72,6 +73,17 @@ int dp_options_parse(const struct dp_command *cmd, int argc, char **argv,
 
 /** dp_option_pid() - read a process id. Return: 0, or DP_EXIT_USAGE with words on stderr. */
 int dp_option_pid(const char *text, pid_t *pid);
+
+/** dp_option_size() - read a number of bytes, with k, M or G behind it; @end: what follows.
+ *  Return: false: it is none. */
+bool dp_option_size(const char *text, const char **end, u64 *bytes);
+/** dp_option_keep(), dp_option_rotate(), dp_option_output() - take the value of that option
+ *  dp_option_outputs() - open what they ask for together
+ *  Return: 0, or DP_EXIT_USAGE or DP_EXIT_FAILURE with words on stderr. */
+int dp_option_keep(const char *text, struct dp_tracer_options *opt);
+int dp_option_rotate(const char *text, struct dp_tracer_options *opt);
+int dp_option_output(const char *path, struct dp_tracer_options *opt);
+int dp_option_outputs(struct dp_tracer_options *opt);
 
 struct option;
 /**

@@ -35,8 +35,11 @@ enum {
 	OPT_MAP_SIZE = 'Y',
 	OPT_ARM = 'X',
 	OPT_DISARM = 'Q',
+	OPT_KEEP = 'd',
+	OPT_UNTIL = 'u',
+	OPT_ROTATE = 'r',
 };
-#define WITHOUT_LETTER "JSPBKTAMGICWFLOURNEZXYQ"
+#define WITHOUT_LETTER "JSPBKTAMGICWFLOURNEZXYQdur"
 
 static const struct option long_options[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
@@ -47,6 +50,9 @@ static const struct option long_options[] = {
 	{ "buffer", required_argument, NULL, OPT_BUFFER },
 	{ "block", no_argument, NULL, OPT_BLOCK },
 	{ "coarse-time", no_argument, NULL, OPT_COARSE },
+	{ "keep", required_argument, NULL, OPT_KEEP },
+	{ "until", required_argument, NULL, OPT_UNTIL },
+	{ "rotate", required_argument, NULL, OPT_ROTATE },
 	{ "all", no_argument, NULL, OPT_ALL },
 	{ "top", required_argument, NULL, OPT_TOP },
 	{ "map-size", required_argument, NULL, OPT_MAP_SIZE },
@@ -125,20 +131,17 @@ static int parse_interval(const char *text, double *seconds)
 
 static int parse_size(const char *text, size_t *bytes)
 {
-	static const char units[] = "kmg";
-	char *end;
-	unsigned long long n = strtoull(text, &end, 10);
-	const char *unit = *end ? strchr(units, *end | 0x20) : NULL;
-	size_t shift = unit ? 10 * (size_t)(unit - units + 1) : 0;
+	const char *end;
+	u64 n;
 
-	if (*text < '0' || *text > '9' || (*end && (!unit || end[1])))
+	if (!dp_option_size(text, &end, &n) || *end)
 		return dp_usage_error(
 			"\"%s\" is not a size (a number and k or M)", text);
-	if (!n || n > DP_RING_MOST || n << shift > DP_RING_MOST)
+	if (!n || n > DP_RING_MOST)
 		return dp_usage_error(
 			"--buffer %s: the ring of a CPU can have 1 byte to %u MiB",
 			text, DP_RING_MOST >> 20);
-	*bytes = n << shift;
+	*bytes = n;
 	return 0;
 }
 
@@ -164,20 +167,6 @@ static int parse_map_size(const char *text, u32 *keys)
 			DP_AGGREGATE_MOST);
 	*keys = (u32)n;
 	return err;
-}
-
-static int open_output(const char *path, struct dp_tracer_options *opt)
-{
-	if (!*path)
-		return dp_usage_error("-o needs the name of a file");
-	opt->out = fopen(path, "we");
-	if (opt->out) {
-		setvbuf(opt->out, NULL, _IOFBF, DP_OUTPUT_BUFFER);
-		return 0;
-	}
-	dp_output_print(stderr, "dprobes: cannot write %s: %s\n", path,
-			strerror(errno));
-	return DP_EXIT_FAILURE;
 }
 
 static int add_alias(const char *alias, struct dp_tracer_options *opt)
@@ -332,6 +321,14 @@ static int take_exit(const char *text, bool disarms,
 	return 0;
 }
 
+static int take_until(const char *spec, struct dp_tracer_options *opt)
+{
+	if (opt->until)
+		return dp_usage_error("--until is given twice");
+	opt->until = spec;
+	return *spec ? 0 : dp_usage_error("--until needs a SPEC");
+}
+
 static bool is_used(const struct dp_command *cmd, int c)
 {
 	return c == 'h' || c == 'V' || strchr(cmd->options, c);
@@ -362,7 +359,7 @@ static int take(const struct dp_command *cmd, int c,
 	case 'o':
 		if (opt->out != stdout)
 			return dp_usage_error("-o is given twice");
-		return open_output(optarg, opt);
+		return dp_option_output(optarg, opt);
 	case 'a':
 		return add_alias(optarg, opt);
 	case 'f':
@@ -395,6 +392,12 @@ static int take(const struct dp_command *cmd, int c,
 	case OPT_COARSE:
 		opt->coarse = true;
 		return 0;
+	case OPT_KEEP:
+		return dp_option_keep(optarg, opt);
+	case OPT_UNTIL:
+		return take_until(optarg, opt);
+	case OPT_ROTATE:
+		return dp_option_rotate(optarg, opt);
 	case 'D':
 		return add_define(optarg, opt);
 	case OPT_INCLUDE:
@@ -518,5 +521,5 @@ int dp_options_parse(const struct dp_command *cmd, int argc, char **argv,
 	opt->nr_specs = nr;
 	if (opt->pid && opt->argv)
 		return dp_usage_error("give either -p PID or -- CMD, not both");
-	return 0;
+	return dp_option_outputs(opt);
 }

@@ -55,6 +55,14 @@ struct dp_tracer_options {
 	bool block; /* hits wait while it is full */
 	bool coarse; /* records have the time at which they are read */
 	u64 records; /* end after so many; 0: never */
+	const char *output; /* the name of @out's file; NULL: it is stdout */
+	size_t keep; /* bytes for the last lines, printed at the end; 0: all are printed */
+	const char *until; /* a spec whose hit ends the run; or NULL */
+	u64 rotate; /* bytes of a file of output, at most; 0: any number */
+	u32 rotate_files;
+	struct dp_rotation *rotation; /* behind @out, or NULL */
+	struct dp_recorder *recorder; /* in front of @behind; or NULL */
+	FILE *behind; /* where what is written to @out goes; NULL: it is @out */
 	bool inlined; /* a function's inlined copies, too */
 	bool mangled; /* names are linkage names, given and shown */
 	bool children; /* follow what the target forks and executes */
@@ -95,6 +103,9 @@ struct dp_classic_options {
 	const char *groups, *types, *symbols, *name;
 	void (*title)(const char *name);
 };
+
+struct dp_recorder;
+struct dp_rotation;
 
 /** dp_output_left() - has the reader of @out, a pipe or the like, closed it? That is no
  *  error: the reader has what it wanted. */
