@@ -38,8 +38,12 @@ enum {
 	OPT_KEEP = 'd',
 	OPT_UNTIL = 'u',
 	OPT_ROTATE = 'r',
+	OPT_NTH = 't',
+	OPT_EVERY = 'e',
+	OPT_PROB = 'b',
+	OPT_SEED = 's',
 };
-#define WITHOUT_LETTER "JSPBKTAMGICWFLOURNEZXYQdur"
+#define WITHOUT_LETTER "JSPBKTAMGICWFLOURNEZXYQdurtebs"
 
 static const struct option long_options[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
@@ -52,6 +56,10 @@ static const struct option long_options[] = {
 	{ "coarse-time", no_argument, NULL, OPT_COARSE },
 	{ "keep", required_argument, NULL, OPT_KEEP },
 	{ "until", required_argument, NULL, OPT_UNTIL },
+	{ "nth", required_argument, NULL, OPT_NTH },
+	{ "every", required_argument, NULL, OPT_EVERY },
+	{ "prob", required_argument, NULL, OPT_PROB },
+	{ "seed", required_argument, NULL, OPT_SEED },
 	{ "rotate", required_argument, NULL, OPT_ROTATE },
 	{ "all", no_argument, NULL, OPT_ALL },
 	{ "top", required_argument, NULL, OPT_TOP },
@@ -154,6 +162,26 @@ static int parse_number(const char *text, const char *what, u64 *n)
 	if (*text >= '1' && *text <= '9' && !*end && !errno)
 		return 0;
 	return dp_usage_error("\"%s\" is not a number of %s", text, what);
+}
+
+static int parse_prob(const char *text, double *prob)
+{
+	char *end;
+
+	*prob = strtod(text, &end);
+	if (end != text && !*end && *prob > 0 && *prob <= 1)
+		return 0;
+	return dp_usage_error(
+		"--prob %s: a probability is more than 0, and 1 at most", text);
+}
+
+static int parse_seed(const char *text, u64 *seed)
+{
+	const char *end;
+
+	if (dp_option_size(text, &end, seed) && !*end && *seed)
+		return 0;
+	return dp_usage_error("--seed %s: a seed is a number from 1 on", text);
 }
 
 static int parse_map_size(const char *text, u32 *keys)
@@ -396,6 +424,14 @@ static int take(const struct dp_command *cmd, int c,
 		return dp_option_keep(optarg, opt);
 	case OPT_UNTIL:
 		return take_until(optarg, opt);
+	case OPT_NTH:
+		return parse_number(optarg, "a call", &opt->nth);
+	case OPT_EVERY:
+		return parse_number(optarg, "calls", &opt->every);
+	case OPT_PROB:
+		return parse_prob(optarg, &opt->prob);
+	case OPT_SEED:
+		return parse_seed(optarg, &opt->seed);
 	case OPT_ROTATE:
 		return dp_option_rotate(optarg, opt);
 	case 'D':

@@ -63,6 +63,9 @@ struct dp_tracer_options {
 	struct dp_rotation *rotation; /* behind @out, or NULL */
 	struct dp_recorder *recorder; /* in front of @behind; or NULL */
 	FILE *behind; /* where what is written to @out goes; NULL: it is @out */
+	u64 nth, every; /* of inject: only such calls; 0: all */
+	double prob; /* of inject: of so many calls; 0: all */
+	u64 seed; /* of what is drawn for @prob */
 	bool inlined; /* a function's inlined copies, too */
 	bool mangled; /* names are linkage names, given and shown */
 	bool children; /* follow what the target forks and executes */
@@ -126,6 +129,11 @@ int dp_tracer_stat(const struct dp_tracer_options *opt, const char **bad_spec,
 /** dp_tracer_trace() - print a line for every hit; else as dp_tracer_stat() */
 int dp_tracer_trace(const struct dp_tracer_options *opt, const char **bad_spec,
 		    int *died_of, struct dp_diag *diag);
+
+/** dp_tracer_inject() - have calls return values, or change their arguments, and list these calls.
+ *  The specs are "SPEC = VALUE[, errno E]" or "SPEC: ARGUMENT = VALUE"; else as dp_tracer_stat() */
+int dp_tracer_inject(const struct dp_tracer_options *opt, const char **bad_spec,
+		     int *died_of, struct dp_diag *diag);
 
 /**
  * dp_tracer_run() - run probe programs and print their records
