@@ -30,6 +30,12 @@ static const char help[] =
 	"      --stack       also the stack of each hit, a line a frame, the innermost first\n"
 	"  -n, --records N   stop after N records\n"
 	"  -o, --output FILE write the lines to FILE\n"
+	"      --rotate SIZE,N\n"
+	"                    before it is larger than SIZE, FILE becomes FILE.1, and that FILE.2,\n"
+	"                    N files at most\n"
+	"      --keep SIZE   keep the last lines in SIZE bytes of memory, and print them at the\n"
+	"                    end: of the program, by ^C, or\n"
+	"      --until SPEC  stop when this hits, whose line is the last one\n"
 	"      --json        one JSON object a line: time pid tid comm probe args (an object),\n"
 	"                    truncated; of returns also ret (or rax) latency_ns exit;\n"
 	"                    with --stack also stack stack_end\n"
@@ -64,8 +70,8 @@ const struct dp_command dp_cmd_trace = {
 	.examples =
 		"  dprobes trace 'libc.so.6:open(arg0:str, arg1:x32)' -- cat /etc/hostname\n"
 		"  dprobes trace 'r:libc.so.6:malloc(arg0:u64) if arg0 > 100000' -p 1234\n",
-	.options = "ponfqv" DP_TAKES_COMMAND DP_TAKES_JSON DP_TAKES_DURATION
-		DP_TAKES_RINGS DP_TAKES_PENDING DP_TAKES_MANGLED
-			DP_TAKES_INLINED DP_TAKES_STACK,
+	.options = "ponfqv" DP_TAKES_RECORDER DP_TAKES_COMMAND DP_TAKES_JSON
+		DP_TAKES_DURATION DP_TAKES_RINGS DP_TAKES_PENDING
+			DP_TAKES_MANGLED DP_TAKES_INLINED DP_TAKES_STACK,
 	.run = run,
 };

@@ -23,6 +23,8 @@ enum {
 #define DP_TAKES_PENDING "P"
 #define DP_TAKES_RINGS "BKT" /* --buffer, --block, --coarse-time */
 #define DP_TAKES_TABLE "AMY" /* --all, --top, --map-size */
+#define DP_TAKES_RECORDER "dur" /* --keep, --until, --rotate */
+#define DP_TAKES_INJECTION "tebs" /* --nth, --every, --prob, --seed */
 #define DP_TAKES_INLINED "I"
 #define DP_TAKES_MANGLED "G"
 #define DP_TAKES_STACK "H"
@@ -52,7 +54,7 @@ struct dp_command {
 extern const struct dp_command dp_cmd_stat, dp_cmd_trace, dp_cmd_run,
 	dp_cmd_list, dp_cmd_insmod, dp_cmd_lsmod, dp_cmd_rmmod, dp_cmd_enabled,
 	dp_cmd_sysctl, dp_cmd_dmesg, dp_cmd_doctor, dp_cmd_detach,
-	dp_cmd_disable, dp_cmd_enable, dp_cmd_hooks;
+	dp_cmd_disable, dp_cmd_enable, dp_cmd_hooks, dp_cmd_inject;
 
 /** dp_verb_get() - the verb of this name. Return: 0, or DP_EXIT_USAGE with words on stderr, the
  *  nearest verb among them. */
@@ -73,6 +75,17 @@ int dp_options_parse(const struct dp_command *cmd, int argc, char **argv,
 
 /** dp_option_pid() - read a process id. Return: 0, or DP_EXIT_USAGE with words on stderr. */
 int dp_option_pid(const char *text, pid_t *pid);
+
+/** dp_option_size() - read a number of bytes, with k, M or G behind it; @end: what follows.
+ *  Return: false: it is none. */
+bool dp_option_size(const char *text, const char **end, u64 *bytes);
+/** dp_option_keep(), dp_option_rotate(), dp_option_output() - take the value of that option
+ *  dp_option_outputs() - open what they ask for together
+ *  Return: 0, or DP_EXIT_USAGE or DP_EXIT_FAILURE with words on stderr. */
+int dp_option_keep(const char *text, struct dp_tracer_options *opt);
+int dp_option_rotate(const char *text, struct dp_tracer_options *opt);
+int dp_option_output(const char *path, struct dp_tracer_options *opt);
+int dp_option_outputs(struct dp_tracer_options *opt);
 
 struct option;
 /**

@@ -36,8 +36,15 @@ enum {
 	OPT_MAP_SIZE = 'Y',
 	OPT_ARM = 'X',
 	OPT_DISARM = 'Q',
+	OPT_KEEP = 'd',
+	OPT_UNTIL = 'u',
+	OPT_ROTATE = 'r',
+	OPT_NTH = 't',
+	OPT_EVERY = 'e',
+	OPT_PROB = 'b',
+	OPT_SEED = 's',
 };
-#define WITHOUT_LETTER "JSPBKTAMGIHCWFLOURNEZXYQ"
+#define WITHOUT_LETTER "JSPBKTAMGIHCWFLOURNEZXYQdurtebs"
 
 static const struct option long_options[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
@@ -48,6 +55,13 @@ static const struct option long_options[] = {
 	{ "buffer", required_argument, NULL, OPT_BUFFER },
 	{ "block", no_argument, NULL, OPT_BLOCK },
 	{ "coarse-time", no_argument, NULL, OPT_COARSE },
+	{ "keep", required_argument, NULL, OPT_KEEP },
+	{ "until", required_argument, NULL, OPT_UNTIL },
+	{ "nth", required_argument, NULL, OPT_NTH },
+	{ "every", required_argument, NULL, OPT_EVERY },
+	{ "prob", required_argument, NULL, OPT_PROB },
+	{ "seed", required_argument, NULL, OPT_SEED },
+	{ "rotate", required_argument, NULL, OPT_ROTATE },
 	{ "all", no_argument, NULL, OPT_ALL },
 	{ "top", required_argument, NULL, OPT_TOP },
 	{ "map-size", required_argument, NULL, OPT_MAP_SIZE },
@@ -127,20 +141,17 @@ static int parse_interval(const char *text, double *seconds)
 
 static int parse_size(const char *text, size_t *bytes)
 {
-	static const char units[] = "kmg";
-	char *end;
-	unsigned long long n = strtoull(text, &end, 10);
-	const char *unit = *end ? strchr(units, *end | 0x20) : NULL;
-	size_t shift = unit ? 10 * (size_t)(unit - units + 1) : 0;
+	const char *end;
+	u64 n;
 
-	if (*text < '0' || *text > '9' || (*end && (!unit || end[1])))
+	if (!dp_option_size(text, &end, &n) || *end)
 		return dp_usage_error(
 			"\"%s\" is not a size (a number and k or M)", text);
-	if (!n || n > DP_RING_MOST || n << shift > DP_RING_MOST)
+	if (!n || n > DP_RING_MOST)
 		return dp_usage_error(
 			"--buffer %s: the ring of a CPU can have 1 byte to %u MiB",
 			text, DP_RING_MOST >> 20);
-	*bytes = n << shift;
+	*bytes = n;
 	return 0;
 }
 
@@ -155,6 +166,26 @@ static int parse_number(const char *text, const char *what, u64 *n)
 	return dp_usage_error("\"%s\" is not a number of %s", text, what);
 }
 
+static int parse_prob(const char *text, double *prob)
+{
+	char *end;
+
+	*prob = strtod(text, &end);
+	if (end != text && !*end && *prob > 0 && *prob <= 1)
+		return 0;
+	return dp_usage_error(
+		"--prob %s: a probability is more than 0, and 1 at most", text);
+}
+
+static int parse_seed(const char *text, u64 *seed)
+{
+	const char *end;
+
+	if (dp_option_size(text, &end, seed) && !*end && *seed)
+		return 0;
+	return dp_usage_error("--seed %s: a seed is a number from 1 on", text);
+}
+
 static int parse_map_size(const char *text, u32 *keys)
 {
 	u64 n;
@@ -166,20 +197,6 @@ static int parse_map_size(const char *text, u32 *keys)
 			DP_AGGREGATE_MOST);
 	*keys = (u32)n;
 	return err;
-}
-
-static int open_output(const char *path, struct dp_tracer_options *opt)
-{
-	if (!*path)
-		return dp_usage_error("-o needs the name of a file");
-	opt->out = fopen(path, "we");
-	if (opt->out) {
-		setvbuf(opt->out, NULL, _IOFBF, DP_OUTPUT_BUFFER);
-		return 0;
-	}
-	dp_output_print(stderr, "dprobes: cannot write %s: %s\n", path,
-			strerror(errno));
-	return DP_EXIT_FAILURE;
 }
 
 static int add_alias(const char *alias, struct dp_tracer_options *opt)
@@ -334,6 +351,14 @@ static int take_exit(const char *text, bool disarms,
 	return 0;
 }
 
+static int take_until(const char *spec, struct dp_tracer_options *opt)
+{
+	if (opt->until)
+		return dp_usage_error("--until is given twice");
+	opt->until = spec;
+	return *spec ? 0 : dp_usage_error("--until needs a SPEC");
+}
+
 static bool is_used(const struct dp_command *cmd, int c)
 {
 	return c == 'h' || c == 'V' || strchr(cmd->options, c);
@@ -364,7 +389,7 @@ static int take(const struct dp_command *cmd, int c,
 	case 'o':
 		if (opt->out != stdout)
 			return dp_usage_error("-o is given twice");
-		return open_output(optarg, opt);
+		return dp_option_output(optarg, opt);
 	case 'a':
 		return add_alias(optarg, opt);
 	case 'f':
@@ -400,6 +425,20 @@ static int take(const struct dp_command *cmd, int c,
 	case OPT_COARSE:
 		opt->coarse = true;
 		return 0;
+	case OPT_KEEP:
+		return dp_option_keep(optarg, opt);
+	case OPT_UNTIL:
+		return take_until(optarg, opt);
+	case OPT_NTH:
+		return parse_number(optarg, "a call", &opt->nth);
+	case OPT_EVERY:
+		return parse_number(optarg, "calls", &opt->every);
+	case OPT_PROB:
+		return parse_prob(optarg, &opt->prob);
+	case OPT_SEED:
+		return parse_seed(optarg, &opt->seed);
+	case OPT_ROTATE:
+		return dp_option_rotate(optarg, opt);
 	case 'D':
 		return add_define(optarg, opt);
 	case OPT_INCLUDE:
@@ -523,5 +562,5 @@ int dp_options_parse(const struct dp_command *cmd, int argc, char **argv,
 	opt->nr_specs = nr;
 	if (opt->pid && opt->argv)
 		return dp_usage_error("give either -p PID or -- CMD, not both");
-	return 0;
+	return dp_option_outputs(opt);
 }

@@ -732,6 +732,24 @@ int dp_expr_aggregate(const struct dp_spec *spec,
 	return end(&c);
 }
 
+int dp_expr_inject(const struct dp_spec *spec, const struct dp_injection *how,
+		   struct dp_trace_program *program, struct dp_diag *diag)
+{
+	struct dp_values conditions = { .text = "" }, values = { .text = "" };
+	struct dp_coder c = begin(spec, program, &conditions, diag);
+	struct test t = condition(&c, spec, &conditions);
+
+	program->enters = true;
+	c.values = &values;
+	c.column = spec->args_col + 1;
+	c.err = c.err ?: dp_value_list(&values, spec->args, c.column, c.diag);
+	bind(&c, spec, &values);
+	if (!c.err)
+		dp_code_inject(&c, how);
+	finish(&c, t);
+	return end(&c);
+}
+
 static bool is_truth(const struct dp_value *v)
 {
 	return v->op == DP_VALUE_NOT ||

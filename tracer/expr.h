@@ -86,8 +86,36 @@ struct dp_trace_program {
 	struct dp_aggregate_shape shape;
 	u32 nr_kept, keep_at[DP_TRACE_KEEPS], nr_keeps;
 	bool enters, judged, stack;
+	u32 allow; /* enum dp_vm_allow */
 	struct dp_type ret;
 };
+
+/** enum dp_inject_when - which calls, of those for which the condition holds */
+enum dp_inject_when {
+	DP_INJECT_ALL,
+	DP_INJECT_NTH, /* the @n-th of the process */
+	DP_INJECT_EVERY, /* each @n-th */
+	DP_INJECT_DRAWN, /* those for which a number drawn from @seed is below @below */
+};
+
+/**
+ * struct dp_injection - what a call gets instead of what it would have
+ * @when: enum dp_inject_when
+ * @replaces: the spec's value is what the function returns, without being executed; else its values
+ *            are arguments
+ * @sets_errno: errno is @err then
+ */
+struct dp_injection {
+	u8 when;
+	u64 n, seed, below;
+	bool replaces, sets_errno;
+	u32 err;
+};
+
+/* Local variables of such a program: how many calls got it; how many could not be decided, or their
+ * value not be computed; and whose turn it is, of all threads and of each */
+enum { DP_INJECT_DONE, DP_INJECT_FAILED, DP_INJECT_TURNS };
+#define DP_INJECT_VARIABLES 256
 
 /**
  * dp_expr_trace() - log the values where the condition holds
@@ -105,6 +133,10 @@ int dp_expr_count(const struct dp_spec *spec, struct dp_trace_program *program,
 		  struct dp_diag *diag);
 int dp_expr_aggregate(const struct dp_spec *spec,
 		      struct dp_trace_program *program, struct dp_diag *diag);
+/** dp_expr_inject() - have calls get what the spec's values say: the program of @spec's hits, whose
+ *  log has the call's number, from 0, and the values. Return: as dp_expr_trace(). */
+int dp_expr_inject(const struct dp_spec *spec, const struct dp_injection *how,
+		   struct dp_trace_program *program, struct dp_diag *diag);
 /**
  * dp_expr_push() - push a value on the stack, and ret
  * @text: of one value, whose names are those of @spec; @at_return: of what a function returns

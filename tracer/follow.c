@@ -516,8 +516,8 @@ static void report(const struct dp_process_tree *h)
 {
 	const struct dp_tracer_options *opt = h->first->opt;
 
-	if (opt->quiet ||
-	    (h->ending == DP_ENDING_OUTPUT && dp_output_left(opt->out)))
+	if (opt->quiet || (h->ending == DP_ENDING_OUTPUT &&
+			   dp_output_left(opt->behind ?: opt->out)))
 		return;
 	dp_report_dull(h->first);
 	dp_output_begin(stderr);

@@ -10,6 +10,7 @@ struct dp_session;
 /**
  * struct dp_printed - what all sessions of a run have printed
  * @titled, @interval_titled: the header of the table, and of those of intervals; @records: how many
+ * @until: ticks of the hit of --until, whose line is to be the last; 0: it has not come
  * @slow: that probes are slow
  * @dull: rows that were left out because their probes had no hit
  * @since, @next: when the last interval ended, and when this one does, by dp_source_now()
@@ -17,7 +18,7 @@ struct dp_session;
  */
 struct dp_printed {
 	bool titled, interval_titled, slow;
-	u64 records, dull;
+	u64 records, until, dull;
 	double since, next;
 	struct dp_groups groups, come;
 };

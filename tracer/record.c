@@ -9,6 +9,7 @@
  */
 #include "tracer/interval.h"
 #include "tracer/output.h"
+#include "tracer/recorder.h"
 #include "tracer/session.h"
 #include "proc/inspect.h"
 #include "sym/list.h"
@@ -132,21 +133,74 @@ static int by_time(const void *a, const void *b)
 	return x->arrival < y->arrival ? -1 : x->arrival > y->arrival;
 }
 
-bool dp_record_were_all(const struct dp_session *s)
+bool dp_record_were_all(const struct dp_session *s, enum dp_ending *ending)
 {
-	return s->opt->records && s->printed->records >= s->opt->records;
+	const struct dp_printed *p = s->printed;
+
+	if (!p->until && !(s->opt->records && p->records >= s->opt->records))
+		return false;
+	*ending = p->until ? DP_ENDING_UNTIL : DP_ENDING_RECORDS;
+	return true;
+}
+
+/* The last spec is that of --until. */
+static bool is_until(const struct dp_session *s, const struct dp_point *p)
+{
+	return s->opt->until &&
+	       (size_t)(p->spec - s->specs) == s->opt->nr_specs - 1;
+}
+
+/* With -f, records of other processes are read after the hit of --until that came before it. */
+static bool is_wanted(const struct dp_session *s,
+		      const struct dp_record_copy *record)
+{
+	const struct dp_printed *p = s->printed;
+
+	if (s->opt->records && p->records >= s->opt->records)
+		return false;
+	return !p->until || record->head.ticks < p->until;
+}
+
+static void print_until(struct dp_session *s,
+			const struct dp_record_copy *record)
+{
+	dp_recorder_last(s->opt->recorder, true);
+	s->kind->record(s, record);
+	dp_recorder_last(s->opt->recorder, false);
+	s->printed->until = record->head.ticks ?: 1;
 }
 
 void dp_record_print(struct dp_session *s, const struct dp_record_copy *record)
 {
-	if (dp_record_were_all(s))
+	if (!is_wanted(s, record))
 		return;
-	dp_output_begin(s->opt->out);
-	s->kind->record(s, record);
-	/* No reader sees half a record. */
-	dp_output_whole(s->opt->out);
+	if (!s->printed->until &&
+	    is_until(s, dp_record_point(s, record->head.probe))) {
+		print_until(s, record);
+	} else {
+		dp_output_begin(s->opt->out);
+		s->kind->record(s, record);
+		/* No reader sees half a record. */
+		dp_output_whole(s->opt->out);
+	}
 	s->written++;
 	s->printed->records++;
+}
+
+/* There was no room for the record of the hit that is waited for: the wait is over all the same. */
+static void look_for_lost(struct dp_session *s)
+{
+	struct dp_source_count c;
+	size_t i = s->points.n;
+
+	/* The points of the last spec are the last ones. */
+	while (!s->printed->until && i-- > 0 && is_until(s, &s->points.v[i])) {
+		if (s->points.v[i].refused)
+			continue;
+		s->ops->count(s->source, &s->points.v[i], &c);
+		if (c.tally[DP_TALLY_LOST])
+			s->printed->until = ~0ull;
+	}
 }
 
 size_t dp_records_read(struct dp_session *s, bool ended)
@@ -160,6 +214,7 @@ size_t dp_records_read(struct dp_session *s, bool ended)
 		  r->last.ticks > UNSEEN ? r->last.ticks - UNSEEN :
 					   0;
 	came = s->ops->records(s->source, keep, s, ended);
+	look_for_lost(s);
 	if (!r->n)
 		return came;
 	qsort(r->v, r->n, sizeof(*r->v), by_time);

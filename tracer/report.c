@@ -2,6 +2,8 @@
 /* report: print what was counted, and what ended the run. */
 #include "tracer/interval.h"
 #include "tracer/kept.h"
+#include "tracer/recorder.h"
+#include "tracer/rotation.h"
 #include "tracer/session.h"
 #include "tracer/output.h"
 #include "tracer/table.h"
@@ -293,6 +295,7 @@ const char *const dp_ending_words[] = {
 	[DP_ENDING_INTERRUPT] = "interrupted",
 	[DP_ENDING_DURATION] = "--duration is over",
 	[DP_ENDING_RECORDS] = "-n has been reached",
+	[DP_ENDING_UNTIL] = "--until has hit",
 	[DP_ENDING_OUTPUT] = "the output cannot be written",
 	[DP_ENDING_DEBUGGER] = "a debugger takes over",
 	[DP_ENDING_FAILURE] = "the probes could not be armed again",
@@ -389,6 +392,13 @@ static void tell_tallies(const struct dp_sums *s)
 				list[i].rest);
 }
 
+/* Lines that are not in the output any more */
+static u64 dropped(const struct dp_tracer_options *opt)
+{
+	return (opt->recorder ? dp_recorder_dropped(opt->recorder) : 0) +
+	       (opt->rotation ? dp_rotation_dropped(opt->rotation) : 0);
+}
+
 void dp_report_sums(const struct dp_session *s, const struct dp_sums *sums)
 {
 	bool conditions = false;
@@ -404,6 +414,10 @@ void dp_report_sums(const struct dp_session *s, const struct dp_sums *sums)
 	if (s->kind->record)
 		dp_output_print(stderr, ", %lu record%s", sums->written,
 				sums->written == 1 ? "" : "s");
+	if (dropped(s->opt))
+		dp_output_print(stderr,
+				", %lu dropped to make room for later ones",
+				dropped(s->opt));
 	tell_tallies(sums);
 }
 
@@ -479,7 +493,8 @@ void dp_report_summary(const struct dp_session *s)
 	struct dp_account n;
 	size_t probes = dp_report_probes(s);
 
-	if (s->ending == DP_ENDING_OUTPUT && dp_output_left(s->opt->out))
+	if (s->ending == DP_ENDING_OUTPUT &&
+	    dp_output_left(s->opt->behind ?: s->opt->out))
 		return;
 	if (!s->opt->quiet)
 		dp_report_costly(s);

@@ -282,6 +282,7 @@ int dp_session_bind(struct dp_session *s, size_t point,
 		.nr_lv = nr_lv,
 		.jmpmax = program->jumps,
 		.logmax = program->logmax,
+		.allow = program->allow,
 		.stack = program->nr_kept ? DP_VM_STACK : DP_EXPR_STACK,
 	};
 	/* A line is shown for every hit, even if the program faults. */

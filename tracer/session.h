@@ -15,6 +15,7 @@ enum dp_ending {
 	DP_ENDING_INTERRUPT, /* ^C */
 	DP_ENDING_DURATION,
 	DP_ENDING_RECORDS, /* as many as were asked for */
+	DP_ENDING_UNTIL, /* the spec of --until has hit */
 	DP_ENDING_OUTPUT, /* the output cannot be written */
 	DP_ENDING_FILTER, /* a filter install: @filter_refused */
 	DP_ENDING_DEBUGGER, /* which takes the process over */
@@ -203,9 +204,10 @@ const struct dp_point *dp_record_point(const struct dp_session *s, u32 probe);
 bool dp_records_fits(struct dp_session *s, const struct dp_record_copy *record);
 void dp_records_close(struct dp_session *s);
 /** dp_record_print() - print a record, if fewer have been printed than were asked for
- *  dp_record_were_all() - is it any more than these? */
+ *  dp_record_were_all() - have these been printed, or the hit of --until?
+ *  @ending: which of them */
 void dp_record_print(struct dp_session *s, const struct dp_record_copy *record);
-bool dp_record_were_all(const struct dp_session *s);
+bool dp_record_were_all(const struct dp_session *s, enum dp_ending *ending);
 
 /** struct dp_stamp - what a record says besides its data, ready to print */
 struct dp_stamp {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* trace: print a line for every hit, with arguments. */
+#include "tracer/interval.h"
+#include "tracer/recorder.h"
 #include "tracer/session.h"
 #include "tracer/stacks.h"
 #include "tracer/watched.h"
@@ -19,10 +21,18 @@ struct traced {
 	struct dp_trace_program program;
 };
 
+/** struct run - @programs: of each spec */
+struct run {
+	struct traced **programs;
+	struct dp_tracer_options opt;
+	const char **specs;
+};
+
 static struct traced *find_program(const struct dp_session *s,
 				   const struct dp_point *p)
 {
-	struct traced **own = s->own, *t = own[p->spec - s->specs];
+	const struct run *run = s->own;
+	struct traced *t = run->programs[p->spec - s->specs];
 
 	while (t && t->names != p->names)
 		t = t->next;
@@ -33,7 +43,8 @@ static const struct dp_trace_program *program_for(struct dp_session *s,
 						  const struct dp_point *p,
 						  struct dp_diag *diag)
 {
-	struct traced **own = s->own, *t = find_program(s, p);
+	struct traced *t = find_program(s, p), **all;
+	struct run *run = s->own;
 	struct dp_spec *spec = &s->specs[p->spec - s->specs];
 
 	if (t)
@@ -51,8 +62,9 @@ static const struct dp_trace_program *program_for(struct dp_session *s,
 		return NULL;
 	}
 	t->names = p->names;
-	t->next = own[spec - s->specs];
-	own[spec - s->specs] = t;
+	all = &run->programs[spec - s->specs];
+	t->next = *all;
+	*all = t;
 	return &t->program;
 }
 
@@ -298,9 +310,80 @@ static void record(struct dp_session *s, const struct dp_record_copy *r)
 		print_record(s, &rest, &leaving);
 }
 
+/* What has come of --until, if it has not come as the last line */
+static void tell_until(const struct dp_session *s, u64 lines)
+{
+	bool kept = s->opt->keep && lines;
+	const char *until = s->opt->until;
+	u64 hit = s->printed->until;
+
+	if (!until || s->opt->quiet || (hit && hit != ~0ull) ||
+	    ferror(s->opt->behind))
+		return;
+	if (hit)
+		dp_output_say(
+			"--until %s has hit, and there was no room for its record; --buffer SIZE gives records more",
+			until);
+	else
+		dp_output_say("--until %s has not hit%s", until,
+			      kept ? "; what has been kept is printed" : "");
+}
+
+static void write_kept(struct dp_session *s)
+{
+	struct dp_recorder *r = s->opt->recorder;
+
+	if (r)
+		tell_until(s, dp_recorder_write(r));
+}
+
+/* With -f, of one process of many */
 static void report(struct dp_session *s)
 {
 	fflush(s->opt->out);
+	if (!s->opt->children)
+		write_kept(s);
+}
+
+/* --until SPEC is one spec more; what is kept goes to memory first. */
+static int begin(struct run *run, const struct dp_tracer_options *opt,
+		 struct dp_diag *diag)
+{
+	struct dp_tracer_options *own = &run->opt;
+
+	*own = *opt;
+	run->programs = calloc(opt->nr_specs + 2, sizeof(*run->programs));
+	run->specs = calloc(opt->nr_specs + 1, sizeof(*run->specs));
+	if (!run->programs || !run->specs)
+		return dp_diag_set(diag, -ENOMEM, "out of memory");
+	memcpy(run->specs, opt->specs, opt->nr_specs * sizeof(*run->specs));
+	own->specs = run->specs;
+	if (opt->until)
+		run->specs[own->nr_specs++] = opt->until;
+	if (!opt->until && !opt->keep)
+		return 0;
+	own->behind = opt->out;
+	if (dp_recorder_open(&own->recorder, opt->keep, opt->out, &own->out))
+		return dp_diag_set(diag, -ENOMEM,
+				   "there is no memory for --keep");
+	return 0;
+}
+
+static void end(struct run *run)
+{
+	struct traced *t;
+	size_t i;
+
+	for (i = 0; run->programs && i < run->opt.nr_specs; i++)
+		while ((t = run->programs[i])) {
+			run->programs[i] = t->next;
+			dp_expr_free(&t->program);
+			free(t);
+		}
+	free(run->programs);
+	free(run->specs);
+	if (run->opt.recorder)
+		dp_recorder_close(run->opt.recorder);
 }
 
 int dp_tracer_trace(const struct dp_tracer_options *opt, const char **bad_spec,
@@ -313,20 +396,14 @@ int dp_tracer_trace(const struct dp_tracer_options *opt, const char **bad_spec,
 		.bind = bind,
 		.record = record,
 		.report = report,
+		.finish = write_kept,
 	};
-	struct traced **traced = calloc(opt->nr_specs + 1, sizeof(*traced)), *t;
-	size_t i;
-	int err;
+	struct run run = { 0 };
+	int err = begin(&run, opt, diag);
 
-	if (!traced)
-		return dp_diag_set(diag, -ENOMEM, "out of memory");
-	err = dp_session_do(opt, &kind, traced, bad_spec, died_of, diag);
-	for (i = 0; i < opt->nr_specs; i++)
-		while ((t = traced[i])) {
-			traced[i] = t->next;
-			dp_expr_free(&t->program);
-			free(t);
-		}
-	free(traced);
+	if (!err)
+		err = dp_session_do(&run.opt, &kind, &run, bad_spec, died_of,
+				    diag);
+	end(&run);
 	return err;
 }

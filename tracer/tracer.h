@@ -55,6 +55,17 @@ struct dp_tracer_options {
 	bool block; /* hits wait while it is full */
 	bool coarse; /* records have the time at which they are read */
 	u64 records; /* end after so many; 0: never */
+	const char *output; /* the name of @out's file; NULL: it is stdout */
+	size_t keep; /* bytes for the last lines, printed at the end; 0: all are printed */
+	const char *until; /* a spec whose hit ends the run; or NULL */
+	u64 rotate; /* bytes of a file of output, at most; 0: any number */
+	u32 rotate_files;
+	struct dp_rotation *rotation; /* behind @out, or NULL */
+	struct dp_recorder *recorder; /* in front of @behind; or NULL */
+	FILE *behind; /* where what is written to @out goes; NULL: it is @out */
+	u64 nth, every; /* of inject: only such calls; 0: all */
+	double prob; /* of inject: of so many calls; 0: all */
+	u64 seed; /* of what is drawn for @prob */
 	bool inlined; /* a function's inlined copies, too */
 	bool stack; /* with the stack of each hit */
 	bool mangled; /* names are linkage names, given and shown */
@@ -97,6 +108,9 @@ struct dp_classic_options {
 	void (*title)(const char *name);
 };
 
+struct dp_recorder;
+struct dp_rotation;
+
 /** dp_output_left() - has the reader of @out, a pipe or the like, closed it? That is no
  *  error: the reader has what it wanted. */
 bool dp_output_left(FILE *out);
@@ -116,6 +130,11 @@ int dp_tracer_stat(const struct dp_tracer_options *opt, const char **bad_spec,
 /** dp_tracer_trace() - print a line for every hit; else as dp_tracer_stat() */
 int dp_tracer_trace(const struct dp_tracer_options *opt, const char **bad_spec,
 		    int *died_of, struct dp_diag *diag);
+
+/** dp_tracer_inject() - have calls return values, or change their arguments, and list these calls.
+ *  The specs are "SPEC = VALUE[, errno E]" or "SPEC: ARGUMENT = VALUE"; else as dp_tracer_stat() */
+int dp_tracer_inject(const struct dp_tracer_options *opt, const char **bad_spec,
+		     int *died_of, struct dp_diag *diag);
 
 /**
  * dp_tracer_run() - run probe programs and print their records

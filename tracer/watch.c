@@ -57,8 +57,8 @@ bool dp_watch_over(const struct dp_session *s, double end,
 		*ending = DP_ENDING_OUTPUT;
 	else if (s->debugged.pid)
 		*ending = DP_ENDING_DEBUGGER;
-	else if (dp_record_were_all(s))
-		*ending = DP_ENDING_RECORDS;
+	else if (dp_record_were_all(s, ending))
+		return true;
 	else if (end && dp_source_now() >= end)
 		*ending = DP_ENDING_DURATION;
 	else

@@ -69,7 +69,7 @@ static bool each(const struct dp_site_entry *site, const struct dp_hit *hit)
 		const struct dp_probe_entry *probe = dp_probe(i - 1);
 
 		if (!dp_enabled_in(probe->enabled, generation) ||
-		    !begin(probe, i - 1, site, hit))
+		    !begin(probe, i - 1, site, hit) || hit->left)
 			continue;
 		waits |= dp_program_run(i - 1, site, hit, &serial);
 	}
@@ -87,7 +87,7 @@ enum dp_goes dp_dispatch_site(const struct dp_site_entry *site,
 	if (site->counts && !counted)
 		dp_hit_count(dp_site_index(site));
 	hit->waits = site->runs && each(site, hit);
-	if (hit->halts)
+	if (hit->halts || hit->left)
 		return DP_GOES_AS_TOLD;
 	if (!site->calls)
 		return DP_GOES_ON;

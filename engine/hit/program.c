@@ -176,6 +176,27 @@ static bool settle(struct dp_context *ctx, const struct dp_site_entry *site,
 	return true;
 }
 
+static bool read_word(const struct dp_hit *hit, u64 at, u64 *word)
+{
+	if (!dp_hit_knows(hit, at))
+		return dp_port_read(word, at, DP_WORD) == DP_WORD;
+	*word = *(const u64 *)at;
+	return true;
+}
+
+/* The thread is at a function's entry. Where it would return to cannot be read: it goes on. */
+static void leave(const struct dp_context *ctx, const struct dp_hit *hit)
+{
+	struct dp_hit *mine = (void *)ctx->hit;
+	u64 back = 0;
+
+	if (ctx->vm.end != DP_VM_LEAVE || ctx->instance ||
+	    !read_word(hit, hit->sp, &back))
+		return;
+	dp_hit_put_place(hit, back, hit->sp + DP_WORD);
+	mine->left = true;
+}
+
 /* On the context's own stack. */
 static void run(void *arg)
 {
@@ -188,6 +209,7 @@ static void run(void *arg)
 	prepare(ctx, hit, dp_hit_regs(hit, &ctx->regs));
 	dp_vm_run(&ctx->vm);
 	dp_hit_put_regs(hit, ctx->vm.regs);
+	leave(ctx, hit);
 	obey(ctx->probe, ctx->vm.end);
 	if (ctx->instance) {
 		ctx->waits = 0;

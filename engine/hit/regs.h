@@ -41,6 +41,7 @@ struct dp_call_frame {
  * @before: of watched data: the value last seen there
  * @signals: signals are not blocked during the hit
  * @waits: a record of this hit waits for the instruction
+ * @left: the thread returns from the function at whose entry it is
  * @halts: the thread goes back to its instruction in the program, where a debugger takes over
  */
 struct dp_hit {
@@ -52,7 +53,7 @@ struct dp_hit {
 	u64 low, high;
 	u64 fpstate;
 	u64 alt_sp, alt_size;
-	bool signals, waits, halts;
+	bool signals, waits, halts, left;
 	u64 before;
 };
 
@@ -96,6 +97,18 @@ static inline void dp_hit_put_regs(const struct dp_hit *hit,
 {
 	if (!hit->frame)
 		dp_regs_to(regs, hit->mc);
+}
+
+/** dp_hit_put_place() - the thread goes on at @pc with stack pointer @sp */
+static inline void dp_hit_put_place(const struct dp_hit *hit, u64 pc, u64 sp)
+{
+	if (hit->frame) {
+		dp_regs_set_pc(&hit->frame->regs, pc);
+		dp_regs_set_sp(&hit->frame->regs, sp);
+	} else {
+		dp_mcontext_set_pc(hit->mc, pc);
+		dp_mcontext_set_sp(hit->mc, sp);
+	}
 }
 
 /** dp_hit_flags(), and so on: a register by the part that it plays, as dp_regs_flags() */

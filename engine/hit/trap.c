@@ -34,7 +34,7 @@ void dp_hit_of_trap(struct dp_hit *hit, struct dp_trap *trap)
 	hit->sp = sp;
 	hit->low = hit->high = hit->before = 0;
 	hit->fpstate = dp_mcontext_vectors(trap->regs);
-	hit->signals = hit->waits = hit->halts = false;
+	hit->signals = hit->waits = hit->halts = hit->left = false;
 	hit->alt_sp = trap->alt_sp;
 	hit->alt_size = trap->alt_size;
 	if (trap->at < sp && sp - trap->at <= FRAME_MAX)

@@ -87,6 +87,9 @@ static void end(struct dp_vm *vm, u8 op)
 	case DP_OPCODE_SUSPEND:
 		vm->end = DP_VM_SUSPEND;
 		break;
+	case DP_OPCODE_LEAVE:
+		vm->end = DP_VM_LEAVE;
+		break;
 	default:
 		vm->end = DP_VM_EXIT;
 		break;
@@ -138,6 +141,7 @@ void dp_vm_flow(struct dp_vm *vm, u8 op, u64 arg)
 	case DP_OPCODE_ABORT:
 	case DP_OPCODE_REMOVE:
 	case DP_OPCODE_SUSPEND:
+	case DP_OPCODE_LEAVE:
 	case DP_OPCODE_EXIT:
 		end(vm, op);
 		break;

@@ -15,6 +15,9 @@
  *   0xa8          so many words of a string, with zeros behind its end
  *   0xa9          the thread's name, two words
  *   0xaa          8 bytes of what was logged at the entry of the call that returns
+ *   0xab          the number of the stack of the thread
+ *   0xac          how often a key has come before, by a table in local variables
+ *   0xad          end, and have the thread return from the function at whose entry it is
  *
  * Operands follow the code byte unaligned, little-endian.
  */
@@ -233,6 +236,8 @@ enum dp_op_state {
 	X(0xa9, PUSH_COMM, NONE, 0, 2, 0, RAW, DATA, "push comm")            \
 	X(0xaa, PUSH_ENTERED, U16, 0, 1, 0, RAW, DATA, "push entered,%")     \
 	X(0xab, PUSH_BACKTRACE, NONE, 0, 1, 0, RAW, DATA, "push backtrace")  \
+	X(0xac, TURN, LV, 1, 1, 0, RAW, LV, "turn lv,%")                     \
+	X(0xad, LEAVE, NONE, 0, 0, 1, RAW, FLOW, "leave")                    \
 	X(0xb0, SEG2LIN, NONE, 2, 1, 0, READY, IO, "seg2lin")                \
 	X(0xb1, PUSH_IO_U8, NONE, 1, 1, 0, READY, IO, "push io,u8")          \
 	X(0xb2, PUSH_IO_U16, NONE, 1, 1, 0, READY, IO, "push io,u16")        \
@@ -268,6 +273,7 @@ static inline unsigned int dp_op_needs(unsigned char op)
 		return DP_ALLOW_WRITE;
 	case DP_OPCODE_POP_R:
 	case DP_OPCODE_POP_U:
+	case DP_OPCODE_LEAVE:
 		return DP_ALLOW_REG;
 	case DP_OPCODE_PUSH_IO_U8:
 	case DP_OPCODE_PUSH_IO_U16:

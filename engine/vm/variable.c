@@ -139,11 +139,49 @@ static bool blocks(struct dp_vm *vm, u8 op, u64 arg)
 	}
 }
 
+#define SPREAD 0x9e3779b1u
+#define TURNS 0xffffffffu
+
+/* One more turn of @key in its slot. Return: false: the slot has another key. Others may change it
+ * meanwhile. A count that cannot grow stays as it is. */
+static bool take_turn(u64 *slot, u64 key, u64 *before)
+{
+	u64 is = __atomic_load_n(slot, __ATOMIC_RELAXED);
+
+	do {
+		if (is && is >> 32 != key)
+			return false;
+		*before = is & TURNS;
+	} while (*before != TURNS &&
+		 !__atomic_compare_exchange_n(
+			 slot, &is, key << 32 | (*before + 1), false,
+			 __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	return true;
+}
+
+/* ( key -- n ): the table is what is behind variable @first; a slot has a key, not 0, and its turns. */
+static void turn(struct dp_vm *vm, u64 first)
+{
+	u64 key = (u32)dp_vm_pop(vm), n = vm->nr_lv - first, before, i;
+	u32 at = (u32)key * SPREAD;
+
+	for (i = 0; key && first < vm->nr_lv && i < DP_VM_TURNS && i < n; i++)
+		if (take_turn(&vm->lv[first + (at + i) % n], key, &before)) {
+			dp_vm_push(vm, before);
+			return;
+		}
+	dp_vm_raise(vm, DP_EX_INVALID_OPERAND, DP_VM_OPERAND_LV, first);
+}
+
 void dp_vm_variable(struct dp_vm *vm, u8 op, u64 arg)
 {
 	bool global = op < DP_OPCODE_PUSH_LV_I;
 	u64 value;
 
+	if (op == DP_OPCODE_TURN) {
+		turn(vm, arg);
+		return;
+	}
 	if (blocks(vm, op, arg))
 		return;
 	switch (global ? op : op - TO_GLOBAL) {

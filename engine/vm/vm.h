@@ -99,7 +99,11 @@ enum dp_vm_end {
 	DP_VM_REMOVE,
 	DP_VM_SUSPEND,
 	DP_VM_EXCEPTION,
+	DP_VM_LEAVE, /* the function is not executed */
 };
+
+/* Slots of a table of turns that are looked at for a key */
+#define DP_VM_TURNS 64
 
 /** enum dp_vm_range - what a frame shows in stack traces, in their order */
 enum dp_vm_range {

@@ -114,6 +114,7 @@ declare -A printed=(
 	["dprobes insmod malloc_sizes.so -p"]='^<6>counting malloc at malloc\+0x0/0x'
 	["dprobes lsmod"]='malloc_sizes [0-9]+ 0 Live$'
 	["dprobes rmmod malloc_sizes -p"]='^<6>malloc\(< [0-9]+\): [0-9]+$'
+	["dprobes inject 'libc.so.6:read: count"]=' sort libc\.so\.6:read call=1 count=1$'
 	["dprobes help VERB"]='Usage: dprobes stat '
 	["dprobes VERB --help"]='Usage: dprobes stat '
 	["dprobes doctor -p PID"]='process [0-9]+ can be probed'

@@ -29,6 +29,7 @@
 #define ABORT 0x0b
 #define REMOVE 0x0c
 #define EXIT_N 0x0e
+#define LEAVE 0xad
 #define POST 0x7000000ull
 #define DETOUR 0x8000000ull
 
@@ -843,6 +844,43 @@ static void through_a_detour(void **state)
 	assert_int_equal(dp_arena.hit.missed[DP_MISSED_FORK], 1);
 }
 
+/* With this stack pointer, before and after */
+static u64 hit_at(u64 pc, u64 *sp)
+{
+	dp_fake_regs()->rsp = *sp;
+	hit(pc);
+	*sp = dp_fake_regs()->rsp;
+	return dp_fake_regs()->rip;
+}
+
+/* The thread goes to where the word at its stack pointer says, and the probes behind see none of it. */
+static void leaves_a_function(void **state)
+{
+	const u8 other[] = { EXIT_N, 3 };
+	u64 *stack = &words[500], sp = (u64)stack;
+
+	*stack = 0x4711;
+	with_program(LEAVE);
+	dp_fake_probe(1, 0, DP_KIND_PLAIN);
+	dp_fake_program(1, other, sizeof(other));
+	assert_int_equal(hit_at(AT, &sp), 0x4711);
+	assert_int_equal(sp, (u64)&stack[1]);
+	assert_null(dp_fake_record());
+}
+
+static void leaves_through_a_detour(void **state)
+{
+	struct dp_call_frame *frame = make_frame();
+	u64 *sp = (u64 *)((u64)(frame + 1) + DP_RED_ZONE);
+
+	with_program(LEAVE);
+	*sp = 0x4712;
+	frame->number = DP_CALLOUT_UNCOUNTED;
+	assert_int_equal(dp_hit_detour(frame), 1);
+	assert_int_equal(frame->regs.ip, 0x4712);
+	assert_int_equal(frame->regs.sp, (u64)(sp + 1));
+}
+
 /* What is pushed goes where the detour itself has pushed. */
 static void record_of_a_detour(void **state)
 {
@@ -961,6 +999,8 @@ int main(void)
 		cmocka_unit_test_setup(counts_sites, begin),
 		cmocka_unit_test_setup(tool_is_gone, begin),
 		cmocka_unit_test_setup(record_of_a_program, begin),
+		cmocka_unit_test_setup(leaves_a_function, begin),
+		cmocka_unit_test_setup(leaves_through_a_detour, begin),
 		cmocka_unit_test_setup(one_of_two_generations, begin),
 		cmocka_unit_test_setup(waits_for_a_core, begin),
 		cmocka_unit_test_setup(waits_in_vain, begin),

@@ -1612,6 +1612,39 @@ static void entries(void **state)
 	b.vm.entered_len = 0;
 }
 
+/* Each key has turns of its own, until the table has no slot for another one. */
+static void turns(void **state)
+{
+	u64 i;
+
+	memset(b.lv, 0, sizeof(b.lv));
+	for (i = 0; i < 3; i++) {
+		RUN(PUSH(7), OP(TURN), SHORT(1), TOP(1));
+		wrote(DP_ITEM_ELEMENTS, &i, 1);
+	}
+	RUN(PUSH(0xffffffff), OP(TURN), SHORT(1), TOP(1));
+	LEFT(0);
+	RUN(PUSH(9), OP(TURN), SHORT(1), TOP(1));
+	LEFT(0);
+	RUN(PUSH(7), OP(TURN), SHORT(1), TOP(1));
+	LEFT(3);
+	RUN(PUSH(8), OP(TURN), SHORT(1), TOP(1));
+	raised(DP_EX_INVALID_OPERAND, DP_VM_OPERAND_LV, 1);
+	RUN(PUSH(0), OP(TURN), SHORT(0), TOP(1));
+	raised(DP_EX_INVALID_OPERAND, DP_VM_OPERAND_LV, 0);
+	assert_int_equal(b.lv[0], 0);
+	b.lv[VM_VARS - 1] = 7ull << 32 | 0xffffffff;
+	RUN(PUSH(7), OP(TURN), SHORT(VM_VARS - 1), TOP(1));
+	LEFT(0xffffffff);
+	assert_int_equal(b.lv[VM_VARS - 1], 7ull << 32 | 0xffffffff);
+}
+
+static void leaves(void **state)
+{
+	RUN(PUSH(5), OP(LEAVE), TOP(1));
+	assert_int_equal(b.vm.end, DP_VM_LEAVE);
+}
+
 #define REFUSED(why, at, ...)                             \
 	do {                                              \
 		static const u8 code[] = { __VA_ARGS__ }; \
@@ -1716,6 +1749,8 @@ int main(void)
 		TEST(names_of_threads),
 		TEST(stacks),
 		TEST(entries),
+		TEST(turns),
+		TEST(leaves),
 		TEST(refusals_say_what_and_where),
 		TEST(all_have_been_run),
 	};

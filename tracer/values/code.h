@@ -187,6 +187,9 @@ void dp_code_aggregate(struct dp_coder *c, const struct dp_aggregates *aggs);
 bool dp_code_aggregate_enter(struct dp_coder *c,
 			     const struct dp_aggregates *aggs);
 
+/** dp_code_inject() - have the call get the items of the values, as @how says */
+void dp_code_inject(struct dp_coder *c, const struct dp_injection *how);
+
 /** dp_code_is_of_return() - does node @n need what is returned? */
 bool dp_code_is_of_return(const struct dp_values *values, u16 n);
 /** dp_code_returned() - push it. Return: its type */
