@@ -830,15 +830,23 @@ static void stop_in_code(u32 function, u32 kind)
 	stop.store = 5; /* mov %rdx, %fs:8(%rcx) */
 }
 
-static void stop_in_detour(u32 function, u32 kind)
+/* Of a restartable sequence (linux/rseq.h): where it starts, its bytes, and where it is begun anew */
+static const u64 *sequence_of(u32 function, u32 kind)
 {
 	const u64 code = (u64)detours[number_of(function, kind)],
 		  *descriptor = (void *)code;
 
 	while (descriptor[0] || descriptor[1] - code >= sizeof(*detours))
 		descriptor += 4;
-	stop.start = descriptor[1];
-	stop.pc = descriptor[1] + descriptor[2];
+	return &descriptor[1];
+}
+
+static void stop_in_detour(u32 function, u32 kind)
+{
+	const u64 *sequence = sequence_of(function, kind);
+
+	stop.start = sequence[0];
+	stop.pc = sequence[0] + sequence[1];
 	stop.store = 9; /* mov %rdx, %fs:rseq_cs */
 }
 
@@ -878,6 +886,66 @@ static void what_is_being_counted_is_in_doubt(void **state)
 		step_to_the_count(&t, i, RETURN);
 		assert_int_equal(instance_at(&t.stack[7])->word, 0);
 	}
+	signal(SIGTRAP, SIG_DFL);
+}
+
+/* At the @at-th step from the site on, control gives the block back. The thread that it has stopped in a
+ * sequence begins that anew, which is the kernel's work. */
+static struct {
+	u64 at, steps, abort;
+	bool counted;
+} given;
+
+static void give_back(int signal, siginfo_t *info, void *context)
+{
+	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
+	u64 pc = (u64)regs[REG_RIP];
+
+	given.counted = pc == stop.pc;
+	if (given.counted || ++given.steps == given.at) {
+		if (!given.counted)
+			line_of(stop.slot)->tag = 0;
+		if (pc >= stop.start && pc < stop.pc)
+			regs[REG_RIP] = (greg_t)given.abort;
+		regs[REG_EFL] &= ~0x100;
+	} else if (pc == stop.start - stop.store) {
+		regs[REG_RIP] += (greg_t)stop.store;
+	}
+}
+
+/* Until it has counted, a thread uses no block that was given back while it was stopped. */
+static void a_stopped_thread_has_no_block_in_hand(void **state)
+{
+	struct thread t = { .stack = stack_at(0), .fast = true };
+	struct sigaction action = { .sa_sigaction = give_back,
+				    .sa_flags = SA_SIGINFO };
+	u64 before;
+
+	if (!by_detours)
+		return;
+	sigaction(SIGTRAP, &action, NULL);
+	stop_in_detour(0, ENTER);
+	given.abort = sequence_of(0, ENTER)[2];
+	stop.slot = &t.stack[7];
+	for (given.at = 1; given.at < 200; given.at++) {
+		pairs(&t, 7, 2);
+		before = by_the_agent();
+		given.steps = 0;
+		steps = true;
+		enter(&t, 0, 7);
+		steps = false;
+		if (given.counted)
+			break;
+		assert_int_equal(by_the_agent() - before, 1);
+		leave(&t, RETURN);
+	}
+	leave(&t, RETURN);
+	assert_in_range(given.at, 20, 199);
+	assert_int_equal(dp_fake_count_calls(number_of(0, ENTER)),
+			 t.entered[0]);
+	assert_int_equal(dp_fake_count_calls(number_of(0, RETURN)),
+			 t.entered[0]);
+	assert_int_equal(see().used, 0);
 	signal(SIGTRAP, SIG_DFL);
 }
 
@@ -1010,6 +1078,7 @@ int main(void)
 		BOTH(goes_to_the_agent_where_it_is_not_simple),
 		BOTH(leaves_what_is_in_doubt_to_the_agent),
 		BOTH(what_is_being_counted_is_in_doubt),
+		BOTH(a_stopped_thread_has_no_block_in_hand),
 		BOTH(interruptions_lose_nothing),
 		BOTH(threads_lose_nothing),
 		BOTH(a_fork_child_has_no_part_in_it),
