@@ -24,7 +24,8 @@ enum {
 #define DP_TAKES_RINGS "BKT" /* --buffer, --block, --coarse-time */
 #define DP_TAKES_TABLE "AMY" /* --all, --top, --map-size */
 #define DP_TAKES_RECORDER "dur" /* --keep, --until, --rotate */
-#define DP_TAKES_INJECTION "tebs" /* --nth, --every, --prob, --seed */
+#define DP_TAKES_INJECTION "kebs" /* --nth, --every, --prob, --seed */
+#define DP_TAKES_GRAPH "gyt" /* --depth, --format, -t */
 #define DP_TAKES_INLINED "I"
 #define DP_TAKES_MANGLED "G"
 #define DP_TAKES_STACK "H"
@@ -54,7 +55,8 @@ struct dp_command {
 extern const struct dp_command dp_cmd_stat, dp_cmd_trace, dp_cmd_run,
 	dp_cmd_list, dp_cmd_insmod, dp_cmd_lsmod, dp_cmd_rmmod, dp_cmd_enabled,
 	dp_cmd_sysctl, dp_cmd_dmesg, dp_cmd_doctor, dp_cmd_detach,
-	dp_cmd_disable, dp_cmd_enable, dp_cmd_hooks, dp_cmd_inject;
+	dp_cmd_disable, dp_cmd_enable, dp_cmd_hooks, dp_cmd_inject,
+	dp_cmd_graph;
 
 /** dp_verb_get() - the verb of this name. Return: 0, or DP_EXIT_USAGE with words on stderr, the
  *  nearest verb among them. */

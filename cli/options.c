@@ -39,12 +39,14 @@ enum {
 	OPT_KEEP = 'd',
 	OPT_UNTIL = 'u',
 	OPT_ROTATE = 'r',
-	OPT_NTH = 't',
+	OPT_NTH = 'k',
 	OPT_EVERY = 'e',
 	OPT_PROB = 'b',
 	OPT_SEED = 's',
+	OPT_DEPTH = 'g',
+	OPT_FORMAT = 'y',
 };
-#define WITHOUT_LETTER "JSPBKTAMGIHCWFLOURNEZXYQdurtebs"
+#define WITHOUT_LETTER "JSPBKTAMGIHCWFLOURNEZXYQdurkebsgy"
 
 static const struct option long_options[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
@@ -61,6 +63,9 @@ static const struct option long_options[] = {
 	{ "every", required_argument, NULL, OPT_EVERY },
 	{ "prob", required_argument, NULL, OPT_PROB },
 	{ "seed", required_argument, NULL, OPT_SEED },
+	{ "depth", required_argument, NULL, OPT_DEPTH },
+	{ "format", required_argument, NULL, OPT_FORMAT },
+	{ "time-filter", required_argument, NULL, 't' },
 	{ "rotate", required_argument, NULL, OPT_ROTATE },
 	{ "all", no_argument, NULL, OPT_ALL },
 	{ "top", required_argument, NULL, OPT_TOP },
@@ -164,6 +169,39 @@ static int parse_number(const char *text, const char *what, u64 *n)
 	if (*text >= '1' && *text <= '9' && !*end && !errno)
 		return 0;
 	return dp_usage_error("\"%s\" is not a number of %s", text, what);
+}
+
+static int parse_least(const char *text, u64 *ns)
+{
+	double seconds;
+	int err = parse_duration(text, &seconds);
+
+	if (!err)
+		*ns = (u64)(seconds * 1e9 + 0.5);
+	return err;
+}
+
+static int parse_depth(const char *text, u32 *depth)
+{
+	u64 n;
+	int err = parse_number(text, "levels", &n);
+
+	if (!err)
+		*depth = n < UINT32_MAX ? (u32)n : UINT32_MAX;
+	return err;
+}
+
+static int parse_format(const char *text, struct dp_tracer_options *opt)
+{
+	if (!strcmp(text, "json"))
+		opt->json = true;
+	else if (!strcmp(text, "chrome") || !strcmp(text, "perfetto"))
+		opt->format = DP_FORMAT_CHROME;
+	else if (strcmp(text, "text"))
+		return dp_usage_error(
+			"--format is text, json, chrome or perfetto, and not \"%s\"",
+			text);
+	return 0;
 }
 
 static int parse_prob(const char *text, double *prob)
@@ -437,6 +475,12 @@ static int take(const struct dp_command *cmd, int c,
 		return parse_prob(optarg, &opt->prob);
 	case OPT_SEED:
 		return parse_seed(optarg, &opt->seed);
+	case 't':
+		return parse_least(optarg, &opt->least_ns);
+	case OPT_DEPTH:
+		return parse_depth(optarg, &opt->depth);
+	case OPT_FORMAT:
+		return parse_format(optarg, opt);
 	case OPT_ROTATE:
 		return dp_option_rotate(optarg, opt);
 	case 'D':
@@ -546,7 +590,7 @@ int dp_options_parse(const struct dp_command *cmd, int argc, char **argv,
 	dp_tracer_allow("write,reg,io,call", &opt->allow);
 	opterr = 0;
 	/* "-": specs come as option 1, in order, whatever POSIXLY_CORRECT says */
-	while ((c = getopt_long(words, argv, "-:p:o:a:n:i:D:fwqvhV",
+	while ((c = getopt_long(words, argv, "-:p:o:a:n:i:D:t:fwqvhV",
 				long_options, NULL)) != -1) {
 		if (c == 1)
 			argv[nr++] = optarg;

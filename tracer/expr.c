@@ -647,6 +647,14 @@ static void log_stack(struct dp_coder *c)
 	c->out->stack = c->out->enters = true;
 }
 
+static void log_slot(struct dp_coder *c)
+{
+	dp_code_op16(c, DP_OPCODE_PUSH_R, dp_code_stack_register());
+	dp_code_op16(c, DP_OPCODE_LOG_I, 1);
+	c->out->logmax += DP_ITEM_PREFIX + sizeof(u64);
+	c->out->slot = c->out->enters = true;
+}
+
 int dp_expr_trace(const struct dp_spec *spec, struct dp_trace_program *program,
 		  struct dp_diag *diag)
 {
@@ -655,6 +663,8 @@ int dp_expr_trace(const struct dp_spec *spec, struct dp_trace_program *program,
 	struct test t = condition(&c, spec, &values);
 	bool leaves = program->judged || sets_errno(spec);
 
+	if (spec->slot)
+		log_slot(&c);
 	if (spec->stack)
 		log_stack(&c);
 	if (spec->args)

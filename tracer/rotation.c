@@ -157,8 +157,12 @@ static int begin(struct dp_rotation *r)
 	return err;
 }
 
-static void drop(struct dp_rotation *r)
+void dp_rotation_close(struct dp_rotation *r)
 {
+	if (!r)
+		return;
+	if (r->fd >= 0)
+		close(r->fd);
 	free(r->path);
 	free(r->lines);
 	free(r);
@@ -183,12 +187,10 @@ int dp_rotation_open(struct dp_rotation **rotation, const char *path, u64 size,
 	if (r->path && r->lines)
 		err = begin(r);
 	*out = err ? NULL : dp_sink_open(&r->sink);
-	if (!err && !*out) {
-		close(r->fd);
+	if (!err && !*out)
 		err = -ENOMEM;
-	}
 	if (err)
-		drop(r);
+		dp_rotation_close(r);
 	else
 		*rotation = r;
 	return err;

@@ -23,6 +23,8 @@ struct dp_rotation;
  */
 int dp_rotation_open(struct dp_rotation **rotation, const char *path, u64 size,
 		     u32 files, FILE **out);
+/** dp_rotation_close() - free it; its stream has been closed. May be NULL */
+void dp_rotation_close(struct dp_rotation *rotation);
 /** dp_rotation_dropped() - lines that have gone with their files */
 u64 dp_rotation_dropped(const struct dp_rotation *rotation);
 

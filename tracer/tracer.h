@@ -28,6 +28,12 @@ enum dp_log_item {
 	DP_LOG_ALL = 31,
 };
 
+/** enum dp_format - how calls are written */
+enum dp_format {
+	DP_FORMAT_TEXT,
+	DP_FORMAT_CHROME, /* Chrome's trace events, which Perfetto reads, too */
+};
+
 /** struct dp_facility_command - "--facility N=CMD": takes the records of "exit N" */
 struct dp_facility_command {
 	u32 number;
@@ -66,6 +72,9 @@ struct dp_tracer_options {
 	u64 nth, every; /* of inject: only such calls; 0: all */
 	double prob; /* of inject: of so many calls; 0: all */
 	u64 seed; /* of what is drawn for @prob */
+	u64 least_ns; /* of graph: calls that took less are not shown */
+	u32 depth; /* of graph: so many levels, at most; 0: any number */
+	enum dp_format format; /* of graph */
 	bool inlined; /* a function's inlined copies, too */
 	bool stack; /* with the stack of each hit */
 	bool mangled; /* names are linkage names, given and shown */
@@ -129,6 +138,10 @@ int dp_tracer_stat(const struct dp_tracer_options *opt, const char **bad_spec,
 
 /** dp_tracer_trace() - print a line for every hit; else as dp_tracer_stat() */
 int dp_tracer_trace(const struct dp_tracer_options *opt, const char **bad_spec,
+		    int *died_of, struct dp_diag *diag);
+
+/** dp_tracer_graph() - print the calls of functions, the specs, as trees; else as dp_tracer_stat() */
+int dp_tracer_graph(const struct dp_tracer_options *opt, const char **bad_spec,
 		    int *died_of, struct dp_diag *diag);
 
 /** dp_tracer_inject() - have calls return values, or change their arguments, and list these calls.

@@ -212,6 +212,7 @@ static void rotates(u64 size, u32 files)
 	}
 	assert_int_equal(read_file(files, got), -1);
 	assert_int_equal(dp_rotation_dropped(r), end);
+	dp_rotation_close(r);
 }
 
 static void rotates_files_of_whole_lines(void **state)
@@ -259,6 +260,7 @@ static void stops_where_it_cannot_rotate(void **state)
 	assert_int_equal(fflush(out), EOF);
 	assert_true(ferror(out));
 	fclose(out);
+	dp_rotation_close(r);
 	assert_int_equal(rmdir(file(1)), 0);
 }
 
