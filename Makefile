@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Targets: all (default), demo, check [T=PATTERN], check-long, check-matrix, check-san, check-tsan, check-victims, mutants [FILE=…], bench [BENCH=core|NAME], fuzz, stress, install, uninstall, clean.
+# Targets: all (default), demo, check [T=PATTERN], check-long, check-matrix, check-san, check-tsan, check-victims, check-kernel, mutants [FILE=…], bench [BENCH=core|NAME], fuzz, stress, install, uninstall, clean.
 # Variables: CC, SAN=address,undefined, DESTDIR, PREFIX, V=1.
 
 PREFIX ?= /usr/local
@@ -508,6 +508,17 @@ check-victims: deps
 	$(Q)tools/sqlite-suite $(B)/suites/sqlite || echo "not built: sqlite3's tests" >&2
 	$(Q)WHOLE=1 CYCLES=$${CYCLES:-25} tests/run $(addprefix tests/scenario/,programs.sh return-victims.sh attach-go.sh soak.sh suites.sh)
 
+# What has to be tried in a kernel: Debian's newest of its release, in QEMU, with two CPUs.
+$(B)/tests/kernel: tests/kernel/boot
+	@mkdir -p $(@D)
+	@printf '#!/bin/sh\nexec tests/kernel/boot $(B)/kernel\n' > $@
+	@chmod +x $@
+
+check-kernel: DEPS_EXTRA = qemu-system-x86 cpio
+check-kernel: deps $(B)/tests/kernel
+	$(Q)tools/kernel-tree $(B)/kernel
+	$(Q)tests/run $(B)/tests/kernel --
+
 check-unit: deps
 	$(Q)$(MAKE) --no-print-directory $(UNIT)
 	$(Q)tests/run $(UNIT) --
@@ -648,4 +659,4 @@ clean:
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
-.PHONY: all modules install-headers bench bench-peers conform tests units check check-unit check-long check-matrix check-victims check-san check-tsan list-tests mutants mutated deps clean demo install uninstall fuzz stress
+.PHONY: all modules install-headers bench bench-peers conform tests units check check-unit check-long check-matrix check-victims check-kernel check-san check-tsan list-tests mutants mutated deps clean demo install uninstall fuzz stress

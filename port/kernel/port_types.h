@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Fixed-width types and errno values as the kernel spells them. */
+#ifndef DP_PORT_TYPES_H
+#define DP_PORT_TYPES_H
+
+#include <linux/types.h>
+#include <linux/stddef.h>
+#include <linux/errno.h>
+
+#endif

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * text: the running kernel's code, written through a second mapping of its pages.
+ *
+ *   0xffffffff81000000  the image    r-x  --+
+ *   0xffffffffc0000000  modules      r-x  --+-- the same pages
+ *   somewhere in vmalloc's area      rw-  --+   as long as a write lasts
+ *
+ * The read-only mapping is never made writable, so a stray write elsewhere still faults.
+ */
+#include "port/kernel/text.h"
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+#include <linux/vmalloc.h>
+#include <asm/page.h>
+#include <asm/sync_core.h>
+
+static int read(struct dp_target *target, u64 addr, void *to, size_t len)
+{
+	if (copy_from_kernel_nofault(to, (void *)addr, len))
+		return -EFAULT;
+	return 0;
+}
+
+/* Return: NULL: there is nothing at @addr that this target is made of. */
+static struct page *page_of(unsigned long addr)
+{
+	char byte;
+
+	/* Of a hole in the image, the arithmetic would give pages of somebody else's. */
+	if (addr < __START_KERNEL_map || addr >= MODULES_END ||
+	    copy_from_kernel_nofault(&byte, (void *)addr, 1))
+		return NULL;
+	if (addr >= MODULES_VADDR)
+		return vmalloc_to_page((void *)addr);
+	return pfn_to_page(__pa_symbol(addr) >> PAGE_SHIFT);
+}
+
+static int find_pages(struct page **pages, unsigned long first, unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		pages[i] = page_of(first + i * PAGE_SIZE);
+		if (!pages[i])
+			return -EFAULT;
+	}
+	return 0;
+}
+
+static int write_pages(struct page **pages, unsigned int n, u64 addr,
+		       const void *from, size_t len)
+{
+	void *alias;
+	int err;
+
+	err = find_pages(pages, addr & PAGE_MASK, n);
+	if (err)
+		return err;
+	alias = vmap(pages, n, VM_MAP, PAGE_KERNEL);
+	if (!alias)
+		return -ENOMEM;
+	memcpy(alias + offset_in_page(addr), from, len);
+	vunmap(alias);
+	return 0;
+}
+
+static int write(struct dp_target *target, u64 addr, const void *from,
+		 size_t len)
+{
+	struct page **pages;
+	unsigned int n;
+	int err;
+
+	/* Before the end is computed, which must not wrap. */
+	if (!len || len > MODULES_END - __START_KERNEL_map)
+		return len ? -EFAULT : 0;
+	n = DIV_ROUND_UP(offset_in_page(addr) + len, PAGE_SIZE);
+	pages = kvmalloc_array(n, sizeof(*pages), GFP_KERNEL);
+	if (!pages)
+		return -ENOMEM;
+	err = write_pages(pages, n, addr, from, len);
+	kvfree(pages);
+	return err;
+}
+
+static void refetch(void *unused)
+{
+	sync_core();
+}
+
+static int sync(struct dp_target *target)
+{
+	on_each_cpu(refetch, NULL, 1);
+	return 0;
+}
+
+static const struct dp_target_ops ops = {
+	.read = read,
+	.write = write,
+	.sync = sync,
+};
+
+struct dp_target *dp_kernel_text(void)
+{
+	static struct dp_target target = { &ops };
+
+	return &target;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* text: the running kernel's own code, and its modules', as a target. */
+#ifndef DP_KERNEL_TEXT_H
+#define DP_KERNEL_TEXT_H
+
+#include "engine/text/target.h"
+
+/**
+ * dp_kernel_text() - the target that control arms probes of the kernel in
+ *
+ * @read copies from any address. Return: 0; -EFAULT: not all of it is there.
+ * @write replaces bytes between the start of the kernel's image and the end of the modules'
+ * area, as a second, writable mapping of the same pages. The first mapping stays read-only.
+ * Return: 0; -EFAULT: not all of it is there, or it is elsewhere; -ENOMEM; in each of these
+ * cases nothing is written.
+ * @sync returns when every CPU has thrown away what it had fetched. Return: 0.
+ *
+ * Whoever writes keeps the module there whose text it is, and other writers out.
+ * Context: task, may sleep, interrupts on, no CPU's hotplug lock held for writing.
+ * Source: ours; sync_core() is what the SDM, volume 3, section 8.1.3 asks for.
+ */
+struct dp_target *dp_kernel_text(void);
+
+#endif
