@@ -311,6 +311,7 @@ static void print_tree(struct run *run, const struct thread *t,
 				 json = { open_json, NULL },
 				 event = { open_event, NULL };
 
+	dp_output_begin(run->opt.out);
 	if (run->opt.format == DP_FORMAT_CHROME) {
 		print_calls(run, t, tree, &event);
 	} else if (run->opt.json) {
@@ -319,6 +320,7 @@ static void print_tree(struct run *run, const struct thread *t,
 		print_thread(run, t);
 		print_calls(run, t, tree, &text);
 	}
+	dp_output_whole(run->opt.out);
 }
 
 /* The first @n trees */
@@ -367,7 +369,7 @@ static void record(struct dp_session *s, const struct dp_record_copy *r)
 		return;
 	}
 	run->calls++;
-	if (p->spec->args)
+	if (p->spec->args && run->opt.format == DP_FORMAT_TEXT)
 		put_values(s, c, &shown, leaving.value);
 	dp_calltree_place(&t->tree, c);
 	if (is_brief(run, c))
@@ -500,6 +502,7 @@ int dp_tracer_graph(const struct dp_tracer_options *opt, const char **bad_spec,
 	static const struct dp_session_kind kind = {
 		.arguments = true,
 		.waits = true,
+		.collects = true,
 		.bind = bind,
 		.begun = begun,
 		.record = record,

@@ -30,7 +30,7 @@ struct dp_source_request;
  *          none. Return: 0: the session goes on; a negative errno with words
  * @begun: the probes are armed
  * @order: carry out an order for a hold, with words for @reply; NULL: the session holds nothing
- * @record: called with the records of probes, in order of time
+ * @record: called with the records of probes, in order of time; @collects: it does not print them
  * @report: print what remains to be told at the end
  * @finish: with -f, print what is told of all processes; or NULL
  * @left: the probes have been taken out, without -f; or NULL
@@ -39,7 +39,7 @@ struct dp_session_kind {
 	bool arguments;
 	bool programs;
 	bool inlines;
-	bool waits, counts, keeps;
+	bool waits, counts, keeps, collects;
 	bool (*wants)(const struct dp_session *s, size_t spec,
 		      struct dp_diag *diag);
 	void (*rooms)(const struct dp_session *s,

@@ -177,6 +177,8 @@ void dp_record_print(struct dp_session *s, const struct dp_record_copy *record)
 	if (!s->printed->until &&
 	    is_until(s, dp_record_point(s, record->head.probe))) {
 		print_until(s, record);
+	} else if (s->kind->collects) {
+		s->kind->record(s, record);
 	} else {
 		dp_output_begin(s->opt->out);
 		s->kind->record(s, record);

@@ -198,6 +198,32 @@ graph 'outer(arg9x)' -- "$dir/sleeps"
 is "the caret is in what was written" "$(sed -n 2p "$dir/err")" "  outer(arg9x)"
 is "at its place" "$(sed -n 3p "$dir/err" | sed 's/^  //' | awk '{ match($0, /\^/); print RSTART }')" 7
 
+# On a terminal, records that only wait to be printed leave the program's lines alone; the trees begin a line.
+cat >"$dir/halves.c" <<'EOF'
+#include <stdio.h>
+#include <unistd.h>
+__attribute__((noipa)) void half(void) { __asm__ volatile(".rept 8; nop; .endr"); }
+int main(void)
+{
+	for (int i = 0; i < 4; i++) {
+		printf("<%d>", i);
+		fflush(stdout);
+		half();
+		usleep(300000);
+	}
+	return 0;
+}
+EOF
+cc -O1 -o "$dir/halves" "$dir/halves.c"
+if command -v script >/dev/null; then
+	TERM=xterm script -qc "stty cols 60; $DPROBES graph -q half -- $dir/halves" /dev/null >"$dir/screen" </dev/null
+	is "on a terminal, the program's line stays whole" "$(grep -c '<0><1><2><3>' "$dir/screen")" 1
+	is "and the trees begin behind it" "$(grep -cE '<3> {60}' "$dir/screen")" 1
+	is "with all calls" "$(grep -c ' half();' "$dir/screen")" 4
+else
+	skip "on a terminal" "there is no script(1)"
+fi
+
 # uftrace sees the same trees.
 if command -v uftrace >/dev/null; then
 	for seed in 11 12 13 14; do
