@@ -4,6 +4,7 @@
 #include "tracer/output.h"
 #include <errno.h>
 #include <getopt.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -415,9 +416,44 @@ static int not_used(const struct dp_command *cmd, int c)
 			      o->name);
 }
 
+/* Options without a value, and what each sets */
+static const struct {
+	int c;
+	size_t at;
+} flags[] = {
+	{ 'f', offsetof(struct dp_tracer_options, children) },
+	{ 'w', offsetof(struct dp_tracer_options, watch) },
+	{ OPT_PENDING, offsetof(struct dp_tracer_options, pending) },
+	{ OPT_ALL, offsetof(struct dp_tracer_options, all) },
+	{ OPT_BLOCK, offsetof(struct dp_tracer_options, block) },
+	{ OPT_STACK, offsetof(struct dp_tracer_options, stack) },
+	{ OPT_COARSE, offsetof(struct dp_tracer_options, coarse) },
+	{ OPT_UNFORMATTED, offsetof(struct dp_tracer_options, unformatted) },
+	{ OPT_MINIDUMP, offsetof(struct dp_tracer_options, minidump) },
+	{ OPT_INLINED, offsetof(struct dp_tracer_options, inlined) },
+	{ OPT_MANGLED, offsetof(struct dp_tracer_options, mangled) },
+	{ OPT_JSON, offsetof(struct dp_tracer_options, json) },
+	{ 'q', offsetof(struct dp_tracer_options, quiet) },
+	{ 'v', offsetof(struct dp_tracer_options, verbose) },
+};
+
+static bool take_flag(int c, struct dp_tracer_options *opt)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+		if (flags[i].c == c) {
+			*(bool *)((char *)opt + flags[i].at) = true;
+			return true;
+		}
+	return false;
+}
+
 static int take(const struct dp_command *cmd, int c,
 		struct dp_tracer_options *opt, bool *done)
 {
+	if (take_flag(c, opt))
+		return 0;
 	switch (c) {
 	case 'p':
 		if (opt->pid)
@@ -430,15 +466,6 @@ static int take(const struct dp_command *cmd, int c,
 		return dp_option_output(optarg, opt);
 	case 'a':
 		return add_alias(optarg, opt);
-	case 'f':
-		opt->children = true;
-		return 0;
-	case 'w':
-		opt->watch = true;
-		return 0;
-	case OPT_PENDING:
-		opt->pending = true;
-		return 0;
 	case OPT_DURATION:
 		return parse_duration(optarg, &opt->duration);
 	case 'i':
@@ -447,22 +474,10 @@ static int take(const struct dp_command *cmd, int c,
 		return parse_size(optarg, &opt->buffer);
 	case 'n':
 		return parse_number(optarg, "records", &opt->records);
-	case OPT_ALL:
-		opt->all = true;
-		return 0;
 	case OPT_TOP:
 		return parse_number(optarg, "rows", &opt->top);
 	case OPT_MAP_SIZE:
 		return parse_map_size(optarg, &opt->map_size);
-	case OPT_BLOCK:
-		opt->block = true;
-		return 0;
-	case OPT_STACK:
-		opt->stack = true;
-		return 0;
-	case OPT_COARSE:
-		opt->coarse = true;
-		return 0;
 	case OPT_KEEP:
 		return dp_option_keep(optarg, opt);
 	case OPT_UNTIL:
@@ -495,9 +510,6 @@ static int take(const struct dp_command *cmd, int c,
 		return parse_target(optarg, &opt->log_target);
 	case OPT_LOG:
 		return parse_items(optarg, &opt->log_items);
-	case OPT_UNFORMATTED:
-		opt->unformatted = true;
-		return 0;
 	case OPT_ARM:
 	case OPT_DISARM:
 		return take_exit(optarg, c == OPT_DISARM, opt);
@@ -510,24 +522,6 @@ static int take(const struct dp_command *cmd, int c,
 			       dp_usage_error("--raw needs the name of a file");
 	case OPT_DEBUGGER:
 		return parse_debugger(optarg, &opt->debugger);
-	case OPT_MINIDUMP:
-		opt->minidump = true;
-		return 0;
-	case OPT_INLINED:
-		opt->inlined = true;
-		return 0;
-	case OPT_MANGLED:
-		opt->mangled = true;
-		return 0;
-	case OPT_JSON:
-		opt->json = true;
-		return 0;
-	case 'q':
-		opt->quiet = true;
-		return 0;
-	case 'v':
-		opt->verbose = true;
-		return 0;
 	case 'h':
 		dp_verb_explain(cmd);
 		*done = true;
