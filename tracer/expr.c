@@ -639,20 +639,26 @@ static int end(struct dp_coder *c)
 	return c->err;
 }
 
-static void log_stack(struct dp_coder *c)
+/* Ahead of the values, what is on top of the stack */
+static void log_first(struct dp_coder *c)
 {
-	dp_code_op(c, DP_OPCODE_PUSH_BACKTRACE);
 	dp_code_op16(c, DP_OPCODE_LOG_I, 1);
 	c->out->logmax += DP_ITEM_PREFIX + sizeof(u64);
-	c->out->stack = c->out->enters = true;
+	c->out->enters = true;
 }
 
 static void log_slot(struct dp_coder *c)
 {
 	dp_code_op16(c, DP_OPCODE_PUSH_R, dp_code_stack_register());
-	dp_code_op16(c, DP_OPCODE_LOG_I, 1);
-	c->out->logmax += DP_ITEM_PREFIX + sizeof(u64);
-	c->out->slot = c->out->enters = true;
+	log_first(c);
+	c->out->slot = true;
+}
+
+static void log_stack(struct dp_coder *c)
+{
+	dp_code_op(c, DP_OPCODE_PUSH_BACKTRACE);
+	log_first(c);
+	c->out->stack = true;
 }
 
 int dp_expr_trace(const struct dp_spec *spec, struct dp_trace_program *program,

@@ -78,10 +78,11 @@ static void take_part(struct dp_shown *v, const struct dp_trace_program *p,
 
 		if (item->at_return != at_return)
 			continue;
-		if (dp_value_take(item, r, at, &v->is[item->place]))
-			v->as[item->place] = item, v->n++;
-		else
-			v->cut = true;
+		v->cut = !dp_value_take(item, r, at, &v->is[item->place]);
+		if (v->cut)
+			continue;
+		v->as[item->place] = item;
+		v->n++;
 	}
 }
 
