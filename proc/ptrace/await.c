@@ -125,6 +125,12 @@ pid_t dp_stop_await(struct dp_process *proc, pid_t tid, int *status)
 	return dp_await_until(proc, tid, status, INT64_MAX);
 }
 
+void dp_stop_note(struct dp_process *proc, struct dp_thread *t, int status)
+{
+	t->group_stop = dp_stops_group(WSTOPSIG(status));
+	proc->halted |= t->group_stop;
+}
+
 int dp_await_stop(struct dp_process *proc, struct dp_thread *t, s64 deadline)
 {
 	int status, stopped = 1, gone = 0;
@@ -142,8 +148,7 @@ int dp_await_stop(struct dp_process *proc, struct dp_thread *t, s64 deadline)
 			continue;
 		}
 		if (WIFSTOPPED(status) && status >> 16 == PTRACE_EVENT_STOP) {
-			t->group_stop = dp_stops_group(WSTOPSIG(status));
-			proc->halted |= t->group_stop;
+			dp_stop_note(proc, t, status);
 			return stopped;
 		}
 		/* Any other stop drops a pending PTRACE_INTERRUPT. Renewed before

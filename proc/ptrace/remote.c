@@ -587,6 +587,7 @@ static bool is_dispatched(const struct dp_remote *rem, int sig)
  * call was dispatched to the program's own handler. */
 static int to_syscall(struct dp_remote *rem)
 {
+	struct dp_thread *t;
 	pid_t tid = rem->tid;
 	int status, sig = 0;
 
@@ -599,6 +600,9 @@ static int to_syscall(struct dp_remote *rem)
 		/* SIGSTOP cannot be blocked: it is delivered, and the process stays
 		 * stopped when the tool releases the thread. */
 		sig = status >> 16 ? 0 : WSTOPSIG(status);
+		t = dp_stop_held(rem->proc, tid);
+		if (t && status >> 16 == PTRACE_EVENT_STOP)
+			dp_stop_note(rem->proc, t, status);
 		if (is_dispatched(rem, sig))
 			return -EPERM;
 		/* All are blocked, so that the one about to be delivered stays pending. */

@@ -100,6 +100,11 @@ static inline bool dp_stops_group(int sig)
 	       sig == SIGTTOU;
 }
 
+/** dp_stop_note() - note of a held thread, whose PTRACE_EVENT_STOP has come, whether its process stops:
+ *  it stays so when it is released */
+void dp_stop_note(struct dp_process *proc, struct dp_thread *thread,
+		  int status);
+
 /**
  * dp_stop_await() - the next stop, or the end, of one thread while others are held
  *
