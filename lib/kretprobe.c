@@ -238,6 +238,14 @@ static u8 how_quick(const struct kretprobe *rp,
 					    DP_QUICK_FOLLOWED;
 }
 
+static void make_quick(struct dp_instance_pool *f)
+{
+	if (f->quick >= DP_QUICK_FOLLOWED_WITH_DATA)
+		f->quick_handler = f->handler;
+	if (f->quick == DP_QUICK_FOLLOWED)
+		f->quick_entry = f->entry;
+}
+
 static void count_stub_pools(int n)
 {
 	__atomic_fetch_add(&nr_stub_pools, (u32)n, __ATOMIC_RELAXED);
@@ -281,6 +289,7 @@ static struct pool *make_pool(struct kretprobe *rp, enum dp_return_way way)
 	_Static_assert(sizeof(struct dp_instance) % ALIGN,
 		       "the first word of data is in the stride");
 	p->instance_pool.quick = how_quick(rp, &p->instance_pool);
+	make_quick(&p->instance_pool);
 	make_instances(&p->instance_pool);
 	count_stub_pools(way == DP_RETURN_STUB);
 	return p;

@@ -384,8 +384,10 @@ static void silence(u32 index)
 {
 	struct dp_instance_pool *f = instance_pool_of(index);
 
-	if (f)
-		__atomic_store_n(&f->handler, 0, __ATOMIC_RELEASE);
+	if (!f)
+		return;
+	__atomic_store_n(&f->quick_handler, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&f->handler, 0, __ATOMIC_RELEASE);
 }
 
 /* The number of its probe may soon be another's. */

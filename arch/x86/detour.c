@@ -225,7 +225,7 @@ static void put_counting(struct dp_out *o, const struct dp_detour_spec *s,
 static void put_tracked(struct dp_out *o, const struct dp_detour_spec *s,
 			struct dp_detour *d)
 {
-	u32 number = (s->before[0] - 1) | DP_CALLOUT_TRACKED;
+	u32 number = s->before[0] - 1;
 	struct dp_out head = *o;
 
 	head.unwind = NULL;

@@ -15,7 +15,9 @@
  * The instance's pool says whether that is still the site's probe. Who frees a pool has waited for all that
  * have such a note (lib/settle.c).
  *
- * Instructions are what it costs, and branches that are taken: so what usually happens falls through, and
+ * The program's stack pointer is in r9 meanwhile: read from memory behind each handler, it would be what each
+ * call waits for. Apart from that, instructions are what it costs, and branches that are taken: so what usually
+ * happens falls through, and
  * @instance of the thread's struct dp_stack still says at the end of an entry what has
  * been in hand: a call that waits for its return is none that has to be recovered.
  */
@@ -41,6 +43,7 @@
 	mov	%rcx, 88(%rsp)
 	mov	%rax, 80(%rsp)
 	mov	%r8, 72(%rsp)
+	mov	%r9, 64(%rsp)
 	.endm
 
 	/* @more: bytes above them that are given up, too */
@@ -51,6 +54,7 @@
 	mov	88(%rsp), %rcx
 	mov	80(%rsp), %rax
 	mov	72(%rsp), %r8
+	mov	64(%rsp), %r9
 	lea	DP_O_REGS_SIZE+\more(%rsp), %rsp
 	.endm
 
@@ -70,7 +74,6 @@
 	.macro	save_rest
 	pushfq
 	pop	DP_O_REGS_FLAGS(%rsp)
-	mov	%r9, 64(%rsp)
 	mov	%r10, 56(%rsp)
 	mov	%r11, 48(%rsp)
 	mov	%rbx, 40(%rsp)
@@ -85,7 +88,8 @@
 	.endm
 
 	/* rax is the thread's struct dp_stack, or 0, and rcx the program's stack pointer. If no handler
-	 * runs, and both stacks are others than the alternate one, then go to that stack; rsi is the frame. The
+	 * runs, and both stacks are others than the alternate one, then go to that stack; rsi is the frame, and r9, which no handler touches that is
+	 * called by itself. The
 	 * order is that of entry.S. Where the program's stack is not in the thread's zone it is looked at
 	 * closely, at \far. */
 	.macro	switch slow, far
@@ -101,6 +105,7 @@
 	jae	\far
 \far\()_back:
 	mov	%rsp, %rsi
+	mov	%rsp, %r9
 	mov	%rax, %rsp
 	addq	$DP_O_BUSY_PAIR, DP_O_STACK_BUSY(%rsp)
 	mov	%rsi, DP_O_STACK_REGS(%rsp)
@@ -121,7 +126,7 @@
 	/* and back */
 	.macro	switch_back
 	addq	$DP_O_BUSY_TURN - DP_O_BUSY_PAIR, DP_O_STACK_BUSY(%rsp)
-	mov	%rsi, %rsp
+	mov	%r9, %rsp
 	.endm
 
 	/* The handler at rax, which touches more than is saved, or reads ip or sp: ip is \ip. */
@@ -129,14 +134,12 @@
 	mov	\ip, DP_O_REGS_IP(%rsi)
 	lea	\sp(%rsi), %rcx
 	mov	%rcx, DP_O_REGS_SP(%rsi)
-	mov	%r9, 64(%rsi)
 	mov	%r10, 56(%rsi)
 	mov	%r11, 48(%rsi)
 	call	*%rax
-	mov	DP_O_STACK_REGS(%rsp), %rsi
-	mov	64(%rsi), %r9
-	mov	56(%rsi), %r10
-	mov	48(%rsi), %r11
+	mov	DP_O_STACK_REGS(%rsp), %r9
+	mov	56(%r9), %r10
+	mov	48(%r9), %r11
 	.endm
 
 	.globl	dp_pair_entry, dp_pair_start, dp_pair_counted, dp_pair_abort
@@ -148,7 +151,6 @@ dp_pair_entry:
 	mov	DP_O_NUMBER(%rsp), %edx
 	movslq	dp_arena+DP_O_RSEQ_OFFSET(%rip), %rsi
 	movslq	dp_arena+DP_O_SELF_OFFSET(%rip), %rdi
-	and	$DP_O_CALLOUT_INDEX, %edx
 8:	lea	dp_arena+DP_O_PAIR_SEQUENCE(%rip), %rax
 	lea	dp_table(%rip), %rcx
 	mov	%rax, %fs:DP_RSEQ_CS(%rsi)
@@ -192,24 +194,15 @@ nested:	mov	DP_O_STACK_MINE(%rsp), %rax
 	movl	$1, DP_O_INSTANCE_HELD(%rdi)
 	cmpl	$0, DP_O_POOL_SHARED(%rdx)
 	jne	shared
-	/* Is a stub's frame bound to it? */
-taken:	mov	DP_O_INSTANCE_FRAME(%rdi), %rax
-	cmpl	$DP_O_STUB_BOUND, DP_O_STUB_STATE(%rax)
-	jne	unbound
-	cmp	%rdi, DP_O_STUB_INSTANCES(%rax)
-	jne	unbound
-	mov	%r8, DP_O_INSTANCE_RET(%rdi)
+taken:	mov	%r8, DP_O_INSTANCE_RET(%rdi)
 	movq	$0, DP_O_INSTANCE_SIZE(%rdi)	/* its data, if there is any; there is room */
-	mov	DP_O_POOL_ENTRY(%rdx), %rax
-	cmpb	$DP_O_QUICK_FOLLOWED, DP_O_POOL_QUICK(%rdx)
-	jne	more
-few:	test	%rax, %rax
-	jz	prepared
-	call	*%rax
+	mov	DP_O_POOL_QUICK_ENTRY(%rdx), %rax
+	test	%rax, %rax
+	jz	more
+few:	call	*%rax
 entered:
 	mov	DP_O_STACK_INSTANCE(%rsp), %rdi
-	mov	DP_O_STACK_REGS(%rsp), %rsi
-	lea	ENTRY_SP(%rsi), %rcx
+	lea	ENTRY_SP(%r9), %rcx
 prepared:
 	mov	DP_O_INSTANCE_FRAME(%rdi), %rdx
 	mov	(%rcx), %rax
@@ -220,7 +213,7 @@ prepared:
 	mov	%rsp, DP_O_STUB_STACK(%rdx)
 	/* From the detour to the stub, and from there to the instruction behind what the detour goes on
 	 * with otherwise */
-	mov	DP_O_REGS_SIZE(%rsi), %rax
+	mov	DP_O_REGS_SIZE(%r9), %rax
 	add	$DP_TRACKED_JUMP+DP_TRACKED_TAIL, %rax
 	mov	%rax, DP_O_STUB_CONT(%rdx)
 	movl	$DP_O_STUB_LIVE, DP_O_STUB_STATE(%rdx)
@@ -228,7 +221,7 @@ prepared:
 	incq	DP_O_INSTANCE_CALLS(%rdi)
 	shr	$1, %rdx		/* a frame is as large as two stubs */
 	add	dp_arena+DP_O_PAIR_BIAS(%rip), %rdx
-	mov	%rdx, DP_O_FRAME_SIZE(%rsi)
+	mov	%rdx, DP_O_FRAME_SIZE(%r9)
 	add	$DP_STUB_BACK, %rdx
 	mov	%rdx, (%rcx)
 	switch_back
@@ -250,7 +243,8 @@ unbound:
 shared:	movl	$0, DP_O_INSTANCE_HELD(%rdi)
 lost:	movq	$0, DP_O_STACK_INSTANCE(%rsp)
 back:	switch_back
-leave:	mov	DP_O_REGS_SIZE(%rsp), %rax
+leave:	orl	$DP_O_CALLOUT_TRACKED, DP_O_NUMBER(%rsp)
+	mov	DP_O_REGS_SIZE(%rsp), %rax
 	add	$DP_TRACKED_JUMP, %rax
 	mov	%rax, DP_O_FRAME_SIZE(%rsp)
 	load_flags
@@ -308,10 +302,19 @@ found:	mov	DP_O_NUMBER(%rsi), %eax
 	test	%rax, %rax
 	jz	unbound
 	mov	%rax, DP_O_INSTANCE_TASK(%rdi)
+	/* Is a stub's frame bound to it? */
+	mov	DP_O_INSTANCE_FRAME(%rdi), %rax
+	cmpl	$DP_O_STUB_BOUND, DP_O_STUB_STATE(%rax)
+	jne	unbound
+	cmp	%rdi, DP_O_STUB_INSTANCES(%rax)
+	jne	unbound
+	movl	$DP_O_ENDS_RETURNED, DP_O_INSTANCE_ENDING(%rdi)
 	mov	(%rcx), %r8
 	jmp	taken
 	/* There is more data to clear, or the handler touches more. */
-more:	mov	DP_O_POOL_DATA_SIZE(%rdx), %eax
+more:	cmpb	$DP_O_QUICK_FOLLOWED, DP_O_POOL_QUICK(%rdx)
+	je	prepared
+	mov	DP_O_POOL_DATA_SIZE(%rdx), %eax
 	add	$7, %eax
 	and	$-8, %eax
 	jz	1f
@@ -319,12 +322,11 @@ more:	mov	DP_O_POOL_DATA_SIZE(%rdx), %eax
 	sub	$8, %eax
 	jnz	0b
 1:	mov	DP_O_POOL_ENTRY(%rdx), %rax
-	cmpb	$DP_O_QUICK_FOR_MORE, DP_O_POOL_QUICK(%rdx)
-	jne	few
 	test	%rax, %rax
 	jz	prepared
+	cmpb	$DP_O_QUICK_FOR_MORE, DP_O_POOL_QUICK(%rdx)
+	jne	few
 	mov	DP_O_NUMBER(%rsi), %edx
-	and	$DP_O_CALLOUT_INDEX, %edx
 	shl	$DP_O_SITE_SHIFT, %rdx
 	add	dp_arena+DP_O_PAIR_SITES(%rip), %rdx
 	mov	DP_O_SITE_ADDR(%rdx), %rdx
@@ -340,19 +342,14 @@ uncounted:
 	orl	$DP_O_CALLOUT_UNCOUNTED, DP_O_NUMBER(%rsp)
 	jmp	leave
 
-	/* The call of the instance at rdi ends, whose frame is at rcx: that is bound. Then rax is the handler; if
-	 * there is none, goes to ended. */
+	/* The call of the instance at rdi ends, whose frame is at rcx: that is bound. rax is what it was. */
 	.macro	end_call
-	movl	$DP_O_ENDS_RETURNED, DP_O_INSTANCE_ENDING(%rdi)
 	mov	%rdi, DP_O_STACK_INSTANCE(%rsp)
 	movl	$DP_O_STUB_BOUND, DP_O_STUB_STATE(%rcx)
-	mov	DP_O_STUB_NEXT(%rcx), %rax
+	mov	DP_O_STUB_NEXT(%rcx), %r8
 	mov	DP_O_INSTANCE_RET(%rdi), %rcx
-	mov	%rax, DP_O_STACK_FRAMES(%rsp)
+	mov	%r8, DP_O_STACK_FRAMES(%rsp)
 	mov	%rcx, DP_O_REGS_SIZE(%rsi)
-	mov	DP_O_POOL_HANDLER(%rdx), %rax
-	test	%rax, %rax
-	jz	ended
 	.endm
 
 /* A tracked call has returned to a stub: see entry.S. */
@@ -382,13 +379,14 @@ dp_return_entry:
 	cmpq	$0, DP_O_INSTANCE_NEXT(%rdi)
 	jne	return_back
 	mov	DP_O_INSTANCE_POOL(%rdi), %rdx
-	cmpb	$DP_O_QUICK_WITH_DATA, DP_O_POOL_QUICK(%rdx)
-	jb	0f
+	mov	DP_O_POOL_QUICK_HANDLER(%rdx), %rax
+	test	%rax, %rax
+	jz	0f
 	end_call
+few_handled:
 	call	*%rax
 handled:
 	mov	DP_O_STACK_INSTANCE(%rsp), %rdi
-	mov	DP_O_STACK_REGS(%rsp), %rsi
 	mov	DP_O_INSTANCE_POOL(%rdi), %rdx
 ended:	incq	DP_O_INSTANCE_CALLS(%rdi)
 	mov	DP_O_STACK_MINE(%rsp), %rax
@@ -410,10 +408,15 @@ give_up:
 	/* Where instances are shared */
 free:	xor	%eax, %eax
 	jmp	give
-	/* The handler touches more, or this is for dp_return_saved. */
+	/* There is no handler any more, or it touches more, or this is for dp_return_saved. */
 0:	cmpb	$DP_O_QUICK_FOR_MORE, DP_O_POOL_QUICK(%rdx)
 	jb	return_back
 	end_call
+	mov	DP_O_POOL_HANDLER(%rdx), %rax
+	test	%rax, %rax
+	jz	ended
+	cmpb	$DP_O_QUICK_FOR_MORE, DP_O_POOL_QUICK(%rdx)
+	jne	few_handled
 	call_for_more	%rcx, RETURN_SP
 	jmp	handled
 

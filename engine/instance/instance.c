@@ -8,6 +8,10 @@
  *	its owner:	held = 1; is the pool shared? then held = 0, and as other threads do
  *	another:	the pool is shared; a barrier in all threads; held? then it is in use
  *
+ * pairs.S reserves an instance whose call has returned, and whose frame is bound to it, and takes it without
+ * looking at the frame. So all code that ends a call in another way, or takes the frame, ends the
+ * reservation too.
+ *
  * A thread does that which finds no other instance, once for a pool: from then on all instances are all
  * threads'. Whichever comes first sees the other's word, so each call has an instance if there is one.
  */

@@ -174,9 +174,7 @@ static inline void dp_instance_give(struct dp_stack *stack,
 	if (f->nr > DP_INSTANCE_SCAN)
 		__atomic_fetch_sub(&f->away, 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&ri->held, 0, __ATOMIC_RELEASE);
-	if (!(ri->used & DP_INSTANCE_RESERVED) ||
-	    __atomic_load_n(&f->shared, __ATOMIC_RELAXED))
-		__atomic_store_n(&ri->used, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&ri->used, 0, __ATOMIC_RELEASE);
 }
 
 /** dp_instance_tally() - increment @counter of the instance in hand

@@ -390,6 +390,7 @@ static void begin_bound(struct dp_stack *stack, struct dp_instance *ri,
 	stack->frames = (u64)f;
 	dp_barrier();
 	dp_instance_enter(stack, ri, stack->tid);
+	ri->ending = DP_CALL_RETURNED;
 	replace(sp, f);
 	dp_barrier();
 	stack->instance = 0;

@@ -173,6 +173,7 @@ struct dp_leaving {
  * @unwind: the handler is called for calls that an exception ends, too
  * @quick: its handlers touch general registers only, and each call needs little work; and as
  *         DP_QUICK_ says, they are followed
+ * @quick_handler, @quick_entry: the same handlers, where pairs.S calls them without looking further; else 0
  * @exits: its calls are known by their slots, not by a stub
  * @reach: of calls that are known by their slots: the most places between where an instance
  *         is looked for first and where it is
@@ -195,6 +196,7 @@ struct dp_instance_pool {
 	u32 reach, shared;
 	s64 away;
 	u64 fast;
+	u64 quick_handler, quick_entry;
 };
 
 #define DP_POOL_NO_ENTRY 1
