@@ -348,6 +348,59 @@ static void left_by_others()
 	unregister_kretprobes(list, FUNCTIONS);
 }
 
+static APART long may_throw(long n)
+{
+	STAY();
+	if (n < 0)
+		throw n;
+	return n + 3;
+}
+
+static APART long another(long n)
+{
+	STAY();
+	return n + 5;
+}
+
+static int no_more(struct kretprobe_instance *, struct pt_regs *)
+{
+	return 0;
+}
+
+/* The stub of a call that an exception has ended is another function's from then on. */
+static void stubs_change_hands()
+{
+	kretprobe first = {}, second = {};
+	struct dp_kretprobe_account a;
+	unsigned long counted = 0;
+	long sum = 0;
+	int i;
+
+	first.kp.addr = (kprobe_opcode_t *)may_throw;
+	second.kp.addr = (kprobe_opcode_t *)another;
+	first.handler = second.handler = no_more;
+	first.maxactive = second.maxactive = 1;
+	register_kretprobe(&first);
+	for (i = 0; i < 100; i++) {
+		sum += may_throw(i);
+		try {
+			may_throw(-1);
+		} catch (long) {
+		}
+		register_kretprobe(&second);
+		sum += another(i) + may_throw(i) + another(i);
+		dp_kretprobe_account(&second, &a);
+		counted += a.returned;
+		unregister_kretprobe(&second);
+	}
+	dp_kretprobe_account(&first, &a);
+	is(sum, 4 * 99 * 50 + 100 * 16, "calls that have stubs of others");
+	is((long)counted, 200, "as many as were made of the other function");
+	ok(a.returned == 200 && a.unwound == 100 && !a.inside,
+	   "and how each has ended");
+	unregister_kretprobe(&first);
+}
+
 int main()
 {
 	long entries = amount("ENTRIES", 200000);
@@ -357,5 +410,6 @@ int main()
 	round_of(3, "too few instances", false, entries / 10);
 	round_of(1000, "for all again", true, entries / 10);
 	left_by_others();
+	stubs_change_hands();
 	return plan();
 }
