@@ -56,7 +56,7 @@ struct dp_watch_events {
  * Threads that come later inherit theirs, unless it is of one thread. In one's own process the descriptors
  * have high numbers, where that is possible.
  * Return: 0; -ENOSPC debug registers are taken; -EPERM, -EACCES; -EAGAIN threads come too
- * fast; -EMFILE; -EOPNOTSUPP; -ESRCH; with words.
+ * fast; -EMFILE; -EOPNOTSUPP there are no such events, or debug registers never trap here; -ESRCH; with words.
  */
 int dp_watch_events_open(struct dp_watch_events *events, pid_t pid,
 			 const struct dp_watchpoint *watches, size_t n,
@@ -108,8 +108,8 @@ struct dp_watch_taker {
  * it, as events do.
  *
  * Threads that come later get theirs before their first instruction.
- * Return: 0; -ENOSPC; -EOPNOTSUPP the process can have no handler for its traps; as
- * dp_process_install(); with words.
+ * Return: 0; -ENOSPC; -EOPNOTSUPP the process can have no handler for its traps, or debug registers never trap
+ * here; as dp_process_install(); with words.
  */
 int dp_watch_registers_open(struct dp_watch_registers **registers,
 			    struct dp_process *proc,

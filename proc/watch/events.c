@@ -17,6 +17,7 @@
 #include "proc/inspect.h"
 #include "proc/watch.h"
 #include "proc/watch/holders.h"
+#include "proc/watch/works.h"
 #include "sym/list.h"
 #include <dirent.h>
 #include <dprobes/diag.h>
@@ -259,6 +260,26 @@ static int attempt(const struct opening *o)
 	return err;
 }
 
+/* Does an event of this thread count what it writes? True also where there can be none. */
+static bool events_work(void)
+{
+	static volatile u64 word __attribute__((aligned(8)));
+	const struct dp_watchpoint w = { .addr = (u64)&word,
+					 .len = sizeof(word),
+					 .tid = 1 };
+	int fd = open_event(&w, 0);
+	u64 n = 0;
+	bool known;
+
+	if (fd < 0)
+		return true;
+	ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+	word = 1;
+	known = read(fd, &n, sizeof(n)) == sizeof(n);
+	close(fd);
+	return !known || n;
+}
+
 int dp_watch_events_open(struct dp_watch_events *events, pid_t pid,
 			 const struct dp_watchpoint *watches, size_t n,
 			 const int *programs, struct dp_diag *diag)
@@ -268,6 +289,8 @@ int dp_watch_events_open(struct dp_watch_events *events, pid_t pid,
 
 	if (err)
 		return err;
+	if (!events_work())
+		return dp_watch_useless(diag);
 	if (n && watches->tid)
 		return attempt_one(&o);
 	do

@@ -27,6 +27,7 @@
 #include "proc/watch.h"
 #include "proc/watch/guardian.h"
 #include "proc/watch/holders.h"
+#include "proc/watch/works.h"
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -375,6 +376,8 @@ int dp_watch_registers_open(struct dp_watch_registers **out,
 			 O_RDONLY | O_CLOEXEC);
 	if (why)
 		return cannot_handle(proc, watches->name, why, diag);
+	if (!dp_watch_registers_work())
+		return dp_watch_useless(diag);
 	err = put_agent(r, diag);
 	if (!err) {
 		dp_guardian_open(&r->guardian, proc->pid);

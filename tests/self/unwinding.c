@@ -260,6 +260,19 @@ static int later(const struct view *v)
 	return run.now;
 }
 
+/* What unwinders find, and what they find without probes */
+static void show(const struct view *v, const struct view *want)
+{
+	int u, i;
+
+	for (u = 0; u < UNWINDERS; u++)
+		for (i = 0; i < 8; i++)
+			printf("# %p %p\n", v[u].frame[i], want[u].frame[i]);
+	for (i = 0; i < REGS; i++)
+		printf("# register %d: %#lx %#lx\n", numbers[i],
+		       v[LIBUNWIND].regs[i], want[LIBUNWIND].regs[i]);
+}
+
 /* The thread is where it was without probes at this step or a later one. A stub stands for no
  * instruction of the function, which has been called from its frame or has returned. */
 static void check(ucontext_t *uc, const void *pc)
@@ -275,10 +288,7 @@ static void check(ucontext_t *uc, const void *pc)
 		return;
 	run.bad_pc = (unsigned long)pc;
 	if (getenv("UNWINDING_SHOW"))
-		for (int u = 0; u < UNWINDERS; u++)
-			for (int i = 0; i < 8; i++)
-				printf("# %p %p\n", v[u].frame[i],
-				       bare.at[run.now][u].frame[i]);
+		show(v, bare.at[run.now]);
 }
 
 static void on_step(int sig, siginfo_t *info, void *context)
@@ -294,11 +304,21 @@ static void on_step(int sig, siginfo_t *info, void *context)
 	errno = error;
 }
 
-/* Called from a frame of its own, with registers that can be told apart */
+/* Called from a frame of its own, with registers that can be told apart. Those that a call may change are the
+ * same each time, whatever has been called before. */
 static long __attribute__((noinline)) call(const char *start, long arg)
 {
 	long (*f)(long) = (long (*)(long))start;
-	long ret = f(arg);
+	long ret;
+
+	__asm__ volatile("mov $1, %%eax\n mov $2, %%ecx\n mov $3, %%edx\n"
+			 "mov $4, %%esi\n mov $8, %%r8d\n mov $9, %%r9d\n"
+			 "mov $10, %%r10d\n mov $11, %%r11d"
+			 :
+			 :
+			 : "rax", "rcx", "rdx", "rsi", "r8", "r9", "r10",
+			   "r11");
+	ret = f(arg);
 
 	__asm__ volatile("" : "+r"(ret));
 	return ret;
