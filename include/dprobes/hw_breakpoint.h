@@ -96,7 +96,7 @@ static __inline__ void hw_breakpoint_init(struct perf_event_attr *attr)
  * Return: the watchpoint; else an error, which dp_hw_breakpoint_error() tells, with words in
  * dp_last_diag(): -EINVAL @attr makes no sense; -ENOSPC a thread has no debug register left;
  * -EACCES, -EPERM the kernel permits no perf events (perf_event_paranoid); -EAGAIN in a handler, or threads come too fast;
- * -EMFILE; -EOPNOTSUPP before Linux 5.13; -ENOMEM; as register_kprobe() where there can be no probes.
+ * -EMFILE; -EOPNOTSUPP before Linux 5.13, or the machine raises no debug traps; -ENOMEM; as register_kprobe() where there can be no probes.
  */
 struct perf_event **
 register_wide_hw_breakpoint(struct perf_event_attr *attr,
