@@ -22,6 +22,10 @@ extern "C" {
 #define DP_HOOK_DEPTH 8
 #define DP_HOOK_COUNTED 512
 
+#if defined(__clang__) && defined(__cplusplus)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wc99-extensions"
+#endif
 /**
  * struct dp_hook_list - armed exits of a hook, in order. A thread that runs through it writes nothing to it
  * @n: exits
@@ -37,6 +41,9 @@ struct dp_hook_list {
 	struct dp_hook_list *retired;
 	__extension__ struct gkh_rec *rec[];
 };
+#if defined(__clang__) && defined(__cplusplus)
+#pragma clang diagnostic pop
+#endif
 
 /**
  * struct dp_hook_frame - a dispatch that a thread is in
