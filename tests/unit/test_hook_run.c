@@ -22,7 +22,7 @@
 
 DECLARE_GENERIC_HOOK(stepped, int);
 
-enum in_handler { RETURN, JUMP };
+enum in_handler { RETURN, JUMP, LEAVE };
 
 static enum in_handler way;
 static bool nested, fired;
@@ -67,6 +67,8 @@ static void on_step(int sig, siginfo_t *info, void *context)
 		return;
 	fired = true;
 	c->uc_mcontext.gregs[REG_EFL] &= ~TF;
+	if (way == LEAVE)
+		longjmp(away, 1);
 	nested = true;
 	if (way == RETURN || !setjmp(away))
 		run(2);
@@ -144,6 +146,72 @@ static void test_dispatcher_left(void **state)
 	with_dispatcher(JUMP);
 }
 
+/* Whatever has been left where, a free frame has no list: one that is taken is looking for it. */
+static int stale_frames(void)
+{
+	const struct dp_hook_frame *f = dp_hook_self->frame;
+	int i, n = 0;
+
+	for (i = 0; i < DP_HOOK_DEPTH; i++, f++)
+		n += !f->sp && f->list;
+	return n;
+}
+
+static void check_left(struct gkh_rec *rec)
+{
+	volatile int stale = 0;
+
+	for (step = 0, fired = true; fired; step++) {
+		if (!setjmp(away))
+			run_stepped();
+		stale += stale_frames();
+		run(1);
+		stale += stale_frames() + dp_hook_inside_any();
+	}
+	assert_true(step > ENOUGH / 2);
+	assert_int_equal(stale, 0);
+	assert_int_equal(unseen, 0);
+	assert_int_equal(gkh_deregister(rec), 0);
+}
+
+static void test_left(void **state)
+{
+	struct gkh_rec rec = { .hook = GKH_HOOK(stepped), .exit = look };
+	struct sigaction sa = { .sa_sigaction = on_step,
+				.sa_flags = SA_SIGINFO | SA_NODEFER };
+
+	way = LEAVE;
+	seen = unseen = 0;
+	sigaction(SIGTRAP, &sa, NULL);
+	assert_int_equal(gkh_register(&rec), 0);
+	assert_int_equal(gkh_arm(&rec), 0);
+	check_left(&rec);
+	signal(SIGTRAP, SIG_DFL);
+}
+
+static int look_once(struct gkh_hook *h, struct gkh_args *a)
+{
+	calls++;
+	a->rec->flags &= ~(unsigned int)GKH_ARMED;
+	return GKH_CONTINUE;
+}
+
+static void test_self_disarm(void **state)
+{
+	struct gkh_rec rec = { .hook = GKH_HOOK(stepped), .exit = look_once };
+
+	calls = 0;
+	assert_int_equal(gkh_register(&rec), 0);
+	assert_int_equal(gkh_arm(&rec), 0);
+	assert_int_equal(GKH_HOOK(stepped)->active, 1);
+	assert_ptr_equal(dp_hook_fast, dp_hook_self);
+	run(1);
+	assert_int_equal(GKH_HOOK(stepped)->active, 0);
+	run(1);
+	assert_int_equal(calls, 1);
+	assert_int_equal(gkh_deregister(&rec), 0);
+}
+
 /* Its list is not plain: the program's own code gives up, having taken its frame. */
 static int calls_blocked;
 
@@ -215,6 +283,8 @@ int main(void)
 		cmocka_unit_test(test_plain_left),
 		cmocka_unit_test(test_dispatcher),
 		cmocka_unit_test(test_dispatcher_left),
+		cmocka_unit_test(test_left),
+		cmocka_unit_test(test_self_disarm),
 		cmocka_unit_test(test_conditions),
 		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_version),
