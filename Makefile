@@ -191,7 +191,7 @@ $(B)/tests/unit/test_counted_calls: FAKE_MORE := $(B)/libcore.a -lZydis
 $(B)/tests/unit/test_counted_calls: $(B)/libcore.a
 
 # The library's own objects.
-LIB_UNIT := $(patsubst %,$(B)/tests/unit/test_%,enter follow foreign frames guest guest_program handler helper hook_order injected kretprobe library module serve service settle uprobe uretprobe)
+LIB_UNIT := $(patsubst %,$(B)/tests/unit/test_%,enter follow foreign frames guest guest_program handler helper hook_order hook_run injected kretprobe library module serve service settle uprobe uretprobe)
 $(LIB_UNIT): $(B)/tests/unit/test_%: tests/unit/test_%.c $(LIB_OBJ) $(B)/libcore.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(LIB_OBJ) $(B)/libcore.a $(LIBS) -lcmocka

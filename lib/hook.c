@@ -28,6 +28,8 @@ static int nobody(struct gkh_hook *h, struct gkh_args *a)
 struct dp_hook_info *dp_hooks;
 static struct dp_hook_module **modules;
 static u32 nr_modules;
+/* Modules that were left out: what they share with the library is of another version. */
+static u32 nr_strange;
 static bool exits;
 
 /* "hooks" (DESIGN.md, Locks), and what its holder restores */
@@ -92,7 +94,7 @@ static int enter(void)
 	dp_diag_clear(dp_last());
 	r = dp_hook_reader();
 	if (r)
-		r->quiet++;
+		dp_hook_quiet(r, true);
 	return 0;
 }
 
@@ -101,8 +103,8 @@ static void go(void)
 	struct dp_hook_reader *r = dp_hook_reader();
 	int cancel = saved_cancel;
 
-	if (r && r->quiet)
-		r->quiet--;
+	if (r)
+		dp_hook_quiet(r, false);
 	dp_hook_text_close();
 	errno = saved_errno;
 	drop_lock();
@@ -162,6 +164,13 @@ void dp_hook_idle(struct gkh_hook *h)
 	go();
 }
 
+const char *dp_hooks_missing(void)
+{
+	if (nr_strange)
+		return "there is no such hook; a module was built with another version of <dprobes/hooks.h>, and its hooks are left out: build it anew";
+	return "there is no such hook, or it has not been identified";
+}
+
 struct dp_hook_info *dp_hook_named(const char *name)
 {
 	struct dp_hook_info *info, *found = NULL;
@@ -202,6 +211,8 @@ static struct dp_hook_info *add(struct gkh_hook *h)
 	h->priv[1] = NULL;
 	h->list = NULL;
 	h->active = 0;
+	if (h->number < DP_HOOK_COUNTED)
+		__atomic_store_n(&h->fast, dp_hook_fast_at(), __ATOMIC_RELEASE);
 	__atomic_store_n(&h->dispatch, dp_hook_dispatch, __ATOMIC_RELEASE);
 	info->next = dp_hooks;
 	dp_hooks = info;
@@ -255,6 +266,7 @@ static int drop(struct dp_hook_info *info)
 		return err;
 	dp_hook_tell(GKH_DELETE, info->hook);
 	info->hook->dispatch = nobody;
+	info->hook->fast = 0;
 	info->hook->priv[0] = NULL;
 	for (at = &dp_hooks; *at != info; at = &(*at)->next)
 		continue;
@@ -535,7 +547,11 @@ static void take_in(struct dp_hook_module *m)
 	struct gkh_hook *const *h;
 	u32 i;
 
-	if (m->abi != DP_HOOK_MODULE_ABI || is_known(m))
+	if (m->abi != DP_HOOK_MODULE_ABI) {
+		nr_strange++;
+		return;
+	}
+	if (is_known(m))
 		return;
 	more = realloc(modules, (nr_modules + 1) * sizeof(*modules));
 	if (!more)

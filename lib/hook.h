@@ -61,6 +61,8 @@ void dp_hook_readers_anew(void);
 /** dp_hook_in_use() - may a thread use @list, which nobody finds any more? @hard: ask where threads are
  *  that have not moved for long. Context: all threads have been synced since it was replaced. */
 bool dp_hook_in_use(const struct dp_hook_list *list, bool hard);
+/** dp_hook_fast_at() - what is in the field fast of a hook */
+long dp_hook_fast_at(void);
 /** dp_hook_count() - hits of hooks with this number */
 u64 dp_hook_count(u32 number);
 
@@ -103,6 +105,8 @@ void dp_hooks_resume(void);
 /** dp_hooks_watch_exit() - at the end of the process, records are left alone */
 void dp_hooks_watch_exit(void);
 void dp_hook_tell(enum gkh_event event, struct gkh_hook *h);
+/** dp_hooks_missing() - what may be said of a hook that is not there */
+const char *dp_hooks_missing(void);
 struct dp_hook_info *dp_hook_named(const char *name);
 
 /* hook_exit.c */

@@ -81,7 +81,7 @@ static int make_list(struct dp_hook_info *info)
 	list = malloc(sizeof(*list) + n * sizeof(list->rec[0]));
 	if (!list)
 		return out_of_memory();
-	list->n = 0;
+	list->n = list->plain = 0;
 	list->retired = NULL;
 	for (rec = info->first; rec; rec = dp_hook_order_next(rec))
 		if (is_to_be_armed(rec))
@@ -136,6 +136,17 @@ static void reap(void)
 	}
 }
 
+/* Valid for all: threads need not compare it with the epoch any more. */
+static void make_plain(struct dp_hook_list *list)
+{
+	u32 i;
+
+	for (i = 0; i < list->n; i++)
+		if (list->rec[i]->flags & (GKH_DISABLE_IRQS | GKH_STOP_CPUS))
+			return;
+	__atomic_store_n(&list->plain, list->n, __ATOMIC_RELEASE);
+}
+
 static void publish(void)
 {
 	u64 epoch = dp_hook_epoch + 1;
@@ -151,6 +162,8 @@ static void publish(void)
 		retire(old);
 	}
 	__atomic_store_n(&dp_hook_epoch, epoch, __ATOMIC_RELEASE);
+	for (info = changes; info; info = info->changed)
+		make_plain(info->fresh);
 }
 
 /* Hooks that have lost their last armed exit */
@@ -253,9 +266,7 @@ static int check(struct gkh_rec *rec)
 	info = rec->hook ? dp_hook_info(rec->hook) :
 			   dp_hook_named(rec->hook_name ? rec->hook_name : "");
 	if (!info)
-		return bad_record(
-			rec, -ENOENT,
-			"there is no such hook, or it has not been identified");
+		return bad_record(rec, -ENOENT, dp_hooks_missing());
 	if (!(info->hook->flags & GKH_HOOK_UNTYPED) || info->hook->count)
 		if (rec->count > info->hook->count)
 			return bad_record(rec, -EINVAL,

@@ -18,16 +18,31 @@
 
 static struct dp_hook_reader readers[READERS] __attribute__((aligned(64)));
 static u32 nr_readers;
+/* The process whose threads they are. A vfork child looks like a thread of it, and has another number. */
+static u32 home;
 
 static u32 own_tid(void)
 {
 	return (u32)dp_raw(SYS_gettid, 0, 0, 0, 0, 0);
 }
 
+static u32 own_pid(void)
+{
+	return (u32)dp_raw(SYS_getpid, 0, 0, 0, 0, 0);
+}
+
 static bool is_dead(u32 tid)
 {
-	return dp_raw(SYS_tgkill, dp_raw(SYS_getpid, 0, 0, 0, 0, 0), tid, 0, 0,
-		      0) == -ESRCH;
+	return dp_raw(SYS_tgkill, home, tid, 0, 0, 0) == -ESRCH;
+}
+
+static void free_frames(struct dp_hook_reader *r)
+{
+	u32 i;
+
+	__atomic_store_n(&r->deep, 0, __ATOMIC_RELEASE);
+	for (i = 0; i < DP_HOOK_DEPTH; i++)
+		dp_hook_leave(&r->frame[i]);
 }
 
 static struct dp_hook_reader *take(struct dp_hook_reader *r, u32 from, u32 tid)
@@ -36,7 +51,7 @@ static struct dp_hook_reader *take(struct dp_hook_reader *r, u32 from, u32 tid)
 					 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 		return NULL;
 	r->quiet = 0;
-	__atomic_store_n(&r->depth, 0, __ATOMIC_RELEASE);
+	free_frames(r);
 	return r;
 }
 
@@ -75,11 +90,15 @@ struct dp_hook_reader *dp_hook_reader(void)
 
 	if (dp_hook_self)
 		return dp_hook_self;
+	if (own_pid() != home)
+		return NULL;
 	tid = own_tid();
 	dp_hook_self =
 		find(__atomic_load_n(&nr_readers, __ATOMIC_ACQUIRE), tid);
 	if (!dp_hook_self)
 		dp_hook_self = fresh(tid);
+	if (dp_hook_self && dp_hook_self->counts)
+		dp_hook_fast = dp_hook_self;
 	return dp_hook_self;
 }
 
@@ -89,12 +108,17 @@ bool dp_hook_inside_any(void)
 
 	if (!r)
 		return dp_hook_alone;
-	return r->depth && dp_hook_inside(r, (u64)__builtin_frame_address(0));
+	return dp_hook_inside(r, (u64)__builtin_frame_address(0));
 }
 
 bool dp_hook_is_running(void)
 {
-	return dp_hook_alone || (dp_hook_self && dp_hook_self->depth);
+	u32 i;
+
+	for (i = 0; dp_hook_self && i < DP_HOOK_DEPTH; i++)
+		if (dp_hook_self->frame[i].sp)
+			return true;
+	return dp_hook_alone;
 }
 
 void dp_hook_readers_anew(void)
@@ -102,9 +126,12 @@ void dp_hook_readers_anew(void)
 	struct dp_hook_reader *mine = dp_hook_self;
 	u32 i;
 
+	home = own_pid();
 	for (i = 0; i < nr_readers; i++)
-		if (&readers[i] != mine)
-			readers[i].owner = readers[i].depth = 0;
+		if (&readers[i] != mine) {
+			readers[i].owner = 0;
+			free_frames(&readers[i]);
+		}
 	if (mine)
 		mine->owner = own_tid();
 	dp_hook_others = 0;
@@ -118,51 +145,56 @@ static bool is_readable(u64 addr)
 }
 
 /* A stack may have been unmapped. */
-static bool has_cookie(const struct dp_hook_frame *f)
+static bool has_cookie(const struct dp_hook_frame *f, u64 at)
 {
-	return is_readable(f->sp) &&
-	       __atomic_load_n((const u64 *)f->sp, __ATOMIC_RELAXED) ==
-		       dp_hook_cookie(f->serial);
+	return is_readable(at) &&
+	       __atomic_load_n((const u64 *)at, __ATOMIC_RELAXED) ==
+		       dp_hook_cookie(f);
 }
 
 /* Where a thread is now says whether it has left: is its stack pointer above the frame? */
 static bool has_left(const struct dp_hook_reader *r,
 		     const struct dp_hook_frame *f)
 {
-	u64 sp, pc;
+	u64 at = __atomic_load_n(&f->sp, __ATOMIC_ACQUIRE), sp, pc;
 
-	if (is_dead(r->owner) || !has_cookie(f))
+	if (!at || is_dead(r->owner) || !has_cookie(f, at))
 		return true;
-	return dp_self_where(r->owner, &sp, &pc) && sp - f->sp - 1 < AWAY;
+	return dp_self_where(r->owner, &sp, &pc) && sp - at - 1 < AWAY;
 }
 
-static bool uses(const struct dp_hook_frame *f, const struct dp_hook_list *list)
+/*
+ * May the thread be in a dispatch that has found @list? Such a dispatch began before all threads were
+ * synced; one that takes the frame anew has found another list, or finds one.
+ */
+static bool frame_uses(const struct dp_hook_reader *r, struct dp_hook_frame *f,
+		       const struct dp_hook_list *list, bool hard)
 {
-	const struct dp_hook_list *used =
-		__atomic_load_n(&f->list, __ATOMIC_ACQUIRE);
+	const struct dp_hook_list *used;
 
-	return used == list || used == DP_HOOK_ENTERING;
+	if (!__atomic_load_n(&f->sp, __ATOMIC_ACQUIRE))
+		return false;
+	used = __atomic_load_n(&f->list, __ATOMIC_ACQUIRE);
+	if (used && (used != list || f->left == list->since))
+		return false;
+	if (!hard || !has_left(r, f))
+		return true;
+	if (used && __atomic_load_n(&f->list, __ATOMIC_ACQUIRE) == list)
+		f->left = list->since;
+	return false;
 }
 
 static bool reader_uses(struct dp_hook_reader *r,
 			const struct dp_hook_list *list, bool hard)
 {
-	u32 depth = __atomic_load_n(&r->depth, __ATOMIC_ACQUIRE), i;
-	struct dp_hook_frame *f;
-	u64 serial;
+	u32 i;
 
-	if (depth > DP_HOOK_DEPTH)
+	if (__atomic_load_n(&r->deep, __ATOMIC_ACQUIRE) &&
+	    (!hard || !has_left(r, &r->frame[DP_HOOK_DEPTH - 1])))
 		return true;
-	for (i = 0; i < depth; i++) {
-		f = &r->frame[i];
-		serial = __atomic_load_n(&f->serial, __ATOMIC_ACQUIRE);
-		if (f->left == serial || !uses(f, list))
-			continue;
-		if (!hard || !has_left(r, f) ||
-		    __atomic_load_n(&f->serial, __ATOMIC_ACQUIRE) != serial)
+	for (i = 0; i < DP_HOOK_DEPTH; i++)
+		if (frame_uses(r, &r->frame[i], list, hard))
 			return true;
-		f->left = serial;
-	}
 	return false;
 }
 
@@ -207,7 +239,7 @@ static bool is_left(const struct dp_hook_frame *f, u64 here)
 {
 	stack_t s = { .ss_flags = SS_DISABLE };
 
-	if (!has_cookie(f))
+	if (!has_cookie(f, f->sp))
 		return true;
 	if (f->sp > here)
 		return false;
@@ -245,7 +277,13 @@ static const struct dp_hook_world world = {
 	.idle = dp_hook_idle,
 };
 
+long dp_hook_fast_at(void)
+{
+	return dp_hook_from_thread(&dp_hook_fast);
+}
+
 static void __attribute__((constructor(101))) say_world(void)
 {
 	dp_hook_world = &world;
+	home = own_pid();
 }

@@ -20,7 +20,8 @@
 #define ROUNDS 15
 #define LOOPS 3000
 #define PLACES 1000
-#define CALLS 300000
+#define CALLS 30000
+#define PIECES 10
 #define EXITS 5
 
 DECLARE_HOOK(dormant, unsigned int);
@@ -107,14 +108,20 @@ static __attribute__((noinline)) void call(int n)
 	__asm__ volatile("");
 }
 
+/* Where others run on this CPU they take longer than all calls do: so, in pieces, the least. */
 static double call_took(void)
 {
-	double start = now();
-	int i;
+	double least = 1e9, start;
+	int i, piece;
 
-	for (i = 0; i < CALLS; i++)
-		call(i);
-	return (now() - start) / CALLS;
+	for (piece = 0; piece < PIECES; piece++) {
+		start = now();
+		for (i = 0; i < CALLS; i++)
+			call(i);
+		start = (now() - start) / CALLS;
+		least = start < least ? start : least;
+	}
+	return least;
 }
 
 static int nothing(struct gkh_hook *h, struct gkh_args *a)

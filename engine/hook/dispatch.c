@@ -14,24 +14,38 @@ u32 dp_hook_disarmed;
 u32 dp_hook_others;
 u64 dp_hook_unheld;
 __thread struct dp_hook_reader *dp_hook_self;
+__thread struct dp_hook_reader *dp_hook_fast;
 __thread u32 dp_hook_alone;
 
-/* What control's sync of all threads needs: the compiler keeps the order */
-#define KEEP_ORDER() __asm__ volatile("" ::: "memory")
+static u32 taken_frames(const struct dp_hook_reader *r)
+{
+	u32 n = DP_HOOK_DEPTH;
 
+	while (n && !r->frame[n - 1].sp)
+		n--;
+	return n;
+}
+
+/* Frames that have been left otherwise than by return are free again, the innermost first. */
 u32 dp_hook_inside(struct dp_hook_reader *r, u64 here)
 {
-	u32 depth = r->depth, i;
+	u32 n = taken_frames(r);
 
-	while (depth) {
-		i = depth <= DP_HOOK_DEPTH ? depth - 1 : DP_HOOK_DEPTH - 1;
-		if (!dp_hook_world->left(&r->frame[i], here))
-			break;
-		depth = i;
+	while (n && dp_hook_world->left(&r->frame[n - 1], here)) {
+		__atomic_store_n(&r->deep, 0, __ATOMIC_RELEASE);
+		dp_hook_leave(&r->frame[n - 1]);
+		n = taken_frames(r);
 	}
-	if (depth != r->depth)
-		__atomic_store_n(&r->depth, depth, __ATOMIC_RELEASE);
-	return depth;
+	return n + r->deep;
+}
+
+void dp_hook_quiet(struct dp_hook_reader *r, bool on)
+{
+	if (on)
+		r->quiet++;
+	else if (r->quiet)
+		r->quiet--;
+	dp_hook_fast = r->quiet || !r->counts ? NULL : r;
 }
 
 static const struct dp_hook_list *list_of(const struct gkh_hook *h)
@@ -45,19 +59,40 @@ static const struct dp_hook_list *list_of(const struct gkh_hook *h)
 	return list;
 }
 
+/* Without signals: a handler's exit would wait for what this thread is taking. */
+static bool hold(void)
+{
+	bool held;
+	u64 mask;
+
+	dp_hook_world->block(&mask);
+	held = dp_hook_world->hold();
+	dp_hook_world->unblock(mask);
+	return held;
+}
+
+static void release(void)
+{
+	u64 mask;
+
+	dp_hook_world->block(&mask);
+	dp_hook_world->release();
+	dp_hook_world->unblock(mask);
+}
+
 /* Between hold() and release() nobody else decides whether the exit is armed. */
 static __attribute__((noinline)) int call_held(struct gkh_rec *rec,
 					       struct gkh_args *a)
 {
 	int rc = GKH_CONTINUE;
 
-	if (!dp_hook_world->hold()) {
+	if (!hold()) {
 		__atomic_fetch_add(&dp_hook_unheld, 1, __ATOMIC_RELAXED);
 		return rc;
 	}
 	if (dp_hook_is_armed(rec))
 		rc = rec->exit(rec->hook, a);
-	dp_hook_world->release();
+	release();
 	return rc;
 }
 
@@ -142,10 +177,13 @@ static __attribute__((noinline)) int dispatch_other(struct gkh_hook *h,
 static __attribute__((noinline)) void count_first(struct dp_hook_reader *r,
 						  struct gkh_hook *h)
 {
-	if (h->number < DP_HOOK_COUNTED && !r->counts)
+	if (!r->counts) {
 		r->counts = dp_hook_world->counts();
+		r->disarmed = note_disarmed;
+		dp_hook_fast = r->counts && !r->quiet ? r : NULL;
+	}
 	if (h->number < DP_HOOK_COUNTED && r->counts)
-		r->counts[h->number]++;
+		dp_hook_add_one(&r->counts[h->number]);
 	else
 		__atomic_fetch_add((u64 *)&h->priv[1], 1, __ATOMIC_RELAXED);
 }
@@ -155,52 +193,44 @@ static void count(struct dp_hook_reader *r, struct gkh_hook *h)
 	if (__builtin_expect(!r->counts || h->number >= DP_HOOK_COUNTED, 0))
 		count_first(r, h);
 	else
-		r->counts[h->number]++;
+		dp_hook_add_one(&r->counts[h->number]);
 }
 
 /* In so many dispatches that there is no frame: control waits until the thread is in fewer. */
-static __attribute__((noinline)) int dispatch_deep(struct dp_hook_reader *r,
-						   u32 depth,
-						   struct gkh_hook *h,
-						   struct gkh_args *a)
+static __attribute__((noinline)) int
+dispatch_deep(struct dp_hook_reader *r, struct gkh_hook *h, struct gkh_args *a)
 {
 	const struct dp_hook_list *list;
+	u32 deep = r->deep;
 	int rc = GKH_CONTINUE;
 
-	r->depth = depth + 1;
-	KEEP_ORDER();
+	__atomic_store_n(&r->deep, deep + 1, __ATOMIC_RELAXED);
+	DP_HOOK_KEEP_ORDER();
 	list = list_of(h);
 	count(r, h);
 	if (list)
 		rc = call_all(h, list, a);
-	__atomic_store_n(&r->depth, depth, __ATOMIC_RELEASE);
+	__atomic_store_n(&r->deep, deep, __ATOMIC_RELEASE);
 	return rc;
 }
 
-static inline __attribute__((always_inline)) int
-dispatch_in(struct dp_hook_reader *r, u32 depth, struct gkh_hook *h,
-	    struct gkh_args *a)
+static int dispatch_in(struct dp_hook_reader *r, struct dp_hook_frame *f,
+		       struct gkh_hook *h, struct gkh_args *a)
 {
-	struct dp_hook_frame *f = &r->frame[depth];
 	const struct dp_hook_list *list;
+	volatile unsigned long cookie;
 	int rc = GKH_CONTINUE;
-	volatile u64 cookie;
 
-	/* First of all: a signal handler's dispatch takes the next frame. */
-	r->depth = depth + 1;
-	KEEP_ORDER();
-	f->serial = ++r->serial;
-	cookie = dp_hook_cookie(f->serial);
-	f->sp = (u64)&cookie;
-	f->list = DP_HOOK_ENTERING;
-	KEEP_ORDER();
+	dp_hook_enter(f, &cookie);
 	list = list_of(h);
 	__atomic_store_n(&f->list, list, __ATOMIC_RELAXED);
 	count(r, h);
 	if (list)
 		rc = call_all(h, list, a);
-	__atomic_store_n(&f->list, NULL, __ATOMIC_RELEASE);
-	__atomic_store_n(&r->depth, depth, __ATOMIC_RELEASE);
+	/* All that are further in have been left, in whatever way. */
+	if (__builtin_expect(r->deep, 0))
+		__atomic_store_n(&r->deep, 0, __ATOMIC_RELEASE);
+	dp_hook_leave(f);
 	return rc;
 }
 
@@ -216,10 +246,8 @@ int dp_hook_dispatch(struct gkh_hook *h, struct gkh_args *a)
 	}
 	if (__builtin_expect(r->quiet, 0))
 		return GKH_CONTINUE;
-	depth = r->depth;
-	if (__builtin_expect(depth, 0))
-		depth = dp_hook_inside(r, (u64)__builtin_frame_address(0));
+	depth = dp_hook_inside(r, (u64)__builtin_frame_address(0));
 	if (__builtin_expect(depth >= DP_HOOK_DEPTH, 0))
-		return dispatch_deep(r, depth, h, a);
-	return dispatch_in(r, depth, h, a);
+		return dispatch_deep(r, h, a);
+	return dispatch_in(r, &r->frame[depth], h, a);
 }

@@ -12,65 +12,15 @@
  * Each thread has a reader. It has a frame for each dispatch that the thread is in, with the list
  * in use. So control knows when no thread has an old list any more. A thread stores to its reader
  * without a fence; control's sync of all threads stands in for it.
+ *
+ * The program's own code does what is plain, by <dprobes/hook_run.h>: a dispatch that is the thread's
+ * outermost, in its first frame. dp_hook_dispatch() does all others.
  */
 #ifndef DP_HOOK_H
 #define DP_HOOK_H
 
 #include "port_types.h"
-#include "dprobes/hook_types.h"
-
-/**
- * struct dp_hook_list - armed exits of a hook, in order
- * @since: the first epoch in which it is valid
- * @older: valid before; NULL: no thread looks at it any more
- * @retired: the next of those that wait until no thread uses them
- */
-struct dp_hook_list {
-	u64 since;
-	struct dp_hook_list *older;
-	struct dp_hook_list *retired;
-	u32 n;
-	struct gkh_rec *rec[];
-};
-
-/* A frame's list while the thread is looking for it */
-#define DP_HOOK_ENTERING ((const struct dp_hook_list *)1)
-#define DP_HOOK_DEPTH 8
-#define DP_HOOK_COUNTED 512
-
-/**
- * struct dp_hook_frame - a dispatch that a thread is in
- * @sp: address of a word on the thread's stack, which has dp_hook_cookie() as long as the dispatch goes on
- * @list: in use; NULL: none. It may be one that is not there any more, so it is compared only
- * @serial: of the dispatch, in its thread
- * @left: control has found that the thread has left dispatch @left otherwise than by return
- */
-struct dp_hook_frame {
-	u64 sp;
-	const struct dp_hook_list *list;
-	u64 serial, left;
-};
-
-static inline u64 dp_hook_cookie(u64 serial)
-{
-	return serial ^ 0x6b6f6f68206e6920ull;
-}
-
-/**
- * struct dp_hook_reader - a thread
- * @owner: its thread id
- * @depth: how many dispatches it is in; those behind DP_HOOK_DEPTH have no frame
- * @quiet: it is in the library: its hits call nobody
- * @counts: hits of this thread and its predecessors, by number of the hook; NULL: none yet
- */
-struct dp_hook_reader {
-	u32 owner;
-	u32 depth;
-	u32 quiet;
-	u64 serial;
-	u64 *counts;
-	struct dp_hook_frame frame[DP_HOOK_DEPTH];
-};
+#include "dprobes/hook_run.h"
 
 /**
  * struct dp_hook_world - what dispatch asks of the world
@@ -107,6 +57,9 @@ extern u32 dp_hook_others __attribute__((visibility("hidden")));
 extern u64 dp_hook_unheld __attribute__((visibility("hidden")));
 extern __thread struct dp_hook_reader *dp_hook_self
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+/* The same, if the thread may call exits without the dispatcher: it has counts, and is not quiet */
+extern __thread struct dp_hook_reader *dp_hook_fast
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* Dispatches of a thread that has no reader */
 extern __thread u32 dp_hook_alone
@@ -117,6 +70,8 @@ extern __thread u32 dp_hook_alone
 int dp_hook_dispatch(struct gkh_hook *h, struct gkh_args *a);
 /** dp_hook_inside() - in how many dispatches is the thread of @r, whose stack is at @here? */
 u32 dp_hook_inside(struct dp_hook_reader *r, u64 here);
+/** dp_hook_quiet() - from here on the calling thread's hits call nobody, until it is @on no more as often */
+void dp_hook_quiet(struct dp_hook_reader *r, bool on);
 
 /* order.c. Context: control, one at a time. */
 /** dp_hook_order_add() - put a record where its flags want it among those from *@first on

@@ -6,7 +6,7 @@
 #ifndef DPROBES_HOOK_POINT_H
 #define DPROBES_HOOK_POINT_H
 
-#include <dprobes/hook_types.h>
+#include <dprobes/hook_run.h>
 
 /* Macros take any number of arguments. */
 #if defined(__cplusplus) || __STDC_VERSION__ >= 199901L
@@ -111,7 +111,7 @@ static __attribute__((unused)) int dp_hook_nobody(struct gkh_hook *h,
 		dp_args.writable = (dp_h->flags & GKH_HOOK_WRITABLE) != 0;     \
 		dp_args.ret = dp_ret;                                          \
 		DP_HOOK_MAP(DP_HOOK_##way##_SET, __VA_ARGS__)                  \
-		return dp_h->dispatch(dp_h, &dp_args);                         \
+		return dp_hook_run(dp_h, &dp_args);                            \
 	}                                                                      \
 	typedef int DP_HOOK_CAT(DP_HOOK_NAME(__VA_ARGS__), _gkh_exit)(         \
 		struct gkh_hook * dp_h,                                        \
@@ -144,7 +144,8 @@ static __attribute__((unused)) int dp_hook_nobody(struct gkh_hook *h,
 			  0 DP_HOOK_MAP(DP_HOOK_ONE, __VA_ARGS__),            \
 			  0,                                                  \
 			  0,                                                  \
-			  { 0, 0 } };)                                        \
+			  { 0, 0 },                                           \
+			  0 };)                                               \
 	static struct gkh_hook *const DP_HOOK_CAT(DP_HOOK_NAME(__VA_ARGS__),  \
 						  _gkh_at)                    \
 		__attribute__((used, section("gkh_hooks"))) =                 \
@@ -266,7 +267,8 @@ static __attribute__((unused)) int dp_hook_nobody(struct gkh_hook *h,
 			n,                                                    \
 			0,                                                    \
 			0,                                                    \
-			{ 0, 0 }                                              \
+			{ 0, 0 },                                             \
+			0                                                     \
 		};                                                            \
 		static struct gkh_hook *const dp_hook_at                      \
 			__attribute__((used, section("gkh_hooks"))) =         \
@@ -280,8 +282,7 @@ static __attribute__((unused)) int dp_hook_nobody(struct gkh_hook *h,
 			struct gkh_args dp_hook_args;                         \
 			dp_hook_args.count = n; dp_hook_args.writable = rw;   \
 			dp_hook_args.ret = (long *)0;                         \
-			set(void) dp_hook_head.dispatch(&dp_hook_head,        \
-							&dp_hook_args);       \
+			set(void) dp_hook_run(&dp_hook_head, &dp_hook_args);  \
 			__asm__ volatile(".globl GKHook" h "_ret\n"           \
 					 "GKHook" h "_ret:\n"));              \
 	} while (0)

@@ -131,6 +131,7 @@ enum gkh_hook_flags {
  * @types: the parameters as they were declared, or NULL
  * @count: of the parameters; 0 with GKH_HOOK_UNTYPED
  * @number, @list, @priv: the library's
+ * @fast: where the library keeps a thread's reader, from the thread's pointer; 0: nowhere
  */
 struct gkh_hook {
 	const char *name;
@@ -142,6 +143,7 @@ struct gkh_hook {
 	unsigned int number;
 	void *list;
 	void *priv[2];
+	long fast;
 };
 
 /**
@@ -153,7 +155,8 @@ struct gkh_point {
 	struct gkh_hook *hook;
 };
 
-#define DP_HOOK_MODULE_ABI 1
+/* 2: what <dprobes/hook_run.h> shares with the library */
+#define DP_HOOK_MODULE_ABI 2
 
 /**
  * struct dp_hook_module - the hooks of an executable or library

@@ -250,6 +250,48 @@ static void waits(void)
 	pthread_join(t, NULL);
 }
 
+static pid_t parent;
+static bool was_waited;
+
+static int stay_in_parent(struct gkh_hook *h, struct gkh_args *a)
+{
+	return getpid() == parent ? stay(h, a) : GKH_CONTINUE;
+}
+
+/* It is in no hook before its child is. */
+static void *child_then_deregister(void *rec)
+{
+	pid_t pid;
+
+	pthread_barrier_wait(&in_exit);
+	pid = vfork();
+	if (!pid) {
+		HOOK(number, 2);
+		_exit(0);
+	}
+	waitpid(pid, NULL, 0);
+	__atomic_store_n(&may_leave, true, __ATOMIC_RELEASE);
+	gkh_deregister(rec);
+	was_waited = __atomic_load_n(&has_left, __ATOMIC_ACQUIRE);
+	return NULL;
+}
+
+/* A vfork child has its parent's memory, and another number: to it all threads look ended. */
+static void waits_beside_child(void)
+{
+	struct gkh_rec rec = { .hook_name = "number", .exit = stay_in_parent };
+	pthread_t t;
+
+	parent = getpid();
+	may_leave = has_left = false;
+	if (gkh_register(&rec) || gkh_arm(&rec))
+		return;
+	pthread_create(&t, NULL, child_then_deregister, &rec);
+	HOOK(number, 1);
+	pthread_join(t, NULL);
+	ok(was_waited, "a vfork child runs through a hook, and is no thread");
+}
+
 /* Two exits that disarm each other, each in a thread of its own, at the same time */
 static struct gkh_rec other[2];
 static int deferred[2];
@@ -662,6 +704,7 @@ int main(int argc, char **argv)
 	longjmp_of_others();
 	ending_threads();
 	waits();
+	waits_beside_child();
 	disarm_each_other();
 	inside_malloc();
 	inside_signals();
