@@ -4,6 +4,7 @@
 #include "tracer/kept.h"
 #include "tracer/output.h"
 #include "tracer/session.h"
+#include "tracer/stacks.h"
 #include "tracer/expr.h"
 #include <dprobes/diag.h>
 #include <errno.h>
@@ -36,7 +37,9 @@ static int bind(struct dp_session *s, size_t point, struct dp_diag *diag)
 	err = compile(spec, &program, diag);
 	if (err)
 		return err;
-	if (spec->aggs)
+	if (program.stack)
+		err = dp_stacks_walk(s, diag);
+	if (spec->aggs && !err)
 		err = dp_kept_table(s, kept_of(s, i), i, &program, diag);
 	err = err ?: dp_session_bind(s, point, &program, !spec->aggs, diag);
 	dp_expr_free(&program);
@@ -97,10 +100,8 @@ int dp_tracer_stat(const struct dp_tracer_options *opt, const char **bad_spec,
 	if (!kept)
 		return dp_diag_set(diag, -ENOMEM, "out of memory");
 	status = dp_session_do(opt, &kind, kept, bad_spec, died_of, diag);
-	for (i = 0; i < opt->nr_specs; i++) {
-		dp_kept_clear(&kept[i].ended);
-		dp_kept_clear(&kept[i].before);
-	}
+	for (i = 0; i < opt->nr_specs; i++)
+		dp_kept_free(&kept[i]);
 	free(kept);
 	return status;
 }

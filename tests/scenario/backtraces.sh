@@ -57,7 +57,7 @@ for line in sys.stdin:
 compare() {
 	local name=$1 prog=$2
 	FRAMES=$dir/gdb timeout 100 gdb -q -nx -batch -x "$dir/frames.py" "$prog" >"$dir/gdb.out" 2>&1
-	timeout 60 "$DPROBES" trace --json --stack -q -o "$dir/json" mark -- "$prog" >"$dir/out" 2>&1
+	timeout 60 "$DPROBES" trace --json --mangled --stack -q -o "$dir/json" mark -- "$prog" >"$dir/out" 2>&1
 	frames <"$dir/json" >"$dir/ours" 2>"$dir/err"
 	# Two names of one destructor
 	sed -i 's/D1Ev/D2Ev/g' "$dir/gdb" "$dir/ours"
