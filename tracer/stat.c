@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* stat: count hits, or hits for which a condition holds; or keep values of them in tables. */
+#include "tracer/flame.h"
 #include "tracer/interval.h"
 #include "tracer/kept.h"
 #include "tracer/output.h"
@@ -80,6 +81,30 @@ static void finish(struct dp_session *s)
 	dp_kept_report(s, NULL);
 }
 
+static void report_stacks(struct dp_session *s)
+{
+	dp_kept_leave(s);
+	if (!s->opt->children)
+		dp_flame_report(s);
+}
+
+static int run(const struct dp_session_kind *kind,
+	       const struct dp_tracer_options *opt, const char **bad_spec,
+	       int *died_of, struct dp_diag *diag)
+{
+	struct dp_kept *kept = calloc(opt->nr_specs + 1, sizeof(*kept));
+	size_t i;
+	int status;
+
+	if (!kept)
+		return dp_diag_set(diag, -ENOMEM, "out of memory");
+	status = dp_session_do(opt, kind, kept, bad_spec, died_of, diag);
+	for (i = 0; i < opt->nr_specs; i++)
+		dp_kept_free(&kept[i]);
+	free(kept);
+	return status;
+}
+
 int dp_tracer_stat(const struct dp_tracer_options *opt, const char **bad_spec,
 		   int *died_of, struct dp_diag *diag)
 {
@@ -93,15 +118,23 @@ int dp_tracer_stat(const struct dp_tracer_options *opt, const char **bad_spec,
 		.report = report,
 		.finish = finish,
 	};
-	struct dp_kept *kept = calloc(opt->nr_specs + 1, sizeof(*kept));
-	size_t i;
-	int status;
 
-	if (!kept)
-		return dp_diag_set(diag, -ENOMEM, "out of memory");
-	status = dp_session_do(opt, &kind, kept, bad_spec, died_of, diag);
-	for (i = 0; i < opt->nr_specs; i++)
-		dp_kept_free(&kept[i]);
-	free(kept);
-	return status;
+	return run(&kind, opt, bad_spec, died_of, diag);
+}
+
+int dp_tracer_stacks(const struct dp_tracer_options *opt, const char **bad_spec,
+		     int *died_of, struct dp_diag *diag)
+{
+	static const struct dp_session_kind kind = {
+		.inlines = true,
+		.waits = true,
+		.keeps = true,
+		.keep = "count() by comm, stack",
+		.prepare = prepare,
+		.bind = bind,
+		.report = report_stacks,
+		.finish = dp_flame_report,
+	};
+
+	return run(&kind, opt, bad_spec, died_of, diag);
 }
