@@ -539,7 +539,7 @@ stress: deps
 FUZZ_SECONDS ?= 600
 FUZZ := $(patsubst fuzz/%.c,$(B)/fuzz/%,$(wildcard fuzz/fuzz_*.c))
 FUZZ_SRC := $(ENGINE_SRC) $(VM_CONTROL_SRC) $(wildcard port/user/*.c) lib/diag.c lib/escape.c proc/seccomp/filter.c \
-	$(VM_SRC) $(wildcard sym/*/*.c lang/*.c lang/*/*.c) resolve/spec.c resolve/listline.c tracer/expr.c tracer/values/abi.c tracer/values/aggregate.c tracer/values/bind.c tracer/values/code.c tracer/values/emit.c tracer/values/name.c tracer/values/place.c tracer/values/printers.c tracer/values/real.c tracer/values/return.c tracer/values/text.c tracer/values/typed.c
+	$(VM_SRC) $(wildcard sym/*/*.c lang/*.c lang/*/*.c) resolve/spec.c resolve/listline.c tracer/expr.c tracer/values/abi.c tracer/values/aggregate.c tracer/values/bind.c tracer/values/code.c tracer/values/emit.c tracer/values/inject.c tracer/values/name.c tracer/values/place.c tracer/values/printers.c tracer/values/real.c tracer/values/return.c tracer/values/text.c tracer/values/typed.c
 FUZZ_OBJ := $(FUZZ_SRC:%.c=$(B)/fuzz/obj/%.o)
 $(B)/fuzz/obj/engine/vm/data.o $(B)/fuzz/obj/engine/vm/io.o: private INC := -Itests/unit/bounded $(INC)
 .SECONDARY: $(FUZZ_OBJ) $(FUZZ:$(B)/fuzz/%=$(B)/fuzz/obj/fuzz/%.o)

@@ -46,8 +46,10 @@ enum {
 	OPT_SEED = 's',
 	OPT_DEPTH = 'g',
 	OPT_FORMAT = 'y',
+	OPT_FOLDED = 'c',
+	OPT_FLAME = 'j',
 };
-#define WITHOUT_LETTER "JSPBKTAMGIHCWFLOURNEZXYQdurkebsgy"
+#define WITHOUT_LETTER "JSPBKTAMGIHCWFLOURNEZXYQdurkebsgycj"
 
 static const struct option long_options[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
@@ -66,6 +68,8 @@ static const struct option long_options[] = {
 	{ "seed", required_argument, NULL, OPT_SEED },
 	{ "depth", required_argument, NULL, OPT_DEPTH },
 	{ "format", required_argument, NULL, OPT_FORMAT },
+	{ "folded", no_argument, NULL, OPT_FOLDED },
+	{ "flame", required_argument, NULL, OPT_FLAME },
 	{ "time-filter", required_argument, NULL, 't' },
 	{ "rotate", required_argument, NULL, OPT_ROTATE },
 	{ "all", no_argument, NULL, OPT_ALL },
@@ -433,6 +437,7 @@ static const struct {
 	{ OPT_INLINED, offsetof(struct dp_tracer_options, inlined) },
 	{ OPT_MANGLED, offsetof(struct dp_tracer_options, mangled) },
 	{ OPT_JSON, offsetof(struct dp_tracer_options, json) },
+	{ OPT_FOLDED, offsetof(struct dp_tracer_options, folded) },
 	{ 'q', offsetof(struct dp_tracer_options, quiet) },
 	{ 'v', offsetof(struct dp_tracer_options, verbose) },
 };
@@ -496,6 +501,11 @@ static int take(const struct dp_command *cmd, int c,
 		return parse_depth(optarg, &opt->depth);
 	case OPT_FORMAT:
 		return parse_format(optarg, opt);
+	case OPT_FLAME:
+		opt->flame = optarg;
+		return *optarg ? 0 :
+				 dp_usage_error(
+					 "--flame needs the name of a file");
 	case OPT_ROTATE:
 		return dp_option_rotate(optarg, opt);
 	case 'D':

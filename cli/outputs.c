@@ -89,6 +89,16 @@ static int cannot_write(const char *path, int err)
 	return DP_EXIT_FAILURE;
 }
 
+int dp_option_writable(const char *path)
+{
+	FILE *f = fopen(path, "we");
+
+	if (!f)
+		return cannot_write(path, errno);
+	fclose(f);
+	return 0;
+}
+
 int dp_option_output(const char *path, struct dp_tracer_options *opt)
 {
 	if (!*path)

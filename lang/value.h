@@ -77,6 +77,7 @@ enum dp_value_kind {
 	DP_VALUE_STRING, /* the text that a pointer points to */
 	DP_VALUE_STRUCT, /* in memory only */
 	DP_VALUE_VOID, /* a pointer's target only */
+	DP_VALUE_STACK, /* a stack of the thread's, as a number; a key only */
 	DP_VALUE_NAMED, /* a type of the program, whose name a cast has; until it is looked up */
 };
 

@@ -251,6 +251,20 @@ static void begin_afresh(struct dp_process_tree *h, struct dp_session *s,
 		empty(h, s);
 }
 
+/* What hits keep is in tables of the same numbers. */
+static int copy_tables(struct dp_session *s, const struct dp_session *parent)
+{
+	while (!parent->tables && parent->origin)
+		parent = parent->origin;
+	if (!parent->tables)
+		return 0;
+	s->tables = calloc(s->nr_specs + 1, sizeof(*s->tables));
+	if (!s->tables)
+		return -ENOMEM;
+	memcpy(s->tables, parent->tables, s->nr_specs * sizeof(*s->tables));
+	return 0;
+}
+
 /* A session that shares its parent's points, or has a copy if more may be added. */
 static struct dp_session *child_of(struct dp_session *parent)
 {
@@ -265,7 +279,8 @@ static struct dp_session *child_of(struct dp_session *parent)
 		return s;
 	}
 	s->points = (struct dp_points){ 0 };
-	if (dp_points_copy(&s->points, &parent->points)) {
+	if (dp_points_copy(&s->points, &parent->points) ||
+	    copy_tables(s, parent)) {
 		give_back(parent->tree, s);
 		return NULL;
 	}

@@ -2,7 +2,9 @@
 /* json: print strings as JSON. */
 #include "tracer/session.h"
 #include "lib/escape.h"
+#include "tracer/expr.h"
 #include "tracer/output.h"
+#include "tracer/stacks.h"
 #include <string.h>
 
 /* JSON has no bytes that are no UTF-8: such a byte is printed as on a terminal. */
@@ -89,4 +91,36 @@ void dp_json_stamp(FILE *out, const struct dp_stamp *stamp, const char *probe)
 	dp_json_string(out, stamp->comm);
 	fputs_unlocked(",\"probe\":", out);
 	dp_json_string(out, probe);
+}
+
+void dp_json_frames(FILE *out, const char *name, const struct dp_named_frame *v,
+		    u32 n, enum dp_backtrace_end end)
+{
+	char behind[DP_TRACE_NAME + sizeof("_end")];
+	u32 i;
+
+	dp_json_string(out, name);
+	fputs(":[", out);
+	for (i = 0; i < n; i++) {
+		if (i)
+			putc(',', out);
+		dp_json_string(out, v[i].text);
+	}
+	fputs("],", out);
+	snprintf(behind, sizeof(behind), "%s_end", name);
+	dp_json_string(out, behind);
+	dp_output_print(out, ":\"%s\"", dp_stacks_end(end));
+}
+
+void dp_json_stack(FILE *out, const struct dp_session *s, u32 number)
+{
+	struct dp_named_frame v[DP_BACKTRACE_FRAMES];
+	enum dp_backtrace_end end;
+	u32 n;
+
+	if (dp_stacks_frames(s, number, v, &n, &end))
+		return;
+	putc(',', out);
+	dp_json_frames(out, "stack", v, n, end);
+	dp_frames_free(v, n);
 }

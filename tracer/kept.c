@@ -116,6 +116,13 @@ void dp_kept_clear(struct dp_kept_state *state)
 	memset(state, 0, sizeof(*state));
 }
 
+void dp_kept_free(struct dp_kept *kept)
+{
+	dp_kept_clear(&kept->ended);
+	dp_kept_clear(&kept->before);
+	dp_walked_free(&kept->walked);
+}
+
 /* Tables */
 
 static bool same_shape(const struct dp_aggregate_shape *a,
@@ -180,16 +187,55 @@ int dp_kept_table(struct dp_session *s, struct dp_kept *kept, size_t spec,
 
 /* What is in a session's tables */
 
-/** struct taking - rows of a table, into @to; @t: NULL: of a set */
+/**
+ * struct taking - rows of a table, into @to
+ * @t: NULL: of a set
+ * @s: of this session, whose numbers of stacks mean nothing elsewhere; NULL: stacks are in @kept
+ */
 struct taking {
 	const struct dp_aggregate_entry *t;
 	struct dp_kept_rows *to;
+	const struct dp_session *s;
+	struct dp_kept *kept;
 };
+
+static bool any_stack(const struct dp_kept *kept)
+{
+	return kept->program.stack;
+}
+
+/* The target has written the number: it may be that of any stack, or of none. */
+static bool find_stacks(const struct taking *t, u64 *key)
+{
+	const struct dp_trace_program *p = &t->kept->program;
+	u32 i, at = 0, place;
+
+	for (i = 0; i < p->nr_items; at += p->items[i++].words) {
+		if (!dp_kept_is_stack(&p->items[i]))
+			continue;
+		if (dp_walked_find(&t->kept->walked, t->s,
+				   key[at] == (u32)key[at] ? (u32)key[at] : 0,
+				   &place))
+			return false;
+		key[at] = place;
+	}
+	return true;
+}
+
+static struct dp_kept_row *row_of(const struct taking *t, const u64 *key)
+{
+	u64 own[DP_AGGREGATE_KEYS + 1];
+
+	if (!t->s || !any_stack(t->kept))
+		return find_or_add(t->to, key);
+	memcpy(own, key, t->to->keys * sizeof(*own));
+	return find_stacks(t, own) ? find_or_add(t->to, own) : NULL;
+}
 
 static void take_row(void *arg, const u64 *key, const u64 *row)
 {
 	const struct taking *taking = arg;
-	struct dp_kept_row *is = find_or_add(taking->to, key);
+	struct dp_kept_row *is = row_of(taking, key);
 
 	if (!is)
 		taking->to->failed = true;
@@ -197,10 +243,10 @@ static void take_row(void *arg, const u64 *key, const u64 *row)
 		dp_aggregate_merge(taking->t, is->words, row);
 }
 
-static int take(const struct dp_session *s, u32 table,
+static int take(const struct dp_session *s, struct dp_kept *kept, u32 table,
 		const struct dp_aggregate_entry *t, struct dp_kept_rows *to)
 {
-	struct taking taking = { t, to };
+	struct taking taking = { t, to, s, kept };
 
 	return s->ops->read_aggregate(s->source, table, take_row, &taking) ?:
 		       to->failed ? -ENOMEM :
@@ -223,8 +269,8 @@ static void begin(const struct dp_kept *kept, struct dp_kept_state *state)
 		state->sets[i].keys = kept->table.keys + 1;
 }
 
-int dp_kept_add(const struct dp_session *s, const struct dp_kept *kept,
-		size_t spec, struct dp_kept_state *to)
+int dp_kept_add(const struct dp_session *s, struct dp_kept *kept, size_t spec,
+		struct dp_kept_state *to)
 {
 	u32 table = dp_kept_number(s, spec), i;
 	u64 lost[DP_LOST_NR];
@@ -233,7 +279,8 @@ int dp_kept_add(const struct dp_session *s, const struct dp_kept *kept,
 	if (!kept->made || table == DP_NO_TABLE)
 		return 0;
 	begin(kept, to);
-	err = take(s, table, &kept->table, &to->rows);
+	dp_walked_begin();
+	err = take(s, kept, table, &kept->table, &to->rows);
 	s->ops->aggregate_lost(s->source, table, lost);
 	for (i = 0; i < DP_LOST_NR; i++)
 		to->lost[i] += lost[i];
@@ -242,17 +289,18 @@ int dp_kept_add(const struct dp_session *s, const struct dp_kept *kept,
 
 		if (!is_set(kept, i))
 			continue;
-		err = take(s, set, NULL, &to->sets[i]);
+		err = take(s, kept, set, NULL, &to->sets[i]);
 		s->ops->aggregate_lost(s->source, set, lost);
 		to->missing[i] += lost[DP_LOST_FULL];
 	}
+	dp_walked_end();
 	return err;
 }
 
 static int merge_rows(const struct dp_aggregate_entry *t,
 		      struct dp_kept_rows *to, const struct dp_kept_rows *from)
 {
-	struct taking taking = { t, to };
+	struct taking taking = { .t = t, .to = to };
 	size_t i;
 
 	for (i = 0; i < from->n; i++)
@@ -341,10 +389,14 @@ void dp_kept_count(const struct dp_kept *kept, struct dp_kept_state *state)
 		}
 }
 
-static int compare_key(const struct dp_trace_item *item, const u64 *a,
+static int compare_key(const struct dp_kept *kept,
+		       const struct dp_trace_item *item, const u64 *a,
 		       const u64 *b)
 {
 	struct dp_value_type type = item->type;
+
+	if (dp_kept_is_stack(item))
+		return dp_walked_compare(&kept->walked, (u32)*a, (u32)*b);
 
 	if (type.kind == DP_VALUE_STRING && !type.stars)
 		return memcmp(a, b, item->words * sizeof(*a));
@@ -356,14 +408,16 @@ static int compare_key(const struct dp_trace_item *item, const u64 *a,
 static int compare(const void *a, const void *b, void *arg)
 {
 	const struct dp_kept_row *x = a, *y = b;
-	const struct dp_trace_program *p = arg;
+	const struct dp_kept *kept = arg;
+	const struct dp_trace_program *p = &kept->program;
 	u32 i, at = 0;
 	int order = 0;
 
 	if (x->words[0] != y->words[0])
 		return x->words[0] < y->words[0] ? 1 : -1;
 	for (i = 0; i < p->nr_items && !order; at += p->items[i++].words)
-		order = compare_key(&p->items[i], &x->key[at], &y->key[at]);
+		order = compare_key(kept, &p->items[i], &x->key[at],
+				    &y->key[at]);
 	return order;
 }
 
@@ -376,7 +430,7 @@ size_t dp_kept_sort(const struct dp_kept *kept, struct dp_kept_rows *rows)
 		return 0;
 	if (rows->n)
 		qsort_r(rows->v, rows->n, sizeof(*rows->v), compare,
-			(void *)&kept->program);
+			(void *)kept);
 	while (n < rows->n && rows->v[n].words[0])
 		n++;
 	return n;

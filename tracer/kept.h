@@ -5,6 +5,7 @@
 
 #include "tracer/expr.h"
 #include "tracer/session.h"
+#include "tracer/walked.h"
 #include <stddef.h>
 #include <stdio.h>
 
@@ -58,6 +59,7 @@ struct dp_kept_state {
  * struct dp_kept - a spec's
  * @made: @program says what its keys and values are, and @table where a row has them
  * @ended: of processes that have ended; @before: all of it, when an interval ended
+ * @walked: the stacks that are keys; a key has the place of its stack there, whatever process it is of
  */
 struct dp_kept {
 	const struct dp_spec *spec;
@@ -65,6 +67,7 @@ struct dp_kept {
 	struct dp_trace_program program;
 	struct dp_aggregate_entry table;
 	struct dp_kept_state ended, before;
+	struct dp_walked walked;
 };
 
 /** dp_kept_table() - have a table for a spec in a session, if there is none yet
@@ -73,8 +76,8 @@ int dp_kept_table(struct dp_session *s, struct dp_kept *kept, size_t spec,
 		  const struct dp_trace_program *program, struct dp_diag *diag);
 
 /** dp_kept_add() - add what a session has kept of a spec so far. Return: 0; -ENOMEM */
-int dp_kept_add(const struct dp_session *s, const struct dp_kept *kept,
-		size_t spec, struct dp_kept_state *to);
+int dp_kept_add(const struct dp_session *s, struct dp_kept *kept, size_t spec,
+		struct dp_kept_state *to);
 /** dp_kept_merge() - add @from to @to */
 int dp_kept_merge(const struct dp_kept *kept, struct dp_kept_state *to,
 		  const struct dp_kept_state *from);
@@ -86,6 +89,13 @@ void dp_kept_count(const struct dp_kept *kept, struct dp_kept_state *state);
 /** dp_kept_sort() - by hits, descending, then by key. Return: rows that have any */
 size_t dp_kept_sort(const struct dp_kept *kept, struct dp_kept_rows *rows);
 void dp_kept_clear(struct dp_kept_state *state);
+/** dp_kept_free() - free all that a spec has kept */
+void dp_kept_free(struct dp_kept *kept);
+/** dp_kept_is_stack() - is a key a stack? */
+static inline bool dp_kept_is_stack(const struct dp_trace_item *item)
+{
+	return item->type.kind == DP_VALUE_STACK && !item->type.stars;
+}
 
 /**
  * dp_kept_print() - print rows that have been sorted

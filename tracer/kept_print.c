@@ -37,14 +37,15 @@ static bool is_histogram(const struct dp_trace_kept *k)
 	return k->op == DP_AGGREGATE_HIST || k->op == DP_AGGREGATE_LHIST;
 }
 
-static bool any_histogram(const struct dp_kept *kept)
+/* Does a row take more than a line? */
+static bool is_long(const struct dp_kept *kept)
 {
+	bool any = kept->program.stack;
 	u32 i;
 
 	for (i = 0; i < kept->program.nr_kept; i++)
-		if (is_histogram(&kept->program.kept[i]))
-			return true;
-	return false;
+		any |= is_histogram(&kept->program.kept[i]);
+	return any;
 }
 
 /* One value */
@@ -271,24 +272,36 @@ static void print_table(const struct printing *p, size_t n)
 static void print_keys(const struct printing *p, const struct dp_kept_row *row)
 {
 	const struct dp_trace_program *program = &p->kept->program;
-	u32 i, key = 0;
+	u32 i, key = 0, n = 0;
 
-	for (i = 0; i < program->nr_items; i++) {
-		dp_output_print(p->out, "%s%s=", i ? ", " : "",
+	for (i = 0; i < program->nr_items; key += program->items[i++].words) {
+		if (dp_kept_is_stack(&program->items[i]))
+			continue;
+		dp_output_print(p->out, "%s%s=", n++ ? ", " : "",
 				program->items[i].name);
 		show_key(p, p->out, &program->items[i], &row->key[key]);
-		key += program->items[i].words;
 	}
 	for (i = 0; i < program->nr_kept; i++) {
 		if (is_histogram(&program->kept[i]))
 			continue;
-		dp_output_print(p->out, "%s%s=", key ? "  " : "",
+		dp_output_print(p->out, "%s%s=", n++ ? "  " : "",
 				program->kept[i].name);
 		show_kept(p, p->out, &program->kept[i], row);
-		key++;
 	}
-	if (key)
+	if (n)
 		fputs("\n", p->out);
+}
+
+static void print_stacks(const struct printing *p,
+			 const struct dp_kept_row *row)
+{
+	const struct dp_trace_program *program = &p->kept->program;
+	u32 i, key = 0;
+
+	for (i = 0; i < program->nr_items; key += program->items[i++].words)
+		if (dp_kept_is_stack(&program->items[i]))
+			dp_walked_print(p->out, &p->kept->walked,
+					(u32)row->key[key]);
 }
 
 static void print_bars(const struct printing *p, const struct dp_kept_row *row)
@@ -315,6 +328,7 @@ static void print_paragraphs(const struct printing *p, size_t n)
 		if (i)
 			putc('\n', p->out);
 		print_keys(p, &p->state->rows.v[i]);
+		print_stacks(p, &p->state->rows.v[i]);
 		print_bars(p, &p->state->rows.v[i]);
 	}
 }
@@ -344,7 +358,7 @@ void dp_kept_print(FILE *out, const struct dp_kept *kept,
 	dp_output_print(out, "%s\n", kept->spec->text);
 	if (!n)
 		dp_output_print(out, "no hits\n");
-	else if (any_histogram(kept))
+	else if (is_long(kept))
 		print_paragraphs(&p, shown);
 	else
 		print_table(&p, shown);
@@ -354,6 +368,16 @@ void dp_kept_print(FILE *out, const struct dp_kept *kept,
 }
 
 /* JSON */
+
+static void json_frames(const struct printing *p, u32 place, const char *name)
+{
+	const struct dp_walked_stack *stack =
+		dp_walked_get(&p->kept->walked, place);
+
+	if (stack)
+		dp_json_frames(p->out, name, stack->frames, stack->n,
+			       stack->end);
+}
 
 static void json_row(const struct printing *p, const struct dp_kept_row *row,
 		     const char *when)
@@ -367,9 +391,14 @@ static void json_row(const struct printing *p, const struct dp_kept_row *row,
 	for (i = 0; i < program->nr_items; i++) {
 		if (i)
 			putc(',', p->out);
-		dp_json_string(p->out, program->items[i].name);
-		putc(':', p->out);
-		show_key(p, p->out, &program->items[i], &row->key[key]);
+		if (dp_kept_is_stack(&program->items[i])) {
+			json_frames(p, (u32)row->key[key],
+				    program->items[i].name);
+		} else {
+			dp_json_string(p->out, program->items[i].name);
+			putc(':', p->out);
+			show_key(p, p->out, &program->items[i], &row->key[key]);
+		}
 		key += program->items[i].words;
 	}
 	fputs("}", p->out);

@@ -22,7 +22,7 @@ struct dp_source_request;
  * @counts: calls are only counted, unless their spec has a condition
  * @wants: does a spec mean the session's process? If not, @diag says why. NULL: all do
  * @rooms: fill in @longest, @traces and @heap of a request, for programs from files; or NULL
- * @keeps: its specs may keep values of hits, in braces
+ * @keeps: its specs may keep values of hits, in braces; @keep: what they keep, and braces are refused
  * @prepare: add the tables of specs that have no point yet; or NULL
  * @bind: give the probe of a point its program, if it has one
  * @spare: room for so many specs that come later
@@ -40,6 +40,7 @@ struct dp_session_kind {
 	bool programs;
 	bool inlines;
 	bool waits, counts, keeps, collects;
+	const char *keep;
 	bool (*wants)(const struct dp_session *s, size_t spec,
 		      struct dp_diag *diag);
 	void (*rooms)(const struct dp_session *s,

@@ -72,6 +72,21 @@ static int refuse_braces(const struct dp_spec *spec, struct dp_diag *diag)
 	return -EOPNOTSUPP;
 }
 
+/* Braces of the verb's own */
+static int keep(struct dp_spec *spec, const char *aggs, struct dp_diag *diag)
+{
+	if (spec->aggs) {
+		dp_diag_set(
+			diag, -EINVAL,
+			"stacks counts by stack; what is in braces is kept by dprobes stat, and {sum(v) by stack}, too");
+		dp_diag_caret(diag, spec->aggs_col,
+			      (int)strlen(spec->aggs) + 2);
+		return -EINVAL;
+	}
+	spec->aggs = strdup(aggs);
+	return spec->aggs ? 0 : dp_diag_set(diag, -ENOMEM, "out of memory");
+}
+
 /* What a spec refers to besides its point */
 static int check_spec(struct dp_session *s, struct dp_spec *spec,
 		      struct dp_diag *diag)
@@ -96,8 +111,10 @@ static int parse_spec(struct dp_session *s, const char *text,
 
 	if (!err) {
 		s->nr_specs++;
+		if (s->kind->keep)
+			err = keep(spec, s->kind->keep, diag);
 		spec->counted = s->kind->counts && !spec->cond && !spec->aggs;
-		err = check_spec(s, spec, diag);
+		err = err ?: check_spec(s, spec, diag);
 	}
 	if (err && err != -ENOMEM)
 		*bad_spec = text;

@@ -3,10 +3,14 @@
 #include "tracer/stacks.h"
 #include "tracer/output.h"
 #include "tracer/session.h"
+#include "sym/demangle.h"
 #include "sym/sym.h"
 #include <dprobes/diag.h>
 #include <errno.h>
+#include <search.h>
+#include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* For people, and for programs */
 static const struct {
@@ -39,86 +43,161 @@ int dp_stacks_walk(struct dp_session *s, struct dp_diag *diag)
 		     0;
 }
 
-/* "module:function+0x…", or "module+0x…", an address in its file; NULL: no module is there. The
- * caller's. @back: the function is the one that has made a call, and @addr is behind the call. */
-static char *name_of(struct dp_modules *mods, u64 addr, bool back)
+/* Demangled names, by their linkage names: the same functions come again and again. */
+#define DEMANGLED_MOST 50000
+
+/** struct demangled - @text: of linkage name @name; NULL: that stays as it is */
+struct demangled {
+	char *name, *text;
+};
+
+static int by_name(const void *a, const void *b)
+{
+	const struct demangled *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+static struct demangled *remember(void **tree, const char *name)
+{
+	struct demangled *d = calloc(1, sizeof(*d));
+	char text[DP_DEMANGLED_MAX + 1];
+
+	if (!d)
+		return NULL;
+	d->name = strdup(name);
+	if (d->name && dp_demangle(name, DP_DEMANGLE_BRIEF, text))
+		d->text = strdup(text);
+	if (d->name && tsearch(d, tree, by_name))
+		return d;
+	free(d->name);
+	free(d->text);
+	free(d);
+	return NULL;
+}
+
+static const char *shown_name(const char *name)
+{
+	struct demangled want = { .name = (char *)name }, **found, *d;
+	static void *tree;
+	static u32 n;
+
+	if (!dp_demangle_ready() || name[0] != '_' ||
+	    (name[1] != 'Z' && name[1] != 'R'))
+		return name;
+	found = tfind(&want, &tree, by_name);
+	if (found)
+		return (*found)->text ?: name;
+	d = n < DEMANGLED_MOST ? remember(&tree, name) : NULL;
+	n += d != NULL;
+	return d && d->text ? d->text : name;
+}
+
+static char *text_of(const char *fmt, ...)
+{
+	char *text;
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	return n < 0 ? NULL : text;
+}
+
+/* @back: the function is the one that has made a call, and @addr is behind the call. */
+static struct dp_named_frame frame_at(struct dp_modules *mods, u64 addr,
+				      bool back)
 {
 	const struct dp_module *m = mods ? dp_module_at(mods, addr - back) :
 					   NULL;
 	struct dp_symbol sym;
-	char *text = NULL;
+	const char *name;
 	u64 off;
-	int n;
 
 	if (!m)
-		return NULL;
+		return (struct dp_named_frame){ text_of("0x%lx", addr),
+						text_of("[unknown]") };
 	if (dp_symbol_at(mods, addr - back, &sym) ||
-	    addr - back - sym.addr >= (sym.size ?: 1)) {
-		n = asprintf(&text, "%s+0x%lx", m->base, addr - m->bias);
-		return n < 0 ? NULL : text;
-	}
+	    addr - back - sym.addr >= (sym.size ?: 1))
+		return (struct dp_named_frame){ text_of("%s+0x%lx", m->base,
+							addr - m->bias),
+						text_of("[%s]", m->base) };
 	off = addr - sym.addr;
-	if (off)
-		n = asprintf(&text, "%s:%s+0x%lx", m->base, sym.name, off);
-	else
-		n = asprintf(&text, "%s:%s", m->base, sym.name);
-	return n < 0 ? NULL : text;
-}
-
-static u32 get(const struct dp_session *s, u32 number,
-	       u64 frames[DP_BACKTRACE_FRAMES], enum dp_backtrace_end *end)
-{
-	return s->ops->stacks->get(s->source, number, frames, end);
+	name = shown_name(sym.name);
+	return (struct dp_named_frame){ off ? text_of("%s:%s+0x%lx", m->base,
+						      name, off) :
+					      text_of("%s:%s", m->base, name),
+					text_of("%s", name) };
 }
 
 /* A signal's handler returns to the begin of the code that ends it: the frame that it has
  * interrupted comes next. */
-static char *name_frame(const struct dp_session *s, const u64 *frames, u32 i,
-			u32 n)
+static struct dp_named_frame frame_of(const struct dp_session *s,
+				      const u64 *frames, u32 i, u32 n)
 {
 	bool exact = frames[i] & DP_BACKTRACE_EXACT ||
 		     (i + 1 < n && frames[i + 1] & DP_BACKTRACE_EXACT);
 
-	return name_of(s->source->mods, frames[i] & ~DP_BACKTRACE_EXACT,
-		       !exact);
+	return frame_at(s->ops->stacks->modules(s->source),
+			frames[i] & ~DP_BACKTRACE_EXACT, !exact);
 }
 
-void dp_stacks_print(FILE *out, const struct dp_session *s, u32 number)
+void dp_frames_free(struct dp_named_frame *v, u32 n)
 {
-	u64 frames[DP_BACKTRACE_FRAMES];
-	enum dp_backtrace_end end;
-	u32 n = get(s, number, frames, &end), i;
-	char *name;
+	u32 i;
 
 	for (i = 0; i < n; i++) {
-		name = name_frame(s, frames, i, n);
-		if (name)
-			dp_output_print(out, "    %s\n", name);
-		else
-			dp_output_print(out, "    0x%llx\n",
-					frames[i] & ~DP_BACKTRACE_EXACT);
-		free(name);
+		free(v[i].text);
+		free(v[i].function);
 	}
+}
+
+int dp_stacks_frames(const struct dp_session *s, u32 number,
+		     struct dp_named_frame v[DP_BACKTRACE_FRAMES], u32 *n,
+		     enum dp_backtrace_end *end)
+{
+	u64 frames[DP_BACKTRACE_FRAMES];
+	bool failed = false;
+	u32 i;
+
+	*end = DP_END_NONE;
+	*n = s->ops->stacks ?
+		     s->ops->stacks->get(s->source, number, frames, end) :
+		     0;
+	for (i = 0; i < *n; i++) {
+		v[i] = frame_of(s, frames, i, *n);
+		failed |= !v[i].text || !v[i].function;
+	}
+	if (failed)
+		dp_frames_free(v, *n);
+	return failed ? -ENOMEM : 0;
+}
+
+const char *dp_stacks_end(enum dp_backtrace_end end)
+{
+	return ends[end].word;
+}
+
+void dp_frames_print(FILE *out, const struct dp_named_frame *v, u32 n,
+		     enum dp_backtrace_end end)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		dp_output_print(out, "    %s\n", v[i].text);
 	if (ends[end].text)
 		dp_output_print(out, "    [%s]\n", ends[end].text);
 }
 
-void dp_stacks_json(FILE *out, const struct dp_session *s, u32 number)
+void dp_stacks_print(FILE *out, const struct dp_session *s, u32 number)
 {
-	u64 frames[DP_BACKTRACE_FRAMES];
+	struct dp_named_frame v[DP_BACKTRACE_FRAMES];
 	enum dp_backtrace_end end;
-	u32 n = get(s, number, frames, &end), i;
-	char hex[24], *name;
+	u32 n;
 
-	fputs(",\"stack\":[", out);
-	for (i = 0; i < n; i++) {
-		name = name_frame(s, frames, i, n);
-		snprintf(hex, sizeof(hex), "0x%llx",
-			 frames[i] & ~DP_BACKTRACE_EXACT);
-		if (i)
-			putc(',', out);
-		dp_json_string(out, name ?: hex);
-		free(name);
-	}
-	dp_output_print(out, "],\"stack_end\":\"%s\"", ends[end].word);
+	if (dp_stacks_frames(s, number, v, &n, &end))
+		return;
+	dp_frames_print(out, v, n, end);
+	dp_frames_free(v, n);
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* stat: count hits, or hits for which a condition holds; or keep values of them in tables. */
+#include "tracer/flame.h"
 #include "tracer/interval.h"
 #include "tracer/kept.h"
 #include "tracer/output.h"
 #include "tracer/session.h"
+#include "tracer/stacks.h"
 #include "tracer/expr.h"
 #include <dprobes/diag.h>
 #include <errno.h>
@@ -36,7 +38,9 @@ static int bind(struct dp_session *s, size_t point, struct dp_diag *diag)
 	err = compile(spec, &program, diag);
 	if (err)
 		return err;
-	if (spec->aggs)
+	if (program.stack)
+		err = dp_stacks_walk(s, diag);
+	if (spec->aggs && !err)
 		err = dp_kept_table(s, kept_of(s, i), i, &program, diag);
 	err = err ?: dp_session_bind(s, point, &program, !spec->aggs, diag);
 	dp_expr_free(&program);
@@ -77,6 +81,30 @@ static void finish(struct dp_session *s)
 	dp_kept_report(s, NULL);
 }
 
+static void report_stacks(struct dp_session *s)
+{
+	dp_kept_leave(s);
+	if (!s->opt->children)
+		dp_flame_report(s);
+}
+
+static int run(const struct dp_session_kind *kind,
+	       const struct dp_tracer_options *opt, const char **bad_spec,
+	       int *died_of, struct dp_diag *diag)
+{
+	struct dp_kept *kept = calloc(opt->nr_specs + 1, sizeof(*kept));
+	size_t i;
+	int status;
+
+	if (!kept)
+		return dp_diag_set(diag, -ENOMEM, "out of memory");
+	status = dp_session_do(opt, kind, kept, bad_spec, died_of, diag);
+	for (i = 0; i < opt->nr_specs; i++)
+		dp_kept_free(&kept[i]);
+	free(kept);
+	return status;
+}
+
 int dp_tracer_stat(const struct dp_tracer_options *opt, const char **bad_spec,
 		   int *died_of, struct dp_diag *diag)
 {
@@ -90,17 +118,23 @@ int dp_tracer_stat(const struct dp_tracer_options *opt, const char **bad_spec,
 		.report = report,
 		.finish = finish,
 	};
-	struct dp_kept *kept = calloc(opt->nr_specs + 1, sizeof(*kept));
-	size_t i;
-	int status;
 
-	if (!kept)
-		return dp_diag_set(diag, -ENOMEM, "out of memory");
-	status = dp_session_do(opt, &kind, kept, bad_spec, died_of, diag);
-	for (i = 0; i < opt->nr_specs; i++) {
-		dp_kept_clear(&kept[i].ended);
-		dp_kept_clear(&kept[i].before);
-	}
-	free(kept);
-	return status;
+	return run(&kind, opt, bad_spec, died_of, diag);
+}
+
+int dp_tracer_stacks(const struct dp_tracer_options *opt, const char **bad_spec,
+		     int *died_of, struct dp_diag *diag)
+{
+	static const struct dp_session_kind kind = {
+		.inlines = true,
+		.waits = true,
+		.keeps = true,
+		.keep = "count() by comm, stack",
+		.prepare = prepare,
+		.bind = bind,
+		.report = report_stacks,
+		.finish = dp_flame_report,
+	};
+
+	return run(&kind, opt, bad_spec, died_of, diag);
 }

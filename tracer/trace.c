@@ -104,7 +104,7 @@ static void print_record(struct dp_session *s, const struct dp_record_copy *r,
 		if (leaving)
 			json_leaving(out, p->ret, leaving, ns, v.err);
 		if (v.has_stack)
-			dp_stacks_json(out, s, v.stack);
+			dp_json_stack(out, s, v.stack);
 		putc('}', out);
 	} else {
 		put_text(out, stamp.time, ' ');

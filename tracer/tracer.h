@@ -50,6 +50,7 @@ struct dp_tracer_options {
 	u64 top; /* rows of a table, at most; 0: any number */
 	bool all; /* rows of probes without a hit, too */
 	bool json, quiet, verbose;
+	const char *flame; /* of stacks: a file for a flame graph; or NULL */
 	FILE *out;
 	const char *const *specs;
 	size_t nr_specs;
@@ -73,10 +74,10 @@ struct dp_tracer_options {
 	double prob; /* of inject: of so many calls; 0: all */
 	u64 seed; /* of what is drawn for @prob */
 	u64 least_ns; /* of graph: calls that took less are not shown */
-	u32 depth; /* of graph: so many levels, at most; 0: any number */
+	u32 depth; /* of graph and stacks: so many levels, at most; 0: any number */
 	enum dp_format format; /* of graph */
 	bool inlined; /* a function's inlined copies, too */
-	bool stack; /* with the stack of each hit */
+	bool stack, folded; /* with the stack of each hit; a line a stack */
 	bool mangled; /* names are linkage names, given and shown */
 	bool children; /* follow what the target forks and executes */
 	/* of run: what texts of programs refer to, and what programs may ask for */
@@ -120,23 +121,23 @@ struct dp_classic_options {
 struct dp_recorder;
 struct dp_rotation;
 
-/** dp_output_left() - has the reader of @out, a pipe or the like, closed it? That is no
- *  error: the reader has what it wanted. */
+/** dp_output_left() - has the reader of @out, a pipe, closed it? That is no error: it has what it wanted. */
 bool dp_output_left(FILE *out);
 
 /**
  * dp_tracer_stat() - count hits until the target ends, ^C, or @duration
  *
- * Prints the counts to @out and, unless quiet, the summary to stderr. An error
- * about a spec is left in @diag with @bad_spec set to the spec's text.
- * Return: the exit status for the command, 0..255, or a negative errno with
- * words in @diag.
- * If the launched command died of a signal, @died_of is that signal.
+ * Prints the counts to @out and, unless quiet, the summary to stderr. An error about a spec is left in
+ * @diag with @bad_spec set to the spec's text. @died_of: the signal that the launched command died of
+ * Return: the exit status for the command, 0..255, or a negative errno with words in @diag.
  */
 int dp_tracer_stat(const struct dp_tracer_options *opt, const char **bad_spec,
 		   int *died_of, struct dp_diag *diag);
 
-/** dp_tracer_trace() - print a line for every hit; else as dp_tracer_stat() */
+/** dp_tracer_trace() - print a line for every hit; dp_tracer_stacks() - count hits by the stacks of
+ *  their threads, and print these as a tree; else as dp_tracer_stat() */
+int dp_tracer_stacks(const struct dp_tracer_options *opt, const char **bad_spec,
+		     int *died_of, struct dp_diag *diag);
 int dp_tracer_trace(const struct dp_tracer_options *opt, const char **bad_spec,
 		    int *died_of, struct dp_diag *diag);
 
@@ -180,8 +181,7 @@ int dp_tracer_remove(const struct dp_tracer_options *opt, struct dp_diag *diag);
 /** dp_tracer_query() - print what is held, to @out. Return: as dp_tracer_remove(). */
 int dp_tracer_query(const struct dp_tracer_options *opt, struct dp_diag *diag);
 
-/** dp_tracer_allow() - what a list of words lets programs ask for
- *  @allow: enum dp_vm_allow. Return: NULL, or a word that is none. */
+/** dp_tracer_allow() - what a list of words lets programs ask for: enum dp_vm_allow. Return: NULL, or a bad word */
 const char *dp_tracer_allow(const char *list, u32 *allow);
 
 /** dp_tracer_log_target(), dp_tracer_log_items() - the target of this name; the items of a list.

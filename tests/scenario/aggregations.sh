@@ -146,7 +146,7 @@ refused() {
 	stat "$1" -- "$victim"
 	like "refused: $1" "$status $(head -n 1 "$dir/err") $(tail -n 1 "$dir/err")" "^[12] dprobes: $2.*  +\\^~*\$"
 }
-refused 'step{count() by stack}' 'stacks are not there yet'
+refused 'step{sum(stack)}' 'a stack is no number'
 refused 'step{sum()}' "it is a value's: sum\(arg1\), hist\(latency\)"
 refused 'step{sum}' 'parentheses follow: count\(\), sum\(arg1\)'
 refused 'step{sum(arg0}' "a '\)' ends the value"

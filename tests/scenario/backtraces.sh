@@ -54,10 +54,24 @@ for line in sys.stdin:
     print(" ".join(names))'
 }
 
+# counted: the same of rows of {count() by stack}, with how often each came
+counted() {
+	python3 -c '
+import json, sys
+for line in sys.stdin:
+    row = json.loads(line)
+    assert row["by"]["stack_end"] == "complete" and row["hits"] == row["count()"], row
+    names = [f.rpartition(":")[2] if ":" in f else "?" for f in row["by"]["stack"]]
+    print(row["hits"], " ".join(names))'
+}
+
+# Both names of a destructor may have had rows of their own.
+add_up() { awk '{ n = $1; sub(/^[0-9]+ /, ""); all[$0] += n } END { for (s in all) print all[s], s }' | LC_ALL=C sort; }
+
 compare() {
 	local name=$1 prog=$2
 	FRAMES=$dir/gdb timeout 100 gdb -q -nx -batch -x "$dir/frames.py" "$prog" >"$dir/gdb.out" 2>&1
-	timeout 60 "$DPROBES" trace --json --stack -q -o "$dir/json" mark -- "$prog" >"$dir/out" 2>&1
+	timeout 60 "$DPROBES" trace --json --mangled --stack -q -o "$dir/json" mark -- "$prog" >"$dir/out" 2>&1
 	frames <"$dir/json" >"$dir/ours" 2>"$dir/err"
 	# Two names of one destructor
 	sed -i 's/D1Ev/D2Ev/g' "$dir/gdb" "$dir/ours"
@@ -66,6 +80,8 @@ compare() {
 	else
 		not_ok "$name" "$(diff "$dir/gdb" "$dir/ours" | head -6 | cut -c1-600; tail -3 "$dir/err")"
 	fi
+	timeout 60 "$DPROBES" stat --json --mangled -q -o "$dir/json" 'mark{count() by stack}' -- "$prog" >"$dir/out" 2>&1
+	is "$name: count() by stack" "$(counted <"$dir/json" 2>"$dir/err" | sed 's/D1Ev/D2Ev/g' | add_up)" "$(sed 's/^/1 /' "$dir/gdb" | add_up)"
 }
 
 for opt in -O2 -O0 '-O3 -flto' -Os; do
@@ -74,6 +90,41 @@ for opt in -O2 -O0 '-O3 -flto' -Os; do
 done
 g++ -O2 -g -fno-omit-frame-pointer -o "$dir/prog" tests/victims/backtraces.cc
 compare "C++ with frame pointers" "$dir/prog"
+
+# C, where any of 200 stacks may come next
+cat >"$dir/prog.c" <<'END'
+#include <stdlib.h>
+__attribute__((noinline)) void mark(long n) { __asm__ volatile("" : : "r"(n)); }
+static unsigned long drawn = 12345;
+static unsigned int draw(void) { drawn = drawn * 6364136223846793005ul + 1442695040888963407ul; return drawn >> 33; }
+static void walk(int depth);
+__attribute__((noinline)) static void left(int depth) { char room[16 + depth]; __asm__ volatile("" : : "r"(room) : "memory"); walk(depth); __asm__ volatile("" : : "r"(room)); }
+__attribute__((noinline)) static void right(int depth) { walk(depth); __asm__ volatile("" : : : "rbx", "rbp", "r12"); }
+__attribute__((noinline)) static int order(const void *a, const void *b) { walk(*(const int *)a); return *(const int *)b - *(const int *)a; }
+__attribute__((noinline)) static void sorted(int depth) { int v[2] = { depth, depth }; qsort(v, 2, sizeof(*v), order); __asm__ volatile("" : : "r"(v) : "memory"); }
+__attribute__((noinline)) static void walk(int depth)
+{
+	static void (*const ways[])(int) = { left, right, sorted };
+
+	if (depth > 0)
+		ways[draw() % 3](depth - 1);
+	else
+		mark(depth);
+	__asm__ volatile("" : : : "memory");
+}
+int main(void)
+{
+	int i;
+
+	for (i = 0; i < 200; i++)
+		walk(draw() % 9);
+	return 0;
+}
+END
+for opt in -O2 -O1 -Os; do
+	gcc $opt -g -fomit-frame-pointer -o "$dir/prog" "$dir/prog.c"
+	compare "C $opt" "$dir/prog"
+done
 
 if command -v rustc >/dev/null; then
 	cat >"$dir/prog.rs" <<'END'

@@ -24,13 +24,13 @@ for verb in $(complete_at "dprobes "); do
 	wanted=$("$DPROBES" $verb --help | sed -nE 's/^ +(-[a-zA-Z], )?(--[a-z-]+).*/\2/p; s/^  -- CMD.*/--/p' | LC_ALL=C sort | tr '\n' ' ')
 	offers "$verb: its options" "$wanted" "dprobes $verb -"
 done
-like "every verb" "$(complete_at "dprobes ")" '--getvars .*disable dmesg doctor enable enabled graph help hooks inject insmod list lsmod rmmod run stat sysctl trace '
+like "every verb" "$(complete_at "dprobes ")" '--getvars .*disable dmesg doctor enable enabled graph help hooks inject insmod list lsmod rmmod run stacks stat sysctl trace '
 for command in --insert --remove --query --getvars --build-ppdf --apply-ppdf; do
 	wanted=$("$DPROBES" $command --help | sed -nE 's/^ +(-[a-zA-Z], )?(--[a-z-]+).*/\2/p' | LC_ALL=C sort | tr '\n' ' ')
 	offers "$command: its options" "$wanted" "dprobes $command -"
 done
 offers "files of programs to insert" "examples/malloc-paper.dp examples/malloc.dp " "dprobes --insert examples/mal"
-offers "help of a verb" "stat sysctl " "dprobes help s"
+offers "help of a verb" "stacks stat sysctl " "dprobes help s"
 offers "a knob" "0 1 " "dprobes enabled "
 offers "the value of an option" " " "dprobes stat -i "
 offers "and of a long one" " " "dprobes stat --duration "
@@ -48,7 +48,7 @@ offers "functions of the program, by their names alone" "victim_function " "dpro
 offers "also of a return probe" "victim_function " "dprobes stat r:victim_" " -p $victim"
 offers "libraries" "libc.so.6: " "dprobes stat libc." " -p $victim"
 offers "a function of a library, by its name alone" "libc.so.6:realloc libc.so.6:reallocarray " "dprobes stat reall" " -p $victim"
-offers "source files, for their lines" "cli/cmd-stat.c: cli/cmd-switch.c: " "dprobes stat cli/cmd-s" " -p $victim"
+offers "source files, for their lines" "cli/cmd-stacks.c: cli/cmd-stat.c: cli/cmd-switch.c: " "dprobes stat cli/cmd-s" " -p $victim"
 offers "without a process there is nothing to know" " " "dprobes stat libc.so.6:reall"
 offers "a process that is none" " " "dprobes stat libc.so.6:reall" " -p 0"
 like "a command's words" "$(complete_at "dprobes stat malloc -- ls /et")" '^/etc '

@@ -457,6 +457,7 @@ static int fork_agent(struct dp_source *source, struct dp_tree *tree,
 	a->source.watches = source->watches;
 	a->source.missed = may_have_missed(parent);
 	*child = &a->source;
+	dp_agent_stacks_fork(a);
 	return dp_agent_fork_disabled(a, parent) ||
 			       (source->tracks &&
 				dp_calls_open(&a->calls, a->engine, a->proc,

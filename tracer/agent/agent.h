@@ -76,6 +76,8 @@ extern const struct dp_source_libraries dp_agent_libraries;
 /* stacks.c */
 /** dp_agent_stacks_look() - code may have come or gone: see where it is. No thread goes on in it yet. */
 void dp_agent_stacks_look(struct dp_agent *a);
+/** dp_agent_stacks_fork() - find the names of a fork child's code, which is stopped */
+void dp_agent_stacks_fork(struct dp_agent *child);
 void dp_agent_stacks_close(struct dp_agent *a);
 
 /* data.c: watchpoints of programs */

@@ -33,10 +33,12 @@ struct code {
 	bool added;
 };
 
-/** struct dp_agent_stacks - the code that has been seen */
+/** struct dp_agent_stacks - the code that has been seen
+ *  @mods: where it was last, for names; NULL: where it was at first */
 struct dp_agent_stacks {
 	struct code *v;
 	size_t n, room;
+	struct dp_modules *mods;
 };
 
 static struct dp_origin origin_of(struct dp_modules *mods,
@@ -222,29 +224,52 @@ static u32 get(const struct dp_source *source, u32 number,
 				   end);
 }
 
+static struct dp_modules *modules(const struct dp_source *source)
+{
+	const struct dp_agent *a = dp_agent_of((struct dp_source *)source);
+
+	return a->stacks && a->stacks->mods ? a->stacks->mods : source->mods;
+}
+
 const struct dp_source_stacks dp_agent_stacks = {
 	.walk = walk,
 	.get = get,
+	.modules = modules,
 };
 
-/* A fork child's engine walks, too, with the rules of its parent's. */
-void dp_agent_stacks_look(struct dp_agent *a)
+/* Where the code is now. Return: false: that is not known. */
+static bool find_modules(struct dp_agent *a)
 {
 	struct dp_diag diag = { .text = "" };
 	struct dp_modules *mods;
 
-	if (!dp_engine_walks(a->engine))
-		return;
 	if (!a->stacks)
 		a->stacks = calloc(1, sizeof(*a->stacks));
-	if (!a->stacks || a->source.ops->modules(&a->source, &mods, &diag)) {
+	if (!a->stacks || a->source.ops->modules(&a->source, &mods, &diag))
+		return false;
+	dp_modules_close(a->stacks->mods);
+	a->stacks->mods = mods;
+	return true;
+}
+
+/* A fork child's engine walks, too, with the rules of its parent's. */
+void dp_agent_stacks_look(struct dp_agent *a)
+{
+	if (!dp_engine_walks(a->engine))
+		return;
+	if (!find_modules(a)) {
 		dp_engine_map_code(a->engine, NULL, 0);
 		return;
 	}
-	read_all(a->stacks, mods);
+	read_all(a->stacks, a->stacks->mods);
 	add_all(a);
-	map_all(a, mods);
-	dp_modules_close(mods);
+	map_all(a, a->stacks->mods);
+}
+
+void dp_agent_stacks_fork(struct dp_agent *child)
+{
+	if (dp_engine_walks(child->engine))
+		find_modules(child);
 }
 
 void dp_agent_stacks_close(struct dp_agent *a)
@@ -253,7 +278,9 @@ void dp_agent_stacks_close(struct dp_agent *a)
 
 	for (i = 0; a->stacks && i < a->stacks->n; i++)
 		free_code(&a->stacks->v[i]);
-	if (a->stacks)
+	if (a->stacks) {
+		dp_modules_close(a->stacks->mods);
 		free(a->stacks->v);
+	}
 	free(a->stacks);
 }

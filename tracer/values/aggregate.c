@@ -21,6 +21,8 @@
 #define LOG_PREFIX DP_ITEM_PREFIX
 
 static const struct dp_value_type text = { .kind = DP_VALUE_STRING };
+static const struct dp_value_type stack = { .kind = DP_VALUE_STACK,
+					    .bits = 32 };
 
 /** struct keeping - words that the entry has logged: @logged of @all */
 struct keeping {
@@ -32,6 +34,11 @@ static bool is_comm(const struct dp_values *values, const struct dp_value *v)
 {
 	return v->op == DP_VALUE_NAME && (dp_value_is(values, v, "comm") ||
 					  dp_value_is(values, v, "$comm"));
+}
+
+static bool is_stack(const struct dp_values *values, const struct dp_value *v)
+{
+	return v->op == DP_VALUE_NAME && dp_value_is(values, v, "stack");
 }
 
 /* What is the same at the return */
@@ -114,6 +121,11 @@ static struct dp_value_type push(struct dp_coder *c, u16 node, u32 *words)
 		*words = COMM_WORDS;
 		dp_code_op(c, DP_OPCODE_PUSH_COMM);
 		return text;
+	}
+	if (is_stack(c->values, v)) {
+		dp_code_op(c, DP_OPCODE_PUSH_BACKTRACE);
+		c->out->stack = true;
+		return stack;
 	}
 	if (dp_code_is_text(c->values, n))
 		return push_text(c, n, words);
@@ -285,6 +297,9 @@ static void check_value(struct dp_coder *c, const struct dp_value *v, u8 op,
 	if (words != 1)
 		dp_code_bad(c, v, -EINVAL,
 			    "a string is no number: it can be a key, by …");
+	else if (type.kind == DP_VALUE_STACK)
+		dp_code_bad(c, v, -EINVAL,
+			    "a stack is no number: it can be a key, by stack");
 	else if (order && type.kind == DP_VALUE_FLOAT && !type.stars)
 		dp_code_bad(
 			c, v, -EINVAL,

@@ -162,7 +162,8 @@ static const struct {
 	{ "time", "every line has its time" },
 	{ "$params", "parameters are shown where no values are given" },
 	{ "$vars", "parameters are shown where no values are given" },
-	{ "stack", "stacks are not there yet" },
+	{ "stack",
+	  "a stack is a key of what is kept, {count() by stack}; trace --stack shows that of each hit" },
 };
 
 static bool is_absent(struct dp_coder *c, const struct dp_value *v)
