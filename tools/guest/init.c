@@ -2,6 +2,7 @@
 /* init: the guest's first program: mounts the host's files below a layer of its own, and runs a script of theirs. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +71,11 @@ static void make_root(void)
 	mount_at("dev", "/root/dev", "devtmpfs", 0, NULL);
 	mount_at("shm", "/root/dev/shm", "tmpfs", 0, "mode=1777");
 	mount_at("pts", "/root/dev/pts", "devpts", 0, "mode=600,ptmxmode=666");
+	if (symlink("/proc/self/fd", "/root/dev/fd") ||
+	    symlink("/proc/self/fd/0", "/root/dev/stdin") ||
+	    symlink("/proc/self/fd/1", "/root/dev/stdout") ||
+	    symlink("/proc/self/fd/2", "/root/dev/stderr"))
+		fail("/dev/fd");
 	if (chroot("/root") || chdir("/"))
 		fail("chroot");
 }
@@ -89,24 +95,48 @@ static void take_port(const char *path, int fd)
 	close(port);
 }
 
+static void execute(const char *script, const int *out)
+{
+	setsid();
+	dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), 0);
+	dup2(out[1], 1);
+	dup2(out[1], 2);
+	close(out[0]);
+	close(out[1]);
+	execl("/bin/sh", "sh", script, NULL);
+	_exit(127);
+}
+
+/* Return: whether there was something to hand on. */
+static int hand_on(int from)
+{
+	struct pollfd wait = { .fd = from, .events = POLLIN };
+	char bytes[4096];
+	ssize_t n = 0;
+
+	if (poll(&wait, 1, 50) == 1)
+		n = read(from, bytes, sizeof(bytes));
+	return n > 0 && write(1, bytes, (size_t)n) == n;
+}
+
+/* All that end are waited for; what others leave in the pipe when the script has ended is handed on, too. */
 static int run(const char *script)
 {
-	int status = 0;
-	pid_t pid = fork(), ended;
+	int out[2], status = 0, over = 0;
+	pid_t pid, ended;
 
-	if (!pid) {
-		setsid();
-		dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), 0);
-		execl("/bin/sh", "sh", script, NULL);
-		_exit(127);
-	}
-	do
-		ended = wait(&status);
-	while (ended != pid);
+	if (pipe(out))
+		fail("pipe");
+	pid = fork();
+	if (!pid)
+		execute(script, out);
+	while (hand_on(out[0]) || !over)
+		while (!over && (ended = waitpid(-1, &status, WNOHANG)) > 0)
+			over = ended == pid;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
 	const char *script = getenv("script");
 	int status;
@@ -117,7 +147,6 @@ int main(int argc, char **argv)
 	load_modules();
 	make_root();
 	take_port("/dev/ttyS1", 1);
-	dup2(1, 2);
 	status = run(script);
 	tcdrain(1);
 	take_port(STATUS_PORT, 1);
