@@ -302,14 +302,35 @@ static int nothing(struct kprobe *p, struct pt_regs *regs)
 	return 0;
 }
 
+/* QEMU's processor comes back to a string instruction whose last round has trapped, and then leaves it. Its single
+ * steps do not. So the last hit, of all, is told one instruction early. */
+static bool is_qemu(void)
+{
+	static char text[1 << 14];
+	FILE *f = fopen("/proc/cpuinfo", "r");
+	size_t n = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
+
+	if (f)
+		fclose(f);
+	text[n] = '\0';
+	return strstr(text, "QEMU TCG");
+}
+
+static bool is_early(const struct steps *steps, int i)
+{
+	return i && i == steps->n - 1 && told.ip[i] == steps->ip[i - 1] &&
+	       told.cx[i] == steps->cx[i] && is_qemu();
+}
+
 static void same_as(const struct steps *steps, const char *what)
 {
 	int i, other = 0;
 
 	is(told.n, steps->n, what);
 	for (i = 0; i < steps->n && i < told.n; i++)
-		other += told.ip[i] != steps->ip[i] ||
-			 told.cx[i] != steps->cx[i];
+		other += (told.ip[i] != steps->ip[i] ||
+			  told.cx[i] != steps->cx[i]) &&
+			 !is_early(steps, i);
 	is(other, 0, "… with the registers of single steps");
 }
 
