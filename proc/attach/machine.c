@@ -2,10 +2,10 @@
 /* machine: what the kernel offers, and what rights the caller has, as far as probing
  * needs it. */
 #include "proc/facts.h"
+#include "proc/ptrace/debug.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
 #include "proc/ptrace/remote.h"
-#include "proc/watch/works.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/membarrier.h>
@@ -147,7 +147,7 @@ static const struct feature {
 	{ "dispatch", asks_dispatch, false,
 	  "ptrace(2) does not tell which programs dispatch system calls to a handler of their own (prctl PR_SET_SYSCALL_USER_DISPATCH): those must not be probed",
 	  "use Linux 6.4 or later for such programs" },
-	{ "watchpoints", dp_watch_registers_work, false,
+	{ "watchpoints", dp_debug_works, false,
 	  "debug registers do not trap, as in some virtual machines: nothing can be watched",
 	  "use another machine for watchpoints" },
 };

@@ -15,9 +15,9 @@
  */
 #include "proc/facts.h"
 #include "proc/inspect.h"
+#include "proc/ptrace/debug.h"
 #include "proc/watch.h"
 #include "proc/watch/holders.h"
-#include "proc/watch/works.h"
 #include "sym/list.h"
 #include <dirent.h>
 #include <dprobes/diag.h>
@@ -290,7 +290,7 @@ int dp_watch_events_open(struct dp_watch_events *events, pid_t pid,
 	if (err)
 		return err;
 	if (!events_work())
-		return dp_watch_useless(diag);
+		return dp_debug_useless(diag);
 	if (n && watches->tid)
 		return attempt_one(&o);
 	do

@@ -19,6 +19,7 @@
 #include "proc/attach/attach.h"
 #include "proc/inspect.h"
 #include "proc/proc.h"
+#include "proc/ptrace/debug.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/registers.h"
 #include "proc/ptrace/stop.h"
@@ -27,7 +28,6 @@
 #include "proc/watch.h"
 #include "proc/watch/guardian.h"
 #include "proc/watch/holders.h"
-#include "proc/watch/works.h"
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -376,8 +376,8 @@ int dp_watch_registers_open(struct dp_watch_registers **out,
 			 O_RDONLY | O_CLOEXEC);
 	if (why)
 		return cannot_handle(proc, watches->name, why, diag);
-	if (!dp_watch_registers_work())
-		return dp_watch_useless(diag);
+	if (!dp_debug_works())
+		return dp_debug_useless(diag);
 	err = put_agent(r, diag);
 	if (!err) {
 		dp_guardian_open(&r->guardian, proc->pid);

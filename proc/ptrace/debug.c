@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * works: whether debug registers trap here at all. Some virtual machines take their values, and nothing
+ * debug: whether debug registers trap here at all. Some virtual machines take their values, and nothing
  * ever comes of it. A watchpoint there would count nothing and look as if nothing had happened.
  */
-#include "proc/watch/works.h"
+#include "proc/ptrace/debug.h"
+#include "port_types.h"
 #include "arch/debug.h"
 #include <dprobes/diag.h>
 #include <errno.h>
@@ -12,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-int dp_watch_useless(struct dp_diag *diag)
+int dp_debug_useless(struct dp_diag *diag)
 {
 	return dp_diag_set(
 		diag, -EOPNOTSUPP,
@@ -52,7 +53,7 @@ static bool arm(pid_t pid, volatile u64 *word)
 	       !ptrace(PTRACE_CONT, pid, NULL, NULL);
 }
 
-bool dp_watch_registers_work(void)
+bool dp_debug_works(void)
 {
 	static volatile u64 word __attribute__((aligned(8)));
 	pid_t pid = fork();
