@@ -253,7 +253,7 @@ $(B)/tests/victims/%: tests/victims/%.c
 
 $(B)/tests/victims/%: tests/victims/%.cc
 	@mkdir -p $(@D)
-	$(Q)$(CXX) -O2 -g -pthread -Iinclude -o $@ $<
+	$(Q)$(CXX) -O2 -g -pthread -Iinclude -MMD -MP -o $@ $<
 
 # The same programs of other kinds: linked statically, and with another libc, which
 # does not have the kernel's headers.
