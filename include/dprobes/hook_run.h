@@ -82,13 +82,13 @@ struct dp_hook_reader {
 #define DP_HOOK_KEEP_ORDER() __asm__ volatile("" ::: "memory")
 
 /* Of no two frames alike: a frame whose stack is used again is found out. */
-static inline unsigned long dp_hook_cookie(const struct dp_hook_frame *f)
+static __inline__ unsigned long dp_hook_cookie(const struct dp_hook_frame *f)
 {
 	return (unsigned long)f ^ 0x6b6f6f68206e6920ul;
 }
 
 /* Take a frame. @cookie: on the stack of the dispatch */
-static inline __attribute__((always_inline)) void
+static __inline__ __attribute__((always_inline)) void
 dp_hook_enter(struct dp_hook_frame *f, volatile unsigned long *cookie)
 {
 	*cookie = dp_hook_cookie(f);
@@ -98,7 +98,7 @@ dp_hook_enter(struct dp_hook_frame *f, volatile unsigned long *cookie)
 }
 
 /* In this order: a free frame has no list. */
-static inline __attribute__((always_inline)) void
+static __inline__ __attribute__((always_inline)) void
 dp_hook_leave(struct dp_hook_frame *f)
 {
 	__atomic_store_n(&f->list, (const struct dp_hook_list *)0,
@@ -107,14 +107,14 @@ dp_hook_leave(struct dp_hook_frame *f)
 }
 
 /* In one instruction: a signal handler may count, too. */
-static inline __attribute__((always_inline)) void
+static __inline__ __attribute__((always_inline)) void
 dp_hook_add_one(unsigned long *count)
 {
 	__asm__ volatile("addq $1, %0" : "+m"(*count) : : "cc");
 }
 
 /* Call exits without entry conditions, until one says that this is enough. */
-static inline __attribute__((always_inline)) int
+static __inline__ __attribute__((always_inline)) int
 dp_hook_call_plain(struct dp_hook_reader *r, struct gkh_hook *h,
 		   const struct dp_hook_list *list, unsigned int n,
 		   struct gkh_args *a)
@@ -140,7 +140,7 @@ dp_hook_call_plain(struct dp_hook_reader *r, struct gkh_hook *h,
 }
 
 /* The calling thread's reader, where the library has put it. NULL: the dispatcher is to be asked */
-static inline __attribute__((always_inline)) struct dp_hook_reader *
+static __inline__ __attribute__((always_inline)) struct dp_hook_reader *
 dp_hook_fast_reader(const struct gkh_hook *h)
 {
 	struct dp_hook_reader *r;
@@ -150,7 +150,7 @@ dp_hook_fast_reader(const struct gkh_hook *h)
 }
 
 /* Where *@at of this thread is, from what fs points to */
-static inline long dp_hook_from_thread(const void *at)
+static __inline__ long dp_hook_from_thread(const void *at)
 {
 	unsigned long self;
 
@@ -159,8 +159,8 @@ static inline long dp_hook_from_thread(const void *at)
 }
 
 /* dp_hook_run() - what an armed hook calls. Return: as its exits. */
-static inline __attribute__((always_inline)) int dp_hook_run(struct gkh_hook *h,
-							     struct gkh_args *a)
+static __inline__ __attribute__((always_inline)) int
+dp_hook_run(struct gkh_hook *h, struct gkh_args *a)
 {
 	volatile unsigned long cookie;
 	const struct dp_hook_list *list;
