@@ -236,9 +236,7 @@ def in_gdb(file):
     gdb.execute("unset environment")
     for name, value in ENVIRONMENT.items():
         gdb.execute("set environment %s %s" % (name, value))
-    # A program without symbols has libc's, which calls its main().
-    gdb.execute("set breakpoint pending on")
-    gdb.execute("tbreak " + ("main" if gdb.lookup_global_symbol("main") else "__libc_start_main"))
+    gdb.execute("tbreak main")
     gdb.execute("run")
     maps = mappings()
     if job.get("places"):
