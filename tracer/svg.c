@@ -96,22 +96,26 @@ static u32 depth_of(const struct dp_flame *f)
 	return n;
 }
 
+/* What comes behind @f, which is @level below @top. Return: NULL: nothing */
+static const struct dp_flame *step(const struct dp_flame *top,
+				   const struct dp_flame *f, u32 *level)
+{
+	if (f->first) {
+		++*level;
+		return f->first;
+	}
+	for (; f != top && !f->next; --*level)
+		f = f->parent;
+	return f == top ? NULL : f->next;
+}
+
 static u32 deepest(const struct dp_flame *top)
 {
-	const struct dp_flame *f = top;
+	const struct dp_flame *f;
 	u32 most = 0, n = 0;
 
-	while (f) {
+	for (f = top; f; f = step(top, f, &n))
 		most = n > most ? n : most;
-		if (f->first) {
-			f = f->first;
-			n++;
-			continue;
-		}
-		for (; f != top && !f->next; n--)
-			f = f->parent;
-		f = f == top ? NULL : f->next;
-	}
 	return most;
 }
 
@@ -222,17 +226,8 @@ void dp_flame_svg(FILE *out, const struct dp_flame *top, const char *title)
 		return;
 	put_head(out, HEAD + (levels + 1) * LINE + 10, title);
 	d.x[1] = EDGE;
-	while (f) {
+	for (; f; f = step(top, f, &level))
 		draw(&d, f, level);
-		if (f->first) {
-			f = f->first;
-			level++;
-			continue;
-		}
-		for (; f != top && !f->next; level--)
-			f = f->parent;
-		f = f == top ? NULL : f->next;
-	}
 	put_script(out);
 	free(d.x);
 }

@@ -17,8 +17,7 @@
  *
  * The program's stack pointer is in r9 meanwhile: read from memory behind each handler, it would be what each
  * call waits for. Apart from that, instructions are what it costs, and branches that are taken: so what usually
- * happens falls through, and
- * @instance of the thread's struct dp_stack still says at the end of an entry what has
+ * happens falls through, and @instance of the thread's struct dp_stack still says at the end of an entry what has
  * been in hand: a call that waits for its return is none that has to be recovered.
  */
 #include "arch/x86/arch_defs.h"
@@ -88,9 +87,8 @@
 	.endm
 
 	/* rax is the thread's struct dp_stack, or 0, and rcx the program's stack pointer. If no handler
-	 * runs, and both stacks are others than the alternate one, then go to that stack; rsi is the frame, and r9, which no handler touches that is
-	 * called by itself. The
-	 * order is that of entry.S. Where the program's stack is not in the thread's zone it is looked at
+	 * runs, and both stacks are others than the alternate one, then go to that stack. rsi is the frame, and so
+	 * is r9, which a handler that touches few registers leaves alone. The order is that of entry.S. Where the program's stack is not in the thread's zone it is looked at
 	 * closely, at \far. */
 	.macro	switch slow, far
 	test	%rax, %rax

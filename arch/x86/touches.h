@@ -18,8 +18,8 @@
 #define DP_TOUCHES_SP (1u << DP_GPR_SP)
 #define DP_TOUCHES_IP (1u << 16)
 
-/* Registers that pairs.S saves in any case: rax, rcx, rdx, rsi, rdi, r8; and all that it can save: r9 to
- * r11, besides, and the stack pointer and the instruction pointer */
+/* Registers that a handler may touch which pairs.S calls with r9 in use: rax, rcx, rdx, rsi, rdi, r8; and all that
+ * it can save: r9 to r11, besides, and the stack pointer and the instruction pointer */
 #define DP_TOUCHES_FEW 0x1c7u
 #define DP_TOUCHES_SOME (0xfc7u | DP_TOUCHES_SP | DP_TOUCHES_IP)
 
