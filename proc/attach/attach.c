@@ -128,7 +128,8 @@ static int take_hold(struct dp_process *proc, pid_t pid, struct dp_diag *diag)
 	if (!err)
 		dp_filters_read(proc);
 	if (!err)
-		err = dp_dispatch_look(proc, diag);
+		err = dp_dispatch_look(proc, diag) ?:
+			      dp_dispatch_sound(proc, diag);
 	/* An earlier tool's intercepts are where ours will be. */
 	proc->recovered = !err && dp_recover_needed(proc);
 	if (proc->recovered)

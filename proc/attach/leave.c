@@ -418,7 +418,11 @@ static int leave(struct dp_process *proc, void *arg, struct dp_diag *diag)
 	for (tries = 0; tries < DRAIN_TRIES; tries++) {
 		/* A thread may have come to the linker's probe just before it went. */
 		dp_process_answer(proc);
+		/* A dispatched call did nothing; at another stop the selector may permit it. */
+		proc->refuses = false;
 		err = try_leave(proc, view, again, diag);
+		if (err == -EPERM && proc->refuses)
+			err = -EAGAIN;
 		if (err != -EAGAIN)
 			break;
 		if (tries > EASY_TRIES && proc->patience < MOST_PATIENCE_NS)

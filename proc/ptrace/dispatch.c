@@ -17,6 +17,7 @@
  * remote.c).
  */
 #include "arch/calls.h"
+#include "arch/uregs.h"
 #include "proc/proc.h"
 #include "proc/ptrace/stop.h"
 #include "proc/ptrace/remote.h"
@@ -26,10 +27,15 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 
 /* linux/ptrace.h, linux/prctl.h: newer than some headers */
 #define GET_DISPATCH 0x4211
 #define DISPATCH_ON 1
+/* Calls that tell of themselves whether they are dispatched, and the time between them */
+#define SOUNDINGS 16
+#define SOUND_NAP_NS 200000
+#define MOST_NAP_NS 2000000
 #define ALLOW 0
 #define BLOCK 1
 #define FAULTS                                                                 \
@@ -195,6 +201,46 @@ int dp_dispatch_look(struct dp_process *proc, struct dp_diag *diag)
 	proc->forbidden = ~0u;
 	snprintf(proc->why_signal_free, sizeof(proc->why_signal_free),
 		 "it dispatches system calls to a handler of its own");
+	return 0;
+}
+
+/* @pc: where the thread was at the last call; 0: it has not moved since */
+static int sound(struct dp_process *proc, void *pc, struct dp_diag *diag)
+{
+	u64 *last = pc, now = 0;
+	struct dp_thread *t;
+	int err = dp_stop_alone(proc, diag);
+
+	if (err)
+		return err;
+	err = dp_remote_begin(proc, diag);
+	if (!err) {
+		t = dp_stop_held(proc, dp_remote_thread(proc));
+		now = t ? dp_uregs_pc(&t->regs) : 0;
+		dp_remote_call(proc, SYS_getpid);
+		dp_remote_end(proc);
+	}
+	dp_stop_release(proc);
+	*last = now == *last ? 0 : now;
+	return err;
+}
+
+int dp_dispatch_sound(struct dp_process *proc, struct dp_diag *diag)
+{
+	long nap = SOUND_NAP_NS;
+	u64 pc = 0;
+	int err, i;
+
+	for (i = 0; proc->undisclosed && i < SOUNDINGS; i++) {
+		err = dp_tracer_child(proc, sound, &pc, diag);
+		if (proc->refuses)
+			return dp_dispatch_refuse(proc, diag);
+		if (err)
+			return err;
+		/* A thread that waits for a CPU is where it was. */
+		nap = pc ? SOUND_NAP_NS : 2 * nap;
+		dp_nap(nap < MOST_NAP_NS ? nap : MOST_NAP_NS);
+	}
 	return 0;
 }
 

@@ -83,6 +83,10 @@ bool dp_dispatch_waits(const struct dp_process *proc, pid_t tid);
 /** dp_dispatch_asks() - does the kernel tell whether stopped thread @tid dispatches?
  *  Return: 0, -EOPNOTSUPP, -ESRCH. */
 int dp_dispatch_asks(pid_t tid);
+/** dp_dispatch_sound() - where the kernel does not tell of dispatch, find it out by harmless calls
+ *  at several moments: a selector may permit some. Called before anything is mapped.
+ *  Return: 0; -EOPNOTSUPP a call was dispatched; as dp_remote_begin(). */
+int dp_dispatch_sound(struct dp_process *proc, struct dp_diag *diag);
 /** dp_dispatch_refuse() - the diagnosis for a remote call that came to the program's
  *  SIGSYS handler. Return: -EOPNOTSUPP. */
 int dp_dispatch_refuse(const struct dp_process *proc, struct dp_diag *diag);

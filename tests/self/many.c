@@ -92,11 +92,12 @@ static long resident(void)
 {
 	char line[128];
 	FILE *f = fopen("/proc/self/smaps_rollup", "r");
-	long kb = 0;
+	long kb = 0, n;
 
 	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "Pss: %ld", &kb) == 1)
-			break;
+		if (sscanf(line, "Pss_Anon: %ld", &n) == 1 ||
+		    sscanf(line, "Pss_Shmem: %ld", &n) == 1)
+			kb += n;
 	if (f)
 		fclose(f);
 	return kb;

@@ -2,12 +2,13 @@
 /*
  * dispatch: a program under Syscall User Dispatch, as emulators of other systems are.
  *
- *   dispatch selector|threads|range|narrow|later STOP
+ *   dispatch selector|often|threads|range|narrow|later STOP
  *
  * A "guest" makes calls with a number that Linux does not have; they are to come to the
  * program's handler of SIGSYS, and nothing else is, each from the one instruction that
  * makes them, and with the guest's registers. selector: a byte forbids all calls while
- * the guest runs, but the one by which the handler returns. threads: so in three threads,
+ * the guest runs, but the one by which the handler returns. often: the program itself runs as
+ * long as the guest does. threads: so in three threads,
  * each with its own byte, beside one without. range: there is no byte; calls are
  * permitted in libc. narrow: nor there, but in one instruction. later: as selector, from when the
  * file STOP.on is there. Until the file STOP is there; then "right N", or "wrong" and why.
@@ -60,6 +61,7 @@ static const char *const what[8] = {
 };
 static char stop[256], on[256];
 static volatile int ends;
+static long between; /* functions that are called while all calls are permitted */
 
 __asm__(".globl restorer, returns\n"
 	"restorer: movl $15, %eax\n"
@@ -139,7 +141,7 @@ static int dispatch(int by_selector, int narrow)
 static void work(int by_selector)
 {
 	sigset_t before, after;
-	long rounds, i;
+	long rounds, i, k;
 
 	sigemptyset(&before);
 	sigemptyset(&after);
@@ -149,6 +151,8 @@ static void work(int by_selector)
 			selector = BLOCK;
 			guest(by_selector);
 			selector = ALLOW;
+			for (k = 0; k < between; k++)
+				victim_function(k);
 		}
 		if (rounds % 16 == 0 && !access(stop, F_OK))
 			ends = 1;
@@ -213,6 +217,7 @@ int main(int argc, char **argv)
 	snprintf(stop, sizeof(stop), "%s", argv[2]);
 	snprintf(on, sizeof(on), "%.200s.on", argv[2]);
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	between = strcmp(how, "often") ? 0 : 5000;
 	/* libc's restorer is where calls are permitted, or ours. */
 	if (!strcmp(how, "range") ?
 		    sigaction(SIGSYS, &plain, NULL) :
