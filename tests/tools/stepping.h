@@ -3,6 +3,7 @@
 #ifndef DP_TEST_STEPPING_H
 #define DP_TEST_STEPPING_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <sys/ptrace.h>
 #include <sys/rseq.h>
@@ -38,9 +39,22 @@ static inline int step_with(pid_t pid, int signal)
 	return WSTOPSIG(status);
 }
 
+/* While a tool arms, a thread may come to a breakpoint, which is for the process's own handler. */
+static inline bool is_at_breakpoint(pid_t pid)
+{
+	siginfo_t si;
+
+	return !ptrace(PTRACE_GETSIGINFO, pid, 0, &si) &&
+	       si.si_signo == SIGTRAP && si.si_code == SI_KERNEL;
+}
+
 static inline bool step(pid_t pid)
 {
-	return step_with(pid, 0) >= 0;
+	int sig = step_with(pid, 0);
+
+	if (sig == SIGTRAP && is_at_breakpoint(pid))
+		sig = step_with(pid, SIGTRAP);
+	return sig >= 0;
 }
 
 #endif
