@@ -8,6 +8,8 @@ executed=0
 # all NAME MODULE AT_LEAST CMD...: the output is that of an unprobed run
 # logged NAME…: the same with a record for each instruction, when it has completed
 logged() { how="${how:-} -l" all "$@"; }
+# some NAME…: the same for some instructions only, as breakpoints cost microseconds; EVERY=1: for all
+some() { how="${how:-} -n ${EVERY:-10}" "$@"; }
 # jumped HOW…: the same in jump mode
 jumped() { how="-j $1" "${@:2}"; }
 all() {
@@ -26,13 +28,14 @@ all() {
 }
 
 all "libc under a self-checking program" libc.so.6 300000 "$VICTIMS/busy" 1 20
-all "the text of python3" 'python3*' 300000 /usr/bin/python3 -I -S -c 'print(sum(range(10)))'
+all "the text of python3" 'python3*' 300000 /usr/bin/python3 --version
+some all "the text of python3 at work" 'python3*' 30000 /usr/bin/python3 -I -S -c 'print(sum(range(10)))'
 all "libsqlite3" 'libsqlite3*' 100000 sqlite3 :memory: 'select count(*), max(1), upper("a")'
 all "git" git 100000 git --version
 all "libstdc++ with exceptions" 'libstdc++*' 100000 "$VICTIMS/thrower"
 logged "libc, with records" libc.so.6 300000 /usr/bin/sort /etc/services
 logged "libc, with records, under a self-checking program" libc.so.6 300000 "$VICTIMS/busy" 1 4
-logged "libstdc++ with exceptions, with records" 'libstdc++*' 100000 "$VICTIMS/thrower"
+some logged "libstdc++ with exceptions, with records" 'libstdc++*' 10000 "$VICTIMS/thrower"
 logged "git, with records" git 100000 git --version
 jumped interior all "libc under a self-checking program, by jumps" libc.so.6 300000 "$VICTIMS/busy" 1 20
 jumped interior all "libstdc++ with exceptions, by jumps" 'libstdc++*' 100000 "$VICTIMS/thrower"
