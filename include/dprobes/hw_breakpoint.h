@@ -133,6 +133,17 @@ void unregister_wide_hw_breakpoint(struct perf_event **events);
 unsigned long dp_hw_breakpoint_hits(const struct perf_event *bp,
 				    unsigned long *missed);
 
+/**
+ * dp_hw_breakpoint_bare() - threads that have begun without watching, by any watchpoint, since the first
+ *
+ * With perf events there are none. Without, a thread is given its registers as it begins, if it is made by
+ * a libc's function; the call finds the others, which watch from then on. A thread is also counted if
+ * a debugger traces it.
+ *
+ * Context: task; thread-safe. 0 in a fork child.
+ */
+unsigned long dp_hw_breakpoint_bare(const struct perf_event *bp);
+
 /** dp_hw_breakpoint_error() - the error that a register function has returned as a pointer.
  *  Return: 0: it is none; a negative errno. Context: any. */
 static __inline__ int dp_hw_breakpoint_error(const void *bp)
