@@ -153,7 +153,6 @@ static int take_register(struct watched *w, const struct dp_watchpoint *watch)
 	return err;
 }
 
-/* A machine whose registers never trap has events, too. */
 static int open_events(struct watched *w, const struct dp_watchpoint *watch)
 {
 	int err = is_way("registers") ?
@@ -161,7 +160,7 @@ static int open_events(struct watched *w, const struct dp_watchpoint *watch)
 			  dp_watch_events_open(&w->events, getpid(), watch, 1,
 					       NULL, dp_last());
 
-	if ((err == -EPERM || err == -EACCES) && !is_way("events"))
+	if (dp_watch_events_denied(err) && !is_way("events"))
 		return take_register(w, watch);
 	if (!err)
 		dp_watch_events_switch(&w->events, true);

@@ -371,8 +371,12 @@ for errno in 1 13 38; do
 		"$(DPROBES_WATCH=events "$TOOLS/refuse" $errno "$DPROBES" stat w:watched -p "$victim" 2>&1)" \
 		'right to trace it|perf_event_paranoid|no such breakpoint events'
 done
-like "a process's own take events" "$(DPROBES_WATCH=registers build/tests/self/watches 2>&1)" \
-	'SKIP .*permits this process no perf events.*a tracer that stays, which a process cannot be of itself'
+for errno in 1 13 38; do
+	is "without events ($errno) a process sets its own registers" \
+		"$(WATCHES_ROUNDS=5 "$TOOLS/refuse" $errno build/tests/self/watches | grep -v '^ok')" $'# by registers\n1..146'
+done
+like "events alone are wanted, and refused" "$(DPROBES_WATCH=events "$TOOLS/refuse" 1 build/tests/self/watches)" \
+	'SKIP .*permits this process no perf events.*without DPROBES_WATCH=events it would set the registers'
 like "another way is none" "$(DPROBES_WATCH=x "$DPROBES" stat w:watched -p "$victim" 2>&1)" \
 	'DPROBES_WATCH is "x"; it can be events or registers'
 
