@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/user.h>
@@ -724,9 +725,11 @@ static void short_lives(void)
 /* --- without events: what the threads' registers are --- */
 
 static volatile bool lets_go;
+static volatile int waiting;
 
 static void *wait_for_end(void *none)
 {
+	__atomic_fetch_add(&waiting, 1, __ATOMIC_SEQ_CST);
 	while (!lets_go)
 		usleep(1000);
 	return NULL;
@@ -758,15 +761,23 @@ static int look_at(pid_t tid)
 	return n;
 }
 
+/* Where Yama keeps a child from that */
+static void let_trace(void)
+{
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+}
+
 /* Of all threads; as a child sees it. @least: of the one with fewest. */
 static int registers_set(bool least)
 {
-	pid_t self = getpid(), tid, child = fork();
+	pid_t self = getpid(), tid, child;
 	char path[64];
 	int status, n = 0, all = 0, few = 100;
 	struct dirent *d;
 	DIR *dir;
 
+	let_trace();
+	child = fork();
 	if (!child) {
 		snprintf(path, sizeof(path), "/proc/%d/task", self);
 		dir = opendir(path);
@@ -791,13 +802,15 @@ static void left_clear(void)
 	int i;
 
 	lets_go = false;
+	waiting = 0;
 	for (i = 0; i < 2; i++)
 		pthread_create(&t[i], NULL, wait_for_end, NULL);
 	bp[0] = watch(&word, HW_BREAKPOINT_LEN_8, HW_BREAKPOINT_W, count);
 	bp[1] = watch(&words[2], HW_BREAKPOINT_LEN_4, HW_BREAKPOINT_RW, count);
 	for (; i < 4; i++)
 		pthread_create(&t[i], NULL, wait_for_end, NULL);
-	usleep(1000);
+	while (waiting < 4)
+		usleep(100);
 	is(registers_set(true), 2, "each of five threads has both registers");
 	unregister_wide_hw_breakpoint(bp[0]);
 	is(registers_set(false), 5, "each has one");
@@ -868,6 +881,7 @@ static void traced(void)
 
 	if (pipe(ready) || pipe(end))
 		return;
+	let_trace();
 	child = fork();
 	if (!child) {
 		close(end[1]);
