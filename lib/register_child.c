@@ -385,6 +385,17 @@ static u32 candidates(s32 tid)
 	return found;
 }
 
+/* A thread that did not stop may have a register that was dropped: its trap is not the program's. */
+static u32 ever_used(void)
+{
+	u32 n, found = 0;
+
+	for (n = 0; n < DP_REGISTERS; n++)
+		if (dp_register_state.slots[n].bits)
+			found |= 1u << n;
+	return found;
+}
+
 static bool ask(struct dp_register_thread *me, u32 *hit)
 {
 	struct dp_register_job job = { .what = DP_REGISTER_HIT,
@@ -421,5 +432,7 @@ u32 dp_register_which(void)
 		add(&dp_register_state.lost, 1);
 		return 0;
 	}
-	return hit & may ? hit & may : hit ? DP_REGISTERS_FOREIGN : 0;
+	return hit & may		   ? hit & may :
+	       hit && !(hit & ever_used()) ? DP_REGISTERS_FOREIGN :
+					     0;
 }
