@@ -83,6 +83,9 @@ $(B)/lib/x86/%.o: lib/x86/%.S
 	@mkdir -p $(@D)
 	$(Q)$(CC) -fPIC $(INC) -c -o $@ $<
 
+# It runs in threads that no libc knows.
+$(B)/lib/register_child.o: private ALL_CFLAGS += -mgeneral-regs-only -fno-stack-protector -fno-sanitize=all
+
 # liblzma, which the command loads when it needs it, is there from the start: a program that
 # probes itself is not to see it come and go.
 $(B)/libdprobes.so.1: $(LIB_OBJ) $(B)/libcore.a lib/dprobes.map

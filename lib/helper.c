@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* helper: start the helper, give it an order, and read its answer. */
 #include "lib/helper/helper.h"
+#include "lib/register_child.h"
 #include "port_raw.h"
 #include "lib/text.h"
 #include "proc/facts.h"
@@ -17,6 +18,7 @@
 #include <unistd.h>
 
 #define HELPER_STACK 65536
+#define CHILD_MS 5000 /* another child of ours traces a thread for a moment */
 #define PROGRAM 2 /* descriptor of its file, next to DP_HELPER_ANSWER */
 
 /* Write the helper's program to a memfd, for execveat(). */
@@ -168,7 +170,9 @@ int dp_helper_open(struct dp_helper_run *run,
 	int *orders = run->fds, *answers = run->fds + 2, err;
 	struct launch l = { 0 };
 
-	*run = (struct dp_helper_run){ { -1, -1, -1, -1, -1 }, -1, NULL };
+	*run = (struct dp_helper_run){ .fds = { -1, -1, -1, -1, -1 },
+				       .pid = -1 };
+	run->alone = dp_register_lock(CHILD_MS);
 	err = open_all(run);
 	if (!err) {
 		l = (struct launch){ .file = run->fds[4],
@@ -204,6 +208,8 @@ void dp_helper_close(struct dp_helper_run *run)
 	if (pid > 0 && is_to_be_named())
 		prctl(PR_SET_PTRACER, 0, 0, 0, 0);
 	close_all(run->fds, 5);
+	if (run->alone)
+		dp_register_unlock();
 }
 
 int dp_helper_run(const struct dp_helper_order *order, const u32 *which,

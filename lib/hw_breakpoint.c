@@ -3,12 +3,15 @@
  * hw_breakpoint: data and instructions of this process that debug registers watch.
  *
  *     access ─► debug trap ─► event counts ─► SIGTRAP ─► the agent ─► dp_call_site() ─► on_hit()
+ *                      └─ no events: the thread's own register ─► SIGTRAP ─► which one? ─┘
  *
  * The engine has a site of its own for each, which is never armed. The events of the threads are
- * opened when that is known to the agent, and stop before it is taken away.
+ * opened, or their registers set, when that is known to the agent, and stop before it is taken away.
  *
  * Lock: "the library" holds for the list.
  */
+#include "lib/own_registers.h"
+#include "lib/register_child.h"
 #include "lib/self.h"
 #include "proc/watch.h"
 #include <dprobes/hw_breakpoint.h>
@@ -19,14 +22,17 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-/** struct watched - @event comes first; @list: it, and NULL; @owner: the process */
+/** struct watched - @event comes first; @list: it, and NULL; @owner: the process
+ *  @by_register: it has no events, but @slot; @lost: dp_own_registers_lost() when it began */
 struct watched {
 	struct perf_event event;
 	struct perf_event *list[2];
 	struct dp_watch_events events;
 	struct watched *next;
 	pid_t owner;
-	u32 probe;
+	u32 probe, slot;
+	bool by_register;
+	u64 lost;
 };
 
 static struct watched *all;
@@ -131,15 +137,37 @@ static void remove_probe(struct watched *w)
 	dp_live_forget(dp_self.engine, w->probe);
 }
 
-/* Registers without events are for a tool, which stays. */
-static bool are_events_unwanted(void)
+static bool is_way(const char *name)
 {
 	const char *way = secure_getenv("DPROBES_WATCH");
 
-	return way && !strcmp(way, "registers");
+	return way && !strcmp(way, name);
 }
 
-static int open_events(struct watched *w, pid_t tid)
+static int take_register(struct watched *w, const struct dp_watchpoint *watch)
+{
+	int err = dp_own_registers_take(watch, &w->slot, dp_last());
+
+	w->by_register = !err;
+	w->lost = dp_own_registers_lost();
+	return err;
+}
+
+static int open_events(struct watched *w, const struct dp_watchpoint *watch)
+{
+	int err = is_way("registers") ?
+			  -EPERM :
+			  dp_watch_events_open(&w->events, getpid(), watch, 1,
+					       NULL, dp_last());
+
+	if (dp_watch_events_denied(err) && !is_way("events"))
+		return take_register(w, watch);
+	if (!err)
+		dp_watch_events_switch(&w->events, true);
+	return err;
+}
+
+static int arm(struct watched *w, pid_t tid)
 {
 	const struct perf_event_attr *attr = &w->event.attr;
 	const struct dp_watchpoint watch = {
@@ -152,15 +180,8 @@ static int open_events(struct watched *w, pid_t tid)
 		.tag = dp_engine_watch_tag(dp_self.engine, w->probe),
 		.tid = tid,
 	};
-	int err;
 
-	if (are_events_unwanted())
-		return dp_watch_events_forbidden(getpid(), -EPERM, dp_last());
-	err = dp_watch_events_open(&w->events, getpid(), &watch, 1, NULL,
-				   dp_last());
-	if (!err)
-		dp_watch_events_switch(&w->events, true);
-	return err;
+	return open_events(w, &watch);
 }
 
 static int begin(struct watched *w, pid_t tid)
@@ -171,7 +192,7 @@ static int begin(struct watched *w, pid_t tid)
 		err = add_probe(w);
 	if (err)
 		return err;
-	err = open_events(w, tid);
+	err = arm(w, tid);
 	if (err) {
 		remove_probe(w);
 		return err;
@@ -246,12 +267,16 @@ static void end(struct watched *w)
 {
 	dp_watch_events_close(&w->events);
 	if (!dp_self_begin(false)) {
+		if (w->by_register)
+			dp_own_registers_drop(w->slot);
 		remove_probe(w);
 		leave_list(w);
 		dp_self_end();
 		free(w);
 	} else if (dp_self.engine) {
 		dp_live_switch_off(dp_self.engine, w->probe, (u64)w);
+		if (w->by_register)
+			dp_own_registers_mute(w->slot);
 	}
 }
 
@@ -267,6 +292,8 @@ void unregister_hw_breakpoint(struct perf_event *bp)
 	}
 	/* A fork child may have the descriptors, too: to close ours is not enough. */
 	dp_watch_events_switch(&w->events, false);
+	if (w->by_register && dp_self_in_handler())
+		dp_own_registers_mute(w->slot);
 	if (!dp_self_in_handler())
 		end(w);
 }
@@ -277,6 +304,14 @@ void unregister_wide_hw_breakpoint(struct perf_event **events)
 		unregister_hw_breakpoint(*events);
 }
 
+/* Without events nothing but the handler's side counts. */
+static u64 count(const struct watched *w, u64 ran)
+{
+	return w->by_register ? ran + w->event.nmissed +
+					(dp_own_registers_lost() - w->lost) :
+				dp_watch_events_count(&w->events, 0);
+}
+
 unsigned long dp_hw_breakpoint_hits(const struct perf_event *bp,
 				    unsigned long *missed)
 {
@@ -285,12 +320,25 @@ unsigned long dp_hw_breakpoint_hits(const struct perf_event *bp,
 
 	if (w && w->owner == getpid() && !dp_self_begin_look()) {
 		ran = dp_live_hits(dp_self.engine, w->probe);
-		hits = dp_watch_events_count(&w->events, 0);
+		hits = count(w, ran);
 		dp_self_end();
 	}
 	if (missed)
 		*missed = hits > ran ? hits - ran : 0;
 	return hits;
+}
+
+unsigned long dp_hw_breakpoint_bare(const struct perf_event *bp)
+{
+	const struct watched *w = of(bp);
+	u64 bare = 0;
+
+	if (w && w->by_register && w->owner == getpid() &&
+	    !dp_self_begin_look()) {
+		bare = dp_own_registers_bare();
+		dp_self_end();
+	}
+	return bare;
 }
 
 /* The child's descriptors would keep the registers of its parent's threads taken. */
@@ -301,6 +349,7 @@ static void close_in_child(void)
 	for (w = all; w; w = w->next)
 		dp_watch_events_close(&w->events);
 	all = NULL;
+	dp_register_anew();
 }
 
 static void __attribute__((constructor)) watch_forks(void)

@@ -71,6 +71,11 @@ void dp_watch_events_close(struct dp_watch_events *events);
 u64 dp_watch_events_cost(bool signals);
 /** dp_watch_events_forbidden() - words for a caller that may have no events of @pid. Return: @err. */
 int dp_watch_events_forbidden(pid_t pid, int err, struct dp_diag *diag);
+/** dp_watch_useless() - words for a machine where no debug register traps. Return: -EOPNOTSUPP. */
+int dp_watch_useless(struct dp_diag *diag);
+/** dp_watch_taken() - words for a watchpoint, @name, for which a thread of @pid has no register left.
+ *  Return: -ENOSPC. */
+int dp_watch_taken(pid_t pid, const char *name, struct dp_diag *diag);
 /** dp_watch_events_denied() - is @err that the caller may have no such events, or has none here? */
 bool dp_watch_events_denied(int err);
 

@@ -50,6 +50,7 @@
 #define DP_PENDING_SIZE 120
 
 #define DP_REGISTERS 4 /* debug registers of a thread, for addresses */
+#define DP_REGISTERS_FOREIGN (1u << DP_REGISTERS)
 
 /** struct dp_arena_control - what control tells the hit half */
 struct dp_arena_control {
@@ -183,6 +184,11 @@ struct dp_arena_control {
 	/* of struct dp_backtrace_head; where what walks keep begins */
 	u32 backtrace_off, backtraced_off;
 	u64 swaps; /* address of struct dp_swaps; 0: the process has none */
+	/* Of a process that watches itself by @registers without a tool: the tags that traps of events would bear, by
+	 * register; address of u32 (*)(void): a bit for each register that the calling thread has hit, or
+	 * DP_REGISTERS_FOREIGN; of void (*)(u32 sure), which a thread calls that may have begun */
+	u32 register_tags[DP_REGISTERS];
+	u64 register_which, thread_begins;
 };
 
 /* Of @tool_futex, and of the owner's: the thread's id, and the bit that the kernel sets
@@ -229,7 +235,7 @@ struct dp_arena_hit {
 };
 
 #define DP_LAYOUT_MAGIC 0x3165626f72507044ull
-#define DP_LAYOUT_VERSION 47
+#define DP_LAYOUT_VERSION 48
 
 #define DP_AGENT_TEXT (32 * DP_PAGE)
 #define DP_WIPE_OFFSET DP_AGENT_TEXT

@@ -18,13 +18,26 @@
  * Registers that a handler changes are changed, but ip stays. An access by a handler itself is
  * missed, and counts in nmissed.
  *
- * Not seen are accesses by the kernel, as in read(2), and by children. An instruction that hits
- * several watchpoints raises one trap, and calls the handler of one. A thread that has SIGTRAP blocked by
- * a system call of its own, rather than by its libc, is missed. See dp_hw_breakpoint_hits(). An exec ends watchpoints.
+ * Not seen are accesses by the kernel, as in read(2), and by children. An exec ends watchpoints.
  * With HW_BREAKPOINT_X an instruction that the jump of a kprobe displaces is executed elsewhere: use a
  * kprobe there.
  *
- * Each thread takes a descriptor a watchpoint, which has a high number and is closed by an exec.
+ * By perf events each thread takes a descriptor a watchpoint, which has a high number and is closed by an
+ * exec. An instruction that hits several watchpoints raises one trap, and calls the handler of one.
+ * A thread that has SIGTRAP blocked by a system call of its own, rather than by its libc, is missed.
+ * See dp_hw_breakpoint_hits().
+ *
+ * Where the kernel refuses these, a child of the process sets the debug registers of its threads by ptrace(2), for
+ * a moment:
+ * - The child stops each thread as watchpoints come and go. A call that the kernel does not restart, as
+ *   epoll_wait(2), may fail with EINTR. A thread that begins is held until it has its registers.
+ * - Four watchpoints are all that the process can have, those of single threads included.
+ * - While there are several, a hit starts a child, too, which reads the one that was hit. So does any hit in the
+ *   second behind an unregistering.
+ * - A debugger keeps watchpoints out, and is told of their traps when it comes later.
+ * - A thread that has SIGTRAP blocked by a system call of its own is killed by a hit, as by any breakpoint.
+ * - A thread that no libc has made has no watchpoints: see dp_hw_breakpoint_bare().
+ * DPROBES_WATCH in the environment, "events" or "registers", forces either way.
  *
  * Source of the interface: Linux, include/linux/hw_breakpoint.h and samples/hw_breakpoint.
  */
@@ -95,8 +108,9 @@ static __inline__ void hw_breakpoint_init(struct perf_event_attr *attr)
  * which ends with NULL.
  * Return: the watchpoint; else an error, which dp_hw_breakpoint_error() tells, with words in
  * dp_last_diag(): -EINVAL @attr makes no sense; -ENOSPC a thread has no debug register left;
- * -EACCES, -EPERM the kernel permits no perf events (perf_event_paranoid); -EAGAIN in a handler, or threads come too fast;
- * -EMFILE; -EOPNOTSUPP before Linux 5.13, or the machine raises no debug traps; -ENOMEM; as register_kprobe() where there can be no probes.
+ * -EPERM the kernel permits neither perf events (perf_event_paranoid) nor ptrace(2); -EBUSY likewise no events,
+ * and a debugger traces a thread; -EAGAIN in a handler, threads come too fast, or one does not stop;
+ * -EMFILE; -EOPNOTSUPP the machine raises no debug traps; -ENOMEM; as register_kprobe() where there can be no probes.
  */
 struct perf_event **
 register_wide_hw_breakpoint(struct perf_event_attr *attr,
@@ -125,13 +139,25 @@ void unregister_hw_breakpoint(struct perf_event *bp);
 void unregister_wide_hw_breakpoint(struct perf_event **events);
 
 /**
- * dp_hw_breakpoint_hits() - how often the kernel has counted an access
- * @missed: so many of these have called no handler; or NULL
+ * dp_hw_breakpoint_hits() - how often the kernel has counted an access, or has told it by a trap
+ * @missed: so many of these have called no handler; or NULL. Without events a trap of which it could not be read
+ *          what it is of counts for each watchpoint.
  *
  * Context: task; thread-safe. 0 in a fork child.
  */
 unsigned long dp_hw_breakpoint_hits(const struct perf_event *bp,
 				    unsigned long *missed);
+
+/**
+ * dp_hw_breakpoint_bare() - threads that have begun without watching, by any watchpoint, since the first
+ *
+ * With perf events there are none. Without, a thread is given its registers as it begins, if it is made by
+ * a libc's function; the call finds the others, which watch from then on. A thread is also counted if
+ * a debugger traces it.
+ *
+ * Context: task; thread-safe. 0 in a fork child.
+ */
+unsigned long dp_hw_breakpoint_bare(const struct perf_event *bp);
 
 /** dp_hw_breakpoint_error() - the error that a register function has returned as a pointer.
  *  Return: 0: it is none; a negative errno. Context: any. */

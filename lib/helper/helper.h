@@ -64,11 +64,13 @@ static inline int dp_helper_get(int fd, void *to, size_t n)
 	return dp_helper_move(fd, to, n, true);
 }
 
-/** struct dp_helper_run - a helper that runs: its descriptors, who started it, the stack for that */
+/** struct dp_helper_run - a helper that runs: its descriptors, who started it, the stack for that;
+ *  @alone: no other child of ours traces meanwhile */
 struct dp_helper_run {
 	int fds[5];
 	pid_t pid;
 	char *stack;
+	bool alone;
 };
 
 /** dp_helper_open() - run the helper until it has answered; it may go on. dp_helper_close() follows in

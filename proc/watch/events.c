@@ -17,7 +17,6 @@
 #include "proc/inspect.h"
 #include "proc/ptrace/debug.h"
 #include "proc/watch.h"
-#include "proc/watch/holders.h"
 #include "sym/list.h"
 #include <dirent.h>
 #include <dprobes/diag.h>
@@ -153,7 +152,7 @@ int dp_watch_events_forbidden(pid_t pid, int err, struct dp_diag *diag)
 	if (pid == getpid())
 		return dp_diag_set(
 			diag, err,
-			"the kernel permits this process no perf events (kernel.perf_event_paranoid is %d, and may be 2 at most without CAP_PERFMON, or a filter forbids them); without these the debug registers of threads to come take a tracer that stays, which a process cannot be of itself: dprobes run has watchpoints (watch = w)",
+			"the kernel permits this process no perf events (kernel.perf_event_paranoid is %d, and may be 2 at most without CAP_PERFMON, or a filter forbids them); without DPROBES_WATCH=events it would set the registers by ptrace(2)",
 			level);
 	if (level > 2)
 		return dp_diag_set(
@@ -164,6 +163,11 @@ int dp_watch_events_forbidden(pid_t pid, int err, struct dp_diag *diag)
 		diag, err,
 		"watchpoints of process %d need the right to trace it: run dprobes as its user, or with CAP_PERFMON (sudo)",
 		pid);
+}
+
+int dp_watch_useless(struct dp_diag *diag)
+{
+	return dp_debug_useless(diag);
 }
 
 bool dp_watch_events_denied(int err)

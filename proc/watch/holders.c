@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* holders: who may have the debug registers of a thread that has none left. */
-#include "proc/watch/holders.h"
 #include "proc/inspect.h"
 #include "proc/watch.h"
 #include <dirent.h>

@@ -27,7 +27,6 @@
 #include "proc/tree.h"
 #include "proc/watch.h"
 #include "proc/watch/guardian.h"
-#include "proc/watch/holders.h"
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <fcntl.h>

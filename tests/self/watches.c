@@ -11,7 +11,9 @@
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -342,6 +344,7 @@ static void oracle(void)
 	int i, n = 0;
 
 	word = 0;
+	memset(&told, 0, sizeof(told));
 	steps = by_steps();
 	is(steps.n, 15, "single steps saw every way to write");
 	bp = watch(&word, HW_BREAKPOINT_LEN_8, HW_BREAKPOINT_W, note_step);
@@ -542,6 +545,8 @@ static void churn(void)
 	pthread_t t[3];
 	int k;
 
+	over = false;
+	stored = 0;
 	for (k = 0; k < 3; k++)
 		pthread_create(&t[k], NULL, store_always, NULL);
 	for (i = 0; i < rounds; i++) {
@@ -604,6 +609,398 @@ static bool is_child_trapped(void)
 	return true;
 }
 
+/* --- several at a time --- */
+
+static volatile unsigned long of_word[4];
+static bool by_registers;
+
+static void count_word(struct perf_event *bp, struct perf_sample_data *data,
+		       struct pt_regs *regs)
+{
+	unsigned long i = (data->addr - (unsigned long)words) / sizeof(long);
+
+	if (i < 4)
+		__atomic_fetch_add(&of_word[i], 1, __ATOMIC_RELAXED);
+}
+
+static void *store_words(void *of)
+{
+	long i, k, n = (long)of;
+
+	for (i = 0; i < n; i++)
+		for (k = 0; k < 4; k++)
+			if (i % (k + 1) == 0)
+				words[k] = i;
+	return NULL;
+}
+
+/* The next instruction is watched, too. */
+__attribute__((noinline, noclone, noipa)) static void store_and_go(void)
+{
+	__asm__ volatile("movq $1, %0\n"
+			 ".globl watches_next\n"
+			 "watches_next: nop"
+			 : "=m"(words[1])
+			 :
+			 : "memory");
+}
+extern const char watches_next[];
+
+static void several(void)
+{
+	static const unsigned long want[4] = { 180, 90, 60, 45 };
+	struct perf_event **bp[4], **part, **code;
+	unsigned long hits, missed, bad = 0, sum_of = 0;
+	pthread_t t[2];
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		of_word[i] = 0;
+		bp[i] = watch(&words[i], HW_BREAKPOINT_LEN_8, HW_BREAKPOINT_W,
+			      count_word);
+	}
+	for (i = 0; i < 2; i++)
+		pthread_create(&t[i], NULL, store_words, (void *)60l);
+	store_words((void *)60l);
+	for (i = 0; i < 2; i++)
+		pthread_join(t[i], NULL);
+	for (i = 0; i < 4; i++) {
+		hits = dp_hw_breakpoint_hits(*bp[i], &missed);
+		if (of_word[i] != want[i] || hits != want[i] || missed)
+			printf("# %d: %lu stored, %lu called, %lu hits, %lu missed\n",
+			       i, want[i], of_word[i], hits, missed);
+		bad += of_word[i] != want[i] || hits != want[i] || missed;
+		sum_of += of_word[i];
+		unregister_wide_hw_breakpoint(bp[i]);
+	}
+	is((long)sum_of, 375, "four watchpoints, hit as often as stored");
+	/* Of QEMU's events one that is inherited counts at times a hit of another one. */
+	if (by_registers || !is_qemu())
+		is((long)bad, 0, "… each of them");
+	of_word[0] = of_word[1] = 0;
+	part = watch(&words[1], HW_BREAKPOINT_LEN_8, HW_BREAKPOINT_W,
+		     count_word);
+	code = watch(watches_next, sizeof(long), HW_BREAKPOINT_X, count);
+	for (i = 0; i < 20; i++)
+		store_and_go();
+	/* Of two events that one trap has, the kernel signals one. */
+	is((long)dp_hw_breakpoint_hits(*part, &missed), 20,
+	   "data, before an instruction");
+	is((long)(of_word[1] + missed), 20, "… which is called, or missed");
+	is((long)calls, 20, "that is watched, too");
+	if (by_registers)
+		is((long)missed, 0, "… and neither is missed");
+	unregister_wide_hw_breakpoint(part);
+	unregister_wide_hw_breakpoint(code);
+}
+
+/* --- threads that end at once --- */
+
+static void *store_once(void *none)
+{
+	store(1);
+	return NULL;
+}
+
+static void short_lives(void)
+{
+	struct perf_event **bp =
+		watch(&word, HW_BREAKPOINT_LEN_8, HW_BREAKPOINT_W, count);
+	unsigned long had = dp_hw_breakpoint_bare(*bp);
+	pthread_t t[4];
+	int i, k;
+
+	for (i = 0; i < 25; i++) {
+		for (k = 0; k < 4; k++)
+			pthread_create(&t[k], NULL, store_once, NULL);
+		for (k = 0; k < 4; k++)
+			pthread_join(t[k], NULL);
+	}
+	exactly(bp, 100, "threads that store once, and end");
+	is((long)(dp_hw_breakpoint_bare(*bp) - had), 0,
+	   "each has begun with it");
+	unregister_wide_hw_breakpoint(bp);
+}
+
+/* --- without events: what the threads' registers are --- */
+
+static volatile bool lets_go;
+static volatile int waiting;
+
+static void *wait_for_end(void *none)
+{
+	__atomic_fetch_add(&waiting, 1, __ATOMIC_SEQ_CST);
+	while (!lets_go)
+		usleep(1000);
+	return NULL;
+}
+
+/* Of a thread that is stopped. An address that is not set says that its bits are its maker's. */
+static int set_in(pid_t tid)
+{
+	const size_t at = offsetof(struct user, u_debugreg);
+	long control = ptrace(PTRACE_PEEKUSER, tid, at + 7 * sizeof(long), 0);
+	int i, n = 0;
+
+	for (i = 0; i < 4; i++)
+		n += (control >> 2 * i & 3) &&
+		     ptrace(PTRACE_PEEKUSER, tid, at + i * sizeof(long), 0);
+	return n;
+}
+
+static int look_at(pid_t tid)
+{
+	int status, n;
+
+	if (ptrace(PTRACE_SEIZE, tid, 0, 0) ||
+	    ptrace(PTRACE_INTERRUPT, tid, 0, 0) ||
+	    waitpid(tid, &status, __WALL) != tid)
+		return 100;
+	n = set_in(tid);
+	ptrace(PTRACE_DETACH, tid, 0, 0);
+	return n;
+}
+
+/* Where Yama keeps a child from that */
+static void let_trace(void)
+{
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+}
+
+/* Of all threads; as a child sees it. @least: of the one with fewest. */
+static int registers_set(bool least)
+{
+	pid_t self = getpid(), tid, child;
+	char path[64];
+	int status, n = 0, all = 0, few = 100;
+	struct dirent *d;
+	DIR *dir;
+
+	let_trace();
+	child = fork();
+	if (!child) {
+		snprintf(path, sizeof(path), "/proc/%d/task", self);
+		dir = opendir(path);
+		while ((d = readdir(dir))) {
+			tid = atoi(d->d_name);
+			if (!tid)
+				continue;
+			n = look_at(tid);
+			all += n;
+			few = n < few ? n : few;
+		}
+		_exit(least ? few : all);
+	}
+	waitpid(child, &status, 0);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void left_clear(void)
+{
+	struct perf_event **bp[2];
+	pthread_t t[4];
+	int i;
+
+	lets_go = false;
+	waiting = 0;
+	for (i = 0; i < 2; i++)
+		pthread_create(&t[i], NULL, wait_for_end, NULL);
+	bp[0] = watch(&word, HW_BREAKPOINT_LEN_8, HW_BREAKPOINT_W, count);
+	bp[1] = watch(&words[2], HW_BREAKPOINT_LEN_4, HW_BREAKPOINT_RW, count);
+	for (; i < 4; i++)
+		pthread_create(&t[i], NULL, wait_for_end, NULL);
+	while (waiting < 4)
+		usleep(100);
+	is(registers_set(true), 2, "each of five threads has both registers");
+	unregister_wide_hw_breakpoint(bp[0]);
+	is(registers_set(false), 5, "each has one");
+	unregister_wide_hw_breakpoint(bp[1]);
+	is(registers_set(false), 0, "no thread has a register left");
+	lets_go = true;
+	for (i = 0; i < 4; i++)
+		pthread_join(t[i], NULL);
+}
+
+/* A thread that no libc has made */
+static char raw_stack[16384] __attribute__((aligned(16)));
+static volatile int raw_tid;
+
+static void raw_thread(void)
+{
+	while (!lets_go)
+		__asm__ volatile("pause");
+	store(1);
+	__asm__ volatile("xor %%edi, %%edi; movl $60, %%eax; syscall" ::
+				 : "memory");
+	__builtin_unreachable();
+}
+
+static void make_raw_thread(void)
+{
+	register long r10 __asm__("r10") = (long)&raw_tid;
+	register long r8 __asm__("r8") = 0;
+	register void (*go)(void) __asm__("r12") = raw_thread;
+	long ret = SYS_clone;
+
+	/* VM, FS, FILES, SIGHAND, THREAD, SYSVSEM, CHILD_SETTID, CHILD_CLEARTID */
+	__asm__ volatile("syscall; test %%rax, %%rax; jnz 1f; call *%%r12; 1:"
+			 : "+a"(ret)
+			 : "D"(0x1250f00l), "S"(raw_stack + sizeof(raw_stack)),
+			   "d"(0l), "r"(r10), "r"(r8), "r"(go)
+			 : "rcx", "r11", "memory");
+	while (!raw_tid)
+		usleep(100);
+}
+
+static void bare(void)
+{
+	struct perf_event **bp =
+		watch(&word, HW_BREAKPOINT_LEN_8, HW_BREAKPOINT_W, count);
+
+	lets_go = false;
+	raw_tid = 0;
+	make_raw_thread();
+	is((long)dp_hw_breakpoint_bare(*bp), 1,
+	   "a thread by a system call of the program's own begins without");
+	is((long)dp_hw_breakpoint_bare(*bp), 1, "and is counted once");
+	lets_go = true;
+	while (raw_tid)
+		usleep(100);
+	exactly(bp, 1, "but watches from then on");
+	unregister_wide_hw_breakpoint(bp);
+}
+
+/* --- without events: another tracer --- */
+
+static void traced(void)
+{
+	struct perf_event **bp;
+	int ready[2], end[2], status;
+	pid_t self = getpid(), child;
+	char c;
+
+	if (pipe(ready) || pipe(end))
+		return;
+	let_trace();
+	child = fork();
+	if (!child) {
+		close(end[1]);
+		c = !ptrace(PTRACE_SEIZE, self, 0, 0);
+		c = write(ready[1], &c, 1) == 1 && read(end[0], &c, 1) == 1;
+		_exit(c);
+	}
+	ok(read(ready[0], &c, 1) == 1 && c, "a tracer is there");
+	is(error_of(&word, HW_BREAKPOINT_LEN_8, HW_BREAKPOINT_W, count), -EBUSY,
+	   "which keeps watchpoints out");
+	ok(strstr(dp_last_diag()->text, "traces thread") != NULL,
+	   "in words: %s", dp_last_diag()->text);
+	close(end[1]);
+	waitpid(child, &status, 0);
+	close(end[0]);
+	close(ready[0]);
+	close(ready[1]);
+	bp = watch(&word, HW_BREAKPOINT_LEN_8, HW_BREAKPOINT_W, count);
+	store(1);
+	exactly(bp, 1, "until it has gone");
+	unregister_wide_hw_breakpoint(bp);
+}
+
+/* --- without events: the child that sets them is killed --- */
+
+static void kill_children(const char *path)
+{
+	char text[4096];
+	FILE *f = fopen(path, "r");
+	size_t n = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
+	char *at = text, *end;
+	long pid;
+
+	if (f)
+		fclose(f);
+	text[n] = '\0';
+	for (; (pid = strtol(at, &end, 10)) > 0; at = end)
+		kill((pid_t)pid, SIGKILL);
+}
+
+static volatile bool killing;
+
+/* The library's children are this thread's maker's. */
+static void *kill_always(void *none)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", getpid());
+	while (killing) {
+		kill_children(path);
+		usleep((unsigned int)rand() % 3000);
+	}
+	return NULL;
+}
+
+static void killed(void)
+{
+	long rounds = amount("WATCHES_ROUNDS", 100) / 2, i;
+	long good = 0, wrong = 0, refused = 0;
+	struct perf_event **bp;
+	pthread_t t;
+
+	killing = true;
+	pthread_create(&t, NULL, kill_always, NULL);
+	for (i = 0; i < rounds || (i < 50 * rounds && !(good && refused));
+	     i++) {
+		bp = watch(&word, HW_BREAKPOINT_LEN_8, HW_BREAKPOINT_W, count);
+		if (dp_hw_breakpoint_error(bp)) {
+			refused++;
+			wrong += dp_hw_breakpoint_error(bp) != -EPERM;
+			store(1);
+			wrong += calls != 0;
+			continue;
+		}
+		store(1);
+		wrong += calls != 1 && !dp_hw_breakpoint_bare(*bp);
+		good++;
+		unregister_wide_hw_breakpoint(bp);
+	}
+	killing = false;
+	pthread_join(t, NULL);
+	ok(good && refused, "children killed: %ld watchpoints, %ld refusals",
+	   good, refused);
+	is(wrong, 0, "each is whole, or none");
+	bp = watch(&word, HW_BREAKPOINT_LEN_8, HW_BREAKPOINT_W, count);
+	unregister_wide_hw_breakpoint(bp);
+	is(registers_set(false), 0, "and no thread has a register left");
+}
+
+static void both(void)
+{
+	limits();
+	threads();
+	one_thread();
+	values();
+	executed();
+	oracle();
+	handlers();
+	children();
+	several();
+	short_lives();
+	own_traps();
+	churn();
+}
+
+/* As if the kernel permitted no events */
+static void without_events(void)
+{
+	puts("# by registers");
+	setenv("DPROBES_WATCH", "registers", 1);
+	by_registers = true;
+	left_clear();
+	traced();
+	bare();
+	both();
+	killed();
+	left_clear();
+}
+
 int main(void)
 {
 	struct perf_event **bp =
@@ -617,15 +1014,7 @@ int main(void)
 		return plan();
 	}
 	unregister_wide_hw_breakpoint(bp);
-	limits();
-	threads();
-	one_thread();
-	values();
-	executed();
-	oracle();
-	handlers();
-	children();
-	own_traps();
-	churn();
+	both();
+	without_events();
 	return plan();
 }

@@ -381,6 +381,46 @@ static void access_to_data_of_others(void **state)
 	assert_int_equal(dp_fake_seen.died, DP_SIGTRAP);
 }
 
+static u32 hit_registers, asked;
+
+static u32 tell_hit(void)
+{
+	asked++;
+	return hit_registers;
+}
+
+static bool trap_of_register(u32 registers)
+{
+	hit_registers = registers;
+	dp_fake_regs()->rip = AT + 3;
+	dp_fake_raise(DP_SIGTRAP, DP_TRAP_HWBKPT);
+	look_for_hit();
+	assert_int_equal(dp_fake_regs()->rip, AT + 3);
+	return hit_at;
+}
+
+/* The library says which it is; the program may have a debugger's. */
+static void traps_of_own_registers(void **state)
+{
+	make_jump(0, AT, INT3);
+	make_data(1);
+	dp_arena.control.register_which = (u64)tell_hit;
+	dp_arena.control.register_tags[2] = 1;
+	asked = 0;
+	assert_true(trap_of_register(1 << 2));
+	assert_ptr_equal(hit_at, site(1));
+	assert_false(trap_of_register(1 << 1));
+	assert_false(trap_of_register(0));
+	assert_true(trap_of_register(7));
+	assert_false(dp_fake_seen.died);
+	assert_int_equal(asked, 4);
+	trap_of_register(DP_REGISTERS_FOREIGN);
+	assert_int_equal(dp_fake_seen.died, DP_SIGTRAP);
+	dp_fake_revive(DP_CAUGHT_JUMPS);
+	dp_arena.control.register_which = 0;
+	dp_arena.control.register_tags[2] = 0;
+}
+
 /* A killed tool has left debug registers; without any, the trap is the program's. */
 static void traps_of_registers(void **state)
 {
@@ -541,6 +581,7 @@ int main(void)
 		cmocka_unit_test_setup(access_to_data, begin),
 		cmocka_unit_test_setup(access_to_data_of_others, begin),
 		cmocka_unit_test_setup(traps_of_registers, begin),
+		cmocka_unit_test_setup(traps_of_own_registers, begin),
 		cmocka_unit_test_setup(copies_of_accesses, begin),
 		cmocka_unit_test_setup(known_of_the_stack, begin),
 	};

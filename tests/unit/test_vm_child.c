@@ -298,6 +298,38 @@ static void exec_fails(void **state)
 	assert_int_equal(notes(), 0);
 }
 
+static u32 begun, begun_surely;
+
+static void note_begin(u32 sure)
+{
+	begun++;
+	begun_surely += sure;
+}
+
+/* A thread of the process, but not its maker, and no child that has a process of its own */
+static void threads_begin(void **state)
+{
+	begun = begun_surely = 0;
+	dp_arena.control.thread_begins = (u64)note_begin;
+	observe(__NR_clone, false, 0);
+	observe(__NR_clone, true, CHILD);
+	assert_int_equal(begun, 0);
+	observe(__NR_clone, true, 0);
+	assert_int_equal(begun, 1);
+	assert_int_equal(begun_surely, 1);
+	observe(DP_ANY_CALL, true, 0);
+	assert_int_equal(begun, 2);
+	assert_int_equal(begun_surely, 1);
+	observe(__NR_vfork, false, 0);
+	dp_fake_vfork(false);
+	observe(__NR_vfork, true, 0);
+	dp_fake_vfork(true);
+	dp_fake_fork();
+	observe(__NR_clone, true, 0);
+	assert_int_equal(begun, 2);
+	dp_arena.control.thread_begins = 0;
+}
+
 /* Zeros in place of the parent's variables, which others may be changing. */
 static void variables_of_a_fork_child(void **state)
 {
@@ -578,6 +610,7 @@ int main(void)
 		cmocka_unit_test_setup(execs_of_others, begin),
 		cmocka_unit_test_setup(exec_fails, begin),
 		cmocka_unit_test_setup(variables_of_a_fork_child, begin),
+		cmocka_unit_test_setup(threads_begin, begin),
 		cmocka_unit_test_setup(signals_of_a_fork_child, begin),
 		cmocka_unit_test_setup(text_of_a_fork_child, begin),
 		cmocka_unit_test_setup(fork_child_by_its_stack, begin),

@@ -79,6 +79,27 @@ static bool is_watched(const struct dp_siginfo *info, struct dp_trap *trap)
 	return true;
 }
 
+/* A process that watches itself without events has set the registers by ptrace(2), too. The tags are read
+ * first: by the time that the library has answered, a register may have another one. */
+static bool is_own_register(const struct dp_siginfo *info, struct dp_trap *trap)
+{
+	const struct dp_arena_control *c = &dp_arena.control;
+	u32 (*which)(void) = (void *)c->register_which;
+	u32 tags[DP_REGISTERS], n, hit;
+
+	if (!which || info->signo != DP_SIGTRAP ||
+	    info->code != DP_TRAP_HWBKPT || dp_hit_who() != DP_WHO_OWNER)
+		return false;
+	for (n = 0; n < DP_REGISTERS; n++)
+		tags[n] =
+			__atomic_load_n(&c->register_tags[n], __ATOMIC_ACQUIRE);
+	hit = which();
+	for (n = 0; n < DP_REGISTERS; n++)
+		if (hit >> n & 1 && tags[n])
+			dp_trap_watched(trap, tags[n]);
+	return hit != DP_REGISTERS_FOREIGN;
+}
+
 /* A tool that sets registers by ptrace(2) takes their traps before they come here. Of one that was
  * killed the registers are there until the next tool, and the traps are of no use. */
 static bool is_left_register(const struct dp_siginfo *info)
@@ -109,8 +130,9 @@ u64 dp_hit_trap(struct dp_siginfo *info, struct dp_ucontext *uc)
 
 	if (dp_marks_nudged(info, &uc->sigmask))
 		return 0;
-	if (!is_watched(info, &trap) && !is_left_register(info) &&
-	    !is_sites(info, &trap) && !is_handlers(info, &trap))
+	if (!is_watched(info, &trap) && !is_own_register(info, &trap) &&
+	    !is_left_register(info) && !is_sites(info, &trap) &&
+	    !is_handlers(info, &trap))
 		return dp_foreign_trap(info, uc);
 	show_alternate(&trap, uc);
 	return 0;

@@ -289,7 +289,18 @@ static void stand_in(void)
 			     c->private_off - c->own_off);
 }
 
-static void after(const struct dp_mcontext *regs)
+/* A thread of this process, before its first own instruction. Where @any call may have returned, it is
+ * perhaps none. */
+static void begin(bool any)
+{
+	void (*begins)(u32) = (void *)__atomic_load_n(
+		&dp_arena.control.thread_begins, __ATOMIC_ACQUIRE);
+
+	if (begins && dp_hit_who() == DP_WHO_OWNER)
+		begins(!any);
+}
+
+static void after(const struct dp_mcontext *regs, bool any)
 {
 	bool child = !regs->rax;
 	u64 flags;
@@ -300,6 +311,8 @@ static void after(const struct dp_mcontext *regs)
 		dp_mask_defer_none();
 	if (child)
 		adopt(regs->rsp);
+	if (child)
+		begin(any);
 	flags = recall(child, regs->rax);
 	if (flags & CLONE_THREAD) /* the thread could not be made */
 		return;
@@ -355,7 +368,7 @@ bool dp_intercept_observe(const struct dp_site_entry *site,
 	if (has_returned) {
 		if (any)
 			dp_masked_wait_return(regs);
-		after(regs);
+		after(regs, any);
 		return false;
 	}
 	before(any ? regs->rax : site->number, regs);
