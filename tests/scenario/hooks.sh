@@ -194,4 +194,50 @@ tool trace 'hook:request_came(r->size)' -- "$dir/server" 3
 like "but values by debug information" "$(grep hook: <<<"$got" | tail -1)" 'hook:server:request_came r->size=2$'
 tool stat hook:request -- "$dir/server" 1
 like "a hook that is none" "$status $err" 'server has no hook "request"; "hook:server:\*" has them all'
+
+# Programs of the language, with the server's own sum as the oracle: twice the sizes of the requests
+program() { printf '%s\n' 'name = server' 'modtype = user' 'major = 3' 'vars = 2' "$@" >"$dir/prog.dp"; }
+program 'offset = hook:request_came' 'inc lv,0' 'push v,"r->size"' 'log 1' \
+	'offset = hook:"answer_*"' 'minor = 2' 'push v,"bytes"' 'log 1'
+values() { # MINOR FILE: sum of the numbers that probes of this minor code have logged
+	sed -n "s/.*\"minor\":$1,.*\"data\":\"070100\(..\).*/0x\1/p" "$2" | while read -r n; do echo $((n)); done | awk '{ s += $1 } END { print s + 0 }'
+}
+tool run --json -o "$dir/records" "$dir/prog.dp" -- "$dir/server" 20
+total=$(tail -n 1 <<<"$got")
+is "a program is run at a dormant hook, with values" "$status $((2 * $(values 0 "$dir/records"))) $(values 2 "$dir/records")" "0 $total $total"
+is "its records say the hook" "$(grep -o '"probe":"[^"[]*' "$dir/records" | sort | uniq -c | awk '{ print $1, $2 }' | tr '\n' ' ')" \
+	'20 "probe":"hook:server:answer_made 20 "probe":"hook:server:request_came '
+like "and its variable counts" "$err" 'server lv\[0\] = 0x14 \(20\)'
+program 'offset = hook:requests' 'log 0'
+tool run "$dir/prog.dp" -- "$dir/server" 1
+like "a hook that is none, where the program names it" "$status $(tr '\n' ' ' <<<"$err")" '^[12] .*prog.dp:5:.*server has no hook "requests"'
+program 'offset = hook:request_came' 'log 0'
+tool --build-ppdf "$dir/prog.dp" --sym "$dir/server" -o "$dir/prog.ppdf"
+like "in a file without a process there are no hooks" "$status $(tr '\n' ' ' <<<"$err")" '^2 .*prog.dp:5:.*hooks are looked up in a process'
+
+# A program that stays: at a dormant hook, and at one that is armed before it comes, and idle before it goes
+program 'offset = hook:request_over' 'inc lv,0' 'push r,rdi' 'log 1'
+counter() { "$DPROBES" -g -a -p "$victim" --json 2>/dev/null | sed -n 's/.*"index":0,"value":\([0-9]*\)}/\1/p'; }
+counts() { local before=$(counter); more() { [ "$(counter)" -gt "${before:-0}" ]; }; poll 10 more; }
+agrees() { tool "$@"; [ "$status" = 0 ]; }
+for plugins in "" "$dir/counting.so"; do
+	start "$dir/server" 100000 $plugins
+	poll 10 grep -q ready "$dir/out"
+	poll 10 agrees -i "$dir/prog.dp" -P "$victim"
+	is "${plugins:+armed: }a program is inserted at a hook" "$status" 0
+	if counts; then ok "${plugins:+armed: }it counts there"; else not_ok "${plugins:+armed: }no hit" "$(counter)"; fi
+	if [ "$plugins" ]; then
+		poll 10 agrees hooks --disarm request_over:counting -p "$victim"
+		tool hooks -p "$victim"
+		like "armed: its exit goes while the program stays" "$(tr '\n' '|' <<<"$got")" 'request_over idle [0-9]*\|  1 counting 0'
+		if counts; then ok "armed: which counts on"; else not_ok "no hit" "$(counter)"; fi
+		poll 10 agrees hooks --arm request_over:counting -p "$victim"
+		tool hooks -p "$victim"
+		like "armed: and the exit comes again" "$status $(tr '\n' '|' <<<"$got")" 'request_over active [0-9]*\|  1 counting 1'
+	fi
+	poll 10 agrees -r -a -P "$victim"
+	is "${plugins:+armed: }it is removed" "$status" 0
+	kill "$victim"
+	wait "$victim" 2>/dev/null
+done
 plan
