@@ -175,6 +175,31 @@ like "no exit named" "$status $err" 'nothing is not HOOK:EXIT, as dprobes hooks 
 tool stat hook:request_came hook:request_over --duration 0.5 -p "$victim"
 like "probes at armed hooks count" "$(awk '/hook:/ && $1 > 0 { print $NF }' <<<"$got" | sort | tr '\n' ' ')" \
 	'^hook:server:request_came hook:server:request_over $'
+# An exit is armed, and disarmed, while a tool's probe is at the nop; the tool goes first, or last.
+tool hooks --disarm request_over:counting -p "$victim"
+plain=$("$TOOLS/text-sum" "$victim" | grep '/server$')
+exit_hits() { "$DPROBES" hooks -p "$victim" | sed -n 's/^request_over [a-z]* \([0-9]*\).*/\1/p'; }
+exits_run() { local before=$(exit_hits); run_on() { [ "$(exit_hits)" -gt "$before" ]; }; poll 10 run_on; }
+for first in tool exit; do
+	"$DPROBES" stat --json -o "$dir/counts" hook:request_over hook:answer_made -p "$victim" 2>"$dir/talk" &
+	stat=$!
+	pids+=("$stat")
+	probed() { [ "$("$TOOLS/text-sum" "$victim" | grep '/server$')" != "$plain" ]; }
+	poll 10 probed
+	tool hooks --arm request_over:counting -p "$victim"
+	is "$first goes first: an exit is armed where a tool's probe is" "$status $err" "0 "
+	if exits_run; then ok "$first goes first: and is called"; else not_ok "$first goes first: no call" "$(exit_hits)"; fi
+	[ $first = exit ] || interrupt $stat
+	[ $first = exit ] || { if exits_run; then ok "the exit is called when the tool has gone"; else not_ok "no call without the tool" "$(exit_hits)"; fi; }
+	tool hooks --disarm request_over:counting -p "$victim"
+	is "$first goes first: it is disarmed" "$status $err" "0 "
+	[ $first = tool ] || interrupt $stat
+	# Each request runs through both hooks; the tool comes and goes between two of them.
+	is "$first goes first: the tool has counted each pass" "$(sed -n 's/.*"hits":\([0-9]*\).*/\1/p' "$dir/counts" |
+		awk 'NR == 1 { a = $1 } NR == 2 { d = $1 - a; print (a > 0 && d >= -1 && d <= 1) ? "yes" : a " " $1 }')" yes
+	restored() { [ "$("$TOOLS/text-sum" "$victim" | grep '/server$')" = "$plain" ]; }
+	if poll 10 restored; then ok "$first goes first: the text is as before"; else not_ok "$first goes first: the text is not as before"; fi
+done
 kill "$victim"
 wait "$victim" 2>/dev/null
 

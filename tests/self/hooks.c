@@ -543,62 +543,6 @@ static void libraries(const char *argv0)
 	gkh_notify_end(note_gone);
 }
 
-/* --- probes at hooks --- */
-
-static const unsigned char *place_of(const struct gkh_hook *h)
-{
-	const struct gkh_point *p = __start_gkh_points;
-
-	while (p->hook != h)
-		p++;
-	return (const unsigned char *)&p->at + p->at;
-}
-
-static __attribute__((noinline)) void run_left_once(void)
-{
-	run_left(NULL);
-}
-
-static long probed, called;
-
-static int count_probe(struct kprobe *p, struct pt_regs *regs)
-{
-	probed++;
-	return 0;
-}
-
-static int count_call(struct gkh_hook *h, struct gkh_args *a)
-{
-	called++;
-	return GKH_CONTINUE;
-}
-
-static void probed_hooks(void)
-{
-	struct kprobe kp = { .addr = (void *)place_of(GKH_HOOK(left_hand)),
-			     .pre_handler = count_probe };
-	struct gkh_rec rec = { .hook = GKH_HOOK(left_hand),
-			       .exit = count_call };
-
-	is(register_kprobe(&kp), 0, "a probe at a dormant hook");
-	run_left_once();
-	is(probed, 1, "is hit");
-	is(gkh_register(&rec), 0, "its exit is registered");
-	is(gkh_arm(&rec), -EBUSY, "and cannot be armed now");
-	unregister_kprobe(&kp);
-	is(gkh_arm(&rec), 0, "but afterwards");
-	kp.addr = (void *)place_of(GKH_HOOK(left_hand));
-	is(register_kprobe(&kp), 0, "a probe at an active hook");
-	run_left_once();
-	ok(probed == 2 && called == 1, "is hit, and the exit is called");
-	is(gkh_deregister(&rec), 0, "the exit goes");
-	run_left_once();
-	ok(probed == 3 && called == 1, "and is not called any more");
-	unregister_kprobe(&kp);
-	ok(gkh_find("left_hand") && *place_of(GKH_HOOK(left_hand)) == 0x0f,
-	   "behind the probe the next call restores the nop");
-}
-
 /* --- entry conditions --- */
 
 static long beside, beside_before, beside_after;
@@ -711,7 +655,6 @@ int main(int argc, char **argv)
 	recursion();
 	fork_and_exec(argv);
 	libraries(argv[0]);
-	probed_hooks();
 	stops_threads();
 	blocks_signals();
 	text_is_restored();
