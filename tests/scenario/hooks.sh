@@ -208,7 +208,10 @@ start "$dir/server" 100000
 tool stat 'hook:*' --duration 0.5 -p "$victim"
 is "probes at dormant hooks count" "$(awk '/hook:/ && $1 > 0' <<<"$got" | grep -c hook:server:)" 3
 tool hooks -p "$victim"
-like "a process without the library" "$status $err" '^1 dprobes: process [0-9]+ does not use libdprobes'
+is "a process without the library: its hooks are listed" "$status $(sort <<<"$got" | tr '\n' '|')" \
+	"0 answer_made idle 0|request_came idle 0|request_over idle 0|"
+tool hooks --arm request_came:refuse -p "$victim"
+like "and have no exits" "$status $err" '^1 dprobes: process [0-9]+ does not use libdprobes.so, so its hooks have no exits; hook:request_came is a probe there'
 kill "$victim"
 wait "$victim" 2>/dev/null
 tool stat hook:request_came -- "$dir/server" 50
@@ -219,6 +222,46 @@ tool trace 'hook:request_came(r->size)' -- "$dir/server" 3
 like "but values by debug information" "$(grep hook: <<<"$got" | tail -1)" 'hook:server:request_came r->size=2$'
 tool stat hook:request -- "$dir/server" 1
 like "a hook that is none" "$status $err" 'server has no hook "request"; "hook:server:\*" has them all'
+
+# Static programs: the counts are those that the program says.
+cat >"$dir/static.c" <<'END'
+#include <dprobes/hooks.h>
+#include <stdio.h>
+#include <unistd.h>
+DECLARE_HOOK(every, int);
+DECLARE_HOOK(odd);
+static int odds;
+__attribute__((noinline)) void work(int i) { HOOK(every, i); if (i % 2) { HOOK(odd); odds++; } }
+int main(int argc, char **argv) {
+	int i, n = argc > 1 ? 100000 : 777;
+	for (i = 0; i < n; i++) { work(i); if (argc > 1) usleep(1000); }
+	printf("%d %d\n", n, odds);
+	return 0; }
+END
+for how in "gcc -static" "gcc -static-pie" "musl-gcc -static"; do
+	if ! command -v "${how%% *}" >/dev/null; then
+		skip "$how: hooks of a static program" "there is no ${how%% *}"
+		continue
+	fi
+	$how -O2 -g -Iinclude -o "$dir/static" "$dir/static.c" 2>"$dir/err" || not_ok "$how: it is built" "$(cat "$dir/err")"
+	tool stat -o "$dir/counts" hook:every hook:odd -- "$dir/static"
+	is "$how: probes at its hooks count" "$(awk '/hook:/ { print $1 }' "$dir/counts" | tr '\n' ' ')" "$got "
+	printf '%s\n' 'name = static' 'modtype = user' 'vars = 1' 'offset = hook:odd' 'inc lv,0' >"$dir/odd.dp"
+	tool run "$dir/odd.dp" -- "$dir/static"
+	like "$how: a program is run at one" "$err" "static lv\\[0\\] = 0x[0-9a-f]* \\(${got#* }\\)"
+	start "$dir/static" slowly
+	tool hooks -p "$victim"
+	is "$how: its hooks are listed" "$status $(sort <<<"$got" | tr '\n' '|')" "0 every idle 0|odd idle 0|"
+	tool stat hook:every --duration 0.3 -p "$victim"
+	like "$how: and counted while it runs" "$got" '[1-9][0-9]* +0 +jump +hook:static:every'
+	kill "$victim"
+	wait "$victim" 2>/dev/null
+done
+start sleep 100
+tool hooks -p "$victim"
+like "a process with neither" "$status $err" '^1 dprobes: process [0-9]+ has no hooks, and does not use libdprobes'
+kill "$victim"
+wait "$victim" 2>/dev/null
 
 # Programs of the language, with the server's own sum as the oracle: twice the sizes of the requests
 program() { printf '%s\n' 'name = server' 'modtype = user' 'major = 3' 'vars = 2' "$@" >"$dir/prog.dp"; }
