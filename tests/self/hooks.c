@@ -109,7 +109,7 @@ static int come_and_go(void)
 /* [defects 25, 29] */
 static void storm(void)
 {
-	long rounds = amount("HOOK_ROUNDS", 400), i;
+	long rounds = amount("HOOK_ROUNDS", 4000), i;
 	pthread_t t[THREADS];
 	int err = 0;
 	size_t k;
@@ -290,6 +290,121 @@ static void waits_beside_child(void)
 	HOOK(number, 1);
 	pthread_join(t, NULL);
 	ok(was_waited, "a vfork child runs through a hook, and is no thread");
+}
+
+/* The alternate stack is an array of a function further out: above the exit's frame, on one stack with it. */
+static void raise_on_alternate(int sig)
+{
+	pthread_barrier_wait(&in_exit);
+	while (!__atomic_load_n(&may_leave, __ATOMIC_ACQUIRE))
+		usleep(1000);
+	usleep(200000);
+}
+
+static int interrupted_exit(struct gkh_hook *h, struct gkh_args *a)
+{
+	raise(SIGUSR1);
+	__atomic_store_n(&has_left, true, __ATOMIC_RELEASE);
+	return GKH_CONTINUE;
+}
+
+static void *interrupted(void *unused)
+{
+	char stack[65536] __attribute__((aligned(16)));
+	stack_t alternate = { .ss_sp = stack, .ss_size = sizeof(stack) };
+	stack_t none = { .ss_flags = SS_DISABLE };
+
+	sigaltstack(&alternate, NULL);
+	HOOK(number, 1);
+	sigaltstack(&none, NULL);
+	return NULL;
+}
+
+static void waits_on_alternate(void)
+{
+	struct gkh_rec rec = { .hook_name = "number",
+			       .exit = interrupted_exit };
+	struct sigaction sa = { .sa_handler = raise_on_alternate,
+				.sa_flags = SA_ONSTACK };
+	pthread_t t;
+
+	may_leave = has_left = false;
+	sigaction(SIGUSR1, &sa, NULL);
+	if (gkh_register(&rec) || gkh_arm(&rec))
+		return;
+	pthread_create(&t, NULL, interrupted, NULL);
+	pthread_barrier_wait(&in_exit);
+	__atomic_store_n(&may_leave, true, __ATOMIC_RELEASE);
+	gkh_deregister(&rec);
+	ok(__atomic_load_n(&has_left, __ATOMIC_ACQUIRE),
+	   "an exit is waited for whose thread is in a handler on another stack");
+	pthread_join(t, NULL);
+}
+
+/* A handler on the alternate stack that has left the exit is not waited for: it has interrupted nothing there. */
+static void left_then_interrupted(int sig)
+{
+	pthread_barrier_wait(&in_exit);
+	pthread_barrier_wait(&in_exit);
+}
+
+static void *leave_then_raise(void *unused)
+{
+	char stack[65536] __attribute__((aligned(16)));
+	stack_t alternate = { .ss_sp = stack, .ss_size = sizeof(stack) };
+	stack_t none = { .ss_flags = SS_DISABLE };
+
+	sigaltstack(&alternate, NULL);
+	if (!setjmp(away))
+		HOOK(number, 1);
+	raise(SIGUSR1);
+	sigaltstack(&none, NULL);
+	return NULL;
+}
+
+static void left_on_alternate(void)
+{
+	struct gkh_rec rec = { .hook_name = "number", .exit = jump_away };
+	struct sigaction sa = { .sa_handler = left_then_interrupted,
+				.sa_flags = SA_ONSTACK };
+	pthread_t t;
+
+	sigaction(SIGUSR1, &sa, NULL);
+	if (gkh_register(&rec) || gkh_arm(&rec))
+		return;
+	pthread_create(&t, NULL, leave_then_raise, NULL);
+	pthread_barrier_wait(&in_exit);
+	is(gkh_deregister(&rec), 0,
+	   "one that was left by longjmp before that is not");
+	pthread_barrier_wait(&in_exit);
+	pthread_join(t, NULL);
+}
+
+/* A vfork child has no reader. What it leaves is not waited for. */
+static void *child_jumps_away(void *unused)
+{
+	pid_t pid = vfork();
+
+	if (!pid) {
+		if (!setjmp(away))
+			HOOK(number, 2);
+		_exit(0);
+	}
+	waitpid(pid, NULL, 0);
+	return NULL;
+}
+
+static void left_by_child(void)
+{
+	struct gkh_rec rec = { .hook_name = "number", .exit = jump_away };
+	pthread_t t;
+
+	if (gkh_register(&rec) || gkh_arm(&rec))
+		return;
+	pthread_create(&t, NULL, child_jumps_away, NULL);
+	pthread_join(t, NULL);
+	is(gkh_deregister(&rec), 0,
+	   "nor one that a vfork child has left by longjmp");
 }
 
 /* Two exits that disarm each other, each in a thread of its own, at the same time */
@@ -649,6 +764,9 @@ int main(int argc, char **argv)
 	ending_threads();
 	waits();
 	waits_beside_child();
+	waits_on_alternate();
+	left_on_alternate();
+	left_by_child();
 	disarm_each_other();
 	inside_malloc();
 	inside_signals();
