@@ -18,6 +18,8 @@
 #include <unistd.h>
 
 #define THREADS 8
+/* More than there are places for threads that have no reader */
+#define CHILDREN 66
 #define SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
 DEFINE_HOOK(seen, unsigned int *);
@@ -398,13 +400,80 @@ static void left_by_child(void)
 {
 	struct gkh_rec rec = { .hook_name = "number", .exit = jump_away };
 	pthread_t t;
+	int i, err = 0;
+
+	for (i = 0; i < CHILDREN && !err; i++) {
+		if (gkh_register(&rec) || gkh_arm(&rec))
+			break;
+		pthread_create(&t, NULL, child_jumps_away, NULL);
+		pthread_join(t, NULL);
+		err = gkh_deregister(&rec);
+	}
+	ok(i == CHILDREN && !err,
+	   "nor one that a vfork child has left by longjmp, %d times", i);
+}
+
+/* The place of the frame is used again, further in. */
+static __attribute__((noinline)) void go_deep(pthread_barrier_t *barrier)
+{
+	volatile char used[65536];
+	size_t i;
+
+	for (i = 0; i < sizeof(used); i++)
+		used[i] = 1;
+	pthread_barrier_wait(barrier);
+	pthread_barrier_wait(barrier);
+}
+
+static void *leave_and_go_deep(void *barrier)
+{
+	if (!setjmp(away))
+		HOOK(number, 1);
+	go_deep(barrier);
+	return NULL;
+}
+
+static void left_for_deeper(void)
+{
+	struct gkh_rec rec = { .hook_name = "number", .exit = jump_away };
+	pthread_barrier_t barrier;
+	pthread_t t;
 
 	if (gkh_register(&rec) || gkh_arm(&rec))
 		return;
-	pthread_create(&t, NULL, child_jumps_away, NULL);
-	pthread_join(t, NULL);
+	pthread_barrier_init(&barrier, NULL, 2);
+	pthread_create(&t, NULL, leave_and_go_deep, &barrier);
+	pthread_barrier_wait(&barrier);
 	is(gkh_deregister(&rec), 0,
-	   "nor one that a vfork child has left by longjmp");
+	   "nor one whose thread is further in elsewhere");
+	pthread_barrier_wait(&barrier);
+	pthread_join(t, NULL);
+}
+
+static int do_nothing(struct gkh_hook *h, struct gkh_args *a)
+{
+	return GKH_CONTINUE;
+}
+
+/* A thread is in the exit of another hook all the while. */
+static void waits_for_its_own(void)
+{
+	struct gkh_rec rec = { .hook_name = "number", .exit = stay };
+	struct gkh_rec mine = { .hook_name = "second", .exit = do_nothing };
+	pthread_t t;
+
+	may_leave = has_left = false;
+	if (gkh_register(&rec) || gkh_register(&mine) || gkh_arm(&rec) ||
+	    gkh_arm(&mine))
+		return;
+	pthread_create(&t, NULL, run_number, NULL);
+	pthread_barrier_wait(&in_exit);
+	is(gkh_deregister(&mine), 0,
+	   "threads in exits of other hooks are not waited for");
+	ok(!has_left, "they are still there");
+	__atomic_store_n(&may_leave, true, __ATOMIC_RELEASE);
+	is(gkh_deregister(&rec), 0, "their exit goes when they have left");
+	pthread_join(t, NULL);
 }
 
 /* Two exits that disarm each other, each in a thread of its own, at the same time */
@@ -673,6 +742,8 @@ static int look_beside(struct gkh_hook *h, struct gkh_args *a)
 {
 	volatile long i;
 
+	/* Its exit stops them, too, and lets nobody go on. */
+	HOOK(left_hand);
 	beside_before = __atomic_load_n(&beside, __ATOMIC_SEQ_CST);
 	for (i = 0; i < 3000000; i++)
 		continue;
@@ -686,12 +757,16 @@ static void stops_threads(void)
 	struct gkh_rec rec = { .hook_name = "number",
 			       .exit = look_beside,
 			       .flags = GKH_STOP_CPUS };
+	struct gkh_rec inner = { .hook = GKH_HOOK(left_hand),
+				 .exit = do_nothing,
+				 .flags = GKH_STOP_CPUS };
 	pthread_t t[2];
 	int i;
 
 	is_running = true;
 	pthread_create(&t[0], NULL, count_on, NULL);
 	pthread_create(&t[1], NULL, count_on, NULL);
+	rec.next = &inner;
 	is(gkh_register(&rec) || gkh_arm(&rec), 0,
 	   "an exit that stops all others is armed");
 	while (!__atomic_load_n(&beside, __ATOMIC_RELAXED))
@@ -767,6 +842,8 @@ int main(int argc, char **argv)
 	waits_on_alternate();
 	left_on_alternate();
 	left_by_child();
+	left_for_deeper();
+	waits_for_its_own();
 	disarm_each_other();
 	inside_malloc();
 	inside_signals();
