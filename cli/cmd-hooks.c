@@ -4,9 +4,10 @@
 
 static const char help[] =
 	"Usage: dprobes hooks [options] -p PID\n"
-	"Shows the hooks of a process that uses libdprobes: name, active or idle, hits;\n"
+	"Shows the hooks of a process: name, active or idle, hits while it was active;\n"
 	"and behind each its exits, in the order in which they are called: place, name,\n"
-	"1 if it is armed, and whether it may be armed from outside.\n"
+	"1 if it is armed, and whether it may be armed from outside. A process that does\n"
+	"not use libdprobes, as a static program, has no exits.\n"
 	"A probe at a hook, in any process, is hook:[MODULE:]NAME for stat, trace and run.\n"
 	"\n"
 	"      --arm HOOK:EXIT     have the hook call this exit\n"

@@ -60,6 +60,11 @@ static int argument(struct dp_lang_reader *r, struct dp_source_place at,
 		return dp_lang_bad(r, at,
 				   "the arguments of a tracepoint are values: "
 				   "push v,\"arg0\" is the first");
+	if (r->program->points[r->program->nr_points - 1].hook)
+		return dp_lang_bad(r, at,
+				   "at a hook its arguments have not been "
+				   "evaluated; push v,\"VARIABLE\" has what "
+				   "debug information knows");
 	if (number->value <= NR_REGISTERS)
 		return emit_register(r, at, registers[number->value - 1]);
 	return emit_from_stack(r, at, number->value);

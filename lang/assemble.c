@@ -51,11 +51,13 @@ static int check_watch(struct dp_lang_reader *r,
 		return dp_lang_bad(r, point->watch_at,
 				   "what is watched does not return; remove "
 				   "\"retprobe = yes\"");
-	if (point->line || point->usdt)
+	if (point->line || point->usdt || point->hook)
 		return dp_lang_bad(r, point->at,
 				   "a %s has no variable; write \"address = "
 				   "SYMBOL\"",
-				   point->line ? "line" : "tracepoint");
+				   point->line ? "line" :
+				   point->usdt ? "tracepoint" :
+						 "hook");
 	if (!point->symbol && !point->absolute)
 		return dp_lang_bad(r, point->at,
 				   "this is a place in a file, and memory is "
@@ -84,10 +86,11 @@ static int check_point(struct dp_lang_reader *r,
 		return dp_lang_bad(r, point->watch_at,
 				   "this probe watches no place; add "
 				   "\"address = SYMBOL\" behind this line");
-	if (point->usdt && point->retprobe)
+	if ((point->usdt || point->hook) && point->retprobe)
 		return dp_lang_bad(r, point->at,
-				   "a tracepoint does not return; remove "
-				   "\"retprobe = yes\"");
+				   "a %s does not return; remove "
+				   "\"retprobe = yes\"",
+				   point->usdt ? "tracepoint" : "hook");
 	switch (point->watch) {
 	case DP_LANG_WATCH_EXECUTE:
 		return check_execution(r, point);

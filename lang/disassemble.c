@@ -222,6 +222,8 @@ static void print_place(const struct listing *l,
 		fprintf(l->out, "0x%llx", (unsigned long long)point->value);
 	else if (point->usdt)
 		fprintf(l->out, "usdt:%s", point->symbol);
+	else if (point->hook)
+		fprintf(l->out, "hook:%s%s%s", q, point->symbol, q);
 	else
 		fprintf(l->out, "%s%s%s", q, point->symbol, q);
 	if (point->symbol && point->value < 0)

@@ -333,29 +333,29 @@ static int store_line(struct dp_lang_reader *r, struct dp_lang_point *point,
 	return 0;
 }
 
-/* One of the names of usdt:PROVIDER:NAME, behind a colon */
-static int take_name(struct dp_lang_reader *r, struct dp_token *name)
+/* A name behind a colon, as in usdt:PROVIDER:NAME. @form: what is said of others */
+static int take_name(struct dp_lang_reader *r, const char *form,
+		     struct dp_token *name)
 {
 	int err = 0;
 
 	if (r->tok.kind != ':')
-		return dp_lang_bad(r, r->tok.at,
-				   "a tracepoint is usdt:PROVIDER:NAME");
+		return dp_lang_bad(r, r->tok.at, "%s", form);
 	err = dp_lex_next(r);
 	*name = r->tok;
 	if (err)
 		return err;
 	if (name->kind != DP_TOKEN_WORD && name->kind != DP_TOKEN_NAME)
-		return dp_lang_bad(r, name->at,
-				   "a tracepoint is usdt:PROVIDER:NAME");
+		return dp_lang_bad(r, name->at, "%s", form);
 	return dp_lex_next(r);
 }
 
 static int store_tracepoint(struct dp_lang_reader *r,
 			    struct dp_lang_point *point)
 {
+	static const char form[] = "a tracepoint is usdt:PROVIDER:NAME";
 	struct dp_token provider, name;
-	int err = take_name(r, &provider) ?: take_name(r, &name);
+	int err = take_name(r, form, &provider) ?: take_name(r, form, &name);
 
 	if (err)
 		return err;
@@ -369,7 +369,23 @@ static int store_tracepoint(struct dp_lang_reader *r,
 	return 0;
 }
 
-/* SYMBOL [(+|-) NUMBER], FILE:LINE, or usdt:PROVIDER:NAME */
+static int store_hook(struct dp_lang_reader *r, struct dp_lang_point *point)
+{
+	struct dp_token name;
+	int err = take_name(r, "a hook is hook:NAME", &name);
+
+	if (err)
+		return err;
+	free(point->symbol);
+	point->symbol = strndup(name.s, name.len);
+	if (!point->symbol)
+		return dp_lang_nomem(r->diag);
+	point->hook = true;
+	point->at = dp_lang_join(point->at, name.at);
+	return 0;
+}
+
+/* SYMBOL [(+|-) NUMBER], FILE:LINE, usdt:PROVIDER:NAME, or hook:NAME */
 static int store_symbol(struct dp_lang_reader *r, struct dp_lang_point *point)
 {
 	struct dp_lang_number number = { 0 };
@@ -385,6 +401,8 @@ static int store_symbol(struct dp_lang_reader *r, struct dp_lang_point *point)
 	err = dp_lex_next(r);
 	if (!err && r->tok.kind == ':' && dp_lex_is(&name, "usdt"))
 		return store_tracepoint(r, point);
+	if (!err && r->tok.kind == ':' && dp_lex_is(&name, "hook"))
+		return store_hook(r, point);
 	if (!err && r->tok.kind == ':' && name.kind == DP_TOKEN_WORD)
 		return store_line(r, point, &name);
 	if (err || (r->tok.kind != '+' && r->tok.kind != '-'))

@@ -55,7 +55,7 @@ struct dp_source_place {
 /**
  * struct dp_lang_point - one probe of a file
  * @symbol: name in "offset = name + 4", or NULL for a plain number; @line: it is FILE:LINE;
- *          @usdt: it is PROVIDER:NAME of a tracepoint
+ *          @usdt: it is PROVIDER:NAME of a tracepoint; @hook: it is the name of a hook
  * @value: the number, or what is added to the symbol
  * @absolute: "address =" rather than "offset ="
  * @opcode: expected first byte, -1 if the file does not say
@@ -76,7 +76,7 @@ struct dp_lang_point {
 	u16 major, minor;
 	u32 passcount, maxhits;
 	u16 group, type;
-	bool line, usdt, logonfault, retprobe;
+	bool line, usdt, hook, logonfault, retprobe;
 	u8 watch, len;
 	u32 heap, ex_mask;
 	char *label;

@@ -261,6 +261,7 @@ static int drop(struct dp_hook_info *info)
 {
 	struct dp_hook_info **at;
 	int err = dp_hook_orphan(info, 0, ~0ull, true);
+	u32 i;
 
 	if (err < 0)
 		return err;
@@ -271,6 +272,9 @@ static int drop(struct dp_hook_info *info)
 	for (at = &dp_hooks; *at != info; at = &(*at)->next)
 		continue;
 	*at = info->next;
+	for (i = 0; i < info->nr_places; i++)
+		if (info->places[i].probe)
+			dp_hook_probe_drop(info->places[i].probe);
 	free(info->places);
 	free(info);
 	return err;
@@ -291,6 +295,8 @@ int gkh_delete(struct gkh_hook *h, bool force)
 	else
 		err = drop(info);
 	dp_hooks_end();
+	if (!err)
+		dp_hook_probes_go();
 	return err;
 }
 

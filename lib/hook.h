@@ -5,7 +5,8 @@
  * Everything here is under the lock "hooks", between dp_hooks_begin() and dp_hooks_end(): modules come and
  * go under the dynamic linker's lock, under which the library's must not be taken. It is not held
  * while a thread waits for others to leave an exit. Each file calls only the files before
- * it: hook_text, hook_reader, hook_exit, hook.
+ * it: hook_text, hook_reader, hook_probe, hook_exit, hook. The exception is hook_probe, which calls
+ * dp_hooks_begin() and dp_hooks_end().
  */
 #ifndef DP_LIB_HOOK_H
 #define DP_LIB_HOOK_H
@@ -19,10 +20,24 @@
 #define DP_HOOK_LEAVING 0x100u
 #define DP_HOOK_DROPPED 0x200u
 
-/** struct dp_hook_place - a nop of a hook's; @jumps: it is a jump now */
+/**
+ * struct dp_hook_probe - a probe that sends threads on to the code of an armed hook
+ * @p: its kprobe, the last one at the place; @to: that code
+ * @is_on: the hook is armed
+ */
+struct dp_hook_probe {
+	struct kprobe p;
+	struct dp_hook_probe *next;
+	u64 to;
+	u32 is_on;
+};
+
+/** struct dp_hook_place - a nop of a hook's
+ *  @jumps: threads go on at @to: it is a jump now, or @probe is on; @probe: NULL: there is none */
 struct dp_hook_place {
 	u64 at, to;
 	bool jumps;
+	struct dp_hook_probe *probe;
 };
 
 /**
@@ -88,6 +103,18 @@ void dp_hook_places_remove(struct dp_hook_info *info, u64 start, u64 end);
 void dp_hook_text_close(void);
 /** dp_hook_sync() - all threads see what has been stored */
 int dp_hook_sync(void);
+
+/** dp_hook_text_is_nop() - does the place hold its nop? */
+bool dp_hook_text_is_nop(const struct dp_hook_place *place);
+
+/* hook_probe.c. Context: the lock "hooks" is not held. */
+/** dp_hook_probes_come() - where nops of these records' hooks bear probes of this process, or of a tool,
+ *  have one of our own. Return: may the hooks be armed now? */
+bool dp_hook_probes_come(const struct gkh_rec *list);
+/** dp_hook_probes_go() - unregister those that are needed no more, and wait for them; not in an exit */
+void dp_hook_probes_go(void);
+/** dp_hook_probe_drop() - a place goes. Context: the lock is held. */
+void dp_hook_probe_drop(struct dp_hook_probe *probe);
 
 /* hook.c */
 /** dp_hook_idle() - all exits of a hook have disarmed themselves: restore its text, if nobody else is in

@@ -19,6 +19,8 @@
 	(GKH_ONLY | GKH_LIFO | GKH_DISABLE_IRQS | GKH_STOP_CPUS | GKH_DELETED)
 #define NAP_US 50
 #define NAPS_BEFORE_LOOK 200
+/* Probes may come and go meanwhile. */
+#define ARM_TRIES 8
 
 /* What is to become of a record of a chain, in its field priv[1] */
 enum mark { NOTHING, ARM, DISARM };
@@ -408,12 +410,10 @@ static int arm(struct gkh_rec *list)
 	return 0;
 }
 
-int gkh_arm(struct gkh_rec *list)
+static int arm_once(struct gkh_rec *list)
 {
-	int err;
+	int err = dp_hooks_begin();
 
-	dp_hooks_watch_exit();
-	err = dp_hooks_begin();
 	if (err)
 		return err;
 	err = prepare_arm(list);
@@ -432,6 +432,21 @@ int gkh_arm(struct gkh_rec *list)
 		err = arm(list);
 	dp_hooks_end();
 	return err == 1 ? -EAGAIN : err;
+}
+
+/* The nop of one may bear a probe; in an exit the library's lock is not waited for. */
+int gkh_arm(struct gkh_rec *list)
+{
+	int err, tries = 0;
+
+	dp_hooks_watch_exit();
+	do
+		err = arm_once(list);
+	while (err == -EBUSY && tries++ < ARM_TRIES && !dp_hook_inside_any() &&
+	       dp_hook_probes_come(list));
+	if (!err)
+		dp_hook_probes_go();
+	return err;
 }
 
 static bool has_any(const struct dp_hook_list *list, const struct gkh_rec *rec)
@@ -564,6 +579,8 @@ static int leave(struct gkh_rec *list, bool forget)
 	if (!err)
 		err = disarm_all(list, forget);
 	dp_hooks_end();
+	if (!err)
+		dp_hook_probes_go();
 	return err;
 }
 
@@ -621,7 +638,9 @@ static int switch_one(struct gkh_rec *rec, bool on)
 	return err;
 }
 
-int dp_hook_switch(const char *hook, const char *exit, bool on)
+/* Return: as dp_hook_switch(); 1 the process is to be prepared first. @at: only its hook */
+static int try_switch(const char *hook, const char *exit, bool on,
+		      struct gkh_rec *at)
 {
 	struct gkh_rec *rec;
 	int err = dp_hooks_begin();
@@ -629,16 +648,34 @@ int dp_hook_switch(const char *hook, const char *exit, bool on)
 	if (err)
 		return err;
 	err = find_exit(hook, exit, &rec);
-	if (!err)
+	if (!err) {
+		at->hook = rec->hook;
 		err = switch_one(rec, on);
+	}
 	dp_hooks_end();
-	if (err != 1)
-		return err;
-	err = dp_self_begin(true);
-	if (err)
-		return err;
-	dp_self_end();
-	return dp_hook_switch(hook, exit, on);
+	return err;
+}
+
+int dp_hook_switch(const char *hook, const char *exit, bool on)
+{
+	struct gkh_rec at = { .next = NULL };
+	int err, tries = 0;
+
+	for (;;) {
+		err = try_switch(hook, exit, on, &at);
+		if (err == -EBUSY && tries++ < ARM_TRIES &&
+		    dp_hook_probes_come(&at))
+			continue;
+		if (err != 1)
+			break;
+		err = dp_self_begin(true);
+		if (err)
+			return err;
+		dp_self_end();
+	}
+	if (!err)
+		dp_hook_probes_go();
+	return err;
 }
 
 static bool is_in(const struct gkh_rec *rec, u64 start, u64 end)

@@ -10,11 +10,14 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #define READERS 4096u
 /* A stack pointer at most this far above a frame has left the frame, if it is not on a signal's stack */
 #define AWAY (8u << 20)
+#define CHUNK 65536u
 
 static struct dp_hook_reader readers[READERS] __attribute__((aligned(64)));
 static u32 nr_readers;
@@ -34,6 +37,12 @@ static u32 own_pid(void)
 static bool is_dead(u32 tid)
 {
 	return dp_raw(SYS_tgkill, home, tid, 0, 0, 0) == -ESRCH;
+}
+
+/* A thread without a reader may be a vfork child's. */
+static bool is_gone(u32 tid)
+{
+	return dp_raw(SYS_tkill, tid, 0, 0, 0, 0) == -ESRCH;
 }
 
 static void free_frames(struct dp_hook_reader *r)
@@ -107,7 +116,7 @@ bool dp_hook_inside_any(void)
 	struct dp_hook_reader *r = dp_hook_reader();
 
 	if (!r)
-		return dp_hook_alone;
+		return dp_hook_inside_lone((u64)__builtin_frame_address(0));
 	return dp_hook_inside(r, (u64)__builtin_frame_address(0));
 }
 
@@ -117,6 +126,10 @@ bool dp_hook_is_running(void)
 
 	for (i = 0; dp_hook_self && i < DP_HOOK_DEPTH; i++)
 		if (dp_hook_self->frame[i].sp)
+			return true;
+	for (i = 0; i < DP_HOOK_LONES && !dp_hook_self; i++)
+		if (dp_hook_lones[i].frame.sp &&
+		    dp_hook_lones[i].owner == own_tid())
 			return true;
 	return dp_hook_alone;
 }
@@ -135,6 +148,10 @@ void dp_hook_readers_anew(void)
 	if (mine)
 		mine->owner = own_tid();
 	dp_hook_others = 0;
+	for (i = 0; i < DP_HOOK_LONES; i++) {
+		dp_hook_leave(&dp_hook_lones[i].frame);
+		dp_hook_lones[i].owner = 0;
+	}
 }
 
 /* The kernel reads the word first, and then refuses what is asked for. */
@@ -153,23 +170,64 @@ has_cookie(const struct dp_hook_frame *f, u64 at)
 		       dp_hook_cookie(f);
 }
 
-/* Where a thread is now says whether it has left: is its stack pointer above the frame? */
-static bool has_left(const struct dp_hook_reader *r,
+/* What the kernel saves on a signal's stack ends with the mask; this is what is needed of it. */
+struct saved {
+	stack_t stack;
+	gregset_t regs;
+};
+
+/* Has a signal interrupted a thread below @at, which is at @sp on another stack now? */
+static bool is_interrupted(const struct saved *s, u64 sp, u64 at)
+{
+	u64 stack = (u64)s->stack.ss_sp, was = (u64)s->regs[REG_RSP];
+
+	return sp - stack < s->stack.ss_size && at - was < AWAY;
+}
+
+/*
+ * Look for that on the stack that a thread has. It may go on meanwhile, and unmap its stack, so the kernel
+ * reads. Return: true, too, if it cannot.
+ */
+static bool is_on_other_stack(u64 sp, u64 at)
+{
+	static u8 bytes[CHUNK + sizeof(struct saved)]; /* the lock is held */
+	u64 from, i;
+	long n;
+
+	for (from = sp & ~7ull; from - sp < AWAY + 8; from += CHUNK) {
+		struct iovec to = { bytes, sizeof(bytes) };
+		struct iovec at_sp = { (void *)from, sizeof(bytes) };
+
+		n = dp_raw_call(SYS_process_vm_readv, own_pid(), (long)&to, 1,
+				(long)&at_sp, 1, 0);
+		for (i = 0; n > 0 && i + sizeof(struct saved) <= (u64)n; i += 8)
+			if (is_interrupted((void *)(bytes + i), sp, at))
+				return true;
+		if (n < (long)sizeof(bytes))
+			return false;
+	}
+	return false;
+}
+
+/* Where a thread is now says whether it has left: is its stack pointer above the frame, on the same stack? */
+static bool has_left(u32 tid, bool (*is_over)(u32 tid),
 		     const struct dp_hook_frame *f)
 {
 	u64 at = __atomic_load_n(&f->sp, __ATOMIC_ACQUIRE), sp, pc;
 
-	if (!at || is_dead(r->owner) || !has_cookie(f, at))
+	if (!at || is_over(tid) || !has_cookie(f, at))
 		return true;
-	return dp_self_where(r->owner, &sp, &pc) && sp - at - 1 < AWAY;
+	return dp_self_where(tid, &sp, &pc) && sp - at - 1 < AWAY &&
+	       !is_on_other_stack(sp, at);
 }
 
 /*
  * May the thread be in a dispatch that has found @list? Such a dispatch began before all threads were
  * synced; one that takes the frame anew has found another list, or finds one.
  */
-static bool frame_uses(const struct dp_hook_reader *r, struct dp_hook_frame *f,
-		       const struct dp_hook_list *list, bool hard)
+static bool frame_uses(u32 tid, bool (*is_over)(u32 tid),
+		       struct dp_hook_frame *f, const struct dp_hook_list *list,
+		       bool hard)
 {
 	const struct dp_hook_list *used;
 
@@ -178,7 +236,7 @@ static bool frame_uses(const struct dp_hook_reader *r, struct dp_hook_frame *f,
 	used = __atomic_load_n(&f->list, __ATOMIC_ACQUIRE);
 	if (used && (used != list || f->left == list->since))
 		return false;
-	if (!hard || !has_left(r, f))
+	if (!hard || !has_left(tid, is_over, f))
 		return true;
 	if (used && __atomic_load_n(&f->list, __ATOMIC_ACQUIRE) == list)
 		f->left = list->since;
@@ -191,20 +249,40 @@ static bool reader_uses(struct dp_hook_reader *r,
 	u32 i;
 
 	if (__atomic_load_n(&r->deep, __ATOMIC_ACQUIRE) &&
-	    (!hard || !has_left(r, &r->frame[DP_HOOK_DEPTH - 1])))
+	    (!hard ||
+	     !has_left(r->owner, is_dead, &r->frame[DP_HOOK_DEPTH - 1])))
 		return true;
 	for (i = 0; i < DP_HOOK_DEPTH; i++)
-		if (frame_uses(r, &r->frame[i], list, hard))
+		if (frame_uses(r->owner, is_dead, &r->frame[i], list, hard))
 			return true;
+	return false;
+}
+
+/* A place of a thread that has gone is free again. */
+static bool lone_uses(struct dp_hook_lone *l, const struct dp_hook_list *list,
+		      bool hard)
+{
+	u32 tid = __atomic_load_n(&l->owner, __ATOMIC_SEQ_CST);
+
+	if (!tid)
+		return false;
+	if (!hard || !is_gone(tid))
+		return frame_uses(tid, is_gone, &l->frame, list, hard);
+	dp_hook_leave(&l->frame);
+	__atomic_store_n(&l->owner, 0, __ATOMIC_SEQ_CST);
 	return false;
 }
 
 bool dp_hook_in_use(const struct dp_hook_list *list, bool hard)
 {
 	u32 n = __atomic_load_n(&nr_readers, __ATOMIC_ACQUIRE), i;
+	u32 lones = __atomic_load_n(&dp_hook_nr_lones, __ATOMIC_SEQ_CST);
 
 	if (__atomic_load_n(&dp_hook_others, __ATOMIC_SEQ_CST))
 		return true;
+	for (i = 0; i < lones; i++)
+		if (lone_uses(&dp_hook_lones[i], list, hard))
+			return true;
 	for (i = 0; i < n; i++)
 		if (readers[i].owner && reader_uses(&readers[i], list, hard))
 			return true;
@@ -269,6 +347,7 @@ static void unblock(u64 mask)
 
 static const struct dp_hook_world world = {
 	.reader = dp_hook_reader,
+	.tid = own_tid,
 	.counts = more_counts,
 	.left = is_left,
 	.block = block,

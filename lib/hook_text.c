@@ -128,6 +128,11 @@ static int swap(struct dp_hook_place *place, bool jumps)
 
 	if (dp_emit_jmp(jump, place->at, place->to) != sizeof(jump))
 		return -EINVAL;
+	if (place->probe) {
+		__atomic_store_n(&place->probe->is_on, jumps, __ATOMIC_SEQ_CST);
+		place->jumps = jumps;
+		return 0;
+	}
 	alone = keep_engine_out();
 	tell_agent(place->at);
 	err = dp_text_swap(&text.target, place->at, jumps ? nop : jump,
@@ -202,7 +207,8 @@ int dp_hook_place_add(struct dp_hook_info *info, u64 at, u64 to)
 	if (!places)
 		return dp_fail(-ENOMEM, "out of memory");
 	info->places = places;
-	places[info->nr_places++] = (struct dp_hook_place){ at, to, false };
+	places[info->nr_places++] =
+		(struct dp_hook_place){ .at = at, .to = to };
 	if (!info->hook->active)
 		return 0;
 	return dp_hook_text_ready() ? dp_hook_activate(info) : 0;
@@ -221,10 +227,17 @@ void dp_hook_places_remove(struct dp_hook_info *info, u64 start, u64 end)
 		}
 		if (p->jumps && !open_text())
 			swap(p, false);
+		if (p->probe)
+			dp_hook_probe_drop(p->probe);
 		info->nr_jumps -= p->jumps;
 		forget(p->at);
 	}
 	info->nr_places = n;
+}
+
+bool dp_hook_text_is_nop(const struct dp_hook_place *place)
+{
+	return !memcmp((const void *)place->at, nop, sizeof(nop));
 }
 
 int dp_hook_sync(void)

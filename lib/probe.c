@@ -47,6 +47,13 @@ static bool has_probe(u64 addr, char kind)
 	return false;
 }
 
+/* A jprobe and a hook's probe would each be the last. */
+static bool is_beside_other(u64 addr, char kind)
+{
+	return (kind == 'j' && has_probe(addr, 'h')) ||
+	       (kind == 'h' && has_probe(addr, 'j'));
+}
+
 int dp_probes_check(void *const *probes, int num)
 {
 	int i;
@@ -186,6 +193,10 @@ static int add(struct dp_request *r, struct dp_reach_reader *g, u32 *index)
 	if (!err && r->user.kind == 'j' && has_probe(at.addr, 'j'))
 		err = dp_fail(-EEXIST,
 			      "there is a jprobe on that function already");
+	if (!err && is_beside_other(at.addr, r->user.kind))
+		err = dp_fail(
+			-EBUSY,
+			"a hook is where a function with a jprobe begins");
 	if (!err)
 		err = look_at(r, g, &at);
 	if (err)

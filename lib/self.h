@@ -36,7 +36,7 @@ struct dp_user {
 	struct kprobe *p;
 	u64 since;
 	u64 addr;
-	char kind; /* as in lists: k, r, j */
+	char kind; /* as in lists: k, r, j; h: of a hook, in no list */
 	bool disabled, gone, unowned;
 	struct dp_origin origin;
 	bool hidden; /* a further part of the probe before it; in no list */

@@ -118,12 +118,14 @@ static int place_symbol(const struct placing *pl, struct dp_lang_point *pt)
 
 static int place_point(const struct placing *pl, struct dp_lang_point *pt)
 {
-	if (pt->line || pt->usdt || pt->absolute)
+	if (pt->line || pt->usdt || pt->hook || pt->absolute)
 		return pl->whole ?
 			       complain(
 				       pl, pt->at, -EOPNOTSUPP, "",
 				       pt->usdt ?
 					       "tracepoints are looked up in a process; name a function, with an offset" :
+				       pt->hook ?
+					       "hooks are looked up in a process; name a function, with an offset" :
 				       pt->line ?
 					       "lines are looked up in a process; name a function, with an offset" :
 					       "addresses are of one process; write offset = SYMBOL, or offset = NUMBER") :

@@ -166,6 +166,8 @@ static char *spec_of(const struct dp_lang_program *p,
 		return watch_of(p, pt);
 	if (pt->usdt)
 		n = asprintf(&text, "usdt:\"%s\":%s", p->name, pt->symbol);
+	else if (pt->hook)
+		n = asprintf(&text, "hook:\"%s\":\"%s\"", p->name, pt->symbol);
 	else if (pt->line)
 		n = asprintf(&text, "%s\"%s\":%s", kind, p->name, pt->symbol);
 	else if (pt->symbol && (s64)pt->value < 0)

@@ -264,7 +264,7 @@ int dp_tracer_insmod_pid(const struct dp_tracer_options *opt,
 int dp_tracer_knob(const struct dp_tracer_options *opt, bool optimization,
 		   int value, const char *name, struct dp_diag *diag);
 
-/** dp_tracer_hooks() - list the hooks of process @pid, which uses libdprobes, and their exits; or, with
+/** dp_tracer_hooks() - list the hooks of process @pid and, if it uses libdprobes, their exits; or, with
  *  opt->exit, which is HOOK:EXIT, arm or disarm this one. Return: as dp_tracer_insmod_pid(). */
 int dp_tracer_hooks(const struct dp_tracer_options *opt, struct dp_diag *diag);
 

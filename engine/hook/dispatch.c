@@ -11,6 +11,8 @@
 const struct dp_hook_world *dp_hook_world;
 u64 dp_hook_epoch;
 u32 dp_hook_disarmed;
+struct dp_hook_lone dp_hook_lones[DP_HOOK_LONES];
+u32 dp_hook_nr_lones;
 u32 dp_hook_others;
 u64 dp_hook_unheld;
 __thread struct dp_hook_reader *dp_hook_self;
@@ -157,13 +159,87 @@ call_all(struct gkh_hook *h, const struct dp_hook_list *list,
 	return rc;
 }
 
-/* Without a reader, control waits for all such threads. */
+static void give_back(struct dp_hook_lone *l)
+{
+	dp_hook_leave(&l->frame);
+	__atomic_store_n(&l->owner, 0, __ATOMIC_SEQ_CST);
+}
+
+bool dp_hook_inside_lone(u64 here)
+{
+	struct dp_hook_lone *l = dp_hook_lones;
+	u32 i, n = dp_hook_alone, tid;
+
+	/* A constructor may come before the world's, where the library is linked in. */
+	if (!dp_hook_world)
+		return false;
+	tid = dp_hook_world->tid();
+	for (i = 0; i < dp_hook_nr_lones; i++, l++) {
+		if (__atomic_load_n(&l->owner, __ATOMIC_RELAXED) != tid ||
+		    !l->frame.sp)
+			continue;
+		if (dp_hook_world->left(&l->frame, here))
+			give_back(l);
+		else
+			n++;
+	}
+	return n;
+}
+
+static void raise_nr(u32 n)
+{
+	u32 nr = __atomic_load_n(&dp_hook_nr_lones, __ATOMIC_RELAXED);
+
+	while (nr < n &&
+	       !__atomic_compare_exchange_n(&dp_hook_nr_lones, &nr, n, false,
+					    __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+		continue;
+}
+
+static struct dp_hook_lone *take_lone(u64 here)
+{
+	u32 tid = dp_hook_world->tid(), i, free;
+
+	dp_hook_inside_lone(here);
+	for (i = 0; i < DP_HOOK_LONES; i++) {
+		free = 0;
+		if (__atomic_compare_exchange_n(&dp_hook_lones[i].owner, &free,
+						tid, false, __ATOMIC_SEQ_CST,
+						__ATOMIC_RELAXED)) {
+			raise_nr(i + 1);
+			return &dp_hook_lones[i];
+		}
+	}
+	return NULL;
+}
+
+/* Control looks at the place, as at a reader's frame. */
+static int dispatch_lone(struct dp_hook_lone *l, struct gkh_hook *h,
+			 struct gkh_args *a)
+{
+	const struct dp_hook_list *list;
+	volatile unsigned long cookie;
+	int rc = GKH_CONTINUE;
+
+	dp_hook_enter(&l->frame, &cookie);
+	list = list_of(h);
+	__atomic_store_n(&l->frame.list, list, __ATOMIC_RELAXED);
+	if (list)
+		rc = call_all(h, list, a);
+	give_back(l);
+	return rc;
+}
+
+/* Without a reader. Control waits for all that have no place either. */
 static __attribute__((noinline)) int dispatch_other(struct gkh_hook *h,
 						    struct gkh_args *a)
 {
+	struct dp_hook_lone *l = take_lone((u64)__builtin_frame_address(0));
 	const struct dp_hook_list *list;
 	int rc = GKH_CONTINUE;
 
+	if (l)
+		return dispatch_lone(l, h, a);
 	__atomic_fetch_add(&dp_hook_others, 1, __ATOMIC_SEQ_CST);
 	dp_hook_alone++;
 	list = list_of(h);

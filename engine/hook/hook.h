@@ -25,6 +25,7 @@
 /**
  * struct dp_hook_world - what dispatch asks of the world
  * @reader: the calling thread's; NULL: there is none for it
+ * @tid: the calling thread's number
  * @counts: memory for a reader's counts, zeroed; NULL
  * @left: has the calling thread, whose stack is at @here now, left the dispatch of frame @f, by
  *   longjmp(3) or an exception?
@@ -36,6 +37,7 @@
  */
 struct dp_hook_world {
 	struct dp_hook_reader *(*reader)(void);
+	u32 (*tid)(void);
 	u64 *(*counts)(void);
 	bool (*left)(const struct dp_hook_frame *f, u64 here);
 	void (*block)(u64 *mask);
@@ -51,7 +53,18 @@ extern const struct dp_hook_world *dp_hook_world
 extern u64 dp_hook_epoch __attribute__((visibility("hidden")));
 /* An exit has disarmed itself since control has looked. */
 extern u32 dp_hook_disarmed __attribute__((visibility("hidden")));
-/* Threads without a reader that are in a dispatch */
+/** struct dp_hook_lone - a dispatch of a thread that has no reader
+ *  @owner: its thread id; 0: the place is free */
+struct dp_hook_lone {
+	u32 owner;
+	struct dp_hook_frame frame;
+};
+#define DP_HOOK_LONES 64
+extern struct dp_hook_lone dp_hook_lones[DP_HOOK_LONES]
+	__attribute__((visibility("hidden")));
+/* Places behind these have never been taken. */
+extern u32 dp_hook_nr_lones __attribute__((visibility("hidden")));
+/* Such dispatches that have found no place */
 extern u32 dp_hook_others __attribute__((visibility("hidden")));
 /* Hits at which exits were not called, because the other threads could not be stopped */
 extern u64 dp_hook_unheld __attribute__((visibility("hidden")));
@@ -61,7 +74,7 @@ extern __thread struct dp_hook_reader *dp_hook_self
 extern __thread struct dp_hook_reader *dp_hook_fast
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* Dispatches of a thread that has no reader */
+/* Those of this thread */
 extern __thread u32 dp_hook_alone
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
@@ -70,6 +83,8 @@ extern __thread u32 dp_hook_alone
 int dp_hook_dispatch(struct gkh_hook *h, struct gkh_args *a);
 /** dp_hook_inside() - in how many dispatches is the thread of @r, whose stack is at @here? */
 u32 dp_hook_inside(struct dp_hook_reader *r, u64 here);
+/** dp_hook_inside_lone() - is the calling thread, which has no reader, in a dispatch? */
+bool dp_hook_inside_lone(u64 here);
 /** dp_hook_quiet() - from here on the calling thread's hits call nobody, until it is @on no more as often */
 void dp_hook_quiet(struct dp_hook_reader *r, bool on);
 

@@ -33,6 +33,25 @@ static int take_probe(struct dp_engine *e, u32 *probe)
 	return 0;
 }
 
+/* A jprobe leaves the site, too. */
+static bool is_last(const struct dp_handlers *h)
+{
+	return h->last || h->kind == DP_KIND_JPROBE;
+}
+
+static void link(struct dp_engine *e, struct dp_site *s, u32 probe)
+{
+	const struct dp_handlers *h = &e->probes[probe].handlers;
+	u32 last = s->last_probe;
+
+	if (h->first && !is_last(h))
+		dp_site_link_first(e, s, probe);
+	else if (last && !is_last(h) && is_last(&e->probes[last - 1].handlers))
+		dp_site_link_before_last(e, s, probe);
+	else
+		dp_site_link(e, s, probe);
+}
+
 int dp_live_add(struct dp_engine *e, u64 addr, const struct dp_found *found,
 		const struct dp_handlers *h, bool enabled, u32 *probe,
 		const char **why)
@@ -68,14 +87,7 @@ int dp_live_add(struct dp_engine *e, u64 addr, const struct dp_found *found,
 					       .kind = h->kind,
 					       .way = h->way,
 					       .enabled = enabled };
-	/* A jprobe leaves the site, so it is the last. */
-	if (h->first && h->kind != DP_KIND_JPROBE)
-		dp_site_link_first(e, s, *probe);
-	else if (s->last_probe && h->kind != DP_KIND_JPROBE &&
-		 e->probes[s->last_probe - 1].kind == DP_KIND_JPROBE)
-		dp_site_link_before_last(e, s, *probe);
-	else
-		dp_site_link(e, s, *probe);
+	link(e, s, *probe);
 	return 0;
 }
 

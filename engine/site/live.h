@@ -101,6 +101,8 @@ int dp_engine_adopt(struct dp_engine *engine, struct dp_arena *arena,
  * @single: it has to be a breakpoint on one instruction, for example for an
  *   after-handler; @why is the reason
  * @first: it is called before the probes already at its site
+ * @last: it may send the thread elsewhere, so that others would not be called: it is called behind all
+ *   that come before or after it, as is one of DP_KIND_JPROBE. A site has one such probe
  * @deadline: of DP_KIND_UPCALL, in ms
  * @way: of an exit: DP_WAY_*
  * @spares: registers that @pre leaves alone, as its code has shown: ~@touches of struct
@@ -109,7 +111,7 @@ int dp_engine_adopt(struct dp_engine *engine, struct dp_arena *arena,
 struct dp_handlers {
 	u8 kind, pre_needs, post_needs;
 	u32 deadline, way, spares;
-	bool single, first;
+	bool single, first, last;
 	const char *why;
 	u64 user, pre, post, fault, nmissed, instance_pool;
 };

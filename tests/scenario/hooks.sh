@@ -175,6 +175,31 @@ like "no exit named" "$status $err" 'nothing is not HOOK:EXIT, as dprobes hooks 
 tool stat hook:request_came hook:request_over --duration 0.5 -p "$victim"
 like "probes at armed hooks count" "$(awk '/hook:/ && $1 > 0 { print $NF }' <<<"$got" | sort | tr '\n' ' ')" \
 	'^hook:server:request_came hook:server:request_over $'
+# An exit is armed, and disarmed, while a tool's probe is at the nop; the tool goes first, or last.
+tool hooks --disarm request_over:counting -p "$victim"
+plain=$("$TOOLS/text-sum" "$victim" | grep '/server$')
+exit_hits() { "$DPROBES" hooks -p "$victim" | sed -n 's/^request_over [a-z]* \([0-9]*\).*/\1/p'; }
+exits_run() { local before=$(exit_hits); run_on() { [ "$(exit_hits)" -gt "$before" ]; }; poll 10 run_on; }
+for first in tool exit; do
+	"$DPROBES" stat --json -o "$dir/counts" hook:request_over hook:answer_made -p "$victim" 2>"$dir/talk" &
+	stat=$!
+	pids+=("$stat")
+	probed() { [ "$("$TOOLS/text-sum" "$victim" | grep '/server$')" != "$plain" ]; }
+	poll 10 probed
+	tool hooks --arm request_over:counting -p "$victim"
+	is "$first goes first: an exit is armed where a tool's probe is" "$status $err" "0 "
+	if exits_run; then ok "$first goes first: and is called"; else not_ok "$first goes first: no call" "$(exit_hits)"; fi
+	[ $first = exit ] || interrupt $stat
+	[ $first = exit ] || { if exits_run; then ok "the exit is called when the tool has gone"; else not_ok "no call without the tool" "$(exit_hits)"; fi; }
+	tool hooks --disarm request_over:counting -p "$victim"
+	is "$first goes first: it is disarmed" "$status $err" "0 "
+	[ $first = tool ] || interrupt $stat
+	# Each request runs through both hooks; the tool comes and goes between two of them.
+	is "$first goes first: the tool has counted each pass" "$(sed -n 's/.*"hits":\([0-9]*\).*/\1/p' "$dir/counts" |
+		awk 'NR == 1 { a = $1 } NR == 2 { d = $1 - a; print (a > 0 && d >= -1 && d <= 1) ? "yes" : a " " $1 }')" yes
+	restored() { [ "$("$TOOLS/text-sum" "$victim" | grep '/server$')" = "$plain" ]; }
+	if poll 10 restored; then ok "$first goes first: the text is as before"; else not_ok "$first goes first: the text is not as before"; fi
+done
 kill "$victim"
 wait "$victim" 2>/dev/null
 
@@ -183,7 +208,10 @@ start "$dir/server" 100000
 tool stat 'hook:*' --duration 0.5 -p "$victim"
 is "probes at dormant hooks count" "$(awk '/hook:/ && $1 > 0' <<<"$got" | grep -c hook:server:)" 3
 tool hooks -p "$victim"
-like "a process without the library" "$status $err" '^1 dprobes: process [0-9]+ does not use libdprobes'
+is "a process without the library: its hooks are listed" "$status $(sort <<<"$got" | tr '\n' '|')" \
+	"0 answer_made idle 0|request_came idle 0|request_over idle 0|"
+tool hooks --arm request_came:refuse -p "$victim"
+like "and have no exits" "$status $err" '^1 dprobes: process [0-9]+ does not use libdprobes.so, so its hooks have no exits; hook:request_came is a probe there'
 kill "$victim"
 wait "$victim" 2>/dev/null
 tool stat hook:request_came -- "$dir/server" 50
@@ -194,4 +222,90 @@ tool trace 'hook:request_came(r->size)' -- "$dir/server" 3
 like "but values by debug information" "$(grep hook: <<<"$got" | tail -1)" 'hook:server:request_came r->size=2$'
 tool stat hook:request -- "$dir/server" 1
 like "a hook that is none" "$status $err" 'server has no hook "request"; "hook:server:\*" has them all'
+
+# Static programs: the counts are those that the program says.
+cat >"$dir/static.c" <<'END'
+#include <dprobes/hooks.h>
+#include <stdio.h>
+#include <unistd.h>
+DECLARE_HOOK(every, int);
+DECLARE_HOOK(odd);
+static int odds;
+__attribute__((noinline)) void work(int i) { HOOK(every, i); if (i % 2) { HOOK(odd); odds++; } }
+int main(int argc, char **argv) {
+	int i, n = argc > 1 ? 100000 : 777;
+	for (i = 0; i < n; i++) { work(i); if (argc > 1) usleep(1000); }
+	printf("%d %d\n", n, odds);
+	return 0; }
+END
+for how in "gcc -static" "gcc -static-pie" "musl-gcc -static"; do
+	if ! command -v "${how%% *}" >/dev/null; then
+		skip "$how: hooks of a static program" "there is no ${how%% *}"
+		continue
+	fi
+	$how -O2 -g -Iinclude -o "$dir/static" "$dir/static.c" 2>"$dir/err" || not_ok "$how: it is built" "$(cat "$dir/err")"
+	tool stat -o "$dir/counts" hook:every hook:odd -- "$dir/static"
+	is "$how: probes at its hooks count" "$(awk '/hook:/ { print $1 }' "$dir/counts" | tr '\n' ' ')" "$got "
+	printf '%s\n' 'name = static' 'modtype = user' 'vars = 1' 'offset = hook:odd' 'inc lv,0' >"$dir/odd.dp"
+	tool run "$dir/odd.dp" -- "$dir/static"
+	like "$how: a program is run at one" "$err" "static lv\\[0\\] = 0x[0-9a-f]* \\(${got#* }\\)"
+	start "$dir/static" slowly
+	tool hooks -p "$victim"
+	is "$how: its hooks are listed" "$status $(sort <<<"$got" | tr '\n' '|')" "0 every idle 0|odd idle 0|"
+	tool stat hook:every --duration 0.3 -p "$victim"
+	like "$how: and counted while it runs" "$got" '[1-9][0-9]* +0 +jump +hook:static:every'
+	kill "$victim"
+	wait "$victim" 2>/dev/null
+done
+start sleep 100
+tool hooks -p "$victim"
+like "a process with neither" "$status $err" '^1 dprobes: process [0-9]+ has no hooks, and does not use libdprobes'
+kill "$victim"
+wait "$victim" 2>/dev/null
+
+# Programs of the language, with the server's own sum as the oracle: twice the sizes of the requests
+program() { printf '%s\n' 'name = server' 'modtype = user' 'major = 3' 'vars = 2' "$@" >"$dir/prog.dp"; }
+program 'offset = hook:request_came' 'inc lv,0' 'push v,"r->size"' 'log 1' \
+	'offset = hook:"answer_*"' 'minor = 2' 'push v,"bytes"' 'log 1'
+values() { # MINOR FILE: sum of the numbers that probes of this minor code have logged
+	sed -n "s/.*\"minor\":$1,.*\"data\":\"070100\(..\).*/0x\1/p" "$2" | while read -r n; do echo $((n)); done | awk '{ s += $1 } END { print s + 0 }'
+}
+tool run --json -o "$dir/records" "$dir/prog.dp" -- "$dir/server" 20
+total=$(tail -n 1 <<<"$got")
+is "a program is run at a dormant hook, with values" "$status $((2 * $(values 0 "$dir/records"))) $(values 2 "$dir/records")" "0 $total $total"
+is "its records say the hook" "$(grep -o '"probe":"[^"[]*' "$dir/records" | sort | uniq -c | awk '{ print $1, $2 }' | tr '\n' ' ')" \
+	'20 "probe":"hook:server:answer_made 20 "probe":"hook:server:request_came '
+like "and its variable counts" "$err" 'server lv\[0\] = 0x14 \(20\)'
+program 'offset = hook:requests' 'log 0'
+tool run "$dir/prog.dp" -- "$dir/server" 1
+like "a hook that is none, where the program names it" "$status $(tr '\n' ' ' <<<"$err")" '^[12] .*prog.dp:5:.*server has no hook "requests"'
+program 'offset = hook:request_came' 'log 0'
+tool --build-ppdf "$dir/prog.dp" --sym "$dir/server" -o "$dir/prog.ppdf"
+like "in a file without a process there are no hooks" "$status $(tr '\n' ' ' <<<"$err")" '^2 .*prog.dp:5:.*hooks are looked up in a process'
+
+# A program that stays: at a dormant hook, and at one that is armed before it comes, and idle before it goes
+program 'offset = hook:request_over' 'inc lv,0' 'push r,rdi' 'log 1'
+counter() { "$DPROBES" -g -a -p "$victim" --json 2>/dev/null | sed -n 's/.*"index":0,"value":\([0-9]*\)}/\1/p'; }
+counts() { local before=$(counter); more() { [ "$(counter)" -gt "${before:-0}" ]; }; poll 10 more; }
+agrees() { tool "$@"; [ "$status" = 0 ]; }
+for plugins in "" "$dir/counting.so"; do
+	start "$dir/server" 100000 $plugins
+	poll 10 grep -q ready "$dir/out"
+	poll 10 agrees -i "$dir/prog.dp" -P "$victim"
+	is "${plugins:+armed: }a program is inserted at a hook" "$status" 0
+	if counts; then ok "${plugins:+armed: }it counts there"; else not_ok "${plugins:+armed: }no hit" "$(counter)"; fi
+	if [ "$plugins" ]; then
+		poll 10 agrees hooks --disarm request_over:counting -p "$victim"
+		tool hooks -p "$victim"
+		like "armed: its exit goes while the program stays" "$(tr '\n' '|' <<<"$got")" 'request_over idle [0-9]*\|  1 counting 0'
+		if counts; then ok "armed: which counts on"; else not_ok "no hit" "$(counter)"; fi
+		poll 10 agrees hooks --arm request_over:counting -p "$victim"
+		tool hooks -p "$victim"
+		like "armed: and the exit comes again" "$status $(tr '\n' '|' <<<"$got")" 'request_over active [0-9]*\|  1 counting 1'
+	fi
+	poll 10 agrees -r -a -P "$victim"
+	is "${plugins:+armed: }it is removed" "$status" 0
+	kill "$victim"
+	wait "$victim" 2>/dev/null
+done
 plan

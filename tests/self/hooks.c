@@ -18,6 +18,8 @@
 #include <unistd.h>
 
 #define THREADS 8
+/* More than there are places for threads that have no reader */
+#define CHILDREN 66
 #define SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
 DEFINE_HOOK(seen, unsigned int *);
@@ -109,7 +111,7 @@ static int come_and_go(void)
 /* [defects 25, 29] */
 static void storm(void)
 {
-	long rounds = amount("HOOK_ROUNDS", 400), i;
+	long rounds = amount("HOOK_ROUNDS", 4000), i;
 	pthread_t t[THREADS];
 	int err = 0;
 	size_t k;
@@ -290,6 +292,188 @@ static void waits_beside_child(void)
 	HOOK(number, 1);
 	pthread_join(t, NULL);
 	ok(was_waited, "a vfork child runs through a hook, and is no thread");
+}
+
+/* The alternate stack is an array of a function further out: above the exit's frame, on one stack with it. */
+static void raise_on_alternate(int sig)
+{
+	pthread_barrier_wait(&in_exit);
+	while (!__atomic_load_n(&may_leave, __ATOMIC_ACQUIRE))
+		usleep(1000);
+	usleep(200000);
+}
+
+static int interrupted_exit(struct gkh_hook *h, struct gkh_args *a)
+{
+	raise(SIGUSR1);
+	__atomic_store_n(&has_left, true, __ATOMIC_RELEASE);
+	return GKH_CONTINUE;
+}
+
+static void *interrupted(void *unused)
+{
+	char stack[65536] __attribute__((aligned(16)));
+	stack_t alternate = { .ss_sp = stack, .ss_size = sizeof(stack) };
+	stack_t none = { .ss_flags = SS_DISABLE };
+
+	sigaltstack(&alternate, NULL);
+	HOOK(number, 1);
+	sigaltstack(&none, NULL);
+	return NULL;
+}
+
+static void waits_on_alternate(void)
+{
+	struct gkh_rec rec = { .hook_name = "number",
+			       .exit = interrupted_exit };
+	struct sigaction sa = { .sa_handler = raise_on_alternate,
+				.sa_flags = SA_ONSTACK };
+	pthread_t t;
+
+	may_leave = has_left = false;
+	sigaction(SIGUSR1, &sa, NULL);
+	if (gkh_register(&rec) || gkh_arm(&rec))
+		return;
+	pthread_create(&t, NULL, interrupted, NULL);
+	pthread_barrier_wait(&in_exit);
+	__atomic_store_n(&may_leave, true, __ATOMIC_RELEASE);
+	gkh_deregister(&rec);
+	ok(__atomic_load_n(&has_left, __ATOMIC_ACQUIRE),
+	   "an exit is waited for whose thread is in a handler on another stack");
+	pthread_join(t, NULL);
+}
+
+/* A handler on the alternate stack that has left the exit is not waited for: it has interrupted nothing there. */
+static void left_then_interrupted(int sig)
+{
+	pthread_barrier_wait(&in_exit);
+	pthread_barrier_wait(&in_exit);
+}
+
+static void *leave_then_raise(void *unused)
+{
+	char stack[65536] __attribute__((aligned(16)));
+	stack_t alternate = { .ss_sp = stack, .ss_size = sizeof(stack) };
+	stack_t none = { .ss_flags = SS_DISABLE };
+
+	sigaltstack(&alternate, NULL);
+	if (!setjmp(away))
+		HOOK(number, 1);
+	raise(SIGUSR1);
+	sigaltstack(&none, NULL);
+	return NULL;
+}
+
+static void left_on_alternate(void)
+{
+	struct gkh_rec rec = { .hook_name = "number", .exit = jump_away };
+	struct sigaction sa = { .sa_handler = left_then_interrupted,
+				.sa_flags = SA_ONSTACK };
+	pthread_t t;
+
+	sigaction(SIGUSR1, &sa, NULL);
+	if (gkh_register(&rec) || gkh_arm(&rec))
+		return;
+	pthread_create(&t, NULL, leave_then_raise, NULL);
+	pthread_barrier_wait(&in_exit);
+	is(gkh_deregister(&rec), 0,
+	   "one that was left by longjmp before that is not");
+	pthread_barrier_wait(&in_exit);
+	pthread_join(t, NULL);
+}
+
+/* A vfork child has no reader. What it leaves is not waited for. */
+static void *child_jumps_away(void *unused)
+{
+	pid_t pid = vfork();
+
+	if (!pid) {
+		if (!setjmp(away))
+			HOOK(number, 2);
+		_exit(0);
+	}
+	waitpid(pid, NULL, 0);
+	return NULL;
+}
+
+static void left_by_child(void)
+{
+	struct gkh_rec rec = { .hook_name = "number", .exit = jump_away };
+	pthread_t t;
+	int i, err = 0;
+
+	for (i = 0; i < CHILDREN && !err; i++) {
+		if (gkh_register(&rec) || gkh_arm(&rec))
+			break;
+		pthread_create(&t, NULL, child_jumps_away, NULL);
+		pthread_join(t, NULL);
+		err = gkh_deregister(&rec);
+	}
+	ok(i == CHILDREN && !err,
+	   "nor one that a vfork child has left by longjmp, %d times", i);
+}
+
+/* The place of the frame is used again, further in. */
+static __attribute__((noinline)) void go_deep(pthread_barrier_t *barrier)
+{
+	volatile char used[65536];
+	size_t i;
+
+	for (i = 0; i < sizeof(used); i++)
+		used[i] = 1;
+	pthread_barrier_wait(barrier);
+	pthread_barrier_wait(barrier);
+}
+
+static void *leave_and_go_deep(void *barrier)
+{
+	if (!setjmp(away))
+		HOOK(number, 1);
+	go_deep(barrier);
+	return NULL;
+}
+
+static void left_for_deeper(void)
+{
+	struct gkh_rec rec = { .hook_name = "number", .exit = jump_away };
+	pthread_barrier_t barrier;
+	pthread_t t;
+
+	if (gkh_register(&rec) || gkh_arm(&rec))
+		return;
+	pthread_barrier_init(&barrier, NULL, 2);
+	pthread_create(&t, NULL, leave_and_go_deep, &barrier);
+	pthread_barrier_wait(&barrier);
+	is(gkh_deregister(&rec), 0,
+	   "nor one whose thread is further in elsewhere");
+	pthread_barrier_wait(&barrier);
+	pthread_join(t, NULL);
+}
+
+static int do_nothing(struct gkh_hook *h, struct gkh_args *a)
+{
+	return GKH_CONTINUE;
+}
+
+/* A thread is in the exit of another hook all the while. */
+static void waits_for_its_own(void)
+{
+	struct gkh_rec rec = { .hook_name = "number", .exit = stay };
+	struct gkh_rec mine = { .hook_name = "second", .exit = do_nothing };
+	pthread_t t;
+
+	may_leave = has_left = false;
+	if (gkh_register(&rec) || gkh_register(&mine) || gkh_arm(&rec) ||
+	    gkh_arm(&mine))
+		return;
+	pthread_create(&t, NULL, run_number, NULL);
+	pthread_barrier_wait(&in_exit);
+	is(gkh_deregister(&mine), 0,
+	   "threads in exits of other hooks are not waited for");
+	ok(!has_left, "they are still there");
+	__atomic_store_n(&may_leave, true, __ATOMIC_RELEASE);
+	is(gkh_deregister(&rec), 0, "their exit goes when they have left");
+	pthread_join(t, NULL);
 }
 
 /* Two exits that disarm each other, each in a thread of its own, at the same time */
@@ -543,62 +727,6 @@ static void libraries(const char *argv0)
 	gkh_notify_end(note_gone);
 }
 
-/* --- probes at hooks --- */
-
-static const unsigned char *place_of(const struct gkh_hook *h)
-{
-	const struct gkh_point *p = __start_gkh_points;
-
-	while (p->hook != h)
-		p++;
-	return (const unsigned char *)&p->at + p->at;
-}
-
-static __attribute__((noinline)) void run_left_once(void)
-{
-	run_left(NULL);
-}
-
-static long probed, called;
-
-static int count_probe(struct kprobe *p, struct pt_regs *regs)
-{
-	probed++;
-	return 0;
-}
-
-static int count_call(struct gkh_hook *h, struct gkh_args *a)
-{
-	called++;
-	return GKH_CONTINUE;
-}
-
-static void probed_hooks(void)
-{
-	struct kprobe kp = { .addr = (void *)place_of(GKH_HOOK(left_hand)),
-			     .pre_handler = count_probe };
-	struct gkh_rec rec = { .hook = GKH_HOOK(left_hand),
-			       .exit = count_call };
-
-	is(register_kprobe(&kp), 0, "a probe at a dormant hook");
-	run_left_once();
-	is(probed, 1, "is hit");
-	is(gkh_register(&rec), 0, "its exit is registered");
-	is(gkh_arm(&rec), -EBUSY, "and cannot be armed now");
-	unregister_kprobe(&kp);
-	is(gkh_arm(&rec), 0, "but afterwards");
-	kp.addr = (void *)place_of(GKH_HOOK(left_hand));
-	is(register_kprobe(&kp), 0, "a probe at an active hook");
-	run_left_once();
-	ok(probed == 2 && called == 1, "is hit, and the exit is called");
-	is(gkh_deregister(&rec), 0, "the exit goes");
-	run_left_once();
-	ok(probed == 3 && called == 1, "and is not called any more");
-	unregister_kprobe(&kp);
-	ok(gkh_find("left_hand") && *place_of(GKH_HOOK(left_hand)) == 0x0f,
-	   "behind the probe the next call restores the nop");
-}
-
 /* --- entry conditions --- */
 
 static long beside, beside_before, beside_after;
@@ -614,6 +742,8 @@ static int look_beside(struct gkh_hook *h, struct gkh_args *a)
 {
 	volatile long i;
 
+	/* Its exit stops them, too, and lets nobody go on. */
+	HOOK(left_hand);
 	beside_before = __atomic_load_n(&beside, __ATOMIC_SEQ_CST);
 	for (i = 0; i < 3000000; i++)
 		continue;
@@ -627,12 +757,16 @@ static void stops_threads(void)
 	struct gkh_rec rec = { .hook_name = "number",
 			       .exit = look_beside,
 			       .flags = GKH_STOP_CPUS };
+	struct gkh_rec inner = { .hook = GKH_HOOK(left_hand),
+				 .exit = do_nothing,
+				 .flags = GKH_STOP_CPUS };
 	pthread_t t[2];
 	int i;
 
 	is_running = true;
 	pthread_create(&t[0], NULL, count_on, NULL);
 	pthread_create(&t[1], NULL, count_on, NULL);
+	rec.next = &inner;
 	is(gkh_register(&rec) || gkh_arm(&rec), 0,
 	   "an exit that stops all others is armed");
 	while (!__atomic_load_n(&beside, __ATOMIC_RELAXED))
@@ -705,13 +839,17 @@ int main(int argc, char **argv)
 	ending_threads();
 	waits();
 	waits_beside_child();
+	waits_on_alternate();
+	left_on_alternate();
+	left_by_child();
+	left_for_deeper();
+	waits_for_its_own();
 	disarm_each_other();
 	inside_malloc();
 	inside_signals();
 	recursion();
 	fork_and_exec(argv);
 	libraries(argv[0]);
-	probed_hooks();
 	stops_threads();
 	blocks_signals();
 	text_is_restored();

@@ -242,7 +242,7 @@ static void check_states(void)
 static void test_random_operations(void **unused)
 {
 	const char *text = getenv("HOOK_OPS");
-	long n = text ? atol(text) : 200000;
+	long n = text ? atol(text) : 1000000;
 	int i;
 
 	for (i = 0; i < RECS; i++)

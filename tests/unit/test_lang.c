@@ -78,6 +78,9 @@ static void same_point(const struct dp_lang_point *a,
 	same_text(a->symbol, b->symbol);
 	assert_true(a->value == b->value);
 	assert_int_equal(a->absolute, b->absolute);
+	assert_int_equal(a->line, b->line);
+	assert_int_equal(a->usdt, b->usdt);
+	assert_int_equal(a->hook, b->hook);
 	assert_int_equal(a->opcode, b->opcode);
 	assert_int_equal(a->major, b->major);
 	assert_int_equal(a->minor, b->minor);
@@ -345,7 +348,9 @@ static void values_and_symbols_are_kept(void **state)
 	struct dp_lang_program *p = assemble(
 		PROBE "push v,\"a->b + 1\"\npush &main + 4\n"
 		      "push \"ns::f(int)\" - 2\nl: jmp l\noffset = x.c:7\nnop\n"
-		      "offset = \"d/x.c:8\"\npush 1; log 1\n",
+		      "offset = \"d/x.c:8\"\npush 1; log 1\n"
+		      "offset = hook:request\nlog 0\n"
+		      "watch = x\noffset = hook:\"a hook\"\nlog 0\n",
 		8);
 
 	assert_int_equal(p->nr_values, 1);
@@ -361,6 +366,9 @@ static void values_and_symbols_are_kept(void **state)
 	assert_true(p->points[1].line && p->points[2].line);
 	assert_string_equal(p->points[1].symbol, "x.c:7");
 	assert_string_equal(p->points[2].symbol, "d/x.c:8");
+	assert_true(p->points[3].hook && p->points[4].hook);
+	assert_string_equal(p->points[3].symbol, "request");
+	assert_string_equal(p->points[4].symbol, "a hook");
 	round_trip(p);
 	dp_lang_free(p);
 }

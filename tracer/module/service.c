@@ -2,6 +2,7 @@
 /* service: modules of a process that uses libdprobes already. */
 #include "tracer/session.h"
 #include "tracer/module/client.h"
+#include "tracer/module/dormant.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
 #include "tracer/output.h"
@@ -313,8 +314,12 @@ static int switch_exit(struct dp_client *c, const struct dp_tracer_options *opt,
 int dp_tracer_hooks(const struct dp_tracer_options *opt, struct dp_diag *diag)
 {
 	struct dp_client c;
-	int err = dp_client_open(&c, opt->pid, opt->out, diag);
+	int err;
 
+	if (dp_hooks_are_dormant(opt->pid))
+		return opt->exit ? dp_hooks_refuse_dormant(opt, diag) :
+				   dp_hooks_list_dormant(opt, diag);
+	err = dp_client_open(&c, opt->pid, opt->out, diag);
 	if (err)
 		return err;
 	err = opt->exit ? switch_exit(&c, opt, diag) : list_hooks(&c, diag);
