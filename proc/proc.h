@@ -173,7 +173,16 @@ int dp_process_share(struct dp_process *proc, u64 size, u64 *addr, void **ours,
  */
 int dp_process_outside(struct dp_process *proc, void (*then)(void *arg),
 		       void *arg);
-/** dp_process_exchange() - likewise, while no thread is dp_exchange_inside() */
+/** struct dp_seen - threads that were outside the agent at some time; the caller frees @v */
+struct dp_seen {
+	pid_t *v;
+	size_t n, cap;
+};
+
+/** dp_process_left() - has each thread been outside the agent since @seen was empty?
+ *  Return: 0; -EAGAIN not yet: to be called again; a negative errno. */
+int dp_process_left(struct dp_process *proc, struct dp_seen *seen);
+/** dp_process_exchange() - as dp_process_outside(), while no thread is dp_exchange_inside() */
 int dp_process_exchange(struct dp_process *proc, void (*then)(void *arg),
 			void *arg);
 

@@ -65,6 +65,12 @@ int dp_watch_events_open(struct dp_watch_events *events, pid_t pid,
 void dp_watch_events_switch(const struct dp_watch_events *events, bool on);
 /** dp_watch_events_count() - the hits of one watchpoint by all threads */
 u64 dp_watch_events_count(const struct dp_watch_events *events, u32 watch);
+/** dp_watch_events_join() - move @more behind @events, as those of watchpoints from number @first on.
+ *  Return: 0; -ENOMEM, and @more are closed. */
+int dp_watch_events_join(struct dp_watch_events *events,
+			 struct dp_watch_events *more, u32 first);
+/** dp_watch_events_drop() - close those of one watchpoint; those behind it are numbered anew */
+void dp_watch_events_drop(struct dp_watch_events *events, u32 watch);
 void dp_watch_events_close(struct dp_watch_events *events);
 /** dp_watch_events_cost() - nanoseconds that a hit costs here, measured; 0: not known
  *  @signals: it raises a signal, whose handler returns */
@@ -121,6 +127,17 @@ int dp_watch_registers_open(struct dp_watch_registers **registers,
 			    const struct dp_watchpoint *watches, size_t n,
 			    const struct dp_watch_taker *taker,
 			    struct dp_diag *diag);
+/**
+ * dp_watch_registers_more() - set registers for watchpoints that have come behind the others
+ * @n: how many there are now, in the array of dp_watch_registers_open()
+ *
+ * The others stay set meanwhile. Return: as dp_watch_registers_open(); then nothing has changed.
+ */
+int dp_watch_registers_more(struct dp_watch_registers *r, size_t n,
+			    struct dp_diag *diag);
+/** dp_watch_registers_drop() - clear the register of one watchpoint; the caller takes it out of the array,
+ *  behind that. Return: 0; -ENOENT it has none; as dp_stop_all(); then nothing has changed. */
+int dp_watch_registers_drop(struct dp_watch_registers *r, u32 watch);
 /** dp_watch_registers_wait() - take hits and what else happens, @ms at most. To be called at every turn
  *  instead of dp_process_poll(). Return: the process has changed: see dp_process_poll(). */
 bool dp_watch_registers_wait(struct dp_watch_registers *r, int ms);

@@ -382,21 +382,6 @@ static const struct dp_session_kind kind = {
 	.left = dp_facilities_left,
 };
 
-/* Watchpoints are armed with the process's first program, by events that are not exchanged. */
-static int refuse_watched(const struct run *run, const struct file *f,
-			  struct dp_diag *diag)
-{
-	u32 i;
-
-	for (i = 0; run->nr_files && i < f->program->nr_points; i++)
-		if (dp_run_is_data(&f->program->points[i]))
-			return dp_lang_complain(
-				f->program, f->program->points[i].watch_at,
-				-EOPNOTSUPP, run->bad_line, diag,
-				"watchpoints cannot come to programs that are inserted already; remove those first");
-	return 0;
-}
-
 static int add(struct dp_hold *h, const struct dp_held_source *source,
 	       struct file *f, struct dp_diag *diag)
 {
@@ -416,8 +401,6 @@ static int add(struct dp_hold *h, const struct dp_held_source *source,
 			diag, "the program asks for more than --allow permits");
 	if (!err)
 		err = dp_held_choose(f->program, source, diag);
-	if (!err)
-		err = refuse_watched(run, f, diag);
 	if (!err && run->nr_specs + f->program->nr_points > DP_HELD_POINTS)
 		err = dp_diag_set(
 			diag, -ENOSPC,

@@ -25,6 +25,9 @@ static bool is_counted(const struct dp_engine *e, const struct dp_site *s)
 void dp_engine_set_watch_number(struct dp_engine *e, u32 number)
 {
 	e->watch_number = number;
+	if (e->arena)
+		__atomic_store_n(&e->arena->control.watch_number, number,
+				 __ATOMIC_RELEASE);
 }
 
 void dp_engine_watch_begin(struct dp_engine *e, u32 probe, u64 now)

@@ -335,8 +335,9 @@ int dp_engine_add_watch(struct dp_engine *e, u64 addr, u8 len, u8 watch,
 			      sizeof(*e->probes)) ||
 	    dp_site_make_data(e, addr, len, watch, &site))
 		return -ENOMEM;
-	e->probes[e->nr_probes] =
-		(struct dp_probe){ .kind = DP_KIND_PLAIN, .enabled = true };
+	e->probes[e->nr_probes] = (struct dp_probe){ .kind = DP_KIND_PLAIN,
+						     .enabled = true,
+						     .waits = e->exchanging };
 	dp_site_link(e, site, e->nr_probes);
 	*probe = e->nr_probes++;
 	return 0;

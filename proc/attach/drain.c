@@ -29,6 +29,7 @@
 #include "proc/ptrace/stop.h"
 #include "proc/ptrace/remote.h"
 #include "proc/ptrace/process.h"
+#include "sym/list.h"
 #include "sym/sym.h"
 #include <errno.h>
 #include <signal.h>
@@ -359,6 +360,62 @@ int dp_process_outside(struct dp_process *proc, void (*then)(void *arg),
 	struct outside o = { then, arg };
 
 	return dp_tracer_child(proc, find_outside, &o, NULL);
+}
+
+static bool is_seen(const struct dp_seen *seen, pid_t tid)
+{
+	size_t i = 0;
+
+	while (i < seen->n && seen->v[i] != tid)
+		i++;
+	return i < seen->n;
+}
+
+static int see(struct dp_seen *seen, pid_t tid)
+{
+	return is_seen(seen, tid) ? 0 :
+				    dp_list_add(&seen->v, &seen->n, &seen->cap,
+						&tid, sizeof(tid));
+}
+
+/* One that does not run now is not stopped by all tracers. */
+static bool sleeps_outside(const struct dp_process *proc, pid_t tid)
+{
+	u64 sp, pc;
+
+	return !dp_stop_held(proc, tid) &&
+	       dp_thread_state_asleep(proc->pid, tid, &sp, &pc) &&
+	       !in_text(proc, pc);
+}
+
+static int see_all(struct dp_process *proc, struct dp_seen *seen)
+{
+	int err = 0, inside = 0;
+	size_t i;
+	pid_t tid;
+
+	for (i = 0; i < proc->nr_threads && !err; i++)
+		if (!in_text(proc, dp_uregs_pc(&proc->threads[i].regs)))
+			err = see(seen, proc->threads[i].tid);
+	dp_each_task(tid, proc->pid)
+		inside += !is_seen(seen, tid) && !sleeps_outside(proc, tid);
+	return err ?: inside ? -EAGAIN : 0;
+}
+
+static int find_seen(struct dp_process *proc, void *seen, struct dp_diag *diag)
+{
+	int err = dp_stop_alone(proc, diag);
+
+	if (err)
+		return err;
+	err = see_all(proc, seen);
+	dp_stop_release(proc);
+	return err;
+}
+
+int dp_process_left(struct dp_process *proc, struct dp_seen *seen)
+{
+	return dp_tracer_child(proc, find_seen, seen, NULL);
 }
 
 static bool in_exchange(const void *engine, u64 pc)

@@ -329,6 +329,43 @@ u64 dp_watch_events_count(const struct dp_watch_events *events, u32 watch)
 	return sum;
 }
 
+int dp_watch_events_join(struct dp_watch_events *events,
+			 struct dp_watch_events *more, u32 first)
+{
+	size_t i, had = events->n;
+	int err = 0;
+
+	for (i = 0; i < more->n && !err; i++) {
+		more->v[i].watch += first;
+		err = dp_list_add(&events->v, &events->n, &events->cap,
+				  &more->v[i], sizeof(more->v[i]));
+	}
+	if (err) {
+		events->n = had;
+		dp_watch_events_close(more);
+		return err;
+	}
+	free(more->v);
+	*more = (struct dp_watch_events){ 0 };
+	return 0;
+}
+
+void dp_watch_events_drop(struct dp_watch_events *events, u32 watch)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < events->n; i++) {
+		if (events->v[i].watch == watch) {
+			close(events->v[i].fd);
+			continue;
+		}
+		events->v[n] = events->v[i];
+		events->v[n].watch -= events->v[n].watch > watch;
+		n++;
+	}
+	events->n = n;
+}
+
 void dp_watch_events_close(struct dp_watch_events *events)
 {
 	size_t i;

@@ -278,7 +278,8 @@ static u64 bits_of(const struct dp_watchpoint *w, u32 slot)
 }
 
 /* Choose registers that no thread has in use: a debugger that was killed may have left some. */
-static int choose(struct dp_watch_registers *r, struct dp_diag *diag)
+static int choose(struct dp_watch_registers *r, size_t first,
+		  struct dp_diag *diag)
 {
 	const struct dp_process *proc = r->proc;
 	u64 used = 0, control;
@@ -288,12 +289,14 @@ static int choose(struct dp_watch_registers *r, struct dp_diag *diag)
 	for (i = 0; i < proc->nr_threads; i++)
 		if (!dp_registers_control(proc->threads[i].tid, &control))
 			used |= control;
-	for (i = 0; i < r->n; i++, slot++) {
-		while (slot < DP_REGISTERS && used & dp_debug_mask(slot))
+	for (i = first; i < r->n; i++, slot++) {
+		while (slot < DP_REGISTERS &&
+		       (used | r->control) & dp_debug_mask(slot))
 			slot++;
 		if (slot >= DP_REGISTERS)
 			return dp_watch_taken(proc->pid, r->v[i].name, diag);
 		r->slot[i] = slot;
+		r->hits[i] = 0;
 		r->addr[slot] = r->v[i].addr;
 		r->control |= bits_of(&r->v[i], slot);
 	}
@@ -313,15 +316,16 @@ static void note(const struct dp_watch_registers *r)
 	dp_kill_point("registers: noted");
 }
 
-static int set_all(struct dp_watch_registers *r, struct dp_diag *diag)
+/* @control: of those that are new */
+static int set_all(struct dp_watch_registers *r, u64 control,
+		   struct dp_diag *diag)
 {
 	const struct dp_process *proc = r->proc;
 	int err = 0;
 	size_t i;
 
 	for (i = 0; i < proc->nr_threads && err >= 0; i++) {
-		err = dp_registers_set(proc->threads[i].tid, r->addr,
-				       r->control);
+		err = dp_registers_set(proc->threads[i].tid, r->addr, control);
 		dp_kill_point("registers: set");
 		if (err == -ESRCH)
 			err = 0;
@@ -336,18 +340,34 @@ static int set_all(struct dp_watch_registers *r, struct dp_diag *diag)
 		r->v->name, proc->pid, strerror(-err));
 }
 
-static int arm(struct dp_watch_registers *r, struct dp_diag *diag)
+/* Those from @first on go; they are cleared before that is noted. */
+static void take_back(struct dp_watch_registers *r, size_t first, u64 had)
 {
+	size_t i;
+
+	for (i = 0; i < r->proc->nr_threads; i++)
+		dp_registers_clear(r->proc->threads[i].tid, r->addr,
+				   r->control & ~had);
+	r->control = had;
+	r->n = first;
+	note(r);
+}
+
+static int arm(struct dp_watch_registers *r, size_t first, struct dp_diag *diag)
+{
+	u64 had = r->control;
 	int err = dp_registers_hold(r->proc, diag);
 
 	if (err)
 		return err;
-	err = choose(r, diag);
+	err = choose(r, first, diag);
 	if (!err) {
 		note(r);
-		err = set_all(r, diag);
+		err = set_all(r, r->control & ~had, diag);
 	}
-	r->armed = !err;
+	if (err && r->armed)
+		take_back(r, first, had);
+	r->armed |= !err;
 	dp_stop_release(r->proc);
 	return err;
 }
@@ -382,7 +402,62 @@ int dp_watch_registers_open(struct dp_watch_registers **out,
 		dp_guardian_open(&r->guardian, proc->pid);
 		err = follow(r, diag);
 	}
-	return err ? err : arm(r, diag);
+	return err ? err : arm(r, 0, diag);
+}
+
+int dp_watch_registers_more(struct dp_watch_registers *r, size_t n,
+			    struct dp_diag *diag)
+{
+	size_t first = r->n;
+
+	if (!r->tree)
+		return dp_diag_set(
+			diag, -ESRCH,
+			"process %d has ended, or executes another program",
+			r->proc->pid);
+	r->n = n;
+	return arm(r, first, diag);
+}
+
+/* The slot's bits of the control register */
+static u64 slot_bits(const struct dp_watch_registers *r, u32 slot)
+{
+	return r->control & dp_debug_mask(slot);
+}
+
+static void forget(struct dp_watch_registers *r, u32 watch)
+{
+	u32 i;
+
+	r->control &= ~dp_debug_mask(r->slot[watch]);
+	r->n--;
+	for (i = watch; i < r->n; i++) {
+		r->slot[i] = r->slot[i + 1];
+		r->hits[i] = r->hits[i + 1];
+	}
+}
+
+int dp_watch_registers_drop(struct dp_watch_registers *r, u32 watch)
+{
+	struct dp_process *proc = r->proc;
+	u64 bits = watch < r->n ? slot_bits(r, r->slot[watch]) : 0;
+	int err = watch < r->n ? 0 : -ENOENT;
+	size_t i;
+
+	if (!err && r->tree)
+		err = dp_registers_hold(proc, NULL);
+	if (err)
+		return err;
+	for (i = 0; r->tree && i < proc->nr_threads; i++) {
+		dp_registers_clear(proc->threads[i].tid, r->addr, bits);
+		dp_kill_point("registers: dropped");
+	}
+	forget(r, watch);
+	if (!r->tree)
+		return 0;
+	note(r);
+	dp_stop_release(proc);
+	return 0;
 }
 
 /* It is traced no more. Threads that are stopped are let go by the next dp_stop_release(). */

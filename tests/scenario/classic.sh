@@ -119,9 +119,6 @@ hold=$(holder)
 sed 's/^major/allow = write\nmajor/' "$dir/log.dp" >"$dir/writes.dp"
 classic -i "$dir/writes.dp" -P "$victim" -m --allow reg
 like "a program that asks for too much" "$status $err" '^[12] .*writes.dp:3:.*more than --allow permits'
-program watched switched 'address = sw_word\nwatch = w\nlen = 4\nminor = 5\nlog 0'
-classic -i "$dir/watched.dp" -P "$victim" -c
-like "a watchpoint" "$status $err" '^2 .*watched.dp:5:.*watchpoints cannot come to programs that are inserted already'
 bid c
 is "the points of the first" "$(row switched:sw_fast hits) $(holder)" "100 $hold"
 order -r -a -P "$victim"

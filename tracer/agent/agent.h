@@ -15,13 +15,22 @@
 #include "tracer/source.h"
 #include "tracer/watchpoint/watchpoint.h"
 
-/** struct dp_agent_data - probes on data, by their numbers, and their events while they are armed */
+/**
+ * struct dp_agent_data - probes on data, by their numbers, and their events while they are armed
+ * @first: those from here on come with a program beside others, by @coming if by events
+ * @base: hits of each before its program was on
+ * @coming: events of those that come, which are off as yet
+ * @numbered: the engine has the number that traps bear; @left: and no program that began before that runs
+ */
 struct dp_agent_data {
 	struct dp_watchpoint v[DP_WATCHPOINTS];
 	u32 probe[DP_WATCHPOINTS];
-	size_t n;
+	size_t n, first;
+	u64 base[DP_WATCHPOINTS];
 	struct dp_watch_armed armed;
+	struct dp_watch_events coming;
 	struct dp_watch_cost cost;
+	bool numbered, left;
 };
 
 /**
@@ -88,6 +97,20 @@ int dp_agent_add_data(struct dp_agent *a, struct dp_point *point,
 /** dp_agent_data_begin() - the agent is there: let the traps come. Return: 0; as
  *  dp_watch_events_open(). */
 int dp_agent_data_begin(struct dp_agent *a, struct dp_diag *diag);
+/** dp_agent_data_room() - have the watchpoints of @want, from point @first on, room beside the others? Return: 0; -ENOSPC,
+ *  with words. */
+int dp_agent_data_room(const struct dp_agent *a,
+		       const struct dp_source_request *want, size_t first,
+		       struct dp_diag *diag);
+/** dp_agent_data_come() - set what has been added since, beside the others; its programs wait.
+ *  Return: as dp_agent_data_begin(); then dp_agent_data_give_up(). */
+int dp_agent_data_come(struct dp_agent *a, struct dp_diag *diag);
+/** dp_agent_data_now() - programs of what has come are on from here. Threads are stopped. */
+void dp_agent_data_now(struct dp_agent *a);
+/** dp_agent_data_give_up() - what has been added is not to be: take it away */
+void dp_agent_data_give_up(struct dp_agent *a);
+/** dp_agent_data_go() - take away the watchpoints whose probes @off has as retired */
+void dp_agent_data_go(struct dp_agent *a);
 /** dp_agent_data_tend() - say once what frequent hits cost. @t: now */
 void dp_agent_data_tend(struct dp_agent *a, double t);
 /** dp_agent_data_wait() - where the tool takes the traps, wait for them, @ms at most. Return: false: it

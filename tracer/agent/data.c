@@ -17,7 +17,13 @@
 #include "tracer/output.h"
 #include <dprobes/diag.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <sys/random.h>
+#include <unistd.h>
+
+/* A thread leaves the agent within microseconds, if it runs. */
+#define TRIES 200
+#define NAP_US 500
 
 static int too_many(const struct dp_point *p, struct dp_diag *diag)
 {
@@ -35,6 +41,7 @@ static int choose_number(struct dp_agent *a)
 	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
 		return -errno;
 	dp_engine_set_watch_number(a->engine, number | 1);
+	a->data.numbered = true;
 	return 0;
 }
 
@@ -53,7 +60,8 @@ int dp_agent_add_data(struct dp_agent *a, struct dp_point *p,
 			p->name, why);
 	if (d->n == DP_WATCHPOINTS)
 		return too_many(p, diag);
-	if ((!d->n && choose_number(a)) ||
+	if ((!a->data.numbered && !dp_process_engine(a->proc) &&
+	     choose_number(a)) ||
 	    dp_engine_add_watch(a->engine, p->addr, p->len, watch, &p->probe))
 		return dp_diag_set(diag, -ENOMEM, "out of memory");
 	d->probe[d->n] = p->probe;
@@ -64,13 +72,13 @@ int dp_agent_add_data(struct dp_agent *a, struct dp_point *p,
 	return 0;
 }
 
-static void begin_values(struct dp_agent *a)
+static void begin_values(struct dp_agent *a, size_t first)
 {
 	const struct dp_agent_data *d = &a->data;
 	size_t i;
 	u64 now;
 
-	for (i = 0; i < d->n; i++) {
+	for (i = first; i < d->n; i++) {
 		now = 0;
 		dp_process_read(a->proc, d->v[i].addr, &now, d->v[i].len);
 		dp_engine_watch_begin(a->engine, d->probe[i], now);
@@ -91,7 +99,7 @@ static int open_events(struct dp_agent *a, struct dp_diag *diag)
 		dp_watch_events_close(&d->armed.events);
 		return 0;
 	}
-	begin_values(a);
+	begin_values(a, 0);
 	dp_watch_cost_begin(&d->cost, dp_source_now());
 	dp_watch_events_switch(&d->armed.events, true);
 	return 0;
@@ -102,7 +110,7 @@ static int open_registers(struct dp_agent *a, struct dp_diag *diag)
 	struct dp_agent_data *d = &a->data;
 	int err;
 
-	begin_values(a);
+	begin_values(a, 0);
 	dp_watch_cost_begin(&d->cost, dp_source_now());
 	err = dp_watch_registers_open(&d->armed.registers, a->proc, d->v, d->n,
 				      NULL, diag);
@@ -118,6 +126,8 @@ int dp_agent_data_begin(struct dp_agent *a, struct dp_diag *diag)
 	size_t i;
 	int err = dp_watch_way_read(&way, diag);
 
+	d->first = d->n;
+	d->left = d->numbered;
 	if (err || !d->n || dp_process_ended(a->proc))
 		return d->n ? err : 0;
 	for (i = 0; i < d->n; i++)
@@ -129,6 +139,142 @@ int dp_agent_data_begin(struct dp_agent *a, struct dp_diag *diag)
 		return err;
 	dp_diag_clear(diag);
 	return open_registers(a, diag);
+}
+
+int dp_agent_data_room(const struct dp_agent *a,
+		       const struct dp_source_request *want, size_t first,
+		       struct dp_diag *diag)
+{
+	const struct dp_points *p = want->points;
+	size_t i, n = a->data.n;
+
+	for (i = first; i < p->n; i++) {
+		if (p->v[i].refused || p->v[i].spec->kind != DP_SPEC_WATCH)
+			continue;
+		if (n++ == DP_WATCHPOINTS)
+			return too_many(&p->v[i], diag);
+	}
+	return 0;
+}
+
+/* Once the number is there, programs run on their threads' own stacks. One that began before is on a stack
+ * of the agent's own, where no signal frame may come. Its access must not trap, so it has to end first. */
+static int number(struct dp_agent *a, struct dp_diag *diag)
+{
+	struct dp_seen seen = { 0 };
+	int tries, err = a->data.numbered ? 0 : choose_number(a);
+
+	if (!err && !a->data.left)
+		err = -EAGAIN;
+	for (tries = 0; err == -EAGAIN && tries < TRIES; tries++) {
+		err = dp_process_left(a->proc, &seen);
+		if (err == -EAGAIN)
+			usleep(NAP_US);
+	}
+	free(seen.v);
+	a->data.left |= !err;
+	return err ? dp_diag_set(
+			     diag, err,
+			     "a thread of process %d is always inside a probe; try again",
+			     a->source.pid) :
+		     0;
+}
+
+static int come_by_events(struct dp_agent *a, struct dp_diag *diag)
+{
+	struct dp_agent_data *d = &a->data;
+
+	return dp_watch_events_open(&d->coming, a->source.pid, &d->v[d->first],
+				    d->n - d->first, NULL, diag);
+}
+
+int dp_agent_data_come(struct dp_agent *a, struct dp_diag *diag)
+{
+	struct dp_agent_data *d = &a->data;
+	enum dp_watch_way way;
+	size_t i;
+	int err = d->first == d->n ? 0 : dp_watch_way_read(&way, diag);
+
+	if (d->first == d->n || err)
+		return err;
+	err = number(a, diag);
+	for (i = d->first; i < d->n; i++)
+		d->v[i].tag = dp_engine_watch_tag(a->engine, d->probe[i]);
+	if (err)
+		return err;
+	if (d->armed.registers)
+		return dp_watch_registers_more(d->armed.registers, d->n, diag);
+	if (way == DP_WATCH_REGISTERS)
+		return open_registers(a, diag);
+	err = come_by_events(a, diag);
+	if (d->first || way == DP_WATCH_EVENTS || !dp_watch_events_denied(err))
+		return err;
+	dp_diag_clear(diag);
+	return open_registers(a, diag);
+}
+
+void dp_agent_data_now(struct dp_agent *a)
+{
+	struct dp_agent_data *d = &a->data;
+	size_t i;
+
+	if (d->first == d->n)
+		return;
+	begin_values(a, d->first);
+	if (!d->first)
+		dp_watch_cost_begin(&d->cost, dp_source_now());
+	for (i = d->first; i < d->n; i++)
+		d->base[i] = d->armed.registers ?
+				     dp_watch_armed_count(&d->armed, (u32)i) :
+				     0;
+	dp_watch_events_switch(&d->coming, true);
+}
+
+void dp_agent_data_give_up(struct dp_agent *a)
+{
+	struct dp_agent_data *d = &a->data;
+
+	dp_watch_events_close(&d->coming);
+	while (d->first && d->armed.registers && d->n > d->first) {
+		d->n--;
+		dp_watch_registers_drop(d->armed.registers, (u32)d->n);
+	}
+	if (!d->first && d->armed.registers) {
+		dp_watch_registers_end(d->armed.registers);
+		dp_watch_registers_close(d->armed.registers);
+		d->armed.registers = NULL;
+	}
+	d->n = d->first;
+}
+
+static void drop(struct dp_agent_data *d, u32 i)
+{
+	size_t k;
+
+	if (d->armed.registers &&
+	    dp_watch_registers_drop(d->armed.registers, i))
+		return;
+	dp_watch_events_drop(&d->armed.events, i);
+	for (k = i; k + 1 < d->n; k++) {
+		d->v[k] = d->v[k + 1];
+		d->probe[k] = d->probe[k + 1];
+		d->base[k] = d->base[k + 1];
+	}
+	d->n--;
+}
+
+void dp_agent_data_go(struct dp_agent *a)
+{
+	struct dp_agent_data *d = &a->data;
+	u32 i = (u32)d->n;
+
+	if (dp_watch_events_join(&d->armed.events, &d->coming, (u32)d->first))
+		dp_output_say("out of memory: watchpoints have gone");
+	while (i--)
+		if (d->probe[i] < a->off.n &&
+		    a->off.v[d->probe[i]] == DP_OFF_RETIRED)
+			drop(d, i);
+	d->first = d->n;
 }
 
 bool dp_agent_data_wait(struct dp_agent *a, int ms)
@@ -161,7 +307,7 @@ void dp_agent_data_tell(const struct dp_agent *a)
 
 	dp_watch_bare_tell(&d->armed);
 	for (i = 0; i < d->n; i++) {
-		all = dp_watch_armed_count(&d->armed, i);
+		all = dp_watch_armed_count(&d->armed, i) - d->base[i];
 		run = dp_engine_hits(a->engine, d->probe[i]);
 		if (run < all)
 			dp_output_say(
@@ -186,7 +332,7 @@ void dp_agent_data_count(const struct dp_agent *a, u32 probe,
 	for (i = 0; i < d->n; i++) {
 		if (d->probe[i] != probe)
 			continue;
-		all = dp_watch_armed_count(&d->armed, i);
+		all = dp_watch_armed_count(&d->armed, i) - d->base[i];
 		if (all <= count->hits)
 			continue;
 		count->missed += all - count->hits;

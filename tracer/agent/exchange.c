@@ -47,6 +47,7 @@ static u8 *off_retired(const struct dp_agent *a, const struct dp_points *points,
 
 /** struct moment - what happens while threads are stopped; @off: which probes are off then */
 struct moment {
+	struct dp_agent *a;
 	struct dp_engine *engine;
 	struct dp_disabled off;
 };
@@ -57,12 +58,15 @@ static void now(void *arg)
 
 	dp_exchange_join(m->engine);
 	dp_exchange_now(m->engine, &m->off);
+	dp_agent_data_now(m->a);
 }
 
 /* Only detours that count what is to be shared have to be left. */
 static int meet_moment(struct dp_agent *a, u8 *off, struct dp_diag *diag)
 {
-	struct moment m = { a->engine, { off, dp_engine_probes(a->engine) } };
+	struct moment m = { a,
+			    a->engine,
+			    { off, dp_engine_probes(a->engine) } };
 	int tries, err = -EAGAIN;
 
 	for (tries = 0; err == -EAGAIN && tries < TRIES; tries++) {
@@ -119,14 +123,18 @@ static int change_places(struct dp_agent *a, u8 *off, u32 first,
 			dp_diag_set(diag, -ENOMEM, "out of memory");
 
 	if (!err)
+		err = dp_agent_data_come(a, diag);
+	if (!err)
 		err = meet_moment(a, off, diag);
 	if (err) {
 		free(off);
+		dp_agent_data_give_up(a);
 		give_up(a, first);
 		return err;
 	}
 	dp_exchange_end(a->engine);
 	dp_agent_keep(a, off);
+	dp_agent_data_go(a);
 	tidy(a);
 	return 0;
 }
@@ -166,6 +174,7 @@ int dp_agent_exchange(struct dp_source *source, struct dp_modules *mods,
 		dp_agent_semaphores(a, want->points);
 		return err;
 	}
+	dp_agent_data_give_up(a);
 	dp_exchange_end(a->engine);
 	dp_process_apply(a->proc, NULL);
 	return err;
@@ -180,6 +189,8 @@ int dp_agent_retire(struct dp_source *source, const struct dp_points *points,
 	int err = off ? dp_agent_apply(a, off, diag) :
 			dp_diag_set(diag, -ENOMEM, "out of memory");
 
+	if (!err)
+		dp_agent_data_go(a);
 	dp_agent_semaphores(a, points);
 	return err;
 }

@@ -156,7 +156,8 @@ static int extend(struct dp_source *source, struct dp_modules *mods,
 
 	dp_modules_close(source->mods);
 	source->mods = mods;
-	err = dp_agent_add_more(a, want, diag);
+	err = dp_agent_data_room(a, want, had, diag) ?:
+		      dp_agent_add_more(a, want, diag);
 	name_pending(a, want);
 	dp_process_found_in(a->proc, mods);
 	if (!err)
