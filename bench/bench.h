@@ -108,6 +108,10 @@ int bench_command_on(struct bench_run *run, const struct bench *bench,
 int bench_command_off(struct bench_run *run, const struct bench *bench,
 		      double *ms);
 
+/* stack.c: ours, as it is typed */
+int bench_stack_known(struct bench_run *run, const struct bench *bench,
+		      double *ns);
+
 /* sql.c: ours, on a real program */
 int bench_sql_entries(struct bench_run *run, const struct bench *bench,
 		      double *times);

@@ -32,6 +32,7 @@ static const struct bench benches[] = {
 	{ "hist_key", "ns", true, bench_hist_key, BENCH_PUSH },
 	{ "hist_string", "ns", true, bench_hist_string, BENCH_PUSH },
 	{ "hist_8threads", "ns", true, bench_hist_threads, BENCH_PUSH },
+	{ "stack_known", "ns", true, bench_stack_known, BENCH_PUSH },
 	{ "record", "ns", true, bench_record, BENCH_PUSH },
 	{ "record_coarse", "ns", true, bench_record_coarse, BENCH_PUSH },
 	{ "record_cold", "ns", true, bench_record_cold, BENCH_PUSH },

@@ -36,7 +36,9 @@ void bench_many(void);
 	".balign 128, 0xcc\n.skip 8 * " #k ", 0xcc\n"                         \
 	".globl \\name\n.type \\name, @function\n\\name:\n.endm\n"           \
 	"begin" #k " bench_push" #k "\n"                                      \
-	"push %rbp\n mov %rsp, %rbp\n pop %rbp\n ret\n"                      \
+	".cfi_startproc\n push %rbp\n .cfi_def_cfa_offset 16\n"              \
+	"mov %rsp, %rbp\n pop %rbp\n .cfi_def_cfa_offset 8\n ret\n"         \
+	".cfi_endproc\n"                                                      \
 	".size bench_push" #k ", . - bench_push" #k "\n"                      \
 	"begin" #k " bench_jumps" #k "\n"                                     \
 	".byte 0xe9\n.long 1f - . - 4\n2: ret\n"                             \
@@ -50,10 +52,12 @@ void bench_many(void);
 	"dec %ecx\n jnz 1b\n ret\n"                                          \
 	".size bench_loop" #k ", . - bench_loop" #k "\n"                      \
 	"begin" #k " bench_calls" #k "\n"                                     \
-	"push %rbx\n push %r12\n push %r13\n"                                \
+	".cfi_startproc\n push %rbx\n push %r12\n push %r13\n"              \
+	".cfi_def_cfa_offset 32\n"                                            \
 	"mov %rdi, %rbx\n mov %rsi, %r12\n mov %rdx, %r13\n"                 \
 	"1: mov %r12, %rdi\n call *%rbx\n dec %r13\n jnz 1b\n"               \
-	"pop %r13\n pop %r12\n pop %rbx\n ret\n"                            \
+	"pop %r13\n pop %r12\n pop %rbx\n"                                  \
+	".cfi_def_cfa_offset 8\n ret\n .cfi_endproc\n"                       \
 	".size bench_calls" #k ", . - bench_calls" #k "\n"
 __asm__(".text\n" EACH_PLACE(PLACE));
 /* clang-format on */
@@ -154,6 +158,16 @@ static uint64_t time_function(const struct bench_shared *s)
 {
 	return time_calls(functions[s->function][s->place], s->place, s->calls,
 			  argument(s));
+}
+
+/* Each level is a frame: what comes behind the call keeps it from being a jump. */
+static __attribute__((noinline, noclone)) uint64_t
+time_deep(const struct bench_shared *s, uint32_t deep)
+{
+	uint64_t ns = deep ? time_deep(s, deep - 1) : time_function(s);
+
+	__asm__ volatile("" : "+r"(ns));
+	return ns;
 }
 
 struct second {
@@ -290,7 +304,7 @@ int main(void)
 			continue;
 		s->ns = s->threads > 2	? time_many(s) :
 			s->threads == 2 ? time_two(s) :
-					  time_function(s);
+					  time_deep(s, s->deep);
 		__atomic_store_n(&s->answered, asked, __ATOMIC_RELEASE);
 		t = now();
 	}

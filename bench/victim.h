@@ -43,6 +43,7 @@ enum bench_function {
  * @ready: the victim has begun
  * @asked: the driver's request number; @function and @calls belong to it, and @threads,
  *	which make so many calls each, at once: two on a CPU of their own, more on both;
+ *	@deep: so many frames more lie around the calls of one thread;
  *	@text: the functions are called with the address of BENCH_TEXT
  * @answered: the last request that is done; @ns is what its calls take, from the
  *	median of some parts; of two threads, the mean; of more, that of their time on a CPU
@@ -58,7 +59,7 @@ struct bench_shared {
 	uint32_t place;
 	uint32_t ready;
 	uint32_t asked, answered;
-	uint32_t function, threads, text;
+	uint32_t function, threads, text, deep;
 	uint64_t calls;
 	uint64_t ns;
 	uint64_t gap_ns;

@@ -28,8 +28,9 @@ static const char help[] =
 	"      --mangled     take and show linkage names, as nm(1) does\n"
 	"  -h, --help        this text\n"
 	"\n"
-	"With -- CMD the exit status is the command's own. Where a stack ends before its\n"
-	"outermost frame, [unknown] or another word for why stands in place of what is not known.\n";
+	"With -- CMD the exit status is the command's own, but 1 instead of 0 where a flame graph\n"
+	"could not be written. Where a stack ends before its outermost frame, [unknown] or another\n"
+	"word for why stands in place of what is not known.\n";
 
 static int run(const struct dp_tracer_options *opt)
 {

@@ -74,7 +74,7 @@ static int add_all(const struct dp_session *s, struct dp_flame *top)
 	return err;
 }
 
-static void write_svg(const struct dp_session *s, const struct dp_flame *top)
+static void write_svg(struct dp_session *s, const struct dp_flame *top)
 {
 	FILE *out = fopen(s->opt->flame, "we");
 	char title[200];
@@ -86,12 +86,14 @@ static void write_svg(const struct dp_session *s, const struct dp_flame *top)
 	if (out)
 		dp_flame_svg(out, top, title);
 	bad = !out || ferror(out);
-	if ((out && fclose(out)) || bad)
+	if ((out && fclose(out)) || bad) {
 		dp_output_say("cannot write %s: %s", s->opt->flame,
 			      strerror(errno));
+		s->unwritten = true;
+	}
 }
 
-static void print_tree(const struct dp_session *s, struct dp_flame *top)
+static void print_tree(struct dp_session *s, struct dp_flame *top)
 {
 	const struct dp_tracer_options *opt = s->opt;
 	int err = dp_flame_sort(top, opt->folded || opt->flame);

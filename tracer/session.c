@@ -507,6 +507,8 @@ int dp_session_do(const struct dp_tracer_options *opt,
 		err = dp_session_open(&s, bad_spec, diag);
 	if (!err)
 		err = dp_session_run(&s, died_of, diag);
+	if (!err && s.unwritten)
+		err = 1;
 	dp_session_close(&s);
 	dp_groups_free(&printed.groups);
 	dp_groups_free(&printed.come);

@@ -74,6 +74,7 @@ struct dp_session {
 	u32 users;
 	struct dp_process_tree *tree; /* with -f, once the session is in it */
 	struct dp_printed *printed; /* by all sessions of the run */
+	bool unwritten; /* the flame graph, which has been said */
 	u32 *tables; /* 1 + number of the table of each spec; NULL: none has one */
 	struct dp_seen *seen; /* of each point: what intervals before have had */
 	size_t nr_seen;

@@ -269,14 +269,13 @@ dp_keep_texts_entry:
 	push	%rdi
 	keep_by dp_aggregate_put_texts
 
-/* dp_load_word(address, to), dp_load_byte(address, to): a fault of the first instruction of either
+/* dp_load_word(address), dp_load_byte(address, to): a fault of the first instruction of either
  * leads to dp_load_bad. */
 	.globl	dp_load_word, dp_load_byte, dp_load_end, dp_load_bad
 	.hidden	dp_load_word, dp_load_byte, dp_load_end, dp_load_bad
 	.balign 16
 dp_load_word:
-	mov	(%rdi), %rax
-	mov	%rax, (%rsi)
+	mov	(%rdi), %rdx
 	mov	$1, %eax
 	ret
 dp_load_byte:

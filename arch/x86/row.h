@@ -34,6 +34,11 @@ struct dp_row_put {
 	struct dp_row_update update[DP_ROW_UPDATES];
 };
 
+/** struct dp_loaded - @ok: it could be read; @value: what is there. In two registers */
+struct dp_loaded {
+	u64 ok, value;
+};
+
 #pragma GCC visibility push(hidden)
 
 /** dp_row_put() - change the row, and count the hit there. Return: false: this thread, or this CPU,
@@ -44,9 +49,9 @@ bool dp_row_put(const struct dp_row_put *p);
  *  larger than *@pair, which is aligned to 16 */
 void dp_row_pair(u64 *pair, u64 order, u64 value);
 
-/** dp_load_word(), dp_load_byte() - read memory of the program. Return: false: it cannot be read.
- *  Context: where faults are mended, see dp_load_mends() */
-bool dp_load_word(u64 address, u64 *to);
+/** dp_load_word(), dp_load_byte() - read memory of the program. Return: false, @ok is 0: it cannot be
+ *  read. Context: where faults are mended, see dp_load_mends() */
+struct dp_loaded dp_load_word(u64 address);
 bool dp_load_byte(u64 address, u64 *to);
 extern const u8 dp_load_end[], dp_load_bad[];
 

@@ -8,6 +8,9 @@
  */
 #include "engine/hit/backtrace.h"
 
+/* A walk is one loop, whose state is in registers: nothing takes the address of a part of it. */
+#define INLINE static inline __attribute__((always_inline))
+
 /* --- the rule of a pc --- */
 
 static const struct dp_backtrace_module *
@@ -65,13 +68,14 @@ static u32 search(const struct dp_backtrace *b, u32 generation, u64 pc)
 	return rule < b->head->nr_rules ? rule : 0;
 }
 
-static u32 search_and_keep(const struct dp_backtrace *b, u32 generation, u64 pc,
-			   u64 *kept)
+/* @b is a copy: the walk's own stays in registers. */
+static __attribute__((noinline)) u32
+search_and_keep(struct dp_backtrace b, u32 generation, u64 pc, u64 *kept)
 {
-	u32 rule = search(b, generation, pc);
+	u32 rule = search(&b, generation, pc);
 
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	if (__atomic_load_n(&b->head->generation, __ATOMIC_RELAXED) !=
+	if (__atomic_load_n(&b.head->generation, __ATOMIC_RELAXED) !=
 	    generation)
 		return 0;
 	__atomic_store_n(
@@ -80,7 +84,7 @@ static u32 search_and_keep(const struct dp_backtrace *b, u32 generation, u64 pc,
 	return rule;
 }
 
-static const struct dp_rule *rule_of(const struct dp_backtrace *b)
+INLINE const struct dp_rule *rule_of(const struct dp_backtrace *b)
 {
 	u32 generation =
 		__atomic_load_n(&b->head->generation, __ATOMIC_ACQUIRE);
@@ -96,42 +100,45 @@ static const struct dp_rule *rule_of(const struct dp_backtrace *b)
 	       dp_kept_word(pc, generation % DP_KEPT_GENERATIONS);
 	rule = word < b->head->nr_rules ?
 		       (u32)word :
-		       search_and_keep(b, generation, pc, kept);
+		       search_and_keep(*b, generation, pc, kept);
 	return &rules[rule];
 }
 
 /* --- a frame --- */
 
-static bool general(const struct dp_backtrace *b, u8 number, u64 *value)
+/* What walks do not follow is there in the first frame, and in one that a signal has interrupted. */
+static __attribute__((noinline)) struct dp_loaded
+other_register(struct dp_regs *regs, u64 signal, u8 number)
 {
-	if (number == DP_RULE_SP) {
-		*value = b->sp;
-		return true;
-	}
-	if (number == DP_RULE_FRAME && b->framed) {
-		*value = b->frame;
-		return true;
-	}
-	if (b->regs) {
-		*value = dp_regs_value(b->regs, number);
-		return true;
-	}
-	return b->signal &&
-	       dp_backtrace_load(b->signal + dp_signal_register(number), value);
+	if (regs)
+		return (struct dp_loaded){ 1, dp_regs_value(regs, number) };
+	if (signal)
+		return dp_backtrace_load(signal + dp_signal_register(number));
+	return (struct dp_loaded){ 0, 0 };
 }
 
-static enum dp_backtrace_end find_cfa(const struct dp_backtrace *b,
+INLINE struct dp_loaded general(const struct dp_backtrace *b, u8 number)
+{
+	if (number == DP_RULE_SP)
+		return (struct dp_loaded){ 1, b->sp };
+	if (number == DP_RULE_FRAME && b->framed)
+		return (struct dp_loaded){ 1, b->frame };
+	return other_register(b->regs, b->signal, number);
+}
+
+INLINE enum dp_backtrace_end find_cfa(const struct dp_backtrace *b,
 				      const struct dp_rule *rule, u64 *cfa)
 {
-	u64 base;
+	struct dp_loaded base = general(b, rule->base);
 
-	if (!general(b, rule->base, &base))
+	if (!base.ok)
 		return DP_END_UNKNOWN;
-	*cfa = base + (u64)(s64)rule->cfa;
+	*cfa = base.value + (u64)(s64)rule->cfa;
 	if (rule->how == DP_RULE_AT) {
-		if (!dp_backtrace_load(*cfa, cfa))
+		base = dp_backtrace_load(*cfa);
+		if (!base.ok)
 			return DP_END_UNREADABLE;
-		*cfa += (u64)(s64)rule->more;
+		*cfa = base.value + (u64)(s64)rule->more;
 	}
 	if (rule->how == DP_RULE_PLT &&
 	    b->pc % DP_RULE_PLT_ENTRY >= (u32)rule->more)
@@ -140,27 +147,25 @@ static enum dp_backtrace_end find_cfa(const struct dp_backtrace *b,
 }
 
 /* A frame register that cannot be read is not known; only what needs it ends. */
-static void go_frame(struct dp_backtrace *b, const struct dp_rule *rule,
+INLINE void go_frame(struct dp_backtrace *b, const struct dp_rule *rule,
 		     u64 cfa)
 {
-	u64 at = (u64)(s64)rule->frame;
+	u64 from = rule->frame_how == DP_FRAME_AT_CFA ? cfa : b->frame;
+	struct dp_loaded word;
 
-	switch (rule->frame_how) {
-	case DP_FRAME_SAME:
-		break;
-	case DP_FRAME_AT_CFA:
-		b->framed = dp_backtrace_load(cfa + at, &b->frame);
-		break;
-	case DP_FRAME_AT_FRAME:
-		b->framed = b->framed &&
-			    dp_backtrace_load(b->frame + at, &b->frame);
-		break;
-	default:
+	if (rule->frame_how == DP_FRAME_SAME)
+		return;
+	if (rule->frame_how == DP_FRAME_LOST ||
+	    (rule->frame_how == DP_FRAME_AT_FRAME && !b->framed)) {
 		b->framed = false;
+		return;
 	}
+	word = dp_backtrace_load(from + (u64)(s64)rule->frame);
+	b->framed = word.ok;
+	b->frame = word.value;
 }
 
-static enum dp_backtrace_end arrive(struct dp_backtrace *b, u64 pc)
+INLINE enum dp_backtrace_end arrive(struct dp_backtrace *b, u64 pc)
 {
 	b->pc = pc;
 	if (!pc)
@@ -169,12 +174,13 @@ static enum dp_backtrace_end arrive(struct dp_backtrace *b, u64 pc)
 						       DP_END_NONE;
 }
 
-static enum dp_backtrace_end go_up(struct dp_backtrace *b,
+INLINE enum dp_backtrace_end go_up(struct dp_backtrace *b,
 				   const struct dp_rule *rule)
 {
 	bool below = rule->ret == DP_RULE_RET_BELOW;
 	enum dp_backtrace_end end;
-	u64 cfa, pc;
+	struct dp_loaded back;
+	u64 cfa;
 
 	end = find_cfa(b, rule, &cfa);
 	if (end)
@@ -182,32 +188,35 @@ static enum dp_backtrace_end go_up(struct dp_backtrace *b,
 	/* A function that has its return address in a register may have nothing on the stack. */
 	if (cfa < b->sp + (below ? sizeof(u64) : 0) || cfa % sizeof(u64))
 		return DP_END_BROKEN;
-	if (below && !dp_backtrace_load(cfa - sizeof(u64), &pc))
-		return DP_END_UNREADABLE;
-	if (!below && !general(b, rule->ret, &pc))
-		return DP_END_UNKNOWN;
+	back = below ? dp_backtrace_load(cfa - sizeof(u64)) :
+		       general(b, rule->ret);
+	if (!back.ok)
+		return below ? DP_END_UNREADABLE : DP_END_UNKNOWN;
 	go_frame(b, rule, cfa);
 	b->sp = cfa;
 	b->regs = NULL;
 	b->signal = 0;
 	b->exact = false;
-	return arrive(b, pc);
+	return arrive(b, back.value);
 }
 
 /* The frame that a signal has interrupted */
-static enum dp_backtrace_end go_through(struct dp_backtrace *b)
+INLINE enum dp_backtrace_end go_through(struct dp_backtrace *b)
 {
-	u64 pc;
+	struct dp_loaded frame, pc, sp;
 
 	b->regs = NULL;
 	b->signal = b->sp;
-	if (!dp_backtrace_load(b->signal + DP_SIGNAL_FRAME, &b->frame) ||
-	    !dp_backtrace_load(b->signal + DP_SIGNAL_PC, &pc) ||
-	    !dp_backtrace_load(b->signal + DP_SIGNAL_SP, &b->sp))
+	frame = dp_backtrace_load(b->signal + DP_SIGNAL_FRAME);
+	pc = dp_backtrace_load(b->signal + DP_SIGNAL_PC);
+	sp = dp_backtrace_load(b->signal + DP_SIGNAL_SP);
+	if (!frame.ok || !pc.ok || !sp.ok)
 		return DP_END_UNREADABLE;
+	b->frame = frame.value;
+	b->sp = sp.value;
 	b->framed = true;
 	b->exact = true;
-	return arrive(b, pc);
+	return arrive(b, pc.value);
 }
 
 void dp_backtrace_begin(struct dp_backtrace *b, struct dp_regs *regs)
@@ -221,7 +230,7 @@ void dp_backtrace_begin(struct dp_backtrace *b, struct dp_regs *regs)
 	b->exact = true;
 }
 
-enum dp_backtrace_end dp_backtrace_next(struct dp_backtrace *b)
+INLINE enum dp_backtrace_end next(struct dp_backtrace *b)
 {
 	const struct dp_rule *rule = rule_of(b);
 
@@ -237,23 +246,27 @@ enum dp_backtrace_end dp_backtrace_next(struct dp_backtrace *b)
 	}
 }
 
-u32 dp_backtrace_number(struct dp_backtrace *b)
+enum dp_backtrace_end dp_backtrace_next(struct dp_backtrace *b)
 {
-	struct dp_known_account *account =
-		(void *)(b->arena + b->head->account);
+	return next(b);
+}
+
+u32 dp_backtrace_number(const struct dp_backtrace *from)
+{
+	struct dp_backtrace b = *from;
+	struct dp_known_account *account = (void *)(b.arena + b.head->account);
 	enum dp_backtrace_end end;
 	u32 node = 0, n = 0;
 
 	do {
-		node = dp_known_step(b->head, b->arena, node,
-				     b->pc | (b->exact ? DP_BACKTRACE_EXACT :
-							 0));
-		end = dp_backtrace_next(b);
+		node = dp_known_go(b.head, b.arena, node,
+				   b.pc | (b.exact ? DP_BACKTRACE_EXACT : 0));
+		end = next(&b);
 		if (++n == DP_BACKTRACE_FRAMES && !end)
 			end = DP_END_DEEP;
 	} while (node && !end);
 	if (node)
-		node = dp_known_step(b->head, b->arena, node, end);
+		node = dp_known_go(b.head, b.arena, node, end);
 	if (!node)
 		__atomic_fetch_add(&account->lost, 1, __ATOMIC_RELAXED);
 	return node;

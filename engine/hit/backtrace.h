@@ -3,6 +3,7 @@
 #ifndef DP_HIT_BACKTRACE_H
 #define DP_HIT_BACKTRACE_H
 
+#include "arch/arch.h"
 #include "engine/layout/backtrace.h"
 
 #pragma GCC visibility push(hidden)
@@ -37,14 +38,14 @@ void dp_backtrace_begin(struct dp_backtrace *b, struct dp_regs *regs);
  */
 enum dp_backtrace_end dp_backtrace_next(struct dp_backtrace *b);
 
-/** dp_backtrace_load() - read a word of the program's. Return: false: it cannot be read. */
-bool dp_backtrace_load(u64 address, u64 *to);
+/** dp_backtrace_load() - read a word of the program's. Return: @ok is 0: it cannot be read. */
+struct dp_loaded dp_backtrace_load(u64 address);
 
 /**
- * dp_backtrace_number() - walk to the end, and find the number of that stack
+ * dp_backtrace_number() - walk from a frame to the end, and find the number of that stack
  * Return: the number, the same for the same stack; 0: there is no room for one more, which is counted.
  */
-u32 dp_backtrace_number(struct dp_backtrace *b);
+u32 dp_backtrace_number(const struct dp_backtrace *from);
 
 /** dp_backtrace_take() - the same of a thread at a site, with these registers, in the agent's arena */
 u32 dp_backtrace_take(struct dp_regs *regs);
@@ -61,6 +62,19 @@ u32 dp_backtrace_take(struct dp_regs *regs);
  */
 u32 dp_known_step(const struct dp_backtrace_head *head, char *arena, u32 from,
 		  u64 frame);
+
+/** dp_known_go() - the same, at once where the node is at its home already */
+static inline u32 dp_known_go(const struct dp_backtrace_head *head, char *arena,
+			      u32 from, u64 frame)
+{
+	u32 home = dp_known_home(from, frame, head->node_mask);
+	const u64 *nodes = (const void *)(arena + head->node);
+
+	if (home && __atomic_load_n(&nodes[home], __ATOMIC_RELAXED) ==
+			    dp_known_node(frame, 0))
+		return home;
+	return dp_known_step(head, arena, from, frame);
+}
 
 #pragma GCC visibility pop
 

@@ -4,11 +4,14 @@
 #include "engine/hit/hit.h"
 #include "port.h"
 
-bool dp_backtrace_load(u64 address, u64 *to)
+struct dp_loaded dp_backtrace_load(u64 address)
 {
+	struct dp_loaded word;
+
 	if (dp_arena.control.nr_caught == DP_CAUGHT)
-		return dp_load_word(address, to);
-	return !dp_port_copy_in(to, address, sizeof(*to));
+		return dp_load_word(address);
+	word.ok = !dp_port_copy_in(&word.value, address, sizeof(word.value));
+	return word;
 }
 
 u32 dp_backtrace_take(struct dp_regs *regs)

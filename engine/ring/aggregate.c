@@ -315,16 +315,20 @@ static bool load_slowly(u64 address, u64 *to)
 /* Words of the string whose address is at *@first */
 static bool read_text(u64 *first, u32 words)
 {
-	u64 address = *first, word;
+	struct dp_loaded word;
+	u64 address = *first;
 	u32 i, n = WORD;
 
 	for (i = 0; i < words && n == WORD; i++, address += WORD) {
-		if (address % DP_PAGE > DP_PAGE - WORD ?
-			    !load_slowly(address, &word) :
-			    !dp_load_word(address, &word))
+		if (address % DP_PAGE > DP_PAGE - WORD)
+			word.ok = load_slowly(address, &word.value);
+		else
+			word = dp_load_word(address);
+		if (!word.ok)
 			return false;
-		n = length(word);
-		*(first - i) = n < WORD ? word & ((1ull << 8 * n) - 1) : word;
+		n = length(word.value);
+		*(first - i) = n < WORD ? word.value & ((1ull << 8 * n) - 1) :
+					  word.value;
 	}
 	for (; i < words; i++)
 		*(first - i) = 0;

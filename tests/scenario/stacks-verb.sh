@@ -143,6 +143,8 @@ else
 fi
 "$DPROBES" stacks --flame "$dir/none/out.svg" leaf -- "$dir/prog" 2>"$dir/err"
 is "a file that cannot be written" "$? $(<"$dir/err")" "1 dprobes: cannot write $dir/none/out.svg: No such file or directory"
+"$DPROBES" stacks --flame /dev/full leaf -- "$dir/prog" >/dev/null 2>"$dir/err"
+like "a file that takes nothing" "$? $(tr '\n' ' ' <"$dir/err")" '^1 dprobes: cannot write /dev/full: No space left on device dprobes: '
 "$DPROBES" stacks 'leaf{sum(n)}' -- "$dir/prog" 2>"$dir/err"
 like "braces" "$? $(tr '\n' ' ' <"$dir/err")" '^2 dprobes: stacks counts by stack.* \^~+ $'
 "$DPROBES" stacks w:environ -- "$dir/prog" 2>"$dir/err"

@@ -27,22 +27,24 @@ struct world {
 
 static struct world world;
 
-bool dp_backtrace_load(u64 address, u64 *to)
+struct dp_loaded dp_backtrace_load(u64 address)
 {
+	struct dp_loaded word = { 0, 0 };
 	u32 i;
 
 	for (i = 0; i < WORLD_WINDOWS; i++)
 		if (address >= world.window[i].start &&
 		    address < world.window[i].end &&
-		    world.window[i].end - address >= sizeof(*to)) {
-			memcpy(to,
+		    world.window[i].end - address >= sizeof(word.value)) {
+			memcpy(&word.value,
 			       (const char *)world.window[i].memory +
 				       (address - world.window[i].start),
-			       sizeof(*to));
+			       sizeof(word.value));
+			word.ok = 1;
 			world.reads++;
-			return true;
+			break;
 		}
-	return false;
+	return word;
 }
 
 static void world_window(u32 i, u64 start, u64 size, const void *memory)
