@@ -34,8 +34,8 @@ struct dp_row_put {
 	struct dp_row_update update[DP_ROW_UPDATES];
 };
 
-/** struct dp_loaded - @ok: it could be read; @value: what is there. In two registers */
-struct dp_loaded {
+/** struct dp_load - @ok: it could be read; @value: what is there. In two registers */
+struct dp_load {
 	u64 ok, value;
 };
 
@@ -51,7 +51,7 @@ void dp_row_pair(u64 *pair, u64 order, u64 value);
 
 /** dp_load_word(), dp_load_byte() - read memory of the program. Return: false, @ok is 0: it cannot be
  *  read. Context: where faults are mended, see dp_load_mends() */
-struct dp_loaded dp_load_word(u64 address);
+struct dp_load dp_load_word(u64 address);
 bool dp_load_byte(u64 address, u64 *to);
 extern const u8 dp_load_end[], dp_load_bad[];
 

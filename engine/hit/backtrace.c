@@ -107,29 +107,29 @@ INLINE const struct dp_rule *rule_of(const struct dp_backtrace *b)
 /* --- a frame --- */
 
 /* What walks do not follow is there in the first frame, and in one that a signal has interrupted. */
-static __attribute__((noinline)) struct dp_loaded
+static __attribute__((noinline)) struct dp_load
 other_register(struct dp_regs *regs, u64 signal, u8 number)
 {
 	if (regs)
-		return (struct dp_loaded){ 1, dp_regs_value(regs, number) };
+		return (struct dp_load){ 1, dp_regs_value(regs, number) };
 	if (signal)
 		return dp_backtrace_load(signal + dp_signal_register(number));
-	return (struct dp_loaded){ 0, 0 };
+	return (struct dp_load){ 0, 0 };
 }
 
-INLINE struct dp_loaded general(const struct dp_backtrace *b, u8 number)
+INLINE struct dp_load general(const struct dp_backtrace *b, u8 number)
 {
 	if (number == DP_RULE_SP)
-		return (struct dp_loaded){ 1, b->sp };
+		return (struct dp_load){ 1, b->sp };
 	if (number == DP_RULE_FRAME && b->framed)
-		return (struct dp_loaded){ 1, b->frame };
+		return (struct dp_load){ 1, b->frame };
 	return other_register(b->regs, b->signal, number);
 }
 
 INLINE enum dp_backtrace_end find_cfa(const struct dp_backtrace *b,
 				      const struct dp_rule *rule, u64 *cfa)
 {
-	struct dp_loaded base = general(b, rule->base);
+	struct dp_load base = general(b, rule->base);
 
 	if (!base.ok)
 		return DP_END_UNKNOWN;
@@ -151,7 +151,7 @@ INLINE void go_frame(struct dp_backtrace *b, const struct dp_rule *rule,
 		     u64 cfa)
 {
 	u64 from = rule->frame_how == DP_FRAME_AT_CFA ? cfa : b->frame;
-	struct dp_loaded word;
+	struct dp_load word;
 
 	if (rule->frame_how == DP_FRAME_SAME)
 		return;
@@ -179,7 +179,7 @@ INLINE enum dp_backtrace_end go_up(struct dp_backtrace *b,
 {
 	bool below = rule->ret == DP_RULE_RET_BELOW;
 	enum dp_backtrace_end end;
-	struct dp_loaded back;
+	struct dp_load back;
 	u64 cfa;
 
 	end = find_cfa(b, rule, &cfa);
@@ -203,7 +203,7 @@ INLINE enum dp_backtrace_end go_up(struct dp_backtrace *b,
 /* The frame that a signal has interrupted */
 INLINE enum dp_backtrace_end go_through(struct dp_backtrace *b)
 {
-	struct dp_loaded frame, pc, sp;
+	struct dp_load frame, pc, sp;
 
 	b->regs = NULL;
 	b->signal = b->sp;

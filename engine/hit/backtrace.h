@@ -39,7 +39,7 @@ void dp_backtrace_begin(struct dp_backtrace *b, struct dp_regs *regs);
 enum dp_backtrace_end dp_backtrace_next(struct dp_backtrace *b);
 
 /** dp_backtrace_load() - read a word of the program's. Return: @ok is 0: it cannot be read. */
-struct dp_loaded dp_backtrace_load(u64 address);
+struct dp_load dp_backtrace_load(u64 address);
 
 /**
  * dp_backtrace_number() - walk from a frame to the end, and find the number of that stack

@@ -4,9 +4,9 @@
 #include "engine/hit/hit.h"
 #include "port.h"
 
-struct dp_loaded dp_backtrace_load(u64 address)
+struct dp_load dp_backtrace_load(u64 address)
 {
-	struct dp_loaded word;
+	struct dp_load word;
 
 	if (dp_arena.control.nr_caught == DP_CAUGHT)
 		return dp_load_word(address);

@@ -315,7 +315,7 @@ static bool load_slowly(u64 address, u64 *to)
 /* Words of the string whose address is at *@first */
 static bool read_text(u64 *first, u32 words)
 {
-	struct dp_loaded word;
+	struct dp_load word;
 	u64 address = *first;
 	u32 i, n = WORD;
 

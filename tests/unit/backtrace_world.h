@@ -27,9 +27,9 @@ struct world {
 
 static struct world world;
 
-struct dp_loaded dp_backtrace_load(u64 address)
+struct dp_load dp_backtrace_load(u64 address)
 {
-	struct dp_loaded word = { 0, 0 };
+	struct dp_load word = { 0, 0 };
 	u32 i;
 
 	for (i = 0; i < WORLD_WINDOWS; i++)
