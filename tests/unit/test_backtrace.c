@@ -396,7 +396,19 @@ static void begin_fake(const struct dp_rule *rules, u32 nr)
 
 #define PC_OF(rule) (CODE + 16 * (rule) + 5)
 
-enum { NONE, LAST, WORD, FRAMED, FARTHER, BACK, SIGNAL, OTHER, AT, NR };
+enum {
+	NONE,
+	LAST,
+	WORD,
+	FRAMED,
+	FARTHER,
+	BACK,
+	SIGNAL,
+	OTHER,
+	AT,
+	REALIGNED,
+	NR
+};
 
 static const struct dp_rule fakes[NR] = {
 	[LAST] = { .how = DP_RULE_LAST },
@@ -413,6 +425,8 @@ static const struct dp_rule fakes[NR] = {
 		    0 },
 	[AT] = { DP_RULE_AT, DP_RULE_SP, DP_FRAME_SAME, DP_RULE_RET_BELOW, 0, 8,
 		 0 },
+	[REALIGNED] = { DP_RULE_REG, DP_RULE_SP, DP_FRAME_AT_FRAME,
+			DP_RULE_RET_BELOW, 8, 0, 0 },
 };
 
 static u32 walk(u64 pc, u64 frames[DP_BACKTRACE_FRAMES],
@@ -489,6 +503,25 @@ static void registers_that_are_not_known(void **state)
 	world_end();
 }
 
+/* The frame register is at an address that cannot be read, or where it points itself. */
+static void frames_are_loaded(void **state)
+{
+	u64 frames[DP_BACKTRACE_FRAMES];
+	enum dp_backtrace_end end;
+
+	begin_fake(fakes, NR);
+	regs.bp = STACK - 8;
+	stack[0] = PC_OF(FRAMED);
+	assert_int_equal(walk(PC_OF(FRAMED), frames, &end), 2);
+	assert_int_equal(end, DP_END_UNKNOWN);
+	regs.bp = STACK + 8 * 10;
+	stack[10] = STACK + 8 * 30;
+	stack[31] = PC_OF(LAST);
+	assert_int_equal(walk(PC_OF(REALIGNED), frames, &end), 3);
+	assert_int_equal(end, DP_END_COMPLETE);
+	world_end();
+}
+
 static void registers_of_a_signal(void **state)
 {
 	struct dp_ucontext *uc = (void *)&stack[1];
@@ -504,11 +537,65 @@ static void registers_of_a_signal(void **state)
 	assert_int_equal(walk(PC_OF(WORD), frames, &end), 4);
 	assert_int_equal(frames[2], uc->mc.rip | DP_BACKTRACE_EXACT);
 	assert_int_equal(end, DP_END_COMPLETE);
-	/* A frame that leads to itself */
+	/* The frame register is the one that was interrupted. */
+	regs.bp = STACK + 8 * 230;
+	uc->mc.rip = PC_OF(FRAMED);
+	uc->mc.rbp = STACK + 8 * 220;
+	stack[221] = CODE + 16 * LAST + 1;
+	assert_int_equal(walk(PC_OF(WORD), frames, &end), 4);
+	assert_int_equal(end, DP_END_COMPLETE);
+	/* Those of the frame behind that are not known any more. */
 	uc->mc.rip = PC_OF(WORD);
+	stack[200] = PC_OF(OTHER);
+	assert_int_equal(walk(PC_OF(WORD), frames, &end), 4);
+	assert_int_equal(end, DP_END_UNKNOWN);
+	/* A frame that leads to itself */
 	uc->mc.rsp = STACK;
 	assert_int_equal(walk(PC_OF(WORD), frames, &end), DP_BACKTRACE_FRAMES);
 	assert_int_equal(end, DP_END_DEEP);
+	world_end();
+}
+
+/* At a handler's end, where it has returned to */
+static void a_signal_returns(void **state)
+{
+	struct dp_ucontext *uc = (void *)&stack[0];
+	u64 frames[DP_BACKTRACE_FRAMES];
+	enum dp_backtrace_end end;
+
+	begin_fake(fakes, NR);
+	regs.r10 = STACK + 8 * 190;
+	stack[189] = 0x5000;
+	uc->mc.rip = PC_OF(OTHER);
+	uc->mc.rsp = STACK + 8 * 200;
+	uc->mc.r10 = STACK + 8 * 210;
+	stack[209] = PC_OF(LAST);
+	assert_int_equal(walk(CODE + 16 * SIGNAL, frames, &end), 3);
+	assert_int_equal(end, DP_END_COMPLETE);
+	world_end();
+}
+
+/* Each of the three registers that a walk goes on with may not be readable. */
+static void signal_frames_in_part(void **state)
+{
+	struct dp_ucontext *uc = (void *)&stack[1];
+	u64 *words[] = { &uc->mc.rbp, &uc->mc.rsp, &uc->mc.rip };
+	u64 frames[DP_BACKTRACE_FRAMES];
+	enum dp_backtrace_end end;
+	u64 i, at;
+
+	begin_fake(fakes, NR);
+	stack[0] = CODE + 16 * SIGNAL + 1;
+	uc->mc.rip = PC_OF(LAST);
+	uc->mc.rsp = STACK + 8 * 200;
+	for (i = 0; i < 3; i++) {
+		at = (u64)((char *)words[i] - (char *)stack);
+		world_window(0, STACK, at, stack);
+		world_window(1, STACK + at + 8, sizeof(stack) - at - 8,
+			     words[i] + 1);
+		assert_int_equal(walk(PC_OF(WORD), frames, &end), 2);
+		assert_int_equal(end, DP_END_UNREADABLE);
+	}
 	world_end();
 }
 
@@ -707,7 +794,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(through_signals, begin, end),
 		cmocka_unit_test(walks_end),
 		cmocka_unit_test(registers_that_are_not_known),
+		cmocka_unit_test(frames_are_loaded),
 		cmocka_unit_test(registers_of_a_signal),
+		cmocka_unit_test(a_signal_returns),
+		cmocka_unit_test(signal_frames_in_part),
 		cmocka_unit_test(deep_stacks),
 		cmocka_unit_test(code_comes_and_goes),
 		cmocka_unit_test(a_stack_has_one_number),
