@@ -46,8 +46,9 @@ void dp_flame_free(struct dp_flame *top);
 void dp_flame_text(FILE *out, const struct dp_flame *top);
 /** dp_flame_folded() - print "outermost;…;innermost COUNT" for each stack */
 void dp_flame_folded(FILE *out, const struct dp_flame *top);
-/** dp_flame_svg() - print a picture: each frame is as wide as its count, on top of its caller */
-void dp_flame_svg(FILE *out, const struct dp_flame *top, const char *title);
+/** dp_flame_svg() - print a picture: each frame is as wide as its count, on top of its caller
+ *  Return: 0; -ENOMEM: nothing is printed. */
+int dp_flame_svg(FILE *out, const struct dp_flame *top, const char *title);
 
 /** dp_flame_report() - print what a run of dp_tracer_stacks() has counted, as its options say */
 void dp_flame_report(struct dp_session *s);

@@ -83,9 +83,7 @@ static void write_svg(struct dp_session *s, const struct dp_flame *top)
 	snprintf(title, sizeof(title), "%s: %lu hits%s",
 		 s->nr_specs ? s->specs[0].text : "", top->count,
 		 s->nr_specs > 1 ? ", and those of other probes" : "");
-	if (out)
-		dp_flame_svg(out, top, title);
-	bad = !out || ferror(out);
+	bad = !out || dp_flame_svg(out, top, title) || ferror(out);
 	if ((out && fclose(out)) || bad) {
 		dp_output_say("cannot write %s: %s", s->opt->flame,
 			      strerror(errno));

@@ -7,6 +7,7 @@
 #include "tracer/flame.h"
 #include "tracer/output.h"
 #include "lib/escape.h"
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -193,41 +194,51 @@ static void put_script(FILE *out)
 	dp_output_print(out, "]]></script>\n</svg>\n");
 }
 
-/** struct drawing - @x: where the next frame of a level begins, by levels */
+/** struct span - @x: where the next frame of a level begins; @end: where its caller does */
+struct span {
+	double x, end;
+};
+
+/** struct drawing - @at: by levels */
 struct drawing {
 	FILE *out;
 	double scale, all;
 	u32 base;
-	double *x;
+	struct span *at;
 };
 
-/* Frames are met callers first, so where a frame begins is known when its callees are met. */
+/* Frames are met callers first, so where a frame begins is known when its callees are met. Where a
+ * caller's sum has stopped, its callees may have more. */
 static void draw(struct drawing *d, const struct dp_flame *f, u32 level)
 {
-	double w = (double)f->count * d->scale, x = d->x[level];
+	struct span *at = &d->at[level];
+	double w = (double)f->count * d->scale, x = at->x;
 
-	d->x[level] = x + w;
-	d->x[level + 1] = x;
+	if (w > at->end - x)
+		w = at->end - x;
+	at->x = x + w;
+	at[1] = (struct span){ x, x + w };
 	if (w >= THIN)
 		put_frame(d->out, f, x, w, d->base - level * LINE,
 			  100.0 * (double)f->count / d->all);
 }
 
-void dp_flame_svg(FILE *out, const struct dp_flame *top, const char *title)
+int dp_flame_svg(FILE *out, const struct dp_flame *top, const char *title)
 {
 	u32 levels = deepest(top), level = 1;
 	double all = top->count ? (double)top->count : 1;
 	struct drawing d = { out, (WIDTH - 2 * EDGE) / all, all,
 			     HEAD + levels * LINE,
-			     calloc(levels + 2, sizeof(double)) };
+			     calloc(levels + 2, sizeof(struct span)) };
 	const struct dp_flame *f = top->first;
 
-	if (!d.x)
-		return;
+	if (!d.at)
+		return -ENOMEM;
 	put_head(out, HEAD + (levels + 1) * LINE + 10, title);
-	d.x[1] = EDGE;
+	d.at[1] = (struct span){ EDGE, WIDTH - EDGE };
 	for (; f; f = step(top, f, &level))
 		draw(&d, f, level);
 	put_script(out);
-	free(d.x);
+	free(d.at);
+	return 0;
 }
