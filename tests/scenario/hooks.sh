@@ -234,6 +234,7 @@ static int odds;
 __attribute__((noinline)) void work(int i) { HOOK(every, i); if (i % 2) { HOOK(odd); odds++; } }
 int main(int argc, char **argv) {
 	int i, n = argc > 1 ? 100000 : 777;
+	if (argc > 1) { puts("ready"); fflush(stdout); }
 	for (i = 0; i < n; i++) { work(i); if (argc > 1) usleep(1000); }
 	printf("%d %d\n", n, odds);
 	return 0; }
@@ -257,7 +258,10 @@ for how in "gcc -static" "gcc -static-pie" "musl-gcc -static"; do
 	kill "$victim"
 	wait "$victim" 2>/dev/null
 done
-start sleep 100
+sleep 100 &
+victim=$!
+pids+=("$victim")
+poll 10 grep -q sleep "/proc/$victim/comm"
 tool hooks -p "$victim"
 like "a process with neither" "$status $err" '^1 dprobes: process [0-9]+ has no hooks, and does not use libdprobes'
 kill "$victim"
