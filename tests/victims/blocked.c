@@ -557,6 +557,8 @@ static sigset_t inside, inside_handler;
 static volatile long wakes, asleep;
 static volatile int until_told;
 static volatile int with_trap, wake_with;
+/* Every probe is one. The kernel keeps one pending SIGTRAP: one that is sent to a thread may be lost
+ * beside a breakpoint. */
 static int breakpoints_only;
 enum { RAISED = 1, SENT = 2 };
 static pthread_t sleeper;
@@ -617,8 +619,10 @@ static void sleeps_begin(void)
 {
 	struct epoll_event event = { .events = EPOLLIN };
 	struct sigaction act = { .sa_handler = on_wake };
+	const char *arming = getenv("DPROBES_ARM");
 	pthread_t thread;
 
+	breakpoints_only = own == SIGTRAP && arming && !strcmp(arming, "trap");
 	sigaction(SIGUSR1, &act, NULL);
 	sigaddset(&usual, SIGUSR1);
 	sigprocmask(SIG_SETMASK, &usual, NULL);
@@ -633,9 +637,6 @@ static void sleeps_begin(void)
 
 static void sleep_begin(void)
 {
-	const char *arming = getenv("DPROBES_ARM");
-
-	breakpoints_only = own == SIGTRAP && arming && !strcmp(arming, "trap");
 	signal(own, count_trap);
 	sleeps_begin();
 	wake_with = SIGUSR1;
@@ -650,9 +651,7 @@ static void sleep_round(long n)
 	int ret;
 
 	with_trap = n % 5 ? (int)(n % 3) : RAISED;
-	/* Any stop, whoever makes it, lets a signal come that only the call blocks. And the
-	 * kernel keeps one pending SIGTRAP: where every probe is a breakpoint, one that is
-	 * sent may be lost. */
+	/* Any stop, whoever makes it, lets a signal come that only the call blocks. */
 	if ((until_told || breakpoints_only) && with_trap == SENT)
 		with_trap = 0;
 	if (n % 5 == 0)
@@ -737,7 +736,7 @@ static void open_round(long n)
 		sigaddset(&inside_handler, SIGUSR1);
 	if (n % 6 == 0)
 		open_ready(n);
-	else if (n % 3 == 0)
+	else if (n % 3 == 0 || (breakpoints_only && wake_with == own))
 		raise(own);
 	else
 		__atomic_store_n(&asleep, n + 1, __ATOMIC_RELEASE);
