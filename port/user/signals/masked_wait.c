@@ -305,10 +305,13 @@ static struct dp_masked_wait *find(struct dp_mcontext *regs)
 
 static void end(struct dp_masked_wait *s)
 {
-	bool closed = s->closed;
-	u64 real = s->real;
+	bool closed;
+	u64 real;
 
+	/* Up to here a signal may be delayed, and close the call. */
 	dp_mask_set_virtual(s->was);
+	closed = s->closed;
+	real = s->real;
 	release(s);
 	if (closed)
 		dp_port_swap_sigmask(real);
