@@ -124,7 +124,8 @@ static long step_in(pid_t pid, int n)
 	if (ptrace(PTRACE_SEIZE, pid, 0, 0))
 		return -1;
 	there = !ptrace(PTRACE_INTERRUPT, pid, 0, 0) &&
-		waitpid(pid, &status, __WALL) == pid && begin_pass(pid);
+		waitpid(pid, &status, __WALL) == pid && go_on(pid) &&
+		begin_pass(pid);
 	while (there && i++ < 10 && !in_pool(pc))
 		there = step(pid) && (pc = pc_of(pid));
 	there = there && in_pool(pc);

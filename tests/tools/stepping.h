@@ -48,13 +48,15 @@ static inline bool is_at_breakpoint(pid_t pid)
 	       si.si_signo == SIGTRAP && si.si_code == SI_KERNEL;
 }
 
+/** go_on() - from where the thread has stopped. Return: false: it cannot be stepped. */
+static inline bool go_on(pid_t pid)
+{
+	return !is_at_breakpoint(pid) || step_with(pid, SIGTRAP) >= 0;
+}
+
 static inline bool step(pid_t pid)
 {
-	int sig = step_with(pid, 0);
-
-	if (sig == SIGTRAP && is_at_breakpoint(pid))
-		sig = step_with(pid, SIGTRAP);
-	return sig >= 0;
+	return step_with(pid, 0) >= 0 && go_on(pid);
 }
 
 #endif
