@@ -204,11 +204,17 @@ int dp_dispatch_look(struct dp_process *proc, struct dp_diag *diag)
 	return 0;
 }
 
-/* @pc: where the thread was at the last call; 0: it has not moved since */
-static int sound(struct dp_process *proc, void *pc, struct dp_diag *diag)
+/** struct sounding - @pc: where the thread was at the last call; @moved: it was elsewhere before */
+struct sounding {
+	u64 pc;
+	bool moved;
+};
+
+static int sound(struct dp_process *proc, void *arg, struct dp_diag *diag)
 {
-	u64 *last = pc, now = 0;
+	struct sounding *last = arg;
 	struct dp_thread *t;
+	u64 now = 0;
 	int err = dp_stop_alone(proc, diag);
 
 	if (err)
@@ -221,25 +227,27 @@ static int sound(struct dp_process *proc, void *pc, struct dp_diag *diag)
 		dp_remote_end(proc);
 	}
 	dp_stop_release(proc);
-	*last = now == *last ? 0 : now;
+	last->moved = now != last->pc;
+	last->pc = now;
 	return err;
 }
 
 int dp_dispatch_sound(struct dp_process *proc, struct dp_diag *diag)
 {
+	struct sounding last = { 0 };
 	long nap = SOUND_NAP_NS;
-	u64 pc = 0;
 	int err, i;
 
 	for (i = 0; proc->undisclosed && i < SOUNDINGS; i++) {
-		err = dp_tracer_child(proc, sound, &pc, diag);
+		err = dp_tracer_child(proc, sound, &last, diag);
 		if (proc->refuses)
 			return dp_dispatch_refuse(proc, diag);
 		if (err)
 			return err;
 		/* A thread that waits for a CPU is where it was. */
-		nap = pc ? SOUND_NAP_NS : 2 * nap;
-		dp_nap(nap < MOST_NAP_NS ? nap : MOST_NAP_NS);
+		nap = last.moved ? SOUND_NAP_NS : 2 * nap;
+		nap = nap < MOST_NAP_NS ? nap : MOST_NAP_NS;
+		dp_nap(nap);
 	}
 	return 0;
 }

@@ -181,7 +181,8 @@ static void *leave_and_sleep(void *barrier)
 	return NULL;
 }
 
-static void longjmp_of_others(void)
+/* @run: of a thread that leaves an exit, and waits twice */
+static void left_by(void *(*run)(void *), const char *what)
 {
 	struct gkh_rec rec = { .hook_name = "number", .exit = jump_away };
 	pthread_barrier_t barrier;
@@ -190,9 +191,9 @@ static void longjmp_of_others(void)
 	if (gkh_register(&rec) || gkh_arm(&rec))
 		return;
 	pthread_barrier_init(&barrier, NULL, 2);
-	pthread_create(&t, NULL, leave_and_sleep, &barrier);
+	pthread_create(&t, NULL, run, &barrier);
 	pthread_barrier_wait(&barrier);
-	is(gkh_deregister(&rec), 0, "nor one that another thread has left so");
+	is(gkh_deregister(&rec), 0, what);
 	pthread_barrier_wait(&barrier);
 	pthread_join(t, NULL);
 }
@@ -433,23 +434,6 @@ static void *leave_and_go_deep(void *barrier)
 		HOOK(number, 1);
 	go_deep(barrier);
 	return NULL;
-}
-
-static void left_for_deeper(void)
-{
-	struct gkh_rec rec = { .hook_name = "number", .exit = jump_away };
-	pthread_barrier_t barrier;
-	pthread_t t;
-
-	if (gkh_register(&rec) || gkh_arm(&rec))
-		return;
-	pthread_barrier_init(&barrier, NULL, 2);
-	pthread_create(&t, NULL, leave_and_go_deep, &barrier);
-	pthread_barrier_wait(&barrier);
-	is(gkh_deregister(&rec), 0,
-	   "nor one whose thread is further in elsewhere");
-	pthread_barrier_wait(&barrier);
-	pthread_join(t, NULL);
 }
 
 static int do_nothing(struct gkh_hook *h, struct gkh_args *a)
@@ -841,14 +825,15 @@ int main(int argc, char **argv)
 	storm();
 	text_is_restored();
 	longjmps();
-	longjmp_of_others();
+	left_by(leave_and_sleep, "nor one that another thread has left so");
 	ending_threads();
 	waits();
 	waits_beside_child();
 	waits_on_alternate();
 	left_on_alternate();
 	left_by_child();
-	left_for_deeper();
+	left_by(leave_and_go_deep,
+		"nor one whose thread is further in elsewhere");
 	waits_for_its_own();
 	disarm_each_other();
 	inside_malloc();

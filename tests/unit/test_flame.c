@@ -130,23 +130,23 @@ static void sums_of_paths(void **state)
 	free(text);
 }
 
+static void check_order(const struct dp_flame *f, bool by_name)
+{
+	for (; f && f->next; f = f->next)
+		assert_true(by_name ? strcmp(f->name, f->next->name) < 0 :
+				      f->count >= f->next->count);
+}
+
 static void in_order(void **state)
 {
-	struct dp_flame top = { 0 }, *f;
-	bool by_name;
-	u32 n = 0;
+	struct dp_flame top = { 0 };
+	u32 by_name;
 
 	fill(&top);
-	for (by_name = false; n < 2; by_name = true, n++) {
+	for (by_name = 0; by_name < 2; by_name++) {
 		assert_int_equal(dp_flame_sort(&top, by_name), 0);
-		for (f = top.first; f->next; f = f->next)
-			assert_true(by_name ?
-					    strcmp(f->name, f->next->name) < 0 :
-					    f->count >= f->next->count);
-		for (f = top.first->first; f && f->next; f = f->next)
-			assert_true(by_name ?
-					    strcmp(f->name, f->next->name) < 0 :
-					    f->count >= f->next->count);
+		check_order(top.first, by_name);
+		check_order(top.first->first, by_name);
 	}
 	dp_flame_free(&top);
 	assert_null(top.first);
