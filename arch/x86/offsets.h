@@ -146,6 +146,6 @@
 /* struct rseq */
 #define DP_RSEQ_CPU_ID 4
 #define DP_RSEQ_CS 8
-#define DP_STACK_BYTES 0x10000 /* DP_STACK_SIZE */
+#define DP_STACK_BYTES 0x40000 /* DP_STACK_SIZE */
 
 #endif

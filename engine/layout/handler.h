@@ -11,9 +11,10 @@
 
 /*
  * Each thread has a stack for handlers, at @stack_base. The highest bytes of a stack
- * are its struct dp_stack. The lowest page is never mapped.
+ * are its struct dp_stack. The lowest page is never mapped. The program's signal handlers
+ * run there, too, where a signal interrupts a handler: they need most of it.
  */
-#define DP_STACK_SIZE (16 * DP_PAGE)
+#define DP_STACK_SIZE (64 * DP_PAGE)
 #define DP_STACKS 4096
 #define DP_BUSY_HANDLER 1
 #define DP_BUSY_FAST 2 /* called by entry.S */

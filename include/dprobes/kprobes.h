@@ -10,6 +10,8 @@
  * longjmp. They may use vector and floating-point registers, and errno: all
  * are as before when the program goes on. A probe that is hit while the same
  * thread is in a handler does not run its handlers; its nmissed counts instead.
+ * A signal handler of the program that interrupts a handler runs on the same stack,
+ * unless it has SA_ONSTACK, and has DP_SIGNAL_STACK bytes.
  *
  * Errors. Every function that can fail returns 0 or a negative errno; why it
  * failed is said in words by dp_last_diag().
@@ -36,6 +38,8 @@ typedef unsigned char kprobe_opcode_t;
 
 /* Bytes of the stack on which handlers run */
 #define DP_HANDLER_STACK 16384
+/* Bytes that the program's signal handlers have above a handler */
+#define DP_SIGNAL_STACK 229376
 
 struct kprobe;
 struct kretprobe;

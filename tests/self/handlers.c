@@ -630,6 +630,41 @@ static int away(void *arg)
 	return 0;
 }
 
+/* --- a signal handler needs much stack, while a handler in C is interrupted --- */
+
+static volatile long deep_signals;
+
+static void needs_stack(int sig)
+{
+	volatile char room[DP_SIGNAL_STACK - 16384]; /* less the kernel's frame */
+
+	memset((void *)room, sig, sizeof(room));
+	deep_signals += room[sizeof(room) / 2] == sig;
+}
+
+static int is_interrupted(struct kprobe *p, struct pt_regs *regs)
+{
+	volatile char room[DP_HANDLER_STACK - 4096];
+
+	memset((void *)room, 1, sizeof(room));
+	raise(SIGUSR1);
+	runs += room[sizeof(room) / 2];
+	return 0;
+}
+
+static int much_stack(void *arg)
+{
+	struct kprobe k = { .addr = (void *)first,
+			    .pre_handler = is_interrupted };
+	struct sigaction sa = { .sa_handler = needs_stack };
+
+	sigaction(SIGUSR1, &sa, NULL);
+	EXPECT(!register_kprobe(&k));
+	EXPECT(first(1) == 4 && runs == 1 && deep_signals == 1);
+	unregister_kprobe(&k);
+	return 0;
+}
+
 int main(void)
 {
 	ok_child(recursion, NULL, 20, "a handler that calls probed functions");
@@ -642,6 +677,7 @@ int main(void)
 	ok_child(signals, (void *)0, 20, "signals in handlers");
 	ok_child(signals, (void *)1, 20, "… on an alternate stack");
 	ok_child(signals, (void *)2, 20, "… that comes later");
+	ok_child(much_stack, NULL, 20, "… that need much stack");
 	ok_child(jumped_out, NULL, 20, "a thread that has left is not inside");
 	ok_child(alternate_back, NULL, 20, "its alternate stack is back");
 	ok_child(left_behind, (void *)1, 20,

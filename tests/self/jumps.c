@@ -18,7 +18,7 @@
 static sigjmp_buf up;
 static volatile sig_atomic_t jumps, armed;
 static volatile long spins;
-static char stack[64 << 10];
+static char stack[1 << 20]; /* signals come while siglongjmp() unblocks them */
 
 static APART long leaf(long n)
 {
