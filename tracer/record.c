@@ -20,8 +20,9 @@
 
 #define COMM_MAX 16
 #define COMMS 64
-/* From the time of a record until the reader can see it, it takes a CPU fewer ticks. */
-#define UNSEEN (1u << 17)
+/* From the time of a record until the reader can see it, it takes a CPU fewer ticks: some ms, because an
+ * interrupt, or the host of a virtual machine, may keep the CPU that long. */
+#define UNSEEN (1u << 25)
 /* How long the name of a thread is taken to be valid. */
 #define COMM_SECONDS 0.1
 
@@ -43,9 +44,10 @@ struct sample {
 	double real;
 };
 
+/* @v: the first @sorted are in order */
 struct dp_records {
 	struct held *v;
-	size_t n, room;
+	size_t n, room, sorted;
 	u64 arrivals;
 	struct sample first, last;
 	struct comm main; /* the process's name, for threads that have ended */
@@ -131,6 +133,28 @@ static int by_time(const void *a, const void *b)
 	if (x->record->head.ticks != y->record->head.ticks)
 		return x->record->head.ticks < y->record->head.ticks ? -1 : 1;
 	return x->arrival < y->arrival ? -1 : x->arrival > y->arrival;
+}
+
+/* Few have come at a time; most that are held have been sorted. */
+static void sort(struct dp_records *r)
+{
+	size_t came = r->n - r->sorted, old = r->sorted, i = r->n;
+	struct held *fresh = came ? malloc(came * sizeof(*fresh)) : NULL;
+
+	r->sorted = r->n;
+	if (!fresh) {
+		if (came)
+			qsort(r->v, r->n, sizeof(*r->v), by_time);
+		return;
+	}
+	memcpy(fresh, r->v + old, came * sizeof(*fresh));
+	qsort(fresh, came, sizeof(*fresh), by_time);
+	while (came)
+		if (old && by_time(&r->v[old - 1], &fresh[came - 1]) > 0)
+			r->v[--i] = r->v[--old];
+		else
+			r->v[--i] = fresh[--came];
+	free(fresh);
 }
 
 bool dp_record_were_all(const struct dp_session *s, enum dp_ending *ending)
@@ -219,14 +243,14 @@ size_t dp_records_read(struct dp_session *s, bool ended)
 	look_for_lost(s);
 	if (!r->n)
 		return came;
-	qsort(r->v, r->n, sizeof(*r->v), by_time);
+	sort(r);
 	for (i = 0; i < r->n && r->v[i].record->head.ticks < horizon; i++) {
 		dp_record_print(s, r->v[i].record);
 		free(r->v[i].record);
 	}
 	fflush(s->opt->out);
 	memmove(r->v, r->v + i, (r->n - i) * sizeof(*r->v));
-	r->n -= i;
+	r->sorted = r->n -= i;
 	return came;
 }
 
