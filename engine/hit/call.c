@@ -138,7 +138,8 @@ static void own(const struct call *call)
 	u64 function = __atomic_load_n(&o->entry->function, __ATOMIC_ACQUIRE);
 
 	call->stack->x87 = !call->signal;
-	if (!function || o->entry->what != o->what)
+	o->gone = !function || o->entry->what != o->what;
+	if (o->gone)
 		return;
 	o->value = dp_call_handler(call->stack, o->probe, function,
 				   o->entry->user, (u64)o->argument,

@@ -114,13 +114,14 @@ void dp_call_after(const struct dp_site_entry *site, struct dp_trap *trap);
  * @probe: whose program; the probe is given up if the function faults
  * @what: has to be the entry's, which may have changed since
  * @value: out: what it returns; @faulted: it has not
+ * @gone: out: it is not there any more
  */
 struct dp_own_use {
 	const struct dp_own_function *entry;
 	u64 what, value;
 	const void *argument;
 	u32 probe;
-	bool called, faulted;
+	bool called, faulted, gone;
 };
 
 /** dp_call_own() - call it, as handlers are called. Return: false if it is not there any more, or cannot

@@ -48,7 +48,10 @@ void dp_facility_call(struct dp_context *ctx, enum dp_facility_call when)
 	    !__atomic_load_n(&own.entry->function, __ATOMIC_ACQUIRE) ||
 	    own.entry->what != when)
 		return;
-	vm->taken = call(ctx, &own) ? DP_RECORD_TAKEN : DP_RECORD_MISSED;
+	if (call(ctx, &own))
+		vm->taken = DP_RECORD_TAKEN;
+	else if (!own.gone)
+		vm->taken = DP_RECORD_MISSED;
 }
 
 /* See @external of struct dp_vm. A function that faults ends its probe, and the call. */
