@@ -9,9 +9,30 @@
 _Static_assert(DP_EXTERNAL_ARGUMENTS == DP_VM_ARGUMENTS,
 	       "a program hands over as many");
 
+static struct gkh_hook hook = {
+	.name = "dprobes_call",
+	.flags = GKH_HOOK_HANDLER,
+	.types = "unsigned int, const unsigned long *, unsigned long *",
+	.count = 3
+};
+
+static int exit_of(const struct dp_own *own, struct gkh_args *a)
+{
+	unsigned long *value = *(unsigned long **)a->p[2];
+
+	*value = ((dp_external_fn *)own->fn)(own->ctx,
+					     *(const unsigned long **)a->p[1]);
+	return GKH_CONTINUE;
+}
+
 static u64 call(const struct dp_own *own, const unsigned long *args)
 {
-	return ((dp_external_fn *)own->fn)(own->ctx, args);
+	unsigned long value = 0, *to = &value;
+	unsigned int number = own->number;
+	struct gkh_args a = { .count = 3, .p = { &number, &args, &to } };
+
+	dp_own_run(&hook, &a);
+	return value;
 }
 
 static struct dp_own_function entries[DP_EXTERNALS];
@@ -20,6 +41,8 @@ static struct dp_own_table table = {
 	.noun = "external function",
 	.n = DP_EXTERNALS,
 	.arena = offsetof(struct dp_arena_control, externals),
+	.hook = &hook,
+	.exit = exit_of,
 	.entries = entries,
 	.owns = owns,
 };

@@ -7,9 +7,26 @@
 
 #define NR (DP_FACILITIES - DP_FACILITY_REGISTERED)
 
-static int call(const struct dp_own *own, const struct dp_facility_log *log)
+static struct gkh_hook hook = { .name = "dprobes_facility",
+				.flags = GKH_HOOK_HANDLER,
+				.types = "unsigned int, const void *, size_t",
+				.count = 3 };
+
+static int exit_of(const struct dp_own *own, struct gkh_args *a)
 {
-	((dp_facility_fn *)own->fn)(own->ctx, log->bytes, log->len);
+	((dp_facility_fn *)own->fn)(own->ctx, *(const void **)a->p[1],
+				    *(size_t *)a->p[2]);
+	return GKH_CONTINUE;
+}
+
+static u64 call(const struct dp_own *own, const struct dp_facility_log *log)
+{
+	unsigned int number = own->number;
+	const void *bytes = log->bytes;
+	size_t len = log->len;
+	struct gkh_args a = { .count = 3, .p = { &number, &bytes, &len } };
+
+	dp_own_run(&hook, &a);
 	return 0;
 }
 
@@ -20,6 +37,8 @@ static struct dp_own_table table = {
 	.first = DP_FACILITY_REGISTERED,
 	.n = NR,
 	.arena = offsetof(struct dp_arena_control, facilities),
+	.hook = &hook,
+	.exit = exit_of,
 	.entries = entries,
 	.owns = owns,
 };

@@ -269,6 +269,10 @@ static int check(struct gkh_rec *rec)
 			   dp_hook_named(rec->hook_name ? rec->hook_name : "");
 	if (!info)
 		return bad_record(rec, -ENOENT, dp_hooks_missing());
+	if (info->hook->flags & GKH_HOOK_HANDLER && rec->flags & GKH_STOP_CPUS)
+		return bad_record(
+			rec, -EINVAL,
+			"the hook is in handlers, where other threads cannot be stopped");
 	if (!(info->hook->flags & GKH_HOOK_UNTYPED) || info->hook->count)
 		if (rec->count > info->hook->count)
 			return bad_record(rec, -EINVAL,

@@ -215,7 +215,8 @@ static bool has_left(u32 tid, bool (*is_over)(u32 tid),
 {
 	u64 at = __atomic_load_n(&f->sp, __ATOMIC_ACQUIRE), sp, pc;
 
-	if (!at || is_over(tid) || !has_cookie(f, at))
+	if (!at || is_over(tid) || !has_cookie(f, at) ||
+	    dp_self_handler_over(at, true))
 		return true;
 	return dp_self_where(tid, &sp, &pc) && sp - at - 1 < AWAY &&
 	       !is_on_other_stack(sp, at);
@@ -318,7 +319,7 @@ static bool is_left(const struct dp_hook_frame *f, u64 here)
 {
 	stack_t s = { .ss_flags = SS_DISABLE };
 
-	if (!has_cookie(f, f->sp))
+	if (!has_cookie(f, f->sp) || dp_self_handler_over(f->sp, false))
 		return true;
 	if (f->sp > here)
 		return false;

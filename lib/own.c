@@ -6,10 +6,15 @@
  * the library waits for handlers. A thread reads the entry when it is busy already, so one that has
  * seen the function is waited for.
  *
- * Lock: the library's.
+ *   hit ─► entry ─► the kind's hook ─► exits of others, the exit of the function with that number
+ *
+ * Exits come before entries, and go behind them.
+ *
+ * Lock: the library's, but for what has to do with the hook, which takes it itself.
  */
 #include "lib/own.h"
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -31,12 +36,45 @@ static bool is_number(const struct dp_own_table *t, unsigned int number)
 	return number >= t->first && number - t->first < t->n;
 }
 
-/* A parent's are not this process's; its copies are lost with the parent's engine. */
+/* Those whose exits are still to be taken from their hooks */
+static struct dp_own *leaving;
+
+static void leave(struct dp_own *own)
+{
+	__atomic_store_n(&own->gone, 1, __ATOMIC_RELEASE);
+	own->next = __atomic_load_n(&leaving, __ATOMIC_RELAXED);
+	while (!__atomic_compare_exchange_n(&leaving, &own->next, own, false,
+					    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		continue;
+}
+
+/* In an exit of any hook nobody is waited for: a later call takes them. */
+static void sweep(void)
+{
+	struct dp_own *own = __atomic_exchange_n(&leaving, NULL,
+						 __ATOMIC_ACQ_REL),
+		      *next;
+
+	for (; own; own = next) {
+		next = own->next;
+		if (own->rec.hook && gkh_deregister(&own->rec))
+			leave(own);
+		else
+			free(own);
+	}
+}
+
+/* A parent's are not this process's. */
 static void begin_anew(struct dp_own_table *t)
 {
+	u32 i;
+
 	if (t->owner == getpid())
 		return;
 	t->owner = getpid();
+	for (i = 0; i < t->n; i++)
+		if (t->owns[i])
+			leave(t->owns[i]);
 	memset(t->owns, 0, t->n * sizeof(*t->owns));
 	memset(t->entries, 0, t->n * sizeof(*t->entries));
 }
@@ -52,23 +90,52 @@ static void put(struct dp_own_table *t, u32 i, struct dp_own *own)
 	__atomic_store_n(table, (u64)t->entries, __ATOMIC_RELEASE);
 }
 
-static int add(struct dp_own_table *t, unsigned int number,
-	       const struct dp_own *own, const char *name)
+static int call(struct gkh_hook *h, struct gkh_args *a)
 {
-	u32 i = number - t->first;
-	struct dp_own *copy;
+	const struct dp_own_table *t = a->rec->data;
+	const struct dp_own *own =
+		(const void *)((char *)a->rec - offsetof(struct dp_own, rec));
 
-	begin_anew(t);
-	if (t->owns[i])
-		return dp_fail(-EBUSY, "%s %u is taken: %s", t->noun, number,
-			       t->owns[i]->name);
-	copy = malloc(sizeof(*copy));
-	if (!copy)
-		return dp_fail(-ENOMEM, "out of memory");
-	*copy = *own;
-	strcpy(copy->name, name);
-	put(t, i, copy);
-	return 0;
+	if (*(unsigned int *)a->p[0] != own->number ||
+	    __atomic_load_n(&own->gone, __ATOMIC_ACQUIRE))
+		return GKH_CONTINUE;
+	return t->exit(own, a);
+}
+
+void dp_own_run(struct gkh_hook *h, struct gkh_args *a)
+{
+	if (__atomic_load_n(&h->active, __ATOMIC_ACQUIRE))
+		h->dispatch(h, a);
+}
+
+/* The hook is there from the first function of its kind on. Somebody may have deleted it. */
+static int arm(struct dp_own_table *t, struct dp_own *own)
+{
+	int err = gkh_identify(t->hook);
+
+	if (err && err != -EEXIST)
+		return err;
+	err = gkh_register(&own->rec);
+	if (!err)
+		return gkh_arm(&own->rec);
+	own->rec.hook = NULL;
+	return err;
+}
+
+static struct dp_own *make(struct dp_own_table *t, unsigned int number,
+			   const struct dp_own *as, const char *name)
+{
+	struct dp_own *own = malloc(sizeof(*own));
+
+	if (!own)
+		return NULL;
+	*own = *as;
+	strcpy(own->name, name);
+	own->number = number;
+	own->rec = (struct gkh_rec){
+		.hook = t->hook, .exit = call, .exit_name = own->name, .data = t
+	};
+	return own;
 }
 
 static int check(const struct dp_own_table *t, unsigned int number,
@@ -84,17 +151,60 @@ static int check(const struct dp_own_table *t, unsigned int number,
 	return 0;
 }
 
-int dp_own_register(struct dp_own_table *t, unsigned int number,
-		    const struct dp_own *own, const char *name)
+static int taken(const struct dp_own_table *t, unsigned int number)
 {
-	int err = check(t, number, own, name);
+	return dp_fail(-EBUSY, "%s %u is taken: %s", t->noun, number,
+		       t->owns[number - t->first]->name);
+}
 
-	if (!err)
-		err = dp_self_begin(true);
+/* Two threads may want the same number. */
+static int add(struct dp_own_table *t, struct dp_own *own)
+{
+	int err = dp_self_begin(true);
+
 	if (err)
 		return err;
-	err = add(t, number, own, name);
+	if (t->owns[own->number - t->first])
+		err = taken(t, own->number);
+	else
+		put(t, own->number - t->first, own);
 	dp_self_end();
+	return err;
+}
+
+static int prepare(struct dp_own_table *t, unsigned int number)
+{
+	int err = dp_self_begin(true);
+
+	if (err)
+		return err;
+	begin_anew(t);
+	if (t->owns[number - t->first])
+		err = taken(t, number);
+	dp_self_end();
+	return err;
+}
+
+int dp_own_register(struct dp_own_table *t, unsigned int number,
+		    const struct dp_own *as, const char *name)
+{
+	struct dp_own *own;
+	int err = check(t, number, as, name);
+
+	if (!err)
+		err = prepare(t, number);
+	if (err)
+		return err;
+	sweep();
+	own = make(t, number, as, name);
+	if (!own)
+		return dp_fail(-ENOMEM, "out of memory");
+	err = arm(t, own);
+	if (!err)
+		err = add(t, own);
+	/* It is swept by the next call: dp_last_diag() is to say why this one failed. */
+	if (err)
+		leave(own);
 	return err;
 }
 
@@ -115,7 +225,7 @@ static int drop(struct dp_own_table *t, unsigned int number)
 	t->owns[i] = NULL;
 	__atomic_store_n(&t->entries[i].function, 0, __ATOMIC_RELEASE);
 	dp_self_settle();
-	free(own);
+	leave(own);
 	return 0;
 }
 
@@ -129,5 +239,6 @@ int dp_own_unregister(struct dp_own_table *t, unsigned int number)
 		return err;
 	err = drop(t, number);
 	dp_self_end();
+	sweep();
 	return err;
 }

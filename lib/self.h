@@ -138,6 +138,9 @@ bool dp_self_in_hand(u64 start, u64 size);
 
 /** dp_self_where() - where a thread is; the helper may stop it for a moment. Return: false: nobody knows */
 bool dp_self_where(u32 tid, u64 *sp, u64 *pc);
+/** dp_self_handler_over() - is @at on the stack of a handler that does not run any more?
+ *  @look: find out where its thread is, too. Context: any; with @look, control */
+bool dp_self_handler_over(u64 at, bool look);
 /** dp_self_settle() - wait until all handlers that run now have ended, except the calling
  *  thread's own */
 void dp_self_settle(void);

@@ -98,6 +98,18 @@ static bool is_in_handler(const struct dp_stack *s)
 	return busy && busy != DP_BUSY_SELF;
 }
 
+/* Of a handler that was given up nothing but its stack knows. A jprobe's runs elsewhere. */
+bool dp_self_handler_over(u64 at, bool look)
+{
+	u64 base = dp_self.arena ? dp_self.arena->control.stack_base : 0;
+	u64 i = (at - base) / DP_STACK_SIZE;
+
+	if (!base || i >= DP_STACKS)
+		return false;
+	return !is_in_handler(stack_at((u32)i)) ||
+	       (look && has_left(stack_at((u32)i)));
+}
+
 /* What grows with each use of the stack; never 0 */
 static u64 turn_of(const struct dp_stack *s)
 {

@@ -7,6 +7,11 @@
  * "push" of the number, "call_kmod". What the function returns is then on the stack. The header of the
  * program has to say "allow = call". A function may be the program's, or of a shared object that
  * "dprobes insmod" has loaded.
+ *
+ * The functions are exits of the hook "dprobes_call" (unsigned int number, const unsigned long *args, unsigned long
+ * *value), which is there from the first one on: see <dprobes/gkh.h>. *@value is what the program finds, 0 before
+ * the function. Exits of others see the calls; they run as the functions do. One that says GKH_TERMINATE stands
+ * in for the function.
  */
 #ifndef DPROBES_EXTERNAL_H
 #define DPROBES_EXTERNAL_H

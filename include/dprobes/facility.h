@@ -5,6 +5,10 @@
  * Programs in the language of dprobes.lang(7) are run in a process that probes itself by the library,
  * for "dprobes run -p PID". One that ends with "exit N", N from 16 to 255, calls the function that
  * has registered for that number, with what the program has logged.
+ *
+ * The functions are exits of the hook "dprobes_facility" (unsigned int number, const void *log, size_t len), which
+ * is there from the first one on: see <dprobes/gkh.h>. Exits of others see the calls; they run as the
+ * functions do. One that says GKH_TERMINATE takes the record.
  */
 #ifndef DPROBES_FACILITY_H
 #define DPROBES_FACILITY_H

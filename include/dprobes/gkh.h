@@ -30,8 +30,8 @@ extern "C" {
 /**
  * gkh_register() - make exits known to their hooks; they are not called yet
  * Return: 0; -ENOENT no such hook; -EEXIST a record is registered already; -EBUSY the hook has an
- * exit where the record wants to be; -EINVAL flags that are none, no exit, or more parameters than
- * the hook has; -EAGAIN in an exit: another thread is in the library; -ENOMEM.
+ * exit where the record wants to be; -EINVAL flags that are none or not for this hook, no exit, or
+ * more parameters than the hook has; -EAGAIN in an exit: another thread is in the library; -ENOMEM.
  */
 int gkh_register(struct gkh_rec *list);
 

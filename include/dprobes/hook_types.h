@@ -115,11 +115,13 @@ struct gkh_rec {
 	void *priv[2];
 };
 
-/** enum gkh_hook_flags - of a hook, set by the macro that declares it */
+/** enum gkh_hook_flags - of a hook, set by the macro that declares it
+ * @GKH_HOOK_HANDLER: it is in handlers of probes: no exit has GKH_STOP_CPUS */
 enum gkh_hook_flags {
 	GKH_HOOK_EXCLUSIVE = 0x1,
 	GKH_HOOK_WRITABLE = 0x2,
-	GKH_HOOK_UNTYPED = 0x4
+	GKH_HOOK_UNTYPED = 0x4,
+	GKH_HOOK_HANDLER = 0x8
 };
 
 /**

@@ -49,6 +49,10 @@ for how in interior, quiesce, trap, interior,0; do
 	[ "$(wc -l <"$dir/records")" -gt 200 ] || not_ok "$arm: there are records" "$(cat "$dir/err.tool")"
 	is "$arm: each has what the function makes of its arguments" "$(elements | awk '$1 != 3 * $2 + 5' | wc -l)" 0
 	is "$arm: it is called once for each" "$(sed -n 's/^mixed: //p' "$dir/out")" "$(wc -l <"$dir/records")"
+	is "$arm: exits of others see each call, and what came back" "$(sed -n 's/^seen: //p' "$dir/out")" "$(
+		n=$(wc -l <"$dir/records")
+		echo "$n calls, $n values, 0 records"
+	)"
 	is "$arm: all hits have a record" "$(grep -oE '[0-9]+ hits' "$dir/err.tool")" "$(wc -l <"$dir/records") hits"
 	called twice
 	is "$arm: twice in a program" "$(sed -n 's/^mixed: //p' "$dir/out")" "$((2 * $(wc -l <"$dir/records")))"

@@ -53,6 +53,7 @@ for arm in interior quiesce trap; do
 	hosted commit
 	[ "$(wc -l <"$dir/records")" -gt 200 ] || not_ok "$arm, commit: there are records" "$(cat "$dir/err.tool")"
 	is "$arm, commit: each record, and no more" "$(of 20)" "$(sums "$mine")"
+	is "$arm, commit: another exit of the hook sees each" "$(sed -n 's/^seen: .* \([0-9]*\) records$/\1/p' "$dir/out")" "$(grep -c "$mine" "$dir/records")"
 	is "$arm, commit: all records say so" "$(grep -vc "$mine" "$dir/records")" 0
 	[ "$(discarded)" -gt 100 ] && ok "$arm, commit: not for instructions that failed" || not_ok "$arm, commit: not for instructions that failed" "$(cat "$dir/err.tool")"
 	is "$arm, commit: nothing else is told" "$(grep -c '^dprobes: exit' "$dir/err.tool")" 0
@@ -84,6 +85,16 @@ for arm in interior quiesce trap; do
 done
 unset DPROBES_ARM
 arm=any
+start "$TOOLS/facility"
+is "the hooks are listed, with their exits in order" "$("$DPROBES" hooks -p "$victim" 2>"$dir/err" | awk '$1 ~ /^dprobes_/ { $3 = "" } { print }' | sort)" \
+	"$(printf '%s\n' "dprobes_call active " "  1 sees_call 1" "  2 external 1" "  3 external 1" "  4 external 1" "  5 external 1" "  6 sees_value 1" \
+		"dprobes_facility active " "  1 commit 1" "  2 once 1" "  3 fault 1" "  4 nest 1" "  5 sees_record 1 writable" | sort)"
+"$DPROBES" hooks --disarm dprobes_facility:commit -p "$victim" 2>"$dir/err"
+like "a function is not for others to disarm" "$? $(cat "$dir/err")" '^1 .*exit commit is not for others to arm'
+"$DPROBES" hooks --disarm dprobes_facility:sees_record -p "$victim" 2>"$dir/err"
+is "another exit may be" "$? $("$DPROBES" hooks -p "$victim" | grep sees_record)" "0   5 sees_record 0 writable"
+kill -TERM "$victim"
+wait "$victim"
 # A command by the same number has the record, too.
 hosted commit -n 3 --facility "20=cat >>$dir/got"
 is "a command has it, too" "$(wc -l <"$dir/got")" 3

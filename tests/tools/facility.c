@@ -7,10 +7,14 @@
  * often it was called, the sum of the numbers that were logged, and what was wrong. With an argument,
  * 20 comes and goes meanwhile.
  *
+ * The hooks that these calls go through have exits of others, before and behind the functions: the
+ * first sees each call, the last one sees what came back.
+ *
  * Its external functions: 1 has two arguments, 2 faults, 3 calls a probed function, 6 has six arguments.
  */
 #include <dprobes/external.h>
 #include <dprobes/facility.h>
+#include <dprobes/gkh.h>
 #include <dprobes/kprobes.h>
 #include <errno.h>
 #include <pthread.h>
@@ -148,6 +152,58 @@ static void *work(void *arg)
 	return NULL;
 }
 
+static unsigned long seen_calls, seen_values, seen_records;
+
+static unsigned int number_of(const struct gkh_args *a)
+{
+	return *(unsigned int *)a->p[0];
+}
+
+static int sees_call(struct gkh_hook *h, struct gkh_args *a)
+{
+	if (number_of(a) == 1 && !**(unsigned long **)a->p[2])
+		__atomic_fetch_add(&seen_calls, 1, __ATOMIC_RELAXED);
+	return GKH_CONTINUE;
+}
+
+static int sees_value(struct gkh_hook *h, struct gkh_args *a)
+{
+	const unsigned long *args = *(unsigned long **)a->p[1];
+
+	if (number_of(a) == 1 &&
+	    **(unsigned long **)a->p[2] == args[0] * 3 + args[1])
+		__atomic_fetch_add(&seen_values, 1, __ATOMIC_RELAXED);
+	return GKH_CONTINUE;
+}
+
+static int sees_record(struct gkh_hook *h, struct gkh_args *a)
+{
+	if (number_of(a) == 20 && *(size_t *)a->p[2] == 11 &&
+	    **(unsigned char **)a->p[1] == ITEM_ELEMENTS)
+		__atomic_fetch_add(&seen_records, 1, __ATOMIC_RELAXED);
+	return GKH_CONTINUE;
+}
+
+static struct gkh_rec others[] = {
+	{ .next = &others[1],
+	  .hook_name = "dprobes_call",
+	  .exit = sees_call,
+	  .exit_name = "sees_call",
+	  .flags = GKH_FIRST,
+	  .count = 3 },
+	{ .next = &others[2],
+	  .hook_name = "dprobes_call",
+	  .exit = sees_value,
+	  .exit_name = "sees_value",
+	  .flags = GKH_LAST,
+	  .count = 3 },
+	{ .hook_name = "dprobes_facility",
+	  .exit = sees_record,
+	  .exit_name = "sees_record",
+	  .proc_writable = 1,
+	  .count = 3 },
+};
+
 static int refused(void)
 {
 	printf("%s\n", dp_last_diag()->text);
@@ -198,6 +254,8 @@ static int begin(void)
 	       dp_facility_unregister(30));
 	if (add_externals())
 		return 1;
+	if (gkh_register(others) || gkh_arm(others))
+		return refused();
 	fflush(stdout);
 	return 0;
 }
@@ -235,10 +293,14 @@ int main(int argc, char **argv)
 	for (i = 0; i < 4; i++)
 		if (dp_facility_unregister(20 + (unsigned int)i))
 			return refused();
+	if (gkh_deregister(others))
+		return refused();
 	for (i = 0; i < 4; i++)
 		printf("%d: %lu calls, sum %lu, %lu wrong\n", 20 + i,
 		       tallies[i].calls, tallies[i].sum, tallies[i].wrong);
 	printf("mixed: %lu\n", mixed);
+	printf("seen: %lu calls, %lu values, %lu records\n", seen_calls,
+	       seen_values, seen_records);
 	printf("%lu wrong, %lu reports\n", wrong, reports);
 	return 0;
 }
