@@ -23,13 +23,14 @@
 /**
  * struct dp_hook_probe - a probe that sends threads on to the code of an armed hook
  * @p: its kprobe, the last one at the place; @to: that code
- * @is_on: the hook is armed
+ * @is_on: the hook is armed; @hook: its name, for messages
  */
 struct dp_hook_probe {
 	struct kprobe p;
 	struct dp_hook_probe *next;
 	u64 to;
 	u32 is_on;
+	char hook[64];
 };
 
 /** struct dp_hook_place - a nop of a hook's

@@ -15,6 +15,7 @@
  */
 #include "lib/hook.h"
 #include <errno.h>
+#include <stdio.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -73,6 +74,8 @@ static int make_for(const struct dp_hook_info *info,
 		probe->p.addr = (kprobe_opcode_t *)place->at;
 		probe->p.pre_handler = go_on;
 		probe->to = place->to;
+		snprintf(probe->hook, sizeof(probe->hook), "%s",
+			 info->hook->name);
 		push(list, probe);
 	}
 	return 0;
@@ -113,7 +116,12 @@ static int enroll(struct dp_hook_probe *probe)
 			      .nmissed = (u64)&probe->p.nmissed },
 	};
 
-	return dp_probes_register(&r, 1);
+	int err = dp_probes_register(&r, 1);
+	struct dp_diag why = *dp_last();
+
+	return err ? dp_fail(err, "hook %s cannot be armed: %s", probe->hook,
+			     why.text) :
+		     0;
 }
 
 static void unregister(struct dp_hook_probe *list)
@@ -233,7 +241,9 @@ bool dp_hook_probes_come(const struct gkh_rec *list)
 		probes = probe->next;
 		free(probe);
 	}
-	*dp_last() = diag;
+	/* What is in the way of the probe is in the way of the hook. */
+	if (err != -EBUSY)
+		*dp_last() = diag;
 	return !err && done;
 }
 

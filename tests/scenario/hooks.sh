@@ -253,6 +253,8 @@ for how in "gcc -static" "gcc -static-pie" "musl-gcc -static"; do
 	start "$dir/static" slowly
 	tool hooks -p "$victim"
 	is "$how: its hooks are listed" "$status $(sort <<<"$got" | tr '\n' '|')" "0 every idle 0|odd idle 0|"
+	tool hooks --arm every:any -p "$victim"
+	like "$how: there is nothing to be armed" "$status $got$err" '^1 dprobes: '
 	tool stat hook:every --duration 0.3 -p "$victim"
 	like "$how: and counted while it runs" "$got" '[1-9][0-9]* +0 +jump +hook:static:every'
 	kill "$victim"

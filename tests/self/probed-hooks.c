@@ -19,6 +19,7 @@
 DECLARE_HOOK(probed, unsigned int *);
 DECLARE_HOOK(beside, unsigned int *);
 DECLARE_HOOK(covered, unsigned int *);
+DECLARE_HOOK(begun);
 
 extern const char before_covered[];
 
@@ -48,6 +49,12 @@ static __attribute__((noinline)) unsigned int run_covered(void)
 			 : "memory");
 	HOOK(covered, &bits);
 	return bits;
+}
+
+/* Its first instruction is the nop. */
+static __attribute__((noipa)) void begin(void)
+{
+	HOOK(begun);
 }
 
 static unsigned long late, hits[3];
@@ -171,6 +178,48 @@ static void covered_nop(void)
 	is(is_nop(GKH_HOOK(covered)), 1, "the text is as before");
 }
 
+static int begins, jumps;
+
+static int count_begin(struct gkh_hook *h, struct gkh_args *a)
+{
+	begins++;
+	return GKH_CONTINUE;
+}
+
+static void jumped(void)
+{
+	jumps++;
+	jprobe_return();
+}
+
+/* A jprobe's handler and the code of an armed hook would each go on instead of the nop. */
+static void beside_jprobe(void)
+{
+	struct jprobe j = { .kp.addr = (void *)begin, .entry = jumped };
+	struct gkh_rec rec = { .hook = GKH_HOOK(begun), .exit = count_begin };
+
+	is(place_of(GKH_HOOK(begun)) == (void *)begin, 1,
+	   "a hook begins a function");
+	is(register_jprobe(&j) || gkh_register(&rec), 0, "with a jprobe");
+	is(gkh_arm(&rec), -EBUSY, "the hook is not armed");
+	ok(strstr(dp_last_diag()->text, "hook begun cannot be armed") &&
+		   strstr(dp_last_diag()->text, "jprobe"),
+	   "for that reason: %s", dp_last_diag()->text);
+	begin();
+	is(jumps == 1 && !begins, 1, "the jprobe is hit");
+	unregister_jprobe(&j);
+	is(probe(0, (void *)begin) || gkh_arm(&rec), 0,
+	   "with a probe instead, it is armed");
+	is(register_jprobe(&j), -EBUSY, "and the jprobe does not come");
+	ok(strstr(dp_last_diag()->text, "hook"), "for that reason: %s",
+	   dp_last_diag()->text);
+	begin();
+	is(begins == 1 && jumps == 1 && hits[0] == 1, 1, "the exit is called");
+	is(gkh_deregister(&rec), 0, "it goes");
+	unregister_kprobe(&kps[0]);
+	is(is_nop(GKH_HOOK(begun)), 1, "the text is as before");
+}
+
 /* It has its parent's exits, and no probes. */
 static int in_child(void)
 {
@@ -215,7 +264,8 @@ static void foreign(void)
 	is(gkh_register(&four), 0,
 	   "an exit at a hook with a foreign breakpoint");
 	is(gkh_arm(&four), -EBUSY, "is refused");
-	ok(strstr(dp_last_diag()->text, "another probe or debugger") != NULL,
+	ok(strstr(dp_last_diag()->text, "hook beside cannot be armed") &&
+		   strstr(dp_last_diag()->text, "breakpoint"),
 	   "with words: %s", dp_last_diag()->text);
 	byte = 0x0f;
 	is((long)pwrite(fd, &byte, 1, (off_t)at), 1, "the breakpoint goes");
@@ -311,6 +361,8 @@ int main(void)
 	probe_then_arm();
 	arm_then_probe();
 	covered_nop();
+	hits[0] = 0;
+	beside_jprobe();
 	forked();
 	foreign();
 	storm();

@@ -277,6 +277,72 @@ static void test_version(void **state)
 	assert_non_null(strstr(dp_last_diag()->text, "version"));
 }
 
+/* --- a thread without a reader has a place in a table, or is counted --- */
+
+#define LONE_DEPTH (DP_HOOK_LONES + 6)
+
+static struct dp_hook_reader *no_reader(void)
+{
+	return NULL;
+}
+
+static int lone_depth, lone_deepest;
+static u32 lone_others[LONE_DEPTH + 1];
+
+/* Goes on until it is in so many dispatches. */
+static int look_deeper(struct gkh_hook *h, struct gkh_args *a)
+{
+	u64 here = (u64)__builtin_frame_address(0);
+
+	lone_depth++;
+	lone_others[lone_depth] = dp_hook_others;
+	seen += dp_hook_inside_lone(here) && dp_hook_is_running() &&
+		dp_hook_in_use(h->list, false);
+	if (lone_depth < lone_deepest)
+		dp_hook_dispatch(h, a);
+	lone_depth--;
+	return GKH_CONTINUE;
+}
+
+static void run_deep(int depth)
+{
+	struct gkh_args a = { .count = 0 };
+	int i;
+
+	seen = lone_depth = 0;
+	lone_deepest = depth;
+	dp_hook_dispatch(GKH_HOOK(stepped), &a);
+	assert_int_equal(seen, depth);
+	for (i = 1; i <= depth; i++)
+		assert_int_equal(lone_others[i],
+				 i > DP_HOOK_LONES ? i - DP_HOOK_LONES : 0);
+	assert_int_equal(dp_hook_others, 0);
+	assert_false(dp_hook_inside_lone(~0ull));
+	assert_false(dp_hook_is_running());
+	assert_false(dp_hook_in_use(GKH_HOOK(stepped)->list, false));
+}
+
+static void test_lone(void **state)
+{
+	struct gkh_rec rec = { .hook = GKH_HOOK(stepped), .exit = look_deeper };
+	const struct dp_hook_world *real = dp_hook_world;
+	struct dp_hook_reader *mine = dp_hook_self;
+	struct dp_hook_world lone = *real;
+
+	assert_int_equal(gkh_register(&rec), 0);
+	assert_int_equal(gkh_arm(&rec), 0);
+	lone.reader = no_reader;
+	dp_hook_world = &lone;
+	dp_hook_self = NULL;
+	run_deep(1);
+	run_deep(DP_HOOK_LONES);
+	run_deep(LONE_DEPTH);
+	run_deep(LONE_DEPTH);
+	dp_hook_world = real;
+	dp_hook_self = mine;
+	assert_int_equal(gkh_deregister(&rec), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -289,6 +355,7 @@ int main(void)
 		cmocka_unit_test(test_conditions),
 		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_version),
+		cmocka_unit_test(test_lone),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
