@@ -480,8 +480,8 @@ check-san: deps
 	$(Q)T='$(T)' ASAN_OPTIONS=detect_leaks=0:abort_on_error=0:verify_asan_link_order=0 DPROBES=$(B)-san/dprobes tests/run $(SAN_SCENARIO)
 
 # The control half of the library with the thread sanitizer: what comes and goes in several
-# threads at once, and what serves the handlers of uprobes. tests/tsan.supp says what is beyond it.
-TSAN_TESTS := $(addprefix $(B)-tsan/tests/,self/uprobes self/uprobes-life self/uprobes-returns self/own)
+# threads at once, hooks, and what serves the handlers of uprobes. tests/tsan.supp says what is beyond it.
+TSAN_TESTS := $(addprefix $(B)-tsan/tests/,self/uprobes self/uprobes-life self/uprobes-returns self/own self/probed-hooks self/handled-hooks)
 check-tsan: deps
 	$(Q)$(MAKE) --no-print-directory B=$(B)-tsan SAN=thread CFLAGS='$(CFLAGS) -Wno-tsan' conform $(TSAN_TESTS) \
 		$(B)-tsan/tests/victims/uprobed $(B)-tsan/tests/conform/run-interior-8

@@ -52,7 +52,7 @@ static __attribute__((noinline)) unsigned int run_covered(void)
 }
 
 /* Its first instruction is the nop. */
-static __attribute__((noipa)) void begin(void)
+static __attribute__((noipa, no_sanitize("thread"))) void begin(void)
 {
 	HOOK(begun);
 }
