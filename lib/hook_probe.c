@@ -15,8 +15,8 @@
  */
 #include "lib/hook.h"
 #include <errno.h>
-#include <stdio.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Of places that have gone, or have one already */
@@ -115,13 +115,13 @@ static int enroll(struct dp_hook_probe *probe)
 			      .pre = (u64)go_on,
 			      .nmissed = (u64)&probe->p.nmissed },
 	};
-
 	int err = dp_probes_register(&r, 1);
 	struct dp_diag why = *dp_last();
 
-	return err ? dp_fail(err, "hook %s cannot be armed: %s", probe->hook,
-			     why.text) :
-		     0;
+	if (!err)
+		return 0;
+	return dp_fail(err, "hook %s cannot be armed: %s", probe->hook,
+		       why.text);
 }
 
 static void unregister(struct dp_hook_probe *list)
