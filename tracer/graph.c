@@ -501,6 +501,7 @@ int dp_tracer_graph(const struct dp_tracer_options *opt, const char **bad_spec,
 {
 	static const struct dp_session_kind kind = {
 		.arguments = true,
+		.inlines = true,
 		.waits = true,
 		.collects = true,
 		.bind = bind,

@@ -248,4 +248,22 @@ awk -F'|' -v to="$dir/$what" '{ print length($2), $3 >(to "." $1) }'
 else
 	skip "uftrace's trees" "there is no uftrace"
 fi
+
+# A function of which the compiler has only kept a clone is known by its own name, as by the other verbs
+cat >"$dir/clone.c" <<'EOF'
+#include <stdio.h>
+static volatile int sum;
+/* Nobody wants what it returns. */
+__attribute__((noinline)) static int half(int n) { sum += n; return n > 3 ? sum : -1; }
+int main(int argc, char **argv) { int i; for (i = 0; i < 10; i++) half(i + argc); return 0; }
+EOF
+cc -g -O2 -o "$dir/clone" "$dir/clone.c"
+if nm "$dir/clone" | grep -q ' half\.'; then
+	"$DPROBES" graph -o "$dir/tree" half -- "$dir/clone" >"$dir/out" 2>"$dir/err"
+	is "a function of which there is a clone alone" "$? $(grep -c 'half\.' "$dir/tree")" "0 10"
+else
+	skip "a function of which there is a clone alone" "this compiler makes none"
+fi
+"$DPROBES" graph absent -- "$dir/clone" >"$dir/out" 2>"$dir/err"
+like "one that is not there" "$? $(cat "$dir/err")" '^2 dprobes: no function "absent" in clone'
 plan

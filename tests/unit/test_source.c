@@ -15,12 +15,12 @@
 
 #define POINTS 5
 /* After so many ticks a record can be seen, whatever CPU has made it. */
-#define SEEN (1u << 17)
+#define SEEN (1u << 25)
 #define TURNS 3
 
 /* What the source did, and what it is to do. */
 static struct {
-	bool strange; /* its records are of no probe */
+	bool strange, late; /* its records are of no probe */
 	char log[256];
 	int turn, arm_error, disarm_error;
 	bool asks;
@@ -67,7 +67,8 @@ static enum dp_source_state wait_for(struct dp_source *source, int ms)
 	assert_in_range(ms, 0,
 			fake.turn < TURNS && !fake.filter_refused ? 10 : 200);
 	/* What is as late as the reading has to wait for the next one. */
-	if (fake.turn == 1 && !fake.filter_refused && !fake.strange)
+	if (fake.turn == 1 && !fake.filter_refused && !fake.strange &&
+	    !fake.late)
 		assert_int_equal(ftell(fake.out), strlen("a b c "));
 	fake.now += SEEN;
 	return ++fake.turn < TURNS ? DP_SOURCE_RUNS : DP_SOURCE_EXITED;
@@ -97,10 +98,28 @@ static void give(dp_source_take take, void *arg, u32 probe, u64 when)
 	take(arg, &record);
 }
 
+/* Two wait for the next reading, and those that come then belong before, between and behind them. */
+static size_t late_records(dp_source_take take, void *arg)
+{
+	u64 from = fake.now - SEEN * (u64)fake.turn;
+
+	if (fake.turn == 1) {
+		give(take, arg, 4, from + 5);
+		give(take, arg, 1, from + 3);
+	} else if (fake.turn == 2) {
+		give(take, arg, 0, from + 6);
+		give(take, arg, 4, from + 2);
+		give(take, arg, 0, from + 4);
+	}
+	return 3;
+}
+
 /* Out of order, and one of them too early to be told yet. */
 static size_t records(struct dp_source *source, dp_source_take take, void *arg,
 		      bool ended)
 {
+	if (fake.late && !ended)
+		return late_records(take, arg);
 	if (fake.turn != 1 || ended)
 		return 0;
 	give(take, arg, 4, fake.now - SEEN - 1);
@@ -331,6 +350,19 @@ static void from_arming_to_status(void **state)
 	finish(&b, "a b c a c ");
 }
 
+static void what_waits_is_merged(void **state)
+{
+	struct dp_diag diag;
+	struct bench b;
+	int died_of = 0;
+
+	begin(&b, false);
+	dp_diag_clear(&diag);
+	fake.late = true;
+	dp_session_run(&b.s, &died_of, &diag);
+	finish(&b, "c b a c a c ");
+}
+
 /* Whatever they are of, a record or a call that was left */
 static void no_more_records_than_asked_for(void **state)
 {
@@ -520,6 +552,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whose_probe),
 		cmocka_unit_test(from_arming_to_status),
+		cmocka_unit_test(what_waits_is_merged),
 		cmocka_unit_test(no_more_records_than_asked_for),
 		cmocka_unit_test(of_no_probe),
 		cmocka_unit_test(not_followed),
