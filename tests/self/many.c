@@ -183,26 +183,38 @@ static void too_many(struct text *text)
 	free(all);
 }
 
-/* Again and again: what is kept of a place is kept once. */
-static void come_and_go(void)
+/* Return: how many kB more there are than behind the first tenth of the cycles */
+static long cycle(long cycles, long *bad)
 {
 	struct kprobe p = { .addr = at[0], .pre_handler = count };
 	struct kretprobe r = { .kp.addr = at[1],
 			       .maxactive = 20,
 			       .data_size = 100 };
-	long cycles = amount("CYCLES", 3000) * 10, i, before = 0, bad = 0;
+	long i, before = 0;
 
 	for (i = 0; i < cycles; i++) {
-		bad += register_kprobe(&p) || register_kretprobe(&r);
+		*bad += register_kprobe(&p) || register_kretprobe(&r);
 		unregister_kprobe(&p);
 		unregister_kretprobe(&r);
 		if (i == cycles / 10)
 			before = resident();
 	}
-	before = resident() - before;
+	return resident() - before;
+}
+
+/* Again and again: what is kept of a place is kept once. A tool that looks at all processes meanwhile
+ * has this one's rings come into memory, once; what is lost in each cycle is lost in the next ones, too. */
+static void come_and_go(void)
+{
+	long cycles = amount("CYCLES", 3000) * 10, bad = 0, more, tries = 0;
+
+	do {
+		more = cycle(cycles, &bad);
+		printf("# %ld cycles: %ld kB more\n", cycles, more);
+	} while (more >= 512 && ++tries < 3);
 	is(bad, 0, "probes come and go");
-	ok(before < 512, "and no memory is lost: %ld kB more by %ld cycles",
-	   before, cycles);
+	ok(more < 512, "and no memory is lost: %ld kB more by %ld cycles", more,
+	   cycles);
 }
 
 /* Of those with an instruction of one byte first: a breakpoint, a jump with a breakpoint
