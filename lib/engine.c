@@ -152,13 +152,13 @@ static int adopt(u64 base)
 	return 0;
 }
 
-static int no_stacks(int err)
+static int no_stacks(int err, u32 n)
 {
 	char why[DP_LIMITS_TEXT];
 
 	return dp_fail(-ENOMEM, "this process has no memory for probes: %s",
-		       dp_limits_why(getpid(), err,
-				     (u64)DP_STACKS * DP_STACK_SIZE, 0, why));
+		       dp_limits_why(getpid(), err, (u64)n * DP_STACK_SIZE, 0,
+				     why));
 }
 
 /* The stacks are most of the address space that probes take. A process without room for them
@@ -169,19 +169,21 @@ static int attach(void)
 					       .verb = DP_HELPER_ATTACH_OWN,
 					       .n = DP_SELF_SITES };
 	struct dp_helper_answer answer = { 0 };
-	u64 stacks = dp_stacks_reserve();
+	u32 n = dp_stacks_wanted();
+	u64 stacks = dp_stacks_reserve(n);
 	struct dp_arena *arena;
 	int err;
 
 	if (!stacks)
-		return no_stacks(-errno);
+		return no_stacks(-errno, n);
 	err = dp_helper_run(&order, NULL, &answer, dp_last());
 	if (err) {
-		munmap((void *)stacks, (u64)DP_STACKS * DP_STACK_SIZE);
+		munmap((void *)stacks, (u64)n * DP_STACK_SIZE);
 		return err;
 	}
 	arena = (void *)(answer.base + DP_ARENA_OFFSET);
 	arena->control.stack_base = stacks;
+	arena->control.nr_stacks = n;
 	__atomic_store_n(&dp_self.base, answer.base, __ATOMIC_RELEASE);
 	return 0;
 }

@@ -104,7 +104,7 @@ bool dp_self_handler_over(u64 at, bool look)
 	u64 base = dp_self.arena ? dp_self.arena->control.stack_base : 0;
 	u64 i = (at - base) / DP_STACK_SIZE;
 
-	if (!base || i >= DP_STACKS)
+	if (!base || i >= dp_self.arena->control.nr_stacks)
 		return false;
 	return !is_in_handler(stack_at((u32)i)) ||
 	       (look && has_left(stack_at((u32)i)));
@@ -151,7 +151,7 @@ static struct dp_stack *taken_from(u32 *i)
 				     dp_self.arena->control.owner_off);
 	u32 n = __atomic_load_n(&dp_self.arena->hit.stacks, __ATOMIC_ACQUIRE);
 
-	for (; *i < n && *i < DP_STACKS; ++*i)
+	for (; *i < n && *i < dp_self.arena->control.nr_stacks; ++*i)
 		if (is_taken(__atomic_load_n(&owners[*i], __ATOMIC_ACQUIRE)))
 			return stack_at(*i);
 	return NULL;

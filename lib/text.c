@@ -13,12 +13,15 @@
 #include <fcntl.h>
 #include <linux/membarrier.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
+
+#define FEW_STACKS 1024 /* 256 MB */
 
 static struct dp_text *text_of(struct dp_target *target)
 {
@@ -121,13 +124,22 @@ int dp_code_map(u64 addr, u64 size)
 	return 0;
 }
 
-u64 dp_stacks_reserve(void)
+u32 dp_stacks_wanted(void)
 {
-	void *mem = mmap(NULL, (u64)DP_STACKS * DP_STACK_SIZE, PROT_NONE,
+	struct rlimit space;
+
+	return getrlimit(RLIMIT_AS, &space) || space.rlim_cur != RLIM_INFINITY ?
+		       FEW_STACKS :
+		       DP_STACKS;
+}
+
+u64 dp_stacks_reserve(u32 n)
+{
+	void *mem = mmap(NULL, (u64)n * DP_STACK_SIZE, PROT_NONE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (mem == MAP_FAILED)
 		return 0;
-	munlock(mem, (u64)DP_STACKS * DP_STACK_SIZE);
+	munlock(mem, (u64)n * DP_STACK_SIZE);
 	return (u64)mem;
 }

@@ -30,7 +30,11 @@ int dp_threads_sync(void);
  *  Return: 0; -EEXIST @addr is not free; -ENOMEM. */
 int dp_code_map(u64 addr, u64 size);
 
-/** dp_stacks_reserve() - reserve address space for handler stacks. Return: 0: none. */
-u64 dp_stacks_reserve(void);
+/** dp_stacks_wanted() - how many stacks for handlers this process should have room for: fewer
+ *  where its address space is limited, as the program wants it, too. */
+u32 dp_stacks_wanted(void);
+
+/** dp_stacks_reserve() - reserve address space for @n handler stacks. Return: 0: none. */
+u64 dp_stacks_reserve(u32 n);
 
 #endif

@@ -99,7 +99,7 @@ static struct dp_stack *claim(u32 tid)
 	u32 i, pass;
 
 	for (pass = 0; pass < 2; pass++)
-		for (i = 0; i < DP_STACKS; i++) {
+		for (i = 0; i < dp_arena.control.nr_stacks; i++) {
 			if (!pass &&
 			    __atomic_load_n(&owners()[i], __ATOMIC_RELAXED))
 				continue;

@@ -86,7 +86,7 @@ struct dp_arena_control {
 	s32 self_offset; /* of the address of its struct dp_stack, from fs */
 	s32 errno_offset; /* of errno, from fs; 0: not known */
 	u32 vectors; /* DP_SAVE_*: all that this machine has */
-	u64 stack_base; /* of DP_STACKS stacks */
+	u64 stack_base; /* of @nr_stacks stacks */
 	u32 owner_off; /* their owners: u32 thread ids */
 	u32 stack_size; /* sizeof(struct dp_stack) */
 	u64 task; /* address of u64 (*)(void): the thread, for handlers */
@@ -146,6 +146,7 @@ struct dp_arena_control {
 	 * Of the blocks, and of struct dp_call_entry, two for each site */
 	u32 block_off, block_mask, blocks_off, call_off;
 	u32 instance_words; /* in @instance_stride */
+	u32 nr_stacks; /* at @stack_base */
 	/* for code: addresses of the directory, of those entries, for calls that are counted and
 	 * for those that are timed, and of the streams; and the bits of a line's offset in the
 	 * directory */
@@ -235,7 +236,7 @@ struct dp_arena_hit {
 };
 
 #define DP_LAYOUT_MAGIC 0x3165626f72507044ull
-#define DP_LAYOUT_VERSION 48
+#define DP_LAYOUT_VERSION 49
 
 #define DP_AGENT_TEXT (32 * DP_PAGE)
 #define DP_WIPE_OFFSET DP_AGENT_TEXT

@@ -15,7 +15,7 @@
  * run there, too, where a signal interrupts a handler: they need most of it.
  */
 #define DP_STACK_SIZE (64 * DP_PAGE)
-#define DP_STACKS 4096
+#define DP_STACKS 4096 /* at most */
 #define DP_BUSY_HANDLER 1
 #define DP_BUSY_FAST 2 /* called by entry.S */
 #define DP_BUSY_SELF 3 /* no handler, but library code */

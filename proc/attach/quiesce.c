@@ -193,6 +193,13 @@ static bool is_handled(const struct table *t, u64 site)
 	return false;
 }
 
+/* Stacks for handlers; the target can write anything there. */
+static u32 nr_stacks(const struct table *t)
+{
+	return t->control.nr_stacks < DP_STACKS ? t->control.nr_stacks :
+						  DP_STACKS;
+}
+
 /* Is a thread on its way to a handler or back, with no note of its hit? */
 static bool on_the_way(const struct dp_process *proc, const struct table *t)
 {
@@ -203,7 +210,7 @@ static bool on_the_way(const struct dp_process *proc, const struct table *t)
 		if (dp_uregs_pc(&proc->threads[i].regs) - c->base <
 			    DP_AGENT_TEXT &&
 		    dp_uregs_sp(&proc->threads[i].regs) - c->stack_base <
-			    (u64)DP_STACKS * DP_STACK_SIZE)
+			    (u64)nr_stacks(t) * DP_STACK_SIZE)
 			return true;
 	return false;
 }
@@ -223,7 +230,7 @@ static bool out_of_handlers(const struct dp_process *proc, const void *arg)
 	if (dp_process_read(proc, t->arena + c->owner_off, owners,
 			    sizeof(owners)))
 		return false;
-	for (i = 0; i < DP_STACKS; i++) {
+	for (i = 0; i < nr_stacks(t); i++) {
 		if (!owners[i] || owners[i] & DP_OWNER_COMES)
 			continue;
 		if (dp_process_read(proc,

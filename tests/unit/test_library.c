@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include "engine/layout/arena.h"
 #include "engine/layout/base.h"
@@ -418,7 +419,7 @@ static void code_is_mapped_where_nothing_is(void **state)
 /* Nothing of it is there before it is used. */
 static void stacks_are_only_reserved(void **state)
 {
-	u64 size = (u64)DP_STACKS * DP_STACK_SIZE, at = dp_stacks_reserve();
+	u64 size = 3 * DP_STACK_SIZE, at = dp_stacks_reserve(3);
 	u8 byte;
 
 	assert_int_not_equal(at, 0);
@@ -433,6 +434,21 @@ static void stacks_are_only_reserved(void **state)
 			 0);
 	dp_text_close(&text);
 	munmap((void *)at, size);
+}
+
+/* A limit of the address space is the program's. */
+static void a_limited_process_has_fewer_stacks(void **state)
+{
+	struct rlimit was, limit;
+
+	assert_int_equal(getrlimit(RLIMIT_AS, &was), 0);
+	limit = was;
+	limit.rlim_cur = 1ul << 40;
+	assert_int_equal(setrlimit(RLIMIT_AS, &limit), 0);
+	assert_in_range(dp_stacks_wanted(), 1, DP_STACKS / 4);
+	assert_int_equal(setrlimit(RLIMIT_AS, &was), 0);
+	if (was.rlim_cur == RLIM_INFINITY)
+		assert_int_equal(dp_stacks_wanted(), DP_STACKS);
 }
 
 int main(void)
@@ -466,6 +482,8 @@ int main(void)
 						begin, end),
 		cmocka_unit_test_setup_teardown(stacks_are_only_reserved, begin,
 						end),
+		cmocka_unit_test_setup_teardown(
+			a_limited_process_has_fewer_stacks, begin, end),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

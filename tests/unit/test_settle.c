@@ -45,6 +45,7 @@ static int begin(void **state)
 	there.arena.control.owner_off =
 		(u32)((char *)there.owners - (char *)&there.arena);
 	there.arena.control.stack_base = (u64)stacks;
+	there.arena.control.nr_stacks = DP_STACKS;
 	memset(&dp_self, 0, sizeof(dp_self));
 	dp_self.arena = &there.arena;
 	return 0;

@@ -127,6 +127,14 @@ static void which_is_taken(void **state)
 	begin(state);
 	fill_owners(OTHER);
 	assert_null(dp_stack_mine());
+	/* There are fewer in this process. */
+	begin(state);
+	dp_arena.control.nr_stacks = 3;
+	fill_owners(OTHER);
+	owners[3] = 0;
+	assert_null(dp_stack_mine());
+	owners[2] = 0;
+	assert_ptr_equal(dp_stack_mine(), stack_at(2));
 	/* There is no memory. */
 	begin(state);
 	dp_fake_bad(dp_arena.control.stack_base, DP_STACK_SIZE);

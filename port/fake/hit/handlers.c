@@ -21,6 +21,7 @@ void dp_fake_stacks(void)
 
 	memset(stacks, 0, sizeof(stacks));
 	c->stack_base = (u64)stacks;
+	c->nr_stacks = DP_STACKS;
 	c->owner_off = dp_fake_room(DP_STACKS * sizeof(u32));
 	c->self_offset = DP_FAKE_SELF;
 }
