@@ -61,6 +61,7 @@ const struct dp_command dp_cmd_graph = {
 		"  dprobes graph libc.so.6:setlocale 'libc.so.6:malloc(size)' -- sort /etc/hostname\n"
 		"  dprobes graph -t 1ms --format chrome 'handle_*' -p 1234\n",
 	.options = "ponfqv" DP_TAKES_GRAPH DP_TAKES_COMMAND DP_TAKES_JSON
-		DP_TAKES_DURATION DP_TAKES_PENDING DP_TAKES_MANGLED "BK",
+		DP_TAKES_DURATION DP_TAKES_PENDING DP_TAKES_MANGLED
+		   "BK" DP_TAKES_SPEC_FILES,
 	.run = run,
 };

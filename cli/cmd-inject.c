@@ -61,6 +61,6 @@ const struct dp_command dp_cmd_inject = {
 		"  dprobes inject 'libc.so.6:read: count = 1 if count > 1' -- sort /etc/hostname\n",
 	.options = "poqv" DP_TAKES_INJECTION DP_TAKES_COMMAND DP_TAKES_JSON
 		DP_TAKES_DURATION DP_TAKES_RINGS DP_TAKES_PENDING
-			DP_TAKES_MANGLED,
+			DP_TAKES_MANGLED DP_TAKES_SPEC_FILES,
 	.run = run,
 };

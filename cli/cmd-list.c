@@ -54,6 +54,6 @@ const struct dp_command dp_cmd_list = {
 	.examples = "  dprobes list 'libc.so.6:mem*' -p 1234\n"
 		    "  dprobes list -v\n",
 	.options = "pov" DP_TAKES_COMMAND DP_TAKES_JSON DP_TAKES_MANGLED
-		DP_TAKES_INLINED,
+		DP_TAKES_INLINED DP_TAKES_SPEC_FILES,
 	.run = run,
 };

@@ -60,6 +60,6 @@ const struct dp_command dp_cmd_stacks = {
 		"  dprobes stacks --duration 10s --flame out.svg libc.so.6:write -p 1234\n",
 	.options = "pofqv" DP_TAKES_STACKS DP_TAKES_COMMAND DP_TAKES_JSON
 		DP_TAKES_DURATION DP_TAKES_PENDING DP_TAKES_MANGLED
-			DP_TAKES_INLINED,
+			DP_TAKES_INLINED DP_TAKES_SPEC_FILES,
 	.run = run,
 };

@@ -78,6 +78,6 @@ const struct dp_command dp_cmd_stat = {
 		"  dprobes stat 'r:libc.so.6:read{hist(latency) by fd}' -p 1234\n",
 	.options = "poifqv" DP_TAKES_COMMAND DP_TAKES_JSON DP_TAKES_DURATION
 		DP_TAKES_PENDING DP_TAKES_TABLE DP_TAKES_MANGLED
-			DP_TAKES_INLINED,
+			DP_TAKES_INLINED DP_TAKES_SPEC_FILES,
 	.run = run,
 };

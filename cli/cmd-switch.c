@@ -58,7 +58,7 @@ const struct dp_command dp_cmd_disable = {
 	.summary = "disarm some probes of a running dprobes",
 	.help = disable_help,
 	.examples = "  dprobes disable libc.so.6:malloc -p 1234\n",
-	.options = "p" DP_TAKES_MANGLED,
+	.options = "p" DP_TAKES_MANGLED DP_TAKES_SPEC_FILES,
 	.run = run_disable,
 };
 
@@ -67,6 +67,6 @@ const struct dp_command dp_cmd_enable = {
 	.summary = "arm them again",
 	.help = enable_help,
 	.examples = "  dprobes enable libc.so.6:malloc -p 1234\n",
-	.options = "p" DP_TAKES_MANGLED,
+	.options = "p" DP_TAKES_MANGLED DP_TAKES_SPEC_FILES,
 	.run = run_enable,
 };

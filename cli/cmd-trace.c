@@ -72,6 +72,7 @@ const struct dp_command dp_cmd_trace = {
 		"  dprobes trace 'r:libc.so.6:malloc(arg0:u64) if arg0 > 100000' -p 1234\n",
 	.options = "ponfqv" DP_TAKES_RECORDER DP_TAKES_COMMAND DP_TAKES_JSON
 		DP_TAKES_DURATION DP_TAKES_RINGS DP_TAKES_PENDING
-			DP_TAKES_MANGLED DP_TAKES_INLINED DP_TAKES_STACK,
+			DP_TAKES_MANGLED DP_TAKES_INLINED DP_TAKES_STACK
+				DP_TAKES_SPEC_FILES,
 	.run = run,
 };

@@ -27,6 +27,8 @@ enum {
 #define DP_TAKES_INJECTION "kebs" /* --nth, --every, --prob, --seed */
 #define DP_TAKES_GRAPH "gyt" /* --depth, --format, -t */
 #define DP_TAKES_STACKS "gYcj" /* --depth, --map-size, --folded, --flame */
+#define DP_TAKES_LEAKS "MBKz" /* --top, --buffer, --block, --show-spec */
+#define DP_TAKES_SPEC_FILES "@" /* @FILE, in place of a SPEC */
 #define DP_TAKES_INLINED "I"
 #define DP_TAKES_MANGLED "G"
 #define DP_TAKES_STACK "H"
@@ -57,7 +59,7 @@ extern const struct dp_command dp_cmd_stat, dp_cmd_trace, dp_cmd_run,
 	dp_cmd_list, dp_cmd_insmod, dp_cmd_lsmod, dp_cmd_rmmod, dp_cmd_enabled,
 	dp_cmd_sysctl, dp_cmd_dmesg, dp_cmd_doctor, dp_cmd_detach,
 	dp_cmd_disable, dp_cmd_enable, dp_cmd_hooks, dp_cmd_inject,
-	dp_cmd_graph, dp_cmd_stacks;
+	dp_cmd_graph, dp_cmd_stacks, dp_cmd_leaks;
 
 /** dp_verb_get() - the verb of this name. Return: 0, or DP_EXIT_USAGE with words on stderr, the
  *  nearest verb among them. */
@@ -91,6 +93,8 @@ int dp_option_output(const char *path, struct dp_tracer_options *opt);
 /** dp_option_writable() - empty a file that will be written. Return: as these */
 int dp_option_writable(const char *path);
 int dp_option_outputs(struct dp_tracer_options *opt);
+/** dp_option_specs() - put what is in a file in place of each "@FILE". Return: as these */
+int dp_option_specs(struct dp_tracer_options *opt);
 
 struct option;
 /**

@@ -48,8 +48,9 @@ enum {
 	OPT_FORMAT = 'y',
 	OPT_FOLDED = 'c',
 	OPT_FLAME = 'j',
+	OPT_SHOW_SPEC = 'z',
 };
-#define WITHOUT_LETTER "JSPBKTAMGIHCWFLOURNEZXYQdurkebsgycj"
+#define WITHOUT_LETTER "JSPBKTAMGIHCWFLOURNEZXYQdurkebsgycjz"
 
 static const struct option long_options[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
@@ -70,6 +71,7 @@ static const struct option long_options[] = {
 	{ "format", required_argument, NULL, OPT_FORMAT },
 	{ "folded", no_argument, NULL, OPT_FOLDED },
 	{ "flame", required_argument, NULL, OPT_FLAME },
+	{ "show-spec", no_argument, NULL, OPT_SHOW_SPEC },
 	{ "time-filter", required_argument, NULL, 't' },
 	{ "rotate", required_argument, NULL, OPT_ROTATE },
 	{ "all", no_argument, NULL, OPT_ALL },
@@ -438,6 +440,7 @@ static const struct {
 	{ OPT_MANGLED, offsetof(struct dp_tracer_options, mangled) },
 	{ OPT_JSON, offsetof(struct dp_tracer_options, json) },
 	{ OPT_FOLDED, offsetof(struct dp_tracer_options, folded) },
+	{ OPT_SHOW_SPEC, offsetof(struct dp_tracer_options, show) },
 	{ 'q', offsetof(struct dp_tracer_options, quiet) },
 	{ 'v', offsetof(struct dp_tracer_options, verbose) },
 };
@@ -610,5 +613,10 @@ int dp_options_parse(const struct dp_command *cmd, int argc, char **argv,
 	opt->nr_specs = nr;
 	if (opt->pid && opt->argv)
 		return dp_usage_error("give either -p PID or -- CMD, not both");
+	if (strchr(cmd->options, *DP_TAKES_SPEC_FILES)) {
+		err = dp_option_specs(opt);
+		if (err)
+			return err;
+	}
 	return dp_option_outputs(opt);
 }

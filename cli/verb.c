@@ -9,7 +9,7 @@ static const struct dp_command *const commands[] = {
 	&dp_cmd_disable, &dp_cmd_enable, &dp_cmd_doctor, &dp_cmd_detach,
 	&dp_cmd_insmod,	 &dp_cmd_lsmod,	 &dp_cmd_rmmod,	 &dp_cmd_enabled,
 	&dp_cmd_sysctl,	 &dp_cmd_dmesg,	 &dp_cmd_hooks,	 &dp_cmd_inject,
-	&dp_cmd_graph,	 &dp_cmd_stacks,
+	&dp_cmd_graph,	 &dp_cmd_stacks, &dp_cmd_leaks,
 };
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))

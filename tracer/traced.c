@@ -41,7 +41,7 @@ const struct dp_trace_program *dp_traced_make(struct dp_traced **programs,
 	}
 	if (p->names)
 		spec->prototype = p->names;
-	spec->stack = s->opt->stack;
+	spec->stack |= s->opt->stack;
 	if (dp_expr_trace(spec, &t->program, diag)) {
 		free(t);
 		return NULL;

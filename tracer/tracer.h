@@ -50,6 +50,7 @@ struct dp_tracer_options {
 	u64 top; /* rows of a table, at most; 0: any number */
 	bool all; /* rows of probes without a hit, too */
 	bool json, quiet, verbose;
+	bool show; /* of leaks: print its specs, and do nothing else */
 	const char *flame; /* of stacks: a file for a flame graph; or NULL */
 	FILE *out;
 	const char *const *specs;
@@ -134,21 +135,20 @@ bool dp_output_left(FILE *out);
 int dp_tracer_stat(const struct dp_tracer_options *opt, const char **bad_spec,
 		   int *died_of, struct dp_diag *diag);
 
-/** dp_tracer_trace() - print a line for every hit; dp_tracer_stacks() - count hits by the stacks of
- *  their threads, and print these as a tree; else as dp_tracer_stat() */
-int dp_tracer_stacks(const struct dp_tracer_options *opt, const char **bad_spec,
-		     int *died_of, struct dp_diag *diag);
-int dp_tracer_trace(const struct dp_tracer_options *opt, const char **bad_spec,
-		    int *died_of, struct dp_diag *diag);
-
-/** dp_tracer_graph() - print the calls of functions, the specs, as trees; else as dp_tracer_stat() */
-int dp_tracer_graph(const struct dp_tracer_options *opt, const char **bad_spec,
-		    int *died_of, struct dp_diag *diag);
-
-/** dp_tracer_inject() - have calls return values, or change their arguments, and list these calls.
- *  The specs are "SPEC = VALUE[, errno E]" or "SPEC: ARGUMENT = VALUE"; else as dp_tracer_stat() */
-int dp_tracer_inject(const struct dp_tracer_options *opt, const char **bad_spec,
-		     int *died_of, struct dp_diag *diag);
+/**
+ * dp_tracer_trace() - print a line for every hit
+ * dp_tracer_stacks() - count hits by the stacks of their threads, and print these as a tree
+ * dp_tracer_graph() - print the calls of functions, the specs, as trees
+ * dp_tracer_leaks() - show what is taken and not given back; without a spec, memory
+ * dp_tracer_inject() - have calls return values, or change their arguments, and list these calls. The
+ *   specs are "SPEC = VALUE[, errno E]" or "SPEC: ARGUMENT = VALUE"
+ * Otherwise as dp_tracer_stat().
+ */
+typedef int dp_tracer_verb(const struct dp_tracer_options *opt,
+			   const char **bad_spec, int *died_of,
+			   struct dp_diag *diag);
+dp_tracer_verb dp_tracer_trace, dp_tracer_stacks, dp_tracer_graph,
+	dp_tracer_leaks, dp_tracer_inject;
 
 /**
  * dp_tracer_run() - run probe programs and print their records

@@ -54,7 +54,7 @@ _dprobes_specs() {
 # _dprobes_operands COMMAND VERB WORD: what is no option
 _dprobes_operands() {
 	case $2 in
-	stat | trace | graph | stacks | inject | list | disable | enable) _dprobes_specs "$1" "$3" ;;
+	stat | trace | graph | stacks | leaks | inject | list | disable | enable) _dprobes_specs "$1" "$3" ;;
 	run | --insert | -i | --build-ppdf | -b) _dprobes_add "" < <(compgen -f -X '!*.dp' -- "$3"; compgen -d -S / -- "$3") ;;
 	--apply-ppdf) _dprobes_add "" < <(compgen -f -X '!*.ppdf' -- "$3"; compgen -d -S / -- "$3") ;;
 	insmod) _dprobes_add "" < <(compgen -f -X '!*.so' -- "$3"; compgen -d -S / -- "$3") ;;

@@ -49,7 +49,7 @@ function __dprobes_operands
     set -l cmd $argv[1]
     set -l target $argv[4..-1]
     switch $argv[2]
-        case stat trace graph stacks inject list disable enable
+        case stat trace graph stacks leaks inject list disable enable
             __dprobes_specs $cmd $argv[3] $target
         case run
             __fish_complete_suffix .dp

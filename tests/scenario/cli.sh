@@ -67,7 +67,7 @@ for verb in stat list trace run; do
 	run --help
 	like "--help has $verb" "$out" "^ +$verb "
 done
-for verb in stat trace run list disable enable doctor detach insmod lsmod rmmod enabled sysctl dmesg hooks inject graph stacks; do
+for verb in stat trace run list disable enable doctor detach insmod lsmod rmmod enabled sysctl dmesg hooks inject graph stacks leaks; do
 	run help $verb
 	is "help $verb" "$status $err$(printf '%s\n' "$out" | diff - <("$DPROBES" $verb --help))" "0 "
 	examples=$(printf '%s\n' "$out" | sed '1,/^Examples:$/d')

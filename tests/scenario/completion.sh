@@ -24,7 +24,7 @@ for verb in $(complete_at "dprobes "); do
 	wanted=$("$DPROBES" $verb --help | sed -nE 's/^ +(-[a-zA-Z], )?(--[a-z-]+).*/\2/p; s/^  -- CMD.*/--/p' | LC_ALL=C sort | tr '\n' ' ')
 	offers "$verb: its options" "$wanted" "dprobes $verb -"
 done
-like "every verb" "$(complete_at "dprobes ")" '--getvars .*disable dmesg doctor enable enabled graph help hooks inject insmod list lsmod rmmod run stacks stat sysctl trace '
+like "every verb" "$(complete_at "dprobes ")" '--getvars .*disable dmesg doctor enable enabled graph help hooks inject insmod leaks list lsmod rmmod run stacks stat sysctl trace '
 for command in --insert --remove --query --getvars --build-ppdf --apply-ppdf; do
 	wanted=$("$DPROBES" $command --help | sed -nE 's/^ +(-[a-zA-Z], )?(--[a-z-]+).*/\2/p' | LC_ALL=C sort | tr '\n' ' ')
 	offers "$command: its options" "$wanted" "dprobes $command -"

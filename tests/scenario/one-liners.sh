@@ -115,6 +115,7 @@ declare -A printed=(
 	["dprobes lsmod"]='malloc_sizes [0-9]+ 0 Live$'
 	["dprobes rmmod malloc_sizes -p"]='^<6>malloc\(< [0-9]+\): [0-9]+$'
 	["dprobes graph libc.so.6:setlocale"]='[|]   libc\.so\.6:malloc\(size=[0-9]+\) = 0x[0-9a-f]+;$'
+	["dprobes leaks"]='^[1-9][0-9]*  sum\(size\)=[1-9][0-9]*  r:libc\.so\.6:malloc'
 	["dprobes stacks libc.so.6:malloc"]='^ +[1-9][0-9]* +[0-9.]+%  +([+] )?malloc$'
 	["dprobes inject 'libc.so.6:read: count"]=' sort libc\.so\.6:read call=1 count=1$'
 	["dprobes help VERB"]='Usage: dprobes stat '
