@@ -24,6 +24,16 @@ int dp_variable_own(struct dp_modules *mods, const struct dp_module *m,
 		    const char *name, u64 *addr);
 
 /**
+ * dp_variable_of_thread() - where the program, and no library, has a variable of each thread's own
+ * @m: the module that uses it; @offset: from the thread pointer
+ *
+ * Context: tool; may sleep. Source: ABI for thread-local storage, variant II; glibc's _dl_determine_tlsoffset.
+ * Return: as dp_variable_find(); -ENOENT also for a library.
+ */
+int dp_variable_of_thread(struct dp_modules *mods, const struct dp_module *m,
+			  const char *name, u64 *offset);
+
+/**
  * dp_variable_at() - the variable that has @addr in it
  * @name: lives as long as @mods; @offset: of @addr in it; @m: its module, or NULL
  *

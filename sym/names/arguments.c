@@ -153,9 +153,15 @@ static u8 find_symbol(const struct finder *f, const struct dp_operand *o,
 	*addr = 0;
 	if (!*o->symbol)
 		return DP_PLACE_KNOWN;
-	return f->m && !dp_variable_own(f->mods, f->m, o->symbol, addr) ?
-		       DP_PLACE_KNOWN :
-		       DP_PLACE_SYMBOL;
+	if (!f->m)
+		return DP_PLACE_SYMBOL;
+	if (o->kind == DP_OPERAND_THREAD_LOCAL)
+		return dp_variable_of_thread(f->mods, f->m, o->symbol, addr) ?
+			       DP_PLACE_SYMBOL :
+			       DP_PLACE_KNOWN;
+	return dp_variable_own(f->mods, f->m, o->symbol, addr) ?
+		       DP_PLACE_SYMBOL :
+		       DP_PLACE_KNOWN;
 }
 
 static u8 put_argument(const struct finder *f, const char *text, size_t len,
@@ -170,14 +176,14 @@ static u8 put_argument(const struct finder *f, const char *text, size_t len,
 		return DP_PLACE_FORM;
 	v->type = type_of(&o);
 	piece->size = o.size;
-	if (o.kind == DP_OPERAND_THREAD_LOCAL)
-		return DP_PLACE_THREAD_LOCAL;
 	why = find_symbol(f, &o, &p.symbol);
 	if (why)
 		return why;
 	put_value(&p, &o);
-	piece->kind = o.kind == DP_OPERAND_MEMORY ? DP_PIECE_MEMORY :
-						    DP_PIECE_VALUE;
+	piece->kind = o.kind == DP_OPERAND_MEMORY ||
+				      o.kind == DP_OPERAND_THREAD_LOCAL ?
+			      DP_PIECE_MEMORY :
+			      DP_PIECE_VALUE;
 	piece->steps = steps;
 	piece->n = p.n;
 	return DP_PLACE_KNOWN;

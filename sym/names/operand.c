@@ -274,7 +274,8 @@ static bool take_address(struct reader *r, struct dp_operand *o)
 	skip_blanks(r);
 	/* Relative to which instruction a mere number is, nothing says. */
 	if (take_word(r, "%rip"))
-		return *o->symbol && !o->of_thread && take(r, ')');
+		return *o->symbol && !o->of_thread &&
+		       o->kind == DP_OPERAND_MEMORY && take(r, ')');
 	if (r->at < r->end && *r->at != ',' && !take_wide(r, &o->base))
 		return false;
 	if (take(r, ',') && !take_index(r, o))
@@ -290,10 +291,8 @@ static bool take_memory(struct reader *r, struct dp_operand *o)
 	o->kind = DP_OPERAND_MEMORY;
 	if (!take_sum(r, o, &any))
 		return false;
-	if (o->kind == DP_OPERAND_THREAD_LOCAL && !o->of_thread)
-		return false;
 	if (r->at == r->end)
-		return any;
+		return any && (o->kind == DP_OPERAND_MEMORY || o->of_thread);
 	return take_address(r, o);
 }
 

@@ -68,11 +68,11 @@ static int scan_table(struct dp_scan *s, const struct dp_elf *elf)
 	return err;
 }
 
-/* One that is not exported; several static ones cannot be told apart. */
-static int find_static(struct dp_modules *mods, const struct dp_module *m,
-		       const char *name, u64 *addr)
+/* Several cannot be told apart. @tls: the segment that it is in, if it is of each thread's own */
+static int scan(struct dp_scan *s, struct dp_modules *mods,
+		const struct dp_module *m, Elf64_Phdr *tls)
 {
-	struct dp_scan s = { .name = name };
+	const Elf64_Phdr *ph;
 	struct dp_elf elf;
 	int fd = dp_module_open(mods, m), err;
 
@@ -81,10 +81,41 @@ static int find_static(struct dp_modules *mods, const struct dp_module *m,
 	err = dp_elf_open_fd(&elf, fd);
 	if (err)
 		return err;
-	err = scan_table(&s, &elf);
+	err = scan_table(s, &elf);
+	ph = s->of_thread ? dp_elf_segment(&elf, PT_TLS) : NULL;
+	if (ph)
+		*tls = *ph;
+	else if (s->of_thread)
+		err = err ?: -ENOENT;
 	dp_elf_close(&elf);
+	return err ? err : s->n == 1 ? 0 : s->n ? -EINVAL : -ENOENT;
+}
+
+/* One that is not exported */
+static int find_static(struct dp_modules *mods, const struct dp_module *m,
+		       const char *name, u64 *addr)
+{
+	struct dp_scan s = { .name = name };
+	int err = scan(&s, mods, m, NULL);
+
 	*addr = s.value + m->bias;
-	return err ? err : s.n == 1 ? 0 : s.n ? -EINVAL : -ENOENT;
+	return err;
+}
+
+/* The segment ends where the thread pointer points, but for what its alignment takes. */
+int dp_variable_of_thread(struct dp_modules *mods, const struct dp_module *m,
+			  const char *name, u64 *offset)
+{
+	struct dp_scan s = { .name = name, .of_thread = true };
+	Elf64_Phdr tls = { 0 };
+	int err = m->is_main ? scan(&s, mods, m, &tls) : -ENOENT;
+	u64 align = tls.p_align ?: 1, first = -tls.p_vaddr & (align - 1);
+
+	if (!err && (align & (align - 1)))
+		err = -ENOEXEC;
+	*offset =
+		s.value - first - ((tls.p_memsz - first + align - 1) & -align);
+	return err;
 }
 
 int dp_variable_find(struct dp_modules *mods, const struct dp_module *m,

@@ -172,6 +172,7 @@ static void test_unknown(void **state)
 		"4@a@GOTPCREL(%rip)",
 		"4@a@tpoff",
 		"4@$a@tpoff",
+		"4@a@tpoff(%rip)",
 		"4@5+",
 		"4@+-5(%rax)",
 		"4@99999999999999999999(%rax)",
@@ -243,7 +244,7 @@ static void test_many(void **state)
 static void test_reasons(void **state)
 {
 	static const u8 why[] = { DP_PLACE_KNOWN, DP_PLACE_SYMBOL,
-				  DP_PLACE_FORM, DP_PLACE_THREAD_LOCAL };
+				  DP_PLACE_FORM, DP_PLACE_SYMBOL };
 	struct dp_prototype *f;
 	u32 i;
 

@@ -42,6 +42,10 @@ SEMAPHORE(victim_plain_semaphore);
 
 int counter[2] = { -11, -22 };
 static int hidden __attribute__((used)) = 33;
+/* Of each thread's own, with room between them */
+static __thread long before[5] __attribute__((aligned(64), used)) = { 1 };
+static __thread int own[2] __attribute__((used)) = { -44, -55 };
+static __thread unsigned char last __attribute__((used));
 
 /* What sys/sdt.h writes, with any text for the arguments */
 #define FORM(name, arguments)                        \
@@ -157,7 +161,13 @@ static void pass_others(void)
 	puts("usdt:forms:none");
 	PASS("strange", "4@$1 8@%%ymm0", 0l, 0l);
 	PASS("absent", "4@$1 -4@nowhere(%%rip) -4@own@gotpcrel(%%rip)", 0l, 0l);
-	PASS("local", "-4@%%fs:own@tpoff", 0l, 0l);
+	last = 66;
+	BOTH("local",
+	     "-4@%%fs:own@tpoff -4@%%fs:own@tpoff+4 -4@own@tpoff+4(%%rax) 1@%%fs:last@tpoff",
+	     (long)pthread_self(), 0l, "arg0=%d arg1=%d arg2=%d arg3=%u",
+	     own[0], own[1], own[1], last);
+	before[0]++;
+	PASS("noone", "4@%%fs:nobody@tpoff 4@%%fs:counter@tpoff", 0l, 0l);
 }
 
 static volatile sig_atomic_t ends, first, second;
