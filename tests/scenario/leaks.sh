@@ -35,6 +35,10 @@ done
 "$DPROBES" leaks -f --block --json -o "$dir/leaks" -- "$VICTIMS/taking" 1 20000 fork >"$dir/out" 2>"$dir/err"
 is "of a child, too: the same again" "$(told "$dir/leaks")" "$(awk '{ print $1, 2 * $2, 2 * $3 }' "$dir/out")"
 
+# Two at once, of which the one that began first ends first
+"$DPROBES" leaks -f --block --json -o "$dir/leaks" -- sh -c '"$0" 1 2000 >"$1/one" & "$0" 1 20000 >"$1/two" & wait' "$VICTIMS/taking" "$dir" 2>"$dir/err"
+is "of two at once" "$(told "$dir/leaks")" "$(paste -d' ' "$dir/one" "$dir/two" | awk '{ print $1, $2 + $5, $3 + $6 }')"
+
 # A process that runs
 : >"$dir/text"
 obey "$VICTIMS/taking" 2 20000 wait
@@ -82,6 +86,21 @@ printf 'until:libc.so.6:close(fd)\r\n\t# the end' >"$dir/close.specs"
 "$DPROBES" leaks "@$dir/open.specs" "@$dir/close.specs" -- "$dir/fds" >"$dir/out" 2>"$dir/err"
 is "descriptors, by files of specs" "$(sed -n 's/^\([0-9]*\)  r:libc.so.6:open(retval) if retval >= 0$/\1/p' "$dir/out" | sort)" $'1\n4'
 is "and who has taken them" "$(grep -c '^    fds:lost+0x' "$dir/out")" 2
+
+# A number that is taken again is the later one: this one is opened by one function, and by another in its place.
+cat >"$dir/again.c" <<'EOF'
+__attribute__((noipa)) long take(long n, long much) { __asm__ volatile(""); return n; }
+__attribute__((noipa)) void give(long n) { __asm__ volatile(""); }
+__attribute__((noipa)) void earlier(void) { take(7, 100); __asm__ volatile(""); }
+__attribute__((noipa)) void later(void) { take(7, 5); __asm__ volatile(""); }
+int main(void) { earlier(); later(); take(8, 1000); give(8); give(9); return 0; }
+EOF
+gcc -O1 -o "$dir/again" "$dir/again.c"
+"$DPROBES" leaks 'take(arg0, arg1)' 'until:give(arg0)' -- "$dir/again" >"$dir/out" 2>"$dir/err"
+is "taken again: the later one, and no more" "$(sed 's/+0x.*//' "$dir/out" | head -n 3)" "1  sum(arg1)=5  take(arg0, arg1)
+    again:take
+    again:later"
+like "of three, one is given back" "$(cat "$dir/err")" 'dprobes: 3 taken, 1 of them given back'
 
 # A program that takes more than there is room for: the records that are lost are told of
 "$DPROBES" leaks --buffer 1 -- "$VICTIMS/taking" 4 100000 >"$dir/out" 2>"$dir/err"

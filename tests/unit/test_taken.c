@@ -129,5 +129,6 @@ int main(void)
 		cmocka_unit_test(patterns_are_spread),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests_name("taken", tests, NULL, NULL);
 }
