@@ -140,6 +140,8 @@ void dp_process_let_go(struct dp_process *proc);
  * Return: as dp_process_install().
  */
 int dp_process_extend(struct dp_process *proc, struct dp_diag *diag);
+/** dp_process_retract() - instead of dp_process_extend(): what has been added is gone */
+void dp_process_retract(struct dp_process *proc);
 
 /**
  * dp_process_apply() - arm and disarm as dp_engine_turn() has asked since the last time
@@ -182,9 +184,10 @@ struct dp_seen {
 /** dp_process_left() - has each thread been outside the agent since @seen was empty?
  *  Return: 0; -EAGAIN not yet: to be called again; a negative errno. */
 int dp_process_left(struct dp_process *proc, struct dp_seen *seen);
-/** dp_process_exchange() - as dp_process_outside(), while no thread is dp_exchange_inside() */
-int dp_process_exchange(struct dp_process *proc, void (*then)(void *arg),
-			void *arg);
+/** dp_process_exchange() - as dp_process_outside(), while no thread is dp_exchange_inside()
+ *  @all: threads that sleep are to be stopped meanwhile, too */
+int dp_process_exchange(struct dp_process *proc, bool all,
+			void (*then)(void *arg), void *arg);
 
 /** dp_process_is_threaded() - has the process more than one thread now? */
 bool dp_process_is_threaded(const struct dp_process *proc);

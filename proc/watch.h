@@ -15,6 +15,8 @@ struct dp_diag;
 struct dp_spec;
 
 #define DP_WATCHPOINTS 4 /* debug registers of a processor */
+#define DP_WATCHPOINTS_BOTH \
+	(2 * DP_WATCHPOINTS) /* with those that take their places */
 
 /** enum dp_watch_access - at what a watchpoint hits */
 enum dp_watch_access {
@@ -69,6 +71,8 @@ u64 dp_watch_events_count(const struct dp_watch_events *events, u32 watch);
  *  Return: 0; -ENOMEM, and @more are closed. */
 int dp_watch_events_join(struct dp_watch_events *events,
 			 struct dp_watch_events *more, u32 first);
+/** dp_watch_events_stop() - close those of one watchpoint, which keeps its number */
+void dp_watch_events_stop(struct dp_watch_events *events, u32 watch);
 /** dp_watch_events_drop() - close those of one watchpoint; those behind it are numbered anew */
 void dp_watch_events_drop(struct dp_watch_events *events, u32 watch);
 void dp_watch_events_close(struct dp_watch_events *events);
@@ -135,6 +139,15 @@ int dp_watch_registers_open(struct dp_watch_registers **registers,
  */
 int dp_watch_registers_more(struct dp_watch_registers *r, size_t n,
 			    struct dp_diag *diag);
+/**
+ * dp_watch_registers_swap() - give watchpoints that have come behind the others the registers of some of these
+ * @go: of each of the others: it loses its register; it is to be dropped later
+ * @n: how many there are now, in the array of dp_watch_registers_open()
+ *
+ * Context: all threads are stopped, and stay so. Return: as dp_watch_registers_open(); then nothing has changed.
+ */
+int dp_watch_registers_swap(struct dp_watch_registers *r, const bool *go,
+			    size_t n, struct dp_diag *diag);
 /** dp_watch_registers_drop() - clear the register of one watchpoint; the caller takes it out of the array,
  *  behind that. Return: 0; -ENOENT it has none; as dp_stop_all(); then nothing has changed. */
 int dp_watch_registers_drop(struct dp_watch_registers *r, u32 watch);

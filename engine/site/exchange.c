@@ -139,6 +139,25 @@ void dp_exchange_now(struct dp_engine *e, const struct dp_disabled *off)
 	dp_engine_admit(e, true);
 }
 
+/* A later generation would switch them on. */
+void dp_exchange_give_up(struct dp_engine *e, u32 probe, u32 program)
+{
+	u32 i;
+
+	for (i = probe; i < e->nr_probes; i++) {
+		e->probes[i].enabled = e->probes[i].waits = false;
+		if (i < e->view.nr_probes)
+			__atomic_store_n(&entry_of(e, i)->enabled, 0,
+					 __ATOMIC_RELEASE);
+	}
+	for (i = program; i < e->nr_programs; i++) {
+		e->programs[i].joined = true;
+		if (i < e->view.nr_programs)
+			__atomic_store_n(&program_entry(e, i)->nr_lv, 0,
+					 __ATOMIC_RELEASE);
+	}
+}
+
 void dp_exchange_tidy(struct dp_engine *e, const struct dp_disabled *off)
 {
 	u32 i;

@@ -5,6 +5,7 @@
  *     begin ─► programs, probes: add ─► commit ─► apply ─► join ─► now ─► end ─► apply
  *              new probes wait          detours of what    no thread is
  *                                       changes call out   in one of those
+ *                                                └──► or give_up ─► end ─► apply
  *
  * Between begin and end no detour runs a program that is about to change: each hit calls the
  * interpreter, which reads the arena's generation once, and then which probes are on in it. So one
@@ -47,6 +48,13 @@ void dp_exchange_now(struct dp_engine *engine, const struct dp_disabled *off);
  * Context: no thread of the target is in the agent.
  */
 void dp_exchange_tidy(struct dp_engine *engine, const struct dp_disabled *off);
+/**
+ * dp_exchange_give_up() - instead of dp_exchange_now(): what has been added since dp_exchange_begin() never is on
+ * @probe, @program: the first ones that were added
+ *
+ * Such probes are to be off from here on, in each choice. Such programs show no variables.
+ */
+void dp_exchange_give_up(struct dp_engine *engine, u32 probe, u32 program);
 /** dp_exchange_end() - detours may run programs again, from the next dp_engine_apply() on */
 void dp_exchange_end(struct dp_engine *engine);
 

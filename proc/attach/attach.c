@@ -259,6 +259,10 @@ int dp_process_open_mem(struct dp_process *proc, struct dp_diag *diag)
 	fcntl(proc->pidfd, F_SETFD, FD_CLOEXEC);
 	proc->mem =
 		open(dp_path("/proc/%d/mem", proc->pid).s, O_RDWR | O_CLOEXEC);
+	/* Some kernels open that of their own threads, which is empty. */
+	if (proc->mem >= 0 && dp_status_kernel(proc->pid))
+		return dp_diag_set(diag, -ESRCH,
+				   "process %d is a kernel thread", proc->pid);
 	if (proc->mem >= 0)
 		return 0;
 	if (errno == EACCES || errno == EPERM)

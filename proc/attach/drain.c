@@ -331,8 +331,9 @@ static bool in_text(const void *proc, u64 pc)
 	return pc - ((const struct dp_process *)proc)->base < DP_AGENT_TEXT;
 }
 
-/** struct outside - arguments of find_outside() */
+/** struct outside - arguments of find_outside(); @all: sleeping threads are to be stopped, too */
 struct outside {
+	bool all;
 	void (*then)(void *arg);
 	void *arg;
 };
@@ -340,9 +341,11 @@ struct outside {
 static int do_then(struct dp_process *proc, void *arg, struct dp_diag *diag)
 {
 	const struct outside *o = arg;
+	int err = o->all ? dp_stop_rest(proc, diag) : 0;
 
-	o->then(o->arg);
-	return 0;
+	if (!err)
+		o->then(o->arg);
+	return err;
 }
 
 static int find_outside(struct dp_process *proc, void *arg,
@@ -357,7 +360,7 @@ static int find_outside(struct dp_process *proc, void *arg,
 int dp_process_outside(struct dp_process *proc, void (*then)(void *arg),
 		       void *arg)
 {
-	struct outside o = { then, arg };
+	struct outside o = { false, then, arg };
 
 	return dp_tracer_child(proc, find_outside, &o, NULL);
 }
@@ -434,10 +437,10 @@ static int find_exchange(struct dp_process *proc, void *arg,
 	return err > 0 ? -EAGAIN : err;
 }
 
-int dp_process_exchange(struct dp_process *proc, void (*then)(void *arg),
-			void *arg)
+int dp_process_exchange(struct dp_process *proc, bool all,
+			void (*then)(void *arg), void *arg)
 {
-	struct outside o = { then, arg };
+	struct outside o = { all, then, arg };
 
 	return dp_tracer_child(proc, find_exchange, &o, NULL);
 }

@@ -510,3 +510,8 @@ int dp_process_extend(struct dp_process *proc, struct dp_diag *diag)
 	dp_tracer_children_end(proc);
 	return err ? has_failed(proc, err, diag) : 0;
 }
+
+void dp_process_retract(struct dp_process *proc)
+{
+	dp_arm_retract(proc, dp_engine_need(proc->engine)->nr_pools);
+}

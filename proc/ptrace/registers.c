@@ -116,20 +116,19 @@ u32 dp_registers_hit(pid_t tid)
 	return (u32)hit & ((1u << DP_REGISTERS) - 1);
 }
 
+u32 dp_registers_take(pid_t tid, u32 which)
+{
+	u64 hit;
+
+	if (peek(tid, DP_DEBUG_STATUS, &hit) || !(hit & which))
+		return 0;
+	poke(tid, DP_DEBUG_STATUS, hit & ~(u64)which);
+	return (u32)hit & which;
+}
+
 int dp_registers_hold(struct dp_process *proc, struct dp_diag *diag)
 {
-	int err = dp_stop_alone(proc, diag);
-	size_t had;
-
-	if (proc->held)
-		return err;
-	/* A thread that is stopped late may have made another one. */
-	do {
-		had = proc->nr_threads;
-		if (!err)
-			err = dp_stop_more(proc, false, diag);
-	} while (!err && proc->nr_threads > had);
-	return err;
+	return dp_stop_alone(proc, diag) ?: dp_stop_rest(proc, diag);
 }
 
 int dp_registers_return(struct dp_process *proc,

@@ -21,6 +21,8 @@ int dp_registers_set(pid_t tid, const u64 addr[DP_REGISTERS], u64 control);
 void dp_registers_clear(pid_t tid, const u64 addr[DP_REGISTERS], u64 control);
 /** dp_registers_hit() - which registers have made the thread trap, a bit each; then none has */
 u32 dp_registers_hit(pid_t tid);
+/** dp_registers_take() - likewise, of the registers @which alone; the others' hits stay */
+u32 dp_registers_take(pid_t tid, u32 which);
 
 /** dp_registers_hold() - stop all threads, also those that are usually left asleep.
  *  Return: as dp_stop_all(). */

@@ -336,6 +336,18 @@ int dp_stop_more(struct dp_process *proc, bool deaf, struct dp_diag *diag)
 			  diag);
 }
 
+int dp_stop_rest(struct dp_process *proc, struct dp_diag *diag)
+{
+	size_t had;
+	int err;
+
+	do {
+		had = proc->nr_threads;
+		err = dp_stop_more(proc, false, diag);
+	} while (!err && proc->nr_threads > had);
+	return err;
+}
+
 /* Stop a held thread again that was let run. Return: 0; -ESRCH it does not stop any more */
 static int halt(struct dp_process *proc, struct dp_thread *t, s64 deadline)
 {

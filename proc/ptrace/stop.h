@@ -40,6 +40,9 @@ int dp_stop_alone(struct dp_process *proc, struct dp_diag *diag);
 /** dp_stop_more() - stop the threads too that were left asleep. @deaf: only those that block
  *  a caught signal or are in a masked wait. Return: 0; on error no thread is stopped. */
 int dp_stop_more(struct dp_process *proc, bool deaf, struct dp_diag *diag);
+/** dp_stop_rest() - behind dp_stop_alone(), stop all threads: one that is stopped late may have made another one.
+ *  Return: as dp_stop_more(). */
+int dp_stop_rest(struct dp_process *proc, struct dp_diag *diag);
 /** dp_stop_again() - stop the threads too that have woken up since. Return: as dp_stop_all(). */
 int dp_stop_again(struct dp_process *proc, struct dp_diag *diag);
 /** dp_stop_run_on() - let a stopped thread run for a moment, the others held.

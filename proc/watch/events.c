@@ -16,6 +16,7 @@
 #include "proc/facts.h"
 #include "proc/inspect.h"
 #include "proc/ptrace/debug.h"
+#include "proc/ptrace/process.h"
 #include "proc/watch.h"
 #include "sym/list.h"
 #include <dirent.h>
@@ -350,20 +351,26 @@ int dp_watch_events_join(struct dp_watch_events *events,
 	return 0;
 }
 
-void dp_watch_events_drop(struct dp_watch_events *events, u32 watch)
+void dp_watch_events_stop(struct dp_watch_events *events, u32 watch)
 {
 	size_t i, n = 0;
 
-	for (i = 0; i < events->n; i++) {
-		if (events->v[i].watch == watch) {
+	for (i = 0; i < events->n; i++)
+		if (events->v[i].watch == watch)
 			close(events->v[i].fd);
-			continue;
-		}
-		events->v[n] = events->v[i];
-		events->v[n].watch -= events->v[n].watch > watch;
-		n++;
-	}
+		else
+			events->v[n++] = events->v[i];
 	events->n = n;
+	dp_kill_point("events: stopped");
+}
+
+void dp_watch_events_drop(struct dp_watch_events *events, u32 watch)
+{
+	size_t i;
+
+	dp_watch_events_stop(events, watch);
+	for (i = 0; i < events->n; i++)
+		events->v[i].watch -= events->v[i].watch > watch;
 }
 
 void dp_watch_events_close(struct dp_watch_events *events)

@@ -43,6 +43,7 @@
 #define END_TRIES 100
 #define END_NAP_NS 200000
 #define KNOWN 64
+#define NO_SLOT DP_REGISTERS
 /* sigaction(2); linux/perf_event.h: they are of <signal.h>'s newer versions */
 #define HWBKPT 4
 #define PERF 6
@@ -54,7 +55,7 @@ struct known {
 };
 
 /** struct dp_watch_registers
- * @slot: of each watchpoint, its register; @addr, @control: of all
+ * @slot: of each watchpoint, its register, or NO_SLOT; @addr, @control: of all
  * @own: the engine of an agent that is there for the handler alone
  * @armed: threads that stop get registers; @taken: hits of this turn
  * @status: the process's, open; @turns: the tool waits for hits, so that threads may wait for it
@@ -69,8 +70,8 @@ struct dp_watch_registers {
 	struct dp_guardian guardian;
 	const struct dp_watchpoint *v;
 	size_t n;
-	u32 slot[DP_WATCHPOINTS];
-	u64 addr[DP_REGISTERS], control, hits[DP_WATCHPOINTS];
+	u32 slot[DP_WATCHPOINTS_BOTH];
+	u64 addr[DP_REGISTERS], control, hits[DP_WATCHPOINTS_BOTH];
 	struct dp_watch_taker taker;
 	struct known known[KNOWN];
 	bool armed, turns, unhandled;
@@ -340,14 +341,21 @@ static int set_all(struct dp_watch_registers *r, u64 control,
 		r->v->name, proc->pid, strerror(-err));
 }
 
-/* Those from @first on go; they are cleared before that is noted. */
-static void take_back(struct dp_watch_registers *r, size_t first, u64 had)
+/* Clear those of @control in all threads. */
+static void clear(const struct dp_watch_registers *r, u64 control)
 {
 	size_t i;
 
-	for (i = 0; i < r->proc->nr_threads; i++)
-		dp_registers_clear(r->proc->threads[i].tid, r->addr,
-				   r->control & ~had);
+	for (i = 0; i < r->proc->nr_threads; i++) {
+		dp_registers_clear(r->proc->threads[i].tid, r->addr, control);
+		dp_kill_point("registers: dropped");
+	}
+}
+
+/* Those from @first on go; they are cleared before that is noted. */
+static void take_back(struct dp_watch_registers *r, size_t first, u64 had)
+{
+	clear(r, r->control & ~had);
 	r->control = had;
 	r->n = first;
 	note(r);
@@ -356,10 +364,14 @@ static void take_back(struct dp_watch_registers *r, size_t first, u64 had)
 static int arm(struct dp_watch_registers *r, size_t first, struct dp_diag *diag)
 {
 	u64 had = r->control;
-	int err = dp_registers_hold(r->proc, diag);
+	int err = first && dp_kill_point_fails("registers: more") ?
+			  -EAGAIN :
+			  dp_registers_hold(r->proc, diag);
 
-	if (err)
+	if (err) {
+		r->n = first;
 		return err;
+	}
 	err = choose(r, first, diag);
 	if (!err) {
 		note(r);
@@ -405,31 +417,103 @@ int dp_watch_registers_open(struct dp_watch_registers **out,
 	return err ? err : arm(r, 0, diag);
 }
 
+static int over(const struct dp_watch_registers *r, struct dp_diag *diag)
+{
+	return dp_diag_set(diag, -ESRCH,
+			   "process %d has ended, or executes another program",
+			   r->proc->pid);
+}
+
 int dp_watch_registers_more(struct dp_watch_registers *r, size_t n,
 			    struct dp_diag *diag)
 {
 	size_t first = r->n;
 
 	if (!r->tree)
-		return dp_diag_set(
-			diag, -ESRCH,
-			"process %d has ended, or executes another program",
-			r->proc->pid);
+		return over(r, diag);
 	r->n = n;
 	return arm(r, first, diag);
 }
 
-/* The slot's bits of the control register */
-static u64 slot_bits(const struct dp_watch_registers *r, u32 slot)
+/* The bits of a watchpoint's register in the control register */
+static u64 bits_set(const struct dp_watch_registers *r, u32 watch)
 {
-	return r->control & dp_debug_mask(slot);
+	return r->slot[watch] == NO_SLOT ?
+		       0 :
+		       r->control & dp_debug_mask(r->slot[watch]);
+}
+
+/* A hit for which a thread has not stopped yet is counted for the watchpoint that had the register. */
+static void take_hits(struct dp_watch_registers *r, const bool *go,
+		      size_t first)
+{
+	u32 k, ours = 0;
+	size_t i;
+
+	for (k = 0; k < first; k++)
+		if (go[k])
+			ours |= 1u << r->slot[k];
+	for (i = 0; i < r->proc->nr_threads; i++)
+		count(r, dp_registers_take(r->proc->threads[i].tid, ours));
+}
+
+static u64 bits_that_go(const struct dp_watch_registers *r, const bool *go)
+{
+	u64 bits = 0;
+	u32 i;
+
+	for (i = 0; i < r->n; i++)
+		if (go[i])
+			bits |= bits_set(r, i);
+	return bits;
+}
+
+/* @was: as it was before those that go were cleared, which left the bits @kept */
+static void put_back(struct dp_watch_registers *r,
+		     const struct dp_watch_registers *was, u64 kept)
+{
+	take_back(r, was->n, kept);
+	memcpy(r->addr, was->addr, sizeof(r->addr));
+	r->control = was->control;
+	note(r);
+	set_all(r, r->control & ~kept, NULL);
+}
+
+/* A tool that is killed leaves what the arena notes. So what goes is cleared before that is noted, and
+ * what comes is noted before it is set. */
+int dp_watch_registers_swap(struct dp_watch_registers *r, const bool *go,
+			    size_t n, struct dp_diag *diag)
+{
+	const struct dp_watch_registers was = *r;
+	u64 bits = bits_that_go(r, go), kept = r->control & ~bits;
+	int err;
+	u32 i;
+
+	if (!r->tree)
+		return over(r, diag);
+	clear(r, bits);
+	take_hits(r, go, r->n);
+	r->control = kept;
+	note(r);
+	r->n = n;
+	err = choose(r, was.n, diag);
+	if (!err) {
+		note(r);
+		err = set_all(r, r->control & ~kept, diag);
+	}
+	if (err)
+		put_back(r, &was, kept);
+	for (i = 0; i < was.n && !err; i++)
+		if (go[i])
+			r->slot[i] = NO_SLOT;
+	return err;
 }
 
 static void forget(struct dp_watch_registers *r, u32 watch)
 {
 	u32 i;
 
-	r->control &= ~dp_debug_mask(r->slot[watch]);
+	r->control &= ~bits_set(r, watch);
 	r->n--;
 	for (i = watch; i < r->n; i++) {
 		r->slot[i] = r->slot[i + 1];
@@ -440,20 +524,20 @@ static void forget(struct dp_watch_registers *r, u32 watch)
 int dp_watch_registers_drop(struct dp_watch_registers *r, u32 watch)
 {
 	struct dp_process *proc = r->proc;
-	u64 bits = watch < r->n ? slot_bits(r, r->slot[watch]) : 0;
+	u64 bits = watch < r->n ? bits_set(r, watch) : 0;
+	bool set = bits && r->tree;
 	int err = watch < r->n ? 0 : -ENOENT;
-	size_t i;
 
-	if (!err && r->tree)
-		err = dp_registers_hold(proc, NULL);
+	if (!err && set)
+		err = dp_kill_point_fails("registers: drop") ?
+			      -EAGAIN :
+			      dp_registers_hold(proc, NULL);
 	if (err)
 		return err;
-	for (i = 0; r->tree && i < proc->nr_threads; i++) {
-		dp_registers_clear(proc->threads[i].tid, r->addr, bits);
-		dp_kill_point("registers: dropped");
-	}
+	if (set)
+		clear(r, bits);
 	forget(r, watch);
-	if (!r->tree)
+	if (!set)
 		return 0;
 	note(r);
 	dp_stop_release(proc);

@@ -4,8 +4,9 @@
  *
  * The path in /proc/PID/maps may name another file by now, or belong to another mount
  * namespace. On overlay and btrfs, device and inode in maps are not those of stat(). So
- * a candidate counts in three cases: device and inode agree, the kernel hands it out as
- * the mapped file, or its first page (headers, build-id) equals that in memory.
+ * a candidate counts in four cases: device and inode agree, the kernel hands it out as
+ * the mapped file, its first page (headers, build-id) equals that in memory, or that was so
+ * before and the file has not changed: the process may have ended.
  */
 #include <elf.h>
 #include <errno.h>
@@ -120,27 +121,48 @@ static int open_path(const struct dp_modules *mods, const struct dp_map *map,
 	return dp_elf_open_file(path, st);
 }
 
+static bool is_known(const struct dp_mod *mod, const struct stat *st)
+{
+	const struct stat *k = &mod->known;
+
+	return k->st_ino == st->st_ino && k->st_dev == st->st_dev &&
+	       k->st_size == st->st_size &&
+	       k->st_mtim.tv_sec == st->st_mtim.tv_sec &&
+	       k->st_mtim.tv_nsec == st->st_mtim.tv_nsec &&
+	       k->st_ctim.tv_sec == st->st_ctim.tv_sec &&
+	       k->st_ctim.tv_nsec == st->st_ctim.tv_nsec;
+}
+
+/* Is the file of that name, which is @st, the one that is mapped? Then that stays known. */
+static bool know(const struct dp_modules *mods, struct dp_mod *mod, int named,
+		 const struct stat *st)
+{
+	if (!same_head(mods, named, mod->head))
+		return false;
+	mod->known = *st;
+	return true;
+}
+
 int dp_module_open(const struct dp_modules *mods, const struct dp_module *m)
 {
-	const struct dp_map *map = dp_mod_of(m)->text,
-			    *head = dp_mod_of(m)->head;
-	struct stat st;
-	int named = open_path(mods, map, &st), mapped;
+	struct dp_mod *mod = dp_mod_of(m);
+	struct stat st, unused;
+	int named = open_path(mods, mod->text, &st), mapped;
+	bool same;
 
-	if (named >= 0 && dp_map_is_file(map, &st))
+	if (named >= 0 &&
+	    (dp_map_is_file(mod->text, &st) || is_known(mod, &st)))
 		return named;
-	mapped = open_mapped(mods, head, &st);
+	mapped = open_mapped(mods, mod->head, &unused);
 	if (mapped < 0)
-		mapped = open_mapped(mods, map, &st);
-	if (mapped >= 0) {
-		if (named >= 0)
-			close(named);
-		return mapped;
-	}
-	if (named >= 0 && same_head(mods, named, head))
+		mapped = open_mapped(mods, mod->text, &unused);
+	same = named >= 0 && know(mods, mod, named, &st);
+	if (mapped < 0 && same)
 		return named;
 	if (named >= 0)
 		close(named);
+	if (mapped >= 0)
+		return mapped;
 	if (dp_is_shortage(named) || named == -EACCES)
 		return named;
 	return dp_is_shortage(mapped) ? mapped : -ESTALE;

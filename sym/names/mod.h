@@ -9,6 +9,7 @@
 #define DP_SYM_NAMES_MOD_H
 
 #include <errno.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
 #include "port_types.h"
@@ -116,6 +117,7 @@ struct dp_mod {
 	char *path, *soname;
 	const struct dp_map *head; /* mapping of file offset 0, or NULL */
 	const struct dp_map *text; /* an executable mapping */
+	struct stat known; /* of the mapped file, found by name */
 	struct dp_elf shape; /* headers only: closed, but @ph stays */
 	int missing; /* why the file cannot be read: errno, or 0 */
 	bool have_rseq;

@@ -4,36 +4,12 @@
 # four threads hit all the time. The threads go on, and the next dprobes counts and leaves no register; or its guardian
 # clears them, where that is not killed as well.
 . tests/scenario/lib.sh
+. tests/scenario/lib-stored.sh
 
 export DPROBES_WATCH=registers
-kill_points=build/tests/dprobes-kill-points stored=$VICTIMS/stored
-cat >"$dir/count.dp" <<'DP'
-name = stored
-modtype = user
-vars = 1
-logmax = 0
-watch = w
-address = stored
-	inc lv,0
-	exit
-DP
+kill_points=build/tests/dprobes-kill-points
+count_program
 start "$stored" run
-rounds() { tail -n 1 "$dir/out"; }
-goes_on() { [ "$(rounds)" -gt "$before" ] 2>/dev/null; }
-# As many runs of the program as hits, and nothing of ours left
-counts() {
-	"$DPROBES" run --duration 0.1 "$dir/count.dp" -p "$victim" >/dev/null 2>"$dir/talk"
-	[ "$(sed -n 's/.* lv\[0\] = .*(\([0-9]*\)).*/\1/p' "$dir/talk")" = \
-		"$(sed -n 's/.*: \([1-9][0-9]*\) hits*, 0 missed.*/\1/p' "$dir/talk")" ] &&
-		! maps_of "$victim" | grep -q dprobes && [ -z "$("$TOOLS/registers" "$victim")" ]
-}
-survives() { # NAME
-	before=$(rounds)
-	if kill -0 "$victim" && poll 10 goes_on && counts; then ok "$1"; else
-		not_ok "$1" "$(cat "$dir/err" "$dir/talk")" "$("$TOOLS/registers" "$victim")"
-		kill -0 "$victim" || { plan; exit; }
-	fi
-}
 seen=0
 kill_at() { # POINT NTH VERB ARGS...: there is no guardian
 	DPROBES_FAIL="registers: guardian" DPROBES_KILL_POINT=$1 DPROBES_NTH=$2 "$kill_points" "${@:3}" -p "$victim" >/dev/null 2>"$dir/err"
@@ -64,7 +40,6 @@ kill_tool() {
 	kill -KILL "$tool"
 	wait "$tool" 2>/dev/null
 }
-is_clean() { [ -z "$("$TOOLS/registers" "$victim" 2>/dev/null)" ] && ! maps_of "$victim" | grep -q dprobes; }
 has_guardian() { pgrep -P "$tool" -x dprobes-errand >/dev/null; }
 for what in "stat w:stored w:stored:rw" "run $dir/count.dp"; do
 	work none $what
@@ -76,7 +51,7 @@ for what in "stat w:stored w:stored:rw" "run $dir/count.dp"; do
 	work "registers: guardian" $what
 	kill_tool
 	before=$(rounds)
-	if [ "$("$TOOLS/registers" "$victim" | wc -l)" -ge 4 ]; then ok "without one the registers stay"; else not_ok "no register has stayed"; fi
+	if [ "$(registers_of | wc -l)" -ge 4 ]; then ok "without one the registers stay"; else not_ok "no register has stayed"; fi
 	poll 10 goes_on
 	is "and the threads go on" "$?" 0
 	survives "killed at work, without a guardian: $what"

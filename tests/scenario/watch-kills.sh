@@ -3,40 +3,16 @@
 # The tool is killed after each step of its protocols while a program runs at a watchpoint that four threads
 # hit all the time, and at any moment. The threads go on, and the next dprobes counts and leaves nothing.
 . tests/scenario/lib.sh
+. tests/scenario/lib-stored.sh
 
-kill_points=build/tests/dprobes-kill-points stored=$VICTIMS/stored
-cat >"$dir/count.dp" <<'DP'
-name = stored
-modtype = user
-vars = 1
-logmax = 0
-watch = w
-address = stored
-	inc lv,0
-	exit
-DP
+kill_points=build/tests/dprobes-kill-points
+count_program
 if ! "$DPROBES" run "$dir/count.dp" -- "$stored" kept >/dev/null 2>"$dir/err"; then
 	skip "programs at watchpoints" "$(head -n 1 "$dir/err")"
 	plan
 	exit
 fi
 start "$stored" run
-rounds() { tail -n 1 "$dir/out"; }
-goes_on() { [ "$(rounds)" -gt "$before" ] 2>/dev/null; }
-# As many runs of the program as hits, and nothing of ours left
-counts() {
-	"$DPROBES" run --duration 0.1 "$dir/count.dp" -p "$victim" >/dev/null 2>"$dir/talk"
-	[ "$(sed -n 's/.* lv\[0\] = .*(\([0-9]*\)).*/\1/p' "$dir/talk")" = \
-		"$(sed -n 's/.*: \([1-9][0-9]*\) hits*, 0 missed.*/\1/p' "$dir/talk")" ] &&
-		! maps_of "$victim" | grep -q dprobes
-}
-survives() { # NAME
-	before=$(rounds)
-	if kill -0 "$victim" && counts && poll 10 goes_on; then ok "$1"; else
-		not_ok "$1" "$(cat "$dir/err" "$dir/talk")"
-		kill -0 "$victim" || { plan; exit; }
-	fi
-}
 
 for ((n = 1; n < 100; n++)); do
 	DPROBES_KILL_POINT=$n "$kill_points" run --duration 50ms "$dir/count.dp" -p "$victim" >/dev/null 2>"$dir/err"

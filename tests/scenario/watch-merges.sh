@@ -3,26 +3,37 @@
 # Watchpoints that come by --merge and --replace to programs that a hold has, while four threads write. Where registers
 # are set by ptrace(2) they come to programs without watchpoints, and others are refused.
 . tests/scenario/lib.sh
+. tests/scenario/lib-stored.sh
 
-stored=$VICTIMS/stored
-program() { # NAME ADDRESS...: a watchpoint of a byte or more each
-	printf 'name = stored\nmodtype = user\nvars = 1\nlogmax = 0\n' >"$dir/$1.dp"
-	for at in "${@:2}"; do printf '%s\n\tinc lv,0\n\texit\n' "$at" >>"$dir/$1.dp"; done
-}
 program code 'address = store'
 program whole $'watch = w\naddress = stored'
 program beside $'watch = w\naddress = stored_beside'
-program four $'watch = w\naddress = stored_beside\nlen = 1'{,,,}
+several four own sum traps stored
+several others written alarms own stored_beside
+several three own sum stored
 program five $'watch = w\naddress = stored_beside\nlen = 1'{,,,,}
-classic() { err=$("$DPROBES" "$@" -P "$victim" 2>&1 >"$dir/stdout"); status=$?; }
-hits() { "$DPROBES" list -v 2>/dev/null | sed -n "s/.* w  $1+0x0 .*hits=\([0-9]*\) .*/\1/p"; }
-counted() { "$DPROBES" --query --all 2>/dev/null; }
-rounds() { tail -n 1 "$dir/out"; }
-goes_on() { [ "$(rounds)" -gt "$before" ] 2>/dev/null; }
-lv() { "$DPROBES" --getvars --all 2>/dev/null | sed -n 's/.*lv\[0\] = .*(\([0-9]*\)).*/\1/p' | tail -n 1; }
+lv() { "$DPROBES" --getvars --all -p "$victim" 2>/dev/null | sed -n 's/.*lv\[0\] = .*(\([0-9]*\)).*/\1/p' | tail -n 1; }
 grows() { [ "$(lv)" -gt "$had" ] 2>/dev/null; }
-is_clean() { [ -z "$("$TOOLS/registers" "$victim" 2>/dev/null)" ] && ! maps_of "$victim" | grep -q dprobes; }
-events() { ls -l "/proc/$(pgrep -f "dprobes hold" | tail -n 1)/fd" 2>/dev/null | grep -c perf_event; }
+variables() { "$DPROBES" --getvars --all -p "$victim" 2>/dev/null | wc -l; }
+has_events() { ls -l "/proc/$1/fd" 2>/dev/null | grep -q perf_event; }
+# Another tool has one register, and a hold three: four have no room in the places of these.
+taken_meanwhile() {
+	classic -i "$dir/three.dp" -c
+	is "three in the places of four" "$status $(armed)" "0 own stored sum"
+	"$DPROBES" stat w:alarms -p "$victim" >/dev/null 2>"$dir/stat" &
+	tool=$!
+	pids+=("$tool")
+	poll 20 has_events "$tool"
+	shown=$(variables)
+	classic -i "$dir/others.dp" -c
+	like "four where another tool has a register" "$status $err" '^[12] .*debug register'
+	had=$(lv)
+	poll 10 grows
+	is "the three go on" $? 0
+	is "what was refused shows no variables" "$(variables)" "$shown"
+	interrupt "$tool"
+	is "and are watched still" "$(armed)" "own stored sum"
+}
 
 for way in events registers; do
 	export DPROBES_WATCH=$way
@@ -35,7 +46,7 @@ for way in events registers; do
 	poll 10 grows
 	is "$way: the old program goes on" $? 0
 	classic -i "$dir/whole.dp" -c
-	if [ $status -ne 0 ] && grep -q 'no such breakpoint events\|keeps users\|need the right' <<<"$err"; then
+	if [ $status -ne 0 ] && grep -q 'do not work on this machine\|no such breakpoint events\|keeps users\|need the right' <<<"$err"; then
 		skip "$way" "$err"
 	else
 		is "$way: a watchpoint in the place of code" "$status" 0
@@ -49,13 +60,59 @@ for way in events registers; do
 		had=$(lv)
 		poll 10 grows
 		is "$way: the first goes on" $? 0
+		is "$way: and the other one has hits" "$(poll 20 has_hits stored_beside; echo $?)" 0
+		classic -i "$dir/four.dp" -c
+		is "$way: four in the places of two" "$status $(armed)" "0 own stored sum traps"
+		classic -i "$dir/others.dp" -c
+		is "$way: four others in their places" "$status $(armed)" "0 alarms own stored_beside written"
+		had=$(lv)
+		poll 10 grows
+		is "$way: which run their program" $? 0
+		is "$way: each where it is" "$(poll 20 has_hits stored_beside; echo $?)" 0
+		classic -i "$dir/five.dp" -c
+		like "$way: five in their places" "$status $err" '^[12] .*watchpoint number 5, and a thread has 4'
+		had=$(lv)
+		poll 10 grows
+		is "$way: four stay" "$? $(armed)" "0 alarms own stored_beside written"
+		[ $way = registers ] || taken_meanwhile
 	fi
-	"$DPROBES" --remove --all >/dev/null 2>&1
+	put_away
 	poll 10 is_clean
 	is "$way: all is taken away" $? 0
 	before=$(rounds)
 	poll 10 goes_on
 	is "$way: the program goes on" $? 0
+	kill "$victim"
+	wait "$victim" 2>/dev/null
+done
+
+# Threads cannot be stopped, at the moment when registers are to be set or cleared.
+export DPROBES_WATCH=registers DPROBES=build/tests/dprobes-kill-points
+for DPROBES_FAIL in "registers: more" "registers: drop"; do
+	export DPROBES_FAIL
+	start "$stored" run
+	classic -i "$dir/whole.dp"
+	if [ $status -ne 0 ]; then skip "$DPROBES_FAIL fails" "$err"; continue; fi
+	if [ "$DPROBES_FAIL" = "registers: more" ]; then
+		classic -i "$dir/beside.dp" -m
+		is "no register can be set" "$status $(armed)" "1 stored"
+	else
+		classic -i "$dir/beside.dp" -c
+		is "no register can be cleared" "$status $(armed)" "0 stored_beside"
+	fi
+	had=$(lv)
+	poll 10 grows
+	is "the program that is there goes on" $? 0
+	classic -i "$dir/code.dp" -m
+	before=$(rounds)
+	poll 10 goes_on
+	is "another one comes" "$? $status" "0 0"
+	put_away
+	poll 10 is_clean
+	is "all is taken away, $DPROBES_FAIL" $? 0
+	before=$(rounds)
+	poll 10 goes_on
+	is "and the program goes on, $DPROBES_FAIL" $? 0
 	kill "$victim"
 	wait "$victim" 2>/dev/null
 done

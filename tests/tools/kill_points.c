@@ -3,7 +3,7 @@
  * kill_points: end the tool without warning at the Nth kill point ($DPROBES_KILL_POINT), or at
  * the first one of that name, or the $DPROBES_NTH, and the tracer children that work for it. Or stop it there, until it
  * gets SIGCONT ($DPROBES_HALT). Or interrupt whatever it waits for by a signal, every so many
- * microseconds ($DPROBES_TICK). Or have what the kernel is asked by the name in
+ * microseconds ($DPROBES_TICK). None counts before there is the file $DPROBES_FROM. Or have what the kernel is asked by the name in
  * $DPROBES_FAIL fail, as it does where it is too old.
  */
 #include "proc/ptrace/process.h"
@@ -16,7 +16,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-static pid_t tool;
+static pid_t tool, session;
 
 static void on_tick(int sig)
 {
@@ -36,6 +36,7 @@ __attribute__((constructor)) static void begin(void)
 	const char *every = getenv("DPROBES_TICK");
 
 	tool = getpid();
+	session = getsid(0);
 	if (every)
 		tick(atol(every));
 }
@@ -68,12 +69,27 @@ bool dp_kill_point_fails(const char *name)
 	return wanted && !strcmp(wanted, name);
 }
 
+/* A hold has a session of its own. */
+static pid_t tool_now(void)
+{
+	return getsid(0) == session ? tool : getsid(0);
+}
+
+static bool counts(void)
+{
+	const char *from = getenv("DPROBES_FROM");
+
+	return !from || !access(from, F_OK);
+}
+
 void dp_kill_point(const char *name)
 {
 	static struct wanted halt = { .variable = "DPROBES_HALT", .left = -1 },
 			     end = { .variable = "DPROBES_KILL_POINT",
 				     .left = -1 };
 
+	if (!counts())
+		return;
 	if (is_the_one(&halt, name)) {
 		fprintf(stderr, "steps: stopped after %s\n", name);
 		raise(SIGSTOP);
@@ -81,6 +97,6 @@ void dp_kill_point(const char *name)
 	if (!is_the_one(&end, name))
 		return;
 	fprintf(stderr, "steps: killed after %s\n", name);
-	kill(tool, SIGKILL);
+	kill(tool_now(), SIGKILL);
 	raise(SIGKILL);
 }

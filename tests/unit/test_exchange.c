@@ -167,12 +167,83 @@ static void test_shares(void **state)
 	end(&w);
 }
 
+/* No generation switches on what has been given up, and nothing is shared with it. */
+static void test_given_up(void **state)
+{
+	struct world w;
+	u8 off[3] = { 0, DP_OFF_RETIRED, 0 };
+	const struct dp_disabled which = { off, 3 };
+	u32 first, second, third, a, c, d, g, i;
+
+	begin_world(&w);
+	assert_int_equal(take_program(&w, 0, 2, &first), 0);
+	a = bound(&w, 0, first);
+	assert_int_equal(go(&w), 0);
+	dp_exchange_begin(w.e);
+	assert_int_equal(take_program(&w, first + 1, 4, &second), 0);
+	c = bound(&w, 0, second);
+	assert_int_equal(go(&w), 0);
+	g = generation(&w);
+	dp_exchange_give_up(w.e, c, second);
+	dp_exchange_end(w.e);
+	assert_false(dp_exchange_joins(w.e));
+	assert_int_equal(generation(&w), g);
+	assert_int_equal(w.e->view.programs[second].nr_lv, 0);
+	assert_int_equal(w.e->view.programs[first].nr_lv, 2);
+	for (i = 0; i < GENERATIONS; i++)
+		assert_true(is_on(&w, a, g + i) && !is_on(&w, c, g + i));
+	dp_exchange_begin(w.e);
+	assert_int_equal(take_program(&w, first + 1, 2, &third), 0);
+	d = bound(&w, 32, third);
+	assert_int_equal(go(&w), 0);
+	dp_exchange_join(w.e);
+	dp_exchange_now(w.e, &which);
+	dp_exchange_end(w.e);
+	assert_true(is_on(&w, a, g + 1) && !is_on(&w, c, g + 1));
+	assert_true(is_on(&w, d, g + 1));
+	end(&w);
+}
+
+/* What has not been armed when it is given up is not armed with what comes next. */
+static void test_retracted(void **state)
+{
+	struct world w;
+	struct dp_disabled none = { NULL, 0 };
+	u32 first, second, third, probes, c, d;
+
+	begin_world(&w);
+	assert_int_equal(take_program(&w, 0, 2, &first), 0);
+	bound(&w, 0, first);
+	assert_int_equal(go(&w), 0);
+	probes = dp_engine_probes(w.e);
+	dp_exchange_begin(w.e);
+	assert_int_equal(take_program(&w, 0, 4, &second), 0);
+	c = bound(&w, 64, second);
+	dp_engine_retract(w.e, &w.target, dp_engine_need(w.e)->nr_pools);
+	dp_exchange_give_up(w.e, c, second);
+	dp_exchange_end(w.e);
+	assert_int_equal(dp_engine_probes(w.e), probes);
+	assert_int_equal(dp_engine_programs(w.e), second);
+	dp_exchange_begin(w.e);
+	assert_int_equal(take_program(&w, 0, 4, &third), 0);
+	d = bound(&w, 32, third);
+	assert_int_equal(go(&w), 0);
+	assert_int_not_equal(w.text[64], INT3);
+	assert_int_equal(w.text[32], INT3);
+	dp_exchange_now(w.e, &none);
+	dp_exchange_end(w.e);
+	assert_true(is_on(&w, d, generation(&w)));
+	end(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_word),
 		cmocka_unit_test(test_at_once),
 		cmocka_unit_test(test_shares),
+		cmocka_unit_test(test_given_up),
+		cmocka_unit_test(test_retracted),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

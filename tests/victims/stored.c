@@ -5,7 +5,9 @@
  * Each argument is one way, or "all" that can be gone in turn; a line tells what the program has seen, and the last
  * one how often it has written. With "-" it does what it reads, a word a line. "again" is the
  * program that an exec begins, with the variable at the same address. "run" writes for ever, by
- * four threads and threads that come and go, and says once a second that it lives.
+ * four threads and threads that come and go, and says once a second that it lives; the first thread
+ * writes the variable beside it. "turns" does so, too, with naps, has children that write, and is "again" after
+ * SIGUSR1.
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -28,7 +30,8 @@
 volatile long stored __attribute__((aligned(8)));
 volatile long stored_beside __attribute__((aligned(8)));
 static volatile long own, sum;
-static volatile sig_atomic_t traps, alarms;
+static volatile long young; /* written by threads that come, alone */
+static volatile sig_atomic_t traps, alarms, turned;
 static long written;
 
 __attribute__((noinline, noclone)) static void store(int n)
@@ -409,24 +412,58 @@ static void go(const char *name)
 	printf("%ld\n", written);
 }
 
-static void *store_always(void *none)
+static void *store_always(void *naps)
 {
-	for (;;)
+	for (;;) {
 		store(100);
+		if (naps)
+			usleep(5000);
+	}
 	return NULL;
 }
 
-static void run(void)
+static void on_turn(int sig)
+{
+	turned = 1;
+}
+
+static void *store_young(void *n)
+{
+	young = (long)n;
+	return store_some(n);
+}
+
+static void make_child(void)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		store(10);
+		_exit(0);
+	}
+	waitpid(pid, NULL, 0);
+	usleep(5000);
+	if (turned)
+		execl("/proc/self/exe", "stored", "again", NULL);
+}
+
+static void run(bool turns)
 {
 	pthread_t t;
 	int i;
 
+	if (turns)
+		handle(SIGUSR1, on_turn, SA_RESTART);
+
 	for (i = 0; i < 4; i++)
-		pthread_create(&t, NULL, store_always, NULL);
+		pthread_create(&t, NULL, store_always, (void *)(long)turns);
 	for (i = 0;; i++) {
-		pthread_create(&t, NULL, store_some, (void *)50l);
+		pthread_create(&t, NULL, store_young, (void *)50l);
 		pthread_join(t, NULL);
-		if (!(i % 100)) {
+		stored_beside = i;
+		if (turns)
+			make_child();
+		if (!(i % (turns ? 10 : 100))) {
 			printf("%d\n", i);
 			fflush(stdout);
 		}
@@ -444,8 +481,8 @@ int main(int argc, char **argv)
 		return 3;
 	}
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	if (argc > 1 && !strcmp(argv[1], "run"))
-		run();
+	if (argc > 1 && (!strcmp(argv[1], "run") || !strcmp(argv[1], "turns")))
+		run(argv[1][0] == 't');
 	if (argc > 1 && !strcmp(argv[1], "-")) {
 		puts("ready");
 		while (scanf("%63s", word) == 1)

@@ -18,15 +18,17 @@
 /**
  * struct dp_agent_data - probes on data, by their numbers, and their events while they are armed
  * @first: those from here on come with a program beside others, by @coming if by events
- * @base: hits of each before its program was on
+ * @go: of those before: it goes when these come; @swap: these have registers only then
+ * @base: hits of each before its program was on, less those of events that have been closed: modulo 2^64
  * @coming: events of those that come, which are off as yet
  * @numbered: the engine has the number that traps bear; @left: and no program that began before that runs
  */
 struct dp_agent_data {
-	struct dp_watchpoint v[DP_WATCHPOINTS];
-	u32 probe[DP_WATCHPOINTS];
+	struct dp_watchpoint v[DP_WATCHPOINTS_BOTH];
+	u32 probe[DP_WATCHPOINTS_BOTH];
 	size_t n, first;
-	u64 base[DP_WATCHPOINTS];
+	u64 base[DP_WATCHPOINTS_BOTH];
+	bool go[DP_WATCHPOINTS_BOTH], swap;
 	struct dp_watch_armed armed;
 	struct dp_watch_events coming;
 	struct dp_watch_cost cost;
@@ -97,17 +99,24 @@ int dp_agent_add_data(struct dp_agent *a, struct dp_point *point,
 /** dp_agent_data_begin() - the agent is there: let the traps come. Return: 0; as
  *  dp_watch_events_open(). */
 int dp_agent_data_begin(struct dp_agent *a, struct dp_diag *diag);
+/** dp_agent_data_leave() - which of them go when others come: those whose points @retire has. What could not be taken
+ *  away before is tried again. */
+void dp_agent_data_leave(struct dp_agent *a, const struct dp_points *points,
+			 const bool *retire, size_t n);
 /** dp_agent_data_room() - have the watchpoints of @want, from point @first on, room beside the others? Return: 0; -ENOSPC,
  *  with words. */
 int dp_agent_data_room(const struct dp_agent *a,
 		       const struct dp_source_request *want, size_t first,
 		       struct dp_diag *diag);
-/** dp_agent_data_come() - set what has been added since, beside the others; its programs wait.
- *  Return: as dp_agent_data_begin(); then dp_agent_data_give_up(). */
+/** dp_agent_data_come() - set what has been added since, beside the others; its programs wait. Where there is no
+ *  register before others go, dp_agent_data_swap() sets it. Return: as dp_agent_data_begin(); then dp_agent_data_give_up(). */
 int dp_agent_data_come(struct dp_agent *a, struct dp_diag *diag);
+/** dp_agent_data_swap() - give what comes the registers of what goes, if it has none yet. All threads are stopped.
+ *  Return: 0; as dp_agent_data_begin(): then what was there is there again. */
+int dp_agent_data_swap(struct dp_agent *a, struct dp_diag *diag);
 /** dp_agent_data_now() - programs of what has come are on from here. Threads are stopped. */
 void dp_agent_data_now(struct dp_agent *a);
-/** dp_agent_data_give_up() - what has been added is not to be: take it away */
+/** dp_agent_data_give_up() - what has been added is not to be: take it away. Its probes are off. */
 void dp_agent_data_give_up(struct dp_agent *a);
 /** dp_agent_data_go() - take away the watchpoints whose probes @off has as retired */
 void dp_agent_data_go(struct dp_agent *a);

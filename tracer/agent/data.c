@@ -18,6 +18,7 @@
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -31,6 +32,15 @@ static int too_many(const struct dp_point *p, struct dp_diag *diag)
 		diag, -ENOSPC,
 		"%s is watchpoint number %d, and a thread has %d debug registers: leave out what matters least",
 		p->name, DP_WATCHPOINTS + 1, DP_WATCHPOINTS);
+}
+
+static size_t leaving(const struct dp_agent_data *d)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < d->first; i++)
+		n += d->go[i];
+	return n;
 }
 
 /* Traps of other events, which the program itself may have, do not bear it. */
@@ -58,7 +68,7 @@ int dp_agent_add_data(struct dp_agent *a, struct dp_point *p,
 			diag, -EOPNOTSUPP,
 			"%s cannot be watched by a program, for its traps are signals, which the process cannot have: %s; dprobes trace needs none",
 			p->name, why);
-	if (d->n == DP_WATCHPOINTS)
+	if (d->n - leaving(d) == DP_WATCHPOINTS)
 		return too_many(p, diag);
 	if ((!a->data.numbered && !dp_process_engine(a->proc) &&
 	     choose_number(a)) ||
@@ -146,7 +156,7 @@ int dp_agent_data_room(const struct dp_agent *a,
 		       struct dp_diag *diag)
 {
 	const struct dp_points *p = want->points;
-	size_t i, n = a->data.n;
+	size_t i, n = a->data.n - leaving(&a->data);
 
 	for (i = first; i < p->n; i++) {
 		if (p->v[i].refused || p->v[i].spec->kind != DP_SPEC_WATCH)
@@ -180,6 +190,17 @@ static int number(struct dp_agent *a, struct dp_diag *diag)
 		     0;
 }
 
+/* Where another tool has a register that is not to go, those that go have to make room, too. */
+static int or_swap(struct dp_agent_data *d, int err, struct dp_diag *diag)
+{
+	if (err != -ENOSPC || !leaving(d))
+		return err;
+	if (diag)
+		dp_diag_clear(diag);
+	d->swap = true;
+	return 0;
+}
+
 static int come_by_events(struct dp_agent *a, struct dp_diag *diag)
 {
 	struct dp_agent_data *d = &a->data;
@@ -202,15 +223,73 @@ int dp_agent_data_come(struct dp_agent *a, struct dp_diag *diag)
 		d->v[i].tag = dp_engine_watch_tag(a->engine, d->probe[i]);
 	if (err)
 		return err;
+	d->swap = d->n > DP_WATCHPOINTS;
+	if (d->swap)
+		return 0;
 	if (d->armed.registers)
-		return dp_watch_registers_more(d->armed.registers, d->n, diag);
+		return or_swap(d,
+			       dp_watch_registers_more(d->armed.registers, d->n,
+						       diag),
+			       diag);
 	if (way == DP_WATCH_REGISTERS)
 		return open_registers(a, diag);
 	err = come_by_events(a, diag);
 	if (d->first || way == DP_WATCH_EVENTS || !dp_watch_events_denied(err))
-		return err;
+		return or_swap(d, err, diag);
 	dp_diag_clear(diag);
 	return open_registers(a, diag);
+}
+
+/* Its events have counted, and are closed. */
+static void stop_events(struct dp_agent_data *d, u32 i)
+{
+	d->base[i] -= dp_watch_events_count(&d->armed.events, i);
+	dp_watch_events_stop(&d->armed.events, i);
+}
+
+/* Only another tool, which has come meanwhile, can have the register. */
+static void put_back(struct dp_agent *a, u32 i)
+{
+	struct dp_agent_data *d = &a->data;
+	struct dp_watch_events back = { 0 };
+	int err = dp_watch_events_open(&back, a->source.pid, &d->v[i], 1, NULL,
+				       NULL);
+
+	if (!err) {
+		dp_watch_events_switch(&back, true);
+		err = dp_watch_events_join(&d->armed.events, &back, i);
+	}
+	if (err)
+		dp_output_say("%s is watched no more: %s", d->v[i].name,
+			      strerror(-err));
+}
+
+static int swap_events(struct dp_agent *a, struct dp_diag *diag)
+{
+	struct dp_agent_data *d = &a->data;
+	int err;
+	u32 i;
+
+	for (i = 0; i < d->first; i++)
+		if (d->go[i])
+			stop_events(d, i);
+	err = come_by_events(a, diag);
+	for (i = 0; i < d->first && err; i++)
+		if (d->go[i])
+			put_back(a, i);
+	return err;
+}
+
+int dp_agent_data_swap(struct dp_agent *a, struct dp_diag *diag)
+{
+	struct dp_agent_data *d = &a->data;
+
+	if (!d->swap)
+		return 0;
+	if (d->armed.registers)
+		return dp_watch_registers_swap(d->armed.registers, d->go, d->n,
+					       diag);
+	return swap_events(a, diag);
 }
 
 void dp_agent_data_now(struct dp_agent *a)
@@ -230,29 +309,15 @@ void dp_agent_data_now(struct dp_agent *a)
 	dp_watch_events_switch(&d->coming, true);
 }
 
-void dp_agent_data_give_up(struct dp_agent *a)
-{
-	struct dp_agent_data *d = &a->data;
-
-	dp_watch_events_close(&d->coming);
-	while (d->first && d->armed.registers && d->n > d->first) {
-		d->n--;
-		dp_watch_registers_drop(d->armed.registers, (u32)d->n);
-	}
-	if (!d->first && d->armed.registers) {
-		dp_watch_registers_end(d->armed.registers);
-		dp_watch_registers_close(d->armed.registers);
-		d->armed.registers = NULL;
-	}
-	d->n = d->first;
-}
-
+/* One whose register cannot be cleared now stays in the list: its probe is off. Another try comes with the next change. */
 static void drop(struct dp_agent_data *d, u32 i)
 {
 	size_t k;
+	int err = d->armed.registers ?
+			  dp_watch_registers_drop(d->armed.registers, i) :
+			  0;
 
-	if (d->armed.registers &&
-	    dp_watch_registers_drop(d->armed.registers, i))
+	if (err && err != -ENOENT)
 		return;
 	dp_watch_events_drop(&d->armed.events, i);
 	for (k = i; k + 1 < d->n; k++) {
@@ -263,17 +328,61 @@ static void drop(struct dp_agent_data *d, u32 i)
 	d->n--;
 }
 
-void dp_agent_data_go(struct dp_agent *a)
+static void end_registers(struct dp_agent_data *d)
+{
+	dp_watch_registers_end(d->armed.registers);
+	dp_watch_registers_close(d->armed.registers);
+	d->armed.registers = NULL;
+}
+
+void dp_agent_data_give_up(struct dp_agent *a)
 {
 	struct dp_agent_data *d = &a->data;
 	u32 i = (u32)d->n;
 
-	if (dp_watch_events_join(&d->armed.events, &d->coming, (u32)d->first))
-		dp_output_say("out of memory: watchpoints have gone");
+	dp_watch_events_close(&d->coming);
+	if (!d->first && d->armed.registers)
+		end_registers(d);
+	while (i-- > d->first)
+		drop(d, i);
+	memset(d->go, 0, sizeof(d->go));
+	d->first = d->n;
+}
+
+/* Which of them the choice of probes has as retired */
+static void drop_retired(struct dp_agent *a)
+{
+	struct dp_agent_data *d = &a->data;
+	u32 i = (u32)d->n;
+
 	while (i--)
 		if (d->probe[i] < a->off.n &&
 		    a->off.v[d->probe[i]] == DP_OFF_RETIRED)
 			drop(d, i);
+}
+
+void dp_agent_data_leave(struct dp_agent *a, const struct dp_points *points,
+			 const bool *retire, size_t n)
+{
+	struct dp_agent_data *d = &a->data;
+	size_t i, k;
+
+	drop_retired(a);
+	d->first = d->n;
+	memset(d->go, 0, sizeof(d->go));
+	for (i = 0; i < n; i++)
+		for (k = 0; k < d->first && retire[i]; k++)
+			d->go[k] |= d->probe[k] == points->v[i].probe;
+}
+
+void dp_agent_data_go(struct dp_agent *a)
+{
+	struct dp_agent_data *d = &a->data;
+
+	if (dp_watch_events_join(&d->armed.events, &d->coming, (u32)d->first))
+		dp_output_say("out of memory: watchpoints have gone");
+	drop_retired(a);
+	memset(d->go, 0, sizeof(d->go));
 	d->first = d->n;
 }
 

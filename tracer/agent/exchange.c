@@ -8,6 +8,7 @@
  */
 #include "engine/site/engine.h"
 #include "engine/site/exchange.h"
+#include "engine/site/program.h"
 #include "proc/proc.h"
 #include "tracer/agent/agent.h"
 #include <dprobes/diag.h>
@@ -45,17 +46,23 @@ static u8 *off_retired(const struct dp_agent *a, const struct dp_points *points,
 	return off;
 }
 
-/** struct moment - what happens while threads are stopped; @off: which probes are off then */
+/** struct moment - what happens while threads are stopped; @off: which probes are off then; @err: what is new
+ *  cannot be set, and nothing has changed */
 struct moment {
 	struct dp_agent *a;
 	struct dp_engine *engine;
 	struct dp_disabled off;
+	struct dp_diag *diag;
+	int err;
 };
 
 static void now(void *arg)
 {
-	const struct moment *m = arg;
+	struct moment *m = arg;
 
+	m->err = dp_agent_data_swap(m->a, m->diag);
+	if (m->err)
+		return;
 	dp_exchange_join(m->engine);
 	dp_exchange_now(m->engine, &m->off);
 	dp_agent_data_now(m->a);
@@ -64,16 +71,18 @@ static void now(void *arg)
 /* Only detours that count what is to be shared have to be left. */
 static int meet_moment(struct dp_agent *a, u8 *off, struct dp_diag *diag)
 {
-	struct moment m = { a,
-			    a->engine,
-			    { off, dp_engine_probes(a->engine) } };
+	struct moment m = {
+		a, a->engine, { off, dp_engine_probes(a->engine) }, diag, 0
+	};
 	int tries, err = -EAGAIN;
 
 	for (tries = 0; err == -EAGAIN && tries < TRIES; tries++) {
-		err = dp_process_exchange(a->proc, now, &m);
+		err = dp_process_exchange(a->proc, a->data.swap, now, &m);
 		if (err == -EAGAIN)
 			usleep(NAP_US);
 	}
+	if (m.err)
+		return m.err;
 	return err ? dp_diag_set(
 			     diag, err,
 			     "a thread of process %d is always inside a probe; try again",
@@ -81,18 +90,10 @@ static int meet_moment(struct dp_agent *a, u8 *off, struct dp_diag *diag)
 		     0;
 }
 
-/* The new probes never were on. @first: of them */
-static void give_up(struct dp_agent *a, u32 first)
-{
-	u8 *off = off_now(a, first, dp_engine_probes(a->engine));
-	struct dp_disabled none = { off, dp_engine_probes(a->engine) };
-
-	if (!off)
-		return;
-	dp_exchange_now(a->engine, &none);
-	dp_exchange_end(a->engine);
-	dp_agent_keep(a, off);
-}
+/** struct added - the first probe and program of those that come */
+struct added {
+	u32 probe, program;
+};
 
 static void tidy_now(void *agent)
 {
@@ -115,8 +116,22 @@ static void tidy(struct dp_agent *a)
 		dp_process_apply(a->proc, NULL);
 }
 
-static int change_places(struct dp_agent *a, u8 *off, u32 first,
-			 struct dp_diag *diag)
+/* The new probes never were on. They are off in each choice from now on, or do not exist any more. */
+static void give_up(struct dp_agent *a, const struct added *first)
+{
+	u32 probes = dp_engine_probes(a->engine);
+	u8 *off;
+
+	dp_exchange_give_up(a->engine, first->probe, first->program);
+	dp_exchange_end(a->engine);
+	off = off_now(a, first->probe, probes);
+	if (off)
+		dp_agent_keep(a, off);
+	dp_agent_data_give_up(a);
+	tidy(a);
+}
+
+static int change_places(struct dp_agent *a, u8 *off, struct dp_diag *diag)
 {
 	/* What is about to change is run by the interpreter meanwhile. */
 	int err = off ? dp_process_apply(a->proc, diag) :
@@ -128,8 +143,6 @@ static int change_places(struct dp_agent *a, u8 *off, u32 first,
 		err = meet_moment(a, off, diag);
 	if (err) {
 		free(off);
-		dp_agent_data_give_up(a);
-		give_up(a, first);
 		return err;
 	}
 	dp_exchange_end(a->engine);
@@ -154,8 +167,9 @@ int dp_agent_exchange(struct dp_source *source, struct dp_modules *mods,
 		      struct dp_diag *diag)
 {
 	struct dp_agent *a = dp_agent_of(source);
+	const struct added first = { dp_engine_probes(a->engine),
+				     dp_engine_programs(a->engine) };
 	size_t had = a->nr_points, i;
-	u32 first = dp_engine_probes(a->engine);
 	int err;
 
 	dp_exchange_begin(a->engine);
@@ -163,20 +177,17 @@ int dp_agent_exchange(struct dp_source *source, struct dp_modules *mods,
 		if (retire[i] && want->points->v[i].program != DP_NO_PROGRAM)
 			dp_exchange_program(a->engine,
 					    want->points->v[i].program);
+	dp_agent_data_leave(a, want->points, retire, had);
 	err = dp_agent_libraries.extend(source, mods, want, diag);
 	if (!err && !any_alive(want->points, had))
 		err = dp_diag_set(diag, -EINVAL, "%s",
 				  want->points->v[had].reason);
-	if (!err) {
-		err = change_places(a,
-				    off_retired(a, want->points, retire, had),
-				    first, diag);
-		dp_agent_semaphores(a, want->points);
-		return err;
-	}
-	dp_agent_data_give_up(a);
-	dp_exchange_end(a->engine);
-	dp_process_apply(a->proc, NULL);
+	if (!err)
+		err = change_places(
+			a, off_retired(a, want->points, retire, had), diag);
+	if (err)
+		give_up(a, &first);
+	dp_agent_semaphores(a, want->points);
 	return err;
 }
 

@@ -146,6 +146,17 @@ static void refuse_from(struct dp_agent *a, struct dp_points *points,
 	a->last = last;
 }
 
+/* What was added before it failed would be armed with what comes next. */
+static int add(struct dp_agent *a, const struct dp_source_request *want,
+	       struct dp_diag *diag)
+{
+	int err = dp_agent_add_more(a, want, diag);
+
+	if (err && !dp_process_ended(a->proc))
+		dp_process_retract(a->proc);
+	return err;
+}
+
 static int extend(struct dp_source *source, struct dp_modules *mods,
 		  const struct dp_source_request *want, struct dp_diag *diag)
 {
@@ -156,8 +167,7 @@ static int extend(struct dp_source *source, struct dp_modules *mods,
 
 	dp_modules_close(source->mods);
 	source->mods = mods;
-	err = dp_agent_data_room(a, want, had, diag) ?:
-		      dp_agent_add_more(a, want, diag);
+	err = dp_agent_data_room(a, want, had, diag) ?: add(a, want, diag);
 	name_pending(a, want);
 	dp_process_found_in(a->proc, mods);
 	if (!err)

@@ -306,6 +306,7 @@ static int add_late(struct adding *d, size_t i)
 {
 	struct dp_point *p = &d->want->points->v[i];
 	u32 first = dp_engine_probes(d->a->engine), last = d->last;
+	size_t watched = d->a->data.n;
 	struct dp_diag diag = { .text = "" };
 	int err;
 
@@ -315,6 +316,7 @@ static int add_late(struct adding *d, size_t i)
 	dp_output_say("%s", diag.text);
 	while (first < dp_engine_probes(d->a->engine))
 		dp_engine_drop(d->a->engine, first++);
+	d->a->data.n = watched;
 	p->probe = d->last = last;
 	dp_point_refuse(p, err, "%.150s", diag.text);
 	return 0;
