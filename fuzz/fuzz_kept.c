@@ -39,11 +39,14 @@ static const char *const texts[] = {
 #define TEXTS (sizeof(texts) / sizeof(*texts))
 
 /** struct put - a word of the table of a spec, or of one of its sets, ahead of all
- *  @table: of these; @slot: of that; @word: 0: the key is ready; of the key, then of a row */
+ *  @table: of these; @slot: of that; @word: 0: the key is ready; of the key, then of a row
+ *  @how: enum how, and in its low bits what becomes of the value */
 struct put {
 	u8 table, slot, shard, word;
 	u8 how, value[8];
 } __attribute__((packed));
+
+enum how { READY = 16, HIT = 32, WHOLE_KEY = 64 };
 
 /** struct table - a spec of @texts, with an engine of its own */
 struct table {
@@ -132,12 +135,32 @@ static u64 *word_of(const struct put *p)
 	       slot * t->row_words + (p->word - t->slot_words) % t->row_words;
 }
 
+/* What hits leave of a key: it is ready, has words of its own, and a count or a bucket */
+static void put_hit(const struct put *p, u64 value)
+{
+	struct put at = *p;
+	u32 i, keys;
+
+	at.word = 0;
+	keys = dp_engine_aggregate(is->engine,
+				   p->table % is->engine->nr_aggregates)
+		       ->keys;
+	if (p->how & READY)
+		*word_of(&at) = DP_SLOT_READY;
+	for (i = 0; p->how & WHOLE_KEY && i < keys; i++)
+		word_of(&at)[1 + i] = value;
+	at.word = (u8)(1 + keys);
+	if (p->how & HIT)
+		*word_of(&at) += p->shard;
+}
+
 /* Numbers that mean something are likelier than others. */
 static void put(const struct put *p)
 {
 	u64 value;
 
 	memcpy(&value, p->value, sizeof(value));
+	put_hit(p, value);
 	switch (p->how % 4) {
 	case 0:
 		value = p->word ? value % 256 : DP_SLOT_READY;
