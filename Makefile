@@ -568,6 +568,9 @@ $(B)/fuzz/%: $(B)/fuzz/obj/fuzz/%.o $(FUZZ_OBJ)
 
 $(B)/fuzz/fuzz_backtrace: $(WALK_SRC:%.c=$(B)/fuzz/obj/%.o)
 
+KEPT_SRC := $(patsubst %,tracer/%.c,kept kept_print histogram walked stacks screen output json items values/show values/whole)
+$(B)/fuzz/fuzz_kept: $(KEPT_SRC:%.c=$(B)/fuzz/obj/%.o)
+
 # Debug information is read in the fuzzer itself.
 $(B)/fuzz/fuzz_types: private LIBS += -Wl,--wrap=dp_reader_read
 

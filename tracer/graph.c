@@ -83,7 +83,7 @@ static struct dp_call *make_call(struct dp_session *s, const struct dp_point *p,
 	c->left = r->head.ticks;
 	c->slot = slot;
 	c->how = l->how;
-	c->ns = dp_record_ns(s, l->entered, r->head.ticks);
+	c->ns = dp_rate_ns(s, l->entered, r->head.ticks);
 	c->seconds = stamp->seconds - (double)c->ns / 1e9;
 	return c;
 }

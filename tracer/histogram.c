@@ -21,6 +21,12 @@ struct range {
 	bool below, above, huge;
 };
 
+/* Modulo 2^64: the ends of ranges lie on both sides of all that a value with a sign can be. */
+static s64 plus(s64 a, u64 b)
+{
+	return (s64)((u64)a + b);
+}
+
 static struct range hist_range(u32 i)
 {
 	struct range r = { 0 };
@@ -36,19 +42,19 @@ static struct range hist_range(u32 i)
 
 static struct range lhist_range(const struct dp_aggregate_field *f, u32 i)
 {
-	struct range r = { .low = f->low, .high = f->low - 1 };
+	struct range r = { .low = f->low, .high = plus(f->low, -1ull) };
 
 	if (!i)
 		r.below = true;
 	else if (i == f->words - 1u)
 		r.above = true;
 	else
-		r.low = f->low + (s64)((i - 1) * f->step);
+		r.low = plus(f->low, (i - 1) * f->step);
 	if (r.above)
 		r.low = f->high;
 	else if (i)
 		r.high = (u64)f->high - (u64)r.low > f->step ?
-				 r.low + (s64)f->step - 1 :
+				 plus(r.low, f->step - 1) :
 				 f->high - 1;
 	return r;
 }
@@ -116,7 +122,7 @@ static void name_range(char *to, const struct dp_aggregate_field *f, u32 i,
 	char low[NUMBER], high[NUMBER];
 
 	label(low, f, r.huge ? (s64)(1ull << 63) : r.low, time);
-	label(high, f, r.high + 1, time);
+	label(high, f, plus(r.high, 1), time);
 	if (r.below)
 		snprintf(to, LABEL_ROOM, "(..., %s)", high);
 	else if (r.above)

@@ -178,7 +178,7 @@ u32 dp_log_user(pid_t pid, u32 tid)
 u64 dp_log_time(const struct dp_session *s, const struct dp_record *r)
 {
 	struct timespec t;
-	u64 since = dp_record_ns(s, r->ticks, s->ops->ticks()), now;
+	u64 since = dp_rate_ns(s, r->ticks, s->ops->ticks()), now;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	now = (u64)t.tv_sec * 1000000000u + (u64)t.tv_nsec;

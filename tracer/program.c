@@ -176,7 +176,7 @@ static int append(struct making *m, const struct dp_lang_value *v,
 		  const struct dp_trace_program *from, size_t point)
 {
 	u64 addr, distance = m->len - (v->code + 8);
-	u64 rate = from->nr_rates ? dp_session_rate(m->s) : 0;
+	u64 rate = from->nr_rates ? dp_rate_ask(m->s) : 0;
 	u8 *more;
 	u32 i;
 	int err;

@@ -265,15 +265,6 @@ static double real_time(const struct dp_records *r, u64 ticks)
 	return t > 0 ? t : 0;
 }
 
-u64 dp_record_ns(const struct dp_session *s, u64 from, u64 to)
-{
-	const struct dp_records *r = s->records;
-	double span = (double)(r->last.ticks - r->first.ticks);
-	double rate = span > 0 ? (r->last.real - r->first.real) / span : 0;
-
-	return to > from ? (u64)((double)(to - from) * rate * 1e9 + 0.5) : 0;
-}
-
 static void ask_comm(const struct dp_session *s, struct comm *c)
 {
 	u32 known = s->ops->thread(s->source, c->tid);
@@ -365,6 +356,7 @@ int dp_records_open(struct dp_session *s)
 	if (!s->records)
 		return -ENOMEM;
 	s->records->first = s->records->last = sample(s);
+	dp_rate_begin(s);
 	s->records->main.tid = s->source->inside;
 	ask_comm(s, &s->records->main);
 	return 0;

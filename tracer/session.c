@@ -164,28 +164,6 @@ static void fill_errno(const struct dp_session *s, u8 *code, u32 at)
 		code[at + 8 + 2 * 9] = DP_OPCODE_NOP;
 }
 
-#define RATE_SECONDS 0.01
-
-/* Measured once */
-u64 dp_session_rate(const struct dp_session *s)
-{
-	static u64 rate;
-	double began, now;
-	u64 from, to;
-
-	if (rate)
-		return rate;
-	from = s->ops->ticks();
-	began = now = dp_source_now();
-	while (now - began < RATE_SECONDS)
-		now = dp_source_now();
-	to = s->ops->ticks();
-	rate = (u64)((now - began) * 1e9 / (double)(to - from) *
-			     (double)(1u << DP_TRACE_RATE_BITS) +
-		     0.5);
-	return rate;
-}
-
 /* Data lies outside of a module's text: the module is the one that its program names. */
 static const struct dp_module *module_of(const struct dp_session *s,
 					 const struct dp_point *p)
@@ -256,7 +234,7 @@ static int add_program(struct dp_session *s, size_t point,
 {
 	struct dp_program_spec filled = *spec;
 	u8 *code = malloc(spec->code_len + 1);
-	u64 rate = of->nr_rates ? dp_session_rate(s) : 0;
+	u64 rate = of->nr_rates ? dp_rate_ask(s) : 0;
 	u32 i, offset;
 	const char *why;
 	int err;

@@ -167,8 +167,13 @@ int dp_follow_run(struct dp_session *s, int *died_of, struct dp_diag *diag);
 int dp_session_add_probes(struct dp_session *s, struct dp_diag *diag);
 void dp_session_close(struct dp_session *s);
 
-/** dp_session_rate() - nanoseconds of 2^DP_TRACE_RATE_BITS of the source's ticks. Context: the first call takes 10 ms. */
-u64 dp_session_rate(const struct dp_session *s);
+/** dp_rate_begin() - the clock's rate may be asked for: from 10 ms later on, without a wait */
+void dp_rate_begin(const struct dp_session *s);
+/** dp_rate_ask() - nanoseconds of 2^DP_TRACE_RATE_BITS of the source's ticks, the same in the whole run.
+ *  Context: the first call waits until dp_rate_begin() is 10 ms ago. */
+u64 dp_rate_ask(const struct dp_session *s);
+/** dp_rate_ns() - the time between two stamps, in ns, as programs compute it; 0: @to is not later */
+u64 dp_rate_ns(const struct dp_session *s, u64 from, u64 to);
 /** dp_session_symbol() - the address of a name in the module of a point
  *  @words: what stands before the name in messages. Return: 0; a negative errno with words. */
 int dp_session_symbol(struct dp_session *s, size_t point, const char *words,
@@ -221,8 +226,6 @@ void dp_record_stamp(const struct dp_session *s,
 		     const struct dp_record_copy *record,
 		     struct dp_stamp *stamp);
 
-/** dp_record_ns() - the time between two stamps, in ns */
-u64 dp_record_ns(const struct dp_session *s, u64 from, u64 to);
 
 /* calls.c: the account of functions that are tracked */
 /** dp_calls_total() - the sum over all points. Return: false if none is tracked. */

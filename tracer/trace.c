@@ -88,7 +88,7 @@ static void print_record(struct dp_session *s, const struct dp_record_copy *r,
 			 const struct dp_leaving *leaving)
 {
 	const struct dp_point *p = dp_record_point(s, r->head.probe);
-	u64 ns = leaving ? dp_record_ns(s, leaving->entered, r->head.ticks) : 0;
+	u64 ns = leaving ? dp_rate_ns(s, leaving->entered, r->head.ticks) : 0;
 	const struct dp_trace_program *program =
 		dp_traced_find(programs_of(s), s, p);
 	FILE *out = s->opt->out;
