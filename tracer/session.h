@@ -226,7 +226,6 @@ void dp_record_stamp(const struct dp_session *s,
 		     const struct dp_record_copy *record,
 		     struct dp_stamp *stamp);
 
-
 /* calls.c: the account of functions that are tracked */
 /** dp_calls_total() - the sum over all points. Return: false if none is tracked. */
 bool dp_calls_total(const struct dp_session *s, struct dp_account *total);
