@@ -69,6 +69,7 @@ int bench_pair_exits(struct bench_run *run, const struct bench *bench,
 		     double *ns);
 int bench_pair_timed(struct bench_run *run, const struct bench *bench,
 		     double *ns);
+int bench_graph(struct bench_run *run, const struct bench *bench, double *ns);
 int bench_attach(struct bench_run *run, const struct bench *bench, double *ms);
 int bench_stopped(struct bench_run *run, const struct bench *bench, double *ms);
 int bench_program(struct bench_run *run, const struct bench *bench, double *ns);

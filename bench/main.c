@@ -27,6 +27,7 @@ static const struct bench benches[] = {
 	{ "trap", "ns", true, bench_trap, BENCH_PUSH },
 	{ "pair_exits", "ns", true, bench_pair_exits, BENCH_PUSH },
 	{ "pair_timed", "ns", true, bench_pair_timed, BENCH_PUSH },
+	{ "graph", "ns", true, bench_graph, BENCH_PUSH },
 	{ "program", "ns", true, bench_program, BENCH_PUSH },
 	{ "program_mem", "ns", true, bench_program_mem, BENCH_PUSH },
 	{ "hist_key", "ns", true, bench_hist_key, BENCH_PUSH },

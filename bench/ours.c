@@ -142,6 +142,25 @@ static int bind_nothing(struct attached *a)
 	return add_program(a, code, sizeof(code), 8, DP_NO_START);
 }
 
+/* What "dprobes graph" makes of a function */
+static int bind_graph(struct attached *a)
+{
+	struct dp_trace_program p;
+	struct dp_spec spec;
+	int err = dp_spec_parse("r:f", &spec, NULL);
+
+	tell_tid_offset(a);
+	spec.bare = true;
+	err = err ?: dp_expr_trace(&spec, &p, NULL);
+	if (!err) {
+		err = add_program(a, p.code, p.len, p.logmax,
+				  p.enters ? 0 : DP_NO_START);
+		dp_expr_free(&p);
+	}
+	dp_spec_free(&spec);
+	return err;
+}
+
 static bool read_code(const struct attached *a, u64 addr,
 		      u8 code[FUNCTION + DP_REGION_MAX])
 {
@@ -574,14 +593,16 @@ static int add_exit(struct bench_run *run, struct attached *a, u64 entry,
 	return 0;
 }
 
-/* Entry and return of the function. @timed: they make records */
-static int attach_pair(struct bench_run *run, const struct bench *b, bool timed,
-		       struct attached *a, u32 *exit)
+/* Entry and return of the function. @make: what binds the program of those that make records, or NULL */
+static int attach_pair(struct bench_run *run, const struct bench *b,
+		       int (*make)(struct attached *a), struct attached *a,
+		       u32 *exit)
 {
 	if (begin(run, b, a))
 		return -1;
-	if (add_exit(run, a, run->shared->addr[b->function], timed, exit) ||
-	    (timed && bind_nothing(a))) {
+	if (add_exit(run, a, run->shared->addr[b->function], make != NULL,
+		     exit) ||
+	    (make && make(a))) {
 		detach(a);
 		return fail(run, "the pair cannot be probed");
 	}
@@ -600,7 +621,7 @@ int bench_pair_exits(struct bench_run *run, const struct bench *b, double *ns)
 	bool all;
 	u32 exit;
 
-	if (attach_pair(run, b, false, &a, &exit))
+	if (attach_pair(run, b, NULL, &a, &exit))
 		return -1;
 	*ns = bench_calls(run, b->function, PAIRS) - plain;
 	all = dp_engine_hits(a.engine, exit) == PAIRS;
@@ -611,14 +632,15 @@ int bench_pair_exits(struct bench_run *run, const struct bench *b, double *ns)
 }
 
 /* The second round is into memory that has been written before. */
-int bench_pair_timed(struct bench_run *run, const struct bench *b, double *ns)
+static int pair_timed(struct bench_run *run, const struct bench *b,
+		      int (*make)(struct attached *a), double *ns)
 {
 	double plain = bench_calls(run, b->function, RECORDS);
 	struct attached a;
 	unsigned long n = 0;
 	u32 exit, turns;
 
-	if (attach_pair(run, b, true, &a, &exit))
+	if (attach_pair(run, b, make, &a, &exit))
 		return -1;
 	turns = 2 + dp_engine_arena(a.engine)->control.stream_mask / RECORDS /
 			    sizeof(struct dp_stream_call);
@@ -627,9 +649,21 @@ int bench_pair_timed(struct bench_run *run, const struct bench *b, double *ns)
 		n = records(&a);
 	}
 	detach(&a);
+	return n == RECORDS ? 0 : fail(run, "the records are not the calls");
+}
+
+int bench_pair_timed(struct bench_run *run, const struct bench *b, double *ns)
+{
 	snprintf(run->note, sizeof(run->note),
 		 "entry and return of another process, with time and record");
-	return n == RECORDS ? 0 : fail(run, "the records are not the calls");
+	return pair_timed(run, b, bind_nothing, ns);
+}
+
+int bench_graph(struct bench_run *run, const struct bench *b, double *ns)
+{
+	snprintf(run->note, sizeof(run->note),
+		 "a call of which dprobes graph shows the time");
+	return pair_timed(run, b, bind_graph, ns);
 }
 
 int bench_attach(struct bench_run *run, const struct bench *b, double *ms)

@@ -76,7 +76,6 @@ struct dp_spec {
 	bool glob;
 	enum dp_inlines inlines;
 	bool stack; /* with the stack of each hit */
-	bool slot; /* with where its return address is */
 	bool bare; /* nothing is known of arguments: it has inlined copies, or is a hook */
 	char *args; /* text between the parentheses, or NULL */
 	char *aggs; /* text between the braces, or NULL */

@@ -639,25 +639,13 @@ static int end(struct dp_coder *c)
 	return c->err;
 }
 
-/* Ahead of the values, what is on top of the stack */
-static void log_first(struct dp_coder *c)
-{
-	dp_code_op16(c, DP_OPCODE_LOG_I, 1);
-	c->out->logmax += DP_ITEM_PREFIX + sizeof(u64);
-	c->out->enters = true;
-}
-
-static void log_slot(struct dp_coder *c)
-{
-	dp_code_op16(c, DP_OPCODE_PUSH_R, dp_code_stack_register());
-	log_first(c);
-	c->out->slot = true;
-}
-
+/* Ahead of the values */
 static void log_stack(struct dp_coder *c)
 {
 	dp_code_op(c, DP_OPCODE_PUSH_BACKTRACE);
-	log_first(c);
+	dp_code_op16(c, DP_OPCODE_LOG_I, 1);
+	c->out->logmax += DP_ITEM_PREFIX + sizeof(u64);
+	c->out->enters = true;
 	c->out->stack = true;
 }
 
@@ -669,8 +657,6 @@ int dp_expr_trace(const struct dp_spec *spec, struct dp_trace_program *program,
 	struct test t = condition(&c, spec, &values);
 	bool leaves = program->judged || sets_errno(spec);
 
-	if (spec->slot)
-		log_slot(&c);
 	if (spec->stack)
 		log_stack(&c);
 	if (spec->args)

@@ -70,8 +70,7 @@ struct dp_trace_symbol {
  * @symbols, @nr_symbols: likewise, addresses of symbols
  * @kept, @nr_kept: what its hits keep, in a table of @shape; the items are its keys then. @keep_at,
  *         @nr_keeps: of instructions' operands in the code, which name the table
- * @slot: the first thing that is logged is where the return address is; @stack: then comes the number of
- *        the stack
+ * @stack: the first thing that is logged is the number of the stack
  * @ret: the type of retval, if the spec has it; retval is in no record's log
  */
 struct dp_trace_program {
@@ -86,7 +85,7 @@ struct dp_trace_program {
 	struct dp_trace_kept kept[DP_AGGREGATES];
 	struct dp_aggregate_shape shape;
 	u32 nr_kept, keep_at[DP_TRACE_KEEPS], nr_keeps;
-	bool enters, judged, stack, slot;
+	bool enters, judged, stack;
 	u32 allow; /* enum dp_vm_allow */
 	struct dp_type ret;
 };

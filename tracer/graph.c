@@ -71,7 +71,7 @@ static bool is_brief(const struct run *run, const struct dp_call *c)
 
 static struct dp_call *make_call(struct dp_session *s, const struct dp_point *p,
 				 const struct dp_record_copy *r,
-				 const struct dp_leaving *l, u64 slot,
+				 const struct dp_leaving *l,
 				 const struct dp_stamp *stamp)
 {
 	struct dp_call *c = calloc(1, sizeof(*c));
@@ -81,7 +81,7 @@ static struct dp_call *make_call(struct dp_session *s, const struct dp_point *p,
 	c->point = p;
 	c->entered = l->entered;
 	c->left = r->head.ticks;
-	c->slot = slot;
+	c->slot = l->slot;
 	c->how = l->how;
 	c->ns = dp_rate_ns(s, l->entered, r->head.ticks);
 	c->seconds = stamp->seconds - (double)c->ns / 1e9;
@@ -362,7 +362,7 @@ static void record(struct dp_session *s, const struct dp_record_copy *r)
 		      &leaving);
 	dp_record_stamp(s, r, &stamp);
 	t = find_thread(run, s, &stamp);
-	c = make_call(s, p, r, &leaving, shown.slot, &stamp);
+	c = make_call(s, p, r, &leaving, &stamp);
 	if (!t || !c) {
 		free(c);
 		s->dropped++;
@@ -409,7 +409,6 @@ static int bind(struct dp_session *s, size_t point, struct dp_diag *diag)
 
 	/* Values only where they are asked for */
 	spec->bare |= !spec->args;
-	spec->slot = true;
 	program = dp_traced_make(run->programs, s, p, diag);
 	return program ? dp_session_bind(s, point, program, 0, diag) : -EINVAL;
 }

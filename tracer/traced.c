@@ -110,17 +110,6 @@ static void take_stack(struct dp_shown *v, const struct dp_trace_program *p,
 	v->has_stack = true;
 }
 
-/* An address is logged ahead of the values. */
-static void take_slot(struct dp_shown *v, const struct dp_trace_program *p,
-		      const struct dp_record_copy *r, u32 *at)
-{
-	struct dp_item item;
-
-	if (p->slot && dp_item_next(r, at, &item) &&
-	    item.token == DP_ITEM_ELEMENTS && item.size >= sizeof(v->slot))
-		memcpy(&v->slot, item.payload, sizeof(v->slot));
-}
-
 /* A call that has not returned has no value of its return. */
 void dp_shown_take(struct dp_shown *v, const struct dp_trace_program *p,
 		   const struct dp_record_copy *r,
@@ -129,7 +118,6 @@ void dp_shown_take(struct dp_shown *v, const struct dp_trace_program *p,
 	u32 at = 0;
 
 	memset(v, 0, sizeof(*v));
-	take_slot(v, p, r, &at);
 	take_stack(v, p, r, &at);
 	take_part(v, p, r, &at, false);
 	if (!leaving || leaving->how != DP_CALL_RETURNED)

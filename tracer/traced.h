@@ -31,8 +31,7 @@ const struct dp_trace_program *dp_traced_make(struct dp_traced **programs,
 void dp_traced_free(struct dp_traced **programs, size_t n);
 
 /** struct dp_shown - the values of a record, by their places in the spec; @n of them are there
- *  @cut: others should be; @err: errno, or 0; @stack: its number, if @has_stack;
- *  @slot: of a spec that has it */
+ *  @cut: others should be; @err: errno, or 0; @stack: its number, if @has_stack */
 struct dp_shown {
 	const struct dp_trace_item *as[DP_TRACE_ITEMS];
 	struct dp_logged is[DP_TRACE_ITEMS];
@@ -40,7 +39,6 @@ struct dp_shown {
 	u32 n;
 	int err;
 	u32 stack;
-	u64 slot;
 };
 
 /** dp_shown_take() - take the values of a record; @leaving: of a call that has ended, or NULL */

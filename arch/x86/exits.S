@@ -37,7 +37,8 @@
 	.set	WHOSE, 12
 	.set	ENTERED, 16
 	.set	VALUE, 24
-	.set	BYTES, 32
+	.set	AT_SLOT, 32
+	.set	BYTES, 40
 
 	.text
 
@@ -322,6 +323,8 @@ dp_exit_timed_entry:
 	mov	%rcx, ENTERED(%r9)
 	mov	SAVED_AX(%rsp), %rcx
 	mov	%rcx, VALUE(%r9)
+	lea	SLOT(%rsp), %rcx
+	mov	%rcx, AT_SLOT(%r9)
 	clock
 	mov	%rdx, (%r9)
 	add	$BYTES, %r8

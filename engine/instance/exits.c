@@ -154,7 +154,9 @@ APART static void leave(const struct dp_place *at, enum dp_call_end how,
 {
 	struct dp_exit_instance *v = at->instance;
 	u32 group = at->group;
-	struct dp_leaving leaving = { .entered = v->ticks, .how = how };
+	struct dp_leaving leaving = { .entered = v->ticks,
+				      .slot = at->slot,
+				      .how = how };
 	bool logs = dp_probe(group)->way & DP_WAY_LOGS;
 	struct dp_record head = { .probe = group };
 	struct dp_context *ctx;

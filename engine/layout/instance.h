@@ -154,9 +154,10 @@ struct dp_account {
  * struct dp_leaving - how the record of an instance begins
  * @entered: ticks; @how: enum dp_call_end
  * @value: what the call returned; DP_WAY_XMM: the low half of xmm0
+ * @slot: where its return address was, on the program's stack
  */
 struct dp_leaving {
-	u64 entered, value;
+	u64 entered, value, slot;
 	u32 how, pad;
 };
 

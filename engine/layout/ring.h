@@ -187,11 +187,11 @@ _Static_assert(DP_STREAM_MOST <= DP_STREAM_MARGIN,
 	       "the longest record has its room");
 
 /** struct dp_stream_call - a call has ended, at an exit
- *  @what: of the probe at the exit; @entered: ticks; @value: what is returned */
+ *  @what: of the probe at the exit; @entered: ticks; @value: what is returned; @slot: of struct dp_leaving */
 struct dp_stream_call {
 	u64 ticks;
 	u32 what, tid;
-	u64 entered, value;
+	u64 entered, value, slot;
 };
 
 /** dp_stream_what() - the probe, where its program ended, and how many values it logged */

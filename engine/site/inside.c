@@ -202,6 +202,7 @@ void dp_engine_instance_record(const struct dp_engine *e,
 	bool there = is_there(&at);
 	const struct dp_exit_instance *v = at.v;
 	struct dp_leaving leaving = { .entered = v->ticks,
+				      .slot = copy->slot,
 				      .how = DP_CALL_ABANDONED };
 	u32 most = e->instances.instance_stride - (u32)sizeof(*v), i;
 	u32 len = there ? __atomic_load_n(&v->len, __ATOMIC_RELAXED) : 0;

@@ -275,6 +275,7 @@ static bool take_call(struct dp_engine *e, const struct reading *r, u32 what)
 		return false;
 	leaving.entered = word(&from->entered);
 	leaving.value = word(&from->value);
+	leaving.slot = word(&from->slot);
 	leaving.how = dp_probe_ends(e->probes[exit].way);
 	to->head = (struct dp_record){
 		.ticks = word(&from->ticks),

@@ -772,7 +772,7 @@ static void calls_are_timed(void **state)
 	pairs_of(&t, 1, 7, 1);
 	stream->head = 0;
 	stream->limit = 3 * STREAM;
-	for (i = 0; i < 3 * STREAM / sizeof(*r); i++) {
+	for (i = 0; i * sizeof(*r) < 3 * STREAM; i++) {
 		before = __rdtsc();
 		enter(&t, 1, 7);
 		between = __rdtsc();
@@ -789,12 +789,13 @@ static void calls_are_timed(void **state)
 		assert_int_equal(dp_stream_probe(r->what),
 				 number_of(1, RETURN));
 		assert_int_equal(r->value, 1);
+		assert_ptr_equal((void *)r->slot, &t.stack[7]);
 	}
 	assert_int_equal(dp_fake_count_calls(number_of(1, RETURN)), 0);
 	/* The agent tallies what is lost. */
 	assert_int_equal(pairs_of(&t, 1, 7, 10), 10);
 	assert_int_equal(dp_fake_tally(number_of(1, ENTER), DP_TALLY_LOST), 10);
-	assert_int_equal(stream->head, 3 * STREAM);
+	assert_int_equal(stream->head, i * sizeof(*r));
 	sched_setaffinity(0, sizeof(set), &set);
 }
 

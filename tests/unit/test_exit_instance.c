@@ -26,6 +26,7 @@ static void test_return(void **state)
 	assert_int_equal(nr_told, 1);
 	assert_int_equal(told.how, DP_CALL_RETURNED);
 	assert_int_equal(told.value, 77);
+	assert_ptr_equal((void *)told.slot, stack);
 	assert_int_equal(told_head.probe, LOGS);
 	assert_int_equal(told_head.tid, DP_FAKE_PID);
 	assert_true(told_head.ticks > told.entered && told.entered);
@@ -127,6 +128,7 @@ static void test_abandoned(void **state)
 	assert_int_equal(tally(LOGS, DP_TALLY_ABANDONED), 1);
 	assert_int_equal(nr_told, 1);
 	assert_int_equal(told.how, DP_CALL_ABANDONED);
+	assert_ptr_equal((void *)told.slot, stack);
 	assert_memory_equal(told_log, logged, sizeof(logged));
 	assert_int_equal(in_use(), 1);
 	leave(LOGS_EXIT, stack, 1);

@@ -508,7 +508,8 @@ static void write_call(struct world *w, u32 what, u64 bytes)
 				      .what = what,
 				      .tid = 77,
 				      .entered = 500,
-				      .value = 5 };
+				      .value = 5,
+				      .slot = SLOT };
 	s->head += bytes;
 }
 
@@ -523,6 +524,7 @@ static void expect_call(const struct dp_record_copy *r, u32 enter, u32 how)
 	memcpy(&l, r->data, sizeof(l));
 	assert_int_equal(l.entered, 500);
 	assert_int_equal(l.value, 5);
+	assert_int_equal(l.slot, SLOT);
 	assert_int_equal(l.how, how);
 }
 

@@ -520,6 +520,7 @@ static void records_abandoned_calls(void **state)
 	dp_engine_instance_record(w.e, found, &record);
 	memcpy(&leaving, record.data, sizeof(leaving));
 	assert_int_equal(leaving.entered, 8);
+	assert_int_equal(leaving.slot, SLOT);
 	assert_int_equal(leaving.how, DP_CALL_ABANDONED);
 	assert_int_equal(record.head.len, sizeof(leaving) + 3);
 	assert_memory_equal(record.data + sizeof(leaving), "log", 3);

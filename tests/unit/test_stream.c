@@ -527,7 +527,7 @@ static void fills_up(void **state)
 	add_probe(&w, ADD_PROGRAM(&w, nothing), 3, 4);
 	add_probe(&w, ADD_PROGRAM(&w, one), 5, 6);
 	arm(&w);
-	for (put(&w, 1, 2, 1), n = 1; stream_of(w.e, 1)->head < ROOM - 8;) {
+	for (put(&w, 1, 1, 0), n = 1; stream_of(w.e, 1)->head < ROOM - 8;) {
 		put(&w, 1, 1, 0);
 		n++;
 	}

@@ -156,8 +156,6 @@ int dp_code_find_argument(const char *text, int len);
 u16 dp_code_argument_register(int n);
 /** dp_code_return_register() - the register of what is returned, if that is an integer */
 u16 dp_code_return_register(void);
-/** dp_code_stack_register() - the stack pointer; at a function's entry, the return address is there */
-u16 dp_code_stack_register(void);
 /** dp_code_argument() - push the @n-th argument; @v: for an error */
 void dp_code_argument(struct dp_coder *c, const struct dp_value *v, int n);
 /** dp_code_float_argument() - push the @n-th floating-point argument, 64 bits of it; @v: for an

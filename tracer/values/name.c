@@ -17,11 +17,6 @@
 #define WORD 8
 #define RSP 0x67 /* its number among DP_REGS */
 
-u16 dp_code_stack_register(void)
-{
-	return RSP;
-}
-
 static bool is_register(const char *text, int len, const char *name)
 {
 	return (int)strlen(name) == len && !memcmp(text, name, len);
