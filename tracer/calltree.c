@@ -84,16 +84,35 @@ static size_t link_call(struct dp_call *caller, struct dp_call *before,
 	return n;
 }
 
+static bool may_step(struct dp_calltree *t)
+{
+	return t->steps && t->steps--;
+}
+
+/* The last of a caller's that was entered before @c; or the last one, where there is no step left */
+static struct dp_call *find_before(struct dp_calltree *t,
+				   const struct dp_call *caller,
+				   const struct dp_call *c)
+{
+	struct dp_call *before = caller->last;
+
+	for (; before && before->entered > c->entered; before = before->prev)
+		if (!may_step(t))
+			return caller->last;
+	return before;
+}
+
+/* The calls of a call that has returned move once, so their steps are few. Those to where a call that was left belongs
+ * are as many as have come since. */
 void dp_calltree_place(struct dp_calltree *t, struct dp_call *c)
 {
 	struct dp_call *caller = &t->top, *before;
 	size_t n;
 
+	t->steps += DP_CALLTREE_STEPS;
 	for (;;) {
-		before = caller->last;
-		while (before && before->entered > c->entered)
-			before = before->prev;
-		if (!before || !contains(before, c))
+		before = find_before(t, caller, c);
+		if (!before || !contains(before, c) || !may_step(t))
 			break;
 		caller = before;
 	}

@@ -24,11 +24,15 @@ struct dp_call {
 	char *text;
 };
 
-/** struct dp_calltree - @top: pretends to have made the calls whose caller is not known; @n: how many */
+/** struct dp_calltree - @top: pretends to have made the calls whose caller is not known; @n: how many
+ *  @steps: to calls beside a new one that may be taken yet: each call brings DP_CALLTREE_STEPS */
 struct dp_calltree {
 	struct dp_call top;
 	size_t n;
+	u64 steps;
 };
+
+#define DP_CALLTREE_STEPS 256
 
 /**
  * dp_calltree_place() - put a call where it belongs
@@ -36,7 +40,8 @@ struct dp_calltree {
  *
  * Those of no caller that were entered behind it are its own from now on. A call that was left comes late. So it
  * may have been made by one that is there already, and what is at its place on the stack, or above, is not its own.
- * The numbers may be any: the program has written them.
+ * The numbers may be any: the program has written them. Where they have used all steps up, a call comes behind
+ * the others.
  */
 void dp_calltree_place(struct dp_calltree *tree, struct dp_call *call);
 /** dp_calltree_drop() - free a call and those that it made. Return: how many these were. */

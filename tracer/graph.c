@@ -15,6 +15,7 @@
 #include "tracer/output.h"
 #include "sym/list.h"
 #include <errno.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,30 +39,49 @@ struct run {
 	struct dp_tracer_options opt;
 	char **texts;
 	struct thread **v;
+	void *threads; /* the same, of tsearch(3) */
 	size_t n, room, calls;
 	u64 thread, early, objects;
 	bool begun;
 };
 
-static struct thread *find_thread(struct run *run, struct dp_session *s,
-				  const struct dp_stamp *stamp)
+static int by_number(const void *a, const void *b)
 {
-	struct thread *t;
-	size_t i;
+	const struct thread *x = a, *y = b;
 
-	for (i = run->n; i-- > 0;)
-		if (run->v[i]->tid == stamp->tid && run->v[i]->s == s)
-			return run->v[i];
-	t = calloc(1, sizeof(*t));
-	if (!t || dp_list_push(run, &t)) {
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	return (x->s > y->s) - (x->s < y->s);
+}
+
+static struct thread *add_thread(struct run *run, const struct thread *is)
+{
+	struct thread *t = malloc(sizeof(*t));
+
+	if (!t)
+		return NULL;
+	*t = *is;
+	if (!tsearch(t, &run->threads, by_number)) {
 		free(t);
 		return NULL;
 	}
-	t->s = s;
-	t->pid = stamp->pid;
-	t->tid = stamp->tid;
-	snprintf(t->comm, sizeof(t->comm), "%s", stamp->comm);
-	return t;
+	if (!dp_list_push(run, &t))
+		return t;
+	tdelete(t, &run->threads, by_number);
+	free(t);
+	return NULL;
+}
+
+static struct thread *find_thread(struct run *run, struct dp_session *s,
+				  const struct dp_stamp *stamp)
+{
+	struct thread want = { .s = s, .pid = stamp->pid, .tid = stamp->tid };
+	struct thread **found = tfind(&want, &run->threads, by_number);
+
+	if (found)
+		return *found;
+	snprintf(want.comm, sizeof(want.comm), "%s", stamp->comm);
+	return add_thread(run, &want);
 }
 
 static bool is_brief(const struct run *run, const struct dp_call *c)
@@ -392,6 +412,7 @@ static void report(struct dp_session *s)
 			continue;
 		}
 		print_trees(run, t, t->tree.n);
+		tdelete(t, &run->threads, by_number);
 		free(t);
 	}
 	run->n = kept;

@@ -16,6 +16,7 @@
 #define DEPTH 12
 #define CALLS 3000
 #define TOP 0x7000000ull
+#define FORGED 20000
 
 /** struct made - a call as it was made: @by: its caller, or NULL */
 struct made {
@@ -209,12 +210,43 @@ static void deep(void **state)
 	free(p);
 }
 
+/* Calls that were left, each entered before all others: in order as long as there are steps, then behind. */
+static void steps_are_bounded(void **state)
+{
+	struct dp_calltree t = { .n = 0 };
+	const struct dp_call *c;
+	struct dp_call *made;
+	size_t i, ordered = 0;
+
+	for (i = 0; i < FORGED; i++) {
+		made = calloc(1, sizeof(*made));
+		assert_non_null(made);
+		made->entered = FORGED - i;
+		made->left = 2 * FORGED;
+		made->how = DP_CALL_ABANDONED;
+		dp_calltree_place(&t, made);
+		assert_true(t.steps <= (i + 1) * DP_CALLTREE_STEPS);
+		if (i < DP_CALLTREE_STEPS)
+			assert_ptr_equal(t.top.first, made);
+	}
+	assert_int_equal(t.n, FORGED);
+	assert_ptr_equal(t.top.last, made);
+	for (c = t.top.first; c->next && c->entered < c->next->entered;
+	     c = c->next)
+		ordered++;
+	assert_in_range(ordered, DP_CALLTREE_STEPS, FORGED / 2);
+	for (i = 0; t.top.first; i++)
+		dp_calltree_drop(&t, t.top.first);
+	assert_int_equal(i, FORGED);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(as_they_were_made),
 		cmocka_unit_test(any_numbers),
 		cmocka_unit_test(deep),
+		cmocka_unit_test(steps_are_bounded),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
