@@ -73,7 +73,7 @@ static void check_bounds(struct dp_value_parser *p,
 	    __builtin_sub_overflow(a->high, a->low, &width))
 		dp_value_bad(
 			p, a->at, span, -EINVAL,
-			"of lhist(v, LO, HI, STEP), HI is above LO, and STEP above 0");
+			"of lhist(v, LO, HI, STEP), HI is above LO, by less than 2^63, and STEP above 0");
 	else if ((width - 1) / a->step >= DP_AGGREGATE_STEPS)
 		dp_value_bad(
 			p, a->at, span, -EINVAL,

@@ -152,7 +152,7 @@ refused 'step{sum}' 'parentheses follow: count\(\), sum\(arg1\)'
 refused 'step{sum(arg0}' "a '\)' ends the value"
 refused 'step{count(arg0)}' 'count\(\) has no value: it counts hits'
 refused 'step{lhist(arg0)}' 'lhist has four: the value, where it begins, where it ends, and the step: lhist\(arg1, 0, 1000, 10\)'
-refused 'step{lhist(arg0, 5, 1, 1)}' 'of lhist\(v, LO, HI, STEP\), HI is above LO, and STEP above 0'
+refused 'step{lhist(arg0, 5, 1, 1)}' 'of lhist\(v, LO, HI, STEP\), HI is above LO, by less than 2\^63, and STEP above 0'
 refused 'step{lhist(arg0, 0, 1001, 1)}' 'this lhist has more than 1000 steps: take a larger STEP'
 refused 'step{lhist(arg0, 0, arg1, 1)}' 'the bounds and the step of lhist are numbers'
 refused "step{$(printf 'count(), %.0s' 1 2 3 4 5 6 7 8)count()}" 'a spec keeps eight of them at most'
