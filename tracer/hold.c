@@ -486,6 +486,7 @@ int dp_hold_run(const struct dp_tracer_options *opt,
 	}
 	if (!err)
 		err = dp_run_session(&h.run, &kind, &sig, diag);
+	dp_order_close();
 	dp_run_free(&h.run);
 	free(h.points);
 	return err;

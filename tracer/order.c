@@ -14,6 +14,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#define READ_NAP_US 1000
+
 static struct dp_orders *orders;
 
 void dp_order_open(void)
@@ -31,6 +33,17 @@ void dp_order_open(void)
 	orders = mem;
 	orders->version = DP_ORDER_VERSION;
 	__atomic_store_n(&orders->magic, DP_ORDER_MAGIC, __ATOMIC_RELEASE);
+}
+
+void dp_order_close(void)
+{
+	double deadline = dp_source_now() + DP_ORDER_READ_SECONDS;
+
+	while (orders &&
+	       (u32)__atomic_load_n(&orders->state, __ATOMIC_ACQUIRE) ==
+		       DP_ORDER_DONE &&
+	       dp_source_now() < deadline)
+		usleep(READ_NAP_US);
 }
 
 void dp_order_held(pid_t pid)

@@ -12,7 +12,8 @@
  * The tool looks at least every DP_ORDER_LOOK_MS. An asker that waits no longer writes its
  * number to @withdrawn. The tool reads that after it has taken the order, and the asker
  * reads the state after it has written. So either the asker sees that the order is taken,
- * or the tool that it is withdrawn. An asker and the tool may die at any point.
+ * or the tool that it is withdrawn. A tool that ends by an order waits until the asker has read its
+ * answer, which is gone with it. An asker and the tool may die at any point.
  */
 #ifndef DP_TRACER_ORDER_H
 #define DP_TRACER_ORDER_H
@@ -103,6 +104,11 @@ static inline int dp_order_compare(const void *x, const void *y)
 
 struct dp_session;
 
+#define DP_ORDER_READ_SECONDS 1
+
+/** dp_order_close() - take no more orders. Context: the probes are gone; waits until the last answer has
+ *  been read, DP_ORDER_READ_SECONDS at most */
+void dp_order_close(void);
 /** dp_order_open() - take orders from now on. Without memory the tool takes none, which the
  *  asker is told. */
 void dp_order_open(void);

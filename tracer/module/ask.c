@@ -112,14 +112,17 @@ static int take_reply(const struct asker *a, char **reply)
 								       0;
 }
 
-static int answer(const struct asker *a, struct dp_diag *diag)
+/* The tool may end by what it was asked for: it waits until this has been read. */
+static int answer(const struct asker *a, u64 number, struct dp_diag *diag)
 {
+	u64 state = number << 32 | DP_ORDER_IDLE;
 	struct dp_diag theirs;
 	s32 err;
 
 	if (GET(a, err, &err) || GET(a, diag, &theirs) ||
 	    (a->ask->reply && take_reply(a, a->ask->reply)))
 		return has_gone(a, diag);
+	(void)PUT(a, state, &state);
 	return err ? dp_output_quote(diag, err, &theirs) : 0;
 }
 
@@ -157,7 +160,7 @@ static int ask(const struct asker *a, struct dp_diag *diag)
 			a->ask->tool, a->ask->pid);
 	if (err)
 		return err == -ESRCH ? has_gone(a, diag) : err;
-	return answer(a, diag);
+	return answer(a, number, diag);
 }
 
 static int check_tool(struct asker *a, struct dp_diag *diag)
