@@ -316,11 +316,14 @@ TEST(row_112_the_middle_of_an_instruction_is_eilseq)
 	check_eq(v_mov(0, 0), 7);
 }
 
+#define HALF_HOLE (3ul << 29)
+
 TEST(row_113_bad_addresses_are_refused)
 {
-	void *hole =
-		mmap(NULL, 8192, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	struct kprobe unmapped = { .addr = hole };
+	/* Other threads map memory, too, which goes to the ends of a hole. */
+	void *hole = mmap(NULL, 2 * HALF_HOLE, PROT_NONE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	struct kprobe unmapped = { .addr = (void *)((char *)hole + HALF_HOLE) };
 	struct kprobe wild[] = {
 		{ .addr = (void *)1 },
 		{ .addr = (void *)0x10 },
@@ -334,7 +337,7 @@ TEST(row_113_bad_addresses_are_refused)
 	unsigned int i;
 
 	check(hole != MAP_FAILED);
-	munmap(hole, 8192);
+	munmap(hole, 2 * HALF_HOLE);
 	refused(&unmapped, -EFAULT);
 	for (i = 0; i < COUNT(wild); i++) {
 		check(register_kprobe(&wild[i]) < 0);
