@@ -10,6 +10,7 @@ static const char help[] =
 	"  SPEC              [r:][MODULE:]POINT(WHAT[, HOW MUCH])[ if COND]: here WHAT, a number, is\n"
 	"                    taken, as in r:libc.so.6:malloc(retval, size); or\n"
 	"                    until:[MODULE:]POINT(WHAT)[ if COND]: here it is given back\n"
+	"  @FILE             the SPECs in a file, a line each; lines that begin with # are none\n"
 	"      --show-spec   print the SPECs that stand for memory, as a file of specs\n"
 	"  -p, --pid PID     in a running process: what it takes from now on\n"
 	"  -- CMD [ARGS]     start a command\n"

@@ -20,6 +20,7 @@ static const char help[] =
 	"                    count() sum(v) avg(v) min(v) max(v) hist(v) first(v) last(v)\n"
 	"                    distinct(v) lhist(v,LO,HI,STEP); with r: also of latency, retval;\n"
 	"                    by stack: for each stack of the threads that hit\n"
+	"  @FILE             the SPECs in a file, a line each; lines that begin with # are none\n"
 	"  -p, --pid PID     count in a running process\n"
 	"  -- CMD [ARGS]     start a command, counting before its first own code\n"
 	"  -f, --children    also in processes that it forks, and in what they execute;\n"

@@ -36,6 +36,15 @@ static bool is_until(const struct dp_leaks *run, const struct dp_spec *spec,
 	return run->until[spec - s->specs];
 }
 
+size_t dp_leaks_find(const struct dp_leaks *run, const struct dp_session *s)
+{
+	size_t i = 0;
+
+	while (i < run->n && run->v[i].s != s)
+		i++;
+	return i;
+}
+
 /* Of the process whose records come */
 static struct dp_leaks_owner *owner_of(struct dp_leaks *run,
 				       const struct dp_session *s)
@@ -45,8 +54,7 @@ static struct dp_leaks_owner *owner_of(struct dp_leaks *run,
 
 	if (run->last < run->n && run->v[run->last].s == s)
 		return &run->v[run->last];
-	for (i = 0; i < run->n && run->v[i].s != s; i++)
-		;
+	i = dp_leaks_find(run, s);
 	if (i == run->n && dp_list_push(run, &owner))
 		return NULL;
 	run->last = i;

@@ -35,6 +35,8 @@ struct dp_leaks {
 	u64 taken, given, untracked, lost;
 };
 
+/** dp_leaks_find() - the place of a session's process in @run->v; @run->n: it has taken nothing */
+size_t dp_leaks_find(const struct dp_leaks *run, const struct dp_session *s);
 /** dp_leaks_report() - add up what a process has, and print it unless other processes follow
  *  dp_leaks_finish() - with -f, print what all have */
 void dp_leaks_report(struct dp_session *s);

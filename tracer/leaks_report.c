@@ -77,8 +77,7 @@ static void leave(struct dp_leaks *run, struct dp_session *s)
 	size_t i;
 
 	run->lost += lost_records(s);
-	for (i = 0; i < run->n && run->v[i].s != s; i++)
-		;
+	i = dp_leaks_find(run, s);
 	if (i == run->n)
 		return;
 	add_numbers(run, &run->v[i].taken, &sums);
