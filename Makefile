@@ -477,7 +477,7 @@ check-san: deps
 	$(Q)$(MAKE) --no-print-directory tests
 	$(Q)$(MAKE) --no-print-directory B=$(B)-san SAN=address,undefined $(B)-san/dprobes
 	$(Q)[ -e $(B)-san/libdprobes.so.1 ] || ln -s ../$(B)/libdprobes.so.1 $(B)-san/
-	$(Q)T='$(T)' ASAN_OPTIONS=detect_leaks=0:abort_on_error=0:verify_asan_link_order=0 DPROBES=$(B)-san/dprobes tests/run $(SAN_SCENARIO)
+	$(Q)T='$(T)' ASAN_OPTIONS=detect_leaks=0:abort_on_error=0:verify_asan_link_order=0 DPROBES=$(B)-san/dprobes tests/run $(call in_order,$(SAN_SCENARIO))
 
 # The control half of the library with the thread sanitizer: what comes and goes in several
 # threads at once, hooks, and what serves the handlers of uprobes. tests/tsan.supp says what is beyond it.
@@ -523,7 +523,7 @@ check-kernel: deps $(B)/tests/kernel
 	$(Q)tests/run $(B)/tests/kernel --
 
 # Watchpoints, which a virtual machine may not have: then in a kernel under QEMU, a tenth as fast.
-WATCH_TESTS := $(B)/tests/self/watches $(sort $(wildcard tests/scenario/watch*.sh))
+WATCH_TESTS := $(addprefix $(B)/tests/self/,watches watch-debugger) $(sort $(wildcard tests/scenario/watch*.sh))
 check-watch: DEPS_EXTRA = qemu-system-x86 cpio
 check-watch: DEPS_OPTIONAL = gdb
 check-watch: deps

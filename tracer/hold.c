@@ -55,8 +55,21 @@ static void refuse(struct dp_hold *h, size_t spec, u32 status, const char *why)
 	free(line);
 }
 
-static u32 status_of(int err)
+/* A debug register is missing, takes no such length, or is nothing that this machine has. */
+static u32 status_of_watchpoint(int err)
 {
+	return err == -ENOSPC	  ? DP_HELD_NO_DEBUG_REGISTER :
+	       err == -EINVAL	  ? DP_HELD_BAD_LENGTH :
+	       err == -EOPNOTSUPP ? DP_HELD_NO_DEBUG_REGISTERS :
+	       err == -ENOENT || err == -ENOTUNIQ || err == -EFAULT ?
+				    DP_HELD_INVALID_OFFSET :
+				    DP_HELD_FAILED;
+}
+
+static u32 status_of(const struct dp_spec *spec, int err)
+{
+	if (spec->kind == DP_SPEC_WATCH)
+		return status_of_watchpoint(err);
 	return err == -ENOENT || err == -EILSEQ ? DP_HELD_INVALID_OFFSET :
 	       err == -EINVAL			? DP_HELD_EXCLUDED :
 						  DP_HELD_FAILED;
@@ -108,7 +121,8 @@ static int settle(struct dp_session *s, size_t spec, size_t first, int err,
 	if (err == -ENOMEM || (err && s->ops->ended(s->source)))
 		return err;
 	if (err)
-		refuse(hold_of(s), spec, status_of(err), diag->text);
+		refuse(hold_of(s), spec, status_of(&s->specs[spec], err),
+		       diag->text);
 	for (i = first; !err && i < s->points.n; i++) {
 		s->points.v[i].several = true;
 		compare(s, spec, &s->points.v[i]);
@@ -125,7 +139,10 @@ u32 dp_hold_note_refused(struct dp_session *s, size_t first)
 	for (i = 0; i < s->points.n; i++) {
 		spec = (size_t)(s->points.v[i].spec - s->specs);
 		if (spec >= first && s->points.v[i].refused)
-			refuse(h, spec, DP_HELD_FAILED, s->points.v[i].reason);
+			refuse(h, spec,
+			       status_of(&s->specs[spec],
+					 s->points.v[i].refused),
+			       s->points.v[i].reason);
 	}
 	for (i = first; i < s->nr_specs; i++)
 		n += h->points[i].status != 0;

@@ -13,6 +13,7 @@
 #include <string.h>
 #include "proc/host.h"
 #include "resolve/points.h"
+#include "sym/demangle.h"
 #include "engine/vm/ops.h"
 #include "engine/vm/vm.h"
 #include "sym/failure.h"
@@ -338,6 +339,8 @@ int dp_session_resolve(struct dp_session *s, const char **bad_spec,
 	size_t i, passed = 0;
 	int err = s->ops->modules(s->source, &s->source->mods, diag);
 
+	/* One child reads the names of all specs. */
+	dp_demangle_begin();
 	for (i = 0; i < s->nr_specs && !err; i++) {
 		err = resolve_spec(s, i, s->source->mods, &passed, &unwanted,
 				   diag);
@@ -346,6 +349,7 @@ int dp_session_resolve(struct dp_session *s, const char **bad_spec,
 		else
 			dp_diag_clear(diag);
 	}
+	dp_demangle_end();
 	if (!err && passed == s->nr_specs && !s->opt->children)
 		err = dp_diag_set(diag, -ESRCH, "%s", unwanted.text);
 	return err;
@@ -372,8 +376,10 @@ int dp_session_add_specs(struct dp_session *s, const char *const *texts,
 
 	for (i = 0; i < n && !err; i++)
 		err = parse_spec(s, texts[i], &bad_spec, diag);
+	dp_demangle_begin();
 	for (i = specs; i < s->nr_specs && !err; i++)
 		err = resolve_spec(s, i, mods, &passed, &unwanted, diag);
+	dp_demangle_end();
 	if (!err && passed == n)
 		err = dp_diag_set(diag, -ESRCH, "%s", unwanted.text);
 	if (err)

@@ -11,6 +11,10 @@ if ! "$DPROBES" stat -q -o /dev/null w:watched -- "$VICTIMS/watched" ways 2>"$di
 	exit
 fi
 
+# An emulator may report one of several registers at one place.
+at_once=4
+"$TOOLS/together" || at_once=1
+
 begin() { # sets $victim, which reads commands
 	rm -f "$dir/in"
 	mkfifo "$dir/in"
@@ -65,7 +69,7 @@ is "values, and the instructions that wrote, are those of single steps" \
 like "the oracle saw every way to write" "$(wc -l <"$dir/steps")" '^18$'
 is "each time it is certain which instruction it was" "$(grep -c ' by=' "$dir/trace")" 18
 
-# Conditions: 40 by chance, four in a command, counted by Python over what the oracle saw.
+# Conditions: 40 by chance, four in a command where that many registers can be at one place, counted by Python over what the oracle saw.
 cat >"$dir/conditions.py" <<'PY'
 import random, sys
 M = (1 << 64) - 1
@@ -128,7 +132,7 @@ bad=() specs=() wanted=()
 while IFS=$'\t' read -r number condition; do
 	specs+=("w:watched if $condition")
 	wanted+=("$number")
-	[ ${#specs[@]} -eq 4 ] || continue
+	[ ${#specs[@]} -eq $at_once ] || continue
 	got=$("$DPROBES" stat -q --json "${specs[@]}" -- "$VICTIMS/watched" ways 2>&1 |
 		sed 's/.*"hits":\([0-9]*\).*/\1/' | tr '\n' ' ')
 	[ "$got" = "${wanted[*]} " ] || bad+=("$(printf '%s; ' "${specs[@]}") got $got wanted ${wanted[*]}")
@@ -161,7 +165,9 @@ is "one of a pointer is shown as what is there" \
 
 # Exact counts: the victim counts what it writes.
 begin
-watch 3 stat w:watched w:watched:rw w:watched_write:x
+both=(w:watched:rw)
+[ $at_once -gt 1 ] || both=()
+watch $((2 + ${#both[@]})) stat w:watched "${both[@]}" w:watched_write:x
 tell 'b 1000' 't 20' 'p 2500' 'f 300' 'k 40'
 n=$(written)
 interrupt "$tool"
@@ -169,12 +175,22 @@ is "the victim has written" "$n" 11200
 is "every write by every thread is counted, none of a child's or the kernel's" \
 	"$(hits_of w:watched/8)" "$n"
 is "the function that writes is entered as often" "$(hits_of w:watched:watched_write:x)" "$n"
-is "accesses are the writes, as long as nothing is read" "$(hits_of w:watched/8:rw)" "$n"
-watch 2 stat w:watched w:watched:rw
-tell 'r 77'
-interrupt "$tool"
-is "reads are no writes" "$(hits_of w:watched/8)" 0
-is "reads are accesses" "$(hits_of w:watched/8:rw)" 77
+if [ $at_once -gt 1 ]; then
+	is "accesses are the writes, as long as nothing is read" "$(hits_of w:watched/8:rw)" "$n"
+else
+	skip "accesses beside writes" "the emulator reports one of several registers at one place"
+	watch 1 stat w:watched:rw
+	tell 'b 50'
+	interrupt "$tool"
+	is "accesses are the writes, as long as nothing is read" "$(hits_of w:watched/8:rw)" 50
+fi
+for spec in w:watched w:watched:rw; do
+	watch 1 stat "$spec"
+	tell 'r 77'
+	interrupt "$tool"
+	reads+=("$(hits_of "w:watched/8${spec#w:watched}")")
+done
+is "reads are no writes, and are accesses" "${reads[*]}" "0 77"
 
 # Threads that are there already, and new ones: a record of each write, and their ids
 watch 1 trace -o "$dir/records" w:watched
@@ -273,10 +289,10 @@ if command -v gdb >/dev/null; then
 		wait "$debugger" 2>/dev/null
 		kept=$(registers)
 		like "a debugger that was killed has left its register" "$kept" '^ 1 0x[0-9a-f]* 9;$'
-		watch 3 stat w:watched w:watched:rw w:watched_small
+		watch 3 stat w:watched w:watched_many+8/8 w:watched_small
 		tell 'b 100' 'p 25'
 		interrupt "$tool"
-		is "the other three are there for us" "$(hits_of w:watched/8) $(hits_of w:watched/8:rw)" "200 200"
+		is "the other three are there for us" "$(hits_of w:watched/8)" "200"
 		is "and its own stays as it was" "$(registers)" "$kept"
 		got=$("$DPROBES" stat w:watched w:watched:rw w:watched_small w:watched_many+8/8 -p "$victim" 2>&1)
 		like "a fourth is refused" "$got" 'no debug register left.*a debugger that has gone.* keeps those of a thread until it ends'

@@ -18,6 +18,7 @@
 /**
  * struct dp_agent_data - probes on data, by their numbers, and their events while they are armed
  * @first: those from here on come with a program beside others, by @coming if by events
+ * @out: of those that have been left out, which are behind the others in @probe
  * @go: of those before: it goes when these come; @swap: these have registers only then
  * @base: hits of each before its program was on, less those of events that have been closed: modulo 2^64
  * @coming: events of those that come, which are off as yet
@@ -26,7 +27,7 @@
 struct dp_agent_data {
 	struct dp_watchpoint v[DP_WATCHPOINTS_BOTH];
 	u32 probe[DP_WATCHPOINTS_BOTH];
-	size_t n, first;
+	size_t n, first, out;
 	u64 base[DP_WATCHPOINTS_BOTH];
 	bool go[DP_WATCHPOINTS_BOTH], swap;
 	struct dp_watch_armed armed;
@@ -59,7 +60,7 @@ struct dp_agent {
 	u32 last;
 	struct dp_disabled off;
 	struct dp_agent_data data;
-	const struct dp_points
+	struct dp_points
 		*points; /* the session's; NULL: none have been added here */
 	double settled, foreign, freed, reclaim;
 	u32 reclaimed;
@@ -91,7 +92,22 @@ void dp_agent_stacks_look(struct dp_agent *a);
 void dp_agent_stacks_fork(struct dp_agent *child);
 void dp_agent_stacks_close(struct dp_agent *a);
 
+/* lack.c: watchpoints that cannot be, where the other points of their program are probed without them: a hold's */
+/** dp_agent_data_lack() - @err: what has been added cannot be watched. Leave out the last, where a debug register is
+ *  what lacks, or all. Return: true: that may be, and is done; @diag is clear, so try again; false: it is as it was. */
+bool dp_agent_data_lack(struct dp_agent *a, int err, struct dp_diag *diag);
+/** dp_agent_data_left_out() - put into @off, one byte a probe, that those left out are never on. Once, before others come. */
+void dp_agent_data_left_out(struct dp_agent *a, u8 *off);
+/** dp_agent_data_leave_out() - the same in a process that is being attached to. Return: as dp_agent_any_left(), dp_agent_apply() */
+int dp_agent_data_leave_out(struct dp_agent *a, struct dp_diag *diag);
+/** dp_agent_any_left() - is any of the points from @first on not refused? Return: 0: one is, or there are no points; -EINVAL, why the first is not */
+int dp_agent_any_left(const struct dp_points *points, size_t first,
+		      struct dp_diag *diag);
+
 /* data.c: watchpoints of programs */
+/** dp_agent_data_alone() - @p cannot be watched, by @err: is that a reason against this point alone? */
+bool dp_agent_data_alone(const struct dp_agent *a, const struct dp_point *p,
+			 int err);
 /** dp_agent_add_data() - add the probe of a watchpoint: its number goes to @point.
  *  Return: 0; -ENOSPC, -EOPNOTSUPP, -ENOMEM with words. */
 int dp_agent_add_data(struct dp_agent *a, struct dp_point *point,
@@ -103,7 +119,7 @@ int dp_agent_data_begin(struct dp_agent *a, struct dp_diag *diag);
  *  away before is tried again. */
 void dp_agent_data_leave(struct dp_agent *a, const struct dp_points *points,
 			 const bool *retire, size_t n);
-/** dp_agent_data_room() - have the watchpoints of @want, from point @first on, room beside the others? Return: 0; -ENOSPC,
+/** dp_agent_data_room() - have the watchpoints of @want, from point @first on, room beside the others, or can they be left out? Return: 0; -ENOSPC,
  *  with words. */
 int dp_agent_data_room(const struct dp_agent *a,
 		       const struct dp_source_request *want, size_t first,

@@ -55,12 +55,9 @@ static int choose_number(struct dp_agent *a)
 	return 0;
 }
 
-int dp_agent_add_data(struct dp_agent *a, struct dp_point *p,
-		      struct dp_diag *diag)
+static int may_watch(const struct dp_agent *a, const struct dp_point *p,
+		     struct dp_diag *diag)
 {
-	struct dp_agent_data *d = &a->data;
-	u8 watch = p->spec->access == DP_WATCH_WRITE ? DP_SITE_WRITTEN :
-						       DP_SITE_ACCESSED;
 	const char *why = dp_process_permits(a->proc).no_traps;
 
 	if (why)
@@ -68,8 +65,20 @@ int dp_agent_add_data(struct dp_agent *a, struct dp_point *p,
 			diag, -EOPNOTSUPP,
 			"%s cannot be watched by a program, for its traps are signals, which the process cannot have: %s; dprobes trace needs none",
 			p->name, why);
-	if (d->n - leaving(d) == DP_WATCHPOINTS)
-		return too_many(p, diag);
+	return a->data.n - leaving(&a->data) == DP_WATCHPOINTS ?
+		       too_many(p, diag) :
+		       0;
+}
+
+static int add(struct dp_agent *a, struct dp_point *p, struct dp_diag *diag)
+{
+	struct dp_agent_data *d = &a->data;
+	u8 watch = p->spec->access == DP_WATCH_WRITE ? DP_SITE_WRITTEN :
+						       DP_SITE_ACCESSED;
+	int err = may_watch(a, p, diag);
+
+	if (err)
+		return err;
 	if ((!a->data.numbered && !dp_process_engine(a->proc) &&
 	     choose_number(a)) ||
 	    dp_engine_add_watch(a->engine, p->addr, p->len, watch, &p->probe))
@@ -79,6 +88,25 @@ int dp_agent_add_data(struct dp_agent *a, struct dp_point *p,
 					       .len = p->len,
 					       .access = p->spec->access,
 					       .name = p->name };
+	return 0;
+}
+
+bool dp_agent_data_alone(const struct dp_agent *a, const struct dp_point *p,
+			 int err)
+{
+	return err && err != -ENOMEM && err != -ESRCH && err != -EAGAIN &&
+	       p->several && !leaving(&a->data);
+}
+
+int dp_agent_add_data(struct dp_agent *a, struct dp_point *p,
+		      struct dp_diag *diag)
+{
+	int err = add(a, p, diag);
+
+	if (!dp_agent_data_alone(a, p, err))
+		return err;
+	dp_point_refuse(p, err, "%.150s", diag->text);
+	dp_diag_clear(diag);
 	return 0;
 }
 
@@ -115,6 +143,13 @@ static int open_events(struct dp_agent *a, struct dp_diag *diag)
 	return 0;
 }
 
+static void end_registers(struct dp_agent_data *d)
+{
+	dp_watch_registers_end(d->armed.registers);
+	dp_watch_registers_close(d->armed.registers);
+	d->armed.registers = NULL;
+}
+
 static int open_registers(struct dp_agent *a, struct dp_diag *diag)
 {
 	struct dp_agent_data *d = &a->data;
@@ -125,8 +160,24 @@ static int open_registers(struct dp_agent *a, struct dp_diag *diag)
 	err = dp_watch_registers_open(&d->armed.registers, a->proc, d->v, d->n,
 				      NULL, diag);
 	if (err)
-		dp_watch_registers_end(d->armed.registers);
+		end_registers(d);
 	return err;
+}
+
+static int open_all(struct dp_agent *a, enum dp_watch_way way,
+		    struct dp_diag *diag)
+{
+	int err;
+
+	if (!a->data.n)
+		return 0;
+	if (way == DP_WATCH_REGISTERS)
+		return open_registers(a, diag);
+	err = open_events(a, diag);
+	if (way == DP_WATCH_EVENTS || !dp_watch_events_denied(err))
+		return err;
+	dp_diag_clear(diag);
+	return open_registers(a, diag);
 }
 
 int dp_agent_data_begin(struct dp_agent *a, struct dp_diag *diag)
@@ -136,19 +187,18 @@ int dp_agent_data_begin(struct dp_agent *a, struct dp_diag *diag)
 	size_t i;
 	int err = dp_watch_way_read(&way, diag);
 
-	d->first = d->n;
 	d->left = d->numbered;
-	if (err || !d->n || dp_process_ended(a->proc))
+	if (err || !d->n || dp_process_ended(a->proc)) {
+		d->first = d->n;
 		return d->n ? err : 0;
+	}
 	for (i = 0; i < d->n; i++)
 		d->v[i].tag = dp_engine_watch_tag(a->engine, d->probe[i]);
-	if (way == DP_WATCH_REGISTERS)
-		return open_registers(a, diag);
-	err = open_events(a, diag);
-	if (way == DP_WATCH_EVENTS || !dp_watch_events_denied(err))
-		return err;
-	dp_diag_clear(diag);
-	return open_registers(a, diag);
+	do
+		err = open_all(a, way, diag);
+	while (dp_agent_data_lack(a, err, diag));
+	d->first = d->n;
+	return err ?: dp_agent_data_leave_out(a, diag);
 }
 
 int dp_agent_data_room(const struct dp_agent *a,
@@ -161,7 +211,9 @@ int dp_agent_data_room(const struct dp_agent *a,
 	for (i = first; i < p->n; i++) {
 		if (p->v[i].refused || p->v[i].spec->kind != DP_SPEC_WATCH)
 			continue;
-		if (n++ == DP_WATCHPOINTS)
+		if (n < DP_WATCHPOINTS)
+			n++;
+		else if (!dp_agent_data_alone(a, &p->v[i], -ENOSPC))
 			return too_many(&p->v[i], diag);
 	}
 	return 0;
@@ -209,20 +261,13 @@ static int come_by_events(struct dp_agent *a, struct dp_diag *diag)
 				    d->n - d->first, NULL, diag);
 }
 
-int dp_agent_data_come(struct dp_agent *a, struct dp_diag *diag)
+static int come(struct dp_agent *a, enum dp_watch_way way, struct dp_diag *diag)
 {
 	struct dp_agent_data *d = &a->data;
-	enum dp_watch_way way;
-	size_t i;
-	int err = d->first == d->n ? 0 : dp_watch_way_read(&way, diag);
+	int err;
 
-	if (d->first == d->n || err)
-		return err;
-	err = number(a, diag);
-	for (i = d->first; i < d->n; i++)
-		d->v[i].tag = dp_engine_watch_tag(a->engine, d->probe[i]);
-	if (err)
-		return err;
+	if (d->first == d->n)
+		return 0;
 	d->swap = d->n > DP_WATCHPOINTS;
 	if (d->swap)
 		return 0;
@@ -238,6 +283,26 @@ int dp_agent_data_come(struct dp_agent *a, struct dp_diag *diag)
 		return or_swap(d, err, diag);
 	dp_diag_clear(diag);
 	return open_registers(a, diag);
+}
+
+int dp_agent_data_come(struct dp_agent *a, struct dp_diag *diag)
+{
+	struct dp_agent_data *d = &a->data;
+	enum dp_watch_way way;
+	size_t i;
+	int err = d->first == d->n ? 0 : dp_watch_way_read(&way, diag);
+
+	if (d->first == d->n || err)
+		return err;
+	err = number(a, diag);
+	for (i = d->first; i < d->n; i++)
+		d->v[i].tag = dp_engine_watch_tag(a->engine, d->probe[i]);
+	if (err)
+		return err;
+	do
+		err = come(a, way, diag);
+	while (dp_agent_data_lack(a, err, diag));
+	return err;
 }
 
 /* Its events have counted, and are closed. */
@@ -326,13 +391,6 @@ static void drop(struct dp_agent_data *d, u32 i)
 		d->base[k] = d->base[k + 1];
 	}
 	d->n--;
-}
-
-static void end_registers(struct dp_agent_data *d)
-{
-	dp_watch_registers_end(d->armed.registers);
-	dp_watch_registers_close(d->armed.registers);
-	d->armed.registers = NULL;
 }
 
 void dp_agent_data_give_up(struct dp_agent *a)

@@ -131,16 +131,21 @@ static void give_up(struct dp_agent *a, const struct added *first)
 	tidy(a);
 }
 
-static int change_places(struct dp_agent *a, u8 *off, struct dp_diag *diag)
+/* @first: of the points that come */
+static int change_places(struct dp_agent *a, u8 *off, size_t first,
+			 struct dp_diag *diag)
 {
 	/* What is about to change is run by the interpreter meanwhile. */
 	int err = off ? dp_process_apply(a->proc, diag) :
 			dp_diag_set(diag, -ENOMEM, "out of memory");
 
 	if (!err)
-		err = dp_agent_data_come(a, diag);
-	if (!err)
+		err = dp_agent_data_come(a, diag) ?:
+			      dp_agent_any_left(a->points, first, diag);
+	if (!err) {
+		dp_agent_data_left_out(a, off);
 		err = meet_moment(a, off, diag);
+	}
 	if (err) {
 		free(off);
 		return err;
@@ -150,16 +155,6 @@ static int change_places(struct dp_agent *a, u8 *off, struct dp_diag *diag)
 	dp_agent_data_go(a);
 	tidy(a);
 	return 0;
-}
-
-/* Where nothing has come, it waits for its library. */
-static bool any_alive(const struct dp_points *points, size_t first)
-{
-	size_t i = first;
-
-	while (i < points->n && points->v[i].refused)
-		i++;
-	return i < points->n || first == points->n;
 }
 
 int dp_agent_exchange(struct dp_source *source, struct dp_modules *mods,
@@ -179,12 +174,12 @@ int dp_agent_exchange(struct dp_source *source, struct dp_modules *mods,
 					    want->points->v[i].program);
 	dp_agent_data_leave(a, want->points, retire, had);
 	err = dp_agent_libraries.extend(source, mods, want, diag);
-	if (!err && !any_alive(want->points, had))
-		err = dp_diag_set(diag, -EINVAL, "%s",
-				  want->points->v[had].reason);
 	if (!err)
-		err = change_places(
-			a, off_retired(a, want->points, retire, had), diag);
+		err = dp_agent_any_left(want->points, had, diag);
+	if (!err)
+		err = change_places(a,
+				    off_retired(a, want->points, retire, had),
+				    had, diag);
 	if (err)
 		give_up(a, &first);
 	dp_agent_semaphores(a, want->points);

@@ -266,7 +266,7 @@ static int add_data(struct adding *d, size_t i, struct dp_diag *diag)
 	struct dp_point *p = &d->want->points->v[i];
 	int err = dp_agent_add_data(d->a, p, diag);
 
-	if (err) {
+	if (err || p->refused) {
 		p->probe = d->last;
 		return err;
 	}

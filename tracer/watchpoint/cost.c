@@ -3,9 +3,10 @@
 #include "tracer/output.h"
 #include "tracer/watchpoint/watchpoint.h"
 
-/* More hits a second than that are worth a sentence. A signal costs more than a trap. */
-#define HITS_TOLD 20000
-#define SIGNALS_TOLD 5000
+/* What takes more of a CPU than that is worth a sentence. */
+#define SHARE_TOLD 0.03
+/* Fewer hits a second cannot take so much, and are not worth to measure one. */
+#define HITS_LEAST 100
 #define TOLD_SECONDS 0.5
 
 u64 dp_watch_armed_count(const struct dp_watch_armed *armed, u32 watch)
@@ -26,11 +27,11 @@ static u64 all_hits(const struct dp_watch_armed *armed, u32 nr)
 }
 
 /* The thread waits for the tool, and for CPUs besides. */
-static void tell_stops(const struct dp_watch_registers *registers, double rate)
+static void tell_stops(double rate, u64 ns)
 {
 	dp_output_say(
 		"watchpoints hit %.0f times a second: without perf events each stops its thread until dprobes has looked, for which dprobes alone takes %lu ns",
-		rate, dp_watch_registers_cost(registers));
+		rate, ns);
 }
 
 void dp_watch_bare_tell(const struct dp_watch_armed *armed)
@@ -44,10 +45,8 @@ void dp_watch_bare_tell(const struct dp_watch_armed *armed)
 			n, n == 1 ? "" : "s");
 }
 
-static void tell(double rate, bool signals, const char *without)
+static void tell(double rate, u64 ns, bool signals, const char *without)
 {
-	u64 ns = dp_watch_events_cost(signals);
-
 	dp_output_say(
 		"watchpoints hit %.0f times a second: each is a %s of %lu ns here%s, so they take %.0f %% of a CPU",
 		rate, signals ? "signal" : "trap into the kernel", ns, without,
@@ -59,24 +58,36 @@ void dp_watch_cost_begin(struct dp_watch_cost *cost, double t)
 	*cost = (struct dp_watch_cost){ .looked = t };
 }
 
+/* Of one hit. An event's is measured once; a stop's mean is known at any time. */
+static u64 cost_of(struct dp_watch_cost *cost,
+		   const struct dp_watch_armed *armed, bool signals)
+{
+	if (armed->registers)
+		return dp_watch_registers_cost(armed->registers);
+	if (!cost->ns)
+		cost->ns = dp_watch_events_cost(signals);
+	return cost->ns;
+}
+
 void dp_watch_cost_look(struct dp_watch_cost *cost,
 			const struct dp_watch_armed *armed, u32 nr, double t,
 			bool signals, const char *without)
 {
-	double passed = t - cost->looked;
-	bool dear = signals || armed->registers;
-	u64 hits;
+	double rate, passed = t - cost->looked;
+	u64 hits, ns;
 
 	if (cost->told || passed < TOLD_SECONDS)
 		return;
 	hits = all_hits(armed, nr);
-	cost->told = (double)(hits - cost->seen) / passed >
-		     (dear ? SIGNALS_TOLD : HITS_TOLD);
-	if (cost->told && armed->registers)
-		tell_stops(armed->registers,
-			   (double)(hits - cost->seen) / passed);
-	else if (cost->told)
-		tell((double)(hits - cost->seen) / passed, signals, without);
+	rate = (double)(hits - cost->seen) / passed;
 	cost->seen = hits;
 	cost->looked = t;
+	if (rate < HITS_LEAST)
+		return;
+	ns = cost_of(cost, armed, signals);
+	cost->told = rate * (double)ns / 1e9 > SHARE_TOLD;
+	if (cost->told && armed->registers)
+		tell_stops(rate, ns);
+	else if (cost->told)
+		tell(rate, ns, signals, without);
 }

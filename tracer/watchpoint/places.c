@@ -38,7 +38,7 @@ static int find_in(struct dp_modules *mods, const struct dp_spec *spec,
 		err = dp_variable_find(mods, list[i], spec->name, &addr);
 		if (err == -EINVAL)
 			return dp_diag_set(
-				diag, err,
+				diag, -ENOTUNIQ,
 				"%s and others have several variables called %s: write w:0xADDR/LEN",
 				list[i]->base, spec->name);
 		if (err || (found && at->addr == addr))
@@ -49,7 +49,7 @@ static int find_in(struct dp_modules *mods, const struct dp_spec *spec,
 	}
 	if (found == 1)
 		return 0;
-	return found ? dp_diag_set(diag, -EINVAL,
+	return found ? dp_diag_set(diag, -ENOTUNIQ,
 				   "%zu modules have a variable %s: name one",
 				   found, spec->name) :
 		       dp_diag_set(
@@ -117,9 +117,9 @@ static int check(const struct dp_process *proc, const struct dp_spec *spec,
 	}
 	if (!dp_process_read(proc, at->addr, bytes, at->len))
 		return 0;
-	dp_diag_set(diag, -EINVAL, "nothing is mapped at 0x%lx of process %d",
+	dp_diag_set(diag, -EFAULT, "nothing is mapped at 0x%lx of process %d",
 		    at->addr, dp_process_pid(proc));
-	return point_at(spec, -EINVAL, diag);
+	return point_at(spec, -EFAULT, diag);
 }
 
 /* Would a spec read the word as it is? */

@@ -18,10 +18,11 @@
 #include "tracer/source.h"
 #include "tracer/watched.h"
 
-/** struct dp_watch_cost - how many hits there were when that was looked at; @told: what they cost */
+/** struct dp_watch_cost - how many hits there were when that was looked at; @ns: what an event costs, once that has been
+ *  measured; @told: what they cost */
 struct dp_watch_cost {
 	double looked;
-	u64 seen;
+	u64 seen, ns;
 	bool told;
 };
 void dp_watch_cost_begin(struct dp_watch_cost *cost, double t);
@@ -33,7 +34,7 @@ struct dp_watch_armed {
 };
 /** dp_watch_armed_count() - the hits of one watchpoint by all threads */
 u64 dp_watch_armed_count(const struct dp_watch_armed *armed, u32 watch);
-/** dp_watch_cost_look() - say once what frequent hits cost
+/** dp_watch_cost_look() - say once what hits cost, when they take more than 3 % of a CPU
  *  @nr: watchpoints; @t: now, by dp_source_now(); @without: what the measure lacks, or "" */
 void dp_watch_cost_look(struct dp_watch_cost *cost,
 			const struct dp_watch_armed *armed, u32 nr, double t,
@@ -107,7 +108,7 @@ void dp_watch_taken_close(struct dp_watch_taken *taken);
 
 /**
  * dp_watch_place() - append the point of a spec
- * Return: 0; -ENOENT; -EINVAL unaligned, or of another size; -ENOMEM; as dp_points_resolve(); with
+ * Return: 0; -ENOENT; -ENOTUNIQ; -EFAULT; -EINVAL unaligned, or of another size; -ENOMEM; as dp_points_resolve(); with
  * words and a caret.
  */
 int dp_watch_place(struct dp_process *proc, struct dp_modules *mods,
