@@ -334,7 +334,7 @@ static int set_all(struct dp_watch_registers *r, u64 control,
 	if (err >= 0)
 		return 0;
 	if (err == -ENOSPC)
-		return dp_watch_taken(proc->pid, r->v->name, diag);
+		return dp_watch_taken(proc->pid, r->v[r->n - 1].name, diag);
 	return dp_diag_set(
 		diag, err,
 		"%s cannot be watched: the kernel sets no debug register of a thread of process %d: %s",

@@ -54,20 +54,24 @@ static void *store(void *unused)
 	return NULL;
 }
 
-/* Two threads write: one that was there when the debugger came, and a new one. */
-static void exactly(struct perf_event **bp, const char *what)
+/* Two threads write: one that was there when the debugger came, and a new one, which may be @bare. */
+static void exactly(struct perf_event **bp, bool bare, const char *what)
 {
 	unsigned long missed = 0, had = calls, hits;
+	long wanted = bare ? EACH : 2 * EACH;
 	pthread_t t;
 
 	hits = dp_hw_breakpoint_hits(*bp, &missed);
 	pthread_create(&t, NULL, store, NULL);
 	store(NULL);
 	pthread_join(t, NULL);
-	is((long)(calls - had), 2 * EACH, what);
+	is((long)(calls - had), wanted, what);
 	hits = dp_hw_breakpoint_hits(*bp, &missed) - hits;
-	is((long)hits, 2 * EACH, "… all counted");
+	is((long)hits, wanted, "… all counted");
 	is((long)missed, 0, "… and none missed");
+	if (bare)
+		is((long)(dp_hw_breakpoint_bare(*bp) > 0), 1,
+		   "… a thread that begins under a debugger is told to be bare");
 }
 
 static long tracer(void)
@@ -126,22 +130,23 @@ static void end(pid_t gdb, int sig)
 	waitpid(gdb, NULL, 0);
 }
 
-static void leaves_alone(void)
+/* @bare: registers are set by ptrace(2), which is the debugger's while it is there */
+static void leaves_alone(bool bare)
 {
 	struct perf_event **bp = watch();
 	pid_t gdb = begin("print 1");
 
 	if (!ok(gdb != 0, "gdb attaches"))
 		return;
-	exactly(bp, "it passes traps on");
+	exactly(bp, bare, "it passes traps on");
 	end(gdb, SIGINT);
 	is(tracer(), 0, "it goes");
-	exactly(bp, "and leaves the watchpoint");
+	exactly(bp, false, "and leaves the watchpoint");
 	gdb = begin("print 1");
 	ok(gdb != 0, "another one attaches");
 	end(gdb, SIGKILL);
 	is(tracer(), 0, "it is killed");
-	exactly(bp, "which leaves the watchpoint, too");
+	exactly(bp, false, "which leaves the watchpoint, too");
 	unregister_wide_hw_breakpoint(bp);
 }
 
@@ -158,7 +163,7 @@ static void has_its_own(bool events)
 	if (!ok(gdb != 0, "gdb attaches, and watches something itself"))
 		return;
 	if (events) {
-		exactly(bp, "beside its watchpoint");
+		exactly(bp, false, "beside its watchpoint");
 	} else {
 		store(NULL);
 		ok(true, "the process goes on");
@@ -170,7 +175,7 @@ static void has_its_own(bool events)
 	is(dp_hw_breakpoint_error(bp), 0, "a new watchpoint can be had");
 	if (dp_hw_breakpoint_error(bp))
 		return;
-	exactly(bp, "and has all hits");
+	exactly(bp, false, "and has all hits");
 	unregister_wide_hw_breakpoint(bp);
 }
 
@@ -188,11 +193,11 @@ int main(void)
 		skip("watchpoints beside gdb", "needs gdb");
 		return plan();
 	}
-	leaves_alone();
+	leaves_alone(false);
 	has_its_own(true);
 	puts("# by registers");
 	setenv("DPROBES_WATCH", "registers", 1);
-	leaves_alone();
+	leaves_alone(true);
 	has_its_own(false);
 	return plan();
 }

@@ -207,13 +207,29 @@ void dp_agent_semaphores(struct dp_agent *a, const struct dp_points *points)
 	dp_points_raise(a->proc, dp_process_base(a->proc), points, is_on, a);
 }
 
+/* Probes of watchpoints that cannot be are off from now on. */
+static int leave_out(struct dp_agent *a, struct dp_diag *diag)
+{
+	int err = a->data.out ? dp_agent_any_left(a->points, 0, diag) : 0;
+	u8 *off;
+
+	if (err || !a->data.out)
+		return err;
+	off = calloc(dp_engine_probes(a->engine) + 1, 1);
+	if (!off)
+		return dp_diag_set(diag, -ENOMEM, "out of memory");
+	dp_agent_data_left_out(a, off);
+	return dp_agent_apply(a, off, diag);
+}
+
 static int arm(struct dp_source *source, struct dp_diag *diag)
 {
 	struct dp_agent *a = dp_agent_of(source);
 	int err = dp_process_install(a->proc, a->engine, diag);
 
 	if (!err)
-		err = give_back(a, dp_agent_data_begin(a, diag));
+		err = give_back(a, dp_agent_data_begin(a, diag) ?:
+					   leave_out(a, diag));
 	if (!err)
 		dp_agent_semaphores(a, a->points);
 	a->settled = dp_source_now();

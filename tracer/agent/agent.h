@@ -98,8 +98,6 @@ void dp_agent_stacks_close(struct dp_agent *a);
 bool dp_agent_data_lack(struct dp_agent *a, int err, struct dp_diag *diag);
 /** dp_agent_data_left_out() - put into @off, one byte a probe, that those left out are never on. Once, before others come. */
 void dp_agent_data_left_out(struct dp_agent *a, u8 *off);
-/** dp_agent_data_leave_out() - the same in a process that is being attached to. Return: as dp_agent_any_left(), dp_agent_apply() */
-int dp_agent_data_leave_out(struct dp_agent *a, struct dp_diag *diag);
 /** dp_agent_any_left() - is any of the points from @first on not refused? Return: 0: one is, or there are no points; -EINVAL, why the first is not */
 int dp_agent_any_left(const struct dp_points *points, size_t first,
 		      struct dp_diag *diag);

@@ -198,7 +198,7 @@ int dp_agent_data_begin(struct dp_agent *a, struct dp_diag *diag)
 		err = open_all(a, way, diag);
 	while (dp_agent_data_lack(a, err, diag));
 	d->first = d->n;
-	return err ?: dp_agent_data_leave_out(a, diag);
+	return err;
 }
 
 int dp_agent_data_room(const struct dp_agent *a,

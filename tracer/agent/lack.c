@@ -9,7 +9,6 @@
 #include "tracer/agent/agent.h"
 #include <dprobes/diag.h>
 #include <errno.h>
-#include <stdlib.h>
 
 static struct dp_point *point_of(const struct dp_agent *a, size_t i)
 {
@@ -64,18 +63,4 @@ void dp_agent_data_left_out(struct dp_agent *a, u8 *off)
 
 	for (; d->out; d->out--)
 		off[d->probe[d->n + d->out - 1]] = DP_OFF_RETIRED;
-}
-
-int dp_agent_data_leave_out(struct dp_agent *a, struct dp_diag *diag)
-{
-	int err = dp_agent_any_left(a->points, 0, diag);
-	u8 *off;
-
-	if (err || !a->data.out)
-		return err;
-	off = calloc(dp_engine_probes(a->engine) + 1, 1);
-	if (!off)
-		return dp_diag_set(diag, -ENOMEM, "out of memory");
-	dp_agent_data_left_out(a, off);
-	return dp_agent_apply(a, off, diag);
 }
