@@ -13,7 +13,7 @@
  * - The caller of a call is the nearest live one above, if that is near, and ends later. So m is g's, whatever has
  *   resumed g.
  * - Else it begins a stack. Then its caller is what ran last, if that ends later: a handler's is what was
- *   interrupted, and a coroutine's what has resumed it. If that ends earlier, it is apart. What ran last may be
+ *   interrupted, and a coroutine's what has resumed it. If that ends earlier, it has none. What ran last may be
  *   suspended by now: where the thread is back on a stack from which it had come, it is.
  * - A call that was left (longjmp, an exception) is known to have ended some time later only. It has ended when its
  *   caller has, or when another call is at its place.
@@ -31,12 +31,14 @@ struct set {
 	u64 *level[LEVELS];
 };
 
-/** struct making - the calls by their ends, and by their slots; @live, @known: by rank; @ran: what the thread was in last */
+/** struct making - the calls by their ends, and by their slots; @live, @known: by rank; @ran: what the thread was in last;
+ *  @now: ticks, at which it is looked at */
 struct making {
 	struct dp_call **ends, **slots;
 	size_t n;
 	struct set live, known;
 	struct dp_call *ran;
+	u64 now;
 };
 
 /* Sets */
@@ -121,8 +123,11 @@ static bool is_at_place(const struct dp_call *c, const struct dp_call *left)
 	return c->slot == left->slot || may_be_below(c, left);
 }
 
+/* When a call that was left has ended is known better now. */
 static void ends(struct making *m, struct dp_call *c)
 {
+	if (was_left(c) && c->left > m->now)
+		c->left = m->now;
 	c->live = false;
 	take_from(&m->live, c->rank);
 }
@@ -146,13 +151,17 @@ static bool is_over(struct making *m, const struct dp_call *c)
 {
 	struct dp_call *base = c->base;
 	const struct dp_call *by = base->caller;
+	u64 now;
 
 	if (!c->live)
 		return true;
 	if (!was_left(base) || !by || by->live || !may_be_below(by, base))
 		return false;
+	now = m->now;
+	m->now = by->left;
 	while (base->top && was_left(base->top))
 		end_with_inner(m, base->top);
+	m->now = now;
 	return !c->live;
 }
 
@@ -271,8 +280,8 @@ static void begin_stack(struct making *m, struct dp_call *c)
 	c->base = c;
 	c->resumed = by;
 	c->caller = by;
-	c->apart = by && !lasts_longer(by, c);
-	if (c->apart)
+	c->own = by && !lasts_longer(by, c);
+	if (c->own)
 		c->caller = NULL;
 }
 
@@ -290,13 +299,15 @@ static void outlives(struct dp_call *base)
 	if (!base->caller || base->caller->live)
 		return;
 	base->caller = NULL;
-	base->apart = true;
+	base->own = true;
 }
 
 static void enters(struct making *m, struct dp_call *c)
 {
-	struct dp_call *above = find_above(m, c);
+	struct dp_call *above;
 
+	m->now = c->entered;
+	above = find_above(m, c);
 	if (above && lasts_longer(above, c) && is_top(m, above, c)) {
 		c->base = above->base;
 		c->resumed = c->caller = above;
@@ -317,6 +328,7 @@ static void leaves(struct making *m, struct dp_call *c)
 
 	if (!c->live)
 		return;
+	m->now = c->left;
 	if (was_left(c)) {
 		end_with_inner(m, c);
 		return;
@@ -406,7 +418,17 @@ static void forget(struct dp_call *c)
 {
 	c->caller = c->first = c->last = c->next = NULL;
 	c->resumed = c->base = c->top = c->by = c->kin = NULL;
-	c->apart = c->live = false;
+	c->own = c->live = false;
+}
+
+/* A call that lasts while the next one of its caller's begins is suspended. */
+static void tell_suspended(struct dp_call *caller, struct dp_call *next)
+{
+	struct dp_call *before = caller->top;
+
+	if (before && before->left > next->entered && !was_left(before))
+		before->own = true;
+	caller->top = next;
 }
 
 /* In the order of entries, so each behind its caller */
@@ -415,15 +437,30 @@ static long link_calls(struct dp_calltree *t)
 	u32 trees = 0;
 	size_t i;
 
+	for (i = 0; i < t->n; i++)
+		t->v[i]->top = NULL;
 	for (i = 0; i < t->n; i++) {
 		struct dp_call *c = t->v[i], *caller = c->caller ?: &t->top;
 
+		if (!c->own)
+			tell_suspended(caller, c);
 		c->caller = caller;
 		c->tree = caller == &t->top ? trees++ : caller->tree;
 		*(caller->last ? &caller->last->next : &caller->first) = c;
 		caller->last = c;
 	}
 	return trees;
+}
+
+static void give_tracks(struct dp_calltree *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->n; i++) {
+		struct dp_call *c = t->v[i];
+
+		c->track = c->own ? ++t->tracks : c->caller->track;
+	}
 }
 
 long dp_calltree_make(struct dp_calltree *t)
@@ -445,6 +482,7 @@ long dp_calltree_make(struct dp_calltree *t)
 		rank(&m);
 		run_again(&m, t);
 		trees = link_calls(t);
+		give_tracks(t);
 	}
 	free_set(&m.live);
 	free_set(&m.known);

@@ -12,10 +12,11 @@ struct dp_point;
  * struct dp_call - a call that has ended
  * @caller, @first, @last, @next: in its tree, in the order of entries
  * @entered, @left: ticks; @slot: address of its return address
- * @ns: how long it took; @seconds: when it was entered
+ * @ns: how long it took, by the record; @seconds: when it was entered
  * @text: its values, and behind their NUL what it returned; or NULL
- * @apart: it is on a stack of its own, and what ran when it was entered has ended before it
+ * @own: it is on another stack than what ran when it was entered: that has ended earlier, or made others meanwhile
  * @tree: the number of its tree, in the order of entries
+ * @track: a number that those have which are on their own stacks, and what they have made; or 0
  * @resumed, @base, @top, @by, @kin, @rank, @place, @above, @live: while trees are made
  */
 struct dp_call {
@@ -25,15 +26,17 @@ struct dp_call {
 	double seconds;
 	char *text;
 	struct dp_call *resumed, *base, *top, *by, *kin;
-	u32 rank, place, above, how, tree;
-	bool apart, live;
+	u32 rank, place, above, how, tree, track;
+	bool own, live;
 };
 
-/** struct dp_calltree - @v: calls that have been added, @n of them; @top: pretends to have made those of no caller */
+/** struct dp_calltree - @v: calls that have been added, @n of them; @top: pretends to have made those of no caller;
+ *  @tracks: numbers that have been given */
 struct dp_calltree {
 	struct dp_call **v;
 	size_t n, room;
 	struct dp_call top;
+	u32 tracks;
 };
 
 /* Where stacks can be told apart by distance alone: what is farther below a call than a frame is large is not on its
@@ -48,6 +51,7 @@ int dp_calltree_add(struct dp_calltree *tree, struct dp_call *call);
  *
  * A call has made another one if it was the nearest one above on the same stack, or at the same place (a tail call), or, where that begins a stack, if it
  * ran at this time and ends later. The numbers may be any: the program has written them.
+ * If that ends earlier, it has no caller. Of a call that was left @left becomes the time at which that could be known.
  * Return: how many have no caller; -ENOMEM
  */
 long dp_calltree_make(struct dp_calltree *tree);

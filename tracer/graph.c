@@ -123,6 +123,19 @@ static void put_values(struct dp_session *s, struct dp_call *c,
 	}
 }
 
+/* An exception has left a call some time before that was found. */
+static void time_again(const struct dp_graph_thread *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->tree.n; i++) {
+		struct dp_call *c = t->tree.v[i];
+
+		if (c->how == DP_CALL_UNWOUND)
+			c->ns = dp_rate_ns(t->s, c->entered, c->left);
+	}
+}
+
 /* The first half of a thread's trees, or all. Where there is no memory for them, its calls are lost. */
 static size_t print_trees(struct run *run, struct dp_graph_thread *t, bool all)
 {
@@ -135,6 +148,7 @@ static size_t print_trees(struct run *run, struct dp_graph_thread *t, bool all)
 		run->calls -= n;
 		return 0;
 	}
+	time_again(t);
 	n = all ? (size_t)trees : ((size_t)trees + 1) / 2;
 	dp_graph_print(&run->print, t, n);
 	run->calls -= dp_calltree_drop(&t->tree, n);

@@ -14,12 +14,10 @@ struct dp_graph_thread {
 	struct dp_calltree tree;
 };
 
-/** struct dp_graph_out - how trees are printed; @thread: whose was printed last; @objects: how many events have been;
- *  @apart: trees that have been printed of calls on stacks of their own; @own: this is one of them */
+/** struct dp_graph_out - how trees are printed; @thread: whose was printed last; @objects: how many events have been */
 struct dp_graph_out {
 	const struct dp_tracer_options *opt;
-	u64 thread, objects, apart;
-	bool own;
+	u64 thread, objects;
 };
 
 /** dp_graph_print() - print the first @n trees of a thread, which have been made */

@@ -87,8 +87,8 @@ static void open_text(struct dp_graph_out *o, const struct dp_graph_thread *t,
 	dp_output_print(out, "(%s)", c->text ? c->text : "");
 	if (leaf)
 		print_end(out, c);
-	fputs(leaf ? ";" : " {", out);
-	fputs(c->apart ? " /* on its own stack */\n" : "\n", out);
+	dp_output_print(out, "%s%s\n", leaf ? ";" : " {",
+			c->own ? " /* on its own stack */" : "");
 }
 
 static void close_text(struct dp_graph_out *o, const struct dp_graph_thread *t,
@@ -121,7 +121,7 @@ static void open_json(struct dp_graph_out *o, const struct dp_graph_thread *t,
 	if (c->how != DP_CALL_ABANDONED)
 		dp_output_print(out, ",\"latency_ns\":%lu", c->ns);
 	dp_output_print(out, ",\"exit\":\"%s\"", dp_leaving_names[c->how]);
-	if (c->apart)
+	if (c->own)
 		fputs(",\"own_stack\":true", out);
 	if (c->text)
 		dp_output_print(out, "%s%s", c->text, returned(c));
@@ -133,13 +133,14 @@ static void begin_event(struct dp_graph_out *o, const struct dp_graph_thread *t,
 {
 	FILE *out = o->opt->out;
 
-	fputs(o->objects++ ? ",\n" : "{\"traceEvents\":[\n", out);
-	fputs("{\"name\":", out);
+	dp_output_print(out, "%s{\"name\":",
+			o->objects++ ? ",\n" : "{\"traceEvents\":[\n");
 	dp_json_string(out, name_of(t, c));
 	dp_output_print(out, ",\"ph\":\"%s\",\"ts\":%.3f,\"pid\":%u,\"tid\":%u",
 			phase, us, t->pid, t->tid);
-	if (o->own)
-		dp_output_print(out, ",\"cat\":\"stack\",\"id\":%lu", o->apart);
+	if (c->track)
+		dp_output_print(out, ",\"cat\":\"stack\",\"id\":\"%u.%u\"",
+				t->tid, c->track);
 }
 
 static void end_event(struct dp_graph_out *o, const struct dp_call *c)
@@ -148,8 +149,8 @@ static void end_event(struct dp_graph_out *o, const struct dp_call *c)
 			dp_leaving_names[c->how]);
 }
 
-/* Events of a thread must be within one another. So calls that outlive others are asynchronous ones, with the number of
- * their tree, and have two events. */
+/* Events of a thread must be within one another. So those on stacks of their own are asynchronous ones, with the number
+ * of their track, and a call has two. */
 static void open_own_event(struct dp_graph_out *o,
 			   const struct dp_graph_thread *t,
 			   const struct dp_call *c)
@@ -172,7 +173,7 @@ static void open_event(struct dp_graph_out *o, const struct dp_graph_thread *t,
 {
 	bool lasted = c->how != DP_CALL_ABANDONED;
 
-	if (o->own) {
+	if (c->track) {
 		open_own_event(o, t, c);
 		return;
 	}
@@ -237,8 +238,6 @@ static void print_tree(struct dp_graph_out *o, const struct dp_graph_thread *t,
 				 json = { open_json, NULL },
 				 event = { open_event, NULL };
 
-	o->own = tree->apart;
-	o->apart += o->own;
 	dp_output_begin(o->opt->out);
 	if (o->opt->format == DP_FORMAT_CHROME) {
 		print_calls(o, t, tree, &event);

@@ -21,11 +21,13 @@
 #define FORGED 400000
 
 /** struct made - a call as it was made, which has it as its point: @by: its caller, or what has resumed its stack, or
- *  NULL; @first: on its stack; @over: when it was jumped over; @late: it has made calls after @by was jumped over */
+ *  NULL; @first: on its stack; @over: when it was jumped over; @left: when its end was known; @last: that it has
+ *  made, when they are compared; @late: it has made calls after @by was jumped over */
 struct made {
 	struct dp_call *call, *by;
-	u64 over;
-	bool first, late;
+	struct dp_call *last;
+	u64 over, left;
+	bool first, late, suspended;
 };
 
 /** struct stack - @active: what is inside, @depth of them, NULL: not followed; @late: what has been left at each depth */
@@ -51,10 +53,15 @@ static u64 randomly(u64 *seed)
 	return *seed >> 33;
 }
 
+static struct made *made_as(const struct dp_call *c)
+{
+	return (struct made *)c->point;
+}
+
 static void ends(struct program *p, struct dp_call *c, u32 how)
 {
 	c->how = how;
-	c->left = p->now++;
+	c->left = made_as(c)->left = p->now++;
 	assert_int_equal(dp_calltree_add(&p->tree, c), 0);
 }
 
@@ -66,11 +73,6 @@ static struct dp_call *innermost(const struct stack *s)
 	while (i > 0 && !s->active[i - 1])
 		i--;
 	return i ? s->active[i - 1] : NULL;
-}
-
-static struct made *made_as(const struct dp_call *c)
-{
-	return (struct made *)c->point;
 }
 
 /* The first call of a coroutine is followed. */
@@ -253,13 +255,34 @@ static size_t check_order(const struct dp_call *caller)
 
 static bool outlives(const struct made *m)
 {
-	return m->first && m->by && (m->late || m->call->left > m->by->left);
+	return m->first && m->by &&
+	       (m->late || m->call->left > made_as(m->by)->left);
+}
+
+/* Was it suspended while its caller has made another one? */
+static void mark_suspended(struct program *p)
+{
+	struct dp_call *none = NULL, **last;
+	size_t i;
+
+	for (i = 0; i < p->n; i++) {
+		struct made *m = &p->made[i];
+
+		m->suspended = false;
+		if (outlives(m))
+			continue;
+		last = m->by ? &made_as(m->by)->last : &none;
+		if (*last && (*last)->how == DP_CALL_RETURNED &&
+		    (*last)->left > m->call->entered)
+			made_as(*last)->suspended = true;
+		*last = m->call;
+	}
 }
 
 static void as_they_were_made(bool coroutines)
 {
 	struct program *p = calloc(1, sizeof(*p));
-	size_t i, left, apart;
+	size_t i, left, apart, suspended;
 	u64 seed;
 
 	assert_non_null(p);
@@ -269,18 +292,22 @@ static void as_they_were_made(bool coroutines)
 			step(p, coroutines);
 		finish(p);
 		make(p);
-		for (i = left = apart = 0; i < p->n; i++) {
+		mark_suspended(p);
+		for (i = left = apart = suspended = 0; i < p->n; i++) {
 			const struct made *m = &p->made[i];
 
-			assert_int_equal(m->call->apart, outlives(m));
+			assert_int_equal(m->call->own,
+					 outlives(m) || m->suspended);
 			assert_ptr_equal(m->call->caller,
 					 m->by && !outlives(m) ? m->by :
 								 &p->tree.top);
 			left += m->call->how == DP_CALL_ABANDONED;
-			apart += m->call->apart;
+			apart += outlives(m);
+			suspended += m->suspended;
 		}
 		assert_true(left > 10);
 		assert_true(coroutines ? apart > 3 : !apart);
+		assert_true(coroutines ? suspended > 3 : !suspended);
 		assert_int_equal(check_order(&p->tree.top), p->n);
 		drop_all(p);
 	}
@@ -357,7 +384,7 @@ static void left_on_its_own_stack(void **state)
 					   DP_CALL_RETURNED);
 
 		assert_int_equal(dp_calltree_make(&t), 2 + places[i].apart);
-		assert_int_equal(c->apart, places[i].apart);
+		assert_int_equal(c->own, places[i].apart);
 		assert_ptr_equal(c->caller, places[i].apart ? &t.top : by);
 		assert_ptr_equal(made->caller, places[i].apart ? c : other);
 		dp_calltree_drop(&t, SIZE_MAX);
