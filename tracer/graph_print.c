@@ -133,8 +133,11 @@ static void begin_event(struct dp_graph_out *o, const struct dp_graph_thread *t,
 {
 	FILE *out = o->opt->out;
 
-	dp_output_print(out, "%s{\"name\":",
-			o->objects++ ? ",\n" : "{\"traceEvents\":[\n");
+	if (o->objects++)
+		fputs(",\n", out);
+	else
+		fputs("{\"traceEvents\":[\n", out);
+	fputs("{\"name\":", out);
 	dp_json_string(out, name_of(t, c));
 	dp_output_print(out, ",\"ph\":\"%s\",\"ts\":%.3f,\"pid\":%u,\"tid\":%u",
 			phase, us, t->pid, t->tid);
