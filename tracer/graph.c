@@ -2,16 +2,10 @@
 /*
  * graph: print calls as trees, with the time that each took.
  *
- * A record comes when its call ends, so those that it has made have come before it:
- *
- *	thread ─► ended calls, by the time of their entry:  a  b{…}  c
- *	record of d, entered before b: its calls are b and c:  a  d{b{…} c}
- *
- * Whether a call has a caller that is still inside is not known before that ends. So trees are
- * printed at the end of the session, or when there are too many calls to keep.
+ * A record comes when its call ends, so before that of its caller. Trees are made of all calls of a thread, and
+ * printed, at the end of the session, or when there are too many calls to keep.
  */
-#include "tracer/traced.h"
-#include "tracer/calltree.h"
+#include "tracer/graph.h"
 #include "tracer/output.h"
 #include "sym/list.h"
 #include <errno.h>
@@ -22,41 +16,33 @@
 /* Calls that are kept, at most, without the text of their values */
 #define CALLS 400000
 #define TEXT_MOST 65536 /* of the values of a call */
-#define INDENT 2
-#define INDENT_MOST 50 /* levels; deeper ones have their number */
 
-/** struct thread - whose calls they are */
-struct thread {
-	struct dp_session *s;
-	u32 pid, tid;
-	char comm[24];
-	struct dp_calltree tree;
-};
-
-/** struct run - @begun: probes are armed; @thread: whose tree was printed last; @early: trees that did not wait for a caller */
+/** struct run - @print: how they are; @begun: probes are armed; @early: trees that did not wait for a caller */
 struct run {
 	struct dp_traced **programs;
 	struct dp_tracer_options opt;
 	char **texts;
-	struct thread **v;
+	struct dp_graph_thread **v;
 	void *threads; /* the same, of tsearch(3) */
 	size_t n, room, calls;
-	u64 thread, early, objects;
+	u64 early;
+	struct dp_graph_out print;
 	bool begun;
 };
 
 static int by_number(const void *a, const void *b)
 {
-	const struct thread *x = a, *y = b;
+	const struct dp_graph_thread *x = a, *y = b;
 
 	if (x->tid != y->tid)
 		return x->tid < y->tid ? -1 : 1;
 	return (x->s > y->s) - (x->s < y->s);
 }
 
-static struct thread *add_thread(struct run *run, const struct thread *is)
+static struct dp_graph_thread *add_thread(struct run *run,
+					  const struct dp_graph_thread *is)
 {
-	struct thread *t = malloc(sizeof(*t));
+	struct dp_graph_thread *t = malloc(sizeof(*t));
 
 	if (!t)
 		return NULL;
@@ -72,11 +58,13 @@ static struct thread *add_thread(struct run *run, const struct thread *is)
 	return NULL;
 }
 
-static struct thread *find_thread(struct run *run, struct dp_session *s,
-				  const struct dp_stamp *stamp)
+static struct dp_graph_thread *
+find_thread(struct run *run, struct dp_session *s, const struct dp_stamp *stamp)
 {
-	struct thread want = { .s = s, .pid = stamp->pid, .tid = stamp->tid };
-	struct thread **found = tfind(&want, &run->threads, by_number);
+	struct dp_graph_thread want = { .s = s,
+					.pid = stamp->pid,
+					.tid = stamp->tid };
+	struct dp_graph_thread **found = tfind(&want, &run->threads, by_number);
 
 	if (found)
 		return *found;
@@ -135,233 +123,44 @@ static void put_values(struct dp_session *s, struct dp_call *c,
 	}
 }
 
-/* Output */
-
-/* With the largest unit of which it is one, but us for what is less */
-static void print_time(FILE *out, u64 ns)
+/* An exception has left a call some time before that was found. */
+static void time_again(const struct dp_graph_thread *t)
 {
-	static const struct {
-		u64 ns;
-		const char *name;
-	} units[] = { { 1000000000, "s" }, { 1000000, "ms" }, { 1000, "us" } };
-	size_t i = 0;
+	size_t i;
 
-	while (i < 2 && ns < units[i].ns)
-		i++;
-	dp_output_print(out, "%4lu.%03lu %-2s", ns / units[i].ns,
-			ns % units[i].ns * 1000 / units[i].ns, units[i].name);
-}
+	for (i = 0; i < t->tree.n; i++) {
+		struct dp_call *c = t->tree.v[i];
 
-static void begin_line(FILE *out, const struct thread *t,
-		       const struct dp_call *c, u32 depth)
-{
-	if (c && c->how != DP_CALL_ABANDONED)
-		print_time(out, c->ns);
-	else
-		dp_output_print(out, "%11s", "");
-	dp_output_print(
-		out, " [%7u] | %*s", t->tid,
-		(int)(depth < INDENT_MOST ? depth : INDENT_MOST) * INDENT, "");
-	if (depth > INDENT_MOST)
-		dp_output_print(out, "%u: ", depth);
-}
-
-static const char *returned(const struct dp_call *c)
-{
-	return c->text ? c->text + strlen(c->text) + 1 : "";
-}
-
-/* "r:prog:f" is "f" in the program itself, and "libc.so.6:f" elsewhere. */
-static const char *name_of(const struct thread *t, const struct dp_call *c)
-{
-	const char *name = c->point->name, *program = dp_report_program(t->s);
-	size_t len = strlen(program);
-
-	name += strncmp(name, "r:", 2) ? 0 : 2;
-	return strncmp(name, program, len) || name[len] != ':' ? name :
-								 name + len + 1;
-}
-
-static void print_name(FILE *out, const struct thread *t,
-		       const struct dp_call *c)
-{
-	const char *name = name_of(t, c);
-
-	dp_output_write(out, name, strlen(name));
-}
-
-/* What it returned, or how else it ended */
-static void print_end(FILE *out, const struct dp_call *c)
-{
-	if (c->how == DP_CALL_RETURNED)
-		dp_output_print(out, "%s", returned(c));
-	else
-		dp_output_print(out, " = %s", dp_leaving_names[c->how]);
-}
-
-static bool is_leaf(const struct run *run, const struct dp_call *c, u32 depth)
-{
-	return !c->first || (run->opt.depth && depth + 1 >= run->opt.depth);
-}
-
-static void open_text(struct run *run, const struct thread *t,
-		      const struct dp_call *c, u32 depth)
-{
-	bool leaf = is_leaf(run, c, depth);
-	FILE *out = run->opt.out;
-
-	begin_line(out, t, leaf ? c : NULL, depth);
-	print_name(out, t, c);
-	dp_output_print(out, "(%s)", c->text ? c->text : "");
-	if (!leaf) {
-		fputs(" {\n", out);
-		return;
-	}
-	print_end(out, c);
-	fputs(";\n", out);
-}
-
-static void close_text(struct run *run, const struct thread *t,
-		       const struct dp_call *c, u32 depth)
-{
-	FILE *out = run->opt.out;
-
-	begin_line(out, t, c, depth);
-	fputs("} /* ", out);
-	print_name(out, t, c);
-	fputs(" */", out);
-	print_end(out, c);
-	putc('\n', out);
-}
-
-static void open_json(struct run *run, const struct thread *t,
-		      const struct dp_call *c, u32 depth)
-{
-	struct dp_stamp stamp = { .seconds = c->seconds,
-				  .pid = t->pid,
-				  .tid = t->tid,
-				  .comm = t->comm };
-	u64 us = (u64)(c->seconds * 1e6);
-	FILE *out = run->opt.out;
-
-	snprintf(stamp.time, sizeof(stamp.time), ".%06lu", us % 1000000);
-	putc('{', out);
-	dp_json_stamp(out, &stamp, c->point->name);
-	dp_output_print(out, ",\"depth\":%u", depth);
-	if (c->how != DP_CALL_ABANDONED)
-		dp_output_print(out, ",\"latency_ns\":%lu", c->ns);
-	dp_output_print(out, ",\"exit\":\"%s\"", dp_leaving_names[c->how]);
-	if (c->text)
-		dp_output_print(out, "%s%s", c->text, returned(c));
-	fputs("}\n", out);
-}
-
-/* An event of Chrome's trace format, which Perfetto reads, too. Its times are microseconds. */
-static void open_event(struct run *run, const struct thread *t,
-		       const struct dp_call *c, u32 depth)
-{
-	FILE *out = run->opt.out;
-
-	if (run->objects++)
-		fputs(",\n", out);
-	else
-		fputs("{\"traceEvents\":[\n", out);
-	fputs("{\"name\":", out);
-	dp_json_string(out, name_of(t, c));
-	dp_output_print(out, ",\"ph\":\"%s\",\"ts\":%.3f,\"pid\":%u,\"tid\":%u",
-			c->how == DP_CALL_ABANDONED ? "I" : "X",
-			c->seconds * 1e6, t->pid, t->tid);
-	if (c->how == DP_CALL_ABANDONED)
-		fputs(",\"s\":\"t\"", out);
-	else
-		dp_output_print(out, ",\"dur\":%lu.%03lu", c->ns / 1000,
-				c->ns % 1000);
-	dp_output_print(out, ",\"args\":{\"exit\":\"%s\"}}",
-			dp_leaving_names[c->how]);
-}
-
-/** struct form - how a call is written: @open before its own calls, @close, or NULL, behind them */
-struct form {
-	void (*open)(struct run *run, const struct thread *t,
-		     const struct dp_call *c, u32 depth);
-	void (*close)(struct run *run, const struct thread *t,
-		      const struct dp_call *c, u32 depth);
-};
-
-static void print_calls(struct run *run, const struct thread *t,
-			const struct dp_call *tree, const struct form *form)
-{
-	const struct dp_call *c = tree;
-	u32 depth = 0;
-
-	for (;; c = c->next) {
-		for (form->open(run, t, c, depth); !is_leaf(run, c, depth);
-		     form->open(run, t, c, depth)) {
-			c = c->first;
-			depth++;
-		}
-		while (c != tree && !c->next) {
-			c = c->caller;
-			depth--;
-			if (form->close)
-				form->close(run, t, c, depth);
-		}
-		if (c == tree)
-			return;
+		if (c->how == DP_CALL_UNWOUND)
+			c->ns = dp_rate_ns(t->s, c->entered, c->left);
 	}
 }
 
-static void print_thread(struct run *run, const struct thread *t)
+/* The first half of a thread's trees, or all. Where there is no memory for them, its calls are lost. */
+static size_t print_trees(struct run *run, struct dp_graph_thread *t, bool all)
 {
-	u64 id = (u64)t->pid << 32 | t->tid;
+	long trees = dp_calltree_make(&t->tree);
+	size_t n;
 
-	if (run->thread == id)
-		return;
-	if (!run->thread)
-		fputs("   DURATION       TID    FUNCTION\n", run->opt.out);
-	dp_output_print(run->opt.out, "# %s %u, thread %u\n", t->comm, t->pid,
-			t->tid);
-	run->thread = id;
-}
-
-static void print_tree(struct run *run, const struct thread *t,
-		       const struct dp_call *tree)
-{
-	static const struct form text = { open_text, close_text },
-				 json = { open_json, NULL },
-				 event = { open_event, NULL };
-
-	dp_output_begin(run->opt.out);
-	if (run->opt.format == DP_FORMAT_CHROME) {
-		print_calls(run, t, tree, &event);
-	} else if (run->opt.json) {
-		print_calls(run, t, tree, &json);
-	} else {
-		print_thread(run, t);
-		print_calls(run, t, tree, &text);
+	if (trees < 0) {
+		n = dp_calltree_drop(&t->tree, SIZE_MAX);
+		t->s->dropped += n;
+		run->calls -= n;
+		return 0;
 	}
-	dp_output_whole(run->opt.out);
+	time_again(t);
+	n = all ? (size_t)trees : ((size_t)trees + 1) / 2;
+	dp_graph_print(&run->print, t, n);
+	run->calls -= dp_calltree_drop(&t->tree, n);
+	return n;
 }
-
-/* The first @n trees */
-static void print_trees(struct run *run, struct thread *t, size_t n)
-{
-	while (n--) {
-		print_tree(run, t, t->tree.top.first);
-		run->calls -= dp_calltree_drop(&t->tree, t->tree.top.first);
-	}
-}
-
 /* There are too many: half of the trees of each thread are printed, which may still have callers. */
 static void make_room(struct run *run)
 {
-	size_t i, n;
+	size_t i;
 
-	for (i = 0; i < run->n; i++) {
-		n = (run->v[i]->tree.n + 1) / 2;
-		print_trees(run, run->v[i], n);
-		run->early += n;
-	}
+	for (i = 0; i < run->n; i++)
+		run->early += print_trees(run, run->v[i], false);
 }
 
 static void record(struct dp_session *s, const struct dp_record_copy *r)
@@ -372,7 +171,7 @@ static void record(struct dp_session *s, const struct dp_record_copy *r)
 	struct dp_leaving leaving;
 	struct dp_shown shown;
 	struct dp_stamp stamp;
-	struct thread *t;
+	struct dp_graph_thread *t;
 	struct dp_call *c;
 
 	memcpy(&rest, r, offsetof(struct dp_record_copy, data) + r->head.len);
@@ -383,18 +182,18 @@ static void record(struct dp_session *s, const struct dp_record_copy *r)
 	dp_record_stamp(s, r, &stamp);
 	t = find_thread(run, s, &stamp);
 	c = make_call(s, p, r, &leaving, &stamp);
-	if (!t || !c) {
+	if (c && is_brief(run, c)) {
+		free(c);
+		return;
+	}
+	if (!t || !c || dp_calltree_add(&t->tree, c)) {
 		free(c);
 		s->dropped++;
 		return;
 	}
-	run->calls++;
 	if (p->spec->args && run->opt.format == DP_FORMAT_TEXT)
 		put_values(s, c, &shown, leaving.value);
-	dp_calltree_place(&t->tree, c);
-	if (is_brief(run, c))
-		run->calls -= dp_calltree_drop(&t->tree, c);
-	if (run->calls >= CALLS)
+	if (++run->calls >= CALLS)
 		make_room(run);
 }
 
@@ -405,14 +204,15 @@ static void report(struct dp_session *s)
 	size_t i, kept = 0;
 
 	for (i = 0; i < run->n; i++) {
-		struct thread *t = run->v[i];
+		struct dp_graph_thread *t = run->v[i];
 
 		if (t->s != s) {
 			run->v[kept++] = t;
 			continue;
 		}
-		print_trees(run, t, t->tree.n);
+		print_trees(run, t, true);
 		tdelete(t, &run->threads, by_number);
+		free(t->tree.v);
 		free(t);
 	}
 	run->n = kept;
@@ -474,6 +274,7 @@ static int begin(struct run *run, const struct dp_tracer_options *opt,
 	int err = 0;
 
 	run->opt = *opt;
+	run->print.opt = &run->opt;
 	run->programs = calloc(opt->nr_specs + 1, sizeof(*run->programs));
 	run->texts = calloc(opt->nr_specs + 1, sizeof(*run->texts));
 	if (!run->programs || !run->texts)
@@ -505,10 +306,8 @@ static void end(struct run *run)
 {
 	size_t i;
 
-	if (run->objects)
-		fputs("\n]}\n", run->opt.out);
-	else if (run->opt.format == DP_FORMAT_CHROME && run->begun)
-		fputs("{\"traceEvents\":[]}\n", run->opt.out);
+	if (run->begun)
+		dp_graph_print_end(&run->print);
 	for (i = 0; run->texts && i < run->opt.nr_specs; i++)
 		free(run->texts[i]);
 	dp_traced_free(run->programs, run->opt.nr_specs);

@@ -20,6 +20,7 @@ struct dp_source_request;
  * @inlines: a function may have been inlined, which its specs then mean
  * @waits: --pending is one of the verb's options
  * @counts: calls are only counted, unless their spec has a condition
+ * @walks: the stacks of hits are wanted
  * @wants: does a spec mean the session's process? If not, @diag says why. NULL: all do
  * @rooms: fill in @longest, @traces and @heap of a request, for programs from files; or NULL
  * @keeps: its specs may keep values of hits, in braces; @keep: what they keep, and braces are refused
@@ -39,7 +40,7 @@ struct dp_session_kind {
 	bool arguments;
 	bool programs;
 	bool inlines;
-	bool waits, counts, keeps, collects;
+	bool waits, counts, keeps, collects, walks;
 	const char *keep;
 	bool (*wants)(const struct dp_session *s, size_t spec,
 		      struct dp_diag *diag);

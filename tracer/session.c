@@ -40,6 +40,13 @@ static int refuse_spec(const struct dp_spec *spec, const char *why,
 	return -EOPNOTSUPP;
 }
 
+/* Kernels make records of what is on a stack by frame pointers, which most programs do not have. */
+static bool wants_stacks(const struct dp_session *s, const struct dp_spec *spec)
+{
+	return s->kind->walks || s->opt->stack ||
+	       (spec->aggs && strstr(spec->aggs, "stack"));
+}
+
 /* Do the specs so far go with one source? */
 static int check_watch(const struct dp_session *s, const struct dp_spec *spec,
 		       struct dp_diag *diag)
@@ -55,6 +62,11 @@ static int check_watch(const struct dp_session *s, const struct dp_spec *spec,
 		return refuse_spec(
 			spec,
 			"-f is not for watchpoints: a child has memory of its own; watch it by its process id (-p)",
+			diag);
+	if (data && !s->kind->programs && wants_stacks(s, spec))
+		return refuse_spec(
+			spec,
+			"a watchpoint's hits have no stacks: dprobes trace shows which instruction writes (by=FUNCTION+OFFSET), and a probe there has them",
 			diag);
 	return 0;
 }

@@ -110,6 +110,7 @@ with_uftrace templates $plain
 with_uftrace nested $plain -Wl,-z,execstack
 with_uftrace crowd $plain
 with_uftrace coroutines $plain
+with_uftrace generators -std=c++20 $plain
 with_uftrace tails -O2
 cc -O1 -w -pg -shared -fPIC -I$sources -o "$dir/plugin.so" $sources/plugin.c
 specs=('f_*' 'plugin.so:f_*' --pending)

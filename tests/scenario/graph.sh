@@ -3,47 +3,18 @@
 # Trees of calls: those that the program itself tells of by its compiler's instrumentation, and those of uftrace.
 . tests/scenario/lib.sh
 
-cat >"$dir/told.h" <<'EOF'
-/* Each call is told of in TOLD.<number of the thread>, when it is entered: its depth and its name. */
-#include <stdio.h>
-#include <stdlib.h>
-#define UNTOLD __attribute__((no_instrument_function))
-extern __thread int depth;
-struct name { void *f; const char *name; };
-extern const struct name names[];
-EOF
-cat >"$dir/told.c" <<'EOF'
-#include "told.h"
-#include <sys/syscall.h>
-#include <unistd.h>
-__thread int depth;
-static __thread FILE *out;
-UNTOLD void __cyg_profile_func_enter(void *f, void *caller)
-{
-	const struct name *n = names;
-	char path[4096];
-
-	if (!out) {
-		snprintf(path, sizeof(path), "%s.%ld", getenv("TOLD"), syscall(SYS_gettid));
-		out = fopen(path, "w");
-		setlinebuf(out);
-	}
-	while (n->f != f)
-		n++;
-	fprintf(out, "%d %s\n", depth++, n->name);
-}
-UNTOLD void __cyg_profile_func_exit(void *f, void *caller) { depth--; }
-EOF
+sources=tests/victims/trees
+cc -O1 -w -I$sources -c -o "$dir/told.o" $sources/told.c
 # make_program SEED: functions that call others, farther behind; two threads; longjmp
 make_program() {
 	awk -v seed="$1" 'BEGIN {
 		srand(seed)
 		n = 12
-		print "#include \"told.h\"\n#include <pthread.h>\n#include <setjmp.h>\nstatic __thread jmp_buf env;\nstatic __thread unsigned budget;"
+		print "#include \"trees.h\"\n#include <pthread.h>\n#include <setjmp.h>\nextern __thread int told_depth;\nstatic __thread jmp_buf env;\nstatic __thread unsigned budget;"
 		for (i = 0; i < n; i++)
 			printf "long f_%d(long);\n", i
 		for (i = n - 1; i >= 0; i--) {
-			printf "__attribute__((noipa)) long f_%d(long x)\n{\n\tlong s = x + %d;\n\tif (!budget || !--budget) return s;\n", i, i
+			printf "CALLED long f_%d(long x)\n{\n\tlong s = x + %d;\n\tif (!budget || !--budget) return s;\n", i, i
 			for (k = int(rand() * 4); k > 0 && i < n - 1; k--)
 				printf "\tif (x & %d) s += f_%d(s * 5 + x / 2);\n", int(rand() * 8) + 1, i + 1 + int(rand() * (n - i - 1))
 			if (i == n - 2)
@@ -53,12 +24,8 @@ make_program() {
 			else
 				printf "\treturn s;\n}\n"
 		}
-		print "UNTOLD static void *thread(void *arg)\n{\n\tlong i, s = 0;\n\tint was;\n\tfor (i = 0; i < 40; i++) {\n\t\twas = depth; budget = 200;\n\t\tif (setjmp(env)) depth = 0; else s += f_0(i * 37 + (long)arg);\n\t}\n\t(void)was;\n\treturn (void *)s;\n}"
+		print "UNTOLD static void *thread(void *arg)\n{\n\tlong i, s = 0;\n\tfor (i = 0; i < 40; i++) {\n\t\tbudget = 200;\n\t\tif (setjmp(env)) told_depth = 0; else s += f_0(i * 37 + (long)arg);\n\t}\n\treturn (void *)s;\n}"
 		print "UNTOLD int main(void)\n{\n\tpthread_t t;\n\tpthread_create(&t, NULL, thread, (void *)3);\n\tthread((void *)5);\n\tpthread_join(t, NULL);\n\treturn 0;\n}"
-		print "const struct name names[] = {"
-		for (i = 0; i < n; i++)
-			printf "\t{ (void *)f_%d, \"f_%d\" },\n", i, i
-		print "};"
 	}' >"$dir/p.c"
 }
 # tree FILE TID: the lines of a graph that begin calls, as depth and name
@@ -76,7 +43,7 @@ graph() {
 exact=0
 for seed in 1 2 3 4 5 6; do
 	make_program $seed
-	cc -O$((seed % 3)) -g -I"$dir" -finstrument-functions -pthread -w -o "$dir/prog" "$dir/p.c" "$dir/told.c"
+	cc -O$((seed % 3)) -g -I$sources -finstrument-functions -pthread -w -rdynamic -o "$dir/prog" "$dir/p.c" "$dir/told.o"
 	graph 'f_*' -- "$dir/prog"
 	is "$seed: the status of the program" "$status" 0
 	n=0 gone=0 differ= inside=$(grep -oE '[0-9]+ still inside' "$dir/err" | grep -oE '^[0-9]+')
@@ -229,7 +196,7 @@ if command -v uftrace >/dev/null; then
 	for seed in 11 12 13 14; do
 		make_program $seed
 		sed -i 's/longjmp(env, 1)/s++/' "$dir/p.c"
-		cc -O1 -fno-optimize-sibling-calls -g -I"$dir" -pg -pthread -w -o "$dir/uprog" "$dir/p.c" "$dir/told.c"
+		cc -O1 -fno-optimize-sibling-calls -g -I$sources -pg -pthread -w -o "$dir/uprog" "$dir/p.c" "$dir/told.o"
 		(cd "$dir" && rm -rf u.data && uftrace record -d u.data ./uprog >/dev/null 2>&1)
 		graph 'f_*' -- "$dir/uprog"
 		for what in uftrace ours; do

@@ -147,6 +147,19 @@ is "a file that cannot be written" "$? $(<"$dir/err")" "1 dprobes: cannot write 
 like "a file that takes nothing" "$? $(tr '\n' ' ' <"$dir/err")" '^1 dprobes: cannot write /dev/full: No space left on device dprobes: '
 "$DPROBES" stacks 'leaf{sum(n)}' -- "$dir/prog" 2>"$dir/err"
 like "braces" "$? $(tr '\n' ' ' <"$dir/err")" '^2 dprobes: stacks counts by stack.* \^~+ $'
-"$DPROBES" stacks w:environ -- "$dir/prog" 2>"$dir/err"
-like "a watchpoint" "$? $(<"$dir/err")" '^[12] dprobes: '
+
+# Watchpoints: refused where the stacks of hits are wanted, at the place of the spec, before the program begins
+printf 'int counter;\nint main(void) { counter = 1; return 5; }\n' >"$dir/counts.c"
+cc -O1 -g -o "$dir/counts" "$dir/counts.c"
+refusal="2 dprobes: a watchpoint's hits have no stacks: dprobes trace shows which instruction writes (by=FUNCTION+OFFSET), and a probe there has them"
+for verb in "trace --stack w:counter" "trace --stack --json w:counter(new)" "stacks w:counter" "stacks --folded w:counter" "stat w:counter{count()§by§stack}" "leaks w:counter"; do
+	args=($verb)
+	"$DPROBES" "${args[@]//§/ }" -- "$dir/counts" >"$dir/out" 2>"$dir/err"
+	is "${verb//§/ }" "$? $(head -n 1 "$dir/err")" "$refusal"
+	is "${verb//§/ }: where" "$(sed -n '3s/^  //p' "$dir/err" | awk '{ match($0, /\^+~*/); print RSTART, RLENGTH }')" "3 7"
+done
+"$DPROBES" stat 'w:counter{count()}' -- "$dir/counts" 2>"$dir/err"
+like "without stacks, it is another sentence" "$? $(<"$dir/err")" "^2 dprobes: a watchpoint's hits are counted by the kernel"
+"$DPROBES" trace --stack main -- "$dir/counts" >"$dir/out" 2>"$dir/err"
+is "a probe has them" "$? $(grep -c '^    counts:main' "$dir/out")" "5 1"
 plan
