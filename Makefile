@@ -165,8 +165,8 @@ $(B)/tests/unit/test_vm $(B)/tests/unit/test_vm_ops $(B)/tests/unit/test_vectors
 	$(Q)$(CC) -Itests/unit/bounded $(ALL_CFLAGS) -Itests/unit -o $@ $< $(VM_SRC) $(B)/libcore.a $(LIBS) -lcmocka
 
 # Walks of stacks, built as any program, too.
-WALK_SRC := engine/hit/backtrace.c engine/hit/known.c
-$(B)/tests/unit/test_backtrace: tests/unit/test_backtrace.c tests/unit/backtrace_world.h $(WALK_SRC) $(B)/libcore.a
+WALK_SRC := engine/hit/backtrace.c engine/hit/generated.c engine/hit/known.c
+$(B)/tests/unit/test_backtrace $(B)/tests/unit/test_generated: $(B)/tests/unit/%: tests/unit/%.c tests/unit/backtrace_world.h $(WALK_SRC) $(B)/libcore.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -o $@ $< $(WALK_SRC) $(B)/libcore.a $(LIBS) -lcmocka
 
