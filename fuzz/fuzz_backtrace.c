@@ -71,9 +71,9 @@ static void put_piece(u32 i, const struct any_piece *p)
 	memcpy(states.slot, p->slot, sizeof(states.slot));
 	memcpy(code.offset, p->offset, sizeof(code.offset));
 	for (k = 0; k < states.nr; k++)
-		states.v[k] = (struct dp_unwind_note){
-			(u16)(k * p->len / NOTES), p->state[k], p->more[k]
-		};
+		states.v[k] =
+			(struct dp_unwind_note){ (u16)(k * p->len / NOTES),
+						 p->state[k], p->more[k] };
 	dp_generated_note(world.e, &code);
 }
 

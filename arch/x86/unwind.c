@@ -11,10 +11,9 @@ static u32 depth_of(const struct dp_out *o)
 {
 	u32 words = o->depth / 8, skipped = DP_RED_ZONE_SIZE / 8;
 
-	return words < DP_DEPTH_SKIPPED ? words :
-	       o->saved && words > skipped ?
-					  DP_DEPTH_SAVED + words - skipped :
-					  DP_DEPTH_SKIPPED + words - skipped;
+	return words < DP_DEPTH_SKIPPED	   ? words :
+	       o->saved && words > skipped ? DP_DEPTH_SAVED + words - skipped :
+					     DP_DEPTH_SKIPPED + words - skipped;
 }
 
 /* Code may be encoded anew from an earlier offset on. */

@@ -77,8 +77,7 @@ search_and_keep(const struct dp_backtrace_head *head, char *arena, u64 size,
 	u32 rule = search(&b, generation, pc);
 
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	if (__atomic_load_n(&head->generation, __ATOMIC_RELAXED) !=
-	    generation)
+	if (__atomic_load_n(&head->generation, __ATOMIC_RELAXED) != generation)
 		return 0;
 	__atomic_store_n(
 		kept, dp_kept_word(pc, generation % DP_KEPT_GENERATIONS) | rule,
@@ -102,8 +101,8 @@ INLINE const struct dp_rule *rule_of(const struct dp_backtrace *b)
 	       dp_kept_word(pc, generation % DP_KEPT_GENERATIONS);
 	rule = word < b->head->nr_rules ?
 		       (u32)word :
-		       search_and_keep(b->head, b->arena, b->size,
-				       generation, pc, kept);
+		       search_and_keep(b->head, b->arena, b->size, generation,
+				       pc, kept);
 	return &rules[rule];
 }
 

@@ -12,12 +12,6 @@
 #include "engine/insn/unwind.h"
 #include "engine/layout/arena.h"
 
-_Static_assert(sizeof(struct dp_generated_note) ==
-			       sizeof(struct dp_unwind_note) &&
-		       offsetof(struct dp_generated_note, more) ==
-			       offsetof(struct dp_unwind_note, more),
-	       "notes are laid out as they were made");
-
 /* @steps: pieces that may still be looked at */
 static const struct dp_generated *in_line(const struct dp_backtrace_head *head,
 					  const char *arena, u64 line, u64 pc,
@@ -72,7 +66,7 @@ static bool look_up(const char *arena, u64 pc, struct place *p)
 	const struct dp_unwind_note *note;
 
 	p->shape = (const void *)(arena + p->piece->shape);
-	note = dp_unwind_note_at((const void *)p->shape->v, p->shape->nr,
+	note = dp_unwind_note_at(p->shape->v, p->shape->nr,
 				 (u32)(pc - p->piece->at));
 	if (!note || note->state >> DP_UNWIND_INSN == DP_UNWIND_FRAMES)
 		return false;

@@ -21,6 +21,7 @@
 #define DP_LAYOUT_BACKTRACE_H
 
 #include "arch/arch.h"
+#include "engine/insn/unwind.h"
 
 /* Frames of a walk, at most */
 #define DP_BACKTRACE_FRAMES 128
@@ -112,17 +113,11 @@ struct dp_generated {
 	u8 offset[8];
 };
 
-/** struct dp_generated_note - see struct dp_unwind_note */
-struct dp_generated_note {
-	u16 at;
-	u8 state, more;
-};
-
 /** struct dp_generated_shape - see struct dp_unwind_states, which pieces have in common; control owns it */
 struct dp_generated_shape {
-	u8 slot[16];
+	u8 slot[DP_UNWIND_REGS];
 	u32 nr;
-	struct dp_generated_note v[];
+	struct dp_unwind_note v[];
 };
 
 /** dp_generated_index() - where the pieces are that begin in a line */

@@ -53,9 +53,9 @@ u64 dp_backtraces_bytes(const struct dp_engine *e)
 
 u64 dp_backtraces_tables(const struct dp_engine *e)
 {
-	return e->backtraces.nodes ? GENERATED_AT(&e->backtraces) +
-					     dp_generated_bytes(e) :
-				     0;
+	return e->backtraces.nodes ?
+		       GENERATED_AT(&e->backtraces) + dp_generated_bytes(e) :
+		       0;
 }
 
 static void *at(const struct dp_engine *e, u64 offset)

@@ -16,12 +16,6 @@
 _Static_assert(DP_DETOUR_MAX + DP_DETOUR_ALIGN <= DP_GENERATED_MOST &&
 		       DP_STUBS <= DP_GENERATED_MOST,
 	       "a piece is found by the lines before");
-_Static_assert(sizeof(struct dp_generated_note) ==
-				       sizeof(struct dp_unwind_note) &&
-			       sizeof(((struct dp_generated_shape *)0)->slot) ==
-				       DP_UNWIND_REGS,
-	       "shapes are states");
-
 /* Bytes of shapes for each site, and for those of all copies */
 #define SHAPE_BYTES 128
 #define SHAPES_LEAST (16u << 10)
@@ -109,7 +103,8 @@ static bool has_shape(const struct dp_generated_shape *g,
 	if (g->nr != s->nr)
 		return false;
 	for (i = 0; i < s->nr; i++)
-		if (g->v[i].at != s->v[i].at || g->v[i].state != s->v[i].state ||
+		if (g->v[i].at != s->v[i].at ||
+		    g->v[i].state != s->v[i].state ||
 		    g->v[i].more != s->v[i].more)
 			return false;
 	return true;
@@ -124,8 +119,8 @@ static void write_shape(struct dp_generated_shape *g,
 		g->slot[i] = s->slot[i];
 	g->nr = s->nr;
 	for (i = 0; i < s->nr; i++)
-		g->v[i] = (struct dp_generated_note){ s->v[i].at, s->v[i].state,
-						      s->v[i].more };
+		g->v[i] = (struct dp_unwind_note){ s->v[i].at, s->v[i].state,
+						   s->v[i].more };
 }
 
 /* Return: offset of the shape; 0: there is no room. */
@@ -134,7 +129,7 @@ static u32 shape_of(struct dp_engine *e, const struct dp_unwind_states *s)
 	struct dp_generated_room *r = &e->backtraces.generated;
 	u32 *recent = &r->recent[hash_of(s) % DP_GENERATED_RECENT];
 	u32 bytes = (u32)(sizeof(struct dp_generated_shape) +
-			  s->nr * sizeof(struct dp_generated_note));
+			  s->nr * sizeof(struct dp_unwind_note));
 
 	if (*recent && has_shape(at(e, *recent), s))
 		return *recent;

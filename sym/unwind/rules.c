@@ -328,7 +328,7 @@ int dp_rules_of(struct dp_rules *rules, const void *frames, u64 len, u64 vaddr)
 	struct dp_fdes fdes = { 0 };
 	int err;
 
-	err = begin(rules)	     ?:
+	err = begin(rules)		     ?:
 		      dp_fdes_of(&fdes, &eh) ?:
 					       put_all(rules, &eh, &fdes);
 	dp_fdes_free(&fdes);

@@ -232,7 +232,8 @@ static void islands_and_stubs(void **state)
 	put_piece(POOL + 64, 40, &states, PC_OF(WORD));
 	put_piece(POOL + 512, 16, NULL, 0);
 	interrupt(POOL + 512 + 6, 200);
-	stack[200] = POOL + 64 + 8; /* of the call that ends there: the state before */
+	stack[200] = POOL + 64 +
+		     8; /* of the call that ends there: the state before */
 	stack[201 + RED] = PC_OF(LAST);
 	leads_to(PC_OF(WORD) | EXACT);
 	/* Its stack cannot be read. */
@@ -309,7 +310,8 @@ static void code_is_made_anew(void **state)
 	put_piece(POOL + 2000, 40, &states, PC_OF(WORD));
 	put_piece(POOL + 16, 3000, &states, PC_OF(WORD));
 	interrupt(POOL + 3010, 200);
-	assert_int_equal(walk(), 2); /* by its last state, which no walk can be in */
+	assert_int_equal(walk(),
+			 2); /* by its last state, which no walk can be in */
 	interrupt(POOL + 2000, 200);
 	assert_int_equal(walk(), 2);
 	interrupt(POOL + 32, 200);

@@ -83,10 +83,9 @@ static inline void unwound_at(const struct dp_detour *d, u64 base,
 	u->flags = (u64)g[REG_EFL];
 	for (i = 0; i < DP_UNWIND_REGS; i++) {
 		/* What counts inner instructions saves two, always, unless they begin or end calls. */
-		slot = !u->insn || saved > 2 ?
-			       d->unwind.slot[i] :
-		       i < 2 ? i + 1 :
-			       0;
+		slot = !u->insn || saved > 2 ? d->unwind.slot[i] :
+		       i < 2		     ? i + 1 :
+					       0;
 		u->r[i] = slot && slot <= saved ?
 				  ((u64 *)(sp - DP_RED_ZONE_SIZE))[-(s64)slot] :
 				  (u64)g[unwound_regs[i]];

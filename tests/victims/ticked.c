@@ -20,7 +20,19 @@
 
 #define APART __attribute__((noinline, noclone))
 
-enum { WORK = 1, PLAIN, LOOPING, CROWDED, FRAMED, AGAIN, INDIRECT, SORTING, MASKING, WAITING, PARSING };
+enum {
+	WORK = 1,
+	PLAIN,
+	LOOPING,
+	CROWDED,
+	FRAMED,
+	AGAIN,
+	INDIRECT,
+	SORTING,
+	MASKING,
+	WAITING,
+	PARSING
+};
 
 void seen(int function, int depth);
 uint64_t plain(uint64_t a, uint64_t b);
@@ -160,11 +172,11 @@ APART uint64_t parsing(uint64_t n)
 	return strtoul(text, NULL, 10) + strlen(text);
 }
 
-#define IN(which, call)                     \
-	do {                                \
-		inside = which;             \
-		sum += call;                \
-		inside = WORK;              \
+#define IN(which, call)         \
+	do {                    \
+		inside = which; \
+		sum += call;    \
+		inside = WORK;  \
 	} while (0)
 
 APART uint64_t work(uint64_t n)
@@ -233,8 +245,7 @@ int main(int argc, char **argv)
 	sigemptyset(&alarm);
 	sigaddset(&alarm, SIGALRM);
 	for (i = 0; i < 2; i++)
-		pthread_create(&thread[i], NULL, run,
-			       away ? stacks[i] : NULL);
+		pthread_create(&thread[i], NULL, run, away ? stacks[i] : NULL);
 	sigprocmask(SIG_BLOCK, &alarm, &was);
 	setitimer(ITIMER_REAL, &tick, NULL);
 	while (time(NULL) < end)

@@ -7,10 +7,9 @@
  *
  * The agent is one of them: a signal may come while a thread is in it.
  */
-#include "agent/image.h"
-#include "engine/layout/base.h"
 #include "engine/site/backtrace.h"
 #include "engine/site/engine.h"
+#include "proc/frames.h"
 #include "sym/rules.h"
 #include "sym/sym.h"
 #include "sym/list.h"
@@ -118,7 +117,7 @@ static int read_code(struct dp_agent_stacks *s, struct dp_modules *mods,
 	if (err)
 		return err == -ENOMEM ? err : 0;
 	err = convert(&c, m->text_start - m->bias, &rules) ?:
-		      dp_list_push(s, &c);
+							     dp_list_push(s, &c);
 	dp_rules_free(&rules);
 	if (err)
 		free_code(&c);
@@ -139,15 +138,15 @@ static int read_all(struct dp_agent_stacks *s, struct dp_modules *mods)
 /* Of the agent, which is not in a module */
 static int read_agent(struct dp_agent_stacks *s)
 {
+	const struct dp_agent_frames f = dp_attach_frames();
 	struct code *c = &s->agent;
 	struct dp_rules rules;
 	int err;
 
 	if (c->ranges)
 		return 0;
-	c->size = dp_agent_image_size;
-	err = dp_rules_of(&rules, dp_agent_frames, dp_agent_frames_size,
-			  dp_agent_frames_at);
+	c->size = f.text;
+	err = dp_rules_of(&rules, f.data, f.len, f.vaddr);
 	if (err)
 		return err;
 	err = convert(c, 0, &rules);
@@ -240,8 +239,8 @@ static int walk(struct dp_source *source)
 	if (a->stacks)
 		return 0;
 	a->stacks = calloc(1, sizeof(*a->stacks));
-	err = a->stacks ? read_agent(a->stacks)			?:
-				  read_all(a->stacks, source->mods) :
+	err = a->stacks ? read_agent(a->stacks) ?:
+			  read_all(a->stacks, source->mods) :
 			  -ENOMEM;
 	bytes = err ? 0 : SPARE + (a->stacks->agent.nr + 1) * RANGE_BYTES;
 	for (i = 0; !err && i < a->stacks->n; i++)
