@@ -20,7 +20,7 @@ SHORT_CFLAGS := $(shell $(CC) -mmemset-strategy=$(SHORT) -fsyntax-only -x c /dev
 	echo -mmemset-strategy=$(SHORT) -mmemcpy-strategy=$(SHORT))
 # The hit half: freestanding, general registers only, position independent.
 HIT_CFLAGS = -std=gnu11 -O2 -g $(WARN) $(INC) -DDP_AGENT -ffreestanding -nostdlib -mgeneral-regs-only \
-	-fPIE -fvisibility=hidden -fno-stack-protector -fno-asynchronous-unwind-tables \
+	-fPIE -fvisibility=hidden -fno-stack-protector -fasynchronous-unwind-tables \
 	-fcf-protection=none -fno-builtin -mno-red-zone -Wframe-larger-than=192 -MMD -MP $(SHORT_CFLAGS)
 
 # Of the processor's files those that hits run; the others are for control.
@@ -64,7 +64,8 @@ $(B)/agent/agent.elf: $(HIT_OBJ) agent/agent.ld
 
 $(B)/agent/image.c: $(B)/agent/agent.elf tools/embed-agent
 	$(Q)objcopy -O binary -j .text $< $(B)/agent/agent.bin
-	$(Q)tools/embed-agent $< $(B)/agent/agent.bin > $@.tmp && mv $@.tmp $@
+	$(Q)objcopy -O binary -j .eh_frame $< $(B)/agent/frames.bin
+	$(Q)tools/embed-agent $< $(B)/agent/agent.bin $(B)/agent/frames.bin > $@.tmp && mv $@.tmp $@
 
 $(B)/agent/image.o: $(B)/agent/image.c
 	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
@@ -164,8 +165,8 @@ $(B)/tests/unit/test_vm $(B)/tests/unit/test_vm_ops $(B)/tests/unit/test_vectors
 	$(Q)$(CC) -Itests/unit/bounded $(ALL_CFLAGS) -Itests/unit -o $@ $< $(VM_SRC) $(B)/libcore.a $(LIBS) -lcmocka
 
 # Walks of stacks, built as any program, too.
-WALK_SRC := engine/hit/backtrace.c engine/hit/known.c
-$(B)/tests/unit/test_backtrace: tests/unit/test_backtrace.c tests/unit/backtrace_world.h $(WALK_SRC) $(B)/libcore.a
+WALK_SRC := engine/hit/backtrace.c engine/hit/generated.c engine/hit/known.c
+$(B)/tests/unit/test_backtrace $(B)/tests/unit/test_generated: $(B)/tests/unit/%: tests/unit/%.c tests/unit/backtrace_world.h $(WALK_SRC) $(B)/libcore.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -o $@ $< $(WALK_SRC) $(B)/libcore.a $(LIBS) -lcmocka
 

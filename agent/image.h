@@ -10,6 +10,10 @@
 extern const u8 dp_agent_image[];
 extern const u32 dp_agent_image_size;
 
+/* Its .eh_frame, if that is at this offset from the text's start */
+extern const u8 dp_agent_frames[];
+extern const u32 dp_agent_frames_size, dp_agent_frames_at;
+
 /* Offsets of the entry points from the text's start. */
 extern const u32 dp_agent_trap_entry;
 extern const u32 dp_agent_trap_restorer;

@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * fuzz_backtrace: any rules, registers and stack, walked twice: within bounds, to the same end; and
- * what the reader says is what was walked.
+ * fuzz_backtrace: any rules, generated code, registers and stack, walked twice: within bounds, to the
+ * same end; and what the reader says is what was walked.
  */
 #include "backtrace_world.h"
+#include "engine/insn/unwind.h"
+#include "engine/site/live.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
 #define CODE 0x400000ull
 #define STACK 0x7f0000000000ull
 #define RULES 8
-/* Of a frame: its register's word, its return address, the frame register; or three of a signal */
-#define READS 4
+#define AGENT (CODE + 16 * 6) /* and on, as far as it would be mapped */
+#define POOL 0x500000ull
+#define PIECES 6
+#define NOTES 6
+/* Of a frame: its register's word, its return address, the frame register; or three of a signal, and of
+ * what it has interrupted */
+#define READS (4 * (DP_GENERATED_FRAMES + 2))
 
 static u64 stack[128];
 
@@ -38,6 +45,48 @@ static void tame(u64 *word)
 		*word = STACK + *word % sizeof(stack);
 	else if (*word >> 57 & 1)
 		*word = CODE + *word % (16 * RULES + 16);
+	else if (*word >> 58 & 1)
+		*word = POOL + *word % (64 * PIECES + 16);
+}
+
+/** struct any_piece - of generated code, at any place in its 64 bytes, or beyond */
+struct any_piece {
+	u64 addr;
+	u8 at, len, slot[16], nr, state[NOTES], more[NOTES], offset[8];
+};
+
+/* Pieces may overlap: those that come first are gone then. */
+static void put_piece(u32 i, const struct any_piece *p)
+{
+	struct dp_unwind_states states = { .nr = p->nr % (NOTES + 1) };
+	struct dp_charted code = {
+		.at = POOL + 64 * i + p->at % 64,
+		.len = p->len + 1u,
+		.states = p->nr & 0x80 ? NULL : &states,
+		.addr = p->addr & 1 ? CODE + p->addr % (16 * RULES) : p->addr,
+		.duplicate = CODE + p->addr % 16,
+	};
+	u32 k;
+
+	memcpy(states.slot, p->slot, sizeof(states.slot));
+	memcpy(code.offset, p->offset, sizeof(code.offset));
+	for (k = 0; k < states.nr; k++)
+		states.v[k] =
+			(struct dp_unwind_note){ (u16)(k * p->len / NOTES),
+						 p->state[k], p->more[k] };
+	dp_generated_note(world.e, &code);
+}
+
+static void put_pieces(const u8 **data, size_t *size)
+{
+	struct dp_backtrace_head *head =
+		(void *)(world.arena + world.e->backtraces.head_off);
+	struct any_piece piece;
+	u32 i;
+
+	for (i = 0; i < PIECES && take(data, size, &piece, sizeof(piece)); i++)
+		put_piece(i, &piece);
+	head->agent = i & 1 ? AGENT : 0;
 }
 
 static void put_code(struct dp_rule *rules)
@@ -54,7 +103,7 @@ static void put_code(struct dp_rule *rules)
 		rules[i].cfa %= 256;
 		rules[i].frame %= 256;
 		if (rules[i].ret >= 16)
-			rules[i].ret = DP_RULE_RET_BELOW;
+			rules[i].ret = DP_RULE_RET_BELOW - (rules[i].ret & 1);
 	}
 	must(!dp_engine_add_code(world.e, &code, &place.code) &&
 	     !dp_engine_map_code(world.e, &place, 1));
@@ -102,6 +151,10 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	if (!take(&data, &size, rules, sizeof(rules)) ||
 	    !take(&data, &size, &regs, sizeof(regs)))
 		return 0;
+	world_begin(1024, 1000);
+	world_window(0, STACK, sizeof(stack), stack);
+	put_code(rules);
+	put_pieces(&data, &size);
 	memset(stack, 0, sizeof(stack));
 	for (word = stack; word < stack + 128; word++)
 		if (take(&data, &size, word, sizeof(*word)))
@@ -109,9 +162,6 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	for (word = (u64 *)&regs; word < (u64 *)(&regs + 1); word++)
 		tame(word);
 	dp_regs_set_pc(&regs, CODE + dp_regs_pc(&regs) % (16 * RULES));
-	world_begin(1024, 1000);
-	world_window(0, STACK, sizeof(stack), stack);
-	put_code(rules);
 	number = walk(&regs);
 	must(walk(&regs) == number);
 	n = dp_engine_backtrace(world.e, number, frames, &end);

@@ -42,6 +42,8 @@ struct dp_rules {
  * Return: 0; -ENOENT it has no .eh_frame; -EFBIG; -ENOMEM; -ENOEXEC.
  */
 int dp_rules_read(struct dp_rules *rules, const struct dp_elf *elf);
+/** dp_rules_of() - the same of an .eh_frame in memory, whose address would be @vaddr */
+int dp_rules_of(struct dp_rules *rules, const void *frames, u64 len, u64 vaddr);
 /** dp_module_rules() - the same of the file that a module has been mapped from. Return: also as open(2) */
 int dp_module_rules(const struct dp_modules *mods, const struct dp_module *m,
 		    struct dp_rules *rules);

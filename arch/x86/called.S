@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* called: functions of the agent in assembly. */
+#include "arch/x86/cfi.inc"
 #include "arch/x86/offsets.h"
 
 	.text
@@ -12,13 +13,19 @@
 	.hidden	dp_call_on
 	.balign 16
 dp_call_on:
-	push	%rbp
+	called
+	put	%rbp
+	.cfi_rel_offset %rbp, 0
 	mov	%rsp, %rbp
+	.cfi_def_cfa_register %rbp
 	mov	%rdx, %rsp
 	call	*%rsi
 	mov	%rbp, %rsp
-	pop	%rbp
+	.cfi_def_cfa_register %rsp
+	get	%rbp
+	.cfi_restore %rbp
 	ret
+	.cfi_endproc
 
 /*
  * dp_call_busy(arg, function, stack): dp_call_on() on the thread's struct dp_stack, which is
@@ -61,6 +68,7 @@ dp_call_busy:
 	.hidden	dp_waits_home
 	.balign 16
 dp_wait_home:
+	called
 	mov	%rcx, %r8
 	mov	%rdx, %r10
 	mov	%esi, %edx
@@ -69,6 +77,7 @@ dp_wait_home:
 	syscall
 dp_waits_home:
 	ret
+	.cfi_endproc
 
 /*
  * dp_guard(handler, a, b, c, guard, via): call a handler that can be given up. To that end
@@ -78,13 +87,15 @@ dp_waits_home:
 	.hidden	dp_guard
 	.balign 16
 dp_guard:
-	push	%rbp
-	push	%rbx
-	push	%r12
-	push	%r13
-	push	%r14
-	push	%r15
-	sub	$8, %rsp
+	called
+	put	%rbp
+	.cfi_rel_offset %rbp, 0
+	put	%rbx
+	put	%r12
+	put	%r13
+	put	%r14
+	put	%r15
+	up	-8
 	mov	%rsp, (%r8)
 	mov	%rdi, %rax
 	mov	%rsi, %rdi
@@ -95,19 +106,21 @@ dp_guard:
 	call	*%r9
 	xor	%edx, %edx
 1:	cld
-	add	$8, %rsp
-	pop	%r15
-	pop	%r14
-	pop	%r13
-	pop	%r12
-	pop	%rbx
-	pop	%rbp
+	up	8
+	get	%r15
+	get	%r14
+	get	%r13
+	get	%r12
+	get	%rbx
+	get	%rbp
 	ret
+	deep	8*8
 	.globl	dp_guard_up
 	.hidden	dp_guard_up
 dp_guard_up:
 	mov	$1, %edx
 	jmp	1b
+	.cfi_endproc
 
 /* jprobe_return() comes here; dp_trap_returned() knows the address. */
 	.globl	dp_jprobe_return

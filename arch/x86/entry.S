@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* entry: where detours and stubs enter the hit half. */
 #include "arch/x86/arch_defs.h"
+#include "arch/x86/cfi.inc"
 #include "arch/x86/flags.inc"
 #include "arch/x86/offsets.h"
 
@@ -18,50 +19,50 @@
  * thread that goes on elsewhere.
  */
 	.macro	save_gprs
-	push	%rdi
-	push	%rsi
-	push	%rdx
-	push	%rcx
-	push	%rax
-	push	%r8
-	push	%r9
-	push	%r10
-	push	%r11
-	push	%rbx
-	push	%rbp
-	push	%r12
-	push	%r13
-	push	%r14
-	push	%r15
+	put	%rdi
+	put	%rsi
+	put	%rdx
+	put	%rcx
+	put	%rax
+	put	%r8
+	put	%r9
+	put	%r10
+	put	%r11
+	put	%rbx
+	put	%rbp
+	put	%r12
+	put	%r13
+	put	%r14
+	put	%r15
 	.endm
 
 	/* struct dp_regs; sp and ip are filled in later: a store less is time. */
 	.macro	save_regs
-	push	$DP_USER_SS
-	lea	-8(%rsp), %rsp		/* sp */
-	pushfq
-	push	$DP_USER_CS
-	lea	-8(%rsp), %rsp		/* ip */
-	push	$-1			/* orig_ax */
+	put	$DP_USER_SS
+	up	-8		/* sp */
+	put_flags
+	put	$DP_USER_CS
+	up	-8		/* ip */
+	put	$-1			/* orig_ax */
 	save_gprs
 	.endm
 
 	/* All general registers except rax and rcx. */
 	.macro	load_gprs
-	pop	%r15
-	pop	%r14
-	pop	%r13
-	pop	%r12
-	pop	%rbp
-	pop	%rbx
-	pop	%r11
-	pop	%r10
-	pop	%r9
-	pop	%r8
-	lea	16(%rsp), %rsp
-	pop	%rdx
-	pop	%rsi
-	pop	%rdi
+	get	%r15
+	get	%r14
+	get	%r13
+	get	%r12
+	get	%rbp
+	get	%rbx
+	get	%r11
+	get	%r10
+	get	%r9
+	get	%r8
+	up	16
+	get	%rdx
+	get	%rsi
+	get	%rdi
 	.endm
 
 	/* After load_gprs: flags, rax and rcx; then return to the detour. */
@@ -69,13 +70,14 @@
 	load_flags 3*8, 77f
 	mov	-5*8(%rsp), %rax
 	mov	-4*8(%rsp), %rcx
-	lea	6*8(%rsp), %rsp
+	up	6*8
 	ret
+	deep	7*8
 77:	mov	-5*8(%rsp), %rax
 	mov	-4*8(%rsp), %rcx
-	lea	3*8(%rsp), %rsp
-	popfq
-	lea	16(%rsp), %rsp
+	up	3*8
+	get_flags
+	up	16
 	ret
 	.endm
 
@@ -138,7 +140,9 @@
 	.hidden	dp_handler_entry, dp_handler_start, dp_handler_counted, dp_handler_abort
 	.balign 64
 dp_handler_entry:
+	called
 	save_regs
+	unknown
 	mov	DP_O_NUMBER(%rsp), %edx
 	movslq	dp_arena+DP_O_RSEQ_OFFSET(%rip), %rsi
 	movslq	dp_arena+DP_O_SELF_OFFSET(%rip), %rdi
@@ -179,18 +183,24 @@ dp_handler_counted:
 	jnz	dp_load_here
 	cmp	DP_O_REGS_SP(%rsp), %r14
 	jne	dp_hit_resume
+	known
+	deep	DP_O_FRAME_SIZE-8
 3:	load_gprs
 	go_back
+	unknown
 4:	cld
 	jmp	1b
 6:	rest
 	mov	%rbx, %rsp
+	known
+	deep	DP_O_FRAME_SIZE-8
 5:	mov	%rsp, %rdi
 	cld
 	call	dp_hit_detour
 	test	%eax, %eax
 	jz	3b
 	jmp	dp_load_here
+	unknown
 	/* A handler that may use anything. */
 7:	mov	%rdi, %r13
 	movslq	dp_arena+DP_O_ERRNO_OFFSET(%rip), %rcx
@@ -229,11 +239,14 @@ dp_handler_abort:
 9:	movq	$0, %fs:DP_RSEQ_CS(%rsi)
 	orl	$DP_O_CALLOUT_UNCOUNTED, DP_O_NUMBER(%rsp)
 	jmp	5b
+	known
+	.cfi_endproc
 
 	.globl	dp_hit_entry
 	.hidden	dp_hit_entry
 	.balign 64
 dp_hit_entry:
+	called
 	save_regs
 	movslq	dp_arena+DP_O_SELF_OFFSET(%rip), SELF
 	mov	DP_O_NUMBER(%rsp), %edx
@@ -243,6 +256,7 @@ dp_hit_entry:
 	jz	5b
 	mov	%fs:(SELF), SELF
 	jmp	0b
+	.cfi_endproc
 
 /*
  * A call-out for a tracked call: the number on the stack, and above it the address where
@@ -252,7 +266,9 @@ dp_hit_entry:
 	.hidden	dp_tracked_entry, dp_tracked_saved
 	.balign 64
 dp_tracked_entry:
+	called
 	save_regs
+	unknown
 dp_tracked_saved:
 	movslq	dp_arena+DP_O_SELF_OFFSET(%rip), SELF
 	mov	DP_O_NUMBER(%rsp), %edx
@@ -313,11 +329,16 @@ dp_call_fast_up:
 
 /* Load all registers from the struct dp_regs at rsp. */
 dp_load_here:
+	known
+	deep	0
+	unknown
 	load_gprs
 	mov	-5*8(%rsp), %rax
 	mov	-4*8(%rsp), %rcx
 	lea	8(%rsp), %rsp
 	iretq
+	known
+	.cfi_endproc
 
 /*
  * A tracked call has returned to a stub, which has put the number of its frame where the
@@ -334,6 +355,8 @@ dp_load_here:
 	.hidden	dp_return_saved
 	.balign 64
 dp_return_saved:
+	called
+	unknown
 	mov	%rsp, %rdi
 	cld
 	movslq	dp_arena+DP_O_SELF_OFFSET(%rip), SELF
@@ -362,6 +385,8 @@ dp_return_fast_end:
 5:	mov	%rsp, %rdi
 	call	dp_return_hit
 	jmp	1b
+	known
+	.cfi_endproc
 
 /* An exception passes a tracked call: the stack of dp_return_entry, rax = exception. Goes on
  * unwinding from the function's caller. */
@@ -369,11 +394,15 @@ dp_return_fast_end:
 	.hidden	dp_unwound_entry
 	.balign 16
 dp_unwound_entry:
+	called
+	unknown
 	save_returned
 	call	dp_return_unwound
 	mov	%rax, DP_O_REGS_ORIG_AX(%rsp)
 	load_gprs
 	lea	6*8(%rsp), %rsp
 	jmp	*DP_O_REGS_ORIG_AX-DP_O_REGS_SIZE(%rsp)
+	known
+	.cfi_endproc
 
 	.section .note.GNU-stack, "", @progbits

@@ -21,6 +21,7 @@
  * Source: linux/rseq.h.
  */
 #include "arch/x86/arch_defs.h"
+#include "arch/x86/cfi.inc"
 #include "arch/x86/offsets.h"
 
 	/* struct dp_exit_instance: @group, and from STATE on the rest of its word; what follows */
@@ -51,26 +52,27 @@
 	.set	SAVED_AX, (4 + \more)*8
 	.set	NUMBER, (6 + \more)*8
 	.set	SLOT, (7 + \more)*8 + 128
+	.set	DEPTH, (6 + \more)*8
 	.endm
 
 	.macro	begin
-	push	%rax
+	put	%rax
 	lahf
 	seto	%al
-	push	%rax
-	push	%rcx
-	push	%rdx
-	push	%rsi
+	put	%rax
+	put	%rcx
+	put	%rdx
+	put	%rsi
 	.endm
 
 	.macro	end
-	pop	%rsi
-	pop	%rdx
-	pop	%rcx
-	pop	%rax
+	get	%rsi
+	get	%rdx
+	get	%rcx
+	get	%rax
 	add	$0x7f, %al
 	sahf
-	pop	%rax
+	get	%rax
 	.endm
 
 	/* The instance of the slot. A slot that is not aligned has no block. Changes rcx, rdx. */
@@ -196,6 +198,7 @@
 	movq	$0, %fs:DP_RSEQ_CS(%rax)
 	end
 	jmp	dp_hit_entry
+	deep	DEPTH
 	.endm
 
 	/* What stands before the code of an interruption. It is never run. */
@@ -218,6 +221,7 @@
 	.hidden	dp_enter_entry
 	.balign 64
 dp_enter_entry:
+	called
 	begin
 	find	enter
 	fill	enter
@@ -230,16 +234,19 @@ dp_enter_entry:
 	movl	$LIVE, STATE(INSTANCE)
 	end
 	ret
+	deep	DEPTH
 	look_far enter
 enter_other:
 	other
 	sign
 	abort	enter, INSTANCE, movq $0, (INSTANCE)
+	.cfi_endproc
 
 	.globl	dp_exit_entry
 	.hidden	dp_exit_entry
 	.balign 64
 dp_exit_entry:
+	called
 	begin
 	find	exit
 	start	exit, 1, DP_O_CALLS, %ecx
@@ -251,17 +258,20 @@ dp_exit_entry:
 	movq	$0, (INSTANCE)
 	end
 	ret
+	deep	DEPTH
 	look_far exit
 	look_at_ret exit
 exit_other:
 	other
 	sign
 	abort	exit, INSTANCE, movl $LIVE, STATE(INSTANCE)
+	.cfi_endproc
 
 	.globl	dp_enter_timed_entry
 	.hidden	dp_enter_timed_entry
 	.balign 64
 dp_enter_timed_entry:
+	called
 	begin
 	find	enter_timed
 	fill	enter_timed
@@ -280,11 +290,13 @@ dp_enter_timed_entry:
 	movl	$LIVE, STATE(INSTANCE)
 	end
 	ret
+	deep	DEPTH
 	look_far enter_timed
 enter_timed_other:
 	other
 	sign
 	abort	enter_timed, INSTANCE, movq $0, (INSTANCE)
+	.cfi_endproc
 
 #define MINE %r10
 	/* The struct dp_call_entry has the number of the exit's probe, above DP_CALL_EXIT. */
@@ -293,11 +305,12 @@ enter_timed_other:
 	.hidden	dp_exit_timed_entry
 	.balign 64
 dp_exit_timed_entry:
+	called
 	begin
-	push	%rdi
-	push	%r8
-	push	%r9
-	push	%r10
+	put	%rdi
+	put	%r8
+	put	%r9
+	put	%r10
 	find	exit_timed
 	mov	INSTANCE, MINE
 	start	exit_timed, 3, DP_O_TIMED_CALLS, %edi
@@ -333,19 +346,20 @@ exit_timed_committed:
 	movslq	dp_arena+DP_O_RSEQ_OFFSET(%rip), %rcx
 	movq	$0, %fs:DP_RSEQ_CS(%rcx)
 	movq	$0, (MINE)
-	pop	%r10
-	pop	%r9
-	pop	%r8
-	pop	%rdi
+	get	%r10
+	get	%r9
+	get	%r8
+	get	%rdi
 	end
 	ret
+	deep	DEPTH
 	look_far exit_timed
 	look_at_ret exit_timed
 exit_timed_other:
-	pop	%r10
-	pop	%r9
-	pop	%r8
-	pop	%rdi
+	get	%r10
+	get	%r9
+	get	%r8
+	get	%rdi
 	other
 	sign
 exit_timed_abort:
@@ -354,6 +368,7 @@ exit_timed_abort:
 	jne	exit_timed_again
 	movl	$LIVE, STATE(INSTANCE)
 	jmp	exit_timed_again
+	.cfi_endproc
 
 	/* struct dp_agent_sequence, relative to here */
 	.section .rodata.call_sequences, "a", @progbits

@@ -9,6 +9,7 @@
  * Source: linux/rseq.h.
  */
 #include "arch/x86/arch_defs.h"
+#include "arch/x86/cfi.inc"
 #include "arch/x86/offsets.h"
 
 	.set	TABLE, 0
@@ -34,7 +35,8 @@
 	.hidden	dp_row_put
 	.balign 16
 dp_row_put:
-	push	%rbx
+	called
+	put	%rbx
 	mov	%rdi, %r8
 	mov	RSEQ(%r8), %r9
 	mov	SEQUENCE(%r8), %rdx
@@ -101,8 +103,9 @@ commit:
 committed:
 	mov	$1, %eax
 6:	movq	$0, %fs:RSEQ_CS(%r9)
-	pop	%rbx
+	get	%rbx
 	ret
+	deep	16
 	/* rdx: the order, rbx: that of the row. Its value is in the next word. */
 pair:
 	cmp	%rbx, %rdx
@@ -126,12 +129,14 @@ unusable:
 	.long	DP_RSEQ_SIGNATURE
 abort:
 	jmp	again
+	.cfi_endproc
 
 	.globl	dp_row_pair
 	.hidden	dp_row_pair
 	.balign 16
 dp_row_pair:
-	push	%rbx
+	called
+	put	%rbx
 	mov	%rsi, %rbx
 	mov	%rdx, %rcx
 	mov	(%rdi), %rax
@@ -140,8 +145,9 @@ dp_row_pair:
 	jbe	10f
 	lock cmpxchg16b (%rdi)
 	jne	9b
-10:	pop	%rbx
+10:	get	%rbx
 	ret
+	.cfi_endproc
 
 #define TABLE_AT %rax
 #define WORD_AT %rcx
@@ -149,21 +155,21 @@ dp_row_pair:
 	/* Call @function with the table and the words of the hit, of which rcx, rsi and rdi are saved already, and
 	 * return. Six registers and a return address are below the words. */
 	.macro	keep_by function
-	push	%r8
-	push	%r9
-	push	%r10
-	push	%r11
+	put	%r8
+	put	%r9
+	put	%r10
+	put	%r11
 	mov	DP_O_KEEP_KEYS(TABLE_AT), %ecx
 	add	DP_O_KEEP_NR_FIELDS(TABLE_AT), %ecx
 	lea	6*8(%rsp,%rcx,8), %rsi
 	mov	TABLE_AT, %rdi
 	call	\function
-	pop	%r11
-	pop	%r10
-	pop	%r9
-	pop	%r8
-	pop	%rdi
-	pop	%rsi
+	get	%r11
+	get	%r10
+	get	%r9
+	get	%r8
+	get	%rdi
+	get	%rsi
 	ret
 	.endm
 
@@ -178,8 +184,9 @@ dp_row_pair:
 	.hidden	dp_keep_entry
 	.balign 64
 dp_keep_entry:
-	push	%rsi
-	push	%rdi
+	called
+	put	%rsi
+	put	%rdi
 	movzbl	DP_O_KEEP_QUICK(TABLE_AT), %ecx
 	test	%ecx, %ecx
 	jz	keep_slow
@@ -237,9 +244,10 @@ keep_start:
 	incq	(WORD_AT,%rdi)
 keep_committed:
 	movq	$0, %fs:RSEQ_CS(%rdx)
-	pop	%rdi
-	pop	%rsi
+	get	%rdi
+	get	%rsi
 	ret
+	deep	24
 keep_large:
 	cmpb	$0, DP_O_KEEP_SIGN(TABLE_AT)
 	je	keep_positive
@@ -255,19 +263,23 @@ keep_other:
 	movq	$0, %fs:RSEQ_CS(%rdx)
 keep_slow:
 	keep_by dp_aggregate_put
+	deep	24
 	.byte	0x0f, 0xb9, 0x3d	/* ud1: the signature is its operand */
 	.long	DP_RSEQ_SIGNATURE
 keep_abort:
 	jmp	keep_again
+	.cfi_endproc
 
 /* The same where some of the words are addresses of strings. rdx: which, see dp_native_text() */
 	.globl	dp_keep_texts_entry
 	.hidden	dp_keep_texts_entry
 	.balign 16
 dp_keep_texts_entry:
-	push	%rsi
-	push	%rdi
+	called
+	put	%rsi
+	put	%rdi
 	keep_by dp_aggregate_put_texts
+	.cfi_endproc
 
 /* dp_load_word(address), dp_load_byte(address, to): a fault of the first instruction of either
  * leads to dp_load_bad. */
@@ -275,6 +287,7 @@ dp_keep_texts_entry:
 	.hidden	dp_load_word, dp_load_byte, dp_load_end, dp_load_bad
 	.balign 16
 dp_load_word:
+	called
 	mov	(%rdi), %rdx
 	mov	$1, %eax
 	ret
@@ -287,6 +300,7 @@ dp_load_end:
 dp_load_bad:
 	xor	%eax, %eax
 	ret
+	.cfi_endproc
 
 	/* As those of exits.S */
 	.globl	dp_keep_sequence

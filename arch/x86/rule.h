@@ -40,14 +40,16 @@ enum dp_rule_frame {
 	DP_FRAME_AT_FRAME,
 };
 
-/* struct dp_rule: @ret: the return address is in the word below the CFA */
+/* struct dp_rule: @ret: the return address is in the word below the CFA; or in the word below the red
+ * zone that is below the CFA, and the thread goes on there itself: so has the agent an intercepted call */
 #define DP_RULE_RET_BELOW 0xff
+#define DP_RULE_RET_SKIPPED 0xfe
 
 /**
  * struct dp_rule - of one or more instructions
  * @how: enum dp_rule_how; @base: the machine's number of a register
  * @frame_how: enum dp_rule_frame
- * @ret: number of the register that has the return address, or DP_RULE_RET_BELOW
+ * @ret: number of the register that has the return address, or DP_RULE_RET_*
  */
 struct dp_rule {
 	u8 how, base, frame_how, ret;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* signals: entries into port/user/signals, from the kernel and from intercepts. */
 
+#include "arch/x86/cfi.inc"
 #include "arch/x86/flags.inc"
 #include "arch/x86/offsets.h"
 
@@ -19,15 +20,16 @@
 	.globl	dp_trap_entry
 	.hidden	dp_trap_entry
 dp_trap_entry:
-	push	%rdi
-	push	%rsi
-	push	%rdx
+	called
+	put	%rdi
+	put	%rsi
+	put	%rdx
 	mov	%rsi, %rdi
 	mov	%rdx, %rsi
 	call	dp_hit_trap
-	pop	%rdx
-	pop	%rsi
-	pop	%rdi
+	get	%rdx
+	get	%rsi
+	get	%rdi
 	test	%rax, %rax
 	jnz	1f
 	movl	$0, (%rsi)		/* DP_SIGINFO_ENDED */
@@ -35,14 +37,26 @@ dp_trap_entry:
 1:	xchg	%rax, %rcx
 	xor	%eax, %eax
 	jmp	*%rcx
+	.cfi_endproc
 
-/* Unwinders know a signal frame by exactly these bytes. */
+/*
+ * Unwinders know a signal frame by exactly these bytes. A description begins one byte earlier, where
+ * they look; it says that rsp, rip and rbp are in the struct dp_ucontext at the stack pointer.
+ */
 	.globl	dp_trap_restorer
 	.hidden	dp_trap_restorer
-	.balign 16
+	.balign 16, 0x90
+	.fill	15, 1, 0x90
+	.cfi_startproc
+	.cfi_signal_frame
+	.cfi_escape 0x0f, 4, 0x77, 0xa0, 0x01, 0x06
+	.cfi_escape 0x10, 16, 3, 0x77, 0xa8, 0x01
+	.cfi_escape 0x10, 6, 3, 0x77, 0xf8, 0x00
+	nop
 dp_trap_restorer:
 	mov	$15, %rax
 	syscall
+	.cfi_endproc
 
 /*
  * An intercepted system call: eax = its number; on the stack the address behind the call,
@@ -53,9 +67,14 @@ dp_trap_restorer:
 	.hidden	dp_intercept_entry
 	.balign 16
 dp_intercept_entry:
-	pushfq
-	push	%rbx
-	mov	%rsp, %rbx
+	called
+	.cfi_def_cfa %rsp, 136
+	.cfi_offset %rip, -136
+	put_flags
+	put	%rbp
+	.cfi_rel_offset %rbp, 0
+	mov	%rsp, %rbp
+	.cfi_def_cfa_register %rbp
 	sub	$64, %rsp
 	and	$-16, %rsp
 	mov	%rax, (%rsp)
@@ -79,13 +98,18 @@ dp_intercept_entry:
 	jne	4f
 3:	call	2f
 	mov	56(%rsp), %rax
-	mov	%rbx, %rsp
-	pop	%rbx
+	.cfi_remember_state
+	mov	%rbp, %rsp
+	.cfi_def_cfa_register %rsp
+	get	%rbp
+	.cfi_restore %rbp
 	mov	(%rsp), %r11
-	popfq
-	pop	%rcx
-	lea	128(%rsp), %rsp
+	get_flags
+	get	%rcx
+	.cfi_register %rip, %rcx
+	up	128
 	jmp	*%rcx
+	.cfi_restore_state
 2:	mov	8(%rsp), %rax
 	mov	16(%rsp), %rdi
 	mov	24(%rsp), %rsi
@@ -108,6 +132,7 @@ dp_intercept_linger:
 	decq	(%rsp)
 	jnz	5b
 	jmp	3b
+	.cfi_endproc
 
 /*
  * A call-out of the detour of a call that is observed. The stack has, from the top, the return
@@ -118,55 +143,59 @@ dp_intercept_linger:
 	.hidden	dp_observe_entry
 	.balign 16
 dp_observe_entry:
-	push	$0x33
+	called
+	put	$0x33
 	movw	$0x2b, 6(%rsp)
-	pushfq
-	push	%rax			/* rip and rsp: for dp_intercept_detour() */
-	push	%rax
-	push	%rcx
-	push	%rax
-	push	%rdx
-	push	%rbx
-	push	%rbp
-	push	%rsi
-	push	%rdi
-	push	%r15
-	push	%r14
-	push	%r13
-	push	%r12
-	push	%r11
-	push	%r10
-	push	%r9
-	push	%r8
+	put_flags
+	put	%rax			/* rip and rsp: for dp_intercept_detour() */
+	put	%rax
+	put	%rcx
+	put	%rax
+	put	%rdx
+	put	%rbx
+	put	%rbp
+	put	%rsi
+	put	%rdi
+	put	%r15
+	put	%r14
+	put	%r13
+	put	%r12
+	put	%r11
+	put	%r10
+	put	%r9
+	put	%r8
 	mov	%rsp, %rdi
 	testl	$0x400, 17*8(%rsp)
 	jnz	2f
 1:	call	dp_intercept_detour
-	pop	%r8
-	pop	%r9
-	pop	%r10
-	pop	%r11
-	pop	%r12
-	pop	%r13
-	pop	%r14
-	pop	%r15
-	pop	%rdi
-	pop	%rsi
-	pop	%rbp
-	pop	%rbx
-	pop	%rdx
+	get	%r8
+	get	%r9
+	get	%r10
+	get	%r11
+	get	%r12
+	get	%r13
+	get	%r14
+	get	%r15
+	get	%rdi
+	get	%rsi
+	get	%rbp
+	get	%rbx
+	get	%rdx
 	load_flags 4*8, 3f
 	mov	(%rsp), %rax
 	mov	8(%rsp), %rcx
-	lea	6*8(%rsp), %rsp
+	up	6*8
 	ret
+	deep	19*8
 2:	cld
 	jmp	1b
+	deep	7*8
 3:	mov	(%rsp), %rax
 	mov	8(%rsp), %rcx
-	lea	4*8(%rsp), %rsp
-	popfq
-	lea	8(%rsp), %rsp
+	up	4*8
+	get_flags
+	up	8
 	ret
+	.cfi_endproc
 
 	.section .note.GNU-stack, "", @progbits

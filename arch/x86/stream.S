@@ -7,6 +7,8 @@
  *
  * Source: linux/rseq.h.
  */
+#include "arch/x86/cfi.inc"
+
 	.set	TABLE, 0
 	.set	BASE, 8
 	.set	STRIDE, 16
@@ -29,6 +31,7 @@
 	.hidden	dp_stream_put
 	.balign 16
 dp_stream_put:
+	called
 	mov	%rdi, %r8
 	mov	RSEQ(%r8), %r9
 	mov	SEQUENCE(%r8), %rdx
@@ -90,5 +93,6 @@ unusable:
 	.long	0x53053053
 abort:
 	jmp	again
+	.cfi_endproc
 
 	.section .note.GNU-stack, "", @progbits

@@ -7,20 +7,17 @@
 
 _Static_assert(DP_REGION_INSNS <= DP_UNWIND_FRAMES, "no such instruction");
 
-static u8 state_of(const struct dp_out *o)
+static u32 depth_of(const struct dp_out *o)
 {
 	u32 words = o->depth / 8, skipped = DP_RED_ZONE_SIZE / 8;
-	u32 depth = words < DP_DEPTH_SKIPPED ?
-			    words :
-		    o->saved && words > skipped ?
-			    DP_DEPTH_SAVED + words - skipped :
-			    DP_DEPTH_SKIPPED + words - skipped;
 
-	return (u8)(o->insn << DP_UNWIND_INSN | (depth & DP_UNWIND_DEPTH));
+	return words < DP_DEPTH_SKIPPED	   ? words :
+	       o->saved && words > skipped ? DP_DEPTH_SAVED + words - skipped :
+					     DP_DEPTH_SKIPPED + words - skipped;
 }
 
 /* Code may be encoded anew from an earlier offset on. */
-static void put_note(struct dp_out *o, u8 state)
+static void put_note(struct dp_out *o, u8 state, u8 more)
 {
 	struct dp_unwind_states *u = o->unwind;
 
@@ -28,22 +25,27 @@ static void put_note(struct dp_out *o, u8 state)
 		return;
 	while (u->nr && u->v[u->nr - 1].at >= o->len)
 		u->nr--;
-	if (u->nr && u->v[u->nr - 1].state == state)
+	if (u->nr && u->v[u->nr - 1].state == state &&
+	    u->v[u->nr - 1].more == more)
 		return;
 	if (u->nr == DP_UNWIND_NOTES)
 		o->far = true;
 	else
-		u->v[u->nr++] = (struct dp_unwind_note){ (u16)o->len, state };
+		u->v[u->nr++] =
+			(struct dp_unwind_note){ (u16)o->len, state, more };
 }
 
 void dp_put_state(struct dp_out *o)
 {
-	put_note(o, state_of(o));
+	u32 depth = depth_of(o), most = DP_UNWIND_DEPTH;
+	u32 more = depth > most ? depth - most : 0;
+
+	put_note(o, (u8)(o->insn << DP_UNWIND_INSN | (depth - more)), (u8)more);
 }
 
 void dp_put_frame(struct dp_out *o, u8 state)
 {
-	put_note(o, state);
+	put_note(o, state, 0);
 }
 
 void dp_put_at(struct dp_out *o, u32 depth, u8 insn)

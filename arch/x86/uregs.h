@@ -115,15 +115,15 @@ static inline void dp_uregs_end_intercept(struct user_regs_struct *r,
 	r->rdi = frame[1], r->rsi = frame[2], r->rdx = frame[3];
 	r->r10 = frame[4], r->r8 = frame[5], r->r9 = frame[6];
 	r->rax = frame[7];
-	r->rsp = r->rbx + 3 * sizeof(u64) + DP_RED_ZONE_SIZE;
-	r->rbx = above[0], r->r11 = r->eflags = above[1];
+	r->rsp = r->rbp + 3 * sizeof(u64) + DP_RED_ZONE_SIZE;
+	r->rbp = above[0], r->r11 = r->eflags = above[1];
 	r->rcx = r->rip = above[2];
 	r->orig_rax = (unsigned long long)-1;
 }
 
 static inline u64 dp_uregs_above_intercept(const struct user_regs_struct *r)
 {
-	return r->rbx;
+	return r->rbp;
 }
 
 #define DP_UREGS_PLACES(r)                                                \

@@ -11,6 +11,8 @@
  * By plain moves: xsave and xrstor cost ten times as much. A handler begins with the state
  * that a new program has: all exceptions masked, rounding to nearest.
  */
+#include "arch/x86/cfi.inc"
+
 #define MASKS 2048
 #define MXCSR 2112
 #define FCW 2116
@@ -48,6 +50,7 @@
 	.hidden	dp_vectors_save
 	.balign 16
 dp_vectors_save:
+	called
 	mov	%esi, %eax
 	and	$7, %eax
 	cmp	$4, %eax
@@ -86,6 +89,7 @@ dp_vectors_save:
 	ret
 5:	fldcw	fcw_default(%rip)
 	ret
+	.cfi_endproc
 
 	.balign 4
 mxcsr_default:
@@ -98,6 +102,7 @@ fcw_default:
 	.hidden	dp_vectors_restore
 	.balign 16
 dp_vectors_restore:
+	called
 	mov	%esi, %ecx
 	and	$7, %ecx
 	cmp	$2, %ecx
@@ -136,5 +141,6 @@ dp_vectors_restore:
 	mov	%ax, FENV(%rdi)
 	fldenv	FENV(%rdi)
 	jmp	6b
+	.cfi_endproc
 
 	.section .note.GNU-stack, "", @progbits

@@ -68,15 +68,16 @@ static u32 search(const struct dp_backtrace *b, u32 generation, u64 pc)
 	return rule < b->head->nr_rules ? rule : 0;
 }
 
-/* @b is a copy: the walk's own stays in registers. */
+/* The walk's own state stays in registers: its address is not taken. */
 static __attribute__((noinline)) u32
-search_and_keep(struct dp_backtrace b, u32 generation, u64 pc, u64 *kept)
+search_and_keep(const struct dp_backtrace_head *head, char *arena, u64 size,
+		u32 generation, u64 pc, u64 *kept)
 {
+	struct dp_backtrace b = { .head = head, .arena = arena, .size = size };
 	u32 rule = search(&b, generation, pc);
 
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	if (__atomic_load_n(&b.head->generation, __ATOMIC_RELAXED) !=
-	    generation)
+	if (__atomic_load_n(&head->generation, __ATOMIC_RELAXED) != generation)
 		return 0;
 	__atomic_store_n(
 		kept, dp_kept_word(pc, generation % DP_KEPT_GENERATIONS) | rule,
@@ -100,7 +101,8 @@ INLINE const struct dp_rule *rule_of(const struct dp_backtrace *b)
 	       dp_kept_word(pc, generation % DP_KEPT_GENERATIONS);
 	rule = word < b->head->nr_rules ?
 		       (u32)word :
-		       search_and_keep(*b, generation, pc, kept);
+		       search_and_keep(b->head, b->arena, b->size, generation,
+				       pc, kept);
 	return &rules[rule];
 }
 
@@ -108,12 +110,13 @@ INLINE const struct dp_rule *rule_of(const struct dp_backtrace *b)
 
 /* What walks do not follow is there in the first frame, and in one that a signal has interrupted. */
 static __attribute__((noinline)) struct dp_load
-other_register(struct dp_regs *regs, u64 signal, u8 number)
+other_register(const struct dp_backtrace_head *head, const char *arena,
+	       struct dp_regs *regs, u64 signal, u8 number)
 {
 	if (regs)
 		return (struct dp_load){ 1, dp_regs_value(regs, number) };
 	if (signal)
-		return dp_backtrace_load(signal + dp_signal_register(number));
+		return dp_generated_register(head, arena, signal, number);
 	return (struct dp_load){ 0, 0 };
 }
 
@@ -123,7 +126,7 @@ INLINE struct dp_load general(const struct dp_backtrace *b, u8 number)
 		return (struct dp_load){ 1, b->sp };
 	if (number == DP_RULE_FRAME && b->framed)
 		return (struct dp_load){ 1, b->frame };
-	return other_register(b->regs, b->signal, number);
+	return other_register(b->head, b->arena, b->regs, b->signal, number);
 }
 
 INLINE enum dp_backtrace_end find_cfa(const struct dp_backtrace *b,
@@ -174,10 +177,12 @@ INLINE enum dp_backtrace_end arrive(struct dp_backtrace *b, u64 pc)
 						       DP_END_NONE;
 }
 
+/* @ascends: the frame has to be above the last one */
 INLINE enum dp_backtrace_end go_up(struct dp_backtrace *b,
-				   const struct dp_rule *rule)
+				   const struct dp_rule *rule, bool ascends)
 {
-	bool below = rule->ret == DP_RULE_RET_BELOW;
+	bool skipped = rule->ret == DP_RULE_RET_SKIPPED;
+	bool below = rule->ret == DP_RULE_RET_BELOW || skipped;
 	enum dp_backtrace_end end;
 	struct dp_load back;
 	u64 cfa;
@@ -186,9 +191,11 @@ INLINE enum dp_backtrace_end go_up(struct dp_backtrace *b,
 	if (end)
 		return end;
 	/* A function that has its return address in a register may have nothing on the stack. */
-	if (cfa < b->sp + (below ? sizeof(u64) : 0) || cfa % sizeof(u64))
+	if ((ascends && cfa < b->sp + (below ? sizeof(u64) : 0)) ||
+	    cfa % sizeof(u64))
 		return DP_END_BROKEN;
-	back = below ? dp_backtrace_load(cfa - sizeof(u64)) :
+	back = below ? dp_backtrace_load(cfa - sizeof(u64) -
+					 (skipped ? DP_RED_ZONE_SIZE : 0)) :
 		       general(b, rule->ret);
 	if (!back.ok)
 		return below ? DP_END_UNREADABLE : DP_END_UNKNOWN;
@@ -196,11 +203,11 @@ INLINE enum dp_backtrace_end go_up(struct dp_backtrace *b,
 	b->sp = cfa;
 	b->regs = NULL;
 	b->signal = 0;
-	b->exact = false;
+	b->exact = skipped;
 	return arrive(b, back.value);
 }
 
-/* The frame that a signal has interrupted */
+/* The frame that a signal has interrupted, whatever its code is */
 INLINE enum dp_backtrace_end go_through(struct dp_backtrace *b)
 {
 	struct dp_load frame, pc, sp;
@@ -230,6 +237,35 @@ void dp_backtrace_begin(struct dp_backtrace *b, struct dp_regs *regs)
 	b->exact = true;
 }
 
+/* The walk's own state stays in registers: its address is not taken. */
+INLINE enum dp_backtrace_end go_to_program(struct dp_backtrace *b)
+{
+	enum dp_backtrace_end end = go_through(b);
+	struct dp_backtrace copy = *b;
+
+	if (end)
+		return end;
+	end = dp_generated_leave(&copy);
+	*b = copy;
+	return end ?: arrive(b, b->pc);
+}
+
+/* The agent may run on a stack of its own. Who calls bounds the frames. */
+enum dp_backtrace_end dp_backtrace_pass(struct dp_backtrace *b)
+{
+	const struct dp_rule *rule = rule_of(b);
+
+	switch (rule->how) {
+	case DP_RULE_NONE:
+	case DP_RULE_LAST:
+		return DP_END_UNKNOWN;
+	case DP_RULE_SIGNAL:
+		return go_through(b);
+	default:
+		return go_up(b, rule, false);
+	}
+}
+
 INLINE enum dp_backtrace_end next(struct dp_backtrace *b)
 {
 	const struct dp_rule *rule = rule_of(b);
@@ -240,9 +276,9 @@ INLINE enum dp_backtrace_end next(struct dp_backtrace *b)
 	case DP_RULE_LAST:
 		return DP_END_COMPLETE;
 	case DP_RULE_SIGNAL:
-		return go_through(b);
+		return go_to_program(b);
 	default:
-		return go_up(b, rule);
+		return go_up(b, rule, true);
 	}
 }
 

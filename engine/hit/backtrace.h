@@ -38,6 +38,9 @@ void dp_backtrace_begin(struct dp_backtrace *b, struct dp_regs *regs);
  */
 enum dp_backtrace_end dp_backtrace_next(struct dp_backtrace *b);
 
+/** dp_backtrace_pass() - the same of a frame that is not shown: what a signal has interrupted may be ours again */
+enum dp_backtrace_end dp_backtrace_pass(struct dp_backtrace *b);
+
 /** dp_backtrace_load() - read a word of the program's. Return: @ok is 0: it cannot be read. */
 struct dp_load dp_backtrace_load(u64 address);
 
@@ -49,6 +52,25 @@ u32 dp_backtrace_number(const struct dp_backtrace *from);
 
 /** dp_backtrace_take() - the same of a thread at a site, with these registers, in the agent's arena */
 u32 dp_backtrace_take(struct dp_regs *regs);
+
+/* generated: threads in code of ours. */
+
+/** dp_generated_find() - the piece that an address is in, or NULL */
+const struct dp_generated *
+dp_generated_find(const struct dp_backtrace_head *head, const char *arena,
+		  u64 pc);
+
+/** dp_generated_is_agent() - is that code of the agent? */
+bool dp_generated_is_agent(const struct dp_backtrace_head *head, u64 pc);
+
+/** dp_generated_leave() - from what a signal has interrupted to the program's instruction for which the
+ *  thread stands there; nothing, if it is not ours. Return: as dp_backtrace_next() */
+enum dp_backtrace_end dp_generated_leave(struct dp_backtrace *b);
+
+/** dp_generated_register() - a register of the program's, by the machine's number, of a thread that a signal
+ *  has interrupted, with such a struct dp_ucontext: where it is now, or where code of ours has saved it */
+struct dp_load dp_generated_register(const struct dp_backtrace_head *head,
+				     const char *arena, u64 signal, u8 number);
 
 /* known: the stacks that have been walked. */
 

@@ -47,10 +47,11 @@
 #define DP_UNWIND_NOTES 224
 #define DP_UNWIND_REGS 16
 
-/** struct dp_unwind_note - the state from offset @at on */
+/** struct dp_unwind_note - the state from offset @at on; @more: words of depth that are not in @state,
+ *  which only what programs keep needs */
 struct dp_unwind_note {
 	u16 at;
-	u8 state;
+	u8 state, more;
 };
 
 /**
@@ -122,15 +123,15 @@ static inline void dp_unwind_copy(struct dp_unwind_states *to,
 		to->v[i] = from->v[i];
 }
 
-/** dp_unwind_at() - the state at an offset */
-static inline u8 dp_unwind_at(const struct dp_unwind_states *u, u32 at)
+/** dp_unwind_note_at() - the last of @nr notes that begins at an offset or before; NULL: there is none */
+static inline const struct dp_unwind_note *
+dp_unwind_note_at(const struct dp_unwind_note *v, u32 nr, u32 at)
 {
-	u8 state = 0;
-	u32 i;
+	u32 i = 0;
 
-	for (i = 0; i < u->nr && u->v[i].at <= at; i++)
-		state = u->v[i].state;
-	return state;
+	while (i < nr && v[i].at <= at)
+		i++;
+	return i ? &v[i - 1] : NULL;
 }
 
 #endif

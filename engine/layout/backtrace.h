@@ -21,6 +21,7 @@
 #define DP_LAYOUT_BACKTRACE_H
 
 #include "arch/arch.h"
+#include "engine/insn/unwind.h"
 
 /* Frames of a walk, at most */
 #define DP_BACKTRACE_FRAMES 128
@@ -89,6 +90,42 @@ static inline u64 dp_kept_word(u64 pc, u32 generation)
 	       pc >> DP_KEPT_BITS << DP_KEPT_RULE;
 }
 
+/* generated: code of ours in which a signal may interrupt a thread. */
+
+/* Pieces are found by the line that they begin in. They are so long at most, and so many are looked at. */
+#define DP_GENERATED_LINE 10 /* bits of an address */
+#define DP_GENERATED_MOST (4u << DP_GENERATED_LINE)
+#define DP_GENERATED_STEPS 2048u
+/* Frames of the agent and of stubs that are in one frame of a walk, at most */
+#define DP_GENERATED_FRAMES 64u
+
+/**
+ * struct dp_generated - a piece of generated code; control owns it
+ * @at, @len: where it is; @len 0: it is there no more
+ * @next: another piece of the same line, or of one with the same index; 0: there is none
+ * @shape: offset in the arena of a struct dp_generated_shape. 0: it is an island, or without @addr a stub
+ *         that is called
+ * @addr, @offset, @duplicate: see struct dp_charted
+ */
+struct dp_generated {
+	u64 at, addr, duplicate;
+	u32 len, next, shape, pad;
+	u8 offset[8];
+};
+
+/** struct dp_generated_shape - see struct dp_unwind_states, which pieces have in common; control owns it */
+struct dp_generated_shape {
+	u8 slot[DP_UNWIND_REGS];
+	u32 nr;
+	struct dp_unwind_note v[];
+};
+
+/** dp_generated_index() - where the pieces are that begin in a line */
+static inline u32 dp_generated_index(u64 line, u32 mask)
+{
+	return (u32)(line ^ line >> 16) & mask;
+}
+
 /**
  * struct dp_backtrace_head - where all is in the arena; control owns it
  * @generation: counts maps, from 1 on; 0: there is none yet
@@ -96,12 +133,17 @@ static inline u64 dp_kept_word(u64 pc, u32 generation)
  *       of which is DP_RULE_NONE; @kept: of DP_KEPT words
  * @node: of words, @node_mask + 1 of them; @most: nodes that there may be; @account: of struct
  *       dp_known_account
+ * @line: of u32 numbers of pieces, 0: none, @line_mask + 1 of them; @piece: of struct dp_generated,
+ *       the first of which is none; @max_pieces: how many there is room for
+ * @agent: address of the agent's text; 0: there is none
  */
 struct dp_backtrace_head {
 	u32 generation, nr_rules;
 	u32 map[2];
 	u32 rule, kept;
 	u32 node, node_mask, most, account;
+	u32 line, line_mask, piece, max_pieces;
+	u64 agent;
 };
 
 /* known: stacks by numbers. */

@@ -3,7 +3,7 @@
  * backtrace: what hits need to walk stacks, and what they have found (engine/layout/backtrace.h),
  * control's side.
  *
- *   tables   head, two maps, rules, ranges and the numbers of their rules
+ *   tables   head, two maps, rules, ranges and the numbers of their rules, generated code
  *   own      what is kept, the account, nodes
  */
 #include "engine/layout/arena.h"
@@ -16,6 +16,7 @@
 #define MAP_BYTES sizeof(struct dp_backtrace_map)
 #define RULE_AT (MAP_AT + 2 * MAP_BYTES)
 #define ROOM_AT (RULE_AT + DP_BACKTRACE_RULES * sizeof(struct dp_rule))
+#define GENERATED_AT(b) ((ROOM_AT + (b)->bytes + LINE - 1) / LINE * LINE)
 #define ACCOUNT_AT (DP_KEPT * sizeof(u64))
 #define NODES_AT (ACCOUNT_AT + LINE)
 /* Of the nodes, so many may be used: then hardly any frame is far from its home. */
@@ -52,7 +53,9 @@ u64 dp_backtraces_bytes(const struct dp_engine *e)
 
 u64 dp_backtraces_tables(const struct dp_engine *e)
 {
-	return e->backtraces.nodes ? ROOM_AT + e->backtraces.bytes : 0;
+	return e->backtraces.nodes ?
+		       GENERATED_AT(&e->backtraces) + dp_generated_bytes(e) :
+		       0;
 }
 
 static void *at(const struct dp_engine *e, u64 offset)
@@ -68,6 +71,11 @@ static struct dp_backtrace_head *head_of(const struct dp_engine *e)
 bool dp_engine_walks(const struct dp_engine *e)
 {
 	return e->arena && e->backtraces.nodes && e->backtraces.head_off;
+}
+
+u64 dp_engine_agent(const struct dp_engine *e)
+{
+	return e->map.base;
 }
 
 /* Code and rules of tables that have gone are none. */
@@ -94,6 +102,7 @@ void dp_backtraces_fill(struct dp_engine *e, u32 own_off, u32 tables_off)
 		.most = FULL(b->nodes),
 		.account = own_off + ACCOUNT_AT,
 	};
+	dp_generated_fill(e, head, tables_off + (u32)GENERATED_AT(b));
 	if (b->begin)
 		b->begin(b->arg);
 }

@@ -6,6 +6,7 @@
 #include "port_types.h"
 #include "engine/layout/backtrace.h"
 
+struct dp_charted;
 struct dp_engine;
 struct dp_arena_control;
 
@@ -28,6 +29,19 @@ struct dp_backtrace_place {
 	u32 code;
 };
 
+/* So many shapes are found again; others are there twice. */
+#define DP_GENERATED_RECENT 1024
+
+/**
+ * struct dp_generated_room - for the pieces of generated code
+ * @nr: pieces that there are; @shapes, @end: offsets in the arena of the room for shapes that is left
+ * @recent: offsets of shapes by what is in them
+ */
+struct dp_generated_room {
+	u32 nr, shapes, end;
+	u32 recent[DP_GENERATED_RECENT];
+};
+
 /**
  * struct dp_backtraces - of an engine
  * @bytes: room for ranges; @nodes: of known stacks, a power of two; 0: there are no walks
@@ -43,6 +57,7 @@ struct dp_backtraces {
 	u32 nr_rules, cap_rules;
 	void (*begin)(void *arg);
 	void *arg;
+	struct dp_generated_room generated;
 };
 
 /**
@@ -54,6 +69,8 @@ struct dp_backtraces {
  */
 int dp_engine_walk_stacks(struct dp_engine *e, u64 bytes, u32 nodes,
 			  void (*begin)(void *arg), void *arg);
+/** dp_engine_agent() - address of the agent's text, whose rules are code like any other; 0: not known yet */
+u64 dp_engine_agent(const struct dp_engine *e);
 /** dp_engine_walks() - do hits walk stacks, and are the tables there? */
 bool dp_engine_walks(const struct dp_engine *e);
 
@@ -93,6 +110,12 @@ u64 dp_backtraces_bytes(const struct dp_engine *e);
 u64 dp_backtraces_tables(const struct dp_engine *e);
 void dp_backtraces_fill(struct dp_engine *e, u32 own_off, u32 tables_off);
 void dp_backtraces_free(struct dp_engine *e);
+/** dp_generated_note() - let walks know code, if there are any, before anything leads there */
+void dp_generated_note(struct dp_engine *e, const struct dp_charted *code);
+/** dp_generated_bytes() - of the tables for that; dp_generated_fill() - begin them, at this offset */
+u64 dp_generated_bytes(const struct dp_engine *e);
+void dp_generated_fill(struct dp_engine *e, struct dp_backtrace_head *head,
+		       u32 off);
 /** dp_backtraces_copy() - have those of @of, whose fork child @e is of. Return: 0; -ENOMEM, and none
  *  are there. */
 int dp_backtraces_copy(struct dp_engine *e, const struct dp_engine *of);

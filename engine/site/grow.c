@@ -43,7 +43,7 @@ static bool serves(const struct dp_engine *e, const struct dp_site *s,
 /* Where charts tell of code, each piece of it begins a grain of theirs. */
 static u32 charted_align(const struct dp_engine *e)
 {
-	return dp_room_charts(e) ? DP_CHARTED_ALIGN : 1;
+	return e->growth->setup.ops->chart ? DP_CHARTED_ALIGN : 1;
 }
 
 /* In the room of a detour that another site has left. Return: 1: it has not that room. */

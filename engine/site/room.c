@@ -426,13 +426,14 @@ int dp_room_near(const struct dp_engine *e, const struct dp_site *s, u64 at)
 
 bool dp_room_charts(const struct dp_engine *e)
 {
-	return e->growth->setup.ops->chart;
+	return e->growth->setup.ops->chart || dp_engine_walks(e);
 }
 
-void dp_room_chart(const struct dp_engine *e, const struct dp_charted *code)
+void dp_room_chart(struct dp_engine *e, const struct dp_charted *code)
 {
 	const struct dp_live_setup *setup = &e->growth->setup;
 
+	dp_generated_note(e, code);
 	if (setup->ops->chart)
 		setup->ops->chart(setup->arg, code);
 }

@@ -95,8 +95,7 @@ int dp_room_put(const struct dp_engine *engine, u64 at, const u8 *code,
 		u32 len);
 /** dp_room_chart() - tell unwinders of the process of code that is put there, or is going to be.
  *  dp_room_charts() - would that do anything? */
-void dp_room_chart(const struct dp_engine *engine,
-		   const struct dp_charted *code);
+void dp_room_chart(struct dp_engine *engine, const struct dp_charted *code);
 bool dp_room_charts(const struct dp_engine *engine);
 /** dp_room_near() - the pool that has @at, if it is in reach of what the site refers to; else
  *  -1 */

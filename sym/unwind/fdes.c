@@ -115,6 +115,19 @@ void dp_eh_free(struct dp_eh *f)
 	memset(f, 0, sizeof(*f));
 }
 
+int dp_fdes_of(struct dp_fdes *fdes, struct dp_eh *f)
+{
+	int err;
+
+	memset(fdes, 0, sizeof(*fdes));
+	err = walk(fdes, f);
+	if (err)
+		dp_fdes_free(fdes);
+	else if (fdes->n)
+		qsort(fdes->v, fdes->n, sizeof(*fdes->v), dp_list_order);
+	return err;
+}
+
 int dp_fdes_load(struct dp_fdes *fdes, const struct dp_elf *elf)
 {
 	struct dp_eh f;
@@ -124,12 +137,8 @@ int dp_fdes_load(struct dp_fdes *fdes, const struct dp_elf *elf)
 	err = dp_eh_load(&f, elf);
 	if (err)
 		return err;
-	err = walk(fdes, &f);
+	err = dp_fdes_of(fdes, &f);
 	dp_eh_free(&f);
-	if (err)
-		dp_fdes_free(fdes);
-	else if (fdes->n)
-		qsort(fdes->v, fdes->n, sizeof(*fdes->v), dp_list_order);
 	return err;
 }
 

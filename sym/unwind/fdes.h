@@ -23,6 +23,7 @@ int dp_eh_load_one(struct dp_eh *f, const struct dp_elf *elf,
 		   struct dp_fde *fde);
 void dp_eh_free(struct dp_eh *f);
 int dp_fdes_load(struct dp_fdes *fdes, const struct dp_elf *elf);
+int dp_fdes_of(struct dp_fdes *fdes, struct dp_eh *f);
 const struct dp_fde *dp_fdes_find(const struct dp_fdes *fdes, u64 value);
 void dp_fdes_free(struct dp_fdes *fdes);
 

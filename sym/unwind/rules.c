@@ -169,8 +169,12 @@ static bool read_return(const struct dp_cfi_row *row, struct dp_rule *rule)
 {
 	switch (row->how[DP_DWARF_PC]) {
 	case DP_CFI_AT_CFA:
-		rule->ret = DP_RULE_RET_BELOW;
-		return row->value[DP_DWARF_PC] == -(s32)sizeof(u64);
+		rule->ret = row->value[DP_DWARF_PC] == -(s32)sizeof(u64) ?
+				    DP_RULE_RET_BELOW :
+				    DP_RULE_RET_SKIPPED;
+		return rule->ret == DP_RULE_RET_BELOW ||
+		       row->value[DP_DWARF_PC] ==
+			       -(s32)(sizeof(u64) + DP_RED_ZONE_SIZE);
 	case DP_CFI_IN_REG:
 		rule->ret = dp_rule_number((u8)row->value[DP_DWARF_PC]);
 		return row->value[DP_DWARF_PC] >= 0 &&
@@ -312,6 +316,21 @@ int dp_rules_read(struct dp_rules *rules, const struct dp_elf *elf)
 		      dp_eh_load(&eh, elf)     ?:
 						 put_all(rules, &eh, &fdes);
 	dp_eh_free(&eh);
+	dp_fdes_free(&fdes);
+	if (err)
+		dp_rules_free(rules);
+	return err;
+}
+
+int dp_rules_of(struct dp_rules *rules, const void *frames, u64 len, u64 vaddr)
+{
+	struct dp_eh eh = { .data = frames, .len = len, .vaddr = vaddr };
+	struct dp_fdes fdes = { 0 };
+	int err;
+
+	err = begin(rules)		     ?:
+		      dp_fdes_of(&fdes, &eh) ?:
+					       put_all(rules, &eh, &fdes);
 	dp_fdes_free(&fdes);
 	if (err)
 		dp_rules_free(rules);

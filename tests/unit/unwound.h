@@ -71,19 +71,22 @@ static inline void unwound_at(const struct dp_detour *d, u64 base,
 			      const ucontext_t *uc, struct unwound *u)
 {
 	const greg_t *g = uc->uc_mcontext.gregs;
-	u8 state = dp_unwind_at(&d->unwind, (u32)((u64)g[REG_RIP] - base));
-	u64 sp = unwound_frame(state, g) + dp_unwind_sp(state);
-	u32 i, slot;
+	const struct dp_unwind_note *note = dp_unwind_note_at(
+		d->unwind.v, d->unwind.nr, (u32)((u64)g[REG_RIP] - base));
+	u8 state = note ? note->state : 0;
+	u32 i, slot, more = note ? note->more : 0;
+	u32 saved = dp_unwind_saved(state) + more;
+	u64 sp = unwound_frame(state, g) + dp_unwind_sp(state) +
+		 sizeof(u64) * more;
 
 	u->insn = dp_unwind_insn(state);
 	u->flags = (u64)g[REG_EFL];
 	for (i = 0; i < DP_UNWIND_REGS; i++) {
 		/* What counts inner instructions saves two, always, unless they begin or end calls. */
-		slot = !u->insn || dp_unwind_saved(state) > 2 ?
-			       d->unwind.slot[i] :
-		       i < 2 ? i + 1 :
-			       0;
-		u->r[i] = slot && slot <= dp_unwind_saved(state) ?
+		slot = !u->insn || saved > 2 ? d->unwind.slot[i] :
+		       i < 2		     ? i + 1 :
+					       0;
+		u->r[i] = slot && slot <= saved ?
 				  ((u64 *)(sp - DP_RED_ZONE_SIZE))[-(s64)slot] :
 				  (u64)g[unwound_regs[i]];
 	}

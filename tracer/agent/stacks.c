@@ -4,8 +4,12 @@
  *
  *   module's file ─► rules ─► struct code, once for each file ─► the engine's tables
  *   modules now   ─► where each code is ─► the engine's map, anew at each loader event
+ *
+ * The agent is one of them: a signal may come while a thread is in it.
  */
 #include "engine/site/backtrace.h"
+#include "engine/site/engine.h"
+#include "proc/frames.h"
 #include "sym/rules.h"
 #include "sym/sym.h"
 #include "sym/list.h"
@@ -34,9 +38,9 @@ struct code {
 };
 
 /** struct dp_agent_stacks - the code that has been seen
- *  @mods: where it was last, for names; NULL: where it was at first */
+ *  @agent: the agent's; @mods: where it was last, for names; NULL: where it was at first */
 struct dp_agent_stacks {
-	struct code *v;
+	struct code *v, agent;
 	size_t n, room;
 	struct dp_modules *mods;
 };
@@ -68,14 +72,12 @@ static void free_code(struct code *c)
 	free(c->rules);
 }
 
-/* What begins before the code counts from its begin. */
-static void put_range(struct code *c, const struct dp_module *m,
+/* @code: where the code is in the file. What begins before it counts from its begin. */
+static void put_range(struct code *c, u64 code,
 		      const struct dp_rule_range *range)
 {
-	u64 at = range->start + m->bias - m->text_start;
+	u64 at = range->start < code ? 0 : range->start - code;
 
-	if (range->start + m->bias < m->text_start)
-		at = 0;
 	if (at >= c->size)
 		return;
 	if (c->nr && c->ranges[c->nr - 1] == at)
@@ -84,8 +86,7 @@ static void put_range(struct code *c, const struct dp_module *m,
 	c->which[c->nr++] = range->which;
 }
 
-static int convert(struct code *c, const struct dp_module *m,
-		   struct dp_rules *rules)
+static int convert(struct code *c, u64 code, struct dp_rules *rules)
 {
 	size_t i;
 
@@ -94,7 +95,7 @@ static int convert(struct code *c, const struct dp_module *m,
 	if (!c->ranges || !c->which)
 		return -ENOMEM;
 	for (i = 0; i < rules->n; i++)
-		put_range(c, m, &rules->v[i]);
+		put_range(c, code, &rules->v[i]);
 	c->rules = rules->rule;
 	c->nr_rules = (u32)rules->nr_rules;
 	rules->rule = NULL;
@@ -115,7 +116,8 @@ static int read_code(struct dp_agent_stacks *s, struct dp_modules *mods,
 	err = dp_module_rules(mods, m, &rules);
 	if (err)
 		return err == -ENOMEM ? err : 0;
-	err = convert(&c, m, &rules) ?: dp_list_push(s, &c);
+	err = convert(&c, m->text_start - m->bias, &rules) ?:
+							     dp_list_push(s, &c);
 	dp_rules_free(&rules);
 	if (err)
 		free_code(&c);
@@ -133,21 +135,42 @@ static int read_all(struct dp_agent_stacks *s, struct dp_modules *mods)
 	return err;
 }
 
+/* Of the agent, which is not in a module */
+static int read_agent(struct dp_agent_stacks *s)
+{
+	const struct dp_agent_frames f = dp_attach_frames();
+	struct code *c = &s->agent;
+	struct dp_rules rules;
+	int err;
+
+	if (c->ranges)
+		return 0;
+	c->size = f.text;
+	err = dp_rules_of(&rules, f.data, f.len, f.vaddr);
+	if (err)
+		return err;
+	err = convert(c, 0, &rules);
+	dp_rules_free(&rules);
+	return err;
+}
+
+static void add(struct dp_engine *e, struct code *c)
+{
+	const struct dp_backtrace_code code = { c->ranges, c->which, c->nr,
+						c->rules, c->nr_rules };
+
+	if (!c->added && c->ranges)
+		c->added = !dp_engine_add_code(e, &code, &c->number);
+}
+
 static void add_all(struct dp_agent *a)
 {
 	struct dp_agent_stacks *s = a->stacks;
 	size_t i;
 
-	for (i = 0; i < s->n; i++) {
-		struct code *c = &s->v[i];
-		const struct dp_backtrace_code code = { c->ranges, c->which,
-							c->nr, c->rules,
-							c->nr_rules };
-
-		if (!c->added)
-			c->added = !dp_engine_add_code(a->engine, &code,
-						       &c->number);
-	}
+	add(a->engine, &s->agent);
+	for (i = 0; i < s->n; i++)
+		add(a->engine, &s->v[i]);
 }
 
 static int by_start(const void *a, const void *b)
@@ -173,10 +196,14 @@ static void map_all(struct dp_agent *a, struct dp_modules *mods)
 {
 	size_t all = dp_modules_count(mods), i;
 	struct dp_backtrace_place *v = calloc(all + 1, sizeof(*v));
+	const struct code *c = &a->stacks->agent;
+	u64 base = dp_engine_agent(a->engine);
 	const struct dp_module *m;
-	const struct code *c;
 	u32 n = 0;
 
+	if (v && c->added && base)
+		v[n++] = (struct dp_backtrace_place){ base, base + c->size,
+						      c->number };
 	for (i = 0; v && i < all; i++) {
 		m = dp_modules_get(mods, i);
 		c = find(a->stacks, mods, m);
@@ -197,6 +224,7 @@ static void begin(void *arg)
 
 	for (i = 0; i < a->stacks->n; i++)
 		a->stacks->v[i].added = false;
+	a->stacks->agent.added = false;
 	add_all(a);
 	map_all(a, a->source.mods);
 }
@@ -204,14 +232,17 @@ static void begin(void *arg)
 static int walk(struct dp_source *source)
 {
 	struct dp_agent *a = dp_agent_of(source);
-	u64 bytes = SPARE;
+	u64 bytes;
 	size_t i;
 	int err;
 
 	if (a->stacks)
 		return 0;
 	a->stacks = calloc(1, sizeof(*a->stacks));
-	err = a->stacks ? read_all(a->stacks, source->mods) : -ENOMEM;
+	err = a->stacks ? read_agent(a->stacks) ?:
+			  read_all(a->stacks, source->mods) :
+			  -ENOMEM;
+	bytes = err ? 0 : SPARE + (a->stacks->agent.nr + 1) * RANGE_BYTES;
 	for (i = 0; !err && i < a->stacks->n; i++)
 		bytes += (u64)a->stacks->v[i].nr * RANGE_BYTES + RANGE_BYTES;
 	return err ?: dp_engine_walk_stacks(a->engine, bytes, NODES, begin, a);
@@ -261,6 +292,7 @@ void dp_agent_stacks_look(struct dp_agent *a)
 		dp_engine_map_code(a->engine, NULL, 0);
 		return;
 	}
+	read_agent(a->stacks);
 	read_all(a->stacks, a->stacks->mods);
 	add_all(a);
 	map_all(a, a->stacks->mods);
@@ -279,6 +311,7 @@ void dp_agent_stacks_close(struct dp_agent *a)
 	for (i = 0; a->stacks && i < a->stacks->n; i++)
 		free_code(&a->stacks->v[i]);
 	if (a->stacks) {
+		free_code(&a->stacks->agent);
 		dp_modules_close(a->stacks->mods);
 		free(a->stacks->v);
 	}
