@@ -69,7 +69,7 @@ static u32 search(const struct dp_backtrace *b, u32 generation, u64 pc)
 }
 
 /* @b is a copy: the walk's own stays in registers. */
-static __attribute__((noinline)) u32
+static __attribute__((__noinline__)) u32
 search_and_keep(struct dp_backtrace b, u32 generation, u64 pc, u64 *kept)
 {
 	u32 rule = search(&b, generation, pc);
@@ -107,7 +107,7 @@ INLINE const struct dp_rule *rule_of(const struct dp_backtrace *b)
 /* --- a frame --- */
 
 /* What walks do not follow is there in the first frame, and in one that a signal has interrupted. */
-static __attribute__((noinline)) struct dp_load
+static __attribute__((__noinline__)) struct dp_load
 other_register(struct dp_regs *regs, u64 signal, u8 number)
 {
 	if (regs)
