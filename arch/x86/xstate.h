@@ -31,7 +31,7 @@ static inline u64 dp_xstate_size(u64 state)
 
 /** dp_xmm_live() - the low half of vector register @n, which still has it, because the hit half
  *  changes no vector register. A function: tools/check-hit knows it. */
-static __attribute__((noinline, unused)) u64 dp_xmm_live(u32 n)
+static __attribute__((__noinline__, unused)) u64 dp_xmm_live(u32 n)
 {
 	u64 value = 0;
 
@@ -67,7 +67,7 @@ static inline u64 dp_xmm(u64 fpstate, u32 n)
 #define DP_FNSAVE_X87_SIZE 10
 
 /** dp_xmm_high_live() - the high half of vector register @n, as dp_xmm_live() has the low one */
-static __attribute__((noinline, unused)) u64 dp_xmm_high_live(u32 n)
+static __attribute__((__noinline__, unused)) u64 dp_xmm_high_live(u32 n)
 {
 	u64 value = 0;
 
@@ -83,7 +83,7 @@ static __attribute__((noinline, unused)) u64 dp_xmm_high_live(u32 n)
 }
 
 /** dp_mxcsr_live() - the thread's mxcsr */
-static __attribute__((noinline, unused)) u64 dp_mxcsr_live(void)
+static __attribute__((__noinline__, unused)) u64 dp_mxcsr_live(void)
 {
 	u32 value;
 
@@ -107,7 +107,7 @@ static inline u64 dp_mxcsr(u64 fpstate)
 }
 
 /** dp_x87_live() - all of the x87, which is then as it was. @to: room for DP_FNSAVE_SIZE bytes */
-static __attribute__((noinline, unused)) void dp_x87_live(u8 *to)
+static __attribute__((__noinline__, unused)) void dp_x87_live(u8 *to)
 {
 	__asm__ volatile("fnsave (%0)\n\tfrstor (%0)" : : "r"(to) : "memory");
 }

@@ -69,7 +69,7 @@ static u32 search(const struct dp_backtrace *b, u32 generation, u64 pc)
 }
 
 /* The walk's own state stays in registers: its address is not taken. */
-static __attribute__((noinline)) u32
+static __attribute__((__noinline__)) u32
 search_and_keep(const struct dp_backtrace_head *head, char *arena, u64 size,
 		u32 generation, u64 pc, u64 *kept)
 {
@@ -109,7 +109,7 @@ INLINE const struct dp_rule *rule_of(const struct dp_backtrace *b)
 /* --- a frame --- */
 
 /* What walks do not follow is there in the first frame, and in one that a signal has interrupted. */
-static __attribute__((noinline)) struct dp_load
+static __attribute__((__noinline__)) struct dp_load
 other_register(const struct dp_backtrace_head *head, const char *arena,
 	       struct dp_regs *regs, u64 signal, u8 number)
 {

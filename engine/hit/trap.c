@@ -148,7 +148,8 @@ static bool show_own_pc(struct dp_mcontext *mc)
 }
 
 /* Another thread may have unmapped it. Apart, because its frame is not needed for long. */
-static __attribute__((noinline)) u64 last_seen(const struct dp_site_entry *site)
+static __attribute__((__noinline__)) u64
+last_seen(const struct dp_site_entry *site)
 {
 	u64 *last = &dp_probe_state(site->first_probe - 1)->last, now = 0;
 

@@ -212,8 +212,9 @@ struct dp_detour {
 int dp_detour_make(const struct dp_detour_spec *spec, struct dp_detour *detour);
 
 /** dp_native_encodes() - is there room for a program in a detour? The answer is the same for each
- *  site. */
-bool dp_native_encodes(const struct dp_native *native);
+ *  site. @scratch: overwritten */
+bool dp_native_encodes(const struct dp_native *native,
+		       struct dp_detour *scratch);
 
 /** dp_detour_entry_stub() - encode a jump to @target at any distance
  *  Return: its bytes, DP_ENTRY_STUB at most. */

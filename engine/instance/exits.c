@@ -37,7 +37,7 @@
 #define LOWEST_CODE 0x10000ull
 
 /* Not inlined: the usual path needs less stack, and the code less room. */
-#define APART __attribute__((noinline))
+#define APART __attribute__((__noinline__))
 
 /* The return address, or 0 if it cannot be read */
 static u64 return_address(const struct dp_hit *hit)

@@ -20,7 +20,7 @@
 #include "engine/instance/instance.h"
 #include "port.h"
 
-static bool swap(struct dp_instance *ri, u32 was, u32 is)
+static bool exchange(struct dp_instance *ri, u32 was, u32 is)
 {
 	return __atomic_compare_exchange_n(&ri->used, &was, is, false,
 					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
@@ -48,10 +48,10 @@ static bool claim(const struct dp_instance_pool *f, struct dp_instance *ri,
 		      DP_POOL_SHARES;
 
 	if (!was)
-		return swap(ri, was, mine);
+		return exchange(ri, was, mine);
 	if (was & DP_INSTANCE_RESERVED)
 		return (shares || !is_others(was, stack)) && !is_held(ri) &&
-		       swap(ri, was, mine);
+		       exchange(ri, was, mine);
 	return was == mine && !dp_instance_is_inside(ri);
 }
 

@@ -6,7 +6,7 @@
 #include "engine/layout/block.h"
 
 /* Not inlined: the usual path needs less stack, and the code less room. */
-#define APART __attribute__((noinline))
+#define APART __attribute__((__noinline__))
 
 /* Of a search: what is to be looked at next */
 enum stage { BLOCK, LINES, IN_LINES, OVER };

@@ -215,7 +215,7 @@ struct dp_kernel_wait {
  * @masks: threads that block a caught signal, or once did: a hash table. The kernel
  *         never blocks it.
  * @deferred: deferred signals
- * @actions: virtual actions. @current is the stamp of the action in force, at
+ * @actions: virtual actions. @in_place is the stamp of the action in force, at
  *         ring[stamp % DP_ACTION_RING]; @next the last stamp taken
  * @clones: threads that are making a process, and how: flags of clone(2)
  * @masked_waits: @serial is of the last one; @unknowns of them have @unknown
@@ -242,7 +242,7 @@ struct dp_private {
 		u64 virtual_mask; /* of the thread that makes it */
 	} clones[DP_CLONES];
 	struct dp_actions {
-		u32 current;
+		u32 in_place;
 		u32 next;
 		struct dp_action_slot {
 			u32 stamp;

@@ -82,9 +82,9 @@ static void widen(const struct insn_facts *f, u64 addr, u64 *low, u64 *high)
 {
 	u64 next = addr + f->len, target = dp_insn_refers(f, addr);
 
-	*low = target < *low ? target : *low;
-	*high = target > *high ? target : *high;
-	*high = next > *high ? next : *high;
+	*low = dp_addr_below(target, *low) ? target : *low;
+	*high = dp_addr_below(*high, target) ? target : *high;
+	*high = dp_addr_below(*high, next) ? next : *high;
 }
 
 void dp_site_span(const struct dp_site *s, u64 *low, u64 *high)

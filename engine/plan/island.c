@@ -62,12 +62,12 @@ struct dp_islands {
 
 static u64 above(u64 a, u64 b)
 {
-	return a > b ? a : b;
+	return dp_addr_below(a, b) ? b : a;
 }
 
 static u64 below(u64 a, u64 b)
 {
-	return a < b ? a : b;
+	return dp_addr_below(a, b) ? a : b;
 }
 
 /* The least number from @from on that matches the pattern; above 2^32 if none. */
@@ -171,7 +171,7 @@ void dp_island_drop(struct dp_islands *l, u64 addr, u32 len)
 		find_page(l, a & ~(u64)(DP_PAGE - 1), true)
 			->used[a % DP_PAGE / 64] &= ~bits;
 	}
-	if (!l->lowest || l->lowest > addr)
+	if (!l->lowest || dp_addr_below(addr, l->lowest))
 		l->lowest = addr;
 	l->search[0].again = l->search[1].again = ~0u;
 }
@@ -186,11 +186,8 @@ static struct window window_of(const struct dp_pool_need *pool, u64 from,
 			       u64 reach)
 {
 	u64 end = pool->addr + pool->size;
-	struct window w = { from > reach ? from - reach : 0, from + reach };
-
-	w.start = above(w.start, end > DP_REACH ? end - DP_REACH : 0);
-	w.end = below(w.end, pool->addr + DP_REACH);
-	return w;
+	return (struct window){ above(from - reach, end - DP_REACH),
+				below(from + reach, pool->addr + DP_REACH) };
 }
 
 /** struct wish - what is looked for: an address that a jump of the pattern leads to, in the window,
@@ -207,11 +204,12 @@ struct wish {
 static u64 first_in(const struct dp_hole *hole, const struct wish *w, u64 begin)
 {
 	const struct dp_jump_pattern *p = &w->pattern;
-	s64 start = (s64)above(
-		above(hole->start, w->within.start) + w->room->before, begin);
+	s64 start = (s64)above(hole->start, w->within.start) + w->room->before;
 	s64 end = (s64)below(hole->end, w->within.end) - w->room->after;
 	u64 u;
 
+	if (begin)
+		start = (s64)above((u64)start, begin);
 	if (end < start || end < p->least)
 		return 0;
 	u = next_match(start > p->least ? (u64)(start - p->least) : 0, p);
@@ -290,7 +288,8 @@ static u64 find_freed(struct dp_islands *l, const struct wish *w)
 	u64 at = w->search->again >> w->which & 1 ? find_from(l, w, l->lowest) :
 						    0;
 
-	if (at < w->search->hint[w->which])
+	if (w->search->hint[w->which] &&
+	    dp_addr_below(at, w->search->hint[w->which]))
 		return at;
 	w->search->again &= ~(1u << w->which);
 	return 0;
@@ -386,7 +385,7 @@ int dp_island_find(struct dp_islands **l, struct dp_engine *e,
 		   struct dp_site *s, const struct dp_island_room *room,
 		   const struct dp_hole *holes, size_t n)
 {
-	if (is_detour(room) && __builtin_popcount(s->traps) > ROOM_TRAPS)
+	if (is_detour(room) && dp_bits_count(s->traps) > ROOM_TRAPS)
 		return 1;
 	if (!*l)
 		*l = dp_port_alloc(sizeof(**l));

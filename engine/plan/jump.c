@@ -426,7 +426,7 @@ int dp_jump_plan(const struct dp_engine *e, const struct dp_site *s,
 		.touches = touches_of(e, s, way.touches),
 	};
 	struct dp_jump_work work;
-	struct dp_detour d;
+	struct dp_detour *d = &e->scratch->detour;
 	u16 n;
 	int err;
 
@@ -467,14 +467,14 @@ int dp_jump_plan(const struct dp_engine *e, const struct dp_site *s,
 	else if (e->own && way.calls != DP_CALLS_TRACKED)
 		spec.enable_word = entry_at(
 			e, s, offsetof(struct dp_site_entry, enable_word));
-	err = dp_detour_make(&spec, &d);
+	err = dp_detour_make(&spec, d);
 	if (err)
 		return err;
-	for (n = 0; n < d.len; n++)
-		out[n] = d.code[n];
+	for (n = 0; n < d->len; n++)
+		out[n] = d->code[n];
 	if (states)
-		dp_unwind_copy(states, &d.unwind);
-	fill_jump(j, s, &d, at);
+		dp_unwind_copy(states, &d->unwind);
+	fill_jump(j, s, d, at);
 	j->site = i;
 	j->tracked = spec.tracked != 0;
 	j->calls = (u8)way.calls;

@@ -46,7 +46,7 @@ static struct dp_native *make(const struct dp_engine *e,
 	if (n &&
 	    (p->spec.wraps ||
 	     dp_native_walk(p->code, p->spec.code_len, start, &limits, n) ||
-	     !dp_native_encodes(n))) {
+	     !dp_native_encodes(n, &e->scratch->detour))) {
 		dp_port_free(n);
 		n = NULL;
 	}

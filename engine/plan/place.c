@@ -10,7 +10,12 @@
 
 static u64 window_low(const struct dp_pool_need *need)
 {
-	return need->high > DP_REACH + LOWEST ? need->high - DP_REACH : LOWEST;
+	u64 low = need->high - DP_REACH;
+
+	/* Of programs, which alone have code between 0 and there */
+	return dp_addr_below(low, LOWEST) && !dp_addr_below(need->low, 0) ?
+		       LOWEST :
+		       low;
 }
 
 /* How far a hole without a chart is away, besides */
@@ -18,25 +23,25 @@ static u64 window_low(const struct dp_pool_need *need)
 
 static u64 distance(const struct dp_pool_need *need, u64 addr)
 {
-	if (addr + need->size <= need->low)
+	if (!dp_addr_below(need->low, addr + need->size))
 		return need->low - addr - need->size;
-	return addr > need->high ? addr - need->high : 0;
+	return dp_addr_below(need->high, addr) ? addr - need->high : 0;
 }
 
 /* The best start in a hole: at the end nearest to the sites that the pool serves. */
 static u64 fit(const struct dp_pool_need *need, const struct dp_hole *hole)
 {
-	u64 lo = hole->start > window_low(need) ? hole->start :
-						  window_low(need);
-	u64 hi = need->low + DP_REACH;
+	u64 lo = window_low(need), hi = need->low + DP_REACH;
 
-	if (hi > hole->end)
+	if (dp_addr_below(lo, hole->start))
+		lo = hole->start;
+	if (dp_addr_below(hole->end, hi))
 		hi = hole->end;
 	lo = (lo + DP_PAGE - 1) & ~(u64)(DP_PAGE - 1);
 	hi &= ~(u64)(DP_PAGE - 1);
-	if (lo >= hi || hi - lo < need->size)
+	if (!dp_addr_below(lo, hi) || hi - lo < need->size)
 		return 0;
-	return hi <= need->low ? hi - need->size : lo;
+	return dp_addr_below(need->low, hi) ? lo : hi - need->size;
 }
 
 int dp_place_one(struct dp_pool_need *need, const struct dp_hole *holes,

@@ -17,6 +17,13 @@ struct dp_site_entry;
  * worst neighbour. */
 #define DP_REACH (DP_JUMP_REACH - (64ull << 20))
 
+/** dp_addr_below() - is an address below another? They are compared with their signs: code of a
+ *  kernel, at the top of the address space, refers to what is at its bottom. */
+static inline bool dp_addr_below(u64 a, u64 b)
+{
+	return (s64)a < (s64)b;
+}
+
 /** struct dp_pool_need - a pool that has to be placed */
 struct dp_pool_need {
 	u64 low, high; /* all that it must address lies in between */

@@ -40,7 +40,7 @@ static void choose_shards(struct dp_engine *e, u32 shards)
 struct dp_layout_need *dp_engine_layout(struct dp_engine *e, u32 shards)
 {
 	struct dp_layout_need *need = &e->need;
-	struct dp_arena_control control;
+	struct dp_arena_control *control = &e->scratch->control;
 
 	/* The last entry is nobody's: see dp_hash_leave(). */
 	if (!e->max_sites)
@@ -50,14 +50,14 @@ struct dp_layout_need *dp_engine_layout(struct dp_engine *e, u32 shards)
 	e->nr_caught = e->signal_free ? 0 : DP_CAUGHT;
 	choose_shards(e, shards);
 	dp_aggregates_place(e, e->shards);
-	need->arena_size = dp_tables_lay_out(e, &control);
-	need->own_off = control.own_off;
-	need->private_off = control.private_off;
-	need->tables_off = control.tables_off;
-	need->stream_off = control.stream_off;
-	need->stream_stride = control.stream_stride;
+	need->arena_size = dp_tables_lay_out(e, control);
+	need->own_off = control->own_off;
+	need->private_off = control->private_off;
+	need->tables_off = control->tables_off;
+	need->stream_off = control->stream_off;
+	need->stream_stride = control->stream_stride;
 	need->nr_streams =
-		control.max_programs && control.stream_mask ? e->shards : 0;
+		control->max_programs && control->stream_mask ? e->shards : 0;
 	return need;
 }
 

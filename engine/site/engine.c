@@ -16,7 +16,12 @@ int dp_engine_create(struct dp_engine **engine)
 	if (!*engine)
 		return -ENOMEM;
 	(*engine)->native = true;
-	return 0;
+	(*engine)->scratch = dp_port_alloc(sizeof(struct dp_scratch));
+	if ((*engine)->scratch)
+		return 0;
+	dp_engine_destroy(*engine);
+	*engine = NULL;
+	return -ENOMEM;
 }
 
 void dp_engine_destroy(struct dp_engine *engine)
@@ -31,6 +36,7 @@ void dp_engine_destroy(struct dp_engine *engine)
 	dp_port_free(engine->hash);
 	dp_port_free(engine->reader.shapes);
 	dp_room_free(engine->growth);
+	dp_port_free(engine->scratch);
 	dp_port_free(engine);
 }
 

@@ -47,6 +47,7 @@ static int copy_engine(const struct dp_engine *of, struct dp_engine **copy)
 	if (!e)
 		return -ENOMEM;
 	e->reader.shapes = NULL;
+	e->scratch = dp_port_alloc(sizeof(*e->scratch));
 	e->cap_sites = of->nr_sites;
 	e->cap_probes = of->nr_probes;
 	e->cap_programs = of->nr_programs;
@@ -60,9 +61,9 @@ static int copy_engine(const struct dp_engine *of, struct dp_engine **copy)
 		of->aggregates, of->nr_aggregates * sizeof(*of->aggregates));
 	*copy = e;
 	e->growth = dp_room_copy(of);
-	return copy_programs(e, of) || dp_backtraces_copy(e, of) || !e->sites ||
-			       !e->probes || !e->hash || !e->aggregates ||
-			       !e->growth ?
+	return copy_programs(e, of) || dp_backtraces_copy(e, of) ||
+			       !e->scratch || !e->sites || !e->probes ||
+			       !e->hash || !e->aggregates || !e->growth ?
 		       -ENOMEM :
 		       0;
 }

@@ -52,7 +52,7 @@ static int encode_left(struct dp_engine *e, struct dp_site *s,
 		       struct dp_unwind_states *states)
 {
 	int pool = dp_room_near(e, s, left->base), err;
-	u8 code[DP_DETOUR_MAX];
+	u8 *code = e->scratch->code;
 
 	if (pool < 0)
 		return 1;
@@ -108,7 +108,7 @@ static int encode_there(struct dp_engine *e, struct dp_site *s,
 			const struct dp_guess *g, struct dp_jump *j,
 			struct dp_unwind_states *states)
 {
-	u8 code[DP_DETOUR_MAX], last = s->last;
+	u8 *code = e->scratch->code, last = s->last;
 	u64 at;
 	int err = dp_room_meet(e, s, g->start + DP_DETOUR_ALIGN - 1, g->after,
 			       &at);

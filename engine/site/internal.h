@@ -75,7 +75,21 @@ struct dp_site_slot {
 	u32 site, low;
 };
 
+/**
+ * struct dp_scratch - what is too large for a kernel's stack, and is over when a function returns
+ * @detour, @code: of the jump that is being planned
+ * @control: of the arena, before there is one
+ * @record: that is being read
+ */
+struct dp_scratch {
+	struct dp_detour detour;
+	u8 code[DP_DETOUR_MAX];
+	struct dp_arena_control control;
+	struct dp_record_copy record;
+};
+
 struct dp_engine {
+	struct dp_scratch *scratch;
 	struct dp_site *sites;
 	u32 nr_sites, cap_sites;
 	struct dp_probe *probes;

@@ -83,7 +83,7 @@ static size_t read_ring(struct dp_engine *e, u32 i,
 			void (*take)(void *, const struct dp_record_copy *),
 			void *arg, bool ended)
 {
-	struct dp_record_copy record;
+	struct dp_record_copy *record = &e->scratch->record;
 	size_t n = 0, seen;
 
 	/* At most one round of the ring: the target may go on making records. */
@@ -99,8 +99,8 @@ static size_t read_ring(struct dp_engine *e, u32 i,
 				continue;
 			break;
 		}
-		if (copy_record(e, slot, &record))
-			take(arg, &record);
+		if (copy_record(e, slot, record))
+			take(arg, record);
 		else
 			e->reader.torn++;
 		n++;

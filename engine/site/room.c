@@ -210,10 +210,8 @@ static int new_pool(struct dp_engine *e, u64 low, u64 high)
 
 static bool reaches(const struct dp_pool_need *p, u64 low, u64 high)
 {
-	u64 lo = low < p->addr ? low : p->addr;
-	u64 hi = high > p->addr + p->size ? high : p->addr + p->size;
-
-	return hi - lo < DP_REACH;
+	return dp_addr_below(high - p->addr, DP_REACH) &&
+	       dp_addr_below(p->addr + p->size - low, DP_REACH);
 }
 
 /* Find or map a pool with room for @bytes, within range of what the site refers to. */

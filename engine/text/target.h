@@ -13,7 +13,7 @@ struct dp_extract {
 	void *to;
 	size_t len;
 };
-#define DP_EXTRACTS_MAX 64
+#define DP_EXTRACTS_MAX 48
 
 /**
  * struct dp_target_ops - operations of a target

@@ -137,7 +137,7 @@ void dp_vm_math(struct dp_vm *vm, u8 op, u64 arg)
 	case DP_OPCODE_PZL:
 	case DP_OPCODE_PZR:
 		arg = dp_vm_pop(vm);
-		/* fall through */
+		__attribute__((__fallthrough__));
 	case DP_OPCODE_PBL_I:
 	case DP_OPCODE_PBR_I:
 	case DP_OPCODE_PZL_I:

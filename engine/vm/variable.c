@@ -187,7 +187,7 @@ void dp_vm_variable(struct dp_vm *vm, u8 op, u64 arg)
 	switch (global ? op : op - TO_GLOBAL) {
 	case DP_OPCODE_PUSH_GV:
 		arg = dp_vm_pop(vm);
-		/* fall through */
+		__attribute__((__fallthrough__));
 	case DP_OPCODE_PUSH_GV_I:
 		load(vm, global, arg);
 		break;
@@ -201,19 +201,19 @@ void dp_vm_variable(struct dp_vm *vm, u8 op, u64 arg)
 		break;
 	case DP_OPCODE_MOVE_GV:
 		arg = dp_vm_pop(vm);
-		/* fall through */
+		__attribute__((__fallthrough__));
 	case DP_OPCODE_MOVE_GV_I:
 		store(vm, global, arg, dp_vm_peek(vm, vm->tos));
 		break;
 	case DP_OPCODE_INC_GV:
 		arg = dp_vm_pop(vm);
-		/* fall through */
+		__attribute__((__fallthrough__));
 	case DP_OPCODE_INC_GV_I:
 		add(vm, global, arg, 1);
 		break;
 	case DP_OPCODE_DEC_GV:
 		arg = dp_vm_pop(vm);
-		/* fall through */
+		__attribute__((__fallthrough__));
 	case DP_OPCODE_DEC_GV_I:
 		add(vm, global, arg, -1ull);
 		break;

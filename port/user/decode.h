@@ -11,8 +11,4 @@
 bool dp_decode_full(const u8 *code, size_t size, ZydisDecodedInstruction *in,
 		    ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT]);
 
-/** dp_decode_faults() - fill in @facts->faults and @facts->operand */
-void dp_decode_faults(const u8 *code, const ZydisDecodedInstruction *in,
-		      struct insn_facts *facts);
-
 #endif

@@ -110,7 +110,7 @@ static int return_action(struct dp_process *proc, u64 base, u32 k)
 	int err = dp_masks_action(proc, dp_caught(k), 0, at);
 
 	if (err || dp_process_read(proc, at, &now, sizeof(now)) ||
-	    dp_process_read(proc, mine + offsetof(struct dp_actions, current),
+	    dp_process_read(proc, mine + offsetof(struct dp_actions, in_place),
 			    &current, sizeof(current)))
 		return err ?: -EIO;
 	if (now.handler != base + dp_agent_trap_entry)

@@ -237,6 +237,42 @@ static void a_detour_that_has_no_room_leaves_it(void **state)
 	assert_true(find(TEXT, 1 << 1 | 1 << 2, 0, DP_JUMP_SIZE));
 }
 
+#define KERNEL 0xffffffff81000000ull
+#define MODULES 0xffffffffc0000000ull
+
+/* At the top of the address space, where windows end beyond it */
+static void a_kernel_has_islands(void **state)
+{
+	static const struct dp_island_room room = { 0, DP_JUMP_SIZE };
+	const struct dp_hole hole = { .start = MODULES + 0x100000,
+				      .end = MODULES + 0x2000000 };
+	u64 at[2] = { 0 };
+	u8 jmp[DP_JUMP_SIZE];
+	int i;
+
+	e->need.pools[0].addr = MODULES;
+	e->need.pools[0].size = 0x100000;
+	for (i = 0; i < 64; i++) {
+		struct dp_site s = { .addr = i & 1 ? MODULES + 0x2000 :
+						     KERNEL + i,
+				     .traps = 1 << 1 | 1 << 3 };
+
+		assert_int_equal(dp_island_find(&l, e, &s, &room, &hole, 1), 0);
+		assert_in_range(s.island, hole.start, hole.end - DP_JUMP_SIZE);
+		assert_int_equal(dp_emit_jmp(jmp, s.addr, s.island),
+				 DP_JUMP_SIZE);
+		assert_int_equal(jmp[1], DP_BREAKPOINT);
+		assert_int_equal(jmp[3], DP_BREAKPOINT);
+		dp_island_claim(l, s.island, DP_JUMP_SIZE);
+		assert_true(s.island != at[0] && s.island != at[1]);
+		at[i & 1] = s.island;
+		if (i % 7 < 6)
+			continue;
+		dp_island_drop(l, s.island, DP_JUMP_SIZE);
+		at[i & 1] = 0;
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -257,6 +293,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(room_of_a_detour_serves_again,
 						begin, end),
 		cmocka_unit_test_setup_teardown(fits_into_its_hole, begin, end),
+		cmocka_unit_test_setup_teardown(a_kernel_has_islands, begin,
+						end),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

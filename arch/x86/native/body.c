@@ -123,7 +123,7 @@ void dp_body_jump(struct dp_body *b, u8 cc, u8 label)
 
 static u32 count(u32 bits)
 {
-	return (u32)__builtin_popcount(bits);
+	return dp_bits_count(bits);
 }
 
 s32 dp_body_frame(const struct dp_body *b)

@@ -150,14 +150,15 @@ int dp_native_head(struct dp_out *o, const struct dp_detour_spec *s,
 }
 
 /* With room for the first instruction's copy, and to touch what takes most code */
-bool dp_native_encodes(const struct dp_native *native)
+bool dp_native_encodes(const struct dp_native *native,
+		       struct dp_detour *scratch)
 {
 	static const struct dp_rseq rseq;
 	const struct dp_detour_spec spec = {
 		.native = native,
 		.rseq = &rseq,
 		.stream = { .commits = DP_COMMITS_IF_TOUCHED,
-			    .memory = { .operand = { .disp = INT32_MAX,
+			    .memory = { .operand = { .disp = 0x7fffffff,
 						     .base = DP_RAX,
 						     .index = DP_RCX,
 						     .scale = 8 },
@@ -165,8 +166,7 @@ bool dp_native_encodes(const struct dp_native *native)
 					.writes = true } },
 		.before = { 1 },
 	};
-	struct dp_detour d;
-	struct dp_out o = { .code = d.code };
+	struct dp_out o = { .code = scratch->code };
 
-	return !encode(&o, &spec, &d, DP_NATIVE_MAX - DP_NATIVE_FIRST);
+	return !encode(&o, &spec, scratch, DP_NATIVE_MAX - DP_NATIVE_FIRST);
 }

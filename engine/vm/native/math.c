@@ -110,7 +110,7 @@ static bool propagate(struct dp_walk *w, u8 op, u64 arg)
 	case DP_OPCODE_PZR:
 		if (!dp_walk_known(w, dp_walk_pop(w), &arg))
 			return true;
-		/* fall through */
+		__attribute__((__fallthrough__));
 	case DP_OPCODE_PBL_I:
 	case DP_OPCODE_PBR_I:
 	case DP_OPCODE_PZL_I:

@@ -27,7 +27,7 @@ void dp_action_get(u32 k, struct dp_kernel_sigaction *action)
 	u32 stamp;
 
 	do {
-		stamp = __atomic_load_n(&mine->current, __ATOMIC_ACQUIRE);
+		stamp = __atomic_load_n(&mine->in_place, __ATOMIC_ACQUIRE);
 		slot = &mine->ring[stamp % DP_ACTION_RING];
 		*action = slot->action;
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
@@ -45,7 +45,7 @@ void dp_action_set(u32 k, const struct dp_kernel_sigaction *action,
 	__atomic_store_n(&slot->stamp, stamp, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	slot->action = *action;
-	was = __atomic_exchange_n(&mine->current, stamp, __ATOMIC_ACQ_REL);
+	was = __atomic_exchange_n(&mine->in_place, stamp, __ATOMIC_ACQ_REL);
 	if (old)
 		*old = mine->ring[was % DP_ACTION_RING].action;
 }

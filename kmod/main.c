@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * main: the module comes and goes.
+ *
+ *     insmod dprobes.ko lookup=0x$(awk '$3 == "kallsyms_lookup_name" { print $1 }' /proc/kallsyms)
+ *
+ * The kernel exports neither that function nor what it finds. An address that is not its own is
+ * refused, and nothing is called.
+ */
+#include "kmod/safe.h"
+#include "kmod/session.h"
+#include "engine/insn/insn.h"
+#include <linux/module.h>
+
+static unsigned long lookup;
+module_param(lookup, ulong, 0);
+MODULE_PARM_DESC(lookup, "address of kallsyms_lookup_name()");
+
+static int __init begin(void)
+{
+	int err = dp_safe_begin(lookup);
+
+	if (err)
+		pr_err("dprobes: lookup=0x%lx: not kallsyms_lookup_name(), or this kernel lacks what probes need\n",
+		       lookup);
+	return err;
+}
+
+/* Who uses a session keeps the module; so this one has been forgotten. */
+static void __exit end(void)
+{
+	int err = dp_kmod_end();
+
+	WARN_ON(err && err != -ENOENT);
+}
+
+/* Tests compare them with another decoder's. */
+EXPORT_SYMBOL_NS_GPL(dp_insn_facts, DPROBES);
+
+module_init(begin);
+module_exit(end);
+MODULE_DESCRIPTION("Probes on the kernel's code");
+MODULE_LICENSE("Dual BSD/GPL");

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* safe: the reasons against an instruction of the kernel, in the order in which they are tried. */
+#include "kmod/safe.h"
+#include "engine/insn/insn.h"
+#include "engine/insn/region.h"
+#include "port/kernel/decode.h"
+#include "port/kernel/text.h"
+#include <linux/kallsyms.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+/* Of the kernel. What is NULL is not in this kernel, unless it is needed. */
+static unsigned long (*lookup_name)(const char *name);
+static struct {
+	bool (*is_blacklisted)(unsigned long addr);
+	int (*is_jump_label)(void *start, void *end);
+	int (*is_static_call)(void *start, void *end);
+	unsigned long (*ftrace_at)(unsigned long addr);
+	const void *(*exception_at)(unsigned long addr);
+	const void *(*bug_at)(unsigned long addr);
+	struct mutex *text;
+} kernel;
+
+/* Text that no probe may be in: on the way from a breakpoint to its notifiers, and before the kernel
+ * is one that C code can run in */
+static struct text_range {
+	const char *first, *last;
+	unsigned long start, end;
+} ranges[] = {
+	{ .first = "__noinstr_text_start", .last = "__noinstr_text_end" },
+	{ .first = "__entry_text_start", .last = "__entry_text_end" },
+	{ .first = "__cpuidle_text_start", .last = "__cpuidle_text_end" },
+	{ .first = "__kprobes_text_start", .last = "__kprobes_text_end" },
+	{ .first = "__softirqentry_text_start",
+	  .last = "__softirqentry_text_start" },
+	{ .first = "_sinittext", .last = "_einittext" },
+	{ .first = "__static_call_text_start",
+	  .last = "__static_call_text_end" },
+};
+
+/* What the kernel calls between a breakpoint and the hit half, and what the hit half calls before it
+ * knows that it is in a hit */
+static const char *const ours[] = {
+	"notify_die",
+	"atomic_notifier_call_chain",
+	"notifier_call_chain",
+	"__rcu_read_lock",
+	"__rcu_read_unlock",
+	"rcu_read_unlock_special",
+	"kgdb_ll_trap",
+	"kprobe_int3_handler",
+	"kprobe_exceptions_notify",
+	"hw_breakpoint_exceptions_notify",
+	"preempt_schedule_notrace",
+	"poke_int3_handler",
+	"exc_int3",
+	"do_int3",
+};
+
+static int find(void *to, const char *name)
+{
+	unsigned long addr = lookup_name(name);
+
+	memcpy(to, &addr, sizeof(addr));
+	return addr ? 0 : -ENOENT;
+}
+
+static int find_all(void)
+{
+	int err = find(&kernel.is_blacklisted, "within_kprobe_blacklist");
+
+	err = err ?: find(&kernel.is_jump_label, "jump_label_text_reserved");
+	err = err ?: find(&kernel.is_static_call, "static_call_text_reserved");
+	err = err ?: find(&kernel.ftrace_at, "ftrace_location");
+	err = err ?: find(&kernel.exception_at, "search_exception_tables");
+	err = err ?: find(&kernel.bug_at, "find_bug");
+	return err ?: find(&kernel.text, "text_mutex");
+}
+
+int dp_safe_begin(u64 lookup)
+{
+	unsigned int i;
+	u64 decoder;
+	int err;
+
+	if (!dp_kernel_is_function(lookup, "kallsyms_lookup_name"))
+		return -ENOENT;
+	lookup_name = (void *)lookup;
+	err = find_all();
+	err = err ?: find(&decoder, "insn_decode");
+	for (i = 0; i < ARRAY_SIZE(ranges); i++) {
+		find(&ranges[i].start, ranges[i].first);
+		find(&ranges[i].end, ranges[i].last);
+	}
+	return err ?: dp_kernel_set_decoder(decoder);
+}
+
+/* "name+0x10/0x40 [module]" */
+static int find_function(u64 addr, struct dp_function *f, char *symbol)
+{
+	unsigned long offset, size;
+	char *plus;
+
+	sprint_symbol(symbol, (unsigned long)addr);
+	plus = strrchr(symbol, '+');
+	if (!plus || sscanf(plus, "+%lx/%lx", &offset, &size) != 2 ||
+	    offset >= size)
+		return -ENOENT;
+	f->start = addr - offset;
+	f->size = size;
+	*plus = '\0';
+	return 0;
+}
+
+static bool is_in_range(u64 addr)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(ranges); i++)
+		if (addr >= ranges[i].start && addr < ranges[i].end)
+			return true;
+	return false;
+}
+
+static bool is_named(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(ours); i++)
+		if (!strcmp(name, ours[i]))
+			return true;
+	return false;
+}
+
+static const char *refuse_function(u64 addr, const char *name)
+{
+	if (within_module((unsigned long)addr, THIS_MODULE))
+		return "it is of the module that probes";
+	if (is_in_range(addr))
+		return "it runs where the kernel cannot be interrupted by a probe";
+	if (kernel.is_blacklisted((unsigned long)addr))
+		return "the kernel forbids probes there";
+	if (is_named(name))
+		return "a breakpoint comes by there on its way to the probes";
+	return NULL;
+}
+
+static const char *refuse_bytes(u64 addr, u64 end)
+{
+	unsigned long at = (unsigned long)addr;
+
+	/* The last byte is inside for these two. */
+	if (kernel.is_jump_label((void *)at, (void *)(end - 1)))
+		return "the kernel rewrites it: a jump label";
+	if (kernel.is_static_call((void *)at, (void *)(end - 1)))
+		return "the kernel rewrites it: a static call";
+	if (kernel.exception_at(at))
+		return "the kernel knows its address: a fault of it has a handler";
+	if (kernel.bug_at(at))
+		return "the kernel knows its address: a bug is reported there";
+	if (kernel.ftrace_at(at))
+		return "the kernel rewrites it: its tracer calls from there";
+	return NULL;
+}
+
+/* It has an address below the stack pointer, where an interrupt writes: see arch/x86/relocate.c. */
+static const char *refuse_insn(const struct insn_facts *f)
+{
+	if (f->class == DP_INSN_REFUSED)
+		return f->refusal;
+	return f->class == DP_INSN_CALL_IND ?
+		       "a copy of an indirect call is not for a kernel" :
+		       NULL;
+}
+
+struct cursor {
+	const u8 *code;
+	u64 start, size, at;
+	struct insn_facts facts;
+};
+
+static bool next(struct cursor *c)
+{
+	u64 offset = c->at - c->start;
+
+	return offset < c->size &&
+	       !dp_insn_facts(c->code + offset, c->size - offset, &c->facts);
+}
+
+/* endbr64, also as the kernel leaves it when no indirect branch comes there; and where its tracer
+ * calls from */
+static bool is_kept(const struct cursor *c)
+{
+	static const u8 endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa },
+			sealed[] = { 0x66, 0x0f, 0x1f, 0x00 };
+	const u8 *code = c->code + (c->at - c->start);
+
+	if (c->facts.len == sizeof(endbr) && c->at == c->start &&
+	    (!memcmp(code, endbr, sizeof(endbr)) ||
+	     !memcmp(code, sealed, sizeof(sealed))))
+		return true;
+	return kernel.ftrace_at((unsigned long)c->at);
+}
+
+/* As far as instructions may be in a region, from @c on, which is at the first one */
+static u32 room_of(struct cursor *c)
+{
+	u64 first = c->at;
+
+	while (c->at - first < DP_JUMP_SIZE && next(c) &&
+	       !refuse_bytes(c->at, c->at + c->facts.len) &&
+	       !refuse_insn(&c->facts))
+		c->at += c->facts.len;
+	return (u32)(c->at - first);
+}
+
+static int find_insn(u64 *addr, struct cursor *c, const char **why)
+{
+	bool entry = *addr == c->start;
+
+	while (c->at < *addr && next(c))
+		c->at += c->facts.len;
+	while (entry && next(c) && is_kept(c))
+		c->at += c->facts.len;
+	if (entry)
+		*addr = c->at;
+	if (c->at != *addr || !next(c)) {
+		*why = "no instruction begins there";
+		return -EILSEQ;
+	}
+	*why = refuse_bytes(c->at, c->at + c->facts.len);
+	if (!*why)
+		*why = refuse_insn(&c->facts);
+	return *why ? -EINVAL : 0;
+}
+
+int dp_safe_probe(u64 *addr, struct dp_function *f, const char **why)
+{
+	char symbol[KSYM_SYMBOL_LEN];
+	struct cursor c = { 0 };
+	u8 *code;
+	int err = find_function(*addr, f, symbol);
+
+	*why = err ? "no function is there" : refuse_function(*addr, symbol);
+	if (*why)
+		return err ?: -EINVAL;
+	code = kvmalloc(f->size, GFP_KERNEL);
+	if (!code)
+		return -ENOMEM;
+	err = dp_kernel_text()->ops->read(dp_kernel_text(), f->start, code,
+					  f->size);
+	if (!err) {
+		c.code = code;
+		c.start = c.at = f->start;
+		c.size = f->size;
+		err = find_insn(addr, &c, why);
+	}
+	if (!err)
+		f->room = room_of(&c);
+	kvfree(code);
+	return err;
+}

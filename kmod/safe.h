@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * safe: may an instruction of the kernel be probed?
+ *
+ * Much of a kernel's text belongs to others, who rewrite it or know it by its address, and some of it
+ * runs on the way to our own code.
+ */
+#ifndef DP_KMOD_SAFE_H
+#define DP_KMOD_SAFE_H
+
+#include "port_types.h"
+
+/**
+ * struct dp_function - the function around an instruction
+ * @start, @size: as the kernel's symbols have it
+ * @room: bytes from the instruction on that a jump may displace
+ */
+struct dp_function {
+	u64 start, size;
+	u32 room;
+};
+
+/** dp_safe_begin() - find what the kernel does not export, by its kallsyms_lookup_name() at @lookup
+ *  Return: 0; -ENOENT: that is another function, or something has another name in this kernel */
+int dp_safe_begin(u64 lookup);
+
+/**
+ * dp_safe_probe() - may the instruction at *@addr be probed?
+ * @addr: at a function's entry it is moved behind what the kernel keeps there for itself
+ * @why: on failure, a static phrase
+ *
+ * Context: task. Return: 0; -ENOENT no function is there; -EILSEQ no instruction begins there;
+ * -EINVAL it may not be.
+ */
+int dp_safe_probe(u64 *addr, struct dp_function *function, const char **why);
+
+#endif

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * session: the kernel's probes: one engine on the kernel's text.
+ *
+ * Locks: sessions, and below it what the kernel takes to write text.
+ */
+#include "kmod/session.h"
+#include "engine/layout/arena.h"
+#include "engine/insn/region.h"
+#include "engine/plan/plan.h"
+#include "engine/site/arm.h"
+#include "engine/site/counts.h"
+#include "engine/site/enable.h"
+#include "engine/site/engine.h"
+#include "engine/site/reach.h"
+#include "kmod/arena.h"
+#include "kmod/pool.h"
+#include "kmod/safe.h"
+#include "port/kernel/hit.h"
+#include "port/kernel/text.h"
+#include <linux/cpumask.h>
+#include <linux/export.h>
+#include <linux/log2.h>
+#include <linux/mutex.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+
+/* Probes of a session at most, and sites; programs that they run, bytes of a record */
+#define SITES 8192
+#define PROGRAMS 16
+#define LOG 256
+#define RINGS (256u << 10)
+
+static DEFINE_MUTEX(sessions);
+static struct dp_engine *engine;
+static bool jumps;
+
+static void prepare(enum dp_kmod_arming arming)
+{
+	static const struct dp_expected some = { .sites = SITES,
+						 .probes = SITES,
+						 .programs = PROGRAMS,
+						 .log = LOG };
+
+	jumps = arming != DP_KMOD_TRAP;
+	dp_engine_set_arming(engine, jumps ? DP_ARM_INTERIOR : DP_ARM_TRAP);
+	dp_engine_set_native(engine, false, 0);
+	dp_engine_set_rings(engine, RINGS, false);
+	dp_engine_expect(engine, &some);
+}
+
+static int build(void)
+{
+	const struct dp_layout_need *need =
+		dp_engine_layout(engine, roundup_pow_of_two(nr_cpu_ids));
+	struct dp_mapping map = { .owner = 1, .tool = 1 };
+
+	if (need->arena_size > DP_KMOD_ARENA)
+		return -ENOMEM;
+	map.base = dp_kmod_arena_begin();
+	map.file = (void *)map.base;
+	map.entries.hit = (u64)dp_kernel_entry;
+	return dp_engine_build(engine, &map, &dp_kmod_pool_ops, NULL);
+}
+
+static int begin(enum dp_kmod_arming arming)
+{
+	int err;
+
+	if (engine)
+		return -EBUSY;
+	err = dp_engine_create(&engine);
+	if (err)
+		return err;
+	prepare(arming);
+	err = build();
+	if (!err)
+		err = dp_kernel_trap_begin();
+	if (err) {
+		dp_engine_destroy(engine);
+		engine = NULL;
+	}
+	return err;
+}
+
+int dp_kmod_begin(enum dp_kmod_arming arming)
+{
+	int err;
+
+	mutex_lock(&sessions);
+	err = begin(arming);
+	mutex_unlock(&sessions);
+	return err;
+}
+EXPORT_SYMBOL_NS_GPL(dp_kmod_begin, DPROBES);
+
+/* All of the engine's reach: the function's bytes from the kernel, without our own patches */
+static void allow_jump(u32 probe, u64 addr, const struct dp_function *f)
+{
+	struct dp_reach reach = { .start = f->start };
+	u8 *code = kvmalloc(f->size, GFP_KERNEL);
+
+	if (!code)
+		return;
+	if (!dp_kernel_text()->ops->read(dp_kernel_text(), f->start, code,
+					 f->size)) {
+		dp_engine_originals(engine, f->start, code, f->size);
+		reach.code = code;
+		reach.size = reach.function = f->size;
+		reach.room = f->room;
+		dp_engine_allow_jump(engine, probe, &reach);
+	}
+	kvfree(code);
+}
+
+static int add(u64 addr, u32 *probe, const char **why)
+{
+	u8 code[DP_REGION_MAX + DP_INSN_MAX] = { 0 };
+	struct dp_function f;
+	int err;
+
+	if (!engine)
+		return -ENOENT;
+	err = dp_safe_probe(&addr, &f, why);
+	if (err)
+		return err;
+	err = dp_kernel_text()->ops->read(dp_kernel_text(), addr, code,
+					  min_t(u64, sizeof(code),
+						f.start + f.size - addr));
+	if (err)
+		return err;
+	dp_engine_originals(engine, addr, code, sizeof(code));
+	err = dp_engine_add(engine, addr, code,
+			    min_t(u64, sizeof(code), f.start + f.size - addr),
+			    probe, why);
+	if (!err && jumps)
+		allow_jump(*probe, addr, &f);
+	return err;
+}
+
+int dp_kmod_add(u64 addr, u32 *probe, const char **why)
+{
+	const char *reason = NULL;
+	int err;
+
+	mutex_lock(&sessions);
+	err = add(addr, probe, &reason);
+	mutex_unlock(&sessions);
+	if (why)
+		*why = reason;
+	return err;
+}
+EXPORT_SYMBOL_NS_GPL(dp_kmod_add, DPROBES);
+
+static int commit(u64 *bad)
+{
+	int err;
+
+	*bad = 0;
+	if (!engine)
+		return -ENOENT;
+	err = dp_engine_plan(engine);
+	if (!err)
+		err = dp_engine_commit(engine, dp_kernel_text(), bad);
+	if (!err)
+		err = dp_engine_apply(engine, dp_kernel_text(), bad);
+	return err;
+}
+
+int dp_kmod_commit(u64 *bad)
+{
+	int err;
+
+	mutex_lock(&sessions);
+	err = commit(bad);
+	mutex_unlock(&sessions);
+	return err;
+}
+EXPORT_SYMBOL_NS_GPL(dp_kmod_commit, DPROBES);
+
+void dp_kmod_turn(u32 probe, bool on)
+{
+	mutex_lock(&sessions);
+	if (engine)
+		dp_engine_turn(engine, probe, on);
+	mutex_unlock(&sessions);
+}
+EXPORT_SYMBOL_NS_GPL(dp_kmod_turn, DPROBES);
+
+/*
+ * A thread may be on its way: a trap has been raised, or it was preempted in a detour or copy. Traps
+ * and detours are left when every CPU has scheduled, copies when each task has, by itself.
+ */
+static int end(void)
+{
+	u64 bad = 0;
+	int err;
+	u32 i;
+
+	if (!engine)
+		return -ENOENT;
+	for (i = 0; i < dp_engine_probes(engine); i++)
+		dp_engine_turn(engine, i, false);
+	err = dp_engine_apply(engine, dp_kernel_text(), &bad);
+	if (err)
+		return err;
+	synchronize_rcu();
+	synchronize_rcu_tasks();
+	dp_kernel_trap_end();
+	dp_engine_destroy(engine);
+	engine = NULL;
+	dp_kmod_pool_reset();
+	return 0;
+}
+
+int dp_kmod_end(void)
+{
+	int err;
+
+	mutex_lock(&sessions);
+	err = end();
+	mutex_unlock(&sessions);
+	return err;
+}
+EXPORT_SYMBOL_NS_GPL(dp_kmod_end, DPROBES);
+
+u64 dp_kmod_hits(u32 probe)
+{
+	u64 hits;
+
+	mutex_lock(&sessions);
+	hits = engine ? dp_engine_hits(engine, probe) : 0;
+	mutex_unlock(&sessions);
+	return hits;
+}
+EXPORT_SYMBOL_NS_GPL(dp_kmod_hits, DPROBES);
+
+u64 dp_kmod_missed(void)
+{
+	u64 missed;
+
+	mutex_lock(&sessions);
+	missed = engine ? dp_engine_of_children(engine) : 0;
+	mutex_unlock(&sessions);
+	return missed;
+}
+EXPORT_SYMBOL_NS_GPL(dp_kmod_missed, DPROBES);
+
+u64 dp_kmod_arrivals(void)
+{
+	u64 n;
+
+	mutex_lock(&sessions);
+	n = engine ? dp_engine_interior_arrivals(engine) : 0;
+	mutex_unlock(&sessions);
+	return n;
+}
+EXPORT_SYMBOL_NS_GPL(dp_kmod_arrivals, DPROBES);
+
+const char *dp_kmod_mode(u32 probe)
+{
+	const char *mode;
+
+	mutex_lock(&sessions);
+	mode = engine ? dp_engine_mode(engine, probe) : NULL;
+	mutex_unlock(&sessions);
+	return mode;
+}
+EXPORT_SYMBOL_NS_GPL(dp_kmod_mode, DPROBES);
+
+const char *dp_kmod_reason(u32 probe)
+{
+	const char *reason;
+
+	mutex_lock(&sessions);
+	reason = engine ? dp_engine_reason(engine, probe) : NULL;
+	mutex_unlock(&sessions);
+	return reason;
+}
+EXPORT_SYMBOL_NS_GPL(dp_kmod_reason, DPROBES);

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * session: the kernel's probes: one engine on the kernel's text.
+ *
+ *     begin ─► add… ─► commit ─► … ─► turn ─► commit ─► end
+ *
+ * Context of every function: task, may sleep; a lock keeps callers apart.
+ */
+#ifndef DP_KMOD_SESSION_H
+#define DP_KMOD_SESSION_H
+
+#include "engine/layout/probe.h"
+#include "port_types.h"
+
+/** enum dp_kmod_arming - how sites are armed */
+enum dp_kmod_arming {
+	DP_KMOD_TRAP, /* by breakpoints */
+	DP_KMOD_JUMP, /* by jumps where they have room, whose inner instructions are breakpoints */
+};
+
+/** dp_kmod_begin() - an engine without probes. Return: 0; -EBUSY there is one; -ENOMEM. */
+int dp_kmod_begin(enum dp_kmod_arming arming);
+/** dp_kmod_end() - disarm all, wait until no thread is in a copy or detour, and free the engine.
+ *  Return: 0; an error of writing: some of the text is not as it was. */
+int dp_kmod_end(void);
+
+/**
+ * dp_kmod_add() - put a probe on an instruction
+ * @addr: of a function, to probe its first instruction that may be probed; or of any instruction
+ * @why: on failure, a static phrase, or NULL
+ * Return: 0; -EINVAL it may not be probed; -EILSEQ there is no instruction; -EBUSY another's bytes
+ * are there; -ENOENT no function is there; -ENOMEM.
+ */
+int dp_kmod_add(u64 addr, u32 *probe, const char **why);
+/** dp_kmod_commit() - arm what was added and turned on, disarm what was turned off.
+ *  @bad: on failure the address concerned, or 0 */
+int dp_kmod_commit(u64 *bad);
+/** dp_kmod_turn() - a probe is to be on, or off, from the next commit on */
+void dp_kmod_turn(u32 probe, bool on);
+
+/** dp_kmod_hits() - of a probe, exact when no thread is at the site */
+u64 dp_kmod_hits(u32 probe);
+/** dp_kmod_missed() - hits within hits, of all probes */
+u64 dp_kmod_missed(void);
+/** dp_kmod_mode() - "jump" or "trap"; dp_kmod_reason() - why not "jump", or NULL */
+const char *dp_kmod_mode(u32 probe);
+const char *dp_kmod_reason(u32 probe);
+/** dp_kmod_arrivals() - threads that came into the middle of jumps */
+u64 dp_kmod_arrivals(void);
+
+#endif

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* hit: threads that come to sites in a kernel's text. */
+#include "port/kernel/hit.h"
+#include "engine/hit/call.h"
+#include "engine/hit/hit.h"
+#include "port.h"
+#include <linux/kdebug.h>
+#include <linux/notifier.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
+#include <linux/ptrace.h>
+
+enum context { TASK, SOFTIRQ, INTERRUPT, NMI, CONTEXTS };
+
+/* How many hits the CPU is in, by what it does; and the kind of the innermost one */
+static DEFINE_PER_CPU(u8[CONTEXTS], depths);
+static DEFINE_PER_CPU(u8, innermost);
+
+/* The kernel's entry for breakpoints has counted itself as an interrupt and an NMI. */
+static enum context context_of(bool trap)
+{
+	unsigned long count = (unsigned long)preempt_count() -
+			      (trap ? NMI_OFFSET + HARDIRQ_OFFSET : 0);
+
+	return count & NMI_MASK	      ? NMI :
+	       count & HARDIRQ_MASK   ? INTERRUPT :
+	       count & SOFTIRQ_OFFSET ? SOFTIRQ :
+					TASK;
+}
+
+/* Return: what to give to leave() */
+static u8 enter(bool trap)
+{
+	u8 outer = __this_cpu_read(innermost);
+	enum context now = context_of(trap);
+
+	__this_cpu_write(innermost, now);
+	__this_cpu_inc(depths[now]);
+	return outer;
+}
+
+static void leave(u8 outer)
+{
+	__this_cpu_dec(depths[__this_cpu_read(innermost)]);
+	__this_cpu_write(innermost, outer);
+}
+
+enum dp_who dp_hit_who(void)
+{
+	return __this_cpu_read(depths[__this_cpu_read(innermost)]) > 1 ?
+		       DP_WHO_VM_CHILD :
+		       DP_WHO_OWNER;
+}
+
+bool dp_hit_is_owners(void)
+{
+	return dp_hit_who() == DP_WHO_OWNER;
+}
+
+bool dp_hit_leave(u64 *mask)
+{
+	return false;
+}
+
+bool dp_port_interrupted(u64 low, u64 size, u64 *sp)
+{
+	return false;
+}
+
+/* entry.S. Interrupts may come; the thread stays on its CPU. */
+u64 dp_kernel_detour(struct dp_call_frame *frame);
+u64 dp_kernel_detour(struct dp_call_frame *frame)
+{
+	u64 told;
+	u8 outer;
+
+	preempt_disable_notrace();
+	outer = enter(false);
+	told = dp_hit_detour(frame);
+	leave(outer);
+	preempt_enable_notrace();
+	return told;
+}
+
+/* Names of fields of struct pt_regs, which is struct dp_regs */
+_Static_assert(sizeof(struct pt_regs) == sizeof(struct dp_regs),
+	       "the kernel's registers are ours");
+
+static bool hit_breakpoint(struct pt_regs *regs)
+{
+	struct dp_mcontext mc = { .fpstate = 0 };
+	struct dp_trap trap = { .regs = &mc, .at = (u64)regs };
+	bool ours;
+
+	dp_regs_to((struct dp_regs *)regs, &mc);
+	mc.rip = regs->ip;
+	ours = dp_trap_hit(&trap, regs->ip - DP_BREAKPOINT_BEHIND, true);
+	if (!ours)
+		return false;
+#define FROM(reg, field) regs->reg = mc.field;
+	DP_REGS_OF(FROM)
+#undef FROM
+	regs->ip = mc.rip;
+	return true;
+}
+
+static int notified(struct notifier_block *block, unsigned long what,
+		    void *data)
+{
+	struct die_args *args = data;
+	bool ours;
+	u8 outer;
+
+	if (what != DIE_INT3 || user_mode(args->regs))
+		return NOTIFY_DONE;
+	outer = enter(true);
+	ours = hit_breakpoint(args->regs);
+	leave(outer);
+	return ours ? NOTIFY_STOP : NOTIFY_DONE;
+}
+
+/* Before others: the kernel's own breakpoints have been looked at by then. */
+static struct notifier_block block = { .notifier_call = notified,
+				       .priority = INT_MAX };
+
+int dp_kernel_trap_begin(void)
+{
+	return register_die_notifier(&block);
+}
+
+void dp_kernel_trap_end(void)
+{
+	unregister_die_notifier(&block);
+}

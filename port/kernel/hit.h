@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * hit: threads that come to sites in a kernel's text.
+ *
+ *     a detour ─► dp_kernel_entry ─► dp_kernel_detour() ─┐
+ *                                                        ├─► the hit half
+ *     a breakpoint ─► the kernel's chain of notifiers ───┘
+ *
+ * What the hit half calls of the kernel may have probes, too. So each CPU knows whether it is in a
+ * hit, for task, softirq, interrupt and NMI apart. A hit within a hit of the same kind runs no
+ * probe: it is counted, and goes on in the copy.
+ */
+#ifndef DP_KERNEL_HIT_H
+#define DP_KERNEL_HIT_H
+
+#include "port_types.h"
+
+/** dp_kernel_entry - what the stubs of pools jump to (entry.S) */
+extern const char dp_kernel_entry[];
+
+/** dp_kernel_trap_begin() - breakpoints lead to the hit half from here on. Return: 0 or an errno */
+int dp_kernel_trap_begin(void);
+/** dp_kernel_trap_end() - they do not any more. All sites have been disarmed. */
+void dp_kernel_trap_end(void);
+
+#endif
