@@ -293,7 +293,7 @@ static void comes_to(struct making *m, struct dp_call *base)
 		base->by = m->ran;
 }
 
-/* When the first call on a stack that was left has ended is seen by what it makes. */
+/* What had resumed a stack has been left when something there makes a call, or returns. */
 static void outlives(struct dp_call *base)
 {
 	if (!base->caller || base->caller->live)
@@ -333,6 +333,7 @@ static void leaves(struct making *m, struct dp_call *c)
 		end_with_inner(m, c);
 		return;
 	}
+	outlives(c->base);
 	comes_to(m, c->base);
 	end_with_inner(m, c);
 	by = c == c->base ? c->by : NULL;
@@ -412,6 +413,8 @@ static void run_again(struct making *m, const struct dp_calltree *t)
 			leaves(m, m->ends[k]);
 		enters(m, c);
 	}
+	for (; k < t->n; k++)
+		leaves(m, m->ends[k]);
 }
 
 static void forget(struct dp_call *c)

@@ -87,12 +87,13 @@ static struct dp_call *make_call(struct dp_session *s, const struct dp_point *p,
 	if (!c)
 		return NULL;
 	c->point = p;
-	c->entered = l->entered;
-	c->left = r->head.ticks;
+	c->entered = l->entered - l->waited;
+	c->left = r->head.ticks - l->waited;
 	c->slot = l->slot;
 	c->how = l->how;
 	c->ns = dp_rate_ns(s, l->entered, r->head.ticks);
-	c->seconds = stamp->seconds - (double)c->ns / 1e9;
+	c->seconds = stamp->seconds -
+		     (double)dp_rate_ns(s, c->entered, r->head.ticks) / 1e9;
 	return c;
 }
 

@@ -75,7 +75,7 @@ APART static void tell(struct dp_record *head, const struct dp_exit_instance *v,
 	if (more > DP_VM_LOG - len)
 		more = parts[2].len = DP_VM_LOG - len;
 	head->len = (u16)(sizeof(*leaving) + len + more);
-	dp_log_put(head, &leaving->entered, parts, ctx ? 3 : 2, false);
+	dp_log_put(head, leaving, parts, ctx ? 3 : 2, false);
 }
 
 /* What the program makes of a return: it runs in @ctx, which is NULL otherwise. Return: false: the
@@ -164,7 +164,8 @@ APART static void leave(const struct dp_place *at, enum dp_call_end how,
 
 	/* Time that is waited for the reader is none of the call's. */
 	if (logs)
-		leaving.entered += dp_log_wait();
+		leaving.waited = dp_log_wait();
+	leaving.entered += leaving.waited;
 	if (logs || dp_probe(group)->leaves)
 		head.ticks = dp_port_ticks();
 	begin_end(v);

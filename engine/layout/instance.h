@@ -155,9 +155,11 @@ struct dp_account {
  * @entered: ticks; @how: enum dp_call_end
  * @value: what the call returned; DP_WAY_XMM: the low half of xmm0
  * @slot: where its return address was, on the program's stack
+ * @waited: ticks for which the record has waited for the reader. @entered, and the time of the record, are so much
+ *          later than they were
  */
 struct dp_leaving {
-	u64 entered, value, slot;
+	u64 entered, value, slot, waited;
 	u32 how, pad;
 };
 

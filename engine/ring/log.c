@@ -125,15 +125,17 @@ u64 dp_log_wait(void)
 }
 
 /* The reader has shown what is later than a hit that has waited. */
-static bool waits_on(struct dp_record *head, u64 *entered)
+static bool waits_on(struct dp_record *head, struct dp_leaving *leaving)
 {
 	u64 took = wait_a_moment();
 
 	if (!took)
 		return false;
 	head->ticks += took;
-	if (entered)
-		*entered += took;
+	if (leaving) {
+		leaving->entered += took;
+		leaving->waited += took;
+	}
 	return true;
 }
 
@@ -216,7 +218,7 @@ static enum dp_stream_put_result put_in_stream(struct dp_record *head,
 	return how;
 }
 
-void dp_log_put(struct dp_record *head, u64 *entered,
+void dp_log_put(struct dp_record *head, struct dp_leaving *leaving,
 		const struct dp_log_part *parts, u32 nr, bool now)
 {
 	enum dp_stream_put_result how;
@@ -225,7 +227,7 @@ void dp_log_put(struct dp_record *head, u64 *entered,
 		how = put_in_stream(head, parts, nr, now);
 		if (how == DP_STREAM_UNUSABLE && put_in_ring(head, parts, nr))
 			how = DP_STREAM_PUT;
-	} while (how != DP_STREAM_PUT && waits_on(head, entered));
+	} while (how != DP_STREAM_PUT && waits_on(head, leaving));
 	if (how != DP_STREAM_PUT)
 		dp_tally(head->probe, DP_TALLY_LOST);
 }

@@ -5,16 +5,17 @@
 
 #include "port_types.h"
 #include "arch/arch.h"
+#include "engine/layout/instance.h"
 #include "engine/layout/ring.h"
 
 #pragma GCC visibility push(hidden)
 
 /** dp_log_put() - hand a record to the reader, or count it lost
  *  @parts: the data, @nr of them, at least one, @head->len bytes; @head->cpu is filled in here. A writer that has waited
- *  for the reader moves @head->ticks and @entered by that; NULL: there is none.
+ *  for the reader moves @head->ticks and @leaving->entered by that; NULL: there is none.
  *  @now: @head->ticks may be the time at which the reader can see it, so that what one CPU records
  *  is in order of time */
-void dp_log_put(struct dp_record *head, u64 *entered,
+void dp_log_put(struct dp_record *head, struct dp_leaving *leaving,
 		const struct dp_log_part *parts, u32 nr, bool now);
 /** dp_log_wait() - where writers wait for the reader: wait until there is room.
  *  Return: how long, in ticks */

@@ -47,6 +47,12 @@ for switch in u h; do
 	done
 done
 
+# Calls that wait for room are later, for the reader, than they were.
+graph --json --buffer 4k 'f_*(arg0:u64)' -- "$dir/fibers" $switch $stacks $seed
+inside=$(grep -oE '[0-9]+ still inside' "$dir/err" | grep -oE '^[0-9]+')
+is "with little room: each call in its place" \
+	"$(/usr/bin/python3 "$dir/compare.py" "$dir/told" "$dir/graph")" "${inside:-0} [] [] True"
+
 apart=$(awk '$4' "$dir/told" | wc -l)
 graph 'f_*(arg0:u64)' -- "$dir/fibers" $switch $stacks $seed
 is "text: those on their own stacks are marked" \

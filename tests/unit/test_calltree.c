@@ -22,12 +22,12 @@
 
 /** struct made - a call as it was made, which has it as its point: @by: its caller, or what has resumed its stack, or
  *  NULL; @first: on its stack; @over: when it was jumped over; @left: when its end was known; @last: that it has
- *  made, when they are compared; @late: it has made calls after @by was jumped over */
+ *  made, when they are compared */
 struct made {
 	struct dp_call *call, *by;
 	struct dp_call *last;
 	u64 over, left;
-	bool first, late, suspended;
+	bool first, suspended;
 };
 
 /** struct stack - @active: what is inside, @depth of them, NULL: not followed; @late: what has been left at each depth */
@@ -75,24 +75,12 @@ static struct dp_call *innermost(const struct stack *s)
 	return i ? s->active[i - 1] : NULL;
 }
 
-/* The first call of a coroutine is followed. */
-static void look_at_first(struct program *p)
-{
-	struct made *first;
-
-	if (p->on == p->stacks || !p->on->depth)
-		return;
-	first = made_as(p->on->active[0]);
-	first->late |= first->by && made_as(first->by)->over;
-}
-
 static struct dp_call *make_call(struct program *p)
 {
 	struct dp_call *c = calloc(1, sizeof(*c)), *by = innermost(p->on);
 	struct made *made = &p->made[p->n++];
 
 	assert_non_null(c);
-	look_at_first(p);
 	c->entered = p->now++;
 	c->slot = p->on->top - 64 * (u64)p->on->depth;
 	c->point = (void *)made;
@@ -255,8 +243,9 @@ static size_t check_order(const struct dp_call *caller)
 
 static bool outlives(const struct made *m)
 {
-	return m->first && m->by &&
-	       (m->late || m->call->left > made_as(m->by)->left);
+	const struct made *by = m->by ? made_as(m->by) : NULL;
+
+	return m->first && by && m->left > (by->over ?: by->left);
 }
 
 /* Was it suspended while its caller has made another one? */
@@ -277,6 +266,19 @@ static void mark_suspended(struct program *p)
 			made_as(*last)->suspended = true;
 		*last = m->call;
 	}
+}
+
+/* When a call that was left has ended is not known better than by its caller's end. */
+static void check_end(const struct made *m, const struct dp_calltree *t)
+{
+	const struct dp_call *c = m->call;
+
+	if (c->how == DP_CALL_RETURNED)
+		assert_int_equal(c->left, m->left);
+	else
+		assert_in_range(c->left, m->over, m->left);
+	if (c->caller != &t->top)
+		assert_true(c->left <= c->caller->left);
 }
 
 static void as_they_were_made(bool coroutines)
@@ -302,6 +304,7 @@ static void as_they_were_made(bool coroutines)
 					 m->by && !outlives(m) ? m->by :
 								 &p->tree.top);
 			left += m->call->how == DP_CALL_ABANDONED;
+			check_end(m, &p->tree);
 			apart += outlives(m);
 			suspended += m->suspended;
 		}
@@ -387,9 +390,54 @@ static void left_on_its_own_stack(void **state)
 		assert_int_equal(c->own, places[i].apart);
 		assert_ptr_equal(c->caller, places[i].apart ? &t.top : by);
 		assert_ptr_equal(made->caller, places[i].apart ? c : other);
+		assert_int_equal(c->left, places[i].apart ? 500 : 10);
 		dp_calltree_drop(&t, SIZE_MAX);
 		free(t.v);
 	}
+}
+
+/* What was left has ended with its caller, or not: something on its stack returns later. */
+static void left_with_what_returns(void **state)
+{
+	struct dp_calltree t = { 0 };
+	struct dp_call *by = add(&t, 1, 10, TOP, DP_CALL_RETURNED), *c, *inner,
+		       *outer, *leaf;
+
+	c = add(&t, 2, 500, TOP - 0x10000, DP_CALL_ABANDONED);
+	inner = add(&t, 3, 400, TOP - 0x10040, DP_CALL_RETURNED);
+	outer = add(&t, 20, 60, TOP, DP_CALL_RETURNED);
+	leaf = add(&t, 30, 40, TOP - 0x10080, DP_CALL_RETURNED);
+	assert_int_equal(dp_calltree_make(&t), 3);
+	assert_ptr_equal(inner->caller, c);
+	assert_ptr_equal(leaf->caller, inner);
+	assert_true(c->own && !by->first && !outer->first);
+	dp_calltree_drop(&t, SIZE_MAX);
+	free(t.v);
+}
+
+/* What has resumed stacks, and what had made that, all ended: it is not gone through for each call that begins a stack. */
+static void long_ended(void **state)
+{
+	struct dp_calltree t = { 0 };
+	u64 i, n = FORGED / 4, slot = TOP * 64;
+
+	for (i = 0; i < n; i++)
+		add(&t, i, 4 * n, slot - 8 * i, DP_CALL_RETURNED);
+	/* Each begins while the innermost of them runs, which makes a call afterwards. */
+	for (i = 0; i < n; i++) {
+		add(&t, n + 2 * i, 5 * n + 2 * i, slot + 0x100000 * (i + 1),
+		    DP_CALL_RETURNED);
+		add(&t, n + 2 * i + 1, n + 2 * i + 1, slot - 8 * n,
+		    DP_CALL_RETURNED);
+	}
+	for (i = 0; i < n; i++)
+		add(&t, 5 * n + 2 * i + 1, 8 * n, slot - 0x100000 * (i + 1),
+		    DP_CALL_RETURNED);
+	alarm(30);
+	assert_in_range(dp_calltree_make(&t), n, 3 * n);
+	alarm(0);
+	assert_int_equal(dp_calltree_drop(&t, SIZE_MAX), 4 * n);
+	free(t.v);
 }
 
 /* What a call jumps to at its end is its own, and returns for all of them: they end in any order. */
@@ -530,7 +578,9 @@ int main(void)
 		cmocka_unit_test(on_several_stacks),
 		cmocka_unit_test(handlers),
 		cmocka_unit_test(left_on_its_own_stack),
+		cmocka_unit_test(left_with_what_returns),
 		cmocka_unit_test(tail_calls),
+		cmocka_unit_test(long_ended),
 		cmocka_unit_test(some_are_dropped),
 		cmocka_unit_test(any_numbers),
 		cmocka_unit_test(deep),
