@@ -415,6 +415,29 @@ static void left_with_what_returns(void **state)
 	free(t.v);
 }
 
+/* What has resumed a stack was left; what is there lives, as it returns later, and so what was left in it may. */
+static void resumed_by_what_was_left(void **state)
+{
+	struct dp_calltree t = { 0 };
+	struct dp_call *outer = add(&t, 0, 900, TOP, DP_CALL_RETURNED), *by,
+		       *base, *left, *other, *leaf;
+
+	by = add(&t, 1, 500, TOP - 64, DP_CALL_ABANDONED);
+	base = add(&t, 2, 300, TOP - 0x20000, DP_CALL_RETURNED);
+	left = add(&t, 3, 400, TOP - 0x20040, DP_CALL_ABANDONED);
+	other = add(&t, 10, 20, TOP - 64, DP_CALL_RETURNED);
+	leaf = add(&t, 30, 40, TOP - 0x20080, DP_CALL_RETURNED);
+	assert_int_equal(dp_calltree_make(&t), 2);
+	assert_ptr_equal(by->caller, outer);
+	assert_ptr_equal(other->caller, outer);
+	assert_true(base->own);
+	assert_ptr_equal(left->caller, base);
+	assert_ptr_equal(leaf->caller, left);
+	assert_int_equal(by->left, 10);
+	dp_calltree_drop(&t, SIZE_MAX);
+	free(t.v);
+}
+
 /* What has resumed stacks, and what had made that, all ended: it is not gone through for each call that begins a stack. */
 static void long_ended(void **state)
 {
@@ -579,6 +602,7 @@ int main(void)
 		cmocka_unit_test(handlers),
 		cmocka_unit_test(left_on_its_own_stack),
 		cmocka_unit_test(left_with_what_returns),
+		cmocka_unit_test(resumed_by_what_was_left),
 		cmocka_unit_test(tail_calls),
 		cmocka_unit_test(long_ended),
 		cmocka_unit_test(some_are_dropped),

@@ -527,7 +527,9 @@ static void fills_up(void **state)
 	add_probe(&w, ADD_PROGRAM(&w, nothing), 3, 4);
 	add_probe(&w, ADD_PROGRAM(&w, one), 5, 6);
 	arm(&w);
-	for (put(&w, 1, 1, 0), n = 1; stream_of(w.e, 1)->head < ROOM - 8;) {
+	/* Records of 16 bytes come to the last place at which one may begin, if the first one is as it must be. */
+	for (put(&w, 1, ROOM % 16 ? 1 : 2, ROOM % 16 ? 0 : 1), n = 1;
+	     stream_of(w.e, 1)->head < ROOM - 8;) {
 		put(&w, 1, 1, 0);
 		n++;
 	}
