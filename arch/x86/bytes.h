@@ -64,15 +64,4 @@ static inline u64 dp_bytes_load(const u8 *from, u32 size)
 	}
 }
 
-/** dp_bits_count() - how many bits are set. The compiler's own calls a library where the processor may
- *  have no instruction for it. */
-static inline u32 dp_bits_count(u64 set)
-{
-	u32 n = 0;
-
-	for (; set; set &= set - 1)
-		n++;
-	return n;
-}
-
 #endif

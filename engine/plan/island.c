@@ -17,6 +17,7 @@
  * be.
  */
 #include "arch/arch.h"
+#include "engine/insn/bits.h"
 #include "engine/layout/base.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/site.h"

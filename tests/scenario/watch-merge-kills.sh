@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Four watchpoints come in the places of four, while threads write, come and go. The tool is killed after steps of
-# that: the threads go on, and the next dprobes counts and leaves nothing. And the program makes children, or executes
+# Four watchpoints come in the places of four, or two beside two, while threads write, come and go. The tool is killed
+# after steps of that: the threads go on, and the next dprobes counts and leaves nothing. And the program makes children, or executes
 # another program, meanwhile.
 . tests/scenario/lib.sh
 . tests/scenario/lib-stored.sh
@@ -9,23 +9,30 @@
 kill_points=build/tests/dprobes-kill-points
 several four own sum traps young
 several others young alarms own stored_beside
+several two own sum
+several more young alarms
 program count $'watch = w\naddress = young'
 holder() { "$DPROBES" -q -a -P "$victim" --json 2>/dev/null | sed -n 's/.*"hold":\([0-9]*\),.*/\1/p' | head -n 1; }
 ended() { ! grep -q '^State:.[^Z]' "/proc/$1/status" 2>/dev/null; }
-asked() { answered -i "$dir/others.dp" -c || ended "$hold"; }
-# replace POINT NTH: the hold is killed there when others are asked for, and has no guardian. The command makes a new
-# one then.
-replace() {
+asked() { answered -i "$dir/$comes.dp" $how || ended "$hold"; }
+# exchange POINT NTH: the hold of $first is killed there when $comes is asked for by $how, and has no guardian. The
+# command makes a new one then.
+exchange() {
 	rm -f "$dir/from"
-	DPROBES_FAIL="registers: guardian" DPROBES_FROM=$dir/from DPROBES_KILL_POINT=$1 DPROBES_NTH=$2 DPROBES="$kill_points" classic -i "$dir/four.dp"
+	DPROBES_FAIL="registers: guardian" DPROBES_FROM=$dir/from DPROBES_KILL_POINT=$1 DPROBES_NTH=$2 DPROBES="$kill_points" classic -i "$dir/$first.dp"
 	hold=$(holder)
 	[ $status -eq 0 ] || return
 	: >"$dir/from"
 	poll 60 asked
 }
 
-# What is passed while watchpoints change places, and how often before
+# What is passed while watchpoints come, and how often before
 steps() {
+	if [ $how = -m ]; then
+		printf '%s\n' "1 extend: built" "1 extend: armed"
+		[ $way = events ] || printf '%s\n' "1 registers: noted" "1 registers: set" "3 registers: set" "5 registers: set"
+		return
+	fi
 	printf '%s\n' "1 extend: built" "1 extend: armed"
 	if [ $way = events ]; then
 		printf '%s\n' "1 events: stopped" "4 events: stopped" "5 events: stopped"
@@ -35,21 +42,23 @@ steps() {
 	fi
 }
 
-for way in events registers; do
+for way in ${WAYS:-events registers}; do
 	export DPROBES_WATCH=$way
 	start "$stored" turns
 	classic -i "$dir/four.dp"
 	if [ $status -ne 0 ]; then skip "$way" "$err"; kill "$victim"; wait "$victim" 2>/dev/null; continue; fi
 	put_away
-	seen=0
-	while read -r nth point; do
-		replace "$point" "$nth"
-		if [ -z "$hold" ]; then not_ok "$way: four, before $point" "$err"; break; fi
-		ended "$hold" && seen=$((seen + 1))
-		put_away
-		survives "$way: killed after $point ($nth)"
-	done < <(steps)
-	if [ $seen -ge $(($(steps | wc -l) - 1)) ]; then ok "$way: $seen kills were seen"; else not_ok "$way: only $seen kills were seen"; fi
+	while read -r first comes how; do
+		seen=0
+		while read -r nth point; do
+			exchange "$point" "$nth"
+			if [ -z "$hold" ]; then not_ok "$way: $first, before $point" "$err"; break; fi
+			ended "$hold" && seen=$((seen + 1))
+			put_away
+			survives "$way, $how: killed after $point ($nth)"
+		done < <(steps)
+		if [ $seen -ge $(($(steps | wc -l) - 1)) ]; then ok "$way, $how: $seen kills were seen"; else not_ok "$way, $how: only $seen kills were seen"; fi
+	done <<<$'four others -c\ntwo more -m'
 	classic -i "$dir/four.dp"
 	classic -i "$dir/others.dp" -c
 	is "$way: without a kill all change places" "$status $(armed)" "0 alarms own stored_beside young"

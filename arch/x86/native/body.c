@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* body: blocks, tests and jumps of a program's code; its frame. */
 #include "arch/x86/native/body.h"
+#include "engine/insn/bits.h"
 
 #define RED_ZONE 128
 #define WORD 8
