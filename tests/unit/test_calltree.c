@@ -365,6 +365,36 @@ static void handlers(void **state)
 	}
 }
 
+/* A handler that came when nothing was followed does not make its stack the thread's own, which is above. */
+static void handler_before_all(void **state)
+{
+	struct dp_calltree t = { 0 };
+	struct dp_call *call, *handler;
+
+	add(&t, 1, 2, 0x1000, DP_CALL_RETURNED);
+	call = add(&t, 3, 90, TOP, DP_CALL_RETURNED);
+	handler = add(&t, 20, 30, 0x1000, DP_CALL_RETURNED);
+	assert_int_equal(dp_calltree_make(&t), 2);
+	assert_ptr_equal(handler->caller, call);
+	dp_calltree_drop(&t, SIZE_MAX);
+	free(t.v);
+}
+
+/* Stacks may be as near as frames are; what outlives a call above is on another one. */
+static void near_stacks(void **state)
+{
+	struct dp_calltree t = { 0 };
+	struct dp_call *by = add(&t, 1, 10, TOP, DP_CALL_RETURNED),
+		       *c = add(&t, 2, 50, TOP - 0x1000, DP_CALL_RETURNED),
+		       *made = add(&t, 20, 30, TOP - 0x1040, DP_CALL_RETURNED);
+
+	assert_int_equal(dp_calltree_make(&t), 2);
+	assert_true(c->own && !by->first);
+	assert_ptr_equal(made->caller, c);
+	dp_calltree_drop(&t, SIZE_MAX);
+	free(t.v);
+}
+
 /* It was left at 500, for the tool. That it has outlived what had resumed it is seen by what it made then, if its stack
  * is above, or far; what a jump has left may be just below, behind a large frame. */
 static void left_on_its_own_stack(void **state)
@@ -600,6 +630,8 @@ int main(void)
 		cmocka_unit_test(on_one_stack),
 		cmocka_unit_test(on_several_stacks),
 		cmocka_unit_test(handlers),
+		cmocka_unit_test(handler_before_all),
+		cmocka_unit_test(near_stacks),
 		cmocka_unit_test(left_on_its_own_stack),
 		cmocka_unit_test(left_with_what_returns),
 		cmocka_unit_test(resumed_by_what_was_left),
