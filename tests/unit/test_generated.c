@@ -386,5 +386,5 @@ int main(void)
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name("generated", tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }
