@@ -177,8 +177,9 @@ INLINE enum dp_backtrace_end arrive(struct dp_backtrace *b, u64 pc)
 						       DP_END_NONE;
 }
 
+/* @ascends: the frame has to be above the last one */
 INLINE enum dp_backtrace_end go_up(struct dp_backtrace *b,
-				   const struct dp_rule *rule)
+				   const struct dp_rule *rule, bool ascends)
 {
 	bool skipped = rule->ret == DP_RULE_RET_SKIPPED;
 	bool below = rule->ret == DP_RULE_RET_BELOW || skipped;
@@ -190,7 +191,8 @@ INLINE enum dp_backtrace_end go_up(struct dp_backtrace *b,
 	if (end)
 		return end;
 	/* A function that has its return address in a register may have nothing on the stack. */
-	if (cfa < b->sp + (below ? sizeof(u64) : 0) || cfa % sizeof(u64))
+	if ((ascends && cfa < b->sp + (below ? sizeof(u64) : 0)) ||
+	    cfa % sizeof(u64))
 		return DP_END_BROKEN;
 	back = below ? dp_backtrace_load(cfa - sizeof(u64) -
 					 (skipped ? DP_RED_ZONE_SIZE : 0)) :
@@ -248,6 +250,7 @@ INLINE enum dp_backtrace_end go_to_program(struct dp_backtrace *b)
 	return end ?: arrive(b, b->pc);
 }
 
+/* The agent may run on a stack of its own. Who calls bounds the frames. */
 enum dp_backtrace_end dp_backtrace_pass(struct dp_backtrace *b)
 {
 	const struct dp_rule *rule = rule_of(b);
@@ -259,7 +262,7 @@ enum dp_backtrace_end dp_backtrace_pass(struct dp_backtrace *b)
 	case DP_RULE_SIGNAL:
 		return go_through(b);
 	default:
-		return go_up(b, rule);
+		return go_up(b, rule, false);
 	}
 }
 
@@ -275,7 +278,7 @@ INLINE enum dp_backtrace_end next(struct dp_backtrace *b)
 	case DP_RULE_SIGNAL:
 		return go_to_program(b);
 	default:
-		return go_up(b, rule);
+		return go_up(b, rule, true);
 	}
 }
 

@@ -81,21 +81,35 @@ run() {
 	local name=$1 least=$2
 
 	shift 2
-	timeout 120 "$DPROBES" $how -q --json -o "$dir/rows" "$@" -- "$victim" ${SECS:-3} $as >"$dir/out" 2>"$dir/talk"
+	timeout 120 "$DPROBES" $how -q --json -o "$dir/rows" "$@" -- "$victim" ${SECS:-1} $as >"$dir/out" 2>"$dir/talk"
 	is "$name: all stacks are right, and the program is" "$? $(cat "$dir/out") $(check "$dir/rows" $least)" \
 		"0 1 ticks 0 wrong, enough of most functions"
 	sed 's/^# */# /' "$dir/wrong"
 	[ ! -s "$dir/talk" ] || sed 's/^/# /' "$dir/talk"
 }
 
-for arm in interior quiesce trap; do for as in "" away; do
-	export DPROBES_ARM=$arm
-	how=stat
-	run "$arm $as: every instruction counted" 300 'seen{count() by arg0, arg1, stack}' "@$dir/all"
-	run "$arm $as: calls counted, and timed" 300 'seen{count() by arg0, arg1, stack}' $(printf 'r:%s ' $workers)
-	run "$arm $as: values kept by keys" 300 'seen{count() by arg0, arg1, stack}' 'plain{hist(arg0) by arg1}' \
+seen='seen{count() by arg0, arg1, stack}'
+counted() { how=stat run "$1: every instruction counted" 300 "$seen" "@$dir/all"; }
+calls() { how=stat run "$1: calls counted, and timed" 300 "$seen" $(printf 'r:%s ' $workers); }
+kept() {
+	how=stat run "$1: values kept by keys" 300 "$seen" 'plain{hist(arg0) by arg1}' \
 		'crowded{sum(arg1), max(arg2) by arg0 & 15, arg4}' 'framed{count() by arg0}' 'again{sum(arg0)}'
-	how="trace --stack"
-	run "$arm $as: records with stacks" 300 'seen(arg0, arg1)' plain crowded r:again r:framed waiting
-done; done
+}
+records() {
+	how="trace --stack" run "$1: records with stacks" 300 'seen(arg0, arg1)' plain crowded r:again r:framed waiting
+}
+
+# armed HOW, the victim's arguments, WHAT…
+armed() {
+	local as=$2 what
+
+	export DPROBES_ARM=$1
+	for what in "${@:3}"; do $what "$1${as:+, $as}"; done
+}
+armed interior "" counted calls kept records
+armed interior away counted records
+armed interior caught counted records
+armed quiesce "" counted records
+armed trap "" counted calls kept records
+armed trap caught counted records
 plan

@@ -4,7 +4,7 @@
  *
  * Its handler tells seen() in which function the thread is, and how deep in again(). Below that
  * function are always work(), third(), second() and first(). SECONDS; "away": handlers on a stack of
- * their own.
+ * their own; "caught": it is SIGSEGV, which another thread sends.
  */
 #include <alloca.h>
 #include <poll.h>
@@ -227,29 +227,44 @@ static void *run(void *stack)
 	return (void *)(uintptr_t)(sum | 1);
 }
 
+static pthread_t thread[2];
+
+/* The timer sends to any thread that does not block the signal, which main() does. */
+static void tick(int sig, time_t end)
+{
+	struct itimerval every = { { 0, 100 }, { 0, 100 } };
+	struct timespec nap = { 0, 100000 };
+	int i;
+
+	if (sig == SIGALRM)
+		setitimer(ITIMER_REAL, &every, NULL);
+	for (i = 0; time(NULL) < end; i++) {
+		nanosleep(&nap, NULL);
+		if (sig != SIGALRM)
+			pthread_kill(thread[i % 2], sig);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct sigaction act = { .sa_sigaction = on_signal,
 				 .sa_flags = SA_SIGINFO | SA_RESTART };
-	struct itimerval tick = { { 0, 100 }, { 0, 100 } }, none = { 0 };
-	int away = argc > 2 && !strcmp(argv[2], "away");
+	const char *how = argc > 2 ? argv[2] : "";
+	int away = !strcmp(how, "away"), i;
+	int sig = strcmp(how, "caught") ? SIGALRM : SIGSEGV;
 	time_t end = time(NULL) + (argc > 1 ? atoi(argv[1]) : 3);
-	struct timespec nap = { 0, 10000000 };
-	sigset_t alarm, was;
-	pthread_t thread[2];
-	int i;
+	struct itimerval none = { 0 };
+	sigset_t alarm;
 
 	if (away)
 		act.sa_flags |= SA_ONSTACK;
-	sigaction(SIGALRM, &act, NULL);
-	sigemptyset(&alarm);
-	sigaddset(&alarm, SIGALRM);
+	sigaction(sig, &act, NULL);
 	for (i = 0; i < 2; i++)
 		pthread_create(&thread[i], NULL, run, away ? stacks[i] : NULL);
-	sigprocmask(SIG_BLOCK, &alarm, &was);
-	setitimer(ITIMER_REAL, &tick, NULL);
-	while (time(NULL) < end)
-		nanosleep(&nap, NULL);
+	sigemptyset(&alarm);
+	sigaddset(&alarm, SIGALRM);
+	sigprocmask(SIG_BLOCK, &alarm, NULL);
+	tick(sig, end);
 	over = 1;
 	for (i = 0; i < 2; i++)
 		pthread_join(thread[i], NULL);
