@@ -80,6 +80,11 @@ static inline u8 dp_rule_number(u8 dwarf)
 #define DP_SIGNAL_PC offsetof(struct dp_ucontext, mc.rip)
 #define DP_SIGNAL_FRAME offsetof(struct dp_ucontext, mc.rbp)
 
+/* Likewise a word whose low half is the signal's number, which is this one for a breakpoint */
+#define DP_SIGNAL_NUMBER \
+	(offsetof(struct dp_sigframe, info) - offsetof(struct dp_sigframe, uc))
+#define DP_SIGNAL_TRAP 5
+
 /** dp_signal_register() - the same of a register by the machine's number */
 static inline u32 dp_signal_register(u8 number)
 {

@@ -254,13 +254,17 @@ INLINE enum dp_backtrace_end go_to_program(struct dp_backtrace *b)
 enum dp_backtrace_end dp_backtrace_pass(struct dp_backtrace *b)
 {
 	const struct dp_rule *rule = rule_of(b);
+	enum dp_backtrace_end end;
 
 	switch (rule->how) {
 	case DP_RULE_NONE:
 	case DP_RULE_LAST:
 		return DP_END_UNKNOWN;
 	case DP_RULE_SIGNAL:
-		return go_through(b);
+		end = go_through(b);
+		if (!end)
+			b->pc = dp_backtrace_trapped(b->signal, b->pc);
+		return end;
 	default:
 		return go_up(b, rule, false);
 	}

@@ -44,6 +44,10 @@ enum dp_backtrace_end dp_backtrace_pass(struct dp_backtrace *b);
 /** dp_backtrace_load() - read a word of the program's. Return: @ok is 0: it cannot be read. */
 struct dp_load dp_backtrace_load(u64 address);
 
+/** dp_backtrace_trapped() - where a thread is that a signal of the agent's has interrupted, with such a struct
+ *  dp_ucontext, which says @pc: behind a breakpoint of ours it is at the instruction there */
+u64 dp_backtrace_trapped(u64 signal, u64 pc);
+
 /**
  * dp_backtrace_number() - walk from a frame to the end, and find the number of that stack
  * Return: the number, the same for the same stack; 0: there is no room for one more, which is counted.

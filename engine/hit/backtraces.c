@@ -14,6 +14,17 @@ struct dp_load dp_backtrace_load(u64 address)
 	return word;
 }
 
+/* What the handler has looked at already has another pc. */
+u64 dp_backtrace_trapped(u64 signal, u64 pc)
+{
+	struct dp_load number = dp_backtrace_load(signal + DP_SIGNAL_NUMBER);
+
+	return number.ok && (u32)number.value == DP_SIGNAL_TRAP &&
+			       dp_site_lookup(pc - 1) ?
+		       pc - 1 :
+		       pc;
+}
+
 u32 dp_backtrace_take(struct dp_regs *regs)
 {
 	struct dp_backtrace b = {

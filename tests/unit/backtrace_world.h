@@ -13,7 +13,8 @@
 
 #define WORLD_WINDOWS 4
 
-/** struct world - @window: addresses that can be read, and where their memory is; @reads: words that were */
+/** struct world - @window: addresses that can be read, and where their memory is; @reads: words that were; @breakpoint:
+ *  address of one of ours */
 struct world {
 	struct dp_engine *e;
 	char *arena;
@@ -22,7 +23,7 @@ struct world {
 		u64 start, end;
 		const void *memory;
 	} window[WORLD_WINDOWS];
-	u64 reads;
+	u64 reads, breakpoint;
 };
 
 static struct world world;
@@ -45,6 +46,12 @@ struct dp_load dp_backtrace_load(u64 address)
 			break;
 		}
 	return word;
+}
+
+/* A breakpoint is where the test says so. */
+u64 dp_backtrace_trapped(u64 signal, u64 pc)
+{
+	return pc - 1 == world.breakpoint ? pc - 1 : pc;
 }
 
 static void world_window(u32 i, u64 start, u64 size, const void *memory)

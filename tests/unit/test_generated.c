@@ -264,9 +264,16 @@ static void the_agent(void **state)
 	((struct dp_ucontext *)&stack[201])->mc.rsp = STACK + 8 * 420;
 	stack[420 + RED] = PC_OF(LAST);
 	leads_to(PC_OF(WORD) | EXACT);
+	/* It has not looked at the breakpoint yet. */
+	((struct dp_ucontext *)&stack[201])->mc.rip = PC_OF(WORD) + 1;
+	world.breakpoint = PC_OF(WORD);
+	stack[420] = PC_OF(LAST);
+	leads_to(PC_OF(WORD) | EXACT);
+	world.breakpoint = 0;
+	leads_to((PC_OF(WORD) + 1) | EXACT);
 	/* On a stack of the agent's own, which is above */
 	interrupt(AGENT_PC(BACK), 200);
-	stack[191] = POOL;
+	stack[191] = POOL + 1;
 	stack[192] = PC_OF(LAST);
 	leads_to(PC_OF(WORD) | EXACT);
 	/* What the agent's rules do not know, and what has no end */
