@@ -73,6 +73,18 @@ static inline u64 dp_mcontext_cause(const struct dp_mcontext *m)
 	return m->trapno;
 }
 
+/** dp_mcontext_look() - the pc is about to change: up to then, @cause says that it is the trapped one */
+static inline void dp_mcontext_look(struct dp_mcontext *m)
+{
+	__atomic_store_n(&m->trapno, m->rip, __ATOMIC_RELEASE);
+}
+
+/** dp_mcontext_trapped() - is the pc still the one at which a breakpoint has trapped? */
+static inline bool dp_mcontext_trapped(u64 cause, u64 pc)
+{
+	return cause < 256 || cause == pc;
+}
+
 /**
  * dp_mcontext_unwound() - up to where an unwinder's instruction leaves the stack
  * @di: rdi has that address; else rcx points to the last word that is left

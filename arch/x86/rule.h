@@ -84,6 +84,7 @@ static inline u8 dp_rule_number(u8 dwarf)
 #define DP_SIGNAL_NUMBER \
 	(offsetof(struct dp_sigframe, info) - offsetof(struct dp_sigframe, uc))
 #define DP_SIGNAL_TRAP 5
+#define DP_SIGNAL_CAUSE offsetof(struct dp_ucontext, mc.trapno)
 
 /** dp_signal_register() - the same of a register by the machine's number */
 static inline u32 dp_signal_register(u8 number)

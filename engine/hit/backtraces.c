@@ -14,14 +14,16 @@ struct dp_load dp_backtrace_load(u64 address)
 	return word;
 }
 
-/* What the handler has looked at already has another pc. */
 u64 dp_backtrace_trapped(u64 signal, u64 pc)
 {
 	struct dp_load number = dp_backtrace_load(signal + DP_SIGNAL_NUMBER);
+	struct dp_load cause = dp_backtrace_load(signal + DP_SIGNAL_CAUSE);
+	u64 at = pc - DP_BREAKPOINT_BEHIND;
 
-	return number.ok && (u32)number.value == DP_SIGNAL_TRAP &&
-			       dp_site_lookup(pc - 1) ?
-		       pc - 1 :
+	return number.ok && cause.ok && (u32)number.value == DP_SIGNAL_TRAP &&
+			       dp_mcontext_trapped(cause.value, pc) &&
+			       dp_site_lookup(at) ?
+		       at :
 		       pc;
 }
 

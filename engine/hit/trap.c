@@ -123,6 +123,8 @@ bool dp_trap_hit(struct dp_trap *trap, u64 pc, bool breakpoint)
 	site = dp_site_trapped(pc, breakpoint, &around);
 	if (!site)
 		return breakpoint && dp_swap_trapped(trap, pc);
+	/* Walks of stacks tell a breakpoint that has been looked at. */
+	dp_mcontext_look(trap->regs);
 	if (around)
 		count_middle(site);
 	if (pc == site->addr)

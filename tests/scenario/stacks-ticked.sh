@@ -38,9 +38,12 @@ for line in open(sys.argv[1]):
         which, depth = (int(a, 0) if isinstance(a, str) else a for a in args)
         inner = names[:chain - 3]
         assert inner[:2] == ["seen", "on_signal"], "the handler"
-        inner = inner[3:]      # behind the frame to which the handler returns
-        where = by["stack"][3].rpartition(":")[2]
-        if names[3] in NAMES:
+        at = 3                 # behind the frame to which the handler returns
+        while names[at:at + 2] == ["seen", "on_signal"]:
+            at += 3            # it has been interrupted itself
+        inner = inner[at:]
+        where = by["stack"][at].rpartition(":")[2]
+        if names[at] in NAMES:
             assert (where if "+" in where else where + "+0x0") in instructions, "between instructions"
         kinds.add(which)
         name = NAMES[which]
