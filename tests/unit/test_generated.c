@@ -385,5 +385,6 @@ int main(void)
 						finish),
 	};
 
-	return cmocka_run_group_tests_name("generated", tests, NULL, NULL);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }
