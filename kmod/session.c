@@ -26,14 +26,21 @@
 #include <linux/slab.h>
 
 /* Probes of a session at most, and sites; programs that they run, bytes of a record */
-#define SITES 8192
+#define SITES 4096
 #define PROGRAMS 16
 #define LOG 256
-#define RINGS (256u << 10)
+/* CPUs that share counters and rings with no other; bytes of all rings */
+#define SHARDS 16
+#define RINGS (1u << 20)
 
 static DEFINE_MUTEX(sessions);
 static struct dp_engine *engine;
 static bool jumps;
+
+static u32 shards(void)
+{
+	return min_t(u32, roundup_pow_of_two(nr_cpu_ids), SHARDS);
+}
 
 static void prepare(enum dp_kmod_arming arming)
 {
@@ -45,14 +52,13 @@ static void prepare(enum dp_kmod_arming arming)
 	jumps = arming != DP_KMOD_TRAP;
 	dp_engine_set_arming(engine, jumps ? DP_ARM_INTERIOR : DP_ARM_TRAP);
 	dp_engine_set_native(engine, false, 0);
-	dp_engine_set_rings(engine, RINGS, false);
+	dp_engine_set_rings(engine, RINGS / shards(), false);
 	dp_engine_expect(engine, &some);
 }
 
 static int build(void)
 {
-	const struct dp_layout_need *need =
-		dp_engine_layout(engine, roundup_pow_of_two(nr_cpu_ids));
+	const struct dp_layout_need *need = dp_engine_layout(engine, shards());
 	struct dp_mapping map = { .owner = 1, .tool = 1 };
 
 	if (need->arena_size > DP_KMOD_ARENA)
