@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* init: the guest's only program: loads test modules and prints what they say as TAP. */
+#include "tests/kernel/init.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -150,7 +151,9 @@ int main(void)
 		reboot(RB_POWER_OFF);
 	printf("\nTAP version 13\n");
 	run("dpport");
+	check(dp_facts_write(), "facts about the kernel are written", "");
 	load_probes();
+	run("dpfacts");
 	run("dpprobes");
 	check(unload("dprobes"), "dprobes.ko goes", "");
 	printf("%s", is_quiet(read_log()) ? "" : "# the kernel complains\n");
