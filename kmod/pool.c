@@ -4,6 +4,7 @@
 #include "engine/layout/base.h"
 #include "engine/layout/arena.h"
 #include "kmod/safe.h"
+#include "kmod/stopped.h"
 #include "port.h"
 #include "port/kernel/text.h"
 #include <linux/bitmap.h>
@@ -70,6 +71,7 @@ const struct dp_growth_ops dp_kmod_pool_ops = {
 	.map = map,
 	.put = put,
 	.holes = holes,
+	.stopped = dp_kmod_stopped,
 	.hold = hold,
 };
 

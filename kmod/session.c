@@ -49,8 +49,14 @@ static void prepare(enum dp_kmod_arming arming)
 						 .programs = PROGRAMS,
 						 .log = LOG };
 
+	static const enum dp_arming how[] = {
+		[DP_KMOD_TRAP] = DP_ARM_TRAP,
+		[DP_KMOD_JUMP] = DP_ARM_QUIESCE,
+		[DP_KMOD_INTERIOR] = DP_ARM_INTERIOR,
+	};
+
 	jumps = arming != DP_KMOD_TRAP;
-	dp_engine_set_arming(engine, jumps ? DP_ARM_INTERIOR : DP_ARM_TRAP);
+	dp_engine_set_arming(engine, how[arming]);
 	dp_engine_set_native(engine, false, 0);
 	dp_engine_set_rings(engine, RINGS / shards(), false);
 	dp_engine_expect(engine, &some);
@@ -66,7 +72,7 @@ static int build(void)
 	map.base = dp_kmod_arena_begin();
 	map.file = (void *)map.base;
 	map.entries.hit = (u64)dp_kernel_entry;
-	return dp_engine_build(engine, &map, &dp_kmod_pool_ops, NULL);
+	return dp_engine_build(engine, &map, &dp_kmod_pool_ops, engine);
 }
 
 static int begin(enum dp_kmod_arming arming)

@@ -38,18 +38,17 @@ static int __init begin(void)
 	void *facts = NULL;
 	ssize_t size = kernel_read_file_from_path(
 		DP_FACTS_FILE, 0, &facts, INT_MAX, NULL, READING_UNKNOWN);
-	unsigned int i, most = 0;
 
 	for (nr = 0; size > 0 && nr < size / sizeof(struct dp_fact); nr++) {
 		compare((struct dp_fact *)facts + nr);
 		cond_resched();
 	}
 	vfree(facts);
-	for (i = 0; i < DP_INSN_REFUSED; i++)
-		most += i != DP_INSN_LOOP && i != DP_INSN_SYSCALL &&
-			classes[i] > 10;
-	check(nr > 100000 && most == DP_INSN_REFUSED - 2,
-	      "there are instructions of all kinds (%u, %u kinds)\n", nr, most);
+	check(nr > 100000 && classes[DP_INSN_PLAIN] && classes[DP_INSN_JMP] &&
+		      classes[DP_INSN_JCC] && classes[DP_INSN_CALL] &&
+		      classes[DP_INSN_JMP_IND] && classes[DP_INSN_CALL_IND] &&
+		      classes[DP_INSN_RET] && classes[DP_INSN_REFUSED],
+	      "there are instructions of all kinds (%u)\n", nr);
 	check(nr && !undecoded, "all are decoded (but %u)\n", undecoded);
 	check(nr && !wrong,
 	      "their facts are those of another decoder (but %u)\n", wrong);

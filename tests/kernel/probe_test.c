@@ -55,7 +55,9 @@ static const u8 *bytes_of(void *function, u8 *to)
 
 static const char *name_of(enum dp_kmod_arming arming)
 {
-	return arming == DP_KMOD_TRAP ? "trap" : "jump";
+	return arming == DP_KMOD_TRAP ? "trap" :
+	       arming == DP_KMOD_JUMP ? "jump" :
+					"interior";
 }
 
 /* One thread, a known number of calls */
@@ -84,6 +86,10 @@ static void counts(enum dp_kmod_arming arming)
 	note("%s: gcd by %s (%s), int_sqrt by %s (%s)\n", name_of(arming),
 	     dp_kmod_mode(probe[0]), dp_kmod_reason(probe[0]),
 	     dp_kmod_mode(probe[1]), dp_kmod_reason(probe[1]));
+	check(arming == DP_KMOD_INTERIOR ||
+		      (!strcmp(dp_kmod_mode(probe[0]), name_of(arming)) &&
+		       !strcmp(dp_kmod_mode(probe[1]), name_of(arming))),
+	      "%s: that is how they are armed\n", name_of(arming));
 	for (err = 0, i = 0; i < CALLS; i++)
 		err |= call_gcd(12, 18) != 6 || call_sqrt(144) != 12;
 	check(!err, "%s: functions with probes do what they did\n",
@@ -177,6 +183,8 @@ static int __init begin(void)
 	under_fire(DP_KMOD_TRAP);
 	counts(DP_KMOD_JUMP);
 	under_fire(DP_KMOD_JUMP);
+	counts(DP_KMOD_INTERIOR);
+	under_fire(DP_KMOD_INTERIOR);
 	pr_info("dptest: done\n");
 	return 0;
 }
