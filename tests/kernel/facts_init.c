@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <fcntl.h>
+#include <link.h>
 
 /* Of so many functions one, and of these so many bytes */
 enum { EACH = 12, MOST = 4096 };
@@ -43,18 +44,13 @@ static long read_kernel(u64 addr, void *to, size_t n)
 	return -1;
 }
 
-static unsigned int put_function(FILE *to, u64 addr, u64 size)
+/* @code has DP_INSN_MAX bytes more. Return: how many instructions */
+static unsigned int put_code(FILE *to, const u8 *code, u64 size)
 {
-	u8 code[MOST + DP_INSN_MAX];
 	struct insn_facts facts;
 	unsigned int n = 0;
 	u64 at;
 
-	if (size > MOST)
-		size = MOST;
-	memset(code, 0, sizeof(code));
-	if (read_kernel(addr, code, size) != (long)size)
-		return 0;
 	for (at = 0; at < size; at += facts.len, n++) {
 		struct dp_fact fact = { { 0 } };
 
@@ -66,6 +62,37 @@ static unsigned int put_function(FILE *to, u64 addr, u64 size)
 		fwrite(&fact, sizeof(fact), 1, to);
 	}
 	return n;
+}
+
+static unsigned int put_function(FILE *to, u64 addr, u64 size)
+{
+	u8 code[MOST + DP_INSN_MAX];
+
+	if (size > MOST)
+		size = MOST;
+	memset(code, 0, sizeof(code));
+	if (read_kernel(addr, code, size) != (long)size)
+		return 0;
+	return put_code(to, code, size);
+}
+
+/* Of this program and its libraries: the kernel has hardly an indirect branch, and no vectors. */
+static int put_program(struct dl_phdr_info *info, size_t bytes, void *to)
+{
+	int i;
+
+	for (i = 0; i < info->dlpi_phnum; i++) {
+		const Elf64_Phdr *p = &info->dlpi_phdr[i];
+		u64 at;
+
+		if (p->p_type != PT_LOAD || !(p->p_flags & PF_X))
+			continue;
+		for (at = 0; at + MOST + DP_INSN_MAX < p->p_memsz;
+		     at += EACH * MOST / 2)
+			put_code(to, (u8 *)info->dlpi_addr + p->p_vaddr + at,
+				 MOST);
+	}
+	return 0;
 }
 
 static int is_code(char type)
@@ -90,6 +117,7 @@ unsigned int dp_facts_write(void)
 			n += put_function(to, before, at - before);
 		before = at;
 	}
+	dl_iterate_phdr(put_program, to);
 	fclose(symbols);
 	return fclose(to) ? 0 : n;
 }
