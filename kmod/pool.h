@@ -10,7 +10,7 @@
 
 #include "engine/site/live.h"
 
-/** dp_kmod_pool_ops - the pool as memory for an engine. Context: task. */
+/** dp_kmod_pool_ops - the pool as memory for an engine, which is their argument. Context: task. */
 extern const struct dp_growth_ops dp_kmod_pool_ops;
 
 /** dp_kmod_pool_reset() - all of it is free again. No thread is in there. */

@@ -263,3 +263,13 @@ int dp_safe_probe(u64 *addr, struct dp_function *f, const char **why)
 	kvfree(code);
 	return err;
 }
+
+void dp_safe_hold(void)
+{
+	mutex_lock(kernel.text);
+}
+
+void dp_safe_release(void)
+{
+	mutex_unlock(kernel.text);
+}

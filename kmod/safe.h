@@ -34,4 +34,9 @@ int dp_safe_begin(u64 lookup);
  */
 int dp_safe_probe(u64 *addr, struct dp_function *function, const char **why);
 
+/** dp_safe_hold() - keep those out who write text, too: ftrace, jump labels, static calls, other probes;
+ *  dp_safe_release() - no more */
+void dp_safe_hold(void);
+void dp_safe_release(void);
+
 #endif

@@ -26,14 +26,21 @@
 #include <linux/slab.h>
 
 /* Probes of a session at most, and sites; programs that they run, bytes of a record */
-#define SITES 8192
+#define SITES 4096
 #define PROGRAMS 16
 #define LOG 256
-#define RINGS (256u << 10)
+/* CPUs that share counters and rings with no other; bytes of all rings */
+#define SHARDS 16
+#define RINGS (1u << 20)
 
 static DEFINE_MUTEX(sessions);
 static struct dp_engine *engine;
 static bool jumps;
+
+static u32 shards(void)
+{
+	return min_t(u32, roundup_pow_of_two(nr_cpu_ids), SHARDS);
+}
 
 static void prepare(enum dp_kmod_arming arming)
 {
@@ -42,17 +49,22 @@ static void prepare(enum dp_kmod_arming arming)
 						 .programs = PROGRAMS,
 						 .log = LOG };
 
+	static const enum dp_arming how[] = {
+		[DP_KMOD_TRAP] = DP_ARM_TRAP,
+		[DP_KMOD_JUMP] = DP_ARM_QUIESCE,
+		[DP_KMOD_INTERIOR] = DP_ARM_INTERIOR,
+	};
+
 	jumps = arming != DP_KMOD_TRAP;
-	dp_engine_set_arming(engine, jumps ? DP_ARM_INTERIOR : DP_ARM_TRAP);
+	dp_engine_set_arming(engine, how[arming]);
 	dp_engine_set_native(engine, false, 0);
-	dp_engine_set_rings(engine, RINGS, false);
+	dp_engine_set_rings(engine, RINGS / shards(), false);
 	dp_engine_expect(engine, &some);
 }
 
 static int build(void)
 {
-	const struct dp_layout_need *need =
-		dp_engine_layout(engine, roundup_pow_of_two(nr_cpu_ids));
+	const struct dp_layout_need *need = dp_engine_layout(engine, shards());
 	struct dp_mapping map = { .owner = 1, .tool = 1 };
 
 	if (need->arena_size > DP_KMOD_ARENA)
@@ -60,7 +72,7 @@ static int build(void)
 	map.base = dp_kmod_arena_begin();
 	map.file = (void *)map.base;
 	map.entries.hit = (u64)dp_kernel_entry;
-	return dp_engine_build(engine, &map, &dp_kmod_pool_ops, NULL);
+	return dp_engine_build(engine, &map, &dp_kmod_pool_ops, engine);
 }
 
 static int begin(enum dp_kmod_arming arming)

@@ -15,7 +15,8 @@
 /** enum dp_kmod_arming - how sites are armed */
 enum dp_kmod_arming {
 	DP_KMOD_TRAP, /* by breakpoints */
-	DP_KMOD_JUMP, /* by jumps where they have room, whose inner instructions are breakpoints */
+	DP_KMOD_JUMP, /* by jumps, which are written while no CPU does anything else */
+	DP_KMOD_INTERIOR, /* by jumps with breakpoints inside, where the pool has such addresses */
 };
 
 /** dp_kmod_begin() - an engine without probes. Return: 0; -EBUSY there is one; -ENOMEM. */

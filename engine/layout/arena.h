@@ -201,7 +201,7 @@ struct dp_arena_control {
 
 /** enum dp_missed - why a hit was not handled */
 enum dp_missed {
-	DP_MISSED_FORK, /* by a child process */
+	DP_MISSED_FORK, /* by a child process; in a kernel, within a hit */
 	DP_MISSED_NR,
 };
 

@@ -51,40 +51,55 @@ static int find_pages(struct page **pages, unsigned long first, unsigned int n)
 	return 0;
 }
 
-static int write_pages(struct page **pages, unsigned int n, u64 addr,
-		       const void *from, size_t len)
+static int map_pages(struct page **pages, unsigned int n, u64 addr,
+		     struct dp_text_alias *alias)
 {
-	void *alias;
 	int err;
 
 	err = find_pages(pages, addr & PAGE_MASK, n);
 	if (err)
 		return err;
-	alias = vmap(pages, n, VM_MAP, PAGE_KERNEL);
-	if (!alias)
+	alias->mapping = vmap(pages, n, VM_MAP, PAGE_KERNEL);
+	if (!alias->mapping)
 		return -ENOMEM;
-	memcpy(alias + offset_in_page(addr), from, len);
-	vunmap(alias);
+	alias->at = (u8 *)alias->mapping + offset_in_page(addr);
 	return 0;
 }
 
-static int write(struct dp_target *target, u64 addr, const void *from,
-		 size_t len)
+int dp_kernel_text_map(struct dp_text_alias *alias, u64 addr, size_t len)
 {
 	struct page **pages;
 	unsigned int n;
 	int err;
 
 	/* Before the end is computed, which must not wrap. */
-	if (!len || len > MODULES_END - __START_KERNEL_map)
-		return len ? -EFAULT : 0;
+	if (len > MODULES_END - __START_KERNEL_map)
+		return -EFAULT;
 	n = DIV_ROUND_UP(offset_in_page(addr) + len, PAGE_SIZE);
 	pages = kvmalloc_array(n, sizeof(*pages), GFP_KERNEL);
 	if (!pages)
 		return -ENOMEM;
-	err = write_pages(pages, n, addr, from, len);
+	err = map_pages(pages, n, addr, alias);
 	kvfree(pages);
 	return err;
+}
+
+void dp_kernel_text_unmap(struct dp_text_alias *alias)
+{
+	vunmap(alias->mapping);
+}
+
+static int write(struct dp_target *target, u64 addr, const void *from,
+		 size_t len)
+{
+	struct dp_text_alias alias;
+	int err = len ? dp_kernel_text_map(&alias, addr, len) : 0;
+
+	if (err || !len)
+		return err;
+	memcpy(alias.at, from, len);
+	dp_kernel_text_unmap(&alias);
+	return 0;
 }
 
 static void refetch(void *unused)

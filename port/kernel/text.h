@@ -21,4 +21,18 @@
  */
 struct dp_target *dp_kernel_text(void);
 
+/** struct dp_text_alias - bytes of text, mapped for writing at @at */
+struct dp_text_alias {
+	u8 *at;
+	void *mapping;
+};
+
+/**
+ * dp_kernel_text_map() - map text a second time, for a writer that cannot wait for that
+ * @len: more than 0
+ * Context: as @write. Return: as of @write; 0: dp_kernel_text_unmap() has to follow.
+ */
+int dp_kernel_text_map(struct dp_text_alias *alias, u64 addr, size_t len);
+void dp_kernel_text_unmap(struct dp_text_alias *alias);
+
 #endif

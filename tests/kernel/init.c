@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* init: the guest's only program: loads the test module and prints what it says as TAP. */
+/* init: the guest's only program: loads test modules and prints what they say as TAP. */
+#include "tests/kernel/init.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,27 +12,32 @@
 #include <unistd.h>
 
 #define SAYS "dptest: "
-enum { READ_ALL = 3, SIZE = 1 << 20 };
+#define LOOKUP "kallsyms_lookup_name"
+enum { READ_AND_CLEAR = 4, SIZE = 1 << 20 };
 
 static unsigned int number;
 
-static void check(int is, const char *what)
+static void check(int is, const char *what, const char *of)
 {
-	printf("%sok %u - %s\n", is ? "" : "not ", ++number, what);
+	printf("%sok %u - %s%s\n", is ? "" : "not ", ++number, of, what);
 }
 
-static int load(void)
+static int load(const char *name, const char *parameters)
 {
-	int fd = open("/dptest.ko", O_RDONLY);
-	long err = fd < 0 ? -1 : syscall(SYS_finit_module, fd, "", 0);
+	char path[64];
+	int fd;
+	long err;
 
+	snprintf(path, sizeof(path), "/%s.ko", name);
+	fd = open(path, O_RDONLY);
+	err = fd < 0 ? -1 : syscall(SYS_finit_module, fd, parameters, 0);
 	close(fd);
 	return !err;
 }
 
-static int unload(void)
+static int unload(const char *name)
 {
-	return !syscall(SYS_delete_module, "dptest", O_NONBLOCK);
+	return !syscall(SYS_delete_module, name, O_NONBLOCK);
 }
 
 /* Return: whether the last test was reached. */
@@ -41,17 +47,19 @@ static int tell(char *log)
 	char *line;
 
 	for (line = strtok(log, "\n"); line; line = strtok(NULL, "\n")) {
-		char *says = strstr(line, SAYS), *what = NULL;
+		char *says = strstr(line, SAYS), *what;
 
 		if (!says)
 			continue;
 		says += strlen(SAYS);
 		done |= !strcmp(says, "done");
+		if (*says == '#')
+			printf("%s\n", says);
 		/* The kernel says things of the module in its name, too. */
 		what = strstr(says, " - ");
 		if (what &&
 		    (!strncmp(says, "ok ", 3) || !strncmp(says, "not ok ", 7)))
-			check(*says == 'o', what + 3);
+			check(*says == 'o', what + 3, "");
 	}
 	return done;
 }
@@ -68,35 +76,87 @@ static int is_quiet(const char *log)
 	return 1;
 }
 
-static void run(void)
+/* Return: what the kernel has said since the last call, for one more. */
+static char *read_log(void)
 {
-	static char log[SIZE], copy[SIZE];
-	int loaded = load(), unloaded = unload(), again;
-	int quiet, n;
+	static char log[SIZE];
+	int n = klogctl(READ_AND_CLEAR, log, SIZE - 1);
 
-	n = klogctl(READ_ALL, log, SIZE - 1);
 	log[n > 0 ? n : 0] = '\0';
-	memcpy(copy, log, SIZE);
-	check(loaded, "the module loads");
-	check(tell(copy), "it comes to its end");
-	check(unloaded, "it goes");
-	again = load() && unload();
-	check(again, "it comes and goes again");
-	n = klogctl(READ_ALL, log, SIZE - 1);
-	log[n > 0 ? n : 0] = '\0';
-	quiet = n > 0 && is_quiet(log);
-	check(quiet, "the kernel complains of nothing");
-	if (!loaded || !unloaded || !again || !quiet)
+	return log;
+}
+
+static void run(const char *name)
+{
+	static char copy[SIZE];
+	char of[64];
+	int loaded, unloaded, quiet, again;
+	char *log;
+
+	snprintf(of, sizeof(of), "%s: ", name);
+	read_log();
+	loaded = load(name, "");
+	unloaded = unload(name);
+	log = read_log();
+	strcpy(copy, log);
+	check(loaded, "the module loads", of);
+	check(tell(copy), "it comes to its end", of);
+	check(unloaded, "it goes", of);
+	quiet = *log && is_quiet(log);
+	if (!loaded || !unloaded || !quiet)
 		printf("%s\n", log);
+	again = load(name, "") && unload(name);
+	check(again, "it comes and goes again", of);
+	log = read_log();
+	check(quiet && *log && is_quiet(log), "the kernel complains of nothing",
+	      of);
+	if (!again || !is_quiet(log))
+		printf("%s\n", log);
+}
+
+/* Return: its address, or 0. */
+static unsigned long find(const char *name)
+{
+	char line[256], symbol[128];
+	FILE *f = fopen("/proc/kallsyms", "r");
+	unsigned long at, found = 0;
+
+	while (f && !found && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%lx %*c %127s", &at, symbol) == 2 &&
+		    !strcmp(symbol, name))
+			found = at;
+	if (f)
+		fclose(f);
+	return found;
+}
+
+static void load_probes(void)
+{
+	char parameters[64];
+	unsigned long lookup = find(LOOKUP);
+
+	snprintf(parameters, sizeof(parameters), "lookup=%#lx", lookup + 1);
+	check(lookup && !load("dprobes", parameters) &&
+		      !load("dprobes", "lookup=0"),
+	      "dprobes.ko does not load with a wrong address", "");
+	snprintf(parameters, sizeof(parameters), "lookup=%#lx", lookup);
+	check(load("dprobes", parameters), "dprobes.ko loads", "");
 }
 
 int main(void)
 {
 	mount("dev", "/dev", "devtmpfs", 0, NULL);
+	mount("proc", "/proc", "proc", 0, NULL);
 	if (!freopen("/dev/console", "w", stdout))
 		reboot(RB_POWER_OFF);
 	printf("\nTAP version 13\n");
-	run();
+	run("dpport");
+	check(dp_facts_write(), "facts about the kernel are written", "");
+	load_probes();
+	run("dpfacts");
+	run("dpprobes");
+	check(unload("dprobes"), "dprobes.ko goes", "");
+	printf("%s", is_quiet(read_log()) ? "" : "# the kernel complains\n");
 	printf("1..%u\n", number);
 	fflush(stdout);
 	fsync(1);

@@ -2,6 +2,7 @@
 /* port_test: the kernel's port, on code of its own and on a function of the kernel's. */
 #include "port.h"
 #include "port/kernel/text.h"
+#include "tests/kernel/test.h"
 #include <linux/cpu.h>
 #include <linux/gcd.h>
 #include <linux/kthread.h>
@@ -20,13 +21,6 @@ asm(".text\n"
     "dptest_area: .fill 8192, 1, 0xcc\n");
 extern u8 dptest_area[];
 int dptest_answer(void);
-
-static unsigned int number;
-
-static void check(bool is, const char *what)
-{
-	pr_info("dptest: %sok %u - %s\n", is ? "" : "not ", ++number, what);
-}
 
 static int get(const void *addr, void *to, size_t len)
 {

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* probe_test: probes on functions of the kernel's and of this module, by breakpoints and by jumps. */
+#include "kmod/session.h"
+#include "tests/kernel/test.h"
+#include <linux/delay.h>
+#include <linux/gcd.h>
+#include <linux/kernel.h>
+#include <linux/kthread.h>
+#include <linux/module.h>
+#include <linux/rcupdate.h>
+#include <linux/sort.h>
+#include <linux/smp.h>
+#include <linux/vmalloc.h>
+
+#define CALLS 20000
+#define VICTIMS 4
+
+/* What is called is not known to the compiler. */
+static unsigned long (*volatile call_gcd)(unsigned long, unsigned long) = gcd;
+static unsigned long (*volatile call_sqrt)(unsigned long) = int_sqrt;
+
+static unsigned long calls[2][2]; /* by CPU: gcd, int_sqrt */
+
+static int work(void *cpu)
+{
+	unsigned long *n = calls[(long)cpu], wrong = 0;
+
+	while (!kthread_should_stop()) {
+		wrong += call_gcd(12, 18) != 6;
+		n[0]++;
+		wrong += call_sqrt(144) != 12;
+		n[1]++;
+		cond_resched_tasks_rcu_qs();
+	}
+	return wrong != 0;
+}
+
+static struct task_struct *start(long cpu)
+{
+	struct task_struct *task =
+		kthread_create(work, (void *)cpu, "dptest/%ld", cpu);
+
+	if (IS_ERR(task))
+		return NULL;
+	kthread_bind(task, cpu);
+	wake_up_process(task);
+	return task;
+}
+
+static const u8 *bytes_of(void *function, u8 *to)
+{
+	memcpy(to, function, 32);
+	return to;
+}
+
+static const char *name_of(enum dp_kmod_arming arming)
+{
+	return arming == DP_KMOD_TRAP ? "trap" :
+	       arming == DP_KMOD_JUMP ? "jump" :
+					"interior";
+}
+
+/* One thread, a known number of calls */
+static void counts(enum dp_kmod_arming arming)
+{
+	u32 probe[2], i;
+	u8 was[2][32], now[32];
+	u64 bad;
+	const char *why = NULL;
+	int err;
+
+	bytes_of(gcd, was[0]);
+	bytes_of(int_sqrt, was[1]);
+	err = dp_kmod_begin(arming);
+	check(!err, "%s: a session begins (%d)\n", name_of(arming), err);
+	err = dp_kmod_add((u64)gcd, &probe[0], &why) ?:
+		      dp_kmod_add((u64)int_sqrt, &probe[1], &why);
+	check(!err, "%s: probes are added (%d %s)\n", name_of(arming), err,
+	      why ?: "");
+	err = dp_kmod_commit(&bad);
+	check(!err, "%s: they are armed (%d at %llx)\n", name_of(arming), err,
+	      bad);
+	check(memcmp(was[0], bytes_of(gcd, now), 32) &&
+		      memcmp(was[1], bytes_of(int_sqrt, now), 32),
+	      "%s: the text is another\n", name_of(arming));
+	note("%s: gcd by %s (%s), int_sqrt by %s (%s)\n", name_of(arming),
+	     dp_kmod_mode(probe[0]), dp_kmod_reason(probe[0]),
+	     dp_kmod_mode(probe[1]), dp_kmod_reason(probe[1]));
+	check(arming == DP_KMOD_INTERIOR ||
+		      (!strcmp(dp_kmod_mode(probe[0]), name_of(arming)) &&
+		       !strcmp(dp_kmod_mode(probe[1]), name_of(arming))),
+	      "%s: that is how they are armed\n", name_of(arming));
+	for (err = 0, i = 0; i < CALLS; i++)
+		err |= call_gcd(12, 18) != 6 || call_sqrt(144) != 12;
+	check(!err, "%s: functions with probes do what they did\n",
+	      name_of(arming));
+	check(dp_kmod_hits(probe[0]) == CALLS &&
+		      dp_kmod_hits(probe[1]) >= CALLS,
+	      "%s: each call is counted (%llu %llu)\n", name_of(arming),
+	      dp_kmod_hits(probe[0]), dp_kmod_hits(probe[1]));
+	dp_kmod_turn(probe[0], false);
+	err = dp_kmod_commit(&bad);
+	call_gcd(12, 18);
+	check(!err && !memcmp(was[0], bytes_of(gcd, now), 32) &&
+		      dp_kmod_hits(probe[0]) == CALLS,
+	      "%s: a probe is turned off\n", name_of(arming));
+	dp_kmod_turn(probe[0], true);
+	err = dp_kmod_commit(&bad);
+	call_gcd(12, 18);
+	check(!err && dp_kmod_hits(probe[0]) == CALLS + 1, "%s: and on again\n",
+	      name_of(arming));
+	err = dp_kmod_end();
+	check(!err && !memcmp(was[0], bytes_of(gcd, now), 32) &&
+		      !memcmp(was[1], bytes_of(int_sqrt, now), 32),
+	      "%s: the text is what it was (%d)\n", name_of(arming), err);
+}
+
+static struct task_struct *workers[2];
+
+static void work_begin(void)
+{
+	long cpu;
+
+	memset(calls, 0, sizeof(calls));
+	for (cpu = 0; cpu < 2; cpu++)
+		workers[cpu] = start(cpu);
+}
+
+/* Return: both have found that all functions do what they did. */
+static bool work_end(void)
+{
+	bool good = true;
+	long cpu;
+
+	for (cpu = 0; cpu < 2; cpu++)
+		good &= workers[cpu] && !kthread_stop(workers[cpu]);
+	return good;
+}
+
+/* Two CPUs in the functions, whose probes stay, and then come and go */
+static void under_fire(enum dp_kmod_arming arming)
+{
+	u32 probe[2], round;
+	u8 was[32], now[32];
+	int err;
+	u64 bad;
+	bool good;
+
+	bytes_of(gcd, was);
+	err = dp_kmod_begin(arming);
+	err = err ?: dp_kmod_add((u64)gcd, &probe[0], NULL);
+	err = err ?: dp_kmod_add((u64)int_sqrt, &probe[1], NULL);
+	err = err ?: dp_kmod_commit(&bad);
+	check(!err, "%s: probes for two CPUs (%d)\n", name_of(arming), err);
+	if (err)
+		return;
+	work_begin();
+	msleep(500);
+	good = work_end();
+	check(good && calls[0][0] > 100 && calls[1][0] > 100 &&
+		      dp_kmod_hits(probe[0]) == calls[0][0] + calls[1][0] &&
+		      dp_kmod_hits(probe[1]) >= calls[0][1] + calls[1][1] &&
+		      !dp_kmod_missed(),
+	      "%s: calls on two CPUs are counted (%llu of %lu and %lu)\n",
+	      name_of(arming), dp_kmod_hits(probe[0]), calls[0][0],
+	      calls[1][0]);
+	work_begin();
+	for (round = 0; round < 60 && !err; round++) {
+		dp_kmod_turn(probe[round & 1], round >> 1 & 1);
+		err = dp_kmod_commit(&bad);
+		schedule_timeout_interruptible(1);
+	}
+	good = !dp_kmod_end();
+	good &= work_end();
+	check(!err && good && !memcmp(was, bytes_of(gcd, now), 32),
+	      "%s: probes come and go under fire (%d, %u rounds)\n",
+	      name_of(arming), err, round);
+}
+
+static int __init begin(void)
+{
+	counts(DP_KMOD_TRAP);
+	under_fire(DP_KMOD_TRAP);
+	counts(DP_KMOD_JUMP);
+	under_fire(DP_KMOD_JUMP);
+	counts(DP_KMOD_INTERIOR);
+	under_fire(DP_KMOD_INTERIOR);
+	pr_info("dptest: done\n");
+	return 0;
+}
+
+static void __exit end(void)
+{
+}
+
+module_init(begin);
+module_exit(end);
+MODULE_DESCRIPTION("Tests probes of dprobes.ko");
+MODULE_LICENSE("Dual BSD/GPL");
+MODULE_IMPORT_NS(DPROBES);
