@@ -236,9 +236,9 @@ struct dp_arena_hit {
 };
 
 #define DP_LAYOUT_MAGIC 0x3165626f72507044ull
-#define DP_LAYOUT_VERSION 51
+#define DP_LAYOUT_VERSION 52
 
-#define DP_AGENT_TEXT (32 * DP_PAGE)
+#define DP_AGENT_TEXT (36 * DP_PAGE)
 #define DP_WIPE_OFFSET DP_AGENT_TEXT
 #define DP_TABLE_OFFSET (DP_WIPE_OFFSET + DP_PAGE)
 /* An address for each value of 16 bits; hardly any of the table is ever touched. */
