@@ -7,6 +7,7 @@
 #include "port_types.h"
 #include "arch/debug.h"
 #include <dprobes/diag.h>
+#include "proc/ptrace/process.h"
 #include <errno.h>
 #include <signal.h>
 #include <sys/ptrace.h>
@@ -56,8 +57,11 @@ static bool arm(pid_t pid, volatile u64 *word)
 bool dp_debug_works(void)
 {
 	static volatile u64 word __attribute__((aligned(8)));
-	pid_t pid = fork();
+	pid_t pid;
 
+	if (dp_kill_point_fails("debug: works"))
+		return false;
+	pid = fork();
 	if (!pid)
 		write_once(&word);
 	if (pid < 0)

@@ -282,6 +282,8 @@ static bool events_work(void)
 	word = 1;
 	known = read(fd, &n, sizeof(n)) == sizeof(n);
 	close(fd);
+	if (dp_kill_point_fails("debug: works"))
+		return false;
 	return !known || n;
 }
 

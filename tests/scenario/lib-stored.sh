@@ -41,6 +41,20 @@ survives() { # NAME
 		kill -0 "$victim" || { plan; exit; }
 	fi
 }
+# The first local variable, of the program that is shown last; and more than $had
+lv() { "$DPROBES" --getvars --all -p "$victim" 2>/dev/null | sed -n 's/.*lv\[0\] = .*(\([0-9]*\)).*/\1/p' | tail -n 1; }
+grows() { [ "$(lv)" -gt "$had" ] 2>/dev/null; }
+has_events() { ls -l "/proc/$1/fd" 2>/dev/null | grep -q perf_event; }
+end_stored() { # NAME
+	put_away
+	poll 10 is_clean
+	is "$1: all is taken away" $? 0
+	before=$(rounds)
+	poll 10 goes_on
+	is "$1: the program goes on" $? 0
+	kill "$victim"
+	wait "$victim" 2>/dev/null
+}
 # A hold is no child of the test.
 leave() {
 	[ $BASHPID = $$ ] || return

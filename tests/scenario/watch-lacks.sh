@@ -13,22 +13,8 @@ program mixed 'address = store' $'watch = w\naddress = own\nlen = 4' $'watch = w
 program bad 'address = store' $'watch = w\naddress = stored+1\nlen = 4' $'watch = w\naddress = nosuch' $'watch = w\naddress = 0x10\nlen = 4'
 program code 'address = store'
 program alone $'watch = w\naddress = traps'
-lv() { "$DPROBES" --getvars --all -p "$victim" 2>/dev/null | sed -n 's/.*lv\[0\] = .*(\([0-9]*\)).*/\1/p' | tail -n 1; }
-grows() { [ "$(lv)" -gt "$had" ] 2>/dev/null; }
 states() { "$DPROBES" --query --all -P "$victim" 2>/dev/null | sed -n 's/^ *\([^ ]*\)  0x[0-9a-f]* *\([a-z,-]*\).*/\1 \2/p' | sort | uniq -c | sed 's/^ *//' | tr '\n' ';'; }
-of() { "$DPROBES" --query --all -P "$victim" 2>/dev/null | grep -c " compiled,$1"; }
-has_events() { ls -l "/proc/$1/fd" 2>/dev/null | grep -q perf_event; }
-end_victim() {
-	put_away
-	poll 10 is_clean
-	is "$1: all is taken away" $? 0
-	before=$(rounds)
-	poll 10 goes_on
-	is "$1: the program goes on" $? 0
-	kill "$victim"
-	wait "$victim" 2>/dev/null
-}
-
+of() { "$DPROBES" --query --all -P "$victim" 2>/dev/null | grep -c " compiled,$1 "; }
 # What is wrong with the places themselves
 start "$stored" run
 classic -i "$dir/bad.dp"
@@ -40,10 +26,12 @@ is "the code is probed" "$(of active)" 1
 had=$(lv)
 poll 10 grows
 is "and runs its program" $? 0
-end_victim places
+end_stored places
 
-for way in events registers; do
+for way in events registers none; do
 	export DPROBES_WATCH=$way
+	# As on a machine whose debug registers do not trap
+	[ $way != none ] || export DPROBES_WATCH=registers DPROBES=build/tests/dprobes-kill-points DPROBES_FAIL="debug: works"
 	start "$stored" run
 	classic -i "$dir/alone.dp"
 	if [ $status -ne 0 ]; then
@@ -51,7 +39,7 @@ for way in events registers; do
 		is "$way: nothing is held" "$(poll 10 has_no_hold; echo $?)" 0
 		classic -i "$dir/mixed.dp"
 		like "$way: without registers, the code" "$status $(xargs <<<"$err")" '^1 .*1 of 6 points armed'
-		is "$way: each of the others is told" "$(of no-debug-registers) $(of no-debug-register)" "5 0"
+		is "$way: each of the others is told, a fifth as such" "$(of no-debug-registers) $(of no-debug-register)" "4 1"
 		is "$way: what is probed" "$(of active) $(armed)" "1 "
 		had=$(lv)
 		poll 10 grows
@@ -61,8 +49,8 @@ for way in events registers; do
 		like "$way: no point of another one can be armed" "$status $err" '^1 '
 		poll 10 grows
 		is "$way: the first goes on" $? 0
-		end_victim "$way"
-		skip "$way: registers that are taken" "debug registers do not work here"
+		end_stored "$way"
+		[ $way = none ] || skip "$way: registers that are taken" "debug registers do not work here"
 		continue
 	fi
 	put_away
@@ -83,7 +71,7 @@ for way in events registers; do
 	classic -i "$dir/mixed.dp"
 	like "$way: code and four of five" "$status $(xargs <<<"$err")" '^1 .*5 of 6 points armed'
 	is "$way: the last lacks" "$(of no-debug-register) $(of active) $(armed)" "1 5 alarms own sum young"
-	end_victim "$way"
+	end_stored "$way"
 
 	# Another tool has one. What ptrace(2) has set, the kernel keeps for it as long as the thread lives.
 	start "$stored" run
@@ -109,6 +97,6 @@ for way in events registers; do
 	poll 10 grows
 	is "$way: so the three stay" "$? $(armed | sed 's/stored_beside *//')" "0 own sum young"
 	interrupt "$tool"
-	end_victim "$way"
+	end_stored "$way"
 done
 plan

