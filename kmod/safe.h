@@ -24,6 +24,9 @@ struct dp_function {
  *  Return: 0; -ENOENT: that is another function, or something has another name in this kernel */
 int dp_safe_begin(u64 lookup);
 
+/** dp_safe_symbol() - address of a symbol of the kernel, or 0 */
+u64 dp_safe_symbol(const char *name);
+
 /**
  * dp_safe_probe() - may the instruction at *@addr be probed?
  * @addr: at a function's entry it is moved behind what the kernel keeps there for itself

@@ -164,6 +164,12 @@ int dp_kmod_add(u64 addr, u32 *probe, const char **why)
 }
 EXPORT_SYMBOL_NS_GPL(dp_kmod_add, DPROBES);
 
+u64 dp_kmod_symbol(const char *name)
+{
+	return dp_safe_symbol(name);
+}
+EXPORT_SYMBOL_NS_GPL(dp_kmod_symbol, DPROBES);
+
 static int commit(u64 *bad)
 {
 	int err;

@@ -33,6 +33,8 @@ int dp_kmod_end(void);
  * are there; -ENOENT no function is there; -ENOMEM.
  */
 int dp_kmod_add(u64 addr, u32 *probe, const char **why);
+/** dp_kmod_symbol() - address of a function or variable of the kernel; 0: it has none of that name */
+u64 dp_kmod_symbol(const char *name);
 /** dp_kmod_commit() - arm what was added and turned on, disarm what was turned off.
  *  @bad: on failure the address concerned, or 0 */
 int dp_kmod_commit(u64 *bad);
