@@ -12,6 +12,7 @@
 #include "engine/site/counts.h"
 #include "engine/site/enable.h"
 #include "engine/site/engine.h"
+#include "engine/site/program.h"
 #include "engine/site/reach.h"
 #include "kmod/arena.h"
 #include "kmod/pool.h"
@@ -296,3 +297,61 @@ const char *dp_kmod_reason(u32 probe)
 	return reason;
 }
 EXPORT_SYMBOL_NS_GPL(dp_kmod_reason, DPROBES);
+
+int dp_kmod_add_program(const struct dp_program_spec *spec, u32 *program,
+			u32 *offset, const char **why)
+{
+	int err;
+
+	mutex_lock(&sessions);
+	err = engine ? dp_engine_add_program(engine, spec, program, offset,
+					     why) :
+		       -ENOENT;
+	mutex_unlock(&sessions);
+	return err;
+}
+EXPORT_SYMBOL_NS_GPL(dp_kmod_add_program, DPROBES);
+
+void dp_kmod_bind(u32 probe, const struct dp_binding *binding)
+{
+	mutex_lock(&sessions);
+	if (engine)
+		dp_engine_bind(engine, probe, binding);
+	mutex_unlock(&sessions);
+}
+EXPORT_SYMBOL_NS_GPL(dp_kmod_bind, DPROBES);
+
+u64 dp_kmod_local(u32 program, u32 index)
+{
+	u64 value;
+
+	mutex_lock(&sessions);
+	value = engine ? dp_engine_local(engine, program, index) : 0;
+	mutex_unlock(&sessions);
+	return value;
+}
+EXPORT_SYMBOL_NS_GPL(dp_kmod_local, DPROBES);
+
+size_t dp_kmod_records(void (*take)(void *arg,
+				    const struct dp_record_copy *record),
+		       void *arg)
+{
+	size_t n;
+
+	mutex_lock(&sessions);
+	n = engine ? dp_engine_records(engine, take, arg, false) : 0;
+	mutex_unlock(&sessions);
+	return n;
+}
+EXPORT_SYMBOL_NS_GPL(dp_kmod_records, DPROBES);
+
+u64 dp_kmod_tally(u32 probe, enum dp_tally what)
+{
+	u64 n;
+
+	mutex_lock(&sessions);
+	n = engine ? dp_engine_tally(engine, probe, what) : 0;
+	mutex_unlock(&sessions);
+	return n;
+}
+EXPORT_SYMBOL_NS_GPL(dp_kmod_tally, DPROBES);

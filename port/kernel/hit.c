@@ -57,6 +57,15 @@ bool dp_hit_is_owners(void)
 	return dp_hit_who() == DP_WHO_OWNER;
 }
 
+u32 dp_kernel_thread(void)
+{
+	u32 task = (u32)current->pid;
+
+	if (!task)
+		task = DP_KERNEL_IDLE | raw_smp_processor_id();
+	return task | (u32)__this_cpu_read(innermost) << DP_KERNEL_CONTEXT;
+}
+
 bool dp_hit_leave(u64 *mask)
 {
 	return false;

@@ -233,6 +233,8 @@ int main(void)
 		run("dpfacts");
 	if (is_wanted("probes"))
 		run("dpprobes");
+	if (is_wanted("programs"))
+		run("dpprograms");
 	for (i = 0; i < 3 && is_wanted("many"); i++)
 		run_many(40, 7 * i, i);
 	check(unload("dprobes"), "dprobes.ko goes", "");
