@@ -2,6 +2,7 @@
 /* init: the guest's only program: loads test modules and prints what they say as TAP. */
 #include "tests/kernel/init.h"
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/reboot.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -156,12 +158,29 @@ static void use_kernel(void)
 	}
 }
 
+static void put(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY);
+
+	if (fd < 0 || write(fd, text, strlen(text)) < 0)
+		check(0, path, "written: ");
+	close(fd);
+}
+
+/* The kernel's own tracer writes the text of functions that may have probes. */
+static void trace(const char *tracer)
+{
+	put("/tracing/set_ftrace_filter", "vfs_* *mmap* *fork* *wake* gcd");
+	put("/tracing/current_tracer", tracer);
+}
+
 /* Probes all over the kernel, while it works */
 static void run_many(unsigned int each, unsigned int first, unsigned int arming)
 {
 	char parameters[64], of[64];
 	int loaded;
 	char *log;
+	pid_t child;
 
 	snprintf(parameters, sizeof(parameters), "each=%u first=%u arming=%u",
 		 each, first, arming);
@@ -169,7 +188,17 @@ static void run_many(unsigned int each, unsigned int first, unsigned int arming)
 	read_log();
 	loaded = load("dpmany", parameters);
 	use_kernel();
+	trace("function");
+	use_kernel();
+	trace("nop");
+	/* They go while they are hit. */
+	child = fork();
+	while (!child)
+		use_kernel();
+	usleep(20000);
 	check(loaded && unload("dpmany"), "they come and go", of);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
 	log = read_log();
 	if (!is_quiet(log))
 		printf("%s\n", log);
@@ -220,6 +249,8 @@ int main(void)
 
 	mount("dev", "/dev", "devtmpfs", 0, NULL);
 	mount("proc", "/proc", "proc", 0, NULL);
+	mkdir("/tracing", 0700);
+	mount("tracing", "/tracing", "tracefs", 0, NULL);
 	if (!freopen("/dev/console", "w", stdout))
 		reboot(RB_POWER_OFF);
 	printf("\nTAP version 13\n");

@@ -128,7 +128,8 @@ static void programs(enum dp_kmod_arming arming)
 {
 	const char *how = arming == DP_KMOD_TRAP ? "trap" : "jump";
 	void *tick = (void *)dp_kmod_symbol("update_process_times");
-	u32 program[3], i;
+	void *copy = (void *)dp_kmod_symbol("copy_from_kernel_nofault");
+	u32 program[3], within, i;
 	u64 bad = 0, hits;
 	int err = dp_kmod_begin(arming);
 
@@ -140,6 +141,8 @@ static void programs(enum dp_kmod_arming arming)
 	err = err   ?:
 		      add(tick, on_tick, sizeof(on_tick), &seen.tick,
 			  &program[2]);
+	/* What programs read memory by */
+	err = err ?: dp_kmod_add((u64)copy, &within, NULL);
 	err = err ?: dp_kmod_commit(&bad);
 	check(!err, "%s: programs are armed (%d at %llx)\n", how, err, bad);
 	note("%s: %s %s %s\n", how, dp_kmod_mode(seen.gcd),
@@ -167,6 +170,11 @@ static void programs(enum dp_kmod_arming arming)
 	      dp_kmod_local(program[0], 0));
 	check(seen.nothings >= CALLS / 100,
 	      "%s: what is not mapped is told (%u)\n", how, seen.nothings);
+	note("%s: %llu hits within others, and %llu\n", how, dp_kmod_missed(),
+	     dp_kmod_hits(within));
+	check(dp_kmod_missed() >= CALLS / 100 &&
+		      dp_kmod_hits(within) < CALLS / 100,
+	      "%s: hits within hits are told, and run nothing\n", how);
 	dp_kmod_turn(seen.tick, false);
 	err = dp_kmod_commit(&bad);
 	msleep(20);
