@@ -21,6 +21,7 @@ static struct {
 	int (*is_static_call)(void *start, void *end);
 	unsigned long (*ftrace_at)(unsigned long addr);
 	const void *(*exception_at)(unsigned long addr);
+	struct module *(*module_at)(unsigned long addr);
 	struct mutex *text;
 } kernel;
 
@@ -83,6 +84,7 @@ static int find_all(void)
 	err = err ?: find(&kernel.is_static_call, "static_call_text_reserved");
 	err = err ?: find(&kernel.ftrace_at, "ftrace_location");
 	err = err ?: find(&kernel.exception_at, "search_exception_tables");
+	err = err ?: find(&kernel.module_at, "__module_address");
 	return err ?: find(&kernel.text, "text_mutex");
 }
 
@@ -186,6 +188,21 @@ static const char *refuse_insn(const struct insn_facts *f)
 		       NULL;
 }
 
+/* A module that is probed stays. Its first code goes when it has run. */
+static const char *keep_module(u64 addr, struct module **module)
+{
+	const char *why = NULL;
+
+	preempt_disable();
+	*module = kernel.module_at((unsigned long)addr);
+	if (*module && within_module_init((unsigned long)addr, *module))
+		why = "it goes when the module is there";
+	else if (*module && !try_module_get(*module))
+		why = "its module is going";
+	preempt_enable();
+	return why;
+}
+
 struct cursor {
 	const u8 *code;
 	u64 start, size, at;
@@ -259,30 +276,39 @@ static int find_insn(u64 *addr, struct cursor *c, const char **why)
 	return *why ? -EINVAL : 0;
 }
 
-int dp_safe_probe(u64 *addr, struct dp_function *f, const char **why)
+static int look(u64 *addr, struct dp_function *f, const char **why)
 {
-	char symbol[KSYM_SYMBOL_LEN];
-	struct cursor c = { 0 };
-	u8 *code;
-	int err = find_function(*addr, f, symbol);
+	struct cursor c = { .start = f->start,
+			    .at = f->start,
+			    .size = f->size };
+	u8 *code = kvmalloc(f->size, GFP_KERNEL);
+	int err;
 
-	*why = err ? "no function is there" : refuse_function(*addr, symbol);
-	if (*why)
-		return err ?: -EINVAL;
-	code = kvmalloc(f->size, GFP_KERNEL);
 	if (!code)
 		return -ENOMEM;
 	err = dp_kernel_text()->ops->read(dp_kernel_text(), f->start, code,
 					  f->size);
-	if (!err) {
-		c.code = code;
-		c.start = c.at = f->start;
-		c.size = f->size;
-		err = find_insn(addr, &c, why);
-	}
+	c.code = code;
+	err = err ?: find_insn(addr, &c, why);
 	if (!err)
 		f->room = room_of(&c);
 	kvfree(code);
+	return err;
+}
+
+int dp_safe_probe(u64 *addr, struct dp_function *f, const char **why)
+{
+	char symbol[KSYM_SYMBOL_LEN];
+	int err = find_function(*addr, f, symbol);
+
+	*why = err ? "no function is there" : refuse_function(*addr, symbol);
+	if (!*why)
+		*why = keep_module(*addr, &f->module);
+	if (*why)
+		return err ?: -EINVAL;
+	err = look(addr, f, why);
+	if (err)
+		module_put(f->module);
 	return err;
 }
 

@@ -22,6 +22,7 @@
 #include <linux/cpumask.h>
 #include <linux/export.h>
 #include <linux/log2.h>
+#include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
@@ -37,6 +38,8 @@
 static DEFINE_MUTEX(sessions);
 static struct dp_engine *engine;
 static bool jumps;
+/* By probe: whose text it is in, NULL: the kernel's. They stay until the session ends. */
+static struct module *modules[SITES];
 
 static u32 shards(void)
 {
@@ -126,28 +129,40 @@ static void allow_jump(u32 probe, u64 addr, const struct dp_function *f)
 	kvfree(code);
 }
 
-static int add(u64 addr, u32 *probe, const char **why)
+static int add_to(const struct dp_function *f, u64 addr, u32 *probe,
+		  const char **why)
 {
 	u8 code[DP_REGION_MAX + DP_INSN_MAX] = { 0 };
+	size_t size = min_t(u64, sizeof(code), f->start + f->size - addr);
+	int err =
+		dp_kernel_text()->ops->read(dp_kernel_text(), addr, code, size);
+
+	if (err)
+		return err;
+	dp_engine_originals(engine, addr, code, size);
+	err = dp_engine_add(engine, addr, code, size, probe, why);
+	if (!err && jumps)
+		allow_jump(*probe, addr, f);
+	return err;
+}
+
+static int add(u64 addr, u32 *probe, const char **why)
+{
 	struct dp_function f;
 	int err;
 
 	if (!engine)
 		return -ENOENT;
+	if (dp_engine_probes(engine) == SITES)
+		return -ENOSPC;
 	err = dp_safe_probe(&addr, &f, why);
 	if (err)
 		return err;
-	err = dp_kernel_text()->ops->read(dp_kernel_text(), addr, code,
-					  min_t(u64, sizeof(code),
-						f.start + f.size - addr));
+	err = add_to(&f, addr, probe, why);
 	if (err)
-		return err;
-	dp_engine_originals(engine, addr, code, sizeof(code));
-	err = dp_engine_add(engine, addr, code,
-			    min_t(u64, sizeof(code), f.start + f.size - addr),
-			    probe, why);
-	if (!err && jumps)
-		allow_jump(*probe, addr, &f);
+		module_put(f.module);
+	else
+		modules[*probe] = f.module;
 	return err;
 }
 
@@ -226,6 +241,8 @@ static int end(void)
 	synchronize_rcu();
 	synchronize_rcu_tasks();
 	dp_kernel_trap_end();
+	for (i = 0; i < dp_engine_probes(engine); i++)
+		module_put(modules[i]);
 	dp_engine_destroy(engine);
 	engine = NULL;
 	dp_kmod_pool_reset();

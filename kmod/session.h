@@ -32,7 +32,8 @@ int dp_kmod_end(void);
  * @addr: of a function, to probe its first instruction that may be probed; or of any instruction
  * @why: on failure, a static phrase, or NULL
  * Return: 0; -EINVAL it may not be probed; -EILSEQ there is no instruction; -EBUSY another's bytes
- * are there; -ENOENT no function is there; -ENOMEM.
+ * are there; -ENOENT no function is there; -ENOMEM; -ENOSPC the session has no more. The module whose
+ * code it is stays until the session ends.
  */
 int dp_kmod_add(u64 addr, u32 *probe, const char **why);
 /** dp_kmod_symbol() - address of a function or variable of the kernel; 0: it has none of that name */

@@ -44,6 +44,12 @@ static long read_kernel(u64 addr, void *to, size_t n)
 	return -1;
 }
 
+/* A prefix, and another of its kind behind it: no compiler writes that, and data may look so. */
+static int is_odd(const u8 *code)
+{
+	return !*code || ((code[0] & 0xf0) == 0x40 && (code[1] & 0xf0) == 0x40);
+}
+
 /* @code has DP_INSN_MAX bytes more. Return: how many instructions */
 static unsigned int put_code(FILE *to, const u8 *code, u64 size)
 {
@@ -54,7 +60,7 @@ static unsigned int put_code(FILE *to, const u8 *code, u64 size)
 	for (at = 0; at < size; at += facts.len, n++) {
 		struct dp_fact fact = { { 0 } };
 
-		if (!code[at] ||
+		if (is_odd(code + at) ||
 		    dp_insn_facts(code + at, DP_INSN_MAX, &facts) ||
 		    at + facts.len > size)
 			return n;
@@ -87,8 +93,9 @@ static void put_segment(FILE *to, const u8 *code, u64 size)
 		until = at + EACH * MOST / 2;
 		put_code(to, code + at, MOST);
 		while (at < until && at + DP_INSN_MAX < size)
-			at += !code[at] || dp_insn_facts(code + at, DP_INSN_MAX,
-							 &facts) ?
+			at += is_odd(code + at) || dp_insn_facts(code + at,
+								 DP_INSN_MAX,
+								 &facts) ?
 				      1 :
 				      facts.len;
 	}

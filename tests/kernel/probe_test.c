@@ -245,6 +245,9 @@ static void refusals(void)
 	      "nor on the way of a breakpoint\n");
 	check(is_refused("dp_kernel_detour", -EINVAL),
 	      "nor in the module itself\n");
+	refusal_of((u64)THIS_MODULE->init, &err);
+	check(err == -EINVAL || err == -ENOENT, "nor in code that goes (%d)\n",
+	      err);
 	check(is_refused("jiffies", -ENOENT) &&
 		      is_refused("sys_call_table", -ENOENT),
 	      "nor on what is no code\n");
@@ -290,10 +293,40 @@ static void within(void)
 	check(!dp_kmod_end(), "and that goes\n");
 }
 
+/* Of this module, whose address the kernel does not export */
+static noinline unsigned long dptest_own(unsigned long a)
+{
+	return a * 3 + 1;
+}
+
+static void modules(enum dp_kmod_arming arming)
+{
+	unsigned long (*volatile own)(unsigned long) = dptest_own;
+	u32 probe, i, wrong = 0;
+	int users = module_refcount(THIS_MODULE), err;
+	u64 bad;
+
+	err = dp_kmod_begin(arming);
+	err = err ?: dp_kmod_add((u64)dptest_own, &probe, NULL);
+	err = err ?: dp_kmod_commit(&bad);
+	for (i = 0; i < CALLS / 10; i++)
+		wrong += own(i) != i * 3ul + 1;
+	check(!err && !wrong && dp_kmod_hits(probe) == CALLS / 10,
+	      "%s: functions of modules have probes (%d, %llu)\n",
+	      name_of(arming), err, dp_kmod_hits(probe));
+	check(module_refcount(THIS_MODULE) == users + 1,
+	      "%s: and the module stays\n", name_of(arming));
+	err = dp_kmod_end();
+	check(!err && module_refcount(THIS_MODULE) == users,
+	      "%s: until the session ends\n", name_of(arming));
+}
+
 static int __init begin(void)
 {
 	refusals();
 	within();
+	modules(DP_KMOD_TRAP);
+	modules(DP_KMOD_JUMP);
 	counts(DP_KMOD_TRAP);
 	under_fire(DP_KMOD_TRAP);
 	counts(DP_KMOD_JUMP);
