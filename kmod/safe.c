@@ -15,12 +15,13 @@
 /* Of the kernel. What is NULL is not in this kernel, unless it is needed. */
 static unsigned long (*lookup_name)(const char *name);
 static struct {
+	int (*is_text)(unsigned long addr);
 	bool (*is_blacklisted)(unsigned long addr);
 	int (*is_jump_label)(void *start, void *end);
 	int (*is_static_call)(void *start, void *end);
 	unsigned long (*ftrace_at)(unsigned long addr);
 	const void *(*exception_at)(unsigned long addr);
-	const void *(*bug_at)(unsigned long addr);
+	struct module *(*module_at)(unsigned long addr);
 	struct mutex *text;
 } kernel;
 
@@ -68,15 +69,22 @@ static int find(void *to, const char *name)
 	return addr ? 0 : -ENOENT;
 }
 
+u64 dp_safe_symbol(const char *name)
+{
+	return lookup_name(name);
+}
+
 static int find_all(void)
 {
-	int err = find(&kernel.is_blacklisted, "within_kprobe_blacklist");
+	int err = find(&kernel.is_text, "kernel_text_address");
+
+	err = err ?: find(&kernel.is_blacklisted, "within_kprobe_blacklist");
 
 	err = err ?: find(&kernel.is_jump_label, "jump_label_text_reserved");
 	err = err ?: find(&kernel.is_static_call, "static_call_text_reserved");
 	err = err ?: find(&kernel.ftrace_at, "ftrace_location");
 	err = err ?: find(&kernel.exception_at, "search_exception_tables");
-	err = err ?: find(&kernel.bug_at, "find_bug");
+	err = err ?: find(&kernel.module_at, "__module_address");
 	return err ?: find(&kernel.text, "text_mutex");
 }
 
@@ -104,6 +112,8 @@ static int find_function(u64 addr, struct dp_function *f, char *symbol)
 	unsigned long offset, size;
 	char *plus;
 
+	if (!kernel.is_text((unsigned long)addr))
+		return -ENOENT;
 	sprint_symbol(symbol, (unsigned long)addr);
 	plus = strrchr(symbol, '+');
 	if (!plus || sscanf(plus, "+%lx/%lx", &offset, &size) != 2 ||
@@ -148,20 +158,22 @@ static const char *refuse_function(u64 addr, const char *name)
 	return NULL;
 }
 
-static const char *refuse_bytes(u64 addr, u64 end)
+/* Both lists are long, and are gone through from end to end: ask for many bytes at a time. */
+static const char *refuse_rewritten(u64 addr, u64 end)
 {
-	unsigned long at = (unsigned long)addr;
-
 	/* The last byte is inside for these two. */
-	if (kernel.is_jump_label((void *)at, (void *)(end - 1)))
+	if (kernel.is_jump_label((void *)addr, (void *)(end - 1)))
 		return "the kernel rewrites it: a jump label";
-	if (kernel.is_static_call((void *)at, (void *)(end - 1)))
+	if (kernel.is_static_call((void *)addr, (void *)(end - 1)))
 		return "the kernel rewrites it: a static call";
-	if (kernel.exception_at(at))
+	return NULL;
+}
+
+static const char *refuse_known(u64 addr)
+{
+	if (kernel.exception_at((unsigned long)addr))
 		return "the kernel knows its address: a fault of it has a handler";
-	if (kernel.bug_at(at))
-		return "the kernel knows its address: a bug is reported there";
-	if (kernel.ftrace_at(at))
+	if (kernel.ftrace_at((unsigned long)addr))
 		return "the kernel rewrites it: its tracer calls from there";
 	return NULL;
 }
@@ -174,6 +186,21 @@ static const char *refuse_insn(const struct insn_facts *f)
 	return f->class == DP_INSN_CALL_IND ?
 		       "a copy of an indirect call is not for a kernel" :
 		       NULL;
+}
+
+/* A module that is probed stays. Its first code goes when it has run. */
+static const char *keep_module(u64 addr, struct module **module)
+{
+	const char *why = NULL;
+
+	preempt_disable();
+	*module = kernel.module_at((unsigned long)addr);
+	if (*module && within_module_init((unsigned long)addr, *module))
+		why = "it goes when the module is there";
+	else if (*module && !try_module_get(*module))
+		why = "its module is going";
+	preempt_enable();
+	return why;
 }
 
 struct cursor {
@@ -205,16 +232,26 @@ static bool is_kept(const struct cursor *c)
 	return kernel.ftrace_at((unsigned long)c->at);
 }
 
-/* As far as instructions may be in a region, from @c on, which is at the first one */
-static u32 room_of(struct cursor *c)
+static u32 behind(const struct cursor *c, u64 first, bool rewritten)
 {
-	u64 first = c->at;
+	struct cursor r = *c;
 
-	while (c->at - first < DP_JUMP_SIZE && next(c) &&
-	       !refuse_bytes(c->at, c->at + c->facts.len) &&
-	       !refuse_insn(&c->facts))
-		c->at += c->facts.len;
-	return (u32)(c->at - first);
+	for (r.at = first; r.at - first < DP_JUMP_SIZE && next(&r);
+	     r.at += r.facts.len)
+		if ((rewritten && refuse_rewritten(r.at, r.at + r.facts.len)) ||
+		    refuse_known(r.at) || refuse_insn(&r.facts))
+			break;
+	return (u32)(r.at - first);
+}
+
+/* As far as instructions may be in a region */
+static u32 room_of(const struct cursor *c)
+{
+	u32 room = behind(c, c->at, false);
+
+	return room && refuse_rewritten(c->at, c->at + room) ?
+		       behind(c, c->at, true) :
+		       room;
 }
 
 static int find_insn(u64 *addr, struct cursor *c, const char **why)
@@ -231,36 +268,47 @@ static int find_insn(u64 *addr, struct cursor *c, const char **why)
 		*why = "no instruction begins there";
 		return -EILSEQ;
 	}
-	*why = refuse_bytes(c->at, c->at + c->facts.len);
+	*why = refuse_rewritten(c->at, c->at + c->facts.len);
+	if (!*why)
+		*why = refuse_known(c->at);
 	if (!*why)
 		*why = refuse_insn(&c->facts);
 	return *why ? -EINVAL : 0;
 }
 
-int dp_safe_probe(u64 *addr, struct dp_function *f, const char **why)
+static int look(u64 *addr, struct dp_function *f, const char **why)
 {
-	char symbol[KSYM_SYMBOL_LEN];
-	struct cursor c = { 0 };
-	u8 *code;
-	int err = find_function(*addr, f, symbol);
+	struct cursor c = { .start = f->start,
+			    .at = f->start,
+			    .size = f->size };
+	u8 *code = kvmalloc(f->size, GFP_KERNEL);
+	int err;
 
-	*why = err ? "no function is there" : refuse_function(*addr, symbol);
-	if (*why)
-		return err ?: -EINVAL;
-	code = kvmalloc(f->size, GFP_KERNEL);
 	if (!code)
 		return -ENOMEM;
 	err = dp_kernel_text()->ops->read(dp_kernel_text(), f->start, code,
 					  f->size);
-	if (!err) {
-		c.code = code;
-		c.start = c.at = f->start;
-		c.size = f->size;
-		err = find_insn(addr, &c, why);
-	}
+	c.code = code;
+	err = err ?: find_insn(addr, &c, why);
 	if (!err)
 		f->room = room_of(&c);
 	kvfree(code);
+	return err;
+}
+
+int dp_safe_probe(u64 *addr, struct dp_function *f, const char **why)
+{
+	char symbol[KSYM_SYMBOL_LEN];
+	int err = find_function(*addr, f, symbol);
+
+	*why = err ? "no function is there" : refuse_function(*addr, symbol);
+	if (!*why)
+		*why = keep_module(*addr, &f->module);
+	if (*why)
+		return err ?: -EINVAL;
+	err = look(addr, f, why);
+	if (err)
+		module_put(f->module);
 	return err;
 }
 

@@ -14,22 +14,28 @@
  * struct dp_function - the function around an instruction
  * @start, @size: as the kernel's symbols have it
  * @room: bytes from the instruction on that a jump may displace
+ * @module: whose it is, or NULL: the kernel's own
  */
+struct module;
 struct dp_function {
 	u64 start, size;
 	u32 room;
+	struct module *module;
 };
 
 /** dp_safe_begin() - find what the kernel does not export, by its kallsyms_lookup_name() at @lookup
  *  Return: 0; -ENOENT: that is another function, or something has another name in this kernel */
 int dp_safe_begin(u64 lookup);
 
+/** dp_safe_symbol() - address of a symbol of the kernel, or 0 */
+u64 dp_safe_symbol(const char *name);
+
 /**
  * dp_safe_probe() - may the instruction at *@addr be probed?
  * @addr: at a function's entry it is moved behind what the kernel keeps there for itself
  * @why: on failure, a static phrase
  *
- * Context: task. Return: 0; -ENOENT no function is there; -EILSEQ no instruction begins there;
+ * Context: task. Return: 0, and @function->module has one more user, for module_put(); -ENOENT no function is there; -EILSEQ no instruction begins there;
  * -EINVAL it may not be.
  */
 int dp_safe_probe(u64 *addr, struct dp_function *function, const char **why);

@@ -12,6 +12,7 @@
 #include "engine/site/counts.h"
 #include "engine/site/enable.h"
 #include "engine/site/engine.h"
+#include "engine/site/program.h"
 #include "engine/site/reach.h"
 #include "kmod/arena.h"
 #include "kmod/pool.h"
@@ -21,6 +22,7 @@
 #include <linux/cpumask.h>
 #include <linux/export.h>
 #include <linux/log2.h>
+#include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
@@ -36,6 +38,8 @@
 static DEFINE_MUTEX(sessions);
 static struct dp_engine *engine;
 static bool jumps;
+/* By probe: whose text it is in, NULL: the kernel's. They stay until the session ends. */
+static struct module *modules[SITES];
 
 static u32 shards(void)
 {
@@ -125,28 +129,40 @@ static void allow_jump(u32 probe, u64 addr, const struct dp_function *f)
 	kvfree(code);
 }
 
-static int add(u64 addr, u32 *probe, const char **why)
+static int add_to(const struct dp_function *f, u64 addr, u32 *probe,
+		  const char **why)
 {
 	u8 code[DP_REGION_MAX + DP_INSN_MAX] = { 0 };
+	size_t size = min_t(u64, sizeof(code), f->start + f->size - addr);
+	int err =
+		dp_kernel_text()->ops->read(dp_kernel_text(), addr, code, size);
+
+	if (err)
+		return err;
+	dp_engine_originals(engine, addr, code, size);
+	err = dp_engine_add(engine, addr, code, size, probe, why);
+	if (!err && jumps)
+		allow_jump(*probe, addr, f);
+	return err;
+}
+
+static int add(u64 addr, u32 *probe, const char **why)
+{
 	struct dp_function f;
 	int err;
 
 	if (!engine)
 		return -ENOENT;
+	if (dp_engine_probes(engine) == SITES)
+		return -ENOSPC;
 	err = dp_safe_probe(&addr, &f, why);
 	if (err)
 		return err;
-	err = dp_kernel_text()->ops->read(dp_kernel_text(), addr, code,
-					  min_t(u64, sizeof(code),
-						f.start + f.size - addr));
+	err = add_to(&f, addr, probe, why);
 	if (err)
-		return err;
-	dp_engine_originals(engine, addr, code, sizeof(code));
-	err = dp_engine_add(engine, addr, code,
-			    min_t(u64, sizeof(code), f.start + f.size - addr),
-			    probe, why);
-	if (!err && jumps)
-		allow_jump(*probe, addr, &f);
+		module_put(f.module);
+	else
+		modules[*probe] = f.module;
 	return err;
 }
 
@@ -163,6 +179,12 @@ int dp_kmod_add(u64 addr, u32 *probe, const char **why)
 	return err;
 }
 EXPORT_SYMBOL_NS_GPL(dp_kmod_add, DPROBES);
+
+u64 dp_kmod_symbol(const char *name)
+{
+	return dp_safe_symbol(name);
+}
+EXPORT_SYMBOL_NS_GPL(dp_kmod_symbol, DPROBES);
 
 static int commit(u64 *bad)
 {
@@ -219,6 +241,8 @@ static int end(void)
 	synchronize_rcu();
 	synchronize_rcu_tasks();
 	dp_kernel_trap_end();
+	for (i = 0; i < dp_engine_probes(engine); i++)
+		module_put(modules[i]);
 	dp_engine_destroy(engine);
 	engine = NULL;
 	dp_kmod_pool_reset();
@@ -290,3 +314,61 @@ const char *dp_kmod_reason(u32 probe)
 	return reason;
 }
 EXPORT_SYMBOL_NS_GPL(dp_kmod_reason, DPROBES);
+
+int dp_kmod_add_program(const struct dp_program_spec *spec, u32 *program,
+			u32 *offset, const char **why)
+{
+	int err;
+
+	mutex_lock(&sessions);
+	err = engine ? dp_engine_add_program(engine, spec, program, offset,
+					     why) :
+		       -ENOENT;
+	mutex_unlock(&sessions);
+	return err;
+}
+EXPORT_SYMBOL_NS_GPL(dp_kmod_add_program, DPROBES);
+
+void dp_kmod_bind(u32 probe, const struct dp_binding *binding)
+{
+	mutex_lock(&sessions);
+	if (engine)
+		dp_engine_bind(engine, probe, binding);
+	mutex_unlock(&sessions);
+}
+EXPORT_SYMBOL_NS_GPL(dp_kmod_bind, DPROBES);
+
+u64 dp_kmod_local(u32 program, u32 index)
+{
+	u64 value;
+
+	mutex_lock(&sessions);
+	value = engine ? dp_engine_local(engine, program, index) : 0;
+	mutex_unlock(&sessions);
+	return value;
+}
+EXPORT_SYMBOL_NS_GPL(dp_kmod_local, DPROBES);
+
+size_t dp_kmod_records(void (*take)(void *arg,
+				    const struct dp_record_copy *record),
+		       void *arg)
+{
+	size_t n;
+
+	mutex_lock(&sessions);
+	n = engine ? dp_engine_records(engine, take, arg, false) : 0;
+	mutex_unlock(&sessions);
+	return n;
+}
+EXPORT_SYMBOL_NS_GPL(dp_kmod_records, DPROBES);
+
+u64 dp_kmod_tally(u32 probe, enum dp_tally what)
+{
+	u64 n;
+
+	mutex_lock(&sessions);
+	n = engine ? dp_engine_tally(engine, probe, what) : 0;
+	mutex_unlock(&sessions);
+	return n;
+}
+EXPORT_SYMBOL_NS_GPL(dp_kmod_tally, DPROBES);

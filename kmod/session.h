@@ -10,6 +10,8 @@
 #define DP_KMOD_SESSION_H
 
 #include "engine/layout/probe.h"
+#include "engine/layout/ring.h"
+#include "engine/vm/program.h"
 #include "port_types.h"
 
 /** enum dp_kmod_arming - how sites are armed */
@@ -30,9 +32,12 @@ int dp_kmod_end(void);
  * @addr: of a function, to probe its first instruction that may be probed; or of any instruction
  * @why: on failure, a static phrase, or NULL
  * Return: 0; -EINVAL it may not be probed; -EILSEQ there is no instruction; -EBUSY another's bytes
- * are there; -ENOENT no function is there; -ENOMEM.
+ * are there; -ENOENT no function is there; -ENOMEM; -ENOSPC the session has no more. The module whose
+ * code it is stays until the session ends.
  */
 int dp_kmod_add(u64 addr, u32 *probe, const char **why);
+/** dp_kmod_symbol() - address of a function or variable of the kernel; 0: it has none of that name */
+u64 dp_kmod_symbol(const char *name);
 /** dp_kmod_commit() - arm what was added and turned on, disarm what was turned off.
  *  @bad: on failure the address concerned, or 0 */
 int dp_kmod_commit(u64 *bad);
@@ -46,6 +51,19 @@ u64 dp_kmod_missed(void);
 /** dp_kmod_mode() - "jump" or "trap"; dp_kmod_reason() - why not "jump", or NULL */
 const char *dp_kmod_mode(u32 probe);
 const char *dp_kmod_reason(u32 probe);
+/** dp_kmod_add_program() - see dp_engine_add_program(); before the commit */
+int dp_kmod_add_program(const struct dp_program_spec *spec, u32 *program,
+			u32 *offset, const char **why);
+/** dp_kmod_bind() - have a probe run a program; before the commit */
+void dp_kmod_bind(u32 probe, const struct dp_binding *binding);
+/** dp_kmod_local() - value of a program's variable */
+u64 dp_kmod_local(u32 program, u32 index);
+/** dp_kmod_records() - take records: see dp_engine_records(). Return: how many */
+size_t dp_kmod_records(void (*take)(void *arg,
+				    const struct dp_record_copy *record),
+		       void *arg);
+/** dp_kmod_tally() - what became of hits and records of a probe */
+u64 dp_kmod_tally(u32 probe, enum dp_tally what);
 /** dp_kmod_arrivals() - threads that came into the middle of jumps */
 u64 dp_kmod_arrivals(void);
 

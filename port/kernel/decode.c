@@ -133,6 +133,9 @@ int dp_insn_facts(const u8 *code, size_t size, struct insn_facts *f)
 			      INSN_MODE_64))
 		return -EILSEQ;
 	take_apart(&in, code, &parts);
+	/* A prefix that another one follows is none; that decoder takes it for an instruction. */
+	if (parts.map == DP_X86_MAP_ONE && (parts.opcode & 0xf0) == 0x40)
+		return -EILSEQ;
 	parts.is_relative = is_relative(&parts);
 	if (parts.is_relative)
 		parts.relative = in.immediate.value;

@@ -12,15 +12,18 @@
 
 enum context { TASK, SOFTIRQ, INTERRUPT, NMI, CONTEXTS };
 
-/* How many hits the CPU is in, by what it does; and the kind of the innermost one */
+/* How many hits the CPU is in, by what it does; the kind of the innermost one; and how many of them are
+ * in traps */
 static DEFINE_PER_CPU(u8[CONTEXTS], depths);
 static DEFINE_PER_CPU(u8, innermost);
+static DEFINE_PER_CPU(u8, traps);
 
-/* The kernel's entry for breakpoints has counted itself as an interrupt and an NMI. */
-static enum context context_of(bool trap)
+/* The kernel's entry for breakpoints has counted each as an interrupt and an NMI. */
+static enum context context_now(void)
 {
-	unsigned long count = (unsigned long)preempt_count() -
-			      (trap ? NMI_OFFSET + HARDIRQ_OFFSET : 0);
+	unsigned long count =
+		(unsigned long)preempt_count() -
+		__this_cpu_read(traps) * (NMI_OFFSET + HARDIRQ_OFFSET);
 
 	return count & NMI_MASK	      ? NMI :
 	       count & HARDIRQ_MASK   ? INTERRUPT :
@@ -29,10 +32,10 @@ static enum context context_of(bool trap)
 }
 
 /* Return: what to give to leave() */
-static u8 enter(bool trap)
+static u8 enter(void)
 {
 	u8 outer = __this_cpu_read(innermost);
-	enum context now = context_of(trap);
+	enum context now = context_now();
 
 	__this_cpu_write(innermost, now);
 	__this_cpu_inc(depths[now]);
@@ -57,6 +60,15 @@ bool dp_hit_is_owners(void)
 	return dp_hit_who() == DP_WHO_OWNER;
 }
 
+u32 dp_kernel_thread(void)
+{
+	u32 task = (u32)current->pid;
+
+	if (!task)
+		task = DP_KERNEL_IDLE | raw_smp_processor_id();
+	return task | (u32)__this_cpu_read(innermost) << DP_KERNEL_CONTEXT;
+}
+
 bool dp_hit_leave(u64 *mask)
 {
 	return false;
@@ -75,7 +87,7 @@ u64 dp_kernel_detour(struct dp_call_frame *frame)
 	u8 outer;
 
 	preempt_disable_notrace();
-	outer = enter(false);
+	outer = enter();
 	told = dp_hit_detour(frame);
 	leave(outer);
 	preempt_enable_notrace();
@@ -113,9 +125,11 @@ static int notified(struct notifier_block *block, unsigned long what,
 
 	if (what != DIE_INT3 || user_mode(args->regs))
 		return NOTIFY_DONE;
-	outer = enter(true);
+	__this_cpu_inc(traps);
+	outer = enter();
 	ours = hit_breakpoint(args->regs);
 	leave(outer);
+	__this_cpu_dec(traps);
 	return ours ? NOTIFY_STOP : NOTIFY_DONE;
 }
 

@@ -23,6 +23,9 @@ bool dp_kernel_task_lives(u32 tid)
 {
 	bool lives;
 
+	if (tid & DP_KERNEL_IDLE)
+		return true;
+	tid &= DP_KERNEL_TASK;
 	rcu_read_lock();
 	lives = pid_task(find_pid_ns((int)tid, &init_pid_ns), PIDTYPE_PID);
 	rcu_read_unlock();

@@ -9,6 +9,16 @@
  *  already. Return: 0; -EFAULT, never a fault that sleeps */
 int dp_kernel_read(void *to, u64 from, size_t len);
 
+/* Of a thread's id: the bits of the task's; an idle task, whose bits are its CPU's number; and where the
+ * number of what has interrupted it begins: 1 softirq, 2 interrupt, 3 NMI */
+#define DP_KERNEL_TASK 0x3ffffff
+#define DP_KERNEL_IDLE 0x4000000
+#define DP_KERNEL_CONTEXT 28
+
+/** dp_kernel_thread() - an id for what the CPU does: what interrupts a task is a thread of its own, on another
+ *  stack. Context: within a hit. Return: not 0 */
+u32 dp_kernel_thread(void);
+
 /** dp_kernel_task_lives() - is there a thread with that id, in the first namespace? */
 bool dp_kernel_task_lives(u32 tid);
 

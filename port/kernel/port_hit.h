@@ -27,9 +27,10 @@ static inline u32 dp_port_pid(void)
 	return current->tgid;
 }
 
+/* Not of the task alone: see dp_kernel_thread(). */
 static inline u32 dp_port_tid(void)
 {
-	return current->pid;
+	return dp_kernel_thread();
 }
 
 static inline u32 dp_port_cpu(void)

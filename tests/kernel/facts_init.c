@@ -44,6 +44,12 @@ static long read_kernel(u64 addr, void *to, size_t n)
 	return -1;
 }
 
+/* A prefix, and another of its kind behind it: no compiler writes that, and data may look so. */
+static int is_odd(const u8 *code)
+{
+	return !*code || ((code[0] & 0xf0) == 0x40 && (code[1] & 0xf0) == 0x40);
+}
+
 /* @code has DP_INSN_MAX bytes more. Return: how many instructions */
 static unsigned int put_code(FILE *to, const u8 *code, u64 size)
 {
@@ -54,7 +60,8 @@ static unsigned int put_code(FILE *to, const u8 *code, u64 size)
 	for (at = 0; at < size; at += facts.len, n++) {
 		struct dp_fact fact = { { 0 } };
 
-		if (dp_insn_facts(code + at, DP_INSN_MAX, &facts) ||
+		if (is_odd(code + at) ||
+		    dp_insn_facts(code + at, DP_INSN_MAX, &facts) ||
 		    at + facts.len > size)
 			return n;
 		memcpy(fact.code, code + at, DP_INSN_MAX);
@@ -76,6 +83,24 @@ static unsigned int put_function(FILE *to, u64 addr, u64 size)
 	return put_code(to, code, size);
 }
 
+/* From its beginning on, so that each is one; what fills up sections is none. */
+static void put_segment(FILE *to, const u8 *code, u64 size)
+{
+	struct insn_facts facts;
+	u64 at = 0, until;
+
+	while (at + MOST + DP_INSN_MAX < size) {
+		until = at + EACH * MOST / 2;
+		put_code(to, code + at, MOST);
+		while (at < until && at + DP_INSN_MAX < size)
+			at += is_odd(code + at) || dp_insn_facts(code + at,
+								 DP_INSN_MAX,
+								 &facts) ?
+				      1 :
+				      facts.len;
+	}
+}
+
 /* Of this program and its libraries: the kernel has hardly an indirect branch, and no vectors. */
 static int put_program(struct dl_phdr_info *info, size_t bytes, void *to)
 {
@@ -83,14 +108,10 @@ static int put_program(struct dl_phdr_info *info, size_t bytes, void *to)
 
 	for (i = 0; i < info->dlpi_phnum; i++) {
 		const Elf64_Phdr *p = &info->dlpi_phdr[i];
-		u64 at;
 
-		if (p->p_type != PT_LOAD || !(p->p_flags & PF_X))
-			continue;
-		for (at = 0; at + MOST + DP_INSN_MAX < p->p_memsz;
-		     at += EACH * MOST / 2)
-			put_code(to, (u8 *)info->dlpi_addr + p->p_vaddr + at,
-				 MOST);
+		if (p->p_type == PT_LOAD && p->p_flags & PF_X)
+			put_segment(to, (u8 *)info->dlpi_addr + p->p_vaddr,
+				    p->p_memsz);
 	}
 	return 0;
 }

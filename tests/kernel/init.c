@@ -2,13 +2,17 @@
 /* init: the guest's only program: loads test modules and prints what they say as TAP. */
 #include "tests/kernel/init.h"
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/klog.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/reboot.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define SAYS "dptest: "
@@ -114,6 +118,94 @@ static void run(const char *name)
 		printf("%s\n", log);
 }
 
+/* What programs do: files, pipes, memory, children, signals */
+static void use_kernel(void)
+{
+	static char page[65536];
+	int pipes[2], i, fd, status;
+	pid_t child;
+	void *map;
+
+	for (i = 0; i < 40; i++) {
+		fd = open(i & 1 ? "/proc/self/status" : "/proc/meminfo",
+			  O_RDONLY);
+		while (fd >= 0 && read(fd, page, sizeof(page)) > 0)
+			continue;
+		close(fd);
+		fd = open("/scratch", O_RDWR | O_CREAT | O_TRUNC, 0600);
+		if (write(fd, page, sizeof(page)) < 0 || fsync(fd))
+			printf("# scratch is not written\n");
+		close(fd);
+		map = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		memset(map, i, 1 << 20);
+		if (pipe(pipes))
+			continue;
+		child = fork();
+		if (!child) {
+			memset(map, i + 1, 1 << 19);
+			_exit(write(pipes[1], page, 4096) == 4096 ? 7 : 1);
+		}
+		if (read(pipes[0], page, 4096) != 4096 ||
+		    waitpid(child, &status, 0) != child ||
+		    WEXITSTATUS(status) != 7)
+			printf("not ok %u - a child works\n", ++number);
+		close(pipes[0]);
+		close(pipes[1]);
+		munmap(map, 1 << 20);
+		unlink("/scratch");
+		usleep(1000);
+	}
+}
+
+static void put(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY);
+
+	if (fd < 0 || write(fd, text, strlen(text)) < 0)
+		check(0, path, "written: ");
+	close(fd);
+}
+
+/* The kernel's own tracer writes the text of functions that may have probes. */
+static void trace(const char *tracer)
+{
+	put("/tracing/set_ftrace_filter", "vfs_* *mmap* *fork* *wake* gcd");
+	put("/tracing/current_tracer", tracer);
+}
+
+/* Probes all over the kernel, while it works */
+static void run_many(unsigned int each, unsigned int first, unsigned int arming)
+{
+	char parameters[64], of[64];
+	int loaded;
+	char *log;
+	pid_t child;
+
+	snprintf(parameters, sizeof(parameters), "each=%u first=%u arming=%u",
+		 each, first, arming);
+	snprintf(of, sizeof(of), "many %s: ", parameters);
+	read_log();
+	loaded = load("dpmany", parameters);
+	use_kernel();
+	trace("function");
+	use_kernel();
+	trace("nop");
+	/* They go while they are hit. */
+	child = fork();
+	while (!child)
+		use_kernel();
+	usleep(20000);
+	check(loaded && unload("dpmany"), "they come and go", of);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	log = read_log();
+	if (!is_quiet(log))
+		printf("%s\n", log);
+	check(is_quiet(log), "the kernel complains of nothing", of);
+	check(tell(log), "they come to their end", of);
+}
+
 /* Return: its address, or 0. */
 static unsigned long find(const char *name)
 {
@@ -143,18 +235,39 @@ static void load_probes(void)
 	check(load("dprobes", parameters), "dprobes.ko loads", "");
 }
 
+/* The kernel's command line may name one of them: only=many */
+static int is_wanted(const char *name)
+{
+	const char *only = getenv("only");
+
+	return !only || !strcmp(only, name);
+}
+
 int main(void)
 {
+	unsigned int i;
+
 	mount("dev", "/dev", "devtmpfs", 0, NULL);
 	mount("proc", "/proc", "proc", 0, NULL);
+	mkdir("/tracing", 0700);
+	mount("tracing", "/tracing", "tracefs", 0, NULL);
 	if (!freopen("/dev/console", "w", stdout))
 		reboot(RB_POWER_OFF);
 	printf("\nTAP version 13\n");
-	run("dpport");
-	check(dp_facts_write(), "facts about the kernel are written", "");
+	if (is_wanted("port"))
+		run("dpport");
+	if (is_wanted("facts"))
+		check(dp_facts_write(), "facts about the kernel are written",
+		      "");
 	load_probes();
-	run("dpfacts");
-	run("dpprobes");
+	if (is_wanted("facts"))
+		run("dpfacts");
+	if (is_wanted("probes"))
+		run("dpprobes");
+	if (is_wanted("programs"))
+		run("dpprograms");
+	for (i = 0; i < 3 && is_wanted("many"); i++)
+		run_many(40, 7 * i, i);
 	check(unload("dprobes"), "dprobes.ko goes", "");
 	printf("%s", is_quiet(read_log()) ? "" : "# the kernel complains\n");
 	printf("1..%u\n", number);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* probe_test: probes on functions of the kernel's and of this module, by breakpoints and by jumps. */
+#include "engine/insn/insn.h"
 #include "kmod/session.h"
 #include "tests/kernel/test.h"
 #include <linux/delay.h>
@@ -10,6 +11,7 @@
 #include <linux/rcupdate.h>
 #include <linux/sort.h>
 #include <linux/smp.h>
+#include <linux/uaccess.h>
 #include <linux/vmalloc.h>
 
 #define CALLS 20000
@@ -177,8 +179,154 @@ static void under_fire(enum dp_kmod_arming arming)
 	      name_of(arming), err, round);
 }
 
+static const char *refusal_of(u64 addr, int *err)
+{
+	const char *why = NULL;
+	u32 probe;
+
+	*err = addr ? dp_kmod_add(addr, &probe, &why) : 0;
+	return why ?: "";
+}
+
+static bool is_refused(const char *name, int want)
+{
+	int err;
+	const char *why = refusal_of(dp_kmod_symbol(name), &err);
+
+	if (err != want || !*why)
+		note("%s: %d %s\n", name, err, why);
+	return err == want && *why;
+}
+
+/* Instructions at which the kernel is found, and what it says of them */
+static const char *const functions[] = {
+	"__schedule",	     "try_to_wake_up", "copy_from_kernel_nofault",
+	"vfs_read",	     "do_sys_openat2", "handle_mm_fault",
+	"copy_process",	     "do_exit",	       "kmem_cache_alloc",
+	"run_timer_softirq", "scheduler_tick", "native_safe_halt",
+	"strnlen_user",	     "__alloc_pages",  "kmalloc_trace",
+};
+static const char *const reasons[] = { "jump label", "static call",
+				       "a fault of it has a handler", "ud2" };
+
+/* Return: of which reasons there have been instructions; a bit each */
+static unsigned int walk(const char *name)
+{
+	u64 start = dp_kmod_symbol(name), at;
+	struct insn_facts facts;
+	unsigned int met = 0, i;
+	u8 code[DP_INSN_MAX];
+	const char *why;
+	int err;
+
+	for (at = start; start && at < start + 0x400; at += facts.len) {
+		memcpy(code, (void *)at, sizeof(code));
+		if (dp_insn_facts(code, sizeof(code), &facts))
+			break;
+		why = refusal_of(at, &err);
+		for (i = 0; i < ARRAY_SIZE(reasons); i++)
+			met |= strstr(why, reasons[i]) ? 1u << i : 0;
+	}
+	return met;
+}
+
+static void refusals(void)
+{
+	unsigned int met = 0, i;
+	int err = dp_kmod_begin(DP_KMOD_JUMP);
+
+	check(!err && dp_kmod_begin(DP_KMOD_TRAP) == -EBUSY,
+	      "there is one session at a time\n");
+	check(is_refused("exc_int3", -EINVAL) &&
+		      is_refused("asm_exc_page_fault", -EINVAL),
+	      "no probe is where the kernel comes in\n");
+	check(is_refused("notify_die", -EINVAL) &&
+		      is_refused("__rcu_read_lock", -EINVAL),
+	      "nor on the way of a breakpoint\n");
+	check(is_refused("dp_kernel_detour", -EINVAL),
+	      "nor in the module itself\n");
+	refusal_of((u64)THIS_MODULE->init, &err);
+	check(err == -EINVAL || err == -ENOENT, "nor in code that goes (%d)\n",
+	      err);
+	check(is_refused("jiffies", -ENOENT) &&
+		      is_refused("sys_call_table", -ENOENT),
+	      "nor on what is no code\n");
+	refusal_of((u64)gcd + 1, &err);
+	check(err == -EILSEQ, "nor in the middle of an instruction (%d)\n",
+	      err);
+	refusal_of(0xffff888000000000, &err);
+	check(err == -ENOENT, "nor elsewhere (%d)\n", err);
+	for (i = 0; i < ARRAY_SIZE(functions); i++)
+		met |= walk(functions[i]);
+	for (i = 0; i < ARRAY_SIZE(reasons); i++)
+		check(met >> i & 1, "nor where this is the reason: %s\n",
+		      reasons[i]);
+	check(!dp_kmod_end(), "none of them has been armed\n");
+}
+
+static unsigned long hit_copies(void)
+{
+	unsigned long i, to, from = 5;
+
+	for (i = to = 0; i < CALLS / 10; i++)
+		to += copy_from_kernel_nofault(&to, &from, sizeof(to)) ? 1 : 0;
+	return to;
+}
+
+/* Others call it, too. */
+static void within(void)
+{
+	void *copy = (void *)dp_kmod_symbol("copy_from_kernel_nofault");
+	void *lookup = (void *)dp_kmod_symbol("get_kprobe");
+	u32 probe[2];
+	u64 bad;
+	int err = dp_kmod_begin(DP_KMOD_TRAP);
+
+	err = err ?: dp_kmod_add((u64)copy, &probe[0], NULL);
+	err = err ?: dp_kmod_commit(&bad);
+	hit_copies();
+	check(!err && dp_kmod_hits(probe[0]) >= CALLS / 10,
+	      "what the hit half calls has hits of its own (%d, %llu)\n", err,
+	      dp_kmod_hits(probe[0]));
+	check(is_refused("get_kprobe", -EINVAL) && lookup,
+	      "but for what comes before it\n");
+	check(!dp_kmod_end(), "and that goes\n");
+}
+
+/* Of this module, whose address the kernel does not export */
+static noinline unsigned long dptest_own(unsigned long a)
+{
+	return a * 3 + 1;
+}
+
+static void modules(enum dp_kmod_arming arming)
+{
+	unsigned long (*volatile own)(unsigned long) = dptest_own;
+	u32 probe, i, wrong = 0;
+	int users = module_refcount(THIS_MODULE), err;
+	u64 bad;
+
+	err = dp_kmod_begin(arming);
+	err = err ?: dp_kmod_add((u64)dptest_own, &probe, NULL);
+	err = err ?: dp_kmod_commit(&bad);
+	for (i = 0; i < CALLS / 10; i++)
+		wrong += own(i) != i * 3ul + 1;
+	check(!err && !wrong && dp_kmod_hits(probe) == CALLS / 10,
+	      "%s: functions of modules have probes (%d, %llu)\n",
+	      name_of(arming), err, dp_kmod_hits(probe));
+	check(module_refcount(THIS_MODULE) == users + 1,
+	      "%s: and the module stays\n", name_of(arming));
+	err = dp_kmod_end();
+	check(!err && module_refcount(THIS_MODULE) == users,
+	      "%s: until the session ends\n", name_of(arming));
+}
+
 static int __init begin(void)
 {
+	refusals();
+	within();
+	modules(DP_KMOD_TRAP);
+	modules(DP_KMOD_JUMP);
 	counts(DP_KMOD_TRAP);
 	under_fire(DP_KMOD_TRAP);
 	counts(DP_KMOD_JUMP);
