@@ -10,14 +10,24 @@
 #include "engine/site/reach.h"
 #include "port.h"
 
+bool dp_engine_make_scratch(struct dp_engine *e)
+{
+	const u64 least = _Alignof(struct dp_scratch) - 1;
+
+	e->scratch_block = dp_port_alloc(sizeof(*e->scratch) + least);
+	if (e->scratch_block)
+		e->scratch = (void *)(((size_t)e->scratch_block + least) &
+				      ~(size_t)least);
+	return e->scratch_block;
+}
+
 int dp_engine_create(struct dp_engine **engine)
 {
 	*engine = dp_port_alloc(sizeof(**engine));
 	if (!*engine)
 		return -ENOMEM;
 	(*engine)->native = true;
-	(*engine)->scratch = dp_port_alloc(sizeof(struct dp_scratch));
-	if ((*engine)->scratch)
+	if (dp_engine_make_scratch(*engine))
 		return 0;
 	dp_engine_destroy(*engine);
 	*engine = NULL;
@@ -36,7 +46,7 @@ void dp_engine_destroy(struct dp_engine *engine)
 	dp_port_free(engine->hash);
 	dp_port_free(engine->reader.shapes);
 	dp_room_free(engine->growth);
-	dp_port_free(engine->scratch);
+	dp_port_free(engine->scratch_block);
 	dp_port_free(engine);
 }
 

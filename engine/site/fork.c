@@ -47,7 +47,7 @@ static int copy_engine(const struct dp_engine *of, struct dp_engine **copy)
 	if (!e)
 		return -ENOMEM;
 	e->reader.shapes = NULL;
-	e->scratch = dp_port_alloc(sizeof(*e->scratch));
+	dp_engine_make_scratch(e);
 	e->cap_sites = of->nr_sites;
 	e->cap_probes = of->nr_probes;
 	e->cap_programs = of->nr_programs;
@@ -62,7 +62,7 @@ static int copy_engine(const struct dp_engine *of, struct dp_engine **copy)
 	*copy = e;
 	e->growth = dp_room_copy(of);
 	return copy_programs(e, of) || dp_backtraces_copy(e, of) ||
-			       !e->scratch || !e->sites || !e->probes ||
+			       !e->scratch_block || !e->sites || !e->probes ||
 			       !e->hash || !e->aggregates || !e->growth ?
 		       -ENOMEM :
 		       0;

@@ -88,8 +88,10 @@ struct dp_scratch {
 	struct dp_record_copy record;
 };
 
+/* @scratch_block: where @scratch is, aligned as it has to be */
 struct dp_engine {
 	struct dp_scratch *scratch;
+	void *scratch_block;
 	struct dp_site *sites;
 	u32 nr_sites, cap_sites;
 	struct dp_probe *probes;
@@ -146,6 +148,8 @@ struct dp_engine {
 
 /** dp_engine_reserve() - make room for one more element of an array */
 int dp_engine_reserve(void **array, u32 used, u32 *cap, size_t each);
+/** dp_engine_make_scratch() - give an engine its scratch. Return: false: there is no memory. */
+bool dp_engine_make_scratch(struct dp_engine *e);
 /** dp_engine_dup() - copy memory. Return: the caller's, of dp_port_alloc(), also of 0 bytes; NULL:
  *  out of memory. */
 void *dp_engine_dup(const void *from, size_t bytes);
