@@ -85,6 +85,6 @@ for native in 1 0; do
 					print "kind " k ": " below " below " e ", not " outside[k, e] + 0 ".." inside[k, e] + 0
 				below += h[e] } }
 		END { for (k in n) total += n[k]
-			if (apart * 3 > total) print apart " of " total " calls say little" }' FS=' ' "$dir/own" FS='[\t ]' "$dir/got")" ""
+			if (apart * 2 > total) print apart " of " total " calls say little" }' FS=' ' "$dir/own" FS='[\t ]' "$dir/got")" ""
 done
 plan

@@ -342,8 +342,8 @@ struct frame {
 
 #define BELOW 16384
 
-/* How many signal frames of breakpoints are below @sp? @ended: of those, how many say that
- * their handler has ended */
+/* How many signal frames of the breakpoint are below @sp? One that the agent has looked at has the pc in place of the
+ * exception's number. @ended: of those, how many say that their handler has ended */
 static int __attribute__((noipa, no_sanitize("address", "undefined")))
 frames_below(const char *sp, int *ended)
 {
@@ -355,7 +355,7 @@ frames_below(const char *sp, int *ended)
 		const greg_t *regs = f->context.gregs;
 
 		if ((unsigned short)regs[REG_CSGSFS] != 0x33 ||
-		    regs[REG_TRAPNO] != 3 ||
+		    regs[REG_TRAPNO] != (greg_t)loads_at + 1 ||
 		    (uintptr_t)sp - (uintptr_t)regs[REG_RSP] > 512)
 			continue;
 		n++;
