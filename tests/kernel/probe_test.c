@@ -6,6 +6,7 @@
 #include <linux/delay.h>
 #include <linux/gcd.h>
 #include <linux/kernel.h>
+#include <linux/kprobes.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/rcupdate.h>
@@ -293,6 +294,49 @@ static void within(void)
 	check(!dp_kmod_end(), "and that goes\n");
 }
 
+static int ignore(struct kprobe *kp, struct pt_regs *regs)
+{
+	return 0;
+}
+
+/* The kernel's own probes: beside ours, and where ours come later */
+static void beside(void)
+{
+	struct kprobe before = { .symbol_name = "gcd",
+				 .offset = 5,
+				 .pre_handler = ignore },
+		      after = { .symbol_name = "int_sqrt",
+				.offset = 5,
+				.pre_handler = ignore };
+	void (*settle)(void) =
+		(void *)dp_kmod_symbol("wait_for_kprobe_optimizer");
+	int err, kept, other;
+	u8 was[32], now[32];
+	u32 probe;
+	u64 bad;
+
+	bytes_of(int_sqrt, was);
+	err = register_kprobe(&before);
+	settle(); /* It is a jump, if it can be one. */
+	kept = dp_kmod_begin(DP_KMOD_JUMP);
+	check(!err && !kept && is_refused("gcd", -EINVAL),
+	      "no probe is where a kprobe is (%d %d)\n", err, kept);
+	unregister_kprobe(&before);
+	settle();
+	err = dp_kmod_add((u64)gcd, &probe, NULL);
+	check(!err, "but is when that has gone (%d)\n", err);
+	err = dp_kmod_add((u64)int_sqrt, &probe, NULL) ?: dp_kmod_commit(&bad);
+	other = register_kprobe(&after);
+	note("a kprobe on a jump of ours: %d\n", other);
+	check(!err && call_sqrt(144) == 12 && call_gcd(12, 18) == 6,
+	      "functions do what they did (%d)\n", err);
+	if (!other)
+		unregister_kprobe(&after);
+	err = dp_kmod_end();
+	check(!err && !memcmp(was, bytes_of(int_sqrt, now), 32),
+	      "and have their bytes again (%d)\n", err);
+}
+
 /* Of this module, whose address the kernel does not export */
 static noinline unsigned long dptest_own(unsigned long a)
 {
@@ -325,6 +369,7 @@ static int __init begin(void)
 {
 	refusals();
 	within();
+	beside();
 	modules(DP_KMOD_TRAP);
 	modules(DP_KMOD_JUMP);
 	counts(DP_KMOD_TRAP);
