@@ -3,6 +3,7 @@
 #include "kmod/safe.h"
 #include "engine/insn/insn.h"
 #include "engine/insn/region.h"
+#include "kmod/reach.h"
 #include "port/kernel/decode.h"
 #include "port/kernel/text.h"
 #include <linux/kallsyms.h>
@@ -106,6 +107,7 @@ int dp_safe_begin(u64 lookup)
 		find(&ranges[i].start, ranges[i].first);
 		find(&ranges[i].end, ranges[i].last);
 	}
+	err = err ?: dp_reach_begin();
 	return err ?: dp_kernel_set_decoder(decoder);
 }
 
@@ -307,7 +309,8 @@ static int find_insn(u64 *addr, struct cursor *c, const char **why)
 	return *why ? -EINVAL : 0;
 }
 
-static int look(u64 *addr, struct dp_function *f, const char **why)
+static int look(u64 *addr, struct dp_function *f, const char *name,
+		const char **why)
 {
 	struct cursor c = { .start = f->start,
 			    .at = f->start,
@@ -321,8 +324,10 @@ static int look(u64 *addr, struct dp_function *f, const char **why)
 					  f->size);
 	c.code = code;
 	err = err ?: find_insn(addr, &c, why);
-	if (!err)
+	if (!err) {
 		f->room = room_of(&c);
+		dp_reach_cut(f, name, *addr, code);
+	}
 	kvfree(code);
 	return err;
 }
@@ -337,7 +342,7 @@ int dp_safe_probe(u64 *addr, struct dp_function *f, const char **why)
 		*why = keep_module(*addr, &f->module);
 	if (*why)
 		return err ?: -EINVAL;
-	err = look(addr, f, why);
+	err = look(addr, f, symbol, why);
 	if (err)
 		module_put(f->module);
 	return err;

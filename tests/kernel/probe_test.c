@@ -63,12 +63,28 @@ static const char *name_of(enum dp_kmod_arming arming)
 					"interior";
 }
 
+/* Return: ns that a call takes; the least of some rounds, for other things happen, too. */
+static u64 price(void)
+{
+	u64 least = ~0ull, begun, took;
+	u32 round, i;
+
+	for (round = 0; round < 5; round++) {
+		begun = ktime_get_ns();
+		for (i = 0; i < CALLS / 20; i++)
+			call_gcd(1, 1);
+		took = ktime_get_ns() - begun;
+		least = min(least, took);
+	}
+	return least / (CALLS / 20);
+}
+
 /* One thread, a known number of calls */
 static void counts(enum dp_kmod_arming arming)
 {
 	u32 probe[2], i;
 	u8 was[2][32], now[32];
-	u64 bad;
+	u64 bad, before = price();
 	const char *why = NULL;
 	int err;
 
@@ -112,6 +128,8 @@ static void counts(enum dp_kmod_arming arming)
 	call_gcd(12, 18);
 	check(!err && dp_kmod_hits(probe[0]) == CALLS + 1, "%s: and on again\n",
 	      name_of(arming));
+	note("%s: a call takes %llu ns, %llu without a probe\n",
+	     name_of(arming), price(), before);
 	err = dp_kmod_end();
 	check(!err && !memcmp(was[0], bytes_of(gcd, now), 32) &&
 		      !memcmp(was[1], bytes_of(int_sqrt, now), 32),
@@ -294,6 +312,26 @@ static void within(void)
 	check(!dp_kmod_end(), "and that goes\n");
 }
 
+/* A loop of its leads to the fifth byte. */
+static void loops(void)
+{
+	int (*volatile compare)(const char *, const char *) = strcmp;
+	u32 probe, wrong = 0, i;
+	int err = dp_kmod_begin(DP_KMOD_JUMP);
+	u64 bad;
+
+	err = err ?: dp_kmod_add((u64)strcmp, &probe, NULL);
+	err = err ?: dp_kmod_commit(&bad);
+	for (i = 0; i < CALLS / 10; i++)
+		wrong += compare("what is long", "what is long") ||
+			 compare("what is long", "what is lost") >= 0;
+	check(!err && !wrong && dp_kmod_hits(probe) >= CALLS / 5 &&
+		      !strcmp(dp_kmod_mode(probe), "trap"),
+	      "a jump leaves what is branched to alone (%d, %s: %s)\n", err,
+	      dp_kmod_mode(probe), dp_kmod_reason(probe));
+	check(!dp_kmod_end(), "and it goes\n");
+}
+
 static int ignore(struct kprobe *kp, struct pt_regs *regs)
 {
 	return 0;
@@ -370,6 +408,7 @@ static int __init begin(void)
 	refusals();
 	within();
 	beside();
+	loops();
 	modules(DP_KMOD_TRAP);
 	modules(DP_KMOD_JUMP);
 	counts(DP_KMOD_TRAP);
