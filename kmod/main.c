@@ -8,7 +8,6 @@
  * refused, and nothing is called.
  */
 #include "kmod/safe.h"
-#include "kmod/session.h"
 #include "engine/insn/insn.h"
 #include <linux/module.h>
 
@@ -26,12 +25,9 @@ static int __init begin(void)
 	return err;
 }
 
-/* Who uses a session keeps the module; so this one has been forgotten. */
+/* There is no session: it would keep the module. */
 static void __exit end(void)
 {
-	int err = dp_kmod_end();
-
-	WARN_ON(err && err != -ENOENT);
 }
 
 /* Tests compare them with another decoder's. */

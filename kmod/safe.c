@@ -3,6 +3,7 @@
 #include "kmod/safe.h"
 #include "engine/insn/insn.h"
 #include "engine/insn/region.h"
+#include "kmod/reach.h"
 #include "port/kernel/decode.h"
 #include "port/kernel/text.h"
 #include <linux/kallsyms.h>
@@ -21,6 +22,7 @@ static struct {
 	int (*is_static_call)(void *start, void *end);
 	unsigned long (*ftrace_at)(unsigned long addr);
 	const void *(*exception_at)(unsigned long addr);
+	const void *(*kprobe_at)(void *addr);
 	struct module *(*module_at)(unsigned long addr);
 	struct mutex *text;
 } kernel;
@@ -84,6 +86,8 @@ static int find_all(void)
 	err = err ?: find(&kernel.is_static_call, "static_call_text_reserved");
 	err = err ?: find(&kernel.ftrace_at, "ftrace_location");
 	err = err ?: find(&kernel.exception_at, "search_exception_tables");
+	/* A kernel may have no probes of its own. */
+	find(&kernel.kprobe_at, "get_kprobe");
 	err = err ?: find(&kernel.module_at, "__module_address");
 	return err ?: find(&kernel.text, "text_mutex");
 }
@@ -103,6 +107,7 @@ int dp_safe_begin(u64 lookup)
 		find(&ranges[i].start, ranges[i].first);
 		find(&ranges[i].end, ranges[i].last);
 	}
+	err = err ?: dp_reach_begin();
 	return err ?: dp_kernel_set_decoder(decoder);
 }
 
@@ -158,23 +163,53 @@ static const char *refuse_function(u64 addr, const char *name)
 	return NULL;
 }
 
-/* Both lists are long, and are gone through from end to end: ask for many bytes at a time. */
-static const char *refuse_rewritten(u64 addr, u64 end)
+/* What jump labels and static calls are, whichever way they are set: branches, nops, and xor %eax, %eax
+ * with prefixes. Only of such is the kernel asked: it goes through all of its list. */
+static bool may_be_rewritten(const u8 *code, const struct insn_facts *f)
+{
+	return (f->class != DP_INSN_PLAIN && f->class != DP_INSN_LOOP) ||
+	       dp_insn_is_nop(code, f->len) ||
+	       (code[f->opcode_off] == 0x31 && f->opcode_off > 1);
+}
+
+static const char *refuse_rewritten(u64 addr, const u8 *code,
+				    const struct insn_facts *f)
 {
 	/* The last byte is inside for these two. */
-	if (kernel.is_jump_label((void *)addr, (void *)(end - 1)))
+	u64 last = addr + f->len - 1;
+
+	if (!may_be_rewritten(code, f))
+		return NULL;
+	if (kernel.is_jump_label((void *)addr, (void *)last))
 		return "the kernel rewrites it: a jump label";
-	if (kernel.is_static_call((void *)addr, (void *)(end - 1)))
+	if (kernel.is_static_call((void *)addr, (void *)last))
 		return "the kernel rewrites it: a static call";
 	return NULL;
 }
 
-static const char *refuse_known(u64 addr)
+/* One of the kernel's own probes may be a jump, whose bytes are no program's. */
+static bool has_kprobe(u64 addr, u32 len)
+{
+	bool has = false;
+	u32 i;
+
+	if (!kernel.kprobe_at)
+		return false;
+	preempt_disable();
+	for (i = 0; i < len && !has; i++)
+		has = kernel.kprobe_at((void *)(addr + i));
+	preempt_enable();
+	return has;
+}
+
+static const char *refuse_known(u64 addr, u32 len)
 {
 	if (kernel.exception_at((unsigned long)addr))
 		return "the kernel knows its address: a fault of it has a handler";
 	if (kernel.ftrace_at((unsigned long)addr))
 		return "the kernel rewrites it: its tracer calls from there";
+	if (has_kprobe(addr, len))
+		return "a probe of the kernel's own is there";
 	return NULL;
 }
 
@@ -217,13 +252,18 @@ static bool next(struct cursor *c)
 	       !dp_insn_facts(c->code + offset, c->size - offset, &c->facts);
 }
 
+static const u8 *code_of(const struct cursor *c)
+{
+	return c->code + (c->at - c->start);
+}
+
 /* endbr64, also as the kernel leaves it when no indirect branch comes there; and where its tracer
  * calls from */
 static bool is_kept(const struct cursor *c)
 {
 	static const u8 endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa },
 			sealed[] = { 0x66, 0x0f, 0x1f, 0x00 };
-	const u8 *code = c->code + (c->at - c->start);
+	const u8 *code = code_of(c);
 
 	if (c->facts.len == sizeof(endbr) && c->at == c->start &&
 	    (!memcmp(code, endbr, sizeof(endbr)) ||
@@ -232,26 +272,23 @@ static bool is_kept(const struct cursor *c)
 	return kernel.ftrace_at((unsigned long)c->at);
 }
 
-static u32 behind(const struct cursor *c, u64 first, bool rewritten)
+static const char *refuse(const struct cursor *c)
 {
-	struct cursor r = *c;
+	const char *why = refuse_rewritten(c->at, code_of(c), &c->facts);
 
-	for (r.at = first; r.at - first < DP_JUMP_SIZE && next(&r);
-	     r.at += r.facts.len)
-		if ((rewritten && refuse_rewritten(r.at, r.at + r.facts.len)) ||
-		    refuse_known(r.at) || refuse_insn(&r.facts))
-			break;
-	return (u32)(r.at - first);
+	if (!why)
+		why = refuse_known(c->at, c->facts.len);
+	return why ? why : refuse_insn(&c->facts);
 }
 
 /* As far as instructions may be in a region */
-static u32 room_of(const struct cursor *c)
+static u32 room_of(const struct cursor *from)
 {
-	u32 room = behind(c, c->at, false);
+	struct cursor c = *from;
 
-	return room && refuse_rewritten(c->at, c->at + room) ?
-		       behind(c, c->at, true) :
-		       room;
+	while (c.at - from->at < DP_JUMP_SIZE && next(&c) && !refuse(&c))
+		c.at += c.facts.len;
+	return (u32)(c.at - from->at);
 }
 
 static int find_insn(u64 *addr, struct cursor *c, const char **why)
@@ -268,15 +305,12 @@ static int find_insn(u64 *addr, struct cursor *c, const char **why)
 		*why = "no instruction begins there";
 		return -EILSEQ;
 	}
-	*why = refuse_rewritten(c->at, c->at + c->facts.len);
-	if (!*why)
-		*why = refuse_known(c->at);
-	if (!*why)
-		*why = refuse_insn(&c->facts);
+	*why = refuse(c);
 	return *why ? -EINVAL : 0;
 }
 
-static int look(u64 *addr, struct dp_function *f, const char **why)
+static int look(u64 *addr, struct dp_function *f, const char *name,
+		const char **why)
 {
 	struct cursor c = { .start = f->start,
 			    .at = f->start,
@@ -290,8 +324,10 @@ static int look(u64 *addr, struct dp_function *f, const char **why)
 					  f->size);
 	c.code = code;
 	err = err ?: find_insn(addr, &c, why);
-	if (!err)
+	if (!err) {
 		f->room = room_of(&c);
+		dp_reach_cut(f, name, *addr, code);
+	}
 	kvfree(code);
 	return err;
 }
@@ -306,7 +342,7 @@ int dp_safe_probe(u64 *addr, struct dp_function *f, const char **why)
 		*why = keep_module(*addr, &f->module);
 	if (*why)
 		return err ?: -EINVAL;
-	err = look(addr, f, why);
+	err = look(addr, f, symbol, why);
 	if (err)
 		module_put(f->module);
 	return err;

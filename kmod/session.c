@@ -92,10 +92,13 @@ static int begin(enum dp_kmod_arming arming)
 	err = build();
 	if (!err)
 		err = dp_kernel_trap_begin();
-	if (err) {
-		dp_engine_destroy(engine);
-		engine = NULL;
+	if (!err) {
+		/* The caller has a function of ours, so it cannot be going. */
+		__module_get(THIS_MODULE);
+		return 0;
 	}
+	dp_engine_destroy(engine);
+	engine = NULL;
 	return err;
 }
 
@@ -246,6 +249,7 @@ static int end(void)
 	dp_engine_destroy(engine);
 	engine = NULL;
 	dp_kmod_pool_reset();
+	module_put(THIS_MODULE);
 	return 0;
 }
 

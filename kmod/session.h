@@ -21,10 +21,12 @@ enum dp_kmod_arming {
 	DP_KMOD_INTERIOR, /* by jumps with breakpoints inside, where the pool has such addresses */
 };
 
-/** dp_kmod_begin() - an engine without probes. Return: 0; -EBUSY there is one; -ENOMEM. */
+/** dp_kmod_begin() - an engine without probes. This module stays until dp_kmod_end() succeeds.
+ *  Return: 0; -EBUSY there is one; -ENOMEM. */
 int dp_kmod_begin(enum dp_kmod_arming arming);
 /** dp_kmod_end() - disarm all, wait until no thread is in a copy or detour, and free the engine.
- *  Return: 0; an error of writing: some of the text is not as it was. */
+ *  Return: 0; -EBUSY others have written over a probe since: it stays, and the session with it; an error
+ *  of writing. */
 int dp_kmod_end(void);
 
 /**

@@ -6,6 +6,7 @@
 #include <linux/delay.h>
 #include <linux/gcd.h>
 #include <linux/kernel.h>
+#include <linux/kprobes.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/rcupdate.h>
@@ -62,12 +63,28 @@ static const char *name_of(enum dp_kmod_arming arming)
 					"interior";
 }
 
+/* Return: ns that a call takes; the least of some rounds, for other things happen, too. */
+static u64 price(void)
+{
+	u64 least = ~0ull, begun, took;
+	u32 round, i;
+
+	for (round = 0; round < 5; round++) {
+		begun = ktime_get_ns();
+		for (i = 0; i < CALLS / 20; i++)
+			call_gcd(1, 1);
+		took = ktime_get_ns() - begun;
+		least = min(least, took);
+	}
+	return least / (CALLS / 20);
+}
+
 /* One thread, a known number of calls */
 static void counts(enum dp_kmod_arming arming)
 {
 	u32 probe[2], i;
 	u8 was[2][32], now[32];
-	u64 bad;
+	u64 bad, before = price();
 	const char *why = NULL;
 	int err;
 
@@ -111,6 +128,8 @@ static void counts(enum dp_kmod_arming arming)
 	call_gcd(12, 18);
 	check(!err && dp_kmod_hits(probe[0]) == CALLS + 1, "%s: and on again\n",
 	      name_of(arming));
+	note("%s: a call takes %llu ns, %llu without a probe\n",
+	     name_of(arming), price(), before);
 	err = dp_kmod_end();
 	check(!err && !memcmp(was[0], bytes_of(gcd, now), 32) &&
 		      !memcmp(was[1], bytes_of(int_sqrt, now), 32),
@@ -293,6 +312,69 @@ static void within(void)
 	check(!dp_kmod_end(), "and that goes\n");
 }
 
+/* A loop of its leads to the fifth byte. */
+static void loops(void)
+{
+	int (*volatile compare)(const char *, const char *) = strcmp;
+	u32 probe, wrong = 0, i;
+	int err = dp_kmod_begin(DP_KMOD_JUMP);
+	u64 bad;
+
+	err = err ?: dp_kmod_add((u64)strcmp, &probe, NULL);
+	err = err ?: dp_kmod_commit(&bad);
+	for (i = 0; i < CALLS / 10; i++)
+		wrong += compare("what is long", "what is long") ||
+			 compare("what is long", "what is lost") >= 0;
+	check(!err && !wrong && dp_kmod_hits(probe) >= CALLS / 5 &&
+		      !strcmp(dp_kmod_mode(probe), "trap"),
+	      "a jump leaves what is branched to alone (%d, %s: %s)\n", err,
+	      dp_kmod_mode(probe), dp_kmod_reason(probe));
+	check(!dp_kmod_end(), "and it goes\n");
+}
+
+static int ignore(struct kprobe *kp, struct pt_regs *regs)
+{
+	return 0;
+}
+
+/* The kernel's own probes: beside ours, and where ours come later */
+static void beside(void)
+{
+	struct kprobe before = { .symbol_name = "gcd",
+				 .offset = 5,
+				 .pre_handler = ignore },
+		      after = { .symbol_name = "int_sqrt",
+				.offset = 5,
+				.pre_handler = ignore };
+	void (*settle)(void) =
+		(void *)dp_kmod_symbol("wait_for_kprobe_optimizer");
+	int err, kept, other;
+	u8 was[32], now[32];
+	u32 probe;
+	u64 bad;
+
+	bytes_of(int_sqrt, was);
+	err = register_kprobe(&before);
+	settle(); /* It is a jump, if it can be one. */
+	kept = dp_kmod_begin(DP_KMOD_JUMP);
+	check(!err && !kept && is_refused("gcd", -EINVAL),
+	      "no probe is where a kprobe is (%d %d)\n", err, kept);
+	unregister_kprobe(&before);
+	settle();
+	err = dp_kmod_add((u64)gcd, &probe, NULL);
+	check(!err, "but is when that has gone (%d)\n", err);
+	err = dp_kmod_add((u64)int_sqrt, &probe, NULL) ?: dp_kmod_commit(&bad);
+	other = register_kprobe(&after);
+	note("a kprobe on a jump of ours: %d\n", other);
+	check(!err && call_sqrt(144) == 12 && call_gcd(12, 18) == 6,
+	      "functions do what they did (%d)\n", err);
+	if (!other)
+		unregister_kprobe(&after);
+	err = dp_kmod_end();
+	check(!err && !memcmp(was, bytes_of(int_sqrt, now), 32),
+	      "and have their bytes again (%d)\n", err);
+}
+
 /* Of this module, whose address the kernel does not export */
 static noinline unsigned long dptest_own(unsigned long a)
 {
@@ -325,6 +407,8 @@ static int __init begin(void)
 {
 	refusals();
 	within();
+	beside();
+	loops();
 	modules(DP_KMOD_TRAP);
 	modules(DP_KMOD_JUMP);
 	counts(DP_KMOD_TRAP);
