@@ -29,13 +29,4 @@ static inline u64 dp_bytes_load(const u8 *from, u32 size)
 	return word;
 }
 
-static inline u32 dp_bits_count(u64 set)
-{
-	u32 n = 0;
-
-	for (; set; set &= set - 1)
-		n++;
-	return n;
-}
-
 #endif
