@@ -151,9 +151,9 @@ static bool show_own_pc(struct dp_mcontext *mc)
 
 /* Another thread may have unmapped it. Apart, because its frame is not needed for long. */
 static __attribute__((__noinline__)) u64
-last_seen(const struct dp_site_entry *site)
+last_seen(const struct dp_site_entry *site, u32 probe)
 {
-	u64 *last = &dp_probe_state(site->first_probe - 1)->last, now = 0;
+	u64 *last = &dp_probe_state(probe)->last, now = 0;
 
 	if (dp_port_read(&now, site->addr, site->watch_len) != site->watch_len)
 		return __atomic_load_n(last, __ATOMIC_RELAXED);
@@ -164,8 +164,7 @@ last_seen(const struct dp_site_entry *site)
 static bool is_watched(const struct dp_site_entry *site, u32 tag)
 {
 	return dp_site_index(site) < dp_arena.control.nr_sites && site->watch &&
-	       site->watch_serial == tag >> DP_WATCH_INDEX_BITS &&
-	       site->first_probe;
+	       site->watch_serial == tag >> DP_WATCH_INDEX_BITS;
 }
 
 void dp_trap_watched(struct dp_trap *trap, u32 tag)
@@ -174,12 +173,16 @@ void dp_trap_watched(struct dp_trap *trap, u32 tag)
 	const struct dp_site_entry *site =
 		dp_site_at(tag & ((1u << DP_WATCH_INDEX_BITS) - 1));
 	struct dp_hit hit;
+	u32 first;
 
-	if (!is_watched(site, tag) || dp_hit_who() != DP_WHO_OWNER ||
-	    !show_own_pc(trap->regs))
+	if (!is_watched(site, tag) || dp_hit_who() != DP_WHO_OWNER)
+		return;
+	/* Read once: the probe may be taken away at any time. */
+	first = __atomic_load_n(&site->first_probe, __ATOMIC_ACQUIRE);
+	if (!first || !show_own_pc(trap->regs))
 		return;
 	dp_hit_of_trap(&hit, trap);
-	hit.before = last_seen(site);
+	hit.before = last_seen(site, first - 1);
 	dp_dispatch_site(site, &hit, false);
 	dp_mcontext_set_pc(trap->regs, pc);
 }
