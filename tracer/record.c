@@ -20,9 +20,9 @@
 
 #define COMM_MAX 16
 #define COMMS 64
-/* From the time of a record until the reader can see it, it takes a CPU fewer ticks: some ms, because an
+/* From the time of a record until the reader can see it, it takes a CPU fewer ticks: tens of ms, because another thread, an
  * interrupt, or the host of a virtual machine, may keep the CPU that long. */
-#define UNSEEN (1u << 25)
+#define UNSEEN (1u << 27)
 /* How long the name of a thread is taken to be valid. */
 #define COMM_SECONDS 0.1
 
