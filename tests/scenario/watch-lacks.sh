@@ -73,6 +73,26 @@ for way in events registers none; do
 	is "$way: the last lacks" "$(of no-debug-register) $(of active) $(armed)" "1 5 alarms own sum young"
 	end_stored "$way"
 
+	# Another tool has all four: a program that comes is refused whole. That has no part in what comes later.
+	if [ $way = events ]; then
+		start "$stored" run
+		classic -i "$dir/code.dp"
+		"$DPROBES" stat w:own w:sum w:alarms w:written -p "$victim" >/dev/null 2>"$dir/stat" &
+		tool=$!
+		pids+=("$tool")
+		poll 20 has_events "$tool" || not_ok "$way: another tool" "$(cat "$dir/stat")"
+		classic -i "$dir/alone.dp" -m
+		like "$way: none is left for a second program" "$status $err" '^[12] .*no debug register left'
+		interrupt "$tool"
+		classic -i "$dir/alone.dp" -m
+		is "$way: it comes when they are free" "$status $(armed | sed 's/store *//')" "0 traps"
+		is "$way: both are probed" "$(of active)" 2
+		had=$(lv)
+		poll 10 grows
+		is "$way: and the first goes on" $? 0
+		end_stored "$way"
+	fi
+
 	# Another tool has one. What ptrace(2) has set, the kernel keeps for it as long as the thread lives.
 	start "$stored" run
 	DPROBES_WATCH=events "$DPROBES" stat w:stored_beside -p "$victim" >/dev/null 2>"$dir/stat" &

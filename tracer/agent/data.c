@@ -405,6 +405,7 @@ void dp_agent_data_give_up(struct dp_agent *a)
 		drop(d, i);
 	memset(d->go, 0, sizeof(d->go));
 	d->first = d->n;
+	d->out = 0;
 }
 
 /* Which of them the choice of probes has as retired */
