@@ -46,6 +46,17 @@ static u32 shards(void)
 	return min_t(u32, roundup_pow_of_two(nr_cpu_ids), SHARDS);
 }
 
+/* @answer: of the engine; @none: of that type, where there is none */
+#define ASK(none, answer)                           \
+	({                                          \
+		typeof(none) told_;                 \
+                                                    \
+		mutex_lock(&sessions);              \
+		told_ = engine ? (answer) : (none); \
+		mutex_unlock(&sessions);            \
+		told_;                              \
+	})
+
 static void prepare(enum dp_kmod_arming arming)
 {
 	static const struct dp_expected some = { .sites = SITES,
@@ -266,70 +277,39 @@ EXPORT_SYMBOL_NS_GPL(dp_kmod_end, DPROBES);
 
 u64 dp_kmod_hits(u32 probe)
 {
-	u64 hits;
-
-	mutex_lock(&sessions);
-	hits = engine ? dp_engine_hits(engine, probe) : 0;
-	mutex_unlock(&sessions);
-	return hits;
+	return ASK((u64)0, dp_engine_hits(engine, probe));
 }
 EXPORT_SYMBOL_NS_GPL(dp_kmod_hits, DPROBES);
 
 u64 dp_kmod_missed(void)
 {
-	u64 missed;
-
-	mutex_lock(&sessions);
-	missed = engine ? dp_engine_of_children(engine) : 0;
-	mutex_unlock(&sessions);
-	return missed;
+	return ASK((u64)0, dp_engine_of_children(engine));
 }
 EXPORT_SYMBOL_NS_GPL(dp_kmod_missed, DPROBES);
 
 u64 dp_kmod_arrivals(void)
 {
-	u64 n;
-
-	mutex_lock(&sessions);
-	n = engine ? dp_engine_interior_arrivals(engine) : 0;
-	mutex_unlock(&sessions);
-	return n;
+	return ASK((u64)0, dp_engine_interior_arrivals(engine));
 }
 EXPORT_SYMBOL_NS_GPL(dp_kmod_arrivals, DPROBES);
 
 const char *dp_kmod_mode(u32 probe)
 {
-	const char *mode;
-
-	mutex_lock(&sessions);
-	mode = engine ? dp_engine_mode(engine, probe) : NULL;
-	mutex_unlock(&sessions);
-	return mode;
+	return ASK((const char *)NULL, dp_engine_mode(engine, probe));
 }
 EXPORT_SYMBOL_NS_GPL(dp_kmod_mode, DPROBES);
 
 const char *dp_kmod_reason(u32 probe)
 {
-	const char *reason;
-
-	mutex_lock(&sessions);
-	reason = engine ? dp_engine_reason(engine, probe) : NULL;
-	mutex_unlock(&sessions);
-	return reason;
+	return ASK((const char *)NULL, dp_engine_reason(engine, probe));
 }
 EXPORT_SYMBOL_NS_GPL(dp_kmod_reason, DPROBES);
 
 int dp_kmod_add_program(const struct dp_program_spec *spec, u32 *program,
 			u32 *offset, const char **why)
 {
-	int err;
-
-	mutex_lock(&sessions);
-	err = engine ? dp_engine_add_program(engine, spec, program, offset,
-					     why) :
-		       -ENOENT;
-	mutex_unlock(&sessions);
-	return err;
+	return ASK(-ENOENT,
+		   dp_engine_add_program(engine, spec, program, offset, why));
 }
 EXPORT_SYMBOL_NS_GPL(dp_kmod_add_program, DPROBES);
 
@@ -344,12 +324,7 @@ EXPORT_SYMBOL_NS_GPL(dp_kmod_bind, DPROBES);
 
 u64 dp_kmod_local(u32 program, u32 index)
 {
-	u64 value;
-
-	mutex_lock(&sessions);
-	value = engine ? dp_engine_local(engine, program, index) : 0;
-	mutex_unlock(&sessions);
-	return value;
+	return ASK((u64)0, dp_engine_local(engine, program, index));
 }
 EXPORT_SYMBOL_NS_GPL(dp_kmod_local, DPROBES);
 
@@ -357,22 +332,12 @@ size_t dp_kmod_records(void (*take)(void *arg,
 				    const struct dp_record_copy *record),
 		       void *arg)
 {
-	size_t n;
-
-	mutex_lock(&sessions);
-	n = engine ? dp_engine_records(engine, take, arg, false) : 0;
-	mutex_unlock(&sessions);
-	return n;
+	return ASK((size_t)0, dp_engine_records(engine, take, arg, false));
 }
 EXPORT_SYMBOL_NS_GPL(dp_kmod_records, DPROBES);
 
 u64 dp_kmod_tally(u32 probe, enum dp_tally what)
 {
-	u64 n;
-
-	mutex_lock(&sessions);
-	n = engine ? dp_engine_tally(engine, probe, what) : 0;
-	mutex_unlock(&sessions);
-	return n;
+	return ASK((u64)0, dp_engine_tally(engine, probe, what));
 }
 EXPORT_SYMBOL_NS_GPL(dp_kmod_tally, DPROBES);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* bits: sets of a word. */
+/* bits: sets of a word, and powers of two. */
 #ifndef DP_INSN_BITS_H
 #define DP_INSN_BITS_H
 
@@ -14,6 +14,14 @@ static inline u32 dp_bits_count(u64 set)
 	for (; set; set &= set - 1)
 		n++;
 	return n;
+}
+
+/** dp_bits_power() - the least power of two that is not less than @n, nor than @least, which is one */
+static inline u32 dp_bits_power(u32 n, u32 least)
+{
+	while (least < n)
+		least *= 2;
+	return least;
 }
 
 #endif

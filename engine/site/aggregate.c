@@ -4,6 +4,7 @@
  *
  * The engine has a copy of the geometry, and believes nothing else of what is in the arena.
  */
+#include "engine/insn/bits.h"
 #include "engine/layout/aggregate.h"
 #include "engine/layout/arena.h"
 #include "arch/arch.h"
@@ -41,15 +42,6 @@ static u64 slot_bytes(const struct dp_aggregate_entry *t)
 static u64 bytes_of(const struct dp_aggregate_entry *t)
 {
 	return LINE + lines(slot_bytes(t)) + (t->shards + 1) * t->shard_bytes;
-}
-
-static u32 power_above(u32 n)
-{
-	u32 p = 2;
-
-	while (p < n)
-		p *= 2;
-	return p;
 }
 
 static u32 words_of(const struct dp_aggregate_field *f)
@@ -107,7 +99,7 @@ static struct dp_aggregate_entry begin(u32 keys, u32 most)
 	return (struct dp_aggregate_entry){
 		.keys = keys,
 		.most = most,
-		.slot_mask = power_above(most + most / 2) - 1,
+		.slot_mask = dp_bits_power(most + most / 2, 2) - 1,
 		.slot_words = 1 + keys,
 	};
 }

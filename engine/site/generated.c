@@ -6,6 +6,7 @@
  * A piece is there for walks as soon as it is told, and before anything leads to its code. Detours that are
  * made alike have a shape in common. Where there is no room, walks end.
  */
+#include "engine/insn/bits.h"
 #include "engine/insn/detour.h"
 #include "engine/insn/unwind.h"
 #include "engine/layout/arena.h"
@@ -28,11 +29,7 @@ static u32 most_pieces(const struct dp_engine *e)
 
 static u32 lines_for(u32 pieces)
 {
-	u32 n = 64;
-
-	while (n < pieces)
-		n *= 2;
-	return n;
+	return dp_bits_power(pieces, 64);
 }
 
 static u64 shape_room(const struct dp_engine *e)

@@ -6,6 +6,7 @@
  * begins with a page. Contexts and rings exist only where a probe runs a program, the
  * table of instances only where a probe begins them; or where such a probe may come.
  */
+#include "engine/insn/bits.h"
 #include "engine/site/instances.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/block.h"
@@ -29,15 +30,6 @@ static u32 take(u64 *offset, u64 bytes, u64 align)
 
 	*offset = at + bytes;
 	return (u32)at;
-}
-
-static u32 power_above(u32 n)
-{
-	u32 p = 2;
-
-	while (p < n)
-		p *= 2;
-	return p;
 }
 
 static bool tracks(const struct dp_engine *e)
@@ -269,7 +261,7 @@ static void lay_out_private(const struct dp_engine *e,
 static void lay_out_tables(const struct dp_engine *e,
 			   struct dp_arena_control *c, u64 *offset)
 {
-	u32 slots = power_above((e->own ? 6 : 10) * c->max_sites + 2);
+	u32 slots = dp_bits_power((e->own ? 6 : 10) * c->max_sites + 2, 2);
 
 	c->tables_off = begin_part(offset);
 	c->site_off =

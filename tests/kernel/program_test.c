@@ -8,6 +8,7 @@
 #include <linux/gcd.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 
 #define CALLS 3000
@@ -177,7 +178,8 @@ static void programs(enum dp_kmod_arming arming)
 	      "%s: hits within hits are told, and run nothing\n", how);
 	dp_kmod_turn(seen.tick, false);
 	err = dp_kmod_commit(&bad);
-	msleep(20);
+	/* Traps that were on their way, on a virtual CPU that has waited for its turn, are over then. */
+	synchronize_rcu();
 	dp_kmod_records(take, NULL);
 	hits = dp_kmod_hits(seen.tick);
 	check(!err && hits > 5 && seen.ticks == hits &&
@@ -185,6 +187,12 @@ static void programs(enum dp_kmod_arming arming)
 		      dp_kmod_local(program[2], 0) == hits,
 	      "%s: interrupts make records (%u of %llu)\n", how, seen.ticks,
 	      hits);
+	note("%s: of these by interrupts %u, run %llu, lost %llu, discarded %llu, without context %llu, within %llu\n",
+	     how, seen.interrupts, dp_kmod_local(program[2], 0),
+	     dp_kmod_tally(seen.tick, DP_TALLY_LOST),
+	     dp_kmod_tally(seen.tick, DP_TALLY_DISCARDED),
+	     dp_kmod_tally(seen.tick, DP_TALLY_CONTEXT),
+	     dp_kmod_tally(seen.tick, DP_TALLY_RECURSED));
 	err = dp_kmod_end();
 	check(!err, "%s: and all of it goes (%d)\n", how, err);
 }

@@ -210,10 +210,13 @@ void dp_agent_semaphores(struct dp_agent *a, const struct dp_points *points)
 /* Probes of watchpoints that cannot be are off from now on. */
 static int leave_out(struct dp_agent *a, struct dp_diag *diag)
 {
-	int err = a->data.out ? dp_agent_any_left(a->points, 0, diag) : 0;
 	u8 *off;
+	int err;
 
-	if (err || !a->data.out)
+	if (!a->data.out)
+		return 0;
+	err = dp_agent_any_left(a->points, 0, diag);
+	if (err)
 		return err;
 	off = calloc(dp_engine_probes(a->engine) + 1, 1);
 	if (!off)

@@ -96,9 +96,11 @@ void dp_agent_stacks_close(struct dp_agent *a);
 /** dp_agent_data_lack() - @err: what has been added cannot be watched. Leave out the last, where a debug register is
  *  what lacks, or all. Return: true: that may be, and is done; @diag is clear, so try again; false: it is as it was. */
 bool dp_agent_data_lack(struct dp_agent *a, int err, struct dp_diag *diag);
-/** dp_agent_data_left_out() - put into @off, one byte a probe, that those left out are never on. Once, before others come. */
+/** dp_agent_data_left_out() - put into @off, one byte a probe, that those left out are never on. Once, before
+ *  others come. */
 void dp_agent_data_left_out(struct dp_agent *a, u8 *off);
-/** dp_agent_any_left() - is any of the points from @first on not refused? Return: 0: one is, or there are no points; -EINVAL, why the first is not */
+/** dp_agent_any_left() - is any of the points from @first on not refused? Return: 0: one is not, or there are no
+ *  points; -EINVAL, with why the first is. */
 int dp_agent_any_left(const struct dp_points *points, size_t first,
 		      struct dp_diag *diag);
 
@@ -117,8 +119,8 @@ int dp_agent_data_begin(struct dp_agent *a, struct dp_diag *diag);
  *  away before is tried again. */
 void dp_agent_data_leave(struct dp_agent *a, const struct dp_points *points,
 			 const bool *retire, size_t n);
-/** dp_agent_data_room() - have the watchpoints of @want, from point @first on, room beside the others, or can they be left out? Return: 0; -ENOSPC,
- *  with words. */
+/** dp_agent_data_room() - have the watchpoints of @want, from point @first on, room beside the others, or can they
+ *  be left out? Return: 0; -ENOSPC, with words. */
 int dp_agent_data_room(const struct dp_agent *a,
 		       const struct dp_source_request *want, size_t first,
 		       struct dp_diag *diag);

@@ -164,17 +164,19 @@ static int open_registers(struct dp_agent *a, struct dp_diag *diag)
 	return err;
 }
 
-static int open_all(struct dp_agent *a, enum dp_watch_way way,
-		    struct dp_diag *diag)
+/* By events, or by ptrace(2) where these are denied, and none is open already. */
+static int open_either(struct dp_agent *a, enum dp_watch_way way,
+		       int (*by_events)(struct dp_agent *a,
+					struct dp_diag *diag),
+		       struct dp_diag *diag)
 {
 	int err;
 
-	if (!a->data.n)
-		return 0;
 	if (way == DP_WATCH_REGISTERS)
 		return open_registers(a, diag);
-	err = open_events(a, diag);
-	if (way == DP_WATCH_EVENTS || !dp_watch_events_denied(err))
+	err = by_events(a, diag);
+	if (a->data.first || way == DP_WATCH_EVENTS ||
+	    !dp_watch_events_denied(err))
 		return err;
 	dp_diag_clear(diag);
 	return open_registers(a, diag);
@@ -195,7 +197,7 @@ int dp_agent_data_begin(struct dp_agent *a, struct dp_diag *diag)
 	for (i = 0; i < d->n; i++)
 		d->v[i].tag = dp_engine_watch_tag(a->engine, d->probe[i]);
 	do
-		err = open_all(a, way, diag);
+		err = d->n ? open_either(a, way, open_events, diag) : 0;
 	while (dp_agent_data_lack(a, err, diag));
 	d->first = d->n;
 	return err;
@@ -264,7 +266,6 @@ static int come_by_events(struct dp_agent *a, struct dp_diag *diag)
 static int come(struct dp_agent *a, enum dp_watch_way way, struct dp_diag *diag)
 {
 	struct dp_agent_data *d = &a->data;
-	int err;
 
 	if (d->first == d->n)
 		return 0;
@@ -276,13 +277,7 @@ static int come(struct dp_agent *a, enum dp_watch_way way, struct dp_diag *diag)
 			       dp_watch_registers_more(d->armed.registers, d->n,
 						       diag),
 			       diag);
-	if (way == DP_WATCH_REGISTERS)
-		return open_registers(a, diag);
-	err = come_by_events(a, diag);
-	if (d->first || way == DP_WATCH_EVENTS || !dp_watch_events_denied(err))
-		return or_swap(d, err, diag);
-	dp_diag_clear(diag);
-	return open_registers(a, diag);
+	return or_swap(d, open_either(a, way, come_by_events, diag), diag);
 }
 
 int dp_agent_data_come(struct dp_agent *a, struct dp_diag *diag)
