@@ -143,7 +143,7 @@ static int halt(struct dp_process *proc, void *arg, struct dp_diag *diag)
 	int err = dp_stop_all(proc, diag);
 
 	if (!err && !dp_stop_held(proc, h->tid))
-		err = dp_stop_more(proc, false, diag);
+		err = dp_stop_more(proc, diag);
 	if (err)
 		return err;
 	dp_kill_point("halt: held");

@@ -212,7 +212,7 @@ static int stop_woken(struct dp_process *proc, const struct dp_view *view,
 	err = dp_stop_again(proc, diag);
 	if (!err && (dp_asleep_inside(proc, view) ||
 		     dp_masks_absent(proc, view->arena->control.base)))
-		err = dp_stop_more(proc, false, diag);
+		err = dp_stop_more(proc, diag);
 	if (!err && proc->nr_threads > had)
 		run_out(proc, view, had);
 	return err;
@@ -331,7 +331,7 @@ static int try_leave(struct dp_process *proc, struct dp_view *view, bool again,
 	if (again && dp_view_presume(view))
 		err = dp_view_disarm(view, &proc->target, false, &bad);
 	if (!err && dp_asleep_inside(proc, view) &&
-	    dp_stop_more(proc, false, diag))
+	    dp_stop_more(proc, diag))
 		return -EAGAIN;
 	if (!err)
 		run_out(proc, view, 0);
@@ -344,7 +344,7 @@ static int try_leave(struct dp_process *proc, struct dp_view *view, bool again,
 	else if (!err && !dp_drained(proc, view))
 		err = -EAGAIN;
 	if (!err && dp_masks_absent(proc, view->arena->control.base)) {
-		if (dp_stop_more(proc, false, diag))
+		if (dp_stop_more(proc, diag))
 			return -EAGAIN;
 		err = dp_drained(proc, view) ? 0 : -EAGAIN;
 	}

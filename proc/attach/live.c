@@ -28,6 +28,8 @@
 #include <sys/ptrace.h>
 
 #define REWIND_TRIES 100
+/* Masks that a thread is about to change cannot be taken. */
+#define LATE_PATIENCE_NS 2000000000ll
 
 /* Note the program's actions where the hit half finds them. @ours: address of the action that
  * takes their place, 0: none yet */
@@ -128,7 +130,7 @@ static int stop_outside(struct dp_process *proc, struct dp_diag *diag)
 		if (err)
 			return err;
 		err = rewind_calls(proc);
-		if (!err && dp_stop_more(proc, true, diag))
+		if (!err && dp_stop_deaf(proc, diag))
 			return -EAGAIN;
 		if (!err)
 			err = rewind_calls(proc);
@@ -185,11 +187,14 @@ static int take_late(struct dp_process *proc, struct dp_diag *diag)
 	int err = dp_stop_again(proc, diag);
 
 	if (!err)
-		err = dp_stop_more(proc, true, diag);
+		err = dp_stop_deaf(proc, diag);
 	if (err || proc->nr_threads == had)
 		return err;
-	dp_stop_run_out(proc, had, before_call, proc);
-	return dp_masks_take(proc, had);
+	proc->patience = LATE_PATIENCE_NS;
+	if (!dp_stop_run_out(proc, had, before_call, proc))
+		err = -EAGAIN;
+	proc->patience = 0;
+	return err ?: dp_masks_take(proc, had);
 }
 
 /* Take all threads' masks, and set the word that tells so. */

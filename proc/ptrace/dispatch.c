@@ -170,7 +170,7 @@ static int look(struct dp_process *proc, void *arg, struct dp_diag *diag)
 	size_t i;
 
 	if (!err)
-		err = dp_stop_more(proc, false, diag);
+		err = dp_stop_more(proc, diag);
 	if (err)
 		return err;
 	for (i = 0; i < proc->nr_threads; i++)

@@ -158,6 +158,12 @@ static bool is_deaf(pid_t pid, pid_t tid)
 	       st.blocked & dp_caught_mask(DP_CAUGHT);
 }
 
+/* A thread that has just woken up shows no mask by which to tell what it will do. */
+static bool is_awake_or_deaf(pid_t pid, pid_t tid)
+{
+	return is_awake(pid, tid) || is_deaf(pid, tid);
+}
+
 static void drop_thread(struct dp_process *proc, size_t i)
 {
 	proc->threads[i] = proc->threads[--proc->nr_threads];
@@ -326,14 +332,27 @@ int dp_stop_alone(struct dp_process *proc, struct dp_diag *diag)
 		proc->pid);
 }
 
-int dp_stop_more(struct dp_process *proc, bool deaf, struct dp_diag *diag)
+int dp_stop_more(struct dp_process *proc, struct dp_diag *diag)
 {
 	if (proc->held)
 		return 0;
 	return ended_with(proc,
-			  stop_some(proc, deaf ? is_deaf : can_stop, ALL, true,
+			  stop_some(proc, can_stop, ALL, true,
 				    dp_now_ns() + STOP_DEADLINE_NS),
 			  diag);
+}
+
+int dp_stop_deaf(struct dp_process *proc, struct dp_diag *diag)
+{
+	s64 deadline = dp_now_ns() + STOP_DEADLINE_NS;
+	int got;
+
+	if (proc->held)
+		return 0;
+	do
+		got = stop_some(proc, is_awake_or_deaf, ALL, true, deadline);
+	while (got > 0 && dp_now_ns() < deadline);
+	return ended_with(proc, got, diag);
 }
 
 int dp_stop_rest(struct dp_process *proc, struct dp_diag *diag)
@@ -343,7 +362,7 @@ int dp_stop_rest(struct dp_process *proc, struct dp_diag *diag)
 
 	do {
 		had = proc->nr_threads;
-		err = dp_stop_more(proc, false, diag);
+		err = dp_stop_more(proc, diag);
 	} while (!err && proc->nr_threads > had);
 	return err;
 }
@@ -408,14 +427,14 @@ static bool has_trapped(const struct dp_process *proc, pid_t tid)
 	       st.pending & ~st.blocked & dp_caught_mask(DP_CAUGHT);
 }
 
-void dp_stop_run_out(struct dp_process *proc, size_t from,
+bool dp_stop_run_out(struct dp_process *proc, size_t from,
 		     bool (*inside)(const void *arg, u64 pc), const void *arg)
 {
 	s64 deadline = dp_now_ns() + RUN_OUT_NS + proc->patience;
 	size_t i = from;
 
 	if (proc->held)
-		return;
+		return true;
 	while (i < proc->nr_threads && dp_now_ns() < deadline) {
 		if (!inside(arg, dp_uregs_pc(&proc->threads[i].regs)) &&
 		    !has_trapped(proc, proc->threads[i].tid))
@@ -423,6 +442,7 @@ void dp_stop_run_out(struct dp_process *proc, size_t from,
 		else if (dp_stop_run_on(proc, &proc->threads[i]))
 			drop_thread(proc, i);
 	}
+	return i >= proc->nr_threads;
 }
 
 int dp_stop_one(struct dp_process *proc, struct dp_diag *diag)

@@ -37,9 +37,12 @@ void dp_stop_release_one(struct dp_process *proc, pid_t tid);
 /** dp_stop_alone() - dp_stop_all(), at a moment when no vfork child runs in the target's
  *  memory. Return: as dp_stop_all(). */
 int dp_stop_alone(struct dp_process *proc, struct dp_diag *diag);
-/** dp_stop_more() - stop the threads too that were left asleep. @deaf: only those that block
- *  a caught signal or are in a masked wait. Return: 0; on error no thread is stopped. */
-int dp_stop_more(struct dp_process *proc, bool deaf, struct dp_diag *diag);
+/** dp_stop_more() - stop the threads too that were left asleep.
+ *  Return: 0; on error no thread is stopped. */
+int dp_stop_more(struct dp_process *proc, struct dp_diag *diag);
+/** dp_stop_deaf() - stop the threads too that block a caught signal, are in a masked wait, or
+ *  have woken up since. Return: as dp_stop_more(). */
+int dp_stop_deaf(struct dp_process *proc, struct dp_diag *diag);
 /** dp_stop_rest() - behind dp_stop_alone(), stop all threads: one that is stopped late may have made another one.
  *  Return: as dp_stop_more(). */
 int dp_stop_rest(struct dp_process *proc, struct dp_diag *diag);
@@ -52,9 +55,10 @@ int dp_stop_run_on(struct dp_process *proc, struct dp_thread *t);
  * dp_stop_run_out() - let stopped threads, from the @from-th on, run one by one until
  * @inside(@arg, pc) is false
  *
- * Gives up after 2 ms and @proc->patience; a thread may still be inside then.
+ * Gives up after 2 ms and @proc->patience.
+ * Return: false if a thread may still be inside.
  */
-void dp_stop_run_out(struct dp_process *proc, size_t from,
+bool dp_stop_run_out(struct dp_process *proc, size_t from,
 		     bool (*inside)(const void *arg, u64 pc), const void *arg);
 
 /** dp_stop_one() - stop one thread, if possible one that need not be woken */

@@ -139,7 +139,7 @@ static int read_all(struct dp_process *proc, void *arg, struct dp_diag *diag)
 {
 	struct look *look = arg;
 
-	if (dp_stop_alone(proc, diag) || dp_stop_more(proc, false, diag)) {
+	if (dp_stop_alone(proc, diag) || dp_stop_more(proc, diag)) {
 		look->unread = "it does not stop for it";
 		return 0;
 	}

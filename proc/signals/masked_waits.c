@@ -74,21 +74,26 @@ void dp_masked_waits_clear(const struct dp_process *proc,
 			 &unknowns, sizeof(unknowns));
 }
 
-/* Return: the first entry of @thread, or a free one if that is 0; NULL: there is none. */
-static struct dp_masked_wait *entry_of(struct dp_masked_waits *waits,
-				       u64 thread)
+/* Threads that are not stopped claim the first free entry meanwhile: the tool takes the last.
+ * Return: NULL: there is none. */
+static struct dp_masked_wait *free_entry(struct dp_masked_waits *waits)
+{
+	size_t i = DP_MASKED_WAITS;
+
+	while (i-- > 0)
+		if (!waits->v[i].thread)
+			return &waits->v[i];
+	return NULL;
+}
+
+bool dp_masked_waits_has(const struct dp_masked_waits *waits, u64 thread)
 {
 	size_t i;
 
 	for (i = 0; i < DP_MASKED_WAITS; i++)
 		if (waits->v[i].thread == thread)
-			return &waits->v[i];
-	return NULL;
-}
-
-bool dp_masked_waits_has(struct dp_masked_waits *waits, u64 thread)
-{
-	return entry_of(waits, thread);
+			return true;
+	return false;
 }
 
 bool dp_masked_waits_absent(const struct dp_process *proc,
@@ -177,12 +182,11 @@ static bool is_unknown(const struct dp_caller *c,
 
 /* The caller is between its intercept and the end of the call. The pc may be that of the
  * intercept itself. */
-const struct dp_masked_wait *
-dp_masked_waits_find(const struct dp_process *proc,
-		     const struct dp_masked_waits *waits,
-		     const struct dp_caller *c, bool really)
+static struct dp_masked_wait *find(const struct dp_process *proc,
+				   struct dp_masked_waits *waits,
+				   const struct dp_caller *c, bool really)
 {
-	const struct dp_masked_wait *s;
+	struct dp_masked_wait *s;
 	u64 offset;
 	int i;
 
@@ -204,6 +208,14 @@ dp_masked_waits_find(const struct dp_process *proc,
 		return s;
 	}
 	return NULL;
+}
+
+const struct dp_masked_wait *
+dp_masked_waits_find(const struct dp_process *proc,
+		     struct dp_masked_waits *waits, const struct dp_caller *c,
+		     bool really)
+{
+	return find(proc, waits, c, really);
 }
 
 static const struct dp_intercept *
@@ -415,7 +427,7 @@ static int take_unknown(const struct dp_process *proc,
 			const struct dp_caller *c, u64 was)
 {
 	u64 count, at = proc->base + DP_PRIVATE_AT(unknowns), back = *c->pc;
-	struct dp_masked_wait *s = entry_of(waits, 0);
+	struct dp_masked_wait *s = free_entry(waits);
 
 	if (!s || dp_process_read(proc, at, &count, sizeof(count)) ||
 	    (p->intercept->nr == DP_PLAIN_CALL &&
@@ -435,6 +447,30 @@ static int take_unknown(const struct dp_process *proc,
 	return DP_MASKED_WAIT_OPEN;
 }
 
+/* A wait that the agent has seen begin before its actions were in force: of the mask outside
+ * the call it knows what was virtual. Return: as dp_masked_waits_take() */
+static int take_seen(const struct dp_process *proc,
+		     struct dp_masked_waits *waits, struct dp_masked_wait *s,
+		     const struct dp_caller *c, u64 real, u64 *virtual_mask)
+{
+	u64 caught = dp_caught_mask(dp_engine_caught(proc->engine)), mask;
+
+	if (!read_mask(proc, s->nr, s->given, &mask))
+		return -EFAULT;
+	if (s->closed)
+		real = s->real;
+	else
+		s->closed = !c->handled && !s->touched;
+	s->mask = mask & ~caught;
+	s->was |= real & caught;
+	s->real = real & ~caught;
+	*virtual_mask = mask & caught;
+	if (dp_process_write(proc, address_of(waits, s), s, sizeof(*s)))
+		return -EFAULT;
+	make_again(proc, s, c);
+	return s->closed ? DP_MASKED_WAIT_CLOSED : DP_MASKED_WAIT_OPEN;
+}
+
 int dp_masked_waits_take(const struct dp_process *proc,
 			 struct dp_masked_waits *waits,
 			 const struct dp_caller *c, u64 was, u64 real,
@@ -443,8 +479,10 @@ int dp_masked_waits_take(const struct dp_process *proc,
 	u64 caught = dp_caught_mask(dp_engine_caught(proc->engine)), mask;
 	struct place p = place_of(proc, c);
 	u64 *reg = mask_register(p.nr, c);
-	struct dp_masked_wait *s;
+	struct dp_masked_wait *s = find(proc, waits, c, false);
 
+	if (s && !s->unknown)
+		return take_seen(proc, waits, s, c, real, virtual_mask);
 	if ((was | *virtual_mask) && returns_unknown(&p, c))
 		return take_unknown(proc, waits, &p, c, was);
 	if (!reg || !read_mask(proc, p.nr, *reg, &mask) ||
@@ -454,7 +492,7 @@ int dp_masked_waits_take(const struct dp_process *proc,
 	}
 	if (p.intercept->nr == DP_PLAIN_CALL)
 		return move_into_intercept(proc, &p, c);
-	s = entry_of(waits, 0);
+	s = free_entry(waits);
 	if (!s)
 		return -ENOMEM;
 	*s = masked_wait_at(proc, &p, c);

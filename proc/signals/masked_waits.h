@@ -48,7 +48,7 @@ struct dp_masked_waits *dp_masked_waits_read(const struct dp_process *proc,
 void dp_masked_waits_clear(const struct dp_process *proc,
 			   struct dp_masked_waits *waits);
 /** dp_masked_waits_has() - has @thread an entry? */
-bool dp_masked_waits_has(struct dp_masked_waits *waits, u64 thread);
+bool dp_masked_waits_has(const struct dp_masked_waits *waits, u64 thread);
 /** dp_masked_waits_absent() - has a thread that is not stopped an entry? */
 bool dp_masked_waits_absent(const struct dp_process *proc,
 			    const struct dp_masked_waits *waits);
@@ -82,7 +82,7 @@ int dp_masked_waits_take(const struct dp_process *proc,
  *  Return: the entry; NULL: the caller is in no masked wait */
 const struct dp_masked_wait *
 dp_masked_waits_find(const struct dp_process *proc,
-		     const struct dp_masked_waits *waits,
+		     struct dp_masked_waits *waits,
 		     const struct dp_caller *caller, bool leave);
 
 #endif

@@ -228,13 +228,32 @@ static int take_frame(struct masking *m, struct dp_sigframe *f, bool innermost)
 	return got < 0 ? got : 0;
 }
 
-/* Enter the virtual mask into the table, before the kernel's mask changes. */
-static int write_down(const struct masking *m)
+/* Find the slot of the thread. A thread that is not stopped may take one at any time. */
+static int read_slot(struct masking *m)
 {
-	if (!m->virtual_mask)
+	u64 thread = dp_thread_known(m->proc, m->thread);
+	int err = read_about(m->proc, m->words, thread);
+
+	m->word = err ? NULL : find(m->words, thread, true);
+	return err ? err : m->word ? 0 : -ENOMEM;
+}
+
+/* Enter the virtual mask into the table, before the kernel's mask changes. Outside of masked
+ * waits the thread may have got one already, if it was stopped late. */
+static int write_down(struct masking *m, bool waits)
+{
+	int err = read_slot(m);
+	u64 bits = dp_mask_bits_of(m->virtual_mask), had;
+
+	if (err)
+		return err;
+	had = *m->word & DP_MASK_STATE;
+	if (!waits)
+		bits |= had & DP_MASK_BLOCKED;
+	bits |= had & ~DP_MASK_BLOCKED;
+	if (bits == had)
 		return 0;
-	*m->word = dp_thread_known(m->proc, m->thread) |
-		   dp_mask_bits_of(m->virtual_mask);
+	*m->word = dp_thread_known(m->proc, m->thread) | bits;
 	return write_word(m->proc, m->proc->base, m->words, m->word);
 }
 
@@ -264,7 +283,7 @@ static int unblock(struct masking *m, const struct dp_maps *maps)
 		return err;
 	err = dp_masked_waits_take(m->proc, m->waits, &c, m->virtual_mask, mask,
 				   &m->virtual_mask);
-	if (err < 0 || write_down(m))
+	if (err < 0 || write_down(m, err > 0))
 		return err < 0 ? err : -EFAULT;
 	if (err)
 		dp_uregs_leave_call(&t->regs);
@@ -278,13 +297,10 @@ static int unblock(struct masking *m, const struct dp_maps *maps)
 
 static int take_thread(struct masking *m, const struct dp_maps *maps)
 {
-	u64 thread = dp_thread_known(m->proc, m->thread);
-	int err = read_about(m->proc, m->words, thread);
+	/* Without room nothing is changed. */
+	int err = read_slot(m);
 
-	if (err)
-		return err;
-	m->word = find(m->words, thread, true);
-	return m->word ? unblock(m, maps) : -ENOMEM;
+	return err ? err : unblock(m, maps);
 }
 
 static int write_natives(const struct dp_process *proc, u64 base,

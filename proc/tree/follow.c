@@ -58,7 +58,7 @@ int dp_tree_part(struct dp_tree *f, struct dp_process *proc,
 
 	if (!proc->exited && !proc->execed[0])
 		err = dp_stop_alone(proc, diag) ?:
-						  dp_stop_more(proc, false, diag);
+						  dp_stop_more(proc, diag);
 	if (err)
 		return err;
 	dp_kill_point("tree: parts");

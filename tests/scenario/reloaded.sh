@@ -17,6 +17,17 @@ for arm in interior quiesce trap; do
 	finish
 done
 
+# The tool comes and goes, while threads wake up from masked waits and go to sleep in them.
+begin "$VICTIMS/beats" "$beats" "$library" 8
+bad=
+for i in {1..100}; do
+	DPROBES_ARM=quiesce "$DPROBES" stat -q -o /dev/null --duration 20ms "$library:probed" -p "$victim" 2>"$dir/talk" || bad="$bad$i: $(cat "$dir/talk"), "
+	is_over && break
+done
+goes_on || bad="${bad}it does not go on, "
+is "the tool comes 100 times: it goes on, and its masks are what it believes" "$i $bad$(grep wrong "$dir/said")" "100 "
+finish
+
 # killed NAME NTH: at the NTH time of that step; then the next tool cleans up
 killed() {
 	local bad= again

@@ -193,7 +193,7 @@ static void an_error_holds_nothing(void **state)
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &most), 0);
 	none = (struct rlimit){ 0, most.rlim_max };
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
-	assert_true(dp_stop_more(&proc, false, NULL) < 0);
+	assert_true(dp_stop_more(&proc, NULL) < 0);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &most), 0);
 	assert_int_equal(proc.nr_threads, 0);
 	while (state_of(v.pid, v.held) == 't')
