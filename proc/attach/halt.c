@@ -8,6 +8,8 @@
  * A hit of a breakpoint is in a signal handler: the way out goes through its sigreturn, after which
  * all registers and the mask are the program's. The steps end there, in front of the instruction.
  */
+#include "arch/arch.h"
+#include "arch/uframe.h"
 #include "arch/uregs.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/base.h"
@@ -18,6 +20,7 @@
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/procfs.h"
 #include "proc/ptrace/stop.h"
+#include "proc/signals/frames.h"
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <signal.h>
@@ -43,15 +46,64 @@ static bool waits(struct dp_arena *a, const struct halt *h)
 	       __atomic_load_n(&a->hit.core_tid, __ATOMIC_ACQUIRE) == h->inside;
 }
 
-/* Signals of the program's wait meanwhile, but for those that the agent catches. Return: was the
- * mask changed? In the handler of a breakpoint they wait anyway, and its end sets the program's. */
-static bool quieten(const struct dp_arena *a, pid_t tid, u64 *was)
-{
-	u64 quiet = ~dp_caught_mask(DP_CAUGHT);
+/**
+ * struct quiet - signals of the program's wait meanwhile, but for those that the agent catches
+ * @was: the thread's mask, if it was @changed
+ */
+struct quiet {
+	const struct dp_view *view;
+	u64 was;
+	bool changed;
+};
 
-	return !a->hit.core_fpstate &&
-	       !ptrace(PTRACE_GETSIGMASK, tid, 8, was) &&
-	       !ptrace(PTRACE_SETSIGMASK, tid, 8, &quiet);
+#define QUIET (~dp_caught_mask(DP_CAUGHT))
+
+/* A handler of the program's has interrupted the agent: its return sets the mask. */
+static int quieten_frame(void *arg, struct dp_sigframe *f, bool innermost)
+{
+	struct quiet *q = arg;
+
+	if (!dp_view_owns(q->view, dp_mcontext_pc(&f->uc.mc)))
+		return 0;
+	q->was = f->uc.sigmask;
+	f->uc.sigmask = QUIET;
+	return q->changed = true;
+}
+
+/* In the handler of a breakpoint they wait anyway, and its end sets the program's mask. */
+static void quieten(struct dp_process *proc, const struct dp_arena *a,
+		    const struct dp_thread *t, struct quiet *q)
+{
+	const struct dp_maps *maps;
+	u64 quiet = QUIET;
+
+	if (a->hit.core_fpstate)
+		return;
+	if (dp_view_owns(q->view, dp_uregs_pc(&t->regs))) {
+		q->changed =
+			!ptrace(PTRACE_GETSIGMASK, t->tid, 8, &q->was) &&
+			!ptrace(PTRACE_SETSIGMASK, t->tid, 8, &quiet);
+		return;
+	}
+	maps = dp_stop_maps(proc);
+	if (maps)
+		dp_frames_each(proc, t, maps, quieten_frame, q);
+}
+
+/* Handlers of the program's that have interrupted the agent run to their end. The thread still
+ * waits there. */
+static int end_handlers(struct dp_process *proc, const struct dp_view *view,
+			struct dp_thread *t)
+{
+	s64 deadline = dp_now_ns() + STEPS_NS;
+
+	while (!dp_view_owns(view, dp_uregs_pc(&t->regs))) {
+		if (dp_now_ns() > deadline)
+			return -EAGAIN;
+		if (dp_stop_run_on(proc, t))
+			return -ESRCH;
+	}
+	return 0;
 }
 
 /* The signal of a step comes from the processor, or from the end of a system call. */
@@ -107,20 +159,21 @@ static int lead_out(struct dp_process *proc, struct dp_arena *a,
 		    struct dp_thread *t, const struct halt *h)
 {
 	struct dp_view view;
-	bool changed;
-	u64 was;
+	struct quiet q = { .view = &view };
 	int err;
 
 	if (!dp_process_view(proc, &view))
 		return -ESRCH;
+	quieten(proc, a, t, &q);
+	err = end_handlers(proc, &view, t);
 	__atomic_store_n(&a->control.halted_tid, h->inside, __ATOMIC_RELEASE);
 	dp_process_core_end(proc, h->inside);
 	dp_kill_point("halt: told");
-	changed = quieten(a, t->tid, &was);
-	err = step_out(proc, &view, t);
+	if (!err)
+		err = step_out(proc, &view, t);
 	dp_kill_point("halt: led out");
-	if (changed)
-		ptrace(PTRACE_SETSIGMASK, t->tid, 8, &was);
+	if (q.changed)
+		ptrace(PTRACE_SETSIGMASK, t->tid, 8, &q.was);
 	__atomic_store_n(&a->control.halted_tid, 0, __ATOMIC_RELEASE);
 	return err;
 }

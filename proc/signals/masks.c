@@ -21,6 +21,7 @@
 #include "proc/ptrace/remote.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
+#include "proc/signals/frames.h"
 #include "proc/signals/masks.h"
 #include "proc/signals/masked_waits.h"
 #include <errno.h>
@@ -100,9 +101,6 @@ static struct dp_caller caller_in(struct dp_mcontext *mc, u64 thread)
 				   DP_UFRAME_PLACES(mc) };
 }
 
-/* The most stacks of one thread: its own and those of signal handlers. */
-#define STACKS 8
-
 /**
  * struct masking - a change of the masks of a thread, from its innermost frame outwards
  * @view: of the agent that is to go
@@ -140,82 +138,11 @@ static u64 marks_of(const struct dp_process *proc, u64 base)
 	return marks;
 }
 
-/* Change a signal frame. Return: 0 or a negative errno. */
-typedef int frame_fn(struct masking *m, struct dp_sigframe *frame,
-		     bool innermost);
-
-/* What lies between a frame and where its handler interrupted this stack is the kernel's.
- * Return: index of the last word of @stack before that, the frame's own if it is elsewhere */
-static size_t end_of(const struct dp_stack_scan *stack, size_t frame, u64 sp)
-{
-	size_t i = (sp - stack->at) / sizeof(*stack->v);
-
-	return sp > stack->at && i > frame && i <= stack->n ? i - 1 : frame;
-}
-
-/* Call @act for the signal frames of one stack. @sp: in: its stack pointer; out: that of the
- * stack from which a handler came to this one, or 0. */
-static int stack_frames(struct masking *m, const struct dp_maps *maps,
-			frame_fn *act, u64 *sp, bool *innermost)
-{
-	struct dp_sigframe f;
-	struct dp_stack_scan stack;
-	size_t i;
-	u64 back;
-	int err = dp_stack_scan_read(m->proc, maps, *sp, &stack);
-
-	*sp = 0;
-	if (err)
-		return 0;
-	for (i = 0; i < stack.n && !err; i++) {
-		u64 at = stack.at + i * 8;
-
-		if (!dp_restorer_known(m->proc, stack.v[i]) ||
-		    !dp_frame_read(m->proc, at, stack.at, &f))
-			continue;
-		back = dp_mcontext_sp(&f.uc.mc);
-		if (back - stack.at > stack.n * sizeof(*stack.v))
-			*sp = back;
-		err = act(m, &f, *innermost);
-		dp_process_write(m->proc, at, &f,
-				 offsetof(struct dp_sigframe, info));
-		*innermost = false;
-		i = end_of(&stack, i, back);
-	}
-	free(stack.v);
-	return err;
-}
-
-/* Is @pc in a restorer? The handler has returned, and its frame begins one word below sp. */
-static bool is_ending(const struct dp_process *proc, u64 pc)
-{
-	u64 n;
-
-	for (n = 0; n < DP_RESTORER_MAX; n++)
-		if (dp_restorer_known(proc, pc - n))
-			return true;
-	return false;
-}
-
-/* Call @act for each frame, from the innermost outwards. Return: 0, or what @act returned. */
-static int each_frame(struct masking *m, const struct dp_maps *maps,
-		      frame_fn *act)
-{
-	u64 sp = dp_uregs_sp(&m->thread->regs);
-	bool innermost = true;
-	int stacks, err = 0;
-
-	if (is_ending(m->proc, dp_uregs_pc(&m->thread->regs)))
-		sp -= sizeof(u64);
-	for (stacks = 0; sp && stacks < STACKS && !err; stacks++)
-		err = stack_frames(m, maps, act, &sp, &innermost);
-	return err;
-}
-
 /* In a handler the virtual mask is that of its frame, which the handler's return restores. If
  * the handler interrupted a masked wait, the agent sees the return. */
-static int take_frame(struct masking *m, struct dp_sigframe *f, bool innermost)
+static int take_frame(void *arg, struct dp_sigframe *f, bool innermost)
 {
+	struct masking *m = arg;
 	struct dp_caller c =
 		caller_in(&f->uc.mc, dp_thread_known(m->proc, m->thread));
 	u64 mask = f->uc.sigmask, inside = m->virtual_mask;
@@ -278,7 +205,7 @@ static int unblock(struct masking *m, const struct dp_maps *maps)
 	if (ptrace(PTRACE_GETSIGMASK, t->tid, 8, &mask))
 		return -errno;
 	m->virtual_mask = mask & m->caught;
-	err = each_frame(m, maps, take_frame);
+	err = dp_frames_each(m->proc, t, maps, take_frame, m);
 	if (err)
 		return err;
 	err = dp_masked_waits_take(m->proc, m->waits, &c, m->virtual_mask, mask,
@@ -475,8 +402,9 @@ static u64 masked(struct masking *m, u64 mask)
 	return (m->marks ? dp_marks_off(mask) : mask) | m->virtual_mask;
 }
 
-static int give_frame(struct masking *m, struct dp_sigframe *f, bool innermost)
+static int give_frame(void *arg, struct dp_sigframe *f, bool innermost)
 {
+	struct masking *m = arg;
 	struct dp_caller c =
 		caller_in(&f->uc.mc, dp_thread_known(m->proc, m->thread));
 	u64 pc = original(m, dp_mcontext_pc(&f->uc.mc));
@@ -506,7 +434,7 @@ static const struct dp_masked_wait *block(struct masking *m,
 		mask = masked(m, mask);
 		ptrace(PTRACE_SETSIGMASK, t->tid, 8, &mask);
 	}
-	each_frame(m, maps, give_frame);
+	dp_frames_each(m->proc, t, maps, give_frame, m);
 	return s;
 }
 

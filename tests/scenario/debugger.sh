@@ -138,6 +138,60 @@ else
 	skip "signals" "no python3"
 fi
 
+# Handlers of the program's that run when the thread waits in the agent, nearly all the time, come to their end first.
+cat >"$dir/burns.c" <<'END'
+#include <signal.h>
+#include <stdio.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+static volatile int alarms;
+static long now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000l + t.tv_nsec;
+}
+static void alarm_comes(int sig)
+{
+	long end = now() + 1500000;
+	while (now() < end)
+		continue;
+	alarms++;
+}
+static void every(long us)
+{
+	struct itimerval t = { { 0, us }, { 0, us } };
+	setitimer(ITIMER_REAL, &t, NULL);
+}
+int main(void)
+{
+	int i;
+	signal(SIGALRM, alarm_comes);
+	every(2000);
+	for (i = 0; i < 60; i++) {
+		usleep(1000);
+		getppid();
+	}
+	every(0);
+	puts(alarms > 10 ? "done" : "no alarms");
+	return 3;
+}
+END
+"${CC:-cc}" -O1 -o "$dir/burns" "$dir/burns.c" || exit 1
+for arm in interior trap quiesce; do
+	bad=
+	for i in {1..5}; do
+		DPROBES_ARM=$arm debugged "$dir/getppid.dp" -- "$dir/burns"
+		gdb -nx -batch -p "$victim" -ex bt 2>"$dir/gdb.err" >"$dir/gdb"
+		grep -qE '^#[0-3] .*getppid \(' "$dir/gdb" || bad="$bad$(grep '^#' "$dir/gdb")"
+		kill -CONT "$victim"
+		wait "$tool"
+		bad="$bad$? $(tail -n 1 "$dir/stdout"),"
+	done
+	is "$arm, handlers run nearly all the time: gdb shows the function, and it goes on" "$bad" "3 done,3 done,3 done,3 done,3 done,"
+done
+
 # A debugger of the user's choice, which has the terminal meanwhile
 program named 'offset = logger_deep' 'exit 1'
 "$DPROBES" run --debugger "gdb -nx -batch -p %p -ex bt -ex 'handle SIGSTOP nostop noprint nopass' -ex continue >$dir/gdb 2>&1; echo %i %% >$dir/said" "$dir/named.dp" -- "$logger" stack >"$dir/stdout" 2>"$dir/stderr"
