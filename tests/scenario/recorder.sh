@@ -111,9 +111,11 @@ peak() { # ARGS...: KiB that the tool has had at most, while its command sleeps 
 	done
 	echo "$most"
 }
-plain=$(peak trace -q --block --buffer 256k "$work" -- "$dir/calls" 300000 -1 0 1)
-keeps=$(peak trace -q --block --buffer 256k --keep 4M --until "$trigger" "$work" -- "$dir/calls" 300000 -1 0 1)
-is "memory is what was asked for, and no more ($plain KiB, with 4 MiB $keeps)" "$((keeps > plain + 4096 + 2048)) $((keeps > plain + 2048))" "0 1"
+# What waits to be put in order differs from run to run, by some MiB.
+least() { for _ in 1 2 3; do peak "$@"; done | sort -n | head -n 1; }
+plain=$(least trace -q --block --buffer 256k "$work" -- "$dir/calls" 300000 -1 0 1)
+keeps=$(least trace -q --block --buffer 256k --keep 12M --until "$trigger" "$work" -- "$dir/calls" 300000 -1 0 1)
+is "memory is what was asked for, and no more ($plain KiB, with 12 MiB $keeps)" "$((keeps > plain + 12288 + 6144)) $((keeps > plain + 6144))" "0 1"
 
 # Files that begin anew
 for how in "" --json; do
