@@ -80,9 +80,8 @@ static void quieten(struct dp_process *proc, const struct dp_arena *a,
 	if (a->hit.core_fpstate)
 		return;
 	if (dp_view_owns(q->view, dp_uregs_pc(&t->regs))) {
-		q->changed =
-			!ptrace(PTRACE_GETSIGMASK, t->tid, 8, &q->was) &&
-			!ptrace(PTRACE_SETSIGMASK, t->tid, 8, &quiet);
+		q->changed = !ptrace(PTRACE_GETSIGMASK, t->tid, 8, &q->was) &&
+			     !ptrace(PTRACE_SETSIGMASK, t->tid, 8, &quiet);
 		return;
 	}
 	maps = dp_stop_maps(proc);

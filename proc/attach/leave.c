@@ -330,8 +330,7 @@ static int try_leave(struct dp_process *proc, struct dp_view *view, bool again,
 	dp_patched_gone(proc, view);
 	if (again && dp_view_presume(view))
 		err = dp_view_disarm(view, &proc->target, false, &bad);
-	if (!err && dp_asleep_inside(proc, view) &&
-	    dp_stop_more(proc, diag))
+	if (!err && dp_asleep_inside(proc, view) && dp_stop_more(proc, diag))
 		return -EAGAIN;
 	if (!err)
 		run_out(proc, view, 0);

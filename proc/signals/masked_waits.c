@@ -210,10 +210,10 @@ static struct dp_masked_wait *find(const struct dp_process *proc,
 	return NULL;
 }
 
-const struct dp_masked_wait *
-dp_masked_waits_find(const struct dp_process *proc,
-		     struct dp_masked_waits *waits, const struct dp_caller *c,
-		     bool really)
+const struct dp_masked_wait *dp_masked_waits_find(const struct dp_process *proc,
+						  struct dp_masked_waits *waits,
+						  const struct dp_caller *c,
+						  bool really)
 {
 	return find(proc, waits, c, really);
 }

@@ -57,8 +57,7 @@ int dp_tree_part(struct dp_tree *f, struct dp_process *proc,
 	int err = 0;
 
 	if (!proc->exited && !proc->execed[0])
-		err = dp_stop_alone(proc, diag) ?:
-						  dp_stop_more(proc, diag);
+		err = dp_stop_alone(proc, diag) ?: dp_stop_more(proc, diag);
 	if (err)
 		return err;
 	dp_kill_point("tree: parts");
