@@ -174,7 +174,7 @@ int dp_pools_holes(void *arg, struct dp_hole **holes, size_t *n)
 		return dp_holes_find(proc->pid, 2 * DP_MAX_POOLS, holes, n);
 	maps = proc->nr_threads ? dp_stop_maps(proc) : dp_last_maps(proc);
 	if (!maps)
-		return -ESRCH;
+		return dp_memory_gone(proc) ? -ESRCH : -ENOMEM;
 	err = dp_holes_among(proc->pid, maps, 2 * DP_MAX_POOLS, holes, n);
 	if (!err)
 		*n = leave_out(*holes, *n, base, base + proc->file_size);

@@ -257,7 +257,7 @@ bool dp_line_read(const char *path, char *line, size_t size);
 /** dp_status_kernel() - is @pid a kernel thread? Every user may read that. */
 bool dp_status_kernel(pid_t pid);
 /** dp_tasks_list() - the thread ids of a process; the caller free()s @tids.
- *  Return: 0; -ESRCH; -ENOMEM, with none listed. */
+ *  Return: 0; -ESRCH; -ENOMEM, -EMFILE, with none listed. */
 int dp_tasks_list(pid_t pid, pid_t **tids, size_t *n);
 
 /* clock: the time that deadlines of waits are given in. Context: any. */

@@ -9,8 +9,9 @@
 
 /** struct dp_tasks - state of dp_each_task() */
 struct dp_tasks {
-	pid_t *v;
-	size_t n, at;
+	int fd;
+	size_t at, len;
+	u64 entries[128]; /* the next ones; no memory is needed, where threads must not be missed */
 };
 
 struct dp_tasks dp_tasks_of(pid_t pid);
@@ -18,7 +19,7 @@ pid_t dp_tasks_next(struct dp_tasks *tasks);
 void dp_tasks_free(struct dp_tasks *tasks);
 
 /** dp_each_task() - a loop in which @tid is the id of one thread of process @pid after the
- *  other; of none if the process has ended, or without memory. It may be left at any point. */
+ *  other; of none if the process has ended. It may be left at any point. */
 #define dp_each_task(tid, pid)                                           \
 	for (struct dp_tasks tasks                                       \
 	     __attribute__((cleanup(dp_tasks_free))) = dp_tasks_of(pid); \

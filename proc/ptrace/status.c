@@ -126,48 +126,63 @@ int dp_status_read(pid_t pid, pid_t tid, struct dp_status *st)
 	return st->state ? 0 : -ESRCH;
 }
 
+struct dp_tasks dp_tasks_of(pid_t pid)
+{
+	return (struct dp_tasks){ .fd = open(dp_path("/proc/%d/task", pid).s,
+					     O_RDONLY | O_DIRECTORY |
+						     O_CLOEXEC) };
+}
+
+static bool read_entries(struct dp_tasks *tasks)
+{
+	ssize_t n = tasks->fd < 0 ? 0 :
+				    getdents64(tasks->fd, tasks->entries,
+					       sizeof(tasks->entries));
+
+	tasks->at = 0;
+	tasks->len = n > 0 ? (size_t)n : 0;
+	return n > 0;
+}
+
+pid_t dp_tasks_next(struct dp_tasks *tasks)
+{
+	const struct dirent64 *d;
+	pid_t tid = 0;
+
+	while (tid <= 0) {
+		if (tasks->at >= tasks->len && !read_entries(tasks))
+			return 0;
+		d = (const void *)((const char *)tasks->entries + tasks->at);
+		tasks->at += d->d_reclen;
+		tid = atoi(d->d_name);
+	}
+	return tid;
+}
+
+void dp_tasks_free(struct dp_tasks *tasks)
+{
+	if (tasks->fd >= 0)
+		close(tasks->fd);
+}
+
 int dp_tasks_list(pid_t pid, pid_t **tids, size_t *n)
 {
-	DIR *dir = opendir(dp_path("/proc/%d/task", pid).s);
-	struct dirent *d;
+	struct dp_tasks tasks = dp_tasks_of(pid);
+	int err = tasks.fd >= 0 ? 0 : errno == ENOENT ? -ESRCH : -errno;
 	size_t room = 0;
-	int err = 0;
 	pid_t tid;
 
 	*tids = NULL;
 	*n = 0;
-	if (!dir)
-		return -ESRCH;
-	while (!err && (d = readdir(dir))) {
-		tid = atoi(d->d_name);
-		if (tid > 0)
-			err = dp_list_add(tids, n, &room, &tid, sizeof(tid));
-	}
-	closedir(dir);
+	while (!err && (tid = dp_tasks_next(&tasks)))
+		err = dp_list_add(tids, n, &room, &tid, sizeof(tid));
+	dp_tasks_free(&tasks);
 	if (err) {
 		free(*tids);
 		*tids = NULL;
 		*n = 0;
 	}
 	return err;
-}
-
-struct dp_tasks dp_tasks_of(pid_t pid)
-{
-	struct dp_tasks tasks = { 0 };
-
-	dp_tasks_list(pid, &tasks.v, &tasks.n);
-	return tasks;
-}
-
-pid_t dp_tasks_next(struct dp_tasks *tasks)
-{
-	return tasks->at < tasks->n ? tasks->v[tasks->at++] : 0;
-}
-
-void dp_tasks_free(struct dp_tasks *tasks)
-{
-	free(tasks->v);
 }
 
 #define PF_KTHREAD 0x00200000u /* linux/sched.h */

@@ -279,7 +279,7 @@ int dp_masks_take(struct dp_process *proc, size_t from)
 			     .marks = marks_in_use(marks_of(proc, proc->base)),
 			     .words = calloc(DP_MASKS, sizeof(*m.words)) };
 	const struct dp_maps *maps = dp_stop_maps(proc);
-	int err = maps ? 0 : -ESRCH;
+	int err = maps ? 0 : dp_memory_gone(proc) ? -ESRCH : -ENOMEM;
 	size_t i;
 
 	m.waits = dp_masked_waits_read(proc, proc->base);
