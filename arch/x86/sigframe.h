@@ -109,13 +109,8 @@ struct dp_sigframe {
 #define DP_SA_RESETHAND 0x80000000ull
 #define DP_SIGMASK(sig) (1ull << ((sig)-1))
 
-/* Our actions: on the alternate stack if there is one, caught signals allowed, all others
- * blocked. In a process that probes itself, libc's cancel signal stays open: a handler may be
- * in a call that another thread cancels, and libc waits for the signal then. */
-#define DP_SIGCANCEL 32
+/* Our actions: on the alternate stack if there is one, and under dp_marks_trap(). */
 #define DP_TRAP_FLAGS \
 	(DP_SA_SIGINFO | DP_SA_NODEFER | DP_SA_ONSTACK | DP_SA_RESTORER)
-#define DP_TRAP_MASK(own) \
-	(~(dp_caught_mask(DP_CAUGHT) | ((own) ? DP_SIGMASK(DP_SIGCANCEL) : 0)))
 
 #endif

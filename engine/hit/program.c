@@ -197,10 +197,9 @@ static void leave(const struct dp_context *ctx, const struct dp_hit *hit)
 	mine->left = true;
 }
 
-/* On the context's own stack. */
-static void run(void *arg)
+/* On the thread's stack: the frame of a caught signal, which may come, has room nowhere else. */
+static void run(struct dp_context *ctx)
 {
-	struct dp_context *ctx = arg;
 	const struct dp_hit *hit = (const void *)ctx->hit;
 	const struct dp_site_entry *sites = dp_at(dp_arena.control.site_off);
 
@@ -255,17 +254,6 @@ static struct dp_context *claim(u32 probe, u32 site, const struct dp_hit *hit,
 	return NULL;
 }
 
-/* A signal frame must not go onto the context's stack: of a signal that may come, or of the trap that
- * the engine's own access to watched data raises. */
-static void run_there(struct dp_context *ctx, const struct dp_hit *hit,
-		      void (*what)(void *))
-{
-	if (hit->signals || dp_arena.control.watch_number)
-		what(ctx);
-	else
-		dp_call_on(ctx, what, &ctx->stack[DP_CONTEXT_STACK]);
-}
-
 static bool execute(u32 probe, const struct dp_site_entry *site,
 		    const struct dp_hit *hit, u64 *serial,
 		    struct dp_exit_instance *instance)
@@ -286,7 +274,7 @@ static bool execute(u32 probe, const struct dp_site_entry *site,
 		*serial = dp_port_ticks();
 	ctx->serial = ctx->ticks = *serial;
 	ctx->instance = (u64)instance;
-	run_there(ctx, hit, run);
+	run(ctx);
 	if (ctx->waits)
 		dp_context_suspend(ctx);
 	else
@@ -333,9 +321,8 @@ static void tell_ending(struct dp_vm *vm)
 }
 
 /* What a call returns is for its program to look at. */
-static void judge(void *arg)
+static void judge(struct dp_context *ctx)
 {
-	struct dp_context *ctx = arg;
 	const struct dp_hit *hit = (const void *)ctx->hit;
 	const struct dp_probe_entry *p = dp_probe(ctx->probe);
 	struct dp_vm *vm = &ctx->vm;
@@ -377,7 +364,7 @@ struct dp_context *dp_program_leave(u32 probe, const struct dp_hit *hit,
 		ctx->ticks = latency;
 		ctx->entered = (u64)entered;
 		ctx->entered_len = len;
-		run_there(ctx, hit, judge);
+		judge(ctx);
 	} else if (why == DP_TALLY_CONTEXT) {
 		dp_tally(probe, DP_TALLY_UNJUDGED);
 	}

@@ -91,4 +91,36 @@ static inline u64 dp_marks_on(u64 mask, u64 caught)
 	return (mask & ~(caught | DP_MARKS_ALL)) | marks;
 }
 
+/* libc cancels threads by it. */
+#define DP_MARKS_CANCEL (1ull << 31)
+/* The kernel never has SIGKILL and SIGSTOP in a mask. */
+#define DP_MARKS_UNKNOWN (1ull << 8 | 1ull << 18 | DP_MARKS_CANCEL)
+
+/**
+ * dp_marks_trap() - the mask of the agent's handler: caught signals come, all others wait
+ * @own: the process probes itself. A handler may be in a call that another thread cancels, and
+ *       libc waits for the signal then: that comes, too.
+ *
+ * It has marks for all caught signals, and all other signals but the eight. No program has that.
+ */
+static inline u64 dp_marks_trap(bool own)
+{
+	return ~(dp_caught_mask(DP_CAUGHT) | DP_MARK_EIGHT | DP_MARK_NEVER |
+		 (own ? DP_MARKS_CANCEL : 0));
+}
+
+/** dp_marks_in_trap() - is @mask, of a thread in the kernel, that of the agent's handler? */
+static inline bool dp_marks_in_trap(u64 mask)
+{
+	return (mask | DP_MARKS_UNKNOWN) ==
+	       (dp_marks_trap(true) | DP_MARKS_UNKNOWN);
+}
+
+/** dp_marks_trap_shown() - @mask without these marks: as the kernel would have it */
+static inline u64 dp_marks_trap_shown(u64 mask)
+{
+	return dp_marks_in_trap(mask) ? mask | DP_MARK_EIGHT | DP_MARK_NEVER :
+					mask;
+}
+
 #endif

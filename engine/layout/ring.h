@@ -10,7 +10,6 @@
 /* context: the working memory of one hit of a probe with a program. */
 
 #define DP_CONTEXTS 256
-#define DP_CONTEXT_STACK 192 /* words */
 
 /** enum dp_context_state */
 enum dp_context_state {
@@ -26,7 +25,6 @@ enum dp_context_state {
  * @sp: the program's stack pointer at the hit
  * @waits: set by the run: the record waits for the original instruction
  * @regs: a copy of the thread's registers, where the program needs one
- * @stack: the program runs on it, so that little of the thread's own stack is used
  */
 struct dp_context {
 	u32 state;
@@ -44,7 +42,6 @@ struct dp_context {
 	/* of what was logged at the entry, for what runs at a return; its bytes */
 	u64 entered, entered_len;
 	struct dp_regs regs;
-	u64 stack[DP_CONTEXT_STACK];
 	struct dp_vm vm;
 };
 

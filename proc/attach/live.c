@@ -11,6 +11,7 @@
 #include "proc/attach/area.h"
 #include "proc/code/intercepts.h"
 #include "engine/layout/base.h"
+#include "engine/layout/marks.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/private.h"
 #include "engine/site/engine.h"
@@ -52,7 +53,7 @@ static int write_action(struct dp_process *proc, u64 *at)
 		.handler = proc->base + dp_agent_trap_entry,
 		.flags = DP_TRAP_FLAGS,
 		.restorer = proc->base + dp_agent_trap_restorer,
-		.mask = DP_TRAP_MASK(proc->own_process),
+		.mask = dp_marks_trap(proc->own_process),
 	};
 
 	*at = proc->base + DP_PRIVATE_SCRATCH;

@@ -114,4 +114,5 @@ armed interior away counted records
 armed interior caught counted records
 armed quiesce "" counted records
 armed trap "" counted calls kept records
+armed trap caught counted calls kept records
 plan

@@ -8,6 +8,7 @@
  * the signal with the registers it had.
  */
 #include "engine/layout/base.h"
+#include "engine/layout/marks.h"
 #include "engine/layout/private.h"
 #include "engine/hit/hit.h"
 #include "engine/hit/call.h"
@@ -85,7 +86,8 @@ static u64 interrupted_mask(const struct dp_siginfo *info,
  * a mask of its own. */
 static bool marked(const struct dp_siginfo *info, struct dp_ucontext *uc)
 {
-	return dp_marks_blocked(uc->sigmask) & DP_SIGMASK(info->signo) &&
+	return !dp_marks_in_trap(uc->sigmask) &&
+	       dp_marks_blocked(uc->sigmask) & DP_SIGMASK(info->signo) &&
 	       !dp_masked_wait_of(&uc->mc) &&
 	       !dp_masked_wait_in_kernel(&uc->mc, info->signo);
 }
@@ -97,7 +99,11 @@ static bool is_blocked(struct dp_siginfo *info, struct dp_ucontext *uc)
 	bool forced = is_forced(info);
 	bool held = dp_mask_blocked() & DP_SIGMASK(info->signo);
 
-	if (!held && !marked(info, uc))
+	/* The program's handler waits for the end of the agent's: it may hit a probe, and be
+	 * interrupted there, too, as often as signals are sent. */
+	bool inside = !forced && dp_marks_in_trap(uc->sigmask);
+
+	if (!held && !inside && !marked(info, uc))
 		return !forced && dp_masked_wait_delay(info, uc);
 	if (forced) {
 		die(info, uc);

@@ -7,6 +7,7 @@
  * tool can say what ended the probes.
  */
 #include "engine/layout/base.h"
+#include "engine/layout/marks.h"
 #include "engine/layout/private.h"
 #include "port/user/signals/intercept.h"
 #include "engine/hit/hit.h"
@@ -109,7 +110,7 @@ void dp_intercept_take_actions(void)
 		.handler = address_of(dp_trap_entry),
 		.flags = DP_TRAP_FLAGS,
 		.restorer = address_of(dp_trap_restorer),
-		.mask = DP_TRAP_MASK(dp_arena.control.own_process),
+		.mask = dp_marks_trap(dp_arena.control.own_process),
 	};
 
 	u32 k;

@@ -82,7 +82,9 @@ static void unmark(u32 sig)
 	if (dp_syscall(__NR_rt_sigaction, sig, 0, &act, DP_SIGSET_BYTES) ||
 	    !dp_marks_are(act.mask))
 		return;
-	act.mask = dp_marks_off(act.mask) & ~dp_mask_caught();
+	act.mask = dp_marks_in_trap(act.mask) ?
+			   dp_marks_trap_shown(act.mask) :
+			   dp_marks_off(act.mask) & ~dp_mask_caught();
 	dp_syscall(__NR_rt_sigaction, sig, &act, 0, DP_SIGSET_BYTES);
 }
 
@@ -250,7 +252,8 @@ bool dp_marks_defer(const struct dp_siginfo *info)
 {
 	const u64 nudge[16] = { DP_MARKS_FIRST, (u32)SI_TKILL };
 
-	if (!dp_port_may_kill() || !dp_mask_defer(info))
+	if (has(DP_MARKS_REFUSED) || !dp_port_may_kill() ||
+	    !dp_mask_defer(info))
 		return false;
 	note(DP_MARKS_NUDGES);
 	take_nudges();

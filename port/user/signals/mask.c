@@ -17,6 +17,7 @@
  */
 #include "arch/arch.h"
 #include "engine/layout/base.h"
+#include "engine/layout/marks.h"
 #include "engine/layout/private.h"
 #include "port/user/signals/mask.h"
 #include "engine/hit/hit.h"
@@ -379,7 +380,7 @@ s64 dp_mask_procmask(u64 how, u64 set, u64 old)
 	if (ret)
 		return ret;
 	dp_mask_let_come(0);
-	return tell(old, before | was);
+	return tell(old, dp_marks_trap_shown(before) | was);
 }
 
 s64 dp_mask_pending(u64 set, u64 size)

@@ -24,7 +24,7 @@ static inline bool dp_trap_inside(u64 addr)
  * dp_hit_trap() - a caught signal has arrived
  * @info, @uc: the kernel's
  *
- * Context: signal handler on the interrupted thread, under DP_TRAP_MASK.
+ * Context: signal handler on the interrupted thread, under dp_marks_trap().
  * Return: 0: the thread goes on as @uc says; else the address of the program's
  * own handler, to be entered with the frame as it is.
  */
