@@ -6,6 +6,7 @@
 #include "port_types.h"
 #include "port_calls.h"
 #include "engine/layout/base.h"
+#include "engine/layout/marks.h"
 #include "engine/layout/arena.h"
 #include "port/raw.h"
 
@@ -268,11 +269,11 @@ static inline u64 dp_port_swap_sigmask(u64 mask)
 	return was;
 }
 
-/* Blocks every signal; with @faults, all but the caught signals. */
+/* Blocks every signal; with @faults, all but the caught signals, of which those that are sent
+ * wait by their mask. */
 static inline u64 dp_port_defer(bool faults)
 {
-	return dp_port_swap_sigmask(faults ? ~dp_caught_mask(DP_CAUGHT) :
-					     ~0ull);
+	return dp_port_swap_sigmask(faults ? dp_marks_trap(false) : ~0ull);
 }
 
 static inline void dp_port_defer_end(u64 deferred)
