@@ -269,8 +269,7 @@ static inline u64 dp_port_swap_sigmask(u64 mask)
 	return was;
 }
 
-/* Blocks every signal; with @faults, all but the caught signals, of which those that are sent
- * wait by their mask. */
+/* Blocks every signal; with @faults, all but caught ones that are not sent: dp_marks_trap(). */
 static inline u64 dp_port_defer(bool faults)
 {
 	return dp_port_swap_sigmask(faults ? dp_marks_trap(false) : ~0ull);
