@@ -13,6 +13,7 @@
 #include "arch/uregs.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/base.h"
+#include "engine/layout/marks.h"
 #include "engine/site/view.h"
 #include "proc/core.h"
 #include "proc/halt.h"
@@ -47,7 +48,7 @@ static bool waits(struct dp_arena *a, const struct halt *h)
 }
 
 /**
- * struct quiet - signals of the program's wait meanwhile, but for those that the agent catches
+ * struct quiet - signals of the program's wait meanwhile, but for those of faults
  * @was: the thread's mask, if it was @changed
  */
 struct quiet {
@@ -55,8 +56,6 @@ struct quiet {
 	u64 was;
 	bool changed;
 };
-
-#define QUIET (~dp_caught_mask(DP_CAUGHT))
 
 /* A handler of the program's has interrupted the agent: its return sets the mask. */
 static int quieten_frame(void *arg, struct dp_sigframe *f, bool innermost)
@@ -66,7 +65,7 @@ static int quieten_frame(void *arg, struct dp_sigframe *f, bool innermost)
 	if (!dp_view_owns(q->view, dp_mcontext_pc(&f->uc.mc)))
 		return 0;
 	q->was = f->uc.sigmask;
-	f->uc.sigmask = QUIET;
+	f->uc.sigmask = dp_marks_trap(false);
 	return q->changed = true;
 }
 
@@ -75,7 +74,7 @@ static void quieten(struct dp_process *proc, const struct dp_arena *a,
 		    const struct dp_thread *t, struct quiet *q)
 {
 	const struct dp_maps *maps;
-	u64 quiet = QUIET;
+	u64 quiet = dp_marks_trap(false);
 
 	if (a->hit.core_fpstate)
 		return;

@@ -98,7 +98,6 @@ static bool is_blocked(struct dp_siginfo *info, struct dp_ucontext *uc)
 {
 	bool forced = is_forced(info);
 	bool held = dp_mask_blocked() & DP_SIGMASK(info->signo);
-
 	/* The program's handler waits for the end of the agent's: it may hit a probe, and be
 	 * interrupted there, too, as often as signals are sent. */
 	bool inside = !forced && dp_marks_in_trap(uc->sigmask);
