@@ -86,7 +86,7 @@ like "by a table" "$(grep strtol "$dir/lines")$(head -n 2 "$dir/err")" 'r:libc.s
 cat >"$dir/slow.c" <<'END'
 #include <time.h>
 __attribute__((noipa)) int slow(long us) { struct timespec t = { 0, us * 1000 }; return us ? nanosleep(&t, 0) : 0; }
-int main(void) { int i; for (i = 0; i < 40; i++) { slow(0); slow(i % 4 ? 0 : 3000); slow(i % 8 ? 0 : 12000); } return 0; }
+int main(void) { int i; for (i = 0; i < 40; i++) { slow(0); slow(i % 4 ? 0 : 20000); slow(i % 8 ? 0 : 300000); } return 0; }
 END
 "${CC:-gcc}" -O1 -o "$dir/slow" "$dir/slow.c"
 "$DPROBES" trace --json -q -o "$dir/all" 'r:slow(latency, arg0:u64)' -- "$dir/slow"
@@ -95,7 +95,7 @@ import json, sys
 rows = [json.loads(line) for line in open(sys.argv[1])]
 print(len(rows), all(abs(r["args"]["latency"] - r["latency_ns"]) <= 2 + r["latency_ns"] / 500 for r in rows))' "$dir/all")" "120 True"
 for how in DPROBES_ARM=interior DPROBES_ARM=trap; do
-	env $how "$DPROBES" stat -q -o "$dir/counts" 'r:slow if latency >= 3ms' 'r:slow if latency > 12000us && arg0 > 0' -- "$dir/slow"
+	env $how "$DPROBES" stat -q -o "$dir/counts" 'r:slow if latency >= 20ms' 'r:slow if latency > 300000us && arg0 > 0' -- "$dir/slow"
 	is "$how: those that take so long" "$(hits "$dir/counts" r:slow:slow | sort -n | tr '\n' ' ')" "5 15 "
 done
 # errno of each call that fails, in each thread, is what the program has of it
