@@ -379,7 +379,7 @@ static void tell_tallies(const struct dp_sums *s)
 		  s->gone == 1 ? " gone with its library" :
 				 " gone with their library" },
 		{ s->impossible, "", "impossible changes of a site refused" },
-		{ s->interior_arrivals, "", "traps in the middle of a jump" },
+		{ s->interior_arrivals, "trap", " in the middle of a jump" },
 		{ s->torn, "record", " torn" },
 	};
 	size_t i;
