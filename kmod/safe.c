@@ -3,6 +3,7 @@
 #include "kmod/safe.h"
 #include "engine/insn/insn.h"
 #include "engine/insn/region.h"
+#include "engine/site/engine.h"
 #include "kmod/reach.h"
 #include "port/kernel/decode.h"
 #include "port/kernel/text.h"
@@ -309,8 +310,8 @@ static int find_insn(u64 *addr, struct cursor *c, const char **why)
 	return *why ? -EINVAL : 0;
 }
 
-static int look(u64 *addr, struct dp_function *f, const char *name,
-		const char **why)
+static int look(const struct dp_engine *engine, u64 *addr,
+		struct dp_function *f, const char *name, const char **why)
 {
 	struct cursor c = { .start = f->start,
 			    .at = f->start,
@@ -322,17 +323,21 @@ static int look(u64 *addr, struct dp_function *f, const char *name,
 		return -ENOMEM;
 	err = dp_kernel_text()->ops->read(dp_kernel_text(), f->start, code,
 					  f->size);
+	/* Probes may be there already. */
+	if (!err)
+		dp_engine_originals(engine, f->start, code, f->size);
 	c.code = code;
 	err = err ?: find_insn(addr, &c, why);
 	if (!err) {
 		f->room = room_of(&c);
-		dp_reach_cut(f, name, *addr, code);
+		dp_reach_cut(engine, f, name, *addr, code);
 	}
 	kvfree(code);
 	return err;
 }
 
-int dp_safe_probe(u64 *addr, struct dp_function *f, const char **why)
+int dp_safe_probe(const struct dp_engine *engine, u64 *addr,
+		  struct dp_function *f, const char **why)
 {
 	char symbol[KSYM_SYMBOL_LEN];
 	int err = find_function(*addr, f, symbol);
@@ -342,7 +347,7 @@ int dp_safe_probe(u64 *addr, struct dp_function *f, const char **why)
 		*why = keep_module(*addr, &f->module);
 	if (*why)
 		return err ?: -EINVAL;
-	err = look(addr, f, symbol, why);
+	err = look(engine, addr, f, symbol, why);
 	if (err)
 		module_put(f->module);
 	return err;

@@ -4,6 +4,7 @@
  *
  *     begin ─► add… ─► commit ─► … ─► turn ─► commit ─► end
  *
+ * Probes that call handlers in C share the engine, and outlive the session: kprobes.c.
  * Context of every function: task, may sleep; a lock keeps callers apart.
  */
 #ifndef DP_KMOD_SESSION_H
@@ -14,6 +15,9 @@
 #include "engine/vm/program.h"
 #include "port_types.h"
 
+/* Probes at most, of a session and with handlers */
+#define DP_KMOD_PROBES 4096
+
 /** enum dp_kmod_arming - how sites are armed */
 enum dp_kmod_arming {
 	DP_KMOD_TRAP, /* by breakpoints */
@@ -22,7 +26,8 @@ enum dp_kmod_arming {
 };
 
 /** dp_kmod_begin() - an engine without probes. This module stays until dp_kmod_end() succeeds.
- *  Return: 0; -EBUSY there is one; -ENOMEM. */
+ *  Return: 0; -EBUSY there is one, or there are probes with handlers that are armed in another way;
+ *  -ENOMEM. */
 int dp_kmod_begin(enum dp_kmod_arming arming);
 /** dp_kmod_end() - disarm all, wait until no thread is in a copy or detour, and free the engine.
  *  Return: 0; -EBUSY others have written over a probe since: it stays, and the session with it; an error
@@ -66,6 +71,25 @@ size_t dp_kmod_records(void (*take)(void *arg,
 		       void *arg);
 /** dp_kmod_tally() - what became of hits and records of a probe */
 u64 dp_kmod_tally(u32 probe, enum dp_tally what);
+/* Of this module: probes that call handlers, between dp_kmod_enter() and dp_kmod_leave(). */
+
+struct dp_engine;
+struct dp_handlers;
+
+/** dp_kmod_enter() - take the lock. @makes: if there is no engine, make one
+ *  Return: 0; the lock is not taken: -ENOMEM; -ENOENT without @makes: there is none. */
+int dp_kmod_enter(bool makes);
+/** dp_kmod_leave() - release the lock. An engine without probes and session goes. */
+void dp_kmod_leave(void);
+struct dp_engine *dp_kmod_engine(void);
+/** dp_kmod_add_handlers() - as dp_kmod_add(), for dp_live_commit(); the module whose code it is may go
+ *  @addr: set to the instruction */
+int dp_kmod_add_handlers(u64 *addr, const struct dp_handlers *handlers,
+			 bool enabled, u32 *probe, const char **why);
+/** dp_kmod_remove() - take probes away, and wait until no CPU is in a handler of theirs
+ *  Return: 0; others have written over one of them since: it stays, and calls nothing: -EBUSY. */
+int dp_kmod_remove(const u32 *list, u32 n);
+
 /** dp_kmod_arrivals() - threads that came into the middle of jumps */
 u64 dp_kmod_arrivals(void);
 

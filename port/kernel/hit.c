@@ -10,7 +10,7 @@
 #include <linux/preempt.h>
 #include <linux/ptrace.h>
 
-enum context { TASK, SOFTIRQ, INTERRUPT, NMI, CONTEXTS };
+enum context { TASK, SOFTIRQ, INTERRUPT, NMI, CONTEXTS = DP_KERNEL_CONTEXTS };
 
 /* How many hits the CPU is in, by what it does; the kind of the innermost one; and how many of them are
  * in traps */
@@ -58,6 +58,25 @@ enum dp_who dp_hit_who(void)
 bool dp_hit_is_owners(void)
 {
 	return dp_hit_who() == DP_WHO_OWNER;
+}
+
+u32 dp_kernel_context(void)
+{
+	return __this_cpu_read(innermost);
+}
+
+u8 dp_kernel_handler_begin(void)
+{
+	u8 *depth = this_cpu_ptr(&depths[__this_cpu_read(innermost)]);
+	u8 was = *depth;
+
+	*depth = 0;
+	return was;
+}
+
+void dp_kernel_handler_end(u8 was)
+{
+	__this_cpu_write(depths[__this_cpu_read(innermost)], was);
 }
 
 u32 dp_kernel_thread(void)
@@ -139,10 +158,18 @@ static struct notifier_block block = { .notifier_call = notified,
 
 int dp_kernel_trap_begin(void)
 {
-	return register_die_notifier(&block);
+	int err = dp_kernel_stacks_begin();
+
+	if (err)
+		return err;
+	err = register_die_notifier(&block);
+	if (err)
+		dp_kernel_stacks_end();
+	return err;
 }
 
 void dp_kernel_trap_end(void)
 {
 	unregister_die_notifier(&block);
+	dp_kernel_stacks_end();
 }

@@ -278,6 +278,8 @@ int main(void)
 		run("dpprobes");
 	if (is_wanted("programs"))
 		run("dpprograms");
+	if (is_wanted("kprobes"))
+		run("dpkprobes");
 	for (i = 0; i < 3 && is_wanted("many"); i++)
 		run_many(40, 7 * i, i);
 	/* Every function of the kernel, in turns: it takes long. from=12 begins with jumps. */
