@@ -206,6 +206,26 @@ static void run_many(unsigned int each, unsigned int first, unsigned int arming)
 	check(tell(log), "they come to their end", of);
 }
 
+/* A probe on a module's function, which goes, and comes again; then the module with the probe goes. */
+static void run_gone(void)
+{
+	char *log;
+
+	read_log();
+	check(load("dpvictim", "") && load("dpgone", "") && unload("dpvictim"),
+	      "a probed module goes", "gone: ");
+	put("/sys/module/dpgone/parameters/step", "1");
+	check(load("dpvictim", ""), "it comes again", "gone: ");
+	put("/sys/module/dpgone/parameters/step", "2");
+	check(unload("dpvictim") && unload("dpgone"),
+	      "and both go, with a probe left", "gone: ");
+	log = read_log();
+	if (!is_quiet(log))
+		printf("%s\n", log);
+	check(is_quiet(log), "the kernel complains of nothing", "gone: ");
+	check(tell(log), "it comes to its end", "gone: ");
+}
+
 /* Return: its address, or 0. */
 static unsigned long find(const char *name)
 {
@@ -261,6 +281,8 @@ int main(void)
 
 	mount("dev", "/dev", "devtmpfs", 0, NULL);
 	mount("proc", "/proc", "proc", 0, NULL);
+	mkdir("/sys", 0755);
+	mount("sys", "/sys", "sysfs", 0, NULL);
 	mkdir("/tracing", 0700);
 	mount("tracing", "/tracing", "tracefs", 0, NULL);
 	if (!freopen("/dev/console", "w", stdout))
@@ -280,6 +302,13 @@ int main(void)
 		run("dpprograms");
 	if (is_wanted("kprobes"))
 		run("dpkprobes");
+	/* Of one source: what they tell is the same. */
+	if (is_wanted("sample")) {
+		run("dpsample");
+		run("dpsampleours");
+	}
+	if (is_wanted("gone"))
+		run_gone();
 	for (i = 0; i < 3 && is_wanted("many"); i++)
 		run_many(40, 7 * i, i);
 	/* Every function of the kernel, in turns: it takes long. from=12 begins with jumps. */

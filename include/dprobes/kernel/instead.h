@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * instead: sources written for <linux/kprobes.h> use the probes of dprobes.ko.
+ *
+ * With DP_KPROBES defined, the kernel's names are ours from here on; without it, this file does nothing. A source
+ * that is to stay as it is gets the file ahead of everything else:
+ *
+ *     ccflags-y += -I… -DDP_KPROBES -include dprobes/kernel/instead.h
+ *
+ * The names are macros, so headers that mention a struct kprobe come first, as the usual ones do here.
+ */
+#ifndef DPROBES_KERNEL_INSTEAD_H
+#define DPROBES_KERNEL_INSTEAD_H
+
+#ifdef DP_KPROBES
+
+#include <linux/ftrace.h>
+#include <linux/kallsyms.h>
+#include <linux/kprobes.h>
+#include <linux/module.h>
+#include <linux/perf_event.h>
+#include <linux/sched.h>
+#include <dprobes/kernel/kprobes.h>
+
+MODULE_IMPORT_NS(DPROBES);
+
+#define kprobe dp_kprobe
+#define kprobe_opcode_t dp_kprobe_opcode_t
+#define kprobe_pre_handler_t dp_kprobe_pre_handler_t
+#define kprobe_post_handler_t dp_kprobe_post_handler_t
+#define register_kprobe dp_register_kprobe
+#define unregister_kprobe dp_unregister_kprobe
+#define register_kprobes dp_register_kprobes
+#define unregister_kprobes dp_unregister_kprobes
+#define enable_kprobe dp_enable_kprobe
+#define disable_kprobe dp_disable_kprobe
+#define kprobe_disabled dp_kprobe_disabled
+#define kprobe_gone dp_kprobe_gone
+#define kprobe_optimized dp_kprobe_optimized
+
+#endif
+#endif
