@@ -13,6 +13,7 @@
 #include "engine/site/counts.h"
 #include "engine/site/engine.h"
 #include "engine/site/live.h"
+#include "kmod/exits.h"
 #include "kmod/safe.h"
 #include "kmod/session.h"
 #include "port/kernel/text.h"
@@ -175,8 +176,12 @@ static void remove(u32 n, u32 gone)
 	dp_kmod_remove(batch, n);
 	dp_live_touched(dp_kmod_engine(), tell, NULL);
 	for (i = 0; i < n; i++) {
-		users[batch[i]]->flags |= gone;
+		struct dp_kprobe *p = users[batch[i]];
+
+		p->flags |= gone;
 		forget(batch[i]);
+		if (gone && dp_exits_own(p))
+			dp_exits_leave(p);
 	}
 }
 
@@ -258,7 +263,8 @@ static bool is_of(const struct dp_kprobe *p, const struct module *m)
 	return within_module((unsigned long)p->addr, m) ||
 	       within_module((unsigned long)p, m) ||
 	       within_module((unsigned long)p->pre_handler, m) ||
-	       within_module((unsigned long)p->post_handler, m);
+	       within_module((unsigned long)p->post_handler, m) ||
+	       (dp_exits_own(p) && dp_exits_call(p, m));
 }
 
 /* No thread is in its code any more, which is still there. */

@@ -7,6 +7,7 @@
  * The kernel exports neither that function nor what it finds. An address that is not its own is
  * refused, and nothing is called.
  */
+#include "kmod/exits.h"
 #include "kmod/kprobes.h"
 #include "kmod/safe.h"
 #include "engine/insn/insn.h"
@@ -30,6 +31,7 @@ static int __init begin(void)
 static void __exit end(void)
 {
 	dp_kprobes_end();
+	dp_exits_end();
 }
 
 /* Tests compare them with another decoder's. */

@@ -353,6 +353,14 @@ int dp_safe_probe(const struct dp_engine *engine, u64 *addr,
 	return err;
 }
 
+bool dp_safe_is_inside(u64 addr)
+{
+	char symbol[KSYM_SYMBOL_LEN];
+	struct dp_function f;
+
+	return !find_function(addr, &f, symbol) && addr != f.start;
+}
+
 void dp_safe_hold(void)
 {
 	mutex_lock(kernel.text);

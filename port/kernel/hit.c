@@ -31,8 +31,7 @@ static enum context context_now(void)
 					TASK;
 }
 
-/* Return: what to give to leave() */
-static u8 enter(void)
+u8 dp_kernel_enter(void)
 {
 	u8 outer = __this_cpu_read(innermost);
 	enum context now = context_now();
@@ -42,7 +41,7 @@ static u8 enter(void)
 	return outer;
 }
 
-static void leave(u8 outer)
+void dp_kernel_leave(u8 outer)
 {
 	__this_cpu_dec(depths[__this_cpu_read(innermost)]);
 	__this_cpu_write(innermost, outer);
@@ -106,9 +105,9 @@ u64 dp_kernel_detour(struct dp_call_frame *frame)
 	u8 outer;
 
 	preempt_disable_notrace();
-	outer = enter();
+	outer = dp_kernel_enter();
 	told = dp_hit_detour(frame);
-	leave(outer);
+	dp_kernel_leave(outer);
 	preempt_enable_notrace();
 	return told;
 }
@@ -145,9 +144,9 @@ static int notified(struct notifier_block *block, unsigned long what,
 	if (what != DIE_INT3 || user_mode(args->regs))
 		return NOTIFY_DONE;
 	__this_cpu_inc(traps);
-	outer = enter();
+	outer = dp_kernel_enter();
 	ours = hit_breakpoint(args->regs);
-	leave(outer);
+	dp_kernel_leave(outer);
 	__this_cpu_dec(traps);
 	return ours ? NOTIFY_STOP : NOTIFY_DONE;
 }

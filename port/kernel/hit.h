@@ -24,6 +24,9 @@ extern const char dp_kernel_entry[];
 /* Kinds of context in which a CPU hits: see dp_kernel_thread() */
 #define DP_KERNEL_CONTEXTS 4
 
+/** dp_kernel_enter() - the CPU is in a hit. Context: preemption is off. Return: for dp_kernel_leave() */
+u8 dp_kernel_enter(void);
+void dp_kernel_leave(u8 outer);
 /** dp_kernel_context() - the kind of the innermost hit. Context: within a hit. */
 u32 dp_kernel_context(void);
 /** dp_kernel_handler_begin() - the hit calls a handler, which has hits of its own.

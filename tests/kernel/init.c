@@ -302,6 +302,8 @@ int main(void)
 		run("dpprograms");
 	if (is_wanted("kprobes"))
 		run("dpkprobes");
+	if (is_wanted("exits"))
+		run("dpexits");
 	/* Of one source: what they tell is the same. */
 	if (is_wanted("sample")) {
 		run("dpsample");

@@ -37,6 +37,17 @@ MODULE_IMPORT_NS(DPROBES);
 #define kprobe_disabled dp_kprobe_disabled
 #define kprobe_gone dp_kprobe_gone
 #define kprobe_optimized dp_kprobe_optimized
+#define kretprobe dp_kretprobe
+#define kretprobe_instance dp_kretprobe_instance
+#define kretprobe_handler_t dp_kretprobe_handler_t
+#define register_kretprobe dp_register_kretprobe
+#define unregister_kretprobe dp_unregister_kretprobe
+#define register_kretprobes dp_register_kretprobes
+#define unregister_kretprobes dp_unregister_kretprobes
+#define enable_kretprobe dp_enable_kretprobe
+#define disable_kretprobe dp_disable_kretprobe
+#define get_kretprobe dp_get_kretprobe
+#define get_kretprobe_retaddr dp_get_kretprobe_retaddr
 
 #endif
 #endif

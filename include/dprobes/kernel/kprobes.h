@@ -112,4 +112,99 @@ static inline bool dp_kprobe_optimized(const struct dp_kprobe *p)
 	return p->flags & KPROBE_FLAG_OPTIMIZED;
 }
 
+/* --- return probes --- */
+
+struct dp_kretprobe;
+struct dp_kretprobe_instance;
+struct dp_kretprobe_pool;
+
+/**
+ * typedef dp_kretprobe_handler_t - called when a probed function returns, or, as entry_handler, when it is entered
+ *
+ * At the return @regs->ip is the address that the function returns to, and @regs->sp is behind that. What is done to
+ * these two has no effect.
+ * Return: of an entry_handler non-zero: this call is not followed; otherwise ignored.
+ */
+typedef int (*dp_kretprobe_handler_t)(struct dp_kretprobe_instance *ri,
+				      struct pt_regs *regs);
+
+/**
+ * struct dp_kretprobe - a probe on the return of a function
+ * @kp: says which function, by its beginning. Its handlers are dprobes.ko's; @kp.nmissed counts calls and returns
+ *      that another handler on their CPU has hidden
+ * @handler, @entry_handler: one of them may be NULL
+ * @maxactive: calls that can be followed at once; 0 or less becomes max(10, 2 * CPUs). All of the probes that
+ *             there are, and calls of those that have gone, have 8192.
+ * @nmissed: calls that could not be followed for want of an instance
+ * @data_size: bytes of @data that every instance has
+ * @dp_pool: dprobes.ko's
+ *
+ * While a call is followed, its return address on the stack is another one: traces of stacks that are taken inside
+ * end there, as unreliable. Those that handlers take are whole. A call that never returns, because its task ends
+ * inside, has its instance for half a second more.
+ */
+struct dp_kretprobe {
+	struct dp_kprobe kp;
+	dp_kretprobe_handler_t handler;
+	dp_kretprobe_handler_t entry_handler;
+	int maxactive;
+	int nmissed;
+	size_t data_size;
+	struct dp_kretprobe_pool *dp_pool;
+};
+
+/**
+ * struct dp_kretprobe_instance - a call that is followed, until its handler returns
+ * @rp: its probe; @ret_addr: where it returns to; @task: whose it is
+ * @data: the probe's own, the same in both handlers, of undefined contents at the entry
+ */
+struct dp_kretprobe_instance {
+	struct dp_kretprobe *rp;
+	dp_kprobe_opcode_t *ret_addr;
+	struct task_struct *task;
+	char data[];
+};
+
+/** dp_register_kretprobe() - Return: as dp_register_kprobe(); -EINVAL also if it is not a function's beginning, or the
+ *  function has no return address of its own; -ENOMEM also if too many calls are to be followed. */
+int dp_register_kretprobe(struct dp_kretprobe *rp);
+/**
+ * dp_unregister_kretprobe() - take it away: none of its handlers runs any more
+ *
+ * Calls that are inside, perhaps asleep, return as if there had been no probe. Until all have, dprobes.ko cannot go;
+ * @rp, and the module that has registered it, can.
+ */
+void dp_unregister_kretprobe(struct dp_kretprobe *rp);
+int dp_register_kretprobes(struct dp_kretprobe **rps, int num);
+void dp_unregister_kretprobes(struct dp_kretprobe **rps, int num);
+
+/** dp_disable_kretprobe() - Return: as dp_disable_kprobe(). Calls that are inside have their handler yet. */
+static inline int dp_disable_kretprobe(struct dp_kretprobe *rp)
+{
+	return dp_disable_kprobe(&rp->kp);
+}
+
+static inline int dp_enable_kretprobe(struct dp_kretprobe *rp)
+{
+	return dp_enable_kprobe(&rp->kp);
+}
+
+static inline struct dp_kretprobe *
+dp_get_kretprobe(const struct dp_kretprobe_instance *ri)
+{
+	return ri->rp;
+}
+
+static inline unsigned long
+dp_get_kretprobe_retaddr(const struct dp_kretprobe_instance *ri)
+{
+	return (unsigned long)ri->ret_addr;
+}
+
+/** dp_get_kretprobe_retval() - what the function returns. Context: at the return. */
+static inline unsigned long dp_get_kretprobe_retval(const struct pt_regs *regs)
+{
+	return regs_return_value((struct pt_regs *)regs);
+}
+
 #endif
