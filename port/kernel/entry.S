@@ -88,10 +88,18 @@ SYM_CODE_START(dp_kernel_entry)
 	push	$__KERNEL_CS
 	lea	-8(%rsp), %rsp		/* ip */
 	SAVE_GENERAL
-	UNWIND_HINT_REGS
-	mov	%rsp, %rdi
 	CLOSE_USER
+	/* Where unwinders go on, whatever a handler does to its registers: struct dp_kernel_place. */
+	push	$__KERNEL_DS
+	lea	-8(%rsp), %rsp		/* sp */
+	pushfq
+	push	$__KERNEL_CS
+	lea	-8(%rsp), %rsp		/* ip */
+	UNWIND_HINT_IRET_REGS
+	mov	%rsp, %rdi
 	call	dp_kernel_detour
+	lea	5*8(%rsp), %rsp
+	UNWIND_HINT_REGS
 	mov	%eax, %ebx
 	test	%ebx, %ebx
 	jz	2f

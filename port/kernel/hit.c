@@ -3,6 +3,7 @@
 #include "port/kernel/hit.h"
 #include "engine/hit/call.h"
 #include "engine/hit/hit.h"
+#include "engine/insn/callout.h"
 #include "port.h"
 #include <linux/kdebug.h>
 #include <linux/notifier.h>
@@ -97,16 +98,28 @@ bool dp_port_interrupted(u64 low, u64 size, u64 *sp)
 	return false;
 }
 
+/**
+ * struct dp_kernel_place - what entry.S makes of a call-out
+ * @ip, @sp: in the probed code, for unwinders; the registers in @frame are the handlers'
+ */
+struct dp_kernel_place {
+	u64 ip, cs, flags, sp, ss;
+	struct dp_call_frame frame;
+};
+
 /* entry.S. Interrupts may come; the thread stays on its CPU. */
-u64 dp_kernel_detour(struct dp_call_frame *frame);
-u64 dp_kernel_detour(struct dp_call_frame *frame)
+u64 dp_kernel_detour(struct dp_kernel_place *place);
+u64 dp_kernel_detour(struct dp_kernel_place *place)
 {
+	u32 site = place->frame.number & DP_CALLOUT_INDEX;
 	u64 told;
 	u8 outer;
 
+	place->ip = dp_site_at(site)->addr;
+	place->sp = (u64)(place + 1) + DP_RED_ZONE;
 	preempt_disable_notrace();
 	outer = dp_kernel_enter();
-	told = dp_hit_detour(frame);
+	told = dp_hit_detour(&place->frame);
 	dp_kernel_leave(outer);
 	preempt_enable_notrace();
 	return told;
@@ -124,9 +137,13 @@ static bool hit_breakpoint(struct pt_regs *regs)
 
 	dp_regs_to((struct dp_regs *)regs, &mc);
 	mc.rip = regs->ip;
-	ours = dp_trap_hit(&trap, regs->ip - DP_BREAKPOINT_BEHIND, true);
-	if (!ours)
+	/* Unwinders take that for where the code is. Behind the breakpoint another instruction may be. */
+	regs->ip -= DP_BREAKPOINT_BEHIND;
+	ours = dp_trap_hit(&trap, regs->ip, true);
+	if (!ours) {
+		regs->ip = mc.rip;
 		return false;
+	}
 #define FROM(reg, field) regs->reg = mc.field;
 	DP_REGS_OF(FROM)
 #undef FROM

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* exits_test: return probes, as another module has them. */
 #include <dprobes/kprobes.h>
+#include "kmod/session.h"
 #include "tests/kernel/test.h"
 #include <linux/delay.h>
 #include <linux/gcd.h>
@@ -23,8 +24,10 @@ struct mine {
 	unsigned long a, sum;
 };
 
+/* @alone: there is no other return probe, whose trampoline would be what a function returns to */
 static struct {
 	unsigned long entered, returned, wrong;
+	bool alone;
 } seen;
 
 static int enter(struct dp_kretprobe_instance *ri, struct pt_regs *regs)
@@ -35,8 +38,8 @@ static int enter(struct dp_kretprobe_instance *ri, struct pt_regs *regs)
 	mine->sum = regs->di + regs->si;
 	seen.entered++;
 	seen.wrong += preemptible() || ri->task != current ||
-		      *(unsigned long *)regs->sp !=
-			      dp_get_kretprobe_retaddr(ri);
+		      (seen.alone && *(unsigned long *)regs->sp !=
+					     dp_get_kretprobe_retaddr(ri));
 	return 0;
 }
 
@@ -52,7 +55,8 @@ static int leave(struct dp_kretprobe_instance *ri, struct pt_regs *regs)
 
 	seen.returned++;
 	seen.wrong += preemptible() || user_mode(regs) || ri->task != current ||
-		      regs->ip != back || !is_of_this_module(back) ||
+		      regs->ip != back ||
+		      (seen.alone && !is_of_this_module(back)) ||
 		      mine->a != 12 || mine->sum != 30 ||
 		      dp_get_kretprobe_retval(regs) != 6;
 	return 0;
@@ -94,6 +98,7 @@ static void values(const char *how, bool beside)
 
 	memset(&seen, 0, sizeof(seen));
 	theirs = 0;
+	seen.alone = !beside;
 	err = beside ? register_kretprobe(&other) : 0;
 	err = err ?: dp_register_kretprobe(&a);
 	note("%s: by %s\n", how,
@@ -106,6 +111,7 @@ static void values(const char *how, bool beside)
 	      "%s: each return is seen, with what its entry has left (%d, %lu %lu, %lu, %lu wrong)\n",
 	      how, err, seen.entered, seen.returned, theirs, seen.wrong);
 	/* The second one finds the first one's stub. */
+	seen.alone = false;
 	b.entry_handler = NULL;
 	b.handler = change;
 	err = dp_register_kretprobe(&b);
@@ -229,7 +235,8 @@ static bool has_caller(void)
 		if (strstarts(symbol, "dptest_caller+"))
 			return true;
 	}
-	for (i = 0; i < n; i++)
+	/* The function itself is cut: see struct dp_kretprobe. */
+	for (i = 0; i < n && strcmp(told, "inside"); i++)
 		note("%s: %pS\n", told, (void *)entries[i]);
 	return false;
 }
@@ -250,7 +257,7 @@ static int trace_return(struct dp_kretprobe_instance *ri, struct pt_regs *regs)
 	return 0;
 }
 
-static noinline unsigned long dptest_traced(unsigned long a)
+static noinline __noclone unsigned long dptest_traced(unsigned long a)
 {
 	told = "inside";
 	inside = has_caller();
@@ -258,7 +265,7 @@ static noinline unsigned long dptest_traced(unsigned long a)
 	return a + 1;
 }
 
-static noinline unsigned long dptest_caller(unsigned long a)
+static noinline __noclone unsigned long dptest_caller(unsigned long a)
 {
 	unsigned long b = dptest_traced(a);
 
@@ -266,7 +273,7 @@ static noinline unsigned long dptest_caller(unsigned long a)
 	return b * 2;
 }
 
-static void traces(void)
+static void traces(enum dp_kmod_arming arming)
 {
 	struct dp_kretprobe p = { .kp.addr = (u8 *)dptest_traced,
 				  .entry_handler = trace_entry,
@@ -276,11 +283,15 @@ static void traces(void)
 
 	dptest_caller(1);
 	before = inside;
-	err = dp_register_kretprobe(&p);
+	in_entry = in_return = false;
+	/* Whose engine the probe has */
+	err = dp_kmod_begin(arming);
+	err = err ?: dp_register_kretprobe(&p);
 	wrong = dptest_caller(1) != 4;
 	note("traces by %s; inside %s\n",
 	     dp_kprobe_optimized(&p.kp) ? "jump" : "breakpoint",
 	     inside ? "whole" : "cut");
+	err = err ?: dp_kmod_end();
 	dp_unregister_kretprobe(&p);
 	check(!err && !wrong && before && in_entry && in_return,
 	      "stack traces of handlers have the caller (%d, %d %d %d)\n", err,
@@ -500,7 +511,8 @@ static int __init begin(void)
 	values("beside the kernel's", true);
 	recursion();
 	nested();
-	traces();
+	traces(DP_KMOD_JUMP);
+	traces(DP_KMOD_TRAP);
 	sleepers(false);
 	sleepers(true);
 	interrupts();

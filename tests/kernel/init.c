@@ -2,6 +2,7 @@
 /* init: the guest's only program: loads test modules and prints what they say as TAP. */
 #include "tests/kernel/init.h"
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define SAYS "dptest: "
@@ -206,26 +208,6 @@ static void run_many(unsigned int each, unsigned int first, unsigned int arming)
 	check(tell(log), "they come to their end", of);
 }
 
-/* A probe on a module's function, which goes, and comes again; then the module with the probe goes. */
-static void run_gone(void)
-{
-	char *log;
-
-	read_log();
-	check(load("dpvictim", "") && load("dpgone", "") && unload("dpvictim"),
-	      "a probed module goes", "gone: ");
-	put("/sys/module/dpgone/parameters/step", "1");
-	check(load("dpvictim", ""), "it comes again", "gone: ");
-	put("/sys/module/dpgone/parameters/step", "2");
-	check(unload("dpvictim") && unload("dpgone"),
-	      "and both go, with a probe left", "gone: ");
-	log = read_log();
-	if (!is_quiet(log))
-		printf("%s\n", log);
-	check(is_quiet(log), "the kernel complains of nothing", "gone: ");
-	check(tell(log), "it comes to its end", "gone: ");
-}
-
 /* Return: its address, or 0. */
 static unsigned long find(const char *name)
 {
@@ -253,6 +235,104 @@ static void load_probes(void)
 	      "dprobes.ko does not load with a wrong address", "");
 	snprintf(parameters, sizeof(parameters), "lookup=%#lx", lookup);
 	check(load("dprobes", parameters), "dprobes.ko loads", "");
+}
+
+/* A probe on a module's function, which goes, and comes again; then the module with the probe goes. */
+static void run_gone(void)
+{
+	char *log;
+
+	read_log();
+	check(load("dpvictim", "") && load("dpgone", "") && unload("dpvictim"),
+	      "a probed module goes", "gone: ");
+	put("/sys/module/dpgone/parameters/step", "1");
+	check(load("dpvictim", ""), "it comes again", "gone: ");
+	put("/sys/module/dpgone/parameters/step", "2");
+	check(unload("dpvictim") && unload("dpgone"),
+	      "and both go, with a probe left", "gone: ");
+	log = read_log();
+	if (!is_quiet(log))
+		printf("%s\n", log);
+	check(is_quiet(log), "the kernel complains of nothing", "gone: ");
+	check(tell(log), "it comes to its end", "gone: ");
+}
+
+/* Not by the function that is probed */
+static void pause_ms(unsigned int ms)
+{
+	struct pollfd none = { .fd = -1 };
+
+	poll(&none, 0, (int)ms);
+}
+
+static pid_t sleeper(unsigned int ms)
+{
+	struct timespec t = { ms / 1000, ms % 1000 * 1000000L };
+	pid_t child = fork();
+
+	if (!child)
+		_exit(nanosleep(&t, NULL) ? 1 : 7);
+	return child;
+}
+
+static void tell_all(const char *of)
+{
+	char *log = read_log();
+
+	if (!is_quiet(log))
+		printf("%s\n", log);
+	check(is_quiet(log), "the kernel complains of nothing", of);
+	check(tell(log), "it comes to its end", of);
+}
+
+/* A probe goes while programs sleep inside; dprobes.ko goes when they have returned. */
+static void run_orphans(void)
+{
+	int status, other, again;
+	pid_t late, killed;
+
+	read_log();
+	check(load("dporphans", ""), "the module loads", "orphans: ");
+	waitpid(sleeper(10), NULL, 0);
+	late = sleeper(2000);
+	killed = sleeper(100000);
+	pause_ms(300);
+	check(unload("dporphans"), "it goes, with sleepers inside",
+	      "orphans: ");
+	check(!unload("dprobes"), "dprobes.ko does not", "orphans: ");
+	kill(killed, SIGKILL);
+	waitpid(late, &status, 0);
+	waitpid(killed, &other, 0);
+	check(WIFEXITED(status) && WEXITSTATUS(status) == 7 &&
+		      WIFSIGNALED(other),
+	      "the sleepers return", "orphans: ");
+	for (again = 0; again < 30 && !unload("dprobes"); again++)
+		pause_ms(100);
+	check(again < 30, "then dprobes.ko goes", "orphans: ");
+	tell_all("orphans: ");
+	load_probes();
+}
+
+/* Programs end inside, fewer at once than can be followed. */
+static void run_ends(void)
+{
+	pid_t child[3];
+	int i, round;
+
+	read_log();
+	check(load("dporphans", "ends=1"), "the module loads", "ends: ");
+	for (round = 0; round < 5; round++) {
+		for (i = 0; i < 3; i++) {
+			child[i] = fork();
+			if (!child[i])
+				_exit(0);
+		}
+		for (i = 0; i < 3; i++)
+			waitpid(child[i], NULL, 0);
+		pause_ms(1200);
+	}
+	check(unload("dporphans"), "it goes", "ends: ");
+	tell_all("ends: ");
 }
 
 /* The kernel's command line may name one of them: only=many */
@@ -304,6 +384,10 @@ int main(void)
 		run("dpkprobes");
 	if (is_wanted("exits"))
 		run("dpexits");
+	if (is_wanted("orphans")) {
+		run_ends();
+		run_orphans();
+	}
 	/* Of one source: what they tell is the same. */
 	if (is_wanted("sample")) {
 		run("dpsample");

@@ -2,6 +2,7 @@
 /* sample_test: a module for the kernel's own probes, as its samples are. It knows of no others. */
 #include <linux/kernel.h>
 #include <linux/kprobes.h>
+#include <linux/ktime.h>
 #include <linux/module.h>
 
 #define MAX_SYMBOL_LEN 64
@@ -44,15 +45,22 @@ noinline unsigned long dpsample_work(unsigned long a, unsigned long b,
 	return a + b * 2 + c * 3 + d * 4;
 }
 
-static void __init work(void)
+static void __init call_it(void)
 {
 	unsigned long (*volatile call)(unsigned long, unsigned long,
 				       unsigned long,
 				       unsigned long) = dpsample_work;
-	unsigned long i, sum = CALLS * (CALLS - 1ul) / 2;
+	unsigned long i;
 
 	for (i = 0; i < CALLS; i++)
 		wrong += call(i, 1, i, 2) != 4 * i + 10;
+}
+
+static void __init work(void)
+{
+	unsigned long sum = CALLS * (CALLS - 1ul) / 2;
+
+	call_it();
 	pr_info("dptest: %s 0 - each call is seen (%lu, %lu)\n",
 		before == CALLS && (after == CALLS || !kp.post_handler) ?
 			"ok" :
@@ -66,6 +74,61 @@ static void __init work(void)
 		sums[0], sums[1], sums[2], sums[3]);
 	before = after = 0;
 	memset(sums, 0, sizeof(sums));
+}
+
+/* How long a function takes */
+struct my_data {
+	ktime_t entry_stamp;
+	unsigned long a;
+};
+
+static unsigned long returned;
+
+static int entry_handler(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct my_data *data = (struct my_data *)ri->data;
+
+	data->entry_stamp = ktime_get();
+	data->a = regs->di;
+	return 0;
+}
+NOKPROBE_SYMBOL(entry_handler);
+
+static int ret_handler(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	unsigned long retval = regs_return_value(regs);
+	struct my_data *data = (struct my_data *)ri->data;
+
+	returned++;
+	wrong += retval != 4 * data->a + 10 ||
+		 ktime_before(ktime_get(), data->entry_stamp) ||
+		 !get_kretprobe(ri)->handler || !get_kretprobe_retaddr(ri);
+	return 0;
+}
+NOKPROBE_SYMBOL(ret_handler);
+
+static struct kretprobe my_kretprobe = {
+	.handler = ret_handler,
+	.entry_handler = entry_handler,
+	.data_size = sizeof(struct my_data),
+	/* Probe up to 20 instances concurrently. */
+	.maxactive = 20,
+};
+
+static int __init kretprobe_init(void)
+{
+	int ret;
+
+	my_kretprobe.kp.symbol_name = symbol;
+	ret = register_kretprobe(&my_kretprobe);
+	if (ret < 0)
+		return ret;
+	call_it();
+	pr_info("dptest: %s 0 - each return is seen (%lu, %d missed)\n",
+		returned == CALLS && !my_kretprobe.nmissed && !wrong ? "ok" :
+								       "not ok",
+		returned, my_kretprobe.nmissed);
+	return 0;
 }
 
 static int __init kprobe_init(void)
@@ -88,11 +151,12 @@ static int __init kprobe_init(void)
 	if (ret < 0)
 		return ret;
 	work();
-	return 0;
+	return kretprobe_init();
 }
 
 static void __exit kprobe_exit(void)
 {
+	unregister_kretprobe(&my_kretprobe);
 	unregister_kprobe(&kp);
 	pr_info("kprobe at %p unregistered\n", kp.addr);
 	pr_info("dptest: done\n");
