@@ -177,18 +177,16 @@ static void trace(const char *tracer)
 }
 
 /* Probes all over the kernel, while it works */
-static void run_many(unsigned int each, unsigned int first, unsigned int arming)
+static void run_many(const char *name, const char *parameters)
 {
-	char parameters[64], of[64];
+	char of[64];
 	int loaded;
 	char *log;
 	pid_t child;
 
-	snprintf(parameters, sizeof(parameters), "each=%u first=%u arming=%u",
-		 each, first, arming);
-	snprintf(of, sizeof(of), "many %s: ", parameters);
+	snprintf(of, sizeof(of), "%s %s: ", name + strlen("dp"), parameters);
 	read_log();
-	loaded = load("dpmany", parameters);
+	loaded = load(name, parameters);
 	use_kernel();
 	trace("function");
 	use_kernel();
@@ -198,7 +196,7 @@ static void run_many(unsigned int each, unsigned int first, unsigned int arming)
 	while (!child)
 		use_kernel();
 	usleep(20000);
-	check(loaded && unload("dpmany"), "they come and go", of);
+	check(loaded && unload(name), "they come and go", of);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	log = read_log();
@@ -235,6 +233,25 @@ static void load_probes(void)
 	      "dprobes.ko does not load with a wrong address", "");
 	snprintf(parameters, sizeof(parameters), "lookup=%#lx", lookup);
 	check(load("dprobes", parameters), "dprobes.ko loads", "");
+}
+
+static void run_probes(unsigned int each, unsigned int first,
+		       unsigned int arming)
+{
+	char parameters[64];
+
+	snprintf(parameters, sizeof(parameters), "each=%u first=%u arming=%u",
+		 each, first, arming);
+	run_many("dpmany", parameters);
+}
+
+static void run_returns(unsigned int each, unsigned int first)
+{
+	char parameters[64];
+
+	snprintf(parameters, sizeof(parameters), "each=%u first=%u", each,
+		 first);
+	run_many("dpmanyreturns", parameters);
 }
 
 /* A probe on a module's function, which goes, and comes again; then the module with the probe goes. */
@@ -396,10 +413,14 @@ int main(void)
 	if (is_wanted("gone"))
 		run_gone();
 	for (i = 0; i < 3 && is_wanted("many"); i++)
-		run_many(40, 7 * i, i);
+		run_probes(40, 7 * i, i);
+	for (i = 0; i < 2 && is_wanted("returns"); i++)
+		run_returns(40, 11 * i);
 	/* Every function of the kernel, in turns: it takes long. from=12 begins with jumps. */
 	for (i = first_turn(); i < 2 * TURNS && is_named("all"); i++)
-		run_many(TURNS, i % TURNS, i / TURNS);
+		run_probes(TURNS, i % TURNS, i / TURNS);
+	for (i = first_turn(); i < 3 * TURNS && is_named("all-returns"); i++)
+		run_returns(3 * TURNS, i);
 	check(unload("dprobes"), "dprobes.ko goes", "");
 	printf("%s", is_quiet(read_log()) ? "" : "# the kernel complains\n");
 	printf("1..%u\n", number);
