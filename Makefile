@@ -641,6 +641,7 @@ install-headers:
 		install -D -m 644 {} $(abspath $(TO))/include/dprobes/compat/{} \;
 	install -d $(TO)/include/dprobes $(TO)/lib/pkgconfig
 	install -m 644 include/dprobes/*.h $(TO)/include/dprobes
+	install -D -t $(TO)/include/dprobes/kernel -m 644 include/dprobes/kernel/*.h
 	sed 's|@PREFIX@|$(PREFIX)|' lib/compat/dprobes-module.pc.in > $(TO)/lib/pkgconfig/dprobes-module.pc
 	sed 's|@PREFIX@|$(PREFIX)|' lib/dprobes.pc.in > $(TO)/lib/pkgconfig/dprobes.pc
 
