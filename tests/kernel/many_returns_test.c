@@ -50,6 +50,9 @@ static int add(void *unused, const char *name, struct module *of,
 
 	if (of || nr == MOST || seen++ % each != first)
 		return 0;
+	/* They return to where they were not called from: see kmod/exits.c. */
+	if (strstarts(name, "__switch_to") || !strcmp(name, "ret_from_fork"))
+		return 0;
 	if (copy_from_kernel_nofault(s->was, (void *)addr, BYTES) ||
 	    dp_kmod_add(addr, &probe, NULL))
 		return 0;
