@@ -264,7 +264,8 @@ static bool is_of(const struct dp_kprobe *p, const struct module *m)
 	       within_module((unsigned long)p, m) ||
 	       within_module((unsigned long)p->pre_handler, m) ||
 	       within_module((unsigned long)p->post_handler, m) ||
-	       (dp_exits_own(p) && dp_exits_call(p, m));
+	       (dp_exits_own(p) && dp_exits_call(p, m)) ||
+	       dp_jprobes_call(p, m);
 }
 
 /* No thread is in its code any more, which is still there. */

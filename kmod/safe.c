@@ -273,6 +273,9 @@ static bool is_kept(const struct cursor *c)
 	return kernel.ftrace_at((unsigned long)c->at);
 }
 
+/* So many bytes are that at most. */
+#define KEPT 16
+
 static const char *refuse(const struct cursor *c)
 {
 	const char *why = refuse_rewritten(c->at, code_of(c), &c->facts);
@@ -356,9 +359,19 @@ int dp_safe_probe(const struct dp_engine *engine, u64 *addr,
 bool dp_safe_is_inside(u64 addr)
 {
 	char symbol[KSYM_SYMBOL_LEN];
+	u8 code[KEPT + DP_INSN_MAX] = { 0 };
 	struct dp_function f;
+	struct cursor c = { .code = code };
 
-	return !find_function(addr, &f, symbol) && addr != f.start;
+	if (find_function(addr, &f, symbol))
+		return false;
+	c.start = c.at = f.start;
+	c.size = min_t(u64, sizeof(code), f.size);
+	if (!dp_kernel_text()->ops->read(dp_kernel_text(), f.start, code,
+					 c.size))
+		while (next(&c) && is_kept(&c))
+			c.at += c.facts.len;
+	return addr != f.start && addr != c.at;
 }
 
 void dp_safe_hold(void)

@@ -43,7 +43,7 @@ u64 dp_safe_symbol(const char *name);
 int dp_safe_probe(const struct dp_engine *engine, u64 *addr,
 		  struct dp_function *function, const char **why);
 
-/** dp_safe_is_inside() - is it in a function, but not where that begins? */
+/** dp_safe_is_inside() - is it in a function, but neither where that begins nor where a probe on its entry is? */
 bool dp_safe_is_inside(u64 addr);
 
 /** dp_safe_hold() - keep those out who write text, too: ftrace, jump labels, static calls, other probes;

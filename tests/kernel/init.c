@@ -401,6 +401,8 @@ int main(void)
 		run("dpkprobes");
 	if (is_wanted("exits"))
 		run("dpexits");
+	if (is_wanted("jprobes"))
+		run("dpjprobes");
 	if (is_wanted("nmi"))
 		run("dpnmi");
 	if (is_wanted("orphans")) {

@@ -471,7 +471,7 @@ static void under_fire(const char *how, bool traps)
 	p->post_handler = traps ? count_here_after : NULL;
 	task[0] = start(call_on, 0);
 	task[1] = start(call_on, 1);
-	for (i = 0; i < 30; i++) {
+	for (i = 0; i < 12; i++) {
 		before = hits_of_all();
 		p->addr = NULL;
 		bad += dp_register_kprobe(p) != 0;
@@ -511,7 +511,7 @@ static int come_and_go(void *which)
 	struct dp_kprobe *p = kzalloc(sizeof(*p), GFP_KERNEL);
 	unsigned int bad = !p, i;
 
-	for (i = 0; i < 20 && p; i++) {
+	for (i = 0; i < 6 && p; i++) {
 		p->addr = NULL;
 		p->symbol_name = which ? "int_sqrt" : "gcd";
 		p->pre_handler = count_here;
@@ -537,7 +537,7 @@ static void at_once(void)
 	int err;
 
 	memcpy(was, gcd, 16);
-	for (i = 0; i < 10; i++) {
+	for (i = 0; i < 4; i++) {
 		err = dp_kmod_begin(DP_KMOD_JUMP);
 		err = err ?: dp_kmod_add((u64)gcd, &probe, NULL);
 		err = err ?: dp_kmod_commit(&where);

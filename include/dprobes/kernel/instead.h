@@ -48,6 +48,15 @@ MODULE_IMPORT_NS(DPROBES);
 #define disable_kretprobe dp_disable_kretprobe
 #define get_kretprobe dp_get_kretprobe
 #define get_kretprobe_retaddr dp_get_kretprobe_retaddr
+#define jprobe dp_jprobe
+#define register_jprobe dp_register_jprobe
+#define unregister_jprobe dp_unregister_jprobe
+#define register_jprobes dp_register_jprobes
+#define unregister_jprobes dp_unregister_jprobes
+#define enable_jprobe dp_enable_jprobe
+#define disable_jprobe dp_disable_jprobe
+#define jprobe_return dp_jprobe_return
+#define JPROBE_ENTRY(handler) ((void *)(handler))
 
 #endif
 #endif

@@ -207,4 +207,6 @@ static inline unsigned long dp_get_kretprobe_retval(const struct pt_regs *regs)
 	return regs_return_value((struct pt_regs *)regs);
 }
 
+#include <dprobes/kernel/jprobe.h>
+
 #endif
