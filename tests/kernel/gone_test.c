@@ -12,14 +12,25 @@ static int count(struct dp_kprobe *p, struct pt_regs *regs)
 	return 0;
 }
 
-/* The last two stay when this module goes. */
+static int count_return(struct dp_kretprobe_instance *ri, struct pt_regs *regs)
+{
+	hits++;
+	return 0;
+}
+
+/* Those that are left stay when this module goes. */
 static struct dp_kprobe one = { .symbol_name = "dpvictim:dpvictim_work",
 				.pre_handler = count },
 			again = { .symbol_name = "dpvictim:dpvictim_work",
 				  .pre_handler = count },
 			left = { .symbol_name = "gcd", .pre_handler = count };
 
-/* Its program calls: 0 before the victim goes, 1 when it has gone, 2 when it is there again */
+static struct dp_kretprobe returns_left = { .kp.symbol_name = "gcd",
+					    .handler = count_return };
+static struct dp_jprobe jprobe_left = { .kp.symbol_name = "gcd",
+					.entry = count_return };
+
+/* The guest's first program calls it: 1 when the victim has gone, 2 when it is there again */
 static int step(const char *value, const struct kernel_param *unused)
 {
 	unsigned long (*work)(unsigned long);
@@ -39,7 +50,9 @@ static int step(const char *value, const struct kernel_param *unused)
 		__symbol_put("dpvictim_work");
 		dp_unregister_kprobe(&one);
 		dp_unregister_kprobe(&again);
-		check(!one.addr && !dp_register_kprobe(&left),
+		check(!one.addr && !dp_register_kprobe(&left) &&
+			      !dp_register_kretprobe(&returns_left) &&
+			      !dp_register_jprobe(&jprobe_left),
 		      "and the one that was gone is unregistered\n");
 		pr_info("dptest: done\n");
 		break;
@@ -63,7 +76,7 @@ static int __init begin(void)
 	return err;
 }
 
-/* A probe of its is left: the module that probes takes it away. */
+/* Probes of its are left: dprobes.ko takes them away. */
 static void __exit end(void)
 {
 }

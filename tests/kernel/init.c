@@ -266,7 +266,7 @@ static void run_gone(void)
 	check(load("dpvictim", ""), "it comes again", "gone: ");
 	put("/sys/module/dpgone/parameters/step", "2");
 	check(unload("dpvictim") && unload("dpgone"),
-	      "and both go, with a probe left", "gone: ");
+	      "and both go, with probes left", "gone: ");
 	log = read_log();
 	if (!is_quiet(log))
 		printf("%s\n", log);
@@ -372,6 +372,30 @@ static unsigned int first_turn(void)
 	return from ? (unsigned int)atoi(from) : 0;
 }
 
+/* Of other modules */
+static void run_handlers(void)
+{
+	if (is_wanted("kprobes"))
+		run("dpkprobes");
+	if (is_wanted("exits"))
+		run("dpexits");
+	if (is_wanted("jprobes"))
+		run("dpjprobes");
+	if (is_wanted("nmi"))
+		run("dpnmi");
+	if (is_wanted("orphans")) {
+		run_ends();
+		run_orphans();
+	}
+	/* Of one source: what they tell is the same. */
+	if (is_wanted("sample")) {
+		run("dpsample");
+		run("dpsampleours");
+	}
+	if (is_wanted("gone"))
+		run_gone();
+}
+
 int main(void)
 {
 	unsigned int i;
@@ -397,25 +421,7 @@ int main(void)
 		run("dpprobes");
 	if (is_wanted("programs"))
 		run("dpprograms");
-	if (is_wanted("kprobes"))
-		run("dpkprobes");
-	if (is_wanted("exits"))
-		run("dpexits");
-	if (is_wanted("jprobes"))
-		run("dpjprobes");
-	if (is_wanted("nmi"))
-		run("dpnmi");
-	if (is_wanted("orphans")) {
-		run_ends();
-		run_orphans();
-	}
-	/* Of one source: what they tell is the same. */
-	if (is_wanted("sample")) {
-		run("dpsample");
-		run("dpsampleours");
-	}
-	if (is_wanted("gone"))
-		run_gone();
+	run_handlers();
 	for (i = 0; i < 3 && is_wanted("many"); i++)
 		run_probes(40, 7 * i, i);
 	for (i = 0; i < 2 && is_wanted("returns"); i++)
