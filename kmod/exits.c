@@ -84,7 +84,7 @@ static void give(struct instance *inst)
 
 	WRITE_ONCE(pool->hint, inst->stub - pool->first);
 	put_task_struct(inst->ri.task);
-	/* After this store the pool may be freed, when RCU has waited. */
+	/* After this store the pool may be freed. */
 	smp_store_release(&inst->state, FREE);
 }
 

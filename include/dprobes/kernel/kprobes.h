@@ -10,10 +10,10 @@
  * and jumps may displace calls. An entry's probe stands behind endbr64 and the place where ftrace calls from;
  * arguments and stack are as at the entry. A function of a module may be probed, which then may still go.
  *
- * Handlers. Context: that of the probed code, with preemption off; with interrupts off where the probe
- * is a breakpoint. They may not sleep. No handler runs while another one runs on that CPU,
- * in whatever context: its probe's @nmissed counts the hit. What a handler changes in @regs is in force
- * when the probed code goes on.
+ * Handlers. Context: that of the probed code, with preemption off; where the probe is a breakpoint, with interrupts off,
+ * too, and in_nmi() is true, as it is for the kernel's own. They may not sleep. No handler runs while another one runs
+ * on that CPU, in whatever context: its probe's @nmissed counts the hit. What a handler changes in @regs is in force when
+ * the probed code goes on.
  *
  * Source: Linux 6.1, include/linux/kprobes.h and Documentation/trace/kprobes.rst, unless it says otherwise.
  */
