@@ -7,6 +7,7 @@
  * The kernel exports neither that function nor what it finds. An address that is not its own is
  * refused, and nothing is called.
  */
+#include "kmod/device.h"
 #include "kmod/safe.h"
 #include "engine/insn/insn.h"
 #include <linux/module.h>
@@ -22,12 +23,13 @@ static int __init begin(void)
 	if (err)
 		pr_err("dprobes: lookup=0x%lx: not kallsyms_lookup_name(), or this kernel lacks what probes need\n",
 		       lookup);
-	return err;
+	return err ?: dp_device_begin();
 }
 
 /* There is no session: it would keep the module. */
 static void __exit end(void)
 {
+	dp_device_end();
 }
 
 /* Tests compare them with another decoder's. */

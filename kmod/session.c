@@ -27,8 +27,8 @@
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 
-/* Probes of a session at most, and sites; programs that they run, bytes of a record */
-#define SITES 4096
+/* Sites of a session at most; programs that they run, bytes of a record */
+#define SITES DP_KMOD_PROBES
 #define PROGRAMS 16
 #define LOG 256
 /* CPUs that share counters and rings with no other; bytes of all rings */
@@ -160,7 +160,7 @@ static int add_to(const struct dp_function *f, u64 addr, u32 *probe,
 	return err;
 }
 
-static int add(u64 addr, u32 *probe, const char **why)
+static int add(u64 *addr, u32 *probe, const char **why)
 {
 	struct dp_function f;
 	int err;
@@ -169,10 +169,10 @@ static int add(u64 addr, u32 *probe, const char **why)
 		return -ENOENT;
 	if (dp_engine_probes(engine) == SITES)
 		return -ENOSPC;
-	err = dp_safe_probe(&addr, &f, why);
+	err = dp_safe_probe(addr, &f, why);
 	if (err)
 		return err;
-	err = add_to(&f, addr, probe, why);
+	err = add_to(&f, *addr, probe, why);
 	if (err)
 		module_put(f.module);
 	else
@@ -180,7 +180,7 @@ static int add(u64 addr, u32 *probe, const char **why)
 	return err;
 }
 
-int dp_kmod_add(u64 addr, u32 *probe, const char **why)
+int dp_kmod_add_at(u64 *addr, u32 *probe, const char **why)
 {
 	const char *reason = NULL;
 	int err;
@@ -191,6 +191,11 @@ int dp_kmod_add(u64 addr, u32 *probe, const char **why)
 	if (why)
 		*why = reason;
 	return err;
+}
+
+int dp_kmod_add(u64 addr, u32 *probe, const char **why)
+{
+	return dp_kmod_add_at(&addr, probe, why);
 }
 EXPORT_SYMBOL_NS_GPL(dp_kmod_add, DPROBES);
 
@@ -292,6 +297,11 @@ u64 dp_kmod_arrivals(void)
 	return ASK((u64)0, dp_engine_interior_arrivals(engine));
 }
 EXPORT_SYMBOL_NS_GPL(dp_kmod_arrivals, DPROBES);
+
+u64 dp_kmod_missed_of(u32 probe)
+{
+	return ASK((u64)0, dp_engine_missed(engine, probe));
+}
 
 const char *dp_kmod_mode(u32 probe)
 {

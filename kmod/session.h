@@ -21,6 +21,9 @@ enum dp_kmod_arming {
 	DP_KMOD_INTERIOR, /* by jumps with breakpoints inside, where the pool has such addresses */
 };
 
+/** Probes of a session, at most */
+#define DP_KMOD_PROBES 4096
+
 /** dp_kmod_begin() - an engine without probes. This module stays until dp_kmod_end() succeeds.
  *  Return: 0; -EBUSY there is one; -ENOMEM. */
 int dp_kmod_begin(enum dp_kmod_arming arming);
@@ -38,6 +41,8 @@ int dp_kmod_end(void);
  * code it is stays until the session ends.
  */
 int dp_kmod_add(u64 addr, u32 *probe, const char **why);
+/** dp_kmod_add_at() - the same; *@addr becomes that of the instruction. For this module alone */
+int dp_kmod_add_at(u64 *addr, u32 *probe, const char **why);
 /** dp_kmod_symbol() - address of a function or variable of the kernel; 0: it has none of that name */
 u64 dp_kmod_symbol(const char *name);
 /** dp_kmod_commit() - arm what was added and turned on, disarm what was turned off.
@@ -50,6 +55,8 @@ void dp_kmod_turn(u32 probe, bool on);
 u64 dp_kmod_hits(u32 probe);
 /** dp_kmod_missed() - hits within hits, of all probes */
 u64 dp_kmod_missed(void);
+/** dp_kmod_missed_of() - hits of a probe whose program has not run. For this module alone */
+u64 dp_kmod_missed_of(u32 probe);
 /** dp_kmod_mode() - "jump" or "trap"; dp_kmod_reason() - why not "jump", or NULL */
 const char *dp_kmod_mode(u32 probe);
 const char *dp_kmod_reason(u32 probe);

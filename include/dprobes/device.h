@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * device: what /dev/dprobes is asked, by ioctl(2): probes of the running kernel. See dprobes(4).
+ *
+ *     open ─► INFO ─► BEGIN ─► ADD… ─► COMMIT ─► COUNTS… ─► TURN… ─► COMMIT ─► close
+ *
+ * Addresses of the caller's memory have 64 bits, whatever the caller's have. What is reserved is 0.
+ */
+#ifndef DPROBES_DEVICE_H
+#define DPROBES_DEVICE_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+#define DP_DEVICE_PATH "/dev/dprobes"
+#define DP_DEVICE_VERSION 1
+
+/** enum dp_device_arming - how functions are probed, see @arming of struct dp_device_begin */
+enum dp_device_arming {
+	DP_DEVICE_TRAP, /* by breakpoints */
+	DP_DEVICE_JUMP, /* by jumps, where they may be */
+	DP_DEVICE_INTERIOR, /* by jumps that no CPU has to wait for, where there is an address for them */
+};
+
+/** enum dp_device_flags - of struct dp_device_info */
+enum dp_device_flags {
+	DP_DEVICE_ADDRESSES =
+		1, /* the one who opened it may see the kernel's addresses */
+};
+
+/**
+ * struct dp_device_info - what the module can do
+ * @version: DP_DEVICE_VERSION
+ * @arming: a bit for each enum dp_device_arming
+ * @flags: enum dp_device_flags
+ * @probes: that a session has, at most; @counts: that one COUNTS tells of, at most
+ */
+struct dp_device_info {
+	__u32 version, arming, flags, probes, counts;
+	__u32 reserved[3];
+};
+
+/** struct dp_device_begin - @arming: enum dp_device_arming */
+struct dp_device_begin {
+	__u32 arming;
+	__u32 reserved[3];
+};
+
+/** Bytes of the text that DP_DEVICE_ADD is given, and of the words that it answers with, at most */
+#define DP_DEVICE_NAME 256
+#define DP_DEVICE_WORDS 128
+
+/**
+ * struct dp_device_add - a probe
+ * @name: address of "[MODULE:]FUNCTION[+OFFSET]", of @name_size bytes, the last of which is 0
+ * @words: address of @words_size bytes, at most DP_DEVICE_WORDS, or 0. If the probe is refused, they
+ *         say why, and end with 0; else they are ""
+ * @addr: in: address of FUNCTION, where several have its name, or 0; only with DP_DEVICE_ADDRESSES.
+ *        Out: of the instruction that is probed, or 0, without DP_DEVICE_ADDRESSES
+ * @probe: out: its number: 0, 1, …
+ * @offset: out: where in FUNCTION it is: behind what the kernel keeps for itself at the entry
+ */
+struct dp_device_add {
+	__u64 name, words, addr;
+	__u32 name_size, words_size;
+	__u32 probe, offset;
+	__u32 reserved[2];
+};
+
+/** struct dp_device_commit - out, on failure: @bad: the address concerned, or 0: as @addr above */
+struct dp_device_commit {
+	__u64 bad;
+	__u32 reserved[2];
+};
+
+/** struct dp_device_turn - a probe is to be on, or off, from the next DP_DEVICE_COMMIT on */
+struct dp_device_turn {
+	__u32 probe, on;
+	__u32 reserved[2];
+};
+
+/** enum dp_device_mode - how a probe is armed */
+enum dp_device_mode {
+	DP_DEVICE_BY_TRAP,
+	DP_DEVICE_BY_JUMP,
+};
+
+/**
+ * struct dp_device_count - what is known of a probe
+ * @hits: exact when no thread is at the site; @missed: of them those whose program has not run
+ * @mode: enum dp_device_mode; @reason: why it is no jump, or ""
+ */
+struct dp_device_count {
+	__u64 hits, missed;
+	__u32 mode, reserved;
+	char reason[DP_DEVICE_WORDS];
+};
+
+/**
+ * struct dp_device_counts - of the probes from @first on
+ * @counts: address of @nr struct dp_device_count, at most as many as INFO says
+ * @nr: out: how many have been written, fewer at the last probe
+ * @within: out: hits within hits, of all probes, which run nothing
+ * @arrivals: out: threads that came into the middle of jumps
+ */
+struct dp_device_counts {
+	__u64 counts, within, arrivals;
+	__u32 first, nr;
+	__u32 reserved[2];
+};
+
+#define DP_DEVICE_MAGIC 0xd9
+#define DP_DEVICE_INFO _IOWR(DP_DEVICE_MAGIC, 0, struct dp_device_info)
+#define DP_DEVICE_BEGIN _IOW(DP_DEVICE_MAGIC, 1, struct dp_device_begin)
+#define DP_DEVICE_ADD _IOWR(DP_DEVICE_MAGIC, 2, struct dp_device_add)
+#define DP_DEVICE_COMMIT _IOWR(DP_DEVICE_MAGIC, 3, struct dp_device_commit)
+#define DP_DEVICE_TURN _IOW(DP_DEVICE_MAGIC, 4, struct dp_device_turn)
+#define DP_DEVICE_COUNTS _IOWR(DP_DEVICE_MAGIC, 5, struct dp_device_counts)
+
+#endif

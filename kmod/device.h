@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * device: /dev/dprobes, by which a program of user space has the session.
+ *
+ *     FREE ── open ──► OWNED ── close ──► ENDING ── all is out ──► FREE
+ *                        │                   └─ others have written over a probe ─► STUCK ─► FREE
+ *                        └── close, where nothing has begun ──► FREE
+ */
+#ifndef DP_KMOD_DEVICE_H
+#define DP_KMOD_DEVICE_H
+
+#include "port_types.h"
+
+/**
+ * struct dp_owner - what the one who has the device has done
+ * @shows: it may see the kernel's addresses
+ * @begun: there is a session; @committed: probes have been armed, and none are added any more
+ * @probes: how many; @at: by probe, address of its instruction
+ */
+struct dp_owner {
+	bool shows, begun, committed;
+	u32 probes;
+	u64 *at;
+};
+
+/** dp_device_begin() - make the device. Return: 0 or a negative errno */
+int dp_device_begin(void);
+/** dp_device_end() - take it away. Nobody has it open, and there is no session. */
+void dp_device_end(void);
+
+/**
+ * dp_device_ask() - do what an ioctl asks; @user: its argument
+ * Context: task, may sleep; one at a time for an owner.
+ * Return: 0; -ENOTTY no such request; -EFAULT; -EINVAL something reserved is set, or it is not the
+ * time; as the session's functions.
+ */
+int dp_device_ask(struct dp_owner *owner, unsigned int request,
+		  void __user *user);
+
+/**
+ * dp_device_find() - address of "[MODULE:]FUNCTION[+OFFSET]"
+ * @addr: in: of FUNCTION, or 0; out: with OFFSET
+ * @start: of FUNCTION
+ * @name: is written to
+ * @why: on failure, a static phrase
+ * Return: 0; -ENOENT; -EINVAL
+ */
+int dp_device_find(char *name, u64 *addr, u64 *start, const char **why);
+
+#endif
