@@ -111,6 +111,8 @@ static int add_named(struct dp_owner *o, struct dp_device_add *add,
 	err = dp_device_find(name, &addr, &start, why) ?:
 		      dp_kmod_add_at(&addr, &add->probe, why);
 	kfree(name);
+	if (err == -ENOSPC && !*why)
+		*why = "a session has no more probes";
 	if (err)
 		return err;
 	o->at[add->probe] = addr;
@@ -143,10 +145,12 @@ static int commit(struct dp_owner *o, union request *r)
 	u64 bad = 0;
 	int err;
 
-	if (!is_clear(r->commit.reserved, sizeof(r->commit.reserved)) ||
-	    r->commit.bad || !o->begun || !o->probes)
+	if (r->commit.reserved || r->commit.bad ||
+	    (r->commit.flags & ~DP_DEVICE_PLAN) || !o->begun || !o->probes)
 		return -EINVAL;
 	o->committed = true;
+	if (r->commit.flags & DP_DEVICE_PLAN)
+		return dp_kmod_plan();
 	err = dp_kmod_commit(&bad);
 	r->commit.bad = shown(o, bad);
 	synchronize_rcu();

@@ -231,6 +231,11 @@ int dp_kmod_commit(u64 *bad)
 }
 EXPORT_SYMBOL_NS_GPL(dp_kmod_commit, DPROBES);
 
+int dp_kmod_plan(void)
+{
+	return ASK(-ENOENT, dp_engine_plan(engine));
+}
+
 void dp_kmod_turn(u32 probe, bool on)
 {
 	mutex_lock(&sessions);

@@ -48,6 +48,8 @@ u64 dp_kmod_symbol(const char *name);
 /** dp_kmod_commit() - arm what was added and turned on, disarm what was turned off.
  *  @bad: on failure the address concerned, or 0 */
 int dp_kmod_commit(u64 *bad);
+/** dp_kmod_plan() - decide how what was added is to be armed: dp_kmod_mode(). For this module alone */
+int dp_kmod_plan(void);
 /** dp_kmod_turn() - a probe is to be on, or off, from the next commit on */
 void dp_kmod_turn(u32 probe, bool on);
 

@@ -22,17 +22,14 @@ enum dp_device_arming {
 	DP_DEVICE_INTERIOR, /* by jumps that no CPU has to wait for, where there is an address for them */
 };
 
-/** enum dp_device_flags - of struct dp_device_info */
-enum dp_device_flags {
-	DP_DEVICE_ADDRESSES =
-		1, /* the one who opened it may see the kernel's addresses */
-};
+/** Of struct dp_device_info, @flags: who opened the device may see the kernel's addresses */
+#define DP_DEVICE_ADDRESSES 1
 
 /**
  * struct dp_device_info - what the module can do
  * @version: DP_DEVICE_VERSION
  * @arming: a bit for each enum dp_device_arming
- * @flags: enum dp_device_flags
+ * @flags: DP_DEVICE_ADDRESSES, or 0
  * @probes: that a session has, at most; @counts: that one COUNTS tells of, at most
  */
 struct dp_device_info {
@@ -67,10 +64,17 @@ struct dp_device_add {
 	__u32 reserved[2];
 };
 
-/** struct dp_device_commit - out, on failure: @bad: the address concerned, or 0: as @addr above */
+/** Of struct dp_device_commit, @flags: decide how probes are to be armed, and arm none */
+#define DP_DEVICE_PLAN 1
+
+/**
+ * struct dp_device_commit - arm the probes that are on, disarm the others
+ * @bad: out, on failure: the address concerned, or 0: as @addr of struct dp_device_add
+ * @flags: DP_DEVICE_PLAN, or 0
+ */
 struct dp_device_commit {
 	__u64 bad;
-	__u32 reserved[2];
+	__u32 flags, reserved;
 };
 
 /** struct dp_device_turn - a probe is to be on, or off, from the next DP_DEVICE_COMMIT on */

@@ -21,12 +21,12 @@ enum { READ_AND_CLEAR = 4, SIZE = 1 << 20, TURNS = 12 };
 
 static unsigned int number;
 
-static void check(int is, const char *what, const char *of)
+void dp_init_check(int is, const char *what, const char *of)
 {
 	printf("%sok %u - %s%s\n", is ? "" : "not ", ++number, of, what);
 }
 
-static int load(const char *name, const char *parameters)
+int dp_init_load(const char *name, const char *parameters)
 {
 	char path[64];
 	int fd;
@@ -39,7 +39,7 @@ static int load(const char *name, const char *parameters)
 	return !err;
 }
 
-static int unload(const char *name)
+int dp_init_unload(const char *name)
 {
 	return !syscall(SYS_delete_module, name, O_NONBLOCK);
 }
@@ -63,7 +63,7 @@ static int tell(char *log)
 		what = strstr(says, " - ");
 		if (what &&
 		    (!strncmp(says, "ok ", 3) || !strncmp(says, "not ok ", 7)))
-			check(*says == 'o', what + 3, "");
+			dp_init_check(*says == 'o', what + 3, "");
 	}
 	return done;
 }
@@ -99,21 +99,21 @@ static void run(const char *name)
 
 	snprintf(of, sizeof(of), "%s: ", name);
 	read_log();
-	loaded = load(name, "");
-	unloaded = unload(name);
+	loaded = dp_init_load(name, "");
+	unloaded = dp_init_unload(name);
 	log = read_log();
 	strcpy(copy, log);
-	check(loaded, "the module loads", of);
-	check(tell(copy), "it comes to its end", of);
-	check(unloaded, "it goes", of);
+	dp_init_check(loaded, "the module loads", of);
+	dp_init_check(tell(copy), "it comes to its end", of);
+	dp_init_check(unloaded, "it goes", of);
 	quiet = *log && is_quiet(log);
 	if (!loaded || !unloaded || !quiet)
 		printf("%s\n", log);
-	again = load(name, "") && unload(name);
-	check(again, "it comes and goes again", of);
+	again = dp_init_load(name, "") && dp_init_unload(name);
+	dp_init_check(again, "it comes and goes again", of);
 	log = read_log();
-	check(quiet && *log && is_quiet(log), "the kernel complains of nothing",
-	      of);
+	dp_init_check(quiet && *log && is_quiet(log),
+		      "the kernel complains of nothing", of);
 	if (!again || !is_quiet(log))
 		printf("%s\n", log);
 }
@@ -163,7 +163,7 @@ static void put(const char *path, const char *text)
 	int fd = open(path, O_WRONLY);
 
 	if (fd < 0 || write(fd, text, strlen(text)) < 0)
-		check(0, path, "written: ");
+		dp_init_check(0, path, "written: ");
 	close(fd);
 }
 
@@ -186,7 +186,7 @@ static void run_many(unsigned int each, unsigned int first, unsigned int arming)
 		 each, first, arming);
 	snprintf(of, sizeof(of), "many %s: ", parameters);
 	read_log();
-	loaded = load("dpmany", parameters);
+	loaded = dp_init_load("dpmany", parameters);
 	use_kernel();
 	trace("function");
 	use_kernel();
@@ -196,14 +196,15 @@ static void run_many(unsigned int each, unsigned int first, unsigned int arming)
 	while (!child)
 		use_kernel();
 	usleep(20000);
-	check(loaded && unload("dpmany"), "they come and go", of);
+	dp_init_check(loaded && dp_init_unload("dpmany"), "they come and go",
+		      of);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	log = read_log();
 	if (!is_quiet(log))
 		printf("%s\n", log);
-	check(is_quiet(log), "the kernel complains of nothing", of);
-	check(tell(log), "they come to their end", of);
+	dp_init_check(is_quiet(log), "the kernel complains of nothing", of);
+	dp_init_check(tell(log), "they come to their end", of);
 }
 
 /* Return: its address, or 0. */
@@ -228,11 +229,12 @@ static void load_probes(void)
 	unsigned long lookup = find(LOOKUP);
 
 	snprintf(parameters, sizeof(parameters), "lookup=%#lx", lookup + 1);
-	check(lookup && !load("dprobes", parameters) &&
-		      !load("dprobes", "lookup=0"),
-	      "dprobes.ko does not load with a wrong address", "");
+	dp_init_check(lookup && !dp_init_load("dprobes", parameters) &&
+			      !dp_init_load("dprobes", "lookup=0"),
+		      "dprobes.ko does not load with a wrong address", "");
 	snprintf(parameters, sizeof(parameters), "lookup=%#lx", lookup);
-	check(load("dprobes", parameters), "dprobes.ko loads", "");
+	dp_init_check(dp_init_load("dprobes", parameters), "dprobes.ko loads",
+		      "");
 }
 
 /* The kernel's command line may name one of them: only=many */
@@ -248,6 +250,19 @@ static int is_wanted(const char *name)
 	return !getenv("only") || is_named(name);
 }
 
+/* What is in user space says what is wrong, and the kernel is to say nothing. */
+static void run_quietly(void (*tests)(void), const char *of)
+{
+	char *log;
+
+	read_log();
+	tests();
+	log = read_log();
+	dp_init_check(is_quiet(log), "the kernel complains of nothing", of);
+	if (!is_quiet(log))
+		printf("%s\n", log);
+}
+
 static unsigned int first_turn(void)
 {
 	const char *from = getenv("from");
@@ -261,6 +276,7 @@ int main(void)
 
 	mount("dev", "/dev", "devtmpfs", 0, NULL);
 	mount("proc", "/proc", "proc", 0, NULL);
+	mount("sys", "/sys", "sysfs", 0, NULL);
 	mkdir("/tracing", 0700);
 	mount("tracing", "/tracing", "tracefs", 0, NULL);
 	if (!freopen("/dev/console", "w", stdout))
@@ -269,8 +285,8 @@ int main(void)
 	if (is_wanted("port"))
 		run("dpport");
 	if (is_wanted("facts"))
-		check(dp_facts_write(), "facts about the kernel are written",
-		      "");
+		dp_init_check(dp_facts_write(),
+			      "facts about the kernel are written", "");
 	load_probes();
 	if (is_wanted("facts"))
 		run("dpfacts");
@@ -278,12 +294,18 @@ int main(void)
 		run("dpprobes");
 	if (is_wanted("programs"))
 		run("dpprograms");
+	if (is_wanted("device")) {
+		run_quietly(dp_device_try, "device: ");
+		run_quietly(dp_device_random, "device, at random: ");
+	}
 	for (i = 0; i < 3 && is_wanted("many"); i++)
 		run_many(40, 7 * i, i);
 	/* Every function of the kernel, in turns: it takes long. from=12 begins with jumps. */
 	for (i = first_turn(); i < 2 * TURNS && is_named("all"); i++)
 		run_many(TURNS, i % TURNS, i / TURNS);
-	check(unload("dprobes"), "dprobes.ko goes", "");
+	if (is_wanted("device"))
+		run_quietly(dp_device_locked, "device, locked down: ");
+	dp_init_check(dp_init_unload("dprobes"), "dprobes.ko goes", "");
 	printf("%s", is_quiet(read_log()) ? "" : "# the kernel complains\n");
 	printf("1..%u\n", number);
 	fflush(stdout);

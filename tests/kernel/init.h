@@ -6,4 +6,16 @@
 /** dp_facts_write() - leave facts about the kernel's instructions for the test module. Return: how many */
 unsigned int dp_facts_write(void);
 
+/** dp_init_check() - a test: @of, and behind it @what */
+void dp_init_check(int is, const char *what, const char *of);
+/** dp_init_load() - load a module. Return: is it there? */
+int dp_init_load(const char *name, const char *parameters);
+int dp_init_unload(const char *name);
+
+/** dp_device_try() - have probes by /dev/dprobes; dp_device_random() - ask it all kinds of things;
+ *  dp_device_locked() - in a kernel that is locked down, which it stays */
+void dp_device_try(void);
+void dp_device_random(void);
+void dp_device_locked(void);
+
 #endif

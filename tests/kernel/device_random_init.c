@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * device_random_init: /dev/dprobes is asked all kinds of things.
+ *
+ * Numbers, sizes and addresses are random, or those that it knows, with structs that make sense but
+ * for a few bytes. What takes long, a name that is looked for and probes that are armed, is rare.
+ */
+#include "tests/kernel/device_init.h"
+#include "tests/kernel/init.h"
+#include <errno.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define TIMES 100000
+#define REOPENED 4000
+#define LOOKUPS 100
+#define COMMITS 100
+
+union request {
+	struct dp_device_info info;
+	struct dp_device_begin begin;
+	struct dp_device_add add;
+	struct dp_device_commit commit;
+	struct dp_device_turn turn;
+	struct dp_device_counts counts;
+	unsigned char bytes[256];
+};
+
+static __thread uint64_t seed;
+
+static uint64_t draw(void)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed >> 11;
+}
+
+static unsigned int below(unsigned int n)
+{
+	return (unsigned int)(draw() % n);
+}
+
+static const unsigned long known[] = { DP_DEVICE_INFO, DP_DEVICE_BEGIN,
+				       DP_DEVICE_ADD,  DP_DEVICE_COMMIT,
+				       DP_DEVICE_TURN, DP_DEVICE_COUNTS };
+
+#define KNOWN (sizeof(known) / sizeof(*known))
+
+/* Of a thread: one page, and behind it nothing */
+static __thread unsigned char *page;
+
+/* Two threads ask by it. */
+static int device = -1;
+
+static uint64_t some_pointer(void)
+{
+	switch (below(6)) {
+	case 0:
+		return 0;
+	case 1:
+		return draw();
+	case 2:
+		return 0xffffffff81000000 + draw() % 0x1000000;
+	case 3:
+		return (uint64_t)page + 4096 - below(300);
+	default:
+		return (uint64_t)page + below(2048);
+	}
+}
+
+static void fill_add(union request *r)
+{
+	static const char *const names[] = {
+		DP_GETSID,     DP_UMASK "+0x0", DP_GETPGID, "no_such", "gcd+3",
+		"x:" DP_UMASK, "schedule",	"+",	    ":",       "a:b:c+1"
+	};
+	const char *name = names[below(sizeof(names) / sizeof(*names))];
+
+	r->add.name = (uint64_t)page;
+	r->add.name_size = (unsigned int)strlen(name) + 1;
+	strcpy((char *)page, name);
+	r->add.words = some_pointer();
+	r->add.words_size = below(3) ? below(140) : 0;
+	if (below(LOOKUPS))
+		r->add.name_size = below(2) ? below(400) : 0;
+	/* A text that ends elsewhere is not looked for. */
+	if (r->add.name_size > 1 && r->add.name_size < 400 && below(LOOKUPS))
+		memset(page, 'a', 512);
+	if (!below(8))
+		r->add.addr = draw();
+}
+
+static void fill(unsigned long request, union request *r)
+{
+	memset(r, 0, sizeof(*r));
+	if (request == DP_DEVICE_BEGIN)
+		r->begin.arming = below(4);
+	else if (request == DP_DEVICE_ADD)
+		fill_add(r);
+	else if (request == DP_DEVICE_COMMIT)
+		r->commit.reserved = below(COMMITS) != 0;
+	else if (request == DP_DEVICE_TURN)
+		r->turn = (struct dp_device_turn){ .probe = below(6),
+						   .on = below(3) };
+	else if (request == DP_DEVICE_COUNTS)
+		r->counts = (struct dp_device_counts){
+			.counts = some_pointer(),
+			.first = below(8),
+			.nr = below(70),
+		};
+}
+
+static unsigned long some_request(void)
+{
+	switch (below(8)) {
+	case 0:
+		return (unsigned int)draw();
+	case 1:
+		return _IOC(below(4), DP_DEVICE_MAGIC, below(8), below(300));
+	default:
+		return known[below(KNOWN)];
+	}
+}
+
+static void reopen(int session)
+{
+	close(device);
+	device = dp_device_open(0);
+	if (session)
+		dp_device_start(device, below(3));
+}
+
+/* The number of a request that the device has carried out; -1: it has not */
+static int ask(int session)
+{
+	unsigned long request = some_request();
+	union request r;
+	unsigned int i;
+	void *at;
+
+	if (!session && request == DP_DEVICE_BEGIN)
+		request = DP_DEVICE_ADD;
+	fill(request, &r);
+	while (!below(4))
+		r.bytes[below(_IOC_SIZE(request) % 200 + 1)] =
+			(unsigned char)draw();
+	at = below(10) ? (void *)&r : (void *)some_pointer();
+	if (ioctl(device, request, at))
+		return -1;
+	for (i = 0; i < KNOWN && known[i] != request; i++)
+		continue;
+	return (int)i;
+}
+
+/* @done: by request, how many were carried out; the last one: of those that there are not */
+static void ask_all(int session, int reopens, unsigned int done[KNOWN + 1])
+{
+	unsigned int i;
+	int which;
+
+	page = mmap(NULL, 8192, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (page == MAP_FAILED || munmap(page + 4096, 4096))
+		return;
+	for (i = 0; i < TIMES; i++) {
+		if (reopens && i % REOPENED == 0)
+			reopen(session);
+		which = ask(session);
+		if (which >= 0)
+			done[which]++;
+		if (!(i % 64))
+			getsid(0);
+	}
+	munmap(page, 4096);
+}
+
+static void *ask_beside(void *done)
+{
+	seed = 362436069;
+	ask_all(1, 0, done);
+	return NULL;
+}
+
+static void tell(const unsigned int *done, const char *of)
+{
+	printf("# %s, of %u random requests were carried out: info %u, begin %u, add %u, commit %u, turn %u, counts %u\n",
+	       of, TIMES, done[0], done[1], done[2], done[3], done[4], done[5]);
+}
+
+void dp_device_random(void)
+{
+	unsigned int alone[KNOWN + 1] = { 0 }, with[KNOWN + 1] = { 0 },
+				   beside[KNOWN + 1] = { 0 };
+	const char *of = "device, at random: ";
+	pthread_t thread;
+
+	seed = 88172645463325252;
+	ask_all(0, 1, alone);
+	tell(alone, "without a session");
+	dp_init_check(alone[0] && !alone[2] && !alone[3] && !alone[4] &&
+			      !alone[KNOWN],
+		      "without a session there are no probes", of);
+	if (pthread_create(&thread, NULL, ask_beside, beside))
+		return;
+	ask_all(1, 1, with);
+	pthread_join(thread, NULL);
+	tell(with, "with a session");
+	tell(beside, "beside");
+	dp_init_check(with[0] && with[2] && with[3] && with[4] && with[5],
+		      "with one, some of all kinds are carried out", of);
+	dp_init_check(!with[KNOWN] && !beside[KNOWN], "and no others", of);
+	close(device);
+	dp_init_check(dp_device_open(0) >= 0, "and it can be had again", of);
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* system: which specs of the kernel a session can have. */
+#include "tracer/system.h"
+#include "tracer/session.h"
+#include <dprobes/diag.h>
+#include <errno.h>
+#include <string.h>
+
+bool dp_system_is(const struct dp_spec *spec)
+{
+	return !strcmp(spec->module, "kernel");
+}
+
+bool dp_system_wanted(const struct dp_tracer_options *opt)
+{
+	struct dp_spec spec;
+	bool is;
+
+	if (!opt->nr_specs || dp_spec_parse(opt->specs[0], &spec, NULL))
+		return false;
+	is = dp_system_is(&spec);
+	dp_spec_free(&spec);
+	return is;
+}
+
+static int refuse(struct dp_diag *diag, int err, int column, int span,
+		  const char *why)
+{
+	dp_diag_set(diag, err, "%s", why);
+	dp_diag_caret(diag, column, span);
+	return err;
+}
+
+static int refuse_point(const struct dp_spec *spec, struct dp_diag *diag,
+			int err, const char *why)
+{
+	return refuse(diag, err, spec->point_col,
+		      (int)strcspn(spec->text + spec->point_col, " ({"), why);
+}
+
+/* Options that are about a process */
+static const char *bad_option(const struct dp_tracer_options *opt)
+{
+	if (opt->pid)
+		return "the kernel's functions are everybody's, and probes there count what all processes do: leave -p away";
+	if (opt->children)
+		return "probes in the kernel count what all processes do: leave -f away";
+	if (opt->pending)
+		return "--pending waits for libraries: for a module of the kernel, load that first";
+	return opt->inlined ?
+		       "--inlined is not for the kernel, whose debug information is not read" :
+		       NULL;
+}
+
+static int check_parts(const struct dp_spec *spec, struct dp_diag *diag)
+{
+	static const char why[] =
+		"in the kernel executions are counted so far: values, conditions and braces are not there yet";
+
+	if (spec->args)
+		return refuse(diag, -EOPNOTSUPP, spec->args_col,
+			      (int)strlen(spec->args) + 2, why);
+	if (spec->aggs)
+		return refuse(diag, -EOPNOTSUPP, spec->aggs_col,
+			      (int)strlen(spec->aggs) + 2, why);
+	if (spec->cond)
+		return refuse(diag, -EOPNOTSUPP, spec->cond_col,
+			      (int)strlen(spec->cond), why);
+	return 0;
+}
+
+int dp_system_check(const struct dp_session *s, const struct dp_spec *spec,
+		    struct dp_diag *diag)
+{
+	bool of_kernel = dp_system_is(spec);
+	const char *why;
+
+	if (s->nr_specs && dp_system_is(&s->specs[0]) != of_kernel)
+		return refuse_point(
+			spec, diag, -EOPNOTSUPP,
+			"probes in the kernel and in a process take a command each: start a second dprobes for this one");
+	if (!of_kernel)
+		return 0;
+	if (!s->kind->system)
+		return refuse(
+			diag, -EOPNOTSUPP, spec->module_col, 6,
+			"probes in the kernel are for dprobes stat and dprobes list so far");
+	why = bad_option(s->opt);
+	if (why)
+		return refuse(diag, -EINVAL, spec->module_col, 6, why);
+	return check_parts(spec, diag);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * system: specs of the kernel, kernel:FUNCTION, which is no process: whoever comes by there hits.
+ *
+ * Their source asks /dev/dprobes, which dprobes.ko makes.
+ */
+#ifndef DP_TRACER_SYSTEM_H
+#define DP_TRACER_SYSTEM_H
+
+#include "port_types.h"
+
+struct dp_diag;
+struct dp_session;
+struct dp_source_ops;
+struct dp_spec;
+struct dp_tracer_options;
+
+extern const struct dp_source_ops dp_system_source;
+
+/** dp_system_wanted() - is the first spec one of the kernel? Then neither process nor command is needed. */
+bool dp_system_wanted(const struct dp_tracer_options *opt);
+/** dp_system_is() - is a spec, which has been parsed, one of the kernel? */
+bool dp_system_is(const struct dp_spec *spec);
+
+/**
+ * dp_system_check() - can a spec, which comes behind the others of the session, be probed as these are?
+ * Return: 0; -EOPNOTSUPP or -EINVAL with words and a caret, about specs of the kernel only.
+ */
+int dp_system_check(const struct dp_session *s, const struct dp_spec *spec,
+		    struct dp_diag *diag);
+
+#endif

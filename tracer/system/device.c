@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* device: what the tool asks of /dev/dprobes. */
+#include "tracer/system/system.h"
+#include <dprobes/diag.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static int ask(const struct dp_system_device *d, unsigned long request,
+	       void *arg)
+{
+	return ioctl(d->fd, request, arg) ? -errno : 0;
+}
+
+static int say_closed(int err, struct dp_diag *diag)
+{
+	switch (err) {
+	case -ENOENT:
+	case -ENXIO:
+	case -ENODEV:
+		return dp_diag_set(
+			diag, -ENODEV,
+			"there is no " DP_DEVICE_PATH
+			": load dprobes.ko, built for this kernel by kmod/build: insmod dprobes.ko lookup=0x$(sudo awk '$3 == \"kallsyms_lookup_name\" { print $1 }' /proc/kallsyms); see dprobes(4)");
+	case -EACCES:
+	case -EPERM:
+		return dp_diag_set(
+			diag, -EPERM,
+			"the kernel is probed by those who administer it (CAP_SYS_ADMIN): use sudo; one that is locked down (/sys/kernel/security/lockdown) is probed by nobody");
+	case -EBUSY:
+		return dp_diag_set(
+			diag, err,
+			"another program probes the kernel: there is one at a time (fuser " DP_DEVICE_PATH
+			" tells which)");
+	default:
+		return dp_diag_set(diag, err, "cannot open %s: %s",
+				   DP_DEVICE_PATH, strerror(-err));
+	}
+}
+
+/* In a kernel, jumps with breakpoints inside find few addresses. */
+static int read_arming(u32 *arming, struct dp_diag *diag)
+{
+	static const char *const names[] = {
+		[DP_DEVICE_TRAP] = "trap",
+		[DP_DEVICE_JUMP] = "quiesce",
+		[DP_DEVICE_INTERIOR] = "interior",
+	};
+	const char *name = secure_getenv("DPROBES_ARM");
+
+	*arming = DP_DEVICE_JUMP;
+	if (!name || !*name)
+		return 0;
+	for (*arming = 0; *arming < sizeof(names) / sizeof(*names); ++*arming)
+		if (!strcmp(name, names[*arming]))
+			return 0;
+	return dp_diag_set(
+		diag, -EINVAL,
+		"DPROBES_ARM is \"%s\"; it can be interior, quiesce or trap",
+		name);
+}
+
+static int begin(struct dp_system_device *d, struct dp_diag *diag)
+{
+	struct dp_device_begin begin = { 0 };
+	int err = ask(d, DP_DEVICE_INFO, &d->info);
+
+	if (err == -ENOTTY || (!err && d->info.version != DP_DEVICE_VERSION))
+		return dp_diag_set(
+			diag, -EOPNOTSUPP,
+			"the loaded dprobes.ko is of another version than this dprobes: build it anew, rmmod dprobes, and load that");
+	if (!err)
+		err = read_arming(&begin.arming, diag);
+	if (err)
+		return err;
+	err = ask(d, DP_DEVICE_BEGIN, &begin);
+	if (err == -EBUSY)
+		return dp_diag_set(
+			diag, err,
+			"a module of the kernel's probes it, by the session that dprobes.ko has: unload that module first");
+	return err ? dp_diag_set(diag, err, "%s: %s", DP_DEVICE_PATH,
+				 strerror(-err)) :
+		     0;
+}
+
+int dp_system_device_open(struct dp_system_device *d, struct dp_diag *diag)
+{
+	int err;
+
+	memset(d, 0, sizeof(*d));
+	d->fd = open(DP_DEVICE_PATH, O_RDWR | O_CLOEXEC);
+	err = d->fd < 0 ? say_closed(-errno, diag) : begin(d, diag);
+	if (err)
+		dp_system_device_close(d);
+	return err;
+}
+
+int dp_system_device_add(const struct dp_system_device *d, const char *name,
+			 u64 *addr, u32 *probe, char *words)
+{
+	struct dp_device_add add = {
+		.name = (u64)name,
+		.name_size = (u32)strlen(name) + 1,
+		.words = (u64)words,
+		.words_size = DP_DEVICE_WORDS,
+		.addr = d->info.flags & DP_DEVICE_ADDRESSES ? *addr : 0,
+	};
+	int err;
+
+	*words = '\0';
+	err = ask(d, DP_DEVICE_ADD, &add);
+	if (err && !*words)
+		strncat(words, strerror(-err), DP_DEVICE_WORDS - 1);
+	*addr = add.addr;
+	*probe = add.probe;
+	return err;
+}
+
+int dp_system_device_commit(const struct dp_system_device *d, u32 flags,
+			    u64 *bad)
+{
+	struct dp_device_commit commit = { .flags = flags };
+	int err = ask(d, DP_DEVICE_COMMIT, &commit);
+
+	*bad = commit.bad;
+	return err;
+}
+
+int dp_system_device_turn(const struct dp_system_device *d, u32 probe, bool on)
+{
+	struct dp_device_turn turn = { .probe = probe, .on = on };
+
+	return ask(d, DP_DEVICE_TURN, &turn);
+}
+
+static void read_counts(struct dp_system_device *d, u32 first)
+{
+	struct dp_device_counts counts = { .counts = (u64)d->counts,
+					   .first = first,
+					   .nr = sizeof(d->counts) /
+						 sizeof(*d->counts) };
+
+	if (counts.nr > d->info.counts)
+		counts.nr = d->info.counts;
+	memset(d->counts, 0, sizeof(d->counts));
+	d->nr = ask(d, DP_DEVICE_COUNTS, &counts) ? 0 : counts.nr;
+	d->first = d->next = first;
+}
+
+const struct dp_device_count *dp_system_device_count(struct dp_system_device *d,
+						     u32 probe)
+{
+	if (probe < d->next || probe >= d->first + d->nr)
+		read_counts(d, probe);
+	d->next = probe + 1;
+	return &d->counts[probe - d->first];
+}
+
+void dp_system_device_renew(struct dp_system_device *d)
+{
+	d->nr = 0;
+}
+
+void dp_system_device_within(const struct dp_system_device *d, u64 *within,
+			     u64 *arrivals)
+{
+	struct dp_device_counts counts = { .counts = 0 };
+
+	ask(d, DP_DEVICE_COUNTS, &counts);
+	*within = counts.within;
+	*arrivals = counts.arrivals;
+}
+
+void dp_system_device_close(struct dp_system_device *d)
+{
+	if (d->fd >= 0)
+		close(d->fd);
+	d->fd = -1;
+}
