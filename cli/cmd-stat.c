@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* cmd-stat: dprobes stat. */
 #include "cli/command.h"
+#include "tracer/system.h"
 
 static const char help[] =
 	"Usage: dprobes stat [options] SPEC... (-p PID | -- CMD [ARGS])\n"
@@ -62,7 +63,7 @@ static int run(const struct dp_tracer_options *opt)
 
 	if (!opt->nr_specs)
 		return dp_usage_error("stat needs a SPEC: what to count");
-	if (!opt->pid && !opt->argv)
+	if (!opt->pid && !opt->argv && !dp_system_wanted(opt))
 		return dp_usage_error("stat needs -p PID or -- CMD");
 	dp_diag_clear(&diag);
 	status = dp_tracer_stat(opt, &bad_spec, &sig, &diag);

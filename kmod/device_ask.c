@@ -185,8 +185,8 @@ static int counts(struct dp_owner *o, union request *r)
 	u32 i;
 	int err;
 
-	if (!is_clear(want->reserved, sizeof(want->reserved)) || want->within ||
-	    want->arrivals || want->nr > COUNTS || want->first > o->probes)
+	if (want->within || want->arrivals || want->sites || want->jumps ||
+	    want->nr > COUNTS || want->first > o->probes)
 		return -EINVAL;
 	want->nr = min(want->nr, o->probes - want->first);
 	v = kcalloc(want->nr + 1, sizeof(*v), GFP_KERNEL);
@@ -200,6 +200,7 @@ static int counts(struct dp_owner *o, union request *r)
 	kfree(v);
 	want->within = dp_kmod_missed();
 	want->arrivals = dp_kmod_arrivals();
+	want->sites = dp_kmod_sites(&want->jumps);
 	return err;
 }
 

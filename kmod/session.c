@@ -308,6 +308,12 @@ u64 dp_kmod_missed_of(u32 probe)
 	return ASK((u64)0, dp_engine_missed(engine, probe));
 }
 
+u32 dp_kmod_sites(u32 *jumps)
+{
+	*jumps = (u32)ASK((size_t)0, dp_engine_jumps(engine));
+	return (u32)ASK((size_t)0, dp_engine_sites(engine));
+}
+
 const char *dp_kmod_mode(u32 probe)
 {
 	return ASK((const char *)NULL, dp_engine_mode(engine, probe));

@@ -59,6 +59,8 @@ u64 dp_kmod_hits(u32 probe);
 u64 dp_kmod_missed(void);
 /** dp_kmod_missed_of() - hits of a probe whose program has not run. For this module alone */
 u64 dp_kmod_missed_of(u32 probe);
+/** dp_kmod_sites() - addresses that are probed; @jumps: of these, by jumps. For this module alone */
+u32 dp_kmod_sites(u32 *jumps);
 /** dp_kmod_mode() - "jump" or "trap"; dp_kmod_reason() - why not "jump", or NULL */
 const char *dp_kmod_mode(u32 probe);
 const char *dp_kmod_reason(u32 probe);

@@ -106,11 +106,11 @@ struct dp_device_count {
  * @nr: out: how many have been written, fewer at the last probe
  * @within: out: hits within hits, of all probes, which run nothing
  * @arrivals: out: threads that came into the middle of jumps
+ * @sites, @jumps: out: addresses that are probed, and of these, how many by jumps
  */
 struct dp_device_counts {
 	__u64 counts, within, arrivals;
-	__u32 first, nr;
-	__u32 reserved[2];
+	__u32 first, nr, sites, jumps;
 };
 
 #define DP_DEVICE_MAGIC 0xd9

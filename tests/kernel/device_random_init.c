@@ -18,7 +18,7 @@
 
 #define TIMES 100000
 #define REOPENED 4000
-#define LOOKUPS 100
+#define LOOKUPS 30
 #define COMMITS 100
 
 union request {
@@ -87,13 +87,13 @@ static void fill_add(union request *r)
 	strcpy((char *)page, name);
 	r->add.words = some_pointer();
 	r->add.words_size = below(3) ? below(140) : 0;
-	if (below(LOOKUPS))
-		r->add.name_size = below(2) ? below(400) : 0;
-	/* A text that ends elsewhere is not looked for. */
-	if (r->add.name_size > 1 && r->add.name_size < 400 && below(LOOKUPS))
-		memset(page, 'a', 512);
 	if (!below(8))
 		r->add.addr = draw();
+	if (!below(LOOKUPS))
+		return;
+	/* A text that ends elsewhere is not looked for. */
+	memset(page, 'a', 512);
+	r->add.name_size = below(2) ? below(400) : 0;
 }
 
 static void fill(unsigned long request, union request *r)
@@ -132,7 +132,7 @@ static void reopen(int session)
 {
 	close(device);
 	device = dp_device_open(0);
-	if (session)
+	if (session && below(4))
 		dp_device_start(device, below(3));
 }
 
@@ -212,9 +212,12 @@ void dp_device_random(void)
 	pthread_join(thread, NULL);
 	tell(with, "with a session");
 	tell(beside, "beside");
-	dp_init_check(with[0] && with[2] && with[3] && with[4] && with[5],
+	dp_init_check(with[0] && with[1] && with[2] && with[3] && with[4] &&
+			      with[5],
 		      "with one, some of all kinds are carried out", of);
 	dp_init_check(!with[KNOWN] && !beside[KNOWN], "and no others", of);
 	close(device);
-	dp_init_check(dp_device_open(0) >= 0, "and it can be had again", of);
+	device = dp_device_open(0);
+	dp_init_check(device >= 0, "and it can be had again", of);
+	close(device);
 }

@@ -270,10 +270,15 @@ static unsigned int first_turn(void)
 	return from ? (unsigned int)atoi(from) : 0;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	unsigned int i;
 
+	if (argc == 5 && !strcmp(argv[1], "work"))
+		return dp_tool_work(argv + 2);
+
+	if (getpid() != 1)
+		return 1;
 	mount("dev", "/dev", "devtmpfs", 0, NULL);
 	mount("proc", "/proc", "proc", 0, NULL);
 	mount("sys", "/sys", "sysfs", 0, NULL);
@@ -298,6 +303,8 @@ int main(void)
 		run_quietly(dp_device_try, "device: ");
 		run_quietly(dp_device_random, "device, at random: ");
 	}
+	if (is_wanted("tool"))
+		run_quietly(dp_tool_try, "tool: ");
 	for (i = 0; i < 3 && is_wanted("many"); i++)
 		run_many(40, 7 * i, i);
 	/* Every function of the kernel, in turns: it takes long. from=12 begins with jumps. */
@@ -306,6 +313,8 @@ int main(void)
 	if (is_wanted("device"))
 		run_quietly(dp_device_locked, "device, locked down: ");
 	dp_init_check(dp_init_unload("dprobes"), "dprobes.ko goes", "");
+	if (is_wanted("tool"))
+		dp_tool_absent();
 	printf("%s", is_quiet(read_log()) ? "" : "# the kernel complains\n");
 	printf("1..%u\n", number);
 	fflush(stdout);

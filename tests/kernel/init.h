@@ -18,4 +18,11 @@ void dp_device_try(void);
 void dp_device_random(void);
 void dp_device_locked(void);
 
+/** dp_tool_try() - dprobes(1) on the kernel; dp_tool_absent() - where dprobes.ko is not loaded */
+void dp_tool_try(void);
+void dp_tool_absent(void);
+/** dp_tool_work() - what it counts: so many calls of getsid(2), umask(2), readings of a parameter of
+ *  dpbytes.ko. Return: exit status */
+int dp_tool_work(char *const *argv);
+
 #endif

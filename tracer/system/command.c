@@ -57,7 +57,8 @@ static int find(const char *name)
 
 static void run(char *const *argv, int start)
 {
-	static const char failed[] = "dprobes: the command cannot be executed\n";
+	static const char failed[] =
+		"dprobes: the command cannot be executed\n";
 	char byte;
 
 	if (read(start, &byte, 1) == 1) {

@@ -164,14 +164,12 @@ void dp_system_device_renew(struct dp_system_device *d)
 	d->nr = 0;
 }
 
-void dp_system_device_within(const struct dp_system_device *d, u64 *within,
-			     u64 *arrivals)
+struct dp_device_counts dp_system_device_sum(const struct dp_system_device *d)
 {
 	struct dp_device_counts counts = { .counts = 0 };
 
 	ask(d, DP_DEVICE_COUNTS, &counts);
-	*within = counts.within;
-	*arrivals = counts.arrivals;
+	return counts;
 }
 
 void dp_system_device_close(struct dp_system_device *d)

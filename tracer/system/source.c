@@ -20,12 +20,18 @@
 #define IDLE_MS 100
 #define ROOM 64
 
+/**
+ * struct dp_system_session - @probes: in the device
+ * @was, @sites: how they were armed, when they are not any more; NULL: they are
+ */
 struct dp_system_session {
 	struct dp_source source;
 	struct dp_system_device device;
 	struct dp_system_command command;
 	u32 probes;
 	bool quiet, armed;
+	struct dp_device_count *was;
+	struct dp_device_counts sites;
 };
 
 static struct dp_system_session *of(const struct dp_source *source)
@@ -161,11 +167,13 @@ static int check_number(const struct dp_system_session *s,
 	char words[128];
 
 	if (!found->n)
-		return say(spec, diag, -ENOENT, spec->text,
-			   "neither the kernel nor a loaded module has such a function (/proc/kallsyms)");
+		return say(
+			spec, diag, -ENOENT, spec->text,
+			"neither the kernel nor a loaded module has such a function (/proc/kallsyms)");
 	if (found->n > 1 && !dp_spec_is_glob(spec) && !found->v[0].addr)
-		return say(spec, diag, -ENOTUNIQ, spec->text,
-			   "several functions have that name, and the kernel does not show where they are (kernel.kptr_restrict)");
+		return say(
+			spec, diag, -ENOTUNIQ, spec->text,
+			"several functions have that name, and the kernel does not show where they are (kernel.kptr_restrict)");
 	if (s->probes + found->n <= s->device.info.probes)
 		return 0;
 	snprintf(words, sizeof(words),
@@ -248,10 +256,10 @@ static int arm(struct dp_source *source, struct dp_diag *diag)
 	s->armed = !err;
 	if (!err)
 		return 0;
-	return dp_diag_set(
-		diag, err, bad ? "the kernel cannot be probed at 0x%lx: %s" :
+	return dp_diag_set(diag, err,
+			   bad ? "the kernel cannot be probed at 0x%lx: %s" :
 				 "the kernel cannot be probed%.0lx: %s",
-		bad, strerror(-err));
+			   bad, strerror(-err));
 }
 
 static void go(struct dp_source *source)
@@ -291,17 +299,25 @@ static u32 thread(const struct dp_source *source, u32 tid)
 	return tid;
 }
 
+/* How a probe is armed, or was */
+static const struct dp_device_count *armed(const struct dp_source *source,
+					   const struct dp_point *point)
+{
+	struct dp_system_session *s = of(source);
+
+	return s->was ? &s->was[point->probe] :
+			dp_system_device_count(&s->device, point->probe);
+}
+
 static void count(const struct dp_source *source, const struct dp_point *point,
 		  struct dp_source_count *c)
 {
 	const struct dp_device_count *n =
 		dp_system_device_count(&of(source)->device, point->probe);
 
-	*c = (struct dp_source_count){
-		.hits = n->hits,
-		.missed = n->missed,
-		.mode = n->mode == DP_DEVICE_BY_JUMP ? "jump" : "trap",
-	};
+	*c = (struct dp_source_count){ .hits = n->hits, .missed = n->missed };
+	n = armed(source, point);
+	c->mode = n->mode == DP_DEVICE_BY_JUMP ? "jump" : "trap";
 }
 
 static const char *reason(const struct dp_source *source,
@@ -309,22 +325,18 @@ static const char *reason(const struct dp_source *source,
 {
 	if (point->refused)
 		return point->reason;
-	return dp_system_device_count(&of(source)->device, point->probe)->reason;
+	return armed(source, point)->reason;
 }
 
-/* Where addresses are not shown, each probe is taken for a site. */
 static void totals(const struct dp_source *source, struct dp_source_totals *all)
 {
-	struct dp_system_session *s = of(source);
-	u64 within;
-	u32 i;
+	const struct dp_system_session *s = of(source);
+	const struct dp_device_counts now = dp_system_device_sum(&s->device),
+				      *sites = s->was ? &s->sites : &now;
 
-	*all = (struct dp_source_totals){ .sites = s->probes };
-	dp_system_device_renew(&s->device);
-	for (i = 0; i < s->probes; i++)
-		all->jumps += dp_system_device_count(&s->device, i)->mode ==
-			      DP_DEVICE_BY_JUMP;
-	dp_system_device_within(&s->device, &within, &all->interior);
+	*all = (struct dp_source_totals){ .sites = sites->sites,
+					  .jumps = sites->jumps,
+					  .interior = now.arrivals };
 }
 
 static u64 variable(const struct dp_source *source, u32 program, u32 index)
@@ -338,6 +350,19 @@ static void calls(const struct dp_source *source, const struct dp_point *point,
 	*counts = (struct dp_account){ 0 };
 }
 
+static void remember(struct dp_system_session *s)
+{
+	u32 i;
+
+	if (s->was)
+		return;
+	s->sites = dp_system_device_sum(&s->device);
+	dp_system_device_renew(&s->device);
+	s->was = calloc(s->probes + 1, sizeof(*s->was));
+	for (i = 0; s->was && i < s->probes; i++)
+		s->was[i] = *dp_system_device_count(&s->device, i);
+}
+
 static int disarm(struct dp_source *source, bool alive, struct dp_diag *diag)
 {
 	struct dp_system_session *s = of(source);
@@ -345,6 +370,7 @@ static int disarm(struct dp_source *source, bool alive, struct dp_diag *diag)
 	u32 i;
 	int err = 0;
 
+	remember(s);
 	for (i = 0; i < s->probes && s->armed && !err; i++)
 		err = dp_system_device_turn(&s->device, i, false);
 	if (s->armed && !err)
@@ -361,9 +387,8 @@ static int disarm(struct dp_source *source, bool alive, struct dp_diag *diag)
 static void settle(struct dp_source *source, dp_source_take take, void *arg)
 {
 	struct dp_system_session *s = of(source);
-	u64 within, arrivals;
+	u64 within = dp_system_device_sum(&s->device).within;
 
-	dp_system_device_within(&s->device, &within, &arrivals);
 	if (within && !s->quiet)
 		dp_output_say(
 			"%lu hit%s came while the same CPU was in another hit, and %s not counted",
@@ -391,6 +416,7 @@ static void close_system(struct dp_source *source)
 		return;
 	dp_system_device_close(&s->device);
 	dp_system_command_close(&s->command);
+	free(s->was);
 	free(s);
 }
 

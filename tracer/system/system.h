@@ -63,12 +63,11 @@ int dp_system_device_commit(const struct dp_system_device *d, u32 flags,
 			    u64 *bad);
 int dp_system_device_turn(const struct dp_system_device *d, u32 probe, bool on);
 /** dp_system_device_count() - of a probe; dp_system_device_renew() - what has been told is old */
-const struct dp_device_count *
-dp_system_device_count(struct dp_system_device *d, u32 probe);
+const struct dp_device_count *dp_system_device_count(struct dp_system_device *d,
+						     u32 probe);
 void dp_system_device_renew(struct dp_system_device *d);
-/** dp_system_device_within() - hits within hits, and traps in the middle of jumps */
-void dp_system_device_within(const struct dp_system_device *d, u64 *within,
-			     u64 *arrivals);
+/** dp_system_device_sum() - what is told of all probes: all but @first and @nr */
+struct dp_device_counts dp_system_device_sum(const struct dp_system_device *d);
 void dp_system_device_close(struct dp_system_device *d);
 
 /* command: a program that runs while the kernel is probed. */
