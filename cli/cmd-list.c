@@ -6,6 +6,7 @@
 
 static const char help[] =
 	"Usage: dprobes list [options] SPEC... (-p PID | -- CMD [ARGS])\n"
+	"       dprobes list [options] kernel:SPEC...\n"
 	"       dprobes list [options] [-p PID]\n"
 	"With SPECs: what they would probe, one pasteable spec a line; a command is\n"
 	"loaded and ended before it runs. Without: the probes that are armed in PID, or in\n"

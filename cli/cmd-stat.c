@@ -5,6 +5,7 @@
 
 static const char help[] =
 	"Usage: dprobes stat [options] SPEC... (-p PID | -- CMD [ARGS])\n"
+	"       dprobes stat [options] kernel:SPEC... [-- CMD [ARGS]]\n"
 	"Count how often instructions of a process are executed, exactly.\n"
 	"\n"
 	"  SPEC              [r:][MODULE:]POINT; MODULE is a soname, path, file name or\n"
@@ -16,7 +17,8 @@ static const char help[] =
 	"                    the calls of func are followed, and the summary says how\n"
 	"                    they ended. w:[MODULE:]VARIABLE[/LEN][:rw|:x] counts accesses to\n"
 	"                    a variable, by a debug register; usdt:[MODULE:]PROVIDER:NAME is\n"
-	"                    a static tracepoint\n"
+	"                    a static tracepoint; kernel:[MODULE:]FUNCTION is in the kernel,\n"
+	"                    whoever executes it, by dprobes.ko, without -p: see dprobes(4)\n"
 	"                    SPEC{AGG, ... by KEY, ...} keeps values of hits, by keys: AGG is\n"
 	"                    count() sum(v) avg(v) min(v) max(v) hist(v) first(v) last(v)\n"
 	"                    distinct(v) lhist(v,LO,HI,STEP); with r: also of latency, retval;\n"
