@@ -9,18 +9,28 @@
 #ifndef DP_KMOD_DEVICE_H
 #define DP_KMOD_DEVICE_H
 
+#include "kmod/session.h"
 #include "port_types.h"
+#include <linux/bitops.h>
+#include <linux/types.h>
+
+struct dp_device_bind;
+struct dp_device_program;
+struct dp_device_variable;
 
 /**
  * struct dp_owner - what the one who has the device has done
  * @shows: it may see the kernel's addresses
  * @begun: there is a session; @committed: probes have been armed, and none are added any more
  * @probes: how many; @at: by probe, address of its instruction
+ * @bound: by probe, does it run a program? @programs: how many; @variables: of each
  */
 struct dp_owner {
 	bool shows, begun, committed;
 	u32 probes;
 	u64 *at;
+	DECLARE_BITMAP(bound, DP_KMOD_PROBES);
+	u32 programs, variables[DP_KMOD_PROGRAMS];
 };
 
 /** dp_device_begin() - make the device. Return: 0 or a negative errno */
@@ -36,6 +46,16 @@ void dp_device_end(void);
  */
 int dp_device_ask(struct dp_owner *owner, unsigned int request,
 		  void __user *user);
+
+/** dp_device_answer() - words for the user, of @size bytes, at most DP_DEVICE_WORDS; 0: none are
+ *  wanted. Return: 0; -EFAULT */
+int dp_device_answer(u64 user, u32 size, const char *words);
+
+/** Requests, whose structs are copies: as dp_device_ask() */
+int dp_device_program(struct dp_owner *owner, struct dp_device_program *want);
+int dp_device_bind(struct dp_owner *owner, const struct dp_device_bind *want);
+int dp_device_variable(const struct dp_owner *owner,
+		       struct dp_device_variable *want);
 
 /**
  * dp_device_find() - address of "[MODULE:]FUNCTION[+OFFSET]"

@@ -24,6 +24,9 @@ union request {
 	struct dp_device_commit commit;
 	struct dp_device_turn turn;
 	struct dp_device_counts counts;
+	struct dp_device_program program;
+	struct dp_device_bind bind;
+	struct dp_device_variable variable;
 };
 
 static bool is_clear(const u32 *reserved, size_t size)
@@ -52,6 +55,8 @@ static int info(struct dp_owner *o, union request *r)
 		.flags = o->shows ? DP_DEVICE_ADDRESSES : 0,
 		.probes = DP_KMOD_PROBES,
 		.counts = COUNTS,
+		.programs = DP_KMOD_PROGRAMS,
+		.log = DP_KMOD_LOG,
 	};
 	return 0;
 }
@@ -87,16 +92,16 @@ static char *copy_name(const struct dp_device_add *add)
 	return ERR_PTR(-EINVAL);
 }
 
-static int answer(const struct dp_device_add *add, const char *words)
+int dp_device_answer(u64 user, u32 size, const char *words)
 {
 	char text[DP_DEVICE_WORDS];
 	ssize_t n;
 
-	if (!add->words_size)
+	if (!size)
 		return 0;
-	n = strscpy(text, words ?: "", add->words_size);
-	n = n < 0 ? add->words_size : n + 1;
-	return copy_to_user(pointer(add->words), text, n) ? -EFAULT : 0;
+	n = strscpy(text, words ?: "", size);
+	n = n < 0 ? size : n + 1;
+	return copy_to_user(pointer(user), text, n) ? -EFAULT : 0;
 }
 
 static int add_named(struct dp_owner *o, struct dp_device_add *add,
@@ -135,7 +140,7 @@ static int add(struct dp_owner *o, union request *r)
 	if (add->addr && !o->shows)
 		return -EPERM;
 	err = add_named(o, add, &why);
-	told = answer(add, err ? why : NULL);
+	told = dp_device_answer(add->words, add->words_size, err ? why : "");
 	return err ?: told;
 }
 
@@ -204,14 +209,36 @@ static int counts(struct dp_owner *o, union request *r)
 	return err;
 }
 
+static int program(struct dp_owner *o, union request *r)
+{
+	return r->program.reserved ? -EINVAL :
+				     dp_device_program(o, &r->program);
+}
+
+static int bind(struct dp_owner *o, union request *r)
+{
+	return dp_device_bind(o, &r->bind);
+}
+
+static int variable(struct dp_owner *o, union request *r)
+{
+	return dp_device_variable(o, &r->variable);
+}
+
 static const struct {
 	unsigned int number;
 	int (*run)(struct dp_owner *o, union request *r);
 	bool always; /* its struct is copied back on failure, too */
 } requests[] = {
-	{ DP_DEVICE_INFO, info }, { DP_DEVICE_BEGIN, begin },
-	{ DP_DEVICE_ADD, add },	  { DP_DEVICE_COMMIT, commit, true },
-	{ DP_DEVICE_TURN, turn }, { DP_DEVICE_COUNTS, counts },
+	{ DP_DEVICE_INFO, info },
+	{ DP_DEVICE_BEGIN, begin },
+	{ DP_DEVICE_ADD, add },
+	{ DP_DEVICE_COMMIT, commit, true },
+	{ DP_DEVICE_PROGRAM, program, true },
+	{ DP_DEVICE_BIND, bind },
+	{ DP_DEVICE_VARIABLE, variable },
+	{ DP_DEVICE_TURN, turn },
+	{ DP_DEVICE_COUNTS, counts },
 };
 
 int dp_device_ask(struct dp_owner *o, unsigned int request, void __user *user)

@@ -27,10 +27,8 @@
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 
-/* Sites of a session at most; programs that they run, bytes of a record */
+/* Sites of a session, at most */
 #define SITES DP_KMOD_PROBES
-#define PROGRAMS 16
-#define LOG 256
 /* CPUs that share counters and rings with no other; bytes of all rings */
 #define SHARDS 16
 #define RINGS (1u << 20)
@@ -61,8 +59,8 @@ static void prepare(enum dp_kmod_arming arming)
 {
 	static const struct dp_expected some = { .sites = SITES,
 						 .probes = SITES,
-						 .programs = PROGRAMS,
-						 .log = LOG };
+						 .programs = DP_KMOD_PROGRAMS,
+						 .log = DP_KMOD_LOG };
 
 	static const enum dp_arming how[] = {
 		[DP_KMOD_TRAP] = DP_ARM_TRAP,

@@ -23,6 +23,9 @@ enum dp_kmod_arming {
 
 /** Probes of a session, at most */
 #define DP_KMOD_PROBES 4096
+/** Programs that they run, and bytes of a record, at most */
+#define DP_KMOD_PROGRAMS 64
+#define DP_KMOD_LOG 256
 
 /** dp_kmod_begin() - an engine without probes. This module stays until dp_kmod_end() succeeds.
  *  Return: 0; -EBUSY there is one; -ENOMEM. */

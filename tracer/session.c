@@ -111,13 +111,14 @@ static int check_spec(struct dp_session *s, struct dp_spec *spec,
 
 	if (!err && data_keeps(spec))
 		err = refuse_braces(spec, diag);
-	if (err || dp_system_is(spec) ||
-	    (spec->kind == DP_SPEC_WATCH &&
-	     (!spec->args || s->kind->arguments)))
+	if (err || (spec->kind == DP_SPEC_WATCH &&
+		    (!spec->args || s->kind->arguments)))
 		return err;
 	if (s->kind->inlines)
 		err = dp_inlined_ask(spec, s->opt, diag);
-	return err ?: dp_names_check(s, spec, diag);
+	return err				     ?:
+		       dp_names_check(s, spec, diag) ?:
+		       dp_system_names(spec, diag);
 }
 
 static int parse_spec(struct dp_session *s, const char *text,

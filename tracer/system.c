@@ -54,19 +54,24 @@ static const char *bad_option(const struct dp_tracer_options *opt)
 
 static int check_parts(const struct dp_spec *spec, struct dp_diag *diag)
 {
-	static const char why[] =
-		"in the kernel executions are counted so far: values, conditions and braces are not there yet";
-
-	if (spec->args)
-		return refuse(diag, -EOPNOTSUPP, spec->args_col,
-			      (int)strlen(spec->args) + 2, why);
 	if (spec->aggs)
-		return refuse(diag, -EOPNOTSUPP, spec->aggs_col,
-			      (int)strlen(spec->aggs) + 2, why);
-	if (spec->cond)
-		return refuse(diag, -EOPNOTSUPP, spec->cond_col,
-			      (int)strlen(spec->cond), why);
+		return refuse(
+			diag, -EOPNOTSUPP, spec->aggs_col,
+			(int)strlen(spec->aggs) + 2,
+			"values that are kept, in braces, are not there yet in the kernel");
 	return 0;
+}
+
+int dp_system_names(const struct dp_spec *spec, struct dp_diag *diag)
+{
+	bool cond = spec->cond != NULL;
+
+	if (!dp_system_is(spec) || !spec->asks)
+		return 0;
+	return refuse(
+		diag, -EOPNOTSUPP, cond ? spec->cond_col : spec->args_col,
+		(int)strlen(cond ? spec->cond : spec->args),
+		"the kernel's debug information is not read: write arg0 to arg5, or registers, for what has a name in its source");
 }
 
 int dp_system_check(const struct dp_session *s, const struct dp_spec *spec,

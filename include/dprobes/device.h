@@ -31,10 +31,11 @@ enum dp_device_arming {
  * @arming: a bit for each enum dp_device_arming
  * @flags: DP_DEVICE_ADDRESSES, or 0
  * @probes: that a session has, at most; @counts: that one COUNTS tells of, at most
+ * @programs: that a session has, at most; @log: bytes of a record of theirs, at most
  */
 struct dp_device_info {
-	__u32 version, arming, flags, probes, counts;
-	__u32 reserved[3];
+	__u32 version, arming, flags, probes, counts, programs, log;
+	__u32 reserved;
 };
 
 /** struct dp_device_begin - @arming: enum dp_device_arming */
@@ -113,6 +114,40 @@ struct dp_device_counts {
 	__u32 first, nr, sites, jumps;
 };
 
+/* Of a program, at most: bytes, variables, jumps of a hit */
+#define DP_DEVICE_CODE 4096
+#define DP_DEVICE_VARIABLES 256
+#define DP_DEVICE_JUMPS 4096
+
+/**
+ * struct dp_device_program - what probes run, in the instructions of DProbes; only with
+ *			      DP_DEVICE_ADDRESSES
+ * @code: address of @code_size bytes, of which those that compute, read and log are taken
+ * @words, @words_size: as of struct dp_device_add
+ * @variables, @jumps: how many; @log: bytes of a record
+ * @program: out: its number: 0, 1, …; @offset: out, on failure: what @words are about
+ */
+struct dp_device_program {
+	__u64 code, words;
+	__u32 code_size, words_size;
+	__u32 variables, jumps, log;
+	__u32 program, offset, reserved;
+};
+
+/** Of struct dp_device_bind, @flags: a hit whose program faults makes a record, too */
+#define DP_DEVICE_LOG_FAULTS 1
+
+/** struct dp_device_bind - a probe, which has none yet, runs a program. Before DP_DEVICE_COMMIT */
+struct dp_device_bind {
+	__u32 probe, program, flags, reserved;
+};
+
+/** struct dp_device_variable - @value: out: of a variable of a program. After DP_DEVICE_COMMIT */
+struct dp_device_variable {
+	__u64 value;
+	__u32 program, index;
+};
+
 #define DP_DEVICE_MAGIC 0xd9
 #define DP_DEVICE_INFO _IOWR(DP_DEVICE_MAGIC, 0, struct dp_device_info)
 #define DP_DEVICE_BEGIN _IOW(DP_DEVICE_MAGIC, 1, struct dp_device_begin)
@@ -120,5 +155,8 @@ struct dp_device_counts {
 #define DP_DEVICE_COMMIT _IOWR(DP_DEVICE_MAGIC, 3, struct dp_device_commit)
 #define DP_DEVICE_TURN _IOW(DP_DEVICE_MAGIC, 4, struct dp_device_turn)
 #define DP_DEVICE_COUNTS _IOWR(DP_DEVICE_MAGIC, 5, struct dp_device_counts)
+#define DP_DEVICE_PROGRAM _IOWR(DP_DEVICE_MAGIC, 6, struct dp_device_program)
+#define DP_DEVICE_BIND _IOW(DP_DEVICE_MAGIC, 7, struct dp_device_bind)
+#define DP_DEVICE_VARIABLE _IOWR(DP_DEVICE_MAGIC, 8, struct dp_device_variable)
 
 #endif

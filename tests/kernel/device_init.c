@@ -63,6 +63,34 @@ int dp_device_add(int fd, const char *name, char *words,
 	return ask(fd, DP_DEVICE_ADD, add);
 }
 
+int dp_device_program(int fd, const unsigned char *code, unsigned int size,
+		      struct dp_device_program *program, char *words)
+{
+	program->code = (unsigned long)code;
+	program->code_size = size;
+	program->words = (unsigned long)words;
+	program->words_size = words ? DP_DEVICE_WORDS : 0;
+	return ask(fd, DP_DEVICE_PROGRAM, program);
+}
+
+int dp_device_bind(int fd, unsigned int probe, unsigned int program)
+{
+	struct dp_device_bind bind = { .probe = probe,
+				       .program = program,
+				       .flags = DP_DEVICE_LOG_FAULTS };
+
+	return ask(fd, DP_DEVICE_BIND, &bind);
+}
+
+long dp_device_variable(int fd, unsigned int program, unsigned int index)
+{
+	struct dp_device_variable variable = { .program = program,
+					       .index = index };
+
+	return ask(fd, DP_DEVICE_VARIABLE, &variable) ? -1 :
+							(long)variable.value;
+}
+
 int dp_device_commit(int fd, unsigned int flags)
 {
 	struct dp_device_commit commit = { .flags = flags };

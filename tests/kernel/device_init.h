@@ -18,6 +18,11 @@ int dp_device_start(int fd, unsigned int arming);
 /** dp_device_add() - @words: DP_DEVICE_WORDS bytes. Return: 0 or a negative errno */
 int dp_device_add(int fd, const char *name, char *words,
 		  struct dp_device_add *add);
+int dp_device_program(int fd, const unsigned char *code, unsigned int size,
+		      struct dp_device_program *program, char *words);
+int dp_device_bind(int fd, unsigned int probe, unsigned int program);
+/** dp_device_variable() - Return: its value; -1: it cannot be read */
+long dp_device_variable(int fd, unsigned int program, unsigned int index);
 int dp_device_commit(int fd, unsigned int flags);
 int dp_device_counts(int fd, struct dp_device_count *v, unsigned int first,
 		     unsigned int n);

@@ -223,6 +223,16 @@ static unsigned long find(const char *name)
 	return found;
 }
 
+int dp_init_load_probes(void)
+{
+	static unsigned long lookup;
+	char parameters[64];
+
+	lookup = lookup ? lookup : find(LOOKUP);
+	snprintf(parameters, sizeof(parameters), "lookup=%#lx", lookup);
+	return dp_init_load("dprobes", parameters);
+}
+
 static void load_probes(void)
 {
 	char parameters[64];
@@ -232,9 +242,7 @@ static void load_probes(void)
 	dp_init_check(lookup && !dp_init_load("dprobes", parameters) &&
 			      !dp_init_load("dprobes", "lookup=0"),
 		      "dprobes.ko does not load with a wrong address", "");
-	snprintf(parameters, sizeof(parameters), "lookup=%#lx", lookup);
-	dp_init_check(dp_init_load("dprobes", parameters), "dprobes.ko loads",
-		      "");
+	dp_init_check(dp_init_load_probes(), "dprobes.ko loads", "");
 }
 
 /* The kernel's command line may name one of them: only=many */
@@ -274,7 +282,7 @@ int main(int argc, char **argv)
 {
 	unsigned int i;
 
-	if (argc == 5 && !strcmp(argv[1], "work"))
+	if (argc >= 5 && !strcmp(argv[1], "work"))
 		return dp_tool_work(argv + 2);
 
 	if (getpid() != 1)
@@ -301,6 +309,7 @@ int main(int argc, char **argv)
 		run("dpprograms");
 	if (is_wanted("device")) {
 		run_quietly(dp_device_try, "device: ");
+		run_quietly(dp_device_programs, "device, programs: ");
 		run_quietly(dp_device_random, "device, at random: ");
 	}
 	if (is_wanted("tool"))

@@ -11,11 +11,15 @@ void dp_init_check(int is, const char *what, const char *of);
 /** dp_init_load() - load a module. Return: is it there? */
 int dp_init_load(const char *name, const char *parameters);
 int dp_init_unload(const char *name);
+/** dp_init_load_probes() - load dprobes.ko */
+int dp_init_load_probes(void);
 
 /** dp_device_try() - have probes by /dev/dprobes; dp_device_random() - ask it all kinds of things;
  *  dp_device_locked() - in a kernel that is locked down, which it stays */
 void dp_device_try(void);
 void dp_device_random(void);
+/** dp_device_programs() - have its probes run programs */
+void dp_device_programs(void);
 void dp_device_locked(void);
 
 /** dp_tool_try() - dprobes(1) on the kernel; dp_tool_absent() - where dprobes.ko is not loaded */

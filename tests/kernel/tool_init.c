@@ -24,6 +24,9 @@
 #define GETSIDS 1234
 #define UMASKS 77
 #define READS 9
+#define KILLS 24
+#define KILL_STEP_US 150000
+#define UNLOADS 20
 
 #define GETSID_SPEC "kernel:" DP_GETSID
 #define UMASK_SPEC "kernel:" DP_UMASK
@@ -43,7 +46,11 @@ static void work(int getsids, int umasks, int reads)
 
 int dp_tool_work(char *const *argv)
 {
+	int fives = argv[3] ? atoi(argv[3]) : 0;
+
 	work(atoi(argv[0]), atoi(argv[1]), atoi(argv[2]));
+	while (fives--)
+		syscall(SYS_getsid, 5);
 	return STATUS;
 }
 
@@ -212,6 +219,23 @@ static void names(void)
 	      "a command that is not there");
 }
 
+/* __x64_sys_getsid() gets the registers of the call, with its argument at 0x70. */
+static void conditions(void)
+{
+	static const char spec[] = GETSID_SPEC " if *(u64 *)(arg0 + 0x70) == 5";
+	int status = RUN("stat", "--json", spec, UMASK_SPEC " if arg0 == 1",
+			 "--", "/init", "work", "40", "7", "0", "60");
+
+	check(status == STATUS && hits(GETSID_SPEC) == 60 &&
+		      !hits(UMASK_SPEC) && says("107 hits (60 counted)"),
+	      "a condition");
+	status = RUN("stat", GETSID_SPEC " if pid == 3");
+	check(status == 2 && says("debug information is not read"),
+	      "a name of the source");
+	status = RUN("stat", GETSID_SPEC "{count() by arg0}");
+	check(status == 2 && says("in braces"), "what is not there yet");
+}
+
 static void rights(void)
 {
 	int status;
@@ -247,6 +271,64 @@ static void ends(int sig, const char *what)
 	close(fd);
 }
 
+/* At moments that are spread over its life: it looks for names, adds, arms, counts, disarms. */
+static void killed_anywhere(void)
+{
+	static const char *const argv[] = { "stat",	    GETSID_SPEC,
+					    "kernel:vfs_*", "--duration",
+					    "300ms",	    NULL };
+	int i, fd, armed = 0, left = 0, lost = 0;
+	pid_t tool;
+
+	for (i = 0; i < KILLS; i++) {
+		tool = start(argv);
+		usleep((useconds_t)i * KILL_STEP_US);
+		armed += dp_device_changed() > 0;
+		kill(tool, SIGKILL);
+		finish(tool);
+		fd = dp_device_open(0);
+		lost += fd < 0;
+		left += dp_device_changed() != 0;
+		close(fd);
+	}
+	printf("# killed %d times, %d of these armed\n", KILLS, armed);
+	check(armed && armed < KILLS && !lost && !left,
+	      "killed anywhere, it leaves nothing");
+}
+
+static int have_sessions(unsigned int arming, int n)
+{
+	int i, fd;
+
+	for (i = 0; i < n; i++) {
+		fd = dp_device_open(0);
+		if (fd >= 0)
+			dp_device_start(fd, arming % 3);
+		close(fd);
+	}
+	return 0;
+}
+
+/* The module is to go, while others open its device and have sessions. */
+static void unloaded_anywhere(void)
+{
+	int i, status, tries = 0, back = 0;
+	pid_t child;
+
+	for (i = 0; i < UNLOADS; i++) {
+		child = fork();
+		if (!child)
+			_exit(have_sessions((unsigned int)i, i % 4));
+		while (!dp_init_unload("dprobes"))
+			tries++;
+		waitpid(child, &status, 0);
+		back += dp_init_load_probes();
+	}
+	printf("# it could not go %d times\n", tries);
+	check(tries && back == UNLOADS,
+	      "the module comes and goes while its device is opened");
+}
+
 void dp_tool_try(void)
 {
 	dp_init_check(dp_init_load("dpbytes",
@@ -258,10 +340,13 @@ void dp_tool_try(void)
 	unsetenv("DPROBES_ARM");
 	interrupts();
 	names();
+	conditions();
 	rights();
 	ends(SIGKILL, "killed, it leaves nothing");
 	ends(SIGTERM, "terminated, neither");
+	killed_anywhere();
 	check(dp_init_unload("dpbytes"), "modules that were probed can go");
+	unloaded_anywhere();
 }
 
 void dp_tool_absent(void)

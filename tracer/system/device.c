@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* device: what the tool asks of /dev/dprobes. */
 #include "tracer/system/system.h"
+#include "engine/vm/program.h"
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -127,6 +128,58 @@ int dp_system_device_commit(const struct dp_system_device *d, u32 flags,
 
 	*bad = commit.bad;
 	return err;
+}
+
+int dp_system_device_program(const struct dp_system_device *d,
+			     const struct dp_program_spec *spec, u32 *program,
+			     u32 *offset, char *words)
+{
+	struct dp_device_program want = {
+		.code = (u64)spec->code,
+		.code_size = spec->code_len,
+		.words = (u64)words,
+		.words_size = DP_DEVICE_WORDS,
+		.variables = spec->nr_lv,
+		.jumps = spec->jmpmax < DP_DEVICE_JUMPS ? spec->jmpmax :
+							  DP_DEVICE_JUMPS,
+		.log = spec->logmax,
+	};
+	int err;
+
+	*words = '\0';
+	err = ask(d, DP_DEVICE_PROGRAM, &want);
+	*program = want.program;
+	*offset = want.offset;
+	if (err == -EPERM)
+		strcpy(words,
+		       "what reads the kernel's memory takes CAP_SYSLOG, and kernel.kptr_restrict below 2");
+	else if (err == -ENOSPC)
+		strcpy(words,
+		       "there are too many programs: name fewer functions");
+	else if (err && !*words)
+		strncat(words, strerror(-err), DP_DEVICE_WORDS - 1);
+	return err;
+}
+
+int dp_system_device_bind(const struct dp_system_device *d, u32 probe,
+			  u32 program, bool logs_faults)
+{
+	struct dp_device_bind bind = {
+		.probe = probe,
+		.program = program,
+		.flags = logs_faults ? DP_DEVICE_LOG_FAULTS : 0,
+	};
+
+	return ask(d, DP_DEVICE_BIND, &bind);
+}
+
+u64 dp_system_device_variable(const struct dp_system_device *d, u32 program,
+			      u32 index)
+{
+	struct dp_device_variable variable = { .program = program,
+					       .index = index };
+
+	return ask(d, DP_DEVICE_VARIABLE, &variable) ? 0 : variable.value;
 }
 
 int dp_system_device_turn(const struct dp_system_device *d, u32 probe, bool on)

@@ -22,6 +22,7 @@
 
 /**
  * struct dp_system_session - @probes: in the device
+ * @unbound: a probe has not got its program; @words: why the last one was refused
  * @was, @sites: how they were armed, when they are not any more; NULL: they are
  */
 struct dp_system_session {
@@ -29,7 +30,8 @@ struct dp_system_session {
 	struct dp_system_device device;
 	struct dp_system_command command;
 	u32 probes;
-	bool quiet, armed;
+	bool quiet, armed, unbound;
+	char words[DP_DEVICE_WORDS];
 	struct dp_device_count *was;
 	struct dp_device_counts sites;
 };
@@ -218,6 +220,17 @@ static bool read_memory(const struct dp_source *source, u64 addr, void *to,
 	return false;
 }
 
+static int bind_all(const struct dp_source_request *want, struct dp_diag *diag)
+{
+	size_t i;
+	int err = want->prepare ? want->prepare(want->arg, diag) : 0;
+
+	for (i = 0; want->bind && i < want->points->n && !err; i++)
+		if (!want->points->v[i].refused)
+			err = want->bind(want->arg, i, diag);
+	return err;
+}
+
 /* They have been added. */
 static int add(struct dp_source *source, const struct dp_source_request *want,
 	       struct dp_diag *diag)
@@ -230,8 +243,9 @@ static int add(struct dp_source *source, const struct dp_source_request *want,
 		return dp_diag_set(
 			diag, -ENOENT,
 			"none of these functions can be probed (-v says why)");
-	if (!want->listed)
-		return 0;
+	err = bind_all(want, diag);
+	if (err || !want->listed)
+		return err;
 	err = dp_system_device_commit(&s->device, DP_DEVICE_PLAN, &bad);
 	return err ? dp_diag_set(diag, err, "probes cannot be planned: %s",
 				 strerror(-err)) :
@@ -242,16 +256,29 @@ static int add_program(struct dp_source *source,
 		       const struct dp_program_spec *spec, u32 *program,
 		       u32 *offset, const char **why)
 {
-	*offset = 0;
-	*why = "probes in the kernel run no programs of the tool's yet";
-	return -EINVAL;
+	struct dp_system_session *s = of(source);
+
+	*why = s->words;
+	return dp_system_device_program(&s->device, spec, program, offset,
+					s->words);
+}
+
+static void bind(struct dp_source *source, const struct dp_point *point,
+		 const struct dp_binding *binding)
+{
+	struct dp_system_session *s = of(source);
+
+	s->unbound |= dp_system_device_bind(&s->device, point->probe,
+					    binding->program,
+					    binding->logonfault) != 0;
 }
 
 static int arm(struct dp_source *source, struct dp_diag *diag)
 {
 	struct dp_system_session *s = of(source);
 	u64 bad;
-	int err = dp_system_device_commit(&s->device, 0, &bad);
+	int err = s->unbound ? -EINVAL :
+			       dp_system_device_commit(&s->device, 0, &bad);
 
 	s->armed = !err;
 	if (!err)
@@ -341,7 +368,7 @@ static void totals(const struct dp_source *source, struct dp_source_totals *all)
 
 static u64 variable(const struct dp_source *source, u32 program, u32 index)
 {
-	return 0;
+	return dp_system_device_variable(&of(source)->device, program, index);
 }
 
 static void calls(const struct dp_source *source, const struct dp_point *point,
@@ -431,6 +458,7 @@ const struct dp_source_ops dp_system_source = {
 	.read = read_memory,
 	.add = add,
 	.add_program = add_program,
+	.bind = bind,
 	.arm = arm,
 	.go = go,
 	.wait = wait_for,

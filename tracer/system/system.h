@@ -61,6 +61,16 @@ int dp_system_device_add(const struct dp_system_device *d, const char *name,
 /** dp_system_device_commit() - @flags: see struct dp_device_commit. @bad: the address concerned, or 0 */
 int dp_system_device_commit(const struct dp_system_device *d, u32 flags,
 			    u64 *bad);
+struct dp_program_spec;
+/** dp_system_device_program() - @offset, @words: DP_DEVICE_WORDS bytes: where it is refused, and why
+ *  Return: 0; a negative errno */
+int dp_system_device_program(const struct dp_system_device *d,
+			     const struct dp_program_spec *spec, u32 *program,
+			     u32 *offset, char *words);
+int dp_system_device_bind(const struct dp_system_device *d, u32 probe,
+			  u32 program, bool logs_faults);
+u64 dp_system_device_variable(const struct dp_system_device *d, u32 program,
+			      u32 index);
 int dp_system_device_turn(const struct dp_system_device *d, u32 probe, bool on);
 /** dp_system_device_count() - of a probe; dp_system_device_renew() - what has been told is old */
 const struct dp_device_count *dp_system_device_count(struct dp_system_device *d,
