@@ -17,6 +17,8 @@
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
+#include <linux/poll.h>
+#include <linux/sched/signal.h>
 #include <linux/security.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
@@ -26,6 +28,8 @@
 /* Jiffies: for how long a close waits; after how long a session that could not end is tried again */
 #define PATIENCE (2 * HZ)
 #define AGAIN HZ
+/* After how long those who wait for records look again */
+#define PACE DIV_ROUND_UP(HZ, 100)
 
 enum state { FREE, OWNED, ENDING, STUCK };
 
@@ -37,6 +41,10 @@ static struct dp_owner owner;
 
 static void finish(struct work_struct *work);
 static DECLARE_DELAYED_WORK(finishing, finish);
+
+static void seek(struct work_struct *work);
+static DECLARE_DELAYED_WORK(seeking, seek);
+static DECLARE_WAIT_QUEUE_HEAD(came);
 
 static bool change(enum state from, enum state to)
 {
@@ -117,7 +125,10 @@ static int open_device(struct inode *inode, struct file *file)
 
 static int close_device(struct inode *inode, struct file *file)
 {
+	cancel_delayed_work_sync(&seeking);
 	kvfree(owner.at);
+	kvfree(owner.records);
+	owner.records = NULL;
 	owner.at = NULL;
 	if (!owner.begun) {
 		change(OWNED, FREE);
@@ -140,10 +151,71 @@ static long ask(struct file *file, unsigned int request, unsigned long arg)
 	return err;
 }
 
+static int look(void)
+{
+	int err = mutex_lock_killable(&asking), any;
+
+	if (err)
+		return err;
+	any = dp_device_look(&owner);
+	mutex_unlock(&asking);
+	return any;
+}
+
+static ssize_t read_now(void __user *to, size_t size)
+{
+	ssize_t n = mutex_lock_killable(&asking);
+
+	if (n)
+		return n;
+	n = dp_device_look(&owner);
+	if (n > 0)
+		n = dp_device_read(&owner, to, size);
+	mutex_unlock(&asking);
+	return n;
+}
+
+static ssize_t read_records(struct file *file, char __user *to, size_t size,
+			    loff_t *unused)
+{
+	ssize_t n;
+
+	while (!(n = read_now(to, size))) {
+		if (file->f_flags & O_NONBLOCK)
+			return -EAGAIN;
+		if (signal_pending(current))
+			return -ERESTARTSYS;
+		schedule_timeout_interruptible(PACE);
+	}
+	return n;
+}
+
+/* For those who wait in poll(2) */
+static void seek(struct work_struct *work)
+{
+	if (look())
+		wake_up_all(&came);
+	else if (wq_has_sleeper(&came))
+		queue_delayed_work(system_wq, &seeking, PACE);
+}
+
+static __poll_t poll_records(struct file *file, struct poll_table_struct *wait)
+{
+	int any;
+
+	poll_wait(file, &came, wait);
+	any = look();
+	if (!any)
+		queue_delayed_work(system_wq, &seeking, PACE);
+	return any < 0 ? EPOLLERR : any ? EPOLLIN | EPOLLRDNORM : 0;
+}
+
 static const struct file_operations operations = {
 	.owner = THIS_MODULE,
 	.open = open_device,
 	.release = close_device,
+	.read = read_records,
+	.poll = poll_records,
 	.unlocked_ioctl = ask,
 	.compat_ioctl = compat_ptr_ioctl,
 	.llseek = no_llseek,

@@ -23,12 +23,16 @@ struct dp_device_variable;
  * @shows: it may see the kernel's addresses
  * @begun: there is a session; @committed: probes have been armed, and none are added any more
  * @probes: how many; @at: by probe, address of its instruction
+ * @records: @filled bytes of struct dp_device_record, of which @taken have been read; @lost: for which
+ *           there was no room
  * @bound: by probe, does it run a program? @programs: how many; @variables: of each
  */
 struct dp_owner {
 	bool shows, begun, committed;
 	u32 probes;
-	u64 *at;
+	u64 *at, lost;
+	u8 *records;
+	size_t filled, taken;
 	DECLARE_BITMAP(bound, DP_KMOD_PROBES);
 	u32 programs, variables[DP_KMOD_PROGRAMS];
 };
@@ -56,6 +60,12 @@ int dp_device_program(struct dp_owner *owner, struct dp_device_program *want);
 int dp_device_bind(struct dp_owner *owner, const struct dp_device_bind *want);
 int dp_device_variable(const struct dp_owner *owner,
 		       struct dp_device_variable *want);
+
+/** dp_device_look() - are there records? Return: 1; 0; -ENOMEM */
+int dp_device_look(struct dp_owner *owner);
+/** dp_device_read() - those that dp_device_look() has found: whole ones. Return: bytes; -EINVAL: there
+ *  is no room for one; -EFAULT */
+ssize_t dp_device_read(struct dp_owner *owner, void __user *to, size_t size);
 
 /**
  * dp_device_find() - address of "[MODULE:]FUNCTION[+OFFSET]"

@@ -178,6 +178,7 @@ static void count(u32 probe, struct dp_device_count *c)
 	memset(c, 0, sizeof(*c));
 	c->hits = dp_kmod_hits(probe);
 	c->missed = dp_kmod_missed_of(probe);
+	c->lost = dp_kmod_tally(probe, DP_TALLY_LOST);
 	c->mode = mode && !strcmp(mode, "jump") ? DP_DEVICE_BY_JUMP :
 						  DP_DEVICE_BY_TRAP;
 	strscpy(c->reason, reason ?: "", sizeof(c->reason));
@@ -190,8 +191,8 @@ static int counts(struct dp_owner *o, union request *r)
 	u32 i;
 	int err;
 
-	if (want->within || want->arrivals || want->sites || want->jumps ||
-	    want->nr > COUNTS || want->first > o->probes)
+	if (want->within || want->lost || want->arrivals || want->sites ||
+	    want->jumps || want->nr > COUNTS || want->first > o->probes)
 		return -EINVAL;
 	want->nr = min(want->nr, o->probes - want->first);
 	v = kcalloc(want->nr + 1, sizeof(*v), GFP_KERNEL);
@@ -203,6 +204,7 @@ static int counts(struct dp_owner *o, union request *r)
 		      -EFAULT :
 		      0;
 	kfree(v);
+	want->lost = o->lost;
 	want->within = dp_kmod_missed();
 	want->arrivals = dp_kmod_arrivals();
 	want->sites = dp_kmod_sites(&want->jumps);

@@ -11,6 +11,7 @@
 #include "tracer/output.h"
 #include "tracer/recorder.h"
 #include "tracer/session.h"
+#include "tracer/system.h"
 #include "proc/inspect.h"
 #include "sym/list.h"
 #include <errno.h>
@@ -33,7 +34,7 @@ struct held {
 
 /* @tid: in the process's namespace; @known: in the tool's, once it has been asked for */
 struct comm {
-	u32 tid, known;
+	u32 tid, known, pid;
 	double asked;
 	char name[COMM_MAX + 1];
 };
@@ -271,6 +272,12 @@ static void ask_comm(const struct dp_session *s, struct comm *c)
 	size_t n;
 	FILE *f;
 
+	if (s->ops == &dp_system_source) {
+		c->known = c->tid;
+		dp_system_thread(&c->known, &c->pid, c->name, sizeof(c->name));
+		return;
+	}
+	c->pid = (u32)s->source->pid;
 	if (known)
 		c->known = known;
 	/* After an exec the name is that of another program, which has not hit. */
@@ -287,7 +294,8 @@ static void ask_comm(const struct dp_session *s, struct comm *c)
 }
 
 /* The thread may have ended before it was asked for: then @known is its own @tid. */
-static const char *comm_of(const struct dp_session *s, u32 tid, u32 *known)
+static const char *comm_of(const struct dp_session *s, u32 tid, u32 *pid,
+			   u32 *known)
 {
 	struct dp_records *r = s->records;
 	struct comm *c = &r->comms[tid % COMMS];
@@ -303,6 +311,7 @@ static const char *comm_of(const struct dp_session *s, u32 tid, u32 *known)
 		c->asked = r->last.real;
 	}
 	*known = c->known;
+	*pid = c->pid;
 	/* A thread that has ended gets its process's name. */
 	return c->name[0] ? c->name : r->main.name;
 }
@@ -344,8 +353,7 @@ void dp_record_stamp(const struct dp_session *s,
 	write_time(stamp->time, time_of_day(s->records, whole),
 		   (u32)((t - (double)whole) * 1e6) % 1000000);
 	stamp->seconds = t;
-	stamp->pid = (u32)s->source->pid;
-	stamp->comm = comm_of(s, record->head.tid, &stamp->tid);
+	stamp->comm = comm_of(s, record->head.tid, &stamp->pid, &stamp->tid);
 }
 
 int dp_records_open(struct dp_session *s)

@@ -2,8 +2,10 @@
 /* system: which specs of the kernel a session can have. */
 #include "tracer/system.h"
 #include "tracer/session.h"
+#include "proc/inspect.h"
 #include <dprobes/diag.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 bool dp_system_is(const struct dp_spec *spec)
@@ -47,6 +49,10 @@ static const char *bad_option(const struct dp_tracer_options *opt)
 		return "probes in the kernel count what all processes do: leave -f away";
 	if (opt->pending)
 		return "--pending waits for libraries: for a module of the kernel, load that first";
+	if (opt->stack)
+		return "stacks are not there yet in the kernel: leave --stack away";
+	if (opt->block || opt->buffer)
+		return "the kernel waits for nobody, and dprobes.ko's room for records is what it is: leave --block and --buffer away";
 	return opt->inlined ?
 		       "--inlined is not for the kernel, whose debug information is not read" :
 		       NULL;
@@ -60,6 +66,38 @@ static int check_parts(const struct dp_spec *spec, struct dp_diag *diag)
 			(int)strlen(spec->aggs) + 2,
 			"values that are kept, in braces, are not there yet in the kernel");
 	return 0;
+}
+
+static void read_thread(u32 tid, u32 *pid, char *name, size_t size)
+{
+	FILE *f = fopen(dp_path("/proc/%u/status", tid).s, "re");
+	char line[64];
+
+	while (f && fgets(line, sizeof(line), f)) {
+		if (!strncmp(line, "Name:\t", 6))
+			snprintf(name, size, "%.*s",
+				 (int)strcspn(line + 6, "\n"), line + 6);
+		if (sscanf(line, "Tgid: %u", pid) == 1)
+			break;
+	}
+	if (f)
+		fclose(f);
+}
+
+void dp_system_thread(u32 *tid, u32 *pid, char *name, size_t size)
+{
+	static const char *const interruptions[] = { "[softirq]", "[irq]",
+						     "[nmi]" };
+	u32 context = *tid >> DP_SYSTEM_CONTEXT;
+
+	*name = '\0';
+	*pid = *tid &= (1u << DP_SYSTEM_CONTEXT) - 1;
+	if (*tid)
+		read_thread(*tid, pid, name, size);
+	else
+		snprintf(name, size, "[idle]");
+	if (context && context <= 3)
+		snprintf(name, size, "%s", interruptions[context - 1]);
 }
 
 int dp_system_names(const struct dp_spec *spec, struct dp_diag *diag)
@@ -89,7 +127,7 @@ int dp_system_check(const struct dp_session *s, const struct dp_spec *spec,
 	if (!s->kind->system)
 		return refuse(
 			diag, -EOPNOTSUPP, spec->module_col, 6,
-			"probes in the kernel are for dprobes stat and dprobes list so far");
+			"probes in the kernel are for dprobes stat, trace and list so far");
 	why = bad_option(s->opt);
 	if (why)
 		return refuse(diag, -EINVAL, spec->module_col, 6, why);

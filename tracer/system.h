@@ -8,6 +8,7 @@
 #define DP_TRACER_SYSTEM_H
 
 #include "port_types.h"
+#include <stddef.h>
 
 struct dp_diag;
 struct dp_session;
@@ -32,5 +33,17 @@ int dp_system_check(const struct dp_session *s, const struct dp_spec *spec,
 /** dp_system_names() - are all names in a spec, which have been looked at, known without debug
  *  information? Return: 0; -EOPNOTSUPP with words and a caret, as above */
 int dp_system_names(const struct dp_spec *spec, struct dp_diag *diag);
+
+/** Of a thread's id in records of the kernel: where the number of what has interrupted it begins, as
+ *  enum dp_device_context has it */
+#define DP_SYSTEM_CONTEXT 28
+
+/**
+ * dp_system_thread() - who has hit
+ * @tid: as records have it; out: as the tool knows it
+ * @pid: its process, as far as it still is there
+ * @name: @size bytes: of the thread, or what it was interrupted by; "" if it has ended
+ */
+void dp_system_thread(u32 *tid, u32 *pid, char *name, size_t size);
 
 #endif

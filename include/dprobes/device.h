@@ -93,10 +93,11 @@ enum dp_device_mode {
 /**
  * struct dp_device_count - what is known of a probe
  * @hits: exact when no thread is at the site; @missed: of them those whose program has not run
+ * @lost: records of its program for which there was no room
  * @mode: enum dp_device_mode; @reason: why it is no jump, or ""
  */
 struct dp_device_count {
-	__u64 hits, missed;
+	__u64 hits, missed, lost;
 	__u32 mode, reserved;
 	char reason[DP_DEVICE_WORDS];
 };
@@ -106,11 +107,12 @@ struct dp_device_count {
  * @counts: address of @nr struct dp_device_count, at most as many as INFO says
  * @nr: out: how many have been written, fewer at the last probe
  * @within: out: hits within hits, of all probes, which run nothing
+ * @lost: out: records that nobody has read, for which there was no room, besides those of the probes
  * @arrivals: out: threads that came into the middle of jumps
  * @sites, @jumps: out: addresses that are probed, and of these, how many by jumps
  */
 struct dp_device_counts {
-	__u64 counts, within, arrivals;
+	__u64 counts, within, arrivals, lost;
 	__u32 first, nr, sites, jumps;
 };
 
@@ -146,6 +148,31 @@ struct dp_device_bind {
 struct dp_device_variable {
 	__u64 value;
 	__u32 program, index;
+};
+
+/** enum dp_device_context - what an execution interrupts, or does not */
+enum dp_device_context {
+	DP_DEVICE_IN_TASK,
+	DP_DEVICE_IN_SOFTIRQ,
+	DP_DEVICE_IN_INTERRUPT,
+	DP_DEVICE_IN_NMI,
+};
+
+/** Of struct dp_device_record, @flags: the log was too small for all */
+#define DP_DEVICE_TRUNCATED 1
+
+/**
+ * struct dp_device_record - what a program has logged at a hit, as read(2) gives it; @log bytes follow
+ * @ticks: of the processor's clock (rdtsc), when the hit began
+ * @size: from the beginning of this record to that of the next: a multiple of 8
+ * @tid: of the task that runs, or is interrupted; 0: the CPU is idle. @context: enum dp_device_context
+ * @exception: that ended the program, or 0
+ */
+struct dp_device_record {
+	__u64 ticks;
+	__u32 size, log, probe, tid;
+	__u16 cpu, exception;
+	__u8 context, flags, reserved[2];
 };
 
 #define DP_DEVICE_MAGIC 0xd9

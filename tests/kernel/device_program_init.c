@@ -7,10 +7,13 @@
 #include "tests/kernel/device_init.h"
 #include "tests/kernel/init.h"
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define CALLS 300
@@ -120,6 +123,117 @@ static void count(unsigned int arming, const char *of)
 	close(fd);
 }
 
+/* Logs the argument of a call. */
+static void log_calls(struct code *c)
+{
+	op16(c, DP_OPCODE_PUSH_R, RDI);
+	op64(c, DP_OPCODE_PUSH, ARGUMENT);
+	op(c, DP_OPCODE_ADD);
+	op(c, DP_OPCODE_PUSH_MEM_U64);
+	op16(c, DP_OPCODE_LOG_I, 1);
+	op(c, DP_OPCODE_EXIT);
+}
+
+/** struct sums - of records that have been read */
+struct sums {
+	unsigned int n, wrong;
+	uint64_t sum, ticks;
+};
+
+/* A value stands behind a prefix of three bytes. */
+static void take(const struct dp_device_record *r, struct sums *sums)
+{
+	const char *data = (const char *)(r + 1);
+	uint64_t value = 0;
+
+	memcpy(&value, data + 3, sizeof(value));
+	sums->sum += value;
+	sums->n++;
+	sums->wrong += r->log != 11 || r->size != 48 || r->probe ||
+		       r->tid != (unsigned int)getpid() || r->context ||
+		       r->exception || r->flags || r->ticks < sums->ticks;
+	sums->ticks = r->ticks;
+}
+
+static int read_some(int fd, struct sums *sums, size_t size)
+{
+	char buffer[4096];
+	ssize_t n = read(fd, buffer, size), at;
+	const struct dp_device_record *r;
+
+	for (at = 0; at < n; at += r->size) {
+		r = (const void *)(buffer + at);
+		take(r, sums);
+	}
+	return n < 0 ? -errno : (int)n;
+}
+
+static int begin_log(int fd)
+{
+	struct dp_device_program want = { .variables = 0, .log = 64 };
+	struct code c = { .n = 0 };
+	char words[DP_DEVICE_WORDS] = "";
+	unsigned int probe = 0;
+	int err;
+
+	log_calls(&c);
+	err = dp_device_start(fd, DP_DEVICE_JUMP) ?: add(fd, DP_GETSID, &probe);
+	err = err ?: dp_device_program(fd, c.bytes, c.n, &want, words);
+	err = err ?: dp_device_bind(fd, probe, want.program);
+	return err ?: dp_device_commit(fd, 0);
+}
+
+static void records(void)
+{
+	struct sums sums = { 0 };
+	int fd = dp_device_open(0), err = begin_log(fd), i, soon, late, status;
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	pid_t child;
+
+	fcntl(fd, F_SETFL, O_NONBLOCK);
+	dp_init_check(!err && read_some(fd, &sums, 4096) == -EAGAIN &&
+			      !poll(&p, 1, 0),
+		      "there are none at first", OF "records: ");
+	for (i = 0; i < CALLS; i++) {
+		syscall(SYS_getsid, i);
+		if (i % 100 == 99)
+			while (read_some(fd, &sums, 1000) > 0)
+				continue;
+	}
+	printf("# %u records, sum %llu, %u wrong\n", sums.n,
+	       (unsigned long long)sums.sum, sums.wrong);
+	dp_init_check(sums.n == CALLS && !sums.wrong &&
+			      sums.sum == CALLS * (CALLS - 1) / 2,
+		      "each call has made one", OF "records: ");
+	syscall(SYS_getsid, 0);
+	dp_init_check(read_some(fd, &sums, 47) == -EINVAL &&
+			      read_some(fd, &sums, 48) == 48,
+		      "they are read whole", OF "records: ");
+	soon = poll(&p, 1, 0);
+	child = fork();
+	if (!child) {
+		usleep(50000);
+		syscall(SYS_getsid, 0);
+		_exit(0);
+	}
+	late = poll(&p, 1, 30000);
+	dp_init_check(!soon && late == 1, "poll waits for them",
+		      OF "records: ");
+	waitpid(child, &status, 0);
+	read_some(fd, &sums, 4096);
+	fcntl(fd, F_SETFL, 0);
+	child = fork();
+	if (!child) {
+		usleep(50000);
+		syscall(SYS_getsid, 0);
+		_exit(0);
+	}
+	dp_init_check(read_some(fd, &sums, 4096) == 48, "and so does read",
+		      OF "records: ");
+	waitpid(child, &status, 0);
+	close(fd);
+}
+
 static void refuse(void)
 {
 	static const struct {
@@ -199,29 +313,37 @@ static void some_operand(struct code *c, unsigned char operand,
 /* Indices of those that the kernel takes */
 static unsigned int taken[sizeof(ops) / sizeof(*ops)], nr_taken;
 
-static void find_taken(void)
+/* Return: is there an operand with which it is? */
+static int is_taken(int fd, unsigned int i)
 {
 	struct dp_device_program want;
-	int fd = dp_device_open(0);
-	unsigned int i, tries, zero = 0;
+	unsigned int tries, zero = 0;
 	struct code c;
 
-	dp_device_start(fd, DP_DEVICE_TRAP);
-	for (i = 0; i < sizeof(ops) / sizeof(*ops); i++)
-		for (tries = 0; tries < 30; tries++) {
-			want = (struct dp_device_program){ .variables = LOCALS,
-							   .reserved = 0 };
-			c.n = 0;
-			op(&c, ops[i].code);
-			some_operand(&c, ops[i].operand, &zero, 1);
-			op(&c, DP_OPCODE_EXIT);
-			if (dp_device_program(fd, c.bytes, c.n, &want, NULL) !=
-			    -EINVAL) {
-				taken[nr_taken++] = i;
-				break;
-			}
-		}
-	close(fd);
+	for (tries = 0; tries < 30; tries++) {
+		want = (struct dp_device_program){ .variables = LOCALS };
+		c.n = 0;
+		op(&c, ops[i].code);
+		some_operand(&c, ops[i].operand, &zero, 1);
+		op(&c, DP_OPCODE_EXIT);
+		if (!dp_device_program(fd, c.bytes, c.n, &want, NULL))
+			return 1;
+	}
+	return 0;
+}
+
+static void find_taken(void)
+{
+	unsigned int i;
+	int fd;
+
+	for (i = 0; i < sizeof(ops) / sizeof(*ops); i++) {
+		fd = dp_device_open(0);
+		dp_device_start(fd, DP_DEVICE_TRAP);
+		if (is_taken(fd, i))
+			taken[nr_taken++] = i;
+		close(fd);
+	}
 }
 
 static void some_program(struct code *c)
@@ -277,9 +399,16 @@ static void at_random(void)
 			syscall(SYS_getsid, 0);
 			syscall(SYS_umask, 022);
 		}
-		wrong += err || dp_device_counts(fd, v, 0, 64) != (int)n;
+		if (err || dp_device_counts(fd, v, 0, 64) != (int)n) {
+			printf("# session %u: %d, %u programs\n", i, err, n);
+			wrong++;
+		}
 		for (k = 0; k < n && !err; k++)
-			wrong += v[k].hits != 20;
+			if (v[k].hits != 20) {
+				printf("# session %u, %u: %llu hits\n", i, k,
+				       v[k].hits);
+				wrong++;
+			}
 		all += n;
 		close(fd);
 	}
@@ -293,6 +422,7 @@ void dp_device_programs(void)
 {
 	count(DP_DEVICE_TRAP, "by trap");
 	count(DP_DEVICE_JUMP, "by jump");
+	records();
 	refuse();
 	at_random();
 }

@@ -8,6 +8,7 @@
 #include "tests/kernel/device_init.h"
 #include "tests/kernel/init.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -167,6 +168,7 @@ static void reopen(int session)
 {
 	close(device);
 	device = dp_device_open(0);
+	fcntl(device, F_SETFL, O_NONBLOCK);
 	if (session && below(4))
 		dp_device_start(device, below(3));
 }
@@ -186,6 +188,8 @@ static int ask(int session)
 		r.bytes[below(_IOC_SIZE(request) % 200 + 1)] =
 			(unsigned char)draw();
 	at = below(10) ? (void *)&r : (void *)some_pointer();
+	if (!below(20))
+		read(device, (void *)some_pointer(), below(5000));
 	if (ioctl(device, request, at))
 		return -1;
 	for (i = 0; i < KNOWN && known[i] != request; i++)

@@ -236,6 +236,49 @@ static void conditions(void)
 	check(status == 2 && says("in braces"), "what is not there yet");
 }
 
+static unsigned int occurrences(const char *words)
+{
+	unsigned int n = 0;
+	const char *at = out;
+
+	while ((at = strstr(at, words))) {
+		at += strlen(words);
+		n++;
+	}
+	return n;
+}
+
+#define SID "sid=*(u64 *)(arg0 + 0x70)"
+
+static void traces(void)
+{
+	int status = RUN("trace", GETSID_SPEC "(" SID ")", "--", "/init",
+			 "work", "3", "2", "0", "6");
+
+	check(status == STATUS && occurrences("\n") == 9 &&
+		      occurrences(" init " GETSID_SPEC " sid=5\n") == 6 &&
+		      occurrences(" init " GETSID_SPEC " sid=0\n") == 3 &&
+		      says("9 records"),
+	      "a line for each call, with values");
+	status = RUN("trace", "--json", GETSID_SPEC "(" SID ") if arg0->x == 1",
+		     "--", "/init", "work", "3", "2", "0", "6");
+	check(status == 2, "a member of what is not known");
+	status = RUN("trace", "--json", GETSID_SPEC "(" SID ")",
+		     UMASK_SPEC " if 0 == 1", "--", "/init", "work", "3", "2",
+		     "0", "6");
+	check(status == STATUS && occurrences("\"args\":{\"sid\":5}") == 6 &&
+		      occurrences("\"comm\":\"init\"") == 9,
+	      "as JSON");
+	status = RUN("trace", "-n", "4", GETSID_SPEC, "--", "/init", "work",
+		     "300", "0", "0");
+	check(!status || occurrences("\n") == 4, "-n ends it");
+	status = RUN("trace", "--duration", "300ms",
+		     "kernel:update_process_times(arg0)");
+	check(!status && occurrences("kernel:update_process_times") > 10 &&
+		      occurrences("[irq]") > 10,
+	      "interrupts");
+}
+
 static void rights(void)
 {
 	int status;
@@ -341,6 +384,7 @@ void dp_tool_try(void)
 	interrupts();
 	names();
 	conditions();
+	traces();
 	rights();
 	ends(SIGKILL, "killed, it leaves nothing");
 	ends(SIGTERM, "terminated, neither");

@@ -96,6 +96,9 @@ int dp_system_device_open(struct dp_system_device *d, struct dp_diag *diag)
 	err = d->fd < 0 ? say_closed(-errno, diag) : begin(d, diag);
 	if (err)
 		dp_system_device_close(d);
+	/* What one has left is waited for; records are not. */
+	else
+		fcntl(d->fd, F_SETFL, O_NONBLOCK);
 	return err;
 }
 
@@ -171,6 +174,14 @@ int dp_system_device_bind(const struct dp_system_device *d, u32 probe,
 	};
 
 	return ask(d, DP_DEVICE_BIND, &bind);
+}
+
+size_t dp_system_device_read(const struct dp_system_device *d, void *to,
+			     size_t size)
+{
+	ssize_t n = read(d->fd, to, size);
+
+	return n > 0 ? (size_t)n : 0;
 }
 
 u64 dp_system_device_variable(const struct dp_system_device *d, u32 program,

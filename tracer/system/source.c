@@ -19,10 +19,13 @@
 
 #define IDLE_MS 100
 #define ROOM 64
+/* Bytes of records that are read at a time */
+#define BUFFER 65536
 
 /**
  * struct dp_system_session - @probes: in the device
  * @unbound: a probe has not got its program; @words: why the last one was refused
+ * @last: the program that was added last, if it has no variables
  * @was, @sites: how they were armed, when they are not any more; NULL: they are
  */
 struct dp_system_session {
@@ -32,6 +35,10 @@ struct dp_system_session {
 	u32 probes;
 	bool quiet, armed, unbound;
 	char words[DP_DEVICE_WORDS];
+	struct {
+		u8 *code;
+		u32 size, program;
+	} last;
 	struct dp_device_count *was;
 	struct dp_device_counts sites;
 };
@@ -252,15 +259,49 @@ static int add(struct dp_source *source, const struct dp_source_request *want,
 		     0;
 }
 
+/* The points of a spec run one program, unless that counts in a variable. */
+static bool is_last(const struct dp_system_session *s,
+		    const struct dp_program_spec *spec)
+{
+	return s->last.code && !spec->nr_lv && s->last.size == spec->code_len &&
+	       !memcmp(s->last.code, spec->code, spec->code_len);
+}
+
+static void remember_last(struct dp_system_session *s,
+			  const struct dp_program_spec *spec, u32 program)
+{
+	free(s->last.code);
+	s->last.code = spec->nr_lv ? NULL : malloc(spec->code_len + 1);
+	if (!s->last.code)
+		return;
+	memcpy(s->last.code, spec->code, spec->code_len);
+	s->last.size = spec->code_len;
+	s->last.program = program;
+}
+
 static int add_program(struct dp_source *source,
 		       const struct dp_program_spec *spec, u32 *program,
 		       u32 *offset, const char **why)
 {
 	struct dp_system_session *s = of(source);
+	int err;
 
+	*offset = 0;
+	*why = "there is no memory for the program";
+	if (is_last(s, spec)) {
+		*program = s->last.program;
+		return 0;
+	}
+	if (spec->logmax > s->device.info.log) {
+		*why = "the kernel's records are short: show fewer values, or shorter texts";
+		return -EINVAL;
+	}
 	*why = s->words;
-	return dp_system_device_program(&s->device, spec, program, offset,
-					s->words);
+	err = dp_system_device_program(&s->device, spec, program, offset,
+				       s->words);
+	if (!err)
+		remember_last(s, spec, *program);
+	return err;
 }
 
 static void bind(struct dp_source *source, const struct dp_point *point,
@@ -310,15 +351,53 @@ static void tend(struct dp_source *source, double t,
 	dp_system_device_renew(&of(source)->device);
 }
 
+/* The module has 256 bytes of a record, at most, whose parts are checked as those of any. */
+static size_t take_record(const struct dp_device_record *r, size_t left,
+			  dp_source_take take, void *arg)
+{
+	struct dp_record_copy copy;
+
+	if (r->size > left || r->size < sizeof(*r) ||
+	    r->log > r->size - sizeof(*r) || r->log > sizeof(copy.data))
+		return 0;
+	memset(&copy.head, 0, sizeof(copy.head));
+	copy.head.ticks = r->ticks;
+	copy.head.probe = r->probe;
+	copy.head.tid = r->tid | (u32)r->context << DP_SYSTEM_CONTEXT;
+	copy.head.cpu = r->cpu;
+	copy.head.exception = r->exception;
+	copy.head.flags = r->flags & DP_DEVICE_TRUNCATED ? DP_RECORD_TRUNCATED :
+							   0;
+	copy.head.len = r->log;
+	memcpy(copy.data, r + 1, r->log);
+	take(arg, &copy);
+	return r->size;
+}
+
 static size_t records(struct dp_source *source, dp_source_take take, void *arg,
 		      bool ended_now)
 {
-	return 0;
+	struct dp_system_session *s = of(source);
+	u64 buffer[BUFFER / sizeof(u64)];
+	size_t left, size, all = 0;
+	const char *at;
+
+	while ((left = dp_system_device_read(&s->device, buffer, BUFFER)))
+		for (at = (const char *)buffer;
+		     left >= sizeof(struct dp_device_record);
+		     at += size, left -= size) {
+			size = take_record((const void *)at, left, take, arg);
+			if (!size)
+				break;
+			all++;
+		}
+	return all;
 }
 
+/* As the module stamps records */
 static u64 ticks(void)
 {
-	return 0;
+	return __builtin_ia32_rdtsc();
 }
 
 static u32 thread(const struct dp_source *source, u32 tid)
@@ -343,6 +422,7 @@ static void count(const struct dp_source *source, const struct dp_point *point,
 		dp_system_device_count(&of(source)->device, point->probe);
 
 	*c = (struct dp_source_count){ .hits = n->hits, .missed = n->missed };
+	c->tally[DP_TALLY_LOST] = n->lost;
 	n = armed(source, point);
 	c->mode = n->mode == DP_DEVICE_BY_JUMP ? "jump" : "trap";
 }
@@ -444,6 +524,7 @@ static void close_system(struct dp_source *source)
 	dp_system_device_close(&s->device);
 	dp_system_command_close(&s->command);
 	free(s->was);
+	free(s->last.code);
 	free(s);
 }
 

@@ -69,6 +69,9 @@ int dp_system_device_program(const struct dp_system_device *d,
 			     u32 *offset, char *words);
 int dp_system_device_bind(const struct dp_system_device *d, u32 probe,
 			  u32 program, bool logs_faults);
+/** dp_system_device_read() - whole records, as many as are there and as @size bytes hold. Return: bytes, or 0 */
+size_t dp_system_device_read(const struct dp_system_device *d, void *to,
+			     size_t size);
 u64 dp_system_device_variable(const struct dp_system_device *d, u32 program,
 			      u32 index);
 int dp_system_device_turn(const struct dp_system_device *d, u32 probe, bool on);
