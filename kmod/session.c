@@ -27,8 +27,10 @@
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 
-/* Sites of a session, at most */
+/* Sites of a session, at most; bytes of all programs' code, and their variables */
 #define SITES DP_KMOD_PROBES
+#define CODE (64 << 10)
+#define LOCALS 1024
 /* CPUs that share counters and rings with no other; bytes of all rings */
 #define SHARDS 16
 #define RINGS (1u << 20)
@@ -60,7 +62,9 @@ static void prepare(enum dp_kmod_arming arming)
 	static const struct dp_expected some = { .sites = SITES,
 						 .probes = SITES,
 						 .programs = DP_KMOD_PROGRAMS,
-						 .log = DP_KMOD_LOG };
+						 .log = DP_KMOD_LOG,
+						 .code = CODE,
+						 .locals = LOCALS };
 
 	static const enum dp_arming how[] = {
 		[DP_KMOD_TRAP] = DP_ARM_TRAP,

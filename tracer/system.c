@@ -90,8 +90,8 @@ void dp_system_thread(u32 *tid, u32 *pid, char *name, size_t size)
 						     "[nmi]" };
 	u32 context = *tid >> DP_SYSTEM_CONTEXT;
 
-	*name = '\0';
-	*pid = *tid &= (1u << DP_SYSTEM_CONTEXT) - 1;
+	*tid &= (1u << DP_SYSTEM_CONTEXT) - 1;
+	*pid = *pid ?: *tid;
 	if (*tid)
 		read_thread(*tid, pid, name, size);
 	else

@@ -41,8 +41,8 @@ int dp_system_names(const struct dp_spec *spec, struct dp_diag *diag);
 /**
  * dp_system_thread() - who has hit
  * @tid: as records have it; out: as the tool knows it
- * @pid: its process, as far as it still is there
- * @name: @size bytes: of the thread, or what it was interrupted by; "" if it has ended
+ * @pid: its process, @name: of the thread, or what it was interrupted by, in @size bytes; in: what is
+ *       known of them, or 0 and "", which stays if it has ended
  */
 void dp_system_thread(u32 *tid, u32 *pid, char *name, size_t size);
 

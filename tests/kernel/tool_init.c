@@ -86,6 +86,7 @@ static pid_t start(const char *const *argv)
 	redirect(SAID, 2);
 	if (as_user && (setgid(as_user) || setuid(as_user)))
 		_exit(125);
+	alarm(SECONDS);
 	execv(TOOL, words);
 	_exit(127);
 }
@@ -229,7 +230,7 @@ static void conditions(void)
 	check(status == STATUS && hits(GETSID_SPEC) == 60 &&
 		      !hits(UMASK_SPEC) && says("107 hits (60 counted)"),
 	      "a condition");
-	status = RUN("stat", GETSID_SPEC " if pid == 3");
+	status = RUN("stat", GETSID_SPEC " if task == 3");
 	check(status == 2 && says("debug information is not read"),
 	      "a name of the source");
 	status = RUN("stat", GETSID_SPEC "{count() by arg0}");

@@ -117,6 +117,19 @@ void dp_system_command_go(struct dp_system_command *c)
 	c->start = -1;
 }
 
+/* It stays a zombie until the end, so that its records have its name. */
+static bool has_ended(struct dp_system_command *c)
+{
+	siginfo_t info = { .si_pid = 0 };
+
+	if (waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) ||
+	    !info.si_pid)
+		return false;
+	c->status = info.si_code == CLD_EXITED ? info.si_status << 8 :
+						 info.si_status;
+	return true;
+}
+
 bool dp_system_command_wait(struct dp_system_command *c, int ms)
 {
 	struct pollfd p = { .fd = c->watch, .events = POLLIN };
@@ -124,16 +137,18 @@ bool dp_system_command_wait(struct dp_system_command *c, int ms)
 	if (c->ended)
 		return true;
 	if (poll(&p, 1, ms) == 1 && c->pid > 0)
-		c->ended = waitpid(c->pid, &c->status, WNOHANG) == c->pid;
+		c->ended = has_ended(c);
 	return c->ended;
 }
 
 void dp_system_command_close(struct dp_system_command *c)
 {
-	if (c->start >= 0)
+	bool waits = c->start >= 0;
+
+	if (waits)
 		close(c->start);
-	if (c->start >= 0 && c->pid > 0 && !c->ended)
-		waitpid(c->pid, &c->status, 0);
+	if (c->pid > 0 && (waits || c->ended))
+		waitpid(c->pid, NULL, 0);
 	if (c->watch >= 0)
 		close(c->watch);
 	c->start = c->watch = -1;
