@@ -25,7 +25,6 @@
 #define UMASKS 77
 #define READS 9
 #define KILLS 24
-#define KILL_STEP_US 150000
 #define UNLOADS 20
 
 #define GETSID_SPEC "kernel:" DP_GETSID
@@ -315,18 +314,30 @@ static void ends(int sig, const char *what)
 	close(fd);
 }
 
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
 /* At moments that are spread over its life: it looks for names, adds, arms, counts, disarms. */
 static void killed_anywhere(void)
 {
-	static const char *const argv[] = { "stat",	    GETSID_SPEC,
-					    "kernel:vfs_*", "--duration",
-					    "300ms",	    NULL };
+	static const char *const argv[] = {
+		"stat",	      GETSID_SPEC, "kernel:vfs_get*",
+		"--duration", "300ms",	   NULL
+	};
+	double began = now(), step;
 	int i, fd, armed = 0, left = 0, lost = 0;
 	pid_t tool;
 
+	finish(start(argv));
+	step = (now() - began) / KILLS;
 	for (i = 0; i < KILLS; i++) {
 		tool = start(argv);
-		usleep((useconds_t)i * KILL_STEP_US);
+		usleep((useconds_t)(i * step * 1e6));
 		armed += dp_device_changed() > 0;
 		kill(tool, SIGKILL);
 		finish(tool);
@@ -364,7 +375,7 @@ static void unloaded_anywhere(void)
 		if (!child)
 			_exit(have_sessions((unsigned int)i, i % 4));
 		while (!dp_init_unload("dprobes"))
-			tries++;
+			tries += !usleep(200);
 		waitpid(child, &status, 0);
 		back += dp_init_load_probes();
 	}
