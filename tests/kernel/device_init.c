@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define GETSIDS 1234
@@ -378,6 +379,45 @@ static void inherit(void)
 	close(fd);
 }
 
+/* A probe of the kernel's own, where one of ours is: what it has saved is our jump. */
+static void write_over(unsigned int offset)
+{
+	char event[128];
+
+	snprintf(event, sizeof(event), "p:dpover " DP_GETSID "+%u", offset);
+	put("/tracing/kprobe_events", event);
+	put("/tracing/events/kprobes/dpover/enable", "1");
+}
+
+static void stuck(void)
+{
+	struct dp_device_add add = { 0 };
+	char words[DP_DEVICE_WORDS];
+	time_t until = time(NULL) + 60;
+	int fd = dp_device_open(0), err = dp_device_start(fd, DP_DEVICE_JUMP);
+
+	err = err						?:
+		      dp_device_add(fd, DP_GETSID, words, &add) ?:
+		      dp_device_commit(fd, 0);
+	write_over(add.offset);
+	work(10, 10);
+	close(fd);
+	dp_init_check(!err && dp_device_open(0) == -EBUSY &&
+			      dp_device_changed() == 1,
+		      "what others have written over stays", "device: ");
+	dp_init_check(!dp_init_unload("dprobes"), "and so does the module",
+		      "device: ");
+	work(10, 10);
+	put("/tracing/events/kprobes/dpover/enable", "0");
+	put("/tracing/kprobe_events", "-:dpover");
+	do
+		fd = dp_device_open(0);
+	while (fd < 0 && time(NULL) < until && !usleep(10000));
+	dp_init_check(fd >= 0 && !dp_device_changed(),
+		      "until it can be taken out", "device: ");
+	close(fd);
+}
+
 void dp_device_try(void)
 {
 	unsigned int arming;
@@ -392,6 +432,7 @@ void dp_device_try(void)
 	refuse();
 	rights();
 	inherit();
+	stuck();
 	dp_init_check(!dp_device_changed() && dp_init_unload("dpbytes"),
 		      "nothing is left", "device: ");
 }

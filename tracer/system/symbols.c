@@ -9,23 +9,30 @@
 #include <string.h>
 
 #define SYMBOLS "/proc/kallsyms"
-#define NAME_MAX_SCANNED "511"
-
+/* A line of it; names of modules are short. */
 struct line {
-	unsigned long addr;
-	char type, name[512], module[64];
+	u64 addr;
+	const char *name;
+	char module[64];
 };
 
-/* "ffffffff81000000 T name	[module]" */
-static bool parse(const char *text, struct line *l)
+/* "ffffffff81000000 T name	[module]", which is written to. Return: false: it is no function. */
+static bool parse(char *text, struct line *l)
 {
-	char module[64] = "";
+	char *type, *at;
 
-	if (sscanf(text, "%lx %c %" NAME_MAX_SCANNED "s [%63[^]]", &l->addr,
-		   &l->type, l->name, module) < 3)
+	l->addr = strtoull(text, &type, 16);
+	if (type[0] != ' ' || !type[1] || !strchr("tTwW", type[1]) ||
+	    type[2] != ' ')
 		return false;
-	strcpy(l->module, module);
-	return strchr("tTwW", l->type);
+	l->name = type + 3;
+	at = type + 3 + strcspn(l->name, "\t\n");
+	*l->module = '\0';
+	if (at[0] == '\t' && at[1] == '[')
+		snprintf(l->module, sizeof(l->module), "%.*s",
+			 (int)strcspn(at + 2, "]\n"), at + 2);
+	*at = '\0';
+	return *l->name != '\0';
 }
 
 /* What the kernel has generated for itself has no functions. */
