@@ -326,8 +326,7 @@ static double now(void)
 static void killed_anywhere(void)
 {
 	static const char *const argv[] = {
-		"stat",	      GETSID_SPEC, "kernel:vfs_get*",
-		"--duration", "300ms",	   NULL
+		"stat", GETSID_SPEC, "kernel:vfs_get*", "--duration", "2s", NULL
 	};
 	double began = now(), step;
 	int i, fd, armed = 0, left = 0, lost = 0;
@@ -351,7 +350,8 @@ static void killed_anywhere(void)
 	      "killed anywhere, it leaves nothing");
 }
 
-static int have_sessions(unsigned int arming, int n)
+/* @begun: a byte goes there when there is the first one */
+static int have_sessions(unsigned int arming, int n, int begun)
 {
 	int i, fd;
 
@@ -359,6 +359,8 @@ static int have_sessions(unsigned int arming, int n)
 		fd = dp_device_open(0);
 		if (fd >= 0)
 			dp_device_start(fd, arming % 3);
+		if (!i && write(begun, "", 1) != 1)
+			return 1;
 		close(fd);
 	}
 	return 0;
@@ -367,15 +369,21 @@ static int have_sessions(unsigned int arming, int n)
 /* The module is to go, while others open its device and have sessions. */
 static void unloaded_anywhere(void)
 {
-	int i, status, tries = 0, back = 0;
+	int i, status, begun[2], tries = 0, back = 0;
 	pid_t child;
+	char byte;
 
+	if (pipe(begun))
+		return;
 	for (i = 0; i < UNLOADS; i++) {
 		child = fork();
 		if (!child)
-			_exit(have_sessions((unsigned int)i, i % 4));
+			_exit(have_sessions((unsigned int)i, 1 + i % 4,
+					    begun[1]));
+		if (read(begun[0], &byte, 1) != 1)
+			break;
 		while (!dp_init_unload("dprobes"))
-			tries += !usleep(200);
+			tries++;
 		waitpid(child, &status, 0);
 		back += dp_init_load_probes();
 	}
