@@ -188,7 +188,7 @@ static const char *refuse_rewritten(u64 addr, const u8 *code,
 }
 
 /* One of the kernel's own probes may be a jump, whose bytes are no program's. */
-static bool has_kprobe(u64 addr, u32 len)
+bool dp_safe_kprobe(u64 addr, u32 len)
 {
 	bool has = false;
 	u32 i;
@@ -208,7 +208,7 @@ static const char *refuse_known(u64 addr, u32 len)
 		return "the kernel knows its address: a fault of it has a handler";
 	if (kernel.ftrace_at((unsigned long)addr))
 		return "the kernel rewrites it: its tracer calls from there";
-	if (has_kprobe(addr, len))
+	if (dp_safe_kprobe(addr, len))
 		return "a probe of the kernel's own is there";
 	return NULL;
 }

@@ -40,6 +40,9 @@ u64 dp_safe_symbol(const char *name);
  */
 int dp_safe_probe(u64 *addr, struct dp_function *function, const char **why);
 
+/** dp_safe_kprobe() - is one of the kernel's own probes at one of @len bytes? Context: task */
+bool dp_safe_kprobe(u64 addr, u32 len);
+
 /** dp_safe_hold() - keep those out who write text, too: ftrace, jump labels, static calls, other probes;
  *  dp_safe_release() - no more */
 void dp_safe_hold(void);

@@ -11,6 +11,7 @@
 #include "engine/site/arm.h"
 #include "engine/site/counts.h"
 #include "engine/site/enable.h"
+#include "engine/site/live.h"
 #include "engine/site/engine.h"
 #include "engine/site/program.h"
 #include "engine/site/reach.h"
@@ -40,6 +41,8 @@ static struct dp_engine *engine;
 static bool jumps;
 /* By probe: whose text it is in, NULL: the kernel's. They stay until the session ends. */
 static struct module *modules[SITES];
+/* Where one of the kernel's own probes has come over one of ours, or would be inside of it */
+static u64 over;
 
 static u32 shards(void)
 {
@@ -56,6 +59,51 @@ static u32 shards(void)
 		mutex_unlock(&sessions);            \
 		told_;                              \
 	})
+
+/* Bytes of a probe that are written now, or are about to be: 0: none */
+static u32 written(u32 probe, u64 addr)
+{
+	u8 now[DP_JUMP_SIZE], was[DP_JUMP_SIZE];
+
+	if (dp_kernel_text()->ops->read(dp_kernel_text(), addr, now,
+					sizeof(now)))
+		return 0;
+	memcpy(was, now, sizeof(now));
+	dp_engine_originals(engine, addr, was, sizeof(was));
+	if (memcmp(was, now, sizeof(now)))
+		return dp_live_optimized(engine, probe) ? DP_JUMP_SIZE : 1;
+	return strcmp(dp_engine_mode(engine, probe), "jump") ? 0 : DP_JUMP_SIZE;
+}
+
+/*
+ * The kernel's own probes save what is there, and write it back when they go. Over one of ours that
+ * would be our bytes, without what they lead to.
+ */
+static int find_over(void)
+{
+	u64 addr;
+	u32 i;
+
+	for (i = 0; i < dp_engine_probes(engine); i++) {
+		addr = dp_live_addr(engine, i);
+		if (!dp_safe_kprobe(addr, written(i, addr)))
+			continue;
+		over = addr;
+		return -EBUSY;
+	}
+	return 0;
+}
+
+/* While others who write text are kept out */
+static int hold(void *arg, bool unowned, int (*work)(void *what), void *what)
+{
+	int err;
+
+	dp_safe_hold();
+	err = find_over() ?: work(what);
+	dp_safe_release();
+	return err;
+}
 
 static void prepare(enum dp_kmod_arming arming)
 {
@@ -81,6 +129,7 @@ static void prepare(enum dp_kmod_arming arming)
 
 static int build(void)
 {
+	static struct dp_growth_ops growth;
 	const struct dp_layout_need *need = dp_engine_layout(engine, shards());
 	struct dp_mapping map = { .owner = 1, .tool = 1 };
 
@@ -89,7 +138,9 @@ static int build(void)
 	map.base = dp_kmod_arena_begin();
 	map.file = (void *)map.base;
 	map.entries.hit = (u64)dp_kernel_entry;
-	return dp_engine_build(engine, &map, &dp_kmod_pool_ops, engine);
+	growth = dp_kmod_pool_ops;
+	growth.hold = hold;
+	return dp_engine_build(engine, &map, &growth, engine);
 }
 
 static int begin(enum dp_kmod_arming arming)
@@ -211,7 +262,7 @@ static int commit(u64 *bad)
 {
 	int err;
 
-	*bad = 0;
+	*bad = over = 0;
 	if (!engine)
 		return -ENOENT;
 	err = dp_engine_plan(engine);
@@ -219,6 +270,7 @@ static int commit(u64 *bad)
 		err = dp_engine_commit(engine, dp_kernel_text(), bad);
 	if (!err)
 		err = dp_engine_apply(engine, dp_kernel_text(), bad);
+	*bad = *bad ?: over;
 	return err;
 }
 

@@ -24,8 +24,8 @@
 #define GETSIDS 1234
 #define UMASKS 77
 #define READS 9
-#define KILLS 24
-#define UNLOADS 20
+#define KILLS 16
+#define UNLOADS 12
 
 #define GETSID_SPEC "kernel:" DP_GETSID
 #define UMASK_SPEC "kernel:" DP_UMASK
