@@ -520,7 +520,7 @@ $(B)/tests/kernel: tests/kernel/boot
 
 check-kernel: DEPS_EXTRA = qemu-system-x86 cpio
 check-kernel: deps $(B)/tests/kernel
-	$(Q)$(MAKE) --no-print-directory $(B)/dprobes
+	$(Q)$(MAKE) --no-print-directory -s $(B)/dprobes
 	$(Q)tools/kernel-tree $(B)/kernel
 	$(Q)tests/run $(B)/tests/kernel --
 
