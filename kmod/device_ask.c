@@ -29,6 +29,19 @@ union request {
 	struct dp_device_variable variable;
 };
 
+/* They are the same for callers of 32 bits, and for ever. */
+static_assert(sizeof(struct dp_device_info) == 32);
+static_assert(sizeof(struct dp_device_begin) == 16);
+static_assert(sizeof(struct dp_device_add) == 48);
+static_assert(sizeof(struct dp_device_commit) == 16);
+static_assert(sizeof(struct dp_device_turn) == 16);
+static_assert(sizeof(struct dp_device_count) == 160);
+static_assert(sizeof(struct dp_device_counts) == 48);
+static_assert(sizeof(struct dp_device_program) == 48);
+static_assert(sizeof(struct dp_device_bind) == 16);
+static_assert(sizeof(struct dp_device_variable) == 16);
+static_assert(sizeof(struct dp_device_record) == 32);
+
 static bool is_clear(const u32 *reserved, size_t size)
 {
 	return !memchr_inv(reserved, 0, size);

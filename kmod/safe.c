@@ -24,7 +24,7 @@ static struct {
 	const void *(*exception_at)(unsigned long addr);
 	const void *(*kprobe_at)(void *addr);
 	struct module *(*module_at)(unsigned long addr);
-	struct mutex *text;
+	struct mutex *text, *kprobes;
 } kernel;
 
 /* Text that no probe may be in: on the way from a breakpoint to its notifiers, and before the kernel
@@ -88,6 +88,7 @@ static int find_all(void)
 	err = err ?: find(&kernel.exception_at, "search_exception_tables");
 	/* A kernel may have no probes of its own. */
 	find(&kernel.kprobe_at, "get_kprobe");
+	find(&kernel.kprobes, "kprobe_mutex");
 	err = err ?: find(&kernel.module_at, "__module_address");
 	return err ?: find(&kernel.text, "text_mutex");
 }
@@ -348,12 +349,18 @@ int dp_safe_probe(u64 *addr, struct dp_function *f, const char **why)
 	return err;
 }
 
+/* One of the kernel's own probes copies what is there first, and is found by its address later. In
+ * between it is under its own lock alone, which comes before that of text. */
 void dp_safe_hold(void)
 {
+	if (kernel.kprobes)
+		mutex_lock(kernel.kprobes);
 	mutex_lock(kernel.text);
 }
 
 void dp_safe_release(void)
 {
 	mutex_unlock(kernel.text);
+	if (kernel.kprobes)
+		mutex_unlock(kernel.kprobes);
 }

@@ -314,20 +314,31 @@ static void bind(struct dp_source *source, const struct dp_point *point,
 					    binding->logonfault) != 0;
 }
 
+static int say_unarmed(int err, u64 bad, struct dp_diag *diag)
+{
+	const char *why =
+		err == -EBUSY ?
+			"a probe of the kernel's own is there (kprobe)" :
+		err == -ENOSPC || err == -ENOMEM ?
+			"dprobes.ko has no room for so many probes, or so long programs" :
+			strerror(-err);
+
+	return bad ? dp_diag_set(diag, err,
+				 "the kernel cannot be probed at 0x%lx: %s",
+				 bad, why) :
+		     dp_diag_set(diag, err, "the kernel cannot be probed: %s",
+				 why);
+}
+
 static int arm(struct dp_source *source, struct dp_diag *diag)
 {
 	struct dp_system_session *s = of(source);
-	u64 bad;
+	u64 bad = 0;
 	int err = s->unbound ? -EINVAL :
 			       dp_system_device_commit(&s->device, 0, &bad);
 
 	s->armed = !err;
-	if (!err)
-		return 0;
-	return dp_diag_set(diag, err,
-			   bad ? "the kernel cannot be probed at 0x%lx: %s" :
-				 "the kernel cannot be probed%.0lx: %s",
-			   bad, strerror(-err));
+	return err ? say_unarmed(err, bad, diag) : 0;
 }
 
 static void go(struct dp_source *source)
