@@ -520,6 +520,7 @@ $(B)/tests/kernel: tests/kernel/boot
 
 check-kernel: DEPS_EXTRA = qemu-system-x86 cpio
 check-kernel: deps $(B)/tests/kernel
+	$(Q)$(MAKE) --no-print-directory -s $(B)/dprobes
 	$(Q)tools/kernel-tree $(B)/kernel
 	$(Q)tests/run $(B)/tests/kernel --
 
@@ -641,6 +642,7 @@ install-headers:
 		install -D -m 644 {} $(abspath $(TO))/include/dprobes/compat/{} \;
 	install -d $(TO)/include/dprobes $(TO)/lib/pkgconfig
 	install -m 644 include/dprobes/*.h $(TO)/include/dprobes
+	install -D -t $(TO)/include/dprobes/kernel -m 644 include/dprobes/kernel/*.h
 	sed 's|@PREFIX@|$(PREFIX)|' lib/compat/dprobes-module.pc.in > $(TO)/lib/pkgconfig/dprobes-module.pc
 	sed 's|@PREFIX@|$(PREFIX)|' lib/dprobes.pc.in > $(TO)/lib/pkgconfig/dprobes.pc
 
@@ -651,7 +653,7 @@ install: all install-headers
 	install -m 644 $(B)/libdprobes.a $(TO)/lib/libdprobes.a
 	install -d $(TO)/$(PROTOTYPES)
 	install -m 644 $(wildcard $(PROTOTYPES)/*.conf) $(TO)/$(PROTOTYPES)
-	for s in 1 3 5 7; do for p in man/*.$$s; do \
+	for s in 1 3 4 5 7; do for p in man/*.$$s; do \
 		install -D -m 644 $$p $(TO)/share/man/man$$s/$${p#man/} || exit 1; done; done
 	install -D -m 644 contrib/completion/dprobes.bash $(TO)/share/bash-completion/completions/dprobes
 	install -D -m 644 contrib/completion/_dprobes $(TO)/share/zsh/site-functions/_dprobes
@@ -662,7 +664,7 @@ uninstall:
 	rm -f $(addprefix $(TO)/,bin/dprobes lib/libdprobes.so.1 lib/libdprobes.so lib/libdprobes.a \
 		lib/pkgconfig/dprobes-module.pc lib/pkgconfig/dprobes.pc share/bash-completion/completions/dprobes \
 		share/zsh/site-functions/_dprobes share/fish/vendor_completions.d/dprobes.fish \
-		$(wildcard $(PROTOTYPES)/*.conf) $(foreach p,$(wildcard man/*.[1357]),share/man/man$(subst .,,$(suffix $p))/$(notdir $p)))
+		$(wildcard $(PROTOTYPES)/*.conf) $(foreach p,$(wildcard man/*.[13457]),share/man/man$(subst .,,$(suffix $p))/$(notdir $p)))
 	rm -rf $(TO)/include/dprobes
 	[ ! -d $(TO)/$(PROTOTYPES) ] || (cd $(TO) && rmdir -p --ignore-fail-on-non-empty $(PROTOTYPES))
 

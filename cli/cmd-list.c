@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* cmd-list: dprobes list. */
 #include "cli/command.h"
+#include "tracer/system.h"
 #include <errno.h>
 
 static const char help[] =
 	"Usage: dprobes list [options] SPEC... (-p PID | -- CMD [ARGS])\n"
+	"       dprobes list [options] kernel:SPEC...\n"
 	"       dprobes list [options] [-p PID]\n"
 	"With SPECs: what they would probe, one pasteable spec a line; a command is\n"
 	"loaded and ended before it runs. Without: the probes that are armed in PID, or in\n"
@@ -35,7 +37,7 @@ static int run(const struct dp_tracer_options *opt)
 		if (opt->argv)
 			return dp_usage_error("list -- CMD needs a SPEC");
 		err = dp_tracer_list_armed(opt, &diag);
-	} else if (!opt->pid && !opt->argv) {
+	} else if (!opt->pid && !opt->argv && !dp_system_wanted(opt)) {
 		return dp_usage_error("list SPEC needs -p PID or -- CMD");
 	} else {
 		err = dp_tracer_list(opt, &bad_spec, &diag);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* cmd-stat: dprobes stat. */
 #include "cli/command.h"
+#include "tracer/system.h"
 
 static const char help[] =
 	"Usage: dprobes stat [options] SPEC... (-p PID | -- CMD [ARGS])\n"
+	"       dprobes stat [options] kernel:SPEC... [-- CMD [ARGS]]\n"
 	"Count how often instructions of a process are executed, exactly.\n"
 	"\n"
 	"  SPEC              [r:][MODULE:]POINT; MODULE is a soname, path, file name or\n"
@@ -15,7 +17,8 @@ static const char help[] =
 	"                    the calls of func are followed, and the summary says how\n"
 	"                    they ended. w:[MODULE:]VARIABLE[/LEN][:rw|:x] counts accesses to\n"
 	"                    a variable, by a debug register; usdt:[MODULE:]PROVIDER:NAME is\n"
-	"                    a static tracepoint\n"
+	"                    a static tracepoint; kernel:[MODULE:]FUNCTION is in the kernel,\n"
+	"                    whoever executes it, by dprobes.ko, without -p: see dprobes(4)\n"
 	"                    SPEC{AGG, ... by KEY, ...} keeps values of hits, by keys: AGG is\n"
 	"                    count() sum(v) avg(v) min(v) max(v) hist(v) first(v) last(v)\n"
 	"                    distinct(v) lhist(v,LO,HI,STEP); with r: also of latency, retval;\n"
@@ -62,7 +65,7 @@ static int run(const struct dp_tracer_options *opt)
 
 	if (!opt->nr_specs)
 		return dp_usage_error("stat needs a SPEC: what to count");
-	if (!opt->pid && !opt->argv)
+	if (!opt->pid && !opt->argv && !dp_system_wanted(opt))
 		return dp_usage_error("stat needs -p PID or -- CMD");
 	dp_diag_clear(&diag);
 	status = dp_tracer_stat(opt, &bad_spec, &sig, &diag);

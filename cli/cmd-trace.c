@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* cmd-trace: dprobes trace. */
 #include "cli/command.h"
+#include "tracer/system.h"
 
 static const char help[] =
 	"Usage: dprobes trace [options] SPEC... (-p PID | -- CMD [ARGS])\n"
+	"       dprobes trace [options] kernel:SPEC... [-- CMD [ARGS]]\n"
 	"Print a line for every execution of an instruction: time, pid, tid, command name,\n"
 	"probe and values; for every end of a followed call also \"= VALUE <SECONDS>\".\n"
 	"\n"
@@ -12,6 +14,7 @@ static const char help[] =
 	"                    MODULE and POINT as in dprobes stat --help. VALUES: arg0 to\n"
 	"                    arg5 or registers, each with a type if you like: u8 to u64, s8\n"
 	"                    to s64, x8 to x64, str;\n"
+	"                    kernel:[MODULE:]FUNCTION is in the kernel: see dprobes(4);\n"
 	"                    without VALUES arg0 to arg5. COND: ==, !=, <, <=, >, >=, && and\n"
 	"                    || on such values and numbers. r: (or func%return) follows the\n"
 	"                    calls of a function to their end, = VALUE, = tail (a jump to\n"
@@ -56,7 +59,7 @@ static int run(const struct dp_tracer_options *opt)
 
 	if (!opt->nr_specs)
 		return dp_usage_error("trace needs a SPEC: what to trace");
-	if (!opt->pid && !opt->argv)
+	if (!opt->pid && !opt->argv && !dp_system_wanted(opt))
 		return dp_usage_error("trace needs -p PID or -- CMD");
 	dp_diag_clear(&diag);
 	status = dp_tracer_trace(opt, &bad_spec, &sig, &diag);

@@ -7,6 +7,9 @@
  * The kernel exports neither that function nor what it finds. An address that is not its own is
  * refused, and nothing is called.
  */
+#include "kmod/device.h"
+#include "kmod/exits.h"
+#include "kmod/kprobes.h"
 #include "kmod/safe.h"
 #include "engine/insn/insn.h"
 #include <linux/module.h>
@@ -22,12 +25,21 @@ static int __init begin(void)
 	if (err)
 		pr_err("dprobes: lookup=0x%lx: not kallsyms_lookup_name(), or this kernel lacks what probes need\n",
 		       lookup);
+	err = err ?: dp_kprobes_begin();
+	if (err)
+		return err;
+	err = dp_device_begin();
+	if (err)
+		dp_kprobes_end();
 	return err;
 }
 
 /* There is no session: it would keep the module. */
 static void __exit end(void)
 {
+	dp_device_end();
+	dp_kprobes_end();
+	dp_exits_end();
 }
 
 /* Tests compare them with another decoder's. */

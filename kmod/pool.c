@@ -57,22 +57,11 @@ static int holes(void *arg, struct dp_hole **list, size_t *n)
 	return 0;
 }
 
-static int hold(void *arg, bool unowned, int (*work)(void *what), void *what)
-{
-	int err;
-
-	dp_safe_hold();
-	err = work(what);
-	dp_safe_release();
-	return err;
-}
-
 const struct dp_growth_ops dp_kmod_pool_ops = {
 	.map = map,
 	.put = put,
 	.holes = holes,
 	.stopped = dp_kmod_stopped,
-	.hold = hold,
 };
 
 void dp_kmod_pool_reset(void)

@@ -10,7 +10,8 @@
 
 #include "engine/site/live.h"
 
-/** dp_kmod_pool_ops - the pool as memory for an engine, which is their argument. Context: task. */
+/** dp_kmod_pool_ops - the pool as memory for an engine, which is their argument; without what keeps
+ *  others out. Context: task. */
 extern const struct dp_growth_ops dp_kmod_pool_ops;
 
 /** dp_kmod_pool_reset() - all of it is free again. No thread is in there. */

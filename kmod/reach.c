@@ -7,6 +7,7 @@
  */
 #include "kmod/reach.h"
 #include "engine/insn/insn.h"
+#include "engine/site/engine.h"
 #include "port/kernel/text.h"
 #include <linux/jump_label.h>
 #include <linux/kallsyms.h>
@@ -86,7 +87,8 @@ static void follow_faults(struct room *r,
 }
 
 /* Compilers put it elsewhere. Its end is not a function's: what follows is decoded, too, for nothing. */
-static bool follow_cold(struct room *r, const char *name)
+static bool follow_cold(const struct dp_engine *engine, struct room *r,
+			const char *name)
 {
 	char cold[KSYM_NAME_LEN];
 	unsigned long size, offset;
@@ -106,19 +108,22 @@ static bool follow_cold(struct room *r, const char *name)
 		return false;
 	code = kvmalloc(size, GFP_KERNEL);
 	if (code &&
-	    !dp_kernel_text()->ops->read(dp_kernel_text(), start, code, size))
+	    !dp_kernel_text()->ops->read(dp_kernel_text(), start, code, size)) {
+		dp_engine_originals(engine, start, code, size);
 		known = follow(r, code, start, size);
+	}
 	kvfree(code);
 	return known;
 }
 
-void dp_reach_cut(struct dp_function *f, const char *name, u64 addr,
-		  const u8 *code)
+void dp_reach_cut(const struct dp_engine *engine, struct dp_function *f,
+		  const char *name, u64 addr, const u8 *code)
 {
 	struct room r = { .addr = addr, .left = f->room };
 	const struct module *m = f->module;
 
-	if (!follow(&r, code, f->start, f->size) || !follow_cold(&r, name)) {
+	if (!follow(&r, code, f->start, f->size) ||
+	    !follow_cold(engine, &r, name)) {
 		f->room = 0;
 		return;
 	}

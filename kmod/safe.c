@@ -3,14 +3,17 @@
 #include "kmod/safe.h"
 #include "engine/insn/insn.h"
 #include "engine/insn/region.h"
+#include "engine/site/engine.h"
 #include "kmod/reach.h"
 #include "port/kernel/decode.h"
 #include "port/kernel/text.h"
+#include <linux/cpu.h>
 #include <linux/kallsyms.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/slab.h>
+#include <linux/stop_machine.h>
 #include <linux/string.h>
 
 /* Of the kernel. What is NULL is not in this kernel, unless it is needed. */
@@ -24,7 +27,8 @@ static struct {
 	const void *(*exception_at)(unsigned long addr);
 	const void *(*kprobe_at)(void *addr);
 	struct module *(*module_at)(unsigned long addr);
-	struct mutex *text;
+	int (*stop)(cpu_stop_fn_t fn, void *data, const struct cpumask *cpus);
+	struct mutex *text, *kprobes;
 } kernel;
 
 /* Text that no probe may be in: on the way from a breakpoint to its notifiers, and before the kernel
@@ -88,7 +92,9 @@ static int find_all(void)
 	err = err ?: find(&kernel.exception_at, "search_exception_tables");
 	/* A kernel may have no probes of its own. */
 	find(&kernel.kprobe_at, "get_kprobe");
+	find(&kernel.kprobes, "kprobe_mutex");
 	err = err ?: find(&kernel.module_at, "__module_address");
+	err = err ?: find(&kernel.stop, "stop_machine_cpuslocked");
 	return err ?: find(&kernel.text, "text_mutex");
 }
 
@@ -188,7 +194,7 @@ static const char *refuse_rewritten(u64 addr, const u8 *code,
 }
 
 /* One of the kernel's own probes may be a jump, whose bytes are no program's. */
-static bool has_kprobe(u64 addr, u32 len)
+bool dp_safe_kprobe(u64 addr, u32 len)
 {
 	bool has = false;
 	u32 i;
@@ -208,7 +214,7 @@ static const char *refuse_known(u64 addr, u32 len)
 		return "the kernel knows its address: a fault of it has a handler";
 	if (kernel.ftrace_at((unsigned long)addr))
 		return "the kernel rewrites it: its tracer calls from there";
-	if (has_kprobe(addr, len))
+	if (dp_safe_kprobe(addr, len))
 		return "a probe of the kernel's own is there";
 	return NULL;
 }
@@ -272,6 +278,9 @@ static bool is_kept(const struct cursor *c)
 	return kernel.ftrace_at((unsigned long)c->at);
 }
 
+/* So many bytes are that at most. */
+#define KEPT 16
+
 static const char *refuse(const struct cursor *c)
 {
 	const char *why = refuse_rewritten(c->at, code_of(c), &c->facts);
@@ -309,8 +318,8 @@ static int find_insn(u64 *addr, struct cursor *c, const char **why)
 	return *why ? -EINVAL : 0;
 }
 
-static int look(u64 *addr, struct dp_function *f, const char *name,
-		const char **why)
+static int look(const struct dp_engine *engine, u64 *addr,
+		struct dp_function *f, const char *name, const char **why)
 {
 	struct cursor c = { .start = f->start,
 			    .at = f->start,
@@ -322,17 +331,21 @@ static int look(u64 *addr, struct dp_function *f, const char *name,
 		return -ENOMEM;
 	err = dp_kernel_text()->ops->read(dp_kernel_text(), f->start, code,
 					  f->size);
+	/* Probes may be there already. */
+	if (!err)
+		dp_engine_originals(engine, f->start, code, f->size);
 	c.code = code;
 	err = err ?: find_insn(addr, &c, why);
 	if (!err) {
 		f->room = room_of(&c);
-		dp_reach_cut(f, name, *addr, code);
+		dp_reach_cut(engine, f, name, *addr, code);
 	}
 	kvfree(code);
 	return err;
 }
 
-int dp_safe_probe(u64 *addr, struct dp_function *f, const char **why)
+int dp_safe_probe(const struct dp_engine *engine, u64 *addr,
+		  struct dp_function *f, const char **why)
 {
 	char symbol[KSYM_SYMBOL_LEN];
 	int err = find_function(*addr, f, symbol);
@@ -342,18 +355,50 @@ int dp_safe_probe(u64 *addr, struct dp_function *f, const char **why)
 		*why = keep_module(*addr, &f->module);
 	if (*why)
 		return err ?: -EINVAL;
-	err = look(addr, f, symbol, why);
+	err = look(engine, addr, f, symbol, why);
 	if (err)
 		module_put(f->module);
 	return err;
 }
 
+bool dp_safe_is_inside(u64 addr)
+{
+	char symbol[KSYM_SYMBOL_LEN];
+	u8 code[KEPT + DP_INSN_MAX] = { 0 };
+	struct dp_function f;
+	struct cursor c = { .code = code };
+
+	if (find_function(addr, &f, symbol))
+		return false;
+	c.start = c.at = f.start;
+	c.size = min_t(u64, sizeof(code), f.size);
+	if (!dp_kernel_text()->ops->read(dp_kernel_text(), f.start, code,
+					 c.size))
+		while (next(&c) && is_kept(&c))
+			c.at += c.facts.len;
+	return addr != f.start && addr != c.at;
+}
+
+/* One of the kernel's own probes copies what is there first, and is found by its address later. In
+ * between it is under its own lock alone, which comes before that of text. CPUs do not come or go between
+ * the two, as stopping all of them would take that lock under that of text. */
 void dp_safe_hold(void)
 {
+	if (kernel.kprobes)
+		mutex_lock(kernel.kprobes);
+	cpus_read_lock();
 	mutex_lock(kernel.text);
 }
 
 void dp_safe_release(void)
 {
 	mutex_unlock(kernel.text);
+	cpus_read_unlock();
+	if (kernel.kprobes)
+		mutex_unlock(kernel.kprobes);
+}
+
+int dp_safe_stop(int (*fn)(void *arg), void *arg)
+{
+	return kernel.stop(fn, arg, cpu_online_mask);
 }

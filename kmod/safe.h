@@ -17,6 +17,7 @@
  * @module: whose it is, or NULL: the kernel's own
  */
 struct module;
+struct dp_engine;
 struct dp_function {
 	u64 start, size;
 	u32 room;
@@ -32,17 +33,28 @@ u64 dp_safe_symbol(const char *name);
 
 /**
  * dp_safe_probe() - may the instruction at *@addr be probed?
+ * @engine: whose patches are not the kernel's bytes
  * @addr: at a function's entry it is moved behind what the kernel keeps there for itself
  * @why: on failure, a static phrase
  *
  * Context: task. Return: 0, and @function->module has one more user, for module_put(); -ENOENT no function is there; -EILSEQ no instruction begins there;
  * -EINVAL it may not be.
  */
-int dp_safe_probe(u64 *addr, struct dp_function *function, const char **why);
+int dp_safe_probe(const struct dp_engine *engine, u64 *addr,
+		  struct dp_function *function, const char **why);
+
+/** dp_safe_is_inside() - is it in a function, but neither where that begins nor where a probe on its entry is? */
+bool dp_safe_is_inside(u64 addr);
+
+/** dp_safe_kprobe() - is one of the kernel's own probes at one of @len bytes? Context: task */
+bool dp_safe_kprobe(u64 addr, u32 len);
 
 /** dp_safe_hold() - keep those out who write text, too: ftrace, jump labels, static calls, other probes;
  *  dp_safe_release() - no more */
 void dp_safe_hold(void);
 void dp_safe_release(void);
+
+/** dp_safe_stop() - stop_machine(), while they are kept out */
+int dp_safe_stop(int (*fn)(void *arg), void *arg);
 
 #endif

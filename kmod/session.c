@@ -12,11 +12,13 @@
 #include "engine/site/counts.h"
 #include "engine/site/enable.h"
 #include "engine/site/engine.h"
+#include "engine/site/live.h"
 #include "engine/site/program.h"
 #include "engine/site/reach.h"
 #include "kmod/arena.h"
 #include "kmod/pool.h"
 #include "kmod/safe.h"
+#include "port.h"
 #include "port/kernel/hit.h"
 #include "port/kernel/text.h"
 #include <linux/cpumask.h>
@@ -26,20 +28,31 @@
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 
-/* Probes of a session at most, and sites; programs that they run, bytes of a record */
-#define SITES 4096
-#define PROGRAMS 16
-#define LOG 256
+/* Sites at most; bytes of the code of all programs that a session's probes run, and their variables */
+#define SITES DP_KMOD_PROBES
+#define CODE (64 << 10)
+#define LOCALS 1024
 /* CPUs that share counters and rings with no other; bytes of all rings */
 #define SHARDS 16
 #define RINGS (1u << 20)
 
 static DEFINE_MUTEX(sessions);
 static struct dp_engine *engine;
-static bool jumps;
-/* By probe: whose text it is in, NULL: the kernel's. They stay until the session ends. */
-static struct module *modules[SITES];
+static enum dp_kmod_arming armed;
+/* Is there a session; how many probes are not of it, but call handlers */
+static bool session;
+static u32 handlers;
+/* By probe: is it there, and of the session; whose text it is in, NULL: the kernel's, or nobody has to
+ * stay. What stays does until the session ends. */
+static struct {
+	bool used, session;
+	struct module *module;
+} probes[SITES];
+static u32 nr_used;
+/* Where one of the kernel's own probes has come over one of ours, or would be inside of it */
+static u64 over;
 
 static u32 shards(void)
 {
@@ -47,22 +60,69 @@ static u32 shards(void)
 }
 
 /* @answer: of the engine; @none: of that type, where there is none */
-#define ASK(none, answer)                           \
-	({                                          \
-		typeof(none) told_;                 \
-                                                    \
-		mutex_lock(&sessions);              \
-		told_ = engine ? (answer) : (none); \
-		mutex_unlock(&sessions);            \
-		told_;                              \
+#define ASK(none, answer)                            \
+	({                                           \
+		typeof(none) told_;                  \
+                                                     \
+		mutex_lock(&sessions);               \
+		told_ = session ? (answer) : (none); \
+		mutex_unlock(&sessions);             \
+		told_;                               \
 	})
+
+/* Bytes of a probe that are written now, or are about to be: 0: none */
+static u32 written(u32 probe, u64 addr)
+{
+	u8 now[DP_JUMP_SIZE], was[DP_JUMP_SIZE];
+
+	if (dp_kernel_text()->ops->read(dp_kernel_text(), addr, now,
+					sizeof(now)))
+		return 0;
+	memcpy(was, now, sizeof(now));
+	dp_engine_originals(engine, addr, was, sizeof(was));
+	if (memcmp(was, now, sizeof(now)))
+		return dp_live_optimized(engine, probe) ? DP_JUMP_SIZE : 1;
+	return strcmp(dp_engine_mode(engine, probe), "jump") ? 0 : DP_JUMP_SIZE;
+}
+
+/*
+ * The kernel's own probes save what is there, and write it back when they go. Over one of ours that
+ * would be our bytes, without what they lead to.
+ */
+static int find_over(void)
+{
+	u64 addr;
+	u32 i;
+
+	for (i = 0; i < SITES; i++) {
+		addr = probes[i].used ? dp_live_addr(engine, i) : 0;
+		if (!addr || !dp_safe_kprobe(addr, written(i, addr)))
+			continue;
+		over = addr;
+		return -EBUSY;
+	}
+	return 0;
+}
+
+/* While others who write text are kept out */
+static int hold(void *arg, bool unowned, int (*work)(void *what), void *what)
+{
+	int err;
+
+	dp_safe_hold();
+	err = find_over() ?: work(what);
+	dp_safe_release();
+	return err;
+}
 
 static void prepare(enum dp_kmod_arming arming)
 {
 	static const struct dp_expected some = { .sites = SITES,
 						 .probes = SITES,
-						 .programs = PROGRAMS,
-						 .log = LOG };
+						 .programs = DP_KMOD_PROGRAMS,
+						 .log = DP_KMOD_LOG,
+						 .code = CODE,
+						 .locals = LOCALS };
 
 	static const enum dp_arming how[] = {
 		[DP_KMOD_TRAP] = DP_ARM_TRAP,
@@ -70,7 +130,7 @@ static void prepare(enum dp_kmod_arming arming)
 		[DP_KMOD_INTERIOR] = DP_ARM_INTERIOR,
 	};
 
-	jumps = arming != DP_KMOD_TRAP;
+	armed = arming;
 	dp_engine_set_arming(engine, how[arming]);
 	dp_engine_set_native(engine, false, 0);
 	dp_engine_set_rings(engine, RINGS / shards(), false);
@@ -79,6 +139,7 @@ static void prepare(enum dp_kmod_arming arming)
 
 static int build(void)
 {
+	static struct dp_growth_ops growth;
 	const struct dp_layout_need *need = dp_engine_layout(engine, shards());
 	struct dp_mapping map = { .owner = 1, .tool = 1 };
 
@@ -87,16 +148,15 @@ static int build(void)
 	map.base = dp_kmod_arena_begin();
 	map.file = (void *)map.base;
 	map.entries.hit = (u64)dp_kernel_entry;
-	return dp_engine_build(engine, &map, &dp_kmod_pool_ops, engine);
+	growth = dp_kmod_pool_ops;
+	growth.hold = hold;
+	return dp_engine_build(engine, &map, &growth, engine);
 }
 
-static int begin(enum dp_kmod_arming arming)
+static int make(enum dp_kmod_arming arming)
 {
-	int err;
+	int err = dp_engine_create(&engine);
 
-	if (engine)
-		return -EBUSY;
-	err = dp_engine_create(&engine);
 	if (err)
 		return err;
 	prepare(arming);
@@ -118,11 +178,32 @@ int dp_kmod_begin(enum dp_kmod_arming arming)
 	int err;
 
 	mutex_lock(&sessions);
-	err = begin(arming);
+	/* An engine without a session is there for handlers. */
+	err = session || (engine && arming != armed) ? -EBUSY : 0;
+	if (!err && !engine)
+		err = make(arming);
+	session |= !err;
 	mutex_unlock(&sessions);
 	return err;
 }
 EXPORT_SYMBOL_NS_GPL(dp_kmod_begin, DPROBES);
+
+int dp_kmod_enter(bool makes)
+{
+	int err = 0;
+
+	mutex_lock(&sessions);
+	if (!engine)
+		err = makes ? make(DP_KMOD_JUMP) : -ENOENT;
+	if (err)
+		mutex_unlock(&sessions);
+	return err;
+}
+
+struct dp_engine *dp_kmod_engine(void)
+{
+	return engine;
+}
 
 /* All of the engine's reach: the function's bytes from the kernel, without our own patches */
 static void allow_jump(u32 probe, u64 addr, const struct dp_function *f)
@@ -143,44 +224,74 @@ static void allow_jump(u32 probe, u64 addr, const struct dp_function *f)
 	kvfree(code);
 }
 
-static int add_to(const struct dp_function *f, u64 addr, u32 *probe,
+static int add_to(const struct dp_function *f, u64 addr,
+		  const struct dp_handlers *h, bool enabled, u32 *probe,
 		  const char **why)
 {
 	u8 code[DP_REGION_MAX + DP_INSN_MAX] = { 0 };
-	size_t size = min_t(u64, sizeof(code), f->start + f->size - addr);
-	int err =
-		dp_kernel_text()->ops->read(dp_kernel_text(), addr, code, size);
+	struct dp_found found = { .code = code };
+	int err;
 
+	found.size = min_t(u64, sizeof(code), f->start + f->size - addr);
+	err = dp_kernel_text()->ops->read(dp_kernel_text(), addr, code,
+					  found.size);
 	if (err)
 		return err;
-	dp_engine_originals(engine, addr, code, size);
-	err = dp_engine_add(engine, addr, code, size, probe, why);
-	if (!err && jumps)
+	dp_engine_originals(engine, addr, code, found.size);
+	err = dp_live_add(engine, addr, &found, h, enabled, probe, why);
+	if (!err && armed != DP_KMOD_TRAP)
 		allow_jump(*probe, addr, f);
 	return err;
 }
 
-static int add(u64 addr, u32 *probe, const char **why)
+static void enter_probe(u32 probe, bool of_session, struct module *module)
 {
+	probes[probe].used = true;
+	probes[probe].session = of_session;
+	probes[probe].module = module;
+	nr_used++;
+	handlers += !of_session;
+}
+
+static int add(u64 *addr, u32 *probe, const char **why)
+{
+	static const struct dp_handlers none = { .kind = DP_KIND_PLAIN };
 	struct dp_function f;
 	int err;
 
-	if (!engine)
+	if (!session)
 		return -ENOENT;
-	if (dp_engine_probes(engine) == SITES)
+	if (nr_used == SITES)
 		return -ENOSPC;
-	err = dp_safe_probe(&addr, &f, why);
+	err = dp_safe_probe(engine, addr, &f, why);
 	if (err)
 		return err;
-	err = add_to(&f, addr, probe, why);
+	err = add_to(&f, *addr, &none, true, probe, why);
 	if (err)
 		module_put(f.module);
 	else
-		modules[*probe] = f.module;
+		enter_probe(*probe, true, f.module);
 	return err;
 }
 
-int dp_kmod_add(u64 addr, u32 *probe, const char **why)
+/* Its module may go: see kprobes.c. */
+int dp_kmod_add_handlers(u64 *addr, const struct dp_handlers *h, bool enabled,
+			 u32 *probe, const char **why)
+{
+	struct dp_function f;
+	int err = nr_used == SITES ? -ENOSPC :
+				     dp_safe_probe(engine, addr, &f, why);
+
+	if (err)
+		return err;
+	err = add_to(&f, *addr, h, enabled, probe, why);
+	module_put(f.module);
+	if (!err)
+		enter_probe(*probe, false, NULL);
+	return err;
+}
+
+int dp_kmod_add_at(u64 *addr, u32 *probe, const char **why)
 {
 	const char *reason = NULL;
 	int err;
@@ -191,6 +302,11 @@ int dp_kmod_add(u64 addr, u32 *probe, const char **why)
 	if (why)
 		*why = reason;
 	return err;
+}
+
+int dp_kmod_add(u64 addr, u32 *probe, const char **why)
+{
+	return dp_kmod_add_at(&addr, probe, why);
 }
 EXPORT_SYMBOL_NS_GPL(dp_kmod_add, DPROBES);
 
@@ -204,14 +320,15 @@ static int commit(u64 *bad)
 {
 	int err;
 
-	*bad = 0;
-	if (!engine)
+	*bad = over = 0;
+	if (!session)
 		return -ENOENT;
 	err = dp_engine_plan(engine);
 	if (!err)
 		err = dp_engine_commit(engine, dp_kernel_text(), bad);
 	if (!err)
 		err = dp_engine_apply(engine, dp_kernel_text(), bad);
+	*bad = *bad ?: over;
 	return err;
 }
 
@@ -226,10 +343,15 @@ int dp_kmod_commit(u64 *bad)
 }
 EXPORT_SYMBOL_NS_GPL(dp_kmod_commit, DPROBES);
 
+int dp_kmod_plan(void)
+{
+	return ASK(-ENOENT, dp_engine_plan(engine));
+}
+
 void dp_kmod_turn(u32 probe, bool on)
 {
 	mutex_lock(&sessions);
-	if (engine)
+	if (session)
 		dp_engine_turn(engine, probe, on);
 	mutex_unlock(&sessions);
 }
@@ -239,29 +361,87 @@ EXPORT_SYMBOL_NS_GPL(dp_kmod_turn, DPROBES);
  * A thread may be on its way: a trap has been raised, or it was preempted in a detour or copy. Traps
  * and detours are left when every CPU has scheduled, copies when each task has, by itself.
  */
-static int end(void)
+static int finish(void)
 {
 	u64 bad = 0;
 	int err;
 	u32 i;
 
-	if (!engine)
-		return -ENOENT;
-	for (i = 0; i < dp_engine_probes(engine); i++)
-		dp_engine_turn(engine, i, false);
+	for (i = 0; i < SITES; i++)
+		if (probes[i].used)
+			dp_engine_turn(engine, i, false);
 	err = dp_engine_apply(engine, dp_kernel_text(), &bad);
 	if (err)
 		return err;
 	synchronize_rcu();
 	synchronize_rcu_tasks();
 	dp_kernel_trap_end();
-	for (i = 0; i < dp_engine_probes(engine); i++)
-		module_put(modules[i]);
+	for (i = 0; i < SITES; i++)
+		module_put(probes[i].module);
+	memset(probes, 0, sizeof(probes));
+	nr_used = 0;
 	dp_engine_destroy(engine);
 	engine = NULL;
 	dp_kmod_pool_reset();
 	module_put(THIS_MODULE);
 	return 0;
+}
+
+/* Probes that nobody hits any more: their numbers are others'. */
+static void forget(const u32 *list, u32 n)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		dp_live_forget(engine, list[i]);
+		module_put(probes[list[i]].module);
+		handlers -= !probes[list[i]].session;
+		memset(&probes[list[i]], 0, sizeof(probes[list[i]]));
+	}
+	nr_used -= n;
+}
+
+int dp_kmod_remove(const u32 *list, u32 n)
+{
+	int err = dp_live_remove(engine, dp_kernel_text(), list, n);
+
+	synchronize_rcu();
+	forget(list, n);
+	return err;
+}
+
+/* The engine stays for handlers. */
+static int leave_engine(void)
+{
+	u32 *list = dp_port_alloc(SITES * sizeof(*list)), n = 0, i;
+	int err;
+
+	if (!list)
+		return -ENOMEM;
+	for (i = 0; i < SITES; i++)
+		if (probes[i].used && probes[i].session)
+			list[n++] = i;
+	err = dp_kmod_remove(list, n);
+	dp_port_free(list);
+	return err;
+}
+
+void dp_kmod_leave(void)
+{
+	if (engine && !session && !handlers)
+		finish();
+	mutex_unlock(&sessions);
+}
+
+static int end(void)
+{
+	int err;
+
+	if (!session)
+		return -ENOENT;
+	err = handlers ? leave_engine() : finish();
+	session &= err != 0;
+	return err;
 }
 
 int dp_kmod_end(void)
@@ -293,6 +473,17 @@ u64 dp_kmod_arrivals(void)
 }
 EXPORT_SYMBOL_NS_GPL(dp_kmod_arrivals, DPROBES);
 
+u64 dp_kmod_missed_of(u32 probe)
+{
+	return ASK((u64)0, dp_engine_missed(engine, probe));
+}
+
+u32 dp_kmod_sites(u32 *jumps)
+{
+	*jumps = (u32)ASK((size_t)0, dp_engine_jumps(engine));
+	return (u32)ASK((size_t)0, dp_engine_sites(engine));
+}
+
 const char *dp_kmod_mode(u32 probe)
 {
 	return ASK((const char *)NULL, dp_engine_mode(engine, probe));
@@ -316,7 +507,7 @@ EXPORT_SYMBOL_NS_GPL(dp_kmod_add_program, DPROBES);
 void dp_kmod_bind(u32 probe, const struct dp_binding *binding)
 {
 	mutex_lock(&sessions);
-	if (engine)
+	if (session)
 		dp_engine_bind(engine, probe, binding);
 	mutex_unlock(&sessions);
 }

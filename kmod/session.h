@@ -4,6 +4,7 @@
  *
  *     begin ─► add… ─► commit ─► … ─► turn ─► commit ─► end
  *
+ * Probes that call handlers in C share the engine, and outlive the session: kprobes.c.
  * Context of every function: task, may sleep; a lock keeps callers apart.
  */
 #ifndef DP_KMOD_SESSION_H
@@ -14,6 +15,9 @@
 #include "engine/vm/program.h"
 #include "port_types.h"
 
+/* Probes at most, of a session and with handlers */
+#define DP_KMOD_PROBES 4096
+
 /** enum dp_kmod_arming - how sites are armed */
 enum dp_kmod_arming {
 	DP_KMOD_TRAP, /* by breakpoints */
@@ -21,8 +25,15 @@ enum dp_kmod_arming {
 	DP_KMOD_INTERIOR, /* by jumps with breakpoints inside, where the pool has such addresses */
 };
 
+/** Probes of a session, at most */
+#define DP_KMOD_PROBES 4096
+/** Programs that they run, and bytes of a record, at most */
+#define DP_KMOD_PROGRAMS 64
+#define DP_KMOD_LOG 256
+
 /** dp_kmod_begin() - an engine without probes. This module stays until dp_kmod_end() succeeds.
- *  Return: 0; -EBUSY there is one; -ENOMEM. */
+ *  Return: 0; -EBUSY there is one, or there are probes with handlers that are armed in another way;
+ *  -ENOMEM. */
 int dp_kmod_begin(enum dp_kmod_arming arming);
 /** dp_kmod_end() - disarm all, wait until no thread is in a copy or detour, and free the engine.
  *  Return: 0; -EBUSY others have written over a probe since: it stays, and the session with it; an error
@@ -38,11 +49,15 @@ int dp_kmod_end(void);
  * code it is stays until the session ends.
  */
 int dp_kmod_add(u64 addr, u32 *probe, const char **why);
+/** dp_kmod_add_at() - the same; *@addr becomes that of the instruction. For this module alone */
+int dp_kmod_add_at(u64 *addr, u32 *probe, const char **why);
 /** dp_kmod_symbol() - address of a function or variable of the kernel; 0: it has none of that name */
 u64 dp_kmod_symbol(const char *name);
 /** dp_kmod_commit() - arm what was added and turned on, disarm what was turned off.
  *  @bad: on failure the address concerned, or 0 */
 int dp_kmod_commit(u64 *bad);
+/** dp_kmod_plan() - decide how what was added is to be armed: dp_kmod_mode(). For this module alone */
+int dp_kmod_plan(void);
 /** dp_kmod_turn() - a probe is to be on, or off, from the next commit on */
 void dp_kmod_turn(u32 probe, bool on);
 
@@ -50,6 +65,10 @@ void dp_kmod_turn(u32 probe, bool on);
 u64 dp_kmod_hits(u32 probe);
 /** dp_kmod_missed() - hits within hits, of all probes */
 u64 dp_kmod_missed(void);
+/** dp_kmod_missed_of() - hits of a probe whose program has not run. For this module alone */
+u64 dp_kmod_missed_of(u32 probe);
+/** dp_kmod_sites() - addresses that are probed; @jumps: of these, by jumps. For this module alone */
+u32 dp_kmod_sites(u32 *jumps);
 /** dp_kmod_mode() - "jump" or "trap"; dp_kmod_reason() - why not "jump", or NULL */
 const char *dp_kmod_mode(u32 probe);
 const char *dp_kmod_reason(u32 probe);
@@ -66,6 +85,25 @@ size_t dp_kmod_records(void (*take)(void *arg,
 		       void *arg);
 /** dp_kmod_tally() - what became of hits and records of a probe */
 u64 dp_kmod_tally(u32 probe, enum dp_tally what);
+/* Of this module: probes that call handlers, between dp_kmod_enter() and dp_kmod_leave(). */
+
+struct dp_engine;
+struct dp_handlers;
+
+/** dp_kmod_enter() - take the lock. @makes: if there is no engine, make one
+ *  Return: 0; the lock is not taken: -ENOMEM; -ENOENT without @makes: there is none. */
+int dp_kmod_enter(bool makes);
+/** dp_kmod_leave() - release the lock. An engine without probes and session goes. */
+void dp_kmod_leave(void);
+struct dp_engine *dp_kmod_engine(void);
+/** dp_kmod_add_handlers() - as dp_kmod_add(), for dp_live_commit(); the module whose code it is may go
+ *  @addr: set to the instruction */
+int dp_kmod_add_handlers(u64 *addr, const struct dp_handlers *handlers,
+			 bool enabled, u32 *probe, const char **why);
+/** dp_kmod_remove() - take probes away, and wait until no CPU is in a handler of theirs
+ *  Return: 0; others have written over one of them since: it stays, and calls nothing: -EBUSY. */
+int dp_kmod_remove(const u32 *list, u32 n);
+
 /** dp_kmod_arrivals() - threads that came into the middle of jumps */
 u64 dp_kmod_arrivals(void);
 

@@ -10,15 +10,14 @@
  * Nobody else writes text meanwhile, so what the engine has read stays true.
  */
 #include "kmod/stopped.h"
+#include "kmod/safe.h"
 #include "engine/site/arm.h"
 #include "engine/text/target.h"
 #include "port/kernel/text.h"
 #include <linux/atomic.h>
-#include <linux/cpumask.h>
 #include <linux/list.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
-#include <linux/stop_machine.h>
 #include <linux/string.h>
 #include <asm/barrier.h>
 #include <asm/processor.h>
@@ -113,9 +112,7 @@ int dp_kmod_stopped(void *engine, const u32 *which, u32 n, bool in)
 	err = in ? dp_engine_write_jumps(engine, &notes.target, which, n) :
 		   dp_engine_restore(engine, &notes.target, which, n);
 	/* What has been noted is in the engine's tables as written. */
-	stopped = list_empty(&notes.writes) ?
-			  0 :
-			  stop_machine(run, &notes, cpu_online_mask);
+	stopped = list_empty(&notes.writes) ? 0 : dp_safe_stop(run, &notes);
 	forget(&notes);
 	return err ? err : stopped;
 }

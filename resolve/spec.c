@@ -551,6 +551,13 @@ static int parse_watch(struct parser *p, struct part *part, int n)
 	return err ?: parse_point(p, &part[n - 1]);
 }
 
+/* kernel:MODULE:FUNCTION: which of the kernel's modules is part of the name. */
+static bool is_kernel(const struct parser *p, const struct part *part)
+{
+	return !part->quoted && part->end - part->start == 6 &&
+	       !memcmp(p->text + part->start, "kernel", 6);
+}
+
 static int parse_location(struct parser *p)
 {
 	struct part *part = p->part;
@@ -571,6 +578,11 @@ static int parse_location(struct parser *p)
 	if (n > 1 && n <= 3 && all_digits(p, &part[n - 1])) {
 		err = set_module(p, n == 3 ? part : NULL);
 		return err ? err : parse_line(p, &part[n - 2]);
+	}
+	if (n == 3 && is_kernel(p, part) && !part[1].quoted &&
+	    !part[2].quoted) {
+		part[1].end = part[2].end;
+		n = 2;
 	}
 	if (n > 1 && is_negative(p, &part[n - 1]))
 		return bad(p, part[n - 1].start,
@@ -686,6 +698,19 @@ static int watch_supported(const struct dp_spec *spec, struct dp_diag *diag)
 	return 0;
 }
 
+static int kernel_supported(const struct dp_spec *spec, struct dp_diag *diag)
+{
+	if (spec->kind != DP_SPEC_PROBE)
+		return missing(
+			diag, spec->module_col, 6,
+			"in the kernel, other probes than plain ones (kernel:FUNCTION)");
+	if (spec->form != DP_POINT_SYMBOL)
+		return missing(
+			diag, spec->module_col, 6,
+			"in the kernel, points that are not FUNCTION or FUNCTION+OFFSET");
+	return 0;
+}
+
 int dp_spec_supported(const struct dp_spec *spec, struct dp_diag *diag)
 {
 	static const char *const kinds[] = {
@@ -699,8 +724,7 @@ int dp_spec_supported(const struct dp_spec *spec, struct dp_diag *diag)
 		return missing(diag, start, (int)strlen(kind_words[spec->kind]),
 			       kinds[spec->kind]);
 	if (!strcmp(spec->module, "kernel"))
-		return missing(diag, spec->module_col, 6,
-			       "probes in the kernel (kernel:)");
+		return kernel_supported(spec, diag);
 	if (spec->kind == DP_SPEC_HOOK &&
 	    (spec->form != DP_POINT_SYMBOL || spec->has_offset))
 		return refuse(

@@ -19,6 +19,7 @@ struct dp_source_request;
  * @programs: its specs are of programs from files, whose watchpoints and other probes go together
  * @inlines: a function may have been inlined, which its specs then mean
  * @waits: --pending is one of the verb's options
+ * @system: its specs may be of the kernel: see system.h
  * @counts: calls are only counted, unless their spec has a condition
  * @walks: the stacks of hits are wanted
  * @wants: does a spec mean the session's process? If not, @diag says why. NULL: all do
@@ -40,6 +41,7 @@ struct dp_session_kind {
 	bool arguments;
 	bool programs;
 	bool inlines;
+	bool system;
 	bool waits, counts, keeps, collects, walks;
 	const char *keep;
 	bool (*wants)(const struct dp_session *s, size_t spec,

@@ -225,7 +225,8 @@ static void print_point(struct dp_session *s, size_t i, bool planned)
 	if (opt->json || p->refused || !opt->verbose)
 		return;
 	list_verbose(opt->out, &r, p);
-	dp_prototype_tell(s, i);
+	if (s->source->mods)
+		dp_prototype_tell(s, i);
 }
 
 /* Plan the probes, for their modes. Return: 0, with @planned: they are planned; a negative
@@ -246,7 +247,8 @@ int dp_tracer_list(const struct dp_tracer_options *opt, const char **bad_spec,
 		   struct dp_diag *diag)
 {
 	static const struct dp_session_kind kind = { .arguments = true,
-						     .inlines = true };
+						     .inlines = true,
+						     .system = true };
 	struct dp_session s;
 	size_t i;
 	bool planned = false;

@@ -4,6 +4,7 @@
 #include "tracer/interval.h"
 #include "tracer/output.h"
 #include "tracer/session.h"
+#include "tracer/system.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -87,16 +88,22 @@ static void tell_probes(const struct dp_session *s, const struct slow_sum *sum)
 {
 	size_t probes = dp_report_probes(s);
 
-	dp_output_print(stderr, "%d (%s): %zu probe%s", s->source->pid,
-			dp_report_program(s), probes, probes == 1 ? "" : "s");
+	if (s->ops == &dp_system_source)
+		fputs("the kernel", stderr);
+	else
+		dp_output_print(stderr, "%d (%s)", s->source->pid,
+				dp_report_program(s));
+	dp_output_print(stderr, ": %zu probe%s", probes,
+			probes == 1 ? "" : "s");
 	if (sum->entries)
 		dp_output_print(stderr, ", %zu by breakpoint", sum->entries);
 	if (sum->exits)
 		dp_output_print(stderr, ", %zu whose returns are by breakpoint",
 				sum->exits);
 	if (sum->entries || sum->exits)
-		dp_output_print(stderr,
-				", which is some thousand times as slow%s",
+		dp_output_print(stderr, ", which is some %s times as slow%s",
+				s->ops == &dp_system_source ? "ten" :
+							      "thousand",
 				s->opt->verbose ? "" : " (-v says why)");
 }
 

@@ -11,6 +11,7 @@
 #include "tracer/output.h"
 #include "tracer/recorder.h"
 #include "tracer/session.h"
+#include "tracer/system.h"
 #include "proc/inspect.h"
 #include "sym/list.h"
 #include <errno.h>
@@ -33,7 +34,7 @@ struct held {
 
 /* @tid: in the process's namespace; @known: in the tool's, once it has been asked for */
 struct comm {
-	u32 tid, known;
+	u32 tid, known, pid;
 	double asked;
 	char name[COMM_MAX + 1];
 };
@@ -104,6 +105,57 @@ bool dp_records_fits(struct dp_session *s, const struct dp_record_copy *record)
 	return false;
 }
 
+static void ask_comm(const struct dp_session *s, struct comm *c)
+{
+	u32 known = s->ops->thread(s->source, c->tid);
+	size_t n;
+	FILE *f;
+
+	if (s->ops == &dp_system_source) {
+		c->known = c->tid;
+		dp_system_thread(&c->known, &c->pid, c->name, sizeof(c->name));
+		return;
+	}
+	c->pid = (u32)s->source->pid;
+	if (known)
+		c->known = known;
+	/* After an exec the name is that of another program, which has not hit. */
+	if (s->ops->outdated(s->source, false))
+		return;
+	f = fopen(dp_path("/proc/%d/task/%u/comm", s->source->pid, c->known).s,
+		  "re");
+	if (!f)
+		return;
+	/* A newline follows the name, and the name may contain others. */
+	n = fread(c->name, 1, COMM_MAX, f);
+	c->name[n ? n - 1 : 0] = '\0';
+	fclose(f);
+}
+
+/* The thread may have ended before it was asked for: then @known is its own @tid. */
+static const char *comm_of(const struct dp_session *s, u32 tid, u32 *pid,
+			   u32 *known)
+{
+	struct dp_records *r = s->records;
+	struct comm *c = &r->comms[tid % COMMS];
+
+	if (c->tid != tid) {
+		c->tid = c->known = tid;
+		c->pid = 0;
+		c->name[0] = '\0';
+		c->asked = 0;
+	}
+	/* Whether there was an answer or not: of a thread that has ended, many records may wait. */
+	if (r->last.real - c->asked > COMM_SECONDS) {
+		ask_comm(s, c);
+		c->asked = r->last.real;
+	}
+	*known = c->known;
+	*pid = c->pid;
+	/* A thread that has ended gets its process's name. */
+	return c->name[0] ? c->name : r->main.name;
+}
+
 static void keep(void *arg, const struct dp_record_copy *record)
 {
 	struct dp_session *s = arg;
@@ -111,6 +163,7 @@ static void keep(void *arg, const struct dp_record_copy *record)
 	u64 now = s->ops->ticks();
 	size_t size = offsetof(struct dp_record_copy, data) + record->head.len;
 	struct held h = { .arrival = r->arrivals++ };
+	u32 unused[2];
 
 	if (!dp_records_fits(s, record))
 		return;
@@ -121,6 +174,9 @@ static void keep(void *arg, const struct dp_record_copy *record)
 		return;
 	}
 	memcpy(h.record, record, size);
+	/* A process of any kind may end before its records are in order. */
+	if (s->ops == &dp_system_source)
+		comm_of(s, record->head.tid, &unused[0], &unused[1]);
 	/* No hit is later than now; a later stamp would keep the record for ever. */
 	if (record->head.ticks > now)
 		h.record->head.ticks = now;
@@ -265,48 +321,6 @@ static double real_time(const struct dp_records *r, u64 ticks)
 	return t > 0 ? t : 0;
 }
 
-static void ask_comm(const struct dp_session *s, struct comm *c)
-{
-	u32 known = s->ops->thread(s->source, c->tid);
-	size_t n;
-	FILE *f;
-
-	if (known)
-		c->known = known;
-	/* After an exec the name is that of another program, which has not hit. */
-	if (s->ops->outdated(s->source, false))
-		return;
-	f = fopen(dp_path("/proc/%d/task/%u/comm", s->source->pid, c->known).s,
-		  "re");
-	if (!f)
-		return;
-	/* A newline follows the name, and the name may contain others. */
-	n = fread(c->name, 1, COMM_MAX, f);
-	c->name[n ? n - 1 : 0] = '\0';
-	fclose(f);
-}
-
-/* The thread may have ended before it was asked for: then @known is its own @tid. */
-static const char *comm_of(const struct dp_session *s, u32 tid, u32 *known)
-{
-	struct dp_records *r = s->records;
-	struct comm *c = &r->comms[tid % COMMS];
-
-	if (c->tid != tid) {
-		c->tid = c->known = tid;
-		c->name[0] = '\0';
-		c->asked = 0;
-	}
-	/* Whether there was an answer or not: of a thread that has ended, many records may wait. */
-	if (r->last.real - c->asked > COMM_SECONDS) {
-		ask_comm(s, c);
-		c->asked = r->last.real;
-	}
-	*known = c->known;
-	/* A thread that has ended gets its process's name. */
-	return c->name[0] ? c->name : r->main.name;
-}
-
 /* Records of one second are many. */
 static const char *time_of_day(struct dp_records *r, time_t second)
 {
@@ -344,8 +358,7 @@ void dp_record_stamp(const struct dp_session *s,
 	write_time(stamp->time, time_of_day(s->records, whole),
 		   (u32)((t - (double)whole) * 1e6) % 1000000);
 	stamp->seconds = t;
-	stamp->pid = (u32)s->source->pid;
-	stamp->comm = comm_of(s, record->head.tid, &stamp->tid);
+	stamp->comm = comm_of(s, record->head.tid, &stamp->pid, &stamp->tid);
 }
 
 int dp_records_open(struct dp_session *s)
@@ -358,6 +371,9 @@ int dp_records_open(struct dp_session *s)
 	s->records->first = s->records->last = sample(s);
 	dp_rate_begin(s);
 	s->records->main.tid = s->source->inside;
-	ask_comm(s, &s->records->main);
+	if (s->ops == &dp_system_source)
+		strcpy(s->records->main.name, "?");
+	else
+		ask_comm(s, &s->records->main);
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include "tracer/interval.h"
 #include "tracer/names.h"
 #include "tracer/session.h"
+#include "tracer/system.h"
 #include "tracer/debuginfo.h"
 #include "tracer/expr.h"
 #include <dprobes/diag.h>
@@ -104,7 +105,9 @@ static int keep(struct dp_spec *spec, const char *aggs, struct dp_diag *diag)
 static int check_spec(struct dp_session *s, struct dp_spec *spec,
 		      struct dp_diag *diag)
 {
-	int err = dp_spec_supported(spec, diag) ?: check_watch(s, spec, diag);
+	int err = dp_spec_supported(spec, diag)	     ?:
+			  check_watch(s, spec, diag) ?:
+			  dp_system_check(s, spec, diag);
 
 	if (!err && data_keeps(spec))
 		err = refuse_braces(spec, diag);
@@ -113,7 +116,9 @@ static int check_spec(struct dp_session *s, struct dp_spec *spec,
 		return err;
 	if (s->kind->inlines)
 		err = dp_inlined_ask(spec, s->opt, diag);
-	return err ?: dp_names_check(s, spec, diag);
+	return err				     ?:
+		       dp_names_check(s, spec, diag) ?:
+		       dp_system_names(spec, diag);
 }
 
 static int parse_spec(struct dp_session *s, const char *text,
@@ -332,7 +337,7 @@ static int resolve_spec(struct dp_session *s, size_t i, struct dp_modules *mods,
 	err = s->ops->resolve(s->source, mods, &s->specs[i], &s->points, diag);
 	s->specs[i].found |= !err;
 	/* With -f, a program that the process executes may have it. */
-	if (err == -ENOENT && may_hear(s) &&
+	if (err == -ENOENT && mods && may_hear(s) &&
 	    (dp_pending_take(s, i, diag) || s->opt->children))
 		err = 0;
 	if (!err)
@@ -426,13 +431,19 @@ static int open_source(struct dp_session *s, const struct dp_source_ops *ops,
 	return ops->open(s->opt, needs_clock(s), &s->source, diag);
 }
 
+static const struct dp_source_ops *source_of(const struct dp_session *s)
+{
+	if (s->nr_specs && dp_system_is(&s->specs[0]))
+		return &dp_system_source;
+	return watches(s) ? &dp_watch_source : &dp_agent_source;
+}
+
 static int open_once(struct dp_session *s, const char **bad_spec,
 		     struct dp_diag *diag)
 {
-	int err = open_source(
-		s, watches(s) ? &dp_watch_source : &dp_agent_source, diag);
+	int err = open_source(s, source_of(s), diag);
 
-	if (err == -EBUSY && !watches(s) &&
+	if (err == -EBUSY && s->ops == &dp_agent_source &&
 	    dp_host_find(s->opt->pid, NULL) > 0) {
 		s->ops->close(s->source);
 		s->source = NULL;

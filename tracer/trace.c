@@ -213,6 +213,7 @@ int dp_tracer_trace(const struct dp_tracer_options *opt, const char **bad_spec,
 	static const struct dp_session_kind kind = {
 		.arguments = true,
 		.inlines = true,
+		.system = true,
 		.waits = true,
 		.bind = bind,
 		.record = record,

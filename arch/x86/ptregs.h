@@ -14,6 +14,14 @@ struct dp_regs {
 #define DP_USER_CS 0x33
 #define DP_USER_SS 0x2b
 #define DP_NO_SYSCALL (~0ull)
+/* Of the threads that hit */
+#ifdef __KERNEL__
+#define DP_HIT_CS 0x10
+#define DP_HIT_SS 0x18
+#else
+#define DP_HIT_CS DP_USER_CS
+#define DP_HIT_SS DP_USER_SS
+#endif
 
 /* Macros that stand for lists. X(field of struct dp_regs, field of struct dp_mcontext), by the
  * machine's numbers of the registers, 0 to 15; and the flags */
@@ -33,8 +41,8 @@ static inline void dp_regs_from(struct dp_regs *r, const struct dp_mcontext *m)
 #undef FROM
 	r->orig_ax = DP_NO_SYSCALL;
 	r->ip = m->rip;
-	r->cs = DP_USER_CS;
-	r->ss = DP_USER_SS;
+	r->cs = DP_HIT_CS;
+	r->ss = DP_HIT_SS;
 }
 
 /* All but ip. */

@@ -291,12 +291,14 @@ static void recover_all(struct dp_stack *stack)
 
 void dp_abandoned_recover(struct dp_stack *stack)
 {
-	struct dp_frame *f = dp_stub_frame(stack->taken);
 	u32 live = DP_FRAME_LIVE;
+	struct dp_frame *f;
 	bool listed, left;
 
+	/* A kernel has no stubs. */
 	if (!(stack->instance | stack->rest | stack->taken | stack->detached))
 		return;
+	f = dp_stub_frame(stack->taken);
 	listed = !stack->taken || is_listed(stack, f);
 	if (!listed &&
 	    __atomic_compare_exchange_n(&f->state, &live, DP_FRAME_FREE, false,

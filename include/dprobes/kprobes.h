@@ -22,6 +22,11 @@
 #ifndef DPROBES_KPROBES_H
 #define DPROBES_KPROBES_H
 
+/* Kbuild has included its <linux/kconfig.h>: this is for a kernel. */
+#ifdef __LINUX_KCONFIG_H
+#include <dprobes/kernel/kprobes.h>
+#else
+
 #include <stddef.h>
 #include <dprobes/diag.h>
 #include <dprobes/library.h>
@@ -285,4 +290,5 @@ int dp_kretprobe_account(const struct kretprobe *rp,
 
 #include <dprobes/jprobe.h>
 
+#endif
 #endif

@@ -19,11 +19,6 @@ void dp_call_on(void *arg, void (*function)(void *arg), void *top)
 	function(arg);
 }
 
-void dp_call_busy(void *arg, u32 (*function)(void *), struct dp_stack *stack)
-{
-	stack->busy = function(arg);
-}
-
 struct dp_given dp_guard(u64 handler, u64 a, u64 b, u64 c, u64 *guard, u64 via)
 {
 	u64 (*call)(u64, u64, u64) = (void *)handler;

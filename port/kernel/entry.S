@@ -9,21 +9,12 @@
 #include <asm/segment.h>
 #include <asm/unwind_hints.h>
 #include "arch/x86/offsets.h"
+#include "port/kernel/returned.h"
 
 	.text
 
-/*
- * A call-out. The stack has, from the top, the return address into the detour, the number, and what
- * the detour has skipped. struct dp_call_frame is built there. The thread goes on in the detour, or,
- * if dp_kernel_detour() says so, where the frame's ip and sp are.
- */
-SYM_CODE_START(dp_kernel_entry)
-	UNWIND_HINT_FUNC
-	push	$__KERNEL_DS
-	lea	-8(%rsp), %rsp		/* sp */
-	pushfq
-	push	$__KERNEL_CS
-	lea	-8(%rsp), %rsp		/* ip */
+/* The lower part of struct pt_regs */
+.macro SAVE_GENERAL
 	push	$-1			/* orig_ax */
 	push	%rdi
 	push	%rsi
@@ -40,41 +31,25 @@ SYM_CODE_START(dp_kernel_entry)
 	push	%r13
 	push	%r14
 	push	%r15
-	UNWIND_HINT_REGS
-	mov	%rsp, %rdi
-	/* What the thread may have open to user memory is closed for the handler. */
-	cld
-	testl	$0x40000, DP_O_REGS_FLAGS(%rsp)	/* AC */
-	jz	1f
-	clac
-1:	call	dp_kernel_detour
-	mov	%eax, %ebx
-	test	%ebx, %ebx
-	jz	2f
-	/* It returns to ip, which stands where sp will be. */
-	mov	DP_O_REGS_SP(%rsp), %rax
-	mov	DP_O_REGS_IP(%rsp), %rcx
-	sub	$8, %rax
-	mov	%rcx, (%rax)
-	mov	%rax, DP_O_REGS_SP(%rsp)
-	jmp	3f
-	/* It returns to the detour. */
-2:	lea	DP_O_REGS_SIZE(%rsp), %rax
-	mov	%rax, DP_O_REGS_SP(%rsp)
-3:	mov	DP_O_REGS_FLAGS(%rsp), %ecx
+.endm
+
+/* Flags, and then no flag is changed; up to orig_ax */
+.macro LOAD_GENERAL
+	mov	DP_O_REGS_FLAGS(%rsp), %ecx
 	test	$0x40400, %ecx		/* AC, DF */
-	jnz	4f
+	jnz	.Lall\@
 	mov	%ecx, %eax
 	shr	$11, %eax
 	and	$1, %eax
 	add	$0x7f, %al		/* OF */
 	mov	%cl, %ah
 	sahf				/* SF ZF AF PF CF */
-	jmp	5f
-4:	pushq	DP_O_REGS_FLAGS(%rsp)
+	jmp	.Lpop\@
+.Lall\@:
+	pushq	DP_O_REGS_FLAGS(%rsp)
 	popfq
-	/* No flag is changed from here on. */
-5:	pop	%r15
+.Lpop\@:
+	pop	%r15
 	pop	%r14
 	pop	%r13
 	pop	%r12
@@ -89,7 +64,100 @@ SYM_CODE_START(dp_kernel_entry)
 	pop	%rdx
 	pop	%rsi
 	pop	%rdi
+.endm
+
+/* What the thread may have open to user memory is closed for the handler. */
+.macro CLOSE_USER
+	cld
+	testl	$0x40000, DP_O_REGS_FLAGS(%rsp)	/* AC */
+	jz	.Lclosed\@
+	clac
+.Lclosed\@:
+.endm
+
+/*
+ * A call-out. The stack has, from the top, the return address into the detour, the number, and what
+ * the detour has skipped. struct dp_call_frame is built there. The thread goes on in the detour, or,
+ * if dp_kernel_detour() says so, where the frame's ip and sp are.
+ */
+SYM_CODE_START(dp_kernel_entry)
+	UNWIND_HINT_FUNC
+	push	$__KERNEL_DS
+	lea	-8(%rsp), %rsp		/* sp */
+	pushfq
+	push	$__KERNEL_CS
+	lea	-8(%rsp), %rsp		/* ip */
+	SAVE_GENERAL
+	CLOSE_USER
+	/* Where unwinders go on, whatever a handler does to its registers: struct dp_kernel_place. */
+	push	$__KERNEL_DS
+	lea	-8(%rsp), %rsp		/* sp */
+	pushfq
+	push	$__KERNEL_CS
+	lea	-8(%rsp), %rsp		/* ip */
+	UNWIND_HINT_IRET_REGS
+	mov	%rsp, %rdi
+	call	dp_kernel_detour
+	lea	5*8(%rsp), %rsp
+	UNWIND_HINT_REGS
+	mov	%eax, %ebx
+	test	%ebx, %ebx
+	jz	2f
+	/* It returns to ip, which stands where sp will be. */
+	mov	DP_O_REGS_SP(%rsp), %rax
+	mov	DP_O_REGS_IP(%rsp), %rcx
+	sub	$8, %rax
+	mov	%rcx, (%rax)
+	mov	%rax, DP_O_REGS_SP(%rsp)
+	jmp	3f
+	/* It returns to the detour. */
+2:	lea	DP_O_REGS_SIZE(%rsp), %rax
+	mov	%rax, DP_O_REGS_SP(%rsp)
+3:	LOAD_GENERAL
 	UNWIND_HINT_EMPTY
 	mov	4*8(%rsp), %rsp		/* sp, behind orig_ax, ip, cs and flags */
 	RET
 SYM_CODE_END(dp_kernel_entry)
+
+/* Of what is above, the unwinder cannot know where it returns to: it stops, and tells that it has failed. */
+.macro UNWIND_HINT_LOST
+	UNWIND_HINT type=UNWIND_HINT_TYPE_CALL end=0
+.endm
+
+/*
+ * A stub: a function with a return probe has returned to it. It puts its own address where its
+ * return address was, which nothing has overwritten yet. Unwinders look at the byte before it, too.
+ */
+SYM_CODE_START(dp_kernel_stubs)
+	UNWIND_HINT_LOST
+	.balign DP_KERNEL_STUB_BYTES, 0x90
+	.fill	DP_KERNEL_STUB_BYTES, 1, 0x90
+SYM_INNER_LABEL(dp_kernel_stubs_begin, SYM_L_GLOBAL)
+	.rept	DP_KERNEL_STUBS
+	call	returned
+	.balign	DP_KERNEL_STUB_BYTES, 0xcc
+	.endr
+SYM_CODE_END(dp_kernel_stubs)
+
+/* struct dp_kernel_returned is built on the stack. */
+SYM_CODE_START_LOCAL(returned)
+	UNWIND_HINT_LOST
+	push	$__KERNEL_DS
+	lea	-8(%rsp), %rsp		/* sp */
+	pushfq
+	push	$__KERNEL_CS
+	lea	-8(%rsp), %rsp		/* ip */
+	SAVE_GENERAL
+	/* Without ip and sp, this is no end yet. */
+	mov	%rsp, %rdi
+	CLOSE_USER
+	call	dp_kernel_return_begin
+	UNWIND_HINT_REGS
+	mov	%rsp, %rdi
+	call	dp_kernel_return
+	LOAD_GENERAL
+	UNWIND_HINT sp_reg=ORC_REG_SP sp_offset=7*8 type=UNWIND_HINT_TYPE_CALL
+	lea	6*8(%rsp), %rsp		/* behind orig_ax, ip, cs, flags, sp and ss */
+	UNWIND_HINT_FUNC
+	RET
+SYM_CODE_END(returned)

@@ -3,6 +3,7 @@
 #include "port/kernel/hit.h"
 #include "engine/hit/call.h"
 #include "engine/hit/hit.h"
+#include "engine/insn/callout.h"
 #include "port.h"
 #include <linux/kdebug.h>
 #include <linux/notifier.h>
@@ -10,7 +11,7 @@
 #include <linux/preempt.h>
 #include <linux/ptrace.h>
 
-enum context { TASK, SOFTIRQ, INTERRUPT, NMI, CONTEXTS };
+enum context { TASK, SOFTIRQ, INTERRUPT, NMI, CONTEXTS = DP_KERNEL_CONTEXTS };
 
 /* How many hits the CPU is in, by what it does; the kind of the innermost one; and how many of them are
  * in traps */
@@ -31,8 +32,7 @@ static enum context context_now(void)
 					TASK;
 }
 
-/* Return: what to give to leave() */
-static u8 enter(void)
+u8 dp_kernel_enter(void)
 {
 	u8 outer = __this_cpu_read(innermost);
 	enum context now = context_now();
@@ -42,7 +42,7 @@ static u8 enter(void)
 	return outer;
 }
 
-static void leave(u8 outer)
+void dp_kernel_leave(u8 outer)
 {
 	__this_cpu_dec(depths[__this_cpu_read(innermost)]);
 	__this_cpu_write(innermost, outer);
@@ -58,6 +58,25 @@ enum dp_who dp_hit_who(void)
 bool dp_hit_is_owners(void)
 {
 	return dp_hit_who() == DP_WHO_OWNER;
+}
+
+u32 dp_kernel_context(void)
+{
+	return __this_cpu_read(innermost);
+}
+
+u8 dp_kernel_handler_begin(void)
+{
+	u8 *depth = this_cpu_ptr(&depths[__this_cpu_read(innermost)]);
+	u8 was = *depth;
+
+	*depth = 0;
+	return was;
+}
+
+void dp_kernel_handler_end(u8 was)
+{
+	__this_cpu_write(depths[__this_cpu_read(innermost)], was);
 }
 
 u32 dp_kernel_thread(void)
@@ -79,17 +98,29 @@ bool dp_port_interrupted(u64 low, u64 size, u64 *sp)
 	return false;
 }
 
+/**
+ * struct dp_kernel_place - what entry.S makes of a call-out
+ * @ip, @sp: in the probed code, for unwinders; the registers in @frame are the handlers'
+ */
+struct dp_kernel_place {
+	u64 ip, cs, flags, sp, ss;
+	struct dp_call_frame frame;
+};
+
 /* entry.S. Interrupts may come; the thread stays on its CPU. */
-u64 dp_kernel_detour(struct dp_call_frame *frame);
-u64 dp_kernel_detour(struct dp_call_frame *frame)
+u64 dp_kernel_detour(struct dp_kernel_place *place);
+u64 dp_kernel_detour(struct dp_kernel_place *place)
 {
+	u32 site = place->frame.number & DP_CALLOUT_INDEX;
 	u64 told;
 	u8 outer;
 
+	place->ip = dp_site_at(site)->addr;
+	place->sp = (u64)(place + 1) + DP_RED_ZONE;
 	preempt_disable_notrace();
-	outer = enter();
-	told = dp_hit_detour(frame);
-	leave(outer);
+	outer = dp_kernel_enter();
+	told = dp_hit_detour(&place->frame);
+	dp_kernel_leave(outer);
 	preempt_enable_notrace();
 	return told;
 }
@@ -106,9 +137,13 @@ static bool hit_breakpoint(struct pt_regs *regs)
 
 	dp_regs_to((struct dp_regs *)regs, &mc);
 	mc.rip = regs->ip;
-	ours = dp_trap_hit(&trap, regs->ip - DP_BREAKPOINT_BEHIND, true);
-	if (!ours)
+	/* Unwinders take that for where the code is. Behind the breakpoint another instruction may be. */
+	regs->ip -= DP_BREAKPOINT_BEHIND;
+	ours = dp_trap_hit(&trap, regs->ip, true);
+	if (!ours) {
+		regs->ip = mc.rip;
 		return false;
+	}
 #define FROM(reg, field) regs->reg = mc.field;
 	DP_REGS_OF(FROM)
 #undef FROM
@@ -126,9 +161,9 @@ static int notified(struct notifier_block *block, unsigned long what,
 	if (what != DIE_INT3 || user_mode(args->regs))
 		return NOTIFY_DONE;
 	__this_cpu_inc(traps);
-	outer = enter();
+	outer = dp_kernel_enter();
 	ours = hit_breakpoint(args->regs);
-	leave(outer);
+	dp_kernel_leave(outer);
 	__this_cpu_dec(traps);
 	return ours ? NOTIFY_STOP : NOTIFY_DONE;
 }
@@ -139,10 +174,18 @@ static struct notifier_block block = { .notifier_call = notified,
 
 int dp_kernel_trap_begin(void)
 {
-	return register_die_notifier(&block);
+	int err = dp_kernel_stacks_begin();
+
+	if (err)
+		return err;
+	err = register_die_notifier(&block);
+	if (err)
+		dp_kernel_stacks_end();
+	return err;
 }
 
 void dp_kernel_trap_end(void)
 {
 	unregister_die_notifier(&block);
+	dp_kernel_stacks_end();
 }

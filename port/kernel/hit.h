@@ -9,6 +9,9 @@
  * What the hit half calls of the kernel may have probes, too. So each CPU knows whether it is in a
  * hit, for task, softirq, interrupt and NMI apart. A hit within a hit of the same kind runs no
  * probe: it is counted, and goes on in the copy.
+ *
+ * A handler in C is no part of the hit half: what it hits is counted and runs programs. But no other handler
+ * runs on that CPU meanwhile, in whatever context.
  */
 #ifndef DP_KERNEL_HIT_H
 #define DP_KERNEL_HIT_H
@@ -17,6 +20,24 @@
 
 /** dp_kernel_entry - what the stubs of pools jump to (entry.S) */
 extern const char dp_kernel_entry[];
+
+/* Kinds of context in which a CPU hits: see dp_kernel_thread() */
+#define DP_KERNEL_CONTEXTS 4
+
+/** dp_kernel_enter() - the CPU is in a hit. Context: preemption is off. Return: for dp_kernel_leave() */
+u8 dp_kernel_enter(void);
+void dp_kernel_leave(u8 outer);
+/** dp_kernel_context() - the kind of the innermost hit. Context: within a hit. */
+u32 dp_kernel_context(void);
+/** dp_kernel_handler_begin() - the hit calls a handler, which has hits of its own.
+ *  Context: within a hit. Return: what to give to dp_kernel_handler_end(). */
+u8 dp_kernel_handler_begin(void);
+void dp_kernel_handler_end(u8 was);
+
+/** dp_kernel_stacks_begin() - make the state in which handlers run: struct dp_stack. Return: 0; -ENOMEM. */
+int dp_kernel_stacks_begin(void);
+/** dp_kernel_stacks_end() - free it. No CPU is in a hit. */
+void dp_kernel_stacks_end(void);
 
 /** dp_kernel_trap_begin() - breakpoints lead to the hit half from here on. Return: 0 or an errno */
 int dp_kernel_trap_begin(void);

@@ -2,6 +2,7 @@
 /* init: the guest's only program: loads test modules and prints what they say as TAP. */
 #include "tests/kernel/init.h"
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define SAYS "dptest: "
@@ -21,12 +23,12 @@ enum { READ_AND_CLEAR = 4, SIZE = 1 << 20, TURNS = 12 };
 
 static unsigned int number;
 
-static void check(int is, const char *what, const char *of)
+void dp_init_check(int is, const char *what, const char *of)
 {
 	printf("%sok %u - %s%s\n", is ? "" : "not ", ++number, of, what);
 }
 
-static int load(const char *name, const char *parameters)
+int dp_init_load(const char *name, const char *parameters)
 {
 	char path[64];
 	int fd;
@@ -39,7 +41,7 @@ static int load(const char *name, const char *parameters)
 	return !err;
 }
 
-static int unload(const char *name)
+int dp_init_unload(const char *name)
 {
 	return !syscall(SYS_delete_module, name, O_NONBLOCK);
 }
@@ -63,7 +65,7 @@ static int tell(char *log)
 		what = strstr(says, " - ");
 		if (what &&
 		    (!strncmp(says, "ok ", 3) || !strncmp(says, "not ok ", 7)))
-			check(*says == 'o', what + 3, "");
+			dp_init_check(*says == 'o', what + 3, "");
 	}
 	return done;
 }
@@ -99,21 +101,21 @@ static void run(const char *name)
 
 	snprintf(of, sizeof(of), "%s: ", name);
 	read_log();
-	loaded = load(name, "");
-	unloaded = unload(name);
+	loaded = dp_init_load(name, "");
+	unloaded = dp_init_unload(name);
 	log = read_log();
 	strcpy(copy, log);
-	check(loaded, "the module loads", of);
-	check(tell(copy), "it comes to its end", of);
-	check(unloaded, "it goes", of);
+	dp_init_check(loaded, "the module loads", of);
+	dp_init_check(tell(copy), "it comes to its end", of);
+	dp_init_check(unloaded, "it goes", of);
 	quiet = *log && is_quiet(log);
 	if (!loaded || !unloaded || !quiet)
 		printf("%s\n", log);
-	again = load(name, "") && unload(name);
-	check(again, "it comes and goes again", of);
+	again = dp_init_load(name, "") && dp_init_unload(name);
+	dp_init_check(again, "it comes and goes again", of);
 	log = read_log();
-	check(quiet && *log && is_quiet(log), "the kernel complains of nothing",
-	      of);
+	dp_init_check(quiet && *log && is_quiet(log),
+		      "the kernel complains of nothing", of);
 	if (!again || !is_quiet(log))
 		printf("%s\n", log);
 }
@@ -163,7 +165,7 @@ static void put(const char *path, const char *text)
 	int fd = open(path, O_WRONLY);
 
 	if (fd < 0 || write(fd, text, strlen(text)) < 0)
-		check(0, path, "written: ");
+		dp_init_check(0, path, "written: ");
 	close(fd);
 }
 
@@ -175,18 +177,16 @@ static void trace(const char *tracer)
 }
 
 /* Probes all over the kernel, while it works */
-static void run_many(unsigned int each, unsigned int first, unsigned int arming)
+static void run_many(const char *name, const char *parameters)
 {
-	char parameters[64], of[64];
+	char of[64];
 	int loaded;
 	char *log;
 	pid_t child;
 
-	snprintf(parameters, sizeof(parameters), "each=%u first=%u arming=%u",
-		 each, first, arming);
-	snprintf(of, sizeof(of), "many %s: ", parameters);
+	snprintf(of, sizeof(of), "%s %s: ", name + strlen("dp"), parameters);
 	read_log();
-	loaded = load("dpmany", parameters);
+	loaded = dp_init_load(name, parameters);
 	use_kernel();
 	trace("function");
 	use_kernel();
@@ -196,14 +196,14 @@ static void run_many(unsigned int each, unsigned int first, unsigned int arming)
 	while (!child)
 		use_kernel();
 	usleep(20000);
-	check(loaded && unload("dpmany"), "they come and go", of);
+	dp_init_check(loaded && dp_init_unload(name), "they come and go", of);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	log = read_log();
 	if (!is_quiet(log))
 		printf("%s\n", log);
-	check(is_quiet(log), "the kernel complains of nothing", of);
-	check(tell(log), "they come to their end", of);
+	dp_init_check(is_quiet(log), "the kernel complains of nothing", of);
+	dp_init_check(tell(log), "they come to their end", of);
 }
 
 /* Return: its address, or 0. */
@@ -222,17 +222,149 @@ static unsigned long find(const char *name)
 	return found;
 }
 
+int dp_init_load_probes(void)
+{
+	static unsigned long lookup;
+	char parameters[64];
+
+	lookup = lookup ? lookup : find(LOOKUP);
+	snprintf(parameters, sizeof(parameters), "lookup=%#lx", lookup);
+	return dp_init_load("dprobes", parameters);
+}
+
 static void load_probes(void)
 {
 	char parameters[64];
 	unsigned long lookup = find(LOOKUP);
 
 	snprintf(parameters, sizeof(parameters), "lookup=%#lx", lookup + 1);
-	check(lookup && !load("dprobes", parameters) &&
-		      !load("dprobes", "lookup=0"),
-	      "dprobes.ko does not load with a wrong address", "");
-	snprintf(parameters, sizeof(parameters), "lookup=%#lx", lookup);
-	check(load("dprobes", parameters), "dprobes.ko loads", "");
+	dp_init_check(lookup && !dp_init_load("dprobes", parameters) &&
+			      !dp_init_load("dprobes", "lookup=0"),
+		      "dprobes.ko does not load with a wrong address", "");
+	dp_init_check(dp_init_load_probes(), "dprobes.ko loads", "");
+}
+
+static void run_probes(unsigned int each, unsigned int first,
+		       unsigned int arming)
+{
+	char parameters[64];
+
+	snprintf(parameters, sizeof(parameters), "each=%u first=%u arming=%u",
+		 each, first, arming);
+	run_many("dpmany", parameters);
+}
+
+static void run_returns(unsigned int each, unsigned int first)
+{
+	char parameters[64];
+
+	snprintf(parameters, sizeof(parameters), "each=%u first=%u", each,
+		 first);
+	run_many("dpmanyreturns", parameters);
+}
+
+/* A probe on a module's function, which goes, and comes again; then the module with the probe goes. */
+static void run_gone(void)
+{
+	char *log;
+
+	read_log();
+	dp_init_check(dp_init_load("dpvictim", "") &&
+			      dp_init_load("dpgone", "") &&
+			      dp_init_unload("dpvictim"),
+		      "a probed module goes", "gone: ");
+	put("/sys/module/dpgone/parameters/step", "1");
+	dp_init_check(dp_init_load("dpvictim", ""), "it comes again", "gone: ");
+	put("/sys/module/dpgone/parameters/step", "2");
+	dp_init_check(dp_init_unload("dpvictim") && dp_init_unload("dpgone"),
+		      "and both go, with probes left", "gone: ");
+	log = read_log();
+	if (!is_quiet(log))
+		printf("%s\n", log);
+	dp_init_check(is_quiet(log), "the kernel complains of nothing",
+		      "gone: ");
+	dp_init_check(tell(log), "it comes to its end", "gone: ");
+}
+
+/* Not by the function that is probed */
+static void pause_ms(unsigned int ms)
+{
+	struct pollfd none = { .fd = -1 };
+
+	poll(&none, 0, (int)ms);
+}
+
+static pid_t sleeper(unsigned int ms)
+{
+	struct timespec t = { ms / 1000, ms % 1000 * 1000000L };
+	pid_t child = fork();
+
+	if (!child)
+		_exit(nanosleep(&t, NULL) ? 1 : 7);
+	return child;
+}
+
+static void tell_all(const char *of)
+{
+	char *log = read_log();
+
+	if (!is_quiet(log))
+		printf("%s\n", log);
+	dp_init_check(is_quiet(log), "the kernel complains of nothing", of);
+	dp_init_check(tell(log), "it comes to its end", of);
+}
+
+/* A probe goes while programs sleep inside; dprobes.ko goes when they have returned. */
+static void run_orphans(void)
+{
+	int status, other, again;
+	pid_t late, killed;
+
+	read_log();
+	dp_init_check(dp_init_load("dporphans", ""), "the module loads",
+		      "orphans: ");
+	waitpid(sleeper(10), NULL, 0);
+	late = sleeper(2000);
+	killed = sleeper(100000);
+	pause_ms(300);
+	dp_init_check(dp_init_unload("dporphans"),
+		      "it goes, with sleepers inside", "orphans: ");
+	dp_init_check(!dp_init_unload("dprobes"), "dprobes.ko does not",
+		      "orphans: ");
+	kill(killed, SIGKILL);
+	waitpid(late, &status, 0);
+	waitpid(killed, &other, 0);
+	dp_init_check(WIFEXITED(status) && WEXITSTATUS(status) == 7 &&
+			      WIFSIGNALED(other),
+		      "the sleepers return", "orphans: ");
+	for (again = 0; again < 30 && !dp_init_unload("dprobes"); again++)
+		pause_ms(100);
+	dp_init_check(again < 30, "then dprobes.ko goes", "orphans: ");
+	tell_all("orphans: ");
+	load_probes();
+}
+
+/* Programs end inside, fewer at once than can be followed. */
+static void run_ends(void)
+{
+	pid_t child[3];
+	int i, round;
+
+	read_log();
+	dp_init_check(dp_init_load("dporphans", "ends=1"), "the module loads",
+		      "ends: ");
+	for (round = 0; round < 5; round++) {
+		for (i = 0; i < 3; i++) {
+			child[i] = fork();
+			if (!child[i])
+				_exit(0);
+		}
+		for (i = 0; i < 3; i++)
+			waitpid(child[i], NULL, 0);
+		pause_ms(1200);
+	}
+	dp_init_check(dp_init_unload("dporphans"), "it goes", "ends: ");
+	tell_all("ends: ");
 }
 
 /* The kernel's command line may name one of them: only=many */
@@ -248,6 +380,19 @@ static int is_wanted(const char *name)
 	return !getenv("only") || is_named(name);
 }
 
+/* What is in user space says what is wrong, and the kernel is to say nothing. */
+static void run_quietly(void (*tests)(void), const char *of)
+{
+	char *log;
+
+	read_log();
+	tests();
+	log = read_log();
+	dp_init_check(is_quiet(log), "the kernel complains of nothing", of);
+	if (!is_quiet(log))
+		printf("%s\n", log);
+}
+
 static unsigned int first_turn(void)
 {
 	const char *from = getenv("from");
@@ -255,12 +400,42 @@ static unsigned int first_turn(void)
 	return from ? (unsigned int)atoi(from) : 0;
 }
 
-int main(void)
+/* Of other modules */
+static void run_handlers(void)
+{
+	if (is_wanted("kprobes"))
+		run("dpkprobes");
+	if (is_wanted("exits"))
+		run("dpexits");
+	if (is_wanted("jprobes"))
+		run("dpjprobes");
+	if (is_wanted("nmi"))
+		run("dpnmi");
+	if (is_wanted("orphans")) {
+		run_ends();
+		run_orphans();
+	}
+	/* Of one source: what they tell is the same. */
+	if (is_wanted("sample")) {
+		run("dpsample");
+		run("dpsampleours");
+	}
+	if (is_wanted("gone"))
+		run_gone();
+}
+
+int main(int argc, char **argv)
 {
 	unsigned int i;
 
+	if (argc >= 5 && !strcmp(argv[1], "work"))
+		return dp_tool_work(argv + 2);
+
+	if (getpid() != 1)
+		return 1;
 	mount("dev", "/dev", "devtmpfs", 0, NULL);
 	mount("proc", "/proc", "proc", 0, NULL);
+	mount("sys", "/sys", "sysfs", 0, NULL);
 	mkdir("/tracing", 0700);
 	mount("tracing", "/tracing", "tracefs", 0, NULL);
 	if (!freopen("/dev/console", "w", stdout))
@@ -269,8 +444,8 @@ int main(void)
 	if (is_wanted("port"))
 		run("dpport");
 	if (is_wanted("facts"))
-		check(dp_facts_write(), "facts about the kernel are written",
-		      "");
+		dp_init_check(dp_facts_write(),
+			      "facts about the kernel are written", "");
 	load_probes();
 	if (is_wanted("facts"))
 		run("dpfacts");
@@ -278,12 +453,28 @@ int main(void)
 		run("dpprobes");
 	if (is_wanted("programs"))
 		run("dpprograms");
+	run_handlers();
+	if (is_wanted("device")) {
+		run_quietly(dp_device_try, "device: ");
+		run_quietly(dp_device_programs, "device, programs: ");
+		run_quietly(dp_device_random, "device, at random: ");
+	}
+	if (is_wanted("tool"))
+		run_quietly(dp_tool_try, "tool: ");
 	for (i = 0; i < 3 && is_wanted("many"); i++)
-		run_many(40, 7 * i, i);
+		run_probes(40, 7 * i, i);
+	for (i = 0; i < 2 && is_wanted("returns"); i++)
+		run_returns(40, 11 * i);
 	/* Every function of the kernel, in turns: it takes long. from=12 begins with jumps. */
 	for (i = first_turn(); i < 2 * TURNS && is_named("all"); i++)
-		run_many(TURNS, i % TURNS, i / TURNS);
-	check(unload("dprobes"), "dprobes.ko goes", "");
+		run_probes(TURNS, i % TURNS, i / TURNS);
+	for (i = first_turn(); i < 3 * TURNS && is_named("all-returns"); i++)
+		run_returns(3 * TURNS, i);
+	if (is_wanted("device"))
+		run_quietly(dp_device_locked, "device, locked down: ");
+	dp_init_check(dp_init_unload("dprobes"), "dprobes.ko goes", "");
+	if (is_wanted("tool"))
+		dp_tool_absent();
 	printf("%s", is_quiet(read_log()) ? "" : "# the kernel complains\n");
 	printf("1..%u\n", number);
 	fflush(stdout);

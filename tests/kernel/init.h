@@ -6,4 +6,27 @@
 /** dp_facts_write() - leave facts about the kernel's instructions for the test module. Return: how many */
 unsigned int dp_facts_write(void);
 
+/** dp_init_check() - a test: @of, and behind it @what */
+void dp_init_check(int is, const char *what, const char *of);
+/** dp_init_load() - load a module. Return: is it there? */
+int dp_init_load(const char *name, const char *parameters);
+int dp_init_unload(const char *name);
+/** dp_init_load_probes() - load dprobes.ko */
+int dp_init_load_probes(void);
+
+/** dp_device_try() - have probes by /dev/dprobes; dp_device_random() - ask it all kinds of things;
+ *  dp_device_locked() - in a kernel that is locked down, which it stays */
+void dp_device_try(void);
+void dp_device_random(void);
+/** dp_device_programs() - have its probes run programs */
+void dp_device_programs(void);
+void dp_device_locked(void);
+
+/** dp_tool_try() - dprobes(1) on the kernel; dp_tool_absent() - where dprobes.ko is not loaded */
+void dp_tool_try(void);
+void dp_tool_absent(void);
+/** dp_tool_work() - what it counts: so many calls of getsid(2), umask(2), readings of a parameter of
+ *  dpbytes.ko. Return: exit status */
+int dp_tool_work(char *const *argv);
+
 #endif

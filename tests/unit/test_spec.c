@@ -89,6 +89,8 @@ static const struct good goods[] = {
 	SYM("\"a\\\"b\\\\c\"", "", "a\"b\\c", 0),
 	SYM("\"main.(*T).m\"", "", "main.(*T).m", 0),
 	SYM("kernel:do_exit", "kernel", "do_exit", 0),
+	SYM("kernel:ext4:ext4_map*", "kernel", "ext4:ext4_map*", 0),
+	SYM("kernel:ext4:f+0x4", "kernel", "ext4:f", 4),
 	SYM("_start.part.0", "", "_start.part.0", 0),
 	SYM("if", "", "if", 0),
 	ADDR("0x401000", "", 0x401000),
@@ -228,7 +230,7 @@ static const struct wrong unsupported[] = {
 	{ "j:main", "jprobes", 0, 1 },
 	{ "usdt:kernel:a:b", "kernel", 5, 6 },
 	{ "hook:a+4", "without an offset", 5, 3 },
-	{ "kernel:do_exit", "kernel", 0, 6 },
+	{ "kernel:+0x10", "kernel", 0, 6 },
 	{ "j:main.c:42", "jprobes", 0, 1 },
 	{ "kernel:sched.c:42", "kernel", 0, 6 },
 	{ "w:kernel:jiffies", "kernel", 2, 6 },
@@ -373,7 +375,7 @@ static void forms_for_now_are_supported(void **state)
 	static const char *const texts[] = {
 		"main",	     "libc.so.6:mallo*",  "main+0x4",
 		"0x401000",  "libc.so.6:+0x1000", "\"f(int)\"",
-		"main.c:42", "prog:main.c:42",
+		"main.c:42", "prog:main.c:42",	  "kernel:do_exit",
 	};
 	struct dp_spec spec;
 	size_t i;

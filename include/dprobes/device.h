@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * device: what /dev/dprobes is asked, by ioctl(2): probes of the running kernel. See dprobes(4).
+ *
+ *     open ─► INFO ─► BEGIN ─► ADD… ─► COMMIT ─► COUNTS… ─► TURN… ─► COMMIT ─► close
+ *
+ * Addresses of the caller's memory have 64 bits, whatever the caller's have. What is reserved is 0.
+ */
+#ifndef DPROBES_DEVICE_H
+#define DPROBES_DEVICE_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+#define DP_DEVICE_PATH "/dev/dprobes"
+#define DP_DEVICE_VERSION 1
+
+/** enum dp_device_arming - how functions are probed, see @arming of struct dp_device_begin */
+enum dp_device_arming {
+	DP_DEVICE_TRAP, /* by breakpoints */
+	DP_DEVICE_JUMP, /* by jumps, where they may be */
+	DP_DEVICE_INTERIOR, /* by jumps that no CPU has to wait for, where there is an address for them */
+};
+
+/** Of struct dp_device_info, @flags: who opened the device may see the kernel's addresses */
+#define DP_DEVICE_ADDRESSES 1
+
+/**
+ * struct dp_device_info - what the module can do
+ * @version: DP_DEVICE_VERSION
+ * @arming: a bit for each enum dp_device_arming
+ * @flags: DP_DEVICE_ADDRESSES, or 0
+ * @probes: that a session has, at most; @counts: that one COUNTS tells of, at most
+ * @programs: that a session has, at most; @log: bytes of a record of theirs, at most
+ */
+struct dp_device_info {
+	__u32 version, arming, flags, probes, counts, programs, log;
+	__u32 reserved;
+};
+
+/** struct dp_device_begin - @arming: enum dp_device_arming */
+struct dp_device_begin {
+	__u32 arming;
+	__u32 reserved[3];
+};
+
+/** Bytes of the text that DP_DEVICE_ADD is given, and of the words that it answers with, at most */
+#define DP_DEVICE_NAME 256
+#define DP_DEVICE_WORDS 128
+
+/**
+ * struct dp_device_add - a probe
+ * @name: address of "[MODULE:]FUNCTION[+OFFSET]", of @name_size bytes, the last of which is 0
+ * @words: address of @words_size bytes, at most DP_DEVICE_WORDS, or 0. If the probe is refused, they
+ *         say why, and end with 0; else they are ""
+ * @addr: in: address of FUNCTION, where several have its name, or 0; only with DP_DEVICE_ADDRESSES.
+ *        Out: of the instruction that is probed, or 0, without DP_DEVICE_ADDRESSES
+ * @probe: out: its number: 0, 1, …
+ * @offset: out: where in FUNCTION it is: behind what the kernel keeps for itself at the entry
+ */
+struct dp_device_add {
+	__u64 name, words, addr;
+	__u32 name_size, words_size;
+	__u32 probe, offset;
+	__u32 reserved[2];
+};
+
+/** Of struct dp_device_commit, @flags: decide how probes are to be armed, and arm none */
+#define DP_DEVICE_PLAN 1
+
+/**
+ * struct dp_device_commit - arm the probes that are on, disarm the others
+ * @bad: out, on failure: the address concerned, or 0: as @addr of struct dp_device_add
+ * @flags: DP_DEVICE_PLAN, or 0
+ */
+struct dp_device_commit {
+	__u64 bad;
+	__u32 flags, reserved;
+};
+
+/** struct dp_device_turn - a probe is to be on, or off, from the next DP_DEVICE_COMMIT on */
+struct dp_device_turn {
+	__u32 probe, on;
+	__u32 reserved[2];
+};
+
+/** enum dp_device_mode - how a probe is armed */
+enum dp_device_mode {
+	DP_DEVICE_BY_TRAP,
+	DP_DEVICE_BY_JUMP,
+};
+
+/**
+ * struct dp_device_count - what is known of a probe
+ * @hits: exact when no thread is at the site; @missed: of them those whose program has not run
+ * @lost: records of its program for which there was no room
+ * @mode: enum dp_device_mode; @reason: why it is no jump, or ""
+ */
+struct dp_device_count {
+	__u64 hits, missed, lost;
+	__u32 mode, reserved;
+	char reason[DP_DEVICE_WORDS];
+};
+
+/**
+ * struct dp_device_counts - of the probes from @first on
+ * @counts: address of @nr struct dp_device_count, at most as many as INFO says
+ * @nr: out: how many have been written, fewer at the last probe
+ * @within: out: hits within hits, of all probes, which run nothing
+ * @lost: out: records that nobody has read, for which there was no room, besides those of the probes
+ * @arrivals: out: threads that came into the middle of jumps
+ * @sites, @jumps: out: addresses that are probed, and of these, how many by jumps
+ */
+struct dp_device_counts {
+	__u64 counts, within, arrivals, lost;
+	__u32 first, nr, sites, jumps;
+};
+
+/* Of a program, at most: bytes, variables, jumps of a hit */
+#define DP_DEVICE_CODE 4096
+#define DP_DEVICE_VARIABLES 256
+#define DP_DEVICE_JUMPS 4096
+
+/**
+ * struct dp_device_program - what probes run, in the instructions of DProbes; only with
+ *			      DP_DEVICE_ADDRESSES
+ * @code: address of @code_size bytes, of which those that compute, read and log are taken
+ * @words, @words_size: as of struct dp_device_add
+ * @variables, @jumps: how many; @log: bytes of a record
+ * @program: out: its number: 0, 1, …; @offset: out, on failure: what @words are about
+ */
+struct dp_device_program {
+	__u64 code, words;
+	__u32 code_size, words_size;
+	__u32 variables, jumps, log;
+	__u32 program, offset, reserved;
+};
+
+/** Of struct dp_device_bind, @flags: a hit whose program faults makes a record, too */
+#define DP_DEVICE_LOG_FAULTS 1
+
+/** struct dp_device_bind - a probe, which has none yet, runs a program. Before DP_DEVICE_COMMIT */
+struct dp_device_bind {
+	__u32 probe, program, flags, reserved;
+};
+
+/** struct dp_device_variable - @value: out: of a variable of a program. After DP_DEVICE_COMMIT */
+struct dp_device_variable {
+	__u64 value;
+	__u32 program, index;
+};
+
+/** enum dp_device_context - what an execution interrupts, or does not */
+enum dp_device_context {
+	DP_DEVICE_IN_TASK,
+	DP_DEVICE_IN_SOFTIRQ,
+	DP_DEVICE_IN_INTERRUPT,
+	DP_DEVICE_IN_NMI,
+};
+
+/** Of struct dp_device_record, @flags: the log was too small for all */
+#define DP_DEVICE_TRUNCATED 1
+
+/**
+ * struct dp_device_record - what a program has logged at a hit, as read(2) gives it; @log bytes follow
+ * @ticks: of the processor's clock (rdtsc), when the hit began
+ * @size: from the beginning of this record to that of the next: a multiple of 8
+ * @tid: of the task that runs, or is interrupted; 0: the CPU is idle. @context: enum dp_device_context
+ * @exception: that ended the program, or 0
+ */
+struct dp_device_record {
+	__u64 ticks;
+	__u32 size, log, probe, tid;
+	__u16 cpu, exception;
+	__u8 context, flags, reserved[2];
+};
+
+#define DP_DEVICE_MAGIC 0xd9
+#define DP_DEVICE_INFO _IOWR(DP_DEVICE_MAGIC, 0, struct dp_device_info)
+#define DP_DEVICE_BEGIN _IOW(DP_DEVICE_MAGIC, 1, struct dp_device_begin)
+#define DP_DEVICE_ADD _IOWR(DP_DEVICE_MAGIC, 2, struct dp_device_add)
+#define DP_DEVICE_COMMIT _IOWR(DP_DEVICE_MAGIC, 3, struct dp_device_commit)
+#define DP_DEVICE_TURN _IOW(DP_DEVICE_MAGIC, 4, struct dp_device_turn)
+#define DP_DEVICE_COUNTS _IOWR(DP_DEVICE_MAGIC, 5, struct dp_device_counts)
+#define DP_DEVICE_PROGRAM _IOWR(DP_DEVICE_MAGIC, 6, struct dp_device_program)
+#define DP_DEVICE_BIND _IOW(DP_DEVICE_MAGIC, 7, struct dp_device_bind)
+#define DP_DEVICE_VARIABLE _IOWR(DP_DEVICE_MAGIC, 8, struct dp_device_variable)
+
+#endif

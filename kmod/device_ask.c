@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * device_ask: the requests of /dev/dprobes.
+ *
+ * Each has a struct of one size, which is part of its number. It is copied once, before anything is
+ * looked at, and what is reserved has to be 0.
+ */
+#include "kmod/device.h"
+#include "kmod/session.h"
+#include <dprobes/device.h>
+#include <linux/kernel.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+/* Probes of one COUNTS, at most */
+#define COUNTS 64
+
+union request {
+	struct dp_device_info info;
+	struct dp_device_begin begin;
+	struct dp_device_add add;
+	struct dp_device_commit commit;
+	struct dp_device_turn turn;
+	struct dp_device_counts counts;
+	struct dp_device_program program;
+	struct dp_device_bind bind;
+	struct dp_device_variable variable;
+};
+
+/* They are the same for callers of 32 bits, and for ever. */
+static_assert(sizeof(struct dp_device_info) == 32);
+static_assert(sizeof(struct dp_device_begin) == 16);
+static_assert(sizeof(struct dp_device_add) == 48);
+static_assert(sizeof(struct dp_device_commit) == 16);
+static_assert(sizeof(struct dp_device_turn) == 16);
+static_assert(sizeof(struct dp_device_count) == 160);
+static_assert(sizeof(struct dp_device_counts) == 48);
+static_assert(sizeof(struct dp_device_program) == 48);
+static_assert(sizeof(struct dp_device_bind) == 16);
+static_assert(sizeof(struct dp_device_variable) == 16);
+static_assert(sizeof(struct dp_device_record) == 32);
+
+static bool is_clear(const u32 *reserved, size_t size)
+{
+	return !memchr_inv(reserved, 0, size);
+}
+
+static void __user *pointer(u64 user)
+{
+	return u64_to_user_ptr(user);
+}
+
+static u64 shown(const struct dp_owner *o, u64 addr)
+{
+	return o->shows ? addr : 0;
+}
+
+static int info(struct dp_owner *o, union request *r)
+{
+	if (!is_clear((u32 *)r, sizeof(r->info)))
+		return -EINVAL;
+	r->info = (struct dp_device_info){
+		.version = DP_DEVICE_VERSION,
+		.arming = BIT(DP_DEVICE_TRAP) | BIT(DP_DEVICE_JUMP) |
+			  BIT(DP_DEVICE_INTERIOR),
+		.flags = o->shows ? DP_DEVICE_ADDRESSES : 0,
+		.probes = DP_KMOD_PROBES,
+		.counts = COUNTS,
+		.programs = DP_KMOD_PROGRAMS,
+		.log = DP_KMOD_LOG,
+	};
+	return 0;
+}
+
+static int begin(struct dp_owner *o, union request *r)
+{
+	static const enum dp_kmod_arming how[] = {
+		[DP_DEVICE_TRAP] = DP_KMOD_TRAP,
+		[DP_DEVICE_JUMP] = DP_KMOD_JUMP,
+		[DP_DEVICE_INTERIOR] = DP_KMOD_INTERIOR,
+	};
+	int err;
+
+	if (!is_clear(r->begin.reserved, sizeof(r->begin.reserved)) ||
+	    r->begin.arming >= ARRAY_SIZE(how) || o->begun)
+		return -EINVAL;
+	err = dp_kmod_begin(how[r->begin.arming]);
+	o->begun = !err;
+	return err;
+}
+
+/* Return: the text, for kfree(), or an error as a pointer */
+static char *copy_name(const struct dp_device_add *add)
+{
+	char *name;
+
+	if (add->name_size < 2 || add->name_size > DP_DEVICE_NAME)
+		return ERR_PTR(-EINVAL);
+	name = memdup_user(pointer(add->name), add->name_size);
+	if (IS_ERR(name) || strnlen(name, add->name_size) + 1 == add->name_size)
+		return name;
+	kfree(name);
+	return ERR_PTR(-EINVAL);
+}
+
+int dp_device_answer(u64 user, u32 size, const char *words)
+{
+	char text[DP_DEVICE_WORDS];
+	ssize_t n;
+
+	if (!size)
+		return 0;
+	n = strscpy(text, words ?: "", size);
+	n = n < 0 ? size : n + 1;
+	return copy_to_user(pointer(user), text, n) ? -EFAULT : 0;
+}
+
+static int add_named(struct dp_owner *o, struct dp_device_add *add,
+		     const char **why)
+{
+	char *name = copy_name(add);
+	u64 addr = add->addr, start;
+	int err;
+
+	if (IS_ERR(name))
+		return PTR_ERR(name);
+	err = dp_device_find(name, &addr, &start, why) ?:
+		      dp_kmod_add_at(&addr, &add->probe, why);
+	kfree(name);
+	if (err == -ENOSPC && !*why)
+		*why = "a session has no more probes";
+	if (err)
+		return err;
+	o->at[add->probe] = addr;
+	o->probes = add->probe + 1;
+	add->offset = (u32)(addr - start);
+	add->addr = shown(o, addr);
+	return 0;
+}
+
+static int add(struct dp_owner *o, union request *r)
+{
+	struct dp_device_add *add = &r->add;
+	const char *why = NULL;
+	int err, told;
+
+	if (!is_clear(add->reserved, sizeof(add->reserved)) || add->probe ||
+	    add->offset || add->words_size > DP_DEVICE_WORDS || !o->begun ||
+	    o->committed)
+		return -EINVAL;
+	if (add->addr && !o->shows)
+		return -EPERM;
+	err = add_named(o, add, &why);
+	told = dp_device_answer(add->words, add->words_size, err ? why : "");
+	return err ?: told;
+}
+
+/* Threads that had come to a breakpoint are counted when it returns. */
+static int commit(struct dp_owner *o, union request *r)
+{
+	u64 bad = 0;
+	int err;
+
+	if (r->commit.reserved || r->commit.bad ||
+	    (r->commit.flags & ~DP_DEVICE_PLAN) || !o->begun || !o->probes)
+		return -EINVAL;
+	o->committed = true;
+	if (r->commit.flags & DP_DEVICE_PLAN)
+		return dp_kmod_plan();
+	err = dp_kmod_commit(&bad);
+	r->commit.bad = shown(o, bad);
+	synchronize_rcu();
+	return err;
+}
+
+static int turn(struct dp_owner *o, union request *r)
+{
+	if (!is_clear(r->turn.reserved, sizeof(r->turn.reserved)) ||
+	    r->turn.on > 1 || r->turn.probe >= o->probes || !o->committed)
+		return -EINVAL;
+	dp_kmod_turn(r->turn.probe, r->turn.on);
+	return 0;
+}
+
+static void count(u32 probe, struct dp_device_count *c)
+{
+	const char *mode = dp_kmod_mode(probe), *reason = dp_kmod_reason(probe);
+
+	memset(c, 0, sizeof(*c));
+	c->hits = dp_kmod_hits(probe);
+	c->missed = dp_kmod_missed_of(probe);
+	c->lost = dp_kmod_tally(probe, DP_TALLY_LOST);
+	c->mode = mode && !strcmp(mode, "jump") ? DP_DEVICE_BY_JUMP :
+						  DP_DEVICE_BY_TRAP;
+	strscpy(c->reason, reason ?: "", sizeof(c->reason));
+}
+
+static int counts(struct dp_owner *o, union request *r)
+{
+	struct dp_device_counts *want = &r->counts;
+	struct dp_device_count *v;
+	u32 i;
+	int err;
+
+	if (want->within || want->lost || want->arrivals || want->sites ||
+	    want->jumps || want->nr > COUNTS || want->first > o->probes)
+		return -EINVAL;
+	want->nr = min(want->nr, o->probes - want->first);
+	v = kcalloc(want->nr + 1, sizeof(*v), GFP_KERNEL);
+	if (!v)
+		return -ENOMEM;
+	for (i = 0; i < want->nr; i++)
+		count(want->first + i, &v[i]);
+	err = copy_to_user(pointer(want->counts), v, want->nr * sizeof(*v)) ?
+		      -EFAULT :
+		      0;
+	kfree(v);
+	want->lost = o->lost;
+	want->within = dp_kmod_missed();
+	want->arrivals = dp_kmod_arrivals();
+	want->sites = dp_kmod_sites(&want->jumps);
+	return err;
+}
+
+static int program(struct dp_owner *o, union request *r)
+{
+	return r->program.reserved ? -EINVAL :
+				     dp_device_program(o, &r->program);
+}
+
+static int bind(struct dp_owner *o, union request *r)
+{
+	return dp_device_bind(o, &r->bind);
+}
+
+static int variable(struct dp_owner *o, union request *r)
+{
+	return dp_device_variable(o, &r->variable);
+}
+
+static const struct {
+	unsigned int number;
+	int (*run)(struct dp_owner *o, union request *r);
+	bool always; /* its struct is copied back on failure, too */
+} requests[] = {
+	{ DP_DEVICE_INFO, info },
+	{ DP_DEVICE_BEGIN, begin },
+	{ DP_DEVICE_ADD, add },
+	{ DP_DEVICE_COMMIT, commit, true },
+	{ DP_DEVICE_PROGRAM, program, true },
+	{ DP_DEVICE_BIND, bind },
+	{ DP_DEVICE_VARIABLE, variable },
+	{ DP_DEVICE_TURN, turn },
+	{ DP_DEVICE_COUNTS, counts },
+};
+
+int dp_device_ask(struct dp_owner *o, unsigned int request, void __user *user)
+{
+	size_t size = _IOC_SIZE(request), i;
+	union request r;
+	int err;
+
+	for (i = 0; i < ARRAY_SIZE(requests); i++)
+		if (requests[i].number == request)
+			break;
+	if (i == ARRAY_SIZE(requests))
+		return -ENOTTY;
+	if (copy_from_user(&r, user, size))
+		return -EFAULT;
+	err = requests[i].run(o, &r);
+	if ((err && !requests[i].always) || !(_IOC_DIR(request) & _IOC_READ))
+		return err;
+	return copy_to_user(user, &r, size) ? -EFAULT : err;
+}

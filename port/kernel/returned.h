@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * returned: calls whose return address is a stub's; shared with entry.S.
+ *
+ *     entry: the return address ─► struct dp_kernel_call; a stub's address ─► the stack
+ *     ret ─► stub ─► dp_kernel_return(): the handler ─► the return address
+ *
+ * Each call that is followed has a stub of its own. So the stub says which call it is, whatever the task, the CPU
+ * and the stack are; and the second probe of a function finds the first one's stub as its return address.
+ */
+#ifndef DP_KERNEL_RETURNED_H
+#define DP_KERNEL_RETURNED_H
+
+#define DP_KERNEL_STUBS 8192
+/* Bytes */
+#define DP_KERNEL_STUB_BYTES 8
+
+#ifndef __ASSEMBLY__
+
+#include "arch/arch.h"
+#include "port_types.h"
+
+/**
+ * struct dp_kernel_call - a call that may be followed
+ * @back: where it returns to, perhaps another stub
+ * @handler: as long as the probe is there: the call has returned. No other handler runs on the CPU
+ * @over: nothing leads to this structure any more. @missed: the handler was to be called, and another one runs
+ *
+ * Context of both: within a hit; as the function's return.
+ */
+struct dp_kernel_call {
+	u64 back;
+	void (*handler)(struct dp_kernel_call *call, struct dp_regs *regs);
+	void (*over)(struct dp_kernel_call *call, bool missed);
+};
+
+/** dp_kernel_calls - of each stub. A stub whose entry is not NULL may be returned to. */
+extern struct dp_kernel_call *dp_kernel_calls[DP_KERNEL_STUBS];
+
+extern const char dp_kernel_stubs_begin[];
+
+/** dp_kernel_stub() - address of a stub */
+static inline u64 dp_kernel_stub(u32 number)
+{
+	return (u64)dp_kernel_stubs_begin + number * DP_KERNEL_STUB_BYTES;
+}
+
+/** dp_kernel_home() - the probed code's own return address, for which stubs may stand
+ *  Context: the stack it is on is the caller's, or its task sleeps. */
+u64 dp_kernel_home(u64 back);
+
+#endif
+#endif

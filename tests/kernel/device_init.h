@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* device_init: /dev/dprobes, as the guest's first program asks it. */
+#ifndef DP_KERNEL_DEVICE_INIT_H
+#define DP_KERNEL_DEVICE_INIT_H
+
+#include <dprobes/device.h>
+
+/** What is probed: nothing else in the guest makes these calls. */
+#define DP_GETSID "__x64_sys_getsid"
+#define DP_UMASK "__x64_sys_umask"
+#define DP_GETPGID "__x64_sys_getpgid"
+
+/** dp_device_changed() - how many of them have not the bytes that they had; -1: it is not known */
+int dp_device_changed(void);
+/** dp_device_open() - Return: a descriptor, or a negative errno */
+int dp_device_open(int flags);
+int dp_device_start(int fd, unsigned int arming);
+/** dp_device_add() - @words: DP_DEVICE_WORDS bytes. Return: 0 or a negative errno */
+int dp_device_add(int fd, const char *name, char *words,
+		  struct dp_device_add *add);
+int dp_device_program(int fd, const unsigned char *code, unsigned int size,
+		      struct dp_device_program *program, char *words);
+int dp_device_bind(int fd, unsigned int probe, unsigned int program);
+/** dp_device_variable() - Return: its value; -1: it cannot be read */
+long dp_device_variable(int fd, unsigned int program, unsigned int index);
+int dp_device_commit(int fd, unsigned int flags);
+int dp_device_counts(int fd, struct dp_device_count *v, unsigned int first,
+		     unsigned int n);
+
+#endif

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * device_random_init: /dev/dprobes is asked all kinds of things.
+ *
+ * Numbers, sizes and addresses are random, or those that it knows, with structs that make sense but
+ * for a few bytes. What takes long, a name that is looked for and probes that are armed, is rare.
+ */
+#include "tests/kernel/device_init.h"
+#include "tests/kernel/init.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define TIMES 100000
+#define REOPENED 4000
+#define LOOKUPS 30
+#define COMMITS 100
+
+union request {
+	struct dp_device_info info;
+	struct dp_device_begin begin;
+	struct dp_device_add add;
+	struct dp_device_commit commit;
+	struct dp_device_turn turn;
+	struct dp_device_counts counts;
+	struct dp_device_program program;
+	struct dp_device_bind bind;
+	struct dp_device_variable variable;
+	unsigned char bytes[256];
+};
+
+static __thread uint64_t seed;
+
+static uint64_t draw(void)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed >> 11;
+}
+
+static unsigned int below(unsigned int n)
+{
+	return (unsigned int)(draw() % n);
+}
+
+static const unsigned long known[] = {
+	DP_DEVICE_INFO,	   DP_DEVICE_BEGIN, DP_DEVICE_ADD,
+	DP_DEVICE_COMMIT,  DP_DEVICE_TURN,  DP_DEVICE_COUNTS,
+	DP_DEVICE_PROGRAM, DP_DEVICE_BIND,  DP_DEVICE_VARIABLE,
+};
+
+#define KNOWN (sizeof(known) / sizeof(*known))
+
+/* Of a thread: one page, and behind it nothing */
+static __thread unsigned char *page;
+
+/* Two threads ask by it. */
+static int device = -1;
+
+static uint64_t some_pointer(void)
+{
+	switch (below(6)) {
+	case 0:
+		return 0;
+	case 1:
+		return draw();
+	case 2:
+		return 0xffffffff81000000 + draw() % 0x1000000;
+	case 3:
+		return (uint64_t)page + 4096 - below(300);
+	default:
+		return (uint64_t)page + below(2048);
+	}
+}
+
+static void fill_add(union request *r)
+{
+	static const char *const names[] = {
+		DP_GETSID,     DP_UMASK "+0x0", DP_GETPGID, "no_such", "gcd+3",
+		"x:" DP_UMASK, "schedule",	"+",	    ":",       "a:b:c+1"
+	};
+	const char *name = names[below(sizeof(names) / sizeof(*names))];
+
+	r->add.name = (uint64_t)page;
+	r->add.name_size = (unsigned int)strlen(name) + 1;
+	strcpy((char *)page, name);
+	r->add.words = some_pointer();
+	r->add.words_size = below(3) ? below(140) : 0;
+	if (!below(8))
+		r->add.addr = draw();
+	if (!below(LOOKUPS))
+		return;
+	/* A text that ends elsewhere is not looked for. */
+	memset(page, 'a', 512);
+	r->add.name_size = below(2) ? below(400) : 0;
+}
+
+static void fill_program(union request *r)
+{
+	unsigned int i;
+
+	r->program = (struct dp_device_program){
+		.code = (uint64_t)page,
+		.code_size = below(24),
+		.words = some_pointer(),
+		.words_size = below(3) ? below(140) : 0,
+		.variables = below(300),
+		.jumps = below(5000),
+		.log = below(300),
+	};
+	for (i = 0; i < 24; i++)
+		page[i] = (unsigned char)(below(3) ? below(0x46) : draw());
+	/* exit */
+	if (r->program.code_size)
+		page[r->program.code_size - 1] = 0x0d;
+}
+
+static void fill(unsigned long request, union request *r)
+{
+	memset(r, 0, sizeof(*r));
+	if (request == DP_DEVICE_BEGIN)
+		r->begin.arming = below(4);
+	else if (request == DP_DEVICE_ADD)
+		fill_add(r);
+	else if (request == DP_DEVICE_COMMIT)
+		r->commit.reserved = below(COMMITS) != 0;
+	else if (request == DP_DEVICE_TURN)
+		r->turn = (struct dp_device_turn){ .probe = below(6),
+						   .on = below(3) };
+	else if (request == DP_DEVICE_PROGRAM)
+		fill_program(r);
+	else if (request == DP_DEVICE_BIND)
+		r->bind = (struct dp_device_bind){ .probe = below(6),
+						   .program = below(6),
+						   .flags = below(3) };
+	else if (request == DP_DEVICE_VARIABLE)
+		r->variable =
+			(struct dp_device_variable){ .program = below(6),
+						     .index = below(300) };
+	else if (request == DP_DEVICE_COUNTS)
+		r->counts = (struct dp_device_counts){
+			.counts = some_pointer(),
+			.first = below(8),
+			.nr = below(70),
+		};
+}
+
+static unsigned long some_request(void)
+{
+	switch (below(8)) {
+	case 0:
+		return (unsigned int)draw();
+	case 1:
+		return _IOC(below(4), DP_DEVICE_MAGIC, below(8), below(300));
+	default:
+		return known[below(KNOWN)];
+	}
+}
+
+static void reopen(int session)
+{
+	close(device);
+	device = dp_device_open(0);
+	fcntl(device, F_SETFL, O_NONBLOCK);
+	if (session && below(4))
+		dp_device_start(device, below(3));
+}
+
+/* The number of a request that the device has carried out; -1: it has not */
+static int ask(int session)
+{
+	unsigned long request = some_request();
+	union request r;
+	unsigned int i;
+	void *at;
+
+	if (!session && request == DP_DEVICE_BEGIN)
+		request = DP_DEVICE_ADD;
+	fill(request, &r);
+	while (!below(4))
+		r.bytes[below(_IOC_SIZE(request) % 200 + 1)] =
+			(unsigned char)draw();
+	at = below(10) ? (void *)&r : (void *)some_pointer();
+	if (!below(20))
+		read(device, (void *)some_pointer(), below(5000));
+	if (ioctl(device, request, at))
+		return -1;
+	for (i = 0; i < KNOWN && known[i] != request; i++)
+		continue;
+	return (int)i;
+}
+
+/* @done: by request, how many were carried out; the last one: of those that there are not */
+static void ask_all(int session, int reopens, unsigned int done[KNOWN + 1])
+{
+	unsigned int i;
+	int which;
+
+	page = mmap(NULL, 8192, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (page == MAP_FAILED || munmap(page + 4096, 4096))
+		return;
+	for (i = 0; i < TIMES; i++) {
+		if (reopens && i % REOPENED == 0)
+			reopen(session);
+		which = ask(session);
+		if (which >= 0)
+			done[which]++;
+		if (!(i % 64))
+			getsid(0);
+	}
+	munmap(page, 4096);
+}
+
+static void *ask_beside(void *done)
+{
+	seed = 362436069;
+	ask_all(1, 0, done);
+	return NULL;
+}
+
+static void tell(const unsigned int *done, const char *of)
+{
+	static const char *const names[KNOWN] = {
+		"info",	  "begin",   "add",  "commit",	"turn",
+		"counts", "program", "bind", "variable"
+	};
+	unsigned int i;
+
+	printf("# %s, of %u random requests were carried out:", of, TIMES);
+	for (i = 0; i < KNOWN; i++)
+		printf(" %s %u", names[i], done[i]);
+	printf("\n");
+}
+
+/* Has any request of each kind been carried out, and none that there is not? */
+static int is_all(const unsigned int *done)
+{
+	unsigned int i;
+
+	for (i = 0; i < KNOWN && done[i]; i++)
+		continue;
+	return i == KNOWN && !done[KNOWN];
+}
+
+void dp_device_random(void)
+{
+	unsigned int alone[KNOWN + 1] = { 0 }, with[KNOWN + 1] = { 0 },
+				   beside[KNOWN + 1] = { 0 };
+	const char *of = "device, at random: ";
+	pthread_t thread;
+
+	seed = 88172645463325252;
+	ask_all(0, 1, alone);
+	tell(alone, "without a session");
+	dp_init_check(alone[0] && !alone[2] && !alone[3] && !alone[4] &&
+			      !alone[KNOWN],
+		      "without a session there are no probes", of);
+	if (pthread_create(&thread, NULL, ask_beside, beside))
+		return;
+	ask_all(1, 1, with);
+	pthread_join(thread, NULL);
+	tell(with, "with a session");
+	tell(beside, "beside");
+	dp_init_check(is_all(with) && !beside[KNOWN],
+		      "with one, all kinds are carried out, and no others", of);
+	close(device);
+	device = dp_device_open(0);
+	dp_init_check(device >= 0, "and it can be had again", of);
+	close(device);
+}

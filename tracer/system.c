@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* system: which specs of the kernel a session can have. */
+#include "tracer/system.h"
+#include "tracer/session.h"
+#include "proc/inspect.h"
+#include <dprobes/diag.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+bool dp_system_is(const struct dp_spec *spec)
+{
+	return !strcmp(spec->module, "kernel");
+}
+
+bool dp_system_wanted(const struct dp_tracer_options *opt)
+{
+	struct dp_spec spec;
+	bool is;
+
+	if (!opt->nr_specs || dp_spec_parse(opt->specs[0], &spec, NULL))
+		return false;
+	is = dp_system_is(&spec);
+	dp_spec_free(&spec);
+	return is;
+}
+
+static int refuse(struct dp_diag *diag, int err, int column, int span,
+		  const char *why)
+{
+	dp_diag_set(diag, err, "%s", why);
+	dp_diag_caret(diag, column, span);
+	return err;
+}
+
+static int refuse_point(const struct dp_spec *spec, struct dp_diag *diag,
+			int err, const char *why)
+{
+	return refuse(diag, err, spec->point_col,
+		      (int)strcspn(spec->text + spec->point_col, " ({"), why);
+}
+
+/* Options that are about a process */
+static const char *bad_option(const struct dp_tracer_options *opt)
+{
+	if (opt->pid)
+		return "the kernel's functions are everybody's, and probes there count what all processes do: leave -p away";
+	if (opt->children)
+		return "probes in the kernel count what all processes do: leave -f away";
+	if (opt->pending)
+		return "--pending waits for libraries: for a module of the kernel, load that first";
+	if (opt->stack)
+		return "stacks are not there yet in the kernel: leave --stack away";
+	if (opt->block || opt->buffer)
+		return "the kernel waits for nobody, and dprobes.ko's room for records is what it is: leave --block and --buffer away";
+	return opt->inlined ?
+		       "--inlined is not for the kernel, whose debug information is not read" :
+		       NULL;
+}
+
+static int check_parts(const struct dp_spec *spec, struct dp_diag *diag)
+{
+	if (spec->aggs)
+		return refuse(
+			diag, -EOPNOTSUPP, spec->aggs_col,
+			(int)strlen(spec->aggs) + 2,
+			"values that are kept, in braces, are not there yet in the kernel");
+	return 0;
+}
+
+static void read_thread(u32 tid, u32 *pid, char *name, size_t size)
+{
+	FILE *f = fopen(dp_path("/proc/%u/status", tid).s, "re");
+	char line[64];
+
+	while (f && fgets(line, sizeof(line), f)) {
+		if (!strncmp(line, "Name:\t", 6))
+			snprintf(name, size, "%.*s",
+				 (int)strcspn(line + 6, "\n"), line + 6);
+		if (sscanf(line, "Tgid: %u", pid) == 1)
+			break;
+	}
+	if (f)
+		fclose(f);
+}
+
+void dp_system_thread(u32 *tid, u32 *pid, char *name, size_t size)
+{
+	static const char *const interruptions[] = { "[softirq]", "[irq]",
+						     "[nmi]" };
+	u32 context = *tid >> DP_SYSTEM_CONTEXT;
+
+	*tid &= (1u << DP_SYSTEM_CONTEXT) - 1;
+	*pid = *pid ?: *tid;
+	if (*tid)
+		read_thread(*tid, pid, name, size);
+	else
+		snprintf(name, size, "[idle]");
+	if (context && context <= 3)
+		snprintf(name, size, "%s", interruptions[context - 1]);
+}
+
+int dp_system_names(const struct dp_spec *spec, struct dp_diag *diag)
+{
+	bool cond = spec->cond != NULL;
+
+	if (!dp_system_is(spec) || !spec->asks)
+		return 0;
+	return refuse(
+		diag, -EOPNOTSUPP, cond ? spec->cond_col : spec->args_col,
+		(int)strlen(cond ? spec->cond : spec->args),
+		"the kernel's debug information is not read: write arg0 to arg5, or registers, for what has a name in its source");
+}
+
+int dp_system_check(const struct dp_session *s, const struct dp_spec *spec,
+		    struct dp_diag *diag)
+{
+	bool of_kernel = dp_system_is(spec);
+	const char *why;
+
+	if (s->nr_specs && dp_system_is(&s->specs[0]) != of_kernel)
+		return refuse_point(
+			spec, diag, -EOPNOTSUPP,
+			"probes in the kernel and in a process take a command each: start a second dprobes for this one");
+	if (!of_kernel)
+		return 0;
+	if (!s->kind->system)
+		return refuse(
+			diag, -EOPNOTSUPP, spec->module_col, 6,
+			"probes in the kernel are for dprobes stat, trace and list so far");
+	why = bad_option(s->opt);
+	if (why)
+		return refuse(diag, -EINVAL, spec->module_col, 6, why);
+	return check_parts(spec, diag);
+}

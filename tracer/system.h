@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * system: specs of the kernel, kernel:FUNCTION, which is no process: whoever comes by there hits.
+ *
+ * Their source asks /dev/dprobes, which dprobes.ko makes.
+ */
+#ifndef DP_TRACER_SYSTEM_H
+#define DP_TRACER_SYSTEM_H
+
+#include "port_types.h"
+#include <stddef.h>
+
+struct dp_diag;
+struct dp_session;
+struct dp_source_ops;
+struct dp_spec;
+struct dp_tracer_options;
+
+extern const struct dp_source_ops dp_system_source;
+
+/** dp_system_wanted() - is the first spec one of the kernel? Then neither process nor command is needed. */
+bool dp_system_wanted(const struct dp_tracer_options *opt);
+/** dp_system_is() - is a spec, which has been parsed, one of the kernel? */
+bool dp_system_is(const struct dp_spec *spec);
+
+/**
+ * dp_system_check() - can a spec, which comes behind the others of the session, be probed as these are?
+ * Return: 0; -EOPNOTSUPP or -EINVAL with words and a caret, about specs of the kernel only.
+ */
+int dp_system_check(const struct dp_session *s, const struct dp_spec *spec,
+		    struct dp_diag *diag);
+
+/** dp_system_names() - are all names in a spec, which have been looked at, known without debug
+ *  information? Return: 0; -EOPNOTSUPP with words and a caret, as above */
+int dp_system_names(const struct dp_spec *spec, struct dp_diag *diag);
+
+/** Of a thread's id in records of the kernel: where the number of what has interrupted it begins, as
+ *  enum dp_device_context has it */
+#define DP_SYSTEM_CONTEXT 28
+
+/**
+ * dp_system_thread() - who has hit
+ * @tid: as records have it; out: as the tool knows it
+ * @pid: its process, @name: of the thread, or what it was interrupted by, in @size bytes; in: what is
+ *       known of them, or 0 and "", which stays if it has ended
+ */
+void dp_system_thread(u32 *tid, u32 *pid, char *name, size_t size);
+
+#endif

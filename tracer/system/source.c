@@ -1,0 +1,571 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * source: probes in the kernel, which dprobes.ko has, from opening its device to closing it.
+ *
+ * The kernel takes the probes out when the file is closed, however the tool ends. So there is
+ * nothing to recover. A probe is added as its point is found, for only the module knows whether
+ * it may be.
+ */
+#include "tracer/output.h"
+#include "tracer/source.h"
+#include "tracer/system.h"
+#include "tracer/system/system.h"
+#include "tracer/tracer.h"
+#include <dprobes/diag.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define IDLE_MS 100
+#define ROOM 64
+/* Bytes of records that are read at a time */
+#define BUFFER 65536
+
+/**
+ * struct dp_system_session - @probes: in the device
+ * @unbound: a probe has not got its program; @words: why the last one was refused
+ * @last: the program that was added last, if it has no variables
+ * @was, @sites: how they were armed, when they are not any more; NULL: they are
+ */
+struct dp_system_session {
+	struct dp_source source;
+	struct dp_system_device device;
+	struct dp_system_command command;
+	u32 probes;
+	bool quiet, armed, unbound;
+	char words[DP_DEVICE_WORDS];
+	struct {
+		u8 *code;
+		u32 size, program;
+	} last;
+	struct dp_device_count *was;
+	struct dp_device_counts sites;
+};
+
+static struct dp_system_session *of(const struct dp_source *source)
+{
+	return (struct dp_system_session *)source;
+}
+
+static int open_system(const struct dp_tracer_options *opt, bool timed,
+		       struct dp_source **source, struct dp_diag *diag)
+{
+	struct dp_system_session *s = calloc(1, sizeof(*s));
+	int err;
+
+	if (!s)
+		return dp_diag_set(diag, -ENOMEM, "out of memory");
+	s->source = (struct dp_source){ .ops = &dp_system_source,
+					.exe = opt->argv ? opt->argv[0] :
+							   "the kernel" };
+	s->device.fd = s->command.watch = s->command.start = -1;
+	s->quiet = opt->quiet;
+	*source = &s->source;
+	err = dp_system_device_open(&s->device, diag) ?:
+		      dp_system_command_open(&s->command, opt->argv, diag);
+	s->source.pid = s->command.pid;
+	s->source.launched = s->command.pid > 0;
+	return err;
+}
+
+static bool ended(const struct dp_source *source)
+{
+	return false;
+}
+
+static bool outdated(const struct dp_source *source, bool failed)
+{
+	return false;
+}
+
+static int lost(const struct dp_source *source, struct dp_diag *diag)
+{
+	return dp_diag_set(diag, -EAGAIN, "the kernel is not probed any more");
+}
+
+static int modules(const struct dp_source *source, struct dp_modules **mods,
+		   struct dp_diag *diag)
+{
+	*mods = NULL;
+	return 0;
+}
+
+static struct dp_point *new_point(struct dp_points *points)
+{
+	size_t cap = points->n ? 2 * points->cap : ROOM;
+	struct dp_point *more;
+
+	if (points->n >= points->cap) {
+		more = realloc(points->v, cap * sizeof(*more));
+		if (!more)
+			return NULL;
+		points->v = more;
+		points->cap = cap;
+	}
+	memset(&points->v[points->n], 0, sizeof(*more));
+	return &points->v[points->n++];
+}
+
+/* "module:name+0x10", as it is told and as the kernel is asked for it */
+static char *full_name(const struct dp_system_function *f, u64 offset,
+		       const char *before)
+{
+	char plus[32] = "", *text;
+
+	if (offset)
+		snprintf(plus, sizeof(plus), "+0x%lx", offset);
+	return asprintf(&text, "%s%s%s%s%s", before, f->module,
+			*f->module ? ":" : "", f->name, plus) < 0 ?
+		       NULL :
+		       text;
+}
+
+static int out_of_memory(struct dp_diag *diag)
+{
+	return dp_diag_set(diag, -ENOMEM, "out of memory");
+}
+
+static int add_point(struct dp_system_session *s, const struct dp_spec *spec,
+		     const struct dp_system_function *f,
+		     struct dp_points *points, struct dp_diag *diag)
+{
+	struct dp_point *p = new_point(points);
+	char words[DP_DEVICE_WORDS], *name;
+	int err;
+
+	if (!p)
+		return out_of_memory(diag);
+	p->spec = spec;
+	p->name = full_name(f, spec->offset, "kernel:");
+	p->symbol = strdup(f->name);
+	p->module = strdup(*f->module ? f->module : "kernel");
+	p->offset = spec->offset;
+	p->addr = f->addr;
+	p->program = DP_NO_PROGRAM;
+	p->probe = s->probes ? s->probes - 1 : 0;
+	name = full_name(f, spec->offset, "");
+	if (!p->name || !p->symbol || !p->module || !name) {
+		free(name);
+		return out_of_memory(diag);
+	}
+	err = dp_system_device_add(&s->device, name, &p->addr, &p->probe,
+				   words);
+	free(name);
+	if (!err)
+		s->probes = p->probe + 1;
+	else
+		dp_point_refuse(p, err, "%s", words);
+	return 0;
+}
+
+static int say(const struct dp_spec *spec, struct dp_diag *diag, int err,
+	       const char *what, const char *why)
+{
+	dp_diag_set(diag, err, "%s: %s", what, why);
+	dp_diag_caret(diag, spec->point_col,
+		      (int)strcspn(spec->text + spec->point_col, " ({"));
+	return err;
+}
+
+static int check_number(const struct dp_system_session *s,
+			const struct dp_spec *spec,
+			const struct dp_system_functions *found,
+			struct dp_diag *diag)
+{
+	char words[128];
+
+	if (!found->n)
+		return say(
+			spec, diag, -ENOENT, spec->text,
+			"neither the kernel nor a loaded module has such a function (/proc/kallsyms)");
+	if (found->n > 1 && !dp_spec_is_glob(spec) && !found->v[0].addr)
+		return say(
+			spec, diag, -ENOTUNIQ, spec->text,
+			"several functions have that name, and the kernel does not show where they are (kernel.kptr_restrict)");
+	if (s->probes + found->n <= s->device.info.probes)
+		return 0;
+	snprintf(words, sizeof(words),
+		 "these are %zu functions, and %u can be probed at a time",
+		 s->probes + found->n, s->device.info.probes);
+	return say(spec, diag, -ENOSPC, spec->text, words);
+}
+
+static int add_points(struct dp_system_session *s, const struct dp_spec *spec,
+		      const struct dp_system_functions *found,
+		      struct dp_points *points, struct dp_diag *diag)
+{
+	size_t first = points->n, i;
+	int err = check_number(s, spec, found, diag);
+
+	for (i = 0; i < found->n && !err; i++) {
+		err = add_point(s, spec, &found->v[i], points, diag);
+		if (!err)
+			points->v[points->n - 1].several = found->n > 1;
+	}
+	if (err || found->n > 1 || !points->v[first].refused)
+		return err;
+	return say(spec, diag, points->v[first].refused, points->v[first].name,
+		   points->v[first].reason);
+}
+
+static int resolve(struct dp_source *source, struct dp_modules *mods,
+		   const struct dp_spec *spec, struct dp_points *points,
+		   struct dp_diag *diag)
+{
+	struct dp_system_functions found = { 0 };
+	int err = dp_system_find(spec->name, &found, diag) ?:
+			  add_points(of(source), spec, &found, points, diag);
+
+	dp_system_functions_free(&found);
+	return err;
+}
+
+static bool read_memory(const struct dp_source *source, u64 addr, void *to,
+			size_t size)
+{
+	return false;
+}
+
+static int bind_all(const struct dp_source_request *want, struct dp_diag *diag)
+{
+	size_t i;
+	int err = want->prepare ? want->prepare(want->arg, diag) : 0;
+
+	for (i = 0; want->bind && i < want->points->n && !err; i++)
+		if (!want->points->v[i].refused)
+			err = want->bind(want->arg, i, diag);
+	return err;
+}
+
+/* They have been added. */
+static int add(struct dp_source *source, const struct dp_source_request *want,
+	       struct dp_diag *diag)
+{
+	struct dp_system_session *s = of(source);
+	u64 bad;
+	int err;
+
+	if (!s->probes)
+		return dp_diag_set(
+			diag, -ENOENT,
+			"none of these functions can be probed (-v says why)");
+	err = bind_all(want, diag);
+	if (err || !want->listed)
+		return err;
+	err = dp_system_device_commit(&s->device, DP_DEVICE_PLAN, &bad);
+	return err ? dp_diag_set(diag, err, "probes cannot be planned: %s",
+				 strerror(-err)) :
+		     0;
+}
+
+/* The points of a spec run one program, unless that counts in a variable. */
+static bool is_last(const struct dp_system_session *s,
+		    const struct dp_program_spec *spec)
+{
+	return s->last.code && !spec->nr_lv && s->last.size == spec->code_len &&
+	       !memcmp(s->last.code, spec->code, spec->code_len);
+}
+
+static void remember_last(struct dp_system_session *s,
+			  const struct dp_program_spec *spec, u32 program)
+{
+	free(s->last.code);
+	s->last.code = spec->nr_lv ? NULL : malloc(spec->code_len + 1);
+	if (!s->last.code)
+		return;
+	memcpy(s->last.code, spec->code, spec->code_len);
+	s->last.size = spec->code_len;
+	s->last.program = program;
+}
+
+static int add_program(struct dp_source *source,
+		       const struct dp_program_spec *spec, u32 *program,
+		       u32 *offset, const char **why)
+{
+	struct dp_system_session *s = of(source);
+	int err;
+
+	*offset = 0;
+	*why = "there is no memory for the program";
+	if (is_last(s, spec)) {
+		*program = s->last.program;
+		return 0;
+	}
+	if (spec->logmax > s->device.info.log) {
+		*why = "the kernel's records are short: show fewer values, or shorter texts";
+		return -EINVAL;
+	}
+	*why = s->words;
+	err = dp_system_device_program(&s->device, spec, program, offset,
+				       s->words);
+	if (!err)
+		remember_last(s, spec, *program);
+	return err;
+}
+
+static void bind(struct dp_source *source, const struct dp_point *point,
+		 const struct dp_binding *binding)
+{
+	struct dp_system_session *s = of(source);
+
+	s->unbound |= dp_system_device_bind(&s->device, point->probe,
+					    binding->program,
+					    binding->logonfault) != 0;
+}
+
+static int say_unarmed(int err, u64 bad, struct dp_diag *diag)
+{
+	const char *why =
+		err == -EBUSY ?
+			"a probe of the kernel's own is there (kprobe)" :
+		err == -ENOSPC || err == -ENOMEM ?
+			"dprobes.ko has no room for so many probes, or so long programs" :
+			strerror(-err);
+
+	return bad ? dp_diag_set(diag, err,
+				 "the kernel cannot be probed at 0x%lx: %s",
+				 bad, why) :
+		     dp_diag_set(diag, err, "the kernel cannot be probed: %s",
+				 why);
+}
+
+static int arm(struct dp_source *source, struct dp_diag *diag)
+{
+	struct dp_system_session *s = of(source);
+	u64 bad = 0;
+	int err = s->unbound ? -EINVAL :
+			       dp_system_device_commit(&s->device, 0, &bad);
+
+	s->armed = !err;
+	return err ? say_unarmed(err, bad, diag) : 0;
+}
+
+static void go(struct dp_source *source)
+{
+	dp_system_command_go(&of(source)->command);
+}
+
+static enum dp_source_state wait_for(struct dp_source *source, int ms)
+{
+	struct dp_system_session *s = of(source);
+
+	return dp_system_command_wait(&s->command, ms) ? DP_SOURCE_EXITED :
+							 DP_SOURCE_RUNS;
+}
+
+static void tend(struct dp_source *source, double t,
+		 void (*foreign)(void *arg, u64 addr, bool away), void *arg,
+		 struct dp_source_news *news)
+{
+	*news = (struct dp_source_news){ .most = IDLE_MS };
+	dp_system_device_renew(&of(source)->device);
+}
+
+/* The module has 256 bytes of a record, at most, whose parts are checked as those of any. */
+static size_t take_record(const struct dp_device_record *r, size_t left,
+			  dp_source_take take, void *arg)
+{
+	struct dp_record_copy copy;
+
+	if (r->size > left || r->size < sizeof(*r) ||
+	    r->log > r->size - sizeof(*r) || r->log > sizeof(copy.data))
+		return 0;
+	memset(&copy.head, 0, sizeof(copy.head));
+	copy.head.ticks = r->ticks;
+	copy.head.probe = r->probe;
+	copy.head.tid = r->tid | (u32)r->context << DP_SYSTEM_CONTEXT;
+	copy.head.cpu = r->cpu;
+	copy.head.exception = r->exception;
+	copy.head.flags = r->flags & DP_DEVICE_TRUNCATED ? DP_RECORD_TRUNCATED :
+							   0;
+	copy.head.len = r->log;
+	memcpy(copy.data, r + 1, r->log);
+	take(arg, &copy);
+	return r->size;
+}
+
+static size_t records(struct dp_source *source, dp_source_take take, void *arg,
+		      bool ended_now)
+{
+	struct dp_system_session *s = of(source);
+	u64 buffer[BUFFER / sizeof(u64)];
+	size_t left, size, all = 0;
+	const char *at;
+
+	while ((left = dp_system_device_read(&s->device, buffer, BUFFER)))
+		for (at = (const char *)buffer;
+		     left >= sizeof(struct dp_device_record);
+		     at += size, left -= size) {
+			size = take_record((const void *)at, left, take, arg);
+			if (!size)
+				break;
+			all++;
+		}
+	return all;
+}
+
+/* As the module stamps records */
+static u64 ticks(void)
+{
+	return __builtin_ia32_rdtsc();
+}
+
+static u32 thread(const struct dp_source *source, u32 tid)
+{
+	return tid;
+}
+
+/* How a probe is armed, or was */
+static const struct dp_device_count *armed(const struct dp_source *source,
+					   const struct dp_point *point)
+{
+	struct dp_system_session *s = of(source);
+
+	return s->was ? &s->was[point->probe] :
+			dp_system_device_count(&s->device, point->probe);
+}
+
+static void count(const struct dp_source *source, const struct dp_point *point,
+		  struct dp_source_count *c)
+{
+	const struct dp_device_count *n =
+		dp_system_device_count(&of(source)->device, point->probe);
+
+	*c = (struct dp_source_count){ .hits = n->hits, .missed = n->missed };
+	c->tally[DP_TALLY_LOST] = n->lost;
+	n = armed(source, point);
+	c->mode = n->mode == DP_DEVICE_BY_JUMP ? "jump" : "trap";
+}
+
+static const char *reason(const struct dp_source *source,
+			  const struct dp_point *point, size_t exit)
+{
+	if (point->refused)
+		return point->reason;
+	return armed(source, point)->reason;
+}
+
+static void totals(const struct dp_source *source, struct dp_source_totals *all)
+{
+	const struct dp_system_session *s = of(source);
+	const struct dp_device_counts now = dp_system_device_sum(&s->device),
+				      *sites = s->was ? &s->sites : &now;
+
+	*all = (struct dp_source_totals){ .sites = sites->sites,
+					  .jumps = sites->jumps,
+					  .interior = now.arrivals };
+}
+
+static u64 variable(const struct dp_source *source, u32 program, u32 index)
+{
+	return dp_system_device_variable(&of(source)->device, program, index);
+}
+
+static void calls(const struct dp_source *source, const struct dp_point *point,
+		  struct dp_account *counts)
+{
+	*counts = (struct dp_account){ 0 };
+}
+
+static void remember(struct dp_system_session *s)
+{
+	u32 i;
+
+	if (s->was)
+		return;
+	s->sites = dp_system_device_sum(&s->device);
+	dp_system_device_renew(&s->device);
+	s->was = calloc(s->probes + 1, sizeof(*s->was));
+	for (i = 0; s->was && i < s->probes; i++)
+		s->was[i] = *dp_system_device_count(&s->device, i);
+}
+
+static int disarm(struct dp_source *source, bool alive, struct dp_diag *diag)
+{
+	struct dp_system_session *s = of(source);
+	u64 bad;
+	u32 i;
+	int err = 0;
+
+	remember(s);
+	for (i = 0; i < s->probes && s->armed && !err; i++)
+		err = dp_system_device_turn(&s->device, i, false);
+	if (s->armed && !err)
+		err = dp_system_device_commit(&s->device, 0, &bad);
+	s->armed = false;
+	dp_system_device_renew(&s->device);
+	return err ? dp_diag_set(
+			     diag, err,
+			     "probes stay in the kernel, where somebody has written over one; dprobes.ko takes them out when it can: %s",
+			     strerror(-err)) :
+		     0;
+}
+
+static void settle(struct dp_source *source, dp_source_take take, void *arg)
+{
+	struct dp_system_session *s = of(source);
+	u64 within = dp_system_device_sum(&s->device).within;
+
+	if (within && !s->quiet)
+		dp_output_say(
+			"%lu hit%s came while the same CPU was in another hit, and %s not counted",
+			within, within == 1 ? "" : "s",
+			within == 1 ? "is" : "are");
+}
+
+static void end(const struct dp_source *source, struct dp_source_end *e)
+{
+	*e = (struct dp_source_end){ .known = of(source)->command.ended,
+				     .status = of(source)->command.status,
+				     .execed = "" };
+}
+
+static void kill_launched(struct dp_source *source)
+{
+	dp_system_command_close(&of(source)->command);
+}
+
+static void close_system(struct dp_source *source)
+{
+	struct dp_system_session *s = of(source);
+
+	if (!s)
+		return;
+	dp_system_device_close(&s->device);
+	dp_system_command_close(&s->command);
+	free(s->was);
+	free(s->last.code);
+	free(s);
+}
+
+const struct dp_source_ops dp_system_source = {
+	.name = "the kernel",
+	.open = open_system,
+	.ended = ended,
+	.outdated = outdated,
+	.lost = lost,
+	.modules = modules,
+	.resolve = resolve,
+	.read = read_memory,
+	.add = add,
+	.add_program = add_program,
+	.bind = bind,
+	.arm = arm,
+	.go = go,
+	.wait = wait_for,
+	.tend = tend,
+	.records = records,
+	.ticks = ticks,
+	.thread = thread,
+	.count = count,
+	.reason = reason,
+	.totals = totals,
+	.variable = variable,
+	.calls = calls,
+	.disarm = disarm,
+	.settle = settle,
+	.end = end,
+	.kill = kill_launched,
+	.close = close_system,
+};

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* system: the parts of the source whose probes are in the kernel. */
+#ifndef DP_TRACER_SYSTEM_SYSTEM_H
+#define DP_TRACER_SYSTEM_SYSTEM_H
+
+#include "port_types.h"
+#include <dprobes/device.h>
+#include <sys/types.h>
+
+struct dp_diag;
+
+/* symbols: what /proc/kallsyms has. */
+
+/**
+ * struct dp_system_function - a function of the kernel, or of a module of it
+ * @addr: 0: the kernel does not show it
+ * @module: "": it is the kernel's own
+ */
+struct dp_system_function {
+	u64 addr;
+	char *name, *module;
+};
+
+struct dp_system_functions {
+	struct dp_system_function *v;
+	size_t n, cap;
+};
+
+/**
+ * dp_system_find() - functions whose name is @pattern
+ * @pattern: NAME or MODULE:NAME, also globs
+ * Return: 0, also if there is none; -ENOMEM; the errno of reading, with words.
+ */
+int dp_system_find(const char *pattern, struct dp_system_functions *found,
+		   struct dp_diag *diag);
+void dp_system_functions_free(struct dp_system_functions *functions);
+
+/* device: /dev/dprobes. */
+
+/**
+ * struct dp_system_device - the device, once it has been opened
+ * @counts: what it has told of probes, from @first on, @nr of them. Each is believed once, in
+ *          the order of numbers: from @next on
+ */
+struct dp_system_device {
+	int fd;
+	struct dp_device_info info;
+	struct dp_device_count counts[64];
+	u32 first, nr, next;
+};
+
+/** dp_system_device_open() - have the device, and a session. Return: 0; a negative errno with words. */
+int dp_system_device_open(struct dp_system_device *d, struct dp_diag *diag);
+/**
+ * dp_system_device_add() - a probe on a function
+ * @words: DP_DEVICE_WORDS bytes: why not
+ * Return: 0, and its @probe and address, which may be 0; a negative errno.
+ */
+int dp_system_device_add(const struct dp_system_device *d, const char *name,
+			 u64 *addr, u32 *probe, char *words);
+/** dp_system_device_commit() - @flags: see struct dp_device_commit. @bad: the address concerned, or 0 */
+int dp_system_device_commit(const struct dp_system_device *d, u32 flags,
+			    u64 *bad);
+struct dp_program_spec;
+/** dp_system_device_program() - @offset, @words: DP_DEVICE_WORDS bytes: where it is refused, and why
+ *  Return: 0; a negative errno */
+int dp_system_device_program(const struct dp_system_device *d,
+			     const struct dp_program_spec *spec, u32 *program,
+			     u32 *offset, char *words);
+int dp_system_device_bind(const struct dp_system_device *d, u32 probe,
+			  u32 program, bool logs_faults);
+/** dp_system_device_read() - whole records, as many as are there and as @size bytes hold. Return: bytes, or 0 */
+size_t dp_system_device_read(const struct dp_system_device *d, void *to,
+			     size_t size);
+u64 dp_system_device_variable(const struct dp_system_device *d, u32 program,
+			      u32 index);
+int dp_system_device_turn(const struct dp_system_device *d, u32 probe, bool on);
+/** dp_system_device_count() - of a probe; dp_system_device_renew() - what has been told is old */
+const struct dp_device_count *dp_system_device_count(struct dp_system_device *d,
+						     u32 probe);
+void dp_system_device_renew(struct dp_system_device *d);
+/** dp_system_device_sum() - what is told of all probes: all but @first and @nr */
+struct dp_device_counts dp_system_device_sum(const struct dp_system_device *d);
+void dp_system_device_close(struct dp_system_device *d);
+
+/* command: a program that runs while the kernel is probed. */
+
+/**
+ * struct dp_system_command - @pid: 0: there is none, or no more
+ * @watch: a descriptor that can be read when it has ended; @start: it waits for a byte from there
+ * @ended, @status: as wait(2) has it
+ */
+struct dp_system_command {
+	pid_t pid;
+	int watch, start, status;
+	bool ended;
+};
+
+/** dp_system_command_open() - make the process, which waits. Return: 0; a negative errno with words:
+ *  -ENOENT, -EACCES no such program */
+int dp_system_command_open(struct dp_system_command *c, char *const *argv,
+			   struct dp_diag *diag);
+/** dp_system_command_go() - let it execute its program */
+void dp_system_command_go(struct dp_system_command *c);
+/** dp_system_command_wait() - until it has ended, @ms at most, or a signal's handler has run. Without a
+ *  command, as long. Return: has it ended? */
+bool dp_system_command_wait(struct dp_system_command *c, int ms);
+/** dp_system_command_close() - end it, if it still waits */
+void dp_system_command_close(struct dp_system_command *c);
+
+#endif
