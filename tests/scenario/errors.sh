@@ -143,7 +143,12 @@ refuses "returns of inlined copies" 2 'an inlined copy does not return' '  ^' st
 refuses "an offset in inlined copies" 2 'an inlined copy has no offsets' '^~~' stat --inlined f+4 "${touch_it[@]}"
 refuses "arguments of inlined copies" 2 'no arguments in registers of their own' '  ^~~~' trace --inlined 'f(arg1)' "${touch_it[@]}"
 refuses "conditions on arguments of inlined copies" 2 'no arguments in registers of their own' '                 ^~~~' stat --inlined 'f if rdi == 1 || arg2 == 3' "${touch_it[@]}"
-refuses "the kernel" 2 'kernel.* are not there yet' '^~~~~~' stat 'kernel:do_exit' "${touch_it[@]}"
+refuses "returns in the kernel" 2 'other probes than plain ones .* are not there yet' '  ^~~~~~' stat 'r:kernel:do_exit' "${touch_it[@]}"
+if [ ! -e /dev/dprobes ]; then
+	refuses "the kernel, without the module" 1 'there is no /dev/dprobes: load dprobes.ko' '' stat 'kernel:do_exit' "${touch_it[@]}"
+else
+	skip "the kernel, without the module" "it is there"
+fi
 
 # Probe programs
 printf 'name = libc.so.6\nmodtype = user\noffset = mallok\nnop\n' >"$dir/a.dp"
