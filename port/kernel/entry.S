@@ -33,6 +33,15 @@
 	push	%r15
 .endm
 
+/* What an interrupt pushes: room for ip and sp, and no flag is changed */
+.macro PUSH_PLACE
+	push	$__KERNEL_DS
+	lea	-8(%rsp), %rsp		/* sp */
+	pushfq
+	push	$__KERNEL_CS
+	lea	-8(%rsp), %rsp		/* ip */
+.endm
+
 /* Flags, and then no flag is changed; up to orig_ax */
 .macro LOAD_GENERAL
 	mov	DP_O_REGS_FLAGS(%rsp), %ecx
@@ -82,19 +91,11 @@
  */
 SYM_CODE_START(dp_kernel_entry)
 	UNWIND_HINT_FUNC
-	push	$__KERNEL_DS
-	lea	-8(%rsp), %rsp		/* sp */
-	pushfq
-	push	$__KERNEL_CS
-	lea	-8(%rsp), %rsp		/* ip */
+	PUSH_PLACE
 	SAVE_GENERAL
 	CLOSE_USER
 	/* Where unwinders go on, whatever a handler does to its registers: struct dp_kernel_place. */
-	push	$__KERNEL_DS
-	lea	-8(%rsp), %rsp		/* sp */
-	pushfq
-	push	$__KERNEL_CS
-	lea	-8(%rsp), %rsp		/* ip */
+	PUSH_PLACE
 	UNWIND_HINT_IRET_REGS
 	mov	%rsp, %rdi
 	call	dp_kernel_detour
@@ -142,11 +143,7 @@ SYM_CODE_END(dp_kernel_stubs)
 /* struct dp_kernel_returned is built on the stack. */
 SYM_CODE_START_LOCAL(returned)
 	UNWIND_HINT_LOST
-	push	$__KERNEL_DS
-	lea	-8(%rsp), %rsp		/* sp */
-	pushfq
-	push	$__KERNEL_CS
-	lea	-8(%rsp), %rsp		/* ip */
+	PUSH_PLACE
 	SAVE_GENERAL
 	/* Without ip and sp, this is no end yet. */
 	mov	%rsp, %rdi
