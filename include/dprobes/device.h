@@ -19,7 +19,7 @@
 enum dp_device_arming {
 	DP_DEVICE_TRAP, /* by breakpoints */
 	DP_DEVICE_JUMP, /* by jumps, where they may be */
-	DP_DEVICE_INTERIOR, /* by jumps that no CPU has to wait for, where there is an address for them */
+	DP_DEVICE_INTERIOR /* by jumps that no CPU has to wait for, where there is an address for them */
 };
 
 /** Of struct dp_device_info, @flags: who opened the device may see the kernel's addresses */
@@ -85,10 +85,7 @@ struct dp_device_turn {
 };
 
 /** enum dp_device_mode - how a probe is armed */
-enum dp_device_mode {
-	DP_DEVICE_BY_TRAP,
-	DP_DEVICE_BY_JUMP,
-};
+enum dp_device_mode { DP_DEVICE_BY_TRAP, DP_DEVICE_BY_JUMP };
 
 /**
  * struct dp_device_count - what is known of a probe
@@ -155,7 +152,7 @@ enum dp_device_context {
 	DP_DEVICE_IN_TASK,
 	DP_DEVICE_IN_SOFTIRQ,
 	DP_DEVICE_IN_INTERRUPT,
-	DP_DEVICE_IN_NMI,
+	DP_DEVICE_IN_NMI
 };
 
 /** Of struct dp_device_record, @flags: the log was too small for all */
