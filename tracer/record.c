@@ -7,6 +7,7 @@
  * been handed over by then. So the earlier records are sorted and handed on; later records
  * wait for the next reading.
  */
+#include "tracer/clock.h"
 #include "tracer/interval.h"
 #include "tracer/output.h"
 #include "tracer/recorder.h"
@@ -25,7 +26,8 @@
  * interrupt, or the host of a virtual machine, may keep the CPU that long. */
 #define UNSEEN (1u << 27)
 /* How long the name of a thread is taken to be valid. */
-#define COMM_SECONDS 0.1
+#define NS 1000000000ll
+#define COMM_NS 100000000
 
 struct held {
 	struct dp_record_copy *record;
@@ -35,14 +37,8 @@ struct held {
 /* @tid: in the process's namespace; @known: in the tool's, once it has been asked for */
 struct comm {
 	u32 tid, known, pid;
-	double asked;
+	s64 asked;
 	char name[COMM_MAX + 1];
-};
-
-/* The two clocks, read together. */
-struct sample {
-	u64 ticks;
-	double real;
 };
 
 /* @v: the first @sorted are in order */
@@ -50,22 +46,16 @@ struct dp_records {
 	struct held *v;
 	size_t n, room, sorted;
 	u64 arrivals;
-	struct sample first, last;
+	struct dp_clock clock;
 	struct comm main; /* the process's name, for threads that have ended */
 	struct comm comms[COMMS];
 	time_t second; /* of the last stamp; @day: its time of day */
 	char day[16];
 };
 
-static struct sample sample(const struct dp_session *s)
+static struct dp_clock_sample sample(const struct dp_session *s)
 {
-	struct timespec t;
-	struct sample now;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	now.ticks = s->ops->ticks();
-	now.real = (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-	return now;
+	return dp_clock_sample(CLOCK_REALTIME, s->ops->ticks);
 }
 
 void dp_records_close(struct dp_session *s)
@@ -146,9 +136,9 @@ static const char *comm_of(const struct dp_session *s, u32 tid, u32 *pid,
 		c->asked = 0;
 	}
 	/* Whether there was an answer or not: of a thread that has ended, many records may wait. */
-	if (r->last.real - c->asked > COMM_SECONDS) {
+	if (r->clock.last.ns - c->asked > COMM_NS) {
 		ask_comm(s, c);
-		c->asked = r->last.real;
+		c->asked = r->clock.last.ns;
 	}
 	*known = c->known;
 	*pid = c->pid;
@@ -291,10 +281,10 @@ size_t dp_records_read(struct dp_session *s, bool ended)
 	size_t came, i;
 	u64 horizon;
 
-	r->last = sample(s);
-	horizon = ended			 ? ~0ull :
-		  r->last.ticks > UNSEEN ? r->last.ticks - UNSEEN :
-					   0;
+	r->clock.last = sample(s);
+	horizon = ended			       ? ~0ull :
+		  r->clock.last.ticks > UNSEEN ? r->clock.last.ticks - UNSEEN :
+						 0;
 	came = s->ops->records(s->source, keep, s, ended);
 	look_for_lost(s);
 	if (!r->n)
@@ -308,17 +298,6 @@ size_t dp_records_read(struct dp_session *s, bool ended)
 	memmove(r->v, r->v + i, (r->n - i) * sizeof(*r->v));
 	r->sorted = r->n -= i;
 	return came;
-}
-
-/* Both clocks run evenly; the ratio gets better with time. The program can write any stamp;
- * none is before the epoch. */
-static double real_time(const struct dp_records *r, u64 ticks)
-{
-	double span = (double)(r->last.ticks - r->first.ticks);
-	double rate = span > 0 ? (r->last.real - r->first.real) / span : 0;
-	double t = r->last.real - (double)(s64)(r->last.ticks - ticks) * rate;
-
-	return t > 0 ? t : 0;
 }
 
 /* Records of one second are many. */
@@ -352,12 +331,11 @@ void dp_record_stamp(const struct dp_session *s,
 		     const struct dp_record_copy *record,
 		     struct dp_stamp *stamp)
 {
-	double t = real_time(s->records, record->head.ticks);
-	time_t whole = (time_t)t;
+	s64 ns = dp_clock_ns(&s->records->clock, record->head.ticks);
 
-	write_time(stamp->time, time_of_day(s->records, whole),
-		   (u32)((t - (double)whole) * 1e6) % 1000000);
-	stamp->seconds = t;
+	write_time(stamp->time, time_of_day(s->records, ns / NS),
+		   (u32)(ns % NS / 1000));
+	stamp->seconds = (double)ns / 1e9;
 	stamp->comm = comm_of(s, record->head.tid, &stamp->pid, &stamp->tid);
 }
 
@@ -368,7 +346,7 @@ int dp_records_open(struct dp_session *s)
 	s->records = calloc(1, sizeof(*s->records));
 	if (!s->records)
 		return -ENOMEM;
-	s->records->first = s->records->last = sample(s);
+	s->records->clock.first = s->records->clock.last = sample(s);
 	dp_rate_begin(s);
 	s->records->main.tid = s->source->inside;
 	if (s->ops == &dp_system_source)
