@@ -234,7 +234,7 @@ int dp_process_halt(struct dp_process *proc, u32 tid, u32 inside, bool *there,
 		    struct dp_diag *diag)
 {
 	struct halt h = { .tid = (pid_t)tid, .inside = inside };
-	int err = dp_tracer_child(proc, halt, &h, diag);
+	int err = dp_tracer_child_always(proc, halt, &h, diag);
 
 	*there = h.there;
 	/* Whatever has come of it, no thread waits for it any longer. */

@@ -281,14 +281,14 @@ void dp_borrowed_end(struct dp_process *proc);
 typedef int dp_work_fn(struct dp_process *proc, void *arg,
 		       struct dp_diag *diag);
 
-/**
- * dp_tracer_child() - call @work(@proc, @arg, @diag), which stops threads and releases them; in
- * a tracer child if the end of the tracer could kill @proc
- * Return: what @work does; -ENOMEM, -EAGAIN: @work was not called; -EINTR the child has
- * been killed.
- */
+/** dp_tracer_child() - call @work(@proc, @arg, @diag), which stops threads and releases them; in
+ *  a tracer child if the end of the tracer could kill @proc
+ *  Return: of @work; -ENOMEM, -EAGAIN: @work was not called; -EINTR: the child has been killed */
 int dp_tracer_child(struct dp_process *proc, dp_work_fn *work, void *arg,
 		    struct dp_diag *diag);
+/** dp_tracer_child_always() - the same, if the end of the tracer leaves threads as they must not be */
+int dp_tracer_child_always(struct dp_process *proc, dp_work_fn *work, void *arg,
+			   struct dp_diag *diag);
 
 /** dp_tracer_children_begin() - prepare once for several dp_tracer_child() in a row */
 void dp_tracer_children_begin(struct dp_process *proc);

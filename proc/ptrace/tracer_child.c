@@ -4,7 +4,8 @@
  *
  * A filter is suspended only while the tool traces. If the tool dies, the filter is in force
  * again for a remote call that a thread has begun, and may kill for it. Likewise, threads may
- * share a selector that permits calls (dispatch.c). So a child in the tool's memory traces,
+ * share a selector that permits calls (dispatch.c). And a thread whose signals the tool holds off would
+ * never have them again. So a child in the tool's memory traces,
  * and goes on until all threads are released. The next tool waits for the child.
  */
 #include "proc/call.h"
@@ -98,27 +99,40 @@ void dp_tracer_child_wait(pid_t tracer)
 	close(p.fd);
 }
 
-/* Is a tracer child needed? Not where the tool itself keeps tracing the threads. */
-static bool is_wanted(const struct dp_process *proc)
+/* Where the tool itself keeps tracing the threads, a child cannot. */
+static bool is_possible(const struct dp_process *proc)
 {
-	return (proc->filtered || proc->dispatches) && !proc->tree &&
-	       !proc->held;
+	return !proc->tree && !proc->held;
+}
+
+static int do_work(struct tracer_child *e, bool in_child)
+{
+	const struct dp_child child = { .work = run,
+					.arg = e,
+					.name = DP_TRACER_CHILD_NAME,
+					.outlives = true };
+	int err = 0;
+
+	if (in_child)
+		err = dp_child_run(&child);
+	else
+		run(e);
+	return err ?: e->err;
 }
 
 int dp_tracer_child(struct dp_process *proc, dp_work_fn *work, void *arg,
 		    struct dp_diag *diag)
 {
 	struct tracer_child e = { proc, work, arg, diag, 0 };
-	const struct dp_child child = { .work = run,
-					.arg = &e,
-					.name = DP_TRACER_CHILD_NAME,
-					.outlives = true };
 
-	int err = 0;
+	return do_work(&e, (proc->filtered || proc->dispatches) &&
+				   is_possible(proc));
+}
 
-	if (is_wanted(proc))
-		err = dp_child_run(&child);
-	else
-		run(&e);
-	return err ?: e.err;
+int dp_tracer_child_always(struct dp_process *proc, dp_work_fn *work, void *arg,
+			   struct dp_diag *diag)
+{
+	struct tracer_child e = { proc, work, arg, diag, 0 };
+
+	return do_work(&e, is_possible(proc));
 }

@@ -109,6 +109,24 @@ for how in 'interior held' 'interior told' 'interior led out' 'interior stopped'
 	is "$arm, killed when $at: it ends as usual" "$?" 0
 done
 
+# Where only the tool is killed, the thread is led out all the same, and stops with the mask that it had.
+for how in 'interior held' 'interior told' 'interior led out' 'trap told'; do
+	arm=${how%% *} at=${how#* }
+	start "$VICTIMS/logger" forever 1
+	mask=$(grep SigBlk "/proc/$victim/status")
+	DPROBES_KILL_TOOL=1 DPROBES_ARM=$arm DPROBES_KILL_POINT="halt: $at" build/tests/dprobes-kill-points run -o "$dir/records" "$dir/tick.dp" -p "$victim" 2>"$dir/stderr"
+	is "$arm, only the tool killed when $at: it was" "$? $(grep -c 'killed after' "$dir/stderr")" "137 1"
+	poll 5 stopped "$victim" && ok "$arm, only the tool killed when $at: the process stops" || not_ok "$arm, only the tool killed when $at: the process stops"
+	is "$arm, only the tool killed when $at: with its mask" "$(grep SigBlk "/proc/$victim/status")" "$mask"
+	kill -CONT "$victim"
+	worked "$victim" 1
+	is "$arm, only the tool killed when $at: the process goes on" "$?" 0
+	"$DPROBES" detach -p "$victim" >"$dir/records" 2>&1
+	is "$arm, only the tool killed when $at: nothing stays there" "$? $("$TOOLS/text-sum" "$victim")" "0 $text"
+	kill -TERM "$victim"
+	wait "$victim"
+done
+
 # Signals that come all the time: none is lost, and the thread is where it hit.
 python=/usr/bin/python3
 cat >"$dir/alarms.py" <<'END'

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * kill_points: end the tool without warning at the Nth kill point ($DPROBES_KILL_POINT), or at
- * the first one of that name, or the $DPROBES_NTH, and the tracer children that work for it. Or stop it there, until it
+ * the first one of that name, or the $DPROBES_NTH, and the tracer children that work for it, unless
+ * $DPROBES_KILL_TOOL says that these go on. Or stop it there, until it
  * gets SIGCONT ($DPROBES_HALT). Or interrupt whatever it waits for by a signal, every so many
  * microseconds ($DPROBES_TICK). None counts before there is the file $DPROBES_FROM. Or have what the kernel is asked by the name in
  * $DPROBES_FAIL fail, as it does where it is too old.
@@ -98,5 +99,6 @@ void dp_kill_point(const char *name)
 		return;
 	fprintf(stderr, "steps: killed after %s\n", name);
 	kill(tool_now(), SIGKILL);
-	raise(SIGKILL);
+	if (!getenv("DPROBES_KILL_TOOL"))
+		raise(SIGKILL);
 }
