@@ -244,18 +244,25 @@ static int put_in(u32 n, const struct dp_watchpoint *w, pid_t *bad)
 	return err;
 }
 
+/* Each time that there is a child, whichever slot it is for: a register that is left makes its thread trap. */
+static void clear_left(void)
+{
+	u32 n;
+
+	for (n = 0; n < DP_REGISTERS; n++)
+		if (dp_register_state.slots[n].left)
+			clear(n);
+}
+
 static int choose(const struct dp_watchpoint *w, u32 *n, pid_t *bad)
 {
 	int err = -ENOSPC;
 
+	clear_left();
 	for (*n = 0; *n < DP_REGISTERS && err == -ENOSPC; ++*n) {
 		struct dp_register_slot *slot = &dp_register_state.slots[*n];
 
-		if (slot->on)
-			continue;
-		if (slot->left)
-			clear(*n);
-		if (!slot->left)
+		if (!slot->on && !slot->left)
 			err = put_in(*n, w, bad);
 	}
 	--*n;
@@ -401,6 +408,7 @@ void dp_own_registers_drop(u32 n)
 		return;
 	}
 	take_out(n);
+	clear_left();
 	dp_register_unlock();
 }
 
