@@ -31,8 +31,7 @@
 #define STOPS 5000 /* naps until a thread has to have stopped, */
 #define YIELDS 20 /* behind so many turns without */
 #define SEIZES 400 /* as another tracer of ours may be there for a moment */
-#define BEGIN_MS 5000
-#define WHICH_MS 500
+#define WAIT_MS 5000 /* for the lock: it goes to any of those that wait */
 #define NAMES 100000
 #define PLAIN_NS 1000000000ull
 #define KNOWN (sizeof(dp_register_state.known) / sizeof(s32))
@@ -364,7 +363,7 @@ void dp_register_thread_begins(u32 sure)
 
 	if (!sure && dp_register_is_known(me))
 		return;
-	if (!dp_register_lock(BEGIN_MS)) {
+	if (!dp_register_lock(WAIT_MS)) {
 		add(&dp_register_state.bare, 1);
 		return;
 	}
@@ -403,7 +402,7 @@ static bool ask(struct dp_register_thread *me, u32 *hit)
 				       .n = 1 };
 	bool good;
 
-	if (!dp_register_lock(WHICH_MS))
+	if (!dp_register_lock(WAIT_MS))
 		return false;
 	good = !dp_register_run(&job) && !me->err;
 	dp_register_unlock();
