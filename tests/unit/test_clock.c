@@ -118,5 +118,6 @@ int main(void)
 		cmocka_unit_test(the_best_of_several_samples_is_taken),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
