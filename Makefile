@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Targets: all (default), demo, check [T=PATTERN], check-long, check-matrix, check-san, check-tsan, check-victims, check-kernel, check-watch [T=PATTERN], mutants [FILE=…], bench [BENCH=core|NAME], fuzz, stress, install, uninstall, clean.
+# Targets: all (default), demo, check [T=PATTERN], check-long, check-matrix, check-san, check-tsan, check-victims, check-kernel, bench-kernel, check-watch [T=PATTERN], mutants [FILE=…], bench [BENCH=core|NAME], fuzz, stress, install, uninstall, clean.
 # Variables: CC, SAN=address,undefined, DESTDIR, PREFIX, V=1.
 
 PREFIX ?= /usr/local
@@ -524,6 +524,14 @@ check-kernel: deps $(B)/tests/kernel
 	$(Q)tools/kernel-tree $(B)/kernel
 	$(Q)tests/run $(B)/tests/kernel --
 
+# What hits of a kernel's probes cost, beside its own: ratios alone mean something, for the guest's processor is QEMU.
+bench-kernel: DEPS_EXTRA = qemu-system-x86 cpio
+bench-kernel: deps
+	$(Q)$(MAKE) --no-print-directory -s $(B)/dprobes
+	$(Q)tools/kernel-tree $(B)/kernel
+	$(Q)BOOT_ENV=only=figures tests/kernel/boot $(B)/kernel | awk '/^not ok|did not come/ { print > "/dev/stderr"; bad = 1 } \
+		sub(/^# {/, "{") { print; n++ } END { exit bad || !n }'
+
 # Watchpoints, which a virtual machine may not have: then in a kernel under QEMU, a tenth as fast.
 WATCH_TESTS := $(addprefix $(B)/tests/self/,watches watch-debugger) $(sort $(wildcard tests/scenario/watch*.sh))
 check-watch: DEPS_EXTRA = qemu-system-x86 cpio
@@ -681,4 +689,4 @@ clean:
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
-.PHONY: all modules install-headers bench bench-peers conform tests units check check-unit check-long check-matrix check-victims check-kernel check-watch check-san check-tsan list-tests mutants mutated deps clean demo install uninstall fuzz stress
+.PHONY: all modules install-headers bench bench-peers conform tests units check check-unit check-long check-matrix check-victims check-kernel bench-kernel check-watch check-san check-tsan list-tests mutants mutated deps clean demo install uninstall fuzz stress

@@ -95,7 +95,8 @@ SYM_CODE_START(dp_kernel_entry)
 	SAVE_GENERAL
 	CLOSE_USER
 	/* Where unwinders go on, whatever a handler does to its registers: struct dp_kernel_place. */
-	PUSH_PLACE
+	lea	-5*8(%rsp), %rsp
+	movq	$__KERNEL_CS, 1*8(%rsp)
 	UNWIND_HINT_IRET_REGS
 	mov	%rsp, %rdi
 	call	dp_kernel_detour

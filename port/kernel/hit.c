@@ -13,18 +13,26 @@
 
 enum context { TASK, SOFTIRQ, INTERRUPT, NMI, CONTEXTS = DP_KERNEL_CONTEXTS };
 
-/* How many hits the CPU is in, by what it does; the kind of the innermost one; and how many of them are
- * in traps */
-static DEFINE_PER_CPU(u8[CONTEXTS], depths);
-static DEFINE_PER_CPU(u8, innermost);
-static DEFINE_PER_CPU(u8, traps);
+/**
+ * struct cpu - what a CPU does
+ * @depths: how many hits it is in, by kind of context, but for those that have called a handler; @innermost: the
+ *          kind of the innermost one
+ * @hits: how many in all; @handlers: handlers in C that run, those of hits that are not in @hits too
+ * @traps: how many hits are in traps
+ */
+struct cpu {
+	u8 depths[CONTEXTS];
+	u8 innermost, hits, handlers, traps;
+};
+
+static DEFINE_PER_CPU(struct cpu, cpu);
 
 /* The kernel's entry for breakpoints has counted each as an interrupt and an NMI. */
 static enum context context_now(void)
 {
 	unsigned long count =
 		(unsigned long)preempt_count() -
-		__this_cpu_read(traps) * (NMI_OFFSET + HARDIRQ_OFFSET);
+		__this_cpu_read(cpu.traps) * (NMI_OFFSET + HARDIRQ_OFFSET);
 
 	return count & NMI_MASK	      ? NMI :
 	       count & HARDIRQ_MASK   ? INTERRUPT :
@@ -34,23 +42,25 @@ static enum context context_now(void)
 
 u8 dp_kernel_enter(void)
 {
-	u8 outer = __this_cpu_read(innermost);
+	u8 outer = __this_cpu_read(cpu.innermost);
 	enum context now = context_now();
 
-	__this_cpu_write(innermost, now);
-	__this_cpu_inc(depths[now]);
+	__this_cpu_inc(cpu.hits);
+	__this_cpu_write(cpu.innermost, now);
+	__this_cpu_inc(cpu.depths[now]);
 	return outer;
 }
 
 void dp_kernel_leave(u8 outer)
 {
-	__this_cpu_dec(depths[__this_cpu_read(innermost)]);
-	__this_cpu_write(innermost, outer);
+	__this_cpu_dec(cpu.depths[__this_cpu_read(cpu.innermost)]);
+	__this_cpu_write(cpu.innermost, outer);
+	__this_cpu_dec(cpu.hits);
 }
 
 enum dp_who dp_hit_who(void)
 {
-	return __this_cpu_read(depths[__this_cpu_read(innermost)]) > 1 ?
+	return __this_cpu_read(cpu.depths[__this_cpu_read(cpu.innermost)]) > 1 ?
 		       DP_WHO_VM_CHILD :
 		       DP_WHO_OWNER;
 }
@@ -62,21 +72,43 @@ bool dp_hit_is_owners(void)
 
 u32 dp_kernel_context(void)
 {
-	return __this_cpu_read(innermost);
+	return __this_cpu_read(cpu.innermost);
 }
 
 u8 dp_kernel_handler_begin(void)
 {
-	u8 *depth = this_cpu_ptr(&depths[__this_cpu_read(innermost)]);
+	u8 *depth = this_cpu_ptr(&cpu.depths[__this_cpu_read(cpu.innermost)]);
 	u8 was = *depth;
 
 	*depth = 0;
+	__this_cpu_inc(cpu.handlers);
 	return was;
 }
 
 void dp_kernel_handler_end(u8 was)
 {
-	__this_cpu_write(depths[__this_cpu_read(innermost)], was);
+	__this_cpu_dec(cpu.handlers);
+	__this_cpu_write(cpu.depths[__this_cpu_read(cpu.innermost)], was);
+}
+
+bool dp_kernel_handles(void)
+{
+	return __this_cpu_read(cpu.handlers);
+}
+
+bool dp_kernel_handle(void)
+{
+	if (__this_cpu_read(cpu.hits) || __this_cpu_read(cpu.handlers))
+		return false;
+	__this_cpu_inc(cpu.handlers);
+	barrier();
+	return true;
+}
+
+void dp_kernel_handled(void)
+{
+	barrier();
+	__this_cpu_dec(cpu.handlers);
 }
 
 u32 dp_kernel_thread(void)
@@ -85,7 +117,7 @@ u32 dp_kernel_thread(void)
 
 	if (!task)
 		task = DP_KERNEL_IDLE | raw_smp_processor_id();
-	return task | (u32)__this_cpu_read(innermost) << DP_KERNEL_CONTEXT;
+	return task | (u32)__this_cpu_read(cpu.innermost) << DP_KERNEL_CONTEXT;
 }
 
 bool dp_hit_leave(u64 *mask)
@@ -107,20 +139,115 @@ struct dp_kernel_place {
 	struct dp_call_frame frame;
 };
 
+/* --- hits that do nothing but call one handler --- */
+
+/* Return: the probe that has it, while the CPU is in no other hit, until dp_kernel_handled(); else NULL */
+static const struct dp_probe_entry *begin_only(const struct dp_site_entry *site)
+{
+	const struct dp_probe_entry *p =
+		(const void *)__atomic_load_n(&site->fast, __ATOMIC_ACQUIRE);
+
+	return p && p->kind == DP_KIND_KPROBE && !p->post &&
+			       dp_kernel_handle() ?
+		       p :
+		       NULL;
+}
+
+/* Return: does the handler say where the code goes on? */
+static u32 call_only(const struct dp_site_entry *site,
+		     const struct dp_probe_entry *p, struct dp_regs *regs)
+{
+	u64 (*pre)(u64 user, struct dp_regs * regs) = (void *)p->pre;
+	u32 told;
+
+	dp_hit_count(dp_site_index(site));
+	dp_regs_set_pc(regs, site->addr + DP_BREAKPOINT_BEHIND);
+	told = (u32)pre(p->user, regs);
+	dp_kernel_handled();
+	return told;
+}
+
+static bool detour_only(struct dp_kernel_place *place,
+			const struct dp_site_entry *site, u64 *told)
+{
+	const u32 flags = DP_CALLOUT_UNCOUNTED | DP_CALLOUT_INNER;
+	struct dp_call_frame *frame = &place->frame;
+	const struct dp_probe_entry *p;
+	u32 number = frame->number;
+
+	p = number & ~(DP_CALLOUT_INDEX | flags) ? NULL : begin_only(site);
+	if (!p)
+		return false;
+	dp_regs_set_sp(&frame->regs, place->sp);
+	*told = call_only(site, p, &frame->regs);
+	if (*told || dp_regs_sp(&frame->regs) == place->sp)
+		return true;
+	frame->number = number & DP_CALLOUT_INDEX;
+	frame->inner = number & DP_CALLOUT_INNER;
+	dp_detour_resume(frame);
+	*told = 1;
+	return true;
+}
+
+/* What handlers may look at, and change. Word by word: it is far quicker so. */
+static inline void copy_regs(struct pt_regs *to, const struct pt_regs *from)
+{
+#define COPY(reg, field) to->reg = from->reg;
+	DP_REGS_OF(COPY)
+#undef COPY
+	to->ip = from->ip;
+}
+
+/* It has one if no jump has that byte. Handlers get a copy of the registers: see hit_breakpoint(). */
+static bool trap_only(struct pt_regs *regs)
+{
+	u64 addr = regs->ip - DP_BREAKPOINT_BEHIND;
+	const struct dp_site_entry *site = dp_site_lookup(addr);
+	const struct dp_probe_entry *p;
+	struct pt_regs copy;
+
+	if (!site || site->addr != addr || site->mode != DP_MODE_TRAP ||
+	    site->leader ||
+	    __atomic_load_n(&site->armed, __ATOMIC_ACQUIRE) != DP_SITE_THERE)
+		return false;
+	p = begin_only(site);
+	if (!p)
+		return false;
+	copy_regs(&copy, regs);
+	copy.orig_ax = DP_NO_SYSCALL;
+	copy.cs = regs->cs;
+	copy.ss = regs->ss;
+	regs->ip = addr;
+	if (!call_only(site, p, (struct dp_regs *)&copy))
+		copy.ip = dp_site_copy(site, false);
+	copy_regs(regs, &copy);
+	return true;
+}
+
+/* --- all hits --- */
+
+static u64 dispatch(struct dp_kernel_place *place)
+{
+	u8 outer = dp_kernel_enter();
+	u64 told = dp_hit_detour(&place->frame);
+
+	dp_kernel_leave(outer);
+	return told;
+}
+
 /* entry.S. Interrupts may come; the thread stays on its CPU. */
 u64 dp_kernel_detour(struct dp_kernel_place *place);
 u64 dp_kernel_detour(struct dp_kernel_place *place)
 {
-	u32 site = place->frame.number & DP_CALLOUT_INDEX;
+	const struct dp_site_entry *site =
+		dp_site_at(place->frame.number & DP_CALLOUT_INDEX);
 	u64 told;
-	u8 outer;
 
-	place->ip = dp_site_at(site)->addr;
+	place->ip = site->addr;
 	place->sp = (u64)(place + 1) + DP_RED_ZONE;
 	preempt_disable_notrace();
-	outer = dp_kernel_enter();
-	told = dp_hit_detour(&place->frame);
-	dp_kernel_leave(outer);
+	if (!detour_only(place, site, &told))
+		told = dispatch(place);
 	preempt_enable_notrace();
 	return told;
 }
@@ -160,11 +287,14 @@ static int notified(struct notifier_block *block, unsigned long what,
 
 	if (what != DIE_INT3 || user_mode(args->regs))
 		return NOTIFY_DONE;
-	__this_cpu_inc(traps);
-	outer = dp_kernel_enter();
-	ours = hit_breakpoint(args->regs);
-	dp_kernel_leave(outer);
-	__this_cpu_dec(traps);
+	__this_cpu_inc(cpu.traps);
+	ours = trap_only(args->regs);
+	if (!ours) {
+		outer = dp_kernel_enter();
+		ours = hit_breakpoint(args->regs);
+		dp_kernel_leave(outer);
+	}
+	__this_cpu_dec(cpu.traps);
 	return ours ? NOTIFY_STOP : NOTIFY_DONE;
 }
 

@@ -33,6 +33,13 @@ u32 dp_kernel_context(void);
  *  Context: within a hit. Return: what to give to dp_kernel_handler_end(). */
 u8 dp_kernel_handler_begin(void);
 void dp_kernel_handler_end(u8 was);
+/** dp_kernel_handles() - does a handler run on this CPU, in whatever context? */
+bool dp_kernel_handles(void);
+/** dp_kernel_handle() - a handler is to be called, for which the hit half has nothing else to do: the CPU need not be
+ *  in a hit. Context: preemption is off. Return: false: the CPU is in one, or a handler runs; else dp_kernel_handled()
+ *  follows the call. */
+bool dp_kernel_handle(void);
+void dp_kernel_handled(void);
 
 /** dp_kernel_stacks_begin() - make the state in which handlers run: struct dp_stack. Return: 0; -ENOMEM. */
 int dp_kernel_stacks_begin(void);

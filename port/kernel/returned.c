@@ -45,36 +45,50 @@ void dp_kernel_return_begin(struct dp_kernel_returned *at)
 	at->regs.sp = (u64)(at + 1);
 }
 
+typedef void handler_fn(struct dp_kernel_call *call, struct dp_regs *regs);
+
 /** struct end - of a call, while its handler runs */
 struct end {
 	struct dp_kernel_call *call;
 	struct dp_regs *regs;
+	handler_fn *handler;
 };
 
 static u32 run(void *arg)
 {
 	struct end *end = arg;
-	void (*handler)(struct dp_kernel_call *, struct dp_regs *) =
-		READ_ONCE(end->call->handler);
 
-	if (handler)
-		handler(end->call, end->regs);
+	end->handler(end->call, end->regs);
 	return 0;
+}
+
+/* In a hit, which an interrupt's call does not share with what it has interrupted */
+static bool call_within(struct end *end)
+{
+	struct dp_stack *stack;
+	u8 outer;
+
+	if (dp_kernel_handles())
+		return false;
+	outer = dp_kernel_enter();
+	stack = dp_stack_known();
+	dp_call_busy(end, run, stack);
+	dp_kernel_leave(outer);
+	return true;
 }
 
 /* Without a probe there may be no state for handlers any more. Who takes the probe away waits for those that have
  * seen it. */
 static bool call_handler(struct dp_kernel_call *call, struct dp_regs *regs)
 {
-	struct end end = { call, regs };
-	struct dp_stack *stack;
+	struct end end = { call, regs, (void *)READ_ONCE(call->handler) };
 
-	if (!READ_ONCE(call->handler))
+	if (!end.handler)
 		return true;
-	stack = dp_stack_known();
-	if (dp_stack_nested(stack, regs->sp))
-		return false;
-	dp_call_busy(&end, run, stack);
+	if (!dp_kernel_handle())
+		return call_within(&end);
+	end.handler(call, regs);
+	dp_kernel_handled();
 	return true;
 }
 
@@ -83,14 +97,11 @@ void dp_kernel_return(struct dp_kernel_returned *at)
 {
 	struct dp_kernel_call *call;
 	bool called;
-	u8 outer;
 
 	preempt_disable_notrace();
-	outer = dp_kernel_enter();
 	call = call_of(at->back - 1);
 	called = call_handler(call, &at->regs);
 	at->back = call->back;
 	call->over(call, !called);
-	dp_kernel_leave(outer);
 	preempt_enable_notrace();
 }

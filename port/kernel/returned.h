@@ -26,7 +26,7 @@
  * @handler: as long as the probe is there: the call has returned. No other handler runs on the CPU
  * @over: nothing leads to this structure any more. @missed: the handler was to be called, and another one runs
  *
- * Context of both: within a hit; as the function's return.
+ * Context of both: as the function's return, with preemption off.
  */
 struct dp_kernel_call {
 	u64 back;

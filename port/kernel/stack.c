@@ -43,16 +43,9 @@ struct dp_stack *dp_stack_mine(void)
 	return dp_stack_known();
 }
 
-/* Of any kind of context; what is asked is the stack's CPU, which is this one. */
 bool dp_stack_nested(const struct dp_stack *stack, u64 sp)
 {
-	const struct stacks *mine = this_cpu_ptr(stacks);
-	u32 i;
-
-	for (i = 0; i < DP_KERNEL_CONTEXTS; i++)
-		if (dp_stack_busy(&mine->of[i]))
-			return true;
-	return false;
+	return dp_kernel_handles();
 }
 
 void dp_call_busy(void *arg, u32 (*function)(void *), struct dp_stack *stack)

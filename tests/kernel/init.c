@@ -422,6 +422,8 @@ static void run_handlers(void)
 	}
 	if (is_wanted("gone"))
 		run_gone();
+	if (is_named("figures"))
+		run("dpfigures");
 }
 
 int main(int argc, char **argv)

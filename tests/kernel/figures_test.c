@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * figures_test: what a hit costs, beside the kernel's own probe of the same kind.
+ *
+ * All are armed at once, each on a function of its own, and take turns. Under QEMU the times are the
+ * translator's: their ratios are what counts.
+ */
+#include <dprobes/kernel/kprobes.h>
+#include "tests/kernel/test.h"
+#include <linux/delay.h>
+#include <linux/kprobes.h>
+#include <linux/ktime.h>
+#include <linux/module.h>
+#include <linux/sort.h>
+
+#define CALLS 2000
+#define ROUNDS 41
+#define WAIT_MS 5000
+
+typedef int victim(int n);
+
+victim dpfigures_plain, dpfigures_theirs, dpfigures_ours, dpfigures_short,
+	dpfigures_their_trap, dpfigures_our_trap, dpfigures_their_return,
+	dpfigures_our_return;
+
+enum {
+	PLAIN,
+	SHORT,
+	THEIR_TRAP,
+	OUR_TRAP,
+	THEIR_JUMP,
+	OUR_JUMP,
+	THEIR_RETURN,
+	OUR_RETURN,
+	FUNCTIONS
+};
+
+static victim *const functions[FUNCTIONS] = {
+	[PLAIN] = dpfigures_plain,
+	[SHORT] = dpfigures_short,
+	[THEIR_TRAP] = dpfigures_their_trap,
+	[OUR_TRAP] = dpfigures_our_trap,
+	[THEIR_JUMP] = dpfigures_theirs,
+	[OUR_JUMP] = dpfigures_ours,
+	[THEIR_RETURN] = dpfigures_their_return,
+	[OUR_RETURN] = dpfigures_our_return,
+};
+
+/* @added: to the function without a probe */
+static const struct figure {
+	const char *name;
+	int of, to;
+} figures[] = {
+	{ "kprobe_trap", THEIR_TRAP, SHORT }, { "trap", OUR_TRAP, SHORT },
+	{ "kprobe_jump", THEIR_JUMP, PLAIN }, { "jump", OUR_JUMP, PLAIN },
+	{ "kretprobe", THEIR_RETURN, PLAIN }, { "return", OUR_RETURN, PLAIN },
+};
+
+static u64 took[FUNCTIONS][ROUNDS];
+static unsigned long hits[FUNCTIONS];
+
+static int on_their_trap(struct kprobe *p, struct pt_regs *regs)
+{
+	hits[THEIR_TRAP]++;
+	return 0;
+}
+
+static int on_their_jump(struct kprobe *p, struct pt_regs *regs)
+{
+	hits[THEIR_JUMP]++;
+	return 0;
+}
+
+static int on_their_return(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	hits[THEIR_RETURN]++;
+	return 0;
+}
+
+static int on_our_trap(struct dp_kprobe *p, struct pt_regs *regs)
+{
+	hits[OUR_TRAP]++;
+	return 0;
+}
+
+static int on_our_jump(struct dp_kprobe *p, struct pt_regs *regs)
+{
+	hits[OUR_JUMP]++;
+	return 0;
+}
+
+static int on_our_return(struct dp_kretprobe_instance *ri, struct pt_regs *regs)
+{
+	hits[OUR_RETURN]++;
+	return 0;
+}
+
+static struct kprobe their_trap = { .addr = (u8 *)dpfigures_their_trap,
+				    .pre_handler = on_their_trap };
+static struct kprobe their_jump = { .addr = (u8 *)dpfigures_theirs,
+				    .pre_handler = on_their_jump };
+static struct kretprobe their_return = { .kp.addr =
+						 (u8 *)dpfigures_their_return,
+					 .handler = on_their_return };
+static struct dp_kprobe our_trap = { .addr = (u8 *)dpfigures_our_trap,
+				     .pre_handler = on_our_trap };
+static struct dp_kprobe our_jump = { .addr = (u8 *)dpfigures_ours,
+				     .pre_handler = on_our_jump };
+static struct dp_kretprobe our_return = { .kp.addr = (u8 *)dpfigures_our_return,
+					  .handler = on_our_return };
+
+static int arm(void)
+{
+	int err = register_kprobe(&their_trap);
+
+	if (err)
+		return err;
+	err = register_kprobe(&their_jump) ?: register_kretprobe(&their_return);
+	return err				     ?:
+		       dp_register_kprobe(&our_trap) ?:
+		       dp_register_kprobe(&our_jump) ?:
+		       dp_register_kretprobe(&our_return);
+}
+
+static void disarm(void)
+{
+	unregister_kprobe(&their_trap);
+	unregister_kprobe(&their_jump);
+	unregister_kretprobe(&their_return);
+	dp_unregister_kprobe(&our_trap);
+	dp_unregister_kprobe(&our_jump);
+	dp_unregister_kretprobe(&our_return);
+}
+
+/* The kernel makes jumps of its probes some time after they are registered. */
+static bool await_jumps(void)
+{
+	int ms;
+
+	for (ms = 0; ms < WAIT_MS; ms += 10) {
+		if (*(u8 *)dpfigures_theirs == 0xe9 &&
+		    *(u8 *)dpfigures_their_return == 0xe9)
+			return true;
+		msleep(10);
+	}
+	return false;
+}
+
+static u64 time_calls(victim *call)
+{
+	u64 began;
+	int i;
+
+	preempt_disable();
+	began = ktime_get_ns();
+	for (i = 0; i < CALLS; i++) {
+		call(i);
+		barrier();
+	}
+	began = ktime_get_ns() - began;
+	preempt_enable();
+	return began;
+}
+
+static void measure(void)
+{
+	int round, i;
+
+	for (round = 0; round < ROUNDS; round++) {
+		for (i = 0; i < FUNCTIONS; i++)
+			took[i][round] = time_calls(functions[i]);
+		cond_resched();
+	}
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const s64 x = *(const s64 *)a, y = *(const s64 *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* In tenths of a ns. Return: the median */
+static s64 added(const struct figure *f, s64 *least, s64 *most)
+{
+	static s64 v[ROUNDS];
+	int i;
+
+	for (i = 0; i < ROUNDS; i++)
+		v[i] = ((s64)took[f->of][i] - (s64)took[f->to][i]) * 10 / CALLS;
+	sort(v, ROUNDS, sizeof(*v), by_value, NULL);
+	*least = v[0];
+	*most = v[ROUNDS - 1];
+	return v[ROUNDS / 2];
+}
+
+static void tell(void)
+{
+	s64 least, most, value;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(figures); i++) {
+		value = added(&figures[i], &least, &most);
+		note("{\"bench\":\"kernel_%s\",\"unit\":\"ns\",\"value\":%lld.%lld,\"min\":%lld.%lld,\"max\":%lld.%lld}\n",
+		     figures[i].name, value / 10, abs(value % 10), least / 10,
+		     abs(least % 10), most / 10, abs(most % 10));
+	}
+}
+
+static void check_hits(void)
+{
+	unsigned int i;
+
+	for (i = THEIR_TRAP; i < FUNCTIONS; i++)
+		check(hits[i] == CALLS * ROUNDS,
+		      "every call is a hit of %u (%lu)\n", i, hits[i]);
+}
+
+static int __init begin(void)
+{
+	bool jumps;
+	int err = arm();
+
+	check(!err, "all are armed (%d)\n", err);
+	jumps = !err && await_jumps();
+	check(jumps && *(u8 *)dpfigures_their_trap == 0xcc,
+	      "theirs are what they are to be\n");
+	check(dp_kprobe_optimized(&our_jump) &&
+		      dp_kprobe_optimized(&our_return.kp) &&
+		      !dp_kprobe_optimized(&our_trap),
+	      "ours are\n");
+	if (jumps) {
+		measure();
+		check_hits();
+		tell();
+	}
+	disarm();
+	pr_info("dptest: done\n");
+	return 0;
+}
+
+static void __exit end(void)
+{
+}
+
+module_init(begin);
+module_exit(end);
+MODULE_DESCRIPTION("Measures probes");
+MODULE_LICENSE("Dual BSD/GPL");
+MODULE_IMPORT_NS(DPROBES);
