@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* nofault: memory that may be bad, and threads, looked at from any context. */
 #include "port/kernel/nofault.h"
+#include "port/kernel/hit.h"
 #include <linux/pid.h>
 #include <linux/pid_namespace.h>
 #include <linux/rcupdate.h>
@@ -16,6 +17,31 @@ int dp_kernel_read(void *to, u64 from, size_t len)
 					     len);
 	else
 		err = copy_from_kernel_nofault(to, (const void *)from, len);
+	return err ? -EFAULT : 0;
+}
+
+static long (*store)(void *to, const void *from, size_t len);
+
+void dp_kernel_set_store(u64 addr)
+{
+	store = (void *)addr;
+}
+
+/* As for the kernel's own programs: a task that ends, or that has no memory, has borrowed what is there. */
+static bool has_memory(void)
+{
+	return !dp_kernel_context() &&
+	       !(current->flags & (PF_KTHREAD | PF_EXITING));
+}
+
+int dp_kernel_write(u64 to, const void *from, size_t len)
+{
+	long err = -EFAULT;
+
+	if (to < TASK_SIZE_MAX && has_memory())
+		err = copy_to_user_nofault((void __user *)to, from, len);
+	else if (to >= TASK_SIZE_MAX && store)
+		err = store((void *)to, from, len);
 	return err ? -EFAULT : 0;
 }
 
