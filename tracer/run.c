@@ -136,6 +136,17 @@ int dp_run_assemble(struct run *run, const char *path, const char *text,
 	return err ?: check_world(run, file->program, diag);
 }
 
+int dp_run_is_kernels(struct run *run, const char *path, const char *text,
+		      size_t len, bool *is, struct dp_diag *diag)
+{
+	struct file f = { 0 };
+	int err = dp_run_assemble(run, path, text, len, &f, diag);
+
+	*is = !err && f.program->modtype != DP_MODTYPE_USER;
+	dp_lang_free(f.program);
+	return err;
+}
+
 static int assemble(struct run *run, const char *path, struct file *file,
 		    struct dp_diag *diag)
 {

@@ -8,11 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define FILE_DP "/program.dp"
 #define OTHER_DP "/other.dp"
 #define RAW "/raw"
+#define RECORDS "/records"
 #define STATUS 3
 /* What nothing else in the guest reads at once */
 #define ODD 777
@@ -330,6 +333,100 @@ static void several(void)
 		      "run: not with programs in a process");
 }
 
+/* Return: the process that holds what has been inserted, or 0 */
+static pid_t insert(int n)
+{
+	const char *at;
+	char said[64];
+	int status = DP_TOOL("--insert", FILE_DP, "-o", RECORDS);
+
+	snprintf(said, sizeof(said), "%d of %d points armed in the kernel; ", n,
+		 n);
+	at = strstr(dp_tool_said, "; process ");
+	dp_tool_check(!status && dp_tool_says(said) && at &&
+			      dp_device_changed() == n,
+		      "hold: a program stays in the kernel");
+	return at ? atoi(at + strlen("; process ")) : 0;
+}
+
+static void work(int getsids, int umasks)
+{
+	while (getsids--)
+		syscall(SYS_getsid, 0);
+	while (umasks--)
+		syscall(SYS_umask, 022);
+}
+
+static void held(void)
+{
+	int status, fd;
+	pid_t hold;
+
+	unlink(RECORDS);
+	write_file(
+		FILE_DP, HEAD
+		"vars = 2\n" GETSID_AT
+		"minor = 1\nmax_hits = 8\ninc lv,1\npush 5\nlog 1\nexit\n" UMASK_AT
+		"minor = 2\ninc gv,0\nexit\n");
+	write_file(OTHER_DP, EMPTY);
+	hold = insert(2);
+	work(10, 4);
+	status = DP_TOOL("--query", "--all", "--extended");
+	dp_tool_check(
+		!status &&
+			dp_tool_occurrences("vmlinux (" FILE_DP
+					    ") in the kernel, held by") == 1 &&
+			dp_tool_occurrences(
+				"10 hits, 8 run, 0 passed, 2 over maxhits") ==
+				1 &&
+			dp_tool_occurrences("compiled,disabled") == 1 &&
+			dp_tool_occurrences("4 hits, 4 run") == 1 &&
+			dp_tool_occurrences("  lv[1] = 0x8 (8)\n") == 1,
+		"hold: --query tells of it");
+	status = DP_TOOL("--getvars", "--all");
+	dp_tool_check(
+		!status &&
+			dp_tool_occurrences("0 global gv[0] = 0x4 (4)\n") ==
+				1 &&
+			dp_tool_occurrences("0 vmlinux lv[1] = 0x8 (8)\n") == 1,
+		"hold: and --getvars of its variables");
+	status = DP_TOOL("--getvars", "--name", "vmlinux", "--local", "-i", "1",
+			 "--json");
+	dp_tool_check(!status && dp_tool_occurrences("\n") == 1 &&
+			      dp_tool_occurrences("\"value\":8}") == 1,
+		      "hold: by name and number");
+	status = DP_TOOL("--getvars", "--all", "--reset");
+	dp_tool_check(status == 1 && dp_tool_says("cannot be reset yet"),
+		      "hold: which are not reset");
+	status = DP_TOOL("--insert", OTHER_DP, "--replace");
+	dp_tool_check(status == 1 && dp_tool_says("one program is held"),
+		      "hold: one at a time");
+	status = DP_TOOL("--insert", OTHER_DP);
+	dp_tool_check(status == 1 && dp_tool_says("one program is held"),
+		      "hold: without --replace, too");
+	status = DP_TOOL("stat", "kernel:" DP_GETSID);
+	dp_tool_check(status == 1 && dp_tool_says("another program probes"),
+		      "hold: the kernel is taken");
+	status = DP_TOOL("--remove", "--name", "vmlinux");
+	dp_tool_check(!status && !dp_device_changed() && size_of(RECORDS) > 100,
+		      "hold: it is removed, and its records are kept");
+	status = DP_TOOL("--query", "--all");
+	dp_tool_check(status == 1, "hold: nothing is left");
+	hold = insert(2);
+	kill(hold, SIGKILL);
+	waitpid(hold, NULL, 0);
+	fd = dp_device_open(0);
+	dp_tool_check(fd >= 0 && !dp_device_changed(),
+		      "hold: killed, it leaves nothing");
+	close(fd);
+	write_file(FILE_DP, HEAD GETSID_AT "exit\noffset = no_such\nexit\n");
+	status = DP_TOOL("--insert", FILE_DP, "-o", RECORDS);
+	dp_tool_check(status == 1 && dp_tool_says("1 of 2 points armed") &&
+			      dp_tool_says(FILE_DP ":5:10: ") &&
+			      !DP_TOOL("--remove", "--all"),
+		      "hold: a point that cannot be armed is told");
+}
+
 static void examples(void)
 {
 	int status = DP_TOOL("run", "/fork-kill.dp", "--", "/init", "work", "0",
@@ -368,6 +465,7 @@ void dp_run_try(void)
 	refusals();
 	ports();
 	several();
+	held();
 	examples();
 	dp_init_check(dp_init_unload("dpbytes"), "bytes are forgotten",
 		      "run: ");

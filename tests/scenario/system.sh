@@ -51,6 +51,11 @@ says 1 'there is no /dev/dprobes' run "$dir/p.dp" -- true
 says 1 'there is no /dev/dprobes' run examples/fork-kill.dp
 says 2 'leave -p away' run "$dir/p.dp" -p $$
 says 2 'leave -f away' run -f "$dir/p.dp" -- true
+for option in --minidump '--core=core.%p' '--debugger=gdb -p %p'; do
+	says 2 'no debugger and no dump for programs yet: leave --core' run "$option" "$dir/p.dp"
+done
+says 1 'there is no /dev/dprobes' --insert "$dir/p.dp"
+says 2 'leave -p away' --insert "$dir/p.dp" -P $$
 printf 'name = libc.so.6\nmodtype = user\noffset = read\nexit\n' >"$dir/user.dp"
 says 2 'take a command each' run "$dir/p.dp" "$dir/user.dp"
 says 2 'run needs -p PID or -- CMD' run "$dir/user.dp"
