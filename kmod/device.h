@@ -31,8 +31,7 @@ struct dp_owned_program {
  * @records: @filled bytes of struct dp_device_record, of which @taken have been read; @lost: for which
  *           there was no room
  * @owned: by probe, has the owner added it? @bound: does it run a program?
- * @first_program: number of the first of its @programs, which are @program; @globals: variables that
- *                 all of them have
+ * @programs: how many, which are @program; @globals: variables that all of them have
  */
 struct dp_owner {
 	bool shows, begun, committed;
@@ -42,7 +41,7 @@ struct dp_owner {
 	size_t filled, taken;
 	DECLARE_BITMAP(owned, DP_KMOD_PROBES);
 	DECLARE_BITMAP(bound, DP_KMOD_PROBES);
-	u32 first_program, programs, globals;
+	u32 programs, globals;
 	struct dp_owned_program program[DP_KMOD_PROGRAMS];
 };
 

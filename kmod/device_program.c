@@ -173,26 +173,14 @@ static int take(struct dp_device_program *want, char *words)
 	return err;
 }
 
-/* Programs of a session before, which handlers keep in their places, have the numbers below its own. */
+/* A session has all programs of the engine: those of sessions before it have been forgotten. */
 static void enter(struct dp_owner *o, const struct dp_device_program *want)
 {
-	struct dp_owned_program *p = &o->program[o->programs];
+	struct dp_owned_program *p = &o->program[o->programs++];
 
-	if (!o->programs)
-		o->first_program = want->program;
 	p->variables = want->variables;
 	p->heap = want->heap;
 	o->globals = max(o->globals, want->globals);
-	o->programs++;
-}
-
-/* Return: the engine's number of it, or -EINVAL: this owner has none of that number. */
-static int number_of(const struct dp_owner *o, u32 program)
-{
-	return program < o->first_program ||
-			       program - o->first_program >= o->programs ?
-		       -EINVAL :
-		       (int)(program - o->first_program);
 }
 
 int dp_device_program(struct dp_owner *o, struct dp_device_program *want)
@@ -228,12 +216,11 @@ int dp_device_bind(struct dp_owner *o, const struct dp_device_bind *want)
 		/* What is probed raises no fault that anybody handles. */
 		.logonfault = true,
 	};
-	int index = number_of(o, want->program);
 
 	if (want->reserved || want->reserved2[0] || want->reserved2[1] ||
-	    index < 0 || o->committed)
+	    want->program >= o->programs || o->committed)
 		return -EINVAL;
-	p = &o->program[index];
+	p = &o->program[want->program];
 	if (want->heap > p->heap || !dp_device_owns(o, want->probe) ||
 	    !dp_kmod_starts(want->program, want->start) ||
 	    test_and_set_bit(want->probe, o->bound))
@@ -246,12 +233,11 @@ int dp_device_variable(const struct dp_owner *o,
 		       struct dp_device_variable *want)
 {
 	bool global = want->program == DP_DEVICE_GLOBAL;
-	int index = global ? 0 : number_of(o, want->program);
 	u32 have;
 
-	if (index < 0)
+	if (!global && want->program >= o->programs)
 		return -EINVAL;
-	have = global ? o->globals : o->program[index].variables;
+	have = global ? o->globals : o->program[want->program].variables;
 	if (want->value || !o->committed || want->index >= have)
 		return -EINVAL;
 	want->value = global ? dp_kmod_global(want->index) :

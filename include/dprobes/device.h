@@ -139,8 +139,7 @@ struct dp_device_counts {
 /** enum dp_device_allow - what a program may do only if it asks for it. Not in a kernel that is locked
  *  down */
 enum dp_device_allow {
-	DP_DEVICE_WRITE =
-		1, /* memory, the kernel's and the current process's */
+	DP_DEVICE_WRITE = 1, /* memory */
 	DP_DEVICE_REGISTERS = 2,
 	DP_DEVICE_PORTS = 4, /* read and write them */
 };
