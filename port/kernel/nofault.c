@@ -34,13 +34,23 @@ static bool has_memory(void)
 	       !(current->flags & (PF_KTHREAD | PF_EXITING));
 }
 
+/* The kernel warns of other addresses, where it would only fail for one that is not mapped. */
+static bool is_kernels(u64 from, size_t len)
+{
+	const u8 bits = boot_cpu_data.x86_virt_bits;
+
+	return from >= TASK_SIZE_MAX && from + len > from &&
+	       __is_canonical_address(from, bits) &&
+	       __is_canonical_address(from + len - 1, bits);
+}
+
 int dp_kernel_write(u64 to, const void *from, size_t len)
 {
 	long err = -EFAULT;
 
 	if (to < TASK_SIZE_MAX && has_memory())
 		err = copy_to_user_nofault((void __user *)to, from, len);
-	else if (to >= TASK_SIZE_MAX && store)
+	else if (is_kernels(to, len) && store)
 		err = store((void *)to, from, len);
 	return err ? -EFAULT : 0;
 }

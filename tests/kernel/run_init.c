@@ -249,6 +249,14 @@ static int stop(pid_t tool)
 
 static void writes(const char *mode)
 {
+	/* Read-only; no address of the processor's; the last ones; nothing is there */
+	static const char *const bad[] = {
+		"push &linux_banner\npush 0x41\npop mem,u8",
+		"push 0x8000000000000000\npush 0x41\npop mem,u64",
+		"push 0xfffffffffffffffc\npush 0x41\npop mem,u64",
+		"push 16\npush 0x41\npop mem,u32",
+	};
+	unsigned int i;
 	char bytes[ODD] = "x", said[64];
 	int zero = open("/dev/zero", O_RDONLY);
 	int null = open("/dev/null", O_RDONLY);
@@ -282,14 +290,17 @@ static void writes(const char *mode)
 	dp_tool_check(!status && dp_tool_occurrences(
 					 "elements 0x1122334455667788\n") == 1,
 		      said);
-	tool = start_at_reads("write",
-			      "push &linux_banner\npush 0x41\npop mem,u8");
-	n = read(null, bytes, ODD);
-	status = stop(tool);
-	snprintf(said, sizeof(said), "run: what is read-only stays, %s", mode);
-	dp_tool_check(
-		!status && dp_tool_occurrences("ended by EX_INVALID_ADDR") == 1,
-		said);
+	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		tool = start_at_reads("write", bad[i]);
+		n = read(null, bytes, ODD);
+		status = stop(tool);
+		snprintf(said, sizeof(said),
+			 "run: what cannot be stays, %u, %s", i, mode);
+		dp_tool_check(!status &&
+				      dp_tool_occurrences(
+					      "ended by EX_INVALID_ADDR") == 1,
+			      said);
+	}
 	close(zero);
 	close(null);
 }
