@@ -8,10 +8,13 @@
 
 static const char insert_help[] =
 	"Usage: dprobes {-i | --insert} FILE -P PID [options]\n"
-	"Insert a probe program into a running process. It stays there when the command has\n"
-	"ended, until --remove, or the end of the process: a process \"dprobes hold\" holds it.\n"
+	"       dprobes {-i | --insert} FILE [options]    into the kernel\n"
+	"Insert a probe program into a running process, or into the kernel. It stays there when\n"
+	"the command has ended, until --remove, or the end of the process: a process\n"
+	"\"dprobes hold\" holds it.\n"
 	"\n"
-	"  -P, --pid PID     into this process\n"
+	"  -P, --pid PID     into this process. Programs with \"modtype = kernel\", or kmod, need\n"
+	"                    none; one of these is held at a time\n"
 	"  -m, --merge       if there is a program of this name, add to it; where both have a\n"
 	"                    probe, the new one counts; local variables stay\n"
 	"  -c, --replace     if there is a program of this name, put this one in its place\n"
@@ -218,10 +221,8 @@ static int insert(const struct dp_tracer_options *opt)
 		return dp_usage_error(
 			opt->nr_specs ? "one program is inserted at a time" :
 					"which program is to be inserted?");
-	if (!opt->pid)
-		return dp_usage_error("%s needs -P PID",
-				      opt->classic->ppdf ? "--apply-ppdf" :
-							   "--insert");
+	if (!opt->pid && opt->classic->ppdf)
+		return dp_usage_error("--apply-ppdf needs -P PID");
 	if (opt->classic->merge && opt->classic->replace)
 		return dp_usage_error("--merge and --replace are two things");
 	dp_diag_clear(&diag);

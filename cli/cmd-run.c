@@ -5,10 +5,12 @@
 
 static const char help[] =
 	"Usage: dprobes run [options] FILE.dp... (-p PID | -- CMD [ARGS])\n"
-	"Run probe programs in a process and print the records that they log.\n"
+	"       dprobes run [options] FILE.dp... [-- CMD [ARGS]]    in the kernel\n"
+	"Run probe programs in a process, or in the kernel, and print the records that they log.\n"
 	"\n"
 	"  FILE.dp           programs in the language of dprobes.lang(7); their \"name =\"\n"
-	"                    is a module of the process\n"
+	"                    is a module of the process. With \"modtype = kernel\", or kmod,\n"
+	"                    they run in the kernel, whoever comes by: see dprobes(1), The kernel\n"
 	"  -p, --pid PID     in a running process\n"
 	"  -- CMD [ARGS]     start a command, probed before its first own code\n"
 	"  -f, --children    also in processes that it forks, and in what they execute;\n"
@@ -52,8 +54,6 @@ static int run(const struct dp_tracer_options *opt)
 
 	if (!opt->nr_specs)
 		return dp_usage_error("run needs a FILE with a probe program");
-	if (!opt->pid && !opt->argv)
-		return dp_usage_error("run needs -p PID or -- CMD");
 	dp_diag_clear(&diag);
 	status = dp_tracer_run(opt, &bad_line, &sig, &diag);
 	status = dp_finish(opt, status, sig, bad_line, &diag);

@@ -18,6 +18,11 @@ struct dp_device_bind;
 struct dp_device_program;
 struct dp_device_variable;
 
+/** struct dp_owned_program - what the owner has said of a program */
+struct dp_owned_program {
+	u32 variables, heap;
+};
+
 /**
  * struct dp_owner - what the one who has the device has done
  * @shows: it may see the kernel's addresses
@@ -25,7 +30,8 @@ struct dp_device_variable;
  * @probes: how many; @at: by probe, address of its instruction
  * @records: @filled bytes of struct dp_device_record, of which @taken have been read; @lost: for which
  *           there was no room
- * @bound: by probe, does it run a program? @programs: how many; @variables: of each
+ * @owned: by probe, has the owner added it? @bound: does it run a program?
+ * @programs: how many, which are @program; @globals: variables that all of them have
  */
 struct dp_owner {
 	bool shows, begun, committed;
@@ -33,8 +39,10 @@ struct dp_owner {
 	u64 *at, lost;
 	u8 *records;
 	size_t filled, taken;
+	DECLARE_BITMAP(owned, DP_KMOD_PROBES);
 	DECLARE_BITMAP(bound, DP_KMOD_PROBES);
-	u32 programs, variables[DP_KMOD_PROGRAMS];
+	u32 programs, globals;
+	struct dp_owned_program program[DP_KMOD_PROGRAMS];
 };
 
 /** dp_device_begin() - make the device. Return: 0 or a negative errno */
@@ -54,6 +62,15 @@ int dp_device_ask(struct dp_owner *owner, unsigned int request,
 /** dp_device_answer() - words for the user, of @size bytes, at most DP_DEVICE_WORDS; 0: none are
  *  wanted. Return: 0; -EFAULT */
 int dp_device_answer(u64 user, u32 size, const char *words);
+
+/** dp_device_owns() - is a probe one that the owner has added? Others have handlers. */
+static inline bool dp_device_owns(const struct dp_owner *owner, u32 probe)
+{
+	return probe < DP_KMOD_PROBES && test_bit(probe, owner->owned);
+}
+
+/** dp_device_allowed() - what programs may do that ask for it: enum dp_device_allow */
+u32 dp_device_allowed(void);
 
 /** Requests, whose structs are copies: as dp_device_ask() */
 int dp_device_program(struct dp_owner *owner, struct dp_device_program *want);

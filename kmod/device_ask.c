@@ -30,17 +30,17 @@ union request {
 };
 
 /* They are the same for callers of 32 bits, and for ever. */
-static_assert(sizeof(struct dp_device_info) == 32);
+static_assert(sizeof(struct dp_device_info) == 48);
 static_assert(sizeof(struct dp_device_begin) == 16);
 static_assert(sizeof(struct dp_device_add) == 48);
 static_assert(sizeof(struct dp_device_commit) == 16);
 static_assert(sizeof(struct dp_device_turn) == 16);
-static_assert(sizeof(struct dp_device_count) == 160);
+static_assert(sizeof(struct dp_device_count) == 192);
 static_assert(sizeof(struct dp_device_counts) == 48);
-static_assert(sizeof(struct dp_device_program) == 48);
-static_assert(sizeof(struct dp_device_bind) == 16);
+static_assert(sizeof(struct dp_device_program) == 80);
+static_assert(sizeof(struct dp_device_bind) == 40);
 static_assert(sizeof(struct dp_device_variable) == 16);
-static_assert(sizeof(struct dp_device_record) == 32);
+static_assert(sizeof(struct dp_device_record) == 56);
 
 static bool is_clear(const u32 *reserved, size_t size)
 {
@@ -70,6 +70,8 @@ static int info(struct dp_owner *o, union request *r)
 		.counts = COUNTS,
 		.programs = DP_KMOD_PROGRAMS,
 		.log = DP_KMOD_LOG,
+		.heap = DP_KMOD_HEAP,
+		.allow = dp_device_allowed(),
 	};
 	return 0;
 }
@@ -134,7 +136,9 @@ static int add_named(struct dp_owner *o, struct dp_device_add *add,
 	if (err)
 		return err;
 	o->at[add->probe] = addr;
-	o->probes = add->probe + 1;
+	add->opcode = dp_kmod_opcode(addr);
+	o->probes = max(o->probes, add->probe + 1);
+	set_bit(add->probe, o->owned);
 	add->offset = (u32)(addr - start);
 	add->addr = shown(o, addr);
 	return 0;
@@ -146,9 +150,8 @@ static int add(struct dp_owner *o, union request *r)
 	const char *why = NULL;
 	int err, told;
 
-	if (!is_clear(add->reserved, sizeof(add->reserved)) || add->probe ||
-	    add->offset || add->words_size > DP_DEVICE_WORDS || !o->begun ||
-	    o->committed)
+	if (add->reserved || add->opcode || add->probe || add->offset ||
+	    add->words_size > DP_DEVICE_WORDS || !o->begun || o->committed)
 		return -EINVAL;
 	if (add->addr && !o->shows)
 		return -EPERM;
@@ -178,7 +181,8 @@ static int commit(struct dp_owner *o, union request *r)
 static int turn(struct dp_owner *o, union request *r)
 {
 	if (!is_clear(r->turn.reserved, sizeof(r->turn.reserved)) ||
-	    r->turn.on > 1 || r->turn.probe >= o->probes || !o->committed)
+	    r->turn.on > 1 || !dp_device_owns(o, r->turn.probe) ||
+	    !o->committed)
 		return -EINVAL;
 	dp_kmod_turn(r->turn.probe, r->turn.on);
 	return 0;
@@ -192,6 +196,10 @@ static void count(u32 probe, struct dp_device_count *c)
 	c->hits = dp_kmod_hits(probe);
 	c->missed = dp_kmod_missed_of(probe);
 	c->lost = dp_kmod_tally(probe, DP_TALLY_LOST);
+	c->passed = dp_kmod_tally(probe, DP_TALLY_PASSED);
+	c->disabled = dp_kmod_tally(probe, DP_TALLY_DISABLED);
+	c->context = dp_kmod_tally(probe, DP_TALLY_CONTEXT);
+	c->status = dp_kmod_state(probe, &c->count);
 	c->mode = mode && !strcmp(mode, "jump") ? DP_DEVICE_BY_JUMP :
 						  DP_DEVICE_BY_TRAP;
 	strscpy(c->reason, reason ?: "", sizeof(c->reason));
@@ -212,7 +220,8 @@ static int counts(struct dp_owner *o, union request *r)
 	if (!v)
 		return -ENOMEM;
 	for (i = 0; i < want->nr; i++)
-		count(want->first + i, &v[i]);
+		if (dp_device_owns(o, want->first + i))
+			count(want->first + i, &v[i]);
 	err = copy_to_user(pointer(want->counts), v, want->nr * sizeof(*v)) ?
 		      -EFAULT :
 		      0;
@@ -226,8 +235,7 @@ static int counts(struct dp_owner *o, union request *r)
 
 static int program(struct dp_owner *o, union request *r)
 {
-	return r->program.reserved ? -EINVAL :
-				     dp_device_program(o, &r->program);
+	return dp_device_program(o, &r->program);
 }
 
 static int bind(struct dp_owner *o, union request *r)

@@ -2,9 +2,9 @@
 /*
  * device_program: programs that a user of /dev/dprobes has probes run.
  *
- * The engine's verifier has the last word. Before it, only instructions that compute, read and log
- * pass: what needs room of its own, tracks calls, walks stacks or ends the program for good is for
- * processes.
+ * The engine's verifier has the last word. Before it, each instruction that a kernel cannot carry out
+ * is refused by its name: those that track calls, walk stacks, ask for the registers of user space, or
+ * for what only a process has.
  */
 #include "kmod/device.h"
 #include "kmod/session.h"
@@ -14,129 +14,216 @@
 #include <dprobes/device.h>
 #include <linux/err.h>
 #include <linux/kernel.h>
+#include <linux/security.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
-/* Elements of a program's stack: struct dp_program_spec has two sizes */
-#define STACK 1024
+#define STACK_SMALL 32
+/* Facilities below this one are DProbes' own */
+#define FACILITIES_OWN 16
 
-static bool is_flow(u8 op)
+static_assert(DP_DEVICE_WRITE == (int)DP_ALLOW_WRITE);
+static_assert(DP_DEVICE_REGISTERS == (int)DP_ALLOW_REG);
+static_assert(DP_DEVICE_PORTS == (int)DP_ALLOW_IO);
+
+#define ALLOW (DP_DEVICE_WRITE | DP_DEVICE_REGISTERS | DP_DEVICE_PORTS)
+
+/* By code, the name of an instruction, with % for its operand */
+static const char *const names[256] = {
+#define NAME(code, name, operand, pops, pushes, ends, state, group, text) \
+	[code] = text,
+	DP_OPS(NAME)
+#undef NAME
+};
+
+/* What this program asks for may be refused by the kernel as a whole. */
+u32 dp_device_allowed(void)
 {
-	return op <= DP_OPCODE_ABORT || op == DP_OPCODE_EXIT;
+	return security_locked_down(LOCKDOWN_DEV_MEM) ? 0 : ALLOW;
 }
 
-static bool is_data(u8 op)
+/* Return: NULL: a kernel carries it out. */
+static const char *missing(u8 op, u8 operand)
 {
 	switch (op) {
-	case DP_OPCODE_LOG_STR:
-	case DP_OPCODE_LOG_MRF:
-	case DP_OPCODE_LOG_I:
-	case DP_OPCODE_LOG:
-	case DP_OPCODE_PUSH_R:
-	case DP_OPCODE_PUSH:
-	case DP_OPCODE_PUSH_MEM_U8:
-	case DP_OPCODE_PUSH_MEM_U16:
-	case DP_OPCODE_PUSH_MEM_U32:
-	case DP_OPCODE_PUSH_MEM_U64:
-	case DP_OPCODE_PUSH_TASK:
-	case DP_OPCODE_PUSH_PID:
-	case DP_OPCODE_PUSH_PROCID:
-	case DP_OPCODE_PUSH_TID:
-	case DP_OPCODE_PUSH_COMM:
-	case DP_OPCODE_VFY_R:
-	case DP_OPCODE_LIKE:
-	case DP_OPCODE_PUSH_STR:
-		return true;
+	case DP_OPCODE_LOG_ST:
+	case DP_OPCODE_PURGE_ST:
+	case DP_OPCODE_TRACE_LV:
+	case DP_OPCODE_TRACE_GV:
+	case DP_OPCODE_TRACE_PV:
+	case DP_OPCODE_PUSH_STP:
+	case DP_OPCODE_POP_STP:
+		return "stack traces are not there yet in a kernel";
+	case DP_OPCODE_PUSH_U:
+	case DP_OPCODE_POP_U:
+		return "the registers of user space are not there yet in a kernel";
+	case DP_OPCODE_CALL_KMOD:
+		return "a kernel has no functions for programs yet";
+	case DP_OPCODE_VFY_RW:
+		return "a kernel does not tell what can be written";
+	case DP_OPCODE_SEG2LIN:
+		return "a kernel's program has no segments of a process";
+	case DP_OPCODE_PUSH_TOLD:
+	case DP_OPCODE_AGGREGATE:
+	case DP_OPCODE_PUSH_ENTERED:
+	case DP_OPCODE_PUSH_BACKTRACE:
+	case DP_OPCODE_TURN:
+	case DP_OPCODE_LEAVE:
+		return "it is not there yet in a kernel";
+	case DP_OPCODE_EXIT_N:
+		return operand && operand < FACILITIES_OWN ?
+			       "a kernel has no debugger and no dump for programs yet" :
+			       NULL;
 	default:
-		return false;
+		return NULL;
 	}
 }
 
-static bool is_computed(u8 op)
+/* "push u: …", without the operand; of exit with it */
+static void refuse(u8 op, u8 operand, const char *why, char *words)
 {
-	return (op >= DP_OPCODE_PUSH_LV_I && op <= DP_OPCODE_SHR) ||
-	       (op >= DP_OPCODE_XCHG && op <= DP_OPCODE_ROS) ||
-	       (op >= DP_OPCODE_DIV && op <= DP_OPCODE_PUSH_X) ||
-	       (op >= DP_OPCODE_EQ && op <= DP_OPCODE_LTS) ||
-	       op == DP_OPCODE_RSUB;
+	size_t len = strcspn(names[op], "%");
+
+	while (len && strchr(" ,", names[op][len - 1]))
+		len--;
+	if (op == DP_OPCODE_EXIT_N)
+		snprintf(words, DP_DEVICE_WORDS, "exit %u: %s", operand, why);
+	else
+		snprintf(words, DP_DEVICE_WORDS, "%.*s: %s", (int)len,
+			 names[op], why);
 }
 
-/* Return: where the first instruction is that is not for the kernel; @len: there is none. */
-static u32 find_other(const u8 *code, u32 len)
+/* Return: is there no instruction that is not for a kernel? If there is one, it is at *@at. What is none
+ * is left to the verifier. */
+static bool is_for_kernel(const u8 *code, u32 len, u32 *at, char *words)
 {
-	u32 at = 0;
+	const char *why;
+	u8 operand;
 
-	while (at < len && (is_flow(code[at]) || is_data(code[at]) ||
-			    is_computed(code[at])))
-		at += 1 + dp_op_size(code[at]);
-	return min(at, len);
+	for (*at = 0; *at < len && names[code[*at]];
+	     *at += 1 + dp_op_size(code[*at])) {
+		operand = *at + 1 < len ? code[*at + 1] : 0;
+		why = missing(code[*at], operand);
+		if (!why)
+			continue;
+		refuse(code[*at], operand, why, words);
+		return false;
+	}
+	return true;
 }
 
 static int add(const struct dp_device_program *want, const u8 *code,
-	       u32 *program, u32 *offset, const char **why)
+	       const u32 *starts, u32 *program, u32 *offset, char *words)
 {
-	static const u32 start;
 	const struct dp_program_spec spec = {
 		.name = "kernel",
 		.code = code,
 		.code_len = want->code_size,
-		.starts = &start,
-		.nr_starts = 1,
+		.starts = starts,
+		.nr_starts = want->nr_starts,
 		.nr_lv = want->variables,
+		.nr_gv = want->globals,
 		.jmpmax = want->jumps,
 		.logmax = want->log,
-		.stack = STACK,
+		.heapmax = want->heap,
+		.stack = want->stack,
+		.allow = want->allow,
 	};
+	const char *why = NULL;
+	int err;
 
-	*offset = find_other(code, want->code_size);
-	*why = "an instruction that is not for the kernel";
-	return *offset < want->code_size ?
-		       -EINVAL :
-		       dp_kmod_add_program(&spec, program, offset, why);
+	if (!is_for_kernel(code, want->code_size, offset, words))
+		return -EINVAL;
+	err = dp_kmod_add_program(&spec, program, offset, &why);
+	if (err)
+		strscpy(words, why ?: "", DP_DEVICE_WORDS);
+	return err;
+}
+
+static bool is_sound(const struct dp_device_program *want)
+{
+	return !want->program && !want->offset && !want->reserved[0] &&
+	       !want->reserved[1] && want->variables <= DP_DEVICE_VARIABLES &&
+	       want->globals <= DP_DEVICE_VARIABLES &&
+	       want->jumps <= DP_DEVICE_JUMPS && want->log <= DP_KMOD_LOG &&
+	       want->heap <= DP_KMOD_HEAP && want->code_size &&
+	       want->code_size <= DP_DEVICE_CODE && want->nr_starts &&
+	       want->nr_starts <= DP_DEVICE_STARTS &&
+	       (want->stack == STACK_SMALL || want->stack == DP_VM_STACK) &&
+	       !(want->allow & ~ALLOW) && want->words_size <= DP_DEVICE_WORDS;
+}
+
+static int take(struct dp_device_program *want, char *words)
+{
+	u8 *code = memdup_user(u64_to_user_ptr(want->code), want->code_size);
+	u32 *starts;
+	int err;
+
+	if (IS_ERR(code))
+		return PTR_ERR(code);
+	starts = memdup_user(u64_to_user_ptr(want->starts),
+			     want->nr_starts * sizeof(*starts));
+	err = IS_ERR(starts) ? PTR_ERR(starts) :
+			       add(want, code, starts, &want->program,
+				   &want->offset, words);
+	if (!IS_ERR(starts))
+		kfree(starts);
+	kfree(code);
+	return err;
+}
+
+/* A session has all programs of the engine: those of sessions before it have been forgotten. */
+static void enter(struct dp_owner *o, const struct dp_device_program *want)
+{
+	struct dp_owned_program *p = &o->program[o->programs++];
+
+	p->variables = want->variables;
+	p->heap = want->heap;
+	o->globals = max(o->globals, want->globals);
 }
 
 int dp_device_program(struct dp_owner *o, struct dp_device_program *want)
 {
-	const char *why = NULL;
-	u8 *code;
+	char words[DP_DEVICE_WORDS] = "";
 	int err, told;
 
-	if (want->program || want->offset || !o->begun || o->committed ||
-	    want->variables > DP_DEVICE_VARIABLES ||
-	    want->jumps > DP_DEVICE_JUMPS || want->log > DP_KMOD_LOG ||
-	    !want->code_size || want->code_size > DP_DEVICE_CODE ||
-	    want->words_size > DP_DEVICE_WORDS)
+	if (!is_sound(want) || !o->begun || o->committed)
 		return -EINVAL;
-	if (!o->shows)
+	if (!o->shows || want->allow & ~dp_device_allowed())
 		return -EPERM;
 	if (o->programs == DP_KMOD_PROGRAMS)
 		return -ENOSPC;
-	code = memdup_user(u64_to_user_ptr(want->code), want->code_size);
-	if (IS_ERR(code))
-		return PTR_ERR(code);
-	err = add(want, code, &want->program, &want->offset, &why);
-	kfree(code);
-	if (!err) {
-		o->programs = want->program + 1;
-		o->variables[want->program] = want->variables;
-	}
-	told = dp_device_answer(want->words, want->words_size, err ? why : "");
+	err = take(want, words);
+	if (!err)
+		enter(o, want);
+	told = dp_device_answer(want->words, want->words_size, words);
 	return err ?: told;
 }
 
 int dp_device_bind(struct dp_owner *o, const struct dp_device_bind *want)
 {
-	const struct dp_binding binding = {
+	const struct dp_owned_program *p;
+	struct dp_binding binding = {
 		.program = want->program,
-		.maxhits = ~0u,
-		.ex_mask = DP_EX_MASK,
-		.logonfault = want->flags & DP_DEVICE_LOG_FAULTS,
+		.start = want->start,
+		.major = want->major,
+		.minor = want->minor,
+		.passcount = want->passcount,
+		.maxhits = want->maxhits,
+		.heap = want->heap,
+		.ex_mask = want->exceptions,
+		/* What is probed raises no fault that anybody handles. */
+		.logonfault = true,
 	};
 
-	if (want->reserved || (want->flags & ~DP_DEVICE_LOG_FAULTS) ||
-	    want->probe >= o->probes || want->program >= o->programs ||
-	    o->committed || test_and_set_bit(want->probe, o->bound))
+	if (want->reserved || want->reserved2[0] || want->reserved2[1] ||
+	    want->program >= o->programs || o->committed)
+		return -EINVAL;
+	p = &o->program[want->program];
+	if (want->heap > p->heap || !dp_device_owns(o, want->probe) ||
+	    !dp_kmod_starts(want->program, want->start) ||
+	    test_and_set_bit(want->probe, o->bound))
 		return -EINVAL;
 	dp_kmod_bind(want->probe, &binding);
 	return 0;
@@ -145,9 +232,15 @@ int dp_device_bind(struct dp_owner *o, const struct dp_device_bind *want)
 int dp_device_variable(const struct dp_owner *o,
 		       struct dp_device_variable *want)
 {
-	if (want->value || want->program >= o->programs || !o->committed ||
-	    want->index >= o->variables[want->program])
+	bool global = want->program == DP_DEVICE_GLOBAL;
+	u32 have;
+
+	if (!global && want->program >= o->programs)
 		return -EINVAL;
-	want->value = dp_kmod_local(want->program, want->index);
+	have = global ? o->globals : o->program[want->program].variables;
+	if (want->value || !o->committed || want->index >= have)
+		return -EINVAL;
+	want->value = global ? dp_kmod_global(want->index) :
+			       dp_kmod_local(want->program, want->index);
 	return 0;
 }

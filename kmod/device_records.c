@@ -15,7 +15,7 @@
 #include <linux/uaccess.h>
 
 /* The rings have as much, and each record has less here */
-#define ROOM (2u << 20)
+#define ROOM (6u << 20)
 
 /* The CPU's idle task has no number. */
 static u32 task_of(const struct dp_record_copy *r)
@@ -38,9 +38,13 @@ static void take(void *arg, const struct dp_record_copy *r)
 		.context = (u8)(r->head.tid >> DP_KERNEL_CONTEXT),
 		.cpu = (u16)r->head.cpu,
 		.exception = r->head.exception,
+		.major = r->head.major,
+		.minor = r->head.minor,
+		.facility = r->head.facility,
 		.flags = r->head.flags & DP_RECORD_TRUNCATED ?
 				 DP_DEVICE_TRUNCATED :
 				 0,
+		.parm = { r->head.parm[0], r->head.parm[1] },
 	};
 
 	if (head.size > ROOM - o->filled) {

@@ -6,6 +6,7 @@
 #include "engine/site/engine.h"
 #include "kmod/reach.h"
 #include "port/kernel/decode.h"
+#include "port/kernel/nofault.h"
 #include "port/kernel/text.h"
 #include <linux/cpu.h>
 #include <linux/kallsyms.h>
@@ -113,6 +114,7 @@ int dp_safe_begin(u64 lookup)
 		find(&ranges[i].start, ranges[i].first);
 		find(&ranges[i].end, ranges[i].last);
 	}
+	dp_kernel_set_store(lookup_name("copy_to_kernel_nofault"));
 	err = err ?: dp_reach_begin();
 	return err ?: dp_kernel_set_decoder(decoder);
 }

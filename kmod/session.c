@@ -36,7 +36,7 @@
 #define LOCALS 1024
 /* CPUs that share counters and rings with no other; bytes of all rings */
 #define SHARDS 16
-#define RINGS (1u << 20)
+#define RINGS (3u << 20)
 
 static DEFINE_MUTEX(sessions);
 static struct dp_engine *engine;
@@ -121,6 +121,7 @@ static void prepare(enum dp_kmod_arming arming)
 						 .probes = SITES,
 						 .programs = DP_KMOD_PROGRAMS,
 						 .log = DP_KMOD_LOG,
+						 .heap = DP_KMOD_HEAP,
 						 .code = CODE,
 						 .locals = LOCALS };
 
@@ -310,6 +311,21 @@ int dp_kmod_add(u64 addr, u32 *probe, const char **why)
 }
 EXPORT_SYMBOL_NS_GPL(dp_kmod_add, DPROBES);
 
+static u8 opcode(u64 addr)
+{
+	u8 byte = 0;
+
+	if (dp_kernel_text()->ops->read(dp_kernel_text(), addr, &byte, 1))
+		return 0;
+	dp_engine_originals(engine, addr, &byte, 1);
+	return byte;
+}
+
+u8 dp_kmod_opcode(u64 addr)
+{
+	return ASK((u8)0, opcode(addr));
+}
+
 u64 dp_kmod_symbol(const char *name)
 {
 	return dp_safe_symbol(name);
@@ -410,6 +426,18 @@ int dp_kmod_remove(const u32 *list, u32 n)
 	return err;
 }
 
+/* Nobody will read it. */
+static void drop(void *arg, const struct dp_record_copy *record)
+{
+}
+
+/* No CPU runs programs any more, and handlers have none. */
+static void forget_programs(void)
+{
+	dp_engine_records(engine, drop, NULL, true);
+	dp_programs_restart(engine);
+}
+
 /* The engine stays for handlers. */
 static int leave_engine(void)
 {
@@ -423,6 +451,8 @@ static int leave_engine(void)
 			list[n++] = i;
 	err = dp_kmod_remove(list, n);
 	dp_port_free(list);
+	if (!err)
+		forget_programs();
 	return err;
 }
 
@@ -519,6 +549,30 @@ u64 dp_kmod_local(u32 program, u32 index)
 }
 EXPORT_SYMBOL_NS_GPL(dp_kmod_local, DPROBES);
 
+u64 dp_kmod_global(u32 index)
+{
+	return ASK((u64)0, dp_engine_global(engine, index));
+}
+
+static bool starts(u32 program, u32 start)
+{
+	struct dp_program_spec spec;
+	u32 i;
+
+	if (program >= dp_engine_programs(engine))
+		return false;
+	spec = dp_engine_program(engine, program);
+	for (i = 0; i < spec.nr_starts; i++)
+		if (spec.starts[i] == start)
+			return true;
+	return false;
+}
+
+bool dp_kmod_starts(u32 program, u32 start)
+{
+	return ASK(false, starts(program, start));
+}
+
 size_t dp_kmod_records(void (*take)(void *arg,
 				    const struct dp_record_copy *record),
 		       void *arg)
@@ -532,3 +586,15 @@ u64 dp_kmod_tally(u32 probe, enum dp_tally what)
 	return ASK((u64)0, dp_engine_tally(engine, probe, what));
 }
 EXPORT_SYMBOL_NS_GPL(dp_kmod_tally, DPROBES);
+
+u32 dp_kmod_state(u32 probe, s64 *count)
+{
+	u32 status = 0;
+
+	*count = 0;
+	mutex_lock(&sessions);
+	if (session)
+		dp_engine_state(engine, probe, &status, count);
+	mutex_unlock(&sessions);
+	return status;
+}

@@ -27,9 +27,10 @@ enum dp_kmod_arming {
 
 /** Probes of a session, at most */
 #define DP_KMOD_PROBES 4096
-/** Programs that they run, and bytes of a record, at most */
+/** Programs that they run, and bytes of a record, and of a probe's heap, at most */
 #define DP_KMOD_PROGRAMS 64
-#define DP_KMOD_LOG 256
+#define DP_KMOD_LOG 1024
+#define DP_KMOD_HEAP 4096
 
 /** dp_kmod_begin() - an engine without probes. This module stays until dp_kmod_end() succeeds.
  *  Return: 0; -EBUSY there is one, or there are probes with handlers that are armed in another way;
@@ -51,6 +52,9 @@ int dp_kmod_end(void);
 int dp_kmod_add(u64 addr, u32 *probe, const char **why);
 /** dp_kmod_add_at() - the same; *@addr becomes that of the instruction. For this module alone */
 int dp_kmod_add_at(u64 *addr, u32 *probe, const char **why);
+/** dp_kmod_opcode() - the byte at @addr, without what is written there; 0: none can be read. For this module
+ *  alone */
+u8 dp_kmod_opcode(u64 addr);
 /** dp_kmod_symbol() - address of a function or variable of the kernel; 0: it has none of that name */
 u64 dp_kmod_symbol(const char *name);
 /** dp_kmod_commit() - arm what was added and turned on, disarm what was turned off.
@@ -77,14 +81,21 @@ int dp_kmod_add_program(const struct dp_program_spec *spec, u32 *program,
 			u32 *offset, const char **why);
 /** dp_kmod_bind() - have a probe run a program; before the commit */
 void dp_kmod_bind(u32 probe, const struct dp_binding *binding);
-/** dp_kmod_local() - value of a program's variable */
+/** dp_kmod_starts() - is it a place where a program begins? For this module alone */
+bool dp_kmod_starts(u32 program, u32 start);
+/** dp_kmod_local() - value of a program's variable; dp_kmod_global() - of one that all have. The latter
+ *  is for this module alone */
 u64 dp_kmod_local(u32 program, u32 index);
+u64 dp_kmod_global(u32 index);
 /** dp_kmod_records() - take records: see dp_engine_records(). Return: how many */
 size_t dp_kmod_records(void (*take)(void *arg,
 				    const struct dp_record_copy *record),
 		       void *arg);
 /** dp_kmod_tally() - what became of hits and records of a probe */
 u64 dp_kmod_tally(u32 probe, enum dp_tally what);
+/** dp_kmod_state() - see dp_engine_state(). Return: enum dp_status_bit. For this module alone */
+u32 dp_kmod_state(u32 probe, s64 *count);
+
 /* Of this module: probes that call handlers, between dp_kmod_enter() and dp_kmod_leave(). */
 
 struct dp_engine;

@@ -20,6 +20,11 @@ int dp_tracer_build(const struct dp_tracer_options *opt, char **bad_line,
 	err = dp_run_text(&run, opt->specs[0], &text, &len, diag);
 	if (!err)
 		err = dp_run_assemble(&run, opt->specs[0], text, len, &f, diag);
+	if (!err && f.program->modtype != DP_MODTYPE_USER)
+		err = dp_lang_complain(
+			f.program, f.program->name_at, -EOPNOTSUPP, bad_line,
+			diag,
+			"where functions of the kernel are is known when it runs: insert the file itself");
 	if (!err)
 		err = dp_place_program(f.program, opt->classic->symbols ?: "",
 				       true, bad_line, diag);

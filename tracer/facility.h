@@ -106,8 +106,10 @@ int dp_log_write(struct dp_log *log, const struct dp_session *s,
 		 const struct dp_stamp *stamp,
 		 const struct dp_record_copy *record, u16 id);
 void dp_log_close(struct dp_log *log);
-/** dp_log_user() - the user of a thread; ~0: it has ended */
-u32 dp_log_user(pid_t pid, u32 tid);
+/** dp_log_user() - the user of the thread of a record; ~0: it has ended */
+u32 dp_log_user(const struct dp_session *s, const struct dp_stamp *stamp);
+/** dp_log_segment() - cs of the code that is probed */
+u16 dp_log_segment(const struct dp_session *s);
 /** dp_log_time() - when a hit began, in ns of CLOCK_MONOTONIC */
 u64 dp_log_time(const struct dp_session *s, const struct dp_record *r);
 /**

@@ -91,5 +91,8 @@ int dp_hold_insert(struct dp_session *s, const struct dp_held_source *source,
 /** dp_held_query() - print what is held. @name: of programs, or "". Return: how many programs. */
 size_t dp_held_query(const struct dp_session *s, const char *name, u32 how,
 		     FILE *out);
+/** dp_held_variables() - print their variables, a line each: index, value, and name of the program, or
+ *  nothing of one that all have */
+void dp_held_variables(const struct dp_session *s, FILE *out);
 
 #endif

@@ -90,13 +90,23 @@ static void mismatch(struct dp_session *s, size_t spec, struct dp_point *p,
 	refuse(hold_of(s), spec, DP_HELD_MISMATCH, p->reason);
 }
 
+/* Return: how many of the bytes are known; a negative errno */
+static ssize_t read_code(const struct dp_session *s, const struct dp_point *p,
+			 u8 code[DP_LANG_BYTES])
+{
+	memset(code, 0, DP_LANG_BYTES);
+	if (s->ops->opcode)
+		return !p->refused && s->ops->opcode(s->source, p, code);
+	return dp_modules_read(modules_of(s), p->addr, code, DP_LANG_BYTES);
+}
+
 /* Are the bytes at a point those that its file expects? */
 static void compare(struct dp_session *s, size_t spec, struct dp_point *p)
 {
 	const struct dp_lang_point *pt;
 	const struct file *f = dp_run_file(s->own, spec, &pt);
-	u8 code[DP_LANG_BYTES] = { 0 };
-	ssize_t n = dp_modules_read(modules_of(s), p->addr, code, sizeof(code));
+	u8 code[DP_LANG_BYTES];
+	ssize_t n = read_code(s, p, code);
 	char words[80];
 
 	if (p->refused)
@@ -185,7 +195,7 @@ static void begun(struct dp_session *s)
 		dp_output_say(
 			"nobody listens at /dev/log: records are counted, and not kept; -o FILE keeps them");
 	prctl(PR_SET_PDEATHSIG, 0);
-	dp_order_held(s->source->pid);
+	dp_order_held(s);
 	leave_terminal();
 	h->talk = stderr;
 	if (write(h->report, &result, sizeof(result)) < 0)
@@ -329,9 +339,8 @@ static int remove_programs(struct dp_session *s, const char *name,
 	for (i = 0; i < h->run.nr_files && gone[i];)
 		i++;
 	if (!any)
-		err = dp_diag_set(diag, -ENOENT,
-				  "process %d has no program for %s",
-				  s->source->pid, name);
+		err = dp_diag_set(diag, -ENOENT, "%s has no program for %s",
+				  dp_order_place(dp_order_target(s)).s, name);
 	else if (i < h->run.nr_files)
 		err = retire(s, which, diag);
 	for (i = 0; !err && i < h->run.nr_files; i++)
@@ -366,9 +375,12 @@ static int order(struct dp_session *s, const struct dp_order_text *o,
 	case DP_ORDER_QUERY:
 		if (dp_held_query(s, o->text, o->how, reply))
 			return 0;
-		return dp_diag_set(diag, -ENOENT,
-				   "process %d has no program for %s",
-				   s->source->pid, o->text);
+		return dp_diag_set(diag, -ENOENT, "%s has no program for %s",
+				   dp_order_place(dp_order_target(s)).s,
+				   o->text);
+	case DP_ORDER_VARIABLES:
+		dp_held_variables(s, reply);
+		return 0;
 	default:
 		return insert(s, o, reply, diag);
 	}
@@ -387,6 +399,7 @@ static void rooms(const struct dp_session *s, struct dp_source_request *want)
 
 static const struct dp_session_kind kind = {
 	.programs = true,
+	.system = true,
 	.spare = DP_HELD_POINTS,
 	.wants = dp_run_wants,
 	.rooms = rooms,
@@ -436,8 +449,8 @@ int dp_hold_add(struct dp_hold *h, const struct dp_held_source *source,
 	if (run->nr_files == DP_HELD_FILES)
 		return dp_diag_set(
 			diag, -ENOSPC,
-			"%u programs have been inserted into process %d, which is all that a hold has room for; remove them all, and insert again",
-			DP_HELD_FILES, run->opt->pid);
+			"%u programs have been inserted, which is all that a hold has room for; remove them all, and insert again",
+			DP_HELD_FILES);
 	*f = (struct file){ .room_lv = DP_VARS_MAX, .first = run->nr_specs };
 	err = add(h, source, f, diag);
 	run->nr_files++;

@@ -6,7 +6,7 @@
  *        ◄──── armed, or refused ────┘      ▲
  *   dprobes --insert, --remove, --query ────┘ orders (order.h)
  *
- * A hold has all programs of one process. It ends when the last one is removed, with its process,
+ * A hold has all programs of one process, or one program in the kernel. It ends when the last one is removed, with its process,
  * or by a signal; if it is killed, its probes are as those of any tool that was killed.
  *
  * Context of every function: tool process; may sleep.
@@ -63,6 +63,11 @@ bool dp_held_unpack(const char *text, size_t len, u32 how,
 int dp_hold_run(const struct dp_tracer_options *opt,
 		const struct dp_held_source *source, int report,
 		char **bad_line, struct dp_diag *diag);
+
+typedef void (*dp_held_take)(void *arg, u32 index, u64 value, const char *name);
+/** dp_held_each_variable() - the variables of programs that are held in the kernel. @name: of the program's
+ *  module, "": all have it. Return: 0; a negative errno with words */
+int dp_held_each_variable(dp_held_take take, void *arg, struct dp_diag *diag);
 
 /** dp_held_named() - does @name mean the program for module @module? Its path, or the last part */
 bool dp_held_named(const char *module, const char *name);

@@ -199,6 +199,18 @@ static int add_points(struct coming *c, struct dp_held_result *result,
 	return err;
 }
 
+static int refuse_second(const struct dp_session *s, struct dp_diag *diag)
+{
+	if (s->ops->everybody)
+		return dp_diag_set(
+			diag, -EOPNOTSUPP,
+			"in the kernel one program is held at a time: --remove that first");
+	return dp_diag_set(
+		diag, -EOPNOTSUPP,
+		"process %d probes itself; one program is held there at a time",
+		s->source->pid);
+}
+
 /* Add the file, and say where it is wrong if it is. */
 static int insert(struct coming *c, struct dp_held_result *result,
 		  struct dp_diag *diag)
@@ -207,12 +219,10 @@ static int insert(struct coming *c, struct dp_held_result *result,
 
 	if (err)
 		return err;
-	err = check_name(c, diag);
+	if (!c->s->ops->everybody)
+		err = check_name(c, diag);
 	if (!err && !c->s->ops->exchange)
-		err = dp_diag_set(
-			diag, -EOPNOTSUPP,
-			"process %d probes itself; one program is held there at a time",
-			c->s->source->pid);
+		err = refuse_second(c->s, diag);
 	if (!err)
 		err = add_points(c, result, diag);
 	/* What the source has seen stays. */

@@ -4,7 +4,6 @@
 #include "tracer/interval.h"
 #include "tracer/output.h"
 #include "tracer/session.h"
-#include "tracer/system.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -88,8 +87,8 @@ static void tell_probes(const struct dp_session *s, const struct slow_sum *sum)
 {
 	size_t probes = dp_report_probes(s);
 
-	if (s->ops == &dp_system_source)
-		fputs("the kernel", stderr);
+	if (s->ops->everybody)
+		dp_output_print(stderr, "%s", s->ops->name);
 	else
 		dp_output_print(stderr, "%d (%s)", s->source->pid,
 				dp_report_program(s));
@@ -102,8 +101,7 @@ static void tell_probes(const struct dp_session *s, const struct slow_sum *sum)
 				sum->exits);
 	if (sum->entries || sum->exits)
 		dp_output_print(stderr, ", which is some %s times as slow%s",
-				s->ops == &dp_system_source ? "ten" :
-							      "thousand",
+				s->ops->slow ?: "thousand",
 				s->opt->verbose ? "" : " (-v says why)");
 }
 

@@ -30,6 +30,7 @@
 /* The kernel takes a line of less than 1 KiB. */
 #define FLAT 256
 #define USER_CS 0x33 /* of every process that can be probed */
+#define KERNEL_CS 0x10
 
 struct dp_log {
 	const struct dp_tracer_options *opt;
@@ -159,13 +160,20 @@ static void data(const struct dp_log *log, FILE *out, const u8 *bytes, u32 len)
 			row(out, bytes, at, len);
 }
 
-u32 dp_log_user(pid_t pid, u32 tid)
+u16 dp_log_segment(const struct dp_session *s)
 {
+	return s->ops->everybody ? KERNEL_CS : USER_CS;
+}
+
+u32 dp_log_user(const struct dp_session *s, const struct dp_stamp *stamp)
+{
+	u32 pid = s->ops->everybody ? stamp->pid : (u32)s->source->pid;
 	char path[64], line[256];
 	unsigned int uid = ~0u;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%u/status", pid, tid);
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/status", pid,
+		 stamp->tid);
 	f = fopen(path, "re");
 	while (f && fgets(line, sizeof(line), f))
 		if (sscanf(line, "Uid: %u", &uid) == 1)
@@ -198,11 +206,12 @@ static void header(const struct dp_log *log, FILE *out,
 			r->cpu);
 	if (want & DP_LOG_PID)
 		dp_output_print(out, "pid=%u ", stamp->pid);
-	uid = want & DP_LOG_UID ? dp_log_user(s->source->pid, stamp->tid) : ~0u;
+	uid = want & DP_LOG_UID ? dp_log_user(s, stamp) : ~0u;
 	if (uid != ~0u)
 		dp_output_print(out, "uid=%u ", uid);
 	if (want & DP_LOG_CSEIP)
-		dp_output_print(out, "cs=%x eip=%08lx ", USER_CS, p->addr);
+		dp_output_print(out, "cs=%x eip=%08lx ", dp_log_segment(s),
+				p->addr);
 	us = want & DP_LOG_TSC ? dp_log_time(s, r) / 1000 : 0;
 	if (want & DP_LOG_TSC)
 		dp_output_print(out, "tsc=%lu:%lu ", us / 1000000,

@@ -46,10 +46,25 @@ void dp_order_close(void)
 		usleep(READ_NAP_US);
 }
 
-void dp_order_held(pid_t pid)
+u32 dp_order_target(const struct dp_session *s)
+{
+	return s->ops->everybody ? DP_ORDER_KERNEL : (u32)s->source->pid;
+}
+
+struct dp_order_place dp_order_place(u32 target)
+{
+	struct dp_order_place place = { "the kernel" };
+
+	if (target != DP_ORDER_KERNEL)
+		snprintf(place.s, sizeof(place.s), "process %u", target);
+	return place;
+}
+
+void dp_order_held(const struct dp_session *s)
 {
 	if (orders)
-		__atomic_store_n(&orders->held, (u32)pid, __ATOMIC_RELEASE);
+		__atomic_store_n(&orders->held, dp_order_target(s),
+				 __ATOMIC_RELEASE);
 }
 
 static u32 access_of(const struct dp_point *p)
@@ -123,7 +138,7 @@ static int take(struct order *o, struct dp_diag *diag)
 	*o = (struct order){ .verb = *(volatile u32 *)&orders->verb,
 			     .pid = *(volatile u32 *)&orders->pid,
 			     .nr = *(volatile u32 *)&orders->nr };
-	if (o->verb > DP_ORDER_ENABLE && o->verb <= DP_ORDER_QUERY &&
+	if (o->verb > DP_ORDER_ENABLE && o->verb <= DP_ORDER_VARIABLES &&
 	    o->nr <= DP_ORDER_TEXT)
 		return take_text(o, diag);
 	if (o->verb > DP_ORDER_ENABLE || !o->nr || o->nr > DP_ORDER_POINTS)
@@ -206,8 +221,8 @@ static int carry_out_text(struct dp_session *s, const struct order *o,
 	if (!s->kind->order)
 		return dp_diag_set(
 			diag, -EOPNOTSUPP,
-			"process %d is probed by a dprobes command, which holds no programs",
-			s->source->pid);
+			"%s is probed by a dprobes command, which holds no programs",
+			dp_order_place(dp_order_target(s)).s);
 	if (!out)
 		return dp_diag_set(diag, -ENOMEM, "out of memory");
 	err = s->kind->order(s, &o->text, out, diag);
@@ -229,13 +244,12 @@ static int carry_out(struct dp_session *const *v, size_t n, struct order *o,
 	size_t i = 0;
 	int err;
 
-	while (i < n && (u32)v[i]->source->pid != o->pid)
+	while (i < n && dp_order_target(v[i]) != o->pid)
 		i++;
 	if (i == n)
-		return dp_diag_set(
-			diag, -ESRCH,
-			"this dprobes does not probe process %u (any more)",
-			o->pid);
+		return dp_diag_set(diag, -ESRCH,
+				   "this dprobes does not probe %s (any more)",
+				   dp_order_place(o->pid).s);
 	s = v[i];
 	if (o->verb > DP_ORDER_ENABLE)
 		return carry_out_text(s, o, diag);

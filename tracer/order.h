@@ -25,7 +25,9 @@
 #define DP_ORDER_NAME "dprobes-orders"
 #define DP_ORDER_PATH "/memfd:" DP_ORDER_NAME
 #define DP_ORDER_MAGIC 0x317265647244706full
-#define DP_ORDER_VERSION 3
+#define DP_ORDER_VERSION 4
+/* In the place of a process: the kernel */
+#define DP_ORDER_KERNEL 0xffffffffu
 #define DP_ORDER_POINTS 131072
 #define DP_ORDER_LOOK_MS 100
 #define DP_ORDER_TEXT (DP_ORDER_POINTS * sizeof(struct dp_order_point))
@@ -44,6 +46,7 @@ enum dp_order_verb {
 	DP_ORDER_INSERT,
 	DP_ORDER_REMOVE,
 	DP_ORDER_QUERY,
+	DP_ORDER_VARIABLES,
 };
 
 /** struct dp_order_point - the probes at an address; @returns: the return probes */
@@ -62,7 +65,8 @@ struct dp_order_watch {
 
 /**
  * struct dp_orders
- * @held: the process in which this tool, a dprobes hold, holds programs; 0: it is none
+ * @held: the process in which this tool, a dprobes hold, holds programs, or DP_ORDER_KERNEL; 0: it is
+ *        none
  * @watched: the process in which this tool has the @nr_watches @watches, for listings
  * @pid: the probed process; @how: of the verb
  * @nr: of @points, ascending by dp_order_compare(); of a hold's verbs, bytes of @text
@@ -112,8 +116,15 @@ void dp_order_close(void);
 /** dp_order_open() - take orders from now on. Without memory the tool takes none, which the
  *  asker is told. */
 void dp_order_open(void);
-/** dp_order_held() - say that this tool holds programs in a process */
-void dp_order_held(pid_t pid);
+/** dp_order_target() - a session's process, or DP_ORDER_KERNEL */
+u32 dp_order_target(const struct dp_session *s);
+/** dp_order_held() - say that this tool holds programs by a session */
+void dp_order_held(const struct dp_session *s);
+/** struct dp_order_place - "process 12", or "the kernel" */
+struct dp_order_place {
+	char s[32];
+};
+struct dp_order_place dp_order_place(u32 target);
 /** dp_order_watches() - let others see what watchpoints a session has, and their hits. @t: now, by
  *  dp_source_now(); it is done every DP_ORDER_LOOK_MS. NULL: none any more */
 void dp_order_watches(const struct dp_session *s, double t);

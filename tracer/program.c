@@ -42,7 +42,9 @@ static int placed(struct making *m, size_t point,
 		  const struct dp_lang_symbol *v, u64 *addr)
 {
 	const struct dp_module *at =
-		dp_module_at(m->s->source->mods, m->s->points.v[point].addr);
+		m->s->source->mods ? dp_module_at(m->s->source->mods,
+						  m->s->points.v[point].addr) :
+				     NULL;
 
 	if (!at)
 		return dp_diag_set(&m->words, -EINVAL,
@@ -146,6 +148,21 @@ static int compile_argument(struct making *m, const struct dp_lang_value *v,
 	return err == -ENODATA ? -EINVAL : err;
 }
 
+/* Nothing is known of names. */
+static int compile_plain(struct making *m, const struct dp_lang_value *v,
+			 struct dp_spec *spec, struct dp_trace_program *out)
+{
+	int err;
+
+	spec->prototype = spec->table = NULL;
+	err = dp_expr_push(spec, v->text, false, out, &m->words);
+	if (err != -ENODATA && err != -EOPNOTSUPP)
+		return err;
+	return dp_diag_set(
+		&m->words, -EOPNOTSUPP,
+		"the kernel's debug information is not read: write arg0 to arg5, or registers, for what has a name in its source");
+}
+
 /* By the tables of prototypes, or by debug information */
 static int compile(struct making *m, const struct dp_lang_value *v,
 		   size_t point, struct dp_trace_program *out)
@@ -156,6 +173,8 @@ static int compile(struct making *m, const struct dp_lang_value *v,
 	struct dp_point *at = &m->s->points.v[point];
 	int err;
 
+	if (m->s->ops->everybody)
+		return compile_plain(m, v, spec, out);
 	if (spec->kind == DP_SPEC_WATCH)
 		return compile_data(m, v, at, out);
 	if (spec->kind == DP_SPEC_USDT)
@@ -245,6 +264,10 @@ static int add_value(struct making *m, const struct dp_lang_value *v)
 	int err;
 
 	m->at = v->at;
+	if (!strcmp(v->text, "errno") && m->s->ops->everybody)
+		return dp_diag_set(
+			&m->words, -EOPNOTSUPP,
+			"errno is of processes: functions of the kernel return their errors");
 	if (!strcmp(v->text, "errno"))
 		return add_errno(m, v);
 	err = place_of(m, v, &point);

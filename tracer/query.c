@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* query: what a hold says of its programs: status bits, counts, code and variables. */
 #include "tracer/held.h"
+#include "tracer/order.h"
 #include "tracer/output.h"
 #include <stdlib.h>
 #include <string.h>
@@ -255,8 +256,9 @@ static void print_head(FILE *out, const struct dp_session *s,
 
 	dp_output_print(
 		out,
-		"%s (%s) in process %d, held by process %d; %u local variables; %lu records of all programs%s\n",
-		f->program->name, f->program->file, s->source->pid, getpid(),
+		"%s (%s) in %s, held by process %d; %u local variables; %lu records of all programs%s\n",
+		f->program->name, f->program->file,
+		dp_order_place(dp_order_target(s)).s, getpid(),
 		f->program->vars, h->records,
 		h->kept ? "" : ", which nobody keeps");
 }
@@ -277,6 +279,31 @@ static void print_file(FILE *out, const struct dp_session *s, size_t file,
 		return;
 	print_variables(out, s, f);
 	print_code(out, f->program);
+}
+
+static void print_values(FILE *out, const struct dp_session *s, u32 program,
+			 u32 n, const char *name)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		dp_output_print(out, "%u %lu %s\n", i,
+				s->ops->variable(s->source, program, i), name);
+}
+
+void dp_held_variables(const struct dp_session *s, FILE *out)
+{
+	const struct dp_hold *h = s->own;
+	struct dp_source_totals all;
+	size_t i;
+
+	s->ops->totals(s->source, &all);
+	print_values(out, s, DP_NO_PROGRAM, all.globals, "");
+	for (i = 0; i < h->run.nr_files; i++)
+		if (!h->gone[i])
+			print_values(out, s, h->run.files[i].number,
+				     h->run.files[i].program->vars,
+				     h->run.files[i].program->name);
 }
 
 size_t dp_held_query(const struct dp_session *s, const char *name, u32 how,

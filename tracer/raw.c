@@ -19,7 +19,6 @@
 #include <unistd.h>
 
 #define FACILITY_ID 1
-#define USER_CS 0x33 /* of every process that can be probed */
 #define COMM_ROOM 16
 #define BILLION 1000000000u
 #define HEADER_MOST 128
@@ -112,10 +111,8 @@ static void add_items(const struct dp_raw *raw, struct header *h,
 {
 	u64 eip = dp_record_point(s, r->probe)->addr;
 	char comm[COMM_ROOM] = "";
-	u16 cs = USER_CS;
-	u32 uid = raw->items & DP_LOG_UID ?
-			  dp_log_user(s->source->pid, stamp->tid) :
-			  ~0u;
+	u16 cs = dp_log_segment(s);
+	u32 uid = raw->items & DP_LOG_UID ? dp_log_user(s, stamp) : ~0u;
 
 	if (raw->items & DP_LOG_PID)
 		add_u32(h, MASK_PID, stamp->pid);

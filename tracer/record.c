@@ -12,7 +12,6 @@
 #include "tracer/output.h"
 #include "tracer/recorder.h"
 #include "tracer/session.h"
-#include "tracer/system.h"
 #include "proc/inspect.h"
 #include "sym/list.h"
 #include <errno.h>
@@ -101,11 +100,6 @@ static void ask_comm(const struct dp_session *s, struct comm *c)
 	size_t n;
 	FILE *f;
 
-	if (s->ops == &dp_system_source) {
-		c->known = c->tid;
-		dp_system_thread(&c->known, &c->pid, c->name, sizeof(c->name));
-		return;
-	}
 	c->pid = (u32)s->source->pid;
 	if (known)
 		c->known = known;
@@ -120,6 +114,23 @@ static void ask_comm(const struct dp_session *s, struct comm *c)
 	n = fread(c->name, 1, COMM_MAX, f);
 	c->name[n ? n - 1 : 0] = '\0';
 	fclose(f);
+}
+
+/* Of any process, where records are of all */
+static void ask(const struct dp_session *s, struct comm *c)
+{
+	struct dp_source_task task = { .tid = c->tid,
+				       .pid = c->pid,
+				       .name = c->name,
+				       .size = sizeof(c->name) };
+
+	if (!s->ops->task) {
+		ask_comm(s, c);
+		return;
+	}
+	s->ops->task(s->source, &task);
+	c->known = task.tid;
+	c->pid = task.pid;
 }
 
 /* The thread may have ended before it was asked for: then @known is its own @tid. */
@@ -137,7 +148,7 @@ static const char *comm_of(const struct dp_session *s, u32 tid, u32 *pid,
 	}
 	/* Whether there was an answer or not: of a thread that has ended, many records may wait. */
 	if (r->clock.last.ns - c->asked > COMM_NS) {
-		ask_comm(s, c);
+		ask(s, c);
 		c->asked = r->clock.last.ns;
 	}
 	*known = c->known;
@@ -165,7 +176,7 @@ static void keep(void *arg, const struct dp_record_copy *record)
 	}
 	memcpy(h.record, record, size);
 	/* A process of any kind may end before its records are in order. */
-	if (s->ops == &dp_system_source)
+	if (s->ops->task)
 		comm_of(s, record->head.tid, &unused[0], &unused[1]);
 	/* No hit is later than now; a later stamp would keep the record for ever. */
 	if (record->head.ticks > now)
@@ -349,7 +360,7 @@ int dp_records_open(struct dp_session *s)
 	s->records->clock.first = s->records->clock.last = sample(s);
 	dp_rate_begin(s);
 	s->records->main.tid = s->source->inside;
-	if (s->ops == &dp_system_source)
+	if (s->ops->task)
 		strcpy(s->records->main.name, "?");
 	else
 		ask_comm(s, &s->records->main);

@@ -5,6 +5,7 @@
 #include "tracer/program.h"
 #include "tracer/run.h"
 #include "tracer/session.h"
+#include "tracer/system.h"
 #include "lang/lang.h"
 #include "sym/file.h"
 #include "sym/list.h"
@@ -96,6 +97,31 @@ int dp_run_text(struct run *run, const char *path, char **text, size_t *len,
 	return err ?: preprocess(run, path, text, len, diag);
 }
 
+/* A spec takes that name for the kernel's. */
+static bool is_mistaken(const struct dp_lang_program *p)
+{
+	return p->modtype == DP_MODTYPE_USER && !strcmp(p->name, "kernel");
+}
+
+static int check_world(const struct run *run, const struct dp_lang_program *p,
+		       struct dp_diag *diag)
+{
+	const struct dp_source_place *at;
+	struct dp_diag words = { .text = "" };
+	int err;
+
+	if (is_mistaken(p))
+		return dp_lang_complain(
+			p, p->name_at, -EINVAL, run->bad_line, diag,
+			"a module of that name is given by its path; for the kernel write modtype = kernel");
+	if (p->modtype == DP_MODTYPE_USER)
+		return 0;
+	err = dp_system_program(p, &at, &words);
+	return err ? dp_lang_complain(p, *at, err, run->bad_line, diag, "%s",
+				      words.text) :
+		     0;
+}
+
 int dp_run_assemble(struct run *run, const char *path, const char *text,
 		    size_t len, struct file *file, struct dp_diag *diag)
 {
@@ -107,11 +133,17 @@ int dp_run_assemble(struct run *run, const char *path, const char *text,
 			file->program, file->program->allow_at, -EPERM,
 			run->bad_line, diag,
 			"the program asks for more than --allow permits");
-	if (!err && file->program->modtype != DP_MODTYPE_USER)
-		err = dp_lang_complain(
-			file->program, file->program->name_at, -EOPNOTSUPP,
-			run->bad_line, diag,
-			"probes in the kernel and its modules are not there yet");
+	return err ?: check_world(run, file->program, diag);
+}
+
+int dp_run_is_kernels(struct run *run, const char *path, const char *text,
+		      size_t len, bool *is, struct dp_diag *diag)
+{
+	struct file f = { 0 };
+	int err = dp_run_assemble(run, path, text, len, &f, diag);
+
+	*is = !err && f.program->modtype != DP_MODTYPE_USER;
+	dp_lang_free(f.program);
 	return err;
 }
 
@@ -162,6 +194,8 @@ static char *spec_of(const struct dp_lang_program *p,
 	char *text = NULL;
 	int n;
 
+	if (p->modtype != DP_MODTYPE_USER)
+		return dp_system_spec(p, pt);
 	if (dp_run_is_data(pt))
 		return watch_of(p, pt);
 	if (pt->usdt)
@@ -333,11 +367,12 @@ bool dp_run_same_build(const struct dp_modules *mods,
 		       const struct dp_lang_program *program,
 		       const struct dp_point *p)
 {
-	const struct dp_module *m = dp_module_at(mods, p->addr);
+	const struct dp_module *m =
+		program->build_len ? dp_module_at(mods, p->addr) : NULL;
 	u8 id[DP_SYMFILE_ID];
 	size_t n;
 
-	if (!program->build_len || !m)
+	if (!m)
 		return true;
 	n = dp_module_id(mods, m, id);
 	return n == program->build_len && !memcmp(id, program->build, n);
@@ -372,6 +407,14 @@ static int check_calls(struct dp_session *s, const struct file *f,
 		s->source->pid);
 }
 
+static bool read_opcode(const struct dp_session *s, const struct dp_point *p,
+			u8 *byte)
+{
+	if (s->ops->opcode)
+		return s->ops->opcode(s->source, p, byte);
+	return dp_modules_read(s->source->mods, p->addr, byte, 1) == 1;
+}
+
 static int check_opcode(struct dp_session *s, const struct file *f,
 			const struct dp_lang_point *pt, size_t point,
 			struct dp_diag *diag)
@@ -382,9 +425,7 @@ static int check_opcode(struct dp_session *s, const struct file *f,
 	if (pt->opcode < 0 || s->points.v[point].gone)
 		return 0;
 	/* Where another probe is armed, the byte below it counts. */
-	if (dp_modules_read(s->source->mods, s->points.v[point].addr, &byte,
-			    1) == 1 &&
-	    byte == pt->opcode)
+	if (read_opcode(s, &s->points.v[point], &byte) && byte == pt->opcode)
 		return 0;
 	return dp_lang_complain(
 		f->program, pt->opcode_at, -EINVAL, run->bad_line, diag,
@@ -462,7 +503,7 @@ int dp_run_bind(struct dp_session *s, size_t point, struct dp_diag *diag)
 		.passcount = pt->passcount,
 		.maxhits = pt->maxhits,
 		.logonfault = pt->logonfault,
-		.heap = pt->heap,
+		.heap = f->program->heaps ? pt->heap : 0,
 		.ex_mask = pt->ex_mask,
 	};
 	if (pt->retprobe) {
@@ -572,6 +613,7 @@ static void report(struct dp_session *s)
 
 static const struct dp_session_kind kind = {
 	.programs = true,
+	.system = true,
 	.wants = dp_run_wants,
 	.rooms = dp_run_rooms,
 	.bind = dp_run_bind,
@@ -637,6 +679,18 @@ void dp_run_free(struct run *run)
 	free(run->specs);
 }
 
+/* Probes in the kernel need neither a process nor a command. */
+static int check_target(const struct run *run, struct dp_diag *diag)
+{
+	if (run->opt->pid || run->opt->argv ||
+	    run->files[0].program->modtype != DP_MODTYPE_USER)
+		return 0;
+	*run->bad_line = strdup("");
+	return dp_diag_set(
+		diag, -EINVAL,
+		"run needs -p PID or -- CMD; only programs with modtype = kernel, or kmod, are of the kernel");
+}
+
 int dp_tracer_run(const struct dp_tracer_options *opt, char **bad_line,
 		  int *died_of, struct dp_diag *diag)
 {
@@ -644,7 +698,7 @@ int dp_tracer_run(const struct dp_tracer_options *opt, char **bad_line,
 	int err;
 
 	*bad_line = NULL;
-	err = load(&run, diag);
+	err = load(&run, diag) ?: check_target(&run, diag);
 	if (!err)
 		err = dp_facilities_open(opt, &run.facilities, diag);
 	if (!err)

@@ -48,6 +48,10 @@ int dp_run_text(struct run *run, const char *path, char **text, size_t *len,
  *  Return: 0; as dp_lang_assemble(); -EPERM it asks for more than --allow permits. */
 int dp_run_assemble(struct run *run, const char *path, const char *text,
 		    size_t len, struct file *file, struct dp_diag *diag);
+/** dp_run_is_kernels() - are the probes of a file in the kernel, or in a module of it?
+ *  Return: 0; as dp_run_assemble(). */
+int dp_run_is_kernels(struct run *run, const char *path, const char *text,
+		      size_t len, bool *is, struct dp_diag *diag);
 /** dp_run_is_data() - is it a watchpoint on data? */
 bool dp_run_is_data(const struct dp_lang_point *pt);
 /** dp_run_add_specs() - add the specs of a file's points. Return: 0 or -ENOMEM, with words. */

@@ -206,9 +206,12 @@ int dp_session_symbol(struct dp_session *s, size_t point, const char *words,
 		      const char *name, u64 *addr, struct dp_diag *diag)
 {
 	struct dp_modules *mods = s->source->mods;
-	const struct dp_module *m = module_of(s, &s->points.v[point]);
+	const struct dp_module *m;
 	int err;
 
+	if (s->ops->symbol)
+		return s->ops->symbol(s->source, name, addr, diag);
+	m = module_of(s, &s->points.v[point]);
 	if (m && !m->is_main && !dp_module_stays(mods, m))
 		return dp_diag_set(
 			diag, -EOPNOTSUPP,

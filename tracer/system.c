@@ -53,6 +53,10 @@ static const char *bad_option(const struct dp_tracer_options *opt)
 		return "stacks are not there yet in the kernel: leave --stack away";
 	if (opt->block || opt->buffer)
 		return "the kernel waits for nobody, and dprobes.ko's room for records is what it is: leave --block and --buffer away";
+	if (opt->core || opt->minidump || opt->debugger)
+		return "a kernel has no debugger and no dump for programs yet: leave --core, --minidump and --debugger away";
+	if (opt->coarse)
+		return "records of the kernel have the time of their hits: leave --coarse-time away";
 	return opt->inlined ?
 		       "--inlined is not for the kernel, whose debug information is not read" :
 		       NULL;
@@ -84,20 +88,21 @@ static void read_thread(u32 tid, u32 *pid, char *name, size_t size)
 		fclose(f);
 }
 
-void dp_system_thread(u32 *tid, u32 *pid, char *name, size_t size)
+void dp_system_task(struct dp_source_task *task)
 {
 	static const char *const interruptions[] = { "[softirq]", "[irq]",
 						     "[nmi]" };
-	u32 context = *tid >> DP_SYSTEM_CONTEXT;
+	u32 context = task->tid >> DP_SYSTEM_CONTEXT;
 
-	*tid &= (1u << DP_SYSTEM_CONTEXT) - 1;
-	*pid = *pid ?: *tid;
-	if (*tid)
-		read_thread(*tid, pid, name, size);
+	task->tid &= (1u << DP_SYSTEM_CONTEXT) - 1;
+	task->pid = task->pid ?: task->tid;
+	if (task->tid)
+		read_thread(task->tid, &task->pid, task->name, task->size);
 	else
-		snprintf(name, size, "[idle]");
+		snprintf(task->name, task->size, "[idle]");
 	if (context && context <= 3)
-		snprintf(name, size, "%s", interruptions[context - 1]);
+		snprintf(task->name, task->size, "%s",
+			 interruptions[context - 1]);
 }
 
 int dp_system_names(const struct dp_spec *spec, struct dp_diag *diag)
@@ -127,7 +132,7 @@ int dp_system_check(const struct dp_session *s, const struct dp_spec *spec,
 	if (!s->kind->system)
 		return refuse(
 			diag, -EOPNOTSUPP, spec->module_col, 6,
-			"probes in the kernel are for dprobes stat, trace and list so far");
+			"probes in the kernel are for dprobes stat, trace, list and run so far");
 	why = bad_option(s->opt);
 	if (why)
 		return refuse(diag, -EINVAL, spec->module_col, 6, why);

@@ -11,7 +11,10 @@
 #include <stddef.h>
 
 struct dp_diag;
+struct dp_lang_point;
+struct dp_lang_program;
 struct dp_session;
+struct dp_source_place;
 struct dp_source_ops;
 struct dp_spec;
 struct dp_tracer_options;
@@ -38,12 +41,21 @@ int dp_system_names(const struct dp_spec *spec, struct dp_diag *diag);
  *  enum dp_device_context has it */
 #define DP_SYSTEM_CONTEXT 28
 
-/**
- * dp_system_thread() - who has hit
- * @tid: as records have it; out: as the tool knows it
- * @pid: its process, @name: of the thread, or what it was interrupted by, in @size bytes; in: what is
- *       known of them, or 0 and "", which stays if it has ended
- */
-void dp_system_thread(u32 *tid, u32 *pid, char *name, size_t size);
+struct dp_source_task;
+/** dp_system_task() - see task() of struct dp_source_ops */
+void dp_system_task(struct dp_source_task *task);
+
+/* system/program.c: programs from files, with probes in the kernel. */
+
+/** Stands for a module's name: the kernel's own functions */
+#define DP_SYSTEM_IMAGE "vmlinux"
+
+/** dp_system_program() - can the kernel have a program from a file?
+ *  Return: 0; -EOPNOTSUPP with words, and *@at, where in its text */
+int dp_system_program(const struct dp_lang_program *program,
+		      const struct dp_source_place **at, struct dp_diag *diag);
+/** dp_system_spec() - the spec of one of its points. Return: malloc()ed, or NULL */
+char *dp_system_spec(const struct dp_lang_program *program,
+		     const struct dp_lang_point *point);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* vars: show or reset the variables of programs that any running dprobes has loaded. */
+#include "tracer/hold.h"
 #include "tracer/session.h"
 #include "proc/inspect.h"
 #include "tracer/output.h"
@@ -9,34 +10,34 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* @pid: 0: of the kernel */
 static void print(const struct dp_tracer_vars_options *opt, pid_t pid,
-		  const struct dp_variables *v, u32 i)
+		  const char *name, u32 i, u64 value)
 {
-	const char *space = *v->name ? "lv" : "gv";
+	const char *space = *name ? "lv" : "gv";
 
 	if (!opt->json) {
 		dp_output_print(opt->out, "%d %s %s[%u] = 0x%lx (%ld)\n", pid,
-				*v->name ? v->name : "global", space, i,
-				v->values[i], v->values[i]);
+				*name ? name : "global", space, i, value,
+				value);
 		return;
 	}
 	dp_output_print(opt->out, "{\"pid\":%d,\"name\":", pid);
-	dp_json_string(opt->out, v->name);
+	dp_json_string(opt->out, name);
 	dp_output_print(opt->out,
 			",\"space\":\"%s\",\"index\":%u,\"value\":%lu}\n",
-			space, i, v->values[i]);
+			space, i, value);
 }
 
-static bool wanted(const struct dp_tracer_vars_options *opt,
-		   const struct dp_variables *v)
+static bool wanted(const struct dp_tracer_vars_options *opt, const char *name)
 {
 	bool both = !opt->local && !opt->global;
-	const char *base = strrchr(v->name, '/');
+	const char *base = strrchr(name, '/');
 
-	if (!*v->name)
+	if (!*name)
 		return both || opt->global;
 	return (both || opt->local) &&
-	       (!opt->name || !strcmp(opt->name, v->name) ||
+	       (!opt->name || !strcmp(opt->name, name) ||
 		(base && !strcmp(opt->name, base + 1)));
 }
 
@@ -47,7 +48,7 @@ static int one(const struct dp_tracer_vars_options *opt, pid_t pid,
 	u32 i, end = opt->last < v->n ? opt->last + 1 : v->n;
 	int err;
 
-	if (!wanted(opt, v) || opt->first >= end)
+	if (!wanted(opt, v->name) || opt->first >= end)
 		return 0;
 	if (opt->reset) {
 		err = dp_process_zero(pid, v->addr + 8 * opt->first,
@@ -59,7 +60,7 @@ static int one(const struct dp_tracer_vars_options *opt, pid_t pid,
 				strerror(-err));
 	}
 	for (i = opt->first; !opt->reset && i < end; i++)
-		print(opt, pid, v, i);
+		print(opt, pid, v->name, i, v->values[i]);
 	return (int)(end - opt->first);
 }
 
@@ -85,6 +86,38 @@ static int process(const struct dp_tracer_vars_options *opt, pid_t pid,
 	return found;
 }
 
+/** struct asked - what is wanted of the kernel's; @found: how many of them there are */
+struct asked {
+	const struct dp_tracer_vars_options *opt;
+	int found;
+};
+
+static void take(void *arg, u32 index, u64 value, const char *name)
+{
+	struct asked *a = arg;
+
+	if (!wanted(a->opt, name) || index < a->opt->first ||
+	    index > a->opt->last)
+		return;
+	a->found++;
+	if (!a->opt->reset)
+		print(a->opt, 0, name, index, value);
+}
+
+/* Of programs that are held in the kernel. Return: how many; a negative errno */
+static int kernels(const struct dp_tracer_vars_options *opt,
+		   struct dp_diag *diag)
+{
+	struct asked a = { .opt = opt };
+	int err = dp_held_each_variable(take, &a, diag);
+
+	if (!err && a.found && opt->reset)
+		err = dp_diag_set(
+			diag, -EOPNOTSUPP,
+			"variables of programs in the kernel cannot be reset yet: --remove, and insert again");
+	return err ?: a.found;
+}
+
 int dp_tracer_vars(const struct dp_tracer_vars_options *opt,
 		   struct dp_diag *diag)
 {
@@ -106,5 +139,6 @@ int dp_tracer_vars(const struct dp_tracer_vars_options *opt,
 			found += n;
 	}
 	closedir(dir);
-	return !found;
+	n = kernels(opt, diag);
+	return n < 0 ? n : !(found + n);
 }

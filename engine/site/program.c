@@ -193,9 +193,27 @@ void dp_programs_drop(struct dp_engine *e, u32 n)
 	}
 }
 
+/* Those of programs that come begin at 0. */
+static void clear_variables(struct dp_engine *e)
+{
+	const struct dp_arena_control *c = &e->arena->control;
+	u64 *v = (void *)((char *)e->arena + c->gv_off);
+	struct dp_vm_globals *globals =
+		(void *)((char *)e->arena + c->globals_off);
+	u32 i;
+
+	for (i = 0; i < c->nr_gv + c->max_locals; i++)
+		__atomic_store_n(&v[i], 0, __ATOMIC_RELAXED);
+	for (i = 0; c->globals_off && i < DP_VM_GLOBALS; i++) {
+		__atomic_store_n(&globals->state[i], 0, __ATOMIC_RELAXED);
+		__atomic_store_n(&globals->value[i], 0, __ATOMIC_RELAXED);
+	}
+}
+
 void dp_programs_restart(struct dp_engine *e)
 {
 	dp_programs_drop(e, 0);
+	clear_variables(e);
 	e->code_used = e->locals_used = 0;
 	__atomic_store_n(&e->arena->control.nr_programs, 0, __ATOMIC_RELEASE);
 	e->view.nr_programs = 0;

@@ -50,8 +50,8 @@ u32 dp_program_locals(const struct dp_program_spec *spec);
 bool dp_programs_fit(const struct dp_engine *e);
 /** dp_programs_drop() - forget all programs from the @n-th on */
 void dp_programs_drop(struct dp_engine *e, u32 n);
-/** dp_programs_restart() - forget all programs, and use their room again: no thread runs one, and
- *  no probe has one */
+/** dp_programs_restart() - forget all programs, and use their room again, also that of variables: no
+ *  thread runs one, and no probe has one */
 void dp_programs_restart(struct dp_engine *e);
 /** struct dp_program_rooms - bytes of the largest log, stack traces and heap */
 struct dp_program_rooms {

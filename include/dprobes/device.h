@@ -13,7 +13,7 @@
 #include <linux/types.h>
 
 #define DP_DEVICE_PATH "/dev/dprobes"
-#define DP_DEVICE_VERSION 1
+#define DP_DEVICE_VERSION 2
 
 /** enum dp_device_arming - how functions are probed, see @arming of struct dp_device_begin */
 enum dp_device_arming {
@@ -31,11 +31,14 @@ enum dp_device_arming {
  * @arming: a bit for each enum dp_device_arming
  * @flags: DP_DEVICE_ADDRESSES, or 0
  * @probes: that a session has, at most; @counts: that one COUNTS tells of, at most
- * @programs: that a session has, at most; @log: bytes of a record of theirs, at most
+ * @programs: that a session has, at most; @log, @heap: bytes of a record of theirs, and of a probe's
+ *            heap, at most
+ * @allow: what programs may do that ask for it: a bit for each enum dp_device_allow
  */
 struct dp_device_info {
 	__u32 version, arming, flags, probes, counts, programs, log;
-	__u32 reserved;
+	__u32 heap, allow;
+	__u32 reserved[3];
 };
 
 /** struct dp_device_begin - @arming: enum dp_device_arming */
@@ -57,12 +60,13 @@ struct dp_device_begin {
  *        Out: of the instruction that is probed, or 0, without DP_DEVICE_ADDRESSES
  * @probe: out: its number: 0, 1, …
  * @offset: out: where in FUNCTION it is: behind what the kernel keeps for itself at the entry
+ * @opcode: out: the first byte of the instruction
  */
 struct dp_device_add {
 	__u64 name, words, addr;
 	__u32 name_size, words_size;
 	__u32 probe, offset;
-	__u32 reserved[2];
+	__u32 opcode, reserved;
 };
 
 /** Of struct dp_device_commit, @flags: decide how probes are to be armed, and arm none */
@@ -84,6 +88,11 @@ struct dp_device_turn {
 	__u32 reserved[2];
 };
 
+/* Of struct dp_device_count, @status: the probe's program has ended it, until another of the program's
+ * probes resumes it; or for good */
+#define DP_DEVICE_REMOVED 1
+#define DP_DEVICE_SUSPENDED 2
+
 /** enum dp_device_mode - how a probe is armed */
 enum dp_device_mode { DP_DEVICE_BY_TRAP, DP_DEVICE_BY_JUMP };
 
@@ -91,11 +100,16 @@ enum dp_device_mode { DP_DEVICE_BY_TRAP, DP_DEVICE_BY_JUMP };
  * struct dp_device_count - what is known of a probe
  * @hits: exact when no thread is at the site; @missed: of them those whose program has not run
  * @lost: records of its program for which there was no room
+ * @passed: hits that @passcount of struct dp_device_bind let pass; @disabled: hits after the end of
+ *          the probe, by @maxhits or by its program; @context: hits missed for want of memory
+ * @count: executions of the program, if it has a limit, from minus @passcount on
  * @mode: enum dp_device_mode; @reason: why it is no jump, or ""
+ * @status: DP_DEVICE_SUSPENDED, DP_DEVICE_REMOVED, or 0
  */
 struct dp_device_count {
-	__u64 hits, missed, lost;
-	__u32 mode, reserved;
+	__u64 hits, missed, lost, passed, disabled, context;
+	__s64 count;
+	__u32 mode, status;
 	char reason[DP_DEVICE_WORDS];
 };
 
@@ -113,35 +127,62 @@ struct dp_device_counts {
 	__u32 first, nr, sites, jumps;
 };
 
-/* Of a program, at most: bytes, variables, jumps of a hit */
-#define DP_DEVICE_CODE 4096
+/* Of a program, at most: bytes, variables of each kind, jumps of a hit, places where it begins */
+#define DP_DEVICE_CODE 32768
 #define DP_DEVICE_VARIABLES 256
 #define DP_DEVICE_JUMPS 4096
+#define DP_DEVICE_STARTS 256
+
+/** enum dp_device_allow - what a program may do only if it asks for it. Not in a kernel that is locked
+ *  down */
+enum dp_device_allow {
+	DP_DEVICE_WRITE = 1, /* memory */
+	DP_DEVICE_REGISTERS = 2,
+	DP_DEVICE_PORTS = 4, /* read and write them */
+};
 
 /**
  * struct dp_device_program - what probes run, in the instructions of DProbes; only with
  *			      DP_DEVICE_ADDRESSES
- * @code: address of @code_size bytes, of which those that compute, read and log are taken
+ * @code: address of @code_size bytes; @starts: of @nr_starts offsets in it, of 32 bits each, where
+ *        probes begin to run it
  * @words, @words_size: as of struct dp_device_add
- * @variables, @jumps: how many; @log: bytes of a record
+ * @variables, @globals: how many of its own, and how many that all programs of the session have
+ * @jumps: of a hit; @log: bytes of a record; @heap: of a probe's heap; @stack: 32 or 1024 elements
+ * @allow: what it asks for: a bit for each enum dp_device_allow
  * @program: out: its number: 0, 1, …; @offset: out, on failure: what @words are about
  */
 struct dp_device_program {
-	__u64 code, words;
-	__u32 code_size, words_size;
-	__u32 variables, jumps, log;
-	__u32 program, offset, reserved;
+	__u64 code, starts, words;
+	__u32 code_size, nr_starts, words_size;
+	__u32 variables, globals, jumps, log, heap, stack, allow;
+	__u32 program, offset;
+	__u32 reserved[2];
 };
 
-/** Of struct dp_device_bind, @flags: a hit whose program faults makes a record, too */
-#define DP_DEVICE_LOG_FAULTS 1
+/** Of struct dp_device_bind, @maxhits: there is no limit */
+#define DP_DEVICE_UNLIMITED 0xffffffff
 
-/** struct dp_device_bind - a probe, which has none yet, runs a program. Before DP_DEVICE_COMMIT */
+/**
+ * struct dp_device_bind - a probe, which has none yet, runs a program. Before DP_DEVICE_COMMIT
+ * @start: where it begins to run it, one of @starts
+ * @passcount: hits to let pass; @maxhits: executions after which the probe is disabled
+ * @heap: bytes of its heap, at most those of the program
+ * @major, @minor: of its records
+ * @exceptions: that are raised, as the keyword ex_mask has them
+ */
 struct dp_device_bind {
-	__u32 probe, program, flags, reserved;
+	__u32 probe, program, start;
+	__u32 passcount, maxhits, heap;
+	__u16 major, minor, exceptions, reserved;
+	__u32 reserved2[2];
 };
 
-/** struct dp_device_variable - @value: out: of a variable of a program. After DP_DEVICE_COMMIT */
+/** In the place of a program's number: the variable is one that all programs have */
+#define DP_DEVICE_GLOBAL 0xffffffff
+
+/** struct dp_device_variable - @value: out: of a variable of a program, or DP_DEVICE_GLOBAL. After
+ *  DP_DEVICE_COMMIT */
 struct dp_device_variable {
 	__u64 value;
 	__u32 program, index;
@@ -163,13 +204,16 @@ enum dp_device_context {
  * @ticks: of the processor's clock (rdtsc), when the hit began
  * @size: from the beginning of this record to that of the next: a multiple of 8
  * @tid: of the task that runs, or is interrupted; 0: the CPU is idle. @context: enum dp_device_context
- * @exception: that ended the program, or 0
+ * @exception: that ended the program, or 0; @parm: its details
+ * @major, @minor: as the probe has them, unless the program has changed them
+ * @facility: N of "exit N", or 0
  */
 struct dp_device_record {
 	__u64 ticks;
 	__u32 size, log, probe, tid;
-	__u16 cpu, exception;
-	__u8 context, flags, reserved[2];
+	__u16 cpu, exception, major, minor;
+	__u8 context, flags, facility, reserved[5];
+	__u64 parm[2];
 };
 
 #define DP_DEVICE_MAGIC 0xd9

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* nofault: memory that may be bad, and threads, looked at from any context. */
 #include "port/kernel/nofault.h"
+#include "port/kernel/hit.h"
 #include <linux/pid.h>
 #include <linux/pid_namespace.h>
 #include <linux/rcupdate.h>
@@ -16,6 +17,41 @@ int dp_kernel_read(void *to, u64 from, size_t len)
 					     len);
 	else
 		err = copy_from_kernel_nofault(to, (const void *)from, len);
+	return err ? -EFAULT : 0;
+}
+
+static long (*store)(void *to, const void *from, size_t len);
+
+void dp_kernel_set_store(u64 addr)
+{
+	store = (void *)addr;
+}
+
+/* As for the kernel's own programs: a task that ends, or that has no memory, has borrowed what is there. */
+static bool has_memory(void)
+{
+	return !dp_kernel_context() &&
+	       !(current->flags & (PF_KTHREAD | PF_EXITING));
+}
+
+/* The kernel warns of other addresses, where it would only fail for one that is not mapped. */
+static bool is_kernels(u64 from, size_t len)
+{
+	const u8 bits = boot_cpu_data.x86_virt_bits;
+
+	return from >= TASK_SIZE_MAX && from + len > from &&
+	       __is_canonical_address(from, bits) &&
+	       __is_canonical_address(from + len - 1, bits);
+}
+
+int dp_kernel_write(u64 to, const void *from, size_t len)
+{
+	long err = -EFAULT;
+
+	if (to < TASK_SIZE_MAX && has_memory())
+		err = copy_to_user_nofault((void __user *)to, from, len);
+	else if (is_kernels(to, len) && store)
+		err = store((void *)to, from, len);
 	return err ? -EFAULT : 0;
 }
 

@@ -9,6 +9,18 @@
  *  already. Return: 0; -EFAULT, never a fault that sleeps */
 int dp_kernel_read(void *to, u64 from, size_t len);
 
+/**
+ * dp_kernel_write() - write memory of the kernel, or of the current task's process if it is there already
+ *
+ * Of a process in task context alone: what interrupts may have interrupted any.
+ * Context: within a hit. Return: 0; -EFAULT, never a fault that sleeps
+ */
+int dp_kernel_write(u64 to, const void *from, size_t len);
+
+/** dp_kernel_set_store() - where the kernel has its copy_to_kernel_nofault(). Without it no memory of the
+ *  kernel can be written. */
+void dp_kernel_set_store(u64 store);
+
 /* Of a thread's id: the bits of the task's; an idle task, whose bits are its CPU's number; and where the
  * number of what has interrupted it begins: 1 softirq, 2 interrupt, 3 NMI */
 #define DP_KERNEL_TASK 0x3ffffff

@@ -67,18 +67,26 @@ int dp_device_add(int fd, const char *name, char *words,
 int dp_device_program(int fd, const unsigned char *code, unsigned int size,
 		      struct dp_device_program *program, char *words)
 {
+	static const unsigned int start;
+
 	program->code = (unsigned long)code;
 	program->code_size = size;
+	program->starts = (unsigned long)&start;
+	program->nr_starts = 1;
+	program->stack = program->stack ? program->stack : 1024;
 	program->words = (unsigned long)words;
 	program->words_size = words ? DP_DEVICE_WORDS : 0;
 	return ask(fd, DP_DEVICE_PROGRAM, program);
 }
 
-int dp_device_bind(int fd, unsigned int probe, unsigned int program)
+int dp_device_bind(int fd, unsigned int probe, unsigned int program,
+		   unsigned int heap)
 {
 	struct dp_device_bind bind = { .probe = probe,
 				       .program = program,
-				       .flags = DP_DEVICE_LOG_FAULTS };
+				       .maxhits = DP_DEVICE_UNLIMITED,
+				       .heap = heap,
+				       .exceptions = 0xfff };
 
 	return ask(fd, DP_DEVICE_BIND, &bind);
 }
@@ -221,7 +229,7 @@ static void refuse(void)
 			printf("# %d: %s\n", err, words);
 	}
 	memset(&add, 0, sizeof(add));
-	add.reserved[1] = 1;
+	add.reserved = 1;
 	dp_init_check(dp_device_add(fd, DP_GETSID, words, &add) == -EINVAL,
 		      "what is reserved is 0", "device: ");
 	dp_init_check(dp_device_start(fd, DP_DEVICE_TRAP) == -EINVAL,
@@ -229,7 +237,7 @@ static void refuse(void)
 	dp_init_check(dp_device_open(0) == -EBUSY &&
 			      dp_device_open(O_NONBLOCK) == -EBUSY,
 		      "another opener is refused", "device: ");
-	err = add.reserved[1] = 0;
+	err = add.reserved = 0;
 	err = dp_device_add(fd, DP_GETSID, words, &add) ?:
 		      dp_device_commit(fd, DP_DEVICE_PLAN);
 	dp_init_check(!err && !dp_device_changed(), "a plan arms nothing",
@@ -439,7 +447,14 @@ void dp_device_try(void)
 
 void dp_device_locked(void)
 {
+	int fd;
+
 	mount("security", "/sys/kernel/security", "securityfs", 0, NULL);
+	put("/sys/kernel/security/lockdown", "integrity");
+	fd = dp_device_open(0);
+	dp_init_check(fd >= 0 && !dp_device_may_write(fd),
+		      "programs cannot write, for its integrity", "device: ");
+	close(fd);
 	put("/sys/kernel/security/lockdown", "confidentiality");
 	dp_init_check(dp_device_open(0) == -EPERM, "it cannot be opened",
 		      "device: ");

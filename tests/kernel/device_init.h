@@ -20,7 +20,10 @@ int dp_device_add(int fd, const char *name, char *words,
 		  struct dp_device_add *add);
 int dp_device_program(int fd, const unsigned char *code, unsigned int size,
 		      struct dp_device_program *program, char *words);
-int dp_device_bind(int fd, unsigned int probe, unsigned int program);
+int dp_device_bind(int fd, unsigned int probe, unsigned int program,
+		   unsigned int heap);
+/** dp_device_may_write() - a session has a program. Return: could one write? -1: it has none */
+int dp_device_may_write(int fd);
 /** dp_device_variable() - Return: its value; -1: it cannot be read */
 long dp_device_variable(int fd, unsigned int program, unsigned int index);
 int dp_device_commit(int fd, unsigned int flags);

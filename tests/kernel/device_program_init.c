@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,6 +26,8 @@
 #define LOCALS 8
 
 #define RDI 0x64
+/* Of a record with one value */
+#define SIZE 72
 /* Of struct pt_regs, where the call has its first argument */
 #define ARGUMENT 0x70
 
@@ -104,12 +107,13 @@ static void count(unsigned int arming, const char *of)
 	count_calls(&c, 5);
 	err = err ?: add(fd, DP_GETSID, &probe);
 	err = err ?: dp_device_program(fd, c.bytes, c.n, &want, words);
-	err = err ?: dp_device_bind(fd, probe, want.program);
+	err = err ?: dp_device_bind(fd, probe, want.program, want.heap);
 	dp_init_check(!err, of, OF "a program is taken, ");
 	if (err)
 		printf("# %d at %u: %s\n", err, want.offset, words);
-	dp_init_check(dp_device_bind(fd, probe, want.program) == -EINVAL, of,
-		      OF "a probe has one, ");
+	dp_init_check(dp_device_bind(fd, probe, want.program, want.heap) ==
+			      -EINVAL,
+		      of, OF "a probe has one, ");
 	err = dp_device_commit(fd, 0);
 	for (i = 0; i < CALLS; i++)
 		syscall(SYS_getsid, i % 3 ? 5 : 6);
@@ -149,7 +153,7 @@ static void take(const struct dp_device_record *r, struct sums *sums)
 	memcpy(&value, data + 3, sizeof(value));
 	sums->sum += value;
 	sums->n++;
-	sums->wrong += r->log != 11 || r->size != 48 || r->probe ||
+	sums->wrong += r->log != 11 || r->size != SIZE || r->probe ||
 		       r->tid != (unsigned int)getpid() || r->context ||
 		       r->exception || r->flags || r->ticks < sums->ticks;
 	sums->ticks = r->ticks;
@@ -179,7 +183,7 @@ static int begin_log(int fd)
 	log_calls(&c);
 	err = dp_device_start(fd, DP_DEVICE_JUMP) ?: add(fd, DP_GETSID, &probe);
 	err = err ?: dp_device_program(fd, c.bytes, c.n, &want, words);
-	err = err ?: dp_device_bind(fd, probe, want.program);
+	err = err ?: dp_device_bind(fd, probe, want.program, want.heap);
 	return err ?: dp_device_commit(fd, 0);
 }
 
@@ -206,8 +210,8 @@ static void records(void)
 			      sums.sum == CALLS * (CALLS - 1) / 2,
 		      "each call has made one", OF "records: ");
 	syscall(SYS_getsid, 0);
-	dp_init_check(read_some(fd, &sums, 47) == -EINVAL &&
-			      read_some(fd, &sums, 48) == 48,
+	dp_init_check(read_some(fd, &sums, SIZE - 1) == -EINVAL &&
+			      read_some(fd, &sums, SIZE) == SIZE,
 		      "they are read whole", OF "records: ");
 	soon = poll(&p, 1, 0);
 	child = fork();
@@ -228,10 +232,60 @@ static void records(void)
 		syscall(SYS_getsid, 0);
 		_exit(0);
 	}
-	dp_init_check(read_some(fd, &sums, 4096) == 48, "and so does read",
+	dp_init_check(read_some(fd, &sums, 4096) == SIZE, "and so does read",
 		      OF "records: ");
 	waitpid(child, &status, 0);
 	close(fd);
+}
+
+static const unsigned char writes[] = { DP_OPCODE_POP_MEM_U8, DP_OPCODE_EXIT };
+
+/* What it asks for, and where its probes begin */
+static void refuse_asking(void)
+{
+	struct dp_device_program want = { .allow = 1 }, more = { .allow = 8 };
+	struct dp_device_bind bind = { .exceptions = 0xfff };
+	char words[DP_DEVICE_WORDS];
+	int fd = dp_device_open(0), err;
+	unsigned int probe;
+
+	err = dp_device_start(fd, DP_DEVICE_TRAP) ?: add(fd, DP_GETSID, &probe);
+	dp_init_check(!err && !dp_device_program(fd, writes, sizeof(writes),
+						 &want, words),
+		      "what asks to write may", OF);
+	dp_init_check(dp_device_program(fd, writes, sizeof(writes), &more,
+					words) == -EINVAL,
+		      "there is nothing else to ask for", OF);
+	bind.probe = probe;
+	bind.program = want.program;
+	bind.start = 1;
+	err = ioctl(fd, DP_DEVICE_BIND, &bind);
+	bind.start = 0;
+	bind.probe = probe + 1;
+	err = err && ioctl(fd, DP_DEVICE_BIND, &bind);
+	bind.probe = probe;
+	bind.heap = 1;
+	err = err && ioctl(fd, DP_DEVICE_BIND, &bind);
+	bind.heap = 0;
+	dp_init_check(err && !ioctl(fd, DP_DEVICE_BIND, &bind),
+		      "a probe runs it from where it begins, with what it has",
+		      OF);
+	close(fd);
+}
+
+int dp_device_may_write(int fd)
+{
+	struct dp_device_program want = { .allow = 1 }, plain = { .allow = 0 };
+	static const unsigned char ends[] = { DP_OPCODE_EXIT };
+	struct dp_device_info info = { 0 };
+	int err = dp_device_start(fd, DP_DEVICE_TRAP);
+
+	err = err ?: ioctl(fd, DP_DEVICE_INFO, &info);
+	err = err ?: dp_device_program(fd, ends, 1, &plain, NULL);
+	if (err)
+		return -1;
+	return info.allow || dp_device_program(fd, writes, sizeof(writes),
+					       &want, NULL) != -EPERM;
 }
 
 static void refuse(void)
@@ -243,7 +297,9 @@ static void refuse(void)
 	} bad[] = {
 		{ { DP_OPCODE_POP_MEM_U8, DP_OPCODE_EXIT }, 2, "memory" },
 		{ { DP_OPCODE_PUSH_IO_U8, DP_OPCODE_EXIT }, 2, "ports" },
-		{ { DP_OPCODE_REMOVE, DP_OPCODE_EXIT }, 2, "remove" },
+		{ { DP_OPCODE_POP_R, RDI, 0, DP_OPCODE_EXIT }, 4, "registers" },
+		{ { DP_OPCODE_LOG_ST, DP_OPCODE_EXIT }, 2, "stack traces" },
+		{ { DP_OPCODE_EXIT_N, 2 }, 2, "a dump" },
 		{ { DP_OPCODE_LEAVE, DP_OPCODE_EXIT }, 2, "leave" },
 		{ { DP_OPCODE_PUSH_BACKTRACE, DP_OPCODE_EXIT }, 2, "stacks" },
 		{ { DP_OPCODE_PUSH, 1 }, 2, "operand" },
@@ -287,6 +343,7 @@ static void some_operand(struct code *c, unsigned char operand,
 		put(c, &value, 1);
 		break;
 	case DP_OPERAND_LV:
+	case DP_OPERAND_GV:
 		value = below(LOCALS);
 		put(c, &value, 2);
 		break;
@@ -321,7 +378,8 @@ static int is_taken(int fd, unsigned int i)
 	struct code c;
 
 	for (tries = 0; tries < 30; tries++) {
-		want = (struct dp_device_program){ .variables = LOCALS };
+		want = (struct dp_device_program){ .variables = LOCALS,
+						   .globals = LOCALS };
 		c.n = 0;
 		op(&c, ops[i].code);
 		some_operand(&c, ops[i].operand, &zero, 1);
@@ -371,13 +429,16 @@ static int add_programs(int fd, unsigned int *added)
 	*added = 0;
 	for (i = 0; i < 40 * EACH && *added < EACH && !err; i++) {
 		want = (struct dp_device_program){ .variables = LOCALS,
+						   .globals = LOCALS,
 						   .jumps = below(200),
-						   .log = below(257) };
+						   .log = below(1025),
+						   .heap = below(4097) };
 		some_program(&c);
 		if (dp_device_program(fd, c.bytes, c.n, &want, NULL))
 			continue;
 		err = add(fd, *added & 1 ? DP_UMASK : DP_GETSID, &probe) ?:
-			      dp_device_bind(fd, probe, want.program);
+			      dp_device_bind(fd, probe, want.program,
+					     want.heap);
 		++*added;
 	}
 	return err;
@@ -414,7 +475,7 @@ static void at_random(void)
 	}
 	printf("# %u random programs of %u instructions have run, %u did not count\n",
 	       all, nr_taken, wrong);
-	dp_init_check(all > EACH / 2 * SESSIONS && !wrong && nr_taken > 60,
+	dp_init_check(all > EACH / 2 * SESSIONS && !wrong && nr_taken > 100,
 		      "random ones run, and harm nothing", OF);
 }
 
@@ -424,5 +485,6 @@ void dp_device_programs(void)
 	count(DP_DEVICE_JUMP, "by jump");
 	records();
 	refuse();
+	refuse_asking();
 	at_random();
 }

@@ -113,8 +113,14 @@ static void fill_program(union request *r)
 		.words_size = below(3) ? below(140) : 0,
 		.variables = below(300),
 		.jumps = below(5000),
-		.log = below(300),
+		.log = below(1100),
+		.starts = (uint64_t)page + 32,
+		.nr_starts = below(6) ? 1 : below(300),
+		.globals = below(300),
+		.heap = below(5000),
+		.stack = below(8) ? 1024 : below(64),
 	};
+	memset(page + 32, 0, 8);
 	for (i = 0; i < 24; i++)
 		page[i] = (unsigned char)(below(3) ? below(0x46) : draw());
 	/* exit */
@@ -139,7 +145,8 @@ static void fill(unsigned long request, union request *r)
 	else if (request == DP_DEVICE_BIND)
 		r->bind = (struct dp_device_bind){ .probe = below(6),
 						   .program = below(6),
-						   .flags = below(3) };
+						   .maxhits = below(9),
+						   .heap = below(300) };
 	else if (request == DP_DEVICE_VARIABLE)
 		r->variable =
 			(struct dp_device_variable){ .program = below(6),
@@ -187,6 +194,9 @@ static int ask(int session)
 	while (!below(4))
 		r.bytes[below(_IOC_SIZE(request) % 200 + 1)] =
 			(unsigned char)draw();
+	/* What writes at random ends the guest. */
+	if (request == DP_DEVICE_PROGRAM)
+		r.program.allow &= ~7u;
 	at = below(10) ? (void *)&r : (void *)some_pointer();
 	if (!below(20))
 		read(device, (void *)some_pointer(), below(5000));

@@ -463,6 +463,8 @@ int main(int argc, char **argv)
 	}
 	if (is_wanted("tool"))
 		run_quietly(dp_tool_try, "tool: ");
+	if (is_wanted("run"))
+		run_quietly(dp_run_try, "run: ");
 	for (i = 0; i < 3 && is_wanted("many"); i++)
 		run_probes(40, 7 * i, i);
 	for (i = 0; i < 2 && is_wanted("returns"); i++)

@@ -25,8 +25,10 @@ void dp_device_locked(void);
 /** dp_tool_try() - dprobes(1) on the kernel; dp_tool_absent() - where dprobes.ko is not loaded */
 void dp_tool_try(void);
 void dp_tool_absent(void);
+/** dp_run_try() - programs from files in the kernel */
+void dp_run_try(void);
 /** dp_tool_work() - what it counts: so many calls of getsid(2), umask(2), readings of a parameter of
- *  dpbytes.ko. Return: exit status */
+ *  dpbytes.ko, of getsid(2) with 5, forks with a kill(2) each. Return: exit status */
 int dp_tool_work(char *const *argv);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* program_test: programs at probes of the kernel's functions, and the records that they make. */
+#include <dprobes/kprobes.h>
 #include "arch/arch.h"
 #include "engine/vm/ops.h"
 #include "kmod/session.h"
@@ -197,10 +198,51 @@ static void programs(enum dp_kmod_arming arming)
 	check(!err, "%s: and all of it goes (%d)\n", how, err);
 }
 
+static int nothing(struct dp_kprobe *p, struct pt_regs *regs)
+{
+	return 0;
+}
+
+/* Return: is what is seen that of this session alone? */
+static bool session_of_five(bool reads)
+{
+	u32 program = ~0u, i;
+	u64 bad, before, after;
+	int err = dp_kmod_begin(DP_KMOD_JUMP);
+
+	memset(&seen, 0, sizeof(seen));
+	err = err ?: add(gcd, on_gcd, sizeof(on_gcd), &seen.gcd, &program);
+	err = err ?: dp_kmod_commit(&bad);
+	before = dp_kmod_local(program, 0);
+	for (i = 0; i < 5 && !err; i++)
+		call_gcd(12, 18);
+	after = dp_kmod_local(program, 0);
+	if (reads)
+		dp_kmod_records(take, NULL);
+	err = err ?: dp_kmod_end();
+	return !err && !program && !before && after == 5 &&
+	       seen.gcds == (reads ? 5 : 0) && !seen.others;
+}
+
+/* A handler keeps the engine that both sessions have, and nothing else of the first one. */
+static void forgotten(void)
+{
+	struct dp_kprobe keeper = { .symbol_name = "int_sqrt",
+				    .pre_handler = nothing };
+	int err = dp_register_kprobe(&keeper);
+	bool first = session_of_five(false), second = session_of_five(true);
+
+	dp_unregister_kprobe(&keeper);
+	check(!err && first && second,
+	      "programs, variables and records go with their session (%d, %d, %d, %u)\n",
+	      err, first, second, seen.gcds);
+}
+
 static int __init begin(void)
 {
 	programs(DP_KMOD_TRAP);
 	programs(DP_KMOD_JUMP);
+	forgotten();
 	pr_info("dptest: done\n");
 	return 0;
 }

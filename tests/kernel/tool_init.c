@@ -2,6 +2,7 @@
 /* tool_init: dprobes(1) in the guest: what it counts is what was done, and it leaves nothing. */
 #include "tests/kernel/device_init.h"
 #include "tests/kernel/init.h"
+#include "tests/kernel/tool_init.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -30,7 +31,7 @@
 #define GETSID_SPEC "kernel:" DP_GETSID
 #define UMASK_SPEC "kernel:" DP_UMASK
 
-static char out[1 << 18], said[1 << 16];
+char dp_tool_out[1 << 18], dp_tool_said[1 << 16];
 static uid_t as_user;
 
 static void work(int getsids, int umasks, int reads)
@@ -43,6 +44,23 @@ static void work(int getsids, int umasks, int reads)
 		dp_device_changed();
 }
 
+/* Each child ends by a signal. */
+static void fork_and_kill(int n)
+{
+	int status;
+	pid_t child;
+
+	while (n--) {
+		child = fork();
+		if (!child) {
+			pause();
+			_exit(0);
+		}
+		kill(child, SIGKILL);
+		waitpid(child, &status, 0);
+	}
+}
+
 int dp_tool_work(char *const *argv)
 {
 	int fives = argv[3] ? atoi(argv[3]) : 0;
@@ -50,6 +68,7 @@ int dp_tool_work(char *const *argv)
 	work(atoi(argv[0]), atoi(argv[1]), atoi(argv[2]));
 	while (fives--)
 		syscall(SYS_getsid, 5);
+	fork_and_kill(argv[3] && argv[4] ? atoi(argv[4]) : 0);
 	return STATUS;
 }
 
@@ -71,7 +90,7 @@ static void redirect(const char *path, int to)
 }
 
 /* @argv: behind the tool's name, to NULL */
-static pid_t start(const char *const *argv)
+pid_t dp_tool_start(const char *const *argv)
 {
 	char *words[WORDS + 2] = { (char *)TOOL };
 	unsigned int i;
@@ -91,18 +110,16 @@ static pid_t start(const char *const *argv)
 }
 
 /* Return: exit status, or 128 and the signal */
-static int finish(pid_t tool)
+int dp_tool_finish(pid_t tool)
 {
 	int status = -1;
 
 	if (waitpid(tool, &status, 0) != tool)
 		return -1;
-	read_file(OUT, out, sizeof(out));
-	read_file(SAID, said, sizeof(said));
+	read_file(OUT, dp_tool_out, sizeof(dp_tool_out));
+	read_file(SAID, dp_tool_said, sizeof(dp_tool_said));
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
-
-#define RUN(...) finish(start((const char *const[]){ __VA_ARGS__, NULL }))
 
 /* Of a function in what --json has printed; -1: it is not there */
 static long hits(const char *spec)
@@ -111,24 +128,25 @@ static long hits(const char *spec)
 	const char *at;
 
 	snprintf(start, sizeof(start), "{\"probe\":\"%s\",\"hits\":", spec);
-	at = strstr(out, start);
+	at = strstr(dp_tool_out, start);
 	return at ? atol(at + strlen(start)) : -1;
 }
 
-static void check(int is, const char *what)
+void dp_tool_check(int is, const char *what)
 {
 	dp_init_check(is, what, "tool: ");
 	if (!is)
-		printf("# out: %.2000s\n# said: %.2000s\n", out, said);
+		printf("# out: %.2000s\n# said: %.2000s\n", dp_tool_out,
+		       dp_tool_said);
 }
 
-static int says(const char *words)
+int dp_tool_says(const char *words)
 {
-	return strstr(said, words) != NULL;
+	return strstr(dp_tool_said, words) != NULL;
 }
 
 /* Until so many functions have other bytes, or the tool has ended */
-static int wait_changed(int n)
+int dp_tool_wait(int n)
 {
 	time_t until = time(NULL) + SECONDS;
 
@@ -148,98 +166,110 @@ static void put(const char *path, const char *text)
 
 static void commands(const char *mode)
 {
-	int status = RUN("stat", "--json", GETSID_SPEC, UMASK_SPEC, "--",
-			 "/init", "work", "1234", "77", "0");
+	int status = DP_TOOL("stat", "--json", GETSID_SPEC, UMASK_SPEC, "--",
+			     "/init", "work", "1234", "77", "0");
 
-	check(status == STATUS && hits(GETSID_SPEC) == GETSIDS &&
-		      hits(UMASK_SPEC) == UMASKS,
-	      "it counts what a command does, and ends as that");
-	check(strstr(out, mode) && says("2 probes at 2 sites") &&
-		      says("init exited with status 3"),
-	      "it says how");
-	check(!dp_device_changed(), "and leaves nothing");
+	dp_tool_check(status == STATUS && hits(GETSID_SPEC) == GETSIDS &&
+			      hits(UMASK_SPEC) == UMASKS,
+		      "it counts what a command does, and ends as that");
+	dp_tool_check(strstr(dp_tool_out, mode) &&
+			      dp_tool_says("2 probes at 2 sites") &&
+			      dp_tool_says("init exited with status 3"),
+		      "it says how");
+	dp_tool_check(!dp_device_changed(), "and leaves nothing");
 }
 
 static void interrupts(void)
 {
 	static const char *const argv[] = { "stat", "--json", GETSID_SPEC,
 					    UMASK_SPEC, NULL };
-	pid_t tool = start(argv);
-	int armed = wait_changed(2), status;
+	pid_t tool = dp_tool_start(argv);
+	int armed = dp_tool_wait(2), status;
 
 	work(GETSIDS, UMASKS, 0);
 	kill(tool, SIGINT);
-	status = finish(tool);
-	check(armed && !status && hits(GETSID_SPEC) == GETSIDS &&
-		      hits(UMASK_SPEC) == UMASKS && says("interrupted"),
-	      "^C ends it, and it has counted all");
-	status = RUN("stat", "--duration", "300ms", GETSID_SPEC);
-	check(!status && says("--duration is over") && strstr(out, GETSID_SPEC),
-	      "--duration ends it");
-	status = RUN("stat", "-v", "-i", "100ms", "--duration", "1s",
-		     GETSID_SPEC, "--", "/init", "work", "50", "0", "0");
-	check(status == STATUS && strstr(out, " 50 ") && strstr(out, "0xffff"),
-	      "-v and -i");
+	status = dp_tool_finish(tool);
+	dp_tool_check(armed && !status && hits(GETSID_SPEC) == GETSIDS &&
+			      hits(UMASK_SPEC) == UMASKS &&
+			      dp_tool_says("interrupted"),
+		      "^C ends it, and it has counted all");
+	status = DP_TOOL("stat", "--duration", "300ms", GETSID_SPEC);
+	dp_tool_check(!status && dp_tool_says("--duration is over") &&
+			      strstr(dp_tool_out, GETSID_SPEC),
+		      "--duration ends it");
+	status = DP_TOOL("stat", "-v", "-i", "100ms", "--duration", "1s",
+			 GETSID_SPEC, "--", "/init", "work", "50", "0", "0");
+	dp_tool_check(status == STATUS && strstr(dp_tool_out, " 50 ") &&
+			      strstr(dp_tool_out, "0xffff"),
+		      "-v and -i");
 }
 
 static void names(void)
 {
-	int status = RUN("stat", "--json", "kernel:__x64_sys_[gu]*", "--",
-			 "/init", "work", "1234", "77", "0");
+	int status = DP_TOOL("stat", "--json", "kernel:__x64_sys_[gu]*", "--",
+			     "/init", "work", "1234", "77", "0");
 
-	check(status == STATUS && hits(GETSID_SPEC) == GETSIDS &&
-		      hits(UMASK_SPEC) == UMASKS &&
-		      !hits("kernel:" DP_GETPGID) &&
-		      hits("kernel:__x64_sys_getppid") >= 0,
-	      "a glob");
-	status = RUN("stat", "--json", "kernel:dpbytes:tell", GETSID_SPEC, "--",
-		     "/init", "work", "3", "0", "9");
-	check(status == STATUS && hits("kernel:dpbytes:tell") == READS &&
-		      hits(GETSID_SPEC) == 3,
-	      "a module's function");
-	status = RUN("list", "kernel:vfs_*");
-	check(!status && strstr(out, "kernel:vfs_read\n") &&
-		      strstr(out, "kernel:vfs_write\n"),
-	      "list shows what could be probed");
-	status = RUN("list", "-v", GETSID_SPEC);
-	check(!status && strstr(out, GETSID_SPEC "  jump") &&
-		      !dp_device_changed(),
-	      "and how, without probing it");
-	status = RUN("stat", "kernel:no_such_function");
-	check(status == 2 && says("neither the kernel nor"), "no such name");
-	status = RUN("stat", "kernel:notify_die");
-	check(status == 2 && says("the kernel forbids probes there"),
-	      "what may not be probed");
-	status = RUN("stat", GETSID_SPEC "+0x100000");
-	check(status == 2 && says("beyond the function's end"), "an offset");
-	status = RUN("stat", "kernel:*");
-	check(status == 2 && says("can be probed at a time"), "too many");
-	status = RUN("stat", GETSID_SPEC, "--", "/nothing");
-	check(status == 127 && says("cannot execute /nothing"),
-	      "a command that is not there");
+	dp_tool_check(status == STATUS && hits(GETSID_SPEC) == GETSIDS &&
+			      hits(UMASK_SPEC) == UMASKS &&
+			      !hits("kernel:" DP_GETPGID) &&
+			      hits("kernel:__x64_sys_getppid") >= 0,
+		      "a glob");
+	status = DP_TOOL("stat", "--json", "kernel:dpbytes:tell", GETSID_SPEC,
+			 "--", "/init", "work", "3", "0", "9");
+	dp_tool_check(status == STATUS &&
+			      hits("kernel:dpbytes:tell") == READS &&
+			      hits(GETSID_SPEC) == 3,
+		      "a module's function");
+	status = DP_TOOL("list", "kernel:vfs_*");
+	dp_tool_check(!status && strstr(dp_tool_out, "kernel:vfs_read\n") &&
+			      strstr(dp_tool_out, "kernel:vfs_write\n"),
+		      "list shows what could be probed");
+	status = DP_TOOL("list", "-v", GETSID_SPEC);
+	dp_tool_check(!status && strstr(dp_tool_out, GETSID_SPEC "  jump") &&
+			      !dp_device_changed(),
+		      "and how, without probing it");
+	status = DP_TOOL("stat", "kernel:no_such_function");
+	dp_tool_check(status == 2 && dp_tool_says("neither the kernel nor"),
+		      "no such name");
+	status = DP_TOOL("stat", "kernel:notify_die");
+	dp_tool_check(status == 2 &&
+			      dp_tool_says("the kernel forbids probes there"),
+		      "what may not be probed");
+	status = DP_TOOL("stat", GETSID_SPEC "+0x100000");
+	dp_tool_check(status == 2 && dp_tool_says("beyond the function's end"),
+		      "an offset");
+	status = DP_TOOL("stat", "kernel:*");
+	dp_tool_check(status == 2 && dp_tool_says("can be probed at a time"),
+		      "too many");
+	status = DP_TOOL("stat", GETSID_SPEC, "--", "/nothing");
+	dp_tool_check(status == 127 && dp_tool_says("cannot execute /nothing"),
+		      "a command that is not there");
 }
 
 /* __x64_sys_getsid() gets the registers of the call, with its argument at 0x70. */
 static void conditions(void)
 {
 	static const char spec[] = GETSID_SPEC " if *(u64 *)(arg0 + 0x70) == 5";
-	int status = RUN("stat", "--json", spec, UMASK_SPEC " if arg0 == 1",
-			 "--", "/init", "work", "40", "7", "0", "60");
+	int status = DP_TOOL("stat", "--json", spec, UMASK_SPEC " if arg0 == 1",
+			     "--", "/init", "work", "40", "7", "0", "60");
 
-	check(status == STATUS && hits(GETSID_SPEC) == 60 &&
-		      !hits(UMASK_SPEC) && says("107 hits (60 counted)"),
-	      "a condition");
-	status = RUN("stat", GETSID_SPEC " if task == 3");
-	check(status == 2 && says("debug information is not read"),
-	      "a name of the source");
-	status = RUN("stat", GETSID_SPEC "{count() by arg0}");
-	check(status == 2 && says("in braces"), "what is not there yet");
+	dp_tool_check(status == STATUS && hits(GETSID_SPEC) == 60 &&
+			      !hits(UMASK_SPEC) &&
+			      dp_tool_says("107 hits (60 counted)"),
+		      "a condition");
+	status = DP_TOOL("stat", GETSID_SPEC " if task == 3");
+	dp_tool_check(status == 2 &&
+			      dp_tool_says("debug information is not read"),
+		      "a name of the source");
+	status = DP_TOOL("stat", GETSID_SPEC "{count() by arg0}");
+	dp_tool_check(status == 2 && dp_tool_says("in braces"),
+		      "what is not there yet");
 }
 
-static unsigned int occurrences(const char *words)
+unsigned int dp_tool_occurrences(const char *words)
 {
 	unsigned int n = 0;
-	const char *at = out;
+	const char *at = dp_tool_out;
 
 	while ((at = strstr(at, words))) {
 		at += strlen(words);
@@ -252,31 +282,38 @@ static unsigned int occurrences(const char *words)
 
 static void traces(void)
 {
-	int status = RUN("trace", GETSID_SPEC "(" SID ")", "--", "/init",
-			 "work", "3", "2", "0", "6");
+	int status = DP_TOOL("trace", GETSID_SPEC "(" SID ")", "--", "/init",
+			     "work", "3", "2", "0", "6");
 
-	check(status == STATUS && occurrences("\n") == 9 &&
-		      occurrences(" init " GETSID_SPEC " sid=5\n") == 6 &&
-		      occurrences(" init " GETSID_SPEC " sid=0\n") == 3 &&
-		      says("9 records"),
-	      "a line for each call, with values");
-	status = RUN("trace", "--json", GETSID_SPEC "(" SID ") if arg0->x == 1",
-		     "--", "/init", "work", "3", "2", "0", "6");
-	check(status == 2, "a member of what is not known");
-	status = RUN("trace", "--json", GETSID_SPEC "(" SID ")",
-		     UMASK_SPEC " if 0 == 1", "--", "/init", "work", "3", "2",
-		     "0", "6");
-	check(status == STATUS && occurrences("\"args\":{\"sid\":5}") == 6 &&
-		      occurrences("\"comm\":\"init\"") == 9,
-	      "as JSON");
-	status = RUN("trace", "-n", "4", GETSID_SPEC, "--", "/init", "work",
-		     "300", "0", "0");
-	check(!status || occurrences("\n") == 4, "-n ends it");
-	status = RUN("trace", "--duration", "300ms",
-		     "kernel:update_process_times(arg0)");
-	check(!status && occurrences("kernel:update_process_times") > 10 &&
-		      occurrences("[irq]") > 10,
-	      "interrupts");
+	dp_tool_check(status == STATUS && dp_tool_occurrences("\n") == 9 &&
+			      dp_tool_occurrences(" init " GETSID_SPEC
+						  " sid=5\n") == 6 &&
+			      dp_tool_occurrences(" init " GETSID_SPEC
+						  " sid=0\n") == 3 &&
+			      dp_tool_says("9 records"),
+		      "a line for each call, with values");
+	status = DP_TOOL("trace", "--json",
+			 GETSID_SPEC "(" SID ") if arg0->x == 1", "--", "/init",
+			 "work", "3", "2", "0", "6");
+	dp_tool_check(status == 2, "a member of what is not known");
+	status = DP_TOOL("trace", "--json", GETSID_SPEC "(" SID ")",
+			 UMASK_SPEC " if 0 == 1", "--", "/init", "work", "3",
+			 "2", "0", "6");
+	dp_tool_check(status == STATUS &&
+			      dp_tool_occurrences("\"args\":{\"sid\":5}") ==
+				      6 &&
+			      dp_tool_occurrences("\"comm\":\"init\"") == 9,
+		      "as JSON");
+	status = DP_TOOL("trace", "-n", "4", GETSID_SPEC, "--", "/init", "work",
+			 "300", "0", "0");
+	dp_tool_check(!status || dp_tool_occurrences("\n") == 4, "-n ends it");
+	status = DP_TOOL("trace", "--duration", "300ms",
+			 "kernel:update_process_times(arg0)");
+	dp_tool_check(!status &&
+			      dp_tool_occurrences(
+				      "kernel:update_process_times") > 10 &&
+			      dp_tool_occurrences("[irq]") > 10,
+		      "interrupts");
 }
 
 static void rights(void)
@@ -284,16 +321,18 @@ static void rights(void)
 	int status;
 
 	as_user = 1000;
-	status = RUN("stat", GETSID_SPEC);
+	status = DP_TOOL("stat", GETSID_SPEC);
 	as_user = 0;
-	check(status == 1 && says("CAP_SYS_ADMIN"), "others may not");
+	dp_tool_check(status == 1 && dp_tool_says("CAP_SYS_ADMIN"),
+		      "others may not");
 	put(RESTRICT, "2");
-	status = RUN("stat", "--json", GETSID_SPEC, "--", "/init", "work", "5",
-		     "0", "0");
-	check(status == STATUS && hits(GETSID_SPEC) == 5,
-	      "where addresses are shown to nobody");
-	status = RUN("list", "--json", GETSID_SPEC);
-	check(!status && strstr(out, "\"addr\":\"0x0\""), "none is shown");
+	status = DP_TOOL("stat", "--json", GETSID_SPEC, "--", "/init", "work",
+			 "5", "0", "0");
+	dp_tool_check(status == STATUS && hits(GETSID_SPEC) == 5,
+		      "where addresses are shown to nobody");
+	status = DP_TOOL("list", "--json", GETSID_SPEC);
+	dp_tool_check(!status && strstr(dp_tool_out, "\"addr\":\"0x0\""),
+		      "none is shown");
 	put(RESTRICT, "0");
 }
 
@@ -301,16 +340,18 @@ static void ends(int sig, const char *what)
 {
 	static const char *const argv[] = { "stat", GETSID_SPEC, UMASK_SPEC,
 					    NULL };
-	pid_t tool = start(argv);
-	int armed = wait_changed(2), second, fd, status;
+	pid_t tool = dp_tool_start(argv);
+	int armed = dp_tool_wait(2), second, fd, status;
 
-	second = RUN("stat", GETSID_SPEC);
-	check(armed && second == 1 && says("another program probes"),
-	      "one at a time");
+	second = DP_TOOL("stat", GETSID_SPEC);
+	dp_tool_check(armed && second == 1 &&
+			      dp_tool_says("another program probes"),
+		      "one at a time");
 	kill(tool, sig);
-	status = finish(tool);
+	status = dp_tool_finish(tool);
 	fd = dp_device_open(0);
-	check(armed && fd >= 0 && !dp_device_changed() && status >= 0, what);
+	dp_tool_check(armed && fd >= 0 && !dp_device_changed() && status >= 0,
+		      what);
 	close(fd);
 }
 
@@ -332,22 +373,22 @@ static void killed_anywhere(void)
 	int i, fd, armed = 0, left = 0, lost = 0;
 	pid_t tool;
 
-	finish(start(argv));
+	dp_tool_finish(dp_tool_start(argv));
 	step = (now() - began) / KILLS;
 	for (i = 0; i < KILLS; i++) {
-		tool = start(argv);
+		tool = dp_tool_start(argv);
 		usleep((useconds_t)(i * step * 1e6));
 		armed += dp_device_changed() > 0;
 		kill(tool, SIGKILL);
-		finish(tool);
+		dp_tool_finish(tool);
 		fd = dp_device_open(0);
 		lost += fd < 0;
 		left += dp_device_changed() != 0;
 		close(fd);
 	}
 	printf("# killed %d times, %d of these armed\n", KILLS, armed);
-	check(armed && armed < KILLS && !lost && !left,
-	      "killed anywhere, it leaves nothing");
+	dp_tool_check(armed && armed < KILLS && !lost && !left,
+		      "killed anywhere, it leaves nothing");
 }
 
 /* @begun: a byte goes there when there is the first one */
@@ -388,8 +429,8 @@ static void unloaded_anywhere(void)
 		back += dp_init_load_probes();
 	}
 	printf("# it could not go %d times\n", tries);
-	check(tries && back == UNLOADS,
-	      "the module comes and goes while its device is opened");
+	dp_tool_check(tries && back == UNLOADS,
+		      "the module comes and goes while its device is opened");
 }
 
 void dp_tool_try(void)
@@ -409,14 +450,18 @@ void dp_tool_try(void)
 	ends(SIGKILL, "killed, it leaves nothing");
 	ends(SIGTERM, "terminated, neither");
 	killed_anywhere();
-	check(dp_init_unload("dpbytes"), "modules that were probed can go");
+	dp_tool_check(dp_init_unload("dpbytes"),
+		      "modules that were probed can go");
 	unloaded_anywhere();
 }
 
 void dp_tool_absent(void)
 {
-	int status = RUN("stat", GETSID_SPEC);
+	int status = DP_TOOL("stat", GETSID_SPEC);
 
-	check(status == 1 && says("there is no /dev/dprobes: load dprobes.ko"),
-	      "without the module it says so");
+	dp_tool_check(
+		status == 1 &&
+			dp_tool_says(
+				"there is no /dev/dprobes: load dprobes.ko"),
+		"without the module it says so");
 }

@@ -156,8 +156,8 @@ refuses "a program's symbol" 2 'a.dp:3:10: no function "mallok" in libc.so.6' ' 
 printf 'name = libq.so.9\nmodtype = user\noffset = malloc\nnop\n' >"$dir/a.dp"
 refuses "a program's module" 2 'a.dp:3:10: no module "libq.so.9"' '         ^~~~~~' run "$dir/a.dp" "${touch_it[@]}"
 is "and run, which cannot wait for it, does not say that anything could" "$("$DPROBES" run "$dir/a.dp" "${touch_it[@]}" 2>&1 | grep -c pending)" 0
-printf 'name = bzImage\nmodtype = kernel\noffset = do_fork\nnop\n' >"$dir/a.dp"
-refuses "a program for the kernel" 2 'a.dp:1:8: probes in the kernel' '       ^~~~~~~' run "$dir/a.dp" "${touch_it[@]}"
+printf 'name = bzImage\nmodtype = kernel\noffset = 0x1234\nnop\n' >"$dir/a.dp"
+refuses "a program for the kernel" 2 'a.dp:3:10: a place in the kernel is a function' '         ^~~~~~' run "$dir/a.dp" "${touch_it[@]}"
 printf 'name = libc.so.6\nmodtype = user\noffset = malloc\n\tpush r,xyz\n' >"$dir/a.dp"
 refuses "a program that is wrong" 2 'a.dp:4:9: there is no register "xyz"' '               ^~~' run "$dir/a.dp" "${touch_it[@]}"
 refuses "a program that is not there" 1 'cannot read .*/none.dp: No such file' '' run "$dir/none.dp" "${touch_it[@]}"

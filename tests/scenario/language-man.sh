@@ -8,7 +8,7 @@ logger=$VICTIMS/logger
 # Its literal blocks that are programs, in files of their own
 awk -v dir="$dir" '/^\.Ed/ { if (is) n++; on = is = 0 } on { gsub(/\\e/, "\\"); text = text $0 "\n"; if (/^name = /) is = 1 }
 	on && is { printf "%s", text >(dir "/" n ".dp"); text = "" } /^\.Bd -literal/ { on = 1; text = "" }' n=1 "$page"
-is "the page has programs" "$(cd "$dir" && ls *.dp | tr '\n' ' ')" "1.dp 2.dp 3.dp 4.dp "
+is "the page has programs" "$(cd "$dir" && ls *.dp | tr '\n' ' ')" "1.dp 2.dp 3.dp 4.dp 5.dp "
 printf '#include <stdlib.h>\nint main(void)\n{\n\tvoid *volatile p = malloc(0x20000000);\n\tchar *volatile q = malloc(5000);\n\n\tfree(p);\n\tfree(q);\n\treturn 0;\n}\n' >"$dir/grab.c"
 cc -O0 -o "$dir/grab" "$dir/grab.c"
 "$DPROBES" run "$dir/1.dp" -- "$dir/grab" >"$dir/out" 2>"$dir/err"
@@ -19,6 +19,11 @@ is "the second one: who asks for 512 MB" "$(grep -c 'elements 0x20000000$' "$dir
 is "the third one: a list that may be broken" "$? $(grep -c 'elements' "$dir/out")" "0 1"
 "$DPROBES" run "$dir/4.dp" -- "$dir/grab" >"$dir/out" 2>"$dir/err"
 is "the fourth one: what malloc returns" "$? $(grep -c 'elements 0x[0-9a-f]*$' "$dir/out")" "0 2"
+if [ -e /dev/dprobes ]; then
+	skip "the fifth one is for the kernel" "the kernel can be probed"
+else
+	like "the fifth one is for the kernel" "$("$DPROBES" run "$dir/5.dp" 2>&1)" 'there is no /dev/dprobes'
+fi
 
 # What the assembler knows, as it says itself
 printf 'colour = 1\n' >"$dir/unknown.dp"

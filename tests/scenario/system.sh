@@ -37,5 +37,48 @@ done
 says 2 'in braces, are not there yet' stat 'kernel:vfs_read{count() by arg0}'
 says 2 'leave --stack away' trace --stack kernel:vfs_read
 says 2 'leave --block and --buffer away' trace --block kernel:vfs_read
-says 2 'for dprobes stat, trace and list so far' stacks kernel:vfs_read -- true
+says 2 'for dprobes stat, trace, list and run so far' stacks kernel:vfs_read -- true
+says 2 'leave --coarse-time away' trace --coarse-time kernel:vfs_read
+
+# program LINE...: a file; runs it
+program() {
+	printf '%s\n' "name = vmlinux" "modtype = kernel" "$@" >"$dir/p.dp"
+}
+
+program 'offset = vfs_read' 'log 0'
+says 1 'there is no /dev/dprobes' run "$dir/p.dp"
+says 1 'there is no /dev/dprobes' run "$dir/p.dp" -- true
+says 1 'there is no /dev/dprobes' run examples/fork-kill.dp
+says 2 'leave -p away' run "$dir/p.dp" -p $$
+says 2 'leave -f away' run -f "$dir/p.dp" -- true
+for option in --minidump '--core=core.%p' '--debugger=gdb -p %p'; do
+	says 2 'no debugger and no dump for programs yet: leave --core' run "$option" "$dir/p.dp"
+done
+says 1 'there is no /dev/dprobes' --insert "$dir/p.dp"
+says 2 'leave -p away' --insert "$dir/p.dp" -P $$
+printf 'name = libc.so.6\nmodtype = user\noffset = read\nexit\n' >"$dir/user.dp"
+says 2 'take a command each' run "$dir/p.dp" "$dir/user.dp"
+says 2 'run needs -p PID or -- CMD' run "$dir/user.dp"
+printf 'name = kernel\nmodtype = user\noffset = vfs_read\nexit\n' >"$dir/p.dp"
+says 2 'p.dp:1:8: .*write modtype = kernel' run "$dir/p.dp"
+program 'offset = 0x1000' 'exit'
+says 2 'p.dp:3:10: a place in the kernel is a function' run "$dir/p.dp"
+program 'address = 0xffffffff81000000' 'exit'
+says 2 'a place in the kernel is a function' run "$dir/p.dp"
+program 'offset = vfs_read - 4' 'exit'
+says 2 'is not before its function' run "$dir/p.dp"
+program 'offset = fs.c:12' 'exit'
+says 2 'p.dp:3:10: .*debug information is not read' run "$dir/p.dp"
+program 'offset = vfs_read' 'retprobe = yes' 'exit'
+says 2 'probes on returns are not there yet in the kernel' run "$dir/p.dp"
+program 'comm = bash' 'offset = vfs_read' 'exit'
+says 2 'p.dp:1:8: probes in the kernel are everybody' run "$dir/p.dp"
+program 'build_id = 0123456789abcdef' 'offset = vfs_read' 'exit'
+says 2 'p.dp:3:12: build_id is of files' run "$dir/p.dp"
+program 'offset = vfs_read' 'push 1' 'push 2' 'pop mem,u8' 'exit'
+says 2 'allow' run "$dir/p.dp"
+program 'allow = call' 'offset = vfs_read' 'push 0' 'push 0' 'call_kmod' 'exit'
+says 2 'p.dp:7:1: a kernel has no functions' run "$dir/p.dp"
+program 'offset = vfs_read' 'exit'
+says 2 'p.dp:1:8: .*insert the file itself' --build-ppdf "$dir/p.dp" -o "$dir/p.ppdf"
 plan

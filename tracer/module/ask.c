@@ -35,8 +35,8 @@ int dp_ask_gone(pid_t tool, pid_t pid, struct dp_diag *diag)
 {
 	return dp_diag_set(
 		diag, -ESRCH,
-		"the dprobes that probed process %d (process %d) has ended; its probes count nothing more",
-		pid, tool);
+		"the dprobes that probed %s (process %d) has ended; its probes count nothing more",
+		dp_order_place((u32)pid).s, tool);
 }
 
 static int has_gone(const struct asker *a, struct dp_diag *diag)
@@ -64,8 +64,8 @@ static int no_answer(const struct asker *a, struct dp_diag *diag)
 {
 	return dp_diag_set(
 		diag, -EAGAIN,
-		"the dprobes that probes process %d (process %d) does not answer, and nothing has changed; try again",
-		a->ask->pid, a->ask->tool);
+		"the dprobes that probes %s (process %d) does not answer, and nothing has changed; try again",
+		dp_order_place((u32)a->ask->pid).s, a->ask->tool);
 }
 
 /* An asker that has died may have left an order. */
@@ -177,8 +177,8 @@ static int check_tool(struct asker *a, struct dp_diag *diag)
 		return 0;
 	return dp_diag_set(
 		diag, -EOPNOTSUPP,
-		"what probes process %d (process %d) takes no orders: it is no dprobes command, another version, or in another pid namespace",
-		a->ask->pid, a->ask->tool);
+		"what probes %s (process %d) takes no orders: it is no dprobes command, another version, or in another pid namespace",
+		dp_order_place((u32)a->ask->pid).s, a->ask->tool);
 }
 
 /* One asker at a time. */
@@ -191,8 +191,8 @@ static int ask_tool(struct asker *a, struct dp_diag *diag)
 	if (err == -EPERM)
 		return dp_diag_set(
 			diag, err,
-			"process %d is probed by process %d, which obeys only those who may trace that process, too",
-			a->ask->pid, a->ask->tool);
+			"%s is probed by process %d, which obeys only those who may trace that process, too",
+			dp_order_place((u32)a->ask->pid).s, a->ask->tool);
 	if (err)
 		return err;
 	err = check_tool(a, diag);

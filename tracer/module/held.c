@@ -31,10 +31,12 @@
 #define END_MS 10000 /* that a hold may take to leave its process */
 #define COMM_MAX 32
 
-/** struct holder - a hold, and its process */
+/** struct holder - a hold, and its process, or KERNEL */
 struct holder {
 	pid_t hold, pid;
 };
+
+#define KERNEL ((pid_t)DP_ORDER_KERNEL)
 
 /* Which process does a hold have? 0: it is none, or not ours to ask. */
 static pid_t held_by(pid_t hold)
@@ -201,17 +203,19 @@ static int say_result(const struct dp_tracer_options *opt, pid_t hold,
 		      const struct dp_held_result *r)
 {
 	u32 armed = r->points - r->refused - r->waiting;
+	struct dp_order_place place =
+		dp_order_place(opt->pid ? (u32)opt->pid : DP_ORDER_KERNEL);
 
 	if (r->points == r->refused)
-		dp_output_say("no point is armed in process %d", opt->pid);
+		dp_output_say("no point is armed in %s", place.s);
 	else if (!opt->quiet && r->waiting)
 		dp_output_say(
-			"%u of %u points armed in process %d, %u waiting for a library; process %d holds them",
-			armed, r->points, opt->pid, r->waiting, hold);
+			"%u of %u points armed in %s, %u waiting for a library; process %d holds them",
+			armed, r->points, place.s, r->waiting, hold);
 	else if (!opt->quiet)
 		dp_output_say(
-			"%u of %u point%s armed in process %d; process %d holds %s",
-			armed, r->points, r->points == 1 ? "" : "s", opt->pid,
+			"%u of %u point%s armed in %s; process %d holds %s",
+			armed, r->points, r->points == 1 ? "" : "s", place.s,
 			hold, r->points == 1 ? "it" : "them");
 	return r->refused != 0;
 }
@@ -358,15 +362,74 @@ static int insert(const struct dp_tracer_options *opt,
 		  struct dp_diag *diag)
 {
 	struct holder h;
+	pid_t pid = opt->pid ?: KERNEL;
 	int err = -ESRCH;
 
-	if (find_holder(opt->pid, &h))
+	if (find_holder(pid, &h))
 		err = add_to(opt, &h, source, bad_line, diag);
 	/* There is none, or it has just ended. */
-	if (err != -ESRCH || find_holder(opt->pid, &h))
+	if (err != -ESRCH || find_holder(pid, &h))
 		return err;
 	dp_diag_clear(diag);
 	return start(opt, source, bad_line, diag);
+}
+
+/* Without a process the program has to be one of the kernel's. */
+static int check_target(struct run *run, const struct dp_held_source *source,
+			struct dp_diag *diag)
+{
+	bool is = false;
+	int err;
+
+	if (run->opt->pid)
+		return 0;
+	err = dp_run_is_kernels(run, source->file, source->text, source->len,
+				&is, diag);
+	if (err || is)
+		return err;
+	*run->bad_line = strdup("");
+	return dp_diag_set(
+		diag, -EINVAL,
+		"--insert needs -P PID; only programs with modtype = kernel, or kmod, are of the kernel");
+}
+
+/* "index value name", a line each, which are written to */
+static void take_lines(char *text, dp_held_take take, void *arg)
+{
+	char *next, *name;
+	u32 index;
+	u64 value;
+
+	for (; *text; text = next) {
+		next = text + strcspn(text, "\n");
+		if (*next)
+			*next++ = '\0';
+		index = (u32)strtoul(text, &name, 10);
+		value = strtoull(name, &name, 10);
+		take(arg, index, value, name + (*name == ' '));
+	}
+}
+
+int dp_held_each_variable(dp_held_take take, void *arg, struct dp_diag *diag)
+{
+	struct holder *list;
+	ssize_t n = find_holders(KERNEL, &list), i;
+	char *reply;
+	int err = n < 0 ? (int)n : 0;
+
+	for (i = 0; i < n && !err; i++) {
+		err = ask(&list[i], DP_ORDER_VARIABLES, 0, "", 0, &reply, diag);
+		if (!err && reply)
+			take_lines(reply, take, arg);
+		free(reply);
+		/* It has just ended. */
+		if (err == -ESRCH) {
+			err = 0;
+			dp_diag_clear(diag);
+		}
+	}
+	free(list);
+	return err;
 }
 
 int dp_tracer_insert(const struct dp_tracer_options *opt, char **bad_line,
@@ -382,6 +445,8 @@ int dp_tracer_insert(const struct dp_tracer_options *opt, char **bad_line,
 		      dp_run_read(source.file, &text, &source.len, diag) :
 		      dp_run_text(&run, source.file, &text, &source.len, diag);
 	source.text = text;
+	if (!err)
+		err = check_target(&run, &source, diag);
 	if (!err)
 		err = insert(opt, &source, bad_line, diag);
 	free(text);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* device: what the tool asks of /dev/dprobes. */
 #include "tracer/system/system.h"
+#include "engine/vm/ops.h"
 #include "engine/vm/program.h"
 #include <dprobes/diag.h>
 #include <errno.h>
@@ -103,14 +104,14 @@ int dp_system_device_open(struct dp_system_device *d, struct dp_diag *diag)
 }
 
 int dp_system_device_add(const struct dp_system_device *d, const char *name,
-			 u64 *addr, u32 *probe, char *words)
+			 struct dp_system_added *added, char *words)
 {
 	struct dp_device_add add = {
 		.name = (u64)name,
 		.name_size = (u32)strlen(name) + 1,
 		.words = (u64)words,
 		.words_size = DP_DEVICE_WORDS,
-		.addr = d->info.flags & DP_DEVICE_ADDRESSES ? *addr : 0,
+		.addr = d->info.flags & DP_DEVICE_ADDRESSES ? added->addr : 0,
 	};
 	int err;
 
@@ -118,8 +119,9 @@ int dp_system_device_add(const struct dp_system_device *d, const char *name,
 	err = ask(d, DP_DEVICE_ADD, &add);
 	if (err && !*words)
 		strncat(words, strerror(-err), DP_DEVICE_WORDS - 1);
-	*addr = add.addr;
-	*probe = add.probe;
+	*added = (struct dp_system_added){ .addr = add.addr,
+					   .probe = add.probe,
+					   .opcode = (u8)add.opcode };
 	return err;
 }
 
@@ -140,12 +142,19 @@ int dp_system_device_program(const struct dp_system_device *d,
 	struct dp_device_program want = {
 		.code = (u64)spec->code,
 		.code_size = spec->code_len,
+		.starts = (u64)spec->starts,
+		.nr_starts = spec->nr_starts,
 		.words = (u64)words,
 		.words_size = DP_DEVICE_WORDS,
 		.variables = spec->nr_lv,
+		.globals = spec->nr_gv,
 		.jumps = spec->jmpmax < DP_DEVICE_JUMPS ? spec->jmpmax :
 							  DP_DEVICE_JUMPS,
 		.log = spec->logmax,
+		.heap = spec->heapmax,
+		.stack = spec->stack,
+		/* What calls functions has been refused. */
+		.allow = spec->allow & ~DP_ALLOW_CALL,
 	};
 	int err;
 
@@ -165,12 +174,18 @@ int dp_system_device_program(const struct dp_system_device *d,
 }
 
 int dp_system_device_bind(const struct dp_system_device *d, u32 probe,
-			  u32 program, bool logs_faults)
+			  const struct dp_binding *b)
 {
 	struct dp_device_bind bind = {
 		.probe = probe,
-		.program = program,
-		.flags = logs_faults ? DP_DEVICE_LOG_FAULTS : 0,
+		.program = b->program,
+		.start = b->start,
+		.passcount = b->passcount,
+		.maxhits = b->maxhits,
+		.heap = b->heap,
+		.major = b->major,
+		.minor = b->minor,
+		.exceptions = b->ex_mask,
 	};
 
 	return ask(d, DP_DEVICE_BIND, &bind);

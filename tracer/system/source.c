@@ -11,6 +11,7 @@
 #include "tracer/system.h"
 #include "tracer/system/system.h"
 #include "tracer/tracer.h"
+#include "engine/vm/ops.h"
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <stdio.h>
@@ -18,12 +19,15 @@
 #include <string.h>
 
 #define IDLE_MS 100
+/* Probes whose opcode is remembered: as many as dprobes.ko has */
+#define MOST 4096
 #define ROOM 64
 /* Bytes of records that are read at a time */
 #define BUFFER 65536
 
 /**
- * struct dp_system_session - @probes: in the device
+ * struct dp_system_session - @probes: in the device; @globals: variables that all programs have
+ * @opcodes: by probe, the first byte of its instruction
  * @unbound: a probe has not got its program; @words: why the last one was refused
  * @last: the program that was added last, if it has no variables
  * @was, @sites: how they were armed, when they are not any more; NULL: they are
@@ -33,11 +37,13 @@ struct dp_system_session {
 	struct dp_system_device device;
 	struct dp_system_command command;
 	u32 probes;
+	u32 globals;
+	u8 opcodes[MOST];
 	bool quiet, armed, unbound;
 	char words[DP_DEVICE_WORDS];
 	struct {
 		u8 *code;
-		u32 size, program;
+		u32 size, log, jumps, stack, program;
 	} last;
 	struct dp_device_count *was;
 	struct dp_device_counts sites;
@@ -131,6 +137,7 @@ static int add_point(struct dp_system_session *s, const struct dp_spec *spec,
 		     struct dp_points *points, struct dp_diag *diag)
 {
 	struct dp_point *p = new_point(points);
+	struct dp_system_added added = { .addr = f->addr };
 	char words[DP_DEVICE_WORDS], *name;
 	int err;
 
@@ -149,13 +156,16 @@ static int add_point(struct dp_system_session *s, const struct dp_spec *spec,
 		free(name);
 		return out_of_memory(diag);
 	}
-	err = dp_system_device_add(&s->device, name, &p->addr, &p->probe,
-				   words);
+	err = dp_system_device_add(&s->device, name, &added, words);
 	free(name);
-	if (!err)
-		s->probes = p->probe + 1;
-	else
+	if (err) {
 		dp_point_refuse(p, err, "%s", words);
+		return 0;
+	}
+	p->addr = added.addr;
+	p->probe = added.probe;
+	s->probes = p->probe + 1;
+	s->opcodes[p->probe % MOST] = added.opcode;
 	return 0;
 }
 
@@ -259,11 +269,20 @@ static int add(struct dp_source *source, const struct dp_source_request *want,
 		     0;
 }
 
+/* Programs of files are added once. */
+static bool may_be_shared(const struct dp_program_spec *spec)
+{
+	return !spec->nr_lv && !spec->nr_gv && !spec->allow && !spec->heapmax &&
+	       spec->nr_starts == 1 && !spec->starts[0];
+}
+
 /* The points of a spec run one program, unless that counts in a variable. */
 static bool is_last(const struct dp_system_session *s,
 		    const struct dp_program_spec *spec)
 {
-	return s->last.code && !spec->nr_lv && s->last.size == spec->code_len &&
+	return s->last.code && may_be_shared(spec) &&
+	       s->last.log == spec->logmax && s->last.jumps == spec->jmpmax &&
+	       s->last.stack == spec->stack && s->last.size == spec->code_len &&
 	       !memcmp(s->last.code, spec->code, spec->code_len);
 }
 
@@ -271,12 +290,44 @@ static void remember_last(struct dp_system_session *s,
 			  const struct dp_program_spec *spec, u32 program)
 {
 	free(s->last.code);
-	s->last.code = spec->nr_lv ? NULL : malloc(spec->code_len + 1);
+	s->last.code = may_be_shared(spec) ? malloc(spec->code_len + 1) : NULL;
 	if (!s->last.code)
 		return;
 	memcpy(s->last.code, spec->code, spec->code_len);
 	s->last.size = spec->code_len;
+	s->last.log = spec->logmax;
+	s->last.jumps = spec->jmpmax;
+	s->last.stack = spec->stack;
 	s->last.program = program;
+}
+
+/* What the kernel cannot give any program. Return: NULL: there is nothing of that */
+static const char *exceeds(struct dp_system_session *s,
+			   const struct dp_program_spec *spec)
+{
+	const struct dp_device_info *info = &s->device.info;
+
+	if (spec->logmax > info->log) {
+		snprintf(
+			s->words, sizeof(s->words),
+			"a record of the kernel has %u bytes at most: write logmax = %u, or show fewer values",
+			info->log, info->log);
+		return s->words;
+	}
+	if (spec->heapmax > info->heap) {
+		snprintf(
+			s->words, sizeof(s->words),
+			"a heap in the kernel has %u bytes at most: write heapmax = %u",
+			info->heap, info->heap);
+		return s->words;
+	}
+	if (spec->allow & ~info->allow & ~DP_ALLOW_CALL)
+		return "this kernel is locked down (/sys/kernel/security/lockdown): programs that write, change registers or use ports are not taken";
+	return spec->nr_starts > DP_DEVICE_STARTS ?
+		       "it has more probes than the kernel takes of a file, 256" :
+	       spec->code_len > DP_DEVICE_CODE ?
+		       "its code is longer than the kernel takes, 32,768 bytes" :
+		       NULL;
 }
 
 static int add_program(struct dp_source *source,
@@ -292,16 +343,18 @@ static int add_program(struct dp_source *source,
 		*program = s->last.program;
 		return 0;
 	}
-	if (spec->logmax > s->device.info.log) {
-		*why = "the kernel's records are short: show fewer values, or shorter texts";
+	*why = exceeds(s, spec);
+	if (*why)
 		return -EINVAL;
-	}
 	*why = s->words;
 	err = dp_system_device_program(&s->device, spec, program, offset,
 				       s->words);
-	if (!err)
-		remember_last(s, spec, *program);
-	return err;
+	if (err)
+		return err;
+	remember_last(s, spec, *program);
+	if (s->globals < spec->nr_gv)
+		s->globals = spec->nr_gv;
+	return 0;
 }
 
 static void bind(struct dp_source *source, const struct dp_point *point,
@@ -309,9 +362,8 @@ static void bind(struct dp_source *source, const struct dp_point *point,
 {
 	struct dp_system_session *s = of(source);
 
-	s->unbound |= dp_system_device_bind(&s->device, point->probe,
-					    binding->program,
-					    binding->logonfault) != 0;
+	s->unbound |=
+		dp_system_device_bind(&s->device, point->probe, binding) != 0;
 }
 
 static int say_unarmed(int err, u64 bad, struct dp_diag *diag)
@@ -362,7 +414,7 @@ static void tend(struct dp_source *source, double t,
 	dp_system_device_renew(&of(source)->device);
 }
 
-/* The module has 256 bytes of a record, at most, whose parts are checked as those of any. */
+/* The parts of a record are checked as those of any. */
 static size_t take_record(const struct dp_device_record *r, size_t left,
 			  dp_source_take take, void *arg)
 {
@@ -377,6 +429,10 @@ static size_t take_record(const struct dp_device_record *r, size_t left,
 	copy.head.tid = r->tid | (u32)r->context << DP_SYSTEM_CONTEXT;
 	copy.head.cpu = r->cpu;
 	copy.head.exception = r->exception;
+	copy.head.major = r->major;
+	copy.head.minor = r->minor;
+	copy.head.facility = r->facility;
+	memcpy(copy.head.parm, r->parm, sizeof(copy.head.parm));
 	copy.head.flags = r->flags & DP_DEVICE_TRUNCATED ? DP_RECORD_TRUNCATED :
 							   0;
 	copy.head.len = r->log;
@@ -416,6 +472,41 @@ static u32 thread(const struct dp_source *source, u32 tid)
 	return tid;
 }
 
+static void task(const struct dp_source *source, struct dp_source_task *t)
+{
+	dp_system_task(t);
+}
+
+static int symbol(const struct dp_source *source, const char *name, u64 *addr,
+		  struct dp_diag *diag)
+{
+	struct dp_system_functions found = { 0 };
+	int err = dp_system_find_any(name, &found, diag);
+
+	if (!err && found.n != 1)
+		err = dp_diag_set(
+			diag, found.n ? -ENOTUNIQ : -ENOENT, "%s: %s", name,
+			found.n ?
+				"several symbols of the kernel have that name: write MODULE:NAME, or vmlinux:NAME" :
+				"neither the kernel nor a loaded module has such a symbol (/proc/kallsyms)");
+	if (!err && !found.v[0].addr)
+		err = dp_diag_set(
+			diag, -EPERM,
+			"%s: the kernel does not show where that is (kernel.kptr_restrict)",
+			name);
+	if (!err)
+		*addr = found.v[0].addr;
+	dp_system_functions_free(&found);
+	return err;
+}
+
+static bool opcode(const struct dp_source *source, const struct dp_point *point,
+		   u8 *byte)
+{
+	*byte = of(source)->opcodes[point->probe % MOST];
+	return true;
+}
+
 /* How a probe is armed, or was */
 static const struct dp_device_count *armed(const struct dp_source *source,
 					   const struct dp_point *point)
@@ -432,8 +523,14 @@ static void count(const struct dp_source *source, const struct dp_point *point,
 	const struct dp_device_count *n =
 		dp_system_device_count(&of(source)->device, point->probe);
 
-	*c = (struct dp_source_count){ .hits = n->hits, .missed = n->missed };
+	*c = (struct dp_source_count){ .hits = n->hits,
+				       .missed = n->missed,
+				       .status = n->status,
+				       .count = n->count };
 	c->tally[DP_TALLY_LOST] = n->lost;
+	c->tally[DP_TALLY_PASSED] = n->passed;
+	c->tally[DP_TALLY_DISABLED] = n->disabled;
+	c->tally[DP_TALLY_CONTEXT] = n->context;
 	n = armed(source, point);
 	c->mode = n->mode == DP_DEVICE_BY_JUMP ? "jump" : "trap";
 }
@@ -454,6 +551,7 @@ static void totals(const struct dp_source *source, struct dp_source_totals *all)
 
 	*all = (struct dp_source_totals){ .sites = sites->sites,
 					  .jumps = sites->jumps,
+					  .globals = s->globals,
 					  .interior = now.arrivals };
 }
 
@@ -541,6 +639,8 @@ static void close_system(struct dp_source *source)
 
 const struct dp_source_ops dp_system_source = {
 	.name = "the kernel",
+	.slow = "ten",
+	.everybody = true,
 	.open = open_system,
 	.ended = ended,
 	.outdated = outdated,
@@ -558,6 +658,9 @@ const struct dp_source_ops dp_system_source = {
 	.records = records,
 	.ticks = ticks,
 	.thread = thread,
+	.task = task,
+	.symbol = symbol,
+	.opcode = opcode,
 	.count = count,
 	.reason = reason,
 	.totals = totals,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* symbols: the functions of the kernel and its modules, as /proc/kallsyms has them. */
+#include "tracer/system.h"
 #include "tracer/system/system.h"
 #include <dprobes/diag.h>
 #include <errno.h>
@@ -16,13 +17,14 @@ struct line {
 	char module[64];
 };
 
-/* "ffffffff81000000 T name	[module]", which is written to. Return: false: it is no function. */
-static bool parse(char *text, struct line *l)
+/* "ffffffff81000000 T name	[module]", which is written to. Return: false: its type is not one of
+ * @types. */
+static bool parse(char *text, const char *types, struct line *l)
 {
 	char *type, *at;
 
 	l->addr = strtoull(text, &type, 16);
-	if (type[0] != ' ' || !type[1] || !strchr("tTwW", type[1]) ||
+	if (type[0] != ' ' || !type[1] || !strchr(types, type[1]) ||
 	    type[2] != ' ')
 		return false;
 	l->name = type + 3;
@@ -50,8 +52,10 @@ static bool matches(const struct line *l, const char *pattern)
 		return !fnmatch(pattern, l->name, 0);
 	snprintf(module, sizeof(module), "%.*s", (int)(colon - pattern),
 		 pattern);
-	return *l->module && !fnmatch(module, l->module, 0) &&
-	       !fnmatch(colon + 1, l->name, 0);
+	if (*l->module ? fnmatch(module, l->module, 0) :
+			 strcmp(module, DP_SYSTEM_IMAGE))
+		return false;
+	return !fnmatch(colon + 1, l->name, 0);
 }
 
 static int add(struct dp_system_functions *f, const struct line *l)
@@ -73,8 +77,8 @@ static int add(struct dp_system_functions *f, const struct line *l)
 	return to->name && to->module ? 0 : -ENOMEM;
 }
 
-int dp_system_find(const char *pattern, struct dp_system_functions *found,
-		   struct dp_diag *diag)
+static int find(const char *pattern, const char *types,
+		struct dp_system_functions *found, struct dp_diag *diag)
 {
 	FILE *f = fopen(SYMBOLS, "re");
 	struct line l;
@@ -86,11 +90,24 @@ int dp_system_find(const char *pattern, struct dp_system_functions *found,
 		return dp_diag_set(diag, -errno, "cannot read %s: %s", SYMBOLS,
 				   strerror(errno));
 	while (!err && getline(&text, &room, f) >= 0)
-		if (parse(text, &l) && matches(&l, pattern) && is_real(&l))
+		if (parse(text, types, &l) && matches(&l, pattern) &&
+		    is_real(&l))
 			err = add(found, &l);
 	free(text);
 	fclose(f);
 	return err ? dp_diag_set(diag, err, "out of memory") : 0;
+}
+
+int dp_system_find(const char *pattern, struct dp_system_functions *found,
+		   struct dp_diag *diag)
+{
+	return find(pattern, "tTwW", found, diag);
+}
+
+int dp_system_find_any(const char *pattern, struct dp_system_functions *found,
+		       struct dp_diag *diag)
+{
+	return find(pattern, "tTwWdDbBrRvV", found, diag);
 }
 
 void dp_system_functions_free(struct dp_system_functions *f)

@@ -28,11 +28,14 @@ struct dp_system_functions {
 
 /**
  * dp_system_find() - functions whose name is @pattern
- * @pattern: NAME or MODULE:NAME, also globs
+ * @pattern: NAME or MODULE:NAME, also globs. MODULE DP_SYSTEM_IMAGE: the kernel's own
  * Return: 0, also if there is none; -ENOMEM; the errno of reading, with words.
  */
 int dp_system_find(const char *pattern, struct dp_system_functions *found,
 		   struct dp_diag *diag);
+/** dp_system_find_any() - the same of what is a function or a variable */
+int dp_system_find_any(const char *pattern, struct dp_system_functions *found,
+		       struct dp_diag *diag);
 void dp_system_functions_free(struct dp_system_functions *functions);
 
 /* device: /dev/dprobes. */
@@ -51,13 +54,23 @@ struct dp_system_device {
 
 /** dp_system_device_open() - have the device, and a session. Return: 0; a negative errno with words. */
 int dp_system_device_open(struct dp_system_device *d, struct dp_diag *diag);
+
+/** struct dp_system_added - a probe that the device has
+ *  @addr: in: of the function, out: of the instruction; 0: it is not shown
+ *  @opcode: the first byte of the instruction */
+struct dp_system_added {
+	u64 addr;
+	u32 probe;
+	u8 opcode;
+};
+
 /**
  * dp_system_device_add() - a probe on a function
  * @words: DP_DEVICE_WORDS bytes: why not
- * Return: 0, and its @probe and address, which may be 0; a negative errno.
+ * Return: 0; a negative errno.
  */
 int dp_system_device_add(const struct dp_system_device *d, const char *name,
-			 u64 *addr, u32 *probe, char *words);
+			 struct dp_system_added *added, char *words);
 /** dp_system_device_commit() - @flags: see struct dp_device_commit. @bad: the address concerned, or 0 */
 int dp_system_device_commit(const struct dp_system_device *d, u32 flags,
 			    u64 *bad);
@@ -67,8 +80,9 @@ struct dp_program_spec;
 int dp_system_device_program(const struct dp_system_device *d,
 			     const struct dp_program_spec *spec, u32 *program,
 			     u32 *offset, char *words);
+struct dp_binding;
 int dp_system_device_bind(const struct dp_system_device *d, u32 probe,
-			  u32 program, bool logs_faults);
+			  const struct dp_binding *binding);
 /** dp_system_device_read() - whole records, as many as are there and as @size bytes hold. Return: bytes, or 0 */
 size_t dp_system_device_read(const struct dp_system_device *d, void *to,
 			     size_t size);

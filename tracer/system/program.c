@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * program: programs from files whose probes are in the kernel: modtype = kernel, and kmod.
+ *
+ * What the language has for processes alone is refused before anything is asked of the kernel, with its
+ * place in the text. Which instructions the kernel carries out dprobes.ko knows.
+ */
+#include "lang/lang.h"
+#include "tracer/system.h"
+#include <dprobes/diag.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/** struct refusal - words, and what they are about */
+struct refusal {
+	const char *why;
+	const struct dp_source_place *at;
+};
+
+static struct refusal check_point(const struct dp_lang_point *pt)
+{
+	const char *why =
+		pt->watch ?
+			"watchpoints on the kernel's data are not there yet" :
+		pt->retprobe ?
+			"probes on returns are not there yet in the kernel" :
+		pt->usdt || pt->hook ?
+			"tracepoints and hooks are of processes: write offset = FUNCTION" :
+		pt->line ?
+			"the kernel's debug information is not read: write offset = FUNCTION, or FUNCTION + N" :
+		!pt->symbol ?
+			"a place in the kernel is a function, or one with an offset: write offset = FUNCTION + N" :
+		pt->value < 0 ?
+			"a place in the kernel is not before its function" :
+			NULL;
+
+	return (struct refusal){ why, &pt->at };
+}
+
+static struct refusal check_header(const struct dp_lang_program *p)
+{
+	const struct dp_lang_filter *f = &p->filter;
+
+	if (p->calls)
+		return (struct refusal){
+			"a kernel has no functions for programs yet: call_kmod",
+			&p->calls_at
+		};
+	if (p->build_len)
+		return (struct refusal){
+			"build_id is of files: the kernel that runs is the one that is probed",
+			&p->build_at
+		};
+	if (f->pid >= 0 || f->comm || f->cgroup || f->user)
+		return (struct refusal){
+			"probes in the kernel are everybody's: in place of pid, comm, uid and cgroup the program compares push pid",
+			&p->name_at
+		};
+	return (struct refusal){ NULL, NULL };
+}
+
+int dp_system_program(const struct dp_lang_program *p,
+		      const struct dp_source_place **at, struct dp_diag *diag)
+{
+	struct refusal r = check_header(p);
+	size_t i;
+
+	for (i = 0; i < p->nr_points && !r.why; i++)
+		r = check_point(&p->points[i]);
+	*at = r.at;
+	return r.why ? dp_diag_set(diag, -EOPNOTSUPP, "%s", r.why) : 0;
+}
+
+char *dp_system_spec(const struct dp_lang_program *p,
+		     const struct dp_lang_point *pt)
+{
+	const char *module = p->modtype == DP_MODTYPE_KMOD ? p->name :
+							     DP_SYSTEM_IMAGE;
+	char plus[32] = "", *text;
+
+	if (pt->value)
+		snprintf(plus, sizeof(plus), "+0x%lx", (u64)pt->value);
+	return asprintf(&text, "kernel:\"%s:%s\"%s", module, pt->symbol, plus) <
+			       0 ?
+		       NULL :
+		       text;
+}
