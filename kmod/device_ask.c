@@ -126,8 +126,8 @@ static int add_named(struct dp_owner *o, struct dp_device_add *add,
 
 	if (IS_ERR(name))
 		return PTR_ERR(name);
-	err = dp_device_find(name, &addr, &start, why) ?:
-		      dp_kmod_add_at(&addr, &add->probe, why);
+	err = dp_kmod_add_named(name, add->flags & DP_DEVICE_PENDING, &addr,
+				&start, &add->probe, why);
 	kfree(name);
 	if (err == -ENOSPC && !*why)
 		*why = "a session has no more probes";
@@ -146,7 +146,7 @@ static int add(struct dp_owner *o, union request *r)
 	const char *why = NULL;
 	int err, told;
 
-	if (!is_clear(add->reserved, sizeof(add->reserved)) || add->probe ||
+	if (add->reserved || (add->flags & ~DP_DEVICE_PENDING) || add->probe ||
 	    add->offset || add->words_size > DP_DEVICE_WORDS || !o->begun ||
 	    o->committed)
 		return -EINVAL;
@@ -186,6 +186,11 @@ static int turn(struct dp_owner *o, union request *r)
 
 static void count(u32 probe, struct dp_device_count *c)
 {
+	static const u32 states[] = {
+		[DP_KMOD_THERE] = DP_DEVICE_IS_THERE,
+		[DP_KMOD_PENDING] = DP_DEVICE_IS_PENDING,
+		[DP_KMOD_GONE] = DP_DEVICE_IS_GONE,
+	};
 	const char *mode = dp_kmod_mode(probe), *reason = dp_kmod_reason(probe);
 
 	memset(c, 0, sizeof(*c));
@@ -194,6 +199,7 @@ static void count(u32 probe, struct dp_device_count *c)
 	c->lost = dp_kmod_tally(probe, DP_TALLY_LOST);
 	c->mode = mode && !strcmp(mode, "jump") ? DP_DEVICE_BY_JUMP :
 						  DP_DEVICE_BY_TRAP;
+	c->state = states[dp_kmod_state(probe)];
 	strscpy(c->reason, reason ?: "", sizeof(c->reason));
 }
 

@@ -7,9 +7,12 @@
 
 struct module;
 
-/** dp_kprobes_begin() - watch modules that go. Return: 0 or an errno */
-int dp_kprobes_begin(void);
-void dp_kprobes_end(void);
+/* Context: between dp_kmod_enter() and dp_kmod_leave(). */
+
+/** dp_kprobes_gone() - the code of the engine's @probe has gone, which may be one of these */
+void dp_kprobes_gone(u32 probe);
+/** dp_kprobes_leave() - a module goes: its own probes and handlers do, too */
+void dp_kprobes_leave(const struct module *m);
 
 /** dp_jprobes_call() - is it the struct dp_kprobe of a jprobe that calls a function of a module's? */
 bool dp_jprobes_call(const struct dp_kprobe *p, const struct module *m);

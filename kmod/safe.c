@@ -27,6 +27,7 @@ static struct {
 	const void *(*exception_at)(unsigned long addr);
 	const void *(*kprobe_at)(void *addr);
 	struct module *(*module_at)(unsigned long addr);
+	struct module *(*module_named)(const char *name);
 	int (*stop)(cpu_stop_fn_t fn, void *data, const struct cpumask *cpus);
 	struct mutex *text, *kprobes;
 } kernel;
@@ -94,6 +95,7 @@ static int find_all(void)
 	find(&kernel.kprobe_at, "get_kprobe");
 	find(&kernel.kprobes, "kprobe_mutex");
 	err = err ?: find(&kernel.module_at, "__module_address");
+	err = err ?: find(&kernel.module_named, "find_module");
 	err = err ?: find(&kernel.stop, "stop_machine_cpuslocked");
 	return err ?: find(&kernel.text, "text_mutex");
 }
@@ -229,19 +231,33 @@ static const char *refuse_insn(const struct insn_facts *f)
 		       NULL;
 }
 
-/* A module that is probed stays. Its first code goes when it has run. */
+/* A module stays until its user is put. Its first code goes when it has run, which is told while the
+ * module is not said to be live. */
 static const char *keep_module(u64 addr, struct module **module)
 {
 	const char *why = NULL;
 
 	preempt_disable();
 	*module = kernel.module_at((unsigned long)addr);
-	if (*module && within_module_init((unsigned long)addr, *module))
+	if (*module && within_module_init((unsigned long)addr, *module) &&
+	    (*module)->state != MODULE_STATE_COMING)
 		why = "it goes when the module is there";
 	else if (*module && !try_module_get(*module))
 		why = "its module is going";
 	preempt_enable();
 	return why;
+}
+
+bool dp_safe_is_loaded(const char *name)
+{
+	const struct module *m;
+	bool is;
+
+	preempt_disable();
+	m = kernel.module_named(name);
+	is = m && m->state != MODULE_STATE_GOING;
+	preempt_enable();
+	return is;
 }
 
 struct cursor {

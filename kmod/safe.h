@@ -43,6 +43,9 @@ u64 dp_safe_symbol(const char *name);
 int dp_safe_probe(const struct dp_engine *engine, u64 *addr,
 		  struct dp_function *function, const char **why);
 
+/** dp_safe_is_loaded() - is there a module of that name, whose code can be called or is about to be? */
+bool dp_safe_is_loaded(const char *name);
+
 /** dp_safe_is_inside() - is it in a function, but neither where that begins nor where a probe on its entry is? */
 bool dp_safe_is_inside(u64 addr);
 

@@ -45,12 +45,32 @@ int dp_kmod_end(void);
  * @addr: of a function, to probe its first instruction that may be probed; or of any instruction
  * @why: on failure, a static phrase, or NULL
  * Return: 0; -EINVAL it may not be probed; -EILSEQ there is no instruction; -EBUSY another's bytes
- * are there; -ENOENT no function is there; -ENOMEM; -ENOSPC the session has no more. The module whose
- * code it is stays until the session ends.
+ * are there; -ENOENT no function is there; -ENOMEM; -ENOSPC the session has no more. If it is code of a module's,
+ * that may go: then the probe is gone, and keeps its counts.
  */
 int dp_kmod_add(u64 addr, u32 *probe, const char **why);
 /** dp_kmod_add_at() - the same; *@addr becomes that of the instruction. For this module alone */
 int dp_kmod_add_at(u64 *addr, u32 *probe, const char **why);
+/** enum dp_kmod_state - where the code of a probe is */
+enum dp_kmod_state {
+	DP_KMOD_THERE,
+	DP_KMOD_PENDING, /* its module has not been loaded yet */
+	DP_KMOD_GONE,
+};
+
+/**
+ * dp_kmod_add_named() - put a probe on "[MODULE:]FUNCTION[+OFFSET]"
+ * @name: is written to
+ * @addr: in: of FUNCTION, or 0; out: of the instruction, 0: it is not there yet
+ * @start: out: of FUNCTION
+ * @waits: the probe is armed whenever MODULE is loaded, before its first code runs
+ * @why: on failure, a static phrase, or NULL
+ * Return: as dp_kmod_add(). For this module alone
+ */
+int dp_kmod_add_named(char *name, bool waits, u64 *addr, u64 *start, u32 *probe,
+		      const char **why);
+/** dp_kmod_state() - of a probe of the session. For this module alone */
+enum dp_kmod_state dp_kmod_state(u32 probe);
 /** dp_kmod_symbol() - address of a function or variable of the kernel; 0: it has none of that name */
 u64 dp_kmod_symbol(const char *name);
 /** dp_kmod_commit() - arm what was added and turned on, disarm what was turned off.

@@ -48,6 +48,10 @@ struct dp_device_begin {
 #define DP_DEVICE_NAME 256
 #define DP_DEVICE_WORDS 128
 
+/** Of struct dp_device_add, @flags: MODULE may be loaded later, and again: the probe is armed then, before
+ *  any code of the module runs */
+#define DP_DEVICE_PENDING 1
+
 /**
  * struct dp_device_add - a probe
  * @name: address of "[MODULE:]FUNCTION[+OFFSET]", of @name_size bytes, the last of which is 0
@@ -56,13 +60,15 @@ struct dp_device_begin {
  * @addr: in: address of FUNCTION, where several have its name, or 0; only with DP_DEVICE_ADDRESSES.
  *        Out: of the instruction that is probed, or 0, without DP_DEVICE_ADDRESSES
  * @probe: out: its number: 0, 1, …
- * @offset: out: where in FUNCTION it is: behind what the kernel keeps for itself at the entry
+ * @offset: out: where in FUNCTION it is: behind what the kernel keeps for itself at the entry; 0 if it
+ *          is not there yet
+ * @flags: DP_DEVICE_PENDING, or 0
  */
 struct dp_device_add {
 	__u64 name, words, addr;
 	__u32 name_size, words_size;
 	__u32 probe, offset;
-	__u32 reserved[2];
+	__u32 flags, reserved;
 };
 
 /** Of struct dp_device_commit, @flags: decide how probes are to be armed, and arm none */
@@ -90,15 +96,23 @@ enum dp_device_mode {
 	DP_DEVICE_BY_JUMP,
 };
 
+/** enum dp_device_state - where the code of a probe is */
+enum dp_device_state {
+	DP_DEVICE_IS_THERE,
+	DP_DEVICE_IS_PENDING, /* its module has not been loaded yet */
+	DP_DEVICE_IS_GONE, /* its module has been unloaded, or was code that the module runs first */
+};
+
 /**
  * struct dp_device_count - what is known of a probe
  * @hits: exact when no thread is at the site; @missed: of them those whose program has not run
  * @lost: records of its program for which there was no room
- * @mode: enum dp_device_mode; @reason: why it is no jump, or ""
+ * @mode: enum dp_device_mode; @reason: why it is no jump, or is not armed as its code is not there, or ""
+ * @state: enum dp_device_state
  */
 struct dp_device_count {
 	__u64 hits, missed, lost;
-	__u32 mode, reserved;
+	__u32 mode, state;
 	char reason[DP_DEVICE_WORDS];
 };
 

@@ -194,7 +194,8 @@ static void refuse(void)
 		int err;
 	} bad[] = {
 		{ "no_such_function", "no function of that name", -ENOENT },
-		{ "ext4:" DP_GETSID, "no function of that name", -ENOENT },
+		{ "ext4:" DP_GETSID, "not loaded", -ENOENT },
+		{ "dprobes:" DP_GETSID, "no function of that name", -ENOENT },
 		{ DP_GETSID "+1x", "a number", -EINVAL },
 		{ DP_GETSID "+0x100000", "beyond", -EINVAL },
 		{ "notify_die", "forbids probes", -EINVAL },
@@ -221,7 +222,7 @@ static void refuse(void)
 			printf("# %d: %s\n", err, words);
 	}
 	memset(&add, 0, sizeof(add));
-	add.reserved[1] = 1;
+	add.reserved = 1;
 	dp_init_check(dp_device_add(fd, DP_GETSID, words, &add) == -EINVAL,
 		      "what is reserved is 0", "device: ");
 	dp_init_check(dp_device_start(fd, DP_DEVICE_TRAP) == -EINVAL,
@@ -229,7 +230,7 @@ static void refuse(void)
 	dp_init_check(dp_device_open(0) == -EBUSY &&
 			      dp_device_open(O_NONBLOCK) == -EBUSY,
 		      "another opener is refused", "device: ");
-	err = add.reserved[1] = 0;
+	err = add.reserved = 0;
 	err = dp_device_add(fd, DP_GETSID, words, &add) ?:
 		      dp_device_commit(fd, DP_DEVICE_PLAN);
 	dp_init_check(!err && !dp_device_changed(), "a plan arms nothing",

@@ -459,6 +459,8 @@ int main(int argc, char **argv)
 		run_quietly(dp_device_programs, "device, programs: ");
 		run_quietly(dp_device_random, "device, at random: ");
 	}
+	if (is_wanted("modules"))
+		run_quietly(dp_modules_try, "modules: ");
 	if (is_wanted("tool"))
 		run_quietly(dp_tool_try, "tool: ");
 	for (i = 0; i < 3 && is_wanted("many"); i++)

@@ -21,6 +21,8 @@ void dp_device_random(void);
 /** dp_device_programs() - have its probes run programs */
 void dp_device_programs(void);
 void dp_device_locked(void);
+/** dp_modules_try() - probes of modules that come and go */
+void dp_modules_try(void);
 
 /** dp_tool_try() - dprobes(1) on the kernel; dp_tool_absent() - where dprobes.ko is not loaded */
 void dp_tool_try(void);

@@ -236,6 +236,38 @@ static void conditions(void)
 	check(status == 2 && says("in braces"), "what is not there yet");
 }
 
+#define WORK_SPEC "kernel:dpvictim:dpvictim_work"
+
+/* A module comes and goes while the tool runs. */
+static void waits(void)
+{
+	static const char *const argv[] = { "stat",    "--json",    "--pending",
+					    WORK_SPEC, GETSID_SPEC, NULL };
+	int status = RUN("stat", WORK_SPEC), armed, comes;
+	pid_t tool;
+
+	check(status == 2 && says("nor a loaded module has such a function"),
+	      "a module that is not there");
+	status = RUN("stat", "--pending", "--duration", "100ms", WORK_SPEC);
+	check(!status && says("1 probe waited for a module in vain"),
+	      "it is waited for");
+	status = RUN("stat", "--pending", "kernel:dpvictim_work");
+	check(status == 2, "a function alone is not");
+	dp_init_load("dpvictim", "");
+	tool = start(argv);
+	armed = wait_changed(1);
+	comes = dp_init_unload("dpvictim") &&
+		dp_init_load("dpvictim", "calls=31") &&
+		dp_init_unload("dpvictim");
+	kill(tool, SIGINT);
+	status = finish(tool);
+	check(armed && comes && !status && hits(WORK_SPEC) == 31 &&
+		      says("1 probe went with the module"),
+	      "it comes and goes meanwhile");
+	if (status)
+		printf("# status %d\n", status);
+}
+
 static unsigned int occurrences(const char *words)
 {
 	unsigned int n = 0;
@@ -397,6 +429,7 @@ void dp_tool_try(void)
 	dp_init_check(dp_init_load("dpbytes",
 				   "functions=" DP_GETSID "," DP_UMASK),
 		      "bytes are remembered", "tool: ");
+	waits();
 	commands("\"mode\":\"jump\"");
 	setenv("DPROBES_ARM", "trap", 1);
 	commands("\"mode\":\"trap\"");

@@ -103,13 +103,14 @@ int dp_system_device_open(struct dp_system_device *d, struct dp_diag *diag)
 }
 
 int dp_system_device_add(const struct dp_system_device *d, const char *name,
-			 u64 *addr, u32 *probe, char *words)
+			 u32 flags, u64 *addr, u32 *probe, char *words)
 {
 	struct dp_device_add add = {
 		.name = (u64)name,
 		.name_size = (u32)strlen(name) + 1,
 		.words = (u64)words,
 		.words_size = DP_DEVICE_WORDS,
+		.flags = flags,
 		.addr = d->info.flags & DP_DEVICE_ADDRESSES ? *addr : 0,
 	};
 	int err;

@@ -24,7 +24,7 @@
 
 /**
  * struct dp_system_session - @probes: in the device
- * @unbound: a probe has not got its program; @words: why the last one was refused
+ * @pending: modules that are not loaded are waited for; @unbound: a probe has not got its program; @words: why the last one was refused
  * @last: the program that was added last, if it has no variables
  * @was, @sites: how they were armed, when they are not any more; NULL: they are
  */
@@ -33,7 +33,7 @@ struct dp_system_session {
 	struct dp_system_device device;
 	struct dp_system_command command;
 	u32 probes;
-	bool quiet, armed, unbound;
+	bool quiet, pending, armed, unbound;
 	char words[DP_DEVICE_WORDS];
 	struct {
 		u8 *code;
@@ -61,6 +61,7 @@ static int open_system(const struct dp_tracer_options *opt, bool timed,
 							   "the kernel" };
 	s->device.fd = s->command.watch = s->command.start = -1;
 	s->quiet = opt->quiet;
+	s->pending = opt->pending;
 	*source = &s->source;
 	err = dp_system_device_open(&s->device, diag) ?:
 		      dp_system_command_open(&s->command, opt->argv, diag);
@@ -132,6 +133,7 @@ static int add_point(struct dp_system_session *s, const struct dp_spec *spec,
 {
 	struct dp_point *p = new_point(points);
 	char words[DP_DEVICE_WORDS], *name;
+	u32 flags = 0;
 	int err;
 
 	if (!p)
@@ -144,12 +146,14 @@ static int add_point(struct dp_system_session *s, const struct dp_spec *spec,
 	p->addr = f->addr;
 	p->program = DP_NO_PROGRAM;
 	p->probe = s->probes ? s->probes - 1 : 0;
+	if (s->pending && *f->module)
+		flags = DP_DEVICE_PENDING;
 	name = full_name(f, spec->offset, "");
 	if (!p->name || !p->symbol || !p->module || !name) {
 		free(name);
 		return out_of_memory(diag);
 	}
-	err = dp_system_device_add(&s->device, name, &p->addr, &p->probe,
+	err = dp_system_device_add(&s->device, name, flags, &p->addr, &p->probe,
 				   words);
 	free(name);
 	if (!err)
@@ -209,12 +213,41 @@ static int add_points(struct dp_system_session *s, const struct dp_spec *spec,
 		   points->v[first].reason);
 }
 
+/* Of a module that is not loaded, which names a function. Return: false: it is not waited for. */
+static bool take_absent(const struct dp_system_session *s,
+			const struct dp_spec *spec,
+			struct dp_system_functions *found)
+{
+	const char *colon = strchr(spec->name, ':');
+
+	if (!s->pending || found->n || !colon || colon == spec->name ||
+	    dp_spec_is_glob(spec))
+		return false;
+	found->v = calloc(1, sizeof(*found->v));
+	if (!found->v)
+		return false;
+	found->n = found->cap = 1;
+	found->v->module = strndup(spec->name, (size_t)(colon - spec->name));
+	found->v->name = strdup(colon + 1);
+	return found->v->module && found->v->name;
+}
+
+static int find(const struct dp_system_session *s, const struct dp_spec *spec,
+		struct dp_system_functions *found, struct dp_diag *diag)
+{
+	int err = dp_system_find(spec->name, found, diag);
+
+	if (err || found->n || take_absent(s, spec, found))
+		return err;
+	return found->n ? out_of_memory(diag) : 0;
+}
+
 static int resolve(struct dp_source *source, struct dp_modules *mods,
 		   const struct dp_spec *spec, struct dp_points *points,
 		   struct dp_diag *diag)
 {
 	struct dp_system_functions found = { 0 };
-	int err = dp_system_find(spec->name, &found, diag) ?:
+	int err = find(of(source), spec, &found, diag) ?:
 			  add_points(of(source), spec, &found, points, diag);
 
 	dp_system_functions_free(&found);
@@ -502,11 +535,27 @@ static int disarm(struct dp_source *source, bool alive, struct dp_diag *diag)
 		     0;
 }
 
+static void say_absent(const struct dp_system_session *s, u32 state,
+		       const char *what)
+{
+	u32 i, n = 0;
+
+	for (i = 0; s->was && i < s->probes; i++)
+		n += s->was[i].state == state;
+	if (n)
+		dp_output_say("%u probe%s %s", n, n == 1 ? "" : "s", what);
+}
+
 static void settle(struct dp_source *source, dp_source_take take, void *arg)
 {
 	struct dp_system_session *s = of(source);
 	u64 within = dp_system_device_sum(&s->device).within;
 
+	if (!s->quiet) {
+		say_absent(s, DP_DEVICE_IS_PENDING,
+			   "waited for a module in vain, or for its function");
+		say_absent(s, DP_DEVICE_IS_GONE, "went with the module");
+	}
 	if (within && !s->quiet)
 		dp_output_say(
 			"%lu hit%s came while the same CPU was in another hit, and %s not counted",

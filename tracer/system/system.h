@@ -53,11 +53,11 @@ struct dp_system_device {
 int dp_system_device_open(struct dp_system_device *d, struct dp_diag *diag);
 /**
  * dp_system_device_add() - a probe on a function
- * @words: DP_DEVICE_WORDS bytes: why not
+ * @flags: see struct dp_device_add; @words: DP_DEVICE_WORDS bytes: why not
  * Return: 0, and its @probe and address, which may be 0; a negative errno.
  */
 int dp_system_device_add(const struct dp_system_device *d, const char *name,
-			 u64 *addr, u32 *probe, char *words);
+			 u32 flags, u64 *addr, u32 *probe, char *words);
 /** dp_system_device_commit() - @flags: see struct dp_device_commit. @bad: the address concerned, or 0 */
 int dp_system_device_commit(const struct dp_system_device *d, u32 flags,
 			    u64 *bad);
