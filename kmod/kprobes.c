@@ -115,6 +115,21 @@ static void tell(void *unused, u32 probe)
 		p->flags &= ~KPROBE_FLAG_OPTIMIZED;
 }
 
+void dp_kprobes_tell(void)
+{
+	dp_live_touched(dp_kmod_engine(), tell, NULL);
+}
+
+char dp_kprobes_kind(u32 probe, bool *on)
+{
+	const struct dp_kprobe *p = users[probe];
+
+	if (!p)
+		return 'k';
+	*on = !(p->flags & KPROBE_FLAG_DISABLED);
+	return dp_exits_own(p) ? 'r' : dp_jprobes_own(p) ? 'j' : 'k';
+}
+
 static int check_list(struct dp_kprobe *const *kps, int num)
 {
 	int i;
@@ -159,7 +174,7 @@ int dp_register_kprobes(struct dp_kprobe **kps, int num)
 	if (err)
 		undo(kps, done);
 	else
-		dp_live_touched(dp_kmod_engine(), tell, NULL);
+		dp_kprobes_tell();
 	dp_kmod_leave();
 	return err;
 }
@@ -174,7 +189,7 @@ static void remove(u32 n, u32 gone)
 		return;
 	/* Another's bytes may be over one: it calls nothing any more. */
 	dp_kmod_remove(batch, n);
-	dp_live_touched(dp_kmod_engine(), tell, NULL);
+	dp_kprobes_tell();
 	for (i = 0; i < n; i++) {
 		struct dp_kprobe *p = users[batch[i]];
 
@@ -242,7 +257,7 @@ static int turn(struct dp_kprobe *p, bool on)
 			p->flags &= ~KPROBE_FLAG_DISABLED;
 		else
 			p->flags |= KPROBE_FLAG_DISABLED;
-		dp_live_touched(dp_kmod_engine(), tell, NULL);
+		dp_kprobes_tell();
 		synchronize_rcu();
 	}
 	dp_kmod_leave();

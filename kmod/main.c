@@ -9,6 +9,7 @@
  */
 #include "kmod/device.h"
 #include "kmod/exits.h"
+#include "kmod/files.h"
 #include "kmod/modules.h"
 #include "kmod/safe.h"
 #include "engine/insn/insn.h"
@@ -31,12 +32,15 @@ static int __init begin(void)
 	err = dp_device_begin();
 	if (err)
 		dp_modules_end();
+	else
+		dp_files_begin();
 	return err;
 }
 
 /* There is no session: it would keep the module. */
 static void __exit end(void)
 {
+	dp_files_end();
 	dp_device_end();
 	dp_modules_end();
 	dp_exits_end();

@@ -15,11 +15,11 @@
 #include "engine/site/enable.h"
 #include "engine/site/live.h"
 #include "kmod/device.h"
+#include "kmod/files.h"
 #include "kmod/kprobes.h"
 #include "kmod/safe.h"
 #include "kmod/table.h"
 #include "port/kernel/text.h"
-#include <linux/kallsyms.h>
 #include <linux/module.h>
 #include <linux/notifier.h>
 #include <linux/rcupdate.h>
@@ -67,23 +67,6 @@ static u32 find_probes(struct code *c)
 	return n;
 }
 
-/* "name+0x10/0x40 [module]" becomes "name+0x10  module", while the kernel knows it. */
-static char *label_of(u64 addr)
-{
-	char symbol[KSYM_SYMBOL_LEN], *slash;
-	const char *name = "";
-
-	sprint_symbol(symbol, (unsigned long)addr);
-	slash = strrchr(symbol, '/');
-	if (!slash)
-		return NULL;
-	*slash = '\0';
-	if (strchr(slash + 1, '['))
-		name = strchr(slash + 1, '[') + 1;
-	return kasprintf(GFP_KERNEL, "%s  %.*s", symbol,
-			 (int)strcspn(name, "] "), name);
-}
-
 static void leave(u32 probe, const char *why)
 {
 	struct dp_kmod_probe *p = dp_kmod_probe(probe);
@@ -104,7 +87,8 @@ static void retire(struct code *c, const char *why)
 	for (i = 0; i < n; i++) {
 		p = dp_kmod_probe(list[i]);
 		kfree(p->label);
-		p->label = label_of(p->addr);
+		/* While the kernel knows it */
+		p->label = dp_told_label(p->addr);
 	}
 	dp_live_remove(dp_kmod_engine(), dp_kernel_text(), list, n);
 	synchronize_rcu();

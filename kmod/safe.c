@@ -10,6 +10,8 @@
 #include <linux/cpu.h>
 #include <linux/kallsyms.h>
 #include <linux/kernel.h>
+#include <linux/kprobes.h>
+#include <linux/list.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/slab.h>
@@ -29,7 +31,9 @@ static struct {
 	struct module *(*module_at)(unsigned long addr);
 	struct module *(*module_named)(const char *name);
 	int (*stop)(cpu_stop_fn_t fn, void *data, const struct cpumask *cpus);
+	bool (*shows)(const struct cred *cred);
 	struct mutex *text, *kprobes;
+	struct list_head *blacklist;
 } kernel;
 
 /* Text that no probe may be in: on the way from a breakpoint to its notifiers, and before the kernel
@@ -94,6 +98,8 @@ static int find_all(void)
 	/* A kernel may have no probes of its own. */
 	find(&kernel.kprobe_at, "get_kprobe");
 	find(&kernel.kprobes, "kprobe_mutex");
+	find(&kernel.blacklist, "kprobe_blacklist");
+	find(&kernel.shows, "kallsyms_show_value");
 	err = err ?: find(&kernel.module_at, "__module_address");
 	err = err ?: find(&kernel.module_named, "find_module");
 	err = err ?: find(&kernel.stop, "stop_machine_cpuslocked");
@@ -156,6 +162,41 @@ static bool is_named(const char *name)
 		if (!strcmp(name, ours[i]))
 			return true;
 	return false;
+}
+
+bool dp_safe_shows(const struct cred *cred)
+{
+	return kernel.shows && kernel.shows(cred);
+}
+
+bool dp_safe_range(u32 i, u64 *start, u64 *end)
+{
+	char symbol[KSYM_SYMBOL_LEN];
+	struct dp_function f = { 0 };
+
+	if (i < ARRAY_SIZE(ranges)) {
+		*start = ranges[i].start;
+		*end = ranges[i].end;
+	} else if (i < ARRAY_SIZE(ranges) + ARRAY_SIZE(ours)) {
+		*start = dp_safe_symbol(ours[i - ARRAY_SIZE(ranges)]);
+		*end = *start && !find_function(*start, &f, symbol) ?
+			       *start + f.size :
+			       *start;
+	}
+	return i < ARRAY_SIZE(ranges) + ARRAY_SIZE(ours);
+}
+
+/* That list has that lock. */
+void dp_safe_each(void (*tell)(void *arg, u64 start, u64 end), void *arg)
+{
+	const struct kprobe_blacklist_entry *e;
+
+	if (!kernel.blacklist || !kernel.kprobes)
+		return;
+	mutex_lock(kernel.kprobes);
+	list_for_each_entry(e, kernel.blacklist, list)
+		tell(arg, e->start_addr, e->end_addr);
+	mutex_unlock(kernel.kprobes);
 }
 
 static const char *refuse_function(u64 addr, const char *name)

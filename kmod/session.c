@@ -16,6 +16,7 @@
 #include "engine/site/program.h"
 #include "engine/site/reach.h"
 #include "kmod/arena.h"
+#include "kmod/kprobes.h"
 #include "kmod/pool.h"
 #include "kmod/safe.h"
 #include "kmod/table.h"
@@ -49,9 +50,9 @@ static u32 handlers;
 static struct dp_kmod_probe probes[SITES];
 static u32 nr_used;
 /* The session's probes have been armed. */
-static bool committed;
-/* For all probes, those of later engines too */
-static bool knob_armed = true, knob_jumps = true;
+static bool committed, planned;
+/* By enum dp_kmod_knob: for all probes, those of later engines too */
+static bool knobs[] = { true, true };
 /* Where one of the kernel's own probes has come over one of ours, or would be inside of it */
 static u64 over;
 
@@ -154,7 +155,8 @@ static int build(void)
 	growth.hold = hold;
 	err = dp_engine_build(engine, &map, &growth, engine);
 	if (!err)
-		dp_live_set_knobs(engine, knob_armed, knob_jumps);
+		dp_live_set_knobs(engine, knobs[DP_KMOD_ARMED],
+				  knobs[DP_KMOD_JUMPS]);
 	return err;
 }
 
@@ -189,7 +191,7 @@ int dp_kmod_begin(enum dp_kmod_arming arming)
 		err = make(arming);
 	if (!err) {
 		session = true;
-		committed = false;
+		committed = planned = false;
 	}
 	mutex_unlock(&sessions);
 	return err;
@@ -404,9 +406,51 @@ int dp_kmod_commit(u64 *bad)
 }
 EXPORT_SYMBOL_NS_GPL(dp_kmod_commit, DPROBES);
 
+static int plan(void)
+{
+	planned = true;
+	return dp_engine_plan(engine);
+}
+
 int dp_kmod_plan(void)
 {
-	return ASK(-ENOENT, dp_engine_plan(engine));
+	return ASK(-ENOENT, plan());
+}
+
+bool dp_kmod_knob(enum dp_kmod_knob knob)
+{
+	return READ_ONCE(knobs[knob]);
+}
+
+/* To arm anything is to arm all that has a plan. */
+static int set_knobs(bool armed_too, bool jumps)
+{
+	int err;
+
+	if (!engine)
+		return 0;
+	if (session && planned && !committed)
+		return -EBUSY;
+	err = dp_live_knobs(engine, dp_kernel_text(), armed_too, jumps);
+	dp_kprobes_tell();
+	synchronize_rcu();
+	if (err)
+		dp_live_set_knobs(engine, knobs[DP_KMOD_ARMED],
+				  knobs[DP_KMOD_JUMPS]);
+	return err;
+}
+
+int dp_kmod_set_knob(enum dp_kmod_knob knob, bool on)
+{
+	int err;
+
+	mutex_lock(&sessions);
+	err = set_knobs(knob == DP_KMOD_ARMED ? on : knobs[DP_KMOD_ARMED],
+			knob == DP_KMOD_JUMPS ? on : knobs[DP_KMOD_JUMPS]);
+	if (!err)
+		WRITE_ONCE(knobs[knob], on);
+	mutex_unlock(&sessions);
+	return err;
 }
 
 void dp_kmod_turn(u32 probe, bool on)

@@ -81,6 +81,19 @@ int dp_kmod_plan(void);
 /** dp_kmod_turn() - a probe is to be on, or off, from the next commit on */
 void dp_kmod_turn(u32 probe, bool on);
 
+/** enum dp_kmod_knob - what is for all probes, with handlers and of sessions, also of later ones: they are
+ *  armed, unless they are off; they are jumps, where they can be */
+enum dp_kmod_knob {
+	DP_KMOD_ARMED,
+	DP_KMOD_JUMPS,
+};
+
+/** dp_kmod_knob() - Return: is it on? At first it is. For this module alone */
+bool dp_kmod_knob(enum dp_kmod_knob knob);
+/** dp_kmod_set_knob() - Return: 0; -EBUSY others have written over a probe, or a session has planned its probes
+ *  and not armed them: the knob stays; -ENOMEM. For this module alone */
+int dp_kmod_set_knob(enum dp_kmod_knob knob, bool on);
+
 /** dp_kmod_hits() - of a probe, exact when no thread is at the site */
 u64 dp_kmod_hits(u32 probe);
 /** dp_kmod_missed() - hits within hits, of all probes */

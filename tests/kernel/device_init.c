@@ -444,4 +444,6 @@ void dp_device_locked(void)
 	put("/sys/kernel/security/lockdown", "confidentiality");
 	dp_init_check(dp_device_open(0) == -EPERM, "it cannot be opened",
 		      "device: ");
+	dp_init_check(dp_files_put("enabled", "0") == EPERM,
+		      "no knob can be turned", "device: ");
 }

@@ -5,6 +5,7 @@
 #include <linux/module.h>
 
 static unsigned long hits;
+module_param(hits, ulong, 0400);
 
 static int count(struct dp_kprobe *p, struct pt_regs *regs)
 {
