@@ -268,6 +268,74 @@ static void waits(void)
 		printf("# status %d\n", status);
 }
 
+/* Of whomever they are. */
+static void lists(void)
+{
+	static const char *const argv[] = { "stat",  GETSID_SPEC, "--",
+					    "/init", "work",	  "0",
+					    "0",     "0",	  NULL };
+	static const char *const waits_for_end[] = { "stat", GETSID_SPEC,
+						     NULL };
+	pid_t tool = start(waits_for_end);
+	int armed = wait_changed(1), status = RUN("list"), all;
+	char line[256];
+
+	check(armed && !status && strstr(out, "  k  " DP_GETSID "+0x") &&
+		      strstr(out, "    [OPTIMIZED]\n"),
+	      "list has the kernel's probes");
+	snprintf(line, sizeof(line), "%.*s", (int)strcspn(out, "\n"), out);
+	status = RUN("list", "--json");
+	check(!status &&
+		      strstr(out,
+			     ",\"kind\":\"k\",\"symbol\":\"" DP_GETSID "\"") &&
+		      strstr(out, "\"module\":\"kernel\",\"mode\":\"jump\"") &&
+		      strstr(out, "\"flags\":\"[OPTIMIZED]\"}\n"),
+	      "as JSON, too");
+	status = RUN("enabled", "kernel");
+	check(!status && !strcmp(out, "1\n"), "enabled");
+	status = RUN("enabled", "0", "kernel");
+	check(!status && !strcmp(out, "0\n") && !dp_device_changed(),
+	      "enabled 0");
+	status = RUN("list", "-v");
+	check(!status && strstr(out, "kernel  trap\n"), "list -v");
+	status = RUN("enable", "kernel");
+	check(!status && !*out && dp_device_changed() == 1, "enable");
+	status = RUN("disable", "kernel");
+	check(!status && !*out && !dp_device_changed(), "disable");
+	status = RUN("enabled", "kernel", "1");
+	check(!status && !strcmp(out, "1\n") && dp_device_changed() == 1,
+	      "enabled 1");
+	status = RUN("sysctl", "debug.kprobes-optimization=0", "kernel");
+	check(!status && !strcmp(out, "debug.kprobes_optimization = 0\n"),
+	      "sysctl");
+	all = RUN("list");
+	check(!all && !strstr(out, "[OPTIMIZED]"), "which list shows");
+	status = RUN("sysctl", "kernel", "debug.kprobes-optimization=y");
+	check(!status && !strcmp(out, "debug.kprobes_optimization = 1\n"),
+	      "sysctl y");
+	status = RUN("disable", GETSID_SPEC);
+	check(status == 2 && says("all at once: dprobes disable kernel"),
+	      "one alone is not switched");
+	status = RUN("enabled", "0", "kernel", "-p", "1");
+	check(status == 2 && says("leave -p away"), "nor of a process");
+	as_user = 1000;
+	status = RUN("enabled", "0", "kernel");
+	check(status == 1 && says("by root"), "others may not");
+	status = RUN("list");
+	check(!status && !strstr(out, DP_GETSID) && !*said,
+	      "nor see any, in silence");
+	as_user = 0;
+	kill(tool, SIGINT);
+	waitpid(tool, &status, 0);
+	status = RUN("list");
+	check(!status && !strstr(out, "  k  "), "then there are none");
+	status = RUN("list", line);
+	check(!status && strstr(out, GETSID_SPEC "+0x") == out,
+	      "a line of the list is a spec");
+	status = finish(start(argv));
+	check(status == STATUS, "and all goes on");
+}
+
 static unsigned int occurrences(const char *words)
 {
 	unsigned int n = 0;
@@ -430,6 +498,7 @@ void dp_tool_try(void)
 				   "functions=" DP_GETSID "," DP_UMASK),
 		      "bytes are remembered", "tool: ");
 	waits();
+	lists();
 	commands("\"mode\":\"jump\"");
 	setenv("DPROBES_ARM", "trap", 1);
 	commands("\"mode\":\"trap\"");
@@ -452,4 +521,7 @@ void dp_tool_absent(void)
 
 	check(status == 1 && says("there is no /dev/dprobes: load dprobes.ko"),
 	      "without the module it says so");
+	status = RUN("enabled", "kernel");
+	check(status == 1 && says("debug/dprobes/enabled: load dprobes.ko"),
+	      "of the knobs, too");
 }
