@@ -376,7 +376,7 @@ static int find_insn(u64 *addr, struct cursor *c, const char **why)
 }
 
 static int look(const struct dp_engine *engine, u64 *addr,
-		struct dp_function *f, const char *name, const char **why)
+		struct dp_function *f, const char **why)
 {
 	struct cursor c = { .start = f->start,
 			    .at = f->start,
@@ -395,7 +395,7 @@ static int look(const struct dp_engine *engine, u64 *addr,
 	err = err ?: find_insn(addr, &c, why);
 	if (!err) {
 		f->room = room_of(&c);
-		dp_reach_cut(engine, f, name, *addr, code);
+		dp_reach_cut(engine, f, *addr, code);
 	}
 	kvfree(code);
 	return err;
@@ -412,7 +412,7 @@ int dp_safe_probe(const struct dp_engine *engine, u64 *addr,
 		*why = keep_module(*addr, &f->module);
 	if (*why)
 		return err ?: -EINVAL;
-	err = look(engine, addr, f, symbol, why);
+	err = look(engine, addr, f, why);
 	if (err)
 		module_put(f->module);
 	return err;

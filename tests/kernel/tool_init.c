@@ -25,6 +25,7 @@
 #define UMASKS 77
 #define READS 9
 #define KILLS 16
+#define MANY 1000
 #define UNLOADS 12
 
 #define GETSID_SPEC "kernel:" DP_GETSID
@@ -450,6 +451,47 @@ static void killed_anywhere(void)
 	      "killed anywhere, it leaves nothing");
 }
 
+static double seconds(char *const *argv)
+{
+	double began = now();
+	pid_t tool = fork();
+
+	if (!tool) {
+		redirect(OUT, 1);
+		redirect(SAID, 2);
+		execv(TOOL, argv);
+		_exit(127);
+	}
+	return finish(tool) ? 1e9 : now() - began;
+}
+
+/* Each of so many functions is named. */
+static void many(void)
+{
+	static char copy[sizeof(out)],
+		*argv[MANY + 3] = { (char *)TOOL, (char *)"list" };
+	unsigned int n = 0, lines;
+	double one, all;
+	char *at, *end;
+
+	RUN("list", "kernel:vfs_*", "kernel:dev_*", "kernel:tcp_*",
+	    "kernel:do_*", "kernel:blk_*", "kernel:kernfs_*", "kernel:sock_*",
+	    "kernel:skb_*", "kernel:get_*");
+	strcpy(copy, out);
+	for (at = copy; n < MANY && (end = strchr(at, '\n')); at = end + 1) {
+		*end = '\0';
+		argv[2 + n++] = at;
+	}
+	all = seconds(argv);
+	lines = occurrences("\n");
+	argv[3] = NULL;
+	one = seconds(argv);
+	printf("# %u probes named one by one take %.2f s, one takes %.2f s\n",
+	       n, all, one);
+	check(n == MANY && lines >= MANY && all < 5 * one,
+	      "a thousand names are looked up at once");
+}
+
 /* @begun: a byte goes there when there is the first one */
 static int have_sessions(unsigned int arming, int n, int begun)
 {
@@ -511,6 +553,7 @@ void dp_tool_try(void)
 	ends(SIGKILL, "killed, it leaves nothing");
 	ends(SIGTERM, "terminated, neither");
 	killed_anywhere();
+	many();
 	check(dp_init_unload("dpbytes"), "modules that were probed can go");
 	unloaded_anywhere();
 }

@@ -32,6 +32,7 @@ struct dp_system_session {
 	struct dp_source source;
 	struct dp_system_device device;
 	struct dp_system_command command;
+	struct dp_system_symbols symbols;
 	u32 probes;
 	bool quiet, pending, armed, unbound;
 	char words[DP_DEVICE_WORDS];
@@ -232,10 +233,10 @@ static bool take_absent(const struct dp_system_session *s,
 	return found->v->module && found->v->name;
 }
 
-static int find(const struct dp_system_session *s, const struct dp_spec *spec,
+static int find(struct dp_system_session *s, const struct dp_spec *spec,
 		struct dp_system_functions *found, struct dp_diag *diag)
 {
-	int err = dp_system_find(spec->name, found, diag);
+	int err = dp_system_find(&s->symbols, spec->name, found, diag);
 
 	if (err || found->n || take_absent(s, spec, found))
 		return err;
@@ -583,6 +584,7 @@ static void close_system(struct dp_source *source)
 		return;
 	dp_system_device_close(&s->device);
 	dp_system_command_close(&s->command);
+	dp_system_symbols_free(&s->symbols);
 	free(s->was);
 	free(s->last.code);
 	free(s);

@@ -27,12 +27,24 @@ struct dp_system_functions {
 };
 
 /**
+ * struct dp_system_symbols - what /proc/kallsyms had when it was first looked at
+ * @v: @n functions, in its order, whose names are in @text; @sorted: their numbers, by name
+ */
+struct dp_system_symbols {
+	char *text;
+	struct dp_system_symbol *v;
+	u32 *sorted, n;
+};
+
+/**
  * dp_system_find() - functions whose name is @pattern
+ * @symbols: zeros at first; for dp_system_symbols_free()
  * @pattern: NAME or MODULE:NAME, also globs
  * Return: 0, also if there is none; -ENOMEM; the errno of reading, with words.
  */
-int dp_system_find(const char *pattern, struct dp_system_functions *found,
-		   struct dp_diag *diag);
+int dp_system_find(struct dp_system_symbols *symbols, const char *pattern,
+		   struct dp_system_functions *found, struct dp_diag *diag);
+void dp_system_symbols_free(struct dp_system_symbols *symbols);
 void dp_system_functions_free(struct dp_system_functions *functions);
 
 /* device: /dev/dprobes. */
