@@ -19,7 +19,6 @@
 #include "kmod/kprobes.h"
 #include "kmod/safe.h"
 #include "kmod/table.h"
-#include "port/kernel/text.h"
 #include <linux/module.h>
 #include <linux/notifier.h>
 #include <linux/rcupdate.h>
@@ -90,7 +89,7 @@ static void retire(struct code *c, const char *why)
 		/* While the kernel knows it */
 		p->label = dp_told_label(p->addr);
 	}
-	dp_live_remove(dp_kmod_engine(), dp_kernel_text(), list, n);
+	dp_kmod_take_out(list, n, is_in, c);
 	synchronize_rcu();
 	synchronize_rcu_tasks();
 	dp_live_leave_code(dp_kmod_engine(), is_in, c);

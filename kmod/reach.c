@@ -41,10 +41,11 @@ int dp_reach_begin(void)
 /**
  * struct room - bytes from @addr on; @left of them are free by now
  * @start, @size: of the function; @cold: of its part that is hardly ever run, 0: none is known
+ * @other: where the last branch went that left both: mostly all go to one place, where returns are made
  */
 struct room {
 	const struct dp_engine *engine;
-	u64 addr, start, size, cold;
+	u64 addr, start, size, cold, other;
 	u32 left;
 };
 
@@ -106,12 +107,14 @@ static bool follow_out(struct room *r, u64 to)
 	char symbol[KSYM_SYMBOL_LEN], *plus;
 	unsigned long offset, size;
 
-	if (to - r->start < r->size)
+	if (to - r->start < r->size || to == r->other)
 		return true;
 	sprint_symbol(symbol, (unsigned long)to);
 	plus = strrchr(symbol, '+');
-	if (!strstr(symbol, ".cold") || !plus)
+	if (!strstr(symbol, ".cold") || !plus) {
+		r->other = to;
 		return true;
+	}
 	if (sscanf(plus, "+%lx/%lx", &offset, &size) != 2)
 		return false;
 	if (to - offset == r->cold)

@@ -55,6 +55,9 @@ static bool committed, planned;
 static bool knobs[] = { true, true };
 /* Where one of the kernel's own probes has come over one of ours, or would be inside of it */
 static u64 over;
+/* Of code that is about to go; NULL: bytes may be written anywhere */
+static bool (*leaving)(void *arg, u64 addr);
+static void *leaving_arg;
 
 static u32 shards(void)
 {
@@ -97,8 +100,10 @@ static int find_over(void)
 	u32 i;
 
 	for (i = 0; i < SITES; i++) {
-		addr = probes[i].used ? dp_live_addr(engine, i) : 0;
-		if (!addr || !dp_safe_kprobe(addr, written(i, addr)))
+		addr = probes[i].used ? probes[i].addr : 0;
+		if (!addr || probes[i].state != DP_KMOD_THERE ||
+		    (leaving && !leaving(leaving_arg, addr)) ||
+		    !dp_safe_kprobe(addr, written(i, addr)))
 			continue;
 		over = addr;
 		return -EBUSY;
@@ -322,6 +327,18 @@ int dp_kmod_move(u32 probe, u64 *addr, const char **why)
 	if (!err && armed != DP_KMOD_TRAP)
 		allow_jump(probe, *addr, &f);
 	module_put(f.module);
+	return err;
+}
+
+int dp_kmod_take_out(const u32 *list, u32 n, bool (*goes)(void *arg, u64 addr),
+		     void *arg)
+{
+	int err;
+
+	leaving = goes;
+	leaving_arg = arg;
+	err = dp_live_remove(engine, dp_kernel_text(), list, n);
+	leaving = NULL;
 	return err;
 }
 

@@ -43,6 +43,13 @@ int dp_kmod_put_absent(u32 *probe);
 /** dp_kmod_move() - put a probe whose code was not there on an instruction; it is armed by dp_kmod_arm().
  *  Return: as dp_kmod_add_at() */
 int dp_kmod_move(u32 probe, u64 *addr, const char **why);
+/**
+ * dp_kmod_take_out() - disarm the probes of code that is about to go, whatever has become of others
+ * @goes: is an address of that code?
+ * Return: 0; others have written over one of these: -EBUSY.
+ */
+int dp_kmod_take_out(const u32 *list, u32 n, bool (*goes)(void *arg, u64 addr),
+		     void *arg);
 /** dp_kmod_is_committed() - are the session's probes to be armed as they come? */
 bool dp_kmod_is_committed(void);
 /** dp_kmod_arm() - plan and arm what was added or moved, as dp_kmod_commit() */

@@ -252,26 +252,59 @@ static void see_first(unsigned int arming)
 	close(fd);
 }
 
-/* A thread is in the module's function when that goes: the kernel frees the text when it is out. */
-static void go_with_thread(unsigned int arming)
+static void put(const char *path, const char *text)
 {
-	struct dp_device_add add;
+	int fd = open(path, O_WRONLY);
+
+	dp_init_check(fd >= 0 && write(fd, text, strlen(text)) > 0, path,
+		      "written: ");
+	close(fd);
+}
+
+/* One of the kernel's own probes is over another probe of ours, elsewhere. */
+static void write_over(unsigned int offset)
+{
+	char event[128];
+
+	snprintf(event, sizeof(event), "p:dpover " DP_GETSID "+%u", offset);
+	put("/tracing/kprobe_events", event);
+	put("/tracing/events/kprobes/dpover/enable", "1");
+}
+
+static void write_over_no_more(void)
+{
+	put("/tracing/events/kprobes/dpover/enable", "0");
+	put("/tracing/kprobe_events", "-:dpover");
+}
+
+/* A thread is in the module's function when that goes, and runs another one: the kernel frees the text when
+ * it is out. */
+static void go_with_thread(unsigned int arming, const char *what, int over)
+{
+	struct dp_device_add add, other;
 	char words[DP_DEVICE_WORDS];
-	int loaded = dp_init_load(VICTIM, ""), fd = dp_device_open(0), status;
-	int err = dp_device_start(fd, arming), i;
+	int loaded = dp_init_load(VICTIM, ""), fd = dp_device_open(0);
+	int err = dp_device_start(fd, arming), i, status = -1, gone;
 	pid_t child;
 
 	err = err ?: add_to(fd, REST, 0, words, &add);
+	err = err ?: add_to(fd, WORK, 0, words, &add);
+	err = err ?: add_to(fd, DP_GETSID, 0, words, &other);
 	err = err ?: dp_device_commit(fd, 0);
+	if (over)
+		write_over(other.offset);
 	child = fork();
 	if (!child)
-		_exit(tell("rest", "300"));
+		_exit(tell("rest", "400"));
 	for (i = 0; i < 2000 && !is_hit(fd); i++)
 		usleep(1000);
-	dp_init_check(loaded && !err && dp_init_unload(VICTIM) &&
-			      waitpid(child, &status, 0) == child && !status &&
+	gone = dp_init_unload(VICTIM);
+	waitpid(child, &status, 0);
+	dp_init_check(loaded && !err && gone && !status &&
 			      is(fd, 1, DP_DEVICE_IS_GONE, NULL),
-		      "a module goes around a thread", of[arming]);
+		      what, of[arming]);
+	if (over)
+		write_over_no_more();
 	close(fd);
 }
 
@@ -339,7 +372,9 @@ void dp_modules_try(void)
 		go_for_good(arming);
 		go_early(arming);
 		see_first(arming);
-		go_with_thread(arming);
+		go_with_thread(arming, "a module goes around a thread", 0);
+		go_with_thread(arming, "also with another's probe elsewhere",
+			       arming == DP_DEVICE_JUMP);
 	}
 	race();
 }

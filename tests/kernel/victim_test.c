@@ -4,7 +4,7 @@
  *
  *     insmod dpvictim.ko calls=3 fails=1      its init calls dpvictim_work() so often, and fails
  *     /sys/module/dpvictim/parameters/work    a number is written: so many calls
- *     /sys/module/dpvictim/parameters/rest    a number is written: a call that sleeps so many ms
+ *     /sys/module/dpvictim/parameters/rest    a number is written: a call that sleeps so many ms, and one to work
  */
 #include <linux/delay.h>
 #include <linux/module.h>
@@ -51,7 +51,9 @@ static int set_rest(const char *value, const struct kernel_param *unused)
 	unsigned int ms;
 	int err = kstrtouint(value, 0, &ms);
 
-	return err ?: dpvictim_rest(ms) == ms * 2ul + 1 ? 0 : -EILSEQ;
+	if (!err && dpvictim_rest(ms) != ms * 2ul + 1)
+		err = -EILSEQ;
+	return err ?: work(1);
 }
 
 static const struct kernel_param_ops work_ops = { .set = set_work },
