@@ -209,18 +209,31 @@ static int put_named(char *name, u64 *addr, u64 *start, u32 *probe,
 	return err ?: dp_kmod_put(addr, probe, why);
 }
 
+/* @name stays as it is. */
+static int check_offset(char *name, const char **why)
+{
+	char *plus = strchr(name, '+');
+	int err = dp_device_find_offset(name, why);
+
+	if (plus)
+		*plus = '+';
+	return err;
+}
+
+/* Nothing keeps a module from beginning to go, which is seen then. */
 static int put_waiting(char *name, u64 *addr, u64 *start, u32 *probe,
 		       const char **why)
 {
 	char *copy = copy_name(name, why);
-	bool absent = copy && is_absent(copy);
-	int err = copy ? 0 : *why ? -EINVAL : -ENOMEM;
+	int err = copy ? check_offset(copy, why) : *why ? -EINVAL : -ENOMEM;
+	bool absent = !err && is_absent(copy);
 
-	if (!err && absent)
-		err = dp_device_find_offset(name, why) ?:
-			      dp_kmod_put_absent(probe);
-	else if (!err)
+	if (!err && !absent) {
 		err = put_named(name, addr, start, probe, why);
+		absent = err && is_absent(copy);
+	}
+	if (absent)
+		err = dp_kmod_put_absent(probe);
 	if (err) {
 		kfree(copy);
 		return err;
@@ -229,6 +242,7 @@ static int put_waiting(char *name, u64 *addr, u64 *start, u32 *probe,
 	if (absent) {
 		dp_kmod_probe(*probe)->state = DP_KMOD_PENDING;
 		*addr = *start = 0;
+		*why = NULL;
 	}
 	return 0;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* modules_init: probes by /dev/dprobes on functions of a module that comes and goes. */
+#include "engine/vm/ops.h"
 #include "tests/kernel/device_init.h"
 #include "tests/kernel/init.h"
 #include <errno.h>
@@ -252,6 +253,33 @@ static void see_first(unsigned int arming)
 	close(fd);
 }
 
+/* A program goes with its probe, wherever that is, and keeps its variables. */
+static void run_program(unsigned int arming)
+{
+	static const unsigned char code[] = { DP_OPCODE_INC_LV_I, 0, 0,
+					      DP_OPCODE_EXIT };
+	struct dp_device_program program = { .variables = 1, .jumps = 10 };
+	struct dp_device_add add;
+	char words[DP_DEVICE_WORDS];
+	int fd = dp_device_open(0), err = dp_device_start(fd, arming);
+
+	err = err ?: add_to(fd, WORK, DP_DEVICE_PENDING, words, &add);
+	err = err ?: dp_device_program(fd, code, sizeof(code), &program, words);
+	err = err ?: dp_device_bind(fd, add.probe, program.program);
+	dp_init_check(!err && !dp_device_commit(fd, 0) &&
+			      dp_init_load(VICTIM, "calls=5") &&
+			      dp_device_variable(fd, 0, 0) == 5 &&
+			      dp_init_unload(VICTIM) &&
+			      dp_init_load(VICTIM, "calls=2") &&
+			      dp_device_variable(fd, 0, 0) == 7 &&
+			      is(fd, 7, DP_DEVICE_IS_THERE, NULL) &&
+			      dp_init_unload(VICTIM),
+		      "a probe that waits has a program", of[arming]);
+	if (err)
+		printf("# %s: %s\n", strerror(-err), words);
+	close(fd);
+}
+
 static void put(const char *path, const char *text)
 {
 	int fd = open(path, O_WRONLY);
@@ -372,6 +400,7 @@ void dp_modules_try(void)
 		go_for_good(arming);
 		go_early(arming);
 		see_first(arming);
+		run_program(arming);
 		go_with_thread(arming, "a module goes around a thread", 0);
 		go_with_thread(arming, "also with another's probe elsewhere",
 			       arming == DP_DEVICE_JUMP);
