@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* cmd-switch: dprobes disable, dprobes enable. */
 #include "cli/command.h"
+#include "tracer/system.h"
 #include <errno.h>
+#include <string.h>
 
 static const char disable_help[] =
 	"Usage: dprobes disable SPEC... -p PID\n"
+	"       dprobes disable kernel\n"
 	"Disarms probes that a running dprobes stat, trace or run has in PID, at once: the\n"
 	"text is as it was before. Their counts stay, and dprobes list -p PID shows them as\n"
 	"[DISABLED]. A call that a return probe was following counts as inside.\n"
+	"With kernel: all probes that dprobes.ko has, as dprobes enabled 0 kernel does.\n"
 	"\n"
 	"  -p, --pid PID     the probed process\n"
 	"      --mangled     take and show linkage names, as nm(1) does\n"
@@ -15,6 +19,7 @@ static const char disable_help[] =
 
 static const char enable_help[] =
 	"Usage: dprobes enable SPEC... -p PID\n"
+	"       dprobes enable kernel\n"
 	"Arms probes again that dprobes disable has disarmed. They count on from where they\n"
 	"were.\n"
 	"\n"
@@ -22,12 +27,38 @@ static const char enable_help[] =
 	"      --mangled     take and show linkage names, as nm(1) does\n"
 	"  -h, --help        this text\n";
 
+static bool is_kernel(const char *spec)
+{
+	return !strncmp(spec, "kernel", 6) && (!spec[6] || spec[6] == ':');
+}
+
+static int run_kernel(const struct dp_tracer_options *opt, bool on)
+{
+	struct dp_diag diag;
+	FILE *none = fopen("/dev/null", "we");
+	int err;
+
+	if (opt->nr_specs > 1 || opt->specs[0][6] || opt->pid || !none) {
+		if (none)
+			fclose(none);
+		return dp_usage_error(
+			"probes in the kernel are switched all at once: dprobes %s kernel",
+			on ? "enable" : "disable");
+	}
+	dp_diag_clear(&diag);
+	err = dp_system_knob(none, false, on, "", &diag);
+	fclose(none);
+	return err ? dp_complain(err, NULL, &diag) : DP_EXIT_OK;
+}
+
 static int run(const struct dp_tracer_options *opt, bool on)
 {
 	const char *bad_spec = NULL;
 	struct dp_diag diag;
 	int err;
 
+	if (opt->nr_specs && is_kernel(opt->specs[0]))
+		return run_kernel(opt, on);
 	if (!opt->pid)
 		return dp_usage_error("%s needs -p PID",
 				      on ? "enable" : "disable");

@@ -9,6 +9,7 @@
  * Locks: asking, above those of the session; state is under changes, which is held for no wait.
  */
 #include "kmod/device.h"
+#include "kmod/safe.h"
 #include "kmod/session.h"
 #include <dprobes/device.h>
 #include <linux/capability.h>
@@ -81,15 +82,6 @@ static void finish(struct work_struct *work)
 	queue_delayed_work(system_unbound_wq, &finishing, AGAIN);
 }
 
-/* As /proc/kallsyms decides, by those who have opened it */
-static bool may_see(const struct cred *cred)
-{
-	bool (*show_value)(const struct cred *cred) =
-		(void *)dp_kmod_symbol("kallsyms_show_value");
-
-	return show_value && show_value(cred);
-}
-
 static int take(bool waits)
 {
 	while (!change(FREE, OWNED)) {
@@ -119,7 +111,7 @@ static int open_device(struct inode *inode, struct file *file)
 		change(OWNED, FREE);
 		return -ENOMEM;
 	}
-	owner.shows = may_see(file->f_cred);
+	owner.shows = dp_safe_shows(file->f_cred);
 	return stream_open(inode, file);
 }
 

@@ -94,4 +94,7 @@ ssize_t dp_device_read(struct dp_owner *owner, void __user *to, size_t size);
  */
 int dp_device_find(char *name, u64 *addr, u64 *start, const char **why);
 
+/** dp_device_find_offset() - as dp_device_find(), of a function that is not there. Return: 0; -EINVAL */
+int dp_device_find_offset(char *name, const char **why);
+
 #endif

@@ -35,7 +35,7 @@ static_assert(sizeof(struct dp_device_begin) == 16);
 static_assert(sizeof(struct dp_device_add) == 48);
 static_assert(sizeof(struct dp_device_commit) == 16);
 static_assert(sizeof(struct dp_device_turn) == 16);
-static_assert(sizeof(struct dp_device_count) == 192);
+static_assert(sizeof(struct dp_device_count) == 200);
 static_assert(sizeof(struct dp_device_counts) == 48);
 static_assert(sizeof(struct dp_device_program) == 80);
 static_assert(sizeof(struct dp_device_bind) == 40);
@@ -128,8 +128,8 @@ static int add_named(struct dp_owner *o, struct dp_device_add *add,
 
 	if (IS_ERR(name))
 		return PTR_ERR(name);
-	err = dp_device_find(name, &addr, &start, why) ?:
-		      dp_kmod_add_at(&addr, &add->probe, why);
+	err = dp_kmod_add_named(name, add->flags & DP_DEVICE_PENDING, &addr,
+				&start, &add->probe, why);
 	kfree(name);
 	if (err == -ENOSPC && !*why)
 		*why = "a session has no more probes";
@@ -150,8 +150,9 @@ static int add(struct dp_owner *o, union request *r)
 	const char *why = NULL;
 	int err, told;
 
-	if (add->reserved || add->opcode || add->probe || add->offset ||
-	    add->words_size > DP_DEVICE_WORDS || !o->begun || o->committed)
+	if ((add->flags & ~DP_DEVICE_PENDING) || add->opcode || add->probe ||
+	    add->offset || add->words_size > DP_DEVICE_WORDS || !o->begun ||
+	    o->committed)
 		return -EINVAL;
 	if (add->addr && !o->shows)
 		return -EPERM;
@@ -190,6 +191,11 @@ static int turn(struct dp_owner *o, union request *r)
 
 static void count(u32 probe, struct dp_device_count *c)
 {
+	static const u32 states[] = {
+		[DP_KMOD_THERE] = DP_DEVICE_IS_THERE,
+		[DP_KMOD_PENDING] = DP_DEVICE_IS_PENDING,
+		[DP_KMOD_GONE] = DP_DEVICE_IS_GONE,
+	};
 	const char *mode = dp_kmod_mode(probe), *reason = dp_kmod_reason(probe);
 
 	memset(c, 0, sizeof(*c));
@@ -199,9 +205,10 @@ static void count(u32 probe, struct dp_device_count *c)
 	c->passed = dp_kmod_tally(probe, DP_TALLY_PASSED);
 	c->disabled = dp_kmod_tally(probe, DP_TALLY_DISABLED);
 	c->context = dp_kmod_tally(probe, DP_TALLY_CONTEXT);
-	c->status = dp_kmod_state(probe, &c->count);
+	c->status = dp_kmod_status(probe, &c->count);
 	c->mode = mode && !strcmp(mode, "jump") ? DP_DEVICE_BY_JUMP :
 						  DP_DEVICE_BY_TRAP;
+	c->state = states[dp_kmod_state(probe)];
 	strscpy(c->reason, reason ?: "", sizeof(c->reason));
 }
 

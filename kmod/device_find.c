@@ -6,6 +6,8 @@
 #include <linux/kernel.h>
 #include <linux/string.h>
 
+#define BAD_OFFSET "an offset is a number: +0x1c or +28"
+
 /* "name+0x10/0x40 [module]" of an address, taken apart */
 struct symbol {
 	char text[KSYM_SYMBOL_LEN];
@@ -57,12 +59,23 @@ static bool is_named(u64 addr, const struct symbol *s, const char *name)
 	return !s->offset && (is_of(s, name) || dp_kmod_symbol(name) == addr);
 }
 
+int dp_device_find_offset(char *name, const char **why)
+{
+	u64 offset;
+
+	*why = BAD_OFFSET;
+	if (!cut_offset(name, &offset))
+		return -EINVAL;
+	*why = NULL;
+	return 0;
+}
+
 int dp_device_find(char *name, u64 *addr, u64 *start, const char **why)
 {
 	struct symbol s;
 	u64 offset;
 
-	*why = "an offset is a number: +0x1c or +28";
+	*why = BAD_OFFSET;
 	if (!cut_offset(name, &offset))
 		return -EINVAL;
 	*start = *addr ?: dp_kmod_symbol(name);

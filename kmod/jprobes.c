@@ -48,6 +48,11 @@ void dp_jprobe_end(void)
 }
 EXPORT_SYMBOL_NS_GPL(dp_jprobe_end, DPROBES);
 
+bool dp_jprobes_own(const struct dp_kprobe *p)
+{
+	return p->pre_handler == entered;
+}
+
 bool dp_jprobes_call(const struct dp_kprobe *p, const struct module *m)
 {
 	return p->pre_handler == entered &&

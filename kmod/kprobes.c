@@ -16,10 +16,10 @@
 #include "kmod/exits.h"
 #include "kmod/safe.h"
 #include "kmod/session.h"
+#include "kmod/table.h"
 #include "port/kernel/text.h"
 #include <linux/export.h>
 #include <linux/module.h>
-#include <linux/notifier.h>
 #include <linux/rcupdate.h>
 
 _Static_assert(sizeof(struct dp_regs) == sizeof(struct pt_regs),
@@ -115,6 +115,21 @@ static void tell(void *unused, u32 probe)
 		p->flags &= ~KPROBE_FLAG_OPTIMIZED;
 }
 
+void dp_kprobes_tell(void)
+{
+	dp_live_touched(dp_kmod_engine(), tell, NULL);
+}
+
+char dp_kprobes_kind(u32 probe, bool *on)
+{
+	const struct dp_kprobe *p = users[probe];
+
+	if (!p)
+		return 'k';
+	*on = !(p->flags & KPROBE_FLAG_DISABLED);
+	return dp_exits_own(p) ? 'r' : dp_jprobes_own(p) ? 'j' : 'k';
+}
+
 static int check_list(struct dp_kprobe *const *kps, int num)
 {
 	int i;
@@ -159,7 +174,7 @@ int dp_register_kprobes(struct dp_kprobe **kps, int num)
 	if (err)
 		undo(kps, done);
 	else
-		dp_live_touched(dp_kmod_engine(), tell, NULL);
+		dp_kprobes_tell();
 	dp_kmod_leave();
 	return err;
 }
@@ -174,7 +189,7 @@ static void remove(u32 n, u32 gone)
 		return;
 	/* Another's bytes may be over one: it calls nothing any more. */
 	dp_kmod_remove(batch, n);
-	dp_live_touched(dp_kmod_engine(), tell, NULL);
+	dp_kprobes_tell();
 	for (i = 0; i < n; i++) {
 		struct dp_kprobe *p = users[batch[i]];
 
@@ -228,6 +243,11 @@ static int turn(struct dp_kprobe *p, bool on)
 
 	if (!p || dp_kmod_enter(false))
 		return -EINVAL;
+	if (number_of(p, &probe) &&
+	    dp_kmod_probe(probe)->state == DP_KMOD_GONE) {
+		dp_kmod_leave();
+		return on ? -EINVAL : 0;
+	}
 	err = number_of(p, &probe) ?
 		      dp_live_enable(dp_kmod_engine(), dp_kernel_text(), &probe,
 				     1, on) :
@@ -237,7 +257,7 @@ static int turn(struct dp_kprobe *p, bool on)
 			p->flags &= ~KPROBE_FLAG_DISABLED;
 		else
 			p->flags |= KPROBE_FLAG_DISABLED;
-		dp_live_touched(dp_kmod_engine(), tell, NULL);
+		dp_kprobes_tell();
 		synchronize_rcu();
 	}
 	dp_kmod_leave();
@@ -256,12 +276,21 @@ int dp_enable_kprobe(struct dp_kprobe *p)
 }
 EXPORT_SYMBOL_NS_GPL(dp_enable_kprobe, DPROBES);
 
-/* Has a probe anything of the module's? A module that goes and has not unregistered its own would leave
- * handlers that are not there. */
+void dp_kprobes_gone(u32 probe)
+{
+	struct dp_kprobe *p = users[probe];
+
+	if (!p)
+		return;
+	p->flags |= KPROBE_FLAG_GONE;
+	p->flags &= ~KPROBE_FLAG_OPTIMIZED;
+}
+
+/* Has a probe anything that is called, or written, of the module's? A module that goes and has not
+ * unregistered its own would leave handlers that are not there. */
 static bool is_of(const struct dp_kprobe *p, const struct module *m)
 {
-	return within_module((unsigned long)p->addr, m) ||
-	       within_module((unsigned long)p, m) ||
+	return within_module((unsigned long)p, m) ||
 	       within_module((unsigned long)p->pre_handler, m) ||
 	       within_module((unsigned long)p->post_handler, m) ||
 	       (dp_exits_own(p) && dp_exits_call(p, m)) ||
@@ -269,29 +298,12 @@ static bool is_of(const struct dp_kprobe *p, const struct module *m)
 }
 
 /* No thread is in its code any more, which is still there. */
-static int module_goes(struct notifier_block *block, unsigned long what,
-		       void *module)
+void dp_kprobes_leave(const struct module *m)
 {
 	u32 i, n = 0;
 
-	if (what != MODULE_STATE_GOING || dp_kmod_enter(false))
-		return NOTIFY_DONE;
 	for (i = 0; i < DP_KMOD_PROBES; i++)
-		if (users[i] && is_of(users[i], module))
+		if (users[i] && is_of(users[i], m))
 			batch[n++] = i;
 	remove(n, KPROBE_FLAG_GONE);
-	dp_kmod_leave();
-	return NOTIFY_DONE;
-}
-
-static struct notifier_block block = { .notifier_call = module_goes };
-
-int dp_kprobes_begin(void)
-{
-	return register_module_notifier(&block);
-}
-
-void dp_kprobes_end(void)
-{
-	unregister_module_notifier(&block);
 }

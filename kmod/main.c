@@ -9,7 +9,8 @@
  */
 #include "kmod/device.h"
 #include "kmod/exits.h"
-#include "kmod/kprobes.h"
+#include "kmod/files.h"
+#include "kmod/modules.h"
 #include "kmod/safe.h"
 #include "engine/insn/insn.h"
 #include <linux/module.h>
@@ -25,20 +26,23 @@ static int __init begin(void)
 	if (err)
 		pr_err("dprobes: lookup=0x%lx: not kallsyms_lookup_name(), or this kernel lacks what probes need\n",
 		       lookup);
-	err = err ?: dp_kprobes_begin();
+	err = err ?: dp_modules_begin();
 	if (err)
 		return err;
 	err = dp_device_begin();
 	if (err)
-		dp_kprobes_end();
+		dp_modules_end();
+	else
+		dp_files_begin();
 	return err;
 }
 
 /* There is no session: it would keep the module. */
 static void __exit end(void)
 {
+	dp_files_end();
 	dp_device_end();
-	dp_kprobes_end();
+	dp_modules_end();
 	dp_exits_end();
 }
 

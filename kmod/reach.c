@@ -17,7 +17,8 @@
 #include <linux/string.h>
 #include <asm/extable.h>
 
-/* Of the part of a function that is hardly ever run, so many bytes at most */
+/* Of the part of a function that is hardly ever run, so many bytes at most. It may be the last of them all, whose
+ * symbol goes on to whatever comes behind. */
 #define COLD 4096
 
 static struct {
@@ -37,9 +38,14 @@ int dp_reach_begin(void)
 		       -ENOENT;
 }
 
-/** struct room - bytes from @addr on; @left of them are free by now */
+/**
+ * struct room - bytes from @addr on; @left of them are free by now
+ * @start, @size: of the function; @cold: of its part that is hardly ever run, 0: none is known
+ * @other: where the last branch went that left both: mostly all go to one place, where returns are made
+ */
 struct room {
-	u64 addr;
+	const struct dp_engine *engine;
+	u64 addr, start, size, cold, other;
 	u32 left;
 };
 
@@ -55,84 +61,111 @@ static bool has_target(u8 class)
 	       class == DP_INSN_LOOP || class == DP_INSN_CALL;
 }
 
+static bool follow_out(struct room *r, u64 to);
+
 /* Return: false if it cannot be told where its branches go. */
 static bool follow(struct room *r, const u8 *code, u64 start, u64 size)
 {
 	struct insn_facts f;
-	u64 at;
+	u64 at, to;
 
 	for (at = 0; at < size; at += f.len) {
 		if (dp_insn_facts(code + at, size - at, &f) ||
 		    f.class == DP_INSN_JMP_IND)
 			return false;
-		if (has_target(f.class))
-			come_to(r, start + at + f.len + (u64)f.target);
+		if (!has_target(f.class))
+			continue;
+		to = start + at + f.len + (u64)f.target;
+		come_to(r, to);
+		if (f.class != DP_INSN_CALL && !follow_out(r, to))
+			return false;
 	}
 	return true;
 }
 
-static void follow_labels(struct room *r, const struct jump_entry *from,
-			  const struct jump_entry *to)
+/* Its end is not a function's: what follows is decoded, too, for nothing. */
+static bool follow_cold(struct room *r, u64 start, u64 size)
 {
-	for (; from < to; from++)
-		come_to(r, jump_entry_target(from));
-}
-
-static void follow_faults(struct room *r,
-			  const struct exception_table_entry *from,
-			  const struct exception_table_entry *to)
-{
-	for (; from < to; from++)
-		come_to(r, (u64)&from->fixup + (u64)(s64)from->fixup);
-}
-
-/* Compilers put it elsewhere. Its end is not a function's: what follows is decoded, too, for nothing. */
-static bool follow_cold(const struct dp_engine *engine, struct room *r,
-			const char *name)
-{
-	char cold[KSYM_NAME_LEN];
-	unsigned long size, offset;
-	char symbol[KSYM_SYMBOL_LEN], *plus;
 	bool known = false;
-	u64 start;
 	u8 *code;
 
-	snprintf(cold, sizeof(cold), "%s.cold", name);
-	start = dp_safe_symbol(cold);
-	if (!start)
-		return true;
-	sprint_symbol(symbol, (unsigned long)start);
-	plus = strrchr(symbol, '+');
-	if (!plus || sscanf(plus, "+%lx/%lx", &offset, &size) != 2 ||
-	    size > COLD)
-		return false;
-	code = kvmalloc(size, GFP_KERNEL);
+	r->cold = start;
+	code = size <= COLD ? kvmalloc(size, GFP_KERNEL) : NULL;
 	if (code &&
 	    !dp_kernel_text()->ops->read(dp_kernel_text(), start, code, size)) {
-		dp_engine_originals(engine, start, code, size);
+		dp_engine_originals(r->engine, start, code, size);
 		known = follow(r, code, start, size);
 	}
 	kvfree(code);
 	return known;
 }
 
-void dp_reach_cut(const struct dp_engine *engine, struct dp_function *f,
-		  const char *name, u64 addr, const u8 *code)
+/* Compilers put what is hardly ever run elsewhere: "name.cold", to which only the function goes. Others may have
+ * that name, too, so the branch tells which it is. A function has one such part. */
+static bool follow_out(struct room *r, u64 to)
 {
-	struct room r = { .addr = addr, .left = f->room };
-	const struct module *m = f->module;
+	char symbol[KSYM_SYMBOL_LEN], *plus;
+	unsigned long offset, size;
 
-	if (!follow(&r, code, f->start, f->size) ||
-	    !follow_cold(engine, &r, name)) {
-		f->room = 0;
-		return;
+	if (to - r->start < r->size || to == r->other)
+		return true;
+	sprint_symbol(symbol, (unsigned long)to);
+	plus = strrchr(symbol, '+');
+	if (!strstr(symbol, ".cold") || !plus) {
+		r->other = to;
+		return true;
 	}
-	follow_labels(&r, kernel.labels, kernel.labels_end);
-	follow_faults(&r, kernel.faults, kernel.faults_end);
-	if (m) {
-		follow_labels(&r, m->jump_entries,
-			      m->jump_entries + m->num_jump_entries);
-		follow_faults(&r, m->extable, m->extable + m->num_exentries);
+	if (sscanf(plus, "+%lx/%lx", &offset, &size) != 2)
+		return false;
+	if (to - offset == r->cold)
+		return true;
+	return !r->cold && follow_cold(r, to - offset, size);
+}
+
+static bool follow_labels(struct room *r, const struct jump_entry *from,
+			  const struct jump_entry *to)
+{
+	for (; from < to; from++) {
+		come_to(r, jump_entry_target(from));
+		if (jump_entry_code(from) - r->start < r->size &&
+		    !follow_out(r, jump_entry_target(from)))
+			return false;
 	}
-	f->room = r.left;
+	return true;
+}
+
+static bool follow_faults(struct room *r,
+			  const struct exception_table_entry *from,
+			  const struct exception_table_entry *to)
+{
+	for (; from < to; from++) {
+		u64 insn = (u64)&from->insn + (u64)(s64)from->insn,
+		    fixup = (u64)&from->fixup + (u64)(s64)from->fixup;
+
+		come_to(r, fixup);
+		if (insn - r->start < r->size && !follow_out(r, fixup))
+			return false;
+	}
+	return true;
+}
+
+void dp_reach_cut(const struct dp_engine *engine, struct dp_function *f,
+		  u64 addr, const u8 *code)
+{
+	struct room r = { .engine = engine,
+			  .addr = addr,
+			  .start = f->start,
+			  .size = f->size,
+			  .left = f->room };
+	const struct module *m = f->module;
+	bool known = follow(&r, code, f->start, f->size) &&
+		     follow_labels(&r, kernel.labels, kernel.labels_end) &&
+		     follow_faults(&r, kernel.faults, kernel.faults_end);
+
+	if (known && m)
+		known = follow_labels(&r, m->jump_entries,
+				      m->jump_entries + m->num_jump_entries) &&
+			follow_faults(&r, m->extable,
+				      m->extable + m->num_exentries);
+	f->room = known ? r.left : 0;
 }

@@ -12,7 +12,7 @@ int dp_reach_begin(void);
 
 /**
  * dp_reach_cut() - end the room of a jump before anything that is come to otherwise
- * @engine: see dp_safe_probe(); @function: @room is made less; @name: of the function; @code: its bytes
+ * @engine: see dp_safe_probe(); @function: @room is made less; @code: its bytes
  *
  * By branches of the function and of its part that is hardly ever run (name.cold), by jump labels, by
  * faults that have handlers. With an indirect jump in it, or bytes that cannot be decoded, there is no
@@ -20,6 +20,6 @@ int dp_reach_begin(void);
  * Context: task, may sleep.
  */
 void dp_reach_cut(const struct dp_engine *engine, struct dp_function *function,
-		  const char *name, u64 addr, const u8 *code);
+		  u64 addr, const u8 *code);
 
 #endif

@@ -11,6 +11,8 @@
 #include <linux/cpu.h>
 #include <linux/kallsyms.h>
 #include <linux/kernel.h>
+#include <linux/kprobes.h>
+#include <linux/list.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/slab.h>
@@ -28,8 +30,11 @@ static struct {
 	const void *(*exception_at)(unsigned long addr);
 	const void *(*kprobe_at)(void *addr);
 	struct module *(*module_at)(unsigned long addr);
+	struct module *(*module_named)(const char *name);
 	int (*stop)(cpu_stop_fn_t fn, void *data, const struct cpumask *cpus);
+	bool (*shows)(const struct cred *cred);
 	struct mutex *text, *kprobes;
+	struct list_head *blacklist;
 } kernel;
 
 /* Text that no probe may be in: on the way from a breakpoint to its notifiers, and before the kernel
@@ -94,7 +99,10 @@ static int find_all(void)
 	/* A kernel may have no probes of its own. */
 	find(&kernel.kprobe_at, "get_kprobe");
 	find(&kernel.kprobes, "kprobe_mutex");
+	find(&kernel.blacklist, "kprobe_blacklist");
+	find(&kernel.shows, "kallsyms_show_value");
 	err = err ?: find(&kernel.module_at, "__module_address");
+	err = err ?: find(&kernel.module_named, "find_module");
 	err = err ?: find(&kernel.stop, "stop_machine_cpuslocked");
 	return err ?: find(&kernel.text, "text_mutex");
 }
@@ -156,6 +164,41 @@ static bool is_named(const char *name)
 		if (!strcmp(name, ours[i]))
 			return true;
 	return false;
+}
+
+bool dp_safe_shows(const struct cred *cred)
+{
+	return kernel.shows && kernel.shows(cred);
+}
+
+bool dp_safe_range(u32 i, u64 *start, u64 *end)
+{
+	char symbol[KSYM_SYMBOL_LEN];
+	struct dp_function f = { 0 };
+
+	if (i < ARRAY_SIZE(ranges)) {
+		*start = ranges[i].start;
+		*end = ranges[i].end;
+	} else if (i < ARRAY_SIZE(ranges) + ARRAY_SIZE(ours)) {
+		*start = dp_safe_symbol(ours[i - ARRAY_SIZE(ranges)]);
+		*end = *start && !find_function(*start, &f, symbol) ?
+			       *start + f.size :
+			       *start;
+	}
+	return i < ARRAY_SIZE(ranges) + ARRAY_SIZE(ours);
+}
+
+/* That list has that lock. */
+void dp_safe_each(void (*tell)(void *arg, u64 start, u64 end), void *arg)
+{
+	const struct kprobe_blacklist_entry *e;
+
+	if (!kernel.blacklist || !kernel.kprobes)
+		return;
+	mutex_lock(kernel.kprobes);
+	list_for_each_entry(e, kernel.blacklist, list)
+		tell(arg, e->start_addr, e->end_addr);
+	mutex_unlock(kernel.kprobes);
 }
 
 static const char *refuse_function(u64 addr, const char *name)
@@ -231,19 +274,33 @@ static const char *refuse_insn(const struct insn_facts *f)
 		       NULL;
 }
 
-/* A module that is probed stays. Its first code goes when it has run. */
+/* A module stays until its user is put. Its first code goes when it has run, which is told while the
+ * module is not said to be live. */
 static const char *keep_module(u64 addr, struct module **module)
 {
 	const char *why = NULL;
 
 	preempt_disable();
 	*module = kernel.module_at((unsigned long)addr);
-	if (*module && within_module_init((unsigned long)addr, *module))
+	if (*module && within_module_init((unsigned long)addr, *module) &&
+	    (*module)->state != MODULE_STATE_COMING)
 		why = "it goes when the module is there";
 	else if (*module && !try_module_get(*module))
 		why = "its module is going";
 	preempt_enable();
 	return why;
+}
+
+bool dp_safe_is_loaded(const char *name)
+{
+	const struct module *m;
+	bool is;
+
+	preempt_disable();
+	m = kernel.module_named(name);
+	is = m && m->state != MODULE_STATE_GOING;
+	preempt_enable();
+	return is;
 }
 
 struct cursor {
@@ -321,7 +378,7 @@ static int find_insn(u64 *addr, struct cursor *c, const char **why)
 }
 
 static int look(const struct dp_engine *engine, u64 *addr,
-		struct dp_function *f, const char *name, const char **why)
+		struct dp_function *f, const char **why)
 {
 	struct cursor c = { .start = f->start,
 			    .at = f->start,
@@ -340,7 +397,7 @@ static int look(const struct dp_engine *engine, u64 *addr,
 	err = err ?: find_insn(addr, &c, why);
 	if (!err) {
 		f->room = room_of(&c);
-		dp_reach_cut(engine, f, name, *addr, code);
+		dp_reach_cut(engine, f, *addr, code);
 	}
 	kvfree(code);
 	return err;
@@ -357,7 +414,7 @@ int dp_safe_probe(const struct dp_engine *engine, u64 *addr,
 		*why = keep_module(*addr, &f->module);
 	if (*why)
 		return err ?: -EINVAL;
-	err = look(engine, addr, f, symbol, why);
+	err = look(engine, addr, f, why);
 	if (err)
 		module_put(f->module);
 	return err;

@@ -16,6 +16,7 @@
  * @room: bytes from the instruction on that a jump may displace
  * @module: whose it is, or NULL: the kernel's own
  */
+struct cred;
 struct module;
 struct dp_engine;
 struct dp_function {
@@ -42,6 +43,16 @@ u64 dp_safe_symbol(const char *name);
  */
 int dp_safe_probe(const struct dp_engine *engine, u64 *addr,
 		  struct dp_function *function, const char **why);
+
+/** dp_safe_shows() - may somebody see the kernel's addresses, as /proc/kallsyms decides? */
+bool dp_safe_shows(const struct cred *cred);
+/** dp_safe_range() - the @i-th range in which no probe may be, besides what the kernel says.
+ *  @start == @end: this kernel has not that one. Return: false: no more */
+bool dp_safe_range(u32 i, u64 *start, u64 *end);
+/** dp_safe_each() - the ranges that the kernel forbids to its own probes. Context: may sleep */
+void dp_safe_each(void (*tell)(void *arg, u64 start, u64 end), void *arg);
+/** dp_safe_is_loaded() - is there a module of that name, whose code can be called or is about to be? */
+bool dp_safe_is_loaded(const char *name);
 
 /** dp_safe_is_inside() - is it in a function, but neither where that begins nor where a probe on its entry is? */
 bool dp_safe_is_inside(u64 addr);

@@ -16,8 +16,10 @@
 #include "engine/site/program.h"
 #include "engine/site/reach.h"
 #include "kmod/arena.h"
+#include "kmod/kprobes.h"
 #include "kmod/pool.h"
 #include "kmod/safe.h"
+#include "kmod/table.h"
 #include "port.h"
 #include "port/kernel/hit.h"
 #include "port/kernel/text.h"
@@ -44,15 +46,18 @@ static enum dp_kmod_arming armed;
 /* Is there a session; how many probes are not of it, but call handlers */
 static bool session;
 static u32 handlers;
-/* By probe: is it there, and of the session; whose text it is in, NULL: the kernel's, or nobody has to
- * stay. What stays does until the session ends. */
-static struct {
-	bool used, session;
-	struct module *module;
-} probes[SITES];
+/* By number of the engine's probe */
+static struct dp_kmod_probe probes[SITES];
 static u32 nr_used;
+/* The session's probes have been armed. */
+static bool committed, planned;
+/* By enum dp_kmod_knob: for all probes, those of later engines too */
+static bool knobs[] = { true, true };
 /* Where one of the kernel's own probes has come over one of ours, or would be inside of it */
 static u64 over;
+/* Of code that is about to go; NULL: bytes may be written anywhere */
+static bool (*leaving)(void *arg, u64 addr);
+static void *leaving_arg;
 
 static u32 shards(void)
 {
@@ -95,8 +100,10 @@ static int find_over(void)
 	u32 i;
 
 	for (i = 0; i < SITES; i++) {
-		addr = probes[i].used ? dp_live_addr(engine, i) : 0;
-		if (!addr || !dp_safe_kprobe(addr, written(i, addr)))
+		addr = probes[i].used ? probes[i].addr : 0;
+		if (!addr || probes[i].state != DP_KMOD_THERE ||
+		    (leaving && !leaving(leaving_arg, addr)) ||
+		    !dp_safe_kprobe(addr, written(i, addr)))
 			continue;
 		over = addr;
 		return -EBUSY;
@@ -143,6 +150,7 @@ static int build(void)
 	static struct dp_growth_ops growth;
 	const struct dp_layout_need *need = dp_engine_layout(engine, shards());
 	struct dp_mapping map = { .owner = 1, .tool = 1 };
+	int err;
 
 	if (need->arena_size > DP_KMOD_ARENA)
 		return -ENOMEM;
@@ -151,7 +159,11 @@ static int build(void)
 	map.entries.hit = (u64)dp_kernel_entry;
 	growth = dp_kmod_pool_ops;
 	growth.hold = hold;
-	return dp_engine_build(engine, &map, &growth, engine);
+	err = dp_engine_build(engine, &map, &growth, engine);
+	if (!err)
+		dp_live_set_knobs(engine, knobs[DP_KMOD_ARMED],
+				  knobs[DP_KMOD_JUMPS]);
+	return err;
 }
 
 static int make(enum dp_kmod_arming arming)
@@ -183,7 +195,10 @@ int dp_kmod_begin(enum dp_kmod_arming arming)
 	err = session || (engine && arming != armed) ? -EBUSY : 0;
 	if (!err && !engine)
 		err = make(arming);
-	session |= !err;
+	if (!err) {
+		session = true;
+		committed = planned = false;
+	}
 	mutex_unlock(&sessions);
 	return err;
 }
@@ -245,39 +260,18 @@ static int add_to(const struct dp_function *f, u64 addr,
 	return err;
 }
 
-static void enter_probe(u32 probe, bool of_session, struct module *module)
+static void enter_probe(u32 probe, bool of_session, u64 addr)
 {
-	probes[probe].used = true;
-	probes[probe].session = of_session;
-	probes[probe].module = module;
+	probes[probe] = (struct dp_kmod_probe){
+		.used = true, .session = of_session, .on = true, .addr = addr
+	};
 	nr_used++;
 	handlers += !of_session;
 }
 
-static int add(u64 *addr, u32 *probe, const char **why)
-{
-	static const struct dp_handlers none = { .kind = DP_KIND_PLAIN };
-	struct dp_function f;
-	int err;
-
-	if (!session)
-		return -ENOENT;
-	if (nr_used == SITES)
-		return -ENOSPC;
-	err = dp_safe_probe(engine, addr, &f, why);
-	if (err)
-		return err;
-	err = add_to(&f, *addr, &none, true, probe, why);
-	if (err)
-		module_put(f.module);
-	else
-		enter_probe(*probe, true, f.module);
-	return err;
-}
-
-/* Its module may go: see kprobes.c. */
-int dp_kmod_add_handlers(u64 *addr, const struct dp_handlers *h, bool enabled,
-			 u32 *probe, const char **why)
+/* Its module may go from here on, and says so before: modules.c. */
+static int add_any(u64 *addr, const struct dp_handlers *h, bool enabled,
+		   bool of_session, u32 *probe, const char **why)
 {
 	struct dp_function f;
 	int err = nr_used == SITES ? -ENOSPC :
@@ -288,8 +282,82 @@ int dp_kmod_add_handlers(u64 *addr, const struct dp_handlers *h, bool enabled,
 	err = add_to(&f, *addr, h, enabled, probe, why);
 	module_put(f.module);
 	if (!err)
-		enter_probe(*probe, false, NULL);
+		enter_probe(*probe, of_session, *addr);
 	return err;
+}
+
+int dp_kmod_add_handlers(u64 *addr, const struct dp_handlers *h, bool enabled,
+			 u32 *probe, const char **why)
+{
+	return add_any(addr, h, enabled, false, probe, why);
+}
+
+int dp_kmod_put(u64 *addr, u32 *probe, const char **why)
+{
+	static const struct dp_handlers none = { .kind = DP_KIND_PLAIN };
+
+	return session ? add_any(addr, &none, true, true, probe, why) : -ENOENT;
+}
+
+int dp_kmod_put_absent(u32 *probe)
+{
+	int err = !session	   ? -ENOENT :
+		  nr_used == SITES ? -ENOSPC :
+				     dp_live_add_absent(engine, true, probe);
+
+	if (!err)
+		enter_probe(*probe, true, 0);
+	return err;
+}
+
+int dp_kmod_move(u32 probe, u64 *addr, const char **why)
+{
+	u8 code[DP_REGION_MAX + DP_INSN_MAX] = { 0 };
+	struct dp_function f;
+	size_t size;
+	int err = dp_safe_probe(engine, addr, &f, why);
+
+	if (err)
+		return err;
+	size = min_t(u64, sizeof(code), f.start + f.size - *addr);
+	err = dp_kernel_text()->ops->read(dp_kernel_text(), *addr, code, size);
+	if (!err) {
+		dp_engine_originals(engine, *addr, code, size);
+		err = dp_engine_move(engine, probe, *addr, code, size, why);
+	}
+	if (!err && armed != DP_KMOD_TRAP)
+		allow_jump(probe, *addr, &f);
+	module_put(f.module);
+	return err;
+}
+
+int dp_kmod_take_out(const u32 *list, u32 n, bool (*goes)(void *arg, u64 addr),
+		     void *arg)
+{
+	int err;
+
+	leaving = goes;
+	leaving_arg = arg;
+	err = dp_live_remove(engine, dp_kernel_text(), list, n);
+	leaving = NULL;
+	return err;
+}
+
+struct dp_kmod_probe *dp_kmod_probe(u32 probe)
+{
+	return probe < SITES && probes[probe].used ? &probes[probe] : NULL;
+}
+
+static enum dp_kmod_state state_of(u32 probe)
+{
+	const struct dp_kmod_probe *p = dp_kmod_probe(probe);
+
+	return p ? p->state : DP_KMOD_GONE;
+}
+
+enum dp_kmod_state dp_kmod_state(u32 probe)
+{
+	return ASK(DP_KMOD_GONE, state_of(probe));
 }
 
 int dp_kmod_add_at(u64 *addr, u32 *probe, const char **why)
@@ -298,7 +366,7 @@ int dp_kmod_add_at(u64 *addr, u32 *probe, const char **why)
 	int err;
 
 	mutex_lock(&sessions);
-	err = add(addr, probe, &reason);
+	err = dp_kmod_put(addr, probe, &reason);
 	mutex_unlock(&sessions);
 	if (why)
 		*why = reason;
@@ -332,13 +400,11 @@ u64 dp_kmod_symbol(const char *name)
 }
 EXPORT_SYMBOL_NS_GPL(dp_kmod_symbol, DPROBES);
 
-static int commit(u64 *bad)
+int dp_kmod_arm(u64 *bad)
 {
 	int err;
 
 	*bad = over = 0;
-	if (!session)
-		return -ENOENT;
 	err = dp_engine_plan(engine);
 	if (!err)
 		err = dp_engine_commit(engine, dp_kernel_text(), bad);
@@ -346,6 +412,20 @@ static int commit(u64 *bad)
 		err = dp_engine_apply(engine, dp_kernel_text(), bad);
 	*bad = *bad ?: over;
 	return err;
+}
+
+static int commit(u64 *bad)
+{
+	*bad = 0;
+	if (!session)
+		return -ENOENT;
+	committed = true;
+	return dp_kmod_arm(bad);
+}
+
+bool dp_kmod_is_committed(void)
+{
+	return session && committed;
 }
 
 int dp_kmod_commit(u64 *bad)
@@ -359,19 +439,71 @@ int dp_kmod_commit(u64 *bad)
 }
 EXPORT_SYMBOL_NS_GPL(dp_kmod_commit, DPROBES);
 
+static int plan(void)
+{
+	planned = true;
+	return dp_engine_plan(engine);
+}
+
 int dp_kmod_plan(void)
 {
-	return ASK(-ENOENT, dp_engine_plan(engine));
+	return ASK(-ENOENT, plan());
+}
+
+bool dp_kmod_knob(enum dp_kmod_knob knob)
+{
+	return READ_ONCE(knobs[knob]);
+}
+
+/* To arm anything is to arm all that has a plan. */
+static int set_knobs(bool armed_too, bool jumps)
+{
+	int err;
+
+	if (!engine)
+		return 0;
+	if (session && planned && !committed)
+		return -EBUSY;
+	err = dp_live_knobs(engine, dp_kernel_text(), armed_too, jumps);
+	dp_kprobes_tell();
+	synchronize_rcu();
+	if (err)
+		dp_live_set_knobs(engine, knobs[DP_KMOD_ARMED],
+				  knobs[DP_KMOD_JUMPS]);
+	return err;
+}
+
+int dp_kmod_set_knob(enum dp_kmod_knob knob, bool on)
+{
+	int err;
+
+	mutex_lock(&sessions);
+	err = set_knobs(knob == DP_KMOD_ARMED ? on : knobs[DP_KMOD_ARMED],
+			knob == DP_KMOD_JUMPS ? on : knobs[DP_KMOD_JUMPS]);
+	if (!err)
+		WRITE_ONCE(knobs[knob], on);
+	mutex_unlock(&sessions);
+	return err;
 }
 
 void dp_kmod_turn(u32 probe, bool on)
 {
 	mutex_lock(&sessions);
-	if (session)
-		dp_engine_turn(engine, probe, on);
+	if (session && probe < SITES && probes[probe].session) {
+		probes[probe].on = on;
+		if (probes[probe].state == DP_KMOD_THERE)
+			dp_engine_turn(engine, probe, on);
+	}
 	mutex_unlock(&sessions);
 }
 EXPORT_SYMBOL_NS_GPL(dp_kmod_turn, DPROBES);
+
+static void clear(struct dp_kmod_probe *p)
+{
+	kfree(p->name);
+	kfree(p->label);
+	memset(p, 0, sizeof(*p));
+}
 
 /*
  * A thread may be on its way: a trap has been raised, or it was preempted in a detour or copy. Traps
@@ -384,7 +516,7 @@ static int finish(void)
 	u32 i;
 
 	for (i = 0; i < SITES; i++)
-		if (probes[i].used)
+		if (probes[i].used && probes[i].state == DP_KMOD_THERE)
 			dp_engine_turn(engine, i, false);
 	err = dp_engine_apply(engine, dp_kernel_text(), &bad);
 	if (err)
@@ -393,8 +525,7 @@ static int finish(void)
 	synchronize_rcu_tasks();
 	dp_kernel_trap_end();
 	for (i = 0; i < SITES; i++)
-		module_put(probes[i].module);
-	memset(probes, 0, sizeof(probes));
+		clear(&probes[i]);
 	nr_used = 0;
 	dp_engine_destroy(engine);
 	engine = NULL;
@@ -410,9 +541,8 @@ static void forget(const u32 *list, u32 n)
 
 	for (i = 0; i < n; i++) {
 		dp_live_forget(engine, list[i]);
-		module_put(probes[list[i]].module);
 		handlers -= !probes[list[i]].session;
-		memset(&probes[list[i]], 0, sizeof(probes[list[i]]));
+		clear(&probes[list[i]]);
 	}
 	nr_used -= n;
 }
@@ -520,9 +650,21 @@ const char *dp_kmod_mode(u32 probe)
 }
 EXPORT_SYMBOL_NS_GPL(dp_kmod_mode, DPROBES);
 
+static const char *reason(u32 probe)
+{
+	const struct dp_kmod_probe *p = dp_kmod_probe(probe);
+
+	if (!p || p->state == DP_KMOD_THERE)
+		return dp_engine_reason(engine, probe);
+	if (p->reason)
+		return p->reason;
+	return p->state == DP_KMOD_GONE ? "its module has gone" :
+					  "its module is not loaded";
+}
+
 const char *dp_kmod_reason(u32 probe)
 {
-	return ASK((const char *)NULL, dp_engine_reason(engine, probe));
+	return ASK((const char *)NULL, reason(probe));
 }
 EXPORT_SYMBOL_NS_GPL(dp_kmod_reason, DPROBES);
 
@@ -587,7 +729,7 @@ u64 dp_kmod_tally(u32 probe, enum dp_tally what)
 }
 EXPORT_SYMBOL_NS_GPL(dp_kmod_tally, DPROBES);
 
-u32 dp_kmod_state(u32 probe, s64 *count)
+u32 dp_kmod_status(u32 probe, s64 *count)
 {
 	u32 status = 0;
 

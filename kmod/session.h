@@ -46,8 +46,8 @@ int dp_kmod_end(void);
  * @addr: of a function, to probe its first instruction that may be probed; or of any instruction
  * @why: on failure, a static phrase, or NULL
  * Return: 0; -EINVAL it may not be probed; -EILSEQ there is no instruction; -EBUSY another's bytes
- * are there; -ENOENT no function is there; -ENOMEM; -ENOSPC the session has no more. The module whose
- * code it is stays until the session ends.
+ * are there; -ENOENT no function is there; -ENOMEM; -ENOSPC the session has no more. If it is code of a module's,
+ * that may go: then the probe is gone, and keeps its counts.
  */
 int dp_kmod_add(u64 addr, u32 *probe, const char **why);
 /** dp_kmod_add_at() - the same; *@addr becomes that of the instruction. For this module alone */
@@ -55,6 +55,26 @@ int dp_kmod_add_at(u64 *addr, u32 *probe, const char **why);
 /** dp_kmod_opcode() - the byte at @addr, without what is written there; 0: none can be read. For this module
  *  alone */
 u8 dp_kmod_opcode(u64 addr);
+/** enum dp_kmod_state - where the code of a probe is */
+enum dp_kmod_state {
+	DP_KMOD_THERE,
+	DP_KMOD_PENDING, /* its module has not been loaded yet */
+	DP_KMOD_GONE,
+};
+
+/**
+ * dp_kmod_add_named() - put a probe on "[MODULE:]FUNCTION[+OFFSET]"
+ * @name: is written to
+ * @addr: in: of FUNCTION, or 0; out: of the instruction, 0: it is not there yet
+ * @start: out: of FUNCTION
+ * @waits: the probe is armed whenever MODULE is loaded, before its first code runs
+ * @why: on failure, a static phrase, or NULL
+ * Return: as dp_kmod_add(). For this module alone
+ */
+int dp_kmod_add_named(char *name, bool waits, u64 *addr, u64 *start, u32 *probe,
+		      const char **why);
+/** dp_kmod_state() - of a probe of the session. For this module alone */
+enum dp_kmod_state dp_kmod_state(u32 probe);
 /** dp_kmod_symbol() - address of a function or variable of the kernel; 0: it has none of that name */
 u64 dp_kmod_symbol(const char *name);
 /** dp_kmod_commit() - arm what was added and turned on, disarm what was turned off.
@@ -64,6 +84,19 @@ int dp_kmod_commit(u64 *bad);
 int dp_kmod_plan(void);
 /** dp_kmod_turn() - a probe is to be on, or off, from the next commit on */
 void dp_kmod_turn(u32 probe, bool on);
+
+/** enum dp_kmod_knob - what is for all probes, with handlers and of sessions, also of later ones: they are
+ *  armed, unless they are off; they are jumps, where they can be */
+enum dp_kmod_knob {
+	DP_KMOD_ARMED,
+	DP_KMOD_JUMPS,
+};
+
+/** dp_kmod_knob() - Return: is it on? At first it is. For this module alone */
+bool dp_kmod_knob(enum dp_kmod_knob knob);
+/** dp_kmod_set_knob() - Return: 0; -EBUSY others have written over a probe, or a session has planned its probes
+ *  and not armed them: the knob stays; -ENOMEM. For this module alone */
+int dp_kmod_set_knob(enum dp_kmod_knob knob, bool on);
 
 /** dp_kmod_hits() - of a probe, exact when no thread is at the site */
 u64 dp_kmod_hits(u32 probe);
@@ -93,8 +126,8 @@ size_t dp_kmod_records(void (*take)(void *arg,
 		       void *arg);
 /** dp_kmod_tally() - what became of hits and records of a probe */
 u64 dp_kmod_tally(u32 probe, enum dp_tally what);
-/** dp_kmod_state() - see dp_engine_state(). Return: enum dp_status_bit. For this module alone */
-u32 dp_kmod_state(u32 probe, s64 *count);
+/** dp_kmod_status() - see dp_engine_state(). Return: enum dp_status_bit. For this module alone */
+u32 dp_kmod_status(u32 probe, s64 *count);
 
 /* Of this module: probes that call handlers, between dp_kmod_enter() and dp_kmod_leave(). */
 

@@ -7,7 +7,8 @@
  *
  *     000055d0c8a3c040  w  counter+0x0    [WATCH/8:rw]
  *
- * The name counts, not the address, which differs in another process.
+ * The name counts, not the address, which differs in another process. It only tells that a probe is in the
+ * kernel: processes have no such addresses.
  */
 #include "resolve/points.h"
 #include <ctype.h>
@@ -49,12 +50,13 @@ char *dp_list_line_spec(const char *text)
 	if (*module == '[')
 		*module = '\0';
 	watch_of(text, *kind, watch);
-	if (asprintf(&spec, "%s%s%s%s%s",
+	if (asprintf(&spec, "%s%s%s%s%s%s",
 		     *kind == 'r' ? "r:" :
 		     *kind == 'j' ? "j:" :
 		     *kind == 'w' ? "w:" :
 				    "",
-		     module, *module ? ":" : "", symbol, watch) < 0)
+		     *text >= '8' ? "kernel:" : "", module, *module ? ":" : "",
+		     symbol, watch) < 0)
 		return NULL;
 	return spec;
 }

@@ -11,6 +11,7 @@
 #include "sym/variable.h"
 #include "tracer/order.h"
 #include "tracer/output.h"
+#include "tracer/system.h"
 #include <dirent.h>
 #include <dprobes/diag.h>
 #include <errno.h>
@@ -33,6 +34,7 @@ struct row {
 	const char *symbol, *module, *mode, *reason, *flags;
 	u64 offset;
 	const char *exit_reason; /* why an exit is a trap, or "" */
+	bool system; /* an armed probe in the kernel, which does not tell its hits */
 };
 
 static const char *access_of(const struct dp_armed *a)
@@ -61,8 +63,10 @@ static void row_json(FILE *out, const struct row *r)
 	dp_json_string(out, r->module);
 	dp_output_print(out, ",\"mode\":\"%s\",\"reason\":", r->mode);
 	dp_json_string(out, r->reason);
-	dp_output_print(out, ",\"flags\":\"%s\",\"hits\":%lu,\"missed\":%lu",
-			r->flags, r->a.hits, r->a.missed);
+	dp_output_print(out, ",\"flags\":\"%s\"", r->flags);
+	if (!r->system)
+		dp_output_print(out, ",\"hits\":%lu,\"missed\":%lu", r->a.hits,
+				r->a.missed);
 	if (r->a.watch)
 		dp_output_print(out, ",\"access\":\"%s\",\"len\":%u",
 				access_of(&r->a), r->a.watch_len);
@@ -289,7 +293,9 @@ static void print_armed(const struct dp_tracer_options *opt,
 	else if (r->a.watch)
 		dp_output_print(opt->out, "[WATCH/%u:%s]", r->a.watch_len,
 				access_of(&r->a));
-	if (opt->verbose)
+	if (opt->verbose && r->system)
+		dp_output_print(opt->out, "  kernel  %s", r->mode);
+	else if (opt->verbose)
 		dp_output_print(opt->out,
 				"  pid %d  %s  %s  %lu hits  %lu missed",
 				r->pid, r->mode, r->reason, r->a.hits,
@@ -301,7 +307,7 @@ static void print_armed(const struct dp_tracer_options *opt,
 		fputs("  ", opt->out);
 		exits_text(opt->out, r);
 	}
-	if (opt->verbose && !r->tool)
+	if (opt->verbose && !r->tool && !r->system)
 		fputs("  its tool has ended", opt->out);
 	putc('\n', opt->out);
 }
@@ -468,6 +474,28 @@ static void list_watches(const struct dp_tracer_options *opt, pid_t tool,
 		close(mem);
 }
 
+static void print_system(void *opt, const struct dp_system_listed *l)
+{
+	const struct dp_tracer_options *o = opt;
+	bool off = strstr(l->flags, "[DISABLED]") || strstr(l->flags, "[GONE]");
+	const struct row r = {
+		.a = { .addr = l->addr, .kind = l->kind },
+		.symbol = l->symbol,
+		.offset = l->offset,
+		.module = *l->module || !o->json ? l->module : "kernel",
+		.mode = strstr(l->flags, "[OPTIMIZED]") ? "jump" :
+			off				? "off" :
+			strstr(l->flags, "[PENDING]")	? "" :
+							  "trap",
+		.reason = "",
+		.flags = l->flags,
+		.exit_reason = "",
+		.system = true,
+	};
+
+	print_armed(o, &r);
+}
+
 int dp_tracer_list_armed(const struct dp_tracer_options *opt,
 			 struct dp_diag *diag)
 {
@@ -490,6 +518,9 @@ int dp_tracer_list_armed(const struct dp_tracer_options *opt,
 			list_process(opt, pid, NULL);
 		list_watches(opt, pid, head);
 	}
+	if (!err && !opt->pid)
+		dp_system_say_unlisted(
+			dp_system_list(print_system, (void *)opt));
 out:
 	if (dir)
 		closedir(dir);

@@ -47,8 +47,6 @@ static const char *bad_option(const struct dp_tracer_options *opt)
 		return "the kernel's functions are everybody's, and probes there count what all processes do: leave -p away";
 	if (opt->children)
 		return "probes in the kernel count what all processes do: leave -f away";
-	if (opt->pending)
-		return "--pending waits for libraries: for a module of the kernel, load that first";
 	if (opt->stack)
 		return "stacks are not there yet in the kernel: leave --stack away";
 	if (opt->block || opt->buffer)

@@ -9,6 +9,7 @@
 
 #include "port_types.h"
 #include <stddef.h>
+#include <stdio.h>
 
 struct dp_diag;
 struct dp_lang_point;
@@ -36,6 +37,28 @@ int dp_system_check(const struct dp_session *s, const struct dp_spec *spec,
 /** dp_system_names() - are all names in a spec, which have been looked at, known without debug
  *  information? Return: 0; -EOPNOTSUPP with words and a caret, as above */
 int dp_system_names(const struct dp_spec *spec, struct dp_diag *diag);
+
+#define DP_SYSTEM_NAME 256
+
+/**
+ * struct dp_system_listed - a probe in the kernel, also of other programs and of modules
+ * @addr: 0: it is not shown, or not known yet
+ * @kind: as in the kernel's kprobes/list; @flags: as there: "[DISABLED]", …; @module: "": the kernel's own
+ */
+struct dp_system_listed {
+	u64 addr, offset;
+	char kind, symbol[DP_SYSTEM_NAME], module[64], flags[64];
+};
+
+/** dp_system_list() - all that there are. Return: 0; a negative errno: they cannot be read, see
+ *  dp_system_say_unlisted() */
+int dp_system_list(void (*tell)(void *arg, const struct dp_system_listed *l),
+		   void *arg);
+/** dp_system_say_unlisted() - say so, if dprobes.ko is there, and to root, who could change it */
+void dp_system_say_unlisted(int err);
+/** dp_system_knob() - as dp_tracer_knob(), of all probes in the kernel */
+int dp_system_knob(FILE *out, bool optimization, int value, const char *name,
+		   struct dp_diag *diag);
 
 /** Of a thread's id in records of the kernel: where the number of what has interrupted it begins, as
  *  enum dp_device_context has it */

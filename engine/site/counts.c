@@ -14,12 +14,12 @@ u64 dp_engine_interior_arrivals(const struct dp_engine *e)
 			  0;
 }
 
-/* A site that is gone has no list of probes. */
+/* A site that is gone has no list of probes. One that never was there has no place. */
 static bool is_counted(const struct dp_engine *e, const struct dp_site *s)
 {
 	return s->first_probe ?
 		       e->probes[s->first_probe - 1].kind != DP_KIND_LINKER :
-		       !s->addr && s->probes;
+		       !s->addr && s->probes && s->place;
 }
 
 void dp_engine_set_watch_number(struct dp_engine *e, u32 number)

@@ -139,6 +139,21 @@ void dp_live_abandon(struct dp_engine *e, u32 probe)
 		dp_release_site(e, s);
 }
 
+u32 dp_live_leave_code(struct dp_engine *e, bool (*goes)(void *arg, u64 addr),
+		       void *arg)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i < e->nr_sites; i++) {
+		if (!e->sites[i].addr || e->sites[i].watch ||
+		    !goes(arg, e->sites[i].addr))
+			continue;
+		dp_gone_drop(e, i);
+		n++;
+	}
+	return n;
+}
+
 void dp_live_check(struct dp_engine *e, struct dp_target *target, u32 probe)
 {
 	u32 i = e->probes[probe].site;

@@ -112,6 +112,30 @@ int dp_live_add_watch(struct dp_engine *e, u64 addr, u8 len, u8 watch,
 	return 0;
 }
 
+int dp_live_add_absent(struct dp_engine *e, bool enabled, u32 *probe)
+{
+	struct dp_site *s;
+
+	if (e->nr_sites >= e->max_sites - 1 && !e->spare_sites)
+		return -ENOMEM;
+	if (dp_live_reserve(e) || take_probe(e, probe))
+		return -ENOMEM;
+	if (dp_site_make_absent(e, &s)) {
+		e->probes[*probe].next = e->growth->free_probe;
+		e->growth->free_probe = *probe + 1;
+		return -ENOMEM;
+	}
+	e->probes[*probe] = (struct dp_probe){ .kind = DP_KIND_PLAIN,
+					       .site = (u32)(s - e->sites),
+					       .fresh = true,
+					       .enabled = enabled };
+	s->probes++;
+	/* Its number may have been another's, and what has moved goes on counting. */
+	*dp_live_probe(e, *probe) = (struct dp_probe_entry){ 0 };
+	e->view.states[*probe] = (struct dp_probe_state){ 0 };
+	return 0;
+}
+
 bool dp_live_is_new(const struct dp_engine *e, u32 probe)
 {
 	const struct dp_site *s = &e->sites[e->probes[probe].site];

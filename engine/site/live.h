@@ -143,6 +143,12 @@ int dp_live_add(struct dp_engine *engine, u64 addr,
 int dp_live_add_watch(struct dp_engine *engine, u64 addr, u8 len, u8 watch,
 		      const struct dp_handlers *handlers, u32 *probe);
 
+/**
+ * dp_live_add_absent() - add a probe whose code is not there yet: as if it had gone, for dp_engine_move()
+ * Return: 0; -ENOMEM also if there are too many.
+ */
+int dp_live_add_absent(struct dp_engine *engine, bool enabled, u32 *probe);
+
 /** dp_live_upcalls() - the @n places where threads of the process wait in upcalls; NULL:
  *  the process probes itself. It can write there at any time. */
 struct dp_upcalls *dp_live_upcalls(const struct dp_engine *engine, u32 *n);
@@ -220,6 +226,16 @@ void dp_live_abandon(struct dp_engine *engine, u32 probe);
 /** dp_live_check() - abandon a probe of an unowned mapping if its code has gone */
 void dp_live_check(struct dp_engine *engine, struct dp_target *target,
 		   u32 probe);
+/**
+ * dp_live_leave_code() - code is about to go: its sites are released, their probes are gone
+ * @goes: is an address of that code?
+ *
+ * Bytes that were not restored by dp_live_remove() stay.
+ * Context: no thread is in that code, nor in copies of it.
+ * Return: how many sites
+ */
+u32 dp_live_leave_code(struct dp_engine *engine,
+		       bool (*goes)(void *arg, u64 addr), void *arg);
 /** dp_live_gone() - has the probe been abandoned? Functions of this file that write text
  *  abandon gone probes that they meet. */
 bool dp_live_gone(const struct dp_engine *engine, u32 probe);

@@ -326,6 +326,14 @@ int dp_site_make_data(struct dp_engine *e, u64 addr, u8 len, u8 watch,
 	return new_site(e, &fresh, site);
 }
 
+int dp_site_make_absent(struct dp_engine *e, struct dp_site **site)
+{
+	const struct dp_site fresh = { .intercept = -1,
+				       .why = "its code is not there" };
+
+	return new_site(e, &fresh, site);
+}
+
 int dp_engine_add_watch(struct dp_engine *e, u64 addr, u8 len, u8 watch,
 			u32 *probe)
 {

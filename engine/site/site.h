@@ -105,6 +105,8 @@ int dp_site_take(struct dp_engine *e, u64 addr, const u8 *code, size_t size,
 /** dp_site_make_data() - make a site of data. Return: 0; -ENOMEM. */
 int dp_site_make_data(struct dp_engine *e, u64 addr, u8 len, u8 watch,
 		      struct dp_site **site);
+/** dp_site_make_absent() - make a site that has no code, as one whose code has gone. Return: as above */
+int dp_site_make_absent(struct dp_engine *e, struct dp_site **site);
 /** dp_site_may_join() - may a site get a probe beside what is armed?
  *  Return: 0; -EBUSY; -ENOSPC there is no room. */
 int dp_site_may_join(const struct dp_engine *e, u64 addr, const char **why);

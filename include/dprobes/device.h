@@ -51,6 +51,10 @@ struct dp_device_begin {
 #define DP_DEVICE_NAME 256
 #define DP_DEVICE_WORDS 128
 
+/** Of struct dp_device_add, @flags: MODULE may be loaded later, and again: the probe is armed then, before
+ *  any code of the module runs */
+#define DP_DEVICE_PENDING 1
+
 /**
  * struct dp_device_add - a probe
  * @name: address of "[MODULE:]FUNCTION[+OFFSET]", of @name_size bytes, the last of which is 0
@@ -59,14 +63,16 @@ struct dp_device_begin {
  * @addr: in: address of FUNCTION, where several have its name, or 0; only with DP_DEVICE_ADDRESSES.
  *        Out: of the instruction that is probed, or 0, without DP_DEVICE_ADDRESSES
  * @probe: out: its number: 0, 1, …
- * @offset: out: where in FUNCTION it is: behind what the kernel keeps for itself at the entry
- * @opcode: out: the first byte of the instruction
+ * @offset: out: where in FUNCTION it is: behind what the kernel keeps for itself at the entry; 0 if it
+ *          is not there yet
+ * @opcode: out: the first byte of the instruction, or 0 if it is not there yet
+ * @flags: DP_DEVICE_PENDING, or 0
  */
 struct dp_device_add {
 	__u64 name, words, addr;
 	__u32 name_size, words_size;
 	__u32 probe, offset;
-	__u32 opcode, reserved;
+	__u32 opcode, flags;
 };
 
 /** Of struct dp_device_commit, @flags: decide how probes are to be armed, and arm none */
@@ -96,6 +102,13 @@ struct dp_device_turn {
 /** enum dp_device_mode - how a probe is armed */
 enum dp_device_mode { DP_DEVICE_BY_TRAP, DP_DEVICE_BY_JUMP };
 
+/** enum dp_device_state - where the code of a probe is */
+enum dp_device_state {
+	DP_DEVICE_IS_THERE,
+	DP_DEVICE_IS_PENDING, /* its module has not been loaded yet */
+	DP_DEVICE_IS_GONE, /* its module has been unloaded, or was code that the module runs first */
+};
+
 /**
  * struct dp_device_count - what is known of a probe
  * @hits: exact when no thread is at the site; @missed: of them those whose program has not run
@@ -103,13 +116,13 @@ enum dp_device_mode { DP_DEVICE_BY_TRAP, DP_DEVICE_BY_JUMP };
  * @passed: hits that @passcount of struct dp_device_bind let pass; @disabled: hits after the end of
  *          the probe, by @maxhits or by its program; @context: hits missed for want of memory
  * @count: executions of the program, if it has a limit, from minus @passcount on
- * @mode: enum dp_device_mode; @reason: why it is no jump, or ""
- * @status: DP_DEVICE_SUSPENDED, DP_DEVICE_REMOVED, or 0
+ * @mode: enum dp_device_mode; @reason: why it is no jump, or is not armed as its code is not there, or ""
+ * @status: DP_DEVICE_SUSPENDED, DP_DEVICE_REMOVED, or 0; @state: enum dp_device_state
  */
 struct dp_device_count {
 	__u64 hits, missed, lost, passed, disabled, context;
 	__s64 count;
-	__u32 mode, status;
+	__u32 mode, status, state, reserved;
 	char reason[DP_DEVICE_WORDS];
 };
 

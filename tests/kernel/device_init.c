@@ -202,7 +202,8 @@ static void refuse(void)
 		int err;
 	} bad[] = {
 		{ "no_such_function", "no function of that name", -ENOENT },
-		{ "ext4:" DP_GETSID, "no function of that name", -ENOENT },
+		{ "ext4:" DP_GETSID, "not loaded", -ENOENT },
+		{ "dprobes:" DP_GETSID, "no function of that name", -ENOENT },
 		{ DP_GETSID "+1x", "a number", -EINVAL },
 		{ DP_GETSID "+0x100000", "beyond", -EINVAL },
 		{ "notify_die", "forbids probes", -EINVAL },
@@ -458,4 +459,6 @@ void dp_device_locked(void)
 	put("/sys/kernel/security/lockdown", "confidentiality");
 	dp_init_check(dp_device_open(0) == -EPERM, "it cannot be opened",
 		      "device: ");
+	dp_init_check(dp_files_put("enabled", "0") == EPERM,
+		      "no knob can be turned", "device: ");
 }

@@ -5,6 +5,7 @@
 #include <linux/module.h>
 
 static unsigned long hits;
+module_param(hits, ulong, 0400);
 
 static int count(struct dp_kprobe *p, struct pt_regs *regs)
 {
@@ -25,6 +26,9 @@ static struct dp_kprobe one = { .symbol_name = "dpvictim:dpvictim_work",
 				  .pre_handler = count },
 			left = { .symbol_name = "gcd", .pre_handler = count };
 
+static struct dp_kretprobe returns = { .kp.symbol_name =
+					       "dpvictim:dpvictim_work",
+				       .handler = count_return };
 static struct dp_kretprobe returns_left = { .kp.symbol_name = "gcd",
 					    .handler = count_return };
 static struct dp_jprobe jprobe_left = { .kp.symbol_name = "gcd",
@@ -37,8 +41,11 @@ static int step(const char *value, const struct kernel_param *unused)
 
 	switch (*value) {
 	case '1':
-		check(dp_kprobe_gone(&one) && hits &&
-			      dp_enable_kprobe(&one) == -EINVAL,
+		check(dp_kprobe_gone(&one) && dp_kprobe_gone(&returns.kp) &&
+			      dp_kprobe_disabled(&one) && hits &&
+			      dp_enable_kprobe(&one) == -EINVAL &&
+			      !dp_disable_kprobe(&one) &&
+			      dp_register_kprobe(&one) == -EINVAL,
 		      "a module with a probe goes (%lu)\n", hits);
 		break;
 	case '2':
@@ -49,8 +56,11 @@ static int step(const char *value, const struct kernel_param *unused)
 		      "it comes again, with another probe (%lu)\n", hits);
 		__symbol_put("dpvictim_work");
 		dp_unregister_kprobe(&one);
+		dp_unregister_kretprobe(&returns);
 		dp_unregister_kprobe(&again);
-		check(!one.addr && !dp_register_kprobe(&left) &&
+		check(one.addr && dp_kprobe_gone(&one) &&
+			      dp_disable_kprobe(&one) == -EINVAL &&
+			      !dp_register_kprobe(&left) &&
 			      !dp_register_kretprobe(&returns_left) &&
 			      !dp_register_jprobe(&jprobe_left),
 		      "and the one that was gone is unregistered\n");
@@ -69,7 +79,8 @@ static int __init begin(void)
 		(void *)__symbol_get("dpvictim_work");
 	int err = dp_register_kprobe(&one);
 
-	check(!err && work && work(3) == 10 && hits == 1,
+	err = err ?: dp_register_kretprobe(&returns);
+	check(!err && work && work(3) == 10 && hits == 2,
 	      "a probe is on a module's function (%d)\n", err);
 	if (work)
 		__symbol_put("dpvictim_work");

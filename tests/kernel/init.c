@@ -169,6 +169,18 @@ static void put(const char *path, const char *text)
 	close(fd);
 }
 
+static unsigned int read_number(const char *path)
+{
+	FILE *f = fopen(path, "r");
+	unsigned int n = ~0u;
+
+	if (f && fscanf(f, "%u", &n) != 1)
+		n = ~0u;
+	if (f)
+		fclose(f);
+	return n;
+}
+
 /* The kernel's own tracer writes the text of functions that may have probes. */
 static void trace(const char *tracer)
 {
@@ -263,6 +275,44 @@ static void run_returns(unsigned int each, unsigned int first)
 	run_many("dpmanyreturns", parameters);
 }
 
+/* A probe and a return probe, which count together */
+static int are_hit(const char *times, unsigned int hits)
+{
+	unsigned int now = read_number("/sys/module/dpgone/parameters/hits");
+
+	put("/sys/module/dpvictim/parameters/work", times);
+	return read_number("/sys/module/dpgone/parameters/hits") - now == hits;
+}
+
+static int are_listed(const char *end)
+{
+	const char *list = dp_files_list(),
+		   *k = strstr(list, "  k  dpvictim_work+0x"),
+		   *r = strstr(list, "  r  dpvictim_work+0x");
+	size_t len = strlen(end);
+
+	if (k && r && !strncmp(strchr(k, '\n') + 1 - len, end, len) &&
+	    !strncmp(strchr(r, '\n') + 1 - len, end, len))
+		return 1;
+	printf("# %s\n", list);
+	return 0;
+}
+
+static void turn_all(void)
+{
+	dp_init_check(
+		are_listed("  dpvictim [OPTIMIZED]\n") && are_hit("4", 8) &&
+			!dp_files_put("enabled", "0") && are_hit("4", 0) &&
+			!dp_files_put("enabled", "1") && are_hit("4", 8),
+		"a knob is for probes with handlers, too", "gone: ");
+	dp_init_check(!dp_files_put("optimization", "0") && are_hit("4", 8) &&
+			      are_listed("  dpvictim \n") &&
+			      !dp_files_put("optimization", "1") &&
+			      are_hit("4", 8) &&
+			      are_listed("  dpvictim [OPTIMIZED]\n"),
+		      "and the other one", "gone: ");
+}
+
 /* A probe on a module's function, which goes, and comes again; then the module with the probe goes. */
 static void run_gone(void)
 {
@@ -270,9 +320,12 @@ static void run_gone(void)
 
 	read_log();
 	dp_init_check(dp_init_load("dpvictim", "") &&
-			      dp_init_load("dpgone", "") &&
-			      dp_init_unload("dpvictim"),
-		      "a probed module goes", "gone: ");
+			      dp_init_load("dpgone", ""),
+		      "a module is probed", "gone: ");
+	turn_all();
+	dp_init_check(dp_init_unload("dpvictim") &&
+			      are_listed("  dpvictim [GONE]\n"),
+		      "it goes, and its probes are gone", "gone: ");
 	put("/sys/module/dpgone/parameters/step", "1");
 	dp_init_check(dp_init_load("dpvictim", ""), "it comes again", "gone: ");
 	put("/sys/module/dpgone/parameters/step", "2");
@@ -438,6 +491,7 @@ int main(int argc, char **argv)
 	mount("dev", "/dev", "devtmpfs", 0, NULL);
 	mount("proc", "/proc", "proc", 0, NULL);
 	mount("sys", "/sys", "sysfs", 0, NULL);
+	mount("debug", DP_DEBUG, "debugfs", 0, NULL);
 	mkdir("/tracing", 0700);
 	mount("tracing", "/tracing", "tracefs", 0, NULL);
 	if (!freopen("/dev/console", "w", stdout))
@@ -461,6 +515,10 @@ int main(int argc, char **argv)
 		run_quietly(dp_device_programs, "device, programs: ");
 		run_quietly(dp_device_random, "device, at random: ");
 	}
+	if (is_wanted("modules"))
+		run_quietly(dp_modules_try, "modules: ");
+	if (is_wanted("files"))
+		run_quietly(dp_files_try, "files: ");
 	if (is_wanted("tool"))
 		run_quietly(dp_tool_try, "tool: ");
 	if (is_wanted("run"))
@@ -476,7 +534,8 @@ int main(int argc, char **argv)
 		run_returns(3 * TURNS, i);
 	if (is_wanted("device"))
 		run_quietly(dp_device_locked, "device, locked down: ");
-	dp_init_check(dp_init_unload("dprobes"), "dprobes.ko goes", "");
+	dp_init_check(dp_init_unload("dprobes") && !dp_files_there(),
+		      "dprobes.ko goes, with its files", "");
 	if (is_wanted("tool"))
 		dp_tool_absent();
 	printf("%s", is_quiet(read_log()) ? "" : "# the kernel complains\n");

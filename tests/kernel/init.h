@@ -21,6 +21,17 @@ void dp_device_random(void);
 /** dp_device_programs() - have its probes run programs */
 void dp_device_programs(void);
 void dp_device_locked(void);
+/** dp_modules_try() - probes of modules that come and go */
+void dp_modules_try(void);
+
+/** Where debugfs is mounted */
+#define DP_DEBUG "/sys/kernel/debug"
+/** dp_files_try() - what its files in debugfs show and do */
+void dp_files_try(void);
+/** dp_files_list() - all probes, as listed there; dp_files_put() - write to one. Return: 0 or an errno */
+const char *dp_files_list(void);
+int dp_files_put(const char *file, const char *text);
+int dp_files_there(void);
 
 /** dp_tool_try() - dprobes(1) on the kernel; dp_tool_absent() - where dprobes.ko is not loaded */
 void dp_tool_try(void);

@@ -26,6 +26,7 @@
 #define UMASKS 77
 #define READS 9
 #define KILLS 16
+#define MANY 1000
 #define UNLOADS 12
 
 #define GETSID_SPEC "kernel:" DP_GETSID
@@ -266,6 +267,128 @@ static void conditions(void)
 		      "what is not there yet");
 }
 
+#define WORK_SPEC "kernel:dpvictim:dpvictim_work"
+
+/* A module comes and goes while the tool runs. */
+static void waits(void)
+{
+	static const char *const argv[] = { "stat",    "--json",    "--pending",
+					    WORK_SPEC, GETSID_SPEC, NULL };
+	int status = DP_TOOL("stat", WORK_SPEC), armed, comes;
+	pid_t tool;
+
+	dp_tool_check(
+		status == 2 &&
+			dp_tool_says("nor a loaded module has such a function"),
+		"a module that is not there");
+	status = DP_TOOL("stat", "--pending", "--duration", "100ms", WORK_SPEC);
+	dp_tool_check(
+		!status && dp_tool_says("1 probe waited for a module in vain"),
+		"it is waited for");
+	status = DP_TOOL("stat", "--pending", "kernel:dpvictim_work");
+	dp_tool_check(status == 2, "a function alone is not");
+	dp_init_load("dpvictim", "");
+	tool = dp_tool_start(argv);
+	armed = dp_tool_wait(1);
+	comes = dp_init_unload("dpvictim") &&
+		dp_init_load("dpvictim", "calls=31") &&
+		dp_init_unload("dpvictim");
+	kill(tool, SIGINT);
+	status = dp_tool_finish(tool);
+	dp_tool_check(armed && comes && !status && hits(WORK_SPEC) == 31 &&
+			      dp_tool_says("1 probe went with the module"),
+		      "it comes and goes meanwhile");
+	if (status)
+		printf("# status %d\n", status);
+}
+
+/* Of whomever they are. */
+static void lists(void)
+{
+	static const char *const argv[] = { "stat",  GETSID_SPEC, "--",
+					    "/init", "work",	  "0",
+					    "0",     "0",	  NULL };
+	static const char *const waits_for_end[] = { "stat", GETSID_SPEC,
+						     NULL };
+	pid_t tool = dp_tool_start(waits_for_end);
+	int armed = dp_tool_wait(1), status = DP_TOOL("list"), all;
+	char line[256];
+
+	dp_tool_check(armed && !status &&
+			      strstr(dp_tool_out, "  k  " DP_GETSID "+0x") &&
+			      strstr(dp_tool_out, "    [OPTIMIZED]\n"),
+		      "list has the kernel's probes");
+	snprintf(line, sizeof(line), "%.*s", (int)strcspn(dp_tool_out, "\n"),
+		 dp_tool_out);
+	status = DP_TOOL("list", "--json");
+	dp_tool_check(
+		!status &&
+			strstr(dp_tool_out,
+			       ",\"kind\":\"k\",\"symbol\":\"" DP_GETSID
+			       "\"") &&
+			strstr(dp_tool_out,
+			       "\"module\":\"kernel\",\"mode\":\"jump\"") &&
+			strstr(dp_tool_out, "\"flags\":\"[OPTIMIZED]\"}\n"),
+		"as JSON, too");
+	status = DP_TOOL("enabled", "kernel");
+	dp_tool_check(!status && !strcmp(dp_tool_out, "1\n"), "enabled");
+	status = DP_TOOL("enabled", "0", "kernel");
+	dp_tool_check(!status && !strcmp(dp_tool_out, "0\n") &&
+			      !dp_device_changed(),
+		      "enabled 0");
+	status = DP_TOOL("list", "-v");
+	dp_tool_check(!status && strstr(dp_tool_out, "kernel  trap\n"),
+		      "list -v");
+	status = DP_TOOL("enable", "kernel");
+	dp_tool_check(!status && !*dp_tool_out && dp_device_changed() == 1,
+		      "enable");
+	status = DP_TOOL("disable", "kernel");
+	dp_tool_check(!status && !*dp_tool_out && !dp_device_changed(),
+		      "disable");
+	status = DP_TOOL("enabled", "kernel", "1");
+	dp_tool_check(!status && !strcmp(dp_tool_out, "1\n") &&
+			      dp_device_changed() == 1,
+		      "enabled 1");
+	status = DP_TOOL("sysctl", "debug.kprobes-optimization=0", "kernel");
+	dp_tool_check(!status && !strcmp(dp_tool_out,
+					 "debug.kprobes_optimization = 0\n"),
+		      "sysctl");
+	all = DP_TOOL("list");
+	dp_tool_check(!all && !strstr(dp_tool_out, "[OPTIMIZED]"),
+		      "which list shows");
+	status = DP_TOOL("sysctl", "kernel", "debug.kprobes-optimization=y");
+	dp_tool_check(!status && !strcmp(dp_tool_out,
+					 "debug.kprobes_optimization = 1\n"),
+		      "sysctl y");
+	status = DP_TOOL("disable", GETSID_SPEC);
+	dp_tool_check(
+		status == 2 &&
+			dp_tool_says("all at once: dprobes disable kernel"),
+		"one alone is not switched");
+	status = DP_TOOL("enabled", "0", "kernel", "-p", "1");
+	dp_tool_check(status == 2 && dp_tool_says("leave -p away"),
+		      "nor of a process");
+	as_user = 1000;
+	status = DP_TOOL("enabled", "0", "kernel");
+	dp_tool_check(status == 1 && dp_tool_says("by root"), "others may not");
+	status = DP_TOOL("list");
+	dp_tool_check(!status && !strstr(dp_tool_out, DP_GETSID) &&
+			      !*dp_tool_said,
+		      "nor see any, in silence");
+	as_user = 0;
+	kill(tool, SIGINT);
+	waitpid(tool, &status, 0);
+	status = DP_TOOL("list");
+	dp_tool_check(!status && !strstr(dp_tool_out, "  k  "),
+		      "then there are none");
+	status = DP_TOOL("list", line);
+	dp_tool_check(!status && strstr(dp_tool_out, GETSID_SPEC "+0x") ==
+					 dp_tool_out,
+		      "a line of the list is a spec");
+	status = dp_tool_finish(dp_tool_start(argv));
+	dp_tool_check(status == STATUS, "and all goes on");
+}
+
 unsigned int dp_tool_occurrences(const char *words)
 {
 	unsigned int n = 0;
@@ -391,6 +514,47 @@ static void killed_anywhere(void)
 		      "killed anywhere, it leaves nothing");
 }
 
+static double seconds(char *const *argv)
+{
+	double began = now();
+	pid_t tool = fork();
+
+	if (!tool) {
+		redirect(OUT, 1);
+		redirect(SAID, 2);
+		execv(TOOL, argv);
+		_exit(127);
+	}
+	return dp_tool_finish(tool) ? 1e9 : now() - began;
+}
+
+/* Each of so many functions is named. */
+static void many(void)
+{
+	static char copy[sizeof(dp_tool_out)],
+		*argv[MANY + 3] = { (char *)TOOL, (char *)"list" };
+	unsigned int n = 0, lines;
+	double one, all;
+	char *at, *end;
+
+	DP_TOOL("list", "kernel:vfs_*", "kernel:dev_*", "kernel:tcp_*",
+		"kernel:do_*", "kernel:blk_*", "kernel:kernfs_*",
+		"kernel:sock_*", "kernel:skb_*", "kernel:get_*");
+	strcpy(copy, dp_tool_out);
+	for (at = copy; n < MANY && (end = strchr(at, '\n')); at = end + 1) {
+		*end = '\0';
+		argv[2 + n++] = at;
+	}
+	all = seconds(argv);
+	lines = dp_tool_occurrences("\n");
+	argv[3] = NULL;
+	one = seconds(argv);
+	printf("# %u probes named one by one take %.2f s, one takes %.2f s\n",
+	       n, all, one);
+	dp_tool_check(n == MANY && lines >= MANY && all < 5 * one,
+		      "a thousand names are looked up at once");
+}
+
 /* @begun: a byte goes there when there is the first one */
 static int have_sessions(unsigned int arming, int n, int begun)
 {
@@ -438,6 +602,8 @@ void dp_tool_try(void)
 	dp_init_check(dp_init_load("dpbytes",
 				   "functions=" DP_GETSID "," DP_UMASK),
 		      "bytes are remembered", "tool: ");
+	waits();
+	lists();
 	commands("\"mode\":\"jump\"");
 	setenv("DPROBES_ARM", "trap", 1);
 	commands("\"mode\":\"trap\"");
@@ -450,6 +616,7 @@ void dp_tool_try(void)
 	ends(SIGKILL, "killed, it leaves nothing");
 	ends(SIGTERM, "terminated, neither");
 	killed_anywhere();
+	many();
 	dp_tool_check(dp_init_unload("dpbytes"),
 		      "modules that were probed can go");
 	unloaded_anywhere();
@@ -464,4 +631,9 @@ void dp_tool_absent(void)
 			dp_tool_says(
 				"there is no /dev/dprobes: load dprobes.ko"),
 		"without the module it says so");
+	status = DP_TOOL("enabled", "kernel");
+	dp_tool_check(
+		status == 1 &&
+			dp_tool_says("debug/dprobes/enabled: load dprobes.ko"),
+		"of the knobs, too");
 }

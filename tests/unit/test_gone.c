@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include "engine/site/counts.h"
 #include "own.h"
 
 static u32 armed(struct world *w, u32 at, bool unowned)
@@ -488,6 +489,75 @@ static void abandons_probes(void **state)
 	end(&w);
 }
 
+static bool is_lea(void *arg, u64 addr)
+{
+	*(u32 *)arg += 1;
+	return addr >= TEXT + LEA && addr < TEXT + LEA + 7;
+}
+
+/* The code of some sites is about to go, with what is armed there or without. */
+static void code_is_left(void **state)
+{
+	u32 lea, twice, pushes, unused, asked = 0;
+	struct world w;
+
+	begin(&w);
+	lea = armed(&w, LEA, false);
+	twice = armed(&w, LEA, false);
+	pushes = armed(&w, PUSHES, false);
+	unused = armed(&w, LEA + 7, false);
+	assert_int_equal(dp_live_remove(w.e, &w.target, &unused, 1), 0);
+	dp_live_forget(w.e, unused);
+	assert_int_equal(dp_live_remove(w.e, &w.target, &lea, 1), 0);
+	assert_int_equal(dp_live_leave_code(w.e, is_lea, &asked), 1);
+	assert_true(asked >= 3);
+	expect_gone(&w, twice, LEA);
+	assert_true(dp_live_gone(w.e, lea));
+	assert_false(dp_live_gone(w.e, pushes));
+	assert_non_null(dp_engine_find(w.e, TEXT + LEA + 7));
+	assert_int_equal(dp_live_leave_code(w.e, is_lea, &asked), 0);
+	end(&w);
+}
+
+/* A probe without code counts nothing, costs no site, and moves to its code when that is there. */
+static void code_comes_later(void **state)
+{
+	u32 probe, other, bad, i, made;
+	const char *why;
+	struct world w;
+	u64 at;
+
+	begin(&w);
+	other = armed(&w, PUSHES, false);
+	assert_int_equal(dp_live_remove(w.e, &w.target, &other, 1), 0);
+	w.e->view.states[other].tally[DP_TALLY_LOST] = 7;
+	dp_live_probe(w.e, other)->earlier = 5;
+	dp_live_forget(w.e, other);
+	made = (u32)dp_engine_sites(w.e);
+	assert_int_equal(dp_live_add_absent(w.e, true, &probe), 0);
+	assert_int_equal(probe, other);
+	assert_true(dp_live_gone(w.e, probe));
+	assert_int_equal(dp_engine_hits(w.e, probe), 0);
+	assert_int_equal(dp_engine_tally(w.e, probe, DP_TALLY_LOST), 0);
+	assert_int_equal(dp_engine_sites(w.e), made);
+	assert_int_equal(dp_engine_apply(w.e, &w.target, &at), 0);
+	assert_int_equal(dp_engine_move(w.e, probe, TEXT + LEA, code + LEA,
+					sizeof(code) - LEA, &why),
+			 0);
+	assert_int_equal(dp_live_commit(w.e, &w.target, &probe, 1, &bad), 0);
+	assert_false(dp_live_gone(w.e, probe));
+	assert_int_equal(dp_live_addr(w.e, probe), TEXT + LEA);
+	assert_int_not_equal(w.text[LEA], code[LEA]);
+	/* Its place is another's now: as often as one likes. */
+	for (i = 0; i < 3 * w.e->max_sites; i++) {
+		assert_int_equal(dp_live_add_absent(w.e, false, &other), 0);
+		dp_live_forget(w.e, other);
+	}
+	for (i = 0; !dp_live_add_absent(w.e, false, &other); i++)
+		assert_true(i < w.e->max_sites);
+	end(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -506,6 +576,8 @@ int main(void)
 		cmocka_unit_test(failures_leave_nothing),
 		cmocka_unit_test(table_has_its_limit),
 		cmocka_unit_test(abandons_probes),
+		cmocka_unit_test(code_is_left),
+		cmocka_unit_test(code_comes_later),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

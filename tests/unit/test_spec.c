@@ -434,6 +434,9 @@ static void takes_a_line_of_the_list(void **state)
 		{ "000055ef42305340  w  0x55ef42305340 [WATCH/8:w]",
 		  "w:0x55ef42305340/8:w" },
 		{ "000055ef42305340  w  v+0x0    ", "w:v+0x0" },
+		{ "ffffffff813b2c09  k  vfs_read+0x9    [OPTIMIZED]",
+		  "kernel:vfs_read+0x9" },
+		{ "ffffffffc03b2c09  k  f+0x9  ext4 ", "kernel:ext4:f+0x9" },
 	};
 	static const char *const other[] = {
 		"malloc",

@@ -104,13 +104,14 @@ int dp_system_device_open(struct dp_system_device *d, struct dp_diag *diag)
 }
 
 int dp_system_device_add(const struct dp_system_device *d, const char *name,
-			 struct dp_system_added *added, char *words)
+			 u32 flags, struct dp_system_added *added, char *words)
 {
 	struct dp_device_add add = {
 		.name = (u64)name,
 		.name_size = (u32)strlen(name) + 1,
 		.words = (u64)words,
 		.words_size = DP_DEVICE_WORDS,
+		.flags = flags,
 		.addr = d->info.flags & DP_DEVICE_ADDRESSES ? added->addr : 0,
 	};
 	int err;

@@ -28,6 +28,7 @@
 /**
  * struct dp_system_session - @probes: in the device; @globals: variables that all programs have
  * @opcodes: by probe, the first byte of its instruction
+ * @pending: modules that are not loaded are waited for
  * @unbound: a probe has not got its program; @words: why the last one was refused
  * @last: the program that was added last, if it has no variables
  * @was, @sites: how they were armed, when they are not any more; NULL: they are
@@ -36,10 +37,11 @@ struct dp_system_session {
 	struct dp_source source;
 	struct dp_system_device device;
 	struct dp_system_command command;
+	struct dp_system_symbols symbols;
 	u32 probes;
 	u32 globals;
 	u8 opcodes[MOST];
-	bool quiet, armed, unbound;
+	bool quiet, pending, armed, unbound;
 	char words[DP_DEVICE_WORDS];
 	struct {
 		u8 *code;
@@ -67,6 +69,7 @@ static int open_system(const struct dp_tracer_options *opt, bool timed,
 							   "the kernel" };
 	s->device.fd = s->command.watch = s->command.start = -1;
 	s->quiet = opt->quiet;
+	s->pending = opt->pending;
 	*source = &s->source;
 	err = dp_system_device_open(&s->device, diag) ?:
 		      dp_system_command_open(&s->command, opt->argv, diag);
@@ -139,6 +142,7 @@ static int add_point(struct dp_system_session *s, const struct dp_spec *spec,
 	struct dp_point *p = new_point(points);
 	struct dp_system_added added = { .addr = f->addr };
 	char words[DP_DEVICE_WORDS], *name;
+	u32 flags = 0;
 	int err;
 
 	if (!p)
@@ -151,12 +155,14 @@ static int add_point(struct dp_system_session *s, const struct dp_spec *spec,
 	p->addr = f->addr;
 	p->program = DP_NO_PROGRAM;
 	p->probe = s->probes ? s->probes - 1 : 0;
+	if (s->pending && *f->module)
+		flags = DP_DEVICE_PENDING;
 	name = full_name(f, spec->offset, "");
 	if (!p->name || !p->symbol || !p->module || !name) {
 		free(name);
 		return out_of_memory(diag);
 	}
-	err = dp_system_device_add(&s->device, name, &added, words);
+	err = dp_system_device_add(&s->device, name, flags, &added, words);
 	free(name);
 	if (err) {
 		dp_point_refuse(p, err, "%s", words);
@@ -219,12 +225,41 @@ static int add_points(struct dp_system_session *s, const struct dp_spec *spec,
 		   points->v[first].reason);
 }
 
+/* Of a module that is not loaded, which names a function. Return: false: it is not waited for. */
+static bool take_absent(const struct dp_system_session *s,
+			const struct dp_spec *spec,
+			struct dp_system_functions *found)
+{
+	const char *colon = strchr(spec->name, ':');
+
+	if (!s->pending || found->n || !colon || colon == spec->name ||
+	    dp_spec_is_glob(spec))
+		return false;
+	found->v = calloc(1, sizeof(*found->v));
+	if (!found->v)
+		return false;
+	found->n = found->cap = 1;
+	found->v->module = strndup(spec->name, (size_t)(colon - spec->name));
+	found->v->name = strdup(colon + 1);
+	return found->v->module && found->v->name;
+}
+
+static int find(struct dp_system_session *s, const struct dp_spec *spec,
+		struct dp_system_functions *found, struct dp_diag *diag)
+{
+	int err = dp_system_find(&s->symbols, spec->name, found, diag);
+
+	if (err || found->n || take_absent(s, spec, found))
+		return err;
+	return found->n ? out_of_memory(diag) : 0;
+}
+
 static int resolve(struct dp_source *source, struct dp_modules *mods,
 		   const struct dp_spec *spec, struct dp_points *points,
 		   struct dp_diag *diag)
 {
 	struct dp_system_functions found = { 0 };
-	int err = dp_system_find(spec->name, &found, diag) ?:
+	int err = find(of(source), spec, &found, diag) ?:
 			  add_points(of(source), spec, &found, points, diag);
 
 	dp_system_functions_free(&found);
@@ -481,7 +516,7 @@ static int symbol(const struct dp_source *source, const char *name, u64 *addr,
 		  struct dp_diag *diag)
 {
 	struct dp_system_functions found = { 0 };
-	int err = dp_system_find_any(name, &found, diag);
+	int err = dp_system_find_any(&of(source)->symbols, name, &found, diag);
 
 	if (!err && found.n != 1)
 		err = dp_diag_set(
@@ -600,11 +635,27 @@ static int disarm(struct dp_source *source, bool alive, struct dp_diag *diag)
 		     0;
 }
 
+static void say_absent(const struct dp_system_session *s, u32 state,
+		       const char *what)
+{
+	u32 i, n = 0;
+
+	for (i = 0; s->was && i < s->probes; i++)
+		n += s->was[i].state == state;
+	if (n)
+		dp_output_say("%u probe%s %s", n, n == 1 ? "" : "s", what);
+}
+
 static void settle(struct dp_source *source, dp_source_take take, void *arg)
 {
 	struct dp_system_session *s = of(source);
 	u64 within = dp_system_device_sum(&s->device).within;
 
+	if (!s->quiet) {
+		say_absent(s, DP_DEVICE_IS_PENDING,
+			   "waited for a module in vain, or for its function");
+		say_absent(s, DP_DEVICE_IS_GONE, "went with the module");
+	}
 	if (within && !s->quiet)
 		dp_output_say(
 			"%lu hit%s came while the same CPU was in another hit, and %s not counted",
@@ -632,6 +683,7 @@ static void close_system(struct dp_source *source)
 		return;
 	dp_system_device_close(&s->device);
 	dp_system_command_close(&s->command);
+	dp_system_symbols_free(&s->symbols);
 	free(s->was);
 	free(s->last.code);
 	free(s);

@@ -27,15 +27,27 @@ struct dp_system_functions {
 };
 
 /**
+ * struct dp_system_symbols - what /proc/kallsyms had when it was first looked at
+ * @v: @n functions, in its order, whose names are in @text; @sorted: their numbers, by name
+ */
+struct dp_system_symbols {
+	char *text;
+	struct dp_system_symbol *v;
+	u32 *sorted, n;
+};
+
+/**
  * dp_system_find() - functions whose name is @pattern
+ * @symbols: zeros at first; for dp_system_symbols_free()
  * @pattern: NAME or MODULE:NAME, also globs. MODULE DP_SYSTEM_IMAGE: the kernel's own
  * Return: 0, also if there is none; -ENOMEM; the errno of reading, with words.
  */
-int dp_system_find(const char *pattern, struct dp_system_functions *found,
-		   struct dp_diag *diag);
+int dp_system_find(struct dp_system_symbols *symbols, const char *pattern,
+		   struct dp_system_functions *found, struct dp_diag *diag);
 /** dp_system_find_any() - the same of what is a function or a variable */
-int dp_system_find_any(const char *pattern, struct dp_system_functions *found,
-		       struct dp_diag *diag);
+int dp_system_find_any(struct dp_system_symbols *symbols, const char *pattern,
+		       struct dp_system_functions *found, struct dp_diag *diag);
+void dp_system_symbols_free(struct dp_system_symbols *symbols);
 void dp_system_functions_free(struct dp_system_functions *functions);
 
 /* device: /dev/dprobes. */
@@ -66,11 +78,11 @@ struct dp_system_added {
 
 /**
  * dp_system_device_add() - a probe on a function
- * @words: DP_DEVICE_WORDS bytes: why not
+ * @flags: see struct dp_device_add; @words: DP_DEVICE_WORDS bytes: why not
  * Return: 0; a negative errno.
  */
 int dp_system_device_add(const struct dp_system_device *d, const char *name,
-			 struct dp_system_added *added, char *words);
+			 u32 flags, struct dp_system_added *added, char *words);
 /** dp_system_device_commit() - @flags: see struct dp_device_commit. @bad: the address concerned, or 0 */
 int dp_system_device_commit(const struct dp_system_device *d, u32 flags,
 			    u64 *bad);

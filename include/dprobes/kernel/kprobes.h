@@ -8,7 +8,8 @@
  *
  * What differs from the kernel's own probes: a probe is a jump as soon as it is registered, if it can be one,
  * and jumps may displace calls. An entry's probe stands behind endbr64 and the place where ftrace calls from;
- * arguments and stack are as at the entry. A function of a module may be probed, which then may still go.
+ * arguments and stack are as at the entry. A function of a module may be probed, which then may still go: its probes stay
+ * registered, with KPROBE_FLAG_GONE, and so do those on a module's init code when that has run.
  *
  * Handlers. Context: that of the probed code, with preemption off; where the probe is a breakpoint, with interrupts off,
  * too, and in_nmi() is true, as it is for the kernel's own. They may not sleep. No handler runs while another one runs

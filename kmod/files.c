@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * files: /sys/kernel/debug/dprobes, in the formats of the kernel's kprobes.
+ *
+ *     list           all probes: listing.c
+ *     blacklist      where none may be: safe.c
+ *     enabled        0: no probe is armed, whoever has it; 1: as each of them is
+ *     optimization   0: no probe is a jump; 1: those that can be
+ *
+ * Whom debugfs lets read may. To write takes CAP_SYS_ADMIN, too, whatever a file's mode has become.
+ */
+#include "kmod/files.h"
+#include "kmod/safe.h"
+#include "kmod/session.h"
+#include <linux/capability.h>
+#include <linux/debugfs.h>
+#include <linux/err.h>
+#include <linux/fs.h>
+#include <linux/kstrtox.h>
+#include <linux/module.h>
+#include <linux/seq_file.h>
+
+static struct dentry *folder;
+
+static enum dp_kmod_knob knob_of(const struct file *file)
+{
+	return (enum dp_kmod_knob)(long)file_inode(file)->i_private;
+}
+
+static ssize_t read_knob(struct file *file, char __user *to, size_t size,
+			 loff_t *at)
+{
+	const char *text = dp_kmod_knob(knob_of(file)) ? "1\n" : "0\n";
+
+	return simple_read_from_buffer(to, size, at, text, 2);
+}
+
+static ssize_t write_knob(struct file *file, const char __user *from,
+			  size_t size, loff_t *at)
+{
+	bool on;
+	int err = capable(CAP_SYS_ADMIN) ?
+			  kstrtobool_from_user(from, size, &on) :
+			  -EPERM;
+
+	err = err ?: dp_kmod_set_knob(knob_of(file), on);
+	return err ?: (ssize_t)size;
+}
+
+static const struct file_operations knobs = {
+	.owner = THIS_MODULE,
+	.read = read_knob,
+	.write = write_knob,
+	.llseek = default_llseek,
+};
+
+static const struct file_operations list = {
+	.owner = THIS_MODULE,
+	.open = dp_list_open,
+	.read = seq_read,
+	.llseek = seq_lseek,
+	.release = seq_release,
+};
+
+static int show_blacklist(struct seq_file *m, void *unused)
+{
+	dp_told_blacklist(m);
+	return 0;
+}
+
+static int open_blacklist(struct inode *inode, struct file *file)
+{
+	return single_open(file, show_blacklist, NULL);
+}
+
+static const struct file_operations blacklist = {
+	.owner = THIS_MODULE,
+	.open = open_blacklist,
+	.read = seq_read,
+	.llseek = seq_lseek,
+	.release = single_release,
+};
+
+/* What fails here, probes do without. */
+void dp_files_begin(void)
+{
+	folder = debugfs_create_dir("dprobes", NULL);
+	debugfs_create_file("list", 0400, folder, NULL, &list);
+	debugfs_create_file("blacklist", 0400, folder, NULL, &blacklist);
+	debugfs_create_file("enabled", 0600, folder, (void *)DP_KMOD_ARMED,
+			    &knobs);
+	debugfs_create_file("optimization", 0600, folder, (void *)DP_KMOD_JUMPS,
+			    &knobs);
+}
+
+void dp_files_end(void)
+{
+	debugfs_remove(folder);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * table: the probes that there are, besides what the engine knows of them.
+ *
+ *                      its module comes (where @back)
+ *              ┌──────────────────────────────────────┐
+ *              ▼                                      │
+ *     ──► THERE ── its module, or its init code, goes ─► GONE
+ *              ▲
+ *     ──► PENDING ── its module comes
+ *
+ * Context of every function: task, between dp_kmod_enter() and dp_kmod_leave().
+ */
+#ifndef DP_KMOD_TABLE_H
+#define DP_KMOD_TABLE_H
+
+#include "kmod/session.h"
+#include "port_types.h"
+
+/**
+ * struct dp_kmod_probe - a probe, by its number in the engine
+ * @used: it is there; @session: it is of the session, and no other module's
+ * @on: it is wanted, also while its code is not there
+ * @state: where its code is; @reason: why it is not probed though its module has come, or NULL
+ * @addr: of the instruction, also when that has gone; 0: it never was there
+ * @name: "MODULE:FUNCTION[+OFFSET]" of one that is armed when its module comes; else NULL
+ * @label: how lists call it when it has gone: "function+0x0  module"; NULL: by its address
+ */
+struct dp_kmod_probe {
+	bool used, session, on;
+	enum dp_kmod_state state;
+	u64 addr;
+	const char *reason;
+	char *name, *label;
+};
+
+/** dp_kmod_probe() - NULL: there is none of that number */
+struct dp_kmod_probe *dp_kmod_probe(u32 probe);
+/** dp_kmod_put() - dp_kmod_add_at(), with the lock held */
+int dp_kmod_put(u64 *addr, u32 *probe, const char **why);
+/** dp_kmod_put_absent() - a probe of the session whose code is not there. Return: as dp_kmod_add() */
+int dp_kmod_put_absent(u32 *probe);
+/** dp_kmod_move() - put a probe whose code was not there on an instruction; it is armed by dp_kmod_arm().
+ *  Return: as dp_kmod_add_at() */
+int dp_kmod_move(u32 probe, u64 *addr, const char **why);
+/**
+ * dp_kmod_take_out() - disarm the probes of code that is about to go, whatever has become of others
+ * @goes: is an address of that code?
+ * Return: 0; others have written over one of these: -EBUSY.
+ */
+int dp_kmod_take_out(const u32 *list, u32 n, bool (*goes)(void *arg, u64 addr),
+		     void *arg);
+/** dp_kmod_is_committed() - are the session's probes to be armed as they come? */
+bool dp_kmod_is_committed(void);
+/** dp_kmod_arm() - plan and arm what was added or moved, as dp_kmod_commit() */
+int dp_kmod_arm(u64 *bad);
+
+#endif
