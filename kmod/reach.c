@@ -8,8 +8,8 @@
 #include "kmod/reach.h"
 #include "engine/insn/insn.h"
 #include "engine/site/engine.h"
+#include "port/kernel/compat.h"
 #include "port/kernel/text.h"
-#include <linux/jump_label.h>
 #include <linux/kallsyms.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
@@ -21,7 +21,7 @@
 #define COLD 4096
 
 static struct {
-	const struct jump_entry *labels, *labels_end;
+	const u8 *labels, *labels_end;
 	const struct exception_table_entry *faults, *faults_end;
 } kernel;
 
@@ -71,11 +71,15 @@ static bool follow(struct room *r, const u8 *code, u64 start, u64 size)
 	return true;
 }
 
-static void follow_labels(struct room *r, const struct jump_entry *from,
-			  const struct jump_entry *to)
+/* Of a module, or of the kernel */
+static void follow_labels(struct room *r, const struct module *m)
 {
-	for (; from < to; from++)
-		come_to(r, jump_entry_target(from));
+	u32 n = m ? dp_compat_labels(m) :
+		    (kernel.labels_end - kernel.labels) / DP_KERNEL_LABEL_SIZE,
+	    i;
+
+	for (i = 0; i < n; i++)
+		come_to(r, dp_compat_label(m, kernel.labels, i));
 }
 
 static void follow_faults(struct room *r,
@@ -127,11 +131,10 @@ void dp_reach_cut(const struct dp_engine *engine, struct dp_function *f,
 		f->room = 0;
 		return;
 	}
-	follow_labels(&r, kernel.labels, kernel.labels_end);
+	follow_labels(&r, NULL);
 	follow_faults(&r, kernel.faults, kernel.faults_end);
 	if (m) {
-		follow_labels(&r, m->jump_entries,
-			      m->jump_entries + m->num_jump_entries);
+		follow_labels(&r, m);
 		follow_faults(&r, m->extable, m->extable + m->num_exentries);
 	}
 	f->room = r.left;

@@ -18,6 +18,7 @@
 #include "kmod/arena.h"
 #include "kmod/pool.h"
 #include "kmod/safe.h"
+#include "kmod/tasks.h"
 #include "port.h"
 #include "port/kernel/hit.h"
 #include "port/kernel/text.h"
@@ -132,6 +133,7 @@ static void prepare(enum dp_kmod_arming arming)
 
 	armed = arming;
 	dp_engine_set_arming(engine, how[arming]);
+	dp_engine_set_uncaught(engine);
 	dp_engine_set_native(engine, false, 0);
 	dp_engine_set_rings(engine, RINGS / shards(), false);
 	dp_engine_expect(engine, &some);
@@ -374,7 +376,7 @@ static int finish(void)
 	if (err)
 		return err;
 	synchronize_rcu();
-	synchronize_rcu_tasks();
+	dp_tasks_wait();
 	dp_kernel_trap_end();
 	for (i = 0; i < SITES; i++)
 		module_put(probes[i].module);

@@ -32,6 +32,12 @@ static enum context context_now(void)
 					TASK;
 }
 
+/* What it calls is in assembly, so it is no jump. */
+noinline void dp_kernel_preempt(void)
+{
+	preempt_enable_notrace();
+}
+
 u8 dp_kernel_enter(void)
 {
 	u8 outer = __this_cpu_read(innermost);
@@ -121,7 +127,7 @@ u64 dp_kernel_detour(struct dp_kernel_place *place)
 	outer = dp_kernel_enter();
 	told = dp_hit_detour(&place->frame);
 	dp_kernel_leave(outer);
-	preempt_enable_notrace();
+	dp_kernel_preempt();
 	return told;
 }
 

@@ -92,5 +92,5 @@ void dp_kernel_return(struct dp_kernel_returned *at)
 	at->back = call->back;
 	call->over(call, !called);
 	dp_kernel_leave(outer);
-	preempt_enable_notrace();
+	dp_kernel_preempt();
 }
