@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Targets: all (default), demo, check [T=PATTERN], check-long, check-matrix, check-san, check-tsan, check-victims, check-kernel, check-watch [T=PATTERN], mutants [FILE=…], bench [BENCH=core|NAME], fuzz, stress, install, uninstall, clean.
+# Targets: all (default), demo, check [T=PATTERN], check-long, check-matrix, check-san, check-tsan, check-victims, check-kernel, check-kernel-n, check-kernel-lockdep, check-kernel-6.12, check-watch [T=PATTERN], mutants [FILE=…], bench [BENCH=core|NAME], fuzz, stress, install, uninstall, clean.
 # Variables: CC, SAN=address,undefined, DESTDIR, PREFIX, V=1.
 
 PREFIX ?= /usr/local
@@ -524,6 +524,21 @@ check-kernel: deps $(B)/tests/kernel
 	$(Q)tools/kernel-tree $(B)/kernel
 	$(Q)tests/run $(B)/tests/kernel --
 
+# The same in other kernels: in one that has no probes of its own and in one that looks for mistakes, which
+# are built once, some minutes each; and in Debian's newer one.
+KERNELS := kernel-n kernel-lockdep kernel-6.12
+$(KERNELS:%=$(B)/tests/%): tests/kernel/boot
+	@mkdir -p $(@D)
+	@printf '#!/bin/sh\nexec tests/kernel/boot $(B)/$(@F)\n' > $@
+	@chmod +x $@
+
+$(KERNELS:%=check-%): DEPS_EXTRA = qemu-system-x86 cpio flex bison bc libelf-dev
+$(KERNELS:%=check-%): check-%: deps $(B)/tests/%
+	$(Q)$(MAKE) --no-print-directory -s $(B)/dprobes
+	$(Q)$(if $(filter kernel-6.12,$*),tools/kernel-tree $(B)/$* 6.12-cloud-amd64,\
+		tools/kernel-own $(B)/$* tests/kernel/config/common tests/kernel/config/$(*:kernel-%=%))
+	$(Q)BOOT_TIMEOUT=$${BOOT_TIMEOUT:-3000} TEST_TIMEOUT=$${TEST_TIMEOUT:-3600} tests/run $(B)/tests/$* --
+
 # Watchpoints, which a virtual machine may not have: then in a kernel under QEMU, a tenth as fast.
 WATCH_TESTS := $(addprefix $(B)/tests/self/,watches watch-debugger) $(sort $(wildcard tests/scenario/watch*.sh))
 check-watch: DEPS_EXTRA = qemu-system-x86 cpio
@@ -679,6 +694,7 @@ deps:
 clean:
 	rm -rf $(B)
 
--include $(shell find $(B) -name '*.d' 2>/dev/null)
+# But not those of kernels, which have directories of such names, too.
+-include $(shell find $(B) \( -path '$(B)/kernel*' -o -path '$(B)/kmod*' -o -path '$(B)/linux-source' \) -prune -o -type f -name '*.d' -print 2>/dev/null)
 
-.PHONY: all modules install-headers bench bench-peers conform tests units check check-unit check-long check-matrix check-victims check-kernel check-watch check-san check-tsan list-tests mutants mutated deps clean demo install uninstall fuzz stress
+.PHONY: all modules install-headers bench bench-peers conform tests units check check-unit check-long check-matrix check-victims check-kernel $(KERNELS:%=check-%) check-watch check-san check-tsan list-tests mutants mutated deps clean demo install uninstall fuzz stress

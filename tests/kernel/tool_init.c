@@ -208,7 +208,7 @@ static void names(void)
 	status = RUN("stat", "kernel:no_such_function");
 	check(status == 2 && says("neither the kernel nor"), "no such name");
 	status = RUN("stat", "kernel:notify_die");
-	check(status == 2 && says("the kernel forbids probes there"),
+	check(status == 2 && says("a breakpoint comes by there"),
 	      "what may not be probed");
 	status = RUN("stat", GETSID_SPEC "+0x100000");
 	check(status == 2 && says("beyond the function's end"), "an offset");
