@@ -354,14 +354,20 @@ static int ignore(struct kprobe *kp, struct pt_regs *regs)
 	return 0;
 }
 
+/* Behind endbr64, if it is there, in whatever form, and the place where ftrace calls from */
+static unsigned int behind_entry(const void *function)
+{
+	return 5 + (((const u8 *)function)[1] == 0x0f ? 4 : 0);
+}
+
 /* The kernel's own probes: beside ours, and where ours come later */
 static void beside(void)
 {
 	struct kprobe before = { .symbol_name = "gcd",
-				 .offset = 5,
+				 .offset = behind_entry(gcd),
 				 .pre_handler = ignore },
 		      after = { .symbol_name = "int_sqrt",
-				.offset = 5,
+				.offset = behind_entry(int_sqrt),
 				.pre_handler = ignore };
 	void (*settle)(void) =
 		(void *)dp_kmod_symbol("wait_for_kprobe_optimizer");
