@@ -45,6 +45,8 @@ static struct text_range {
 	{ .first = "__softirqentry_text_start",
 	  .last = "__softirqentry_text_start" },
 	{ .first = "_sinittext", .last = "_einittext" },
+	/* Indirect calls and returns of everything, where the processor needs that */
+	{ .first = "__indirect_thunk_start", .last = "__indirect_thunk_end" },
 	{ .first = "__static_call_text_start",
 	  .last = "__static_call_text_end" },
 };
@@ -100,6 +102,11 @@ static const char *const ours[] = {
 	"__module_text_address",
 	"__module_address",
 	"mod_find",
+	/* A warning on that way would come by these. */
+	"handle_bug",
+	"report_bug",
+	"find_bug",
+	"module_find_bug",
 	/* Between an NMI and its handlers */
 	"nmi_handle",
 	"perf_event_nmi_handler",
@@ -201,12 +208,23 @@ static bool is_in_range(u64 addr)
 	return false;
 }
 
+/* Processors' defects need code in place of returns and indirect calls, also of those on the way. */
+static bool is_thunk(const char *name)
+{
+	return strstarts(name, "__x86_return_thunk") ||
+	       strstarts(name, "__x86_indirect_") ||
+	       strstarts(name, "retbleed_") || strstarts(name, "srso_") ||
+	       strstarts(name, "its_return_thunk");
+}
+
 /* Compilers put ".isra.0" and the like behind a name. */
 static bool is_named(const char *name)
 {
 	size_t n = strcspn(name, ".");
 	unsigned int i;
 
+	if (is_thunk(name))
+		return true;
 	for (i = 0; i < ARRAY_SIZE(ours); i++)
 		if (strlen(ours[i]) == n && !strncmp(name, ours[i], n))
 			return true;
