@@ -460,7 +460,9 @@ static int is_there(const char *name)
 	snprintf(path, sizeof(path), "/%s.ko", name);
 	if (!access(path, F_OK))
 		return 1;
-	dp_init_skip(name, "the kernel's sources are not there");
+	dp_init_skip(
+		name,
+		"the kernel has no frame for it, or its sources are not there");
 	return 0;
 }
 
