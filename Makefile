@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Targets: all (default), demo, check [T=PATTERN], check-long, check-matrix, check-san, check-tsan, check-victims, check-kernel, bench-kernel, check-watch [T=PATTERN], mutants [FILE=…], bench [BENCH=core|NAME], fuzz, stress, install, uninstall, clean.
-# Variables: CC, SAN=address,undefined, DESTDIR, PREFIX, V=1.
+# Targets: all (default), demo, check [T=PATTERN], check-long, check-matrix, check-san, check-tsan, check-victims, check-kernel, check-kernel-n, check-kernel-lockdep, check-kernel-6.12, bench-kernel, check-watch [T=PATTERN], mutants [FILE=…], bench [BENCH=core|NAME], fuzz, stress, install, uninstall, deb, clean.
+# Variables: CC, SAN=address,undefined, DESTDIR, PREFIX, LIBDIR, V=1.
 
 PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
 B ?= build
 Q := $(if $(V),,@)
 
@@ -524,6 +525,21 @@ check-kernel: deps $(B)/tests/kernel
 	$(Q)tools/kernel-tree $(B)/kernel
 	$(Q)tests/run $(B)/tests/kernel --
 
+# The same in other kernels: in one that has no probes of its own and in one that looks for mistakes, which
+# are built once, some minutes each; and in Debian's newer one.
+KERNELS := kernel-n kernel-lockdep kernel-6.12
+$(KERNELS:%=$(B)/tests/%): tests/kernel/boot
+	@mkdir -p $(@D)
+	@printf '#!/bin/sh\nexec tests/kernel/boot $(B)/$(@F)\n' > $@
+	@chmod +x $@
+
+$(KERNELS:%=check-%): DEPS_EXTRA = qemu-system-x86 cpio flex bison bc libelf-dev
+$(KERNELS:%=check-%): check-%: deps $(B)/tests/%
+	$(Q)$(MAKE) --no-print-directory -s $(B)/dprobes
+	$(Q)$(if $(filter kernel-6.12,$*),tools/kernel-tree $(B)/$* 6.12-cloud-amd64,\
+		tools/kernel-own $(B)/$* tests/kernel/config/common tests/kernel/config/$(*:kernel-%=%))
+	$(Q)BOOT_TIMEOUT=$${BOOT_TIMEOUT:-3000} TEST_TIMEOUT=$${TEST_TIMEOUT:-3600} tests/run $(B)/tests/$* --
+
 # What hits of a kernel's probes cost, beside its own: ratios alone mean something, for the guest's processor is QEMU.
 bench-kernel: DEPS_EXTRA = qemu-system-x86 cpio
 bench-kernel: deps
@@ -644,21 +660,22 @@ bench: deps
 
 # The headers that modules and programs are built with, and how pkg-config says it.
 TO := $(DESTDIR)$(PREFIX)
+TO_LIB := $(DESTDIR)$(LIBDIR)
 PROTOTYPES := share/dprobes/prototypes
 install-headers:
 	cd include/compat && find . -type f -name '*.h' -exec \
 		install -D -m 644 {} $(abspath $(TO))/include/dprobes/compat/{} \;
-	install -d $(TO)/include/dprobes $(TO)/lib/pkgconfig
+	install -d $(TO)/include/dprobes $(TO_LIB)/pkgconfig
 	install -m 644 include/dprobes/*.h $(TO)/include/dprobes
 	install -D -t $(TO)/include/dprobes/kernel -m 644 include/dprobes/kernel/*.h
-	sed 's|@PREFIX@|$(PREFIX)|' lib/compat/dprobes-module.pc.in > $(TO)/lib/pkgconfig/dprobes-module.pc
-	sed 's|@PREFIX@|$(PREFIX)|' lib/dprobes.pc.in > $(TO)/lib/pkgconfig/dprobes.pc
+	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|' lib/compat/dprobes-module.pc.in > $(TO_LIB)/pkgconfig/dprobes-module.pc
+	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|' lib/dprobes.pc.in > $(TO_LIB)/pkgconfig/dprobes.pc
 
 install: all install-headers
 	install -D -m 755 $(B)/dprobes $(TO)/bin/dprobes
-	install -D -m 755 $(B)/libdprobes.so.1 $(TO)/lib/libdprobes.so.1
-	ln -sf libdprobes.so.1 $(TO)/lib/libdprobes.so
-	install -m 644 $(B)/libdprobes.a $(TO)/lib/libdprobes.a
+	install -D -m 755 $(B)/libdprobes.so.1 $(TO_LIB)/libdprobes.so.1
+	ln -sf libdprobes.so.1 $(TO_LIB)/libdprobes.so
+	install -m 644 $(B)/libdprobes.a $(TO_LIB)/libdprobes.a
 	install -d $(TO)/$(PROTOTYPES)
 	install -m 644 $(wildcard $(PROTOTYPES)/*.conf) $(TO)/$(PROTOTYPES)
 	for s in 1 3 4 5 7; do for p in man/*.$$s; do \
@@ -669,12 +686,20 @@ install: all install-headers
 
 # What install puts there, and nothing else of what is there.
 uninstall:
-	rm -f $(addprefix $(TO)/,bin/dprobes lib/libdprobes.so.1 lib/libdprobes.so lib/libdprobes.a \
-		lib/pkgconfig/dprobes-module.pc lib/pkgconfig/dprobes.pc share/bash-completion/completions/dprobes \
+	rm -f $(addprefix $(TO_LIB)/,libdprobes.so.1 libdprobes.so libdprobes.a pkgconfig/dprobes-module.pc pkgconfig/dprobes.pc)
+	rm -f $(addprefix $(TO)/,bin/dprobes share/bash-completion/completions/dprobes \
 		share/zsh/site-functions/_dprobes share/fish/vendor_completions.d/dprobes.fish \
 		$(wildcard $(PROTOTYPES)/*.conf) $(foreach p,$(wildcard man/*.[13457]),share/man/man$(subst .,,$(suffix $p))/$(notdir $p)))
 	rm -rf $(TO)/include/dprobes
 	[ ! -d $(TO)/$(PROTOTYPES) ] || (cd $(TO) && rmdir -p --ignore-fail-on-non-empty $(PROTOTYPES))
+
+# Debian's packages, in build/deb: the command, the library, its headers, and the module for DKMS.
+deb: DEPS_EXTRA = debhelper dh-dkms dpkg-dev fakeroot
+deb: deps
+	$(Q)rm -rf $(B)/deb && mkdir -p $(B)/deb/tree
+	$(Q)git ls-files -z | xargs -0 cp --parents -t $(B)/deb/tree
+	$(Q)cd $(B)/deb/tree && env -u MAKEFLAGS -u MFLAGS dpkg-buildpackage -us -uc -b -j$$(nproc)
+	$(Q)ls $(B)/deb/*.deb
 
 # What a build and its tests need from Debian; nothing when it is there already.
 # A target may ask for more (DEPS_EXTRA), or for what it can do without (DEPS_OPTIONAL).
@@ -687,6 +712,7 @@ deps:
 clean:
 	rm -rf $(B)
 
--include $(shell find $(B) -name '*.d' 2>/dev/null)
+# But not those of kernels, which have directories of such names, too.
+-include $(shell find $(B) \( -path '$(B)/kernel*' -o -path '$(B)/kmod*' -o -path '$(B)/linux-source' \) -prune -o -type f -name '*.d' -print 2>/dev/null)
 
-.PHONY: all modules install-headers bench bench-peers conform tests units check check-unit check-long check-matrix check-victims check-kernel bench-kernel check-watch check-san check-tsan list-tests mutants mutated deps clean demo install uninstall fuzz stress
+.PHONY: all modules install-headers bench bench-peers conform tests units check check-unit check-long check-matrix check-victims check-kernel $(KERNELS:%=check-%) bench-kernel check-watch check-san check-tsan list-tests mutants mutated deps clean demo install uninstall deb fuzz stress

@@ -210,7 +210,6 @@ static const struct file_operations operations = {
 	.poll = poll_records,
 	.unlocked_ioctl = ask,
 	.compat_ioctl = compat_ptr_ioctl,
-	.llseek = no_llseek,
 };
 
 static struct miscdevice device = {

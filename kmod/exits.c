@@ -15,6 +15,8 @@
  */
 #include "kmod/exits.h"
 #include "kmod/safe.h"
+#include "kmod/tasks.h"
+#include "port/kernel/compat.h"
 #include "port/kernel/returned.h"
 #include <linux/atomic.h>
 #include <linux/bitmap.h>
@@ -132,8 +134,7 @@ static int entered(struct dp_kprobe *p, struct pt_regs *regs)
 /* Its stack is nobody's any more. */
 static bool is_dead(const struct task_struct *task)
 {
-	return READ_ONCE(task->__state) == TASK_DEAD &&
-	       !smp_load_acquire(&task->on_cpu);
+	return READ_ONCE(task->__state) == TASK_DEAD && !dp_compat_on_cpu(task);
 }
 
 /* Return: how many calls are still followed. */
@@ -325,7 +326,7 @@ void dp_exits_end(void)
 {
 	cancel_delayed_work_sync(&sweeper);
 	synchronize_rcu();
-	synchronize_rcu_tasks();
+	dp_tasks_wait();
 }
 
 /* Where a function has no return address, or others know the one that it has */

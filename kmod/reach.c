@@ -8,8 +8,8 @@
 #include "kmod/reach.h"
 #include "engine/insn/insn.h"
 #include "engine/site/engine.h"
+#include "port/kernel/compat.h"
 #include "port/kernel/text.h"
-#include <linux/jump_label.h>
 #include <linux/kallsyms.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
@@ -22,7 +22,7 @@
 #define COLD 4096
 
 static struct {
-	const struct jump_entry *labels, *labels_end;
+	const u8 *labels, *labels_end;
 	const struct exception_table_entry *faults, *faults_end;
 } kernel;
 
@@ -122,13 +122,18 @@ static bool follow_out(struct room *r, u64 to)
 	return !r->cold && follow_cold(r, to - offset, size);
 }
 
-static bool follow_labels(struct room *r, const struct jump_entry *from,
-			  const struct jump_entry *to)
+/* Of a module, or of the kernel */
+static bool follow_labels(struct room *r, const struct module *m)
 {
-	for (; from < to; from++) {
-		come_to(r, jump_entry_target(from));
-		if (jump_entry_code(from) - r->start < r->size &&
-		    !follow_out(r, jump_entry_target(from)))
+	u32 n = m ? dp_compat_labels(m) :
+		    (kernel.labels_end - kernel.labels) / DP_KERNEL_LABEL_SIZE,
+	    i;
+
+	for (i = 0; i < n; i++) {
+		struct dp_compat_label l = dp_compat_label(m, kernel.labels, i);
+
+		come_to(r, l.target);
+		if (l.code - r->start < r->size && !follow_out(r, l.target))
 			return false;
 	}
 	return true;
@@ -159,12 +164,11 @@ void dp_reach_cut(const struct dp_engine *engine, struct dp_function *f,
 			  .left = f->room };
 	const struct module *m = f->module;
 	bool known = follow(&r, code, f->start, f->size) &&
-		     follow_labels(&r, kernel.labels, kernel.labels_end) &&
+		     follow_labels(&r, NULL) &&
 		     follow_faults(&r, kernel.faults, kernel.faults_end);
 
 	if (known && m)
-		known = follow_labels(&r, m->jump_entries,
-				      m->jump_entries + m->num_jump_entries) &&
+		known = follow_labels(&r, m) &&
 			follow_faults(&r, m->extable,
 				      m->extable + m->num_exentries);
 	f->room = known ? r.left : 0;

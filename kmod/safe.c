@@ -5,6 +5,7 @@
 #include "engine/insn/region.h"
 #include "engine/site/engine.h"
 #include "kmod/reach.h"
+#include "port/kernel/compat.h"
 #include "port/kernel/decode.h"
 #include "port/kernel/nofault.h"
 #include "port/kernel/text.h"
@@ -19,7 +20,7 @@
 #include <linux/stop_machine.h>
 #include <linux/string.h>
 
-/* Of the kernel. What is NULL is not in this kernel, unless it is needed. */
+/* Of the kernel. What is NULL is not in this kernel: see port/kernel/compat.h. */
 static unsigned long (*lookup_name)(const char *name);
 static struct {
 	int (*is_text)(unsigned long addr);
@@ -50,27 +51,71 @@ static struct text_range {
 	{ .first = "__softirqentry_text_start",
 	  .last = "__softirqentry_text_start" },
 	{ .first = "_sinittext", .last = "_einittext" },
+	/* Indirect calls and returns of everything, where the processor needs that */
+	{ .first = "__indirect_thunk_start", .last = "__indirect_thunk_end" },
 	{ .first = "__static_call_text_start",
 	  .last = "__static_call_text_end" },
 };
 
-/* What the kernel calls between a breakpoint and the hit half, and what the hit half calls before it
- * knows that it is in a hit */
+/* What the kernel calls between a breakpoint and the hit half, or between that and the probed code, and
+ * what the hit half calls when it does not know, or does not know any more, that it is in a hit. Where the
+ * kernel has probes of its own it forbids most of these itself. */
 static const char *const ours[] = {
-	"notify_die",
-	"atomic_notifier_call_chain",
-	"notifier_call_chain",
-	"__rcu_read_lock",
-	"__rcu_read_unlock",
-	"rcu_read_unlock_special",
-	"kgdb_ll_trap",
-	"kprobe_int3_handler",
-	"kprobe_exceptions_notify",
-	"hw_breakpoint_exceptions_notify",
-	"preempt_schedule_notrace",
 	"poke_int3_handler",
 	"exc_int3",
 	"do_int3",
+	"kgdb_ll_trap",
+	"kprobe_int3_handler",
+	"notify_die",
+	"atomic_notifier_call_chain",
+	"notifier_call_chain",
+	"kprobe_exceptions_notify",
+	"hw_breakpoint_exceptions_notify",
+	"__rcu_read_lock",
+	"__rcu_read_unlock",
+	"rcu_read_unlock_special",
+	"__rcu_irq_enter_check_tick",
+	/* A hit ends by these. */
+	"preempt_schedule",
+	"preempt_schedule_notrace",
+	"preempt_schedule_thunk",
+	"preempt_schedule_notrace_thunk",
+	"__thunk_restore",
+	"dynamic_preempt_schedule",
+	"dynamic_preempt_schedule_notrace",
+	/* Of kernels that look for mistakes of their own */
+	"rcu_is_watching",
+	"debug_lockdep_rcu_enabled",
+	"lock_acquire",
+	"lock_release",
+	"lock_is_held_type",
+	"preempt_count_add",
+	"preempt_count_sub",
+	"trace_hardirqs_on_prepare",
+	"trace_hardirqs_on",
+	"trace_hardirqs_off_finish",
+	"trace_hardirqs_off",
+	"lockdep_hardirqs_on_prepare",
+	"lockdep_hardirqs_on",
+	"lockdep_hardirqs_off",
+	"rcu_read_lock_sched_held",
+	"in_lock_functions",
+	/* Which ask what notifiers are */
+	"func_ptr_is_kernel_text",
+	"core_kernel_text",
+	"in_gate_area_no_mm",
+	"is_module_text_address",
+	"__module_text_address",
+	"__module_address",
+	"mod_find",
+	/* A warning on that way would come by these. */
+	"handle_bug",
+	"report_bug",
+	"find_bug",
+	"module_find_bug",
+	/* Between an NMI and its handlers */
+	"nmi_handle",
+	"perf_event_nmi_handler",
 };
 
 static int find(void *to, const char *name)
@@ -79,6 +124,12 @@ static int find(void *to, const char *name)
 
 	memcpy(to, &addr, sizeof(addr));
 	return addr ? 0 : -ENOENT;
+}
+
+/* Of a feature that this kernel may not have */
+static int find_if(bool has, void *to, const char *name)
+{
+	return has ? find(to, name) : 0;
 }
 
 u64 dp_safe_symbol(const char *name)
@@ -90,17 +141,29 @@ static int find_all(void)
 {
 	int err = find(&kernel.is_text, "kernel_text_address");
 
-	err = err ?: find(&kernel.is_blacklisted, "within_kprobe_blacklist");
-
-	err = err ?: find(&kernel.is_jump_label, "jump_label_text_reserved");
-	err = err ?: find(&kernel.is_static_call, "static_call_text_reserved");
-	err = err ?: find(&kernel.ftrace_at, "ftrace_location");
 	err = err ?: find(&kernel.exception_at, "search_exception_tables");
-	/* A kernel may have no probes of its own. */
-	find(&kernel.kprobe_at, "get_kprobe");
-	find(&kernel.kprobes, "kprobe_mutex");
+	/* Without these two, less is told: see told.c. */
 	find(&kernel.blacklist, "kprobe_blacklist");
 	find(&kernel.shows, "kallsyms_show_value");
+	err = err   ?:
+		      find_if(DP_KERNEL_HAS_KPROBES, &kernel.is_blacklisted,
+			      "within_kprobe_blacklist");
+	err = err   ?:
+		      find_if(DP_KERNEL_HAS_KPROBES, &kernel.kprobe_at,
+			      "get_kprobe");
+	err = err   ?:
+		      find_if(DP_KERNEL_HAS_KPROBES, &kernel.kprobes,
+			      "kprobe_mutex");
+	err = err   ?:
+		      find_if(DP_KERNEL_HAS_JUMP_LABELS, &kernel.is_jump_label,
+			      "jump_label_text_reserved");
+	err = err   ?:
+		      find_if(DP_KERNEL_HAS_STATIC_CALLS,
+			      &kernel.is_static_call,
+			      "static_call_text_reserved");
+	err = err   ?:
+		      find_if(DP_KERNEL_HAS_FTRACE, &kernel.ftrace_at,
+			      "ftrace_location");
 	err = err ?: find(&kernel.module_at, "__module_address");
 	err = err ?: find(&kernel.module_named, "find_module");
 	err = err ?: find(&kernel.stop, "stop_machine_cpuslocked");
@@ -156,12 +219,25 @@ static bool is_in_range(u64 addr)
 	return false;
 }
 
+/* Processors' defects need code in place of returns and indirect calls, also of those on the way. */
+static bool is_thunk(const char *name)
+{
+	return strstarts(name, "__x86_return_thunk") ||
+	       strstarts(name, "__x86_indirect_") ||
+	       strstarts(name, "retbleed_") || strstarts(name, "srso_") ||
+	       strstarts(name, "its_return_thunk");
+}
+
+/* Compilers put ".isra.0" and the like behind a name. */
 static bool is_named(const char *name)
 {
+	size_t n = strcspn(name, ".");
 	unsigned int i;
 
+	if (is_thunk(name))
+		return true;
 	for (i = 0; i < ARRAY_SIZE(ours); i++)
-		if (!strcmp(name, ours[i]))
+		if (strlen(ours[i]) == n && !strncmp(name, ours[i], n))
 			return true;
 	return false;
 }
@@ -207,10 +283,10 @@ static const char *refuse_function(u64 addr, const char *name)
 		return "it is of the module that probes";
 	if (is_in_range(addr))
 		return "it runs where the kernel cannot be interrupted by a probe";
-	if (kernel.is_blacklisted((unsigned long)addr))
-		return "the kernel forbids probes there";
 	if (is_named(name))
 		return "a breakpoint comes by there on its way to the probes";
+	if (kernel.is_blacklisted && kernel.is_blacklisted((unsigned long)addr))
+		return "the kernel forbids probes there";
 	return NULL;
 }
 
@@ -231,9 +307,11 @@ static const char *refuse_rewritten(u64 addr, const u8 *code,
 
 	if (!may_be_rewritten(code, f))
 		return NULL;
-	if (kernel.is_jump_label((void *)addr, (void *)last))
+	if (kernel.is_jump_label &&
+	    kernel.is_jump_label((void *)addr, (void *)last))
 		return "the kernel rewrites it: a jump label";
-	if (kernel.is_static_call((void *)addr, (void *)last))
+	if (kernel.is_static_call &&
+	    kernel.is_static_call((void *)addr, (void *)last))
 		return "the kernel rewrites it: a static call";
 	return NULL;
 }
@@ -253,11 +331,16 @@ bool dp_safe_kprobe(u64 addr, u32 len)
 	return has;
 }
 
+static bool is_traced(u64 addr)
+{
+	return kernel.ftrace_at && kernel.ftrace_at((unsigned long)addr);
+}
+
 static const char *refuse_known(u64 addr, u32 len)
 {
 	if (kernel.exception_at((unsigned long)addr))
 		return "the kernel knows its address: a fault of it has a handler";
-	if (kernel.ftrace_at((unsigned long)addr))
+	if (is_traced(addr))
 		return "the kernel rewrites it: its tracer calls from there";
 	if (dp_safe_kprobe(addr, len))
 		return "a probe of the kernel's own is there";
@@ -334,7 +417,7 @@ static bool is_kept(const struct cursor *c)
 	    (!memcmp(code, endbr, sizeof(endbr)) ||
 	     !memcmp(code, sealed, sizeof(sealed))))
 		return true;
-	return kernel.ftrace_at((unsigned long)c->at);
+	return is_traced(c->at);
 }
 
 /* So many bytes are that at most. */

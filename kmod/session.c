@@ -20,6 +20,7 @@
 #include "kmod/pool.h"
 #include "kmod/safe.h"
 #include "kmod/table.h"
+#include "kmod/tasks.h"
 #include "port.h"
 #include "port/kernel/hit.h"
 #include "port/kernel/text.h"
@@ -140,6 +141,7 @@ static void prepare(enum dp_kmod_arming arming)
 
 	armed = arming;
 	dp_engine_set_arming(engine, how[arming]);
+	dp_engine_set_uncaught(engine);
 	dp_engine_set_native(engine, false, 0);
 	dp_engine_set_rings(engine, RINGS / shards(), false);
 	dp_engine_expect(engine, &some);
@@ -522,7 +524,7 @@ static int finish(void)
 	if (err)
 		return err;
 	synchronize_rcu();
-	synchronize_rcu_tasks();
+	dp_tasks_wait();
 	dp_kernel_trap_end();
 	for (i = 0; i < SITES; i++)
 		clear(&probes[i]);

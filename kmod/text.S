@@ -4,12 +4,15 @@
  * kernel's, and known to it as text of a module. It is written as all text is.
  */
 #include <linux/linkage.h>
-#include <asm/unwind_hints.h>
 #include "kmod/pool.h"
+#include "port/kernel/compat.h"
 
 	.text
 	.balign 4096
 SYM_CODE_START(dp_kmod_pool)
-	UNWIND_HINT_EMPTY
+	DP_UNWIND_END
+	ANNOTATE_NOENDBR
 	.fill DP_KMOD_POOL, 1, 0xcc
 SYM_CODE_END(dp_kmod_pool)
+	/* What reads code for its frames sees that nothing goes on behind it. */
+	ud2

@@ -47,7 +47,7 @@ struct dp_layout_need *dp_engine_layout(struct dp_engine *e, u32 shards)
 		e->max_sites = e->nr_sites + e->expected.sites + 1;
 	e->max_probes = e->own ? e->max_sites :
 				 e->nr_probes + e->expected.probes;
-	e->nr_caught = e->signal_free ? 0 : DP_CAUGHT;
+	e->nr_caught = e->signal_free || e->uncaught ? 0 : DP_CAUGHT;
 	choose_shards(e, shards);
 	dp_aggregates_place(e, e->shards);
 	need->arena_size = dp_tables_lay_out(e, control);

@@ -56,6 +56,11 @@ void dp_engine_set_signal_free(struct dp_engine *e)
 	e->arming = DP_ARM_QUIESCE;
 }
 
+void dp_engine_set_uncaught(struct dp_engine *e)
+{
+	e->uncaught = true;
+}
+
 void dp_engine_set_rseq(struct dp_engine *e, s32 offset, u32 signature)
 {
 	e->rseq.offset = offset;

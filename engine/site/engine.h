@@ -83,6 +83,12 @@ u64 dp_engine_watch_tag(const struct dp_engine *engine, u32 probe);
  */
 void dp_engine_set_signal_free(struct dp_engine *engine);
 
+/**
+ * dp_engine_set_uncaught() - the target is a kernel: no fault is caught by a handler that goes on
+ * in probed code, and only a breakpoint is sure to trap. Before the build.
+ */
+void dp_engine_set_uncaught(struct dp_engine *engine);
+
 /** dp_engine_drop() - take a probe away from its site, which stays */
 void dp_engine_drop(struct dp_engine *engine, u32 probe);
 

@@ -125,7 +125,7 @@ struct dp_engine {
 	struct dp_reader reader;
 	struct dp_exit_instances instances;
 	u32 tid_offset;
-	bool signal_free;
+	bool signal_free, uncaught;
 	u64 arrivals_seen; /* interior arrivals when jumps were last looked at */
 	enum dp_arming arming;
 	struct dp_rseq rseq;

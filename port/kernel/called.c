@@ -9,6 +9,7 @@
 #include "engine/hit/call.h"
 #include "engine/hit/hit.h"
 #include "port.h"
+#include "port/kernel/compat.h"
 
 /* Where threads of a process go on after a fault, and where its handlers end */
 const char dp_guard_up[1], dp_call_fast_up[1], dp_jprobe_return[1];
@@ -58,8 +59,7 @@ void dp_row_pair(u64 *pair, u64 order, u64 value)
 {
 	u64 was[2] = { READ_ONCE(pair[0]), READ_ONCE(pair[1]) };
 
-	while (order > was[0] && !cmpxchg_double(&pair[0], &pair[1], was[0],
-						 was[1], order, value)) {
+	while (order > was[0] && !dp_compat_exchange(pair, was, order, value)) {
 		was[0] = READ_ONCE(pair[0]);
 		was[1] = READ_ONCE(pair[1]);
 	}

@@ -132,6 +132,9 @@ int dp_insn_facts(const u8 *code, size_t size, struct insn_facts *f)
 	if (!decode || decode(&in, code, (int)min_t(size_t, size, DP_INSN_MAX),
 			      INSN_MODE_64))
 		return -EILSEQ;
+	/* Two bytes of prefix: registers that the facts do not know */
+	if (in.rex_prefix.nbytes > 1)
+		return -EILSEQ;
 	take_apart(&in, code, &parts);
 	/* A prefix that another one follows is none; that decoder takes it for an instruction. */
 	if (parts.map == DP_X86_MAP_ONE && (parts.opcode & 0xf0) == 0x40)

@@ -9,6 +9,7 @@
 #include <asm/segment.h>
 #include <asm/unwind_hints.h>
 #include "arch/x86/offsets.h"
+#include "port/kernel/compat.h"
 #include "port/kernel/returned.h"
 
 	.text
@@ -91,6 +92,7 @@
  */
 SYM_CODE_START(dp_kernel_entry)
 	UNWIND_HINT_FUNC
+	ANNOTATE_NOENDBR		/* come to by jumps that are no indirect ones */
 	PUSH_PLACE
 	SAVE_GENERAL
 	CLOSE_USER
@@ -116,25 +118,21 @@ SYM_CODE_START(dp_kernel_entry)
 2:	lea	DP_O_REGS_SIZE(%rsp), %rax
 	mov	%rax, DP_O_REGS_SP(%rsp)
 3:	LOAD_GENERAL
-	UNWIND_HINT_EMPTY
+	DP_UNWIND_END
 	mov	4*8(%rsp), %rsp		/* sp, behind orig_ax, ip, cs and flags */
 	RET
 SYM_CODE_END(dp_kernel_entry)
-
-/* Of what is above, the unwinder cannot know where it returns to: it stops, and tells that it has failed. */
-.macro UNWIND_HINT_LOST
-	UNWIND_HINT type=UNWIND_HINT_TYPE_CALL end=0
-.endm
 
 /*
  * A stub: a function with a return probe has returned to it. It puts its own address where its
  * return address was, which nothing has overwritten yet. Unwinders look at the byte before it, too.
  */
 SYM_CODE_START(dp_kernel_stubs)
-	UNWIND_HINT_LOST
+	DP_UNWIND_LOST
 	.balign DP_KERNEL_STUB_BYTES, 0x90
 	.fill	DP_KERNEL_STUB_BYTES, 1, 0x90
 SYM_INNER_LABEL(dp_kernel_stubs_begin, SYM_L_GLOBAL)
+	ANNOTATE_NOENDBR		/* returned to */
 	.rept	DP_KERNEL_STUBS
 	call	returned
 	.balign	DP_KERNEL_STUB_BYTES, 0xcc
@@ -143,7 +141,7 @@ SYM_CODE_END(dp_kernel_stubs)
 
 /* struct dp_kernel_returned is built on the stack. */
 SYM_CODE_START_LOCAL(returned)
-	UNWIND_HINT_LOST
+	DP_UNWIND_LOST
 	PUSH_PLACE
 	SAVE_GENERAL
 	/* Without ip and sp, this is no end yet. */

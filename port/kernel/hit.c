@@ -40,6 +40,12 @@ static enum context context_now(void)
 					TASK;
 }
 
+/* What it calls is in assembly, so it is no jump. */
+noinline void dp_kernel_preempt(void)
+{
+	preempt_enable_notrace();
+}
+
 u8 dp_kernel_enter(void)
 {
 	u8 outer = __this_cpu_read(cpu.innermost);
@@ -248,7 +254,7 @@ u64 dp_kernel_detour(struct dp_kernel_place *place)
 	preempt_disable_notrace();
 	if (!detour_only(place, site, &told))
 		told = dispatch(place);
-	preempt_enable_notrace();
+	dp_kernel_preempt();
 	return told;
 }
 

@@ -27,6 +27,10 @@ extern const char dp_kernel_entry[];
 /** dp_kernel_enter() - the CPU is in a hit. Context: preemption is off. Return: for dp_kernel_leave() */
 u8 dp_kernel_enter(void);
 void dp_kernel_leave(u8 outer);
+/** dp_kernel_preempt() - preemption is on again, and a hit has ended. Where a task is preempted by that, its stack
+ *  has an address of the function's. No function of this module is between it and the thread's own code. */
+void dp_kernel_preempt(void);
+#define DP_KERNEL_PREEMPT_BYTES 64
 /** dp_kernel_context() - the kind of the innermost hit. Context: within a hit. */
 u32 dp_kernel_context(void);
 /** dp_kernel_handler_begin() - the hit calls a handler, which has hits of its own.

@@ -103,5 +103,5 @@ void dp_kernel_return(struct dp_kernel_returned *at)
 	called = call_handler(call, &at->regs);
 	at->back = call->back;
 	call->over(call, !called);
-	preempt_enable_notrace();
+	dp_kernel_preempt();
 }

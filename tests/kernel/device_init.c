@@ -21,6 +21,8 @@
 #define UMASKS 77
 #define RESTRICT "/proc/sys/kernel/kptr_restrict"
 
+#define FORBIDDEN "forbids probes"
+
 static const char *const arming_words[] = { "trap: ", "jump: ", "interior: " };
 
 int dp_device_changed(void)
@@ -206,7 +208,8 @@ static void refuse(void)
 		{ "dprobes:" DP_GETSID, "no function of that name", -ENOENT },
 		{ DP_GETSID "+1x", "a number", -EINVAL },
 		{ DP_GETSID "+0x100000", "beyond", -EINVAL },
-		{ "notify_die", "forbids probes", -EINVAL },
+		{ "notify_die", "on its way", -EINVAL },
+		{ "do_user_addr_fault", FORBIDDEN, -EINVAL },
 		{ "exc_int3", "interrupted", -EINVAL },
 		{ "dp_kmod_begin", "the module that probes", -EINVAL },
 		{ "jiffies_64", "no function", -ENOENT },
@@ -220,6 +223,11 @@ static void refuse(void)
 	dp_init_check(!err && dp_device_commit(fd, 0) == -EINVAL,
 		      "without probes nothing is armed", "device: ");
 	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		if (!strcmp(bad[i].what, FORBIDDEN) && !dp_init_kprobes()) {
+			dp_init_skip("device: refused by the kernel",
+				     DP_INIT_NO_KPROBES);
+			continue;
+		}
 		memset(&add, 0, sizeof(add));
 		memset(words, 'x', sizeof(words));
 		err = dp_device_add(fd, bad[i].name, words, &add);
@@ -441,7 +449,11 @@ void dp_device_try(void)
 	refuse();
 	rights();
 	inherit();
-	stuck();
+	if (access("/tracing/kprobe_events", F_OK))
+		dp_init_skip("device: what others have written over stays",
+			     "nothing else in this kernel can be asked to");
+	else
+		stuck();
 	dp_init_check(!dp_device_changed() && dp_init_unload("dpbytes"),
 		      "nothing is left", "device: ");
 }

@@ -37,7 +37,7 @@ static int __init begin(void)
 {
 	void *facts = NULL;
 	ssize_t size = kernel_read_file_from_path(
-		DP_FACTS_FILE, 0, &facts, INT_MAX, NULL, READING_UNKNOWN);
+		DP_FACTS_FILE, 0, &facts, INT_MAX, NULL, READING_POLICY);
 
 	for (nr = 0; size > 0 && nr < size / sizeof(struct dp_fact); nr++) {
 		compare((struct dp_fact *)facts + nr);

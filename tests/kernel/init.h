@@ -8,6 +8,11 @@ unsigned int dp_facts_write(void);
 
 /** dp_init_check() - a test: @of, and behind it @what */
 void dp_init_check(int is, const char *what, const char *of);
+/** dp_init_skip() - a test that this kernel has nothing for */
+void dp_init_skip(const char *what, const char *why);
+/** dp_init_kprobes() - has the kernel probes of its own? */
+int dp_init_kprobes(void);
+#define DP_INIT_NO_KPROBES "this kernel has no probes of its own"
 /** dp_init_load() - load a module. Return: is it there? */
 int dp_init_load(const char *name, const char *parameters);
 int dp_init_unload(const char *name);

@@ -7,6 +7,7 @@
 #include "tests/kernel/test.h"
 #include <linux/delay.h>
 #include <linux/gcd.h>
+#include <linux/jiffies.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
 #include <linux/rcupdate.h>
@@ -110,8 +111,7 @@ static void take_gcd(const struct dp_record_copy *r)
 	seen.wrong += value_at(r, 3) + value_at(r, 11) != 12 + 18 ||
 		      r->head.major != 3 || r->head.minor != 7 ||
 		      r->head.tid != current->pid ||
-		      back - (u64)THIS_MODULE->core_layout.base >
-			      THIS_MODULE->core_layout.size;
+		      !within_module_core((unsigned long)back, THIS_MODULE);
 }
 
 static void take(void *unused, const struct dp_record_copy *r)
@@ -177,6 +177,10 @@ static void programs(enum dp_kmod_arming arming)
 	check(dp_kmod_missed() >= CALLS / 100 &&
 		      dp_kmod_hits(within) < CALLS / 100,
 	      "%s: hits within hits are told, and run nothing\n", how);
+	/* An idle CPU has no ticks. */
+	for (hits = jiffies + HZ / 8;
+	     time_before(jiffies, (unsigned long)hits);)
+		cpu_relax();
 	dp_kmod_turn(seen.tick, false);
 	err = dp_kmod_commit(&bad);
 	/* Traps that were on their way, on a virtual CPU that has waited for its turn, are over then. */

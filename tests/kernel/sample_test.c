@@ -2,8 +2,8 @@
 /* sample_test: a module for the kernel's own probes, as its samples are. It knows of no others. */
 #include <linux/kernel.h>
 #include <linux/kprobes.h>
-#include <linux/ktime.h>
 #include <linux/module.h>
+#include <linux/timekeeping.h>
 
 #define MAX_SYMBOL_LEN 64
 #define CALLS 1000
@@ -78,7 +78,7 @@ static void __init work(void)
 
 /* How long a function takes */
 struct my_data {
-	ktime_t entry_stamp;
+	u64 entry_stamp;
 	unsigned long a;
 };
 
@@ -88,7 +88,7 @@ static int entry_handler(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct my_data *data = (struct my_data *)ri->data;
 
-	data->entry_stamp = ktime_get();
+	data->entry_stamp = ktime_get_mono_fast_ns();
 	data->a = regs->di;
 	return 0;
 }
@@ -101,7 +101,7 @@ static int ret_handler(struct kretprobe_instance *ri, struct pt_regs *regs)
 
 	returned++;
 	wrong += retval != 4 * data->a + 10 ||
-		 ktime_before(ktime_get(), data->entry_stamp) ||
+		 ktime_get_mono_fast_ns() < data->entry_stamp ||
 		 !get_kretprobe(ri)->handler || !get_kretprobe_retaddr(ri);
 	return 0;
 }

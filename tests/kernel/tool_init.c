@@ -234,7 +234,7 @@ static void names(void)
 		      "no such name");
 	status = DP_TOOL("stat", "kernel:notify_die");
 	dp_tool_check(status == 2 &&
-			      dp_tool_says("the kernel forbids probes there"),
+			      dp_tool_says("a breakpoint comes by there"),
 		      "what may not be probed");
 	status = DP_TOOL("stat", GETSID_SPEC "+0x100000");
 	dp_tool_check(status == 2 && dp_tool_says("beyond the function's end"),

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * compat: what kernels have under other names, and what some do not have.
+ *
+ * The only file that asks which kernel this is, and how it is configured. Shared with assembly.
+ */
+#ifndef DP_KERNEL_COMPAT_H
+#define DP_KERNEL_COMPAT_H
+
+#include <linux/kconfig.h>
+#include <linux/version.h>
+
+#ifdef __ASSEMBLY__
+
+#include <asm/unwind_hints.h>
+
+/* DP_UNWIND_END: no frame is above. DP_UNWIND_LOST: there is one, and the unwinder cannot know where it
+ * returns to: it stops, and tells that it has failed. */
+/* clang-format off */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
+#define DP_UNWIND_END UNWIND_HINT_END_OF_STACK
+#define DP_UNWIND_LOST UNWIND_HINT_UNDEFINED
+#else
+#define DP_UNWIND_END UNWIND_HINT_EMPTY
+#define DP_UNWIND_LOST UNWIND_HINT type=UNWIND_HINT_TYPE_CALL end=0
+#endif
+/* clang-format on */
+
+#else
+
+#include <linux/atomic.h>
+#include <linux/jump_label.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+#include <linux/types.h>
+
+/* What the kernel tells by functions that are there only if the feature is. Without one of these, nothing of
+ * the kind is in the kernel's text. */
+#define DP_KERNEL_HAS_KPROBES IS_ENABLED(CONFIG_KPROBES)
+#define DP_KERNEL_HAS_JUMP_LABELS IS_ENABLED(CONFIG_JUMP_LABEL)
+#define DP_KERNEL_HAS_STATIC_CALLS IS_ENABLED(CONFIG_HAVE_STATIC_CALL_INLINE)
+#define DP_KERNEL_HAS_FTRACE IS_ENABLED(CONFIG_DYNAMIC_FTRACE)
+
+/* Does synchronize_rcu_tasks() wait for tasks that have been preempted? Where nothing of the kernel's own
+ * asks for that, it is another name of synchronize_rcu(), which does not. */
+#define DP_KERNEL_HAS_RCU_TASKS \
+	(IS_ENABLED(CONFIG_TASKS_RCU) || !IS_ENABLED(CONFIG_PREEMPTION))
+
+/** dp_compat_exchange() - replace both words of @pair, which is aligned to 16 bytes, if they are @was */
+static inline bool dp_compat_exchange(u64 *pair, const u64 was[2], u64 first,
+				      u64 second)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
+	u128 old = (u128)was[1] << 64 | was[0];
+
+	return cmpxchg128((u128 *)pair, old, (u128)second << 64 | first) == old;
+#else
+	return cmpxchg_double(&pair[0], &pair[1], was[0], was[1], first,
+			      second);
+#endif
+}
+
+/* Parameters of what kallsyms_on_each_symbol() calls, for each symbol of the kernel's image */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
+#define DP_COMPAT_SYMBOL void *data, const char *name, unsigned long addr
+#else
+#define DP_COMPAT_SYMBOL \
+	void *data, const char *name, struct module *of, unsigned long addr
+#endif
+
+/** dp_compat_on_cpu() - does a CPU run the task, or leave it, or come to it? */
+static inline bool dp_compat_on_cpu(const struct task_struct *task)
+{
+#ifdef CONFIG_SMP
+	return smp_load_acquire(&task->on_cpu);
+#else
+	return task == current;
+#endif
+}
+
+/** struct dp_compat_label - a jump label: where it is, and where it leads to */
+struct dp_compat_label {
+	u64 code, target;
+};
+
+/** dp_compat_label() - the @i-th one of @m or of @table, which is the kernel's
+ *  dp_compat_labels() - how many a module has */
+#ifdef CONFIG_JUMP_LABEL
+static inline u32 dp_compat_labels(const struct module *m)
+{
+	return m->num_jump_entries;
+}
+
+static inline struct dp_compat_label dp_compat_label(const struct module *m,
+						     const void *table, u32 i)
+{
+	const struct jump_entry *entries = m ? m->jump_entries : table;
+
+	return (struct dp_compat_label){ jump_entry_code(&entries[i]),
+					 jump_entry_target(&entries[i]) };
+}
+
+#define DP_KERNEL_LABEL_SIZE sizeof(struct jump_entry)
+#else
+static inline u32 dp_compat_labels(const struct module *m)
+{
+	return 0;
+}
+
+static inline struct dp_compat_label dp_compat_label(const struct module *m,
+						     const void *table, u32 i)
+{
+	return (struct dp_compat_label){ 0 };
+}
+
+#define DP_KERNEL_LABEL_SIZE 1
+#endif
+
+#endif
+#endif
