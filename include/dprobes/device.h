@@ -106,7 +106,7 @@ enum dp_device_mode { DP_DEVICE_BY_TRAP, DP_DEVICE_BY_JUMP };
 enum dp_device_state {
 	DP_DEVICE_IS_THERE,
 	DP_DEVICE_IS_PENDING, /* its module has not been loaded yet */
-	DP_DEVICE_IS_GONE, /* its module has been unloaded, or was code that the module runs first */
+	DP_DEVICE_IS_GONE /* its module has been unloaded, or was code that the module runs first */
 };
 
 /**
@@ -151,7 +151,7 @@ struct dp_device_counts {
 enum dp_device_allow {
 	DP_DEVICE_WRITE = 1, /* memory */
 	DP_DEVICE_REGISTERS = 2,
-	DP_DEVICE_PORTS = 4, /* read and write them */
+	DP_DEVICE_PORTS = 4 /* read and write them */
 };
 
 /**

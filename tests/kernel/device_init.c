@@ -238,15 +238,19 @@ static void refuse(void)
 			printf("# %d: %s\n", err, words);
 	}
 	memset(&add, 0, sizeof(add));
-	add.reserved = 1;
-	dp_init_check(dp_device_add(fd, DP_GETSID, words, &add) == -EINVAL,
-		      "what is reserved is 0", "device: ");
+	add.opcode = 1;
+	err = dp_device_add(fd, DP_GETSID, words, &add);
+	add.opcode = 0;
+	add.flags = ~DP_DEVICE_PENDING;
+	dp_init_check(err == -EINVAL && dp_device_add(fd, DP_GETSID, words,
+						      &add) == -EINVAL,
+		      "what is not asked for is 0", "device: ");
 	dp_init_check(dp_device_start(fd, DP_DEVICE_TRAP) == -EINVAL,
 		      "one session", "device: ");
 	dp_init_check(dp_device_open(0) == -EBUSY &&
 			      dp_device_open(O_NONBLOCK) == -EBUSY,
 		      "another opener is refused", "device: ");
-	err = add.reserved = 0;
+	add.flags = 0;
 	err = dp_device_add(fd, DP_GETSID, words, &add) ?:
 		      dp_device_commit(fd, DP_DEVICE_PLAN);
 	dp_init_check(!err && !dp_device_changed(), "a plan arms nothing",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* figures: functions that are alike, so that what differs is their probes. */
 #include <linux/linkage.h>
+#include <asm/nospec-branch.h>
 
 	.text
 
@@ -10,6 +11,7 @@
 SYM_FUNC_START(\name)
 	mov	$1, %eax
 	add	%edi, %eax
+	ANNOTATE_UNRET_SAFE
 	ret
 	int3
 SYM_FUNC_END(\name)
@@ -20,6 +22,7 @@ SYM_FUNC_END(\name)
 	.balign 64
 SYM_FUNC_START(\name)
 	lea	1(%rdi), %eax
+	ANNOTATE_UNRET_SAFE
 	ret
 	int3
 SYM_FUNC_END(\name)

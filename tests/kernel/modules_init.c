@@ -265,7 +265,7 @@ static void run_program(unsigned int arming)
 
 	err = err ?: add_to(fd, WORK, DP_DEVICE_PENDING, words, &add);
 	err = err ?: dp_device_program(fd, code, sizeof(code), &program, words);
-	err = err ?: dp_device_bind(fd, add.probe, program.program);
+	err = err ?: dp_device_bind(fd, add.probe, program.program, 0);
 	dp_init_check(!err && !dp_device_commit(fd, 0) &&
 			      dp_init_load(VICTIM, "calls=5") &&
 			      dp_device_variable(fd, 0, 0) == 5 &&

@@ -27,7 +27,7 @@ for verb in stat trace; do
 	says 2 'leave -f away' "$verb" -f kernel:vfs_read -- true
 	says 2 'take a command each' "$verb" kernel:vfs_read libc.so.6:read -- true
 	says 2 'take a command each' "$verb" libc.so.6:read kernel:vfs_read -- true
-	says 2 'that first' "$verb" --pending kernel:vfs_read
+	says 1 'there is no /dev/dprobes' "$verb" --pending kernel:ext4:ext4_map
 	says 2 'kernel, whose debug information is not read' "$verb" --inlined kernel:vfs_read
 	says 2 'debug information is not read: write arg0' "$verb" 'kernel:vfs_read if count > 5'
 	says 2 'other probes than plain ones.*not there yet' "$verb" r:kernel:vfs_read
