@@ -30,7 +30,7 @@ like "there are many" "$(wc -l <"$dir/sentences")" '^1[0-9][0-9]$'
 # Names of groups and of types are no sentences.
 sed -n 's/^#define DP_GROUP_.* "\(.*\)"/\1/p' engine/vm/ops.h >"$dir/names"
 plain() { tr -d '\\"' | tr -s ' \t\n' ' ' | sed 's/[;:,.]\( \|$\)/\1/g'; }
-printf '%s\n' tests/unit/*.[ch] tests/scenario/*.sh | grep -v diagnostics.sh | xargs cat | sed 's/"$/"\x01/; s/^[ \t]*"/\x01/' |
+printf '%s\n' tests/unit/*.[ch] tests/kernel/*_init.c tests/scenario/*.sh | grep -v diagnostics.sh | xargs cat | sed 's/"$/"\x01/; s/^[ \t]*"/\x01/' |
 	sed -z 's/"\x01\n\x01//g; s/\x01//g' | plain >"$dir/elsewhere"
 # windows: each four words of it; or all, if there are fewer
 windows() { awk '{ $1 = $1; if (NF < 5) print; else for (i = 1; i <= NF - 3; i++) print $i, $(i + 1), $(i + 2), $(i + 3) }'; }
