@@ -61,6 +61,7 @@
 #define DP_O_SITE_ADDR 0
 #define DP_O_SITE_FAST 112
 #define DP_O_SITE_X87 71
+#define DP_O_SITE_COUNTS 72 /* @calls, @runs behind it */
 /* struct dp_probe_entry */
 #define DP_O_PROBE_KIND 29
 #define DP_O_PROBE_NEEDS 30
@@ -143,6 +144,8 @@
 #define DP_O_CALLOUT_INDEX 0x07ffffff /* DP_CALLOUT_INDEX */
 #define DP_O_CALLOUT_TRACKED 0x20000000 /* DP_CALLOUT_TRACKED */
 #define DP_O_CALLOUT_UNCOUNTED 0x40000000 /* DP_CALLOUT_UNCOUNTED */
+#define DP_O_CALLOUT_INNER 0x08000000
+#define DP_O_CALLOUT_INDEX 0x07ffffff
 /* struct rseq */
 #define DP_RSEQ_CPU_ID 4
 #define DP_RSEQ_CS 8

@@ -6,6 +6,7 @@
  * arch/x86/entry.S, whose threads have a red zone.
  */
 #include <linux/linkage.h>
+#include <asm/percpu.h>
 #include <asm/segment.h>
 #include <asm/unwind_hints.h>
 #include "arch/x86/offsets.h"
@@ -85,6 +86,39 @@
 .Lclosed\@:
 .endm
 
+/* Arithmetic flags, below rax and rcx, and back */
+.macro SAVE_FEW
+	push	%rcx
+	push	%rax
+	lahf
+	seto	%al
+	push	%rax
+.endm
+
+.macro LOAD_FEW
+	pop	%rax
+	add	$0x7f, %al		/* OF */
+	sahf
+	pop	%rax
+	pop	%rcx
+.endm
+
+/* \count if all that a hit of the site does is to count. Then rax is the site's index. */
+.macro ASK_SITE count
+	mov	4*8(%rsp), %eax		/* the number */
+	test	$~(DP_O_CALLOUT_INDEX | DP_O_CALLOUT_INNER | DP_O_CALLOUT_UNCOUNTED), %eax
+	jnz	.Lasked\@
+	and	$DP_O_CALLOUT_INDEX, %eax
+	mov	%eax, %ecx
+	shl	$DP_O_SITE_SHIFT, %rcx
+	add	dp_kernel_sites(%rip), %rcx
+	mov	DP_O_SITE_COUNTS(%rcx), %ecx
+	and	$0xffffff, %ecx		/* counts, calls, runs */
+	cmp	$1, %ecx
+	je	\count
+.Lasked\@:
+.endm
+
 /*
  * A call-out. The stack has, from the top, the return address into the detour, the number, and what
  * the detour has skipped. struct dp_call_frame is built there. The thread goes on in the detour, or,
@@ -93,6 +127,9 @@
 SYM_CODE_START(dp_kernel_entry)
 	UNWIND_HINT_FUNC
 	ANNOTATE_NOENDBR		/* come to by jumps that are no indirect ones */
+	SAVE_FEW
+	ASK_SITE 4f
+	LOAD_FEW
 	PUSH_PLACE
 	SAVE_GENERAL
 	CLOSE_USER
@@ -120,6 +157,12 @@ SYM_CODE_START(dp_kernel_entry)
 3:	LOAD_GENERAL
 	DP_UNWIND_END
 	mov	4*8(%rsp), %rsp		/* sp, behind orig_ax, ip, cs and flags */
+	RET
+	/* The thread may change its CPU here, so the counter is locked, as the others of its shard are. */
+	UNWIND_HINT sp_reg=ORC_REG_SP sp_offset=4*8 type=UNWIND_HINT_TYPE_CALL
+4:	mov	PER_CPU_VAR(dp_kernel_counters), %rcx
+	lock incq (%rcx,%rax,8)
+	LOAD_FEW
 	RET
 SYM_CODE_END(dp_kernel_entry)
 

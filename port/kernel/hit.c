@@ -145,6 +145,39 @@ struct dp_kernel_place {
 	struct dp_call_frame frame;
 };
 
+/* --- hits that do nothing but count --- */
+
+/* For entry.S: where a CPU's hits are counted, by site; and the sites */
+DECLARE_PER_CPU(u64 *, dp_kernel_counters);
+DEFINE_PER_CPU(u64 *, dp_kernel_counters);
+extern const struct dp_site_entry *dp_kernel_sites;
+const struct dp_site_entry *dp_kernel_sites;
+
+/* CPUs that share a shard lock it, as entry.S does. */
+static void counters_begin(void)
+{
+	const struct dp_arena_control *c = &dp_arena.control;
+	u64 shard;
+	int cpu;
+
+	dp_kernel_sites = dp_site_at(0);
+	for_each_possible_cpu(cpu)
+	{
+		shard = ((u32)cpu & c->shard_mask) + c->shard_mask + 1;
+		per_cpu(dp_kernel_counters, cpu) =
+			dp_at(c->counter_off + shard * c->shard_stride);
+	}
+}
+
+/* Nothing is called for that, so it does not matter what else the CPU is doing. Of detours entry.S has done it. */
+static bool count_only(const struct dp_site_entry *site)
+{
+	if (!site->counts || site->runs || site->calls)
+		return false;
+	dp_hit_count(dp_site_index(site));
+	return true;
+}
+
 /* --- hits that do nothing but call one handler --- */
 
 /* Return: the probe that has it, while the CPU is in no other hit, until dp_kernel_handled(); else NULL */
@@ -216,6 +249,10 @@ static bool trap_only(struct pt_regs *regs)
 	    site->leader ||
 	    __atomic_load_n(&site->armed, __ATOMIC_ACQUIRE) != DP_SITE_THERE)
 		return false;
+	if (count_only(site)) {
+		regs->ip = dp_site_copy(site, false);
+		return true;
+	}
 	p = begin_only(site);
 	if (!p)
 		return false;
@@ -314,6 +351,7 @@ int dp_kernel_trap_begin(void)
 
 	if (err)
 		return err;
+	counters_begin();
 	err = register_die_notifier(&block);
 	if (err)
 		dp_kernel_stacks_end();

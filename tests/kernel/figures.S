@@ -31,6 +31,7 @@ SYM_FUNC_END(\name)
 	wide	dpfigures_plain
 	wide	dpfigures_theirs
 	wide	dpfigures_ours
+	wide	dpfigures_counted
 	wide	dpfigures_their_return
 	wide	dpfigures_our_return
 	short	dpfigures_short

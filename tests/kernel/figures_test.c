@@ -6,6 +6,7 @@
  * translator's: their ratios are what counts.
  */
 #include <dprobes/kernel/kprobes.h>
+#include "kmod/session.h"
 #include "tests/kernel/test.h"
 #include <linux/delay.h>
 #include <linux/kprobes.h>
@@ -21,7 +22,7 @@ typedef int victim(int n);
 
 victim dpfigures_plain, dpfigures_theirs, dpfigures_ours, dpfigures_short,
 	dpfigures_their_trap, dpfigures_our_trap, dpfigures_their_return,
-	dpfigures_our_return;
+	dpfigures_our_return, dpfigures_counted;
 
 enum {
 	PLAIN,
@@ -32,6 +33,7 @@ enum {
 	OUR_JUMP,
 	THEIR_RETURN,
 	OUR_RETURN,
+	COUNTED,
 	FUNCTIONS
 };
 
@@ -44,6 +46,7 @@ static victim *const functions[FUNCTIONS] = {
 	[OUR_JUMP] = dpfigures_ours,
 	[THEIR_RETURN] = dpfigures_their_return,
 	[OUR_RETURN] = dpfigures_our_return,
+	[COUNTED] = dpfigures_counted,
 };
 
 /* @added: to the function without a probe */
@@ -54,10 +57,12 @@ static const struct figure {
 	{ "kprobe_trap", THEIR_TRAP, SHORT }, { "trap", OUR_TRAP, SHORT },
 	{ "kprobe_jump", THEIR_JUMP, PLAIN }, { "jump", OUR_JUMP, PLAIN },
 	{ "kretprobe", THEIR_RETURN, PLAIN }, { "return", OUR_RETURN, PLAIN },
+	{ "counter", COUNTED, PLAIN },
 };
 
 static u64 took[FUNCTIONS][ROUNDS];
 static unsigned long hits[FUNCTIONS];
+static u32 counted;
 
 static int on_their_trap(struct kprobe *p, struct pt_regs *regs)
 {
@@ -111,7 +116,12 @@ static struct dp_kretprobe our_return = { .kp.addr = (u8 *)dpfigures_our_return,
 
 static int arm(void)
 {
-	int err = register_kprobe(&their_trap);
+	u64 bad;
+	int err =
+		register_kprobe(&their_trap)	    ?:
+			dp_kmod_begin(DP_KMOD_JUMP) ?:
+			dp_kmod_add((unsigned long)dpfigures_counted, &counted, NULL) ?:
+			dp_kmod_commit(&bad);
 
 	if (err)
 		return err;
@@ -130,6 +140,7 @@ static void disarm(void)
 	dp_unregister_kprobe(&our_trap);
 	dp_unregister_kprobe(&our_jump);
 	dp_unregister_kretprobe(&our_return);
+	dp_kmod_end();
 }
 
 /* The kernel makes jumps of its probes some time after they are registered. */
@@ -211,6 +222,7 @@ static void check_hits(void)
 {
 	unsigned int i;
 
+	hits[COUNTED] = dp_kmod_hits(counted);
 	for (i = THEIR_TRAP; i < FUNCTIONS; i++)
 		check(hits[i] == CALLS * ROUNDS,
 		      "every call is a hit of %u (%lu)\n", i, hits[i]);
