@@ -48,9 +48,12 @@ int dp_kernel_write(u64 to, const void *from, size_t len)
 {
 	long err = -EFAULT;
 
-	if (to < TASK_SIZE_MAX && has_memory())
+	if (to < TASK_SIZE_MAX && has_memory()) {
+		/* A breakpoint's hit looks like an NMI's, of which a kernel that looks for mistakes complains. */
+		pagefault_disable();
 		err = copy_to_user_nofault((void __user *)to, from, len);
-	else if (is_kernels(to, len) && store)
+		pagefault_enable();
+	} else if (is_kernels(to, len) && store)
 		err = store((void *)to, from, len);
 	return err ? -EFAULT : 0;
 }

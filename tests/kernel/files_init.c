@@ -419,7 +419,11 @@ void dp_files_try(void)
 		      "bytes are remembered", OF);
 	show_modes();
 	show_states();
-	compare();
+	if (dp_init_events())
+		compare();
+	else
+		dp_init_skip("files: a line is as the kernel's",
+			     DP_INIT_NO_EVENTS);
 	show_blacklist();
 	turn_all();
 	turn_jumps();

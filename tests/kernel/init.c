@@ -119,6 +119,16 @@ int dp_init_kprobes(void)
 	return has("register_kprobe");
 }
 
+int dp_init_debugfs(void)
+{
+	return has("debugfs_create_dir");
+}
+
+int dp_init_events(void)
+{
+	return !access("/tracing/kprobe_events", F_OK);
+}
+
 void dp_init_skip(const char *what, const char *why)
 {
 	printf("ok %u - %s # SKIP %s\n", ++number, what, why);
@@ -340,9 +350,13 @@ static void run_gone(void)
 	dp_init_check(dp_init_load("dpvictim", "") &&
 			      dp_init_load("dpgone", ""),
 		      "a module is probed", "gone: ");
-	turn_all();
+	if (dp_init_debugfs())
+		turn_all();
+	else
+		dp_init_skip("gone: the knobs", DP_INIT_NO_DEBUGFS);
 	dp_init_check(dp_init_unload("dpvictim") &&
-			      are_listed("  dpvictim [GONE]\n"),
+			      (!dp_init_debugfs() ||
+			       are_listed("  dpvictim [GONE]\n")),
 		      "it goes, and its probes are gone", "gone: ");
 	put("/sys/module/dpgone/parameters/step", "1");
 	dp_init_check(dp_init_load("dpvictim", ""), "it comes again", "gone: ");
@@ -646,8 +660,10 @@ int main(int argc, char **argv)
 	}
 	if (is_wanted("modules"))
 		run_quietly(dp_modules_try, "modules: ");
-	if (is_wanted("files"))
+	if (is_wanted("files") && dp_init_debugfs())
 		run_quietly(dp_files_try, "files: ");
+	else if (is_wanted("files"))
+		dp_init_skip("files", DP_INIT_NO_DEBUGFS);
 	if (is_wanted("tool"))
 		run_quietly(dp_tool_try, "tool: ");
 	if (is_wanted("run"))

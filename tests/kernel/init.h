@@ -13,6 +13,11 @@ void dp_init_skip(const char *what, const char *why);
 /** dp_init_kprobes() - has the kernel probes of its own? */
 int dp_init_kprobes(void);
 #define DP_INIT_NO_KPROBES "this kernel has no probes of its own"
+/** dp_init_debugfs() - has it debugfs? dp_init_events() - can files of the kernel's have probes of its own? */
+int dp_init_debugfs(void);
+#define DP_INIT_NO_DEBUGFS "this kernel has no debugfs"
+int dp_init_events(void);
+#define DP_INIT_NO_EVENTS "this kernel has no kprobe_events"
 /** dp_init_load() - load a module. Return: is it there? */
 int dp_init_load(const char *name, const char *parameters);
 int dp_init_unload(const char *name);

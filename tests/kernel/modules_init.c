@@ -403,7 +403,7 @@ void dp_modules_try(void)
 		run_program(arming);
 		go_with_thread(arming, "a module goes around a thread", 0);
 		go_with_thread(arming, "also with another's probe elsewhere",
-			       arming == DP_DEVICE_JUMP);
+			       arming == DP_DEVICE_JUMP && dp_init_events());
 	}
 	race();
 }
