@@ -172,10 +172,7 @@ else
 fi
 # What the plan was made for has changed before threads are held: it is made again.
 for step in 'install: agent' 'install: pools' 'install: rseq'; do
-	"$VICTIMS/blocked" mask 0 >"$dir/out" 2>&1 &
-	victim=$!
-	pids+=($victim)
-	poll 10 grep -q running "$dir/out"
+	start "$VICTIMS/blocked" mask 0
 	DPROBES_FAIL=$step DPROBES=build/tests/dprobes-kill-points probe "another plan, $step" $victim work
 	DPROBES_FAIL=$step build/tests/dprobes-kill-points trace -q -o "$dir/lines" --duration 50ms \
 		'work(arg0) if arg0 > 1' r:work -p $victim 2>"$dir/err"
@@ -184,10 +181,7 @@ for step in 'install: agent' 'install: pools' 'install: rseq'; do
 	finish "another plan, $step" $victim
 done
 # A plan by mappings that have changed every other time.
-"$VICTIMS/remaps" >"$dir/out" 2>&1 &
-victim=$!
-pids+=($victim)
-poll 10 grep -q running "$dir/out"
+start "$VICTIMS/remaps"
 bad=0
 for ((i = 0; i < 20; i++)); do
 	{ "$DPROBES" stat -q -o "$dir/counts" --duration 5ms work r:work -p $victim 2>"$dir/err" &&

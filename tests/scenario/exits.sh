@@ -27,6 +27,7 @@ sigreturns() {
 	local go victim tool tracer
 
 	mkfifo "$dir/go"
+	: >"$dir/out"
 	"$victim_prog" 1000 <"$dir/go" >"$dir/out" &
 	victim=$!
 	pids+=("$victim")

@@ -184,6 +184,7 @@ is "and those that come later are all there" "$(grep -c 'ret_value arg0=[0-9]* =
 # A running process: entered before the probes came, inside when they go
 mkfifo "$dir/in"
 exec 9<>"$dir/in"
+: >"$dir/out"
 "$victim_prog" waits <"$dir/in" >"$dir/out" 2>&1 9>&- &
 victim=$!
 pids+=("$victim")

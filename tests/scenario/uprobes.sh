@@ -72,6 +72,7 @@ is "a module that probes its own process" "$(cat "$dir/out") $(lines)" "269700 <
 ${CC:-cc} -O2 -Wall -Iinclude -o "$dir/slow_motion" examples/slow_motion.c -Lbuild -l:libdprobes.so.1 \
 	"-Wl,-rpath,$PWD/build" 2>"$dir/err"
 is "the example is compiled without a word" "$?$(cat "$dir/err")" 0
+: >"$dir/out"
 "$dir/slow_motion" $victim "$twice" 5 500 >"$dir/out" 2>&1 &
 example=$!
 poll 20 grep -q 'is probed' "$dir/out"

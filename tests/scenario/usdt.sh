@@ -144,6 +144,7 @@ put "$at" 0
 # Counts are the program's own. It says them at its end.
 kill -TERM "$victim"
 wait "$victim"
+: >"$dir/out"
 "$DPROBES" stat --json -o "$dir/counts" usdt:victim:guarded usdt:victim:twice usdt:victim:plain -- "$victim_bin" rounds >"$dir/out" 2>"$dir/err" &
 tool=$!
 pids+=("$tool")

@@ -168,6 +168,7 @@ if by_registers; then
 	:
 elif command -v gdb >/dev/null; then
 	mkfifo "$dir/commands"
+	: >"$dir/out"
 	"$watched" <"$dir/commands" >"$dir/out" 2>&1 &
 	victim=$!
 	pids+=("$victim")
@@ -251,6 +252,7 @@ address = watched
 wrong:	exit 3
 DP
 	mkfifo "$dir/go"
+	: >"$dir/out"
 	"$DPROBES" run --core "$dir/core" "$dir/wrong.dp" -- "$watched" <"$dir/go" >"$dir/out" 2>"$dir/talk" &
 	tool=$!
 	pids+=("$tool")
@@ -333,6 +335,7 @@ wait "$victim" 2>/dev/null
 # A trap waits for a thread that has blocked it in the kernel: the agent stays until then.
 if ! by_registers; then
 	mkfifo "$dir/in"
+	: >"$dir/out"
 	"$stored" - <"$dir/in" >"$dir/out" &
 	victim=$!
 	pids+=("$victim")
