@@ -103,8 +103,13 @@
 	pop	%rcx
 .endm
 
-/* \count if all that a hit of the site does is to count. Then rax is the site's index. */
+/*
+ * \count if all that a hit of the site does is to count. Then rax is the site's index. Where the CPU is in a hit, preemption
+ * is off, so this one is within that, and the rest tells it apart.
+ */
 .macro ASK_SITE count
+	cmpb	$0, PER_CPU_VAR(dp_kernel_cpu)
+	jne	.Lasked\@
 	mov	4*8(%rsp), %eax		/* the number */
 	test	$~(DP_O_CALLOUT_INDEX | DP_O_CALLOUT_INNER | DP_O_CALLOUT_UNCOUNTED), %eax
 	jnz	.Lasked\@

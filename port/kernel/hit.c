@@ -21,18 +21,21 @@ enum context { TASK, SOFTIRQ, INTERRUPT, NMI, CONTEXTS = DP_KERNEL_CONTEXTS };
  * @traps: how many hits are in traps
  */
 struct cpu {
+	u8 hits, handlers, innermost, traps;
 	u8 depths[CONTEXTS];
-	u8 innermost, hits, handlers, traps;
 };
 
-static DEFINE_PER_CPU(struct cpu, cpu);
+/* For entry.S, as the two below */
+DECLARE_PER_CPU(struct cpu, dp_kernel_cpu);
+DEFINE_PER_CPU(struct cpu, dp_kernel_cpu);
+_Static_assert(!offsetof(struct cpu, hits), "entry.S reads the first byte");
 
 /* The kernel's entry for breakpoints has counted each as an interrupt and an NMI. */
 static enum context context_now(void)
 {
-	unsigned long count =
-		(unsigned long)preempt_count() -
-		__this_cpu_read(cpu.traps) * (NMI_OFFSET + HARDIRQ_OFFSET);
+	unsigned long count = (unsigned long)preempt_count() -
+			      __this_cpu_read(dp_kernel_cpu.traps) *
+				      (NMI_OFFSET + HARDIRQ_OFFSET);
 
 	return count & NMI_MASK	      ? NMI :
 	       count & HARDIRQ_MASK   ? INTERRUPT :
@@ -48,25 +51,27 @@ noinline void dp_kernel_preempt(void)
 
 u8 dp_kernel_enter(void)
 {
-	u8 outer = __this_cpu_read(cpu.innermost);
+	u8 outer = __this_cpu_read(dp_kernel_cpu.innermost);
 	enum context now = context_now();
 
-	__this_cpu_inc(cpu.hits);
-	__this_cpu_write(cpu.innermost, now);
-	__this_cpu_inc(cpu.depths[now]);
+	__this_cpu_inc(dp_kernel_cpu.hits);
+	__this_cpu_write(dp_kernel_cpu.innermost, now);
+	__this_cpu_inc(dp_kernel_cpu.depths[now]);
 	return outer;
 }
 
 void dp_kernel_leave(u8 outer)
 {
-	__this_cpu_dec(cpu.depths[__this_cpu_read(cpu.innermost)]);
-	__this_cpu_write(cpu.innermost, outer);
-	__this_cpu_dec(cpu.hits);
+	__this_cpu_dec(
+		dp_kernel_cpu.depths[__this_cpu_read(dp_kernel_cpu.innermost)]);
+	__this_cpu_write(dp_kernel_cpu.innermost, outer);
+	__this_cpu_dec(dp_kernel_cpu.hits);
 }
 
 enum dp_who dp_hit_who(void)
 {
-	return __this_cpu_read(cpu.depths[__this_cpu_read(cpu.innermost)]) > 1 ?
+	return __this_cpu_read(dp_kernel_cpu.depths[__this_cpu_read(
+		       dp_kernel_cpu.innermost)]) > 1 ?
 		       DP_WHO_VM_CHILD :
 		       DP_WHO_OWNER;
 }
@@ -78,35 +83,39 @@ bool dp_hit_is_owners(void)
 
 u32 dp_kernel_context(void)
 {
-	return __this_cpu_read(cpu.innermost);
+	return __this_cpu_read(dp_kernel_cpu.innermost);
 }
 
 u8 dp_kernel_handler_begin(void)
 {
-	u8 *depth = this_cpu_ptr(&cpu.depths[__this_cpu_read(cpu.innermost)]);
+	u8 *depth = this_cpu_ptr(
+		&dp_kernel_cpu.depths[__this_cpu_read(dp_kernel_cpu.innermost)]);
 	u8 was = *depth;
 
 	*depth = 0;
-	__this_cpu_inc(cpu.handlers);
+	__this_cpu_inc(dp_kernel_cpu.handlers);
 	return was;
 }
 
 void dp_kernel_handler_end(u8 was)
 {
-	__this_cpu_dec(cpu.handlers);
-	__this_cpu_write(cpu.depths[__this_cpu_read(cpu.innermost)], was);
+	__this_cpu_dec(dp_kernel_cpu.handlers);
+	__this_cpu_write(
+		dp_kernel_cpu.depths[__this_cpu_read(dp_kernel_cpu.innermost)],
+		was);
 }
 
 bool dp_kernel_handles(void)
 {
-	return __this_cpu_read(cpu.handlers);
+	return __this_cpu_read(dp_kernel_cpu.handlers);
 }
 
 bool dp_kernel_handle(void)
 {
-	if (__this_cpu_read(cpu.hits) || __this_cpu_read(cpu.handlers))
+	if (__this_cpu_read(dp_kernel_cpu.hits) ||
+	    __this_cpu_read(dp_kernel_cpu.handlers))
 		return false;
-	__this_cpu_inc(cpu.handlers);
+	__this_cpu_inc(dp_kernel_cpu.handlers);
 	barrier();
 	return true;
 }
@@ -114,7 +123,7 @@ bool dp_kernel_handle(void)
 void dp_kernel_handled(void)
 {
 	barrier();
-	__this_cpu_dec(cpu.handlers);
+	__this_cpu_dec(dp_kernel_cpu.handlers);
 }
 
 u32 dp_kernel_thread(void)
@@ -123,7 +132,8 @@ u32 dp_kernel_thread(void)
 
 	if (!task)
 		task = DP_KERNEL_IDLE | raw_smp_processor_id();
-	return task | (u32)__this_cpu_read(cpu.innermost) << DP_KERNEL_CONTEXT;
+	return task | (u32)__this_cpu_read(dp_kernel_cpu.innermost)
+			      << DP_KERNEL_CONTEXT;
 }
 
 bool dp_hit_leave(u64 *mask)
@@ -147,7 +157,7 @@ struct dp_kernel_place {
 
 /* --- hits that do nothing but count --- */
 
-/* For entry.S: where a CPU's hits are counted, by site; and the sites */
+/* Where a CPU's hits are counted, by site; and the sites */
 DECLARE_PER_CPU(u64 *, dp_kernel_counters);
 DEFINE_PER_CPU(u64 *, dp_kernel_counters);
 extern const struct dp_site_entry *dp_kernel_sites;
@@ -169,10 +179,11 @@ static void counters_begin(void)
 	}
 }
 
-/* Nothing is called for that, so it does not matter what else the CPU is doing. Of detours entry.S has done it. */
+/* Of detours entry.S has done it. Hits within a hit are told apart. */
 static bool count_only(const struct dp_site_entry *site)
 {
-	if (!site->counts || site->runs || site->calls)
+	if (!site->counts || site->runs || site->calls ||
+	    __this_cpu_read(dp_kernel_cpu.hits))
 		return false;
 	dp_hit_count(dp_site_index(site));
 	return true;
@@ -330,14 +341,14 @@ static int notified(struct notifier_block *block, unsigned long what,
 
 	if (what != DIE_INT3 || user_mode(args->regs))
 		return NOTIFY_DONE;
-	__this_cpu_inc(cpu.traps);
+	__this_cpu_inc(dp_kernel_cpu.traps);
 	ours = trap_only(args->regs);
 	if (!ours) {
 		outer = dp_kernel_enter();
 		ours = hit_breakpoint(args->regs);
 		dp_kernel_leave(outer);
 	}
-	__this_cpu_dec(cpu.traps);
+	__this_cpu_dec(dp_kernel_cpu.traps);
 	return ours ? NOTIFY_STOP : NOTIFY_DONE;
 }
 
