@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* init: the guest's only program: loads test modules and prints what they say as TAP. */
 #include "tests/kernel/init.h"
+#include "tests/kernel/long_init.h"
+#include "tests/kernel/work_init.h"
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -124,16 +126,15 @@ void dp_init_skip(const char *what, const char *why)
 	printf("ok %u - %s # SKIP %s\n", ++number, what, why);
 }
 
-static void run(const char *name)
+/* Return: are there no complaints? */
+static int run_once(const char *name, const char *parameters, const char *of)
 {
 	static char copy[SIZE];
-	char of[64];
-	int loaded, unloaded, quiet, again;
+	int loaded, unloaded, quiet;
 	char *log;
 
-	snprintf(of, sizeof(of), "%s: ", name);
 	read_log();
-	loaded = dp_init_load(name, "");
+	loaded = dp_init_load(name, parameters);
 	unloaded = dp_init_unload(name);
 	log = read_log();
 	strcpy(copy, log);
@@ -143,6 +144,26 @@ static void run(const char *name)
 	quiet = *log && is_quiet(log);
 	if (!loaded || !unloaded || !quiet)
 		printf("%s\n", log);
+	return quiet;
+}
+
+void dp_init_run(const char *name, const char *parameters)
+{
+	char of[96];
+
+	snprintf(of, sizeof(of), "%s %s: ", name, parameters);
+	dp_init_check(run_once(name, parameters, of),
+		      "the kernel complains of nothing", of);
+}
+
+static void run(const char *name)
+{
+	char of[64];
+	int quiet, again;
+	char *log;
+
+	snprintf(of, sizeof(of), "%s: ", name);
+	quiet = run_once(name, "", of);
 	again = dp_init_load(name, "") && dp_init_unload(name);
 	dp_init_check(again, "it comes and goes again", of);
 	log = read_log();
@@ -152,44 +173,10 @@ static void run(const char *name)
 		printf("%s\n", log);
 }
 
-/* What programs do: files, pipes, memory, children, signals */
-static void use_kernel(void)
+static void work(void)
 {
-	static char page[65536];
-	int pipes[2], i, fd, status;
-	pid_t child;
-	void *map;
-
-	for (i = 0; i < 40; i++) {
-		fd = open(i & 1 ? "/proc/self/status" : "/proc/meminfo",
-			  O_RDONLY);
-		while (fd >= 0 && read(fd, page, sizeof(page)) > 0)
-			continue;
-		close(fd);
-		fd = open("/scratch", O_RDWR | O_CREAT | O_TRUNC, 0600);
-		if (write(fd, page, sizeof(page)) < 0 || fsync(fd))
-			printf("# scratch is not written\n");
-		close(fd);
-		map = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		memset(map, i, 1 << 20);
-		if (pipe(pipes))
-			continue;
-		child = fork();
-		if (!child) {
-			memset(map, i + 1, 1 << 19);
-			_exit(write(pipes[1], page, 4096) == 4096 ? 7 : 1);
-		}
-		if (read(pipes[0], page, 4096) != 4096 ||
-		    waitpid(child, &status, 0) != child ||
-		    WEXITSTATUS(status) != 7)
-			printf("not ok %u - a child works\n", ++number);
-		close(pipes[0]);
-		close(pipes[1]);
-		munmap(map, 1 << 20);
-		unlink("/scratch");
-		usleep(1000);
-	}
+	if (dp_work_some())
+		dp_init_check(0, "programs have their results", "");
 }
 
 static void put(const char *path, const char *text)
@@ -233,14 +220,14 @@ static void run_many(const char *name, const char *parameters)
 	snprintf(of, sizeof(of), "%s %s: ", name + strlen("dp"), parameters);
 	read_log();
 	loaded = dp_init_load(name, parameters);
-	use_kernel();
+	work();
 	trace("function");
-	use_kernel();
+	work();
 	trace("nop");
 	/* They go while they are hit. */
 	child = fork();
 	while (!child)
-		use_kernel();
+		work();
 	usleep(20000);
 	dp_init_check(loaded && dp_init_unload(name), "they come and go", of);
 	kill(child, SIGKILL);
@@ -438,12 +425,18 @@ static void run_ends(void)
 	tell_all("ends: ");
 }
 
-/* The kernel's command line may name one of them: only=many */
+/* The kernel's command line may name some of them: only=many,returns */
 static int is_named(const char *name)
 {
 	const char *only = getenv("only");
+	size_t len = strlen(name), n;
 
-	return only && !strcmp(only, name);
+	for (; only && *only; only += n + (only[n] == ',')) {
+		n = strcspn(only, ",");
+		if (n == len && !strncmp(only, name, n))
+			return 1;
+	}
+	return 0;
 }
 
 static int is_wanted(const char *name)
@@ -608,12 +601,37 @@ static void run_handlers(void)
 		run("dpfigures");
 }
 
+static void ask_at_random(void)
+{
+	dp_device_random(DP_DEVICE_RANDOM);
+}
+
+/* Campaigns: only if they are named */
+static void run_long(void)
+{
+	static const struct {
+		const char *name;
+		void (*run)(void);
+	} all[] = {
+		{ "differ", dp_long_differ },	{ "insns", dp_long_insns },
+		{ "cycles", dp_long_cycles },	{ "fire", dp_long_fire },
+		{ "hostile", dp_long_hostile },
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (is_named(all[i].name))
+			run_quietly(all[i].run, "campaign: ");
+}
+
 int main(int argc, char **argv)
 {
 	unsigned int i;
 
 	if (argc >= 5 && !strcmp(argv[1], "work"))
 		return dp_tool_work(argv + 2);
+	if (argc == 2 && !strcmp(argv[1], DP_WORK_CHILD))
+		return DP_WORK_STATUS;
 
 	if (getpid() != 1)
 		return 1;
@@ -642,7 +660,7 @@ int main(int argc, char **argv)
 	if (is_wanted("device")) {
 		run_quietly(dp_device_try, "device: ");
 		run_quietly(dp_device_programs, "device, programs: ");
-		run_quietly(dp_device_random, "device, at random: ");
+		run_quietly(ask_at_random, "device, at random: ");
 	}
 	if (is_wanted("modules"))
 		run_quietly(dp_modules_try, "modules: ");
@@ -661,6 +679,7 @@ int main(int argc, char **argv)
 		run_probes(TURNS, i % TURNS, i / TURNS);
 	for (i = first_turn(); i < 3 * TURNS && is_named("all-returns"); i++)
 		run_returns(3 * TURNS, i);
+	run_long();
 	if (is_wanted("device") && has("lock_kernel_down"))
 		run_quietly(dp_device_locked, "device, locked down: ");
 	else if (is_wanted("device"))

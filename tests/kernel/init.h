@@ -16,13 +16,17 @@ int dp_init_kprobes(void);
 /** dp_init_load() - load a module. Return: is it there? */
 int dp_init_load(const char *name, const char *parameters);
 int dp_init_unload(const char *name);
+/** dp_init_run() - a module whose tests run as it is loaded */
+void dp_init_run(const char *name, const char *parameters);
 /** dp_init_load_probes() - load dprobes.ko */
 int dp_init_load_probes(void);
 
-/** dp_device_try() - have probes by /dev/dprobes; dp_device_random() - ask it all kinds of things;
+/** dp_device_try() - have probes by /dev/dprobes; dp_device_random() - ask it all kinds of things, so
+ *  often by each of three threads;
  *  dp_device_locked() - in a kernel that is locked down, which it stays */
 void dp_device_try(void);
-void dp_device_random(void);
+void dp_device_random(unsigned int times);
+#define DP_DEVICE_RANDOM 100000
 /** dp_device_programs() - have its probes run programs */
 void dp_device_programs(void);
 void dp_device_locked(void);
