@@ -568,6 +568,8 @@ static void run_handlers(void)
 {
 	if (is_wanted("kprobes"))
 		run("dpkprobes");
+	if (is_wanted("quick"))
+		run("dpquick");
 	if (is_wanted("exits"))
 		run("dpexits");
 	if (is_wanted("jprobes"))
