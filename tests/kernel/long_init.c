@@ -139,12 +139,12 @@ void dp_long_cycles(void)
 			"functions=vfs_read,vfs_write,do_sys_openat2,handle_mm_fault,schedule"),
 		"the bytes are noted", "cycles: ");
 	dp_work_begin();
-	cycle_sessions(cycles / 2);
+	cycle_sessions(cycles - cycles / 5);
 	good = dp_work_end(&rounds);
 	dp_init_check(good, "programs have the results that they always have",
 		      "cycles: ");
 	dp_init_unload("dpbytes");
-	snprintf(parameters, sizeof(parameters), "cycles=%u", cycles / 2);
+	snprintf(parameters, sizeof(parameters), "cycles=%u", cycles / 5);
 	run_beside_work("dpcycles", parameters);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* streams_init: of the work of programs, what goes through pipes and sockets, and what tells of events. */
-#include "tests/kernel/work_init.h"
+#include "tests/kernel/work_kinds.h"
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/netlink.h>
@@ -27,10 +27,6 @@
 #include <unistd.h>
 
 static char some[4096], got[4096];
-
-int dp_work_streams(void);
-int dp_work_sockets(void);
-int dp_work_events(void);
 
 /* One end is written to, and the other one read. Return: is it the same? */
 static int passes(int to, int from)
@@ -103,17 +99,19 @@ int dp_work_streams(void)
 	return good;
 }
 
-static void bring_up_loopback(int fd)
+void dp_work_bring_up(void)
 {
 	struct ifreq r = { .ifr_name = "lo" };
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
 
 	if (!ioctl(fd, SIOCGIFFLAGS, &r) && !(r.ifr_flags & IFF_UP)) {
 		r.ifr_flags |= IFF_UP;
 		ioctl(fd, SIOCSIFFLAGS, &r);
 	}
+	close(fd);
 }
 
-static int by_tcp(void)
+int dp_work_tcp(void)
 {
 	struct sockaddr_in at = { .sin_family = AF_INET,
 				  .sin_addr = { htonl(INADDR_LOOPBACK) } };
@@ -121,7 +119,6 @@ static int by_tcp(void)
 	    client = socket(AF_INET, SOCK_STREAM, 0), other, one = 1, good;
 	socklen_t size = sizeof(at);
 
-	bring_up_loopback(server);
 	good = !bind(server, (struct sockaddr *)&at, size) &&
 	       !listen(server, 4) &&
 	       !getsockname(server, (struct sockaddr *)&at, &size) &&
@@ -138,12 +135,12 @@ static int by_tcp(void)
 	return good;
 }
 
-static int by_udp(int family)
+int dp_work_udp(void)
 {
 	struct sockaddr_in at = { .sin_family = AF_INET,
 				  .sin_addr = { htonl(INADDR_LOOPBACK) } };
 	socklen_t size = sizeof(at);
-	int fd = socket(family, SOCK_DGRAM, 0), good;
+	int fd = socket(AF_INET, SOCK_DGRAM, 0), good;
 
 	good = !bind(fd, (struct sockaddr *)&at, size) &&
 	       !getsockname(fd, (struct sockaddr *)&at, &size) &&
@@ -156,7 +153,7 @@ static int by_udp(int family)
 }
 
 /* Which interfaces there are */
-static int by_netlink(void)
+int dp_work_netlink(void)
 {
 	struct {
 		struct nlmsghdr head;
@@ -175,12 +172,7 @@ static int by_netlink(void)
 	return good;
 }
 
-int dp_work_sockets(void)
-{
-	return by_tcp() && by_udp(AF_INET) && by_netlink();
-}
-
-static int told_by_epoll(void)
+int dp_work_epoll(void)
 {
 	struct itimerspec soon = { .it_value.tv_nsec = 1000000 };
 	struct epoll_event e = { .events = EPOLLIN, .data.u32 = 1 }, out[4];
@@ -204,7 +196,7 @@ static int told_by_epoll(void)
 	return good;
 }
 
-static int told_by_poll(void)
+int dp_work_poll(void)
 {
 	struct timeval none = { 0 };
 	struct pollfd p;
@@ -224,7 +216,7 @@ static int told_by_poll(void)
 	return good;
 }
 
-static int told_of_others(void)
+int dp_work_told(void)
 {
 	struct signalfd_siginfo info;
 	sigset_t set;
@@ -246,9 +238,4 @@ static int told_of_others(void)
 	close(signals);
 	close(watch);
 	return good && !sigprocmask(SIG_UNBLOCK, &set, NULL);
-}
-
-int dp_work_events(void)
-{
-	return told_by_epoll() && told_by_poll() && told_of_others();
 }

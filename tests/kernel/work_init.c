@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* work_init: what programs do with a kernel, and whether the results are what they always are. */
 #include "tests/kernel/work_init.h"
+#include "tests/kernel/work_kinds.h"
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -431,10 +433,6 @@ static int about_itself(void)
 	       getsid(0) == syscall(SYS_getsid, getpid());
 }
 
-int dp_work_streams(void);
-int dp_work_sockets(void);
-int dp_work_events(void);
-
 static const struct {
 	const char *name;
 	int (*run)(void);
@@ -453,19 +451,25 @@ static const struct {
 	{ "proc", read_all },
 	{ "itself", about_itself },
 	{ "streams", dp_work_streams },
-	{ "sockets", dp_work_sockets },
-	{ "events", dp_work_events },
+	{ "TCP", dp_work_tcp },
+	{ "UDP", dp_work_udp },
+	{ "netlink", dp_work_netlink },
+	{ "epoll", dp_work_epoll },
+	{ "poll", dp_work_poll },
+	{ "inotify, signalfd", dp_work_told },
 };
 
-unsigned int dp_work_all(void)
+unsigned int dp_work_all(unsigned long round)
 {
 	unsigned int i, wrong = 0;
 
 	for (i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		errno = 0;
 		if (kinds[i].run())
 			continue;
 		wrong++;
-		printf("# the work is wrong: %s\n", kinds[i].name);
+		printf("# the work is wrong: %s (%s, after %lu rounds)\n",
+		       kinds[i].name, strerror(errno), round);
 		fflush(stdout);
 	}
 	return wrong;
@@ -494,7 +498,7 @@ static void work(int cpu)
 	if (chdir(where))
 		_exit(1);
 	while (!shared->stop) {
-		shared->wrong[cpu] += dp_work_all();
+		shared->wrong[cpu] += dp_work_all(shared->rounds[cpu]);
 		shared->rounds[cpu]++;
 	}
 	_exit(DP_WORK_STATUS);
@@ -508,6 +512,7 @@ void dp_work_begin(void)
 		shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
 			      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	memset(shared, 0, sizeof(*shared));
+	dp_work_bring_up();
 	fflush(stdout);
 	for (i = 0; i < WORKERS; i++) {
 		workers[i] = fork();

@@ -5,8 +5,9 @@
 
 /** dp_work_some() - files, pipes, memory and children, for a moment. Return: how many results are wrong */
 unsigned int dp_work_some(void);
-/** dp_work_all() - one round of all kinds of system calls. Return: how many kinds have a wrong result: each is told */
-unsigned int dp_work_all(void);
+/** dp_work_all() - one round of all kinds of system calls, the @round-th. Return: how many kinds have a wrong
+ *  result: each is told */
+unsigned int dp_work_all(unsigned long round);
 /** dp_work_begin() - on each CPU a process does such rounds until dp_work_end()
  *  @rounds: of both. Return: have they come to their end, all results being right, with a round of each? */
 void dp_work_begin(void);
