@@ -16,6 +16,7 @@
 #include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/sched.h>
+#include <linux/stacktrace.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
@@ -143,6 +144,48 @@ static void skips(void)
 	two = words(0, skip_one, true, false);
 	check(good && seen.before == 1 && one == WORDS(1, 6) && two == one,
 	      "%s: an instruction is skipped (%lx, %lx)\n", how, one, two);
+}
+
+static unsigned long trace[32], caller_of_words;
+static unsigned int nr_trace;
+
+static int save_trace(struct dp_kprobe *p, struct pt_regs *regs)
+{
+	seen.before++;
+	seen.wrong += regs->orig_ax != -1ul || regs->cs != __KERNEL_CS ||
+		      regs->ss != __KERNEL_DS;
+	caller_of_words = *(unsigned long *)regs->sp;
+	nr_trace = stack_trace_save(trace, ARRAY_SIZE(trace), 0);
+	return 0;
+}
+
+/* The first instruction is of one byte: behind it the stack is another.
+ * Return: whether a trace that the handler takes has the function's caller */
+static bool has_trace(bool beside)
+{
+	struct dp_kprobe p = { .addr = (u8 *)dptest_words,
+			       .pre_handler = save_trace },
+			 q = { .addr = (u8 *)dptest_words,
+			       .pre_handler = count_beside };
+	struct dp_kprobe *list[] = { &p, &q };
+	unsigned int i;
+	int err = dp_register_kprobes(list, 1 + beside);
+
+	memset(&seen, 0, sizeof(seen));
+	nr_trace = 0;
+	seen.wrong += err || dptest_words() != WORDS(1, 7);
+	dp_unregister_kprobes(list, 1 + beside);
+	for (i = 0; i < nr_trace && trace[i] != caller_of_words; i++)
+		continue;
+	return i < nr_trace && seen.before == 1 && seen.beside == beside &&
+	       !seen.wrong;
+}
+
+static void traces(void)
+{
+	check(has_trace(false) && has_trace(true),
+	      "%s: a handler traces the stack (%u, %lu wrong)\n", how, nr_trace,
+	      seen.wrong);
 }
 
 /* The handler is in what the hit half itself calls for a program that reads memory. */
@@ -348,6 +391,7 @@ static void try(enum dp_kmod_arming arming)
 	      how, err);
 	stack_pointers();
 	skips();
+	traces();
 	turns(false);
 	turns(true);
 	err = dp_kmod_end();
