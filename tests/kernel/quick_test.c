@@ -76,6 +76,15 @@ static int drop_word(struct dp_kprobe *p, struct pt_regs *regs)
 	return 0;
 }
 
+/* There is room for it below the stack pointer, in every mode. */
+static int push_word(struct dp_kprobe *p, struct pt_regs *regs)
+{
+	seen.before++;
+	regs->sp -= sizeof(long);
+	*(unsigned long *)regs->sp = 9;
+	return 0;
+}
+
 static int drop_and_skip(struct dp_kprobe *p, struct pt_regs *regs)
 {
 	drop_word(p, regs);
@@ -128,6 +137,11 @@ static void stack_pointers(void)
 	check(inner == one && seen.before == 1 && seen.beside == 1 &&
 		      !seen.wrong,
 	      "%s: behind another probe, too (%lx)\n", how, inner);
+	one = words(1, push_word, false, false);
+	good = seen.before == 1;
+	two = words(1, push_word, true, false);
+	check(good && seen.before == 1 && one == WORDS(9, 7) && two == one,
+	      "%s: and puts a word on the stack (%lx, %lx)\n", how, one, two);
 	one = words(0, drop_and_skip, false, false);
 	good = seen.before == 1;
 	two = words(0, drop_and_skip, true, false);
@@ -183,9 +197,10 @@ static bool has_trace(bool beside)
 
 static void traces(void)
 {
-	check(has_trace(false) && has_trace(true),
-	      "%s: a handler traces the stack (%u, %lu wrong)\n", how, nr_trace,
-	      seen.wrong);
+	bool good = has_trace(false) && has_trace(true);
+
+	check(good, "%s: a handler traces the stack (%u, %lu wrong)\n", how,
+	      nr_trace, seen.wrong);
 }
 
 /* The handler is in what the hit half itself calls for a program that reads memory. */
