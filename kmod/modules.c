@@ -19,6 +19,7 @@
 #include "kmod/kprobes.h"
 #include "kmod/safe.h"
 #include "kmod/table.h"
+#include "kmod/tasks.h"
 #include <linux/module.h>
 #include <linux/notifier.h>
 #include <linux/rcupdate.h>
@@ -91,7 +92,7 @@ static void retire(struct code *c, const char *why)
 	}
 	dp_kmod_take_out(list, n, is_in, c);
 	synchronize_rcu();
-	synchronize_rcu_tasks();
+	dp_tasks_wait();
 	dp_live_leave_code(dp_kmod_engine(), is_in, c);
 	for (i = 0; i < n; i++)
 		leave(list[i], why);

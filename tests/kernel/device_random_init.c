@@ -17,7 +17,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define TIMES 100000
 #define REOPENED 4000
 #define LOOKUPS 30
 #define COMMITS 100
@@ -36,6 +35,7 @@ union request {
 };
 
 static __thread uint64_t seed;
+static unsigned int times;
 
 static uint64_t draw(void)
 {
@@ -217,7 +217,7 @@ static void ask_all(int session, int reopens, unsigned int done[KNOWN + 1])
 		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (page == MAP_FAILED || munmap(page + 4096, 4096))
 		return;
-	for (i = 0; i < TIMES; i++) {
+	for (i = 0; i < times; i++) {
 		if (reopens && i % REOPENED == 0)
 			reopen(session);
 		which = ask(session);
@@ -244,7 +244,7 @@ static void tell(const unsigned int *done, const char *of)
 	};
 	unsigned int i;
 
-	printf("# %s, of %u random requests were carried out:", of, TIMES);
+	printf("# %s, of %u random requests were carried out:", of, times);
 	for (i = 0; i < KNOWN; i++)
 		printf(" %s %u", names[i], done[i]);
 	printf("\n");
@@ -260,13 +260,14 @@ static int is_all(const unsigned int *done)
 	return i == KNOWN && !done[KNOWN];
 }
 
-void dp_device_random(void)
+void dp_device_random(unsigned int each)
 {
 	unsigned int alone[KNOWN + 1] = { 0 }, with[KNOWN + 1] = { 0 },
 				   beside[KNOWN + 1] = { 0 };
 	const char *of = "device, at random: ";
 	pthread_t thread;
 
+	times = each;
 	seed = 88172645463325252;
 	ask_all(0, 1, alone);
 	tell(alone, "without a session");

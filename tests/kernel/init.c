@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* init: the guest's only program: loads test modules and prints what they say as TAP. */
 #include "tests/kernel/init.h"
+#include "tests/kernel/long_init.h"
+#include "tests/kernel/work_init.h"
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -47,7 +49,7 @@ int dp_init_unload(const char *name)
 }
 
 /* Return: whether the last test was reached. */
-static int tell(char *log)
+int dp_init_tell(char *log)
 {
 	int done = 0;
 	char *line;
@@ -70,7 +72,7 @@ static int tell(char *log)
 	return done;
 }
 
-static int is_quiet(const char *log)
+int dp_init_is_quiet(const char *log)
 {
 	static const char *const bad[] = { "WARNING:",	 "BUG:",      "Oops",
 					   "Call Trace", "rcu: INFO", "stall" };
@@ -83,7 +85,7 @@ static int is_quiet(const char *log)
 }
 
 /* Return: what the kernel has said since the last call, for one more. */
-static char *read_log(void)
+char *dp_init_log(void)
 {
 	static char log[SIZE];
 	int n = klogctl(READ_AND_CLEAR, log, SIZE - 1);
@@ -134,75 +136,65 @@ void dp_init_skip(const char *what, const char *why)
 	printf("ok %u - %s # SKIP %s\n", ++number, what, why);
 }
 
-static void run(const char *name)
+void dp_init_todo(const char *of, const char *what, const char *why)
+{
+	printf("not ok %u - %s%s # TODO %s\n", ++number, of, what, why);
+}
+
+/* Return: are there no complaints? */
+static int run_once(const char *name, const char *parameters, const char *of)
 {
 	static char copy[SIZE];
+	int loaded, unloaded, quiet;
+	char *log;
+
+	dp_init_log();
+	loaded = dp_init_load(name, parameters);
+	unloaded = dp_init_unload(name);
+	log = dp_init_log();
+	strcpy(copy, log);
+	dp_init_check(loaded, "the module loads", of);
+	dp_init_check(dp_init_tell(copy), "it comes to its end", of);
+	dp_init_check(unloaded, "it goes", of);
+	quiet = *log && dp_init_is_quiet(log);
+	if (!loaded || !unloaded || !quiet)
+		printf("%s\n", log);
+	return quiet;
+}
+
+void dp_init_run(const char *name, const char *parameters)
+{
+	char of[96];
+
+	snprintf(of, sizeof(of), "%s %s: ", name, parameters);
+	dp_init_check(run_once(name, parameters, of),
+		      "the kernel complains of nothing", of);
+}
+
+void dp_init_run_twice(const char *name)
+{
 	char of[64];
-	int loaded, unloaded, quiet, again;
+	int quiet, again;
 	char *log;
 
 	snprintf(of, sizeof(of), "%s: ", name);
-	read_log();
-	loaded = dp_init_load(name, "");
-	unloaded = dp_init_unload(name);
-	log = read_log();
-	strcpy(copy, log);
-	dp_init_check(loaded, "the module loads", of);
-	dp_init_check(tell(copy), "it comes to its end", of);
-	dp_init_check(unloaded, "it goes", of);
-	quiet = *log && is_quiet(log);
-	if (!loaded || !unloaded || !quiet)
-		printf("%s\n", log);
+	quiet = run_once(name, "", of);
 	again = dp_init_load(name, "") && dp_init_unload(name);
 	dp_init_check(again, "it comes and goes again", of);
-	log = read_log();
-	dp_init_check(quiet && *log && is_quiet(log),
+	log = dp_init_log();
+	dp_init_check(quiet && *log && dp_init_is_quiet(log),
 		      "the kernel complains of nothing", of);
-	if (!again || !is_quiet(log))
+	if (!again || !dp_init_is_quiet(log))
 		printf("%s\n", log);
 }
 
-/* What programs do: files, pipes, memory, children, signals */
-static void use_kernel(void)
+static void work(void)
 {
-	static char page[65536];
-	int pipes[2], i, fd, status;
-	pid_t child;
-	void *map;
-
-	for (i = 0; i < 40; i++) {
-		fd = open(i & 1 ? "/proc/self/status" : "/proc/meminfo",
-			  O_RDONLY);
-		while (fd >= 0 && read(fd, page, sizeof(page)) > 0)
-			continue;
-		close(fd);
-		fd = open("/scratch", O_RDWR | O_CREAT | O_TRUNC, 0600);
-		if (write(fd, page, sizeof(page)) < 0 || fsync(fd))
-			printf("# scratch is not written\n");
-		close(fd);
-		map = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		memset(map, i, 1 << 20);
-		if (pipe(pipes))
-			continue;
-		child = fork();
-		if (!child) {
-			memset(map, i + 1, 1 << 19);
-			_exit(write(pipes[1], page, 4096) == 4096 ? 7 : 1);
-		}
-		if (read(pipes[0], page, 4096) != 4096 ||
-		    waitpid(child, &status, 0) != child ||
-		    WEXITSTATUS(status) != 7)
-			printf("not ok %u - a child works\n", ++number);
-		close(pipes[0]);
-		close(pipes[1]);
-		munmap(map, 1 << 20);
-		unlink("/scratch");
-		usleep(1000);
-	}
+	if (dp_work_some())
+		dp_init_check(0, "programs have their results", "");
 }
 
-static void put(const char *path, const char *text)
+void dp_init_put(const char *path, const char *text)
 {
 	int fd = open(path, O_WRONLY);
 
@@ -211,7 +203,7 @@ static void put(const char *path, const char *text)
 	close(fd);
 }
 
-static unsigned int read_number(const char *path)
+unsigned int dp_init_number(const char *path)
 {
 	FILE *f = fopen(path, "r");
 	unsigned int n = ~0u;
@@ -228,8 +220,9 @@ static void trace(const char *tracer)
 {
 	if (!has("ftrace_set_filter"))
 		return;
-	put("/tracing/set_ftrace_filter", "vfs_* *mmap* *fork* *wake* gcd");
-	put("/tracing/current_tracer", tracer);
+	dp_init_put("/tracing/set_ftrace_filter",
+		    "vfs_* *mmap* *fork* *wake* gcd");
+	dp_init_put("/tracing/current_tracer", tracer);
 }
 
 /* Probes all over the kernel, while it works */
@@ -241,25 +234,26 @@ static void run_many(const char *name, const char *parameters)
 	pid_t child;
 
 	snprintf(of, sizeof(of), "%s %s: ", name + strlen("dp"), parameters);
-	read_log();
+	dp_init_log();
 	loaded = dp_init_load(name, parameters);
-	use_kernel();
+	work();
 	trace("function");
-	use_kernel();
+	work();
 	trace("nop");
 	/* They go while they are hit. */
 	child = fork();
 	while (!child)
-		use_kernel();
+		work();
 	usleep(20000);
 	dp_init_check(loaded && dp_init_unload(name), "they come and go", of);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
-	log = read_log();
-	if (!is_quiet(log))
+	log = dp_init_log();
+	if (!dp_init_is_quiet(log))
 		printf("%s\n", log);
-	dp_init_check(is_quiet(log), "the kernel complains of nothing", of);
-	dp_init_check(tell(log), "they come to their end", of);
+	dp_init_check(dp_init_is_quiet(log), "the kernel complains of nothing",
+		      of);
+	dp_init_check(dp_init_tell(log), "they come to their end", of);
 }
 
 int dp_init_load_probes(void)
@@ -272,7 +266,7 @@ int dp_init_load_probes(void)
 	return dp_init_load("dprobes", parameters);
 }
 
-static void load_probes(void)
+void dp_init_try_to_load(void)
 {
 	char parameters[64];
 	unsigned long lookup = find(LOOKUP);
@@ -303,166 +297,23 @@ static void run_returns(unsigned int each, unsigned int first)
 	run_many("dpmanyreturns", parameters);
 }
 
-/* A probe and a return probe, which count together */
-static int are_hit(const char *times, unsigned int hits)
+/* The kernel's command line may name some of them: only=many,returns */
+int dp_init_is_named(const char *name)
 {
-	unsigned int now = read_number("/sys/module/dpgone/parameters/hits");
+	const char *only = getenv("only");
+	size_t len = strlen(name), n;
 
-	put("/sys/module/dpvictim/parameters/work", times);
-	return read_number("/sys/module/dpgone/parameters/hits") - now == hits;
-}
-
-static int are_listed(const char *end)
-{
-	const char *list = dp_files_list(),
-		   *k = strstr(list, "  k  dpvictim_work+0x"),
-		   *r = strstr(list, "  r  dpvictim_work+0x");
-	size_t len = strlen(end);
-
-	if (k && r && !strncmp(strchr(k, '\n') + 1 - len, end, len) &&
-	    !strncmp(strchr(r, '\n') + 1 - len, end, len))
-		return 1;
-	printf("# %s\n", list);
+	for (; only && *only; only += n + (only[n] == ',')) {
+		n = strcspn(only, ",");
+		if (n == len && !strncmp(only, name, n))
+			return 1;
+	}
 	return 0;
 }
 
-static void turn_all(void)
+int dp_init_is_wanted(const char *name)
 {
-	dp_init_check(
-		are_listed("  dpvictim [OPTIMIZED]\n") && are_hit("4", 8) &&
-			!dp_files_put("enabled", "0") && are_hit("4", 0) &&
-			!dp_files_put("enabled", "1") && are_hit("4", 8),
-		"a knob is for probes with handlers, too", "gone: ");
-	dp_init_check(!dp_files_put("optimization", "0") && are_hit("4", 8) &&
-			      are_listed("  dpvictim \n") &&
-			      !dp_files_put("optimization", "1") &&
-			      are_hit("4", 8) &&
-			      are_listed("  dpvictim [OPTIMIZED]\n"),
-		      "and the other one", "gone: ");
-}
-
-/* A probe on a module's function, which goes, and comes again; then the module with the probe goes. */
-static void run_gone(void)
-{
-	char *log;
-
-	read_log();
-	dp_init_check(dp_init_load("dpvictim", "") &&
-			      dp_init_load("dpgone", ""),
-		      "a module is probed", "gone: ");
-	if (dp_init_debugfs())
-		turn_all();
-	else
-		dp_init_skip("gone: the knobs", DP_INIT_NO_DEBUGFS);
-	dp_init_check(dp_init_unload("dpvictim") &&
-			      (!dp_init_debugfs() ||
-			       are_listed("  dpvictim [GONE]\n")),
-		      "it goes, and its probes are gone", "gone: ");
-	put("/sys/module/dpgone/parameters/step", "1");
-	dp_init_check(dp_init_load("dpvictim", ""), "it comes again", "gone: ");
-	put("/sys/module/dpgone/parameters/step", "2");
-	dp_init_check(dp_init_unload("dpvictim") && dp_init_unload("dpgone"),
-		      "and both go, with probes left", "gone: ");
-	log = read_log();
-	if (!is_quiet(log))
-		printf("%s\n", log);
-	dp_init_check(is_quiet(log), "the kernel complains of nothing",
-		      "gone: ");
-	dp_init_check(tell(log), "it comes to its end", "gone: ");
-}
-
-/* Not by the function that is probed */
-static void pause_ms(unsigned int ms)
-{
-	struct pollfd none = { .fd = -1 };
-
-	poll(&none, 0, (int)ms);
-}
-
-static pid_t sleeper(unsigned int ms)
-{
-	struct timespec t = { ms / 1000, ms % 1000 * 1000000L };
-	pid_t child = fork();
-
-	if (!child)
-		_exit(nanosleep(&t, NULL) ? 1 : 7);
-	return child;
-}
-
-static void tell_all(const char *of)
-{
-	char *log = read_log();
-
-	if (!is_quiet(log))
-		printf("%s\n", log);
-	dp_init_check(is_quiet(log), "the kernel complains of nothing", of);
-	dp_init_check(tell(log), "it comes to its end", of);
-}
-
-/* A probe goes while programs sleep inside; dprobes.ko goes when they have returned. */
-static void run_orphans(void)
-{
-	int status, other, again;
-	pid_t late, killed;
-
-	read_log();
-	dp_init_check(dp_init_load("dporphans", ""), "the module loads",
-		      "orphans: ");
-	waitpid(sleeper(10), NULL, 0);
-	late = sleeper(2000);
-	killed = sleeper(100000);
-	pause_ms(300);
-	dp_init_check(dp_init_unload("dporphans"),
-		      "it goes, with sleepers inside", "orphans: ");
-	dp_init_check(!dp_init_unload("dprobes"), "dprobes.ko does not",
-		      "orphans: ");
-	kill(killed, SIGKILL);
-	waitpid(late, &status, 0);
-	waitpid(killed, &other, 0);
-	dp_init_check(WIFEXITED(status) && WEXITSTATUS(status) == 7 &&
-			      WIFSIGNALED(other),
-		      "the sleepers return", "orphans: ");
-	for (again = 0; again < 30 && !dp_init_unload("dprobes"); again++)
-		pause_ms(100);
-	dp_init_check(again < 30, "then dprobes.ko goes", "orphans: ");
-	tell_all("orphans: ");
-	load_probes();
-}
-
-/* Programs end inside, fewer at once than can be followed. */
-static void run_ends(void)
-{
-	pid_t child[3];
-	int i, round;
-
-	read_log();
-	dp_init_check(dp_init_load("dporphans", "ends=1"), "the module loads",
-		      "ends: ");
-	for (round = 0; round < 5; round++) {
-		for (i = 0; i < 3; i++) {
-			child[i] = fork();
-			if (!child[i])
-				_exit(0);
-		}
-		for (i = 0; i < 3; i++)
-			waitpid(child[i], NULL, 0);
-		pause_ms(1200);
-	}
-	dp_init_check(dp_init_unload("dporphans"), "it goes", "ends: ");
-	tell_all("ends: ");
-}
-
-/* The kernel's command line may name one of them: only=many */
-static int is_named(const char *name)
-{
-	const char *only = getenv("only");
-
-	return only && !strcmp(only, name);
-}
-
-static int is_wanted(const char *name)
-{
-	return !getenv("only") || is_named(name);
+	return !getenv("only") || dp_init_is_named(name);
 }
 
 /* What is in user space says what is wrong, and the kernel is to say nothing. */
@@ -470,11 +321,12 @@ static void run_quietly(void (*tests)(void), const char *of)
 {
 	char *log;
 
-	read_log();
+	dp_init_log();
 	tests();
-	log = read_log();
-	dp_init_check(is_quiet(log), "the kernel complains of nothing", of);
-	if (!is_quiet(log))
+	log = dp_init_log();
+	dp_init_check(dp_init_is_quiet(log), "the kernel complains of nothing",
+		      of);
+	if (!dp_init_is_quiet(log))
 		printf("%s\n", log);
 }
 
@@ -485,141 +337,27 @@ static unsigned int first_turn(void)
 	return from ? (unsigned int)atoi(from) : 0;
 }
 
-/* Return: how often a text has another in it. */
-static unsigned int times(const char *text, const char *word)
+static void ask_at_random(void)
 {
-	unsigned int n = 0;
-
-	for (text = strstr(text, word); text; text = strstr(text + 1, word))
-		n++;
-	return n;
+	dp_device_random(DP_DEVICE_RANDOM);
 }
 
-/* How long functions take: examples/kernel */
-static void run_example(void)
+/* Campaigns: only if they are named */
+static void run_long(void)
 {
-	char page[4096], *line, *rest = page;
-	unsigned long long from, calls, sum = 0;
-	unsigned int i, bad = 0;
-	FILE *f;
+	static const struct {
+		const char *name;
+		void (*run)(void);
+	} all[] = {
+		{ "differ", dp_long_differ },	{ "insns", dp_long_insns },
+		{ "cycles", dp_long_cycles },	{ "fire", dp_long_fire },
+		{ "hostile", dp_long_hostile },
+	};
+	unsigned int i;
 
-	bad += !dp_init_load("read_latency", "function=vfs_write");
-	for (i = 0; i < 100; i++) {
-		f = fopen("/scratch", "w");
-		fputs("some", f);
-		fclose(f);
-	}
-	f = fopen("/sys/module/read_latency/parameters/histogram", "r");
-	page[f ? fread(page, 1, sizeof(page) - 1, f) : 0] = '\0';
-	while ((line = strsep(&rest, "\n")))
-		if (sscanf(line, "%llu %llu", &from, &calls) == 2)
-			sum += calls;
-	bad += !f || fclose(f) || !dp_init_unload("read_latency");
-	dp_init_check(!bad && sum >= 100 && sum < 1000, "a histogram of calls",
-		      "examples: ");
-	printf("# %llu calls\n", sum);
-}
-
-static int is_there(const char *name)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/%s.ko", name);
-	if (!access(path, F_OK))
-		return 1;
-	dp_init_skip(
-		name,
-		"the kernel has no frame for it, or its sources are not there");
-	return 0;
-}
-
-#define NESTED "not ok 6 test_stacktrace_on_nested_kretprobe"
-
-/* Its frame for tests says what has passed. A failure in a handler is told by what complains of itself. */
-static void run_kunit(const char *name)
-{
-	char of[64];
-	char *log;
-	int loaded, nested;
-
-	if (!is_there(name))
-		return;
-	snprintf(of, sizeof(of), "%s: ", name);
-	read_log();
-	loaded = dp_init_load(name, "");
-	dp_init_check(loaded && dp_init_unload(name), "it comes and goes", of);
-	log = read_log();
-	nested = times(log, NESTED) == 1;
-	/* The line of the whole is one more. */
-	dp_init_check(times(log, "    ok ") >= 5 &&
-			      times(log, "not ok ") == 2 * nested &&
-			      (nested || is_quiet(log)),
-		      "all of the kernel's tests pass, but for one", of);
-	if (nested)
-		printf("not ok %u - %sa trace goes through two return probes # TODO unwinders stop at stubs\n",
-		       ++number, of);
-	if (times(log, "not ok ") != 2 * nested)
-		printf("%s\n", log);
-}
-
-/* The kernel's own, built with our probes instead of its own */
-static void run_sample(const char *name, const char *says)
-{
-	char of[64];
-	char *log;
-	int i, loaded;
-
-	if (!is_there(name))
-		return;
-	snprintf(of, sizeof(of), "%s: ", name);
-	read_log();
-	loaded = dp_init_load(name, "");
-	for (i = 0; i < 5; i++)
-		waitpid(sleeper(1), NULL, 0);
-	dp_init_check(loaded && dp_init_unload(name), "it comes and goes", of);
-	log = read_log();
-	dp_init_check(times(log, says) >= 5 && is_quiet(log),
-		      "it tells of each call", of);
-	if (times(log, says) < 5)
-		printf("%s\n", log);
-}
-
-/* Of other modules */
-static void run_handlers(void)
-{
-	if (is_wanted("kprobes"))
-		run("dpkprobes");
-	if (is_wanted("exits"))
-		run("dpexits");
-	if (is_wanted("jprobes"))
-		run("dpjprobes");
-	if (is_wanted("nmi"))
-		run("dpnmi");
-	if (is_wanted("preempted"))
-		run("dppreempted");
-	if (is_wanted("orphans")) {
-		run_ends();
-		run_orphans();
-	}
-	/* Of one source: what they tell is the same. */
-	if (is_wanted("sample")) {
-		if (dp_init_kprobes())
-			run("dpsample");
-		else
-			dp_init_skip("dpsample", DP_INIT_NO_KPROBES);
-		run("dpsampleours");
-	}
-	if (is_wanted("theirs")) {
-		run_sample("kprobe_example", "handler_pre: <kernel_clone>");
-		run_sample("kretprobe_example", "kernel_clone returned");
-		run_kunit("test_kprobes");
-	}
-	if (is_wanted("examples"))
-		run_example();
-	if (is_wanted("gone"))
-		run_gone();
-	if (is_named("figures"))
-		run("dpfigures");
+	for (i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (dp_init_is_named(all[i].name))
+			run_quietly(all[i].run, "campaign: ");
 }
 
 int main(int argc, char **argv)
@@ -628,6 +366,8 @@ int main(int argc, char **argv)
 
 	if (argc >= 5 && !strcmp(argv[1], "work"))
 		return dp_tool_work(argv + 2);
+	if (argc == 2 && !strcmp(argv[1], DP_WORK_CHILD))
+		return DP_WORK_STATUS;
 
 	if (getpid() != 1)
 		return 1;
@@ -640,53 +380,57 @@ int main(int argc, char **argv)
 	if (!freopen("/dev/console", "w", stdout))
 		reboot(RB_POWER_OFF);
 	printf("\nTAP version 13\n");
-	if (is_wanted("port"))
-		run("dpport");
-	if (is_wanted("facts"))
+	if (dp_init_is_wanted("port"))
+		dp_init_run_twice("dpport");
+	if (dp_init_is_wanted("facts"))
 		dp_init_check(dp_facts_write(),
 			      "facts about the kernel are written", "");
-	load_probes();
-	if (is_wanted("facts"))
-		run("dpfacts");
-	if (is_wanted("probes"))
-		run("dpprobes");
-	if (is_wanted("programs"))
-		run("dpprograms");
-	run_handlers();
-	if (is_wanted("device")) {
+	dp_init_try_to_load();
+	if (dp_init_is_wanted("facts"))
+		dp_init_run_twice("dpfacts");
+	if (dp_init_is_wanted("probes"))
+		dp_init_run_twice("dpprobes");
+	if (dp_init_is_wanted("programs"))
+		dp_init_run_twice("dpprograms");
+	dp_handlers_try();
+	if (dp_init_is_wanted("device")) {
 		run_quietly(dp_device_try, "device: ");
 		run_quietly(dp_device_programs, "device, programs: ");
-		run_quietly(dp_device_random, "device, at random: ");
+		run_quietly(ask_at_random, "device, at random: ");
 	}
-	if (is_wanted("modules"))
+	if (dp_init_is_wanted("modules"))
 		run_quietly(dp_modules_try, "modules: ");
-	if (is_wanted("files") && dp_init_debugfs())
+	if (dp_init_is_wanted("files") && dp_init_debugfs())
 		run_quietly(dp_files_try, "files: ");
-	else if (is_wanted("files"))
+	else if (dp_init_is_wanted("files"))
 		dp_init_skip("files", DP_INIT_NO_DEBUGFS);
-	if (is_wanted("tool"))
+	if (dp_init_is_wanted("tool"))
 		run_quietly(dp_tool_try, "tool: ");
-	if (is_wanted("run"))
+	if (dp_init_is_wanted("run"))
 		run_quietly(dp_run_try, "run: ");
-	for (i = 0; i < 3 && is_wanted("many"); i++)
+	for (i = 0; i < 3 && dp_init_is_wanted("many"); i++)
 		run_probes(40, 7 * i, i);
-	for (i = 0; i < 2 && is_wanted("returns"); i++)
+	for (i = 0; i < 2 && dp_init_is_wanted("returns"); i++)
 		run_returns(40, 11 * i);
 	/* Every function of the kernel, in turns: it takes long. from=12 begins with jumps. */
-	for (i = first_turn(); i < 2 * TURNS && is_named("all"); i++)
+	for (i = first_turn(); i < 2 * TURNS && dp_init_is_named("all"); i++)
 		run_probes(TURNS, i % TURNS, i / TURNS);
-	for (i = first_turn(); i < 3 * TURNS && is_named("all-returns"); i++)
+	for (i = first_turn(); i < 3 * TURNS && dp_init_is_named("all-returns");
+	     i++)
 		run_returns(3 * TURNS, i);
-	if (is_wanted("device") && has("lock_kernel_down"))
+	run_long();
+	if (dp_init_is_wanted("device") && has("lock_kernel_down"))
 		run_quietly(dp_device_locked, "device, locked down: ");
-	else if (is_wanted("device"))
+	else if (dp_init_is_wanted("device"))
 		dp_init_skip("device, locked down",
 			     "this kernel cannot be locked down");
 	dp_init_check(dp_init_unload("dprobes") && !dp_files_there(),
 		      "dprobes.ko goes, with its files", "");
-	if (is_wanted("tool"))
+	if (dp_init_is_wanted("tool"))
 		dp_tool_absent();
-	printf("%s", is_quiet(read_log()) ? "" : "# the kernel complains\n");
+	printf("%s", dp_init_is_quiet(dp_init_log()) ?
+			     "" :
+			     "# the kernel complains\n");
 	printf("1..%u\n", number);
 	fflush(stdout);
 	fsync(1);

@@ -10,6 +10,27 @@ unsigned int dp_facts_write(void);
 void dp_init_check(int is, const char *what, const char *of);
 /** dp_init_skip() - a test that this kernel has nothing for */
 void dp_init_skip(const char *what, const char *why);
+/** dp_init_todo() - a test that is known to fail */
+void dp_init_todo(const char *of, const char *what, const char *why);
+/** dp_init_is_named() - does the kernel's command line name it, as in only=many,returns?
+ *  dp_init_is_wanted() - or does it name none? */
+int dp_init_is_named(const char *name);
+int dp_init_is_wanted(const char *name);
+/** dp_init_log() - what the kernel has said since the last call; for as long as the next one
+ *  dp_init_is_quiet() - are there no complaints?
+ *  dp_init_tell() - tell what a test module has said there, which is taken apart. Return: its end was reached */
+char *dp_init_log(void);
+int dp_init_is_quiet(const char *log);
+int dp_init_tell(char *log);
+/** dp_init_put() - write a file; dp_init_number() - read a number of one: ~0: there is none */
+void dp_init_put(const char *path, const char *text);
+unsigned int dp_init_number(const char *path);
+/** dp_init_run_twice() - as dp_init_run(), without parameters; then the module comes and goes once more */
+void dp_init_run_twice(const char *name);
+/** dp_init_try_to_load() - dprobes.ko loads with the right address only */
+void dp_init_try_to_load(void);
+/** dp_handlers_try() - probes of other modules */
+void dp_handlers_try(void);
 /** dp_init_kprobes() - has the kernel probes of its own? */
 int dp_init_kprobes(void);
 #define DP_INIT_NO_KPROBES "this kernel has no probes of its own"
@@ -21,13 +42,17 @@ int dp_init_events(void);
 /** dp_init_load() - load a module. Return: is it there? */
 int dp_init_load(const char *name, const char *parameters);
 int dp_init_unload(const char *name);
+/** dp_init_run() - a module whose tests run as it is loaded */
+void dp_init_run(const char *name, const char *parameters);
 /** dp_init_load_probes() - load dprobes.ko */
 int dp_init_load_probes(void);
 
-/** dp_device_try() - have probes by /dev/dprobes; dp_device_random() - ask it all kinds of things;
+/** dp_device_try() - have probes by /dev/dprobes; dp_device_random() - ask it all kinds of things, so
+ *  often by each of three threads;
  *  dp_device_locked() - in a kernel that is locked down, which it stays */
 void dp_device_try(void);
-void dp_device_random(void);
+void dp_device_random(unsigned int times);
+#define DP_DEVICE_RANDOM 100000
 /** dp_device_programs() - have its probes run programs */
 void dp_device_programs(void);
 void dp_device_locked(void);

@@ -11,6 +11,25 @@ SYM_FUNC_START(dptest_victim)
 	RET
 SYM_FUNC_END(dptest_victim)
 
+/* A word is taken from the stack, behind three instructions that count: 7 + 16 * word */
+SYM_FUNC_START(dptest_words)
+	push	%rbp
+	mov	%rsp, %rbp
+	push	$3
+	push	$2
+	push	$1
+	xor	%eax, %eax
+	lea	1(%rax), %rax
+	lea	2(%rax), %rax
+	lea	4(%rax), %rax
+	pop	%rdx
+	shl	$4, %edx
+	add	%edx, %eax
+	mov	%rbp, %rsp
+	pop	%rbp
+	RET
+SYM_FUNC_END(dptest_words)
+
 .macro save
 	push	%rbx
 	push	%rbp

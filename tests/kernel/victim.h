@@ -15,6 +15,8 @@ void dptest_call(const unsigned long in[DPTEST_REGS],
 		 unsigned long out[DPTEST_REGS]);
 /** dptest_carry() - call it with that carry flag. Return: the flag afterwards */
 unsigned long dptest_carry(unsigned long carry);
+/** dptest_words() - takes a word from its stack: see victim.S */
+unsigned long dptest_words(void);
 
 #endif
 #endif

@@ -34,7 +34,8 @@ struct dp_kprobe;
  *
  * @regs->ip is the probe's address plus one, as behind an int3, in every mode.
  * Return: 0; 1: the instruction is not executed, no post_handler is called, and the code goes on at
- * @regs->ip, which the handler has set, with @regs->sp.
+ * @regs->ip, which the handler has set, with @regs->sp. That may be any instruction, also one whose bytes a jump has
+ * replaced.
  */
 typedef int (*dp_kprobe_pre_handler_t)(struct dp_kprobe *p,
 				       struct pt_regs *regs);
