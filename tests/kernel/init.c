@@ -644,6 +644,8 @@ int main(int argc, char **argv)
 		run_quietly(dp_device_programs, "device, programs: ");
 		run_quietly(dp_device_random, "device, at random: ");
 	}
+	if (is_wanted("device-returns"))
+		run_quietly(dp_returns_try, "returns: ");
 	if (is_wanted("modules"))
 		run_quietly(dp_modules_try, "modules: ");
 	if (is_wanted("files"))

@@ -114,6 +114,18 @@ static void send(void)
 	}
 }
 
+static void interrupt_work(void)
+{
+	struct task_struct *task = kthread_create(work, NULL, "dptest/nmi");
+
+	kthread_bind(task, 1);
+	wake_up_process(task);
+	WRITE_ONCE(sends, true);
+	send();
+	WRITE_ONCE(sends, false);
+	kthread_stop(task);
+}
+
 static void nmis(enum dp_kmod_arming arming)
 {
 	struct dp_kprobe p = { .addr = (u8 *)dptest_in_nmi,
@@ -126,7 +138,6 @@ static void nmis(enum dp_kmod_arming arming)
 				  .data_size = sizeof(long) },
 			    s = { .kp.symbol_name = "gcd",
 				  .handler = gcd_leave };
-	struct task_struct *task;
 	int err = dp_kmod_begin(arming);
 
 	memset(&seen, 0, sizeof(seen));
@@ -134,13 +145,7 @@ static void nmis(enum dp_kmod_arming arming)
 	err = err ?: dp_register_kprobe(&q);
 	err = err ?: dp_register_kretprobe(&r);
 	err = err ?: dp_register_kretprobe(&s);
-	task = kthread_create(work, NULL, "dptest/nmi");
-	kthread_bind(task, 1);
-	wake_up_process(task);
-	WRITE_ONCE(sends, true);
-	send();
-	WRITE_ONCE(sends, false);
-	kthread_stop(task);
+	interrupt_work();
 	dp_unregister_kretprobe(&s);
 	dp_unregister_kretprobe(&r);
 	dp_unregister_kprobe(&q);
@@ -162,14 +167,25 @@ static void nmis(enum dp_kmod_arming arming)
 	      s.kp.nmissed);
 }
 
+/* Without probes of this module: others have some. */
+static bool bare;
+module_param(bare, bool, 0);
+module_param_named(nmis, seen.nmis, ulong, 0400);
+module_param_named(calls, seen.calls, ulong, 0400);
+module_param_named(wrong, seen.wrong, ulong, 0400);
+
 static int __init begin(void)
 {
 	int err = register_nmi_handler(NMI_LOCAL, nmi, 0, "dptest");
 
 	if (err)
 		return err;
-	nmis(DP_KMOD_JUMP);
-	nmis(DP_KMOD_TRAP);
+	if (bare) {
+		interrupt_work();
+	} else {
+		nmis(DP_KMOD_JUMP);
+		nmis(DP_KMOD_TRAP);
+	}
 	unregister_nmi_handler(NMI_LOCAL, "dptest");
 	pr_info("dptest: done\n");
 	return 0;

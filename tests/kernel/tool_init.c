@@ -612,6 +612,7 @@ void dp_tool_try(void)
 	names();
 	conditions();
 	traces();
+	dp_tool_returns();
 	rights();
 	ends(SIGKILL, "killed, it leaves nothing");
 	ends(SIGTERM, "terminated, neither");

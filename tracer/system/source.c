@@ -30,7 +30,7 @@
  * @opcodes: by probe, the first byte of its instruction
  * @pending: modules that are not loaded are waited for
  * @unbound: a probe has not got its program; @words: why the last one was refused
- * @last: the program that was added last, if it has no variables
+ * @last: the program that was added last, if it has no variables; @start: its last one
  * @was, @sites: how they were armed, when they are not any more; NULL: they are
  */
 struct dp_system_session {
@@ -45,7 +45,7 @@ struct dp_system_session {
 	char words[DP_DEVICE_WORDS];
 	struct {
 		u8 *code;
-		u32 size, log, jumps, stack, program;
+		u32 size, log, jumps, stack, start, program;
 	} last;
 	struct dp_device_count *was;
 	struct dp_device_counts sites;
@@ -71,7 +71,7 @@ static int open_system(const struct dp_tracer_options *opt, bool timed,
 	s->quiet = opt->quiet;
 	s->pending = opt->pending;
 	*source = &s->source;
-	err = dp_system_device_open(&s->device, diag) ?:
+	err = dp_system_device_open(&s->device, opt->maxactive, diag) ?:
 		      dp_system_command_open(&s->command, opt->argv, diag);
 	s->source.pid = s->command.pid;
 	s->source.launched = s->command.pid > 0;
@@ -135,6 +135,18 @@ static int out_of_memory(struct dp_diag *diag)
 	return dp_diag_set(diag, -ENOMEM, "out of memory");
 }
 
+static u32 flags_of(const struct dp_system_session *s,
+		    const struct dp_spec *spec,
+		    const struct dp_system_function *f)
+{
+	u32 flags = s->pending && *f->module ? DP_DEVICE_PENDING : 0;
+
+	if (spec->kind == DP_SPEC_RETURN)
+		flags |= DP_DEVICE_RETURNS |
+			 (spec->records ? DP_DEVICE_RECORDS : 0);
+	return flags;
+}
+
 static int add_point(struct dp_system_session *s, const struct dp_spec *spec,
 		     const struct dp_system_function *f,
 		     struct dp_points *points, struct dp_diag *diag)
@@ -142,7 +154,6 @@ static int add_point(struct dp_system_session *s, const struct dp_spec *spec,
 	struct dp_point *p = new_point(points);
 	struct dp_system_added added = { .addr = f->addr };
 	char words[DP_DEVICE_WORDS], *name;
-	u32 flags = 0;
 	int err;
 
 	if (!p)
@@ -155,14 +166,13 @@ static int add_point(struct dp_system_session *s, const struct dp_spec *spec,
 	p->addr = f->addr;
 	p->program = DP_NO_PROGRAM;
 	p->probe = s->probes ? s->probes - 1 : 0;
-	if (s->pending && *f->module)
-		flags = DP_DEVICE_PENDING;
 	name = full_name(f, spec->offset, "");
 	if (!p->name || !p->symbol || !p->module || !name) {
 		free(name);
 		return out_of_memory(diag);
 	}
-	err = dp_system_device_add(&s->device, name, flags, &added, words);
+	err = dp_system_device_add(&s->device, name, flags_of(s, spec, f),
+				   &added, words);
 	free(name);
 	if (err) {
 		dp_point_refuse(p, err, "%s", words);
@@ -170,6 +180,7 @@ static int add_point(struct dp_system_session *s, const struct dp_spec *spec,
 	}
 	p->addr = added.addr;
 	p->probe = added.probe;
+	s->source.tracks |= spec->kind == DP_SPEC_RETURN;
 	s->probes = p->probe + 1;
 	s->opcodes[p->probe % MOST] = added.opcode;
 	return 0;
@@ -308,7 +319,7 @@ static int add(struct dp_source *source, const struct dp_source_request *want,
 static bool may_be_shared(const struct dp_program_spec *spec)
 {
 	return !spec->nr_lv && !spec->nr_gv && !spec->allow && !spec->heapmax &&
-	       spec->nr_starts == 1 && !spec->starts[0];
+	       spec->nr_starts <= 2 && !spec->starts[0];
 }
 
 /* The points of a spec run one program, unless that counts in a variable. */
@@ -318,6 +329,7 @@ static bool is_last(const struct dp_system_session *s,
 	return s->last.code && may_be_shared(spec) &&
 	       s->last.log == spec->logmax && s->last.jumps == spec->jmpmax &&
 	       s->last.stack == spec->stack && s->last.size == spec->code_len &&
+	       s->last.start == spec->starts[spec->nr_starts - 1] &&
 	       !memcmp(s->last.code, spec->code, spec->code_len);
 }
 
@@ -333,6 +345,7 @@ static void remember_last(struct dp_system_session *s,
 	s->last.log = spec->logmax;
 	s->last.jumps = spec->jmpmax;
 	s->last.stack = spec->stack;
+	s->last.start = spec->starts[spec->nr_starts - 1];
 	s->last.program = program;
 }
 
@@ -401,11 +414,13 @@ static void bind(struct dp_source *source, const struct dp_point *point,
 		dp_system_device_bind(&s->device, point->probe, binding) != 0;
 }
 
-static int say_unarmed(int err, u64 bad, struct dp_diag *diag)
+static int say_unarmed(int err, u64 bad, bool returns, struct dp_diag *diag)
 {
 	const char *why =
 		err == -EBUSY ?
 			"a probe of the kernel's own is there (kprobe)" :
+		err == -ENOMEM && returns ?
+			"dprobes.ko follows 8192 calls at a time, of all functions: name fewer, or a smaller --maxactive" :
 		err == -ENOSPC || err == -ENOMEM ?
 			"dprobes.ko has no room for so many probes, or so long programs" :
 			strerror(-err);
@@ -425,7 +440,7 @@ static int arm(struct dp_source *source, struct dp_diag *diag)
 			       dp_system_device_commit(&s->device, 0, &bad);
 
 	s->armed = !err;
-	return err ? say_unarmed(err, bad, diag) : 0;
+	return err ? say_unarmed(err, bad, s->source.tracks, diag) : 0;
 }
 
 static void go(struct dp_source *source)
@@ -449,6 +464,31 @@ static void tend(struct dp_source *source, double t,
 	dp_system_device_renew(&of(source)->device);
 }
 
+/* Return: false: it makes no sense. */
+static bool take_log(struct dp_record_copy *copy,
+		     const struct dp_device_record *r)
+{
+	struct dp_device_return head;
+	struct dp_leaving leaving = { .how = DP_CALL_RETURNED };
+	u32 len = r->log - (u32)sizeof(head);
+
+	if (!(r->flags & DP_DEVICE_RETURNED)) {
+		copy->head.len = r->log;
+		memcpy(copy->data, r + 1, r->log);
+		return true;
+	}
+	if (r->log < sizeof(head) || len > sizeof(copy->data) - sizeof(leaving))
+		return false;
+	memcpy(&head, r + 1, sizeof(head));
+	leaving.entered = head.entered;
+	leaving.value = head.value;
+	copy->head.len = (u32)sizeof(leaving) + len;
+	memcpy(copy->data, &leaving, sizeof(leaving));
+	memcpy(copy->data + sizeof(leaving),
+	       (const char *)(r + 1) + sizeof(head), len);
+	return true;
+}
+
 /* The parts of a record are checked as those of any. */
 static size_t take_record(const struct dp_device_record *r, size_t left,
 			  dp_source_take take, void *arg)
@@ -470,8 +510,8 @@ static size_t take_record(const struct dp_device_record *r, size_t left,
 	memcpy(copy.head.parm, r->parm, sizeof(copy.head.parm));
 	copy.head.flags = r->flags & DP_DEVICE_TRUNCATED ? DP_RECORD_TRUNCATED :
 							   0;
-	copy.head.len = r->log;
-	memcpy(copy.data, r + 1, r->log);
+	if (!take_log(&copy, r))
+		return 0;
 	take(arg, &copy);
 	return r->size;
 }
@@ -552,6 +592,18 @@ static const struct dp_device_count *armed(const struct dp_source *source,
 			dp_system_device_count(&s->device, point->probe);
 }
 
+static void tally_calls(struct dp_system_session *s,
+			const struct dp_point *point, struct dp_source_count *c)
+{
+	struct dp_device_calls calls;
+
+	if (point->spec->kind != DP_SPEC_RETURN)
+		return;
+	calls = dp_system_device_calls(&s->device, point->probe);
+	c->tally[DP_TALLY_INSTANCES] = calls.full;
+	c->tally[DP_TALLY_UNJUDGED] = calls.unjudged;
+}
+
 static void count(const struct dp_source *source, const struct dp_point *point,
 		  struct dp_source_count *c)
 {
@@ -566,6 +618,7 @@ static void count(const struct dp_source *source, const struct dp_point *point,
 	c->tally[DP_TALLY_PASSED] = n->passed;
 	c->tally[DP_TALLY_DISABLED] = n->disabled;
 	c->tally[DP_TALLY_CONTEXT] = n->context;
+	tally_calls(of(source), point, c);
 	n = armed(source, point);
 	c->mode = n->mode == DP_DEVICE_BY_JUMP ? "jump" : "trap";
 }
@@ -598,7 +651,19 @@ static u64 variable(const struct dp_source *source, u32 program, u32 index)
 static void calls(const struct dp_source *source, const struct dp_point *point,
 		  struct dp_account *counts)
 {
-	*counts = (struct dp_account){ 0 };
+	const struct dp_device_calls n =
+		dp_system_device_calls(&of(source)->device, point->probe);
+
+	*counts = (struct dp_account){
+		.entered = n.entered,
+		.returned = n.returned,
+		.abandoned = n.ended,
+		.inside = n.inside,
+		.missed = n.missed,
+		.unmet = n.unmet,
+		.lost = (s64)(n.entered - n.returned - n.ended - n.inside -
+			      n.missed - n.unmet),
+	};
 }
 
 static void remember(struct dp_system_session *s)
