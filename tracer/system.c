@@ -62,11 +62,10 @@ static const char *bad_option(const struct dp_tracer_options *opt)
 
 static int check_parts(const struct dp_spec *spec, struct dp_diag *diag)
 {
-	if (spec->aggs)
-		return refuse(
-			diag, -EOPNOTSUPP, spec->aggs_col,
-			(int)strlen(spec->aggs) + 2,
-			"values that are kept, in braces, are not there yet in the kernel");
+	if (spec->aggs && strstr(spec->aggs, "stack"))
+		return refuse(diag, -EOPNOTSUPP, spec->aggs_col,
+			      (int)strlen(spec->aggs) + 2,
+			      "stacks are not there yet in the kernel");
 	return 0;
 }
 

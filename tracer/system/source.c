@@ -9,6 +9,7 @@
 #include "tracer/output.h"
 #include "tracer/source.h"
 #include "tracer/system.h"
+#include "tracer/system/kept.h"
 #include "tracer/system/system.h"
 #include "tracer/tracer.h"
 #include "engine/vm/ops.h"
@@ -22,6 +23,8 @@
 /* Probes whose opcode is remembered: as many as dprobes.ko has */
 #define MOST 4096
 #define ROOM 64
+/* Programs whose tables are remembered: as many as dprobes.ko has */
+#define PROGRAMS 64
 /* Bytes of records that are read at a time */
 #define BUFFER 65536
 
@@ -31,6 +34,8 @@
  * @pending: modules that are not loaded are waited for
  * @unbound: a probe has not got its program; @words: why the last one was refused
  * @last: the program that was added last, if it has no variables; @start: its last one
+ * @kept: tables, if @keeps; @keeping: what each program keeps; @keeper: 1 + number of a probe's program, if it keeps
+ *        anything; @returns: by probe, is it on returns?
  * @was, @sites: how they were armed, when they are not any more; NULL: they are
  */
 struct dp_system_session {
@@ -45,8 +50,12 @@ struct dp_system_session {
 	char words[DP_DEVICE_WORDS];
 	struct {
 		u8 *code;
-		u32 size, log, jumps, stack, start, program;
+		u32 size, log, jumps, stack, start, table, program;
 	} last;
+	struct dp_system_kept kept;
+	struct dp_system_keeping keeping[PROGRAMS];
+	u8 keeper[MOST];
+	bool returns[MOST], keeps;
 	struct dp_device_count *was;
 	struct dp_device_counts sites;
 };
@@ -143,7 +152,7 @@ static u32 flags_of(const struct dp_system_session *s,
 
 	if (spec->kind == DP_SPEC_RETURN)
 		flags |= DP_DEVICE_RETURNS |
-			 (spec->records ? DP_DEVICE_RECORDS : 0);
+			 (spec->records || spec->aggs ? DP_DEVICE_RECORDS : 0);
 	return flags;
 }
 
@@ -180,6 +189,7 @@ static int add_point(struct dp_system_session *s, const struct dp_spec *spec,
 	}
 	p->addr = added.addr;
 	p->probe = added.probe;
+	s->returns[p->probe % MOST] = spec->kind == DP_SPEC_RETURN;
 	s->source.tracks |= spec->kind == DP_SPEC_RETURN;
 	s->probes = p->probe + 1;
 	s->opcodes[p->probe % MOST] = added.opcode;
@@ -324,9 +334,9 @@ static bool may_be_shared(const struct dp_program_spec *spec)
 
 /* The points of a spec run one program, unless that counts in a variable. */
 static bool is_last(const struct dp_system_session *s,
-		    const struct dp_program_spec *spec)
+		    const struct dp_program_spec *spec, u32 table)
 {
-	return s->last.code && may_be_shared(spec) &&
+	return s->last.code && s->last.table == table && may_be_shared(spec) &&
 	       s->last.log == spec->logmax && s->last.jumps == spec->jmpmax &&
 	       s->last.stack == spec->stack && s->last.size == spec->code_len &&
 	       s->last.start == spec->starts[spec->nr_starts - 1] &&
@@ -378,16 +388,14 @@ static const char *exceeds(struct dp_system_session *s,
 		       NULL;
 }
 
-static int add_program(struct dp_source *source,
-		       const struct dp_program_spec *spec, u32 *program,
-		       u32 *offset, const char **why)
+/* @table: 1 + that which it is for, or 0 */
+static int add_logging(struct dp_system_session *s,
+		       const struct dp_program_spec *spec, u32 table,
+		       u32 *program, u32 *offset, const char **why)
 {
-	struct dp_system_session *s = of(source);
 	int err;
 
-	*offset = 0;
-	*why = "there is no memory for the program";
-	if (is_last(s, spec)) {
+	if (is_last(s, spec, table)) {
 		*program = s->last.program;
 		return 0;
 	}
@@ -400,18 +408,63 @@ static int add_program(struct dp_source *source,
 	if (err)
 		return err;
 	remember_last(s, spec, *program);
+	s->last.table = table;
 	if (s->globals < spec->nr_gv)
 		s->globals = spec->nr_gv;
 	return 0;
+}
+
+/* What it keeps is logged. Programs for other tables may be the same then, and are others. */
+static int add_keeping(struct dp_system_session *s,
+		       const struct dp_program_spec *spec,
+		       const struct dp_system_keeping *keeping, u32 *program,
+		       u32 *offset, const char **why)
+{
+	struct dp_program_spec logs = *spec;
+	u8 *code = malloc(spec->code_len + 1);
+	int err;
+
+	if (!code)
+		return -ENOMEM;
+	memcpy(code, spec->code, spec->code_len);
+	dp_system_kept_rewrite(spec, code);
+	logs.code = code;
+	logs.logmax += dp_system_kept_bytes(keeping);
+	err = add_logging(s, &logs, 1 + keeping->table, program, offset, why);
+	free(code);
+	if (err)
+		return err;
+	s->keeping[*program % PROGRAMS] = *keeping;
+	s->keeps = true;
+	return 0;
+}
+
+static int add_program(struct dp_source *source,
+		       const struct dp_program_spec *spec, u32 *program,
+		       u32 *offset, const char **why)
+{
+	struct dp_system_session *s = of(source);
+	struct dp_system_keeping keeping;
+
+	*offset = 0;
+	*why = "there is no memory for the program";
+	if (dp_system_kept_find(spec, &keeping))
+		return add_keeping(s, spec, &keeping, program, offset, why);
+	return add_logging(s, spec, 0, program, offset, why);
 }
 
 static void bind(struct dp_source *source, const struct dp_point *point,
 		 const struct dp_binding *binding)
 {
 	struct dp_system_session *s = of(source);
+	struct dp_binding own = *binding;
 
-	s->unbound |=
-		dp_system_device_bind(&s->device, point->probe, binding) != 0;
+	if (s->keeping[binding->program % PROGRAMS].used) {
+		s->keeper[point->probe % MOST] = (u8)(1 + binding->program);
+		own.judged = binding->leaves;
+	}
+	s->unbound |= dp_system_device_bind(&s->device, point->probe, &own) !=
+		      0;
 }
 
 static int say_unarmed(int err, u64 bad, bool returns, struct dp_diag *diag)
@@ -456,12 +509,15 @@ static enum dp_source_state wait_for(struct dp_source *source, int ms)
 							 DP_SOURCE_RUNS;
 }
 
+static void look(const struct dp_source *source);
+
 static void tend(struct dp_source *source, double t,
 		 void (*foreign)(void *arg, u64 addr, bool away), void *arg,
 		 struct dp_source_news *news)
 {
 	*news = (struct dp_source_news){ .most = IDLE_MS };
 	dp_system_device_renew(&of(source)->device);
+	look(source);
 }
 
 /* Return: false: it makes no sense. */
@@ -534,6 +590,56 @@ static size_t records(struct dp_source *source, dp_source_take take, void *arg,
 			all++;
 		}
 	return all;
+}
+
+static void keep(void *arg, const struct dp_record_copy *r)
+{
+	struct dp_system_session *s = arg;
+	u32 keeper = s->keeper[r->head.probe % MOST];
+
+	if (keeper)
+		dp_system_kept_take(&s->kept,
+				    &s->keeping[(keeper - 1) % PROGRAMS], r,
+				    s->returns[r->head.probe % MOST] ?
+					    sizeof(struct dp_leaving) :
+					    0);
+}
+
+/* Nobody else reads the records of such a session. */
+static void look(const struct dp_source *source)
+{
+	struct dp_system_session *s = of(source);
+
+	if (s->keeps)
+		records(&s->source, keep, s, false);
+}
+
+static int add_aggregate(struct dp_source *source,
+			 const struct dp_aggregate_shape *shape, u32 *table,
+			 const char **why)
+{
+	return dp_system_kept_add(&of(source)->kept, shape, table, why);
+}
+
+static const struct dp_aggregate_entry *
+aggregate(const struct dp_source *source, u32 table)
+{
+	return dp_system_kept_table(&of(source)->kept, table);
+}
+
+static int read_aggregate(const struct dp_source *source, u32 table,
+			  void (*take)(void *arg, const u64 *key,
+				       const u64 *row),
+			  void *arg)
+{
+	look(source);
+	return dp_system_kept_read(&of(source)->kept, table, take, arg);
+}
+
+static void aggregate_lost(const struct dp_source *source, u32 table,
+			   u64 lost[DP_LOST_NR])
+{
+	dp_system_kept_lost(&of(source)->kept, table, lost);
 }
 
 /* As the module stamps records */
@@ -716,6 +822,7 @@ static void settle(struct dp_source *source, dp_source_take take, void *arg)
 	struct dp_system_session *s = of(source);
 	u64 within = dp_system_device_sum(&s->device).within;
 
+	look(source);
 	if (!s->quiet) {
 		say_absent(s, DP_DEVICE_IS_PENDING,
 			   "waited for a module in vain, or for its function");
@@ -749,6 +856,7 @@ static void close_system(struct dp_source *source)
 	dp_system_device_close(&s->device);
 	dp_system_command_close(&s->command);
 	dp_system_symbols_free(&s->symbols);
+	dp_system_kept_free(&s->kept);
 	free(s->was);
 	free(s->last.code);
 	free(s);
@@ -767,6 +875,10 @@ const struct dp_source_ops dp_system_source = {
 	.read = read_memory,
 	.add = add,
 	.add_program = add_program,
+	.add_aggregate = add_aggregate,
+	.aggregate = aggregate,
+	.read_aggregate = read_aggregate,
+	.aggregate_lost = aggregate_lost,
 	.bind = bind,
 	.arm = arm,
 	.go = go,
