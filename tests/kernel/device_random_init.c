@@ -191,7 +191,7 @@ static void reopen(int session)
 	close(device);
 	device = dp_device_open(0);
 	fcntl(device, F_SETFL, O_NONBLOCK);
-	if (session && below(4))
+	if (session && below(2))
 		dp_device_start(device, below(3));
 }
 
