@@ -18,7 +18,8 @@ static const char help[] =
 	"                    they ended. w:[MODULE:]VARIABLE[/LEN][:rw|:x] counts accesses to\n"
 	"                    a variable, by a debug register; usdt:[MODULE:]PROVIDER:NAME is\n"
 	"                    a static tracepoint; kernel:[MODULE:]FUNCTION is in the kernel,\n"
-	"                    whoever executes it, by dprobes.ko, without -p: see dprobes(4)\n"
+	"                    whoever executes it, by dprobes.ko, without -p, also with r:,\n"
+	"                    see dprobes(4)\n"
 	"                    SPEC{AGG, ... by KEY, ...} keeps values of hits, by keys: AGG is\n"
 	"                    count() sum(v) avg(v) min(v) max(v) hist(v) first(v) last(v)\n"
 	"                    distinct(v) lhist(v,LO,HI,STEP); with r: also of latency, retval;\n"
@@ -34,6 +35,8 @@ static const char help[] =
 	"  -i, --interval T  every T, print what has come since: as many rows as have any;\n"
 	"                    on a terminal in place of the rows before. At the end, all\n"
 	"      --top N       only the N rows with most hits, and the sums of the others\n"
+	"      --maxactive N with r:kernel: follow N calls of each function at a time; as usual\n"
+	"                    10, or 2 for each CPU; others are counted as missed\n"
 	"      --map-size N  keys of a table of values, at most: 4096\n"
 	"      --all         also the matches of a glob that had no hit\n"
 	"  -o, --output FILE write the counts to FILE\n"
@@ -82,6 +85,6 @@ const struct dp_command dp_cmd_stat = {
 		"  dprobes stat 'r:libc.so.6:read{hist(latency) by fd}' -p 1234\n",
 	.options = "poifqv" DP_TAKES_COMMAND DP_TAKES_JSON DP_TAKES_DURATION
 		DP_TAKES_PENDING DP_TAKES_TABLE DP_TAKES_MANGLED
-			DP_TAKES_INLINED DP_TAKES_SPEC_FILES,
+			DP_TAKES_INLINED DP_TAKES_SPEC_FILES DP_TAKES_MAXACTIVE,
 	.run = run,
 };

@@ -14,7 +14,7 @@ static const char help[] =
 	"                    MODULE and POINT as in dprobes stat --help. VALUES: arg0 to\n"
 	"                    arg5 or registers, each with a type if you like: u8 to u64, s8\n"
 	"                    to s64, x8 to x64, str;\n"
-	"                    kernel:[MODULE:]FUNCTION is in the kernel: see dprobes(4);\n"
+	"                    [r:]kernel:[MODULE:]FUNCTION is in the kernel: see dprobes(4);\n"
 	"                    without VALUES arg0 to arg5. COND: ==, !=, <, <=, >, >=, && and\n"
 	"                    || on such values and numbers. r: (or func%return) follows the\n"
 	"                    calls of a function to their end, = VALUE, = tail (a jump to\n"
@@ -26,6 +26,8 @@ static const char help[] =
 	"  -f, --children    also in processes that it forks, and in what they execute;\n"
 	"                    libraries to come are waited for in each\n"
 	"      --pending     wait also for libraries that are nowhere to be found yet\n"
+	"      --maxactive N with r:kernel: follow N calls of each function at a time; as usual\n"
+	"                    10, or 2 for each CPU; others are counted as missed\n"
 	"      --buffer SIZE room for records, of each CPU: 256k, 64M at most\n"
 	"      --block       hits wait while there is no room; else their records are lost\n"
 	"      --coarse-time a hit does not read the clock: the time is when its record was read\n"
@@ -76,6 +78,6 @@ const struct dp_command dp_cmd_trace = {
 	.options = "ponfqv" DP_TAKES_RECORDER DP_TAKES_COMMAND DP_TAKES_JSON
 		DP_TAKES_DURATION DP_TAKES_RINGS DP_TAKES_PENDING
 			DP_TAKES_MANGLED DP_TAKES_INLINED DP_TAKES_STACK
-				DP_TAKES_SPEC_FILES,
+				DP_TAKES_SPEC_FILES DP_TAKES_MAXACTIVE,
 	.run = run,
 };

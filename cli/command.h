@@ -22,6 +22,7 @@ enum {
 #define DP_TAKES_DURATION "S"
 #define DP_TAKES_PENDING "P"
 #define DP_TAKES_RINGS "BKT" /* --buffer, --block, --coarse-time */
+#define DP_TAKES_MAXACTIVE "x" /* --maxactive */
 #define DP_TAKES_TABLE "AMY" /* --all, --top, --map-size */
 #define DP_TAKES_RECORDER "dur" /* --keep, --until, --rotate */
 #define DP_TAKES_INJECTION "kebs" /* --nth, --every, --prob, --seed */

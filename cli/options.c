@@ -11,6 +11,9 @@
 #define INTERVAL_LEAST 0.01
 #define SECONDS_MAX 1e9 /* in nanoseconds it has to fit into 64 bits */
 
+/* As many as dprobes.ko has stubs */
+#define MAXACTIVE_MOST 8192
+
 /* The letters of struct dp_command's options. */
 enum {
 	OPT_JSON = 'J',
@@ -49,8 +52,9 @@ enum {
 	OPT_FOLDED = 'c',
 	OPT_FLAME = 'j',
 	OPT_SHOW_SPEC = 'z',
+	OPT_MAXACTIVE = 'x',
 };
-#define WITHOUT_LETTER "JSPBKTAMGIHCWFLOURNEZXYQdurkebsgycjz"
+#define WITHOUT_LETTER "JSPBKTAMGIHCWFLOURNEZXYQdurkebsgycjzx"
 
 static const struct option long_options[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
@@ -77,6 +81,7 @@ static const struct option long_options[] = {
 	{ "all", no_argument, NULL, OPT_ALL },
 	{ "top", required_argument, NULL, OPT_TOP },
 	{ "map-size", required_argument, NULL, OPT_MAP_SIZE },
+	{ "maxactive", required_argument, NULL, OPT_MAXACTIVE },
 	{ "inlined", no_argument, NULL, OPT_INLINED },
 	{ "stack", no_argument, NULL, OPT_STACK },
 	{ "define", required_argument, NULL, 'D' },
@@ -229,6 +234,19 @@ static int parse_seed(const char *text, u64 *seed)
 	if (dp_option_size(text, &end, seed) && !*end && *seed)
 		return 0;
 	return dp_usage_error("--seed %s: a seed is a number from 1 on", text);
+}
+
+static int parse_maxactive(const char *text, u32 *calls)
+{
+	u64 n;
+	int err = parse_number(text, "calls", &n);
+
+	if (!err && n > MAXACTIVE_MOST)
+		return dp_usage_error(
+			"--maxactive %s: %d calls are followed at a time, of all functions",
+			text, MAXACTIVE_MOST);
+	*calls = (u32)n;
+	return err;
 }
 
 static int parse_map_size(const char *text, u32 *keys)
@@ -484,6 +502,8 @@ static int take(const struct dp_command *cmd, int c,
 		return parse_number(optarg, "records", &opt->records);
 	case OPT_TOP:
 		return parse_number(optarg, "rows", &opt->top);
+	case OPT_MAXACTIVE:
+		return parse_maxactive(optarg, &opt->maxactive);
 	case OPT_MAP_SIZE:
 		return parse_map_size(optarg, &opt->map_size);
 	case OPT_KEEP:

@@ -30,7 +30,7 @@ struct dp_owned_program {
  * @probes: how many; @at: by probe, address of its instruction
  * @records: @filled bytes of struct dp_device_record, of which @taken have been read; @lost: for which
  *           there was no room
- * @owned: by probe, has the owner added it? @bound: does it run a program?
+ * @owned: by probe, has the owner added it? @bound: does it run a program? @returns: is it on returns?
  * @programs: how many, which are @program; @globals: variables that all of them have
  */
 struct dp_owner {
@@ -41,6 +41,7 @@ struct dp_owner {
 	size_t filled, taken;
 	DECLARE_BITMAP(owned, DP_KMOD_PROBES);
 	DECLARE_BITMAP(bound, DP_KMOD_PROBES);
+	DECLARE_BITMAP(returns, DP_KMOD_PROBES);
 	u32 programs, globals;
 	struct dp_owned_program program[DP_KMOD_PROGRAMS];
 };

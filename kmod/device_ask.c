@@ -7,6 +7,7 @@
  */
 #include "kmod/device.h"
 #include "kmod/session.h"
+#include "engine/layout/instance.h"
 #include <dprobes/device.h>
 #include <linux/kernel.h>
 #include <linux/rcupdate.h>
@@ -27,6 +28,7 @@ union request {
 	struct dp_device_program program;
 	struct dp_device_bind bind;
 	struct dp_device_variable variable;
+	struct dp_device_calls calls;
 };
 
 /* They are the same for callers of 32 bits, and for ever. */
@@ -41,6 +43,11 @@ static_assert(sizeof(struct dp_device_program) == 80);
 static_assert(sizeof(struct dp_device_bind) == 40);
 static_assert(sizeof(struct dp_device_variable) == 16);
 static_assert(sizeof(struct dp_device_record) == 56);
+static_assert(sizeof(struct dp_device_calls) == 72);
+static_assert(sizeof(struct dp_device_return) == 16);
+static_assert(DP_DEVICE_PENDING == (int)DP_KMOD_WAITS);
+static_assert(DP_DEVICE_RETURNS == (int)DP_KMOD_RETURNS);
+static_assert(DP_DEVICE_RECORDS == (int)DP_KMOD_LOGS);
 
 static bool is_clear(const u32 *reserved, size_t size)
 {
@@ -90,6 +97,8 @@ static int begin(struct dp_owner *o, union request *r)
 		return -EINVAL;
 	err = dp_kmod_begin(how[r->begin.arming]);
 	o->begun = !err;
+	if (!err)
+		dp_kmod_calls_most(r->begin.most);
 	return err;
 }
 
@@ -128,8 +137,8 @@ static int add_named(struct dp_owner *o, struct dp_device_add *add,
 
 	if (IS_ERR(name))
 		return PTR_ERR(name);
-	err = dp_kmod_add_named(name, add->flags & DP_DEVICE_PENDING, &addr,
-				&start, &add->probe, why);
+	err = dp_kmod_add_named(name, add->flags, &addr, &start, &add->probe,
+				why);
 	kfree(name);
 	if (err == -ENOSPC && !*why)
 		*why = "a session has no more probes";
@@ -139,9 +148,18 @@ static int add_named(struct dp_owner *o, struct dp_device_add *add,
 	add->opcode = dp_kmod_opcode(addr);
 	o->probes = max(o->probes, add->probe + 1);
 	set_bit(add->probe, o->owned);
+	if (add->flags & DP_DEVICE_RETURNS)
+		set_bit(add->probe, o->returns);
 	add->offset = (u32)(addr - start);
 	add->addr = shown(o, addr);
 	return 0;
+}
+
+static bool are_sound(u32 flags)
+{
+	return !(flags & ~(DP_DEVICE_PENDING | DP_DEVICE_RETURNS |
+			   DP_DEVICE_RECORDS)) &&
+	       (!(flags & DP_DEVICE_RECORDS) || flags & DP_DEVICE_RETURNS);
 }
 
 static int add(struct dp_owner *o, union request *r)
@@ -150,11 +168,12 @@ static int add(struct dp_owner *o, union request *r)
 	const char *why = NULL;
 	int err, told;
 
-	if ((add->flags & ~DP_DEVICE_PENDING) || add->opcode || add->probe ||
+	if (!are_sound(add->flags) || add->opcode || add->probe ||
 	    add->offset || add->words_size > DP_DEVICE_WORDS || !o->begun ||
 	    o->committed)
 		return -EINVAL;
-	if (add->addr && !o->shows)
+	/* What a function returns may be an address. */
+	if ((add->addr || add->flags & DP_DEVICE_RECORDS) && !o->shows)
 		return -EPERM;
 	err = add_named(o, add, &why);
 	told = dp_device_answer(add->words, add->words_size, err ? why : "");
@@ -255,6 +274,33 @@ static int variable(struct dp_owner *o, union request *r)
 	return dp_device_variable(o, &r->variable);
 }
 
+static int calls(struct dp_owner *o, union request *r)
+{
+	u32 probe = r->calls.probe;
+	struct dp_account a;
+	int err;
+
+	if (memchr_inv(r, 0, offsetof(struct dp_device_calls, probe)) ||
+	    r->calls.reserved || !dp_device_owns(o, probe) ||
+	    !test_bit(probe, o->returns))
+		return -EINVAL;
+	err = dp_kmod_calls(probe, &a);
+	if (err)
+		return err;
+	r->calls = (struct dp_device_calls){
+		.entered = a.entered,
+		.returned = a.returned,
+		.ended = a.abandoned,
+		.inside = a.inside,
+		.missed = a.missed,
+		.full = dp_kmod_tally(probe, DP_TALLY_INSTANCES),
+		.unmet = a.unmet,
+		.unjudged = dp_kmod_tally(probe, DP_TALLY_UNJUDGED),
+		.probe = probe,
+	};
+	return 0;
+}
+
 static const struct {
 	unsigned int number;
 	int (*run)(struct dp_owner *o, union request *r);
@@ -269,6 +315,7 @@ static const struct {
 	{ DP_DEVICE_VARIABLE, variable },
 	{ DP_DEVICE_TURN, turn },
 	{ DP_DEVICE_COUNTS, counts },
+	{ DP_DEVICE_CALLS, calls },
 };
 
 int dp_device_ask(struct dp_owner *o, unsigned int request, void __user *user)

@@ -26,6 +26,7 @@
 static_assert(DP_DEVICE_WRITE == (int)DP_ALLOW_WRITE);
 static_assert(DP_DEVICE_REGISTERS == (int)DP_ALLOW_REG);
 static_assert(DP_DEVICE_PORTS == (int)DP_ALLOW_IO);
+static_assert(DP_DEVICE_NOWHERE == DP_NO_START);
 
 #define ALLOW (DP_DEVICE_WRITE | DP_DEVICE_REGISTERS | DP_DEVICE_PORTS)
 
@@ -64,9 +65,7 @@ static const char *missing(u8 op, u8 operand)
 		return "a kernel does not tell what can be written";
 	case DP_OPCODE_SEG2LIN:
 		return "a kernel's program has no segments of a process";
-	case DP_OPCODE_PUSH_TOLD:
 	case DP_OPCODE_AGGREGATE:
-	case DP_OPCODE_PUSH_ENTERED:
 	case DP_OPCODE_PUSH_BACKTRACE:
 	case DP_OPCODE_TURN:
 	case DP_OPCODE_LEAVE:
@@ -201,6 +200,19 @@ int dp_device_program(struct dp_owner *o, struct dp_device_program *want)
 	return err ?: told;
 }
 
+/* At places where the program may begin? */
+static bool begins(const struct dp_owner *o, const struct dp_device_bind *want)
+{
+	bool enters = want->start != DP_DEVICE_NOWHERE;
+
+	if (!test_bit(want->probe, o->returns))
+		return !want->leaves && !want->flags &&
+		       dp_kmod_starts(want->program, want->start);
+	return (!enters || dp_kmod_starts(want->program, want->start)) &&
+	       (want->leaves ? dp_kmod_starts(want->program, want->leaves - 1) :
+			       !want->flags);
+}
+
 int dp_device_bind(struct dp_owner *o, const struct dp_device_bind *want)
 {
 	const struct dp_owned_program *p;
@@ -213,17 +225,18 @@ int dp_device_bind(struct dp_owner *o, const struct dp_device_bind *want)
 		.maxhits = want->maxhits,
 		.heap = want->heap,
 		.ex_mask = want->exceptions,
+		.leaves = want->leaves,
+		.judged = want->flags & DP_DEVICE_JUDGED,
 		/* What is probed raises no fault that anybody handles. */
 		.logonfault = true,
 	};
 
-	if (want->reserved || want->reserved2[0] || want->reserved2[1] ||
+	if (want->reserved || want->flags & ~DP_DEVICE_JUDGED ||
 	    want->program >= o->programs || o->committed)
 		return -EINVAL;
 	p = &o->program[want->program];
 	if (want->heap > p->heap || !dp_device_owns(o, want->probe) ||
-	    !dp_kmod_starts(want->program, want->start) ||
-	    test_and_set_bit(want->probe, o->bound))
+	    !begins(o, want) || test_and_set_bit(want->probe, o->bound))
 		return -EINVAL;
 	dp_kmod_bind(want->probe, &binding);
 	return 0;

@@ -7,6 +7,7 @@
  */
 #include "kmod/device.h"
 #include "kmod/session.h"
+#include "engine/layout/instance.h"
 #include "port/kernel/nofault.h"
 #include <dprobes/device.h>
 #include <linux/kernel.h>
@@ -16,6 +17,11 @@
 
 /* The rings have as much, and each record has less here */
 #define ROOM (6u << 20)
+/* Bytes of a record here */
+#define MOST                                                         \
+	ALIGN(sizeof(struct dp_device_record) +                      \
+		      sizeof(struct dp_device_return) + DP_KMOD_LOG, \
+	      8)
 
 /* The CPU's idle task has no number. */
 static u32 task_of(const struct dp_record_copy *r)
@@ -25,14 +31,38 @@ static u32 task_of(const struct dp_record_copy *r)
 	return task & DP_KERNEL_IDLE ? 0 : task;
 }
 
-static void take(void *arg, const struct dp_record_copy *r)
+/* Of a call that has returned: the slot on its stack is not for everybody. Return: bytes of the log, into @to */
+static u32 take_return(u8 *to, const struct dp_record_copy *r)
 {
-	struct dp_owner *o = arg;
+	u32 len = r->head.len -
+		  min_t(u32, r->head.len, sizeof(struct dp_leaving));
+	struct dp_leaving leaving;
+	struct dp_device_return head;
+
+	memcpy(&leaving, r->data, sizeof(leaving));
+	head.entered = leaving.entered;
+	head.value = leaving.value;
+	memcpy(to, &head, sizeof(head));
+	len = min_t(u32, len, DP_KMOD_LOG);
+	memcpy(to + sizeof(head), r->data + sizeof(leaving), len);
+	return sizeof(head) + len;
+}
+
+static u32 take_log(u8 *to, const struct dp_record_copy *r, bool returned)
+{
 	u32 len = min_t(u32, r->head.len, DP_KMOD_LOG);
-	const struct dp_device_record head = {
+
+	if (returned)
+		return take_return(to, r);
+	memcpy(to, r->data, len);
+	return len;
+}
+
+static struct dp_device_record head_of(const struct dp_record_copy *r,
+				       bool returned)
+{
+	return (struct dp_device_record){
 		.ticks = r->head.ticks,
-		.size = ALIGN(sizeof(head) + len, 8),
-		.log = len,
 		.probe = r->head.probe,
 		.tid = task_of(r),
 		.context = (u8)(r->head.tid >> DP_KERNEL_CONTEXT),
@@ -41,19 +71,31 @@ static void take(void *arg, const struct dp_record_copy *r)
 		.major = r->head.major,
 		.minor = r->head.minor,
 		.facility = r->head.facility,
-		.flags = r->head.flags & DP_RECORD_TRUNCATED ?
-				 DP_DEVICE_TRUNCATED :
-				 0,
+		.flags = (r->head.flags & DP_RECORD_TRUNCATED ?
+				  DP_DEVICE_TRUNCATED :
+				  0) |
+			 (returned ? DP_DEVICE_RETURNED : 0),
 		.parm = { r->head.parm[0], r->head.parm[1] },
 	};
+}
 
-	if (head.size > ROOM - o->filled) {
+static void take(void *arg, const struct dp_record_copy *r)
+{
+	struct dp_owner *o = arg;
+	bool returned = dp_device_owns(o, r->head.probe) &&
+			test_bit(r->head.probe, o->returns);
+	struct dp_device_record head = head_of(r, returned);
+	u8 *to = o->records + o->filled;
+
+	if (MOST > ROOM - o->filled) {
 		o->lost++;
 		return;
 	}
-	memset(o->records + o->filled, 0, head.size);
-	memcpy(o->records + o->filled, &head, sizeof(head));
-	memcpy(o->records + o->filled + sizeof(head), r->data, len);
+	head.log = take_log(to + sizeof(head), r, returned);
+	head.size = ALIGN(sizeof(head) + head.log, 8);
+	memset(to + sizeof(head) + head.log, 0,
+	       head.size - sizeof(head) - head.log);
+	memcpy(to, &head, sizeof(head));
 	o->filled += head.size;
 }
 
@@ -61,7 +103,7 @@ int dp_device_look(struct dp_owner *o)
 {
 	if (o->taken < o->filled)
 		return 1;
-	if (!o->programs || !o->committed)
+	if (!o->committed)
 		return 0;
 	if (!o->records)
 		o->records = kvmalloc(ROOM, GFP_KERNEL);

@@ -14,7 +14,7 @@ bool dp_exits_call(const struct dp_kprobe *p, const struct module *m);
 /** dp_exits_leave() - it is unregistered: its calls return without a handler, after which its memory is freed.
  *  Context: task, may sleep; no entry_handler of it runs, nor begins to. */
 void dp_exits_leave(struct dp_kprobe *p);
-/** dp_exits_end() - this module goes: no call is followed any more */
-void dp_exits_end(void);
+/** dp_exits_may() - can the calls of a function be followed, by its address? */
+bool dp_exits_may(u64 addr);
 
 #endif

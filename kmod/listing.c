@@ -79,7 +79,7 @@ static int show(struct seq_file *m, void *v)
 	u32 probe = (u32) * (loff_t *)v;
 	const struct dp_kmod_probe *p = dp_kmod_probe(probe);
 	bool there = p->state == DP_KMOD_THERE, on = p->on;
-	char kind = dp_kprobes_kind(probe, &on);
+	char kind = p->returns ? 'r' : dp_kprobes_kind(probe, &on);
 
 	seq_printf(m, "%016llx  %c  ",
 		   dp_safe_shows(m->file->f_cred) ? p->addr : 0, kind);

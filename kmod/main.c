@@ -8,7 +8,7 @@
  * refused, and nothing is called.
  */
 #include "kmod/device.h"
-#include "kmod/exits.h"
+#include "kmod/calls.h"
 #include "kmod/files.h"
 #include "kmod/modules.h"
 #include "kmod/safe.h"
@@ -43,7 +43,7 @@ static void __exit end(void)
 	dp_files_end();
 	dp_device_end();
 	dp_modules_end();
-	dp_exits_end();
+	dp_calls_end();
 }
 
 /* Tests compare them with another decoder's. */

@@ -17,6 +17,7 @@
 #include "kmod/device.h"
 #include "kmod/files.h"
 #include "kmod/kprobes.h"
+#include "kmod/returns.h"
 #include "kmod/safe.h"
 #include "kmod/table.h"
 #include "kmod/tasks.h"
@@ -248,7 +249,27 @@ static int put_waiting(char *name, u64 *addr, u64 *start, u32 *probe,
 	return 0;
 }
 
-int dp_kmod_add_named(char *name, bool waits, u64 *addr, u64 *start, u32 *probe,
+/* Of its address, where that is not given */
+static int check_returns(const char *name, u64 addr, const char **why)
+{
+	return dp_returns_check(name, addr ?: dp_kmod_symbol(name), why);
+}
+
+static int put_any(char *name, u32 how, u64 *addr, u64 *start, u32 *probe,
+		   const char **why)
+{
+	int err = how & DP_KMOD_RETURNS ? check_returns(name, *addr, why) : 0;
+
+	if (err)
+		return err;
+	err = how & DP_KMOD_WAITS ? put_waiting(name, addr, start, probe, why) :
+				    put_named(name, addr, start, probe, why);
+	if (!err && how & DP_KMOD_RETURNS)
+		dp_returns_begin(*probe, how & DP_KMOD_LOGS);
+	return err;
+}
+
+int dp_kmod_add_named(char *name, u32 how, u64 *addr, u64 *start, u32 *probe,
 		      const char **why)
 {
 	int err = dp_kmod_enter(false);
@@ -256,8 +277,7 @@ int dp_kmod_add_named(char *name, bool waits, u64 *addr, u64 *start, u32 *probe,
 	*why = NULL;
 	if (err)
 		return err;
-	err = waits ? put_waiting(name, addr, start, probe, why) :
-		      put_named(name, addr, start, probe, why);
+	err = put_any(name, how, addr, start, probe, why);
 	dp_kmod_leave();
 	return err;
 }

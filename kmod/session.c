@@ -6,6 +6,7 @@
  */
 #include "kmod/session.h"
 #include "engine/layout/arena.h"
+#include "engine/layout/instance.h"
 #include "engine/insn/region.h"
 #include "engine/plan/plan.h"
 #include "engine/site/arm.h"
@@ -16,8 +17,10 @@
 #include "engine/site/program.h"
 #include "engine/site/reach.h"
 #include "kmod/arena.h"
+#include "kmod/calls.h"
 #include "kmod/kprobes.h"
 #include "kmod/pool.h"
+#include "kmod/returns.h"
 #include "kmod/safe.h"
 #include "kmod/table.h"
 #include "kmod/tasks.h"
@@ -125,13 +128,15 @@ static int hold(void *arg, bool unowned, int (*work)(void *what), void *what)
 
 static void prepare(enum dp_kmod_arming arming)
 {
-	static const struct dp_expected some = { .sites = SITES,
-						 .probes = SITES,
-						 .programs = DP_KMOD_PROGRAMS,
-						 .log = DP_KMOD_LOG,
-						 .heap = DP_KMOD_HEAP,
-						 .code = CODE,
-						 .locals = LOCALS };
+	static const struct dp_expected some = {
+		.sites = SITES,
+		.probes = SITES,
+		.programs = DP_KMOD_PROGRAMS,
+		.log = DP_KMOD_LOG + sizeof(struct dp_leaving),
+		.heap = DP_KMOD_HEAP,
+		.code = CODE,
+		.locals = LOCALS
+	};
 
 	static const enum dp_arming how[] = {
 		[DP_KMOD_TRAP] = DP_ARM_TRAP,
@@ -200,6 +205,7 @@ int dp_kmod_begin(enum dp_kmod_arming arming)
 	if (!err) {
 		session = true;
 		committed = planned = false;
+		dp_returns_most(0);
 	}
 	mutex_unlock(&sessions);
 	return err;
@@ -407,6 +413,9 @@ int dp_kmod_arm(u64 *bad)
 	int err;
 
 	*bad = over = 0;
+	err = dp_returns_make(bad);
+	if (err)
+		return err;
 	err = dp_engine_plan(engine);
 	if (!err)
 		err = dp_engine_commit(engine, dp_kernel_text(), bad);
@@ -502,13 +511,14 @@ EXPORT_SYMBOL_NS_GPL(dp_kmod_turn, DPROBES);
 
 static void clear(struct dp_kmod_probe *p)
 {
+	dp_calls_leave(p->calls);
 	kfree(p->name);
 	kfree(p->label);
 	memset(p, 0, sizeof(*p));
 }
 
 /*
- * A thread may be on its way: a trap has been raised, or it was preempted in a detour or copy. Traps
+ * Calls that are inside return without a program from here on. A thread may be on its way: a trap has been raised, or it was preempted in a detour or copy. Traps
  * and detours are left when every CPU has scheduled, copies when each task has, by itself.
  */
 static int finish(void)
@@ -523,6 +533,7 @@ static int finish(void)
 	err = dp_engine_apply(engine, dp_kernel_text(), &bad);
 	if (err)
 		return err;
+	dp_returns_silence();
 	synchronize_rcu();
 	dp_tasks_wait();
 	dp_kernel_trap_end();
@@ -581,6 +592,7 @@ static int leave_engine(void)
 	for (i = 0; i < SITES; i++)
 		if (probes[i].used && probes[i].session)
 			list[n++] = i;
+	dp_returns_silence();
 	err = dp_kmod_remove(list, n);
 	dp_port_free(list);
 	if (!err)
@@ -646,6 +658,24 @@ u32 dp_kmod_sites(u32 *jumps)
 	return (u32)ASK((size_t)0, dp_engine_sites(engine));
 }
 
+static int account(u32 probe, struct dp_account *a)
+{
+	dp_returns_account(probe, a);
+	return 0;
+}
+
+int dp_kmod_calls(u32 probe, struct dp_account *a)
+{
+	return ASK(-ENOENT, account(probe, a));
+}
+
+void dp_kmod_calls_most(u32 n)
+{
+	mutex_lock(&sessions);
+	dp_returns_most(n);
+	mutex_unlock(&sessions);
+}
+
 const char *dp_kmod_mode(u32 probe)
 {
 	return ASK((const char *)NULL, dp_engine_mode(engine, probe));
@@ -681,8 +711,10 @@ EXPORT_SYMBOL_NS_GPL(dp_kmod_add_program, DPROBES);
 void dp_kmod_bind(u32 probe, const struct dp_binding *binding)
 {
 	mutex_lock(&sessions);
-	if (session)
+	if (session) {
 		dp_engine_bind(engine, probe, binding);
+		dp_returns_bind(probe, binding);
+	}
 	mutex_unlock(&sessions);
 }
 EXPORT_SYMBOL_NS_GPL(dp_kmod_bind, DPROBES);

@@ -62,16 +62,20 @@ enum dp_kmod_state {
 	DP_KMOD_GONE,
 };
 
+/** enum dp_kmod_how - a probe: armed whenever MODULE is loaded, before its first code runs; on the returns of
+ *  FUNCTION; and its calls make records */
+enum dp_kmod_how { DP_KMOD_WAITS = 1, DP_KMOD_RETURNS = 2, DP_KMOD_LOGS = 4 };
+
 /**
  * dp_kmod_add_named() - put a probe on "[MODULE:]FUNCTION[+OFFSET]"
  * @name: is written to
  * @addr: in: of FUNCTION, or 0; out: of the instruction, 0: it is not there yet
  * @start: out: of FUNCTION
- * @waits: the probe is armed whenever MODULE is loaded, before its first code runs
+ * @how: enum dp_kmod_how
  * @why: on failure, a static phrase, or NULL
  * Return: as dp_kmod_add(). For this module alone
  */
-int dp_kmod_add_named(char *name, bool waits, u64 *addr, u64 *start, u32 *probe,
+int dp_kmod_add_named(char *name, u32 how, u64 *addr, u64 *start, u32 *probe,
 		      const char **why);
 /** dp_kmod_state() - of a probe of the session. For this module alone */
 enum dp_kmod_state dp_kmod_state(u32 probe);
@@ -109,6 +113,11 @@ u32 dp_kmod_sites(u32 *jumps);
 /** dp_kmod_mode() - "jump" or "trap"; dp_kmod_reason() - why not "jump", or NULL */
 const char *dp_kmod_mode(u32 probe);
 const char *dp_kmod_reason(u32 probe);
+struct dp_account;
+/** dp_kmod_calls() - what has become of the calls that a probe on returns has followed. Return: 0; -ENOENT
+ *  dp_kmod_calls_most() - how many each follows at a time, 0: as many as is usual. For this module alone */
+int dp_kmod_calls(u32 probe, struct dp_account *account);
+void dp_kmod_calls_most(u32 n);
 /** dp_kmod_add_program() - see dp_engine_add_program(); before the commit */
 int dp_kmod_add_program(const struct dp_program_spec *spec, u32 *program,
 			u32 *offset, const char **why);

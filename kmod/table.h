@@ -17,6 +17,8 @@
 #include "kmod/session.h"
 #include "port_types.h"
 
+struct dp_calls;
+
 /**
  * struct dp_kmod_probe - a probe, by its number in the engine
  * @used: it is there; @session: it is of the session, and no other module's
@@ -24,14 +26,18 @@
  * @state: where its code is; @reason: why it is not probed though its module has come, or NULL
  * @addr: of the instruction, also when that has gone; 0: it never was there
  * @name: "MODULE:FUNCTION[+OFFSET]" of one that is armed when its module comes; else NULL
+ * @returns: it is on the returns of its function, whose calls are followed by @calls, once that is made; @room:
+ *           bytes that its program may log at the entry
  * @label: how lists call it when it has gone: "function+0x0  module"; NULL: by its address
  */
 struct dp_kmod_probe {
-	bool used, session, on;
+	bool used, session, on, returns;
 	enum dp_kmod_state state;
 	u64 addr;
 	const char *reason;
 	char *name, *label;
+	struct dp_calls *calls;
+	u32 room;
 };
 
 /** dp_kmod_probe() - NULL: there is none of that number */

@@ -49,6 +49,9 @@ char *dp_list_line_spec(const char *text)
 		return NULL;
 	if (*module == '[')
 		*module = '\0';
+	/* A kernel's entry is behind what the kernel keeps for itself; a return has no place. */
+	if (*kind == 'r' && *text >= '8')
+		symbol[strcspn(symbol, "+")] = '\0';
 	watch_of(text, *kind, watch);
 	if (asprintf(&spec, "%s%s%s%s%s%s",
 		     *kind == 'r' ? "r:" :

@@ -81,6 +81,7 @@ struct dp_spec {
 	char *aggs; /* text between the braces, or NULL */
 	char *cond; /* text after "if", or NULL */
 	bool counted; /* of its calls nothing but their number is wanted */
+	bool records; /* its hits make records */
 	bool found; /* in at least one process */
 	struct dp_type ret; /* type of retval among @args, if they give it */
 	u32 log; /* bytes of a record, at most */

@@ -700,10 +700,10 @@ static int watch_supported(const struct dp_spec *spec, struct dp_diag *diag)
 
 static int kernel_supported(const struct dp_spec *spec, struct dp_diag *diag)
 {
-	if (spec->kind != DP_SPEC_PROBE)
+	if (spec->kind != DP_SPEC_PROBE && spec->kind != DP_SPEC_RETURN)
 		return missing(
 			diag, spec->module_col, 6,
-			"in the kernel, other probes than plain ones (kernel:FUNCTION)");
+			"in the kernel, other probes than kernel:FUNCTION and r:kernel:FUNCTION");
 	if (spec->form != DP_POINT_SYMBOL)
 		return missing(
 			diag, spec->module_col, 6,

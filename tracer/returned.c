@@ -125,6 +125,19 @@ static size_t take(struct dp_session *s, struct dp_point **list)
 	return n;
 }
 
+/* Where there is no debug information, the specs' own types. Return: 0: nothing is left to be found */
+static size_t take_given(struct dp_session *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->points.n; i++)
+		if (is_asked_for(&s->points.v[i])) {
+			s->points.v[i].typed = true;
+			s->points.v[i].ret = s->points.v[i].spec->ret;
+		}
+	return 0;
+}
+
 void dp_returned_find(struct dp_session *s, struct dp_modules *mods)
 {
 	struct dp_point **list = calloc(s->points.n + 1, sizeof(*list));
@@ -133,7 +146,7 @@ void dp_returned_find(struct dp_session *s, struct dp_modules *mods)
 
 	if (!list)
 		return;
-	n = take(s, list);
+	n = mods ? take(s, list) : take_given(s);
 	qsort(list, n, sizeof(*list), by_address);
 	for (i = 0; i < n; i = next) {
 		m = dp_module_at(mods, list[i]->addr);

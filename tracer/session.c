@@ -131,6 +131,7 @@ static int parse_spec(struct dp_session *s, const char *text,
 		s->nr_specs++;
 		if (s->kind->keep)
 			err = keep(spec, s->kind->keep, diag);
+		spec->records = s->kind->record != NULL;
 		spec->counted = s->kind->counts && !spec->cond && !spec->aggs;
 		err = err ?: check_spec(s, spec, diag);
 	}

@@ -274,7 +274,7 @@ char *dp_order_text(const struct dp_tracer_options *opt);
 
 /* returned.c: values that tracked functions return, printed by type */
 /** dp_returned_find() - set the return types of all points: from their specs or, where
- *  these give none, from debug information. @mods: modules of the points */
+ *  these give none, from debug information. @mods: modules of the points; NULL: they are of the kernel */
 void dp_returned_find(struct dp_session *s, struct dp_modules *mods);
 /**
  * dp_returned_text() - " = -1"; " = rax=0x2a" for an unknown type; nothing for void

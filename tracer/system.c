@@ -62,11 +62,10 @@ static const char *bad_option(const struct dp_tracer_options *opt)
 
 static int check_parts(const struct dp_spec *spec, struct dp_diag *diag)
 {
-	if (spec->aggs)
-		return refuse(
-			diag, -EOPNOTSUPP, spec->aggs_col,
-			(int)strlen(spec->aggs) + 2,
-			"values that are kept, in braces, are not there yet in the kernel");
+	if (spec->aggs && strstr(spec->aggs, "stack"))
+		return refuse(diag, -EOPNOTSUPP, spec->aggs_col,
+			      (int)strlen(spec->aggs) + 2,
+			      "stacks are not there yet in the kernel");
 	return 0;
 }
 
@@ -106,13 +105,16 @@ void dp_system_task(struct dp_source_task *task)
 int dp_system_names(const struct dp_spec *spec, struct dp_diag *diag)
 {
 	bool cond = spec->cond != NULL;
+	const char *text = cond ? spec->cond : spec->args;
 
 	if (!dp_system_is(spec) || !spec->asks)
 		return 0;
 	return refuse(
 		diag, -EOPNOTSUPP, cond ? spec->cond_col : spec->args_col,
-		(int)strlen(cond ? spec->cond : spec->args),
-		"the kernel's debug information is not read: write arg0 to arg5, or registers, for what has a name in its source");
+		(int)strlen(text),
+		strstr(text, "retval") ?
+			"the kernel's debug information is not read, which knows the type of retval: write (int)retval, (long)retval, or (char *)retval" :
+			"the kernel's debug information is not read: write arg0 to arg5, or registers, for what has a name in its source");
 }
 
 int dp_system_check(const struct dp_session *s, const struct dp_spec *spec,
@@ -126,7 +128,11 @@ int dp_system_check(const struct dp_session *s, const struct dp_spec *spec,
 			spec, diag, -EOPNOTSUPP,
 			"probes in the kernel and in a process take a command each: start a second dprobes for this one");
 	if (!of_kernel)
-		return 0;
+		return s->opt->maxactive ?
+			       refuse_point(
+				       spec, diag, -EINVAL,
+				       "all calls of a process are followed: --maxactive is for r:kernel:FUNCTION") :
+			       0;
 	if (!s->kind->system)
 		return refuse(
 			diag, -EOPNOTSUPP, spec->module_col, 6,

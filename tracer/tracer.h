@@ -46,7 +46,7 @@ struct dp_tracer_options {
 	char *const *argv;
 	double duration; /* seconds, 0: until the end */
 	double interval; /* seconds between tables of stat, 0: only the last one */
-	u32 map_size; /* keys of a table of stat, at most; 0: as usual */
+	u32 map_size, maxactive; /* keys, calls; 0: as usual */
 	u64 top; /* rows of a table, at most; 0: any number */
 	bool all; /* rows of probes without a hit, too */
 	bool json, quiet, verbose;

@@ -156,7 +156,7 @@ int dp_session_add_probes(struct dp_session *s, struct dp_diag *diag)
 	struct dp_source_request want = dp_session_request(s);
 	int err;
 
-	if (s->kind->arguments && s->source->mods)
+	if (s->kind->arguments && (s->source->mods || s->ops->everybody))
 		dp_returned_find(s, s->source->mods);
 	err = s->ops->add(s->source, &want, diag);
 	s->began = dp_source_now();

@@ -7,6 +7,7 @@
 #include "engine/hit/program.h"
 #include "engine/hit/thread.h"
 #include "engine/instance/exits.h"
+#include "engine/instance/stubbed.h"
 #include "port.h"
 
 void dp_hit_count(u32 counter)
@@ -48,6 +49,11 @@ static bool begin(const struct dp_probe_entry *p, u32 probe,
 	case DP_KIND_UNWIND:
 		dp_exit_instance_unwind(probe, hit);
 		return false;
+#if DP_PORT_STUBS
+	case DP_KIND_STUB:
+		dp_stub_begin(probe, site, hit);
+		return false;
+#endif
 	case DP_KIND_LINKER:
 		dp_linker_tell(hit);
 		return false;

@@ -49,25 +49,30 @@ static u64 return_address(const struct dp_hit *hit)
 	return dp_port_read(&ret, hit->sp, DP_WORD) == DP_WORD ? ret : 0;
 }
 
-static u32 most_logged(void)
+static u32 most_logged(u32 probe)
 {
+#if DP_PORT_STUBS
+	if (dp_probe(probe)->kind == DP_KIND_STUB)
+		return dp_port_stub_room(dp_probe(probe)->user) -
+		       (u32)sizeof(struct dp_exit_instance);
+#endif
 	return dp_arena.control.instance_stride -
 	       (u32)sizeof(struct dp_exit_instance);
 }
 
 /* Fork children can write to the table: read the value once. */
-static u32 logged(const struct dp_exit_instance *v)
+static u32 logged(u32 probe, const struct dp_exit_instance *v)
 {
-	u32 len = *(const volatile u16 *)&v->len;
+	u32 len = *(const volatile u16 *)&v->len, most = most_logged(probe);
 
-	return len < most_logged() ? len : most_logged();
+	return len < most ? len : most;
 }
 
 /* @head: when the call ended, and where; @ctx: what is logged of that, or NULL */
 APART static void tell(struct dp_record *head, const struct dp_exit_instance *v,
 		       struct dp_leaving *leaving, const struct dp_context *ctx)
 {
-	u32 len = logged(v), more = ctx ? ctx->vm.lp : 0;
+	u32 len = logged(head->probe, v), more = ctx ? ctx->vm.lp : 0;
 	struct dp_log_part parts[] = { { leaving, sizeof(*leaving) },
 				       { v + 1, len },
 				       { ctx ? ctx->vm.log : NULL, more } };
@@ -88,7 +93,8 @@ APART static bool judge(u32 group, const struct dp_exit_instance *v,
 
 	*ctx = NULL;
 	if (p->leaves && how == DP_CALL_RETURNED && hit)
-		*ctx = dp_program_leave(group, hit, latency, v + 1, logged(v));
+		*ctx = dp_program_leave(group, hit, latency, v + 1,
+					logged(group, v));
 	return *ctx ? (*ctx)->vm.end != DP_VM_ABORT : !(p->way & DP_WAY_JUDGED);
 }
 
@@ -102,7 +108,7 @@ static bool is_sane(const struct dp_place *at)
 {
 	const struct dp_exit_instance *v = at->instance;
 
-	return v->group == at->group + 1 && v->len <= most_logged() &&
+	return v->group == at->group + 1 && v->len <= most_logged(at->group) &&
 	       state_of(v) <= DP_INSTANCE_LIVE;
 }
 
@@ -147,20 +153,23 @@ static void count(u32 probe)
 	dp_hit_count(dp_arena.control.probe_counters + probe);
 }
 
-/* End a call. @exit: the exit of its own function, whose hits are counted; DP_NO_GROUP:
- * it ends otherwise. @hit: NULL: the thread that finds out did not make the call. */
-APART static void leave(const struct dp_place *at, enum dp_call_end how,
-			u32 exit, const struct dp_hit *hit)
+/** struct end - of a call: @ctx: its program has run there; @held: that waits for a reader */
+struct end {
+	struct dp_context *ctx;
+	bool held;
+};
+
+/* What the end of a call makes. @slot: where its return address is or was; the rest as of leave() */
+APART static struct end finish(struct dp_exit_instance *v, u32 group, u64 slot,
+			       enum dp_call_end how, u32 exit,
+			       const struct dp_hit *hit)
 {
-	struct dp_exit_instance *v = at->instance;
-	u32 group = at->group;
 	struct dp_leaving leaving = { .entered = v->ticks,
-				      .slot = at->slot,
+				      .slot = slot,
 				      .how = how };
 	bool logs = dp_probe(group)->way & DP_WAY_LOGS;
 	struct dp_record head = { .probe = group };
-	struct dp_context *ctx;
-	bool held = false;
+	struct end end = { .held = false };
 
 	/* Time that is waited for the reader is none of the call's. */
 	if (logs)
@@ -173,18 +182,43 @@ APART static void leave(const struct dp_place *at, enum dp_call_end how,
 		count(exit);
 	else
 		dp_tally(group, tallies[how]);
-	if (judge(group, v, how, hit, head.ticks - leaving.entered, &ctx) &&
+	if (judge(group, v, how, hit, head.ticks - leaving.entered, &end.ctx) &&
 	    logs) {
 		leaving.value = hit ? returned(group, hit) : 0;
 		head.tid = hit ? dp_hit_tid() : v->tid;
-		held = ctx && dp_hold_begin(ctx, hit);
-		tell(&head, v, &leaving, ctx);
+		end.held = end.ctx && dp_hold_begin(end.ctx, hit);
+		tell(&head, v, &leaving, end.ctx);
 	}
+	return end;
+}
+
+static void let_go(const struct end *end)
+{
+	if (end->held)
+		dp_hold_end(end->ctx);
+	if (end->ctx)
+		dp_context_release(end->ctx);
+}
+
+/* End a call. @exit: the exit of its own function, whose hits are counted; DP_NO_GROUP:
+ * it ends otherwise. @hit: NULL: the thread that finds out did not make the call. */
+static void leave(const struct dp_place *at, enum dp_call_end how, u32 exit,
+		  const struct dp_hit *hit)
+{
+	struct end end =
+		finish(at->instance, at->group, at->slot, how, exit, hit);
+
 	dp_place_release(at);
-	if (held)
-		dp_hold_end(ctx);
-	if (ctx)
-		dp_context_release(ctx);
+	let_go(&end);
+}
+
+void dp_exit_instance_returned(struct dp_exit_instance *v, u32 probe,
+			       const struct dp_hit *hit)
+{
+	struct end end = finish(v, probe, hit->sp - DP_WORD, DP_CALL_RETURNED,
+				DP_NO_GROUP, hit);
+
+	let_go(&end);
 }
 
 /* The function is entered where an instance of it is. That was left otherwise, or its
@@ -241,7 +275,7 @@ void dp_exit_instance_fill(struct dp_exit_instance *v, u32 probe,
 {
 	v->serial++;
 	v->ret = return_address(hit);
-	len = len < most_logged() ? len : most_logged();
+	len = len < most_logged(probe) ? len : most_logged(probe);
 	dp_bytes_copy(v + 1, log, len);
 	if (dp_probe(probe)->way & (DP_WAY_LOGS | DP_WAY_JUDGED)) {
 		v->tid = dp_hit_tid();

@@ -19,6 +19,9 @@ void dp_exit_instance_begin(u32 probe, const struct dp_site_entry *site,
  *  @log: logged bytes for the exit's record, @len of them */
 void dp_exit_instance_fill(struct dp_exit_instance *instance, u32 probe,
 			   const struct dp_hit *hit, const void *log, u32 len);
+/** dp_exit_instance_returned() - a call has returned that is at no place of a table; @hit is behind that */
+void dp_exit_instance_returned(struct dp_exit_instance *instance, u32 probe,
+			       const struct dp_hit *hit);
 /** dp_exit_instance_end() - a function is about to be left by the instruction of @site */
 void dp_exit_instance_end(u32 probe, const struct dp_site_entry *site,
 			  const struct dp_hit *hit);

@@ -18,6 +18,7 @@ enum dp_kind {
 	DP_KIND_INJECTED, /* the tool has put its handler here */
 	DP_KIND_LINKER, /* loader events; not a user's probe */
 	DP_KIND_LANDING, /* an unwinder has passed calls that are tracked by stubs: see landing.c */
+	DP_KIND_STUB, /* a call begins that is tracked by a stub, where the port has them; runs its program */
 };
 
 /** dp_kind_is_handler() - does such a probe call a handler in C, rather than run a program? */
@@ -73,7 +74,7 @@ static inline bool dp_kind_is_hidden(u8 kind)
  * @next: 1 + index of the next probe at the site
  * @program: 1 + index of the program it runs, 0 for none
  * @start: offset in the program's code, or DP_NO_START
- * @leaves: of DP_KIND_ENTER: 1 + offset in the code of what runs when a call returns; 0: nothing
+ * @leaves: of DP_KIND_ENTER and DP_KIND_STUB: 1 + offset in the code of what runs when a call returns; 0: nothing
  * @maxhits: executions after which it is disabled
  * @heap, @ex_mask: see struct dp_binding
  * @counted: 1 + the local variable of its program that is one higher for each hit that its program
@@ -83,7 +84,7 @@ static inline bool dp_kind_is_hidden(u8 kind)
  * @pre_needs, @post_needs: enum dp_insn_state: what has to be saved around the handlers
  * @touches: registers that the pre_handler may read from its argument, write there, or change:
  *         bits of the processor's; ~0: all of its argument
- * @user: the first argument of its handlers
+ * @user: the first argument of its handlers; of DP_KIND_STUB: where the port has its instances
  * @pre, @post, @fault: handlers, 0 for none
  * @nmissed: address of the counter of hits that ran no handler
  * @instance_pool: struct dp_instance_pool of a return probe, and of its exits

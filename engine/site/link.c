@@ -83,7 +83,8 @@ static void note_work(struct dp_engine *e, u32 i)
 
 		if (!probe->linked)
 			continue;
-		counts |= handler || probe->kind == DP_KIND_PLAIN;
+		counts |= handler || probe->kind == DP_KIND_PLAIN ||
+			  probe->kind == DP_KIND_STUB;
 		calls |= handler;
 		runs |= !handler && needs_agent(probe);
 		any |= needs_agent(probe);

@@ -136,6 +136,21 @@ int dp_live_add_absent(struct dp_engine *e, bool enabled, u32 *probe)
 	return 0;
 }
 
+void dp_live_stub(struct dp_engine *e, u32 probe, bool logs)
+{
+	struct dp_probe *p = &e->probes[probe];
+
+	p->kind = DP_KIND_STUB;
+	p->way = logs ? DP_WAY_LOGS : 0;
+	/* Its hits call out for more than a count. */
+	e->sites[p->site].instances = true;
+}
+
+void dp_live_stub_pool(struct dp_engine *e, u32 probe, u64 pool)
+{
+	e->probes[probe].handlers.user = pool;
+}
+
 bool dp_live_is_new(const struct dp_engine *e, u32 probe)
 {
 	const struct dp_site *s = &e->sites[e->probes[probe].site];

@@ -149,6 +149,11 @@ int dp_live_add_watch(struct dp_engine *engine, u64 addr, u8 len, u8 watch,
  */
 int dp_live_add_absent(struct dp_engine *engine, bool enabled, u32 *probe);
 
+/** dp_live_stub() - a probe that has just been added is one of DP_KIND_STUB; @logs: its calls make records
+ *  dp_live_stub_pool() - where the port has its instances; before it is armed */
+void dp_live_stub(struct dp_engine *engine, u32 probe, bool logs);
+void dp_live_stub_pool(struct dp_engine *engine, u32 probe, u64 pool);
+
 /** dp_live_upcalls() - the @n places where threads of the process wait in upcalls; NULL:
  *  the process probes itself. It can write there at any time. */
 struct dp_upcalls *dp_live_upcalls(const struct dp_engine *engine, u32 *n);

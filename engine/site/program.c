@@ -120,13 +120,13 @@ void dp_engine_bind(struct dp_engine *e, u32 probe,
 	dp_program_note(e, probe);
 }
 
-/* The record of an entry probe is made when the instance ends. */
+/* The record of an entry's probe is made when the instance ends. */
 void dp_program_note(struct dp_engine *e, u32 probe)
 {
 	const struct dp_probe *p = &e->probes[probe];
 	struct dp_site *s = &e->sites[p->site];
 
-	if (!p->bound || p->kind == DP_KIND_ENTER)
+	if (!p->bound || p->kind == DP_KIND_ENTER || p->kind == DP_KIND_STUB)
 		return;
 	s->runs = true;
 	s->records |= e->programs[p->binding.program].records;

@@ -13,7 +13,7 @@
 #include <linux/types.h>
 
 #define DP_DEVICE_PATH "/dev/dprobes"
-#define DP_DEVICE_VERSION 2
+#define DP_DEVICE_VERSION 3
 
 /** enum dp_device_arming - how functions are probed, see @arming of struct dp_device_begin */
 enum dp_device_arming {
@@ -41,10 +41,11 @@ struct dp_device_info {
 	__u32 reserved[3];
 };
 
-/** struct dp_device_begin - @arming: enum dp_device_arming */
+/** struct dp_device_begin - @arming: enum dp_device_arming
+ *  @most: calls that each probe with DP_DEVICE_RETURNS follows at a time; 0: ten, or two for each CPU */
 struct dp_device_begin {
-	__u32 arming;
-	__u32 reserved[3];
+	__u32 arming, most;
+	__u32 reserved[2];
 };
 
 /** Bytes of the text that DP_DEVICE_ADD is given, and of the words that it answers with, at most */
@@ -54,6 +55,10 @@ struct dp_device_begin {
 /** Of struct dp_device_add, @flags: MODULE may be loaded later, and again: the probe is armed then, before
  *  any code of the module runs */
 #define DP_DEVICE_PENDING 1
+/* The probe follows the calls of FUNCTION, which has no OFFSET, to their returns. What it is bound to runs at
+ * the entry, and at the return. DP_DEVICE_RECORDS: each call that returns makes a record */
+#define DP_DEVICE_RETURNS 2
+#define DP_DEVICE_RECORDS 4
 
 /**
  * struct dp_device_add - a probe
@@ -66,7 +71,7 @@ struct dp_device_begin {
  * @offset: out: where in FUNCTION it is: behind what the kernel keeps for itself at the entry; 0 if it
  *          is not there yet
  * @opcode: out: the first byte of the instruction, or 0 if it is not there yet
- * @flags: DP_DEVICE_PENDING, or 0
+ * @flags: DP_DEVICE_PENDING, DP_DEVICE_RETURNS, or both, then also with DP_DEVICE_RECORDS; or 0
  */
 struct dp_device_add {
 	__u64 name, words, addr;
@@ -140,6 +145,20 @@ struct dp_device_counts {
 	__u32 first, nr, sites, jumps;
 };
 
+/**
+ * struct dp_device_calls - what has become of the calls of a probe with DP_DEVICE_RETURNS
+ * @entered: calls, which are its hits
+ * @returned: of these; @ended: whose task has ended inside; @inside: that have not returned yet
+ * @missed: that were not followed, for want of an instance (@full) or of memory for the program
+ * @unmet: that the program has not wanted to be followed
+ * @unjudged: that have returned where no program could run
+ * @probe: in: which
+ */
+struct dp_device_calls {
+	__u64 entered, returned, ended, inside, missed, full, unmet, unjudged;
+	__u32 probe, reserved;
+};
+
 /* Of a program, at most: bytes, variables of each kind, jumps of a hit, places where it begins */
 #define DP_DEVICE_CODE 32768
 #define DP_DEVICE_VARIABLES 256
@@ -175,6 +194,10 @@ struct dp_device_program {
 
 /** Of struct dp_device_bind, @maxhits: there is no limit */
 #define DP_DEVICE_UNLIMITED 0xffffffff
+/** Of struct dp_device_bind, @start: of a probe with DP_DEVICE_RETURNS: nothing runs at the entry */
+#define DP_DEVICE_NOWHERE 0xffffffff
+/* Of struct dp_device_bind, @flags: a call makes a record only if what runs at the return has not ended by abort */
+#define DP_DEVICE_JUDGED 1
 
 /**
  * struct dp_device_bind - a probe, which has none yet, runs a program. Before DP_DEVICE_COMMIT
@@ -183,12 +206,15 @@ struct dp_device_program {
  * @heap: bytes of its heap, at most those of the program
  * @major, @minor: of its records
  * @exceptions: that are raised, as the keyword ex_mask has them
+ * @leaves: of a probe with DP_DEVICE_RETURNS: 1 + where it begins to run it at the return, one of @starts; 0:
+ *          nowhere. There "push told" is the call's latency in ticks, and "push entered" what was logged at the entry
+ * @flags: DP_DEVICE_JUDGED, or 0
  */
 struct dp_device_bind {
 	__u32 probe, program, start;
 	__u32 passcount, maxhits, heap;
 	__u16 major, minor, exceptions, reserved;
-	__u32 reserved2[2];
+	__u32 leaves, flags;
 };
 
 /** In the place of a program's number: the variable is one that all programs have */
@@ -209,12 +235,22 @@ enum dp_device_context {
 	DP_DEVICE_IN_NMI
 };
 
-/** Of struct dp_device_record, @flags: the log was too small for all */
+/* Of struct dp_device_record, @flags: the log was too small for all; it begins with struct dp_device_return */
 #define DP_DEVICE_TRUNCATED 1
+#define DP_DEVICE_RETURNED 2
+
+/**
+ * struct dp_device_return - how the log of a call that has returned begins; what was logged at the entry follows, and
+ *			     behind it what was logged at the return
+ * @entered: ticks, when the call began; @value: what it returns: the register rax
+ */
+struct dp_device_return {
+	__u64 entered, value;
+};
 
 /**
  * struct dp_device_record - what a program has logged at a hit, as read(2) gives it; @log bytes follow
- * @ticks: of the processor's clock (rdtsc), when the hit began
+ * @ticks: of the processor's clock (rdtsc), when the hit began, or the call returned
  * @size: from the beginning of this record to that of the next: a multiple of 8
  * @tid: of the task that runs, or is interrupted; 0: the CPU is idle. @context: enum dp_device_context
  * @exception: that ended the program, or 0; @parm: its details
@@ -239,5 +275,6 @@ struct dp_device_record {
 #define DP_DEVICE_PROGRAM _IOWR(DP_DEVICE_MAGIC, 6, struct dp_device_program)
 #define DP_DEVICE_BIND _IOW(DP_DEVICE_MAGIC, 7, struct dp_device_bind)
 #define DP_DEVICE_VARIABLE _IOWR(DP_DEVICE_MAGIC, 8, struct dp_device_variable)
+#define DP_DEVICE_CALLS _IOWR(DP_DEVICE_MAGIC, 9, struct dp_device_calls)
 
 #endif

@@ -77,6 +77,18 @@ static bool call_within(struct end *end)
 	return true;
 }
 
+/* As a site's hit */
+static bool call_hit(const struct end *end)
+{
+	u8 outer = dp_kernel_enter();
+	bool is = dp_hit_is_owners();
+
+	if (is)
+		end->handler(end->call, end->regs);
+	dp_kernel_leave(outer);
+	return is;
+}
+
 /* Without a probe there may be no state for handlers any more. Who takes the probe away waits for those that have
  * seen it. */
 static bool call_handler(struct dp_kernel_call *call, struct dp_regs *regs)
@@ -85,6 +97,8 @@ static bool call_handler(struct dp_kernel_call *call, struct dp_regs *regs)
 
 	if (!end.handler)
 		return true;
+	if (call->hits)
+		return call_hit(&end);
 	if (!dp_kernel_handle())
 		return call_within(&end);
 	end.handler(call, regs);

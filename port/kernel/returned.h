@@ -24,6 +24,7 @@
  * struct dp_kernel_call - a call that may be followed
  * @back: where it returns to, perhaps another stub
  * @handler: as long as the probe is there: the call has returned. No other handler runs on the CPU
+ * @hits: the handler is none in C but of the hit half: it runs in a hit, and in none within a hit
  * @over: nothing leads to this structure any more. @missed: the handler was to be called, and another one runs
  *
  * Context of both: as the function's return, with preemption off.
@@ -32,6 +33,7 @@ struct dp_kernel_call {
 	u64 back;
 	void (*handler)(struct dp_kernel_call *call, struct dp_regs *regs);
 	void (*over)(struct dp_kernel_call *call, bool missed);
+	bool hits;
 };
 
 /** dp_kernel_calls - of each stub. A stub whose entry is not NULL may be returned to. */

@@ -15,4 +15,7 @@ typedef uint64_t u64;
 typedef int32_t s32;
 typedef int64_t s64;
 
+/* A process has no stubs for calls that programs follow: port.h */
+#define DP_PORT_STUBS 0
+
 #endif

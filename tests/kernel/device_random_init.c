@@ -31,6 +31,7 @@ union request {
 	struct dp_device_program program;
 	struct dp_device_bind bind;
 	struct dp_device_variable variable;
+	struct dp_device_calls calls;
 	unsigned char bytes[256];
 };
 
@@ -54,6 +55,7 @@ static const unsigned long known[] = {
 	DP_DEVICE_INFO,	   DP_DEVICE_BEGIN, DP_DEVICE_ADD,
 	DP_DEVICE_COMMIT,  DP_DEVICE_TURN,  DP_DEVICE_COUNTS,
 	DP_DEVICE_PROGRAM, DP_DEVICE_BIND,  DP_DEVICE_VARIABLE,
+	DP_DEVICE_CALLS,
 };
 
 #define KNOWN (sizeof(known) / sizeof(*known))
@@ -95,6 +97,8 @@ static void fill_add(union request *r)
 	r->add.words_size = below(3) ? below(140) : 0;
 	if (!below(8))
 		r->add.addr = draw();
+	if (!below(3))
+		r->add.flags = below(2) ? DP_DEVICE_RETURNS : below(16);
 	if (!below(LOOKUPS))
 		return;
 	/* A text that ends elsewhere is not looked for. */
@@ -132,7 +136,11 @@ static void fill(unsigned long request, union request *r)
 {
 	memset(r, 0, sizeof(*r));
 	if (request == DP_DEVICE_BEGIN)
-		r->begin.arming = below(4);
+		r->begin =
+			(struct dp_device_begin){ .arming = below(4),
+						  .most = below(2) ? 0 :
+							  below(3) ? below(4) :
+								     draw() };
 	else if (request == DP_DEVICE_ADD)
 		fill_add(r);
 	else if (request == DP_DEVICE_COMMIT)
@@ -143,10 +151,17 @@ static void fill(unsigned long request, union request *r)
 	else if (request == DP_DEVICE_PROGRAM)
 		fill_program(r);
 	else if (request == DP_DEVICE_BIND)
-		r->bind = (struct dp_device_bind){ .probe = below(6),
-						   .program = below(6),
-						   .maxhits = below(9),
-						   .heap = below(300) };
+		r->bind = (struct dp_device_bind){
+			.probe = below(6),
+			.program = below(6),
+			.maxhits = below(9),
+			.heap = below(300),
+			.leaves = below(3) ? 0 : below(3),
+			.start = below(4) ? 0 : DP_DEVICE_NOWHERE,
+			.flags = !below(6)
+		};
+	else if (request == DP_DEVICE_CALLS)
+		r->calls.probe = below(6);
 	else if (request == DP_DEVICE_VARIABLE)
 		r->variable =
 			(struct dp_device_variable){ .program = below(6),
@@ -165,7 +180,7 @@ static unsigned long some_request(void)
 	case 0:
 		return (unsigned int)draw();
 	case 1:
-		return _IOC(below(4), DP_DEVICE_MAGIC, below(8), below(300));
+		return _IOC(below(4), DP_DEVICE_MAGIC, below(11), below(300));
 	default:
 		return known[below(KNOWN)];
 	}
@@ -176,7 +191,7 @@ static void reopen(int session)
 	close(device);
 	device = dp_device_open(0);
 	fcntl(device, F_SETFL, O_NONBLOCK);
-	if (session && below(4))
+	if (session && below(2))
 		dp_device_start(device, below(3));
 }
 
@@ -239,8 +254,8 @@ static void *ask_beside(void *done)
 static void tell(const unsigned int *done, const char *of)
 {
 	static const char *const names[KNOWN] = {
-		"info",	  "begin",   "add",  "commit",	"turn",
-		"counts", "program", "bind", "variable"
+		"info",	  "begin",   "add",  "commit",	 "turn",
+		"counts", "program", "bind", "variable", "calls"
 	};
 	unsigned int i;
 

@@ -398,6 +398,8 @@ int main(int argc, char **argv)
 		run_quietly(dp_device_programs, "device, programs: ");
 		run_quietly(ask_at_random, "device, at random: ");
 	}
+	if (dp_init_is_wanted("device-returns"))
+		run_quietly(dp_returns_try, "returns: ");
 	if (dp_init_is_wanted("modules"))
 		run_quietly(dp_modules_try, "modules: ");
 	if (dp_init_is_wanted("files") && dp_init_debugfs())

@@ -56,6 +56,8 @@ void dp_device_random(unsigned int times);
 /** dp_device_programs() - have its probes run programs */
 void dp_device_programs(void);
 void dp_device_locked(void);
+/** dp_returns_try() - its probes on returns */
+void dp_returns_try(void);
 /** dp_modules_try() - probes of modules that come and go */
 void dp_modules_try(void);
 

@@ -96,7 +96,7 @@ static void refuse(void)
 		  -EINVAL },
 		{ "dprobes:no_such", "no function of that name",
 		  DP_DEVICE_PENDING, -ENOENT },
-		{ WORK, "", 2, -EINVAL },
+		{ WORK, "", 8, -EINVAL },
 	};
 	struct dp_device_add add;
 	char words[DP_DEVICE_WORDS];

@@ -114,6 +114,18 @@ static void send(void)
 	}
 }
 
+static void interrupt_work(void)
+{
+	struct task_struct *task = kthread_create(work, NULL, "dptest/nmi");
+
+	kthread_bind(task, 1);
+	wake_up_process(task);
+	WRITE_ONCE(sends, true);
+	send();
+	WRITE_ONCE(sends, false);
+	kthread_stop(task);
+}
+
 /* @alone: the handler that is interrupted is the only one of its site. */
 static void nmis(enum dp_kmod_arming arming, bool alone)
 {
@@ -127,7 +139,6 @@ static void nmis(enum dp_kmod_arming arming, bool alone)
 				  .data_size = sizeof(long) },
 			    s = { .kp.symbol_name = "gcd",
 				  .handler = gcd_leave };
-	struct task_struct *task;
 	int err = dp_kmod_begin(arming);
 
 	memset(&seen, 0, sizeof(seen));
@@ -136,13 +147,7 @@ static void nmis(enum dp_kmod_arming arming, bool alone)
 	err = err ?: dp_register_kretprobe(&r);
 	if (!alone)
 		err = err ?: dp_register_kretprobe(&s);
-	task = kthread_create(work, NULL, "dptest/nmi");
-	kthread_bind(task, 1);
-	wake_up_process(task);
-	WRITE_ONCE(sends, true);
-	send();
-	WRITE_ONCE(sends, false);
-	kthread_stop(task);
+	interrupt_work();
 	if (!alone)
 		dp_unregister_kretprobe(&s);
 	dp_unregister_kretprobe(&r);
@@ -166,16 +171,27 @@ static void nmis(enum dp_kmod_arming arming, bool alone)
 	      s.kp.nmissed);
 }
 
+/* Without probes of this module: others have some. */
+static bool bare;
+module_param(bare, bool, 0);
+module_param_named(nmis, seen.nmis, ulong, 0400);
+module_param_named(calls, seen.calls, ulong, 0400);
+module_param_named(wrong, seen.wrong, ulong, 0400);
+
 static int __init begin(void)
 {
 	int err = register_nmi_handler(NMI_LOCAL, nmi, 0, "dptest");
 
 	if (err)
 		return err;
-	nmis(DP_KMOD_JUMP, false);
-	nmis(DP_KMOD_TRAP, false);
-	nmis(DP_KMOD_JUMP, true);
-	nmis(DP_KMOD_TRAP, true);
+	if (bare) {
+		interrupt_work();
+	} else {
+		nmis(DP_KMOD_JUMP, false);
+		nmis(DP_KMOD_TRAP, false);
+		nmis(DP_KMOD_JUMP, true);
+		nmis(DP_KMOD_TRAP, true);
+	}
 	unregister_nmi_handler(NMI_LOCAL, "dptest");
 	pr_info("dptest: done\n");
 	return 0;

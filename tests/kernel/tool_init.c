@@ -262,9 +262,6 @@ static void conditions(void)
 	dp_tool_check(status == 2 &&
 			      dp_tool_says("debug information is not read"),
 		      "a name of the source");
-	status = DP_TOOL("stat", GETSID_SPEC "{count() by arg0}");
-	dp_tool_check(status == 2 && dp_tool_says("in braces"),
-		      "what is not there yet");
 }
 
 #define WORK_SPEC "kernel:dpvictim:dpvictim_work"
@@ -615,6 +612,8 @@ void dp_tool_try(void)
 	names();
 	conditions();
 	traces();
+	dp_tool_returns();
+	dp_tool_kept();
 	rights();
 	ends(SIGKILL, "killed, it leaves nothing");
 	ends(SIGTERM, "terminated, neither");

@@ -24,4 +24,8 @@ void dp_tool_check(int is, const char *what);
 int dp_tool_says(const char *words);
 unsigned int dp_tool_occurrences(const char *words);
 
+/** dp_tool_returns() - returns of the kernel's functions; dp_tool_kept() - values in tables */
+void dp_tool_returns(void);
+void dp_tool_kept(void);
+
 #endif

@@ -30,11 +30,18 @@ for verb in stat trace; do
 	says 1 'there is no /dev/dprobes' "$verb" --pending kernel:ext4:ext4_map
 	says 2 'kernel, whose debug information is not read' "$verb" --inlined kernel:vfs_read
 	says 2 'debug information is not read: write arg0' "$verb" 'kernel:vfs_read if count > 5'
-	says 2 'other probes than plain ones.*not there yet' "$verb" r:kernel:vfs_read
-	says 2 'other probes than plain ones.*not there yet' "$verb" w:kernel:jiffies
+	says 1 'there is no /dev/dprobes' "$verb" r:kernel:vfs_read
+	says 1 'there is no /dev/dprobes' "$verb" --maxactive 8192 'r:kernel:vfs_read if (int)retval < 0 || latency > 1ms'
+	says 2 'type of retval: write .int.retval' "$verb" 'r:kernel:vfs_read if retval < 0'
+	says 2 'a return probe has no offset' "$verb" r:kernel:vfs_read+0x4 -- true
+	says 2 '8192 calls are followed at a time' "$verb" --maxactive 8193 r:kernel:vfs_read
+	says 2 'not a number of calls' "$verb" --maxactive 0 r:kernel:vfs_read
+	says 2 'maxactive is for r:kernel:FUNCTION' "$verb" --maxactive 5 r:libc.so.6:read -- true
+	says 2 'other probes than kernel:FUNCTION.*not there yet' "$verb" w:kernel:jiffies
 	says 2 'not FUNCTION or FUNCTION.OFFSET' "$verb" kernel:0xffffffff81000000
 done
-says 2 'in braces, are not there yet' stat 'kernel:vfs_read{count() by arg0}'
+says 1 'there is no /dev/dprobes' stat 'r:kernel:vfs_read{hist(latency), max(arg2) by comm} if (long)retval > 0'
+says 2 'stacks are not there yet' stat 'kernel:vfs_read{count() by stack}'
 says 2 'leave --stack away' trace --stack kernel:vfs_read
 says 2 'leave --block and --buffer away' trace --block kernel:vfs_read
 says 2 'for dprobes stat, trace, list and run so far' stacks kernel:vfs_read -- true

@@ -226,7 +226,6 @@ static const struct wrong {
 
 /* A spec that is for later, a word of the answer, and the caret's place. */
 static const struct wrong unsupported[] = {
-	{ "r:kernel:do_exit", "kernel", 2, 6 },
 	{ "j:main", "jprobes", 0, 1 },
 	{ "usdt:kernel:a:b", "kernel", 5, 6 },
 	{ "hook:a+4", "without an offset", 5, 3 },
@@ -373,9 +372,16 @@ static void forms_for_later_are_named(void **state)
 static void forms_for_now_are_supported(void **state)
 {
 	static const char *const texts[] = {
-		"main",	     "libc.so.6:mallo*",  "main+0x4",
-		"0x401000",  "libc.so.6:+0x1000", "\"f(int)\"",
-		"main.c:42", "prog:main.c:42",	  "kernel:do_exit",
+		"main",
+		"libc.so.6:mallo*",
+		"main+0x4",
+		"0x401000",
+		"libc.so.6:+0x1000",
+		"\"f(int)\"",
+		"main.c:42",
+		"prog:main.c:42",
+		"kernel:do_exit",
+		"r:kernel:do_exit",
 	};
 	struct dp_spec spec;
 	size_t i;
@@ -437,6 +443,9 @@ static void takes_a_line_of_the_list(void **state)
 		{ "ffffffff813b2c09  k  vfs_read+0x9    [OPTIMIZED]",
 		  "kernel:vfs_read+0x9" },
 		{ "ffffffffc03b2c09  k  f+0x9  ext4 ", "kernel:ext4:f+0x9" },
+		{ "ffffffff813b2c09  r  vfs_read+0x9    [OPTIMIZED]",
+		  "r:kernel:vfs_read" },
+		{ "ffffffffc03b2c09  r  f+0x9  ext4 ", "r:kernel:ext4:f" },
 	};
 	static const char *const other[] = {
 		"malloc",

@@ -65,9 +65,9 @@ static int read_arming(u32 *arming, struct dp_diag *diag)
 		name);
 }
 
-static int begin(struct dp_system_device *d, struct dp_diag *diag)
+static int begin(struct dp_system_device *d, u32 most, struct dp_diag *diag)
 {
-	struct dp_device_begin begin = { 0 };
+	struct dp_device_begin begin = { .most = most };
 	int err = ask(d, DP_DEVICE_INFO, &d->info);
 
 	if (err == -ENOTTY || (!err && d->info.version != DP_DEVICE_VERSION))
@@ -88,13 +88,14 @@ static int begin(struct dp_system_device *d, struct dp_diag *diag)
 		     0;
 }
 
-int dp_system_device_open(struct dp_system_device *d, struct dp_diag *diag)
+int dp_system_device_open(struct dp_system_device *d, u32 most,
+			  struct dp_diag *diag)
 {
 	int err;
 
 	memset(d, 0, sizeof(*d));
 	d->fd = open(DP_DEVICE_PATH, O_RDWR | O_CLOEXEC);
-	err = d->fd < 0 ? say_closed(-errno, diag) : begin(d, diag);
+	err = d->fd < 0 ? say_closed(-errno, diag) : begin(d, most, diag);
 	if (err)
 		dp_system_device_close(d);
 	/* What one has left is waited for; records are not. */
@@ -187,6 +188,8 @@ int dp_system_device_bind(const struct dp_system_device *d, u32 probe,
 		.major = b->major,
 		.minor = b->minor,
 		.exceptions = b->ex_mask,
+		.leaves = b->leaves,
+		.flags = b->judged ? DP_DEVICE_JUDGED : 0,
 	};
 
 	return ask(d, DP_DEVICE_BIND, &bind);
@@ -207,6 +210,15 @@ u64 dp_system_device_variable(const struct dp_system_device *d, u32 program,
 					       .index = index };
 
 	return ask(d, DP_DEVICE_VARIABLE, &variable) ? 0 : variable.value;
+}
+
+struct dp_device_calls dp_system_device_calls(const struct dp_system_device *d,
+					      u32 probe)
+{
+	struct dp_device_calls calls = { .probe = probe };
+
+	return ask(d, DP_DEVICE_CALLS, &calls) ? (struct dp_device_calls){ 0 } :
+						 calls;
 }
 
 int dp_system_device_turn(const struct dp_system_device *d, u32 probe, bool on)

@@ -9,6 +9,7 @@
 #include "tracer/output.h"
 #include "tracer/source.h"
 #include "tracer/system.h"
+#include "tracer/system/kept.h"
 #include "tracer/system/system.h"
 #include "tracer/tracer.h"
 #include "engine/vm/ops.h"
@@ -22,6 +23,8 @@
 /* Probes whose opcode is remembered: as many as dprobes.ko has */
 #define MOST 4096
 #define ROOM 64
+/* Programs whose tables are remembered: as many as dprobes.ko has */
+#define PROGRAMS 64
 /* Bytes of records that are read at a time */
 #define BUFFER 65536
 
@@ -30,7 +33,9 @@
  * @opcodes: by probe, the first byte of its instruction
  * @pending: modules that are not loaded are waited for
  * @unbound: a probe has not got its program; @words: why the last one was refused
- * @last: the program that was added last, if it has no variables
+ * @last: the program that was added last, if it has no variables; @start: its last one
+ * @kept: tables, if @keeps; @keeping: what each program keeps; @keeper: 1 + number of a probe's program, if it keeps
+ *        anything; @returns: by probe, is it on returns?
  * @was, @sites: how they were armed, when they are not any more; NULL: they are
  */
 struct dp_system_session {
@@ -45,8 +50,12 @@ struct dp_system_session {
 	char words[DP_DEVICE_WORDS];
 	struct {
 		u8 *code;
-		u32 size, log, jumps, stack, program;
+		u32 size, log, jumps, stack, start, table, program;
 	} last;
+	struct dp_system_kept kept;
+	struct dp_system_keeping keeping[PROGRAMS];
+	u8 keeper[MOST];
+	bool returns[MOST], keeps;
 	struct dp_device_count *was;
 	struct dp_device_counts sites;
 };
@@ -71,7 +80,7 @@ static int open_system(const struct dp_tracer_options *opt, bool timed,
 	s->quiet = opt->quiet;
 	s->pending = opt->pending;
 	*source = &s->source;
-	err = dp_system_device_open(&s->device, diag) ?:
+	err = dp_system_device_open(&s->device, opt->maxactive, diag) ?:
 		      dp_system_command_open(&s->command, opt->argv, diag);
 	s->source.pid = s->command.pid;
 	s->source.launched = s->command.pid > 0;
@@ -135,6 +144,18 @@ static int out_of_memory(struct dp_diag *diag)
 	return dp_diag_set(diag, -ENOMEM, "out of memory");
 }
 
+static u32 flags_of(const struct dp_system_session *s,
+		    const struct dp_spec *spec,
+		    const struct dp_system_function *f)
+{
+	u32 flags = s->pending && *f->module ? DP_DEVICE_PENDING : 0;
+
+	if (spec->kind == DP_SPEC_RETURN)
+		flags |= DP_DEVICE_RETURNS |
+			 (spec->records || spec->aggs ? DP_DEVICE_RECORDS : 0);
+	return flags;
+}
+
 static int add_point(struct dp_system_session *s, const struct dp_spec *spec,
 		     const struct dp_system_function *f,
 		     struct dp_points *points, struct dp_diag *diag)
@@ -142,7 +163,6 @@ static int add_point(struct dp_system_session *s, const struct dp_spec *spec,
 	struct dp_point *p = new_point(points);
 	struct dp_system_added added = { .addr = f->addr };
 	char words[DP_DEVICE_WORDS], *name;
-	u32 flags = 0;
 	int err;
 
 	if (!p)
@@ -155,14 +175,13 @@ static int add_point(struct dp_system_session *s, const struct dp_spec *spec,
 	p->addr = f->addr;
 	p->program = DP_NO_PROGRAM;
 	p->probe = s->probes ? s->probes - 1 : 0;
-	if (s->pending && *f->module)
-		flags = DP_DEVICE_PENDING;
 	name = full_name(f, spec->offset, "");
 	if (!p->name || !p->symbol || !p->module || !name) {
 		free(name);
 		return out_of_memory(diag);
 	}
-	err = dp_system_device_add(&s->device, name, flags, &added, words);
+	err = dp_system_device_add(&s->device, name, flags_of(s, spec, f),
+				   &added, words);
 	free(name);
 	if (err) {
 		dp_point_refuse(p, err, "%s", words);
@@ -170,6 +189,8 @@ static int add_point(struct dp_system_session *s, const struct dp_spec *spec,
 	}
 	p->addr = added.addr;
 	p->probe = added.probe;
+	s->returns[p->probe % MOST] = spec->kind == DP_SPEC_RETURN;
+	s->source.tracks |= spec->kind == DP_SPEC_RETURN;
 	s->probes = p->probe + 1;
 	s->opcodes[p->probe % MOST] = added.opcode;
 	return 0;
@@ -308,16 +329,17 @@ static int add(struct dp_source *source, const struct dp_source_request *want,
 static bool may_be_shared(const struct dp_program_spec *spec)
 {
 	return !spec->nr_lv && !spec->nr_gv && !spec->allow && !spec->heapmax &&
-	       spec->nr_starts == 1 && !spec->starts[0];
+	       spec->nr_starts <= 2 && !spec->starts[0];
 }
 
 /* The points of a spec run one program, unless that counts in a variable. */
 static bool is_last(const struct dp_system_session *s,
-		    const struct dp_program_spec *spec)
+		    const struct dp_program_spec *spec, u32 table)
 {
-	return s->last.code && may_be_shared(spec) &&
+	return s->last.code && s->last.table == table && may_be_shared(spec) &&
 	       s->last.log == spec->logmax && s->last.jumps == spec->jmpmax &&
 	       s->last.stack == spec->stack && s->last.size == spec->code_len &&
+	       s->last.start == spec->starts[spec->nr_starts - 1] &&
 	       !memcmp(s->last.code, spec->code, spec->code_len);
 }
 
@@ -333,6 +355,7 @@ static void remember_last(struct dp_system_session *s,
 	s->last.log = spec->logmax;
 	s->last.jumps = spec->jmpmax;
 	s->last.stack = spec->stack;
+	s->last.start = spec->starts[spec->nr_starts - 1];
 	s->last.program = program;
 }
 
@@ -365,16 +388,14 @@ static const char *exceeds(struct dp_system_session *s,
 		       NULL;
 }
 
-static int add_program(struct dp_source *source,
-		       const struct dp_program_spec *spec, u32 *program,
-		       u32 *offset, const char **why)
+/* @table: 1 + that which it is for, or 0 */
+static int add_logging(struct dp_system_session *s,
+		       const struct dp_program_spec *spec, u32 table,
+		       u32 *program, u32 *offset, const char **why)
 {
-	struct dp_system_session *s = of(source);
 	int err;
 
-	*offset = 0;
-	*why = "there is no memory for the program";
-	if (is_last(s, spec)) {
+	if (is_last(s, spec, table)) {
 		*program = s->last.program;
 		return 0;
 	}
@@ -387,25 +408,72 @@ static int add_program(struct dp_source *source,
 	if (err)
 		return err;
 	remember_last(s, spec, *program);
+	s->last.table = table;
 	if (s->globals < spec->nr_gv)
 		s->globals = spec->nr_gv;
 	return 0;
+}
+
+/* What it keeps is logged. Programs for other tables may be the same then, and are others. */
+static int add_keeping(struct dp_system_session *s,
+		       const struct dp_program_spec *spec,
+		       const struct dp_system_keeping *keeping, u32 *program,
+		       u32 *offset, const char **why)
+{
+	struct dp_program_spec logs = *spec;
+	u8 *code = malloc(spec->code_len + 1);
+	int err;
+
+	if (!code)
+		return -ENOMEM;
+	memcpy(code, spec->code, spec->code_len);
+	dp_system_kept_rewrite(spec, code);
+	logs.code = code;
+	logs.logmax += dp_system_kept_bytes(keeping);
+	err = add_logging(s, &logs, 1 + keeping->table, program, offset, why);
+	free(code);
+	if (err)
+		return err;
+	s->keeping[*program % PROGRAMS] = *keeping;
+	s->keeps = true;
+	return 0;
+}
+
+static int add_program(struct dp_source *source,
+		       const struct dp_program_spec *spec, u32 *program,
+		       u32 *offset, const char **why)
+{
+	struct dp_system_session *s = of(source);
+	struct dp_system_keeping keeping;
+
+	*offset = 0;
+	*why = "there is no memory for the program";
+	if (dp_system_kept_find(spec, &keeping))
+		return add_keeping(s, spec, &keeping, program, offset, why);
+	return add_logging(s, spec, 0, program, offset, why);
 }
 
 static void bind(struct dp_source *source, const struct dp_point *point,
 		 const struct dp_binding *binding)
 {
 	struct dp_system_session *s = of(source);
+	struct dp_binding own = *binding;
 
-	s->unbound |=
-		dp_system_device_bind(&s->device, point->probe, binding) != 0;
+	if (s->keeping[binding->program % PROGRAMS].used) {
+		s->keeper[point->probe % MOST] = (u8)(1 + binding->program);
+		own.judged = binding->leaves;
+	}
+	s->unbound |= dp_system_device_bind(&s->device, point->probe, &own) !=
+		      0;
 }
 
-static int say_unarmed(int err, u64 bad, struct dp_diag *diag)
+static int say_unarmed(int err, u64 bad, bool returns, struct dp_diag *diag)
 {
 	const char *why =
 		err == -EBUSY ?
 			"a probe of the kernel's own is there (kprobe)" :
+		err == -ENOMEM && returns ?
+			"dprobes.ko follows 8192 calls at a time, of all functions: name fewer, or a smaller --maxactive" :
 		err == -ENOSPC || err == -ENOMEM ?
 			"dprobes.ko has no room for so many probes, or so long programs" :
 			strerror(-err);
@@ -425,7 +493,7 @@ static int arm(struct dp_source *source, struct dp_diag *diag)
 			       dp_system_device_commit(&s->device, 0, &bad);
 
 	s->armed = !err;
-	return err ? say_unarmed(err, bad, diag) : 0;
+	return err ? say_unarmed(err, bad, s->source.tracks, diag) : 0;
 }
 
 static void go(struct dp_source *source)
@@ -441,12 +509,40 @@ static enum dp_source_state wait_for(struct dp_source *source, int ms)
 							 DP_SOURCE_RUNS;
 }
 
+static void look(const struct dp_source *source);
+
 static void tend(struct dp_source *source, double t,
 		 void (*foreign)(void *arg, u64 addr, bool away), void *arg,
 		 struct dp_source_news *news)
 {
 	*news = (struct dp_source_news){ .most = IDLE_MS };
 	dp_system_device_renew(&of(source)->device);
+	look(source);
+}
+
+/* Return: false: it makes no sense. */
+static bool take_log(struct dp_record_copy *copy,
+		     const struct dp_device_record *r)
+{
+	struct dp_device_return head;
+	struct dp_leaving leaving = { .how = DP_CALL_RETURNED };
+	u32 len = r->log - (u32)sizeof(head);
+
+	if (!(r->flags & DP_DEVICE_RETURNED)) {
+		copy->head.len = r->log;
+		memcpy(copy->data, r + 1, r->log);
+		return true;
+	}
+	if (r->log < sizeof(head) || len > sizeof(copy->data) - sizeof(leaving))
+		return false;
+	memcpy(&head, r + 1, sizeof(head));
+	leaving.entered = head.entered;
+	leaving.value = head.value;
+	copy->head.len = (u32)sizeof(leaving) + len;
+	memcpy(copy->data, &leaving, sizeof(leaving));
+	memcpy(copy->data + sizeof(leaving),
+	       (const char *)(r + 1) + sizeof(head), len);
+	return true;
 }
 
 /* The parts of a record are checked as those of any. */
@@ -470,8 +566,8 @@ static size_t take_record(const struct dp_device_record *r, size_t left,
 	memcpy(copy.head.parm, r->parm, sizeof(copy.head.parm));
 	copy.head.flags = r->flags & DP_DEVICE_TRUNCATED ? DP_RECORD_TRUNCATED :
 							   0;
-	copy.head.len = r->log;
-	memcpy(copy.data, r + 1, r->log);
+	if (!take_log(&copy, r))
+		return 0;
 	take(arg, &copy);
 	return r->size;
 }
@@ -494,6 +590,56 @@ static size_t records(struct dp_source *source, dp_source_take take, void *arg,
 			all++;
 		}
 	return all;
+}
+
+static void keep(void *arg, const struct dp_record_copy *r)
+{
+	struct dp_system_session *s = arg;
+	u32 keeper = s->keeper[r->head.probe % MOST];
+
+	if (keeper)
+		dp_system_kept_take(&s->kept,
+				    &s->keeping[(keeper - 1) % PROGRAMS], r,
+				    s->returns[r->head.probe % MOST] ?
+					    sizeof(struct dp_leaving) :
+					    0);
+}
+
+/* Nobody else reads the records of such a session. */
+static void look(const struct dp_source *source)
+{
+	struct dp_system_session *s = of(source);
+
+	if (s->keeps)
+		records(&s->source, keep, s, false);
+}
+
+static int add_aggregate(struct dp_source *source,
+			 const struct dp_aggregate_shape *shape, u32 *table,
+			 const char **why)
+{
+	return dp_system_kept_add(&of(source)->kept, shape, table, why);
+}
+
+static const struct dp_aggregate_entry *
+aggregate(const struct dp_source *source, u32 table)
+{
+	return dp_system_kept_table(&of(source)->kept, table);
+}
+
+static int read_aggregate(const struct dp_source *source, u32 table,
+			  void (*take)(void *arg, const u64 *key,
+				       const u64 *row),
+			  void *arg)
+{
+	look(source);
+	return dp_system_kept_read(&of(source)->kept, table, take, arg);
+}
+
+static void aggregate_lost(const struct dp_source *source, u32 table,
+			   u64 lost[DP_LOST_NR])
+{
+	dp_system_kept_lost(&of(source)->kept, table, lost);
 }
 
 /* As the module stamps records */
@@ -552,6 +698,18 @@ static const struct dp_device_count *armed(const struct dp_source *source,
 			dp_system_device_count(&s->device, point->probe);
 }
 
+static void tally_calls(struct dp_system_session *s,
+			const struct dp_point *point, struct dp_source_count *c)
+{
+	struct dp_device_calls calls;
+
+	if (point->spec->kind != DP_SPEC_RETURN)
+		return;
+	calls = dp_system_device_calls(&s->device, point->probe);
+	c->tally[DP_TALLY_INSTANCES] = calls.full;
+	c->tally[DP_TALLY_UNJUDGED] = calls.unjudged;
+}
+
 static void count(const struct dp_source *source, const struct dp_point *point,
 		  struct dp_source_count *c)
 {
@@ -566,6 +724,7 @@ static void count(const struct dp_source *source, const struct dp_point *point,
 	c->tally[DP_TALLY_PASSED] = n->passed;
 	c->tally[DP_TALLY_DISABLED] = n->disabled;
 	c->tally[DP_TALLY_CONTEXT] = n->context;
+	tally_calls(of(source), point, c);
 	n = armed(source, point);
 	c->mode = n->mode == DP_DEVICE_BY_JUMP ? "jump" : "trap";
 }
@@ -598,7 +757,19 @@ static u64 variable(const struct dp_source *source, u32 program, u32 index)
 static void calls(const struct dp_source *source, const struct dp_point *point,
 		  struct dp_account *counts)
 {
-	*counts = (struct dp_account){ 0 };
+	const struct dp_device_calls n =
+		dp_system_device_calls(&of(source)->device, point->probe);
+
+	*counts = (struct dp_account){
+		.entered = n.entered,
+		.returned = n.returned,
+		.abandoned = n.ended,
+		.inside = n.inside,
+		.missed = n.missed,
+		.unmet = n.unmet,
+		.lost = (s64)(n.entered - n.returned - n.ended - n.inside -
+			      n.missed - n.unmet),
+	};
 }
 
 static void remember(struct dp_system_session *s)
@@ -651,6 +822,7 @@ static void settle(struct dp_source *source, dp_source_take take, void *arg)
 	struct dp_system_session *s = of(source);
 	u64 within = dp_system_device_sum(&s->device).within;
 
+	look(source);
 	if (!s->quiet) {
 		say_absent(s, DP_DEVICE_IS_PENDING,
 			   "waited for a module in vain, or for its function");
@@ -684,6 +856,7 @@ static void close_system(struct dp_source *source)
 	dp_system_device_close(&s->device);
 	dp_system_command_close(&s->command);
 	dp_system_symbols_free(&s->symbols);
+	dp_system_kept_free(&s->kept);
 	free(s->was);
 	free(s->last.code);
 	free(s);
@@ -702,6 +875,10 @@ const struct dp_source_ops dp_system_source = {
 	.read = read_memory,
 	.add = add,
 	.add_program = add_program,
+	.add_aggregate = add_aggregate,
+	.aggregate = aggregate,
+	.read_aggregate = read_aggregate,
+	.aggregate_lost = aggregate_lost,
 	.bind = bind,
 	.arm = arm,
 	.go = go,

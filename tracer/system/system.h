@@ -64,8 +64,13 @@ struct dp_system_device {
 	u32 first, nr, next;
 };
 
-/** dp_system_device_open() - have the device, and a session. Return: 0; a negative errno with words. */
-int dp_system_device_open(struct dp_system_device *d, struct dp_diag *diag);
+/** dp_system_device_open() - have the device, and a session. @most: of struct dp_device_begin
+ *  Return: 0; a negative errno with words. */
+int dp_system_device_open(struct dp_system_device *d, u32 most,
+			  struct dp_diag *diag);
+/** dp_system_device_calls() - of a probe on returns; zeros if it cannot be told */
+struct dp_device_calls dp_system_device_calls(const struct dp_system_device *d,
+					      u32 probe);
 
 /** struct dp_system_added - a probe that the device has
  *  @addr: in: of the function, out: of the instruction; 0: it is not shown

@@ -39,4 +39,7 @@ typedef s64 int64_t;
 #define EILSEQ 84
 #define EOPNOTSUPP 95
 
+/* There are no stubs for calls that programs follow: port.h */
+#define DP_PORT_STUBS 0
+
 #endif
