@@ -523,7 +523,7 @@ check-kernel: DEPS_EXTRA = qemu-system-x86 cpio
 check-kernel: deps $(B)/tests/kernel
 	$(Q)$(MAKE) --no-print-directory -s $(B)/dprobes
 	$(Q)tools/kernel-tree $(B)/kernel
-	$(Q)tests/run $(B)/tests/kernel --
+	$(Q)TEST_TIMEOUT=$${TEST_TIMEOUT:-1200} tests/run $(B)/tests/kernel --
 
 # The same in other kernels: in one that has no probes of its own and in one that looks for mistakes, which
 # are built once, some minutes each; and in Debian's newer one.
