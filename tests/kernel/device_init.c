@@ -261,8 +261,7 @@ static void refuse(void)
 	close(fd);
 }
 
-/* In a child: @run says with its status how it went. */
-static int of_child(int (*run)(void))
+int dp_device_of_child(int (*run)(void))
 {
 	int status = -1;
 	pid_t child = fork();
@@ -281,7 +280,7 @@ static int open_unprivileged(void)
 	return -dp_device_open(0);
 }
 
-static void put(const char *path, const char *text)
+void dp_device_put(const char *path, const char *text)
 {
 	int fd = open(path, O_WRONLY);
 
@@ -323,14 +322,14 @@ static void rights(void)
 	char words[DP_DEVICE_WORDS];
 	int fd, err;
 
-	dp_init_check(of_child(open_unprivileged) == EACCES,
+	dp_init_check(dp_device_of_child(open_unprivileged) == EACCES,
 		      "others may not open it", "device: ");
 	chmod(DP_DEVICE_PATH, 0666);
-	dp_init_check(of_child(open_unprivileged) == EPERM, "whatever its mode",
-		      "device: ");
+	dp_init_check(dp_device_of_child(open_unprivileged) == EPERM,
+		      "whatever its mode", "device: ");
 	chmod(DP_DEVICE_PATH, 0600);
-	put(RESTRICT, "1");
-	dp_init_check(!of_child(without_syslog),
+	dp_device_put(RESTRICT, "1");
+	dp_init_check(!dp_device_of_child(without_syslog),
 		      "no address is shown without CAP_SYSLOG", "device: ");
 	fd = dp_device_open(0);
 	err = ask(fd, DP_DEVICE_INFO, &info)		  ?:
@@ -400,14 +399,19 @@ static void inherit(void)
 	close(fd);
 }
 
-/* A probe of the kernel's own, where one of ours is: what it has saved is our jump. */
-static void write_over(unsigned int offset)
+void dp_device_write_over(unsigned int offset)
 {
 	char event[128];
 
 	snprintf(event, sizeof(event), "p:dpover " DP_GETSID "+%u", offset);
-	put("/tracing/kprobe_events", event);
-	put("/tracing/events/kprobes/dpover/enable", "1");
+	dp_device_put("/tracing/kprobe_events", event);
+	dp_device_put("/tracing/events/kprobes/dpover/enable", "1");
+}
+
+void dp_device_write_over_no_more(void)
+{
+	dp_device_put("/tracing/events/kprobes/dpover/enable", "0");
+	dp_device_put("/tracing/kprobe_events", "-:dpover");
 }
 
 static void stuck(void)
@@ -420,7 +424,7 @@ static void stuck(void)
 	err = err						?:
 		      dp_device_add(fd, DP_GETSID, words, &add) ?:
 		      dp_device_commit(fd, 0);
-	write_over(add.offset);
+	dp_device_write_over(add.offset);
 	work(10, 10);
 	close(fd);
 	dp_init_check(!err && dp_device_open(0) == -EBUSY &&
@@ -429,8 +433,7 @@ static void stuck(void)
 	dp_init_check(!dp_init_unload("dprobes"), "and so does the module",
 		      "device: ");
 	work(10, 10);
-	put("/tracing/events/kprobes/dpover/enable", "0");
-	put("/tracing/kprobe_events", "-:dpover");
+	dp_device_write_over_no_more();
 	do
 		fd = dp_device_open(0);
 	while (fd < 0 && time(NULL) < until && !usleep(10000));
@@ -467,12 +470,12 @@ void dp_device_locked(void)
 	int fd;
 
 	mount("security", "/sys/kernel/security", "securityfs", 0, NULL);
-	put("/sys/kernel/security/lockdown", "integrity");
+	dp_device_put("/sys/kernel/security/lockdown", "integrity");
 	fd = dp_device_open(0);
 	dp_init_check(fd >= 0 && !dp_device_may_write(fd),
 		      "programs cannot write, for its integrity", "device: ");
 	close(fd);
-	put("/sys/kernel/security/lockdown", "confidentiality");
+	dp_device_put("/sys/kernel/security/lockdown", "confidentiality");
 	dp_init_check(dp_device_open(0) == -EPERM, "it cannot be opened",
 		      "device: ");
 	dp_init_check(dp_files_put("enabled", "0") == EPERM,

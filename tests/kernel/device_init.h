@@ -29,5 +29,12 @@ long dp_device_variable(int fd, unsigned int program, unsigned int index);
 int dp_device_commit(int fd, unsigned int flags);
 int dp_device_counts(int fd, struct dp_device_count *v, unsigned int first,
 		     unsigned int n);
+/** dp_device_put() - write a file: a test. dp_device_of_child() - Return: of @run, in a child; -1: none */
+void dp_device_put(const char *path, const char *text);
+int dp_device_of_child(int (*run)(void));
+/** dp_device_write_over() - a probe of the kernel's own is at DP_GETSID and so many bytes behind; where one of ours is,
+ *  what it has saved is our jump */
+void dp_device_write_over(unsigned int offset);
+void dp_device_write_over_no_more(void);
 
 #endif

@@ -179,15 +179,6 @@ static void show_states(void)
 	close(fd);
 }
 
-static void put(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY);
-
-	dp_init_check(fd >= 0 && write(fd, text, strlen(text)) > 0, path,
-		      "written: ");
-	close(fd);
-}
-
 /* What the kernel says of one of its own, and we of ours, is the same but for what is behind. */
 static void compare(void)
 {
@@ -200,11 +191,11 @@ static void compare(void)
 	close(fd);
 	snprintf(event, sizeof(event), "p:dpsame " DP_GETPGID "+%u",
 		 add.offset);
-	put("/tracing/kprobe_events", event);
-	put("/tracing/events/kprobes/dpsame/enable", "1");
+	dp_device_put("/tracing/kprobe_events", event);
+	dp_device_put("/tracing/events/kprobes/dpsame/enable", "1");
 	read_all(DP_DEBUG "/kprobes/list", other);
-	put("/tracing/events/kprobes/dpsame/enable", "0");
-	put("/tracing/kprobe_events", "-:dpsame");
+	dp_device_put("/tracing/events/kprobes/dpsame/enable", "0");
+	dp_device_put("/tracing/kprobe_events", "-:dpsame");
 	len = strcspn(list, "[\n");
 	dp_init_check(len > 30 && !strncmp(list, other, len),
 		      "a line is as the kernel's", OF);
@@ -317,19 +308,6 @@ static void turn_jumps(void)
 	close(fd);
 }
 
-/* In a child: @run says with its status how it went. */
-static int of_child(int (*run)(void))
-{
-	int status = -1;
-	pid_t child = fork();
-
-	if (!child)
-		_exit(run());
-	return waitpid(child, &status, 0) == child && WIFEXITED(status) ?
-		       WEXITSTATUS(status) :
-		       -1;
-}
-
 static int write_unprivileged(void)
 {
 	return setgid(1000) || setuid(1000) ? 0 : dp_files_put("enabled", "0");
@@ -360,24 +338,24 @@ static void rights(void)
 {
 	int fd;
 
-	dp_init_check(of_child(write_unprivileged) == EACCES,
+	dp_init_check(dp_device_of_child(write_unprivileged) == EACCES,
 		      "others may not write", OF);
 	chmod(DP_DEBUG, 0755);
 	chmod(DP_DEBUG "/dprobes", 0755);
 	chmod(FILES "enabled", 0666);
-	dp_init_check(of_child(write_unprivileged) == EPERM &&
+	dp_init_check(dp_device_of_child(write_unprivileged) == EPERM &&
 			      knob_is("enabled", "1\n"),
 		      "whatever its mode", OF);
 	chmod(FILES "enabled", 0600);
-	put(RESTRICT, "1");
+	dp_device_put(RESTRICT, "1");
 	fd = begin(DP_GETSID, DP_DEVICE_TRAP, 0);
 	dp_device_commit(fd, 0);
-	dp_init_check(!of_child(without_syslog),
+	dp_init_check(!dp_device_of_child(without_syslog),
 		      "addresses are shown as /proc/kallsyms does", OF);
 	dp_init_check(strstr(dp_files_list(), "ffffffff") == list,
 		      "with CAP_SYSLOG they are", OF);
 	close(fd);
-	put(RESTRICT, "0");
+	dp_device_put(RESTRICT, "0");
 }
 
 /* Files are read and written while sessions come, are hit, and go. */

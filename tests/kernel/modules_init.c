@@ -280,31 +280,6 @@ static void run_program(unsigned int arming)
 	close(fd);
 }
 
-static void put(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY);
-
-	dp_init_check(fd >= 0 && write(fd, text, strlen(text)) > 0, path,
-		      "written: ");
-	close(fd);
-}
-
-/* One of the kernel's own probes is over another probe of ours, elsewhere. */
-static void write_over(unsigned int offset)
-{
-	char event[128];
-
-	snprintf(event, sizeof(event), "p:dpover " DP_GETSID "+%u", offset);
-	put("/tracing/kprobe_events", event);
-	put("/tracing/events/kprobes/dpover/enable", "1");
-}
-
-static void write_over_no_more(void)
-{
-	put("/tracing/events/kprobes/dpover/enable", "0");
-	put("/tracing/kprobe_events", "-:dpover");
-}
-
 /* A thread is in the module's function when that goes, and runs another one: the kernel frees the text when
  * it is out. */
 static void go_with_thread(unsigned int arming, const char *what, int over)
@@ -320,7 +295,7 @@ static void go_with_thread(unsigned int arming, const char *what, int over)
 	err = err ?: add_to(fd, DP_GETSID, 0, words, &other);
 	err = err ?: dp_device_commit(fd, 0);
 	if (over)
-		write_over(other.offset);
+		dp_device_write_over(other.offset);
 	child = fork();
 	if (!child)
 		_exit(tell("rest", "400"));
@@ -332,7 +307,7 @@ static void go_with_thread(unsigned int arming, const char *what, int over)
 			      is(fd, 1, DP_DEVICE_IS_GONE, NULL),
 		      what, of[arming]);
 	if (over)
-		write_over_no_more();
+		dp_device_write_over_no_more();
 	close(fd);
 }
 
