@@ -180,7 +180,7 @@ dp_handler_counted:
 2:	rest
 	mov	%rbx, %rsp
 	test	%eax, %eax
-	jnz	dp_load_here
+	jnz	dp_hit_told
 	cmp	DP_O_REGS_SP(%rsp), %r14
 	jne	dp_hit_resume
 	known
@@ -227,6 +227,11 @@ dp_handler_counted:
 	mov	%r15d, %fs:(%rcx)
 	mov	%r13d, %eax
 	jmp	2b
+	/* The thread goes on as its registers say. */
+dp_hit_told:
+	mov	%rsp, %rdi
+	call	dp_detour_told
+	jmp	dp_load_here
 	/* The thread goes on in the detour, with another stack pointer. */
 dp_hit_resume:
 	mov	%rsp, %rdi

@@ -59,6 +59,11 @@ void dp_detour_resume(struct dp_call_frame *frame)
 					     j->base + j->insn[0]);
 }
 
+void dp_detour_told(struct dp_call_frame *frame)
+{
+	dp_regs_set_pc(&frame->regs, dp_site_place(dp_regs_pc(&frame->regs)));
+}
+
 u64 dp_hit_detour(struct dp_call_frame *frame)
 {
 	u32 number = frame->number;
@@ -77,8 +82,10 @@ u64 dp_hit_detour(struct dp_call_frame *frame)
 	dp_regs_set_pc(&frame->regs, site->addr);
 	dp_regs_set_sp(&frame->regs, hit.sp);
 	if (run(site, &hit, !(number & DP_CALLOUT_UNCOUNTED)) ==
-	    DP_GOES_AS_TOLD)
+	    DP_GOES_AS_TOLD) {
+		dp_detour_told(frame);
 		return 1;
+	}
 	if (dp_regs_sp(&frame->regs) == hit.sp)
 		return 0;
 	dp_detour_resume(frame);

@@ -218,7 +218,7 @@ static bool in_copy(struct fault *f, struct dp_trap *trap)
 	dp_regs_to(f->regs, mc);
 	/* Do not go through the probe again. */
 	to = dp_regs_pc(f->regs);
-	dp_mcontext_set_pc(mc, to == addr ? pc : to);
+	dp_mcontext_set_pc(mc, to == addr ? pc : dp_site_place(to));
 	return true;
 }
 

@@ -110,6 +110,9 @@ u64 dp_hit_detour(struct dp_call_frame *frame);
 /** dp_detour_resume() - set ip to go on in the detour with @frame->regs' stack pointer */
 void dp_detour_resume(struct dp_call_frame *frame);
 
+/** dp_detour_told() - a handler has set ip: of an instruction that a jump displaces, it becomes that in the detour */
+void dp_detour_told(struct dp_call_frame *frame);
+
 /**
  * dp_hit_observed() - the detour of an intercepted call has called out for a site
  * @number: what the detour told; @regs: of the thread, its pc and stack pointer at the site
@@ -223,6 +226,15 @@ u64 dp_site_copy(const struct dp_site_entry *site, bool post);
 /** dp_site_lookup() - the site that has a breakpoint of ours at @addr, or NULL
  *  The breakpoint is in the text, or behind the second copy. */
 const struct dp_site_entry *dp_site_lookup(u64 addr);
+
+/**
+ * dp_site_place() - where a thread goes on that a handler has sent to @pc
+ *
+ * Some jumps have no breakpoints inside: those that are written while all threads are stopped.
+ *
+ * Return: @pc; of an inner instruction that a jump displaces, its place in the detour.
+ */
+u64 dp_site_place(u64 pc);
 
 /**
  * dp_site_boundary() - find the instruction of a region by a breakpoint in the jump at

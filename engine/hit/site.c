@@ -75,6 +75,25 @@ const struct dp_site_entry *dp_site_lookup(u64 addr)
 	return around;
 }
 
+u64 dp_site_place(u64 pc)
+{
+	const struct dp_site_entry *site;
+	const struct dp_jump *j;
+	u64 back;
+	u32 i;
+
+	for (back = 1; back < DP_JUMP_SIZE; back++) {
+		site = dp_site_lookup(pc - back);
+		if (!site || site->addr != pc - back || !dp_site_jumps(site))
+			continue;
+		j = dp_jump_of(site);
+		for (i = 1; i < j->nr; i++)
+			if (j->offset[i] == back)
+				return j->base + j->at[i];
+	}
+	return pc;
+}
+
 static bool is_inside(const struct dp_site_entry *s, u64 addr)
 {
 	return addr - s->addr - 1 < sizeof(s->patch) - 1;

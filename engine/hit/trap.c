@@ -48,8 +48,10 @@ static void dispatch(const struct dp_site_entry *site, struct dp_trap *trap)
 
 	dp_hit_of_trap(&hit, trap);
 	goes = dp_dispatch_site(site, &hit, false);
-	if (goes != DP_GOES_AS_TOLD)
-		dp_mcontext_set_pc(trap->regs, dp_site_copy(site, hit.waits));
+	dp_mcontext_set_pc(trap->regs,
+			   goes == DP_GOES_AS_TOLD ?
+				   dp_site_place(dp_mcontext_pc(trap->regs)) :
+				   dp_site_copy(site, hit.waits));
 }
 
 static void hit(const struct dp_site_entry *site, struct dp_trap *trap)

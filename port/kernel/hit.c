@@ -189,27 +189,6 @@ static bool count_only(const struct dp_site_entry *site)
 	return true;
 }
 
-/* A handler has said where the code goes on. Return: there; of an instruction that a jump displaces, its place in the
- * detour. No breakpoint is inside of a jump that was written while all CPUs were stopped. */
-static u64 place_of(u64 ip)
-{
-	const struct dp_site_entry *site;
-	const struct dp_jump *j;
-	u64 back;
-	u32 i;
-
-	for (back = 1; back < DP_JUMP_SIZE; back++) {
-		site = dp_site_lookup(ip - back);
-		if (!site || site->addr != ip - back || !dp_site_jumps(site))
-			continue;
-		j = dp_jump_of(site);
-		for (i = 1; i < j->nr; i++)
-			if (j->offset[i] == back)
-				return j->base + j->at[i];
-	}
-	return ip;
-}
-
 /* --- hits that do nothing but call one handler --- */
 
 /* Return: the probe that has it, while the CPU is in no other hit, until dp_kernel_handled(); else NULL */
@@ -294,7 +273,7 @@ static bool trap_only(struct pt_regs *regs)
 	copy.ss = regs->ss;
 	regs->ip = addr;
 	copy.ip = call_only(site, p, (struct dp_regs *)&copy) ?
-			  place_of(copy.ip) :
+			  dp_site_place(copy.ip) :
 			  dp_site_copy(site, false);
 	copy_regs(regs, &copy);
 	return true;
@@ -325,7 +304,7 @@ u64 dp_kernel_detour(struct dp_kernel_place *place)
 	if (!detour_only(place, site, &told))
 		told = dispatch(place);
 	if (told)
-		place->frame.regs.ip = place_of(place->frame.regs.ip);
+		place->frame.regs.ip = dp_site_place(place->frame.regs.ip);
 	dp_kernel_preempt();
 	return told;
 }
@@ -352,7 +331,7 @@ static bool hit_breakpoint(struct pt_regs *regs)
 #define FROM(reg, field) regs->reg = mc.field;
 	DP_REGS_OF(FROM)
 #undef FROM
-	regs->ip = place_of(mc.rip);
+	regs->ip = dp_site_place(mc.rip);
 	return true;
 }
 

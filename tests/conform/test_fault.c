@@ -397,6 +397,22 @@ TEST(row_059_a_fault_that_leads_back_into_a_region)
 	unregister_kprobe(&kp);
 }
 
+TEST(row_059_a_fault_whose_handler_skips_the_instruction)
+{
+	struct kprobe kp = probe_at(v_load_two);
+	int i;
+
+	catch_faults(own_skip);
+	skipped = 3;
+	must(register_kprobe(&kp));
+	for (i = 0; i < 20; i++)
+		check_eq(v_load_two(BAD, 1), 42);
+	check_eq(own_count, 20);
+	check_eq(own_pc, (unsigned long)v_load_two_at);
+	check_eq(counts.pre, 20);
+	unregister_kprobe(&kp);
+}
+
 /* A page that the program's handler maps when it is touched. */
 static char *lazy;
 

@@ -279,6 +279,32 @@ TEST(row_151_an_instruction_can_be_replaced)
 	check_eq(v_mov(0, 0), 7);
 }
 
+static int skip_first(struct kprobe *p, struct pt_regs *regs)
+{
+	regs->ip = (unsigned long)v_two_at + 3;
+	regs->ax = 100;
+	return 1;
+}
+
+/* The second instruction is within the bytes that a jump displaces. */
+TEST_STILL(row_017_the_given_address_may_be_within_a_jump)
+{
+	struct kprobe skips = { .addr = v_two_at, .pre_handler = skip_first },
+		      plain = { .addr = v_two_at };
+
+	must(register_kprobe(&skips));
+	check(listed(v_two_at, "[OPTIMIZED]") == jumps());
+	check_eq(v_two(3, 4), 104);
+	unregister_kprobe(&skips);
+	skips.addr = (void *)c_plain;
+	must(register_kprobe(&skips));
+	must(register_kprobe(&plain));
+	check_eq(c_plain(3, 4), 104);
+	unregister_kprobe(&plain);
+	unregister_kprobe(&skips);
+	check_eq(v_two(3, 4), 7);
+}
+
 static long fix_me;
 
 static int fix(struct kprobe *p, struct pt_regs *regs)

@@ -123,6 +123,22 @@ next v_mov_reg
 	ret
 end v_mov_reg
 
+/* No word says where its second instruction is, three bytes in, so that a jump may displace both. */
+function v_two
+at v_two
+	mov	%rdi, %rax
+	add	%rsi, %rax
+	ret
+end v_two
+
+/* The same, with a load that may fault first. */
+function v_load_two
+at v_load_two
+	mov	(%rdi), %rax
+	add	%rsi, %rax
+	ret
+end v_load_two
+
 function v_push
 at v_push
 	push	%rdi

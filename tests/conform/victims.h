@@ -64,6 +64,9 @@ extern unsigned long v_syscall_rcx;
 victim_t v_callee, v_tiny, v_tiny2, v_switch, v_chain, v_elsewhere;
 void v_ret_only(void);
 
+extern void *const v_two_at, *const v_load_two_at;
+victim_t v_two, v_load_two;
+
 extern void *const v_into_at, *const v_into_loop;
 victim_t v_into;
 
