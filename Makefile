@@ -716,7 +716,7 @@ deb: deps
 
 # What a build and its tests need from Debian; nothing when it is there already.
 # A target may ask for more (DEPS_EXTRA), or for what it can do without (DEPS_OPTIONAL).
-DEPS := gcc g++ make binutils libc6-dev libzydis-dev liblzma-dev libiberty-dev libdw-dev libcmocka-dev libunwind-dev systemtap-sdt-dev \
+DEPS := gcc g++ make binutils libc6-dev libzydis-dev liblzma-dev libiberty-dev libdw-dev libbpf1 libcmocka-dev libunwind-dev systemtap-sdt-dev \
 	git pkg-config python3 sqlite3 xz-utils procps util-linux musl-tools tmux
 deps:
 	$(Q)tools/install-deps $(DEPS) $(DEPS_EXTRA)

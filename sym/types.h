@@ -115,4 +115,30 @@ struct dp_wanted {
 int dp_types_scope(struct dp_modules *mods, const struct dp_module *m, u64 addr,
 		   const struct dp_wanted *wanted, struct dp_prototype **p);
 
+/**
+ * struct dp_kernel_wanted - what is asked of a function of the kernel
+ * @types, @nr_types: types that are asked for by their names: "struct file", "pid_t"
+ * @fields, @nr_fields: names of fields. What they point to is wanted, too; of other fields that
+ *                      point to structs, it is void, unless @all are wanted
+ */
+struct dp_kernel_wanted {
+	const char *const *types, *const *fields;
+	size_t nr_types, nr_fields;
+	bool all;
+};
+
+/**
+ * dp_types_kernel() - parameters of a function of the running kernel, as it describes them itself
+ * @module: of the kernel's, that has the function; "": the kernel itself
+ * @p: a prototype as dp_types_prototype() makes it, with a scope of types only
+ *
+ * They are those of the source, and hold at the function's entry. Context: one thread at a time.
+ * Return: 0; -ENOENT the kernel says nothing, or nothing of this function, or two functions of the
+ * name differ; -EOPNOTSUPP libbpf is not installed; -EBADMSG; -ENOMEM.
+ * Source: the kernel's Documentation/bpf/btf.rst.
+ */
+int dp_types_kernel(const char *module, const char *function,
+		    const struct dp_kernel_wanted *wanted,
+		    struct dp_prototype **p);
+
 #endif

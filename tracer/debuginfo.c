@@ -58,3 +58,19 @@ const char *dp_debuginfo_failure(int err)
 		return strerror(-err);
 	}
 }
+
+const char *dp_debuginfo_kernel(int err)
+{
+	switch (err) {
+	case -ENOENT:
+		return "is not there, or does not have this function (/sys/kernel/btf): write arg0 to arg5, or registers";
+	case -EOPNOTSUPP:
+		return "is read by libbpf, which is not installed (package libbpf1)";
+	case -EDOM:
+		return "holds at functions' entries: write registers here";
+	case -EBADMSG:
+		return "is damaged";
+	default:
+		return strerror(-err);
+	}
+}

@@ -229,7 +229,7 @@ static void print_point(struct dp_session *s, size_t i, bool planned)
 	if (opt->json || p->refused || !opt->verbose)
 		return;
 	list_verbose(opt->out, &r, p);
-	if (s->source->mods)
+	if (s->source->mods || dp_system_is(p->spec))
 		dp_prototype_tell(s, i);
 }
 

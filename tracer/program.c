@@ -148,21 +148,6 @@ static int compile_argument(struct making *m, const struct dp_lang_value *v,
 	return err == -ENODATA ? -EINVAL : err;
 }
 
-/* Nothing is known of names. */
-static int compile_plain(struct making *m, const struct dp_lang_value *v,
-			 struct dp_spec *spec, struct dp_trace_program *out)
-{
-	int err;
-
-	spec->prototype = spec->table = NULL;
-	err = dp_expr_push(spec, v->text, false, out, &m->words);
-	if (err != -ENODATA && err != -EOPNOTSUPP)
-		return err;
-	return dp_diag_set(
-		&m->words, -EOPNOTSUPP,
-		"the kernel's debug information is not read: write arg0 to arg5, or registers, for what has a name in its source");
-}
-
 /* By the tables of prototypes, or by debug information */
 static int compile(struct making *m, const struct dp_lang_value *v,
 		   size_t point, struct dp_trace_program *out)
@@ -173,8 +158,6 @@ static int compile(struct making *m, const struct dp_lang_value *v,
 	struct dp_point *at = &m->s->points.v[point];
 	int err;
 
-	if (m->s->ops->everybody)
-		return compile_plain(m, v, spec, out);
 	if (spec->kind == DP_SPEC_WATCH)
 		return compile_data(m, v, at, out);
 	if (spec->kind == DP_SPEC_USDT)

@@ -3,6 +3,7 @@
 #include "tracer/prototype.h"
 #include "tracer/debuginfo.h"
 #include "tracer/session.h"
+#include "tracer/system.h"
 #include "tracer/output.h"
 #include "sym/prototypes.h"
 #include "tracer/expr.h"
@@ -56,8 +57,17 @@ bool dp_prototype_may_ask(const struct dp_spec *spec, struct dp_diag *diag)
 	return !dp_spec_is_glob(spec);
 }
 
-static int ask_about(struct dp_modules *mods, const struct dp_point *p,
-		     const struct dp_words *words, struct dp_prototype **f)
+static size_t texts_of(const struct dp_words *words, const char **text)
+{
+	size_t i;
+
+	for (i = 0; i < words->n; i++)
+		text[i] = words->v[i].text;
+	return words->n;
+}
+
+static int ask_file(struct dp_modules *mods, const struct dp_point *p,
+		    const struct dp_words *words, struct dp_prototype **f)
 {
 	const struct dp_module *m = dp_module_at(mods, p->addr);
 	const char *text[DP_WORDS_MAX];
@@ -74,11 +84,43 @@ static int ask_about(struct dp_modules *mods, const struct dp_point *p,
 	};
 	size_t i;
 
-	for (i = 0; i < words->n; i++) {
-		text[i] = words->v[i].text;
+	texts_of(words, text);
+	for (i = 0; i < words->n; i++)
 		local[i] = words->v[i].local;
-	}
 	return m ? dp_types_scope(mods, m, p->addr, &wanted, f) : -ENOENT;
+}
+
+/* Of a function in the kernel, at its entry */
+static int ask_kernel(const struct dp_point *p, const struct dp_words *words,
+		      struct dp_prototype **f)
+{
+	const char *type[DP_WORDS_MAX], *field[DP_WORDS_MAX];
+	const struct dp_spec *spec = p->spec;
+	struct dp_words all = { .n = 0 };
+	struct dp_kernel_wanted wanted = { .types = type,
+					   .fields = field,
+					   .all = !words->n };
+	int err = p->offset ? -EDOM : 0;
+
+	err = err ?: dp_words_add_all(&all, spec->args);
+	err = err ?: dp_words_add_all(&all, spec->aggs);
+	err = err ?: dp_words_add_all(&all, spec->cond);
+	wanted.nr_types = texts_of(words, type);
+	wanted.nr_fields = texts_of(&all, field);
+	err = err   ?:
+		      dp_types_kernel(strcmp(p->module, "kernel") ? p->module :
+								    "",
+				      p->symbol, &wanted, f);
+	dp_words_free(&all);
+	return err;
+}
+
+static int ask_about(struct dp_modules *mods, const struct dp_point *p,
+		     const struct dp_words *words, struct dp_prototype **f)
+{
+	if (dp_system_is(p->spec))
+		return ask_kernel(p, words, f);
+	return ask_file(mods, p, words, f);
 }
 
 static void tell_names(FILE *out, const struct dp_prototype *f)
@@ -197,8 +239,8 @@ int dp_prototype_ask(struct dp_modules *mods, struct dp_spec *spec,
 		     struct dp_point *p)
 {
 	const struct dp_asked *a;
-	struct dp_asked key;
-	int err = identify(mods, p, &key);
+	struct dp_asked key = { 0 };
+	int err = dp_system_is(spec) ? 0 : identify(mods, p, &key);
 
 	if (err)
 		return err;
@@ -217,7 +259,10 @@ int dp_prototype_refuse(const struct dp_spec *spec, int err,
 
 	if (!bad)
 		dp_expr_free(&program);
-	if (err)
+	if (err && dp_system_is(spec))
+		dp_diag_add(diag, "; the kernel's description of its types %s",
+			    dp_debuginfo_kernel(err));
+	else if (err)
 		dp_diag_add(diag, "; its debug information %s",
 			    dp_debuginfo_failure(err));
 	return bad == -ENOMEM ? bad : -EINVAL;

@@ -125,16 +125,34 @@ static size_t take(struct dp_session *s, struct dp_point **list)
 	return n;
 }
 
-/* Where there is no debug information, the specs' own types. Return: 0: nothing is left to be found */
-static size_t take_given(struct dp_session *s)
+/* As the kernel describes it, if it does */
+static void ask_kernel(struct dp_point *p)
+{
+	const struct dp_kernel_wanted nothing = { .nr_types = 0 };
+	struct dp_prototype *f;
+
+	if (dp_types_kernel(strcmp(p->module, "kernel") ? p->module : "",
+			    p->symbol, &nothing, &f))
+		return;
+	p->ret = returned_by(f);
+	free(f);
+}
+
+/* Of functions in the kernel. Return: 0: nothing is left to be found */
+static size_t take_kernel(struct dp_session *s)
 {
 	size_t i;
 
-	for (i = 0; i < s->points.n; i++)
-		if (is_asked_for(&s->points.v[i])) {
-			s->points.v[i].typed = true;
-			s->points.v[i].ret = s->points.v[i].spec->ret;
-		}
+	for (i = 0; i < s->points.n; i++) {
+		struct dp_point *p = &s->points.v[i];
+
+		if (!is_asked_for(p))
+			continue;
+		p->typed = true;
+		p->ret = p->spec->ret;
+		if (!p->ret.kind)
+			ask_kernel(p);
+	}
 	return 0;
 }
 
@@ -146,7 +164,7 @@ void dp_returned_find(struct dp_session *s, struct dp_modules *mods)
 
 	if (!list)
 		return;
-	n = mods ? take(s, list) : take_given(s);
+	n = mods ? take(s, list) : take_kernel(s);
 	qsort(list, n, sizeof(*list), by_address);
 	for (i = 0; i < n; i = next) {
 		m = dp_module_at(mods, list[i]->addr);

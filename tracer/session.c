@@ -116,9 +116,7 @@ static int check_spec(struct dp_session *s, struct dp_spec *spec,
 		return err;
 	if (s->kind->inlines)
 		err = dp_inlined_ask(spec, s->opt, diag);
-	return err				     ?:
-		       dp_names_check(s, spec, diag) ?:
-		       dp_system_names(spec, diag);
+	return err ?: dp_names_check(s, spec, diag);
 }
 
 static int parse_spec(struct dp_session *s, const char *text,

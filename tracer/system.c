@@ -102,21 +102,6 @@ void dp_system_task(struct dp_source_task *task)
 			 interruptions[context - 1]);
 }
 
-int dp_system_names(const struct dp_spec *spec, struct dp_diag *diag)
-{
-	bool cond = spec->cond != NULL;
-	const char *text = cond ? spec->cond : spec->args;
-
-	if (!dp_system_is(spec) || !spec->asks)
-		return 0;
-	return refuse(
-		diag, -EOPNOTSUPP, cond ? spec->cond_col : spec->args_col,
-		(int)strlen(text),
-		strstr(text, "retval") ?
-			"the kernel's debug information is not read, which knows the type of retval: write (int)retval, (long)retval, or (char *)retval" :
-			"the kernel's debug information is not read: write arg0 to arg5, or registers, for what has a name in its source");
-}
-
 int dp_system_check(const struct dp_session *s, const struct dp_spec *spec,
 		    struct dp_diag *diag)
 {

@@ -34,10 +34,6 @@ bool dp_system_is(const struct dp_spec *spec);
 int dp_system_check(const struct dp_session *s, const struct dp_spec *spec,
 		    struct dp_diag *diag);
 
-/** dp_system_names() - are all names in a spec, which have been looked at, known without debug
- *  information? Return: 0; -EOPNOTSUPP with words and a caret, as above */
-int dp_system_names(const struct dp_spec *spec, struct dp_diag *diag);
-
 #define DP_SYSTEM_NAME 256
 
 /**

@@ -89,6 +89,16 @@ static void logs(void)
 			      dp_tool_occurrences(
 				      "\"minor\":8,\"major\":9,\"cpu\":") == 3,
 		      "run: records as JSON, with codes of the program's");
+	if (!access("/sys/kernel/btf/vmlinux", R_OK)) {
+		write_file("/names.dp",
+			   HEAD GETSID_AT "push v,\"regs->di\"\nlog 1\n");
+		status = DP_TOOL("run", "-q", "/names.dp", "--", "/init",
+				 "work", "0", "0", "0", "4");
+		dp_tool_check(status == STATUS &&
+				      dp_tool_occurrences("elements 0x5\n") ==
+					      4,
+			      "run: names of the source");
+	}
 	status = RUN("0", "1", "-q");
 	dp_tool_check(status == STATUS &&
 			      dp_tool_occurrences("|Linux version|") == 1 &&
@@ -201,7 +211,7 @@ static void refusals(void)
 		"run: refused: returns");
 	refused("push v,\"errno\"\nlog 1", "errno is of processes",
 		"run: refused: errno");
-	refused("push v,\"task\"\nlog 1", "debug information is not read",
+	refused("push v,\"task\"\nlog 1", "task",
 		"run: refused: names of the source");
 	refused("push &no_such_symbol\nlog 1", "has such a symbol",
 		"run: refused: a symbol that is not there");

@@ -26,6 +26,8 @@ unsigned int dp_tool_occurrences(const char *words);
 
 /** dp_tool_returns() - returns of the kernel's functions; dp_tool_kept() - values in tables */
 void dp_tool_returns(void);
+/** dp_tool_names() - names and types of the kernel's source */
+void dp_tool_names(void);
 void dp_tool_kept(void);
 
 #endif

@@ -127,7 +127,7 @@ declare -A printed=(
 	["dprobes stat --duration 1s hook:request"]='^ +[1-9][0-9]* +0  jump  .*request'
 	["dprobes stat 'kernel:"]='kernel:vfs_'
 	["dprobes stat 'r:kernel:"]='hist\(latency\)'
-	["dprobes trace 'kernel:"]='kernel:vfs_read arg2='
+	["dprobes trace 'kernel:"]='kernel:vfs_read count='
 	["dprobes run examples/fork-kill.dp"]='^[0-9].* kernel:'
 	["dprobes -g -a"]='^[1-9][0-9]* global gv\[0\] = 0x0 \(0\)$'
 )

@@ -29,10 +29,10 @@ for verb in stat trace; do
 	says 2 'take a command each' "$verb" libc.so.6:read kernel:vfs_read -- true
 	says 1 'there is no /dev/dprobes' "$verb" --pending kernel:ext4:ext4_map
 	says 2 'kernel, whose debug information is not read' "$verb" --inlined kernel:vfs_read
-	says 2 'debug information is not read: write arg0' "$verb" 'kernel:vfs_read if count > 5'
+	says 1 'there is no /dev/dprobes' "$verb" 'kernel:vfs_read if count > 5'
 	says 1 'there is no /dev/dprobes' "$verb" r:kernel:vfs_read
 	says 1 'there is no /dev/dprobes' "$verb" --maxactive 8192 'r:kernel:vfs_read if (int)retval < 0 || latency > 1ms'
-	says 2 'type of retval: write .int.retval' "$verb" 'r:kernel:vfs_read if retval < 0'
+	says 1 'there is no /dev/dprobes' "$verb" 'r:kernel:vfs_read if retval < 0'
 	says 2 'a return probe has no offset' "$verb" r:kernel:vfs_read+0x4 -- true
 	says 2 '8192 calls are followed at a time' "$verb" --maxactive 8193 r:kernel:vfs_read
 	says 2 'not a number of calls' "$verb" --maxactive 0 r:kernel:vfs_read

@@ -106,11 +106,12 @@ static size_t skip_spaces_of_names(const char **s)
 	return len;
 }
 
-static int add_word(struct dp_words *w, const char *text, const char **s)
+static int add_word(struct dp_words *w, const char *text, const char **s,
+		    bool all)
 {
 	const char *tag = NULL;
 	size_t len = word_length(*s), tag_len = 0;
-	bool name = is_name(text, *s);
+	bool name = all || is_name(text, *s);
 	int err = 0;
 
 	if (is_tag(*s, len)) {
@@ -126,7 +127,7 @@ static int add_word(struct dp_words *w, const char *text, const char **s)
 	return err;
 }
 
-int dp_words_add(struct dp_words *w, const char *text)
+static int add_words(struct dp_words *w, const char *text, bool all)
 {
 	const char *s = text;
 	int err = 0;
@@ -135,11 +136,21 @@ int dp_words_add(struct dp_words *w, const char *text)
 		if (*s == '"')
 			s = skip_quoted(s);
 		else if (is_letter(*s))
-			err = add_word(w, text, &s);
+			err = add_word(w, text, &s, all);
 		else
 			s++;
 	}
 	return err;
+}
+
+int dp_words_add(struct dp_words *w, const char *text)
+{
+	return add_words(w, text, false);
+}
+
+int dp_words_add_all(struct dp_words *w, const char *text)
+{
+	return add_words(w, text, true);
 }
 
 void dp_words_free(struct dp_words *w)

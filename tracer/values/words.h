@@ -23,6 +23,8 @@ struct dp_words {
 /** dp_words_add() - add the names in a list of values, or a condition. @text: or NULL.
  *  Return: 0; -ENOMEM. */
 int dp_words_add(struct dp_words *w, const char *text);
+/** dp_words_add_all() - add all words of it, those of members, too */
+int dp_words_add_all(struct dp_words *w, const char *text);
 void dp_words_free(struct dp_words *w);
 
 #endif
