@@ -57,6 +57,14 @@ static struct text_range {
 	  .last = "__static_call_text_end" },
 };
 
+/* What the tracer calls from functions: it makes copies of it */
+static struct text_range copied[] = {
+	{ .first = "ftrace_caller", .last = "ftrace_caller_end" },
+	{ .first = "ftrace_regs_caller", .last = "ftrace_regs_caller_end" },
+};
+
+static struct text_range image = { .first = "_stext", .last = "_etext" };
+
 /* What the kernel calls between a breakpoint and the hit half, or between that and the probed code, and
  * what the hit half calls when it does not know, or does not know any more, that it is in a hit. Where the
  * kernel has probes of its own it forbids most of these itself. */
@@ -170,9 +178,16 @@ static int find_all(void)
 	return err ?: find(&kernel.text, "text_mutex");
 }
 
+static void find_ranges(struct text_range *r, unsigned int n)
+{
+	for (; n; r++, n--) {
+		find(&r->start, r->first);
+		find(&r->end, r->last);
+	}
+}
+
 int dp_safe_begin(u64 lookup)
 {
-	unsigned int i;
 	u64 decoder;
 	int err;
 
@@ -181,10 +196,9 @@ int dp_safe_begin(u64 lookup)
 	lookup_name = (void *)lookup;
 	err = find_all();
 	err = err ?: find(&decoder, "insn_decode");
-	for (i = 0; i < ARRAY_SIZE(ranges); i++) {
-		find(&ranges[i].start, ranges[i].first);
-		find(&ranges[i].end, ranges[i].last);
-	}
+	find_ranges(ranges, ARRAY_SIZE(ranges));
+	find_ranges(copied, ARRAY_SIZE(copied));
+	find_ranges(&image, 1);
 	dp_kernel_set_store(lookup_name("copy_to_kernel_nofault"));
 	err = err ?: dp_reach_begin();
 	return err ?: dp_kernel_set_decoder(decoder);
@@ -209,12 +223,10 @@ static int find_function(u64 addr, struct dp_function *f, char *symbol)
 	return 0;
 }
 
-static bool is_in_range(u64 addr)
+static bool is_in(const struct text_range *r, unsigned int n, u64 addr)
 {
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(ranges); i++)
-		if (addr >= ranges[i].start && addr < ranges[i].end)
+	for (; n; r++, n--)
+		if (addr >= r->start && addr < r->end)
 			return true;
 	return false;
 }
@@ -247,21 +259,32 @@ bool dp_safe_shows(const struct cred *cred)
 	return kernel.shows && kernel.shows(cred);
 }
 
-bool dp_safe_range(u32 i, u64 *start, u64 *end)
+static void range_of_name(const char *name, u64 *start, u64 *end)
 {
 	char symbol[KSYM_SYMBOL_LEN];
 	struct dp_function f = { 0 };
 
-	if (i < ARRAY_SIZE(ranges)) {
-		*start = ranges[i].start;
-		*end = ranges[i].end;
-	} else if (i < ARRAY_SIZE(ranges) + ARRAY_SIZE(ours)) {
-		*start = dp_safe_symbol(ours[i - ARRAY_SIZE(ranges)]);
-		*end = *start && !find_function(*start, &f, symbol) ?
-			       *start + f.size :
-			       *start;
+	*start = *end = dp_safe_symbol(name);
+	if (*start && !find_function(*start, &f, symbol))
+		*end += f.size;
+}
+
+bool dp_safe_range(u32 i, u64 *start, u64 *end)
+{
+	const u32 first = ARRAY_SIZE(ranges),
+		  second = first + ARRAY_SIZE(copied);
+	const struct text_range *r = i < first ? &ranges[i] :
+						 &copied[i - first];
+
+	if (i >= second + ARRAY_SIZE(ours))
+		return false;
+	if (i >= second) {
+		range_of_name(ours[i - second], start, end);
+		return true;
 	}
-	return i < ARRAY_SIZE(ranges) + ARRAY_SIZE(ours);
+	*start = r->start;
+	*end = r->end;
+	return true;
 }
 
 /* That list has that lock. */
@@ -281,8 +304,12 @@ static const char *refuse_function(u64 addr, const char *name)
 {
 	if (within_module((unsigned long)addr, THIS_MODULE))
 		return "it is of the module that probes";
-	if (is_in_range(addr))
+	if (is_in(ranges, ARRAY_SIZE(ranges), addr))
 		return "it runs where the kernel cannot be interrupted by a probe";
+	if (is_in(copied, ARRAY_SIZE(copied), addr))
+		return "the kernel copies it, when it traces functions";
+	if (strstarts(name, "bpf_dispatcher_"))
+		return "the kernel rewrites it: it chooses among programs of BPF's";
 	if (is_named(name))
 		return "a breakpoint comes by there on its way to the probes";
 	if (kernel.is_blacklisted && kernel.is_blacklisted((unsigned long)addr))
@@ -370,6 +397,8 @@ static const char *keep_module(u64 addr, struct module **module)
 		why = "it goes when the module is there";
 	else if (*module && !try_module_get(*module))
 		why = "its module is going";
+	else if (!*module && !is_in(&image, 1, addr))
+		why = "the kernel has made it while it ran, and it may go";
 	preempt_enable();
 	return why;
 }

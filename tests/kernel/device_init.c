@@ -454,6 +454,7 @@ void dp_device_try(void)
 		die(arming);
 	}
 	refuse();
+	dp_device_made();
 	rights();
 	inherit();
 	if (access("/tracing/kprobe_events", F_OK))

@@ -36,5 +36,7 @@ int dp_device_of_child(int (*run)(void));
  *  what it has saved is our jump */
 void dp_device_write_over(unsigned int offset);
 void dp_device_write_over_no_more(void);
+/** dp_device_made() - code that the kernel has made, or copies */
+void dp_device_made(void);
 
 #endif
