@@ -105,6 +105,16 @@ static void losses(void)
 		      "stacks");
 }
 
+/* Each time that the tool reads records, it makes one. */
+static void own(void)
+{
+	int status = DP_TOOL("stat", "--duration", "300ms",
+			     "kernel:__x64_sys_read{count()}");
+
+	dp_tool_check(!status && strstr(dp_tool_out, "count()"),
+		      "what the tool itself does has an end");
+}
+
 /* As examples/README.md has it */
 static void example(void)
 {
@@ -126,5 +136,6 @@ void dp_tool_kept(void)
 	entries();
 	returns();
 	losses();
+	own();
 	example();
 }

@@ -27,6 +27,8 @@
 #define PROGRAMS 64
 /* Bytes of records that are read at a time */
 #define BUFFER 65536
+/* More of them than all rings fill */
+#define BATCHES 256
 
 /**
  * struct dp_system_session - @probes: in the device; @globals: variables that all programs have
@@ -572,23 +574,36 @@ static size_t take_record(const struct dp_device_record *r, size_t left,
 	return r->size;
 }
 
+static size_t take_batch(const char *at, size_t left, dp_source_take take,
+			 void *arg)
+{
+	size_t size, n = 0;
+
+	for (; left >= sizeof(struct dp_device_record);
+	     at += size, left -= size) {
+		size = take_record((const void *)at, left, take, arg);
+		if (!size)
+			break;
+		n++;
+	}
+	return n;
+}
+
+/* Taking records makes others, where what reads is probed. So it ends when few are left, and in any case. */
 static size_t records(struct dp_source *source, dp_source_take take, void *arg,
 		      bool ended_now)
 {
 	struct dp_system_session *s = of(source);
 	u64 buffer[BUFFER / sizeof(u64)];
-	size_t left, size, all = 0;
-	const char *at;
+	size_t left, all = 0;
+	u32 i;
 
-	while ((left = dp_system_device_read(&s->device, buffer, BUFFER)))
-		for (at = (const char *)buffer;
-		     left >= sizeof(struct dp_device_record);
-		     at += size, left -= size) {
-			size = take_record((const void *)at, left, take, arg);
-			if (!size)
-				break;
-			all++;
-		}
+	for (i = 0; i < BATCHES; i++) {
+		left = dp_system_device_read(&s->device, buffer, BUFFER);
+		all += take_batch((const char *)buffer, left, take, arg);
+		if (left < (ended_now ? 1 : BUFFER / 2))
+			break;
+	}
 	return all;
 }
 
@@ -611,7 +626,7 @@ static void look(const struct dp_source *source)
 	struct dp_system_session *s = of(source);
 
 	if (s->keeps)
-		records(&s->source, keep, s, false);
+		records(&s->source, keep, s, s->was != NULL);
 }
 
 static int add_aggregate(struct dp_source *source,
