@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * differ_test: probes count what the kernel's own count at the same functions, while the guest works.
+ * differ_test: probes count what the kernel's own count at the same functions, and its tracer, while the guest works.
  *
  *     function:  endbr64 ─► call of ftrace ─► the first instruction
  *                           a kprobe counts   a probe of ours counts
+ *                           an ftrace_ops counts
  *
  * All counts are read while no CPU does anything else, at the beginning and at the end. A call in between may then be
  * at one of the two only where a task was preempted between them.
@@ -13,7 +14,9 @@
 #include "tests/kernel/chosen.h"
 #include "tests/kernel/test.h"
 #include <linux/delay.h>
+#include <linux/ftrace.h>
 #include <linux/module.h>
+#include <linux/sort.h>
 #include <linux/stop_machine.h>
 #include <linux/vmalloc.h>
 
@@ -24,13 +27,17 @@ static unsigned int functions = 500, seconds = 20;
 module_param(functions, uint, 0);
 module_param(seconds, uint, 0);
 
-/** struct site - a function; @counts: by whose probe: hits whose handlers have run; @begun: hits before the
- *  comparison; @ended: at its end */
+/* Who counts */
+enum { THEIRS, OURS, TRACER, COUNTERS };
+
+/** struct site - a function; @counts: hits whose handlers have run; @begun: hits before the comparison; @ended: at its
+ *  end; @traced: where ftrace calls from; @has: a kprobe, and the tracer */
 struct site {
 	struct kprobe theirs;
 	struct dp_kprobe ours;
-	atomic_long_t counts[2];
-	unsigned long begun[2], ended[2];
+	atomic_long_t counts[COUNTERS];
+	unsigned long begun[COUNTERS], ended[COUNTERS];
+	unsigned long traced;
 	bool has;
 };
 
@@ -42,21 +49,43 @@ static u64 within;
 
 static int count_theirs(struct kprobe *p, struct pt_regs *regs)
 {
-	atomic_long_inc(&container_of(p, struct site, theirs)->counts[0]);
+	atomic_long_inc(&container_of(p, struct site, theirs)->counts[THEIRS]);
 	return 0;
 }
 
 static int count_ours(struct dp_kprobe *p, struct pt_regs *regs)
 {
-	atomic_long_inc(&container_of(p, struct site, ours)->counts[1]);
+	atomic_long_inc(&container_of(p, struct site, ours)->counts[OURS]);
 	return 0;
 }
 
-/* All hits: those that were missed, too */
-static void read_counts(const struct site *s, unsigned long to[2])
+/* Sites are in the order of their addresses. */
+static void notrace count_traced(unsigned long ip, unsigned long from,
+				 struct ftrace_ops *ops,
+				 struct ftrace_regs *regs)
 {
-	to[0] = atomic_long_read(&s->counts[0]) + s->theirs.nmissed;
-	to[1] = atomic_long_read(&s->counts[1]) + s->ours.nmissed;
+	unsigned int low = 0, high = nr, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (sites[middle].traced < ip)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < nr && sites[low].traced == ip)
+		atomic_long_inc(&sites[low].counts[TRACER]);
+}
+
+static struct ftrace_ops tracer = { .func = count_traced,
+				    .flags = FTRACE_OPS_FL_RECURSION };
+
+/* All hits: those that were missed, too */
+static void read_counts(const struct site *s, unsigned long to[COUNTERS])
+{
+	to[THEIRS] = atomic_long_read(&s->counts[THEIRS]) + s->theirs.nmissed;
+	to[OURS] = atomic_long_read(&s->counts[OURS]) + s->ours.nmissed;
+	to[TRACER] = atomic_long_read(&s->counts[TRACER]);
 }
 
 static int read_begun(void *unused)
@@ -95,6 +124,24 @@ static unsigned int put_theirs(void)
 	return n;
 }
 
+static int put_tracer(void)
+{
+	unsigned long (*location)(unsigned long addr) =
+		(void *)dp_kmod_symbol("ftrace_location");
+	int err = location ? 0 : -ENOENT, first = 1;
+	unsigned int i;
+
+	for (i = 0; i < nr && !err; i++) {
+		sites[i].traced = location(chosen[i]);
+		if (!sites[i].has)
+			continue;
+		err = ftrace_set_filter_ip(&tracer, sites[i].traced, 0, first);
+		first = 0;
+		cond_resched();
+	}
+	return err ?: register_ftrace_function(&tracer);
+}
+
 static int put_ours(void)
 {
 	unsigned int i;
@@ -107,47 +154,66 @@ static int put_ours(void)
 	return dp_register_kprobes(list, nr);
 }
 
+/** struct differences - of one counter against ours: at how many functions, and how much */
+struct differences {
+	unsigned int at;
+	long less, more;
+};
+
+static void differ_at(unsigned int i, const char *how, const char *whose,
+		      unsigned int who, struct differences *d)
+{
+	const struct site *s = &sites[i];
+	unsigned long is = s->ended[who] - s->begun[who],
+		      ours = s->ended[OURS] - s->begun[OURS];
+
+	if (is == ours)
+		return;
+	if (is > ours)
+		d->less += (long)(is - ours);
+	else
+		d->more += (long)(ours - is);
+	if (d->at++ < TELL)
+		note("%s: %pS: %lu by %s, %lu by ours\n", how,
+		     (void *)chosen[i], is, whose, ours);
+}
+
 static void compare(const char *how, unsigned int both, unsigned int jumps,
 		    u64 hidden)
 {
+	struct differences probes = { 0 }, traced = { 0 };
 	unsigned long hits = 0, theirs = 0, ours = 0;
-	unsigned int i, differ = 0, hit = 0;
-	long less = 0, more = 0;
+	unsigned int i, hit = 0;
 
 	for (i = 0; i < nr; i++) {
 		const struct site *s = &sites[i];
-		unsigned long k = s->ended[0] - s->begun[0],
-			      d = s->ended[1] - s->begun[1];
 
 		if (!s->has)
 			continue;
-		hits += k;
-		hit += k != 0;
+		hits += s->ended[TRACER] - s->begun[TRACER];
+		hit += s->ended[TRACER] != s->begun[TRACER];
 		theirs += s->theirs.nmissed;
 		ours += s->ours.nmissed;
-		if (k == d)
-			continue;
-		if (k > d)
-			less += (long)(k - d);
-		else
-			more += (long)(d - k);
-		if (differ++ < TELL)
-			note("%s: %pS: %lu by the kernel's, %lu by ours\n", how,
-			     (void *)chosen[i], k, d);
+		differ_at(i, how, "the kernel's", THEIRS, &probes);
+		differ_at(i, how, "its tracer", TRACER, &traced);
 	}
 	note("%s: %lu hits at %u of %u functions (%u jumps); missed by handlers: %lu theirs, %lu ours; %llu within hits of ours\n",
 	     how, hits, hit, both, jumps, theirs, ours, hidden);
 	check(both > functions * 9 / 10 && hit > both / 2 && hits > 10000,
 	      "%s: functions have both probes (%u), and hits\n", how, both);
-	check(!differ,
+	check(!probes.at,
 	      "%s: both count the same (but at %u: %ld less, %ld more)\n", how,
-	      differ, less, more);
+	      probes.at, probes.less, probes.more);
+	check(!traced.at,
+	      "%s: and what ftrace counts (but at %u: %ld less, %ld more)\n",
+	      how, traced.at, traced.less, traced.more);
 }
 
 static void take_all(void)
 {
 	unsigned int i;
 
+	unregister_ftrace_function(&tracer);
 	for (i = 0; i < nr; i++)
 		if (sites[i].has)
 			unregister_kprobe(&sites[i].theirs);
@@ -166,6 +232,8 @@ static void differ(enum dp_kmod_arming arming, const char *how)
 	if (err)
 		return;
 	both = put_theirs();
+	err = put_tracer();
+	check(!err, "%s: they are traced (%d)\n", how, err);
 	for (i = 0; i < nr; i++)
 		jumps += dp_kprobe_optimized(&sites[i].ours);
 	before = dp_kmod_missed();
@@ -179,6 +247,14 @@ static void differ(enum dp_kmod_arming arming, const char *how)
 	compare(how, both, jumps, within);
 }
 
+static int by_address(const void *a, const void *b)
+{
+	unsigned long x = *(const unsigned long *)a,
+		      y = *(const unsigned long *)b;
+
+	return x < y ? -1 : x > y;
+}
+
 static int __init begin(void)
 {
 	chosen = vzalloc(functions * sizeof(*chosen));
@@ -188,8 +264,11 @@ static int __init begin(void)
 		return -ENOMEM;
 	nr = dp_chosen_find(chosen, functions, true);
 	check(nr == functions, "functions are chosen (%u)\n", nr);
+	sort(chosen, nr, sizeof(*chosen), by_address, NULL);
 	differ(DP_KMOD_JUMP, "jump");
 	differ(DP_KMOD_TRAP, "trap");
+	/* It can have no other afterwards. */
+	ftrace_free_filter(&tracer);
 	vfree(list);
 	vfree(sites);
 	vfree(chosen);
