@@ -4,6 +4,8 @@
 #include "engine/hit/call.h"
 #include "engine/hit/hit.h"
 #include "engine/insn/callout.h"
+#include "engine/insn/detour.h"
+#include "port/kernel/readers.h"
 #include "port.h"
 #include <linux/kdebug.h>
 #include <linux/notifier.h>
@@ -178,6 +180,25 @@ static void counters_begin(void)
 			dp_at(c->counter_off + shard * c->shard_stride);
 	}
 }
+
+/* Kernels have places for a module's own variables where the processor can name them in an instruction. */
+const struct dp_percpu *dp_kernel_percpu(void)
+{
+	static struct dp_percpu percpu;
+	const u64 busy = (u64)(uintptr_t)&dp_kernel_cpu,
+		  counters = (u64)(uintptr_t)&dp_kernel_counters;
+
+	percpu = (struct dp_percpu){ .busy = (s32)busy,
+				     .counters = (s32)counters,
+				     .readers = (u64)dp_kernel_readers };
+	return (u64)percpu.busy == busy && (u64)percpu.counters == counters ?
+		       &percpu :
+		       NULL;
+}
+
+_Static_assert(DP_KERNEL_READER_BYTES == DP_READER_BYTES &&
+		       DP_KERNEL_READER_SIZES == DP_READER_SIZES,
+	       "readers are where detours call them");
 
 /* Of detours entry.S has done it. Hits within a hit are told apart. */
 static bool count_only(const struct dp_site_entry *site)
@@ -387,6 +408,7 @@ int dp_kernel_trap_begin(void)
 	if (err)
 		return err;
 	counters_begin();
+	dp_kernel_readers_begin();
 	err = register_die_notifier(&block);
 	if (err)
 		dp_kernel_stacks_end();
