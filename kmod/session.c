@@ -165,6 +165,8 @@ static int build(void)
 	map.base = dp_kmod_arena_begin();
 	map.file = (void *)map.base;
 	map.entries.hit = (u64)dp_kernel_entry;
+	map.entries.handler = (u64)dp_kernel_call_entry;
+	map.near = true;
 	growth = dp_kmod_pool_ops;
 	growth.hold = hold;
 	err = dp_engine_build(engine, &map, &growth, engine);

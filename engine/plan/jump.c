@@ -421,6 +421,22 @@ static void encode_native(const struct dp_engine *e, const struct dp_site *s,
 	}
 }
 
+/* Both entries do whatever a site's hits are to do. */
+static u64 entry_of(const struct dp_engine *e, const struct dp_site *s,
+		    u64 stubs)
+{
+	const struct dp_agent_entries *entries = &e->map.entries;
+
+	if (s->intercept >= 0)
+		return stubs + DP_STUB_OBSERVE;
+	if (!e->map.near)
+		return stubs + DP_STUB_HIT;
+	return s->first_probe && dp_kind_is_called(
+					 e->probes[s->first_probe - 1].kind) ?
+		       entries->handler :
+		       entries->hit;
+}
+
 int dp_jump_plan(const struct dp_engine *e, const struct dp_site *s,
 		 struct dp_jump *j, u64 at, u32 pad, u8 *out, u64 stubs,
 		 struct dp_unwind_states *states)
@@ -429,8 +445,7 @@ int dp_jump_plan(const struct dp_engine *e, const struct dp_site *s,
 		.from = s->addr,
 		.at = at,
 		.pad = pad,
-		.entry = stubs +
-			 (s->intercept < 0 ? DP_STUB_HIT : DP_STUB_OBSERVE),
+		.entry = entry_of(e, s, stubs),
 		.code = s->code,
 		.region = &s->region,
 		.self = e->arena->control.self_offset,

@@ -48,6 +48,7 @@
 #include <linux/jump_label.h>
 #include <linux/build_bug.h>
 #include <linux/module.h>
+#include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/types.h>
 
@@ -55,6 +56,17 @@
 	LINUX_VERSION_CODE < KERNEL_VERSION(6, 15, 0)
 static_assert(offsetof(struct pcpu_hot, preempt_count) == DP_COMPAT_PREEMPT_AT);
 #endif
+
+/** dp_compat_preempt_due() - preemption is on again, as by preempt_enable_notrace(). Return: another task is to run */
+static inline bool dp_compat_preempt_due(void)
+{
+	barrier();
+#ifdef CONFIG_PREEMPT_COUNT
+	return __preempt_count_dec_and_test();
+#else
+	return false;
+#endif
+}
 
 /* What the kernel tells by functions that are there only if the feature is. Without one of these, nothing of
  * the kind is in the kernel's text. */
