@@ -360,6 +360,51 @@ static void count_exactly(void)
 	      "what cannot be read is told, and ticks are hits\n");
 }
 
+/* --- hits within hits --- */
+
+/* What the interpreter reads memory by has a program of its own, which then does not run. */
+static void hit_within(void)
+{
+	static const u8 counts[] = { DP_OPCODE_INC_LV_I, 0, 0, DP_OPCODE_EXIT };
+	void *copy = (void *)dp_kmod_symbol("copy_from_kernel_nofault");
+	struct dpnative_registers r = { .word[DPNATIVE_FLAGS] = IF };
+	u32 probe = 0, within = 0, program, unused, i;
+	u64 bad, records = 0, hits, counted, inner, missed;
+	int err = dp_kmod_begin(DP_KMOD_JUMP);
+	bool native;
+
+	/* Which task this is is known to the interpreter alone. */
+	write_condition(&codes[0]);
+	codes[0].n--;
+	dpnative_put(&codes[0], DP_OPCODE_PUSH_TASK, 1);
+	dpnative_put(&codes[0], DP_OPCODE_LOG_I, 1);
+	dpnative_put(&codes[0], 1, 2);
+	dpnative_put(&codes[0], DP_OPCODE_EXIT, 1);
+	err = err   ?:
+		      add_code(dpnative_victims[0], codes[0].bytes, codes[0].n,
+			       &probe, &program);
+	err = err ?: add_code(copy, counts, sizeof(counts), &within, &unused);
+	err = err ?: dp_kmod_commit(&bad);
+	native = !err && dp_kmod_native(within);
+	*(u32 *)memory = 20;
+	r.word[DPNATIVE_RDI] = (u64)memory;
+	r.word[DPNATIVE_RDX] = 15;
+	for (i = 0; i < 1000 && !err; i++)
+		dpnative_call(dpnative_victims[0], &r);
+	hits = dp_kmod_hits(probe);
+	counted = dp_kmod_local(program, 0);
+	inner = dp_kmod_hits(within);
+	missed = dp_kmod_missed();
+	dp_kmod_records(drop, &records);
+	err = dp_kmod_end() ?: err;
+	note("%llu hits, %llu counted; %llu within, and %llu told apart\n",
+	     hits, counted, inner, missed);
+	check(!err && native && hits == 1000 && counted == 1000,
+	      "a program leaves, and is not run twice (%d)\n", err);
+	check(inner < 100 && missed >= 1000,
+	      "a detour within a hit runs no program\n");
+}
+
 /* --- what faults come by --- */
 
 /* The handler of a fault asks this which instruction may fault. Its program faults, too. */
@@ -417,6 +462,7 @@ static int __init begin(void)
 	get_random_bytes(memory, PAGE_SIZE);
 	compare();
 	count_exactly();
+	hit_within();
 	fault_within();
 	vunmap(memory);
 	__free_page(page);
