@@ -38,7 +38,7 @@ static void try_code(const u8 *code, u32 len,
 
 	if (dp_vm_verify(code, len, &vars, &start, 1, &offset, &why) ||
 	    dp_native_walk(code, len, 0, limits, &native) ||
-	    !dp_native_encodes(&native, &run.detour))
+	    !dp_native_encodes(&native, NULL, &run.detour))
 		return;
 	if (native_make(&run, &native))
 		abort();

@@ -92,14 +92,13 @@ static int begin(struct dp_owner *o, union request *r)
 	};
 	int err;
 
-	if (!is_clear(r->begin.reserved, sizeof(r->begin.reserved)) ||
-	    r->begin.arming >= ARRAY_SIZE(how) || o->begun)
+	if (r->begin.reserved || r->begin.arming >= ARRAY_SIZE(how) || o->begun)
 		return -EINVAL;
 	err = dp_kmod_begin(how[r->begin.arming]);
 	o->begun = !err;
 	if (!err)
 		dp_kmod_calls_most(r->begin.most);
-	return err;
+	return err ?: dp_kmod_interpret(r->begin.interpret);
 }
 
 /* Return: the text, for kfree(), or an error as a pointer */

@@ -26,6 +26,7 @@
 #include "kmod/tasks.h"
 #include "port.h"
 #include "port/kernel/hit.h"
+#include "port/kernel/readers.h"
 #include "port/kernel/text.h"
 #include <linux/cpumask.h>
 #include <linux/export.h>
@@ -147,7 +148,7 @@ static void prepare(enum dp_kmod_arming arming)
 	armed = arming;
 	dp_engine_set_arming(engine, how[arming]);
 	dp_engine_set_uncaught(engine);
-	dp_engine_set_native(engine, false, 0);
+	dp_engine_set_percpu(engine, dp_kernel_percpu());
 	dp_engine_set_rings(engine, RINGS / shards(), false);
 	dp_engine_expect(engine, &some);
 }
@@ -164,6 +165,8 @@ static int build(void)
 	map.base = dp_kmod_arena_begin();
 	map.file = (void *)map.base;
 	map.entries.hit = (u64)dp_kernel_entry;
+	map.entries.handler = (u64)dp_kernel_call_entry;
+	map.near = true;
 	growth = dp_kmod_pool_ops;
 	growth.hold = hold;
 	err = dp_engine_build(engine, &map, &growth, engine);
@@ -203,6 +206,7 @@ int dp_kmod_begin(enum dp_kmod_arming arming)
 	if (!err && !engine)
 		err = make(arming);
 	if (!err) {
+		dp_engine_set_native(engine, true, 0);
 		session = true;
 		committed = planned = false;
 		dp_returns_most(0);
@@ -350,6 +354,32 @@ int dp_kmod_take_out(const u32 *list, u32 n, bool (*goes)(void *arg, u64 addr),
 	leaving = NULL;
 	return err;
 }
+
+static int interpret(u32 from)
+{
+	if (!session || dp_engine_programs(engine))
+		return -EBUSY;
+	dp_engine_set_native(engine, from != 1, from);
+	return 0;
+}
+
+int dp_kmod_interpret(u32 from)
+{
+	return ASK(-ENOENT, interpret(from));
+}
+EXPORT_SYMBOL_NS_GPL(dp_kmod_interpret, DPROBES);
+
+bool dp_kmod_native(u32 probe)
+{
+	return ASK(false, dp_engine_runs(engine, probe));
+}
+EXPORT_SYMBOL_NS_GPL(dp_kmod_native, DPROBES);
+
+u64 dp_kmod_met(u32 probe)
+{
+	return ASK((u64)0, dp_engine_met(engine, probe));
+}
+EXPORT_SYMBOL_NS_GPL(dp_kmod_met, DPROBES);
 
 struct dp_kmod_probe *dp_kmod_probe(u32 probe)
 {

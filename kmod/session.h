@@ -123,6 +123,13 @@ int dp_kmod_add_program(const struct dp_program_spec *spec, u32 *program,
 			u32 *offset, const char **why);
 /** dp_kmod_bind() - have a probe run a program; before the commit */
 void dp_kmod_bind(u32 probe, const struct dp_binding *binding);
+/** dp_kmod_interpret() - detours leave each program to the interpreter at its instruction @from, counted from 1; 0:
+ *  where they have to, as is usual. Before the session's first program. Return: 0; -EBUSY */
+int dp_kmod_interpret(u32 from);
+/** dp_kmod_native() - does the detour of a probe run its program, as far as it can? */
+bool dp_kmod_native(u32 probe);
+/** dp_kmod_met() - hits for which the detour itself has counted the program's variable */
+u64 dp_kmod_met(u32 probe);
 /** dp_kmod_starts() - is it a place where a program begins? For this module alone */
 bool dp_kmod_starts(u32 program, u32 start);
 /** dp_kmod_local() - value of a program's variable; dp_kmod_global() - of one that all have. The latter

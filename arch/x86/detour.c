@@ -367,7 +367,7 @@ static void put_before(struct dp_out *o, const struct dp_detour_spec *s, int i,
 		dp_counted_put(o, s, i, counted);
 	else if (i && s->inner[i])
 		count_inner(o, s, i);
-	else if (i || !(s->rseq || s->tracked))
+	else if (i || !(s->rseq || s->tracked || s->native))
 		call_before(o, s, s->before[i], s->by[i]);
 }
 

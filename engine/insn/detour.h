@@ -46,6 +46,22 @@ struct dp_rseq {
 	u32 signature;
 };
 
+/* Bytes of each function that reads memory, and how many sizes of what is read there are */
+#define DP_READER_BYTES 128
+#define DP_READER_SIZES 4
+
+/**
+ * struct dp_percpu - what a detour has of its CPU, where threads have no restartable sequences
+ * @busy: a byte that is not 0 while the CPU is in a hit; @counters: the address of its counters, which others may
+ *        change, too. Both from where the processor finds the CPU's own memory
+ * @readers: address of functions that read memory, by register and size. The register has the address, and then
+ *        what is there. Where that cannot be had, the zero flag is set.
+ */
+struct dp_percpu {
+	s32 busy, counters;
+	u64 readers;
+};
+
 /**
  * enum dp_commits - when the detour of a program makes its records
  * @DP_COMMITS: when the program has run
@@ -136,8 +152,9 @@ struct dp_detour_calls {
  *        counting is impossible, and with DP_CALLOUT_UNCOUNTED.
  * @table: address of the CPUs' addresses of counters, 65,536 of them, 0 for no CPU
  * @counter: offset of the counter from these
+ * @percpu: for @native, in place of @rseq, or NULL
  * @native: a program, encoded before it counts, or NULL; it takes the call-outs of the first
- *         instruction where it leaves. Only with @rseq, and without @enable_word
+ *         instruction where it leaves. Only with @rseq or @percpu, and without @enable_word
  * @met_counter: like @counter, where the program is met
  * @stream: of its records; @keep, @keep_texts: addresses of stubs that jump to the agent's
  *          dp_keep_entry and dp_keep_texts_entry
@@ -164,6 +181,7 @@ struct dp_detour_spec {
 	u64 by[DP_REGION_INSNS];
 	u32 call;
 	const struct dp_rseq *rseq, *inner_rseq;
+	const struct dp_percpu *percpu;
 	u32 inner[DP_REGION_INSNS];
 	struct dp_detour_calls calls;
 	u64 call_at[DP_REGION_INSNS];
@@ -212,8 +230,9 @@ struct dp_detour {
 int dp_detour_make(const struct dp_detour_spec *spec, struct dp_detour *detour);
 
 /** dp_native_encodes() - is there room for a program in a detour? The answer is the same for each
- *  site. @scratch: overwritten */
+ *  site. @percpu: see struct dp_detour_spec; @scratch: overwritten */
 bool dp_native_encodes(const struct dp_native *native,
+		       const struct dp_percpu *percpu,
 		       struct dp_detour *scratch);
 
 /** dp_detour_entry_stub() - encode a jump to @target at any distance

@@ -400,6 +400,43 @@ static struct dp_detour_stream stream_of(const struct dp_engine *e,
 	return stream;
 }
 
+/* What the detour counts, and runs, itself */
+static void encode_native(const struct dp_engine *e, const struct dp_site *s,
+			  u64 stubs, struct dp_jump *j,
+			  struct dp_detour_spec *spec)
+{
+	spec->counter = (s->place - 1) * (u32)sizeof(u64);
+	spec->met_counter = spec->counter +
+			    e->arena->control.met_counters * (u32)sizeof(u64);
+	if (counts_alone(e, s)) {
+		spec->rseq = &e->rseq;
+		spec->keep = stubs + DP_STUB_KEEP;
+		spec->keep_texts = stubs + DP_STUB_KEEP_TEXTS;
+		spec->tables = arena_at(e, e->arena->control.aggregate_off);
+		spec->native = dp_native_of(e, s, &j->runs);
+		spec->stream = stream_of(e, s);
+	} else if (e->percpu) {
+		spec->native = dp_native_of(e, s, &j->runs);
+		spec->percpu = spec->native ? e->percpu : NULL;
+	}
+}
+
+/* Both entries do whatever a site's hits are to do. */
+static u64 entry_of(const struct dp_engine *e, const struct dp_site *s,
+		    u64 stubs)
+{
+	const struct dp_agent_entries *entries = &e->map.entries;
+
+	if (s->intercept >= 0)
+		return stubs + DP_STUB_OBSERVE;
+	if (!e->map.near)
+		return stubs + DP_STUB_HIT;
+	return s->first_probe && dp_kind_is_called(
+					 e->probes[s->first_probe - 1].kind) ?
+		       entries->handler :
+		       entries->hit;
+}
+
 int dp_jump_plan(const struct dp_engine *e, const struct dp_site *s,
 		 struct dp_jump *j, u64 at, u32 pad, u8 *out, u64 stubs,
 		 struct dp_unwind_states *states)
@@ -408,8 +445,7 @@ int dp_jump_plan(const struct dp_engine *e, const struct dp_site *s,
 		.from = s->addr,
 		.at = at,
 		.pad = pad,
-		.entry = stubs +
-			 (s->intercept < 0 ? DP_STUB_HIT : DP_STUB_OBSERVE),
+		.entry = entry_of(e, s, stubs),
 		.code = s->code,
 		.region = &s->region,
 		.self = e->arena->control.self_offset,
@@ -438,18 +474,8 @@ int dp_jump_plan(const struct dp_engine *e, const struct dp_site *s,
 		by = stubs + DP_STUB_HANDLER;
 	} else if (way.calls == DP_CALLS_TRACKED) {
 		by = stubs + DP_STUB_PAIR;
-	} else if (counts_alone(e, s)) {
-		spec.rseq = &e->rseq;
-		spec.counter = i * (u32)sizeof(u64);
-		spec.met_counter =
-			spec.counter +
-			e->arena->control.met_counters * (u32)sizeof(u64);
-		spec.keep = stubs + DP_STUB_KEEP;
-		spec.keep_texts = stubs + DP_STUB_KEEP_TEXTS;
-		spec.tables = e->arena->control.base + DP_ARENA_OFFSET +
-			      e->arena->control.aggregate_off;
-		spec.native = dp_native_of(e, s, &j->runs);
-		spec.stream = stream_of(e, s);
+	} else {
+		encode_native(e, s, stubs, j, &spec);
 	}
 	work = dp_jump_work(e, s);
 	j->before = work.before;

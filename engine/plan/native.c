@@ -38,7 +38,7 @@ static struct dp_native *make(const struct dp_engine *e,
 		.jmpmax = p->spec.jmpmax,
 		.logmax = p->spec.logmax,
 		.leave = e->native_leave,
-		.loads = e->nr_caught,
+		.loads = e->nr_caught || e->percpu,
 		.records = has_streams(e),
 		.shared = p->shared || p->spec.shares,
 	};
@@ -46,7 +46,7 @@ static struct dp_native *make(const struct dp_engine *e,
 	if (n &&
 	    (p->spec.wraps ||
 	     dp_native_walk(p->code, p->spec.code_len, start, &limits, n) ||
-	     !dp_native_encodes(n, &e->scratch->detour))) {
+	     !dp_native_encodes(n, e->percpu, &e->scratch->detour))) {
 		dp_port_free(n);
 		n = NULL;
 	}
@@ -120,8 +120,8 @@ const struct dp_native *dp_native_of(const struct dp_engine *e,
 	const struct dp_probe *p;
 
 	*runs = (struct dp_jump_program){ 0 };
-	if (!e->native || !e->rseq_usable || e->own || s->intercept >= 0 ||
-	    s->instances || !s->first_probe)
+	if (!e->native || !(e->rseq_usable || e->percpu) || e->own ||
+	    s->intercept >= 0 || s->instances || !s->first_probe)
 		return NULL;
 	p = &e->probes[s->first_probe - 1];
 	if (p->next || p->kind != DP_KIND_PLAIN || !p->bound ||

@@ -73,6 +73,7 @@ struct dp_mapping {
 	u64 base; /* address of the agent's text in the target */
 	u64 intercept_entry; /* address of dp_intercept_entry in the target */
 	struct dp_agent_entries entries; /* in the target */
+	bool near; /* … within reach of all pools: of these, @hit and @handler are called without a stub */
 	u32 owner; /* the target's pid, in its own namespace */
 	u32 tool;
 	bool fsgsbase; /* rdfsbase can be used */

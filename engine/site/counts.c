@@ -53,6 +53,20 @@ size_t dp_engine_watches(const struct dp_engine *e)
 	return n;
 }
 
+bool dp_engine_runs(const struct dp_engine *e, u32 probe)
+{
+	const struct dp_site *s = &e->sites[e->probes[probe].site];
+
+	return dp_site_is_jump(s) &&
+	       dp_view_jump(&e->view, &e->view.sites[s->place - 1])
+		       ->runs.program;
+}
+
+u64 dp_engine_met(const struct dp_engine *e, u32 probe)
+{
+	return dp_view_probe_met(&e->view, probe);
+}
+
 size_t dp_engine_jumps(const struct dp_engine *e)
 {
 	size_t n = 0;

@@ -57,6 +57,10 @@ const char *dp_engine_reason(const struct dp_engine *engine, u32 probe);
 size_t dp_engine_sites(const struct dp_engine *engine);
 /** dp_engine_watches() - probes on data, see dp_engine_add_watch() */
 size_t dp_engine_watches(const struct dp_engine *engine);
+/** dp_engine_runs() - is the probe armed with a jump whose detour runs its program, or begins it? */
+bool dp_engine_runs(const struct dp_engine *engine, u32 probe);
+/** dp_engine_met() - hits for which detours of the probe have counted its program's variable */
+u64 dp_engine_met(const struct dp_engine *engine, u32 probe);
 /** dp_engine_jumps() - probed addresses that are armed with a jump */
 size_t dp_engine_jumps(const struct dp_engine *engine);
 

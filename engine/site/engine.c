@@ -68,6 +68,11 @@ void dp_engine_set_rseq(struct dp_engine *e, s32 offset, u32 signature)
 	e->rseq_usable = true;
 }
 
+void dp_engine_set_percpu(struct dp_engine *e, const struct dp_percpu *percpu)
+{
+	e->percpu = percpu;
+}
+
 void dp_engine_set_native(struct dp_engine *e, bool native, u32 leave)
 {
 	e->native = native;

@@ -102,6 +102,15 @@ void dp_engine_drop(struct dp_engine *engine, u32 probe);
 void dp_engine_set_rseq(struct dp_engine *engine, s32 offset, u32 signature);
 
 /**
+ * dp_engine_set_percpu() - detours may run programs where threads have no restartable sequences
+ * @percpu: stays as long as the engine
+ *
+ * Context: before the engine is built.
+ */
+struct dp_percpu;
+void dp_engine_set_percpu(struct dp_engine *engine,
+			  const struct dp_percpu *percpu);
+/**
  * dp_engine_set_native() - may detours run programs themselves? They may by default.
  * @leave: leave each program at its @leave-th instruction, for tests; 0: never
  *

@@ -130,6 +130,7 @@ struct dp_engine {
 	enum dp_arming arming;
 	struct dp_rseq rseq;
 	bool rseq_usable;
+	const struct dp_percpu *percpu; /* see dp_engine_set_percpu() */
 	u32 nr_caught; /* see dp_caught() */
 	bool committed; /* at least once */
 	struct dp_layout_need need;

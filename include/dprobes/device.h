@@ -42,10 +42,12 @@ struct dp_device_info {
 };
 
 /** struct dp_device_begin - @arming: enum dp_device_arming
- *  @most: calls that each probe with DP_DEVICE_RETURNS follows at a time; 0: ten, or two for each CPU */
+ *  @most: calls that each probe with DP_DEVICE_RETURNS follows at a time; 0: ten, or two for each CPU
+ *  @interpret: from which of its instructions on each program is interpreted, counted from 1, where a jump's code
+ *  could go on; 0: from none on. For tests */
 struct dp_device_begin {
 	__u32 arming, most;
-	__u32 reserved[2];
+	__u32 interpret, reserved;
 };
 
 /** Bytes of the text that DP_DEVICE_ADD is given, and of the words that it answers with, at most */

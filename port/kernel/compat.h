@@ -10,6 +10,9 @@
 #include <linux/kconfig.h>
 #include <linux/version.h>
 
+/* Of struct pcpu_hot, where the kernel has it */
+#define DP_COMPAT_PREEMPT_AT 8
+
 #ifdef __ASSEMBLY__
 
 #include <asm/unwind_hints.h>
@@ -24,15 +27,46 @@
 #define DP_UNWIND_END UNWIND_HINT_EMPTY
 #define DP_UNWIND_LOST UNWIND_HINT type=UNWIND_HINT_TYPE_CALL end=0
 #endif
+/* DP_PREEMPT_OFF: the task stays on its CPU. DP_PREEMPT_ON: it need not; the zero flag says that another one
+ * should run. Where nothing is preempted, it does not say so. */
+#ifndef CONFIG_PREEMPT_COUNT
+#define DP_PREEMPT_OFF
+#define DP_PREEMPT_ON test %rsp, %rsp
+#elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0) && \
+	LINUX_VERSION_CODE < KERNEL_VERSION(6, 15, 0)
+#define DP_PREEMPT_OFF incl PER_CPU_VAR(pcpu_hot + DP_COMPAT_PREEMPT_AT)
+#define DP_PREEMPT_ON decl PER_CPU_VAR(pcpu_hot + DP_COMPAT_PREEMPT_AT)
+#else
+#define DP_PREEMPT_OFF incl PER_CPU_VAR(__preempt_count)
+#define DP_PREEMPT_ON decl PER_CPU_VAR(__preempt_count)
+#endif
 /* clang-format on */
 
 #else
 
 #include <linux/atomic.h>
 #include <linux/jump_label.h>
+#include <linux/build_bug.h>
 #include <linux/module.h>
+#include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/types.h>
+
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0) && \
+	LINUX_VERSION_CODE < KERNEL_VERSION(6, 15, 0)
+static_assert(offsetof(struct pcpu_hot, preempt_count) == DP_COMPAT_PREEMPT_AT);
+#endif
+
+/** dp_compat_preempt_due() - preemption is on again, as by preempt_enable_notrace(). Return: another task is to run */
+static inline bool dp_compat_preempt_due(void)
+{
+	barrier();
+#ifdef CONFIG_PREEMPT_COUNT
+	return __preempt_count_dec_and_test();
+#else
+	return false;
+#endif
+}
 
 /* What the kernel tells by functions that are there only if the feature is. Without one of these, nothing of
  * the kind is in the kernel's text. */

@@ -35,13 +35,13 @@
 	push	%r15
 .endm
 
-/* What an interrupt pushes: room for ip and sp, and no flag is changed */
+/* What an interrupt pushes, with 0 for ip and sp: until they are there, unwinders fail */
 .macro PUSH_PLACE
 	push	$__KERNEL_DS
-	lea	-8(%rsp), %rsp		/* sp */
+	push	$0			/* sp */
 	pushfq
 	push	$__KERNEL_CS
-	lea	-8(%rsp), %rsp		/* ip */
+	push	$0			/* ip */
 .endm
 
 /* Flags, and then no flag is changed; up to orig_ax */
@@ -125,16 +125,18 @@
 .endm
 
 /*
- * A call-out. The stack has, from the top, the return address into the detour, the number, and what
+ * A call-out; one of a site whose hits do more than count begins at dp_kernel_call_entry. The stack has, from the top, the return address into the detour, the number, and what
  * the detour has skipped. struct dp_call_frame is built there. The thread goes on in the detour, or,
  * if dp_kernel_detour() says so, where the frame's ip and sp are.
  */
 SYM_CODE_START(dp_kernel_entry)
 	UNWIND_HINT_FUNC
-	ANNOTATE_NOENDBR		/* come to by jumps that are no indirect ones */
+	ANNOTATE_NOENDBR		/* called by calls that are no indirect ones */
 	SAVE_FEW
 	ASK_SITE 4f
 	LOAD_FEW
+SYM_INNER_LABEL(dp_kernel_call_entry, SYM_L_GLOBAL)
+	ANNOTATE_NOENDBR
 	PUSH_PLACE
 	SAVE_GENERAL
 	CLOSE_USER
@@ -192,10 +194,7 @@ SYM_CODE_START_LOCAL(returned)
 	DP_UNWIND_LOST
 	PUSH_PLACE
 	SAVE_GENERAL
-	/* Without ip and sp, this is no end yet. */
-	mov	%rsp, %rdi
 	CLOSE_USER
-	call	dp_kernel_return_begin
 	UNWIND_HINT_REGS
 	mov	%rsp, %rdi
 	call	dp_kernel_return

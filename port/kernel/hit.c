@@ -1,34 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* hit: threads that come to sites in a kernel's text. */
+#include "port/kernel/cpu.h"
 #include "port/kernel/hit.h"
 #include "engine/hit/call.h"
 #include "engine/hit/hit.h"
 #include "engine/insn/callout.h"
+#include "engine/insn/detour.h"
+#include "port/kernel/readers.h"
 #include "port.h"
 #include <linux/kdebug.h>
 #include <linux/notifier.h>
-#include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/ptrace.h>
 
-enum context { TASK, SOFTIRQ, INTERRUPT, NMI, CONTEXTS = DP_KERNEL_CONTEXTS };
+enum context { TASK, SOFTIRQ, INTERRUPT, NMI, CONTEXTS };
+_Static_assert(CONTEXTS == DP_KERNEL_CONTEXTS, "all kinds have a depth");
 
-/**
- * struct cpu - what a CPU does
- * @depths: how many hits it is in, by kind of context, but for those that have called a handler; @innermost: the
- *          kind of the innermost one
- * @hits: how many in all; @handlers: handlers in C that run, those of hits that are not in @hits too
- * @traps: how many hits are in traps
- */
-struct cpu {
-	u8 hits, handlers, innermost, traps;
-	u8 depths[CONTEXTS];
-};
-
-/* For entry.S, as the two below */
-DECLARE_PER_CPU(struct cpu, dp_kernel_cpu);
-DEFINE_PER_CPU(struct cpu, dp_kernel_cpu);
-_Static_assert(!offsetof(struct cpu, hits), "entry.S reads the first byte");
+DEFINE_PER_CPU(struct dp_kernel_cpu, dp_kernel_cpu);
 
 /* The kernel's entry for breakpoints has counted each as an interrupt and an NMI. */
 static enum context context_now(void)
@@ -110,22 +98,6 @@ bool dp_kernel_handles(void)
 	return __this_cpu_read(dp_kernel_cpu.handlers);
 }
 
-bool dp_kernel_handle(void)
-{
-	if (__this_cpu_read(dp_kernel_cpu.hits) ||
-	    __this_cpu_read(dp_kernel_cpu.handlers))
-		return false;
-	__this_cpu_inc(dp_kernel_cpu.handlers);
-	barrier();
-	return true;
-}
-
-void dp_kernel_handled(void)
-{
-	barrier();
-	__this_cpu_dec(dp_kernel_cpu.handlers);
-}
-
 u32 dp_kernel_thread(void)
 {
 	u32 task = (u32)current->pid;
@@ -179,6 +151,25 @@ static void counters_begin(void)
 	}
 }
 
+/* Kernels have places for a module's own variables where the processor can name them in an instruction. */
+const struct dp_percpu *dp_kernel_percpu(void)
+{
+	static struct dp_percpu percpu;
+	const u64 busy = (u64)(uintptr_t)&dp_kernel_cpu,
+		  counters = (u64)(uintptr_t)&dp_kernel_counters;
+
+	percpu = (struct dp_percpu){ .busy = (s32)busy,
+				     .counters = (s32)counters,
+				     .readers = (u64)dp_kernel_readers };
+	return (u64)percpu.busy == busy && (u64)percpu.counters == counters ?
+		       &percpu :
+		       NULL;
+}
+
+_Static_assert(DP_KERNEL_READER_BYTES == DP_READER_BYTES &&
+		       DP_KERNEL_READER_SIZES == DP_READER_SIZES,
+	       "readers are where detours call them");
+
 /* Of detours entry.S has done it. Hits within a hit are told apart. */
 static bool count_only(const struct dp_site_entry *site)
 {
@@ -192,7 +183,8 @@ static bool count_only(const struct dp_site_entry *site)
 /* --- hits that do nothing but call one handler --- */
 
 /* Return: the probe that has it, while the CPU is in no other hit, until dp_kernel_handled(); else NULL */
-static const struct dp_probe_entry *begin_only(const struct dp_site_entry *site)
+static __always_inline const struct dp_probe_entry *
+begin_only(const struct dp_site_entry *site)
 {
 	const struct dp_probe_entry *p =
 		(const void *)__atomic_load_n(&site->fast, __ATOMIC_ACQUIRE);
@@ -203,40 +195,51 @@ static const struct dp_probe_entry *begin_only(const struct dp_site_entry *site)
 		       NULL;
 }
 
+/* dp_hit_count(), without a call: the CPU stays the same, and others that count here lock, too. */
+static __always_inline void count(u32 index)
+{
+	__atomic_fetch_add(&__this_cpu_read(dp_kernel_counters)[index], 1,
+			   __ATOMIC_RELAXED);
+}
+
 /* Return: does the handler say where the code goes on? */
-static u32 call_only(const struct dp_site_entry *site,
-		     const struct dp_probe_entry *p, struct dp_regs *regs)
+static __always_inline u32 call_only(const struct dp_site_entry *site,
+				     u32 index, const struct dp_probe_entry *p,
+				     struct dp_regs *regs)
 {
 	u64 (*pre)(u64 user, struct dp_regs * regs) = (void *)p->pre;
 	u32 told;
 
-	dp_hit_count(dp_site_index(site));
+	count(index);
 	dp_regs_set_pc(regs, site->addr + DP_BREAKPOINT_BEHIND);
 	told = (u32)pre(p->user, regs);
 	dp_kernel_handled();
 	return told;
 }
 
-static bool detour_only(struct dp_kernel_place *place,
-			const struct dp_site_entry *site, u64 *told)
+static u64 detour_told(struct dp_kernel_place *place)
 {
-	const u32 flags = DP_CALLOUT_UNCOUNTED | DP_CALLOUT_INNER;
 	struct dp_call_frame *frame = &place->frame;
-	const struct dp_probe_entry *p;
 	u32 number = frame->number;
 
-	p = number & ~(DP_CALLOUT_INDEX | flags) ? NULL : begin_only(site);
-	if (!p)
-		return false;
-	dp_regs_set_sp(&frame->regs, place->sp);
-	*told = call_only(site, p, &frame->regs);
-	if (*told || dp_regs_sp(&frame->regs) == place->sp)
-		return true;
 	frame->number = number & DP_CALLOUT_INDEX;
 	frame->inner = number & DP_CALLOUT_INNER;
 	dp_detour_resume(frame);
-	*told = 1;
-	return true;
+	return 1;
+}
+
+static __always_inline u64 detour_only(struct dp_kernel_place *place,
+				       const struct dp_site_entry *site,
+				       const struct dp_probe_entry *p)
+{
+	struct dp_regs *regs = &place->frame.regs;
+	u32 told;
+
+	dp_regs_set_sp(regs, place->sp);
+	told = call_only(site, place->frame.number & DP_CALLOUT_INDEX, p, regs);
+	if (unlikely(!told && dp_regs_sp(regs) != place->sp))
+		return detour_told(place);
+	return told;
 }
 
 /* What handlers may look at, and change. Word by word: it is far quicker so. */
@@ -248,13 +251,31 @@ static inline void copy_regs(struct pt_regs *to, const struct pt_regs *from)
 	to->ip = from->ip;
 }
 
-/* It has one if no jump has that byte. Handlers get a copy of the registers: see hit_breakpoint(). */
+/* A handler finds the pc behind the breakpoint. Where unwinders would take that for another instruction, it gets a copy. */
+static u32 trap_call(const struct dp_site_entry *site,
+		     const struct dp_probe_entry *p, struct pt_regs *regs)
+{
+	u32 index = dp_site_index(site), told;
+	struct pt_regs copy;
+
+	if (site->insn_len > DP_BREAKPOINT_BEHIND)
+		return call_only(site, index, p, (struct dp_regs *)regs);
+	copy_regs(&copy, regs);
+	copy.orig_ax = DP_NO_SYSCALL;
+	copy.cs = regs->cs;
+	copy.ss = regs->ss;
+	regs->ip = site->addr;
+	told = call_only(site, index, p, (struct dp_regs *)&copy);
+	copy_regs(regs, &copy);
+	return told;
+}
+
+/* It has one if no jump has that byte. */
 static bool trap_only(struct pt_regs *regs)
 {
 	u64 addr = regs->ip - DP_BREAKPOINT_BEHIND;
 	const struct dp_site_entry *site = dp_site_lookup(addr);
 	const struct dp_probe_entry *p;
-	struct pt_regs copy;
 
 	if (!site || site->addr != addr || site->mode != DP_MODE_TRAP ||
 	    site->leader ||
@@ -267,15 +288,8 @@ static bool trap_only(struct pt_regs *regs)
 	p = begin_only(site);
 	if (!p)
 		return false;
-	copy_regs(&copy, regs);
-	copy.orig_ax = DP_NO_SYSCALL;
-	copy.cs = regs->cs;
-	copy.ss = regs->ss;
-	regs->ip = addr;
-	copy.ip = call_only(site, p, (struct dp_regs *)&copy) ?
-			  dp_site_place(copy.ip) :
-			  dp_site_copy(site, false);
-	copy_regs(regs, &copy);
+	regs->ip = trap_call(site, p, regs) ? dp_site_place(regs->ip) :
+					      dp_site_copy(site, false);
 	return true;
 }
 
@@ -294,18 +308,21 @@ static u64 dispatch(struct dp_kernel_place *place)
 u64 dp_kernel_detour(struct dp_kernel_place *place);
 u64 dp_kernel_detour(struct dp_kernel_place *place)
 {
+	const u32 flags = DP_CALLOUT_UNCOUNTED | DP_CALLOUT_INNER;
+	u32 number = place->frame.number;
 	const struct dp_site_entry *site =
-		dp_site_at(place->frame.number & DP_CALLOUT_INDEX);
+		&dp_kernel_sites[number & DP_CALLOUT_INDEX];
+	const struct dp_probe_entry *p;
 	u64 told;
 
 	place->ip = site->addr;
 	place->sp = (u64)(place + 1) + DP_RED_ZONE;
 	preempt_disable_notrace();
-	if (!detour_only(place, site, &told))
-		told = dispatch(place);
-	if (told)
+	p = number & ~(DP_CALLOUT_INDEX | flags) ? NULL : begin_only(site);
+	told = likely(p) ? detour_only(place, site, p) : dispatch(place);
+	if (unlikely(told))
 		place->frame.regs.ip = dp_site_place(place->frame.regs.ip);
-	dp_kernel_preempt();
+	dp_kernel_preempt_on();
 	return told;
 }
 
@@ -366,6 +383,7 @@ int dp_kernel_trap_begin(void)
 	if (err)
 		return err;
 	counters_begin();
+	dp_kernel_readers_begin();
 	err = register_die_notifier(&block);
 	if (err)
 		dp_kernel_stacks_end();

@@ -18,8 +18,8 @@
 
 #include "port_types.h"
 
-/** dp_kernel_entry - what the stubs of pools jump to (entry.S) */
-extern const char dp_kernel_entry[];
+/** dp_kernel_entry - what detours call; dp_kernel_call_entry: where a hit does more than count (entry.S) */
+extern const char dp_kernel_entry[], dp_kernel_call_entry[];
 
 /* Kinds of context in which a CPU hits: see dp_kernel_thread() */
 #define DP_KERNEL_CONTEXTS 4
@@ -39,12 +39,6 @@ u8 dp_kernel_handler_begin(void);
 void dp_kernel_handler_end(u8 was);
 /** dp_kernel_handles() - does a handler run on this CPU, in whatever context? */
 bool dp_kernel_handles(void);
-/** dp_kernel_handle() - a handler is to be called, for which the hit half has nothing else to do: the CPU need not be
- *  in a hit. Context: preemption is off. Return: false: the CPU is in one, or a handler runs; else dp_kernel_handled()
- *  follows the call. */
-bool dp_kernel_handle(void);
-void dp_kernel_handled(void);
-
 /** dp_kernel_stacks_begin() - make the state in which handlers run: struct dp_stack. Return: 0; -ENOMEM. */
 int dp_kernel_stacks_begin(void);
 /** dp_kernel_stacks_end() - free it. No CPU is in a hit. */

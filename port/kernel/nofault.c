@@ -2,11 +2,27 @@
 /* nofault: memory that may be bad, and threads, looked at from any context. */
 #include "port/kernel/nofault.h"
 #include "port/kernel/hit.h"
+#include "port/kernel/readers.h"
 #include <linux/pid.h>
 #include <linux/pid_namespace.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/uaccess.h>
+#include <asm/vsyscall.h>
+
+/* Where readers read: see readers.S. The last page that has anything is one that user space executes. */
+extern u64 dp_kernel_lowest, dp_kernel_highest;
+extern u8 dp_kernel_preempts;
+u64 dp_kernel_lowest = ~0ull, dp_kernel_highest;
+u8 dp_kernel_preempts;
+
+void dp_kernel_readers_begin(void)
+{
+	dp_kernel_lowest = ~0ull << (boot_cpu_data.x86_virt_bits - 1);
+	dp_kernel_highest = VSYSCALL_ADDR - sizeof(u64);
+	dp_kernel_preempts = !preempt_model_none() &&
+			     !preempt_model_voluntary();
+}
 
 int dp_kernel_read(void *to, u64 from, size_t len)
 {

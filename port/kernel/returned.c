@@ -2,6 +2,7 @@
 /* returned: functions with return probes have returned to their stubs. */
 #include "port/kernel/returned.h"
 #include "engine/hit/call.h"
+#include "port/kernel/cpu.h"
 #include "port/kernel/hit.h"
 #include <linux/preempt.h>
 
@@ -35,14 +36,13 @@ u64 dp_kernel_home(u64 back)
 	return back;
 }
 
-void dp_kernel_return_begin(struct dp_kernel_returned *at);
 void dp_kernel_return(struct dp_kernel_returned *at);
 
-/* From here on unwinders know the way. */
-void dp_kernel_return_begin(struct dp_kernel_returned *at)
+/* Unwinders know the way when both are there. */
+static void tell_unwinders(struct dp_kernel_returned *at, u64 back)
 {
-	at->regs.ip = dp_kernel_home(call_of(at->back - 1)->back);
-	at->regs.sp = (u64)(at + 1);
+	WRITE_ONCE(at->regs.sp, (u64)(at + 1));
+	WRITE_ONCE(at->regs.ip, dp_kernel_home(back));
 }
 
 typedef void handler_fn(struct dp_kernel_call *call, struct dp_regs *regs);
@@ -114,8 +114,9 @@ void dp_kernel_return(struct dp_kernel_returned *at)
 
 	preempt_disable_notrace();
 	call = call_of(at->back - 1);
+	tell_unwinders(at, call->back);
 	called = call_handler(call, &at->regs);
 	at->back = call->back;
 	call->over(call, !called);
-	dp_kernel_preempt();
+	dp_kernel_preempt_on();
 }

@@ -49,11 +49,17 @@ static int ask(int fd, unsigned long request, void *arg)
 	return ioctl(fd, request, arg) ? -errno : 0;
 }
 
-int dp_device_start(int fd, unsigned int arming)
+int dp_device_start_by(int fd, unsigned int arming, unsigned int interpret)
 {
-	struct dp_device_begin begin = { .arming = arming };
+	struct dp_device_begin begin = { .arming = arming,
+					 .interpret = interpret };
 
 	return ask(fd, DP_DEVICE_BEGIN, &begin);
+}
+
+int dp_device_start(int fd, unsigned int arming)
+{
+	return dp_device_start_by(fd, arming, 0);
 }
 
 int dp_device_add(int fd, const char *name, char *words,

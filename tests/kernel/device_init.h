@@ -15,6 +15,8 @@ int dp_device_changed(void);
 /** dp_device_open() - Return: a descriptor, or a negative errno */
 int dp_device_open(int flags);
 int dp_device_start(int fd, unsigned int arming);
+/** dp_device_start_by() - the same; @interpret: of struct dp_device_begin */
+int dp_device_start_by(int fd, unsigned int arming, unsigned int interpret);
 /** dp_device_add() - @words: DP_DEVICE_WORDS bytes. Return: 0 or a negative errno */
 int dp_device_add(int fd, const char *name, char *words,
 		  struct dp_device_add *add);

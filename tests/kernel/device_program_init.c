@@ -96,13 +96,14 @@ static int add(int fd, const char *name, unsigned int *probe)
 	return err;
 }
 
-static void count(unsigned int arming, const char *of)
+static void count(unsigned int arming, unsigned int interpret, const char *of)
 {
 	struct dp_device_program want = { .variables = 2, .jumps = 10 };
 	struct code c = { .n = 0 };
 	char words[DP_DEVICE_WORDS] = "";
 	unsigned int probe = 0;
-	int i, fd = dp_device_open(0), err = dp_device_start(fd, arming);
+	int i, fd = dp_device_open(0),
+	       err = dp_device_start_by(fd, arming, interpret);
 
 	count_calls(&c, 5);
 	err = err ?: add(fd, DP_GETSID, &probe);
@@ -453,9 +454,9 @@ static void at_random(void)
 	find_taken();
 	for (i = 0; i < SESSIONS; i++) {
 		fd = dp_device_open(0);
-		err = dp_device_start(fd, i % 3)   ?:
-			      add_programs(fd, &n) ?:
-						     dp_device_commit(fd, 0);
+		err = dp_device_start_by(fd, i % 3, i / 3 % 4) ?:
+			      add_programs(fd, &n)	       ?:
+			      dp_device_commit(fd, 0);
 		for (k = 0; k < 20 && !err; k++) {
 			syscall(SYS_getsid, 0);
 			syscall(SYS_umask, 022);
@@ -481,8 +482,10 @@ static void at_random(void)
 
 void dp_device_programs(void)
 {
-	count(DP_DEVICE_TRAP, "by trap");
-	count(DP_DEVICE_JUMP, "by jump");
+	count(DP_DEVICE_TRAP, 0, "by trap");
+	count(DP_DEVICE_JUMP, 0, "by jump");
+	count(DP_DEVICE_JUMP, 1, "by jump, interpreted");
+	count(DP_DEVICE_JUMP, 5, "by jump, left");
 	records();
 	refuse();
 	refuse_asking();

@@ -32,6 +32,9 @@ SYM_FUNC_END(\name)
 	wide	dpfigures_theirs
 	wide	dpfigures_ours
 	wide	dpfigures_counted
+	wide	dpfigures_met
+	wide	dpfigures_unmet
+	wide	dpfigures_loaded
 	wide	dpfigures_their_return
 	wide	dpfigures_our_return
 	short	dpfigures_short

@@ -6,6 +6,7 @@
  * translator's: their ratios are what counts.
  */
 #include <dprobes/kernel/kprobes.h>
+#include "engine/vm/ops.h"
 #include "kmod/session.h"
 #include "tests/kernel/test.h"
 #include <linux/delay.h>
@@ -17,12 +18,14 @@
 #define CALLS 2000
 #define ROUNDS 41
 #define WAIT_MS 5000
+#define U64(n) (u8)(n), (u8)((n) >> 8), (u8)((n) >> 16), 0, 0, 0, 0, 0
 
 typedef int victim(int n);
 
 victim dpfigures_plain, dpfigures_theirs, dpfigures_ours, dpfigures_short,
 	dpfigures_their_trap, dpfigures_our_trap, dpfigures_their_return,
-	dpfigures_our_return, dpfigures_counted;
+	dpfigures_our_return, dpfigures_counted, dpfigures_met, dpfigures_unmet,
+	dpfigures_loaded;
 
 enum {
 	PLAIN,
@@ -34,6 +37,9 @@ enum {
 	THEIR_RETURN,
 	OUR_RETURN,
 	COUNTED,
+	MET,
+	UNMET,
+	LOADED,
 	FUNCTIONS
 };
 
@@ -47,6 +53,9 @@ static victim *const functions[FUNCTIONS] = {
 	[THEIR_RETURN] = dpfigures_their_return,
 	[OUR_RETURN] = dpfigures_our_return,
 	[COUNTED] = dpfigures_counted,
+	[MET] = dpfigures_met,
+	[UNMET] = dpfigures_unmet,
+	[LOADED] = dpfigures_loaded,
 };
 
 /* @added: to the function without a probe */
@@ -54,15 +63,47 @@ static const struct figure {
 	const char *name;
 	int of, to;
 } figures[] = {
-	{ "kprobe_trap", THEIR_TRAP, SHORT }, { "trap", OUR_TRAP, SHORT },
-	{ "kprobe_jump", THEIR_JUMP, PLAIN }, { "jump", OUR_JUMP, PLAIN },
-	{ "kretprobe", THEIR_RETURN, PLAIN }, { "return", OUR_RETURN, PLAIN },
+	{ "kprobe_trap", THEIR_TRAP, SHORT },
+	{ "trap", OUR_TRAP, SHORT },
+	{ "kprobe_jump", THEIR_JUMP, PLAIN },
+	{ "jump", OUR_JUMP, PLAIN },
+	{ "kretprobe", THEIR_RETURN, PLAIN },
+	{ "return", OUR_RETURN, PLAIN },
 	{ "counter", COUNTED, PLAIN },
+	{ "predicate", MET, PLAIN },
+	{ "predicate_unmet", UNMET, PLAIN },
+	{ "predicate_memory", LOADED, PLAIN },
 };
 
 static u64 took[FUNCTIONS][ROUNDS];
 static unsigned long hits[FUNCTIONS];
-static u32 counted;
+static u32 counted, programmed[FUNCTIONS];
+static const u64 there = 1;
+
+/* if rdi, a number of the call, is less than that: count it */
+static const u8 below[] = { DP_OPCODE_PUSH_R,	0x64,	    0,
+			    DP_OPCODE_PUSH,	U64(CALLS), DP_OPCODE_LTS,
+			    DP_OPCODE_JNZ,	U64(1),	    DP_OPCODE_ABORT,
+			    DP_OPCODE_INC_LV_I, 0,	    0,
+			    DP_OPCODE_EXIT };
+static const u8 above[] = { DP_OPCODE_PUSH,
+			    U64(CALLS),
+			    DP_OPCODE_PUSH_R,
+			    0x64,
+			    0,
+			    DP_OPCODE_LTS,
+			    DP_OPCODE_JNZ,
+			    U64(1),
+			    DP_OPCODE_ABORT,
+			    DP_OPCODE_INC_LV_I,
+			    0,
+			    0,
+			    DP_OPCODE_EXIT };
+/* … if a word of memory is not 0 */
+static u8 reads[] = { DP_OPCODE_PUSH,	  U64(0), DP_OPCODE_PUSH_MEM_U64,
+		      DP_OPCODE_JNZ,	  U64(1), DP_OPCODE_ABORT,
+		      DP_OPCODE_INC_LV_I, 0,	  0,
+		      DP_OPCODE_EXIT };
 
 static int on_their_trap(struct kprobe *p, struct pt_regs *regs)
 {
@@ -114,14 +155,48 @@ static struct dp_kprobe our_jump = { .addr = (u8 *)dpfigures_ours,
 static struct dp_kretprobe our_return = { .kp.addr = (u8 *)dpfigures_our_return,
 					  .handler = on_our_return };
 
+/* On the function @of */
+static int program(int of, const u8 *code, u32 len)
+{
+	static const u32 start;
+	const struct dp_program_spec spec = { .name = "kernel",
+					      .code = code,
+					      .code_len = len,
+					      .starts = &start,
+					      .nr_starts = 1,
+					      .nr_lv = 1,
+					      .jmpmax = 9,
+					      .stack = 32 };
+	struct dp_binding binding = { .maxhits = ~0u, .logonfault = true };
+	const char *why = NULL;
+	u32 offset;
+	int err = dp_kmod_add_program(&spec, &binding.program, &offset, &why);
+
+	err = err   ?:
+		      dp_kmod_add((unsigned long)functions[of], &programmed[of],
+				  NULL);
+	if (!err)
+		dp_kmod_bind(programmed[of], &binding);
+	return err;
+}
+
+static int begin_session(void)
+{
+	const u64 at = (u64)(unsigned long)&there;
+	u64 bad;
+
+	memcpy(reads + 1, &at, sizeof(at));
+	return dp_kmod_begin(DP_KMOD_JUMP) ?:
+		       dp_kmod_add((unsigned long)dpfigures_counted, &counted, NULL) ?:
+		       program(MET, below, sizeof(below))    ?:
+		       program(UNMET, above, sizeof(above))  ?:
+		       program(LOADED, reads, sizeof(reads)) ?:
+		       dp_kmod_commit(&bad);
+}
+
 static int arm(void)
 {
-	u64 bad;
-	int err =
-		register_kprobe(&their_trap)	    ?:
-			dp_kmod_begin(DP_KMOD_JUMP) ?:
-			dp_kmod_add((unsigned long)dpfigures_counted, &counted, NULL) ?:
-			dp_kmod_commit(&bad);
+	int err = register_kprobe(&their_trap) ?: begin_session();
 
 	if (err)
 		return err;
@@ -223,6 +298,12 @@ static void check_hits(void)
 	unsigned int i;
 
 	hits[COUNTED] = dp_kmod_hits(counted);
+	for (i = MET; i < FUNCTIONS; i++) {
+		hits[i] = dp_kmod_hits(programmed[i]);
+		check(dp_kmod_met(programmed[i]) ==
+			      (i == UNMET ? 0 : CALLS * ROUNDS),
+		      "and is met by the detour, or not (%u)\n", i);
+	}
 	for (i = THEIR_TRAP; i < FUNCTIONS; i++)
 		check(hits[i] == CALLS * ROUNDS,
 		      "every call is a hit of %u (%lu)\n", i, hits[i]);

@@ -392,6 +392,8 @@ int main(int argc, char **argv)
 		dp_init_run_twice("dpprobes");
 	if (dp_init_is_wanted("programs"))
 		dp_init_run_twice("dpprograms");
+	if (dp_init_is_wanted("native"))
+		dp_init_run_twice("dpnative");
 	dp_handlers_try();
 	if (dp_init_is_wanted("device")) {
 		run_quietly(dp_device_try, "device: ");

@@ -248,16 +248,33 @@ static void names(void)
 }
 
 /* __x64_sys_getsid() gets the registers of the call, with its argument at 0x70. */
-static void conditions(void)
+static void condition(const char *native, const char *what)
 {
 	static const char spec[] = GETSID_SPEC " if *(u64 *)(arg0 + 0x70) == 5";
-	int status = DP_TOOL("stat", "--json", spec, UMASK_SPEC " if arg0 == 1",
-			     "--", "/init", "work", "40", "7", "0", "60");
+	int status;
 
+	setenv("DPROBES_NATIVE", native, 1);
+	status = DP_TOOL("stat", "--json", spec, UMASK_SPEC " if arg0 == 1",
+			 "--", "/init", "work", "40", "7", "0", "60");
+	unsetenv("DPROBES_NATIVE");
 	dp_tool_check(status == STATUS && hits(GETSID_SPEC) == 60 &&
 			      !hits(UMASK_SPEC) &&
 			      dp_tool_says("107 hits (60 counted)"),
-		      "a condition");
+		      what);
+}
+
+static void conditions(void)
+{
+	int status;
+
+	condition("1", "a condition");
+	condition("0", "a condition that is interpreted");
+	condition("leave:3", "a condition that is left to the interpreter");
+	setenv("DPROBES_NATIVE", "leave:", 1);
+	status = DP_TOOL("stat", GETSID_SPEC);
+	unsetenv("DPROBES_NATIVE");
+	dp_tool_check(status == 1 && dp_tool_says("0, 1 or leave:N"),
+		      "how conditions run is said wrongly");
 }
 
 #define WORK_SPEC "kernel:dpvictim:dpvictim_work"

@@ -70,7 +70,7 @@ static int end_of(const u8 *code, u32 len)
 	/* cmocka has its own handlers for each test. */
 	native_catch();
 	assert_int_equal(walk(code, len), 0);
-	assert_true(dp_native_encodes(&native, &run.detour));
+	assert_true(dp_native_encodes(&native, NULL, &run.detour));
 	assert_int_equal(native_make(&run, &native), 0);
 	interpret(code);
 	end = native_go(&run);
@@ -279,7 +279,8 @@ static void many_loads(void **state)
 		len += 24;
 		if (n > 16) {
 			assert_int_equal(walk(code, len), 0);
-			assert_false(dp_native_encodes(&native, &run.detour));
+			assert_false(
+				dp_native_encodes(&native, NULL, &run.detour));
 			continue;
 		}
 		assert_int_equal(end_of(code, len), NATIVE_MET);

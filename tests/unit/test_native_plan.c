@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include "engine/plan/jump.h"
 #include "engine/site/grow.h"
 #include "jump_world.h"
 #include "vm_bytes.h"
@@ -31,6 +32,7 @@ struct asked {
 	const char *text;
 	bool rseq, off;
 	u32 leave;
+	const struct dp_percpu *percpu;
 };
 
 static u32 add_program(struct world *w, const struct asked *a)
@@ -54,6 +56,7 @@ static u32 arm_one(struct world *w, const struct asked *a)
 	hex(a->text, w->t.orig);
 	if (a->rseq)
 		dp_engine_set_rseq(w->e, 0x20, 0x53053053);
+	dp_engine_set_percpu(w->e, a->percpu);
 	dp_engine_set_native(w->e, !a->off, a->leave);
 	assert_int_equal(add(w, 0, true), 0);
 	probe = add_program(w, a);
@@ -260,6 +263,115 @@ static void without_memory(void **state)
 	}
 }
 
+#define AT 0x7f0000000000ull
+#define STUBS (AT + 0x10000)
+#define NEAR (AT + 0x20000)
+
+/* The site's detour, as if it were at AT. Return: its bytes, in the scratch memory */
+static const u8 *encode(struct world *w, struct dp_jump *j)
+{
+	struct dp_site *s = dp_engine_find(w->e, w->t.base);
+
+	memset(j, 0, sizeof(*j));
+	assert_int_equal(dp_jump_plan(w->e, s, j, AT, 0, w->e->scratch->code,
+				      STUBS, NULL),
+			 0);
+	return w->e->scratch->code;
+}
+
+/* How often these bytes are there */
+static u32 times(const u8 *code, u32 len, const void *bytes, u32 n)
+{
+	u32 i, found = 0;
+
+	for (i = 0; i + n <= len; i++)
+		found += !memcmp(code + i, bytes, n);
+	return found;
+}
+
+/* How often the detour calls @to */
+static u32 calls(const u8 *code, u32 len, u64 to)
+{
+	u32 i, found = 0;
+	s32 by;
+
+	for (i = 0; i + 5 <= len; i++) {
+		memcpy(&by, code + i + 1, sizeof(by));
+		found += code[i] == 0xe8 && AT + i + 5 + (u64)(s64)by == to;
+	}
+	return found;
+}
+
+/* if (*(u16 *)rdi) count it; */
+static const u8 loads[] = { OP(PUSH_R),	  HALF(RDI), OP(PUSH_MEM_U16),
+			    OP(JNZ),	  WORD(1),   OP(ABORT),
+			    OP(INC_LV_I), HALF(0),   OP(EXIT) };
+static const struct dp_percpu percpu = { .busy = 0x1234,
+					 .counters = 0x5678,
+					 .readers = AT + 0x30000 };
+
+/* Without restartable sequences both ends are counted by locked instructions, and memory is read by functions. */
+static void counts_percpu(void **state)
+{
+	static const u8 busy[] = { 0x65, 0x80, 0x3c, 0x25, 0x34, 0x12,
+				   0,	 0,    0,    0x0f, 0x85 },
+			counters[] = { 0x65, 0x48, 0x8b, 0x0c, 0x25, 0x78, 0x56,
+				       0,    0,	   0xf0, 0x48, 0xff, 0x81 };
+	struct asked a = plain;
+	struct dp_jump j;
+	struct world w;
+	const u8 *code;
+	u32 i;
+
+	a.code = loads;
+	a.len = sizeof(loads);
+	a.rseq = false;
+	a.percpu = &percpu;
+	arm_one(&w, &a);
+	assert_int_not_equal(jump_of(&w, site_of(&w, 0))->runs.program, 0);
+	code = encode(&w, &j);
+	assert_int_not_equal(j.runs.program, 0);
+	assert_int_equal(times(code, j.len, busy, sizeof(busy) - 2), 1);
+	assert_int_equal(times(code, j.len, counters, sizeof(counters)), 2);
+	for (i = 0; i < 28; i++)
+		assert_int_equal(calls(code, j.len,
+				       percpu.readers + i * DP_READER_BYTES),
+				 i == 1);
+	/* Where it leaves */
+	assert_int_equal(calls(code, j.len, STUBS + DP_STUB_HIT), 1);
+	end(&w);
+	a.off = true;
+	arm_one(&w, &a);
+	assert_int_equal(jump_of(&w, site_of(&w, 0))->runs.program, 0);
+	end(&w);
+}
+
+/* Entries that are near are called as they are. */
+static void calls_what_is_near(void **state)
+{
+	struct asked a = plain;
+	struct dp_jump j;
+	struct world w;
+	const u8 *code;
+
+	a.rseq = false;
+	arm_one(&w, &a);
+	code = encode(&w, &j);
+	assert_int_equal(calls(code, j.len, STUBS + DP_STUB_HIT), 1);
+	w.e->map.near = true;
+	w.e->map.entries.hit = NEAR;
+	w.e->map.entries.handler = NEAR + 0x100;
+	code = encode(&w, &j);
+	assert_int_equal(calls(code, j.len, STUBS + DP_STUB_HIT), 0);
+	assert_int_equal(calls(code, j.len, NEAR), 1);
+	w.e->probes[0].kind = DP_KIND_KPROBE;
+	code = encode(&w, &j);
+	assert_int_equal(calls(code, j.len, NEAR), 0);
+	assert_int_equal(calls(code, j.len, NEAR + 0x100), 1);
+	w.e->probes[0].kind = DP_KIND_PLAIN;
+	end(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -269,6 +381,8 @@ int main(void)
 		cmocka_unit_test(of_one_probe_alone),
 		cmocka_unit_test(adds_up),
 		cmocka_unit_test(without_memory),
+		cmocka_unit_test(counts_percpu),
+		cmocka_unit_test(calls_what_is_near),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -65,6 +65,31 @@ static int read_arming(u32 *arming, struct dp_diag *diag)
 		name);
 }
 
+/* As for a process: 0, 1 or leave:N. The first instruction is interpreted, the N-th one, or none. */
+static int read_native(u32 *interpret, struct dp_diag *diag)
+{
+	static const char leave[] = "leave:";
+	const char *text = secure_getenv("DPROBES_NATIVE");
+	char *end;
+
+	*interpret = 0;
+	if (!text || !*text || !strcmp(text, "1"))
+		return 0;
+	*interpret = 1;
+	if (!strcmp(text, "0"))
+		return 0;
+	if (!strncmp(text, leave, strlen(leave))) {
+		text += strlen(leave);
+		*interpret = (u32)strtoul(text, &end, 10);
+		if (*text >= '1' && *text <= '9' && !*end)
+			return 0;
+		text -= strlen(leave);
+	}
+	return dp_diag_set(
+		diag, -EINVAL,
+		"DPROBES_NATIVE is \"%s\"; it can be 0, 1 or leave:N", text);
+}
+
 static int begin(struct dp_system_device *d, u32 most, struct dp_diag *diag)
 {
 	struct dp_device_begin begin = { .most = most };
@@ -75,7 +100,8 @@ static int begin(struct dp_system_device *d, u32 most, struct dp_diag *diag)
 			diag, -EOPNOTSUPP,
 			"the loaded dprobes.ko is of another version than this dprobes: build it anew, rmmod dprobes, and load that");
 	if (!err)
-		err = read_arming(&begin.arming, diag);
+		err = read_arming(&begin.arming, diag) ?:
+			      read_native(&begin.interpret, diag);
 	if (err)
 		return err;
 	err = ask(d, DP_DEVICE_BEGIN, &begin);

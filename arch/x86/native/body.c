@@ -15,6 +15,12 @@ static bool is_full(struct dp_body *b)
 	return b->fails;
 }
 
+/* Both ends of a program count in one sequence. */
+static bool counts_by_rdx(const struct dp_body *b)
+{
+	return dp_body_counts(b) && !b->spec->percpu;
+}
+
 void dp_body_begin(struct dp_body *b, struct dp_out *o)
 {
 	int i;
@@ -25,7 +31,7 @@ void dp_body_begin(struct dp_body *b, struct dp_out *o)
 	b->used = 1u << DP_RAX | 1u << DP_RCX;
 	b->needs_homes = b->fails = false;
 	b->nr_homes = 0;
-	if (b->n->nr_records || dp_body_counts(b))
+	if (b->n->nr_records || counts_by_rdx(b))
 		b->used |= 1u << DP_RDX;
 	if (!b->pass)
 		b->saved = b->used;
@@ -33,7 +39,7 @@ void dp_body_begin(struct dp_body *b, struct dp_out *o)
 		b->known.holds[i] = DP_BODY_NONE;
 		b->locked[i] = 0;
 	}
-	b->locked[DP_RDX] = dp_body_counts(b);
+	b->locked[DP_RDX] = counts_by_rdx(b);
 	for (i = 0; i < DP_NATIVE_VALUES; i++) {
 		b->home[i] = DP_BODY_NONE;
 		b->known.high[i] = false;

@@ -42,7 +42,8 @@ static struct leave put_leave(struct dp_body *b, const struct dp_detour_spec *s)
 
 	dp_body_bind(b, DP_LABEL_LEAVE);
 	dp_body_inside(b);
-	dp_sequence_forget(o, s->rseq);
+	if (s->rseq)
+		dp_sequence_forget(o, s->rseq);
 	dp_body_exit(b, true);
 	dp_put_callout(o, s->entry, (s->before[0] - 1) | DP_CALLOUT_UNCOUNTED);
 	l.skip = put_first(b, s);
@@ -92,6 +93,49 @@ static void put_count(struct dp_body *b, const struct dp_detour_spec *s,
 	dp_sequence_describe(b->o, &q);
 }
 
+/* The CPU is in a hit, and so is this: cmpb $0, %gs:busy; jne leave */
+static void put_ask_busy(struct dp_body *b, const struct dp_percpu *p)
+{
+	DP_PUT(b->o, 0x65, 0x80, 0x3c, 0x25);
+	dp_put32(b->o, (u32)p->busy);
+	DP_PUT(b->o, 0);
+	dp_body_jump(b, DP_CC_E ^ DP_CC_NOT, DP_LABEL_LEAVE);
+}
+
+/* mov %gs:counters, %rcx; lock incq counter(%rcx): the thread may change its CPU in between. */
+static void put_count_locked(struct dp_body *b, const struct dp_percpu *p,
+			     u32 counter)
+{
+	DP_PUT(b->o, 0x65, 0x48, 0x8b, 0x0c, 0x25);
+	dp_put32(b->o, (u32)p->counters);
+	DP_PUT(b->o, 0xf0, 0x48, 0xff, 0x81);
+	dp_put32(b->o, counter);
+}
+
+/* Where threads have no restartable sequences */
+static void put_program_percpu(struct dp_body *b,
+			       const struct dp_detour_spec *s)
+{
+	bool unmet = dp_body_ends(b, DP_NATIVE_UNMET);
+
+	dp_put_at(b->o, 0, 0);
+	dp_body_enter(b);
+	put_ask_busy(b, s->percpu);
+	dp_body_blocks(b);
+	if (dp_body_ends(b, DP_NATIVE_MET)) {
+		dp_body_bind(b, DP_LABEL_MET);
+		put_count_locked(b, s->percpu, s->met_counter);
+		if (unmet)
+			dp_body_jump(b, DP_CC_ALWAYS, DP_LABEL_OUT);
+	}
+	if (unmet) {
+		dp_body_bind(b, DP_LABEL_UNMET);
+		put_count_locked(b, s->percpu, s->counter);
+	}
+	dp_body_bind(b, DP_LABEL_OUT);
+	dp_body_exit(b, false);
+}
+
 /* A hit is not met until it is known to be. */
 static void put_program(struct dp_body *b, const struct dp_detour_spec *s,
 			unsigned int abort)
@@ -131,14 +175,34 @@ static void put(struct dp_body *b, const struct dp_detour_spec *s,
 	dp_put_aim_far(b->o, l.jump, l.skip);
 }
 
+/* Nothing is restarted. */
+static void put_percpu(struct dp_body *b, const struct dp_detour_spec *s,
+		       struct dp_detour *d)
+{
+	struct leave l;
+
+	b->o->len = s->pad;
+	l = put_leave(b, s);
+	d->leave = b->label[DP_LABEL_LEAVE];
+	d->start = (u16)b->o->len;
+	put_program_percpu(b, s);
+	dp_put_aim_far(b->o, l.jump, l.skip);
+}
+
 static int encode(struct dp_out *o, const struct dp_detour_spec *s,
 		  struct dp_detour *d, unsigned int most)
 {
 	struct dp_body b = { .n = s->native, .spec = s, .most = most };
 
+	/* Records are made in sequences. */
+	if (s->percpu && s->native->nr_records)
+		return -ENOMEM;
 	do {
 		dp_body_begin(&b, o);
-		put(&b, s, d);
+		if (s->percpu)
+			put_percpu(&b, s, d);
+		else
+			put(&b, s, d);
 	} while (!dp_body_end(&b));
 	return b.fails || o->len > most ? -ENOMEM : 0;
 }
@@ -151,12 +215,14 @@ int dp_native_head(struct dp_out *o, const struct dp_detour_spec *s,
 
 /* With room for the first instruction's copy, and to touch what takes most code */
 bool dp_native_encodes(const struct dp_native *native,
+		       const struct dp_percpu *percpu,
 		       struct dp_detour *scratch)
 {
 	static const struct dp_rseq rseq;
 	const struct dp_detour_spec spec = {
 		.native = native,
-		.rseq = &rseq,
+		.rseq = percpu ? NULL : &rseq,
+		.percpu = percpu,
 		.stream = { .commits = DP_COMMITS_IF_TOUCHED,
 			    .memory = { .operand = { .disp = 0x7fffffff,
 						     .base = DP_RAX,

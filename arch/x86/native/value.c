@@ -14,7 +14,7 @@
 /* In place of a register's number: the pc */
 #define PC 16
 
-/* Registers for values: those that calls may change */
+/* Registers for values: those that calls may change. Readers of memory are in this order. */
 static const u8 temporaries[] = { DP_RAX, DP_RCX, DP_RDX, DP_R11,
 				  DP_R10, DP_R9,  DP_R8 };
 
@@ -411,7 +411,43 @@ static void give_home(struct dp_body *b, u8 reg, u8 value)
 	dp_x86_store(b->o, dp_x86_at(DP_RSP, 8 * b->home[value]), reg);
 }
 
-void dp_body_load(struct dp_body *b, u8 value)
+static u8 temporary(u8 reg)
+{
+	u8 i = 0;
+
+	while (temporaries[i] != reg)
+		i++;
+	return i;
+}
+
+/* A function reads, whose faults are mended. */
+static void load_by_reader(struct dp_body *b, u8 value)
+{
+	const struct dp_native_value *v = &b->n->values[value];
+	s32 disp;
+	u8 at = split(b, v->a, &disp), to;
+	struct dp_body_operand base = operand(b, at);
+	u32 reader;
+
+	to = take(b);
+	if (base.constant || base.rm.memory || !disp)
+		move(b, to, &base);
+	else
+		dp_x86_lea(b->o, to, dp_x86_at(base.rm.reg, disp));
+	if (disp && (base.constant || base.rm.memory))
+		dp_x86_lea(b->o, to, dp_x86_at(to, disp));
+	dp_body_drop(b, &base);
+	reader = temporary(to) * DP_READER_SIZES + (u32)__builtin_ctz(v->size);
+	DP_PUT(b->o, 0xe8);
+	dp_put_rel32(b->o, b->spec->percpu->readers + reader * DP_READER_BYTES);
+	dp_body_jump(b, DP_CC_E, DP_LABEL_LEAVE);
+	keep(b, to, value);
+	if (b->homes)
+		give_home(b, to, value);
+}
+
+/* A fault is mended where it is. */
+static void load_here(struct dp_body *b, u8 value)
 {
 	const struct dp_native_value *v = &b->n->values[value];
 	s32 disp;
@@ -431,6 +467,14 @@ void dp_body_load(struct dp_body *b, u8 value)
 	keep(b, to, value);
 	if (b->homes)
 		give_home(b, to, value);
+}
+
+void dp_body_load(struct dp_body *b, u8 value)
+{
+	if (b->spec->percpu)
+		load_by_reader(b, value);
+	else
+		load_here(b, value);
 }
 
 /* What a sequence needs for itself */
