@@ -21,6 +21,7 @@
 #include "kmod/safe.h"
 #include "kmod/table.h"
 #include "kmod/tasks.h"
+#include "kmod/watched.h"
 #include <linux/module.h>
 #include <linux/notifier.h>
 #include <linux/rcupdate.h>
@@ -162,6 +163,7 @@ static int module_changes(struct notifier_block *block, unsigned long what,
 		break;
 	case MODULE_STATE_GOING:
 		dp_kprobes_leave(module);
+		dp_watched_leave(module);
 		retire(&code, NULL);
 		break;
 	}

@@ -60,6 +60,24 @@ static const char *bad_option(const struct dp_tracer_options *opt)
 		       NULL;
 }
 
+/* A session that traces has no programs for values that no expression has. */
+static int check_data(const struct dp_session *s, const struct dp_spec *spec,
+		      struct dp_diag *diag)
+{
+	if (spec->kind != DP_SPEC_WATCH)
+		return 0;
+	if (spec->cond)
+		return refuse(
+			diag, -EOPNOTSUPP, spec->cond_col,
+			(int)strlen(spec->cond),
+			"a watchpoint on the kernel has no condition: a program with watch = w compares new and old (dprobes run)");
+	return s->kind->record && !s->kind->programs ?
+		       refuse_point(
+			       spec, diag, -EOPNOTSUPP,
+			       "dprobes stat counts what is watched in the kernel; values are logged by a program with watch = w (dprobes run)") :
+		       0;
+}
+
 static int check_parts(const struct dp_spec *spec, struct dp_diag *diag)
 {
 	if (spec->aggs && strstr(spec->aggs, "stack"))
@@ -140,5 +158,5 @@ int dp_system_check(const struct dp_session *s, const struct dp_spec *spec,
 	why = bad_option(s->opt);
 	if (why)
 		return refuse(diag, -EINVAL, spec->module_col, 6, why);
-	return check_parts(spec, diag);
+	return check_parts(spec, diag) ?: check_data(s, spec, diag);
 }

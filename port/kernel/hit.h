@@ -18,6 +18,8 @@
 
 #include "port_types.h"
 
+struct pt_regs;
+
 /** dp_kernel_entry - what the stubs of pools jump to (entry.S) */
 extern const char dp_kernel_entry[];
 
@@ -44,6 +46,10 @@ bool dp_kernel_handles(void);
  *  follows the call. */
 bool dp_kernel_handle(void);
 void dp_kernel_handled(void);
+
+/** dp_kernel_watched() - a debug exception has told of an access to data. @regs: of the thread, behind that;
+ *  @tag: lower half of dp_engine_watch_tag(). Within another hit nothing runs. Context: the exception */
+void dp_kernel_watched(struct pt_regs *regs, u32 tag);
 
 /** dp_kernel_stacks_begin() - make the state in which handlers run: struct dp_stack. Return: 0; -ENOMEM. */
 int dp_kernel_stacks_begin(void);

@@ -400,6 +400,8 @@ int main(int argc, char **argv)
 	}
 	if (dp_init_is_wanted("device-returns"))
 		run_quietly(dp_returns_try, "returns: ");
+	if (dp_init_is_wanted("watch"))
+		run_quietly(dp_watch_try, "watch: ");
 	if (dp_init_is_wanted("modules"))
 		run_quietly(dp_modules_try, "modules: ");
 	if (dp_init_is_wanted("files") && dp_init_debugfs())
