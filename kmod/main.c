@@ -9,6 +9,7 @@
  */
 #include "kmod/device.h"
 #include "kmod/calls.h"
+#include "kmod/facilities.h"
 #include "kmod/files.h"
 #include "kmod/modules.h"
 #include "kmod/safe.h"
@@ -44,6 +45,7 @@ static int __init begin(void)
 	err = err ?: dp_watches_begin();
 	if (err)
 		return err;
+	dp_facilities_begin();
 	err = begin_interfaces();
 	if (err)
 		dp_watches_end();

@@ -52,7 +52,7 @@ static const char *bad_option(const struct dp_tracer_options *opt)
 	if (opt->block || opt->buffer)
 		return "the kernel waits for nobody, and dprobes.ko's room for records is what it is: leave --block and --buffer away";
 	if (opt->core || opt->minidump || opt->debugger)
-		return "a kernel has no debugger and no dump for programs yet: leave --core, --minidump and --debugger away";
+		return "exit 1 and 2 are the kernel's own: leave --core, --minidump and --debugger away, which are for processes";
 	if (opt->coarse)
 		return "records of the kernel have the time of their hits: leave --coarse-time away";
 	return opt->inlined ?

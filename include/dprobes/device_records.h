@@ -16,6 +16,10 @@ enum dp_device_context {
 /* Of struct dp_device_record, @flags: the log was too small for all; it begins with struct dp_device_return */
 #define DP_DEVICE_TRUNCATED 1
 #define DP_DEVICE_RETURNED 2
+/* What @facility asks the kernel for, its debugger (1) or a dump (2), is carried out behind this record; or was not
+ * permitted any more */
+#define DP_DEVICE_TAKEN 4
+#define DP_DEVICE_DENIED 8
 
 /**
  * struct dp_device_return - how the log of a call that has returned begins; what was logged at the entry follows, and

@@ -58,6 +58,9 @@ void dp_device_programs(void);
 void dp_device_locked(void);
 /** dp_returns_try() - its probes on returns */
 void dp_returns_try(void);
+/** dp_facilities_try() - what programs ask for as they end; dp_facilities_dump() - the last one, which ends the guest */
+void dp_facilities_try(void);
+void dp_facilities_dump(void);
 /** dp_watch_try() - its probes on data, and the command's; dp_watch_write() - what it writes,
  *  at dp_watch_address() */
 void dp_watch_try(void);

@@ -655,8 +655,10 @@ static size_t take_record(const struct dp_device_record *r, size_t left,
 	copy.head.minor = r->minor;
 	copy.head.facility = r->facility;
 	memcpy(copy.head.parm, r->parm, sizeof(copy.head.parm));
-	copy.head.flags = r->flags & DP_DEVICE_TRUNCATED ? DP_RECORD_TRUNCATED :
-							   0;
+	copy.head.flags =
+		(r->flags & DP_DEVICE_TRUNCATED ? DP_RECORD_TRUNCATED : 0) |
+		(r->flags & DP_DEVICE_TAKEN ? DP_RECORD_TAKEN : 0) |
+		(r->flags & DP_DEVICE_DENIED ? DP_RECORD_MISSED : 0);
 	if (!take_log(&copy, r))
 		return 0;
 	take(arg, &copy);
