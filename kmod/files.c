@@ -6,12 +6,14 @@
  *     blacklist      where none may be: safe.c
  *     enabled        0: no probe is armed, whoever has it; 1: as each of them is
  *     optimization   0: no probe is a jump; 1: those that can be
+ *     hooks          of modules, with their exits; "arm HOOK EXIT" and "disarm HOOK EXIT" are written
  *     dump           0: no program ends the kernel; 1: one that asks for a dump does
  *
  * Whom debugfs lets read may. To write takes CAP_SYS_ADMIN, too, whatever a file's mode has become.
  */
 #include "kmod/files.h"
 #include "kmod/facilities.h"
+#include "kmod/hooks.h"
 #include "kmod/safe.h"
 #include "kmod/session.h"
 #include <linux/capability.h>
@@ -21,6 +23,9 @@
 #include <linux/kstrtox.h>
 #include <linux/module.h>
 #include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
 
 static struct dentry *folder;
 
@@ -113,6 +118,56 @@ static const struct file_operations blacklist = {
 	.release = single_release,
 };
 
+static int show_hooks(struct seq_file *m, void *unused)
+{
+	dp_hooks_show(m);
+	return 0;
+}
+
+static int open_hooks(struct inode *inode, struct file *file)
+{
+	return single_open(file, show_hooks, NULL);
+}
+
+/* "arm HOOK EXIT" */
+static int set_hook(char *text)
+{
+	char *verb = strsep(&text, " "), *hook = strsep(&text, " "),
+	     *exit_name = text ? strim(text) : NULL;
+	bool armed = !strcmp(verb, "arm");
+
+	if ((!armed && strcmp(verb, "disarm")) || !hook || !exit_name)
+		return -EINVAL;
+	return dp_hooks_set(hook, exit_name, armed);
+}
+
+static ssize_t write_hooks(struct file *file, const char __user *from,
+			   size_t size, loff_t *at)
+{
+	char *text;
+	int err;
+
+	if (!capable(CAP_SYS_ADMIN))
+		return -EPERM;
+	if (size > PAGE_SIZE)
+		return -EINVAL;
+	text = memdup_user_nul(from, size);
+	if (IS_ERR(text))
+		return PTR_ERR(text);
+	err = set_hook(text);
+	kfree(text);
+	return err ?: (ssize_t)size;
+}
+
+static const struct file_operations hooks = {
+	.owner = THIS_MODULE,
+	.open = open_hooks,
+	.read = seq_read,
+	.write = write_hooks,
+	.llseek = seq_lseek,
+	.release = single_release,
+};
+
 /* What fails here, probes do without. */
 void dp_files_begin(void)
 {
@@ -123,6 +178,7 @@ void dp_files_begin(void)
 			    &knobs);
 	debugfs_create_file("optimization", 0600, folder, (void *)DP_KMOD_JUMPS,
 			    &knobs);
+	debugfs_create_file("hooks", 0600, folder, NULL, &hooks);
 	debugfs_create_file("dump", 0600, folder, NULL, &dump);
 }
 

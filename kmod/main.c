@@ -11,6 +11,7 @@
 #include "kmod/calls.h"
 #include "kmod/facilities.h"
 #include "kmod/files.h"
+#include "kmod/hooks.h"
 #include "kmod/modules.h"
 #include "kmod/safe.h"
 #include "kmod/watches.h"
@@ -59,6 +60,7 @@ static void __exit end(void)
 	dp_device_end();
 	dp_modules_end();
 	dp_watches_end();
+	dp_hook_look_end();
 	dp_calls_end();
 }
 

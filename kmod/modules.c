@@ -16,6 +16,7 @@
 #include "engine/site/live.h"
 #include "kmod/device.h"
 #include "kmod/files.h"
+#include "kmod/hooks.h"
 #include "kmod/kprobes.h"
 #include "kmod/returns.h"
 #include "kmod/safe.h"
@@ -152,6 +153,8 @@ static int module_changes(struct notifier_block *block, unsigned long what,
 	struct code code = { .module = module,
 			     .init = what == MODULE_STATE_LIVE };
 
+	if (what == MODULE_STATE_GOING)
+		dp_hooks_leave(module);
 	if (dp_kmod_enter(false))
 		return NOTIFY_DONE;
 	switch (what) {

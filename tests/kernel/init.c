@@ -416,6 +416,8 @@ int main(int argc, char **argv)
 		run_quietly(dp_facilities_try, "facilities: ");
 	else if (dp_init_is_wanted("facilities"))
 		dp_init_skip("facilities", DP_INIT_NO_DEBUGFS);
+	if (dp_init_is_wanted("hooks"))
+		run_quietly(dp_hooks_try, "hooks: ");
 	if (dp_init_is_named("dump"))
 		dp_facilities_dump();
 	for (i = 0; i < 3 && dp_init_is_wanted("many"); i++)
