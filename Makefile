@@ -519,11 +519,17 @@ $(B)/tests/kernel: tests/kernel/boot
 	@printf '#!/bin/sh\nexec tests/kernel/boot $(B)/kernel\n' > $@
 	@chmod +x $@
 
+# A program ends the kernel: a boot of its own.
+$(B)/tests/kernel-dump: tests/kernel/boot
+	@mkdir -p $(@D)
+	@printf '#!/bin/sh\nBOOT_ENV=only=dump BOOT_PANICS="dprobes: a program has asked for a dump (exit 2) at __x64_sys_getsid" exec tests/kernel/boot $(B)/kernel\n' > $@
+	@chmod +x $@
+
 check-kernel: DEPS_EXTRA = qemu-system-x86 cpio
-check-kernel: deps $(B)/tests/kernel
+check-kernel: deps $(B)/tests/kernel $(B)/tests/kernel-dump
 	$(Q)$(MAKE) --no-print-directory -s $(B)/dprobes
 	$(Q)tools/kernel-tree $(B)/kernel
-	$(Q)TEST_TIMEOUT=$${TEST_TIMEOUT:-1200} tests/run $(B)/tests/kernel --
+	$(Q)TEST_TIMEOUT=$${TEST_TIMEOUT:-1200} tests/run $(B)/tests/kernel -- $(B)/tests/kernel-dump
 
 # The same in other kernels: in one that has no probes of its own and in one that looks for mistakes, which
 # are built once, some minutes each; and in Debian's newer one.

@@ -18,9 +18,11 @@ struct dp_device_bind;
 struct dp_device_program;
 struct dp_device_variable;
 
-/** struct dp_owned_program - what the owner has said of a program */
+/** struct dp_owned_program - what the owner has said of a program
+ *  @acts: it may ask the kernel for a debugger or a dump */
 struct dp_owned_program {
 	u32 variables, heap;
+	bool acts;
 };
 
 /**

@@ -7,6 +7,7 @@
  */
 #include "kmod/device.h"
 #include "kmod/session.h"
+#include "kmod/watches.h"
 #include "engine/layout/instance.h"
 #include <dprobes/device.h>
 #include <linux/kernel.h>
@@ -29,6 +30,7 @@ union request {
 	struct dp_device_bind bind;
 	struct dp_device_variable variable;
 	struct dp_device_calls calls;
+	struct dp_device_watch watch;
 };
 
 /* They are the same for callers of 32 bits, and for ever. */
@@ -45,6 +47,7 @@ static_assert(sizeof(struct dp_device_variable) == 16);
 static_assert(sizeof(struct dp_device_record) == 56);
 static_assert(sizeof(struct dp_device_calls) == 72);
 static_assert(sizeof(struct dp_device_return) == 16);
+static_assert(sizeof(struct dp_device_watch) == 40);
 static_assert(DP_DEVICE_PENDING == (int)DP_KMOD_WAITS);
 static_assert(DP_DEVICE_RETURNS == (int)DP_KMOD_RETURNS);
 static_assert(DP_DEVICE_RECORDS == (int)DP_KMOD_LOGS);
@@ -179,6 +182,42 @@ static int add(struct dp_owner *o, union request *r)
 	return err ?: told;
 }
 
+static int add_data(struct dp_owner *o, struct dp_device_watch *want,
+		    const char **why)
+{
+	const struct dp_data data = { .addr = want->addr,
+				      .len = want->len,
+				      .reads = want->access ==
+					       DP_DEVICE_ACCESSED };
+	int err = dp_kmod_watch(&data, &want->probe, why);
+
+	if (err == -ENOSPC && !*why)
+		*why = "a session has no more probes";
+	if (err)
+		return err;
+	o->at[want->probe] = want->addr;
+	o->probes = max(o->probes, want->probe + 1);
+	set_bit(want->probe, o->owned);
+	return 0;
+}
+
+static int watch(struct dp_owner *o, union request *r)
+{
+	struct dp_device_watch *want = &r->watch;
+	const char *why = NULL;
+	int err, told;
+
+	if (want->access > DP_DEVICE_ACCESSED || want->probe ||
+	    !is_clear(want->reserved, sizeof(want->reserved)) ||
+	    want->words_size > DP_DEVICE_WORDS || !o->begun || o->committed)
+		return -EINVAL;
+	if (!o->shows)
+		return -EPERM;
+	err = add_data(o, want, &why);
+	told = dp_device_answer(want->words, want->words_size, err ? why : "");
+	return err ?: told;
+}
+
 /* Threads that had come to a breakpoint are counted when it returns. */
 static int commit(struct dp_owner *o, union request *r)
 {
@@ -224,8 +263,9 @@ static void count(u32 probe, struct dp_device_count *c)
 	c->disabled = dp_kmod_tally(probe, DP_TALLY_DISABLED);
 	c->context = dp_kmod_tally(probe, DP_TALLY_CONTEXT);
 	c->status = dp_kmod_status(probe, &c->count);
-	c->mode = mode && !strcmp(mode, "jump") ? DP_DEVICE_BY_JUMP :
-						  DP_DEVICE_BY_TRAP;
+	c->mode = mode && !strcmp(mode, "jump")	 ? DP_DEVICE_BY_JUMP :
+		  mode && !strcmp(mode, "watch") ? DP_DEVICE_BY_WATCH :
+						   DP_DEVICE_BY_TRAP;
 	c->state = states[dp_kmod_state(probe)];
 	strscpy(c->reason, reason ?: "", sizeof(c->reason));
 }
@@ -315,6 +355,7 @@ static const struct {
 	{ DP_DEVICE_TURN, turn },
 	{ DP_DEVICE_COUNTS, counts },
 	{ DP_DEVICE_CALLS, calls },
+	{ DP_DEVICE_WATCH, watch },
 };
 
 int dp_device_ask(struct dp_owner *o, unsigned int request, void __user *user)

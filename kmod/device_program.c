@@ -7,6 +7,7 @@
  * for what only a process has.
  */
 #include "kmod/device.h"
+#include "kmod/facilities.h"
 #include "kmod/session.h"
 #include "engine/vm/decode.h"
 #include "engine/vm/ops.h"
@@ -20,8 +21,6 @@
 #include <linux/uaccess.h>
 
 #define STACK_SMALL 32
-/* Facilities below this one are DProbes' own */
-#define FACILITIES_OWN 16
 
 static_assert(DP_DEVICE_WRITE == (int)DP_ALLOW_WRITE);
 static_assert(DP_DEVICE_REGISTERS == (int)DP_ALLOW_REG);
@@ -71,9 +70,7 @@ static const char *missing(u8 op, u8 operand)
 	case DP_OPCODE_LEAVE:
 		return "it is not there yet in a kernel";
 	case DP_OPCODE_EXIT_N:
-		return operand && operand < FACILITIES_OWN ?
-			       "a kernel has no debugger and no dump for programs yet" :
-			       NULL;
+		return dp_facilities_missing(operand);
 	default:
 		return NULL;
 	}
@@ -94,8 +91,9 @@ static void refuse(u8 op, u8 operand, const char *why, char *words)
 }
 
 /* Return: is there no instruction that is not for a kernel? If there is one, it is at *@at. What is none
- * is left to the verifier. */
-static bool is_for_kernel(const u8 *code, u32 len, u32 *at, char *words)
+ * is left to the verifier. @acts: does it ask the kernel for anything as it ends? */
+static bool is_for_kernel(const u8 *code, u32 len, u32 *at, bool *acts,
+			  char *words)
 {
 	const char *why;
 	u8 operand;
@@ -104,6 +102,8 @@ static bool is_for_kernel(const u8 *code, u32 len, u32 *at, char *words)
 	     *at += 1 + dp_op_size(code[*at])) {
 		operand = *at + 1 < len ? code[*at + 1] : 0;
 		why = missing(code[*at], operand);
+		*acts |= code[*at] == DP_OPCODE_EXIT_N &&
+			 dp_facilities_acts(operand);
 		if (!why)
 			continue;
 		refuse(code[*at], operand, why, words);
@@ -113,7 +113,8 @@ static bool is_for_kernel(const u8 *code, u32 len, u32 *at, char *words)
 }
 
 static int add(const struct dp_device_program *want, const u8 *code,
-	       const u32 *starts, u32 *program, u32 *offset, char *words)
+	       const u32 *starts, u32 *program, u32 *offset, bool *acts,
+	       char *words)
 {
 	const struct dp_program_spec spec = {
 		.name = "kernel",
@@ -132,7 +133,7 @@ static int add(const struct dp_device_program *want, const u8 *code,
 	const char *why = NULL;
 	int err;
 
-	if (!is_for_kernel(code, want->code_size, offset, words))
+	if (!is_for_kernel(code, want->code_size, offset, acts, words))
 		return -EINVAL;
 	err = dp_kmod_add_program(&spec, program, offset, &why);
 	if (err)
@@ -153,7 +154,7 @@ static bool is_sound(const struct dp_device_program *want)
 	       !(want->allow & ~ALLOW) && want->words_size <= DP_DEVICE_WORDS;
 }
 
-static int take(struct dp_device_program *want, char *words)
+static int take(struct dp_device_program *want, bool *acts, char *words)
 {
 	u8 *code = memdup_user(u64_to_user_ptr(want->code), want->code_size);
 	u32 *starts;
@@ -165,7 +166,7 @@ static int take(struct dp_device_program *want, char *words)
 			     want->nr_starts * sizeof(*starts));
 	err = IS_ERR(starts) ? PTR_ERR(starts) :
 			       add(want, code, starts, &want->program,
-				   &want->offset, words);
+				   &want->offset, acts, words);
 	if (!IS_ERR(starts))
 		kfree(starts);
 	kfree(code);
@@ -173,18 +174,21 @@ static int take(struct dp_device_program *want, char *words)
 }
 
 /* A session has all programs of the engine: those of sessions before it have been forgotten. */
-static void enter(struct dp_owner *o, const struct dp_device_program *want)
+static void enter(struct dp_owner *o, const struct dp_device_program *want,
+		  bool acts)
 {
 	struct dp_owned_program *p = &o->program[o->programs++];
 
 	p->variables = want->variables;
 	p->heap = want->heap;
+	p->acts = acts;
 	o->globals = max(o->globals, want->globals);
 }
 
 int dp_device_program(struct dp_owner *o, struct dp_device_program *want)
 {
 	char words[DP_DEVICE_WORDS] = "";
+	bool acts = false;
 	int err, told;
 
 	if (!is_sound(want) || !o->begun || o->committed)
@@ -193,9 +197,9 @@ int dp_device_program(struct dp_owner *o, struct dp_device_program *want)
 		return -EPERM;
 	if (o->programs == DP_KMOD_PROGRAMS)
 		return -ENOSPC;
-	err = take(want, words);
+	err = take(want, &acts, words);
 	if (!err)
-		enter(o, want);
+		enter(o, want, acts);
 	told = dp_device_answer(want->words, want->words_size, words);
 	return err ?: told;
 }
@@ -208,7 +212,9 @@ static bool begins(const struct dp_owner *o, const struct dp_device_bind *want)
 	if (!test_bit(want->probe, o->returns))
 		return !want->leaves && !want->flags &&
 		       dp_kmod_starts(want->program, want->start);
-	return (!enters || dp_kmod_starts(want->program, want->start)) &&
+	/* The record of a call is made when it is over. */
+	return !o->program[want->program].acts &&
+	       (!enters || dp_kmod_starts(want->program, want->start)) &&
 	       (want->leaves ? dp_kmod_starts(want->program, want->leaves - 1) :
 			       !want->flags);
 }

@@ -74,6 +74,10 @@ static struct dp_device_record head_of(const struct dp_record_copy *r,
 		.flags = (r->head.flags & DP_RECORD_TRUNCATED ?
 				  DP_DEVICE_TRUNCATED :
 				  0) |
+			 (r->head.flags & DP_RECORD_TAKEN ? DP_DEVICE_TAKEN :
+							    0) |
+			 (r->head.flags & DP_RECORD_MISSED ? DP_DEVICE_DENIED :
+							     0) |
 			 (returned ? DP_DEVICE_RETURNED : 0),
 		.parm = { r->head.parm[0], r->head.parm[1] },
 	};

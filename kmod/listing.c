@@ -2,7 +2,7 @@
 /*
  * listing: all probes that there are, as the kernel lists its own.
  *
- *     ADDR  KIND  FUNCTION+OFFSET  MODULE [GONE][DISABLED][OPTIMIZED][PENDING]
+ *     ADDR  KIND  FUNCTION+OFFSET  MODULE [WATCH/8:w][GONE][DISABLED][OPTIMIZED][PENDING]
  *
  * Lock: the session's, while a piece is made, and not while the reader gets it. So probes that come and go
  * meanwhile may be missing, and none is twice.
@@ -12,6 +12,7 @@
 #include "kmod/kprobes.h"
 #include "kmod/safe.h"
 #include "kmod/table.h"
+#include "kmod/watches.h"
 #include <linux/fs.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
@@ -74,16 +75,29 @@ static void show_place(struct seq_file *m, const struct dp_kmod_probe *p)
 	kfree(label);
 }
 
+static void show_data(struct seq_file *m, const struct dp_kmod_probe *p)
+{
+	struct dp_data d;
+
+	if (!p->watch)
+		return;
+	d = dp_watch_data(p->watch);
+	seq_printf(m, "[WATCH/%u:%s]", d.len, d.reads ? "rw" : "w");
+}
+
 static int show(struct seq_file *m, void *v)
 {
 	u32 probe = (u32) * (loff_t *)v;
 	const struct dp_kmod_probe *p = dp_kmod_probe(probe);
 	bool there = p->state == DP_KMOD_THERE, on = p->on;
-	char kind = p->returns ? 'r' : dp_kprobes_kind(probe, &on);
+	char kind = p->data    ? 'w' :
+		    p->returns ? 'r' :
+				 dp_kprobes_kind(probe, &on);
 
 	seq_printf(m, "%016llx  %c  ",
 		   dp_safe_shows(m->file->f_cred) ? p->addr : 0, kind);
 	show_place(m, p);
+	show_data(m, p);
 	seq_printf(m, "%s%s%s%s\n", p->state == DP_KMOD_GONE ? "[GONE]" : "",
 		   there && !on ? "[DISABLED]" : "",
 		   there && dp_live_optimized(dp_kmod_engine(), probe) ?

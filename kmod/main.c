@@ -9,9 +9,12 @@
  */
 #include "kmod/device.h"
 #include "kmod/calls.h"
+#include "kmod/facilities.h"
 #include "kmod/files.h"
+#include "kmod/hooks.h"
 #include "kmod/modules.h"
 #include "kmod/safe.h"
+#include "kmod/watches.h"
 #include "engine/insn/insn.h"
 #include <linux/module.h>
 
@@ -19,14 +22,10 @@ static unsigned long lookup;
 module_param(lookup, ulong, 0);
 MODULE_PARM_DESC(lookup, "address of kallsyms_lookup_name()");
 
-static int __init begin(void)
+static int __init begin_interfaces(void)
 {
-	int err = dp_safe_begin(lookup);
+	int err = dp_modules_begin();
 
-	if (err)
-		pr_err("dprobes: lookup=0x%lx: not kallsyms_lookup_name(), or this kernel lacks what probes need\n",
-		       lookup);
-	err = err ?: dp_modules_begin();
 	if (err)
 		return err;
 	err = dp_device_begin();
@@ -37,12 +36,31 @@ static int __init begin(void)
 	return err;
 }
 
+static int __init begin(void)
+{
+	int err = dp_safe_begin(lookup);
+
+	if (err)
+		pr_err("dprobes: lookup=0x%lx: not kallsyms_lookup_name(), or this kernel lacks what probes need\n",
+		       lookup);
+	err = err ?: dp_watches_begin();
+	if (err)
+		return err;
+	dp_facilities_begin();
+	err = begin_interfaces();
+	if (err)
+		dp_watches_end();
+	return err;
+}
+
 /* There is no session: it would keep the module. */
 static void __exit end(void)
 {
 	dp_files_end();
 	dp_device_end();
 	dp_modules_end();
+	dp_watches_end();
+	dp_hook_look_end();
 	dp_calls_end();
 }
 

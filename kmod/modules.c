@@ -16,11 +16,13 @@
 #include "engine/site/live.h"
 #include "kmod/device.h"
 #include "kmod/files.h"
+#include "kmod/hooks.h"
 #include "kmod/kprobes.h"
 #include "kmod/returns.h"
 #include "kmod/safe.h"
 #include "kmod/table.h"
 #include "kmod/tasks.h"
+#include "kmod/watched.h"
 #include <linux/module.h>
 #include <linux/notifier.h>
 #include <linux/rcupdate.h>
@@ -151,6 +153,8 @@ static int module_changes(struct notifier_block *block, unsigned long what,
 	struct code code = { .module = module,
 			     .init = what == MODULE_STATE_LIVE };
 
+	if (what == MODULE_STATE_GOING)
+		dp_hooks_leave(module);
 	if (dp_kmod_enter(false))
 		return NOTIFY_DONE;
 	switch (what) {
@@ -162,6 +166,7 @@ static int module_changes(struct notifier_block *block, unsigned long what,
 		break;
 	case MODULE_STATE_GOING:
 		dp_kprobes_leave(module);
+		dp_watched_leave(module);
 		retire(&code, NULL);
 		break;
 	}

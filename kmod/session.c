@@ -24,6 +24,7 @@
 #include "kmod/safe.h"
 #include "kmod/table.h"
 #include "kmod/tasks.h"
+#include "kmod/watches.h"
 #include "port.h"
 #include "port/kernel/hit.h"
 #include "port/kernel/readers.h"
@@ -106,7 +107,8 @@ static int find_over(void)
 
 	for (i = 0; i < SITES; i++) {
 		addr = probes[i].used ? probes[i].addr : 0;
-		if (!addr || probes[i].state != DP_KMOD_THERE ||
+		if (!addr || probes[i].data ||
+		    probes[i].state != DP_KMOD_THERE ||
 		    (leaving && !leaving(leaving_arg, addr)) ||
 		    !dp_safe_kprobe(addr, written(i, addr)))
 			continue;
@@ -304,6 +306,69 @@ int dp_kmod_add_handlers(u64 *addr, const struct dp_handlers *h, bool enabled,
 	return add_any(addr, h, enabled, false, probe, why);
 }
 
+int dp_kmod_put_data(const struct dp_data *d, const struct dp_handlers *h,
+		     bool of_session, u32 *probe, const char **why)
+{
+	const u8 kind = d->reads ? DP_SITE_ACCESSED : DP_SITE_WRITTEN;
+	struct dp_watch *watch;
+	int err = nr_used == SITES ? -ENOSPC : dp_watch_take(d, &watch, why);
+
+	if (err)
+		return err;
+	err = dp_live_add_watch(engine, d->addr, (u8)d->len, kind, h, probe);
+	if (err) {
+		dp_watch_give(watch);
+		return err;
+	}
+	enter_probe(*probe, of_session, d->addr);
+	probes[*probe].data = true;
+	probes[*probe].watch = watch;
+	return 0;
+}
+
+static int watch(const struct dp_data *data, u32 *probe, const char **why)
+{
+	static const struct dp_handlers none = { .kind = DP_KIND_PLAIN };
+
+	return dp_kmod_put_data(data, &none, true, probe, why);
+}
+
+int dp_kmod_watch(const struct dp_data *data, u32 *probe, const char **why)
+{
+	*why = NULL;
+	return ASK(-ENOENT, watch(data, probe, why));
+}
+
+/* Of data the value that is there now is the last one that was seen. */
+static void set_watch(u32 probe)
+{
+	struct dp_watch *w = probes[probe].watch;
+	bool on = knobs[DP_KMOD_ARMED] && probes[probe].on &&
+		  (committed || !probes[probe].session);
+
+	if (on && !dp_watch_is_on(w))
+		dp_engine_watch_begin(engine, probe, dp_watch_now(w));
+	dp_watch_set(w, on ? (u32)dp_engine_watch_tag(engine, probe) : 0, on);
+}
+
+void dp_kmod_set_watches(void)
+{
+	u32 i;
+
+	for (i = 0; i < SITES; i++)
+		if (probes[i].watch)
+			set_watch(i);
+}
+
+/* No access to its data hits from here on. */
+static void release_watch(u32 probe)
+{
+	if (!probes[probe].watch)
+		return;
+	probes[probe].hits = dp_watch_give(probes[probe].watch);
+	probes[probe].watch = NULL;
+}
+
 int dp_kmod_put(u64 *addr, u32 *probe, const char **why)
 {
 	static const struct dp_handlers none = { .kind = DP_KIND_PLAIN };
@@ -347,7 +412,10 @@ int dp_kmod_take_out(const u32 *list, u32 n, bool (*goes)(void *arg, u64 addr),
 		     void *arg)
 {
 	int err;
+	u32 i;
 
+	for (i = 0; i < n; i++)
+		release_watch(list[i]);
 	leaving = goes;
 	leaving_arg = arg;
 	err = dp_live_remove(engine, dp_kernel_text(), list, n);
@@ -451,6 +519,8 @@ int dp_kmod_arm(u64 *bad)
 		err = dp_engine_commit(engine, dp_kernel_text(), bad);
 	if (!err)
 		err = dp_engine_apply(engine, dp_kernel_text(), bad);
+	if (!err)
+		dp_kmod_set_watches();
 	*bad = *bad ?: over;
 	return err;
 }
@@ -523,6 +593,8 @@ int dp_kmod_set_knob(enum dp_kmod_knob knob, bool on)
 			knob == DP_KMOD_JUMPS ? on : knobs[DP_KMOD_JUMPS]);
 	if (!err)
 		WRITE_ONCE(knobs[knob], on);
+	if (engine)
+		dp_kmod_set_watches();
 	mutex_unlock(&sessions);
 	return err;
 }
@@ -557,9 +629,11 @@ static int finish(void)
 	int err;
 	u32 i;
 
-	for (i = 0; i < SITES; i++)
+	for (i = 0; i < SITES; i++) {
+		release_watch(i);
 		if (probes[i].used && probes[i].state == DP_KMOD_THERE)
 			dp_engine_turn(engine, i, false);
+	}
 	err = dp_engine_apply(engine, dp_kernel_text(), &bad);
 	if (err)
 		return err;
@@ -592,8 +666,12 @@ static void forget(const u32 *list, u32 n)
 
 int dp_kmod_remove(const u32 *list, u32 n)
 {
-	int err = dp_live_remove(engine, dp_kernel_text(), list, n);
+	int err;
+	u32 i;
 
+	for (i = 0; i < n; i++)
+		release_watch(list[i]);
+	err = dp_live_remove(engine, dp_kernel_text(), list, n);
 	synchronize_rcu();
 	forget(list, n);
 	return err;
@@ -659,9 +737,24 @@ int dp_kmod_end(void)
 }
 EXPORT_SYMBOL_NS_GPL(dp_kmod_end, DPROBES);
 
+/* Of data also those that came within hits */
+static u64 hits_of(u32 probe)
+{
+	const struct dp_kmod_probe *p = dp_kmod_probe(probe);
+
+	return !p || !p->data ? dp_engine_hits(engine, probe) :
+	       p->watch	      ? dp_watch_hits(p->watch) :
+				p->hits;
+}
+
+u64 dp_kmod_data_hits(u32 probe)
+{
+	return hits_of(probe);
+}
+
 u64 dp_kmod_hits(u32 probe)
 {
-	return ASK((u64)0, dp_engine_hits(engine, probe));
+	return ASK((u64)0, hits_of(probe));
 }
 EXPORT_SYMBOL_NS_GPL(dp_kmod_hits, DPROBES);
 
@@ -677,9 +770,19 @@ u64 dp_kmod_arrivals(void)
 }
 EXPORT_SYMBOL_NS_GPL(dp_kmod_arrivals, DPROBES);
 
+/* Hits go on meanwhile: they are read first. */
+static u64 missed_of(u32 probe)
+{
+	const struct dp_kmod_probe *p = dp_kmod_probe(probe);
+	u64 hits = hits_of(probe), seen = dp_engine_hits(engine, probe);
+
+	return dp_engine_missed(engine, probe) +
+	       (p && p->data && hits > seen ? hits - seen : 0);
+}
+
 u64 dp_kmod_missed_of(u32 probe)
 {
-	return ASK((u64)0, dp_engine_missed(engine, probe));
+	return ASK((u64)0, missed_of(probe));
 }
 
 u32 dp_kmod_sites(u32 *jumps)

@@ -77,6 +77,10 @@ enum dp_kmod_how { DP_KMOD_WAITS = 1, DP_KMOD_RETURNS = 2, DP_KMOD_LOGS = 4 };
  */
 int dp_kmod_add_named(char *name, u32 how, u64 *addr, u64 *start, u32 *probe,
 		      const char **why);
+struct dp_data;
+/** dp_kmod_watch() - put a probe on data. Return: as dp_watch_take(); -ENOENT; -ENOMEM; -ENOSPC. If it is a module's,
+ *  that may go: then the probe is gone, and keeps its counts. For this module alone */
+int dp_kmod_watch(const struct dp_data *data, u32 *probe, const char **why);
 /** dp_kmod_state() - of a probe of the session. For this module alone */
 enum dp_kmod_state dp_kmod_state(u32 probe);
 /** dp_kmod_symbol() - address of a function or variable of the kernel; 0: it has none of that name */

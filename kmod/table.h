@@ -18,6 +18,9 @@
 #include "port_types.h"
 
 struct dp_calls;
+struct dp_data;
+struct dp_handlers;
+struct dp_watch;
 
 /**
  * struct dp_kmod_probe - a probe, by its number in the engine
@@ -28,22 +31,34 @@ struct dp_calls;
  * @name: "MODULE:FUNCTION[+OFFSET]" of one that is armed when its module comes; else NULL
  * @returns: it is on the returns of its function, whose calls are followed by @calls, once that is made; @room:
  *           bytes that its program may log at the entry
+ * @data: it is on data, which @watch watches; NULL: no longer, and @hits were seen
  * @label: how lists call it when it has gone: "function+0x0  module"; NULL: by its address
  */
 struct dp_kmod_probe {
-	bool used, session, on, returns;
+	bool used, session, on, returns, data;
 	enum dp_kmod_state state;
 	u64 addr;
 	const char *reason;
 	char *name, *label;
 	struct dp_calls *calls;
 	u32 room;
+	struct dp_watch *watch;
+	u64 hits;
 };
 
 /** dp_kmod_probe() - NULL: there is none of that number */
 struct dp_kmod_probe *dp_kmod_probe(u32 probe);
 /** dp_kmod_put() - dp_kmod_add_at(), with the lock held */
 int dp_kmod_put(u64 *addr, u32 *probe, const char **why);
+/** dp_kmod_put_data() - a probe on data, see dp_watch_take(). @of_session: it is armed by dp_kmod_arm(); else by
+ *  dp_live_commit() and dp_kmod_set_watches(). Return: as dp_watch_take(); -ENOMEM */
+int dp_kmod_put_data(const struct dp_data *data,
+		     const struct dp_handlers *handlers, bool of_session,
+		     u32 *probe, const char **why);
+/** dp_kmod_set_watches() - registers are on where probes on data are armed. The engine has all of them. */
+void dp_kmod_set_watches(void);
+/** dp_kmod_data_hits() - of a probe on data, all accesses */
+u64 dp_kmod_data_hits(u32 probe);
 /** dp_kmod_put_absent() - a probe of the session whose code is not there. Return: as dp_kmod_add() */
 int dp_kmod_put_absent(u32 *probe);
 /** dp_kmod_move() - put a probe whose code was not there on an instruction; it is armed by dp_kmod_arm().

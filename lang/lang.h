@@ -85,6 +85,14 @@ struct dp_lang_point {
 	struct dp_source_place at, opcode_at, watch_at, len_at;
 };
 
+/** dp_lang_is_data() - is data watched there? What is watched for its execution is an instruction, and a probe there
+ *  needs no register. */
+static inline bool dp_lang_is_data(const struct dp_lang_point *pt)
+{
+	return pt->watch == DP_LANG_WATCH_WRITE ||
+	       pt->watch == DP_LANG_WATCH_ACCESS;
+}
+
 /**
  * struct dp_lang_symbol - a literal that is an address
  * @code: offset in the code of the literal, which has what is added to the address

@@ -536,6 +536,22 @@ static int take_len(struct parser *p, struct part *part)
 		"a debug register watches 1, 2, 4 or 8 bytes: /1, /2, /4 or /8");
 }
 
+/* kernel:MODULE:NAME: which of the kernel's modules is part of the name. */
+static bool is_kernel(const struct parser *p, const struct part *part)
+{
+	return !part->quoted && part->end - part->start == 6 &&
+	       !memcmp(p->text + part->start, "kernel", 6);
+}
+
+/* Return: how many parts there are then */
+static int join_kernels(const struct parser *p, struct part *part, int n)
+{
+	if (n != 3 || !is_kernel(p, part) || part[1].quoted || part[2].quoted)
+		return n;
+	part[1].end = part[2].end;
+	return 2;
+}
+
 /* w:[MODULE:]POINT[/LEN][:ACCESS]; a lone word is a point */
 static int parse_watch(struct parser *p, struct part *part, int n)
 {
@@ -543,19 +559,13 @@ static int parse_watch(struct parser *p, struct part *part, int n)
 
 	if (n > 1 && take_access(p, &part[n - 1]))
 		n--;
+	n = join_kernels(p, part, n);
 	if (n > 2)
 		return bad(
 			p, part[2].start, part[2].end - part[2].start,
 			"a watchpoint ends with the access: :w, :rw or :x; without one with its point");
 	err = take_len(p, &part[n - 1]) ?: set_module(p, n == 2 ? part : NULL);
 	return err ?: parse_point(p, &part[n - 1]);
-}
-
-/* kernel:MODULE:FUNCTION: which of the kernel's modules is part of the name. */
-static bool is_kernel(const struct parser *p, const struct part *part)
-{
-	return !part->quoted && part->end - part->start == 6 &&
-	       !memcmp(p->text + part->start, "kernel", 6);
 }
 
 static int parse_location(struct parser *p)
@@ -579,11 +589,7 @@ static int parse_location(struct parser *p)
 		err = set_module(p, n == 3 ? part : NULL);
 		return err ? err : parse_line(p, &part[n - 2]);
 	}
-	if (n == 3 && is_kernel(p, part) && !part[1].quoted &&
-	    !part[2].quoted) {
-		part[1].end = part[2].end;
-		n = 2;
-	}
+	n = join_kernels(p, part, n);
 	if (n > 1 && is_negative(p, &part[n - 1]))
 		return bad(p, part[n - 1].start,
 			   part[n - 1].end - part[n - 1].start,
@@ -698,12 +704,31 @@ static int watch_supported(const struct dp_spec *spec, struct dp_diag *diag)
 	return 0;
 }
 
+/* The kernel's table of symbols has no sizes. */
+static int kernel_data(const struct dp_spec *spec, struct dp_diag *diag)
+{
+	int err = watch_supported(spec, diag);
+
+	if (err)
+		return err;
+	if (spec->access == DP_WATCH_EXECUTE)
+		return refuse(
+			diag, spec->point_col, point_span(spec),
+			"what is executed in the kernel takes no debug register: kernel:FUNCTION+OFFSET is a probe there");
+	return spec->len ?
+		       0 :
+		       refuse(diag, spec->point_col, point_span(spec),
+			      "the kernel does not tell how many bytes a variable has: write /1, /2, /4 or /8 behind it");
+}
+
 static int kernel_supported(const struct dp_spec *spec, struct dp_diag *diag)
 {
+	if (spec->kind == DP_SPEC_WATCH)
+		return kernel_data(spec, diag);
 	if (spec->kind != DP_SPEC_PROBE && spec->kind != DP_SPEC_RETURN)
 		return missing(
 			diag, spec->module_col, 6,
-			"in the kernel, other probes than kernel:FUNCTION and r:kernel:FUNCTION");
+			"in the kernel, other probes than kernel:FUNCTION, r:kernel:FUNCTION and w:kernel:VARIABLE/LEN");
 	if (spec->form != DP_POINT_SYMBOL)
 		return missing(
 			diag, spec->module_col, 6,

@@ -143,6 +143,21 @@ static int debugger(struct dp_session *s, const struct dp_stamp *stamp,
 	return dp_debugger_halt(s, stamp, probe, inside, outcome);
 }
 
+/* It has acted, or not, before its record was read. */
+static void kernels(struct dp_facilities *f,
+		    const struct dp_record_copy *record,
+		    struct dp_diag *outcome)
+{
+	u32 n = record->head.facility;
+	bool taken = record->head.flags & DP_RECORD_TAKEN;
+	const char *what = n == DP_FACILITY_DEBUGGER ? "the kernel's debugger" :
+						       "a dump of the kernel";
+
+	f->lost[n] += !taken;
+	dp_diag_set(outcome, taken ? 0 : -EPERM, "%s%s", what,
+		    taken ? "" : ", which is not permitted any more");
+}
+
 static void perform(struct dp_facilities *f, struct dp_session *s,
 		    const struct dp_stamp *stamp, const char *probe,
 		    const struct dp_record_copy *record,
@@ -152,6 +167,8 @@ static void perform(struct dp_facilities *f, struct dp_session *s,
 
 	if (n >= DP_FACILITY_REGISTERED) {
 		command(f, stamp, probe, record, outcome);
+	} else if (s->ops->everybody) {
+		kernels(f, record, outcome);
 	} else if (n == DP_FACILITY_CORE) {
 		f->lost[n] += !!dp_core_dump(s, stamp, record->head.tid,
 					     ++f->cores, outcome);

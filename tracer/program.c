@@ -160,6 +160,8 @@ static int compile(struct making *m, const struct dp_lang_value *v,
 
 	if (spec->kind == DP_SPEC_WATCH)
 		return compile_data(m, v, at, out);
+	if (m->s->ops->everybody)
+		return compile_plain(m, v, spec, out);
 	if (spec->kind == DP_SPEC_USDT)
 		return compile_argument(m, v, at, out);
 	spec->prototype = spec->table = dp_prototype_of_spec(spec);

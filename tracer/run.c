@@ -179,13 +179,6 @@ static char *watch_of(const struct dp_lang_program *p,
 	return n < 0 ? NULL : text;
 }
 
-/* What is watched for its execution is an instruction, and a probe there needs no register. */
-bool dp_run_is_data(const struct dp_lang_point *pt)
-{
-	return pt->watch == DP_LANG_WATCH_WRITE ||
-	       pt->watch == DP_LANG_WATCH_ACCESS;
-}
-
 /* [MODULE:]POINT as the rest of the tool reads it. */
 static char *spec_of(const struct dp_lang_program *p,
 		     const struct dp_lang_point *pt)
@@ -196,7 +189,7 @@ static char *spec_of(const struct dp_lang_program *p,
 
 	if (p->modtype != DP_MODTYPE_USER)
 		return dp_system_spec(p, pt);
-	if (dp_run_is_data(pt))
+	if (dp_lang_is_data(pt))
 		return watch_of(p, pt);
 	if (pt->usdt)
 		n = asprintf(&text, "usdt:\"%s\":%s", p->name, pt->symbol);

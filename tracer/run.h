@@ -52,8 +52,6 @@ int dp_run_assemble(struct run *run, const char *path, const char *text,
  *  Return: 0; as dp_run_assemble(). */
 int dp_run_is_kernels(struct run *run, const char *path, const char *text,
 		      size_t len, bool *is, struct dp_diag *diag);
-/** dp_run_is_data() - is it a watchpoint on data? */
-bool dp_run_is_data(const struct dp_lang_point *pt);
 /** dp_run_add_specs() - add the specs of a file's points. Return: 0 or -ENOMEM, with words. */
 int dp_run_add_specs(struct run *run, struct file *file, struct dp_diag *diag);
 /** dp_run_file() - the file, and its point, that a spec was made for */

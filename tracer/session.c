@@ -25,11 +25,11 @@
 #define EXECS_SECONDS 5
 
 /* Do all specs of the session name watchpoints? Then these are its source. Programs run in the
- * agent, whatever calls them. */
+ * agent, whatever calls them, and the kernel's watchpoints are dprobes.ko's. */
 static bool watches(const struct dp_session *s)
 {
 	return !s->kind->programs && s->nr_specs &&
-	       s->specs[0].kind == DP_SPEC_WATCH;
+	       s->specs[0].kind == DP_SPEC_WATCH && !dp_system_is(&s->specs[0]);
 }
 
 static int refuse_spec(const struct dp_spec *spec, const char *why,
@@ -54,6 +54,8 @@ static int check_watch(const struct dp_session *s, const struct dp_spec *spec,
 {
 	bool data = spec->kind == DP_SPEC_WATCH;
 
+	if (dp_system_is(spec))
+		return 0;
 	if (!s->kind->programs && watches(s) != data)
 		return refuse_spec(
 			spec,

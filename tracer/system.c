@@ -52,12 +52,30 @@ static const char *bad_option(const struct dp_tracer_options *opt)
 	if (opt->block || opt->buffer)
 		return "the kernel waits for nobody, and dprobes.ko's room for records is what it is: leave --block and --buffer away";
 	if (opt->core || opt->minidump || opt->debugger)
-		return "a kernel has no debugger and no dump for programs yet: leave --core, --minidump and --debugger away";
+		return "exit 1 and 2 are the kernel's own: leave --core, --minidump and --debugger away, which are for processes";
 	if (opt->coarse)
 		return "records of the kernel have the time of their hits: leave --coarse-time away";
 	return opt->inlined ?
 		       "--inlined is not for the kernel, whose debug information is not read" :
 		       NULL;
+}
+
+/* A session that traces has no programs for values that no expression has. */
+static int check_data(const struct dp_session *s, const struct dp_spec *spec,
+		      struct dp_diag *diag)
+{
+	if (spec->kind != DP_SPEC_WATCH)
+		return 0;
+	if (spec->cond)
+		return refuse(
+			diag, -EOPNOTSUPP, spec->cond_col,
+			(int)strlen(spec->cond),
+			"a watchpoint on the kernel has no condition: a program with watch = w compares new and old (dprobes run)");
+	return s->kind->record && !s->kind->programs ?
+		       refuse_point(
+			       spec, diag, -EOPNOTSUPP,
+			       "dprobes stat counts what is watched in the kernel; values are logged by a program with watch = w (dprobes run)") :
+		       0;
 }
 
 static int check_parts(const struct dp_spec *spec, struct dp_diag *diag)
@@ -125,5 +143,5 @@ int dp_system_check(const struct dp_session *s, const struct dp_spec *spec,
 	why = bad_option(s->opt);
 	if (why)
 		return refuse(diag, -EINVAL, spec->module_col, 6, why);
-	return check_parts(spec, diag);
+	return check_parts(spec, diag) ?: check_data(s, spec, diag);
 }

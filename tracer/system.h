@@ -56,6 +56,9 @@ void dp_system_say_unlisted(int err);
 int dp_system_knob(FILE *out, bool optimization, int value, const char *name,
 		   struct dp_diag *diag);
 
+/** dp_system_hooks() - as dp_tracer_hooks(), of modules' hooks */
+int dp_system_hooks(const struct dp_tracer_options *opt, struct dp_diag *diag);
+
 /** Of a thread's id in records of the kernel: where the number of what has interrupted it begins, as
  *  enum dp_device_context has it */
 #define DP_SYSTEM_CONTEXT 28

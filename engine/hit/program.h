@@ -5,6 +5,7 @@
 
 #include "port_types.h"
 #include "engine/hit/hit.h"
+#include "engine/hit/hold.h"
 #include "engine/layout/ring.h"
 #include "engine/layout/own.h"
 #include "engine/layout/site.h"
@@ -39,15 +40,6 @@ struct dp_context *dp_context_claim(const struct dp_hit *hit);
 void dp_context_release(struct dp_context *ctx);
 /** dp_context_suspend() - the record waits for the original instruction */
 void dp_context_suspend(struct dp_context *ctx);
-
-/** The numbers of the facilities that call a debugger, and that make core dumps */
-#define DP_FACILITY_DEBUGGER 1
-#define DP_FACILITY_CORE 3
-/** dp_hold_begin() - before a record is committed: is its thread to be held for one of them?
- *  Context: may sleep, for a second or so. dp_hold_end() - wait for the tool, likewise. For the
- *  debugger the tool says that the hit halts, see struct dp_hit */
-bool dp_hold_begin(const struct dp_context *ctx, const struct dp_hit *hit);
-void dp_hold_end(const struct dp_context *ctx);
 
 /** dp_facility_call() - see dp_facility_due() */
 void dp_facility_call(struct dp_context *ctx, enum dp_facility_call when);

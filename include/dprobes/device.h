@@ -2,7 +2,7 @@
 /*
  * device: what /dev/dprobes is asked, by ioctl(2): probes of the running kernel. See dprobes(4).
  *
- *     open ─► INFO ─► BEGIN ─► ADD… ─► COMMIT ─► COUNTS… ─► TURN… ─► COMMIT ─► close
+ *     open ─► INFO ─► BEGIN ─► ADD… WATCH… ─► COMMIT ─► COUNTS… ─► TURN… ─► COMMIT ─► close
  *
  * Addresses of the caller's memory have 64 bits, whatever the caller's have. What is reserved is 0.
  */
@@ -11,9 +11,10 @@
 
 #include <linux/ioctl.h>
 #include <linux/types.h>
+#include <dprobes/device_records.h>
 
 #define DP_DEVICE_PATH "/dev/dprobes"
-#define DP_DEVICE_VERSION 3
+#define DP_DEVICE_VERSION 4
 
 /** enum dp_device_arming - how functions are probed, see @arming of struct dp_device_begin */
 enum dp_device_arming {
@@ -82,6 +83,22 @@ struct dp_device_add {
 	__u32 opcode, flags;
 };
 
+/** enum dp_device_access - of data, what hits: writing it; writing or reading it */
+enum dp_device_access { DP_DEVICE_WRITTEN, DP_DEVICE_ACCESSED };
+
+/**
+ * struct dp_device_watch - a probe on data, which a debug register of each CPU watches; only with DP_DEVICE_ADDRESSES.
+ *			    Its hits come behind the instruction that has accessed it
+ * @addr: of the data, a multiple of @len; @len: 1, 2, 4 or 8 bytes; @access: enum dp_device_access
+ * @words, @words_size: as of struct dp_device_add
+ * @probe: out: its number
+ */
+struct dp_device_watch {
+	__u64 addr, words;
+	__u32 len, access, words_size, probe;
+	__u32 reserved[2];
+};
+
 /** Of struct dp_device_commit, @flags: decide how probes are to be armed, and arm none */
 #define DP_DEVICE_PLAN 1
 
@@ -107,7 +124,11 @@ struct dp_device_turn {
 #define DP_DEVICE_SUSPENDED 2
 
 /** enum dp_device_mode - how a probe is armed */
-enum dp_device_mode { DP_DEVICE_BY_TRAP, DP_DEVICE_BY_JUMP };
+enum dp_device_mode {
+	DP_DEVICE_BY_TRAP,
+	DP_DEVICE_BY_JUMP,
+	DP_DEVICE_BY_WATCH /* by debug registers */
+};
 
 /** enum dp_device_state - where the code of a probe is */
 enum dp_device_state {
@@ -118,7 +139,8 @@ enum dp_device_state {
 
 /**
  * struct dp_device_count - what is known of a probe
- * @hits: exact when no thread is at the site; @missed: of them those whose program has not run
+ * @hits: exact when no thread is at the site; @missed: of them those whose program has not run: of data, also those
+ *          that came within other hits
  * @lost: records of its program for which there was no room
  * @passed: hits that @passcount of struct dp_device_bind let pass; @disabled: hits after the end of
  *          the probe, by @maxhits or by its program; @context: hits missed for want of memory
@@ -229,44 +251,6 @@ struct dp_device_variable {
 	__u32 program, index;
 };
 
-/** enum dp_device_context - what an execution interrupts, or does not */
-enum dp_device_context {
-	DP_DEVICE_IN_TASK,
-	DP_DEVICE_IN_SOFTIRQ,
-	DP_DEVICE_IN_INTERRUPT,
-	DP_DEVICE_IN_NMI
-};
-
-/* Of struct dp_device_record, @flags: the log was too small for all; it begins with struct dp_device_return */
-#define DP_DEVICE_TRUNCATED 1
-#define DP_DEVICE_RETURNED 2
-
-/**
- * struct dp_device_return - how the log of a call that has returned begins; what was logged at the entry follows, and
- *			     behind it what was logged at the return
- * @entered: ticks, when the call began; @value: what it returns: the register rax
- */
-struct dp_device_return {
-	__u64 entered, value;
-};
-
-/**
- * struct dp_device_record - what a program has logged at a hit, as read(2) gives it; @log bytes follow
- * @ticks: of the processor's clock (rdtsc), when the hit began, or the call returned
- * @size: from the beginning of this record to that of the next: a multiple of 8
- * @tid: of the task that runs, or is interrupted; 0: the CPU is idle. @context: enum dp_device_context
- * @exception: that ended the program, or 0; @parm: its details
- * @major, @minor: as the probe has them, unless the program has changed them
- * @facility: N of "exit N", or 0
- */
-struct dp_device_record {
-	__u64 ticks;
-	__u32 size, log, probe, tid;
-	__u16 cpu, exception, major, minor;
-	__u8 context, flags, facility, reserved[5];
-	__u64 parm[2];
-};
-
 #define DP_DEVICE_MAGIC 0xd9
 #define DP_DEVICE_INFO _IOWR(DP_DEVICE_MAGIC, 0, struct dp_device_info)
 #define DP_DEVICE_BEGIN _IOW(DP_DEVICE_MAGIC, 1, struct dp_device_begin)
@@ -278,5 +262,6 @@ struct dp_device_record {
 #define DP_DEVICE_BIND _IOW(DP_DEVICE_MAGIC, 7, struct dp_device_bind)
 #define DP_DEVICE_VARIABLE _IOWR(DP_DEVICE_MAGIC, 8, struct dp_device_variable)
 #define DP_DEVICE_CALLS _IOWR(DP_DEVICE_MAGIC, 9, struct dp_device_calls)
+#define DP_DEVICE_WATCH _IOWR(DP_DEVICE_MAGIC, 10, struct dp_device_watch)
 
 #endif

@@ -139,6 +139,13 @@ dp_hook_call_plain(struct dp_hook_reader *r, struct gkh_hook *h,
 	return rc;
 }
 
+#ifdef __KERNEL__
+/* A kernel's thread has no reader: all is the dispatcher's. */
+static __inline__ int dp_hook_run(struct gkh_hook *h, struct gkh_args *a)
+{
+	return h->dispatch(h, a);
+}
+#else
 /* The calling thread's reader, where the library has put it. NULL: the dispatcher is to be asked */
 static __inline__ __attribute__((always_inline)) struct dp_hook_reader *
 dp_hook_fast_reader(const struct gkh_hook *h)
@@ -187,6 +194,8 @@ dp_hook_run(struct gkh_hook *h, struct gkh_args *a)
 	dp_hook_leave(&r->frame[0]);
 	return rc;
 }
+
+#endif
 
 #ifdef __cplusplus
 }

@@ -48,6 +48,7 @@
 #include <linux/jump_label.h>
 #include <linux/build_bug.h>
 #include <linux/module.h>
+#include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/types.h>
@@ -109,6 +110,17 @@ static inline bool dp_compat_on_cpu(const struct task_struct *task)
 	return smp_load_acquire(&task->on_cpu);
 #else
 	return task == current;
+#endif
+}
+
+/** dp_compat_is_of_cpu() - is it in what a CPU has for itself of a module? */
+static inline bool dp_compat_is_of_cpu(const struct module *m, u64 addr,
+				       unsigned int cpu)
+{
+#ifdef CONFIG_SMP
+	return addr - (u64)per_cpu_ptr(m->percpu, cpu) < m->percpu_size;
+#else
+	return false;
 #endif
 }
 

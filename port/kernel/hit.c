@@ -330,6 +330,13 @@ u64 dp_kernel_detour(struct dp_kernel_place *place)
 _Static_assert(sizeof(struct pt_regs) == sizeof(struct dp_regs),
 	       "the kernel's registers are ours");
 
+static void regs_back(struct pt_regs *regs, const struct dp_mcontext *mc)
+{
+#define FROM(reg, field) regs->reg = mc->field;
+	DP_REGS_OF(FROM)
+#undef FROM
+}
+
 static bool hit_breakpoint(struct pt_regs *regs)
 {
 	struct dp_mcontext mc = { .fpstate = 0 };
@@ -345,11 +352,28 @@ static bool hit_breakpoint(struct pt_regs *regs)
 		regs->ip = mc.rip;
 		return false;
 	}
-#define FROM(reg, field) regs->reg = mc.field;
-	DP_REGS_OF(FROM)
-#undef FROM
+	regs_back(regs, &mc);
 	regs->ip = dp_site_place(mc.rip);
 	return true;
+}
+
+/* As of a breakpoint, the kernel has counted an interrupt and an NMI. */
+void dp_kernel_watched(struct pt_regs *regs, u32 tag)
+{
+	struct dp_mcontext mc = { .fpstate = 0 };
+	struct dp_trap trap = { .regs = &mc, .at = (u64)regs };
+	u8 outer;
+
+	if (user_mode(regs))
+		return;
+	__this_cpu_inc(dp_kernel_cpu.traps);
+	outer = dp_kernel_enter();
+	dp_regs_to((struct dp_regs *)regs, &mc);
+	mc.rip = regs->ip;
+	dp_trap_watched(&trap, tag);
+	regs_back(regs, &mc);
+	dp_kernel_leave(outer);
+	__this_cpu_dec(dp_kernel_cpu.traps);
 }
 
 static int notified(struct notifier_block *block, unsigned long what,

@@ -18,6 +18,8 @@
 
 #include "port_types.h"
 
+struct pt_regs;
+
 /** dp_kernel_entry - what detours call; dp_kernel_call_entry: where a hit does more than count (entry.S) */
 extern const char dp_kernel_entry[], dp_kernel_call_entry[];
 
@@ -39,6 +41,10 @@ u8 dp_kernel_handler_begin(void);
 void dp_kernel_handler_end(u8 was);
 /** dp_kernel_handles() - does a handler run on this CPU, in whatever context? */
 bool dp_kernel_handles(void);
+/** dp_kernel_watched() - a debug exception has told of an access to data. @regs: of the thread, behind that;
+ *  @tag: lower half of dp_engine_watch_tag(). Within another hit nothing runs. Context: the exception */
+void dp_kernel_watched(struct pt_regs *regs, u32 tag);
+
 /** dp_kernel_stacks_begin() - make the state in which handlers run: struct dp_stack. Return: 0; -ENOMEM. */
 int dp_kernel_stacks_begin(void);
 /** dp_kernel_stacks_end() - free it. No CPU is in a hit. */

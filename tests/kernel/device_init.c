@@ -485,6 +485,7 @@ void dp_device_locked(void)
 	dp_device_put("/sys/kernel/security/lockdown", "confidentiality");
 	dp_init_check(dp_device_open(0) == -EPERM, "it cannot be opened",
 		      "device: ");
-	dp_init_check(dp_files_put("enabled", "0") == EPERM,
+	dp_init_check(dp_files_put("enabled", "0") == EPERM &&
+			      dp_files_put("dump", "1") == EPERM,
 		      "no knob can be turned", "device: ");
 }

@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 #define REOPENED 4000
-#define LOOKUPS 30
-#define COMMITS 100
+#define LOOKUPS 10
+#define COMMITS 300
 
 union request {
 	struct dp_device_info info;
@@ -32,6 +32,7 @@ union request {
 	struct dp_device_bind bind;
 	struct dp_device_variable variable;
 	struct dp_device_calls calls;
+	struct dp_device_watch watch;
 	unsigned char bytes[256];
 };
 
@@ -55,7 +56,7 @@ static const unsigned long known[] = {
 	DP_DEVICE_INFO,	   DP_DEVICE_BEGIN, DP_DEVICE_ADD,
 	DP_DEVICE_COMMIT,  DP_DEVICE_TURN,  DP_DEVICE_COUNTS,
 	DP_DEVICE_PROGRAM, DP_DEVICE_BIND,  DP_DEVICE_VARIABLE,
-	DP_DEVICE_CALLS,
+	DP_DEVICE_CALLS,   DP_DEVICE_WATCH,
 };
 
 #define KNOWN (sizeof(known) / sizeof(*known))
@@ -97,8 +98,11 @@ static void fill_add(union request *r)
 	r->add.words_size = below(3) ? below(140) : 0;
 	if (!below(8))
 		r->add.addr = draw();
-	if (!below(3))
+	if (below(2))
 		r->add.flags = below(2) ? DP_DEVICE_RETURNS : below(16);
+	/* Who sleeps for ever would keep the module. */
+	if (!strcmp(name, "schedule"))
+		r->add.flags &= ~(unsigned int)DP_DEVICE_RETURNS;
 	if (!below(LOOKUPS))
 		return;
 	/* A text that ends elsewhere is not looked for. */
@@ -132,6 +136,22 @@ static void fill_program(union request *r)
 		page[r->program.code_size - 1] = 0x0d;
 }
 
+/* A variable that is written when a process sets it, the kernel's text, and what is nothing */
+static void fill_watch(union request *r)
+{
+	static uint64_t at;
+
+	if (!at)
+		at = dp_watch_address();
+	r->watch = (struct dp_device_watch){
+		.addr = below(3) ? at : some_pointer(),
+		.len = below(6) ? 1u << below(4) : below(10),
+		.access = below(3),
+		.words = some_pointer(),
+		.words_size = below(3) ? below(140) : 0,
+	};
+}
+
 static void fill(unsigned long request, union request *r)
 {
 	memset(r, 0, sizeof(*r));
@@ -160,6 +180,8 @@ static void fill(unsigned long request, union request *r)
 			.start = below(4) ? 0 : DP_DEVICE_NOWHERE,
 			.flags = !below(6)
 		};
+	else if (request == DP_DEVICE_WATCH)
+		fill_watch(r);
 	else if (request == DP_DEVICE_CALLS)
 		r->calls.probe = below(6);
 	else if (request == DP_DEVICE_VARIABLE)
@@ -180,7 +202,7 @@ static unsigned long some_request(void)
 	case 0:
 		return (unsigned int)draw();
 	case 1:
-		return _IOC(below(4), DP_DEVICE_MAGIC, below(11), below(300));
+		return _IOC(below(4), DP_DEVICE_MAGIC, below(12), below(300));
 	default:
 		return known[below(KNOWN)];
 	}
@@ -254,8 +276,8 @@ static void *ask_beside(void *done)
 static void tell(const unsigned int *done, const char *of)
 {
 	static const char *const names[KNOWN] = {
-		"info",	  "begin",   "add",  "commit",	 "turn",
-		"counts", "program", "bind", "variable", "calls"
+		"info",	   "begin", "add",	"commit", "turn", "counts",
+		"program", "bind",  "variable", "calls",  "watch"
 	};
 	unsigned int i;
 

@@ -130,11 +130,15 @@ static void show_modes(void)
 {
 	dp_init_check(mode_of("list") == 0400 && mode_of("blacklist") == 0400 &&
 			      mode_of("enabled") == 0600 &&
-			      mode_of("optimization") == 0600,
+			      mode_of("optimization") == 0600 &&
+			      mode_of("dump") == 0600,
 		      "who may read and write", OF);
-	dp_init_check(!*dp_files_list() && knob_is("enabled", "1\n") &&
-			      knob_is("optimization", "1\n"),
-		      "at first nothing is probed, and the knobs are on", OF);
+	dp_init_check(
+		!*dp_files_list() && knob_is("enabled", "1\n") &&
+			knob_is("optimization", "1\n") &&
+			knob_is("dump", "0\n"),
+		"at first nothing is probed, the knobs are on, and no dump is permitted",
+		OF);
 }
 
 static char *line(char *to, const char *flags)

@@ -272,6 +272,8 @@ void dp_handlers_try(void)
 		dp_init_run_twice("dpjprobes");
 	if (dp_init_is_wanted("nmi"))
 		dp_init_run_twice("dpnmi");
+	if (dp_init_is_wanted("watchpoints"))
+		dp_init_run_twice("dpwatch");
 	if (dp_init_is_wanted("preempted"))
 		dp_init_run_twice("dppreempted");
 	if (dp_init_is_wanted("orphans")) {

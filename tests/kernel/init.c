@@ -402,6 +402,8 @@ int main(int argc, char **argv)
 	}
 	if (dp_init_is_wanted("device-returns"))
 		run_quietly(dp_returns_try, "returns: ");
+	if (dp_init_is_wanted("watch"))
+		run_quietly(dp_watch_try, "watch: ");
 	if (dp_init_is_wanted("modules"))
 		run_quietly(dp_modules_try, "modules: ");
 	if (dp_init_is_wanted("files") && dp_init_debugfs())
@@ -412,6 +414,14 @@ int main(int argc, char **argv)
 		run_quietly(dp_tool_try, "tool: ");
 	if (dp_init_is_wanted("run"))
 		run_quietly(dp_run_try, "run: ");
+	if (dp_init_is_wanted("facilities") && dp_init_debugfs())
+		run_quietly(dp_facilities_try, "facilities: ");
+	else if (dp_init_is_wanted("facilities"))
+		dp_init_skip("facilities", DP_INIT_NO_DEBUGFS);
+	if (dp_init_is_wanted("hooks"))
+		run_quietly(dp_hooks_try, "hooks: ");
+	if (dp_init_is_named("dump"))
+		dp_facilities_dump();
 	for (i = 0; i < 3 && dp_init_is_wanted("many"); i++)
 		run_probes(40, 7 * i, i);
 	for (i = 0; i < 2 && dp_init_is_wanted("returns"); i++)

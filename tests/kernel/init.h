@@ -58,6 +58,16 @@ void dp_device_programs(void);
 void dp_device_locked(void);
 /** dp_returns_try() - its probes on returns */
 void dp_returns_try(void);
+/** dp_hooks_try() - hooks of modules */
+void dp_hooks_try(void);
+/** dp_facilities_try() - what programs ask for as they end; dp_facilities_dump() - the last one, which ends the guest */
+void dp_facilities_try(void);
+void dp_facilities_dump(void);
+/** dp_watch_try() - its probes on data, and the command's; dp_watch_write() - what it writes,
+ *  at dp_watch_address() */
+void dp_watch_try(void);
+void dp_watch_write(unsigned int times);
+unsigned long dp_watch_address(void);
 /** dp_modules_try() - probes of modules that come and go */
 void dp_modules_try(void);
 
@@ -76,7 +86,7 @@ void dp_tool_absent(void);
 /** dp_run_try() - programs from files in the kernel */
 void dp_run_try(void);
 /** dp_tool_work() - what it counts: so many calls of getsid(2), umask(2), readings of a parameter of
- *  dpbytes.ko, of getsid(2) with 5, forks with a kill(2) each. Return: exit status */
+ *  dpbytes.ko, of getsid(2) with 5, forks with a kill(2) each, dp_watch_write(). Return: exit status */
 int dp_tool_work(char *const *argv);
 
 #endif

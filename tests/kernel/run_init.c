@@ -202,8 +202,8 @@ static void refusals(void)
 		"run: refused: registers of user space");
 	refused("push 1\nvfy rw\npop lp", "vfy rw: a kernel does not tell",
 		"run: refused: vfy rw");
-	refused("exit 3", "exit 3: a kernel has no debugger and no dump",
-		"run: refused: a dump");
+	refused("exit 3", "exit 3: a kernel has no core dumps",
+		"run: refused: a core dump");
 	refused("push 0\npush 0\ncall_kmod\npop lp",
 		"a kernel has no functions for programs yet",
 		"run: refused: calls");

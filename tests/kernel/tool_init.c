@@ -70,6 +70,9 @@ int dp_tool_work(char *const *argv)
 	while (fives--)
 		syscall(SYS_getsid, 5);
 	fork_and_kill(argv[3] && argv[4] ? atoi(argv[4]) : 0);
+	dp_watch_write(argv[3] && argv[4] && argv[5] ?
+			       (unsigned int)atoi(argv[5]) :
+			       0);
 	return STATUS;
 }
 

@@ -29,12 +29,17 @@ module_param(calls, uint, 0);
 static bool fails;
 module_param(fails, bool, 0);
 
+/* By each call of dpvictim_work() once */
+static unsigned long dpvictim_written;
+
 static int work(unsigned int n)
 {
 	int wrong = 0;
 
-	while (n--)
+	while (n--) {
+		WRITE_ONCE(dpvictim_written, n);
 		wrong |= dpvictim_work(n) != n * 3ul + 1;
+	}
 	return wrong ? -EILSEQ : 0;
 }
 

@@ -3,6 +3,7 @@
 #include "tracer/system/system.h"
 #include "engine/vm/ops.h"
 #include "engine/vm/program.h"
+#include "resolve/points.h"
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -150,6 +151,28 @@ int dp_system_device_add(const struct dp_system_device *d, const char *name,
 	*added = (struct dp_system_added){ .addr = add.addr,
 					   .probe = add.probe,
 					   .opcode = (u8)add.opcode };
+	return err;
+}
+
+int dp_system_device_watch(const struct dp_system_device *d,
+			   const struct dp_spec *spec, u64 addr, u32 *probe,
+			   char *words)
+{
+	struct dp_device_watch watch = {
+		.addr = addr,
+		.len = (u32)spec->len,
+		.access = spec->access == DP_WATCH_ACCESS ? DP_DEVICE_ACCESSED :
+							    DP_DEVICE_WRITTEN,
+		.words = (u64)words,
+		.words_size = DP_DEVICE_WORDS,
+	};
+	int err;
+
+	*words = '\0';
+	err = ask(d, DP_DEVICE_WATCH, &watch);
+	if (err && !*words)
+		strncat(words, strerror(-err), DP_DEVICE_WORDS - 1);
+	*probe = watch.probe;
 	return err;
 }
 

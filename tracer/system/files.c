@@ -3,6 +3,7 @@
 #include "tracer/output.h"
 #include "tracer/system.h"
 #include "tracer/system/system.h"
+#include "tracer/tracer.h"
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -117,4 +118,72 @@ int dp_system_knob(FILE *out, bool optimization, int value, const char *name,
 		return say_knob(err, path, diag);
 	dp_output_print(out, "%s%s%c\n", name, *name ? " = " : "", now);
 	return 0;
+}
+
+static int list_hooks(FILE *out)
+{
+	FILE *f = fopen(FILES "hooks", "re");
+	char *line = NULL;
+	size_t room = 0;
+	int err = f ? 0 : -errno;
+
+	while (f && getline(&line, &room, f) >= 0)
+		dp_output_print(out, "%.*s\n", (int)strcspn(line, "\n"), line);
+	if (f && ferror(f))
+		err = -EIO;
+	free(line);
+	if (f)
+		fclose(f);
+	return err;
+}
+
+/* HOOK:EXIT */
+static int switch_exit(const struct dp_tracer_options *opt)
+{
+	size_t hook = strcspn(opt->exit, ":");
+	char text[512];
+	int fd, n, err = 0;
+
+	n = snprintf(text, sizeof(text), "%s %.*s %s",
+		     opt->disarms ? "disarm" : "arm", (int)hook, opt->exit,
+		     opt->exit[hook] ? opt->exit + hook + 1 : "");
+	if (!hook || !opt->exit[hook] || !opt->exit[hook + 1] ||
+	    strpbrk(opt->exit, " \n") || n >= (int)sizeof(text))
+		return -EINVAL;
+	fd = open(FILES "hooks", O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (write(fd, text, (size_t)n) != n)
+		err = errno == ENOENT ? -ESRCH : -errno;
+	close(fd);
+	return err;
+}
+
+int dp_system_hooks(const struct dp_tracer_options *opt, struct dp_diag *diag)
+{
+	int err = opt->exit ? switch_exit(opt) : list_hooks(opt->out);
+
+	switch (err) {
+	case 0:
+		return 0;
+	case -EINVAL:
+		return dp_diag_set(
+			diag, err,
+			"%s is not HOOK:EXIT, as dprobes hooks kernel lists them",
+			opt->exit);
+	case -ESRCH:
+		return dp_diag_set(
+			diag, -ENOENT,
+			"there is no exit %s: dprobes hooks kernel lists them",
+			opt->exit);
+	case -EPERM:
+		if (opt->exit && !geteuid())
+			return dp_diag_set(
+				diag, err,
+				"%s may not be armed from outside: its owner has not said so, or the kernel is locked down",
+				opt->exit);
+		/* fall through */
+	default:
+		return say_knob(err, FILES "hooks", diag);
+	}
 }

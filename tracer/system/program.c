@@ -18,11 +18,20 @@ struct refusal {
 	const struct dp_source_place *at;
 };
 
+static const char *check_data(const struct dp_lang_point *pt)
+{
+	return !pt->len ?
+		       "the kernel does not tell how many bytes a variable has: write len = 1, 2, 4 or 8" :
+	       pt->symbol && pt->value < 0 ?
+		       "a place in the kernel is not before its variable" :
+		       NULL;
+}
+
 static struct refusal check_point(const struct dp_lang_point *pt)
 {
 	const char *why =
-		pt->watch ?
-			"watchpoints on the kernel's data are not there yet" :
+		dp_lang_is_data(pt) ?
+			check_data(pt) :
 		pt->retprobe ?
 			"probes on returns are not there yet in the kernel" :
 		pt->usdt || pt->hook ?
@@ -72,6 +81,22 @@ int dp_system_program(const struct dp_lang_program *p,
 	return r.why ? dp_diag_set(diag, -EOPNOTSUPP, "%s", r.why) : 0;
 }
 
+/* w:kernel:POINT/LEN[:ACCESS] */
+static char *data_spec(const char *module, const struct dp_lang_point *pt)
+{
+	const char *access = pt->watch == DP_LANG_WATCH_ACCESS ? ":rw" : "";
+	char *text;
+	int n;
+
+	if (pt->symbol)
+		n = asprintf(&text, "w:kernel:\"%s:%s\"+0x%lx/%u%s", module,
+			     pt->symbol, (u64)pt->value, pt->len, access);
+	else
+		n = asprintf(&text, "w:kernel:0x%lx/%u%s", (u64)pt->value,
+			     pt->len, access);
+	return n < 0 ? NULL : text;
+}
+
 char *dp_system_spec(const struct dp_lang_program *p,
 		     const struct dp_lang_point *pt)
 {
@@ -79,6 +104,8 @@ char *dp_system_spec(const struct dp_lang_program *p,
 							     DP_SYSTEM_IMAGE;
 	char plus[32] = "", *text;
 
+	if (dp_lang_is_data(pt))
+		return data_spec(module, pt);
 	if (pt->value)
 		snprintf(plus, sizeof(plus), "+0x%lx", (u64)pt->value);
 	return asprintf(&text, "kernel:\"%s:%s\"%s", module, pt->symbol, plus) <

@@ -158,43 +158,61 @@ static u32 flags_of(const struct dp_system_session *s,
 	return flags;
 }
 
+/* @module, @symbol: "" where it has none */
+static struct dp_point *begin_point(struct dp_system_session *s,
+				    const struct dp_spec *spec,
+				    struct dp_points *points, char *name,
+				    const char *module, const char *symbol)
+{
+	struct dp_point *p = new_point(points);
+
+	if (!p) {
+		free(name);
+		return NULL;
+	}
+	p->spec = spec;
+	p->name = name;
+	p->symbol = strdup(symbol);
+	p->module = strdup(*module ? module : "kernel");
+	p->offset = spec->offset;
+	p->program = DP_NO_PROGRAM;
+	p->probe = s->probes ? s->probes - 1 : 0;
+	return p->name && p->symbol && p->module ? p : NULL;
+}
+
+static void take_point(struct dp_system_session *s, struct dp_point *p,
+		       const struct dp_system_added *added)
+{
+	p->addr = added->addr;
+	p->probe = added->probe;
+	s->returns[p->probe % MOST] = p->spec->kind == DP_SPEC_RETURN;
+	s->source.tracks |= p->spec->kind == DP_SPEC_RETURN;
+	s->probes = p->probe + 1;
+	s->opcodes[p->probe % MOST] = added->opcode;
+}
+
 static int add_point(struct dp_system_session *s, const struct dp_spec *spec,
 		     const struct dp_system_function *f,
 		     struct dp_points *points, struct dp_diag *diag)
 {
-	struct dp_point *p = new_point(points);
+	struct dp_point *p = begin_point(s, spec, points,
+					 full_name(f, spec->offset, "kernel:"),
+					 f->module, f->name);
 	struct dp_system_added added = { .addr = f->addr };
 	char words[DP_DEVICE_WORDS], *name;
 	int err;
 
-	if (!p)
+	name = p ? full_name(f, spec->offset, "") : NULL;
+	if (!name)
 		return out_of_memory(diag);
-	p->spec = spec;
-	p->name = full_name(f, spec->offset, "kernel:");
-	p->symbol = strdup(f->name);
-	p->module = strdup(*f->module ? f->module : "kernel");
-	p->offset = spec->offset;
 	p->addr = f->addr;
-	p->program = DP_NO_PROGRAM;
-	p->probe = s->probes ? s->probes - 1 : 0;
-	name = full_name(f, spec->offset, "");
-	if (!p->name || !p->symbol || !p->module || !name) {
-		free(name);
-		return out_of_memory(diag);
-	}
 	err = dp_system_device_add(&s->device, name, flags_of(s, spec, f),
 				   &added, words);
 	free(name);
-	if (err) {
+	if (err)
 		dp_point_refuse(p, err, "%s", words);
-		return 0;
-	}
-	p->addr = added.addr;
-	p->probe = added.probe;
-	s->returns[p->probe % MOST] = spec->kind == DP_SPEC_RETURN;
-	s->source.tracks |= spec->kind == DP_SPEC_RETURN;
-	s->probes = p->probe + 1;
-	s->opcodes[p->probe % MOST] = added.opcode;
+	else
+		take_point(s, p, &added);
 	return 0;
 }
 
@@ -277,13 +295,86 @@ static int find(struct dp_system_session *s, const struct dp_spec *spec,
 	return found->n ? out_of_memory(diag) : 0;
 }
 
+/* "kernel:jiffies/8", or with an address in the name's place */
+static char *data_name(const struct dp_spec *spec)
+{
+	const char *access = spec->access == DP_WATCH_ACCESS ? ":rw" : "",
+		   *name = spec->name;
+	char *text;
+	int n;
+
+	if (name &&
+	    !strncmp(name, DP_SYSTEM_IMAGE ":", sizeof(DP_SYSTEM_IMAGE)))
+		name += sizeof(DP_SYSTEM_IMAGE);
+	if (spec->form == DP_POINT_ADDRESS)
+		n = asprintf(&text, "kernel:0x%lx/%lu%s", spec->value,
+			     spec->len, access);
+	else if (spec->offset)
+		n = asprintf(&text, "kernel:%s+0x%lx/%lu%s", name, spec->offset,
+			     spec->len, access);
+	else
+		n = asprintf(&text, "kernel:%s/%lu%s", name, spec->len, access);
+	return n < 0 ? NULL : text;
+}
+
+static int symbol(const struct dp_source *source, const char *name, u64 *addr,
+		  struct dp_diag *diag);
+
+static int find_data(const struct dp_source *source, const struct dp_spec *spec,
+		     u64 *addr, struct dp_diag *diag)
+{
+	int err;
+
+	*addr = spec->value;
+	if (!(of(source)->device.info.flags & DP_DEVICE_ADDRESSES))
+		return say(
+			spec, diag, -EPERM, spec->text,
+			"what is watched in the kernel takes CAP_SYSLOG, and kernel.kptr_restrict below 2");
+	if (spec->form == DP_POINT_ADDRESS)
+		return 0;
+	err = symbol(source, spec->name, addr, diag);
+	*addr += err ? 0 : spec->offset;
+	return err;
+}
+
+static int resolve_data(struct dp_source *source, const struct dp_spec *spec,
+			struct dp_points *points, struct dp_diag *diag)
+{
+	struct dp_system_session *s = of(source);
+	struct dp_system_added added = { 0 };
+	char words[DP_DEVICE_WORDS];
+	struct dp_point *p;
+	int err = find_data(source, spec, &added.addr, diag);
+
+	if (err)
+		return err;
+	p = begin_point(s, spec, points, data_name(spec), "",
+			spec->name ? spec->name : "");
+	if (!p)
+		return out_of_memory(diag);
+	p->addr = added.addr;
+	p->len = (u8)spec->len;
+	err = dp_system_device_watch(&s->device, spec, added.addr, &added.probe,
+				     words);
+	if (!err) {
+		take_point(s, p, &added);
+		return 0;
+	}
+	dp_point_refuse(p, err, "%s", words);
+	return say(spec, diag, err, p->name, words);
+}
+
 static int resolve(struct dp_source *source, struct dp_modules *mods,
 		   const struct dp_spec *spec, struct dp_points *points,
 		   struct dp_diag *diag)
 {
 	struct dp_system_functions found = { 0 };
-	int err = find(of(source), spec, &found, diag) ?:
-			  add_points(of(source), spec, &found, points, diag);
+	int err;
+
+	if (spec->kind == DP_SPEC_WATCH)
+		return resolve_data(source, spec, points, diag);
+	err = find(of(source), spec, &found, diag) ?:
+		      add_points(of(source), spec, &found, points, diag);
 
 	dp_system_functions_free(&found);
 	return err;
@@ -566,8 +657,10 @@ static size_t take_record(const struct dp_device_record *r, size_t left,
 	copy.head.minor = r->minor;
 	copy.head.facility = r->facility;
 	memcpy(copy.head.parm, r->parm, sizeof(copy.head.parm));
-	copy.head.flags = r->flags & DP_DEVICE_TRUNCATED ? DP_RECORD_TRUNCATED :
-							   0;
+	copy.head.flags =
+		(r->flags & DP_DEVICE_TRUNCATED ? DP_RECORD_TRUNCATED : 0) |
+		(r->flags & DP_DEVICE_TAKEN ? DP_RECORD_TAKEN : 0) |
+		(r->flags & DP_DEVICE_DENIED ? DP_RECORD_MISSED : 0);
 	if (!take_log(&copy, r))
 		return 0;
 	take(arg, &copy);
@@ -741,7 +834,9 @@ static void count(const struct dp_source *source, const struct dp_point *point,
 	c->tally[DP_TALLY_CONTEXT] = n->context;
 	tally_calls(of(source), point, c);
 	n = armed(source, point);
-	c->mode = n->mode == DP_DEVICE_BY_JUMP ? "jump" : "trap";
+	c->mode = n->mode == DP_DEVICE_BY_JUMP	? "jump" :
+		  n->mode == DP_DEVICE_BY_WATCH ? "watch" :
+						  "trap";
 }
 
 static const char *reason(const struct dp_source *source,

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 struct dp_diag;
+struct dp_spec;
 
 /* symbols: what /proc/kallsyms has. */
 
@@ -88,6 +89,10 @@ struct dp_system_added {
  */
 int dp_system_device_add(const struct dp_system_device *d, const char *name,
 			 u32 flags, struct dp_system_added *added, char *words);
+/** dp_system_device_watch() - a probe on data. @words: as above. Return: 0; a negative errno */
+int dp_system_device_watch(const struct dp_system_device *d,
+			   const struct dp_spec *spec, u64 addr, u32 *probe,
+			   char *words);
 /** dp_system_device_commit() - @flags: see struct dp_device_commit. @bad: the address concerned, or 0 */
 int dp_system_device_commit(const struct dp_system_device *d, u32 flags,
 			    u64 *bad);
