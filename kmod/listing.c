@@ -10,6 +10,7 @@
 #include "engine/site/live.h"
 #include "kmod/files.h"
 #include "kmod/kprobes.h"
+#include "kmod/mapped.h"
 #include "kmod/safe.h"
 #include "kmod/table.h"
 #include <linux/fs.h>
@@ -63,8 +64,14 @@ static void show_pending(struct seq_file *m, const char *name)
 
 static void show_place(struct seq_file *m, const struct dp_kmod_probe *p)
 {
-	char *label = p->state == DP_KMOD_THERE ? dp_told_label(p->addr) : NULL;
+	char *label = p->addr && p->state == DP_KMOD_THERE ?
+			      dp_told_label(p->addr) :
+			      NULL;
 
+	if (p->mapped) {
+		dp_mapped_show(m, p->mapped);
+		return;
+	}
 	if (p->state == DP_KMOD_PENDING)
 		show_pending(m, p->name);
 	else if (label || p->label)
@@ -79,14 +86,17 @@ static int show(struct seq_file *m, void *v)
 	u32 probe = (u32) * (loff_t *)v;
 	const struct dp_kmod_probe *p = dp_kmod_probe(probe);
 	bool there = p->state == DP_KMOD_THERE, on = p->on;
-	char kind = p->returns ? 'r' : dp_kprobes_kind(probe, &on);
+	char kind = p->mapped  ? 'u' :
+		    p->returns ? 'r' :
+				 dp_kprobes_kind(probe, &on);
 
 	seq_printf(m, "%016llx  %c  ",
 		   dp_safe_shows(m->file->f_cred) ? p->addr : 0, kind);
 	show_place(m, p);
 	seq_printf(m, "%s%s%s%s\n", p->state == DP_KMOD_GONE ? "[GONE]" : "",
 		   there && !on ? "[DISABLED]" : "",
-		   there && dp_live_optimized(dp_kmod_engine(), probe) ?
+		   there && !p->mapped &&
+				   dp_live_optimized(dp_kmod_engine(), probe) ?
 			   "[OPTIMIZED]" :
 			   "",
 		   p->state == DP_KMOD_PENDING ? "[PENDING]" : "");

@@ -77,6 +77,15 @@ enum dp_kmod_how { DP_KMOD_WAITS = 1, DP_KMOD_RETURNS = 2, DP_KMOD_LOGS = 4 };
  */
 int dp_kmod_add_named(char *name, u32 how, u64 *addr, u64 *start, u32 *probe,
 		      const char **why);
+struct file;
+/**
+ * dp_kmod_add_mapped() - put a probe on the instruction at an offset of a file, in every process that maps it
+ * @file: need not stay; @opcode: out: the first byte of the instruction
+ * @why: on failure, a static phrase, or NULL
+ * Return: as dp_inode_open(), and dp_kmod_add(). For this module alone
+ */
+int dp_kmod_add_mapped(struct file *file, u64 offset, u32 *probe, u8 *opcode,
+		       const char **why);
 /** dp_kmod_state() - of a probe of the session. For this module alone */
 enum dp_kmod_state dp_kmod_state(u32 probe);
 /** dp_kmod_symbol() - address of a function or variable of the kernel; 0: it has none of that name */

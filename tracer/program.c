@@ -264,6 +264,11 @@ static int add_value(struct making *m, const struct dp_lang_value *v)
 	int err;
 
 	m->at = v->at;
+	if (!strcmp(v->text, "errno") && m->s->opt->everybody &&
+	    m->p->modtype == DP_MODTYPE_USER)
+		return dp_diag_set(
+			&m->words, -EOPNOTSUPP,
+			"where errno is differs from process to process; -p PID, or -- CMD, runs the program in one");
 	if (!strcmp(v->text, "errno") && m->s->ops->everybody)
 		return dp_diag_set(
 			&m->words, -EOPNOTSUPP,

@@ -58,6 +58,8 @@ void dp_device_programs(void);
 void dp_device_locked(void);
 /** dp_returns_try() - its probes on returns */
 void dp_returns_try(void);
+/** dp_user_try() - its probes on files */
+void dp_user_try(void);
 /** dp_modules_try() - probes of modules that come and go */
 void dp_modules_try(void);
 

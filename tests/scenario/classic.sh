@@ -419,7 +419,7 @@ like "no such process" "$status $err" '^1 .*process'
 classic -i "$dir/bad.dp" -P $$
 like "no program" "$status $err" '^2 .*bad.dp:5:1: '
 classic -i "$dir/two.dp"
-like "no process" "$status $err" '^2 .*needs -P PID'
+like "no process" "$status $err" '^2 .*has the path of its file as its name; -p PID'
 classic -r
 like "which ones?" "$status $err" '^2 .*needs --all or --name'
 plan
