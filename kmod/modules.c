@@ -21,6 +21,7 @@
 #include "kmod/safe.h"
 #include "kmod/table.h"
 #include "kmod/tasks.h"
+#include "kmod/uprobes.h"
 #include <linux/module.h>
 #include <linux/notifier.h>
 #include <linux/rcupdate.h>
@@ -151,6 +152,8 @@ static int module_changes(struct notifier_block *block, unsigned long what,
 	struct code code = { .module = module,
 			     .init = what == MODULE_STATE_LIVE };
 
+	if (what == MODULE_STATE_GOING)
+		dp_uprobes_leave(module);
 	if (dp_kmod_enter(false))
 		return NOTIFY_DONE;
 	switch (what) {

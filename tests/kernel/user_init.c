@@ -456,4 +456,5 @@ void dp_user_try(void)
 	refusals();
 	dp_user_programs();
 	dp_user_tool();
+	dp_user_modules();
 }

@@ -22,6 +22,8 @@ int dp_user_add(int fd, const void *code, unsigned int *probe);
  *  dp_user_tool() - dprobes(1) */
 int dp_user_byte(const void *code);
 void dp_user_tool(void);
+/** dp_user_modules() - handlers of a module */
+void dp_user_modules(void);
 /** dp_user_programs() - programs at such probes */
 void dp_user_programs(void);
 /** dp_user_steps() - call dp_user_step() so often, and end: for a process of its own. Return: exit status */
