@@ -117,16 +117,22 @@ static int add_file(int fd, int file, unsigned long offset, unsigned int *probe,
 	return want.opcode ? 0 : -ENODATA;
 }
 
-int dp_user_add(int fd, const void *code, unsigned int *probe)
+int dp_user_add_file(int fd, const char *path, unsigned long offset,
+		     unsigned int *probe)
 {
-	int file = open(DP_USER_FILE, O_RDONLY | O_CLOEXEC), err;
+	int file = open(path, O_RDONLY | O_CLOEXEC), err;
 	char words[DP_DEVICE_WORDS];
 
-	err = add_file(fd, file, dp_user_offset(code), probe, words);
+	err = add_file(fd, file, offset, probe, words);
 	if (err)
 		printf("# %d: %s\n", err, words);
 	close(file);
 	return err;
+}
+
+int dp_user_add(int fd, const void *code, unsigned int *probe)
+{
+	return dp_user_add_file(fd, DP_USER_FILE, dp_user_offset(code), probe);
 }
 
 static unsigned long long hits(int fd, unsigned int probe)
@@ -457,4 +463,5 @@ void dp_user_try(void)
 	dp_user_programs();
 	dp_user_tool();
 	dp_user_modules();
+	dp_user_others();
 }

@@ -18,10 +18,14 @@ int dp_user_can(void);
 unsigned long dp_user_offset(const void *code);
 /** dp_user_add() - a probe on code of this program. Return: 0 or a negative errno */
 int dp_user_add(int fd, const void *code, unsigned int *probe);
+int dp_user_add_file(int fd, const char *path, unsigned long offset,
+		     unsigned int *probe);
 /** dp_user_byte() - what is there in a process that maps the file now
  *  dp_user_tool() - dprobes(1) */
 int dp_user_byte(const void *code);
 void dp_user_tool(void);
+/** dp_user_others() - an overlay's files, and 32 bits */
+void dp_user_others(void);
 /** dp_user_modules() - handlers of a module */
 void dp_user_modules(void);
 /** dp_user_programs() - programs at such probes */

@@ -28,16 +28,20 @@ static void write_file(const char *path, const char *text)
 	close(fd);
 }
 
-/* Return: is it armed, soon? */
-static int wait_for(int armed)
+/* Return: is there a breakpoint, or none, soon? */
+static int wait_at(const void *code, int armed)
 {
 	const struct timespec ms = { 0, 1000000 };
 	int left = 20000;
 
-	while ((dp_user_byte((void *)dp_user_step) == BREAKPOINT) != armed &&
-	       left--)
+	while ((dp_user_byte(code) == BREAKPOINT) != armed && left--)
 		nanosleep(&ms, NULL);
 	return left >= 0;
+}
+
+static int wait_for(int armed)
+{
+	return wait_at((void *)dp_user_step, armed);
 }
 
 static pid_t start(const char *const *argv)
@@ -68,6 +72,7 @@ static void run(void)
 		   "exit\noffset = dp_user_step + 1\nminor = 2\n"
 		   "inc lv,1\nexit\n");
 	tool = start(argv);
+	wait_at(dp_user_lea, 1);
 	first = dp_user_run(20);
 	dp_user_ended(first);
 	second = dp_user_run(10);
