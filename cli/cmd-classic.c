@@ -8,13 +8,14 @@
 
 static const char insert_help[] =
 	"Usage: dprobes {-i | --insert} FILE -P PID [options]\n"
-	"       dprobes {-i | --insert} FILE [options]    into the kernel\n"
+	"       dprobes {-i | --insert} FILE [options]    into the kernel, or all processes\n"
 	"Insert a probe program into a running process, or into the kernel. It stays there when\n"
 	"the command has ended, until --remove, or the end of the process: a process\n"
 	"\"dprobes hold\" holds it.\n"
 	"\n"
 	"  -P, --pid PID     into this process. Programs with \"modtype = kernel\", or kmod, need\n"
-	"                    none; one of these is held at a time\n"
+	"                    none; with \"modtype = user\" and none, the program is in all processes\n"
+	"                    that map its file. One of all these is held at a time\n"
 	"  -m, --merge       if there is a program of this name, add to it; where both have a\n"
 	"                    probe, the new one counts; local variables stay\n"
 	"  -c, --replace     if there is a program of this name, put this one in its place\n"

@@ -19,10 +19,10 @@ struct dp_device_program;
 struct dp_device_variable;
 
 /** struct dp_owned_program - what the owner has said of a program
- *  @acts: it may ask the kernel for a debugger or a dump */
+ *  @acts: it may ask the kernel for a debugger or a dump; @user: it is for probes on files */
 struct dp_owned_program {
 	u32 variables, heap;
-	bool acts;
+	bool acts, user;
 };
 
 /**
@@ -33,6 +33,7 @@ struct dp_owned_program {
  * @records: @filled bytes of struct dp_device_record, of which @taken have been read; @lost: for which
  *           there was no room
  * @owned: by probe, has the owner added it? @bound: does it run a program? @returns: is it on returns?
+ *         @files: is it on a file?
  * @programs: how many, which are @program; @globals: variables that all of them have
  */
 struct dp_owner {
@@ -44,6 +45,7 @@ struct dp_owner {
 	DECLARE_BITMAP(owned, DP_KMOD_PROBES);
 	DECLARE_BITMAP(bound, DP_KMOD_PROBES);
 	DECLARE_BITMAP(returns, DP_KMOD_PROBES);
+	DECLARE_BITMAP(files, DP_KMOD_PROBES);
 	u32 programs, globals;
 	struct dp_owned_program program[DP_KMOD_PROGRAMS];
 };

@@ -9,7 +9,9 @@
 #include "kmod/session.h"
 #include "kmod/watches.h"
 #include "engine/layout/instance.h"
+#include "port/kernel/compat.h"
 #include <dprobes/device.h>
+#include <linux/file.h>
 #include <linux/kernel.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
@@ -31,6 +33,7 @@ union request {
 	struct dp_device_variable variable;
 	struct dp_device_calls calls;
 	struct dp_device_watch watch;
+	struct dp_device_file file;
 };
 
 /* They are the same for callers of 32 bits, and for ever. */
@@ -44,10 +47,11 @@ static_assert(sizeof(struct dp_device_counts) == 48);
 static_assert(sizeof(struct dp_device_program) == 80);
 static_assert(sizeof(struct dp_device_bind) == 40);
 static_assert(sizeof(struct dp_device_variable) == 16);
-static_assert(sizeof(struct dp_device_record) == 56);
+static_assert(sizeof(struct dp_device_record) == 72);
 static_assert(sizeof(struct dp_device_calls) == 72);
 static_assert(sizeof(struct dp_device_return) == 16);
 static_assert(sizeof(struct dp_device_watch) == 40);
+static_assert(sizeof(struct dp_device_file) == 32);
 static_assert(DP_DEVICE_PENDING == (int)DP_KMOD_WAITS);
 static_assert(DP_DEVICE_RETURNS == (int)DP_KMOD_RETURNS);
 static_assert(DP_DEVICE_RECORDS == (int)DP_KMOD_LOGS);
@@ -75,7 +79,8 @@ static int info(struct dp_owner *o, union request *r)
 		.version = DP_DEVICE_VERSION,
 		.arming = BIT(DP_DEVICE_TRAP) | BIT(DP_DEVICE_JUMP) |
 			  BIT(DP_DEVICE_INTERIOR),
-		.flags = o->shows ? DP_DEVICE_ADDRESSES : 0,
+		.flags = (o->shows ? DP_DEVICE_ADDRESSES : 0) |
+			 (DP_KERNEL_HAS_UPROBES ? DP_DEVICE_FILES : 0),
 		.probes = DP_KMOD_PROBES,
 		.counts = COUNTS,
 		.programs = DP_KMOD_PROGRAMS,
@@ -130,6 +135,20 @@ int dp_device_answer(u64 user, u32 size, const char *words)
 	return copy_to_user(pointer(user), text, n) ? -EFAULT : 0;
 }
 
+static int full(int err, const char **why)
+{
+	if (err == -ENOSPC && !*why)
+		*why = "a session has no more probes";
+	return err;
+}
+
+static void own(struct dp_owner *o, u32 probe, u64 addr)
+{
+	o->at[probe] = addr;
+	o->probes = max(o->probes, probe + 1);
+	set_bit(probe, o->owned);
+}
+
 static int add_named(struct dp_owner *o, struct dp_device_add *add,
 		     const char **why)
 {
@@ -142,14 +161,10 @@ static int add_named(struct dp_owner *o, struct dp_device_add *add,
 	err = dp_kmod_add_named(name, add->flags, &addr, &start, &add->probe,
 				why);
 	kfree(name);
-	if (err == -ENOSPC && !*why)
-		*why = "a session has no more probes";
 	if (err)
-		return err;
-	o->at[add->probe] = addr;
+		return full(err, why);
+	own(o, add->probe, addr);
 	add->opcode = dp_kmod_opcode(addr);
-	o->probes = max(o->probes, add->probe + 1);
-	set_bit(add->probe, o->owned);
 	if (add->flags & DP_DEVICE_RETURNS)
 		set_bit(add->probe, o->returns);
 	add->offset = (u32)(addr - start);
@@ -191,13 +206,9 @@ static int add_data(struct dp_owner *o, struct dp_device_watch *want,
 					       DP_DEVICE_ACCESSED };
 	int err = dp_kmod_watch(&data, &want->probe, why);
 
-	if (err == -ENOSPC && !*why)
-		*why = "a session has no more probes";
 	if (err)
-		return err;
-	o->at[want->probe] = want->addr;
-	o->probes = max(o->probes, want->probe + 1);
-	set_bit(want->probe, o->owned);
+		return full(err, why);
+	own(o, want->probe, want->addr);
 	return 0;
 }
 
@@ -214,6 +225,40 @@ static int watch(struct dp_owner *o, union request *r)
 	if (!o->shows)
 		return -EPERM;
 	err = add_data(o, want, &why);
+	told = dp_device_answer(want->words, want->words_size, err ? why : "");
+	return err ?: told;
+}
+
+static int add_file(struct dp_owner *o, struct dp_device_file *want,
+		    const char **why)
+{
+	struct file *file = fget(want->fd);
+	u8 opcode = 0;
+	int err;
+
+	if (!file)
+		return -EBADF;
+	err = dp_kmod_add_mapped(file, want->offset, &want->probe, &opcode,
+				 why);
+	fput(file);
+	if (err)
+		return full(err, why);
+	own(o, want->probe, 0);
+	set_bit(want->probe, o->files);
+	want->opcode = opcode;
+	return 0;
+}
+
+static int file(struct dp_owner *o, union request *r)
+{
+	struct dp_device_file *want = &r->file;
+	const char *why = NULL;
+	int err, told;
+
+	if (want->opcode || want->probe || want->words_size > DP_DEVICE_WORDS ||
+	    !o->begun || o->committed)
+		return -EINVAL;
+	err = add_file(o, want, &why);
 	told = dp_device_answer(want->words, want->words_size, err ? why : "");
 	return err ?: told;
 }
@@ -356,6 +401,7 @@ static const struct {
 	{ DP_DEVICE_COUNTS, counts },
 	{ DP_DEVICE_CALLS, calls },
 	{ DP_DEVICE_WATCH, watch },
+	{ DP_DEVICE_FILE, file },
 };
 
 int dp_device_ask(struct dp_owner *o, unsigned int request, void __user *user)

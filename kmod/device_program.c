@@ -9,6 +9,7 @@
 #include "kmod/device.h"
 #include "kmod/facilities.h"
 #include "kmod/session.h"
+#include "arch/arch.h"
 #include "engine/vm/decode.h"
 #include "engine/vm/ops.h"
 #include "engine/vm/vm.h"
@@ -41,6 +42,28 @@ static const char *const names[256] = {
 u32 dp_device_allowed(void)
 {
 	return security_locked_down(LOCKDOWN_DEV_MEM) ? 0 : ALLOW;
+}
+
+/* The task's are in the processor, or have been put away, and an interrupt may do that at any time. */
+static bool is_vector(u16 reg)
+{
+	return (reg >= DP_REG_FR0 && reg <= DP_REG_MXCSR) || reg >= DP_REG_XMM;
+}
+
+/* Return: NULL: a program for probes on files can have it. */
+static const char *missing_user(u8 op, const u8 *operand)
+{
+	switch (op) {
+	case DP_OPCODE_PUSH_R:
+	case DP_OPCODE_PUSH_U:
+		return is_vector((u16)(operand[0] | operand[1] << 8)) ?
+			       "vector registers are not there yet in a program of all processes" :
+			       NULL;
+	case DP_OPCODE_POP_U:
+		return NULL;
+	default:
+		return "";
+	}
 }
 
 /* Return: NULL: a kernel carries it out. */
@@ -91,22 +114,25 @@ static void refuse(u8 op, u8 operand, const char *why, char *words)
 }
 
 /* Return: is there no instruction that is not for a kernel? If there is one, it is at *@at. What is none
- * is left to the verifier. @acts: does it ask the kernel for anything as it ends? */
-static bool is_for_kernel(const u8 *code, u32 len, u32 *at, bool *acts,
-			  char *words)
+* is left to the verifier. @acts: does it ask the kernel for anything as it ends? */
+static bool is_for_kernel(const u8 *code, u32 len, bool user, u32 *at,
+			  bool *acts, char *words)
 {
 	const char *why;
-	u8 operand;
+	u8 operand[2];
 
 	for (*at = 0; *at < len && names[code[*at]];
 	     *at += 1 + dp_op_size(code[*at])) {
-		operand = *at + 1 < len ? code[*at + 1] : 0;
-		why = missing(code[*at], operand);
+		operand[0] = *at + 1 < len ? code[*at + 1] : 0;
+		operand[1] = *at + 2 < len ? code[*at + 2] : 0;
+		why = user ? missing_user(code[*at], operand) : "";
+		if (why && !*why)
+			why = missing(code[*at], operand[0]);
 		*acts |= code[*at] == DP_OPCODE_EXIT_N &&
-			 dp_facilities_acts(operand);
+			 dp_facilities_acts(operand[0]);
 		if (!why)
 			continue;
-		refuse(code[*at], operand, why, words);
+		refuse(code[*at], operand[0], why, words);
 		return false;
 	}
 	return true;
@@ -117,7 +143,7 @@ static int add(const struct dp_device_program *want, const u8 *code,
 	       char *words)
 {
 	const struct dp_program_spec spec = {
-		.name = "kernel",
+		.name = want->flags & DP_DEVICE_USER ? "user" : "kernel",
 		.code = code,
 		.code_len = want->code_size,
 		.starts = starts,
@@ -133,7 +159,13 @@ static int add(const struct dp_device_program *want, const u8 *code,
 	const char *why = NULL;
 	int err;
 
-	if (!is_for_kernel(code, want->code_size, offset, acts, words))
+	if (want->flags & DP_DEVICE_USER && want->allow & DP_DEVICE_PORTS) {
+		strscpy(words, "ports are the kernel's: write modtype = kernel",
+			DP_DEVICE_WORDS);
+		return -EINVAL;
+	}
+	if (!is_for_kernel(code, want->code_size, want->flags & DP_DEVICE_USER,
+			   offset, acts, words))
 		return -EINVAL;
 	err = dp_kmod_add_program(&spec, program, offset, &why);
 	if (err)
@@ -143,8 +175,9 @@ static int add(const struct dp_device_program *want, const u8 *code,
 
 static bool is_sound(const struct dp_device_program *want)
 {
-	return !want->program && !want->offset && !want->reserved[0] &&
-	       !want->reserved[1] && want->variables <= DP_DEVICE_VARIABLES &&
+	return !want->program && !want->offset && !want->reserved &&
+	       !(want->flags & ~DP_DEVICE_USER) &&
+	       want->variables <= DP_DEVICE_VARIABLES &&
 	       want->globals <= DP_DEVICE_VARIABLES &&
 	       want->jumps <= DP_DEVICE_JUMPS && want->log <= DP_KMOD_LOG &&
 	       want->heap <= DP_KMOD_HEAP && want->code_size &&
@@ -182,6 +215,7 @@ static void enter(struct dp_owner *o, const struct dp_device_program *want,
 	p->variables = want->variables;
 	p->heap = want->heap;
 	p->acts = acts;
+	p->user = want->flags & DP_DEVICE_USER;
 	o->globals = max(o->globals, want->globals);
 }
 
@@ -193,7 +227,8 @@ int dp_device_program(struct dp_owner *o, struct dp_device_program *want)
 
 	if (!is_sound(want) || !o->begun || o->committed)
 		return -EINVAL;
-	if (!o->shows || want->allow & ~dp_device_allowed())
+	if ((!o->shows && !(want->flags & DP_DEVICE_USER)) ||
+	    want->allow & ~dp_device_allowed())
 		return -EPERM;
 	if (o->programs == DP_KMOD_PROGRAMS)
 		return -ENOSPC;
@@ -242,7 +277,8 @@ int dp_device_bind(struct dp_owner *o, const struct dp_device_bind *want)
 		return -EINVAL;
 	p = &o->program[want->program];
 	if (want->heap > p->heap || !dp_device_owns(o, want->probe) ||
-	    !begins(o, want) || test_and_set_bit(want->probe, o->bound))
+	    test_bit(want->probe, o->files) != p->user || !begins(o, want) ||
+	    test_and_set_bit(want->probe, o->bound))
 		return -EINVAL;
 	dp_kmod_bind(want->probe, &binding);
 	return 0;

@@ -9,13 +9,14 @@
 #include "kmod/session.h"
 #include "engine/layout/instance.h"
 #include "port/kernel/nofault.h"
+#include "port/kernel/user.h"
 #include <dprobes/device.h>
 #include <linux/kernel.h>
 #include <linux/mm.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
-/* The rings have as much, and each record has less here */
+/* The rings have half of it, and records here are less than twice as long */
 #define ROOM (6u << 20)
 /* Bytes of a record here */
 #define MOST                                                         \
@@ -90,6 +91,10 @@ static void take(void *arg, const struct dp_record_copy *r)
 			test_bit(r->head.probe, o->returns);
 	struct dp_device_record head = head_of(r, returned);
 	u8 *to = o->records + o->filled;
+
+	if (dp_device_owns(o, r->head.probe) &&
+	    test_bit(r->head.probe, o->files))
+		head.pid = dp_kernel_user_of(head.tid, head.comm);
 
 	if (MOST > ROOM - o->filled) {
 		o->lost++;

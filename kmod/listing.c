@@ -10,6 +10,7 @@
 #include "engine/site/live.h"
 #include "kmod/files.h"
 #include "kmod/kprobes.h"
+#include "kmod/mapped.h"
 #include "kmod/safe.h"
 #include "kmod/table.h"
 #include "kmod/watches.h"
@@ -64,8 +65,14 @@ static void show_pending(struct seq_file *m, const char *name)
 
 static void show_place(struct seq_file *m, const struct dp_kmod_probe *p)
 {
-	char *label = p->state == DP_KMOD_THERE ? dp_told_label(p->addr) : NULL;
+	char *label = p->addr && p->state == DP_KMOD_THERE ?
+			      dp_told_label(p->addr) :
+			      NULL;
 
+	if (p->mapped) {
+		dp_mapped_show(m, p->mapped);
+		return;
+	}
 	if (p->state == DP_KMOD_PENDING)
 		show_pending(m, p->name);
 	else if (label || p->label)
@@ -91,6 +98,7 @@ static int show(struct seq_file *m, void *v)
 	const struct dp_kmod_probe *p = dp_kmod_probe(probe);
 	bool there = p->state == DP_KMOD_THERE, on = p->on;
 	char kind = p->data    ? 'w' :
+		    p->mapped  ? 'u' :
 		    p->returns ? 'r' :
 				 dp_kprobes_kind(probe, &on);
 
@@ -100,7 +108,8 @@ static int show(struct seq_file *m, void *v)
 	show_data(m, p);
 	seq_printf(m, "%s%s%s%s\n", p->state == DP_KMOD_GONE ? "[GONE]" : "",
 		   there && !on ? "[DISABLED]" : "",
-		   there && dp_live_optimized(dp_kmod_engine(), probe) ?
+		   there && !p->mapped &&
+				   dp_live_optimized(dp_kmod_engine(), probe) ?
 			   "[OPTIMIZED]" :
 			   "",
 		   p->state == DP_KMOD_PENDING ? "[PENDING]" : "");

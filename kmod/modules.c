@@ -23,6 +23,7 @@
 #include "kmod/table.h"
 #include "kmod/tasks.h"
 #include "kmod/watched.h"
+#include "kmod/uprobes.h"
 #include <linux/module.h>
 #include <linux/notifier.h>
 #include <linux/rcupdate.h>
@@ -153,8 +154,10 @@ static int module_changes(struct notifier_block *block, unsigned long what,
 	struct code code = { .module = module,
 			     .init = what == MODULE_STATE_LIVE };
 
-	if (what == MODULE_STATE_GOING)
+	if (what == MODULE_STATE_GOING) {
 		dp_hooks_leave(module);
+		dp_uprobes_leave(module);
+	}
 	if (dp_kmod_enter(false))
 		return NOTIFY_DONE;
 	switch (what) {

@@ -19,6 +19,7 @@
 #include "kmod/arena.h"
 #include "kmod/calls.h"
 #include "kmod/kprobes.h"
+#include "kmod/mapped.h"
 #include "kmod/pool.h"
 #include "kmod/returns.h"
 #include "kmod/safe.h"
@@ -387,6 +388,20 @@ int dp_kmod_put_absent(u32 *probe)
 	return err;
 }
 
+int dp_kmod_put_mapped(u64 offset, u32 *probe)
+{
+	static const struct dp_handlers none = { .kind = DP_KIND_PLAIN };
+	int err = !session ? -ENOENT :
+		  nr_used == SITES ?
+			     -ENOSPC :
+			     dp_live_add_watch(engine, offset, 1,
+					       DP_SITE_EXECUTED, &none, probe);
+
+	if (!err)
+		enter_probe(*probe, true, 0);
+	return err;
+}
+
 int dp_kmod_move(u32 probe, u64 *addr, const char **why)
 {
 	u8 code[DP_REGION_MAX + DP_INSN_MAX] = { 0 };
@@ -522,7 +537,7 @@ int dp_kmod_arm(u64 *bad)
 	if (!err)
 		dp_kmod_set_watches();
 	*bad = *bad ?: over;
-	return err;
+	return err ?: dp_mapped_apply(knobs[DP_KMOD_ARMED]);
 }
 
 static int commit(u64 *bad)
@@ -569,18 +584,24 @@ bool dp_kmod_knob(enum dp_kmod_knob knob)
 /* To arm anything is to arm all that has a plan. */
 static int set_knobs(bool armed_too, bool jumps)
 {
-	int err;
+	int err = 0;
 
 	if (!engine)
 		return 0;
 	if (session && planned && !committed)
 		return -EBUSY;
+	if (session && committed)
+		err = dp_mapped_apply(armed_too);
+	if (err)
+		return err;
 	err = dp_live_knobs(engine, dp_kernel_text(), armed_too, jumps);
 	dp_kprobes_tell();
 	synchronize_rcu();
-	if (err)
-		dp_live_set_knobs(engine, knobs[DP_KMOD_ARMED],
-				  knobs[DP_KMOD_JUMPS]);
+	if (!err)
+		return 0;
+	dp_live_set_knobs(engine, knobs[DP_KMOD_ARMED], knobs[DP_KMOD_JUMPS]);
+	if (session && committed)
+		dp_mapped_apply(knobs[DP_KMOD_ARMED]);
 	return err;
 }
 
@@ -614,6 +635,7 @@ EXPORT_SYMBOL_NS_GPL(dp_kmod_turn, DPROBES);
 static void clear(struct dp_kmod_probe *p)
 {
 	dp_calls_leave(p->calls);
+	dp_mapped_free(p->mapped);
 	kfree(p->name);
 	kfree(p->label);
 	memset(p, 0, sizeof(*p));
@@ -721,6 +743,7 @@ static int end(void)
 
 	if (!session)
 		return -ENOENT;
+	dp_mapped_leave();
 	err = handlers ? leave_engine() : finish();
 	session &= err != 0;
 	return err;
@@ -788,7 +811,8 @@ u64 dp_kmod_missed_of(u32 probe)
 u32 dp_kmod_sites(u32 *jumps)
 {
 	*jumps = (u32)ASK((size_t)0, dp_engine_jumps(engine));
-	return (u32)ASK((size_t)0, dp_engine_sites(engine));
+	return (u32)ASK((size_t)0, dp_engine_sites(engine)) +
+	       ASK(0u, dp_mapped_count());
 }
 
 static int account(u32 probe, struct dp_account *a)
@@ -819,6 +843,8 @@ static const char *reason(u32 probe)
 {
 	const struct dp_kmod_probe *p = dp_kmod_probe(probe);
 
+	if (p && p->mapped)
+		return "it is in a file: the kernel's uprobes are breakpoints";
 	if (!p || p->state == DP_KMOD_THERE)
 		return dp_engine_reason(engine, probe);
 	if (p->reason)

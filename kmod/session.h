@@ -81,6 +81,15 @@ struct dp_data;
 /** dp_kmod_watch() - put a probe on data. Return: as dp_watch_take(); -ENOENT; -ENOMEM; -ENOSPC. If it is a module's,
  *  that may go: then the probe is gone, and keeps its counts. For this module alone */
 int dp_kmod_watch(const struct dp_data *data, u32 *probe, const char **why);
+struct file;
+/**
+ * dp_kmod_add_mapped() - put a probe on the instruction at an offset of a file, in every process that maps it
+ * @file: need not stay; @opcode: out: the first byte of the instruction
+ * @why: on failure, a static phrase, or NULL
+ * Return: as dp_inode_open(), and dp_kmod_add(). For this module alone
+ */
+int dp_kmod_add_mapped(struct file *file, u64 offset, u32 *probe, u8 *opcode,
+		       const char **why);
 /** dp_kmod_state() - of a probe of the session. For this module alone */
 enum dp_kmod_state dp_kmod_state(u32 probe);
 /** dp_kmod_symbol() - address of a function or variable of the kernel; 0: it has none of that name */

@@ -21,6 +21,7 @@ struct dp_calls;
 struct dp_data;
 struct dp_handlers;
 struct dp_watch;
+struct dp_kmod_mapped;
 
 /**
  * struct dp_kmod_probe - a probe, by its number in the engine
@@ -32,6 +33,7 @@ struct dp_watch;
  * @returns: it is on the returns of its function, whose calls are followed by @calls, once that is made; @room:
  *           bytes that its program may log at the entry
  * @data: it is on data, which @watch watches; NULL: no longer, and @hits were seen
+ * @mapped: it is on a file, and has no @addr; else NULL
  * @label: how lists call it when it has gone: "function+0x0  module"; NULL: by its address
  */
 struct dp_kmod_probe {
@@ -41,6 +43,7 @@ struct dp_kmod_probe {
 	const char *reason;
 	char *name, *label;
 	struct dp_calls *calls;
+	struct dp_kmod_mapped *mapped;
 	u32 room;
 	struct dp_watch *watch;
 	u64 hits;
@@ -61,6 +64,9 @@ void dp_kmod_set_watches(void);
 u64 dp_kmod_data_hits(u32 probe);
 /** dp_kmod_put_absent() - a probe of the session whose code is not there. Return: as dp_kmod_add() */
 int dp_kmod_put_absent(u32 *probe);
+/** dp_kmod_put_mapped() - a probe of the session on a file: its site has no code of the kernel's. Return: as
+ *  dp_kmod_add() */
+int dp_kmod_put_mapped(u64 offset, u32 *probe);
 /** dp_kmod_move() - put a probe whose code was not there on an instruction; it is armed by dp_kmod_arm().
  *  Return: as dp_kmod_add_at() */
 int dp_kmod_move(u32 probe, u64 *addr, const char **why);

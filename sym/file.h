@@ -35,6 +35,9 @@ int dp_symfile_offset(const struct dp_symfile *file, u64 addr, u64 *offset);
 /** dp_symfile_code() - code from an offset on. Return: bytes, @size at most. */
 size_t dp_symfile_code(const struct dp_symfile *file, u64 offset, u8 *code,
 		       size_t size);
+/** dp_symfile_begins() - does an instruction begin at @addr, as decoded from @start on? Before @start nothing is known:
+ *  then it is true, as for what is far behind. */
+bool dp_symfile_begins(const struct dp_symfile *file, u64 start, u64 addr);
 /** dp_symfile_id() - the build-id. Return: bytes; 0: there is none. */
 size_t dp_symfile_id(const struct dp_symfile *file, u8 id[DP_SYMFILE_ID]);
 

@@ -25,6 +25,11 @@ int dp_tracer_build(const struct dp_tracer_options *opt, char **bad_line,
 			f.program, f.program->name_at, -EOPNOTSUPP, bad_line,
 			diag,
 			"where functions of the kernel are is known when it runs: insert the file itself");
+	if (!err && f.program->nr_values)
+		err = dp_lang_complain(
+			f.program, f.program->values[0].at, -EOPNOTSUPP,
+			bad_line, diag,
+			"values are of a process that has debug information; write push r and push mem");
 	if (!err)
 		err = dp_place_program(f.program, opt->classic->symbols ?: "",
 				       true, bad_line, diag);

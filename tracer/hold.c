@@ -422,7 +422,9 @@ static int add(struct dp_hold *h, const struct dp_held_source *source,
 			  dp_run_assemble(run, source->file, source->text,
 					  source->len, f, diag);
 
-	if (!err && *source->symbols)
+	if (!err && run->everybody)
+		err = dp_run_place(run, f, source->symbols, diag);
+	else if (!err && *source->symbols)
 		err = dp_place_program(f->program, source->symbols, false,
 				       run->bad_line, diag);
 	if (!err && f->program->allow & ~source->allow)
@@ -500,7 +502,9 @@ int dp_hold_run(const struct dp_tracer_options *opt,
 		char **bad_line, struct dp_diag *diag)
 {
 	struct dp_tracer_options mine = *opt;
-	struct dp_hold h = { .run = { .opt = &mine, .bad_line = bad_line },
+	struct dp_hold h = { .run = { .opt = &mine,
+				      .bad_line = bad_line,
+				      .everybody = !opt->pid },
 			     .report = report,
 			     .talk = stderr };
 	int err = open_hold(&h, diag), sig = 0;

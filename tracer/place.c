@@ -105,6 +105,9 @@ static int place_symbol(const struct placing *pl, struct dp_lang_point *pt)
 
 	if (err)
 		return unknown(pl, pt->at, err, pt->symbol);
+	if (!dp_symfile_begins(pl->file, addr, addr + (u64)pt->value))
+		return complain(pl, pt->at, -EILSEQ, pt->symbol,
+				"has no instruction that begins there");
 	if (dp_symfile_offset(pl->file, addr + (u64)pt->value, &offset))
 		return complain(pl, pt->at, -EINVAL, pt->symbol,
 				"is not in the file's code");
@@ -166,10 +169,6 @@ static int place_all(const struct placing *pl)
 		err = place_point(pl, &p->points[i]);
 	for (i = 0; i < p->nr_symbols && !err; i++)
 		err = place_literal(pl, &p->symbols[i]);
-	if (!err && pl->whole && p->nr_values)
-		err = complain(
-			pl, p->values[0].at, -EOPNOTSUPP, "",
-			"values are of a process that has debug information; write push r and push mem");
 	return err;
 }
 

@@ -9,6 +9,7 @@
 #include "tracer/expr.h"
 #include "tracer/prototype.h"
 #include "tracer/session.h"
+#include "tracer/system.h"
 #include "engine/vm/ops.h"
 #include "sym/failure.h"
 #include <dprobes/diag.h>
@@ -148,6 +149,21 @@ static int compile_argument(struct making *m, const struct dp_lang_value *v,
 	return err == -ENODATA ? -EINVAL : err;
 }
 
+/* Of a file that is probed for all processes: nothing is known of names. */
+static int compile_plain(struct making *m, const struct dp_lang_value *v,
+			 struct dp_spec *spec, struct dp_trace_program *out)
+{
+	int err;
+
+	spec->prototype = spec->table = NULL;
+	err = dp_expr_push(spec, v->text, false, out, &m->words);
+	if (err != -ENODATA && err != -EOPNOTSUPP)
+		return err;
+	return dp_diag_set(
+		&m->words, -EOPNOTSUPP,
+		"what has a name in the source is known in one process, by -p PID, or -- CMD: write arg0 to arg5, or registers");
+}
+
 /* By the tables of prototypes, or by debug information */
 static int compile(struct making *m, const struct dp_lang_value *v,
 		   size_t point, struct dp_trace_program *out)
@@ -160,7 +176,7 @@ static int compile(struct making *m, const struct dp_lang_value *v,
 
 	if (spec->kind == DP_SPEC_WATCH)
 		return compile_data(m, v, at, out);
-	if (m->s->ops->everybody)
+	if (m->s->ops->everybody && !dp_system_is(spec))
 		return compile_plain(m, v, spec, out);
 	if (spec->kind == DP_SPEC_USDT)
 		return compile_argument(m, v, at, out);
@@ -249,6 +265,11 @@ static int add_value(struct making *m, const struct dp_lang_value *v)
 	int err;
 
 	m->at = v->at;
+	if (!strcmp(v->text, "errno") && m->s->opt->everybody &&
+	    m->p->modtype == DP_MODTYPE_USER)
+		return dp_diag_set(
+			&m->words, -EOPNOTSUPP,
+			"where errno is differs from process to process; -p PID, or -- CMD, runs the program in one");
 	if (!strcmp(v->text, "errno") && m->s->ops->everybody)
 		return dp_diag_set(
 			&m->words, -EOPNOTSUPP,

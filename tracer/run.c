@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* run: run probe programs from files in one process. */
+#include "tracer/everywhere.h"
 #include "tracer/facility.h"
 #include "tracer/filter.h"
 #include "tracer/program.h"
@@ -136,15 +137,13 @@ int dp_run_assemble(struct run *run, const char *path, const char *text,
 	return err ?: check_world(run, file->program, diag);
 }
 
-int dp_run_is_kernels(struct run *run, const char *path, const char *text,
-		      size_t len, bool *is, struct dp_diag *diag)
+int dp_run_place(struct run *run, struct file *f, const char *symbols,
+		 struct dp_diag *diag)
 {
-	struct file f = { 0 };
-	int err = dp_run_assemble(run, path, text, len, &f, diag);
-
-	*is = !err && f.program->modtype != DP_MODTYPE_USER;
-	dp_lang_free(f.program);
-	return err;
+	return run->everybody && f->program->modtype == DP_MODTYPE_USER ?
+		       dp_everywhere_place(f->program, symbols, run->bad_line,
+					   diag) :
+		       0;
 }
 
 static int assemble(struct run *run, const char *path, struct file *file,
@@ -230,8 +229,22 @@ int dp_run_add_specs(struct run *run, struct file *file, struct dp_diag *diag)
 	return 0;
 }
 
+/* Without a process; a command is none where probes are in the kernel anyway. */
+static bool is_everybodys(const struct run *run)
+{
+	size_t i;
+
+	if (run->opt->pid)
+		return false;
+	for (i = 0; run->opt->argv && i < run->nr_files; i++)
+		if (run->files[i].program->modtype != DP_MODTYPE_USER)
+			return true;
+	return !run->opt->argv;
+}
+
 static int load(struct run *run, struct dp_diag *diag)
 {
+	size_t i;
 	int err = 0;
 
 	run->files = calloc(run->opt->nr_specs + 1, sizeof(*run->files));
@@ -241,8 +254,13 @@ static int load(struct run *run, struct dp_diag *diag)
 		struct file *f = &run->files[run->nr_files];
 
 		err = assemble(run, run->opt->specs[run->nr_files++], f, diag);
+	}
+	if (!err)
+		run->everybody = is_everybodys(run);
+	for (i = 0; i < run->nr_files && !err; i++) {
+		err = dp_run_place(run, &run->files[i], "", diag);
 		if (!err)
-			err = dp_run_add_specs(run, f, diag);
+			err = dp_run_add_specs(run, &run->files[i], diag);
 	}
 	return err;
 }
@@ -506,7 +524,9 @@ int dp_run_bind(struct dp_session *s, size_t point, struct dp_diag *diag)
 	}
 	s->ops->bind(s->source, &s->points.v[point], &b);
 	s->points.v[point].program = f->number;
-	return 0;
+	return run->everybody && f->program->modtype == DP_MODTYPE_USER ?
+		       dp_everywhere_name(f->program, pt, &s->points.v[point]) :
+		       0;
 }
 
 /* The record of a return has how the call ended in front, and how the program ended behind.
@@ -625,6 +645,7 @@ int dp_run_session(struct run *run, const struct dp_session_kind *as,
 
 	opt.specs = (const char *const *)run->specs;
 	opt.nr_specs = run->nr_specs;
+	opt.everybody = run->everybody;
 	err = dp_session_do(&opt, as, run, &bad_spec, died_of, diag);
 	while (bad_spec && i < run->nr_specs && run->specs[i] != bad_spec)
 		i++;
@@ -672,18 +693,6 @@ void dp_run_free(struct run *run)
 	free(run->specs);
 }
 
-/* Probes in the kernel need neither a process nor a command. */
-static int check_target(const struct run *run, struct dp_diag *diag)
-{
-	if (run->opt->pid || run->opt->argv ||
-	    run->files[0].program->modtype != DP_MODTYPE_USER)
-		return 0;
-	*run->bad_line = strdup("");
-	return dp_diag_set(
-		diag, -EINVAL,
-		"run needs -p PID or -- CMD; only programs with modtype = kernel, or kmod, are of the kernel");
-}
-
 int dp_tracer_run(const struct dp_tracer_options *opt, char **bad_line,
 		  int *died_of, struct dp_diag *diag)
 {
@@ -691,7 +700,7 @@ int dp_tracer_run(const struct dp_tracer_options *opt, char **bad_line,
 	int err;
 
 	*bad_line = NULL;
-	err = load(&run, diag) ?: check_target(&run, diag);
+	err = load(&run, diag);
 	if (!err)
 		err = dp_facilities_open(opt, &run.facilities, diag);
 	if (!err)

@@ -26,6 +26,7 @@ struct file {
 	u32 number, shares, room_lv;
 };
 
+/** struct run - @everybody: probes of programs with modtype = user are on files, for all processes */
 struct run {
 	const struct dp_tracer_options *opt;
 	struct file *files;
@@ -34,6 +35,7 @@ struct run {
 	size_t nr_specs, room;
 	char **bad_line;
 	struct dp_facilities *facilities;
+	bool everybody;
 };
 
 /** dp_run_read() - read a file. @text: malloc()ed, on failure too. Return: 0 or a negative errno with
@@ -48,10 +50,10 @@ int dp_run_text(struct run *run, const char *path, char **text, size_t *len,
  *  Return: 0; as dp_lang_assemble(); -EPERM it asks for more than --allow permits. */
 int dp_run_assemble(struct run *run, const char *path, const char *text,
 		    size_t len, struct file *file, struct dp_diag *diag);
-/** dp_run_is_kernels() - are the probes of a file in the kernel, or in a module of it?
- *  Return: 0; as dp_run_assemble(). */
-int dp_run_is_kernels(struct run *run, const char *path, const char *text,
-		      size_t len, bool *is, struct dp_diag *diag);
+/** dp_run_place() - where a file is for all processes, find its points in the file that they map
+ *  @symbols: a file with its symbols, or "". Return: 0; as dp_everywhere_place(). */
+int dp_run_place(struct run *run, struct file *file, const char *symbols,
+		 struct dp_diag *diag);
 /** dp_run_add_specs() - add the specs of a file's points. Return: 0 or -ENOMEM, with words. */
 int dp_run_add_specs(struct run *run, struct file *file, struct dp_diag *diag);
 /** dp_run_file() - the file, and its point, that a spec was made for */

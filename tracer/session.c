@@ -437,7 +437,7 @@ static int open_source(struct dp_session *s, const struct dp_source_ops *ops,
 
 static const struct dp_source_ops *source_of(const struct dp_session *s)
 {
-	if (s->nr_specs && dp_system_is(&s->specs[0]))
+	if (s->opt->everybody || (s->nr_specs && dp_system_is(&s->specs[0])))
 		return &dp_system_source;
 	return watches(s) ? &dp_watch_source : &dp_agent_source;
 }

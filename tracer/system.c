@@ -91,13 +91,17 @@ static void read_thread(u32 tid, u32 *pid, char *name, size_t size)
 {
 	FILE *f = fopen(dp_path("/proc/%u/status", tid).s, "re");
 	char line[64];
+	u32 tgid;
 
 	while (f && fgets(line, sizeof(line), f)) {
 		if (!strncmp(line, "Name:\t", 6))
 			snprintf(name, size, "%.*s",
 				 (int)strcspn(line + 6, "\n"), line + 6);
-		if (sscanf(line, "Tgid: %u", pid) == 1)
+		/* 0: it is just going */
+		if (sscanf(line, "Tgid: %u", &tgid) == 1) {
+			*pid = tgid ?: *pid;
 			break;
+		}
 	}
 	if (f)
 		fclose(f);
@@ -123,10 +127,11 @@ void dp_system_task(struct dp_source_task *task)
 int dp_system_check(const struct dp_session *s, const struct dp_spec *spec,
 		    struct dp_diag *diag)
 {
-	bool of_kernel = dp_system_is(spec);
+	bool of_kernel = dp_system_is(spec) || s->opt->everybody;
 	const char *why;
 
-	if (s->nr_specs && dp_system_is(&s->specs[0]) != of_kernel)
+	if (s->nr_specs &&
+	    (dp_system_is(&s->specs[0]) || s->opt->everybody) != of_kernel)
 		return refuse_point(
 			spec, diag, -EOPNOTSUPP,
 			"probes in the kernel and in a process take a command each: start a second dprobes for this one");

@@ -57,8 +57,7 @@ struct dp_tracer_options {
 	size_t nr_specs;
 	const char **aliases; /* of insmod: "name=function" */
 	size_t nr_aliases;
-	bool watch; /* dmesg: wait for more */
-	bool pending; /* wait for any library */
+	bool watch, pending; /* dmesg: wait for more; wait for any library */
 	size_t buffer; /* bytes of each CPU's ring of records, at most DP_RING_MOST; 0: as usual */
 	bool block; /* hits wait while it is full */
 	bool coarse; /* records have the time at which they are read */
@@ -80,6 +79,7 @@ struct dp_tracer_options {
 	bool inlined; /* a function's inlined copies, too */
 	bool stack, folded; /* with the stack of each hit; a line a stack */
 	bool mangled; /* names are linkage names, given and shown */
+	bool everybody; /* of run: probes on files are for all processes */
 	bool children; /* follow what the target forks and executes */
 	/* of run: what texts of programs refer to, and what programs may ask for */
 	struct dp_lang_define *defines;

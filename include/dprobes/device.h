@@ -23,14 +23,15 @@ enum dp_device_arming {
 	DP_DEVICE_INTERIOR /* by jumps that no CPU has to wait for, where there is an address for them */
 };
 
-/** Of struct dp_device_info, @flags: who opened the device may see the kernel's addresses */
+/* Of struct dp_device_info, @flags: who opened the device may see the kernel's addresses; files can be probed */
 #define DP_DEVICE_ADDRESSES 1
+#define DP_DEVICE_FILES 2
 
 /**
  * struct dp_device_info - what the module can do
  * @version: DP_DEVICE_VERSION
  * @arming: a bit for each enum dp_device_arming
- * @flags: DP_DEVICE_ADDRESSES, or 0
+ * @flags: DP_DEVICE_ADDRESSES, DP_DEVICE_FILES, or 0
  * @probes: that a session has, at most; @counts: that one COUNTS tells of, at most
  * @programs: that a session has, at most; @log, @heap: bytes of a record of theirs, and of a probe's
  *            heap, at most
@@ -97,6 +98,17 @@ struct dp_device_watch {
 	__u64 addr, words;
 	__u32 len, access, words_size, probe;
 	__u32 reserved[2];
+};
+
+/**
+ * struct dp_device_file - a probe on code of a file, in every process that maps it
+ * @offset: of the instruction, in the file; @words, @words_size: as of struct dp_device_add
+ * @fd: of a regular file, open for reading; it need not stay open
+ * @probe, @opcode: out: as of struct dp_device_add
+ */
+struct dp_device_file {
+	__u64 offset, words;
+	__u32 words_size, fd, probe, opcode;
 };
 
 /** Of struct dp_device_commit, @flags: decide how probes are to be armed, and arm none */
@@ -197,9 +209,12 @@ enum dp_device_allow {
 	DP_DEVICE_PORTS = 4 /* read and write them */
 };
 
+/** Of struct dp_device_program, @flags: it is for probes on files, and has the memory of the task that hits, no other */
+#define DP_DEVICE_USER 1
+
 /**
  * struct dp_device_program - what probes run, in the instructions of DProbes; only with
- *			      DP_DEVICE_ADDRESSES
+ *			      DP_DEVICE_ADDRESSES, or DP_DEVICE_USER
  * @code: address of @code_size bytes; @starts: of @nr_starts offsets in it, of 32 bits each, where
  *        probes begin to run it
  * @words, @words_size: as of struct dp_device_add
@@ -207,13 +222,14 @@ enum dp_device_allow {
  * @jumps: of a hit; @log: bytes of a record; @heap: of a probe's heap; @stack: 32 or 1024 elements
  * @allow: what it asks for: a bit for each enum dp_device_allow
  * @program: out: its number: 0, 1, …; @offset: out, on failure: what @words are about
+ * @flags: DP_DEVICE_USER, or 0
  */
 struct dp_device_program {
 	__u64 code, starts, words;
 	__u32 code_size, nr_starts, words_size;
 	__u32 variables, globals, jumps, log, heap, stack, allow;
 	__u32 program, offset;
-	__u32 reserved[2];
+	__u32 flags, reserved;
 };
 
 /** Of struct dp_device_bind, @maxhits: there is no limit */
@@ -263,5 +279,6 @@ struct dp_device_variable {
 #define DP_DEVICE_VARIABLE _IOWR(DP_DEVICE_MAGIC, 8, struct dp_device_variable)
 #define DP_DEVICE_CALLS _IOWR(DP_DEVICE_MAGIC, 9, struct dp_device_calls)
 #define DP_DEVICE_WATCH _IOWR(DP_DEVICE_MAGIC, 10, struct dp_device_watch)
+#define DP_DEVICE_FILE _IOWR(DP_DEVICE_MAGIC, 11, struct dp_device_file)
 
 #endif

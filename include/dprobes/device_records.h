@@ -38,13 +38,16 @@ struct dp_device_return {
  * @exception: that ended the program, or 0; @parm: its details
  * @major, @minor: as the probe has them, unless the program has changed them
  * @facility: N of "exit N", or 0
+ * @pid, @comm: of probes on files: the task's process, and its name, which ends with 0; else 0 and ""
  */
 struct dp_device_record {
 	__u64 ticks;
 	__u32 size, log, probe, tid;
 	__u16 cpu, exception, major, minor;
-	__u8 context, flags, facility, reserved[5];
+	__u8 context, flags, facility, reserved;
+	__u32 pid;
 	__u64 parm[2];
+	char comm[16];
 };
 
 #endif

@@ -43,10 +43,18 @@
  * leave them alone. A fork child of the process that has registered probes has none
  * of them.
  *
+ * A kernel's modules have probes of all processes, with other names and a header of their own:
+ * <dprobes/kernel/uprobes.h>, which this one leads to.
+ *
  * Source: Documentation/uprobes.txt by Keniston and Dronamraju, and ours.
  */
 #ifndef DPROBES_UPROBES_H
 #define DPROBES_UPROBES_H
+
+/* Modules of a kernel have other ones, and the same name. */
+#ifdef __LINUX_KCONFIG_H
+#include <dprobes/kernel/uprobes.h>
+#else
 
 #include <sys/types.h>
 #include <dprobes/diag.h>
@@ -219,5 +227,6 @@ const struct dp_diag *dp_last_diag(void);
 
 #ifdef __cplusplus
 }
+#endif
 #endif
 #endif

@@ -45,6 +45,8 @@
 #else
 
 #include <linux/atomic.h>
+#include <linux/err.h>
+#include <linux/fs.h>
 #include <linux/jump_label.h>
 #include <linux/build_bug.h>
 #include <linux/module.h>
@@ -52,6 +54,7 @@
 #include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/types.h>
+#include <linux/uprobes.h>
 
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0) && \
 	LINUX_VERSION_CODE < KERNEL_VERSION(6, 15, 0)
@@ -74,6 +77,8 @@ static inline bool dp_compat_preempt_due(void)
 #define DP_KERNEL_HAS_KPROBES IS_ENABLED(CONFIG_KPROBES)
 #define DP_KERNEL_HAS_JUMP_LABELS IS_ENABLED(CONFIG_JUMP_LABEL)
 #define DP_KERNEL_HAS_STATIC_CALLS IS_ENABLED(CONFIG_HAVE_STATIC_CALL_INLINE)
+#define DP_KERNEL_HAS_UPROBES IS_ENABLED(CONFIG_UPROBES)
+#define DP_KERNEL_NO_UPROBES "this kernel has no uprobes (CONFIG_UPROBES)"
 #define DP_KERNEL_HAS_FTRACE IS_ENABLED(CONFIG_DYNAMIC_FTRACE)
 
 /* Does synchronize_rcu_tasks() wait for tasks that have been preempted? Where nothing of the kernel's own
@@ -160,6 +165,67 @@ static inline struct dp_compat_label dp_compat_label(const struct module *m,
 }
 
 #define DP_KERNEL_LABEL_SIZE 1
+#endif
+
+/* Parameters of what the kernel's uprobes call: at a hit; and to ask whether a process is meant */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
+#define DP_COMPAT_UPROBE_HIT \
+	struct uprobe_consumer *self, struct pt_regs *regs, __u64 *data
+#else
+#define DP_COMPAT_UPROBE_HIT struct uprobe_consumer *self, struct pt_regs *regs
+#endif
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+#define DP_COMPAT_UPROBE_FILTER \
+	struct uprobe_consumer *self, struct mm_struct *mm
+#else
+#define DP_COMPAT_UPROBE_FILTER                                     \
+	struct uprobe_consumer *self, enum uprobe_filter_ctx place, \
+		struct mm_struct *mm
+#endif
+
+/** struct dp_compat_uprobe - a consumer that is registered, once it is */
+struct dp_compat_uprobe {
+	struct inode *inode;
+	loff_t offset;
+	struct uprobe *handle;
+};
+
+/** dp_compat_uprobe_register() - Return: as the kernel has it; -ENOSYS: it is built without uprobes
+ *  dp_compat_uprobe_unregister() - the handler may still run until dp_compat_uprobe_sync() */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+static inline int dp_compat_uprobe_register(struct dp_compat_uprobe *u,
+					    struct uprobe_consumer *c)
+{
+	u->handle = uprobe_register(u->inode, u->offset, 0, c);
+	return PTR_ERR_OR_ZERO(u->handle);
+}
+
+static inline void dp_compat_uprobe_unregister(struct dp_compat_uprobe *u,
+					       struct uprobe_consumer *c)
+{
+	uprobe_unregister_nosync(u->handle, c);
+}
+
+static inline void dp_compat_uprobe_sync(void)
+{
+	uprobe_unregister_sync();
+}
+#else
+static inline int dp_compat_uprobe_register(struct dp_compat_uprobe *u,
+					    struct uprobe_consumer *c)
+{
+	return uprobe_register(u->inode, u->offset, c);
+}
+
+static inline void dp_compat_uprobe_unregister(struct dp_compat_uprobe *u,
+					       struct uprobe_consumer *c)
+{
+	uprobe_unregister(u->inode, u->offset, c);
+}
+
+static inline void dp_compat_uprobe_sync(void)
+{
+}
 #endif
 
 #endif

@@ -13,7 +13,8 @@
 #include <linux/preempt.h>
 #include <linux/ptrace.h>
 
-enum context { TASK, SOFTIRQ, INTERRUPT, NMI, CONTEXTS };
+/* USER: a task in user space has come to an instruction of a file, and is in the kernel for that alone. */
+enum context { TASK, SOFTIRQ, INTERRUPT, NMI, USER, CONTEXTS };
 _Static_assert(CONTEXTS == DP_KERNEL_CONTEXTS, "all kinds have a depth");
 
 DEFINE_PER_CPU(struct dp_kernel_cpu, dp_kernel_cpu);
@@ -37,15 +38,29 @@ noinline void dp_kernel_preempt(void)
 	preempt_enable_notrace();
 }
 
-u8 dp_kernel_enter(void)
+static u8 enter(enum context now)
 {
 	u8 outer = __this_cpu_read(dp_kernel_cpu.innermost);
-	enum context now = context_now();
 
 	__this_cpu_inc(dp_kernel_cpu.hits);
 	__this_cpu_write(dp_kernel_cpu.innermost, now);
 	__this_cpu_inc(dp_kernel_cpu.depths[now]);
 	return outer;
+}
+
+u8 dp_kernel_enter(void)
+{
+	return enter(context_now());
+}
+
+u8 dp_kernel_enter_user(void)
+{
+	return enter(USER);
+}
+
+bool dp_kernel_is_users(void)
+{
+	return __this_cpu_read(dp_kernel_cpu.innermost) == USER;
 }
 
 void dp_kernel_leave(u8 outer)
@@ -104,8 +119,11 @@ u32 dp_kernel_thread(void)
 
 	if (!task)
 		task = DP_KERNEL_IDLE | raw_smp_processor_id();
-	return task | (u32)__this_cpu_read(dp_kernel_cpu.innermost)
-			      << DP_KERNEL_CONTEXT;
+	/* Of user space it is the task's own. */
+	return dp_kernel_is_users() ?
+		       task :
+		       task | (u32)__this_cpu_read(dp_kernel_cpu.innermost)
+				       << DP_KERNEL_CONTEXT;
 }
 
 bool dp_hit_leave(u64 *mask)

@@ -4,10 +4,12 @@
  *
  *     a detour ─► dp_kernel_entry ─► dp_kernel_detour() ─┐
  *                                                        ├─► the hit half
- *     a breakpoint ─► the kernel's chain of notifiers ───┘
+ *     a breakpoint ─► the kernel's chain of notifiers ───┤
+ *     a stub ─► returned.c ──────────────────────────────┤
+ *     user space ─► the kernel's uprobes ─► user.c ──────┘
  *
  * What the hit half calls of the kernel may have probes, too. So each CPU knows whether it is in a
- * hit, for task, softirq, interrupt and NMI apart. A hit within a hit of the same kind runs no
+ * hit, for task, softirq, interrupt, NMI and user space apart. A hit within a hit of the same kind runs no
  * probe: it is counted, and goes on in the copy.
  *
  * A handler in C is no part of the hit half: what it hits is counted and runs programs. But no other handler
@@ -24,11 +26,16 @@ struct pt_regs;
 extern const char dp_kernel_entry[], dp_kernel_call_entry[];
 
 /* Kinds of context in which a CPU hits: see dp_kernel_thread() */
-#define DP_KERNEL_CONTEXTS 4
+#define DP_KERNEL_CONTEXTS 5
 
 /** dp_kernel_enter() - the CPU is in a hit. Context: preemption is off. Return: for dp_kernel_leave() */
 u8 dp_kernel_enter(void);
 void dp_kernel_leave(u8 outer);
+/** dp_kernel_enter_user() - as dp_kernel_enter(): in one of a task that is in user space, whose memory is all that it
+ *  may have
+ *  dp_kernel_is_users() - is the innermost hit one of these? */
+u8 dp_kernel_enter_user(void);
+bool dp_kernel_is_users(void);
 /** dp_kernel_preempt() - preemption is on again, and a hit has ended. Where a task is preempted by that, its stack
  *  has an address of the function's. No function of this module is between it and the thread's own code. */
 void dp_kernel_preempt(void);

@@ -26,12 +26,12 @@ void dp_kernel_readers_begin(void)
 
 int dp_kernel_read(void *to, u64 from, size_t len)
 {
-	long err;
+	long err = -EFAULT;
 
 	if (from < TASK_SIZE_MAX)
 		err = copy_from_user_nofault(to, (const void __user *)from,
 					     len);
-	else
+	else if (!dp_kernel_is_users())
 		err = copy_from_kernel_nofault(to, (const void *)from, len);
 	return err ? -EFAULT : 0;
 }
@@ -46,7 +46,7 @@ void dp_kernel_set_store(u64 addr)
 /* As for the kernel's own programs: a task that ends, or that has no memory, has borrowed what is there. */
 static bool has_memory(void)
 {
-	return !dp_kernel_context() &&
+	return (!dp_kernel_context() || dp_kernel_is_users()) &&
 	       !(current->flags & (PF_KTHREAD | PF_EXITING));
 }
 
@@ -55,8 +55,8 @@ static bool is_kernels(u64 from, size_t len)
 {
 	const u8 bits = boot_cpu_data.x86_virt_bits;
 
-	return from >= TASK_SIZE_MAX && from + len > from &&
-	       __is_canonical_address(from, bits) &&
+	return !dp_kernel_is_users() && from >= TASK_SIZE_MAX &&
+	       from + len > from && __is_canonical_address(from, bits) &&
 	       __is_canonical_address(from + len - 1, bits);
 }
 

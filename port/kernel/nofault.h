@@ -6,13 +6,14 @@
 #include "port_types.h"
 
 /** dp_kernel_read() - read memory of the kernel, or of the current task's process if it is there
- *  already. Return: 0; -EFAULT, never a fault that sleeps */
+ *  already; within a hit of user space's only of that. Return: 0; -EFAULT, never a fault that sleeps */
 int dp_kernel_read(void *to, u64 from, size_t len);
 
 /**
  * dp_kernel_write() - write memory of the kernel, or of the current task's process if it is there already
  *
- * Of a process in task context alone: what interrupts may have interrupted any.
+ * Of a process in task context alone: what interrupts may have interrupted any. Within a hit of user space's only of
+ * its process.
  * Context: within a hit. Return: 0; -EFAULT, never a fault that sleeps
  */
 int dp_kernel_write(u64 to, const void *from, size_t len);
@@ -33,5 +34,10 @@ u32 dp_kernel_thread(void);
 
 /** dp_kernel_task_lives() - is there a thread with that id, in the first namespace? */
 bool dp_kernel_task_lives(u32 tid);
+
+/** dp_kernel_fs_base() - of the current task in user space; dp_kernel_gs_base()
+ *  Context: within a hit of user space's. */
+u64 dp_kernel_fs_base(void);
+u64 dp_kernel_gs_base(void);
 
 #endif

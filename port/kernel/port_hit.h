@@ -2,7 +2,7 @@
 /*
  * port_hit: what the hit half asks of the kernel that it runs in.
  *
- * A thread hits in any context, with preemption off: in a trap, or in a detour. "Process" and
+ * A thread hits in any context, with preemption off: in a trap, in a detour, or for a probe on a file. "Process" and
  * "thread" are those of the task that is current; an interrupt's hits are those of the task that
  * it has interrupted. What a process of Linux does to itself, a kernel does not: these requests
  * fail.
@@ -12,6 +12,7 @@
 
 #include "port_types.h"
 #include "engine/layout/base.h"
+#include "port/kernel/hit.h"
 #include "port/kernel/nofault.h"
 #include <linux/io.h>
 #include <linux/irqflags.h>
@@ -46,10 +47,10 @@ static inline bool dp_port_comm(u64 name[2])
 	return true;
 }
 
-/* What a thread has for itself is in its task. */
+/* What a thread has for itself is in its task; in user space, where its segment says. */
 static inline u64 dp_port_thread_pointer(void)
 {
-	return (u64)current;
+	return dp_kernel_is_users() ? dp_kernel_fs_base() : (u64)current;
 }
 
 static inline u64 dp_port_thread_self(void)
@@ -64,7 +65,8 @@ static inline u32 dp_port_thread_half(s64 offset)
 
 static inline u64 dp_port_gs_base(void)
 {
-	return per_cpu_offset(raw_smp_processor_id());
+	return dp_kernel_is_users() ? dp_kernel_gs_base() :
+				      per_cpu_offset(raw_smp_processor_id());
 }
 
 static inline bool dp_port_thread_lives(u32 tid)

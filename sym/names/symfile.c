@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include "engine/insn/insn.h"
 #include "sym/elf/elf.h"
 #include "sym/elf/symtab.h"
 #include "sym/file.h"
@@ -12,9 +13,14 @@
 
 _Static_assert(DP_SYMFILE_ID == DP_BUILD_ID_MAX, "a build-id is one");
 
-/** struct dp_symfile - @names: with symbols; @code: with code, maybe the same file again */
+/* A function is no longer than that */
+#define FUNCTION_MOST (1u << 20)
+
+/** struct dp_symfile - @names: with symbols; @code: with code, maybe the same file again
+ *  @exports: what @functions has names of */
 struct dp_symfile {
 	struct dp_elf names, code;
+	struct dp_dynsym exports;
 	struct dp_symtab functions;
 };
 
@@ -50,16 +56,14 @@ static int same_build(const struct dp_symfile *f)
 
 static int read_functions(struct dp_symfile *f)
 {
-	struct dp_dynsym ds = { 0 };
 	int err = dp_symtab_add_symtab(&f->functions, &f->names, &f->code);
 
 	/* A file without .symtab has what it exports. */
 	if (!err || err == -ENOENT)
-		err = dp_dynsym_load(&ds, &f->names) ?
+		err = dp_dynsym_load(&f->exports, &f->names) ?
 			      0 :
-			      dp_symtab_add_dynsym(&f->functions, &ds,
+			      dp_symtab_add_dynsym(&f->functions, &f->exports,
 						   &f->code);
-	dp_dynsym_free(&ds);
 	return err ?: dp_symtab_index(&f->functions);
 }
 
@@ -101,6 +105,7 @@ void dp_symfile_close(struct dp_symfile *f)
 	if (!f)
 		return;
 	dp_symtab_free(&f->functions);
+	dp_dynsym_free(&f->exports);
 	dp_elf_close(&f->names);
 	dp_elf_close(&f->code);
 	free(f);
@@ -176,6 +181,26 @@ size_t dp_symfile_code(const struct dp_symfile *f, u64 offset, u8 *code,
 	if (size > f->code.size - offset)
 		size = f->code.size - offset;
 	return dp_elf_read(&f->code, offset, code, size) ? 0 : size;
+}
+
+/* What cannot be decoded is looked at by whoever probes it. */
+bool dp_symfile_begins(const struct dp_symfile *f, u64 start, u64 addr)
+{
+	u8 code[DP_INSN_MAX];
+	struct insn_facts facts;
+	u64 offset;
+	size_t n;
+
+	if (addr < start || addr - start > FUNCTION_MOST)
+		return true;
+	for (; start < addr; start += facts.len) {
+		n = dp_symfile_offset(f, start, &offset) ?
+			    0 :
+			    dp_symfile_code(f, offset, code, sizeof(code));
+		if (!n || dp_insn_facts(code, n, &facts))
+			return true;
+	}
+	return start == addr;
 }
 
 size_t dp_symfile_id(const struct dp_symfile *f, u8 id[DP_SYMFILE_ID])

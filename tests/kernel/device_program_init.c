@@ -27,7 +27,7 @@
 
 #define RDI 0x64
 /* Of a record with one value */
-#define SIZE 72
+#define SIZE 88
 /* Of struct pt_regs, where the call has its first argument */
 #define ARGUMENT 0x70
 

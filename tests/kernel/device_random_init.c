@@ -7,6 +7,7 @@
  */
 #include "tests/kernel/device_init.h"
 #include "tests/kernel/init.h"
+#include "tests/kernel/user_init.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -33,6 +34,7 @@ union request {
 	struct dp_device_variable variable;
 	struct dp_device_calls calls;
 	struct dp_device_watch watch;
+	struct dp_device_file file;
 	unsigned char bytes[256];
 };
 
@@ -56,7 +58,7 @@ static const unsigned long known[] = {
 	DP_DEVICE_INFO,	   DP_DEVICE_BEGIN, DP_DEVICE_ADD,
 	DP_DEVICE_COMMIT,  DP_DEVICE_TURN,  DP_DEVICE_COUNTS,
 	DP_DEVICE_PROGRAM, DP_DEVICE_BIND,  DP_DEVICE_VARIABLE,
-	DP_DEVICE_CALLS,   DP_DEVICE_WATCH,
+	DP_DEVICE_CALLS,   DP_DEVICE_WATCH, DP_DEVICE_FILE,
 };
 
 #define KNOWN (sizeof(known) / sizeof(*known))
@@ -64,8 +66,8 @@ static const unsigned long known[] = {
 /* Of a thread: one page, and behind it nothing */
 static __thread unsigned char *page;
 
-/* Two threads ask by it. */
-static int device = -1;
+/* Two threads ask by it; this program's file */
+static int device = -1, own_file = -1;
 
 static uint64_t some_pointer(void)
 {
@@ -110,6 +112,19 @@ static void fill_add(union request *r)
 	r->add.name_size = below(2) ? below(400) : 0;
 }
 
+static void fill_file(union request *r)
+{
+	r->file = (struct dp_device_file){
+		.fd = (unsigned int)(below(4) ? own_file : (int)below(40)),
+		.offset =
+			below(LOOKUPS) ?
+				draw() :
+				dp_user_offset((void *)dp_user_step) + below(2),
+		.words = some_pointer(),
+		.words_size = below(3) ? below(140) : 0,
+	};
+}
+
 static void fill_program(union request *r)
 {
 	unsigned int i;
@@ -127,6 +142,7 @@ static void fill_program(union request *r)
 		.globals = below(300),
 		.heap = below(5000),
 		.stack = below(8) ? 1024 : below(64),
+		.flags = !below(3),
 	};
 	memset(page + 32, 0, 8);
 	for (i = 0; i < 24; i++)
@@ -182,6 +198,8 @@ static void fill(unsigned long request, union request *r)
 		};
 	else if (request == DP_DEVICE_WATCH)
 		fill_watch(r);
+	else if (request == DP_DEVICE_FILE)
+		fill_file(r);
 	else if (request == DP_DEVICE_CALLS)
 		r->calls.probe = below(6);
 	else if (request == DP_DEVICE_VARIABLE)
@@ -261,7 +279,7 @@ static void ask_all(int session, int reopens, unsigned int done[KNOWN + 1])
 		if (which >= 0)
 			done[which]++;
 		if (!(i % 64))
-			getsid(0);
+			dp_user_step(getsid(0), "random", NULL);
 	}
 	munmap(page, 4096);
 }
@@ -276,8 +294,8 @@ static void *ask_beside(void *done)
 static void tell(const unsigned int *done, const char *of)
 {
 	static const char *const names[KNOWN] = {
-		"info",	   "begin", "add",	"commit", "turn", "counts",
-		"program", "bind",  "variable", "calls",  "watch"
+		"info",	   "begin", "add",	"commit", "turn",  "counts",
+		"program", "bind",  "variable", "calls",  "watch", "file"
 	};
 	unsigned int i;
 
@@ -287,12 +305,18 @@ static void tell(const unsigned int *done, const char *of)
 	printf("\n");
 }
 
+/* A kernel may have no uprobes. */
+static int can(unsigned long request)
+{
+	return request != DP_DEVICE_FILE || dp_user_can();
+}
+
 /* Has any request of each kind been carried out, and none that there is not? */
 static int is_all(const unsigned int *done)
 {
 	unsigned int i;
 
-	for (i = 0; i < KNOWN && done[i]; i++)
+	for (i = 0; i < KNOWN && (done[i] || !can(known[i])); i++)
 		continue;
 	return i == KNOWN && !done[KNOWN];
 }
@@ -305,6 +329,7 @@ void dp_device_random(unsigned int each)
 	pthread_t thread;
 
 	times = each;
+	own_file = open(DP_USER_FILE, O_RDONLY | O_CLOEXEC);
 	seed = 88172645463325252;
 	ask_all(0, 1, alone);
 	tell(alone, "without a session");
@@ -317,9 +342,10 @@ void dp_device_random(unsigned int each)
 	pthread_join(thread, NULL);
 	tell(with, "with a session");
 	tell(beside, "beside");
+	close(device);
+	close(own_file);
 	dp_init_check(is_all(with) && !beside[KNOWN],
 		      "with one, all kinds are carried out, and no others", of);
-	close(device);
 	device = dp_device_open(0);
 	dp_init_check(device >= 0, "and it can be had again", of);
 	close(device);

@@ -2,6 +2,7 @@
 /* init: the guest's only program: loads test modules and prints what they say as TAP. */
 #include "tests/kernel/init.h"
 #include "tests/kernel/long_init.h"
+#include "tests/kernel/user_init.h"
 #include "tests/kernel/work_init.h"
 #include <fcntl.h>
 #include <poll.h>
@@ -366,6 +367,8 @@ int main(int argc, char **argv)
 
 	if (argc >= 5 && !strcmp(argv[1], "work"))
 		return dp_tool_work(argv + 2);
+	if (argc == 3 && !strcmp(argv[1], "steps"))
+		return dp_user_steps(atoi(argv[2]));
 	if (argc == 2 && !strcmp(argv[1], DP_WORK_CHILD))
 		return DP_WORK_STATUS;
 
@@ -404,6 +407,8 @@ int main(int argc, char **argv)
 		run_quietly(dp_returns_try, "returns: ");
 	if (dp_init_is_wanted("watch"))
 		run_quietly(dp_watch_try, "watch: ");
+	if (dp_init_is_wanted("user"))
+		run_quietly(dp_user_try, "user: ");
 	if (dp_init_is_wanted("modules"))
 		run_quietly(dp_modules_try, "modules: ");
 	if (dp_init_is_wanted("files") && dp_init_debugfs())

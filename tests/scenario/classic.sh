@@ -285,6 +285,10 @@ is "built" "$status $err" "0 "
 sed "s|^name = .*|name = \"$full\"|" "$dir/sym.dp" >"$dir/path.dp"
 classic --build-ppdf "$dir/path.dp"
 is "by the path that is its name" "$status $(head -c 4 "$dir/path.ppdf")" "0 PPDF"
+# The C library of Debian has symbols of a few functions besides those that it exports.
+printf 'name = "%s"\nmodtype = user\noffset = __libc_start_main\nlog 0\n' "$(awk '/libc\.so\.6$/ { print $6; exit }' /proc/$$/maps)" >"$dir/exported.dp"
+classic --build-ppdf "$dir/exported.dp" -o "$dir/exported.ppdf"
+is "by the names that a file exports" "$status $err" "0 "
 obey "$dir/switched"
 classic -i "$dir/sym.dp" -P "$victim"
 like "the victim has no symbols" "$status $err" '^1 .*no function "sw_fast"'
@@ -343,6 +347,7 @@ refuses() { # NAME PATTERN REST: what --build-ppdf says of a program
 	like "$1" "$status $err" "^2 .*wrong.dp:[0-9]+:[0-9]+: $2"
 	like "$1: where" "$err" '^ +\^'
 }
+refuses "inside an instruction" 'sw_outer has no instruction that begins there' 'offset = sw_outer + 5\nlog 0'
 refuses "no such symbol" 'nosuch is no symbol of the file' 'offset = nosuch\nlog 0'
 refuses "an address of a process" 'addresses are of one process; write offset = ' 'address = 0x401000\nlog 0'
 refuses "a line" 'lines are looked up in a process' 'offset = switched.c:22\nlog 0'
@@ -414,7 +419,7 @@ like "no such process" "$status $err" '^1 .*process'
 classic -i "$dir/bad.dp" -P $$
 like "no program" "$status $err" '^2 .*bad.dp:5:1: '
 classic -i "$dir/two.dp"
-like "no process" "$status $err" '^2 .*needs -P PID'
+like "no process" "$status $err" '^2 .*has the path of its file as its name; -p PID'
 classic -r
 like "which ones?" "$status $err" '^2 .*needs --all or --name'
 plan

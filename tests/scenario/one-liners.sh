@@ -147,7 +147,7 @@ while read -r command; do
 	for begin in "${!printed[@]}"; do
 		[[ $command != "$begin"* ]] || pattern=${printed[$begin]}
 	done
-	if [[ $command = *"'kernel:"* || $command = *"'r:kernel:"* || $command = *fork-kill.dp ]] && [ ! -e /dev/dprobes ]; then
+	if [[ $command = *"'kernel:"* || $command = *"'r:kernel:"* || $command = *fork-kill.dp || $command = *every-program.dp ]] && [ ! -e /dev/dprobes ]; then
 		skip "README.md: $command" "there is no /dev/dprobes"
 		continue
 	fi

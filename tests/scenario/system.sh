@@ -56,6 +56,8 @@ program 'offset = vfs_read' 'log 0'
 says 1 'there is no /dev/dprobes' run "$dir/p.dp"
 says 1 'there is no /dev/dprobes' run "$dir/p.dp" -- true
 says 1 'there is no /dev/dprobes' run examples/fork-kill.dp
+says 1 'without -p PID or -- CMD a program is for all processes, by the kernel: there is no /dev/dprobes' run examples/every-program.dp
+says 1 'for all processes, by the kernel: there is no /dev/dprobes' --insert examples/every-program.dp
 says 2 'leave -p away' run "$dir/p.dp" -p $$
 says 2 'leave -f away' run -f "$dir/p.dp" -- true
 for option in --minidump '--core=core.%p' '--debugger=gdb -p %p'; do
@@ -64,8 +66,8 @@ done
 says 1 'there is no /dev/dprobes' --insert "$dir/p.dp"
 says 2 'leave -p away' --insert "$dir/p.dp" -P $$
 printf 'name = libc.so.6\nmodtype = user\noffset = read\nexit\n' >"$dir/user.dp"
-says 2 'take a command each' run "$dir/p.dp" "$dir/user.dp"
-says 2 'run needs -p PID or -- CMD' run "$dir/user.dp"
+says 2 'has the path of its file as its name' run "$dir/p.dp" "$dir/user.dp"
+says 2 'has the path of its file as its name; -p PID, or -- CMD' run "$dir/user.dp"
 printf 'name = kernel\nmodtype = user\noffset = vfs_read\nexit\n' >"$dir/p.dp"
 says 2 'p.dp:1:8: .*write modtype = kernel' run "$dir/p.dp"
 program 'offset = 0x1000' 'exit'

@@ -374,25 +374,6 @@ static int insert(const struct dp_tracer_options *opt,
 	return start(opt, source, bad_line, diag);
 }
 
-/* Without a process the program has to be one of the kernel's. */
-static int check_target(struct run *run, const struct dp_held_source *source,
-			struct dp_diag *diag)
-{
-	bool is = false;
-	int err;
-
-	if (run->opt->pid)
-		return 0;
-	err = dp_run_is_kernels(run, source->file, source->text, source->len,
-				&is, diag);
-	if (err || is)
-		return err;
-	*run->bad_line = strdup("");
-	return dp_diag_set(
-		diag, -EINVAL,
-		"--insert needs -P PID; only programs with modtype = kernel, or kmod, are of the kernel");
-}
-
 /* "index value name", a line each, which are written to */
 static void take_lines(char *text, dp_held_take take, void *arg)
 {
@@ -445,8 +426,6 @@ int dp_tracer_insert(const struct dp_tracer_options *opt, char **bad_line,
 		      dp_run_read(source.file, &text, &source.len, diag) :
 		      dp_run_text(&run, source.file, &text, &source.len, diag);
 	source.text = text;
-	if (!err)
-		err = check_target(&run, &source, diag);
 	if (!err)
 		err = insert(opt, &source, bad_line, diag);
 	free(text);

@@ -176,6 +176,24 @@ int dp_system_device_watch(const struct dp_system_device *d,
 	return err;
 }
 
+int dp_system_device_file(const struct dp_system_device *d, int fd, u64 offset,
+			  struct dp_system_added *added, char *words)
+{
+	struct dp_device_file want = { .fd = (u32)fd,
+				       .offset = offset,
+				       .words = (u64)words,
+				       .words_size = DP_DEVICE_WORDS };
+	int err;
+
+	*words = '\0';
+	err = ask(d, DP_DEVICE_FILE, &want);
+	if (err && !*words)
+		strncat(words, strerror(-err), DP_DEVICE_WORDS - 1);
+	*added = (struct dp_system_added){ .probe = want.probe,
+					   .opcode = (u8)want.opcode };
+	return err;
+}
+
 int dp_system_device_commit(const struct dp_system_device *d, u32 flags,
 			    u64 *bad)
 {
@@ -187,8 +205,8 @@ int dp_system_device_commit(const struct dp_system_device *d, u32 flags,
 }
 
 int dp_system_device_program(const struct dp_system_device *d,
-			     const struct dp_program_spec *spec, u32 *program,
-			     u32 *offset, char *words)
+			     const struct dp_program_spec *spec, bool user,
+			     u32 *program, u32 *offset, char *words)
 {
 	struct dp_device_program want = {
 		.code = (u64)spec->code,
@@ -206,6 +224,7 @@ int dp_system_device_program(const struct dp_system_device *d,
 		.stack = spec->stack,
 		/* What calls functions has been refused. */
 		.allow = spec->allow & ~DP_ALLOW_CALL,
+		.flags = user ? DP_DEVICE_USER : 0,
 	};
 	int err;
 

@@ -15,9 +15,11 @@
 #include "engine/vm/ops.h"
 #include <dprobes/diag.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define IDLE_MS 100
 /* Probes whose opcode is remembered: as many as dprobes.ko has */
@@ -30,14 +32,21 @@
 /* More of them than all rings fill */
 #define BATCHES 256
 
+/** struct hitter - who made the record that is taken; @pid: 0: that is not told */
+struct hitter {
+	u32 tid, pid;
+	char comm[16];
+};
+
 /**
  * struct dp_system_session - @probes: in the device; @globals: variables that all programs have
  * @opcodes: by probe, the first byte of its instruction
  * @pending: modules that are not loaded are waited for
+ * @users: the program that is added is for probes on files
  * @unbound: a probe has not got its program; @words: why the last one was refused
  * @last: the program that was added last, if it has no variables; @start: its last one
  * @kept: tables, if @keeps; @keeping: what each program keeps; @keeper: 1 + number of a probe's program, if it keeps
- *        anything; @returns: by probe, is it on returns?
+ *        anything; @returns: by probe, is it on returns? @files: is it on a file?
  * @was, @sites: how they were armed, when they are not any more; NULL: they are
  */
 struct dp_system_session {
@@ -48,16 +57,17 @@ struct dp_system_session {
 	u32 probes;
 	u32 globals;
 	u8 opcodes[MOST];
-	bool quiet, pending, armed, unbound;
+	bool quiet, pending, armed, unbound, users;
 	char words[DP_DEVICE_WORDS];
 	struct {
 		u8 *code;
 		u32 size, log, jumps, stack, start, table, program;
 	} last;
+	struct hitter hitter;
 	struct dp_system_kept kept;
 	struct dp_system_keeping keeping[PROGRAMS];
 	u8 keeper[MOST];
-	bool returns[MOST], keeps;
+	bool returns[MOST], files[MOST], keeps;
 	struct dp_device_count *was;
 	struct dp_device_counts sites;
 };
@@ -65,6 +75,22 @@ struct dp_system_session {
 static struct dp_system_session *of(const struct dp_source *source)
 {
 	return (struct dp_system_session *)source;
+}
+
+/* Who has given neither a process nor a command may have meant one. */
+static int open_device(struct dp_system_session *s,
+		       const struct dp_tracer_options *opt,
+		       struct dp_diag *diag)
+{
+	int err = dp_system_device_open(&s->device, opt->maxactive, diag);
+	struct dp_diag words = *diag;
+
+	if (!err || !opt->everybody || opt->argv)
+		return err;
+	return dp_diag_set(
+		diag, err,
+		"without -p PID or -- CMD a program is for all processes, by the kernel: %s",
+		words.text);
 }
 
 static int open_system(const struct dp_tracer_options *opt, bool timed,
@@ -82,7 +108,7 @@ static int open_system(const struct dp_tracer_options *opt, bool timed,
 	s->quiet = opt->quiet;
 	s->pending = opt->pending;
 	*source = &s->source;
-	err = dp_system_device_open(&s->device, opt->maxactive, diag) ?:
+	err = open_device(s, opt, diag) ?:
 		      dp_system_command_open(&s->command, opt->argv, diag);
 	s->source.pid = s->command.pid;
 	s->source.launched = s->command.pid > 0;
@@ -213,6 +239,37 @@ static int add_point(struct dp_system_session *s, const struct dp_spec *spec,
 		dp_point_refuse(p, err, "%s", words);
 	else
 		take_point(s, p, &added);
+	return 0;
+}
+
+static const char *base_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* The file that the path names now */
+static int add_in_file(struct dp_system_session *s, const struct dp_spec *spec,
+		       struct dp_point *p)
+{
+	struct dp_system_added added;
+	char words[DP_DEVICE_WORDS];
+	int fd = open(spec->module, O_RDONLY | O_CLOEXEC), err;
+
+	if (fd < 0) {
+		err = -errno;
+		dp_point_refuse(p, err, "%s", strerror(-err));
+		return err;
+	}
+	err = dp_system_device_file(&s->device, fd, spec->value, &added, words);
+	close(fd);
+	if (err) {
+		dp_point_refuse(p, err, "%s", words);
+		return err;
+	}
+	take_point(s, p, &added);
+	s->files[p->probe % MOST] = true;
 	return 0;
 }
 
@@ -364,6 +421,25 @@ static int resolve_data(struct dp_source *source, const struct dp_spec *spec,
 	return say(spec, diag, err, p->name, words);
 }
 
+/* Of a program for all processes, whose points have been found in its file */
+static int resolve_file(struct dp_system_session *s, const struct dp_spec *spec,
+			struct dp_points *points, struct dp_diag *diag)
+{
+	struct dp_point *p;
+	char *name;
+	int err;
+
+	if (asprintf(&name, "%s:+0x%lx", base_of(spec->module), spec->value) <
+	    0)
+		return out_of_memory(diag);
+	p = begin_point(s, spec, points, name, base_of(spec->module), "");
+	if (!p)
+		return out_of_memory(diag);
+	p->offset = p->addr = spec->value;
+	err = add_in_file(s, spec, p);
+	return err ? say(spec, diag, err, p->name, p->reason) : 0;
+}
+
 static int resolve(struct dp_source *source, struct dp_modules *mods,
 		   const struct dp_spec *spec, struct dp_points *points,
 		   struct dp_diag *diag)
@@ -373,6 +449,8 @@ static int resolve(struct dp_source *source, struct dp_modules *mods,
 
 	if (spec->kind == DP_SPEC_WATCH)
 		return resolve_data(source, spec, points, diag);
+	if (!dp_system_is(spec))
+		return resolve_file(of(source), spec, points, diag);
 	err = find(of(source), spec, &found, diag) ?:
 		      add_points(of(source), spec, &found, points, diag);
 
@@ -386,14 +464,18 @@ static bool read_memory(const struct dp_source *source, u64 addr, void *to,
 	return false;
 }
 
-static int bind_all(const struct dp_source_request *want, struct dp_diag *diag)
+static int bind_all(struct dp_system_session *s,
+		    const struct dp_source_request *want, struct dp_diag *diag)
 {
 	size_t i;
 	int err = want->prepare ? want->prepare(want->arg, diag) : 0;
 
-	for (i = 0; want->bind && i < want->points->n && !err; i++)
-		if (!want->points->v[i].refused)
-			err = want->bind(want->arg, i, diag);
+	for (i = 0; want->bind && i < want->points->n && !err; i++) {
+		if (want->points->v[i].refused)
+			continue;
+		s->users = s->files[want->points->v[i].probe % MOST];
+		err = want->bind(want->arg, i, diag);
+	}
 	return err;
 }
 
@@ -409,7 +491,7 @@ static int add(struct dp_source *source, const struct dp_source_request *want,
 		return dp_diag_set(
 			diag, -ENOENT,
 			"none of these functions can be probed (-v says why)");
-	err = bind_all(want, diag);
+	err = bind_all(s, want, diag);
 	if (err || !want->listed)
 		return err;
 	err = dp_system_device_commit(&s->device, DP_DEVICE_PLAN, &bad);
@@ -496,8 +578,8 @@ static int add_logging(struct dp_system_session *s,
 	if (*why)
 		return -EINVAL;
 	*why = s->words;
-	err = dp_system_device_program(&s->device, spec, program, offset,
-				       s->words);
+	err = dp_system_device_program(&s->device, spec, s->users, program,
+				       offset, s->words);
 	if (err)
 		return err;
 	remember_last(s, spec, *program);
@@ -639,7 +721,8 @@ static bool take_log(struct dp_record_copy *copy,
 }
 
 /* The parts of a record are checked as those of any. */
-static size_t take_record(const struct dp_device_record *r, size_t left,
+static size_t take_record(struct dp_system_session *s,
+			  const struct dp_device_record *r, size_t left,
 			  dp_source_take take, void *arg)
 {
 	struct dp_record_copy copy;
@@ -663,18 +746,20 @@ static size_t take_record(const struct dp_device_record *r, size_t left,
 		(r->flags & DP_DEVICE_DENIED ? DP_RECORD_MISSED : 0);
 	if (!take_log(&copy, r))
 		return 0;
+	s->hitter = (struct hitter){ .tid = copy.head.tid, .pid = r->pid };
+	memcpy(s->hitter.comm, r->comm, sizeof(s->hitter.comm) - 1);
 	take(arg, &copy);
 	return r->size;
 }
 
-static size_t take_batch(const char *at, size_t left, dp_source_take take,
-			 void *arg)
+static size_t take_batch(struct dp_system_session *s, const char *at,
+			 size_t left, dp_source_take take, void *arg)
 {
 	size_t size, n = 0;
 
 	for (; left >= sizeof(struct dp_device_record);
 	     at += size, left -= size) {
-		size = take_record((const void *)at, left, take, arg);
+		size = take_record(s, (const void *)at, left, take, arg);
 		if (!size)
 			break;
 		n++;
@@ -693,7 +778,7 @@ static size_t records(struct dp_source *source, dp_source_take take, void *arg,
 
 	for (i = 0; i < BATCHES; i++) {
 		left = dp_system_device_read(&s->device, buffer, BUFFER);
-		all += take_batch((const char *)buffer, left, take, arg);
+		all += take_batch(s, (const char *)buffer, left, take, arg);
 		if (left < (ended_now ? 1 : BUFFER / 2))
 			break;
 	}
@@ -763,7 +848,14 @@ static u32 thread(const struct dp_source *source, u32 tid)
 
 static void task(const struct dp_source *source, struct dp_source_task *t)
 {
-	dp_system_task(t);
+	const struct hitter *h = &of(source)->hitter;
+
+	if (h->pid && h->tid == t->tid) {
+		t->pid = h->pid;
+		snprintf(t->name, t->size, "%s", h->comm);
+	} else {
+		dp_system_task(t);
+	}
 }
 
 static int symbol(const struct dp_source *source, const char *name, u64 *addr,

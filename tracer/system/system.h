@@ -93,15 +93,18 @@ int dp_system_device_add(const struct dp_system_device *d, const char *name,
 int dp_system_device_watch(const struct dp_system_device *d,
 			   const struct dp_spec *spec, u64 addr, u32 *probe,
 			   char *words);
+/** dp_system_device_file() - a probe at an offset of an open file, in all processes; as dp_system_device_add() */
+int dp_system_device_file(const struct dp_system_device *d, int fd, u64 offset,
+			  struct dp_system_added *added, char *words);
 /** dp_system_device_commit() - @flags: see struct dp_device_commit. @bad: the address concerned, or 0 */
 int dp_system_device_commit(const struct dp_system_device *d, u32 flags,
 			    u64 *bad);
 struct dp_program_spec;
-/** dp_system_device_program() - @offset, @words: DP_DEVICE_WORDS bytes: where it is refused, and why
+/** dp_system_device_program() - @user: for probes on files; @offset, @words: DP_DEVICE_WORDS bytes: where it is refused, and why
  *  Return: 0; a negative errno */
 int dp_system_device_program(const struct dp_system_device *d,
-			     const struct dp_program_spec *spec, u32 *program,
-			     u32 *offset, char *words);
+			     const struct dp_program_spec *spec, bool user,
+			     u32 *program, u32 *offset, char *words);
 struct dp_binding;
 int dp_system_device_bind(const struct dp_system_device *d, u32 probe,
 			  const struct dp_binding *binding);

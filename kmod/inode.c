@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * inode: an instruction of a file, which every process that maps it executes.
+ *
+ * The kernel looks at the instruction when a process has it mapped. When that comes later, what is wrong with it is
+ * told to nobody, and the probe is not there. So it is tried beforehand: the current process maps the page, and a
+ * consumer that wants no other process comes and goes.
+ */
+#include "kmod/inode.h"
+#include <linux/dcache.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/mm.h>
+#include <linux/mman.h>
+#include <linux/sched.h>
+
+#define BREAKPOINT 0xcc
+
+static int refuse(const char **why, int err, const char *words)
+{
+	*why = words;
+	return err;
+}
+
+/* What the kernel's uprobes say */
+static int explain(int err, u8 opcode, const char **why)
+{
+	switch (err) {
+	case -ENOTSUPP:
+		return refuse(
+			why, -EINVAL,
+			opcode == BREAKPOINT ?
+				"a breakpoint of the file's own is there" :
+				"the kernel's uprobes do not take that instruction");
+	case -ENOEXEC:
+		return refuse(why, -EILSEQ, "no instruction begins there");
+	case -EIO:
+		return refuse(why, -EOPNOTSUPP,
+			      "the kernel has no uprobes on that file system");
+	case -ENOSYS:
+		return refuse(why, -EOPNOTSUPP, DP_KERNEL_NO_UPROBES);
+	default:
+		return err;
+	}
+}
+
+/* A consumer of one process, for a moment */
+struct trial {
+	struct uprobe_consumer consumer;
+	const struct mm_struct *mm;
+};
+
+static int pass(DP_COMPAT_UPROBE_HIT)
+{
+	return 0;
+}
+
+static bool is_meant(DP_COMPAT_UPROBE_FILTER)
+{
+	return mm == container_of(self, struct trial, consumer)->mm;
+}
+
+static int try_mapped(struct dp_inode_place *place)
+{
+	struct trial trial = { .consumer = { .handler = pass,
+					     .filter = is_meant },
+			       .mm = current->mm };
+	int err = dp_compat_uprobe_register(&place->at, &trial.consumer);
+
+	if (err)
+		return err;
+	dp_compat_uprobe_unregister(&place->at, &trial.consumer);
+	dp_compat_uprobe_sync();
+	return 0;
+}
+
+static int try_here(struct dp_inode_place *place, struct file *file,
+		    const char **why)
+{
+	unsigned long at;
+	int err;
+
+	if (!current->mm)
+		return 0;
+	at = vm_mmap(file, 0, PAGE_SIZE, PROT_READ | PROT_EXEC, MAP_PRIVATE,
+		     (unsigned long)place->at.offset & PAGE_MASK);
+	if (IS_ERR_VALUE(at))
+		return (int)at == -ENOMEM ?
+			       -ENOMEM :
+			       refuse(why, -EINVAL,
+				      "the file cannot be mapped for execution");
+	err = try_mapped(place);
+	vm_munmap(at, PAGE_SIZE);
+	return explain(err, place->opcode, why);
+}
+
+static int check(const struct dp_inode_place *place, const struct file *file,
+		 u64 offset, const char **why)
+{
+	if (!(file->f_mode & FMODE_READ))
+		return refuse(why, -EACCES, "it is not open for reading");
+	if (!S_ISREG(place->at.inode->i_mode))
+		return refuse(why, -EINVAL, "it is no regular file");
+	if (!offset || offset >= (u64)i_size_read(place->at.inode))
+		return refuse(why, -EINVAL, "the offset is not in the file");
+	return 0;
+}
+
+static int look(struct dp_inode_place *place, struct file *file,
+		const char **why)
+{
+	loff_t from = place->at.offset;
+
+	if (kernel_read(file, &place->opcode, 1, &from) != 1)
+		return refuse(why, -EINVAL, "the file cannot be read");
+	return try_here(place, file, why);
+}
+
+int dp_inode_open(struct dp_inode_place *place, struct file *file, u64 offset,
+		  const char **why)
+{
+	int err;
+
+	*why = NULL;
+	*place = (struct dp_inode_place){
+		.path = file->f_path,
+		/* Of a file in an overlay, that which is mapped */
+		.at = { .inode = d_real_inode(file->f_path.dentry),
+			.offset = (loff_t)offset },
+	};
+	err = check(place, file, offset, why);
+	if (err)
+		return err;
+	path_get(&place->path);
+	ihold(place->at.inode);
+	err = look(place, file, why);
+	if (err)
+		dp_inode_close(place);
+	return err;
+}
+
+void dp_inode_close(struct dp_inode_place *place)
+{
+	iput(place->at.inode);
+	path_put(&place->path);
+}
+
+int dp_inode_enter(struct dp_inode_place *place,
+		   struct uprobe_consumer *consumer)
+{
+	const char *unused;
+
+	return explain(dp_compat_uprobe_register(&place->at, consumer),
+		       place->opcode, &unused);
+}
+
+void dp_inode_leave(struct dp_inode_place *place,
+		    struct uprobe_consumer *consumer)
+{
+	dp_compat_uprobe_unregister(&place->at, consumer);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * mapped: the session's probes on files, in every process that maps them.
+ *
+ *     added: a site of the engine's at which nothing is armed ─► on, committed, and not switched off for all: entered
+ *     entered ─► hit: port/kernel/user.h ─► the hit half
+ *
+ * Context of every function but dp_kmod_add_mapped(): task, between dp_kmod_enter() and dp_kmod_leave().
+ */
+#ifndef DP_KMOD_MAPPED_H
+#define DP_KMOD_MAPPED_H
+
+#include "port_types.h"
+
+struct dp_kmod_mapped;
+struct seq_file;
+
+/**
+ * dp_mapped_apply() - have each probe entered that is to be, and no other
+ * @any: false: none is to be
+ * Return: 0; an errno of dp_inode_enter(): those that came are out again.
+ */
+int dp_mapped_apply(bool any);
+/** dp_mapped_leave() - none is entered any more, for good: the session ends */
+void dp_mapped_leave(void);
+/** dp_mapped_free() - of a probe that is not entered, or NULL */
+void dp_mapped_free(struct dp_kmod_mapped *mapped);
+/** dp_mapped_count() - how many are entered */
+u32 dp_mapped_count(void);
+/** dp_mapped_show() - "FILE+0xOFFSET  " */
+void dp_mapped_show(struct seq_file *m, const struct dp_kmod_mapped *mapped);
+
+#endif

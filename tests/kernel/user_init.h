@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* user_init: code of the guest's first program that is probed in all processes at once. */
+#ifndef DP_KERNEL_USER_INIT_H
+#define DP_KERNEL_USER_INIT_H
+
+#define DP_USER_FILE "/init"
+
+/** dp_user_step() - Return: @n + 1. "nop", and behind it "lea", which the kernel executes out of line
+ *  @text, @to: for programs that read and write */
+unsigned long dp_user_step(unsigned long n, const char *text,
+			   unsigned long *to);
+extern const char dp_user_lea[], dp_user_breakpoint[], dp_user_locked[],
+	dp_user_invalid[];
+
+/** dp_user_can() - has the kernel uprobes? While the device is free */
+int dp_user_can(void);
+/** dp_user_offset() - where code of this program is in its file */
+unsigned long dp_user_offset(const void *code);
+/** dp_user_add() - a probe on code of this program. Return: 0 or a negative errno */
+int dp_user_add(int fd, const void *code, unsigned int *probe);
+int dp_user_add_file(int fd, const char *path, unsigned long offset,
+		     unsigned int *probe);
+/** dp_user_byte() - what is there in a process that maps the file now
+ *  dp_user_tool() - dprobes(1) */
+int dp_user_byte(const void *code);
+void dp_user_tool(void);
+/** dp_user_others() - an overlay's files, and 32 bits */
+void dp_user_others(void);
+/** dp_user_modules() - handlers of a module */
+void dp_user_modules(void);
+/** dp_user_programs() - programs at such probes */
+void dp_user_programs(void);
+/** dp_user_steps() - call dp_user_step() so often, and end: for a process of its own. Return: exit status */
+int dp_user_steps(int n);
+/** dp_user_run() - a process that executes this program does so. Return: its id */
+int dp_user_run(int n);
+int dp_user_ended(int pid);
+
+#endif

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* user_program_init: programs at probes on files: what they may read and write, and which are refused. */
+#include "engine/vm/ops.h"
+#include "tests/kernel/device_init.h"
+#include "tests/kernel/init.h"
+#include "tests/kernel/user_init.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define OF "user, programs: "
+#define RDI 0x64
+#define RSI 0x65
+#define RDX 0x63
+#define FS_BASE 0x72
+#define XMM 0x80
+#define INVALID_ADDR 1
+#define LOCALS 4
+#define BYTES 128
+
+/** struct code - a program that is written */
+struct code {
+	unsigned char bytes[BYTES];
+	unsigned int n;
+};
+
+static void op(struct code *c, unsigned char code)
+{
+	c->bytes[c->n++] = code;
+}
+
+static void op16(struct code *c, unsigned char code, uint16_t operand)
+{
+	op(c, code);
+	memcpy(c->bytes + c->n, &operand, sizeof(operand));
+	c->n += sizeof(operand);
+}
+
+static void op64(struct code *c, unsigned char code, uint64_t operand)
+{
+	op(c, code);
+	memcpy(c->bytes + c->n, &operand, sizeof(operand));
+	c->n += sizeof(operand);
+}
+
+/* Return: a session with a program at dp_user_step(), armed; a negative errno. @words: why it is refused */
+static int run(const struct code *c, unsigned int allow, unsigned int flags,
+	       char *words)
+{
+	struct dp_device_program want = { .variables = LOCALS,
+					  .jumps = 10,
+					  .log = 64,
+					  .allow = allow,
+					  .flags = flags };
+	unsigned int probe = 0;
+	int fd = dp_device_open(0), err = dp_device_start(fd, 1);
+
+	err = err ?: dp_user_add(fd, (void *)dp_user_step, &probe);
+	err = err ?: dp_device_program(fd, c->bytes, c->n, &want, words);
+	err = err ?: dp_device_bind(fd, probe, want.program, 0);
+	err = err ?: dp_device_commit(fd, 0);
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
+}
+
+/** struct record - one that a program has made of this thread */
+struct record {
+	struct dp_device_record head;
+	unsigned char log[128];
+};
+
+/* Return: is there one, and no other? */
+static int take(int fd, struct record *r)
+{
+	ssize_t size;
+
+	fcntl(fd, F_SETFL, O_NONBLOCK);
+	size = read(fd, r, sizeof(*r));
+	return size >= (ssize_t)sizeof(r->head) && size == r->head.size &&
+	       r->head.tid == (unsigned int)getpid() && !r->head.context &&
+	       r->head.pid == r->head.tid && !strcmp(r->head.comm, "init");
+}
+
+/* Return: has it logged @n values, behind their token? */
+static int logged(int fd, const uint64_t *values, unsigned int n)
+{
+	struct record r;
+	int is = take(fd, &r) && !r.head.exception && r.head.log == 3 + 8 * n &&
+		 !memcmp(r.log + 3, values, 8 * n);
+
+	if (!is)
+		printf("# %u bytes, exception %#x at %#llx\n", r.head.log,
+		       r.head.exception, r.head.parm[0]);
+	return is;
+}
+
+/* Return: has it ended at a bad address, and logged no more than that? */
+static int failed(int fd, uint64_t addr)
+{
+	struct record r;
+	int is = take(fd, &r) && r.head.exception == INVALID_ADDR &&
+		 r.head.parm[0] == addr && r.head.log == 3 + 8 &&
+		 !memcmp(r.log + 3, &addr, 8);
+
+	if (!is)
+		printf("# %u bytes, exception %#x at %#llx\n", r.head.log,
+		       r.head.exception, r.head.parm[0]);
+	return is;
+}
+
+static void reads(void)
+{
+	static const char text[8] = "stepped";
+	unsigned long to = 1;
+	struct code c = { .n = 0 };
+	uint64_t want[3];
+	int fd;
+
+	op16(&c, DP_OPCODE_PUSH_R, FS_BASE);
+	op16(&c, DP_OPCODE_PUSH_R, RSI);
+	op(&c, DP_OPCODE_PUSH_MEM_U64);
+	op16(&c, DP_OPCODE_PUSH_R, RDI);
+	op16(&c, DP_OPCODE_LOG_I, 3);
+	op(&c, DP_OPCODE_EXIT);
+	fd = run(&c, 0, DP_DEVICE_USER, NULL);
+	want[0] = 41;
+	memcpy(&want[1], text, sizeof(text));
+	want[2] = (uint64_t)__builtin_thread_pointer();
+	dp_init_check(fd >= 0 && dp_user_step(41, text, &to) == 42 &&
+			      logged(fd, want, 3),
+		      "a program has the task's registers and memory", OF);
+	close(fd);
+}
+
+/* Return: the address of something of the kernel's */
+static uint64_t kernels(void)
+{
+	FILE *f = fopen("/proc/kallsyms", "r");
+	char line[256];
+	unsigned long at = 0, found = 0;
+
+	while (f && !found && fgets(line, sizeof(line), f))
+		if (strstr(line, " linux_banner\n"))
+			found = sscanf(line, "%lx", &at) == 1 ? at : 0;
+	if (f)
+		fclose(f);
+	return found;
+}
+
+static void reads_no_kernel(void)
+{
+	uint64_t banner = kernels();
+	struct code c = { .n = 0 };
+	int fd;
+
+	op64(&c, DP_OPCODE_PUSH, banner);
+	op(&c, DP_OPCODE_PUSH_MEM_U64);
+	op16(&c, DP_OPCODE_LOG_I, 1);
+	op(&c, DP_OPCODE_EXIT);
+	fd = run(&c, 0, DP_DEVICE_USER, NULL);
+	dp_init_check(banner && fd >= 0 && dp_user_step(1, "", NULL) == 2 &&
+			      failed(fd, banner),
+		      "a program reads no memory of the kernel's", OF);
+	close(fd);
+	c.n = 0;
+	op64(&c, DP_OPCODE_PUSH, banner);
+	op64(&c, DP_OPCODE_PUSH, 8);
+	op(&c, DP_OPCODE_XCHG);
+	op(&c, DP_OPCODE_LOG_STR);
+	op(&c, DP_OPCODE_EXIT);
+	fd = run(&c, 0, DP_DEVICE_USER, NULL);
+	dp_init_check(fd >= 0 && dp_user_step(1, "", NULL) == 2 &&
+			      failed(fd, banner),
+		      "nor logs it", OF);
+	close(fd);
+}
+
+static void writes(void)
+{
+	char words[DP_DEVICE_WORDS] = "";
+	unsigned long to = 1;
+	struct code c = { .n = 0 };
+	int fd;
+
+	op16(&c, DP_OPCODE_PUSH_R, RDX);
+	op64(&c, DP_OPCODE_PUSH, 77);
+	op(&c, DP_OPCODE_POP_MEM_U64);
+	op64(&c, DP_OPCODE_PUSH, 100);
+	op16(&c, DP_OPCODE_POP_R, RDI);
+	op(&c, DP_OPCODE_EXIT);
+	fd = run(&c, 0, DP_DEVICE_USER, words);
+	dp_init_check(fd == -EINVAL && *words,
+		      "a program writes only what it has asked for", OF);
+	fd = run(&c, DP_DEVICE_WRITE | DP_DEVICE_REGISTERS, DP_DEVICE_USER,
+		 words);
+	dp_init_check(fd >= 0 && dp_user_step(1, "", &to) == 101 && to == 77,
+		      "then it does, to memory and registers", OF);
+	dp_init_check(fd >= 0 && dp_user_step(1, "", (void *)kernels()) == 2 &&
+			      failed(fd, kernels()),
+		      "and to none of the kernel's", OF);
+	close(fd);
+}
+
+static void refused_programs(void)
+{
+	char words[DP_DEVICE_WORDS] = "";
+	struct code c = { .n = 0 };
+
+	op(&c, DP_OPCODE_EXIT);
+	dp_init_check(run(&c, DP_DEVICE_PORTS, DP_DEVICE_USER, words) ==
+				      -EINVAL &&
+			      strstr(words, "ports"),
+		      "refused: ports", OF);
+	dp_init_check(run(&c, 0, 0, words) == -EINVAL,
+		      "refused: a program for the kernel, on a file", OF);
+	c.n = 0;
+	op16(&c, DP_OPCODE_PUSH_R, XMM);
+	op(&c, DP_OPCODE_EXIT);
+	dp_init_check(run(&c, 0, DP_DEVICE_USER, words) == -EINVAL &&
+			      strstr(words, "vector"),
+		      "refused: vector registers", OF);
+}
+
+static void refused_bindings(void)
+{
+	struct dp_device_program want = { .flags = DP_DEVICE_USER };
+	struct dp_device_add at = { 0 };
+	static const unsigned char code[] = { DP_OPCODE_EXIT };
+	char words[DP_DEVICE_WORDS];
+	int fd = dp_device_open(0), err = dp_device_start(fd, 1);
+
+	err = err ?: dp_device_add(fd, DP_GETSID, words, &at);
+	err = err ?: dp_device_program(fd, code, 1, &want, words);
+	dp_init_check(!err && dp_device_bind(fd, at.probe, want.program, 0) ==
+				      -EINVAL,
+		      "refused: a program for files, in the kernel", OF);
+	close(fd);
+}
+
+/* --- memory that comes and goes --- */
+
+static char *volatile page;
+static volatile bool over;
+
+static void *map_and_unmap(void *unused)
+{
+	while (!over) {
+		mmap(page, 4096, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_POPULATE, -1,
+		     0);
+		usleep(1);
+		munmap(page, 4096);
+		usleep(1);
+	}
+	return NULL;
+}
+
+static void unmapped(void)
+{
+	struct code c = { .n = 0 };
+	pthread_t thread;
+	int fd, i, good;
+
+	op16(&c, DP_OPCODE_INC_LV_I, 0);
+	op16(&c, DP_OPCODE_PUSH_R, RSI);
+	op(&c, DP_OPCODE_PUSH_MEM_U64);
+	op16(&c, DP_OPCODE_INC_LV_I, 1);
+	op(&c, DP_OPCODE_ABORT);
+	page = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	fd = run(&c, 0, DP_DEVICE_USER, NULL);
+	if (pthread_create(&thread, NULL, map_and_unmap, NULL))
+		return;
+	for (i = 0, good = fd >= 0; i < 3000; i++)
+		good &= dp_user_step(i, page, NULL) == i + 1ul;
+	over = true;
+	pthread_join(thread, NULL);
+	dp_init_check(good && dp_device_variable(fd, 0, 0) == 3000 &&
+			      dp_device_variable(fd, 0, 1) > 0 &&
+			      dp_device_variable(fd, 0, 1) < 3000,
+		      "memory may go while a program reads it", OF);
+	printf("# %ld of 3000 found it\n", dp_device_variable(fd, 0, 1));
+	close(fd);
+}
+
+void dp_user_programs(void)
+{
+	reads();
+	reads_no_kernel();
+	writes();
+	refused_programs();
+	refused_bindings();
+	unmapped();
+}

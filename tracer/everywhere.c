@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* everywhere: see everywhere.h. */
+#include "tracer/everywhere.h"
+#include "tracer/place.h"
+#include "tracer/run.h"
+#include "resolve/points.h"
+#include <dprobes/diag.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HOW "; -p PID, or -- CMD, runs the program in one process"
+
+/** struct refusal - words, and what they are about */
+struct refusal {
+	const char *why;
+	struct dp_source_place at;
+};
+
+static struct refusal check_point(const struct dp_lang_point *pt)
+{
+	const char *why =
+		pt->retprobe ?
+			"returns are not there yet for all processes: the kernel's way ends programs that throw exceptions" HOW :
+		dp_lang_is_data(pt) ?
+			"what is watched is memory of one process" HOW :
+			NULL;
+
+	return (struct refusal){ why, pt->at };
+}
+
+static struct refusal check_header(const struct dp_lang_program *p)
+{
+	const struct dp_lang_filter *f = &p->filter;
+
+	if (!strchr(p->name, '/'))
+		return (struct refusal){
+			"a program for all processes has the path of its file as its name" HOW,
+			p->name_at
+		};
+	if (p->calls)
+		return (struct refusal){
+			"a kernel has no functions for programs yet: call_kmod",
+			p->calls_at
+		};
+	if (f->pid >= 0 || f->comm || f->cgroup || f->user)
+		return (struct refusal){
+			"a program for all processes compares push pid in place of pid, comm, uid and cgroup" HOW,
+			p->name_at
+		};
+	if (p->nr_symbols)
+		return (struct refusal){
+			"where that is differs from process to process" HOW,
+			p->symbols[0].at
+		};
+	return (struct refusal){ NULL };
+}
+
+static int check(const struct dp_lang_program *p, char **bad_line,
+		 struct dp_diag *diag)
+{
+	struct refusal r = check_header(p);
+	size_t i;
+
+	for (i = 0; i < p->nr_points && !r.why; i++)
+		r = check_point(&p->points[i]);
+	return r.why ? dp_lang_complain(p, r.at, -EOPNOTSUPP, bad_line, diag,
+					"%s", r.why) :
+		       0;
+}
+
+int dp_everywhere_place(struct dp_lang_program *p, const char *symbols,
+			char **bad_line, struct dp_diag *diag)
+{
+	int err = check(p, bad_line, diag) ?:
+			  dp_place_program(p, symbols, true, bad_line, diag);
+	size_t i;
+
+	if (err)
+		return err;
+	/* They have been compared with those of the file that is probed. */
+	p->build_len = 0;
+	for (i = 0; i < p->nr_points; i++)
+		p->points[i].nr_bytes = 0;
+	return 0;
+}
+
+int dp_everywhere_name(const struct dp_lang_program *p,
+		       const struct dp_lang_point *from, struct dp_point *point)
+{
+	const char *base = strrchr(p->name, '/');
+	char *name = NULL;
+
+	base = base ? base + 1 : p->name;
+	if (from->label ? asprintf(&name, "%s:%s", base, from->label) < 0 :
+			  asprintf(&name, "%s:+0x%llx", base,
+				   (unsigned long long)from->value) < 0)
+		return -ENOMEM;
+	free(point->name);
+	point->name = name;
+	return 0;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * everywhere: programs with modtype = user that are for all processes: their probes are on files.
+ *
+ * dprobes.ko has such probes beside those in the kernel, in one session.
+ */
+#ifndef DP_TRACER_EVERYWHERE_H
+#define DP_TRACER_EVERYWHERE_H
+
+#include "lang/lang.h"
+
+struct dp_diag;
+struct dp_point;
+
+/**
+ * dp_everywhere_place() - find the points of a program in its file, for all processes
+ * @symbols: a file with the symbols, or ""
+ * @bad_line: as for dp_lang_assemble()
+ * Return: 0; a negative errno with words: as dp_place_program(); -EOPNOTSUPP something is of one process.
+ */
+int dp_everywhere_place(struct dp_lang_program *program, const char *symbols,
+			char **bad_line, struct dp_diag *diag);
+/** dp_everywhere_name() - name a point as its file does. Return: 0 or -ENOMEM */
+int dp_everywhere_name(const struct dp_lang_program *program,
+		       const struct dp_lang_point *from,
+		       struct dp_point *point);
+
+#endif
