@@ -156,7 +156,7 @@ SELF := $(patsubst tests/self/%.c,$(B)/tests/self/%,$(wildcard tests/self/*.c)) 
 SCENARIO := $(filter-out tests/scenario/lib%.sh,$(wildcard tests/scenario/*.sh))
 
 .SECONDEXPANSION:
-$(B)/tests/unit/test_adopt $(B)/tests/unit/test_move $(B)/tests/unit/test_control $(B)/tests/unit/test_enable $(B)/tests/unit/test_exchange $(B)/tests/unit/test_fork $(B)/tests/unit/test_gone $(B)/tests/unit/test_group $(B)/tests/unit/test_inside $(B)/tests/unit/test_instances $(B)/tests/unit/test_jump $(B)/tests/unit/test_jump_group $(B)/tests/unit/test_jump_text $(B)/tests/unit/test_live $(B)/tests/unit/test_native_plan $(B)/tests/unit/test_stream: $(B)/tests/unit/test_%: tests/unit/test_%.c $(B)/libcore.a $(wildcard port/fake/*.c)
+$(B)/tests/unit/test_adopt $(B)/tests/unit/test_move $(B)/tests/unit/test_control $(B)/tests/unit/test_enable $(B)/tests/unit/test_exchange $(B)/tests/unit/test_fork $(B)/tests/unit/test_gone $(B)/tests/unit/test_group $(B)/tests/unit/test_inside $(B)/tests/unit/test_instances $(B)/tests/unit/test_jump $(B)/tests/unit/test_jump_group $(B)/tests/unit/test_jump_text $(B)/tests/unit/test_late $(B)/tests/unit/test_live $(B)/tests/unit/test_native_plan $(B)/tests/unit/test_stream: $(B)/tests/unit/test_%: tests/unit/test_%.c $(B)/libcore.a $(wildcard port/fake/*.c)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -o $@ $< $(wildcard port/fake/*.c) $(B)/libcore.a $(LIBS) -lcmocka
 
@@ -519,11 +519,17 @@ $(B)/tests/kernel: tests/kernel/boot
 	@printf '#!/bin/sh\nexec tests/kernel/boot $(B)/kernel\n' > $@
 	@chmod +x $@
 
+# One that is preempted anywhere
+$(B)/tests/kernel-preempt: tests/kernel/boot
+	@mkdir -p $(@D)
+	@printf '#!/bin/sh\nBOOT_ENV="only=preempted,kprobes,quick preempt=full $${BOOT_ENV-}" exec tests/kernel/boot $(B)/kernel\n' > $@
+	@chmod +x $@
+
 check-kernel: DEPS_EXTRA = qemu-system-x86 cpio
-check-kernel: deps $(B)/tests/kernel
+check-kernel: deps $(B)/tests/kernel $(B)/tests/kernel-preempt
 	$(Q)$(MAKE) --no-print-directory -s $(B)/dprobes
 	$(Q)tools/kernel-tree $(B)/kernel
-	$(Q)TEST_TIMEOUT=$${TEST_TIMEOUT:-1200} tests/run $(B)/tests/kernel --
+	$(Q)TEST_TIMEOUT=$${TEST_TIMEOUT:-1200} tests/run -- $(B)/tests/kernel $(B)/tests/kernel-preempt
 
 # The same in other kernels: in one that has no probes of its own and in one that looks for mistakes, which
 # are built once, some minutes each; and in Debian's newer one.

@@ -10,6 +10,7 @@
 #include "kmod/device.h"
 #include "kmod/calls.h"
 #include "kmod/files.h"
+#include "kmod/later.h"
 #include "kmod/modules.h"
 #include "kmod/safe.h"
 #include "engine/insn/insn.h"
@@ -43,6 +44,7 @@ static void __exit end(void)
 	dp_files_end();
 	dp_device_end();
 	dp_modules_end();
+	dp_later_stop();
 	dp_calls_end();
 }
 

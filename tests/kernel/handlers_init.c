@@ -260,6 +260,20 @@ static void run_sample(const char *name, const char *says)
 		printf("%s\n", log);
 }
 
+#define RT "/proc/sys/kernel/sched_rt_runtime_us"
+
+/* What has a CPU is to have all of it. */
+static void run_preempted(void)
+{
+	int limited = !access(RT, F_OK);
+
+	if (limited)
+		dp_init_put(RT, "-1");
+	dp_init_run_twice("dppreempted");
+	if (limited)
+		dp_init_put(RT, "950000");
+}
+
 void dp_handlers_try(void)
 {
 	if (dp_init_is_wanted("kprobes"))
@@ -273,7 +287,7 @@ void dp_handlers_try(void)
 	if (dp_init_is_wanted("nmi"))
 		dp_init_run_twice("dpnmi");
 	if (dp_init_is_wanted("preempted"))
-		dp_init_run_twice("dppreempted");
+		run_preempted();
 	if (dp_init_is_wanted("orphans")) {
 		run_ends();
 		run_orphans();

@@ -72,8 +72,10 @@ struct dp_kprobe {
 };
 
 /*
- * Context of all functions: task, may sleep; a lock keeps callers apart. A call waits for RCU, and for tasks to
- * leave the bytes of a jump, so many probes at once are far cheaper than one by one.
+ * Context of all functions: task, may sleep; a lock keeps callers apart. A call waits for RCU, and for a moment for tasks to
+ * leave the bytes of a jump, so many probes at once are far cheaper than one by one. Where a task stays there, the probe
+ * is a breakpoint, and becomes a jump later: KPROBE_FLAG_OPTIMIZED. Who takes the last probe away waits until no task
+ * is in a copy, for two seconds at most.
  */
 
 /**
