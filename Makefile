@@ -397,7 +397,7 @@ CONFORM_CFLAGS = -std=gnu11 -O2 -g $(WARN) $(DEFS) $(SANFLAGS) -Iinclude -pthrea
 CONFORM_LIBS = -L$(B) -Wl,-rpath,'$$ORIGIN/../..' -l:libdprobes.so.1 -lm
 .SECONDARY: $(CONFORM_PARTS)
 CONFORM_RUNS := $(addprefix $(B)/tests/conform/run-,trap-1 trap-8 interior-1 interior-8 quiesce-1 quiesce-8 \
-	interior-1-toggled interior-8-toggled) $(addprefix $(B)/tests/conform/about-,coverage examples exports)
+	interior-1-toggled interior-8-toggled) $(addprefix $(B)/tests/conform/about-,coverage examples exports kernel)
 
 $(B)/tests/conform/%.o: tests/conform/%.c
 	@mkdir -p $(@D)
@@ -427,6 +427,11 @@ $(B)/tests/conform/run-%: tests/conform/run
 	@chmod +x $@
 
 # What is not about arming: examples of the manual pages, rows, names.
+$(B)/tests/conform/about-kernel: tests/kernel/coverage
+	@mkdir -p $(@D)
+	@printf '#!/bin/sh\nexec tests/kernel/coverage\n' > $@
+	@chmod +x $@
+
 $(B)/tests/conform/about-%: tests/conform/%
 	@mkdir -p $(@D)
 	@printf '#!/bin/sh\nCC="%s" exec tests/conform/%s $(B)\n' '$(CC)' '$*' > $@

@@ -274,12 +274,26 @@ static void run_preempted(void)
 		dp_init_put(RT, "950000");
 }
 
+/* By the manuals: tests/kernel/conform */
+static void run_conform(void)
+{
+	char parameters[16];
+	unsigned int arming;
+
+	for (arming = 0; arming < 3; arming++) {
+		snprintf(parameters, sizeof(parameters), "arming=%u", arming);
+		dp_init_run("dpconform", parameters);
+	}
+}
+
 void dp_handlers_try(void)
 {
 	if (dp_init_is_wanted("kprobes"))
 		dp_init_run_twice("dpkprobes");
 	if (dp_init_is_wanted("quick"))
 		dp_init_run_twice("dpquick");
+	if (dp_init_is_wanted("conform"))
+		run_conform();
 	if (dp_init_is_wanted("exits"))
 		dp_init_run_twice("dpexits");
 	if (dp_init_is_wanted("jprobes"))
