@@ -269,7 +269,16 @@ static inline void copy_regs(struct pt_regs *to, const struct pt_regs *from)
 	to->ip = from->ip;
 }
 
-/* It has one if no jump has that byte. Handlers get a copy of the registers: see hit_breakpoint(). */
+/* Is the breakpoint the site's own, and no byte of another's jump? It may be one where a jump could be. */
+static bool is_own(const struct dp_site_entry *site)
+{
+	u8 armed = __atomic_load_n(&site->armed, __ATOMIC_ACQUIRE);
+
+	return !site->leader &&
+	       (armed == DP_SITE_THERE || armed == DP_SITE_TRAPPED);
+}
+
+/* Handlers get a copy of the registers: see hit_breakpoint(). */
 static bool trap_only(struct pt_regs *regs)
 {
 	u64 addr = regs->ip - DP_BREAKPOINT_BEHIND;
@@ -277,9 +286,7 @@ static bool trap_only(struct pt_regs *regs)
 	const struct dp_probe_entry *p;
 	struct pt_regs copy;
 
-	if (!site || site->addr != addr || site->mode != DP_MODE_TRAP ||
-	    site->leader ||
-	    __atomic_load_n(&site->armed, __ATOMIC_ACQUIRE) != DP_SITE_THERE)
+	if (!site || site->addr != addr || !is_own(site))
 		return false;
 	if (count_only(site)) {
 		regs->ip = dp_site_copy(site, false);

@@ -142,6 +142,7 @@ TEST(row_120_123_143_jprobes_that_are_refused)
 	unregister_jprobe(&b);
 }
 
+#ifdef CONFIG_KPROBES
 static __attribute__((noinline)) long not_probed(long n)
 {
 	__asm__ volatile("");
@@ -167,6 +168,7 @@ TEST(row_002_084_085_nokprobe_symbol_puts_a_function_on_the_list)
 	check_eq(counts.pre, 0);
 	check_eq(list_length(), 0);
 }
+#endif
 
 TEST(row_083_146_147_the_module_and_what_leads_to_it_are_refused)
 {
