@@ -156,7 +156,7 @@ SELF := $(patsubst tests/self/%.c,$(B)/tests/self/%,$(wildcard tests/self/*.c)) 
 SCENARIO := $(filter-out tests/scenario/lib%.sh,$(wildcard tests/scenario/*.sh))
 
 .SECONDEXPANSION:
-$(B)/tests/unit/test_adopt $(B)/tests/unit/test_move $(B)/tests/unit/test_control $(B)/tests/unit/test_enable $(B)/tests/unit/test_exchange $(B)/tests/unit/test_fork $(B)/tests/unit/test_gone $(B)/tests/unit/test_group $(B)/tests/unit/test_inside $(B)/tests/unit/test_instances $(B)/tests/unit/test_jump $(B)/tests/unit/test_jump_group $(B)/tests/unit/test_jump_text $(B)/tests/unit/test_live $(B)/tests/unit/test_native_plan $(B)/tests/unit/test_stream: $(B)/tests/unit/test_%: tests/unit/test_%.c $(B)/libcore.a $(wildcard port/fake/*.c)
+$(B)/tests/unit/test_adopt $(B)/tests/unit/test_move $(B)/tests/unit/test_control $(B)/tests/unit/test_enable $(B)/tests/unit/test_exchange $(B)/tests/unit/test_fork $(B)/tests/unit/test_gone $(B)/tests/unit/test_group $(B)/tests/unit/test_inside $(B)/tests/unit/test_instances $(B)/tests/unit/test_jump $(B)/tests/unit/test_jump_group $(B)/tests/unit/test_jump_text $(B)/tests/unit/test_late $(B)/tests/unit/test_live $(B)/tests/unit/test_native_plan $(B)/tests/unit/test_stream: $(B)/tests/unit/test_%: tests/unit/test_%.c $(B)/libcore.a $(wildcard port/fake/*.c)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -o $@ $< $(wildcard port/fake/*.c) $(B)/libcore.a $(LIBS) -lcmocka
 
@@ -397,7 +397,7 @@ CONFORM_CFLAGS = -std=gnu11 -O2 -g $(WARN) $(DEFS) $(SANFLAGS) -Iinclude -pthrea
 CONFORM_LIBS = -L$(B) -Wl,-rpath,'$$ORIGIN/../..' -l:libdprobes.so.1 -lm
 .SECONDARY: $(CONFORM_PARTS)
 CONFORM_RUNS := $(addprefix $(B)/tests/conform/run-,trap-1 trap-8 interior-1 interior-8 quiesce-1 quiesce-8 \
-	interior-1-toggled interior-8-toggled) $(addprefix $(B)/tests/conform/about-,coverage examples exports)
+	interior-1-toggled interior-8-toggled) $(addprefix $(B)/tests/conform/about-,coverage examples exports kernel)
 
 $(B)/tests/conform/%.o: tests/conform/%.c
 	@mkdir -p $(@D)
@@ -427,6 +427,11 @@ $(B)/tests/conform/run-%: tests/conform/run
 	@chmod +x $@
 
 # What is not about arming: examples of the manual pages, rows, names.
+$(B)/tests/conform/about-kernel: tests/kernel/coverage
+	@mkdir -p $(@D)
+	@printf '#!/bin/sh\nexec tests/kernel/coverage\n' > $@
+	@chmod +x $@
+
 $(B)/tests/conform/about-%: tests/conform/%
 	@mkdir -p $(@D)
 	@printf '#!/bin/sh\nCC="%s" exec tests/conform/%s $(B)\n' '$(CC)' '$*' > $@
@@ -525,11 +530,17 @@ $(B)/tests/kernel-dump: tests/kernel/boot
 	@printf '#!/bin/sh\nBOOT_ENV=only=dump BOOT_PANICS="dprobes: a program has asked for a dump (exit 2) at __x64_sys_getsid" exec tests/kernel/boot $(B)/kernel\n' > $@
 	@chmod +x $@
 
+# One that is preempted anywhere
+$(B)/tests/kernel-preempt: tests/kernel/boot
+	@mkdir -p $(@D)
+	@printf '#!/bin/sh\nBOOT_ENV="only=preempted,kprobes,quick preempt=full $${BOOT_ENV-}" exec tests/kernel/boot $(B)/kernel\n' > $@
+	@chmod +x $@
+
 check-kernel: DEPS_EXTRA = qemu-system-x86 cpio
-check-kernel: deps $(B)/tests/kernel $(B)/tests/kernel-dump
+check-kernel: deps $(B)/tests/kernel $(B)/tests/kernel-dump $(B)/tests/kernel-preempt
 	$(Q)$(MAKE) --no-print-directory -s $(B)/dprobes
 	$(Q)tools/kernel-tree $(B)/kernel
-	$(Q)TEST_TIMEOUT=$${TEST_TIMEOUT:-1200} tests/run $(B)/tests/kernel -- $(B)/tests/kernel-dump
+	$(Q)TEST_TIMEOUT=$${TEST_TIMEOUT:-1200} tests/run -- $(B)/tests/kernel $(B)/tests/kernel-dump $(B)/tests/kernel-preempt
 
 # The same in other kernels: in one that has no probes of its own and in one that looks for mistakes, which
 # are built once, some minutes each; and in Debian's newer one.

@@ -78,6 +78,27 @@ static void introduce(struct dp_kprobe *p, u32 probe, u64 addr)
 	users[probe] = p;
 }
 
+/* Of one that is being added nothing is known yet. */
+static bool has_jprobe(u64 addr)
+{
+	bool is = false, more;
+	u32 i;
+
+	for (more = dp_live_first(dp_kmod_engine(), addr, &i); more && !is;
+	     more = dp_live_next(dp_kmod_engine(), &i))
+		is = users[i] && dp_jprobes_own(users[i]);
+	return is;
+}
+
+/* A function has one jprobe at a time. */
+static int check_jprobe(const struct dp_kprobe *p, u32 probe, u64 addr)
+{
+	if (!dp_jprobes_own(p) || !has_jprobe(addr))
+		return 0;
+	dp_kmod_remove(&probe, 1);
+	return -EEXIST;
+}
+
 static int add(struct dp_kprobe *p, u32 *probe)
 {
 	struct dp_handlers h = handlers_of(p);
@@ -89,6 +110,7 @@ static int add(struct dp_kprobe *p, u32 *probe)
 		err = dp_kmod_add_handlers(&addr, &h,
 					   !(p->flags & KPROBE_FLAG_DISABLED),
 					   probe, &why);
+	err = err ?: check_jprobe(p, *probe, addr);
 	if (!err)
 		introduce(p, *probe, addr);
 	return err;
@@ -140,6 +162,26 @@ static int check_list(struct dp_kprobe *const *kps, int num)
 		if (!kps[i])
 			return -EINVAL;
 	return num > DP_KMOD_PROBES ? -ENOSPC : 0;
+}
+
+/* Those of a list that are registered. @none: there is no engine */
+static u32 take_known(struct dp_kprobe **kps, int num, bool none)
+{
+	u32 n = 0;
+	int i;
+
+	for (i = 0; i < num; i++) {
+		if (!kps[i])
+			continue;
+		if (none || !number_of(kps[i], &batch[n])) {
+			kps[i]->addr = NULL;
+			continue;
+		}
+		/* One may be in the list twice. */
+		kps[i]->dp_number = 0;
+		n++;
+	}
+	return n;
 }
 
 /* What was named only by its symbol is so again. */
@@ -200,24 +242,17 @@ static void remove(u32 n, u32 gone)
 	}
 }
 
+/* More than are registered may be in the list, but not more often: batch[] has room for all. */
 void dp_unregister_kprobes(struct dp_kprobe **kps, int num)
 {
-	int err = check_list(kps, num), i;
-	u32 n = 0;
+	int none;
+	u32 n;
 
-	if (err)
+	if (!kps || num <= 0)
 		return;
-	err = dp_kmod_enter(false);
-	for (i = 0; i < num; i++) {
-		if (err || !number_of(kps[i], &batch[n])) {
-			kps[i]->addr = NULL;
-			continue;
-		}
-		/* One may be in the list twice. */
-		kps[i]->dp_number = 0;
-		n++;
-	}
-	if (err)
+	none = dp_kmod_enter(false);
+	n = take_known(kps, num, none);
+	if (none)
 		return;
 	remove(n, 0);
 	dp_kmod_leave();

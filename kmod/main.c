@@ -12,6 +12,7 @@
 #include "kmod/facilities.h"
 #include "kmod/files.h"
 #include "kmod/hooks.h"
+#include "kmod/later.h"
 #include "kmod/modules.h"
 #include "kmod/safe.h"
 #include "kmod/watches.h"
@@ -59,6 +60,7 @@ static void __exit end(void)
 	dp_files_end();
 	dp_device_end();
 	dp_modules_end();
+	dp_later_stop();
 	dp_watches_end();
 	dp_hook_look_end();
 	dp_calls_end();

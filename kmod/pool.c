@@ -62,6 +62,7 @@ const struct dp_growth_ops dp_kmod_pool_ops = {
 	.put = put,
 	.holes = holes,
 	.stopped = dp_kmod_stopped,
+	.traps_first = true,
 };
 
 void dp_kmod_pool_reset(void)

@@ -19,12 +19,12 @@
 #include "kmod/arena.h"
 #include "kmod/calls.h"
 #include "kmod/kprobes.h"
+#include "kmod/later.h"
 #include "kmod/mapped.h"
 #include "kmod/pool.h"
 #include "kmod/returns.h"
 #include "kmod/safe.h"
 #include "kmod/table.h"
-#include "kmod/tasks.h"
 #include "kmod/watches.h"
 #include "port.h"
 #include "port/kernel/hit.h"
@@ -46,10 +46,14 @@
 /* CPUs that share counters and rings with no other; bytes of all rings */
 #define SHARDS 16
 #define RINGS (3u << 20)
+/* Jiffies for which who has taken the last probe away waits until the engine has gone */
+#define PATIENCE (2 * HZ)
 
 static DEFINE_MUTEX(sessions);
 static struct dp_engine *engine;
 static enum dp_kmod_arming armed;
+/* How often somebody has come to use one */
+static u64 uses;
 /* Is there a session; how many probes are not of it, but call handlers */
 static bool session;
 static u32 handlers;
@@ -199,11 +203,34 @@ static int make(enum dp_kmod_arming arming)
 	return err;
 }
 
+static bool is_idle(void)
+{
+	return engine && !session && !handlers;
+}
+
+/* For those who wait, which look again */
+bool dp_kmod_is_idle(void)
+{
+	return READ_ONCE(engine) && !READ_ONCE(session) && !READ_ONCE(handlers);
+}
+
+/* One that nobody uses, and that arms otherwise, is on its way out. */
+static void lock_for(enum dp_kmod_arming arming)
+{
+	mutex_lock(&sessions);
+	if (is_idle() && arming != armed) {
+		mutex_unlock(&sessions);
+		dp_later_end(PATIENCE);
+		mutex_lock(&sessions);
+	}
+	uses++;
+}
+
 int dp_kmod_begin(enum dp_kmod_arming arming)
 {
 	int err;
 
-	mutex_lock(&sessions);
+	lock_for(arming);
 	/* An engine without a session is there for handlers. */
 	err = session || (engine && arming != armed) ? -EBUSY : 0;
 	if (!err && !engine)
@@ -223,7 +250,10 @@ int dp_kmod_enter(bool makes)
 {
 	int err = 0;
 
-	mutex_lock(&sessions);
+	if (makes)
+		lock_for(DP_KMOD_JUMP);
+	else
+		mutex_lock(&sessions);
 	if (!engine)
 		err = makes ? make(DP_KMOD_JUMP) : -ENOENT;
 	if (err)
@@ -554,6 +584,11 @@ bool dp_kmod_is_committed(void)
 	return session && committed;
 }
 
+bool dp_kmod_is_planning(void)
+{
+	return session && planned && !committed;
+}
+
 int dp_kmod_commit(u64 *bad)
 {
 	int err;
@@ -588,7 +623,7 @@ static int set_knobs(bool armed_too, bool jumps)
 
 	if (!engine)
 		return 0;
-	if (session && planned && !committed)
+	if (dp_kmod_is_planning())
 		return -EBUSY;
 	if (session && committed)
 		err = dp_mapped_apply(armed_too);
@@ -641,38 +676,6 @@ static void clear(struct dp_kmod_probe *p)
 	memset(p, 0, sizeof(*p));
 }
 
-/*
- * Calls that are inside return without a program from here on. A thread may be on its way: a trap has been raised, or it was preempted in a detour or copy. Traps
- * and detours are left when every CPU has scheduled, copies when each task has, by itself.
- */
-static int finish(void)
-{
-	u64 bad = 0;
-	int err;
-	u32 i;
-
-	for (i = 0; i < SITES; i++) {
-		release_watch(i);
-		if (probes[i].used && probes[i].state == DP_KMOD_THERE)
-			dp_engine_turn(engine, i, false);
-	}
-	err = dp_engine_apply(engine, dp_kernel_text(), &bad);
-	if (err)
-		return err;
-	dp_returns_silence();
-	synchronize_rcu();
-	dp_tasks_wait();
-	dp_kernel_trap_end();
-	for (i = 0; i < SITES; i++)
-		clear(&probes[i]);
-	nr_used = 0;
-	dp_engine_destroy(engine);
-	engine = NULL;
-	dp_kmod_pool_reset();
-	module_put(THIS_MODULE);
-	return 0;
-}
-
 /* Probes that nobody hits any more: their numbers are others'. */
 static void forget(const u32 *list, u32 n)
 {
@@ -711,7 +714,7 @@ static void forget_programs(void)
 	dp_programs_restart(engine);
 }
 
-/* The engine stays for handlers. */
+/* Calls that are inside return without a program from here on. */
 static int leave_engine(void)
 {
 	u32 *list = dp_port_alloc(SITES * sizeof(*list)), n = 0, i;
@@ -730,32 +733,88 @@ static int leave_engine(void)
 	return err;
 }
 
-void dp_kmod_leave(void)
+int dp_kmod_disarm_idle(u64 *use)
 {
-	if (engine && !session && !handlers)
-		finish();
+	u64 bad = 0;
+	int err = -ENOENT;
+
+	mutex_lock(&sessions);
+	*use = uses;
+	if (is_idle())
+		err = dp_engine_apply(engine, dp_kernel_text(), &bad);
 	mutex_unlock(&sessions);
+	return err;
 }
 
-static int end(void)
+/*
+ * A thread may be on its way: a trap has been raised, or it was preempted in a detour or copy. Traps
+ * and detours are left when every CPU has scheduled, copies when each task has, by itself.
+ */
+void dp_kmod_free_idle(u64 use)
+{
+	bool goes;
+
+	mutex_lock(&sessions);
+	goes = is_idle() && use == uses;
+	if (goes) {
+		dp_kernel_trap_end();
+		dp_engine_destroy(engine);
+		engine = NULL;
+		dp_kmod_pool_reset();
+	}
+	mutex_unlock(&sessions);
+	/* Who takes this module out waits for this function: dp_later_stop(). */
+	if (goes)
+		module_put(THIS_MODULE);
+}
+
+void dp_kmod_leave(void)
+{
+	bool idle = is_idle();
+
+	mutex_unlock(&sessions);
+	if (idle)
+		dp_later_end(PATIENCE);
+}
+
+/* Others may have written over a probe: then the session stays as it is. */
+static int turn_off(void)
+{
+	u64 bad = 0;
+	u32 i;
+
+	for (i = 0; i < SITES; i++)
+		if (probes[i].used && probes[i].state == DP_KMOD_THERE)
+			dp_engine_turn(engine, i, false);
+	return dp_engine_apply(engine, dp_kernel_text(), &bad);
+}
+
+static int end(bool *idle)
 {
 	int err;
 
+	*idle = false;
 	if (!session)
 		return -ENOENT;
 	dp_mapped_leave();
-	err = handlers ? leave_engine() : finish();
+	err = handlers ? 0 : turn_off();
+	err = err ?: leave_engine();
 	session &= err != 0;
+	*idle = is_idle();
 	return err;
 }
 
 int dp_kmod_end(void)
 {
+	bool idle;
 	int err;
 
 	mutex_lock(&sessions);
-	err = end();
+	err = end(&idle);
 	mutex_unlock(&sessions);
+	/* A task may be in a copy for long. No lock is held meanwhile. */
+	if (idle)
+		dp_later_end(0);
 	return err;
 }
 EXPORT_SYMBOL_NS_GPL(dp_kmod_end, DPROBES);

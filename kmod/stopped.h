@@ -6,11 +6,11 @@
 #include "port_types.h"
 
 /**
- * dp_kmod_stopped() - write the jumps of sites, or take them out: see struct dp_growth_ops
+ * dp_kmod_stopped() - write the jumps of sites: see struct dp_growth_ops, @traps_first
  * @engine: struct dp_engine
+ * @in: true
  *
- * The sites are breakpoints by then, whose hits go on in detours. So no task comes into the
- * bytes behind them; those that are there have left when each task has scheduled by itself.
+ * A site in which a task stays is left as it is, and tried again later.
  * Context: task, may sleep; dp_safe_hold() has been called.
  */
 int dp_kmod_stopped(void *engine, const u32 *which, u32 n, bool in);

@@ -79,7 +79,19 @@ int dp_kmod_take_out(const u32 *list, u32 n, bool (*goes)(void *arg, u64 addr),
 		     void *arg);
 /** dp_kmod_is_committed() - are the session's probes to be armed as they come? */
 bool dp_kmod_is_committed(void);
+/** dp_kmod_is_planning() - has the session planned its probes, and not armed them? */
+bool dp_kmod_is_planning(void);
 /** dp_kmod_arm() - plan and arm what was added or moved, as dp_kmod_commit() */
 int dp_kmod_arm(u64 *bad);
+
+/* Without the lock */
+
+/** dp_kmod_is_idle() - is there an engine that nobody uses? It may have changed by now. */
+bool dp_kmod_is_idle(void);
+/** dp_kmod_disarm_idle() - if so, see that nothing of it is in the text. @use: for dp_kmod_free_idle()
+ *  Return: 0; -ENOENT; -EBUSY others have written over a probe; an error of writing */
+int dp_kmod_disarm_idle(u64 *use);
+/** dp_kmod_free_idle() - it goes, if nobody has used it meanwhile. No thread is in what it had in the text. */
+void dp_kmod_free_idle(u64 use);
 
 #endif

@@ -110,7 +110,8 @@ static int grow_hold(void *arg, bool unowned, int (*work)(void *what),
 
 static const struct dp_growth_ops growth_ops = { grow_map,   grow_put,
 						 grow_holes, grow_stopped,
-						 grow_hold,  grow_chart };
+						 grow_hold,  grow_chart,
+						 false };
 
 static int no_memory(int err)
 {

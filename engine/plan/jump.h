@@ -21,6 +21,8 @@ struct dp_unwind_states;
 	"the program branches into the bytes that a jump needs more often than to here"
 #define DP_WHY_DATA \
 	"a debug register of each thread; what the kernel writes or reads there is not seen"
+#define DP_WHY_LATE \
+	"a task has been preempted within the bytes that a jump needs; it is tried again"
 #define DP_WHY_NO_ISLAND \
 	"no address is free to which a jump with breakpoints in it could lead"
 

@@ -137,77 +137,13 @@ static void sort_by_address(const struct dp_engine *e, u32 *v, u32 n)
 		}
 }
 
-/* Threads could not be moved out of the regions: use breakpoints until the next call. */
-static int stay_traps(struct dp_engine *e, const u32 *which, u32 n)
-{
-	static const char *const why = "threads are in the way of a jump";
-	u32 i;
-
-	for (i = 0; i < n; i++) {
-		struct dp_site_entry *s = dp_live_site(e, which[i]);
-
-		e->sites[which[i]].why = why;
-		dp_entry_why(e->arena, s, why);
-		s->wanted = DP_WANT_TRAP;
-	}
-	return 0;
-}
-
-/* Who has stopped all threads does not tell where it failed. */
-static void blame(const struct dp_engine *e, struct dp_target *target,
-		  const u32 *which, u32 n, u64 *bad)
-{
-	u8 now[DP_JUMP_SIZE];
-	u32 i;
-
-	for (i = 0; bad && i < n; i++) {
-		const struct dp_site_entry *s = dp_live_site(e, which[i]);
-		u8 len = dp_site_patch_len(s);
-
-		if (s->armed != DP_SITE_COMING &&
-		    !target->ops->read(target, s->addr, now, len) &&
-		    dp_site_bytes(s, now) <= DP_BYTES_BETWEEN)
-			continue;
-		*bad = s->addr;
-		return;
-	}
-}
-
-static bool is_stopped_for(const struct dp_engine *e, u32 i)
-{
-	return dp_site_arming(e, &e->sites[i]) == DP_ARM_QUIESCE;
-}
-
-/* A tracer has to stop all threads for that. */
-static int arm_stopped(struct dp_engine *e, struct dp_target *target,
-		       const struct dp_sites *sites, u64 *bad)
-{
-	const struct dp_growth *g = e->growth;
-	u32 *which = g->touched + sites->n, n = 0, i;
-	int err;
-
-	for (i = 0; i < sites->n; i++) {
-		const struct dp_site_entry *s = dp_sites_at(sites, i);
-
-		if (s->mode == DP_MODE_JUMP && s->wanted == DP_WANT_PLAN &&
-		    s->armed != DP_SITE_THERE && s->armed != DP_SITE_GONE &&
-		    is_stopped_for(e, sites->which[i]))
-			which[n++] = sites->which[i];
-	}
-	sort_by_address(e, which, n);
-	err = n ? g->setup.ops->stopped(g->setup.arg, which, n, true) : 0;
-	if (err && err != -EAGAIN)
-		blame(e, target, which, n, bad);
-	return err == -EAGAIN && e->own ? stay_traps(e, which, n) : err;
-}
-
 static int arm_jumps(struct dp_engine *e, struct dp_target *target,
 		     const struct dp_sites *sites, u64 *bad)
 {
 	int err = 0;
 
 	if (e->arming == DP_ARM_QUIESCE)
-		err = arm_stopped(e, target, sites, bad);
+		err = dp_apply_stopped(e, target, sites, bad);
 	if (!err && !e->signal_free)
 		err = dp_strategy_interior.arm(target, sites, bad);
 	return err;
@@ -307,6 +243,7 @@ static void decide(struct dp_engine *e, const struct batch *b)
 		struct dp_site_entry *entry = dp_live_site(e, b->v[i]);
 
 		enter(e, s);
+		s->late = false;
 		entry->wanted = wanted(s);
 		if (e->own)
 			entry->unowned = s->unowned;
@@ -647,6 +584,34 @@ int dp_engine_cede(struct dp_engine *e, struct dp_target *target,
 	for (i = 0; i < e->nr_sites; i++)
 		unowned |= e->sites[i].unowned;
 	return setup->ops->hold(setup->arg, unowned, cede, &c);
+}
+
+/* Where it has failed, there are the breakpoints that there were. */
+static void note_late(struct dp_engine *e, const struct batch *b)
+{
+	struct dp_site *s;
+	u32 i;
+
+	for (i = 0; i < b->n; i++) {
+		s = &e->sites[b->v[i]];
+		s->late |= s->wants == DP_WANT_PLAN &&
+			   dp_entry_of(e, s)->armed == DP_SITE_TRAPPED;
+	}
+}
+
+int dp_live_retry(struct dp_engine *e, struct dp_target *target)
+{
+	struct batch b = { e->growth->touched, 0 };
+	int err;
+	u32 i;
+
+	for (i = 0; i < e->nr_sites; i++)
+		if (e->sites[i].late)
+			mark_around(e, &b, i);
+	err = apply(e, target, &b, NULL);
+	if (err)
+		note_late(e, &b);
+	return err;
 }
 
 void dp_live_set_knobs(struct dp_engine *e, bool armed, bool jumps)

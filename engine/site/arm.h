@@ -4,6 +4,7 @@
 #define DP_SITE_ARM_H
 
 #include "port_types.h"
+#include "engine/layout/base.h"
 
 struct dp_engine;
 struct dp_target;
@@ -55,6 +56,14 @@ int dp_engine_write_jumps(struct dp_engine *engine, struct dp_target *target,
  *  runs: for growth ops. Return: 0; -EBUSY foreign bytes; a write error. */
 int dp_engine_restore(struct dp_engine *engine, struct dp_target *target,
 		      const u32 *which, u32 n);
+/** dp_engine_unwritten() - the jump of the site at @addr, which dp_engine_write_jumps() took for written, could not be
+ *  written: its breakpoint stays until dp_live_retry(). For growth ops with @traps_first. */
+void dp_engine_unwritten(struct dp_engine *engine, u64 addr);
+/** dp_engine_copies() - copies of a site's instruction that lead back to what is behind it. A thread in one may come into
+ *  the bytes of the site's jump. For growth ops, where a site is at @addr */
+#define DP_COPIES 2
+void dp_engine_copies(const struct dp_engine *engine, u64 addr,
+		      struct dp_span copies[DP_COPIES]);
 /**
  * dp_engine_apply() - bring the bytes of all sites into the state that their probes want
  *

@@ -8,6 +8,8 @@
 #include "engine/site/live.h"
 #include "engine/site/room.h"
 
+struct dp_sites;
+
 /** dp_grow_site() - plan the @i-th site. Return: 0; -ENOMEM no memory is free in its range. */
 int dp_grow_site(struct dp_engine *engine, u32 i);
 /** dp_grow_watch() - the @i-th site, of data: it has no code */
@@ -104,5 +106,10 @@ void dp_apply_preview(struct dp_engine *engine);
  *  that fails stays as it is. @bad: its address, or NULL. Return: as dp_live_commit(). */
 int dp_apply_around(struct dp_engine *engine, struct dp_target *target,
 		    const u32 *probes, u32 n, u64 *bad);
+
+/** dp_apply_stopped() - write the jumps that are written while no thread runs; @sites: in the order of their
+ *  addresses. Return: 0; an error of writing. */
+int dp_apply_stopped(struct dp_engine *engine, struct dp_target *target,
+		     const struct dp_sites *sites, u64 *bad);
 
 #endif

@@ -60,6 +60,8 @@ struct dp_charted {
  *   libraries unloaded earlier have been abandoned. @unowned: some of the text may be
  *   unmapped at any time. @work allocates nothing. Return: what @work does, or an errno
  * @chart: let unwinders know code, before anything leads there; or NULL
+ * @traps_first: threads inside a region are not moved. So @stopped is called when the sites are breakpoints, whose
+ *   hits go on in their detours; it may call dp_engine_unwritten() for those that it leaves
  */
 struct dp_growth_ops {
 	int (*map)(void *arg, u64 addr, u64 size);
@@ -69,6 +71,7 @@ struct dp_growth_ops {
 	int (*hold)(void *arg, bool unowned, int (*work)(void *what),
 		    void *what);
 	void (*chart)(void *arg, const struct dp_charted *code);
+	bool traps_first;
 };
 
 /* The smallest pool where probes come one by one */
@@ -210,6 +213,11 @@ int dp_live_enable(struct dp_engine *engine, struct dp_target *target,
 /** dp_live_knobs() - for all probes at once: armed at all, and as jumps */
 int dp_live_knobs(struct dp_engine *engine, struct dp_target *target,
 		  bool armed, bool jumps);
+
+/** dp_live_late() - is there a site whose jump could not be written in time?
+ *  dp_live_retry() - write those jumps. Return: as dp_live_commit(); some may be late again. */
+bool dp_live_late(const struct dp_engine *engine);
+int dp_live_retry(struct dp_engine *engine, struct dp_target *target);
 
 /** dp_live_runs_programs() - is a thread running a program? In one's own process. A program that
  *  no enabled probe has is not begun any more. */

@@ -68,6 +68,7 @@ struct dp_site {
 	bool observed; /* the intercepted call is made in the detour */
 	bool early, duplicated, arrivals;
 	bool entered, x87, marked, was_jump, was_trap, was_armed, alone, staged;
+	bool late; /* see stopped.c */
 	bool spare; /* see release.c */
 	bool crowded; /* see arrivals.c; @traps_before: before a jump stepped back for it */
 	bool unowned; /* its mapping is unowned: see gone.c */

@@ -288,16 +288,22 @@ static u32 trap_call(const struct dp_site_entry *site,
 	return told;
 }
 
-/* It has one if no jump has that byte. */
+/* Is the breakpoint the site's own, and no byte of another's jump? It may be one where a jump could be. */
+static bool is_own(const struct dp_site_entry *site)
+{
+	u8 armed = __atomic_load_n(&site->armed, __ATOMIC_ACQUIRE);
+
+	return !site->leader &&
+	       (armed == DP_SITE_THERE || armed == DP_SITE_TRAPPED);
+}
+
 static bool trap_only(struct pt_regs *regs)
 {
 	u64 addr = regs->ip - DP_BREAKPOINT_BEHIND;
 	const struct dp_site_entry *site = dp_site_lookup(addr);
 	const struct dp_probe_entry *p;
 
-	if (!site || site->addr != addr || site->mode != DP_MODE_TRAP ||
-	    site->leader ||
-	    __atomic_load_n(&site->armed, __ATOMIC_ACQUIRE) != DP_SITE_THERE)
+	if (!site || site->addr != addr || !is_own(site))
 		return false;
 	if (count_only(site)) {
 		regs->ip = dp_site_copy(site, false);

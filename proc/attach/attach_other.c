@@ -118,7 +118,8 @@ static int grow_hold(void *arg, bool unowned, int (*work)(void *what),
 
 const struct dp_growth_ops dp_attach_other_ops = { dp_pools_add,   dp_pools_put,
 						   dp_pools_holes, grow_stopped,
-						   grow_hold,	   NULL };
+						   grow_hold,	   NULL,
+						   false };
 
 /* @upcalls: threads that can wait for a handler at once; 0: handlers run where the hits are */
 static int install(struct dp_process *proc, u32 max_sites, u32 upcalls,

@@ -79,7 +79,8 @@ struct agent {
 
 static const struct dp_growth_ops ops = { dp_pools_add,	  dp_pools_put,
 					  dp_pools_holes, dp_arm_stopped,
-					  dp_arm_hold,	  NULL };
+					  dp_arm_hold,	  NULL,
+					  false };
 
 static void locate(const struct dp_process *proc, struct dp_mapping *map,
 		   u64 base)

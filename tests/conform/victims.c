@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* victims: functions with the prologues and conventions that a compiler gives. */
 #include "victims.h"
+#ifdef __KERNEL__
+#include <linux/stdarg.h>
+#include <linux/string.h>
+#undef noinline
+#else
 #include <stdarg.h>
 #include <string.h>
+#endif
 
 /* Called as written, and with the standard's registers. */
 #define VICTIM_CODE __attribute__((noinline, noclone))
@@ -94,6 +100,7 @@ VICTIM_CODE long c_stack72(long a, long b, long c, long d, long e, long f,
 	       15 * s8;
 }
 
+#ifndef __KERNEL__
 VICTIM_CODE double c_doubles(double a, float b, double c, double d, double e,
 			     double f, double g, double h, double i)
 {
@@ -119,6 +126,7 @@ VICTIM_CODE long double _Complex c_long_complex(long double _Complex a)
 	KEEP();
 	return a + 1.0L;
 }
+#endif
 
 VICTIM_CODE __int128 c_int128(__int128 a)
 {
@@ -136,6 +144,7 @@ VICTIM_CODE struct big c_big(struct big in, long add)
 	return out;
 }
 
+#ifndef __KERNEL__
 VICTIM_CODE struct pair c_pair(struct pair in)
 {
 	KEEP();
@@ -154,6 +163,7 @@ VICTIM_CODE long c_varargs(int n, ...)
 	va_end(ap);
 	return (long)sum;
 }
+#endif
 
 VICTIM_CODE long __attribute__((ms_abi))
 c_ms(long a, long b, long c, long d, long e, long f)
@@ -162,12 +172,14 @@ c_ms(long a, long b, long c, long d, long e, long f)
 	return a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f;
 }
 
+#ifndef __KERNEL__
 VICTIM_CODE double __attribute__((ms_abi))
 c_ms_double(double a, long b, double c, long d, double e)
 {
 	KEEP();
 	return a + 2 * b + 3 * c + 4 * d + 5 * e;
 }
+#endif
 
 VICTIM_CODE long c_call_back(void (*back)(long), long arg)
 {
@@ -185,11 +197,13 @@ VICTIM_CODE long c_tail(long a, long b)
 	return c_plain(a + 1, b);
 }
 
+#ifndef __KERNEL__
 VICTIM_CODE void c_jump_out(jmp_buf env)
 {
 	KEEP();
 	longjmp(env, 1);
 }
+#endif
 
 VICTIM_CODE const void *c_look_back(void)
 {

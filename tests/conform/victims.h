@@ -8,8 +8,10 @@
 #ifndef VICTIMS_H
 #define VICTIMS_H
 
+#ifndef __KERNEL__
 #include <complex.h>
 #include <setjmp.h>
+#endif
 
 typedef unsigned long victim_t(unsigned long a, unsigned long b);
 
@@ -117,32 +119,42 @@ long c_stack64(long a, long b, long c, long d, long e, long f, long s0, long s1,
 	       long s2, long s3, long s4, long s5, long s6, long s7);
 long c_stack72(long a, long b, long c, long d, long e, long f, long s0, long s1,
 	       long s2, long s3, long s4, long s5, long s6, long s7, long s8);
+#ifndef __KERNEL__
 double c_doubles(double a, float b, double c, double d, double e, double f,
 		 double g, double h, double i);
 long double c_long_double(long double a, long double b);
 double _Complex c_complex(double _Complex a);
 long double _Complex c_long_complex(long double _Complex a);
+#endif
 __int128 c_int128(__int128 a);
 
 struct big {
 	long v[9];
 };
+#ifndef __KERNEL__
 struct pair {
 	long a;
 	double b;
 };
+#endif
 struct big c_big(struct big in, long add);
+#ifndef __KERNEL__
 struct pair c_pair(struct pair in);
 long c_varargs(int n, ...);
+#endif
 long __attribute__((ms_abi))
 c_ms(long a, long b, long c, long d, long e, long f);
+#ifndef __KERNEL__
 double __attribute__((ms_abi))
 c_ms_double(double a, long b, double c, long d, double e);
+#endif
 
 /* Calls @back with @arg in the middle. */
 long c_call_back(void (*back)(long), long arg);
 long c_tail(long a, long b);
+#ifndef __KERNEL__
 void c_jump_out(jmp_buf env);
+#endif
 const void *c_look_back(void);
 void c_void(void);
 

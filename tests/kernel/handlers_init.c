@@ -260,12 +260,40 @@ static void run_sample(const char *name, const char *says)
 		printf("%s\n", log);
 }
 
+#define RT "/proc/sys/kernel/sched_rt_runtime_us"
+
+/* What has a CPU is to have all of it. */
+static void run_preempted(void)
+{
+	int limited = !access(RT, F_OK);
+
+	if (limited)
+		dp_init_put(RT, "-1");
+	dp_init_run_twice("dppreempted");
+	if (limited)
+		dp_init_put(RT, "950000");
+}
+
+/* By the manuals: tests/kernel/conform */
+static void run_conform(void)
+{
+	char parameters[16];
+	unsigned int arming;
+
+	for (arming = 0; arming < 3; arming++) {
+		snprintf(parameters, sizeof(parameters), "arming=%u", arming);
+		dp_init_run("dpconform", parameters);
+	}
+}
+
 void dp_handlers_try(void)
 {
 	if (dp_init_is_wanted("kprobes"))
 		dp_init_run_twice("dpkprobes");
 	if (dp_init_is_wanted("quick"))
 		dp_init_run_twice("dpquick");
+	if (dp_init_is_wanted("conform"))
+		run_conform();
 	if (dp_init_is_wanted("exits"))
 		dp_init_run_twice("dpexits");
 	if (dp_init_is_wanted("jprobes"))
@@ -275,7 +303,7 @@ void dp_handlers_try(void)
 	if (dp_init_is_wanted("watchpoints"))
 		dp_init_run_twice("dpwatch");
 	if (dp_init_is_wanted("preempted"))
-		dp_init_run_twice("dppreempted");
+		run_preempted();
 	if (dp_init_is_wanted("orphans")) {
 		run_ends();
 		run_orphans();

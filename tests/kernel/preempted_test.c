@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * preempted_test: a thread that is preempted where bytes are about to change is waited for.
+ * preempted_test: a thread that is preempted where bytes are about to change is waited for, but not for ever.
  *
  *     CPU 1:  a filler ─► preempted by a hog, which has the CPU for a while ─► goes on
- *     CPU 0:                  arm, or end ─────────────────────────────────────► done
+ *     CPU 0:                  arm: a breakpoint, by which it is hit          ─► a jump
+ *                             end ────────────────────────────────────────────► done
+ *
+ * A kernel that is not preempted (preempt=voluntary) has the hog run when the filler is elsewhere. There all CPUs
+ * stop when the hog lets them.
  */
 #include <dprobes/kprobes.h>
 #include "kmod/session.h"
+#include "port/kernel/compat.h"
 #include "tests/kernel/test.h"
 #include <linux/cpumask.h>
 #include <linux/delay.h>
@@ -18,14 +23,20 @@
 #include <linux/string.h>
 #include <linux/vmalloc.h>
 
+/* Bytes: a fraction of a second's work for an emulator, in which its CPUs take turns of a tenth */
 #define SIZE (1 << 20)
-#define HOG (HZ / 2)
+#define LARGE (1 << 24)
+/* For so long, in jiffies; and longer than anybody is to wait with a lock held */
+#define HOG (3 * HZ / 2)
+#define LONG_HOG (7 * HZ / 2)
+/* Of another thread */
+#define FEW 100
 
 void dptest_fill(u8 *to, unsigned long bytes);
 extern const u8 dptest_fill_site[];
 
 static u8 *area;
-static unsigned long fills;
+static unsigned long fills, size = SIZE, hogs_for = HOG;
 static bool hogs, ended;
 static struct task_struct *hog_task;
 
@@ -34,10 +45,11 @@ static int fill(void *unused)
 	unsigned long wrong = 0;
 
 	while (!kthread_should_stop()) {
-		area[0] = area[SIZE - 1] = 0;
-		dptest_fill(area, SIZE);
-		wrong += area[0] != 0x5a || area[SIZE - 1] != 0x5a ||
-			 area[SIZE] != 0;
+		unsigned long n = READ_ONCE(size);
+
+		area[0] = area[n - 1] = area[n] = 0;
+		dptest_fill(area, n);
+		wrong += area[0] != 0x5a || area[n - 1] != 0x5a || area[n] != 0;
 		WRITE_ONCE(fills, fills + 1);
 		cond_resched_tasks_rcu_qs();
 	}
@@ -46,7 +58,7 @@ static int fill(void *unused)
 
 static int hog(void *unused)
 {
-	unsigned long until = jiffies + HOG;
+	unsigned long until = jiffies + READ_ONCE(hogs_for);
 
 	WRITE_ONCE(hogs, true);
 	while (time_before(jiffies, until))
@@ -101,9 +113,44 @@ static void preempt(void)
 	await(&hogs);
 }
 
+static void let_go(void)
+{
+	kthread_stop(hog_task);
+	await_fills();
+}
+
+/* Return: the site has become a jump. */
+static bool await_jump(u32 probe)
+{
+	unsigned long until = jiffies + 5 * HZ;
+
+	while (strcmp(dp_kmod_mode(probe), "jump") &&
+	       time_before(jiffies, until))
+		msleep(10);
+	return !strcmp(dp_kmod_mode(probe), "jump");
+}
+
+/* Has a probe been armed as it is to be, while a thread is between its bytes? */
+static bool is_armed(u32 probe)
+{
+	bool late = !READ_ONCE(ended), is;
+	u8 few[2] = { 0 };
+	u32 i;
+
+	is = !strcmp(dp_kmod_mode(probe), late ? "trap" : "jump") &&
+	     (!late || strstr(dp_kmod_reason(probe), "tried again"));
+	for (i = 0; i < FEW; i++)
+		dptest_fill(few, 1);
+	/* The filler is where it was. */
+	if (!READ_ONCE(ended))
+		is &= dp_kmod_hits(probe) == FEW;
+	return is && late == preempt_model_full() &&
+	       dp_kmod_hits(probe) >= FEW && few[0] == 0x5a && !few[1];
+}
+
 static void sessions(void)
 {
-	bool early;
+	bool early, armed;
 	u32 probe;
 	u64 bad;
 	int err;
@@ -111,23 +158,47 @@ static void sessions(void)
 	preempt();
 	err = dp_kmod_begin(DP_KMOD_JUMP);
 	err = err ?: dp_kmod_add((u64)dptest_fill_site, &probe, NULL);
-	early = READ_ONCE(ended);
 	err = err ?: dp_kmod_commit(&bad);
-	check(!err && !early && READ_ONCE(ended) &&
-		      !strcmp(dp_kmod_mode(probe), "jump"),
-	      "a jump waits for a thread between its bytes (%d, %d, %d, %s %s)\n",
-	      err, early, READ_ONCE(ended), dp_kmod_mode(probe),
+	armed = !err && is_armed(probe);
+	check(armed,
+	      "a breakpoint is where a thread is between a jump's bytes, and is hit (%d, %d, %s %s)\n",
+	      err, READ_ONCE(ended), dp_kmod_mode(probe),
 	      dp_kmod_reason(probe));
-	kthread_stop(hog_task);
-	await_fills();
-	check(dp_kmod_hits(probe), "which goes on, and comes by the jump\n");
+	let_go();
+	armed = !err && await_jump(probe);
+	check(armed && dp_kmod_hits(probe) > FEW,
+	      "which goes on, and the jump comes\n");
 	preempt();
 	early = READ_ONCE(ended);
 	err = dp_kmod_end();
 	check(!err && !early && READ_ONCE(ended),
 	      "the end waits for a thread in a copy (%d, %d)\n", err, early);
-	kthread_stop(hog_task);
+	let_go();
+}
+
+/* All CPUs stop nearly always when the filler is inside. It leaves before the last try, and does not come inside again. */
+static void short_stays(void)
+{
+	unsigned int i, late = 0;
+	u32 probe;
+	u64 bad;
+	int err = 0;
+
+	WRITE_ONCE(size, LARGE);
 	await_fills();
+	for (i = 0; i < 10 && !err; i++) {
+		err = dp_kmod_begin(DP_KMOD_JUMP);
+		err = err ?: dp_kmod_add((u64)dptest_fill_site, &probe, NULL);
+		err = err ?: dp_kmod_commit(&bad);
+		late += err || strcmp(dp_kmod_mode(probe), "jump");
+		await_fills();
+		err = err ?: dp_kmod_end();
+	}
+	WRITE_ONCE(size, SIZE);
+	await_fills();
+	check(!err && !late,
+	      "a jump waits for a thread that leaves soon (%d, %u of 10)\n",
+	      err, late);
 }
 
 static bool wakes;
@@ -164,8 +235,67 @@ static void hits(void)
 	      "the end waits for a thread that is preempted as its hit ends (%d, %d)\n",
 	      err, early);
 	irq_work_sync(&waking);
-	kthread_stop(hog_task);
-	await_fills();
+	let_go();
+}
+
+static void nothing(struct dp_kprobe *p, struct pt_regs *regs,
+		    unsigned long flags)
+{
+}
+
+/* The copy of one instruction leads back to the next one, which a jump is to displace. */
+static void copies(void)
+{
+	struct dp_kprobe p = { .addr = (u8 *)dptest_fill_site,
+			       .offset = 1,
+			       .pre_handler = before },
+			 q = { .addr = (u8 *)dptest_fill_site,
+			       .offset = 1,
+			       .post_handler = nothing };
+	int err = dp_register_kprobe(&p);
+	unsigned long until;
+	bool late;
+
+	err = err ?: dp_register_kprobe(&q);
+	preempt();
+	dp_unregister_kprobe(&q);
+	late = !READ_ONCE(ended);
+	check(!err && late == preempt_model_full() &&
+		      dp_kprobe_optimized(&p) == !late,
+	      "a jump waits for a thread whose copy leads between its bytes (%d, %d, %d)\n",
+	      err, late, dp_kprobe_optimized(&p));
+	let_go();
+	until = jiffies + 5 * HZ;
+	while (!dp_kprobe_optimized(&p) && time_before(jiffies, until))
+		msleep(10);
+	check(dp_kprobe_optimized(&p), "and comes\n");
+	dp_unregister_kprobe(&p);
+}
+
+/* The last probe goes while a thread is in its copy, for longer than who takes it away waits. */
+static void others(void)
+{
+	struct dp_kprobe p = { .addr = (u8 *)dptest_fill_site,
+			       .pre_handler = before },
+			 q = { .symbol_name = "gcd", .pre_handler = before };
+	unsigned long began;
+	bool early, second;
+	int err = dp_register_kprobe(&p);
+
+	WRITE_ONCE(hogs_for, LONG_HOG);
+	preempt();
+	began = jiffies;
+	dp_unregister_kprobe(&p);
+	early = !READ_ONCE(ended) && time_before(jiffies, began + 3 * HZ);
+	err = err ?: dp_register_kprobe(&q);
+	second = !READ_ONCE(ended);
+	/* Where no thread is preempted in a copy, its end waits for the hog, or not. */
+	check(!err && ((early && second) || !preempt_model_full()),
+	      "nobody waits long for a thread that is in a copy (%d, %d, %d)\n",
+	      err, early, second);
+	let_go();
+	WRITE_ONCE(hogs_for, HOG);
+	dp_unregister_kprobe(&q);
 }
 
 static int __init begin(void)
@@ -174,13 +304,16 @@ static int __init begin(void)
 	u8 was[16];
 
 	memcpy(was, dptest_fill, sizeof(was));
-	area = vzalloc(SIZE + 1);
+	area = vzalloc(LARGE + 1);
 	task = area ? make(fill) : NULL;
 	if (!task || set_cpus_allowed_ptr(current, cpumask_of(0)))
 		return -ENOMEM;
 	wake_up_process(task);
 	sessions();
+	short_stays();
 	hits();
+	copies();
+	others();
 	check(!kthread_stop(task) && !memcmp(was, dptest_fill, sizeof(was)),
 	      "all has been filled, and the text is what it was\n");
 	set_cpus_allowed_ptr(current, cpu_possible_mask);

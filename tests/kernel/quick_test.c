@@ -418,12 +418,73 @@ static void try(enum dp_kmod_arming arming)
 	      "%s: the text is what it was\n", how);
 }
 
+static u64 inner_at(const u8 *code, size_t len)
+{
+	const u8 *at = (u8 *)dptest_inner;
+
+	while (memcmp(at, code, len))
+		at++;
+	return (u64)at;
+}
+
+static bool inner_calls(u64 at)
+{
+	unsigned int (*volatile function)(unsigned int) = (void *)at;
+	bool right = true;
+	u32 i;
+
+	for (i = 0; i < CALLS; i++)
+		right &= function(i) == i + 1;
+	return right;
+}
+
+static bool inner_is(const u32 *probe, u64 first, u64 second, u64 arrivals)
+{
+	bool is = dp_kmod_hits(probe[0]) == first * CALLS &&
+		  dp_kmod_hits(probe[1]) == second * CALLS &&
+		  dp_kmod_arrivals() == arrivals * CALLS;
+
+	if (!is)
+		note("%llu and %llu hits, %llu in the middle\n",
+		     dp_kmod_hits(probe[0]), dp_kmod_hits(probe[1]),
+		     dp_kmod_arrivals());
+	return is;
+}
+
+/* The breakpoint of the second instruction is a byte of the first one's jump, whether the second has a probe that is
+ * on, or off: who comes there from elsewhere has come to the middle of the jump. */
+static void inner(void)
+{
+	const u64 at[] = { inner_at((u8[]){ 0x31, 0xc0 }, 2),
+			   inner_at((u8[]){ 0x8d, 0x47, 0x01 }, 3) };
+	u32 probe[2];
+	bool right;
+	u64 bad;
+	int err = dp_kmod_begin(DP_KMOD_INTERIOR);
+
+	err = err ?: dp_kmod_add(at[0], &probe[0], NULL);
+	err = err ?: dp_kmod_add(at[1], &probe[1], NULL);
+	err = err ?: dp_kmod_commit(&bad);
+	check(!err && !strcmp(dp_kmod_mode(probe[0]), "jump"),
+	      "a jump has a breakpoint inside (%d, %s)\n", err,
+	      dp_kmod_reason(probe[0]));
+	right = inner_calls(at[1]) && inner_is(probe, 0, 1, 1);
+	right = right && inner_calls(at[0]) && inner_is(probe, 1, 2, 1);
+	check(right, "what comes there is counted, and told\n");
+	dp_kmod_turn(probe[1], false);
+	err = dp_kmod_commit(&bad);
+	right = !err && inner_calls(at[1]) && inner_is(probe, 1, 2, 2);
+	check(right, "also where a probe is off\n");
+	check(!dp_kmod_end(), "and it goes\n");
+}
+
 static int __init begin(void)
 {
 	find_words();
 	try(DP_KMOD_TRAP);
 	try(DP_KMOD_JUMP);
 	try(DP_KMOD_INTERIOR);
+	inner();
 	pr_info("dptest: done\n");
 	return 0;
 }

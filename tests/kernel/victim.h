@@ -17,6 +17,8 @@ void dptest_call(const unsigned long in[DPTEST_REGS],
 unsigned long dptest_carry(unsigned long carry);
 /** dptest_words() - takes a word from its stack: see victim.S */
 unsigned long dptest_words(void);
+/** dptest_inner() - Return: n + 1; also of its second instruction. See inner.S */
+unsigned int dptest_inner(unsigned int n);
 
 #endif
 #endif

@@ -122,7 +122,8 @@ static inline int memory_hold(void *arg, bool unowned, int (*work)(void *what),
 
 static const struct dp_growth_ops memory_ops = { memory_map,   memory_put,
 						 memory_holes, memory_stopped,
-						 memory_hold,  NULL };
+						 memory_hold,  NULL,
+						 false };
 
 /** memory_copy() - what the memory of a process is for its child, until one of them maps more */
 static inline void memory_copy(struct memory *to, const struct memory *from)

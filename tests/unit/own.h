@@ -148,4 +148,19 @@ static inline void expect_armed(const struct world *w, u32 at, u8 mode)
 		expect_written(w, j->island, DP_JUMP_SIZE);
 }
 
+static inline const char *reason(const struct world *w, u32 at)
+{
+	static char text[DP_REASON_SIZE];
+
+	dp_view_reason(&w->e->view, entry_of(w, at), text);
+	return text;
+}
+
+static inline void commit(struct world *w, const u32 *probes, u32 n)
+{
+	u32 bad;
+
+	assert_int_equal(dp_live_commit(w->e, &w->target, probes, n, &bad), 0);
+}
+
 #endif

@@ -190,8 +190,8 @@ static inline int hold(void *arg, bool unowned, int (*work)(void *what),
 	return work(what);
 }
 
-static const struct dp_growth_ops growth = { map_pool,	 put_code,
-					     find_holes, write_stopped,
-					     hold,	 NULL };
+static const struct dp_growth_ops growth = {
+	map_pool, put_code, find_holes, write_stopped, hold, NULL, false
+};
 
 #endif

@@ -188,21 +188,6 @@ static void keeps_to_breakpoints(void **state)
 	end(&w);
 }
 
-static const char *reason(const struct world *w, u32 at)
-{
-	static char text[DP_REASON_SIZE];
-
-	dp_view_reason(&w->e->view, entry_of(w, at), text);
-	return text;
-}
-
-static void commit(struct world *w, const u32 *probes, u32 n)
-{
-	u32 bad;
-
-	assert_int_equal(dp_live_commit(w->e, &w->target, probes, n, &bad), 0);
-}
-
 /* A breakpoint has a reason as long as it is one, and a jump has none. */
 static void says_why(void **state)
 {

@@ -26,7 +26,7 @@ struct dp_jprobe {
 };
 
 /** dp_register_jprobe() - Return: as dp_register_kprobe(); -EINVAL also without @entry, or not at a function's
- *  beginning. */
+ *  beginning; -EEXIST the function has one already. */
 int dp_register_jprobe(struct dp_jprobe *jp);
 void dp_unregister_jprobe(struct dp_jprobe *jp);
 int dp_register_jprobes(struct dp_jprobe **jps, int num);

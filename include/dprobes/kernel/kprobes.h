@@ -72,8 +72,10 @@ struct dp_kprobe {
 };
 
 /*
- * Context of all functions: task, may sleep; a lock keeps callers apart. A call waits for RCU, and for tasks to
- * leave the bytes of a jump, so many probes at once are far cheaper than one by one.
+ * Context of all functions: task, may sleep; a lock keeps callers apart. A call waits for RCU, and for a moment for tasks to
+ * leave the bytes of a jump, so many probes at once are far cheaper than one by one. Where a task stays there, the probe
+ * is a breakpoint, and becomes a jump later: KPROBE_FLAG_OPTIMIZED. Who takes the last probe away waits until no task
+ * is in a copy, for two seconds at most.
  */
 
 /**
@@ -92,6 +94,7 @@ void dp_unregister_kprobe(struct dp_kprobe *p);
 /** dp_register_kprobes() - several at once. Return: as dp_register_kprobe() for the first that
  *  fails; then none is registered. -EINVAL if @num is not positive or an entry is NULL. */
 int dp_register_kprobes(struct dp_kprobe **kps, int num);
+/** dp_unregister_kprobes() - take several away; entries that are NULL are passed by */
 void dp_unregister_kprobes(struct dp_kprobe **kps, int num);
 /** dp_disable_kprobe() - keep it registered, but do not run its handlers. None runs any more when it
  *  returns. Return: 0; -EINVAL it is not registered. */
