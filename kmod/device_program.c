@@ -233,17 +233,21 @@ int dp_device_bind(struct dp_owner *o, const struct dp_device_bind *want)
 		.ex_mask = want->exceptions,
 		.leaves = want->leaves,
 		.judged = want->flags & DP_DEVICE_JUDGED,
+		.tells = want->flags & DP_DEVICE_TOLD,
 		/* What is probed raises no fault that anybody handles. */
 		.logonfault = true,
 	};
 
-	if (want->reserved || want->flags & ~DP_DEVICE_JUDGED ||
+	if (want->reserved ||
+	    want->flags & ~(DP_DEVICE_JUDGED | DP_DEVICE_TOLD) ||
 	    want->program >= o->programs || o->committed)
 		return -EINVAL;
 	p = &o->program[want->program];
 	if (want->heap > p->heap || !dp_device_owns(o, want->probe) ||
 	    !begins(o, want) || test_and_set_bit(want->probe, o->bound))
 		return -EINVAL;
+	if (want->flags & DP_DEVICE_TOLD)
+		set_bit(want->probe, o->told);
 	dp_kmod_bind(want->probe, &binding);
 	return 0;
 }
