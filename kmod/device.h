@@ -33,7 +33,7 @@ struct dp_owned_program {
  * @records: @filled bytes of struct dp_device_record, of which @taken have been read; @lost: for which
  *           there was no room
  * @owned: by probe, has the owner added it? @bound: does it run a program? @returns: is it on returns?
- *         @files: is it on a file?
+ *         @files: is it on a file? @told: do records of its calls say how the program has ended?
  * @programs: how many, which are @program; @globals: variables that all of them have
  */
 struct dp_owner {
@@ -46,6 +46,7 @@ struct dp_owner {
 	DECLARE_BITMAP(bound, DP_KMOD_PROBES);
 	DECLARE_BITMAP(returns, DP_KMOD_PROBES);
 	DECLARE_BITMAP(files, DP_KMOD_PROBES);
+	DECLARE_BITMAP(told, DP_KMOD_PROBES);
 	u32 programs, globals;
 	struct dp_owned_program program[DP_KMOD_PROGRAMS];
 };

@@ -268,11 +268,13 @@ int dp_device_bind(struct dp_owner *o, const struct dp_device_bind *want)
 		.ex_mask = want->exceptions,
 		.leaves = want->leaves,
 		.judged = want->flags & DP_DEVICE_JUDGED,
+		.tells = want->flags & DP_DEVICE_TOLD,
 		/* What is probed raises no fault that anybody handles. */
 		.logonfault = true,
 	};
 
-	if (want->reserved || want->flags & ~DP_DEVICE_JUDGED ||
+	if (want->reserved ||
+	    want->flags & ~(DP_DEVICE_JUDGED | DP_DEVICE_TOLD) ||
 	    want->program >= o->programs || o->committed)
 		return -EINVAL;
 	p = &o->program[want->program];
@@ -280,6 +282,8 @@ int dp_device_bind(struct dp_owner *o, const struct dp_device_bind *want)
 	    test_bit(want->probe, o->files) != p->user || !begins(o, want) ||
 	    test_and_set_bit(want->probe, o->bound))
 		return -EINVAL;
+	if (want->flags & DP_DEVICE_TOLD)
+		set_bit(want->probe, o->told);
 	dp_kmod_bind(want->probe, &binding);
 	return 0;
 }

@@ -25,62 +25,76 @@
 	      8)
 
 /* The CPU's idle task has no number. */
-static u32 task_of(const struct dp_record_copy *r)
+static u32 task_of(const struct dp_record *r)
 {
-	u32 task = r->head.tid & (DP_KERNEL_TASK | DP_KERNEL_IDLE);
+	u32 task = r->tid & (DP_KERNEL_TASK | DP_KERNEL_IDLE);
 
 	return task & DP_KERNEL_IDLE ? 0 : task;
 }
 
-/* Of a call that has returned: the slot on its stack is not for everybody. Return: bytes of the log, into @to */
-static u32 take_return(u8 *to, const struct dp_record_copy *r)
+/* Behind the log of a call's record is how its program has ended. */
+static void take_ending(struct dp_record *head, const u8 *data)
 {
-	u32 len = r->head.len -
-		  min_t(u32, r->head.len, sizeof(struct dp_leaving));
+	struct dp_program_ending ending;
+
+	if (head->len < sizeof(ending))
+		return;
+	head->len -= sizeof(ending);
+	memcpy(&ending, data + head->len, sizeof(ending));
+	head->major = ending.major;
+	head->minor = ending.minor;
+	head->exception = ending.exception;
+	head->facility = ending.facility;
+	head->flags = ending.flags;
+	head->parm[0] = ending.parm[0];
+	head->parm[1] = ending.parm[1];
+}
+
+/* Of a call that has returned: the slot on its stack is not for everybody. Return: bytes of the log, into @to */
+static u32 take_return(u8 *to, const struct dp_record *r, const u8 *data)
+{
+	u32 len = r->len - min_t(u32, r->len, sizeof(struct dp_leaving));
 	struct dp_leaving leaving;
 	struct dp_device_return head;
 
-	memcpy(&leaving, r->data, sizeof(leaving));
+	memcpy(&leaving, data, sizeof(leaving));
 	head.entered = leaving.entered;
 	head.value = leaving.value;
 	memcpy(to, &head, sizeof(head));
 	len = min_t(u32, len, DP_KMOD_LOG);
-	memcpy(to + sizeof(head), r->data + sizeof(leaving), len);
+	memcpy(to + sizeof(head), data + sizeof(leaving), len);
 	return sizeof(head) + len;
 }
 
-static u32 take_log(u8 *to, const struct dp_record_copy *r, bool returned)
+static u32 take_log(u8 *to, const struct dp_record *r, const u8 *data,
+		    bool returned)
 {
-	u32 len = min_t(u32, r->head.len, DP_KMOD_LOG);
+	u32 len = min_t(u32, r->len, DP_KMOD_LOG);
 
 	if (returned)
-		return take_return(to, r);
-	memcpy(to, r->data, len);
+		return take_return(to, r, data);
+	memcpy(to, data, len);
 	return len;
 }
 
-static struct dp_device_record head_of(const struct dp_record_copy *r,
-				       bool returned)
+static struct dp_device_record head_of(const struct dp_record *r, bool returned)
 {
 	return (struct dp_device_record){
-		.ticks = r->head.ticks,
-		.probe = r->head.probe,
+		.ticks = r->ticks,
+		.probe = r->probe,
 		.tid = task_of(r),
-		.context = (u8)(r->head.tid >> DP_KERNEL_CONTEXT),
-		.cpu = (u16)r->head.cpu,
-		.exception = r->head.exception,
-		.major = r->head.major,
-		.minor = r->head.minor,
-		.facility = r->head.facility,
-		.flags = (r->head.flags & DP_RECORD_TRUNCATED ?
-				  DP_DEVICE_TRUNCATED :
-				  0) |
-			 (r->head.flags & DP_RECORD_TAKEN ? DP_DEVICE_TAKEN :
-							    0) |
-			 (r->head.flags & DP_RECORD_MISSED ? DP_DEVICE_DENIED :
-							     0) |
+		.context = (u8)(r->tid >> DP_KERNEL_CONTEXT),
+		.cpu = (u16)r->cpu,
+		.exception = r->exception,
+		.major = r->major,
+		.minor = r->minor,
+		.facility = r->facility,
+		.flags = (r->flags & DP_RECORD_TRUNCATED ? DP_DEVICE_TRUNCATED :
+							   0) |
+			 (r->flags & DP_RECORD_TAKEN ? DP_DEVICE_TAKEN : 0) |
+			 (r->flags & DP_RECORD_MISSED ? DP_DEVICE_DENIED : 0) |
 			 (returned ? DP_DEVICE_RETURNED : 0),
-		.parm = { r->head.parm[0], r->head.parm[1] },
+		.parm = { r->parm[0], r->parm[1] },
 	};
 }
 
@@ -89,7 +103,8 @@ static void take(void *arg, const struct dp_record_copy *r)
 	struct dp_owner *o = arg;
 	bool returned = dp_device_owns(o, r->head.probe) &&
 			test_bit(r->head.probe, o->returns);
-	struct dp_device_record head = head_of(r, returned);
+	struct dp_record from = r->head;
+	struct dp_device_record head;
 	u8 *to = o->records + o->filled;
 
 	if (dp_device_owns(o, r->head.probe) &&
@@ -100,7 +115,10 @@ static void take(void *arg, const struct dp_record_copy *r)
 		o->lost++;
 		return;
 	}
-	head.log = take_log(to + sizeof(head), r, returned);
+	if (returned && test_bit(from.probe, o->told))
+		take_ending(&from, r->data);
+	head = head_of(&from, returned);
+	head.log = take_log(to + sizeof(head), &from, r->data, returned);
 	head.size = ALIGN(sizeof(head) + head.log, 8);
 	memset(to + sizeof(head) + head.log, 0,
 	       head.size - sizeof(head) - head.log);

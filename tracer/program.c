@@ -151,12 +151,13 @@ static int compile_argument(struct making *m, const struct dp_lang_value *v,
 
 /* Of a file that is probed for all processes: nothing is known of names. */
 static int compile_plain(struct making *m, const struct dp_lang_value *v,
-			 struct dp_spec *spec, struct dp_trace_program *out)
+			 struct dp_spec *spec, bool at_return,
+			 struct dp_trace_program *out)
 {
 	int err;
 
 	spec->prototype = spec->table = NULL;
-	err = dp_expr_push(spec, v->text, false, out, &m->words);
+	err = dp_expr_push(spec, v->text, at_return, out, &m->words);
 	if (err != -ENODATA && err != -EOPNOTSUPP)
 		return err;
 	return dp_diag_set(
@@ -177,7 +178,7 @@ static int compile(struct making *m, const struct dp_lang_value *v,
 	if (spec->kind == DP_SPEC_WATCH)
 		return compile_data(m, v, at, out);
 	if (m->s->ops->everybody && !dp_system_is(spec))
-		return compile_plain(m, v, spec, out);
+		return compile_plain(m, v, spec, at_return, out);
 	if (spec->kind == DP_SPEC_USDT)
 		return compile_argument(m, v, at, out);
 	spec->prototype = spec->table = dp_prototype_of_spec(spec);

@@ -238,6 +238,8 @@ struct dp_device_program {
 #define DP_DEVICE_NOWHERE 0xffffffff
 /* Of struct dp_device_bind, @flags: a call makes a record only if what runs at the return has not ended by abort */
 #define DP_DEVICE_JUDGED 1
+/* The record of a call says how what runs at the return has ended: its codes, exception and facility */
+#define DP_DEVICE_TOLD 2
 
 /**
  * struct dp_device_bind - a probe, which has none yet, runs a program. Before DP_DEVICE_COMMIT
@@ -248,7 +250,7 @@ struct dp_device_program {
  * @exceptions: that are raised, as the keyword ex_mask has them
  * @leaves: of a probe with DP_DEVICE_RETURNS: 1 + where it begins to run it at the return, one of @starts; 0:
  *          nowhere. There "push told" is the call's latency in ticks, and "push entered" what was logged at the entry
- * @flags: DP_DEVICE_JUDGED, or 0
+ * @flags: DP_DEVICE_JUDGED, DP_DEVICE_TOLD, or 0
  */
 struct dp_device_bind {
 	__u32 probe, program, start;

@@ -524,7 +524,7 @@ static void refuse(void)
 	bind.leaves = 2;
 	err = err == -EINVAL ? ask(fd, DP_DEVICE_BIND, &bind) : 0;
 	bind.leaves = 1;
-	bind.flags = 2;
+	bind.flags = 4;
 	err = err == -EINVAL ? ask(fd, DP_DEVICE_BIND, &bind) : 0;
 	bind.flags = DP_DEVICE_JUDGED;
 	dp_init_check(err == -EINVAL && !ask(fd, DP_DEVICE_BIND, &bind),

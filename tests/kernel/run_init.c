@@ -176,6 +176,42 @@ static void modules(void)
 		      "run: another opcode");
 }
 
+/* Handlers at returns: of calls that are let pass, that are the last, that abort, and that raise exceptions */
+static void returns(void)
+{
+	int status;
+
+	write_file(FILE_DP,
+		   HEAD "major = 5\nvars = 1\n" GETSID_AT
+			"retprobe = yes\nminor = 6\npass_count = 1\n"
+			"max_hits = 3\ninc lv,0\npush v,\"(int)retval\"\n"
+			"log 1\npush retval\nlog 1\nsetmin 9\nexit\n");
+	status = RUN("0", "6", "-v");
+	dp_tool_check(status == STATUS &&
+			      dp_tool_occurrences("r:kernel:" DP_GETSID
+						  " major=5 minor=9\n") +
+					      dp_tool_occurrences(
+						      "kernel:" DP_GETSID
+						      " major=5 minor=9\n") >=
+				      3 &&
+			      dp_tool_occurrences(" major=5 minor=9\n") == 3 &&
+			      dp_tool_occurrences("  elements 0x") == 6 &&
+			      dp_tool_says("vmlinux lv[0] = 0x3 (3)"),
+		      "run: programs at returns");
+	write_file(FILE_DP, HEAD GETSID_AT
+		   "retprobe = yes\npush 8\npush mem,u64\nexit\n"
+		   "offset = " DP_UMASK "\nretprobe = yes\nlog 0\nabort\n");
+	status = RUN("2", "0", "--json");
+	dp_tool_check(status == STATUS && dp_tool_occurrences("\n") == 2 &&
+			      dp_tool_occurrences("INVALID_ADDR") == 2,
+		      "run: exceptions there, and what is aborted");
+	write_file(FILE_DP,
+		   HEAD "offset = " DP_GETSID " + 4\nretprobe = yes\nexit\n");
+	status = RUN("0", "0", "-v");
+	dp_tool_check(status == 2 && dp_tool_says("write offset = FUNCTION"),
+		      "run: refused: the return of a place");
+}
+
 /* @words: what is said of the instructions */
 static void refused(const char *code, const char *words, const char *what)
 {
@@ -207,8 +243,6 @@ static void refusals(void)
 	refused("push 0\npush 0\ncall_kmod\npop lp",
 		"a kernel has no functions for programs yet",
 		"run: refused: calls");
-	refused("retprobe = yes", "probes on returns are not there yet",
-		"run: refused: returns");
 	refused("push v,\"errno\"\nlog 1", "errno is of processes",
 		"run: refused: errno");
 	refused("push v,\"task\"\nlog 1", "task",
@@ -483,6 +517,7 @@ void dp_run_try(void)
 	logs();
 	exceptions();
 	modules();
+	returns();
 	refusals();
 	ports();
 	several();

@@ -257,7 +257,8 @@ int dp_system_device_bind(const struct dp_system_device *d, u32 probe,
 		.minor = b->minor,
 		.exceptions = b->ex_mask,
 		.leaves = b->leaves,
-		.flags = b->judged ? DP_DEVICE_JUDGED : 0,
+		.flags = (b->judged ? DP_DEVICE_JUDGED : 0) |
+			 (b->tells ? DP_DEVICE_TOLD : 0),
 	};
 
 	return ask(d, DP_DEVICE_BIND, &bind);

@@ -32,8 +32,8 @@ static struct refusal check_point(const struct dp_lang_point *pt)
 	const char *why =
 		dp_lang_is_data(pt) ?
 			check_data(pt) :
-		pt->retprobe ?
-			"probes on returns are not there yet in the kernel" :
+		pt->retprobe && pt->value ?
+			"calls of a function return, not of a place in it: write offset = FUNCTION" :
 		pt->usdt || pt->hook ?
 			"tracepoints and hooks are of processes: write offset = FUNCTION" :
 		pt->line ?
@@ -102,14 +102,15 @@ char *dp_system_spec(const struct dp_lang_program *p,
 {
 	const char *module = p->modtype == DP_MODTYPE_KMOD ? p->name :
 							     DP_SYSTEM_IMAGE;
+	const char *kind = pt->retprobe ? "r:" : "";
 	char plus[32] = "", *text;
 
 	if (dp_lang_is_data(pt))
 		return data_spec(module, pt);
 	if (pt->value)
 		snprintf(plus, sizeof(plus), "+0x%lx", (u64)pt->value);
-	return asprintf(&text, "kernel:\"%s:%s\"%s", module, pt->symbol, plus) <
-			       0 ?
+	return asprintf(&text, "%skernel:\"%s:%s\"%s", kind, module, pt->symbol,
+			plus) < 0 ?
 		       NULL :
 		       text;
 }

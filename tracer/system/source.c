@@ -46,7 +46,8 @@ struct hitter {
  * @unbound: a probe has not got its program; @words: why the last one was refused
  * @last: the program that was added last, if it has no variables; @start: its last one
  * @kept: tables, if @keeps; @keeping: what each program keeps; @keeper: 1 + number of a probe's program, if it keeps
- *        anything; @returns: by probe, is it on returns? @files: is it on a file?
+ *        anything; @returns: by probe, is it on returns? @files: is it on a file? @told: do its records say how the
+ *        program has ended?
  * @was, @sites: how they were armed, when they are not any more; NULL: they are
  */
 struct dp_system_session {
@@ -67,7 +68,7 @@ struct dp_system_session {
 	struct dp_system_kept kept;
 	struct dp_system_keeping keeping[PROGRAMS];
 	u8 keeper[MOST];
-	bool returns[MOST], files[MOST], keeps;
+	bool returns[MOST], files[MOST], told[MOST], keeps;
 	struct dp_device_count *was;
 	struct dp_device_counts sites;
 };
@@ -638,6 +639,7 @@ static void bind(struct dp_source *source, const struct dp_point *point,
 		s->keeper[point->probe % MOST] = (u8)(1 + binding->program);
 		own.judged = binding->leaves;
 	}
+	s->told[point->probe % MOST] = own.tells;
 	s->unbound |= dp_system_device_bind(&s->device, point->probe, &own) !=
 		      0;
 }
@@ -645,6 +647,8 @@ static void bind(struct dp_source *source, const struct dp_point *point,
 static int say_unarmed(int err, u64 bad, bool returns, struct dp_diag *diag)
 {
 	const char *why =
+		err == -EINVAL && returns ?
+			"a program at returns does not end by exit 1 or exit 2" :
 		err == -EBUSY ?
 			"a probe of the kernel's own is there (kprobe)" :
 		err == -ENOMEM && returns ?
@@ -695,9 +699,28 @@ static void tend(struct dp_source *source, double t,
 	look(source);
 }
 
-/* Return: false: it makes no sense. */
+/* As programs at returns of a process have it behind their logs */
+static bool add_ending(struct dp_record_copy *copy)
+{
+	const struct dp_program_ending ending = {
+		.major = copy->head.major,
+		.minor = copy->head.minor,
+		.exception = copy->head.exception,
+		.facility = copy->head.facility,
+		.flags = copy->head.flags,
+		.parm = { copy->head.parm[0], copy->head.parm[1] },
+	};
+
+	if (copy->head.len > sizeof(copy->data) - sizeof(ending))
+		return false;
+	memcpy(copy->data + copy->head.len, &ending, sizeof(ending));
+	copy->head.len += (u32)sizeof(ending);
+	return true;
+}
+
+/* @told: see struct dp_system_session. Return: false: it makes no sense. */
 static bool take_log(struct dp_record_copy *copy,
-		     const struct dp_device_record *r)
+		     const struct dp_device_record *r, bool told)
 {
 	struct dp_device_return head;
 	struct dp_leaving leaving = { .how = DP_CALL_RETURNED };
@@ -717,7 +740,7 @@ static bool take_log(struct dp_record_copy *copy,
 	memcpy(copy->data, &leaving, sizeof(leaving));
 	memcpy(copy->data + sizeof(leaving),
 	       (const char *)(r + 1) + sizeof(head), len);
-	return true;
+	return !told || add_ending(copy);
 }
 
 /* The parts of a record are checked as those of any. */
@@ -744,7 +767,7 @@ static size_t take_record(struct dp_system_session *s,
 		(r->flags & DP_DEVICE_TRUNCATED ? DP_RECORD_TRUNCATED : 0) |
 		(r->flags & DP_DEVICE_TAKEN ? DP_RECORD_TAKEN : 0) |
 		(r->flags & DP_DEVICE_DENIED ? DP_RECORD_MISSED : 0);
-	if (!take_log(&copy, r))
+	if (!take_log(&copy, r, s->told[r->probe % MOST]))
 		return 0;
 	s->hitter = (struct hitter){ .tid = copy.head.tid, .pid = r->pid };
 	memcpy(s->hitter.comm, r->comm, sizeof(s->hitter.comm) - 1);
