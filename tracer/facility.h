@@ -109,7 +109,7 @@ void dp_log_close(struct dp_log *log);
 /** dp_log_user() - the user of the thread of a record; ~0: it has ended */
 u32 dp_log_user(const struct dp_session *s, const struct dp_stamp *stamp);
 /** dp_log_segment() - cs of the code that is probed */
-u16 dp_log_segment(const struct dp_session *s);
+u16 dp_log_segment(const struct dp_point *point);
 /** dp_log_time() - when a hit began, in ns of CLOCK_MONOTONIC */
 u64 dp_log_time(const struct dp_session *s, const struct dp_record *r);
 /**

@@ -11,6 +11,7 @@
  */
 #include "tracer/facility.h"
 #include "tracer/output.h"
+#include "tracer/system.h"
 #include "sym/sym.h"
 #include "engine/vm/vm.h"
 #include <errno.h>
@@ -160,9 +161,9 @@ static void data(const struct dp_log *log, FILE *out, const u8 *bytes, u32 len)
 			row(out, bytes, at, len);
 }
 
-u16 dp_log_segment(const struct dp_session *s)
+u16 dp_log_segment(const struct dp_point *point)
 {
-	return s->ops->everybody ? KERNEL_CS : USER_CS;
+	return dp_system_is(point->spec) ? KERNEL_CS : USER_CS;
 }
 
 u32 dp_log_user(const struct dp_session *s, const struct dp_stamp *stamp)
@@ -210,7 +211,7 @@ static void header(const struct dp_log *log, FILE *out,
 	if (uid != ~0u)
 		dp_output_print(out, "uid=%u ", uid);
 	if (want & DP_LOG_CSEIP)
-		dp_output_print(out, "cs=%x eip=%08lx ", dp_log_segment(s),
+		dp_output_print(out, "cs=%x eip=%08lx ", dp_log_segment(p),
 				p->addr);
 	us = want & DP_LOG_TSC ? dp_log_time(s, r) / 1000 : 0;
 	if (want & DP_LOG_TSC)

@@ -109,9 +109,10 @@ static void add_items(const struct dp_raw *raw, struct header *h,
 		      const struct dp_session *s, const struct dp_stamp *stamp,
 		      const struct dp_record *r)
 {
-	u64 eip = dp_record_point(s, r->probe)->addr;
+	const struct dp_point *p = dp_record_point(s, r->probe);
+	u64 eip = p->addr;
 	char comm[COMM_ROOM] = "";
-	u16 cs = dp_log_segment(s);
+	u16 cs = dp_log_segment(p);
 	u32 uid = raw->items & DP_LOG_UID ? dp_log_user(s, stamp) : ~0u;
 
 	if (raw->items & DP_LOG_PID)

@@ -384,8 +384,8 @@ static void several(void)
 	write_file(OTHER_DP,
 		   "name = libc.so.6\nmodtype = user\noffset = read\nexit\n");
 	status = RUN("2", "0", OTHER_DP);
-	dp_tool_check(status == 2 && dp_tool_says("take a command each"),
-		      "run: not with programs in a process");
+	dp_tool_check(status == 2 && dp_tool_says("the path of its file"),
+		      "run: not with a program whose file has no path");
 }
 
 /* Return: the process that holds what has been inserted, or 0 */

@@ -25,6 +25,7 @@
 #define LATE 700
 #define STATUS 4
 #define COPY "/copy"
+#define BREAKPOINT 0xcc
 #define EVENTS "/tracing/uprobe_events"
 #define PROFILE "/tracing/uprobe_profile"
 #define ENABLE "/tracing/events/uprobes/enable"
@@ -229,7 +230,7 @@ static void counts(void)
 	dp_init_check(!err && first_byte(DP_USER_FILE, offset) == 0x90,
 		      "probes are added, and not armed yet", OF);
 	dp_init_check(!dp_device_commit(fd, 0) &&
-			      first_byte(DP_USER_FILE, offset) == 0xcc,
+			      first_byte(DP_USER_FILE, offset) == BREAKPOINT,
 		      "they are armed in what is mapped now", OF);
 	if (differs)
 		events_begin();
@@ -254,6 +255,25 @@ static void counts(void)
 	close(fd);
 	dp_init_check(first_byte(DP_USER_FILE, offset) == 0x90,
 		      "nothing is left when the device is closed", OF);
+}
+
+static void knob(void)
+{
+	unsigned int probe = 0;
+	int fd = dp_device_open(0), err = dp_device_start(fd, 1), off;
+
+	err = err ?: dp_user_add(fd, dp_user_lea, &probe);
+	err = err ?: dp_device_commit(fd, 0);
+	off = dp_files_put("enabled", "0");
+	dp_init_check(!err && !off && dp_user_byte(dp_user_lea) != BREAKPOINT &&
+			      dp_user_steps(5) == STATUS && !hits(fd, probe),
+		      "no probe is armed where none is enabled", OF);
+	off = dp_files_put("enabled", "1");
+	dp_init_check(!off && dp_user_byte(dp_user_lea) == BREAKPOINT &&
+			      dp_user_steps(6) == STATUS &&
+			      hits(fd, probe) == 6,
+		      "and each as it was when they are again", OF);
+	close(fd);
 }
 
 /* The device is closed while tasks come by, and some are killed there. */
@@ -378,6 +398,27 @@ static void truncated(void)
 
 /* --- what is refused --- */
 
+/* The second one cannot be armed any more. */
+static void all_or_none(void)
+{
+	char words[DP_DEVICE_WORDS];
+	unsigned int probe = 0, second = 0;
+	int fd = dp_device_open(0), err = dp_device_start(fd, 1), bad = copy(),
+	    file = open(COPY, O_RDONLY);
+
+	err = err ?: dp_user_add(fd, dp_user_lea, &probe);
+	err = err   ?:
+		      add_file(fd, file, dp_user_offset(dp_user_lea), &second,
+			       words);
+	bad |= truncate(COPY, 0);
+	dp_init_check(!err && !bad && dp_device_commit(fd, 0) == -EINVAL &&
+			      dp_user_byte(dp_user_lea) != BREAKPOINT,
+		      "all probes on files are armed, or none", OF);
+	close(file);
+	close(fd);
+	unlink(COPY);
+}
+
 static void refuse(int file, unsigned long offset, int as, const char *why,
 		   const char *what)
 {
@@ -455,10 +496,13 @@ void dp_user_try(void)
 		return;
 	}
 	counts();
+	if (dp_init_debugfs())
+		knob();
 	fire();
 	signals_come();
 	deleted();
 	truncated();
+	all_or_none();
 	refusals();
 	dp_user_programs();
 	dp_user_tool();

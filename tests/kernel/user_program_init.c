@@ -4,6 +4,7 @@
 #include "tests/kernel/device_init.h"
 #include "tests/kernel/init.h"
 #include "tests/kernel/user_init.h"
+#include <asm/prctl.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define OF "user, programs: "
@@ -19,9 +21,12 @@
 #define RSI 0x65
 #define RDX 0x63
 #define FS_BASE 0x72
+#define GS_BASE 0x73
+#define SOME_BASE 0x12345000ul
 #define XMM 0x80
 #define INVALID_ADDR 1
 #define LOCALS 4
+#define PANIC "/proc/sys/kernel/panic"
 #define BYTES 128
 
 /** struct code - a program that is written */
@@ -121,35 +126,40 @@ static void reads(void)
 	static const char text[8] = "stepped";
 	unsigned long to = 1;
 	struct code c = { .n = 0 };
-	uint64_t want[3];
+	uint64_t want[4];
 	int fd;
 
+	op16(&c, DP_OPCODE_PUSH_R, GS_BASE);
 	op16(&c, DP_OPCODE_PUSH_R, FS_BASE);
 	op16(&c, DP_OPCODE_PUSH_R, RSI);
 	op(&c, DP_OPCODE_PUSH_MEM_U64);
 	op16(&c, DP_OPCODE_PUSH_R, RDI);
-	op16(&c, DP_OPCODE_LOG_I, 3);
+	op16(&c, DP_OPCODE_LOG_I, 4);
 	op(&c, DP_OPCODE_EXIT);
 	fd = run(&c, 0, DP_DEVICE_USER, NULL);
+	syscall(SYS_arch_prctl, ARCH_SET_GS, SOME_BASE);
 	want[0] = 41;
 	memcpy(&want[1], text, sizeof(text));
 	want[2] = (uint64_t)__builtin_thread_pointer();
+	want[3] = SOME_BASE;
 	dp_init_check(fd >= 0 && dp_user_step(41, text, &to) == 42 &&
-			      logged(fd, want, 3),
+			      logged(fd, want, 4),
 		      "a program has the task's registers and memory", OF);
+	syscall(SYS_arch_prctl, ARCH_SET_GS, 0ul);
 	close(fd);
 }
 
-/* Return: the address of something of the kernel's */
-static uint64_t kernels(void)
+/* Return: the address of something of the kernel's, or 0 */
+static uint64_t kernels(const char *name)
 {
 	FILE *f = fopen("/proc/kallsyms", "r");
-	char line[256];
+	char line[256], symbol[128];
 	unsigned long at = 0, found = 0;
 
 	while (f && !found && fgets(line, sizeof(line), f))
-		if (strstr(line, " linux_banner\n"))
-			found = sscanf(line, "%lx", &at) == 1 ? at : 0;
+		if (sscanf(line, "%lx %*c %127s", &at, symbol) == 2 &&
+		    !strcmp(symbol, name))
+			found = at;
 	if (f)
 		fclose(f);
 	return found;
@@ -157,7 +167,7 @@ static uint64_t kernels(void)
 
 static void reads_no_kernel(void)
 {
-	uint64_t banner = kernels();
+	uint64_t banner = kernels("linux_banner");
 	struct code c = { .n = 0 };
 	int fd;
 
@@ -186,6 +196,9 @@ static void reads_no_kernel(void)
 static void writes(void)
 {
 	char words[DP_DEVICE_WORDS] = "";
+	/* What may be written there, to write it would be seen. */
+	uint64_t variable = kernels("panic_timeout");
+	unsigned int was = dp_init_number(PANIC);
 	unsigned long to = 1;
 	struct code c = { .n = 0 };
 	int fd;
@@ -203,8 +216,10 @@ static void writes(void)
 		 words);
 	dp_init_check(fd >= 0 && dp_user_step(1, "", &to) == 101 && to == 77,
 		      "then it does, to memory and registers", OF);
-	dp_init_check(fd >= 0 && dp_user_step(1, "", (void *)kernels()) == 2 &&
-			      failed(fd, kernels()),
+	dp_init_check(fd >= 0 && variable &&
+			      dp_user_step(1, "", (void *)variable) == 2 &&
+			      failed(fd, variable) &&
+			      dp_init_number(PANIC) == was,
 		      "and to none of the kernel's", OF);
 	close(fd);
 }

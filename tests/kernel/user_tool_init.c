@@ -179,6 +179,28 @@ static void refusals(void)
 		"user: refused: another opcode");
 }
 
+/* As DProbes wrote it */
+static void logged(void)
+{
+	static const char *const argv[] = { "run",   "--log-target", "file",
+					    "--log", "PID,CSEIP",    FILE_DP,
+					    NULL };
+	char said[64];
+	pid_t tool;
+	int child, status;
+
+	write_file(FILE_DP, HEAD STEP_AT "minor = 1\npush 1\nlog 1\nexit\n");
+	tool = start(argv);
+	child = dp_user_run(3);
+	dp_user_ended(child);
+	usleep(100000);
+	status = stop(tool);
+	snprintf(said, sizeof(said), "pid=%d cs=33 eip=%08lx", child,
+		 dp_user_offset((void *)dp_user_step));
+	dp_tool_check(!status && dp_tool_occurrences(said) == 3,
+		      "user: a log has the offset in the file");
+}
+
 /* It is on the C library, which this program is linked with. */
 static void example(void)
 {
@@ -203,5 +225,6 @@ void dp_user_tool(void)
 	held();
 	both();
 	refusals();
+	logged();
 	example();
 }
