@@ -187,7 +187,7 @@ $(B)/fake/%.o: %.S
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(HIT_CFLAGS) -DDP_PORT_FAKE -c -o $@ $<
 
-FAKE_UNIT := $(patsubst %,$(B)/tests/unit/test_%,action upcall call counted_calls completes dispatch fault instance intercept landing leave left log marks mask retprobe stack stubs trap exit_instance exit_unwind vm_child wait wait_beside)
+FAKE_UNIT := $(patsubst %,$(B)/tests/unit/test_%,action upcall call counted_calls completes dispatch fault instance intercept landing leave left log marks mask retprobe stack stubbed stubs trap exit_instance exit_unwind vm_child wait wait_beside)
 $(FAKE_UNIT): $(B)/tests/unit/test_%: tests/unit/test_%.c $(FAKE_OBJ) $(FAKE_WORLD)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(FAKE_DEFS) -o $@ $< $(FAKE_OBJ) $(FAKE_WORLD) $(FAKE_MORE) -lcmocka

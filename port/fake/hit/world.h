@@ -53,6 +53,25 @@ void dp_fake_instances(u32 lines, u32 staged);
  *  call counts in this world, too: by the real restartable sequences. */
 void dp_fake_blocks(u32 n);
 
+/**
+ * struct dp_fake_stub - an instance that the port has, with its stub
+ * @taken: a call has it; @slot: its return address is the stub's, 0: it is not yet
+ * @logged: room for what is logged at the entry
+ */
+struct dp_fake_stub {
+	bool taken;
+	u64 slot;
+	struct dp_exit_instance instance;
+	u8 logged[16];
+};
+
+#define DP_FAKE_TRACKED 2
+
+/** dp_fake_stubs() - make instances with stubs, all of them free. Return: their pool, for a probe's @user */
+u64 dp_fake_stubs(void);
+/** dp_fake_stub() - the @i-th of them */
+struct dp_fake_stub *dp_fake_stub(u32 i);
+
 /** dp_fake_streams() - add a stream for each CPU, of @bytes, a power of two. Threads have their real
  *  ids then. */
 void dp_fake_streams(u32 bytes);
