@@ -140,7 +140,7 @@ usage "dmesg --duration without -w" "duration goes with -w" dmesg -p 1 --duratio
 usage "--getvars --reset --json" "reset does not use --json" --getvars --all --reset --json
 usage "--insert of nothing" 'which program' --insert -P 1
 usage "--insert of two programs" 'one program is inserted at a time' -i a.dp b.dp -P 1
-usage "--insert without a process" '--insert needs -P PID' --insert examples/malloc.dp
+usage "--insert without a process" 'has the path of its file as its name; -p PID' --insert examples/malloc.dp
 usage "--insert: what it does not have" '--insert: there is no option --nosuch' -i a.dp -P 1 --nosuch
 usage "--insert of a command" '--insert does not use -- CMD' -i a.dp -- true
 usage "--insert --merge --replace" 'are two things' -i a.dp -P 1 -m -c
