@@ -141,6 +141,29 @@ static void both(void)
 		      "user: with probes in the kernel: calls");
 }
 
+/* What a program on a file has the kernel do may be probed, too: its program runs within the other one's. */
+static void within(void)
+{
+	int status;
+
+	write_file(FILE_DP,
+		   HEAD STEP_AT "minor = 1\ninc gv,0\npush r,rdi\npush r,rsi\n"
+				"push mem,u64\nlog 2\nexit\n");
+	write_file(OTHER_DP, "name = vmlinux\nmodtype = kernel\n"
+			     "offset = copy_from_user_nofault\nmajor = 6\n"
+			     "inc gv,1\npush 1\nlog 1\nexit\n");
+	status = DP_TOOL("run", "-v", OTHER_DP, FILE_DP, "--", DP_USER_FILE,
+			 "steps", "30");
+	dp_tool_check(
+		status == STATUS && dp_tool_says("global gv[0] = 0x1e (30)") &&
+			dp_tool_says("global gv[1] = 0x1e (30)") &&
+			dp_tool_occurrences("major=5") == 30 &&
+			dp_tool_occurrences("major=6") == 30 &&
+			dp_tool_occurrences(
+				"elements 0x676e697070657473 0x1d\n") == 1,
+		"user: a hit of the kernel's within one of a file's");
+}
+
 static void refused(const char *text, const char *words, const char *what)
 {
 	int status;
@@ -224,6 +247,7 @@ void dp_user_tool(void)
 	run();
 	held();
 	both();
+	within();
 	refusals();
 	logged();
 	example();
