@@ -417,13 +417,13 @@ TEST(row_113_a_probe_can_be_registered_again)
 	struct kprobe kp = probe_at(c_plain);
 	int i;
 
-	for (i = 0; i < 50; i++) {
+	for (i = 0; i < 20; i++) {
 		must(register_kprobe(&kp));
 		c_plain(1, 1);
 		unregister_kprobe(&kp);
 		c_plain(1, 1);
 	}
-	check_eq(counts.pre, 50);
+	check_eq(counts.pre, 20);
 }
 
 TEST(row_113_a_probe_begins_with_no_hits)

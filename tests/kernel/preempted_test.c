@@ -26,9 +26,9 @@
 /* Bytes: a fraction of a second's work for an emulator, in which its CPUs take turns of a tenth */
 #define SIZE (1 << 20)
 #define LARGE (1 << 24)
-/* For so long, in jiffies; and longer than anybody is to wait with a lock held */
+/* For so long, in jiffies; and until it is told to end, however slow all else is */
 #define HOG (3 * HZ / 2)
-#define LONG_HOG (7 * HZ / 2)
+#define LONG_HOG (20 * HZ)
 /* Of another thread */
 #define FEW 100
 
@@ -37,7 +37,7 @@ extern const u8 dptest_fill_site[];
 
 static u8 *area;
 static unsigned long fills, size = SIZE, hogs_for = HOG;
-static bool hogs, ended;
+static bool hogs, ended, released;
 static struct task_struct *hog_task;
 
 static int fill(void *unused)
@@ -61,7 +61,7 @@ static int hog(void *unused)
 	unsigned long until = jiffies + READ_ONCE(hogs_for);
 
 	WRITE_ONCE(hogs, true);
-	while (time_before(jiffies, until))
+	while (time_before(jiffies, until) && !READ_ONCE(released))
 		cpu_relax();
 	WRITE_ONCE(ended, true);
 	while (!kthread_should_stop())
@@ -82,7 +82,7 @@ static struct task_struct *make(int (*function)(void *))
 
 static void make_hog(void)
 {
-	hogs = ended = false;
+	hogs = ended = released = false;
 	hog_task = make(hog);
 	if (hog_task)
 		sched_set_fifo(hog_task);
@@ -113,8 +113,17 @@ static void preempt(void)
 	await(&hogs);
 }
 
+/* Until let_go(), where all CPUs stop without the hog's leave */
+static void preempt_long(void)
+{
+	WRITE_ONCE(hogs_for, preempt_model_full() ? LONG_HOG : HOG);
+	preempt();
+	WRITE_ONCE(hogs_for, HOG);
+}
+
 static void let_go(void)
 {
+	WRITE_ONCE(released, true);
 	kthread_stop(hog_task);
 	await_fills();
 }
@@ -155,7 +164,7 @@ static void sessions(void)
 	u64 bad;
 	int err;
 
-	preempt();
+	preempt_long();
 	err = dp_kmod_begin(DP_KMOD_JUMP);
 	err = err ?: dp_kmod_add((u64)dptest_fill_site, &probe, NULL);
 	err = err ?: dp_kmod_commit(&bad);
@@ -257,7 +266,7 @@ static void copies(void)
 	bool late;
 
 	err = err ?: dp_register_kprobe(&q);
-	preempt();
+	preempt_long();
 	dp_unregister_kprobe(&q);
 	late = !READ_ONCE(ended);
 	check(!err && late == preempt_model_full() &&
@@ -278,15 +287,12 @@ static void others(void)
 	struct dp_kprobe p = { .addr = (u8 *)dptest_fill_site,
 			       .pre_handler = before },
 			 q = { .symbol_name = "gcd", .pre_handler = before };
-	unsigned long began;
 	bool early, second;
 	int err = dp_register_kprobe(&p);
 
-	WRITE_ONCE(hogs_for, LONG_HOG);
-	preempt();
-	began = jiffies;
+	preempt_long();
 	dp_unregister_kprobe(&p);
-	early = !READ_ONCE(ended) && time_before(jiffies, began + 3 * HZ);
+	early = !READ_ONCE(ended);
 	err = err ?: dp_register_kprobe(&q);
 	second = !READ_ONCE(ended);
 	/* Where no thread is preempted in a copy, its end waits for the hog, or not. */
@@ -294,7 +300,6 @@ static void others(void)
 	      "nobody waits long for a thread that is in a copy (%d, %d, %d)\n",
 	      err, early, second);
 	let_go();
-	WRITE_ONCE(hogs_for, HOG);
 	dp_unregister_kprobe(&q);
 }
 

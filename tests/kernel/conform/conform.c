@@ -245,6 +245,13 @@ static void run(const struct conform_test *t)
 	tell(!failed, "%s: %s\n", armings[arming], t->name);
 }
 
+/* With interior, which sites are jumps depends on addresses. */
+static bool is_for(const struct conform_test *t)
+{
+	return arming == DP_KMOD_JUMP ||
+	       (!t->once && (arming == DP_KMOD_TRAP || !t->still));
+}
+
 /* Probes with handlers are armed as those of a session. */
 static int __init begin(void)
 {
@@ -254,9 +261,8 @@ static int __init begin(void)
 
 	if (err)
 		return err;
-	/* Which sites are jumps depends on addresses there. */
 	for (t = conform_begin; t < conform_end; t++)
-		if (arming != DP_KMOD_INTERIOR || !(*t)->still)
+		if (is_for(*t))
 			run(*t);
 	tell(!dp_kmod_end(), "%s: the session ends\n", armings[arming]);
 	pr_info("dptest: done\n");

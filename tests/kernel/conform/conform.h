@@ -25,15 +25,22 @@ struct conform_test {
 	const char *name;
 	void (*run)(void);
 	bool still; /* it looks at which sites are jumps */
+	bool once; /* how they are armed makes no difference */
 };
 
+/* Of a whole file: see struct conform_test, @once */
+#ifndef CONFORM_ONCE
+#define CONFORM_ONCE false
+#endif
+
 /* Between those of begin.c and end.c, as they are linked */
-#define CONFORM_TEST(fn, still)                                             \
-	static void fn(void);                                               \
-	static const struct conform_test conform_##fn = { #fn, fn, still }; \
-	static const struct conform_test *const conform_at_##fn             \
-		__attribute__((used, section("conform_tests"))) =           \
-			&conform_##fn;                                      \
+#define CONFORM_TEST(fn, still)                                           \
+	static void fn(void);                                             \
+	static const struct conform_test conform_##fn = { #fn, fn, still, \
+							  CONFORM_ONCE }; \
+	static const struct conform_test *const conform_at_##fn           \
+		__attribute__((used, section("conform_tests"))) =         \
+			&conform_##fn;                                    \
 	static void fn(void)
 #define TEST(fn) CONFORM_TEST(fn, false)
 #define TEST_STILL(fn) CONFORM_TEST(fn, true)
