@@ -16,6 +16,7 @@
 #include <linux/io.h>
 #include <linux/irqflags.h>
 #include <linux/sched.h>
+#include <linux/sched/task_stack.h>
 #include <linux/smp.h>
 #include <linux/timekeeping.h>
 #include <asm/msr.h>
@@ -65,6 +66,14 @@ static inline u32 dp_port_thread_half(s64 offset)
 static inline u64 dp_port_gs_base(void)
 {
 	return per_cpu_offset(raw_smp_processor_id());
+}
+
+/* What the task has left there as it came into the kernel. What interrupts a task has its registers, too. */
+static inline struct dp_regs *dp_port_user_regs(struct dp_regs *regs)
+{
+	return current->flags & PF_KTHREAD ?
+		       NULL :
+		       (struct dp_regs *)task_pt_regs(current);
 }
 
 static inline bool dp_port_thread_lives(u32 tid)
