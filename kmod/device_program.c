@@ -3,8 +3,7 @@
  * device_program: programs that a user of /dev/dprobes has probes run.
  *
  * The engine's verifier has the last word. Before it, each instruction that a kernel cannot carry out
- * is refused by its name: those that track calls, walk stacks, ask for the registers of user space, or
- * for what only a process has.
+ * is refused by its name: those that track calls, walk stacks, or ask for what only a process has.
  */
 #include "kmod/device.h"
 #include "kmod/facilities.h"
@@ -78,9 +77,6 @@ static const char *missing(u8 op, u8 operand)
 	case DP_OPCODE_PUSH_STP:
 	case DP_OPCODE_POP_STP:
 		return "stack traces are not there yet in a kernel";
-	case DP_OPCODE_PUSH_U:
-	case DP_OPCODE_POP_U:
-		return "the registers of user space are not there yet in a kernel";
 	case DP_OPCODE_CALL_KMOD:
 		return "a kernel has no functions for programs yet";
 	case DP_OPCODE_VFY_RW:

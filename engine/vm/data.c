@@ -16,20 +16,20 @@ u64 dp_vm_fetch(const struct dp_vm *vm, void *to, u64 from, u64 len)
 	return dp_port_read(to, from, len);
 }
 
-static u64 special(const struct dp_vm *vm, u64 reg)
+static u64 special(const struct dp_vm *vm, const struct dp_regs *regs, u64 reg)
 {
 	if (reg - DP_REG_XMM < DP_NR_XMM)
 		return dp_xmm(vm->fpstate, (u32)(reg - DP_REG_XMM));
 	switch (reg) {
 	case DP_REG_CS:
-		return vm->regs->cs;
+		return regs->cs;
 	case DP_REG_DS:
 	case DP_REG_ES:
 	case DP_REG_FS:
 	case DP_REG_GS:
 		return dp_selector((u32)reg);
 	case DP_REG_SS:
-		return vm->regs->ss;
+		return regs->ss;
 	case DP_REG_FS_BASE:
 		return dp_port_thread_pointer();
 	case DP_REG_GS_BASE:
@@ -40,28 +40,54 @@ static u64 special(const struct dp_vm *vm, u64 reg)
 	}
 }
 
-static u64 get_register(const struct dp_vm *vm, u64 reg)
+static u64 get_register(const struct dp_vm *vm, const struct dp_regs *regs,
+			u64 reg)
 {
 	switch (reg) {
 #define GET(number, name, field, half, writable) \
 	case number:                             \
-		return half ? (u32)vm->regs->field : vm->regs->field;
+		return half ? (u32)regs->field : regs->field;
 		DP_REGS(GET)
 	default:
-		return special(vm, reg);
+		return special(vm, regs, reg);
 	}
 }
 
-static void set_register(struct dp_vm *vm, u64 reg, u64 value)
+static void set_register(struct dp_regs *regs, u64 reg, u64 value)
 {
 	switch (reg) {
-#define SET(number, name, field, half, writable)                     \
-	case number:                                                 \
-		if (writable)                                        \
-			vm->regs->field = half ? (u32)value : value; \
+#define SET(number, name, field, half, writable)                 \
+	case number:                                             \
+		if (writable)                                    \
+			regs->field = half ? (u32)value : value; \
 		break;
 		DP_REGS(SET)
 	}
+}
+
+/* Return: NULL, and an exception: the thread has no code of its own there. */
+static struct dp_regs *user_regs(struct dp_vm *vm)
+{
+	struct dp_regs *regs = dp_port_user_regs(vm->regs);
+
+	if (!regs)
+		dp_vm_raise(vm, DP_EX_INVALID_ADDR, 0, 0);
+	return regs;
+}
+
+static void push_register(struct dp_vm *vm, const struct dp_regs *regs, u64 reg)
+{
+	if (regs && !dp_vm_wide(vm, reg))
+		dp_vm_push(vm, get_register(vm, regs, reg));
+}
+
+static void pop_user(struct dp_vm *vm, u64 reg)
+{
+	u64 value = dp_vm_pop(vm);
+	struct dp_regs *regs = user_regs(vm);
+
+	if (regs)
+		set_register(regs, reg, value);
 }
 
 static u32 size_of(u8 op, u8 first)
@@ -134,13 +160,16 @@ void dp_vm_data(struct dp_vm *vm, u8 op, u64 arg)
 		dp_vm_push(vm, arg);
 		break;
 	case DP_OPCODE_PUSH_R:
+		push_register(vm, vm->regs, arg);
+		break;
 	case DP_OPCODE_PUSH_U:
-		if (!dp_vm_wide(vm, arg))
-			dp_vm_push(vm, get_register(vm, arg));
+		push_register(vm, user_regs(vm), arg);
 		break;
 	case DP_OPCODE_POP_R:
+		set_register(vm->regs, arg, dp_vm_pop(vm));
+		break;
 	case DP_OPCODE_POP_U:
-		set_register(vm, arg, dp_vm_pop(vm));
+		pop_user(vm, arg);
 		break;
 	case DP_OPCODE_PUSH_MEM_U8:
 	case DP_OPCODE_PUSH_MEM_U16:

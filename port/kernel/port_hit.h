@@ -17,6 +17,7 @@
 #include <linux/io.h>
 #include <linux/irqflags.h>
 #include <linux/sched.h>
+#include <linux/sched/task_stack.h>
 #include <linux/smp.h>
 #include <linux/timekeeping.h>
 #include <asm/msr.h>
@@ -67,6 +68,14 @@ static inline u64 dp_port_gs_base(void)
 {
 	return dp_kernel_is_users() ? dp_kernel_gs_base() :
 				      per_cpu_offset(raw_smp_processor_id());
+}
+
+/* What the task has left there as it came into the kernel. What interrupts a task has its registers, too. */
+static inline struct dp_regs *dp_port_user_regs(struct dp_regs *regs)
+{
+	return current->flags & PF_KTHREAD ?
+		       NULL :
+		       (struct dp_regs *)task_pt_regs(current);
 }
 
 static inline bool dp_port_thread_lives(u32 tid)

@@ -212,6 +212,35 @@ static void returns(void)
 		      "run: refused: the return of a place");
 }
 
+/* Registers of the call itself, and of a thread that has no user space */
+static void users(void)
+{
+	int status;
+
+	write_file(FILE_DP, HEAD GETSID_AT "push u,rdi\nlog 1\nexit\n");
+	status = RUN("0", "3", "-q");
+	dp_tool_check(status == STATUS &&
+			      dp_tool_occurrences("  elements 0x5\n") == 3,
+		      "run: registers of user space");
+	/* Nothing is in r9 behind a call of one argument. */
+	write_file(FILE_DP,
+		   HEAD "allow = reg\n" GETSID_AT
+			"push 777\npop u,r9\npush u,r9\nlog 1\nexit\n");
+	status = RUN("0", "2", "-q");
+	dp_tool_check(status == STATUS &&
+			      dp_tool_occurrences("  elements 0x309\n") == 2,
+		      "run: they can be changed");
+	write_file(FILE_DP, HEAD "offset = process_one_work\nmax_hits = 1\n"
+				 "push u,rdi\nlog 1\nexit\n");
+	status = DP_TOOL("run", "--duration", "4s", "--json", FILE_DP);
+	dp_tool_check(
+		!status && dp_tool_occurrences("\n") == 1 &&
+			dp_tool_occurrences(
+				"\"exception\":\"EX_INVALID_ADDR\",\"parm\":\"0x0\"") ==
+				1,
+		"run: which a kernel's thread has not");
+}
+
 /* @words: what is said of the instructions */
 static void refused(const char *code, const char *words, const char *what)
 {
@@ -234,8 +263,6 @@ static void refusals(void)
 
 	refused("log st", "log st: stack traces are not there yet in a kernel",
 		"run: refused: stack traces");
-	refused("push u,rax", "push u: the registers of user space",
-		"run: refused: registers of user space");
 	refused("push 1\nvfy rw\npop lp", "vfy rw: a kernel does not tell",
 		"run: refused: vfy rw");
 	refused("exit 3", "exit 3: a kernel has no core dumps",
@@ -518,6 +545,7 @@ void dp_run_try(void)
 	exceptions();
 	modules();
 	returns();
+	users();
 	refusals();
 	ports();
 	several();

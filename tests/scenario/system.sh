@@ -79,7 +79,13 @@ says 2 'is not before its function' run "$dir/p.dp"
 program 'offset = fs.c:12' 'exit'
 says 2 'p.dp:3:10: .*debug information is not read' run "$dir/p.dp"
 program 'offset = vfs_read' 'retprobe = yes' 'exit'
-says 2 'probes on returns are not there yet in the kernel' run "$dir/p.dp"
+says 1 'there is no /dev/dprobes' run "$dir/p.dp"
+program 'offset = vfs_read + 4' 'retprobe = yes' 'exit'
+says 2 'write offset = FUNCTION' run "$dir/p.dp"
+program 'offset = jiffies' 'watch = w' 'exit'
+says 2 'write len = 1, 2, 4 or 8' run "$dir/p.dp"
+program 'offset = jiffies' 'watch = w' 'len = 8' 'exit'
+says 1 'there is no /dev/dprobes' run "$dir/p.dp"
 program 'comm = bash' 'offset = vfs_read' 'exit'
 says 2 'p.dp:1:8: probes in the kernel are everybody' run "$dir/p.dp"
 program 'build_id = 0123456789abcdef' 'offset = vfs_read' 'exit'
