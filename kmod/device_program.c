@@ -58,8 +58,10 @@ static const char *missing_user(u8 op, const u8 *operand)
 		return is_vector((u16)(operand[0] | operand[1] << 8)) ?
 			       "vector registers are not there yet in a program of all processes" :
 			       NULL;
-	case DP_OPCODE_POP_U:
-		return NULL;
+	case DP_OPCODE_EXIT_N:
+		return dp_facilities_acts(operand[0]) ?
+			       "it is the kernel's debugger, or its end: write modtype = kernel" :
+			       "";
 	default:
 		return "";
 	}

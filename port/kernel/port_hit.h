@@ -70,12 +70,14 @@ static inline u64 dp_port_gs_base(void)
 				      per_cpu_offset(raw_smp_processor_id());
 }
 
-/* What the task has left there as it came into the kernel. What interrupts a task has its registers, too. */
+/* What the task has left there as it came into the kernel. What interrupts a task has its registers, too. A hit in
+ * user space has a copy, of which the task gets back what it may: port/kernel/user.c. */
 static inline struct dp_regs *dp_port_user_regs(struct dp_regs *regs)
 {
-	return current->flags & PF_KTHREAD ?
-		       NULL :
-		       (struct dp_regs *)task_pt_regs(current);
+	return dp_kernel_is_users() ? regs :
+	       current->flags & PF_KTHREAD ?
+				      NULL :
+				      (struct dp_regs *)task_pt_regs(current);
 }
 
 static inline bool dp_port_thread_lives(u32 tid)

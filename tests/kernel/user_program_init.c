@@ -20,6 +20,8 @@
 #define RDI 0x64
 #define RSI 0x65
 #define RDX 0x63
+#define EFLAGS 0x0c
+#define PORTS (3ul << 12)
 #define FS_BASE 0x72
 #define GS_BASE 0x73
 #define SOME_BASE 0x12345000ul
@@ -224,6 +226,32 @@ static void writes(void)
 	close(fd);
 }
 
+/* "pop u" and "pop r" are of the same registers. Flags would give a task rights. */
+static void writes_users(void)
+{
+	char words[DP_DEVICE_WORDS] = "";
+	unsigned long to = 1;
+	struct code c = { .n = 0 };
+	int fd;
+
+	op16(&c, DP_OPCODE_PUSH_U, RDI);
+	op16(&c, DP_OPCODE_POP_R, RSI);
+	op64(&c, DP_OPCODE_PUSH, 100);
+	op16(&c, DP_OPCODE_POP_U, RDI);
+	op(&c, DP_OPCODE_EXIT);
+	fd = run(&c, DP_DEVICE_REGISTERS, DP_DEVICE_USER, words);
+	dp_init_check(fd >= 0 && dp_user_step(1, "", &to) == 101,
+		      "as registers of user space, too", OF);
+	close(fd);
+	c.n = 0;
+	op64(&c, DP_OPCODE_PUSH, PORTS);
+	op16(&c, DP_OPCODE_POP_U, EFLAGS);
+	op(&c, DP_OPCODE_EXIT);
+	dp_init_check(run(&c, DP_DEVICE_REGISTERS, DP_DEVICE_USER, words) ==
+			      -EINVAL,
+		      "and no flags", OF);
+}
+
 static void refused_programs(void)
 {
 	char words[DP_DEVICE_WORDS] = "";
@@ -242,6 +270,12 @@ static void refused_programs(void)
 	dp_init_check(run(&c, 0, DP_DEVICE_USER, words) == -EINVAL &&
 			      strstr(words, "vector"),
 		      "refused: vector registers", OF);
+	c.n = 0;
+	op(&c, DP_OPCODE_EXIT_N);
+	op(&c, 2);
+	dp_init_check(run(&c, 0, DP_DEVICE_USER, words) == -EINVAL &&
+			      strstr(words, "write modtype = kernel"),
+		      "refused: a dump of the kernel", OF);
 }
 
 static void refused_bindings(void)
@@ -310,6 +344,7 @@ void dp_user_programs(void)
 	reads();
 	reads_no_kernel();
 	writes();
+	writes_users();
 	refused_programs();
 	refused_bindings();
 	unmapped();
