@@ -13,6 +13,9 @@
  *
  * A fault in the program is of a load: the thread goes on at leave, as if the program had come
  * there by itself.
+ *
+ * With struct dp_percpu there are no sequences, so no descriptors and no interruptions of them. Behind
+ * start, the code leaves if its CPU is in a hit; loads are calls; each end has a count of its own.
  */
 #ifndef DP_X86_NATIVE_HEAD_H
 #define DP_X86_NATIVE_HEAD_H
