@@ -156,6 +156,11 @@ int dp_tool_wait(int n)
 
 	while (dp_device_changed() != n && time(NULL) < until)
 		usleep(1000);
+	/* Others may be armed behind these: who reads the list waits for that. */
+	if (dp_init_debugfs())
+		dp_files_list();
+	else
+		usleep(100000);
 	return dp_device_changed() == n;
 }
 
