@@ -143,7 +143,8 @@ refuses "returns of inlined copies" 2 'an inlined copy does not return' '  ^' st
 refuses "an offset in inlined copies" 2 'an inlined copy has no offsets' '^~~' stat --inlined f+4 "${touch_it[@]}"
 refuses "arguments of inlined copies" 2 'no arguments in registers of their own' '  ^~~~' trace --inlined 'f(arg1)' "${touch_it[@]}"
 refuses "conditions on arguments of inlined copies" 2 'no arguments in registers of their own' '                 ^~~~' stat --inlined 'f if rdi == 1 || arg2 == 3' "${touch_it[@]}"
-refuses "other probes in the kernel" 2 'other probes than kernel:FUNCTION .* are not there yet' '  ^~~~~~' stat 'w:kernel:jiffies' "${touch_it[@]}"
+refuses "other probes in the kernel" 2 'other probes than kernel:FUNCTION.* are not there yet' '     ^~~~~~' stat 'usdt:kernel:x:y' "${touch_it[@]}"
+refuses "data of the kernel without a size" 2 'write /1, /2, /4 or /8 behind it' '         ^~~~~~~' stat 'w:kernel:jiffies' "${touch_it[@]}"
 if [ ! -e /dev/dprobes ]; then
 	refuses "the kernel, without the module" 1 'there is no /dev/dprobes: load dprobes.ko' '' stat 'kernel:do_exit' "${touch_it[@]}"
 else
