@@ -107,10 +107,6 @@ static void take(void *arg, const struct dp_record_copy *r)
 	struct dp_device_record head;
 	u8 *to = o->records + o->filled;
 
-	if (dp_device_owns(o, r->head.probe) &&
-	    test_bit(r->head.probe, o->files))
-		head.pid = dp_kernel_user_of(head.tid, head.comm);
-
 	if (MOST > ROOM - o->filled) {
 		o->lost++;
 		return;
@@ -118,6 +114,9 @@ static void take(void *arg, const struct dp_record_copy *r)
 	if (returned && test_bit(from.probe, o->told))
 		take_ending(&from, r->data);
 	head = head_of(&from, returned);
+	if (dp_device_owns(o, r->head.probe) &&
+	    test_bit(r->head.probe, o->files))
+		head.pid = dp_kernel_user_of(head.tid, head.comm);
 	head.log = take_log(to + sizeof(head), &from, r->data, returned);
 	head.size = ALIGN(sizeof(head) + head.log, 8);
 	memset(to + sizeof(head) + head.log, 0,

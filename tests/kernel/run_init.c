@@ -518,7 +518,7 @@ static void examples(void)
 		status == STATUS && dp_tool_says("vmlinux lv[0] = 0xc (12)") &&
 			dp_tool_says("vmlinux lv[1] = 0xc (12)") &&
 			dp_tool_occurrences(
-				"kernel:group_send_sig_info major=1 minor=1") ==
+				"kernel:__x64_sys_kill major=1 minor=1") ==
 				12 &&
 			dp_tool_occurrences(
 				"kernel:kernel_clone major=1 minor=2") == 12 &&

@@ -146,6 +146,7 @@ static int add_in_file(struct dp_system_session *s, const struct dp_spec *spec,
 		dp_point_refuse(p, err, "%s", words);
 		return err;
 	}
+	added.addr = spec->value;
 	take_point(s, p, &added);
 	s->files[p->probe % DP_SYSTEM_PROBES] = true;
 	return 0;
