@@ -54,7 +54,7 @@ static struct refusal check_header(const struct dp_lang_program *p)
 			"where that is differs from process to process" HOW,
 			p->symbols[0].at
 		};
-	return (struct refusal){ NULL };
+	return (struct refusal){ .why = NULL };
 }
 
 static int check(const struct dp_lang_program *p, char **bad_line,

@@ -107,7 +107,7 @@ static void find_in(struct dp_session *s, struct dp_modules *mods,
 	free(type);
 }
 
-/* Return: how many points need debug information for their type; @list has room. */
+/* Return: how many points have to be asked for what they return; @list has room. */
 static size_t take(struct dp_session *s, struct dp_point **list)
 {
 	size_t i, n = 0;
@@ -138,24 +138,6 @@ static void ask_kernel(struct dp_point *p)
 	free(f);
 }
 
-/* Of functions in the kernel. Return: 0: nothing is left to be found */
-static size_t take_kernel(struct dp_session *s)
-{
-	size_t i;
-
-	for (i = 0; i < s->points.n; i++) {
-		struct dp_point *p = &s->points.v[i];
-
-		if (!is_asked_for(p))
-			continue;
-		p->typed = true;
-		p->ret = p->spec->ret;
-		if (!p->ret.kind)
-			ask_kernel(p);
-	}
-	return 0;
-}
-
 void dp_returned_find(struct dp_session *s, struct dp_modules *mods)
 {
 	struct dp_point **list = calloc(s->points.n + 1, sizeof(*list));
@@ -164,7 +146,11 @@ void dp_returned_find(struct dp_session *s, struct dp_modules *mods)
 
 	if (!list)
 		return;
-	n = mods ? take(s, list) : take_kernel(s);
+	n = take(s, list);
+	for (i = 0; i < n && !mods; i++)
+		ask_kernel(list[i]);
+	if (!mods)
+		n = 0;
 	qsort(list, n, sizeof(*list), by_address);
 	for (i = 0; i < n; i = next) {
 		m = dp_module_at(mods, list[i]->addr);

@@ -95,8 +95,7 @@ char *dp_init_log(void)
 	return log;
 }
 
-/* Return: its address, or 0. */
-static unsigned long find(const char *name)
+unsigned long dp_init_address(const char *name)
 {
 	char line[256], symbol[128];
 	FILE *f = fopen("/proc/kallsyms", "r");
@@ -114,7 +113,7 @@ static unsigned long find(const char *name)
 /* Does the kernel have a function of that name? */
 static int has(const char *function)
 {
-	return find(function) != 0;
+	return dp_init_address(function) != 0;
 }
 
 int dp_init_kprobes(void)
@@ -262,7 +261,7 @@ int dp_init_load_probes(void)
 	static unsigned long lookup;
 	char parameters[64];
 
-	lookup = lookup ? lookup : find(LOOKUP);
+	lookup = lookup ? lookup : dp_init_address(LOOKUP);
 	snprintf(parameters, sizeof(parameters), "lookup=%#lx", lookup);
 	return dp_init_load("dprobes", parameters);
 }
@@ -270,7 +269,7 @@ int dp_init_load_probes(void)
 void dp_init_try_to_load(void)
 {
 	char parameters[64];
-	unsigned long lookup = find(LOOKUP);
+	unsigned long lookup = dp_init_address(LOOKUP);
 
 	snprintf(parameters, sizeof(parameters), "lookup=%#lx", lookup + 1);
 	dp_init_check(lookup && !dp_init_load("dprobes", parameters) &&

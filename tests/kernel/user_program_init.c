@@ -151,25 +151,9 @@ static void reads(void)
 	close(fd);
 }
 
-/* Return: the address of something of the kernel's, or 0 */
-static uint64_t kernels(const char *name)
-{
-	FILE *f = fopen("/proc/kallsyms", "r");
-	char line[256], symbol[128];
-	unsigned long at = 0, found = 0;
-
-	while (f && !found && fgets(line, sizeof(line), f))
-		if (sscanf(line, "%lx %*c %127s", &at, symbol) == 2 &&
-		    !strcmp(symbol, name))
-			found = at;
-	if (f)
-		fclose(f);
-	return found;
-}
-
 static void reads_no_kernel(void)
 {
-	uint64_t banner = kernels("linux_banner");
+	uint64_t banner = dp_init_address("linux_banner");
 	struct code c = { .n = 0 };
 	int fd;
 
@@ -199,7 +183,7 @@ static void writes(void)
 {
 	char words[DP_DEVICE_WORDS] = "";
 	/* What may be written there, to write it would be seen. */
-	uint64_t variable = kernels("panic_timeout");
+	uint64_t variable = dp_init_address("panic_timeout");
 	unsigned int was = dp_init_number(PANIC);
 	unsigned long to = 1;
 	struct code c = { .n = 0 };

@@ -22,21 +22,6 @@
 #define FILE_DP "/program.dp"
 #define STATUS 3
 
-static unsigned long address_of(const char *name)
-{
-	char line[256], symbol[128];
-	FILE *f = fopen("/proc/kallsyms", "r");
-	unsigned long at, found = 0;
-
-	while (f && !found && fgets(line, sizeof(line), f))
-		if (sscanf(line, "%lx %*c %127s", &at, symbol) == 2 &&
-		    !strcmp(symbol, name))
-			found = at;
-	if (f)
-		fclose(f);
-	return found;
-}
-
 void dp_watch_write(unsigned int n)
 {
 	unsigned int i;
@@ -94,7 +79,7 @@ static int is_listed(const char *flags)
 
 unsigned long dp_watch_address(void)
 {
-	return address_of(VARIABLE);
+	return dp_init_address(VARIABLE);
 }
 
 static void counts(void)
@@ -102,7 +87,7 @@ static void counts(void)
 	char words[DP_DEVICE_WORDS];
 	unsigned int probe = 0;
 	int fd = dp_device_open(0), err = dp_device_start(fd, DP_DEVICE_JUMP);
-	unsigned long at = address_of(VARIABLE);
+	unsigned long at = dp_init_address(VARIABLE);
 
 	err = err ?: add(fd, at, 4, DP_DEVICE_WRITTEN, words, &probe);
 	dp_watch_write(1);
@@ -174,8 +159,8 @@ static void refuses(void)
 	char words[DP_DEVICE_WORDS];
 	unsigned int probe, i;
 	int fd = dp_device_open(0), err = dp_device_start(fd, DP_DEVICE_JUMP);
-	unsigned long at = address_of(VARIABLE),
-		      own = address_of("dp_kernel_sites");
+	unsigned long at = dp_init_address(VARIABLE),
+		      own = dp_init_address("dp_kernel_sites");
 
 	dp_init_check(add(fd, 0x1000, 4, 0, words, &probe) == -EINVAL &&
 			      strstr(words, "no address of the kernel's"),
@@ -209,7 +194,7 @@ static void refuses(void)
 static void log_values(int fd, unsigned int probe)
 {
 	unsigned char code[64], *at = code;
-	unsigned long addr = address_of(VARIABLE);
+	unsigned long addr = dp_init_address(VARIABLE);
 	struct dp_device_program want = { .log = 64 };
 	char words[DP_DEVICE_WORDS] = "", buffer[4096];
 	const struct dp_device_record *r = (const void *)buffer;
@@ -256,8 +241,8 @@ static void programs(void)
 	int fd = dp_device_open(0), err = dp_device_start(fd, DP_DEVICE_TRAP);
 
 	err = err   ?:
-		      add(fd, address_of(VARIABLE), 4, DP_DEVICE_WRITTEN, words,
-			  &probe);
+		      add(fd, dp_init_address(VARIABLE), 4, DP_DEVICE_WRITTEN,
+			  words, &probe);
 	if (!err)
 		log_values(fd, probe);
 	close(fd);
@@ -274,7 +259,7 @@ static void module_goes(void)
 	fd = dp_device_open(0);
 	err = err ?: dp_device_start(fd, DP_DEVICE_JUMP);
 	err = err   ?:
-		      add(fd, address_of("dpvictim_written"), 8,
+		      add(fd, dp_init_address("dpvictim_written"), 8,
 			  DP_DEVICE_WRITTEN, words, &probe);
 	err = err ?: dp_device_commit(fd, 0);
 	dp_init_put("/sys/module/dpvictim/parameters/work", "4");
@@ -299,7 +284,7 @@ static void left_behind(void)
 		err = dp_device_start(fd, DP_DEVICE_JUMP);
 		for (i = 0; i < 4; i++)
 			err = err   ?:
-				      add(fd, address_of(VARIABLE), 4,
+				      add(fd, dp_init_address(VARIABLE), 4,
 					  DP_DEVICE_ACCESSED, words, &probe);
 		err = err ?: dp_device_commit(fd, 0);
 		if (!err)
@@ -314,7 +299,7 @@ static void left_behind(void)
 	err = err ?: dp_device_start(fd, DP_DEVICE_JUMP);
 	for (i = 0; i < 4; i++)
 		err = err   ?:
-			      add(fd, address_of(VARIABLE), 4,
+			      add(fd, dp_init_address(VARIABLE), 4,
 				  DP_DEVICE_ACCESSED, words, &probe);
 	dp_init_check(
 		WIFSIGNALED(status) && !err,
