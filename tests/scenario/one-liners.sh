@@ -126,6 +126,7 @@ declare -A printed=(
 	["dprobes hooks -p PID"]='request'
 	["dprobes stat --duration 1s hook:request"]='^ +[1-9][0-9]* +0  jump  .*request'
 	["dprobes stat 'kernel:"]='kernel:vfs_'
+	["dprobes stat 'w:kernel:"]='kernel:vm_swappiness/4$'
 	["dprobes stat 'r:kernel:"]='hist\(latency\)'
 	["dprobes trace 'kernel:"]='kernel:vfs_read count='
 	["dprobes run examples/fork-kill.dp"]='^[0-9].* kernel:'
@@ -147,7 +148,7 @@ while read -r command; do
 	for begin in "${!printed[@]}"; do
 		[[ $command != "$begin"* ]] || pattern=${printed[$begin]}
 	done
-	if [[ $command = *"'kernel:"* || $command = *"'r:kernel:"* || $command = *fork-kill.dp || $command = *every-program.dp ]] && [ ! -e /dev/dprobes ]; then
+	if [[ $command = *"'kernel:"* || $command = *"'r:kernel:"* || $command = *"'w:kernel:"* || $command = *fork-kill.dp || $command = *every-program.dp ]] && [ ! -e /dev/dprobes ]; then
 		skip "README.md: $command" "there is no /dev/dprobes"
 		continue
 	fi
