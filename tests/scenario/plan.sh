@@ -18,7 +18,7 @@ there() {
 	# The same at a low address
 	echo "$build/tests/self/jumps-low"
 	echo "$build/tests/self/overlap-low"
-	for t in layers hit-half bare format circles compat-free conform/about-{coverage,examples,exports} \
+	for t in layers hit-half bare format circles compat-free conform/about-{coverage,examples,exports,kernel} \
 		conform/run-{trap,interior,quiesce}-{1,8} conform/run-interior-{1,8}-toggled; do
 		echo "$build/tests/$t"
 	done
