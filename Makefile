@@ -32,8 +32,9 @@ ENGINE_SRC := $(wildcard engine/insn/*.c engine/site/*.c engine/plan/*.c engine/
 	$(filter-out $(ARCH_HIT_SRC),$(wildcard arch/x86/*.c))
 CONTROL_SRC := $(ENGINE_SRC) $(wildcard port/user/*.c sym/*/*.c proc/*/*.c lang/*.c lang/*/*.c resolve/*.c tracer/*.c tracer/*/*.c) $(VM_CONTROL_SRC) lib/diag.c lib/escape.c
 VM_SRC := $(filter-out $(VM_CONTROL_SRC),$(wildcard engine/vm/*.c))
-HIT_SRC := $(wildcard engine/hit/*.c engine/instance/*.c engine/ring/*.c port/user/signals/*.c \
-	arch/x86/*.S agent/*.c) $(ARCH_HIT_SRC) $(VM_SRC)
+# A process has no stubs for calls that programs follow: port/port.h
+HIT_SRC := $(filter-out engine/instance/stubbed.c,$(wildcard engine/hit/*.c engine/instance/*.c engine/ring/*.c port/user/signals/*.c \
+	arch/x86/*.S agent/*.c)) $(ARCH_HIT_SRC) $(VM_SRC)
 CLI_SRC := $(wildcard cli/*.c)
 LIB_SRC := $(filter-out lib/diag.c lib/escape.c,$(wildcard lib/*.c))
 
@@ -172,7 +173,7 @@ $(B)/tests/unit/test_backtrace $(B)/tests/unit/test_generated: $(B)/tests/unit/%
 	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -o $@ $< $(WALK_SRC) $(B)/libcore.a $(LIBS) -lcmocka
 
 # The whole hit half on a world in memory (port/fake/hit), built as for the agent otherwise.
-FAKE_OBJ := $(patsubst %.S,$(B)/fake/%.o,$(patsubst %.c,$(B)/fake/%.o,$(HIT_SRC)))
+FAKE_OBJ := $(patsubst %.S,$(B)/fake/%.o,$(patsubst %.c,$(B)/fake/%.o,$(HIT_SRC) engine/instance/stubbed.c))
 FAKE_WORLD := $(patsubst %.c,$(B)/fake/%.o,$(wildcard port/fake/hit/*.c))
 FAKE_DEFS := -DDP_AGENT -DDP_PORT_FAKE
 $(FAKE_WORLD): $(B)/fake/%.o: %.c

@@ -49,11 +49,10 @@ static bool begin(const struct dp_probe_entry *p, u32 probe,
 	case DP_KIND_UNWIND:
 		dp_exit_instance_unwind(probe, hit);
 		return false;
-#if DP_PORT_STUBS
 	case DP_KIND_STUB:
-		dp_stub_begin(probe, site, hit);
+		if (DP_PORT_STUBS)
+			dp_stub_begin(probe, site, hit);
 		return false;
-#endif
 	case DP_KIND_LINKER:
 		dp_linker_tell(hit);
 		return false;

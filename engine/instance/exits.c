@@ -51,11 +51,9 @@ static u64 return_address(const struct dp_hit *hit)
 
 static u32 most_logged(u32 probe)
 {
-#if DP_PORT_STUBS
-	if (dp_probe(probe)->kind == DP_KIND_STUB)
+	if (DP_PORT_STUBS && dp_probe(probe)->kind == DP_KIND_STUB)
 		return dp_port_stub_room(dp_probe(probe)->user) -
 		       (u32)sizeof(struct dp_exit_instance);
-#endif
 	return dp_arena.control.instance_stride -
 	       (u32)sizeof(struct dp_exit_instance);
 }

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* stubbed: calls that are tracked by the port's stubs, and run programs. */
+/* stubbed: calls that are tracked by the port's stubs, and run programs. Of ports that have stubs. */
 #include "engine/instance/stubbed.h"
 #include "engine/hit/program.h"
 #include "engine/instance/exits.h"
 #include "port.h"
-
-#if DP_PORT_STUBS
 
 void dp_stub_begin(u32 probe, const struct dp_site_entry *site,
 		   const struct dp_hit *hit)
@@ -38,5 +36,3 @@ void dp_stub_missed(const struct dp_exit_instance *v)
 	dp_tally(v->group - 1, DP_TALLY_RETURNED);
 	dp_tally(v->group - 1, DP_TALLY_UNJUDGED);
 }
-
-#endif
