@@ -58,9 +58,10 @@ u8 dp_kernel_enter_user(void)
 	return enter(USER);
 }
 
+/* What is no hit may go to another CPU meanwhile; neither is in one of these then. */
 bool dp_kernel_is_users(void)
 {
-	return __this_cpu_read(dp_kernel_cpu.innermost) == USER;
+	return this_cpu_read(dp_kernel_cpu.innermost) == USER;
 }
 
 void dp_kernel_leave(u8 outer)

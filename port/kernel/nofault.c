@@ -18,10 +18,21 @@ u8 dp_kernel_preempts;
 
 void dp_kernel_readers_begin(void)
 {
-	dp_kernel_lowest = ~0ull << (boot_cpu_data.x86_virt_bits - 1);
+	dp_kernel_lowest = ~0ull << __VIRTUAL_MASK_SHIFT;
 	dp_kernel_highest = VSYSCALL_ADDR - sizeof(u64);
 	dp_kernel_preempts = !preempt_model_none() &&
 			     !preempt_model_voluntary();
+}
+
+/* The kernel warns of other addresses, where it would only fail for one that is not mapped. What the processor could
+ * translate, it may not have been told to. */
+static bool is_kernels(u64 from, size_t len)
+{
+	const u8 bits = __VIRTUAL_MASK_SHIFT + 1;
+
+	return !dp_kernel_is_users() && from >= TASK_SIZE_MAX &&
+	       from + len > from && __is_canonical_address(from, bits) &&
+	       __is_canonical_address(from + len - 1, bits);
 }
 
 int dp_kernel_read(void *to, u64 from, size_t len)
@@ -31,7 +42,7 @@ int dp_kernel_read(void *to, u64 from, size_t len)
 	if (from < TASK_SIZE_MAX)
 		err = copy_from_user_nofault(to, (const void __user *)from,
 					     len);
-	else if (!dp_kernel_is_users())
+	else if (is_kernels(from, len))
 		err = copy_from_kernel_nofault(to, (const void *)from, len);
 	return err ? -EFAULT : 0;
 }
@@ -48,16 +59,6 @@ static bool has_memory(void)
 {
 	return (!dp_kernel_context() || dp_kernel_is_users()) &&
 	       !(current->flags & (PF_KTHREAD | PF_EXITING));
-}
-
-/* The kernel warns of other addresses, where it would only fail for one that is not mapped. */
-static bool is_kernels(u64 from, size_t len)
-{
-	const u8 bits = boot_cpu_data.x86_virt_bits;
-
-	return !dp_kernel_is_users() && from >= TASK_SIZE_MAX &&
-	       from + len > from && __is_canonical_address(from, bits) &&
-	       __is_canonical_address(from + len - 1, bits);
 }
 
 int dp_kernel_write(u64 to, const void *from, size_t len)
