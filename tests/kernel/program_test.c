@@ -30,19 +30,19 @@ static const u8 on_gcd[] = {
 	DP_OPCODE_LOG_I,    U16(1), DP_OPCODE_EXIT,
 };
 
-/* Reads where nothing is */
+/* Reads where nothing is, but could be: 0xfffffffffffff000 */
 static const u8 on_nothing[] = {
 	DP_OPCODE_INC_LV_I,
 	U16(1),
 	DP_OPCODE_PUSH,
 	0,
-	0,
-	0,
-	0,
-	0,
-	0,
-	0,
-	0x80,
+	0xf0,
+	0xff,
+	0xff,
+	0xff,
+	0xff,
+	0xff,
+	0xff,
 	DP_OPCODE_PUSH_MEM_U64,
 	DP_OPCODE_LOG_I,
 	U16(1),

@@ -215,19 +215,19 @@ static int count_own(struct dp_kprobe *p, struct pt_regs *regs)
 /* Counts, and reads memory. */
 static int bind_reader(u32 *probe, u32 *program)
 {
-	/* Nothing is at 0x8000000000000000. */
+	/* Nothing is at 0xfffffffffffff000, which could be the kernel's. */
 	static const u8 code[] = { DP_OPCODE_INC_LV_I,
 				   0,
 				   0,
 				   DP_OPCODE_PUSH,
 				   0,
-				   0,
-				   0,
-				   0,
-				   0,
-				   0,
-				   0,
-				   0x80,
+				   0xf0,
+				   0xff,
+				   0xff,
+				   0xff,
+				   0xff,
+				   0xff,
+				   0xff,
 				   DP_OPCODE_PUSH_MEM_U64,
 				   DP_OPCODE_LOG_I,
 				   1,
