@@ -63,11 +63,13 @@ unsigned long dp_user_offset(const void *code)
 
 int dp_user_steps(int n)
 {
+	/* On the stack, which is in memory: programs fetch nothing. */
+	const char text[] = "stepping";
 	unsigned long to;
 	int i, bad = 0;
 
 	for (i = 0; i < n; i++)
-		bad |= dp_user_step(i, "stepping", &to) != i + 1ul;
+		bad |= dp_user_step(i, text, &to) != i + 1ul;
 	return bad ? 1 : STATUS;
 }
 
