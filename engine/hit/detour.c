@@ -83,7 +83,8 @@ u64 dp_hit_detour(struct dp_call_frame *frame)
 	dp_regs_set_sp(&frame->regs, hit.sp);
 	if (run(site, &hit, !(number & DP_CALLOUT_UNCOUNTED)) ==
 	    DP_GOES_AS_TOLD) {
-		dp_detour_told(frame);
+		if (!dp_hit_is_apart(&hit))
+			dp_detour_told(frame);
 		return 1;
 	}
 	if (dp_regs_sp(&frame->regs) == hit.sp)

@@ -92,7 +92,7 @@ enum dp_goes dp_dispatch_site(const struct dp_site_entry *site,
 	if (site->counts && !counted)
 		dp_hit_count(dp_site_index(site));
 	hit->waits = site->runs && each(site, hit);
-	if (hit->halts || hit->left)
+	if (dp_hit_is_apart(hit))
 		return DP_GOES_AS_TOLD;
 	if (!site->calls)
 		return DP_GOES_ON;

@@ -57,6 +57,12 @@ struct dp_hit {
 	u64 before;
 };
 
+/** dp_hit_is_apart() - does the thread go on in the program's own code, where its probes are not, or not for it? */
+static inline bool dp_hit_is_apart(const struct dp_hit *hit)
+{
+	return hit->halts || hit->left;
+}
+
 #define DP_ALT_UNKNOWN (~0ull)
 
 #define DP_RED_ZONE 128

@@ -48,10 +48,11 @@ static void dispatch(const struct dp_site_entry *site, struct dp_trap *trap)
 
 	dp_hit_of_trap(&hit, trap);
 	goes = dp_dispatch_site(site, &hit, false);
-	dp_mcontext_set_pc(trap->regs,
-			   goes == DP_GOES_AS_TOLD ?
-				   dp_site_place(dp_mcontext_pc(trap->regs)) :
-				   dp_site_copy(site, hit.waits));
+	if (goes != DP_GOES_AS_TOLD)
+		dp_mcontext_set_pc(trap->regs, dp_site_copy(site, hit.waits));
+	else if (!dp_hit_is_apart(&hit))
+		dp_mcontext_set_pc(trap->regs,
+				   dp_site_place(dp_mcontext_pc(trap->regs)));
 }
 
 static void hit(const struct dp_site_entry *site, struct dp_trap *trap)
