@@ -112,7 +112,7 @@ static void refuse(u8 op, u8 operand, const char *why, char *words)
 }
 
 /* Return: is there no instruction that is not for a kernel? If there is one, it is at *@at. What is none
-* is left to the verifier. @acts: does it ask the kernel for anything as it ends? */
+ * is left to the verifier. @acts: does it ask the kernel for anything as it ends? */
 static bool is_for_kernel(const u8 *code, u32 len, bool user, u32 *at,
 			  bool *acts, char *words)
 {

@@ -11,18 +11,24 @@
 #include "engine/layout/arena.h"
 #include "engine/layout/site.h"
 
-int dp_site_boundary(const struct dp_site_entry *s, u64 addr)
+/* The number of an inner instruction of a jump's region; -1: none begins there */
+static int inner_at(const struct dp_jump *j, u64 offset)
 {
-	const struct dp_jump *j = dp_jump_of(s);
-	u64 offset = addr - s->addr;
 	int i;
 
-	if (offset >= sizeof(s->patch) || !(s->traps >> offset & 1))
-		return -1;
 	for (i = 1; i < j->nr; i++)
 		if (j->offset[i] == offset)
 			return i;
 	return -1;
+}
+
+int dp_site_boundary(const struct dp_site_entry *s, u64 addr)
+{
+	u64 offset = addr - s->addr;
+
+	return offset >= sizeof(s->patch) || !(s->traps >> offset & 1) ?
+		       -1 :
+		       inner_at(dp_jump_of(s), offset);
 }
 
 /* The byte of a breakpoint inside a jump decides what it raises (island.c). */
@@ -80,16 +86,16 @@ u64 dp_site_place(u64 pc)
 	const struct dp_site_entry *site;
 	const struct dp_jump *j;
 	u64 back;
-	u32 i;
+	int i;
 
 	for (back = 1; back < DP_JUMP_SIZE; back++) {
 		site = dp_site_lookup(pc - back);
 		if (!site || site->addr != pc - back || !dp_site_jumps(site))
 			continue;
 		j = dp_jump_of(site);
-		for (i = 1; i < j->nr; i++)
-			if (j->offset[i] == back)
-				return j->base + j->at[i];
+		i = inner_at(j, back);
+		if (i > 0)
+			return j->base + j->at[i];
 	}
 	return pc;
 }
