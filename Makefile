@@ -519,29 +519,26 @@ check-victims: deps
 	$(Q)tools/sqlite-suite $(B)/suites/sqlite || echo "not built: sqlite3's tests" >&2
 	$(Q)WHOLE=1 CYCLES=$${CYCLES:-25} tests/run $(addprefix tests/scenario/,programs.sh return-victims.sh attach-go.sh soak.sh suites.sh)
 
-# What has to be tried in a kernel: Debian's newest of its release, in QEMU, with two CPUs.
-$(B)/tests/kernel: tests/kernel/boot
+# What has to be tried in a kernel: Debian's newest of its release, in QEMU, with two CPUs, of which each guest takes the time
+# of one. So there are two guests side by side: one has the parts that the other leaves out. Another program ends the
+# kernel, and one kernel is preempted anywhere.
+KERNEL_PARTS := port,facts,probes,programs,native,kprobes,quick,conform,exits,jprobes,nmi,watchpoints,orphans,sample,theirs,examples,gone,many,returns
+GUESTS := kernel kernel-engine kernel-preempt kernel-dump
+$(B)/tests/kernel: BOOT := BOOT_ENV="except=$(KERNEL_PARTS)"
+$(B)/tests/kernel-engine: BOOT := BOOT_ENV="only=$(KERNEL_PARTS)"
+$(B)/tests/kernel-preempt: BOOT := BOOT_ENV="only=preempted preempt=full"
+$(B)/tests/kernel-dump: BOOT := BOOT_ENV=only=dump BOOT_PANICS="dprobes: a program has asked for a dump (exit 2) at __x64_sys_getsid"
+$(GUESTS:%=$(B)/tests/%): Makefile
 	@mkdir -p $(@D)
-	@printf '#!/bin/sh\nexec tests/kernel/boot $(B)/kernel\n' > $@
-	@chmod +x $@
-
-# A program ends the kernel: a boot of its own.
-$(B)/tests/kernel-dump: tests/kernel/boot
-	@mkdir -p $(@D)
-	@printf '#!/bin/sh\nBOOT_ENV=only=dump BOOT_PANICS="dprobes: a program has asked for a dump (exit 2) at __x64_sys_getsid" exec tests/kernel/boot $(B)/kernel\n' > $@
-	@chmod +x $@
-
-# One that is preempted anywhere
-$(B)/tests/kernel-preempt: tests/kernel/boot
-	@mkdir -p $(@D)
-	@printf '#!/bin/sh\nBOOT_ENV="only=preempted,kprobes,quick preempt=full $${BOOT_ENV-}" exec tests/kernel/boot $(B)/kernel\n' > $@
+	@printf '#!/bin/sh\n%s exec tests/kernel/boot $(B)/kernel $(B)/kernel.image\n' '$(BOOT)' > $@
 	@chmod +x $@
 
 check-kernel: DEPS_EXTRA = qemu-system-x86 cpio
-check-kernel: deps $(B)/tests/kernel $(B)/tests/kernel-dump $(B)/tests/kernel-preempt
+check-kernel: deps $(GUESTS:%=$(B)/tests/%)
 	$(Q)$(MAKE) --no-print-directory -s $(B)/dprobes
 	$(Q)tools/kernel-tree $(B)/kernel
-	$(Q)TEST_TIMEOUT=$${TEST_TIMEOUT:-1200} tests/run -- $(B)/tests/kernel $(B)/tests/kernel-dump $(B)/tests/kernel-preempt
+	$(Q)tests/kernel/image $(B)/kernel $(B)/kernel.image
+	$(Q)TEST_TIMEOUT=$${TEST_TIMEOUT:-1200} tests/run $(GUESTS:%=$(B)/tests/%) --
 
 # The same in other kernels: in one that has no probes of its own and in one that looks for mistakes, which
 # are built once, some minutes each; and in Debian's newer one.
@@ -559,17 +556,20 @@ $(KERNELS:%=check-%): check-%: deps $(B)/tests/%
 	$(Q)BOOT_TIMEOUT=$${BOOT_TIMEOUT:-3000} TEST_TIMEOUT=$${TEST_TIMEOUT:-3600} tests/run $(B)/tests/$* --
 
 # What takes long: campaigns, each in a boot of its own. BOOT_ENV makes them shorter: tests/kernel/long_init.h
-CAMPAIGNS := differ insns cycles fire hostile
-$(CAMPAIGNS:%=$(B)/tests/kernel-%): $(B)/tests/kernel-%: tests/kernel/boot
+comma := ,
+CAMPAIGNS := differ insns cycles fire hostile preempted
+$(CAMPAIGNS:%=$(B)/tests/kernel-%): $(B)/tests/kernel-%: Makefile
 	@mkdir -p $(@D)
-	@printf '#!/bin/sh\nBOOT_ENV="only=$* $${BOOT_ENV-}" exec tests/kernel/boot $(B)/kernel\n' > $@
+	@printf '#!/bin/sh\nBOOT_ENV="%s $${BOOT_ENV-}" exec tests/kernel/boot $(B)/kernel $(B)/kernel.image\n' \
+		'only=$(if $(filter preempted,$*),preempted$(comma)kprobes$(comma)quick preempt=full,$*)' > $@
 	@chmod +x $@
 
 check-kernel-long: DEPS_EXTRA = qemu-system-x86 cpio
 check-kernel-long: deps $(CAMPAIGNS:%=$(B)/tests/kernel-%)
 	$(Q)$(MAKE) --no-print-directory -s $(B)/dprobes
 	$(Q)tools/kernel-tree $(B)/kernel
-	$(Q)BOOT_TIMEOUT=$${BOOT_TIMEOUT:-3000} TEST_TIMEOUT=$${TEST_TIMEOUT:-3600} tests/run $(CAMPAIGNS:%=$(B)/tests/kernel-%)
+	$(Q)tests/kernel/image $(B)/kernel $(B)/kernel.image
+	$(Q)BOOT_TIMEOUT=$${BOOT_TIMEOUT:-3000} TEST_TIMEOUT=$${TEST_TIMEOUT:-3600} tests/run $(CAMPAIGNS:%=$(B)/tests/kernel-%) --
 
 # What hits of a kernel's probes cost, beside its own: ratios alone mean something, for the guest's processor is QEMU.
 bench-kernel: DEPS_EXTRA = qemu-system-x86 cpio

@@ -286,45 +286,43 @@ static void run_conform(void)
 	}
 }
 
-void dp_handlers_try(void)
+static void run_sample_itself(void)
 {
-	if (dp_init_is_wanted("kprobes"))
-		dp_init_run_twice("dpkprobes");
-	if (dp_init_is_wanted("quick"))
-		dp_init_run_twice("dpquick");
-	if (dp_init_is_wanted("conform"))
-		run_conform();
-	if (dp_init_is_wanted("exits"))
-		dp_init_run_twice("dpexits");
-	if (dp_init_is_wanted("jprobes"))
-		dp_init_run_twice("dpjprobes");
-	if (dp_init_is_wanted("nmi"))
-		dp_init_run_twice("dpnmi");
-	if (dp_init_is_wanted("watchpoints"))
-		dp_init_run_twice("dpwatch");
-	if (dp_init_is_wanted("preempted"))
-		run_preempted();
-	if (dp_init_is_wanted("orphans")) {
-		run_ends();
-		run_orphans();
-	}
-	/* Of one source: what they tell is the same. */
-	if (dp_init_is_wanted("sample")) {
-		if (dp_init_kprobes())
-			dp_init_run_twice("dpsample");
-		else
-			dp_init_skip("dpsample", DP_INIT_NO_KPROBES);
-		dp_init_run_twice("dpsampleours");
-	}
-	if (dp_init_is_wanted("theirs")) {
-		run_sample("kprobe_example", "handler_pre: <kernel_clone>");
-		run_sample("kretprobe_example", "kernel_clone returned");
-		run_kunit("test_kprobes");
-	}
-	if (dp_init_is_wanted("examples"))
-		run_example();
-	if (dp_init_is_wanted("gone"))
-		run_gone();
-	if (dp_init_is_named("figures"))
-		dp_init_run_twice("dpfigures");
+	if (dp_init_kprobes())
+		dp_init_run_twice("dpsample");
+	else
+		dp_init_skip("dpsample", DP_INIT_NO_KPROBES);
+	dp_init_run_twice("dpsampleours");
 }
+
+static void run_tasks(void)
+{
+	run_ends();
+	run_orphans();
+}
+
+static void run_theirs(void)
+{
+	run_sample("kprobe_example", "handler_pre: <kernel_clone>");
+	run_sample("kretprobe_example", "kernel_clone returned");
+	run_kunit("test_kprobes");
+}
+
+const struct dp_init_part dp_handlers_parts[] = {
+	{ .name = "kprobes", .module = "dpkprobes" },
+	{ .name = "quick", .module = "dpquick" },
+	{ .name = "conform", .run = run_conform },
+	{ .name = "exits", .module = "dpexits" },
+	{ .name = "jprobes", .module = "dpjprobes" },
+	{ .name = "nmi", .module = "dpnmi" },
+	{ .name = "watchpoints", .module = "dpwatch" },
+	{ .name = "preempted", .run = run_preempted },
+	{ .name = "orphans", .run = run_tasks },
+	/* Of one source: what they tell is the same. */
+	{ .name = "sample", .run = run_sample_itself },
+	{ .name = "theirs", .run = run_theirs },
+	{ .name = "examples", .run = run_example },
+	{ .name = "gone", .run = run_gone },
+	{ .name = "figures", .module = "dpfigures", .named = 1 },
+	{}
+};

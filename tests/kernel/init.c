@@ -297,23 +297,29 @@ static void run_returns(unsigned int each, unsigned int first)
 	run_many("dpmanyreturns", parameters);
 }
 
-/* The kernel's command line may name some of them: only=many,returns */
-int dp_init_is_named(const char *name)
+/* Is it in the variable's list? */
+static int is_listed(const char *variable, const char *name)
 {
-	const char *only = getenv("only");
+	const char *list = getenv(variable);
 	size_t len = strlen(name), n;
 
-	for (; only && *only; only += n + (only[n] == ',')) {
-		n = strcspn(only, ",");
-		if (n == len && !strncmp(only, name, n))
+	for (; list && *list; list += n + (list[n] == ',')) {
+		n = strcspn(list, ",");
+		if (n == len && !strncmp(list, name, n))
 			return 1;
 	}
 	return 0;
 }
 
+int dp_init_is_named(const char *name)
+{
+	return is_listed("only", name);
+}
+
 int dp_init_is_wanted(const char *name)
 {
-	return !getenv("only") || dp_init_is_named(name);
+	return getenv("only") ? dp_init_is_named(name) :
+				!is_listed("except", name);
 }
 
 /* What is in user space says what is wrong, and the kernel is to say nothing. */
@@ -342,28 +348,155 @@ static void ask_at_random(void)
 	dp_device_random(DP_DEVICE_RANDOM);
 }
 
-/* Campaigns: only if they are named */
-static void run_long(void)
+static void run_part(const struct dp_init_part *part)
 {
-	static const struct {
-		const char *name;
-		void (*run)(void);
-	} all[] = {
-		{ "differ", dp_long_differ },	{ "insns", dp_long_insns },
-		{ "cycles", dp_long_cycles },	{ "fire", dp_long_fire },
-		{ "hostile", dp_long_hostile },
-	};
+	struct timespec begun, ended;
+
+	clock_gettime(CLOCK_MONOTONIC, &begun);
+	if (part->has && !part->has())
+		dp_init_skip(part->name, part->why);
+	else if (part->module)
+		dp_init_run_twice(part->module);
+	else if (part->of)
+		run_quietly(part->run, part->of);
+	else
+		part->run();
+	clock_gettime(CLOCK_MONOTONIC, &ended);
+	printf("# %s: %.1f s\n", part->name,
+	       (double)(ended.tv_sec - begun.tv_sec) +
+		       (double)(ended.tv_nsec - begun.tv_nsec) / 1e9);
+}
+
+void dp_init_run_parts(const struct dp_init_part *part)
+{
+	for (; part->name; part++)
+		if (part->named ? dp_init_is_named(part->name) :
+				  dp_init_is_wanted(part->name))
+			run_part(part);
+}
+
+static void write_facts(void)
+{
+	dp_init_check(dp_facts_write(), "facts about the kernel are written",
+		      "");
+}
+
+static void run_some_probes(void)
+{
 	unsigned int i;
 
-	for (i = 0; i < sizeof(all) / sizeof(*all); i++)
-		if (dp_init_is_named(all[i].name))
-			run_quietly(all[i].run, "campaign: ");
+	for (i = 0; i < 3; i++)
+		run_probes(40, 7 * i, i);
+}
+
+static void run_some_returns(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < 2; i++)
+		run_returns(40, 11 * i);
+}
+
+/* Every function of the kernel, in turns: it takes long. from=12 begins with jumps. */
+static void run_all(void)
+{
+	unsigned int i;
+
+	for (i = first_turn(); i < 2 * TURNS; i++)
+		run_probes(TURNS, i % TURNS, i / TURNS);
+}
+
+static void run_all_returns(void)
+{
+	unsigned int i;
+
+	for (i = first_turn(); i < 3 * TURNS; i++)
+		run_returns(3 * TURNS, i);
+}
+
+static int can_be_locked(void)
+{
+	return has("lock_kernel_down");
+}
+
+/* Without dprobes.ko */
+static const struct dp_init_part first[] = {
+	{ .name = "port", .module = "dpport" },
+	{ .name = "facts", .run = write_facts },
+	{}
+};
+
+static const struct dp_init_part engine[] = {
+	{ .name = "facts", .module = "dpfacts" },
+	{ .name = "probes", .module = "dpprobes" },
+	{ .name = "programs", .module = "dpprograms" },
+	{ .name = "native", .module = "dpnative" },
+	{}
+};
+
+#define CAMPAIGN .of = "campaign: ", .named = 1
+#define DEBUGFS .has = dp_init_debugfs, .why = DP_INIT_NO_DEBUGFS
+
+static const struct dp_init_part rest[] = {
+	{ .name = "device", .run = dp_device_try, .of = "device: " },
+	{ .name = "device",
+	  .run = dp_device_programs,
+	  .of = "device, programs: " },
+	{ .name = "random", .run = ask_at_random, .of = "device, at random: " },
+	{ .name = "device-returns", .run = dp_returns_try, .of = "returns: " },
+	{ .name = "watch", .run = dp_watch_try, .of = "watch: " },
+	{ .name = "user", .run = dp_user_try, .of = "user: " },
+	{ .name = "modules", .run = dp_modules_try, .of = "modules: " },
+	{ .name = "files", .run = dp_files_try, .of = "files: ", DEBUGFS },
+	{ .name = "tool", .run = dp_tool_try, .of = "tool: " },
+	{ .name = "run", .run = dp_run_try, .of = "run: " },
+	{ .name = "facilities",
+	  .run = dp_facilities_try,
+	  .of = "facilities: ",
+	  DEBUGFS },
+	{ .name = "hooks", .run = dp_hooks_try, .of = "hooks: " },
+	{ .name = "dump", .run = dp_facilities_dump, .named = 1 },
+	{ .name = "many", .run = run_some_probes },
+	{ .name = "returns", .run = run_some_returns },
+	{ .name = "all", .run = run_all, .named = 1 },
+	{ .name = "all-returns", .run = run_all_returns, .named = 1 },
+	{ .name = "differ", .run = dp_long_differ, CAMPAIGN },
+	{ .name = "insns", .run = dp_long_insns, CAMPAIGN },
+	{ .name = "cycles", .run = dp_long_cycles, CAMPAIGN },
+	{ .name = "fire", .run = dp_long_fire, CAMPAIGN },
+	{ .name = "hostile", .run = dp_long_hostile, CAMPAIGN },
+	{ .name = "locked",
+	  .run = dp_device_locked,
+	  .of = "device, locked down: ",
+	  .has = can_be_locked,
+	  .why = "this kernel cannot be locked down" },
+	{}
+};
+
+static void mount_all(void)
+{
+	mount("dev", "/dev", "devtmpfs", 0, NULL);
+	mount("proc", "/proc", "proc", 0, NULL);
+	mount("sys", "/sys", "sysfs", 0, NULL);
+	mount("debug", DP_DEBUG, "debugfs", 0, NULL);
+	mkdir("/tracing", 0700);
+	mount("tracing", "/tracing", "tracefs", 0, NULL);
+}
+
+static void end(void)
+{
+	printf("%s", dp_init_is_quiet(dp_init_log()) ?
+			     "" :
+			     "# the kernel complains\n");
+	printf("1..%u\n", number);
+	fflush(stdout);
+	fsync(1);
+	sync();
+	reboot(RB_POWER_OFF);
 }
 
 int main(int argc, char **argv)
 {
-	unsigned int i;
-
 	if (argc >= 5 && !strcmp(argv[1], "work"))
 		return dp_tool_work(argv + 2);
 	if (argc == 3 && !strcmp(argv[1], "steps"))
@@ -373,86 +506,19 @@ int main(int argc, char **argv)
 
 	if (getpid() != 1)
 		return 1;
-	mount("dev", "/dev", "devtmpfs", 0, NULL);
-	mount("proc", "/proc", "proc", 0, NULL);
-	mount("sys", "/sys", "sysfs", 0, NULL);
-	mount("debug", DP_DEBUG, "debugfs", 0, NULL);
-	mkdir("/tracing", 0700);
-	mount("tracing", "/tracing", "tracefs", 0, NULL);
+	mount_all();
 	if (!freopen("/dev/console", "w", stdout))
 		reboot(RB_POWER_OFF);
 	printf("\nTAP version 13\n");
-	if (dp_init_is_wanted("port"))
-		dp_init_run_twice("dpport");
-	if (dp_init_is_wanted("facts"))
-		dp_init_check(dp_facts_write(),
-			      "facts about the kernel are written", "");
+	dp_init_run_parts(first);
 	dp_init_try_to_load();
-	if (dp_init_is_wanted("facts"))
-		dp_init_run_twice("dpfacts");
-	if (dp_init_is_wanted("probes"))
-		dp_init_run_twice("dpprobes");
-	if (dp_init_is_wanted("programs"))
-		dp_init_run_twice("dpprograms");
-	if (dp_init_is_wanted("native"))
-		dp_init_run_twice("dpnative");
-	dp_handlers_try();
-	if (dp_init_is_wanted("device")) {
-		run_quietly(dp_device_try, "device: ");
-		run_quietly(dp_device_programs, "device, programs: ");
-		run_quietly(ask_at_random, "device, at random: ");
-	}
-	if (dp_init_is_wanted("device-returns"))
-		run_quietly(dp_returns_try, "returns: ");
-	if (dp_init_is_wanted("watch"))
-		run_quietly(dp_watch_try, "watch: ");
-	if (dp_init_is_wanted("user"))
-		run_quietly(dp_user_try, "user: ");
-	if (dp_init_is_wanted("modules"))
-		run_quietly(dp_modules_try, "modules: ");
-	if (dp_init_is_wanted("files") && dp_init_debugfs())
-		run_quietly(dp_files_try, "files: ");
-	else if (dp_init_is_wanted("files"))
-		dp_init_skip("files", DP_INIT_NO_DEBUGFS);
-	if (dp_init_is_wanted("tool"))
-		run_quietly(dp_tool_try, "tool: ");
-	if (dp_init_is_wanted("run"))
-		run_quietly(dp_run_try, "run: ");
-	if (dp_init_is_wanted("facilities") && dp_init_debugfs())
-		run_quietly(dp_facilities_try, "facilities: ");
-	else if (dp_init_is_wanted("facilities"))
-		dp_init_skip("facilities", DP_INIT_NO_DEBUGFS);
-	if (dp_init_is_wanted("hooks"))
-		run_quietly(dp_hooks_try, "hooks: ");
-	if (dp_init_is_named("dump"))
-		dp_facilities_dump();
-	for (i = 0; i < 3 && dp_init_is_wanted("many"); i++)
-		run_probes(40, 7 * i, i);
-	for (i = 0; i < 2 && dp_init_is_wanted("returns"); i++)
-		run_returns(40, 11 * i);
-	/* Every function of the kernel, in turns: it takes long. from=12 begins with jumps. */
-	for (i = first_turn(); i < 2 * TURNS && dp_init_is_named("all"); i++)
-		run_probes(TURNS, i % TURNS, i / TURNS);
-	for (i = first_turn(); i < 3 * TURNS && dp_init_is_named("all-returns");
-	     i++)
-		run_returns(3 * TURNS, i);
-	run_long();
-	if (dp_init_is_wanted("device") && has("lock_kernel_down"))
-		run_quietly(dp_device_locked, "device, locked down: ");
-	else if (dp_init_is_wanted("device"))
-		dp_init_skip("device, locked down",
-			     "this kernel cannot be locked down");
+	dp_init_run_parts(engine);
+	dp_init_run_parts(dp_handlers_parts);
+	dp_init_run_parts(rest);
 	dp_init_check(dp_init_unload("dprobes") && !dp_files_there(),
 		      "dprobes.ko goes, with its files", "");
 	if (dp_init_is_wanted("tool"))
 		dp_tool_absent();
-	printf("%s", dp_init_is_quiet(dp_init_log()) ?
-			     "" :
-			     "# the kernel complains\n");
-	printf("1..%u\n", number);
-	fflush(stdout);
-	fsync(1);
-	sync();
-	reboot(RB_POWER_OFF);
+	end();
 	return 1;
 }

@@ -13,7 +13,7 @@ void dp_init_skip(const char *what, const char *why);
 /** dp_init_todo() - a test that is known to fail */
 void dp_init_todo(const char *of, const char *what, const char *why);
 /** dp_init_is_named() - does the kernel's command line name it, as in only=many,returns?
- *  dp_init_is_wanted() - or does it name none? */
+ *  dp_init_is_wanted() - or does it name none, and not that as in except=tool? */
 int dp_init_is_named(const char *name);
 int dp_init_is_wanted(const char *name);
 /** dp_init_log() - what the kernel has said since the last call; for as long as the next one
@@ -29,8 +29,23 @@ unsigned int dp_init_number(const char *path);
 void dp_init_run_twice(const char *name);
 /** dp_init_try_to_load() - dprobes.ko loads with the right address only */
 void dp_init_try_to_load(void);
-/** dp_handlers_try() - probes of other modules */
-void dp_handlers_try(void);
+/**
+ * struct dp_init_part - tests that only= and except= name
+ * @module: a test module that is run twice; else @run is called
+ * @of: the kernel has to be quiet meanwhile, which is a test of that name; NULL: @run sees to that
+ * @named: only where only= names it
+ * @has: does the kernel have what it takes? NULL: it does; @why: it does not
+ */
+struct dp_init_part {
+	const char *name, *module, *of, *why;
+	void (*run)(void);
+	int (*has)(void);
+	int named;
+};
+/** dp_init_run_parts() - those that are wanted, up to the one without a name */
+void dp_init_run_parts(const struct dp_init_part *part);
+/** dp_handlers_parts[] - probes of other modules */
+extern const struct dp_init_part dp_handlers_parts[];
 /** dp_init_kprobes() - has the kernel probes of its own? */
 int dp_init_kprobes(void);
 #define DP_INIT_NO_KPROBES "this kernel has no probes of its own"
