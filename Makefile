@@ -557,7 +557,7 @@ $(KERNELS:%=check-%): check-%: deps $(B)/tests/%
 
 # What takes long: campaigns, each in a boot of its own. BOOT_ENV makes them shorter: tests/kernel/long_init.h
 comma := ,
-CAMPAIGNS := differ insns cycles fire hostile preempted
+CAMPAIGNS := differ all all-returns insns cycles fire hostile preempted
 $(CAMPAIGNS:%=$(B)/tests/kernel-%): $(B)/tests/kernel-%: Makefile
 	@mkdir -p $(@D)
 	@printf '#!/bin/sh\nBOOT_ENV="%s $${BOOT_ENV-}" exec tests/kernel/boot $(B)/kernel $(B)/kernel.image\n' \

@@ -75,6 +75,8 @@ void dp_device_programs(void);
 void dp_device_locked(void);
 /** dp_returns_try() - its probes on returns */
 void dp_returns_try(void);
+/** dp_hotplug_try() - a CPU goes and comes back meanwhile */
+void dp_hotplug_try(void);
 /** dp_hooks_try() - hooks of modules */
 void dp_hooks_try(void);
 /** dp_facilities_try() - what programs ask for as they end; dp_facilities_dump() - the last one, which ends the guest */
