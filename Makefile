@@ -556,15 +556,16 @@ $(KERNELS:%=check-%): check-%: deps $(B)/tests/%
 	$(Q)BOOT_TIMEOUT=$${BOOT_TIMEOUT:-3000} TEST_TIMEOUT=$${TEST_TIMEOUT:-3600} tests/run $(B)/tests/$* --
 
 # What takes long: campaigns, each in a boot of its own. BOOT_ENV makes them shorter: tests/kernel/long_init.h
+# Counts are compared while stress-ng is at work, too.
 comma := ,
 CAMPAIGNS := differ all all-returns insns cycles fire hostile preempted
 $(CAMPAIGNS:%=$(B)/tests/kernel-%): $(B)/tests/kernel-%: Makefile
 	@mkdir -p $(@D)
 	@printf '#!/bin/sh\nBOOT_ENV="%s $${BOOT_ENV-}" exec tests/kernel/boot $(B)/kernel $(B)/kernel.image\n' \
-		'only=$(if $(filter preempted,$*),preempted$(comma)kprobes$(comma)quick preempt=full,$*)' > $@
+		'only=$(if $(filter preempted,$*),preempted$(comma)kprobes$(comma)quick preempt=full,$*)$(if $(filter differ,$*), stress=1 seconds=120)' > $@
 	@chmod +x $@
 
-check-kernel-long: DEPS_EXTRA = qemu-system-x86 cpio
+check-kernel-long: DEPS_EXTRA = qemu-system-x86 cpio stress-ng
 check-kernel-long: deps $(CAMPAIGNS:%=$(B)/tests/kernel-%)
 	$(Q)$(MAKE) --no-print-directory -s $(B)/dprobes
 	$(Q)tools/kernel-tree $(B)/kernel

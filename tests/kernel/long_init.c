@@ -26,12 +26,15 @@ static void run_beside_work(const char *name, const char *parameters)
 {
 	unsigned long rounds;
 	char of[64];
-	int good;
+	int good, stress;
 
 	snprintf(of, sizeof(of), "%s %s: ", name + strlen("dp"), parameters);
 	dp_work_begin();
+	stress = dp_stress_begin();
 	dp_init_run(name, parameters);
 	good = dp_work_end(&rounds);
+	if (stress)
+		dp_init_check(dp_stress_end(), "beside stress-ng", of);
 	dp_init_check(good, "programs have the results that they always have",
 		      of);
 	printf("# %s%lu rounds of work\n", of, rounds);

@@ -12,6 +12,10 @@ unsigned int dp_work_all(unsigned long round);
  *  @rounds: of both. Return: have they come to their end, all results being right, with a round of each? */
 void dp_work_begin(void);
 int dp_work_end(unsigned long *rounds);
+/** dp_stress_begin() - with stress=1 stress-ng does all kinds of things, too. Return: whether it does
+ *  dp_stress_end() - all other processes are killed. Return: whether it has run until then */
+int dp_stress_begin(void);
+int dp_stress_end(void);
 /** dp_work_child() - what the work executes: its status says that the program has run */
 #define DP_WORK_CHILD "work-child"
 #define DP_WORK_STATUS 23
