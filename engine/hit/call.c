@@ -276,6 +276,8 @@ void dp_call_go_on(const struct dp_site_entry *site, struct dp_regs *regs,
 	dp_stack_alternate(trap);
 	call.on_alt = dp_stack_on_alternate(stack, trap->at);
 	go_on(&call, trap, false);
+	dp_mcontext_set_pc(trap->regs,
+			   dp_site_place(dp_mcontext_pc(trap->regs)));
 }
 
 static bool enter_hit(struct call *call, const struct dp_hit *hit)
@@ -312,7 +314,8 @@ void dp_call_after(const struct dp_site_entry *site, struct dp_trap *trap)
 		dp_regs_behind_syscall(call.regs, behind);
 	go(&call);
 	dp_regs_to(call.regs, trap->regs);
-	dp_mcontext_set_pc(trap->regs, dp_regs_pc(call.regs));
+	/* A handler may have sent it between the bytes of a jump. */
+	dp_mcontext_set_pc(trap->regs, dp_site_place(dp_regs_pc(call.regs)));
 }
 
 bool dp_call_own(const struct dp_site_entry *site, const struct dp_hit *hit,

@@ -256,7 +256,9 @@ static __always_inline u64 detour_only(struct dp_kernel_place *place,
 
 	dp_regs_set_sp(regs, place->sp);
 	told = call_only(site, place->frame.number & DP_CALLOUT_INDEX, p, regs);
-	if (unlikely(!told && dp_regs_sp(regs) != place->sp))
+	if (unlikely(told))
+		dp_regs_set_pc(regs, dp_site_place(dp_regs_pc(regs)));
+	else if (unlikely(dp_regs_sp(regs) != place->sp))
 		return detour_told(place);
 	return told;
 }
@@ -345,8 +347,6 @@ u64 dp_kernel_detour(struct dp_kernel_place *place)
 	preempt_disable_notrace();
 	p = number & ~(DP_CALLOUT_INDEX | flags) ? NULL : begin_only(site);
 	told = likely(p) ? detour_only(place, site, p) : dispatch(place);
-	if (unlikely(told))
-		place->frame.regs.ip = dp_site_place(place->frame.regs.ip);
 	dp_kernel_preempt_on();
 	return told;
 }
@@ -378,7 +378,7 @@ static bool hit_breakpoint(struct pt_regs *regs)
 		return false;
 	}
 	regs_back(regs, &mc);
-	regs->ip = dp_site_place(mc.rip);
+	regs->ip = mc.rip;
 	return true;
 }
 

@@ -180,6 +180,32 @@ TEST(row_150_registers_that_a_post_handler_changes_are_changed)
 	changed(&kp, false);
 }
 
+/* To an instruction that a jump displaces */
+static void go_back_once(struct kprobe *p, struct pt_regs *regs,
+			 unsigned long flags)
+{
+	count(&counts.post);
+	if (regs->ax == 7)
+		regs->ip = (unsigned long)v_again_at + 4;
+}
+
+TEST_STILL(row_150_an_ip_that_a_post_handler_changes_is_obeyed)
+{
+	struct kprobe kp = { .addr = v_again_at, .pre_handler = see_pre },
+		      last = { .addr = v_again_last,
+			       .post_handler = go_back_once };
+
+	must(register_kprobe(&kp));
+	must(register_kprobe(&last));
+	check(listed(v_again_at, "[OPTIMIZED]") == jumps());
+	check_eq(v_again(0, 0), 13);
+	check_eq(counts.pre, 1);
+	check_eq(counts.post, 2);
+	unregister_kprobe(&last);
+	check_eq(v_again(0, 0), 7);
+	unregister_kprobe(&kp);
+}
+
 static int go_elsewhere(struct kprobe *p, struct pt_regs *regs)
 {
 	count(&counts.pre);

@@ -115,6 +115,16 @@ next v_mov
 	ret
 end v_mov
 
+/* v_again(a): a + 1 + 2 + 4. A jump displaces the first two. */
+function v_again
+at v_again
+	lea	1(%rdi), %rax
+	lea	2(%rax), %rax
+label v_again_last
+	lea	4(%rax), %rax
+	ret
+end v_again
+
 function v_mov_reg
 at v_mov_reg
 	mov	%rdi, %rax

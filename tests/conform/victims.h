@@ -69,6 +69,9 @@ void v_ret_only(void);
 extern void *const v_two_at, *const v_load_two_at;
 victim_t v_two, v_load_two;
 
+extern void *const v_again_at, *const v_again_last;
+victim_t v_again;
+
 extern void *const v_into_at, *const v_into_loop;
 victim_t v_into;
 
