@@ -15,7 +15,6 @@
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
-#include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 
@@ -23,22 +22,14 @@
 /* Between two sweeps */
 #define PERIOD (HZ / 2)
 
+bool dp_calls_list;
+
 static DEFINE_MUTEX(pools);
 static LIST_HEAD(all);
+/* Nodes of theirs are in no task's list. But who unwinds the stack of a task that runs meanwhile keeps a node from one
+ * frame to the next, and may have been preempted. */
+static LIST_HEAD(ended);
 static DECLARE_BITMAP(stubs, DP_KERNEL_STUBS);
-
-/* Of a dead task nobody else ends it. Return: is it free now, or was it? */
-static bool settle(struct dp_calls *calls, struct dp_followed *f)
-{
-	u32 state = smp_load_acquire(&f->state);
-
-	if (state != DP_FOLLOWED_LIVE || !dp_followed_is_dead(f))
-		return state == DP_FOLLOWED_FREE;
-	put_task_struct(f->task);
-	calls->ended++;
-	smp_store_release(&f->state, DP_FOLLOWED_FREE);
-	return true;
-}
 
 /* Return: how many calls are still followed. */
 static u32 sweep(struct dp_calls *calls)
@@ -46,20 +37,36 @@ static u32 sweep(struct dp_calls *calls)
 	u32 i, n = 0;
 
 	for (i = 0; i < calls->pool.n; i++)
-		n += !settle(calls, dp_followed_at(&calls->pool, i));
+		n += !dp_followed_settle(dp_followed_at(&calls->pool, i));
 	return n;
 }
 
 static void free_calls(struct dp_calls *calls)
+{
+	list_del(&calls->list);
+	kvfree(calls->pool.instances);
+	kfree(calls);
+}
+
+/* Context: the lock is held; no call is inside. */
+static void end_calls(struct dp_calls *calls)
 {
 	u32 i;
 
 	for (i = 0; i < calls->pool.n; i++)
 		WRITE_ONCE(dp_kernel_calls[calls->pool.first + i], NULL);
 	bitmap_clear(stubs, calls->pool.first, calls->pool.n);
-	list_del(&calls->list);
-	kvfree(calls->pool.instances);
-	kfree(calls);
+	if (calls->pool.listed)
+		list_move(&calls->list, &ended);
+	else
+		free_calls(calls);
+}
+
+static void free_all(struct list_head *list)
+{
+	struct dp_calls *calls, *next;
+
+	list_for_each_entry_safe(calls, next, list, list) free_calls(calls);
 }
 
 static void sweep_all(struct work_struct *work);
@@ -69,22 +76,29 @@ static DECLARE_DELAYED_WORK(sweeper, sweep_all);
 static void sweep_all(struct work_struct *work)
 {
 	struct dp_calls *calls, *next;
+	LIST_HEAD(old);
 	u32 n = 0;
 
 	mutex_lock(&pools);
+	if (dp_calls_list)
+		dp_followed_leave_dead();
 	list_for_each_entry_safe(calls, next, &all, list)
 	{
 		if (sweep(calls) || calls->user)
 			continue;
-		free_calls(calls);
+		end_calls(calls);
 		n++;
 	}
+	list_splice_init(&ended, &old);
 	if (!list_empty(&all))
 		schedule_delayed_work(&sweeper, PERIOD);
 	mutex_unlock(&pools);
 	/* Whoever takes this module out waits for this function. */
 	while (n--)
 		module_put(THIS_MODULE);
+	if (!list_empty(&old))
+		dp_tasks_wait();
+	free_all(&old);
 }
 
 /* Context: the lock is held. */
@@ -98,6 +112,11 @@ static int make_instances(struct dp_followed_pool *pool)
 		return -ENOMEM;
 	pool->instances = kvcalloc(pool->n, pool->stride, GFP_KERNEL);
 	return pool->instances ? 0 : -ENOMEM;
+}
+
+static u8 *end_of(struct dp_followed *f)
+{
+	return (u8 *)f + f->pool->stride;
 }
 
 /* Context: the lock is held. */
@@ -114,7 +133,10 @@ static void enter(struct dp_calls *calls,
 		f->pool = pool;
 		f->stub = pool->first + i;
 		fill(f, calls->user);
-		WRITE_ONCE(dp_kernel_calls[f->stub], &f->call);
+		if (pool->listed)
+			dp_followed_list(f, end_of(f) - DP_NODE_ROOM);
+		else
+			WRITE_ONCE(dp_kernel_calls[f->stub], &f->call);
 	}
 	list_add(&calls->list, &all);
 	schedule_delayed_work(&sweeper, PERIOD);
@@ -132,8 +154,11 @@ struct dp_calls *dp_calls_make(const void *user, u32 n, u32 room,
 	calls->user = user;
 	calls->pool.n = n ?: max(LEAST, 2 * num_possible_cpus());
 	calls->pool.room = room;
+	calls->pool.listed = dp_calls_list;
 	calls->pool.stride =
-		ALIGN(sizeof(struct dp_followed) + room, L1_CACHE_BYTES);
+		ALIGN(ALIGN(sizeof(struct dp_followed) + room, sizeof(long)) +
+			      (dp_calls_list ? DP_NODE_ROOM : 0),
+		      L1_CACHE_BYTES);
 	mutex_lock(&pools);
 	err = make_instances(&calls->pool);
 	if (!err)
@@ -173,7 +198,8 @@ void dp_calls_leave(struct dp_calls *calls)
 	if (sweep(calls))
 		__module_get(THIS_MODULE);
 	else
-		free_calls(calls);
+		end_calls(calls);
+	schedule_delayed_work(&sweeper, PERIOD);
 	mutex_unlock(&pools);
 }
 
@@ -183,9 +209,15 @@ struct dp_calls_account dp_calls_account(struct dp_calls *calls)
 
 	mutex_lock(&pools);
 	account.inside = sweep(calls);
-	account.ended = calls->ended;
+	account.ended = READ_ONCE(calls->pool.ended);
 	mutex_unlock(&pools);
 	return account;
+}
+
+void dp_calls_begin(u64 trampoline, bool may_list)
+{
+	dp_node_trampoline = trampoline;
+	dp_calls_list = trampoline && may_list;
 }
 
 void dp_calls_end(void)
@@ -193,4 +225,5 @@ void dp_calls_end(void)
 	cancel_delayed_work_sync(&sweeper);
 	synchronize_rcu();
 	dp_tasks_wait();
+	free_all(&ended);
 }

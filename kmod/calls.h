@@ -11,22 +11,23 @@
 #include "port/kernel/followed.h"
 #include <linux/list.h>
 
-/**
- * struct dp_calls - the instances of a probe; @user: whose; NULL: it is an orphan
- * @ended: calls whose task has ended inside
- */
+/** struct dp_calls - the instances of a probe; @user: whose; NULL: it is an orphan */
 struct dp_calls {
 	struct dp_followed_pool pool;
 	struct list_head list;
 	const void *user;
-	u64 ended;
 };
 
-/** struct dp_calls_account - of calls that have not returned: @inside: they may; @ended: as of struct dp_calls */
+/** struct dp_calls_account - of calls that have not returned: @inside: they may; @ended: as of the pool */
 struct dp_calls_account {
 	u64 inside, ended;
 };
 
+/** dp_calls_list - return addresses are in the lists of tasks. Tests find it by its name. */
+extern bool dp_calls_list;
+/** dp_calls_begin() - @trampoline: see dp_node_trampoline; @may_list: pools are for lists then, not for stubs
+ *  Context: there are no pools */
+void dp_calls_begin(u64 trampoline, bool may_list);
 /**
  * dp_calls_make() - a pool of @n instances, or, if that is 0, of as many as are usual
  * @room: bytes behind each struct dp_followed

@@ -23,6 +23,12 @@ static unsigned long lookup;
 module_param(lookup, ulong, 0);
 MODULE_PARM_DESC(lookup, "address of kallsyms_lookup_name()");
 
+static bool stubs;
+module_param(stubs, bool, 0444);
+MODULE_PARM_DESC(
+	stubs,
+	"return probes have stubs of their own, where traces of stacks stop, also if the kernel has a trampoline");
+
 static int __init begin_interfaces(void)
 {
 	int err = dp_modules_begin();
@@ -48,6 +54,7 @@ static int __init begin(void)
 	if (err)
 		return err;
 	dp_facilities_begin();
+	dp_calls_begin(dp_safe_trampoline(), !stubs);
 	err = begin_interfaces();
 	if (err)
 		dp_watches_end();

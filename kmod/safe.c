@@ -145,6 +145,14 @@ u64 dp_safe_symbol(const char *name)
 	return lookup_name(name);
 }
 
+u64 dp_safe_trampoline(void)
+{
+	static const char name[] = "arch_rethook_trampoline";
+	u64 addr = dp_compat_returns(current) ? lookup_name(name) : 0;
+
+	return addr && dp_kernel_is_function(addr, name) ? addr : 0;
+}
+
 static int find_all(void)
 {
 	int err = find(&kernel.is_text, "kernel_text_address");

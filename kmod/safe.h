@@ -31,6 +31,8 @@ int dp_safe_begin(u64 lookup);
 
 /** dp_safe_symbol() - address of a symbol of the kernel, or 0 */
 u64 dp_safe_symbol(const char *name);
+/** dp_safe_trampoline() - where functions return to whose return addresses are in lists of the kernel's. Return: 0: it has none */
+u64 dp_safe_trampoline(void);
 
 /**
  * dp_safe_probe() - may the instruction at *@addr be probed?

@@ -51,7 +51,9 @@
 #include <linux/build_bug.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
+#include <linux/rcupdate.h>
 #include <linux/preempt.h>
+#include <linux/rethook.h>
 #include <linux/sched.h>
 #include <linux/types.h>
 #include <linux/uprobes.h>
@@ -117,6 +119,37 @@ static inline bool dp_compat_on_cpu(const struct task_struct *task)
 	return task == current;
 #endif
 }
+
+/** dp_compat_returns() - a task's list of return addresses, each for a trampoline's on its stack, where unwinders look them
+ *  up. Return: NULL: kernels without */
+static inline struct llist_head *dp_compat_returns(struct task_struct *task)
+{
+#ifdef CONFIG_RETHOOK
+	return &task->rethooks;
+#else
+	return NULL;
+#endif
+}
+
+/* Parameters of what the trampoline calls, in the order of the list */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
+#define DP_COMPAT_RETURNED                                                \
+	struct rethook_node *node, void *data, unsigned long returned_to, \
+		struct pt_regs *regs
+#else
+#define DP_COMPAT_RETURNED \
+	struct rethook_node *node, void *data, struct pt_regs *regs
+#endif
+
+/** dp_compat_may_list() - does the kernel put nodes back without a complaint? One that looks for mistakes does not where RCU
+ *  is not told of. */
+static inline bool dp_compat_may_list(void)
+{
+	return !IS_ENABLED(CONFIG_PROVE_RCU) || rcu_is_watching();
+}
+
+/* Where nodes of these lists are put back: rings of pointers, or a list of free ones? */
+#define DP_KERNEL_HAS_NODE_RINGS (LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0))
 
 /** dp_compat_is_of_cpu() - is it in what a CPU has for itself of a module? */
 static inline bool dp_compat_is_of_cpu(const struct module *m, u64 addr,

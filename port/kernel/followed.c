@@ -6,19 +6,45 @@
 #include "port.h"
 #include "port/kernel/compat.h"
 #include <linux/atomic.h>
+#include <linux/rcupdate.h>
+#include <linux/sched/signal.h>
 #include <linux/sched/task.h>
+
+static void has_ended(struct dp_followed *f)
+{
+	__atomic_fetch_add(&f->pool->ended, 1, __ATOMIC_RELAXED);
+}
+
+static bool take_stub(struct dp_followed *f)
+{
+	if (READ_ONCE(f->state) != DP_FOLLOWED_FREE ||
+	    cmpxchg(&f->state, DP_FOLLOWED_FREE, DP_FOLLOWED_TAKEN) !=
+		    DP_FOLLOWED_FREE)
+		return false;
+	get_task_struct(current);
+	return true;
+}
+
+static bool take_node(struct dp_followed *f)
+{
+	if (!dp_node_take(&f->node))
+		return false;
+	if (f->state == DP_FOLLOWED_LIVE)
+		has_ended(f);
+	f->state = DP_FOLLOWED_TAKEN;
+	return true;
+}
 
 struct dp_followed *dp_followed_take(struct dp_followed_pool *pool)
 {
-	u32 i = READ_ONCE(pool->hint), left;
+	u32 i = READ_ONCE(pool->hint), left = pool->n;
 
-	for (left = pool->n; left; left--) {
+	if (pool->listed && !dp_compat_may_list())
+		return NULL;
+	for (; left; left--) {
 		struct dp_followed *f = dp_followed_at(pool, i);
 
-		if (READ_ONCE(f->state) == DP_FOLLOWED_FREE &&
-		    cmpxchg(&f->state, DP_FOLLOWED_FREE, DP_FOLLOWED_TAKEN) ==
-			    DP_FOLLOWED_FREE) {
-			get_task_struct(current);
+		if (pool->listed ? take_node(f) : take_stub(f)) {
 			f->task = current;
 			return f;
 		}
@@ -29,9 +55,24 @@ struct dp_followed *dp_followed_take(struct dp_followed_pool *pool)
 
 void dp_followed_begin(struct dp_followed *f, unsigned long *slot)
 {
+	if (f->pool->listed) {
+		WRITE_ONCE(f->state, DP_FOLLOWED_LIVE);
+		dp_node_link(&f->node, slot);
+		return;
+	}
 	f->call.back = *slot;
 	smp_store_release(&f->state, DP_FOLLOWED_LIVE);
 	WRITE_ONCE(*slot, dp_kernel_stub(f->stub));
+}
+
+/* Once it is in a list, the kernel gives the node, and reads it until then. */
+static void give_node(struct dp_followed *f)
+{
+	bool is_taken = f->state == DP_FOLLOWED_TAKEN;
+
+	WRITE_ONCE(f->state, DP_FOLLOWED_FREE);
+	if (is_taken)
+		dp_node_give(&f->node);
 }
 
 /* The current task's, which so is not the last one that holds it */
@@ -40,15 +81,73 @@ void dp_followed_give(struct dp_followed *f)
 	struct dp_followed_pool *pool = f->pool;
 
 	WRITE_ONCE(pool->hint, f->stub - pool->first);
+	if (pool->listed) {
+		give_node(f);
+		return;
+	}
 	put_task_struct(f->task);
 	/* After this store the pool may be freed. */
 	smp_store_release(&f->state, DP_FOLLOWED_FREE);
 }
 
-bool dp_followed_is_dead(const struct dp_followed *f)
+/* --- of control --- */
+
+static bool is_dead(const struct task_struct *task)
 {
-	return READ_ONCE(f->task->__state) == TASK_DEAD &&
-	       !dp_compat_on_cpu(f->task);
+	return READ_ONCE(task->__state) == TASK_DEAD && !dp_compat_on_cpu(task);
+}
+
+/* Of a dead task nobody else ends it. */
+static bool settle_stub(struct dp_followed *f)
+{
+	u32 state = smp_load_acquire(&f->state);
+
+	if (state != DP_FOLLOWED_LIVE || !is_dead(f->task))
+		return state == DP_FOLLOWED_FREE;
+	put_task_struct(f->task);
+	has_ended(f);
+	smp_store_release(&f->state, DP_FOLLOWED_FREE);
+	return true;
+}
+
+/* A hit may take it meanwhile, and does the same. */
+static bool settle_node(struct dp_followed *f)
+{
+	if (!dp_node_is_back(&f->node))
+		return false;
+	if (READ_ONCE(f->state) != DP_FOLLOWED_LIVE)
+		return true;
+	if (!dp_node_take(&f->node))
+		return false;
+	if (f->state == DP_FOLLOWED_LIVE)
+		has_ended(f);
+	WRITE_ONCE(f->state, DP_FOLLOWED_FREE);
+	dp_node_give(&f->node);
+	return true;
+}
+
+bool dp_followed_settle(struct dp_followed *f)
+{
+	return f->pool->listed ? settle_node(f) : settle_stub(f);
+}
+
+void dp_followed_list(struct dp_followed *f, void *room)
+{
+	dp_node_make(&f->node, room, dp_kernel_listed, &f->call);
+}
+
+/* Of a task that is seen here, the kernel does not put nodes back before RCU has waited. */
+void dp_followed_leave_dead(void)
+{
+	struct task_struct *process, *task;
+
+	rcu_read_lock();
+	for_each_process_thread(process, task)
+	{
+		if (is_dead(task))
+			dp_node_leave(task, dp_kernel_listed);
+	}
+	rcu_read_unlock();
 }
 
 /* --- of probes that run programs: behind each instance is a struct dp_exit_instance --- */

@@ -4,6 +4,7 @@
 #include "engine/hit/call.h"
 #include "port/kernel/cpu.h"
 #include "port/kernel/hit.h"
+#include "port/kernel/node.h"
 #include <linux/preempt.h>
 
 struct dp_kernel_call *dp_kernel_calls[DP_KERNEL_STUBS];
@@ -27,12 +28,19 @@ static struct dp_kernel_call *call_of(u64 stub)
 		       NULL;
 }
 
+static bool is_trampoline(u64 back)
+{
+	return back && back == dp_node_trampoline;
+}
+
+/* The kernel's own return probes may be among these. */
 u64 dp_kernel_home(u64 back)
 {
+	const struct llist_node *at = NULL;
 	const struct dp_kernel_call *call = call_of(back);
 
-	for (; call; call = call_of(back))
-		back = call->back;
+	for (; call || is_trampoline(back); call = call_of(back))
+		back = call ? call->back : dp_node_next(&at);
 	return back;
 }
 
@@ -104,6 +112,15 @@ static bool call_handler(struct dp_kernel_call *call, struct dp_regs *regs)
 	end.handler(call, regs);
 	dp_kernel_handled();
 	return true;
+}
+
+/* Preemption is off. */
+void dp_kernel_listed(DP_COMPAT_RETURNED)
+{
+	struct dp_kernel_call *call = data;
+	bool called = call_handler(call, (struct dp_regs *)regs);
+
+	call->over(call, !called);
 }
 
 /* What a handler does to ip and sp has no effect. */

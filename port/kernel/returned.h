@@ -7,6 +7,11 @@
  *
  * Each call that is followed has a stub of its own. So the stub says which call it is, whatever the task, the CPU
  * and the stack are; and the second probe of a function finds the first one's stub as its return address.
+ *
+ * Where the kernel has lists of return addresses (node.h), its trampoline stands in for all stubs:
+ *
+ *     entry: the return address ─► the task's list; the trampoline's address ─► the stack
+ *     ret ─► trampoline ─► dp_kernel_listed(): the handler ─► the return address
  */
 #ifndef DP_KERNEL_RETURNED_H
 #define DP_KERNEL_RETURNED_H
@@ -18,11 +23,12 @@
 #ifndef __ASSEMBLY__
 
 #include "arch/arch.h"
+#include "port/kernel/compat.h"
 #include "port_types.h"
 
 /**
  * struct dp_kernel_call - a call that may be followed
- * @back: where it returns to, perhaps another stub
+ * @back: where it returns to, perhaps another stub; not of one that is in a list
  * @handler: as long as the probe is there: the call has returned. No other handler runs on the CPU
  * @hits: the handler is none in C but of the hit half: it runs in a hit, and in none within a hit
  * @over: nothing leads to this structure any more. @missed: the handler was to be called, and another one runs
@@ -47,9 +53,11 @@ static inline u64 dp_kernel_stub(u32 number)
 	return (u64)dp_kernel_stubs_begin + number * DP_KERNEL_STUB_BYTES;
 }
 
-/** dp_kernel_home() - the probed code's own return address, for which stubs may stand
- *  Context: the stack it is on is the caller's, or its task sleeps. */
+/** dp_kernel_home() - the probed code's own return address, for which stubs and the trampoline may stand
+ *  Context: the stack it is on is the caller's */
 u64 dp_kernel_home(u64 back);
+/** dp_kernel_listed() - the trampoline calls it; its data are struct dp_kernel_call */
+void dp_kernel_listed(DP_COMPAT_RETURNED);
 
 #endif
 #endif

@@ -121,6 +121,19 @@ int dp_init_kprobes(void)
 	return has("register_kprobe");
 }
 
+/* Else each call that is followed has a stub. */
+int dp_init_lists(void)
+{
+	char is = 'Y';
+	FILE *f = fopen("/sys/module/dprobes/parameters/stubs", "r");
+
+	if (f && fread(&is, 1, 1, f) != 1)
+		is = 'Y';
+	if (f)
+		fclose(f);
+	return is == 'N' && has("arch_rethook_trampoline");
+}
+
 int dp_init_debugfs(void)
 {
 	return has("debugfs_create_dir");
@@ -262,7 +275,9 @@ int dp_init_load_probes(void)
 	char parameters[64];
 
 	lookup = lookup ? lookup : dp_init_address(LOOKUP);
-	snprintf(parameters, sizeof(parameters), "lookup=%#lx", lookup);
+	/* The kernel's command line may ask for stubs. */
+	snprintf(parameters, sizeof(parameters), "lookup=%#lx stubs=%s", lookup,
+		 getenv("stubs") ? getenv("stubs") : "0");
 	return dp_init_load("dprobes", parameters);
 }
 

@@ -51,6 +51,8 @@ int dp_init_kprobes(void);
 #define DP_INIT_NO_KPROBES "this kernel has no probes of its own"
 /** dp_init_address() - of a symbol of the kernel's, in /proc/kallsyms; 0: there is none, or it is not shown */
 unsigned long dp_init_address(const char *name);
+/** dp_init_lists() - does dprobes.ko, which is there, put return addresses into the lists of tasks? */
+int dp_init_lists(void);
 /** dp_init_debugfs() - has it debugfs? dp_init_events() - can files of the kernel's have probes of its own? */
 int dp_init_debugfs(void);
 #define DP_INIT_NO_DEBUGFS "this kernel has no debugfs"

@@ -280,6 +280,60 @@ static int follow(int fd, const char *name, unsigned int most,
 	return err ? err : dp_device_commit(fd, 0);
 }
 
+/* The trace of a task that sleeps, as the kernel tells it: one for two calls */
+static const char *stack_of(pid_t pid)
+{
+	static char traces[2][2048];
+	static unsigned int which;
+	char path[64], *trace = traces[which++ % 2];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stack", pid);
+	f = fopen(path, "r");
+	trace[f ? fread(trace, 1, sizeof(*traces) - 1, f) : 0] = '\0';
+	if (f)
+		fclose(f);
+	return trace;
+}
+
+static char state_of(pid_t pid)
+{
+	char path[64], state = '?';
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	f = fopen(path, "r");
+	if (f && fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+		state = '?';
+	if (f)
+		fclose(f);
+	return state;
+}
+
+/* Of one that sleeps, once it does */
+static const char *stack_asleep(pid_t pid)
+{
+	time_t until = time(NULL) + 20;
+
+	while (state_of(pid) != 'S' && time(NULL) < until)
+		usleep(1000);
+	return stack_of(pid);
+}
+
+/* With stubs, it ends at the first one, behind the function that sleeps. */
+static int is_stack(pid_t pid, const char *whole)
+{
+	const char *now = stack_asleep(pid);
+	size_t first = strcspn(whole, "\n") + 1;
+	int is = dp_init_lists() ? !strcmp(now, whole) :
+				   !strncmp(now, whole, first) &&
+					   !strstr(now, "ksys_read+");
+
+	if (!is)
+		printf("# %s# it is to be\n# %s", now, whole);
+	return is;
+}
+
 /* Until so many calls are inside, or have ended so */
 static int settles(int fd, unsigned int probe, unsigned int inside,
 		   unsigned int ended)
@@ -326,6 +380,39 @@ static void sleepers(void)
 	close(fd);
 }
 
+/* What a task sleeps in has the trace that it has without probes. */
+static void traces(void)
+{
+	static const char *const names[] = { "pipe_read", "vfs_read",
+					     "ksys_read" };
+	const unsigned int n = sizeof(names) / sizeof(*names);
+	unsigned int probe = 0, i;
+	char whole[2048];
+	pid_t child;
+	int fd = dp_device_open(0), err, end = waiter(fd, &child), well;
+
+	snprintf(whole, sizeof(whole), "%s", stack_asleep(child));
+	well = is_well(end, child) && strstr(whole, "pipe_read+") &&
+	       strstr(whole, "ksys_read+");
+	err = dp_device_start(fd, DP_DEVICE_JUMP);
+	for (i = 0; i < n && !err; i++)
+		err = add(fd, names[i], DP_DEVICE_RETURNS, &probe);
+	err = err ? err : dp_device_commit(fd, 0);
+	end = waiter(fd, &child);
+	dp_init_check(!err && well && settles(fd, probe, 1, 0) &&
+			      is_stack(child, whole),
+		      dp_init_lists() ?
+			      "a sleeper's trace goes through three calls" :
+			      "a sleeper's trace goes to the first stub",
+		      OF);
+	close(fd);
+	well = is_stack(child, whole) && !dp_init_unload("dprobes") &&
+	       is_stack(child, whole);
+	dp_init_check(is_well(end, child) && well,
+		      "it is so when the session has ended, and they return",
+		      OF);
+}
+
 static void deaths(void)
 {
 	unsigned int probe = 0, i;
@@ -334,13 +421,16 @@ static void deaths(void)
 	struct dp_device_calls calls;
 	int all = 1;
 
-	/* More than can be followed at a time */
+	/* More than can be followed at a time. Some have not been waited for. */
 	for (i = 0; i < 5; i++) {
 		if (!fork())
 			_exit(0);
-		wait(NULL);
+		if (i % 2)
+			wait(NULL);
 		all &= settles(fd, probe, 0, i + 1);
 	}
+	while (wait(NULL) > 0)
+		;
 	calls = calls_of(fd, probe);
 	dp_init_check(!err && all && !calls.missed && !calls.returned &&
 			      calls.entered == 5,
@@ -545,6 +635,7 @@ void dp_returns_try(void)
 		logs(arming);
 	}
 	sleepers();
+	traces();
 	deaths();
 	misses();
 	beside();

@@ -144,9 +144,10 @@ typedef int (*dp_kretprobe_handler_t)(struct dp_kretprobe_instance *ri,
  * @data_size: bytes of @data that every instance has
  * @dp_pool: dprobes.ko's
  *
- * While a call is followed, its return address on the stack is another one: traces of stacks that are taken inside
- * end there, as unreliable. Those that handlers take are whole. A call that never returns, because its task ends
- * inside, has its instance for half a second more.
+ * While a call is followed, its return address on the stack is another one. Where that is the kernel's trampoline
+ * (CONFIG_RETHOOK), traces of stacks that are taken inside, or by handlers, are whole. Where it is a stub, they end there, as
+ * unreliable; a handler's go to the next stub. A call that never returns, because its task ends inside, has its instance
+ * for half a second more.
  */
 struct dp_kretprobe {
 	struct dp_kprobe kp;
