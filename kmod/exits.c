@@ -27,14 +27,11 @@ static struct instance *instance_of(struct dp_kernel_call *call)
 	return container_of(call, struct instance, followed.call);
 }
 
-static void over(struct dp_kernel_call *call, bool missed)
+static void missed(struct dp_kernel_call *call)
 {
 	struct instance *inst = instance_of(call);
 
-	if (missed)
-		__atomic_fetch_add(&inst->ri.rp->kp.nmissed, 1,
-				   __ATOMIC_RELAXED);
-	dp_followed_give(&inst->followed);
+	__atomic_fetch_add(&inst->ri.rp->kp.nmissed, 1, __ATOMIC_RELAXED);
 }
 
 static void returned(struct dp_kernel_call *call, struct dp_regs *regs)
@@ -78,7 +75,7 @@ static void fill(struct dp_followed *f, const void *user)
 	struct instance *inst = instance_of(&f->call);
 
 	f->call.handler = rp->handler ? returned : NULL;
-	f->call.over = over;
+	f->call.missed = missed;
 	inst->ri.rp = (struct dp_kretprobe *)rp;
 }
 

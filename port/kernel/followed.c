@@ -10,11 +10,6 @@
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 
-static void has_ended(struct dp_followed *f)
-{
-	__atomic_fetch_add(&f->pool->ended, 1, __ATOMIC_RELAXED);
-}
-
 static bool take_stub(struct dp_followed *f)
 {
 	if (READ_ONCE(f->state) != DP_FOLLOWED_FREE ||
@@ -22,20 +17,11 @@ static bool take_stub(struct dp_followed *f)
 		    DP_FOLLOWED_FREE)
 		return false;
 	get_task_struct(current);
+	f->task = current;
 	return true;
 }
 
-static bool take_node(struct dp_followed *f)
-{
-	if (!dp_node_take(&f->node))
-		return false;
-	if (f->state == DP_FOLLOWED_LIVE)
-		has_ended(f);
-	f->state = DP_FOLLOWED_TAKEN;
-	return true;
-}
-
-struct dp_followed *dp_followed_take(struct dp_followed_pool *pool)
+struct dp_followed *dp_followed_search(struct dp_followed_pool *pool)
 {
 	u32 i = READ_ONCE(pool->hint), left = pool->n;
 
@@ -44,50 +30,39 @@ struct dp_followed *dp_followed_take(struct dp_followed_pool *pool)
 	for (; left; left--) {
 		struct dp_followed *f = dp_followed_at(pool, i);
 
-		if (pool->listed ? take_node(f) : take_stub(f)) {
-			f->task = current;
+		if (pool->listed ? dp_followed_take_node(f) : take_stub(f))
 			return f;
-		}
 		i = i + 1 == pool->n ? 0 : i + 1;
 	}
 	return NULL;
 }
 
-void dp_followed_begin(struct dp_followed *f, unsigned long *slot)
+void dp_followed_begin_stub(struct dp_followed *f, unsigned long *slot)
 {
-	if (f->pool->listed) {
-		WRITE_ONCE(f->state, DP_FOLLOWED_LIVE);
-		dp_node_link(&f->node, slot);
-		return;
-	}
 	f->call.back = *slot;
 	smp_store_release(&f->state, DP_FOLLOWED_LIVE);
 	WRITE_ONCE(*slot, dp_kernel_stub(f->stub));
 }
 
-/* Once it is in a list, the kernel gives the node, and reads it until then. */
-static void give_node(struct dp_followed *f)
-{
-	bool is_taken = f->state == DP_FOLLOWED_TAKEN;
-
-	WRITE_ONCE(f->state, DP_FOLLOWED_FREE);
-	if (is_taken)
-		dp_node_give(&f->node);
-}
-
 /* The current task's, which so is not the last one that holds it */
-void dp_followed_give(struct dp_followed *f)
+void dp_followed_give_stub(struct dp_followed *f)
 {
 	struct dp_followed_pool *pool = f->pool;
 
 	WRITE_ONCE(pool->hint, f->stub - pool->first);
-	if (pool->listed) {
-		give_node(f);
-		return;
-	}
 	put_task_struct(f->task);
 	/* After this store the pool may be freed. */
 	smp_store_release(&f->state, DP_FOLLOWED_FREE);
+}
+
+void dp_followed_give(struct dp_followed *f)
+{
+	if (!f->pool->listed) {
+		dp_followed_give_stub(f);
+		return;
+	}
+	WRITE_ONCE(f->state, DP_FOLLOWED_FREE);
+	dp_node_give(&f->node);
 }
 
 /* --- of control --- */
@@ -105,7 +80,7 @@ static bool settle_stub(struct dp_followed *f)
 	if (state != DP_FOLLOWED_LIVE || !is_dead(f->task))
 		return state == DP_FOLLOWED_FREE;
 	put_task_struct(f->task);
-	has_ended(f);
+	dp_followed_has_ended(f);
 	smp_store_release(&f->state, DP_FOLLOWED_FREE);
 	return true;
 }
@@ -120,7 +95,7 @@ static bool settle_node(struct dp_followed *f)
 	if (!dp_node_take(&f->node))
 		return false;
 	if (f->state == DP_FOLLOWED_LIVE)
-		has_ended(f);
+		dp_followed_has_ended(f);
 	WRITE_ONCE(f->state, DP_FOLLOWED_FREE);
 	dp_node_give(&f->node);
 	return true;
@@ -191,18 +166,16 @@ static void ends(struct dp_kernel_call *call, struct dp_regs *regs)
 }
 
 /* Its program is given up where a hit of the same kind has been interrupted, or has called this. */
-static void over(struct dp_kernel_call *call, bool missed)
+static void missed(struct dp_kernel_call *call)
 {
 	struct dp_followed *f = container_of(call, struct dp_followed, call);
 
-	if (missed)
-		dp_stub_missed((void *)(f + 1));
-	dp_followed_give(f);
+	dp_stub_missed((void *)(f + 1));
 }
 
 void dp_followed_by_program(struct dp_followed *f)
 {
 	f->call.hits = true;
-	f->call.over = over;
+	f->call.missed = missed;
 	f->call.handler = ends;
 }

@@ -3,7 +3,7 @@
  * followed: calls of a kernel's functions that are followed to their return.
  *
  *     entry ─► dp_followed_take() ─► dp_followed_begin(): the return address becomes the stub's, or the trampoline's
- *     ret ─► stub, or trampoline ─► returned.c ─► @over of struct dp_kernel_call ─► dp_followed_give()
+ *     ret ─► stub, or trampoline ─► returned.c ─► dp_followed_returned()
  *
  *     FREE ─► TAKEN ─► LIVE ─► FREE     the call has returned, or is not to be followed
  *                      LIVE ─► FREE     its task has ended inside, which control finds
@@ -59,12 +59,69 @@ dp_followed_at(const struct dp_followed_pool *pool, u32 i)
 	return (void *)(pool->instances + i * pool->stride);
 }
 
+/** dp_followed_has_ended() - its task has, inside */
+static inline void dp_followed_has_ended(struct dp_followed *f)
+{
+	__atomic_fetch_add(&f->pool->ended, 1, __ATOMIC_RELAXED);
+}
+
+/** dp_followed_take_node() - take one that is listed, if it is free */
+static __always_inline bool dp_followed_take_node(struct dp_followed *f)
+{
+	if (!dp_node_take(&f->node))
+		return false;
+	if (unlikely(f->state == DP_FOLLOWED_LIVE))
+		dp_followed_has_ended(f);
+	f->state = DP_FOLLOWED_TAKEN;
+	f->task = current;
+	return true;
+}
+
+/** dp_followed_search() - dp_followed_take(), wherever a free one is */
+struct dp_followed *dp_followed_search(struct dp_followed_pool *pool);
+
 /** dp_followed_take() - Return: NULL: none is free */
-struct dp_followed *dp_followed_take(struct dp_followed_pool *pool);
+static __always_inline struct dp_followed *
+dp_followed_take(struct dp_followed_pool *pool)
+{
+	struct dp_followed *f = dp_followed_at(pool, READ_ONCE(pool->hint));
+
+	return pool->listed && dp_compat_may_list() &&
+			       dp_followed_take_node(f) ?
+		       f :
+		       dp_followed_search(pool);
+}
+
+/** dp_followed_begin_stub() - dp_followed_begin(), of one that has a stub */
+void dp_followed_begin_stub(struct dp_followed *instance, unsigned long *slot);
+
 /** dp_followed_begin() - follow the call; @slot: where its return address is */
-void dp_followed_begin(struct dp_followed *instance, unsigned long *slot);
-/** dp_followed_give() - it is free */
+static __always_inline void dp_followed_begin(struct dp_followed *f,
+					      unsigned long *slot)
+{
+	if (f->pool->listed) {
+		WRITE_ONCE(f->state, DP_FOLLOWED_LIVE);
+		dp_node_link(&f->node, slot);
+	} else {
+		dp_followed_begin_stub(f, slot);
+	}
+}
+
+/** dp_followed_give() - its call is not to be followed: it is free */
 void dp_followed_give(struct dp_followed *instance);
+/** dp_followed_give_stub() - its call has returned to its stub, or is not to be followed: it is free */
+void dp_followed_give_stub(struct dp_followed *instance);
+
+/** dp_followed_returned() - its call has: it is free, or will be when the kernel gives the node, which it reads until then */
+static __always_inline void dp_followed_returned(struct dp_followed *f)
+{
+	if (f->pool->listed) {
+		WRITE_ONCE(f->pool->hint, f->stub - f->pool->first);
+		WRITE_ONCE(f->state, DP_FOLLOWED_FREE);
+	} else {
+		dp_followed_give_stub(f);
+	}
+}
 
 /* Of control */
 

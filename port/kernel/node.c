@@ -16,20 +16,6 @@ void dp_node_make(struct dp_node *n, void *room,
 	dp_node_open(n, room);
 }
 
-/* An interrupt may unwind in between. It finds the return address on the stack, or in the list. */
-void dp_node_link(struct dp_node *n, unsigned long *slot)
-{
-	struct llist_head *list = dp_compat_returns(current);
-
-	n->node.ret_addr = *slot;
-	n->node.frame = (unsigned long)slot;
-	n->node.llist.next = list->first;
-	barrier();
-	WRITE_ONCE(list->first, &n->node.llist);
-	barrier();
-	WRITE_ONCE(*slot, dp_node_trampoline);
-}
-
 u64 dp_node_next(const struct llist_node **at)
 {
 	*at = *at ? (*at)->next : dp_compat_returns(current)->first;

@@ -102,9 +102,25 @@ extern u64 dp_node_trampoline;
  *  node */
 void dp_node_make(struct dp_node *node, void *room,
 		  void (*returned)(DP_COMPAT_RETURNED), void *data);
-/** dp_node_link() - the current task returns from a call by the trampoline; @slot: of its return address
- *  Context: a hit; the node is taken */
-void dp_node_link(struct dp_node *node, unsigned long *slot);
+/**
+ * dp_node_link() - the current task returns from a call by the trampoline; @slot: of its return address
+ *
+ * Who interrupts it and unwinds finds the return address on the stack, or in the list.
+ * Context: a hit; the node is taken
+ */
+static __always_inline void dp_node_link(struct dp_node *n, unsigned long *slot)
+{
+	struct llist_head *list = dp_compat_returns(current);
+
+	n->node.ret_addr = *slot;
+	n->node.frame = (unsigned long)slot;
+	n->node.llist.next = list->first;
+	barrier();
+	WRITE_ONCE(list->first, &n->node.llist);
+	barrier();
+	WRITE_ONCE(*slot, dp_node_trampoline);
+}
+
 /** dp_node_next() - a return address of the current task, of the call inside first. @at: NULL at first
  *  Return: 0: there are no more */
 u64 dp_node_next(const struct llist_node **at);

@@ -3,8 +3,8 @@
 #include "port/kernel/returned.h"
 #include "engine/hit/call.h"
 #include "port/kernel/cpu.h"
+#include "port/kernel/followed.h"
 #include "port/kernel/hit.h"
-#include "port/kernel/node.h"
 #include <linux/preempt.h>
 
 struct dp_kernel_call *dp_kernel_calls[DP_KERNEL_STUBS];
@@ -34,7 +34,7 @@ static bool is_trampoline(u64 back)
 }
 
 /* The kernel's own return probes may be among these. */
-u64 dp_kernel_home(u64 back)
+u64 dp_kernel_home_of(u64 back)
 {
 	const struct llist_node *at = NULL;
 	const struct dp_kernel_call *call = call_of(back);
@@ -97,43 +97,54 @@ static bool call_hit(const struct end *end)
 	return is;
 }
 
+/* With a state on the stack, which the compiler guards: it costs too much for most calls. */
+static noinline bool call_apart(struct dp_kernel_call *call,
+				struct dp_regs *regs, handler_fn *handler)
+{
+	struct end end = { call, regs, handler };
+
+	return call->hits ? call_hit(&end) : call_within(&end);
+}
+
 /* Without a probe there may be no state for handlers any more. Who takes the probe away waits for those that have
  * seen it. */
-static bool call_handler(struct dp_kernel_call *call, struct dp_regs *regs)
+static __always_inline void call_handler(struct dp_kernel_call *call,
+					 struct dp_regs *regs)
 {
-	struct end end = { call, regs, (void *)READ_ONCE(call->handler) };
+	handler_fn *handler = READ_ONCE(call->handler);
 
-	if (!end.handler)
-		return true;
-	if (call->hits)
-		return call_hit(&end);
-	if (!dp_kernel_handle())
-		return call_within(&end);
-	end.handler(call, regs);
-	dp_kernel_handled();
-	return true;
+	if (unlikely(!handler))
+		return;
+	if (!call->hits && dp_kernel_handle()) {
+		handler(call, regs);
+		dp_kernel_handled();
+	} else if (!call_apart(call, regs, handler)) {
+		call->missed(call);
+	}
+}
+
+static struct dp_followed *followed_of(struct dp_kernel_call *call)
+{
+	return container_of(call, struct dp_followed, call);
 }
 
 /* Preemption is off. */
 void dp_kernel_listed(DP_COMPAT_RETURNED)
 {
-	struct dp_kernel_call *call = data;
-	bool called = call_handler(call, (struct dp_regs *)regs);
-
-	call->over(call, !called);
+	call_handler(data, (struct dp_regs *)regs);
+	dp_followed_returned(followed_of(data));
 }
 
 /* What a handler does to ip and sp has no effect. */
 void dp_kernel_return(struct dp_kernel_returned *at)
 {
 	struct dp_kernel_call *call;
-	bool called;
 
 	preempt_disable_notrace();
 	call = call_of(at->back - 1);
 	tell_unwinders(at, call->back);
-	called = call_handler(call, &at->regs);
+	call_handler(call, &at->regs);
 	at->back = call->back;
-	call->over(call, !called);
+	dp_followed_returned(followed_of(call));
 	dp_kernel_preempt_on();
 }

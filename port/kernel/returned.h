@@ -23,7 +23,7 @@
 #ifndef __ASSEMBLY__
 
 #include "arch/arch.h"
-#include "port/kernel/compat.h"
+#include "port/kernel/node.h"
 #include "port_types.h"
 
 /**
@@ -31,14 +31,14 @@
  * @back: where it returns to, perhaps another stub; not of one that is in a list
  * @handler: as long as the probe is there: the call has returned. No other handler runs on the CPU
  * @hits: the handler is none in C but of the hit half: it runs in a hit, and in none within a hit
- * @over: nothing leads to this structure any more. @missed: the handler was to be called, and another one runs
+ * @missed: the handler was to be called, and another one runs
  *
  * Context of both: as the function's return, with preemption off.
  */
 struct dp_kernel_call {
 	u64 back;
 	void (*handler)(struct dp_kernel_call *call, struct dp_regs *regs);
-	void (*over)(struct dp_kernel_call *call, bool missed);
+	void (*missed)(struct dp_kernel_call *call);
 	bool hits;
 };
 
@@ -53,9 +53,19 @@ static inline u64 dp_kernel_stub(u32 number)
 	return (u64)dp_kernel_stubs_begin + number * DP_KERNEL_STUB_BYTES;
 }
 
+/** dp_kernel_home_of() - dp_kernel_home(), of a stub's address or the trampoline's */
+u64 dp_kernel_home_of(u64 back);
+
 /** dp_kernel_home() - the probed code's own return address, for which stubs and the trampoline may stand
  *  Context: the stack it is on is the caller's */
-u64 dp_kernel_home(u64 back);
+static inline u64 dp_kernel_home(u64 back)
+{
+	return likely(back - (u64)dp_kernel_stubs_begin >=
+			      DP_KERNEL_STUBS * DP_KERNEL_STUB_BYTES &&
+		      back != dp_node_trampoline) ?
+		       back :
+		       dp_kernel_home_of(back);
+}
 /** dp_kernel_listed() - the trampoline calls it; its data are struct dp_kernel_call */
 void dp_kernel_listed(DP_COMPAT_RETURNED);
 
