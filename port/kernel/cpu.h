@@ -16,15 +16,16 @@
  * @innermost: the kind of the innermost hit; @depths: how many hits it is in, by kind of context, but for those that
  *          have called a handler
  * @traps: how many hits are in traps
+ * @all: all of these
  */
 struct dp_kernel_cpu {
 	union {
 		struct {
-			u8 hits, handlers;
+			u8 hits, handlers, innermost, traps;
 		};
 		u16 busy;
+		u32 all;
 	};
-	u8 innermost, traps;
 	u8 depths[DP_KERNEL_CONTEXTS];
 };
 
@@ -48,6 +49,28 @@ static inline void dp_kernel_handled(void)
 {
 	barrier();
 	__this_cpu_dec(dp_kernel_cpu.handlers);
+}
+
+/* A handler that runs, and a trap, in @all */
+#define DP_KERNEL_TRAP_HANDLER (1 << 8 | 1 << 24)
+
+/** dp_kernel_handle_trap() - as dp_kernel_handle(), in a trap that is not counted yet: both in one word, as each access
+ *  to memory takes its time; dp_kernel_handled_trap() follows */
+static inline bool dp_kernel_handle_trap(void)
+{
+	u32 all = __this_cpu_read(dp_kernel_cpu.all);
+
+	if ((u16)all)
+		return false;
+	__this_cpu_write(dp_kernel_cpu.all, all + DP_KERNEL_TRAP_HANDLER);
+	barrier();
+	return true;
+}
+
+static inline void dp_kernel_handled_trap(void)
+{
+	barrier();
+	__this_cpu_sub(dp_kernel_cpu.all, DP_KERNEL_TRAP_HANDLER);
 }
 
 /** dp_kernel_preempt_on() - preemption is on again, and a hit has ended: see dp_kernel_preempt() */

@@ -153,6 +153,9 @@ DECLARE_PER_CPU(u64 *, dp_kernel_counters);
 DEFINE_PER_CPU(u64 *, dp_kernel_counters);
 extern const struct dp_site_entry *dp_kernel_sites;
 const struct dp_site_entry *dp_kernel_sites;
+/* The index of the arena, which stays where it is, too */
+static const u32 *slots;
+static u32 slots_mask;
 
 /* CPUs that share a shard lock it, as entry.S does. */
 static void counters_begin(void)
@@ -162,6 +165,8 @@ static void counters_begin(void)
 	int cpu;
 
 	dp_kernel_sites = dp_site_at(0);
+	slots = dp_at(c->hash_off);
+	slots_mask = c->hash_mask;
 	for_each_possible_cpu(cpu)
 	{
 		shard = ((u32)cpu & c->shard_mask) + c->shard_mask + 1;
@@ -189,31 +194,6 @@ _Static_assert(DP_KERNEL_READER_BYTES == DP_READER_BYTES &&
 		       DP_KERNEL_READER_SIZES == DP_READER_SIZES,
 	       "readers are where detours call them");
 
-/* Of detours entry.S has done it. Hits within a hit are told apart. */
-static bool count_only(const struct dp_site_entry *site)
-{
-	if (!site->counts || site->runs || site->calls ||
-	    __this_cpu_read(dp_kernel_cpu.hits))
-		return false;
-	dp_hit_count(dp_site_index(site));
-	return true;
-}
-
-/* --- hits that do nothing but call one handler --- */
-
-/* Return: the probe that has it, while the CPU is in no other hit, until dp_kernel_handled(); else NULL */
-static __always_inline const struct dp_probe_entry *
-begin_only(const struct dp_site_entry *site)
-{
-	const struct dp_probe_entry *p =
-		(const void *)__atomic_load_n(&site->fast, __ATOMIC_ACQUIRE);
-
-	return p && p->kind == DP_KIND_KPROBE && !p->post &&
-			       dp_kernel_handle() ?
-		       p :
-		       NULL;
-}
-
 /* dp_hit_count(), without a call: the CPU stays the same, and others that count here lock, too. */
 static __always_inline void count(u32 index)
 {
@@ -221,19 +201,37 @@ static __always_inline void count(u32 index)
 			   __ATOMIC_RELAXED);
 }
 
-/* Return: does the handler say where the code goes on? */
-static __always_inline u32 call_only(const struct dp_site_entry *site,
-				     u32 index, const struct dp_probe_entry *p,
-				     struct dp_regs *regs)
+/* Of detours entry.S has done it. Hits within a hit are told apart. */
+static __always_inline bool count_only(const struct dp_site_entry *site,
+				       u32 index)
 {
-	u64 (*pre)(u64 user, struct dp_regs * regs) = (void *)p->pre;
-	u32 told;
+	if (!site->counts || site->runs || site->calls ||
+	    __this_cpu_read(dp_kernel_cpu.hits))
+		return false;
+	count(index);
+	return true;
+}
+
+/* --- hits that do nothing but call one handler --- */
+
+/* Return: the probe that has it; NULL: there is more to do. While the CPU is in no other hit: dp_kernel_handle() */
+static __always_inline const struct dp_probe_entry *
+only_handler(const struct dp_site_entry *site)
+{
+	const struct dp_probe_entry *p =
+		(const void *)__atomic_load_n(&site->fast, __ATOMIC_ACQUIRE);
+
+	return p && !((p->kind ^ DP_KIND_KPROBE) | p->post) ? p : NULL;
+}
+
+/* @regs have the pc that handlers find. Return: does the handler say where the code goes on? */
+static __always_inline u32 call_only(u32 index, const struct dp_probe_entry *p,
+				     void *regs)
+{
+	u64 (*pre)(u64 user, void *regs) = (void *)p->pre;
 
 	count(index);
-	dp_regs_set_pc(regs, site->addr + DP_BREAKPOINT_BEHIND);
-	told = (u32)pre(p->user, regs);
-	dp_kernel_handled();
-	return told;
+	return (u32)pre(p->user, regs);
 }
 
 static u64 detour_told(struct dp_kernel_place *place)
@@ -255,7 +253,9 @@ static __always_inline u64 detour_only(struct dp_kernel_place *place,
 	u32 told;
 
 	dp_regs_set_sp(regs, place->sp);
-	told = call_only(site, place->frame.number & DP_CALLOUT_INDEX, p, regs);
+	dp_regs_set_pc(regs, site->addr + DP_BREAKPOINT_BEHIND);
+	told = call_only(place->frame.number & DP_CALLOUT_INDEX, p, regs);
+	dp_kernel_handled();
 	if (unlikely(told))
 		dp_regs_set_pc(regs, dp_site_place(dp_regs_pc(regs)));
 	else if (unlikely(dp_regs_sp(regs) != place->sp))
@@ -272,51 +272,93 @@ static inline void copy_regs(struct pt_regs *to, const struct pt_regs *from)
 	to->ip = from->ip;
 }
 
-/* A handler finds the pc behind the breakpoint. Where unwinders would take that for another instruction, it gets a copy. */
-static u32 trap_call(const struct dp_site_entry *site,
-		     const struct dp_probe_entry *p, struct pt_regs *regs)
+/* Behind an instruction of one byte unwinders would take the pc for that of another one. So the handler gets a copy, which
+ * is a function's own: gcc clears what it does not see written, by an instruction that begins slowly. */
+static noinline u32 trap_call_copied(u64 addr, u32 index,
+				     const struct dp_probe_entry *p,
+				     struct pt_regs *regs)
 {
-	u32 index = dp_site_index(site), told;
 	struct pt_regs copy;
+	u32 told;
 
-	if (site->insn_len > DP_BREAKPOINT_BEHIND)
-		return call_only(site, index, p, (struct dp_regs *)regs);
 	copy_regs(&copy, regs);
 	copy.orig_ax = DP_NO_SYSCALL;
 	copy.cs = regs->cs;
 	copy.ss = regs->ss;
-	regs->ip = site->addr;
-	told = call_only(site, index, p, (struct dp_regs *)&copy);
+	regs->ip = addr;
+	told = call_only(index, p, &copy);
 	copy_regs(regs, &copy);
 	return told;
 }
 
 /* Is the breakpoint the site's own, and no byte of another's jump? It may be one where a jump could be. */
-static bool is_own(const struct dp_site_entry *site)
+static __always_inline bool is_own(const struct dp_site_entry *site)
 {
+	const u32 own = 1u << DP_SITE_THERE | 1u << DP_SITE_TRAPPED;
 	u8 armed = __atomic_load_n(&site->armed, __ATOMIC_ACQUIRE);
 
-	return !site->leader &&
-	       (armed == DP_SITE_THERE || armed == DP_SITE_TRAPPED);
+	return !(site->leader | (~own >> armed & 1));
 }
 
-static bool trap_only(struct pt_regs *regs)
+/* dp_site_copy(), of a site that mostly no jump covers */
+static __always_inline u64 copy_of(const struct dp_site_entry *site)
 {
-	u64 addr = regs->ip - DP_BREAKPOINT_BEHIND;
-	const struct dp_site_entry *site = dp_site_lookup(addr);
+	return likely(!__atomic_load_n(&site->leader, __ATOMIC_ACQUIRE)) ?
+		       __atomic_load_n(&site->copy, __ATOMIC_ACQUIRE) :
+		       dp_site_copy(site, false);
+}
+
+/* The handler finds the pc behind the breakpoint, where it is. */
+static __always_inline void trap_call(const struct dp_site_entry *site,
+				      u32 index, const struct dp_probe_entry *p,
+				      struct pt_regs *regs)
+{
+	u32 told = likely(site->insn_len > DP_BREAKPOINT_BEHIND) ?
+			   call_only(index, p, regs) :
+			   trap_call_copied(regs->ip - DP_BREAKPOINT_BEHIND,
+					    index, p, regs);
+
+	dp_kernel_handled_trap();
+	regs->ip = unlikely(told) ? dp_site_place(regs->ip) : copy_of(site);
+}
+
+static noinline u32 number_behind(u64 addr)
+{
+	u32 i = dp_site_hash(addr), n;
+
+	while ((n = slots[i & slots_mask]) &&
+	       dp_kernel_sites[n - 1].addr != addr)
+		i++;
+	return n;
+}
+
+/* Return: 1 + the number of the site at @addr itself; 0: none */
+static __always_inline u32 number_at(u64 addr)
+{
+	u32 n = slots[dp_site_hash(addr) & slots_mask];
+
+	return likely(n && dp_kernel_sites[n - 1].addr == addr) ?
+		       n :
+		       number_behind(addr);
+}
+
+/* Where returns may not be predicted each call is dear. So the handler's is the only one. */
+static __always_inline bool trap_only(struct pt_regs *regs)
+{
+	u32 n = number_at(regs->ip - DP_BREAKPOINT_BEHIND);
+	const struct dp_site_entry *site = &dp_kernel_sites[n - 1];
 	const struct dp_probe_entry *p;
 
-	if (!site || site->addr != addr || !is_own(site))
+	if (unlikely(!n || !is_own(site)))
 		return false;
-	if (count_only(site)) {
-		regs->ip = dp_site_copy(site, false);
+	p = only_handler(site);
+	if (likely(p && dp_kernel_handle_trap())) {
+		trap_call(site, n - 1, p, regs);
 		return true;
 	}
-	p = begin_only(site);
-	if (!p)
+	if (!count_only(site, n - 1))
 		return false;
-	regs->ip = trap_call(site, p, regs) ? dp_site_place(regs->ip) :
-					      dp_site_copy(site, false);
+	regs->ip = copy_of(site);
 	return true;
 }
 
@@ -345,8 +387,9 @@ u64 dp_kernel_detour(struct dp_kernel_place *place)
 	place->ip = site->addr;
 	place->sp = (u64)(place + 1) + DP_RED_ZONE;
 	preempt_disable_notrace();
-	p = number & ~(DP_CALLOUT_INDEX | flags) ? NULL : begin_only(site);
-	told = likely(p) ? detour_only(place, site, p) : dispatch(place);
+	p = number & ~(DP_CALLOUT_INDEX | flags) ? NULL : only_handler(site);
+	told = likely(p && dp_kernel_handle()) ? detour_only(place, site, p) :
+						 dispatch(place);
 	dp_kernel_preempt_on();
 	return told;
 }
@@ -401,24 +444,31 @@ void dp_kernel_watched(struct pt_regs *regs, u32 tag)
 	__this_cpu_dec(dp_kernel_cpu.traps);
 }
 
-static int notified(struct notifier_block *block, unsigned long what,
-		    void *data)
+static noinline bool hit_any(struct pt_regs *regs)
 {
-	struct die_args *args = data;
-	bool ours;
 	u8 outer;
+	bool ours;
 
-	if (what != DIE_INT3 || user_mode(args->regs))
-		return NOTIFY_DONE;
 	__this_cpu_inc(dp_kernel_cpu.traps);
-	ours = trap_only(args->regs);
-	if (!ours) {
-		outer = dp_kernel_enter();
-		ours = hit_breakpoint(args->regs);
-		dp_kernel_leave(outer);
-	}
+	outer = dp_kernel_enter();
+	ours = hit_breakpoint(regs);
+	dp_kernel_leave(outer);
 	__this_cpu_dec(dp_kernel_cpu.traps);
-	return ours ? NOTIFY_STOP : NOTIFY_DONE;
+	return ours;
+}
+
+/* Within one page: emulators go from one page's code to another's more slowly. In a section of its own, as an assembler jumps
+ * over so much padding, in front of which objtool warns. */
+static __aligned(1024)
+	__section(".text.notified") int notified(struct notifier_block *block,
+						 unsigned long what, void *data)
+{
+	struct pt_regs *regs = ((struct die_args *)data)->regs;
+
+	if (unlikely((what ^ DIE_INT3) | user_mode(regs)))
+		return NOTIFY_DONE;
+	return likely(trap_only(regs)) || hit_any(regs) ? NOTIFY_STOP :
+							  NOTIFY_DONE;
 }
 
 /* Before others: the kernel's own breakpoints have been looked at by then. */

@@ -15,8 +15,8 @@
 #include <linux/module.h>
 #include <linux/sort.h>
 
-#define CALLS 2000
-#define ROUNDS 41
+#define CALLS 200
+#define ROUNDS 401
 #define WAIT_MS 5000
 #define U64(n) (u8)(n), (u8)((n) >> 8), (u8)((n) >> 16), 0, 0, 0, 0, 0
 
