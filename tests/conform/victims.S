@@ -5,6 +5,15 @@
  * NAME_at is the address of the instruction that is probed, NAME_next that of the
  * one behind it: pointers, so that no symbol stands in the middle of a function.
  */
+
+/* In a kernel its tool looks at the whole module before the returns of C code are made what the processor needs: it
+ * gives up at a call whose place is not that of a function, unless it is told. */
+#ifdef __KERNEL__
+#include <linux/objtool.h>
+#else
+#define ANNOTATE_INTRA_FUNCTION_CALL
+#endif
+
 .macro function name
 	.text
 	.p2align 4
@@ -218,6 +227,7 @@ end v_callee
 
 function v_ret
 	mov	$5, %eax
+	ANNOTATE_INTRA_FUNCTION_CALL
 	call	1f
 next v_ret
 	ret
@@ -229,6 +239,7 @@ end v_ret
 function v_ret_imm
 	mov	$6, %eax
 	push	%rdi
+	ANNOTATE_INTRA_FUNCTION_CALL
 	call	1f
 next v_ret_imm
 	ret

@@ -206,11 +206,39 @@ static void interrupts(void)
 	dp_tool_check(!status && dp_tool_says("--duration is over") &&
 			      strstr(dp_tool_out, GETSID_SPEC),
 		      "--duration ends it");
-	status = DP_TOOL("stat", "-v", "-i", "100ms", "--duration", "1s",
-			 GETSID_SPEC, "--", "/init", "work", "50", "0", "0");
+}
+
+/* Has the tool printed that, or does it so soon? */
+static int prints(const char *words)
+{
+	time_t until = time(NULL) + SECONDS;
+
+	do {
+		read_file(OUT, dp_tool_out, sizeof(dp_tool_out));
+		if (strstr(dp_tool_out, words))
+			return 1;
+		usleep(1000);
+	} while (time(NULL) < until);
+	return 0;
+}
+
+static void intervals(void)
+{
+	static const char *const argv[] = { "stat", "-i", "100ms", GETSID_SPEC,
+					    NULL };
+	pid_t tool = dp_tool_start(argv);
+	int armed = dp_tool_wait(1), idle = prints("no hits"), status;
+
+	work(50, 0, 0);
+	kill(tool, SIGINT);
+	status = dp_tool_finish(tool);
+	dp_tool_check(armed && idle && !status && strstr(dp_tool_out, " 50 "),
+		      "-i prints meanwhile, and the sum at the end");
+	status = DP_TOOL("stat", "-v", GETSID_SPEC, "--", "/init", "work", "50",
+			 "0", "0");
 	dp_tool_check(status == STATUS && strstr(dp_tool_out, " 50 ") &&
 			      strstr(dp_tool_out, "0xffff"),
-		      "-v and -i");
+		      "-v prints addresses");
 }
 
 static void names(void)
@@ -641,6 +669,7 @@ void dp_tool_try(void)
 	commands("\"mode\":\"trap\"");
 	unsetenv("DPROBES_ARM");
 	interrupts();
+	intervals();
 	names();
 	conditions();
 	traces();
