@@ -19,10 +19,11 @@ struct dp_device_program;
 struct dp_device_variable;
 
 /** struct dp_owned_program - what the owner has said of a program
- *  @acts: it may ask the kernel for a debugger or a dump; @user: it is for probes on files */
+ *  @acts: it may ask the kernel for a debugger or a dump; @user: it is for probes on files;
+ *  @vectors: it reads registers of the floating-point units there */
 struct dp_owned_program {
 	u32 variables, heap;
-	bool acts, user;
+	bool acts, user, vectors;
 };
 
 /**

@@ -7,8 +7,10 @@
  */
 #include "kmod/device.h"
 #include "kmod/facilities.h"
+#include "kmod/mapped.h"
 #include "kmod/session.h"
 #include "arch/arch.h"
+#include "engine/layout/own.h"
 #include "engine/vm/decode.h"
 #include "engine/vm/ops.h"
 #include "engine/vm/vm.h"
@@ -43,25 +45,26 @@ u32 dp_device_allowed(void)
 	return security_locked_down(LOCKDOWN_DEV_MEM) ? 0 : ALLOW;
 }
 
-/* The task's are in the processor, or have been put away, and an interrupt may do that at any time. */
+/* Of the floating-point units? */
 static bool is_vector(u16 reg)
 {
 	return (reg >= DP_REG_FR0 && reg <= DP_REG_MXCSR) || reg >= DP_REG_XMM;
 }
 
 /* Return: NULL: a program for probes on files can have it. */
-static const char *missing_user(u8 op, const u8 *operand)
+static const char *missing_user(u8 op, const u8 *operand, bool *vectors)
 {
 	switch (op) {
 	case DP_OPCODE_PUSH_R:
 	case DP_OPCODE_PUSH_U:
-		return is_vector((u16)(operand[0] | operand[1] << 8)) ?
-			       "vector registers are not there yet in a program of all processes" :
-			       NULL;
+		*vectors |= is_vector((u16)(operand[0] | operand[1] << 8));
+		return NULL;
 	case DP_OPCODE_EXIT_N:
 		return dp_facilities_acts(operand[0]) ?
 			       "it is the kernel's debugger, or its end: write modtype = kernel" :
-			       "";
+		       operand[0] < DP_FACILITY_REGISTERED && operand[0] ?
+			       "a task would have to wait for its core file: -p PID, or -- CMD, runs the program in one process" :
+			       NULL;
 	default:
 		return "";
 	}
@@ -112,9 +115,9 @@ static void refuse(u8 op, u8 operand, const char *why, char *words)
 }
 
 /* Return: is there no instruction that is not for a kernel? If there is one, it is at *@at. What is none
- * is left to the verifier. @acts: does it ask the kernel for anything as it ends? */
+ * is left to the verifier. @is: out: what it asks for */
 static bool is_for_kernel(const u8 *code, u32 len, bool user, u32 *at,
-			  bool *acts, char *words)
+			  struct dp_owned_program *is, char *words)
 {
 	const char *why;
 	u8 operand[2];
@@ -123,11 +126,12 @@ static bool is_for_kernel(const u8 *code, u32 len, bool user, u32 *at,
 	     *at += 1 + dp_op_size(code[*at])) {
 		operand[0] = *at + 1 < len ? code[*at + 1] : 0;
 		operand[1] = *at + 2 < len ? code[*at + 2] : 0;
-		why = user ? missing_user(code[*at], operand) : "";
+		why = user ? missing_user(code[*at], operand, &is->vectors) :
+			     "";
 		if (why && !*why)
 			why = missing(code[*at], operand[0]);
-		*acts |= code[*at] == DP_OPCODE_EXIT_N &&
-			 dp_facilities_acts(operand[0]);
+		is->acts |= code[*at] == DP_OPCODE_EXIT_N &&
+			    dp_facilities_acts(operand[0]);
 		if (!why)
 			continue;
 		refuse(code[*at], operand[0], why, words);
@@ -137,8 +141,8 @@ static bool is_for_kernel(const u8 *code, u32 len, bool user, u32 *at,
 }
 
 static int add(const struct dp_device_program *want, const u8 *code,
-	       const u32 *starts, u32 *program, u32 *offset, bool *acts,
-	       char *words)
+	       const u32 *starts, u32 *program, u32 *offset,
+	       struct dp_owned_program *is, char *words)
 {
 	const struct dp_program_spec spec = {
 		.name = want->flags & DP_DEVICE_USER ? "user" : "kernel",
@@ -163,7 +167,7 @@ static int add(const struct dp_device_program *want, const u8 *code,
 		return -EINVAL;
 	}
 	if (!is_for_kernel(code, want->code_size, want->flags & DP_DEVICE_USER,
-			   offset, acts, words))
+			   offset, is, words))
 		return -EINVAL;
 	err = dp_kmod_add_program(&spec, program, offset, &why);
 	if (err)
@@ -185,7 +189,8 @@ static bool is_sound(const struct dp_device_program *want)
 	       !(want->allow & ~ALLOW) && want->words_size <= DP_DEVICE_WORDS;
 }
 
-static int take(struct dp_device_program *want, bool *acts, char *words)
+static int take(struct dp_device_program *want, struct dp_owned_program *is,
+		char *words)
 {
 	u8 *code = memdup_user(u64_to_user_ptr(want->code), want->code_size);
 	u32 *starts;
@@ -197,7 +202,7 @@ static int take(struct dp_device_program *want, bool *acts, char *words)
 			     want->nr_starts * sizeof(*starts));
 	err = IS_ERR(starts) ? PTR_ERR(starts) :
 			       add(want, code, starts, &want->program,
-				   &want->offset, acts, words);
+				   &want->offset, is, words);
 	if (!IS_ERR(starts))
 		kfree(starts);
 	kfree(code);
@@ -206,13 +211,13 @@ static int take(struct dp_device_program *want, bool *acts, char *words)
 
 /* A session has all programs of the engine: those of sessions before it have been forgotten. */
 static void enter(struct dp_owner *o, const struct dp_device_program *want,
-		  bool acts)
+		  const struct dp_owned_program *is)
 {
 	struct dp_owned_program *p = &o->program[o->programs++];
 
+	*p = *is;
 	p->variables = want->variables;
 	p->heap = want->heap;
-	p->acts = acts;
 	p->user = want->flags & DP_DEVICE_USER;
 	o->globals = max(o->globals, want->globals);
 }
@@ -220,7 +225,7 @@ static void enter(struct dp_owner *o, const struct dp_device_program *want,
 int dp_device_program(struct dp_owner *o, struct dp_device_program *want)
 {
 	char words[DP_DEVICE_WORDS] = "";
-	bool acts = false;
+	struct dp_owned_program is = { .acts = false };
 	int err, told;
 
 	if (!is_sound(want) || !o->begun || o->committed)
@@ -230,9 +235,9 @@ int dp_device_program(struct dp_owner *o, struct dp_device_program *want)
 		return -EPERM;
 	if (o->programs == DP_KMOD_PROGRAMS)
 		return -ENOSPC;
-	err = take(want, &acts, words);
+	err = take(want, &is, words);
 	if (!err)
-		enter(o, want, acts);
+		enter(o, want, &is);
 	told = dp_device_answer(want->words, want->words_size, words);
 	return err ?: told;
 }
@@ -283,7 +288,7 @@ int dp_device_bind(struct dp_owner *o, const struct dp_device_bind *want)
 	if (want->flags & DP_DEVICE_TOLD)
 		set_bit(want->probe, o->told);
 	dp_kmod_bind(want->probe, &binding);
-	return 0;
+	return p->vectors ? dp_mapped_take_vectors(want->probe) : 0;
 }
 
 int dp_device_variable(const struct dp_owner *o,

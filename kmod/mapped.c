@@ -16,12 +16,13 @@
 /**
  * struct dp_kmod_mapped - a probe on a file
  * @site: index of the engine's, once it is planned; @entered: the kernel calls @consumer; @fresh: since this call
+ * @vectors: its program reads registers of the floating-point units
  */
 struct dp_kmod_mapped {
 	struct dp_inode_place place;
 	struct uprobe_consumer consumer;
 	u32 site;
-	bool entered, fresh;
+	bool entered, fresh, vectors;
 };
 
 static int hit(DP_COMPAT_UPROBE_HIT)
@@ -29,7 +30,7 @@ static int hit(DP_COMPAT_UPROBE_HIT)
 	const struct dp_kmod_mapped *f =
 		container_of(self, struct dp_kmod_mapped, consumer);
 
-	dp_kernel_user_hit(f->site, regs);
+	dp_kernel_user_hit(f->site, regs, f->vectors);
 	return 0;
 }
 
@@ -123,6 +124,17 @@ void dp_mapped_show(struct seq_file *m, const struct dp_kmod_mapped *f)
 {
 	seq_printf(m, "%pd+0x%llx    ", f->place.path.dentry,
 		   f->place.at.offset);
+}
+
+int dp_mapped_take_vectors(u32 probe)
+{
+	int err = dp_kmod_enter(false);
+
+	if (err)
+		return err;
+	dp_kmod_probe(probe)->mapped->vectors = true;
+	dp_kmod_leave();
+	return 0;
 }
 
 static int put(struct dp_kmod_mapped *f, u32 *probe)

@@ -5,7 +5,7 @@
  *     added: a site of the engine's at which nothing is armed ─► on, committed, and not switched off for all: entered
  *     entered ─► hit: port/kernel/user.h ─► the hit half
  *
- * Context of every function but dp_kmod_add_mapped(): task, between dp_kmod_enter() and dp_kmod_leave().
+ * Context of every function, where nothing else is said: task, between dp_kmod_enter() and dp_kmod_leave().
  */
 #ifndef DP_KMOD_MAPPED_H
 #define DP_KMOD_MAPPED_H
@@ -25,6 +25,9 @@ int dp_mapped_apply(bool any);
 void dp_mapped_leave(void);
 /** dp_mapped_free() - of a probe that is not entered, or NULL */
 void dp_mapped_free(struct dp_kmod_mapped *mapped);
+/** dp_mapped_take_vectors() - the probe's program reads registers of the floating-point units; before it is entered.
+ *  Return: 0 or a negative errno. Context: task; takes the session's lock */
+int dp_mapped_take_vectors(u32 probe);
 /** dp_mapped_count() - how many are entered */
 u32 dp_mapped_count(void);
 /** dp_mapped_show() - "FILE+0xOFFSET  " */

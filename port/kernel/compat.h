@@ -110,6 +110,16 @@ static inline bool dp_compat_exchange(u64 *pair, const u64 was[2], u64 first,
 	void *data, const char *name, struct module *of, unsigned long addr
 #endif
 
+/** dp_compat_fpstate() - where the kernel puts the current task's registers of the floating-point units */
+static inline const struct fpstate *dp_compat_fpstate(void)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
+	return x86_task_fpu(current)->fpstate;
+#else
+	return current->thread.fpu.fpstate;
+#endif
+}
+
 /** dp_compat_on_cpu() - does a CPU run the task, or leave it, or come to it? */
 static inline bool dp_compat_on_cpu(const struct task_struct *task)
 {

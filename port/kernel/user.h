@@ -17,9 +17,10 @@ struct pt_regs;
 /**
  * dp_kernel_user_hit() - run the probes of a site for the current task, which goes on with @regs
  * @site: its index; @regs: of user space, with ip at the instruction. General registers may be changed
+ * @vectors: a program of the site reads registers of the floating-point units
  * Context: task, as the kernel's uprobes call: it would return to user space. The site stays for as long.
  */
-void dp_kernel_user_hit(u32 site, struct pt_regs *regs);
+void dp_kernel_user_hit(u32 site, struct pt_regs *regs, bool vectors);
 
 #define DP_KERNEL_COMM 16
 

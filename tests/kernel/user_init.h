@@ -26,8 +26,11 @@ int dp_user_byte(const void *code);
 void dp_user_tool(void);
 /** dp_user_others() - an overlay's files, and 32 bits */
 void dp_user_others(void);
-/** dp_user_modules() - handlers of a module */
+/** dp_user_modules() - handlers of a module
+ *  dp_user_load_handlers() - one that may sleep at dp_user_step(), before what is there already */
 void dp_user_modules(void);
+int dp_user_load_handlers(void);
+void dp_user_unload_handlers(void);
 /** dp_user_programs() - programs at such probes */
 void dp_user_programs(void);
 /** dp_user_steps() - call dp_user_step() so often, and end: for a process of its own. Return: exit status */

@@ -149,6 +149,16 @@ static void beside_handlers(void)
 	dp_init_check(dp_init_unload("read_latency"), "they go", OF);
 }
 
+int dp_user_load_handlers(void)
+{
+	return load("");
+}
+
+void dp_user_unload_handlers(void)
+{
+	dp_init_check(dp_init_unload(NAME), "the handlers go", OF);
+}
+
 void dp_user_modules(void)
 {
 	counts();

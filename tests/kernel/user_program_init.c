@@ -8,12 +8,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define OF "user, programs: "
@@ -236,6 +238,124 @@ static void writes_users(void)
 		      "and no flags", OF);
 }
 
+/* --- registers of the floating-point units --- */
+
+#define FCW 0x46
+#define WHOLE_XMM1 0x4e
+#define MXCSR 0x55
+#define VECTORS 5
+#define ROUND_UP 0x5f80
+#define SLEEPS 7779
+#define STEPPED 4
+
+typedef unsigned long pair __attribute__((vector_size(16)));
+
+static unsigned long step_with(unsigned long n, double first, pair second)
+{
+	unsigned long (*step)(unsigned long, const char *, unsigned long *,
+			      double, pair) = (void *)dp_user_step;
+
+	return step(n, "stepping", NULL, first, second);
+}
+
+static int run_vectors(void)
+{
+	struct code c = { .n = 0 };
+
+	op16(&c, DP_OPCODE_PUSH_R, MXCSR);
+	op16(&c, DP_OPCODE_PUSH_R, FCW);
+	op16(&c, DP_OPCODE_PUSH_R, WHOLE_XMM1);
+	op16(&c, DP_OPCODE_PUSH_U, XMM);
+	op16(&c, DP_OPCODE_LOG_I, VECTORS);
+	op(&c, DP_OPCODE_EXIT);
+	return run(&c, 0, DP_DEVICE_USER, NULL);
+}
+
+static void expect(uint64_t *want, double first, pair second)
+{
+	uint16_t control;
+
+	__asm__ volatile("fnstcw %0" : "=m"(control));
+	memcpy(&want[0], &first, sizeof(first));
+	want[1] = second[0];
+	want[2] = second[1];
+	want[3] = control;
+	want[4] = ROUND_UP;
+}
+
+static void vectors(void)
+{
+	const pair second = { 0x1122334455667788, 0x99aabbccddeeff00 };
+	unsigned int was = __builtin_ia32_stmxcsr();
+	int fd = run_vectors(), is;
+	uint64_t want[VECTORS];
+
+	expect(want, 2.5, second);
+	__builtin_ia32_ldmxcsr(ROUND_UP);
+	is = fd >= 0 && step_with(41, 2.5, second) == 42;
+	__builtin_ia32_ldmxcsr(was);
+	dp_init_check(is && logged(fd, want, VECTORS),
+		      "a program has the task's vector registers", OF);
+	close(fd);
+}
+
+/* A module's handler at the same place, which is called before the program, sleeps. Meanwhile this process uses the
+ * registers of the only CPU that both may have. */
+static pid_t sleep_with(const uint64_t *want)
+{
+	const pair second = { want[1], want[2] };
+	double first;
+	pid_t child = fork();
+
+	if (child)
+		return child;
+	memcpy(&first, &want[0], sizeof(first));
+	__builtin_ia32_ldmxcsr(ROUND_UP);
+	_exit(step_with(SLEEPS, first, second) == SLEEPS + 1 ? STEPPED : 1);
+}
+
+/* Return: has it ended as it should? */
+static int use_vectors(pid_t child)
+{
+	const pair other = { ~0ul, ~0ul };
+	int status;
+
+	while (!waitpid(child, &status, WNOHANG))
+		__asm__ volatile("movaps %0, %%xmm0\n\tmovaps %0, %%xmm1"
+				 :
+				 : "m"(other)
+				 : "xmm0", "xmm1");
+	return WIFEXITED(status) && WEXITSTATUS(status) == STEPPED;
+}
+
+static void put_away(void)
+{
+	const pair second = { 0x0102030405060708, 0x1112131415161718 };
+	cpu_set_t first, was;
+	uint64_t want[VECTORS];
+	struct record r;
+	int fd = run_vectors(), is;
+	pid_t child;
+
+	sched_getaffinity(0, sizeof(was), &was);
+	CPU_ZERO(&first);
+	CPU_SET(0, &first);
+	sched_setaffinity(0, sizeof(first), &first);
+	expect(want, -0.75, second);
+	is = fd >= 0 && dp_user_load_handlers();
+	child = sleep_with(want);
+	is &= use_vectors(child);
+	fcntl(fd, F_SETFL, O_NONBLOCK);
+	is = is && read(fd, &r, sizeof(r)) == (ssize_t)r.head.size &&
+	     r.head.tid == (unsigned int)child &&
+	     r.head.log == 3 + sizeof(want) &&
+	     !memcmp(r.log + 3, want, sizeof(want));
+	dp_init_check(is, "also where others have used the CPU since", OF);
+	dp_user_unload_handlers();
+	sched_setaffinity(0, sizeof(was), &was);
+	close(fd);
+}
+
 static void refused_programs(void)
 {
 	char words[DP_DEVICE_WORDS] = "";
@@ -249,11 +369,12 @@ static void refused_programs(void)
 	dp_init_check(run(&c, 0, 0, words) == -EINVAL,
 		      "refused: a program for the kernel, on a file", OF);
 	c.n = 0;
-	op16(&c, DP_OPCODE_PUSH_R, XMM);
-	op(&c, DP_OPCODE_EXIT);
+	op(&c, DP_OPCODE_EXIT_N);
+	op(&c, 3);
 	dp_init_check(run(&c, 0, DP_DEVICE_USER, words) == -EINVAL &&
-			      strstr(words, "vector"),
-		      "refused: vector registers", OF);
+			      strstr(words,
+				     "exit 3: a task would have to wait"),
+		      "refused: a core file", OF);
 	c.n = 0;
 	op(&c, DP_OPCODE_EXIT_N);
 	op(&c, 2);
@@ -329,6 +450,8 @@ void dp_user_programs(void)
 	reads_no_kernel();
 	writes();
 	writes_users();
+	vectors();
+	put_away();
 	refused_programs();
 	refused_bindings();
 	unmapped();

@@ -198,6 +198,8 @@ static void refusals(void)
 		"user: refused: stack traces");
 	refused(HEAD "allow = io\n" STEP_AT "push 1\npush io,u8\nexit\n",
 		"ports are the kernel's", "user: refused: ports");
+	refused(HEAD STEP_AT "exit 3\n", "wait for its core file",
+		"user: refused: core files");
 	refused(HEAD STEP_AT "opcode = 0x55\nexit\n", "the opcode",
 		"user: refused: another opcode");
 }
