@@ -64,7 +64,8 @@ struct dp_source_place {
  * @watch: enum dp_lang_watch; @len: bytes that are watched, 0: those of the symbol; @watch_at,
  *         @len_at: their values in the text
  * @passcount: hits to let pass; @maxhits: executions after which the probe is disabled
- * @label: its name, of a point that is placed; @bytes: @nr_bytes that are expected there
+ * @label: its name, of a point that is placed; @bytes: @nr_bytes that are expected there; @addr: as in the module's
+ *         file, 0: that offset is none of its code
  * @start, @end: its code is [start, end) of the image's
  * @at: place of the value of offset or address, for diagnostics; @opcode_at: of opcode
  */
@@ -81,6 +82,7 @@ struct dp_lang_point {
 	u32 heap, ex_mask;
 	char *label;
 	u8 bytes[DP_LANG_BYTES], nr_bytes;
+	u64 addr;
 	u32 start, end;
 	struct dp_source_place at, opcode_at, watch_at, len_at;
 };

@@ -32,6 +32,8 @@ int dp_symfile_function(const struct dp_symfile *file, const char *name,
 int dp_symfile_any(const struct dp_symfile *file, const char *name, u64 *addr);
 /** dp_symfile_offset() - where the code at an address is in the file. Return: 0; -ENOENT. */
 int dp_symfile_offset(const struct dp_symfile *file, u64 addr, u64 *offset);
+/** dp_symfile_address() - of code at an offset in the file. Return: 0; -ENOENT. */
+int dp_symfile_address(const struct dp_symfile *file, u64 offset, u64 *addr);
 /** dp_symfile_code() - code from an offset on. Return: bytes, @size at most. */
 size_t dp_symfile_code(const struct dp_symfile *file, u64 offset, u8 *code,
 		       size_t size);

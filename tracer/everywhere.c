@@ -3,6 +3,8 @@
 #include "tracer/everywhere.h"
 #include "tracer/place.h"
 #include "tracer/run.h"
+#include "tracer/values/code.h"
+#include "engine/vm/ops.h"
 #include "resolve/points.h"
 #include <dprobes/diag.h>
 #include <errno.h>
@@ -49,11 +51,6 @@ static struct refusal check_header(const struct dp_lang_program *p)
 			"a program for all processes compares push pid in place of pid, comm, uid and cgroup" HOW,
 			p->name_at
 		};
-	if (p->nr_symbols)
-		return (struct refusal){
-			"where that is differs from process to process" HOW,
-			p->symbols[0].at
-		};
 	return (struct refusal){ .why = NULL };
 }
 
@@ -84,6 +81,63 @@ int dp_everywhere_place(struct dp_lang_program *p, const char *symbols,
 	for (i = 0; i < p->nr_points; i++)
 		p->points[i].nr_bytes = 0;
 	return 0;
+}
+
+/* --- where a symbol is: as far from the probe as in the file --- */
+
+#define RIP 0x70 /* its number among DP_REGS */
+#define IN_PAGE 0xfff
+
+/* + @distance, if the hit is at @addr in the file. Files are mapped by pages. */
+static void put_point(struct dp_coder *c, u64 addr, u64 distance)
+{
+	dp_code_op16(c, DP_OPCODE_PUSH_R, RIP);
+	dp_code_push(c, IN_PAGE);
+	dp_code_op(c, DP_OPCODE_AND);
+	dp_code_push(c, addr & IN_PAGE);
+	dp_code_op(c, DP_OPCODE_EQ);
+	dp_code_push(c, distance);
+	dp_code_op(c, DP_OPCODE_MUL);
+	dp_code_op(c, DP_OPCODE_ADD);
+}
+
+/* Return: what is wrong with the point's place; NULL: nothing. @again: a point before it is there, too */
+static const char *check_place(const struct dp_lang_program *p, size_t i,
+			       bool *again)
+{
+	u64 addr = p->points[i].addr;
+	size_t k;
+
+	*again = false;
+	for (k = 0; k < i && !*again; k++) {
+		*again = p->points[k].addr == addr;
+		if (!*again && !((p->points[k].addr ^ addr) & IN_PAGE))
+			return "which point is hit is told by the last three digits of its offset, and two of the program have the same; make two programs of it";
+	}
+	return addr ? NULL : "there is no code at the offset of a point";
+}
+
+int dp_everywhere_symbol(const struct dp_lang_program *p,
+			 const struct dp_lang_symbol *v, u64 added,
+			 struct dp_trace_program *code, struct dp_diag *diag)
+{
+	struct dp_coder c = { .out = code, .diag = diag };
+	const char *why;
+	size_t i;
+	bool again;
+
+	dp_code_op16(&c, DP_OPCODE_PUSH_R, RIP);
+	for (i = 0; i < p->nr_points; i++) {
+		why = check_place(p, i, &again);
+		if (why)
+			return dp_diag_set(diag, -EOPNOTSUPP, "&%s: %s",
+					   v->name, why);
+		if (!again)
+			put_point(&c, p->points[i].addr,
+				  v->addr + added - p->points[i].addr);
+	}
+	dp_code_op(&c, DP_OPCODE_RET);
+	return c.err;
 }
 
 int dp_everywhere_name(const struct dp_lang_program *p,

@@ -11,6 +11,7 @@
 
 struct dp_diag;
 struct dp_point;
+struct dp_trace_program;
 
 /**
  * dp_everywhere_place() - find the points of a program in its file, for all processes
@@ -20,6 +21,14 @@ struct dp_point;
  */
 int dp_everywhere_place(struct dp_lang_program *program, const char *symbols,
 			char **bad_line, struct dp_diag *diag);
+/**
+ * dp_everywhere_symbol() - write code that leaves the address of a symbol on the stack, and returns
+ * @added: to the address; @code: empty; dp_expr_free() it in any case
+ * Return: 0; a negative errno with words: -EOPNOTSUPP it cannot be told which point is hit; -ENOMEM.
+ */
+int dp_everywhere_symbol(const struct dp_lang_program *program,
+			 const struct dp_lang_symbol *symbol, u64 added,
+			 struct dp_trace_program *code, struct dp_diag *diag);
 /** dp_everywhere_name() - name a point as its file does. Return: 0 or -ENOMEM */
 int dp_everywhere_name(const struct dp_lang_program *program,
 		       const struct dp_lang_point *from,

@@ -76,6 +76,8 @@ static int unknown(const struct placing *pl, struct dp_source_place at, int err,
 
 static int note_code(const struct placing *pl, struct dp_lang_point *pt)
 {
+	if (dp_symfile_address(pl->file, (u64)pt->value, &pt->addr))
+		pt->addr = 0;
 	pt->nr_bytes = (u8)dp_symfile_code(pl->file, (u64)pt->value, pt->bytes,
 					   sizeof(pt->bytes));
 	if (!pt->nr_bytes)

@@ -6,6 +6,7 @@
  */
 #include "engine/vm/ops.h"
 #include "tracer/program.h"
+#include "tracer/everywhere.h"
 #include "tracer/expr.h"
 #include "tracer/prototype.h"
 #include "tracer/session.h"
@@ -54,6 +55,46 @@ static int placed(struct making *m, size_t point,
 	return 0;
 }
 
+static int append(struct making *m, u32 from, const u8 *code, u32 len)
+{
+	u64 distance = m->len - (from + 8);
+	u8 *more;
+
+	if (len > DP_CODE_MAX - m->len)
+		return dp_diag_set(
+			&m->words, -EINVAL,
+			"there is no room for the code of this value");
+	more = realloc(m->code, m->len + len);
+	if (!more)
+		return dp_diag_set(&m->words, -ENOMEM, "out of memory");
+	m->code = more;
+	memcpy(m->code + m->len, code, len);
+	memcpy(m->code + from, &distance, sizeof(distance));
+	m->len += len;
+	return 0;
+}
+
+/* Of all processes: the literal becomes a call of what computes it. */
+static int lead_symbol(struct making *m, const struct dp_lang_symbol *v)
+{
+	struct dp_trace_program code = { .len = 0 };
+	u64 added;
+	int err;
+
+	memcpy(&added, m->code + v->code, sizeof(added));
+	err = dp_everywhere_symbol(m->p, v, added, &code, &m->words) ?:
+		      append(m, v->code, code.code, code.len);
+	if (!err)
+		m->code[v->code - 1] = DP_OPCODE_CALL;
+	dp_expr_free(&code);
+	return err;
+}
+
+static bool is_everywhere(const struct making *m)
+{
+	return m->s->opt->everybody && m->p->modtype == DP_MODTYPE_USER;
+}
+
 static int fill_symbols(struct making *m, size_t point)
 {
 	u64 addr;
@@ -64,6 +105,12 @@ static int fill_symbols(struct making *m, size_t point)
 		const struct dp_lang_symbol *v = &m->p->symbols[i];
 
 		m->at = v->at;
+		if (is_everywhere(m)) {
+			err = lead_symbol(m, v);
+			if (err)
+				return err;
+			continue;
+		}
 		err = v->placed ? placed(m, point, v, &addr) :
 				  dp_session_symbol(m->s, point, "&", v->name,
 						    &addr, &m->words);
@@ -193,37 +240,22 @@ static int compile(struct making *m, const struct dp_lang_value *v,
 	return err == -ENODATA ? -EINVAL : err;
 }
 
-static int append(struct making *m, const struct dp_lang_value *v,
-		  const struct dp_trace_program *from, size_t point)
+static int append_value(struct making *m, const struct dp_lang_value *v,
+			const struct dp_trace_program *from, size_t point)
 {
-	u64 addr, distance = m->len - (v->code + 8);
-	u64 rate = from->nr_rates ? dp_rate_ask(m->s) : 0;
-	u8 *more;
-	u32 i;
-	int err;
+	u64 addr, rate = from->nr_rates ? dp_rate_ask(m->s) : 0;
+	u32 at = m->len, i;
+	int err = append(m, v->code, from->code, from->len);
 
-	if (from->len > DP_CODE_MAX - m->len)
-		return dp_diag_set(
-			&m->words, -EINVAL,
-			"there is no room for the code of this value");
-	more = realloc(m->code, m->len + from->len);
-	if (!more)
-		return dp_diag_set(&m->words, -ENOMEM, "out of memory");
-	m->code = more;
-	memcpy(m->code + m->len, from->code, from->len);
-	memcpy(m->code + v->code, &distance, sizeof(distance));
-	for (i = 0; i < from->nr_symbols; i++) {
+	for (i = 0; !err && i < from->nr_symbols; i++) {
 		err = dp_session_symbol(m->s, point, "@", from->symbols[i].name,
 					&addr, &m->words);
-		if (err)
-			return err;
-		add_number(m->code + m->len + from->symbols[i].at, addr);
+		if (!err)
+			add_number(m->code + at + from->symbols[i].at, addr);
 	}
-	for (i = 0; i < from->nr_rates; i++)
-		memcpy(m->code + m->len + from->rate_at[i], &rate,
-		       sizeof(rate));
-	m->len += from->len;
-	return 0;
+	for (i = 0; !err && i < from->nr_rates; i++)
+		memcpy(m->code + at + from->rate_at[i], &rate, sizeof(rate));
+	return err;
 }
 
 #define NUMBER 0, 0, 0, 0, 0, 0, 0, 0
@@ -256,7 +288,7 @@ static int add_errno(struct making *m, const struct dp_lang_value *v)
 		code[9] = DP_OPCODE_NOP;
 	/* Over two instructions */
 	code[11] = 2;
-	return append(m, v, &program, 0);
+	return append_value(m, v, &program, 0);
 }
 
 static int add_value(struct making *m, const struct dp_lang_value *v)
@@ -266,8 +298,7 @@ static int add_value(struct making *m, const struct dp_lang_value *v)
 	int err;
 
 	m->at = v->at;
-	if (!strcmp(v->text, "errno") && m->s->opt->everybody &&
-	    m->p->modtype == DP_MODTYPE_USER)
+	if (!strcmp(v->text, "errno") && is_everywhere(m))
 		return dp_diag_set(
 			&m->words, -EOPNOTSUPP,
 			"where errno is differs from process to process; -p PID, or -- CMD, runs the program in one");
@@ -282,7 +313,7 @@ static int add_value(struct making *m, const struct dp_lang_value *v)
 		err = compile(m, v, point, &program);
 	if (err)
 		return err;
-	err = append(m, v, &program, point);
+	err = append_value(m, v, &program, point);
 	dp_expr_free(&program);
 	return err;
 }

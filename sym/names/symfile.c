@@ -173,6 +173,17 @@ int dp_symfile_offset(const struct dp_symfile *f, u64 addr, u64 *offset)
 	return 0;
 }
 
+int dp_symfile_address(const struct dp_symfile *f, u64 offset, u64 *addr)
+{
+	uint64_t bias;
+
+	/* As if a process had the code at its offset */
+	if (!dp_elf_bias(&f->code, offset, offset, true, &bias))
+		return -ENOENT;
+	*addr = offset - bias;
+	return 0;
+}
+
 size_t dp_symfile_code(const struct dp_symfile *f, u64 offset, u8 *code,
 		       size_t size)
 {

@@ -61,6 +61,8 @@ unsigned long dp_user_offset(const void *code)
 	return offset;
 }
 
+unsigned long dp_user_words[2];
+
 int dp_user_steps(int n)
 {
 	/* On the stack, which is in memory: programs fetch nothing. */
@@ -68,6 +70,8 @@ int dp_user_steps(int n)
 	unsigned long to;
 	int i, bad = 0;
 
+	dp_user_words[0] = (unsigned long)getpid();
+	dp_user_words[1] = DP_USER_WORD;
 	for (i = 0; i < n; i++)
 		bad |= dp_user_step(i, text, &to) != i + 1ul;
 	return bad ? 1 : STATUS;

@@ -12,6 +12,10 @@ unsigned long dp_user_step(unsigned long n, const char *text,
 extern const char dp_user_lea[], dp_user_breakpoint[], dp_user_locked[],
 	dp_user_invalid[];
 
+/* In a process that makes steps: its id, and the number */
+extern unsigned long dp_user_words[2];
+#define DP_USER_WORD 77
+
 /** dp_user_can() - has the kernel uprobes? While the device is free */
 int dp_user_can(void);
 /** dp_user_offset() - where code of this program is in its file */

@@ -174,8 +174,37 @@ static void refused(const char *text, const char *words, const char *what)
 		      what);
 }
 
+/* Each process has the file elsewhere. */
+static void variables(void)
+{
+	static const char *const argv[] = { "run", "-v", FILE_DP, NULL };
+	int first, second, status;
+	pid_t tool;
+
+	write_file(
+		FILE_DP, HEAD
+		"vars = 2\n" STEP_AT
+		"push &dp_user_words\npush mem,u64\npush pid\nsub\njnz other\n"
+		"inc lv,0\nother:\nabort\n"
+		"offset = dp_user_step + 1\n"
+		"push &dp_user_words + 8\npush mem,u64\npush d,77\nsub\njnz out\n"
+		"inc lv,1\nout:\nabort\n");
+	tool = start(argv);
+	wait_at(dp_user_lea, 1);
+	first = dp_user_run(20);
+	second = dp_user_run(10);
+	status = dp_user_ended(first);
+	status &= dp_user_ended(second);
+	dp_tool_check(!stop(tool) && status &&
+			      dp_tool_says("lv[0] = 0x1e (30)") &&
+			      dp_tool_says("lv[1] = 0x1e (30)"),
+		      "user: variables of the file");
+}
+
 static void refusals(void)
 {
+	char text[256];
+
 	refused(HEAD "offset = dp_user_step + 2\nexit\n",
 		"no instruction that begins there",
 		"user: refused: inside an instruction");
@@ -187,9 +216,14 @@ static void refusals(void)
 		"user: refused: returns");
 	refused(HEAD "watch = w\noffset = environ\nexit\n",
 		"memory of one process", "user: refused: watchpoints");
-	refused(HEAD STEP_AT "push &environ\nexit\n",
-		"differs from process to process",
-		"user: refused: addresses of variables");
+	refused(HEAD STEP_AT "push &dp_user_nothing\nexit\n",
+		"dp_user_nothing is no symbol of the file",
+		"user: refused: a variable that is not there");
+	snprintf(text, sizeof(text),
+		 HEAD STEP_AT "exit\noffset = %#lx\npush &environ\nexit\n",
+		 dp_user_offset((void *)dp_user_step) - 4096);
+	refused(text, "have the same; make two programs of it",
+		"user: refused: a variable, at places that are alike");
 	refused("name = libc.so.6\nmodtype = user\noffset = read\nexit\n",
 		"the path of its file", "user: refused: a file without a path");
 	refused(HEAD "pid = 1\n" STEP_AT "exit\n", "compares push pid",
@@ -250,6 +284,7 @@ void dp_user_tool(void)
 	held();
 	both();
 	within();
+	variables();
 	refusals();
 	logged();
 	example();
