@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * arming: what the session has planned becomes bytes in text, and the knobs for all probes.
+ *
+ * Locks: none is taken but by dp_kmod_commit(), dp_kmod_plan() and dp_kmod_set_knob(): dp_kmod's.
+ */
+#include "kmod/shared.h"
+#include "engine/layout/base.h"
+#include "engine/site/arm.h"
+#include "engine/site/counts.h"
+#include "engine/site/engine.h"
+#include "engine/site/live.h"
+#include "kmod/kprobes.h"
+#include "kmod/mapped.h"
+#include "kmod/returns.h"
+#include "kmod/safe.h"
+#include "kmod/watches.h"
+#include "port/kernel/text.h"
+#include <linux/export.h>
+#include <linux/rcupdate.h>
+#include <linux/string.h>
+
+/* Where one of the kernel's own probes has come over one of ours, or would be inside of it */
+static u64 over;
+
+/* Bytes of a probe that are written now, or are about to be: 0: none */
+static u32 written(u32 probe, u64 addr)
+{
+	u8 now[DP_JUMP_SIZE], was[DP_JUMP_SIZE];
+
+	if (dp_kernel_text()->ops->read(dp_kernel_text(), addr, now,
+					sizeof(now)))
+		return 0;
+	memcpy(was, now, sizeof(now));
+	dp_engine_originals(dp_kmod.engine, addr, was, sizeof(was));
+	if (memcmp(was, now, sizeof(now)))
+		return dp_live_optimized(dp_kmod.engine, probe) ? DP_JUMP_SIZE :
+								  1;
+	return strcmp(dp_engine_mode(dp_kmod.engine, probe), "jump") ?
+		       0 :
+		       DP_JUMP_SIZE;
+}
+
+/*
+ * The kernel's own probes save what is there, and write it back when they go. Over one of ours that
+ * would be our bytes, without what they lead to.
+ */
+static int find_over(void)
+{
+	u64 addr;
+	u32 i;
+
+	for (i = 0; i < DP_KMOD_PROBES; i++) {
+		addr = dp_kmod.probes[i].used ? dp_kmod.probes[i].addr : 0;
+		if (!addr || dp_kmod.probes[i].data ||
+		    dp_kmod.probes[i].state != DP_KMOD_THERE ||
+		    (dp_kmod.leaving &&
+		     !dp_kmod.leaving(dp_kmod.leaving_arg, addr)) ||
+		    !dp_safe_kprobe(addr, written(i, addr)))
+			continue;
+		over = addr;
+		return -EBUSY;
+	}
+	return 0;
+}
+
+/* While others who write text are kept out */
+int dp_kmod_hold(void *arg, bool unowned, int (*work)(void *what), void *what)
+{
+	int err;
+
+	dp_safe_hold();
+	err = find_over() ?: work(what);
+	dp_safe_release();
+	return err;
+}
+
+/* Of data the value that is there now is the last one that was seen. */
+static void set_watch(u32 probe)
+{
+	struct dp_watch *w = dp_kmod.probes[probe].watch;
+	bool on = dp_kmod.knobs[DP_KMOD_ARMED] && dp_kmod.probes[probe].on &&
+		  (dp_kmod.committed || !dp_kmod.probes[probe].session);
+
+	if (on && !dp_watch_is_on(w))
+		dp_engine_watch_begin(dp_kmod.engine, probe, dp_watch_now(w));
+	dp_watch_set(w,
+		     on ? (u32)dp_engine_watch_tag(dp_kmod.engine, probe) : 0,
+		     on);
+}
+
+void dp_kmod_set_watches(void)
+{
+	u32 i;
+
+	for (i = 0; i < DP_KMOD_PROBES; i++)
+		if (dp_kmod.probes[i].watch)
+			set_watch(i);
+}
+
+int dp_kmod_arm(u64 *bad)
+{
+	int err;
+
+	*bad = over = 0;
+	err = dp_returns_make(bad);
+	if (err)
+		return err;
+	err = dp_engine_plan(dp_kmod.engine);
+	if (!err)
+		err = dp_engine_commit(dp_kmod.engine, dp_kernel_text(), bad);
+	if (!err)
+		err = dp_engine_apply(dp_kmod.engine, dp_kernel_text(), bad);
+	if (!err)
+		dp_kmod_set_watches();
+	*bad = *bad ?: over;
+	return err ?: dp_mapped_apply(dp_kmod.knobs[DP_KMOD_ARMED]);
+}
+
+static int commit(u64 *bad)
+{
+	*bad = 0;
+	if (!dp_kmod.session)
+		return -ENOENT;
+	dp_kmod.committed = true;
+	return dp_kmod_arm(bad);
+}
+
+bool dp_kmod_is_committed(void)
+{
+	return dp_kmod.session && dp_kmod.committed;
+}
+
+bool dp_kmod_is_planning(void)
+{
+	return dp_kmod.session && dp_kmod.planned && !dp_kmod.committed;
+}
+
+int dp_kmod_commit(u64 *bad)
+{
+	int err;
+
+	mutex_lock(&dp_kmod.lock);
+	err = commit(bad);
+	mutex_unlock(&dp_kmod.lock);
+	return err;
+}
+EXPORT_SYMBOL_NS_GPL(dp_kmod_commit, DPROBES);
+
+static int plan(void)
+{
+	dp_kmod.planned = true;
+	return dp_engine_plan(dp_kmod.engine);
+}
+
+int dp_kmod_plan(void)
+{
+	return DP_KMOD_ASK(-ENOENT, plan());
+}
+
+bool dp_kmod_knob(enum dp_kmod_knob knob)
+{
+	return READ_ONCE(dp_kmod.knobs[knob]);
+}
+
+/* To arm anything is to arm all that has a plan. */
+static int set_knobs(bool armed_too, bool jumps)
+{
+	int err = 0;
+
+	if (!dp_kmod.engine)
+		return 0;
+	if (dp_kmod_is_planning())
+		return -EBUSY;
+	if (dp_kmod.session && dp_kmod.committed)
+		err = dp_mapped_apply(armed_too);
+	if (err)
+		return err;
+	err = dp_live_knobs(dp_kmod.engine, dp_kernel_text(), armed_too, jumps);
+	dp_kprobes_tell();
+	synchronize_rcu();
+	if (!err)
+		return 0;
+	dp_live_set_knobs(dp_kmod.engine, dp_kmod.knobs[DP_KMOD_ARMED],
+			  dp_kmod.knobs[DP_KMOD_JUMPS]);
+	if (dp_kmod.session && dp_kmod.committed)
+		dp_mapped_apply(dp_kmod.knobs[DP_KMOD_ARMED]);
+	return err;
+}
+
+int dp_kmod_set_knob(enum dp_kmod_knob knob, bool on)
+{
+	int err;
+
+	mutex_lock(&dp_kmod.lock);
+	err = set_knobs(
+		knob == DP_KMOD_ARMED ? on : dp_kmod.knobs[DP_KMOD_ARMED],
+		knob == DP_KMOD_JUMPS ? on : dp_kmod.knobs[DP_KMOD_JUMPS]);
+	if (!err)
+		WRITE_ONCE(dp_kmod.knobs[knob], on);
+	if (dp_kmod.engine)
+		dp_kmod_set_watches();
+	mutex_unlock(&dp_kmod.lock);
+	return err;
+}
