@@ -11,7 +11,9 @@
 #include "kmod/mapped.h"
 #include "kmod/returns.h"
 #include "kmod/watches.h"
+#include <linux/bitmap.h>
 #include <linux/export.h>
+#include <linux/string.h>
 
 /* Of data also those that came within hits */
 static u64 hits_of(u32 probe)
@@ -34,17 +36,17 @@ u64 dp_kmod_hits(u32 probe)
 }
 EXPORT_SYMBOL_NS_GPL(dp_kmod_hits, DPROBES);
 
-u64 dp_kmod_missed(void)
+u64 dp_client_within(const struct dp_client *c)
 {
-	return DP_KMOD_ASK((u64)0, dp_engine_of_children(dp_kmod.engine));
+	return DP_KMOD_ASK((u64)0,
+			   dp_engine_of_children(dp_kmod.engine) - c->within);
 }
-EXPORT_SYMBOL_NS_GPL(dp_kmod_missed, DPROBES);
 
-u64 dp_kmod_arrivals(void)
+u64 dp_client_arrivals(const struct dp_client *c)
 {
-	return DP_KMOD_ASK((u64)0, dp_engine_interior_arrivals(dp_kmod.engine));
+	return DP_KMOD_ASK((u64)0, dp_engine_interior_arrivals(dp_kmod.engine) -
+					   c->arrivals);
 }
-EXPORT_SYMBOL_NS_GPL(dp_kmod_arrivals, DPROBES);
 
 /* Hits go on meanwhile: they are read first. */
 static u64 missed_of(u32 probe)
@@ -61,11 +63,33 @@ u64 dp_kmod_missed_of(u32 probe)
 	return DP_KMOD_ASK((u64)0, missed_of(probe));
 }
 
-u32 dp_kmod_sites(u32 *jumps)
+/* Sites of one that has been seen already */
+static DECLARE_BITMAP(seen, DP_KMOD_PROBES);
+
+static u32 count_sites(const struct dp_client *c, u32 *jumps)
 {
-	*jumps = (u32)DP_KMOD_ASK((size_t)0, dp_engine_jumps(dp_kmod.engine));
-	return (u32)DP_KMOD_ASK((size_t)0, dp_engine_sites(dp_kmod.engine)) +
-	       DP_KMOD_ASK(0u, dp_mapped_count());
+	const struct dp_kmod_probe *p;
+	u32 i, site, n = 0;
+
+	bitmap_zero(seen, DP_KMOD_PROBES);
+	*jumps = 0;
+	for (i = 0; i < DP_KMOD_PROBES; i++) {
+		p = dp_kmod_probe(i);
+		if (!p || p->client != c || p->data || p->mapped || !p->addr)
+			continue;
+		site = dp_engine_site_of(dp_kmod.engine, i);
+		if (test_and_set_bit(site, seen))
+			continue;
+		n++;
+		*jumps += !strcmp(dp_engine_mode(dp_kmod.engine, i), "jump");
+	}
+	return n + dp_mapped_count(c);
+}
+
+u32 dp_client_sites(const struct dp_client *c, u32 *jumps)
+{
+	*jumps = 0;
+	return DP_KMOD_ASK(0u, count_sites(c, jumps));
 }
 
 static int account(u32 probe, struct dp_account *a)
@@ -79,17 +103,17 @@ int dp_kmod_calls(u32 probe, struct dp_account *a)
 	return DP_KMOD_ASK(-ENOENT, account(probe, a));
 }
 
-void dp_kmod_calls_most(u32 n)
+/* What has been planned and not armed is nothing in the engine. */
+static const char *mode(u32 probe)
 {
-	mutex_lock(&dp_kmod.lock);
-	dp_returns_most(n);
-	mutex_unlock(&dp_kmod.lock);
+	const struct dp_kmod_probe *p = dp_kmod_probe(probe);
+
+	return p && p->plan ? p->plan : dp_engine_mode(dp_kmod.engine, probe);
 }
 
 const char *dp_kmod_mode(u32 probe)
 {
-	return DP_KMOD_ASK((const char *)NULL,
-			   dp_engine_mode(dp_kmod.engine, probe));
+	return DP_KMOD_ASK((const char *)NULL, mode(probe));
 }
 EXPORT_SYMBOL_NS_GPL(dp_kmod_mode, DPROBES);
 
@@ -99,6 +123,8 @@ static const char *reason(u32 probe)
 
 	if (p && p->mapped)
 		return "it is in a file: the kernel's uprobes are breakpoints";
+	if (p && p->plan)
+		return p->plan_reason;
 	if (!p || p->state == DP_KMOD_THERE)
 		return dp_engine_reason(dp_kmod.engine, probe);
 	if (p->reason)
@@ -126,7 +152,7 @@ u32 dp_kmod_status(u32 probe, s64 *count)
 
 	*count = 0;
 	mutex_lock(&dp_kmod.lock);
-	if (dp_kmod.session)
+	if (dp_kmod.clients)
 		dp_engine_state(dp_kmod.engine, probe, &status, count);
 	mutex_unlock(&dp_kmod.lock);
 	return status;

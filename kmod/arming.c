@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * arming: what the session has planned becomes bytes in text, and the knobs for all probes.
+ * arming: bytes in text that probes need, while others who write it are kept out; and the knobs for all probes.
  *
- * Locks: none is taken but by dp_kmod_commit(), dp_kmod_plan() and dp_kmod_set_knob(): dp_kmod's.
+ * Locks: none is taken but by dp_kmod_set_knob(): dp_kmod's, which the other functions need.
  */
 #include "kmod/shared.h"
 #include "engine/layout/base.h"
-#include "engine/site/arm.h"
 #include "engine/site/counts.h"
 #include "engine/site/engine.h"
 #include "engine/site/live.h"
 #include "kmod/kprobes.h"
 #include "kmod/mapped.h"
-#include "kmod/returns.h"
 #include "kmod/safe.h"
 #include "kmod/watches.h"
 #include "port/kernel/text.h"
-#include <linux/export.h>
 #include <linux/rcupdate.h>
 #include <linux/string.h>
 
@@ -79,8 +76,9 @@ int dp_kmod_hold(void *arg, bool unowned, int (*work)(void *what), void *what)
 static void set_watch(u32 probe)
 {
 	struct dp_watch *w = dp_kmod.probes[probe].watch;
-	bool on = dp_kmod.knobs[DP_KMOD_ARMED] && dp_kmod.probes[probe].on &&
-		  (dp_kmod.committed || !dp_kmod.probes[probe].session);
+	const struct dp_kmod_probe *p = &dp_kmod.probes[probe];
+	bool on = dp_kmod.knobs[DP_KMOD_ARMED] &&
+		  (p->client ? p->armed && p->was : p->on);
 
 	if (on && !dp_watch_is_on(w))
 		dp_engine_watch_begin(dp_kmod.engine, probe, dp_watch_now(w));
@@ -98,64 +96,26 @@ void dp_kmod_set_watches(void)
 			set_watch(i);
 }
 
-int dp_kmod_arm(u64 *bad)
+u64 dp_kmod_over(void)
 {
-	int err;
+	u64 addr = over;
 
-	*bad = over = 0;
-	err = dp_returns_make(bad);
-	if (err)
-		return err;
-	err = dp_engine_plan(dp_kmod.engine);
-	if (!err)
-		err = dp_engine_commit(dp_kmod.engine, dp_kernel_text(), bad);
-	if (!err)
-		err = dp_engine_apply(dp_kmod.engine, dp_kernel_text(), bad);
-	if (!err)
-		dp_kmod_set_watches();
-	*bad = *bad ?: over;
-	return err ?: dp_mapped_apply(dp_kmod.knobs[DP_KMOD_ARMED]);
+	over = 0;
+	return addr;
 }
 
-static int commit(u64 *bad)
+int dp_kmod_arm_moved(const u32 *list, u32 n, u64 *bad)
 {
+	u32 which = 0;
+	int err = dp_live_plan(dp_kmod.engine, list, n);
+
 	*bad = 0;
-	if (!dp_kmod.session)
-		return -ENOENT;
-	dp_kmod.committed = true;
-	return dp_kmod_arm(bad);
-}
-
-bool dp_kmod_is_committed(void)
-{
-	return dp_kmod.session && dp_kmod.committed;
-}
-
-bool dp_kmod_is_planning(void)
-{
-	return dp_kmod.session && dp_kmod.planned && !dp_kmod.committed;
-}
-
-int dp_kmod_commit(u64 *bad)
-{
-	int err;
-
-	mutex_lock(&dp_kmod.lock);
-	err = commit(bad);
-	mutex_unlock(&dp_kmod.lock);
+	err = err   ?:
+		      dp_live_commit(dp_kmod.engine, dp_kernel_text(), list, n,
+				     &which);
+	if (err && n)
+		*bad = dp_kmod_over() ?: dp_kmod.probes[list[which]].addr;
 	return err;
-}
-EXPORT_SYMBOL_NS_GPL(dp_kmod_commit, DPROBES);
-
-static int plan(void)
-{
-	dp_kmod.planned = true;
-	return dp_engine_plan(dp_kmod.engine);
-}
-
-int dp_kmod_plan(void)
-{
-	return DP_KMOD_ASK(-ENOENT, plan());
 }
 
 bool dp_kmod_knob(enum dp_kmod_knob knob)
@@ -163,17 +123,13 @@ bool dp_kmod_knob(enum dp_kmod_knob knob)
 	return READ_ONCE(dp_kmod.knobs[knob]);
 }
 
-/* To arm anything is to arm all that has a plan. */
 static int set_knobs(bool armed_too, bool jumps)
 {
-	int err = 0;
+	int err;
 
 	if (!dp_kmod.engine)
 		return 0;
-	if (dp_kmod_is_planning())
-		return -EBUSY;
-	if (dp_kmod.session && dp_kmod.committed)
-		err = dp_mapped_apply(armed_too);
+	err = dp_mapped_apply(armed_too);
 	if (err)
 		return err;
 	err = dp_live_knobs(dp_kmod.engine, dp_kernel_text(), armed_too, jumps);
@@ -183,8 +139,7 @@ static int set_knobs(bool armed_too, bool jumps)
 		return 0;
 	dp_live_set_knobs(dp_kmod.engine, dp_kmod.knobs[DP_KMOD_ARMED],
 			  dp_kmod.knobs[DP_KMOD_JUMPS]);
-	if (dp_kmod.session && dp_kmod.committed)
-		dp_mapped_apply(dp_kmod.knobs[DP_KMOD_ARMED]);
+	dp_mapped_apply(dp_kmod.knobs[DP_KMOD_ARMED]);
 	return err;
 }
 

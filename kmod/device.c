@@ -1,100 +1,142 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * device: who has /dev/dprobes, and how a session ends that nobody has any more.
+ * device: who has /dev/dprobes open, and how a client ends that nobody has any more.
  *
- * A thread may be in a copy for long: a task of low priority that was preempted there. So a session
- * ends in a work item. Who closes the file waits for it as long as it usually takes. Who opens it
- * next waits until it is over.
+ * A thread may be in a copy for long: a task of low priority that was preempted there. So a client ends in a work item.
+ * Who closes the file waits for it as long as it usually takes. Who opens it next waits until it is over.
  *
- * Locks: asking, above those of the session; state is under changes, which is held for no wait.
+ * Locks: asking of each owner, above the engine's; owners is a spinlock, which is held for no wait.
  */
 #include "kmod/device.h"
 #include "kmod/safe.h"
-#include "kmod/session.h"
 #include <dprobes/device.h>
 #include <linux/capability.h>
 #include <linux/cred.h>
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
-#include <linux/mutex.h>
 #include <linux/poll.h>
 #include <linux/sched/signal.h>
 #include <linux/security.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
-#include <linux/wait.h>
-#include <linux/workqueue.h>
 
-/* Jiffies: for how long a close waits; after how long a session that could not end is tried again */
+/* Jiffies: for how long a close waits; after how long a client that could not end is tried again */
 #define PATIENCE (2 * HZ)
 #define AGAIN HZ
 /* After how long those who wait for records look again */
 #define PACE DIV_ROUND_UP(HZ, 100)
 
-enum state { FREE, OWNED, ENDING, STUCK };
-
-static DEFINE_SPINLOCK(changes);
-static DEFINE_MUTEX(asking);
+static DEFINE_SPINLOCK(owners);
+static LIST_HEAD(all);
+static u32 nr_owners, nr_ending;
 static DECLARE_WAIT_QUEUE_HEAD(changed);
-static enum state state;
-static struct dp_owner owner;
+/* Its own: an owner is freed by its last work item, which is waited for by all of them. */
+static struct workqueue_struct *works;
 
 static void finish(struct work_struct *work);
-static DECLARE_DELAYED_WORK(finishing, finish);
-
 static void seek(struct work_struct *work);
-static DECLARE_DELAYED_WORK(seeking, seek);
-static DECLARE_WAIT_QUEUE_HEAD(came);
 
-static bool change(enum state from, enum state to)
+/* Context: the lock is held. */
+static void count_ending(const struct dp_owner *o, int by)
 {
-	bool is;
-
-	spin_lock(&changes);
-	is = state == from;
-	if (is)
-		WRITE_ONCE(state, to);
-	spin_unlock(&changes);
-	if (is)
-		wake_up_all(&changed);
-	return is;
+	if (o->life == DP_DEVICE_ENDING)
+		WRITE_ONCE(nr_ending, nr_ending + by);
 }
 
-static bool is_ending(void)
+static void live(struct dp_owner *o, enum dp_device_life life)
 {
-	return READ_ONCE(state) == ENDING;
+	spin_lock(&owners);
+	count_ending(o, -1);
+	o->life = life;
+	count_ending(o, 1);
+	spin_unlock(&owners);
+	wake_up_all(&changed);
 }
 
-/* The session keeps the module until it has ended, and from then on dp_device_end() waits. */
+static void free_owner(struct dp_owner *o)
+{
+	kvfree(o->number);
+	kvfree(o->local);
+	kvfree(o->records);
+	kvfree(o);
+}
+
+static bool enter(struct dp_owner *o)
+{
+	bool may;
+
+	spin_lock(&owners);
+	may = nr_owners < DP_DEVICE_OWNERS;
+	nr_owners += may;
+	if (may)
+		list_add(&o->list, &all);
+	spin_unlock(&owners);
+	return may;
+}
+
+static void leave(struct dp_owner *o)
+{
+	spin_lock(&owners);
+	count_ending(o, -1);
+	list_del(&o->list);
+	nr_owners--;
+	spin_unlock(&owners);
+	free_owner(o);
+	wake_up_all(&changed);
+}
+
+/* A client keeps the module until it has ended, and from then on dp_device_end() waits. */
 static void finish(struct work_struct *work)
 {
-	int err = dp_kmod_end();
+	struct dp_owner *o =
+		container_of(to_delayed_work(work), struct dp_owner, finishing);
+	int err = dp_client_end(&o->client);
 
 	if (!err || err == -ENOENT) {
-		if (!change(ENDING, FREE))
-			change(STUCK, FREE);
+		leave(o);
 		return;
 	}
-	if (change(ENDING, STUCK))
+	if (READ_ONCE(o->life) != DP_DEVICE_STUCK)
 		pr_warn("dprobes: a session cannot end (%d): somebody has written over a probe; it is tried again\n",
 			err);
-	queue_delayed_work(system_unbound_wq, &finishing, AGAIN);
+	live(o, DP_DEVICE_STUCK);
+	queue_delayed_work(works, &o->finishing, AGAIN);
 }
 
-static int take(bool waits)
+static struct dp_owner *make_owner(const struct file *file)
 {
-	while (!change(FREE, OWNED)) {
-		if (!is_ending() || !waits)
-			return -EBUSY;
-		if (wait_event_interruptible(changed, !is_ending()))
-			return -ERESTARTSYS;
+	struct dp_owner *o = kvzalloc(sizeof(*o), GFP_KERNEL_ACCOUNT);
+
+	if (!o)
+		return NULL;
+	o->number = kvcalloc(DP_KMOD_PROBES, sizeof(*o->number),
+			     GFP_KERNEL_ACCOUNT);
+	o->local =
+		kvcalloc(DP_KMOD_PROBES, sizeof(*o->local), GFP_KERNEL_ACCOUNT);
+	if (!o->number || !o->local) {
+		free_owner(o);
+		return NULL;
 	}
-	return 0;
+	INIT_DELAYED_WORK(&o->finishing, finish);
+	INIT_DELAYED_WORK(&o->seeking, seek);
+	init_waitqueue_head(&o->came);
+	mutex_init(&o->asking);
+	mutex_init(&o->filling);
+	o->client.take = dp_device_take;
+	o->client.arg = o;
+	o->client.shows = dp_safe_shows(file->f_cred);
+	return o;
+}
+
+static bool any_ending(void)
+{
+	return READ_ONCE(nr_ending);
 }
 
 static int open_device(struct inode *inode, struct file *file)
 {
+	struct dp_owner *o;
 	int err;
 
 	if (!capable(CAP_SYS_ADMIN))
@@ -102,68 +144,68 @@ static int open_device(struct inode *inode, struct file *file)
 	err = security_locked_down(LOCKDOWN_KPROBES);
 	if (err)
 		return err;
-	err = take(!(file->f_flags & O_NONBLOCK));
-	if (err)
-		return err;
-	memset(&owner, 0, sizeof(owner));
-	owner.at = kvcalloc(DP_KMOD_PROBES, sizeof(*owner.at), GFP_KERNEL);
-	if (!owner.at) {
-		change(OWNED, FREE);
+	if (!(file->f_flags & O_NONBLOCK) &&
+	    wait_event_interruptible(changed, !any_ending()))
+		return -ERESTARTSYS;
+	o = make_owner(file);
+	if (!o)
 		return -ENOMEM;
+	if (!enter(o)) {
+		free_owner(o);
+		return -EBUSY;
 	}
-	owner.shows = dp_safe_shows(file->f_cred);
+	file->private_data = o;
 	return stream_open(inode, file);
+}
+
+/* Has one that was waited for been freed, or is it stuck? */
+static bool has_ended(const struct dp_owner *which)
+{
+	const struct dp_owner *o;
+	bool there = false;
+
+	spin_lock(&owners);
+	list_for_each_entry(o, &all, list)
+		there |= o == which && o->life == DP_DEVICE_ENDING;
+	spin_unlock(&owners);
+	return !there;
 }
 
 static int close_device(struct inode *inode, struct file *file)
 {
-	cancel_delayed_work_sync(&seeking);
-	kvfree(owner.at);
-	kvfree(owner.records);
-	owner.records = NULL;
-	owner.at = NULL;
-	if (!owner.begun) {
-		change(OWNED, FREE);
+	struct dp_owner *o = file->private_data;
+
+	cancel_delayed_work_sync(&o->seeking);
+	if (!o->begun) {
+		leave(o);
 		return 0;
 	}
-	change(OWNED, ENDING);
-	queue_delayed_work(system_unbound_wq, &finishing, 0);
-	wait_event_timeout(changed, !is_ending(), PATIENCE);
+	live(o, DP_DEVICE_ENDING);
+	queue_delayed_work(works, &o->finishing, 0);
+	wait_event_timeout(changed, has_ended(o), PATIENCE);
 	return 0;
 }
 
 static long ask(struct file *file, unsigned int request, unsigned long arg)
 {
-	int err = mutex_lock_killable(&asking);
+	struct dp_owner *o = file->private_data;
+	int err = mutex_lock_killable(&o->asking);
 
 	if (err)
 		return err;
-	err = dp_device_ask(&owner, request, (void __user *)arg);
-	mutex_unlock(&asking);
+	err = dp_device_ask(o, request, (void __user *)arg);
+	mutex_unlock(&o->asking);
 	return err;
 }
 
-static int look(void)
+static ssize_t read_now(struct dp_owner *o, void __user *to, size_t size)
 {
-	int err = mutex_lock_killable(&asking), any;
-
-	if (err)
-		return err;
-	any = dp_device_look(&owner);
-	mutex_unlock(&asking);
-	return any;
-}
-
-static ssize_t read_now(void __user *to, size_t size)
-{
-	ssize_t n = mutex_lock_killable(&asking);
+	ssize_t n = mutex_lock_killable(&o->asking);
 
 	if (n)
 		return n;
-	n = dp_device_look(&owner);
-	if (n > 0)
-		n = dp_device_read(&owner, to, size);
-	mutex_unlock(&asking);
+	n = dp_device_look(o) ? dp_device_read(o, to, size) : 0;
+	mutex_unlock(&o->asking);
 	return n;
 }
 
@@ -172,7 +214,7 @@ static ssize_t read_records(struct file *file, char __user *to, size_t size,
 {
 	ssize_t n;
 
-	while (!(n = read_now(to, size))) {
+	while (!(n = read_now(file->private_data, to, size))) {
 		if (file->f_flags & O_NONBLOCK)
 			return -EAGAIN;
 		if (signal_pending(current))
@@ -185,21 +227,25 @@ static ssize_t read_records(struct file *file, char __user *to, size_t size,
 /* For those who wait in poll(2) */
 static void seek(struct work_struct *work)
 {
-	if (look())
-		wake_up_all(&came);
-	else if (wq_has_sleeper(&came))
-		queue_delayed_work(system_wq, &seeking, PACE);
+	struct dp_owner *o =
+		container_of(to_delayed_work(work), struct dp_owner, seeking);
+
+	if (dp_device_look(o))
+		wake_up_all(&o->came);
+	else if (wq_has_sleeper(&o->came))
+		queue_delayed_work(works, &o->seeking, PACE);
 }
 
 static __poll_t poll_records(struct file *file, struct poll_table_struct *wait)
 {
-	int any;
+	struct dp_owner *o = file->private_data;
+	bool any;
 
-	poll_wait(file, &came, wait);
-	any = look();
+	poll_wait(file, &o->came, wait);
+	any = dp_device_look(o);
 	if (!any)
-		queue_delayed_work(system_wq, &seeking, PACE);
-	return any < 0 ? EPOLLERR : any ? EPOLLIN | EPOLLRDNORM : 0;
+		queue_delayed_work(works, &o->seeking, PACE);
+	return any ? EPOLLIN | EPOLLRDNORM : 0;
 }
 
 static const struct file_operations operations = {
@@ -221,12 +267,20 @@ static struct miscdevice device = {
 
 int dp_device_begin(void)
 {
-	return misc_register(&device);
+	int err;
+
+	works = alloc_workqueue("dprobes", WQ_UNBOUND, 0);
+	if (!works)
+		return -ENOMEM;
+	err = misc_register(&device);
+	if (err)
+		destroy_workqueue(works);
+	return err;
 }
 
+/* A client that has ended let the module go a moment before its work has. */
 void dp_device_end(void)
 {
 	misc_deregister(&device);
-	/* A session that has ended let the module go a moment before its work has. */
-	flush_delayed_work(&finishing);
+	destroy_workqueue(works);
 }

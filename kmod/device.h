@@ -1,60 +1,82 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * device: /dev/dprobes, by which a program of user space has the session.
+ * device: /dev/dprobes, by which programs of user space have probes: each open file is a client of its own.
  *
- *     FREE ── open ──► OWNED ── close ──► ENDING ── all is out ──► FREE
- *                        │                   └─ others have written over a probe ─► STUCK ─► FREE
- *                        └── close, where nothing has begun ──► FREE
+ *     open ──► OWNED ── close ──► ENDING ── all is out ──► freed
+ *                │                   └─ others have written over a probe ─► STUCK ─► freed
+ *                └── close, where nothing has begun ──► freed
+ *
+ * Numbers of probes and programs are the owner's here: what others have does not show, and none is given out twice.
  */
 #ifndef DP_KMOD_DEVICE_H
 #define DP_KMOD_DEVICE_H
 
-#include "kmod/session.h"
+#include "kmod/client.h"
 #include "port_types.h"
 #include <linux/bitops.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
 #include <linux/types.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
 
 struct dp_device_bind;
 struct dp_device_program;
 struct dp_device_variable;
+struct dp_device_zero;
+
+/** Owners at most; programs that each has in all its life */
+#define DP_DEVICE_OWNERS 16
+#define DP_DEVICE_PROGRAMS 64
 
 /** struct dp_owned_program - what the owner has said of a program
+ *  @number: the engine's; @gone: it is another's now
  *  @acts: it may ask the kernel for a debugger or a dump; @user: it is for probes on files;
  *  @vectors: it reads registers of the floating-point units there */
 struct dp_owned_program {
-	u32 variables, heap;
-	bool acts, user, vectors;
+	u32 number, variables, globals, heap;
+	bool acts, user, vectors, gone;
 };
 
+/** enum dp_device_life - of an owner */
+enum dp_device_life { DP_DEVICE_OWNED, DP_DEVICE_ENDING, DP_DEVICE_STUCK };
+
 /**
- * struct dp_owner - what the one who has the device has done
- * @shows: it may see the kernel's addresses
- * @begun: there is a session; @committed: probes have been armed, and none are added any more
- * @probes: how many; @at: by probe, address of its instruction
- * @records: @filled bytes of struct dp_device_record, of which @taken have been read; @lost: for which
- *           there was no room
- * @owned: by probe, has the owner added it? @bound: does it run a program? @returns: is it on returns?
- *         @files: is it on a file? @told: do records of its calls say how the program has ended?
- * @programs: how many, which are @program; @globals: variables that all of them have
+ * struct dp_owner - what one who has the device open has done
+ * @list, @life: with the lock of device.c; @finishing: ends it; @seeking: looks for records, for those in @came
+ * @asking: held by a request, and by who reads records; above the engine's lock
+ * @begun: there is a client; @committed: probes have been armed; @planned: have been planned, and none are added
+ * @probes: how many there have been; @number: by probe, 1 + the engine's; 0: it has gone; @local: the other way round
+ * @logs: it has what makes records; @filling: guards @records: @filled bytes of struct dp_device_record, of which @taken
+ *        have been read; @lost: for which there was no room. Below the engine's lock
+ * @bound: by probe, does it run a program? @returns: is it on returns? @files: is it on a file? @told: do records of
+ *         its calls say how the program has ended? @fresh: it came since the last commit; @going: the next takes it away
+ * @programs: how many, which are @program; @had: of these, at the last commit
  */
 struct dp_owner {
-	bool shows, begun, committed;
-	u32 probes;
-	u64 *at, lost;
+	struct dp_client client;
+	struct list_head list;
+	enum dp_device_life life;
+	struct delayed_work finishing, seeking;
+	wait_queue_head_t came;
+	struct mutex asking, filling;
+	bool begun, committed, planned, logs;
+	u32 probes, *number, *local, lost;
 	u8 *records;
 	size_t filled, taken;
-	DECLARE_BITMAP(owned, DP_KMOD_PROBES);
 	DECLARE_BITMAP(bound, DP_KMOD_PROBES);
 	DECLARE_BITMAP(returns, DP_KMOD_PROBES);
 	DECLARE_BITMAP(files, DP_KMOD_PROBES);
 	DECLARE_BITMAP(told, DP_KMOD_PROBES);
-	u32 programs, globals;
-	struct dp_owned_program program[DP_KMOD_PROGRAMS];
+	DECLARE_BITMAP(fresh, DP_KMOD_PROBES);
+	DECLARE_BITMAP(going, DP_KMOD_PROBES);
+	u32 programs, had;
+	struct dp_owned_program program[DP_DEVICE_PROGRAMS];
 };
 
 /** dp_device_begin() - make the device. Return: 0 or a negative errno */
 int dp_device_begin(void);
-/** dp_device_end() - take it away. Nobody has it open, and there is no session. */
+/** dp_device_end() - take it away. Nobody has it open, and no client is left. */
 void dp_device_end(void);
 
 /**
@@ -70,10 +92,22 @@ int dp_device_ask(struct dp_owner *owner, unsigned int request,
  *  wanted. Return: 0; -EFAULT */
 int dp_device_answer(u64 user, u32 size, const char *words);
 
-/** dp_device_owns() - is a probe one that the owner has added? Others have handlers. */
+/** dp_device_owns() - has the owner a probe of that number, still? */
 static inline bool dp_device_owns(const struct dp_owner *owner, u32 probe)
 {
-	return probe < DP_KMOD_PROBES && test_bit(probe, owner->owned);
+	return probe < owner->probes && owner->number[probe];
+}
+
+/** dp_device_number() - the engine's number of a probe that the owner has */
+static inline u32 dp_device_number(const struct dp_owner *owner, u32 probe)
+{
+	return owner->number[probe] - 1;
+}
+
+/** dp_device_may_add() - is it the time for it? */
+static inline bool dp_device_may_add(const struct dp_owner *owner)
+{
+	return owner->begun && !owner->planned;
 }
 
 /** dp_device_allowed() - what programs may do that ask for it: enum dp_device_allow */
@@ -84,11 +118,18 @@ int dp_device_program(struct dp_owner *owner, struct dp_device_program *want);
 int dp_device_bind(struct dp_owner *owner, const struct dp_device_bind *want);
 int dp_device_variable(const struct dp_owner *owner,
 		       struct dp_device_variable *want);
+int dp_device_zero(struct dp_owner *owner, const struct dp_device_zero *want);
+/** dp_device_programs_left() - after a commit, or if that is undone: which are still there? */
+void dp_device_programs_left(struct dp_owner *owner, bool undone);
 
-/** dp_device_look() - are there records? Return: 1; 0; -ENOMEM */
-int dp_device_look(struct dp_owner *owner);
-/** dp_device_read() - those that dp_device_look() has found: whole ones. Return: bytes; -EINVAL: there
- *  is no room for one; -EFAULT */
+/** dp_device_room() - let there be room for records. Return: 0; -ENOMEM */
+int dp_device_room(struct dp_owner *owner);
+/** dp_device_take() - a record of the client's; for struct dp_client */
+void dp_device_take(void *owner, const struct dp_record_copy *record);
+/** dp_device_look() - are there records? */
+bool dp_device_look(struct dp_owner *owner);
+/** dp_device_read() - those that there are: whole ones. Return: bytes; 0: none; -EINVAL: there is no room for one; -EFAULT;
+ *  -ENOMEM */
 ssize_t dp_device_read(struct dp_owner *owner, void __user *to, size_t size);
 
 /**

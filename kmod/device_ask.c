@@ -34,6 +34,8 @@ union request {
 	struct dp_device_calls calls;
 	struct dp_device_watch watch;
 	struct dp_device_file file;
+	struct dp_device_remove remove;
+	struct dp_device_zero zero;
 };
 
 /* They are the same for callers of 32 bits, and for ever. */
@@ -52,6 +54,8 @@ static_assert(sizeof(struct dp_device_calls) == 72);
 static_assert(sizeof(struct dp_device_return) == 16);
 static_assert(sizeof(struct dp_device_watch) == 40);
 static_assert(sizeof(struct dp_device_file) == 32);
+static_assert(sizeof(struct dp_device_remove) == 16);
+static_assert(sizeof(struct dp_device_zero) == 16);
 static_assert(DP_DEVICE_PENDING == (int)DP_KMOD_WAITS);
 static_assert(DP_DEVICE_RETURNS == (int)DP_KMOD_RETURNS);
 static_assert(DP_DEVICE_RECORDS == (int)DP_KMOD_LOGS);
@@ -68,7 +72,7 @@ static void __user *pointer(u64 user)
 
 static u64 shown(const struct dp_owner *o, u64 addr)
 {
-	return o->shows ? addr : 0;
+	return o->client.shows ? addr : 0;
 }
 
 static int info(struct dp_owner *o, union request *r)
@@ -79,11 +83,11 @@ static int info(struct dp_owner *o, union request *r)
 		.version = DP_DEVICE_VERSION,
 		.arming = BIT(DP_DEVICE_TRAP) | BIT(DP_DEVICE_JUMP) |
 			  BIT(DP_DEVICE_INTERIOR),
-		.flags = (o->shows ? DP_DEVICE_ADDRESSES : 0) |
+		.flags = (o->client.shows ? DP_DEVICE_ADDRESSES : 0) |
 			 (DP_KERNEL_HAS_UPROBES ? DP_DEVICE_FILES : 0),
 		.probes = DP_KMOD_PROBES,
 		.counts = COUNTS,
-		.programs = DP_KMOD_PROGRAMS,
+		.programs = DP_DEVICE_PROGRAMS,
 		.log = DP_KMOD_LOG,
 		.heap = DP_KMOD_HEAP,
 		.allow = dp_device_allowed(),
@@ -102,11 +106,9 @@ static int begin(struct dp_owner *o, union request *r)
 
 	if (r->begin.reserved || r->begin.arming >= ARRAY_SIZE(how) || o->begun)
 		return -EINVAL;
-	err = dp_kmod_begin(how[r->begin.arming]);
-	o->begun = !err;
-	if (!err)
-		dp_kmod_calls_most(r->begin.most);
-	return err ?: dp_kmod_interpret(r->begin.interpret);
+	err = dp_client_begin(&o->client, how[r->begin.arming], r->begin.most);
+	o->begun |= !err;
+	return err ?: dp_client_interpret(&o->client, r->begin.interpret);
 }
 
 /* Return: the text, for kfree(), or an error as a pointer */
@@ -138,15 +140,25 @@ int dp_device_answer(u64 user, u32 size, const char *words)
 static int full(int err, const char **why)
 {
 	if (err == -ENOSPC && !*why)
-		*why = "a session has no more probes";
+		*why = "there are no more probes";
 	return err;
 }
 
-static void own(struct dp_owner *o, u32 probe, u64 addr)
+/* Return: the owner's number for it */
+static u32 own(struct dp_owner *o, u32 number)
 {
-	o->at[probe] = addr;
-	o->probes = max(o->probes, probe + 1);
-	set_bit(probe, o->owned);
+	u32 probe = o->probes++;
+
+	o->number[probe] = 1 + number;
+	o->local[number] = probe;
+	set_bit(probe, o->fresh);
+	return probe;
+}
+
+/* Numbers are given out once. */
+static int check_number(const struct dp_owner *o, const char **why)
+{
+	return o->probes == DP_KMOD_PROBES ? full(-ENOSPC, why) : 0;
 }
 
 static int add_named(struct dp_owner *o, struct dp_device_add *add,
@@ -154,19 +166,22 @@ static int add_named(struct dp_owner *o, struct dp_device_add *add,
 {
 	char *name = copy_name(add);
 	u64 addr = add->addr, start;
+	u32 number;
 	int err;
 
 	if (IS_ERR(name))
 		return PTR_ERR(name);
-	err = dp_kmod_add_named(name, add->flags, &addr, &start, &add->probe,
-				why);
+	err = check_number(o, why) ?:
+		      dp_client_add_named(&o->client, name, add->flags, &addr,
+					  &start, &number, why);
 	kfree(name);
 	if (err)
 		return full(err, why);
-	own(o, add->probe, addr);
+	add->probe = own(o, number);
 	add->opcode = dp_kmod_opcode(addr);
 	if (add->flags & DP_DEVICE_RETURNS)
 		set_bit(add->probe, o->returns);
+	o->logs |= add->flags & DP_DEVICE_RECORDS;
 	add->offset = (u32)(addr - start);
 	add->addr = shown(o, addr);
 	return 0;
@@ -186,11 +201,11 @@ static int add(struct dp_owner *o, union request *r)
 	int err, told;
 
 	if (!are_sound(add->flags) || add->opcode || add->probe ||
-	    add->offset || add->words_size > DP_DEVICE_WORDS || !o->begun ||
-	    o->committed)
+	    add->offset || add->words_size > DP_DEVICE_WORDS ||
+	    !dp_device_may_add(o))
 		return -EINVAL;
 	/* What a function returns may be an address. */
-	if ((add->addr || add->flags & DP_DEVICE_RECORDS) && !o->shows)
+	if ((add->addr || add->flags & DP_DEVICE_RECORDS) && !o->client.shows)
 		return -EPERM;
 	err = add_named(o, add, &why);
 	told = dp_device_answer(add->words, add->words_size, err ? why : "");
@@ -204,11 +219,13 @@ static int add_data(struct dp_owner *o, struct dp_device_watch *want,
 				      .len = want->len,
 				      .reads = want->access ==
 					       DP_DEVICE_ACCESSED };
-	int err = dp_kmod_watch(&data, &want->probe, why);
+	u32 number;
+	int err = check_number(o, why) ?:
+			  dp_client_watch(&o->client, &data, &number, why);
 
 	if (err)
 		return full(err, why);
-	own(o, want->probe, want->addr);
+	want->probe = own(o, number);
 	return 0;
 }
 
@@ -220,9 +237,9 @@ static int watch(struct dp_owner *o, union request *r)
 
 	if (want->access > DP_DEVICE_ACCESSED || want->probe ||
 	    !is_clear(want->reserved, sizeof(want->reserved)) ||
-	    want->words_size > DP_DEVICE_WORDS || !o->begun || o->committed)
+	    want->words_size > DP_DEVICE_WORDS || !dp_device_may_add(o))
 		return -EINVAL;
-	if (!o->shows)
+	if (!o->client.shows)
 		return -EPERM;
 	err = add_data(o, want, &why);
 	told = dp_device_answer(want->words, want->words_size, err ? why : "");
@@ -234,16 +251,18 @@ static int add_file(struct dp_owner *o, struct dp_device_file *want,
 {
 	struct file *file = fget(want->fd);
 	u8 opcode = 0;
+	u32 number;
 	int err;
 
 	if (!file)
 		return -EBADF;
-	err = dp_kmod_add_mapped(file, want->offset, &want->probe, &opcode,
-				 why);
+	err = check_number(o, why) ?:
+		      dp_client_add_mapped(&o->client, file, want->offset,
+					   &number, &opcode, why);
 	fput(file);
 	if (err)
 		return full(err, why);
-	own(o, want->probe, 0);
+	want->probe = own(o, number);
 	set_bit(want->probe, o->files);
 	want->opcode = opcode;
 	return 0;
@@ -256,29 +275,65 @@ static int file(struct dp_owner *o, union request *r)
 	int err, told;
 
 	if (want->opcode || want->probe || want->words_size > DP_DEVICE_WORDS ||
-	    !o->begun || o->committed)
+	    !dp_device_may_add(o))
 		return -EINVAL;
 	err = add_file(o, want, &why);
 	told = dp_device_answer(want->words, want->words_size, err ? why : "");
 	return err ?: told;
 }
 
+/* What has gone has no number any more: with @which, or what came since the last commit */
+static void forget(struct dp_owner *o, const unsigned long *which)
+{
+	u32 i;
+
+	for_each_set_bit(i, which, DP_KMOD_PROBES) o->number[i] = 0;
+	bitmap_zero(o->fresh, DP_KMOD_PROBES);
+	bitmap_zero(o->going, DP_KMOD_PROBES);
+}
+
+static int undo(struct dp_owner *o)
+{
+	dp_client_undo(&o->client);
+	forget(o, o->fresh);
+	dp_device_programs_left(o, true);
+	o->planned = false;
+	return 0;
+}
+
 /* Threads that had come to a breakpoint are counted when it returns. */
+static int commit_now(struct dp_owner *o, u64 *bad)
+{
+	int err = dp_device_room(o) ?: dp_client_commit(&o->client, bad);
+
+	forget(o, err ? o->fresh : o->going);
+	dp_device_programs_left(o, err);
+	o->committed |= !err;
+	o->planned = false;
+	synchronize_rcu();
+	return err;
+}
+
 static int commit(struct dp_owner *o, union request *r)
 {
 	u64 bad = 0;
 	int err;
 
-	if (r->commit.reserved || r->commit.bad ||
-	    (r->commit.flags & ~DP_DEVICE_PLAN) || !o->begun || !o->probes)
+	if (r->commit.reserved || r->commit.bad || !o->begun || !o->probes)
 		return -EINVAL;
-	o->committed = true;
-	if (r->commit.flags & DP_DEVICE_PLAN)
-		return dp_kmod_plan();
-	err = dp_kmod_commit(&bad);
-	r->commit.bad = shown(o, bad);
-	synchronize_rcu();
-	return err;
+	switch (r->commit.flags) {
+	case DP_DEVICE_PLAN:
+		o->planned = true;
+		return dp_client_plan(&o->client);
+	case DP_DEVICE_UNDO:
+		return undo(o);
+	case 0:
+		err = commit_now(o, &bad);
+		r->commit.bad = shown(o, bad);
+		return err;
+	default:
+		return -EINVAL;
+	}
 }
 
 static int turn(struct dp_owner *o, union request *r)
@@ -287,8 +342,20 @@ static int turn(struct dp_owner *o, union request *r)
 	    r->turn.on > 1 || !dp_device_owns(o, r->turn.probe) ||
 	    !o->committed)
 		return -EINVAL;
-	dp_kmod_turn(r->turn.probe, r->turn.on);
+	dp_client_turn(&o->client, dp_device_number(o, r->turn.probe),
+		       r->turn.on);
 	return 0;
+}
+
+static int remove(struct dp_owner *o, union request *r)
+{
+	u32 probe = r->remove.probe;
+
+	if (!is_clear(r->remove.reserved, sizeof(r->remove.reserved)) ||
+	    !dp_device_owns(o, probe))
+		return -EINVAL;
+	set_bit(probe, o->going);
+	return dp_client_remove(&o->client, dp_device_number(o, probe));
 }
 
 static void count(u32 probe, struct dp_device_count *c)
@@ -331,15 +398,15 @@ static int counts(struct dp_owner *o, union request *r)
 		return -ENOMEM;
 	for (i = 0; i < want->nr; i++)
 		if (dp_device_owns(o, want->first + i))
-			count(want->first + i, &v[i]);
+			count(dp_device_number(o, want->first + i), &v[i]);
 	err = copy_to_user(pointer(want->counts), v, want->nr * sizeof(*v)) ?
 		      -EFAULT :
 		      0;
 	kfree(v);
-	want->lost = o->lost;
-	want->within = dp_kmod_missed();
-	want->arrivals = dp_kmod_arrivals();
-	want->sites = dp_kmod_sites(&want->jumps);
+	want->lost = READ_ONCE(o->lost);
+	want->within = dp_client_within(&o->client);
+	want->arrivals = dp_client_arrivals(&o->client);
+	want->sites = dp_client_sites(&o->client, &want->jumps);
 	return err;
 }
 
@@ -358,9 +425,14 @@ static int variable(struct dp_owner *o, union request *r)
 	return dp_device_variable(o, &r->variable);
 }
 
+static int zero(struct dp_owner *o, union request *r)
+{
+	return dp_device_zero(o, &r->zero);
+}
+
 static int calls(struct dp_owner *o, union request *r)
 {
-	u32 probe = r->calls.probe;
+	u32 probe = r->calls.probe, number;
 	struct dp_account a;
 	int err;
 
@@ -368,7 +440,8 @@ static int calls(struct dp_owner *o, union request *r)
 	    r->calls.reserved || !dp_device_owns(o, probe) ||
 	    !test_bit(probe, o->returns))
 		return -EINVAL;
-	err = dp_kmod_calls(probe, &a);
+	number = dp_device_number(o, probe);
+	err = dp_kmod_calls(number, &a);
 	if (err)
 		return err;
 	r->calls = (struct dp_device_calls){
@@ -377,9 +450,9 @@ static int calls(struct dp_owner *o, union request *r)
 		.ended = a.abandoned,
 		.inside = a.inside,
 		.missed = a.missed,
-		.full = dp_kmod_tally(probe, DP_TALLY_INSTANCES),
+		.full = dp_kmod_tally(number, DP_TALLY_INSTANCES),
 		.unmet = a.unmet,
-		.unjudged = dp_kmod_tally(probe, DP_TALLY_UNJUDGED),
+		.unjudged = dp_kmod_tally(number, DP_TALLY_UNJUDGED),
 		.probe = probe,
 	};
 	return 0;
@@ -402,6 +475,8 @@ static const struct {
 	{ DP_DEVICE_CALLS, calls },
 	{ DP_DEVICE_WATCH, watch },
 	{ DP_DEVICE_FILE, file },
+	{ DP_DEVICE_REMOVE, remove },
+	{ DP_DEVICE_ZERO, zero },
 };
 
 int dp_device_ask(struct dp_owner *o, unsigned int request, void __user *user)

@@ -140,8 +140,8 @@ static bool is_for_kernel(const u8 *code, u32 len, bool user, u32 *at,
 	return true;
 }
 
-static int add(const struct dp_device_program *want, const u8 *code,
-	       const u32 *starts, u32 *program, u32 *offset,
+static int add(struct dp_owner *o, const struct dp_device_program *want,
+	       const u8 *code, const u32 *starts, u32 *number, u32 *offset,
 	       struct dp_owned_program *is, char *words)
 {
 	const struct dp_program_spec spec = {
@@ -157,6 +157,12 @@ static int add(const struct dp_device_program *want, const u8 *code,
 		.heapmax = want->heap,
 		.stack = want->stack,
 		.allow = want->allow,
+		.room_lv = want->flags & DP_DEVICE_ROOM && !want->shares ?
+				   DP_DEVICE_VARIABLES :
+				   0,
+		.shares = want->shares ?
+				  1 + o->program[want->shares - 1].number :
+				  0,
 	};
 	const char *why = NULL;
 	int err;
@@ -169,7 +175,7 @@ static int add(const struct dp_device_program *want, const u8 *code,
 	if (!is_for_kernel(code, want->code_size, want->flags & DP_DEVICE_USER,
 			   offset, is, words))
 		return -EINVAL;
-	err = dp_kmod_add_program(&spec, program, offset, &why);
+	err = dp_client_add_program(&o->client, &spec, number, offset, &why);
 	if (err)
 		strscpy(words, why ?: "", DP_DEVICE_WORDS);
 	return err;
@@ -177,8 +183,8 @@ static int add(const struct dp_device_program *want, const u8 *code,
 
 static bool is_sound(const struct dp_device_program *want)
 {
-	return !want->program && !want->offset && !want->reserved &&
-	       !(want->flags & ~DP_DEVICE_USER) &&
+	return !want->program && !want->offset &&
+	       !(want->flags & ~(DP_DEVICE_USER | DP_DEVICE_ROOM)) &&
 	       want->variables <= DP_DEVICE_VARIABLES &&
 	       want->globals <= DP_DEVICE_VARIABLES &&
 	       want->jumps <= DP_DEVICE_JUMPS && want->log <= DP_KMOD_LOG &&
@@ -189,8 +195,8 @@ static bool is_sound(const struct dp_device_program *want)
 	       !(want->allow & ~ALLOW) && want->words_size <= DP_DEVICE_WORDS;
 }
 
-static int take(struct dp_device_program *want, struct dp_owned_program *is,
-		char *words)
+static int take(struct dp_owner *o, struct dp_device_program *want, u32 *number,
+		struct dp_owned_program *is, char *words)
 {
 	u8 *code = memdup_user(u64_to_user_ptr(want->code), want->code_size);
 	u32 *starts;
@@ -201,25 +207,43 @@ static int take(struct dp_device_program *want, struct dp_owned_program *is,
 	starts = memdup_user(u64_to_user_ptr(want->starts),
 			     want->nr_starts * sizeof(*starts));
 	err = IS_ERR(starts) ? PTR_ERR(starts) :
-			       add(want, code, starts, &want->program,
-				   &want->offset, is, words);
+			       add(o, want, code, starts, number, &want->offset,
+				   is, words);
 	if (!IS_ERR(starts))
 		kfree(starts);
 	kfree(code);
 	return err;
 }
 
-/* A session has all programs of the engine: those of sessions before it have been forgotten. */
-static void enter(struct dp_owner *o, const struct dp_device_program *want,
-		  const struct dp_owned_program *is)
+/* Return: the owner's number for it */
+static u32 enter(struct dp_owner *o, const struct dp_device_program *want,
+		 u32 number, const struct dp_owned_program *is)
 {
-	struct dp_owned_program *p = &o->program[o->programs++];
+	o->program[o->programs] = (struct dp_owned_program){
+		.number = number,
+		.variables = want->variables,
+		.globals = want->globals,
+		.heap = want->heap,
+		.acts = is->acts,
+		.user = want->flags & DP_DEVICE_USER,
+		.vectors = is->vectors,
+	};
+	o->logs = true;
+	return o->programs++;
+}
 
-	*p = *is;
-	p->variables = want->variables;
-	p->heap = want->heap;
-	p->user = want->flags & DP_DEVICE_USER;
-	o->globals = max(o->globals, want->globals);
+static bool has(const struct dp_owner *o, u32 program)
+{
+	return program < o->programs && !o->program[program].gone;
+}
+
+/* The one whose variables it uses is of the same kind. */
+static bool may_share(const struct dp_owner *o,
+		      const struct dp_device_program *want)
+{
+	return !want->shares || (has(o, want->shares - 1) &&
+				 o->program[want->shares - 1].user ==
+					 !!(want->flags & DP_DEVICE_USER));
 }
 
 int dp_device_program(struct dp_owner *o, struct dp_device_program *want)
@@ -227,41 +251,56 @@ int dp_device_program(struct dp_owner *o, struct dp_device_program *want)
 	char words[DP_DEVICE_WORDS] = "";
 	struct dp_owned_program is = { .acts = false };
 	int err, told;
+	u32 number;
 
-	if (!is_sound(want) || !o->begun || o->committed)
+	if (!is_sound(want) || !dp_device_may_add(o) || !may_share(o, want))
 		return -EINVAL;
-	if ((!o->shows && !(want->flags & DP_DEVICE_USER)) ||
+	if ((!o->client.shows && !(want->flags & DP_DEVICE_USER)) ||
 	    want->allow & ~dp_device_allowed())
 		return -EPERM;
-	if (o->programs == DP_KMOD_PROGRAMS)
+	if (o->programs == DP_DEVICE_PROGRAMS)
 		return -ENOSPC;
-	err = take(want, &is, words);
+	err = take(o, want, &number, &is, words);
 	if (!err)
-		enter(o, want, &is);
+		want->program = enter(o, want, number, &is);
 	told = dp_device_answer(want->words, want->words_size, words);
 	return err ?: told;
+}
+
+/* Their numbers may be others' in the engine from here on. */
+void dp_device_programs_left(struct dp_owner *o, bool undone)
+{
+	u32 i;
+
+	for (i = 0; i < o->programs; i++)
+		o->program[i].gone |= !dp_client_has_program(
+			&o->client, o->program[i].number);
+	if (undone)
+		o->programs = o->had;
+	o->had = o->programs;
 }
 
 /* At places where the program may begin? */
 static bool begins(const struct dp_owner *o, const struct dp_device_bind *want)
 {
 	bool enters = want->start != DP_DEVICE_NOWHERE;
+	u32 number = o->program[want->program].number;
 
 	if (!test_bit(want->probe, o->returns))
 		return !want->leaves && !want->flags &&
-		       dp_kmod_starts(want->program, want->start);
+		       dp_kmod_starts(number, want->start);
 	/* The record of a call is made when it is over. */
 	return !o->program[want->program].acts &&
-	       (!enters || dp_kmod_starts(want->program, want->start)) &&
-	       (want->leaves ? dp_kmod_starts(want->program, want->leaves - 1) :
+	       (!enters || dp_kmod_starts(number, want->start)) &&
+	       (want->leaves ? dp_kmod_starts(number, want->leaves - 1) :
 			       !want->flags);
 }
 
 int dp_device_bind(struct dp_owner *o, const struct dp_device_bind *want)
 {
 	const struct dp_owned_program *p;
+	u32 number;
 	struct dp_binding binding = {
-		.program = want->program,
 		.start = want->start,
 		.major = want->major,
 		.minor = want->minor,
@@ -278,31 +317,61 @@ int dp_device_bind(struct dp_owner *o, const struct dp_device_bind *want)
 
 	if (want->reserved ||
 	    want->flags & ~(DP_DEVICE_JUDGED | DP_DEVICE_TOLD) ||
-	    want->program >= o->programs || o->committed)
+	    !has(o, want->program) || !dp_device_owns(o, want->probe))
 		return -EINVAL;
 	p = &o->program[want->program];
-	if (want->heap > p->heap || !dp_device_owns(o, want->probe) ||
+	if (want->heap > p->heap || !test_bit(want->probe, o->fresh) ||
 	    test_bit(want->probe, o->files) != p->user || !begins(o, want) ||
 	    test_and_set_bit(want->probe, o->bound))
 		return -EINVAL;
 	if (want->flags & DP_DEVICE_TOLD)
 		set_bit(want->probe, o->told);
-	dp_kmod_bind(want->probe, &binding);
-	return p->vectors ? dp_mapped_take_vectors(want->probe) : 0;
+	binding.program = p->number;
+	number = dp_device_number(o, want->probe);
+	dp_client_bind(&o->client, number, &binding);
+	return p->vectors ? dp_mapped_take_vectors(number) : 0;
+}
+
+/* Variables of a program, or, if it is DP_DEVICE_GLOBAL, of those that all have: they stay when a program goes, and may be
+ * others' by then. Return: how many it has */
+static u32 variables(const struct dp_owner *o, u32 program)
+{
+	u32 i, n = 0;
+
+	if (program != DP_DEVICE_GLOBAL)
+		return has(o, program) ? o->program[program].variables : 0;
+	for (i = 0; i < o->programs; i++)
+		if (o->client.shows || !o->program[i].gone)
+			n = max(n, o->program[i].globals);
+	return n;
 }
 
 int dp_device_variable(const struct dp_owner *o,
 		       struct dp_device_variable *want)
 {
-	bool global = want->program == DP_DEVICE_GLOBAL;
-	u32 have;
+	if (want->value || !o->committed ||
+	    want->index >= variables(o, want->program))
+		return -EINVAL;
+	want->value = want->program == DP_DEVICE_GLOBAL ?
+			      dp_kmod_global(want->index) :
+			      dp_kmod_local(o->program[want->program].number,
+					    want->index);
+	return 0;
+}
 
-	if (!global && want->program >= o->programs)
+int dp_device_zero(struct dp_owner *o, const struct dp_device_zero *want)
+{
+	u32 have = variables(o, want->program), i;
+
+	if (want->reserved || !o->committed || want->first > have ||
+	    want->nr > have - want->first)
 		return -EINVAL;
-	have = global ? o->globals : o->program[want->program].variables;
-	if (want->value || !o->committed || want->index >= have)
-		return -EINVAL;
-	want->value = global ? dp_kmod_global(want->index) :
-			       dp_kmod_local(want->program, want->index);
+	for (i = want->first; i < want->first + want->nr; i++)
+		if (want->program == DP_DEVICE_GLOBAL)
+			dp_client_zero_global(&o->client, i);
+		else
+			dp_client_zero_local(&o->client,
+					     o->program[want->program].number,
+					     i);
 	return 0;
 }

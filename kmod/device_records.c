@@ -3,21 +3,23 @@
  * device_records: what programs have logged, for read(2) of /dev/dprobes.
  *
  * Hits may come anywhere, so none can wake a reader: who waits looks again after a while. What the
- * rings have had is put into a buffer, which has room for all that they have at a time.
+ * rings have had is put into a buffer of its owner, which has room for all that they have at a time.
  */
 #include "kmod/device.h"
-#include "kmod/session.h"
 #include "engine/layout/instance.h"
 #include "port/kernel/nofault.h"
 #include "port/kernel/user.h"
 #include <dprobes/device.h>
 #include <linux/kernel.h>
 #include <linux/mm.h>
+#include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
 /* The rings have half of it, and records here are less than twice as long */
 #define ROOM (6u << 20)
+/* That are read at a time */
+#define BATCH (64u << 10)
 /* Bytes of a record here */
 #define MOST                                                         \
 	ALIGN(sizeof(struct dp_device_record) +                      \
@@ -98,24 +100,46 @@ static struct dp_device_record head_of(const struct dp_record *r, bool returned)
 	};
 }
 
-static void take(void *arg, const struct dp_record_copy *r)
+int dp_device_room(struct dp_owner *o)
 {
-	struct dp_owner *o = arg;
-	bool returned = dp_device_owns(o, r->head.probe) &&
-			test_bit(r->head.probe, o->returns);
+	u8 *records;
+
+	if (!o->logs || o->records)
+		return 0;
+	records = kvmalloc(ROOM, GFP_KERNEL_ACCOUNT);
+	if (!records)
+		return -ENOMEM;
+	mutex_lock(&o->filling);
+	o->records = records;
+	mutex_unlock(&o->filling);
+	return 0;
+}
+
+/* What has been read leaves its room to what comes. */
+static bool has_room(struct dp_owner *o)
+{
+	if (!o->records)
+		return false;
+	if (o->taken && (o->taken == o->filled || MOST > ROOM - o->filled)) {
+		o->filled -= o->taken;
+		memmove(o->records, o->records + o->taken, o->filled);
+		o->taken = 0;
+	}
+	return MOST <= ROOM - o->filled;
+}
+
+static void put(struct dp_owner *o, u32 probe, const struct dp_record_copy *r)
+{
+	bool returned = test_bit(probe, o->returns);
 	struct dp_record from = r->head;
 	struct dp_device_record head;
 	u8 *to = o->records + o->filled;
 
-	if (MOST > ROOM - o->filled) {
-		o->lost++;
-		return;
-	}
-	if (returned && test_bit(from.probe, o->told))
+	if (returned && test_bit(probe, o->told))
 		take_ending(&from, r->data);
+	from.probe = probe;
 	head = head_of(&from, returned);
-	if (dp_device_owns(o, r->head.probe) &&
-	    test_bit(r->head.probe, o->files))
+	if (test_bit(probe, o->files))
 		head.pid = dp_kernel_user_of(head.tid, head.comm);
 	head.log = take_log(to + sizeof(head), &from, r->data, returned);
 	head.size = ALIGN(sizeof(head) + head.log, 8);
@@ -125,25 +149,40 @@ static void take(void *arg, const struct dp_record_copy *r)
 	o->filled += head.size;
 }
 
-int dp_device_look(struct dp_owner *o)
+/* Context: the engine's lock is held: its numbers of probes are what they were at the hit. */
+void dp_device_take(void *arg, const struct dp_record_copy *r)
 {
-	if (o->taken < o->filled)
-		return 1;
-	if (!o->committed)
-		return 0;
-	if (!o->records)
-		o->records = kvmalloc(ROOM, GFP_KERNEL);
-	if (!o->records)
-		return -ENOMEM;
-	o->taken = o->filled = 0;
-	dp_kmod_records(take, o);
-	return o->filled != 0;
+	struct dp_owner *o = arg;
+
+	mutex_lock(&o->filling);
+	if (has_room(o))
+		put(o, o->local[r->head.probe], r);
+	else
+		o->lost++;
+	mutex_unlock(&o->filling);
 }
 
-ssize_t dp_device_read(struct dp_owner *o, void __user *to, size_t size)
+bool dp_device_look(struct dp_owner *o)
+{
+	bool any;
+
+	mutex_lock(&o->filling);
+	any = o->taken < o->filled;
+	mutex_unlock(&o->filling);
+	if (any)
+		return true;
+	dp_client_look();
+	mutex_lock(&o->filling);
+	any = o->taken < o->filled;
+	mutex_unlock(&o->filling);
+	return any;
+}
+
+/* Whole ones, as many as there are and as @size bytes hold. Return: bytes */
+static size_t copy_whole(struct dp_owner *o, u8 *to, size_t size)
 {
 	struct dp_device_record head;
-	size_t end = o->taken, done;
+	size_t end = o->taken, n;
 
 	while (end < o->filled) {
 		memcpy(&head, o->records + end, sizeof(head));
@@ -151,11 +190,31 @@ ssize_t dp_device_read(struct dp_owner *o, void __user *to, size_t size)
 			break;
 		end += head.size;
 	}
-	done = end - o->taken;
-	if (!done)
-		return o->taken < o->filled ? -EINVAL : 0;
-	if (copy_to_user(to, o->records + o->taken, done))
-		return -EFAULT;
-	o->taken = end;
-	return (ssize_t)done;
+	n = end - o->taken;
+	memcpy(to, o->records + o->taken, n);
+	return n;
+}
+
+/* The caller's memory may have to be waited for: nobody else waits meanwhile. */
+ssize_t dp_device_read(struct dp_owner *o, void __user *to, size_t size)
+{
+	u8 *copy = kvmalloc(min_t(size_t, size, BATCH) + 1, GFP_KERNEL);
+	ssize_t n;
+
+	if (!copy)
+		return -ENOMEM;
+	mutex_lock(&o->filling);
+	n = copy_whole(o, copy, min_t(size_t, size, BATCH));
+	mutex_unlock(&o->filling);
+	if (!n)
+		n = -EINVAL;
+	else if (copy_to_user(to, copy, n))
+		n = -EFAULT;
+	kvfree(copy);
+	if (n < 0)
+		return n;
+	mutex_lock(&o->filling);
+	o->taken += n;
+	mutex_unlock(&o->filling);
+	return n;
 }

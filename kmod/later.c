@@ -28,7 +28,6 @@ void dp_later_jumps(void)
 	queue_delayed_work(system_unbound_wq, &jumps, SOON);
 }
 
-/* While a session has planned and not armed, neighbours of those may be its sites. */
 static void try_jumps(struct work_struct *work)
 {
 	bool late;
@@ -36,7 +35,7 @@ static void try_jumps(struct work_struct *work)
 	if (dp_kmod_enter(false))
 		return;
 	late = dp_live_late(dp_kmod_engine());
-	if (late && !dp_kmod_is_planning()) {
+	if (late) {
 		dp_live_retry(dp_kmod_engine(), dp_kernel_text());
 		dp_kprobes_tell();
 		late = dp_live_late(dp_kmod_engine());

@@ -19,12 +19,12 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-/* What a session has added, and not asked for yet, is not there. */
+/* What a client has added, and not asked for yet, is not there. */
 static bool is_listed(u32 probe)
 {
 	const struct dp_kmod_probe *p = dp_kmod_probe(probe);
 
-	return p && (!p->session || dp_kmod_is_committed());
+	return p && (!p->client || p->armed);
 }
 
 static void *find_from(loff_t *at)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* mapped: the session's probes on files, in every process that maps them. */
+/* mapped: clients' probes on files, in every process that maps them. */
 #include "kmod/mapped.h"
 #include "engine/layout/site.h"
 #include "engine/site/counts.h"
 #include "engine/site/engine.h"
+#include "kmod/client.h"
 #include "kmod/inode.h"
 #include "kmod/session.h"
 #include "kmod/table.h"
@@ -61,6 +62,11 @@ static struct dp_kmod_probe *next(u32 *i)
 	return p && p->mapped ? p : NULL;
 }
 
+static bool is_wanted(const struct dp_kmod_probe *p)
+{
+	return p->armed && p->was;
+}
+
 static int enter_wanted(void)
 {
 	struct dp_kmod_probe *p;
@@ -68,7 +74,7 @@ static int enter_wanted(void)
 	int err = 0;
 
 	while (!err && (p = next(&i)))
-		if (p->on && !p->mapped->entered)
+		if (is_wanted(p) && !p->mapped->entered)
 			err = enter(i - 1, p->mapped);
 	return err;
 }
@@ -82,7 +88,7 @@ int dp_mapped_apply(bool any)
 
 	while ((p = next(&i))) {
 		if (p->mapped->entered &&
-		    (!any || !p->on || (err && p->mapped->fresh))) {
+		    (!any || !is_wanted(p) || (err && p->mapped->fresh))) {
 			leave(p->mapped);
 			some = true;
 		}
@@ -93,16 +99,6 @@ int dp_mapped_apply(bool any)
 	return err;
 }
 
-void dp_mapped_leave(void)
-{
-	struct dp_kmod_probe *p;
-	u32 i = 0;
-
-	while ((p = next(&i)))
-		p->on = false;
-	dp_mapped_apply(false);
-}
-
 void dp_mapped_free(struct dp_kmod_mapped *f)
 {
 	if (f)
@@ -110,13 +106,13 @@ void dp_mapped_free(struct dp_kmod_mapped *f)
 	kfree(f);
 }
 
-u32 dp_mapped_count(void)
+u32 dp_mapped_count(const struct dp_client *c)
 {
 	struct dp_kmod_probe *p;
 	u32 i = 0, n = 0;
 
 	while ((p = next(&i)))
-		n += p->mapped->entered;
+		n += p->client == c && p->mapped->entered;
 	return n;
 }
 
@@ -137,21 +133,21 @@ int dp_mapped_take_vectors(u32 probe)
 	return 0;
 }
 
-static int put(struct dp_kmod_mapped *f, u32 *probe)
+static int put(struct dp_client *c, struct dp_kmod_mapped *f, u32 *probe)
 {
 	int err = dp_kmod_enter(false);
 
 	if (err)
 		return err;
-	err = dp_kmod_put_mapped((u64)f->place.at.offset, probe);
+	err = dp_kmod_put_mapped(c, (u64)f->place.at.offset, probe);
 	if (!err)
 		dp_kmod_probe(*probe)->mapped = f;
 	dp_kmod_leave();
 	return err;
 }
 
-int dp_kmod_add_mapped(struct file *file, u64 offset, u32 *probe, u8 *opcode,
-		       const char **why)
+int dp_client_add_mapped(struct dp_client *c, struct file *file, u64 offset,
+			 u32 *probe, u8 *opcode, const char **why)
 {
 	struct dp_kmod_mapped *f = kzalloc(sizeof(*f), GFP_KERNEL);
 	int err = f ? dp_inode_open(&f->place, file, offset, why) : -ENOMEM;
@@ -162,7 +158,7 @@ int dp_kmod_add_mapped(struct file *file, u64 offset, u32 *probe, u8 *opcode,
 	}
 	f->consumer.handler = hit;
 	*opcode = f->place.opcode;
-	err = put(f, probe);
+	err = put(c, f, probe);
 	if (err)
 		dp_mapped_free(f);
 	return err;

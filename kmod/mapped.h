@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * mapped: the session's probes on files, in every process that maps them.
+ * mapped: clients' probes on files, in every process that maps them.
  *
  *     added: a site of the engine's at which nothing is armed ─► on, committed, and not switched off for all: entered
  *     entered ─► hit: port/kernel/user.h ─► the hit half
@@ -12,6 +12,7 @@
 
 #include "port_types.h"
 
+struct dp_client;
 struct dp_kmod_mapped;
 struct seq_file;
 
@@ -21,15 +22,13 @@ struct seq_file;
  * Return: 0; an errno of dp_inode_enter(): those that came are out again.
  */
 int dp_mapped_apply(bool any);
-/** dp_mapped_leave() - none is entered any more, for good: the session ends */
-void dp_mapped_leave(void);
 /** dp_mapped_free() - of a probe that is not entered, or NULL */
 void dp_mapped_free(struct dp_kmod_mapped *mapped);
 /** dp_mapped_take_vectors() - the probe's program reads registers of the floating-point units; before it is entered.
  *  Return: 0 or a negative errno. Context: task; takes the session's lock */
 int dp_mapped_take_vectors(u32 probe);
-/** dp_mapped_count() - how many are entered */
-u32 dp_mapped_count(void);
+/** dp_mapped_count() - how many of a client's are entered */
+u32 dp_mapped_count(const struct dp_client *c);
 /** dp_mapped_show() - "FILE+0xOFFSET  " */
 void dp_mapped_show(struct seq_file *m, const struct dp_kmod_mapped *mapped);
 

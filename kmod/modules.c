@@ -8,12 +8,12 @@
  * The kernel tells of each step and waits. Nobody runs a module's code when it goes. A thread may still be
  * in a copy, on its way out of a function that has released the module: that is waited for.
  *
- * Lock: the session's. So a module that was found while it is held stays until it is released.
+ * Lock: dp_kmod's. So a module that was found while it is held stays until it is released.
  */
 #include "kmod/modules.h"
 #include "engine/site/engine.h"
-#include "engine/site/enable.h"
 #include "engine/site/live.h"
+#include "kmod/client.h"
 #include "kmod/device.h"
 #include "kmod/files.h"
 #include "kmod/hooks.h"
@@ -125,26 +125,25 @@ static bool come(u32 probe, struct dp_kmod_probe *p)
 		return false;
 	p->state = DP_KMOD_THERE;
 	p->addr = addr;
-	dp_engine_turn(dp_kmod_engine(), probe, p->on);
+	dp_live_want(dp_kmod_engine(), probe, p->armed && p->was, false);
 	return true;
 }
 
-/* Before any code of it runs. Before the session's first commit that is what arms them. */
+/* Before any code of it runs. Those that have not been committed come there with their client's commit. */
 static void arrive(const struct module *m)
 {
 	struct code code = { .module = m };
 	struct dp_kmod_probe *p;
-	bool any = false;
+	u32 i, n = 0;
 	u64 bad;
-	u32 i;
 
 	for (i = 0; i < DP_KMOD_PROBES; i++) {
 		p = dp_kmod_probe(i);
 		if (p && p->name && p->state != DP_KMOD_THERE &&
-		    is_named(p->name, m->name))
-			any |= come(i, p);
+		    is_named(p->name, m->name) && come(i, p) && p->armed)
+			list[n++] = i;
 	}
-	if (any && dp_kmod_is_committed() && dp_kmod_arm(&bad))
+	if (n && dp_kmod_arm_moved(list, n, &bad))
 		retire(&code, "it could not be armed when its module came");
 }
 
@@ -209,14 +208,14 @@ static bool is_absent(const char *name)
 	return !dp_safe_is_loaded(module);
 }
 
-static int put_named(char *name, u64 *addr, u64 *start, u32 *probe,
-		     const char **why)
+static int put_named(struct dp_client *c, char *name, u64 *addr, u64 *start,
+		     u32 *probe, const char **why)
 {
 	int err = dp_device_find(name, addr, start, why);
 
 	if (err == -ENOENT && strchr(name, ':') && is_absent(name))
 		*why = "its module is not loaded";
-	return err ?: dp_kmod_put(addr, probe, why);
+	return err ?: dp_kmod_put(c, addr, probe, why);
 }
 
 /* @name stays as it is. */
@@ -231,19 +230,19 @@ static int check_offset(char *name, const char **why)
 }
 
 /* Nothing keeps a module from beginning to go, which is seen then. */
-static int put_waiting(char *name, u64 *addr, u64 *start, u32 *probe,
-		       const char **why)
+static int put_waiting(struct dp_client *c, char *name, u64 *addr, u64 *start,
+		       u32 *probe, const char **why)
 {
 	char *copy = copy_name(name, why);
 	int err = copy ? check_offset(copy, why) : *why ? -EINVAL : -ENOMEM;
 	bool absent = !err && is_absent(copy);
 
 	if (!err && !absent) {
-		err = put_named(name, addr, start, probe, why);
+		err = put_named(c, name, addr, start, probe, why);
 		absent = err && is_absent(copy);
 	}
 	if (absent)
-		err = dp_kmod_put_absent(probe);
+		err = dp_kmod_put_absent(c, probe);
 	if (err) {
 		kfree(copy);
 		return err;
@@ -263,29 +262,30 @@ static int check_returns(const char *name, u64 addr, const char **why)
 	return dp_returns_check(name, addr ?: dp_kmod_symbol(name), why);
 }
 
-static int put_any(char *name, u32 how, u64 *addr, u64 *start, u32 *probe,
-		   const char **why)
+static int put_any(struct dp_client *c, char *name, u32 how, u64 *addr,
+		   u64 *start, u32 *probe, const char **why)
 {
 	int err = how & DP_KMOD_RETURNS ? check_returns(name, *addr, why) : 0;
 
 	if (err)
 		return err;
-	err = how & DP_KMOD_WAITS ? put_waiting(name, addr, start, probe, why) :
-				    put_named(name, addr, start, probe, why);
+	err = how & DP_KMOD_WAITS ?
+		      put_waiting(c, name, addr, start, probe, why) :
+		      put_named(c, name, addr, start, probe, why);
 	if (!err && how & DP_KMOD_RETURNS)
 		dp_returns_begin(*probe, how & DP_KMOD_LOGS);
 	return err;
 }
 
-int dp_kmod_add_named(char *name, u32 how, u64 *addr, u64 *start, u32 *probe,
-		      const char **why)
+int dp_client_add_named(struct dp_client *c, char *name, u32 how, u64 *addr,
+			u64 *start, u32 *probe, const char **why)
 {
 	int err = dp_kmod_enter(false);
 
 	*why = NULL;
 	if (err)
 		return err;
-	err = put_any(name, how, addr, start, probe, why);
+	err = put_any(c, name, how, addr, start, probe, why);
 	dp_kmod_leave();
 	return err;
 }

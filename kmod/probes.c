@@ -2,7 +2,9 @@
 /*
  * probes: the table of probes: each is added, moved when its code comes, turned, and forgotten.
  *
- * Locks: functions of session.h take dp_kmod's; those of table.h, and the last ones of session.h, need it.
+ * A client's probe is off until its commit: engine and kernel know of it, and no byte is written for it.
+ *
+ * Locks: functions of client.h take dp_kmod's; those of table.h, and the last ones of session.h, need it.
  */
 #include "kmod/shared.h"
 #include "engine/insn/region.h"
@@ -22,6 +24,8 @@
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+
+static const struct dp_handlers none = { .kind = DP_KIND_PLAIN };
 
 /* All of the engine's reach: the function's bytes from the kernel, without our own patches */
 static void allow_jump(u32 probe, u64 addr, const struct dp_function *f)
@@ -62,47 +66,51 @@ static int add_to(const struct dp_function *f, u64 addr,
 	return err;
 }
 
-static void enter_probe(u32 probe, bool of_session, u64 addr)
+static void enter_probe(u32 probe, struct dp_client *c, u64 addr)
 {
 	dp_kmod.probes[probe] = (struct dp_kmod_probe){
-		.used = true, .session = of_session, .on = true, .addr = addr
+		.used = true, .client = c, .on = true, .addr = addr
 	};
 	dp_kmod.nr_used++;
-	dp_kmod.handlers += !of_session;
+	dp_kmod.handlers += !c;
+}
+
+/* Return: 0; -ENOENT it is no client; -ENOSPC the table is full. */
+static int check(const struct dp_client *c)
+{
+	return c && !c->begun			 ? -ENOENT :
+	       dp_kmod.nr_used == DP_KMOD_PROBES ? -ENOSPC :
+						   0;
 }
 
 /* Its module may go from here on, and says so before: modules.c. */
-static int add_any(u64 *addr, const struct dp_handlers *h, bool enabled,
-		   bool of_session, u32 *probe, const char **why)
+static int add_any(struct dp_client *c, u64 *addr, const struct dp_handlers *h,
+		   bool enabled, u32 *probe, const char **why)
 {
 	struct dp_function f;
-	int err = dp_kmod.nr_used == DP_KMOD_PROBES ?
-			  -ENOSPC :
-			  dp_safe_probe(dp_kmod.engine, addr, &f, why);
+	int err = check(c) ?: dp_safe_probe(dp_kmod.engine, addr, &f, why);
 
 	if (err)
 		return err;
 	err = add_to(&f, *addr, h, enabled, probe, why);
 	module_put(f.module);
 	if (!err)
-		enter_probe(*probe, of_session, *addr);
+		enter_probe(*probe, c, *addr);
 	return err;
 }
 
 int dp_kmod_add_handlers(u64 *addr, const struct dp_handlers *h, bool enabled,
 			 u32 *probe, const char **why)
 {
-	return add_any(addr, h, enabled, false, probe, why);
+	return add_any(NULL, addr, h, enabled, probe, why);
 }
 
-int dp_kmod_put_data(const struct dp_data *d, const struct dp_handlers *h,
-		     bool of_session, u32 *probe, const char **why)
+int dp_kmod_put_data(struct dp_client *c, const struct dp_data *d,
+		     const struct dp_handlers *h, u32 *probe, const char **why)
 {
 	const u8 kind = d->reads ? DP_SITE_ACCESSED : DP_SITE_WRITTEN;
 	struct dp_watch *watch;
-	int err = dp_kmod.nr_used == DP_KMOD_PROBES ?
-			  -ENOSPC :
-			  dp_watch_take(d, &watch, why);
+	int err = check(c) ?: dp_watch_take(d, &watch, why);
 
 	if (err)
 		return err;
@@ -112,23 +120,18 @@ int dp_kmod_put_data(const struct dp_data *d, const struct dp_handlers *h,
 		dp_watch_give(watch);
 		return err;
 	}
-	enter_probe(*probe, of_session, d->addr);
+	enter_probe(*probe, c, d->addr);
 	dp_kmod.probes[*probe].data = true;
 	dp_kmod.probes[*probe].watch = watch;
 	return 0;
 }
 
-static int watch(const struct dp_data *data, u32 *probe, const char **why)
-{
-	static const struct dp_handlers none = { .kind = DP_KIND_PLAIN };
-
-	return dp_kmod_put_data(data, &none, true, probe, why);
-}
-
-int dp_kmod_watch(const struct dp_data *data, u32 *probe, const char **why)
+int dp_client_watch(struct dp_client *c, const struct dp_data *data, u32 *probe,
+		    const char **why)
 {
 	*why = NULL;
-	return DP_KMOD_ASK(-ENOENT, watch(data, probe, why));
+	return DP_KMOD_ASK(-ENOENT,
+			   dp_kmod_put_data(c, data, &none, probe, why));
 }
 
 /* No access to its data hits from here on. */
@@ -140,39 +143,28 @@ static void release_watch(u32 probe)
 	dp_kmod.probes[probe].watch = NULL;
 }
 
-int dp_kmod_put(u64 *addr, u32 *probe, const char **why)
+int dp_kmod_put(struct dp_client *c, u64 *addr, u32 *probe, const char **why)
 {
-	static const struct dp_handlers none = { .kind = DP_KIND_PLAIN };
-
-	return dp_kmod.session ? add_any(addr, &none, true, true, probe, why) :
-				 -ENOENT;
+	return add_any(c, addr, &none, false, probe, why);
 }
 
-int dp_kmod_put_absent(u32 *probe)
+int dp_kmod_put_absent(struct dp_client *c, u32 *probe)
 {
-	int err = !dp_kmod.session ?
-			  -ENOENT :
-		  dp_kmod.nr_used == DP_KMOD_PROBES ?
-			  -ENOSPC :
-			  dp_live_add_absent(dp_kmod.engine, true, probe);
+	int err = check(c) ?: dp_live_add_absent(dp_kmod.engine, false, probe);
 
 	if (!err)
-		enter_probe(*probe, true, 0);
+		enter_probe(*probe, c, 0);
 	return err;
 }
 
-int dp_kmod_put_mapped(u64 offset, u32 *probe)
+int dp_kmod_put_mapped(struct dp_client *c, u64 offset, u32 *probe)
 {
-	static const struct dp_handlers none = { .kind = DP_KIND_PLAIN };
-	int err = !dp_kmod.session ?
-			  -ENOENT :
-		  dp_kmod.nr_used == DP_KMOD_PROBES ?
-			  -ENOSPC :
-			  dp_live_add_watch(dp_kmod.engine, offset, 1,
-					    DP_SITE_EXECUTED, &none, probe);
+	int err = check(c) ?:
+			     dp_live_add_watch(dp_kmod.engine, offset, 1,
+					       DP_SITE_EXECUTED, &none, probe);
 
 	if (!err)
-		enter_probe(*probe, true, 0);
+		enter_probe(*probe, c, 0);
 	return err;
 }
 
@@ -232,24 +224,11 @@ enum dp_kmod_state dp_kmod_state(u32 probe)
 	return DP_KMOD_ASK(DP_KMOD_GONE, state_of(probe));
 }
 
-int dp_kmod_add_at(u64 *addr, u32 *probe, const char **why)
+int dp_client_add(struct dp_client *c, u64 *addr, u32 *probe, const char **why)
 {
-	const char *reason = NULL;
-	int err;
-
-	mutex_lock(&dp_kmod.lock);
-	err = dp_kmod_put(addr, probe, &reason);
-	mutex_unlock(&dp_kmod.lock);
-	if (why)
-		*why = reason;
-	return err;
+	*why = NULL;
+	return DP_KMOD_ASK(-ENOENT, dp_kmod_put(c, addr, probe, why));
 }
-
-int dp_kmod_add(u64 addr, u32 *probe, const char **why)
-{
-	return dp_kmod_add_at(&addr, probe, why);
-}
-EXPORT_SYMBOL_NS_GPL(dp_kmod_add, DPROBES);
 
 static u8 opcode(u64 addr)
 {
@@ -272,18 +251,35 @@ u64 dp_kmod_symbol(const char *name)
 }
 EXPORT_SYMBOL_NS_GPL(dp_kmod_symbol, DPROBES);
 
-void dp_kmod_turn(u32 probe, bool on)
+static struct dp_kmod_probe *own(const struct dp_client *c, u32 probe)
 {
+	struct dp_kmod_probe *p = dp_kmod_probe(probe);
+
+	return p && p->client == c ? p : NULL;
+}
+
+void dp_client_turn(struct dp_client *c, u32 probe, bool on)
+{
+	struct dp_kmod_probe *p;
+
 	mutex_lock(&dp_kmod.lock);
-	if (dp_kmod.session && probe < DP_KMOD_PROBES &&
-	    dp_kmod.probes[probe].session) {
-		dp_kmod.probes[probe].on = on;
-		if (dp_kmod.probes[probe].state == DP_KMOD_THERE)
-			dp_engine_turn(dp_kmod.engine, probe, on);
-	}
+	p = own(c, probe);
+	if (p)
+		p->on = on;
 	mutex_unlock(&dp_kmod.lock);
 }
-EXPORT_SYMBOL_NS_GPL(dp_kmod_turn, DPROBES);
+
+int dp_client_remove(struct dp_client *c, u32 probe)
+{
+	struct dp_kmod_probe *p;
+
+	mutex_lock(&dp_kmod.lock);
+	p = own(c, probe);
+	if (p)
+		p->goes = true;
+	mutex_unlock(&dp_kmod.lock);
+	return p ? 0 : -EINVAL;
+}
 
 static void clear(struct dp_kmod_probe *p)
 {
@@ -301,7 +297,7 @@ static void forget(const u32 *list, u32 n)
 
 	for (i = 0; i < n; i++) {
 		dp_live_forget(dp_kmod.engine, list[i]);
-		dp_kmod.handlers -= !dp_kmod.probes[list[i]].session;
+		dp_kmod.handlers -= !dp_kmod.probes[list[i]].client;
 		clear(&dp_kmod.probes[list[i]]);
 	}
 	dp_kmod.nr_used -= n;
@@ -316,6 +312,8 @@ int dp_kmod_remove(const u32 *list, u32 n)
 		release_watch(list[i]);
 	err = dp_live_remove(dp_kmod.engine, dp_kernel_text(), list, n);
 	synchronize_rcu();
+	/* While their numbers are theirs */
+	dp_kmod_deliver();
 	forget(list, n);
 	return err;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* returns: the session's probes on returns. */
+/* returns: clients' probes on returns. */
 #include "kmod/returns.h"
 #include "engine/layout/instance.h"
 #include "engine/site/engine.h"
@@ -13,13 +13,6 @@
 #include "port/kernel/followed.h"
 #include <linux/kernel.h>
 #include <linux/string.h>
-
-static u32 most;
-
-void dp_returns_most(u32 n)
-{
-	most = n;
-}
 
 int dp_returns_check(const char *name, u64 addr, const char **why)
 {
@@ -54,7 +47,7 @@ static void fill(struct dp_followed *f, const void *user)
 	dp_followed_by_program(f);
 }
 
-static int make(u32 probe, struct dp_kmod_probe *p)
+static int make(u32 probe, struct dp_kmod_probe *p, u32 most)
 {
 	u32 room = ALIGN(sizeof(struct dp_exit_instance) + p->room, 8);
 
@@ -65,32 +58,28 @@ static int make(u32 probe, struct dp_kmod_probe *p)
 	return 0;
 }
 
-int dp_returns_make(u64 *bad)
+int dp_returns_make(const u32 *list, u32 n, u32 most, u64 *bad)
 {
 	struct dp_kmod_probe *p;
 	u32 i;
 	int err = 0;
 
-	for (i = 0; i < DP_KMOD_PROBES && !err; i++) {
-		p = dp_kmod_probe(i);
+	for (i = 0; i < n && !err; i++) {
+		p = dp_kmod_probe(list[i]);
 		if (!p || !p->returns || p->calls)
 			continue;
-		err = make(i, p);
+		err = make(list[i], p, most);
 		*bad = err ? p->addr : 0;
 	}
 	return err;
 }
 
-void dp_returns_silence(void)
+void dp_returns_silence(const u32 *list, u32 n)
 {
-	struct dp_kmod_probe *p;
 	u32 i;
 
-	for (i = 0; i < DP_KMOD_PROBES; i++) {
-		p = dp_kmod_probe(i);
-		if (p)
-			dp_calls_silence(p->calls);
-	}
+	for (i = 0; i < n; i++)
+		dp_calls_silence(dp_kmod_probe(list[i])->calls);
 }
 
 /* A call that returns meanwhile is in no number twice: of those that are inside, none is told apart from one whose

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * session: the kernel's probes: one engine on the kernel's text, from its first user to its last.
+ * session: one engine on the kernel's text, from its first user to its last.
  *
  * Lock: dp_kmod's, which is held from dp_kmod_enter() to dp_kmod_leave().
  */
@@ -9,29 +9,23 @@
 #include "engine/layout/instance.h"
 #include "engine/plan/plan.h"
 #include "engine/site/arm.h"
-#include "engine/site/counts.h"
-#include "engine/site/enable.h"
 #include "engine/site/engine.h"
 #include "engine/site/live.h"
-#include "engine/site/program.h"
 #include "kmod/arena.h"
 #include "kmod/later.h"
-#include "kmod/mapped.h"
 #include "kmod/pool.h"
-#include "kmod/returns.h"
 #include "port.h"
 #include "port/kernel/hit.h"
 #include "port/kernel/readers.h"
 #include "port/kernel/text.h"
 #include <linux/cpumask.h>
-#include <linux/export.h>
 #include <linux/log2.h>
 #include <linux/module.h>
 #include <linux/rcupdate.h>
 
-/* Bytes of the code of all programs that a session's probes run, and their variables */
-#define CODE (64 << 10)
-#define LOCALS 1024
+/* Bytes of the code of all programs, and their variables */
+#define CODE (128 << 10)
+#define LOCALS 16384
 /* CPUs that share counters and rings with no other; bytes of all rings */
 #define SHARDS 16
 #define RINGS (3u << 20)
@@ -98,7 +92,7 @@ static int build(void)
 	return err;
 }
 
-static int make(enum dp_kmod_arming arming)
+int dp_kmod_make(enum dp_kmod_arming arming)
 {
 	int err = dp_engine_create(&dp_kmod.engine);
 
@@ -118,23 +112,22 @@ static int make(enum dp_kmod_arming arming)
 	return err;
 }
 
-static bool is_idle(void)
+bool dp_kmod_is_unused(void)
 {
-	return dp_kmod.engine && !dp_kmod.session && !dp_kmod.handlers;
+	return dp_kmod.engine && !dp_kmod.clients && !dp_kmod.handlers;
 }
 
 /* For those who wait, which look again */
 bool dp_kmod_is_idle(void)
 {
-	return READ_ONCE(dp_kmod.engine) && !READ_ONCE(dp_kmod.session) &&
+	return READ_ONCE(dp_kmod.engine) && !READ_ONCE(dp_kmod.clients) &&
 	       !READ_ONCE(dp_kmod.handlers);
 }
 
-/* One that nobody uses, and that arms otherwise, is on its way out. */
-static void lock_for(enum dp_kmod_arming arming)
+void dp_kmod_lock_for(enum dp_kmod_arming arming)
 {
 	mutex_lock(&dp_kmod.lock);
-	if (is_idle() && arming != dp_kmod.arming) {
+	if (dp_kmod_is_unused() && arming != dp_kmod.arming) {
 		mutex_unlock(&dp_kmod.lock);
 		dp_later_end(PATIENCE);
 		mutex_lock(&dp_kmod.lock);
@@ -142,38 +135,16 @@ static void lock_for(enum dp_kmod_arming arming)
 	dp_kmod.uses++;
 }
 
-int dp_kmod_begin(enum dp_kmod_arming arming)
-{
-	int err;
-
-	lock_for(arming);
-	/* An engine without a session is there for handlers. */
-	err = dp_kmod.session || (dp_kmod.engine && arming != dp_kmod.arming) ?
-		      -EBUSY :
-		      0;
-	if (!err && !dp_kmod.engine)
-		err = make(arming);
-	if (!err) {
-		dp_engine_set_native(dp_kmod.engine, true, 0);
-		dp_kmod.session = true;
-		dp_kmod.committed = dp_kmod.planned = false;
-		dp_returns_most(0);
-	}
-	mutex_unlock(&dp_kmod.lock);
-	return err;
-}
-EXPORT_SYMBOL_NS_GPL(dp_kmod_begin, DPROBES);
-
 int dp_kmod_enter(bool makes)
 {
 	int err = 0;
 
 	if (makes)
-		lock_for(DP_KMOD_JUMP);
+		dp_kmod_lock_for(DP_KMOD_JUMP);
 	else
 		mutex_lock(&dp_kmod.lock);
 	if (!dp_kmod.engine)
-		err = makes ? make(DP_KMOD_JUMP) : -ENOENT;
+		err = makes ? dp_kmod_make(DP_KMOD_JUMP) : -ENOENT;
 	if (err)
 		mutex_unlock(&dp_kmod.lock);
 	return err;
@@ -184,37 +155,6 @@ struct dp_engine *dp_kmod_engine(void)
 	return dp_kmod.engine;
 }
 
-/* Nobody will read it. */
-static void drop(void *arg, const struct dp_record_copy *record)
-{
-}
-
-/* No CPU runs programs any more, and handlers have none. */
-static void forget_programs(void)
-{
-	dp_engine_records(dp_kmod.engine, drop, NULL, true);
-	dp_programs_restart(dp_kmod.engine);
-}
-
-/* Calls that are inside return without a program from here on. */
-static int leave_engine(void)
-{
-	u32 *list = dp_port_alloc(DP_KMOD_PROBES * sizeof(*list)), n = 0, i;
-	int err;
-
-	if (!list)
-		return -ENOMEM;
-	for (i = 0; i < DP_KMOD_PROBES; i++)
-		if (dp_kmod.probes[i].used && dp_kmod.probes[i].session)
-			list[n++] = i;
-	dp_returns_silence();
-	err = dp_kmod_remove(list, n);
-	dp_port_free(list);
-	if (!err)
-		forget_programs();
-	return err;
-}
-
 int dp_kmod_disarm_idle(u64 *use)
 {
 	u64 bad = 0;
@@ -222,7 +162,7 @@ int dp_kmod_disarm_idle(u64 *use)
 
 	mutex_lock(&dp_kmod.lock);
 	*use = dp_kmod.uses;
-	if (is_idle())
+	if (dp_kmod_is_unused())
 		err = dp_engine_apply(dp_kmod.engine, dp_kernel_text(), &bad);
 	mutex_unlock(&dp_kmod.lock);
 	return err;
@@ -237,7 +177,7 @@ void dp_kmod_free_idle(u64 use)
 	bool goes;
 
 	mutex_lock(&dp_kmod.lock);
-	goes = is_idle() && use == dp_kmod.uses;
+	goes = dp_kmod_is_unused() && use == dp_kmod.uses;
 	if (goes) {
 		dp_kernel_trap_end();
 		dp_engine_destroy(dp_kmod.engine);
@@ -252,52 +192,9 @@ void dp_kmod_free_idle(u64 use)
 
 void dp_kmod_leave(void)
 {
-	bool idle = is_idle();
+	bool idle = dp_kmod_is_unused();
 
 	mutex_unlock(&dp_kmod.lock);
 	if (idle)
 		dp_later_end(PATIENCE);
 }
-
-/* Others may have written over a probe: then the session stays as it is. */
-static int turn_off(void)
-{
-	u64 bad = 0;
-	u32 i;
-
-	for (i = 0; i < DP_KMOD_PROBES; i++)
-		if (dp_kmod.probes[i].used &&
-		    dp_kmod.probes[i].state == DP_KMOD_THERE)
-			dp_engine_turn(dp_kmod.engine, i, false);
-	return dp_engine_apply(dp_kmod.engine, dp_kernel_text(), &bad);
-}
-
-static int end(bool *idle)
-{
-	int err;
-
-	*idle = false;
-	if (!dp_kmod.session)
-		return -ENOENT;
-	dp_mapped_leave();
-	err = dp_kmod.handlers ? 0 : turn_off();
-	err = err ?: leave_engine();
-	dp_kmod.session &= err != 0;
-	*idle = is_idle();
-	return err;
-}
-
-int dp_kmod_end(void)
-{
-	bool idle;
-	int err;
-
-	mutex_lock(&dp_kmod.lock);
-	err = end(&idle);
-	mutex_unlock(&dp_kmod.lock);
-	/* A task may be in a copy for long. No lock is held meanwhile. */
-	if (idle)
-		dp_later_end(0);
-	return err;
-}
-EXPORT_SYMBOL_NS_GPL(dp_kmod_end, DPROBES);

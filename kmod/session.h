@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * session: the kernel's probes: one engine on the kernel's text.
+ * session: the kernel's probes: one engine on the kernel's text, and one session that other modules have.
  *
  *     begin ─► add… ─► commit ─► … ─► turn ─► commit ─► end
  *
- * Probes that call handlers in C share the engine, and outlive the session: kprobes.c.
+ * That session is a client like each opener of /dev/dprobes: client.h. Probes that call handlers in C share the engine
+ * with all of them: kprobes.c. Functions of this file that name a probe have to do with those of any client.
  * Context of every function: task, may sleep; a lock keeps callers apart.
  */
 #ifndef DP_KMOD_SESSION_H
@@ -15,9 +16,6 @@
 #include "engine/vm/program.h"
 #include "port_types.h"
 
-/* Probes at most, of a session and with handlers */
-#define DP_KMOD_PROBES 4096
-
 /** enum dp_kmod_arming - how sites are armed */
 enum dp_kmod_arming {
 	DP_KMOD_TRAP, /* by breakpoints */
@@ -25,10 +23,10 @@ enum dp_kmod_arming {
 	DP_KMOD_INTERIOR, /* by jumps with breakpoints inside, where the pool has such addresses */
 };
 
-/** Probes of a session, at most */
+/** Probes at most, of all clients and with handlers */
 #define DP_KMOD_PROBES 4096
-/** Programs that they run, and bytes of a record, and of a probe's heap, at most */
-#define DP_KMOD_PROGRAMS 64
+/** Programs of all clients, and bytes of a record, and of a probe's heap, at most */
+#define DP_KMOD_PROGRAMS 128
 #define DP_KMOD_LOG 1024
 #define DP_KMOD_HEAP 4096
 
@@ -50,8 +48,6 @@ int dp_kmod_end(void);
  * that may go: then the probe is gone, and keeps its counts.
  */
 int dp_kmod_add(u64 addr, u32 *probe, const char **why);
-/** dp_kmod_add_at() - the same; *@addr becomes that of the instruction. For this module alone */
-int dp_kmod_add_at(u64 *addr, u32 *probe, const char **why);
 /** dp_kmod_opcode() - the byte at @addr, without what is written there; 0: none can be read. For this module
  *  alone */
 u8 dp_kmod_opcode(u64 addr);
@@ -62,43 +58,13 @@ enum dp_kmod_state {
 	DP_KMOD_GONE,
 };
 
-/** enum dp_kmod_how - a probe: armed whenever MODULE is loaded, before its first code runs; on the returns of
- *  FUNCTION; and its calls make records */
-enum dp_kmod_how { DP_KMOD_WAITS = 1, DP_KMOD_RETURNS = 2, DP_KMOD_LOGS = 4 };
-
-/**
- * dp_kmod_add_named() - put a probe on "[MODULE:]FUNCTION[+OFFSET]"
- * @name: is written to
- * @addr: in: of FUNCTION, or 0; out: of the instruction, 0: it is not there yet
- * @start: out: of FUNCTION
- * @how: enum dp_kmod_how
- * @why: on failure, a static phrase, or NULL
- * Return: as dp_kmod_add(). For this module alone
- */
-int dp_kmod_add_named(char *name, u32 how, u64 *addr, u64 *start, u32 *probe,
-		      const char **why);
-struct dp_data;
-/** dp_kmod_watch() - put a probe on data. Return: as dp_watch_take(); -ENOENT; -ENOMEM; -ENOSPC. If it is a module's,
- *  that may go: then the probe is gone, and keeps its counts. For this module alone */
-int dp_kmod_watch(const struct dp_data *data, u32 *probe, const char **why);
-struct file;
-/**
- * dp_kmod_add_mapped() - put a probe on the instruction at an offset of a file, in every process that maps it
- * @file: need not stay; @opcode: out: the first byte of the instruction
- * @why: on failure, a static phrase, or NULL
- * Return: as dp_inode_open(), and dp_kmod_add(). For this module alone
- */
-int dp_kmod_add_mapped(struct file *file, u64 offset, u32 *probe, u8 *opcode,
-		       const char **why);
-/** dp_kmod_state() - of a probe of the session. For this module alone */
+/** dp_kmod_state() - of a probe. For this module alone */
 enum dp_kmod_state dp_kmod_state(u32 probe);
 /** dp_kmod_symbol() - address of a function or variable of the kernel; 0: it has none of that name */
 u64 dp_kmod_symbol(const char *name);
 /** dp_kmod_commit() - arm what was added and turned on, disarm what was turned off.
  *  @bad: on failure the address concerned, or 0 */
 int dp_kmod_commit(u64 *bad);
-/** dp_kmod_plan() - decide how what was added is to be armed: dp_kmod_mode(). For this module alone */
-int dp_kmod_plan(void);
 /** dp_kmod_turn() - a probe is to be on, or off, from the next commit on */
 void dp_kmod_turn(u32 probe, bool on);
 
@@ -111,33 +77,32 @@ enum dp_kmod_knob {
 
 /** dp_kmod_knob() - Return: is it on? At first it is. For this module alone */
 bool dp_kmod_knob(enum dp_kmod_knob knob);
-/** dp_kmod_set_knob() - Return: 0; -EBUSY others have written over a probe, or a session has planned its probes
- *  and not armed them: the knob stays; -ENOMEM. For this module alone */
+/** dp_kmod_set_knob() - Return: 0; -EBUSY others have written over a probe: the knob stays; -ENOMEM. For this module
+ *  alone */
 int dp_kmod_set_knob(enum dp_kmod_knob knob, bool on);
 
 /** dp_kmod_hits() - of a probe, exact when no thread is at the site */
 u64 dp_kmod_hits(u32 probe);
-/** dp_kmod_missed() - hits within hits, of all probes */
+/** dp_kmod_missed() - hits within hits since the session began, of all probes */
 u64 dp_kmod_missed(void);
+/** dp_kmod_arrivals() - threads that came into the middle of jumps since the session began */
+u64 dp_kmod_arrivals(void);
 /** dp_kmod_missed_of() - hits of a probe whose program has not run. For this module alone */
 u64 dp_kmod_missed_of(u32 probe);
-/** dp_kmod_sites() - addresses that are probed; @jumps: of these, by jumps. For this module alone */
-u32 dp_kmod_sites(u32 *jumps);
 /** dp_kmod_mode() - "jump" or "trap"; dp_kmod_reason() - why not "jump", or NULL */
 const char *dp_kmod_mode(u32 probe);
 const char *dp_kmod_reason(u32 probe);
 struct dp_account;
-/** dp_kmod_calls() - what has become of the calls that a probe on returns has followed. Return: 0; -ENOENT
- *  dp_kmod_calls_most() - how many each follows at a time, 0: as many as is usual. For this module alone */
+/** dp_kmod_calls() - what has become of the calls that a probe on returns has followed. Return: 0; -ENOENT. For this
+ *  module alone */
 int dp_kmod_calls(u32 probe, struct dp_account *account);
-void dp_kmod_calls_most(u32 n);
 /** dp_kmod_add_program() - see dp_engine_add_program(); before the commit */
 int dp_kmod_add_program(const struct dp_program_spec *spec, u32 *program,
 			u32 *offset, const char **why);
 /** dp_kmod_bind() - have a probe run a program; before the commit */
 void dp_kmod_bind(u32 probe, const struct dp_binding *binding);
 /** dp_kmod_interpret() - detours leave each program to the interpreter at its instruction @from, counted from 1; 0:
- *  where they have to, as is usual. Before the session's first program. Return: 0; -EBUSY */
+ *  where they have to, as is usual. Before the first program. Return: 0; -EBUSY */
 int dp_kmod_interpret(u32 from);
 /** dp_kmod_native() - does the detour of a probe run its program, as far as it can? */
 bool dp_kmod_native(u32 probe);
@@ -176,8 +141,5 @@ int dp_kmod_add_handlers(u64 *addr, const struct dp_handlers *handlers,
 /** dp_kmod_remove() - take probes away, and wait until no CPU is in a handler of theirs
  *  Return: 0; others have written over one of them since: it stays, and calls nothing: -EBUSY. */
 int dp_kmod_remove(const u32 *list, u32 n);
-
-/** dp_kmod_arrivals() - threads that came into the middle of jumps */
-u64 dp_kmod_arrivals(void);
 
 #endif

@@ -96,7 +96,7 @@ static int add(struct watched *w)
 	};
 	const char *why;
 	u32 bad;
-	int err = dp_kmod_put_data(&data, &h, false, &w->probe, &why);
+	int err = dp_kmod_put_data(NULL, &data, &h, &w->probe, &why);
 
 	if (err)
 		return err;

@@ -94,5 +94,9 @@ size_t dp_held_query(const struct dp_session *s, const char *name, u32 how,
 /** dp_held_variables() - print their variables, a line each: index, value, and name of the program, or
  *  nothing of one that all have */
 void dp_held_variables(const struct dp_session *s, FILE *out);
+/** dp_held_reset() - have variables become 0. @text: numbers of the first and the last, and a name; @reply: gets how many
+ *  Return: 0; -EOPNOTSUPP they are in a process's memory; a negative errno; with words */
+int dp_held_reset(const struct dp_session *s, const char *text, u32 how,
+		  FILE *reply, struct dp_diag *diag);
 
 #endif

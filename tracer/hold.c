@@ -381,6 +381,8 @@ static int order(struct dp_session *s, const struct dp_order_text *o,
 	case DP_ORDER_VARIABLES:
 		dp_held_variables(s, reply);
 		return 0;
+	case DP_ORDER_RESET:
+		return dp_held_reset(s, o->text, o->how, reply, diag);
 	default:
 		return insert(s, o, reply, diag);
 	}

@@ -6,7 +6,7 @@
  *        ◄──── armed, or refused ────┘      ▲
  *   dprobes --insert, --remove, --query ────┘ orders (order.h)
  *
- * A hold has all programs of one process, or one program in the kernel. It ends when the last one is removed, with its process,
+ * A hold has all programs of one process, or of the kernel. It ends when the last one is removed, with its process,
  * or by a signal; if it is killed, its probes are as those of any tool that was killed.
  *
  * Context of every function: tool process; may sleep.
@@ -18,7 +18,7 @@
 
 #define DP_HOLD_NAME "dprobes hold"
 
-/** enum dp_held_how - @how of an order: of DP_ORDER_INSERT, and of DP_ORDER_QUERY */
+/** enum dp_held_how - @how of an order: of DP_ORDER_INSERT, of DP_ORDER_QUERY, and of DP_ORDER_RESET */
 enum dp_held_how {
 	DP_HELD_MERGE = 1,
 	DP_HELD_REPLACE = 2,
@@ -26,6 +26,9 @@ enum dp_held_how {
 	DP_HELD_PPDF = 8,
 	DP_HELD_EXTENDED = 16,
 	DP_HELD_JSON = 32,
+	/* of DP_ORDER_RESET: variables of one program, or that all have */
+	DP_HELD_LOCALS = 64,
+	DP_HELD_GLOBALS = 128,
 };
 
 /**
@@ -68,6 +71,16 @@ typedef void (*dp_held_take)(void *arg, u32 index, u64 value, const char *name);
 /** dp_held_each_variable() - the variables of programs that are held in the kernel. @name: of the program's
  *  module, "": all have it. Return: 0; a negative errno with words */
 int dp_held_each_variable(dp_held_take take, void *arg, struct dp_diag *diag);
+
+/** struct dp_held_reset - which variables become 0: those from @first to @last, of the programs that @name means, "": of
+ *  all, and of those that all have: @how: DP_HELD_LOCALS, DP_HELD_GLOBALS */
+struct dp_held_reset {
+	u32 how, first, last;
+	const char *name;
+};
+/** dp_held_reset_kernels() - of programs that are held in the kernel. Return: how many; a negative errno with words */
+int dp_held_reset_kernels(const struct dp_held_reset *reset,
+			  struct dp_diag *diag);
 
 /** dp_held_named() - does @name mean the program for module @module? Its path, or the last part */
 bool dp_held_named(const char *module, const char *name);

@@ -8,6 +8,7 @@
  * that is there. --replace: all points of that name go, and variables begin anew.
  */
 #include "tracer/held.h"
+#include "tracer/order.h"
 #include "tracer/output.h"
 #include "sym/sym.h"
 #include <dprobes/diag.h>
@@ -49,8 +50,9 @@ static int check_name(const struct coming *c, struct dp_diag *diag)
 		    !(c->source->how & (DP_HELD_MERGE | DP_HELD_REPLACE)))
 			return dp_diag_set(
 				diag, -EEXIST,
-				"process %d has a program for %s; --merge adds to it, --replace puts this one in its place",
-				c->s->source->pid, name_of(c));
+				"%s has a program for %s; --merge adds to it, --replace puts this one in its place",
+				dp_order_place(dp_order_target(c->s)).s,
+				name_of(c));
 	return 0;
 }
 
@@ -69,6 +71,15 @@ static void share(const struct coming *c)
 		}
 }
 
+/* In the kernel, a point whose module was not loaded when it was added has no address. */
+static bool is_same_place(const struct dp_point *a, const struct dp_point *b)
+{
+	if (a->spec->kind != b->spec->kind)
+		return false;
+	return a->addr && b->addr ? a->addr == b->addr :
+				    !strcmp(a->name, b->name);
+}
+
 /* Where the new program has a point, those of the same kind go. */
 static void displace(const struct coming *c, size_t file)
 {
@@ -81,11 +92,9 @@ static void displace(const struct coming *c, size_t file)
 	dp_hold_mark(c->s, file, old);
 	for (i = 0; i < c->points; i++)
 		for (k = c->points; old[i] && k < points->n; k++)
-			c->retire[i] |= !points->v[k].refused &&
-					points->v[k].addr ==
-						points->v[i].addr &&
-					points->v[k].spec->kind ==
-						points->v[i].spec->kind;
+			c->retire[i] |=
+				!points->v[k].refused &&
+				is_same_place(&points->v[k], &points->v[i]);
 	free(old);
 }
 
@@ -201,10 +210,6 @@ static int add_points(struct coming *c, struct dp_held_result *result,
 
 static int refuse_second(const struct dp_session *s, struct dp_diag *diag)
 {
-	if (s->ops->everybody)
-		return dp_diag_set(
-			diag, -EOPNOTSUPP,
-			"in the kernel one program is held at a time: --remove that first");
 	return dp_diag_set(
 		diag, -EOPNOTSUPP,
 		"process %d probes itself; one program is held there at a time",
@@ -219,8 +224,7 @@ static int insert(struct coming *c, struct dp_held_result *result,
 
 	if (err)
 		return err;
-	if (!c->s->ops->everybody)
-		err = check_name(c, diag);
+	err = check_name(c, diag);
 	if (!err && !c->s->ops->exchange)
 		err = refuse_second(c->s, diag);
 	if (!err)

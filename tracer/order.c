@@ -138,7 +138,7 @@ static int take(struct order *o, struct dp_diag *diag)
 	*o = (struct order){ .verb = *(volatile u32 *)&orders->verb,
 			     .pid = *(volatile u32 *)&orders->pid,
 			     .nr = *(volatile u32 *)&orders->nr };
-	if (o->verb > DP_ORDER_ENABLE && o->verb <= DP_ORDER_VARIABLES &&
+	if (o->verb > DP_ORDER_ENABLE && o->verb <= DP_ORDER_RESET &&
 	    o->nr <= DP_ORDER_TEXT)
 		return take_text(o, diag);
 	if (o->verb > DP_ORDER_ENABLE || !o->nr || o->nr > DP_ORDER_POINTS)

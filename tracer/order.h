@@ -25,7 +25,7 @@
 #define DP_ORDER_NAME "dprobes-orders"
 #define DP_ORDER_PATH "/memfd:" DP_ORDER_NAME
 #define DP_ORDER_MAGIC 0x317265647244706full
-#define DP_ORDER_VERSION 4
+#define DP_ORDER_VERSION 5
 /* In the place of a process: the kernel */
 #define DP_ORDER_KERNEL 0xffffffffu
 #define DP_ORDER_POINTS 131072
@@ -47,6 +47,7 @@ enum dp_order_verb {
 	DP_ORDER_REMOVE,
 	DP_ORDER_QUERY,
 	DP_ORDER_VARIABLES,
+	DP_ORDER_RESET,
 };
 
 /** struct dp_order_point - the probes at an address; @returns: the return probes */

@@ -3,6 +3,8 @@
 #include "tracer/held.h"
 #include "tracer/order.h"
 #include "tracer/output.h"
+#include <dprobes/diag.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -320,4 +322,55 @@ size_t dp_held_query(const struct dp_session *s, const char *name, u32 how,
 			n++;
 		}
 	return n;
+}
+
+/** struct zeros - @n variables have become 0; @err: not all have */
+struct zeros {
+	const struct dp_session *s;
+	u32 first, last, n;
+	int err;
+};
+
+static void zero(struct zeros *z, u32 program, u32 have)
+{
+	u32 end = z->last < have ? z->last + 1 : have;
+
+	if (z->first >= end || z->err)
+		return;
+	z->err = z->s->ops->zero(z->s->source, program, z->first,
+				 end - z->first);
+	z->n += z->err ? 0 : end - z->first;
+}
+
+static void zero_all(struct zeros *z, const char *name, u32 how)
+{
+	const struct dp_hold *h = z->s->own;
+	struct dp_source_totals all;
+	size_t i;
+
+	z->s->ops->totals(z->s->source, &all);
+	if (how & DP_HELD_GLOBALS)
+		zero(z, DP_NO_PROGRAM, all.globals);
+	for (i = 0; i < h->run.nr_files && how & DP_HELD_LOCALS; i++)
+		if (dp_hold_is(h, i, name))
+			zero(z, h->run.files[i].number,
+			     h->run.files[i].program->vars);
+}
+
+int dp_held_reset(const struct dp_session *s, const char *text, u32 how,
+		  FILE *reply, struct dp_diag *diag)
+{
+	struct zeros z = { .s = s };
+	char *name;
+
+	if (!s->ops->zero)
+		return dp_diag_set(diag, -EOPNOTSUPP,
+				   "these variables are in the process");
+	z.first = (u32)strtoul(text, &name, 10);
+	z.last = (u32)strtoul(name, &name, 10);
+	zero_all(&z, name + (*name == ' '), how);
+	dp_output_print(reply, "%u", z.n);
+	return z.err ? dp_diag_set(diag, z.err, "cannot reset variables: %s",
+				   strerror(-z.err)) :
+		       0;
 }

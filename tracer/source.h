@@ -76,6 +76,8 @@ struct dp_tracer_options;
  * opcode() - the first byte of what is probed. NULL: it is in the process's memory
  * reason() - why the entry (@exit 0) or the @exit-th exit of a point is no jump; ""
  * variable() - a local variable of a program; a global one for DP_NO_PROGRAM
+ * zero() - @n of them, from @first on, become 0. NULL: they are in the process's memory
+ *   Return: 0; a negative errno.
  * calls() - the account of a point that is tracked, after settle()
  * enable() - arm the probes of some points, or disarm them, at once; counts stay. NULL: the
  *   source cannot. @which: of each point of @points: is it meant? One that is already as
@@ -157,6 +159,7 @@ struct dp_source_ops {
 	void (*totals)(const struct dp_source *source,
 		       struct dp_source_totals *totals);
 	u64 (*variable)(const struct dp_source *source, u32 program, u32 index);
+	int (*zero)(struct dp_source *source, u32 program, u32 first, u32 n);
 	void (*calls)(const struct dp_source *source,
 		      const struct dp_point *point, struct dp_account *counts);
 	int (*enable)(struct dp_source *source, const struct dp_points *points,

@@ -100,21 +100,27 @@ static void take(void *arg, u32 index, u64 value, const char *name)
 	    index > a->opt->last)
 		return;
 	a->found++;
-	if (!a->opt->reset)
-		print(a->opt, 0, name, index, value);
+	print(a->opt, 0, name, index, value);
 }
 
 /* Of programs that are held in the kernel. Return: how many; a negative errno */
 static int kernels(const struct dp_tracer_vars_options *opt,
 		   struct dp_diag *diag)
 {
+	const bool both = !opt->local && !opt->global;
+	const struct dp_held_reset reset = {
+		.how = (both || opt->local ? DP_HELD_LOCALS : 0) |
+		       (both || opt->global ? DP_HELD_GLOBALS : 0),
+		.first = opt->first,
+		.last = opt->last,
+		.name = opt->name ?: "",
+	};
 	struct asked a = { .opt = opt };
-	int err = dp_held_each_variable(take, &a, diag);
+	int err;
 
-	if (!err && a.found && opt->reset)
-		err = dp_diag_set(
-			diag, -EOPNOTSUPP,
-			"variables of programs in the kernel cannot be reset yet: --remove, and insert again");
+	if (opt->reset)
+		return dp_held_reset_kernels(&reset, diag);
+	err = dp_held_each_variable(take, &a, diag);
 	return err ?: a.found;
 }
 

@@ -126,7 +126,7 @@ static void lay_out(struct dp_engine *e, const struct dp_mapping *map)
 	struct dp_arena_control *c = &e->arena->control;
 
 	dp_tables_lay_out(e, c);
-	e->code_used = e->locals_used = 0;
+	dp_programs_forget_places(e);
 	c->version = DP_LAYOUT_VERSION;
 	c->head_size = sizeof(struct dp_arena);
 	c->arena_size = e->need.arena_size;
@@ -159,15 +159,20 @@ static void lay_out(struct dp_engine *e, const struct dp_mapping *map)
 	describe(c->keep_sequence, &map->entries.keeps);
 }
 
+static void zero_words(u64 *v, u32 n)
+{
+	while (n)
+		v[--n] = 0;
+}
+
 static void fill_program(struct dp_engine *e, struct dp_program *p,
 			 struct dp_program_entry *entry)
 {
 	const struct dp_arena_control *c = &e->arena->control;
 
-	p->lv_off = p->spec.shares ?
-			    e->programs[p->spec.shares - 1].lv_off :
-			    c->gv_off + (c->nr_gv + e->locals_used) * 8;
-	entry->code_off = c->code_off + e->code_used;
+	p->lv_off = p->spec.shares ? e->programs[p->spec.shares - 1].lv_off :
+				     c->gv_off + (c->nr_gv + p->lv_at) * 8;
+	entry->code_off = c->code_off + p->code_at;
 	entry->code_len = p->spec.code_len;
 	entry->lv_off = p->lv_off;
 	entry->nr_lv = p->spec.nr_lv;
@@ -178,10 +183,13 @@ static void fill_program(struct dp_engine *e, struct dp_program *p,
 	entry->stack_mask = p->spec.stack - 1;
 	entry->nr_gv = p->spec.nr_gv;
 	entry->shares = p->spec.shares;
+	/* Its room may have been another's. */
+	if (!p->spec.shares)
+		zero_words((u64 *)((char *)e->arena + p->lv_off),
+			   dp_program_locals(&p->spec));
 	copy_bytes((u8 *)entry->name, (const u8 *)p->name, DP_PROGRAM_NAME);
 	copy_bytes((u8 *)e->arena + entry->code_off, p->code, p->spec.code_len);
-	e->code_used += p->spec.code_len;
-	e->locals_used += dp_program_locals(&p->spec);
+	p->filled = true;
 }
 
 void dp_programs_fill(struct dp_engine *e)
@@ -191,8 +199,9 @@ void dp_programs_fill(struct dp_engine *e)
 		(void *)((char *)e->arena + c->program_off);
 	u32 i;
 
-	for (i = c->nr_programs; i < e->nr_programs; i++)
-		fill_program(e, &e->programs[i], &entries[i]);
+	for (i = 0; i < e->nr_programs; i++)
+		if (e->programs[i].placed && !e->programs[i].filled)
+			fill_program(e, &e->programs[i], &entries[i]);
 	e->view.nr_programs = e->nr_programs;
 	__atomic_store_n(&c->nr_programs, e->nr_programs, __ATOMIC_RELEASE);
 	c->tail_target = e->instances.tail_target;

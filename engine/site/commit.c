@@ -172,7 +172,7 @@ static u64 coming(const struct dp_engine *e)
 }
 
 /* Programs, and what the tables have room for. */
-static int fits(const struct dp_engine *e)
+static int fits(struct dp_engine *e)
 {
 	return e->nr_sites < e->max_sites &&
 			       e->nr_probes <= e->arena->control.max_probes &&
@@ -206,6 +206,37 @@ int dp_engine_plan(struct dp_engine *e)
 	if (!err)
 		dp_apply_plan(e);
 	return err ? err : dp_room_write(e);
+}
+
+int dp_live_plan(struct dp_engine *e, const u32 *probes, u32 n)
+{
+	int err = fits(e);
+	u32 i;
+
+	if (!err)
+		err = dp_live_reserve(e);
+	if (err)
+		return err;
+	dp_programs_fill(e);
+	dp_room_forget_holes(e);
+	e->growth->coming = coming(e);
+	for (i = 0; i < n && !err; i++)
+		if (!dp_live_gone(e, probes[i]))
+			err = prepare(e, probes[i]);
+	e->growth->coming = 0;
+	return err ? err : dp_room_write(e);
+}
+
+int dp_live_choose(struct dp_engine *e)
+{
+	dp_apply_plan(e);
+	return dp_room_write(e);
+}
+
+void dp_live_want(struct dp_engine *e, u32 probe, bool on, bool waits)
+{
+	e->probes[probe].enabled = on;
+	e->probes[probe].waits = on && waits;
 }
 
 /* Everything else that a plan has set is decided anew (group.c). */

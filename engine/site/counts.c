@@ -78,6 +78,11 @@ size_t dp_engine_jumps(const struct dp_engine *e)
 	return n;
 }
 
+u32 dp_engine_site_of(const struct dp_engine *e, u32 probe)
+{
+	return e->probes[probe].site;
+}
+
 size_t dp_engine_sites(const struct dp_engine *e)
 {
 	size_t n = 0;

@@ -53,6 +53,8 @@ u64 dp_engine_missed(const struct dp_engine *engine, u32 probe);
 /** dp_engine_mode() - "jump", "trap" or "watch"; dp_engine_reason() why not "jump" */
 const char *dp_engine_mode(const struct dp_engine *engine, u32 probe);
 const char *dp_engine_reason(const struct dp_engine *engine, u32 probe);
+/** dp_engine_site_of() - number of a probe's site: probes at one address have the same */
+u32 dp_engine_site_of(const struct dp_engine *engine, u32 probe);
 /** dp_engine_sites() - addresses probed, without intercepts and data */
 size_t dp_engine_sites(const struct dp_engine *engine);
 /** dp_engine_watches() - probes on data, see dp_engine_add_watch() */

@@ -32,21 +32,6 @@ static struct dp_program_entry *program_entry(const struct dp_engine *e, u32 i)
 	return (struct dp_program_entry *)&e->view.programs[i];
 }
 
-/* Put what the detours of a probe have counted into the memory of its variable. */
-static void fold(struct dp_engine *e, u32 probe, u32 lv_off)
-{
-	struct dp_probe_entry *p = entry_of(e, probe);
-	u64 *lv = (void *)((char *)e->arena + lv_off);
-	u64 met = dp_view_probe_met(&e->view, probe);
-
-	if (!p->counted)
-		return;
-	__atomic_fetch_add(&lv[p->counted - 1], met, __ATOMIC_RELAXED);
-	p->met_earlier = 0;
-	p->met_since = dp_view_met(&e->view, p->site);
-	p->counted = 0;
-}
-
 /* From now on several programs use its variables, so each execution has to see what they are. */
 static void join(struct dp_engine *e, u32 program, u32 nr_lv)
 {
@@ -63,7 +48,7 @@ static void join(struct dp_engine *e, u32 program, u32 nr_lv)
 	for (i = 0; i < e->view.nr_probes; i++)
 		if (e->probes[i].bound &&
 		    e->probes[i].binding.program == program)
-			fold(e, i, p->lv_off);
+			dp_program_fold(e, i);
 	dp_native_free(p);
 	p->id = ++e->program_ids;
 }
@@ -137,6 +122,21 @@ void dp_exchange_now(struct dp_engine *e, const struct dp_disabled *off)
 		e->probes[i].waits = false;
 	dp_engine_choose(e, off);
 	dp_engine_admit(e, true);
+}
+
+void dp_exchange_swap(struct dp_engine *e, const u32 *come, u32 nr_come,
+		      const u32 *go, u32 nr_go)
+{
+	u32 i;
+
+	for (i = 0; i < nr_go; i++)
+		dp_engine_turn(e, go[i], false);
+	for (i = 0; i < nr_come; i++) {
+		if (!e->probes[come[i]].waits)
+			continue;
+		e->probes[come[i]].waits = false;
+		dp_engine_turn(e, come[i], true);
+	}
 }
 
 /* A later generation would switch them on. */

@@ -55,6 +55,12 @@ void dp_exchange_tidy(struct dp_engine *engine, const struct dp_disabled *off);
  * Such probes are to be off from here on, in each choice. Such programs show no variables.
  */
 void dp_exchange_give_up(struct dp_engine *engine, u32 probe, u32 program);
+/**
+ * dp_exchange_swap() - instead of dp_exchange_now(), where hits can be kept out: probes that wait are on, others off
+ * Context: no thread of the target is in a hit.
+ */
+void dp_exchange_swap(struct dp_engine *engine, const u32 *come, u32 nr_come,
+		      const u32 *go, u32 nr_go);
 /** dp_exchange_end() - detours may run programs again, from the next dp_engine_apply() on */
 void dp_exchange_end(struct dp_engine *engine);
 

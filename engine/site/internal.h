@@ -26,15 +26,17 @@ struct dp_record_shape;
  *  @id: no other program of the engine ever has it; @bound: how many probes were bound to it, @probe
  *  the last one; @records: it can make a record
  *  @leaving: probes of it are about to go; @shared: others use its variables, or it uses another's;
- *  @joined: those whose it uses know it */
+ *  @joined: those whose it uses know it
+ *  @code_at, @lv_at: where its code and variables are among those of all, once it is @placed; @filled: the tables
+ *  have it; @gone: it has been removed, and its number is another's next */
 struct dp_program {
 	struct dp_program_spec spec;
 	char name[DP_PROGRAM_NAME];
 	u8 *code;
 	u32 *starts;
 	u32 lv_off; /* offset in the arena */
-	u32 id, bound, probe;
-	bool records, leaving, shared, joined;
+	u32 id, bound, probe, code_at, lv_at;
+	bool records, leaving, shared, joined, placed, filled, gone;
 	struct dp_native_start *natives;
 };
 
@@ -116,7 +118,6 @@ struct dp_engine {
 	bool tight; /* see dp_engine_set_tight() */
 	bool mirrored; /* the tables are a process's that probes itself: mirror.c */
 	bool coarse; /* see dp_engine_set_coarse() */
-	u32 filled_programs, code_used, locals_used; /* in the tables */
 	/* its tables of values; in the arena they begin at @aggregated_off */
 	struct dp_aggregate_entry *aggregates;
 	u32 nr_aggregates, cap_aggregates, aggregated_off;

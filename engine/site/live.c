@@ -175,6 +175,7 @@ const struct dp_handlers *dp_live_handlers(const struct dp_engine *e, u32 probe)
 
 void dp_live_forget(struct dp_engine *e, u32 probe)
 {
+	dp_program_unbind(e, probe);
 	dp_release_probe(e, probe);
 	e->probes[probe].next = e->growth->free_probe;
 	e->growth->free_probe = probe + 1;

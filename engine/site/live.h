@@ -170,6 +170,20 @@ int dp_live_own(struct dp_engine *engine, u64 addr, u64 size);
 bool dp_live_is_new(const struct dp_engine *engine, u32 probe);
 
 /**
+ * dp_live_plan() - as dp_engine_plan(), for some probes: make copies, and let the tables have all programs
+ *
+ * Probes whose code is not there are passed over.
+ * Return: as that; a probe without plan is no obstacle to others.
+ */
+int dp_live_plan(struct dp_engine *engine, const u32 *probes, u32 n);
+/** dp_live_choose() - decide what all sites would be that have a plan, and make their jumps. Return: 0; an error of
+ *  writing */
+int dp_live_choose(struct dp_engine *engine);
+/** dp_live_want() - is a probe that is not armed yet to be on? @waits: its site is to be armed, and it is on from
+ *  dp_exchange_swap() on */
+void dp_live_want(struct dp_engine *engine, u32 probe, bool on, bool waits);
+
+/**
  * dp_live_commit() - plan and arm added probes
  * @bad: index in @probes of the one that failed
  *

@@ -46,6 +46,23 @@ static bool may_share(const struct dp_engine *e,
 		spec->nr_lv <= locals_of(&e->programs[spec->shares - 1].spec));
 }
 
+/* One that has been removed leaves its number. */
+static int take_number(struct dp_engine *e, u32 *program)
+{
+	u32 i = 0;
+
+	while (i < e->nr_programs && !e->programs[i].gone)
+		i++;
+	*program = i;
+	if (i < e->nr_programs)
+		return 0;
+	if (dp_engine_reserve((void **)&e->programs, e->nr_programs,
+			      &e->cap_programs, sizeof(*e->programs)))
+		return -ENOMEM;
+	e->nr_programs++;
+	return 0;
+}
+
 int dp_engine_add_program(struct dp_engine *e,
 			  const struct dp_program_spec *spec, u32 *program,
 			  u32 *offset, const char **why)
@@ -78,17 +95,14 @@ int dp_engine_add_program(struct dp_engine *e,
 	p.code = dp_engine_dup(spec->code, spec->code_len);
 	p.starts = dp_engine_dup(spec->starts,
 				 spec->nr_starts * sizeof(*p.starts));
-	if (!p.code || !p.starts ||
-	    dp_engine_reserve((void **)&e->programs, e->nr_programs,
-			      &e->cap_programs, sizeof(*e->programs))) {
+	if (!p.code || !p.starts || take_number(e, program)) {
 		dp_port_free(p.code);
 		dp_port_free(p.starts);
 		return -ENOMEM;
 	}
 	p.id = ++e->program_ids;
 	p.records = dp_native_records(p.code, spec->code_len, p.spec.jmpmax);
-	e->programs[e->nr_programs] = p;
-	*program = e->nr_programs++;
+	e->programs[*program] = p;
 	return 0;
 }
 
@@ -145,20 +159,68 @@ u32 dp_program_locals(const struct dp_program_spec *spec)
 	return locals_of(spec);
 }
 
-bool dp_programs_fit(const struct dp_engine *e)
+/* Of a program's code, or of its variables; of one that has no place nothing */
+static struct dp_span span_of(const struct dp_program *p, bool locals)
+{
+	struct dp_span s = { locals ? p->lv_at : p->code_at,
+			     locals ? locals_of(&p->spec) : p->spec.code_len };
+
+	return p->placed ? s : (struct dp_span){ 0 };
+}
+
+/* Where as many are free; each program that is in the way moves it behind itself. */
+static u64 free_at(const struct dp_engine *e, u32 want, bool locals)
+{
+	struct dp_span s;
+	u64 at = 0;
+	u32 i = 0;
+
+	while (i < e->nr_programs) {
+		s = span_of(&e->programs[i], locals);
+		if (at < s.start + s.size && s.start < at + want) {
+			at = s.start + s.size;
+			i = 0;
+		} else {
+			i++;
+		}
+	}
+	return at;
+}
+
+static bool place(const struct dp_engine *e, struct dp_program *p)
 {
 	const struct dp_arena_control *c = &e->arena->control;
-	u64 code = e->code_used, locals = e->locals_used;
+	u32 locals = locals_of(&p->spec);
+	u64 code_at = free_at(e, p->spec.code_len, false),
+	    lv_at = free_at(e, locals, true);
+
+	if (!has_room(c, &p->spec) ||
+	    code_at + p->spec.code_len > c->max_code ||
+	    lv_at + locals > c->max_locals)
+		return false;
+	p->code_at = (u32)code_at;
+	p->lv_at = (u32)lv_at;
+	p->placed = true;
+	return true;
+}
+
+void dp_programs_forget_places(struct dp_engine *e)
+{
 	u32 i;
 
-	for (i = c->nr_programs; i < e->nr_programs; i++) {
-		if (!has_room(c, &e->programs[i].spec))
+	for (i = 0; i < e->nr_programs; i++)
+		e->programs[i].placed = e->programs[i].filled = false;
+}
+
+bool dp_programs_fit(struct dp_engine *e)
+{
+	u32 i;
+
+	for (i = 0; i < e->nr_programs; i++)
+		if (!e->programs[i].placed && !e->programs[i].gone &&
+		    !place(e, &e->programs[i]))
 			return false;
-		code += e->programs[i].spec.code_len;
-		locals += locals_of(&e->programs[i].spec);
-	}
-	return e->nr_programs <= c->max_programs && code <= c->max_code &&
-	       locals <= c->max_locals;
+	return e->nr_programs <= e->arena->control.max_programs;
 }
 
 struct dp_program_rooms dp_programs_rooms(const struct dp_engine *e)
@@ -193,28 +255,93 @@ void dp_programs_drop(struct dp_engine *e, u32 n)
 	}
 }
 
-/* Those of programs that come begin at 0. */
-static void clear_variables(struct dp_engine *e)
+static void zero(u64 *v, u32 n)
+{
+	while (n)
+		__atomic_store_n(&v[--n], 0, __ATOMIC_RELAXED);
+}
+
+void dp_engine_zero_globals(struct dp_engine *e)
 {
 	const struct dp_arena_control *c = &e->arena->control;
-	u64 *v = (void *)((char *)e->arena + c->gv_off);
 	struct dp_vm_globals *globals =
 		(void *)((char *)e->arena + c->globals_off);
 	u32 i;
 
-	for (i = 0; i < c->nr_gv + c->max_locals; i++)
-		__atomic_store_n(&v[i], 0, __ATOMIC_RELAXED);
+	zero((void *)((char *)e->arena + c->gv_off), c->nr_gv);
 	for (i = 0; c->globals_off && i < DP_VM_GLOBALS; i++) {
 		__atomic_store_n(&globals->state[i], 0, __ATOMIC_RELAXED);
 		__atomic_store_n(&globals->value[i], 0, __ATOMIC_RELAXED);
 	}
 }
 
+static u64 *locals_at(const struct dp_engine *e, const struct dp_program *p)
+{
+	return (void *)((char *)e->arena + p->lv_off);
+}
+
+/* Only control writes this table. */
+static struct dp_probe_entry *entry_of(const struct dp_engine *e, u32 probe)
+{
+	return (struct dp_probe_entry *)&e->view.probes[probe];
+}
+
+static void begin_met(const struct dp_engine *e, u32 probe)
+{
+	struct dp_probe_entry *entry = entry_of(e, probe);
+
+	entry->met_earlier = 0;
+	entry->met_since = dp_view_met(&e->view, entry->site);
+}
+
+void dp_program_fold(struct dp_engine *e, u32 probe)
+{
+	const struct dp_probe *p = &e->probes[probe];
+	struct dp_probe_entry *entry = entry_of(e, probe);
+	u64 *lv;
+
+	if (!p->bound || !entry->counted)
+		return;
+	lv = locals_at(e, &e->programs[p->binding.program]);
+	__atomic_fetch_add(&lv[entry->counted - 1],
+			   dp_view_probe_met(&e->view, probe),
+			   __ATOMIC_RELAXED);
+	begin_met(e, probe);
+	entry->counted = 0;
+}
+
+void dp_program_unbind(struct dp_engine *e, u32 probe)
+{
+	struct dp_probe *p = &e->probes[probe];
+
+	if (!p->bound)
+		return;
+	if (probe < e->view.nr_probes) {
+		dp_program_fold(e, probe);
+		begin_met(e, probe);
+	}
+	e->programs[p->binding.program].bound--;
+	p->bound = false;
+}
+
+void dp_program_remove(struct dp_engine *e, u32 program)
+{
+	struct dp_program *p = &e->programs[program];
+	struct dp_program_entry *entry =
+		(struct dp_program_entry *)&e->view.programs[program];
+
+	if (p->filled)
+		__atomic_store_n(&entry->nr_lv, 0, __ATOMIC_RELEASE);
+	dp_native_free(p);
+	dp_port_free(p->code);
+	dp_port_free(p->starts);
+	*p = (struct dp_program){ .gone = true };
+}
+
 void dp_programs_restart(struct dp_engine *e)
 {
 	dp_programs_drop(e, 0);
-	clear_variables(e);
-	e->code_used = e->locals_used = 0;
+	dp_engine_zero_globals(e);
 	__atomic_store_n(&e->arena->control.nr_programs, 0, __ATOMIC_RELEASE);
 	e->view.nr_programs = 0;
 }
@@ -246,7 +373,8 @@ static u64 all_met(const struct dp_engine *e, u32 program, u32 index)
 
 	if (!e->native)
 		return 0;
-	if (p->bound == 1)
+	if (p->bound == 1 && e->probes[p->probe].bound &&
+	    e->probes[p->probe].binding.program == program)
 		return met(e, program, index, p->probe);
 	for (i = 0; i < e->view.nr_probes; i++)
 		sum += met(e, program, index, i);
@@ -265,6 +393,32 @@ u64 dp_engine_local(const struct dp_engine *e, u32 program, u32 index)
 	       all_met(e, program, index);
 }
 
+void dp_engine_zero_local(struct dp_engine *e, u32 program, u32 index)
+{
+	const struct dp_native *n;
+	u32 i;
+
+	if (!e->arena || program >= e->nr_programs ||
+	    !e->programs[program].filled ||
+	    index >= e->programs[program].spec.nr_lv)
+		return;
+	zero(locals_at(e, &e->programs[program]) + index, 1);
+	for (i = 0; e->native && i < e->view.nr_probes; i++) {
+		if (!e->probes[i].bound ||
+		    e->probes[i].binding.program != program)
+			continue;
+		n = dp_native_from(e, program, e->probes[i].binding.start);
+		if (n && n->variable == index)
+			begin_met(e, i);
+	}
+}
+
+void dp_engine_zero_global(struct dp_engine *e, u32 index)
+{
+	if (e->arena && index < e->view.nr_gv)
+		zero((u64 *)&e->view.gv[index], 1);
+}
+
 u32 dp_engine_globals(const struct dp_engine *e)
 {
 	u32 n = 0, i;
@@ -277,7 +431,7 @@ u32 dp_engine_globals(const struct dp_engine *e)
 
 u64 dp_engine_global(const struct dp_engine *e, u32 index)
 {
-	if (!e->arena || index >= dp_engine_globals(e))
+	if (!e->arena || index >= e->view.nr_gv)
 		return 0;
 	return __atomic_load_n(&e->view.gv[index], __ATOMIC_RELAXED);
 }

@@ -35,19 +35,35 @@ struct dp_program_spec dp_engine_program(const struct dp_engine *engine,
 void dp_engine_bind(struct dp_engine *engine, u32 probe,
 		    const struct dp_binding *binding);
 
+/** dp_program_unbind() - a probe runs no program any more. What its detours have counted of a variable stays.
+ *  Context: no thread comes to it */
+void dp_program_unbind(struct dp_engine *engine, u32 probe);
+/** dp_program_fold() - put what detours of a probe have counted into the memory of its variable. They count it no more */
+void dp_program_fold(struct dp_engine *engine, u32 probe);
+/** dp_program_remove() - forget a program, whose number and room are the next one's
+ *  Context: no probe is bound to it, no thread runs it, and no other uses its variables */
+void dp_program_remove(struct dp_engine *engine, u32 program);
+
 /** dp_program_note() - note what the program of a probe asks of its site */
 void dp_program_note(struct dp_engine *engine, u32 probe);
 
 /** dp_engine_local() - value of a program's variable; 0 past the end */
 u64 dp_engine_local(const struct dp_engine *engine, u32 program, u32 index);
 u64 dp_engine_global(const struct dp_engine *engine, u32 index);
+/** dp_engine_zero_local(), dp_engine_zero_global() - one becomes 0. What is counted meanwhile may be lost
+ *  dp_engine_zero_globals() - all global ones do, and none is allocated */
+void dp_engine_zero_local(struct dp_engine *engine, u32 program, u32 index);
+void dp_engine_zero_global(struct dp_engine *engine, u32 index);
+void dp_engine_zero_globals(struct dp_engine *engine);
 /** dp_engine_globals() - how many global variables there are */
 u32 dp_engine_globals(const struct dp_engine *engine);
 
 /** dp_program_locals() - local variables for which a program takes room */
 u32 dp_program_locals(const struct dp_program_spec *spec);
-/** dp_programs_fit() - have the tables room for all programs? */
-bool dp_programs_fit(const struct dp_engine *e);
+/** dp_programs_fit() - find room in the tables for all programs. Return: is there any? */
+bool dp_programs_fit(struct dp_engine *e);
+/** dp_programs_forget_places() - the tables are new, and empty */
+void dp_programs_forget_places(struct dp_engine *e);
 /** dp_programs_drop() - forget all programs from the @n-th on */
 void dp_programs_drop(struct dp_engine *e, u32 n);
 /** dp_programs_restart() - forget all programs, and use their room again, also that of variables: no

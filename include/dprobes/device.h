@@ -2,8 +2,9 @@
 /*
  * device: what /dev/dprobes is asked, by ioctl(2): probes of the running kernel. See dprobes(4).
  *
- *     open ─► INFO ─► BEGIN ─► ADD… WATCH… ─► COMMIT ─► COUNTS… ─► TURN… ─► COMMIT ─► close
+ *     open ─► INFO ─► BEGIN ─► ADD… WATCH… ─► COMMIT ─► COUNTS… ─► ADD… REMOVE… TURN… ─► COMMIT ─► close
  *
+ * Each open file has a session of its own. Numbers of probes and programs are the session's.
  * Addresses of the caller's memory have 64 bits, whatever the caller's have. What is reserved is 0.
  */
 #ifndef DPROBES_DEVICE_H
@@ -11,10 +12,11 @@
 
 #include <linux/ioctl.h>
 #include <linux/types.h>
+#include <dprobes/device_programs.h>
 #include <dprobes/device_records.h>
 
 #define DP_DEVICE_PATH "/dev/dprobes"
-#define DP_DEVICE_VERSION 4
+#define DP_DEVICE_VERSION 5
 
 /** enum dp_device_arming - how functions are probed, see @arming of struct dp_device_begin */
 enum dp_device_arming {
@@ -32,8 +34,9 @@ enum dp_device_arming {
  * @version: DP_DEVICE_VERSION
  * @arming: a bit for each enum dp_device_arming
  * @flags: DP_DEVICE_ADDRESSES, DP_DEVICE_FILES, or 0
- * @probes: that a session has, at most; @counts: that one COUNTS tells of, at most
- * @programs: that a session has, at most; @log, @heap: bytes of a record of theirs, and of a probe's
+ * @probes: that a session has in all its life, and all sessions have at a time, at most; @counts: that one COUNTS tells
+ *          of, at most
+ * @programs: that a session has in all its life, at most; @log, @heap: bytes of a record of theirs, and of a probe's
  *            heap, at most
  * @allow: what programs may do that ask for it: a bit for each enum dp_device_allow
  */
@@ -113,11 +116,16 @@ struct dp_device_file {
 
 /** Of struct dp_device_commit, @flags: decide how probes are to be armed, and arm none */
 #define DP_DEVICE_PLAN 1
+/* Forget the probes and programs that came since the last COMMIT, and what was to be turned or removed */
+#define DP_DEVICE_UNDO 2
 
 /**
- * struct dp_device_commit - arm the probes that are on, disarm the others
+ * struct dp_device_commit - arm the probes that are on, disarm the others, take away those that are removed
+ *
+ * Where probes both come and go, each hit has to do with all of the ones or all of the others. A program goes with the
+ * last of its probes. On failure what came is forgotten, and the others are as they were.
  * @bad: out, on failure: the address concerned, or 0: as @addr of struct dp_device_add
- * @flags: DP_DEVICE_PLAN, or 0
+ * @flags: DP_DEVICE_PLAN, DP_DEVICE_UNDO, or 0
  */
 struct dp_device_commit {
 	__u64 bad;
@@ -128,6 +136,12 @@ struct dp_device_commit {
 struct dp_device_turn {
 	__u32 probe, on;
 	__u32 reserved[2];
+};
+
+/** struct dp_device_remove - the next DP_DEVICE_COMMIT takes a probe away, for good: its number is no other's */
+struct dp_device_remove {
+	__u32 probe;
+	__u32 reserved[3];
 };
 
 /* Of struct dp_device_count, @status: the probe's program has ended it, until another of the program's
@@ -195,80 +209,6 @@ struct dp_device_calls {
 	__u32 probe, reserved;
 };
 
-/* Of a program, at most: bytes, variables of each kind, jumps of a hit, places where it begins */
-#define DP_DEVICE_CODE 32768
-#define DP_DEVICE_VARIABLES 256
-#define DP_DEVICE_JUMPS 4096
-#define DP_DEVICE_STARTS 256
-
-/** enum dp_device_allow - what a program may do only if it asks for it. Not in a kernel that is locked
- *  down */
-enum dp_device_allow {
-	DP_DEVICE_WRITE = 1, /* memory */
-	DP_DEVICE_REGISTERS = 2,
-	DP_DEVICE_PORTS = 4 /* read and write them */
-};
-
-/** Of struct dp_device_program, @flags: it is for probes on files, and has the memory of the task that hits, no other */
-#define DP_DEVICE_USER 1
-
-/**
- * struct dp_device_program - what probes run, in the instructions of DProbes; only with
- *			      DP_DEVICE_ADDRESSES, or DP_DEVICE_USER
- * @code: address of @code_size bytes; @starts: of @nr_starts offsets in it, of 32 bits each, where
- *        probes begin to run it
- * @words, @words_size: as of struct dp_device_add
- * @variables, @globals: how many of its own, and how many that all programs of the session have
- * @jumps: of a hit; @log: bytes of a record; @heap: of a probe's heap; @stack: 32 or 1024 elements
- * @allow: what it asks for: a bit for each enum dp_device_allow
- * @program: out: its number: 0, 1, …; @offset: out, on failure: what @words are about
- * @flags: DP_DEVICE_USER, or 0
- */
-struct dp_device_program {
-	__u64 code, starts, words;
-	__u32 code_size, nr_starts, words_size;
-	__u32 variables, globals, jumps, log, heap, stack, allow;
-	__u32 program, offset;
-	__u32 flags, reserved;
-};
-
-/** Of struct dp_device_bind, @maxhits: there is no limit */
-#define DP_DEVICE_UNLIMITED 0xffffffff
-/** Of struct dp_device_bind, @start: of a probe with DP_DEVICE_RETURNS: nothing runs at the entry */
-#define DP_DEVICE_NOWHERE 0xffffffff
-/* Of struct dp_device_bind, @flags: a call makes a record only if what runs at the return has not ended by abort */
-#define DP_DEVICE_JUDGED 1
-/* The record of a call says how what runs at the return has ended: its codes, exception and facility */
-#define DP_DEVICE_TOLD 2
-
-/**
- * struct dp_device_bind - a probe, which has none yet, runs a program. Before DP_DEVICE_COMMIT
- * @start: where it begins to run it, one of @starts
- * @passcount: hits to let pass; @maxhits: executions after which the probe is disabled
- * @heap: bytes of its heap, at most those of the program
- * @major, @minor: of its records
- * @exceptions: that are raised, as the keyword ex_mask has them
- * @leaves: of a probe with DP_DEVICE_RETURNS: 1 + where it begins to run it at the return, one of @starts; 0:
- *          nowhere. There "push told" is the call's latency in ticks, and "push entered" what was logged at the entry
- * @flags: DP_DEVICE_JUDGED, DP_DEVICE_TOLD, or 0
- */
-struct dp_device_bind {
-	__u32 probe, program, start;
-	__u32 passcount, maxhits, heap;
-	__u16 major, minor, exceptions, reserved;
-	__u32 leaves, flags;
-};
-
-/** In the place of a program's number: the variable is one that all programs have */
-#define DP_DEVICE_GLOBAL 0xffffffff
-
-/** struct dp_device_variable - @value: out: of a variable of a program, or DP_DEVICE_GLOBAL. After
- *  DP_DEVICE_COMMIT */
-struct dp_device_variable {
-	__u64 value;
-	__u32 program, index;
-};
-
 #define DP_DEVICE_MAGIC 0xd9
 #define DP_DEVICE_INFO _IOWR(DP_DEVICE_MAGIC, 0, struct dp_device_info)
 #define DP_DEVICE_BEGIN _IOW(DP_DEVICE_MAGIC, 1, struct dp_device_begin)
@@ -282,5 +222,7 @@ struct dp_device_variable {
 #define DP_DEVICE_CALLS _IOWR(DP_DEVICE_MAGIC, 9, struct dp_device_calls)
 #define DP_DEVICE_WATCH _IOWR(DP_DEVICE_MAGIC, 10, struct dp_device_watch)
 #define DP_DEVICE_FILE _IOWR(DP_DEVICE_MAGIC, 11, struct dp_device_file)
+#define DP_DEVICE_REMOVE _IOW(DP_DEVICE_MAGIC, 12, struct dp_device_remove)
+#define DP_DEVICE_ZERO _IOW(DP_DEVICE_MAGIC, 13, struct dp_device_zero)
 
 #endif

@@ -36,6 +36,8 @@ union request {
 	struct dp_device_calls calls;
 	struct dp_device_watch watch;
 	struct dp_device_file file;
+	struct dp_device_remove remove;
+	struct dp_device_zero zero;
 	unsigned char bytes[256];
 };
 
@@ -60,6 +62,7 @@ static const unsigned long known[] = {
 	DP_DEVICE_COMMIT,  DP_DEVICE_TURN,  DP_DEVICE_COUNTS,
 	DP_DEVICE_PROGRAM, DP_DEVICE_BIND,  DP_DEVICE_VARIABLE,
 	DP_DEVICE_CALLS,   DP_DEVICE_WATCH, DP_DEVICE_FILE,
+	DP_DEVICE_REMOVE,  DP_DEVICE_ZERO,
 };
 
 #define KNOWN (sizeof(known) / sizeof(*known))
@@ -143,7 +146,8 @@ static void fill_program(union request *r)
 		.globals = below(300),
 		.heap = below(5000),
 		.stack = below(8) ? 1024 : below(64),
-		.flags = !below(3),
+		.flags = below(2) ? 0 : below(4),
+		.shares = below(4) ? 0 : below(4),
 	};
 	memset(page + 32, 0, 8);
 	for (i = 0; i < 24; i++)
@@ -181,7 +185,10 @@ static void fill(unsigned long request, union request *r)
 	else if (request == DP_DEVICE_ADD)
 		fill_add(r);
 	else if (request == DP_DEVICE_COMMIT)
-		r->commit.reserved = below(COMMITS) != 0;
+		r->commit = (struct dp_device_commit){
+			.reserved = below(COMMITS) != 0,
+			.flags = below(3) ? 0 : below(4)
+		};
 	else if (request == DP_DEVICE_TURN)
 		r->turn = (struct dp_device_turn){ .probe = below(6),
 						   .on = below(3) };
@@ -201,6 +208,14 @@ static void fill(unsigned long request, union request *r)
 		fill_watch(r);
 	else if (request == DP_DEVICE_FILE)
 		fill_file(r);
+	else if (request == DP_DEVICE_REMOVE)
+		r->remove.probe = below(6);
+	else if (request == DP_DEVICE_ZERO)
+		r->zero = (struct dp_device_zero){
+			.program = below(4) ? below(6) : DP_DEVICE_GLOBAL,
+			.first = below(4),
+			.nr = below(3)
+		};
 	else if (request == DP_DEVICE_CALLS)
 		r->calls.probe = below(6);
 	else if (request == DP_DEVICE_VARIABLE)
@@ -221,7 +236,7 @@ static unsigned long some_request(void)
 	case 0:
 		return (unsigned int)draw();
 	case 1:
-		return _IOC(below(4), DP_DEVICE_MAGIC, below(12), below(300));
+		return _IOC(below(4), DP_DEVICE_MAGIC, below(16), below(300));
 	default:
 		return known[below(KNOWN)];
 	}
@@ -295,8 +310,9 @@ static void *ask_beside(void *done)
 static void tell(const unsigned int *done, const char *of)
 {
 	static const char *const names[KNOWN] = {
-		"info",	   "begin", "add",	"commit", "turn",  "counts",
-		"program", "bind",  "variable", "calls",  "watch", "file"
+		"info",	  "begin",   "add",    "commit",   "turn",
+		"counts", "program", "bind",   "variable", "calls",
+		"watch",  "file",    "remove", "zero"
 	};
 	unsigned int i;
 

@@ -244,9 +244,12 @@ static void turn_all(void)
 
 	dp_device_add(fd, DP_UMASK, words, &more);
 	dp_init_check(!dp_device_commit(fd, DP_DEVICE_PLAN) &&
-			      dp_files_put("enabled", "0") == EBUSY &&
-			      dp_files_put("optimization", "0") == EBUSY &&
-			      knob_is("enabled", "1\n") && !dp_device_changed(),
+			      !dp_files_put("enabled", "0") &&
+			      !dp_files_put("optimization", "0") &&
+			      knob_is("enabled", "0\n") &&
+			      !dp_files_put("optimization", "1") &&
+			      !dp_files_put("enabled", "1") &&
+			      !dp_device_changed(),
 		      "what is only planned is not armed by a knob", OF);
 	dp_init_check(!dp_device_commit(fd, 0) && !turn(fd, 1, 0) &&
 			      dp_device_changed() == 1 &&

@@ -458,6 +458,7 @@ static const struct dp_init_part rest[] = {
 	  .run = dp_device_programs,
 	  .of = "device, programs: " },
 	{ .name = "random", .run = ask_at_random, .of = "device, at random: " },
+	{ .name = "clients", .run = dp_clients_try, .of = "clients: " },
 	{ .name = "device-returns", .run = dp_returns_try, .of = "returns: " },
 	{ .name = "watch", .run = dp_watch_try, .of = "watch: " },
 	{ .name = "user", .run = dp_user_try, .of = "user: " },

@@ -439,6 +439,125 @@ static void work(int getsids, int umasks)
 		syscall(SYS_umask, 022);
 }
 
+/* As held() has left them: gv[0] is 4, lv[1] is 8. */
+static void reset_held(void)
+{
+	int status = DP_TOOL("--getvars", "--name", "vmlinux", "--local",
+			     "--index=1", "--reset");
+
+	dp_tool_check(
+		!status && !DP_TOOL("--getvars", "--all") &&
+			dp_tool_occurrences("0 vmlinux lv[1] = 0x0 (0)\n") &&
+			dp_tool_occurrences("0 global gv[0] = 0x4 (4)\n"),
+		"hold: a variable of one program is reset");
+	status = DP_TOOL("--getvars", "--all", "--reset");
+	work(0, 2);
+	dp_tool_check(!status && !DP_TOOL("--getvars", "--all", "--global") &&
+			      dp_tool_occurrences("0 global gv[0] = 0x2 (2)\n"),
+		      "hold: and all of them");
+	status = DP_TOOL("--getvars", "--name", "none", "--local", "--reset");
+	dp_tool_check(status == 1, "hold: none of another name");
+}
+
+/* Others may probe the kernel meanwhile. */
+static void beside_held(void)
+{
+	int status = DP_TOOL("stat", "kernel:" DP_UMASK, "--", "/init", "work",
+			     "0", "6", "3");
+
+	dp_tool_check(status == STATUS && dp_tool_occurrences("6") &&
+			      dp_device_changed() == 2,
+		      "hold: dprobes stat beside it");
+	status = DP_TOOL("trace", "kernel:" DP_UMASK, "--", "/init", "work",
+			 "0", "5", "3");
+	dp_tool_check(status == STATUS &&
+			      dp_tool_occurrences(" kernel:" DP_UMASK) == 5 &&
+			      dp_device_changed() == 2,
+		      "hold: dprobes trace beside it");
+	dp_tool_check(
+		!DP_TOOL("--getvars", "--all", "--global") &&
+			dp_tool_occurrences("0 global gv[0] = 0xd (13)\n"),
+		"hold: whose programs go on");
+}
+
+/* The paper's name of the kernel is another one. */
+static void second_held(void)
+{
+	int status;
+
+	write_file(OTHER_DP,
+		   "name = bzImage\nmodtype = kernel\nvars = 1\n" UMASK_AT
+		   "minor = 3\ninc lv,0\npush 9\nlog 1\nexit\n");
+	status = DP_TOOL("--insert", OTHER_DP);
+	work(0, 7);
+	dp_tool_check(!status &&
+			      dp_tool_says("1 of 1 point armed in the kernel"),
+		      "hold: a second program");
+	status = DP_TOOL("--query", "--all");
+	dp_tool_check(
+		!status && dp_tool_occurrences("in the kernel, held by") == 2 &&
+			dp_tool_occurrences("7 hits, 7 run"),
+		"hold: both are listed");
+	status = DP_TOOL("--query", "--name", "bzImage", "--extended");
+	dp_tool_check(
+		!status && dp_tool_occurrences("in the kernel, held by") == 1 &&
+			dp_tool_occurrences("  lv[0] = 0x7 (7)\n"),
+		"hold: and each by its name");
+	status = DP_TOOL("--remove", "--name", "bzImage");
+	work(0, 1);
+	dp_tool_check(
+		!status && dp_device_changed() == 2 &&
+			!DP_TOOL("--getvars", "--all") &&
+			!dp_tool_occurrences("bzImage") &&
+			dp_tool_occurrences("0 global gv[0] = 0x15 (21)\n"),
+		"hold: one goes, and the other goes on");
+}
+
+/* At umask(2) the new one comes in the place of the old one; variables are those of that. */
+static void merge_held(void)
+{
+	int status;
+
+	write_file(OTHER_DP,
+		   HEAD "vars = 3\n" UMASK_AT "minor = 4\ninc lv,1\nexit\n");
+	status = DP_TOOL("--insert", OTHER_DP, "--merge");
+	work(0, 5);
+	dp_tool_check(
+		!status && dp_device_changed() == 2 &&
+			!DP_TOOL("--getvars", "--all") &&
+			dp_tool_occurrences("0 vmlinux lv[1] = 0x5 (5)\n") &&
+			dp_tool_occurrences("0 vmlinux lv[2] = 0x0 (0)\n") &&
+			dp_tool_occurrences("0 global gv[0] = 0x15 (21)\n"),
+		"hold: --merge: points change places, variables are shared");
+	status = DP_TOOL("--query", "--all");
+	dp_tool_check(!status && dp_tool_occurrences("  0,4 kernel:") == 1 &&
+			      dp_tool_occurrences("  0,2 kernel:") == 0,
+		      "hold: --merge: the place has one point");
+}
+
+static void replace_held(void)
+{
+	int status;
+
+	write_file(OTHER_DP,
+		   HEAD "vars = 1\n" GETSID_AT "minor = 5\ninc lv,0\nexit\n");
+	status = DP_TOOL("--insert", OTHER_DP, "--replace");
+	work(4, 1);
+	dp_tool_check(
+		!status && dp_device_changed() == 1 &&
+			!DP_TOOL("--getvars", "--all") &&
+			dp_tool_occurrences("0 vmlinux lv[0] = 0x4 (4)\n") &&
+			dp_tool_occurrences("vmlinux") == 1,
+		"hold: --replace: all of the name go, variables begin anew");
+	write_file(OTHER_DP, HEAD "offset = no_such\nexit\n");
+	status = DP_TOOL("--insert", OTHER_DP, "--replace");
+	work(2, 0);
+	dp_tool_check(
+		status == 1 && !DP_TOOL("--getvars", "--all") &&
+			dp_tool_occurrences("0 vmlinux lv[0] = 0x6 (6)\n"),
+		"hold: one without any point changes nothing");
+}
+
 static void held(void)
 {
 	int status, fd;
@@ -477,21 +596,19 @@ static void held(void)
 	dp_tool_check(!status && dp_tool_occurrences("\n") == 1 &&
 			      dp_tool_occurrences("\"value\":8}") == 1,
 		      "hold: by name and number");
-	status = DP_TOOL("--getvars", "--all", "--reset");
-	dp_tool_check(status == 1 && dp_tool_says("cannot be reset yet"),
-		      "hold: which are not reset");
-	status = DP_TOOL("--insert", OTHER_DP, "--replace");
-	dp_tool_check(status == 1 && dp_tool_says("one program is held"),
-		      "hold: one at a time");
+	reset_held();
+	beside_held();
 	status = DP_TOOL("--insert", OTHER_DP);
-	dp_tool_check(status == 1 && dp_tool_says("one program is held"),
-		      "hold: without --replace, too");
-	status = DP_TOOL("stat", "kernel:" DP_GETSID);
-	dp_tool_check(status == 1 && dp_tool_says("another program probes"),
-		      "hold: the kernel is taken");
+	dp_tool_check(
+		status == 1 &&
+			dp_tool_says("the kernel has a program for vmlinux"),
+		"hold: one of each name");
+	second_held();
+	merge_held();
+	replace_held();
 	status = DP_TOOL("--remove", "--name", "vmlinux");
 	dp_tool_check(!status && !dp_device_changed() && size_of(RECORDS) > 100,
-		      "hold: it is removed, and its records are kept");
+		      "hold: the last one is removed, and records are kept");
 	status = DP_TOOL("--query", "--all");
 	dp_tool_check(status == 1, "hold: nothing is left");
 	hold = insert(2);

@@ -512,10 +512,15 @@ static void ends(int sig, const char *what)
 	pid_t tool = dp_tool_start(argv);
 	int armed = dp_tool_wait(2), second, fd, status;
 
+	second = DP_TOOL("stat", GETSID_SPEC, "--", "/init", "work", "7", "0",
+			 "3");
+	dp_tool_check(armed && second == STATUS && hits(GETSID_SPEC) == 7,
+		      "another one beside it counts its own");
+	setenv("DPROBES_ARM", "trap", 1);
 	second = DP_TOOL("stat", GETSID_SPEC);
-	dp_tool_check(armed && second == 1 &&
-			      dp_tool_says("another program probes"),
-		      "one at a time");
+	unsetenv("DPROBES_ARM");
+	dp_tool_check(second == 1 && dp_tool_says("in another way"),
+		      "which has to be armed as it is");
 	kill(tool, sig);
 	status = dp_tool_finish(tool);
 	fd = dp_device_open(0);

@@ -178,8 +178,8 @@ static void refuses(void)
 			      bad[i].words, OF "refused: ");
 	}
 	err = err ?: dp_device_commit(fd, 0);
-	dp_init_check(!err && add(fd, at, 4, 0, words, &probe) == -EINVAL,
-		      "refused: when it is too late", OF);
+	dp_init_check(!err && add(fd, at, 4, 0, words, &probe) == -ENOSPC,
+		      "refused: a fifth one, later", OF);
 	close(fd);
 	/* What a session has had is free again. */
 	fd = dp_device_open(0);

@@ -21,6 +21,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
@@ -391,7 +392,10 @@ static void take_lines(char *text, dp_held_take take, void *arg)
 	}
 }
 
-int dp_held_each_variable(dp_held_take take, void *arg, struct dp_diag *diag)
+/* Ask each hold of the kernel's. Return: 0; a negative errno with words */
+static int each_of_kernel(u32 verb, u32 how, const char *text,
+			  void (*take_reply)(void *arg, char *reply), void *arg,
+			  struct dp_diag *diag)
 {
 	struct holder *list;
 	ssize_t n = find_holders(KERNEL, &list), i;
@@ -399,9 +403,10 @@ int dp_held_each_variable(dp_held_take take, void *arg, struct dp_diag *diag)
 	int err = n < 0 ? (int)n : 0;
 
 	for (i = 0; i < n && !err; i++) {
-		err = ask(&list[i], DP_ORDER_VARIABLES, 0, "", 0, &reply, diag);
+		err = ask(&list[i], verb, how, text, strlen(text), &reply,
+			  diag);
 		if (!err && reply)
-			take_lines(reply, take, arg);
+			take_reply(arg, reply);
 		free(reply);
 		/* It has just ended. */
 		if (err == -ESRCH) {
@@ -411,6 +416,47 @@ int dp_held_each_variable(dp_held_take take, void *arg, struct dp_diag *diag)
 	}
 	free(list);
 	return err;
+}
+
+/** struct taker - of variables */
+struct taker {
+	dp_held_take take;
+	void *arg;
+};
+
+static void take_variables(void *arg, char *reply)
+{
+	const struct taker *t = arg;
+
+	take_lines(reply, t->take, t->arg);
+}
+
+int dp_held_each_variable(dp_held_take take, void *arg, struct dp_diag *diag)
+{
+	struct taker t = { take, arg };
+
+	return each_of_kernel(DP_ORDER_VARIABLES, 0, "", take_variables, &t,
+			      diag);
+}
+
+static void add_number(void *sum, char *reply)
+{
+	*(int *)sum += atoi(reply);
+}
+
+int dp_held_reset_kernels(const struct dp_held_reset *reset,
+			  struct dp_diag *diag)
+{
+	char *text;
+	int n = 0, err;
+
+	if (asprintf(&text, "%u %u %s", reset->first, reset->last,
+		     reset->name) < 0)
+		return dp_diag_set(diag, -ENOMEM, "out of memory");
+	err = each_of_kernel(DP_ORDER_RESET, reset->how, text, add_number, &n,
+			     diag);
+	free(text);
+	return err ?: n;
 }
 
 int dp_tracer_insert(const struct dp_tracer_options *opt, char **bad_line,

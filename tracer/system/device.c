@@ -36,7 +36,7 @@ static int say_closed(int err, struct dp_diag *diag)
 	case -EBUSY:
 		return dp_diag_set(
 			diag, err,
-			"another program probes the kernel: there is one at a time (fuser " DP_DEVICE_PATH
+			"sixteen programs probe the kernel, and there are no more at a time (fuser " DP_DEVICE_PATH
 			" tells which)");
 	default:
 		return dp_diag_set(diag, err, "cannot open %s: %s",
@@ -109,7 +109,8 @@ static int begin(struct dp_system_device *d, u32 most, struct dp_diag *diag)
 	if (err == -EBUSY)
 		return dp_diag_set(
 			diag, err,
-			"a module of the kernel's probes it, by the session that dprobes.ko has: unload that module first");
+			"others probe the kernel, and are armed or run in another way: DPROBES_ARM and DPROBES_NATIVE are to be as theirs (fuser " DP_DEVICE_PATH
+			" tells who they are)");
 	return err ? dp_diag_set(diag, err, "%s: %s", DP_DEVICE_PATH,
 				 strerror(-err)) :
 		     0;
@@ -224,7 +225,9 @@ int dp_system_device_program(const struct dp_system_device *d,
 		.stack = spec->stack,
 		/* What calls functions has been refused. */
 		.allow = spec->allow & ~DP_ALLOW_CALL,
-		.flags = user ? DP_DEVICE_USER : 0,
+		.flags = (user ? DP_DEVICE_USER : 0) |
+			 (spec->room_lv ? DP_DEVICE_ROOM : 0),
+		.shares = spec->shares,
 	};
 	int err;
 
@@ -288,6 +291,23 @@ struct dp_device_calls dp_system_device_calls(const struct dp_system_device *d,
 
 	return ask(d, DP_DEVICE_CALLS, &calls) ? (struct dp_device_calls){ 0 } :
 						 calls;
+}
+
+int dp_system_device_zero(const struct dp_system_device *d, u32 program,
+			  u32 first, u32 n)
+{
+	struct dp_device_zero zero = { .program = program,
+				       .first = first,
+				       .nr = n };
+
+	return ask(d, DP_DEVICE_ZERO, &zero);
+}
+
+int dp_system_device_remove(const struct dp_system_device *d, u32 probe)
+{
+	struct dp_device_remove remove = { .probe = probe };
+
+	return ask(d, DP_DEVICE_REMOVE, &remove);
 }
 
 int dp_system_device_turn(const struct dp_system_device *d, u32 probe, bool on)

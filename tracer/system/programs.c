@@ -10,8 +10,8 @@
 /* Programs of files are added once. */
 static bool may_be_shared(const struct dp_program_spec *spec)
 {
-	return !spec->nr_lv && !spec->nr_gv && !spec->allow && !spec->heapmax &&
-	       spec->nr_starts <= 2 && !spec->starts[0];
+	return !spec->nr_lv && !spec->shares && !spec->nr_gv && !spec->allow &&
+	       !spec->heapmax && spec->nr_starts <= 2 && !spec->starts[0];
 }
 
 /* The points of a spec run one program, unless that counts in a variable. */

@@ -28,6 +28,7 @@ struct dp_system_hitter {
  * @kept: tables, if @keeps; @keeping: what each program keeps; @keeper: 1 + number of a probe's program, if it keeps
  *        anything; @returns: by probe, is it on returns? @files: is it on a file? @told: do its records say how the
  *        program has ended?
+ * @had: how many points have had their programs; @gone: by probe, it has been taken away
  * @was, @sites: how they were armed, when they are not any more; NULL: they are
  */
 struct dp_system_session {
@@ -49,7 +50,8 @@ struct dp_system_session {
 	struct dp_system_keeping keeping[DP_SYSTEM_PROGRAMS];
 	u8 keeper[DP_SYSTEM_PROBES];
 	bool returns[DP_SYSTEM_PROBES], files[DP_SYSTEM_PROBES],
-		told[DP_SYSTEM_PROBES], keeps;
+		told[DP_SYSTEM_PROBES], gone[DP_SYSTEM_PROBES], keeps;
+	size_t had;
 	struct dp_device_count *was;
 	struct dp_device_counts sites;
 };
@@ -75,6 +77,21 @@ int dp_system_add_program(struct dp_source *source,
 			  u32 *offset, const char **why);
 void dp_system_bind(struct dp_source *source, const struct dp_point *point,
 		    const struct dp_binding *binding);
+
+/** dp_system_bind_all() - let the points that have come have their programs; as struct dp_source_request has it
+ *  dp_system_say_unarmed() - words for an error of the commit */
+int dp_system_bind_all(struct dp_system_session *s,
+		       const struct dp_source_request *want,
+		       struct dp_diag *diag);
+int dp_system_say_unarmed(int err, u64 bad, bool returns, struct dp_diag *diag);
+/** dp_system_exchange() - exchange() (exchange.c); dp_system_retire() - retire(); dp_system_begin_anew() - what has not been
+ *  armed is forgotten, and the kernel's symbols are looked at again */
+int dp_system_exchange(struct dp_source *source, struct dp_modules *mods,
+		       const struct dp_source_request *want, const bool *retire,
+		       struct dp_diag *diag);
+int dp_system_retire(struct dp_source *source, const struct dp_points *points,
+		     const bool *which, struct dp_diag *diag);
+void dp_system_begin_anew(struct dp_system_session *s);
 
 /** dp_system_records() - records() (records.c) */
 size_t dp_system_records(struct dp_source *source, dp_source_take take,

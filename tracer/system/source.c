@@ -76,6 +76,8 @@ static int modules(const struct dp_source *source, struct dp_modules **mods,
 		   struct dp_diag *diag)
 {
 	*mods = NULL;
+	if (dp_system_of(source)->armed)
+		dp_system_begin_anew(dp_system_of(source));
 	return 0;
 }
 
@@ -85,19 +87,21 @@ static bool read_memory(const struct dp_source *source, u64 addr, void *to,
 	return false;
 }
 
-static int bind_all(struct dp_system_session *s,
-		    const struct dp_source_request *want, struct dp_diag *diag)
+int dp_system_bind_all(struct dp_system_session *s,
+		       const struct dp_source_request *want,
+		       struct dp_diag *diag)
 {
 	size_t i;
 	int err = want->prepare ? want->prepare(want->arg, diag) : 0;
 
-	for (i = 0; want->bind && i < want->points->n && !err; i++) {
+	for (i = s->had; want->bind && i < want->points->n && !err; i++) {
 		if (want->points->v[i].refused)
 			continue;
 		s->users =
 			s->files[want->points->v[i].probe % DP_SYSTEM_PROBES];
 		err = want->bind(want->arg, i, diag);
 	}
+	s->had = want->points->n;
 	return err;
 }
 
@@ -113,7 +117,7 @@ static int add(struct dp_source *source, const struct dp_source_request *want,
 		return dp_diag_set(
 			diag, -ENOENT,
 			"none of these functions can be probed (-v says why)");
-	err = bind_all(s, want, diag);
+	err = dp_system_bind_all(s, want, diag);
 	if (err || !want->listed)
 		return err;
 	err = dp_system_device_commit(&s->device, DP_DEVICE_PLAN, &bad);
@@ -122,7 +126,7 @@ static int add(struct dp_source *source, const struct dp_source_request *want,
 		     0;
 }
 
-static int say_unarmed(int err, u64 bad, bool returns, struct dp_diag *diag)
+int dp_system_say_unarmed(int err, u64 bad, bool returns, struct dp_diag *diag)
 {
 	const char *why =
 		err == -EINVAL && returns ?
@@ -150,7 +154,8 @@ static int arm(struct dp_source *source, struct dp_diag *diag)
 			       dp_system_device_commit(&s->device, 0, &bad);
 
 	s->armed = !err;
-	return err ? say_unarmed(err, bad, s->source.tracks, diag) : 0;
+	return err ? dp_system_say_unarmed(err, bad, s->source.tracks, diag) :
+		     0;
 }
 
 static void go(struct dp_source *source)
@@ -304,6 +309,12 @@ static u64 variable(const struct dp_source *source, u32 program, u32 index)
 					 index);
 }
 
+static int zero(struct dp_source *source, u32 program, u32 first, u32 n)
+{
+	return dp_system_device_zero(&dp_system_of(source)->device, program,
+				     first, n);
+}
+
 static void calls(const struct dp_source *source, const struct dp_point *point,
 		  struct dp_account *counts)
 {
@@ -344,7 +355,8 @@ static int disarm(struct dp_source *source, bool alive, struct dp_diag *diag)
 
 	remember(s);
 	for (i = 0; i < s->probes && s->armed && !err; i++)
-		err = dp_system_device_turn(&s->device, i, false);
+		if (!s->gone[i])
+			err = dp_system_device_turn(&s->device, i, false);
 	if (s->armed && !err)
 		err = dp_system_device_commit(&s->device, 0, &bad);
 	s->armed = false;
@@ -446,6 +458,9 @@ const struct dp_source_ops dp_system_source = {
 	.reason = reason,
 	.totals = totals,
 	.variable = variable,
+	.zero = zero,
+	.exchange = dp_system_exchange,
+	.retire = dp_system_retire,
 	.calls = calls,
 	.disarm = disarm,
 	.settle = settle,

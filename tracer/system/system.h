@@ -113,6 +113,11 @@ size_t dp_system_device_read(const struct dp_system_device *d, void *to,
 			     size_t size);
 u64 dp_system_device_variable(const struct dp_system_device *d, u32 program,
 			      u32 index);
+/** dp_system_device_zero() - variables become 0. Return: 0; a negative errno */
+int dp_system_device_zero(const struct dp_system_device *d, u32 program,
+			  u32 first, u32 n);
+/** dp_system_device_remove() - the next commit takes a probe away. Return: 0; -EINVAL there is none */
+int dp_system_device_remove(const struct dp_system_device *d, u32 probe);
 int dp_system_device_turn(const struct dp_system_device *d, u32 probe, bool on);
 /** dp_system_device_count() - of a probe; dp_system_device_renew() - what has been told is old */
 const struct dp_device_count *dp_system_device_count(struct dp_system_device *d,
