@@ -10,6 +10,7 @@
 #include "engine/site/counts.h"
 #include "engine/site/enable.h"
 #include "engine/site/exchange.h"
+#include "engine/site/live.h"
 #include "engine/site/program.h"
 #include "engine/vm/ops.h"
 #include "armed.h"
@@ -236,6 +237,112 @@ static void test_retracted(void **state)
 	end(&w);
 }
 
+static void drop(struct world *w, u32 probe, u32 program)
+{
+	assert_int_equal(dp_live_remove(w->e, &w->target, &probe, 1), 0);
+	dp_live_forget(w->e, probe);
+	dp_program_remove(w->e, program);
+}
+
+/* As a live engine's come: numbers of probes are used again. */
+static u32 bound_live(struct world *w, u32 offset, u32 program)
+{
+	static const struct dp_handlers none = { .kind = DP_KIND_PLAIN };
+	const struct dp_binding b = { .program = program,
+				      .maxhits = DP_HITS_UNLIMITED };
+	u8 code[DP_REGION_MAX];
+	struct dp_found found = { .code = code, .size = sizeof(code) };
+	const char *why;
+	u32 probe, bad;
+
+	memcpy(code, w->text + offset, sizeof(code));
+	dp_engine_originals(w->e, TEXT + offset, code, sizeof(code));
+	assert_int_equal(dp_live_add(w->e, TEXT + offset, &found, &none, false,
+				     &probe, &why),
+			 0);
+	dp_engine_bind(w->e, probe, &b);
+	dp_live_want(w->e, probe, true, false);
+	assert_int_equal(dp_live_plan(w->e, &probe, 1), 0);
+	assert_int_equal(dp_live_commit(w->e, &w->target, &probe, 1, &bad), 0);
+	return probe;
+}
+
+static u64 *locals(const struct world *w, u32 program)
+{
+	return (void *)((char *)w->e->arena +
+			w->e->view.programs[program].lv_off);
+}
+
+/* What has been removed leaves its number and its room to the next, whose variables are 0. */
+static void test_removed(void **state)
+{
+	struct world w;
+	u32 first, second, next, large, a, i, lv_off, code_off;
+
+	begin_world(&w);
+	assert_int_equal(take_program(&w, 0, 2, &first), 0);
+	assert_int_equal(take_program(&w, 0, 2, &second), 0);
+	a = bound(&w, 0, first);
+	bound(&w, 32, second);
+	assert_int_equal(go(&w), 0);
+	lv_off = w.e->view.programs[first].lv_off;
+	code_off = w.e->view.programs[first].code_off;
+	for (i = 0; i < 100; i++) {
+		locals(&w, first)[1] = 77;
+		locals(&w, second)[1] = 5;
+		drop(&w, a, first);
+		assert_int_equal(dp_engine_local(w.e, second, 1), 5);
+		assert_int_equal(take_program(&w, 0, 2, &next), 0);
+		assert_int_equal(next, first);
+		a = bound_live(&w, 0, next);
+		assert_int_equal(w.text[0], INT3);
+		assert_int_equal(w.e->view.programs[next].lv_off, lv_off);
+		assert_int_equal(w.e->view.programs[next].code_off, code_off);
+		assert_int_equal(dp_engine_local(w.e, next, 1), 0);
+	}
+	/* There is no room in front of the second one. */
+	drop(&w, a, first);
+	assert_int_equal(take_program(&w, 0, 40, &large), 0);
+	assert_true(dp_programs_fit(w.e));
+	assert_int_equal(take_program(&w, 0, 40, &next), 0);
+	assert_false(dp_programs_fit(w.e));
+	dp_program_remove(w.e, next);
+	assert_true(dp_programs_fit(w.e));
+	a = bound_live(&w, 0, large);
+	assert_true(w.e->view.programs[large].lv_off >
+		    w.e->view.programs[second].lv_off);
+	assert_int_equal(dp_engine_local(w.e, second, 1), 5);
+	dp_engine_zero_local(w.e, second, 1);
+	assert_int_equal(dp_engine_local(w.e, second, 1), 0);
+	end(&w);
+}
+
+/* Where hits are kept out, all change at once, in one generation. */
+static void test_swapped(void **state)
+{
+	struct world w;
+	u32 first, second, a, b, c;
+
+	begin_world(&w);
+	assert_int_equal(take_program(&w, 0, 2, &first), 0);
+	a = bound(&w, 0, first);
+	b = bound(&w, 32, first);
+	assert_int_equal(go(&w), 0);
+	dp_exchange_begin(w.e);
+	dp_exchange_program(w.e, first);
+	assert_int_equal(take_program(&w, 0, 2, &second), 0);
+	c = bound(&w, 64, second);
+	assert_int_equal(go(&w), 0);
+	assert_true(is_on(&w, a, generation(&w)));
+	assert_false(is_on(&w, c, generation(&w)));
+	dp_exchange_swap(w.e, &c, 1, &a, 1);
+	dp_exchange_end(w.e);
+	assert_false(is_on(&w, a, generation(&w)));
+	assert_true(is_on(&w, b, generation(&w)));
+	assert_true(is_on(&w, c, generation(&w)));
+	end(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -244,6 +351,8 @@ int main(void)
 		cmocka_unit_test(test_shares),
 		cmocka_unit_test(test_given_up),
 		cmocka_unit_test(test_retracted),
+		cmocka_unit_test(test_removed),
+		cmocka_unit_test(test_swapped),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
