@@ -27,9 +27,12 @@
 static_assert(DP_DEVICE_WRITE == (int)DP_ALLOW_WRITE);
 static_assert(DP_DEVICE_REGISTERS == (int)DP_ALLOW_REG);
 static_assert(DP_DEVICE_PORTS == (int)DP_ALLOW_IO);
+static_assert(DP_DEVICE_FUNCTIONS == (int)DP_ALLOW_CALL);
 static_assert(DP_DEVICE_NOWHERE == DP_NO_START);
 
-#define ALLOW (DP_DEVICE_WRITE | DP_DEVICE_REGISTERS | DP_DEVICE_PORTS)
+#define ALLOW                                                      \
+	(DP_DEVICE_WRITE | DP_DEVICE_REGISTERS | DP_DEVICE_PORTS | \
+	 DP_DEVICE_FUNCTIONS)
 
 /* By code, the name of an instruction, with % for its operand */
 static const char *const names[256] = {
@@ -59,6 +62,8 @@ static const char *missing_user(u8 op, const u8 *operand, bool *vectors)
 	case DP_OPCODE_PUSH_U:
 		*vectors |= is_vector((u16)(operand[0] | operand[1] << 8));
 		return NULL;
+	case DP_OPCODE_CALL_KMOD:
+		return "modules' functions are the kernel's: write modtype = kernel";
 	case DP_OPCODE_EXIT_N:
 		return dp_facilities_acts(operand[0]) ?
 			       "it is the kernel's debugger, or its end: write modtype = kernel" :
@@ -82,8 +87,6 @@ static const char *missing(u8 op, u8 operand)
 	case DP_OPCODE_PUSH_STP:
 	case DP_OPCODE_POP_STP:
 		return "stack traces are not there yet in a kernel";
-	case DP_OPCODE_CALL_KMOD:
-		return "a kernel has no functions for programs yet";
 	case DP_OPCODE_VFY_RW:
 		return "a kernel does not tell what can be written";
 	case DP_OPCODE_SEG2LIN:

@@ -15,6 +15,7 @@
 #include "engine/site/live.h"
 #include "kmod/client.h"
 #include "kmod/device.h"
+#include "kmod/externals.h"
 #include "kmod/files.h"
 #include "kmod/hooks.h"
 #include "kmod/kprobes.h"
@@ -156,6 +157,7 @@ static int module_changes(struct notifier_block *block, unsigned long what,
 	if (what == MODULE_STATE_GOING) {
 		dp_hooks_leave(module);
 		dp_uprobes_leave(module);
+		dp_externals_go(module);
 	}
 	if (dp_kmod_enter(false))
 		return NOTIFY_DONE;

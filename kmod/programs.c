@@ -13,6 +13,7 @@
 #include "engine/site/program.h"
 #include "engine/vm/decode.h"
 #include "engine/vm/ops.h"
+#include "kmod/externals.h"
 #include "kmod/returns.h"
 #include <linux/export.h>
 
@@ -27,6 +28,9 @@ u64 dp_kmod_met(u32 probe)
 	return DP_KMOD_ASK((u64)0, dp_engine_met(dp_kmod.engine, probe));
 }
 EXPORT_SYMBOL_NS_GPL(dp_kmod_met, DPROBES);
+
+/* By number of a program: whose functions it names */
+static struct dp_externals_used used[DP_KMOD_PROGRAMS];
 
 /* Its indices may be computed, so what it declares says nothing. */
 static bool has_globals(u32 program)
@@ -74,6 +78,7 @@ static void enter_program(struct dp_client *c, u32 program)
 static void leave_program(struct dp_client *c, u32 program)
 {
 	dp_program_remove(dp_kmod.engine, program);
+	dp_externals_leave(&used[program]);
 	clear_bit(program, c->programs);
 	clear_bit(program, c->fresh);
 	clear_bit(program, c->bound);
@@ -81,14 +86,20 @@ static void leave_program(struct dp_client *c, u32 program)
 	dp_kmod.programs--;
 }
 
-static int check_program(const struct dp_client *c, u32 program,
+static int check_program(const struct dp_client *c, u32 program, u32 *offset,
 			 const char **why)
 {
+	const struct dp_program_spec spec =
+		dp_engine_program(dp_kmod.engine, program);
+
 	*why = NULL;
 	if (!dp_programs_fit(dp_kmod.engine))
 		return -ENOSPC;
 	*why = "global variables are in use by who may see the kernel's addresses, or by who may not: they are not shared";
-	return !has_globals(program) || take_globals(c, program) ? 0 : -EBUSY;
+	if (has_globals(program) && !take_globals(c, program))
+		return -EBUSY;
+	return dp_externals_use(&used[program], spec.code, spec.code_len,
+				offset, why);
 }
 
 static int add_program(struct dp_client *c, const struct dp_program_spec *spec,
@@ -106,7 +117,7 @@ static int add_program(struct dp_client *c, const struct dp_program_spec *spec,
 	if (err)
 		return err;
 	enter_program(c, *program);
-	err = check_program(c, *program, why);
+	err = check_program(c, *program, offset, why);
 	if (err)
 		leave_program(c, *program);
 	return err;

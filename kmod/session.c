@@ -12,6 +12,7 @@
 #include "engine/site/engine.h"
 #include "engine/site/live.h"
 #include "kmod/arena.h"
+#include "kmod/externals.h"
 #include "kmod/later.h"
 #include "kmod/pool.h"
 #include "port.h"
@@ -86,10 +87,13 @@ static int build(void)
 	growth = dp_kmod_pool_ops;
 	growth.hold = dp_kmod_hold;
 	err = dp_engine_build(dp_kmod.engine, &map, &growth, dp_kmod.engine);
-	if (!err)
-		dp_live_set_knobs(dp_kmod.engine, dp_kmod.knobs[DP_KMOD_ARMED],
-				  dp_kmod.knobs[DP_KMOD_JUMPS]);
-	return err;
+	if (err)
+		return err;
+	dp_engine_arena(dp_kmod.engine)->control.externals =
+		dp_externals_table();
+	dp_live_set_knobs(dp_kmod.engine, dp_kmod.knobs[DP_KMOD_ARMED],
+			  dp_kmod.knobs[DP_KMOD_JUMPS]);
+	return 0;
 }
 
 int dp_kmod_make(enum dp_kmod_arming arming)

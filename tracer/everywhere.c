@@ -43,7 +43,7 @@ static struct refusal check_header(const struct dp_lang_program *p)
 		};
 	if (p->calls)
 		return (struct refusal){
-			"a kernel has no functions for programs yet: call_kmod",
+			"call_kmod calls functions of the kernel's modules, or of the process" HOW,
 			p->calls_at
 		};
 	if (f->pid >= 0 || f->comm || f->cgroup || f->user)

@@ -38,7 +38,7 @@ struct dp_tracer_options;
 /**
  * struct dp_source_ops - a way to probe
  * @libraries, @tree: NULL where the source cannot do that
- * @functions: programs can call functions that the process has registered for them
+ * @functions: programs can call functions that the process, or a module of the kernel, has registered for them
  * @everybody: hits are of all processes: the source has none of its own, and no modules
  * @slow: as how slow a hit by breakpoint is told, "ten" or "thousand" times
  *

@@ -16,7 +16,8 @@
 enum dp_device_allow {
 	DP_DEVICE_WRITE = 1, /* memory */
 	DP_DEVICE_REGISTERS = 2,
-	DP_DEVICE_PORTS = 4 /* read and write them */
+	DP_DEVICE_PORTS = 4, /* read and write them */
+	DP_DEVICE_FUNCTIONS = 8 /* functions that modules have registered */
 };
 
 /** Of struct dp_device_program, @flags: it is for probes on files, and has the memory of the task that hits, no other */

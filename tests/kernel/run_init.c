@@ -267,9 +267,6 @@ static void refusals(void)
 		"run: refused: vfy rw");
 	refused("exit 3", "exit 3: a kernel has no core dumps",
 		"run: refused: a core dump");
-	refused("push 0\npush 0\ncall_kmod\npop lp",
-		"a kernel has no functions for programs yet",
-		"run: refused: calls");
 	refused("push v,\"errno\"\nlog 1", "errno is of processes",
 		"run: refused: errno");
 	refused("push v,\"task\"\nlog 1", "task",

@@ -223,8 +223,7 @@ int dp_system_device_program(const struct dp_system_device *d,
 		.log = spec->logmax,
 		.heap = spec->heapmax,
 		.stack = spec->stack,
-		/* What calls functions has been refused. */
-		.allow = spec->allow & ~DP_ALLOW_CALL,
+		.allow = spec->allow,
 		.flags = (user ? DP_DEVICE_USER : 0) |
 			 (spec->room_lv ? DP_DEVICE_ROOM : 0),
 		.shares = spec->shares,

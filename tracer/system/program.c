@@ -51,11 +51,6 @@ static struct refusal check_header(const struct dp_lang_program *p)
 {
 	const struct dp_lang_filter *f = &p->filter;
 
-	if (p->calls)
-		return (struct refusal){
-			"a kernel has no functions for programs yet: call_kmod",
-			&p->calls_at
-		};
 	if (p->build_len)
 		return (struct refusal){
 			"build_id is of files: the kernel that runs is the one that is probed",

@@ -61,8 +61,8 @@ static const char *exceeds(struct dp_system_session *s,
 			info->heap, info->heap);
 		return s->words;
 	}
-	if (spec->allow & ~info->allow & ~DP_ALLOW_CALL)
-		return "this kernel is locked down (/sys/kernel/security/lockdown): programs that write, change registers or use ports are not taken";
+	if (spec->allow & ~info->allow)
+		return "this kernel is locked down (/sys/kernel/security/lockdown): programs that write, change registers, use ports or call functions are not taken";
 	return spec->nr_starts > DP_DEVICE_STARTS ?
 		       "it has more probes than the kernel takes of a file, 256" :
 	       spec->code_len > DP_DEVICE_CODE ?

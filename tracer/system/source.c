@@ -429,6 +429,7 @@ static void close_system(struct dp_source *source)
 const struct dp_source_ops dp_system_source = {
 	.name = "the kernel",
 	.slow = "ten",
+	.functions = true,
 	.everybody = true,
 	.open = open_system,
 	.ended = ended,
