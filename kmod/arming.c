@@ -38,6 +38,42 @@ static u32 written(u32 probe, u64 addr)
 		       DP_JUMP_SIZE;
 }
 
+/* Bytes of ours that are at a site now, whether or not it has probes */
+static u32 left(u64 addr)
+{
+	u8 now[DP_JUMP_SIZE], was[DP_JUMP_SIZE];
+	u32 n = DP_JUMP_SIZE;
+
+	if (dp_kernel_text()->ops->read(dp_kernel_text(), addr, now,
+					sizeof(now)))
+		return 0;
+	memcpy(was, now, sizeof(now));
+	dp_engine_originals(dp_kmod.engine, addr, was, sizeof(was));
+	while (n && was[n - 1] == now[n - 1])
+		n--;
+	return n;
+}
+
+static bool is_concerned(u64 addr)
+{
+	return addr &&
+	       (!dp_kmod.leaving || dp_kmod.leaving(dp_kmod.leaving_arg, addr));
+}
+
+/* What could not be restored when its probe was taken away is still ours. */
+static int find_over_left(void)
+{
+	size_t i;
+	u64 addr;
+
+	for (i = 0; dp_engine_site(dp_kmod.engine, i, &addr); i++)
+		if (is_concerned(addr) && dp_safe_kprobe(addr, left(addr))) {
+			over = addr;
+			return -EBUSY;
+		}
+	return 0;
+}
+
 /*
  * The kernel's own probes save what is there, and write it back when they go. Over one of ours that
  * would be our bytes, without what they lead to.
@@ -49,10 +85,8 @@ static int find_over(void)
 
 	for (i = 0; i < DP_KMOD_PROBES; i++) {
 		addr = dp_kmod.probes[i].used ? dp_kmod.probes[i].addr : 0;
-		if (!addr || dp_kmod.probes[i].data ||
+		if (!is_concerned(addr) || dp_kmod.probes[i].data ||
 		    dp_kmod.probes[i].state != DP_KMOD_THERE ||
-		    (dp_kmod.leaving &&
-		     !dp_kmod.leaving(dp_kmod.leaving_arg, addr)) ||
 		    !dp_safe_kprobe(addr, written(i, addr)))
 			continue;
 		over = addr;
@@ -67,7 +101,7 @@ int dp_kmod_hold(void *arg, bool unowned, int (*work)(void *what), void *what)
 	int err;
 
 	dp_safe_hold();
-	err = find_over() ?: work(what);
+	err = find_over() ?: find_over_left() ?: work(what);
 	dp_safe_release();
 	return err;
 }

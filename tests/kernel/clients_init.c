@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define OF "clients: "
@@ -395,6 +396,39 @@ static void killed(void)
 	close(ready[1]);
 }
 
+/* One ends whose probe another has written over: nobody writes text as long as that stays. */
+static void over(void)
+{
+	struct dp_device_add at = { 0 };
+	char words[DP_DEVICE_WORDS];
+	int a = start(JUMP), b = start(JUMP), err;
+	time_t until = time(NULL) + 60;
+
+	err = dp_device_add(a, DP_GETSID, words, &at) ?: dp_device_commit(a, 0);
+	add(b, DP_UMASK);
+	err = err ?: dp_device_commit(b, 0);
+	dp_device_write_over(at.offset);
+	close(a);
+	getsids(10);
+	add(b, DP_GETPGID);
+	dp_init_check(!err && dp_device_commit(b, 0) == -EBUSY &&
+			      dp_device_changed() == 2,
+		      "what others have written over stays", OF);
+	umasks(4);
+	dp_init_check(hits(b, 0) == 4, "and the other's probes as they were",
+		      OF);
+	dp_device_write_over_no_more();
+	getsids(10);
+	add(b, DP_GETPGID);
+	dp_init_check(!dp_device_commit(b, 0), "then text is written again",
+		      OF);
+	close(b);
+	while (dp_device_changed() && time(NULL) < until)
+		usleep(10000);
+	getsids(10);
+	dp_init_check(!dp_device_changed(), "and all goes", OF);
+}
+
 void dp_clients_try(void)
 {
 	dp_init_check(dp_init_load("dpbytes", "functions=" DP_GETSID
@@ -408,6 +442,11 @@ void dp_clients_try(void)
 	kinds();
 	plan();
 	killed();
+	if (access("/tracing/kprobe_events", F_OK))
+		dp_init_skip("clients: what others have written over stays",
+			     "nothing else in this kernel can be asked to");
+	else
+		over();
 	dp_init_check(!dp_device_changed() && dp_init_unload("dpbytes"),
 		      "nothing is left in the end", OF);
 }
