@@ -505,6 +505,21 @@ static void rights(void)
 	put(RESTRICT, "0");
 }
 
+/* As many as there can be */
+static void crowd(void)
+{
+	int fd[16], i, status;
+
+	for (i = 0; i < 16; i++)
+		fd[i] = dp_device_open(0);
+	status = DP_TOOL("stat", GETSID_SPEC);
+	dp_tool_check(status == 1 &&
+			      dp_tool_says("sixteen programs probe the kernel"),
+		      "sixteen at a time");
+	for (i = 0; i < 16; i++)
+		close(fd[i]);
+}
+
 static void ends(int sig, const char *what)
 {
 	static const char *const argv[] = { "stat", GETSID_SPEC, UMASK_SPEC,
@@ -682,6 +697,7 @@ void dp_tool_try(void)
 	dp_tool_returns();
 	dp_tool_kept();
 	rights();
+	crowd();
 	ends(SIGKILL, "killed, it leaves nothing");
 	ends(SIGTERM, "terminated, neither");
 	killed_anywhere();

@@ -117,6 +117,22 @@ static void held(void)
 	status = DP_TOOL("list");
 	dp_tool_check(!status && dp_tool_occurrences("  u  init+0x") == 1,
 		      "user: it is listed");
+	write_file(OTHER_DP,
+		   "name = vmlinux\nmodtype = kernel\noffset = " DP_UMASK
+		   "\nminor = 2\nexit\n");
+	status = DP_TOOL("--insert", OTHER_DP, "-q") ?:
+			 DP_TOOL("--query", "--all");
+	dp_tool_check(!status && dp_tool_occurrences("held by process") == 2 &&
+			      dp_tool_occurrences("77"),
+		      "user: another one is held beside it, in the kernel");
+	write_file(FILE_DP,
+		   HEAD "vars = 1\n" STEP_AT "minor = 3\ninc lv,0\nexit\n");
+	status = DP_TOOL("--insert", FILE_DP, "--replace", "-q");
+	dp_user_ended(dp_user_run(9));
+	dp_tool_check(!status && !DP_TOOL("--getvars", "--all") &&
+			      dp_tool_occurrences(" lv[0] = 0x9 (9)") == 1 &&
+			      wait_for(1),
+		      "user: one comes in its place");
 	status = DP_TOOL("--remove", "--all");
 	dp_tool_check(!status && wait_for(0), "user: it is removed");
 }
