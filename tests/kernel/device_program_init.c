@@ -3,7 +3,7 @@
  * device_program_init: programs at probes by /dev/dprobes: some that are known, and many that are
  * put together at random from all that the kernel takes.
  */
-#include "engine/vm/ops.h"
+#include "tests/kernel/assemble.h"
 #include "tests/kernel/device_init.h"
 #include "tests/kernel/init.h"
 #include <errno.h>
@@ -25,7 +25,6 @@
 #define BYTES 512
 #define LOCALS 8
 
-#define RDI 0x64
 /* Of a record with one value */
 #define SIZE 88
 /* Of struct pt_regs, where the call has its first argument */
@@ -41,49 +40,20 @@ static unsigned int below(unsigned int n)
 	return (unsigned int)((seed >> 11) % n);
 }
 
-/** struct code - a program that is written */
-struct code {
-	unsigned char bytes[BYTES];
-	unsigned int n;
-};
-
-static void put(struct code *c, const void *from, unsigned int size)
-{
-	memcpy(c->bytes + c->n, from, size);
-	c->n += size;
-}
-
-static void op(struct code *c, unsigned char code)
-{
-	put(c, &code, 1);
-}
-
-static void op16(struct code *c, unsigned char code, uint16_t operand)
-{
-	op(c, code);
-	put(c, &operand, sizeof(operand));
-}
-
-static void op64(struct code *c, unsigned char code, uint64_t operand)
-{
-	op(c, code);
-	put(c, &operand, sizeof(operand));
-}
-
 /* Counts in variable 0 the calls with @argument, in 1 the others. */
-static void count_calls(struct code *c, uint64_t argument)
+static void count_calls(struct dp_asm *c, uint64_t argument)
 {
-	op16(c, DP_OPCODE_PUSH_R, RDI);
-	op64(c, DP_OPCODE_PUSH, ARGUMENT);
-	op(c, DP_OPCODE_ADD);
-	op(c, DP_OPCODE_PUSH_MEM_U64);
-	op64(c, DP_OPCODE_PUSH, argument);
-	op(c, DP_OPCODE_EQ);
-	op64(c, DP_OPCODE_JZ, 4);
-	op16(c, DP_OPCODE_INC_LV_I, 0);
-	op(c, DP_OPCODE_EXIT);
-	op16(c, DP_OPCODE_INC_LV_I, 1);
-	op(c, DP_OPCODE_EXIT);
+	dp_asm_op16(c, DP_OPCODE_PUSH_R, DP_ASM_RDI);
+	dp_asm_op64(c, DP_OPCODE_PUSH, ARGUMENT);
+	dp_asm_op(c, DP_OPCODE_ADD);
+	dp_asm_op(c, DP_OPCODE_PUSH_MEM_U64);
+	dp_asm_op64(c, DP_OPCODE_PUSH, argument);
+	dp_asm_op(c, DP_OPCODE_EQ);
+	dp_asm_op64(c, DP_OPCODE_JZ, 4);
+	dp_asm_op16(c, DP_OPCODE_INC_LV_I, 0);
+	dp_asm_op(c, DP_OPCODE_EXIT);
+	dp_asm_op16(c, DP_OPCODE_INC_LV_I, 1);
+	dp_asm_op(c, DP_OPCODE_EXIT);
 }
 
 static int add(int fd, const char *name, unsigned int *probe)
@@ -99,7 +69,7 @@ static int add(int fd, const char *name, unsigned int *probe)
 static void count(unsigned int arming, unsigned int interpret, const char *of)
 {
 	struct dp_device_program want = { .variables = 2, .jumps = 10 };
-	struct code c = { .n = 0 };
+	struct dp_asm c = { .n = 0 };
 	char words[DP_DEVICE_WORDS] = "";
 	unsigned int probe = 0;
 	int i, fd = dp_device_open(0),
@@ -129,14 +99,14 @@ static void count(unsigned int arming, unsigned int interpret, const char *of)
 }
 
 /* Logs the argument of a call. */
-static void log_calls(struct code *c)
+static void log_calls(struct dp_asm *c)
 {
-	op16(c, DP_OPCODE_PUSH_R, RDI);
-	op64(c, DP_OPCODE_PUSH, ARGUMENT);
-	op(c, DP_OPCODE_ADD);
-	op(c, DP_OPCODE_PUSH_MEM_U64);
-	op16(c, DP_OPCODE_LOG_I, 1);
-	op(c, DP_OPCODE_EXIT);
+	dp_asm_op16(c, DP_OPCODE_PUSH_R, DP_ASM_RDI);
+	dp_asm_op64(c, DP_OPCODE_PUSH, ARGUMENT);
+	dp_asm_op(c, DP_OPCODE_ADD);
+	dp_asm_op(c, DP_OPCODE_PUSH_MEM_U64);
+	dp_asm_op16(c, DP_OPCODE_LOG_I, 1);
+	dp_asm_op(c, DP_OPCODE_EXIT);
 }
 
 /** struct sums - of records that have been read */
@@ -176,7 +146,7 @@ static int read_some(int fd, struct sums *sums, size_t size)
 static int begin_log(int fd)
 {
 	struct dp_device_program want = { .variables = 0, .log = 64 };
-	struct code c = { .n = 0 };
+	struct dp_asm c = { .n = 0 };
 	char words[DP_DEVICE_WORDS] = "";
 	unsigned int probe = 0;
 	int err;
@@ -298,7 +268,9 @@ static void refuse(void)
 	} bad[] = {
 		{ { DP_OPCODE_POP_MEM_U8, DP_OPCODE_EXIT }, 2, "memory" },
 		{ { DP_OPCODE_PUSH_IO_U8, DP_OPCODE_EXIT }, 2, "ports" },
-		{ { DP_OPCODE_POP_R, RDI, 0, DP_OPCODE_EXIT }, 4, "registers" },
+		{ { DP_OPCODE_POP_R, DP_ASM_RDI, 0, DP_OPCODE_EXIT },
+		  4,
+		  "registers" },
 		{ { DP_OPCODE_LOG_ST, DP_OPCODE_EXIT }, 2, "stack traces" },
 		{ { DP_OPCODE_EXIT_N, 2 }, 2, "a dump" },
 		{ { DP_OPCODE_LEAVE, DP_OPCODE_EXIT }, 2, "leave" },
@@ -332,7 +304,7 @@ static const struct {
 } ops[] = { DP_OPS(DP_OP_ROW) };
 
 /* An operand that is likely to be taken. @where: instructions before it begin there */
-static void some_operand(struct code *c, unsigned char operand,
+static void some_operand(struct dp_asm *c, unsigned char operand,
 			 const unsigned int *where, unsigned int n)
 {
 	uint64_t value = below(4) ? below(64) :
@@ -341,30 +313,30 @@ static void some_operand(struct code *c, unsigned char operand,
 
 	switch (operand) {
 	case DP_OPERAND_U8:
-		put(c, &value, 1);
+		dp_asm_put(c, value, 1);
 		break;
 	case DP_OPERAND_LV:
 	case DP_OPERAND_GV:
 		value = below(LOCALS);
-		put(c, &value, 2);
+		dp_asm_put(c, value, 2);
 		break;
 	case DP_OPERAND_REG:
 		value = below(6) ? 0x60 + below(16) : below(0x100);
-		put(c, &value, 2);
+		dp_asm_put(c, value, 2);
 		break;
 	case DP_OPERAND_REL:
 		back = (int64_t)where[below(n)] - (int64_t)c->n - 8;
-		put(c, &back, 8);
+		dp_asm_put(c, back, 8);
 		break;
 	case DP_OPERAND_UL:
 		if (!below(3))
 			value = 0xffffffff81000000 + below(1 << 24);
-		put(c, &value, 8);
+		dp_asm_put(c, value, 8);
 		break;
 	case DP_OPERAND_NONE:
 		break;
 	default:
-		put(c, &value, 2);
+		dp_asm_put(c, value, 2);
 	}
 }
 
@@ -376,15 +348,15 @@ static int is_taken(int fd, unsigned int i)
 {
 	struct dp_device_program want;
 	unsigned int tries, zero = 0;
-	struct code c;
+	struct dp_asm c;
 
 	for (tries = 0; tries < 30; tries++) {
 		want = (struct dp_device_program){ .variables = LOCALS,
 						   .globals = LOCALS };
 		c.n = 0;
-		op(&c, ops[i].code);
+		dp_asm_op(&c, ops[i].code);
 		some_operand(&c, ops[i].operand, &zero, 1);
-		op(&c, DP_OPCODE_EXIT);
+		dp_asm_op(&c, DP_OPCODE_EXIT);
 		if (!dp_device_program(fd, c.bytes, c.n, &want, NULL))
 			return 1;
 	}
@@ -405,7 +377,7 @@ static void find_taken(void)
 	}
 }
 
-static void some_program(struct code *c)
+static void some_program(struct dp_asm *c)
 {
 	unsigned int where[BYTES], n = 0, which;
 
@@ -413,17 +385,17 @@ static void some_program(struct code *c)
 	while (c->n < BYTES - 32 && (n < 4 || below(40))) {
 		which = taken[below(nr_taken)];
 		where[n++] = c->n;
-		op(c, ops[which].code);
+		dp_asm_op(c, ops[which].code);
 		some_operand(c, ops[which].operand, where, n);
 	}
-	op(c, DP_OPCODE_EXIT);
+	dp_asm_op(c, DP_OPCODE_EXIT);
 }
 
 /* Return: how many of them were taken */
 static int add_programs(int fd, unsigned int *added)
 {
 	struct dp_device_program want;
-	struct code c;
+	struct dp_asm c;
 	unsigned int probe, i;
 	int err = 0;
 

@@ -6,8 +6,8 @@
  * translator's: their ratios are what counts.
  */
 #include <dprobes/kernel/kprobes.h>
-#include "engine/vm/ops.h"
 #include "kmod/session.h"
+#include "tests/kernel/assemble.h"
 #include "tests/kernel/test.h"
 #include <linux/delay.h>
 #include <linux/kprobes.h>
@@ -18,7 +18,6 @@
 #define CALLS 200
 #define ROUNDS 401
 #define WAIT_MS 5000
-#define U64(n) (u8)(n), (u8)((n) >> 8), (u8)((n) >> 16), 0, 0, 0, 0, 0
 
 typedef int victim(int n);
 
@@ -80,30 +79,39 @@ static unsigned long hits[FUNCTIONS];
 static u32 counted, programmed[FUNCTIONS];
 static const u64 there = 1;
 
-/* if rdi, a number of the call, is less than that: count it */
-static const u8 below[] = { DP_OPCODE_PUSH_R,	0x64,	    0,
-			    DP_OPCODE_PUSH,	U64(CALLS), DP_OPCODE_LTS,
-			    DP_OPCODE_JNZ,	U64(1),	    DP_OPCODE_ABORT,
-			    DP_OPCODE_INC_LV_I, 0,	    0,
-			    DP_OPCODE_EXIT };
-static const u8 above[] = { DP_OPCODE_PUSH,
-			    U64(CALLS),
-			    DP_OPCODE_PUSH_R,
-			    0x64,
-			    0,
-			    DP_OPCODE_LTS,
-			    DP_OPCODE_JNZ,
-			    U64(1),
-			    DP_OPCODE_ABORT,
-			    DP_OPCODE_INC_LV_I,
-			    0,
-			    0,
-			    DP_OPCODE_EXIT };
+/* if what is on the stack is not 0: count it */
+static void write_count(struct dp_asm *c)
+{
+	dp_asm_op64(c, DP_OPCODE_JNZ, 1);
+	dp_asm_op(c, DP_OPCODE_ABORT);
+	dp_asm_op16(c, DP_OPCODE_INC_LV_I, 0);
+	dp_asm_op(c, DP_OPCODE_EXIT);
+}
+
+/* if rdi, a number of the call, is less than that */
+static void write_below(struct dp_asm *c)
+{
+	dp_asm_op16(c, DP_OPCODE_PUSH_R, DP_ASM_RDI);
+	dp_asm_op64(c, DP_OPCODE_PUSH, CALLS);
+	dp_asm_op(c, DP_OPCODE_LTS);
+	write_count(c);
+}
+
+static void write_above(struct dp_asm *c)
+{
+	dp_asm_op64(c, DP_OPCODE_PUSH, CALLS);
+	dp_asm_op16(c, DP_OPCODE_PUSH_R, DP_ASM_RDI);
+	dp_asm_op(c, DP_OPCODE_LTS);
+	write_count(c);
+}
+
 /* … if a word of memory is not 0 */
-static u8 reads[] = { DP_OPCODE_PUSH,	  U64(0), DP_OPCODE_PUSH_MEM_U64,
-		      DP_OPCODE_JNZ,	  U64(1), DP_OPCODE_ABORT,
-		      DP_OPCODE_INC_LV_I, 0,	  0,
-		      DP_OPCODE_EXIT };
+static void write_reads(struct dp_asm *c)
+{
+	dp_asm_op64(c, DP_OPCODE_PUSH, (u64)&there);
+	dp_asm_op(c, DP_OPCODE_PUSH_MEM_U64);
+	write_count(c);
+}
 
 static int on_their_trap(struct kprobe *p, struct pt_regs *regs)
 {
@@ -156,23 +164,26 @@ static struct dp_kretprobe our_return = { .kp.addr = (u8 *)dpfigures_our_return,
 					  .handler = on_our_return };
 
 /* On the function @of */
-static int program(int of, const u8 *code, u32 len)
+static int program(int of, void (*write)(struct dp_asm *c))
 {
+	static struct dp_asm c;
 	static const u32 start;
-	const struct dp_program_spec spec = { .name = "kernel",
-					      .code = code,
-					      .code_len = len,
-					      .starts = &start,
-					      .nr_starts = 1,
-					      .nr_lv = 1,
-					      .jmpmax = 9,
-					      .stack = 32 };
+	struct dp_program_spec spec = { .name = "kernel",
+					.code = c.bytes,
+					.starts = &start,
+					.nr_starts = 1,
+					.nr_lv = 1,
+					.jmpmax = 9,
+					.stack = 32 };
 	struct dp_binding binding = { .maxhits = ~0u, .logonfault = true };
 	const char *why = NULL;
 	u32 offset;
-	int err = dp_kmod_add_program(&spec, &binding.program, &offset, &why);
+	int err;
 
-	err = err   ?:
+	c.n = 0;
+	write(&c);
+	spec.code_len = c.n;
+	err = dp_kmod_add_program(&spec, &binding.program, &offset, &why) ?:
 		      dp_kmod_add((unsigned long)functions[of], &programmed[of],
 				  NULL);
 	if (!err)
@@ -182,16 +193,14 @@ static int program(int of, const u8 *code, u32 len)
 
 static int begin_session(void)
 {
-	const u64 at = (u64)(unsigned long)&there;
 	u64 bad;
 
-	memcpy(reads + 1, &at, sizeof(at));
 	return dp_kmod_begin(DP_KMOD_JUMP) ?:
 		       dp_kmod_add((unsigned long)dpfigures_counted, &counted, NULL) ?:
-		       program(MET, below, sizeof(below))    ?:
-		       program(UNMET, above, sizeof(above))  ?:
-		       program(LOADED, reads, sizeof(reads)) ?:
-		       dp_kmod_commit(&bad);
+		       program(MET, write_below)    ?:
+		       program(UNMET, write_above)  ?:
+		       program(LOADED, write_reads) ?:
+						      dp_kmod_commit(&bad);
 }
 
 static int arm(void)

@@ -10,6 +10,7 @@
 #ifndef __ASSEMBLY__
 
 #include "port_types.h"
+#include "tests/kernel/assemble.h"
 
 /** struct dpnative_registers - rax, rcx, rdx, rbx, rbp, rsi, rdi, r8 to r15, and the flags */
 struct dpnative_registers {
@@ -30,23 +31,11 @@ extern const u8 dpnative_victims[DPNATIVE_VICTIMS][DPNATIVE_BYTES];
 /** dpnative_call() - call a function with these registers; they become what they are afterwards */
 void dpnative_call(const u8 *function, struct dpnative_registers *registers);
 
-/** struct dpnative_code - a program that is written */
-struct dpnative_code {
-	u8 bytes[768];
-	u32 n;
-};
-
 /** dpnative_random() - a number of 64 bits */
 u64 dpnative_random(void);
 /** dpnative_write() - a random program of what detours can run, with a little of all else: it reads memory where r12 to
  *  r15 say, and has two variables */
-void dpnative_write(struct dpnative_code *code);
-
-static inline void dpnative_put(struct dpnative_code *c, u64 value, u32 size)
-{
-	for (; size; size--, value >>= 8)
-		c->bytes[c->n++] = (u8)value;
-}
+void dpnative_write(struct dp_asm *code);
 
 #endif
 #endif

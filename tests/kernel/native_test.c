@@ -6,7 +6,6 @@
  *                      ├─► one whose detours leave at the n-th instruction ─┤ records: no difference
  *                      └─► one that interprets them ───────────────────────┘
  */
-#include "engine/vm/ops.h"
 #include "kmod/session.h"
 #include "tests/kernel/native.h"
 #include "tests/kernel/test.h"
@@ -27,12 +26,10 @@
 /* Arithmetic flags */
 #define FLAGS 0x8d5ull
 #define IF 0x202ull
-#define RDI 0x64
-#define RDX 0x63
 #define THREADS 4
 #define TURNS 30000
 
-static struct dpnative_code codes[VICTIMS];
+static struct dp_asm codes[VICTIMS];
 static struct dpnative_registers given[VICTIMS][CALLS];
 /* Two pages, of which the second one is not there */
 static u8 *memory;
@@ -256,24 +253,24 @@ static void compare(void)
 /* --- many at a time --- */
 
 /* if what rdi points to, less rdx, is less than 10: count it */
-static void write_condition(struct dpnative_code *c)
+static void write_condition(struct dp_asm *c)
 {
 	c->n = 0;
-	dpnative_put(c, DP_OPCODE_PUSH_R, 1);
-	dpnative_put(c, RDI, 2);
-	dpnative_put(c, DP_OPCODE_PUSH_MEM_U32, 1);
-	dpnative_put(c, DP_OPCODE_PUSH_R, 1);
-	dpnative_put(c, RDX, 2);
-	dpnative_put(c, DP_OPCODE_RSUB, 1);
-	dpnative_put(c, DP_OPCODE_PUSH, 1);
-	dpnative_put(c, 10, 8);
-	dpnative_put(c, DP_OPCODE_LTU, 1);
-	dpnative_put(c, DP_OPCODE_JNZ, 1);
-	dpnative_put(c, 1, 8);
-	dpnative_put(c, DP_OPCODE_ABORT, 1);
-	dpnative_put(c, DP_OPCODE_INC_LV_I, 1);
-	dpnative_put(c, 0, 2);
-	dpnative_put(c, DP_OPCODE_EXIT, 1);
+	dp_asm_op(c, DP_OPCODE_PUSH_R);
+	dp_asm_put(c, DP_ASM_RDI, 2);
+	dp_asm_op(c, DP_OPCODE_PUSH_MEM_U32);
+	dp_asm_op(c, DP_OPCODE_PUSH_R);
+	dp_asm_put(c, DP_ASM_RDX, 2);
+	dp_asm_op(c, DP_OPCODE_RSUB);
+	dp_asm_op(c, DP_OPCODE_PUSH);
+	dp_asm_put(c, 10, 8);
+	dp_asm_op(c, DP_OPCODE_LTU);
+	dp_asm_op(c, DP_OPCODE_JNZ);
+	dp_asm_put(c, 1, 8);
+	dp_asm_op(c, DP_OPCODE_ABORT);
+	dp_asm_op(c, DP_OPCODE_INC_LV_I);
+	dp_asm_put(c, 0, 2);
+	dp_asm_op(c, DP_OPCODE_EXIT);
 }
 
 static struct completion ended[THREADS];
@@ -376,10 +373,10 @@ static void hit_within(void)
 	/* Which task this is is known to the interpreter alone. */
 	write_condition(&codes[0]);
 	codes[0].n--;
-	dpnative_put(&codes[0], DP_OPCODE_PUSH_TASK, 1);
-	dpnative_put(&codes[0], DP_OPCODE_LOG_I, 1);
-	dpnative_put(&codes[0], 1, 2);
-	dpnative_put(&codes[0], DP_OPCODE_EXIT, 1);
+	dp_asm_op(&codes[0], DP_OPCODE_PUSH_TASK);
+	dp_asm_op(&codes[0], DP_OPCODE_LOG_I);
+	dp_asm_put(&codes[0], 1, 2);
+	dp_asm_op(&codes[0], DP_OPCODE_EXIT);
 	err = err   ?:
 		      add_code(dpnative_victims[0], codes[0].bytes, codes[0].n,
 			       &probe, &program);
@@ -418,14 +415,14 @@ static void fault_within(void)
 	int err = dp_kmod_begin(DP_KMOD_JUMP), more = -ENOENT;
 
 	codes[0].n = 0;
-	dpnative_put(&codes[0], DP_OPCODE_PUSH, 1);
-	dpnative_put(&codes[0], (u64)memory + PAGE_SIZE, 8);
-	dpnative_put(&codes[0], DP_OPCODE_PUSH_MEM_U64, 1);
-	dpnative_put(&codes[0], DP_OPCODE_JZ, 1);
-	dpnative_put(&codes[0], 3, 8);
-	dpnative_put(&codes[0], DP_OPCODE_INC_LV_I, 1);
-	dpnative_put(&codes[0], 0, 2);
-	dpnative_put(&codes[0], DP_OPCODE_EXIT, 1);
+	dp_asm_op(&codes[0], DP_OPCODE_PUSH);
+	dp_asm_put(&codes[0], (u64)memory + PAGE_SIZE, 8);
+	dp_asm_op(&codes[0], DP_OPCODE_PUSH_MEM_U64);
+	dp_asm_op(&codes[0], DP_OPCODE_JZ);
+	dp_asm_put(&codes[0], 3, 8);
+	dp_asm_op(&codes[0], DP_OPCODE_INC_LV_I);
+	dp_asm_put(&codes[0], 0, 2);
+	dp_asm_op(&codes[0], DP_OPCODE_EXIT);
 	err = err   ?:
 		      add_code(dpnative_victims[1], codes[0].bytes, codes[0].n,
 			       &probe, &program);

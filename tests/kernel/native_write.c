@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* native_write: random programs of what detours can run, with a little of all else. */
 #include "tests/kernel/native.h"
-#include "engine/vm/ops.h"
 #include <linux/kernel.h>
 #include <linux/string.h>
 
@@ -67,34 +66,34 @@ static u64 number(void)
 	return r & 1 ? edges[r >> 8 & 15] : r & 2 ? r >> 8 & 0xff : r >> 3;
 }
 
-static void push_number(struct dpnative_code *c, u64 value)
+static void push_number(struct dp_asm *c, u64 value)
 {
-	dpnative_put(c, DP_OPCODE_PUSH, 1);
-	dpnative_put(c, value, 8);
+	dp_asm_op(c, DP_OPCODE_PUSH);
+	dp_asm_put(c, value, 8);
 }
 
 /* All but the stack pointer, and the flags, which instructions of a handler's would change; halves, too */
-static void push_register(struct dpnative_code *c)
+static void push_register(struct dp_asm *c)
 {
 	static const u16 some[] = { 0x60, 0x61, 0x62, 0x63, 0x64, 0x65, 0x66,
 				    0x68, 0x69, 0x6a, 0x6b, 0x6c, 0x6d, 0x6e,
 				    0x6f, 0x70, 0x06, 0x09, 0x0a, 0x0b, 0x71 };
 
-	dpnative_put(c, DP_OPCODE_PUSH_R, 1);
-	dpnative_put(c, some[below(ARRAY_SIZE(some))], 2);
+	dp_asm_op(c, DP_OPCODE_PUSH_R);
+	dp_asm_put(c, some[below(ARRAY_SIZE(some))], 2);
 }
 
 /* At r12 to r15, and near */
-static void push_memory(struct dpnative_code *c)
+static void push_memory(struct dp_asm *c)
 {
-	dpnative_put(c, DP_OPCODE_PUSH_R, 1);
-	dpnative_put(c, 0x6c + (below(4) ? 0 : below(4)), 2);
+	dp_asm_op(c, DP_OPCODE_PUSH_R);
+	dp_asm_put(c, 0x6c + (below(4) ? 0 : below(4)), 2);
 	push_number(c, below(8) ? below(24) : 1ull << 63);
-	dpnative_put(c, DP_OPCODE_ADD, 1);
-	dpnative_put(c, loads[below(ARRAY_SIZE(loads))], 1);
+	dp_asm_op(c, DP_OPCODE_ADD);
+	dp_asm_put(c, loads[below(ARRAY_SIZE(loads))], 1);
 }
 
-static void put_piece(struct dpnative_code *c, bool jump)
+static void put_piece(struct dp_asm *c, bool jump)
 {
 	switch (jump ? 6 + below(2) : below(7)) {
 	case 0:
@@ -108,30 +107,30 @@ static void put_piece(struct dpnative_code *c, bool jump)
 		push_memory(c);
 		break;
 	case 4:
-		dpnative_put(c, counted[below(ARRAY_SIZE(counted))], 1);
-		dpnative_put(c, below(8) ? below(66) : below(256), 1);
+		dp_asm_put(c, counted[below(ARRAY_SIZE(counted))], 1);
+		dp_asm_put(c, below(8) ? below(66) : below(256), 1);
 		break;
 	case 5:
-		dpnative_put(c, plain[below(ARRAY_SIZE(plain))], 1);
+		dp_asm_put(c, plain[below(ARRAY_SIZE(plain))], 1);
 		break;
 	case 6:
 		if (below(3)) {
 			push_register(c);
 			break;
 		}
-		dpnative_put(c, below(6) ? DP_OPCODE_INC_LV_I : DP_OPCODE_LOG_I,
-			     1);
-		dpnative_put(c, !below(4), 2);
+		dp_asm_put(c, below(6) ? DP_OPCODE_INC_LV_I : DP_OPCODE_LOG_I,
+			   1);
+		dp_asm_put(c, !below(4), 2);
 		break;
 	default:
-		dpnative_put(c, jumps[below(ARRAY_SIZE(jumps))], 1);
-		dpnative_put(c, 0, 8);
+		dp_asm_put(c, jumps[below(ARRAY_SIZE(jumps))], 1);
+		dp_asm_put(c, 0, 8);
 		break;
 	}
 }
 
 /* Let each jump lead to some instruction, mostly forward. */
-static void aim(struct dpnative_code *c, const u32 *begins, u32 n)
+static void aim(struct dp_asm *c, const u32 *begins, u32 n)
 {
 	u32 i, to;
 	u64 by;
@@ -149,19 +148,19 @@ static void aim(struct dpnative_code *c, const u32 *begins, u32 n)
 }
 
 /* Most end like a condition's. */
-static void put_end(struct dpnative_code *c)
+static void put_end(struct dp_asm *c)
 {
 	if (below(4)) {
-		dpnative_put(c, below(2) ? DP_OPCODE_JNZ : DP_OPCODE_JLT, 1);
-		dpnative_put(c, 1, 8);
-		dpnative_put(c, DP_OPCODE_ABORT, 1);
-		dpnative_put(c, DP_OPCODE_INC_LV_I, 1);
-		dpnative_put(c, 0, 2);
+		dp_asm_put(c, below(2) ? DP_OPCODE_JNZ : DP_OPCODE_JLT, 1);
+		dp_asm_put(c, 1, 8);
+		dp_asm_op(c, DP_OPCODE_ABORT);
+		dp_asm_op(c, DP_OPCODE_INC_LV_I);
+		dp_asm_put(c, 0, 2);
 	}
-	dpnative_put(c, below(4) ? DP_OPCODE_EXIT : DP_OPCODE_ABORT, 1);
+	dp_asm_put(c, below(4) ? DP_OPCODE_EXIT : DP_OPCODE_ABORT, 1);
 }
 
-void dpnative_write(struct dpnative_code *c)
+void dpnative_write(struct dp_asm *c)
 {
 	u32 begins[MOST], pieces = 4 + below(PIECES), i, n = 0;
 

@@ -2,8 +2,8 @@
 /* program_test: programs at probes of the kernel's functions, and the records that they make. */
 #include <dprobes/kprobes.h>
 #include "arch/arch.h"
-#include "engine/vm/ops.h"
 #include "kmod/session.h"
+#include "tests/kernel/assemble.h"
 #include "tests/kernel/test.h"
 #include <linux/delay.h>
 #include <linux/gcd.h>
@@ -17,62 +17,64 @@
 
 static unsigned long (*volatile call_gcd)(unsigned long, unsigned long) = gcd;
 
-#define U16(x) (u8)(x), (u8)((x) >> 8)
-#define REG(name) DP_OPCODE_PUSH_R, U16(name)
-#define RDI 0x64
-#define RSI 0x65
-#define RSP 0x67
+static void push_register(struct dp_asm *c, u16 reg)
+{
+	dp_asm_op16(c, DP_OPCODE_PUSH_R, reg);
+}
 
 /* Counts, and records both arguments and what the stack pointer points to: where the call returns to */
-static const u8 on_gcd[] = {
-	DP_OPCODE_INC_LV_I, U16(0), REG(RDI),	    REG(RSI),
-	DP_OPCODE_LOG_I,    U16(2), REG(RSP),	    DP_OPCODE_PUSH_MEM_U64,
-	DP_OPCODE_LOG_I,    U16(1), DP_OPCODE_EXIT,
-};
+static void write_on_gcd(struct dp_asm *c)
+{
+	dp_asm_op16(c, DP_OPCODE_INC_LV_I, 0);
+	push_register(c, DP_ASM_RDI);
+	push_register(c, DP_ASM_RSI);
+	dp_asm_op16(c, DP_OPCODE_LOG_I, 2);
+	dp_asm_read(c, DP_ASM_RSP, 0);
+	dp_asm_op16(c, DP_OPCODE_LOG_I, 1);
+	dp_asm_op(c, DP_OPCODE_EXIT);
+}
 
-/* Reads where nothing is, but could be: 0xfffffffffffff000 */
-static const u8 on_nothing[] = {
-	DP_OPCODE_INC_LV_I,
-	U16(1),
-	DP_OPCODE_PUSH,
-	0,
-	0xf0,
-	0xff,
-	0xff,
-	0xff,
-	0xff,
-	0xff,
-	0xff,
-	DP_OPCODE_PUSH_MEM_U64,
-	DP_OPCODE_LOG_I,
-	U16(1),
-	DP_OPCODE_EXIT,
-};
+/* Reads where nothing is, but could be */
+static void write_on_nothing(struct dp_asm *c)
+{
+	dp_asm_op16(c, DP_OPCODE_INC_LV_I, 1);
+	dp_asm_op64(c, DP_OPCODE_PUSH, 0xfffffffffffff000);
+	dp_asm_op(c, DP_OPCODE_PUSH_MEM_U64);
+	dp_asm_op16(c, DP_OPCODE_LOG_I, 1);
+	dp_asm_op(c, DP_OPCODE_EXIT);
+}
 
 /* Counts only */
-static const u8 on_tick[] = {
-	DP_OPCODE_INC_LV_I, U16(0), REG(RSP),
-	DP_OPCODE_LOG_I,    U16(1), DP_OPCODE_EXIT,
-};
-
-static int add(const void *function, const u8 *code, u32 len, u32 *probe,
-	       u32 *program)
+static void write_on_tick(struct dp_asm *c)
 {
+	dp_asm_op16(c, DP_OPCODE_INC_LV_I, 0);
+	push_register(c, DP_ASM_RSP);
+	dp_asm_op16(c, DP_OPCODE_LOG_I, 1);
+	dp_asm_op(c, DP_OPCODE_EXIT);
+}
+
+static int add(const void *function, void (*write)(struct dp_asm *c),
+	       u32 *probe, u32 *program)
+{
+	static struct dp_asm c;
 	static const u32 start;
-	const struct dp_program_spec spec = { .name = "kernel",
-					      .code = code,
-					      .code_len = len,
-					      .starts = &start,
-					      .nr_starts = 1,
-					      .nr_lv = 2,
-					      .jmpmax = 100,
-					      .logmax = 64,
-					      .stack = 32 };
+	struct dp_program_spec spec = { .name = "kernel",
+					.code = c.bytes,
+					.starts = &start,
+					.nr_starts = 1,
+					.nr_lv = 2,
+					.jmpmax = 100,
+					.logmax = 64,
+					.stack = 32 };
 	struct dp_binding binding = { .major = 3, .minor = 7, .maxhits = ~0u };
 	const char *why = NULL;
 	u32 offset;
-	int err = dp_kmod_add_program(&spec, program, &offset, &why);
+	int err;
 
+	c.n = 0;
+	write(&c);
+	spec.code_len = c.n;
+	err = dp_kmod_add_program(&spec, program, &offset, &why);
 	err = err ?: dp_kmod_add((u64)function, probe, &why);
 	if (err) {
 		note("%d: %s\n", err, why ?: "");
@@ -136,13 +138,11 @@ static void programs(enum dp_kmod_arming arming)
 	int err = dp_kmod_begin(arming);
 
 	memset(&seen, 0, sizeof(seen));
-	err = err ?: add(gcd, on_gcd, sizeof(on_gcd), &seen.gcd, &program[0]);
+	err = err ?: add(gcd, write_on_gcd, &seen.gcd, &program[0]);
 	err = err   ?:
-		      add(int_sqrt, on_nothing, sizeof(on_nothing),
-			  &seen.nothing, &program[1]);
-	err = err   ?:
-		      add(tick, on_tick, sizeof(on_tick), &seen.tick,
-			  &program[2]);
+		      add(int_sqrt, write_on_nothing, &seen.nothing,
+			  &program[1]);
+	err = err ?: add(tick, write_on_tick, &seen.tick, &program[2]);
 	/* What programs read memory by */
 	err = err ?: dp_kmod_add((u64)copy, &within, NULL);
 	err = err ?: dp_kmod_commit(&bad);
@@ -215,7 +215,7 @@ static bool session_of_five(bool reads)
 	int err = dp_kmod_begin(DP_KMOD_JUMP);
 
 	memset(&seen, 0, sizeof(seen));
-	err = err ?: add(gcd, on_gcd, sizeof(on_gcd), &seen.gcd, &program);
+	err = err ?: add(gcd, write_on_gcd, &seen.gcd, &program);
 	err = err ?: dp_kmod_commit(&bad);
 	before = dp_kmod_local(program, 0);
 	for (i = 0; i < 5 && !err; i++)

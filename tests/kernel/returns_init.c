@@ -3,7 +3,7 @@
  * returns_init: probes on returns by /dev/dprobes: what they count and log, and what becomes of calls that have not
  * returned when the session ends, or never do.
  */
-#include "engine/vm/ops.h"
+#include "tests/kernel/assemble.h"
 #include "tests/kernel/device_init.h"
 #include "tests/kernel/init.h"
 #include <errno.h>
@@ -21,9 +21,6 @@
 
 #define CALLS 300
 #define OF "returns: "
-#define BYTES 64
-#define RAX 0x60
-#define RDI 0x64
 /* Of struct pt_regs, where the call has its first argument */
 #define ARGUMENT 0x70
 /* Of a value in a log, behind its prefix */
@@ -32,58 +29,31 @@
 
 static const char *const armings[] = { "trap", "jump", "interior" };
 
-/** struct code - a program that is written; @leaves: where it begins at a return */
-struct code {
-	unsigned char bytes[BYTES];
-	unsigned int n, leaves;
-};
-
-static void put(struct code *c, const void *from, unsigned int size)
-{
-	memcpy(c->bytes + c->n, from, size);
-	c->n += size;
-}
-
-static void op(struct code *c, unsigned char code)
-{
-	put(c, &code, 1);
-}
-
-static void op16(struct code *c, unsigned char code, uint16_t operand)
-{
-	op(c, code);
-	put(c, &operand, sizeof(operand));
-}
-
-static void op64(struct code *c, unsigned char code, uint64_t operand)
-{
-	op(c, code);
-	put(c, &operand, sizeof(operand));
-}
-
 /* At the entry, logs the argument of a call, and follows it if that is not 7. At the return, logs ticks and the
  * argument, and makes a record if that is not 0. */
-static void write_code(struct code *c)
+static unsigned int write_code(struct dp_asm *c)
 {
-	op16(c, DP_OPCODE_PUSH_R, RDI);
-	op64(c, DP_OPCODE_PUSH, ARGUMENT);
-	op(c, DP_OPCODE_ADD);
-	op(c, DP_OPCODE_PUSH_MEM_U64);
-	op(c, DP_OPCODE_DUP_I);
-	op(c, 1);
-	op16(c, DP_OPCODE_LOG_I, 1);
-	op64(c, DP_OPCODE_PUSH, 7);
-	op(c, DP_OPCODE_EQ);
-	op64(c, DP_OPCODE_JZ, 1);
-	op(c, DP_OPCODE_ABORT);
-	op(c, DP_OPCODE_EXIT);
-	c->leaves = c->n;
-	op(c, DP_OPCODE_PUSH_TOLD);
-	op16(c, DP_OPCODE_LOG_I, 1);
-	op16(c, DP_OPCODE_PUSH_ENTERED, PREFIX);
-	op64(c, DP_OPCODE_JZ, 1);
-	op(c, DP_OPCODE_EXIT);
-	op(c, DP_OPCODE_ABORT);
+	unsigned int leaves;
+
+	dp_asm_op16(c, DP_OPCODE_PUSH_R, DP_ASM_RDI);
+	dp_asm_op64(c, DP_OPCODE_PUSH, ARGUMENT);
+	dp_asm_op(c, DP_OPCODE_ADD);
+	dp_asm_op(c, DP_OPCODE_PUSH_MEM_U64);
+	dp_asm_op8(c, DP_OPCODE_DUP_I, 1);
+	dp_asm_op16(c, DP_OPCODE_LOG_I, 1);
+	dp_asm_op64(c, DP_OPCODE_PUSH, 7);
+	dp_asm_op(c, DP_OPCODE_EQ);
+	dp_asm_op64(c, DP_OPCODE_JZ, 1);
+	dp_asm_op(c, DP_OPCODE_ABORT);
+	dp_asm_op(c, DP_OPCODE_EXIT);
+	leaves = c->n;
+	dp_asm_op(c, DP_OPCODE_PUSH_TOLD);
+	dp_asm_op16(c, DP_OPCODE_LOG_I, 1);
+	dp_asm_op16(c, DP_OPCODE_PUSH_ENTERED, PREFIX);
+	dp_asm_op64(c, DP_OPCODE_JZ, 1);
+	dp_asm_op(c, DP_OPCODE_EXIT);
+	dp_asm_op(c, DP_OPCODE_ABORT);
+	return leaves;
 }
 
 static int ask(int fd, unsigned long request, void *arg)
@@ -115,7 +85,7 @@ static struct dp_device_calls calls_of(int fd, unsigned int probe)
 
 static int bind_code(int fd, unsigned int probe)
 {
-	struct code c = { .n = 0 };
+	struct dp_asm c = { .n = 0 };
 	unsigned int starts[2] = { 0 };
 	struct dp_device_program want = { .code = (unsigned long)c.bytes,
 					  .starts = (unsigned long)starts,
@@ -129,12 +99,11 @@ static int bind_code(int fd, unsigned int probe)
 				       .flags = DP_DEVICE_JUDGED };
 	int err;
 
-	write_code(&c);
+	starts[1] = write_code(&c);
 	want.code_size = c.n;
-	starts[1] = c.leaves;
 	err = ask(fd, DP_DEVICE_PROGRAM, &want);
 	bind.program = want.program;
-	bind.leaves = c.leaves + 1;
+	bind.leaves = starts[1] + 1;
 	return err ? err : ask(fd, DP_DEVICE_BIND, &bind);
 }
 

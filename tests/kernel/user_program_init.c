@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* user_program_init: programs at probes on files: what they may read and write, and which are refused. */
-#include "engine/vm/ops.h"
+#include "tests/kernel/assemble.h"
 #include "tests/kernel/device_init.h"
 #include "tests/kernel/init.h"
 #include "tests/kernel/user_init.h"
@@ -19,9 +19,6 @@
 #include <unistd.h>
 
 #define OF "user, programs: "
-#define RDI 0x64
-#define RSI 0x65
-#define RDX 0x63
 #define EFLAGS 0x0c
 #define PORTS (3ul << 12)
 #define FS_BASE 0x72
@@ -31,35 +28,9 @@
 #define INVALID_ADDR 1
 #define LOCALS 4
 #define PANIC "/proc/sys/kernel/panic"
-#define BYTES 128
-
-/** struct code - a program that is written */
-struct code {
-	unsigned char bytes[BYTES];
-	unsigned int n;
-};
-
-static void op(struct code *c, unsigned char code)
-{
-	c->bytes[c->n++] = code;
-}
-
-static void op16(struct code *c, unsigned char code, uint16_t operand)
-{
-	op(c, code);
-	memcpy(c->bytes + c->n, &operand, sizeof(operand));
-	c->n += sizeof(operand);
-}
-
-static void op64(struct code *c, unsigned char code, uint64_t operand)
-{
-	op(c, code);
-	memcpy(c->bytes + c->n, &operand, sizeof(operand));
-	c->n += sizeof(operand);
-}
 
 /* Return: a session with a program at dp_user_step(), armed; a negative errno. @words: why it is refused */
-static int run(const struct code *c, unsigned int allow, unsigned int flags,
+static int run(const struct dp_asm *c, unsigned int allow, unsigned int flags,
 	       char *words)
 {
 	struct dp_device_program want = { .variables = LOCALS,
@@ -129,17 +100,17 @@ static void reads(void)
 {
 	static const char text[8] = "stepped";
 	unsigned long to = 1;
-	struct code c = { .n = 0 };
+	struct dp_asm c = { .n = 0 };
 	uint64_t want[4];
 	int fd;
 
-	op16(&c, DP_OPCODE_PUSH_R, GS_BASE);
-	op16(&c, DP_OPCODE_PUSH_R, FS_BASE);
-	op16(&c, DP_OPCODE_PUSH_R, RSI);
-	op(&c, DP_OPCODE_PUSH_MEM_U64);
-	op16(&c, DP_OPCODE_PUSH_R, RDI);
-	op16(&c, DP_OPCODE_LOG_I, 4);
-	op(&c, DP_OPCODE_EXIT);
+	dp_asm_op16(&c, DP_OPCODE_PUSH_R, GS_BASE);
+	dp_asm_op16(&c, DP_OPCODE_PUSH_R, FS_BASE);
+	dp_asm_op16(&c, DP_OPCODE_PUSH_R, DP_ASM_RSI);
+	dp_asm_op(&c, DP_OPCODE_PUSH_MEM_U64);
+	dp_asm_op16(&c, DP_OPCODE_PUSH_R, DP_ASM_RDI);
+	dp_asm_op16(&c, DP_OPCODE_LOG_I, 4);
+	dp_asm_op(&c, DP_OPCODE_EXIT);
 	fd = run(&c, 0, DP_DEVICE_USER, NULL);
 	syscall(SYS_arch_prctl, ARCH_SET_GS, SOME_BASE);
 	want[0] = 41;
@@ -156,24 +127,24 @@ static void reads(void)
 static void reads_no_kernel(void)
 {
 	uint64_t banner = dp_init_address("linux_banner");
-	struct code c = { .n = 0 };
+	struct dp_asm c = { .n = 0 };
 	int fd;
 
-	op64(&c, DP_OPCODE_PUSH, banner);
-	op(&c, DP_OPCODE_PUSH_MEM_U64);
-	op16(&c, DP_OPCODE_LOG_I, 1);
-	op(&c, DP_OPCODE_EXIT);
+	dp_asm_op64(&c, DP_OPCODE_PUSH, banner);
+	dp_asm_op(&c, DP_OPCODE_PUSH_MEM_U64);
+	dp_asm_op16(&c, DP_OPCODE_LOG_I, 1);
+	dp_asm_op(&c, DP_OPCODE_EXIT);
 	fd = run(&c, 0, DP_DEVICE_USER, NULL);
 	dp_init_check(banner && fd >= 0 && dp_user_step(1, "", NULL) == 2 &&
 			      failed(fd, banner),
 		      "a program reads no memory of the kernel's", OF);
 	close(fd);
 	c.n = 0;
-	op64(&c, DP_OPCODE_PUSH, banner);
-	op64(&c, DP_OPCODE_PUSH, 8);
-	op(&c, DP_OPCODE_XCHG);
-	op(&c, DP_OPCODE_LOG_STR);
-	op(&c, DP_OPCODE_EXIT);
+	dp_asm_op64(&c, DP_OPCODE_PUSH, banner);
+	dp_asm_op64(&c, DP_OPCODE_PUSH, 8);
+	dp_asm_op(&c, DP_OPCODE_XCHG);
+	dp_asm_op(&c, DP_OPCODE_LOG_STR);
+	dp_asm_op(&c, DP_OPCODE_EXIT);
 	fd = run(&c, 0, DP_DEVICE_USER, NULL);
 	dp_init_check(fd >= 0 && dp_user_step(1, "", NULL) == 2 &&
 			      failed(fd, banner),
@@ -188,15 +159,15 @@ static void writes(void)
 	uint64_t variable = dp_init_address("panic_timeout");
 	unsigned int was = dp_init_number(PANIC);
 	unsigned long to = 1;
-	struct code c = { .n = 0 };
+	struct dp_asm c = { .n = 0 };
 	int fd;
 
-	op16(&c, DP_OPCODE_PUSH_R, RDX);
-	op64(&c, DP_OPCODE_PUSH, 77);
-	op(&c, DP_OPCODE_POP_MEM_U64);
-	op64(&c, DP_OPCODE_PUSH, 100);
-	op16(&c, DP_OPCODE_POP_R, RDI);
-	op(&c, DP_OPCODE_EXIT);
+	dp_asm_op16(&c, DP_OPCODE_PUSH_R, DP_ASM_RDX);
+	dp_asm_op64(&c, DP_OPCODE_PUSH, 77);
+	dp_asm_op(&c, DP_OPCODE_POP_MEM_U64);
+	dp_asm_op64(&c, DP_OPCODE_PUSH, 100);
+	dp_asm_op16(&c, DP_OPCODE_POP_R, DP_ASM_RDI);
+	dp_asm_op(&c, DP_OPCODE_EXIT);
 	fd = run(&c, 0, DP_DEVICE_USER, words);
 	dp_init_check(fd == -EINVAL && *words,
 		      "a program writes only what it has asked for", OF);
@@ -217,22 +188,22 @@ static void writes_users(void)
 {
 	char words[DP_DEVICE_WORDS] = "";
 	unsigned long to = 1;
-	struct code c = { .n = 0 };
+	struct dp_asm c = { .n = 0 };
 	int fd;
 
-	op16(&c, DP_OPCODE_PUSH_U, RDI);
-	op16(&c, DP_OPCODE_POP_R, RSI);
-	op64(&c, DP_OPCODE_PUSH, 100);
-	op16(&c, DP_OPCODE_POP_U, RDI);
-	op(&c, DP_OPCODE_EXIT);
+	dp_asm_op16(&c, DP_OPCODE_PUSH_U, DP_ASM_RDI);
+	dp_asm_op16(&c, DP_OPCODE_POP_R, DP_ASM_RSI);
+	dp_asm_op64(&c, DP_OPCODE_PUSH, 100);
+	dp_asm_op16(&c, DP_OPCODE_POP_U, DP_ASM_RDI);
+	dp_asm_op(&c, DP_OPCODE_EXIT);
 	fd = run(&c, DP_DEVICE_REGISTERS, DP_DEVICE_USER, words);
 	dp_init_check(fd >= 0 && dp_user_step(1, "", &to) == 101,
 		      "as registers of user space, too", OF);
 	close(fd);
 	c.n = 0;
-	op64(&c, DP_OPCODE_PUSH, PORTS);
-	op16(&c, DP_OPCODE_POP_U, EFLAGS);
-	op(&c, DP_OPCODE_EXIT);
+	dp_asm_op64(&c, DP_OPCODE_PUSH, PORTS);
+	dp_asm_op16(&c, DP_OPCODE_POP_U, EFLAGS);
+	dp_asm_op(&c, DP_OPCODE_EXIT);
 	dp_init_check(run(&c, DP_DEVICE_REGISTERS, DP_DEVICE_USER, words) ==
 			      -EINVAL,
 		      "and no flags", OF);
@@ -260,14 +231,14 @@ static unsigned long step_with(unsigned long n, double first, pair second)
 
 static int run_vectors(void)
 {
-	struct code c = { .n = 0 };
+	struct dp_asm c = { .n = 0 };
 
-	op16(&c, DP_OPCODE_PUSH_R, MXCSR);
-	op16(&c, DP_OPCODE_PUSH_R, FCW);
-	op16(&c, DP_OPCODE_PUSH_R, WHOLE_XMM1);
-	op16(&c, DP_OPCODE_PUSH_U, XMM);
-	op16(&c, DP_OPCODE_LOG_I, VECTORS);
-	op(&c, DP_OPCODE_EXIT);
+	dp_asm_op16(&c, DP_OPCODE_PUSH_R, MXCSR);
+	dp_asm_op16(&c, DP_OPCODE_PUSH_R, FCW);
+	dp_asm_op16(&c, DP_OPCODE_PUSH_R, WHOLE_XMM1);
+	dp_asm_op16(&c, DP_OPCODE_PUSH_U, XMM);
+	dp_asm_op16(&c, DP_OPCODE_LOG_I, VECTORS);
+	dp_asm_op(&c, DP_OPCODE_EXIT);
 	return run(&c, 0, DP_DEVICE_USER, NULL);
 }
 
@@ -359,9 +330,9 @@ static void put_away(void)
 static void refused_programs(void)
 {
 	char words[DP_DEVICE_WORDS] = "";
-	struct code c = { .n = 0 };
+	struct dp_asm c = { .n = 0 };
 
-	op(&c, DP_OPCODE_EXIT);
+	dp_asm_op(&c, DP_OPCODE_EXIT);
 	dp_init_check(run(&c, DP_DEVICE_PORTS, DP_DEVICE_USER, words) ==
 				      -EINVAL &&
 			      strstr(words, "ports"),
@@ -369,15 +340,15 @@ static void refused_programs(void)
 	dp_init_check(run(&c, 0, 0, words) == -EINVAL,
 		      "refused: a program for the kernel, on a file", OF);
 	c.n = 0;
-	op(&c, DP_OPCODE_EXIT_N);
-	op(&c, 3);
+	dp_asm_op(&c, DP_OPCODE_EXIT_N);
+	dp_asm_op(&c, 3);
 	dp_init_check(run(&c, 0, DP_DEVICE_USER, words) == -EINVAL &&
 			      strstr(words,
 				     "exit 3: a task would have to wait"),
 		      "refused: a core file", OF);
 	c.n = 0;
-	op(&c, DP_OPCODE_EXIT_N);
-	op(&c, 2);
+	dp_asm_op(&c, DP_OPCODE_EXIT_N);
+	dp_asm_op(&c, 2);
 	dp_init_check(run(&c, 0, DP_DEVICE_USER, words) == -EINVAL &&
 			      strstr(words, "write modtype = kernel"),
 		      "refused: a dump of the kernel", OF);
@@ -419,15 +390,15 @@ static void *map_and_unmap(void *unused)
 
 static void unmapped(void)
 {
-	struct code c = { .n = 0 };
+	struct dp_asm c = { .n = 0 };
 	pthread_t thread;
 	int fd, i, good;
 
-	op16(&c, DP_OPCODE_INC_LV_I, 0);
-	op16(&c, DP_OPCODE_PUSH_R, RSI);
-	op(&c, DP_OPCODE_PUSH_MEM_U64);
-	op16(&c, DP_OPCODE_INC_LV_I, 1);
-	op(&c, DP_OPCODE_ABORT);
+	dp_asm_op16(&c, DP_OPCODE_INC_LV_I, 0);
+	dp_asm_op16(&c, DP_OPCODE_PUSH_R, DP_ASM_RSI);
+	dp_asm_op(&c, DP_OPCODE_PUSH_MEM_U64);
+	dp_asm_op16(&c, DP_OPCODE_INC_LV_I, 1);
+	dp_asm_op(&c, DP_OPCODE_ABORT);
 	page = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	fd = run(&c, 0, DP_DEVICE_USER, NULL);
 	if (pthread_create(&thread, NULL, map_and_unmap, NULL))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* watch_init: the kernel's data is watched, by the device, the command, and programs. */
-#include "engine/vm/ops.h"
+#include "tests/kernel/assemble.h"
 #include "tests/kernel/device_init.h"
 #include "tests/kernel/init.h"
 #include "tests/kernel/tool_init.h"
@@ -193,7 +193,7 @@ static void refuses(void)
 /* Logs what is there, and what was */
 static void log_values(int fd, unsigned int probe)
 {
-	unsigned char code[64], *at = code;
+	struct dp_asm c = { 0 };
 	unsigned long addr = dp_init_address(VARIABLE);
 	struct dp_device_program want = { .log = 64 };
 	char words[DP_DEVICE_WORDS] = "", buffer[4096];
@@ -202,17 +202,12 @@ static void log_values(int fd, unsigned int probe)
 	ssize_t n;
 	int err;
 
-	*at++ = DP_OPCODE_PUSH;
-	memcpy(at, &addr, 8);
-	at += 8;
-	*at++ = DP_OPCODE_PUSH_MEM_U32;
-	*at++ = DP_OPCODE_PUSH_TOLD;
-	*at++ = DP_OPCODE_LOG_I;
-	*at++ = 2;
-	*at++ = 0;
-	*at++ = DP_OPCODE_EXIT;
-	err = dp_device_program(fd, code, (unsigned int)(at - code), &want,
-				words);
+	dp_asm_op64(&c, DP_OPCODE_PUSH, addr);
+	dp_asm_op(&c, DP_OPCODE_PUSH_MEM_U32);
+	dp_asm_op(&c, DP_OPCODE_PUSH_TOLD);
+	dp_asm_op16(&c, DP_OPCODE_LOG_I, 2);
+	dp_asm_op(&c, DP_OPCODE_EXIT);
+	err = dp_device_program(fd, c.bytes, c.n, &want, words);
 	err = err ?: dp_device_bind(fd, probe, want.program, 0);
 	dp_init_put(FILE_OF, "41");
 	err = err ?: dp_device_commit(fd, 0);
