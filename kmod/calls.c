@@ -48,6 +48,20 @@ static void free_calls(struct dp_calls *calls)
 	kfree(calls);
 }
 
+static void free_ended(struct work_struct *work)
+{
+	struct dp_calls *calls, *next;
+	LIST_HEAD(old);
+
+	mutex_lock(&pools);
+	list_splice_init(&ended, &old);
+	mutex_unlock(&pools);
+	dp_tasks_wait();
+	list_for_each_entry_safe(calls, next, &old, list) free_calls(calls);
+}
+
+static DECLARE_WORK(freer, free_ended);
+
 /* Context: the lock is held; no call is inside. */
 static void end_calls(struct dp_calls *calls)
 {
@@ -56,17 +70,12 @@ static void end_calls(struct dp_calls *calls)
 	for (i = 0; i < calls->pool.n; i++)
 		WRITE_ONCE(dp_kernel_calls[calls->pool.first + i], NULL);
 	bitmap_clear(stubs, calls->pool.first, calls->pool.n);
-	if (calls->pool.listed)
+	if (calls->pool.listed) {
 		list_move(&calls->list, &ended);
-	else
+		schedule_work(&freer);
+	} else {
 		free_calls(calls);
-}
-
-static void free_all(struct list_head *list)
-{
-	struct dp_calls *calls, *next;
-
-	list_for_each_entry_safe(calls, next, list, list) free_calls(calls);
+	}
 }
 
 static void sweep_all(struct work_struct *work);
@@ -76,7 +85,6 @@ static DECLARE_DELAYED_WORK(sweeper, sweep_all);
 static void sweep_all(struct work_struct *work)
 {
 	struct dp_calls *calls, *next;
-	LIST_HEAD(old);
 	u32 n = 0;
 
 	mutex_lock(&pools);
@@ -89,16 +97,12 @@ static void sweep_all(struct work_struct *work)
 		end_calls(calls);
 		n++;
 	}
-	list_splice_init(&ended, &old);
 	if (!list_empty(&all))
 		schedule_delayed_work(&sweeper, PERIOD);
 	mutex_unlock(&pools);
 	/* Whoever takes this module out waits for this function. */
 	while (n--)
 		module_put(THIS_MODULE);
-	if (!list_empty(&old))
-		dp_tasks_wait();
-	free_all(&old);
 }
 
 /* Context: the lock is held. */
@@ -199,7 +203,6 @@ void dp_calls_leave(struct dp_calls *calls)
 		__module_get(THIS_MODULE);
 	else
 		end_calls(calls);
-	schedule_delayed_work(&sweeper, PERIOD);
 	mutex_unlock(&pools);
 }
 
@@ -223,7 +226,7 @@ void dp_calls_begin(u64 trampoline, bool may_list)
 void dp_calls_end(void)
 {
 	cancel_delayed_work_sync(&sweeper);
+	flush_work(&freer);
 	synchronize_rcu();
 	dp_tasks_wait();
-	free_all(&ended);
 }
