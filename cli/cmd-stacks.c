@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* cmd-stacks: dprobes stacks. */
 #include "cli/command.h"
+#include "tracer/system.h"
 
 static const char help[] =
 	"Usage: dprobes stacks [options] SPEC... (-p PID | -- CMD [ARGS])\n"
+	"       dprobes stacks [options] kernel:SPEC... [-- CMD [ARGS]]\n"
 	"Count hits by the stacks of their threads, and print these at the end as a tree: a\n"
 	"frame with how often it was on the stack of a hit, and below it what it had called.\n"
 	"Frames are in order of their counts; \"+\" begins each where a frame has called several.\n"
@@ -40,7 +42,7 @@ static int run(const struct dp_tracer_options *opt)
 
 	if (!opt->nr_specs)
 		return dp_usage_error("stacks needs a SPEC: which hits");
-	if (!opt->pid && !opt->argv)
+	if (!opt->pid && !opt->argv && !dp_system_wanted(opt))
 		return dp_usage_error("stacks needs -p PID or -- CMD");
 	if (opt->json && opt->folded)
 		return dp_usage_error("--json and --folded: one of them");

@@ -6,7 +6,7 @@
 #include "port_types.h"
 
 /* Bytes */
-#define DP_KMOD_ARENA (12 << 20)
+#define DP_KMOD_ARENA (14 << 20)
 
 /** dp_kmod_arena_begin() - zero it. Return: its address, for struct dp_mapping: as if the other parts
  *  of an agent's memory stood before it */

@@ -36,6 +36,7 @@ union request {
 	struct dp_device_file file;
 	struct dp_device_remove remove;
 	struct dp_device_zero zero;
+	struct dp_device_stack stack;
 };
 
 /* They are the same for callers of 32 bits, and for ever. */
@@ -56,6 +57,7 @@ static_assert(sizeof(struct dp_device_watch) == 40);
 static_assert(sizeof(struct dp_device_file) == 32);
 static_assert(sizeof(struct dp_device_remove) == 16);
 static_assert(sizeof(struct dp_device_zero) == 16);
+static_assert(sizeof(struct dp_device_stack) == 48);
 static_assert(DP_DEVICE_PENDING == (int)DP_KMOD_WAITS);
 static_assert(DP_DEVICE_RETURNS == (int)DP_KMOD_RETURNS);
 static_assert(DP_DEVICE_RECORDS == (int)DP_KMOD_LOGS);
@@ -430,6 +432,11 @@ static int zero(struct dp_owner *o, union request *r)
 	return dp_device_zero(o, &r->zero);
 }
 
+static int stack(struct dp_owner *o, union request *r)
+{
+	return dp_device_stack(o, &r->stack);
+}
+
 static int calls(struct dp_owner *o, union request *r)
 {
 	u32 probe = r->calls.probe, number;
@@ -477,6 +484,7 @@ static const struct {
 	{ DP_DEVICE_FILE, file },
 	{ DP_DEVICE_REMOVE, remove },
 	{ DP_DEVICE_ZERO, zero },
+	{ DP_DEVICE_STACK, stack },
 };
 
 int dp_device_ask(struct dp_owner *o, unsigned int request, void __user *user)

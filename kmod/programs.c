@@ -8,6 +8,7 @@
  * Lock: each function takes dp_kmod's, but those of shared.h, which need it.
  */
 #include "kmod/shared.h"
+#include "engine/site/backtrace.h"
 #include "engine/site/counts.h"
 #include "engine/site/engine.h"
 #include "engine/site/program.h"
@@ -196,9 +197,11 @@ void dp_kmod_forget_programs(struct dp_client *c, bool all, bool fresh)
 			again = true;
 		}
 	}
-	/* Variables that all have begin anew with the next one. */
-	if (!dp_kmod.programs)
-		dp_programs_restart(dp_kmod.engine);
+	/* Variables that all have, and stacks, begin anew with the next one. */
+	if (dp_kmod.programs)
+		return;
+	dp_programs_restart(dp_kmod.engine);
+	dp_engine_forget_stacks(dp_kmod.engine);
 }
 
 static void zero_local(struct dp_client *c, u32 program, u32 index)

@@ -9,12 +9,14 @@
 #include "engine/layout/instance.h"
 #include "engine/plan/plan.h"
 #include "engine/site/arm.h"
+#include "engine/site/backtrace.h"
 #include "engine/site/engine.h"
 #include "engine/site/live.h"
 #include "kmod/arena.h"
 #include "kmod/externals.h"
 #include "kmod/later.h"
 #include "kmod/pool.h"
+#include "kmod/stacks.h"
 #include "port.h"
 #include "port/kernel/hit.h"
 #include "port/kernel/readers.h"
@@ -66,6 +68,7 @@ static void prepare(enum dp_kmod_arming arming)
 	dp_engine_set_uncaught(dp_kmod.engine);
 	dp_engine_set_percpu(dp_kmod.engine, dp_kernel_percpu());
 	dp_engine_set_rings(dp_kmod.engine, RINGS / shards(), false);
+	dp_engine_keep_stacks(dp_kmod.engine, DP_KMOD_STACKS);
 	dp_engine_expect(dp_kmod.engine, &some);
 }
 

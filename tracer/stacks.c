@@ -34,6 +34,10 @@ int dp_stacks_walk(struct dp_session *s, struct dp_diag *diag)
 			"stacks are not there yet in process %d: it probes itself, or only data is watched",
 			s->source->pid);
 	err = s->ops->stacks->walk(s->source);
+	if (err == -EPERM)
+		return dp_diag_set(
+			diag, err,
+			"stacks are addresses of the kernel: to see them takes CAP_SYSLOG, and kernel.kptr_restrict below 2");
 	return err ? dp_diag_set(diag, err,
 				 "process %d: its stacks cannot be walked: %s",
 				 s->source->pid,
@@ -137,10 +141,16 @@ static struct dp_named_frame frame_of(const struct dp_session *s,
 				      const u64 *frames, u32 i, u32 n)
 {
 	bool exact = frames[i] & DP_BACKTRACE_EXACT ||
-		     (i + 1 < n && frames[i + 1] & DP_BACKTRACE_EXACT);
+		     (!s->ops->stacks->name && i + 1 < n &&
+		      frames[i + 1] & DP_BACKTRACE_EXACT);
+	u64 pc = frames[i] & ~DP_BACKTRACE_EXACT;
+	struct dp_named_frame named;
 
-	return frame_at(s->ops->stacks->modules(s->source),
-			frames[i] & ~DP_BACKTRACE_EXACT, !exact);
+	if (s->ops->stacks->name) {
+		s->ops->stacks->name(s->source, pc, !exact, &named);
+		return named;
+	}
+	return frame_at(s->ops->stacks->modules(s->source), pc, !exact);
 }
 
 void dp_frames_free(struct dp_named_frame *v, u32 n)

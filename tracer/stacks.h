@@ -8,6 +8,7 @@
 #include "tracer/source.h"
 
 struct dp_modules;
+struct dp_named_frame;
 struct dp_session;
 
 /**
@@ -16,15 +17,19 @@ struct dp_session;
  *   Return: 0; a negative errno
  * get() - see dp_engine_backtrace()
  * modules() - the code that has been found last; NULL: none
+ * name() - names of a frame, without DP_BACKTRACE_EXACT; NULL: modules() tells them
+ *   @back: it is behind a call
  */
 struct dp_source_stacks {
 	int (*walk)(struct dp_source *source);
 	u32 (*get)(const struct dp_source *source, u32 number,
 		   u64 frames[DP_BACKTRACE_FRAMES], enum dp_backtrace_end *end);
 	struct dp_modules *(*modules)(const struct dp_source *source);
+	void (*name)(const struct dp_source *source, u64 frame, bool back,
+		     struct dp_named_frame *to);
 };
 
-extern const struct dp_source_stacks dp_agent_stacks;
+extern const struct dp_source_stacks dp_agent_stacks, dp_system_stacks;
 
 /** dp_stacks_walk() - have the hits of a session walk stacks. Return: 0; a negative errno with words */
 int dp_stacks_walk(struct dp_session *s, struct dp_diag *diag);

@@ -47,8 +47,6 @@ static const char *bad_option(const struct dp_tracer_options *opt)
 		return "the kernel's functions are everybody's, and probes there count what all processes do: leave -p away";
 	if (opt->children)
 		return "probes in the kernel count what all processes do: leave -f away";
-	if (opt->stack)
-		return "stacks are not there yet in the kernel: leave --stack away";
 	if (opt->block || opt->buffer)
 		return "the kernel waits for nobody, and dprobes.ko's room for records is what it is: leave --block and --buffer away";
 	if (opt->core || opt->minidump || opt->debugger)
@@ -76,15 +74,6 @@ static int check_data(const struct dp_session *s, const struct dp_spec *spec,
 			       spec, diag, -EOPNOTSUPP,
 			       "dprobes stat counts what is watched in the kernel; values are logged by a program with watch = w (dprobes run)") :
 		       0;
-}
-
-static int check_parts(const struct dp_spec *spec, struct dp_diag *diag)
-{
-	if (spec->aggs && strstr(spec->aggs, "stack"))
-		return refuse(diag, -EOPNOTSUPP, spec->aggs_col,
-			      (int)strlen(spec->aggs) + 2,
-			      "stacks are not there yet in the kernel");
-	return 0;
 }
 
 static void read_thread(u32 tid, u32 *pid, char *name, size_t size)
@@ -144,9 +133,9 @@ int dp_system_check(const struct dp_session *s, const struct dp_spec *spec,
 	if (!s->kind->system)
 		return refuse(
 			diag, -EOPNOTSUPP, spec->module_col, 6,
-			"probes in the kernel are for dprobes stat, trace, list and run so far");
+			"probes in the kernel are for dprobes stat, trace, stacks, list and run so far");
 	why = bad_option(s->opt);
 	if (why)
 		return refuse(diag, -EINVAL, spec->module_col, 6, why);
-	return check_parts(spec, diag) ?: check_data(s, spec, diag);
+	return check_data(s, spec, diag);
 }

@@ -28,6 +28,15 @@
 _Static_assert(sizeof(struct dp_backtrace_head) <= LINE && MAP_BYTES % 8 == 0,
 	       "the head has outgrown its line");
 
+static u32 nodes_for(u32 frames)
+{
+	u32 nodes = NODES_LEAST;
+
+	while (nodes < NODES_MOST && FULL(nodes) < frames)
+		nodes *= 2;
+	return nodes;
+}
+
 int dp_engine_walk_stacks(struct dp_engine *e, u64 bytes, u32 nodes,
 			  void (*begin)(void *arg), void *arg)
 {
@@ -36,11 +45,18 @@ int dp_engine_walk_stacks(struct dp_engine *e, u64 bytes, u32 nodes,
 	if (e->arena)
 		return -EBUSY;
 	b->bytes = bytes < ROOM_MOST ? bytes : ROOM_MOST;
-	b->nodes = NODES_LEAST;
-	while (b->nodes < NODES_MOST && FULL(b->nodes) < nodes)
-		b->nodes *= 2;
+	b->nodes = nodes_for(nodes);
 	b->begin = begin;
 	b->arg = arg;
+	return 0;
+}
+
+int dp_engine_keep_stacks(struct dp_engine *e, u32 nodes)
+{
+	if (e->arena)
+		return -EBUSY;
+	e->backtraces.nodes = nodes_for(nodes);
+	e->backtraces.given = true;
 	return 0;
 }
 
@@ -53,9 +69,11 @@ u64 dp_backtraces_bytes(const struct dp_engine *e)
 
 u64 dp_backtraces_tables(const struct dp_engine *e)
 {
-	return e->backtraces.nodes ?
-		       GENERATED_AT(&e->backtraces) + dp_generated_bytes(e) :
-		       0;
+	return !e->backtraces.nodes ?
+		       0 :
+	       e->backtraces.given ?
+		       LINE :
+		       GENERATED_AT(&e->backtraces) + dp_generated_bytes(e);
 }
 
 static void *at(const struct dp_engine *e, u64 offset)
@@ -68,9 +86,14 @@ static struct dp_backtrace_head *head_of(const struct dp_engine *e)
 	return at(e, e->backtraces.head_off);
 }
 
-bool dp_engine_walks(const struct dp_engine *e)
+static bool keeps(const struct dp_engine *e)
 {
 	return e->arena && e->backtraces.nodes && e->backtraces.head_off;
+}
+
+bool dp_engine_walks(const struct dp_engine *e)
+{
+	return keeps(e) && !e->backtraces.given;
 }
 
 u64 dp_engine_agent(const struct dp_engine *e)
@@ -93,15 +116,18 @@ void dp_backtraces_fill(struct dp_engine *e, u32 own_off, u32 tables_off)
 	b->nr_code = b->nr_rules = 0;
 	head = head_of(e);
 	*head = (struct dp_backtrace_head){
-		.nr_rules = 1,
-		.map = { tables_off + MAP_AT, tables_off + MAP_AT + MAP_BYTES },
-		.rule = tables_off + RULE_AT,
-		.kept = own_off,
 		.node = own_off + NODES_AT,
 		.node_mask = b->nodes - 1,
 		.most = FULL(b->nodes),
 		.account = own_off + ACCOUNT_AT,
 	};
+	if (b->given)
+		return;
+	head->nr_rules = 1;
+	head->map[0] = tables_off + MAP_AT;
+	head->map[1] = tables_off + MAP_AT + MAP_BYTES;
+	head->rule = tables_off + RULE_AT;
+	head->kept = own_off;
 	dp_generated_fill(e, head, tables_off + (u32)GENERATED_AT(b));
 	if (b->begin)
 		b->begin(b->arg);
@@ -331,8 +357,8 @@ u32 dp_engine_backtrace(const struct dp_engine *e, u32 number,
 	u64 frame;
 
 	*end = DP_END_NONE;
-	if (!dp_engine_walks(e) || !read_node(e, number, &frame, &node) ||
-	    !frame || frame >= DP_END_NR)
+	if (!keeps(e) || !read_node(e, number, &frame, &node) || !frame ||
+	    frame >= DP_END_NR)
 		return 0;
 	*end = (enum dp_backtrace_end)frame;
 	while (n < DP_BACKTRACE_FRAMES && read_node(e, node, &frame, &node))
@@ -345,8 +371,19 @@ u64 dp_engine_backtraces_lost(const struct dp_engine *e)
 {
 	const struct dp_known_account *account;
 
-	if (!dp_engine_walks(e))
+	if (!keeps(e))
 		return 0;
 	account = at(e, e->backtraces.own_off + ACCOUNT_AT);
 	return __atomic_load_n(&account->lost, __ATOMIC_RELAXED);
+}
+
+void dp_engine_forget_stacks(struct dp_engine *e)
+{
+	u64 *words, n;
+
+	if (!keeps(e) || !e->backtraces.given)
+		return;
+	words = at(e, e->backtraces.own_off);
+	for (n = dp_backtraces_bytes(e) / sizeof(*words); n; n--)
+		*words++ = 0;
 }

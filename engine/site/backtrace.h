@@ -45,11 +45,13 @@ struct dp_generated_room {
 /**
  * struct dp_backtraces - of an engine
  * @bytes: room for ranges; @nodes: of known stacks, a power of two; 0: there are no walks
+ * @given: the port finds frames by itself: there is room for known stacks alone
  * @used: bytes of it; @code: of each code, its @ranges and @rules as in struct dp_backtrace_module
  * @rule: a copy of the rules that are there, @nr_rules of them
  */
 struct dp_backtraces {
 	u64 bytes, used;
+	bool given;
 	u32 nodes, head_off, room_off, own_off;
 	struct dp_backtrace_module *code;
 	u32 nr_code, cap_code;
@@ -69,6 +71,11 @@ struct dp_backtraces {
  */
 int dp_engine_walk_stacks(struct dp_engine *e, u64 bytes, u32 nodes,
 			  void (*begin)(void *arg), void *arg);
+/** dp_engine_keep_stacks() - the same where the port knows how its stacks are walked: hits keep what it finds. No code
+ *  is added. Context, return: as dp_engine_walk_stacks() */
+int dp_engine_keep_stacks(struct dp_engine *e, u32 nodes);
+/** dp_engine_forget_stacks() - of dp_engine_keep_stacks(): their numbers are others' from here on. No hit walks. */
+void dp_engine_forget_stacks(struct dp_engine *e);
 /** dp_engine_agent() - address of the agent's text, whose rules are code like any other; 0: not known yet */
 u64 dp_engine_agent(const struct dp_engine *e);
 /** dp_engine_walks() - do hits walk stacks, and are the tables there? */

@@ -2,7 +2,7 @@
 /*
  * device: what /dev/dprobes is asked, by ioctl(2): probes of the running kernel. See dprobes(4).
  *
- *     open ─► INFO ─► BEGIN ─► ADD… WATCH… ─► COMMIT ─► COUNTS… ─► ADD… REMOVE… TURN… ─► COMMIT ─► close
+ *     open ─► INFO ─► BEGIN ─► ADD… WATCH… ─► COMMIT ─► COUNTS… STACK… ─► ADD… REMOVE… TURN… ─► COMMIT ─► close
  *
  * Each open file has a session of its own. Numbers of probes and programs are the session's.
  * Addresses of the caller's memory have 64 bits, whatever the caller's have. What is reserved is 0.
@@ -12,6 +12,7 @@
 
 #include <linux/ioctl.h>
 #include <linux/types.h>
+#include <dprobes/device_kept.h>
 #include <dprobes/device_programs.h>
 #include <dprobes/device_records.h>
 
@@ -224,5 +225,6 @@ struct dp_device_calls {
 #define DP_DEVICE_FILE _IOWR(DP_DEVICE_MAGIC, 11, struct dp_device_file)
 #define DP_DEVICE_REMOVE _IOW(DP_DEVICE_MAGIC, 12, struct dp_device_remove)
 #define DP_DEVICE_ZERO _IOW(DP_DEVICE_MAGIC, 13, struct dp_device_zero)
+#define DP_DEVICE_STACK _IOWR(DP_DEVICE_MAGIC, 14, struct dp_device_stack)
 
 #endif

@@ -274,7 +274,7 @@ static void refuse(void)
 		{ { DP_OPCODE_LOG_ST, DP_OPCODE_EXIT }, 2, "stack traces" },
 		{ { DP_OPCODE_EXIT_N, 2 }, 2, "a dump" },
 		{ { DP_OPCODE_LEAVE, DP_OPCODE_EXIT }, 2, "leave" },
-		{ { DP_OPCODE_PUSH_BACKTRACE, DP_OPCODE_EXIT }, 2, "stacks" },
+		{ { DP_OPCODE_AGGREGATE, 0, 1, DP_OPCODE_EXIT }, 4, "a table" },
 		{ { DP_OPCODE_PUSH, 1 }, 2, "operand" },
 		{ { DP_OPCODE_NOP }, 1, "end" },
 		{ { DP_OPCODE_PUSH_LV_I, 9, 0, DP_OPCODE_EXIT }, 4, "variable" },

@@ -38,6 +38,7 @@ union request {
 	struct dp_device_file file;
 	struct dp_device_remove remove;
 	struct dp_device_zero zero;
+	struct dp_device_stack stack;
 	unsigned char bytes[256];
 };
 
@@ -62,7 +63,7 @@ static const unsigned long known[] = {
 	DP_DEVICE_COMMIT,  DP_DEVICE_TURN,  DP_DEVICE_COUNTS,
 	DP_DEVICE_PROGRAM, DP_DEVICE_BIND,  DP_DEVICE_VARIABLE,
 	DP_DEVICE_CALLS,   DP_DEVICE_WATCH, DP_DEVICE_FILE,
-	DP_DEVICE_REMOVE,  DP_DEVICE_ZERO,
+	DP_DEVICE_REMOVE,  DP_DEVICE_ZERO,  DP_DEVICE_STACK,
 };
 
 #define KNOWN (sizeof(known) / sizeof(*known))
@@ -216,6 +217,12 @@ static void fill(unsigned long request, union request *r)
 			.first = below(4),
 			.nr = below(3)
 		};
+	else if (request == DP_DEVICE_STACK)
+		r->stack = (struct dp_device_stack){
+			.frames = some_pointer(),
+			.number = (unsigned int)draw(),
+			.nr = below(140),
+		};
 	else if (request == DP_DEVICE_CALLS)
 		r->calls.probe = below(6);
 	else if (request == DP_DEVICE_VARIABLE)
@@ -312,7 +319,7 @@ static void tell(const unsigned int *done, const char *of)
 	static const char *const names[KNOWN] = {
 		"info",	  "begin",   "add",    "commit",   "turn",
 		"counts", "program", "bind",   "variable", "calls",
-		"watch",  "file",    "remove", "zero"
+		"watch",  "file",    "remove", "zero",	   "stack"
 	};
 	unsigned int i;
 

@@ -466,6 +466,7 @@ static const struct dp_init_part rest[] = {
 	{ .name = "modules", .run = dp_modules_try, .of = "modules: " },
 	{ .name = "files", .run = dp_files_try, .of = "files: ", DEBUGFS },
 	{ .name = "tool", .run = dp_tool_try, .of = "tool: " },
+	{ .name = "stacks", .run = dp_stacks_try, .of = "stacks: " },
 	{ .name = "run", .run = dp_run_try, .of = "run: " },
 	{ .name = "facilities",
 	  .run = dp_facilities_try,

@@ -110,6 +110,8 @@ int dp_files_there(void);
 /** dp_tool_try() - dprobes(1) on the kernel; dp_tool_absent() - where dprobes.ko is not loaded */
 void dp_tool_try(void);
 void dp_tool_absent(void);
+/** dp_stacks_try() - stacks of hits */
+void dp_stacks_try(void);
 /** dp_run_try() - programs from files in the kernel */
 void dp_run_try(void);
 /** dp_tool_work() - what it counts: so many calls of getsid(2), umask(2), readings of a parameter of

@@ -100,9 +100,6 @@ static void losses(void)
 			      !has("\"count()\":60") &&
 			      has("\"lost\":{\"full\":60,\"unreadable\":0,"),
 		      "what there is no room for");
-	status = DP_TOOL("stat", GETSID "{count() by stack}", WORK);
-	dp_tool_check(status == 2 && dp_tool_says("stacks are not there yet"),
-		      "stacks");
 }
 
 /* Each time that the tool reads records, it makes one. */

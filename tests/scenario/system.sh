@@ -41,10 +41,12 @@ for verb in stat trace; do
 	says 2 'not FUNCTION or FUNCTION.OFFSET' "$verb" kernel:0xffffffff81000000
 done
 says 1 'there is no /dev/dprobes' stat 'r:kernel:vfs_read{hist(latency), max(arg2) by comm} if (long)retval > 0'
-says 2 'stacks are not there yet' stat 'kernel:vfs_read{count() by stack}'
-says 2 'leave --stack away' trace --stack kernel:vfs_read
+says 1 'there is no /dev/dprobes' stat 'kernel:vfs_read{count() by stack}'
+says 1 'there is no /dev/dprobes' trace --stack kernel:vfs_read
+says 1 'there is no /dev/dprobes' stacks kernel:vfs_read
+says 2 'leave -p away' stacks kernel:vfs_read -p $$
 says 2 'leave --block and --buffer away' trace --block kernel:vfs_read
-says 2 'for dprobes stat, trace, list and run so far' stacks kernel:vfs_read -- true
+says 2 'for dprobes stat, trace, stacks, list and run so far' graph kernel:vfs_read -- true
 says 2 'leave --coarse-time away' trace --coarse-time kernel:vfs_read
 
 # program LINE...: a file; runs it

@@ -309,6 +309,14 @@ int dp_system_device_remove(const struct dp_system_device *d, u32 probe)
 	return ask(d, DP_DEVICE_REMOVE, &remove);
 }
 
+int dp_system_device_stack(const struct dp_system_device *d,
+			   struct dp_device_stack *stack)
+{
+	int err = ask(d, DP_DEVICE_STACK, stack);
+
+	return err ?: stack->nr > DP_DEVICE_FRAMES ? -EBADMSG : 0;
+}
+
 int dp_system_device_turn(const struct dp_system_device *d, u32 probe, bool on)
 {
 	struct dp_device_turn turn = { .probe = probe, .on = on };

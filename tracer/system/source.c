@@ -8,6 +8,7 @@
  */
 #include "tracer/output.h"
 #include "tracer/source.h"
+#include "tracer/stacks.h"
 #include "tracer/system.h"
 #include "tracer/system/session.h"
 #include "tracer/tracer.h"
@@ -445,6 +446,7 @@ const struct dp_source_ops dp_system_source = {
 	.read_aggregate = read_aggregate,
 	.aggregate_lost = aggregate_lost,
 	.bind = dp_system_bind,
+	.stacks = &dp_system_stacks,
 	.arm = arm,
 	.go = go,
 	.wait = wait_for,

@@ -15,6 +15,9 @@
 /* Bytes that are read at a time, at most */
 #define PIECE (1u << 20)
 
+/* Bytes of a function: what is farther behind its begin is in none, or in one that has gone */
+#define LONGEST 0x10000
+
 #define FUNCTIONS "tTwW"
 #define VARIABLES "dDbBrRvV"
 
@@ -235,8 +238,69 @@ int dp_system_find_any(struct dp_system_symbols *s, const char *pattern,
 	return find_pattern(s, pattern, FUNCTIONS VARIABLES, found, diag);
 }
 
+/* Aliases stay in the order of the kernel, which calls a place by the first one. */
+static int by_address(const void *a, const void *b, void *symbols)
+{
+	const struct dp_system_symbol *v = symbols;
+	u32 i = *(const u32 *)a, j = *(const u32 *)b;
+
+	return v[i].addr != v[j].addr ? (v[i].addr < v[j].addr ? -1 : 1) :
+					(i > j) - (i < j);
+}
+
+static bool make_ascending(struct dp_system_symbols *s)
+{
+	u32 i;
+
+	s->ascending = calloc(s->n + 1, sizeof(*s->ascending));
+	for (i = 0; s->ascending && i < s->n; i++)
+		if (s->v[i].addr && strchr(FUNCTIONS, s->v[i].type))
+			s->ascending[s->nr_functions++] = i;
+	if (s->ascending)
+		qsort_r(s->ascending, s->nr_functions, sizeof(*s->ascending),
+			by_address, s->v);
+	return s->ascending;
+}
+
+/* How many functions begin at @addr or before? */
+static u32 upto(const struct dp_system_symbols *s, u64 addr)
+{
+	u32 from = 0, to = s->nr_functions, mid;
+
+	while (from < to) {
+		mid = from + (to - from) / 2;
+		if (s->v[s->ascending[mid]].addr <= addr)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	return from;
+}
+
+bool dp_system_symbol_at(struct dp_system_symbols *s, u64 addr,
+			 struct dp_system_place *place)
+{
+	const struct dp_system_symbol *l;
+	struct dp_diag unused;
+	u32 at;
+
+	dp_diag_clear(&unused);
+	if (load(s, &unused) || (!s->ascending && !make_ascending(s)))
+		return false;
+	at = upto(s, addr);
+	if (!at || addr - s->v[s->ascending[at - 1]].addr >= LONGEST)
+		return false;
+	while (at > 1 && s->v[s->ascending[at - 2]].addr ==
+				 s->v[s->ascending[at - 1]].addr)
+		at--;
+	l = &s->v[s->ascending[at - 1]];
+	*place = (struct dp_system_place){ l->name, l->module, addr - l->addr };
+	return true;
+}
+
 void dp_system_symbols_free(struct dp_system_symbols *s)
 {
+	free(s->ascending);
 	free(s->text);
 	free(s->v);
 	free(s->sorted);

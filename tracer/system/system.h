@@ -29,12 +29,13 @@ struct dp_system_functions {
 
 /**
  * struct dp_system_symbols - what /proc/kallsyms had when it was first looked at
- * @v: @n functions, in its order, whose names are in @text; @sorted: their numbers, by name
+ * @v: @n functions and variables, in its order, whose names are in @text; @sorted: their numbers, by name
+ * @ascending: numbers of the @nr_functions functions, by address; NULL: nobody has asked
  */
 struct dp_system_symbols {
 	char *text;
 	struct dp_system_symbol *v;
-	u32 *sorted, n;
+	u32 *sorted, *ascending, n, nr_functions;
 };
 
 /**
@@ -48,6 +49,14 @@ int dp_system_find(struct dp_system_symbols *symbols, const char *pattern,
 /** dp_system_find_any() - the same of what is a function or a variable */
 int dp_system_find_any(struct dp_system_symbols *symbols, const char *pattern,
 		       struct dp_system_functions *found, struct dp_diag *diag);
+/** struct dp_system_place - @offset of a function; @module: "": it is the kernel's own */
+struct dp_system_place {
+	const char *name, *module;
+	u64 offset;
+};
+/** dp_system_symbol_at() - the function that an address is in. Return: false: it is not known */
+bool dp_system_symbol_at(struct dp_system_symbols *symbols, u64 addr,
+			 struct dp_system_place *place);
 void dp_system_symbols_free(struct dp_system_symbols *symbols);
 void dp_system_functions_free(struct dp_system_functions *functions);
 
@@ -118,6 +127,9 @@ int dp_system_device_zero(const struct dp_system_device *d, u32 program,
 			  u32 first, u32 n);
 /** dp_system_device_remove() - the next commit takes a probe away. Return: 0; -EINVAL there is none */
 int dp_system_device_remove(const struct dp_system_device *d, u32 probe);
+/** dp_system_device_stack() - a stack by its number. Return: 0; a negative errno */
+int dp_system_device_stack(const struct dp_system_device *d,
+			   struct dp_device_stack *stack);
 int dp_system_device_turn(const struct dp_system_device *d, u32 probe, bool on);
 /** dp_system_device_count() - of a probe; dp_system_device_renew() - what has been told is old */
 const struct dp_device_count *dp_system_device_count(struct dp_system_device *d,
