@@ -24,6 +24,7 @@
 #include "kmod/returns.h"
 #include "kmod/safe.h"
 #include "kmod/shared.h"
+#include "kmod/tables.h"
 #include "kmod/tasks.h"
 #include "port/kernel/text.h"
 #include <linux/atomic.h>
@@ -445,6 +446,7 @@ static int end(struct dp_client *c, bool *idle)
 	if (err)
 		return err;
 	dp_kmod_forget_programs(c, true, false);
+	dp_tables_forget(c);
 	c->begun = false;
 	dp_kmod.clients--;
 	*idle = dp_kmod_is_unused();

@@ -11,6 +11,7 @@
 #ifndef DP_KMOD_CLIENT_H
 #define DP_KMOD_CLIENT_H
 
+#include "engine/layout/aggregate.h"
 #include "kmod/session.h"
 #include "port_types.h"
 #include <linux/bitops.h>
@@ -28,11 +29,12 @@ struct dp_client {
 	void (*take)(void *arg, const struct dp_record_copy *record);
 	void *arg;
 	bool shows;
-	/* It has begun; programs that it has, that a probe has been bound to, and that came since the last commit */
+	/* It has begun; programs that it has, that a probe has been bound to, and that came since the last commit; tables */
 	bool begun;
 	DECLARE_BITMAP(programs, DP_KMOD_PROGRAMS);
 	DECLARE_BITMAP(bound, DP_KMOD_PROGRAMS);
 	DECLARE_BITMAP(fresh, DP_KMOD_PROGRAMS);
+	DECLARE_BITMAP(tables, DP_AGGREGATE_TABLES);
 	/* Calls that each probe on returns follows at a time; what was counted of all when it began */
 	u32 most;
 	u64 within, arrivals;

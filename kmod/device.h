@@ -22,7 +22,9 @@
 
 struct dp_device_bind;
 struct dp_device_program;
+struct dp_device_rows;
 struct dp_device_stack;
+struct dp_device_table;
 struct dp_device_variable;
 struct dp_device_zero;
 
@@ -122,6 +124,8 @@ int dp_device_variable(const struct dp_owner *owner,
 int dp_device_zero(struct dp_owner *owner, const struct dp_device_zero *want);
 /** dp_device_programs_left() - after a commit, or if that is undone: which are still there? */
 void dp_device_programs_left(struct dp_owner *owner, bool undone);
+int dp_device_table(struct dp_owner *owner, struct dp_device_table *want);
+int dp_device_rows(const struct dp_owner *owner, struct dp_device_rows *want);
 int dp_device_stack(const struct dp_owner *owner, struct dp_device_stack *want);
 
 /** dp_device_room() - let there be room for records. Return: 0; -ENOMEM */

@@ -37,6 +37,8 @@ union request {
 	struct dp_device_remove remove;
 	struct dp_device_zero zero;
 	struct dp_device_stack stack;
+	struct dp_device_table table;
+	struct dp_device_rows rows;
 };
 
 /* They are the same for callers of 32 bits, and for ever. */
@@ -58,6 +60,9 @@ static_assert(sizeof(struct dp_device_file) == 32);
 static_assert(sizeof(struct dp_device_remove) == 16);
 static_assert(sizeof(struct dp_device_zero) == 16);
 static_assert(sizeof(struct dp_device_stack) == 48);
+static_assert(sizeof(struct dp_device_field) == 32);
+static_assert(sizeof(struct dp_device_table) == 80);
+static_assert(sizeof(struct dp_device_rows) == 48);
 static_assert(DP_DEVICE_PENDING == (int)DP_KMOD_WAITS);
 static_assert(DP_DEVICE_RETURNS == (int)DP_KMOD_RETURNS);
 static_assert(DP_DEVICE_RECORDS == (int)DP_KMOD_LOGS);
@@ -437,6 +442,16 @@ static int stack(struct dp_owner *o, union request *r)
 	return dp_device_stack(o, &r->stack);
 }
 
+static int table(struct dp_owner *o, union request *r)
+{
+	return dp_device_table(o, &r->table);
+}
+
+static int rows(struct dp_owner *o, union request *r)
+{
+	return dp_device_rows(o, &r->rows);
+}
+
 static int calls(struct dp_owner *o, union request *r)
 {
 	u32 probe = r->calls.probe, number;
@@ -485,6 +500,8 @@ static const struct {
 	{ DP_DEVICE_REMOVE, remove },
 	{ DP_DEVICE_ZERO, zero },
 	{ DP_DEVICE_STACK, stack },
+	{ DP_DEVICE_TABLE, table },
+	{ DP_DEVICE_ROWS, rows },
 };
 
 int dp_device_ask(struct dp_owner *o, unsigned int request, void __user *user)

@@ -64,6 +64,8 @@ static const char *missing_user(u8 op, const u8 *operand, bool *vectors)
 		return NULL;
 	case DP_OPCODE_CALL_KMOD:
 		return "modules' functions are the kernel's: write modtype = kernel";
+	case DP_OPCODE_AGGREGATE:
+		return "tables are not there yet in a program of all processes";
 	case DP_OPCODE_PUSH_BACKTRACE:
 		return "stacks are not there yet in a program of all processes";
 	case DP_OPCODE_EXIT_N:
@@ -93,7 +95,6 @@ static const char *missing(u8 op, u8 operand)
 		return "a kernel does not tell what can be written";
 	case DP_OPCODE_SEG2LIN:
 		return "a kernel's program has no segments of a process";
-	case DP_OPCODE_AGGREGATE:
 	case DP_OPCODE_TURN:
 	case DP_OPCODE_LEAVE:
 		return "it is not there yet in a kernel";

@@ -16,6 +16,7 @@
 #include "engine/vm/ops.h"
 #include "kmod/externals.h"
 #include "kmod/returns.h"
+#include "kmod/tables.h"
 #include <linux/export.h>
 
 bool dp_kmod_native(u32 probe)
@@ -96,6 +97,8 @@ static int check_program(const struct dp_client *c, u32 program, u32 *offset,
 	*why = NULL;
 	if (!dp_programs_fit(dp_kmod.engine))
 		return -ENOSPC;
+	if (!dp_tables_has(c, program))
+		return -EINVAL;
 	*why = "global variables are in use by who may see the kernel's addresses, or by who may not: they are not shared";
 	if (has_globals(program) && !take_globals(c, program))
 		return -EBUSY;

@@ -8,6 +8,7 @@
 #include "engine/layout/arena.h"
 #include "engine/layout/instance.h"
 #include "engine/plan/plan.h"
+#include "engine/site/aggregate.h"
 #include "engine/site/arm.h"
 #include "engine/site/backtrace.h"
 #include "engine/site/engine.h"
@@ -54,7 +55,8 @@ static void prepare(enum dp_kmod_arming arming)
 		.log = DP_KMOD_LOG + sizeof(struct dp_leaving),
 		.heap = DP_KMOD_HEAP,
 		.code = CODE,
-		.locals = LOCALS
+		.locals = LOCALS,
+		.tables = DP_AGGREGATE_TABLES
 	};
 
 	static const enum dp_arming how[] = {

@@ -17,7 +17,8 @@
  * interrupts the thread. What the log of the last update says is true before the fields have it.
  *
  * The row that all may write is for threads without restartable sequences. Each field is changed
- * there by one locked instruction, and the count last.
+ * there by one locked instruction, and the count last. So are rows of CPUs in a kernel (@locked),
+ * whose hits stay on their CPU.
  *
  * The geometry is control's. Slots, rows and the account are hit's, and hostile to the reader.
  */
@@ -78,10 +79,11 @@ enum dp_aggregate_quick { DP_QUICK_NONE, DP_QUICK_COUNT, DP_QUICK_HIST };
  * @most: keys that there may be; @slot_mask: slots, less one; @slot_words: of each
  * @updates: entries of a log; @row_words: of a row, an even number
  * @shards: CPUs that have rows; @shard_bytes: of all rows of one
- * @slot_off, @row_off, @account_off: in the arena; @slots, @rows: addresses of the first two
+ * @slot_off, @row_off, @account_off: in the arena, or from there on; @slots, @rows: addresses of the first two
  * @row_bytes: of each row of a CPU
  * @sole: the only field is a histogram. A hit is one more in a bucket, and the count stays 0
  * @quick: enum dp_aggregate_quick; @sign, @bucket_off: of its histogram, bytes in a row
+ * @locked: hits change rows of their CPUs by locked instructions
  */
 struct dp_aggregate_entry {
 	u32 keys, nr_fields;
@@ -89,10 +91,10 @@ struct dp_aggregate_entry {
 	u32 updates, row_words;
 	u32 shards;
 	u64 shard_bytes;
-	u32 slot_off, row_off, account_off, row_bytes;
+	u64 slot_off, row_off, account_off;
 	u64 slots, rows;
-	u8 sole, quick, sign, pad;
-	u32 bucket_off;
+	u8 sole, quick, sign, locked;
+	u32 bucket_off, row_bytes, pad;
 	struct dp_aggregate_field fields[DP_AGGREGATE_FIELDS];
 };
 

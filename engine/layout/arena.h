@@ -236,7 +236,7 @@ struct dp_arena_hit {
 };
 
 #define DP_LAYOUT_MAGIC 0x3165626f72507044ull
-#define DP_LAYOUT_VERSION 53
+#define DP_LAYOUT_VERSION 54
 
 #define DP_AGENT_TEXT (36 * DP_PAGE)
 #define DP_WIPE_OFFSET DP_AGENT_TEXT

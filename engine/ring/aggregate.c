@@ -199,10 +199,10 @@ static void raise(u64 *word, u64 value)
 		continue;
 }
 
-/* In the row that all may write */
-static void put_shared(const struct dp_row_put *p)
+/* In the row that all may write, or in one that is as good */
+static void put_shared(const struct dp_row_put *p, u64 shard)
 {
-	u64 *row = (u64 *)(p->row + p->shards * p->stride);
+	u64 *row = (u64 *)(p->row + shard * p->stride);
 	u64 i;
 
 	for (i = 0; i < p->nr; i++) {
@@ -249,6 +249,13 @@ static u32 sole_word(const struct dp_aggregate_entry *t, u64 value)
 				dp_lhist_bucket(f, value));
 }
 
+static u64 shard_of(const struct dp_aggregate_entry *t)
+{
+	u32 cpu = t->locked ? dp_port_cpu() : t->shards;
+
+	return cpu < t->shards ? cpu : t->shards;
+}
+
 static bool can_put(void)
 {
 	const struct dp_arena_control *c = &dp_arena.control;
@@ -278,7 +285,7 @@ void dp_aggregate_put(const struct dp_aggregate_entry *t, const u64 *first)
 	else
 		fill(&p, t, first);
 	if (!can_put() || !dp_row_put(&p))
-		put_shared(&p);
+		put_shared(&p, shard_of(t));
 }
 
 void dp_aggregate_lose(const struct dp_aggregate_entry *t)

@@ -17,6 +17,11 @@
 #define TABLE_BYTES \
 	(64ull << 20) /* from here on, CPUs have no rows of their own */
 #define TABLES_BYTES (512ull << 20)
+/* Of those that come after the arena: of one with rows of CPUs, of all */
+#define LATE_BYTES (8ull << 20)
+#define LATES_BYTES (64ull << 20)
+/* Slots that are looked at in one go */
+#define GO (1u << 16)
 /* A writer that is that often at a row while it is copied is a hostile one. */
 #define SNAPSHOTS 100
 
@@ -104,14 +109,37 @@ static struct dp_aggregate_entry begin(u32 keys, u32 most)
 	};
 }
 
+/* Of one that has gone nothing is left. */
+static bool is_there(const struct dp_engine *e, u32 i)
+{
+	return i < e->nr_aggregates && e->aggregates[i].most;
+}
+
+/* A bit for each */
+static u64 numbers(const struct dp_engine *e)
+{
+	u64 all = 0;
+	u32 i;
+
+	for (i = 0; i < e->nr_aggregates; i++)
+		all |= (u64)is_there(e, i) << i;
+	return all;
+}
+
 static int append(struct dp_engine *e, const struct dp_aggregate_entry *t,
 		  u32 *table)
 {
-	if (dp_engine_reserve((void **)&e->aggregates, e->nr_aggregates,
+	u32 i = 0;
+
+	while (is_there(e, i))
+		i++;
+	if (i == e->nr_aggregates &&
+	    dp_engine_reserve((void **)&e->aggregates, e->nr_aggregates,
 			      &e->cap_aggregates, sizeof(*e->aggregates)))
 		return -ENOMEM;
-	*table = e->nr_aggregates;
-	e->aggregates[e->nr_aggregates++] = *t;
+	e->nr_aggregates += i == e->nr_aggregates;
+	*table = i;
+	e->aggregates[i] = *t;
 	return 0;
 }
 
@@ -137,7 +165,7 @@ static const char *too_much(const struct dp_engine *e,
 
 	for (i = 0; i < t->nr_fields; i++)
 		sets += t->fields[i].kind == DP_FIELD_SET;
-	if (e->nr_aggregates + sets >= DP_AGGREGATE_TABLES)
+	if (dp_bits_count(numbers(e)) + sets >= DP_AGGREGATE_TABLES)
 		return "there are too many aggregations";
 	if (t->updates > DP_ROW_UPDATES)
 		return "a spec keeps eight values at most, and first() and last() are two each";
@@ -152,35 +180,10 @@ static const char *too_much(const struct dp_engine *e,
 		       NULL;
 }
 
-int dp_engine_add_aggregate(struct dp_engine *e,
-			    const struct dp_aggregate_shape *shape, u32 *table,
-			    const char **why)
-{
-	struct dp_aggregate_entry t = begin(shape->keys, shape->most);
-	u32 i;
-
-	*why = "its table would have to be there from the beginning";
-	if (e->arena)
-		return -EBUSY;
-	t.nr_fields = shape->nr;
-	for (i = 0; i < shape->nr; i++)
-		t.fields[i] = shape->fields[i];
-	if (!t.keys) {
-		t.most = 1;
-		t.slot_mask = 1;
-	}
-	place_fields(&t);
-	*why = too_much(e, &t);
-	if (*why)
-		return -ENOSPC;
-	*why = "out of memory";
-	return append_sets(e, &t, shape->most) ?: append(e, &t, table);
-}
-
 const struct dp_aggregate_entry *dp_engine_aggregate(const struct dp_engine *e,
 						     u32 table)
 {
-	return table < e->nr_aggregates ? &e->aggregates[table] : NULL;
+	return is_there(e, table) ? &e->aggregates[table] : NULL;
 }
 
 /* Very many keys have rows for fewer CPUs; the others share one. */
@@ -203,9 +206,9 @@ void dp_aggregates_place(struct dp_engine *e, u32 shards)
 		t->shard_bytes =
 			lines(slots_of(t) * t->row_words * sizeof(u64));
 		t->shards = t->row_words ? shards_for(t, shards) : 0;
-		t->account_off = (u32)at;
-		t->slot_off = (u32)(at + LINE);
-		t->row_off = (u32)(at + LINE + lines(slot_bytes(t)));
+		t->account_off = at;
+		t->slot_off = at + LINE;
+		t->row_off = at + LINE + lines(slot_bytes(t));
 		at += bytes_of(t);
 	}
 	e->aggregate_bytes = at;
@@ -229,20 +232,167 @@ static void make_quick(const struct dp_engine *e, struct dp_aggregate_entry *t)
 	t->bucket_off = t->fields[0].at * (u32)sizeof(u64);
 }
 
+/* Where the hit half finds it */
+static struct dp_aggregate_entry *entry_of(const struct dp_engine *e, u32 i)
+{
+	return (struct dp_aggregate_entry *)((char *)e->arena +
+					     e->arena->control.aggregate_off) +
+	       i;
+}
+
+static void fill_entry(const struct dp_engine *e, u32 i)
+{
+	const u64 off = e->arena->control.aggregated_off;
+	struct dp_aggregate_entry *to = entry_of(e, i);
+
+	*to = e->aggregates[i];
+	to->account_off += off;
+	to->slot_off += off;
+	to->row_off += off;
+	make_quick(e, to);
+}
+
 void dp_aggregates_fill(struct dp_engine *e)
 {
-	const struct dp_arena_control *c = &e->arena->control;
-	struct dp_aggregate_entry *to =
-		(void *)((char *)e->arena + c->aggregate_off);
 	u32 i;
 
-	for (i = 0; i < e->nr_aggregates; i++) {
-		to[i] = e->aggregates[i];
-		to[i].account_off += c->aggregated_off;
-		to[i].slot_off += c->aggregated_off;
-		to[i].row_off += c->aggregated_off;
-		make_quick(e, &to[i]);
+	for (i = 0; i < e->nr_aggregates; i++)
+		fill_entry(e, i);
+}
+
+/* Tables that come after the arena. Their offsets lead there from it. */
+
+static u64 late_bytes(const struct dp_engine *e)
+{
+	u64 bytes = 0;
+	u32 i;
+
+	for (i = 0; i < e->nr_aggregates; i++)
+		if (e->aggregate_memory[i])
+			bytes += bytes_of(&e->aggregates[i]);
+	return bytes;
+}
+
+static int make_one(struct dp_engine *e, u32 i, const char **why)
+{
+	struct dp_aggregate_entry *t = &e->aggregates[i];
+	u64 at;
+
+	t->locked = true;
+	t->shard_bytes = lines(slots_of(t) * t->row_words * sizeof(u64));
+	t->shards = t->row_words ? e->shards : 0;
+	while (t->shards && bytes_of(t) > LATE_BYTES)
+		t->shards /= 2;
+	*why = "the tables would take more than 64 MB: give fewer keys (--map-size), or fewer histograms";
+	if (late_bytes(e) + bytes_of(t) > LATES_BYTES)
+		return -ENOSPC;
+	*why = "out of memory";
+	e->aggregate_memory[i] = dp_port_alloc(bytes_of(t) + LINE);
+	if (!e->aggregate_memory[i])
+		return -ENOMEM;
+	at = lines((u64)e->aggregate_memory[i]) - (u64)e->arena -
+	     e->aggregated_off;
+	t->account_off = at;
+	t->slot_off = at + LINE;
+	t->row_off = at + LINE + lines(slot_bytes(t));
+	fill_entry(e, i);
+	return 0;
+}
+
+static int make_late(struct dp_engine *e, const char **why)
+{
+	int err = 0;
+	u32 i;
+
+	for (i = 0; i < e->nr_aggregates && !err; i++)
+		if (is_there(e, i) && !e->aggregate_memory[i])
+			err = make_one(e, i, why);
+	if (!err)
+		e->arena->control.nr_aggregates = e->nr_aggregates;
+	return err;
+}
+
+static void remove_one(struct dp_engine *e, u32 i)
+{
+	e->aggregates[i] = (struct dp_aggregate_entry){ .most = 0 };
+	if (e->arena)
+		*entry_of(e, i) = e->aggregates[i];
+	dp_port_free(e->aggregate_memory[i]);
+	e->aggregate_memory[i] = NULL;
+}
+
+static void remove_all(struct dp_engine *e, u64 those)
+{
+	u32 i;
+
+	for (i = 0; i < e->nr_aggregates; i++)
+		if (those >> i & 1)
+			remove_one(e, i);
+	while (e->nr_aggregates && !is_there(e, e->nr_aggregates - 1))
+		e->nr_aggregates--;
+}
+
+void dp_engine_remove_aggregate(struct dp_engine *e, u32 table)
+{
+	const struct dp_aggregate_entry *t = dp_engine_aggregate(e, table);
+	u64 those = 1ull << table;
+	u32 i;
+
+	if (!t || !e->aggregate_memory[table])
+		return;
+	for (i = 0; i < t->nr_fields; i++)
+		if (t->fields[i].kind == DP_FIELD_SET)
+			those |= 1ull << t->fields[i].set;
+	remove_all(e, those);
+	e->arena->control.nr_aggregates = e->nr_aggregates;
+}
+
+void dp_aggregates_free(struct dp_engine *e)
+{
+	u32 i;
+
+	for (i = 0; i < DP_AGGREGATE_TABLES; i++)
+		dp_port_free(e->aggregate_memory[i]);
+	dp_port_free(e->aggregates);
+}
+
+static int enter(struct dp_engine *e, const struct dp_aggregate_shape *shape,
+		 u32 *table, const char **why)
+{
+	struct dp_aggregate_entry t = begin(shape->keys, shape->most);
+	u32 i;
+
+	t.nr_fields = shape->nr;
+	for (i = 0; i < shape->nr; i++)
+		t.fields[i] = shape->fields[i];
+	if (!t.keys) {
+		t.most = 1;
+		t.slot_mask = 1;
 	}
+	place_fields(&t);
+	*why = too_much(e, &t);
+	if (*why)
+		return -ENOSPC;
+	*why = "out of memory";
+	return append_sets(e, &t, shape->most) ?: append(e, &t, table);
+}
+
+int dp_engine_add_aggregate(struct dp_engine *e,
+			    const struct dp_aggregate_shape *shape, u32 *table,
+			    const char **why)
+{
+	const u64 had = numbers(e);
+	int err;
+
+	*why = "its table would have to be there from the beginning";
+	if (e->arena && !e->expected.tables)
+		return -EBUSY;
+	err = enter(e, shape, table, why);
+	if (!err && e->arena)
+		err = make_late(e, why);
+	if (err)
+		remove_all(e, numbers(e) & ~had);
+	return err;
 }
 
 void dp_aggregates_words(const struct dp_engine *e,
@@ -251,10 +401,9 @@ void dp_aggregates_words(const struct dp_engine *e,
 	u32 i;
 
 	for (i = 0; i < DP_AGGREGATE_TABLES; i++)
-		words[i] = i < e->nr_aggregates ?
-				   (u8)(e->aggregates[i].keys +
-					e->aggregates[i].nr_fields) :
-				   0xff;
+		words[i] = is_there(e, i) ? (u8)(e->aggregates[i].keys +
+						 e->aggregates[i].nr_fields) :
+					    0xff;
 }
 
 /* The reader */
@@ -353,30 +502,46 @@ static bool read_key(const struct dp_aggregate_entry *t, const u64 *slot,
 	return true;
 }
 
+int dp_engine_read_slots(
+	const struct dp_engine *e, u32 table, u64 *first, u32 most,
+	void (*take)(void *arg, const u64 *key, const u64 *row), void *arg)
+{
+	const struct dp_aggregate_entry *t = dp_engine_aggregate(e, table);
+	u64 key[DP_AGGREGATE_KEYS + 1], end, *row;
+	const u64 *slot;
+
+	if (!t || !e->arena || !e->aggregated_off || *first >= slots_of(t))
+		return 0;
+	row = dp_port_alloc(2 * (t->row_words + 1) * sizeof(u64));
+	if (!row)
+		return -ENOMEM;
+	end = slots_of(t) - *first > GO ? *first + GO : slots_of(t);
+	slot = place(e, t->slot_off) + *first * t->slot_words;
+	for (; *first < end && most; ++*first, slot += t->slot_words) {
+		if (!read_key(t, slot, key))
+			continue;
+		read_rows(e, t, *first, row, row + t->row_words + 1);
+		if (!row[0] && t->row_words)
+			continue;
+		take(arg, key, row);
+		most--;
+	}
+	dp_port_free(row);
+	return *first < slots_of(t);
+}
+
 int dp_engine_read_aggregate(const struct dp_engine *e, u32 table,
 			     void (*take)(void *arg, const u64 *key,
 					  const u64 *row),
 			     void *arg)
 {
-	const struct dp_aggregate_entry *t = dp_engine_aggregate(e, table);
-	u64 key[DP_AGGREGATE_KEYS + 1], i, *row;
-	const u64 *slot;
+	u64 slot = 0;
+	int more;
 
-	if (!t || !e->arena || !e->aggregated_off)
-		return 0;
-	row = dp_port_alloc(2 * (t->row_words + 1) * sizeof(u64));
-	if (!row)
-		return -ENOMEM;
-	slot = place(e, t->slot_off);
-	for (i = 0; i < slots_of(t); i++, slot += t->slot_words) {
-		if (!read_key(t, slot, key))
-			continue;
-		read_rows(e, t, i, row, row + t->row_words + 1);
-		if (row[0] || !t->row_words)
-			take(arg, key, row);
-	}
-	dp_port_free(row);
-	return 0;
+	do
+		more = dp_engine_read_slots(e, table, &slot, ~0u, take, arg);
+	while (more > 0);
+	return more;
 }
 
 void dp_engine_aggregate_lost(const struct dp_engine *e, u32 table,

@@ -13,7 +13,7 @@ struct dp_engine;
  * @table: its number, for the programs
  * @why: on failure, a static phrase
  *
- * Context: before the first dp_engine_layout().
+ * Context: before the first dp_engine_layout(); later, as many as it was told to expect, with memory of their own.
  * Return: 0; -ENOSPC; -EBUSY the tables are there; -ENOMEM.
  */
 int dp_engine_add_aggregate(struct dp_engine *e,
@@ -38,6 +38,18 @@ int dp_engine_read_aggregate(const struct dp_engine *e, u32 table,
 					  const u64 *row),
 			     void *arg);
 
+/**
+ * dp_engine_read_slots() - the same, from slot *@first on, until @take was called @most times
+ * @first: set to where it goes on. Return: 1: there may be more; 0; -ENOMEM.
+ */
+int dp_engine_read_slots(
+	const struct dp_engine *e, u32 table, u64 *first, u32 most,
+	void (*take)(void *arg, const u64 *key, const u64 *row), void *arg);
+
+/** dp_engine_remove_aggregate() - one that came after the arena, and what it has of distinct values: their numbers are
+ *  others' from here on. Context: no hit uses them, and no program has them. */
+void dp_engine_remove_aggregate(struct dp_engine *e, u32 table);
+
 /** dp_engine_aggregate_lost() - hits that are in no row, by enum dp_aggregate_lost */
 void dp_engine_aggregate_lost(const struct dp_engine *e, u32 table,
 			      u64 lost[DP_LOST_NR]);
@@ -46,6 +58,7 @@ void dp_engine_aggregate_lost(const struct dp_engine *e, u32 table,
  *  geometry where the hit half finds it. dp_aggregates_words() - words of a hit, of each table */
 void dp_aggregates_place(struct dp_engine *e, u32 shards);
 void dp_aggregates_fill(struct dp_engine *e);
+void dp_aggregates_free(struct dp_engine *e);
 void dp_aggregates_words(const struct dp_engine *e,
 			 u8 words[DP_AGGREGATE_TABLES]);
 

@@ -41,7 +41,7 @@ void dp_engine_destroy(struct dp_engine *engine)
 	dp_port_free(engine->sites);
 	dp_port_free(engine->probes);
 	dp_programs_free(engine);
-	dp_port_free(engine->aggregates);
+	dp_aggregates_free(engine);
 	dp_backtraces_free(engine);
 	dp_port_free(engine->hash);
 	dp_port_free(engine->reader.shapes);

@@ -28,10 +28,11 @@ struct dp_target;
  * @programs: how many; 0: no probe that comes runs one
  * @log: bytes of their longest record; @traces, @heap: as struct dp_program_spec has them
  * @code, @locals: bytes of their code, and local variables, beyond what is usual
+ * @tables: of values, at most, which programs have; their memory is the port's, where hits reach it by any address
  * @calls: some of the probes track calls
  */
 struct dp_expected {
-	u32 sites, probes, programs, log, traces, heap, code, locals;
+	u32 sites, probes, programs, log, traces, heap, code, locals, tables;
 	bool calls;
 };
 

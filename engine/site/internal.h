@@ -122,6 +122,8 @@ struct dp_engine {
 	struct dp_aggregate_entry *aggregates;
 	u32 nr_aggregates, cap_aggregates, aggregated_off;
 	u64 aggregate_bytes;
+	/* of those that came after the arena: their memory */
+	void *aggregate_memory[DP_AGGREGATE_TABLES];
 	struct dp_backtraces backtraces;
 	struct dp_reader reader;
 	struct dp_exit_instances instances;

@@ -275,9 +275,10 @@ static void lay_out_tables(const struct dp_engine *e,
 		offset, c->max_programs * sizeof(struct dp_program_entry), 8);
 	c->code_off = take(offset, c->max_code, 8);
 	c->nr_aggregates = e->nr_aggregates;
-	c->aggregate_off =
-		take(offset,
-		     e->nr_aggregates * sizeof(struct dp_aggregate_entry), 8);
+	c->aggregate_off = take(offset,
+				(e->nr_aggregates + e->expected.tables) *
+					sizeof(struct dp_aggregate_entry),
+				8);
 	c->call_off = take(offset,
 			   tracks(e) ? 2 * (u64)c->max_sites *
 					       sizeof(struct dp_call_entry) :

@@ -226,5 +226,7 @@ struct dp_device_calls {
 #define DP_DEVICE_REMOVE _IOW(DP_DEVICE_MAGIC, 12, struct dp_device_remove)
 #define DP_DEVICE_ZERO _IOW(DP_DEVICE_MAGIC, 13, struct dp_device_zero)
 #define DP_DEVICE_STACK _IOWR(DP_DEVICE_MAGIC, 14, struct dp_device_stack)
+#define DP_DEVICE_TABLE _IOWR(DP_DEVICE_MAGIC, 15, struct dp_device_table)
+#define DP_DEVICE_ROWS _IOWR(DP_DEVICE_MAGIC, 16, struct dp_device_rows)
 
 #endif

@@ -39,6 +39,8 @@ union request {
 	struct dp_device_remove remove;
 	struct dp_device_zero zero;
 	struct dp_device_stack stack;
+	struct dp_device_table table;
+	struct dp_device_rows rows;
 	unsigned char bytes[256];
 };
 
@@ -64,6 +66,7 @@ static const unsigned long known[] = {
 	DP_DEVICE_PROGRAM, DP_DEVICE_BIND,  DP_DEVICE_VARIABLE,
 	DP_DEVICE_CALLS,   DP_DEVICE_WATCH, DP_DEVICE_FILE,
 	DP_DEVICE_REMOVE,  DP_DEVICE_ZERO,  DP_DEVICE_STACK,
+	DP_DEVICE_TABLE,   DP_DEVICE_ROWS,
 };
 
 #define KNOWN (sizeof(known) / sizeof(*known))
@@ -174,6 +177,28 @@ static void fill_watch(union request *r)
 	};
 }
 
+/* What it takes is small, as it takes memory. */
+static void fill_table(union request *r)
+{
+	struct dp_device_field *f = (void *)page;
+	unsigned int i;
+
+	r->table = (struct dp_device_table){
+		.fields = (uint64_t)page,
+		.words = some_pointer(),
+		.words_size = below(3) ? below(140) : 0,
+		.keys = below(22),
+		.most = below(8) ? below(100) : (unsigned int)draw(),
+		.nr = below(9),
+	};
+	for (i = 0; i < r->table.nr; i++) {
+		f[i] = (struct dp_device_field){ .kind = below(8),
+						 .sign = below(2) };
+		if (f[i].kind == DP_DEVICE_LHIST)
+			f[i].step = f[i].high = 1 + below(1000);
+	}
+}
+
 static void fill(unsigned long request, union request *r)
 {
 	memset(r, 0, sizeof(*r));
@@ -217,6 +242,15 @@ static void fill(unsigned long request, union request *r)
 			.first = below(4),
 			.nr = below(3)
 		};
+	else if (request == DP_DEVICE_TABLE)
+		fill_table(r);
+	else if (request == DP_DEVICE_ROWS)
+		r->rows = (struct dp_device_rows){
+			.rows = some_pointer(),
+			.next = below(2) ? 0 : draw(),
+			.table = below(6),
+			.nr = below(3) ? below(9) : (unsigned int)draw(),
+		};
 	else if (request == DP_DEVICE_STACK)
 		r->stack = (struct dp_device_stack){
 			.frames = some_pointer(),
@@ -243,7 +277,7 @@ static unsigned long some_request(void)
 	case 0:
 		return (unsigned int)draw();
 	case 1:
-		return _IOC(below(4), DP_DEVICE_MAGIC, below(16), below(300));
+		return _IOC(below(4), DP_DEVICE_MAGIC, below(18), below(300));
 	default:
 		return known[below(KNOWN)];
 	}
@@ -317,9 +351,9 @@ static void *ask_beside(void *done)
 static void tell(const unsigned int *done, const char *of)
 {
 	static const char *const names[KNOWN] = {
-		"info",	  "begin",   "add",    "commit",   "turn",
-		"counts", "program", "bind",   "variable", "calls",
-		"watch",  "file",    "remove", "zero",	   "stack"
+		"info",	   "begin", "add",	"commit", "turn",  "counts",
+		"program", "bind",  "variable", "calls",  "watch", "file",
+		"remove",  "zero",  "stack",	"table",  "rows"
 	};
 	unsigned int i;
 

@@ -467,6 +467,7 @@ static const struct dp_init_part rest[] = {
 	{ .name = "files", .run = dp_files_try, .of = "files: ", DEBUGFS },
 	{ .name = "tool", .run = dp_tool_try, .of = "tool: " },
 	{ .name = "stacks", .run = dp_stacks_try, .of = "stacks: " },
+	{ .name = "tables", .run = dp_tables_try, .of = "tables: " },
 	{ .name = "run", .run = dp_run_try, .of = "run: " },
 	{ .name = "facilities",
 	  .run = dp_facilities_try,

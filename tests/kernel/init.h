@@ -112,6 +112,8 @@ void dp_tool_try(void);
 void dp_tool_absent(void);
 /** dp_stacks_try() - stacks of hits */
 void dp_stacks_try(void);
+/** dp_tables_try() - tables of values */
+void dp_tables_try(void);
 /** dp_run_try() - programs from files in the kernel */
 void dp_run_try(void);
 /** dp_tool_work() - what it counts: so many calls of getsid(2), umask(2), readings of a parameter of

@@ -317,6 +317,18 @@ int dp_system_device_stack(const struct dp_system_device *d,
 	return err ?: stack->nr > DP_DEVICE_FRAMES ? -EBADMSG : 0;
 }
 
+int dp_system_device_table(const struct dp_system_device *d,
+			   struct dp_device_table *want)
+{
+	return ask(d, DP_DEVICE_TABLE, want);
+}
+
+int dp_system_device_rows(const struct dp_system_device *d,
+			  struct dp_device_rows *want)
+{
+	return ask(d, DP_DEVICE_ROWS, want);
+}
+
 int dp_system_device_turn(const struct dp_system_device *d, u32 probe, bool on)
 {
 	struct dp_device_turn turn = { .probe = probe, .on = on };

@@ -57,7 +57,7 @@ static u32 flags_of(const struct dp_system_session *s,
 
 	if (spec->kind == DP_SPEC_RETURN)
 		flags |= DP_DEVICE_RETURNS |
-			 (spec->records || spec->aggs ? DP_DEVICE_RECORDS : 0);
+			 (spec->records ? DP_DEVICE_RECORDS : 0);
 	return flags;
 }
 
@@ -88,8 +88,6 @@ static void take_point(struct dp_system_session *s, struct dp_point *p,
 {
 	p->addr = added->addr;
 	p->probe = added->probe;
-	s->returns[p->probe % DP_SYSTEM_PROBES] = p->spec->kind ==
-						  DP_SPEC_RETURN;
 	s->source.tracks |= p->spec->kind == DP_SPEC_RETURN;
 	s->probes = p->probe + 1;
 	s->opcodes[p->probe % DP_SYSTEM_PROBES] = added->opcode;

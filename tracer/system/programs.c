@@ -16,9 +16,9 @@ static bool may_be_shared(const struct dp_program_spec *spec)
 
 /* The points of a spec run one program, unless that counts in a variable. */
 static bool is_last(const struct dp_system_session *s,
-		    const struct dp_program_spec *spec, u32 table)
+		    const struct dp_program_spec *spec)
 {
-	return s->last.code && s->last.table == table && may_be_shared(spec) &&
+	return s->last.code && may_be_shared(spec) &&
 	       s->last.log == spec->logmax && s->last.jumps == spec->jmpmax &&
 	       s->last.stack == spec->stack && s->last.size == spec->code_len &&
 	       s->last.start == spec->starts[spec->nr_starts - 1] &&
@@ -70,14 +70,16 @@ static const char *exceeds(struct dp_system_session *s,
 		       NULL;
 }
 
-/* @table: 1 + that which it is for, or 0 */
-static int add_logging(struct dp_system_session *s,
-		       const struct dp_program_spec *spec, u32 table,
-		       u32 *program, u32 *offset, const char **why)
+/* What is kept is in the program: others for other tables differ. */
+int dp_system_add_program(struct dp_source *source,
+			  const struct dp_program_spec *spec, u32 *program,
+			  u32 *offset, const char **why)
 {
+	struct dp_system_session *s = dp_system_of(source);
 	int err;
 
-	if (is_last(s, spec, table)) {
+	*offset = 0;
+	if (is_last(s, spec)) {
 		*program = s->last.program;
 		return 0;
 	}
@@ -90,63 +92,17 @@ static int add_logging(struct dp_system_session *s,
 	if (err)
 		return err;
 	remember_last(s, spec, *program);
-	s->last.table = table;
 	if (s->globals < spec->nr_gv)
 		s->globals = spec->nr_gv;
 	return 0;
-}
-
-/* What it keeps is logged. Programs for other tables may be the same then, and are others. */
-static int add_keeping(struct dp_system_session *s,
-		       const struct dp_program_spec *spec,
-		       const struct dp_system_keeping *keeping, u32 *program,
-		       u32 *offset, const char **why)
-{
-	struct dp_program_spec logs = *spec;
-	u8 *code = malloc(spec->code_len + 1);
-	int err;
-
-	if (!code)
-		return -ENOMEM;
-	memcpy(code, spec->code, spec->code_len);
-	dp_system_kept_rewrite(spec, code);
-	logs.code = code;
-	logs.logmax += dp_system_kept_bytes(keeping);
-	err = add_logging(s, &logs, 1 + keeping->table, program, offset, why);
-	free(code);
-	if (err)
-		return err;
-	s->keeping[*program % DP_SYSTEM_PROGRAMS] = *keeping;
-	s->keeps = true;
-	return 0;
-}
-
-int dp_system_add_program(struct dp_source *source,
-			  const struct dp_program_spec *spec, u32 *program,
-			  u32 *offset, const char **why)
-{
-	struct dp_system_session *s = dp_system_of(source);
-	struct dp_system_keeping keeping;
-
-	*offset = 0;
-	*why = "there is no memory for the program";
-	if (dp_system_kept_find(spec, &keeping))
-		return add_keeping(s, spec, &keeping, program, offset, why);
-	return add_logging(s, spec, 0, program, offset, why);
 }
 
 void dp_system_bind(struct dp_source *source, const struct dp_point *point,
 		    const struct dp_binding *binding)
 {
 	struct dp_system_session *s = dp_system_of(source);
-	struct dp_binding own = *binding;
 
-	if (s->keeping[binding->program % DP_SYSTEM_PROGRAMS].used) {
-		s->keeper[point->probe % DP_SYSTEM_PROBES] =
-			(u8)(1 + binding->program);
-		own.judged = binding->leaves;
-	}
-	s->told[point->probe % DP_SYSTEM_PROBES] = own.tells;
-	s->unbound |= dp_system_device_bind(&s->device, point->probe, &own) !=
-		      0;
+	s->told[point->probe % DP_SYSTEM_PROBES] = binding->tells;
+	s->unbound |=
+		dp_system_device_bind(&s->device, point->probe, binding) != 0;
 }

@@ -118,26 +118,3 @@ size_t dp_system_records(struct dp_source *source, dp_source_take take,
 	}
 	return all;
 }
-
-static void keep(void *arg, const struct dp_record_copy *r)
-{
-	struct dp_system_session *s = arg;
-	u32 keeper = s->keeper[r->head.probe % DP_SYSTEM_PROBES];
-
-	if (keeper)
-		dp_system_kept_take(
-			&s->kept,
-			&s->keeping[(keeper - 1) % DP_SYSTEM_PROGRAMS], r,
-			s->returns[r->head.probe % DP_SYSTEM_PROBES] ?
-				sizeof(struct dp_leaving) :
-				0);
-}
-
-/* Nobody else reads the records of such a session. */
-void dp_system_look(const struct dp_source *source)
-{
-	struct dp_system_session *s = dp_system_of(source);
-
-	if (s->keeps)
-		dp_system_records(&s->source, keep, s, s->was != NULL);
-}

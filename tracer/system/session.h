@@ -25,9 +25,7 @@ struct dp_system_hitter {
  * @users: the program that is added is for probes on files
  * @unbound: a probe has not got its program; @words: why the last one was refused
  * @last: the program that was added last, if it has no variables; @start: its last one
- * @kept: tables, if @keeps; @keeping: what each program keeps; @keeper: 1 + number of a probe's program, if it keeps
- *        anything; @returns: by probe, is it on returns? @files: is it on a file? @told: do its records say how the
- *        program has ended?
+ * @kept: tables; @files: by probe, is it on a file? @told: do its records say how the program has ended?
  * @had: how many points have had their programs; @gone: by probe, it has been taken away
  * @was, @sites: how they were armed, when they are not any more; NULL: they are
  */
@@ -43,14 +41,12 @@ struct dp_system_session {
 	char words[DP_DEVICE_WORDS];
 	struct {
 		u8 *code;
-		u32 size, log, jumps, stack, start, table, program;
+		u32 size, log, jumps, stack, start, program;
 	} last;
 	struct dp_system_hitter hitter;
 	struct dp_system_kept kept;
-	struct dp_system_keeping keeping[DP_SYSTEM_PROGRAMS];
-	u8 keeper[DP_SYSTEM_PROBES];
-	bool returns[DP_SYSTEM_PROBES], files[DP_SYSTEM_PROBES],
-		told[DP_SYSTEM_PROBES], gone[DP_SYSTEM_PROBES], keeps;
+	bool files[DP_SYSTEM_PROBES], told[DP_SYSTEM_PROBES],
+		gone[DP_SYSTEM_PROBES];
 	size_t had;
 	struct dp_device_count *was;
 	struct dp_device_counts sites;
@@ -96,7 +92,4 @@ void dp_system_begin_anew(struct dp_system_session *s);
 /** dp_system_records() - records() (records.c) */
 size_t dp_system_records(struct dp_source *source, dp_source_take take,
 			 void *arg, bool ended_now);
-/** dp_system_look() - take records into the tables of a session that keeps values; others have theirs printed */
-void dp_system_look(const struct dp_source *source);
-
 #endif

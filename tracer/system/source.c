@@ -178,15 +178,15 @@ static void tend(struct dp_source *source, double t,
 {
 	*news = (struct dp_source_news){ .most = IDLE_MS };
 	dp_system_device_renew(&dp_system_of(source)->device);
-	dp_system_look(source);
 }
 
 static int add_aggregate(struct dp_source *source,
 			 const struct dp_aggregate_shape *shape, u32 *table,
 			 const char **why)
 {
-	return dp_system_kept_add(&dp_system_of(source)->kept, shape, table,
-				  why);
+	struct dp_system_session *s = dp_system_of(source);
+
+	return dp_system_kept_add(&s->kept, &s->device, shape, table, why);
 }
 
 static const struct dp_aggregate_entry *
@@ -200,15 +200,15 @@ static int read_aggregate(const struct dp_source *source, u32 table,
 				       const u64 *row),
 			  void *arg)
 {
-	dp_system_look(source);
-	return dp_system_kept_read(&dp_system_of(source)->kept, table, take,
-				   arg);
+	const struct dp_system_session *s = dp_system_of(source);
+
+	return dp_system_kept_read(&s->kept, &s->device, table, take, arg);
 }
 
 static void aggregate_lost(const struct dp_source *source, u32 table,
 			   u64 lost[DP_LOST_NR])
 {
-	dp_system_kept_lost(&dp_system_of(source)->kept, table, lost);
+	dp_system_kept_lost(&dp_system_of(source)->device, table, lost);
 }
 
 /* As the module stamps records */
@@ -385,7 +385,6 @@ static void settle(struct dp_source *source, dp_source_take take, void *arg)
 	struct dp_system_session *s = dp_system_of(source);
 	u64 within = dp_system_device_sum(&s->device).within;
 
-	dp_system_look(source);
 	if (!s->quiet) {
 		say_absent(s, DP_DEVICE_IS_PENDING,
 			   "waited for a module in vain, or for its function");

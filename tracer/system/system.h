@@ -130,6 +130,11 @@ int dp_system_device_remove(const struct dp_system_device *d, u32 probe);
 /** dp_system_device_stack() - a stack by its number. Return: 0; a negative errno */
 int dp_system_device_stack(const struct dp_system_device *d,
 			   struct dp_device_stack *stack);
+/** dp_system_device_table() - add a table; dp_system_device_rows() - rows of one. Return: 0; a negative errno */
+int dp_system_device_table(const struct dp_system_device *d,
+			   struct dp_device_table *want);
+int dp_system_device_rows(const struct dp_system_device *d,
+			  struct dp_device_rows *want);
 int dp_system_device_turn(const struct dp_system_device *d, u32 probe, bool on);
 /** dp_system_device_count() - of a probe; dp_system_device_renew() - what has been told is old */
 const struct dp_device_count *dp_system_device_count(struct dp_system_device *d,
