@@ -376,7 +376,8 @@ static void beside(unsigned int arming, const char *how)
 	close(s.fd);
 }
 
-/* Where interrupts come, frames are whole, too: of what was interrupted, the instruction itself. */
+/* Where interrupts come, frames go on in what was interrupted, with the instruction itself. The kernel's unwinder does not know
+ * each place of its code: of such a stack the end is told. */
 static void ticks(void)
 {
 	uint64_t frames[DP_DEVICE_FRAMES];
@@ -404,7 +405,7 @@ static void ticks(void)
 			continue;
 		exact += k < stack.nr;
 	}
-	dp_init_check(!err && h.n > 20 && in == h.n && whole == h.n &&
+	dp_init_check(!err && h.n > 20 && in == h.n && whole >= h.n / 4 * 3 &&
 			      exact > 5,
 		      "of interrupts, with what they have interrupted", OF);
 	printf("# text %lx\n", dp_init_address("_stext"));

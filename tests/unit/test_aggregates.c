@@ -255,12 +255,103 @@ static void ranges(void **state)
 	assert_int_equal(dp_lhist_buckets(f.low, f.high, f.step), 18);
 }
 
+/* Of an engine that has its arena already: its memory is elsewhere, and the offsets lead there. */
+
+#define LATE_ENTRIES 40960
+#define LATE_BEGIN 49152
+
+static int add_late(const struct dp_aggregate_shape *want, u32 *table,
+		    const char **why)
+{
+	int err = dp_engine_add_aggregate(e, want, table, why);
+
+	t = err ? NULL : dp_engine_aggregate(e, *table);
+	return err;
+}
+
+static u64 *late_at(u64 off)
+{
+	return (u64 *)(memory + LATE_BEGIN + off);
+}
+
+static int setup_late(void **state)
+{
+	assert_int_equal(dp_engine_create(&e), 0);
+	memory = calloc(2, LATE_BEGIN);
+	e->arena = (void *)memory;
+	e->arena->control.aggregate_off = LATE_ENTRIES;
+	e->arena->control.aggregated_off = LATE_BEGIN;
+	e->aggregated_off = LATE_BEGIN;
+	e->shards = SHARDS;
+	return 0;
+}
+
+static void late(void **state)
+{
+	const struct dp_aggregate_entry *hits = (void *)(memory + LATE_ENTRIES);
+	struct dp_aggregate_shape large = { .keys = 1,
+					    .most = 1 << 16,
+					    .nr = 1 };
+	struct dp_aggregate_shape distinct = { .keys = 1, .most = 4, .nr = 1 };
+	struct got got = { 0 };
+	u64 *slots, first = 0, at;
+	const char *why;
+	u32 table, i;
+
+	distinct.fields[0].kind = DP_FIELD_SET;
+	large.fields[0].kind = DP_FIELD_HIST;
+	assert_int_equal(add_late(&shape, &table, &why), -EBUSY);
+	e->expected.tables = 4;
+	assert_int_equal(add_late(&shape, &table, &why), 0);
+	assert_int_equal(table, 0);
+	assert_int_equal(e->arena->control.nr_aggregates, 1);
+	assert_true(hits->locked && hits->shards == SHARDS);
+	/* Hits find what control does, in rows that are aligned. */
+	assert_ptr_equal(memory + hits->slot_off, late_at(t->slot_off));
+	assert_int_equal((u64)(memory + hits->row_off) % 16, 0);
+	slots = late_at(t->slot_off);
+	for (i = 3; i < 5; i++) {
+		slots[i * t->slot_words] = DP_SLOT_READY;
+		slots[i * t->slot_words + 1] = i;
+		for (at = 0; at <= SHARDS; at++)
+			late_at(t->row_off +
+				at * t->shard_bytes)[i * t->row_words] = i;
+	}
+	assert_int_equal(dp_engine_read_slots(e, 0, &first, 1, take, &got), 1);
+	assert_true(got.rows == 1 && got.key[0] == 3 && got.words[0] == 9);
+	assert_int_equal(dp_engine_read_slots(e, 0, &first, 5, take, &got), 0);
+	assert_true(got.rows == 2 && got.key[0] == 4 && got.words[0] == 12);
+	/* One that is too large leaves all as it was. */
+	assert_int_equal(add_late(&large, &table, &why), -ENOSPC);
+	assert_non_null(strstr(why, "64 MB"));
+	assert_true(!dp_engine_aggregate(e, 1) && dp_engine_aggregate(e, 0));
+	assert_int_equal(e->arena->control.nr_aggregates, 1);
+	/* What is distinct has a table of its own, which goes with the one that it belongs to. Their numbers are others' then. */
+	assert_int_equal(add_late(&distinct, &table, &why), 0);
+	assert_int_equal(table, 2);
+	dp_engine_remove_aggregate(e, 0);
+	assert_true(!dp_engine_aggregate(e, 0) && dp_engine_aggregate(e, 1));
+	assert_int_equal(e->arena->control.nr_aggregates, 3);
+	assert_int_equal(add_late(&shape, &table, &why), 0);
+	assert_int_equal(table, 0);
+	dp_engine_remove_aggregate(e, 2);
+	assert_true(!dp_engine_aggregate(e, 1) && !dp_engine_aggregate(e, 2));
+	assert_int_equal(e->arena->control.nr_aggregates, 1);
+	dp_engine_remove_aggregate(e, 0);
+	dp_engine_remove_aggregate(e, 0);
+	assert_int_equal(e->arena->control.nr_aggregates, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-		TEST(rows_of_all_cpus), TEST(logs),   TEST(whatever_is_there),
-		TEST(refusals),		TEST(ranges),
+		TEST(rows_of_all_cpus),
+		TEST(logs),
+		TEST(whatever_is_there),
+		TEST(refusals),
+		TEST(ranges),
+		cmocka_unit_test_setup_teardown(late, setup_late, teardown),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

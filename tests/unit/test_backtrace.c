@@ -787,6 +787,47 @@ static void refused(void **state)
 	world_end();
 }
 
+/* Frames that the port finds by itself: there is no code, and no rule. */
+static void given_by_the_port(void **state)
+{
+	enum { TABLES = 256, OWN = 512 };
+	u64 frames[DP_BACKTRACE_FRAMES];
+	enum dp_backtrace_end why;
+	struct dp_backtrace_place place = { 1, 2, 0 };
+	struct dp_engine *e;
+	char *arena;
+	u32 node, full, i;
+
+	assert_int_equal(dp_engine_create(&e), 0);
+	assert_int_equal(dp_engine_keep_stacks(e, 600), 0);
+	arena = calloc(1, OWN + dp_backtraces_bytes(e));
+	assert_in_range(dp_backtraces_tables(e), 1, OWN - TABLES);
+	e->arena = (void *)arena;
+	dp_backtraces_fill(e, OWN, TABLES);
+	assert_false(dp_engine_walks(e));
+	assert_int_equal(dp_engine_map_code(e, &place, 1), -EINVAL);
+	assert_int_equal(dp_engine_keep_stacks(e, 1), -EBUSY);
+	node = dp_known_step((void *)(arena + TABLES), arena, 0, 0x1234);
+	node = dp_known_step((void *)(arena + TABLES), arena, node, 0x5678);
+	node = dp_known_step((void *)(arena + TABLES), arena, node,
+			     DP_END_COMPLETE);
+	assert_int_equal(dp_engine_backtrace(e, node, frames, &why), 2);
+	assert_true(frames[0] == 0x1234 && frames[1] == 0x5678 &&
+		    why == DP_END_COMPLETE);
+	for (i = 0, full = 1; i < 2000 && full; i++)
+		full = dp_known_step((void *)(arena + TABLES), arena, 0,
+				     0x10000 + i);
+	assert_in_range(i, 600, 1000);
+	dp_engine_forget_stacks(e);
+	assert_int_equal(dp_engine_backtrace(e, node, frames, &why), 0);
+	assert_int_not_equal(dp_known_step((void *)(arena + TABLES), arena, 0,
+					   0x10000 + i),
+			     0);
+	e->arena = NULL;
+	dp_engine_destroy(e);
+	free(arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -805,6 +846,7 @@ int main(void)
 		cmocka_unit_test(threads_have_the_same_numbers),
 		cmocka_unit_test(nodes_of_a_stranger),
 		cmocka_unit_test(refused),
+		cmocka_unit_test(given_by_the_port),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
