@@ -97,6 +97,7 @@ static int check_program(const struct dp_client *c, u32 program, u32 *offset,
 	*why = NULL;
 	if (!dp_programs_fit(dp_kmod.engine))
 		return -ENOSPC;
+	*why = "no such table";
 	if (!dp_tables_has(c, program))
 		return -EINVAL;
 	*why = "global variables are in use by who may see the kernel's addresses, or by who may not: they are not shared";

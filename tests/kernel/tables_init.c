@@ -18,6 +18,8 @@
 #include <unistd.h>
 
 #define OF "tables: "
+/* So many interrupts are waited for. */
+#define TICKS 20
 #define RESTRICT "/proc/sys/kernel/kptr_restrict"
 #define WRITE "vfs_write"
 #define TICK "update_process_times"
@@ -275,12 +277,15 @@ static void interrupts(void)
 	err = err ?: add_program(fd, one.table, 0, 0, &program);
 	err = err ?: add_probe(fd, TICK, program);
 	err = err ?: dp_device_commit(fd, 0);
-	write_all(pids);
+	for (n = 0; n < 100 && c.hits <= TICKS && !err; n++) {
+		write_all(pids);
+		err = dp_device_counts(fd, &c, 0, 1) != 1;
+	}
 	err = err ?: ioctl(fd, DP_DEVICE_TURN, &turn);
 	err = err ?: dp_device_commit(fd, 0);
 	n = read_rows(fd, one.table, one.row, ROWS, &last);
 	err = dp_device_counts(fd, &c, 0, 1);
-	dp_init_check(err == 1 && n == 1 && c.hits > 20 &&
+	dp_init_check(err == 1 && n == 1 && c.hits > TICKS &&
 			      rows[0].v[0] == c.hits - c.missed,
 		      "as many as hits", OF);
 	printf("# %lu of %llu, %llu missed\n", (unsigned long)rows[0].v[0],
@@ -316,6 +321,28 @@ static int refused(int fd, struct dp_device_table want,
 		   const struct dp_device_field *fields)
 {
 	return add_table(fd, &want, fields, NULL);
+}
+
+/* A session with probes of its own, which are armed. Return: is another's table none of its? */
+static int is_refused_beside(unsigned int table)
+{
+	struct dp_device_add add = { 0 };
+	struct dp_device_table own = { .keys = 1 };
+	struct dp_device_rows last;
+	char words[DP_DEVICE_WORDS] = "";
+	unsigned int program;
+	int fd = dp_device_open(0), err = dp_device_start(fd, DP_DEVICE_JUMP),
+	    is;
+
+	err = err ?: dp_device_add(fd, DP_UMASK, words, &add);
+	err = err ?: dp_device_commit(fd, 0);
+	puts("# the next one is refused");
+	is = !err && read_rows(fd, table, 2, ROWS, &last) == -1 &&
+	     add_program(fd, table, 1, 0, &program) == -EINVAL &&
+	     !add_table(fd, &own, NULL, NULL) && own.table != table &&
+	     !read_rows(fd, own.table, 2, ROWS, &last);
+	close(fd);
+	return is;
 }
 
 static void asks(void)
@@ -370,10 +397,11 @@ static void asks(void)
 	n = read_rows(fd, 0, 2, ROWS, &last);
 	unknown = read_rows(fd, 1, 2, ROWS, &last);
 	dp_init_check(!err && !n && unknown == -1 &&
-			      refused(fd, (struct dp_device_table){ 0 },
-				      NULL) == -EINVAL,
-		      "the next session has its own, and no more of them later",
+			      !refused(fd, (struct dp_device_table){ 0 }, NULL),
+		      "the next session has its own, and more of them later",
 		      OF);
+	dp_init_check(is_refused_beside(0),
+		      "another session neither reads nor fills them", OF);
 	close(fd);
 	dp_init_put(RESTRICT, "2");
 	fd = dp_device_open(0);
