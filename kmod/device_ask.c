@@ -311,8 +311,11 @@ static int undo(struct dp_owner *o)
 /* Threads that had come to a breakpoint are counted when it returns. */
 static int commit_now(struct dp_owner *o, u64 *bad)
 {
-	int err = dp_device_room(o) ?: dp_client_commit(&o->client, bad);
+	int err = dp_device_room(o);
 
+	if (err)
+		return err;
+	err = dp_client_commit(&o->client, bad);
 	forget(o, err ? o->fresh : o->going);
 	dp_device_programs_left(o, err);
 	o->committed |= !err;

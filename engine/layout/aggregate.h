@@ -103,7 +103,8 @@ struct dp_aggregate_entry {
 #define DP_SLOT_READY 3u
 #define DP_SLOT_STATE 3u
 
-/** struct dp_aggregate_slot - @tag: of its key's hash, and DP_SLOT_STATE; hit owns it */
+/** struct dp_aggregate_slot - @tag: of its key's hash, and DP_SLOT_STATE; hit owns it, but in a table without keys, where
+ *  control makes the only one */
 struct dp_aggregate_slot {
 	u64 tag;
 	u64 key[];

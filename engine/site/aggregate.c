@@ -240,10 +240,25 @@ static struct dp_aggregate_entry *entry_of(const struct dp_engine *e, u32 i)
 	       i;
 }
 
+/* Without keys there is one row. Two threads that came first would each claim a slot, and the table has only one key. */
+static void make_only(const struct dp_engine *e,
+		      const struct dp_aggregate_entry *t)
+{
+	char *table = (char *)e->arena + e->arena->control.aggregated_off;
+	struct dp_aggregate_account *account = (void *)(table + t->account_off);
+	struct dp_aggregate_slot *slot = (void *)(table + t->slot_off);
+
+	account->used = 1;
+	slot->tag = DP_SLOT_READY;
+}
+
 static void fill_entry(const struct dp_engine *e, u32 i)
 {
 	const u64 off = e->arena->control.aggregated_off;
 	struct dp_aggregate_entry *to = entry_of(e, i);
+
+	if (!e->aggregates[i].keys)
+		make_only(e, &e->aggregates[i]);
 
 	*to = e->aggregates[i];
 	to->account_off += off;

@@ -292,6 +292,7 @@ static void late(void **state)
 	struct dp_aggregate_shape large = { .keys = 1,
 					    .most = 1 << 16,
 					    .nr = 1 };
+	struct dp_aggregate_shape only = { .most = 100 };
 	struct dp_aggregate_shape distinct = { .keys = 1, .most = 4, .nr = 1 };
 	struct got got = { 0 };
 	u64 *slots, first = 0, at;
@@ -340,6 +341,14 @@ static void late(void **state)
 	dp_engine_remove_aggregate(e, 0);
 	dp_engine_remove_aggregate(e, 0);
 	assert_int_equal(e->arena->control.nr_aggregates, 0);
+	/* The row without a key is there before any hit, and has none. */
+	assert_int_equal(add_late(&only, &table, &why), 0);
+	assert_int_equal(late_at(dp_engine_aggregate(e, 0)->slot_off)[0],
+			 DP_SLOT_READY);
+	assert_int_equal(late_at(dp_engine_aggregate(e, 0)->account_off)[0], 1);
+	first = got.rows = 0;
+	assert_int_equal(dp_engine_read_slots(e, 0, &first, 5, take, &got), 0);
+	assert_int_equal(got.rows, 0);
 }
 
 int main(void)
