@@ -29,12 +29,14 @@ struct dp_client {
 	void (*take)(void *arg, const struct dp_record_copy *record);
 	void *arg;
 	bool shows;
-	/* It has begun; programs that it has, that a probe has been bound to, and that came since the last commit; tables */
+	/* It has begun; programs that it has, that a probe has been bound to, and that came since the last commit */
 	bool begun;
 	DECLARE_BITMAP(programs, DP_KMOD_PROGRAMS);
 	DECLARE_BITMAP(bound, DP_KMOD_PROGRAMS);
 	DECLARE_BITMAP(fresh, DP_KMOD_PROGRAMS);
-	DECLARE_BITMAP(tables, DP_AGGREGATE_TABLES);
+	/* The engine's numbers of tables, by the client's */
+	u8 table[DP_AGGREGATE_TABLES];
+	u32 nr_tables;
 	/* Calls that each probe on returns follows at a time; what was counted of all when it began */
 	u32 most;
 	u64 within, arrivals;

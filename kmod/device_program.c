@@ -6,6 +6,7 @@
  * is refused by its name: those that track calls, walk stacks, or ask for what only a process has.
  */
 #include "kmod/device.h"
+#include "kmod/tables.h"
 #include "kmod/facilities.h"
 #include "kmod/mapped.h"
 #include "kmod/session.h"
@@ -146,7 +147,7 @@ static bool is_for_kernel(const u8 *code, u32 len, bool user, u32 *at,
 }
 
 static int add(struct dp_owner *o, const struct dp_device_program *want,
-	       const u8 *code, const u32 *starts, u32 *number, u32 *offset,
+	       u8 *code, const u32 *starts, u32 *number, u32 *offset,
 	       struct dp_owned_program *is, char *words)
 {
 	const struct dp_program_spec spec = {
@@ -180,6 +181,10 @@ static int add(struct dp_owner *o, const struct dp_device_program *want,
 	if (!is_for_kernel(code, want->code_size, want->flags & DP_DEVICE_USER,
 			   offset, is, words))
 		return -EINVAL;
+	if (!dp_client_name_tables(&o->client, code, want->code_size, offset)) {
+		strscpy(words, "aggregate: no such table", DP_DEVICE_WORDS);
+		return -EINVAL;
+	}
 	err = dp_client_add_program(&o->client, &spec, number, offset, &why);
 	if (err)
 		strscpy(words, why ?: "", DP_DEVICE_WORDS);

@@ -9,15 +9,22 @@
 #include "engine/vm/vm.h"
 #include "kmod/shared.h"
 
-static void enter(struct dp_client *c, u32 table,
-		  const struct dp_aggregate_entry *t)
+/* Return: the client's number for it */
+static u32 number(struct dp_client *c, u32 table)
+{
+	c->table[c->nr_tables] = (u8)table;
+	return c->nr_tables++;
+}
+
+/* In the order in which an engine of the client's own would have them: those of distinct values come first. */
+static u32 enter(struct dp_client *c, u32 table, struct dp_aggregate_entry *t)
 {
 	u32 i;
 
-	set_bit(table, c->tables);
 	for (i = 0; i < t->nr_fields; i++)
 		if (t->fields[i].kind == DP_FIELD_SET)
-			set_bit(t->fields[i].set, c->tables);
+			t->fields[i].set = number(c, t->fields[i].set);
+	return number(c, table);
 }
 
 static int add(struct dp_client *c, const struct dp_aggregate_shape *shape,
@@ -31,7 +38,7 @@ static int add(struct dp_client *c, const struct dp_aggregate_shape *shape,
 	if (err)
 		return err;
 	*entry = *dp_engine_aggregate(dp_kmod.engine, *table);
-	enter(c, *table, entry);
+	*table = enter(c, *table, entry);
 	return 0;
 }
 
@@ -43,17 +50,12 @@ int dp_client_add_table(struct dp_client *c,
 	return DP_KMOD_ASK(-ENOENT, add(c, shape, table, entry, why));
 }
 
-static bool has(const struct dp_client *c, u32 table)
-{
-	return table < DP_AGGREGATE_TABLES && test_bit(table, c->tables);
-}
-
 static int get(const struct dp_client *c, u32 table,
 	       struct dp_aggregate_entry *entry)
 {
-	if (!has(c, table))
+	if (table >= c->nr_tables)
 		return -ENOENT;
-	*entry = *dp_engine_aggregate(dp_kmod.engine, table);
+	*entry = *dp_engine_aggregate(dp_kmod.engine, c->table[table]);
 	return 0;
 }
 
@@ -69,11 +71,11 @@ static int read(const struct dp_client *c, u32 table, u64 *first, u32 most,
 {
 	int err;
 
-	if (!has(c, table))
+	if (table >= c->nr_tables)
 		return -ENOENT;
-	err = dp_engine_read_slots(dp_kmod.engine, table, first, most, take,
-				   arg);
-	dp_engine_aggregate_lost(dp_kmod.engine, table, lost);
+	err = dp_engine_read_slots(dp_kmod.engine, c->table[table], first, most,
+				   take, arg);
+	dp_engine_aggregate_lost(dp_kmod.engine, c->table[table], lost);
 	return err;
 }
 
@@ -85,6 +87,32 @@ int dp_client_read_table(const struct dp_client *c, u32 table, u64 *first,
 {
 	return DP_KMOD_ASK(-ENOENT,
 			   read(c, table, first, most, take, arg, lost));
+}
+
+/* A program is given with its client's numbers. */
+bool dp_client_name_tables(const struct dp_client *c, u8 *code, u32 len,
+			   u32 *at)
+{
+	for (*at = 0; *at + 1 < len; *at += 1 + dp_op_size(code[*at])) {
+		u8 *table = &code[*at + 1];
+
+		if (code[*at] != DP_OPCODE_AGGREGATE)
+			continue;
+		if (*table >= c->nr_tables)
+			return false;
+		*table = c->table[*table];
+	}
+	return true;
+}
+
+static bool has(const struct dp_client *c, u64 table)
+{
+	u32 i;
+
+	for (i = 0; i < c->nr_tables; i++)
+		if (c->table[i] == table)
+			return true;
+	return false;
 }
 
 bool dp_tables_has(const struct dp_client *c, u32 program)
@@ -105,12 +133,10 @@ bool dp_tables_has(const struct dp_client *c, u32 program)
 	return all;
 }
 
-/* Those of distinct values go with the table that they belong to, and the numbers are no table's any more. */
+/* Those of distinct values go with the table that they belong to, and their numbers are no table's any more. */
 void dp_tables_forget(struct dp_client *c)
 {
-	u32 i;
-
-	for_each_set_bit(i, c->tables, DP_AGGREGATE_TABLES)
-		dp_engine_remove_aggregate(dp_kmod.engine, i);
-	bitmap_zero(c->tables, DP_AGGREGATE_TABLES);
+	while (c->nr_tables)
+		dp_engine_remove_aggregate(dp_kmod.engine,
+					   c->table[--c->nr_tables]);
 }

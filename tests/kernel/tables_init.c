@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -323,8 +324,8 @@ static int refused(int fd, struct dp_device_table want,
 	return add_table(fd, &want, fields, NULL);
 }
 
-/* A session with probes of its own, which are armed. Return: is another's table none of its? */
-static int is_refused_beside(unsigned int table)
+/* A session beside one whose table 0 has a row. Return: has it nothing of that, and neither the other one of its? */
+static int is_apart(int others)
 {
 	struct dp_device_add add = { 0 };
 	struct dp_device_table own = { .keys = 1 };
@@ -337,12 +338,19 @@ static int is_refused_beside(unsigned int table)
 	err = err ?: dp_device_add(fd, DP_UMASK, words, &add);
 	err = err ?: dp_device_commit(fd, 0);
 	puts("# the next one is refused");
-	is = !err && read_rows(fd, table, 2, ROWS, &last) == -1 &&
-	     add_program(fd, table, 1, 0, &program) == -EINVAL &&
-	     !add_table(fd, &own, NULL, NULL) && own.table != table &&
+	is = !err && read_rows(fd, 0, 2, ROWS, &last) == -1 &&
+	     add_program(fd, 0, 1, 0, &program) == -EINVAL &&
+	     !add_table(fd, &own, NULL, NULL) && !own.table &&
+	     !add_program(fd, own.table, 1, 0, &program) &&
+	     !add_probe(fd, DP_GETPGID, program) && !dp_device_commit(fd, 0) &&
 	     !read_rows(fd, own.table, 2, ROWS, &last);
+	syscall(SYS_getpgid, 0);
+	syscall(SYS_getpgid, 0);
+	is = is && read_rows(fd, own.table, 2, ROWS, &last) == 1 &&
+	     rows[0].v[1] == 2;
 	close(fd);
-	return is;
+	return is && read_rows(others, 0, 2, ROWS, &last) == 1 &&
+	       rows[0].v[1] == 1;
 }
 
 static void asks(void)
@@ -400,8 +408,8 @@ static void asks(void)
 			      !refused(fd, (struct dp_device_table){ 0 }, NULL),
 		      "the next session has its own, and more of them later",
 		      OF);
-	dp_init_check(is_refused_beside(0),
-		      "another session neither reads nor fills them", OF);
+	syscall(SYS_getsid, 0);
+	dp_init_check(is_apart(fd), "another session has other tables", OF);
 	close(fd);
 	dp_init_put(RESTRICT, "2");
 	fd = dp_device_open(0);

@@ -3,6 +3,7 @@
 #include "tests/kernel/device_init.h"
 #include "tests/kernel/init.h"
 #include "tests/kernel/tool_init.h"
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,6 +82,42 @@ static void returns(void)
 }
 
 /* What is in no table is told. */
+#define FIRST "/first"
+
+static int is_in_file(const char *path, const char *words)
+{
+	char text[4096] = "";
+	FILE *f = fopen(path, "r");
+
+	if (f) {
+		text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
+		fclose(f);
+	}
+	return strstr(text, words) != NULL;
+}
+
+/* Two of them at a time, each with tables and programs of its own */
+static void beside(void)
+{
+	static const char *const argv[] = {
+		"stat", "--json", "-o", FIRST, GETSID "{sum(1) by " SID "}",
+		NULL
+	};
+	pid_t first = dp_tool_start(argv);
+	int armed = dp_tool_wait(1), status;
+
+	status = DP_TOOL("stat", "--json", GETSID "{count()}",
+			 UMASK "{hist(" SID ") by comm}", WORK);
+	dp_tool_check(armed && status == STATUS && has(",\"count()\":100}") &&
+			      has("{\"min\":16,\"max\":31,\"count\":77}]"),
+		      "beside another one");
+	kill(first, SIGINT);
+	status = dp_tool_finish(first);
+	dp_tool_check(!status && is_in_file(FIRST, ":5},\"sum(1)\":60}") &&
+			      is_in_file(FIRST, ":0},\"sum(1)\":40}"),
+		      "which has its own");
+}
+
 static void losses(void)
 {
 	int status = DP_TOOL("stat", "--json", GETSID "{count() by *(u64 *)8}",
@@ -132,6 +169,7 @@ void dp_tool_kept(void)
 {
 	entries();
 	returns();
+	beside();
 	losses();
 	own();
 	example();
