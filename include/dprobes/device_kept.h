@@ -17,7 +17,7 @@ enum dp_device_stack_end {
 	DP_DEVICE_STACK_NONE = 0,
 	DP_DEVICE_STACK_COMPLETE = 1,
 	DP_DEVICE_STACK_UNKNOWN = 2,
-	DP_DEVICE_STACK_DEEP = 5,
+	DP_DEVICE_STACK_DEEP = 5
 };
 
 /**
@@ -48,7 +48,7 @@ enum dp_device_field_kind {
 	DP_DEVICE_LHIST,
 	DP_DEVICE_FIRST,
 	DP_DEVICE_LAST,
-	DP_DEVICE_DISTINCT,
+	DP_DEVICE_DISTINCT
 };
 #define DP_DEVICE_BUCKETS 66
 /** Of a linear histogram, at most */

@@ -350,6 +350,20 @@ static unsigned int access_apart(void)
 	return (unsigned int)child;
 }
 
+/* The compiler may have put it into all that call it. */
+static int is_called(void)
+{
+	struct session s = { .fd = dp_device_open(0) };
+	struct dp_device_count c = { 0 };
+	int err = dp_device_start(s.fd, DP_DEVICE_JUMP) ?: add(&s, ACCESS);
+
+	err = err ?: dp_device_commit(s.fd, 0);
+	access_apart();
+	err = err ?: dp_device_counts(s.fd, &c, s.probe, 1) != 1;
+	close(s.fd);
+	return !err && c.hits;
+}
+
 static void beside(unsigned int arming, const char *how)
 {
 	uint64_t start = dp_init_address(ACCESS);
@@ -516,13 +530,18 @@ void dp_stacks_try(void)
 	calls(DP_DEVICE_JUMP, "by a jump");
 	calls(DP_DEVICE_TRAP, "by a breakpoint");
 	asks();
+	ticks();
+	tool();
+	if (!is_called()) {
+		dp_init_skip("stacks beside the kernel's",
+			     "this kernel does not call " ACCESS);
+		return;
+	}
+	recursion();
 	if (dp_init_events()) {
 		beside(DP_DEVICE_JUMP, "by a jump");
 		beside(DP_DEVICE_TRAP, "by a breakpoint");
 	} else {
 		dp_init_skip("stacks beside the kernel's", DP_INIT_NO_EVENTS);
 	}
-	ticks();
-	recursion();
-	tool();
 }

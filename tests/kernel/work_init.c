@@ -497,10 +497,10 @@ static void work(int cpu)
 	mkdir(where, 0700);
 	if (chdir(where))
 		_exit(1);
-	while (!shared->stop) {
+	do {
 		shared->wrong[cpu] += dp_work_all(shared->rounds[cpu]);
 		shared->rounds[cpu]++;
-	}
+	} while (!shared->stop);
 	_exit(DP_WORK_STATUS);
 }
 
