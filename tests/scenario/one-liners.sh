@@ -126,6 +126,7 @@ declare -A printed=(
 	["dprobes hooks -p PID"]='request'
 	["dprobes stat --duration 1s hook:request"]='^ +[1-9][0-9]* +0  jump  .*request'
 	["dprobes stat 'kernel:"]='kernel:vfs_'
+	["dprobes stacks 'kernel:"]='^ +[1-9][0-9]* +[0-9.]+% .*vfs_read'
 	["dprobes stat 'w:kernel:"]='kernel:vm_swappiness/4$'
 	["dprobes stat 'r:kernel:"]='hist\(latency\)'
 	["dprobes trace 'kernel:"]='kernel:vfs_read count='
