@@ -181,16 +181,24 @@ static int fits(struct dp_engine *e)
 		       -ENOSPC;
 }
 
-int dp_engine_plan(struct dp_engine *e)
+static int begin_plan(struct dp_engine *e)
 {
 	int err = fits(e);
-	u32 i;
 
 	if (!err)
 		err = dp_live_reserve(e);
+	if (!err)
+		dp_room_forget_holes(e);
+	return err;
+}
+
+int dp_engine_plan(struct dp_engine *e)
+{
+	int err = begin_plan(e);
+	u32 i;
+
 	if (err)
 		return err;
-	dp_room_forget_holes(e);
 	e->growth->coming = coming(e);
 	/* Intercepts come first: a probe may be at an instruction of theirs. */
 	for (i = 0; i < e->nr_sites && !err; i++)
@@ -210,15 +218,12 @@ int dp_engine_plan(struct dp_engine *e)
 
 int dp_live_plan(struct dp_engine *e, const u32 *probes, u32 n)
 {
-	int err = fits(e);
+	int err = begin_plan(e);
 	u32 i;
 
-	if (!err)
-		err = dp_live_reserve(e);
 	if (err)
 		return err;
 	dp_programs_fill(e);
-	dp_room_forget_holes(e);
 	e->growth->coming = coming(e);
 	for (i = 0; i < n && !err; i++)
 		if (!dp_live_gone(e, probes[i]))
