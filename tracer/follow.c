@@ -6,6 +6,7 @@
  * points, in the child's memory. After an exec the specs are resolved again. When a
  * process ends, its session is freed and its account closed.
  */
+#include "tracer/facility.h"
 #include "tracer/interval.h"
 #include "tracer/live.h"
 #include "tracer/session.h"
@@ -531,6 +532,8 @@ static void report(const struct dp_process_tree *h)
 {
 	const struct dp_tracer_options *opt = h->first->opt;
 
+	/* What they say comes before, and not within. */
+	dp_debugger_wait(dp_watch_interrupted);
 	if (opt->quiet || (h->ending == DP_ENDING_OUTPUT &&
 			   dp_output_left(opt->behind ?: opt->out)))
 		return;

@@ -54,6 +54,18 @@ void dp_output_write(FILE *out, const char *text, size_t len)
 	}
 }
 
+/* Talk is not buffered: in one piece, a line stays whole where a process beside the tool writes another. */
+static void write_line(FILE *out, const char *text, size_t len, bool ends)
+{
+	if (is_plain(text, len)) {
+		fwrite_unlocked(text, 1, len + ends, out);
+		return;
+	}
+	dp_output_write(out, text, len);
+	if (ends)
+		putc('\n', out);
+}
+
 void dp_output_vprint(FILE *out, const char *fmt, va_list ap)
 {
 	size_t last = strlen(fmt);
@@ -69,9 +81,7 @@ void dp_output_vprint(FILE *out, const char *fmt, va_list ap)
 	va_end(again);
 	if (n < 0)
 		return;
-	dp_output_write(out, all ? all : some, (size_t)n - ends);
-	if (ends)
-		putc('\n', out);
+	write_line(out, all ? all : some, (size_t)n - ends, ends);
 	free(all);
 }
 
