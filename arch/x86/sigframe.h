@@ -93,6 +93,9 @@ struct dp_sigframe {
 /* A perf event's trap, behind an access to watched data; @fields have what the opener of the event
  * has given it, and whether it came late, because the signal was blocked. Source: asm-generic/siginfo.h */
 #define DP_TRAP_PERF 6
+/* Of a tracer's single step: behind a system call, and behind another instruction */
+#define DP_TRAP_BRKPT 1
+#define DP_TRAP_TRACE 2
 /* A debug register's trap, which a tracer has set */
 #define DP_TRAP_HWBKPT 4
 #define DP_PERF_TAG(info) ((info)->fields[1])

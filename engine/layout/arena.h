@@ -52,6 +52,15 @@
 #define DP_REGISTERS 4 /* debug registers of a thread, for addresses */
 #define DP_REGISTERS_FOREIGN (1u << DP_REGISTERS)
 
+/** struct dp_led - what a thread needs whose tracer is killed while it leads the thread out by single steps
+ *  @tid: the thread, or 0; @number: of those that were led out
+ *  @mask: the thread's mask, if @masked: the tracer has set another one meanwhile */
+struct dp_led {
+	u32 tid, number;
+	u32 masked, pad;
+	u64 mask;
+};
+
 /** struct dp_arena_control - what control tells the hit half */
 struct dp_arena_control {
 	u64 magic;
@@ -190,6 +199,7 @@ struct dp_arena_control {
 	 * DP_REGISTERS_FOREIGN; of void (*)(u32 sure), which a thread calls that may have begun */
 	u32 register_tags[DP_REGISTERS];
 	u64 register_which, thread_begins;
+	struct dp_led led;
 };
 
 /* Of @tool_futex, and of the owner's: the thread's id, and the bit that the kernel sets
@@ -236,7 +246,7 @@ struct dp_arena_hit {
 };
 
 #define DP_LAYOUT_MAGIC 0x3165626f72507044ull
-#define DP_LAYOUT_VERSION 54
+#define DP_LAYOUT_VERSION 55
 
 #define DP_AGENT_TEXT (36 * DP_PAGE)
 #define DP_WIPE_OFFSET DP_AGENT_TEXT

@@ -221,6 +221,7 @@ struct dp_kernel_wait {
  * @masked_waits: @serial is of the last one; @unknowns of them have @unknown
  * @kernel_waits: masked waits that the agent has not seen begin
  * @stacks: for the work of intercepts, where the program's stacks are small
+ * @led: @number of the last struct dp_led whose thread has gone on without its tracer
  * @nr_semaphores: of @semaphores, so many have ever been used
  * @sequence: see struct dp_stream_put; @row_sequence: see struct dp_row_put
  */
@@ -258,6 +259,7 @@ struct dp_private {
 		u64 words[DP_INTERCEPT_STACK_WORDS];
 	} stacks[DP_INTERCEPT_STACKS];
 	u64 sequence[4] __attribute__((aligned(32)));
+	u64 led;
 	u64 nr_semaphores;
 	struct dp_semaphore semaphores[DP_SEMAPHORES];
 	u64 row_sequence[4] __attribute__((aligned(32)));

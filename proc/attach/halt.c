@@ -6,7 +6,8 @@
  *                                 ─► SIGSTOP for this thread, the first that it takes ─► all released
  *
  * A hit of a breakpoint is in a signal handler: the way out goes through its sigreturn, after which
- * all registers and the mask are the program's. The steps end there, in front of the instruction.
+ * all registers and the mask are the program's. The steps end there, in front of the instruction. A tracer that
+ * is killed between two steps leaves the kernel one to make: the agent drops its signal.
  */
 #include "arch/arch.h"
 #include "arch/uframe.h"
@@ -134,6 +135,15 @@ static int await_step(struct dp_process *proc, struct dp_thread *t,
 	return step || status >> 16 ? 0 : WSTOPSIG(status);
 }
 
+/* A thread that its tracer leaves at a step makes one more. It is stopped anew, in front of the same instruction. */
+static int end_steps(struct dp_process *proc, struct dp_thread *t)
+{
+	if (ptrace(PTRACE_INTERRUPT, t->tid, 0, 0) ||
+	    ptrace(PTRACE_CONT, t->tid, 0, 0))
+		return -ESRCH;
+	return dp_await_stop(proc, t, dp_now_ns() + STEPS_NS) > 0 ? 0 : -ESRCH;
+}
+
 static int step_out(struct dp_process *proc, const struct dp_view *view,
 		    struct dp_thread *t)
 {
@@ -146,11 +156,20 @@ static int step_out(struct dp_process *proc, const struct dp_view *view,
 		if (ptrace(PTRACE_SINGLESTEP, t->tid, 0, sig))
 			return -ESRCH;
 		sig = await_step(proc, t, deadline);
+		dp_kill_point("halt: stepped");
 	}
 	/* It is at the program's code already; so it has this signal behind the stop. */
 	if (sig > 0)
 		syscall(SYS_tgkill, proc->pid, t->tid, sig);
 	return sig < 0 ? sig : 0;
+}
+
+static void say_led(struct dp_led *led, u32 tid, const struct quiet *q)
+{
+	led->number++;
+	led->masked = q->changed;
+	led->mask = q->was;
+	__atomic_store_n(&led->tid, tid, __ATOMIC_RELEASE);
 }
 
 static int lead_out(struct dp_process *proc, struct dp_arena *a,
@@ -165,14 +184,18 @@ static int lead_out(struct dp_process *proc, struct dp_arena *a,
 	quieten(proc, a, t, &q);
 	err = end_handlers(proc, &view, t);
 	__atomic_store_n(&a->control.halted_tid, h->inside, __ATOMIC_RELEASE);
+	say_led(&a->control.led, h->inside, &q);
 	dp_process_core_end(proc, h->inside);
 	dp_kill_point("halt: told");
 	if (!err)
 		err = step_out(proc, &view, t);
-	dp_kill_point("halt: led out");
+	if (!err)
+		err = end_steps(proc, t);
 	if (q.changed)
 		ptrace(PTRACE_SETSIGMASK, t->tid, 8, &q.was);
+	dp_kill_point("halt: led out");
 	__atomic_store_n(&a->control.halted_tid, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&a->control.led.tid, 0, __ATOMIC_RELEASE);
 	return err;
 }
 

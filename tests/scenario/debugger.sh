@@ -109,6 +109,27 @@ for how in 'interior held' 'interior told' 'interior led out' 'interior stopped'
 	is "$arm, killed when $at: it ends as usual" "$?" 0
 done
 
+# Between two steps: the kernel makes one more without a tracer, in the agent, behind its system calls, or in front of the
+# instruction. The thread's mask is its own again.
+left=0 bad=
+for arm in interior trap quiesce; do
+	for nth in 1 2 {3..120..9} 1000; do
+		start "$VICTIMS/logger" forever 1
+		mask=$(grep SigBlk "/proc/$victim/status")
+		DPROBES_NTH=$nth DPROBES_ARM=$arm DPROBES_KILL_POINT="halt: stepped" build/tests/dprobes-kill-points run -o "$dir/records" "$dir/tick.dp" -p "$victim" 2>"$dir/stderr"
+		left=$((left + $(grep -c 'killed after' "$dir/stderr")))
+		kill -CONT "$victim"
+		worked "$victim" 1 || bad="$bad $arm $nth: is dead"
+		[ "$(grep SigBlk "/proc/$victim/status")" = "$mask" ] || bad="$bad $arm $nth: its mask"
+		"$DPROBES" detach -p "$victim" >"$dir/records" 2>&1
+		[ "$("$TOOLS/text-sum" "$victim")" = "$text" ] || bad="$bad $arm $nth: its text"
+		kill -TERM "$victim"
+		wait "$victim" || bad="$bad $arm $nth: ends with $?"
+	done
+done 2>"$dir/err"
+is "killed in steps: the process goes on, with its mask" "$bad" ""
+[ "$left" -ge 30 ] && ok "killed in steps: in many of them" || not_ok "killed in steps: in many of them" "$left"
+
 # Where only the tool is killed, the thread is led out all the same, and stops with the mask that it had.
 for how in 'interior held' 'interior told' 'interior led out' 'trap told'; do
 	arm=${how%% *} at=${how#* }

@@ -96,12 +96,15 @@ stopped() {
 	states=$(grep -hs '^State:' "/proc/$1"/task/*/status) || return
 	! grep -qv '^State:.T' <<<"$states"
 }
-ticks_of() { awk '{ sub(/.*\) /, ""); print $12 + $13 }' "/proc/$1/stat"; }
+ticks_of() { awk '{ sub(/.*\) /, ""); print $12 + $13 }' "/proc/$1/stat" 2>/dev/null; }
 worked() {
-	local end
-	end=$(($(ticks_of "$1") + $2))
-	has_had() { [ "$(ticks_of "$1")" -ge "$end" ]; }
-	poll 60 has_had "$1"
+	local ticks wanted
+
+	ticks=$(ticks_of "$1")
+	wanted=$((ticks + $2))
+	# A process that has ended works no more.
+	has_worked() { ticks=$(ticks_of "$1"); [ "${ticks:-$wanted}" -ge "$wanted" ]; }
+	poll 60 has_worked "$1" && [ -n "$ticks" ]
 }
 # obey COMMAND...: $victim reads words from this shell, says "ready", and then a line to $dir/out for each word
 # bid WORD...: give it words, each when the one before has been answered; dismiss WORD: the last; its status

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include <string.h>
 #include "engine/hit/hit.h"
+#include "engine/hit/thread.h"
 #include "port/fake/hit/world.h"
 #include "port.h"
 #include "arch/arch.h"
@@ -421,6 +422,61 @@ static void traps_of_own_registers(void **state)
 	dp_arena.control.register_tags[2] = 0;
 }
 
+static void step_left(u32 tid, s32 code)
+{
+	struct dp_led *led = &dp_arena.control.led;
+
+	led->number++;
+	led->tid = tid;
+	dp_fake_regs()->rip = AT;
+	dp_fake_raise(DP_SIGTRAP, code);
+}
+
+/* It kills the program: it is its own. */
+static void is_the_programs(void)
+{
+	assert_int_equal(dp_fake_seen.died, DP_SIGTRAP);
+	dp_fake_revive(DP_CAUGHT_JUMPS);
+}
+
+/* A killed tool has left a thread at a single step: that thread's next trap is dropped, and no other. */
+static void traps_of_steps(void **state)
+{
+	static const s32 codes[] = { DP_TRAP_TRACE, DP_TRAP_BRKPT };
+	u32 i;
+
+	for (i = 0; i < 2; i++) {
+		make_jump(0, AT, INT3);
+		step_left(dp_hit_tid(), codes[i]);
+		look_for_hit();
+		assert_false(dp_fake_seen.died);
+		assert_null(hit_at);
+		assert_int_equal(dp_fake_regs()->rip, AT);
+		dp_fake_raise(DP_SIGTRAP, codes[i]);
+		is_the_programs();
+	}
+	step_left(dp_hit_tid() + 1, DP_TRAP_TRACE);
+	is_the_programs();
+	step_left(0, DP_TRAP_TRACE);
+	is_the_programs();
+	step_left(dp_hit_tid(), DP_TRAP_HWBKPT);
+	is_the_programs();
+}
+
+/* The mask that its tracer has taken from it comes back. */
+static void masks_of_steps(void **state)
+{
+	struct dp_led *led = &dp_arena.control.led;
+
+	led->mask = 1ull << 11;
+	step_left(dp_hit_tid(), DP_TRAP_TRACE);
+	assert_int_not_equal(dp_fake_mask(), led->mask);
+	led->masked = 1;
+	step_left(dp_hit_tid(), DP_TRAP_TRACE);
+	assert_int_equal(dp_fake_mask(), led->mask);
+	dp_fake_set_mask(0);
+}
+
 /* A killed tool has left debug registers; without any, the trap is the program's. */
 static void traps_of_registers(void **state)
 {
@@ -580,6 +636,8 @@ int main(void)
 		cmocka_unit_test_setup(behind_a_second_copy, begin),
 		cmocka_unit_test_setup(access_to_data, begin),
 		cmocka_unit_test_setup(access_to_data_of_others, begin),
+		cmocka_unit_test_setup(traps_of_steps, begin),
+		cmocka_unit_test_setup(masks_of_steps, begin),
 		cmocka_unit_test_setup(traps_of_registers, begin),
 		cmocka_unit_test_setup(traps_of_own_registers, begin),
 		cmocka_unit_test_setup(copies_of_accesses, begin),

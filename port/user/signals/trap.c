@@ -11,6 +11,7 @@
 #include "port/user/signals/trap.h"
 #include "port/user/signals/mask.h"
 #include "engine/hit/hit.h"
+#include "engine/hit/thread.h"
 #include "arch/arch.h"
 #include "port.h"
 #include "port_hit.h"
@@ -108,6 +109,24 @@ static bool is_left_register(const struct dp_siginfo *info)
 	       dp_arena.control.register_traps;
 }
 
+/* A tool was killed that led this thread out by single steps: the kernel makes the last of them without a tracer,
+ * which ends with this signal's frame. So does the mask that the tool had set. */
+static bool is_left_step(const struct dp_siginfo *info, struct dp_ucontext *uc)
+{
+	const struct dp_led *led = &dp_arena.control.led;
+	u32 tid = __atomic_load_n(&led->tid, __ATOMIC_ACQUIRE);
+
+	if (info->signo != DP_SIGTRAP ||
+	    (info->code != DP_TRAP_TRACE && info->code != DP_TRAP_BRKPT))
+		return false;
+	if (!tid || dp_private.led == led->number || tid != dp_hit_tid())
+		return false;
+	dp_private.led = led->number;
+	if (led->masked)
+		uc->sigmask = led->mask;
+	return true;
+}
+
 /* Has the program's own instruction faulted, in a copy? Then its frame shows that. */
 static bool is_handlers(struct dp_siginfo *info, struct dp_trap *trap)
 {
@@ -131,8 +150,8 @@ u64 dp_hit_trap(struct dp_siginfo *info, struct dp_ucontext *uc)
 	if (dp_marks_nudged(info, &uc->sigmask))
 		return 0;
 	if (!is_watched(info, &trap) && !is_own_register(info, &trap) &&
-	    !is_left_register(info) && !is_sites(info, &trap) &&
-	    !is_handlers(info, &trap))
+	    !is_left_register(info) && !is_left_step(info, uc) &&
+	    !is_sites(info, &trap) && !is_handlers(info, &trap))
 		return dp_foreign_trap(info, uc);
 	show_alternate(&trap, uc);
 	return 0;
