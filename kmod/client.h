@@ -82,6 +82,13 @@ int dp_client_watch(struct dp_client *c, const struct dp_data *data, u32 *probe,
  */
 int dp_client_add_mapped(struct dp_client *c, struct file *file, u64 offset,
 			 u32 *probe, u8 *opcode, const char **why);
+/**
+ * dp_client_also() - let such a probe, which has not been committed, be at one more instruction of its file
+ * @onward: it is a jump that leads on to another function: no hit, but counted if it is taken (DP_TALLY_TAIL_CALLED)
+ * Return: as dp_client_add_mapped(); -EINVAL also: it is another file, or no jump; -ENOSPC
+ */
+int dp_client_also(struct dp_client *c, u32 probe, struct file *file,
+		   u64 offset, bool onward, u8 *opcode, const char **why);
 
 /** dp_client_turn() - a probe is to be on, or off, from the next commit on */
 void dp_client_turn(struct dp_client *c, u32 probe, bool on);

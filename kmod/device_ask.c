@@ -47,7 +47,7 @@ static_assert(sizeof(struct dp_device_begin) == 16);
 static_assert(sizeof(struct dp_device_add) == 48);
 static_assert(sizeof(struct dp_device_commit) == 16);
 static_assert(sizeof(struct dp_device_turn) == 16);
-static_assert(sizeof(struct dp_device_count) == 200);
+static_assert(sizeof(struct dp_device_count) == 208);
 static_assert(sizeof(struct dp_device_counts) == 48);
 static_assert(sizeof(struct dp_device_program) == 80);
 static_assert(sizeof(struct dp_device_bind) == 40);
@@ -56,7 +56,7 @@ static_assert(sizeof(struct dp_device_record) == 72);
 static_assert(sizeof(struct dp_device_calls) == 72);
 static_assert(sizeof(struct dp_device_return) == 16);
 static_assert(sizeof(struct dp_device_watch) == 40);
-static_assert(sizeof(struct dp_device_file) == 32);
+static_assert(sizeof(struct dp_device_file) == 40);
 static_assert(sizeof(struct dp_device_remove) == 16);
 static_assert(sizeof(struct dp_device_zero) == 16);
 static_assert(sizeof(struct dp_device_stack) == 48);
@@ -253,26 +253,56 @@ static int watch(struct dp_owner *o, union request *r)
 	return err ?: told;
 }
 
+static int add_new(struct dp_owner *o, struct dp_device_file *want,
+		   struct file *file, u8 *opcode, const char **why)
+{
+	u32 number;
+	int err = check_number(o, why) ?:
+			  dp_client_add_mapped(&o->client, file, want->offset,
+					       &number, opcode, why);
+
+	if (err)
+		return full(err, why);
+	want->probe = own(o, number);
+	set_bit(want->probe, o->files);
+	return 0;
+}
+
 static int add_file(struct dp_owner *o, struct dp_device_file *want,
 		    const char **why)
 {
 	struct file *file = fget(want->fd);
 	u8 opcode = 0;
-	u32 number;
 	int err;
 
 	if (!file)
 		return -EBADF;
-	err = check_number(o, why) ?:
-		      dp_client_add_mapped(&o->client, file, want->offset,
-					   &number, &opcode, why);
+	err = want->flags ? dp_client_also(&o->client,
+					   dp_device_number(o, want->probe),
+					   file, want->offset,
+					   want->flags & DP_DEVICE_ONWARD,
+					   &opcode, why) :
+			    add_new(o, want, file, &opcode, why);
 	fput(file);
-	if (err)
-		return full(err, why);
-	want->probe = own(o, number);
-	set_bit(want->probe, o->files);
-	want->opcode = opcode;
-	return 0;
+	if (!err)
+		want->opcode = opcode;
+	return err;
+}
+
+/* One that came since the last commit may have more instructions. */
+static bool is_file_sound(const struct dp_owner *o,
+			  const struct dp_device_file *want)
+{
+	bool also = want->flags & DP_DEVICE_ALSO;
+
+	if (want->reserved || want->opcode ||
+	    want->flags & ~(DP_DEVICE_ALSO | DP_DEVICE_ONWARD) ||
+	    (want->flags && !also))
+		return false;
+	return also ? dp_device_owns(o, want->probe) &&
+			       test_bit(want->probe, o->files) &&
+			       test_bit(want->probe, o->fresh) :
+		      !want->probe;
 }
 
 static int file(struct dp_owner *o, union request *r)
@@ -281,7 +311,7 @@ static int file(struct dp_owner *o, union request *r)
 	const char *why = NULL;
 	int err, told;
 
-	if (want->opcode || want->probe || want->words_size > DP_DEVICE_WORDS ||
+	if (!is_file_sound(o, want) || want->words_size > DP_DEVICE_WORDS ||
 	    !dp_device_may_add(o))
 		return -EINVAL;
 	err = add_file(o, want, &why);
@@ -384,6 +414,7 @@ static void count(u32 probe, struct dp_device_count *c)
 	c->passed = dp_kmod_tally(probe, DP_TALLY_PASSED);
 	c->disabled = dp_kmod_tally(probe, DP_TALLY_DISABLED);
 	c->context = dp_kmod_tally(probe, DP_TALLY_CONTEXT);
+	c->onward = dp_kmod_tally(probe, DP_TALLY_TAIL_CALLED);
 	c->status = dp_kmod_status(probe, &c->count);
 	c->mode = mode && !strcmp(mode, "jump")	 ? DP_DEVICE_BY_JUMP :
 		  mode && !strcmp(mode, "watch") ? DP_DEVICE_BY_WATCH :

@@ -91,7 +91,7 @@ static int try_here(struct dp_inode_place *place, struct file *file,
 				      "the file cannot be mapped for execution");
 	err = try_mapped(place);
 	vm_munmap(at, PAGE_SIZE);
-	return explain(err, place->opcode, why);
+	return explain(err, place->code[0], why);
 }
 
 static int check(const struct dp_inode_place *place, const struct file *file,
@@ -110,9 +110,11 @@ static int look(struct dp_inode_place *place, struct file *file,
 		const char **why)
 {
 	loff_t from = place->at.offset;
+	ssize_t n = kernel_read(file, place->code, sizeof(place->code), &from);
 
-	if (kernel_read(file, &place->opcode, 1, &from) != 1)
+	if (n <= 0)
 		return refuse(why, -EINVAL, "the file cannot be read");
+	place->size = (u32)n;
 	return try_here(place, file, why);
 }
 
@@ -151,7 +153,7 @@ int dp_inode_enter(struct dp_inode_place *place,
 	const char *unused;
 
 	return explain(dp_compat_uprobe_register(&place->at, consumer),
-		       place->opcode, &unused);
+		       place->code[0], &unused);
 }
 
 void dp_inode_leave(struct dp_inode_place *place,

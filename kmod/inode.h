@@ -12,18 +12,20 @@
 
 #include "port/kernel/compat.h"
 #include "port_types.h"
+#include "engine/insn/insn.h"
 #include <linux/path.h>
 
 struct file;
 
 /**
  * struct dp_inode_place - an instruction of a file
- * @path: its mount stays; @at: its inode, which stays, too; @opcode: the first byte of the instruction
+ * @path: its mount stays; @at: its inode, which stays, too; @code: @size bytes from the instruction on
  */
 struct dp_inode_place {
 	struct path path;
 	struct dp_compat_uprobe at;
-	u8 opcode;
+	u8 code[DP_INSN_MAX];
+	u32 size;
 };
 
 /**

@@ -9,47 +9,94 @@
 #include "kmod/session.h"
 #include "kmod/table.h"
 #include "port/kernel/user.h"
+#include <dprobes/device.h>
 #include <linux/dcache.h>
+#include <linux/err.h>
 #include <linux/kernel.h>
+#include <linux/list.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
+#include <linux/string.h>
+
+/**
+ * struct spot - an instruction of a probe
+ * @of: whose it is; @onward: it is a jump out of the function, as @jump says, and no hit
+ * @entered: the kernel calls @consumer; @fresh: since this call
+ */
+struct spot {
+	struct list_head list;
+	struct dp_kmod_mapped *of;
+	struct dp_inode_place place;
+	struct uprobe_consumer consumer;
+	struct dp_site_entry jump;
+	bool onward, entered, fresh;
+};
 
 /**
  * struct dp_kmod_mapped - a probe on a file
- * @site: index of the engine's, once it is planned; @entered: the kernel calls @consumer; @fresh: since this call
+ * @spots: @nr of them, the first of which is a hit
+ * @probe, @site: the engine's number and index, once it is planned
  * @vectors: its program reads registers of the floating-point units
  */
 struct dp_kmod_mapped {
-	struct dp_inode_place place;
-	struct uprobe_consumer consumer;
-	u32 site;
-	bool entered, fresh, vectors;
+	struct list_head spots;
+	u32 nr, probe, site;
+	bool vectors;
 };
 
 static int hit(DP_COMPAT_UPROBE_HIT)
 {
 	const struct dp_kmod_mapped *f =
-		container_of(self, struct dp_kmod_mapped, consumer);
+		container_of(self, struct spot, consumer)->of;
 
 	dp_kernel_user_hit(f->site, regs, f->vectors);
 	return 0;
 }
 
+static int go_on(DP_COMPAT_UPROBE_HIT)
+{
+	const struct spot *spot = container_of(self, struct spot, consumer);
+
+	dp_kernel_user_onward(spot->of->probe, &spot->jump, regs);
+	return 0;
+}
+
 static int enter(u32 probe, struct dp_kmod_mapped *f)
 {
-	int err;
+	struct spot *spot;
+	int err = 0;
 
+	f->probe = probe;
 	f->site = (u32)dp_engine_watch_tag(dp_kmod_engine(), probe) &
 		  ((1u << DP_WATCH_INDEX_BITS) - 1);
-	err = dp_inode_enter(&f->place, &f->consumer);
-	f->entered = f->fresh = !err;
+	list_for_each_entry(spot, &f->spots, list)
+	{
+		if (spot->entered)
+			continue;
+		err = dp_inode_enter(&spot->place, &spot->consumer);
+		if (err)
+			break;
+		spot->entered = spot->fresh = true;
+	}
 	return err;
 }
 
-static void leave(struct dp_kmod_mapped *f)
+/* Return: has any been entered that is to go? @all: each is; else what is fresh */
+static bool leave(struct dp_kmod_mapped *f, bool all, bool fresh)
 {
-	dp_inode_leave(&f->place, &f->consumer);
-	f->entered = f->fresh = false;
+	struct spot *spot;
+	bool some = false;
+
+	list_for_each_entry(spot, &f->spots, list)
+	{
+		if (spot->entered && (all || (fresh && spot->fresh))) {
+			dp_inode_leave(&spot->place, &spot->consumer);
+			spot->entered = false;
+			some = true;
+		}
+		spot->fresh = false;
+	}
+	return some;
 }
 
 /* Return: of the next one from *@i on; NULL: no more */
@@ -74,7 +121,7 @@ static int enter_wanted(void)
 	int err = 0;
 
 	while (!err && (p = next(&i)))
-		if (is_wanted(p) && !p->mapped->entered)
+		if (is_wanted(p))
 			err = enter(i - 1, p->mapped);
 	return err;
 }
@@ -86,40 +133,48 @@ int dp_mapped_apply(bool any)
 	bool some = false;
 	u32 i = 0;
 
-	while ((p = next(&i))) {
-		if (p->mapped->entered &&
-		    (!any || !is_wanted(p) || (err && p->mapped->fresh))) {
-			leave(p->mapped);
-			some = true;
-		}
-		p->mapped->fresh = false;
-	}
+	while ((p = next(&i)))
+		some |= leave(p->mapped, !any || !is_wanted(p), err);
 	if (some)
 		dp_compat_uprobe_sync();
 	return err;
 }
 
+static void free_spot(struct spot *spot)
+{
+	dp_inode_close(&spot->place);
+	kfree(spot);
+}
+
 void dp_mapped_free(struct dp_kmod_mapped *f)
 {
-	if (f)
-		dp_inode_close(&f->place);
+	struct spot *spot, *more;
+
+	if (!f)
+		return;
+	list_for_each_entry_safe(spot, more, &f->spots, list) free_spot(spot);
 	kfree(f);
 }
 
 u32 dp_mapped_count(const struct dp_client *c)
 {
 	struct dp_kmod_probe *p;
+	struct spot *spot;
 	u32 i = 0, n = 0;
 
 	while ((p = next(&i)))
-		n += p->client == c && p->mapped->entered;
+		if (p->client == c)
+			list_for_each_entry(spot, &p->mapped->spots, list)
+				n += spot->entered;
 	return n;
 }
 
 void dp_mapped_show(struct seq_file *m, const struct dp_kmod_mapped *f)
 {
-	seq_printf(m, "%pd+0x%llx    ", f->place.path.dentry,
-		   f->place.at.offset);
+	const struct dp_inode_place *place =
+		&list_first_entry(&f->spots, struct spot, list)->place;
+
+	seq_printf(m, "%pd+0x%llx    ", place->path.dentry, place->at.offset);
 }
 
 int dp_mapped_take_vectors(u32 probe)
@@ -133,33 +188,124 @@ int dp_mapped_take_vectors(u32 probe)
 	return 0;
 }
 
-static int put(struct dp_client *c, struct dp_kmod_mapped *f, u32 *probe)
+static int put(struct dp_client *c, struct dp_kmod_mapped *f, u64 offset,
+	       u32 *probe)
 {
 	int err = dp_kmod_enter(false);
 
 	if (err)
 		return err;
-	err = dp_kmod_put_mapped(c, (u64)f->place.at.offset, probe);
+	err = dp_kmod_put_mapped(c, offset, probe);
 	if (!err)
 		dp_kmod_probe(*probe)->mapped = f;
 	dp_kmod_leave();
 	return err;
 }
 
+/* Return: a spot that is no probe's yet; an error pointer */
+static struct spot *make_spot(struct file *file, u64 offset, const char **why)
+{
+	struct spot *spot = kzalloc(sizeof(*spot), GFP_KERNEL);
+	int err = spot ? dp_inode_open(&spot->place, file, offset, why) :
+			 -ENOMEM;
+
+	if (err) {
+		kfree(spot);
+		return ERR_PTR(err);
+	}
+	spot->consumer.handler = hit;
+	return spot;
+}
+
+static void add_spot(struct dp_kmod_mapped *f, struct spot *spot)
+{
+	spot->of = f;
+	list_add_tail(&spot->list, &f->spots);
+	f->nr++;
+}
+
 int dp_client_add_mapped(struct dp_client *c, struct file *file, u64 offset,
 			 u32 *probe, u8 *opcode, const char **why)
 {
-	struct dp_kmod_mapped *f = kzalloc(sizeof(*f), GFP_KERNEL);
-	int err = f ? dp_inode_open(&f->place, file, offset, why) : -ENOMEM;
+	struct spot *spot = make_spot(file, offset, why);
+	struct dp_kmod_mapped *f;
+	int err;
 
-	if (err) {
-		kfree(f);
-		return err;
+	if (IS_ERR(spot))
+		return PTR_ERR(spot);
+	f = kzalloc(sizeof(*f), GFP_KERNEL);
+	if (!f) {
+		free_spot(spot);
+		return -ENOMEM;
 	}
-	f->consumer.handler = hit;
-	*opcode = f->place.opcode;
-	err = put(c, f, probe);
+	INIT_LIST_HEAD(&f->spots);
+	add_spot(f, spot);
+	*opcode = spot->place.code[0];
+	err = put(c, f, offset, probe);
 	if (err)
 		dp_mapped_free(f);
+	return err;
+}
+
+/* --- further instructions of a probe --- */
+
+/* A jump leads out of its function, where it is taken. */
+static int make_onward(struct spot *spot, const char **why)
+{
+	const struct dp_inode_place *place = &spot->place;
+	struct insn_facts f;
+	int err = dp_insn_facts(place->code, place->size, &f);
+
+	if (err || (f.class != DP_INSN_JMP && f.class != DP_INSN_JMP_IND &&
+		    f.class != DP_INSN_JCC && f.class != DP_INSN_LOOP)) {
+		*why = "no jump is there";
+		return -EINVAL;
+	}
+	spot->jump.class = f.class;
+	spot->jump.cc = f.cc;
+	memcpy(spot->jump.orig, place->code, sizeof(spot->jump.orig));
+	spot->onward = true;
+	spot->consumer.handler = go_on;
+	return 0;
+}
+
+/* With the lock held */
+static int join(struct dp_client *c, u32 probe, struct spot *spot,
+		const char **why)
+{
+	const struct dp_kmod_probe *p = dp_kmod_probe(probe);
+	const struct spot *first;
+
+	if (!p || p->client != c || !p->mapped || p->armed)
+		return -EINVAL;
+	first = list_first_entry(&p->mapped->spots, struct spot, list);
+	if (first->place.at.inode != spot->place.at.inode) {
+		*why = "it is another file than the probe's";
+		return -EINVAL;
+	}
+	if (p->mapped->nr == DP_DEVICE_PLACES) {
+		*why = "a probe is at 256 instructions at most";
+		return -ENOSPC;
+	}
+	add_spot(p->mapped, spot);
+	return 0;
+}
+
+int dp_client_also(struct dp_client *c, u32 probe, struct file *file,
+		   u64 offset, bool onward, u8 *opcode, const char **why)
+{
+	struct spot *spot = make_spot(file, offset, why);
+	int err;
+
+	if (IS_ERR(spot))
+		return PTR_ERR(spot);
+	*opcode = spot->place.code[0];
+	err = (onward ? make_onward(spot, why) : 0) ?: dp_kmod_enter(false);
+	if (!err) {
+		err = join(c, probe, spot, why);
+		dp_kmod_leave();
+	}
+	if (err)
+		free_spot(spot);
 	return err;
 }

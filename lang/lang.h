@@ -52,6 +52,14 @@ struct dp_source_place {
 	u32 column, span; /* bytes, column from 0 */
 };
 
+/** struct dp_lang_exit - an instruction by which a function is left: @offset, @addr: in the module's file; @opcode: its
+ *  first byte; @onward: it jumps to another function */
+struct dp_lang_exit {
+	u64 offset, addr;
+	u8 opcode;
+	bool onward;
+};
+
 /**
  * struct dp_lang_point - one probe of a file
  * @symbol: name in "offset = name + 4", or NULL for a plain number; @line: it is FILE:LINE;
@@ -66,6 +74,7 @@ struct dp_source_place {
  * @passcount: hits to let pass; @maxhits: executions after which the probe is disabled
  * @label: its name, of a point that is placed; @bytes: @nr_bytes that are expected there; @addr: as in the module's
  *         file, 0: that offset is none of its code
+ * @exits: with @retprobe, of a point that is placed for all processes: @nr_exits, the first of which returns
  * @start, @end: its code is [start, end) of the image's
  * @at: place of the value of offset or address, for diagnostics; @opcode_at: of opcode
  */
@@ -83,6 +92,8 @@ struct dp_lang_point {
 	char *label;
 	u8 bytes[DP_LANG_BYTES], nr_bytes;
 	u64 addr;
+	struct dp_lang_exit *exits;
+	size_t nr_exits;
 	u32 start, end;
 	struct dp_source_place at, opcode_at, watch_at, len_at;
 };

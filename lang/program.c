@@ -63,6 +63,7 @@ void dp_lang_free(struct dp_lang_program *program)
 	for (i = 0; i < program->nr_points; i++) {
 		free(program->points[i].symbol);
 		free(program->points[i].label);
+		free(program->points[i].exits);
 	}
 	for (i = 0; i < program->nr_symbols; i++)
 		free(program->symbols[i].name);

@@ -104,6 +104,25 @@ int dp_exits_find(struct dp_exits *exits, u64 entry, struct dp_exit_list *list,
 		  const char **why);
 void dp_exits_free(struct dp_exit_list *list);
 
+struct dp_exits_file;
+
+/**
+ * dp_exits_file_open() - prepare for questions about the functions of a file, of no process
+ * Return: 0; -ENOENT and the like: it cannot be opened; -ENOEXEC, -EOPNOTSUPP it is no file with code for
+ * x86-64; -ENOMEM.
+ */
+int dp_exits_file_open(const char *path, struct dp_exits_file **file);
+void dp_exits_file_close(struct dp_exits_file *file);
+/**
+ * dp_exits_file_find() - as dp_exits_find(), with addresses of the file, of exits where calls of no other function come
+ * Return: as dp_exits_find(); also -EOPNOTSUPP @entry does not begin a function, or others end where it does.
+ */
+int dp_exits_file_find(struct dp_exits_file *file, u64 entry,
+		       struct dp_exit_list *list, const char **why);
+/** dp_exits_file_offset() - where the code at an address is in the file. Return: 0; -ENOENT. */
+int dp_exits_file_offset(const struct dp_exits_file *file, u64 addr,
+			 u64 *offset);
+
 /**
  * dp_entry_reads_return_address() - is the function a return-address reader?
  * @entry: address of the function's entry

@@ -3,9 +3,12 @@
 #include "tracer/everywhere.h"
 #include "tracer/place.h"
 #include "tracer/run.h"
+#include "tracer/session.h"
 #include "tracer/values/code.h"
 #include "engine/vm/ops.h"
 #include "resolve/points.h"
+#include "sym/exits.h"
+#include "sym/file.h"
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <stdio.h>
@@ -23,8 +26,6 @@ struct refusal {
 static struct refusal check_point(const struct dp_lang_point *pt)
 {
 	const char *why =
-		pt->retprobe ?
-			"returns are not there yet for all processes: the kernel's way ends programs that throw exceptions" HOW :
 		dp_lang_is_data(pt) ?
 			"what is watched is memory of one process" HOW :
 			NULL;
@@ -67,6 +68,104 @@ static int check(const struct dp_lang_program *p, char **bad_line,
 		       0;
 }
 
+/* --- returns: a probe is at all exits of its function --- */
+
+/* A jump to the function's own entry does not end the call. */
+static bool is_wanted(const struct dp_exit *e, u64 entry)
+{
+	return e->kind == DP_EXIT_RET || e->to != entry;
+}
+
+static int take_exit(struct dp_lang_point *pt, const struct dp_exits_file *f,
+		     const struct dp_symfile *names, const struct dp_exit *e)
+{
+	struct dp_lang_exit *to = &pt->exits[pt->nr_exits];
+
+	*to = (struct dp_lang_exit){ .addr = e->addr,
+				     .onward = e->kind != DP_EXIT_RET };
+	if (dp_exits_file_offset(f, e->addr, &to->offset) ||
+	    !dp_symfile_code(names, to->offset, &to->opcode, 1))
+		return -ENOENT;
+	pt->nr_exits++;
+	return 0;
+}
+
+/* Those that return come first. Return: NULL: there is one; else why there is none */
+static const char *take_exits(struct dp_lang_point *pt,
+			      const struct dp_exits_file *f,
+			      const struct dp_symfile *names,
+			      const struct dp_exit_list *list)
+{
+	int kind;
+	size_t i;
+
+	pt->exits = calloc(list->n + 1, sizeof(*pt->exits));
+	if (!pt->exits)
+		return "out of memory";
+	for (kind = DP_EXIT_RET; kind <= DP_EXIT_TAIL; kind++)
+		for (i = 0; i < list->n; i++)
+			if (list->v[i].kind == kind &&
+			    is_wanted(&list->v[i], pt->addr) &&
+			    take_exit(pt, f, names, &list->v[i]))
+				return "one is not in the file's code";
+	return !pt->nr_exits ?
+		       "it never returns" :
+	       pt->exits->onward ?
+		       "each call goes on in another function, to which it jumps" :
+		       NULL;
+}
+
+static int place_return(struct dp_lang_program *p, struct dp_lang_point *pt,
+			struct dp_exits_file *f, const struct dp_symfile *names,
+			char **bad_line, struct dp_diag *diag)
+{
+	struct dp_exit_list list;
+	const char *why;
+
+	if (!dp_exits_file_find(f, pt->addr, &list, &why)) {
+		why = take_exits(pt, f, names, &list);
+		dp_exits_free(&list);
+	}
+	return why ? dp_lang_complain(
+			     p, pt->at, -EOPNOTSUPP, bad_line, diag,
+			     "where the function returns is not known: %s",
+			     why) :
+		     0;
+}
+
+static int place_returns(struct dp_lang_program *p, char **bad_line,
+			 struct dp_diag *diag)
+{
+	struct dp_exits_file *f = NULL;
+	struct dp_symfile *names = NULL;
+	size_t i;
+	int err;
+
+	err = dp_symfile_open(p->name, NULL, &names) ?:
+		      dp_exits_file_open(p->name, &f);
+	if (err)
+		err = dp_lang_complain(p, p->name_at, err, bad_line, diag,
+				       "the code of %s cannot be looked at: %s",
+				       p->name, strerror(-err));
+	for (i = 0; i < p->nr_points && !err; i++)
+		if (p->points[i].retprobe)
+			err = place_return(p, &p->points[i], f, names, bad_line,
+					   diag);
+	dp_exits_file_close(f);
+	dp_symfile_close(names);
+	return err;
+}
+
+static bool has_returns(const struct dp_lang_program *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->nr_points; i++)
+		if (p->points[i].retprobe)
+			return true;
+	return false;
+}
+
 int dp_everywhere_place(struct dp_lang_program *p, const char *symbols,
 			char **bad_line, struct dp_diag *diag)
 {
@@ -74,6 +173,8 @@ int dp_everywhere_place(struct dp_lang_program *p, const char *symbols,
 			  dp_place_program(p, symbols, true, bad_line, diag);
 	size_t i;
 
+	if (!err && has_returns(p))
+		err = place_returns(p, bad_line, diag);
 	if (err)
 		return err;
 	/* They have been compared with those of the file that is probed. */
@@ -101,20 +202,53 @@ static void put_point(struct dp_coder *c, u64 addr, u64 distance)
 	dp_code_op(c, DP_OPCODE_ADD);
 }
 
-/* Return: what is wrong with the point's place; NULL: nothing. @again: a point before it is there, too */
-static const char *check_place(const struct dp_lang_program *p, size_t i,
-			       bool *again)
+/** struct spots - addresses in the file where a program's points are hit; @nr of them, without those that come twice */
+struct spots {
+	u64 *addr;
+	size_t nr;
+};
+
+/* Return: what is wrong with the place; NULL: nothing */
+static const char *add_spot(struct spots *s, u64 addr)
 {
-	u64 addr = p->points[i].addr;
 	size_t k;
 
-	*again = false;
-	for (k = 0; k < i && !*again; k++) {
-		*again = p->points[k].addr == addr;
-		if (!*again && !((p->points[k].addr ^ addr) & IN_PAGE))
+	if (!addr)
+		return "there is no code at the offset of a point";
+	for (k = 0; k < s->nr; k++) {
+		if (s->addr[k] == addr)
+			return NULL;
+		if (!((s->addr[k] ^ addr) & IN_PAGE))
 			return "which point is hit is told by the last three digits of its offset, and two of the program have the same; make two programs of it";
 	}
-	return addr ? NULL : "there is no code at the offset of a point";
+	s->addr[s->nr++] = addr;
+	return NULL;
+}
+
+static const char *add_spots(struct spots *s, const struct dp_lang_point *pt)
+{
+	const char *why = pt->retprobe ? NULL : add_spot(s, pt->addr);
+	size_t i;
+
+	for (i = 0; i < pt->nr_exits && !why; i++)
+		if (!pt->exits[i].onward)
+			why = add_spot(s, pt->exits[i].addr);
+	return why;
+}
+
+static const char *find_spots(struct spots *s, const struct dp_lang_program *p)
+{
+	const char *why = NULL;
+	size_t i, most = 1;
+
+	for (i = 0; i < p->nr_points; i++)
+		most += 1 + p->points[i].nr_exits;
+	*s = (struct spots){ .addr = calloc(most, sizeof(*s->addr)) };
+	if (!s->addr)
+		return "out of memory";
+	for (i = 0; i < p->nr_points && !why; i++)
+		why = add_spots(s, &p->points[i]);
+	return why;
 }
 
 int dp_everywhere_symbol(const struct dp_lang_program *p,
@@ -122,20 +256,16 @@ int dp_everywhere_symbol(const struct dp_lang_program *p,
 			 struct dp_trace_program *code, struct dp_diag *diag)
 {
 	struct dp_coder c = { .out = code, .diag = diag };
-	const char *why;
+	struct spots spots;
+	const char *why = find_spots(&spots, p);
 	size_t i;
-	bool again;
 
 	dp_code_op16(&c, DP_OPCODE_PUSH_R, RIP);
-	for (i = 0; i < p->nr_points; i++) {
-		why = check_place(p, i, &again);
-		if (why)
-			return dp_diag_set(diag, -EOPNOTSUPP, "&%s: %s",
-					   v->name, why);
-		if (!again)
-			put_point(&c, p->points[i].addr,
-				  v->addr + added - p->points[i].addr);
-	}
+	for (i = 0; i < spots.nr && !why; i++)
+		put_point(&c, spots.addr[i], v->addr + added - spots.addr[i]);
+	free(spots.addr);
+	if (why)
+		return dp_diag_set(diag, -EOPNOTSUPP, "&%s: %s", v->name, why);
 	dp_code_op(&c, DP_OPCODE_RET);
 	return c.err;
 }
@@ -154,4 +284,38 @@ int dp_everywhere_name(const struct dp_lang_program *p,
 	free(point->name);
 	point->name = name;
 	return 0;
+}
+
+static int fail(const struct dp_lang_program *p,
+		const struct dp_lang_point *from, int err, const char *why,
+		char **bad_line, struct dp_diag *diag)
+{
+	return dp_lang_complain(p, from->at, err, bad_line, diag, "%s", why);
+}
+
+int dp_everywhere_exits(struct dp_session *s, const struct dp_lang_program *p,
+			const struct dp_lang_point *from,
+			struct dp_point *point, char **bad_line,
+			struct dp_diag *diag)
+{
+	struct dp_diag words = { .text = "" };
+	size_t i;
+	u8 opcode;
+	int err = 0;
+
+	for (i = 0; i < from->nr_exits && !err; i++) {
+		const struct dp_lang_exit *e = &from->exits[i];
+
+		if (i)
+			err = s->ops->also(s->source, point, e->offset,
+					   e->onward, &opcode, &words);
+		else
+			s->ops->opcode(s->source, point, &opcode);
+		if (!err && opcode != e->opcode)
+			return fail(p, from, -ESTALE,
+				    "the file has changed meanwhile", bad_line,
+				    diag);
+	}
+	point->addr = point->offset = (u64)from->value;
+	return err ? fail(p, from, err, words.text, bad_line, diag) : 0;
 }

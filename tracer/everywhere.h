@@ -11,6 +11,7 @@
 
 struct dp_diag;
 struct dp_point;
+struct dp_session;
 struct dp_trace_program;
 
 /**
@@ -29,6 +30,16 @@ int dp_everywhere_place(struct dp_lang_program *program, const char *symbols,
 int dp_everywhere_symbol(const struct dp_lang_program *program,
 			 const struct dp_lang_symbol *symbol, u64 added,
 			 struct dp_trace_program *code, struct dp_diag *diag);
+/**
+ * dp_everywhere_exits() - let the probe of a point with retprobe = yes, which is at the first exit, be at the others, too
+ * @bad_line: as for dp_lang_assemble()
+ * Return: 0; a negative errno with words: -ESTALE the file has changed; what the kernel says.
+ */
+int dp_everywhere_exits(struct dp_session *s,
+			const struct dp_lang_program *program,
+			const struct dp_lang_point *from,
+			struct dp_point *point, char **bad_line,
+			struct dp_diag *diag);
 /** dp_everywhere_name() - name a point as its file does. Return: 0 or -ENOMEM */
 int dp_everywhere_name(const struct dp_lang_program *program,
 		       const struct dp_lang_point *from,

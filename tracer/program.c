@@ -201,10 +201,20 @@ static int compile_plain(struct making *m, const struct dp_lang_value *v,
 			 struct dp_spec *spec, bool at_return,
 			 struct dp_trace_program *out)
 {
+	struct dp_spec at;
 	int err;
 
 	spec->prototype = spec->table = NULL;
-	err = dp_expr_push(spec, v->text, at_return, out, &m->words);
+	/* Its probe is at instructions that return. */
+	at = *spec;
+	if (at_return)
+		at.kind = DP_SPEC_RETURN;
+	err = dp_expr_push(&at, v->text, at_return, out, &m->words);
+	/* Calls are not tracked: nothing is known of their entries. */
+	if (!err && at_return && out->nr_rates)
+		return dp_diag_set(
+			&m->words, -EOPNOTSUPP,
+			"how long a call has taken is known in one process, by -p PID, or -- CMD");
 	if (err != -ENODATA && err != -EOPNOTSUPP)
 		return err;
 	return dp_diag_set(

@@ -332,6 +332,7 @@ static void add_point(struct dp_sums *sums, const struct dp_session *s,
 	sums->held += dp_session_hits(s, p, &c);
 	sums->hits += c.hits;
 	sums->missed += c.missed;
+	sums->onward += c.onward;
 	for (t = 0; t < DP_TALLY_NR; t++)
 		sums->tally[t] += c.tally[t];
 }
@@ -373,6 +374,8 @@ static void tell_tallies(const struct dp_sums *s)
 		{ tally[DP_TALLY_DISCARDED], "record", " discarded" },
 		{ tally[DP_TALLY_INSTANCES], "",
 		  "missed for want of a free instance (maxactive)" },
+		{ s->onward, "call",
+		  " went on in another function, whose return is not seen" },
 		{ s->vforked, "", "of vfork children not counted" },
 		{ s->late, "", "times libraries came too fast" },
 		{ s->gone, "site",

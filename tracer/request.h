@@ -45,11 +45,12 @@ struct dp_source_request {
  * @interior: interior arrivals that are due to its site, or to those of its exits
  * @covered: its site is inside the jump of another site
  * @settled: its interior arrivals have come to an end, because a jump has stepped back
+ * @onward: calls that went on in another function, where returns are probed and calls are not tracked
  * @status: enum dp_status_bit; @count: executions, if the point's program has limits
  * @mode: "jump", "trap" or "watch"
  */
 struct dp_source_count {
-	u64 hits, missed, interior;
+	u64 hits, missed, interior, onward;
 	u64 tally[DP_TALLY_NR];
 	bool covered, settled;
 	u32 status;

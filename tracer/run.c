@@ -186,6 +186,12 @@ static char *spec_of(const struct dp_lang_program *p,
 	char *text = NULL;
 	int n;
 
+	/* For all processes, a probe at returns is one at instructions that return. */
+	if (pt->nr_exits)
+		return asprintf(&text, "\"%s\":+0x%lx", p->name,
+				pt->exits->offset) < 0 ?
+			       NULL :
+			       text;
 	if (p->modtype != DP_MODTYPE_USER)
 		return dp_system_spec(p, pt);
 	if (dp_lang_is_data(pt))
@@ -433,7 +439,8 @@ static int check_opcode(struct dp_session *s, const struct file *f,
 	const struct run *run = s->own;
 	u8 byte = 0;
 
-	if (pt->opcode < 0 || s->points.v[point].gone)
+	/* Of what is at exits, the entry has been looked at in the file. */
+	if (pt->opcode < 0 || s->points.v[point].gone || pt->nr_exits)
 		return 0;
 	/* Where another probe is armed, the byte below it counts. */
 	if (read_opcode(s, &s->points.v[point], &byte) && byte == pt->opcode)
@@ -517,16 +524,21 @@ int dp_run_bind(struct dp_session *s, size_t point, struct dp_diag *diag)
 		.heap = f->program->heaps ? pt->heap : 0,
 		.ex_mask = pt->ex_mask,
 	};
-	if (pt->retprobe) {
+	if (pt->retprobe && !pt->nr_exits) {
 		b.start = DP_NO_START;
 		b.leaves = pt->start + 1;
 		b.judged = b.tells = true;
 	}
 	s->ops->bind(s->source, &s->points.v[point], &b);
 	s->points.v[point].program = f->number;
-	return run->everybody && f->program->modtype == DP_MODTYPE_USER ?
+	if (pt->nr_exits)
+		err = dp_everywhere_exits(s, f->program, pt,
+					  &s->points.v[point], run->bad_line,
+					  diag);
+	return !err && run->everybody &&
+			       f->program->modtype == DP_MODTYPE_USER ?
 		       dp_everywhere_name(f->program, pt, &s->points.v[point]) :
-		       0;
+		       err;
 }
 
 /* The record of a return has how the call ended in front, and how the program ended behind.

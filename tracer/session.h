@@ -244,11 +244,11 @@ void dp_report_summary(const struct dp_session *s);
 /**
  * struct dp_sums - sums over the points of sessions
  * @held: hits for which the condition held; @written: records that were printed
- * @vforked: hits of CLONE_VM children
+ * @vforked: hits of CLONE_VM children; @onward: as of struct dp_source_count
  */
 struct dp_sums {
 	u64 hits, held, missed, written, interior_arrivals, torn, vforked, gone,
-		late, impossible;
+		late, impossible, onward;
 	u64 tally[DP_TALLY_NR];
 };
 void dp_sums_add(struct dp_sums *sums, const struct dp_session *s);

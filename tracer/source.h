@@ -149,6 +149,8 @@ struct dp_source_ops {
 		     struct dp_source_task *task);
 	int (*symbol)(const struct dp_source *source, const char *name,
 		      u64 *addr, struct dp_diag *diag);
+	int (*also)(struct dp_source *source, const struct dp_point *point,
+		    u64 offset, bool onward, u8 *opcode, struct dp_diag *diag);
 	bool (*opcode)(const struct dp_source *source,
 		       const struct dp_point *point, u8 *byte);
 	void (*count)(const struct dp_source *source,

@@ -17,7 +17,7 @@
 #include <dprobes/device_records.h>
 
 #define DP_DEVICE_PATH "/dev/dprobes"
-#define DP_DEVICE_VERSION 5
+#define DP_DEVICE_VERSION 6
 
 /** enum dp_device_arming - how functions are probed, see @arming of struct dp_device_begin */
 enum dp_device_arming {
@@ -104,15 +104,25 @@ struct dp_device_watch {
 	__u32 reserved[2];
 };
 
+/** Instructions of one probe on a file, at most */
+#define DP_DEVICE_PLACES 256
+/* Of struct dp_device_file, @flags: @probe, which came since the last COMMIT, is at that instruction of its file, too */
+#define DP_DEVICE_ALSO 1
+/* And that is a jump, by which a call goes on in another function. It is no hit: if the jump is taken, it is counted
+ * in @onward of struct dp_device_count */
+#define DP_DEVICE_ONWARD 2
+
 /**
  * struct dp_device_file - a probe on code of a file, in every process that maps it
  * @offset: of the instruction, in the file; @words, @words_size: as of struct dp_device_add
  * @fd: of a regular file, open for reading; it need not stay open
- * @probe, @opcode: out: as of struct dp_device_add
+ * @probe: out: its number; in, with DP_DEVICE_ALSO: which; @opcode: out: as of struct dp_device_add
+ * @flags: DP_DEVICE_ALSO, with or without DP_DEVICE_ONWARD; or 0
  */
 struct dp_device_file {
 	__u64 offset, words;
 	__u32 words_size, fd, probe, opcode;
+	__u32 flags, reserved;
 };
 
 /** Of struct dp_device_commit, @flags: decide how probes are to be armed, and arm none */
@@ -171,12 +181,13 @@ enum dp_device_state {
  * @lost: records of its program for which there was no room
  * @passed: hits that @passcount of struct dp_device_bind let pass; @disabled: hits after the end of
  *          the probe, by @maxhits or by its program; @context: hits missed for want of memory
+ * @onward: jumps with DP_DEVICE_ONWARD that were taken
  * @count: executions of the program, if it has a limit, from minus @passcount on
  * @mode: enum dp_device_mode; @reason: why it is no jump, or is not armed as its code is not there, or ""
  * @status: DP_DEVICE_SUSPENDED, DP_DEVICE_REMOVED, or 0; @state: enum dp_device_state
  */
 struct dp_device_count {
-	__u64 hits, missed, lost, passed, disabled, context;
+	__u64 hits, missed, lost, passed, disabled, context, onward;
 	__s64 count;
 	__u32 mode, status, state, reserved;
 	char reason[DP_DEVICE_WORDS];

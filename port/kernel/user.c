@@ -170,3 +170,12 @@ void dp_kernel_user_hit(u32 site, struct pt_regs *regs, bool vectors)
 		dispatch(dp_site_at(site), regs, 0);
 	preempt_enable();
 }
+
+void dp_kernel_user_onward(u32 probe, const struct dp_site_entry *jump,
+			   const struct pt_regs *regs)
+{
+	preempt_disable();
+	if (dp_branch_taken(jump, regs->flags, regs->cx))
+		dp_tally(probe, DP_TALLY_TAIL_CALLED);
+	preempt_enable();
+}

@@ -13,6 +13,7 @@
 #include "port_types.h"
 
 struct pt_regs;
+struct dp_site_entry;
 
 /**
  * dp_kernel_user_hit() - run the probes of a site for the current task, which goes on with @regs
@@ -21,6 +22,13 @@ struct pt_regs;
  * Context: task, as the kernel's uprobes call: it would return to user space. The site stays for as long.
  */
 void dp_kernel_user_hit(u32 site, struct pt_regs *regs, bool vectors);
+
+/**
+ * dp_kernel_user_onward() - count a jump of the current task to another function, if it is taken
+ * @probe: whose; @jump: what dp_branch_taken() asks of it. Context: as dp_kernel_user_hit()
+ */
+void dp_kernel_user_onward(u32 probe, const struct dp_site_entry *jump,
+			   const struct pt_regs *regs);
 
 #define DP_KERNEL_COMM 16
 

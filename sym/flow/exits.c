@@ -302,6 +302,14 @@ static void add_ends(struct way_out *w, const struct dp_flow_edges *edges,
 	}
 }
 
+/* Is it an instruction? Numbers that are no addresses may name what is inside of one. */
+static bool is_insn(const struct dp_code_map *map, u64 at)
+{
+	const struct dp_text *t = dp_text_find(map, at);
+
+	return t && dp_text_is_insn(t, at);
+}
+
 /* Do calls of other functions, or through another entry, come into this part? */
 static bool is_shared(const struct way_out *w, const struct dp_fragment *p)
 {
@@ -316,7 +324,7 @@ static bool is_shared(const struct way_out *w, const struct dp_fragment *p)
 			return true;
 	for (at = dp_next_entry(w->ex, p->start, end); at < end;
 	     at = dp_next_entry(w->ex, at + 1, end))
-		if (at != w->entry)
+		if (at != w->entry && is_insn(w->map, at))
 			return true;
 	return false;
 }

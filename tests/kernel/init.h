@@ -95,6 +95,8 @@ void dp_watch_write(unsigned int times);
 unsigned long dp_watch_address(void);
 /** dp_user_try() - its probes on files */
 void dp_user_try(void);
+/** dp_user_returns() - returns in all processes */
+void dp_user_returns(void);
 /** dp_modules_try() - probes of modules that come and go */
 void dp_modules_try(void);
 

@@ -228,8 +228,6 @@ static void refusals(void)
 		FILE_DP ":4:10: init:+0x", "user: refused: with its place");
 	dp_tool_check(dp_tool_says("a breakpoint of the file's own"),
 		      "user: refused: a breakpoint");
-	refused(HEAD STEP_AT "retprobe = yes\nexit\n", "returns are not there",
-		"user: refused: returns");
 	refused(HEAD "watch = w\noffset = environ\nexit\n",
 		"memory of one process", "user: refused: watchpoints");
 	refused(HEAD STEP_AT "push &dp_user_nothing\nexit\n",

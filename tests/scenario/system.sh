@@ -70,6 +70,18 @@ says 2 'leave -p away' --insert "$dir/p.dp" -P $$
 printf 'name = libc.so.6\nmodtype = user\noffset = read\nexit\n' >"$dir/user.dp"
 says 2 'has the path of its file as its name' run "$dir/p.dp" "$dir/user.dp"
 says 2 'has the path of its file as its name; -p PID, or -- CMD' run "$dir/user.dp"
+
+# returns LINE...: a program at returns of the tool itself, in all processes
+returns() {
+	printf '%s\n' "name = \"$(realpath "$DPROBES")\"" 'modtype = user' "$@" 'retprobe = yes' exit >"$dir/r.dp"
+}
+
+returns 'offset = main'
+says 1 'there is no /dev/dprobes' run "$dir/r.dp"
+returns 'offset = _start'
+says 2 'r.dp:3:10: where the function returns is not known: it is not entered there by a call' run "$dir/r.dp"
+returns 'offset = main' 'opcode = 0x00'
+says 2 'the opcode there is another' run "$dir/r.dp"
 printf 'name = kernel\nmodtype = user\noffset = vfs_read\nexit\n' >"$dir/p.dp"
 says 2 'p.dp:1:8: .*write modtype = kernel' run "$dir/p.dp"
 program 'offset = 0x1000' 'exit'

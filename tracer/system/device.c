@@ -177,13 +177,15 @@ int dp_system_device_watch(const struct dp_system_device *d,
 	return err;
 }
 
-int dp_system_device_file(const struct dp_system_device *d, int fd, u64 offset,
-			  struct dp_system_added *added, char *words)
+static int ask_file(const struct dp_system_device *d, int fd, u64 offset,
+		    u32 flags, struct dp_system_added *added, char *words)
 {
 	struct dp_device_file want = { .fd = (u32)fd,
 				       .offset = offset,
 				       .words = (u64)words,
-				       .words_size = DP_DEVICE_WORDS };
+				       .words_size = DP_DEVICE_WORDS,
+				       .probe = flags ? added->probe : 0,
+				       .flags = flags };
 	int err;
 
 	*words = '\0';
@@ -193,6 +195,18 @@ int dp_system_device_file(const struct dp_system_device *d, int fd, u64 offset,
 	*added = (struct dp_system_added){ .probe = want.probe,
 					   .opcode = (u8)want.opcode };
 	return err;
+}
+
+int dp_system_device_file(const struct dp_system_device *d, int fd, u64 offset,
+			  struct dp_system_added *added, char *words)
+{
+	return ask_file(d, fd, offset, 0, added, words);
+}
+
+int dp_system_device_also(const struct dp_system_device *d, int fd, u64 offset,
+			  u32 flags, struct dp_system_added *added, char *words)
+{
+	return ask_file(d, fd, offset, flags | DP_DEVICE_ALSO, added, words);
 }
 
 int dp_system_device_commit(const struct dp_system_device *d, u32 flags,

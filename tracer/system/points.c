@@ -150,6 +150,24 @@ static int add_in_file(struct dp_system_session *s, const struct dp_spec *spec,
 	return 0;
 }
 
+int dp_system_also(struct dp_source *source, const struct dp_point *p,
+		   u64 offset, bool onward, u8 *opcode, struct dp_diag *diag)
+{
+	struct dp_system_added added = { .probe = p->probe };
+	char words[DP_DEVICE_WORDS];
+	int fd = open(p->spec->module, O_RDONLY | O_CLOEXEC), err;
+
+	if (fd < 0)
+		return dp_diag_set(diag, -errno, "%s: %s", p->spec->module,
+				   strerror(errno));
+	err = dp_system_device_also(&dp_system_of(source)->device, fd, offset,
+				    onward ? DP_DEVICE_ONWARD : 0, &added,
+				    words);
+	close(fd);
+	*opcode = added.opcode;
+	return err ? dp_diag_set(diag, err, "+0x%lx: %s", offset, words) : 0;
+}
+
 static int say(const struct dp_spec *spec, struct dp_diag *diag, int err,
 	       const char *what, const char *why)
 {

@@ -60,7 +60,9 @@ dp_system_of(const struct dp_source *source)
 
 /* These are of struct dp_source_ops. */
 
-/** dp_system_resolve() - resolve() (points.c); dp_system_symbol() - symbol() */
+/** dp_system_resolve() - resolve() (points.c); dp_system_symbol() - symbol(); dp_system_also() - also() */
+int dp_system_also(struct dp_source *source, const struct dp_point *point,
+		   u64 offset, bool onward, u8 *opcode, struct dp_diag *diag);
 int dp_system_resolve(struct dp_source *source, struct dp_modules *mods,
 		      const struct dp_spec *spec, struct dp_points *points,
 		      struct dp_diag *diag);

@@ -277,6 +277,7 @@ static void count(const struct dp_source *source, const struct dp_point *point,
 	c->tally[DP_TALLY_PASSED] = n->passed;
 	c->tally[DP_TALLY_DISABLED] = n->disabled;
 	c->tally[DP_TALLY_CONTEXT] = n->context;
+	c->onward = n->onward;
 	tally_calls(dp_system_of(source), point, c);
 	n = armed(source, point);
 	c->mode = n->mode == DP_DEVICE_BY_JUMP	? "jump" :
@@ -455,6 +456,7 @@ const struct dp_source_ops dp_system_source = {
 	.thread = thread,
 	.task = task,
 	.symbol = dp_system_symbol,
+	.also = dp_system_also,
 	.opcode = opcode,
 	.count = count,
 	.reason = reason,

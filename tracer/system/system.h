@@ -105,6 +105,10 @@ int dp_system_device_watch(const struct dp_system_device *d,
 /** dp_system_device_file() - a probe at an offset of an open file, in all processes; as dp_system_device_add() */
 int dp_system_device_file(const struct dp_system_device *d, int fd, u64 offset,
 			  struct dp_system_added *added, char *words);
+/** dp_system_device_also() - the probe of @added is there, too; @flags: besides DP_DEVICE_ALSO */
+int dp_system_device_also(const struct dp_system_device *d, int fd, u64 offset,
+			  u32 flags, struct dp_system_added *added,
+			  char *words);
 /** dp_system_device_commit() - @flags: see struct dp_device_commit. @bad: the address concerned, or 0 */
 int dp_system_device_commit(const struct dp_system_device *d, u32 flags,
 			    u64 *bad);
