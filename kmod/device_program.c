@@ -65,8 +65,6 @@ static const char *missing_user(u8 op, const u8 *operand, bool *vectors)
 		return NULL;
 	case DP_OPCODE_CALL_KMOD:
 		return "modules' functions are the kernel's: write modtype = kernel";
-	case DP_OPCODE_AGGREGATE:
-		return "tables are not there yet in a program of all processes";
 	case DP_OPCODE_PUSH_BACKTRACE:
 		return "stacks are not there yet in a program of all processes";
 	case DP_OPCODE_EXIT_N:

@@ -7,9 +7,11 @@
 #include "engine/vm/vm.h"
 #include "tests/kernel/device_init.h"
 #include "tests/kernel/init.h"
+#include "tests/kernel/user_init.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,6 +31,10 @@
 #define CALLS 20000
 #define SIZES 64
 #define RDX 0x63
+#define RDI 0x64
+#define RSI 0x65
+/* "stepping", as a word */
+#define STEPPING 0x676e697070657473
 #define ROWS 64
 /* Of a row: a key, how many, and what is below */
 #define SUM 2
@@ -422,6 +428,83 @@ static void asks(void)
 	dp_init_put(RESTRICT, "0");
 }
 
+/* By process, and by what is in its memory: a value of each hit, twice */
+static int add_user_program(int fd, const struct dp_device_table *by,
+			    unsigned int *program)
+{
+	unsigned int operand = by->table | 4u << DP_AGGREGATE_SHIFT;
+	const unsigned char code[] = { DP_OPCODE_PUSH_PID,
+				       DP_OPCODE_PUSH_R,
+				       RSI,
+				       0,
+				       DP_OPCODE_PUSH_MEM_U64,
+				       DP_OPCODE_PUSH_R,
+				       RDI,
+				       0,
+				       DP_OPCODE_PUSH_R,
+				       RDI,
+				       0,
+				       DP_OPCODE_AGGREGATE,
+				       (unsigned char)operand,
+				       (unsigned char)(operand >> 8),
+				       DP_OPCODE_EXIT };
+	struct dp_device_program want = { .jumps = 10,
+					  .flags = DP_DEVICE_USER };
+	char words[DP_DEVICE_WORDS] = "";
+	int err = dp_device_program(fd, code, sizeof(code), &want, words);
+
+	if (err)
+		printf("# %d at %u: %s\n", err, want.offset, words);
+	*program = want.program;
+	return err;
+}
+
+static int has_stepped(int n, int pid, uint64_t times)
+{
+	const struct row *r = row_of(n, (uint64_t)pid);
+
+	return r && r->v[1] == STEPPING && r->v[2] == times &&
+	       r->v[3] == times * (times - 1) / 2 && r->v[4] == times - 1;
+}
+
+/* Of a file, in processes that are killed, too: a hit is in a row, wholly. */
+static void everywhere(void)
+{
+	struct dp_device_table by = { .keys = 2, .nr = 2 };
+	struct dp_device_rows last = { 0 };
+	struct dp_device_count c = { 0 };
+	unsigned int probe = 0, program = 0;
+	int fd = dp_device_open(0), err = dp_device_start(fd, DP_DEVICE_JUMP);
+	int i, n, first, second, killed, ended;
+	uint64_t hits = 0;
+
+	err = err ?: add_table(fd, &by, all, NULL);
+	err = err ?: dp_user_add(fd, (void *)dp_user_step, &probe);
+	err = err ?: add_user_program(fd, &by, &program);
+	err = err ?: dp_device_bind(fd, probe, program, 0);
+	err = err ?: dp_device_commit(fd, 0);
+	first = dp_user_run(3000);
+	second = dp_user_run(5000);
+	killed = dp_user_run(1 << 28);
+	ended = dp_user_ended(first);
+	ended &= dp_user_ended(second);
+	kill(killed, SIGKILL);
+	waitpid(killed, NULL, 0);
+	n = err ? -1 : read_rows(fd, by.table, by.row, ROWS, &last);
+	err = err ?: dp_device_counts(fd, &c, probe, 1) != 1;
+	for (i = 0; i < n; i++)
+		hits += rows[i].v[2];
+	dp_init_check(!err && ended && n == 3 && has_stepped(n, first, 3000) &&
+			      has_stepped(n, second, 5000),
+		      "of a file, what each process has done", OF);
+	dp_init_check(!err && hits == c.hits && hits > 8000 && !c.missed &&
+			      !last.unreadable && !last.full,
+		      "of a file, as many as hits", OF);
+	printf("# %d, %d rows, %lu of %llu hits\n", err, n, (unsigned long)hits,
+	       c.hits);
+	close(fd);
+}
+
 void dp_tables_try(void)
 {
 	counts(DP_DEVICE_JUMP, "by a jump");
@@ -429,4 +512,8 @@ void dp_tables_try(void)
 	interrupts();
 	losses();
 	asks();
+	if (dp_user_can())
+		everywhere();
+	else
+		dp_init_skip(OF "of a file", "the kernel has no uprobes");
 }
