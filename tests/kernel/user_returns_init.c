@@ -261,6 +261,30 @@ static void onward(void)
 		"user, returns: jumps to other functions are counted");
 }
 
+/* One comes in the place of another, which is at other exits. */
+static void held(void)
+{
+	int err, first;
+
+	write_file(FILE_DP,
+		   HEAD "vars = 1\n" RETURNS("returner_climb", "inc lv,0\n"));
+	err = DP_TOOL("--insert", FILE_DP, "-q") ?:
+		      status_of(start("1", NULL)) != STATUS;
+	err |= DP_TOOL("--getvars", "--all");
+	first = dp_tool_occurrences(" lv[0] = 0x18 (24)");
+	write_file(FILE_DP,
+		   HEAD "vars = 1\n" RETURNS("returner_two", "inc lv,0\n"));
+	err |= DP_TOOL("--insert", FILE_DP, "--replace", "-q") ?:
+		       status_of(start("7", NULL)) != STATUS;
+	err |= DP_TOOL("--getvars", "--all");
+	dp_tool_check(!err && first == 1 &&
+			      dp_tool_occurrences(" lv[0] = 0x7 (7)") == 1,
+		      "user, returns: programs that are held");
+	dp_tool_check(!DP_TOOL("--remove", "--all") &&
+			      !strstr(dp_files_list(), "returner"),
+		      "user, returns: and removed");
+}
+
 static void refused(const char *text, const char *words, const char *what)
 {
 	int status;
@@ -408,6 +432,7 @@ void dp_user_returns(void)
 	values();
 	limits();
 	onward();
+	held();
 	refusals();
 	if (dp_init_debugfs())
 		places();
