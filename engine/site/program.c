@@ -168,22 +168,25 @@ static struct dp_span span_of(const struct dp_program *p, bool locals)
 	return p->placed ? s : (struct dp_span){ 0 };
 }
 
-/* Where as many are free; each program that is in the way moves it behind itself. */
+/* Where as many are free; each program that is in the way moves it behind itself. They mostly are one behind the
+ * other, so the second round finds none. */
 static u64 free_at(const struct dp_engine *e, u32 want, bool locals)
 {
 	struct dp_span s;
 	u64 at = 0;
-	u32 i = 0;
+	bool moved;
+	u32 i;
 
-	while (i < e->nr_programs) {
-		s = span_of(&e->programs[i], locals);
-		if (at < s.start + s.size && s.start < at + want) {
+	do {
+		moved = false;
+		for (i = 0; i < e->nr_programs; i++) {
+			s = span_of(&e->programs[i], locals);
+			if (at >= s.start + s.size || s.start >= at + want)
+				continue;
 			at = s.start + s.size;
-			i = 0;
-		} else {
-			i++;
+			moved = true;
 		}
-	}
+	} while (moved);
 	return at;
 }
 
