@@ -16,6 +16,7 @@
 #include "kmod/modules.h"
 #include "kmod/safe.h"
 #include "kmod/watches.h"
+#include "port/kernel/compat.h"
 #include "engine/insn/insn.h"
 #include <linux/module.h>
 
@@ -23,7 +24,7 @@ static unsigned long lookup;
 module_param(lookup, ulong, 0);
 MODULE_PARM_DESC(lookup, "address of kallsyms_lookup_name()");
 
-static bool stubs;
+static bool stubs = DP_KERNEL_DOUBTS_LOCKDEP;
 module_param(stubs, bool, 0444);
 MODULE_PARM_DESC(
 	stubs,

@@ -151,6 +151,10 @@ static inline struct llist_head *dp_compat_returns(struct task_struct *task)
 	struct rethook_node *node, void *data, struct pt_regs *regs
 #endif
 
+/* Does lockdep look for mistakes in what it has been told? Then it complains where functions return, by the kernel's
+ * trampoline, in the middle of telling it: handle_softirqs(), and what the tracer's clocks call. */
+#define DP_KERNEL_DOUBTS_LOCKDEP IS_ENABLED(CONFIG_DEBUG_LOCKDEP)
+
 /** dp_compat_may_list() - does the kernel put nodes back without a complaint? One that looks for mistakes does not where RCU
  *  is not told of. */
 static inline bool dp_compat_may_list(void)

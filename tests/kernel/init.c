@@ -275,9 +275,9 @@ int dp_init_load_probes(void)
 	char parameters[64];
 
 	lookup = lookup ? lookup : dp_init_address(LOOKUP);
-	/* The kernel's command line may ask for stubs. */
-	snprintf(parameters, sizeof(parameters), "lookup=%#lx stubs=%s", lookup,
-		 getenv("stubs") ? getenv("stubs") : "0");
+	/* The kernel's command line may ask for stubs, or for none. */
+	snprintf(parameters, sizeof(parameters), "lookup=%#lx%s%s", lookup,
+		 getenv("stubs") ? " stubs=" : "", getenv("stubs") ?: "");
 	return dp_init_load("dprobes", parameters);
 }
 
