@@ -119,9 +119,9 @@ void dp_exits_file_close(struct dp_exits_file *file);
  */
 int dp_exits_file_find(struct dp_exits_file *file, u64 entry,
 		       struct dp_exit_list *list, const char **why);
-/** dp_exits_file_offset() - where the code at an address is in the file. Return: 0; -ENOENT. */
-int dp_exits_file_offset(const struct dp_exits_file *file, u64 addr,
-			 u64 *offset);
+/** dp_exits_file_insn() - where the instruction at an address is in the file, and its first byte. Return: 0; -ENOENT. */
+int dp_exits_file_insn(const struct dp_exits_file *file, u64 addr, u64 *offset,
+		       u8 *opcode);
 
 /**
  * dp_entry_reads_return_address() - is the function a return-address reader?

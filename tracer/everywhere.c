@@ -8,7 +8,6 @@
 #include "engine/vm/ops.h"
 #include "resolve/points.h"
 #include "sym/exits.h"
-#include "sym/file.h"
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <stdio.h>
@@ -77,23 +76,23 @@ static bool is_wanted(const struct dp_exit *e, u64 entry)
 }
 
 static int take_exit(struct dp_lang_point *pt, const struct dp_exits_file *f,
-		     const struct dp_symfile *names, const struct dp_exit *e)
+		     const struct dp_exit *e)
 {
 	struct dp_lang_exit *to = &pt->exits[pt->nr_exits];
+	int err;
 
 	*to = (struct dp_lang_exit){ .addr = e->addr,
 				     .onward = e->kind != DP_EXIT_RET };
-	if (dp_exits_file_offset(f, e->addr, &to->offset) ||
-	    !dp_symfile_code(names, to->offset, &to->opcode, 1))
-		return -ENOENT;
-	pt->nr_exits++;
-	return 0;
+	err = dp_exits_file_insn(f, e->addr, &to->offset, &to->opcode);
+
+	if (!err)
+		pt->nr_exits++;
+	return err;
 }
 
 /* Those that return come first. Return: NULL: there is one; else why there is none */
 static const char *take_exits(struct dp_lang_point *pt,
 			      const struct dp_exits_file *f,
-			      const struct dp_symfile *names,
 			      const struct dp_exit_list *list)
 {
 	int kind;
@@ -106,7 +105,7 @@ static const char *take_exits(struct dp_lang_point *pt,
 		for (i = 0; i < list->n; i++)
 			if (list->v[i].kind == kind &&
 			    is_wanted(&list->v[i], pt->addr) &&
-			    take_exit(pt, f, names, &list->v[i]))
+			    take_exit(pt, f, &list->v[i]))
 				return "one is not in the file's code";
 	return !pt->nr_exits ?
 		       "it never returns" :
@@ -116,14 +115,14 @@ static const char *take_exits(struct dp_lang_point *pt,
 }
 
 static int place_return(struct dp_lang_program *p, struct dp_lang_point *pt,
-			struct dp_exits_file *f, const struct dp_symfile *names,
-			char **bad_line, struct dp_diag *diag)
+			struct dp_exits_file *f, char **bad_line,
+			struct dp_diag *diag)
 {
 	struct dp_exit_list list;
 	const char *why;
 
 	if (!dp_exits_file_find(f, pt->addr, &list, &why)) {
-		why = take_exits(pt, f, names, &list);
+		why = take_exits(pt, f, &list);
 		dp_exits_free(&list);
 	}
 	return why ? dp_lang_complain(
@@ -136,23 +135,18 @@ static int place_return(struct dp_lang_program *p, struct dp_lang_point *pt,
 static int place_returns(struct dp_lang_program *p, char **bad_line,
 			 struct dp_diag *diag)
 {
-	struct dp_exits_file *f = NULL;
-	struct dp_symfile *names = NULL;
+	struct dp_exits_file *f;
 	size_t i;
-	int err;
+	int err = dp_exits_file_open(p->name, &f);
 
-	err = dp_symfile_open(p->name, NULL, &names) ?:
-		      dp_exits_file_open(p->name, &f);
 	if (err)
 		err = dp_lang_complain(p, p->name_at, err, bad_line, diag,
 				       "the code of %s cannot be looked at: %s",
 				       p->name, strerror(-err));
 	for (i = 0; i < p->nr_points && !err; i++)
 		if (p->points[i].retprobe)
-			err = place_return(p, &p->points[i], f, names, bad_line,
-					   diag);
+			err = place_return(p, &p->points[i], f, bad_line, diag);
 	dp_exits_file_close(f);
-	dp_symfile_close(names);
 	return err;
 }
 

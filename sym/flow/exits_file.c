@@ -3,23 +3,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include "sym/codemap.h"
-#include "sym/elf/elf.h"
-#include "sym/elf/symtab.h"
-#include "sym/exits.h"
+#include "sym/flow/exits_file.h"
 #include "sym/flow/map.h"
 #include "sym/flow/slot.h"
-#include "sym/unwind/fdes.h"
-
-/** struct dp_exits_file - @map: as if the file were loaded at its own addresses */
-struct dp_exits_file {
-	struct dp_elf elf;
-	struct dp_fdes fdes;
-	struct dp_symtab symtab;
-	struct dp_dynsym dynsym;
-	struct dp_code_map *map;
-	struct dp_exits *exits;
-};
 
 /* With the names of a separate debug file, if it has none of its own. What has no names has exits, too. */
 static int read_names(struct dp_exits_file *f, const char *path)
@@ -36,6 +22,18 @@ static int read_names(struct dp_exits_file *f, const char *path)
 	return dp_symtab_index(&f->symtab) ?: dp_symtab_sort(&f->symtab);
 }
 
+int dp_exits_file_read(struct dp_exits_file *f, const char *path)
+{
+	int err = read_names(f, path) ?: dp_fdes_load(&f->fdes, &f->elf);
+	/* A file may have no frame descriptions. */
+	if (err && err != -ENOMEM)
+		err = 0;
+	if (!err)
+		err = dp_survey_run(&f->elf, &f->fdes, &f->symtab, &f->dynsym,
+				    0, &f->map);
+	return err ?: dp_exits_load(&f->elf, f->map, &f->exits);
+}
+
 static int read_file(struct dp_exits_file *f, const char *path)
 {
 	struct stat st;
@@ -44,18 +42,9 @@ static int read_file(struct dp_exits_file *f, const char *path)
 	if (fd < 0)
 		return fd;
 	err = dp_elf_open_fd(&f->elf, fd);
-	if (err) {
+	if (err)
 		f->elf.fd = -1;
-		return err;
-	}
-	err = read_names(f, path) ?: dp_fdes_load(&f->fdes, &f->elf);
-	/* A file may have no frame descriptions. */
-	if (err && err != -ENOMEM)
-		err = 0;
-	if (!err)
-		err = dp_survey_run(&f->elf, &f->fdes, &f->symtab, &f->dynsym,
-				    0, &f->map);
-	return err ?: dp_exits_load(&f->elf, f->map, &f->exits);
+	return err ?: dp_exits_file_read(f, path);
 }
 
 int dp_exits_file_open(const char *path, struct dp_exits_file **file)
@@ -75,16 +64,20 @@ int dp_exits_file_open(const char *path, struct dp_exits_file **file)
 	return err;
 }
 
-void dp_exits_file_close(struct dp_exits_file *f)
+void dp_exits_file_release(struct dp_exits_file *f)
 {
-	if (!f)
-		return;
 	dp_exits_close(f->exits);
 	dp_code_map_close(f->map);
 	dp_symtab_free(&f->symtab);
 	dp_dynsym_free(&f->dynsym);
 	dp_fdes_free(&f->fdes);
 	dp_elf_close(&f->elf);
+}
+
+void dp_exits_file_close(struct dp_exits_file *f)
+{
+	if (f)
+		dp_exits_file_release(f);
 	free(f);
 }
 
@@ -124,11 +117,13 @@ int dp_exits_file_find(struct dp_exits_file *f, u64 entry,
 	return err;
 }
 
-int dp_exits_file_offset(const struct dp_exits_file *f, u64 addr, u64 *offset)
+int dp_exits_file_insn(const struct dp_exits_file *f, u64 addr, u64 *offset,
+		       u8 *opcode)
 {
 	uint64_t avail, off;
 
-	if (dp_elf_offset(&f->elf, addr, &off, &avail))
+	if (dp_elf_offset(&f->elf, addr, &off, &avail) ||
+	    dp_elf_read(&f->elf, off, opcode, 1))
 		return -ENOENT;
 	*offset = off;
 	return 0;

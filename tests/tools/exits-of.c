@@ -11,7 +11,7 @@
 #include <time.h>
 #include "tests/unit/exits_file.h"
 
-static struct exits_file f;
+static struct dp_exits_file f;
 
 static bool is_function(const struct dp_sym *s)
 {

@@ -191,7 +191,7 @@ static void code_that_is_not_understood_may_read(void **state)
 
 /* A file, and the exits of all of its functions, ascending. */
 struct survey {
-	struct exits_file file;
+	struct dp_exits_file file;
 	u64 *known;
 	size_t n_known, room_known;
 	size_t functions, refused;
@@ -199,7 +199,7 @@ struct survey {
 
 static void ask_all(struct survey *s)
 {
-	struct exits_file *f = &s->file;
+	struct dp_exits_file *f = &s->file;
 	struct dp_exit_list list;
 	const struct dp_fragment *p;
 	const char *why;
@@ -279,7 +279,7 @@ static void check_rets(const char *path, unsigned int per_mille)
 		assert_true(others * 1000 <= rets * per_mille);
 	}
 	free(s.known);
-	exits_file_close(&s.file);
+	dp_exits_file_release(&s.file);
 	if (!rets)
 		skip();
 }
@@ -337,7 +337,7 @@ static size_t try_image(const u8 *image, size_t size)
 	memcpy(copy, image, size);
 	if (dp_elf_open_image(&s.file.elf, copy, size))
 		return 0;
-	if (!exits_file_read(&s.file, "")) {
+	if (!dp_exits_file_read(&s.file, "")) {
 		ask_all(&s);
 		for (i = 0; i < s.file.fdes.n; i++)
 			dp_fdes_read_return_address(&s.file.fdes, &s.file.elf,
@@ -345,7 +345,7 @@ static size_t try_image(const u8 *image, size_t size)
 						    &at);
 	}
 	free(s.known);
-	exits_file_close(&s.file);
+	dp_exits_file_release(&s.file);
 	return s.functions;
 }
 

@@ -110,7 +110,7 @@ static const struct row rows[] = {
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 
 static const char *const paths[] = { LIBGCC, LIBC, LINKER };
-static struct exits_file files[3];
+static struct dp_exits_file files[3];
 
 static int open_files(void **state)
 {
@@ -126,7 +126,7 @@ static int close_files(void **state)
 	size_t i;
 
 	for (i = 0; i < 3; i++)
-		exits_file_close(&files[i]);
+		dp_exits_file_release(&files[i]);
 	return 0;
 }
 
@@ -181,7 +181,7 @@ static void others_may_be_followed(void **state)
 		assert_null(dp_never_tracked(names[i], DP_RETURN_STUB));
 }
 
-static enum shown look_at(struct exits_file *f, u64 value)
+static enum shown look_at(struct dp_exits_file *f, u64 value)
 {
 	struct dp_exit_list list;
 	const char *why;
@@ -226,7 +226,7 @@ static void code_shows_what_the_rows_say(void **state)
 }
 
 /* Aliases count: any of its names may be the one that is listed. */
-static bool is_listed(struct exits_file *f, u64 value)
+static bool is_listed(struct dp_exits_file *f, u64 value)
 {
 	size_t i;
 
