@@ -114,11 +114,12 @@ static bool is_left_register(const struct dp_siginfo *info)
 static bool is_left_step(const struct dp_siginfo *info, struct dp_ucontext *uc)
 {
 	const struct dp_led *led = &dp_arena.control.led;
-	u32 tid = __atomic_load_n(&led->tid, __ATOMIC_ACQUIRE);
+	u32 tid;
 
 	if (info->signo != DP_SIGTRAP ||
 	    (info->code != DP_TRAP_TRACE && info->code != DP_TRAP_BRKPT))
 		return false;
+	tid = __atomic_load_n(&led->tid, __ATOMIC_ACQUIRE);
 	if (!tid || dp_private.led == led->number || tid != dp_hit_tid())
 		return false;
 	dp_private.led = led->number;
