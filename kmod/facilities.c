@@ -12,6 +12,7 @@
 #include "kmod/safe.h"
 #include "engine/layout/own.h"
 #include "port/kernel/hold.h"
+#include "port/kernel/text.h"
 #include <linux/security.h>
 
 #define DEBUGGER 1
@@ -21,6 +22,7 @@ void dp_facilities_begin(void)
 {
 	dp_kernel_facilities.breakpoint =
 		(void *)dp_safe_symbol("kgdb_breakpoint");
+	dp_kernel_text_yield_to((void *)dp_safe_symbol("kgdb_has_hit_break"));
 	dp_kernel_facilities.console = (void *)dp_safe_symbol("dbg_io_ops");
 }
 

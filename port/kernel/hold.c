@@ -37,12 +37,14 @@ bool dp_hold_begin(const struct dp_context *ctx, const struct dp_hit *hit)
 	return may;
 }
 
-/* The record is committed: a dump has it. */
-void dp_hold_end(const struct dp_context *ctx)
+/* The record is committed: a dump has it. The debugger's function is not of the type that it is called by. */
+__nocfi void dp_hold_end(const struct dp_context *ctx)
 {
+	u64 pc = dp_regs_pc(ctx->vm.regs);
+
 	if (ctx->vm.facility == DP_FACILITY_DEBUGGER)
-		dp_kernel_facilities.breakpoint();
+		dp_kernel_facilities.breakpoint(ctx->vm.regs, pc);
 	else
 		panic("dprobes: a program has asked for a dump (exit 2) at %pS\n",
-		      (void *)dp_regs_pc(ctx->vm.regs));
+		      (void *)pc);
 }

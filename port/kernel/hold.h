@@ -9,14 +9,17 @@
 
 #include "port_types.h"
 
+struct dp_regs;
+
 /**
  * struct dp_kernel_facilities - what programs may call; control changes it at any time
- * @breakpoint: kgdb_breakpoint(), or NULL; @console: what leads to the debugger's console, which is NULL while there
+ * @breakpoint: kgdb_breakpoint(), or NULL. It takes no arguments: those are for who looks at rdi and rsi in the debugger
+ * @console: what leads to the debugger's console, which is NULL while there
  *              is none; without a console a breakpoint is one that nobody handles
  * @dumps: a program may end the kernel
  */
 struct dp_kernel_facilities {
-	void (*breakpoint)(void);
+	void (*breakpoint)(const struct dp_regs *regs, u64 pc);
 	const void *const *console;
 	bool dumps;
 };

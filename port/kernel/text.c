@@ -89,11 +89,33 @@ void dp_kernel_text_unmap(struct dp_text_alias *alias)
 	vunmap(alias->mapping);
 }
 
+static int (*breaks)(unsigned long addr);
+
+void dp_kernel_text_yield_to(int (*has_break)(unsigned long addr))
+{
+	breaks = has_break;
+}
+
+static bool is_broken(u64 addr, size_t len)
+{
+	size_t i;
+
+	for (i = 0; breaks && i < len; i++)
+		if (breaks(addr + i))
+			return true;
+	return false;
+}
+
 static int write(struct dp_target *target, u64 addr, const void *from,
 		 size_t len)
 {
 	struct dp_text_alias alias;
-	int err = len ? dp_kernel_text_map(&alias, addr, len) : 0;
+	int err;
+
+	/* The debugger would put back the byte that it has found, which may be of ours. */
+	if (is_broken(addr, len))
+		return -EBUSY;
+	err = len ? dp_kernel_text_map(&alias, addr, len) : 0;
 
 	if (err || !len)
 		return err;

@@ -11,8 +11,8 @@
  * @read copies from any address. Return: 0; -EFAULT: not all of it is there.
  * @write replaces bytes between the start of the kernel's image and the end of the modules'
  * area, as a second, writable mapping of the same pages. The first mapping stays read-only.
- * Return: 0; -EFAULT: not all of it is there, or it is elsewhere; -ENOMEM; in each of these
- * cases nothing is written.
+ * Return: 0; -EFAULT: not all of it is there, or it is elsewhere; -ENOMEM; -EBUSY:
+ * the kernel's debugger has a breakpoint there. In each of these cases nothing is written.
  * @sync returns when every CPU has thrown away what it had fetched. Return: 0.
  *
  * Whoever writes keeps the module there whose text it is, and other writers out.
@@ -20,6 +20,9 @@
  * Source: ours; sync_core() is what the SDM, volume 3, section 8.1.3 asks for.
  */
 struct dp_target *dp_kernel_text(void);
+
+/** dp_kernel_text_yield_to() - whose breakpoints are not written over: kgdb_has_hit_break(), or NULL; while nothing is probed */
+void dp_kernel_text_yield_to(int (*has_break)(unsigned long addr));
 
 /** struct dp_text_alias - bytes of text, mapped for writing at @at */
 struct dp_text_alias {
