@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Targets: all (default), demo, check [T=PATTERN], check-long, check-matrix, check-san, check-tsan, check-victims, check-kernel, check-kernel-long, check-kernel-n, check-kernel-lockdep, check-kernel-6.12, bench-kernel, check-watch [T=PATTERN], mutants [FILE=…], bench [BENCH=core|NAME], fuzz, stress, install, uninstall, deb, clean.
+# Targets: all (default), demo, check [T=PATTERN], check-long, check-matrix, check-san, check-tsan, check-victims, check-kernel, check-kernel-long, check-kernel-n, check-kernel-lockdep, check-kernel-gdb, check-kernel-6.12, bench-kernel, check-watch [T=PATTERN], mutants [FILE=…], bench [BENCH=core|NAME], fuzz, stress, install, uninstall, deb, clean.
 # Variables: CC, SAN=address,undefined, DESTDIR, PREFIX, LIBDIR, V=1.
 
 PREFIX ?= /usr/local
@@ -555,6 +555,19 @@ $(KERNELS:%=check-%): check-%: deps $(B)/tests/%
 		tools/kernel-own $(B)/$* tests/kernel/config/common tests/kernel/config/$(*:kernel-%=%))
 	$(Q)BOOT_TIMEOUT=$${BOOT_TIMEOUT:-3000} TEST_TIMEOUT=$${TEST_TIMEOUT:-3600} tests/run $(B)/tests/$* --
 
+# Programs call the debugger of the kernel that looks for mistakes, and gdb is there.
+$(B)/tests/kernel-gdb: Makefile
+	@mkdir -p $(@D)
+	@printf '#!/bin/sh\nexec tests/kernel/debugger $(B)/kernel-lockdep\n' > $@
+	@chmod +x $@
+
+check-kernel-gdb: DEPS_EXTRA = qemu-system-x86 cpio flex bison bc libelf-dev
+check-kernel-gdb: DEPS_OPTIONAL = gdb
+check-kernel-gdb: deps $(B)/tests/kernel-gdb
+	$(Q)$(MAKE) --no-print-directory -s $(B)/dprobes
+	$(Q)tools/kernel-own $(B)/kernel-lockdep tests/kernel/config/common tests/kernel/config/lockdep
+	$(Q)TEST_TIMEOUT=$${TEST_TIMEOUT:-600} tests/run $(B)/tests/kernel-gdb --
+
 # What takes long: campaigns, each in a boot of its own. BOOT_ENV makes them shorter: tests/kernel/long_init.h
 # Counts are compared while stress-ng is at work, too.
 comma := ,
@@ -747,4 +760,4 @@ clean:
 # But not those of kernels, which have directories of such names, too.
 -include $(shell find $(B) \( -path '$(B)/kernel*' -o -path '$(B)/kmod*' -o -path '$(B)/linux-source' \) -prune -o -type f -name '*.d' -print 2>/dev/null)
 
-.PHONY: all modules install-headers bench bench-peers conform tests units check check-unit check-long check-matrix check-victims check-kernel check-kernel-long $(KERNELS:%=check-%) bench-kernel check-watch check-san check-tsan list-tests mutants mutated deps clean demo install uninstall deb fuzz stress
+.PHONY: all modules install-headers bench bench-peers conform tests units check check-unit check-long check-matrix check-victims check-kernel check-kernel-long $(KERNELS:%=check-%) check-kernel-gdb bench-kernel check-watch check-san check-tsan list-tests mutants mutated deps clean demo install uninstall deb fuzz stress

@@ -38,6 +38,9 @@ int dp_device_of_child(int (*run)(void));
  *  what it has saved is our jump */
 void dp_device_write_over(unsigned int offset);
 void dp_device_write_over_no_more(void);
+/** dp_facilities_ask() - a session with a probe whose program ends by exit @n. Return: a descriptor, or a negative errno */
+int dp_facilities_ask(const char *function, unsigned int arming,
+		      unsigned char n, char *words);
 /** dp_device_made() - code that the kernel has made, or copies */
 void dp_device_made(void);
 

@@ -32,14 +32,14 @@ static int add_program(int fd, unsigned char n, unsigned int *program,
 	return err;
 }
 
-/* A probe on getsid(2) whose program asks for @n. Return: a descriptor, or a negative errno */
-static int begin(unsigned char n, char *words)
+int dp_facilities_ask(const char *function, unsigned int arming,
+		      unsigned char n, char *words)
 {
 	struct dp_device_add add = { 0 };
 	unsigned int program = 0;
-	int fd = dp_device_open(0), err = dp_device_start(fd, DP_DEVICE_TRAP);
+	int fd = dp_device_open(0), err = dp_device_start(fd, arming);
 
-	err = err ?: dp_device_add(fd, DP_GETSID, words, &add);
+	err = err ?: dp_device_add(fd, function, words, &add);
 	err = err ?: add_program(fd, n, &program, words);
 	err = err ?: dp_device_bind(fd, add.probe, program, 0);
 	err = err ?: dp_device_commit(fd, 0);
@@ -47,6 +47,11 @@ static int begin(unsigned char n, char *words)
 		return fd;
 	close(fd);
 	return err;
+}
+
+static int begin(unsigned char n, char *words)
+{
+	return dp_facilities_ask(DP_GETSID, DP_DEVICE_TRAP, n, words);
 }
 
 static void refuse(void)

@@ -478,6 +478,7 @@ static const struct dp_init_part rest[] = {
 	  DEBUGFS },
 	{ .name = "hooks", .run = dp_hooks_try, .of = "hooks: " },
 	{ .name = "hotplug", .run = dp_hotplug_try, .of = "hotplug: " },
+	{ .name = "debugger", .run = dp_debugger_try, .named = 1 },
 	{ .name = "dump", .run = dp_facilities_dump, .named = 1 },
 	{ .name = "many", .run = run_some_probes },
 	{ .name = "returns", .run = run_some_returns },

@@ -88,6 +88,8 @@ void dp_hooks_try(void);
 /** dp_facilities_try() - what programs ask for as they end; dp_facilities_dump() - the last one, which ends the guest */
 void dp_facilities_try(void);
 void dp_facilities_dump(void);
+/** dp_debugger_try() - the kernel's debugger is called, and gdb is there: tests/kernel/debugger */
+void dp_debugger_try(void);
 /** dp_watch_try() - its probes on data, and the command's; dp_watch_write() - what it writes,
  *  at dp_watch_address() */
 void dp_watch_try(void);
