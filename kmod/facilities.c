@@ -18,11 +18,21 @@
 #define DEBUGGER 1
 #define DUMP 2
 
+static int (*has_hit_break)(unsigned long addr);
+
+/* Without a console there is no debugger, and its list is long. */
+static bool has_break(u64 addr)
+{
+	return dp_kernel_debugs() && has_hit_break(addr);
+}
+
 void dp_facilities_begin(void)
 {
 	dp_kernel_facilities.breakpoint =
 		(void *)dp_safe_symbol("kgdb_breakpoint");
-	dp_kernel_text_yield_to((void *)dp_safe_symbol("kgdb_has_hit_break"));
+	has_hit_break = (void *)dp_safe_symbol("kgdb_has_hit_break");
+	if (has_hit_break)
+		dp_kernel_text_cede_to(has_break);
 	dp_kernel_facilities.console = (void *)dp_safe_symbol("dbg_io_ops");
 }
 

@@ -89,9 +89,9 @@ void dp_kernel_text_unmap(struct dp_text_alias *alias)
 	vunmap(alias->mapping);
 }
 
-static int (*breaks)(unsigned long addr);
+static bool (*breaks)(u64 addr);
 
-void dp_kernel_text_yield_to(int (*has_break)(unsigned long addr))
+void dp_kernel_text_cede_to(bool (*has_break)(u64 addr))
 {
 	breaks = has_break;
 }

@@ -21,8 +21,9 @@
  */
 struct dp_target *dp_kernel_text(void);
 
-/** dp_kernel_text_yield_to() - whose breakpoints are not written over: kgdb_has_hit_break(), or NULL; while nothing is probed */
-void dp_kernel_text_yield_to(int (*has_break)(unsigned long addr));
+/** dp_kernel_text_cede_to() - what others have breakpoints at is not written over; while nothing is probed
+ *  @has_break: has the kernel's debugger one at @addr? NULL: it has none anywhere */
+void dp_kernel_text_cede_to(bool (*has_break)(u64 addr));
 
 /** struct dp_text_alias - bytes of text, mapped for writing at @at */
 struct dp_text_alias {
