@@ -267,7 +267,7 @@ static int drop(const struct list *l)
 		dp_kmod.probes[l->v[i]].was = false;
 	dp_mapped_apply(dp_kmod.knobs[DP_KMOD_ARMED]);
 	dp_returns_silence(l->v, l->n);
-	/* Where others have written over one its bytes stay; it calls nothing. */
+	/* Where others have written over one its bytes stay until dp_later_restore() succeeds; it calls nothing. */
 	return l->n ? dp_kmod_remove(l->v, l->n) : 0;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* later: what has to wait for tasks. */
 #include "kmod/later.h"
+#include "engine/site/arm.h"
 #include "engine/site/live.h"
 #include "kmod/kprobes.h"
 #include "kmod/session.h"
@@ -12,12 +13,15 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
-/* Jiffies until jumps are tried again; and an engine, over whose probes others have written */
+/* Jiffies until jumps are tried again; and bytes, and an engine, over whose probes others have written */
 #define SOON (HZ / 4)
 #define AGAIN HZ
 
 static void try_jumps(struct work_struct *work);
 static DECLARE_DELAYED_WORK(jumps, try_jumps);
+
+static void try_restore(struct work_struct *work);
+static DECLARE_DELAYED_WORK(restoring, try_restore);
 
 static void try_end(struct work_struct *work);
 static DECLARE_DELAYED_WORK(ending, try_end);
@@ -43,6 +47,24 @@ static void try_jumps(struct work_struct *work)
 	dp_kmod_leave();
 	if (late)
 		dp_later_jumps();
+}
+
+void dp_later_restore(void)
+{
+	queue_delayed_work(system_unbound_wq, &restoring, AGAIN);
+}
+
+static void try_restore(struct work_struct *work)
+{
+	u64 bad;
+	int err;
+
+	if (dp_kmod_enter(false))
+		return;
+	err = dp_engine_apply(dp_kmod_engine(), dp_kernel_text(), &bad);
+	dp_kmod_leave();
+	if (err)
+		dp_later_restore();
 }
 
 /* Who comes meanwhile uses the engine that there is, which then goes later. */
@@ -73,5 +95,6 @@ void dp_later_end(unsigned long patience)
 void dp_later_stop(void)
 {
 	cancel_delayed_work_sync(&jumps);
+	cancel_delayed_work_sync(&restoring);
 	cancel_delayed_work_sync(&ending);
 }

@@ -14,6 +14,7 @@
 #include "engine/site/live.h"
 #include "engine/site/reach.h"
 #include "kmod/calls.h"
+#include "kmod/later.h"
 #include "kmod/mapped.h"
 #include "kmod/safe.h"
 #include "kmod/watches.h"
@@ -315,5 +316,7 @@ int dp_kmod_remove(const u32 *list, u32 n)
 	/* While their numbers are theirs */
 	dp_kmod_deliver();
 	forget(list, n);
+	if (err)
+		dp_later_restore();
 	return err;
 }
