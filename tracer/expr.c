@@ -542,7 +542,9 @@ static struct test condition(struct dp_coder *c, const struct dp_spec *spec,
 	if (!spec->cond)
 		return t;
 	c->column = spec->cond_col;
-	c->err = dp_value_condition(values, spec->cond, c->column, c->diag);
+	c->err = c->err ?:
+			  dp_value_condition(values, spec->cond, c->column,
+					     c->diag);
 	bind(c, spec, values);
 	if (c->err)
 		return t;

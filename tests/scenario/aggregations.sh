@@ -161,6 +161,10 @@ refused 'step{count() by arg0 arg1}' 'keys are separated by commas'
 refused 'step{sum(comm)}' 'a string is no number'
 refused 'step{sum(farg0)}' 'floating-point numbers are shown and compared'
 refused 'step{count()' 'this brace is not closed'
+# Also where a condition on what is returned comes behind it
+refused 'r:step{count() by nosuch} if retval:s64 < 0' 'this function has key, value, name;'
+refused 'r:step{max(nosuch)} if arg0 > 0 && (int)retval < 0' 'this function has key, value, name;'
+refused 'r:step{count() by arg0:str, arg1:str, arg2:str} if (int)retval < 0' 'keys have 160 bytes at most'
 refused 'step{count() by arg0:str, arg1:str, arg2:str}' 'keys have 160 bytes at most'
 "$DPROBES" trace 'step{count()}' -- "$victim" >"$dir/stdout" 2>"$dir/err"
 like "trace keeps nothing" "$(<"$dir/err")" 'is for dprobes stat'
