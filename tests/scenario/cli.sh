@@ -344,4 +344,35 @@ run stat tick -p "$victim"
 like "a second tool is refused" "$status $err" '^1 dprobes: .*'"$tool|$victim"
 interrupt $tool
 
+# Options: dprobes(1) names the verbs that have each
+# An option, = if it has a value, and its verbs: those behind "With", up to the colon
+perl -ne '
+	$on = /Options/ if /^\.Ss/;
+	next unless $on;
+	if (/^\.It /) {
+		$name = /Fl -([a-z-]+)/ ? $1 : "";
+		$name .= "=" if /Fl -\Q$name\E Ar/;
+		($first, $of) = (1, 0);
+		next;
+	}
+	($of, %verbs) = $first && $name && /^With$/ if $first;
+	$first = 0;
+	next unless $of;
+	$verbs{$_} = 1 for /^\.Cm/ ? grep { /^[a-z]+$/ } split : ();
+	next unless /:$/;
+	print "$name ", join(" ", sort keys %verbs), "\n" if %verbs;
+	$of = 0;
+' man/dprobes.1 >"$dir/told"
+verbs=$("$DPROBES" --help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p')
+while read -r option of; do
+	has=
+	for verb in $verbs; do
+		value=
+		[ "${option%=}" = "$option" ] || value=1
+		"$DPROBES" "$verb" "--${option%=}" $value 2>&1 </dev/null | grep -q "does not use -" || has+="$verb "
+	done
+	is "verbs with --${option%=}" "$(xargs -n 1 <<<"$of" | sort | xargs)" "$(xargs -n 1 <<<"$has" | sort | xargs)"
+done <"$dir/told"
+is "so it is with more than thirty" "$(($(wc -l <"$dir/told") > 30))" 1
+
 plan
