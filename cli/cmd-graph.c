@@ -20,7 +20,7 @@ static const char help[] =
 	"      --format FMT  text, json, or chrome (perfetto is the same): a file of trace\n"
 	"                    events, for chrome://tracing and for Perfetto\n"
 	"      --pending     wait also for libraries that are nowhere to be found yet\n"
-	"      --buffer SIZE room for records, of each CPU: 256k, 64M at most\n"
+	"      --buffer SIZE room for records of each CPU, as 256k; 64M at most\n"
 	"      --block       calls wait while there is no room; else their records are lost\n"
 	"      --duration T  stop after T (2s, 500ms, 1m); ^C stops at any time\n"
 	"  -n, --records N   stop after N calls\n"

@@ -18,7 +18,7 @@ static const char help[] =
 	"                    what it has taken itself\n"
 	"      --top N       the N stacks with most, and the sums of the others\n"
 	"      --pending     wait also for libraries that are nowhere to be found yet\n"
-	"      --buffer SIZE room for records, of each CPU: 256k, 64M at most\n"
+	"      --buffer SIZE room for records of each CPU, as 256k; 64M at most\n"
 	"      --block       hits wait while there is no room; else their records are lost, and what\n"
 	"                    has been given back may be shown\n"
 	"      --duration T  stop after T (2s, 500ms, 1m); ^C stops at any time\n"
@@ -51,7 +51,7 @@ const struct dp_command dp_cmd_leaks = {
 	.help = help,
 	.examples =
 		"  dprobes leaks -- sort /etc/hostname\n"
-		"  dprobes leaks 'r:libc.so.6:open*(retval) if retval >= 0' 'until:libc.so.6:close(fd)' -p 1234\n",
+		"  dprobes leaks 'r:libc.so.6:open(retval) if retval >= 0' 'until:libc.so.6:close(fd)' -p 1234\n",
 	.options = "pofqv" DP_TAKES_LEAKS DP_TAKES_COMMAND DP_TAKES_JSON
 		DP_TAKES_DURATION DP_TAKES_PENDING DP_TAKES_MANGLED
 			DP_TAKES_INLINED DP_TAKES_SPEC_FILES,

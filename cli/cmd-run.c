@@ -33,7 +33,7 @@ static const char help[] =
 	"      --debugger CMD    \"exit 1\" stops the process and runs CMD, once the probes are out:\n"
 	"                        %p process, %i thread; without it \"gdb -p PID\" is only told\n"
 	"      --minidump    core dumps have the stacks only, and what names need\n"
-	"      --buffer SIZE room for records, of each CPU: 256k, 64M at most\n"
+	"      --buffer SIZE room for records of each CPU, as 256k; 64M at most\n"
 	"      --block       hits wait while there is no room; else their records are lost\n"
 	"      --coarse-time a hit does not read the clock: the time is when its record was read\n"
 	"      --duration T  stop after T (2s, 500ms, 1m); ^C stops at any time\n"

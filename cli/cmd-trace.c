@@ -28,7 +28,7 @@ static const char help[] =
 	"      --pending     wait also for libraries that are nowhere to be found yet\n"
 	"      --maxactive N with r:kernel: follow N calls of each function at a time; as usual\n"
 	"                    10, or 2 for each CPU; others are counted as missed\n"
-	"      --buffer SIZE room for records, of each CPU: 256k, 64M at most\n"
+	"      --buffer SIZE room for records of each CPU, as 256k; 64M at most\n"
 	"      --block       hits wait while there is no room; else their records are lost\n"
 	"      --coarse-time a hit does not read the clock: the time is when its record was read\n"
 	"      --duration T  stop after T (2s, 500ms, 1m); ^C stops at any time\n"

@@ -174,6 +174,20 @@ done < <(cat "$dir/readme" "$dir/forms")
 interrupt "$tool"
 kill -KILL "$victim"
 wait "$victim" 2>/dev/null
+start "$build/tests/victims/questions"
+# Examples of functions of libc, of each verb and in dprobes(1): whatever comes, none is refused.
+for verb in stat trace graph stacks leaks inject list; do
+	"$pages/$DPROBES" $verb --help | sed -n '/^Examples:/,$s/^  dprobes/dprobes/p'
+done >"$dir/examples"
+sed -n 's/^\.Dl dprobes/dprobes/p; s/^dprobes/dprobes/p' "$pages/man/dprobes.1" | sed -e "s/\\\\(aq/'/g" -e 's/\\(dq/"/g' -e 's/\\(ti/~/g' >>"$dir/examples"
+grep 'libc\.so\.6:' "$dir/examples" | grep -vE 'kernel:|w:|--prob|dprobes (run|disable) |[|]| CMD$' | sort -u >"$dir/tried"
+while read -r command; do
+	run=$(sed -E "s/-p (PID|[0-9]+)/-p $victim/; s/ --duration [0-9]+s//; /dprobes list/!s/^dprobes [a-z]+/& --duration 100ms/; s,-- \./[a-z]+,-- /bin/true," <<<"$command")
+	does "an example: $command" "$run" ''
+done <"$dir/tried"
+like "there are twenty or more" "$(wc -l <"$dir/tried")" '^[2-9][0-9]$'
+kill -KILL "$victim"
+wait "$victim" 2>/dev/null
 cd "$pages" || exit 1
 if command -v groff >/dev/null; then
 	is "the manual page is well-formed" "$(groff -mandoc -Tutf8 -ww -z man/dprobes.1 2>&1)" ""
