@@ -26,7 +26,7 @@ static void counts(void)
 	dp_tool_check(
 		status == STATUS &&
 			strstr(dp_tool_out,
-			       "{\"probe\":\"kernel:" DP_GETSID
+			       "{\"probe\":\"r:kernel:" DP_GETSID
 			       "\",\"hits\":40,\"missed\":0,\"mode\":\"jump\",\"returned\":40,") &&
 			strstr(dp_tool_out,
 			       "\"hits\":77,\"missed\":0,\"mode\":\"jump\",\"returned\":77,") &&
@@ -57,7 +57,7 @@ static void traces(void)
 	int status = DP_TOOL("trace", UMASK "(" MASK ",retval:s64)", WORK);
 
 	dp_tool_check(status == STATUS && dp_tool_occurrences("\n") == 77 &&
-			      dp_tool_occurrences(" init kernel:" DP_UMASK
+			      dp_tool_occurrences(" init r:kernel:" DP_UMASK
 						  " mask=18 = 18 <0.0") == 77 &&
 			      dp_tool_says("77 records"),
 		      "a line for each return");
@@ -171,9 +171,9 @@ static void refuses(void)
 	status = DP_TOOL("stat", "r:kernel:__switch_to");
 	dp_tool_check(status == 2, "a return to another task");
 	status = DP_TOOL("list", "-v", GETSID);
-	dp_tool_check(!status && strstr(dp_tool_out, DP_GETSID) &&
+	dp_tool_check(!status && strstr(dp_tool_out, GETSID " ") &&
 			      !dp_device_changed(),
-		      "list");
+		      "list, by a name that can be given again");
 }
 
 void dp_tool_returns(void)

@@ -97,8 +97,10 @@ static int add_point(struct dp_system_session *s, const struct dp_spec *spec,
 		     const struct dp_system_function *f,
 		     struct dp_points *points, struct dp_diag *diag)
 {
+	const char *kind = spec->kind == DP_SPEC_RETURN ? "r:kernel:" :
+							  "kernel:";
 	struct dp_point *p = begin_point(s, spec, points,
-					 full_name(f, spec->offset, "kernel:"),
+					 full_name(f, spec->offset, kind),
 					 f->module, f->name);
 	struct dp_system_added added = { .addr = f->addr };
 	char words[DP_DEVICE_WORDS], *name;
