@@ -276,10 +276,14 @@ static int add_program(struct dp_session *s, size_t point,
 	if (!err) {
 		err = s->ops->add_program(s->source, &filled, program, &offset,
 					  &why);
-		if (err)
+		/* Only of what is wrong in it is there a place. */
+		if (err == -EINVAL)
 			dp_diag_set(diag, err,
 				    "%s: %s at byte %u of its program",
 				    s->points.v[point].name, why, offset);
+		else if (err)
+			dp_diag_set(diag, err, "%s: %s",
+				    s->points.v[point].name, why);
 	}
 	free(code);
 	return err;

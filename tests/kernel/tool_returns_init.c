@@ -170,6 +170,12 @@ static void refuses(void)
 		      "an instruction's return");
 	status = DP_TOOL("stat", "r:kernel:__switch_to");
 	dp_tool_check(status == 2, "a return to another task");
+	status = DP_TOOL("stat", "kernel:vfs_* if arg0 == 1");
+	dp_tool_check(
+		status == 1 &&
+			dp_tool_says(
+				"too many programs: name fewer functions\n"),
+		"more conditions than a session has room for");
 	status = DP_TOOL("list", "-v", GETSID);
 	dp_tool_check(!status && strstr(dp_tool_out, GETSID " ") &&
 			      !dp_device_changed(),
