@@ -108,7 +108,10 @@ static const char *mode(u32 probe)
 {
 	const struct dp_kmod_probe *p = dp_kmod_probe(probe);
 
-	return p && p->plan ? p->plan : dp_engine_mode(dp_kmod.engine, probe);
+	if (p && p->plan)
+		return p->plan;
+	/* To the engine a probe on a file is data, as it writes no text for it. */
+	return p && p->mapped ? "trap" : dp_engine_mode(dp_kmod.engine, probe);
 }
 
 const char *dp_kmod_mode(u32 probe)

@@ -112,8 +112,9 @@ static void held(void)
 		      "user: it counts when the command has ended");
 	status = DP_TOOL("--query", "--all");
 	dp_tool_check(!status && dp_tool_occurrences(DP_USER_FILE) &&
-			      dp_tool_occurrences("77"),
-		      "user: it can be asked for");
+			      dp_tool_occurrences("77") &&
+			      dp_tool_occurrences(" 0 missed  trap\n") == 1,
+		      "user: it can be asked for, and is a breakpoint");
 	status = DP_TOOL("list");
 	dp_tool_check(!status && dp_tool_occurrences("  u  init+0x") == 1,
 		      "user: it is listed");
