@@ -56,6 +56,9 @@ void dp_system_say_unlisted(int err);
 int dp_system_knob(FILE *out, bool optimization, int value, const char *name,
 		   struct dp_diag *diag);
 
+/** dp_system_say_off() - say that no probe is armed, if the knob says so and can be read */
+void dp_system_say_off(void);
+
 /** dp_system_hooks() - as dp_tracer_hooks(), of modules' hooks */
 int dp_system_hooks(const struct dp_tracer_options *opt, struct dp_diag *diag);
 

@@ -391,10 +391,17 @@ static void lists(void)
 	status = DP_TOOL("disable", "kernel");
 	dp_tool_check(!status && !*dp_tool_out && !dp_device_changed(),
 		      "disable");
+	status = DP_TOOL("stat", "--duration", "10ms", GETSID_SPEC);
+	dp_tool_check(
+		!status && dp_tool_says("switched off, and nothing is counted"),
+		"which a tool that comes then says");
 	status = DP_TOOL("enabled", "kernel", "1");
 	dp_tool_check(!status && !strcmp(dp_tool_out, "1\n") &&
 			      dp_device_changed() == 1,
 		      "enabled 1");
+	status = DP_TOOL("stat", "--duration", "10ms", GETSID_SPEC);
+	dp_tool_check(!status && !dp_tool_says("switched off"),
+		      "and then it does not");
 	status = DP_TOOL("sysctl", "debug.kprobes-optimization=0", "kernel");
 	dp_tool_check(!status && !strcmp(dp_tool_out,
 					 "debug.kprobes_optimization = 0\n"),

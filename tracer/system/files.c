@@ -106,6 +106,15 @@ static int use_knob(const char *path, int value, char *now)
 	return err;
 }
 
+void dp_system_say_off(void)
+{
+	char now = '?';
+
+	if (!use_knob(FILES "enabled", -1, &now) && now == '0')
+		dp_output_say(
+			"all probes in the kernel are switched off, and nothing is counted: dprobes enabled 1 kernel switches them on");
+}
+
 int dp_system_knob(FILE *out, bool optimization, int value, const char *name,
 		   struct dp_diag *diag)
 {

@@ -155,6 +155,8 @@ static int arm(struct dp_source *source, struct dp_diag *diag)
 			       dp_system_device_commit(&s->device, 0, &bad);
 
 	s->armed = !err;
+	if (!err && !s->quiet)
+		dp_system_say_off();
 	return err ? dp_system_say_unarmed(err, bad, s->source.tracks, diag) :
 		     0;
 }
