@@ -3,10 +3,13 @@
 #include "tests/kernel/device_init.h"
 #include "tests/kernel/init.h"
 #include "tests/kernel/tool_init.h"
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define STATUS 3
 #define GETSID "kernel:" DP_GETSID
@@ -149,6 +152,36 @@ static void own(void)
 		      "what the tool itself does has an end");
 }
 
+/* It reads a directory, which fails, until it is killed. */
+static pid_t failing(void)
+{
+	pid_t child = fork();
+	char byte;
+	int fd;
+
+	if (child)
+		return child;
+	fd = open("/", O_RDONLY | O_DIRECTORY);
+	while (fd >= 0 && read(fd, &byte, 1) < 0)
+		usleep(1000);
+	_exit(1);
+}
+
+/* As dprobes(1) has it */
+static void errors(void)
+{
+	pid_t child = failing();
+	int status = DP_TOOL(
+		"stat", "--json", "--duration", "300ms",
+		"r:kernel:vfs_*{count() by (int)retval} if (int)retval < 0");
+
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	dp_tool_check(!status && has("\"by\":{\"(int)retval\":-21}") &&
+			      !has("\"(int)retval\":0"),
+		      "calls that fail, of many functions, by their errors");
+}
+
 /* As examples/README.md has it */
 static void example(void)
 {
@@ -172,5 +205,6 @@ void dp_tool_kept(void)
 	beside();
 	losses();
 	own();
+	errors();
 	example();
 }
