@@ -235,11 +235,10 @@ static int insert(const struct dp_tracer_options *opt)
 }
 
 /* prog.dp ─► prog.ppdf, beside it */
-static FILE *open_beside(const char *path)
+static char *name_beside(const char *path)
 {
 	size_t n = strlen(path);
 	char *to = malloc(n + sizeof(".ppdf"));
-	FILE *f;
 
 	if (!to)
 		return NULL;
@@ -247,12 +246,29 @@ static FILE *open_beside(const char *path)
 		n -= 3;
 	memcpy(to, path, n);
 	strcpy(to + n, ".ppdf");
-	f = fopen(to, "we");
-	if (!f)
-		dp_output_print(stderr, "dprobes: cannot write %s: %s\n", to,
-				strerror(errno));
+	return to;
+}
+
+static int cannot_write(const char *to)
+{
+	dp_output_print(stderr, "dprobes: cannot write %s: %s\n", to,
+			strerror(errno));
+	return DP_EXIT_FAILURE;
+}
+
+static int write_beside(const char *path, const char *text, size_t n)
+{
+	char *to = name_beside(path);
+	FILE *out = to ? fopen(to, "we") : NULL;
+	size_t done = 0;
+	int err = 0;
+
+	if (out)
+		done = fwrite(text, 1, n, out);
+	if (!out || fclose(out) || done != n)
+		err = cannot_write(to ?: path);
 	free(to);
-	return f;
+	return err;
 }
 
 static int build_to(const struct dp_tracer_options *opt)
@@ -269,24 +285,31 @@ static int build_to(const struct dp_tracer_options *opt)
 	return err;
 }
 
-static int build(const struct dp_tracer_options *opt)
+/* What is there stays if nothing comes in its place. */
+static int build_beside(const struct dp_tracer_options *opt)
 {
 	struct dp_tracer_options to = *opt;
+	char *bytes = NULL;
+	size_t n = 0;
 	int err;
 
+	to.out = open_memstream(&bytes, &n);
+	if (!to.out)
+		return cannot_write("the output");
+	err = build_to(&to);
+	if (fclose(to.out) && !err)
+		err = cannot_write("the output");
+	if (!err)
+		err = write_beside(opt->specs[0], bytes, n);
+	free(bytes);
+	return err;
+}
+
+static int build(const struct dp_tracer_options *opt)
+{
 	if (opt->nr_specs != 1)
 		return dp_usage_error("--build-ppdf needs a FILE");
-	if (opt->out != stdout)
-		return build_to(opt);
-	to.out = open_beside(opt->specs[0]);
-	if (!to.out)
-		return DP_EXIT_FAILURE;
-	err = build_to(&to);
-	if (!fclose(to.out) || err)
-		return err;
-	dp_output_print(stderr, "dprobes: cannot write the output: %s\n",
-			strerror(errno));
-	return DP_EXIT_FAILURE;
+	return opt->out == stdout ? build_beside(opt) : build_to(opt);
 }
 
 static int by_name(const struct dp_tracer_options *opt, const char *command,

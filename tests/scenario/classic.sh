@@ -285,6 +285,12 @@ is "built" "$status $err" "0 "
 sed "s|^name = .*|name = \"$full\"|" "$dir/sym.dp" >"$dir/path.dp"
 classic --build-ppdf "$dir/path.dp"
 is "by the path that is its name" "$status $(head -c 4 "$dir/path.ppdf")" "0 PPDF"
+sum=$(cksum <"$dir/path.ppdf")
+classic --build-ppdf "$dir/path.dp" --sym "$dir/nosuch"
+is "a file that is there stays where none can be made" "$status $(cksum <"$dir/path.ppdf")" "1 $sum"
+cp "$dir/sym.dp" "$dir/none.dp"
+classic --build-ppdf "$dir/none.dp" --sym "$dir/nosuch"
+is "and none comes" "$status $(ls "$dir"/none.*)" "1 $dir/none.dp"
 # The C library of Debian has symbols of a few functions besides those that it exports.
 printf 'name = "%s"\nmodtype = user\noffset = __libc_start_main\nlog 0\n' "$(awk '/libc\.so\.6$/ { print $6; exit }' /proc/$$/maps)" >"$dir/exported.dp"
 classic --build-ppdf "$dir/exported.dp" -o "$dir/exported.ppdf"
