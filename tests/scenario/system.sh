@@ -57,9 +57,9 @@ program() {
 program 'offset = vfs_read' 'log 0'
 says 1 'there is no /dev/dprobes' run "$dir/p.dp"
 says 1 'there is no /dev/dprobes' run "$dir/p.dp" -- true
-says 1 'there is no /dev/dprobes' run examples/fork-kill.dp
-says 1 'without -p PID or -- CMD a program is for all processes, by the kernel: there is no /dev/dprobes' run examples/every-program.dp
-says 1 'for all processes, by the kernel: there is no /dev/dprobes' --insert examples/every-program.dp
+says 1 'without -p PID or -- CMD programs are for the kernel, or for all processes: there is no /dev/dprobes' run examples/fork-kill.dp
+says 1 'without -p PID or -- CMD programs are for the kernel, or for all processes: there is no /dev/dprobes' run examples/every-program.dp
+says 1 'for the kernel, or for all processes: there is no /dev/dprobes' --insert examples/every-program.dp
 says 2 'leave -p away' run "$dir/p.dp" -p $$
 says 2 'leave -f away' run -f "$dir/p.dp" -- true
 for option in --minidump '--core=core.%p' '--debugger=gdb -p %p'; do

@@ -32,7 +32,7 @@ static int open_device(struct dp_system_session *s,
 		return err;
 	return dp_diag_set(
 		diag, err,
-		"without -p PID or -- CMD a program is for all processes, by the kernel: %s",
+		"without -p PID or -- CMD programs are for the kernel, or for all processes: %s",
 		words.text);
 }
 
