@@ -333,7 +333,8 @@ static void tool(void)
 	dp_tool_check(status && dp_tool_says("dprobes run"),
 		      OF "trace says who shows values");
 	status = DP_TOOL("stat", "w:kernel:no_such_variable/4", "--", "/init");
-	dp_tool_check(status && dp_tool_says("has such a symbol"),
+	dp_tool_check(status && dp_tool_says("has such a symbol") &&
+			      dp_tool_says("\n           ^~~~~~~~~~~~~~~~\n"),
 		      OF "stat: what is not there");
 	write_file(FILE_DP,
 		   "name = vmlinux\nmodtype = kernel\nvars = 1\n"

@@ -284,6 +284,8 @@ static int find_data(const struct dp_source *source, const struct dp_spec *spec,
 	if (spec->form == DP_POINT_ADDRESS)
 		return 0;
 	err = dp_system_symbol(source, spec->name, addr, diag);
+	if (err)
+		dp_diag_caret(diag, spec->point_col, (int)strlen(spec->name));
 	*addr += err ? 0 : spec->offset;
 	return err;
 }
