@@ -329,8 +329,11 @@ static void waits(void)
 		"a module that is not there");
 	status = DP_TOOL("stat", "--pending", "--duration", "100ms", WORK_SPEC);
 	dp_tool_check(
-		!status && dp_tool_says("1 probe waited for a module in vain"),
-		"it is waited for");
+		!status &&
+			dp_tool_says("1 probe waited for a module in vain") &&
+			strstr(dp_tool_out, "  off   " WORK_SPEC "\n") &&
+			!dp_tool_says("by breakpoint"),
+		"it is waited for, and is no breakpoint meanwhile");
 	status = DP_TOOL("stat", "--pending", "kernel:dpvictim_work");
 	dp_tool_check(status == 2, "a function alone is not");
 	dp_init_load("dpvictim", "");

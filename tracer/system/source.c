@@ -282,9 +282,10 @@ static void count(const struct dp_source *source, const struct dp_point *point,
 	c->onward = n->onward;
 	tally_calls(dp_system_of(source), point, c);
 	n = armed(source, point);
-	c->mode = n->mode == DP_DEVICE_BY_JUMP	? "jump" :
-		  n->mode == DP_DEVICE_BY_WATCH ? "watch" :
-						  "trap";
+	c->mode = n->state == DP_DEVICE_IS_PENDING ? "off" :
+		  n->mode == DP_DEVICE_BY_JUMP	   ? "jump" :
+		  n->mode == DP_DEVICE_BY_WATCH	   ? "watch" :
+						     "trap";
 }
 
 static const char *reason(const struct dp_source *source,
