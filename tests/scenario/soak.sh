@@ -121,17 +121,20 @@ if [ -x "$postgres/initdb" ] && command -v pgbench >/dev/null && [ "$(id -u)" = 
 	chmod 711 "$dir"
 	install -d -o postgres "$dir/pg"
 	as initdb -A trust -D "$dir/pg/data" >"$dir/err" 2>&1 </dev/null
-	start as postgres -D "$dir/pg/data" -k "$dir/pg" -c listen_addresses= -c fsync=off
+	# What it says first goes to stderr.
+	start as sh -c 'exec "$@" 2>&1' sh postgres -D "$dir/pg/data" -k "$dir/pg" -c listen_addresses= -c fsync=off
 	poll 20 as pg_isready -q -h "$dir/pg"
 	as pgbench -q -i -h "$dir/pg" postgres >"$dir/err" 2>&1
 	as pgbench -c 3 -T 100000 -h "$dir/pg" postgres >"$dir/load" 2>&1 &
 	clients=$!
 	pids+=("$clients")
 	server=$victim
-	# Not the one that pgbench asks first, and leaves.
-	backends() { pgrep -f 'postgres: postgres postgres .local. ' >"$dir/backends"; [ "$(wc -l <"$dir/backends")" -ge 3 ]; }
-	poll 10 backends
-	victim=$(tail -n 1 "$dir/backends")
+	# One that serves a client of pgbench: what it asks at first it asks others, which leave.
+	serving() {
+		victim=$(as psql -h "$dir/pg" -XAtc "select pid from pg_stat_activity where query ~ '^(UPDATE|END)' limit 1" postgres 2>/dev/null)
+		[ -n "$victim" ]
+	}
+	poll 10 serving
 	soak "postgres" ExecutorRun heap_update libc.so.6:memcpy 'XLogInsert*' palloc
 	kill -TERM "$clients"
 	wait "$clients"
