@@ -19,10 +19,11 @@ LIBS := -lZydis
 SHORT := unrolled_loop:256:noalign,rep_8byte:-1:noalign
 SHORT_CFLAGS := $(shell $(CC) -mmemset-strategy=$(SHORT) -fsyntax-only -x c /dev/null 2>/dev/null && \
 	echo -mmemset-strategy=$(SHORT) -mmemcpy-strategy=$(SHORT))
-# The hit half: freestanding, general registers only, position independent.
+# The hit half: freestanding, general registers only, position independent. The limit of frames is for gcc: clang puts more into one.
 HIT_CFLAGS = -std=gnu11 -O2 -g $(WARN) $(INC) -DDP_AGENT -ffreestanding -nostdlib -mgeneral-regs-only \
 	-fPIE -fvisibility=hidden -fno-stack-protector -fasynchronous-unwind-tables \
-	-fcf-protection=none -fno-builtin -mno-red-zone -Wframe-larger-than=192 -MMD -MP $(SHORT_CFLAGS)
+	-fcf-protection=none -fno-builtin -mno-red-zone -Wframe-larger-than=192 -MMD -MP $(SHORT_CFLAGS) $(filter -W%,$(CFLAGS)) \
+	$(if $(findstring clang,$(CC)),-Wno-error=frame-larger-than)
 
 # Of the processor's files those that hits run; the others are for control.
 ARCH_HIT_SRC := $(addprefix arch/x86/,offsets.c simulate.c)

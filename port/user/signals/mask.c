@@ -153,11 +153,20 @@ u64 dp_mask_blocked(void)
 	return dp_mask_of_bits(bits_of(dp_mask_whose()));
 }
 
+static APART void requeue(struct dp_deferred *h)
+{
+	u64 info[16];
+
+	/* Its handler may run at once, and look here. */
+	dp_bytes_copy(info, h->info, sizeof(info));
+	__atomic_store_n(&h->thread, 0, __ATOMIC_RELEASE);
+	dp_port_requeue((int)(u32)info[0], info);
+}
+
 /* Requeue the deferred signals in @mask; with @drop, forget them. Return: has the thread
  * others? */
 static APART bool release(u64 whose, u64 mask, bool drop)
 {
-	u64 info[16];
 	bool others = false;
 	u32 i;
 
@@ -167,15 +176,12 @@ static APART bool release(u64 whose, u64 mask, bool drop)
 
 		if (__atomic_load_n(&h->thread, __ATOMIC_ACQUIRE) != whose)
 			continue;
-		if (!(DP_SIGMASK(sig) & mask)) {
+		if (!(DP_SIGMASK(sig) & mask))
 			others = true;
-			continue;
-		}
-		/* Its handler may run at once, and look here. */
-		dp_bytes_copy(info, h->info, sizeof(info));
-		__atomic_store_n(&h->thread, 0, __ATOMIC_RELEASE);
-		if (!drop)
-			dp_port_requeue((int)sig, info);
+		else if (drop)
+			__atomic_store_n(&h->thread, 0, __ATOMIC_RELEASE);
+		else
+			requeue(h);
 	}
 	return others;
 }
