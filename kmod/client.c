@@ -271,40 +271,50 @@ static int drop(const struct list *l)
 	return l->n ? dp_kmod_remove(l->v, l->n) : 0;
 }
 
-/* What came since the last commit is gone, and nothing else is asked for. */
+/* What came since the last commit is gone, also if it was to go with the next one, and nothing else is asked for. */
 static void undo(struct dp_client *c)
 {
 	struct dp_kmod_probe *p;
 	u32 i;
 
 	note_all(false);
-	drop(&come);
+	come.n = 0;
 	for (i = 0; i < DP_KMOD_PROBES; i++) {
 		p = &dp_kmod.probes[i];
 		if (!is_own(c, i))
 			continue;
+		if (!p->armed)
+			put(&come, i);
 		p->on = p->was;
 		p->goes = false;
 	}
+	drop(&come);
 	dp_kmod_forget_programs(c, false, true);
 	dp_kmod_set_watches();
 }
 
-static void note_turned(struct dp_client *c)
+/* From here on programs go with their last probes, also with those that go now. */
+static void note_committed(struct dp_client *c)
 {
+	struct dp_kmod_probe *p;
 	u32 i;
 
-	for (i = 0; i < DP_KMOD_PROBES; i++)
-		if (is_own(c, i) && dp_kmod.probes[i].armed &&
-		    !dp_kmod.probes[i].goes)
-			dp_kmod.probes[i].was = dp_kmod.probes[i].on;
+	for (i = 0; i < DP_KMOD_PROBES; i++) {
+		p = &dp_kmod.probes[i];
+		if (!is_own(c, i))
+			continue;
+		if (p->armed && !p->goes)
+			p->was = p->on;
+		if (p->program)
+			set_bit(p->program - 1, c->bound);
+	}
 	bitmap_zero(c->fresh, DP_KMOD_PROGRAMS);
 }
 
 /* Absent ones are as they are wanted when they come. */
 static void finish(struct dp_client *c)
 {
-	note_turned(c);
+	note_committed(c);
 	drop(&go);
 	dp_kmod_forget_programs(c, false, false);
 	dp_kmod_set_watches();

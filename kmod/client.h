@@ -29,7 +29,7 @@ struct dp_client {
 	void (*take)(void *arg, const struct dp_record_copy *record);
 	void *arg;
 	bool shows;
-	/* It has begun; programs that it has, that a probe has been bound to, and that came since the last commit */
+	/* It has begun; programs that it has, that a committed probe has run, and that came since the last commit */
 	bool begun;
 	DECLARE_BITMAP(programs, DP_KMOD_PROGRAMS);
 	DECLARE_BITMAP(bound, DP_KMOD_PROGRAMS);

@@ -6,7 +6,7 @@
  *                │                   └─ others have written over a probe ─► STUCK ─► freed
  *                └── close, where nothing has begun ──► freed
  *
- * Numbers of probes and programs are the owner's here: what others have does not show, and none is given out twice.
+ * Numbers of probes and programs are the owner's here: what others have does not show. No probe's is given out twice.
  */
 #ifndef DP_KMOD_DEVICE_H
 #define DP_KMOD_DEVICE_H
@@ -94,6 +94,8 @@ int dp_device_ask(struct dp_owner *owner, unsigned int request,
 /** dp_device_answer() - words for the user, of @size bytes, at most DP_DEVICE_WORDS; 0: none are
  *  wanted. Return: 0; -EFAULT */
 int dp_device_answer(u64 user, u32 size, const char *words);
+/** dp_device_refuse() - the same, on failure, for who has been answered "" beforehand. Return: @err */
+int dp_device_refuse(int err, u64 user, u32 size, const char *why);
 
 /** dp_device_owns() - has the owner a probe of that number, still? */
 static inline bool dp_device_owns(const struct dp_owner *owner, u32 probe)

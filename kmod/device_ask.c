@@ -114,8 +114,12 @@ static int begin(struct dp_owner *o, union request *r)
 	if (r->begin.reserved || r->begin.arming >= ARRAY_SIZE(how) || o->begun)
 		return -EINVAL;
 	err = dp_client_begin(&o->client, how[r->begin.arming], r->begin.most);
-	o->begun |= !err;
-	return err ?: dp_client_interpret(&o->client, r->begin.interpret);
+	if (err)
+		return err;
+	err = dp_client_interpret(&o->client, r->begin.interpret);
+	/* What is refused has not begun, unless it cannot be ended: then it is tried again at the close. */
+	o->begun = !err || dp_client_end(&o->client);
+	return err;
 }
 
 /* Return: the text, for kfree(), or an error as a pointer */
@@ -142,6 +146,13 @@ int dp_device_answer(u64 user, u32 size, const char *words)
 	n = strscpy(text, words ?: "", size);
 	n = n < 0 ? size : n + 1;
 	return copy_to_user(pointer(user), text, n) ? -EFAULT : 0;
+}
+
+int dp_device_refuse(int err, u64 user, u32 size, const char *why)
+{
+	if (err)
+		dp_device_answer(user, size, why);
+	return err;
 }
 
 static int full(int err, const char **why)
@@ -205,7 +216,7 @@ static int add(struct dp_owner *o, union request *r)
 {
 	struct dp_device_add *add = &r->add;
 	const char *why = NULL;
-	int err, told;
+	int err;
 
 	if (!are_sound(add->flags) || add->opcode || add->probe ||
 	    add->offset || add->words_size > DP_DEVICE_WORDS ||
@@ -214,9 +225,11 @@ static int add(struct dp_owner *o, union request *r)
 	/* What a function returns may be an address. */
 	if ((add->addr || add->flags & DP_DEVICE_RECORDS) && !o->client.shows)
 		return -EPERM;
+	err = dp_device_answer(add->words, add->words_size, "");
+	if (err)
+		return err;
 	err = add_named(o, add, &why);
-	told = dp_device_answer(add->words, add->words_size, err ? why : "");
-	return err ?: told;
+	return dp_device_refuse(err, add->words, add->words_size, why);
 }
 
 static int add_data(struct dp_owner *o, struct dp_device_watch *want,
@@ -240,7 +253,7 @@ static int watch(struct dp_owner *o, union request *r)
 {
 	struct dp_device_watch *want = &r->watch;
 	const char *why = NULL;
-	int err, told;
+	int err;
 
 	if (want->access > DP_DEVICE_ACCESSED || want->probe ||
 	    !is_clear(want->reserved, sizeof(want->reserved)) ||
@@ -248,9 +261,11 @@ static int watch(struct dp_owner *o, union request *r)
 		return -EINVAL;
 	if (!o->client.shows)
 		return -EPERM;
+	err = dp_device_answer(want->words, want->words_size, "");
+	if (err)
+		return err;
 	err = add_data(o, want, &why);
-	told = dp_device_answer(want->words, want->words_size, err ? why : "");
-	return err ?: told;
+	return dp_device_refuse(err, want->words, want->words_size, why);
 }
 
 static int add_new(struct dp_owner *o, struct dp_device_file *want,
@@ -309,14 +324,16 @@ static int file(struct dp_owner *o, union request *r)
 {
 	struct dp_device_file *want = &r->file;
 	const char *why = NULL;
-	int err, told;
+	int err;
 
 	if (!is_file_sound(o, want) || want->words_size > DP_DEVICE_WORDS ||
 	    !dp_device_may_add(o))
 		return -EINVAL;
+	err = dp_device_answer(want->words, want->words_size, "");
+	if (err)
+		return err;
 	err = add_file(o, want, &why);
-	told = dp_device_answer(want->words, want->words_size, err ? why : "");
-	return err ?: told;
+	return dp_device_refuse(err, want->words, want->words_size, why);
 }
 
 /* What has gone has no number any more: with @which, or what came since the last commit */
@@ -359,7 +376,8 @@ static int commit(struct dp_owner *o, union request *r)
 	u64 bad = 0;
 	int err;
 
-	if (r->commit.reserved || r->commit.bad || !o->begun || !o->probes)
+	if (r->commit.reserved || r->commit.bad || !o->begun ||
+	    (!o->probes && r->commit.flags != DP_DEVICE_UNDO))
 		return -EINVAL;
 	switch (r->commit.flags) {
 	case DP_DEVICE_PLAN:
@@ -550,6 +568,9 @@ int dp_device_ask(struct dp_owner *o, unsigned int request, void __user *user)
 	if (i == ARRAY_SIZE(requests))
 		return -ENOTTY;
 	if (copy_from_user(&r, user, size))
+		return -EFAULT;
+	/* Who cannot be answered has asked for nothing. */
+	if (_IOC_DIR(request) & _IOC_READ && copy_to_user(user, &r, size))
 		return -EFAULT;
 	err = requests[i].run(o, &r);
 	if ((err && !requests[i].always) || !(_IOC_DIR(request) & _IOC_READ))

@@ -258,8 +258,8 @@ int dp_device_program(struct dp_owner *o, struct dp_device_program *want)
 {
 	char words[DP_DEVICE_WORDS] = "";
 	struct dp_owned_program is = { .acts = false };
-	int err, told;
 	u32 number;
+	int err;
 
 	if (!is_sound(want) || !dp_device_may_add(o) || !may_share(o, want))
 		return -EINVAL;
@@ -268,11 +268,13 @@ int dp_device_program(struct dp_owner *o, struct dp_device_program *want)
 		return -EPERM;
 	if (o->programs == DP_DEVICE_PROGRAMS)
 		return -ENOSPC;
+	err = dp_device_answer(want->words, want->words_size, "");
+	if (err)
+		return err;
 	err = take(o, want, &number, &is, words);
 	if (!err)
 		want->program = enter(o, want, number, &is);
-	told = dp_device_answer(want->words, want->words_size, words);
-	return err ?: told;
+	return dp_device_refuse(err, want->words, want->words_size, words);
 }
 
 /* Their numbers may be others' in the engine from here on. */

@@ -103,19 +103,21 @@ int dp_device_table(struct dp_owner *o, struct dp_device_table *want)
 {
 	struct dp_aggregate_shape *shape;
 	const char *why = NULL;
-	int err, told;
+	int err;
 
 	if (!is_sound(want) || !dp_device_may_add(o))
 		return -EINVAL;
 	if (!o->client.shows)
 		return -EPERM;
+	err = dp_device_answer(want->words, want->words_size, "");
+	if (err)
+		return err;
 	shape = kmalloc(sizeof(*shape), GFP_KERNEL);
 	if (!shape)
 		return -ENOMEM;
 	err = copy_shape(want, shape) ?: add(o, want, shape, &why);
 	kfree(shape);
-	told = dp_device_answer(want->words, want->words_size, err ? why : "");
-	return err ?: told;
+	return dp_device_refuse(err, want->words, want->words_size, why);
 }
 
 /* Rows */

@@ -146,7 +146,6 @@ void dp_client_bind(struct dp_client *c, u32 probe,
 	    test_bit(binding->program, c->programs)) {
 		dp_engine_bind(dp_kmod.engine, probe, binding);
 		p->program = 1 + binding->program;
-		set_bit(binding->program, c->bound);
 		dp_returns_bind(probe, binding);
 	}
 	mutex_unlock(&dp_kmod.lock);
@@ -192,8 +191,7 @@ void dp_kmod_forget_programs(struct dp_client *c, bool all, bool fresh)
 		again = false;
 		for_each_set_bit(i, c->programs, DP_KMOD_PROGRAMS)
 		{
-			if (!all && !test_bit(i, c->bound) &&
-			    !(fresh && test_bit(i, c->fresh)))
+			if (!all && !test_bit(i, fresh ? c->fresh : c->bound))
 				continue;
 			if (has_probe(i) || is_shared(c, i))
 				continue;

@@ -62,7 +62,7 @@ bool dp_kmod_is_unused(void);
 /** dp_kmod_deliver() - let clients have their records; with the lock */
 void dp_kmod_deliver(void);
 /** dp_kmod_forget_programs() - those of a client that no probe runs any more; @all: that it has; @fresh: that came since the
- *  last commit */
+ *  last commit, and no others */
 void dp_kmod_forget_programs(struct dp_client *c, bool all, bool fresh);
 
 /** dp_kmod_over() - where one of the kernel's own probes was found when text was last to be written; 0: nowhere */

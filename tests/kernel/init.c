@@ -459,6 +459,7 @@ static const struct dp_init_part rest[] = {
 	  .of = "device, programs: " },
 	{ .name = "random", .run = ask_at_random, .of = "device, at random: " },
 	{ .name = "clients", .run = dp_clients_try, .of = "clients: " },
+	{ .name = "failed", .run = dp_failed_try, .of = "failed: " },
 	{ .name = "external", .run = dp_external_try, .of = "external: " },
 	{ .name = "device-returns", .run = dp_returns_try, .of = "returns: " },
 	{ .name = "watch", .run = dp_watch_try, .of = "watch: " },

@@ -74,6 +74,8 @@ void dp_device_random(unsigned int times);
 #define DP_DEVICE_RANDOM 100000
 /** dp_clients_try() - several have the device at a time, and their probes come and go */
 void dp_clients_try(void);
+/** dp_failed_try() - requests that fail, or are undone */
+void dp_failed_try(void);
 /** dp_external_try() - have programs call functions of a module */
 void dp_external_try(void);
 /** dp_device_programs() - have its probes run programs */
