@@ -209,18 +209,28 @@ static ssize_t read_now(struct dp_owner *o, void __user *to, size_t size)
 	return n;
 }
 
+/* Who waits by epoll(7) for what comes is told by nobody else: it does not ask again when it has read all. */
+static void seek_on(struct dp_owner *o)
+{
+	if (wq_has_sleeper(&o->came))
+		queue_delayed_work(works, &o->seeking, PACE);
+}
+
 static ssize_t read_records(struct file *file, char __user *to, size_t size,
 			    loff_t *unused)
 {
+	struct dp_owner *o = file->private_data;
 	ssize_t n;
 
-	while (!(n = read_now(file->private_data, to, size))) {
+	while (!(n = read_now(o, to, size))) {
+		seek_on(o);
 		if (file->f_flags & O_NONBLOCK)
 			return -EAGAIN;
 		if (signal_pending(current))
 			return -ERESTARTSYS;
 		schedule_timeout_interruptible(PACE);
 	}
+	seek_on(o);
 	return n;
 }
 
@@ -232,8 +242,8 @@ static void seek(struct work_struct *work)
 
 	if (dp_device_look(o))
 		wake_up_all(&o->came);
-	else if (wq_has_sleeper(&o->came))
-		queue_delayed_work(works, &o->seeking, PACE);
+	else
+		seek_on(o);
 }
 
 static __poll_t poll_records(struct file *file, struct poll_table_struct *wait)

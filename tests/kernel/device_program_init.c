@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -206,6 +207,40 @@ static void records(void)
 	dp_init_check(read_some(fd, &sums, 4096) == SIZE, "and so does read",
 		      OF "records: ");
 	waitpid(child, &status, 0);
+	close(fd);
+}
+
+/* Return: bytes of records that were read before there was none */
+static int drain(int fd)
+{
+	char buffer[4096];
+	ssize_t n;
+	int all = 0;
+
+	while ((n = read(fd, buffer, sizeof(buffer))) > 0)
+		all += (int)n;
+	return errno == EAGAIN ? all : -1;
+}
+
+/* Who is told of what comes alone reads all, and does not ask in between. */
+static void edges(void)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
+	int fd = dp_device_open(O_NONBLOCK), err = begin_log(fd),
+	    all = epoll_create1(EPOLL_CLOEXEC), i, told = 0, had = 0;
+
+	err = err ?: epoll_ctl(all, EPOLL_CTL_ADD, fd, &event);
+	for (i = 0; i < 3; i++) {
+		syscall(SYS_getsid, 0);
+		told += epoll_wait(all, &event, 1, 5000);
+		had += drain(fd);
+	}
+	dp_init_check(!err && told == 3 && had == 3 * SIZE,
+		      "epoll tells of each that comes when all were read",
+		      OF "records: ");
+	dp_init_check(!epoll_wait(all, &event, 1, 100), "and of nothing else",
+		      OF "records: ");
+	close(all);
 	close(fd);
 }
 
@@ -459,6 +494,7 @@ void dp_device_programs(void)
 	count(DP_DEVICE_JUMP, 1, "by jump, interpreted");
 	count(DP_DEVICE_JUMP, 5, "by jump, left");
 	records();
+	edges();
 	refuse();
 	refuse_asking();
 	at_random();
