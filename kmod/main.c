@@ -49,8 +49,7 @@ static int __init begin(void)
 	int err = dp_safe_begin(lookup);
 
 	if (err)
-		pr_err("dprobes: lookup=0x%lx: not kallsyms_lookup_name(), or this kernel lacks what probes need\n",
-		       lookup);
+		pr_err("dprobes: lookup= is not kallsyms_lookup_name(), or this kernel lacks what probes need\n");
 	err = err ?: dp_watches_begin();
 	if (err)
 		return err;

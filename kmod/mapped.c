@@ -169,12 +169,17 @@ u32 dp_mapped_count(const struct dp_client *c)
 	return n;
 }
 
+/* A name may have what begins a line, or ends a word. */
 void dp_mapped_show(struct seq_file *m, const struct dp_kmod_mapped *f)
 {
 	const struct dp_inode_place *place =
 		&list_first_entry(&f->spots, struct spot, list)->place;
+	struct name_snapshot name;
 
-	seq_printf(m, "%pd+0x%llx    ", place->path.dentry, place->at.offset);
+	take_dentry_name_snapshot(&name, place->path.dentry);
+	seq_escape(m, (const char *)name.name.name, " \t\n\\");
+	release_dentry_name_snapshot(&name);
+	seq_printf(m, "+0x%llx    ", place->at.offset);
 }
 
 int dp_mapped_take_vectors(u32 probe)

@@ -10,6 +10,7 @@
  * Locks: the kernel's for CPUs that come and go, and below it watches. The session's is above both.
  */
 #include "kmod/watches.h"
+#include "kmod/files.h"
 #include "port/kernel/compat.h"
 #include "port/kernel/hit.h"
 #include "port/kernel/nofault.h"
@@ -23,6 +24,8 @@
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/string.h>
 
 /** struct dp_watch - @used: it is taken; @on: hits come; @tag: see dp_kernel_watched() */
 struct dp_watch {
@@ -90,6 +93,16 @@ static void turn_on_cpu(struct dp_watch *w, unsigned int cpu, bool on)
 		perf_event_disable(event);
 }
 
+/* The log is read by who may not see addresses. */
+static void warn(const struct dp_watch *w, unsigned int cpu)
+{
+	char *label = dp_told_label(w->data.addr);
+
+	pr_warn("dprobes: CPU %u, which has come, has no debug register left: it does not watch %s\n",
+		cpu, label ? strim(label) : "data without a name");
+	kfree(label);
+}
+
 static int come(unsigned int cpu)
 {
 	struct dp_watch *w;
@@ -99,8 +112,7 @@ static int come(unsigned int cpu)
 		if (!w->used)
 			continue;
 		if (open_on(w, cpu))
-			pr_warn("dprobes: CPU %u, which has come, has no debug register left: it does not watch %ps\n",
-				cpu, (void *)w->data.addr);
+			warn(w, cpu);
 		else if (w->on)
 			turn_on_cpu(w, cpu, true);
 	}

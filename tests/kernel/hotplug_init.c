@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* hotplug_init: a CPU goes and comes back, while probes are there, and while they come and go. */
+#include "engine/vm/ops.h"
 #include "tests/kernel/device_init.h"
 #include "tests/kernel/init.h"
 #include "tests/kernel/work_init.h"
+#include <fcntl.h>
+#include <linux/hw_breakpoint.h>
+#include <linux/perf_event.h>
 #include <sched.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -169,6 +174,84 @@ static void try_work(void)
 	printf("# %lu rounds of work\n", rounds);
 }
 
+/* A task that has all registers of a CPU. Return: the last one's descriptor */
+static int take_registers(int cpu)
+{
+	static unsigned long watched[4];
+	struct perf_event_attr attr = { .type = PERF_TYPE_BREAKPOINT,
+					.size = sizeof(attr),
+					.bp_type = HW_BREAKPOINT_W,
+					.bp_len = HW_BREAKPOINT_LEN_8,
+					.exclude_kernel = 1 };
+	int i, fd = -1;
+
+	for (i = 0; i < 4; i++) {
+		attr.bp_addr = (unsigned long)&watched[i];
+		fd = (int)syscall(SYS_perf_event_open, &attr, 0, cpu, -1, 0);
+	}
+	return fd;
+}
+
+/* Where a task of this process is. 0: nobody says */
+static unsigned long find_task(void)
+{
+	static const unsigned char code[] = { DP_OPCODE_PUSH_TASK,
+					      DP_OPCODE_LOG_I, 1, 0,
+					      DP_OPCODE_EXIT };
+	struct dp_device_program want = { .log = 32 };
+	struct dp_device_add add = { 0 };
+	char words[DP_DEVICE_WORDS], buffer[4096];
+	unsigned long at = 0;
+	int fd = dp_device_open(O_NONBLOCK),
+	    err = dp_device_start(fd, DP_DEVICE_TRAP);
+
+	err = err ?: dp_device_add(fd, DP_GETSID, words, &add);
+	err = err ?: dp_device_program(fd, code, sizeof(code), &want, NULL);
+	err = err ?: dp_device_bind(fd, add.probe, want.program, 0);
+	err = err ?: dp_device_commit(fd, 0);
+	syscall(SYS_getsid, 0);
+	if (!err && read(fd, buffer, sizeof(buffer)) > 0)
+		memcpy(&at, buffer + sizeof(struct dp_device_record) + 3,
+		       sizeof(at));
+	close(fd);
+	return at;
+}
+
+/* What is watched has no name, and a CPU that comes has no register for it. */
+static void complain(void)
+{
+	struct dp_device_watch want = { .addr = find_task(), .len = 8 };
+	int fd, err, taken;
+	char address[32];
+	const char *said;
+
+	snprintf(address, sizeof(address), "%lx", (unsigned long)want.addr);
+	err = !turn_cpu(0);
+	fd = dp_device_open(0);
+	err = err ?: dp_device_start(fd, DP_DEVICE_TRAP);
+	err = err ?: ioctl(fd, DP_DEVICE_WATCH, &want);
+	/* From a process that ends: the registers are free again. */
+	if (!fork()) {
+		taken = take_registers(1);
+		dp_init_log();
+		turn_cpu(1);
+		said = dp_init_log();
+		_exit(taken < 0 ?
+			      2 :
+			      !strstr(said,
+				      "does not watch data without a name") ||
+				      strstr(said, address));
+	}
+	wait(&taken);
+	turn_cpu(1);
+	dp_init_check(!err && !taken && strlen(address) == 16,
+		      "a CPU that does not watch is told, without an address",
+		      "");
+	if (err || taken)
+		printf("# %d %x %s\n", err, taken, address);
+	close(fd);
+}
+
 void dp_hotplug_try(void)
 {
 	unsigned int arming;
@@ -180,5 +263,6 @@ void dp_hotplug_try(void)
 	for (arming = DP_DEVICE_TRAP; arming <= DP_DEVICE_INTERIOR; arming++)
 		try_arming(arming);
 	try_module();
+	complain();
 	try_work();
 }

@@ -285,11 +285,18 @@ void dp_init_try_to_load(void)
 {
 	char parameters[64];
 	unsigned long lookup = dp_init_address(LOOKUP);
+	const char *said;
 
+	dp_init_log();
 	snprintf(parameters, sizeof(parameters), "lookup=%#lx", lookup + 1);
 	dp_init_check(lookup && !dp_init_load("dprobes", parameters) &&
 			      !dp_init_load("dprobes", "lookup=0"),
 		      "dprobes.ko does not load with a wrong address", "");
+	said = dp_init_log();
+	snprintf(parameters, sizeof(parameters), "%lx", lookup + 1);
+	dp_init_check(strstr(said, "dprobes: lookup=") &&
+			      !strstr(said, parameters),
+		      "it says so, without the address", "");
 	dp_init_check(dp_init_load_probes(), "dprobes.ko loads", "");
 }
 

@@ -282,6 +282,29 @@ static void knob(void)
 	close(fd);
 }
 
+/* Of a file whose name looks like more than one line */
+static void names(void)
+{
+	static const char name[] = "/a\n"
+				   "ffffffff81000000  k  b";
+	unsigned int probe = 0;
+	int fd = dp_device_open(0), err = dp_device_start(fd, 1),
+	    bad = link(DP_USER_FILE, name);
+
+	err = err   ?:
+		      dp_user_add_file(fd, name, dp_user_offset(dp_user_lea),
+				       &probe);
+	err = err ?: dp_device_commit(fd, 0);
+	dp_init_check(!err && !bad &&
+			      strstr(dp_files_list(),
+				     "  u  a\\012ffffffff81000000\\040\\040k"
+				     "\\040\\040b+0x") &&
+			      !strstr(dp_files_list(), "\nffff"),
+		      "a file's name makes no line of the list", OF);
+	close(fd);
+	unlink(name);
+}
+
 /* The device is closed while tasks come by, and some are killed there. */
 static void fire(void)
 {
@@ -502,8 +525,10 @@ void dp_user_try(void)
 		return;
 	}
 	counts();
-	if (dp_init_debugfs())
+	if (dp_init_debugfs()) {
 		knob();
+		names();
+	}
 	fire();
 	signals_come();
 	deleted();
