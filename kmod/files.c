@@ -22,6 +22,7 @@
 #include <linux/fs.h>
 #include <linux/kstrtox.h>
 #include <linux/module.h>
+#include <linux/security.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -39,10 +40,16 @@ static ssize_t tell(bool on, char __user *to, size_t size, loff_t *at)
 	return simple_read_from_buffer(to, size, at, on ? "1\n" : "0\n", 2);
 }
 
+/* A file may have been opened before the kernel was locked down. */
+static int may_write(void)
+{
+	return capable(CAP_SYS_ADMIN) ? security_locked_down(LOCKDOWN_DEBUGFS) :
+					-EPERM;
+}
+
 static int hear(const char __user *from, size_t size, bool *on)
 {
-	return capable(CAP_SYS_ADMIN) ? kstrtobool_from_user(from, size, on) :
-					-EPERM;
+	return may_write() ?: kstrtobool_from_user(from, size, on);
 }
 
 static ssize_t read_knob(struct file *file, char __user *to, size_t size,
@@ -144,11 +151,11 @@ static int set_hook(char *text)
 static ssize_t write_hooks(struct file *file, const char __user *from,
 			   size_t size, loff_t *at)
 {
+	int err = may_write();
 	char *text;
-	int err;
 
-	if (!capable(CAP_SYS_ADMIN))
-		return -EPERM;
+	if (err)
+		return err;
 	if (size > PAGE_SIZE)
 		return -EINVAL;
 	text = memdup_user_nul(from, size);

@@ -485,7 +485,8 @@ void dp_device_try(void)
 
 void dp_device_locked(void)
 {
-	int fd;
+	int fd, knob = open(DP_DEBUG "/dprobes/enabled", O_WRONLY),
+		hooks = open(DP_DEBUG "/dprobes/hooks", O_WRONLY);
 
 	mount("security", "/sys/kernel/security", "securityfs", 0, NULL);
 	dp_device_put("/sys/kernel/security/lockdown", "integrity");
@@ -493,6 +494,13 @@ void dp_device_locked(void)
 	dp_init_check(fd >= 0 && !dp_device_may_write(fd),
 		      "programs cannot write, for its integrity", "device: ");
 	close(fd);
+	if (knob >= 0)
+		dp_init_check(write(knob, "1", 1) == -1 && errno == EPERM &&
+				      write(hooks, "arm a b", 7) == -1 &&
+				      errno == EPERM,
+			      "nor can files that were open", "device: ");
+	close(knob);
+	close(hooks);
 	dp_device_put("/sys/kernel/security/lockdown", "confidentiality");
 	dp_init_check(dp_device_open(0) == -EPERM, "it cannot be opened",
 		      "device: ");
