@@ -41,6 +41,10 @@ void dp_device_write_over_no_more(void);
 /** dp_facilities_ask() - a session with a probe whose program ends by exit @n. Return: a descriptor, or a negative errno */
 int dp_facilities_ask(const char *function, unsigned int arming,
 		      unsigned char n, char *words);
+/** dp_device_blind() - by who may see no addresses. Return: 0; what was not refused, or was told
+ *  dp_device_sees() - what others are told */
+int dp_device_blind(void);
+void dp_device_sees(void);
 /** dp_device_made() - code that the kernel has made, or copies */
 void dp_device_made(void);
 
