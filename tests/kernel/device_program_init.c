@@ -210,6 +210,48 @@ static void records(void)
 	close(fd);
 }
 
+/* Logs a value so often. Return: 0 or a negative errno */
+static int add_filler(int fd, const char *name, unsigned int times)
+{
+	struct dp_device_program want = { .log = 64 };
+	struct dp_asm c = { .n = 0 };
+	unsigned int probe = 0, i;
+	int err;
+
+	for (i = 0; i < times; i++)
+		dp_asm_op64(&c, DP_OPCODE_PUSH, ~0ull);
+	dp_asm_op16(&c, DP_OPCODE_LOG_I, times);
+	dp_asm_op(&c, DP_OPCODE_EXIT);
+	err = dp_device_program(fd, c.bytes, c.n, &want, NULL);
+	err = err ?: add(fd, name, &probe);
+	return err ?: dp_device_bind(fd, probe, want.program, 0);
+}
+
+/* Behind the log of a record is nothing of one that was there before. */
+static void padding(void)
+{
+	int fd = dp_device_open(O_NONBLOCK),
+	    err = dp_device_start(fd, DP_DEVICE_JUMP);
+	unsigned char buffer[4096];
+	ssize_t first, second;
+	unsigned int i, dirty = 0;
+
+	err = err ?: add_filler(fd, DP_GETSID, 2);
+	err = err ?: add_filler(fd, DP_UMASK, 1);
+	err = err ?: dp_device_commit(fd, 0);
+	syscall(SYS_getsid, 0);
+	first = read(fd, buffer, sizeof(buffer));
+	syscall(SYS_umask, 022);
+	second = read(fd, buffer, sizeof(buffer));
+	for (i = sizeof(struct dp_device_record) + 11; i < SIZE; i++)
+		dirty += buffer[i] != 0;
+	dp_init_check(!err && first > SIZE && second == SIZE && !dirty &&
+			      buffer[sizeof(struct dp_device_record) + 10] ==
+				      0xff,
+		      "nothing is behind a log", OF "records: ");
+	close(fd);
+}
+
 /* Return: bytes of records that were read before there was none */
 static int drain(int fd)
 {
@@ -495,6 +537,7 @@ void dp_device_programs(void)
 	count(DP_DEVICE_JUMP, 5, "by jump, left");
 	records();
 	edges();
+	padding();
 	refuse();
 	refuse_asking();
 	at_random();
