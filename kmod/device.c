@@ -209,7 +209,7 @@ static ssize_t read_now(struct dp_owner *o, void __user *to, size_t size)
 	return n;
 }
 
-/* Who waits by epoll(7) for what comes is told by nobody else: it does not ask again when it has read all. */
+/* Who waits by epoll(7) for what comes does not ask again when all has been read, so who has read goes on looking. */
 static void seek_on(struct dp_owner *o)
 {
 	if (wq_has_sleeper(&o->came))
@@ -223,7 +223,6 @@ static ssize_t read_records(struct file *file, char __user *to, size_t size,
 	ssize_t n;
 
 	while (!(n = read_now(o, to, size))) {
-		seek_on(o);
 		if (file->f_flags & O_NONBLOCK)
 			return -EAGAIN;
 		if (signal_pending(current))

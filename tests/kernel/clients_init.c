@@ -3,6 +3,7 @@
 #include "tests/kernel/assemble.h"
 #include "tests/kernel/device_init.h"
 #include "tests/kernel/init.h"
+#include "tests/kernel/user_init.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -330,6 +331,58 @@ static int of_another_kind(void)
 		       0;
 }
 
+/* Of its own programs alone, and from 0 on. Return: 0; what it has not */
+static int finds_nothing(void)
+{
+	static const unsigned char code[] = { DP_OPCODE_EXIT };
+	struct dp_device_program want = { .globals = 4,
+					  .flags = DP_DEVICE_USER };
+	unsigned int probe = 0;
+	int fd, err;
+
+	if (drop_syslog())
+		return 1;
+	fd = dp_device_open(0);
+	err = dp_device_start(fd, JUMP) ?:
+		      dp_device_program(fd, code, sizeof(code), &want, NULL);
+	if (err || add(fd, DP_GETSID) || dp_device_commit(fd, 0))
+		return 2;
+	if (dp_device_variable(fd, DP_DEVICE_GLOBAL, 3))
+		return 3;
+	if (!dp_user_can())
+		return 0;
+	err = dp_user_add(fd, (void *)dp_user_step, &probe)	 ?:
+		      dp_device_bind(fd, probe, want.program, 0) ?:
+		      dp_device_commit(fd, 0)			 ?:
+		      remove_probe(fd, (int)probe)		 ?:
+		      dp_device_commit(fd, 0);
+	if (err)
+		return 4;
+	return dp_device_variable(fd, DP_DEVICE_GLOBAL, 3) == -1 ? 0 : 5;
+}
+
+/* Programs that have no global variables are there all the time. */
+static void next_kind(void)
+{
+	static const unsigned char code[] = { DP_OPCODE_EXIT };
+	struct dp_device_program want = { .globals = 0 };
+	int fd = start(JUMP), other = start(JUMP), err;
+	long had;
+
+	err = add_bound(fd, DP_GETSID, add_program(fd, 0, 1)) ?:
+		      dp_device_program(other, code, sizeof(code), &want, NULL);
+	err = err ?: dp_device_commit(fd, 0);
+	getsids(5);
+	had = dp_device_variable(fd, DP_DEVICE_GLOBAL, 3);
+	close(fd);
+	fd = dp_device_of_child(finds_nothing);
+	dp_init_check(!err && had == 5 && !fd,
+		      "and finds nothing of what they were", OF);
+	if (err || fd)
+		printf("# %d, %ld, %d\n", err, had, fd);
+	close(other);
+}
+
 static void kinds(void)
 {
 	int fd, err;
@@ -342,6 +395,7 @@ static void kinds(void)
 		"who may see no addresses shares no variables with who may",
 		OF);
 	close(fd);
+	next_kind();
 }
 
 /* What is only planned is armed by nobody else's commit. */
