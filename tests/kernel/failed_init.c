@@ -6,6 +6,7 @@
 #include "tests/kernel/user_init.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -227,6 +228,117 @@ static void unanswered_file(void)
 	close(file);
 }
 
+/* What the kernel writes, or is reserved: words at these offsets, up to the first that is not set */
+#define AT(type, field) (1 + offsetof(struct dp_device_##type, field))
+
+static const struct {
+	unsigned long request;
+	unsigned int at[12];
+} kept[] = {
+	{ DP_DEVICE_INFO, { AT(info, version), AT(info, reserved[2]) } },
+	{ DP_DEVICE_ADD, { AT(add, probe), AT(add, offset), AT(add, opcode) } },
+	{ DP_DEVICE_COMMIT, { AT(commit, bad), AT(commit, reserved) } },
+	{ DP_DEVICE_TURN, { AT(turn, reserved[0]), AT(turn, reserved[1]) } },
+	{ DP_DEVICE_COUNTS,
+	  { AT(counts, within), AT(counts, arrivals), AT(counts, lost),
+	    AT(counts, sites), AT(counts, jumps) } },
+	{ DP_DEVICE_PROGRAM, { AT(program, program), AT(program, offset) } },
+	{ DP_DEVICE_VARIABLE, { AT(variable, value) } },
+	{ DP_DEVICE_CALLS,
+	  { AT(calls, entered), AT(calls, unjudged), AT(calls, reserved) } },
+	{ DP_DEVICE_WATCH,
+	  { AT(watch, probe), AT(watch, reserved[0]),
+	    AT(watch, reserved[1]) } },
+	{ DP_DEVICE_FILE,
+	  { AT(file, probe), AT(file, opcode), AT(file, reserved) } },
+	{ DP_DEVICE_REMOVE,
+	  { AT(remove, reserved[0]), AT(remove, reserved[2]) } },
+	{ DP_DEVICE_ZERO, { AT(zero, reserved) } },
+	{ DP_DEVICE_STACK,
+	  { AT(stack, exact[0]), AT(stack, exact[1]), AT(stack, lost),
+	    AT(stack, all), AT(stack, end) } },
+	{ DP_DEVICE_TABLE,
+	  { AT(table, table), AT(table, row), AT(table, distinct[0]),
+	    AT(table, distinct[7]), AT(table, reserved[0]),
+	    AT(table, reserved[1]) } },
+	{ DP_DEVICE_ROWS,
+	  { AT(rows, full), AT(rows, unreadable), AT(rows, more),
+	    AT(rows, reserved) } },
+};
+
+/* A request that is sound, or fails otherwise than by what is asked here */
+static void fill(unsigned long request, void *to)
+{
+	static const unsigned char code[] = { DP_OPCODE_EXIT };
+	static const unsigned int start;
+
+	memset(to, 0, 256);
+	if (request == DP_DEVICE_ADD)
+		*(struct dp_device_add *)to =
+			(struct dp_device_add){ .name = (unsigned long)DP_UMASK,
+						.name_size = sizeof(DP_UMASK) };
+	else if (request == DP_DEVICE_PROGRAM)
+		*(struct dp_device_program *)to = (struct dp_device_program){
+			.code = (unsigned long)code,
+			.code_size = 1,
+			.starts = (unsigned long)&start,
+			.nr_starts = 1,
+			.stack = 32
+		};
+	else if (request == DP_DEVICE_WATCH)
+		*(struct dp_device_watch *)to =
+			(struct dp_device_watch){ .addr = dp_watch_address(),
+						  .len = 4 };
+	else if (request == DP_DEVICE_FILE)
+		((struct dp_device_file *)to)->fd = 9999;
+	else if (request == DP_DEVICE_TABLE)
+		*(struct dp_device_table *)to =
+			(struct dp_device_table){ .keys = 1, .most = 1 };
+}
+
+/* Return: words that are not kept; and whether the request is refused without them, too */
+static unsigned int taken(int fd, unsigned int which)
+{
+	unsigned long request = kept[which].request;
+	unsigned char bytes[256];
+	unsigned int i, n = 0;
+
+	for (i = 0; kept[which].at[i]; i++) {
+		fill(request, bytes);
+		bytes[kept[which].at[i] - 1] = 1;
+		n += ask(fd, request, bytes) != -EINVAL;
+	}
+	fill(request, bytes);
+	n += ask(fd, request, bytes) == -EINVAL;
+	if (n)
+		printf("# request %lu: %u\n", request & 0xff, n);
+	return n;
+}
+
+static void reserved(void)
+{
+	struct dp_device_table table = { .keys = 1, .most = 1 };
+	struct dp_device_begin begin = { .reserved = 1 };
+	struct dp_device_bind bind = { .reserved = 1 };
+	unsigned int probe = 0, program = 0, i, wrong = 0;
+	int fd = dp_device_open(0), err;
+
+	wrong += ask(fd, DP_DEVICE_BEGIN, &begin) != -EINVAL;
+	err = dp_device_start(fd, DP_DEVICE_JUMP)			?:
+		      add_any(fd, DP_GETSID, DP_DEVICE_RETURNS, &probe) ?:
+		      add_program(fd, &program);
+	wrong += ask(fd, DP_DEVICE_BIND, &bind) != -EINVAL;
+	err = err					    ?:
+		      dp_device_bind(fd, probe, program, 0) ?:
+		      ask(fd, DP_DEVICE_TABLE, &table)	    ?:
+		      dp_device_commit(fd, 0);
+	for (i = 0; i < sizeof(kept) / sizeof(*kept) && !err; i++)
+		wrong += taken(fd, i);
+	dp_init_check(!err && !wrong,
+		      "what is reserved, or the kernel's to write, is 0", OF);
+	close(fd);
+}
+
 void dp_failed_try(void)
 {
 	dp_init_check(dp_init_load("dpbytes", "functions=" DP_GETSID
@@ -237,6 +349,7 @@ void dp_failed_try(void)
 	begun();
 	unanswered();
 	unanswered_file();
+	reserved();
 	dp_init_check(!dp_device_changed() && dp_init_unload("dpbytes"),
 		      "nothing is left in the end", OF);
 }
