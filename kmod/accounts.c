@@ -125,7 +125,7 @@ static const char *reason(u32 probe)
 	const struct dp_kmod_probe *p = dp_kmod_probe(probe);
 
 	if (p && p->mapped)
-		return "it is in a file: the kernel's uprobes are breakpoints";
+		return dp_mapped_reason(p->mapped);
 	if (p && p->plan)
 		return p->plan_reason;
 	if (!p || p->state == DP_KMOD_THERE)

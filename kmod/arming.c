@@ -163,9 +163,7 @@ static int set_knobs(bool armed_too, bool jumps)
 
 	if (!dp_kmod.engine)
 		return 0;
-	err = dp_mapped_apply(armed_too);
-	if (err)
-		return err;
+	dp_mapped_apply(NULL, armed_too);
 	err = dp_live_knobs(dp_kmod.engine, dp_kernel_text(), armed_too, jumps);
 	dp_kprobes_tell();
 	synchronize_rcu();
@@ -173,7 +171,7 @@ static int set_knobs(bool armed_too, bool jumps)
 		return 0;
 	dp_live_set_knobs(dp_kmod.engine, dp_kmod.knobs[DP_KMOD_ARMED],
 			  dp_kmod.knobs[DP_KMOD_JUMPS]);
-	dp_mapped_apply(dp_kmod.knobs[DP_KMOD_ARMED]);
+	dp_mapped_apply(NULL, dp_kmod.knobs[DP_KMOD_ARMED]);
 	return err;
 }
 

@@ -256,7 +256,25 @@ static int arm(const struct dp_client *c, bool exchanges, u64 *bad)
 	if (err)
 		return err;
 	note_all(true);
-	return dp_mapped_apply(dp_kmod.knobs[DP_KMOD_ARMED]);
+	return 0;
+}
+
+/* Those that are turned on */
+static void note_on(bool is_on)
+{
+	u32 i;
+
+	for (i = 0; i < on.n; i++)
+		dp_kmod.probes[on.v[i]].was = is_on;
+}
+
+/* What came is armed, and what was turned on is about to be. */
+static int enter_files(const struct dp_client *c)
+{
+	note_on(true);
+	return come.n || on.n ?
+		       dp_mapped_apply(c, dp_kmod.knobs[DP_KMOD_ARMED]) :
+		       0;
 }
 
 static int drop(const struct list *l)
@@ -265,7 +283,7 @@ static int drop(const struct list *l)
 
 	for (i = 0; i < l->n; i++)
 		dp_kmod.probes[l->v[i]].was = false;
-	dp_mapped_apply(dp_kmod.knobs[DP_KMOD_ARMED]);
+	dp_mapped_apply(NULL, dp_kmod.knobs[DP_KMOD_ARMED]);
 	dp_returns_silence(l->v, l->n);
 	/* Where others have written over one its bytes stay until dp_later_restore() succeeds; it calls nothing. */
 	return l->n ? dp_kmod_remove(l->v, l->n) : 0;
@@ -323,6 +341,7 @@ static void finish(struct dp_client *c)
 /* Some may have been written: all as they were. */
 static void turn_back(void)
 {
+	note_on(false);
 	enable(&leaves, true);
 	enable(&stay, true);
 	enable(&off, true);
@@ -340,7 +359,7 @@ static int change(struct dp_client *c, u64 *bad)
 	if (exchanges)
 		begin_exchange();
 	err = come.n ? arm(c, exchanges, bad) : 0;
-	err = err ?: enable(&on, true) ?: enable(&off, false);
+	err = err ?: enable(&on, true) ?: enter_files(c) ?: enable(&off, false);
 	if (!err)
 		err = exchanges ? exchange() : enable(&leaves, false);
 	if (exchanges)

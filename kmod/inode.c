@@ -5,14 +5,22 @@
  * The kernel looks at the instruction when a process has it mapped. When that comes later, what is wrong with it is
  * told to nobody, and the probe is not there. So it is tried beforehand: the current process maps the page, and a
  * consumer that wants no other process comes and goes.
+ *
+ * It keeps a copy of the instruction, as long as any consumer is there, and executes that in processes that map the file
+ * later, whatever has been written there since. So the file is looked at again whenever a process maps it.
  */
 #include "kmod/inode.h"
 #include <linux/dcache.h>
+#include <linux/elf.h>
 #include <linux/file.h>
 #include <linux/fs.h>
+#include <linux/highmem.h>
 #include <linux/mm.h>
 #include <linux/mman.h>
+#include <linux/pagemap.h>
 #include <linux/sched.h>
+#include <linux/string.h>
+#include <asm/mmu_context.h>
 
 #define BREAKPOINT 0xcc
 
@@ -43,6 +51,86 @@ static int explain(int err, u8 opcode, const char **why)
 		return err;
 	}
 }
+
+/* --- what is in the file, and who maps it --- */
+
+/* Return: how many bytes of a page are in memory, and have been copied */
+static u32 peek(const struct inode *inode, loff_t from, u8 *to, u32 size)
+{
+	struct page *page =
+		find_get_page(inode->i_mapping, (pgoff_t)(from >> PAGE_SHIFT));
+	u32 at = offset_in_page(from), n = min_t(u32, size, PAGE_SIZE - at);
+	char *mem;
+
+	if (!page)
+		return 0;
+	if (PageUptodate(page)) {
+		mem = kmap_local_page(page);
+		memcpy(to, mem + at, n);
+		kunmap_local(mem);
+	} else {
+		n = 0;
+	}
+	put_page(page);
+	return n;
+}
+
+/* What is not in memory is as it was, if the file has not been written. */
+static bool is_unwritten(const struct dp_inode_place *place)
+{
+	const struct inode *inode = place->at.inode;
+	const struct timespec64 now = dp_compat_mtime(inode);
+
+	return i_size_read(inode) == place->length &&
+	       timespec64_equal(&now, &place->written);
+}
+
+bool dp_inode_is_same(const struct dp_inode_place *place)
+{
+	u8 now[DP_INSN_MAX];
+	u32 done = 0, n;
+
+	if (place->at.offset + place->size > i_size_read(place->at.inode))
+		return false;
+	while (done < place->size) {
+		n = peek(place->at.inode, place->at.offset + done, now + done,
+			 place->size - done);
+		if (!n)
+			return is_unwritten(place);
+		done += n;
+	}
+	return !memcmp(now, place->code, place->size);
+}
+
+static bool fits(const struct dp_inode_place *place, struct mm_struct *mm)
+{
+	return place->width == DP_INODE_ANY ||
+	       is_64bit_mm(mm) == (place->width == DP_INODE_WIDE);
+}
+
+bool dp_inode_is_meant(const struct dp_inode_place *place, struct mm_struct *mm,
+		       bool still)
+{
+	return fits(place, mm) && (still || dp_inode_is_same(place));
+}
+
+static enum dp_inode_width read_width(struct file *file)
+{
+	struct {
+		u8 ident[EI_NIDENT];
+		u16 type, machine;
+	} head = { { 0 } };
+	loff_t from = 0;
+
+	if (kernel_read(file, &head, sizeof(head), &from) != sizeof(head) ||
+	    memcmp(head.ident, ELFMAG, SELFMAG))
+		return DP_INODE_ANY;
+	return head.machine == EM_386	 ? DP_INODE_NARROW :
+	       head.machine == EM_X86_64 ? DP_INODE_WIDE :
+					   DP_INODE_ANY;
+}
+
+/* --- the trial --- */
 
 /* A consumer of one process, for a moment */
 struct trial {
@@ -80,8 +168,10 @@ static int try_here(struct dp_inode_place *place, struct file *file,
 	unsigned long at;
 	int err;
 
-	if (!current->mm)
-		return 0;
+	if (!current->mm || !fits(place, current->mm))
+		return place->code[0] == BREAKPOINT ?
+			       explain(-ENOTSUPP, BREAKPOINT, why) :
+			       0;
 	at = vm_mmap(file, 0, PAGE_SIZE, PROT_READ | PROT_EXEC, MAP_PRIVATE,
 		     (unsigned long)place->at.offset & PAGE_MASK);
 	if (IS_ERR_VALUE(at))
@@ -110,8 +200,12 @@ static int look(struct dp_inode_place *place, struct file *file,
 		const char **why)
 {
 	loff_t from = place->at.offset;
-	ssize_t n = kernel_read(file, place->code, sizeof(place->code), &from);
+	ssize_t n;
 
+	place->length = i_size_read(place->at.inode);
+	place->written = dp_compat_mtime(place->at.inode);
+	place->width = read_width(file);
+	n = kernel_read(file, place->code, sizeof(place->code), &from);
 	if (n <= 0)
 		return refuse(why, -EINVAL, "the file cannot be read");
 	place->size = (u32)n;
@@ -152,6 +246,10 @@ int dp_inode_enter(struct dp_inode_place *place,
 {
 	const char *unused;
 
+	if (place->at.offset >= i_size_read(place->at.inode))
+		return -EINVAL;
+	if (!dp_inode_is_same(place))
+		return -ESTALE;
 	return explain(dp_compat_uprobe_register(&place->at, consumer),
 		       place->code[0], &unused);
 }

@@ -37,11 +37,13 @@ struct spot {
  * @spots: @nr of them, the first of which is a hit
  * @probe, @site: the engine's number and index, once it is planned
  * @vectors: its program reads registers of the floating-point units
+ * @tried: it has been wanted before; @why: it cannot be armed, for all that, or NULL
  */
 struct dp_kmod_mapped {
 	struct list_head spots;
 	u32 nr, probe, site;
-	bool vectors;
+	bool vectors, tried;
+	const char *why;
 };
 
 static int hit(DP_COMPAT_UPROBE_HIT)
@@ -61,6 +63,13 @@ static int go_on(DP_COMPAT_UPROBE_HIT)
 	return 0;
 }
 
+static bool is_meant(DP_COMPAT_UPROBE_FILTER)
+{
+	const struct spot *spot = container_of(self, struct spot, consumer);
+
+	return dp_inode_is_meant(&spot->place, mm, DP_COMPAT_UPROBE_STILL);
+}
+
 static int enter(u32 probe, struct dp_kmod_mapped *f)
 {
 	struct spot *spot;
@@ -78,6 +87,10 @@ static int enter(u32 probe, struct dp_kmod_mapped *f)
 			break;
 		spot->entered = spot->fresh = true;
 	}
+	f->why = !err ? NULL :
+		 err == -ESTALE || err == -EINVAL ?
+			"it cannot be armed: the file has changed" :
+			"it cannot be armed: the kernel's uprobes refuse it";
 	return err;
 }
 
@@ -114,30 +127,66 @@ static bool is_wanted(const struct dp_kmod_probe *p)
 	return p->armed && p->was;
 }
 
-static int enter_wanted(void)
+/* As long as one is entered, the kernel keeps its copy of the instruction, also for one that comes. */
+static void leave_changed(void)
+{
+	struct dp_kmod_probe *p;
+	struct spot *spot;
+	bool some = false, gone;
+	u32 i = 0;
+
+	while ((p = next(&i))) {
+		gone = false;
+		list_for_each_entry(spot, &p->mapped->spots, list) gone |=
+			spot->entered && !dp_inode_is_same(&spot->place);
+		some |= gone && leave(p->mapped, true, false);
+	}
+	if (some)
+		dp_compat_uprobe_sync();
+}
+
+/* What has been armed before, and is not any more, is its own loss. */
+static bool is_due(const struct dp_kmod_probe *p, const struct dp_client *c)
+{
+	return p->client == c && !p->mapped->tried;
+}
+
+static int enter_wanted(const struct dp_client *c)
 {
 	struct dp_kmod_probe *p;
 	u32 i = 0;
 	int err = 0;
 
-	while (!err && (p = next(&i)))
-		if (is_wanted(p))
-			err = enter(i - 1, p->mapped);
+	leave_changed();
+	while (!err && (p = next(&i))) {
+		err = is_wanted(p) ? enter(i - 1, p->mapped) : 0;
+		if (!is_due(p, c))
+			err = 0;
+	}
 	return err;
 }
 
-int dp_mapped_apply(bool any)
+int dp_mapped_apply(const struct dp_client *c, bool any)
 {
-	int err = any ? enter_wanted() : 0;
+	int err = any ? enter_wanted(c) : 0;
 	struct dp_kmod_probe *p;
-	bool some = false;
+	bool some = false, wanted;
 	u32 i = 0;
 
-	while ((p = next(&i)))
-		some |= leave(p->mapped, !any || !is_wanted(p), err);
+	while ((p = next(&i))) {
+		wanted = any && is_wanted(p);
+		some |= leave(p->mapped, !wanted || p->mapped->why, err);
+		p->mapped->tried = wanted;
+	}
 	if (some)
 		dp_compat_uprobe_sync();
 	return err;
+}
+
+const char *dp_mapped_reason(const struct dp_kmod_mapped *f)
+{
+	return f->why ?:
+			"it is in a file: the kernel's uprobes are breakpoints";
 }
 
 static void free_spot(struct spot *spot)
@@ -219,6 +268,7 @@ static struct spot *make_spot(struct file *file, u64 offset, const char **why)
 		return ERR_PTR(err);
 	}
 	spot->consumer.handler = hit;
+	spot->consumer.filter = is_meant;
 	return spot;
 }
 

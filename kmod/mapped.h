@@ -18,10 +18,14 @@ struct seq_file;
 
 /**
  * dp_mapped_apply() - have each probe entered that is to be, and no other
- * @any: false: none is to be
- * Return: 0; an errno of dp_inode_enter(): those that came are out again.
+ * @c: whose commit it is, or NULL; @any: false: none is to be
+ * One that was wanted before, or is another client's, and cannot be entered, or whose instruction has been written, is
+ * out, and tried again the next time.
+ * Return: 0; an errno of dp_inode_enter(), of one that @c has come to want: those that came are out again.
  */
-int dp_mapped_apply(bool any);
+int dp_mapped_apply(const struct dp_client *c, bool any);
+/** dp_mapped_reason() - why it is no jump, or not armed */
+const char *dp_mapped_reason(const struct dp_kmod_mapped *mapped);
 /** dp_mapped_free() - of a probe that is not entered, or NULL */
 void dp_mapped_free(struct dp_kmod_mapped *mapped);
 /** dp_mapped_take_vectors() - the probe's program reads registers of the floating-point units; before it is entered.
@@ -29,7 +33,7 @@ void dp_mapped_free(struct dp_kmod_mapped *mapped);
 int dp_mapped_take_vectors(u32 probe);
 /** dp_mapped_count() - how many of a client's are entered */
 u32 dp_mapped_count(const struct dp_client *c);
-/** dp_mapped_show() - "FILE+0xOFFSET  " */
+/** dp_mapped_show() - "FILE+0xOFFSET  ", of a name with blanks as in /proc/mounts */
 void dp_mapped_show(struct seq_file *m, const struct dp_kmod_mapped *mapped);
 
 #endif

@@ -47,6 +47,14 @@ static int hit(DP_COMPAT_UPROBE_HIT)
 	return 0;
 }
 
+static bool is_meant(DP_COMPAT_UPROBE_FILTER)
+{
+	const struct dp_uprobe_entry *e =
+		container_of(self, struct dp_uprobe_entry, consumer);
+
+	return dp_inode_is_meant(&e->place, mm, DP_COMPAT_UPROBE_STILL);
+}
+
 /* Return: NULL: it is not registered. */
 static struct dp_uprobe_entry *entry_of(const struct dp_uprobe *u)
 {
@@ -77,6 +85,7 @@ static int enter(struct dp_uprobe *u, struct dp_uprobe_entry *e)
 	if (err)
 		return err;
 	e->consumer.handler = hit;
+	e->consumer.filter = is_meant;
 	e->user = u;
 	e->handler = u->handler;
 	err = dp_inode_enter(&e->place, &e->consumer);

@@ -214,7 +214,8 @@ static inline struct dp_compat_label dp_compat_label(const struct module *m,
 #define DP_KERNEL_LABEL_SIZE 1
 #endif
 
-/* Parameters of what the kernel's uprobes call: at a hit; and to ask whether a process is meant */
+/* Parameters of what the kernel's uprobes call: at a hit; and to ask whether a process is meant. Is it asked whether one
+ * that is probed still is? Not each kernel tells that. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
 #define DP_COMPAT_UPROBE_HIT \
 	struct uprobe_consumer *self, struct pt_regs *regs, __u64 *data
@@ -224,11 +225,23 @@ static inline struct dp_compat_label dp_compat_label(const struct module *m,
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
 #define DP_COMPAT_UPROBE_FILTER \
 	struct uprobe_consumer *self, struct mm_struct *mm
+#define DP_COMPAT_UPROBE_STILL false
 #else
 #define DP_COMPAT_UPROBE_FILTER                                     \
 	struct uprobe_consumer *self, enum uprobe_filter_ctx place, \
 		struct mm_struct *mm
+#define DP_COMPAT_UPROBE_STILL (place == UPROBE_FILTER_UNREGISTER)
 #endif
+
+/** dp_compat_mtime() - when a file was written last */
+static inline struct timespec64 dp_compat_mtime(const struct inode *inode)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
+	return inode_get_mtime(inode);
+#else
+	return inode->i_mtime;
+#endif
+}
 
 /** struct dp_compat_uprobe - a consumer that is registered, once it is */
 struct dp_compat_uprobe {

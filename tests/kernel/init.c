@@ -474,6 +474,7 @@ static const struct dp_init_part rest[] = {
 	{ .name = "user-returns",
 	  .run = dp_user_returns,
 	  .of = "user, returns: " },
+	{ .name = "user-files", .run = dp_user_files, .of = "user, files: " },
 	{ .name = "modules", .run = dp_modules_try, .of = "modules: " },
 	{ .name = "files", .run = dp_files_try, .of = "files: ", DEBUGFS },
 	{ .name = "tool", .run = dp_tool_try, .of = "tool: " },

@@ -101,6 +101,8 @@ unsigned long dp_watch_address(void);
 void dp_user_try(void);
 /** dp_user_returns() - returns in all processes */
 void dp_user_returns(void);
+/** dp_user_files() - files that change, and who maps them */
+void dp_user_files(void);
 /** dp_modules_try() - probes of modules that come and go */
 void dp_modules_try(void);
 

@@ -31,7 +31,7 @@
 #define ENABLE "/tracing/events/uprobes/enable"
 
 __asm__(".globl dp_user_step, dp_user_lea, dp_user_breakpoint\n"
-	".globl dp_user_locked, dp_user_invalid\n"
+	".globl dp_user_locked, dp_user_invalid, dp_user_near\n"
 	".type dp_user_step, @function\n"
 	"dp_user_step:\n"
 	"nop\n"
@@ -39,6 +39,9 @@ __asm__(".globl dp_user_step, dp_user_lea, dp_user_breakpoint\n"
 	"lea 1(%rdi), %rax\n"
 	"ret\n"
 	".size dp_user_step, . - dp_user_step\n"
+	"dp_user_near:\n"
+	"lea dp_user_near(%rip), %rax\n"
+	"ret\n"
 	"dp_user_breakpoint:\n"
 	"int3\n"
 	"dp_user_locked:\n"
@@ -73,7 +76,8 @@ int dp_user_steps(int n)
 	dp_user_words[0] = (unsigned long)getpid();
 	dp_user_words[1] = DP_USER_WORD;
 	for (i = 0; i < n; i++)
-		bad |= dp_user_step(i, text, &to) != i + 1ul;
+		bad |= dp_user_step(i, text, &to) != i + 1ul ||
+		       dp_user_near() != (unsigned long)dp_user_near;
 	return bad ? 1 : STATUS;
 }
 
@@ -142,7 +146,7 @@ int dp_user_add(int fd, const void *code, unsigned int *probe)
 	return dp_user_add_file(fd, DP_USER_FILE, dp_user_offset(code), probe);
 }
 
-static unsigned long long hits(int fd, unsigned int probe)
+unsigned long long dp_user_hits(int fd, unsigned int probe)
 {
 	struct dp_device_count v = { .hits = ~0ull };
 
@@ -241,22 +245,22 @@ static void counts(void)
 	if (differs)
 		events_begin();
 	step_in_all();
-	dp_init_check(hits(fd, probe) == EARLY + LATE &&
-			      hits(fd, second) == EARLY + LATE &&
-			      hits(fd, inner) == EARLY + LATE,
+	dp_init_check(dp_user_hits(fd, probe) == EARLY + LATE &&
+			      dp_user_hits(fd, second) == EARLY + LATE &&
+			      dp_user_hits(fd, inner) == EARLY + LATE,
 		      "every hit is counted, by each probe", OF);
 	if (differs)
 		dp_init_check(events_end() == EARLY + LATE,
 			      "the kernel's own events count as many", OF);
 	turn(fd, probe, 0);
 	step_in_all();
-	dp_init_check(hits(fd, probe) == EARLY + LATE &&
-			      hits(fd, second) == 2 * (EARLY + LATE),
+	dp_init_check(dp_user_hits(fd, probe) == EARLY + LATE &&
+			      dp_user_hits(fd, second) == 2 * (EARLY + LATE),
 		      "one that is off counts no more", OF);
 	turn(fd, probe, 1);
 	step_in_all();
-	dp_init_check(hits(fd, probe) == 2 * (EARLY + LATE) &&
-			      hits(fd, second) == 3 * (EARLY + LATE),
+	dp_init_check(dp_user_hits(fd, probe) == 2 * (EARLY + LATE) &&
+			      dp_user_hits(fd, second) == 3 * (EARLY + LATE),
 		      "and goes on where it has been", OF);
 	close(fd);
 	dp_init_check(first_byte(DP_USER_FILE, offset) == 0x90,
@@ -272,12 +276,13 @@ static void knob(void)
 	err = err ?: dp_device_commit(fd, 0);
 	off = dp_files_put("enabled", "0");
 	dp_init_check(!err && !off && dp_user_byte(dp_user_lea) != BREAKPOINT &&
-			      dp_user_steps(5) == STATUS && !hits(fd, probe),
+			      dp_user_steps(5) == STATUS &&
+			      !dp_user_hits(fd, probe),
 		      "no probe is armed where none is enabled", OF);
 	off = dp_files_put("enabled", "1");
 	dp_init_check(!off && dp_user_byte(dp_user_lea) == BREAKPOINT &&
 			      dp_user_steps(6) == STATUS &&
-			      hits(fd, probe) == 6,
+			      dp_user_hits(fd, probe) == 6,
 		      "and each as it was when they are again", OF);
 	close(fd);
 }
@@ -352,7 +357,8 @@ static void signals_come(void)
 	right = dp_user_steps(5000) == STATUS;
 	setitimer(ITIMER_REAL, &never, NULL);
 	signal(SIGALRM, SIG_DFL);
-	dp_init_check(!err && right && signals && hits(fd, probe) == 5000,
+	dp_init_check(!err && right && signals &&
+			      dp_user_hits(fd, probe) == 5000,
 		      "counts are exact while signals come", OF);
 	close(fd);
 }
@@ -399,7 +405,7 @@ static void deleted(void)
 	bad |= copy();
 	dp_init_check(!err && !bad && dp_user_ended(dp_user_run(9)) &&
 			      dp_user_ended(run_descriptor(file, "50")) &&
-			      hits(fd, probe) == 50,
+			      dp_user_hits(fd, probe) == 50,
 		      "it is the file that is probed, not its name", OF);
 	dp_init_check(first_byte(COPY, offset) == 0x90,
 		      "another file that gets the name is not", OF);
@@ -418,7 +424,8 @@ static void truncated(void)
 		      add_file(fd, file, dp_user_offset(dp_user_lea), &probe,
 			       words);
 	err = err ?: dp_device_commit(fd, 0);
-	dp_init_check(!err && !bad && !truncate(COPY, 0) && !hits(fd, probe),
+	dp_init_check(!err && !bad && !truncate(COPY, 0) &&
+			      !dp_user_hits(fd, probe),
 		      "a file may lose the code that is probed", OF);
 	close(file);
 	close(fd);

@@ -9,6 +9,8 @@
  *  @text, @to: for programs that read and write */
 unsigned long dp_user_step(unsigned long n, const char *text,
 			   unsigned long *to);
+/** dp_user_near() - Return: its address, which it computes from where it is executed */
+unsigned long dp_user_near(void);
 extern const char dp_user_lea[], dp_user_breakpoint[], dp_user_locked[],
 	dp_user_invalid[];
 
@@ -28,6 +30,8 @@ int dp_user_add_file(int fd, const char *path, unsigned long offset,
  *  dp_user_tool() - dprobes(1) */
 int dp_user_byte(const void *code);
 void dp_user_tool(void);
+/** dp_user_hits() - of a probe; ~0: that is not known */
+unsigned long long dp_user_hits(int fd, unsigned int probe);
 /** dp_user_others() - an overlay's files, and 32 bits */
 void dp_user_others(void);
 /** dp_user_modules() - handlers of a module

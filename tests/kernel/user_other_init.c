@@ -36,13 +36,6 @@ static int execute(const char *path, const char *first, const char *second)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static unsigned long long hits(int fd, unsigned int probe)
-{
-	struct dp_device_count v = { .hits = ~0ull };
-
-	return dp_device_counts(fd, &v, probe, 1) == 1 ? v.hits : ~0ull;
-}
-
 /* --- 32 bits --- */
 
 /* Return: where the step is in the file, or 0 */
@@ -110,7 +103,7 @@ static void small(void)
 	err = err ?: dp_device_commit(fd, 0);
 	ended = execute(SMALL, NULL, NULL);
 	dp_init_check(step && !err && ended == STATUS &&
-			      hits(fd, probe) == STEPS &&
+			      dp_user_hits(fd, probe) == STEPS &&
 			      dp_device_variable(fd, 0, 0) == STEPS,
 		      "a program of 32 bits", OF);
 	if (err || ended != STATUS)
@@ -163,10 +156,10 @@ static void layers(void)
 	err = err ?: dp_device_commit(fd, 0);
 	dp_init_check(
 		!err && execute("/merged/prog", "steps", "60") == STATUS &&
-			hits(fd, probe) == 60,
+			dp_user_hits(fd, probe) == 60,
 		"a file of an overlay", OF);
 	dp_init_check(execute("/layers/low/prog", "steps", "7") == STATUS &&
-			      hits(fd, probe) == 67,
+			      dp_user_hits(fd, probe) == 67,
 		      "it is the one that is mapped", OF);
 	dp_init_check(umount("/merged") && errno == EBUSY,
 		      "its file system stays", OF);

@@ -335,13 +335,6 @@ static int also(int fd, const char *path, unsigned int probe,
 	return err;
 }
 
-static unsigned long long hits(int fd, unsigned int probe)
-{
-	struct dp_device_count v = { .hits = ~0ull };
-
-	return dp_device_counts(fd, &v, probe, 1) == 1 ? v.hits : ~0ull;
-}
-
 static void places(void)
 {
 	unsigned long lea = dp_user_offset(dp_user_lea);
@@ -373,7 +366,7 @@ static void places(void)
 	err = also(fd, DP_USER_FILE, probe, lea, DP_DEVICE_ALSO, words);
 	err = err ?: dp_device_commit(fd, 0);
 	dp_init_check(!err && dp_user_ended(dp_user_run(9)) &&
-			      hits(fd, probe) == 18,
+			      dp_user_hits(fd, probe) == 18,
 		      "a probe is at two instructions", OF);
 	dp_init_check(also(fd, DP_USER_FILE, probe, lea, DP_DEVICE_ALSO,
 			   words) == -EINVAL,
