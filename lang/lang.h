@@ -14,6 +14,7 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <dprobes/diag.h>
 #include "port_types.h"
 
@@ -155,6 +156,7 @@ struct dp_lang_filter {
  * @symbols: @nr_symbols literals to be filled in; @values: @nr_values calls to be led to code
  * @build: the build-id, of @build_len bytes, of the module that is meant; 0: any; @build_at: where it stands in the text
  * @stack: elements of the RPN stack, DP_STACK_DEFAULT or DP_STACK_SMALL
+ * @seen: of a program for all processes, what fstat(2) told of its file when that was read
  */
 struct dp_lang_program {
 	char *file;
@@ -173,6 +175,7 @@ struct dp_lang_program {
 	u8 build[DP_LANG_ID];
 	u32 build_len;
 	struct dp_source_place build_at;
+	struct stat seen;
 	struct dp_lang_filter filter;
 	struct dp_lang_symbol *symbols;
 	size_t nr_symbols;

@@ -105,6 +105,7 @@ int dp_exits_find(struct dp_exits *exits, u64 entry, struct dp_exit_list *list,
 void dp_exits_free(struct dp_exit_list *list);
 
 struct dp_exits_file;
+struct stat;
 
 /**
  * dp_exits_file_open() - prepare for questions about the functions of a file, of no process
@@ -113,6 +114,8 @@ struct dp_exits_file;
  */
 int dp_exits_file_open(const char *path, struct dp_exits_file **file);
 void dp_exits_file_close(struct dp_exits_file *file);
+/** dp_exits_file_stat() - fstat(2) of it, before anything of it was read */
+void dp_exits_file_stat(const struct dp_exits_file *file, struct stat *st);
 /**
  * dp_exits_file_find() - as dp_exits_find(), with addresses of the file, of exits where calls of no other function come
  * Return: as dp_exits_find(); also -EOPNOTSUPP @entry does not begin a function, or others end where it does.

@@ -11,6 +11,7 @@
 #include "port_types.h"
 
 struct dp_symfile;
+struct stat;
 
 #define DP_SYMFILE_ID 64
 
@@ -18,11 +19,14 @@ struct dp_symfile;
  * dp_symfile_open() - open a file with names
  * @path: of the names; @code: of the program itself, if that is another file, or NULL
  * Return: 0; -ENOENT and the like: a file cannot be opened; -ENOEXEC one is no ELF file for x86-64;
- * -ENODATA there is no code in it, as in a debug file; -ESTALE the two are of different builds; -ENOMEM.
+ * -ENODATA there is no code in it, as in a debug file; -ESTALE the two are of different builds, or another file has got the
+ * name meanwhile; -ENOMEM.
  */
 int dp_symfile_open(const char *path, const char *code,
 		    struct dp_symfile **file);
 void dp_symfile_close(struct dp_symfile *file);
+/** dp_symfile_stat() - fstat(2) of the file with the code, before anything of it was read */
+void dp_symfile_stat(const struct dp_symfile *file, struct stat *st);
 
 /** dp_symfile_function() - address in the file of a function, or of a label in code
  *  Return: 0; -ENOENT; -EINVAL several have that name; -EOPNOTSUPP it is an IFUNC. */

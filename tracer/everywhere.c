@@ -3,6 +3,7 @@
 #include "tracer/everywhere.h"
 #include "tracer/place.h"
 #include "tracer/run.h"
+#include "tracer/seen.h"
 #include "tracer/session.h"
 #include "tracer/values/code.h"
 #include "engine/vm/ops.h"
@@ -114,6 +115,14 @@ static const char *take_exits(struct dp_lang_point *pt,
 		       NULL;
 }
 
+static int complain_changed(const struct dp_lang_program *p,
+			    struct dp_source_place at, char **bad_line,
+			    struct dp_diag *diag)
+{
+	return dp_lang_complain(p, at, -ESTALE, bad_line, diag,
+				"the file has changed meanwhile");
+}
+
 static int place_return(struct dp_lang_program *p, struct dp_lang_point *pt,
 			struct dp_exits_file *f, char **bad_line,
 			struct dp_diag *diag)
@@ -136,10 +145,15 @@ static int place_returns(struct dp_lang_program *p, char **bad_line,
 			 struct dp_diag *diag)
 {
 	struct dp_exits_file *f;
+	struct stat st;
 	size_t i;
 	int err = dp_exits_file_open(p->name, &f);
 
-	if (err)
+	if (!err)
+		dp_exits_file_stat(f, &st);
+	if (!err && !dp_seen_same(&st, &p->seen))
+		err = complain_changed(p, p->name_at, bad_line, diag);
+	else if (err)
 		err = dp_lang_complain(p, p->name_at, err, bad_line, diag,
 				       "the code of %s cannot be looked at: %s",
 				       p->name, strerror(-err));
@@ -264,6 +278,17 @@ int dp_everywhere_symbol(const struct dp_lang_program *p,
 	return c.err;
 }
 
+int dp_everywhere_check(const struct dp_session *s,
+			const struct dp_lang_program *p,
+			const struct dp_lang_point *from,
+			const struct dp_point *point, char **bad_line,
+			struct dp_diag *diag)
+{
+	return s->ops->unchanged(s->source, point, &p->seen) ?
+		       0 :
+		       complain_changed(p, from->at, bad_line, diag);
+}
+
 int dp_everywhere_name(const struct dp_lang_program *p,
 		       const struct dp_lang_point *from, struct dp_point *point)
 {
@@ -306,9 +331,7 @@ int dp_everywhere_exits(struct dp_session *s, const struct dp_lang_program *p,
 		else
 			s->ops->opcode(s->source, point, &opcode);
 		if (!err && opcode != e->opcode)
-			return fail(p, from, -ESTALE,
-				    "the file has changed meanwhile", bad_line,
-				    diag);
+			return complain_changed(p, from->at, bad_line, diag);
 	}
 	point->addr = point->offset = (u64)from->value;
 	return err ? fail(p, from, err, words.text, bad_line, diag) : 0;

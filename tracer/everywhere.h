@@ -40,6 +40,17 @@ int dp_everywhere_exits(struct dp_session *s,
 			const struct dp_lang_point *from,
 			struct dp_point *point, char **bad_line,
 			struct dp_diag *diag);
+/**
+ * dp_everywhere_check() - is the file that the kernel has looked at the one that was read, and as it was?
+ * A change of the instruction until the probe is armed the kernel finds itself.
+ * @bad_line: as for dp_lang_assemble()
+ * Return: 0; -ESTALE with words.
+ */
+int dp_everywhere_check(const struct dp_session *s,
+			const struct dp_lang_program *program,
+			const struct dp_lang_point *from,
+			const struct dp_point *point, char **bad_line,
+			struct dp_diag *diag);
 /** dp_everywhere_name() - name a point as its file does. Return: 0 or -ENOMEM */
 int dp_everywhere_name(const struct dp_lang_program *program,
 		       const struct dp_lang_point *from,

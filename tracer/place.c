@@ -53,8 +53,12 @@ static int open_file(struct placing *pl, const char *symbols)
 			pl, pl->p->name_at, -EINVAL, "",
 			"the name is no path of a file; --sym FILE says where its symbols are");
 	err = dp_symfile_open(pl->path, code, &pl->file);
+	if (!err)
+		dp_symfile_stat(pl->file, &pl->p->seen);
 	return err ? complain(pl, pl->p->name_at, err, pl->path,
-			      why_closed(err)) :
+			      err == -ESTALE && !code ?
+				      "has changed meanwhile" :
+				      why_closed(err)) :
 		     0;
 }
 

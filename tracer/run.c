@@ -505,9 +505,16 @@ int dp_run_bind(struct dp_session *s, size_t point, struct dp_diag *diag)
 	const struct dp_lang_point *pt;
 	struct file *f = dp_run_file(run, spec, &pt);
 	struct dp_binding b;
+	bool everywhere = run->everybody &&
+			  f->program->modtype == DP_MODTYPE_USER;
 	int err = check_build(s, f, point, diag)  ?:
 			  check_calls(s, f, diag) ?:
 			  check_opcode(s, f, pt, point, diag);
+
+	if (!err && everywhere)
+		err = dp_everywhere_check(s, f->program, pt,
+					  &s->points.v[point], run->bad_line,
+					  diag);
 
 	if (!err && number_in(s, f, point) == DP_NO_PROGRAM)
 		err = take_program(s, f, point, diag);
@@ -535,8 +542,7 @@ int dp_run_bind(struct dp_session *s, size_t point, struct dp_diag *diag)
 		err = dp_everywhere_exits(s, f->program, pt,
 					  &s->points.v[point], run->bad_line,
 					  diag);
-	return !err && run->everybody &&
-			       f->program->modtype == DP_MODTYPE_USER ?
+	return !err && everywhere ?
 		       dp_everywhere_name(f->program, pt, &s->points.v[point]) :
 		       err;
 }

@@ -29,6 +29,7 @@
 #define DP_NO_PROGRAM 0xffffffffu
 
 struct dp_diag;
+struct stat;
 struct dp_tree;
 struct dp_tree_event;
 struct dp_process;
@@ -73,6 +74,7 @@ struct dp_tracer_options;
  *   record comes. NULL: each is a thread of the source's process
  * symbol() - the address of a name that a program has. NULL: it is one of the module that is probed
  *   Return: 0; -ENOENT, -ENOTUNIQ, -EPERM with words.
+ * unchanged() - of a point on a file: was that one as @since told when its probe had been added?
  * opcode() - the first byte of what is probed. NULL: it is in the process's memory
  * reason() - why the entry (@exit 0) or the @exit-th exit of a point is no jump; ""
  * variable() - a local variable of a program; a global one for DP_NO_PROGRAM
@@ -151,6 +153,9 @@ struct dp_source_ops {
 		      u64 *addr, struct dp_diag *diag);
 	int (*also)(struct dp_source *source, const struct dp_point *point,
 		    u64 offset, bool onward, u8 *opcode, struct dp_diag *diag);
+	bool (*unchanged)(const struct dp_source *source,
+			  const struct dp_point *point,
+			  const struct stat *since);
 	bool (*opcode)(const struct dp_source *source,
 		       const struct dp_point *point, u8 *byte);
 	void (*count)(const struct dp_source *source,

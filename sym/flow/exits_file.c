@@ -2,7 +2,6 @@
 /* exits_file: the exits of functions of a file that no process need have. */
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include "sym/flow/exits_file.h"
 #include "sym/flow/map.h"
 #include "sym/flow/slot.h"
@@ -36,8 +35,7 @@ int dp_exits_file_read(struct dp_exits_file *f, const char *path)
 
 static int read_file(struct dp_exits_file *f, const char *path)
 {
-	struct stat st;
-	int fd = dp_elf_open_file(path, &st), err;
+	int fd = dp_elf_open_file(path, &f->st), err;
 
 	if (fd < 0)
 		return fd;
@@ -79,6 +77,11 @@ void dp_exits_file_close(struct dp_exits_file *f)
 	if (f)
 		dp_exits_file_release(f);
 	free(f);
+}
+
+void dp_exits_file_stat(const struct dp_exits_file *f, struct stat *st)
+{
+	*st = f->st;
 }
 
 static int refuse(const char **why, const char *words)

@@ -8,8 +8,9 @@
 #include "sym/elf/symtab.h"
 #include "sym/exits.h"
 #include "sym/unwind/fdes.h"
+#include <sys/stat.h>
 
-/** struct dp_exits_file - @map: as if the file were loaded at its own addresses */
+/** struct dp_exits_file - @map: as if the file were loaded at its own addresses; @st: when it was opened */
 struct dp_exits_file {
 	struct dp_elf elf;
 	struct dp_fdes fdes;
@@ -17,6 +18,7 @@ struct dp_exits_file {
 	struct dp_dynsym dynsym;
 	struct dp_code_map *map;
 	struct dp_exits *exits;
+	struct stat st;
 };
 
 /** dp_exits_file_read() - all but @elf, which is open; the rest is zeroed. @path: of a separate debug file's neighbour

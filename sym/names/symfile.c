@@ -17,17 +17,18 @@ _Static_assert(DP_SYMFILE_ID == DP_BUILD_ID_MAX, "a build-id is one");
 #define FUNCTION_MOST (1u << 20)
 
 /** struct dp_symfile - @names: with symbols; @code: with code, maybe the same file again
- *  @exports: what @functions has names of */
+ *  @exports: what @functions has names of; @st: of @code, when it was opened */
 struct dp_symfile {
 	struct dp_elf names, code;
 	struct dp_dynsym exports;
 	struct dp_symtab functions;
+	struct stat st;
 };
 
-static int open_elf(const char *path, struct dp_elf *elf, bool debug)
+static int open_elf(const char *path, struct dp_elf *elf, bool debug,
+		    struct stat *st)
 {
-	struct stat st;
-	int fd = dp_elf_open_file(path, &st);
+	int fd = dp_elf_open_file(path, st);
 
 	if (fd < 0)
 		return fd;
@@ -69,13 +70,18 @@ static int read_functions(struct dp_symfile *f)
 
 static int open_both(struct dp_symfile *f, const char *path, const char *code)
 {
-	int err = open_elf(path, &f->names, true);
+	struct stat names;
+	int err = open_elf(path, &f->names, true, &names);
 
 	if (err)
 		return err;
-	err = open_elf(code ? code : path, &f->code, false);
+	err = open_elf(code ? code : path, &f->code, false, &f->st);
 	if (err)
 		return err;
+	/* Another file may have got the name. */
+	if (!code &&
+	    (names.st_ino != f->st.st_ino || names.st_dev != f->st.st_dev))
+		return -ESTALE;
 	if (!has_code(&f->code))
 		return -ENODATA;
 	err = same_build(f);
@@ -109,6 +115,11 @@ void dp_symfile_close(struct dp_symfile *f)
 	dp_elf_close(&f->names);
 	dp_elf_close(&f->code);
 	free(f);
+}
+
+void dp_symfile_stat(const struct dp_symfile *f, struct stat *st)
+{
+	*st = f->st;
 }
 
 int dp_symfile_function(const struct dp_symfile *f, const char *name, u64 *addr)

@@ -370,4 +370,5 @@ void dp_user_files(void)
 		dp_init_skip(OF "widths", "the kernel executes no 32 bits");
 	if (has_narrow)
 		wide();
+	dp_user_races();
 }

@@ -32,6 +32,8 @@ int dp_user_byte(const void *code);
 void dp_user_tool(void);
 /** dp_user_hits() - of a probe; ~0: that is not known */
 unsigned long long dp_user_hits(int fd, unsigned int probe);
+/** dp_user_races() - files that change while the tool looks at them */
+void dp_user_races(void);
 /** dp_user_others() - an overlay's files, and 32 bits */
 void dp_user_others(void);
 /** dp_user_modules() - handlers of a module

@@ -3,6 +3,7 @@
  * points: where a spec's probes are in the kernel, or in a file for all processes. Each is added as it is found.
  */
 #include "tracer/system/session.h"
+#include "tracer/seen.h"
 #include "tracer/system.h"
 #include <dprobes/diag.h>
 #include <errno.h>
@@ -127,6 +128,33 @@ static const char *base_of(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+/* The kernel has looked at it: whether it was another one before is told by now. */
+static int note_seen(struct dp_system_session *s, u32 probe, int fd)
+{
+	if (!s->seen)
+		s->seen = calloc(DP_SYSTEM_PROBES, sizeof(*s->seen));
+	if (!s->seen)
+		return -ENOMEM;
+	return fstat(fd, &s->seen[probe % DP_SYSTEM_PROBES]) ? -errno : 0;
+}
+
+/* Is a further instruction in the same file? */
+static bool is_seen(const struct dp_system_session *s, u32 probe, int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) &&
+	       dp_seen_same(&st, &s->seen[probe % DP_SYSTEM_PROBES]);
+}
+
+bool dp_system_unchanged(const struct dp_source *source,
+			 const struct dp_point *p, const struct stat *since)
+{
+	return dp_seen_same(
+		&dp_system_of(source)->seen[p->probe % DP_SYSTEM_PROBES],
+		since);
+}
+
 /* The file that the path names now */
 static int add_in_file(struct dp_system_session *s, const struct dp_spec *spec,
 		       struct dp_point *p)
@@ -141,6 +169,10 @@ static int add_in_file(struct dp_system_session *s, const struct dp_spec *spec,
 		return err;
 	}
 	err = dp_system_device_file(&s->device, fd, spec->value, &added, words);
+	if (!err) {
+		err = note_seen(s, added.probe, fd);
+		snprintf(words, sizeof(words), "%s", strerror(-err));
+	}
 	close(fd);
 	if (err) {
 		dp_point_refuse(p, err, "%s", words);
@@ -165,6 +197,10 @@ int dp_system_also(struct dp_source *source, const struct dp_point *p,
 	err = dp_system_device_also(&dp_system_of(source)->device, fd, offset,
 				    onward ? DP_DEVICE_ONWARD : 0, &added,
 				    words);
+	if (!err && !is_seen(dp_system_of(source), p->probe, fd)) {
+		err = -ESTALE;
+		strcpy(words, "the file has changed meanwhile");
+	}
 	close(fd);
 	*opcode = added.opcode;
 	return err ? dp_diag_set(diag, err, "+0x%lx: %s", offset, words) : 0;

@@ -26,6 +26,7 @@ struct dp_system_hitter {
  * @unbound: a probe has not got its program; @words: why the last one was refused
  * @last: the program that was added last, if it has no variables; @start: its last one
  * @kept: tables; @files: by probe, is it on a file? @told: do its records say how the program has ended?
+ * @seen: by probe, of one on a file, what fstat(2) has told of that since the probe was added
  * @had: how many points have had their programs; @gone: by probe, it has been taken away
  * @was, @sites: how they were armed, when they are not any more; NULL: they are
  */
@@ -48,6 +49,7 @@ struct dp_system_session {
 	bool files[DP_SYSTEM_PROBES], told[DP_SYSTEM_PROBES],
 		gone[DP_SYSTEM_PROBES];
 	size_t had;
+	struct stat *seen;
 	struct dp_device_count *was;
 	struct dp_device_counts sites;
 };
@@ -63,6 +65,10 @@ dp_system_of(const struct dp_source *source)
 /** dp_system_resolve() - resolve() (points.c); dp_system_symbol() - symbol(); dp_system_also() - also() */
 int dp_system_also(struct dp_source *source, const struct dp_point *point,
 		   u64 offset, bool onward, u8 *opcode, struct dp_diag *diag);
+/** dp_system_unchanged() - unchanged() */
+bool dp_system_unchanged(const struct dp_source *source,
+			 const struct dp_point *point,
+			 const struct stat *since);
 int dp_system_resolve(struct dp_source *source, struct dp_modules *mods,
 		      const struct dp_spec *spec, struct dp_points *points,
 		      struct dp_diag *diag);

@@ -132,6 +132,8 @@ int dp_system_say_unarmed(int err, u64 bad, bool returns, struct dp_diag *diag)
 	const char *why =
 		err == -EINVAL && returns ?
 			"a program at returns does not end by exit 1 or exit 2" :
+		err == -ESTALE ?
+			"a file has been written since it was looked at" :
 		err == -EBUSY ?
 			"a probe of the kernel's own is there (kprobe)" :
 		err == -ENOMEM && returns ?
@@ -426,6 +428,7 @@ static void close_system(struct dp_source *source)
 	dp_system_symbols_free(&s->symbols);
 	dp_system_kept_free(&s->kept);
 	free(s->was);
+	free(s->seen);
 	free(s->last.code);
 	free(s);
 }
@@ -460,6 +463,7 @@ const struct dp_source_ops dp_system_source = {
 	.task = task,
 	.symbol = dp_system_symbol,
 	.also = dp_system_also,
+	.unchanged = dp_system_unchanged,
 	.opcode = opcode,
 	.count = count,
 	.reason = reason,
