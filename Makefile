@@ -522,12 +522,13 @@ check-victims: deps
 
 # What has to be tried in a kernel: Debian's newest of its release, in QEMU, with two CPUs, of which each guest takes the time
 # of one. So there are two guests side by side: one has the parts that the other leaves out. Another program ends the
-# kernel, and one kernel is preempted anywhere.
-KERNEL_PARTS := port,facts,probes,programs,native,kprobes,quick,conform,exits,jprobes,nmi,watchpoints,orphans,sample,theirs,examples,gone,many,returns
-GUESTS := kernel kernel-engine kernel-preempt kernel-dump
+# kernel, one kernel is preempted anywhere, and one begins with a single CPU.
+KERNEL_PARTS := port,facts,probes,programs,native,kprobes,quick,conform,exits,jprobes,nmi,watchpoints,orphans,sample,theirs,rewritten,examples,gone,many,returns
+GUESTS := kernel kernel-engine kernel-preempt kernel-second kernel-dump
 $(B)/tests/kernel: BOOT := BOOT_ENV="except=$(KERNEL_PARTS)"
 $(B)/tests/kernel-engine: BOOT := BOOT_ENV="only=$(KERNEL_PARTS)"
 $(B)/tests/kernel-preempt: BOOT := BOOT_ENV="only=preempted preempt=full"
+$(B)/tests/kernel-second: BOOT := BOOT_ENV="only=second maxcpus=1"
 $(B)/tests/kernel-dump: BOOT := BOOT_ENV=only=dump BOOT_PANICS="dprobes: a program has asked for a dump (exit 2) at __x64_sys_getsid"
 $(GUESTS:%=$(B)/tests/%): Makefile
 	@mkdir -p $(@D)

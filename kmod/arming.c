@@ -95,13 +95,32 @@ static int find_over(void)
 	return 0;
 }
 
+/* The kernel's own probe may be disabled, or be a jump later: it will write over what is there by then. */
+static int find_over_coming(void)
+{
+	size_t i;
+	u64 addr;
+
+	for (i = 0; dp_engine_site(dp_kmod.engine, i, &addr); i++)
+		if (is_concerned(addr) &&
+		    dp_engine_site_comes(dp_kmod.engine, i) &&
+		    (dp_safe_kprobe(addr, 1) || dp_safe_kprobe_before(addr))) {
+			over = addr;
+			return -EBUSY;
+		}
+	return 0;
+}
+
 /* While others who write text are kept out */
 int dp_kmod_hold(void *arg, bool unowned, int (*work)(void *what), void *what)
 {
 	int err;
 
 	dp_safe_hold();
-	err = find_over() ?: find_over_left() ?: work(what);
+	err = find_over()		 ?:
+		      find_over_left()	 ?:
+		      find_over_coming() ?:
+					   work(what);
 	dp_safe_release();
 	return err;
 }

@@ -271,6 +271,18 @@ void dp_unregister_kprobe(struct dp_kprobe *p)
 }
 EXPORT_SYMBOL_NS_GPL(dp_unregister_kprobe, DPROBES);
 
+/* Return: 0; an error: what was to be on is off, whatever is written later. */
+static int enable(u32 probe, bool on)
+{
+	int err = dp_live_enable(dp_kmod_engine(), dp_kernel_text(), &probe, 1,
+				 on);
+
+	if (err && on)
+		dp_live_enable(dp_kmod_engine(), dp_kernel_text(), &probe, 1,
+			       false);
+	return err;
+}
+
 static int turn(struct dp_kprobe *p, bool on)
 {
 	u32 probe;
@@ -283,10 +295,7 @@ static int turn(struct dp_kprobe *p, bool on)
 		dp_kmod_leave();
 		return on ? -EINVAL : 0;
 	}
-	err = number_of(p, &probe) ?
-		      dp_live_enable(dp_kmod_engine(), dp_kernel_text(), &probe,
-				     1, on) :
-		      -EINVAL;
+	err = number_of(p, &probe) ? enable(probe, on) : -EINVAL;
 	if (err != -EINVAL) {
 		if (on && !err)
 			p->flags &= ~KPROBE_FLAG_DISABLED;

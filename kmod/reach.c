@@ -110,6 +110,9 @@ static bool follow_out(struct room *r, u64 to)
 	if (to - r->start < r->size || to == r->other)
 		return true;
 	sprint_symbol(symbol, (unsigned long)to);
+	/* An indirect jump, where the processor needs that */
+	if (strstarts(symbol, "__x86_indirect_"))
+		return false;
 	plus = strrchr(symbol, '+');
 	if (!strstr(symbol, ".cold") || !plus) {
 		r->other = to;

@@ -17,6 +17,7 @@
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/slab.h>
+#include <linux/static_call_types.h>
 #include <linux/stop_machine.h>
 #include <linux/string.h>
 
@@ -27,6 +28,7 @@ static struct {
 	bool (*is_blacklisted)(unsigned long addr);
 	int (*is_jump_label)(void *start, void *end);
 	int (*is_static_call)(void *start, void *end);
+	int (*is_lock)(void *start, void *end);
 	unsigned long (*ftrace_at)(unsigned long addr);
 	const void *(*exception_at)(unsigned long addr);
 	const void *(*kprobe_at)(void *addr);
@@ -126,6 +128,10 @@ static const char *const ours[] = {
 	"perf_event_nmi_handler",
 };
 
+/* Prefixes of instructions */
+#define LOCK 0xf0
+#define NO_LOCK 0x3e
+
 static int find(void *to, const char *name)
 {
 	unsigned long addr = lookup_name(name);
@@ -177,6 +183,9 @@ static int find_all(void)
 		      find_if(DP_KERNEL_HAS_STATIC_CALLS,
 			      &kernel.is_static_call,
 			      "static_call_text_reserved");
+	err = err   ?:
+		      find_if(DP_KERNEL_HAS_LOCKS, &kernel.is_lock,
+			      "alternatives_text_reserved");
 	err = err   ?:
 		      find_if(DP_KERNEL_HAS_FTRACE, &kernel.ftrace_at,
 			      "ftrace_location");
@@ -318,6 +327,8 @@ static const char *refuse_function(u64 addr, const char *name)
 		return "the kernel copies it, when it traces functions";
 	if (strstarts(name, "bpf_dispatcher_"))
 		return "the kernel rewrites it: it chooses among programs of BPF's";
+	if (strstarts(name, STATIC_CALL_TRAMP_PREFIX_STR))
+		return "the kernel rewrites it: a static call goes by there";
 	if (is_named(name))
 		return "a breakpoint comes by there on its way to the probes";
 	if (kernel.is_blacklisted && kernel.is_blacklisted((unsigned long)addr))
@@ -334,12 +345,28 @@ static bool may_be_rewritten(const u8 *code, const struct insn_facts *f)
 	       (code[f->opcode_off] == 0x31 && f->opcode_off > 1);
 }
 
+/* A kernel that has begun with one CPU has other prefixes in the place of locks, until a second one comes. */
+static bool is_lock(u64 addr, const u8 *code, const struct insn_facts *f)
+{
+	bool is;
+
+	if (!kernel.is_lock || (!memchr(code, LOCK, f->opcode_off) &&
+				!memchr(code, NO_LOCK, f->opcode_off)))
+		return false;
+	mutex_lock(kernel.text);
+	is = kernel.is_lock((void *)addr, (void *)(addr + f->len));
+	mutex_unlock(kernel.text);
+	return is;
+}
+
 static const char *refuse_rewritten(u64 addr, const u8 *code,
 				    const struct insn_facts *f)
 {
 	/* The last byte is inside for these two. */
 	u64 last = addr + f->len - 1;
 
+	if (is_lock(addr, code, f))
+		return "the kernel rewrites it: it is locked when a second CPU comes";
 	if (!may_be_rewritten(code, f))
 		return NULL;
 	if (kernel.is_jump_label &&
@@ -442,17 +469,23 @@ static const u8 *code_of(const struct cursor *c)
 	return c->code + (c->at - c->start);
 }
 
+static bool is_endbr64(const struct cursor *c)
+{
+	static const u8 endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+
+	return c->facts.len == sizeof(endbr) &&
+	       !memcmp(code_of(c), endbr, sizeof(endbr));
+}
+
 /* endbr64, also as the kernel leaves it when no indirect branch comes there; and where its tracer
  * calls from */
 static bool is_kept(const struct cursor *c)
 {
-	static const u8 endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa },
-			sealed[] = { 0x66, 0x0f, 0x1f, 0x00 };
-	const u8 *code = code_of(c);
+	static const u8 sealed[] = { 0x66, 0x0f, 0x1f, 0x00 };
 
-	if (c->facts.len == sizeof(endbr) && c->at == c->start &&
-	    (!memcmp(code, endbr, sizeof(endbr)) ||
-	     !memcmp(code, sealed, sizeof(sealed))))
+	if (c->at == c->start &&
+	    (is_endbr64(c) || (c->facts.len == sizeof(sealed) &&
+			       !memcmp(code_of(c), sealed, sizeof(sealed)))))
 		return true;
 	return is_traced(c->at);
 }
@@ -466,7 +499,14 @@ static const char *refuse(const struct cursor *c)
 
 	if (!why)
 		why = refuse_known(c->at, c->facts.len);
+	if (!why && is_endbr64(c))
+		why = "an indirect branch may come there";
 	return why ? why : refuse_insn(&c->facts);
+}
+
+bool dp_safe_kprobe_before(u64 addr)
+{
+	return dp_safe_kprobe(addr - (DP_JUMP_SIZE - 1), DP_JUMP_SIZE - 1);
 }
 
 /* As far as instructions may be in a region */
@@ -494,6 +534,8 @@ static int find_insn(u64 *addr, struct cursor *c, const char **why)
 		return -EILSEQ;
 	}
 	*why = refuse(c);
+	if (!*why && dp_safe_kprobe_before(c->at))
+		*why = "a probe of the kernel's own is just before it, and may become a jump";
 	return *why ? -EINVAL : 0;
 }
 

@@ -197,6 +197,8 @@ int dp_engine_move(struct dp_engine *engine, u32 probe, u64 addr,
 /** dp_engine_site() - address of the i-th site, intercepts included; 0 where it is gone, and of data.
  *  Return: false past the end. */
 bool dp_engine_site(const struct dp_engine *engine, size_t i, u64 *addr);
+/** dp_engine_site_comes() - has the i-th site none of its bytes in the text, and is to have some? For growth ops: hold() */
+bool dp_engine_site_comes(const struct dp_engine *engine, size_t i);
 
 /* build: the engine's memory. */
 

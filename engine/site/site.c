@@ -409,3 +409,12 @@ bool dp_engine_site(const struct dp_engine *e, size_t i, u64 *addr)
 	*addr = i < e->nr_sites && !e->sites[i].watch ? e->sites[i].addr : 0;
 	return i < e->nr_sites;
 }
+
+bool dp_engine_site_comes(const struct dp_engine *e, size_t i)
+{
+	const struct dp_site *s = &e->sites[i];
+	const struct dp_site_entry *entry =
+		s->place && !s->watch && !s->leader ? dp_entry_of(e, s) : NULL;
+
+	return entry && entry->armed == DP_SITE_OFF && entry->wanted;
+}

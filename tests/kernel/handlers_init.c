@@ -312,6 +312,11 @@ static void run_theirs(void)
 	run_kunit("test_kprobes");
 }
 
+static void run_second(void)
+{
+	dp_init_run("dprewritten", "cpu=1");
+}
+
 const struct dp_init_part dp_handlers_parts[] = {
 	{ .name = "kprobes", .module = "dpkprobes" },
 	{ .name = "quick", .module = "dpquick" },
@@ -326,6 +331,9 @@ const struct dp_init_part dp_handlers_parts[] = {
 	/* Of one source: what they tell is the same. */
 	{ .name = "sample", .run = run_sample_itself },
 	{ .name = "theirs", .run = run_theirs },
+	{ .name = "rewritten", .module = "dprewritten" },
+	/* For a kernel that begins with one CPU: maxcpus=1 */
+	{ .name = "second", .run = run_second, .named = 1 },
 	{ .name = "examples", .run = run_example },
 	{ .name = "gone", .run = run_gone },
 	{ .name = "figures", .module = "dpfigures", .named = 1 },
