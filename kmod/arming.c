@@ -67,7 +67,8 @@ static int find_over_left(void)
 	u64 addr;
 
 	for (i = 0; dp_engine_site(dp_kmod.engine, i, &addr); i++)
-		if (is_concerned(addr) && dp_safe_kprobe(addr, left(addr))) {
+		if (is_concerned(addr) &&
+		    dp_safe_kprobe_writes(addr, left(addr))) {
 			over = addr;
 			return -EBUSY;
 		}
@@ -87,7 +88,7 @@ static int find_over(void)
 		addr = dp_kmod.probes[i].used ? dp_kmod.probes[i].addr : 0;
 		if (!is_concerned(addr) || dp_kmod.probes[i].data ||
 		    dp_kmod.probes[i].state != DP_KMOD_THERE ||
-		    !dp_safe_kprobe(addr, written(i, addr)))
+		    !dp_safe_kprobe_writes(addr, written(i, addr)))
 			continue;
 		over = addr;
 		return -EBUSY;

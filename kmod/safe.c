@@ -31,7 +31,7 @@ static struct {
 	int (*is_lock)(void *start, void *end);
 	unsigned long (*ftrace_at)(unsigned long addr);
 	const void *(*exception_at)(unsigned long addr);
-	const void *(*kprobe_at)(void *addr);
+	const struct kprobe *(*kprobe_at)(void *addr);
 	struct module *(*module_at)(unsigned long addr);
 	struct module *(*module_named)(const char *name);
 	int (*stop)(cpu_stop_fn_t fn, void *data, const struct cpumask *cpus);
@@ -378,19 +378,42 @@ static const char *refuse_rewritten(u64 addr, const u8 *code,
 	return NULL;
 }
 
+static const struct kprobe *kprobe_in(u64 addr, u32 len)
+{
+	const struct kprobe *found = NULL;
+	u32 i;
+
+	for (i = 0; i < len && !found; i++)
+		found = kernel.kprobe_at((void *)(addr + i));
+	return found;
+}
+
 /* One of the kernel's own probes may be a jump, whose bytes are no program's. */
 bool dp_safe_kprobe(u64 addr, u32 len)
 {
-	bool has = false;
-	u32 i;
+	bool has;
 
 	if (!kernel.kprobe_at)
 		return false;
 	preempt_disable();
-	for (i = 0; i < len && !has; i++)
-		has = kernel.kprobe_at((void *)(addr + i));
+	has = kprobe_in(addr, len);
 	preempt_enable();
 	return has;
+}
+
+/* The kernel writes none of its bytes again when its module has gone. */
+bool dp_safe_kprobe_writes(u64 addr, u32 len)
+{
+	const struct kprobe *p;
+	bool writes;
+
+	if (!kernel.kprobe_at)
+		return false;
+	preempt_disable();
+	p = kprobe_in(addr, len);
+	writes = p && !(READ_ONCE(p->flags) & KPROBE_FLAG_GONE);
+	preempt_enable();
+	return writes;
 }
 
 static bool is_traced(u64 addr)

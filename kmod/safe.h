@@ -61,6 +61,8 @@ bool dp_safe_is_inside(u64 addr);
 
 /** dp_safe_kprobe() - is one of the kernel's own probes at one of @len bytes? Context: task */
 bool dp_safe_kprobe(u64 addr, u32 len);
+/** dp_safe_kprobe_writes() - will one of these write what it has found there? Not if its module is going */
+bool dp_safe_kprobe_writes(u64 addr, u32 len);
 /** dp_safe_kprobe_before() - is one so near in front of an instruction that the kernel may make it a jump over that? It looks
  *  at the bytes when its probe is registered, not when it writes the jump. Context: task */
 bool dp_safe_kprobe_before(u64 addr);

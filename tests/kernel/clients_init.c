@@ -461,7 +461,7 @@ static void over(void)
 	err = dp_device_add(a, DP_GETSID, words, &at) ?: dp_device_commit(a, 0);
 	add(b, DP_UMASK);
 	err = err ?: dp_device_commit(b, 0);
-	dp_device_write_over(at.offset);
+	dp_device_write_over(DP_GETSID, at.offset);
 	close(a);
 	getsids(10);
 	add(b, DP_GETPGID);

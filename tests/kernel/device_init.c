@@ -426,11 +426,11 @@ static void inherit(void)
 	close(fd);
 }
 
-void dp_device_write_over(unsigned int offset)
+void dp_device_write_over(const char *function, unsigned int offset)
 {
 	char event[128];
 
-	snprintf(event, sizeof(event), "p:dpover " DP_GETSID "+%u", offset);
+	snprintf(event, sizeof(event), "p:dpover %s+%u", function, offset);
 	dp_device_put("/tracing/kprobe_events", event);
 	dp_device_put("/tracing/events/kprobes/dpover/enable", "1");
 }
@@ -451,7 +451,7 @@ static void stuck(void)
 	err = err						?:
 		      dp_device_add(fd, DP_GETSID, words, &add) ?:
 		      dp_device_commit(fd, 0);
-	dp_device_write_over(add.offset);
+	dp_device_write_over(DP_GETSID, add.offset);
 	work(10, 10);
 	close(fd);
 	dp_init_check(!err && dp_device_changed() == 1,

@@ -34,9 +34,9 @@ int dp_device_counts(int fd, struct dp_device_count *v, unsigned int first,
 /** dp_device_put() - write a file: a test. dp_device_of_child() - Return: of @run, in a child; -1: none */
 void dp_device_put(const char *path, const char *text);
 int dp_device_of_child(int (*run)(void));
-/** dp_device_write_over() - a probe of the kernel's own is at DP_GETSID and so many bytes behind; where one of ours is,
+/** dp_device_write_over() - a probe of the kernel's own is so many bytes behind where a function begins; where one of ours is,
  *  what it has saved is our jump */
-void dp_device_write_over(unsigned int offset);
+void dp_device_write_over(const char *function, unsigned int offset);
 void dp_device_write_over_no_more(void);
 /** dp_facilities_ask() - a session with a probe whose program ends by exit @n. Return: a descriptor, or a negative errno */
 int dp_facilities_ask(const char *function, unsigned int arming,

@@ -16,6 +16,7 @@
 #define WORK VICTIM ":dpvictim_work"
 #define REST VICTIM ":dpvictim_rest"
 #define FIRST VICTIM ":dpvictim_first"
+#define SET VICTIM ":set_work"
 #define PARAMETERS "/sys/module/" VICTIM "/parameters/"
 /* Sessions while the module comes and goes */
 #define SESSIONS 60
@@ -282,9 +283,10 @@ static void run_program(unsigned int arming)
 
 /* A thread is in the module's function when that goes, and runs another one: the kernel frees the text when
  * it is out. */
-static void go_with_thread(unsigned int arming, const char *what, int over)
+static void go_with_thread(unsigned int arming, const char *what,
+			   const char *over)
 {
-	struct dp_device_add add, other;
+	struct dp_device_add add, other, own;
 	char words[DP_DEVICE_WORDS];
 	int loaded = dp_init_load(VICTIM, ""), fd = dp_device_open(0);
 	int err = dp_device_start(fd, arming), i, status = -1, gone;
@@ -293,9 +295,11 @@ static void go_with_thread(unsigned int arming, const char *what, int over)
 	err = err ?: add_to(fd, REST, 0, words, &add);
 	err = err ?: add_to(fd, WORK, 0, words, &add);
 	err = err ?: add_to(fd, DP_GETSID, 0, words, &other);
+	err = err ?: add_to(fd, SET, 0, words, &own);
 	err = err ?: dp_device_commit(fd, 0);
 	if (over)
-		dp_device_write_over(other.offset);
+		dp_device_write_over(over, strcmp(over, SET) ? other.offset :
+							       own.offset);
 	child = fork();
 	if (!child)
 		_exit(tell("rest", "400"));
@@ -368,6 +372,7 @@ static void race(void)
 void dp_modules_try(void)
 {
 	unsigned int arming;
+	int over;
 
 	refuse();
 	for (arming = DP_DEVICE_TRAP; arming <= DP_DEVICE_INTERIOR; arming++) {
@@ -376,9 +381,12 @@ void dp_modules_try(void)
 		go_early(arming);
 		see_first(arming);
 		run_program(arming);
-		go_with_thread(arming, "a module goes around a thread", 0);
+		over = arming == DP_DEVICE_JUMP && dp_init_events();
+		go_with_thread(arming, "a module goes around a thread", NULL);
 		go_with_thread(arming, "also with another's probe elsewhere",
-			       arming == DP_DEVICE_JUMP && dp_init_events());
+			       over ? DP_GETSID : NULL);
+		go_with_thread(arming, "and with another's probe in it",
+			       over ? SET : NULL);
 	}
 	race();
 }

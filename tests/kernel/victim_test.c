@@ -8,6 +8,7 @@
  */
 #include <linux/delay.h>
 #include <linux/module.h>
+#include <linux/string.h>
 
 unsigned long dpvictim_work(unsigned long a);
 noinline unsigned long dpvictim_work(unsigned long a)
@@ -50,6 +51,20 @@ static int set_work(const char *value, const struct kernel_param *unused)
 	return kstrtouint(value, 0, &n) ?: work(n);
 }
 
+#define BYTES 16
+static u8 dpvictim_built[BYTES];
+
+/* When the module goes, what others have written into its text is taken out. Return: whether it is */
+static bool dpvictim_is_built(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < 500 && memcmp(dpvictim_built, dpvictim_work, BYTES);
+	     i++)
+		msleep(10);
+	return i < 500;
+}
+
 /* The kernel keeps the module's text, not the module, for those who are in here. */
 static int set_rest(const char *value, const struct kernel_param *unused)
 {
@@ -58,6 +73,9 @@ static int set_rest(const char *value, const struct kernel_param *unused)
 
 	if (!err && dpvictim_rest(ms) != ms * 2ul + 1)
 		err = -EILSEQ;
+	if (!err && READ_ONCE(THIS_MODULE->state) == MODULE_STATE_GOING &&
+	    !dpvictim_is_built())
+		err = -EUCLEAN;
 	return err ?: work(1);
 }
 
@@ -74,6 +92,7 @@ static noinline int __init dpvictim_first(unsigned int n)
 
 static int __init begin(void)
 {
+	memcpy(dpvictim_built, dpvictim_work, BYTES);
 	return dpvictim_first(calls) ?: fails ? -ENODEV : 0;
 }
 
