@@ -3,7 +3,7 @@
 #include "tracer/everywhere.h"
 #include "tracer/place.h"
 #include "tracer/run.h"
-#include "tracer/seen.h"
+#include "sym/seen.h"
 #include "tracer/session.h"
 #include "tracer/values/code.h"
 #include "engine/vm/ops.h"

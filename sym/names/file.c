@@ -18,6 +18,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 #include "sym/names/mod.h"
+#include "sym/seen.h"
 
 #define HEAD_LEN 4096
 
@@ -121,18 +122,6 @@ static int open_path(const struct dp_modules *mods, const struct dp_map *map,
 	return dp_elf_open_file(path, st);
 }
 
-static bool is_known(const struct dp_mod *mod, const struct stat *st)
-{
-	const struct stat *k = &mod->known;
-
-	return k->st_ino == st->st_ino && k->st_dev == st->st_dev &&
-	       k->st_size == st->st_size &&
-	       k->st_mtim.tv_sec == st->st_mtim.tv_sec &&
-	       k->st_mtim.tv_nsec == st->st_mtim.tv_nsec &&
-	       k->st_ctim.tv_sec == st->st_ctim.tv_sec &&
-	       k->st_ctim.tv_nsec == st->st_ctim.tv_nsec;
-}
-
 /* Is the file of that name, which is @st, the one that is mapped? Then that stays known. */
 static bool know(const struct dp_modules *mods, struct dp_mod *mod, int named,
 		 const struct stat *st)
@@ -151,7 +140,7 @@ int dp_module_open(const struct dp_modules *mods, const struct dp_module *m)
 	bool same;
 
 	if (named >= 0 &&
-	    (dp_map_is_file(mod->text, &st) || is_known(mod, &st)))
+	    (dp_map_is_file(mod->text, &st) || dp_seen_same(&mod->known, &st)))
 		return named;
 	mapped = open_mapped(mods, mod->head, &unused);
 	if (mapped < 0)

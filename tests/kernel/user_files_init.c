@@ -31,27 +31,6 @@
 #define DISPLACEMENT 3
 #define BREAKPOINT 0xcc
 
-static int copy_to(int to)
-{
-	int from = open(DP_USER_FILE, O_RDONLY);
-	char buffer[65536];
-	ssize_t n;
-
-	while ((n = read(from, buffer, sizeof(buffer))) > 0)
-		if (write(to, buffer, (size_t)n) != n)
-			break;
-	close(from);
-	return n != 0;
-}
-
-static int copy(const char *path)
-{
-	int to = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0700),
-	    bad = copy_to(to);
-
-	return close(to) || bad;
-}
-
 static int set_displacement(char value)
 {
 	int fd = open(COPY, O_WRONLY);
@@ -59,20 +38,6 @@ static int set_displacement(char value)
 			   (off_t)dp_user_offset(dp_user_lea) + DISPLACEMENT);
 
 	return close(fd) || n != 1;
-}
-
-/* Return: the status with which it ends */
-static int execute(const char *path, const char *first, const char *second)
-{
-	int status = -1;
-	pid_t child = fork();
-
-	if (!child) {
-		execl(path, path, first, second, NULL);
-		_exit(127);
-	}
-	waitpid(child, &status, 0);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + (status & 127);
 }
 
 static int turn(int fd, unsigned int probe, unsigned int on)
@@ -108,16 +73,18 @@ static int start(const char *path, unsigned long offset)
 
 static void turned(void)
 {
-	int bad = copy(COPY), fd = start(COPY, dp_user_offset(dp_user_lea));
+	int bad = dp_user_copy(COPY),
+	    fd = start(COPY, dp_user_offset(dp_user_lea));
 	int off = turn(fd, 0, 0), on;
 
 	bad |= truncate(COPY, 0);
 	on = turn(fd, 0, 1);
 	dp_init_check(fd >= 0 && !bad && !off && on == -EINVAL,
 		      "one that cannot be turned on is told", OF);
-	bad = copy(COPY);
+	bad = dp_user_copy(COPY);
 	on = turn(fd, 0, 1);
-	dp_init_check(!bad && !on && execute(COPY, "steps", "6") == STATUS &&
+	dp_init_check(!bad && !on &&
+			      dp_user_execute(COPY, "steps", "6") == STATUS &&
 			      dp_user_hits(fd, 0) == 6,
 		      "and is turned on when it can be", OF);
 	close(fd);
@@ -127,7 +94,8 @@ static void turned(void)
 /* What one session cannot have any more is no other's loss. */
 static void apart(void)
 {
-	int bad = copy(COPY), fd = start(COPY, dp_user_offset(dp_user_lea)),
+	int bad = dp_user_copy(COPY),
+	    fd = start(COPY, dp_user_offset(dp_user_lea)),
 	    other = start(DP_USER_FILE, dp_user_offset(dp_user_lea)), third;
 	int off = dp_files_put("enabled", "0"), on;
 
@@ -137,7 +105,7 @@ static void apart(void)
 			      dp_user_byte(dp_user_lea) == BREAKPOINT,
 		      "a file without its code keeps none from being armed",
 		      OF);
-	dp_init_check(strstr(reason(fd, 0), "cannot be armed"),
+	dp_init_check(!!strstr(reason(fd, 0), "cannot be armed"),
 		      "its own probe says so", OF);
 	third = start(DP_USER_FILE, dp_user_offset((void *)dp_user_step));
 	dp_init_check(third >= 0, "nor do other sessions fail", OF);
@@ -153,18 +121,19 @@ static void apart(void)
 
 static void written(void)
 {
-	int bad = copy(COPY), fd = start(COPY, dp_user_offset(dp_user_lea)),
-	    first = execute(COPY, "steps", "5"), second;
+	int bad = dp_user_copy(COPY),
+	    fd = start(COPY, dp_user_offset(dp_user_lea)),
+	    first = dp_user_execute(COPY, "steps", "5"), second;
 
 	bad |= set_displacement(2);
-	second = execute(COPY, "steps", "7");
+	second = dp_user_execute(COPY, "steps", "7");
 	dp_init_check(fd >= 0 && !bad && first == STATUS && second == 1 &&
 			      dp_user_hits(fd, 0) == 5,
 		      "processes execute what is written there", OF);
 	if (second != 1)
 		printf("# status %d, %llu hits\n", second, dp_user_hits(fd, 0));
 	bad |= set_displacement(1);
-	dp_init_check(!bad && execute(COPY, "steps", "8") == STATUS &&
+	dp_init_check(!bad && dp_user_execute(COPY, "steps", "8") == STATUS &&
 			      dp_user_hits(fd, 0) == 13,
 		      "and are probed when it is as it was", OF);
 	close(fd);
@@ -174,12 +143,13 @@ static void written(void)
 /* The kernel has one copy of an instruction, for all sessions that have it. */
 static void rewritten(void)
 {
-	int bad = copy(COPY), fd = start(COPY, dp_user_offset(dp_user_lea)),
-	    first = execute(COPY, "steps", "5"), other, second;
+	int bad = dp_user_copy(COPY),
+	    fd = start(COPY, dp_user_offset(dp_user_lea)),
+	    first = dp_user_execute(COPY, "steps", "5"), other, second;
 
 	bad |= set_displacement(2);
 	other = start(COPY, dp_user_offset(dp_user_lea));
-	second = execute(COPY, "steps", "7");
+	second = dp_user_execute(COPY, "steps", "7");
 	dp_init_check(fd >= 0 && other >= 0 && !bad && first == STATUS &&
 			      second == 1 && dp_user_hits(fd, 0) == 5 &&
 			      dp_user_hits(other, 0) == 7,
@@ -187,7 +157,7 @@ static void rewritten(void)
 	if (second != 1)
 		printf("# status %d, %llu hits\n", second,
 		       dp_user_hits(other, 0));
-	dp_init_check(strstr(reason(fd, 0), "the file has changed"),
+	dp_init_check(!!strstr(reason(fd, 0), "the file has changed"),
 		      "and what has been there says so", OF);
 	close(other);
 	close(fd);
@@ -198,7 +168,7 @@ static void rewritten(void)
 static void written_before(void)
 {
 	unsigned int probe = 0;
-	int bad = copy(COPY), fd = dp_device_open(0),
+	int bad = dp_user_copy(COPY), fd = dp_device_open(0),
 	    err = dp_device_start(fd, DP_DEVICE_JUMP), got;
 
 	err = err   ?:
@@ -233,7 +203,7 @@ static void narrow(void)
 {
 	unsigned long inc = find_mark("dp_inc:");
 	int first = start(SMALL, inc), second = start(SMALL, inc),
-	    ended = execute(SMALL, NULL, NULL);
+	    ended = dp_user_execute(SMALL, NULL, NULL);
 
 	dp_init_check(inc && first >= 0 && second >= 0 && ended == ADDED &&
 			      dp_user_hits(first, 0) == STEPS &&
@@ -277,11 +247,11 @@ static pid_t map_narrow(const char *path)
 /* A process of 32 bits that maps code of 64 has it for nothing good. */
 static void wide(void)
 {
-	int bad = copy(COPY), fd, ended;
+	int bad = dp_user_copy(COPY), fd, ended;
 	pid_t child = map_narrow(COPY);
 
 	fd = start(COPY, dp_user_offset((void *)dp_user_near));
-	ended = execute(COPY, "steps", "9");
+	ended = dp_user_execute(COPY, "steps", "9");
 	dp_init_check(!bad && child > 0 && fd >= 0 && ended == STATUS &&
 			      dp_user_hits(fd, 0) == 9,
 		      "nor that of 64 bits for that of 32", OF);
@@ -298,12 +268,12 @@ static void wide(void)
 
 static void linked(void)
 {
-	int bad = copy(COPY) || link(COPY, LINK),
+	int bad = dp_user_copy(COPY) || link(COPY, LINK),
 	    fd = start(LINK, dp_user_offset(dp_user_lea));
 
 	dp_init_check(!bad && fd >= 0 &&
-			      execute(COPY, "steps", "20") == STATUS &&
-			      execute(LINK, "steps", "3") == STATUS &&
+			      dp_user_execute(COPY, "steps", "20") == STATUS &&
+			      dp_user_execute(LINK, "steps", "3") == STATUS &&
 			      dp_user_hits(fd, 0) == 23,
 		      "a file is probed by all its names", OF);
 	close(fd);
@@ -314,8 +284,8 @@ static void linked(void)
 static void nameless(void)
 {
 	char path[32], *argv[] = { "copy", "steps", "11", NULL };
-	int file = memfd_create("some name", 0), bad = copy_to(file), fd,
-	    status = -1;
+	int file = memfd_create("some name", 0), bad = dp_user_copy_to(file),
+	    fd, status = -1;
 	pid_t child;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
@@ -336,7 +306,8 @@ static void nameless(void)
 
 static void odd(void)
 {
-	int bad = copy(ODD), fd = start(ODD, dp_user_offset(dp_user_lea));
+	int bad = dp_user_copy(ODD),
+	    fd = start(ODD, dp_user_offset(dp_user_lea));
 	const char *list = dp_files_list();
 
 	dp_init_check(!bad && fd >= 0 && !strstr(list, "\nffffffff81000000") &&
@@ -348,7 +319,7 @@ static void odd(void)
 
 void dp_user_files(void)
 {
-	bool has_narrow = execute(SMALL, NULL, NULL) != 127;
+	bool has_narrow = dp_user_execute(SMALL, NULL, NULL) != 127;
 
 	if (!dp_user_can()) {
 		dp_init_skip(OF "all", "the kernel has no uprobes");

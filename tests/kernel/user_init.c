@@ -365,20 +365,6 @@ static void signals_come(void)
 
 /* --- files that change --- */
 
-static int copy(void)
-{
-	int from = open(DP_USER_FILE, O_RDONLY),
-	    to = open(COPY, O_WRONLY | O_CREAT | O_TRUNC, 0700);
-	char buffer[65536];
-	ssize_t n;
-
-	while ((n = read(from, buffer, sizeof(buffer))) > 0)
-		if (write(to, buffer, (size_t)n) != n)
-			break;
-	close(from);
-	return close(to) || n;
-}
-
 /* A process that executes a file that has no name any more */
 static pid_t run_descriptor(int file, const char *n)
 {
@@ -396,13 +382,13 @@ static void deleted(void)
 	unsigned long offset = dp_user_offset((void *)dp_user_step);
 	char words[DP_DEVICE_WORDS];
 	unsigned int probe = 0;
-	int fd = dp_device_open(0), err = dp_device_start(fd, 1), bad = copy(),
-	    file = open(COPY, O_RDONLY);
+	int fd = dp_device_open(0), err = dp_device_start(fd, 1),
+	    bad = dp_user_copy(COPY), file = open(COPY, O_RDONLY);
 
 	err = err ?: add_file(fd, file, offset, &probe, words);
 	err = err ?: dp_device_commit(fd, 0);
 	unlink(COPY);
-	bad |= copy();
+	bad |= dp_user_copy(COPY);
 	dp_init_check(!err && !bad && dp_user_ended(dp_user_run(9)) &&
 			      dp_user_ended(run_descriptor(file, "50")) &&
 			      dp_user_hits(fd, probe) == 50,
@@ -417,8 +403,8 @@ static void truncated(void)
 {
 	char words[DP_DEVICE_WORDS];
 	unsigned int probe = 0;
-	int fd = dp_device_open(0), err = dp_device_start(fd, 1), bad = copy(),
-	    file = open(COPY, O_RDONLY);
+	int fd = dp_device_open(0), err = dp_device_start(fd, 1),
+	    bad = dp_user_copy(COPY), file = open(COPY, O_RDONLY);
 
 	err = err   ?:
 		      add_file(fd, file, dp_user_offset(dp_user_lea), &probe,
@@ -439,8 +425,8 @@ static void all_or_none(void)
 {
 	char words[DP_DEVICE_WORDS];
 	unsigned int probe = 0, second = 0;
-	int fd = dp_device_open(0), err = dp_device_start(fd, 1), bad = copy(),
-	    file = open(COPY, O_RDONLY);
+	int fd = dp_device_open(0), err = dp_device_start(fd, 1),
+	    bad = dp_user_copy(COPY), file = open(COPY, O_RDONLY);
 
 	err = err ?: dp_user_add(fd, dp_user_lea, &probe);
 	err = err   ?:
@@ -487,7 +473,7 @@ static void refusals(void)
 	       "refused: a device");
 	refuse(file_for(O_PATH), step, -EBADF, "",
 	       "refused: a file that is not open");
-	if (!copy())
+	if (!dp_user_copy(COPY))
 		refuse(open(COPY, O_WRONLY), step, -EACCES, "reading",
 		       "refused: one that is not open for reading");
 	unlink(COPY);

@@ -48,5 +48,10 @@ int dp_user_steps(int n);
 /** dp_user_run() - a process that executes this program does so. Return: its id */
 int dp_user_run(int n);
 int dp_user_ended(int pid);
+/** dp_user_copy() - this program in another file, also of one that is open
+ *  dp_user_execute() - such a file, with up to two arguments. Return: its exit status; 127: it cannot be; 128 and a signal */
+int dp_user_copy(const char *path);
+int dp_user_copy_to(int to);
+int dp_user_execute(const char *path, const char *first, const char *second);
 
 #endif

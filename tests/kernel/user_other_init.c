@@ -22,20 +22,6 @@
 #define RDI 0x64
 #define LAYERS "lowerdir=/layers/low,upperdir=/layers/up,workdir=/layers/work"
 
-/* Return: the status of a program that is executed by @path */
-static int execute(const char *path, const char *first, const char *second)
-{
-	int status = -1;
-	pid_t child = fork();
-
-	if (!child) {
-		execl(path, path, first, second, NULL);
-		_exit(127);
-	}
-	waitpid(child, &status, 0);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
 /* --- 32 bits --- */
 
 /* Return: where the step is in the file, or 0 */
@@ -101,7 +87,7 @@ static void small(void)
 					words);
 	err = err ?: dp_device_bind(fd, probe, want.program, 0);
 	err = err ?: dp_device_commit(fd, 0);
-	ended = execute(SMALL, NULL, NULL);
+	ended = dp_user_execute(SMALL, NULL, NULL);
 	dp_init_check(step && !err && ended == STATUS &&
 			      dp_user_hits(fd, probe) == STEPS &&
 			      dp_device_variable(fd, 0, 0) == STEPS,
@@ -113,27 +99,14 @@ static void small(void)
 
 /* --- an overlay --- */
 
-static int copy(const char *to)
-{
-	int from = open(DP_USER_FILE, O_RDONLY),
-	    fd = open(to, O_WRONLY | O_CREAT | O_TRUNC, 0700);
-	char buffer[65536];
-	ssize_t n;
-
-	while ((n = read(from, buffer, sizeof(buffer))) > 0)
-		if (write(fd, buffer, (size_t)n) != n)
-			break;
-	close(from);
-	return close(fd) || n;
-}
-
 static int mount_layers(void)
 {
 	mkdir("/layers", 0700);
 	mkdir("/merged", 0700);
 	return mount("tmpfs", "/layers", "tmpfs", 0, NULL) ||
 	       mkdir("/layers/low", 0700) || mkdir("/layers/up", 0700) ||
-	       mkdir("/layers/work", 0700) || copy("/layers/low/prog") ||
+	       mkdir("/layers/work", 0700) ||
+	       dp_user_copy("/layers/low/prog") ||
 	       mount("overlay", "/merged", "overlay", 0, LAYERS);
 }
 
@@ -154,11 +127,13 @@ static void layers(void)
 	err = dp_device_start(fd, DP_DEVICE_JUMP);
 	err = err ?: dp_user_add_file(fd, "/merged/prog", offset, &probe);
 	err = err ?: dp_device_commit(fd, 0);
-	dp_init_check(
-		!err && execute("/merged/prog", "steps", "60") == STATUS &&
-			dp_user_hits(fd, probe) == 60,
-		"a file of an overlay", OF);
-	dp_init_check(execute("/layers/low/prog", "steps", "7") == STATUS &&
+	dp_init_check(!err &&
+			      dp_user_execute("/merged/prog", "steps", "60") ==
+				      STATUS &&
+			      dp_user_hits(fd, probe) == 60,
+		      "a file of an overlay", OF);
+	dp_init_check(dp_user_execute("/layers/low/prog", "steps", "7") ==
+				      STATUS &&
 			      dp_user_hits(fd, probe) == 67,
 		      "it is the one that is mapped", OF);
 	dp_init_check(umount("/merged") && errno == EBUSY,
@@ -171,7 +146,7 @@ static void layers(void)
 
 void dp_user_others(void)
 {
-	if (execute(SMALL, NULL, NULL) == 127)
+	if (dp_user_execute(SMALL, NULL, NULL) == 127)
 		dp_init_skip(OF "a program of 32 bits",
 			     "the kernel executes none");
 	else

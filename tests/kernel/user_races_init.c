@@ -28,20 +28,6 @@
 #define RETURN "offset = dp_user_steps\nretprobe = yes\n"
 #define CHANGED "changed meanwhile"
 
-static int copy(const char *path)
-{
-	int from = open(DP_USER_FILE, O_RDONLY),
-	    to = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0700);
-	char buffer[65536];
-	ssize_t n;
-
-	while ((n = read(from, buffer, sizeof(buffer))) > 0)
-		if (write(to, buffer, (size_t)n) != n)
-			break;
-	close(from);
-	return close(to) || n;
-}
-
 /* The same bytes, in another file: no byte tells that it is one */
 static void replace(void)
 {
@@ -124,7 +110,7 @@ static int run(int when, void (*change)(void))
 
 	unlink(COPY);
 	unlink(LATER);
-	if (copy(COPY) || copy(OTHER) || link(OTHER, LATER))
+	if (dp_user_copy(COPY) || dp_user_copy(OTHER) || link(OTHER, LATER))
 		return -1;
 	usleep(20000);
 	fan = watch();
@@ -180,7 +166,7 @@ void dp_user_races(void)
 {
 	int fan;
 
-	if (!dp_init_debugfs() || copy(COPY))
+	if (!dp_init_debugfs() || dp_user_copy(COPY))
 		return;
 	fan = watch();
 	close(fan);

@@ -3,7 +3,7 @@
  * points: where a spec's probes are in the kernel, or in a file for all processes. Each is added as it is found.
  */
 #include "tracer/system/session.h"
-#include "tracer/seen.h"
+#include "sym/seen.h"
 #include "tracer/system.h"
 #include <dprobes/diag.h>
 #include <errno.h>

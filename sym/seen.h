@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* seen: is a file still the one that was looked at, and nothing has been written to it since? */
-#ifndef DP_TRACER_SEEN_H
-#define DP_TRACER_SEEN_H
+#ifndef DP_SYM_SEEN_H
+#define DP_SYM_SEEN_H
 
 #include <stdbool.h>
 #include <sys/stat.h>
