@@ -44,13 +44,24 @@ static int __init begin_interfaces(void)
 	return err;
 }
 
-static int __init begin(void)
+static int __init find_kernel(void)
 {
-	int err = dp_safe_begin(lookup);
+	int err;
 
+	if (DP_KERNEL_CHECKS_CALLS) {
+		pr_err("dprobes: this kernel checks the types of functions as they are called (kCFI), which handlers would not pass\n");
+		return -EOPNOTSUPP;
+	}
+	err = dp_safe_begin(lookup);
 	if (err)
 		pr_err("dprobes: lookup= is not kallsyms_lookup_name(), or this kernel lacks what probes need\n");
-	err = err ?: dp_watches_begin();
+	return err;
+}
+
+static int __init begin(void)
+{
+	int err = find_kernel() ?: dp_watches_begin();
+
 	if (err)
 		return err;
 	dp_facilities_begin();

@@ -84,6 +84,10 @@ static inline bool dp_compat_preempt_due(void)
 #define DP_KERNEL_NO_UPROBES "this kernel has no uprobes (CONFIG_UPROBES)"
 #define DP_KERNEL_HAS_FTRACE IS_ENABLED(CONFIG_DYNAMIC_FTRACE)
 
+/* Is a function called only by a pointer of its own type (kCFI)? Handlers are called by others. */
+#define DP_KERNEL_CHECKS_CALLS \
+	(IS_ENABLED(CONFIG_CFI_CLANG) || IS_ENABLED(CONFIG_CFI))
+
 /* Does synchronize_rcu_tasks() wait for tasks that have been preempted? Where nothing of the kernel's own
  * asks for that, it is another name of synchronize_rcu(), which does not. */
 #define DP_KERNEL_HAS_RCU_TASKS \
