@@ -521,12 +521,14 @@ check-victims: deps
 	$(Q)WHOLE=1 CYCLES=$${CYCLES:-25} tests/run $(addprefix tests/scenario/,programs.sh return-victims.sh attach-go.sh soak.sh suites.sh)
 
 # What has to be tried in a kernel: Debian's newest of its release, in QEMU, with two CPUs, of which each guest takes the time
-# of one. So there are two guests side by side: one has the parts that the other leaves out. Another program ends the
-# kernel, one kernel is preempted anywhere, and one begins with a single CPU.
-KERNEL_PARTS := port,facts,probes,programs,native,kprobes,quick,conform,exits,jprobes,nmi,watchpoints,orphans,sample,theirs,rewritten,examples,gone,many,returns
-GUESTS := kernel kernel-engine kernel-preempt kernel-second kernel-dump
-$(B)/tests/kernel: BOOT := BOOT_ENV="except=$(KERNEL_PARTS)"
-$(B)/tests/kernel-engine: BOOT := BOOT_ENV="only=$(KERNEL_PARTS)"
+# of one, two thirds of the time. So there is a guest more than CPUs: one has the parts of the engine, one those of the command and
+# of files, and one the others. Another program ends the kernel, one kernel is preempted anywhere, and one begins with a single CPU.
+ENGINE_PARTS := port,facts,probes,programs,native,kprobes,quick,conform,exits,jprobes,nmi,watchpoints,orphans,sample,theirs,rewritten,examples,gone,many,returns
+TOOL_PARTS := user,user-returns,user-files,tool,stacks,tables,run
+GUESTS := kernel kernel-engine kernel-tool kernel-preempt kernel-second kernel-dump
+$(B)/tests/kernel: BOOT := BOOT_ENV="except=$(ENGINE_PARTS),$(TOOL_PARTS)"
+$(B)/tests/kernel-engine: BOOT := BOOT_ENV="only=$(ENGINE_PARTS)"
+$(B)/tests/kernel-tool: BOOT := BOOT_ENV="only=$(TOOL_PARTS)"
 $(B)/tests/kernel-preempt: BOOT := BOOT_ENV="only=preempted preempt=full"
 $(B)/tests/kernel-second: BOOT := BOOT_ENV="only=second maxcpus=1"
 $(B)/tests/kernel-dump: BOOT := BOOT_ENV=only=dump BOOT_PANICS="dprobes: a program has asked for a dump (exit 2) at __x64_sys_getsid"
@@ -540,7 +542,7 @@ check-kernel: deps $(GUESTS:%=$(B)/tests/%)
 	$(Q)$(MAKE) --no-print-directory -s $(B)/dprobes
 	$(Q)tools/kernel-tree $(B)/kernel
 	$(Q)tests/kernel/image $(B)/kernel $(B)/kernel.image
-	$(Q)TEST_TIMEOUT=$${TEST_TIMEOUT:-1200} tests/run $(GUESTS:%=$(B)/tests/%) --
+	$(Q)TESTS_WIDTH=$${TESTS_WIDTH:-$$(($$(nproc) + 1))} TEST_TIMEOUT=$${TEST_TIMEOUT:-1200} tests/run $(GUESTS:%=$(B)/tests/%) --
 
 # The same in other kernels: in one that has no probes of its own and in one that looks for mistakes, which
 # are built once, some minutes each; and in Debian's newer one.
